@@ -26,19 +26,34 @@ static void add_part(struct checksum *c, int64_t word, const char *p, int first,
     *w = c->part[--c->npart];
 }
 
-void checksum_add(struct checksum *c, const void *p, size_t n, int64_t at)
+/* Bytes of a piece before its first whole word. */
+static size_t bytes_before(size_t n, int64_t at)
+{
+    size_t head = (size_t)(-at & 7);
+    return head < n ? head : n;
+}
+
+uint64_t checksum_inner(const void *p, size_t n, int64_t at)
+{
+    size_t head = bytes_before(n, at);
+    return checksum_words((const char *)p + head, (n - head) / 8,
+                          (uint64_t)(at + (int64_t)head) / 8);
+}
+
+void checksum_add_inner(struct checksum *c, const void *p, size_t n, int64_t at, uint64_t inner)
 {
     const char *s = p;
     int64_t end = at + (int64_t)n;
+    size_t head = bytes_before(n, at), tail = (n - head) % 8;
     if (end > c->bytes) c->bytes = end;
-    int first = (int)(at % 8), head = first ? 8 - first : 0;
-    if (n > 0 && head) {
-        if ((size_t)head > n) head = (int)n;
-        add_part(c, at / 8, s, first, head);
-        s += head, at += head, n -= (size_t)head;
-    }
-    c->sum += checksum_words(s, n / 8, (uint64_t)(at / 8));
-    if (n % 8) add_part(c, end / 8, s + n / 8 * 8, 0, (int)(n % 8));
+    if (head) add_part(c, at / 8, s, (int)(at % 8), (int)head);
+    c->sum += inner;
+    if (tail) add_part(c, end / 8, s + n - tail, 0, (int)tail);
+}
+
+void checksum_add(struct checksum *c, const void *p, size_t n, int64_t at)
+{
+    checksum_add_inner(c, p, n, at, checksum_inner(p, n, at));
 }
 
 uint64_t checksum_end(struct checksum *c)

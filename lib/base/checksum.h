@@ -62,4 +62,8 @@ struct checksum {
 };
 
 void checksum_add(struct checksum *c, const void *p, size_t n, int64_t at); /* zeroed at first */
-uint64_t checksum_end(struct checksum *c);                                  /* the sum; frees */
+/* The same in two steps: threads may sum the whole words of their pieces side by side, and then add
+ * them one after the other. */
+uint64_t checksum_inner(const void *p, size_t n, int64_t at);
+void checksum_add_inner(struct checksum *c, const void *p, size_t n, int64_t at, uint64_t inner);
+uint64_t checksum_end(struct checksum *c); /* the sum; frees */

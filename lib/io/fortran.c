@@ -12,8 +12,9 @@
 
 static const size_t BUF = (size_t)4 << 20, ROWS = (size_t)8 << 20, WINDOW = (size_t)64 << 10,
                     JUMP = 4096,
-                    GAP_PIECE = (size_t)1 << 20, /* bytes that are read only for the sum */
-    GAP = 320; /* added between rows: at a power of two they would share a few cache sets */
+                    GAP = 320; /* added between rows: at a power of two they would share a few
+                                * cache sets */
+enum { GAP_PIECE = 1 << 16 };  /* bytes at a time that are read only for the sum */
 /* bytes of a row after which the disk is asked to begin */
 static const int64_t SOON = 1 << 20;
 /* pieces are multiples of it where possible: of the batches of readers */
@@ -278,7 +279,7 @@ void fort_watch(struct fort_in *f)
 }
 
 /* Records side by side are read in turns: usually the range after the last one follows. */
-static void see(struct fort_seen *s, const void *p, size_t n, int64_t at)
+static void see_range(struct fort_seen *s, size_t n, int64_t at)
 {
     int64_t k = s->next;
     if (k >= s->n || s->range[k].end != at)
@@ -292,7 +293,17 @@ static void see(struct fort_seen *s, const void *p, size_t n, int64_t at)
     }
     s->range[k].end = at + (int64_t)n;
     s->next = k + 1;
-    checksum_add(&s->sum, p, n, at);
+}
+
+/* By any thread. */
+static void see(struct fort_seen *s, const void *p, size_t n, int64_t at)
+{
+    uint64_t inner = checksum_inner(p, n, at);
+#pragma omp critical(fort_seen)
+    {
+        see_range(s, n, at);
+        checksum_add_inner(&s->sum, p, n, at, inner);
+    }
 }
 
 static int by_place(const void *a, const void *b)
@@ -301,18 +312,27 @@ static int by_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* One piece of a gap. */
+static enum err see_piece(struct fort_in *f, int64_t at, int64_t end)
+{
+    char piece[GAP_PIECE];
+    size_t n = end - at < GAP_PIECE ? (size_t)(end - at) : sizeof piece;
+    TRY(file_read_at(f->fd, f->path, piece, n, at));
+    uint64_t inner = checksum_inner(piece, n, at);
+#pragma omp critical(fort_seen)
+    checksum_add_inner(&f->seen.sum, piece, n, at, inner);
+    return OK;
+}
+
 static enum err see_gap(struct fort_in *f, int64_t at, int64_t end)
 {
-    char *piece = mem_new(GAP_PIECE, "file buffer");
-    enum err err = OK;
+    struct err_first trouble = {0};
     BUG_ON(at > end);
-    for (int64_t n; err == OK && at < end; at += n) {
-        n = end - at < (int64_t)GAP_PIECE ? end - at : (int64_t)GAP_PIECE;
-        err = file_read_at(f->fd, f->path, piece, (size_t)n, at);
-        if (err == OK) checksum_add(&f->seen.sum, piece, (size_t)n, at);
-    }
-    FREE(piece);
-    return err;
+    int pieces = (int)((end - at + GAP_PIECE - 1) / GAP_PIECE);
+#pragma omp parallel for schedule(static) if (pieces > 1)
+    for (int k = 0; k < pieces; k++)
+        err_keep(&trouble, see_piece(f, at + k * (int64_t)GAP_PIECE, end), k);
+    return err_kept(&trouble);
 }
 
 enum err fort_sum(struct fort_in *f, uint64_t *sum)
@@ -505,6 +525,24 @@ enum err fort_load_real(struct fort_in *f, const struct fort_rec *r, int64_t tot
         x[i] = one;
     }
     return OK;
+}
+
+/* Threads can read it side by side: not by way of the window, nor in parts of a sub-record. */
+static bool is_plain(const struct fort_rec *r, int64_t total, size_t n)
+{
+    return r->bytes <= r->sub && (int64_t)n * (r->bytes / total) > (int64_t)(WINDOW / 8);
+}
+
+enum err fort_load_rows(struct fort_in *f, int nrow, const struct fort_rec *r, int64_t total,
+                        int64_t first, size_t n, double *const *x)
+{
+    struct err_first trouble = {0};
+    bool plain = total > 0;
+    for (int k = 0; k < nrow && plain; k++) plain = is_plain(&r[k], total, n);
+#pragma omp parallel for schedule(static) if (plain)
+    for (int k = 0; k < nrow; k++)
+        err_keep(&trouble, fort_load_real(f, &r[k], total, first, n, x[k]), k);
+    return err_kept(&trouble);
 }
 
 enum err fort_get_real(struct fort_in *f, const char *what, double *x, size_t n)

@@ -100,6 +100,9 @@ MUST_USE enum err fort_get(struct fort_in *f, const char *what, int width, void 
 /* The same of a record of `total` reals, of 4 or 8 bytes. */
 MUST_USE enum err fort_load_real(struct fort_in *f, const struct fort_rec *r, int64_t total,
                                  int64_t first, size_t n, double *x);
+/* The same of nrow records, by all threads: elements of r[k] go to x[k]. */
+MUST_USE enum err fort_load_rows(struct fort_in *f, int nrow, const struct fort_rec *r,
+                                 int64_t total, int64_t first, size_t n, double *const *x);
 MUST_USE enum err fort_next_real(struct fort_in *f, const char *what, int64_t total,
                                  struct fort_rec *r);
 MUST_USE enum err fort_get_real(struct fort_in *f, const char *what, double *x, size_t n);

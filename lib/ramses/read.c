@@ -32,7 +32,8 @@ struct walk {
     unsigned char *split, (*flag)[8];
     uint64_t *ix[3]; /* places: zero in dimensions that are missing */
     double *x[3], *values_store;
-    const double **val;
+    double **row;       /* of records, in their order */
+    const double **val; /* the same rows, by variable and cell */
 };
 
 static enum err verify(const struct walk *w);
@@ -117,6 +118,17 @@ static enum err open_values(struct walk *w)
     return OK;
 }
 
+/* In a file: cell by cell, the file's variables in each. */
+static void order_rows(struct walk *w)
+{
+    int nh = w->r->s->nhydro, nf = nh + w->r->s->ngrav, ncell = w->shape.ncell;
+    for (int f = 0; f < nf; f++)
+        for (int c = 0; c < ncell; c++) {
+            int k = f < nh ? c * nh + f : ncell * nh + c * (nf - nh) + f - nh;
+            w->row[k] = w->values_store + (8 * f + c) * CKPT_PITCH;
+        }
+}
+
 static enum err walk_open(struct walk *w)
 {
     char path[PATH_MAX];
@@ -139,6 +151,8 @@ static enum err walk_open(struct walk *w)
     w->values_store = mem_new(sizeof *w->values_store * CKPT_PITCH * nval + 1, "snapshot batch");
     w->val = mem_new(sizeof *w->val * nval + 1, "snapshot batch");
     for (size_t i = 0; i < nval; i++) w->val[i] = w->values_store + i * CKPT_PITCH;
+    w->row = mem_new(sizeof *w->row * nval + 1, "snapshot batch");
+    if (w->values) order_rows(w);
     return OK;
 }
 
@@ -158,6 +172,7 @@ static void walk_close(struct walk *w)
         FREE(w->ix[d]);
     }
     FREE(w->values_store);
+    FREE(w->row);
     FREE(w->val);
 }
 
@@ -272,16 +287,10 @@ static enum err load_tree(struct walk *w, int64_t at, int n)
 
 static enum err load_values(struct walk *w, int32_t total, int64_t at, int n)
 {
-    int nh = w->r->s->nhydro, nf = nh + w->r->s->ngrav, ncell = w->shape.ncell;
-    for (int f = 0; f < nf; f++)
-        for (int c = 0; c < ncell; c++) {
-            struct fort_in *in = f < nh ? &w->hydro : &w->grav;
-            /* in a file: cell by cell, the file's variables in each */
-            int k = f < nh ? c * nh + f : ncell * nh + c * (nf - nh) + f - nh;
-            TRY(fort_load_real(in, &w->rec[AMR_RECORDS + k], total, at, (size_t)n,
-                               w->values_store + (8 * f + c) * CKPT_PITCH));
-        }
-    return OK;
+    int nh = w->shape.ncell * w->r->s->nhydro, ng = w->shape.ncell * w->r->s->ngrav;
+    const struct fort_rec *rec = w->rec + AMR_RECORDS;
+    TRY(fort_load_rows(&w->hydro, nh, rec, total, at, (size_t)n, w->row));
+    return fort_load_rows(&w->grav, ng, rec + nh, total, at, (size_t)n, w->row + nh);
 }
 
 static enum err read_block(struct walk *w, int level, int list, int32_t n)

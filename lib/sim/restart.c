@@ -640,6 +640,18 @@ static void some_octs(const struct source_octs *o, int v, int at, int n, double 
     turn_columns(o->val + 8 * v, at, n, out, 1);
 }
 
+/* Value v of octs at.. of a batch, SOME at most, to their places. */
+static void place_some(const struct stream *t, const struct source_octs *o, const int *rank,
+                       const lidx *to, int v, int at)
+{
+    double some[SOME][8];
+    int n = o->n - at < SOME ? o->n - at : SOME;
+    double(*fld)[8] = t->s->mesh.lev[o->level].fld[t->field[v]];
+    some_octs(o, v, at, n, some);
+    for (int i = 0; i < n; i++)
+        if (rank[at + i] < 0) memcpy(fld[to[at + i]], some[i], sizeof some[i]);
+}
+
 /* The octs of a batch that this rank owns need not be packed. */
 static enum err place_own(struct stream *t, const struct source_octs *o, const int *rank)
 {
@@ -647,16 +659,11 @@ static enum err place_own(struct stream *t, const struct source_octs *o, const i
     enum err err = OK;
     for (int i = 0; i < o->n && err == OK; i++)
         if (rank[i] < 0) err = own_place(t, o->level, o->key[i], &to[i]);
-    const struct level *lv = &t->s->mesh.lev[o->level];
     int n = err == OK ? o->n : 0;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for collapse(2) schedule(static)
     for (int v = 0; v < t->nvalue; v++)
-        for (int at = 0; at < n && t->field[v] >= 0; at += SOME) {
-            double some[SOME][8];
-            some_octs(o, v, at, n - at < SOME ? n - at : SOME, some);
-            for (int i = at; i < n && i < at + SOME; i++)
-                if (rank[i] < 0) memcpy(lv->fld[t->field[v]][to[i]], some[i - at], sizeof some[0]);
-        }
+        for (int at = 0; at < n; at += SOME)
+            if (t->field[v] >= 0) place_some(t, o, rank, to, v, at);
     mem_free(to);
     return err;
 }
