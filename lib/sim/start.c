@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -290,9 +291,26 @@ static enum err start_read(struct start *st)
     return OK;
 }
 
+/* Complete levels that no machine of this size can hold are refused here; else the kernel would
+ * end the run when memory is full, or another program. */
+static enum err check_memory(const struct sim *s)
+{
+    const struct mesh *m = &s->mesh;
+    double octs = ldexp(8.0 / 7, 3 * (m->levelmin - 1)) * s->comm.node_size / s->comm.size,
+           need = octs * (double)mesh_oct_bytes(m->nvar, m->gravity),
+           have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (need > have)
+        FAIL(ERR_LIMIT,
+             "levelmin=%d in &AMR_PARAMS needs %.3g GiB of memory on each node; this one has %.3g: "
+             "lower levelmin or use more nodes",
+             m->levelmin, need / 0x1p30, have / 0x1p30);
+    return OK;
+}
+
 static enum err start_build(struct start *st)
 {
     struct sim *s = st->s;
+    TRY(err_agree(&s->comm, check_memory(s)));
     const struct params *p = s->par;
     enum domain_kind kind = strcmp(p->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT
                                                                     : DOMAIN_KSECTION;

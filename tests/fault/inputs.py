@@ -140,6 +140,8 @@ NAMELISTS = [  # what is wrong, the namelist, what the message must name
     ('levels the wrong way round', edit(SEDOV, 'levelmax=4', 'levelmax=2'), 'levelm'),
     ('level 0', edit(SEDOV, 'levelmin=3', 'levelmin=0'), 'levelmin'),
     ('level 99', edit(SEDOV, 'levelmax=4', 'levelmax=99'), 'levelmax'),
+    ('more complete levels than memory', edit(edit(SEDOV, 'levelmin=3', 'levelmin=14'),
+                                              'levelmax=4', 'levelmax=14'), 'levelmin.*memory'),
     ('a box of no length', edit(SEDOV, 'boxlen=1.0', 'boxlen=0.0'), 'boxlen'),
     ('a box of negative length', edit(SEDOV, 'boxlen=1.0', 'boxlen=-1.0'), 'boxlen'),
     ('a box that overflows', edit(SEDOV, 'boxlen=1.0', 'boxlen=1e308'), 'boxlen'),
