@@ -5,23 +5,15 @@ DESTDIR        ?=
 PROGRAM_PREFIX ?=
 NUMBER         := $(shell cat VERSION)
 
-bindir  = $(PREFIX)/bin
-libdir  = $(PREFIX)/lib
-incdir  = $(PREFIX)/include/ptah
-mandir  = $(PREFIX)/share/man
-docdir  = $(PREFIX)/share/doc/ptah
-bashdir = $(PREFIX)/share/bash-completion/completions
-zshdir  = $(PREFIX)/share/zsh/site-functions
-
 # What reads checkpoints, and all that these headers include.
 HEADERS = $(sort $(filter lib/%,$(shell $(CC) -Ilib $(DEFS) -MM -include lib/formats/formats.h \
             -include lib/comm/comm.h -include lib/base/mem.h -x c - </dev/null)))
-# Every path that install makes, for uninstall too.
-INSTALLED = $(TOOLS:%=$(bindir)/$(PROGRAM_PREFIX)%) $(bindir)/ptah \
-            $(libdir)/libptah.a $(libdir)/pkgconfig/ptah.pc $(incdir) \
-            $(TOOLS:%=$(mandir)/man1/$(PROGRAM_PREFIX)%.1) $(mandir)/man7/ptah.7 \
-            $(docdir) $(bashdir)/ptah $(TOOLS:%=$(bashdir)/$(PROGRAM_PREFIX)%) $(zshdir)/_ptah \
-            $(PREFIX)/share/ptah
+bashdir = share/bash-completion/completions
+# What packaging/install makes, below PREFIX.
+INSTALLED = $(TOOLS:%=bin/$(PROGRAM_PREFIX)%) bin/ptah lib/libptah.a lib/pkgconfig/ptah.pc \
+            include/ptah $(TOOLS:%=share/man/man1/$(PROGRAM_PREFIX)%.1) share/man/man7/ptah.7 \
+            share/doc/ptah $(bashdir)/ptah $(TOOLS:%=$(bashdir)/$(PROGRAM_PREFIX)%) \
+            share/zsh/site-functions/_ptah share/ptah
 
 install: all $(B)/libptah.a
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PROGRAM_PREFIX='$(PROGRAM_PREFIX)' BIN='$(BIN)' \
@@ -29,7 +21,7 @@ install: all $(B)/libptah.a
 	    REQUIRES='$(PKGS) $(HDF5) $(CAIRO) $(DEFLATE)' DEFS='$(DEFS)' packaging/install
 
 uninstall:
-	@rm -rf $(addprefix $(DESTDIR),$(INSTALLED))
+	@for path in $(INSTALLED); do rm -rf '$(DESTDIR)$(PREFIX)'/"$$path"; done
 
 # A release without git: it carries its commit in a file.
 dist:

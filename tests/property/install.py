@@ -9,6 +9,7 @@ A one-line fault it catches: a header that source.h includes and that is not ins
 # test: installed tier=check timeout=240
 # test: patched tier=check timeout=600
 # test: dist tier=quick
+# test: blank tier=quick
 # test: rootless tier=check timeout=120
 import os
 import re
@@ -88,6 +89,17 @@ def test_installed(v):
     check_library(v, top)
     make('uninstall', *words)
     v.same('files after uninstall', files_below(dest), [])
+
+
+def test_blank(v):
+    """A blank in a path: uninstall removes what is there, and nothing whose name ends before it."""
+    ours, mine = os.path.abspath('two words/bin/ptah'), os.path.abspath('two/mine')
+    for path in (ours, mine):
+        os.makedirs(os.path.dirname(path))
+        open(path, 'w').close()
+    make('uninstall', 'PREFIX=' + os.path.abspath('two words'))
+    v.same('uninstall with a blank: ours, mine', (os.path.exists(ours), os.path.exists(mine)),
+           (False, True))
 
 
 def version():
@@ -171,7 +183,7 @@ def test_rootless(v):
 
 def main():
     v = ptah.Verdict()
-    {'installed': test_installed, 'patched': test_patched, 'dist': test_dist,
+    {'installed': test_installed, 'blank': test_blank, 'patched': test_patched, 'dist': test_dist,
      'rootless': test_rootless}[sys.argv[1]](v)
     v.end()
 
