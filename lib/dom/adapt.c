@@ -17,54 +17,67 @@
 #include "dom/ghost.h"
 #include "oct/bits.h"
 #include "oct/fields.h"
-
-static int keyref_order(const void *a, const void *b)
-{
-    const struct keyref *x = a, *y = b;
-    return (x->key > y->key) - (x->key < y->key);
-}
-
-static struct keyref *sort_keys(const okey *key, int64_t n)
-{
-    struct keyref *r = mem_new(sizeof *r * (size_t)n + 1, "mesh scratch");
-    bool sorted = true;
-    for (int64_t i = 0; i < n; i++) {
-        r[i] = (struct keyref){key[i], (lidx)i, -1};
-        if (i && key[i] < key[i - 1]) sorted = false;
-    }
-    if (!sorted) qsort(r, (size_t)n, sizeof *r, keyref_order);
-    return r;
-}
+#include "oct/keys.h"
 
 /* ---- ghosts and plans ---- */
 
-/* Copies of own octs for other ranks. */
+/* Which own octs other ranks have as ghosts: a rank and an own oct each, by ascending oct, and
+ * rank. Octs are looked at from the coarsest down: if no other rank is near an oct, none is near
+ * those within it. So the work is that of the surface of a domain. */
 struct sends {
     int64_t n, cap;
     int *rank;
     lidx *oct;
 };
 
-static struct sends find_sends(const struct domain *d, int me, int l, lidx nown, const okey *own)
+struct search {
+    const struct domain *d;
+    int me, level;
+    const okey *own;
+    int *near; /* room for ranks */
+    struct sends found;
+};
+
+static void sends_add(struct sends *s, lidx oct, int n, const int *rank)
 {
-    struct sends s = {0};
-    struct domain_row row;
-    domain_row_begin(&row, d);
-    for (lidx i = 0; i < nown; i++) {
-        int n;
-        BUG_ON(domain_row_near(&row, l, own[i], &n) != me);
-        if (s.n + n > s.cap) {
-            s.cap = 2 * s.cap + n + 256;
-            s.rank = mem_grow(s.rank, sizeof *s.rank * (size_t)s.cap, "mesh scratch");
-            s.oct = mem_grow(s.oct, sizeof *s.oct * (size_t)s.cap, "mesh scratch");
-        }
-        for (int j = 0; j < n; j++, s.n++) {
-            s.rank[s.n] = row.near[j];
-            s.oct[s.n] = i;
-        }
+    if (s->n + n > s->cap) {
+        s->cap = 2 * s->cap + n + 256;
+        s->rank = mem_grow(s->rank, sizeof *s->rank * (size_t)s->cap, "mesh scratch");
+        s->oct = mem_grow(s->oct, sizeof *s->oct * (size_t)s->cap, "mesh scratch");
     }
-    domain_row_end(&row);
-    return s;
+    for (int j = 0; j < n; j++, s->n++) {
+        s->rank[s->n] = rank[j];
+        s->oct[s->n] = oct;
+    }
+}
+
+/* Own octs begin..end-1, which are all that lie in oct (level, key). */
+static void look_within(struct search *s, int level, okey key, lidx begin, lidx end)
+{
+    if (begin == end) return;
+    const int owner = domain_rank(s->d, level, key), depth = 3 * (s->level - level),
+              n = domain_near(s->d, owner, level, key, s->near);
+    if (owner == s->me && n == 0) return;
+    if (depth == 0) {
+        BUG_ON(owner != s->me);
+        sends_add(&s->found, begin, n, s->near);
+        return;
+    }
+    for (okey c = key << 3; c < (key + 1) << 3; c++) {
+        const lidx next = okeys_from(s->own, begin, end, (c + 1) << (depth - 3));
+        look_within(s, level + 1, c, begin, next);
+        begin = next;
+    }
+}
+
+static struct sends sends_find(const struct comm *c, const struct domain *d, int l, lidx nown,
+                               const okey *own)
+{
+    struct search s = {.d = d, .me = c->rank, .level = l, .own = own};
+    s.near = mem_new(sizeof *s.near * (size_t)c->size, "mesh scratch");
+    look_within(&s, 1, 0, 0, nown);
+    FREE(s.near);
+    return s.found;
 }
 
 /* Peers are the ranks with which either count is not zero. */
@@ -111,7 +124,7 @@ static void plan_make(struct xplan *p, const struct domain *d, int l, const stru
 
 static void keys_sort(okey *key, int64_t n)
 {
-    struct keyref *ref = sort_keys(key, n);
+    struct keyref *ref = keyrefs_sort(key, n);
     for (int64_t i = 0; i < n; i++) key[i] = ref[i].key;
     FREE(ref);
 }
@@ -147,33 +160,52 @@ static bool is_ghost(const struct domain *d, int me, int l, okey key, int *near)
     return n > 0;
 }
 
+struct ghosts {
+    int64_t n, cap;
+    okey *key;
+    int *near; /* room for ranks */
+};
+
+static void ghosts_add(struct ghosts *g, okey key)
+{
+    if (g->n == g->cap) {
+        g->cap = 2 * g->cap + 256;
+        g->key = mem_grow(g->key, sizeof *g->key * (size_t)g->cap, "mesh scratch");
+    }
+    g->key[g->n++] = key;
+}
+
+/* Those that will be children of oct i of level l. */
+static void ghosts_below(struct ghosts *g, const struct mesh *m, int me, const struct domain *d,
+                         int l, lidx i)
+{
+    const struct level *lv = &m->lev[l];
+    const lidx nown = m->lev[l + 1].nown;
+    for (int k = 0; k < 8 && any_flag(lv, i); k++) {
+        lidx child = lv->child[i][k];
+        if (!lv->flag[i][k] || (child >= 0 && child < nown)) continue;
+        okey key = lv->key[i] << 3 | (okey)k;
+        if (child >= 0 || is_ghost(d, me, l + 1, key, g->near)) ghosts_add(g, key);
+    }
+}
+
 /* The ghosts of level l+1 that the flags of level l leave and make, ascending (owner: caller), and
- * their number. Local: the parent of every ghost is here, with valid flags. */
+ * their number. Local: the parent of every ghost is here, with valid flags. Own octs that no other
+ * rank is near have own children. */
 static okey *ghosts_refined(const struct mesh *m, const struct comm *c, const struct domain *d,
                             int l, int64_t *nghost)
 {
     const struct level *lv = &m->lev[l];
-    lidx nown = m->lev[l + 1].nown;
-    struct ghosts {
-        int64_t n, cap;
-        okey *key;
-    } g = {0};
-    int *near = mem_new(sizeof *near * (size_t)c->size, "mesh scratch");
-    for (lidx i = 0; i < lv->noct; i++)
-        for (int k = 0; k < 8 && any_flag(lv, i); k++) {
-            lidx child = lv->child[i][k];
-            if (!lv->flag[i][k] || (child >= 0 && child < nown)) continue;
-            okey key = lv->key[i] << 3 | (okey)k;
-            if (child < 0 && !is_ghost(d, c->rank, l + 1, key, near)) continue;
-            if (g.n == g.cap) {
-                g.cap = 2 * g.cap + 256;
-                g.key = mem_grow(g.key, sizeof *g.key * (size_t)g.cap, "mesh scratch");
-            }
-            g.key[g.n++] = key;
-        }
-    mem_free(near);
+    const struct xplan *p = &lv->plan;
+    struct ghosts g = {.near = mem_new(sizeof *g.near * (size_t)c->size, "mesh scratch")};
+    for (lidx j = 0; p->shared && j < p->sfirst[p->npeer]; j++)
+        ghosts_below(&g, m, c->rank, d, l, p->send[j]);
+    for (lidx i = lv->nown; i < lv->noct; i++) ghosts_below(&g, m, c->rank, d, l, i);
     keys_sort(g.key, g.n);
-    *nghost = g.n;
+    *nghost = 0; /* an oct that several ranks are near has been looked at for each */
+    for (int64_t i = 0; i < g.n; i++)
+        if (i == 0 || g.key[i] != g.key[i - 1]) g.key[(*nghost)++] = g.key[i];
+    mem_free(g.near);
     return g.key;
 }
 
@@ -196,7 +228,7 @@ static void level_install(struct mesh *m, const struct comm *c, const struct dom
         return;
     }
     int64_t ng;
-    struct sends s = find_sends(d, c->rank, l, nown, own);
+    struct sends s = sends_find(c, d, l, nown, own);
     okey *ghost = b ? ghosts_refined(m, c, d, l - 1, &ng) : ghosts_announced(c, &s, own, &ng);
     plan_make(&lv->plan, d, l, &s, nown, ng, ghost);
     mesh_replace(m, l, nown, own, (lidx)ng, ghost, created_room(b, m, l, nown, (lidx)ng));
@@ -387,7 +419,7 @@ static struct keyref *created_sort(const struct created *b, const struct level *
         if (b->place[j].rank == rank) key[(*n)++] = created_key(lv, &b->place[j]);
     for (int64_t j = 0; j < ncome; j++)
         memcpy(&key[(*n)++], come + b->row * (size_t)j, sizeof *key);
-    struct keyref *ref = sort_keys(key, *n);
+    struct keyref *ref = keyrefs_sort(key, *n);
     FREE(key);
     return ref;
 }

@@ -1,10 +1,30 @@
 /* dom/created: see created.h. Two passes over the pieces of a level: one counts, one writes. */
 #include "dom/created.h"
 
+#include <stdlib.h>
+
 #include "base/err.h"
 #include "base/mem.h"
 #include "oct/bits.h"
 #include "oct/pieces.h"
+
+static int keyref_order(const void *a, const void *b)
+{
+    const struct keyref *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+struct keyref *keyrefs_sort(const okey *key, int64_t n)
+{
+    struct keyref *r = mem_new(sizeof *r * (size_t)n + 1, "mesh scratch");
+    bool sorted = true;
+    for (int64_t i = 0; i < n; i++) {
+        r[i] = (struct keyref){key[i], (lidx)i, -1};
+        if (i && key[i] < key[i - 1]) sorted = false;
+    }
+    if (!sorted) qsort(r, (size_t)n, sizeof *r, keyref_order);
+    return r;
+}
 
 /* Cells of oct i that are flagged and not split, a bit each; most octs have none. */
 static unsigned cells_created(const struct level *lv, lidx i)

@@ -9,6 +9,9 @@ struct keyref {
     lidx at, oct;
 };
 
+/* n of them, ascending (owner: caller). */
+struct keyref *keyrefs_sort(const okey *key, int64_t n);
+
 struct created_place {
     lidx parent;
     int cell, rank; /* owner of the new oct */

@@ -10,6 +10,7 @@
 #include "base/pages.h"
 #include "oct/bits.h"
 #include "oct/find_kern.h"
+#include "oct/keys.h"
 #include "oct/mesh.h"
 #include "oct/pieces.h"
 
@@ -59,24 +60,11 @@ static void hash_build(struct level *lv)
 
 /* ---- rows ---- */
 
-/* The first of the ascending keys begin..end-1 that is not less. */
-static lidx key_from(const okey *key, lidx begin, lidx end, okey k)
-{
-    while (begin < end) {
-        lidx mid = begin + (end - begin) / 2;
-        if (key[mid] < k)
-            begin = mid + 1;
-        else
-            end = mid;
-    }
-    return begin;
-}
-
 /* Index of each of n > 0 new keys in the old level: one pass over each of the sorted lists. */
 static void join_piece(const struct level *old, lidx n, const okey *key, lidx *from)
 {
-    lidx a = key_from(old->key, 0, old->nown, key[0]),
-         b = key_from(old->key, old->nown, old->noct, key[0]);
+    lidx a = okeys_from(old->key, 0, old->nown, key[0]),
+         b = okeys_from(old->key, old->nown, old->noct, key[0]);
     for (lidx i = 0; i < n; i++) {
         while (a < old->nown && old->key[a] < key[i]) a++;
         while (b < old->noct && old->key[b] < key[i]) b++;
