@@ -188,13 +188,19 @@ static struct domain *domains_change(struct sim *s, struct domain *d, bool timed
     return was;
 }
 
-void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed)
+void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed, bool wait)
 {
     struct domain *d = domains_make(s, kind, true, timed);
+    domain_free(s->balance.next); /* of an output that could not be written */
+    s->balance.next = NULL;
     if (!d) return;
+    s->balance.fresh = true;
+    if (wait) {
+        s->balance.next = d;
+        return;
+    }
     BUG_ON(sim_device_home(s, true) != OK || sim_parts_home(s) != OK); /* the state is lost */
     domain_free(domains_change(s, d, timed));
-    s->balance.fresh = true;
 }
 
 struct domain *sim_domains_leave(struct sim *s)
@@ -205,7 +211,10 @@ struct domain *sim_domains_leave(struct sim *s)
 
 void sim_domains_return(struct sim *s, struct domain *was)
 {
-    domain_free(domains_change(s, was, false));
+    struct domain *to = s->balance.next ? s->balance.next : was;
+    if (to != was) domain_free(was);
+    s->balance.next = NULL;
+    domain_free(domains_change(s, to, false));
 }
 
 /* ---- when ---- */

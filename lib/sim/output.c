@@ -165,11 +165,16 @@ static bool is_last(const struct sim *s)
     return sim_at_end(s) || s->out.asked < 0;
 }
 
+static bool travels(const struct sim *s, const struct writer_kind *w)
+{
+    return domain_kind(s->dom) != DOMAIN_HILBERT && w->by_rank;
+}
+
 /* In Hilbert domains, where the writer needs them. A run that ends stays in them. */
 static enum err write_in_domains(struct sim *s, const struct writer_kind *w,
                                  const struct ckpt_head *h)
 {
-    bool travel = domain_kind(s->dom) != DOMAIN_HILBERT && w->by_rank, ends = is_last(s);
+    bool travel = travels(s, w), ends = is_last(s);
     struct domain *home = NULL, *whole = NULL;
     timer_start("io");
     if (travel && s->comm.size > 1) home = sim_domains_leave(s);
@@ -210,6 +215,18 @@ static struct due why_due(const struct sim *s)
     d.time |= d.asked > 0 || s->out.again ||
               ((d.steps || d.backup) && (s->time.nstep_coarse == 0 || sim_at_end(s)));
     return d;
+}
+
+static bool is_due(const struct due *d)
+{
+    return d->time || d->steps || d->backup || d->asked != 0;
+}
+
+bool sim_output_travels(const struct sim *s)
+{
+    struct due d = why_due(s);
+    return is_due(&d) && !s->restart.resumed && s->comm.size > 1 && !is_last(s) &&
+           travels(s, format_named(s->par->output.outformat)->writer);
 }
 
 /* Gas of the complete levels above levelmin := means of their children. The steps do not use it. */
@@ -384,7 +401,7 @@ enum err sim_output(struct sim *s)
         return OK;
     }
     struct due d = why_due(s);
-    if (!d.time && !d.steps && !d.backup && d.asked == 0) return OK;
+    if (!is_due(&d)) return OK;
     TRY(sim_device_home(s, false));
     TRY(sim_parts_home(s)); /* the search for clumps moves them */
     if (!state_is_finite(s)) {

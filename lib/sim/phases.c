@@ -15,7 +15,7 @@ enum err step_refine(struct sim *s, int l, int icount)
 
 enum err step_balance(struct sim *s, int l, int icount)
 {
-    sim_domains_become(s, domain_kind(s->dom), true);
+    sim_domains_become(s, domain_kind(s->dom), true, sim_output_travels(s));
     return OK;
 }
 

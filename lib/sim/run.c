@@ -176,7 +176,8 @@ void sim_fini(struct sim *s)
     part_fini(&s->parts);
     grav_fini(&s->grav);
     hydro_scratch_free(&s->hydro.scratch);
-    if (s->dom) domain_free(s->dom);
+    domain_free(s->dom);
+    domain_free(s->balance.next);
     source_close(&s->restart.from);
     rest_free(&s->restart.rest);
     if (s->cosmo) cosmo_free(s->cosmo);

@@ -123,6 +123,7 @@ struct sim_balance {
     double left[2];              /* imbalance of both in the step after the last balance */
     double reached;              /* max/min of what ranks hold, as the last balance predicted it */
     bool fresh;                  /* there was a balance in this coarse step */
+    struct domain *next;         /* to which the output of this step returns; NULL: where it was */
 };
 
 struct sim_out {
@@ -360,12 +361,16 @@ struct sim_weights {
 MUST_USE enum err sim_star_columns(struct sim *s);
 struct sim_weights sim_weights(const struct sim *s);
 /* balance.c: balanced domains of this kind. If they change, fields and particles come home. timed:
- * its phases have timers; else the time is that of the timer that runs (collective) */
-void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed);
+ * its phases have timers; else the time is that of the timer that runs. wait: they change when an
+ * output of this step returns (collective) */
+void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed, bool wait);
 /* balance.c: Hilbert domains for a while, those that are alike if there are such; returns those of
  * before (owner: caller), to which the run returns, or not. The balance knows nothing of it.
  * (collective) */
 struct domain *sim_domains_leave(struct sim *s);
+/* output.c: an output of this step is laid out by other domains than the run's, to which the run
+ * returns */
+bool sim_output_travels(const struct sim *s);
 void sim_domains_return(struct sim *s, struct domain *was);
 /* balance.c: after a coarse step, bytes held and nanoseconds of work of this rank, and then what
  * they are on all */

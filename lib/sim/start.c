@@ -146,7 +146,7 @@ static enum err refine(struct start *st)
 static void balance(struct sim *s)
 {
     if (s->par->run.nremap == 0 || s->comm.size == 1) return;
-    sim_domains_become(s, domain_kind(s->dom), false);
+    sim_domains_become(s, domain_kind(s->dom), false, false);
 }
 
 /* Before the first step there is no state to write. */

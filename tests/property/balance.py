@@ -4,6 +4,8 @@
                                        per side, refined: max/min of the bytes held by the ranks
     balance.py particles RANKS         nearly all memory is particles, in one corner: peak to mean,
                                        with domains of equal volume and with balanced ones
+    balance.py outputs RANKS           a balance and an output in each step: octs travel to the
+                                       layout of the output, and from there to the new domains
     balance.py killed RANKS            SIGKILL for one rank: the others end within seconds, with one
                                        message, and the last checkpoint is good
 
@@ -13,7 +15,9 @@ Catches: particles charged to no oct, or with a few bytes each; ranks left waiti
 # test: clusters 5 2 tier=check timeout=300 ranks=2
 # test: clusters 7 2 4 8 12 tier=long timeout=7200 ranks=2
 # test: particles 4 tier=check timeout=120 ranks=2 device=check
+# test: outputs 2 tier=check timeout=120 ranks=2
 # test: killed 3 tier=check timeout=120 ranks=3
+import json
 import os
 import random
 import re
@@ -86,6 +90,26 @@ def corner(v, ranks):
     v.end()
 
 
+def outputs(v, ranks):
+    """What needs no other layout shows that domains change, and what the state is."""
+    r = random.Random(3)
+    particles('ics/ic_part', [[r.random() ** 2 - 0.5 for _ in range(3)] for _ in range(30000)])
+    box = ptah.ascii_box((4, 5), 3, 1, 'm_refine=10*8.0', ics='../ics')
+    phases, states = {}, {}
+    for form in 'ramses', 'hdf5':
+        r = ptah.simulate(box, form, ranks, options=['-j', 'profile'],
+                          settings=['run_params/nremap=0', 'run_params/remap_thresh=0.02',
+                                    'output_params/outformat=' + form])
+        with open(os.path.join(form, 'profile')) as f:
+            phases[form] = json.loads(f.readlines()[-1])['phases_s']
+        states[form] = [ptah.digest(path) for path in r.outputs]
+    moved = {form: 'balance: octs' in p for form, p in phases.items()}
+    v.same('octs moved by a balance', moved, {'ramses': False, 'hdf5': True})
+    v.same('the states are the same', states['ramses'] == states['hdf5'], True)
+    v.same('outputs', len(states['hdf5']), 4)
+    v.end()
+
+
 def children(pid):
     found = []
     for p in filter(str.isdigit, os.listdir('/proc')):
@@ -143,6 +167,8 @@ def main():
         clusters(v, numbers[0], numbers[1:])
     elif case == 'particles':
         corner(v, numbers[0])
+    elif case == 'outputs':
+        outputs(v, numbers[0])
     else:
         killed(v, numbers[0])
 
