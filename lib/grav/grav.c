@@ -19,6 +19,7 @@
 #include "grav/fourier.h"
 #include "grav/grav_rows.h"
 #include "grav/interpol.h"
+#include "grav/kept.h"
 #include "grav/mg.h"
 #include "oct/fields.h"
 
@@ -190,32 +191,45 @@ bool grav_by_all(const struct mesh *m, int ranks, int l, const struct grav_par *
            !grav_by_fourier(m, l, p);
 }
 
+static const struct comm ALONE = {.size = 1};
+
 static int by_key(const void *a, const void *b)
 {
-    const struct whole_row *x = a, *y = b;
-    return (x->key > y->key) - (x->key < y->key);
+    okey x = *(const okey *)a, y = *(const okey *)b;
+    return (x > y) - (x < y);
 }
 
-static struct grav_report iterate_whole(struct mesh *whole, int l, int64_t n, double rho_tot,
-                                        struct whole_row *row, struct grav_par *p)
+/* The mesh of all n octs of level l and its hierarchy. */
+static void whole_make(struct kept *k, const struct mesh *m, int l, int64_t n,
+                       const struct whole_row *row)
 {
-    static const struct comm alone = {.size = 1};
+    okey *key = mem_new(sizeof *key * (size_t)n, "multigrid");
+    for (int64_t i = 0; i < n; i++) key[i] = row[i].key;
+    qsort(key, (size_t)n, sizeof *key, by_key);
+    mg_whole_mesh(&k->whole, m, l, n, key, l <= m->levelmin);
+    mg_build(&k->mg, &k->whole, &ALONE, l, NULL);
+    k->made = true;
+    FREE(key);
+}
+
+/* phi: of the octs of the whole mesh. */
+static struct grav_report iterate_whole(struct kept *k, int l, int64_t n, double rho_tot,
+                                        const struct whole_row *row, struct grav_par *p,
+                                        double (*phi)[8])
+{
     struct grav_report rep;
-    struct mg g = {0};
-    double(*phi)[8] = mem_new(sizeof *phi * (size_t)n, "multigrid");
-    mg_build(&g, whole, &alone, l, NULL);
-    g.lev[l].u = phi;
+    double(*rhs)[8] = k->mg.lev[l].rhs;
+    k->mg.lev[l].u = phi;
     for (int64_t i = 0; i < n; i++) {
-        memcpy(phi[i], row[i].phi, sizeof phi[i]);
-        memcpy(g.lev[l].rhs[i], row[i].rhs, sizeof row[i].rhs);
+        lidx j = mesh_find(&k->whole.lev[l], row[i].key);
+        BUG_ON(j < 0);
+        memcpy(phi[j], row[i].phi, sizeof phi[j]);
+        memcpy(rhs[j], row[i].rhs, sizeof rhs[j]);
     }
     mg_by_colour(phi, (lidx)n);
-    mg_by_colour(g.lev[l].rhs, (lidx)n);
-    iterate(&g, &alone, rho_tot, p, false, &rep);
+    mg_by_colour(rhs, (lidx)n);
+    iterate(&k->mg, &ALONE, rho_tot, p, false, &rep);
     mg_by_place(phi, (lidx)n);
-    for (int64_t i = 0; i < n; i++) memcpy(row[i].phi, phi[i], sizeof phi[i]);
-    mg_free(&g);
-    FREE(phi);
     return rep;
 }
 
@@ -231,17 +245,18 @@ struct grav_report whole_solve(const struct mesh *m, const struct comm *c, int l
                                struct whole_row *row, struct grav_par *p, double (*phi)[8])
 {
     const struct level *lv = &m->lev[l];
-    struct mesh whole;
+    struct kept *k = kept_get(&p->kept[l], m, l);
     int64_t n = comm_union_min(c, lv->nown, lv->total, sizeof *row, row, 0, NULL, p->minima);
-    qsort(row, (size_t)n, sizeof *row, by_key);
-    okey *key = mem_new(sizeof *key * (size_t)n, "multigrid");
-    for (int64_t i = 0; i < n; i++) key[i] = row[i].key;
-    mg_whole_mesh(&whole, m, l, n, key, l <= m->levelmin);
-    struct grav_report rep = iterate_whole(&whole, l, n, rho_tot, row, p);
+    double(*all)[8] = mem_new(sizeof *all * (size_t)n, "multigrid");
+    if (k->made)
+        mg_wake(&k->mg);
+    else
+        whole_make(k, m, l, n, row);
+    struct grav_report rep = iterate_whole(k, l, n, rho_tot, row, p, all);
     for (lidx i = 0; i < lv->noct; i++)
-        memcpy(phi[i], row[mesh_find(&whole.lev[l], lv->key[i])].phi, sizeof phi[i]);
-    mesh_fini(&whole);
-    FREE(key);
+        memcpy(phi[i], all[mesh_find(&k->whole.lev[l], lv->key[i])], sizeof phi[i]);
+    mg_rest(&k->mg);
+    FREE(all);
     FREE(row);
     return rep;
 }
@@ -262,34 +277,48 @@ static struct grav_report solve_whole(struct mesh *m, const struct comm *c, int 
     return rep;
 }
 
+/* Of level l, with its arrays. */
+static void hierarchy(struct kept *k, const struct mesh *m, const struct comm *c, int l,
+                      struct grav_par *p)
+{
+    if (k->made) {
+        mg_wake(&k->mg);
+        return;
+    }
+    k->mg.most_shared = 2 * (int64_t)p->mg_shared_octs; /* a small part of the solve */
+    k->mg.try_shared = p->shared_level[l];
+    k->mg.minima = p->minima;
+    mg_build(&k->mg, m, c, l, NULL);
+    p->shared_level[l] = k->mg.try_shared;
+    k->made = true;
+}
+
 static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, int l,
                                           double fourpi, double rho_tot,
                                           const struct interpol *edge, struct grav_par *p)
 {
-    struct mg g = {.most_shared = 2 * (int64_t)p->mg_shared_octs, /* a small part of the solve */
-                   .try_shared = p->shared_level[l],
-                   .minima = p->minima};
+    struct kept *k = kept_get(&p->kept[l], m, l);
+    struct mg *g = &k->mg;
     struct grav_report rep;
     unsigned char safe = p->safe[l];
-    struct mg_level *top = &g.lev[l];
+    struct mg_level *top = &g->lev[l];
     struct source from;
     top->level = l;
     top->u = m->lev[l].fld[FLD_PHI];
     top->rhs = mem_new(sizeof *top->rhs * (size_t)m->lev[l].noct + 1, "multigrid");
     source_begin(&from, m, c, top, fourpi, rho_tot, edge);
-    mg_build(&g, m, c, l, NULL); /* its exchanges travel beside that of the source */
+    hierarchy(k, m, c, l, p); /* its exchanges travel beside that of the source */
     source_end(&from);
-    if (!iterate(&g, c, rho_tot, p, c->size > 1 && g.share, &rep)) {
+    if (!iterate(g, c, rho_tot, p, c->size > 1 && g->share, &rep)) {
         p->safe[l] = safe;
         guess_phi(m, l, edge);
         ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
         mg_by_colour(top->u, m->lev[l].noct);
-        iterate(&g, c, rho_tot, p, false, &rep);
+        iterate(g, c, rho_tot, p, false, &rep);
     }
     mg_by_place(top->u, m->lev[l].noct);
     ghosts_set(m, l, SET_PHI, true);
-    p->shared_level[l] = g.try_shared;
-    mg_free(&g);
+    mg_rest(g);
     return rep;
 }
 
@@ -321,6 +350,12 @@ void grav_say_fourier(int l, const struct grav_par *p)
 void grav_fini(struct grav_par *p)
 {
     fourier_free(&p->fourier);
+    grav_forget(p, 1);
+}
+
+void grav_forget(struct grav_par *p, int l)
+{
+    for (; l <= LEVEL_MAX; l++) kept_free(&p->kept[l]);
 }
 
 bool grav_by_fourier(const struct mesh *m, int l, const struct grav_par *p)

@@ -24,8 +24,10 @@ struct grav_par {
      * NULL: none. Fourier only. */
     double (*response)(const void *ctx, double wave);
     const void *response_ctx;
-    struct fourier *fourier; /* the solver's (init NULL); grav_fini frees it */
-    int verbose;             /* 1: one line per solve in the log */
+    /* the solver's (init NULL), of one mesh; grav_fini frees them */
+    struct fourier *fourier;
+    struct kept *kept[LEVEL_MAX + 2];
+    int verbose; /* 1: one line per solve in the log */
     /* Lent by the caller: the next solve takes them along if it has a reduction for that (n 0
      * then); NULL: none. */
     struct comm_minima *minima;
@@ -56,6 +58,9 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, doubl
 
 struct fourier_green grav_green(const struct grav_par *p); /* of its solves in Fourier space */
 void grav_fini(struct grav_par *p);
+/* Frees what is kept of solves of levels l and finer: their octs are about to change, or another
+ * mesh follows. Local. */
+void grav_forget(struct grav_par *p, int l);
 
 /* FX..FZ of level l from PHI (5-point gradient), own and ghosts valid on return. gravity_type > 0:
  * analytic. */

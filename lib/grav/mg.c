@@ -35,7 +35,7 @@ static void level_children(struct mg_level *g, const struct level *lv, const str
         g->child = (const lidx(*)[8])lv->child;
         return;
     }
-    lidx(*child)[8] = mem_new(sizeof *child * (size_t)g->noct + 1, "multigrid");
+    lidx(*child)[8] = mem_new(sizeof *child * (size_t)g->noct + 1, MG_TABLES);
     for (lidx i = 0; i < lv->noct; i++) {
         lidx j = compact_of(g, i);
         for (int k = 0; k < 8 && j >= 0; k++) child[j][k] = compact_of(fine, lv->child[i][k]);
@@ -87,14 +87,14 @@ static bool level_subset(struct mg_level *g, const struct comm *c, const struct 
         FREE(keep);
         return inside;
     }
-    g->map = mem_new(sizeof *g->map * (size_t)lv->noct + 1, "multigrid");
+    g->map = mem_new(sizeof *g->map * (size_t)lv->noct + 1, MG_TABLES);
     g->noct = g->nown = 0;
     for (lidx i = 0; i < lv->noct; i++) {
         if (keep[i]) memmove(mask[g->noct], mask[i], sizeof mask[i]);
         g->map[i] = keep[i] ? g->noct++ : -1;
         if (i < lv->nown) g->nown = g->noct;
     }
-    lidx(*nbr)[6] = mem_new(sizeof *nbr * (size_t)n + 1, "multigrid");
+    lidx(*nbr)[6] = mem_new(sizeof *nbr * (size_t)n + 1, MG_TABLES);
     for (lidx i = 0; i < lv->noct; i++)
         if (keep[i])
             for (int f = 0; f < 6; f++) nbr[g->map[i]][f] = compact_of(g, lv->nbr[i][f]);
@@ -113,7 +113,7 @@ static lidx *rim_list(const struct mg_level *g, unsigned char part, lidx *n)
 {
     lidx count = 0;
     for (lidx i = 0; i < g->nown; i++) count += g->rim[i] == part;
-    lidx *list = mem_new(sizeof *list * (size_t)count + 1, "multigrid");
+    lidx *list = mem_new(sizeof *list * (size_t)count + 1, MG_TABLES);
     *n = 0;
     for (lidx i = 0; i < g->nown; i++)
         if (g->rim[i] == part) list[(*n)++] = i;
@@ -124,7 +124,7 @@ static void level_rim(struct mg_level *g)
 {
     const struct xplan *p = g->plan;
     if (!p->shared) return;
-    g->rim = mem_zero((size_t)g->nown + 1, "multigrid");
+    g->rim = mem_zero((size_t)g->nown + 1, MG_TABLES);
     for (lidx j = 0; p->npeer > 0 && j < p->sfirst[p->npeer]; j++) g->rim[p->send[j]] = MG_OUTER;
     for (lidx i = 0; i < g->nown; i++)
         for (int f = 0; f < 6 && g->rim[i] == MG_OUTER; f++) {
@@ -139,7 +139,7 @@ static void level_rim(struct mg_level *g)
 static void level_edges(struct mg_level *g)
 {
     const double(*mask)[8] = (const double(*)[8])g->mask;
-    lidx n = 0, *row = mem_new(sizeof *row * (size_t)g->noct + 1, "multigrid");
+    lidx n = 0, *row = mem_new(sizeof *row * (size_t)g->noct + 1, MG_TABLES);
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < g->noct; i++) row[i] = mg_at_edge(g->nbr, mask, i) ? 0 : -1;
     for (lidx i = 0; i < g->noct; i++)
@@ -149,7 +149,7 @@ static void level_edges(struct mg_level *g)
         return;
     }
     g->edge = g->own_edge = row;
-    g->edges = mem_new(sizeof *g->edges * (size_t)n, "multigrid");
+    g->edges = mem_new(sizeof *g->edges * (size_t)n, MG_TABLES);
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < g->noct; i++)
         if (row[i] >= 0) mg_edge_cells(g->nbr, mask, i, &g->edges[row[i]]);
@@ -174,7 +174,7 @@ static void level_cubes(struct mg_level *g, const struct mesh *m, const struct m
 {
     const struct level *lv = &m->lev[g->level];
     unsigned char *read = mg_octs_read(fine);
-    g->cube = mem_new(sizeof *g->cube * (size_t)g->noct + 1, "multigrid");
+    g->cube = mem_new(sizeof *g->cube * (size_t)g->noct + 1, MG_TABLES);
     for (lidx i = 0; i < lv->noct; i++) {
         lidx j = compact_of(g, i);
         bool any = false;
@@ -192,7 +192,7 @@ static void level_cubes(struct mg_level *g, const struct mesh *m, const struct m
     }
 }
 
-/* ---- all ---- */
+/* ---- arrays ---- */
 
 static void level_arrays(struct mg_level *g, bool top)
 {
@@ -201,6 +201,30 @@ static void level_arrays(struct mg_level *g, bool top)
     g->mean = mem_new(sizeof *g->mean * rows + 1, "multigrid");
     if (!top) g->u = mem_new(sizeof *g->u * rows + 1, "multigrid");
 }
+
+/* The coarsest level that is not shared. */
+static int lowest(const struct mg *g)
+{
+    return g->share ? g->bottom + 1 : g->bottom;
+}
+
+void mg_wake(struct mg *g)
+{
+    if (g->share) mg_share_wake(g);
+    for (int k = lowest(g); k <= g->top; k++) level_arrays(&g->lev[k], k == g->top);
+}
+
+void mg_rest(struct mg *g)
+{
+    if (g->share) mg_share_rest(g);
+    for (int k = 1; k <= g->top; k++) {
+        FREE(g->lev[k].rhs);
+        FREE(g->lev[k].mean);
+        if (k < g->top) FREE(g->lev[k].u);
+    }
+}
+
+/* ---- all ---- */
 
 /* Levels below a complete one are complete. */
 static void build_complete(struct mg *g, const struct mesh *m, const struct comm *c, int least)
@@ -241,23 +265,20 @@ void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, d
         build_complete(g, m, c, least);
     else
         build_subsets(g, m, c, least);
-    int low = g->share ? g->bottom + 1 : g->bottom;
-    for (int k = low; k <= l; k++) {
+    for (int k = lowest(g); k <= l; k++) {
         struct mg_level *lev = &g->lev[k];
         lev->halo = mesh_halo(lev->nown, lev->noct, lev->nbr, &lev->nhalo);
         level_rim(lev);
         level_edges(lev);
-        level_arrays(lev, k == l);
     }
-    for (int k = low; k < l; k++) level_cubes(&g->lev[k], m, &g->lev[k + 1]);
+    for (int k = lowest(g); k < l; k++) level_cubes(&g->lev[k], m, &g->lev[k + 1]);
     if (g->share) mg_share_link(g);
     for (int k = 1; k <= l; k++) FREE(g->lev[k].mask);
+    mg_wake(g);
 }
 
 static void level_free(struct mg_level *g)
 {
-    FREE(g->rhs);
-    FREE(g->mean);
     FREE(g->cube);
     FREE(g->halo);
     FREE(g->outer);
@@ -274,9 +295,7 @@ static void level_free(struct mg_level *g)
 
 void mg_free(struct mg *g)
 {
+    mg_rest(g);
     mg_share_free(g);
-    for (int k = 1; k <= g->top; k++) {
-        if (k < g->top) FREE(g->lev[k].u);
-        level_free(&g->lev[k]);
-    }
+    for (int k = 1; k <= g->top; k++) level_free(&g->lev[k]);
 }

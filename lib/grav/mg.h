@@ -10,6 +10,8 @@
 #include "oct/mesh.h"
 
 enum { MG_NEAR = 1, MG_OUTER = 2 };
+/* memory that is kept between solves (grav/kept.h) */
+#define MG_TABLES "multigrid tables"
 
 /* Sweeps before and after the correction; of the coarsest level. */
 enum { MG_SWEEPS = 2, MG_BOTTOM_SWEEPS = 4 };
@@ -65,6 +67,10 @@ static inline int mg_least(const struct mesh *m, int l)
  * (taken over), NULL: all cells are inside. (collective) */
 void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, double (*mask)[8]);
 void mg_free(struct mg *g);
+/* Frees u, right-hand sides and mean residuals between cycles, but not the top's u; makes them
+ * again, the top's right-hand side unless it is there. Local. */
+void mg_rest(struct mg *g);
+void mg_wake(struct mg *g);
 
 /* Small levels cost only latency. Where few octs are left on all ranks together, every rank
  * receives the right-hand side of that level and does the rest of the cycle alone, in the same
@@ -97,6 +103,8 @@ void mg_share_link(struct mg *g);
 void mg_share_rows(const struct mg_share *s, const struct level *lv, lidx *row);
 void mg_share_slots(struct mg_share *s, lidx *slot);
 void mg_share_free(struct mg *g);
+void mg_share_rest(struct mg *g);
+void mg_share_wake(struct mg *g);
 int mg_share_level(const struct mg_share *s);
 /* u of that level from the mean residuals of the level above, of own octs; its cells are by place.
  * (collective) */

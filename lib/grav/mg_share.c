@@ -83,10 +83,10 @@ static void link_above(struct mg *g, const struct mesh *m, int k)
     struct mg_share *s = g->share;
     struct mg_level *lev = &g->lev[k], *fine = &g->lev[k + 1];
     const struct level *whole = &s->mesh.lev[k], *lv = &m->lev[k + 1];
-    *lev = (struct mg_level){.level = k, .nown = whole->nown, .noct = whole->noct, .u = s->u};
-    lidx(*child)[8] = mem_new(sizeof *child * (size_t)whole->noct + 1, "multigrid");
+    *lev = (struct mg_level){.level = k, .nown = whole->nown, .noct = whole->noct};
+    lidx(*child)[8] = mem_new(sizeof *child * (size_t)whole->noct + 1, MG_TABLES);
     memset(child, 0xff, sizeof *child * (size_t)whole->noct);
-    s->slot = mem_new(sizeof *s->slot * (size_t)fine->nown + 1, "multigrid");
+    s->slot = mem_new(sizeof *s->slot * (size_t)fine->nown + 1, MG_TABLES);
     for (lidx i = 0; i < lv->noct; i++) {
         lidx j = fine->map ? fine->map[i] : i;
         if (j < 0) continue;
@@ -99,19 +99,42 @@ static void link_above(struct mg *g, const struct mesh *m, int k)
     lev->child = (const lidx(*)[8])child;
 }
 
+static void share_arrays(struct mg *g)
+{
+    struct mg_share *s = g->share;
+    const int k = s->whole.top;
+    size_t n = (size_t)s->whole.lev[k].noct;
+    s->u = mem_new(sizeof *s->u * n + 1, "multigrid");
+    s->message = mem_new(sizeof *s->message * (8 * n + NORM), "multigrid");
+    s->whole.lev[k].u = g->lev[k].u = s->u;
+}
+
 /* key: of all octs of level k; mask: of these (taken over), NULL: all are inside. */
 static void share_make(struct mg *g, const struct mesh *m, int k, int64_t n, const okey *key,
                        double (*mask)[8])
 {
-    struct mg_share *s = g->share = mem_zero(sizeof *s, "multigrid");
+    struct mg_share *s = g->share = mem_zero(sizeof *s, MG_TABLES);
     mg_whole_mesh(&s->mesh, m, k, n, key, mask == NULL);
-    s->u = mem_new(sizeof *s->u * (size_t)n + 1, "multigrid");
-    s->message = mem_new(sizeof *s->message * (8 * (size_t)n + NORM), "multigrid");
     mg_build(&s->whole, &s->mesh, &ALONE, k, mask);
-    s->whole.lev[k].u = s->u;
     g->bottom = k;
-    g->lev[k].u = s->u;
     if (!g->there) link_above(g, m, k);
+    share_arrays(g);
+}
+
+void mg_share_wake(struct mg *g)
+{
+    if (g->share->u) return;
+    mg_wake(&g->share->whole);
+    share_arrays(g);
+}
+
+void mg_share_rest(struct mg *g)
+{
+    struct mg_share *s = g->share;
+    g->lev[s->whole.top].u = NULL;
+    mg_rest(&s->whole);
+    FREE(s->u);
+    FREE(s->message);
 }
 
 void mg_share_complete(struct mg *g, const struct mesh *m, int k)
@@ -211,7 +234,7 @@ void mg_share_link(struct mg *g)
     struct mg_share *s = g->share;
     struct mg_level *lev = &g->lev[s->whole.top];
     unsigned char *read = mg_octs_read(&g->lev[lev->level + 1]);
-    lev->cube = mem_new(sizeof *lev->cube * (size_t)lev->noct + 1, "multigrid");
+    lev->cube = mem_new(sizeof *lev->cube * (size_t)lev->noct + 1, MG_TABLES);
     for (lidx i = 0; i < lev->noct; i++) {
         bool any = false;
         for (int q = 0; q < 8; q++) any |= lev->child[i][q] >= 0 && read[lev->child[i][q]];
@@ -226,12 +249,10 @@ void mg_share_free(struct mg *g)
 {
     struct mg_share *s = g->share;
     if (!s) return;
-    g->lev[s->whole.top].u = NULL;
+    mg_share_rest(g);
     mg_free(&s->whole);
     mesh_fini(&s->mesh);
-    FREE(s->u);
     FREE(s->slot);
-    FREE(s->message);
     FREE(g->share);
 }
 

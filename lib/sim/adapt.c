@@ -73,6 +73,7 @@ enum err sim_refine(struct sim *s, int from)
     /* created octs are not flagged, and removed ones neither: no level changes the counts of the
      * next */
     for (int l = from; l < m->levelmax; l++) {
+        if (all[l].created + all[l].removed > 0) grav_forget(&s->grav, l + 1);
         adapt_change(m, &s->comm, s->dom, l, here[l], all[l], &values);
         s->noct[l + 1] = m->lev[l + 1].total;
     }

@@ -180,6 +180,7 @@ static struct domain *domains_change(struct sim *s, struct domain *d, bool timed
     struct domain *was = s->dom;
     s->dom = d;
     if (timed) timer_start("balance: octs");
+    grav_forget(&s->grav, 1);
     adapt_redistribute(&s->mesh, &s->comm, was, d);
     if (timed) timer_start("balance: particles");
     if (s->par->run.pic && domain_alike(was, d) > s->mesh.levelmin)

@@ -179,6 +179,7 @@ static uint64_t run(const struct setting *s, const uint64_t *seed)
     if (seed) CHECK(mirror_home(&d.on.mirror, &m, false) == OK);
     h ^= digest(&m);
     if (seed) device_close(&d);
+    grav_fini(&p);
     mesh_fini(&m);
     return h;
 }

@@ -11,12 +11,12 @@
 #include "dom/ghost.h"
 #include "grav/grav.h"
 #include "grav/mg.h"
+#include "grav_world.h"
 #include "mpicount.h"
 
 static int64_t passed, failed;
 static struct comm all;
 static const struct comm alone = {.size = 1};
-static const double PI = 3.14159265358979323846;
 
 static void check(bool ok, const char *what)
 {
@@ -31,104 +31,6 @@ static double all_max(double x)
 {
     comm_max_f64(&all, &x, 1);
     return x;
-}
-
-/* ---- a small world ---- */
-
-struct world {
-    struct comm c;
-    struct domain *d;
-    struct mesh m;
-    /* of the refined spheres; cells of level l with a centre nearer than radius[l] are split */
-    double centre[3];
-    const double *radius;
-    double mass, com[3], rho_tot, fourpi;
-};
-
-static void cell_at(const struct mesh *m, int l, lidx i, int k, double x[3])
-{
-    int64_t o[3];
-    okey_coords(m->lev[l].key[i], o);
-    for (int d = 0; d < 3; d++) x[d] = ((double)(2 * o[d] + (k >> d & 1)) + 0.5) * mesh_dx(m, l);
-}
-
-static double distance(const struct world *w, const double x[3], const double y[3])
-{
-    double r2 = 0;
-    for (int d = 0; d < 3; d++) {
-        double s = fabs(x[d] - y[d]), L = w->m.boxlen;
-        if (!w->m.bounded[2 * d] && s > 0.5 * L) s = L - s;
-        r2 += s * s;
-    }
-    return sqrt(r2);
-}
-
-static void world_make(struct world *w, const struct comm *c, enum domain_kind kind, int lmin,
-                       int lmax, double boxlen, bool isolated, const double *radius)
-{
-    bool bounded[6];
-    for (int f = 0; f < 6; f++) bounded[f] = isolated;
-    *w = (struct world){
-        .c = *c, .centre = {0.93 * boxlen, 0.52 * boxlen, 0.31 * boxlen}, .radius = radius};
-    if (isolated)
-        for (int d = 0; d < 3; d++) w->centre[d] = 0.5 * boxlen;
-    w->d = domain_new(kind, c->size, lmax, bounded);
-    mesh_init(&w->m, lmin, lmax, 5, true, true, boxlen, bounded);
-    adapt_build(&w->m, c, w->d);
-    for (int l = lmin; l < lmax; l++) {
-        struct level *lv = &w->m.lev[l];
-        for (lidx i = 0; i < lv->nown; i++)
-            for (int k = 0; k < 8; k++) {
-                double x[3];
-                cell_at(&w->m, l, i, k, x);
-                lv->flag[i][k] = distance(w, x, w->centre) < radius[l - lmin] * boxlen;
-            }
-        adapt_refine(&w->m, c, w->d, l, NULL, NULL);
-    }
-    w->fourpi = 4 * PI * boxlen;
-}
-
-static void world_free(struct world *w)
-{
-    mesh_fini(&w->m);
-    domain_free(w->d);
-}
-
-/* Compact ball of mass 1: rho = rho_c (1 − s²)², s = r/R < 1. */
-static const double BALL = 0.21;
-
-static double ball_density(double r, double R)
-{
-    double s = r / R, q = 1 - s * s;
-    return s < 1 ? 105.0 / (32 * PI * R * R * R) * q * q : 0;
-}
-
-static double ball_force(double r, double R)
-{
-    double s = fmin(r / R, 1);
-    double mass = 105.0 / 8 *
-                  (s * s * s / 3 - 2 * s * s * s * s * s / 5 + s * s * s * s * s * s * s / 7);
-    return -mass / (r * r);
-}
-
-static void set_ball(struct world *w)
-{
-    struct mesh *m = &w->m;
-    struct sum mean;
-    sum_init(&mean);
-    for (int l = m->levelmin; l <= m->levelmax; l++)
-        for (lidx i = 0; i < m->lev[l].nown; i++)
-            for (int k = 0; k < 8; k++) {
-                double x[3];
-                cell_at(m, l, i, k, x);
-                double rho = ball_density(distance(w, x, w->centre), BALL * m->boxlen);
-                m->lev[l].fld[FLD_RHO][i][k] = rho;
-                if (l == m->levelmin) sum_add(&mean, rho / pow(8, l));
-            }
-    w->mass = 1;
-    memcpy(w->com, w->centre, sizeof w->com);
-    comm_sum(&w->c, &mean);
-    w->rho_tot = m->bounded[0] ? 0 : sum_get(&mean);
 }
 
 enum { MOST_SHARED = 600 }; /* all octs of level 4 */
@@ -329,6 +231,7 @@ static void test_edge(int cg)
             e < 1e-8 * peak,
             "refined level: 7-point equation holds up to the edge (catches a wrong boundary term)");
     }
+    grav_fini(&p);
     world_free(&w);
 }
 
@@ -411,6 +314,7 @@ static double ball_error(int lmin, double epsilon)
             }
     }
     comm_add_f64(&all, sum, 2);
+    grav_fini(&p);
     world_free(&w);
     return sqrt(sum[0] / sum[1]);
 }
@@ -576,6 +480,59 @@ static void test_bits(bool isolated, struct grav_par with, unsigned char safe)
     omp_set_num_threads(threads);
 }
 
+/* ---- hierarchies that are kept ---- */
+
+/* Splits the cells of level l with a centre nearer than this alone. */
+static void world_refine(struct world *w, int l, double radius)
+{
+    struct level *lv = &w->m.lev[l];
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) {
+            double x[3];
+            cell_at(&w->m, l, i, k, x);
+            lv->flag[i][k] = distance(w, x, w->centre) < radius;
+        }
+    adapt_refine(&w->m, &w->c, w->d, l, NULL, NULL);
+}
+
+/* Rounds of messages of the solve of level l. */
+static int64_t solve_rounds(struct world *w, int l, struct grav_par *p)
+{
+    int64_t before = comm_rounds();
+    grav_solve(&w->m, &w->c, l, w->fourpi, w->rho_tot, 0, 1, w->com, p);
+    return comm_rounds() - before;
+}
+
+static void test_kept(void)
+{
+    enum { L = 6 };
+    static const double radius[2] = {0.24, 0.13};
+    struct world w;
+    struct grav_par p = params(1e-5, 99), fresh = p;
+    world_make(&w, &all, DOMAIN_KSECTION, 4, L, 1.0, false, radius);
+    set_ball(&w);
+    world_solve(&w, &p, 0);
+    for (int change = 0; change < 2; change++) {
+        struct level *lv = &w.m.lev[L];
+        if (change) world_refine(&w, L - 1, 0.09);
+        size_t bytes = sizeof lv->fld[FLD_PHI][0] * (size_t)lv->noct;
+        int64_t rounds = solve_rounds(&w, L, &p);
+        void *phi = mem_new(bytes + 1, "test");
+        memcpy(phi, lv->fld[FLD_PHI], bytes);
+        int64_t anew = solve_rounds(&w, L, &fresh);
+        check(memcmp(phi, lv->fld[FLD_PHI], bytes) == 0,
+              change ? "a hierarchy of octs that are no more is not used"
+                     : "a hierarchy that is kept changes no bit");
+        check(shared_octs || (rounds < anew) == (all.size > 1 && !change),
+              "it is built when a list of octs has changed, and then alone");
+        FREE(phi);
+        grav_fini(&fresh);
+        fresh = params(1e-5, 99);
+    }
+    grav_fini(&p);
+    world_free(&w);
+}
+
 /* ---- gas deposit ---- */
 
 /* Multigrid and Fourier transforms solve the same equation; compared by the force, which has no
@@ -605,9 +562,11 @@ static void test_fourier(void)
             }
         check(all_max(worst) < 1e-9 * all_max(most),
               "Fourier solver = multigrid to 1e-9, also on the finer level");
+        grav_forget(&fft, 1);
         world_free(&w);
     }
     grav_fini(&fft);
+    grav_fini(&mg);
     world_free(&ref);
 }
 
@@ -782,6 +741,7 @@ int main(int argc, char **argv)
     for (int shared = 0; shared < 2; shared++) {
         shared_octs = shared ? MOST_SHARED : 0;
         test_exchanges();
+        test_kept();
         for (int isolated = 0; isolated < 2; isolated++) test_bits(isolated, params(1e-5, 99), 0);
     }
     for (int isolated = 0; isolated < 2; isolated++) {

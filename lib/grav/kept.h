@@ -1,0 +1,14 @@
+/* grav/kept: hierarchies that are kept from one solve of a level to the next (for lib/grav). */
+#pragma once
+#include "grav/mg.h"
+
+struct kept {
+    uint64_t changes;  /* of the lists of octs, until it was made */
+    bool made;         /* mg is there, without its arrays; set by the caller */
+    struct mg mg;      /* of the level, or of that of `whole` */
+    struct mesh whole; /* all octs of a level that every rank solves; else empty */
+};
+
+/* What is kept at *k of level l, or a new one, zero, if a list of octs has changed. */
+struct kept *kept_get(struct kept **k, const struct mesh *m, int l);
+void kept_free(struct kept **k);
