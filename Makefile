@@ -2,6 +2,9 @@
 include config.mk
 
 # make O=DIR: everything that is built goes into DIR, whose name has no spaces
+ifneq ($(words [$(O)]),1)
+$(error O=$(O): give a directory without blanks in its name)
+endif
 B      := $(if $(O),$(O)/build,build)
 LIBSRC := $(wildcard lib/*/*.c)
 LIBOBJ := $(LIBSRC:%.c=$(B)/%.o)
@@ -140,10 +143,11 @@ format:
 	@scripts/lint --format
 
 clean:
-	rm -rf $(filter-out $(B)/venv,$(wildcard $(B)/*)) $(BIN)
+	rm -rf $(filter-out $(B)/venv,$(wildcard $(B)/*)) $(BINS) $(BIN)/ptah
 
-distclean:
-	rm -rf $(B) $(BIN)
+distclean: clean
+	rm -rf $(B)
+	@! [ -d $(BIN) ] || rmdir --ignore-fail-on-non-empty $(BIN)
 
 .PHONY: all patched always units deps demo test check check-quick check-long bench roof lint \
         format clean distclean

@@ -9,7 +9,7 @@ A one-line fault it catches: a header that source.h includes and that is not ins
 # test: installed tier=check timeout=240
 # test: patched tier=check timeout=600
 # test: dist tier=quick
-# test: blank tier=quick
+# test: blank tier=check timeout=120
 # test: rootless tier=check timeout=120
 import os
 import re
@@ -100,6 +100,16 @@ def test_blank(v):
     make('uninstall', 'PREFIX=' + os.path.abspath('two words'))
     v.same('uninstall with a blank: ours, mine', (os.path.exists(ours), os.path.exists(mine)),
            (False, True))
+    r = make('clean', 'O=' + os.path.abspath('two words'))
+    v.same('make clean O= with a blank', (r.returncode, 'O=' in r.stderr, os.path.exists(mine)),
+           (2, True, True))
+    for target in ('clean', 'distclean'):  # as in O=$HOME
+        for name in ('mine', 'pk'):
+            os.makedirs('home/bin', exist_ok=True)
+            open('home/bin/' + name, 'w').close()
+        r = make(target, 'O=' + os.path.abspath('home'))
+        v.same('make %s O= leaves programs of others' % target,
+               (r.returncode, os.listdir('home/bin')), (0, ['mine']))
 
 
 def version():
