@@ -4,7 +4,8 @@
 #
 #     scripts/demo.sh [DIR [ICS LEVEL]]
 #
-# DIR receives all (default build/demo). ICS is a directory of GRAFIC files of LEVEL instead of
+# DIR receives all (default build/demo); what an earlier demo left there is removed.
+# ICS is a directory of GRAFIC files of LEVEL instead of
 # mpgrafic's.
 set -eu
 
@@ -18,8 +19,13 @@ level=${3:-6}
 cd "$(dirname "$0")/.."
 ranks=$(env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 [ "$ranks" -le 8 ] || ranks=8
+if [ -e "$dir" ] && [ ! -e "$dir/demo.nml" ] && ! rmdir "$dir" 2>/dev/null; then
+    echo "demo.sh: $dir has other files than those of a demo: give another directory" >&2
+    exit 2
+fi
 rm -rf "$dir"
 mkdir -p "$dir"
+: >"$dir/demo.nml" # it is a demo's, even if this one fails
 
 if [ -n "$ics" ]; then
     ln -s "$ics" "$dir/ics"

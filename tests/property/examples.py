@@ -27,6 +27,9 @@ def demo(v):
     ptah.unpack_ics('.', 'ic_32')
     folder = os.path.join(os.getcwd(), 'demo')
     script = os.path.join(ptah.ROOT, 'scripts', 'demo.sh')
+    r = ptah.Run([script, os.path.abspath('ics'), 'ics/ic_32/level_005', '5'], '.')
+    v.same('a directory that is not its own', (r.status, len(r.err.splitlines()),
+                                               os.path.exists('ics/ic_32')), (2, 1, True))
     r = ptah.Run([script, folder, 'ics/ic_32/level_005', '5'], '.')
     print(r.out[-3000:], r.err[-3000:])
     v.same('exit status', r.status, 0)
