@@ -142,12 +142,14 @@ lint:
 format:
 	@scripts/lint --format
 
+# O=DIR may have files of others
+MADE := bench check cmd demo dev gpu lib libptah.a patch tests valgrind venv version.c version.o
 clean:
-	rm -rf $(filter-out $(B)/venv,$(wildcard $(B)/*)) $(BINS) $(BIN)/ptah
+	rm -rf $(addprefix $(B)/,$(filter-out venv,$(MADE))) $(BINS) $(BIN)/ptah
 
 distclean: clean
-	rm -rf $(B)
-	@! [ -d $(BIN) ] || rmdir --ignore-fail-on-non-empty $(BIN)
+	rm -rf $(if $(O),$(addprefix $(B)/,$(MADE)),$(B))
+	@for d in $(B) $(BIN); do ! [ -d $$d ] || rmdir --ignore-fail-on-non-empty $$d; done
 
 .PHONY: all patched always units deps demo test check check-quick check-long bench roof lint \
         format clean distclean

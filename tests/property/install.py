@@ -104,12 +104,13 @@ def test_blank(v):
     v.same('make clean O= with a blank', (r.returncode, 'O=' in r.stderr, os.path.exists(mine)),
            (2, True, True))
     for target in ('clean', 'distclean'):  # as in O=$HOME
-        for name in ('mine', 'pk'):
-            os.makedirs('home/bin', exist_ok=True)
-            open('home/bin/' + name, 'w').close()
+        for name in ('bin/mine', 'bin/pk', 'build/mine', 'build/lib'):
+            os.makedirs(os.path.dirname('home/' + name), exist_ok=True)
+            open('home/' + name, 'w').close()
         r = make(target, 'O=' + os.path.abspath('home'))
-        v.same('make %s O= leaves programs of others' % target,
-               (r.returncode, os.listdir('home/bin')), (0, ['mine']))
+        v.same('make %s O= leaves files of others' % target,
+               (r.returncode, os.listdir('home/bin'), os.listdir('home/build')),
+               (0, ['mine'], ['mine']))
 
 
 def version():
