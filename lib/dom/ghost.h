@@ -55,7 +55,7 @@ bool ghost_same(const struct comm *c, const struct mesh *m, int l, int f);
  * were. An array is [noct][8]. */
 void ghost_add_i64(const struct comm *c, const struct xplan *p, int narr, int64_t (*const *arr)[8]);
 
-/* dom/adapt builds the plan of a level from each own oct's list of ranks. A sub-plan over the octs
+/* lib/adapt builds the plan of a level from each own oct's list of ranks. A sub-plan over the octs
  * with keep[i] != 0 (same value on owner and ghosts), with indices mapped by map[i] (for
  * multigrid's compact levels). */
 void xplan_subset(const struct xplan *p, const unsigned char *keep, const lidx *map,

@@ -3,7 +3,7 @@
  * Levels 1..levelmin are complete. In each level the octs this rank owns come first, in Morton
  * order, then the ghost octs (copies of other ranks' octs), in Morton order. Fields are
  * double[noct][8], an oct's eight cells in one cache line; cell c = cx + 2 cy + 4 cz. All fields of
- * a level live as long as its octs and move with them when the mesh changes (dom/adapt). Ghosts are
+ * a level live as long as its octs and move with them when the mesh changes (lib/adapt). Ghosts are
  * present for: the 26 neighbours of every own oct, the 27 octs around the ancestor (on any level)
  * of every own oct, the children and grandchildren of every own oct, and the children of its
  * neighbours that touch it. The parent of every present oct is present.
@@ -58,7 +58,7 @@ struct xplan {
 
 struct level {
     int level;
-    int64_t total; /* own octs of all ranks (dom/adapt) */
+    int64_t total; /* own octs of all ranks (lib/adapt) */
     lidx nown, noct, cap;
     /* how often the list of octs, and the links, have changed (oct/mirror.h, grav/kept.h); lists of
      * a level change on all ranks together */
@@ -148,7 +148,7 @@ struct mesh_moves {
     lidx *from;
 };
 
-/* Building block of dom/adapt (oct/replace): replaces level l by `nown` own and `nghost` ghost octs
+/* Building block of lib/adapt (oct/replace): replaces level l by `nown` own and `nghost` ghost octs
  * with the given keys (each list ascending; taken over by copy). Keeps the fields, flags of octs
  * that were present before. With `moves` links, also those of the levels beside it, are made from
  * the links before: own octs stay own octs then, and none that has children is removed. Without

@@ -1,5 +1,5 @@
-/* sim/adapt: when the mesh and the domains change. How they change is in dom/adapt. */
-#include "dom/adapt.h"
+/* sim/adapt: when the mesh and the domains change. How they change is in lib/adapt. */
+#include "adapt/adapt.h"
 
 #include <string.h>
 

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "adapt/adapt.h"
 #include "base/mem.h"
 #include "base/timer.h"
-#include "dom/adapt.h"
 #include "oct/bits.h"
 #include "sim/sim.h"
 

@@ -3,7 +3,7 @@
  *
  * The files are divided among the ranks. The tree and the particles are read first: from them
  * follows the cost of each part of the box, and the domains are balanced before any value is read.
- * Each oct is sent to its owner as a key, the levels are built from the keys (dom/adapt), and the
+ * Each oct is sent to its owner as a key, the levels are built from the keys (lib/adapt), and the
  * tree is checked, since the contents of a file may be anything. Then the values follow in rounds:
  * every rank reads a batch, all exchange, until none has more; so the memory of the exchange is
  * bounded. The run resumes as if it had not stopped: with the same bits if the checkpoint contains
@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapt/adapt.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timer.h"
 #include "comm/tuner.h"
-#include "dom/adapt.h"
 #include "dom/ghost.h"
 #include "formats/formats.h"
 #include "oct/turn.h"

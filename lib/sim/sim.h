@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "adapt/adapt.h"
+#include "adapt/adapt_dev.h"
 #include "base/rng.h"
 #include "ckpt/source.h"
 #include "clump/clump.h"
@@ -12,8 +14,6 @@
 #include "cooldev/cooldev.h"
 #include "cosmo/cosmo.h"
 #include "cosmo/response.h"
-#include "dom/adapt.h"
-#include "dom/adapt_dev.h"
 #include "dom/domain.h"
 #include "dom/ghost.h"
 #include "dom/ghost_dev.h"

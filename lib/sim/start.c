@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "adapt/adapt.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timer.h"
-#include "dom/adapt.h"
 #include "dom/ghost.h"
 #include "ics/ics.h"
 #include "io/ascii_part.h"

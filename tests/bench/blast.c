@@ -15,9 +15,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "adapt/adapt.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "dom/adapt.h"
 #include "hole/agn.h"
 #include "phys/blast.h"
 

@@ -12,11 +12,11 @@
  * (mpicount.h) each exchange begins with a mark, and the last one of a transport ends with one. */
 #include <stdio.h>
 
+#include "adapt/adapt.h"
 #include "base/mem.h"
 #include "comm/share.h"
 #include "comm/transport.h"
 #include "comm/tuner.h"
-#include "dom/adapt.h"
 #include "dom/ghost.h"
 #include "repeat.h"
 

@@ -7,10 +7,10 @@
  * slowest rank: median, least and spread. An error beyond that of the mesh ends with status 1. */
 #include <stdio.h>
 
+#include "adapt/adapt.h"
 #include "base/mem.h"
 #include "comm/transport.h"
 #include "comm/tuner.h"
-#include "dom/adapt.h"
 #include "grav/grav.h"
 #include "repeat.h"
 

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "adapt/adapt.h"
 #include "base/mem.h"
-#include "dom/adapt.h"
 #include "dom/ghost.h"
 #include "hydro/hydro.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapt/adapt.h"
 #include "base/mem.h"
-#include "dom/adapt.h"
 #include "dom/ghost.h"
 #include "oct/find_kern.h"
 

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "adapt/adapt.h"
 #include "audit/check.h"
 #include "audit/digest.h"
 #include "base/mem.h"
-#include "dom/adapt.h"
 #include "formats/formats.h"
 #include "ramses/write.h"
 

@@ -7,10 +7,10 @@
  * test: tier=quick mpi=3 */
 #include <string.h>
 
+#include "adapt/adapt.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "check.h"
-#include "dom/adapt.h"
 #include "grav/grav.h"
 #include "gravdev/grav_dev.h"
 #include "test_device.h"

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "adapt/adapt.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "check.h"
-#include "dom/adapt.h"
 #include "dom/event.h"
 #include "dom/ghost.h"
 

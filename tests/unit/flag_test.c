@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "adapt/adapt.h"
 #include "base/mem.h"
 #include "check.h"
-#include "dom/adapt.h"
 #include "sim/sim.h"
 
 enum { LMIN = 3, LMAX = 9 };

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapt/adapt.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "check.h"
-#include "dom/adapt.h"
 #include "dom/ghost_dev.h"
 #include "test_device.h"
 

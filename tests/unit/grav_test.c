@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "adapt/adapt.h"
 #include "base/mem.h"
-#include "dom/adapt.h"
 #include "dom/ghost.h"
 #include "grav/grav.h"
 #include "grav/mg.h"

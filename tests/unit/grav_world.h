@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "dom/adapt.h"
+#include "adapt/adapt.h"
 #include "dom/domain.h"
 #include "grav/grav.h"
 

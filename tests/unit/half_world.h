@@ -2,8 +2,8 @@
 #pragma once
 #include <string.h>
 
+#include "adapt/adapt.h"
 #include "base/sum.h"
-#include "dom/adapt.h"
 #include "hydro/hydro.h"
 #include "part/part.h"
 #include "phys/term.h"

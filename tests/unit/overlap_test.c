@@ -11,10 +11,10 @@
 
 #include "latency.h"
 
+#include "adapt/adapt.h"
 #include "base/mem.h"
 #include "check.h"
 #include "comm/comm.h"
-#include "dom/adapt.h"
 #include "dom/ghost.h"
 #include "grav/mg.h"
 #include "hydro/hydro.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapt/adapt.h"
 #include "base/mem.h"
-#include "dom/adapt.h"
 #include "dom/ghost.h"
 #include "part/part.h"
 

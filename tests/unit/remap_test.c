@@ -1,9 +1,9 @@
-/* dom/adapt_dev, oct/remap: refinement of levels whose fields are on the emulated device gives the
- * fields, ghosts and links that it gives on the host, bit by bit: gas and gravity, each there or
- * here or at both, after several changes, for 20 seeds, beside ranks without a device, and if the
- * device is full. What crosses the bus is of the size of the change. Catches: octs moved from the
- * wrong place, values of a stale level, links or a hash table of before, fields that the host has
- * not and reads.
+/* adapt/adapt_dev, oct/remap: refinement of levels whose fields are on the emulated device gives
+ * the fields, ghosts and links that it gives on the host, bit by bit: gas and gravity, each there
+ * or here or at both, after several changes, for 20 seeds, beside ranks without a device, and if
+ * the device is full. What crosses the bus is of the size of the change. Catches: octs moved from
+ * the wrong place, values of a stale level, links or a hash table of before, fields that the host
+ * has not and reads.
  *
  * test: tier=quick mpi=1,3
  * test: all tier=check mpi=2,3 timeout=240 */
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapt/adapt.h"
+#include "adapt/adapt_dev.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "check.h"
-#include "dom/adapt.h"
-#include "dom/adapt_dev.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_dev.h"
 #include "oct/find_kern.h"

@@ -1,4 +1,4 @@
-/* dom/adapt_dev: refinement of levels whose fields are on a device (oct/mirror, oct/remap). Which
+/* adapt/adapt_dev: refinement of levels whose fields are on a device (oct/mirror, oct/remap). Which
  * fields are there may differ between ranks: messages are the same. */
 #pragma once
 #include "dom/ghost_dev.h"
@@ -14,7 +14,7 @@ struct adapt_dev {
     struct remap remap;
 };
 
-/* ---- for dom/adapt ---- */
+/* ---- for lib/adapt ---- */
 /* Before level l changes: which fields move there. alone: on a single rank. */
 void adapt_dev_begin(struct adapt_dev *v, struct mesh *m, int l, bool alone);
 /* Are there values of field f on the host? */

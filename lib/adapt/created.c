@@ -1,5 +1,5 @@
-/* dom/created: see created.h. Two passes over the pieces of a level: one counts, one writes. */
-#include "dom/created.h"
+/* adapt/created: see created.h. Two passes over the pieces of a level: one counts, one writes. */
+#include "adapt/created.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* dom/adapt: mesh changes that involve other ranks: first build, refinement, ghosts,
+/* adapt/adapt: mesh changes that involve other ranks: first build, refinement, ghosts,
  * redistribution. All collective. */
 #pragma once
 #include "comm/comm.h"
@@ -28,7 +28,7 @@ struct adapt_changes {
 };
 struct adapt_changes adapt_count(const struct mesh *m, int l);
 /* Where values of created octs come from: f and ctx as above; dev: fields are on a device, too
- * (dom/adapt_dev), NULL: none is. */
+ * (adapt/adapt_dev), NULL: none is. */
 struct adapt_values {
     adapt_prolong *f;
     void *ctx;

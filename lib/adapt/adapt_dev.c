@@ -1,6 +1,6 @@
-/* dom/adapt_dev: see adapt_dev.h. If the device has no room for a change, the fields come home and
- * the host makes it. */
-#include "dom/adapt_dev.h"
+/* adapt/adapt_dev: see adapt_dev.h. If the device has no room for a change, the fields come home
+ * and the host makes it. */
+#include "adapt/adapt_dev.h"
 
 #include <string.h>
 

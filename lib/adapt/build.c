@@ -1,0 +1,74 @@
+/* adapt/build: the first mesh: its complete levels, or octs that are read. */
+#include <string.h>
+
+#include "adapt/adapt.h"
+#include "adapt/level.h"
+#include "base/mem.h"
+#include "dom/ghost.h"
+#include "oct/fields.h"
+
+/* ---- complete levels ---- */
+
+/* Keys of one rank on one level, ascending. */
+struct keys {
+    const struct domain *dom;
+    int rank, level;
+    int64_t n, cap;
+    okey *key;
+};
+
+static void keys_add(struct keys *k, okey first, int64_t count)
+{
+    if (k->n + count > k->cap) {
+        k->cap = k->cap + k->cap / 2 + count + 1024;
+        k->key = mem_grow(k->key, sizeof *k->key * (size_t)k->cap, "mesh scratch");
+    }
+    for (int64_t i = 0; i < count; i++) k->key[k->n++] = first + (okey)i;
+}
+
+/* Those within oct (level, key): octs of other ranks alone are not looked into. */
+static void keys_find(struct keys *k, int level, okey key)
+{
+    int depth = 3 * (k->level - level), owner = domain_whole(k->dom, level, key);
+    if (owner < 0 && depth == 0) owner = domain_rank(k->dom, level, key);
+    if (owner == k->rank) keys_add(k, key << depth, (int64_t)1 << depth);
+    if (owner >= 0) return;
+    for (okey c = 0; c < 8; c++) keys_find(k, level + 1, key << 3 | c);
+}
+
+void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d)
+{
+    for (int l = 1; l <= m->levelmin; l++) {
+        struct keys k = {.dom = d, .rank = c->rank, .level = l};
+        keys_find(&k, 1, 0);
+        level_install(m, c, d, l, (int64_t)1 << 3 * (l - 1), (lidx)k.n, k.key, NULL);
+        FREE(k.key);
+        mesh_link(m, l);
+        if (l < m->levelmin)
+            memset(m->lev[l].flag, 1, sizeof m->lev[l].flag[0] * (size_t)m->lev[l].noct);
+    }
+    for (int l = m->levelmin + 1; l <= m->levelmax; l++)
+        level_install(m, c, d, l, 0, 0, (okey[1]){0}, NULL);
+    /* zero everywhere, and flags alike */
+    for (int l = 1; l <= m->levelmax; l++) ghosts_set(m, l, SET_GHOSTED, true);
+}
+
+/* ---- a mesh that is read ---- */
+
+void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown,
+                   const okey *own)
+{
+    int64_t total = nown;
+    comm_add_i64(c, &total, 1);
+    level_install(m, c, d, l, total, nown, own, NULL);
+}
+
+void adapt_link(struct mesh *m)
+{
+    level_links(m, m->levelmax);
+}
+
+void adapt_fill(struct mesh *m, const struct comm *c)
+{
+    for (int l = 1; l <= m->levelmax; l++) level_fill(c, m, l, NULL);
+}

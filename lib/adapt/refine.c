@@ -1,0 +1,270 @@
+/* adapt/refine: refinement of a level by its flags. The owner of a parent cell computes the new oct
+ * in it, and sends it with its values to the oct's owner. */
+#include <string.h>
+
+#include "adapt/adapt.h"
+#include "adapt/created.h"
+#include "adapt/level.h"
+#include "base/mem.h"
+#include "dom/ghost.h"
+
+/* New octs, by key; those of other ranks are sent as records of a key and nfld*8 doubles. */
+struct created {
+    const struct adapt_values *values;
+    struct mesh_moves *moves; /* those of values->dev, if there is one */
+    int nfld, fld[FLD_MAX];
+    int64_t n, nnew;             /* made by this rank; own ones after the change */
+    struct created_place *place; /* [n] */
+    size_t row;                  /* bytes */
+    struct comm_counts to;       /* records for each rank */
+    char *data;
+};
+
+static bool here(const struct created *b, int f)
+{
+    return adapt_dev_here(b->values->dev, b->fld[f]);
+}
+
+/* Values of the new oct, of fields in the order of b->fld: from levels l and coarser alone. Fields
+ * that are on a device stay. */
+static void created_values(const struct created *b, const struct mesh *m, int l,
+                           const struct created_place *p, double (*out)[8])
+{
+    const struct adapt_values *v = b->values;
+    if (v->f && !v->dev) {
+        v->f(m, l, p->parent, p->cell, out, v->ctx);
+        return;
+    }
+    if (v->f && here(b, b->nfld - 1)) { /* the last one is of the gas */
+        double all[FLD_MAX][8];
+        v->f(m, l, p->parent, p->cell, all, v->ctx);
+        for (int f = 0; f < b->nfld; f++)
+            if (here(b, f)) memcpy(out[f], all[f], sizeof all[f]);
+        return;
+    }
+    for (int f = 0; f < b->nfld; f++)
+        for (int k = 0; k < 8 && here(b, f); k++)
+            out[f][k] = m->lev[l].fld[b->fld[f]][p->parent][p->cell];
+}
+
+static okey created_key(const struct level *lv, const struct created_place *p)
+{
+    return lv->key[p->parent] << 3 | (okey)p->cell;
+}
+
+static void places_find(struct created *b, const struct level *lv, const struct comm *c,
+                        const struct domain *d)
+{
+    b->place = mem_new(sizeof *b->place * (size_t)b->n + 1, "mesh created");
+    created_find(lv, b->n, b->place);
+    for (int64_t j = 0; j < b->n && c->size > 1; j++)
+        b->place[j].rank = domain_rank(d, lv->level + 1, created_key(lv, &b->place[j]));
+}
+
+/* Values that a device has of n records, whose keys and other values are there. */
+static void created_fetch(struct created *b, struct mesh *m, int l, int64_t n, const int64_t *order)
+{
+    struct adapt_dev *dev = b->values->dev;
+    if (!dev || dev->f.n == 0 || n == 0) return;
+    int32_t *place = mem_new(sizeof *place * (size_t)n, "mesh created");
+    double(*rows)[8] = mem_new(sizeof *rows * (size_t)n * (size_t)dev->f.n, "mesh created");
+    for (int64_t j = 0; j < n; j++)
+        place[j] = 8 * b->place[order[j]].parent + b->place[order[j]].cell;
+    adapt_dev_rows(dev, m, l, (int32_t)n, place, rows);
+    for (int64_t j = 0; j < n; j++)
+        for (int f = 0, k = 0; f < b->nfld && k < dev->f.n; f++) {
+            if (b->fld[f] != dev->f.fld[k]) continue;
+            memcpy(b->data + b->row * (size_t)j + 64 + sizeof *rows * (size_t)f,
+                   rows[j * dev->f.n + k], sizeof *rows);
+            k++;
+        }
+    mem_free(rows);
+    mem_free(place);
+}
+
+/* Records of the octs created on other ranks, in rank order. */
+static void created_pack(struct created *b, struct mesh *m, const struct comm *c, int l)
+{
+    int *rank = mem_new(sizeof *rank * (size_t)b->n + 1, "mesh scratch");
+    int64_t *order = mem_new(sizeof *order * (size_t)b->n + 1, "mesh scratch");
+    for (int64_t j = 0; j < b->n; j++)
+        rank[j] = b->place[j].rank == c->rank ? -1 : b->place[j].rank;
+    b->to = comm_counts_of(b->n, rank, order);
+    int64_t n = comm_counts_total(&b->to);
+    b->data = mem_new(b->row * (size_t)n + 1, "mesh created");
+    created_fetch(b, m, l, n, order); /* or the host has all values then */
+    for (int64_t j = 0; j < n; j++) {
+        const struct created_place *p = &b->place[order[j]];
+        char *row = b->data + b->row * (size_t)j;
+        okey k = created_key(&m->lev[l], p);
+        memcpy(row, &k, sizeof k);
+        created_values(b, m, l, p, (void *)(row + 64));
+    }
+    FREE(order);
+    FREE(rank);
+}
+
+/* Keys of the created octs of this rank: computed here (ascending), and received. */
+static struct keyref *created_sort(const struct created *b, const struct level *lv, int rank,
+                                   int64_t ncome, const char *come, int64_t *n)
+{
+    okey *key = mem_new(sizeof *key * (size_t)(b->n + ncome) + 1, "mesh scratch");
+    *n = 0;
+    for (int64_t j = 0; j < b->n; j++)
+        if (b->place[j].rank == rank) key[(*n)++] = created_key(lv, &b->place[j]);
+    for (int64_t j = 0; j < ncome; j++)
+        memcpy(&key[(*n)++], come + b->row * (size_t)j, sizeof *key);
+    struct keyref *ref = keyrefs_sort(key, *n);
+    FREE(key);
+    return ref;
+}
+
+/* Kept and created octs, merged in Morton order, become the own octs of level l. */
+static void created_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
+                            int64_t total, const struct created *b, struct keyref *ref)
+{
+    const struct level *lv = &m->lev[l];
+    const size_t most = (size_t)(lv->nown + b->nnew);
+    okey *own = mem_new(sizeof *own * most + 1, "mesh scratch");
+    b->moves->from = mem_new(sizeof *b->moves->from * most + 1, "mesh scratch");
+    lidx n = created_merge(lv, lv - 1, b->nnew, ref, own, b->moves->from);
+    level_install(m, c, d, l, total, n, own,
+                  &(struct level_change){b->moves, b->values->dev, (lidx)b->nnew});
+    FREE(own);
+}
+
+/* Places of those that this rank has made and has, by index in created_sort; their number. */
+static int64_t created_here(const struct created *b, int rank)
+{
+    int64_t n = 0;
+    for (int64_t j = 0; j < b->n; j++)
+        if (b->place[j].rank == rank) b->place[n++] = b->place[j];
+    return n;
+}
+
+/* Values of the created octs of level l: those of this rank are computed in place, so that no copy
+ * of them is ever held. */
+static void created_fill(const struct created *b, struct mesh *m, int l, int64_t nhere,
+                         const struct keyref *ref, const char *come)
+{
+    struct level *lv = &m->lev[l];
+#pragma omp parallel for schedule(static)
+    for (int64_t j = 0; j < b->nnew; j++) {
+        double got[FLD_MAX][8];
+        const lidx at = ref[j].oct;
+        if (ref[j].at < nhere)
+            created_values(b, m, l - 1, &b->place[ref[j].at], got);
+        else
+            memcpy(got, come + b->row * (size_t)(ref[j].at - nhere) + 64,
+                   sizeof got[0] * (size_t)b->nfld);
+        for (int f = 0; f < b->nfld; f++)
+            if (here(b, f)) memcpy(lv->fld[b->fld[f]][at], got[f], sizeof got[f]);
+    }
+}
+
+/* ---- on a device ---- */
+
+/* What a device is told: which octs are new, in order those whose values are made there, those that
+ * came with values, and ghosts. */
+struct told {
+    struct remap_change c;
+    lidx *source;
+    int32_t *place;
+    double (*come)[8];
+};
+
+/* Oct i is new, with this number. */
+static void tell(struct told *t, const struct level *lv, lidx i, lidx number)
+{
+    t->place[number] = 8 * lv->parent[i] + oct_slot(lv, i);
+    t->source[i] = -1 - number;
+}
+
+static void tell_values(const struct told *t, const struct created *b, int64_t number,
+                        const char *row)
+{
+    const struct remap_fields *want = &b->values->dev->f;
+    double(*to)[8] = t->come + (size_t)number * (size_t)want->n;
+    for (int f = 0, k = 0; f < b->nfld && k < want->n; f++)
+        if (b->fld[f] == want->fld[k])
+            memcpy(to[k++], row + 64 + sizeof *to * (size_t)f, sizeof *to);
+}
+
+/* The change of level l, after its links are made here. */
+static void created_tell(const struct created *b, struct mesh *m, int l, int64_t nhere,
+                         const struct keyref *ref, const char *come)
+{
+    struct adapt_dev *dev = b->values->dev;
+    struct level *lv = &m->lev[l];
+    if (!dev || !dev->remap.x) return;
+    size_t n = (size_t)(b->nnew + lv->noct - lv->nown);
+    struct told t = {
+        .source = dev->moves.from,
+        .place = mem_new(sizeof *t.place * n + 1, "mesh created"),
+        .come = mem_new(sizeof *t.come * (size_t)(b->nnew - nhere) * (size_t)dev->f.n + 1,
+                        "mesh created")};
+    t.c.here = (lidx)nhere;
+    t.c.rows = t.c.created = (lidx)b->nnew;
+#pragma omp parallel for schedule(static)
+    for (int64_t j = 0; j < b->nnew; j++) {
+        int64_t k = ref[j].at - nhere;
+        tell(&t, lv, ref[j].oct, ref[j].at);
+        if (k >= 0) tell_values(&t, b, k, come + b->row * (size_t)k);
+    }
+    for (lidx i = lv->nown; i < lv->noct; i++)
+        if (t.source[i] < 0) tell(&t, lv, i, t.c.created++);
+    t.c.source = t.source;
+    t.c.place = t.place;
+    t.c.come = (const double(*)[8])t.come;
+    adapt_dev_end(dev, m, l, &t.c);
+    mem_free(t.come);
+    mem_free(t.place);
+}
+
+struct adapt_changes adapt_count(const struct mesh *m, int l)
+{
+    const struct level *lv = &m->lev[l];
+    return (struct adapt_changes){created_count(lv), created_removed(lv + 1, lv)};
+}
+
+int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l,
+                     adapt_prolong *f, void *ctx)
+{
+    ghost_fill_flags(c, m, l);
+    struct adapt_changes here = adapt_count(m, l), all = here;
+    comm_add_i64(c, &all.created, 2);
+    adapt_change(m, c, d, l, here, all, &(struct adapt_values){.f = f, .ctx = ctx});
+    return all.created + all.removed;
+}
+
+void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, int l,
+                  struct adapt_changes here, struct adapt_changes all, const struct adapt_values *v)
+{
+    struct level *lv = &m->lev[l];
+    struct mesh_moves moves = {.from = NULL};
+    struct created b = {.values = v, .moves = v->dev ? &v->dev->moves : &moves, .n = here.created};
+    if (all.created + all.removed == 0) return;
+
+    int64_t ncome = 0;
+    char *come = NULL;
+    b.nfld = level_fields(m, b.fld);
+    b.row = 64 + sizeof(double[8]) * (size_t)b.nfld;
+    if (v->dev) adapt_dev_begin(v->dev, m, l + 1, c->size == 1);
+    places_find(&b, lv, c, d);
+    if (c->size > 1) {
+        created_pack(&b, m, c, l);
+        come = comm_exchange(c, b.data, &b.to, b.row, &ncome, NULL);
+        comm_counts_free(&b.to);
+        FREE(b.data);
+    }
+    struct keyref *ref = created_sort(&b, lv, c->rank, ncome, come, &b.nnew);
+    created_install(m, c, d, l + 1, m->lev[l + 1].total + all.created - all.removed, &b, ref);
+    int64_t nhere = created_here(&b, c->rank);
+    created_fill(&b, m, l + 1, nhere, ref, come);
+    created_tell(&b, m, l + 1, nhere, ref, come);
+    FREE(b.moves->from);
+    FREE(ref);
+    FREE(come);
+    FREE(b.place);
+    level_fill(c, m, l + 1, v->dev);
+}
