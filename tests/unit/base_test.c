@@ -269,7 +269,7 @@ static void test_nml_errors(void)
         {"&RUN_PARAMS nremap=1,2 /", "room for 1 value here"},
         {"&RUN_PARAMS hydro=yes /", "'hydro' is a logical"},
         {"&RUN_PARAMS nremap=1.5 /", "'nremap' is an integer"},
-        {"&RUN_PARAMS nremap=99999999999 /", "'nremap' is an integer"},
+        {"&RUN_PARAMS nremap=99999999999 /", "too large for an integer of 4 bytes"},
         {"&HYDRO_PARAMS gamma=1.4.2 /", "'gamma' is a number"},
         {"&HYDRO_PARAMS gamma=1e999 /", "'gamma' is a number"},
         {"&HYDRO_PARAMS gamma=nan /", "'gamma' is a number"},
