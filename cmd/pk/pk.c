@@ -3,7 +3,6 @@
 #include <math.h>
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -358,8 +357,7 @@ static enum err check_memory(const struct comm *c, const struct options *o)
             if (o->a[i] == 1u << k || o->b[i] == 1u << k) alone |= 1u << k;
     int nmesh = alone ? __builtin_popcount(alone) : 1;
     double cells = pow(o->par.n, 3) / c->size, meshes = nmesh * (1 + o->par.interlace) + 2,
-           need = 8 * cells * meshes,
-           have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+           need = 8 * cells * meshes, have = (double)mem_machine();
     if (need > have)
         FAIL(ERR_LIMIT,
              "a mesh of %d³ cells needs %.3g GiB of memory per rank; the machine has %.3g: lower "

@@ -218,6 +218,11 @@ size_t mem_rss(void)
     return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+size_t mem_machine(void)
+{
+    return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
 size_t mem_peak_rss(void)
 {
     struct rusage r;

@@ -22,6 +22,8 @@ size_t mem_peak(void); /* the max ever held */
 /* resident now, from the system, bytes; 0 if not known */
 size_t mem_rss(void);
 size_t mem_peak_rss(void); /* from the system, bytes */
+/* of the machine, bytes */
+size_t mem_machine(void);
 /* table: name, bytes now, peak, at the peak of all */
 void mem_print(FILE *out);
 

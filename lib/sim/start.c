@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "adapt/adapt.h"
 #include "base/log.h"
@@ -297,8 +296,7 @@ static enum err check_memory(const struct sim *s)
 {
     const struct mesh *m = &s->mesh;
     double octs = ldexp(8.0 / 7, 3 * (m->levelmin - 1)) * s->comm.node_size / s->comm.size,
-           need = octs * (double)mesh_oct_bytes(m->nvar, m->gravity),
-           have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+           need = octs * (double)mesh_oct_bytes(m->nvar, m->gravity), have = (double)mem_machine();
     if (need > have)
         FAIL(ERR_LIMIT,
              "levelmin=%d in &AMR_PARAMS needs %.3g GiB of memory on each node; this one has %.3g: "

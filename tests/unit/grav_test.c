@@ -482,19 +482,6 @@ static void test_bits(bool isolated, struct grav_par with, unsigned char safe)
 
 /* ---- hierarchies that are kept ---- */
 
-/* Splits the cells of level l with a centre nearer than this alone. */
-static void world_refine(struct world *w, int l, double radius)
-{
-    struct level *lv = &w->m.lev[l];
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) {
-            double x[3];
-            cell_at(&w->m, l, i, k, x);
-            lv->flag[i][k] = distance(w, x, w->centre) < radius;
-        }
-    adapt_refine(&w->m, &w->c, w->d, l, NULL, NULL);
-}
-
 /* Rounds of messages of the solve of level l. */
 static int64_t solve_rounds(struct world *w, int l, struct grav_par *p)
 {

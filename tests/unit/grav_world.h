@@ -21,9 +21,7 @@ struct world {
 
 static void cell_at(const struct mesh *m, int l, lidx i, int k, double x[3])
 {
-    int64_t o[3];
-    okey_coords(m->lev[l].key[i], o);
-    for (int d = 0; d < 3; d++) x[d] = ((double)(2 * o[d] + (k >> d & 1)) + 0.5) * mesh_dx(m, l);
+    okey_cell_centre(m->lev[l].key[i], k, mesh_dx(m, l), x);
 }
 
 static double distance(const struct world *w, const double x[3], const double y[3])
@@ -35,6 +33,19 @@ static double distance(const struct world *w, const double x[3], const double y[
         r2 += s * s;
     }
     return sqrt(r2);
+}
+
+/* Splits the cells of level l with a centre nearer than this alone. */
+static void world_refine(struct world *w, int l, double radius)
+{
+    struct level *lv = &w->m.lev[l];
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) {
+            double x[3];
+            cell_at(&w->m, l, i, k, x);
+            lv->flag[i][k] = distance(w, x, w->centre) < radius;
+        }
+    adapt_refine(&w->m, &w->c, w->d, l, NULL, NULL);
 }
 
 static void world_make(struct world *w, const struct comm *c, enum domain_kind kind, int lmin,
@@ -49,16 +60,7 @@ static void world_make(struct world *w, const struct comm *c, enum domain_kind k
     w->d = domain_new(kind, c->size, lmax, bounded);
     mesh_init(&w->m, lmin, lmax, 5, true, true, boxlen, bounded);
     adapt_build(&w->m, c, w->d);
-    for (int l = lmin; l < lmax; l++) {
-        struct level *lv = &w->m.lev[l];
-        for (lidx i = 0; i < lv->nown; i++)
-            for (int k = 0; k < 8; k++) {
-                double x[3];
-                cell_at(&w->m, l, i, k, x);
-                lv->flag[i][k] = distance(w, x, w->centre) < radius[l - lmin] * boxlen;
-            }
-        adapt_refine(&w->m, c, w->d, l, NULL, NULL);
-    }
+    for (int l = lmin; l < lmax; l++) world_refine(w, l, radius[l - lmin] * boxlen);
     w->fourpi = 4 * PI * boxlen;
 }
 
