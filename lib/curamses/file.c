@@ -259,7 +259,7 @@ void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void
         put_deflated(f, s, first, n, p);
     else if (n && f->err == OK) {
         f->err = file_write_at(f->fd, f->path, p, (size_t)(n * size), s->at + first * size);
-        if (f->err == OK) file_write_soon(f->fd, (size_t)(n * size), s->at + first * size);
+        if (f->err == OK) later_soon(f->later, f->fd, (size_t)(n * size), s->at + first * size);
     }
 }
 

@@ -31,8 +31,7 @@ enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_
 void file_write_soon(int fd, size_t n, int64_t at)
 {
 #ifdef SYNC_FILE_RANGE_WRITE
-    enum { WORTH = 1 << 16 };
-    if (n >= WORTH) (void)!sync_file_range(fd, at, (off_t)n, SYNC_FILE_RANGE_WRITE);
+    if (n >= FILE_SOON) (void)!sync_file_range(fd, at, (off_t)n, SYNC_FILE_RANGE_WRITE);
 #endif
 }
 

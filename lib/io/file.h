@@ -9,6 +9,7 @@
 
 /* All n bytes at offset `at`, through interruptions and short writes. */
 MUST_USE enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_t at);
+enum { FILE_SOON = 1 << 16 }; /* fewer bytes are not worth asking */
 /* These bytes have been written and will be synced: the disk may begin with them now, which
  * shortens the sync. A hint, without errors. */
 void file_write_soon(int fd, size_t n, int64_t at);

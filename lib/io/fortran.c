@@ -54,7 +54,7 @@ static void write_at(struct fort_out *f, const void *p, size_t n, int64_t at)
 static void flush(struct fort_out *f)
 {
     write_at(f, f->buf, f->fill, f->at);
-    if (f->err == OK) file_write_soon(f->fd, f->fill, f->at);
+    if (f->err == OK) later_soon(f->later, f->fd, f->fill, f->at);
     f->at += (int64_t)f->fill;
     f->fill = 0;
 }
@@ -153,7 +153,7 @@ static enum err write_piece(void *ctx)
     for (int r = 0; r < p->nrow; r++)
         TRY(write_now(f, p->rows + (size_t)r * p->stride, p->bytes, p->at + r * p->step));
     for (int r = 0; r < p->nrow && p->soon >= 0; r++)
-        file_write_soon(f->fd, p->bytes + (size_t)p->soon, p->at - p->soon + r * p->step);
+        later_soon(f->later, f->fd, p->bytes + (size_t)p->soon, p->at - p->soon + r * p->step);
     return OK;
 }
 

@@ -23,6 +23,27 @@ static void add(struct later *l, int fd, const char *path)
     }
 }
 
+static enum err ask(void *ctx)
+{
+    const struct later *l = ctx;
+    file_write_all_soon(l->soon);
+    return OK;
+}
+
+void later_soon(struct later *l, int fd, size_t n, int64_t at)
+{
+    enum err err = OK;
+    if (!l) file_write_soon(fd, n, at);
+    if (!l || n < FILE_SOON) return;
+#pragma omp critical(later)
+    {
+        bool idle = aside_is_done(&l->early);
+        if (idle) l->soon = fd;
+        if (idle) err = aside_begin(&l->early, ask, l);
+    }
+    BUG_ON(err != OK);
+}
+
 enum err later_close(struct later *l, int fd, const char *path)
 {
     if (!l) return file_close_synced(fd, path);
@@ -53,7 +74,7 @@ enum err later_dir(struct later *l, const char *path)
 static enum err sync_all(void *ctx)
 {
     struct later *l = ctx;
-    enum err err = OK;
+    enum err err = aside_wait(&l->early);
     for (int64_t i = 0; i < l->n; i++) file_write_all_soon(l->file[i].fd);
     for (int64_t i = 0; i < l->n; i++) {
         struct later_file *f = &l->file[i];
@@ -91,6 +112,7 @@ double later_seconds(const struct later *l)
 void later_fini(struct later *l)
 {
     aside_fini(&l->aside);
+    aside_fini(&l->early);
     for (int64_t i = 0; i < l->n; i++) {
         if (l->file[i].fd >= 0) close(l->file[i].fd);
         FREE(l->file[i].path);

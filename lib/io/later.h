@@ -15,10 +15,15 @@ struct later_file {
 struct later {
     int64_t n, room;
     struct later_file *file;
-    struct aside aside;
-    double begun, ended; /* timer_wall of the syncs */
+    struct aside aside, early; /* the syncs · what asks the disk to begin before them */
+    int soon;                  /* the file about which it is asked */
+    double begun, ended;       /* timer_wall of the syncs */
 };
 
+/* These bytes have been written: the disk may begin with the file. Where the disk's queue is full,
+ * asking it takes as long as the disk does, so that it is asked beside, and not while it is being
+ * asked. l NULL: at once, about these bytes. A hint, without errors. */
+void later_soon(struct later *l, int fd, size_t n, int64_t at);
 /* A file that is written: from now on it is l's; from any thread, before later_begin. l NULL: it is
  * synced and closed at once. */
 MUST_USE enum err later_close(struct later *l, int fd, const char *path);
