@@ -40,6 +40,19 @@ struct grav_par {
     double boxlen, unit_l, unit_t, unit_d;
 };
 
+/* Cycle n of a solve of level l (from 0): the last one tells that its error decides nothing, so
+ * that nobody need wait for it. */
+static inline bool grav_error_late(const struct grav_par *p, int l, int n)
+{
+    return n + 1 < GRAV_CYCLES && p->past_error[l][n] > 4 * p->epsilon;
+}
+
+/* Whether an error does, after the one before: the solve ends, or goes on in safe mode. */
+static inline bool grav_error_decides(const struct grav_par *p, int l, double err, double last)
+{
+    return err < p->epsilon || (err > 0.5 * last && !p->safe[l]);
+}
+
 struct grav_report {
     int cycles;
     double error;

@@ -142,14 +142,14 @@ enum err grav_dev_gas_mass(struct grav_dev *g, struct mesh *m, double smallr, st
     for (int l = m->levelmin; l <= m->levelmax; l++)
         TRY(mirror_need(x, m, l, FLD_U, 1, PLACE_DEVICE));
     mirror_send(x, m);
-    dev_fill(g->stream, g->norm, 0, sizeof g->norm_here);
+    dev_fill(g->stream, g->norm, 0, 4 * sizeof g->norm_here[0]);
     for (int l = m->levelmin; l <= m->levelmax; l++) {
         int64_t blocks = grav_blocks(m->lev[l].nown, DEV_THREADS);
         dev_launch(g->stream, &gas_mass, blocks < most ? blocks : most,
                    &(struct gas_mass_args){x->there, l, smallr, g->norm});
         octs += m->lev[l].nown;
     }
-    dev_get(g->stream, g->norm_here, g->norm, sizeof g->norm_here);
+    dev_get(g->stream, g->norm_here, g->norm, 4 * sizeof g->norm_here[0]);
     TRY(dev_wait(g->stream));
     for (int j = 0; j < 4; j++) {
         memcpy(&here, g->norm_here[j], sizeof here);

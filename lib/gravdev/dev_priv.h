@@ -85,6 +85,9 @@ struct dev_energy {
     int64_t sum[GRAV_NORM];
 };
 
+/* Before the first cycle of a solve and after each; at least the four sums of gas_mass. */
+enum { GRAV_NORMS = 1 + GRAV_CYCLES };
+
 struct grav_dev {
     struct mirror *mirror;
     struct ghost_dev *ghost; /* NULL on one rank */
@@ -94,12 +97,12 @@ struct grav_dev {
     struct mg_dev mg[LEVEL_MAX + 2];
     struct dev_faces faces[LEVEL_MAX + 2];
     struct fourier_dev fourier;
-    struct dev_rows rhs, beyond, all;        /* all: of levels that every rank solves */
-    struct dev_rows com[LEVEL_MAX + 2], gas; /* 3 and 8 numbers an oct */
-    struct dev_rows dense, top;              /* a byte an oct; one number a block */
-    struct dev_rows count, sum;              /* of octs, while lists are made */
-    int64_t *norm;                           /* there: [4][GRAV_NORM] */
-    int64_t norm_here[4][GRAV_NORM];         /* its copy */
+    struct dev_rows rhs, beyond, all;         /* all: of levels that every rank solves */
+    struct dev_rows com[LEVEL_MAX + 2], gas;  /* 3 and 8 numbers an oct */
+    struct dev_rows dense, top;               /* a byte an oct; one number a block */
+    struct dev_rows count, sum;               /* of octs, while lists are made */
+    int64_t *norm;                            /* there: [GRAV_NORMS][GRAV_NORM] */
+    int64_t norm_here[GRAV_NORMS][GRAV_NORM]; /* its copy */
     struct dev_energy energy;
 };
 

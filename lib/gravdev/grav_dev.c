@@ -170,10 +170,18 @@ static void beyond(struct grav_dev *d, int l, double tfrac, const struct far_fie
 
 /* ---- the solve ---- */
 
-static void begin(struct grav_dev *d, const struct mesh *m, int l, double fourpi, double rho_tot,
-                  double tfrac, const struct far_field *far)
+/* What grav_solve is told. */
+struct told {
+    int l;
+    double fourpi, rho_tot, tfrac;
+    struct far_field far;
+};
+
+/* First guess and right-hand side. */
+static void begin(struct grav_dev *d, const struct mesh *m, const struct told *t)
 {
     const struct mesh *there = d->mirror->there;
+    const int l = t->l;
     const lidx n = m->lev[l].nown;
     bool far_only = l <= m->levelmin;
     if (far_only && !mesh_has_boundaries(m))
@@ -181,47 +189,90 @@ static void begin(struct grav_dev *d, const struct mesh *m, int l, double fourpi
                  sizeof(double[8]) * (size_t)n);
     else
         dev_launch(d->stream, &phi_guess, grav_blocks(n, GRAV_OCTS),
-                   &(struct phi_guess_args){there, l, far_only, tfrac, *far});
-    beyond(d, l, tfrac, far);
+                   &(struct phi_guess_args){there, l, far_only, t->tfrac, t->far});
+    beyond(d, l, t->tfrac, &t->far);
     dev_launch(d->stream, &phi_source, grav_blocks(n, GRAV_OCTS),
-               &(struct phi_source_args){there, l, fourpi, rho_tot, d->faces[l].first, d->beyond.p,
-                                         d->rhs.p});
+               &(struct phi_source_args){there, l, t->fourpi, t->rho_tot, d->faces[l].first,
+                                         d->beyond.p, d->rhs.p});
 }
 
-/* Of all ranks. */
-static void norms_get(const struct grav_dev *d, const struct mesh *m, int l, double norm[2])
+/* Where norm k of a solve is made: that before the first cycle, then that after each. */
+static int64_t *norm_there(const struct grav_dev *d, int k)
 {
-    struct sum s[2];
-    for (int k = 0; k < 2; k++) {
-        memcpy(&s[k], d->norm_here[k], sizeof s[k]);
+    return d->norm + (ptrdiff_t)k * GRAV_NORM;
+}
+
+/* Norms first … first+n-1 of all ranks. */
+static enum err norms_get(struct grav_dev *d, const struct mesh *m, int l, int first, int n,
+                          double *norm)
+{
+    struct sum s[GRAV_NORMS];
+    const size_t row = sizeof d->norm_here[0];
+    dev_get(d->stream, d->norm_here[first], norm_there(d, first), row * (size_t)n);
+    TRY(dev_wait(d->stream));
+    for (int k = 0; k < n; k++) {
+        memcpy(&s[k], d->norm_here[first + k], sizeof s[k]);
         s[k].count = m->lev[l].nown;
     }
-    if (d->comm->size > 1) comm_sums(d->comm, s, 2);
-    for (int k = 0; k < 2; k++) norm[k] = mg_norm(l, &s[k]);
+    if (d->comm->size > 1) comm_sums(d->comm, s, n);
+    for (int k = 0; k < n; k++) norm[first + k] = mg_norm(l, &s[k]);
+    return OK;
 }
 
-static enum err iterate(struct grav_dev *d, const struct mesh *m, int l, double rho_tot,
-                        struct grav_par *p, struct grav_report *rep)
+static void cycle(struct grav_dev *d, int l, int n, const struct grav_par *p)
 {
-    double first = 0, err = 1, last, now[2];
-    int64_t low = p->mg_shared_octs;
+    int64_t *const norm[2] = {n == 0 ? norm_there(d, 0) : NULL, norm_there(d, n + 1)};
+    if (d->comm->size > 1)
+        mg_ranks_cycle(d, l, d->rhs.p, p->safe[l], norm);
+    else
+        mg_dev_cycle(&d->mg[l], d->mirror, d->rhs.p, p->mg_shared_octs, p->safe[l], norm);
+}
+
+/* As grav.c's. With `late` the host waits only for cycles whose error may decide something, and
+ * gets the norms of those before with theirs. *again: one of these would have decided after all,
+ * and the solve must be repeated without `late`. */
+static enum err iterate(struct grav_dev *d, const struct mesh *m, const struct told *t, bool late,
+                        struct grav_par *p, struct grav_report *rep, bool *again)
+{
+    const int l = t->l;
+    double err = 1, last, norm[GRAV_NORMS], now[GRAV_CYCLES] = {0};
+    int known = 0; /* errors */
+    bool ends = false;
     *rep = (struct grav_report){0};
-    do {
-        int64_t *const norm[2] = {rep->cycles == 0 ? d->norm : NULL, d->norm + GRAV_NORM};
-        dev_fill(d->stream, d->norm, 0, 2 * sizeof d->norm_here[0]);
-        if (d->comm->size > 1)
-            mg_ranks_cycle(d, l, d->rhs.p, p->safe[l], norm);
-        else
-            mg_dev_cycle(&d->mg[l], d->mirror, d->rhs.p, low, p->safe[l], norm);
-        dev_get(d->stream, d->norm_here, d->norm, 2 * sizeof d->norm_here[0]);
-        TRY(dev_wait(d->stream));
-        norms_get(d, m, l, now);
-        if (rep->cycles == 0) first = now[0];
-        last = err;
-        err = mg_error(now[1], first, rho_tot);
-        rep->cycles++;
-    } while (!mg_ends(p, l, err, last, rep));
+    *again = false;
+    dev_fill(d->stream, d->norm, 0, sizeof d->norm_here);
+    for (int n = 0; !ends; n++) {
+        cycle(d, l, n, p);
+        if (late && grav_error_late(p, l, n)) continue;
+        const int first = known > 0 ? known + 1 : 0;
+        TRY(norms_get(d, m, l, first, n + 2 - first, norm));
+        for (; known <= n; known++) {
+            last = err;
+            now[known] = err = mg_error(norm[known + 1], norm[0], t->rho_tot);
+            *again = known < n && grav_error_decides(p, l, err, last);
+            if (*again) return OK;
+        }
+        rep->cycles = n + 1;
+        ends = mg_ends(p, l, err, last, rep);
+    }
+    memcpy(p->past_error[l], now, sizeof now);
     return OK;
+}
+
+/* From the first guess on. */
+static enum err solve(struct grav_dev *d, const struct mesh *m, const struct told *t,
+                      struct grav_par *p, struct grav_report *rep)
+{
+    const unsigned char safe = p->safe[t->l];
+    bool again;
+    begin(d, m, t);
+    if (d->comm->size > 1) mg_ranks_source(d, t->l, d->rhs.p);
+    TRY(iterate(d, m, t, true, p, rep, &again));
+    if (!again) return OK;
+    p->safe[t->l] = safe;
+    begin(d, m, t);
+    if (d->comm->size > 1) mg_ranks_source(d, t->l, d->rhs.p);
+    return iterate(d, m, t, false, p, rep, &again);
 }
 
 /* What a solve needs beside the hierarchy. */
@@ -273,14 +324,16 @@ static enum err by_all_need(struct grav_dev *g, struct mesh *m, int l)
     return grav_rows_need(g, &g->all, ROW * by_all_rows(&m->lev[l]), MG_SHARED);
 }
 
-static enum err by_all_solve(struct grav_dev *g, struct mesh *m, int l, double rho_tot,
+static enum err by_all_solve(struct grav_dev *g, const struct mesh *m, const struct told *t,
                              struct grav_par *p, struct grav_report *rep)
 {
+    const int l = t->l;
     const struct level *lv = &m->lev[l];
     double(*phi)[8] = g->mirror->image->lev[l].fld[FLD_PHI], (*there)[8] = g->all.p;
     const size_t own = (size_t)lv->nown, n = (size_t)lv->noct;
     double(*here)[8] = mem_new(ROW * by_all_rows(lv) + 1, "multigrid");
     struct whole_row *row = whole_new(m, l);
+    begin(g, m, t);
     dev_copy(g->stream, there, phi, ROW * own);
     dev_copy(g->stream, there + own, g->rhs.p, ROW * own);
     dev_get(g->stream, here, there, 2 * ROW * own);
@@ -289,7 +342,7 @@ static enum err by_all_solve(struct grav_dev *g, struct mesh *m, int l, double r
         memcpy(row[i].phi, here[i], ROW);
         memcpy(row[i].rhs, here[own + i], ROW);
     }
-    *rep = whole_solve(m, g->comm, l, rho_tot, row, p, here);
+    *rep = whole_solve(m, g->comm, l, t->rho_tot, row, p, here);
     dev_put(g->stream, there, here, ROW * n);
     dev_copy(g->stream, phi, there, ROW * n);
     enum err err = dev_wait(g->stream);
@@ -302,7 +355,7 @@ enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi
                         struct grav_report *rep, bool *done)
 {
     struct mirror *x = g->mirror;
-    struct far_field far = far_of(mass, com);
+    const struct told t = {l, fourpi, rho_tot, tfrac, far_of(mass, com)};
     *rep = (struct grav_report){.converged = true};
     *done = m->lev[l].total == 0;
     if (*done) return OK;
@@ -316,10 +369,8 @@ enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi
     *done |= by_all;
     if (!*done) return OK;
     mirror_send(x, m);
-    begin(g, m, l, fourpi, rho_tot, tfrac, &far);
     mirror_wrote(x, l, FLD_PHI, 1, PLACE_DEVICE);
-    if (!by_all && g->comm->size > 1) mg_ranks_source(g, l, g->rhs.p);
-    TRY(by_all ? by_all_solve(g, m, l, rho_tot, p, rep) : iterate(g, m, l, rho_tot, p, rep));
+    TRY((by_all ? by_all_solve : solve)(g, m, &t, p, rep));
     ghosts_set(m, l, SET_PHI, true);
     grav_say(l, rep, p, false);
     return OK;

@@ -1,8 +1,8 @@
 /* grav/dev: density, potential and force on the emulated device have the bits of the CPU, for
  * meshes with coarse-fine boundaries, holes, and boundaries of the box, with sources of any size,
- * in safe mode, for 20 seeds of its orders, by launches for each level and by one block for all.
- * The CPU's rows of octs and the kernels share formulas of one cell and nothing else. Also: memory
- * that does not fit, and what a solve copies.
+ * in safe mode, after solves with more cycles, for 20 seeds of its orders, by launches for each
+ * level and by one block for all. The CPU's rows of octs and the kernels share formulas of one cell
+ * and nothing else. Also: memory that does not fit, and what a solve copies and waits for.
  *
  * test: tier=quick */
 #include <math.h>
@@ -32,6 +32,7 @@ static bool wanted(const double *x, int l, int levelmin)
 struct setting {
     int base, top, passes;
     bool bounded[6], wild, safe;
+    bool promised; /* by past solves: more cycles than are needed */
     int shared_octs;
     double tfrac;
 };
@@ -166,6 +167,7 @@ static uint64_t run(const struct setting *s, const uint64_t *seed)
     for (int pass = 0; pass < s->passes; pass++) {
         if (pass > 0) shrink(seed ? &d : NULL, &m);
         for (int l = s->base; l <= s->top; l++) {
+            for (int n = 0; n < GRAV_CYCLES && s->promised; n++) p.past_error[l][n] = 1;
             keep_phi(seed ? &d : NULL, &m, l);
             struct grav_report rep = solve(seed ? &d : NULL, &m, l,
                                            l > s->base ? s->tfrac * pass : 0, &p);
@@ -202,6 +204,8 @@ static void test_solve(void)
     s.safe = true;
     test_same_bits(&s, 1, "safe mode");
     s.safe = false;
+    s.promised = true;
+    test_same_bits(&s, 2, "an end that no past solve has promised");
     s.wild = true;
     test_same_bits(&s, 1, "sources of any size");
     for (int f = 0; f < 6; f++) s.bounded[f] = true;
@@ -364,7 +368,7 @@ static void test_limits(void)
     mesh_fini(&m);
 }
 
-/* The second solve of a mesh copies its source and norms. */
+/* The second solve of a mesh copies its source and norms, and waits for what may decide. */
 static void test_copies(void)
 {
     struct mesh m;
@@ -372,7 +376,7 @@ static void test_copies(void)
     struct setting s = {.base = 4, .top = 4};
     struct grav_par p = {.epsilon = 1e-5, .cg_levelmin = NEVER, .fft_levelmin = NEVER};
     struct grav_report rep = {0};
-    int64_t put = 0, got = 0, rho;
+    int64_t put = 0, got = 0, waits = 0, rho;
     bool done;
     build(&m, &s);
     rho = (int64_t)sizeof(double[8]) * m.lev[4].nown;
@@ -384,9 +388,11 @@ static void test_copies(void)
         CHECK(grav_dev_force(d.grav, &m, 4, 0, MASS, COM) == OK);
         put = dev_counts(d.on.dev).put - before.put;
         got = dev_counts(d.on.dev).got - before.got;
+        waits = dev_counts(d.on.dev).waits - before.waits;
     }
     CHECK(put == rho, "%lld bytes", (long long)(put - rho));
-    CHECK(got == rep.cycles * 2 * (int64_t)sizeof(struct sum), "%lld bytes", (long long)got);
+    CHECK(got == (1 + rep.cycles) * (int64_t)sizeof(struct sum), "%lld bytes", (long long)got);
+    CHECK(rep.cycles > 2 && waits == 1, "%lld waits", (long long)waits);
     device_close(&d);
     mesh_fini(&m);
 }
