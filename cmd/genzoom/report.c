@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/text.h"
 
 struct estimate {
     double octs[LEVEL_MAX + 2], total, particles, bytes; /* bytes: of all ranks */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/text.h"
 #include "inspect.h"
 
 void json_begin(const char *kind, const char *path)

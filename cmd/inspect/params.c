@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/plain.h"
+#include "base/text.h"
 #include "formats/formats.h"
 #include "inspect.h"
 #include "io/file.h"

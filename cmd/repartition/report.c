@@ -1,7 +1,7 @@
 /* repartition: what each target rank will hold. */
 #include "repartition.h"
 
-#include "base/json.h"
+#include "base/text.h"
 
 struct spread {
     double total, mean, least, most;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/plain.h"
+#include "base/text.h"
 
 static _Thread_local char message[1024];
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/plain.h"
+#include "base/text.h"
 #include "ckpt/manifest.h"
 #include "ckpt/sane.h"
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "base/json.h"
+#include "base/text.h"
 
 static const char *const WINDOW[] = {"", "ngp", "cic", "tsc", "pcs"};
 

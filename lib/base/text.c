@@ -1,5 +1,13 @@
-/* base/json: see json.h. */
-#include "base/json.h"
+/* base/text: see text.h. */
+#include "base/text.h"
+
+void plain_text(char *s)
+{
+    for (unsigned char *c = (unsigned char *)s; *c; c++) {
+        if ((*c < ' ' && *c != '\n' && *c != '\t') || *c == 0x7f) *c = '?';
+        if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) c[0] = c[1] = '?';
+    }
+}
 
 /* Length of the UTF-8 sequence at s, 0 if it is none. */
 static int sequence(const char *s)
