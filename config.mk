@@ -50,6 +50,7 @@ DEFS    := -D_GNU_SOURCE $(if $(MORTON128),-DPTAH_MORTON128) $(if $(HDF5),-DPTAH
 CFLAGS  = -std=gnu17 $(OPT) $(STRICT) $(WARN) -fopenmp -g -Ilib $(DEFS) \
           $(LIBS_C) $(HARDEN_C)
 comma  := ,
-LDFLAGS = -fopenmp $(HARDEN_LD)
+# lib/base/alone.c
+LDFLAGS = -fopenmp -Wl,--wrap=GOMP_parallel $(HARDEN_LD)
 # as needed: simulate draws nothing and has no use for cairo
 LDLIBS  = $(LIBS_LD) $(if $(DRAW_LD),-Wl$(comma)--as-needed $(DRAW_LD)) -lm
