@@ -2,8 +2,8 @@
  *
  * A batch is sorted by tiles of 8³ cells (more, where a batch has few points a tile), so that the
  * cells of a tile come into the first-level cache once a batch, in whatever order the points are.
- * Weights of a point are computed in three dimensions at once. Then it adds to four cells of a row
- * at a time. Columns of tiles along x are divided among the threads: those of one colour have no
+ * Weights of four points are computed at once. Then each adds to four cells of a row at a time.
+ * Columns of tiles along x are divided among the threads: those of one colour have no
  * cell in common. */
 #include <math.h>
 #include <omp.h>
@@ -147,10 +147,8 @@ static inline void add_four(char *row, window4 m, window4 w)
     *(long4 *)row += (long4)(m * w + shift) - (long4)shift;
 }
 
-#define LANE(v, i) __builtin_shufflevector(v, v, i, i, i, i)
-
-/* w[cell][dimension] → v[dimension][cell] */
-static inline __attribute__((always_inline)) void turn(const window4 w[WINDOW_REACH], window4 v[3])
+/* Lines into columns. */
+static inline __attribute__((always_inline)) void turn(const window4 w[4], window4 v[4])
 {
     window4 a = __builtin_shufflevector(w[0], w[1], 0, 4, 2, 6),
             b = __builtin_shufflevector(w[2], w[3], 0, 4, 2, 6),
@@ -159,70 +157,82 @@ static inline __attribute__((always_inline)) void turn(const window4 w[WINDOW_RE
     v[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
     v[1] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
     v[2] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    v[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
 }
 
-/* Of a point: weights along each dimension, those of z times its mass; where its rows begin, in
- * bytes. */
+/* Of four points: weights along x, those of a point side by side; mass times the other weights of a
+ * row, and first cells, those of the four points side by side. */
 struct spread {
-    window4 w[3];
-    int64_t y[WINDOW_REACH], z[WINDOW_REACH];
+    window4 x[4];
+    window4 m[WINDOW_REACH][WINDOW_REACH]; /* [z][y] */
+    int4 first[3];
 };
 
 /* order is a constant where this is inlined. */
-static inline __attribute__((always_inline)) struct spread spread_of(const struct rows *r,
-                                                                     window4 point, const int order)
+static inline __attribute__((always_inline)) void spread_of(const window4 *point, window4 shift,
+                                                            const int order, struct spread *s)
 {
-    struct spread s = {0};
-    window4 w[WINDOW_REACH], begin;
-    window_point(order, &point, w, &begin);
-    int4 first = __builtin_convertvector(begin, int4);
-    const int64_t *y = r->y + BEFORE + first[1], *z = r->z + BEFORE + first[2];
-    for (int i = 0; i < order; i++) s.y[i] = y[i], s.z[i] = z[i] + 8 * (int64_t)first[0];
-    turn(w, s.w);
-    s.w[2] = LANE(point, 3) * s.w[2];
-    return s;
+    window4 in[4] = {point[0] + shift, point[1] + shift, point[2] + shift, point[3] + shift};
+    window4 t[4], w[3][WINDOW_REACH], begin[3];
+    turn(in, t);
+    for (int d = 0; d < 3; d++) window_point(order, &t[d], w[d], &begin[d]);
+    turn(w[0], s->x);
+    for (int j = 0; j < order; j++) {
+        window4 m = t[3] * w[2][j];
+        for (int i = 0; i < order; i++) s->m[j][i] = m * w[1][i];
+    }
+    for (int d = 0; d < 3; d++) s->first[d] = __builtin_convertvector(begin[d], int4);
 }
 
-static inline __attribute__((always_inline)) void add_plane(char *plane, const int64_t *row,
-                                                            window4 m, window4 x, const int order)
+static inline __attribute__((always_inline)) void add_spread(const struct rows *r,
+                                                             const struct spread *s,
+                                                             const int order, int64_t *mass)
 {
-    add_four(plane + row[0], LANE(m, 0), x);
-    if (order > 1) add_four(plane + row[1], LANE(m, 1), x);
-    if (order > 2) add_four(plane + row[2], LANE(m, 2), x);
-    if (order > 3) add_four(plane + row[3], LANE(m, 3), x);
+    for (int p = 0; p < 4; p++) {
+        const int64_t *y = r->y + BEFORE + s->first[1][p], *z = r->z + BEFORE + s->first[2][p];
+        char *begin = (char *)(mass + s->first[0][p]);
+        int64_t row[WINDOW_REACH]; /* stores to the mesh do not change it */
+        window4 x = s->x[p];
+        for (int i = 0; i < order; i++) row[i] = y[i];
+        for (int j = 0; j < order; j++) {
+            char *plane = begin + z[j];
+            /* or else gcc 12 adds all parts of an address anew for each row */
+            __asm__("" : "+r"(plane));
+            for (int i = 0; i < order; i++) {
+                double m = s->m[j][i][p];
+                add_four(plane + row[i], (window4){m, m, m, m}, x);
+            }
+        }
+    }
 }
 
-static inline __attribute__((always_inline)) void add_spread(const struct spread *s,
-                                                             const int order, char *mass)
+/* The cells of points, in a mesh that does not fit into the caches. */
+static inline __attribute__((always_inline)) void fetch_spread(const struct rows *r,
+                                                               const struct spread *s,
+                                                               const int order, int64_t *mass)
 {
-    add_plane(mass + s->z[0], s->y, LANE(s->w[2], 0) * s->w[1], s->w[0], order);
-    if (order > 1) add_plane(mass + s->z[1], s->y, LANE(s->w[2], 1) * s->w[1], s->w[0], order);
-    if (order > 2) add_plane(mass + s->z[2], s->y, LANE(s->w[2], 2) * s->w[1], s->w[0], order);
-    if (order > 3) add_plane(mass + s->z[3], s->y, LANE(s->w[2], 3) * s->w[1], s->w[0], order);
+    for (int p = 0; p < 4; p++) {
+        const int64_t *y = r->y + BEFORE + s->first[1][p], *z = r->z + BEFORE + s->first[2][p];
+        const char *middle = (char *)(mass + s->first[0][p] + order / 2);
+        for (int j = 0; j < order; j++)
+            for (int i = 0; i < order; i++) __builtin_prefetch(middle + z[j] + y[i], 1);
+    }
 }
 
-/* The cells of a point, in a mesh that does not fit into the caches. */
-static inline __attribute__((always_inline)) void fetch_spread(const struct spread *s,
-                                                               const int order, const char *mass)
-{
-    const char *middle = mass + 8 * (order / 2);
-    for (int j = 0; j < order; j++)
-        for (int i = 0; i < order; i++) __builtin_prefetch(middle + s->z[j] + s->y[i], 1);
-}
-
-/* Weights of a point are computed before the one before is added, which then need not wait. far:
- * its cells are fetched too. */
+/* n > 0, a multiple of four. Weights of four points are computed before the four before are added,
+ * which then need not wait. far: their cells are fetched too. */
 static inline __attribute__((always_inline)) void add_points(const struct rows *r, int n,
                                                              const window4 *point, window4 shift,
                                                              bool far, const int order,
                                                              int64_t *mass)
 {
-    struct spread s = spread_of(r, point[0] + shift, order);
-    for (int k = 1; k <= n; k++) {
-        struct spread next = spread_of(r, point[k < n ? k : 0] + shift, order);
-        if (far) fetch_spread(&next, order, (char *)mass);
-        add_spread(&s, order, (char *)mass);
-        s = next;
+    struct spread s[2];
+    spread_of(point, shift, order, &s[0]);
+    for (int k = 1; k <= n / 4; k++) {
+        struct spread *next = &s[k & 1];
+        spread_of(point + (4 * k < n ? 4 * k : 0), shift, order, next);
+        if (far) fetch_spread(r, next, order, mass);
+        add_spread(r, &s[~k & 1], order, mass);
     }
 }
 
@@ -265,16 +275,18 @@ static void add_tile(const struct pk *p, const struct rows *r, int64_t n, const 
     const struct pk_cells to = pk_cells_of(p);
     enum pk_window order = it->size == PK_SAMPLE ? PK_NGP : p->par.order;
     for (int64_t i = 0; i < n; i += SOME) {
-        window4 point[SOME];
+        window4 point[SOME + 3];
         int some = n - i < SOME ? (int)(n - i) : SOME;
         for (int k = 0; k < some; k++) {
             __builtin_prefetch(&it[item[i + k + AHEAD < n ? i + k + AHEAD : 0]]);
             pk_cells(&to, &it[item[i + k]], &point[k]);
         }
+        int fours = (some + 3) / 4 * 4; /* with points without mass */
+        for (int k = some; k < fours; k++) point[k] = point[0] * (window4){1, 1, 1, 0};
         for (int h = 0; h < 1 + (p->par.interlace && it->size != PK_SAMPLE); h++) {
             const window4 shift = {0.5 * h, 0.5 * h, 0.5 * h, 0};
             int64_t *mass = p->mass[it[item[i]].mesh][h];
-            if (whole) adder[order](r, some, point, shift, far, mass);
+            if (whole) adder[order](r, fours, point, shift, far, mass);
             for (int k = 0; k < some && !whole; k++) add_slowly(r, point[k] + shift, order, mass);
         }
     }
