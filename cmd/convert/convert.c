@@ -9,6 +9,7 @@
 #include "base/opt.h"
 #include "comm/lines.h"
 #include "convert.h"
+#include "out/tidy.h"
 #include "out/version.h"
 
 enum { DONE = 0, TROUBLE = 2, GO_ON = -1 };
@@ -23,6 +24,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
     int status = request_read(argc, argv, &r);
     if (status == GO_ON) {
+        tidy_begin();
         comm_init(&argc, &argv, &c);
         log_init(c.rank == 0, r.verbosity);
         status = convert_all(&r, &c);

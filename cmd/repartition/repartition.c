@@ -15,6 +15,7 @@
 #include "comm/lines.h"
 #include "formats/formats.h"
 #include "io/file.h"
+#include "out/tidy.h"
 #include "out/version.h"
 
 enum { DONE = 0, TROUBLE = 2, GO_ON = -1 };
@@ -55,6 +56,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
     int status = parse(argc, argv, &o);
     if (status == GO_ON) {
+        tidy_begin();
         comm_init(&argc, &argv, &c);
         log_init(c.rank == 0, o.quiet ? -1 : o.verbose);
         comm_share_threads(&c);

@@ -1,12 +1,9 @@
 /* simulate: namelist, initial conditions → checkpoints. main has one call per line; the method is
  * in lib/sim/step.c. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -14,6 +11,7 @@
 #include "comm/comm.h"
 #include "comm/lines.h"
 #include "io/dir.h"
+#include "io/file.h"
 #include "out/version.h"
 #include "param/param.h"
 #include "sim/sim.h"
@@ -52,6 +50,11 @@ struct request {
 };
 
 static const char usage[] = "simulate [options] run.nml [group/name=value …]";
+
+static bool is_piped(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
 
 static bool request_read(int argc, char **argv, struct request *r)
 {
@@ -110,44 +113,23 @@ static bool request_read(int argc, char **argv, struct request *r)
     if (argc > 0) r->namelist = argv[0];
     r->nset = argc > 1 ? argc - 1 : 0;
     r->set = argv + 1;
-    return true;
+    if (!r->restart || !r->namelist || !is_piped(r->restart) || !is_piped(r->namelist)) return true;
+    fputs("simulate: the namelist and the path to resume from cannot both come from standard "
+          "input\n",
+          stderr);
+    return false;
 }
 
-/* Rank 0 reads the file; all ranks get the text. */
+/* Rank 0 reads the namelist, whole; all ranks get the text. */
 static enum err text_read(const char *path, const struct comm *c, char **text, size_t *bytes)
 {
-    enum err e = OK;
-    int64_t n = 0;
-    FILE *f = NULL;
+    enum { MOST = 1 << 24 };
     *text = NULL;
-    if (c->rank == 0) {
-        struct stat st;
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not wait for a FIFO */
-        if (fd >= 0) f = fdopen(fd, "r");
-        if (!f || fstat(fileno(f), &st) != 0)
-            e = err_set(ERR_FILE, "%s: %s", path, strerror(errno));
-        else if (!S_ISREG(st.st_mode))
-            e = err_set(ERR_FILE, "%s: the namelist is not a regular file", path);
-        else if (st.st_size > 1 << 24)
-            e = err_set(ERR_FORMAT, "%s: %ld bytes is too long for a namelist", path,
-                        (long)st.st_size);
-        else
-            n = st.st_size;
-    }
-    e = err_agree(c, e);
-    if (e == OK) {
-        comm_bcast(c, &n, sizeof n, 0);
-        *text = mem_zero((size_t)n + 1, "namelist");
-        if (c->rank == 0 && fread(*text, 1, (size_t)n, f) != (size_t)n)
-            e = err_set(ERR_FILE,
-                        "%s: the namelist cannot be read: it changed, or the disk has an error",
-                        path);
-        comm_bcast(c, *text, (size_t)n, 0);
-        *bytes = (size_t)n;
-        e = err_agree(c, e);
-    }
-    if (f) fclose(f);
-    return e;
+    TRY(err_agree(c, c->rank == 0 ? file_load_any(path, MOST, text, bytes) : OK));
+    comm_bcast(c, bytes, sizeof *bytes, 0);
+    if (c->rank > 0) *text = mem_zero(*bytes + 1, "text file");
+    comm_bcast(c, *text, *bytes, 0);
+    return OK;
 }
 
 /* The last line of stdin, for all ranks: the last checkpoint that programs before this one in a
@@ -173,7 +155,7 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
 {
     size_t bytes = 0;
     TRY(text_read(r->namelist, c, text, &bytes));
-    TRY(param_read_text(p, *text, bytes, r->namelist));
+    TRY(param_read_text(p, *text, bytes, is_piped(r->namelist) ? "standard input" : r->namelist));
     for (int i = 0; i < r->nset; i++) TRY(param_set(p, r->set[i]));
     TRY(param_check(p));
     if (c->rank == 0 && r->verbosity >= 0) param_unused(p, stderr);
@@ -201,7 +183,7 @@ static enum err simulate(const struct request *r, const struct comm *c, struct s
     TRY(err_agree(c, parameters_read(r, c, p, text)));
     enum err e = OK;
     char from[4096];
-    bool piped = r->restart && strcmp(r->restart, "-") == 0;
+    bool piped = r->restart && is_piped(r->restart);
     if (piped) TRY(path_read(c, from));
     if (c->rank == 0) e = dir_ready(r->outdir, !r->check);
     TRY(err_agree(c, e));

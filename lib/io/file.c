@@ -115,6 +115,38 @@ enum err file_load(const char *path, size_t most, char **text, size_t *n)
     return err;
 }
 
+/* All until the end, or more than `most` bytes of it. */
+static enum err drain(int fd, const char *name, size_t most, char **text, size_t *n)
+{
+    size_t room = 1 << 12;
+    *text = mem_new(room + 1, "text file");
+    for (*n = 0; *n <= most;) {
+        ssize_t k = read(fd, *text + *n, room - *n);
+        if (k < 0 && errno == EINTR) continue;
+        if (k < 0) FAIL(ERR_FILE, "%s: cannot read: %s", name, strerror(errno));
+        if (k == 0) break;
+        *n += (size_t)k;
+        if (*n == room) *text = mem_grow(*text, (room *= 2) + 1, "text file");
+    }
+    (*text)[*n] = 0;
+    return OK;
+}
+
+enum err file_load_any(const char *path, size_t most, char **text, size_t *n)
+{
+    bool standard = strcmp(path, "-") == 0;
+    const char *name = standard ? "standard input" : path;
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    *text = NULL;
+    if (fd < 0) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
+    enum err err = drain(fd, name, most, text, n);
+    if (err == OK && *n > most)
+        err = err_set(ERR_LIMIT, "%s: has more than the %zu bytes expected at most", name, most);
+    if (err != OK) FREE(*text);
+    if (!standard) close(fd);
+    return err;
+}
+
 bool file_exists(const char *path)
 {
     struct stat st;

@@ -27,6 +27,8 @@ MUST_USE enum err file_open(const char *path, int *fd, int64_t *size);
 /* Reads the content of the file and a final NUL into a new block (owner: caller, FREE); more than
  * `most` bytes are an error. */
 MUST_USE enum err file_load(const char *path, size_t most, char **text, size_t *n);
+/* The same of what need not be a regular file; waits for a pipe. "-" is standard input. */
+MUST_USE enum err file_load_any(const char *path, size_t most, char **text, size_t *n);
 bool file_exists(const char *path);
 /* drops the system's cache of it, so that it is read from the disk */
 void file_forget(const char *path);

@@ -9,6 +9,7 @@
 #include "io/dir.h"
 #include "io/file.h"
 #include "out/names.h"
+#include "out/tidy.h"
 
 void out_count(struct ckpt_out *o)
 {
@@ -58,8 +59,11 @@ char out_type(const struct ckpt_out *o, int c)
 
 enum err out_begin(struct ckpt_out *o)
 {
-    TRY(dir_take(o->tmp, ckpt_name_is_ours, &o->lock));
-    enum err err = dir_may_remove(o->final);
+    tidy_hold();
+    enum err err = dir_take(o->tmp, ckpt_name_is_ours, &o->lock);
+    tidy_let(err == OK ? o->tmp : "");
+    TRY(err);
+    err = dir_may_remove(o->final);
     if (!o->h->overwrite && file_exists(o->final))
         err = err_set(ERR_FILE, "%s: exists already; --force replaces it", o->final);
     if (err != OK) out_drop(o->tmp, &o->lock, err);
@@ -75,7 +79,10 @@ static void let_go(int *lock)
 enum err out_finish(struct ckpt_out *o)
 {
     TRY(dir_sync(o->tmp));
-    TRY(dir_replace(o->tmp, o->final));
+    tidy_hold();
+    enum err err = dir_replace(o->tmp, o->final);
+    tidy_let(err == OK ? "" : o->tmp);
+    TRY(err);
     let_go(&o->lock);
     return OK;
 }
@@ -85,7 +92,9 @@ void out_drop(const char *tmp, int *lock, enum err why)
     char message[1024];
     if (*lock < 0) return; /* it was never ours */
     snprintf(message, sizeof message, "%s", err_message());
+    tidy_hold();
     enum err left = dir_remove(tmp); /* what stays is removed by the next attempt */
+    tidy_let("");
     (void)left;
     let_go(lock);
     err_set(why, "%s", message);

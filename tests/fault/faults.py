@@ -51,9 +51,10 @@ import ptah  # noqa: E402
 from inputs import SEDOV, edit  # noqa: E402
 
 SECONDS = 60
-KINDS = ['kill', 'tear', 'short', 'EINTR', 'ENOSPC', 'EIO', 'EDQUOT']
+KINDS = ['kill', 'tear', 'short', 'EINTR', 'ENOSPC', 'EIO', 'EDQUOT', 'term']
 HARMLESS = ['short', 'EINTR']
-DEADLY = ['kill', 'tear']
+DEADLY = ['kill', 'tear', 'term']
+REWRITE = ('convert', 'repartition')
 NAMELIST = edit(edit(SEDOV, 'tout=1.0', 'tout=1e9\nfoutput=1000'), 'nstepmax=2', 'nstepmax=3')
 SHIM = os.path.abspath('shim.so')
 OUT = os.path.abspath('out')
@@ -97,7 +98,7 @@ class Scenario:
             steps = 4 if name == 'late' else 3
             settings += ['run_params/nstepmax=%d' % steps, 'output_params/foutput=3']
         argv = [ptah.program('simulate'), *options, os.path.abspath('start/run.nml'), *settings]
-        if name in ('convert', 'repartition'):
+        if name in REWRITE:
             how = ['-f', 'hdf5'] if name == 'convert' else ['-n', '3']
             made = OUT + '/output_00003'
             argv = [ptah.program(name), '-q', *how, '-o', made, 'start/output_00002']
@@ -185,6 +186,8 @@ def troubles(s, r, found, kind):
         wrong.append('exit status 0 in spite of it')
     elif r.status == 2 and len(said) != 1:
         wrong.append('%d sentences' % len(said))
+    if kind == 'term' and len(os.listdir(OUT)) != len(found):
+        wrong.append('left over: %s' % os.listdir(OUT))
     if re.search(r'\bbug\b|Segmentation|stack smashing', r.err):
         wrong.append('a crash')
     return wrong
@@ -201,7 +204,7 @@ def choose(calls, kind, ranks):
     if kind in HARMLESS:
         return first['write'] + first['fsync'][:1] if ranks == 1 else []
     return [k for i, k in enumerate(picks)
-            if i % step == n % step or (kind == 'tear' and ranks == 1)]
+            if i % step == n % step or (kind in ('tear', 'term') and ranks == 1)]
 
 
 def loop(mode, name, ranks):
@@ -212,7 +215,7 @@ def loop(mode, name, ranks):
         counts = ', '.join('%d %s' % (calls.count(c), c) for c in sorted(set(calls)))
         print('     %s, %d ranks: rank %d makes %d calls: %s' %
               (name, ranks, rank, len(calls), counts))
-        for kind in KINDS:
+        for kind in KINDS[:None if name in REWRITE else -1]:  # a run finishes its step
             for at in range(1, len(calls) + 1) if mode == 'all' else choose(calls, kind, ranks):
                 suits = ('write', 'fsync') if kind == 'EINTR' else ('write',)
                 if kind in HARMLESS and calls[at - 1] not in suits:

@@ -1,5 +1,5 @@
-"""What shells, disks and hands do to command lines: names that end with a slash, a FIFO in place of
-a namelist, a file that does not fit, an option that is not there. One sentence each, with the true
+"""What shells, disks and hands do to command lines: names that end with a slash, a namelist from a
+pipe, a file that does not fit, an option that is not there. One sentence each, with the true
 reason.
 
 A one-line fault it catches: an error of standard output that is reported where it happens and again
@@ -17,14 +17,14 @@ import ptah  # noqa: E402
 BLOCK = 4096
 
 
-def run(*argv, out=subprocess.PIPE, most=None):
-    """most: no file may be larger than this (bytes)."""
+def run(*argv, out=subprocess.PIPE, most=None, text=''):
+    """most: no file may be larger than this (bytes). text: standard input, a pipe."""
     def limit():
         if most is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
     p = subprocess.run([ptah.program(argv[0]), *argv[1:]], stdout=out, stderr=subprocess.PIPE,
-                       stdin=subprocess.DEVNULL, text=True, timeout=20, preexec_fn=limit,
+                       input=text, text=True, timeout=20, preexec_fn=limit,
                        env={**os.environ, **ptah.ENVIRONMENT})
     return p.returncode, p.stdout, p.stderr
 
@@ -52,8 +52,6 @@ def sentences(v, one):
         status, _, err = run(program, '--absent')
         v.same('%s --absent' % program, (status, err),
                (2, "%s: there is no option '--absent' (see %s -h)\n" % (program, program)))
-    os.mkfifo('fifo')
-    one_sentence(v, 'a FIFO as namelist', ('simulate', 'fifo'), 'fifo: ', 'regular file')
     one_sentence(v, 'an integer of twenty digits',
                  ('simulate', 'run.nml', 'run_params/nstepmax=99999999999999999999'), 'too large')
     with open('/dev/full', 'w') as full:
@@ -64,6 +62,29 @@ def sentences(v, one):
     one_sentence(v, 'a page that does not fit', ('inspect', '-q', '--campaign', '--html', 'p.html',
                                                  'two'), 'p.html: ', 'File too large', most=BLOCK)
     v.same('it leaves nothing', [n for n in os.listdir('.') if n.startswith('p.html')], [])
+
+
+def piped(v):
+    """The namelist from standard input, of several ranks too, or a FIFO whose writer is slow."""
+    with open('run.nml') as f:
+        text = f.read()
+    v.same('from standard input', run('simulate', '-q', '-o', 'p', '-', text=text)[:2],
+           (0, 'p/output_00001\np/output_00002\n'))
+    v.same('its state', run('inspect', 'p/output_00002', 'two/output_00002')[0], 0)
+    p = subprocess.run(ptah.mpirun(2) + [ptah.program('simulate'), '-q', '-o', 'q', '-',
+                                         'run_params/nstepmax=1'], input=text, text=True,
+                       stdout=subprocess.PIPE, timeout=50, env={**os.environ, **ptah.ENVIRONMENT})
+    v.same('of two ranks', (p.returncode, p.stdout.split()[-1:]), (0, ['q/output_00002']))
+    os.mkfifo('fifo')
+    with subprocess.Popen(['sh', '-c', '(head -c 40; sleep 0.2; cat) >fifo'],
+                          stdin=open('run.nml')):
+        v.same('from a FIFO', run('simulate', '-nq', 'fifo')[::2], (0, ''))
+    one_sentence(v, 'an unknown name', ('simulate', '-'), 'standard input:2: ', 'hidro',
+                 text='&RUN_PARAMS\nhidro=.true.\n/\n')
+    one_sentence(v, 'too long', ('simulate', '-'), 'standard input', 'more than',
+                 text='!' * (1 << 24) + '\n')
+    one_sentence(v, 'a folder', ('simulate', '.'), '.: ', 'Is a directory')
+    one_sentence(v, 'both', ('simulate', '-r', '-', '-'), 'namelist', 'resume', 'both')
 
 
 def twice(v):
@@ -89,6 +110,7 @@ def main():
     v.same('a run of two checkpoints', (status, one), (0, 'two/output_00002'))
     slashes(v, one)
     sentences(v, one)
+    piped(v)
     twice(v)
     campaign(v)
     v.end()

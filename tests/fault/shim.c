@@ -4,6 +4,7 @@
  *     FAULT_DIR   the folder, as the program names it
  *     FAULT_AT    k, from 1; 0: none
  *     FAULT_KIND  kill   SIGKILL instead of the call
+ *                 term   SIGTERM, and the call is done 50 ms later
  *                 tear   of a write, half is done, then SIGKILL; other calls are done, then SIGKILL
  *                 short  of a write, half is done; other calls are left alone
  *                 EINTR  write and fsync only; ENOSPC EDQUOT EIO: the call fails
@@ -84,6 +85,7 @@ static int fate(const char *what, const char *path)
     log_call(what, path);
     if (at == 0 || (last ? this < at : this != at)) return NOTHING;
     if (strcmp(kind, "kill") == 0) kill(getpid(), SIGKILL);
+    if (strcmp(kind, "term") == 0) kill(getpid(), SIGTERM), usleep(50000);
     if (strcmp(kind, "tear") == 0) return HALF_KILL;
     if (strcmp(kind, "short") == 0) return write ? HALF : NOTHING;
     if (strcmp(kind, "EINTR") == 0 && !write && strcmp(what, "fsync") != 0) return NOTHING;
