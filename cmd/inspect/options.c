@@ -215,7 +215,7 @@ static const struct mode_name {
 /* The command line while it is read. */
 struct parsing {
     struct options *o;
-    int modes;                              /* given: bit m */
+    int modes, again;                       /* given, more than once: bit m */
     bool given[sizeof ROWS / sizeof *ROWS]; /* by row */
     enum file_format format;                /* by -f */
     int pixels;                             /* 0: not given */
@@ -445,6 +445,7 @@ static bool set_mode(struct parsing *p, int letter, const char *value)
     const struct asking *a = ASKS;
     while (a->letter && a->letter != letter) a++;
     if (!a->letter) return false;
+    p->again |= p->modes & 1 << a->mode;
     p->modes |= 1 << a->mode;
     p->o->mode = a->mode;
     if (a->mode == CHECK && p->o->depth < 2) p->o->depth++;
@@ -628,6 +629,8 @@ static int check_options(struct parsing *p)
             "-s, -d, -t, -p, -c, -m, --phase, --stars, --sinks, --profile, --halos, --clumps, "
             "--campaign and --contamination exclude each other",
             NULL);
+    if (p->again & (A_MAP | A_PROFILE))
+        return usage(o, "a map or a profile at a time: -m or --profile is given twice", NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
     if ((status = check_taken(p)) != OPTIONS_GO_ON) return status;
     o->many = o->mode != COMPARE && (o->npath > 1 || piped);

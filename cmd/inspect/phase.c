@@ -49,9 +49,12 @@ static enum err bad_cell(const struct phase *p, const struct source_octs *o, int
          o->file, o->level, place, what, value);
 }
 
+/* x: both logarithms; that of a temperature of 0 or below, as truncation leaves it where nearly all
+ * energy is kinetic, is NaN. */
 static void range_add(struct phase *p, const double x[2], double mass)
 {
     sum_add(&p->mass, mass);
+    if (isnan(x[PHASE_T2])) return;
     for (int a = 0; a < 2; a++) {
         p->seen[a][0] = fmin(p->seen[a][0], x[a]);
         p->seen[a][1] = fmax(p->seen[a][1], x[a]);
@@ -61,6 +64,11 @@ static void range_add(struct phase *p, const double x[2], double mass)
 static void bin_add(struct diagram *d, const double x[2], int64_t mass)
 {
     int at[2];
+    if (isnan(x[PHASE_T2])) {
+        d->cold += mass;
+        d->cold_cells++;
+        return;
+    }
     for (int a = 0; a < 2; a++) {
         double from = d->range[a][0], to = d->range[a][1];
         if (!(x[a] >= from && x[a] <= to)) {
@@ -85,8 +93,8 @@ static enum err fold_octs(const struct source_octs *o, void *ctx)
             double nH = gas_hydrogen(&p->gas, o, c, i), T2 = gas_T2(&p->gas, o, c, i);
             double mass = o->val[8 * p->gas.density + c][i] * volume;
             if (!(nH > 0 && isfinite(nH))) return bad_cell(p, o, i, c, "density", nH);
-            if (!(T2 > 0 && isfinite(T2))) return bad_cell(p, o, i, c, "temperature", T2);
-            const double x[2] = {log10(nH), log10(T2)};
+            if (!isfinite(T2)) return bad_cell(p, o, i, c, "temperature", T2);
+            const double x[2] = {log10(nH), T2 > 0 ? log10(T2) : NAN};
             if (p->fill)
                 bin_add(&p->d, x, (int64_t)llrint(mass * p->unit / p->d.quantum));
             else
@@ -124,6 +132,8 @@ static enum err find_ranges(struct phase *p)
         comm_min_f64(p->c, &p->seen[a][0], 1);
         comm_max_f64(p->c, &p->seen[a][1], 1);
         bool given = p->o->has_axis[a];
+        if (!given && p->seen[a][0] > p->seen[a][1])
+            FAIL(ERR_FORMAT, "%s: no cell has a temperature above 0", p->r->path);
         for (int e = 0; e < 2; e++)
             d->range[a][e] = given ? log10(p->o->axis[a][e]) : p->seen[a][e];
         if (!given && d->range[a][1] - d->range[a][0] < 0.1) /* gas of one state is a bin */
@@ -152,6 +162,13 @@ static enum err fill_bins(struct phase *p)
     comm_add_i64(p->c, d->cells, (int)n);
     comm_add_i64(p->c, &d->out, 1);
     comm_add_i64(p->c, &d->out_cells, 1);
+    comm_add_i64(p->c, &d->cold, 1);
+    comm_add_i64(p->c, &d->cold_cells, 1);
+    if (d->cold_cells)
+        log_line(0,
+                 "inspect: %s: %lld cells, %.3g of the mass, have a temperature of 0 or below, "
+                 "which has no place in a phase diagram",
+                 p->r->path, (long long)d->cold_cells, (double)d->cold * d->quantum / d->total);
     return OK;
 }
 
@@ -224,6 +241,8 @@ static void print_json(const struct phase *p, const char *path, const char *cons
     json_number("mass", d->total);
     json_number("mass_outside", (double)d->out * d->quantum);
     json_count("cells_outside", d->out_cells);
+    json_number("mass_not_above_0_K", (double)d->cold * d->quantum);
+    json_count("cells_not_above_0_K", d->cold_cells);
     json_end();
 }
 

@@ -48,7 +48,11 @@ void phase_table(FILE *out, const struct diagram *d, const char *path)
 {
     fprintf(out, "# ptah phase diagram 1\n# source\t%s\n# mass\t%.17g\n# mass_outside\t%.17g\n",
             path, d->total, (double)d->out * d->quantum);
-    fprintf(out, "# cells_outside\t%lld\n# bins\t%d\n", (long long)d->out_cells, d->n);
+    fprintf(out, "# cells_outside\t%lld\n", (long long)d->out_cells);
+    if (d->cold_cells)
+        fprintf(out, "# mass_not_above_0_K\t%.17g\n# cells_not_above_0_K\t%lld\n",
+                (double)d->cold * d->quantum, (long long)d->cold_cells);
+    fprintf(out, "# bins\t%d\n", d->n);
     fprintf(out, "# log10_nH\t%.17g\t%.17g\n# log10_T\t%.17g\t%.17g\n", d->range[0][0],
             d->range[0][1], d->range[1][0], d->range[1][1]);
     fprintf(out, "# of each bin with gas: its middle, mass in solar masses, cells\n"

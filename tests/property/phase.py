@@ -145,10 +145,27 @@ def damage(v, path):
             break
     for what, k, value, word in (('density NaN', 0, np.nan, 'density is nan'),
                                  ('density below 0', 0, -1.0, 'density is -'),
-                                 ('pressure 0', 4, 0.0, 'temperature is 0')):
+                                 ('pressure NaN', 4, np.nan, 'temperature is nan')):
         tiny.put(copy(), at[k][0] + 80, 'd', value)
         for ranks in (1, 2):
             refused('%s on %d ranks' % (what, ranks), 'level', 'cell at', word, ranks=ranks)
+    for value in (0.0, -1.0):
+        tiny.put(copy(), at[4][0] + 80, 'd', value)
+        for ranks in (1, 2):
+            p = inspect('--phase', '-j', '-o', 'p.tsv', 'broken', ranks=ranks)
+            r = json.loads(p.out)
+            v.same('pressure %g on %d ranks' % (value, ranks),
+                   (p.status, r['cells_not_above_0_K'], r['cells_outside'],
+                    r['temperature'][0] > 0, p.err.count('\n'), '1 cells, ' in p.err),
+                   (0, 1, 0, True, 1, True))
+        with open('p.tsv') as f:
+            text = f.read()
+        v.same('its table', [w for w in ('# cells_not_above_0_K\t1\n',
+                                         '# mass_not_above_0_K\t%.17g\n' % r['mass_not_above_0_K'])
+                             if w not in text], [])
+        rows = np.loadtxt('p.tsv')
+        v.check('all mass is told of', abs((rows[:, 2].sum() + r['mass_not_above_0_K'])
+                                           / r['mass'] - 1), 1e-12)
     os.truncate(copy(), 5000)
     refused('cut short', 'hydro_00002.out00001')
     copy()
@@ -170,7 +187,7 @@ def words(v, path):
         r = inspect('--phase', *argv, path)
         v.same('--phase ' + ' '.join(argv), (r.status, r.err.count('\n')), (2, 1))
     for argv in (['-m', 'density', '--density', '1,2'], ['-m', 'density', '-f', 'tsv'],
-                 ['-s', '-o', 'x']):
+                 ['-m', 'density', '-m', 'dm'], ['-s', '-o', 'x']):
         v.same(' '.join(argv), inspect(*argv, path).status, 2)
 
 
