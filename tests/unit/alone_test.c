@@ -1,0 +1,74 @@
+/* Laws of parallel regions (base/alone): whatever the number of threads and the depth, each thread
+ * of a region does its share of a loop, all of them the whole, and a region of one thread all of
+ * it, without a team. Catches: a region inside another that shares the loop with the outer team, a
+ * team for one thread, one thread where several were asked for. */
+#include <omp.h>
+
+#include "check.h"
+
+enum { MANY = 1000 };
+
+/* How often a loop of MANY is gone through by a region that the caller is in. */
+static int share(void)
+{
+    int n = 0;
+#pragma omp for schedule(static)
+    for (int i = 0; i < MANY; i++) n++;
+    return n;
+}
+
+static void test_loops(int threads)
+{
+    int all = 0, seen = 0;
+    omp_set_num_threads(threads);
+#pragma omp parallel reduction(+ : all, seen)
+    {
+        all += share();
+        seen++;
+    }
+    CHECK(all == MANY, "%d threads: %d", threads, all);
+    CHECK(seen == threads, "%d threads: %d", threads, seen);
+}
+
+static void test_alone(void)
+{
+    int all = 0, level = -1;
+    omp_set_num_threads(4);
+#pragma omp parallel if (0) reduction(+ : all) reduction(max : level)
+    {
+        all += share();
+#pragma omp barrier
+        level = omp_get_level();
+    }
+    CHECK(all == MANY, "%d", all);
+    CHECK(level == 0, "a team of one at level %d", level);
+    omp_set_num_threads(1);
+#pragma omp parallel reduction(max : level)
+    level = omp_get_level();
+    CHECK(level == 0, "a team of one at level %d", level);
+}
+
+static void test_inside(int inner)
+{
+    int each = 0, outer = 0;
+    omp_set_num_threads(3);
+    omp_set_max_active_levels(2);
+#pragma omp parallel reduction(+ : each, outer)
+    {
+        int all = 0;
+#pragma omp parallel num_threads(inner) reduction(+ : all)
+        all += share();
+        each += all == MANY;
+        outer++;
+    }
+    CHECK(outer == 3 && each == 3, "%d threads inside: %d of %d did all", inner, each, outer);
+}
+
+int main(void)
+{
+    for (int n = 1; n <= 4; n++) test_loops(n);
+    test_alone();
+    for (int n = 1; n <= 2; n++) test_inside(n);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed ? 1 : 0;
+}
