@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "comm/share.h"
 
 /* Most rows are the cells of an oct: their length is then known to the compiler. */
 void ghost_rows_get(char *to, const char *from, size_t stride, lidx n, const lidx *row)
@@ -174,6 +175,13 @@ void ghost_fill_flags(const struct comm *c, struct mesh *m, int l)
     size_t stride = sizeof m->lev[l].flag[0];
     ghost_fill_rows(c, COMM_FINE_INT, &m->lev[l].plan, 1, &flag, &stride);
     m->lev[l].valid[FLD_FLAG] = true;
+}
+
+bool ghost_near(const struct comm *c, const struct xplan *p)
+{
+    bool near = true;
+    for (int i = 0; i < p->npeer; i++) near &= comm_share_near(c->share, p->peer[i]);
+    return near;
 }
 
 bool ghost_same(const struct comm *c, const struct mesh *m, int l, int f)

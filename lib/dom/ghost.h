@@ -48,6 +48,9 @@ void ghost_fill_begin(struct ghost_fill *g, const struct comm *c, struct mesh *m
 void ghost_fill_hydro_begin(struct ghost_fill *g, const struct comm *c, struct mesh *m, int l);
 void ghost_fill_end(struct ghost_fill *g);
 
+/* Do all ghosts come out of windows of this node (comm/share)? */
+bool ghost_near(const struct comm *c, const struct xplan *p);
+
 /* Do the ghosts of field f (or FLD_FLAG) hold, on all ranks, the bits of their owners? For checks.
  */
 bool ghost_same(const struct comm *c, const struct mesh *m, int l, int f);

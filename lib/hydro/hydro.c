@@ -112,7 +112,8 @@ static void update_tiles(struct update *up, const struct hydro_arrival *a)
     if (lv->nown == 0 && a) a->wait(a->ctx);
     if (lv->nown == 0) return;
     fields_new(up);
-    tile_list_build(up->m, up->l, up->par->tile_depth - 1, omp_get_max_threads(), &list);
+    tile_list_build(up->m, up->l, up->par->tile_depth - 1, omp_get_max_threads(), a && !a->soon,
+                    &list);
     lidx early = a ? list.n - list.nouter : 0;
     struct hydro_scratch *own = up->par->scratch ? NULL : hydro_scratch_new();
     struct hydro_scratch *scratch = own ? own : up->par->scratch;

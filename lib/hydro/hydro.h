@@ -71,6 +71,7 @@ struct hydro_change;
 struct hydro_arrival {
     void (*wait)(void *ctx);
     void *ctx;
+    bool soon; /* it takes less time than the work that more tiles would be */
 };
 void hydro_update_while(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
                         const struct hydro_arrival *a, const struct hydro_change *c);

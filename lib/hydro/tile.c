@@ -42,11 +42,10 @@ static struct tile cube_tile(const struct level *lv, lidx first, lidx count, int
     return t;
 }
 
-/* Inner ones before outer ones, then by columns of cubes, upwards. */
+/* By columns of cubes, upwards. */
 static int tile_order(const void *a, const void *b)
 {
     const struct tile *s = a, *t = b;
-    if (s->outer != t->outer) return s->outer ? 1 : -1;
     for (int d = 0; d < 3; d++) {
         int64_t x = s->x0[d] >> TILE_DEPTH, y = t->x0[d] >> TILE_DEPTH;
         if (x != y) return x < y ? -1 : 1;
@@ -54,28 +53,38 @@ static int tile_order(const void *a, const void *b)
     return 0;
 }
 
-/* The cube s is above the tile t, which has at most height/8 cubes with it. */
-static bool tile_fits(const struct tile *t, const struct tile *s, int height)
+/* Inner ones before outer ones, then by place. */
+static int tile_order_late(const void *a, const void *b)
 {
+    const struct tile *s = a, *t = b;
+    if (s->outer != t->outer) return s->outer ? 1 : -1;
+    return tile_order(a, b);
+}
+
+/* The cube s is above the tile t, which has at most height/8 cubes with it. */
+static bool tile_fits(const struct tile *t, const struct tile *s, int height, bool apart)
+{
+    if (apart && s->outer != t->outer) return false;
     for (int d = 0; d < 2; d++)
         if (s->x0[d] >> TILE_DEPTH != t->x0[d] >> TILE_DEPTH) return false;
     int64_t low = t->x0[2] >> TILE_DEPTH, cube = s->x0[2] >> TILE_DEPTH;
-    return s->outer == t->outer && cube == low + t->nrun && t->nrun < height / TILE_SIDE;
+    return cube == low + t->nrun && t->nrun < height / TILE_SIDE;
 }
 
-/* Joins cubes to tiles of at most `height` octs. */
-static void tiles_stack(struct tile_list *list, int height)
+/* Joins cubes to tiles of at most `height` octs; apart: see tile_list_build. */
+static void tiles_stack(struct tile_list *list, int height, bool apart)
 {
     lidx n = 0;
     qsort(list->tile, (size_t)list->n, sizeof *list->tile, tile_order);
     for (lidx i = 0; i < list->n; i++) {
         struct tile s = list->tile[i], *t = n > 0 ? &list->tile[n - 1] : NULL;
-        if (!t || !tile_fits(t, &s, height)) {
+        if (!t || !tile_fits(t, &s, height, apart)) {
             list->tile[n++] = s;
             continue;
         }
         t->first[t->nrun] = s.first[0];
         t->count[t->nrun++] = s.count[0];
+        t->outer |= s.outer;
         for (int d = 0; d < 3; d++) {
             int64_t lo = t->x0[d] < s.x0[d] ? t->x0[d] : s.x0[d];
             int64_t a = t->x0[d] + t->t[d], b = s.x0[d] + s.t[d];
@@ -95,7 +104,7 @@ static bool tile_full(const struct tile *t)
 }
 
 /* Joins full tiles side by side along x; list: by tile_order. */
-static void tiles_pair(struct tile_list *list)
+static void tiles_pair(struct tile_list *list, bool apart)
 {
     lidx n = 0;
     for (lidx i = 0; i < list->n; i++) {
@@ -104,10 +113,12 @@ static void tiles_pair(struct tile_list *list)
         if (next.x0[0] % TILE_WIDTH == 0 || !tile_full(t)) continue;
         struct tile *s = bsearch(&next, list->tile, (size_t)list->n, sizeof next, tile_order);
         if (!s || s->t[2] != t->t[2] || !tile_full(s)) continue;
+        if (apart && s->outer != t->outer) continue;
         memcpy(t->first + t->nrun, s->first, sizeof s->first[0] * (size_t)s->nrun);
         memcpy(t->count + t->nrun, s->count, sizeof s->count[0] * (size_t)s->nrun);
         t->nrun += s->nrun;
         t->t[0] = TILE_WIDTH;
+        t->outer |= s->outer;
         s->nrun = 0;
     }
     for (lidx i = 0; i < list->n; i++)
@@ -115,7 +126,8 @@ static void tiles_pair(struct tile_list *list)
     list->n = n;
 }
 
-void tile_list_build(const struct mesh *m, int l, int depth, int threads, struct tile_list *list)
+void tile_list_build(const struct mesh *m, int l, int depth, int threads, bool apart,
+                     struct tile_list *list)
 {
     const struct level *lv = &m->lev[l];
     const struct xplan *plan = &lv->plan;
@@ -140,8 +152,9 @@ void tile_list_build(const struct mesh *m, int l, int depth, int threads, struct
     mem_free(sent);
     int height = TILE_HEIGHT, few = threads > 1 ? 4 * threads : 0; /* for all threads */
     while (height > TILE_SIDE && list->n * TILE_SIDE / height < few) height /= 2;
-    tiles_stack(list, depth < 0 ? height : 0);
-    if (depth < 0 && list->n / 2 >= few) tiles_pair(list);
+    tiles_stack(list, depth < 0 ? height : 0, apart);
+    if (depth < 0 && list->n / 2 >= few) tiles_pair(list, apart);
+    qsort(list->tile, (size_t)list->n, sizeof *list->tile, tile_order_late);
     while (list->nouter < list->n && list->tile[list->n - 1 - list->nouter].outer) list->nouter++;
 }
 

@@ -48,8 +48,10 @@ struct tile_list {
 };
 
 /* Covers the own octs of level l. depth < 0: with boxes of the best size for `threads`; else with
- * cubes of 2^depth octs. */
-void tile_list_build(const struct mesh *m, int l, int depth, int threads, struct tile_list *list);
+ * cubes of 2^depth octs. apart: cubes with octs that other ranks need are in tiles of their own, so
+ * that more tiles are without. */
+void tile_list_build(const struct mesh *m, int l, int depth, int threads, bool apart,
+                     struct tile_list *list);
 void tile_list_free(struct tile_list *list);
 
 /* What is around a tile. Places (x,y,z) count octs, from -1 to t[d], in rows along x; masks of a

@@ -152,6 +152,13 @@ static void gas_arrives(void *fill)
     ghost_fill_end(fill);
 }
 
+static struct hydro_arrival gas_arrival(struct sim *s, int l)
+{
+    return (struct hydro_arrival){.wait = gas_arrives,
+                                  .ctx = &s->gas_fill,
+                                  .soon = ghost_near(&s->comm, &s->mesh.lev[l].plan)};
+}
+
 /* ---- time, and the recursion ---- */
 
 enum err step_time_step(struct sim *s, int l, int icount)
@@ -243,12 +250,12 @@ enum err step_receive_edges(struct sim *s, int l, int icount)
 enum err step_godunov(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
+    struct hydro_arrival arrival = gas_arrival(s, l);
     if (s->refine.frozen)
         hydro_kick(m, l, false, 0.5 * s->time.dtnew[l], &s->hydro); /* no fluxes in this step */
     else
         hydro_update_while(m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0, &s->hydro,
-                           s->gas_fill.lv ? &(struct hydro_arrival){gas_arrives, &s->gas_fill}
-                                          : NULL,
+                           s->gas_fill.lv ? &arrival : NULL,
                            sinks_any(s->sinks) ? &s->sinks->round[l].change : NULL);
     return l < m->levelmax && s->noct[l + 1] > 0 ? sim_edges_end(s, l + 1) : OK;
 }
