@@ -74,10 +74,12 @@ static enum err check_outputs(const struct params *p)
 {
     int nt = param_given_count(p, "output", "tout"), na = param_given_count(p, "output", "aout");
     int given = nt > na ? nt : na, n = p->output.noutput;
-    if (given && n > given)
+    bool ends = param_given(p, "run", "nstepmax") || p->output.tend > 0 || p->output.aend > 0;
+    if (given && n > given && !ends)
         FAIL(ERR_PARAM,
-             "noutput=%d, but %s in &OUTPUT_PARAMS has only %d entries: the run would never end", n,
-             nt > na ? "tout" : "aout", given);
+             "noutput=%d, but %s in &OUTPUT_PARAMS has only %d entr%s: the run would never end; "
+             "set noutput=%d, or nstepmax in &RUN_PARAMS",
+             n, nt > na ? "tout" : "aout", given, given == 1 ? "y" : "ies", given);
     for (int i = 1; i < nt && i < n; i++)
         if (p->output.tout[i] < p->output.tout[i - 1])
             FAIL(
@@ -263,9 +265,9 @@ static enum err check_boundaries(const struct params *p)
     int types = param_given_count(p, "boundary", "bound_type");
     if (types && types < p->boundary.nboundary)
         FAIL(ERR_PARAM,
-             "nboundary=%d, but bound_type in &BOUNDARY_PARAMS has only %d entries: give one per "
+             "nboundary=%d, but bound_type in &BOUNDARY_PARAMS has only %d entr%s: give one per "
              "region",
-             p->boundary.nboundary, types);
+             p->boundary.nboundary, types, types == 1 ? "y" : "ies");
     for (int i = 0; i < p->boundary.nboundary; i++) TRY(check_region(p, i));
     return OK;
 }

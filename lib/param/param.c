@@ -122,6 +122,12 @@ enum err param_read_loose(struct params *p, const char *text, size_t bytes, cons
     return OK;
 }
 
+static void note_group(struct params *p, const struct param_row *row, const struct param_group *g)
+{
+    bool alias = strcmp(g->name, row->group) != 0;
+    p->alias[param_row_index(row)] = alias ? (unsigned char)(1 + (g - param_group_at(0))) : 0;
+}
+
 static enum err apply_all(struct params *p, const struct nml *n)
 {
     char where[NML_WHERE], hint[160];
@@ -142,6 +148,7 @@ static enum err apply_all(struct params *p, const struct nml *n)
             FAIL(ERR_PARAM, "%s: &%s has no parameter '%.60s'%s", nml_where(n, it->line, where),
                  g->namelist, it->name, param_hint_name(g, it->name, hint));
         TRY(apply(p, n, it, row, false));
+        note_group(p, row, g);
         if (it->rank > 0) continue;
         p->twice[param_row_index(row)] = p->line[param_row_index(row)];
         p->line[param_row_index(row)] = it->line;
@@ -394,7 +401,7 @@ static enum err value_parse(const struct nml *n, const struct nml_item *it,
 
 /* Splits "group/name(index)=value" (blanks allowed around the parts) and finds the row. */
 static enum err assignment_find(const char *text, char name[64], const char **index,
-                                const struct param_row **row)
+                                const struct param_group **in, const struct param_row **row)
 {
     char group[64] = "", hint[160];
     const char *equal = strchr(text, '='),
@@ -426,6 +433,7 @@ static enum err assignment_find(const char *text, char name[64], const char **in
         FAIL(ERR_PARAM, "command line: there is no parameter '%.*s'%s",
              (int)(strcspn(text, "(=") > 90 ? 90 : strcspn(text, "(=")), text,
              param_hint_name(g, name, hint));
+    *in = g ? g : param_group_find((*row)->group, true);
     return OK;
 }
 
@@ -453,10 +461,11 @@ enum err param_set(struct params *p, const char *assignment)
 {
     char name[64];
     const char *index = NULL;
+    const struct param_group *g = NULL;
     const struct param_row *row = NULL;
     enum err err;
     struct nml n = {.file = NULL};
-    TRY(assignment_find(assignment, name, &index, &row));
+    TRY(assignment_find(assignment, name, &index, &g, &row));
     char *text = assignment_namelist(name, index, row);
     TRY_OUT(nml_parse(&n, text, strlen(text), NULL));
     if (n.ngroup != 1 || n.nitem != 1 || n.items[0].count == 0) {
@@ -465,6 +474,7 @@ enum err param_set(struct params *p, const char *assignment)
         goto out;
     }
     TRY_OUT(apply(p, &n, &n.items[0], row, false));
+    note_group(p, row, g);
 out:
     nml_free(&n);
     mem_free(text);

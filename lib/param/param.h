@@ -61,6 +61,8 @@ struct params {
     int count[PARAM_ROWS];
     /* By row: line of the namelist that sets it whole, and an earlier one that does too; 0: none */
     int line[PARAM_ROWS], twice[PARAM_ROWS];
+    /* By row: 1 + the number of the group that the user gave it in (an alias); 0: its own */
+    unsigned char alias[PARAM_ROWS];
 };
 
 void param_init(struct params *p); /* all defaults */

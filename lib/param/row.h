@@ -49,6 +49,8 @@ const struct param_group *param_group_at(int i);
 /* Finds a group by its namelist name or, if loose, also by its short one, in any case; NULL if
  * none. */
 const struct param_group *param_group_find(const char *name, bool loose);
+/* The short name of the group in which the user set it last, else of its own. */
+const char *param_group_said(const struct params *p, int i);
 /* Finds name (lower case) in a group, following aliases (omega_b of &PHYSICS_PARAMS is that of
  * &INIT_PARAMS). */
 const struct param_row *param_row_find(const struct param_group *g, const char *name);

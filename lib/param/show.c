@@ -147,8 +147,8 @@ static bool is_beyond(const struct params *p, int i, FILE *out)
         return true;
     }
     if (!region || p->count[i] <= p->init.nregion) return false;
-    fprintf(out, "init/%s has values for %d regions, but nregion=%d: the rest has no effect\n",
-            row->name, p->count[i], p->init.nregion);
+    fprintf(out, "init/%s has values for %d region%s, but nregion=%d: the rest has no effect\n",
+            row->name, p->count[i], p->count[i] == 1 ? "" : "s", p->init.nregion);
     return true;
 }
 
@@ -181,8 +181,8 @@ int param_unused(const struct params *p, FILE *out)
         if (has_holes(p, row)) continue;
         n++;
         bool unless = !read || row->status == PARAM_NEEDS;
-        fprintf(out, "%s/%s has no effect%s%s\n", row->group, row->name, unless ? " unless " : ": ",
-                read ? row->note : why);
+        fprintf(out, "%s/%s has no effect%s%s\n", param_group_said(p, i), row->name,
+                unless ? " unless " : ": ", read ? row->note : why);
     }
     return n;
 }

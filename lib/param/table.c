@@ -90,6 +90,11 @@ const struct param_group *param_group_find(const char *name, bool loose)
     return NULL;
 }
 
+const char *param_group_said(const struct params *p, int i)
+{
+    return p->alias[i] ? groups[p->alias[i] - 1].name : rows[i].group;
+}
+
 static const struct param_row *own_row(const char *group, const char *name)
 {
     for (int i = 0; i < PARAM_ROWS; i++)

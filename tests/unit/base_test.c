@@ -394,6 +394,8 @@ static void test_param_noted(void)
     CHECK(!is_noted("&INIT_PARAMS filetype='grafic' initfile(1)='ics' /", "nregion"));
     CHECK(is_noted("&OUTPUT_PARAMS aout=0.5 /", "output/aout: without cosmo"));
     CHECK(!is_noted("&RUN_PARAMS cosmo=T / &OUTPUT_PARAMS aout=0.5 /", "output/aout"));
+    CHECK(is_noted("&FEEDBACK_PARAMS ir_eff=1. /", "feedback/ir_eff has no effect"));
+    CHECK(is_noted("&PHYSICS_PARAMS ir_eff=1. /", "physics/ir_eff has no effect"));
 }
 
 static void test_param_set(void)
@@ -444,9 +446,11 @@ static void test_param_check(void)
     check_with("cooling=T;cooling_ism=T;cooling_method=implicit", "method of its own");
     check_with("eps_star=0.1;eta_sn=0.1;f_w=1;sf_imf=T", "set sf_imf=.false.");
     check_with("cooling=T;cooling_ism=T;self_shielding=T", "no background to shield");
-    check_with("nboundary=2;bound_type=1", "only 1 entries");
+    check_with("nboundary=2;bound_type=1", "only 1 entry");
     check_with("nboundary=1;bound_type=1", "no side of the box");
     check_with("nboundary=1;bound_type=1;ibound_min=1", "is empty");
+    CHECK(read_text("&OUTPUT_PARAMS noutput=5 tout=1. / &RUN_PARAMS hydro=T nstepmax=4 /") == OK);
+    CHECK(param_check(par) == OK); /* nstepmax ends the run, as in RAMSES */
     CHECK(read_text("&RUN_PARAMS hydro=T / &OUTPUT_PARAMS noutput=1 aout=0.5,0.2 tout=2,1 /") ==
           OK);
     CHECK(param_check(par) == OK); /* what is beyond noutput is not used */
