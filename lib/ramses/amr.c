@@ -303,28 +303,35 @@ static int links(const struct ramses_out *w)
     return 1 + 2 * w->o.h->ndim + 3 * ramses_out_cells(w);
 }
 
+/* The cell beyond a face of the oct's parent cell, on level 1 a coarse cell. */
+static int32_t cell_beyond(const struct ramses_block *b, lidx oct, int face)
+{
+    if (b->level > 1) return neighbour_cell(b->w, b->level, oct, face);
+    int shift[3] = {0};
+    shift[face / 2] = face & 1 ? 1 : -1;
+    return coarse_cell(b->w, shift);
+}
+
 /* father, nbor, son, cpu_map, flag1 of one oct: column i of the rows */
 static void link_oct(const struct ramses_block *b, lidx oct, int64_t i,
                      int32_t rows[LINKS][GAS_TILE], struct ranks *r)
 {
+    static const unsigned char unflagged[8];
     const struct ramses_out *w = b->w;
     const struct level *lv = &w->o.m->lev[b->level];
-    int row = 0, cells = ramses_out_cells(w);
+    const lidx *child = lv->child[oct];
+    const int32_t *number = w->number[b->level + 1];
+    const unsigned char *flag = lv->flag ? lv->flag[oct] : unflagged;
+    int row = 0, faces = 2 * w->o.h->ndim, cells = ramses_out_cells(w);
 #define NEXT_ROW rows[row++][i]
     NEXT_ROW = b->level == 1 ? coarse_cell(w, (int[3]){0})
                              : cell_index(w, b->level - 1, lv->parent[oct], oct_slot(lv, oct));
-    for (int face = 0; face < 2 * w->o.h->ndim; face++) {
-        int shift[3] = {0};
-        shift[face / 2] = face & 1 ? 1 : -1;
-        NEXT_ROW = b->level == 1 ? coarse_cell(w, shift) : neighbour_cell(w, b->level, oct, face);
-    }
-    for (int c = 0; c < cells; c++)
-        NEXT_ROW = lv->child[oct][c] >= 0 ? w->number[b->level + 1][lv->child[oct][c]] : 0;
+    for (int face = 0; face < faces; face++) NEXT_ROW = cell_beyond(b, oct, face);
+    for (int c = 0; c < cells; c++) NEXT_ROW = child[c] >= 0 ? number[child[c]] : 0;
     int rank[8];
     cell_ranks(w->o.d, b->level, lv->key[oct], r, rank);
     for (int c = 0; c < cells; c++) NEXT_ROW = rank[c] + 1;
-    for (int c = 0; c < cells; c++)
-        NEXT_ROW = lv->child[oct][c] >= 0 || (lv->flag && lv->flag[oct][c]);
+    for (int c = 0; c < cells; c++) NEXT_ROW = (child[c] >= 0) | (flag[c] != 0);
 }
 
 /* The child of cell c of an oct beyond the boundary: there is one next to the box. 0: none. */
