@@ -152,7 +152,7 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
 {
     struct mg_level *top = &g->lev[g->top];
     const unsigned char *safe = &p->safe[g->top];
-    double first = 0, err = 1, last = 1, *past = p->past_error[g->top], now[MAX_CYCLES] = {0};
+    double first = 0, err = 1, last = 1, now[MAX_CYCLES] = {0};
     struct sum norm;
     bool owed = false;
     *rep = (struct grav_report){0};
@@ -167,11 +167,11 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
         if (owed) {
             last = err;
             now[n - 1] = err = mg_error(mg_norm(g->top, &norm), first, rho_tot);
-            if (err < p->epsilon || (err > 0.5 * last && !*safe)) return false;
+            if (grav_error_decides(p, g->top, err, last)) return false;
         }
         mg_sweeps(c, top, *safe, MG_SWEEPS, true);
         residual(top, &norm);
-        owed = late && n + 1 < MAX_CYCLES && past[n] > 4 * p->epsilon;
+        owed = late && grav_error_late(p, g->top, n);
         if (owed) continue;
         comm_sum(c, &norm);
         last = err;
@@ -179,7 +179,7 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
         rep->cycles = n + 1;
         if (mg_ends(p, g->top, err, last, rep)) break;
     }
-    memcpy(past, now, sizeof now);
+    memcpy(p->past_error[g->top], now, sizeof now);
     return true;
 }
 
