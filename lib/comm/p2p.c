@@ -103,6 +103,12 @@ static struct posting post_letters(int64_t n, const struct parcel *out, int tag,
     return p;
 }
 
+static void free_letters(struct posting *p)
+{
+    FREE(p->req);
+    FREE(p->block);
+}
+
 static void take_letter(struct parcels *in, MPI_Message *message, const MPI_Status *status)
 {
     struct letter head;
@@ -136,8 +142,7 @@ static void deliver_among_few(const struct comm *c, int tag, int64_t n, const st
     MPI_Waitall(p.n, p.req, MPI_STATUSES_IGNORE);
     MPI_Waitall(count, nothing, MPI_STATUSES_IGNORE);
     mem_free(nothing);
-    mem_free(p.req);
-    mem_free(p.block);
+    free_letters(&p);
 }
 
 static void deliver_nbx(const struct comm *c, int tag, int64_t n, const struct parcel *out,
@@ -163,8 +168,7 @@ static void deliver_nbx(const struct comm *c, int tag, int64_t n, const struct p
         }
         sched_yield();
     }
-    mem_free(p.req);
-    mem_free(p.block);
+    free_letters(&p);
     parcels_sort(in);
 }
 

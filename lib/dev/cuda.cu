@@ -140,6 +140,12 @@ static void cuda_release(void *dev, void *p, size_t bytes)
 
 /* ---- streams ---- */
 
+/* The next offset of a block that is aligned as blocks of the driver are. */
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
 /* Waits; then all that the host has asked for is where it asked for it. */
 static void letters_open(void *dev, struct cuda_stream *s)
 {
@@ -152,7 +158,7 @@ static void letters_open(void *dev, struct cuda_stream *s)
 
 static bool letter_send(void *dev, struct cuda_stream *s, void *to, const void *from, size_t bytes)
 {
-    const size_t room = (bytes + 255) / 256 * 256;
+    const size_t room = aligned(bytes);
     if (!s->box || bytes > SMALL) return false;
     if (s->filled + room > LETTERS) letters_open(dev, s);
     s->letter[s->letters++] = (struct letter){to, s->filled, bytes};
@@ -335,22 +341,20 @@ static void cuda_scan(void *dev, void *stream, int32_t *to, const int32_t *from,
 static void cuda_sort(void *dev, void *stream, uint64_t *key, int32_t *value, int64_t n)
 {
     cudaStream_t s = stream_of(stream);
-    const size_t of_key = (size_t)n * sizeof *key,
-                 of_value = ((size_t)n * sizeof *value + 255) / 256 * 256;
+    const size_t of_key = (size_t)n * sizeof *key, of_value = (size_t)n * sizeof *value,
+                 second = aligned(of_key), third = second + aligned(of_value);
     size_t room = 0;
     cub::DoubleBuffer<uint64_t> k(key, key);
     cub::DoubleBuffer<int32_t> v(value, value);
     keep(dev, cub::DeviceRadixSort::SortPairs(NULL, room, k, v, n, 0, 64, s));
-    char *p = (char *)scratch(dev, stream, of_key + 2 * 256 + of_value + room);
-    size_t second = (of_key + 255) / 256 * 256;
+    char *p = (char *)scratch(dev, stream, third + room);
     k = cub::DoubleBuffer<uint64_t>(key, (uint64_t *)p);
     v = cub::DoubleBuffer<int32_t>(value, (int32_t *)(p + second));
-    keep(dev, cub::DeviceRadixSort::SortPairs(p + second + of_value, room, k, v, n, 0, 64, s));
+    keep(dev, cub::DeviceRadixSort::SortPairs(p + third, room, k, v, n, 0, 64, s));
     if (k.Current() != key)
         keep(dev, cudaMemcpyAsync(key, k.Current(), of_key, cudaMemcpyDeviceToDevice, s));
     if (v.Current() != value)
-        keep(dev, cudaMemcpyAsync(value, v.Current(), (size_t)n * sizeof *value,
-                                  cudaMemcpyDeviceToDevice, s));
+        keep(dev, cudaMemcpyAsync(value, v.Current(), of_value, cudaMemcpyDeviceToDevice, s));
 }
 
 extern "C" const struct dev_ops dev_ops_cuda = {

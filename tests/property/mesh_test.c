@@ -247,13 +247,19 @@ static void flags_check(const struct mesh *m)
     check(all == 0 || (set > 0 && set < all), "flags of both kinds");
 }
 
+/* Of a box with boundaries or a periodic one. */
+static void mesh_begin(struct mesh *m, bool whole, bool bounded[6])
+{
+    isolated = whole;
+    for (int f = 0; f < 6; f++) bounded[f] = isolated;
+    mesh_init(m, LMIN, LMAX, 5, true, false, 1.0, bounded);
+}
+
 static void run(const struct comm *c, enum domain_kind kind, bool whole)
 {
     struct mesh m;
     bool bounded[6];
-    isolated = whole;
-    for (int f = 0; f < 6; f++) bounded[f] = isolated;
-    mesh_init(&m, LMIN, LMAX, 5, true, false, 1.0, bounded);
+    mesh_begin(&m, whole, bounded);
     struct domain *d = domain_new(kind, c->size, LMAX, bounded);
     adapt_build(&m, c, d);
     double radius[4] = {0.1, 0.22, 0.05, 0};
@@ -343,9 +349,7 @@ static void check_alike(const struct comm *c, bool whole)
 {
     struct mesh m;
     bool bounded[6];
-    isolated = whole;
-    for (int f = 0; f < 6; f++) bounded[f] = isolated;
-    mesh_init(&m, LMIN, LMAX, 5, true, false, 1.0, bounded);
+    mesh_begin(&m, whole, bounded);
     struct domain *d = domain_new(DOMAIN_KSECTION, c->size, LMAX, bounded), *e = domain_along(d);
     check(e || c->size > 2, "two equal halves are no ranges of the curve");
     check(!e || c->size > 2 || domain_alike(d, e) <= 4, "two equal halves are alike");
