@@ -81,10 +81,6 @@ static bool request_read(int argc, char **argv, struct request *r)
         case LIKE:
             r->like = o.value;
             break;
-        case RANKS:
-            if (opt_int(o.value, 1, 1 << 24, &r->ranks)) break;
-            err_set(ERR_PARAM, "simulate: the ranks must be a number from 1, not %s", o.value);
-            /* fall through */
         case 'p':
             r->list = true;
             break;
@@ -103,6 +99,10 @@ static bool request_read(int argc, char **argv, struct request *r)
         case 'h':
             r->help = true;
             break;
+        case RANKS:
+            if (opt_int(o.value, 1, 1 << 24, &r->ranks)) break;
+            err_set(ERR_PARAM, "simulate: the ranks must be a number from 1, not %s", o.value);
+            /* fall through */
         default:
             fprintf(stderr, "%s\n", err_message());
             return false;

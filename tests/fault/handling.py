@@ -54,6 +54,9 @@ def sentences(v, one):
                (2, "%s: there is no option '--absent' (see %s -h)\n" % (program, program)))
     one_sentence(v, 'an integer of twenty digits',
                  ('simulate', 'run.nml', 'run_params/nstepmax=99999999999999999999'), 'too large')
+    for ranks in ('0', '-1', 'two', '2x'):
+        one_sentence(v, 'a forecast for %s ranks' % ranks,
+                     ('simulate', '-n', '--ranks', ranks, 'run.nml'), 'ranks', 'not ' + ranks)
     with open('/dev/full', 'w') as full:
         for form in ('png', 'npy'):
             one_sentence(v, 'a map into a full device, ' + form,
