@@ -26,9 +26,10 @@ static bool adapts(const struct sim *s)
     return s->mesh.levelmin < s->mesh.levelmax && !s->refine.frozen;
 }
 
-static void count_here(struct sim *s, int from, struct adapt_changes here[SIM_CHANGES])
+static void count_here(struct sim *s, int from)
 {
     struct mesh *m = &s->mesh;
+    struct adapt_changes *here = s->refine.here;
     for (int l = 0; l < SIM_CHANGES; l++) here[l] = (struct adapt_changes){0, 0};
     for (int l = from; l < m->levelmax; l++) {
         if (!m->lev[l].valid[FLD_FLAG]) ghost_fill_flags(&s->comm, m, l);
@@ -36,9 +37,10 @@ static void count_here(struct sim *s, int from, struct adapt_changes here[SIM_CH
     }
 }
 
-void sim_refine_count(struct sim *s, struct adapt_changes here[SIM_CHANGES])
+const struct adapt_changes *sim_refine_count(struct sim *s)
 {
-    count_here(s, adapts(s) ? s->mesh.levelmin : s->mesh.levelmax, here);
+    count_here(s, adapts(s) ? s->mesh.levelmin : s->mesh.levelmax);
+    return s->refine.here;
 }
 
 void sim_refine_counted(struct sim *s, const struct adapt_changes all[SIM_CHANGES])
@@ -52,7 +54,7 @@ enum err sim_refine(struct sim *s, int from)
     struct mesh *m = &s->mesh;
     int64_t changes = 0;
     if (!adapts(s)) return OK;
-    struct adapt_changes here[SIM_CHANGES], *all = s->refine.all;
+    struct adapt_changes *here = s->refine.here, *all = s->refine.all;
     struct hydro_dev_prolong prolong = {s->device.gas, &s->hydro};
     struct adapt_dev dev = {.mirror = s->device.mirror,
                             .ghost = s->device.ghosts,
@@ -60,9 +62,9 @@ enum err sim_refine(struct sim *s, int from)
     struct adapt_values values = {m->hydro ? hydro_prolong : NULL, &s->hydro, NULL};
     bool known = s->refine.counted && from == m->levelmin;
     s->refine.counted = false;
-    count_here(s, from, here);
     if (!known) {
-        memcpy(all, here, sizeof here);
+        count_here(s, from);
+        memcpy(all, here, sizeof s->refine.all);
         comm_add_i64(&s->comm, &all[from].created, 2 * (m->levelmax - from));
     }
     for (int l = from; l < m->levelmax; l++) changes += all[l].created + all[l].removed;

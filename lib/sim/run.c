@@ -40,7 +40,7 @@ static void tally_add(struct sim *s, struct tally *t)
     int64_t own[N];
     struct spread all[N];
     sim_balance_own(s, n.load);
-    sim_refine_count(s, n.change);
+    memcpy(n.change, sim_refine_count(s), sizeof n.change);
     memcpy(own, &n, sizeof n);
     comm_spread(&s->comm, N, own, all);
     sim_balance_measured(s, all + LOAD);

@@ -59,7 +59,7 @@ struct sim_refine {
     bool starting; /* initial grid under construction (RAMSES `init`) */
     bool frozen;   /* static=.true., and the initial mesh is complete */
     bool counted;  /* what the next refinement of all levels will change is known: */
-    struct adapt_changes all[SIM_CHANGES];
+    struct adapt_changes here[SIM_CHANGES], all[SIM_CHANGES]; /* on this rank, and in all */
 };
 
 /* What gravitates. */
@@ -349,9 +349,9 @@ void sim_receive_gas(struct sim *s);                          /* phases.c: what 
 MUST_USE enum err sim_step(struct sim *s, int l, int icount); /* step.c */
 /* adapt.c: refine levels from..levelmax-1 (collective) */
 MUST_USE enum err sim_refine(struct sim *s, int from);
-/* adapt.c: so that the next refinement, of all levels, needs no reduction: what it is to change on
- * this rank (collective), and the sums over the ranks; flags and mesh stay until then */
-void sim_refine_count(struct sim *s, struct adapt_changes here[SIM_CHANGES]);
+/* adapt.c: so that the next refinement, of all levels, neither counts nor reduces: what it is to
+ * change on this rank (collective), and the sums over the ranks; flags and mesh stay until then */
+const struct adapt_changes *sim_refine_count(struct sim *s); /* [SIM_CHANGES] */
 void sim_refine_counted(struct sim *s, const struct adapt_changes all[SIM_CHANGES]);
 /* balance.c: bytes of an oct and of a particle in it, by level; or their work */
 struct sim_weights {
