@@ -67,8 +67,8 @@ void adapt_dev_begin(struct adapt_dev *v, struct mesh *m, int l, bool alone)
     fields_choose(v, m, l, alone);
     enum err e = v->f.n > 0 ? fields_bring(v, m, l) : OK;
     if (e != OK) come_home(v, m, l);
-    BUG_ON(dev_wait(v->mirror->stream) != OK); /* for copies of arrays that are about to go */
-    for (int k = l - 1; k <= l; k++)           /* the host reads and moves them */
+    BUG_ON(mirror_settle(v->mirror) != OK); /* copies of arrays that are about to go */
+    for (int k = l - 1; k <= l; k++)        /* the host reads and moves them */
         BUG_ON(mirror_need(v->mirror, m, k, FLD_FLAG, 1, PLACE_HOST) != OK);
 }
 

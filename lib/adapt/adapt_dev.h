@@ -26,7 +26,7 @@ void adapt_dev_rows(struct adapt_dev *v, struct mesh *m, int l, int32_t n, const
  * `created` at most, `rows` of them with values. */
 void adapt_dev_room(struct adapt_dev *v, struct mesh *m, int l, lidx noct, lidx created, lidx rows);
 /* After mesh_replace, if there was room: c->source is v->moves.from, in which the caller has
- * numbered the created octs. */
+ * numbered the created octs; its other arrays are taken over. */
 void adapt_dev_end(struct adapt_dev *v, struct mesh *m, int l, const struct remap_change *c);
 /* Ghosts of these arrays of level l, fields and flags, here or there. (collective) */
 void adapt_dev_fill(struct adapt_dev *v, const struct comm *c, struct mesh *m, int l, int nfld,

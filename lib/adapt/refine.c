@@ -215,10 +215,8 @@ static void created_tell(const struct created *b, struct mesh *m, int l, int64_t
         if (t.source[i] < 0) tell(&t, lv, i, t.c.created++);
     t.c.source = t.source;
     t.c.place = t.place;
-    t.c.come = (const double(*)[8])t.come;
+    t.c.come = t.come;
     adapt_dev_end(dev, m, l, &t.c);
-    mem_free(t.come);
-    mem_free(t.place);
 }
 
 struct adapt_changes adapt_count(const struct mesh *m, int l)

@@ -45,8 +45,10 @@ struct dev_stream {
     void *of;
     bool busy;              /* something may be in it */
     struct dev_event *here; /* of dev_follow; or NULL */
-    void **dropped;
-    int ndropped, cap;
+    struct drops {
+        void **p;
+        int n, cap;
+    } there, host; /* dev_drop, dev_drop_host */
     struct dev_stream *next;
 };
 
@@ -203,7 +205,8 @@ static void array_add(struct dev *d, const struct dev_array *a)
 
 static void drops_free(struct dev_stream *s)
 {
-    while (s->ndropped > 0) dev_free(s->dev, s->dropped[--s->ndropped]);
+    while (s->there.n > 0) dev_free(s->dev, s->there.p[--s->there.n]);
+    while (s->host.n > 0) mem_free(s->host.p[--s->host.n]);
 }
 
 /* What streams are to free is free; false: there was nothing. */
@@ -211,8 +214,8 @@ static bool drops_flush(struct dev *d)
 {
     bool any = false;
     for (struct dev_stream *s = d->streams; s; s = s->next) {
-        any |= s->ndropped > 0;
-        if (s->ndropped > 0 && dev_wait(s) != OK) return false;
+        any |= s->there.n > 0;
+        if (s->there.n > 0 && dev_wait(s) != OK) return false;
     }
     return any;
 }
@@ -258,15 +261,25 @@ void dev_free(struct dev *d, void *p)
     d->count.inside += clock_of(d) - begin;
 }
 
-void dev_drop(struct dev_stream *s, void *p)
+static void drop(struct dev_stream *s, struct drops *d, void *p)
 {
     if (!p) return;
-    if (s->ndropped == s->cap) {
-        s->cap = 2 * s->cap + 64;
-        s->dropped = mem_grow(s->dropped, sizeof *s->dropped * (size_t)s->cap, "device");
+    if (d->n == d->cap) {
+        d->cap = 2 * d->cap + 64;
+        d->p = mem_grow(d->p, sizeof *d->p * (size_t)d->cap, "device");
     }
-    s->dropped[s->ndropped++] = p;
+    d->p[d->n++] = p;
     if (!s->busy) drops_free(s);
+}
+
+void dev_drop(struct dev_stream *s, void *p)
+{
+    drop(s, &s->there, p);
+}
+
+void dev_drop_host(struct dev_stream *s, void *p)
+{
+    drop(s, &s->host, p);
 }
 
 size_t dev_bytes(const struct dev *d)
@@ -292,7 +305,8 @@ void dev_stream_free(struct dev_stream **s)
     (*s)->dev->ops->stream_free((*s)->dev->of, (*s)->of);
     drops_free(*s);
     dev_event_free(&(*s)->here);
-    FREE((*s)->dropped);
+    FREE((*s)->there.p);
+    FREE((*s)->host.p);
     FREE(*s);
 }
 

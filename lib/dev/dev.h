@@ -45,6 +45,8 @@ void dev_free(struct dev *d, void *p); /* nothing that uses it is under way; NUL
 /* The same, when all that is in s now has run: by the next wait for s, or dev_new for want of room.
  * Other streams do not use it. */
 void dev_drop(struct dev_stream *s, void *p);
+/* The same of memory of the host (base/mem.h), which copies there may still read. */
+void dev_drop_host(struct dev_stream *s, void *p);
 size_t dev_bytes(const struct dev *d); /* in use */
 
 struct dev_stream *dev_stream_new(struct dev *d);

@@ -23,22 +23,32 @@ static void drop(struct mirror *x, void *pointer)
     *p = NULL;
 }
 
-void mirror_drop_level(struct mirror *x, struct level *im)
+static void drop_when(struct mirror *x, void *pointer, bool later)
 {
-    for (int f = 0; f < FLD_MAX; f++) drop(x, &im->fld[f]);
-    drop(x, &im->flag);
-    drop(x, &im->key);
-    drop(x, &im->child);
-    drop(x, &im->parent);
-    drop(x, &im->nbr);
-    drop(x, &im->hash.slot);
-    drop(x, &im->edge);
-    drop(x, &im->edge_flux);
+    void **p = pointer;
+    if (later) {
+        dev_drop(x->stream, *p);
+        *p = NULL;
+    }
+    drop(x, p);
 }
 
-static void level_drop(struct mirror *x, int l)
+void mirror_drop_level(struct mirror *x, struct level *im, bool later)
 {
-    mirror_drop_level(x, &x->image->lev[l]);
+    for (int f = 0; f < FLD_MAX; f++) drop_when(x, &im->fld[f], later);
+    drop_when(x, &im->flag, later);
+    drop_when(x, &im->key, later);
+    drop_when(x, &im->child, later);
+    drop_when(x, &im->parent, later);
+    drop_when(x, &im->nbr, later);
+    drop_when(x, &im->hash.slot, later);
+    drop_when(x, &im->edge, later);
+    drop_when(x, &im->edge_flux, later);
+}
+
+static void level_drop(struct mirror *x, int l, bool later)
+{
+    mirror_drop_level(x, &x->image->lev[l], later);
     x->linked[l] = false;
     memset(x->place[l], 0, sizeof x->place[l]);
 }
@@ -46,7 +56,7 @@ static void level_drop(struct mirror *x, int l)
 void mirror_fini(struct mirror *x)
 {
     if (!x->image) return;
-    for (int l = 0; l < LEVEL_MAX + 2; l++) level_drop(x, l);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) level_drop(x, l, false);
     dev_free(x->dev, x->there);
     FREE(x->image);
     FREE(x->sent);
@@ -72,7 +82,7 @@ static enum err send(struct mirror *x, void *pointer, const void *from, size_t b
     return OK;
 }
 
-static enum err settle(struct mirror *x)
+enum err mirror_settle(struct mirror *x)
 {
     if (!x->busy) return OK;
     TRY(dev_wait(x->stream));
@@ -91,7 +101,7 @@ static enum err level_leave(struct mirror *x, int l)
     for (int f = 0; f < MIRROR_FIELDS; f++)
         BUG_ON(x->place[l][f] == PLACE_DEVICE); /* the mesh has changed, and it was not home */
     if (x->image->lev[l].key) TRY(dev_wait(x->stream)); /* what is under way follows the arrays */
-    level_drop(x, l);
+    level_drop(x, l, false);
     return OK;
 }
 
@@ -182,7 +192,7 @@ enum err mirror_need(struct mirror *x, struct mesh *m, int l, int first, int n, 
         if (place == PLACE_HOST && only) field_get(x, m, l, f);
         if (place == PLACE_DEVICE && !there && *array_of(&m->lev[l], f)) TRY(field_put(x, m, l, f));
     }
-    return place == PLACE_HOST ? settle(x) : OK;
+    return place == PLACE_HOST ? mirror_settle(x) : OK;
 }
 
 enum err mirror_room(struct mirror *x, struct mesh *m, int l, int first, int n)
@@ -202,7 +212,7 @@ static void spoil(struct mirror *x, int l, int f, int place)
     if (place == PLACE_HOST && there && same_octs(x, x->spoils, l))
         dev_fill(x->stream, there, 0xff, bytes_of(x, f == FLD_EDGE ? im : lv, f));
     if (place == PLACE_DEVICE && here) {
-        BUG_ON(settle(x) != OK); /* the state is lost */
+        BUG_ON(mirror_settle(x) != OK); /* the state is lost */
         memset(here, 0xff, bytes_of(x, lv, f));
     }
 }
@@ -219,7 +229,7 @@ void mirror_wrote(struct mirror *x, int l, int first, int n, int place)
 enum err mirror_forget(struct mirror *x, int l, int first, int n)
 {
     for (int f = first; f < first + n; f++) x->place[l][f] = 0;
-    return settle(x);
+    return mirror_settle(x);
 }
 
 enum err mirror_home(struct mirror *x, struct mesh *m, bool alone)
@@ -228,7 +238,7 @@ enum err mirror_home(struct mirror *x, struct mesh *m, bool alone)
         TRY(mirror_need(x, m, l, 0, MIRROR_FIELDS, PLACE_HOST));
         if (alone) mirror_wrote(x, l, 0, MIRROR_FIELDS, PLACE_HOST);
     }
-    return settle(x);
+    return mirror_settle(x);
 }
 
 bool mirror_is_at(const struct mirror *x, int l, int f, int place)
@@ -256,7 +266,7 @@ enum err mirror_edges_new(struct mirror *x, const struct mesh *m, int l, lidx ne
 void mirror_become(struct mirror *x, const struct mesh *m, int l, const struct level *now)
 {
     struct level *im = &x->image->lev[l];
-    level_drop(x, l);
+    level_drop(x, l, true);
     x->linked[l] = m->lev[l].noct > 0;
     x->octs[l] = m->lev[l].octs;
     for (int k = l - 1; k <= l + 1; k++) x->links[k] = m->lev[k].links;
@@ -307,7 +317,9 @@ void mirror_send(struct mirror *x, const struct mesh *m)
         end = at + sizeof im->lev[0];
     }
     if (end == 0) return;
-    dev_put(x->stream, (char *)x->there + begin, (char *)im + begin, end - begin);
-    memcpy((char *)sent + begin, (char *)im + begin, end - begin);
-    /* Until the copy is made the image may change only by new arrays: see level_leave. */
+    void *copy = mem_new(end - begin, "device"); /* the image may change before it is there */
+    memcpy(copy, (char *)im + begin, end - begin);
+    memcpy((char *)sent + begin, copy, end - begin);
+    dev_put(x->stream, (char *)x->there + begin, copy, end - begin);
+    dev_drop_host(x->stream, copy);
 }

@@ -53,10 +53,12 @@ bool mirror_has_edges(const struct mirror *x, const struct mesh *m, int l);
 /* Arrays at the device for nedge octs with registers of level l, whose links are there; the stream
  * is empty. The caller gives them values, and says where they are. */
 MUST_USE enum err mirror_edges_new(struct mirror *x, const struct mesh *m, int l, lidx nedge);
+/* What was copied from or to the host has been. */
+MUST_USE enum err mirror_settle(struct mirror *x);
 /* For oct/remap. become: these arrays are those of level l there, and hold its keys and links as
- * those of its neighbours hold them, and fields, which count as equal to those here. The stream is
- * empty. */
+ * those of its neighbours hold them, and fields, which count as equal to those here. The old
+ * arrays go when what is in the stream has run. drop_level: likewise, or now. */
 void mirror_become(struct mirror *x, const struct mesh *m, int l, const struct level *now);
-void mirror_drop_level(struct mirror *x, struct level *arrays);
+void mirror_drop_level(struct mirror *x, struct level *arrays, bool later);
 /* After the last of these: makes x->there what the image is, for the launches that follow. */
 void mirror_send(struct mirror *x, const struct mesh *m);

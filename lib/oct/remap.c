@@ -66,12 +66,12 @@ enum err remap_rows(struct mirror *x, const struct mesh *m, int l, int32_t n, co
 
 static void drop(struct remap *r)
 {
-    struct dev *d = r->x->dev;
-    dev_free(d, r->source);
-    dev_free(d, r->inverse);
-    dev_free(d, r->run);
-    dev_free(d, r->place);
-    dev_free(d, r->row);
+    struct dev_stream *s = r->x->stream;
+    dev_drop(s, r->source);
+    dev_drop(s, r->inverse);
+    dev_drop(s, r->run);
+    dev_drop(s, r->place);
+    dev_drop(s, r->row);
 }
 
 static enum err make_all(struct remap *r, lidx old, lidx created, lidx rows)
@@ -104,7 +104,7 @@ enum err remap_begin(struct remap *r, struct mirror *x, const struct mesh *m, in
     enum err err = make_all(r, m->lev[l].noct, created, rows);
     if (err == OK) return OK;
     drop(r);
-    mirror_drop_level(x, &r->now);
+    mirror_drop_level(x, &r->now, true);
     r->x = NULL;
     return err;
 }
@@ -214,8 +214,9 @@ void remap_end(struct remap *r, const struct mesh *m, const struct remap_change 
            &(struct remap_source_args){r->noct, nrun, r->run, r->source});
     fields_make(r, m, c, gas); /* from the levels above, before links of these change */
     links_make(r, m);
-    BUG_ON(dev_wait(x->stream) != OK); /* the state is lost */
-    mem_free(run);
+    dev_drop_host(x->stream, run);
+    dev_drop_host(x->stream, c->place);
+    dev_drop_host(x->stream, c->come);
     drop(r);
     mirror_become(x, m, r->l, &r->now);
     r->x = NULL;

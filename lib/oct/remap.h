@@ -53,9 +53,10 @@ struct remap_change {
     /* created octs: cells in which they are, 8 × oct of level l-1 + cell; the first `here` get
      * values made there, the next ones, up to `rows`, those in come; the others none */
     lidx created, here, rows;
-    const int32_t *place;
-    const double (*come)[8]; /* [rows − here][fields] */
+    int32_t *place;    /* taken over */
+    double (*come)[8]; /* [rows − here][fields]; taken over */
 };
-/* After mesh_replace of the host. The fields then count as equal here and there. */
+/* After mesh_replace of the host, which goes on while the device works. The fields then count as
+ * equal here and there. */
 void remap_end(struct remap *r, const struct mesh *m, const struct remap_change *c,
                const struct remap_gas *gas);
