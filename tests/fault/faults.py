@@ -176,7 +176,9 @@ def troubles(s, r, found, kind):
     said = [line for line in r.err.splitlines() if SAID.match(line)]
     stays = whole and len(said) == 1 and STAYS in said[0]  # all is well but for the disk's room
     failed_backup = s.may_go and s.new[max(s.new)] in found.values() and len(said) == 1
-    if kind in DEADLY:
+    if kind == 'term' and whole and r.status == 0:
+        pass  # it came while the result got its name, and the program was quicker to end
+    elif kind in DEADLY:
         wrong += ['exit status %s' % r.status] if r.status == 0 and s.ranks == 1 else []
     elif kind in HARMLESS:
         wrong += [] if r.status == 0 and whole else ['exit status %s, found %s' % (r.status, found)]
