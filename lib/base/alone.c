@@ -4,18 +4,31 @@
  * wakes nobody: a microsecond for each region, and a run on one thread has thousands in a coarse
  * step. Programs are linked with --wrap=GOMP_parallel, so that such a region is a call of its
  * function instead. Worksharing and barriers outside of a region are those of a team of one (OpenMP
- * 5.0, 2.6). */
+ * 5.0, 2.6). A region inside such a call is one of libgomp's: a loop in it may not share the places
+ * where libgomp keeps the loop around it. */
 #include <omp.h>
+#include <stdbool.h>
 
 typedef void region(void *);
 void __real_GOMP_parallel(region *f, void *data, unsigned threads, unsigned flags);
 void __wrap_GOMP_parallel(region *f, void *data, unsigned threads, unsigned flags);
 
+static _Thread_local bool inside;
+
+static bool is_alone(unsigned threads)
+{
+    if (inside || omp_get_level() > 0) return false;
+    return (threads ? threads : (unsigned)omp_get_max_threads()) == 1;
+}
+
 /* threads: 0: as many as there may be. */
 void __wrap_GOMP_parallel(region *f, void *data, unsigned threads, unsigned flags)
 {
-    if (omp_get_level() == 0 && (threads ? threads : (unsigned)omp_get_max_threads()) == 1)
-        f(data);
-    else
+    if (!is_alone(threads)) {
         __real_GOMP_parallel(f, data, threads, flags);
+        return;
+    }
+    inside = true;
+    f(data);
+    inside = false;
 }

@@ -1,7 +1,7 @@
 /* Laws of parallel regions (base/alone): whatever the number of threads and the depth, each thread
  * of a region does its share of a loop, all of them the whole, and a region of one thread all of
- * it, without a team. Catches: a region inside another that shares the loop with the outer team, a
- * team for one thread, one thread where several were asked for. */
+ * it, without a team. Catches: a region inside another that shares the loop with the outer team or
+ * ends it, a team for one thread, one thread where several were asked for. */
 #include <omp.h>
 
 #include "check.h"
@@ -64,11 +64,40 @@ static void test_inside(int inner)
     CHECK(outer == 3 && each == 3, "%d threads inside: %d of %d did all", inner, each, outer);
 }
 
+/* Both loops ask libgomp for their next pieces. */
+static int share_dynamic(void)
+{
+    int n = 0;
+#pragma omp for schedule(dynamic, 16)
+    for (int i = 0; i < MANY; i++) n++;
+    return n;
+}
+
+static void test_dynamic(int threads)
+{
+    enum { ROWS = 50 };
+    int all = 0, seen = 0;
+    omp_set_num_threads(threads);
+#pragma omp parallel reduction(+ : all, seen)
+    {
+        seen++;
+#pragma omp for schedule(dynamic, 1)
+        for (int k = 0; k < ROWS; k++) {
+            int each = 0;
+#pragma omp parallel num_threads(1) reduction(+ : each)
+            each += share_dynamic();
+            all += each;
+        }
+    }
+    CHECK(seen == threads && all == ROWS * MANY, "%d threads: %d", threads, all);
+}
+
 int main(void)
 {
     for (int n = 1; n <= 4; n++) test_loops(n);
     test_alone();
     for (int n = 1; n <= 2; n++) test_inside(n);
+    for (int n = 1; n <= 2; n++) test_dynamic(n);
     printf("%d passed, %d failed\n", passed, failed);
     return failed ? 1 : 0;
 }
