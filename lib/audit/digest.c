@@ -7,6 +7,7 @@
 #include "audit/digest.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -173,6 +174,18 @@ static hash128 join(const struct fold *f)
     return sum;
 }
 
+/* Tables of sinks have their columns in an order that each format chooses. */
+static int by_name(const void *a, const void *b)
+{
+    const struct digest_line *p = a, *q = b;
+    return strcmp(p->name, q->name);
+}
+
+static void sort_lines(struct digest *d, int first, int n)
+{
+    qsort(d->line + first, (size_t)n, sizeof *d->line, by_name);
+}
+
 /* Sums over the ranks: hashes mod 2^128 in four parts, counts as they are. */
 static void sum_ranks(struct source *r, const struct comm *c, struct digest *d)
 {
@@ -218,6 +231,8 @@ enum err digest_snapshot(struct source *r, const struct comm *c, struct digest *
     if (err == OK) err = source_check_tree(r);
     if (err == OK) fold_time(&f, r);
     d->state = join(&f);
+    sort_lines(d, f.first_sink, r->sinks->ncol);
+    sort_lines(d, f.first_stellar, r->stellar->ncol);
     FREE(f.scratch);
     FREE(f.at);
     return err;

@@ -13,12 +13,14 @@ typedef unsigned __int128 hash128;
 
 enum { DIGEST_LINES = 2 * CKPT_FIELDS + 2 * CATALOG_COLUMNS + 2 };
 
+struct digest_line {
+    char name[64]; /* time, tree, density, …, phi, acc_x, …, particle.mass, …, sink.mass, … */
+    hash128 hash;
+};
+
 struct digest {
     int n;
-    struct {
-        char name[64]; /* time, tree, density, …, phi, acc_x, …, particle.mass, …, sink.mass, … */
-        hash128 hash;
-    } line[DIGEST_LINES];
+    struct digest_line line[DIGEST_LINES];
     hash128 state;
 };
 

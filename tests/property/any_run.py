@@ -2,16 +2,21 @@
 divisions of the box, transports, tiles, devices, stopped and resumed from either format on other
 ranks. All digests are those of one rank with one thread.
 
-    any_run.py NUMBER [SEED]    NUMBER namelists (0: until stopped), the first from SEED; without
-                                one they are new ones each time
-    any_run.py show SEED        print the namelist, and the ways of running it
+    any_run.py NUMBER [SEED [KIND]]   NUMBER namelists (0: until stopped), the first from SEED;
+                                      without one they are new ones each time
+    any_run.py show SEED [KIND]       print the namelist, and the ways of running it
+
+KIND is any (boxes and universes) or galaxies: stars, a recipe of feedback, sinks or black holes,
+clumps and cooling together.
 
 A draw that simulate refuses is told and counts as none. What fails stays in the folder draw_SEED.
 
 A one-line fault it catches: a loop that follows the order of arrival, in whatever part of the code.
 """
 # test: 3 20 tier=check timeout=400 ranks=3
+# test: 1 3 galaxies tier=check timeout=200 ranks=3
 # test: 40 tier=long timeout=3600 ranks=3
+# test: 20 1 galaxies tier=long timeout=3600 ranks=3
 import itertools
 import os
 import random
@@ -198,6 +203,74 @@ def universe(r):
     return groups, 0
 
 
+def stars(r):
+    """Star formation and what stars return, as parameters of &PHYSICS_PARAMS and others."""
+    out = {'n_star': r.choice([10.0, 60.0]), 'm_star': r.choice([1.0, 5.0]),
+           't2_star': r.choice([0.0, 100.0]), 'g_star': r.choice([1.6, 2.0]),
+           'metal': r.random() < 0.7, 'sf_virial': r.random() < 0.3, 't_sne': 0.1}
+    out.update({'eps_star': 0.5} if r.random() < 0.7 else {'t_star': 0.05})
+    law = {'sf_log_properties': r.random() < 0.5}
+    if out['sf_virial']:
+        out['sf_model'] = r.randint(0, 5)
+        law['sf_compressive'] = r.random() < 0.5
+    recipe = r.choice(['thermal', 'debris', 'momentum', 'single'])
+    back = {'eta_sn': 0.2, 'yield': 0.1, 'f_w': 1.0 if recipe == 'debris' else 0.0,
+            'momentum_feedback': 2 if recipe == 'momentum' else 0,
+            'delayed_cooling': r.random() < 0.4}
+    if recipe == 'thermal':
+        back.update(mass_gmc=r.choice([-1.0, 1e4]), kappa_ir=r.choice([0.0, 10.0]))
+    law['sf_imf'] = recipe == 'single'
+    return out, law, back
+
+
+def holes(r):
+    """Parameters of the sinks of RAMSES or of Horizon-AGN."""
+    if r.random() < 0.5:
+        return {'mseed': 1e5, 'sink_agn': r.random() < 0.8, 'drag': r.random() < 0.5,
+                'r_gal': 0.012, 'rmerge': 4.0, 't2maxagn': 1e8, 'mad_jet': r.random() < 0.5,
+                'spin_bh': r.random() < 0.7, 'random_jet': r.random() < 0.3,
+                'x_floor': r.choice([0.01, 10.0])}, {}, {}
+    sink = {'create_sinks': True, 'mass_sink_seed': 10.0, 'n_sink': 500.0, 'ir_cloud': 2,
+            'accretion_scheme': r.choice(['none', 'bondi', 'threshold']),
+            'check_energies': r.random() < 0.5, 'merging_timescale': r.choice([-1.0, 1e6]),
+            'mass_sink_direct_force': r.choice([-1.0, 0.0])}
+    if r.random() < 0.5:
+        sink.update(smbh=True, agn=True, mass_smbh_seed=1e5, mass_sink_seed=1e5,
+                    mass_halo_agn=0.0, mass_clump_agn=0.0, agn_fbk_frac_mom=0.5,
+                    agn_fbk_frac_ener=0.5, eddington_limit=r.random() < 0.5)
+    return {}, sink, {'density_threshold': 4.0, 'saddle_threshold': 20.0, 'ivar_clump': 1}
+
+
+def galaxy(r):
+    """A kiloparsec of dense clouds that collapse, form stars and holes, and are blown apart."""
+    a, n = mesh(r, 4, 6), r.randint(3, 5)
+    a['levelmax'] = max(a['levelmax'], 5)
+    law, sf, back = stars(r)
+    black, sink, clumps = holes(r) if r.random() < 0.75 else ({}, {}, {})
+    cooling = r.random() < 0.6
+    clouds = {'nregion': n, 'exp_region': [10.0, *[2.0] * (n - 1)],
+              'd_region': [1.0, *some(r, 8, 40, n - 1)], 'p_region': [0.1] * n}
+    clouds.update(('region_type(%d)' % (i + 1), 'square') for i in range(n))
+    for axis, speed in zip('xyz', 'uvw'):
+        clouds[axis + '_center'] = [0.5, *some(r, 0, 1, n - 1)]
+        clouds['length_' + axis] = [10.0, *some(r, 0.1, 0.3, n - 1)]
+        clouds[speed + '_region'] = [0.0, *some(r, -0.3, 0.3, n - 1)]
+    groups = {
+        'RUN_PARAMS': {'hydro': True, 'poisson': True, 'sink': bool(black or sink),
+                       'clumpfind': r.random() < 0.3 and bool(clumps),
+                       'nstepmax': STEPS, 'nsubcycle': subcycles(r)},
+        'AMR_PARAMS': a, 'INIT_PARAMS': clouds, 'OUTPUT_PARAMS': {'foutput': EVERY, 'tout': 1e9},
+        'HYDRO_PARAMS': {**gas(r), 'gamma': 1.6666667}, 'POISSON_PARAMS': {'epsilon': 1e-4},
+        'UNITS_PARAMS': {'units_density': 1.66e-22, 'units_time': 3e14, 'units_length': 3e21},
+        'REFINE_PARAMS': {'m_refine': [0.5, 0.3], 'mass_sph': 1e-3, 'interpol_var': 1,
+                          'interpol_type': r.randint(0, 3), 'sink_refine': r.random() < 0.5},
+        'PHYSICS_PARAMS': {**law, **black, 'cooling': cooling, 'self_shielding': cooling,
+                           'cooling_method': r.choice(['original', 'implicit']),
+                           'haardt_madau': True, 'z_ave': 0.1},
+        'SF_PARAMS': sf, 'FEEDBACK_PARAMS': back, 'SINK_PARAMS': sink, 'CLUMPFIND_PARAMS': clumps}
+    return groups, 0
+
+
 def particles(r, n, folder):
     """ic_part of n particles: some in a clump, one on a face of cells, some alike."""
     os.makedirs(os.path.join(folder, 'ics'))
@@ -211,9 +284,10 @@ def particles(r, n, folder):
             f.write('%.9g %.9g %.9g %.6g %.6g %.6g %.6g\n' % (*x, *v, 0.3 / n))
 
 
-def draw(seed):
+def draw(seed, kind):
     r = random.Random(seed)
-    groups, count = (universe if r.random() < 0.25 else box)(r)
+    makes = galaxy if kind == 'galaxies' else universe if r.random() < 0.25 else box
+    groups, count = makes(r)
     return groups, count, r
 
 
@@ -263,9 +337,9 @@ def numbered(r):
     return {p.rstrip('/')[-5:]: ptah.digest(p) for p in r.outputs}
 
 
-def attempt(seed):
+def attempt(seed, kind):
     """None: refused; else the ways whose digests are others."""
-    groups, count, r = draw(seed)
+    groups, count, r = draw(seed, kind)
     folder = 'draw_%d' % seed
     os.makedirs(folder)
     with open(os.path.join(folder, 'run.nml'), 'w') as f:
@@ -309,8 +383,8 @@ def attempt(seed):
     return bad
 
 
-def show(seed):
-    groups, count, r = draw(seed)
+def show(seed, kind='any'):
+    groups, count, r = draw(seed, kind)
     print(text_of(groups) + '%d particles' % count)
     if count:
         particles(r, count, os.path.join('shown_%d' % seed))
@@ -320,14 +394,15 @@ def show(seed):
 
 def main():
     if sys.argv[1] == 'show':
-        return show(int(sys.argv[2]))
+        return show(int(sys.argv[2]), *sys.argv[3:])
     number = int(sys.argv[1])
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10 ** 8)
+    kind = sys.argv[3] if len(sys.argv) > 3 else 'any'
     ptah.unpack_ics('.', 'ic_32')
     done = refused = failed = 0
     while not number or done < number:
         start = time.monotonic()
-        bad = attempt(seed)
+        bad = attempt(seed, kind)
         if bad is None:
             refused += 1
         else:

@@ -74,6 +74,9 @@ def ranks(numbers):
         r = run('on_%d' % n, n=n, threads=2 if n == 2 else 1, settings=layout(n))
         v.same('%d ranks: the same digest' % n,
                ptah.digest(r.outputs[-1]) == ptah.digest(whole[-1]), True)
+    ptah.Run([ptah.program('convert'), '-f', 'hdf5', '-o', 'converted', first], '.')
+    v.same('as HDF5: the same lines of the digest, in the same order',
+           ptah.digest('converted') == ptah.digest(first), True)
     half = run('half', n=2, steps=count.index(1) + 1, settings=["output_params/outformat='hdf5'"])
     for form, out, n in ('original', first, 2), ('hdf5', half.outputs[-1], 1):
         rest = run('rest_' + form, n=n, threads=3 - n, settings=layout(n),
