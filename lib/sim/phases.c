@@ -526,7 +526,10 @@ enum err step_black_holes(struct sim *s, int l, int icount)
     TRY(hole_coarse(&r, &s->sinks->table, &here));
     int64_t changed = here;
     comm_max_i64(&s->comm, &changed, 1);
-    if (changed) send_all_gas(s, true);
+    if (changed)
+        send_all_gas(s, true);
+    else
+        ghosts_set(&s->mesh, l, SET_GAS, true); /* as they were */
     return OK;
 }
 

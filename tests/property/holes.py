@@ -9,7 +9,7 @@ energy free as heat and by jets: the same whatever the ranks.
                      resumed; with CURAMSES_SINKS, the path of one of its own, that one too
     holes.py drawn   power of black holes and stars around them, as inspect tells and draws them
     holes.py rates   one hole in uniform gas: Bondi's rate; drag at Mach 0.5 and 2 (Ostriker 1999)
-    holes.py wrong   wrong parameters: one sentence, status 2
+    holes.py wrong   wrong parameters: one sentence, status 2; ghosts of a step without changes
 
 A one-line fault it catches: a birth that depends on ranks, energy that is set free twice at a
 restart, gas that is eaten by ghosts, a kernel that a restart forgets, a mass that is lost at a
@@ -440,6 +440,11 @@ def wrong():
         lines = [line for line in r.err.strip().splitlines() if line.startswith('simulate:')]
         v.same('%s: one sentence, status 2' % ' '.join(law.split()),
                (r.status, len(lines), says in ''.join(lines)), (2, 1, True))
+    # no hole sets energy free: ghosts of the gas stay valid, which check_ghosts asks for
+    quiet = BOX % (2, '.true.', 100, 'original', 'sink_AGN=.false.\nn_star=1e9')
+    r = ptah.simulate(quiet, 'quiet', settings=['amr_params/levelmax=4'], must_work=False)
+    v.same('a step in which no hole does anything', (r.status, r.err[-200:] if r.status else ''),
+           (0, ''))
     v.end()
 
 
