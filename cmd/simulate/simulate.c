@@ -45,6 +45,7 @@ struct request {
     const char *outdir, *restart, *profile, *like, *namelist;
     int verbosity, check, ranks; /* check: times that -n is given */
     bool force, change_model, list, version, help;
+    bool made; /* outdir, by this run */
     int nset;
     char **set;
 };
@@ -176,8 +177,8 @@ static void announce(const char *path)
         strerror(errno));
 }
 
-static enum err simulate(const struct request *r, const struct comm *c, struct sim *s,
-                         struct params *p, char **text)
+static enum err simulate(struct request *r, const struct comm *c, struct sim *s, struct params *p,
+                         char **text)
 {
     log_init(c->rank == 0, r->verbosity);
     TRY(err_agree(c, parameters_read(r, c, p, text)));
@@ -185,7 +186,7 @@ static enum err simulate(const struct request *r, const struct comm *c, struct s
     char from[4096];
     bool piped = r->restart && is_piped(r->restart);
     if (piped) TRY(path_read(c, from));
-    if (c->rank == 0) e = dir_ready(r->outdir, !r->check);
+    if (c->rank == 0) e = dir_ready(r->outdir, r->check ? NULL : &r->made);
     TRY(err_agree(c, e));
     s->out.dir = r->outdir;
     s->out.force = r->force;
@@ -244,6 +245,7 @@ int main(int argc, char **argv)
                  : e != OK || (s->end.status == 0 && ferror(stdout)) ? 2
                                                                      : s->end.status;
     if (e != OK && c.rank == 0) fprintf(stderr, "simulate: %s\n", err_message());
+    if (e != OK && r.made) dir_unmake(r.outdir);
     mem_free((void *)(uintptr_t)s->out.provenance);
     sim_fini(s);
     FREE(text);

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "gadget/file.h"
+#include "io/dir.h"
 
 /* cm, g: Mpc as RAMSES has it in its units; the Sun's mass from the constants of CODATA and the
  * IAU. */
@@ -247,6 +248,7 @@ enum err gadget_write(const struct gadget *opt, struct source *s, char *name, si
                                .stars = s->head.stars,
                                .metals = s->head.metal}};
     TRY(check_source(opt, s));
+    TRY(dir_outside(opt->out, s->path));
     set_units(&w);
     enum err err = take_census(&w, opt->gas);
     if (err == OK) {

@@ -142,6 +142,20 @@ static enum err check_name(int at, const char *path, const char *name, void *ctx
          name);
 }
 
+/* The directory of the name: `parent` of size PATH_MAX. */
+static enum err parent_of(const char *path, char *parent)
+{
+    if (snprintf(parent, PATH_MAX, "%s", path) >= PATH_MAX)
+        FAIL(ERR_FILE, "%.80s…: path too long", path);
+    for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/';) parent[--n] = 0;
+    char *slash = strrchr(parent, '/');
+    if (slash)
+        slash[slash == parent] = 0;
+    else
+        snprintf(parent, PATH_MAX, ".");
+    return OK;
+}
+
 /* By a file that is made and removed: permissions alone do not tell of file systems. */
 static enum err check_writable(const char *path)
 {
@@ -156,11 +170,12 @@ static enum err check_writable(const char *path)
     return OK;
 }
 
-enum err dir_ready(const char *path, bool make)
+enum err dir_ready(const char *path, bool *made)
 {
     struct stat st;
-    char parent[PATH_MAX];
-    if (make && mkdir(path, 0777) != 0 && errno != EEXIST)
+    char above[PATH_MAX];
+    if (made) *made = mkdir(path, 0777) == 0;
+    if (made && !*made && errno != EEXIST)
         FAIL(ERR_FILE, "%s: the directory cannot be created: %s%s", path, strerror(errno),
              errno == ENOENT ? "; create the one above it" : "");
     if (stat(path, &st) == 0) {
@@ -168,15 +183,32 @@ enum err dir_ready(const char *path, bool make)
         return check_writable(path);
     }
     if (errno != ENOENT) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
-    if (snprintf(parent, sizeof parent, "%s", path) >= (int)sizeof parent)
-        FAIL(ERR_FILE, "%.80s…: path too long", path);
-    for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/';) parent[--n] = 0;
-    char *slash = strrchr(parent, '/');
-    if (slash) slash[slash == parent] = 0;
-    const char *above = slash ? parent : ".";
+    TRY(parent_of(path, above));
     if (stat(above, &st) != 0)
         FAIL(ERR_FILE, "%s: the directory above it does not exist; create it first", path);
     return check_writable(above);
+}
+
+void dir_unmake(const char *path)
+{
+    (void)!rmdir(path);
+}
+
+enum err dir_outside(const char *path, const char *dir)
+{
+    char up[PATH_MAX];
+    struct stat in, at, below = {0};
+    TRY(parent_of(path, up));
+    if (stat(dir, &in) != 0) return OK;
+    for (size_t n = strlen(up); n + 4 < sizeof up && stat(up, &at) == 0; n += 3) {
+        if (at.st_dev == in.st_dev && at.st_ino == in.st_ino)
+            FAIL(ERR_FILE, "%s: lies in the checkpoint %s: choose a place outside of it", path,
+                 dir);
+        if (at.st_dev == below.st_dev && at.st_ino == below.st_ino) break; /* the root */
+        below = at;
+        memcpy(up + n, "/..", 4);
+    }
+    return OK;
 }
 
 enum err dir_take(const char *path, bool ours(const char *name), int *lock)

@@ -10,9 +10,13 @@
 int dir_output_number(const char *name, const char **rest);
 MUST_USE enum err dir_sync(const char *path); /* the names in a directory */
 MUST_USE enum err dir_make(const char *path); /* with its parents; nothing to do if it exists */
-/* An error if no files can be created in it. If it is missing it is created (`make`; not its
- * parents), or its parent is looked at. */
-MUST_USE enum err dir_ready(const char *path, bool make);
+/* An error if no files can be created in it. If it is missing and `made` is given, it is created
+ * (not its parents; *made tells); else its parent is looked at. */
+MUST_USE enum err dir_ready(const char *path, bool *made);
+void dir_unmake(const char *path); /* nothing happens if files are in it */
+/* An error if `path`, which need not exist, would lie in the directory `dir` of a checkpoint, or
+ * below it. */
+MUST_USE enum err dir_outside(const char *path, const char *dir);
 /* Removes a directory of files, and RAMSES's group_NNNNN/ in it; other directories in it are an
  * error. Nothing to do if it does not exist. */
 MUST_USE enum err dir_remove(const char *path);

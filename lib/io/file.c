@@ -95,15 +95,18 @@ enum err file_open(const char *path, int *fd, int64_t *size)
     return err;
 }
 
+static enum err too_long(const char *name, size_t most)
+{
+    return err_set(ERR_LIMIT, "%s: has more than the %zu bytes expected at most", name, most);
+}
+
 enum err file_load(const char *path, size_t most, char **text, size_t *n)
 {
     int fd;
     int64_t size;
     TRY(file_open(path, &fd, &size));
     enum err err = OK;
-    if ((size_t)size > most)
-        err = err_set(ERR_LIMIT, "%s: has %ld bytes, more than the %zu expected at most", path,
-                      (long)size, most);
+    if ((size_t)size > most) err = too_long(path, most);
     if (err == OK) {
         *n = (size_t)size;
         *text = mem_new(*n + 1, "text file");
@@ -140,8 +143,7 @@ enum err file_load_any(const char *path, size_t most, char **text, size_t *n)
     *text = NULL;
     if (fd < 0) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
     enum err err = drain(fd, name, most, text, n);
-    if (err == OK && *n > most)
-        err = err_set(ERR_LIMIT, "%s: has more than the %zu bytes expected at most", name, most);
+    if (err == OK && *n > most) err = too_long(name, most);
     if (err != OK) FREE(*text);
     if (!standard) close(fd);
     return err;

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "io/dir.h"
 #include "reshape/priv.h"
 
 enum err reshape_run(const struct reshape *opt, struct source *s, const struct comm *c)
@@ -76,7 +77,7 @@ static enum err set_names(struct reshaping *w)
     o->output = w->opt->number ? w->opt->number : w->r.s->number;
     if (o->output < 0 || o->output > 99999)
         FAIL(ERR_LIMIT, "%s: output number %d has more than five digits", o->final, o->output);
-    return OK;
+    return dir_outside(o->final, w->r.s->path);
 }
 
 static void set_head(struct reshaping *w)

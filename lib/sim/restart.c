@@ -20,6 +20,7 @@
 #include "comm/tuner.h"
 #include "dom/ghost.h"
 #include "formats/formats.h"
+#include "io/dir.h"
 #include "oct/turn.h"
 #include "sim/sim.h"
 
@@ -37,12 +38,14 @@ static enum err check_end(struct sim *s);
 enum err sim_restart_open(struct sim *s)
 {
     const struct params *p = s->par;
-    char path[4096];
+    char path[4096], out[4096];
     if (!s->restart.path && p->run.nrestart <= 0) return OK;
     if (!s->restart.path)
         snprintf(path, sizeof path, "%.4000s/output_%05d", s->out.dir, p->run.nrestart);
-    return source_open_state(s->restart.path ? s->restart.path : path, p->hydro.gamma,
-                             p->hydro.smallr, &s->restart.from);
+    const char *from = s->restart.path ? s->restart.path : path;
+    TRY(source_open_state(from, p->hydro.gamma, p->hydro.smallr, &s->restart.from));
+    snprintf(out, sizeof out, "%.4000s/output", s->out.dir);
+    return dir_outside(out, from);
 }
 
 static enum err restart_read(struct sim *s)

@@ -6,7 +6,8 @@ The directory of outputs is removed while the run goes on: the run says so, make
 writes; it names no checkpoint that is gone as good. The same while a checkpoint is on its way to a
 slow disk: the next coarse step writes another. What is written beside a checkpoint fails, which
 ends the run: the checkpoint gets its name first. A limit on the size of files (ulimit -f) is one
-sentence and exit status 2 in every program that writes, no death by a signal.
+sentence and exit status 2 in every program that writes, no death by a signal. A run that is refused
+leaves no empty directory. Nothing writes into the checkpoint that it reads.
 
 A one-line fault it catches: SIGXFSZ left as it is, a lost directory taken for a disk that is full.
 """
@@ -123,11 +124,36 @@ def refused_first(v):
     v.same('-n makes no directory', (r.status, os.path.exists('new'),
                                      [f for f in os.listdir('.') if f.startswith('.ptah')]),
            (0, False, []))
+    os.makedirs('there')
+    for place in 'new', 'there':
+        for what, wrong in (('a profile', ['-j', 'no/where']), ('no checkpoint', ['-r', 'no'])):
+            r = ptah.Run([ptah.program('simulate'), '-q', '-o', place, *wrong, 'read/run.nml'],
+                         '.')
+            v.same('%s, -o %s: status, sentences, an empty directory' % (what, place),
+                   (r.status, r.err.count('\n'), os.path.exists(place)), (2, 1, place == 'there'))
+
+
+def inside(v):
+    """Nothing is written into the checkpoint that is read."""
+    more = ['in/run.nml', 'run_params/nstepmax=2']
+    r = ptah.simulate(stop.ENDLESS, 'in', settings=['run_params/nstepmax=1'])
+    made = r.outputs[-1]
+    files = sorted(os.listdir(made))
+    for argv in (['simulate', '-q', '-r', made, '-o', made, *more],
+                 ['simulate', '-q', '-r', made, '-o', made + '/x', *more],
+                 ['convert', '-q', '-o', made + '/x', made],
+                 ['convert', '-q', '-f', 'gadget', '--gas', '-o', made + '/x', made],
+                 ['repartition', '-q', '-o', made + '/x', made]):
+        r = ptah.Run([ptah.program(argv[0]), *argv[1:]], '.')
+        v.same('into the checkpoint: ' + ' '.join(argv[:4]),
+               (r.status, r.err.count('\n'), 'lies in the checkpoint' in r.err,
+                sorted(os.listdir(made)) == files), (2, 1, True, True))
 
 
 def main():
     v = ptah.Verdict()
     refused_first(v)
+    inside(v)
     vanishing(v, 'original')
     vanishing(v, 'hdf5')
     vanishing_late(v)

@@ -107,6 +107,12 @@ def outputs(v, good):
     os.makedirs('other/things')
     refused(v, 'OUT is no checkpoint', ['-n', '3', '-o', 'other', '-F', good], 'not a checkpoint')
     refused(v, 'OUT in a place that is not', ['-n', '3', '-o', 'not/there', good], 'not/there')
+    os.symlink('old', 'alias')
+    for out in 'old/new', 'alias/new/', 'old/../old/not/there':
+        refused(v, 'OUT in IN: ' + out, ['-n', '3', '-o', out, 'old'],
+                'lies in the checkpoint' if 'not' not in out else 'cannot create')
+    os.remove('alias')
+    v.same('OUT in IN: what is in it', state('old') == before, True)
     same = ptah.digest('old')
     v.same('-F', run(['-n', '3', '-o', 'old', '-F', good]), (0, []))
     v.same('-F: new files, same digest',
