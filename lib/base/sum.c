@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MANY = 1 << 30 }; /* terms between two carry passes, 2^31 at most */
+
 void sum_init(struct sum *s)
 {
     memset(s, 0, sizeof *s);
@@ -34,7 +36,7 @@ void sum_add(struct sum *s, double x)
     s->digit[i] += d[0];
     s->digit[i + 1] += d[1];
     s->digit[i + 2] += d[2];
-    if (++s->count == (int64_t)1 << 30) sum_carry(s);
+    if (++s->count >= MANY) sum_carry(s);
 }
 
 /* Slices of at most CHUNK terms (Rump, Ogita & Oishi 2008, SIAM J. Sci. Comput. 31, 189): rounded
@@ -74,8 +76,34 @@ static double largest(int n, const double *x)
     return top;
 }
 
+static bool all_equal(int n, const double *x)
+{
+    int differ = 0;
+#pragma omp simd reduction(| : differ)
+    for (int k = 0; k < n; k++) differ |= x[k] != x[0]; /* NaN differs from itself */
+    return !differ;
+}
+
+/* x, n ≤ CHUNK times */
+static void add_times(struct sum *s, int n, double x)
+{
+    int i;
+    int64_t d[3];
+    if (!sum_split(x, &i, d)) {
+        s->bad += n;
+        return;
+    }
+    for (int k = 0; k < 3; k++) s->digit[i + k] += n * d[k];
+    s->count += n;
+    if (s->count >= MANY) sum_carry(s);
+}
+
 static void chunk_add(struct sum *s, int n, const double *x)
 {
+    if (all_equal(n, x)) { /* as masses of dark matter are */
+        add_times(s, n, x[0]);
+        return;
+    }
     double rest[CHUNK], top = largest(n, x);
     for (; top > 0x1p-900 && top < 0x1p900; x = rest) top = slice_add(s, top, n, x, rest);
     if (top == 0) return;

@@ -2,6 +2,7 @@
  * spectrum.c. */
 #include "pk/pk_priv.h"
 
+#include <float.h>
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -22,7 +23,8 @@ struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, dou
     p->fft = fft_new(c, par->n);
     p->pitch = (size_t)par->n + PK_PAD;
     p->plane = (size_t)p->fft->count[1] * p->pitch + WINDOW_REACH * PK_PAD + PK_PAD;
-    p->quantum = ldexp(1, (int)ceil(log2(total)) - 61);
+    /* its inverse is finite too */
+    p->quantum = fmax(ldexp(1, (int)ceil(log2(total)) - 61), DBL_MIN);
     p->most = total;
     for (int i = 0; i < nmesh; i++) {
         sum_init(&p->m[i]);
@@ -38,6 +40,7 @@ void pk_free(struct pk **pp)
     fft_free(&p->fft);
     for (int i = 0; i < PK_MESHES; i++)
         for (int h = 0; h < 2; h++) FREE(p->mass[i][h]);
+    FREE(p->cell);
     FREE(p->tile);
     FREE(p->item);
     FREE(*pp);
@@ -146,15 +149,16 @@ static void need_mesh(struct pk *p, int mesh, bool sample)
 /* Items that overlap this rank's block. */
 static void assign_all(struct pk *p, int64_t n, const struct pk_item *item)
 {
-    double taken = p->taken;
-    for (int64_t i = 0; i < n; i++) taken += fabs(item[i].m);
-    p->taken = taken;
-    if (!(taken <= 2 * p->most)) return; /* cells could overflow: 2^62 units */
     for (int64_t i = 0, end; i < n; i = end) {
-        need_mesh(p, item[i].mesh, item[i].size == PK_SAMPLE);
-        for (end = i + 1; end < n && same_kind(&item[i], &item[end]); end++)
-            if (item[end].mesh != item[end - 1].mesh)
-                need_mesh(p, item[end].mesh, item[i].size == PK_SAMPLE);
+        bool sample = item[i].size == PK_SAMPLE;
+        double taken = p->taken;
+        int mesh = -1;
+        for (end = i; end < n && same_kind(&item[i], &item[end]); end++) {
+            taken += fabs(item[end].m);
+            if (item[end].mesh != mesh) need_mesh(p, mesh = item[end].mesh, sample);
+        }
+        p->taken = taken;
+        if (!(taken <= 2 * p->most)) return; /* cells could overflow: 2^62 units */
         item[i].size > 0 ? assign_cubes(p, end - i, item + i) : pk_points(p, end - i, item + i);
     }
 }
@@ -232,30 +236,34 @@ static void send_batch(struct pk *p, int64_t n, const struct pk_item *item)
     FREE(hit);
 }
 
-/* Sums of masses, of items of one kind on one mesh. */
-static void count_masses(struct pk *p, int n, const struct pk_item *item)
+/* Sums of masses of the first items that are of one kind and on one mesh. Returns how many. */
+static int count_masses(struct pk *p, int64_t n, const struct pk_item *item)
 {
     double m[SUM_BATCH], m2[SUM_BATCH], zero = 0;
-    for (int i = 0; i < n; i++) {
-        const double *x = item[i].x;
-        zero += 0 * x[0] + 0 * x[1] + 0 * x[2] + 0 * item[i].m;
-        m[i] = item[i].m;
-        m2[i] = item[i].size == 0 ? m[i] * m[i] : 0; /* a lattice has no shot noise */
+    window4 zeros = {0};
+    int k = 0;
+    for (; k < n && k < SUM_BATCH; k++) {
+        const struct pk_item *it = &item[k];
+        if (it->mesh != item->mesh || !same_kind(it, item)) break;
+        window4 line;
+        pk_item_line(it, &line);
+        zeros += 0 * line;
+        m[k] = it->m;
+        m2[k] = it->size == 0 ? it->m * it->m : 0; /* a lattice has no shot noise */
     }
+#pragma omp simd reduction(+ : zero)
+    for (int i = 0; i < k; i++) zero += 0 * m[i];
+    zero += zeros[0] + zeros[1] + zeros[2];
     BUG_ON(item->mesh < 0 || item->mesh >= p->nmesh || zero != 0); /* NaN: not finite */
-    sum_add_many(&p->m[item->mesh], n, m);
+    sum_add_many(&p->m[item->mesh], k, m);
     if (item->size == PK_SAMPLE) p->sampled |= 1u << item->mesh;
-    if (item->size <= 0) sum_add_many(&p->m2[item->mesh], n, m2);
+    if (item->size <= 0) sum_add_many(&p->m2[item->mesh], k, m2);
+    return k;
 }
 
 void pk_add(struct pk *p, int64_t n, const struct pk_item *item)
 {
-    for (int64_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && end < i + SUM_BATCH && same_kind(&item[i], &item[end]) &&
-                          item[end].mesh == item[i].mesh;)
-            end++;
-        count_masses(p, (int)(end - i), &item[i]);
-    }
+    for (int64_t i = 0; i < n;) i += count_masses(p, n - i, &item[i]);
     if (p->c->size == 1) {
         assign_all(p, n, item);
         return;

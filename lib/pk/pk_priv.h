@@ -1,6 +1,9 @@
 /* pk: shared by the files of lib/pk. */
 #pragma once
+#include <assert.h>
 #include <complex.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "base/sum.h"
 #include "fft/fft.h"
@@ -28,7 +31,8 @@ struct pk {
     struct sum m[PK_MESHES], m2[PK_MESHES]; /* Σ m of all items, Σ m² of points; of this rank */
     unsigned sampled;                       /* set of meshes with samples */
     size_t room;   /* doubles per dimension, for weights of the widest cube of a batch */
-    int64_t items; /* room to sort so many points: their tiles, and their order */
+    int64_t items; /* room to sort so many points: as pk_cells has them, tiles, and their order */
+    window4 *cell;
     int32_t *tile, *item;
     /* ranks along y and z; part of each row: while items are sent */
     int grid[2], *part[2];
@@ -49,24 +53,32 @@ static inline int pk_wrap(int i, int n)
 /* From the units of items to cells and quanta. */
 struct pk_cells {
     window4 n, fold;
-    double quantum;
+    double quanta; /* in a unit of mass: a power of two */
 };
 
 static inline struct pk_cells pk_cells_of(const struct pk *p)
 {
     double n = p->par.n, fold = p->par.fold;
-    return (struct pk_cells){{n, n, n, n}, {fold, fold, fold, fold}, p->quantum};
+    return (struct pk_cells){{n, n, n, n}, {fold, fold, fold, fold}, 1 / p->quantum};
+}
+
+/* x, y, z and size of an item. */
+static inline void pk_item_line(const struct pk_item *it, window4 *line)
+{
+    static_assert(offsetof(struct pk_item, size) == 3 * sizeof it->x[0], "size is next to x");
+    memcpy(line, it, sizeof *line);
 }
 
 /* Position in cells, 0 ≤ x < n, and mass in quanta. */
 static inline __attribute__((always_inline)) void pk_cells(const struct pk_cells *to,
                                                            const struct pk_item *it, window4 *out)
 {
-    window4 x = {it->x[0], it->x[1], it->x[2], 0};
+    window4 x;
+    pk_item_line(it, &x);
     x *= to->fold;
     x = (x - WINDOW_FLOOR(x)) * to->n;
     x = (window4)((window4_bits)x & (x < to->n));
-    x[3] = it->m / to->quantum;
+    x[3] = it->m * to->quanta;
     *out = x;
 }
 

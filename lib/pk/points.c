@@ -35,6 +35,14 @@ struct rows {
     int64_t *y, *z;
 };
 
+/* How points are added: to two meshes; all their rows are there, and none is large; their cells are
+ * not in the caches. */
+struct kind {
+    enum pk_window order;
+    int meshes;
+    bool whole, far;
+};
+
 /* A batch in the order of mesh and tile. */
 struct sorted {
     int bits, count; /* of a tile's cells · tiles along a dimension: the last may be larger */
@@ -80,25 +88,66 @@ static void begin_tiles(struct sorted *s, int threads, int64_t tiles, int64_t *c
     s->first[tiles] = at;
 }
 
-/* The tile of each item, and how many it has. Returns whether some are large. */
-static bool find_tiles(const struct pk *p, const struct sorted *s, int64_t n,
-                       const struct pk_item *it, int32_t *tile, int64_t *count)
+/* Lines into columns. */
+static inline __attribute__((always_inline)) void turn(const window4 w[4], window4 v[4])
 {
-    const struct pk_cells to = pk_cells_of(p);
-    int32_t c = s->count, most = c - 1, bits = s->bits;
-    const int4 last = {most, most, most, 0}, stride = {1, c, c * c, 0};
-    double largest = 0;
-    for (int64_t i = 0; i < n; i++) {
-        window4 x;
-        pk_cells(&to, &it[i], &x);
-        int4 at = __builtin_convertvector(x, int4) >> bits;
-        at = ((at & (at < last)) | (last & (at >= last))) * stride;
-        int32_t k = at[0] + at[1] + at[2] + it[i].mesh * c * c * c;
-        largest = largest > fabs(x[3]) ? largest : fabs(x[3]);
-        tile[i] = k;
-        count[k]++;
+    window4 a = __builtin_shufflevector(w[0], w[1], 0, 4, 2, 6),
+            b = __builtin_shufflevector(w[2], w[3], 0, 4, 2, 6),
+            c = __builtin_shufflevector(w[0], w[1], 1, 5, 3, 7),
+            d = __builtin_shufflevector(w[2], w[3], 1, 5, 3, 7);
+    v[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+    v[1] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+    v[2] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    v[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
+}
+
+/* What find_tiles needs to know of the mesh, and learns of the masses. */
+struct finder {
+    struct pk_cells to;
+    int bits, count;
+    window4 largest; /* in quanta */
+};
+
+/* The tiles of n ≤ 4 items. */
+static inline __attribute__((always_inline)) int4 find_four(struct finder *f, int n,
+                                                            const struct pk_item *it, window4 *cell)
+{
+    window4 in[4] = {0}, x[4];
+    for (int k = 0; k < n; k++) {
+        pk_cells(&f->to, &it[k], &in[k]);
+        cell[k] = in[k];
     }
-    return largest >= 0x1p50;
+    turn(in, x);
+    window4 size = (window4)((window4_bits)x[3] & INT64_MAX);
+    window4_bits more = size > f->largest;
+    f->largest = (window4)(((window4_bits)size & more) | ((window4_bits)f->largest & ~more));
+    int c = f->count;
+    int4 last = {c - 1, c - 1, c - 1, c - 1}, at[3], mesh = {0};
+    for (int k = 0; k < n; k++) mesh[k] = it[k].mesh;
+    for (int d = 0; d < 3; d++) {
+        at[d] = __builtin_convertvector(x[d], int4) >> f->bits;
+        at[d] = (at[d] & (at[d] < last)) | (last & (at[d] >= last));
+    }
+    return at[0] + c * (at[1] + c * (at[2] + c * mesh));
+}
+
+/* The cells and the tile of each item, and how many items a tile has. Returns whether some are
+ * large. */
+static bool find_tiles(const struct pk *p, const struct sorted *s, int64_t n,
+                       const struct pk_item *it, window4 *cell, int32_t *tile, int64_t *count)
+{
+    struct finder f = {.to = pk_cells_of(p), .bits = s->bits, .count = s->count};
+    for (int64_t i = 0; i < n; i += 4) {
+        int some = n - i < 4 ? (int)(n - i) : 4;
+        int4 at = some == 4 ? find_four(&f, 4, it + i, cell + i)
+                            : find_four(&f, some, it + i, cell + i);
+        for (int k = 0; k < some; k++) {
+            tile[i + k] = at[k];
+            count[at[k]]++;
+        }
+    }
+    window4 most = f.largest;
+    return fmax(fmax(most[0], most[1]), fmax(most[2], most[3])) >= 0x1p50;
 }
 
 static void choose_tiles(struct sorted *s, int cells, int64_t n)
@@ -117,6 +166,8 @@ static void sort(struct sorted *s, struct pk *p, int64_t n, const struct pk_item
     bool large = false;
     s->first = mem_new(sizeof *s->first * (size_t)(tiles + 1), "pk");
     if (n > p->items) {
+        FREE(p->cell); /* to be as aligned as the compiler may think */
+        p->cell = mem_new(sizeof *p->cell * (size_t)n, "pk batch");
         p->item = mem_grow(p->item, sizeof *p->item * (size_t)n, "pk batch");
         p->tile = mem_grow(p->tile, sizeof *p->tile * (size_t)n, "pk batch");
         p->items = n;
@@ -127,7 +178,7 @@ static void sort(struct sorted *s, struct pk *p, int64_t n, const struct pk_item
     {
         int me = omp_get_thread_num(), threads = omp_get_num_threads();
         int64_t first = n * me / threads, last = n * (me + 1) / threads, *next = count + me * tiles;
-        large = find_tiles(p, s, last - first, it + first, tile + first, next);
+        large = find_tiles(p, s, last - first, it + first, p->cell + first, tile + first, next);
 #pragma omp barrier
 #pragma omp single
         begin_tiles(s, threads, tiles, count);
@@ -145,19 +196,6 @@ static inline void add_four(char *row, window4 m, window4 w)
 {
     const window4 shift = {0x1.8p52, 0x1.8p52, 0x1.8p52, 0x1.8p52};
     *(long4 *)row += (long4)(m * w + shift) - (long4)shift;
-}
-
-/* Lines into columns. */
-static inline __attribute__((always_inline)) void turn(const window4 w[4], window4 v[4])
-{
-    window4 a = __builtin_shufflevector(w[0], w[1], 0, 4, 2, 6),
-            b = __builtin_shufflevector(w[2], w[3], 0, 4, 2, 6),
-            c = __builtin_shufflevector(w[0], w[1], 1, 5, 3, 7),
-            d = __builtin_shufflevector(w[2], w[3], 1, 5, 3, 7);
-    v[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-    v[1] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
-    v[2] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
-    v[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
 }
 
 /* Of four points: weights along x, those of a point side by side; mass times the other weights of a
@@ -269,25 +307,24 @@ static void add_slowly(const struct rows *r, window4 point, int order, int64_t *
         }
 }
 
-static void add_tile(const struct pk *p, const struct rows *r, int64_t n, const struct pk_item *it,
-                     const int32_t *item, bool whole, bool far)
+/* Of one tile and one mesh. */
+static void add_tile(const struct pk *p, const struct rows *r, int64_t n, const int32_t *item,
+                     int64_t *const mass[2], struct kind kind)
 {
-    const struct pk_cells to = pk_cells_of(p);
-    enum pk_window order = it->size == PK_SAMPLE ? PK_NGP : p->par.order;
     for (int64_t i = 0; i < n; i += SOME) {
         window4 point[SOME + 3];
         int some = n - i < SOME ? (int)(n - i) : SOME;
         for (int k = 0; k < some; k++) {
-            __builtin_prefetch(&it[item[i + k + AHEAD < n ? i + k + AHEAD : 0]]);
-            pk_cells(&to, &it[item[i + k]], &point[k]);
+            __builtin_prefetch(&p->cell[item[i + k + AHEAD < n ? i + k + AHEAD : 0]]);
+            point[k] = p->cell[item[i + k]];
         }
         int fours = (some + 3) / 4 * 4; /* with points without mass */
         for (int k = some; k < fours; k++) point[k] = point[0] * (window4){1, 1, 1, 0};
-        for (int h = 0; h < 1 + (p->par.interlace && it->size != PK_SAMPLE); h++) {
+        for (int h = 0; h < kind.meshes; h++) {
             const window4 shift = {0.5 * h, 0.5 * h, 0.5 * h, 0};
-            int64_t *mass = p->mass[it[item[i]].mesh][h];
-            if (whole) adder[order](r, fours, point, shift, far, mass);
-            for (int k = 0; k < some && !whole; k++) add_slowly(r, point[k] + shift, order, mass);
+            if (kind.whole) adder[kind.order](r, fours, point, shift, kind.far, mass[h]);
+            for (int k = 0; k < some && !kind.whole; k++)
+                add_slowly(r, point[k] + shift, kind.order, mass[h]);
         }
     }
 }
@@ -320,18 +357,20 @@ static int colour(int tile, int count)
 
 /* Tiles along x, of one mesh: first[x].. items of it. */
 static void add_column(const struct pk *p, const struct rows *r, const struct sorted *s,
-                       const struct pk_item *it, int column)
+                       bool sample, int column)
 {
     int y = column % s->count, z = column / s->count % s->count;
     const int64_t *first = s->first + (int64_t)column * s->count;
     int64_t *const *mass = p->mass[column / s->count / s->count];
-    bool far = 8 * p->plane * (size_t)p->fft->count[2] > FAR;
-    bool whole = !s->large && is_there(s, r, r->y, y) && is_there(s, r, r->z, z);
+    struct kind kind = {.order = sample ? PK_NGP : p->par.order,
+                        .meshes = 1 + (p->par.interlace && !sample),
+                        .whole = !s->large && is_there(s, r, r->y, y) && is_there(s, r, r->z, z),
+                        .far = 8 * p->plane * (size_t)p->fft->count[2] > FAR};
     for (int x = 0; x < s->count; x++) {
-        bool fetch = whole && x < s->count - 1 && first[x + 2] - first[x + 1] >= FETCH;
-        for (int h = 0; h < 2 && fetch; h++)
-            if (mass[h]) fetch_tile(r, s->bits, (int[3]){x + 1, y, z}, mass[h]);
-        add_tile(p, r, first[x + 1] - first[x], it, s->item + first[x], whole, far);
+        bool fetch = kind.whole && x < s->count - 1 && first[x + 2] - first[x + 1] >= FETCH;
+        for (int h = 0; h < kind.meshes && fetch; h++)
+            fetch_tile(r, s->bits, (int[3]){x + 1, y, z}, mass[h]);
+        add_tile(p, r, first[x + 1] - first[x], s->item + first[x], mass, kind);
     }
 }
 
@@ -348,7 +387,7 @@ void pk_points(struct pk *p, int64_t n, const struct pk_item *it)
         for (int k = 0; k < columns * p->nmesh; k++)
             if (colour(k % s.count, s.count) == c % colours &&
                 colour(k / s.count % s.count, s.count) == c / colours)
-                add_column(p, &r, &s, it, k);
+                add_column(p, &r, &s, it->size == PK_SAMPLE, k);
     }
     FREE(s.first);
     rows_fini(&r);
