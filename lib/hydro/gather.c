@@ -100,10 +100,13 @@ static void prefetch_missing(const struct gathered *g, lidx at)
 {
     const struct level *up = &g->m->lev[g->l - 1];
     lidx near[4] = {at / 8};
-    for (int d = 0; d < 3; d++) near[1 + d] = up->nbr[at / 8][2 * d + (at >> d & 1)];
-    for (int k = 0; k < 4; k++)
+    int n = g->par->interpol_type == 0 ? 1 : 4;
+    for (int d = 0; d < n - 1; d++) near[1 + d] = up->nbr[at / 8][2 * d + (at >> d & 1)];
+    for (int k = 0; k < n; k++)
         for (int v = 0; v < g->m->nvar && near[k] >= 0; v++)
             __builtin_prefetch(up->fld[FLD_U + v][near[k]], 0, 2);
+    for (int d = 0; d < 3 && g->m->gravity; d++)
+        __builtin_prefetch(up->fld[FLD_FX + d][near[0]], 0, 2);
 }
 
 void gather_prefetch(const struct gathered *g, int y, int z, int part)

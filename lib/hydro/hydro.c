@@ -207,31 +207,32 @@ void hydro_edge_import(struct mesh *m, int l, const struct hydro_par *p, lidx oc
     if (lv->edge[oct] >= 0) memcpy(edge_row(lv, oct, p), row, hydro_edge_row_bytes(p));
 }
 
-/* Adds the fluxes through those fine faces on side f of an own oct that lie in one plane: two for x
- * and y, four for z. */
-static void edge_add(const struct sweep *s, const struct level *lv, lidx i, int f,
-                     const double *flux)
+/* Adds the fluxes through those fine faces of an oct that lie in one plane to its register: na
+ * along x, nb along y, in rows w apart. */
+static inline __attribute__((always_inline)) void edge_add(double *restrict row, int nflux,
+                                                           const double *restrict flux, int w,
+                                                           int na, int nb, double sign)
 {
-    int w = s->in.w, nflux = s->nflux;
-    int na = f < 2 ? 1 : 2, nb = f == 2 || f == 3 ? 1 : 2; /* along x, along y */
-    double *row = edge_row(lv, i, s->par) + (size_t)f * (size_t)nflux;
-    for (int v = 0; v < nflux; v++) {
-        for (int b = 0; b < nb; b++) {
-            for (int a = 0; a < na; a++) {
-                double x = flux[v * PLANE_STRIDE + a + b * w] * 0.125;
-                row[v] += f & 1 ? x : -x;
-            }
-        }
-    }
+    for (int v = 0; v < nflux; v++, flux += PLANE_STRIDE)
+        for (int b = 0; b < nb; b++)
+            for (int a = 0; a < na; a++) row[v] += flux[a + b * w] * sign;
 }
 
 static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const double *flux)
 {
-    struct update *up = ctx;
+    const struct update *up = ctx;
     const struct places *p = &s->places;
-    for (uint32_t b = p->edge[f][z + 1][y + 1]; b; b &= b - 1) {
-        int x = __builtin_ctz(b) - 1;
-        edge_add(s, &up->m->lev[up->l], p->oct[z + 1][y + 1][x + 1], f, flux + 2 * x);
+    const struct level *lv = &up->m->lev[up->l];
+    const double sign = f & 1 ? 0.125 : -0.125;
+    for (uint32_t octs = p->edge[f][z + 1][y + 1]; octs; octs &= octs - 1) {
+        int x = __builtin_ctz(octs) - 1;
+        double *row = edge_row(lv, p->oct[z + 1][y + 1][x + 1], s->par) + f * s->nflux;
+        if (f < 2)
+            edge_add(row, s->nflux, flux + 2 * x, s->in.w, 1, 2, sign);
+        else if (f < 4)
+            edge_add(row, s->nflux, flux + 2 * x, s->in.w, 2, 1, sign);
+        else
+            edge_add(row, s->nflux, flux + 2 * x, s->in.w, 2, 2, sign);
     }
 }
 
@@ -373,18 +374,28 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
     }
 }
 
-/* Registers of fine octs across the six faces of each unrefined cell. */
+/* Registers of fine octs across the six faces of each unrefined cell. All are asked for before the
+ * first is waited for. */
 static void oct_collect(struct oct_work *o)
 {
     const struct level *lv = &o->up->m->lev[o->up->l], *fine = lv + 1;
-    int nflux = edge_nflux(o->up->par);
+    struct {
+        const double *row;
+        int c;
+    } found[48];
+    int n = 0, nflux = edge_nflux(o->up->par);
     for (int c = 0; c < 8; c++) {
         if (lv->child[o->i][c] >= 0) continue;
         for (int f = 0; f < 6; f++) {
             const double *row = hydro_register(lv, fine, o->i, c, f, nflux);
-            for (int v = 0; row && v < nflux; v++) o->w[v][c] += row[v];
+            if (!row) continue;
+            __builtin_prefetch(row);
+            found[n].row = row;
+            found[n++].c = c;
         }
     }
+    for (int i = 0; i < n; i++)
+        for (int v = 0; v < nflux; v++) o->w[v][found[i].c] += found[i].row[v];
 }
 
 /* Half a kick with the old density, at constant internal energy. */
@@ -403,34 +414,67 @@ static void oct_gravity(struct oct_work *o)
     }
 }
 
-/* Velocity component d of the cell across face f of cell c, and its distance: 1, or 1½ cells where
- * it is coarser. */
-static double velocity_across(const struct oct_work *o, int c, int f, double *distance)
+/* Velocity components of what is beside the cells of an oct below and above, and its distance in
+ * cells: 1, or 1½ where it is coarser. */
+struct beside {
+    double v[3][2][8], distance[3][2][8];
+};
+
+/* Component d in the eight cells of an oct of the level. */
+static inline void oct_velocity(const struct oct_work *o, lidx i, int d, double *restrict v)
+{
+    const struct level *lv = &o->up->m->lev[o->up->l];
+    const double *restrict r = lv->fld[FLD_U][i], *restrict u = lv->fld[FLD_U + 1 + d][i];
+    const double smallr = o->up->par->smallr;
+#pragma omp simd
+    for (int c = 0; c < 8; c++) v[c] = u[c] * (1.0 / hydro_max(r[c], smallr));
+}
+
+/* The one of the cell across face f of cell c, where the level has no oct. */
+static double velocity_across(const struct oct_work *o, int c, int f)
 {
     const struct update *up = o->up;
-    struct hydro_cell x = hydro_cell_across(up->m, up->l, o->i, c, f);
-    const struct level *lv = &up->m->lev[x.level];
-    *distance = 1.0;
-    if (x.level < up->l) *distance = 1.5;
-    if (x.oct >= 0)
-        return lv->fld[FLD_U + 1 + (f >> 1)][x.oct][x.cell] *
-               (1.0 / hydro_max(lv->fld[FLD_U][x.oct][x.cell], up->par->smallr));
-    double u[NVAR_MAX] = {0};
-    hydro_state_across(up->m, up->l, o->i, c, f, up->par, u);
+    double u[GAS_SCALARS];
+    hydro_gas_across(up->m, up->l, o->i, c, f, up->par, u);
     return u[1 + (f >> 1)] * (1.0 / hydro_max(u[0], up->par->smallr));
 }
 
-/* The divergence of the old velocities in the cells of an oct at the coarse–fine boundary. */
-static void oct_expansion_edge(const struct oct_work *o, double *div)
+static bool cell_at_face(int c, int f)
 {
-    double dx = o->up->dx;
+    return (c >> (f >> 1) & 1) == (f & 1);
+}
+
+static void oct_beside(const struct oct_work *o, struct beside *b)
+{
+    const lidx *nbr = o->up->m->lev[o->up->l].nbr[o->i];
+    for (int f = 0; f < 6; f++) {
+        int d = f >> 1, bit = 1 << d, first = f & 1 ? bit : 0;
+        double in[8], out[8], *v = b->v[d][f & 1], *distance = b->distance[d][f & 1];
+        bool coarse = nbr[f] == NBR_NONE; /* one cell across all of the face */
+        oct_velocity(o, o->i, d, in);
+        if (nbr[f] >= 0) oct_velocity(o, nbr[f], d, out);
+        for (int c = 0; c < 8; c++) {
+            bool beyond = cell_at_face(c, f);
+            if (beyond && nbr[f] < 0)
+                out[c ^ bit] = coarse && c != first ? out[first ^ bit] : velocity_across(o, c, f);
+            v[c] = beyond ? out[c ^ bit] : in[c ^ bit];
+            distance[c] = beyond && coarse ? 1.5 : 1.0;
+        }
+    }
+}
+
+/* The divergence of the old velocities in the cells of an oct at the coarse–fine boundary. */
+static void oct_expansion_edge(const struct oct_work *o, double *restrict div)
+{
+    const double dx = o->up->dx;
+    struct beside b;
+    oct_beside(o, &b);
+#pragma omp simd
     for (int c = 0; c < 8; c++) {
         div[c] = 0.0;
-        for (int d = 0; d < 3; d++) {
-            double a, b, lo = velocity_across(o, c, 2 * d, &a),
-                         hi = velocity_across(o, c, 2 * d + 1, &b);
-            div[c] += (hi - lo) / (a * dx + b * dx);
-        }
+        for (int d = 0; d < 3; d++)
+            div[c] += (b.v[d][1][c] - b.v[d][0][c]) /
+                      (b.distance[d][0][c] * dx + b.distance[d][1][c] * dx);
     }
 }
 

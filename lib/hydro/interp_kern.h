@@ -136,10 +136,12 @@ PTAH_HD_FN void hydro_interp_slopes(const struct hydro_par *p, const double (*a)
     int type = p->interpol_type, nv = p->nvar;
     for (int v = 0; v < nv; v++) {
         for (int d = 0; d < 3; d++) {
+            if (type == 0) {
+                w[d][v] = 0.0;
+                continue;
+            }
             double al = a[1 + 2 * d][v], ar = a[2 + 2 * d][v];
-            w[d][v] = type == 0   ? 0.0
-                      : type == 1 ? hydro_interp_minmod(a[0][v], al, ar)
-                                  : 0.25 * (ar - al);
+            w[d][v] = type == 1 ? hydro_interp_minmod(a[0][v], al, ar) : 0.25 * (ar - al);
         }
     }
     if (type != 2 && type != 4) return;
@@ -178,11 +180,11 @@ PTAH_HD_FN void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c,
                                  const struct hydro_par *p, double (*out)[8])
 {
     double a[7][NVAR_MAX], w[3][NVAR_MAX];
-    int nv = p->nvar;
+    int nv = p->nvar, near = p->interpol_type == 0 ? 0 : 6; /* neighbours that slopes need */
     for (int v = 0; v < nv; v++) a[0][v] = m->lev[l].fld[FLD_U + v][i][c];
-    for (int f = 0; f < 6; f++) hydro_state_across(m, l, i, c, f, p, a[1 + f]);
+    for (int f = 0; f < near; f++) hydro_state_across(m, l, i, c, f, p, a[1 + f]);
     if (p->interpol_var > 0)
-        for (int j = 0; j < 7; j++) hydro_interp_vars(p, a[j]);
+        for (int j = 0; j <= near; j++) hydro_interp_vars(p, a[j]);
     hydro_interp_slopes(p, a, w);
     for (int v = 0; v < nv; v++)
         for (int k = 0; k < 8; k++)
