@@ -7,7 +7,7 @@
 #include "tree/tree_priv.h"
 
 /* Up to so many points all pairs are the fastest; up to so many looks a point, the grid is. */
-enum { BRUTE_MOST = 64, GRID_MOST = 100, TUNER_BRUTE = 4096 };
+enum { BRUTE_MOST = 64, GRID_MOST = 100 };
 enum { AHEAD = 32 }; /* places that are fetched before they are needed */
 
 static const char *const NAME[TREE_METHODS] = {"auto", "brute force", "radix tree", "hash grid"};
@@ -15,58 +15,6 @@ static const char *const NAME[TREE_METHODS] = {"auto", "brute force", "radix tre
 const char *tree_method_name(enum tree_method m)
 {
     return NAME[m];
-}
-
-/* ---- the choice of the method ---- */
-
-static int log2_of(double x)
-{
-    return x > 0 && isfinite(x) ? (int)floor(log2(x)) : -1000;
-}
-
-static void tuner_place(const struct tree_points *p, double reach, int *size, int *far)
-{
-    double volume = 1;
-    for (int k = 0; k < 3; k++)
-        if (p->period[k] > 0) volume *= p->period[k];
-    *size = log2_of((double)p->n);
-    *far = log2_of(reach / cbrt(volume / (double)(p->n + 1)));
-}
-
-static struct tree_timing *tuner_row(struct tree_tuner *u, const struct tree_points *p,
-                                     double reach, bool make)
-{
-    int size, far;
-    tuner_place(p, reach, &size, &far);
-    for (int i = 0; i < u->n; i++)
-        if (u->row[i].size == size && u->row[i].reach == far) return &u->row[i];
-    if (!make || u->n == TREE_TUNER_ROWS) return NULL;
-    struct tree_timing *r = &u->row[u->n++];
-    *r = (struct tree_timing){.size = size, .reach = far};
-    return r;
-}
-
-/* All pairs are not tried where they must lose. */
-enum tree_method tree_tuner_choose(struct tree_tuner *u, const struct tree_points *p, double reach)
-{
-    const struct tree_timing *r = tuner_row(u, p, reach, false);
-    enum tree_method best = TREE_AUTO;
-    if (!r) return TREE_AUTO; /* the caller learns what that was */
-    for (int m = TREE_BRUTE; m < TREE_METHODS; m++) {
-        if (m == TREE_BRUTE && p->n > TUNER_BRUTE) continue;
-        if (!(r->seconds[m] > 0)) return (enum tree_method)m;
-        if (best == TREE_AUTO || r->seconds[m] < r->seconds[best]) best = (enum tree_method)m;
-    }
-    return best;
-}
-
-void tree_tuner_learn(struct tree_tuner *u, const struct tree_points *p, double reach,
-                      enum tree_method method, double seconds)
-{
-    struct tree_timing *r = tuner_row(u, p, reach, true);
-    if (!r || p->n == 0) return;
-    double each = fmax(seconds / (double)p->n, 1e-30), *best = &r->seconds[method];
-    if (!(*best > 0) || each < *best) *best = each;
 }
 
 enum tree_method tree_method_of(const struct tree *t)

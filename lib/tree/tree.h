@@ -75,20 +75,6 @@ int tree_nearest(const struct tree *t, const double x[3], const struct tree_near
  * by links of length <= link <= reach. label: [n]. */
 void tree_groups(const struct tree *t, double link, int32_t *label);
 
-/* Remembers how long the methods take, by the number of points and by link; takes the fastest.
- * Begins as zeros. No result depends on it. */
-enum { TREE_TUNER_ROWS = 64 };
-struct tree_tuner {
-    int n;
-    struct tree_timing {
-        int size, reach; /* binary logarithms: of n, of reach over the mean separation */
-        double seconds[TREE_METHODS]; /* per point; 0: not tried */
-    } row[TREE_TUNER_ROWS];
-};
-enum tree_method tree_tuner_choose(struct tree_tuner *u, const struct tree_points *p, double reach);
-void tree_tuner_learn(struct tree_tuner *u, const struct tree_points *p, double reach,
-                      enum tree_method method, double seconds);
-
 /* The distance of two coordinates by the shorter way; period infinite: there is one way only. */
 static inline double tree_apart(double a, double b, double period)
 {

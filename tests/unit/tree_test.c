@@ -413,23 +413,6 @@ static void test_memory(void)
     }
 }
 
-static void test_tuner(void)
-{
-    struct tree_tuner u = {0};
-    struct tree_points p = {.n = 1000, .period = {1, 1, 1}};
-    bool tried[TREE_METHODS] = {false};
-    for (int i = 0; i < 3; i++) {
-        enum tree_method m = tree_tuner_choose(&u, &p, 0.02);
-        tried[m] = true;
-        tree_tuner_learn(&u, &p, 0.02, m == TREE_AUTO ? TREE_RADIX : m, m == TREE_GRID ? 0.1 : 0.2);
-    }
-    CHECK(tried[TREE_AUTO] && tried[TREE_BRUTE] && tried[TREE_GRID], "not all methods are tried");
-    CHECK(tree_tuner_choose(&u, &p, 0.02) == TREE_GRID, "not the fastest");
-    CHECK(tree_tuner_choose(&u, &p, 0.2) == TREE_AUTO, "another link is not known yet");
-    tree_tuner_learn(&u, &p, 0.02, TREE_BRUTE, 0.01);
-    CHECK(tree_tuner_choose(&u, &p, 0.02) == TREE_BRUTE, "a faster time is not learnt");
-}
-
 /* ---- for tests/property/tree.py ---- */
 
 static int write_answer(const char *method, double radius, const char *path)
@@ -468,7 +451,6 @@ int main(int argc, char **argv)
     test_radii();
     test_order();
     test_bad();
-    test_tuner();
     test_sort();
     test_take();
     printf("%d passed, %d failed\n", passed, failed);
