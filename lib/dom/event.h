@@ -4,8 +4,9 @@
  * Whoever has an event gives it a place, a radius, an id, and a payload. It is sent to every rank
  * that owns an oct which its ball meets, across periodic borders as an image with its place shifted
  * by whole boxes, so that no receiver wraps anything. All ranks then apply what they have in the
- * order of ids, to their own cells alone. So the result has no order of ranks in it. What an event
- * takes from its cells, as a sum, is to be summed exactly (base/sum, comm_sum). */
+ * order of ids, to their own cells alone, which dom/bins finds. So the result has no order of ranks
+ * in it. What an event takes from its cells, as a sum, is to be summed exactly (base/sum,
+ * comm_sum). */
 #pragma once
 #include "comm/comm.h"
 #include "dom/domain.h"
@@ -36,7 +37,3 @@ MUST_USE enum err event_route_home(const struct comm *c, const struct domain *d,
                                    const struct mesh *m, int64_t n, size_t bytes, const void *rows,
                                    struct events *out);
 void events_free(struct events *e);
-
-/* This rank's own leaf cells that the ball meets, in Morton order. Local. */
-typedef void event_visit(struct mesh *m, int level, lidx oct, int cell, void *ctx);
-void event_cells(struct mesh *m, const struct event *e, event_visit *visit, void *ctx);

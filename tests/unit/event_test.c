@@ -82,18 +82,6 @@ static double strike(double u, const struct event *e, double strength)
     return 0.5 * u + strength * (double)e->id + e->x[0];
 }
 
-struct blow {
-    const struct event *e;
-    double strength;
-};
-
-static void hit(struct mesh *m, int l, lidx i, int c, void *ctx)
-{
-    const struct blow *b = ctx;
-    double *u = &m->lev[l].fld[FLD_U][i][c];
-    *u = strike(*u, b->e, b->strength);
-}
-
 static bool meets(const struct event *e, const double low[3], double side)
 {
     double d2 = 0;
@@ -102,6 +90,29 @@ static bool meets(const struct event *e, const double low[3], double side)
         d2 += d * d;
     }
     return d2 <= e->radius * e->radius;
+}
+
+static void lower_corner(const struct level *lv, lidx i, int c, double dx, double low[3])
+{
+    int64_t q[3];
+    okey_coords(lv->key[i], q);
+    for (int a = 0; a < 3; a++) low[a] = (double)(2 * q[a] + (c >> a & 1)) * dx;
+}
+
+/* This rank's own leaf cells that the ball meets. */
+static void hit_cells(struct world *w, const struct event *e, double strength)
+{
+    for (int l = LMIN; l <= LMAX; l++) {
+        const struct level *lv = &w->m.lev[l];
+        double dx = mesh_dx(&w->m, l), low[3];
+        for (lidx i = 0; i < lv->nown; i++) {
+            for (int c = 0; c < 8; c++) {
+                double *u = &lv->fld[FLD_U][i][c];
+                lower_corner(lv, i, c, dx, low);
+                if (lv->child[i][c] < 0 && meets(e, low, dx)) *u = strike(*u, e, strength);
+            }
+        }
+    }
 }
 
 /* What all events and images, in the order of ids and then of places, make of one cell. */
@@ -129,11 +140,9 @@ static void compare(const struct world *w)
         const struct level *lv = &w->m.lev[l];
         double dx = mesh_dx(&w->m, l);
         for (lidx i = 0; i < lv->nown; i++) {
-            int64_t q[3];
-            okey_coords(lv->key[i], q);
             for (int c = 0; c < 8; c++) {
                 double low[3], u = 0;
-                for (int a = 0; a < 3; a++) low[a] = (double)(2 * q[a] + (c >> a & 1)) * dx;
+                lower_corner(lv, i, c, dx, low);
                 if (lv->child[i][c] < 0) u = expected(w, low, dx);
                 wrong += lv->fld[FLD_U][i][c] != u;
                 touched += u != 0;
@@ -189,7 +198,7 @@ static void test_routing(enum domain_kind kind, const bool bounded[6], double bo
         memcpy(&l, got.payload + sizeof l * (size_t)i, sizeof l);
         whole &= memcmp(&l, &w->load[k], sizeof l) == 0 && v->radius == w->all[k].radius;
         sorted &= i == 0 || got.at[i - 1].id <= v->id;
-        event_cells(&w->m, v, hit, &(struct blow){v, l.strength});
+        hit_cells(w, v, l.strength);
     }
     CHECK(whole);
     CHECK(sorted);
