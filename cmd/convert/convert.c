@@ -6,13 +6,11 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/opt.h"
 #include "comm/lines.h"
 #include "convert.h"
+#include "out/program.h"
 #include "out/tidy.h"
 #include "out/version.h"
-
-enum { DONE = 0, TROUBLE = 2, GO_ON = -1 };
 
 static int convert_all(const struct request *r, const struct comm *c);
 

@@ -27,7 +27,7 @@ struct request {
     char **paths;
 };
 
-/* Reads the options into r. Returns the exit status, or -1 to continue. */
+/* Reads the options into r. Returns the exit status, or GO_ON (out/program.h). */
 int request_read(int argc, char **argv, struct request *r);
 /* Converts one checkpoint; path (size n) receives that of the result. (collective) */
 MUST_USE enum err convert_checkpoint(const struct request *r, const char *in, const struct comm *c,

@@ -4,9 +4,9 @@
 
 #include "base/opt.h"
 #include "convert.h"
-#include "out/version.h"
+#include "out/program.h"
 
-enum { GO_ON = -1, DONE = 0, TROUBLE = 2, RANKS_MAX = 99999, FILES_MAX = 100000 };
+enum { RANKS_MAX = 99999, FILES_MAX = 100000 };
 enum { LEVELMAX = 256, LEVELMIN, REGION, LEGACY, GAS, NAMED, FILES, MEMORY, FORCE };
 enum { COOLING = FORCE + 1, REDSHIFT, POINTS };
 
@@ -43,9 +43,11 @@ static const struct opt ROWS[] = {
     {'h', "help", NULL, "print a short help"},
     {0, NULL, NULL, NULL}};
 
-static const char SYNOPSIS[] =
-    "convert [options] DIR…   (DIR - : paths from standard input, one per line)";
-static const char PURPOSE[] = "Writes checkpoints in another format, for other ranks, or in part.";
+static const struct program PROGRAM = {
+    .name = "convert",
+    .synopsis = "convert [options] DIR…   (DIR - : paths from standard input, one per line)",
+    .purpose = "Writes checkpoints in another format, for other ranks, or in part.",
+    .rows = ROWS};
 
 static enum err get_int(const char *what, const char *value, long lo, long hi, int *x)
 {
@@ -172,28 +174,21 @@ static enum err check_together(const struct request *r)
     return OK;
 }
 
-static int refuse(void)
+/* Returns the exit status, or GO_ON. */
+static int set_option(int letter, const char *value, void *ctx)
 {
-    fprintf(stderr, "convert: %s (see convert -h)\n", err_message());
-    return TROUBLE;
+    struct request *r = ctx;
+    if (value && set_value(letter, value, r) != OK)
+        return program_refuse(&PROGRAM, err_message(), NULL);
+    if (!value) set_flag(letter, r);
+    return GO_ON;
 }
 
 int request_read(int argc, char **argv, struct request *r)
 {
-    struct opt_scan s;
-    opt_begin(&s, argc, argv, ROWS);
-    for (int c; (c = opt_next(&s)) != 0;) {
-        if (c == 'h') opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
-        if (c == 'V') version_print(stdout, &ptah_version, "convert", r->verbosity);
-        if (c == 'h' || c == 'V') return DONE;
-        if (c == OPT_BAD) {
-            fprintf(stderr, "%s\n", err_message());
-            return TROUBLE;
-        }
-        if (s.value && set_value(c, s.value, r) != OK) return refuse();
-        if (!s.value) set_flag(c, r);
-    }
-    r->paths = argv + s.index;
-    r->npath = argc - s.index;
-    return check_together(r) == OK ? GO_ON : refuse();
+    int first, status = program_read(&PROGRAM, argc, argv, set_option, r, &first);
+    if (status != GO_ON) return status;
+    r->paths = argv + first;
+    r->npath = argc - first;
+    return check_together(r) == OK ? GO_ON : program_refuse(&PROGRAM, err_message(), NULL);
 }

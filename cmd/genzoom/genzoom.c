@@ -7,12 +7,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
-#include "out/version.h"
+#include "out/program.h"
 #include "points.h"
 #include "report.h"
 #include "room.h"
 
-enum { DONE = 0, TROUBLE = 2, GO_ON = -1 };
 enum {
     BOX = 256,
     SPHERE,
@@ -69,9 +68,12 @@ static const struct opt ROWS[] = {
     {'h', "help", NULL, "print a short help"},
     {0, NULL, NULL, NULL}};
 
-static const char SYNOPSIS[] = "genzoom [options] ICDIR…";
-static const char PURPOSE[] =
-    "Writes the refinement mask of a zoom into GRAFIC2 initial conditions and prints its namelist.";
+static const struct program PROGRAM = {
+    .name = "genzoom",
+    .synopsis = "genzoom [options] ICDIR…",
+    .purpose = "Writes the refinement mask of a zoom into GRAFIC2 initial conditions and prints "
+               "its namelist.",
+    .rows = ROWS};
 
 struct options {
     int number, padding, levelmax, ranks, verbose;
@@ -106,9 +108,7 @@ int main(int argc, char **argv)
 
 static int usage(const char *what, const char *value)
 {
-    fprintf(stderr, "genzoom: %s%s%s (see genzoom -h)\n", what, value ? " " : "",
-            value ? value : "");
-    return TROUBLE;
+    return program_refuse(&PROGRAM, what, value);
 }
 
 static int set_number(const char *value, long least, long most, const char *what, int *out)
@@ -200,21 +200,16 @@ static int set_flag(int letter, struct options *o)
     case 'v':
         o->verbose++;
         return GO_ON;
-    case 'h':
-        opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
-        return DONE;
-    case 'V':
-        version_print(stdout, &ptah_version, "genzoom", o->verbose);
-        return DONE;
     default:
-        fprintf(stderr, "%s\n", err_message());
+        BUG_ON(true);
         return TROUBLE;
     }
 }
 
 /* Returns the exit status, or GO_ON. */
-static int set_option(int letter, const char *value, struct options *o)
+static int set_option(int letter, const char *value, void *ctx)
 {
+    struct options *o = ctx;
     switch (letter) {
     case 'i':
         return set_number(value, 0, NVAR_MAX - 5,
@@ -253,13 +248,11 @@ static int set_option(int letter, const char *value, struct options *o)
 
 static int parse(int argc, char **argv, struct options *o)
 {
-    struct opt_scan s;
-    int status;
-    opt_begin(&s, argc, argv, ROWS);
-    for (int c; (c = opt_next(&s)) != 0;)
-        if ((status = set_option(c, s.value, o)) != GO_ON) return status;
-    o->dirs = argv + s.index;
-    o->ndir = argc - s.index;
+    int first, status;
+    if ((status = program_read(&PROGRAM, argc, argv, set_option, o, &first)) != GO_ON)
+        return status;
+    o->dirs = argv + first;
+    o->ndir = argc - first;
     bool trace = o->kind == TRACE, points = trace || o->kind == POINTS;
     if (o->ndir == 0) return usage("no initial conditions are given", NULL);
     if (trace && !o->trace.halo && (!o->have_center || !(o->trace.radius > 0)))

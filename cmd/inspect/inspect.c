@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/opt.h"
 #include "comm/lines.h"
 
 /* modes whose functions are collective; the others are rank 0's */
@@ -22,7 +21,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
     comm_init(&argc, &argv, &o.c);
     int status = options_parse(argc, argv, &o);
-    if (status == OPTIONS_GO_ON) {
+    if (status == GO_ON) {
         log_init(o.c.rank == 0, o.quiet ? -1 : o.verbose);
         status = inspect_all(&o);
     }

@@ -5,6 +5,7 @@
 
 #include "ckpt/source.h"
 #include "comm/comm.h"
+#include "out/program.h"
 #include "view/map.h"
 #include "view/profile.h"
 
@@ -25,9 +26,6 @@ enum mode {
     CAMPAIGN,
     PROFILE
 };
-
-/* Exit status: the max over all checkpoints. */
-enum { DONE = 0, NO = 1, TROUBLE = 2 };
 
 /* Those of pictures are as in plot/picture.h. */
 enum file_format { FORMAT_NONE, FORMAT_PNG, FORMAT_SVG, FORMAT_PDF, FORMAT_NPY, FORMAT_TSV };
@@ -109,9 +107,7 @@ MUST_USE enum err contamination_print(const char *path, const struct options *o,
 
 const char *format_name(enum file_format f); /* png, svg, pdf, npy, tsv */
 
-enum { OPTIONS_GO_ON = -1 };
-/* Fills in o, whose member c is set; returns the exit status, or OPTIONS_GO_ON. Prints on rank 0
- * only. */
+/* Fills in o, whose member c is set; returns the exit status, or GO_ON. Prints on rank 0 only. */
 int options_parse(int argc, char **argv, struct options *o);
 
 /* JSON on stdout: an object a line. json_begin opens it, with the schema, its kind and the path,

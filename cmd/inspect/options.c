@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/opt.h"
-#include "out/version.h"
 #include "plot/colours.h"
 
 enum { PIXELS_MAX = 16384, BINS_MAX = 2048 };
@@ -143,13 +142,19 @@ static const struct opt ROWS[] = {
     {'h', "help", NULL, "print a short help"},
     {0, NULL, NULL, NULL}};
 
-static const char SYNOPSIS[] =
-    "inspect [options] DIR…   (DIR - : paths from standard input, one per line)\n"
-    "       inspect [options] A B      differences of two checkpoints";
-static const char PURPOSE[] =
-    "Prints what is in checkpoints: summary, digest, tree, parameters, "
-    "damage, differences, maps, profiles, phase diagrams, star formation, "
-    "halos, clumps, contamination.";
+/* Rank 0 speaks. */
+static struct program program_of(const struct options *o)
+{
+    return (struct program){
+        .name = "inspect",
+        .synopsis = "inspect [options] DIR…   (DIR - : paths from standard input, one per line)\n"
+                    "       inspect [options] A B      differences of two checkpoints",
+        .purpose = "Prints what is in checkpoints: summary, digest, tree, parameters, "
+                   "damage, differences, maps, profiles, phase diagrams, star formation, "
+                   "halos, clumps, contamination.",
+        .rows = ROWS,
+        .silent = o->c.rank > 0};
+}
 
 /* Options that not all modes take: bit m: mode m does. */
 enum {
@@ -223,10 +228,8 @@ struct parsing {
 
 static int usage(const struct options *o, const char *what, const char *value)
 {
-    if (o->c.rank == 0)
-        fprintf(stderr, "inspect: %s%s%s (see inspect -h)\n", what, value ? " " : "",
-                value ? value : "");
-    return TROUBLE;
+    struct program p = program_of(o);
+    return program_refuse(&p, what, value);
 }
 
 /* The index of a word in a list, -1: it is not there. */
@@ -251,27 +254,27 @@ static int set_memory(struct options *o, const char *value)
         return usage(o, "the memory must be at least 1M, such as 512M or 2G, not", value);
     o->memory = (size_t)x;
     o->has_memory = true;
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }
 
 static int set_tolerance(struct options *o, const char *value, double *x)
 {
     if (opt_reals(value, 1, x) != 1 || *x < 0)
         return usage(o, "a tolerance must be a number from 0, not", value);
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }
 
 static int set_pixels(struct parsing *p, const char *value)
 {
     if (!opt_int(value, 1, PIXELS_MAX, &p->pixels))
         return usage(p->o, "the pixels must be 1 to 16384, not", value);
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }
 
 static int set_length(struct options *o, const char *value, const char *what, double *x)
 {
     if (opt_reals(value, 1, x) != 1 || !(*x > 0 && *x <= 1)) return usage(o, what, value);
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }
 
 static int set_centre(struct options *o, const char *value)
@@ -279,8 +282,7 @@ static int set_centre(struct options *o, const char *value)
     struct map_options *m = &o->map;
     bool good = opt_reals(value, 3, m->centre) == 3;
     for (int d = 0; d < 3; d++) good &= m->centre[d] >= 0 && m->centre[d] <= 1;
-    return good ? OPTIONS_GO_ON
-                : usage(o, "the centre must be three numbers from 0 to 1, not", value);
+    return good ? GO_ON : usage(o, "the centre must be three numbers from 0 to 1, not", value);
 }
 
 static int set_sphere(struct options *o, const char *value)
@@ -294,7 +296,7 @@ static int set_sphere(struct options *o, const char *value)
     for (int d = 0; d < 3 && good; d++) good = x[d] >= 0 && x[d] <= 1;
     good = good && x[3] > 0 && x[3] <= 0.5;
     return good
-               ? OPTIONS_GO_ON
+               ? GO_ON
                : usage(
                      o,
                      "a sphere must be X,Y,Z,R in units of the box, R up to 0.5, or densest,R, not",
@@ -310,7 +312,7 @@ static int set_profile(struct options *o, const char *value)
         return usage(o, "a profile is around X,Y,Z,R in units of the box, R up to 0.5, not", value);
     memcpy(o->profile.centre, x, sizeof o->profile.centre);
     o->profile.radius = x[3];
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }
 
 static int set_halos_option(struct parsing *p, int letter, const char *value)
@@ -324,20 +326,20 @@ static int set_halos_option(struct parsing *p, int letter, const char *value)
         if (!opt_int(value, 1, 1 << 30, &members))
             return usage(o, "the least number of members must be a number from 1, not", value);
         h->least = members;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     case MEMBERS:
         h->members = value;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     case BOUND:
         h->bound = true;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     case PLOT:
         h->plot = value;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     default:
         if (opt_reals(value, 1, x) != 1 || !(*x > 0 && *x < 1e6))
             return usage(o, "this must be a number above 0 and below a million:", value);
-        return OPTIONS_GO_ON;
+        return GO_ON;
     }
 }
 
@@ -347,7 +349,7 @@ static int set_range(struct options *o, const char *value)
     if (opt_reals(value, 2, x) != 2 || !(x[0] < x[1]))
         return usage(o, "the range must be two ascending numbers, not", value);
     o->map.lo = x[0], o->map.hi = x[1], o->map.has_range = true;
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }
 
 /* An axis of the diagram. */
@@ -358,7 +360,7 @@ static int set_axis(struct parsing *p, int axis, const char *value)
     if (opt_reals(value, 2, x) != 2 || !(x[0] > 0 && x[1] > x[0]))
         return usage(p->o, "the range of an axis must be two ascending positive numbers, not",
                      value);
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }
 
 static int set_word(struct parsing *p, int letter, const char *value)
@@ -394,7 +396,7 @@ static int set_word(struct parsing *p, int letter, const char *value)
             return usage(o, "the colours must be inferno, viridis or grey, not", value);
         o->map.colours = k;
     }
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }
 
 static int set_map_option(struct parsing *p, int letter, const char *value)
@@ -403,7 +405,7 @@ static int set_map_option(struct parsing *p, int letter, const char *value)
     switch (letter) {
     case 'o':
         o->out = value;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     case 'n':
         return set_pixels(p, value);
     case CENTRE:
@@ -417,13 +419,13 @@ static int set_map_option(struct parsing *p, int letter, const char *value)
     case RECENT:
         if (opt_reals(value, 1, &o->map.recent) != 1 || !(o->map.recent > 0))
             return usage(o, "the time must be above 0, in Myr, not", value);
-        return OPTIONS_GO_ON;
+        return GO_ON;
     case RANGE:
         return set_range(o, value);
     case LOG:
     case LINEAR:
         o->map.scale = letter == LOG ? SCALE_LOG : SCALE_LINEAR;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     default:
         return set_word(p, letter, value);
     }
@@ -453,10 +455,13 @@ static bool set_mode(struct parsing *p, int letter, const char *value)
     return true;
 }
 
-static int set_option(struct parsing *p, int letter, const char *value)
+/* Returns the exit status, or GO_ON. */
+static int set_option(int letter, const char *value, void *ctx)
 {
+    struct parsing *p = ctx;
     struct options *o = p->o;
-    if (set_mode(p, letter, value)) return letter == RADIAL ? set_profile(o, value) : OPTIONS_GO_ON;
+    for (int i = 0; ROWS[i].letter; i++) p->given[i] |= OPT_LETTER(&ROWS[i]) == letter;
+    if (set_mode(p, letter, value)) return letter == RADIAL ? set_profile(o, value) : GO_ON;
     switch (letter) {
     case RTOL:
     case ATOL:
@@ -465,16 +470,16 @@ static int set_option(struct parsing *p, int letter, const char *value)
         return set_memory(o, value);
     case FORCE:
         o->force = true;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     case HTML:
         o->html = value;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     case BARE:
         o->bare = true;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     case 'u':
         o->map.physical = o->profile.physical = o->physical = true;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     case LINK:
     case LEAST:
     case MEMBERS:
@@ -486,7 +491,7 @@ static int set_option(struct parsing *p, int letter, const char *value)
     case SET:
         if (o->nset == SETS) return usage(o, "there are more than 32 options --set", NULL);
         o->set[o->nset++] = value;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     case DENSITY:
     case TEMPERATURE:
         return set_axis(p, letter == TEMPERATURE, value);
@@ -494,22 +499,13 @@ static int set_option(struct parsing *p, int letter, const char *value)
         return set_sphere(o, value);
     case 'j':
         o->json = true;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     case 'q':
         o->quiet = true;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     case 'v':
         o->verbose++;
-        return OPTIONS_GO_ON;
-    case 'h':
-        if (o->c.rank == 0) opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
-        return DONE;
-    case 'V':
-        if (o->c.rank == 0) version_print(stdout, &ptah_version, "inspect", o->verbose);
-        return DONE;
-    case OPT_BAD:
-        if (o->c.rank == 0) fprintf(stderr, "%s\n", err_message());
-        return TROUBLE;
+        return GO_ON;
     default:
         return set_map_option(p, letter, value);
     }
@@ -526,7 +522,7 @@ static int find_format(struct parsing *p, const char *file, int known, enum file
     if (end && !p->format && !(k && known >> k & 1))
         return usage(p->o, "the ending of this file names no format of its kind (-f does):", file);
     *format = p->format ? p->format : k ? (enum file_format)k : usual;
-    if (*format == FORMAT_NONE || known >> *format & 1) return OPTIONS_GO_ON;
+    if (*format == FORMAT_NONE || known >> *format & 1) return GO_ON;
     return usage(p->o, "there is no file of this kind in the format", format_name(*format));
 }
 
@@ -560,10 +556,10 @@ static int check_plot(struct parsing *p)
 {
     struct options *o = p->o;
     int verdict = find_format(p, o->out, DRAWINGS, FORMAT_NONE, &o->format);
-    if (verdict != OPTIONS_GO_ON) return verdict;
+    if (verdict != GO_ON) return verdict;
     if (o->out && !o->format)
         return usage(o, "a plot must be FILE.png, FILE.svg or FILE.pdf, not", o->out);
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }
 
 static int check_stars(struct parsing *p)
@@ -594,7 +590,7 @@ static int check_halos(struct parsing *p)
     if (o->many && (o->halos.plot || o->halos.members))
         return usage(o, "--plot and --members are for one checkpoint only", NULL);
     if (o->densest) return usage(o, "--halos takes the sphere X,Y,Z,R, not densest,R", NULL);
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }
 
 /* An option that the mode does not take. */
@@ -613,7 +609,7 @@ static int check_taken(const struct parsing *p)
         snprintf(what + n, sizeof what - (size_t)n, " takes this option: --%s", ROWS[i].name);
         return usage(p->o, what, NULL);
     }
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }
 
 static int check_options(struct parsing *p)
@@ -632,7 +628,7 @@ static int check_options(struct parsing *p)
     if (p->again & (A_MAP | A_PROFILE))
         return usage(o, "a map or a profile at a time: -m or --profile is given twice", NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
-    if ((status = check_taken(p)) != OPTIONS_GO_ON) return status;
+    if ((status = check_taken(p)) != GO_ON) return status;
     o->many = o->mode != COMPARE && (o->npath > 1 || piped);
     if (o->html && o->many) return usage(o, "--html is for one directory only", NULL);
     if (o->out && o->many && o->mode != SINKS)
@@ -654,8 +650,8 @@ static int check_options(struct parsing *p)
 int options_parse(int argc, char **argv, struct options *o)
 {
     struct parsing p = {.o = o};
-    struct opt_scan s;
-    int status;
+    const struct program self = program_of(o);
+    int first, status;
     o->memory = (size_t)512 << 20;
     o->map = (struct map_options){
         .axis = 2, .pixels = 512, .centre = {0.5, 0.5, 0.5}, .width = 1, .depth = 1, .recent = 100};
@@ -663,12 +659,8 @@ int options_parse(int argc, char **argv, struct options *o)
     o->stars.bins = 50;
     o->profile.bins = 30;
     o->halos = (struct halos_options){.link = 0.2, .least = 20, .sigma8 = 0.81, .ns = 0.96};
-    opt_begin(&s, argc, argv, ROWS);
-    for (int c; (c = opt_next(&s)) != 0;) {
-        for (int i = 0; ROWS[i].letter; i++) p.given[i] |= OPT_LETTER(&ROWS[i]) == c;
-        if ((status = set_option(&p, c, s.value)) != OPTIONS_GO_ON) return status;
-    }
-    o->paths = argv + s.index;
-    o->npath = argc - s.index;
+    if ((status = program_read(&self, argc, argv, set_option, &p, &first)) != GO_ON) return status;
+    o->paths = argv + first;
+    o->npath = argc - first;
     return check_options(&p);
 }

@@ -12,15 +12,12 @@
 #include "formats/formats.h"
 #include "grafic.h"
 #include "io/stream.h"
-#include "out/version.h"
+#include "out/program.h"
 #include "output.h"
 #include "plot/picture.h"
 
 enum {
-    DONE = 0,
-    TROUBLE = 2,
-    LOST, /* nothing can be printed any more */
-    GO_ON = -1,
+    LOST = TROUBLE + 1, /* nothing can be printed any more */
     PAIRS_MAX = 16,
     INTERLACE = 256,
     NO_INTERLACE,
@@ -53,10 +50,12 @@ static const struct opt ROWS[] = {
     {'h', "help", NULL, "print a short help"},
     {0, NULL, NULL, NULL}};
 
-static const char SYNOPSIS[] =
-    "pk [options] CHECKPOINT|ICDIR…   (- : paths from standard input, one per line)";
-static const char PURPOSE[] =
-    "Prints the power spectra of checkpoints of any format, and of GRAFIC initial conditions.";
+static const struct program PROGRAM = {
+    .name = "pk",
+    .synopsis = "pk [options] CHECKPOINT|ICDIR…   (- : paths from standard input, one per line)",
+    .purpose =
+        "Prints the power spectra of checkpoints of any format, and of GRAFIC initial conditions.",
+    .rows = ROWS};
 
 struct options {
     struct pk_par par;
@@ -120,8 +119,7 @@ static int work(const struct comm *c, struct options *o)
 
 static int usage(const char *what, const char *value)
 {
-    fprintf(stderr, "pk: %s%s%s (see pk -h)\n", what, value ? " " : "", value ? value : "");
-    return TROUBLE;
+    return program_refuse(&PROGRAM, what, value);
 }
 
 static int set_number(const char *value, long least, long most, const char *what, int *out)
@@ -189,8 +187,9 @@ static int set_species(const char *value, struct options *o)
 }
 
 /* Returns the exit status, or GO_ON. */
-static int set_option(int letter, const char *value, struct options *o)
+static int set_option(int letter, const char *value, void *ctx)
 {
+    struct options *o = ctx;
     switch (letter) {
     case 's':
         o->species_given = true;
@@ -232,28 +231,20 @@ static int set_option(int letter, const char *value, struct options *o)
     case 'v':
         o->verbose++;
         return GO_ON;
-    case 'h':
-        opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
-        return DONE;
-    case 'V':
-        version_print(stdout, &ptah_version, "pk", o->verbose);
-        return DONE;
     default:
-        fprintf(stderr, "%s\n", err_message());
+        BUG_ON(true);
         return TROUBLE;
     }
 }
 
 static int parse(int argc, char **argv, struct options *o)
 {
-    struct opt_scan s;
-    int status;
+    int first, status;
     set_species("all", o);
-    opt_begin(&s, argc, argv, ROWS);
-    for (int c; (c = opt_next(&s)) != 0;)
-        if ((status = set_option(c, s.value, o)) != GO_ON) return status;
-    o->paths = argv + s.index;
-    o->npath = argc - s.index;
+    if ((status = program_read(&PROGRAM, argc, argv, set_option, o, &first)) != GO_ON)
+        return status;
+    o->paths = argv + first;
+    o->npath = argc - first;
     if (o->npath == 0) return usage("no checkpoint is given", NULL);
     if (!o->log_bins && o->mesh_given && o->bins > o->par.n)
         return usage("there are more bins than modes along an axis: lower -k or raise "

@@ -15,10 +15,9 @@
 #include "comm/lines.h"
 #include "formats/formats.h"
 #include "io/file.h"
+#include "out/program.h"
 #include "out/tidy.h"
 #include "out/version.h"
-
-enum { DONE = 0, TROUBLE = 2, GO_ON = -1 };
 
 static const struct opt ROWS[] = {
     {OPT_OLD('n'), "ranks", "M", "write for M ranks (default: as many as wrote the input)"},
@@ -40,10 +39,12 @@ static const struct opt ROWS[] = {
     {'h', "help", NULL, "print a short help"},
     {0, NULL, NULL, NULL}};
 
-static const char SYNOPSIS[] =
-    "repartition [options] IN…   (IN - : paths from standard input, one per line)";
-static const char PURPOSE[] =
-    "Writes a checkpoint for another number of ranks, with balanced domains, in bounded memory.";
+static const struct program PROGRAM = {
+    .name = "repartition",
+    .synopsis = "repartition [options] IN…   (IN - : paths from standard input, one per line)",
+    .purpose = "Writes a checkpoint for another number of ranks, with balanced domains, in bounded "
+               "memory.",
+    .rows = ROWS};
 
 static int parse(int argc, char **argv, struct options *o);
 static int repartition_all(const struct options *o, const struct comm *c);
@@ -73,9 +74,7 @@ int main(int argc, char **argv)
 
 static int usage(const char *what, const char *value)
 {
-    fprintf(stderr, "repartition: %s%s%s (see repartition -h)\n", what, value ? " " : "",
-            value ? value : "");
-    return TROUBLE;
+    return program_refuse(&PROGRAM, what, value);
 }
 
 static int set_ranks(const char *value, struct options *o)
@@ -128,8 +127,9 @@ static int set_format(const char *value, struct options *o)
 }
 
 /* Returns the exit status, or GO_ON. */
-static int set_option(int letter, const char *value, struct options *o)
+static int set_option(int letter, const char *value, void *ctx)
 {
+    struct options *o = ctx;
     switch (letter) {
     case 'n':
         return set_ranks(value, o);
@@ -160,28 +160,19 @@ static int set_option(int letter, const char *value, struct options *o)
     case 'v':
         o->verbose++;
         break;
-    case 'h':
-        opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
-        return DONE;
-    case 'V':
-        version_print(stdout, &ptah_version, "repartition", o->verbose);
-        return DONE;
     default:
-        fprintf(stderr, "%s\n", err_message());
-        return TROUBLE;
+        BUG_ON(true);
     }
     return GO_ON;
 }
 
 static int parse(int argc, char **argv, struct options *o)
 {
-    struct opt_scan s;
-    int status;
-    opt_begin(&s, argc, argv, ROWS);
-    for (int c; (c = opt_next(&s)) != 0;)
-        if ((status = set_option(c, s.value, o)) != GO_ON) return status;
-    o->paths = argv + s.index;
-    o->npath = argc - s.index;
+    int first, status;
+    if ((status = program_read(&PROGRAM, argc, argv, set_option, o, &first)) != GO_ON)
+        return status;
+    o->paths = argv + first;
+    o->npath = argc - first;
     if (o->npath == 0) return usage("no checkpoint is given", NULL);
     if (o->memory_given && o->chunk) return usage("--memory and --chunk exclude each other", NULL);
     if (o->hdf5 && (o->ranks_given || o->order_given || o->weights_given))

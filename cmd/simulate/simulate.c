@@ -12,6 +12,7 @@
 #include "comm/lines.h"
 #include "io/dir.h"
 #include "io/file.h"
+#include "out/program.h"
 #include "out/version.h"
 #include "param/param.h"
 #include "sim/sim.h"
@@ -44,81 +45,93 @@ static const struct opt rows[] = {
 struct request {
     const char *outdir, *restart, *profile, *like, *namelist;
     int verbosity, check, ranks; /* check: times that -n is given */
-    bool force, change_model, list, version, help;
+    bool force, change_model, list;
     bool made; /* outdir, by this run */
     int nset;
     char **set;
 };
 
-static const char usage[] = "simulate [options] run.nml [group/name=value …]";
+static const struct program PROGRAM = {
+    .name = "simulate",
+    .synopsis = "simulate [options] run.nml [group/name=value …]",
+    .purpose = "Advances gas, dark matter and gravity on an octree, from a RAMSES namelist to "
+               "checkpoints.",
+    .rows = rows};
 
 static bool is_piped(const char *path)
 {
     return strcmp(path, "-") == 0;
 }
 
-static bool request_read(int argc, char **argv, struct request *r)
+/* Returns the exit status, or GO_ON. */
+static int set_option(int letter, const char *value, void *ctx)
 {
-    struct opt_scan o;
-    *r = (struct request){.outdir = "."};
-    opt_begin(&o, argc, argv, rows);
-    for (int c; (c = opt_next(&o)) != 0;) {
-        switch (c) {
-        case 'o':
-            r->outdir = o.value;
-            break;
-        case 'r':
-            r->restart = o.value;
-            break;
-        case 'f':
-            r->force = true;
-            break;
-        case CHANGE_MODEL:
-            r->change_model = true;
-            break;
-        case 'n':
-            r->check++;
-            break;
-        case LIKE:
-            r->like = o.value;
-            break;
-        case 'p':
-            r->list = true;
-            break;
-        case 'j':
-            r->profile = o.value;
-            break;
-        case 'v':
-            r->verbosity++;
-            break;
-        case 'q':
-            r->verbosity = -1;
-            break;
-        case 'V':
-            r->version = true;
-            break;
-        case 'h':
-            r->help = true;
-            break;
-        case RANKS:
-            if (opt_int(o.value, 1, 1 << 24, &r->ranks)) break;
-            err_set(ERR_PARAM, "simulate: the ranks must be a number from 1, not %s", o.value);
-            /* fall through */
-        default:
-            fprintf(stderr, "%s\n", err_message());
-            return false;
-        }
+    struct request *r = ctx;
+    switch (letter) {
+    case 'o':
+        r->outdir = value;
+        break;
+    case 'r':
+        r->restart = value;
+        break;
+    case 'f':
+        r->force = true;
+        break;
+    case CHANGE_MODEL:
+        r->change_model = true;
+        break;
+    case 'n':
+        r->check++;
+        break;
+    case LIKE:
+        r->like = value;
+        break;
+    case 'p':
+        r->list = true;
+        break;
+    case 'j':
+        r->profile = value;
+        break;
+    case 'v':
+        r->verbosity++;
+        break;
+    case 'q':
+        r->verbosity = -1;
+        break;
+    case RANKS:
+        if (!opt_int(value, 1, 1 << 24, &r->ranks))
+            return program_refuse(&PROGRAM, "the ranks must be a number from 1, not", value);
+        break;
+    default:
+        BUG_ON(true);
     }
-    argc -= o.index;
-    argv += o.index;
+    return GO_ON;
+}
+
+static int request_read(int argc, char **argv, struct request *r)
+{
+    int first;
+    *r = (struct request){.outdir = "."};
+    int status = program_read(&PROGRAM, argc, argv, set_option, r, &first);
+    if (status != GO_ON) return status;
+    argc -= first;
+    argv += first;
     if (argc > 0) r->namelist = argv[0];
     r->nset = argc > 1 ? argc - 1 : 0;
     r->set = argv + 1;
-    if (!r->restart || !r->namelist || !is_piped(r->restart) || !is_piped(r->namelist)) return true;
-    fputs("simulate: the namelist and the path to resume from cannot both come from standard "
-          "input\n",
-          stderr);
-    return false;
+    if (r->list) {
+        param_list(stdout);
+        return DONE;
+    }
+    if (!r->namelist) {
+        fprintf(stderr, "simulate: no namelist is given\nusage: %s\n", PROGRAM.synopsis);
+        return TROUBLE;
+    }
+    if (!r->restart || !is_piped(r->restart) || !is_piped(r->namelist)) return GO_ON;
+    return program_refuse(&PROGRAM,
+                          "the namelist and the path to resume from cannot both come from standard "
+                          "input",
+                          NULL);
 }
 
 /* Rank 0 reads the namelist, whole; all ranks get the text. */
@@ -215,35 +228,17 @@ int main(int argc, char **argv)
 {
     struct request r;
     struct comm c;
-    if (!request_read(argc, argv, &r)) return 2;
-    if (r.help) {
-        opt_usage(stdout, usage,
-                  "Advances gas, dark matter and gravity on an octree, from a RAMSES namelist to "
-                  "checkpoints.",
-                  rows);
-        return log_stdout_end("simulate") ? 0 : 2;
-    }
-    if (r.version) {
-        version_print(stdout, &ptah_version, "simulate", r.verbosity);
-        return log_stdout_end("simulate") ? 0 : 2;
-    }
-    if (r.list) {
-        param_list(stdout);
-        return log_stdout_end("simulate") ? 0 : 2;
-    }
-    if (!r.namelist) {
-        fprintf(stderr, "simulate: no namelist is given\nusage: %s\n", usage);
-        return 2;
-    }
+    int status = request_read(argc, argv, &r);
+    if (status != GO_ON) return log_stdout_end("simulate") ? status : TROUBLE;
     comm_init(&argc, &argv, &c);
     struct sim *s = mem_zero(sizeof *s, "run");
     struct params *p = mem_zero(sizeof *p, "parameters");
     char *text = NULL;
     s->out.provenance = version_provenance(&ptah_version, "simulate", argc, argv);
     enum err e = simulate(&r, &c, s, p, &text);
-    int status = e == ERR_STOPPED                                    ? 75
-                 : e != OK || (s->end.status == 0 && ferror(stdout)) ? 2
-                                                                     : s->end.status;
+    status = e == ERR_STOPPED                                    ? 75
+             : e != OK || (s->end.status == 0 && ferror(stdout)) ? TROUBLE
+                                                                 : s->end.status;
     if (e != OK && c.rank == 0) fprintf(stderr, "simulate: %s\n", err_message());
     if (e != OK && r.made) dir_unmake(r.outdir);
     mem_free((void *)(uintptr_t)s->out.provenance);

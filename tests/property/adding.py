@@ -24,31 +24,36 @@ import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 
 PROGRAM = r'''/* count: the number of leaf cells in a checkpoint. */
+#include <stdbool.h>
 #include <stdio.h>
 
-#include "base/opt.h"
+#include "base/log.h"
+#include "out/program.h"
 
-enum { DONE = 0, TROUBLE = 2 };
+static const struct opt ROWS[] = {{'q', "quiet", NULL, "print nothing"},
+                                  {'V', "version", NULL, "print the version"},
+                                  {'h', "help", NULL, "print a short help"},
+                                  {0}};
 
-static const struct opt ROWS[] = {
-    {'h', "help", NULL, "print a short help"}, {'V', "version", NULL, "print the version"}, {0}};
+static const struct program PROGRAM = {
+    .name = "count", .synopsis = "count [-q] DIR…", .purpose = "Counts arguments.", .rows = ROWS};
+
+static int set_option(int letter, const char *value, void *quiet)
+{
+    *(bool *)quiet |= letter == 'q';
+    return GO_ON;
+}
 
 int main(int argc, char **argv)
 {
-    struct opt_scan s;
-    opt_begin(&s, argc, argv, ROWS);
-    for (int c; (c = opt_next(&s)) != 0;) switch (c) {
-        case 'h':
-            opt_usage(stdout, "count [options] DIR", "Counts arguments.", ROWS);
-            return DONE;
-        case 'V':
-            puts("ptah count 0.1");
-            return DONE;
-        default:
-            return TROUBLE;
-        }
-    printf("%d\n", argc - s.index);
-    return DONE;
+    bool quiet = false;
+    int first, status = program_read(&PROGRAM, argc, argv, set_option, &quiet, &first);
+    if (status == GO_ON) {
+        if (first == argc) return program_refuse(&PROGRAM, "no directory is given", NULL);
+        if (!quiet) printf("%d\n", argc - first);
+        status = DONE;
+    }
+    return log_stdout_end("count") ? status : TROUBLE;
 }
 '''
 
@@ -61,6 +66,9 @@ count \- counts arguments
 .SH DESCRIPTION
 Prints the number of arguments.
 .SH OPTIONS
+.TP
+\fB\-q\fR, \fB\-\-quiet\fR
+Print nothing.
 .TP
 \fB\-V\fR, \fB\-\-version\fR
 Print the version.

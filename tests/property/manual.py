@@ -54,6 +54,8 @@ def main():
         tables[name] = options_of_help(r.out)
         r = ptah.Run([ptah.program(name), '-V'], '.')
         v.same('%s -V: one line' % name, (r.status, len(r.out.splitlines())), (0, 1))
+        r = ptah.Run([ptah.program(name), '-vV'], '.')
+        v.same('%s -vV: more lines' % name, (r.status, len(r.out.splitlines()) > 1), (0, True))
     check_letters(v, tables)
     v.end()
 
