@@ -114,7 +114,7 @@ static enum err load_cells(struct walk *w, struct hdf5_open_set *s, int64_t at, 
 }
 
 /* Where flags are not stored, refined cells are flagged to stay refined. */
-static enum err load_tree(struct walk *w, int l, int64_t at, int n)
+static enum err load_tree(struct walk *w, int64_t at, int n)
 {
     const int64_t *v = (const int64_t *)w->store;
     TRY(load_cells(w, &w->son, at, n, w->raw, w->store));
@@ -206,7 +206,7 @@ static enum err read_level(struct walk *w, int l, int piece, source_octs_fn *fn,
         int n = end - at < OCTS ? (int)(end - at) : OCTS;
         TRY(load_keys(w, l, at, n));
         if (w->s->pick && !w->s->pick->octs(w->s->pick->ctx, l, n, w->key)) continue;
-        TRY(load_tree(w, l, at, n));
+        TRY(load_tree(w, at, n));
         if (w->values) TRY(load_values(w, at, n));
         struct source_octs o = {.level = l,
                                 .n = n,

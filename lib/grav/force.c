@@ -78,8 +78,8 @@ static void force_analytic(struct mesh *m, int l, const struct grav_par *p)
     ghosts_set(m, l, SET_FORCE, true);
 }
 
-void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double fourpi,
-                double mass, const double com[3], const struct grav_par *p)
+void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double mass,
+                const double com[3], const struct grav_par *p)
 {
     if (p->gravity_type > 0) {
         force_analytic(m, l, p);

@@ -77,8 +77,8 @@ void grav_forget(struct grav_par *p, int l);
 
 /* FX..FZ of level l from PHI (5-point gradient), own and ghosts valid on return. gravity_type > 0:
  * analytic. */
-void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double fourpi,
-                double mass, const double com[3], const struct grav_par *p);
+void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double mass,
+                const double com[3], const struct grav_par *p);
 
 /* Interpolated potential of the 8 cells of the (missing) oct in cell `cell` of oct i of level l
  * (local; interpolation of docs/method/grav.md), for boundary values. mass and com as in grav_solve

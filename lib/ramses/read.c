@@ -360,9 +360,8 @@ static void make_family(const struct source *s, int64_t n, const void *const *co
 }
 
 /* Positions first: they decide whether the rest is needed. */
-static enum err part_batches(struct ramses *r, struct fort_in *f, int file,
-                             const struct fort_rec *rec, const char *type, int64_t npart,
-                             source_parts_fn *fn, void *ctx)
+static enum err part_batches(struct ramses *r, struct fort_in *f, const struct fort_rec *rec,
+                             const char *type, int64_t npart, source_parts_fn *fn, void *ctx)
 {
     const struct source *s = r->s;
     int64_t b = CKPT_PART_BATCH;
@@ -417,7 +416,7 @@ static enum err parts_of(struct ramses *r, struct fort_in *f, int file, source_p
         if (!r->made_family || i != r->s->column_at[COL_FAMILY])
             TRY(step_column(f, &r->s->part[i], npart, &rec[i], &type[i]));
     TRY(fort_at_end(f));
-    return part_batches(r, f, file, rec, type, npart, fn, ctx);
+    return part_batches(r, f, rec, type, npart, fn, ctx);
 }
 
 enum err ramses_read_parts(struct ramses *r, int file, source_parts_fn *fn, void *ctx)

@@ -51,7 +51,7 @@ struct forecast {
 /* ---- octs ---- */
 
 /* Octs of a complete level in the box of a rank and around it, relative to those in it. */
-static double with_layer(const struct sim *s, int ranks, int l)
+static double with_layer(int ranks, int l)
 {
     double side[3], whole = ldexp(1, l - 1), in = 1, out = 1;
     for (int d = 0; d < 3; d++) side[d] = whole;
@@ -75,7 +75,7 @@ static void count_octs(const struct sim *s, struct forecast *f)
     double parents = 1;
     for (int l = 1; l <= s->mesh.levelmax; l++) {
         f->own[l] = (double)s->noct[l] / f->ranks;
-        f->here[l] = f->own[l] * with_layer(s, f->ranks, l);
+        f->here[l] = f->own[l] * with_layer(f->ranks, l);
         f->updates += l == s->mesh.levelmin ? 8 * (double)s->noct[l] : 0;
         if (l <= s->mesh.levelmin) continue;
         parents *= s->time.nsubcycle[l - 1];

@@ -89,8 +89,8 @@ enum err step_first_phi(struct sim *s, int l, int icount)
 
 enum err step_force(struct sim *s, int l, int icount)
 {
-    grav_force(&s->mesh, &s->comm, l, time_fraction(s, l, icount), sim_fourpi(s), s->matter.mass,
-               s->matter.com, &s->grav);
+    grav_force(&s->mesh, &s->comm, l, time_fraction(s, l, icount), s->matter.mass, s->matter.com,
+               &s->grav);
     return OK;
 }
 

@@ -38,8 +38,8 @@ static void unpack(struct sink_copies *c, size_t bytes)
     c->here.bytes = bytes;
 }
 
-static enum err route(const struct sink_place *p, const struct sinks *s, size_t bytes,
-                      const void *rows, struct sink_copies *c)
+static enum err route(const struct sink_place *p, size_t bytes, const void *rows,
+                      struct sink_copies *c)
 {
     size_t row = sizeof(struct label) + bytes;
     char *out = mem_new(row * (size_t)c->n + 1, "sinks");
@@ -70,14 +70,14 @@ enum err sink_call(const struct sink_place *p, const struct sinks *s, const bool
         c.which[c.n++] = i;
     }
     *out = c;
-    return route(p, s, bytes, rows, out);
+    return route(p, bytes, rows, out);
 }
 
 enum err sink_call_again(const struct sink_place *p, const struct sinks *s, size_t bytes,
                          const void *rows, struct sink_copies *c)
 {
     events_free(&c->here);
-    return route(p, s, bytes, rows, c);
+    return route(p, bytes, rows, c);
 }
 
 /* Sums are sent in one piece behind the number of their sink. */

@@ -209,7 +209,7 @@ static struct grav_report solve(struct bench *x, struct grav_dev *g, struct grav
     bool done;
     if (!g) {
         rep = grav_solve(m, &alone, l, 1, mean, 0, 1, com, p);
-        grav_force(m, &alone, l, 0, 1, 1, com, p);
+        grav_force(m, &alone, l, 0, 1, com, p);
         return rep;
     }
     fail_if(grav_dev_solve(g, m, l, 1, mean, 0, 1, com, p, &rep, &done));

@@ -120,7 +120,7 @@ static void force(struct device *d, struct mesh *m, int l, double tfrac, const s
     if (d)
         CHECK(grav_dev_force(d->grav, m, l, tfrac, MASS, COM) == OK);
     else
-        grav_force(m, &alone, l, tfrac, 2.5, MASS, COM, p);
+        grav_force(m, &alone, l, tfrac, MASS, COM, p);
 }
 
 static void keep_phi(struct device *d, struct mesh *m, int l)

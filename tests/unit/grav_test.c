@@ -62,7 +62,7 @@ static struct grav_report world_solve(struct world *w, struct grav_par *p, doubl
             double t = l > m->levelmin ? tfrac * pass : 0;
             rep = grav_solve(m, &w->c, l, w->fourpi * (1 + 0.5 * pass), w->rho_tot, t, w->mass,
                              w->com, p);
-            grav_force(m, &w->c, l, t, w->fourpi, w->mass, w->com, p);
+            grav_force(m, &w->c, l, t, w->mass, w->com, p);
         }
     return rep;
 }
@@ -663,7 +663,7 @@ static void test_analytic(void)
     struct world w;
     world_make(&w, &all, DOMAIN_KSECTION, 3, 3, 2.0, true, NULL);
     struct grav_par p = {.gravity_type = 2, .gravity_params = {3, 0.1, 0.4, 0.5, 0.6}};
-    grav_force(&w.m, &w.c, 3, 0, 0, 0, NULL, &p);
+    grav_force(&w.m, &w.c, 3, 0, 0, NULL, &p);
     double x[3], worst = 0;
     struct level *lv = &w.m.lev[3];
     for (lidx i = 0; i < lv->noct; i++) {
@@ -673,7 +673,7 @@ static void test_analytic(void)
     }
     check(all_max(worst) < 1e-12, "analytic point mass");
     p.gravity_type = 1;
-    grav_force(&w.m, &w.c, 3, 0, 0, 0, NULL, &p);
+    grav_force(&w.m, &w.c, 3, 0, 0, NULL, &p);
     check(lv->noct == 0 || lv->fld[FLD_FZ][0][3] == 0.4, "analytic constant field");
     p = (struct grav_par){.gravity_type = -2, .gravity_params = {0.5, 1, 1, 1}};
     check(fabs(grav_analytic_density(&p, (double[3]){1, 1, 3}) - 1.0 / 18) < 1e-15,
@@ -697,7 +697,7 @@ static void test_disc(void)
                          .unit_d = 3e-24};
     double worst = 0, most = 0, dx = mesh_dx(&w.m, 3),
            unit = 4 * PI * 6.67408e-8 * p.unit_d * p.unit_t * p.unit_t;
-    grav_force(&w.m, &w.c, 3, 0, 0, 0, NULL, &p);
+    grav_force(&w.m, &w.c, 3, 0, 0, NULL, &p);
     p.gravity_type = -3;
     const struct level *lv = &w.m.lev[3];
     for (lidx i = 0; i < lv->nown; i++) {
