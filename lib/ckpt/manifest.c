@@ -287,24 +287,3 @@ enum err manifest_check_sum(const struct manifest *m, const char *dir, const cha
     TRY(check_size(path, r, bytes));
     return check_sum(path, r, sum);
 }
-
-enum err manifest_check(const struct manifest *m, const char *dir, int64_t *bad, int64_t *bytes)
-{
-    char path[PATH_MAX], first[1024];
-    int64_t wrong = 0;
-    enum err result = OK;
-    *bytes = 0;
-    for (int64_t i = 0; i < m->n; i++) {
-        if (snprintf(path, sizeof path, "%s/%s", dir, m->row[i].name) >= (int)sizeof path)
-            FAIL(ERR_FILE, "%.80s…: path too long", dir);
-        enum err err = check_row(path, &m->row[i]);
-        *bytes += m->row[i].bytes;
-        if (err == OK) continue;
-        if (wrong++ == 0) {
-            result = err;
-            snprintf(first, sizeof first, "%s", err_message());
-        }
-    }
-    if (bad) *bad = wrong;
-    return result == OK ? OK : err_set(result, "%s", first);
-}

@@ -55,7 +55,3 @@ MUST_USE enum err manifest_check_file(const struct manifest *m, const char *dir,
 /* The same where the caller has read the file and gives its size and sum. */
 MUST_USE enum err manifest_check_sum(const struct manifest *m, const char *dir, const char *name,
                                      int64_t bytes, uint64_t sum);
-/* Checks all files. The error is that of the first bad one; *bad (may be NULL) counts them, *bytes
- * those read. */
-MUST_USE enum err manifest_check(const struct manifest *m, const char *dir, int64_t *bad,
-                                 int64_t *bytes);

@@ -83,14 +83,6 @@ int comm_share_threads(const struct comm *c)
     return omp_get_max_threads();
 }
 
-_Noreturn void comm_abort(int status)
-{
-    int started = 0;
-    MPI_Initialized(&started);
-    if (started) MPI_Abort(MPI_COMM_WORLD, status);
-    exit(status);
-}
-
 void comm_barrier(const struct comm *c)
 {
     if (c->size > 1) MPI_Barrier(MPI_COMM_WORLD);

@@ -34,7 +34,6 @@ void comm_nodes(struct comm *c);
 /* Without OMP_NUM_THREADS the ranks of a node divide its processors among their threads. Returns
  * the number of threads. (collective) */
 int comm_share_threads(const struct comm *c);
-_Noreturn void comm_abort(int status);
 void comm_barrier(const struct comm *c);
 /* Tells tools that count or time the calls of MPI that a coarse step begins (MPI_Pcontrol). Nothing
  * else happens. */

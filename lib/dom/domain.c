@@ -3,7 +3,6 @@
 #include "dom/domain_priv.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -146,30 +145,4 @@ void domain_bound_keys(const struct domain *d, double *bound)
 {
     BUG_ON(d->kind != DOMAIN_HILBERT);
     for (int r = 0; r <= d->nrank; r++) bound[r] = (double)d->hilb.bound[r];
-}
-
-void domain_print(const struct domain *d, char *buf, size_t size)
-{
-    if (!size) return;
-    buf[0] = 0;
-    struct text t = {buf, size};
-    if (d->kind == DOMAIN_KSECTION) {
-        ksection_print(d, &t);
-        return;
-    }
-    double whole = (double)d->hilb.bound[d->nrank];
-    for (int r = 0; r < d->nrank && t.left > 1; r++)
-        text_add(&t, "rank %d  Hilbert %.6f to %.6f\n", r, (double)d->hilb.bound[r] / whole,
-                 (double)d->hilb.bound[r + 1] / whole);
-}
-
-void text_add(struct text *t, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vsnprintf(t->at, t->left, fmt, ap);
-    va_end(ap);
-    size_t used = n < 0 ? 0 : (size_t)n < t->left ? (size_t)n : t->left - 1;
-    t->at += used;
-    t->left -= used;
 }

@@ -112,5 +112,3 @@ struct domain_tree {
 };
 void domain_tree(const struct domain *d, struct domain_tree *t);
 void domain_tree_free(struct domain_tree *t);
-/* k-section only: one line per node, to be printed (inspect -t, log -v): written into buf. */
-void domain_print(const struct domain *d, char *buf, size_t size);

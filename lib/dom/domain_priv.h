@@ -64,14 +64,6 @@ int ksection_rank(const struct domain *d, int level, okey key);
 int ksection_whole(const struct domain *d, int level, okey key);
 int ksection_near(const struct domain *d, int me, int level, okey key, int *rank);
 
-/* Text into a buffer of fixed size; what does not fit is cut off. */
-struct text {
-    char *at;
-    size_t left;
-};
-void text_add(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void ksection_print(const struct domain *d, struct text *t);
-
 void hilbert_plan(struct domain *d); /* room for bounds */
 void hilbert_uniform(struct domain *d);
 void hilbert_finish(struct domain *d);

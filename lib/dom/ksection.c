@@ -257,32 +257,6 @@ void domain_tree_free(struct domain_tree *t)
     FREE(t->high);
 }
 
-static void print_node(const struct domain *d, const struct node *n, struct text *t)
-{
-    const struct group g = n->group;
-    text_add(t, "%*s", 2 * n->level, "");
-    if (node_is_leaf(n))
-        text_add(t, "rank %d\n", g.first);
-    else
-        text_add(t, "ranks %d-%d  %c at", g.first, g.first + g.n - 1,
-                 "xyz"[d->ksec.axis[n->level]]);
-    if (node_is_leaf(n)) return;
-    int axis = d->ksec.axis[n->level], children = node_children(d, n);
-    for (int j = 0; j < children - 1; j++)
-        text_add(t, " %.6f", (double)node_child(d, n, j).side[axis][1] / (double)d->extent);
-    text_add(t, "\n");
-    for (int j = 0; j < children && t->left > 1; j++) {
-        struct node child = node_child(d, n, j);
-        print_node(d, &child, t);
-    }
-}
-
-void ksection_print(const struct domain *d, struct text *t)
-{
-    struct node root = root_of(d);
-    print_node(d, &root, t);
-}
-
 /* ---- who is near ---- */
 
 static void ball_descend(const struct domain_ball *b, const struct node *n)

@@ -76,25 +76,6 @@ void param_init(struct params *p)
     for (int i = 0; i < PARAM_ROWS; i++) param_reset(p, param_row_at(i));
 }
 
-enum err param_read(struct params *p, const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f) FAIL(ERR_FILE, "cannot open the namelist %s: %s", path, strerror(errno));
-    size_t room = 1 << 16, bytes = 0, got;
-    char *text = mem_new(room, "namelist");
-    while ((got = fread(text + bytes, 1, room - bytes, f)) > 0 && bytes <= NML_BYTES_MAX) {
-        bytes += got;
-        if (bytes == room) text = mem_grow(text, room *= 2, "namelist");
-    }
-    bool bad = ferror(f);
-    int why = errno;
-    fclose(f);
-    enum err err = bad ? err_set(ERR_FILE, "cannot read the namelist %s: %s", path, strerror(why))
-                       : param_read_text(p, text, bytes, path);
-    mem_free(text);
-    return err;
-}
-
 enum err param_read_text(struct params *p, const char *text, size_t bytes, const char *file)
 {
     param_init(p);

@@ -8,9 +8,9 @@
  * a level-wise array it belongs to level levelmin.
  *
  * A name that RAMSES or cuRAMSES knows is never "unknown", and never silently ignored: see enum
- * param_status. Order of use: param_read, any number of param_set, then param_check once. All
- * local: with many ranks, let one read and broadcast the text (param_read_text) or the struct,
- * which is plain memory, and large: keep it on the heap. */
+ * param_status. Order of use: param_read_text, any number of param_set, then param_check once.
+ * All local: with many ranks, let one read and broadcast the text or the struct, which is plain
+ * memory, and large: keep it on the heap. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,9 +66,8 @@ struct params {
 };
 
 void param_init(struct params *p); /* all defaults */
-/* Defaults, then the file. Errors give file, line, group, name and the allowed values. */
-MUST_USE enum err param_read(struct params *p, const char *path);
-/* The same from memory; `file` is used in messages only. */
+/* Defaults, then the text of a namelist. Errors give file, line, group, name and the allowed
+ * values; `file` is used in messages only. */
 MUST_USE enum err param_read_text(struct params *p, const char *text, size_t bytes,
                                   const char *file);
 /* Parameters of another program or another version: settings that this program does not know are
@@ -107,9 +106,6 @@ bool param_given(const struct params *p, const char *group, const char *name);
 int param_given_count(const struct params *p, const char *group, const char *name);
 
 void param_list(FILE *out); /* every parameter: type, default, range, status, help (simulate -p) */
-/* The values in force, one a line, `group/name = value`, each of which param_set accepts. Arrays up
- * to what was set. Caller frees with mem_free. */
-char *param_text(const struct params *p);
 /* Everything that was given, as a namelist: that of a run with settings on the command line. The
  * caller frees it with mem_free. */
 char *param_namelist(const struct params *p);

@@ -80,36 +80,18 @@ static int column_length(const struct params *p, const struct param_row *row, in
     return n;
 }
 
-static void print_row(FILE *f, const struct params *p, const struct param_row *row,
-                      const char *group)
+static void print_row(FILE *f, const struct params *p, const struct param_row *row)
 {
-    const char *slash = *group ? "/" : "";
     int count = p->count[param_row_index(row)];
     for (int j = 0; row->n2 > 1 && j < count; j++) {
         int n = column_length(p, row, j);
         if (n == 0) continue;
-        fprintf(f, "%s%s%s(1,%d) = ", group, slash, row->name, j + 1);
+        fprintf(f, "%s(1,%d) = ", row->name, j + 1);
         print_elements(f, p, row, n, j);
     }
     if (row->n2 > 1 || (row->array && !count)) return;
-    fprintf(f, "%s%s%s = ", group, slash, row->name);
+    fprintf(f, "%s = ", row->name);
     print_elements(f, p, row, row->array ? count : 1, 0);
-}
-
-char *param_text(const struct params *p)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *f = open_memstream(&text, &bytes);
-    BUG_ON(!f);
-    const char *why;
-    for (int i = 0; i < PARAM_ROWS; i++) {
-        const struct param_row *row = param_row_at(i);
-        bool in_force = row->status == PARAM_HONOURED || row->status == PARAM_LIMIT;
-        if ((in_force || p->given[i]) && param_group_read(p, row->group, &why))
-            print_row(f, p, row, row->group);
-    }
-    return mem_close_text(f, &text, &bytes, "parameter text");
 }
 
 char *param_namelist(const struct params *p)
@@ -127,7 +109,7 @@ char *param_namelist(const struct params *p)
             if (!p->given[i] || strcmp(row->group, group->name) != 0) continue;
             if (!open) fprintf(f, "\n&%s\n", group->namelist);
             open = true;
-            print_row(f, p, row, "");
+            print_row(f, p, row);
         }
         if (open) fputs("/\n", f);
     }

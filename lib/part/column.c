@@ -27,13 +27,6 @@ const struct part_column *part_column(const struct part_columns *s, int c)
     return c < COL_COUNT ? &TABLE[c] : &s->further[c - COL_COUNT];
 }
 
-int part_column_of_name(const char *name)
-{
-    for (int c = 0; c < COL_COUNT; c++)
-        if (strcmp(TABLE[c].name, name) == 0) return c;
-    return -1;
-}
-
 int part_column_find(const struct part_columns *s, const char *name)
 {
     for (int c = 0; c < s->n; c++)

@@ -47,8 +47,7 @@ struct part_columns {
 void part_columns_init(struct part_columns *s); /* those that every run has */
 /* Column c, lent; s is not used for those of the table, and may then be NULL. */
 const struct part_column *part_column(const struct part_columns *s, int c);
-/* Of the table · of s; −1: there is none of this name. */
-int part_column_of_name(const char *name);
+/* −1: there is none of this name. */
 int part_column_find(const struct part_columns *s, const char *name);
 /* A further column, or the one that has the name; type f is kept as d. Returns its number, −1 if
  * there is no room. */
