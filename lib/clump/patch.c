@@ -193,7 +193,7 @@ static int edge_order(const void *a, const void *b)
 }
 
 /* Sorts edges; of those between the same peaks the highest remains. */
-int64_t edges_tidy(int64_t n, struct edge *e)
+static int64_t edges_tidy(int64_t n, struct edge *e)
 {
     int64_t kept = 0;
     qsort(e, (size_t)n, sizeof *e, edge_order);

@@ -122,8 +122,6 @@ void image_near(const struct mesh *m, const double to[3], double x[3]);
 /* Cells, peaks, labels of own and ghost cells. (collective) */
 MUST_USE enum err patch_find(struct finder *f);
 void patch_edges(struct finder *f); /* saddle points (collective) */
-/* sorted by a, b; the highest of each pair remains: how many */
-int64_t edges_tidy(int64_t n, struct edge *e);
 /* f->edge := those of all ranks whose a is this rank's (collective) */
 void edges_send(struct finder *f, int64_t n, const struct edge *e);
 void patch_ghosts(struct finder *f); /* labels of ghost cells := owners' (collective) */

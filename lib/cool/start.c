@@ -45,8 +45,9 @@ static double step_root(struct history_step *s)
     return T2;
 }
 
-double start_evolve(const struct mean_cell *m, const struct uv *uv, double a_end, double step,
-                    double *electrons)
+/* T2 in K at a_end, in steps da/a; *electrons: n_e/n_H then. */
+static double evolve(const struct mean_cell *m, const struct uv *uv, double a_end, double step,
+                     double *electrons)
 {
     double a = A_START, comoving = T_CMB * a / MU_START;
     double nH = m->omega_b * RHO_C * m->h * m->h * COOL_X / COOL_MH;
@@ -76,7 +77,7 @@ double start_floor(const struct mean_cell *m, const struct uv *uv)
     for (int i = 0; i < 100 && (high - low) / high > 1e-3; i++) {
         double electrons;
         trial.j_floor = 0.5 * (low + high);
-        start_evolve(m, &trial, a_end, 0.05, &electrons);
+        evolve(m, &trial, a_end, 0.05, &electrons);
         *(electrons > wanted ? &high : &low) = trial.j_floor;
     }
     return trial.j_floor;
@@ -91,6 +92,6 @@ enum err start_temperature(const struct mean_cell *m, const struct uv *uv, doubl
             "cooling=.true. needs initial conditions after a=%g, where its thermal history begins: "
             "they are at a=%g",
             A_START, a);
-    *T2 = start_evolve(m, uv, a, 0.02, &electrons);
+    *T2 = evolve(m, uv, a, 0.02, &electrons);
     return OK;
 }

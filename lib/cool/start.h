@@ -8,9 +8,6 @@ struct mean_cell {
     double h, omega_b, omega_m, omega_l;
 };
 
-/* T2 in K at a_end, in steps da/a; *electrons: n_e/n_H then. */
-double start_evolve(const struct mean_cell *m, const struct uv *uv, double a_end, double step,
-                    double *electrons);
 /* uv->j_floor such that n_e/n_H = 1.2e-5 sqrt(Ω_m)/(h Ω_b) before reionisation (Peebles 1993). */
 double start_floor(const struct mean_cell *m, const struct uv *uv);
 /* T2 of the gas at a. Error if a is not above 1e-4. */

@@ -23,7 +23,8 @@ static void lay_out(struct hdf5_file *f, hdf5_fill *fill, const void *ctx);
 static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first, int64_t n,
                          const void *p);
 
-int hdf5_size(char type)
+/* Bytes of a value. */
+static int size_of(char type)
 {
     return type == 'd' || type == 'q' ? 8 : type == 'i' ? 4 : type == 'h' ? 2 : 1;
 }
@@ -158,7 +159,7 @@ void hdf5_small(struct hdf5_file *f, const char *path, char type, int64_t n, con
     H5Dclose(d);
     int64_t k = f->nsum + f->nsmall++;
     f->sum = mem_grow(f->sum, sizeof *f->sum * (size_t)(k + 1), "checkpoint");
-    f->sum[k] = checksum_of(p, (size_t)(n * hdf5_size(type)));
+    f->sum[k] = checksum_of(p, (size_t)(n * size_of(type)));
     hdf5_attr(f, path, "checksum", 'q', 1, &k);
 }
 
@@ -249,7 +250,7 @@ enum err hdf5_create(struct hdf5_file *f, hdf5_fill *fill, const void *ctx)
 void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void *p)
 {
     struct hdf5_set *s = &f->set[set];
-    int64_t size = hdf5_size(s->type);
+    int64_t size = size_of(s->type);
     BUG_ON(n && (first % s->block || first + n > s->n || (n % s->block && first + n != s->n)));
 #pragma omp parallel for schedule(dynamic)
     for (int64_t b = 0; b < n; b += s->block)
@@ -285,7 +286,7 @@ struct chunk_head {
 static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first, int64_t n,
                          const void *p)
 {
-    int64_t size = hdf5_size(s->type), chunk = s->block < s->n ? s->block : s->n,
+    int64_t size = size_of(s->type), chunk = s->block < s->n ? s->block : s->n,
             nblock = (n + s->block - 1) / s->block;
     size_t room = compressBound((uLong)(chunk * size)), slot = sizeof(struct chunk_head) + room;
     f->packed = mem_grow(f->packed, (size_t)f->npacked + slot * (size_t)nblock + 1, "checkpoint");

@@ -69,5 +69,3 @@ void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void
  * (collective with deflate) */
 void hdf5_turn(struct hdf5_file *f);
 MUST_USE enum err hdf5_close(struct hdf5_file *f); /* checksums, sync (collective, agreed) */
-
-int hdf5_size(char type);

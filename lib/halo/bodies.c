@@ -23,7 +23,7 @@ void halo_set_room(struct halo_set *s, int64_t n)
     s->id = resize(s->id, n, sizeof *s->id, "halos: ids");
 }
 
-void halo_set_free(struct halo_set *s)
+static void set_free(struct halo_set *s)
 {
     for (int k = 0; k < 3; k++) {
         FREE(s->x[k]);
@@ -37,8 +37,8 @@ void halo_set_free(struct halo_set *s)
 
 void halo_bodies_free(struct halo_bodies *b)
 {
-    halo_set_free(&b->dark);
-    halo_set_free(&b->others);
+    set_free(&b->dark);
+    set_free(&b->others);
 }
 
 static bool is_finite(const struct halo_body *b)

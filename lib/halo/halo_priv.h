@@ -25,7 +25,6 @@ struct halo_space {
 
 /* Room for n bodies; those there remain. */
 void halo_set_room(struct halo_set *s, int64_t n);
-void halo_set_free(struct halo_set *s);
 /* A tree over the bodies, which are sorted as it wants them; (*order)[i] (owner: caller, FREE): the
  * former place of body i. Local. */
 MUST_USE enum err halo_set_plant(const struct halo_space *s, struct halo_set *set, int32_t **order,

@@ -18,8 +18,25 @@ static const double MOST = 0.25;       /* of the gas of a cell, in a step, by al
 static const double EFFICIENCY = 0.1;  /* without spins */
 static const double M_SUN = 1.9891e33; /* g */
 
-struct hole_law hole_law(const struct params *par, const struct hydro_par *hydro,
-                         const struct cosmo_par *cosmo, double aexp, double dx)
+/* Code units at the time of the step. */
+struct hole_law {
+    double aexp;              /* of this time */
+    double G, dx;             /* of gravity; of a finest cell, at constant physical size */
+    bool bondi, drag;         /* do they accrete, are they dragged? */
+    double dense;             /* threshold of star formation: gas above it is boosted */
+    double boost, boost_drag; /* exponents */
+    double v2_most;           /* cap of the square of the relative velocity */
+    double f_bondi, x_floor;  /* factor of accretion below this Eddington ratio */
+    double eddington;         /* mass per time and mass at an efficiency of 1 */
+    double sun;               /* solar mass */
+    bool spin, arrested, self_gravity;
+    double gamma, smallr, smallc;
+    int nvar;
+};
+
+/* dx: of a finest cell, at constant physical size; cosmo: NULL without. */
+static struct hole_law law_at(const struct params *par, const struct hydro_par *hydro,
+                              const struct cosmo_par *cosmo, double aexp, double dx)
 {
     const struct param_physics *p = &par->physics;
     struct units u = units_at(&par->units, cosmo, aexp);
@@ -58,7 +75,8 @@ static double relative2(const struct hole_law *law, const struct sink *s)
     return fmin(square(w), law->v2_most);
 }
 
-double hole_kernel2(const struct hole_law *law, const struct sink *s)
+/* The square of the scale of its kernel, from the gas that it found last. */
+static double kernel2_of(const struct hole_law *law, const struct sink *s)
 {
     double r = hole_kernel(law->G, s->m, s->c2, s->c2 > 0 ? relative2(law, s) : 0, law->dx);
     return r * r;
@@ -147,7 +165,8 @@ static void sum_levels(const struct sink *s, int levelmin, int levelmax, struct 
     }
 }
 
-void hole_rates(const struct hole_law *law, int levelmin, int levelmax, struct sink *s)
+/* From the gas of its cloud, by level: rates, and what the hole remembers of the gas. */
+static void set_rates(const struct hole_law *law, int levelmin, int levelmax, struct sink *s)
 {
     struct sink_gas g;
     s->efficiency = law->spin ? spin_efficiency(s->spinmag) : EFFICIENCY;
@@ -183,7 +202,7 @@ static double drag_share(const struct hole_law *law, const struct sink *s, doubl
 
 static struct meal meal_of(const struct hole_law *law, const struct sink *s, double dt)
 {
-    struct meal e = {.kernel2 = hole_kernel2(law, s)};
+    struct meal e = {.kernel2 = kernel2_of(law, s)};
     memcpy(e.v, s->v, sizeof e.v);
     if (!(s->volume > 0)) return e;
     e.mass = s->rate * dt / s->volume;
@@ -284,7 +303,7 @@ static void take_all(const struct sink_run *s, int l, struct sum *sums)
 
 static void rates(const struct sink_run *s, struct sink *a)
 {
-    hole_rates(s->sinks->own, s->mesh->levelmin, s->mesh->levelmax, a);
+    set_rates(s->sinks->own, s->mesh->levelmin, s->mesh->levelmax, a);
 }
 
 /* Cells are those around the places where the copies were made. */
@@ -326,7 +345,7 @@ static void law(const struct sink_run *s)
 {
     struct sink_state *k = s->sinks;
     double dx = mesh_dx(s->mesh, s->mesh->levelmax) / s->aexp;
-    struct hole_law now = hole_law(s->par, s->hydro, s->cosmo, s->aexp, dx);
+    struct hole_law now = law_at(s->par, s->hydro, s->cosmo, s->aexp, dx);
     if (k->own)
         keep_saved(&k->table, ((struct hole_law *)k->own)->aexp, now.aexp);
     else
@@ -336,7 +355,7 @@ static void law(const struct sink_run *s)
 
 static void visit(const struct sink_run *s, const struct sink *a, struct sink_visit *v)
 {
-    v->kernel2 = hole_kernel2(s->sinks->own, a);
+    v->kernel2 = kernel2_of(s->sinks->own, a);
     memcpy(v->v, a->v, sizeof v->v);
 }
 

@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool stream_would_replace(const char *path)
+/* Is something there, and no device or the like? */
+static bool would_replace(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
@@ -14,8 +15,7 @@ bool stream_would_replace(const char *path)
 
 enum err stream_may_write(const char *path, bool force)
 {
-    if (!force && stream_would_replace(path))
-        FAIL(ERR_FILE, "%s: exists; --force replaces it", path);
+    if (!force && would_replace(path)) FAIL(ERR_FILE, "%s: exists; --force replaces it", path);
     return OK;
 }
 

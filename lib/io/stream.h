@@ -12,8 +12,7 @@ struct stream {
     char path[PATH_MAX], part[PATH_MAX]; /* part: the name until the end; empty: it has its own */
 };
 
-bool stream_would_replace(const char *path); /* something is there, and no device or the like */
-/* An error if it would, unless forced. */
+/* An error if something is there that would be replaced (no device or the like), unless forced. */
 MUST_USE enum err stream_may_write(const char *path, bool force);
 MUST_USE enum err stream_open(struct stream *s, const char *path);
 /* why: errno of what went wrong meanwhile, or 0. Syncs, and closes in any case. */

@@ -39,7 +39,8 @@ static struct role role_of(const char *name)
     return r;
 }
 
-int ramses_stored_fields(const struct ramses_out *w, bool grav, int *first)
+/* The fields of a source that are written, gas or gravity; *first: index in o.stored. */
+static int written_fields(const struct ramses_out *w, bool grav, int *first)
 {
     *first = grav ? w->o.nhydro : 0;
     if (!grav) return w->o.nhydro;
@@ -106,7 +107,7 @@ enum err ramses_write_stored(const struct ramses_out *w, const char *path, bool 
 {
     struct fort_out f;
     struct role role[CKPT_FIELDS];
-    int first, nvar = ramses_stored_fields(w, grav, &first);
+    int first, nvar = written_fields(w, grav, &first);
     for (int v = 0; v < nvar; v++) role[v] = role_of(w->o.stored[first + v].name);
     if (grav) first -= w->o.nhydro;
     ramses_out_create(&f, w, path);

@@ -3,6 +3,4 @@
 #pragma once
 #include "ramses/out.h"
 
-/* The fields of a source that are written, gas or gravity; *first: index in o.stored. */
-int ramses_stored_fields(const struct ramses_out *w, bool grav, int *first);
 MUST_USE enum err ramses_write_stored(const struct ramses_out *w, const char *path, bool grav);

@@ -33,6 +33,7 @@
 #include "sim/sim.h"
 
 static void note_home(struct sim *s);
+static char *history(const struct sim *s);
 
 void sim_output_setup(struct sim *s)
 {
@@ -289,9 +290,9 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     struct ckpt_head h;
     struct sink_run sinks = sim_sinks(s);
     TRY(sinks_store(&sinks, &s->restart.rest.sinks));
-    char *history = sim_history(s);
+    char *made_by = history(s);
     head_fill(s, &h);
-    h.provenance = history;
+    h.provenance = made_by;
     h.backup = backup;
     struct ckpt_file file[2] = {{.text = NULL}};
     h.file = file;
@@ -303,7 +304,7 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     for (int i = 0; i < h.nfile; i++) FREE(file[i].text);
     s->late.handed = timer_wall() - begin;
     sim_stop_wrote(s, s->late.handed);
-    mem_free(history);
+    mem_free(made_by);
     return e;
 }
 
@@ -480,7 +481,8 @@ enum err sim_check_room(const struct sim *s)
 
 /* ---- provenance: of this run, its measurements, and all runs before it, newest first ---- */
 
-char *sim_history(const struct sim *s)
+/* What checkpoints record (owner: caller, mem_free). (collective) */
+static char *history(const struct sim *s)
 {
     enum { ROOM = 4096 };
     char state[ROOM], *text = NULL;

@@ -145,7 +145,8 @@ static enum err settle(struct sim *s)
     return OK;
 }
 
-enum err sim_choice_begin(struct sim *s, int l, double *begin)
+/* A step of level l begins, and ends: `begin` goes from one to the other. (collective) */
+static enum err choice_begin(struct sim *s, int l, double *begin)
 {
     struct trials *t = s->device.trials;
     *begin = -1;
@@ -155,7 +156,7 @@ enum err sim_choice_begin(struct sim *s, int l, double *begin)
     return OK;
 }
 
-enum err sim_choice_end(struct sim *s, double begin)
+static enum err choice_end(struct sim *s, double begin)
 {
     if (begin < 0 || s->end.done) return OK;
     TRY(settle(s));
@@ -259,7 +260,7 @@ enum err phases_run(struct sim *s, const struct phase *p, int n, int l, int icou
 {
     if (s->noct[l] == 0) return OK;
     double begin;
-    TRY(sim_choice_begin(s, l, &begin));
+    TRY(choice_begin(s, l, &begin));
     for (int i = 0; i < n && !s->end.done; i++) TRY(phase_run(s, &p[i], l, icount));
-    return sim_choice_end(s, begin);
+    return choice_end(s, begin);
 }

@@ -335,16 +335,9 @@ struct sink_run sim_sinks(struct sim *s)
                              .on_ghosts = s->on_ghosts};
 }
 
-/* What the source terms of a run need before its first step. */
-enum err sim_physics(struct sim *s)
-{
-    star_tell(s->par);
-    return sim_cooling(s);
-}
-
 /* ---- the rates that cool the gas, from parameters and the cosmology ---- */
 
-enum err sim_cooling(struct sim *s)
+static enum err make_cooling(struct sim *s)
 {
     static const char *const name[] = {[UV_COURTY] = "Courty & Alimi (2004)",
                                        [UV_THEUNS] = "a power law (Theuns et al. 1998)",
@@ -361,6 +354,13 @@ enum err sim_cooling(struct sim *s)
     log_info(" Cooling: cooling_method='%s', ultraviolet background: %s",
              s->par->physics.cooling_method, name[p.uv.model]);
     return OK;
+}
+
+/* What the source terms of a run need before its first step. */
+enum err sim_physics(struct sim *s)
+{
+    star_tell(s->par);
+    return make_cooling(s);
 }
 
 /* What cooling_method='compare' has found in the last coarse step. */

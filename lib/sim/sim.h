@@ -301,9 +301,6 @@ void sim_device_close(struct sim *s);
 void sim_choice_open(struct sim *s, int seed);
 /* Does a phase of this kind, or one of these (GPU_…), of level l run there? To be asked once. */
 bool sim_runs_there(struct sim *s, unsigned gpu, int l);
-/* A step of level l begins, and ends: `begin` goes from one to the other. (collective) */
-MUST_USE enum err sim_choice_begin(struct sim *s, int l, double *begin);
-MUST_USE enum err sim_choice_end(struct sim *s, double begin);
 /* device.c: fields of the set (SET_…, one level's) of level l are at this place on return, or in
  * the order of the stream; or have been written there (oct/mirror.h). Without a device: nothing. */
 MUST_USE enum err sim_device_need(struct sim *s, int l, field_set set, int place);
@@ -376,10 +373,9 @@ void sim_domains_return(struct sim *s, struct domain *was);
  * they are on all */
 void sim_balance_own(struct sim *s, int64_t own[2]);
 void sim_balance_measured(struct sim *s, const struct spread all[2]);
-/* setup.c: what source terms need beside s->yields: sim_cooling (collective) */
+/* setup.c: what source terms need beside s->yields: s->cooling, if the gas cools; after the
+ * cosmology (collective) */
 MUST_USE enum err sim_physics(struct sim *s);
-/* setup.c: s->cooling, if the gas cools; after the cosmology (collective) */
-MUST_USE enum err sim_cooling(struct sim *s);
 /* setup.c: the rates of a coarse step, at its start (collective) */
 void sim_cooling_table(struct sim *s);
 bool sim_balance_due(const struct sim *s); /* balance.c: alike on all ranks */
@@ -436,8 +432,6 @@ MUST_USE enum err sim_publish_last(struct sim *s, enum err why);
 MUST_USE enum err sim_spectrum(struct sim *s);
 /* halos.c: halos_NNNNN.tsv of output ifout (collective, agreed) */
 MUST_USE enum err sim_halos(struct sim *s);
-/* output.c: the provenance that checkpoints record (owner: caller, mem_free) (collective) */
-char *sim_history(const struct sim *s);
 /* output.c: the run resumes from a checkpoint with this provenance */
 void sim_history_resume(struct sim *s, const char *text);
 /* clumps.c: clumps of the state, by &CLUMPFIND_PARAMS. Particles are on levelmin, ghosts of the gas

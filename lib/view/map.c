@@ -403,9 +403,9 @@ const char *map_weight_name(const struct map *m)
 
 enum { LEAST_SIDE = 400, MOST_SIDE = 1024, TITLE = 24 };
 
-/* A pixel of the map is a whole number of pixels of a PNG, which has two a point, unless the map is
- * larger than the plot. */
-double map_plot_side(const struct map *m)
+/* Of the square of pixels in it, in points. A pixel of the map is a whole number of pixels of a
+ * PNG, which has two a point, unless the map is larger than the plot. */
+static double side_of_plot(const struct map *m)
 {
     int times = (2 * LEAST_SIDE + m->n - 1) / m->n;
     return fmin(0.5 * m->n * times, MOST_SIDE);
@@ -413,7 +413,7 @@ double map_plot_side(const struct map *m)
 
 struct box map_plot_size(const struct map *m)
 {
-    double side = map_plot_side(m);
+    double side = side_of_plot(m);
     return (struct box){0, 0, side + FRAME_LEFT + FRAME_RIGHT + FRAME_BAR,
                         side + FRAME_TOP + TITLE + FRAME_BOTTOM};
 }
@@ -450,7 +450,7 @@ void map_plot(struct canvas *c, const void *map)
     }
     names_of(m, length, text);
     title_of(m, title, sizeof title);
-    double side = map_plot_side(m);
+    double side = side_of_plot(m);
     struct frame f = {.x = {m->lo[0] * step, m->hi[0] * step, false, text[0]},
                       .y = {m->lo[1] * step, m->hi[1] * step, false, text[1]},
                       .in = {FRAME_LEFT, FRAME_TOP + TITLE, side, side},

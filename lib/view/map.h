@@ -59,5 +59,4 @@ MUST_USE enum err map_check_range(const struct map *m);
 const char *map_weight_name(const struct map *m);
 unsigned char *map_paint(const struct map *m);    /* 3 bytes a pixel, top row first; caller frees */
 void map_plot(struct canvas *c, const void *map); /* with axes: a canvas_draw */
-double map_plot_side(const struct map *m);        /* of the square of pixels in it, points */
 struct box map_plot_size(const struct map *m);

@@ -42,7 +42,8 @@ struct unit unit_mass(const struct ckpt_head *h)
     return h->cosmo ? (struct unit){solar * h->h0 / 100, "Msun/h"} : (struct unit){solar, "Msun"};
 }
 
-void unit_when(const struct ckpt_head *h, bool physical, char *text, size_t n)
+/* "z = 1.2", or "t = 3.4 Gyr" (in code units if not physical). */
+static void when_of(const struct ckpt_head *h, bool physical, char *text, size_t n)
 {
     const double gyr = 3.15576e16;
     double z = 1 / h->aexp - 1;
@@ -57,6 +58,6 @@ void unit_when(const struct ckpt_head *h, bool physical, char *text, size_t n)
 void unit_title(const struct source *r, bool physical, char *text, size_t n)
 {
     char when[48];
-    unit_when(&r->head, physical, when, sizeof when);
+    when_of(&r->head, physical, when, sizeof when);
     snprintf(text, n, "output %d, %s", r->number, when);
 }

@@ -17,7 +17,5 @@ struct unit {
 struct unit unit_of(const char *field, const struct units *u, bool physical);
 /* Of masses: Msun/h with cosmology, else Msun. */
 struct unit unit_mass(const struct ckpt_head *h);
-/* "z = 1.2", or "t = 3.4 Gyr" (in code units if not physical). */
-void unit_when(const struct ckpt_head *h, bool physical, char *text, size_t n);
 /* "output 2, z = 1.2" */
 void unit_title(const struct source *r, bool physical, char *text, size_t n);
