@@ -344,19 +344,31 @@ void dev_follow(struct dev_stream *s, struct dev_stream *first)
     dev_after(s, first->here);
 }
 
-enum err dev_wait(struct dev_stream *s)
+/* false: the device failed. */
+static bool wait_for(struct dev_stream *s, char why[DEV_WHY])
 {
-    char why[DEV_WHY];
     struct dev *d = s->dev;
-    if (!s->busy) return OK;
+    if (!s->busy) return true;
     double begin = clock_of(d);
     d->count.waits++;
     bool ok = d->ops->wait(d->of, s->of, why);
     s->busy = false;
     d->count.inside += clock_of(d) - begin;
     drops_free(s);
-    if (!ok) FAIL(ERR_LIMIT, "%s failed: %s", d->name, why);
+    return ok;
+}
+
+enum err dev_wait(struct dev_stream *s)
+{
+    char why[DEV_WHY];
+    if (!wait_for(s, why)) FAIL(ERR_LIMIT, "%s failed: %s", s->dev->name, why);
     return OK;
+}
+
+void dev_settle(struct dev *d)
+{
+    char why[DEV_WHY];
+    for (struct dev_stream *s = d ? d->streams : NULL; s; s = s->next) (void)wait_for(s, why);
 }
 
 /* ---- work ---- */

@@ -61,6 +61,8 @@ void dev_follow(struct dev_stream *s, struct dev_stream *first);
 /* The host waits for all that is in s, if there may be something. ERR_LIMIT: the device failed;
  * nothing in its memory counts any more. */
 MUST_USE enum err dev_wait(struct dev_stream *s);
+/* The same of all streams, failed or not: before what they use is freed. d NULL: nothing. */
+void dev_settle(struct dev *d);
 
 /* Host to device, device to host, device to device. */
 void dev_put(struct dev_stream *s, void *to, const void *from, size_t bytes);

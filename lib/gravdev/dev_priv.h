@@ -115,8 +115,8 @@ static inline int64_t grav_blocks(int64_t n, int each)
     return (n + each - 1) / each;
 }
 
-/* later: when what is in the stream has run; else it is empty. */
-void mg_dev_drop(struct grav_dev *d, struct mg_dev *g, bool later);
+/* When what is in the stream has run; on several ranks it is empty. */
+void mg_dev_drop(struct grav_dev *d, struct mg_dev *g);
 
 /* ---- exchange_dev.c: collective; nothing on one rank ---- */
 

@@ -25,29 +25,20 @@ enum err grav_dev_new(struct grav_dev **g, struct mirror *x, struct ghost_dev *g
 
 static const size_t ROW = sizeof(double[8]);
 
-/* When what is in the stream has run; or now: the stream may be gone. */
-static void drop(struct grav_dev *d, void *p, bool later)
+static void faces_drop(struct grav_dev *d, struct dev_faces *f)
 {
-    if (later)
-        dev_drop(d->stream, p);
-    else
-        dev_free(d->dev, p);
-}
-
-static void faces_drop(struct grav_dev *d, struct dev_faces *f, bool later)
-{
-    drop(d, f->first, later);
-    drop(d, f->missing, later);
+    dev_drop(d->stream, f->first);
+    dev_drop(d->stream, f->missing);
     *f = (struct dev_faces){0};
 }
 
-void mg_dev_drop(struct grav_dev *d, struct mg_dev *g, bool later)
+void mg_dev_drop(struct grav_dev *d, struct mg_dev *g)
 {
     for (int k = 0; k < LEVEL_MAX + 2; k++) {
         struct mg_dev_own *o = &g->lev[k];
         void *all[] = {o->nbr, o->child, o->edge, o->edges, o->cube,
                        o->up,  o->u,     o->rhs,  o->halo,  o->mean};
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++) drop(d, all[i], later);
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) dev_drop(d->stream, all[i]);
         if (d->ghost) ghost_dev_plan_drop(d->ghost, &o->plan);
         xplan_free(&o->own_plan);
     }
@@ -63,8 +54,8 @@ void grav_dev_free(struct grav_dev **g)
     struct grav_dev *d = *g;
     if (!d) return;
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
-        mg_dev_drop(d, &d->mg[l], false);
-        faces_drop(d, &d->faces[l], false);
+        mg_dev_drop(d, &d->mg[l]);
+        faces_drop(d, &d->faces[l]);
         dev_free(d->dev, d->com[l].p);
     }
     fourier_dev_drop(d);
@@ -137,7 +128,7 @@ static enum err faces_need(struct grav_dev *d, const struct mesh *m, int l)
     struct dev_faces *f = &d->faces[l];
     const struct level *lv = &m->lev[l];
     if (f->known && f->octs == lv->octs) return OK;
-    faces_drop(d, f, true);
+    faces_drop(d, f);
     if (l > m->levelmin || mesh_has_boundaries(m))
         TRY(faces_make(d, f, &d->mirror->image->lev[l], lv->nown));
     f->octs = lv->octs;

@@ -387,7 +387,7 @@ enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l, struct g
     struct mg_dev *g = &d->mg[l];
     struct draft t = {.d = d, .g = g, .x = d->mirror, .m = m};
     settle(&t);
-    mg_dev_drop(d, g, false);
+    mg_dev_drop(d, g);
     g->top = g->bottom = l;
     g->host = mem_zero(sizeof *g->host, "multigrid");
     g->host->there = true;
@@ -398,7 +398,7 @@ enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l, struct g
     p->shared_level[l] = g->host->try_shared;
     if (err != OK) {
         settle(&t); /* numbers may be on their way */
-        mg_dev_drop(d, g, false);
+        mg_dev_drop(d, g);
     }
     draft_drop(&t);
     for (int k = 1; k <= l; k++) g->octs[k] = m->lev[k].octs;

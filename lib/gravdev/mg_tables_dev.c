@@ -225,10 +225,10 @@ enum err mg_dev_need(struct grav_dev *d, const struct mesh *m, int l)
     struct draft t = {.d = d, .g = g, .x = x, .m = m};
     for (int k = 1; k <= l; k++) TRY(mirror_links(x, m, k));
     if (mg_dev_has(g, m, l)) return OK;
-    mg_dev_drop(d, g, true);
+    mg_dev_drop(d, g);
     enum err err = build(&t, l);
     draft_drop(&t);
-    if (err != OK) mg_dev_drop(d, g, true);
+    if (err != OK) mg_dev_drop(d, g);
     for (int k = 1; k <= l; k++) g->octs[k] = m->lev[k].octs;
     g->known = err == OK;
     return err;

@@ -71,15 +71,10 @@ enum err hydro_dev_new(struct hydro_dev **h, struct mirror *m)
     return err;
 }
 
-/* When what is in the stream has run; or now: the stream may be gone. */
-static void tiles_drop(struct hydro_dev *h, struct dev_tiles *t, bool later)
+static void tiles_drop(struct hydro_dev *h, struct dev_tiles *t)
 {
     void *all[] = {t->first, t->slot, t->parent};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (later)
-            dev_drop(h->stream, all[i]);
-        else
-            dev_free(h->dev, all[i]);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) dev_drop(h->stream, all[i]);
     *t = (struct dev_tiles){0};
 }
 
@@ -87,7 +82,7 @@ void hydro_dev_free(struct hydro_dev **h)
 {
     struct hydro_dev *x = *h;
     if (!x) return;
-    for (int l = 0; l < LEVEL_MAX + 2; l++) tiles_drop(x, &x->tiles[l], false);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) tiles_drop(x, &x->tiles[l]);
     dev_free(x->dev, x->rows.p);
     dev_free(x->dev, x->tile.p);
     dev_free(x->dev, x->out.p);
@@ -185,7 +180,7 @@ static enum err tiles_find(struct hydro_dev *h, const struct mesh *m, int l,
     if (t->known && t->octs[0] == octs[0] && t->octs[1] == octs[1] && t->depth == depth &&
         t->corners == corners)
         return OK;
-    tiles_drop(h, t, true);
+    tiles_drop(h, t);
     t->depth = depth;
     t->corners = corners;
     memcpy(t->octs, octs, sizeof octs);

@@ -19,36 +19,26 @@ enum err mirror_init(struct mirror *x, struct dev *d, struct dev_stream *s)
 static void drop(struct mirror *x, void *pointer)
 {
     void **p = pointer;
-    dev_free(x->dev, *p);
+    dev_drop(x->stream, *p);
     *p = NULL;
 }
 
-static void drop_when(struct mirror *x, void *pointer, bool later)
+void mirror_drop_level(struct mirror *x, struct level *im)
 {
-    void **p = pointer;
-    if (later) {
-        dev_drop(x->stream, *p);
-        *p = NULL;
-    }
-    drop(x, p);
+    for (int f = 0; f < FLD_MAX; f++) drop(x, &im->fld[f]);
+    drop(x, &im->flag);
+    drop(x, &im->key);
+    drop(x, &im->child);
+    drop(x, &im->parent);
+    drop(x, &im->nbr);
+    drop(x, &im->hash.slot);
+    drop(x, &im->edge);
+    drop(x, &im->edge_flux);
 }
 
-void mirror_drop_level(struct mirror *x, struct level *im, bool later)
+static void level_drop(struct mirror *x, int l)
 {
-    for (int f = 0; f < FLD_MAX; f++) drop_when(x, &im->fld[f], later);
-    drop_when(x, &im->flag, later);
-    drop_when(x, &im->key, later);
-    drop_when(x, &im->child, later);
-    drop_when(x, &im->parent, later);
-    drop_when(x, &im->nbr, later);
-    drop_when(x, &im->hash.slot, later);
-    drop_when(x, &im->edge, later);
-    drop_when(x, &im->edge_flux, later);
-}
-
-static void level_drop(struct mirror *x, int l, bool later)
-{
-    mirror_drop_level(x, &x->image->lev[l], later);
+    mirror_drop_level(x, &x->image->lev[l]);
     x->linked[l] = false;
     memset(x->place[l], 0, sizeof x->place[l]);
 }
@@ -56,7 +46,7 @@ static void level_drop(struct mirror *x, int l, bool later)
 void mirror_fini(struct mirror *x)
 {
     if (!x->image) return;
-    for (int l = 0; l < LEVEL_MAX + 2; l++) level_drop(x, l, false);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) level_drop(x, l);
     dev_free(x->dev, x->there);
     FREE(x->image);
     FREE(x->sent);
@@ -101,7 +91,7 @@ static enum err level_leave(struct mirror *x, int l)
     for (int f = 0; f < MIRROR_FIELDS; f++)
         BUG_ON(x->place[l][f] == PLACE_DEVICE); /* the mesh has changed, and it was not home */
     if (x->image->lev[l].key) TRY(dev_wait(x->stream)); /* what is under way follows the arrays */
-    level_drop(x, l, false);
+    level_drop(x, l);
     return OK;
 }
 
@@ -156,10 +146,7 @@ static enum err field_put(struct mirror *x, const struct mesh *m, int l, int f)
 {
     struct level lv = m->lev[l], *im = &x->image->lev[l];
     if (f == FLD_EDGE) {
-        if (im->nedge != lv.nedge) {
-            TRY(dev_wait(x->stream));
-            drop(x, &im->edge_flux);
-        }
+        if (im->nedge != lv.nedge) drop(x, &im->edge_flux);
         im->nedge = lv.nedge;
         TRY(send(x, &im->edge, lv.edge, sizeof *lv.edge * (size_t)lv.noct, name_of(f)));
     }
@@ -266,7 +253,7 @@ enum err mirror_edges_new(struct mirror *x, const struct mesh *m, int l, lidx ne
 void mirror_become(struct mirror *x, const struct mesh *m, int l, const struct level *now)
 {
     struct level *im = &x->image->lev[l];
-    level_drop(x, l, true);
+    level_drop(x, l);
     x->linked[l] = m->lev[l].noct > 0;
     x->octs[l] = m->lev[l].octs;
     for (int k = l - 1; k <= l + 1; k++) x->links[k] = m->lev[k].links;

@@ -28,7 +28,7 @@ struct mirror {
 };
 
 MUST_USE enum err mirror_init(struct mirror *x, struct dev *d, struct dev_stream *s);
-void mirror_fini(struct mirror *x); /* the stream is empty */
+void mirror_fini(struct mirror *x); /* the stream is empty, and outlives the mirror */
 /* Keys, links, hash table of level l, if they are not there yet. Fields of a level whose list of
  * octs has changed are at the host then. ERR_LIMIT: it does not fit. */
 MUST_USE enum err mirror_links(struct mirror *x, const struct mesh *m, int l);
@@ -57,8 +57,8 @@ MUST_USE enum err mirror_edges_new(struct mirror *x, const struct mesh *m, int l
 MUST_USE enum err mirror_settle(struct mirror *x);
 /* For oct/remap. become: these arrays are those of level l there, and hold its keys and links as
  * those of its neighbours hold them, and fields, which count as equal to those here. The old
- * arrays go when what is in the stream has run. drop_level: likewise, or now. */
+ * arrays go when what is in the stream has run; those of drop_level too. */
 void mirror_become(struct mirror *x, const struct mesh *m, int l, const struct level *now);
-void mirror_drop_level(struct mirror *x, struct level *arrays, bool later);
+void mirror_drop_level(struct mirror *x, struct level *arrays);
 /* After the last of these: makes x->there what the image is, for the launches that follow. */
 void mirror_send(struct mirror *x, const struct mesh *m);

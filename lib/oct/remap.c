@@ -104,7 +104,7 @@ enum err remap_begin(struct remap *r, struct mirror *x, const struct mesh *m, in
     enum err err = make_all(r, m->lev[l].noct, created, rows);
     if (err == OK) return OK;
     drop(r);
-    mirror_drop_level(x, &r->now, true);
+    mirror_drop_level(x, &r->now);
     r->x = NULL;
     return err;
 }

@@ -165,8 +165,7 @@ enum err sim_device_open(struct sim *s)
 void sim_device_close(struct sim *s)
 {
     struct sim_device *d = &s->device;
-    for (int i = 0; i < SIM_SIDES; i++) dev_stream_free(&d->side[i]); /* waits */
-    dev_stream_free(&d->stream);
+    dev_settle(d->dev);
     hydro_dev_free(&d->gas);
     cooldev_free(&d->cooling);
     grav_dev_free(&d->grav);
@@ -174,6 +173,8 @@ void sim_device_close(struct sim *s)
     part_dev_free(&d->parts);
     if (d->mirror) mirror_fini(d->mirror);
     FREE(d->mirror);
+    for (int i = 0; i < SIM_SIDES; i++) dev_stream_free(&d->side[i]);
+    dev_stream_free(&d->stream);
     trials_free(&d->trials);
     dev_close(&d->dev);
 }

@@ -189,9 +189,10 @@ static void gas(struct bench *x, int levelmin, int levelmax)
     printf("# Godunov steps of all levels: %.3f ms\n", 1e3 * x->seconds);
     printf("# digest %016llx\n", (unsigned long long)digest(m, FLD_U, m->nvar));
     if (x->dev) {
-        dev_stream_free(&x->stream);
+        dev_settle(x->dev);
         hydro_dev_free(&x->hydro);
         mirror_fini(&x->mirror);
+        dev_stream_free(&x->stream);
     }
     mesh_fini(m);
 }
@@ -264,9 +265,10 @@ static void poisson(struct bench *x, int l, bool fourier)
     printf("# solve and force, all levels: %.3f ms\n", 1e3 * x->seconds);
     printf("# digest %016llx\n", (unsigned long long)digest(m, FLD_PHI, FLD_FZ - FLD_PHI + 1));
     if (x->dev) {
-        dev_stream_free(&x->stream);
+        dev_settle(x->dev);
         grav_dev_free(&g);
         mirror_fini(&x->mirror);
+        dev_stream_free(&x->stream);
     }
     grav_fini(&p);
     mesh_fini(m);

@@ -285,8 +285,9 @@ static void world_open(uint64_t seed, size_t most)
 
 static void world_close(void)
 {
-    dev_stream_free(&w.stream);
+    dev_settle(w.dev);
     ghost_dev_free(&w.ghost);
+    dev_stream_free(&w.stream);
     CHECK(!w.dev || dev_bytes(w.dev) == 0);
     dev_close(&w.dev);
 }

@@ -32,11 +32,12 @@ static inline enum err test_mirror_open(struct test_mirror *t, struct mesh *m, u
     return err;
 }
 
-/* What was made on the stream is to be freed first, after dev_wait. Bytes that were not. */
+/* What was made on the stream is to be freed first, after dev_settle. Bytes that were not. */
 static inline size_t test_mirror_close(struct test_mirror *t)
 {
-    dev_stream_free(&t->stream); /* waits */
+    dev_settle(t->dev);
     mirror_fini(&t->mirror);
+    dev_stream_free(&t->stream);
     size_t left = t->dev ? dev_bytes(t->dev) : 0;
     dev_close(&t->dev);
     return left;
