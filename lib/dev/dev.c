@@ -44,6 +44,7 @@ struct dev_stream {
     struct dev *dev;
     void *of;
     bool busy;              /* something may be in it */
+    int64_t waits;          /* for it */
     struct dev_event *here; /* of dev_follow; or NULL */
     struct drops {
         void **p;
@@ -353,6 +354,7 @@ static bool wait_for(struct dev_stream *s, char why[DEV_WHY])
     d->count.waits++;
     bool ok = d->ops->wait(d->of, s->of, why);
     s->busy = false;
+    s->waits++;
     d->count.inside += clock_of(d) - begin;
     drops_free(s);
     return ok;
@@ -363,6 +365,21 @@ enum err dev_wait(struct dev_stream *s)
     char why[DEV_WHY];
     if (!wait_for(s, why)) FAIL(ERR_LIMIT, "%s failed: %s", s->dev->name, why);
     return OK;
+}
+
+int64_t dev_mark(const struct dev_stream *s)
+{
+    return s->waits;
+}
+
+bool dev_passed(const struct dev_stream *s, int64_t mark)
+{
+    return s->waits > mark || !s->busy;
+}
+
+enum err dev_reach(struct dev_stream *s, int64_t mark)
+{
+    return dev_passed(s, mark) ? OK : dev_wait(s);
 }
 
 void dev_settle(struct dev *d)

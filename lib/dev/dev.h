@@ -63,6 +63,11 @@ void dev_follow(struct dev_stream *s, struct dev_stream *first);
 MUST_USE enum err dev_wait(struct dev_stream *s);
 /* The same of all streams, failed or not: before what they use is freed. d NULL: nothing. */
 void dev_settle(struct dev *d);
+/* What is in s now. passed: the host knows that it has run. reach: it waits, unless another wait
+ * for s was enough. */
+int64_t dev_mark(const struct dev_stream *s);
+bool dev_passed(const struct dev_stream *s, int64_t mark);
+MUST_USE enum err dev_reach(struct dev_stream *s, int64_t mark);
 
 /* Host to device, device to host, device to device. */
 void dev_put(struct dev_stream *s, void *to, const void *from, size_t bytes);

@@ -58,15 +58,26 @@ enum err grav_dev_moments_get(struct grav_dev *g, const struct mesh *m, int l, d
     return dev_wait(g->stream);
 }
 
-/* The criterion comes as bits. */
-static enum err dense_get(struct grav_dev *g, lidx n, unsigned char (*dense)[8])
+static void dense_begin(struct grav_dev *g, const struct mesh *m, int l)
 {
-    unsigned char *bits = mem_new((size_t)n + 1, "deposit");
-    dev_get(g->stream, bits, g->dense.p, (size_t)n);
-    enum err err = dev_wait(g->stream);
+    struct dev_dense *e = &g->dense_of[l];
+    const size_t n = (size_t)m->lev[l].nown;
+    dev_drop_host(g->stream, e->bits);
+    *e = (struct dev_dense){dev_mark(g->stream), m->lev[l].octs, mem_new(n + 1, "deposit")};
+    dev_get(g->stream, e->bits, g->dense.p, n);
+}
+
+enum err grav_dev_dense(struct grav_dev *g, const struct mesh *m, int l, unsigned char (*dense)[8])
+{
+    struct dev_dense *e = &g->dense_of[l];
+    const lidx n = m->lev[l].nown;
+    if (!e->bits) return OK;
+    enum err err = dev_reach(g->stream, e->mark);
+    if (err == OK && e->octs == m->lev[l].octs) {
 #pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < n; i++) bits_to_bytes(bits[i], dense[i]);
-    mem_free(bits);
+        for (lidx i = 0; i < n; i++) bits_to_bytes(e->bits[i], dense[i]);
+    }
+    FREE(e->bits);
     return err;
 }
 
@@ -131,7 +142,8 @@ enum err grav_dev_density(struct grav_dev *g, struct mesh *m, int l, const struc
                                           .dense = how->dense ? g->dense.p : NULL});
     mirror_wrote(g->mirror, l, FLD_RHO, 1, PLACE_DEVICE);
     ghosts_set(m, l, SET_RHO, false);
-    return how->dense ? dense_get(g, n, how->dense) : OK;
+    if (how->dense) dense_begin(g, m, l);
+    return OK;
 }
 
 enum err grav_dev_gas_mass(struct grav_dev *g, struct mesh *m, double smallr, struct sum sum[4])

@@ -85,6 +85,13 @@ struct dev_energy {
     int64_t sum[GRAV_NORM];
 };
 
+/* The criterion of refinement of a level on its way, a bit a cell. NULL: none. */
+struct dev_dense {
+    int64_t mark;
+    uint64_t octs; /* of the level */
+    unsigned char *bits;
+};
+
 /* Before the first cycle of a solve and after each; at least the four sums of gas_mass. */
 enum { GRAV_NORMS = 1 + GRAV_CYCLES };
 
@@ -104,6 +111,7 @@ struct grav_dev {
     int64_t *norm;                            /* there: [GRAV_NORMS][GRAV_NORM] */
     int64_t norm_here[GRAV_NORMS][GRAV_NORM]; /* its copy */
     struct dev_energy energy;
+    struct dev_dense dense_of[LEVEL_MAX + 2];
 };
 
 /* At least that many bytes, of any value. */

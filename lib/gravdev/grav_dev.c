@@ -57,6 +57,7 @@ void grav_dev_free(struct grav_dev **g)
         mg_dev_drop(d, &d->mg[l]);
         faces_drop(d, &d->faces[l]);
         dev_free(d->dev, d->com[l].p);
+        dev_drop_host(d->stream, d->dense_of[l].bits);
     }
     fourier_dev_drop(d);
     dev_free(d->dev, d->rhs.p);

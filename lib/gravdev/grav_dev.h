@@ -43,14 +43,16 @@ struct grav_density {
     bool gas; /* is deposited, with the centres of mass of the level l+1 */
     double quantum, smallr;
     int64_t (*mass)[8], (*number)[8]; /* what else is on cells; number: of particles. Changed */
-    /* the quasi-Lagrangian criterion, the host's ([nown][8]), or NULL: not wanted */
-    unsigned char (*dense)[8];
+    bool dense;                       /* the quasi-Lagrangian criterion is wanted: grav_dev_dense */
     double m_refine, number_quantum, unit; /* unit: of the density of the gas */
 };
 MUST_USE enum err grav_dev_density(struct grav_dev *g, struct mesh *m, int l,
                                    const struct grav_density *how);
-/* The device has all that this needs, and (finer > 0) the moments of these levels: before one rank
- * or another sends something. Local. */
+/* The criterion of level l, [nown][8], if it is still there since grav_dev_density. */
+MUST_USE enum err grav_dev_dense(struct grav_dev *g, const struct mesh *m, int l,
+                                 unsigned char (*dense)[8]);
+/* The device has all that grav_dev_density needs, and (finer > 0) the moments of these levels:
+ * before one rank or another sends something. Local. */
 MUST_USE enum err grav_dev_density_need(struct grav_dev *g, struct mesh *m, int l, int finer,
                                         const struct grav_density *how);
 /* Adds mass and first moments of the leaf cells of all levels. */

@@ -273,6 +273,7 @@ enum err sim_density(struct sim *s, int l, int icount)
     struct level *lv = &s->mesh.lev[l];
     double m_refine = m_refine_of(s, l);
     bool counts = m_refine > -1.0;
+    TRY(sim_dense_home(s, l));
     if (l == s->mesh.levelmin) sim_total_mass(s);
     if (moments_due(s, l, icount))
         refresh_moments(s, l);
@@ -343,7 +344,7 @@ enum err sim_density_there(struct sim *s, int l, int icount, bool *done)
     if (!has_kernels(s)) return OK;
     struct grav_density how = {.gas = m->hydro,
                                .smallr = s->hydro.smallr,
-                               .dense = m_refine > -1.0 ? m->lev[l].dense : NULL,
+                               .dense = m_refine > -1.0,
                                .m_refine = m_refine,
                                .unit = fmax(s->refine.mass_sph / (dx * dx * dx), s->hydro.smallr)};
     TRY(need_there(s, l, icount, &how));

@@ -280,6 +280,12 @@ enum err sim_moments_home(struct sim *s)
     return grav_dev_moments_get(s->device.grav, &s->mesh, s->mesh.levelmin + 1, s->matter.moments);
 }
 
+enum err sim_dense_home(struct sim *s, int l)
+{
+    struct grav_dev *g = s->device.grav;
+    return g ? grav_dev_dense(g, &s->mesh, l, s->mesh.lev[l].dense) : OK;
+}
+
 enum err sim_device_off(struct sim *s)
 {
     struct sim_device *d = &s->device;
@@ -291,6 +297,7 @@ enum err sim_device_off(struct sim *s)
     TRY(sim_device_home(s, true));
     TRY(sim_parts_home(s));
     TRY(sim_moments_home(s));
+    for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++) TRY(sim_dense_home(s, l));
     TRY(dev_wait(d->stream));
     d->on = 0;
     if (s->comm.size == 1) trials_free(&d->trials);

@@ -601,6 +601,7 @@ enum err step_flag(struct sim *s, int l, int icount)
     for (int k = l; k >= l - 2 && k >= s->mesh.levelmin && !there; k--)
         TRY(sim_device_need(s, k, SET_GAS, PLACE_HOST));
     TRY(sim_device_need(s, l, SET_FLAG, PLACE_HOST));
+    TRY(sim_dense_home(s, l));
     sim_flag_end(s, l, icount);
     sim_device_wrote(s, l, SET_FLAG, PLACE_HOST);
     return OK;

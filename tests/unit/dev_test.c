@@ -297,6 +297,39 @@ static void test_drop(uint64_t seed)
     dev_close(&d);
 }
 
+/* Memory of the host that is dropped stays until a copy from it has run; and what is in a stream at
+ * some time has passed with the next wait for it. */
+static void test_drop_host(uint64_t seed)
+{
+    enum { COUNT = 64, MANY = 100 };
+    struct dev *d = device(seed);
+    struct dev_stream *s = dev_stream_new(d);
+    double sum = 0, y[COUNT] = {0}, *x = mem_new(sizeof y, "test"), *others[MANY];
+    void *a = array(d, sizeof y, "values");
+    CHECK(dev_passed(s, dev_mark(s)), "of nothing");
+    for (int i = 0; i < COUNT; i++) x[i] = i;
+    dev_put(s, a, x, sizeof y);
+    dev_drop_host(s, x);
+    for (int k = 0; k < MANY; k++) {
+        others[k] = mem_new(sizeof y, "test");
+        for (int i = 0; i < COUNT; i++) others[k][i] = -1;
+    }
+    dev_get(s, y, a, sizeof y);
+    int64_t mark = dev_mark(s), waits = dev_counts(d).waits;
+    CHECK(!dev_passed(s, mark));
+    CHECK(dev_reach(s, mark) == OK && dev_passed(s, mark));
+    for (int i = 0; i < COUNT; i++) sum += y[i];
+    CHECK(sum == COUNT * (COUNT - 1) / 2, "seed %d: %g", (int)seed, sum);
+    dev_put(s, a, y, sizeof y);
+    CHECK(dev_reach(s, mark) == OK && dev_passed(s, mark));
+    CHECK(dev_counts(d).waits == waits + 1, "a second wait");
+    for (int k = 0; k < MANY; k++) mem_free(others[k]);
+    dev_settle(d);
+    CHECK(dev_counts(d).waits == waits + 2);
+    dev_stream_free(&s);
+    dev_close(&d);
+}
+
 /* Blocks come back to sizes that they have room for, and no others. */
 static void test_pool(void)
 {
@@ -451,6 +484,7 @@ int main(void)
     if (emulated) test_streams();
     for (uint64_t seed = 0; seed <= 3; seed++) test_scan_sort(seed);
     for (uint64_t seed = 0; seed <= 3; seed++) test_drop(seed);
+    for (uint64_t seed = 0; seed <= 3; seed++) test_drop_host(seed);
     test_pool();
     if (emulated) test_memory();
     if (emulated) test_limits();

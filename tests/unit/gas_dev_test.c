@@ -415,8 +415,30 @@ static void test_copies(void)
     mesh_fini(&m);
 }
 
+/* The mesh there is what the image was when it was sent, whatever becomes of that. */
+static void test_sent(void)
+{
+    struct mesh m, now;
+    struct hydro_par p = base_par();
+    struct there t;
+    build(&m, BASE, &p, true, periodic_box);
+    fill(&m, &p, rough);
+    CHECK(there_open(&t, &m, 1, 0) == OK);
+    struct mirror *x = &t.on.mirror;
+    CHECK(mirror_links(x, &m, BASE) == OK);
+    mirror_send(x, &m);
+    CHECK(mirror_room(x, &m, BASE, FLD_FX, 1) == OK);
+    dev_get(t.on.stream, &now, x->there, sizeof now);
+    CHECK(dev_wait(t.on.stream) == OK);
+    CHECK(now.lev[BASE].key == x->image->lev[BASE].key);
+    CHECK(!now.lev[BASE].fld[FLD_FX] && x->image->lev[BASE].fld[FLD_FX]);
+    there_close(&t);
+    mesh_fini(&m);
+}
+
 int main(int argc, char **argv)
 {
+    test_sent();
     test_update(argc > 1 && strcmp(argv[1], "all") == 0);
     for (uint64_t seed = 0; seed < SEEDS; seed++) test_cells(seed, seed % 2, seed % 4 > 1);
     for (uint64_t seed = 0; seed < SEEDS; seed++) test_steep(seed, seed > 15);

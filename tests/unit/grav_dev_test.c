@@ -286,8 +286,12 @@ static uint64_t density(const struct setting *s, const uint64_t *seed)
 {
     struct mesh m;
     struct device d;
-    struct grav_density how = {
-        .gas = true, .quantum = QUANTUM, .smallr = SMALLR, .m_refine = M_REFINE, .unit = UNIT};
+    struct grav_density how = {.gas = true,
+                               .dense = true,
+                               .quantum = QUANTUM,
+                               .smallr = SMALLR,
+                               .m_refine = M_REFINE,
+                               .unit = UNIT};
     double(*com[LEVEL_MAX + 2])[3] = {NULL}, top = 0;
     uint64_t h = 0;
     build(&m, s);
@@ -311,9 +315,9 @@ static uint64_t density(const struct setting *s, const uint64_t *seed)
     for (int l = s->base; l <= s->top; l++) {
         struct sum sum;
         sum_init(&sum);
-        how.dense = m.lev[l].dense;
         if (seed)
-            CHECK(grav_dev_density(d.grav, &m, l, &how) == OK);
+            CHECK(grav_dev_density(d.grav, &m, l, &how) == OK &&
+                  grav_dev_dense(d.grav, &m, l, m.lev[l].dense) == OK);
         else
             density_here(&m, l, com);
         if (seed)
