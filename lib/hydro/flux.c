@@ -557,11 +557,11 @@ static void strip_flux_z(struct sweep *s, int y, int k)
 {
     int z = k >> 1;
     struct span faces = span_of(own_octs(s, y, z) | (k & 1 ? 0 : own_octs(s, y, z - 1)));
-    for (int i = 0; i < 2; i++) {
-        struct run row = row_run(s, 2 * y + i, faces);
-        faces_flux(s, 2, y, k, &row, s->mz[(k - 1) & 1] + row.at, s->pz + row.r,
-                   s->fz[k & 1] + row.at);
-    }
+    struct run run[2];
+    int n = pair_runs(s, y, faces, faces, run);
+    for (int i = 0; i < n; i++)
+        faces_flux(s, 2, y, k, &run[i], s->mz[(k - 1) & 1] + run[i].at, s->pz + run[i].r,
+                   s->fz[k & 1] + run[i].at);
 }
 
 static void faces_scalars(struct sweep *s, const struct face_job *j)
@@ -695,7 +695,7 @@ static void strip_sum(struct sweep *s, int y, int k)
     }
 }
 
-static void row_finish(struct sweep *s, int k, struct run at)
+static void rows_finish(struct sweep *s, int k, struct run at)
 {
     const int n = LANES * at.vectors;
     double *restrict sum = s->sum[k & 1] + at.at;
@@ -709,10 +709,10 @@ static void row_finish(struct sweep *s, int k, struct run at)
 static void strip_finish(struct sweep *s, int y, int k)
 {
     struct span own = span_of(own_octs(s, y, k >> 1));
-    for (int j = 2 * y; j < 2 * y + 2; j++) {
-        struct run row = row_run(s, j, own);
-        if (row.vectors) row_finish(s, k, row);
-    }
+    struct run run[2];
+    int n = pair_runs(s, y, own, own, run);
+    for (int i = 0; i < n; i++)
+        if (run[i].vectors) rows_finish(s, k, run[i]);
 }
 
 /* ---- scratch ---- */
