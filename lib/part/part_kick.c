@@ -9,13 +9,12 @@
 #include <omp.h>
 #include <string.h>
 
+#include "base/square.h"
 #include "part/part_block.h"
 #include "part/part_sort.h"
 
-/* three components; the fourth is 0, or NaN in a cell that does not exist: so is that of any sum */
-typedef double vec4 __attribute__((vector_size(32)));
-
-/* The force on the cells of a block and around. */
+/* The force on the cells of a block and around: three components; the fourth is 0, or NaN in a cell
+ * that does not exist: so is that of any sum. */
 struct patch {
     struct block b;
     vec4 f[BLOCK_CELLS];
@@ -65,18 +64,15 @@ static inline void oct_force(const struct level *lv, lidx o, vec4 *f)
     enum { Y = BLOCK_EDGE, Z = BLOCK_EDGE * BLOCK_EDGE };
     static const vec4 zero;
     for (int c = 0; c < 8; c += 4, f += Z) {
-        vec4 x, y, z;
+        vec4 x, y, z, out[4];
         memcpy(&x, lv->fld[FLD_FX][o] + c, sizeof x);
         memcpy(&y, lv->fld[FLD_FY][o] + c, sizeof y);
         memcpy(&z, lv->fld[FLD_FZ][o] + c, sizeof z);
-        vec4 xy0 = __builtin_shufflevector(x, y, 0, 4, 2, 6),
-             xy1 = __builtin_shufflevector(x, y, 1, 5, 3, 7),
-             z0 = __builtin_shufflevector(z, zero, 0, 4, 2, 6),
-             z1 = __builtin_shufflevector(z, zero, 1, 5, 3, 7);
-        f[0] = __builtin_shufflevector(xy0, z0, 0, 1, 4, 5);
-        f[1] = __builtin_shufflevector(xy1, z1, 0, 1, 4, 5);
-        f[Y] = __builtin_shufflevector(xy0, z0, 2, 3, 6, 7);
-        f[Y + 1] = __builtin_shufflevector(xy1, z1, 2, 3, 6, 7);
+        square_turn((vec4[4]){x, y, z, zero}, out);
+        f[0] = out[0];
+        f[1] = out[1];
+        f[Y] = out[2];
+        f[Y + 1] = out[3];
     }
 }
 
@@ -205,17 +201,11 @@ static void forces_turn(int n, const vec4 *force, double *const row[3])
 {
     int k = 0;
     for (; k + 4 <= n; k += 4) {
-        const vec4 *f = force + k;
-        vec4 a = __builtin_shufflevector(f[0], f[1], 0, 4, 2, 6),
-             b = __builtin_shufflevector(f[2], f[3], 0, 4, 2, 6),
-             x = __builtin_shufflevector(a, b, 0, 1, 4, 5),
-             z = __builtin_shufflevector(a, b, 2, 3, 6, 7);
-        a = __builtin_shufflevector(f[0], f[1], 1, 5, 3, 7);
-        b = __builtin_shufflevector(f[2], f[3], 1, 5, 3, 7);
-        vec4 y = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-        memcpy(row[0] + k, &x, sizeof x);
-        memcpy(row[1] + k, &y, sizeof y);
-        memcpy(row[2] + k, &z, sizeof z);
+        vec4 turned[4];
+        square_turn(force + k, turned);
+        memcpy(row[0] + k, &turned[0], sizeof turned[0]);
+        memcpy(row[1] + k, &turned[1], sizeof turned[1]);
+        memcpy(row[2] + k, &turned[2], sizeof turned[2]);
     }
     for (; k < n; k++)
         for (int d = 0; d < 3; d++) row[d][k] = force[k][d];
