@@ -31,7 +31,7 @@ patched:
 	    PATCHED="$$(cat $(B)/patch/NAME)" all
 
 # gcc 12 would find ½·(x > 0 ? s : 0) on both branches of each limiter: more comparisons and spills.
-$(B)/lib/hydro/flux.o: CFLAGS += $(call knows,-fno-tree-pre)
+$(B)/lib/hydro/trace.o $(B)/lib/hydro/flux.o: CFLAGS += $(call knows,-fno-tree-pre)
 
 # What programs know of their build. Written anew only if it is another: then they are linked again.
 $(B)/version.c: always

@@ -38,6 +38,14 @@ struct sweep {
     void *block;
 };
 
+/* The cells or faces that a loop visits: from position `at` of a plane, `r` of a strip; vectors. */
+struct run {
+    int at, r, vectors;
+};
+
+/* trace.c: the states at all faces of the cells of a run, in rows 2y and 2y+1 of plane k. */
+void trace_cells(struct sweep *s, int y, int k, struct run at);
+
 /* s: zeros, or used before; then its memory serves again. */
 void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt,
                 const struct hydro_par *par);
