@@ -1,5 +1,5 @@
 /* adapt/adapt: mesh changes that involve other ranks: first build, refinement, ghosts,
- * redistribution. All collective. */
+ * redistribution. All are collective, unless they say local. */
 #pragma once
 #include "comm/comm.h"
 #include "dom/domain.h"
@@ -43,7 +43,7 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
  * once, which needs the parents of all octs. */
 void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown,
                    const okey *own);
-void adapt_link(struct mesh *m);
+void adapt_link(struct mesh *m); /* local */
 /* Ghosts of all fields and flags of all levels. */
 void adapt_fill(struct mesh *m, const struct comm *c);
 

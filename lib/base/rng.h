@@ -18,6 +18,7 @@ struct rng {
 /* One block: ten rounds of Philox4x32. */
 void rng_block(const uint32_t ctr[4], const uint32_t key[2], uint32_t out[4]);
 
+/* The stream of this seed, key and step, at its first number. */
 struct rng rng_make(uint64_t seed, uint64_t key, uint32_t step);
 uint32_t rng_word(struct rng *r);  /* 32 random bits */
 double rng_uniform(struct rng *r); /* in [0, 1), a multiple of 2^-53 */

@@ -34,11 +34,12 @@ void comm_nodes(struct comm *c);
 /* Without OMP_NUM_THREADS the ranks of a node divide its processors among their threads. Returns
  * the number of threads. (collective) */
 int comm_share_threads(const struct comm *c);
-void comm_barrier(const struct comm *c);
+void comm_barrier(const struct comm *c); /* (collective) */
 /* Tells tools that count or time the calls of MPI that a coarse step begins (MPI_Pcontrol). Nothing
  * else happens. */
 void comm_mark(const struct comm *c);
 
+/* Each element of x[n] becomes the minimum, maximum or sum over all ranks. (collective) */
 void comm_min_f64(const struct comm *c, double *x, int n);
 void comm_max_f64(const struct comm *c, double *x, int n);
 /* order not fixed: for clocks and loads only */
@@ -51,6 +52,7 @@ int64_t comm_scan_i64(const struct comm *c, int64_t x);
 /* exact, same on all ranks: one reduction, also of n sums (collective) */
 void comm_sum(const struct comm *c, struct sum *s);
 void comm_sums(const struct comm *c, struct sum *s, int n);
+/* p on all ranks becomes that of rank root (collective) */
 void comm_bcast(const struct comm *c, void *p, size_t bytes, int root);
 
 /* Numbers that become their minimum over the ranks in a reduction for something else, which then

@@ -6,8 +6,9 @@
 #include "base/err.h"
 
 struct cosmo_par {
-    double omega_m, omega_l, omega_k, omega_b, h0;
-    double aexp_ini, boxlen_ini; /* Mpc/h */
+    double omega_m, omega_l, omega_k, omega_b; /* densities at a = 1 over the critical one */
+    double h0;                                 /* km/s/Mpc */
+    double aexp_ini, boxlen_ini;               /* a at the start; Mpc/h, comoving */
     /* With RAMSES's truncation errors, to compare with it step by step: a(τ) by straight lines
      * between 1001 points, up to 1e-5 of a above the curve, and growth by a quadrature to a few
      * 1e-7. false: all to rounding. */
@@ -36,6 +37,6 @@ double cosmo_growth(const struct cosmo_par *p, double a);
 /* Code velocity of a displacement of one code length in the growing mode: dD/dτ / D = f(a) hexp(a).
  */
 double cosmo_vfact(const struct cosmo_par *p, double a);
-/* cgs */
+/* Code units at a, in cgs: cm, g/cm³, s. */
 void cosmo_units(const struct cosmo_par *p, double aexp, double *unit_l, double *unit_d,
                  double *unit_t);

@@ -64,7 +64,7 @@ struct grav_report {
  * fourpi: 4π·scale, or 1.5 Ω_m a·scale; rho_tot: mean density (0 with boundaries). tfrac: time
  * fraction for boundary values from level l-1 (φ_c + (φ_c − φ_c,old) tfrac). PHI, PHI_OLD of level
  * l-1 valid in ghosts. With boundaries: mass and centre of mass (com[3], code units) for the
- * monopole. */
+ * monopole. (collective) */
 struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, double fourpi,
                               double rho_tot, double tfrac, double mass, const double com[3],
                               struct grav_par *p);
@@ -75,8 +75,9 @@ void grav_fini(struct grav_par *p);
  * mesh follows. Local. */
 void grav_forget(struct grav_par *p, int l);
 
-/* FX..FZ of level l from PHI (5-point gradient), own and ghosts valid on return. gravity_type > 0:
- * analytic. */
+/* FX..FZ of level l: the acceleration −∇φ, code units, from PHI by the 5-point gradient; own and
+ * ghosts valid on return. tfrac, mass, com: as in grav_solve. gravity_type > 0: that of an analytic
+ * law at the centres of cells. (collective) */
 void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double mass,
                 const double com[3], const struct grav_par *p);
 

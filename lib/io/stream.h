@@ -14,6 +14,7 @@ struct stream {
 
 /* An error if something is there that would be replaced (no device or the like), unless forced. */
 MUST_USE enum err stream_may_write(const char *path, bool force);
+/* s->f writes to what stream_close gives the name path. */
 MUST_USE enum err stream_open(struct stream *s, const char *path);
 /* why: errno of what went wrong meanwhile, or 0. Syncs, and closes in any case. */
 MUST_USE enum err stream_close(struct stream *s, int why);

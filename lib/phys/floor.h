@@ -11,6 +11,7 @@ bool floor_rules(const struct params *p);
 /* u: units at aexp; cosmo: NULL without. */
 struct temperature_floor floor_at(const struct params *p, const struct cosmo_par *cosmo,
                                   const struct units *u, double aexp);
+/* T2 in K of gas of density nH in H/cm³. */
 double floor_T2(const struct temperature_floor *f, double nH);
 /* Of dense gas, H/cm³: n_star, or with cosmology del_star times the mean density of the gas if that
  * is more. Stars form above it; the polytrope has t2_star there. */
