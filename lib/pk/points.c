@@ -25,6 +25,7 @@ enum {
     FAR = 4 << 20, /* bytes of a mesh: caches of a core hold less */
     SOME = 256,    /* points, whose positions in cells are found together */
     AHEAD = 16,    /* items that are fetched before they are needed */
+    DENSE = 2,     /* cells a point of a tile, in which most points find their cells in caches */
     FETCH = 16     /* points that a tile must have, to be fetched before it is needed */
 };
 
@@ -35,8 +36,8 @@ struct rows {
     int64_t *y, *z;
 };
 
-/* How points are added: to two meshes; all their rows are there, and none is large; their cells are
- * not in the caches. */
+/* How points of a tile are added: to two meshes; all their rows are there, and none is large; their
+ * cells are not in the caches. */
 struct kind {
     enum pk_window order;
     int meshes;
@@ -206,42 +207,55 @@ struct spread {
     int4 first[3];
 };
 
-/* order is a constant where this is inlined. */
-static inline __attribute__((always_inline)) void spread_of(const window4 *point, window4 shift,
-                                                            const int order, struct spread *s)
+/* What its steps leave to each other: positions and masses, and weights, of the four side by side.
+ */
+struct begun {
+    window4 t[4], w[3][WINDOW_REACH];
+};
+
+/* One of the four steps that make a spread. order and step are constants where this is inlined. */
+static inline __attribute__((always_inline)) void spread_step(const int step, const window4 *point,
+                                                              window4 shift, const int order,
+                                                              struct begun *b, struct spread *s)
 {
-    window4 in[4] = {point[0] + shift, point[1] + shift, point[2] + shift, point[3] + shift};
-    window4 t[4], w[3][WINDOW_REACH], begin[3];
-    turn(in, t);
-    for (int d = 0; d < 3; d++) window_point(order, &t[d], w[d], &begin[d]);
-    turn(w[0], s->x);
-    for (int j = 0; j < order; j++) {
-        window4 m = t[3] * w[2][j];
-        for (int i = 0; i < order; i++) s->m[j][i] = m * w[1][i];
+    window4 first;
+    if (step == 0) {
+        window4 in[4] = {point[0] + shift, point[1] + shift, point[2] + shift, point[3] + shift};
+        turn(in, b->t);
     }
-    for (int d = 0; d < 3; d++) s->first[d] = __builtin_convertvector(begin[d], int4);
+    if (step < 3) {
+        window_point(order, &b->t[step], b->w[step], &first);
+        s->first[step] = __builtin_convertvector(first, int4);
+    }
+    if (step == 0) turn(b->w[0], s->x);
+    for (int j = 0; j < order && step == 3; j++) {
+        window4 m = b->t[3] * b->w[2][j];
+        for (int i = 0; i < order; i++) s->m[j][i] = m * b->w[1][i];
+    }
 }
 
-static inline __attribute__((always_inline)) void add_spread(const struct rows *r,
-                                                             const struct spread *s,
-                                                             const int order, int64_t *mass)
+/* One of the four. The compiler must not move it: a store to the mesh takes two cycles if it is not
+ * aligned (Zen 3), and those of a point wait in a queue while a step of the next four is made. */
+static inline __attribute__((always_inline)) void add_point(const struct rows *r,
+                                                            const struct spread *s, int p,
+                                                            const int order, int64_t *mass)
 {
-    for (int p = 0; p < 4; p++) {
-        const int64_t *y = r->y + BEFORE + s->first[1][p], *z = r->z + BEFORE + s->first[2][p];
-        char *begin = (char *)(mass + s->first[0][p]);
-        int64_t row[WINDOW_REACH]; /* stores to the mesh do not change it */
-        window4 x = s->x[p];
-        for (int i = 0; i < order; i++) row[i] = y[i];
-        for (int j = 0; j < order; j++) {
-            char *plane = begin + z[j];
-            /* or else gcc 12 adds all parts of an address anew for each row */
-            __asm__("" : "+r"(plane));
-            for (int i = 0; i < order; i++) {
-                double m = s->m[j][i][p];
-                add_four(plane + row[i], (window4){m, m, m, m}, x);
-            }
+    const int64_t *y = r->y + BEFORE + s->first[1][p], *z = r->z + BEFORE + s->first[2][p];
+    char *begin = (char *)(mass + s->first[0][p]);
+    int64_t row[WINDOW_REACH]; /* stores to the mesh do not change it */
+    window4 x = s->x[p];
+    __asm__ volatile("" : : : "memory");
+    for (int i = 0; i < order; i++) row[i] = y[i];
+    for (int j = 0; j < order; j++) {
+        char *plane = begin + z[j];
+        /* or else gcc 12 adds all parts of an address anew for each row */
+        __asm__("" : "+r"(plane));
+        for (int i = 0; i < order; i++) {
+            double m = s->m[j][i][p];
+            add_four(plane + row[i], (window4){m, m, m, m}, x);
         }
     }
+    __asm__ volatile("" : : : "memory");
 }
 
 /* The cells of points, in a mesh that does not fit into the caches. */
@@ -257,39 +271,61 @@ static inline __attribute__((always_inline)) void fetch_spread(const struct rows
     }
 }
 
-/* n > 0, a multiple of four. Weights of four points are computed before the four before are added,
- * which then need not wait. far: their cells are fetched too. */
+/* n > 0, a multiple of four. The weights of four points are computed in steps, between adding the
+ * four before. far: their cells are fetched too. */
 static inline __attribute__((always_inline)) void add_points(const struct rows *r, int n,
                                                              const window4 *point, window4 shift,
                                                              bool far, const int order,
                                                              int64_t *mass)
 {
     struct spread s[2];
-    spread_of(point, shift, order, &s[0]);
+    struct begun b;
+    spread_step(0, point, shift, order, &b, &s[0]);
+    spread_step(1, point, shift, order, &b, &s[0]);
+    spread_step(2, point, shift, order, &b, &s[0]);
+    spread_step(3, point, shift, order, &b, &s[0]);
     for (int k = 1; k <= n / 4; k++) {
-        struct spread *next = &s[k & 1];
-        spread_of(point + (4 * k < n ? 4 * k : 0), shift, order, next);
+        struct spread *next = &s[k & 1], *now = &s[~k & 1];
+        const window4 *then = point + (4 * k < n ? 4 * k : 0);
+        spread_step(0, then, shift, order, &b, next);
+        add_point(r, now, 0, order, mass);
+        spread_step(1, then, shift, order, &b, next);
+        add_point(r, now, 1, order, mass);
+        spread_step(2, then, shift, order, &b, next);
         if (far) fetch_spread(r, next, order, mass);
-        add_spread(r, &s[~k & 1], order, mass);
+        add_point(r, now, 2, order, mass);
+        spread_step(3, then, shift, order, &b, next);
+        add_point(r, now, 3, order, mass);
     }
 }
 
 /* Points of a tile whose rows are all there. */
 typedef void points_adder(const struct rows *r, int n, const window4 *point, window4 shift,
-                          bool far, int64_t *mass);
+                          int64_t *mass);
 
 #define ADDER(name, order)                                                                         \
-    static void name(const struct rows *r, int n, const window4 *point, window4 shift, bool far,   \
+    static void name(const struct rows *r, int n, const window4 *point, window4 shift,             \
                      int64_t *mass)                                                                \
     {                                                                                              \
-        add_points(r, n, point, shift, far, order, mass);                                          \
+        add_points(r, n, point, shift, false, order, mass);                                        \
+    }                                                                                              \
+    static void name##_far(const struct rows *r, int n, const window4 *point, window4 shift,       \
+                           int64_t *mass)                                                          \
+    {                                                                                              \
+        add_points(r, n, point, shift, true, order, mass);                                         \
     }
 ADDER(add_ngp, 1)
 ADDER(add_cic, 2)
 ADDER(add_tsc, 3)
 ADDER(add_pcs, 4)
-static points_adder *const adder[] = {
-    [PK_NGP] = add_ngp, [PK_CIC] = add_cic, [PK_TSC] = add_tsc, [PK_PCS] = add_pcs};
+#define BOTH(name)                                                                                 \
+    {                                                                                              \
+        name, name##_far                                                                           \
+    }
+static points_adder *const adder[][2] = {[PK_NGP] = BOTH(add_ngp),
+                                         [PK_CIC] = BOTH(add_cic),
+                                         [PK_TSC] = BOTH(add_tsc),
+                                         [PK_PCS] = BOTH(add_pcs)};
 
 /* A point of which some rows are of other ranks, or of a large part of all mass. */
 static void add_slowly(const struct rows *r, window4 point, int order, int64_t *mass)
@@ -322,7 +358,7 @@ static void add_tile(const struct pk *p, const struct rows *r, int64_t n, const 
         for (int k = some; k < fours; k++) point[k] = point[0] * (window4){1, 1, 1, 0};
         for (int h = 0; h < kind.meshes; h++) {
             const window4 shift = {0.5 * h, 0.5 * h, 0.5 * h, 0};
-            if (kind.whole) adder[kind.order](r, fours, point, shift, kind.far, mass[h]);
+            if (kind.whole) adder[kind.order][kind.far](r, fours, point, shift, mass[h]);
             for (int k = 0; k < some && !kind.whole; k++)
                 add_slowly(r, point[k] + shift, kind.order, mass[h]);
         }
@@ -364,9 +400,10 @@ static void add_column(const struct pk *p, const struct rows *r, const struct so
     int64_t *const *mass = p->mass[column / s->count / s->count];
     struct kind kind = {.order = sample ? PK_NGP : p->par.order,
                         .meshes = 1 + (p->par.interlace && !sample),
-                        .whole = !s->large && is_there(s, r, r->y, y) && is_there(s, r, r->z, z),
-                        .far = 8 * p->plane * (size_t)p->fft->count[2] > FAR};
+                        .whole = !s->large && is_there(s, r, r->y, y) && is_there(s, r, r->z, z)};
+    bool large = 8 * p->plane * (size_t)p->fft->count[2] > FAR;
     for (int x = 0; x < s->count; x++) {
+        kind.far = large && (first[x + 1] - first[x]) * DENSE < (int64_t)1 << 3 * s->bits;
         bool fetch = kind.whole && x < s->count - 1 && first[x + 2] - first[x + 1] >= FETCH;
         for (int h = 0; h < kind.meshes && fetch; h++)
             fetch_tile(r, s->bits, (int[3]){x + 1, y, z}, mass[h]);
