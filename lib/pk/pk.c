@@ -146,19 +146,47 @@ static void need_mesh(struct pk *p, int mesh, bool sample)
         if (!p->mass[mesh][h]) p->mass[mesh][h] = mem_zero(mesh_bytes(p), "pk mesh");
 }
 
+/* Looks at the first items that are of one kind and on one mesh, and returns how many. own: of this
+ * rank, their masses are counted. */
+static int look_at(struct pk *p, int64_t n, const struct pk_item *item, bool own, double *taken)
+{
+    double m[SUM_BATCH], m2[SUM_BATCH], zero = 0, size = 0;
+    window4 zeros = {0};
+    int k = 0;
+    for (; k < n && k < SUM_BATCH; k++) {
+        const struct pk_item *it = &item[k];
+        window4 line;
+        if (it->mesh != item->mesh || !same_kind(it, item)) break;
+        pk_item_line(it, &line);
+        zeros += 0 * line;
+        m[k] = it->m;
+        m2[k] = it->size == 0 ? it->m * it->m : 0; /* a lattice has no shot noise */
+    }
+#pragma omp simd reduction(+ : zero, size)
+    for (int i = 0; i < k; i++) {
+        zero += 0 * m[i];
+        size += fabs(m[i]);
+    }
+    zero += zeros[0] + zeros[1] + zeros[2];
+    BUG_ON(item->mesh < 0 || item->mesh >= p->nmesh || zero != 0); /* NaN: not finite */
+    *taken += size;
+    if (!own) return k;
+    sum_add_many(&p->m[item->mesh], k, m);
+    if (item->size == PK_SAMPLE) p->sampled |= 1u << item->mesh;
+    if (item->size <= 0) sum_add_many(&p->m2[item->mesh], k, m2);
+    return k;
+}
+
 /* Items that overlap this rank's block. */
-static void assign_all(struct pk *p, int64_t n, const struct pk_item *item)
+static void assign_all(struct pk *p, int64_t n, const struct pk_item *item, bool own)
 {
     for (int64_t i = 0, end; i < n; i = end) {
-        bool sample = item[i].size == PK_SAMPLE;
-        double taken = p->taken;
-        int mesh = -1;
-        for (end = i; end < n && same_kind(&item[i], &item[end]); end++) {
-            taken += fabs(item[end].m);
-            if (item[end].mesh != mesh) need_mesh(p, mesh = item[end].mesh, sample);
+        int found;
+        for (end = i; end < n && same_kind(&item[i], &item[end]); end += found) {
+            found = look_at(p, n - end, &item[end], own, &p->taken);
+            need_mesh(p, item[end].mesh, item[i].size == PK_SAMPLE);
         }
-        p->taken = taken;
-        if (!(taken <= 2 * p->most)) return; /* cells could overflow: 2^62 units */
+        if (!(p->taken <= 2 * p->most)) return; /* cells could overflow: 2^62 units */
         item[i].size > 0 ? assign_cubes(p, end - i, item + i) : pk_points(p, end - i, item + i);
     }
 }
@@ -227,7 +255,7 @@ static void send_batch(struct pk *p, int64_t n, const struct pk_item *item)
         for (int k = ranks_of(p, &item[i], hit, rank); k > 0; k--)
             out[next[rank[k - 1]]++] = item[i];
     struct pk_item *in = comm_exchange_all(p->c, out, count, sizeof *out, &got, NULL);
-    assign_all(p, got, in);
+    assign_all(p, got, in, false);
     FREE(in);
     FREE(out);
     FREE(next);
@@ -236,38 +264,14 @@ static void send_batch(struct pk *p, int64_t n, const struct pk_item *item)
     FREE(hit);
 }
 
-/* Sums of masses of the first items that are of one kind and on one mesh. Returns how many. */
-static int count_masses(struct pk *p, int64_t n, const struct pk_item *item)
-{
-    double m[SUM_BATCH], m2[SUM_BATCH], zero = 0;
-    window4 zeros = {0};
-    int k = 0;
-    for (; k < n && k < SUM_BATCH; k++) {
-        const struct pk_item *it = &item[k];
-        if (it->mesh != item->mesh || !same_kind(it, item)) break;
-        window4 line;
-        pk_item_line(it, &line);
-        zeros += 0 * line;
-        m[k] = it->m;
-        m2[k] = it->size == 0 ? it->m * it->m : 0; /* a lattice has no shot noise */
-    }
-#pragma omp simd reduction(+ : zero)
-    for (int i = 0; i < k; i++) zero += 0 * m[i];
-    zero += zeros[0] + zeros[1] + zeros[2];
-    BUG_ON(item->mesh < 0 || item->mesh >= p->nmesh || zero != 0); /* NaN: not finite */
-    sum_add_many(&p->m[item->mesh], k, m);
-    if (item->size == PK_SAMPLE) p->sampled |= 1u << item->mesh;
-    if (item->size <= 0) sum_add_many(&p->m2[item->mesh], k, m2);
-    return k;
-}
-
 void pk_add(struct pk *p, int64_t n, const struct pk_item *item)
 {
-    for (int64_t i = 0; i < n;) i += count_masses(p, n - i, &item[i]);
+    double all = 0;
     if (p->c->size == 1) {
-        assign_all(p, n, item);
+        assign_all(p, n, item, true);
         return;
     }
+    for (int64_t i = 0; i < n;) i += look_at(p, n - i, &item[i], true, &all);
     int64_t rounds = (n + BATCH - 1) / BATCH;
     comm_max_i64(p->c, &rounds, 1);
     learn_grid(p);
