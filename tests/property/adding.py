@@ -30,27 +30,28 @@ PROGRAM = r'''/* count: the number of leaf cells in a checkpoint. */
 #include "base/log.h"
 #include "out/program.h"
 
-static const struct opt ROWS[] = {{'q', "quiet", NULL, "print nothing"},
+static const struct opt ROWS[] = {{'v', "verbose", NULL, "print the arguments, too"},
                                   {'V', "version", NULL, "print the version"},
                                   {'h', "help", NULL, "print a short help"},
                                   {0}};
 
 static const struct program PROGRAM = {
-    .name = "count", .synopsis = "count [-q] DIR…", .purpose = "Counts arguments.", .rows = ROWS};
+    .name = "count", .synopsis = "count [-v] DIR…", .purpose = "Counts arguments.", .rows = ROWS};
 
-static int set_option(int letter, const char *value, void *quiet)
+static int set_option(int letter, const char *value, void *verbose)
 {
-    *(bool *)quiet |= letter == 'q';
+    *(bool *)verbose |= letter == 'v';
     return GO_ON;
 }
 
 int main(int argc, char **argv)
 {
-    bool quiet = false;
-    int first, status = program_read(&PROGRAM, argc, argv, set_option, &quiet, &first);
+    bool verbose = false;
+    int first, status = program_read(&PROGRAM, argc, argv, set_option, &verbose, &first);
     if (status == GO_ON) {
         if (first == argc) return program_refuse(&PROGRAM, "no directory is given", NULL);
-        if (!quiet) printf("%d\n", argc - first);
+        for (int i = first; verbose && i < argc; i++) puts(argv[i]);
+        printf("%d\n", argc - first);
         status = DONE;
     }
     return log_stdout_end("count") ? status : TROUBLE;
@@ -67,8 +68,8 @@ count \- counts arguments
 Prints the number of arguments.
 .SH OPTIONS
 .TP
-\fB\-q\fR, \fB\-\-quiet\fR
-Print nothing.
+\fB\-v\fR, \fB\-\-verbose\fR
+Print the arguments, too.
 .TP
 \fB\-V\fR, \fB\-\-version\fR
 Print the version.
