@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "base/mem.h"
+#include "base/square.h"
 #include "pk/pk_priv.h"
 #include "pk/window.h"
 
@@ -89,19 +90,6 @@ static void begin_tiles(struct sorted *s, int threads, int64_t tiles, int64_t *c
     s->first[tiles] = at;
 }
 
-/* Lines into columns. */
-static inline __attribute__((always_inline)) void turn(const window4 w[4], window4 v[4])
-{
-    window4 a = __builtin_shufflevector(w[0], w[1], 0, 4, 2, 6),
-            b = __builtin_shufflevector(w[2], w[3], 0, 4, 2, 6),
-            c = __builtin_shufflevector(w[0], w[1], 1, 5, 3, 7),
-            d = __builtin_shufflevector(w[2], w[3], 1, 5, 3, 7);
-    v[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-    v[1] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
-    v[2] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
-    v[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
-}
-
 /* What find_tiles needs to know of the mesh, and learns of the masses. */
 struct finder {
     struct pk_cells to;
@@ -118,7 +106,7 @@ static inline __attribute__((always_inline)) int4 find_four(struct finder *f, in
         pk_cells(&f->to, &it[k], &in[k]);
         cell[k] = in[k];
     }
-    turn(in, x);
+    square_turn(in, x);
     window4 size = (window4)((window4_bits)x[3] & INT64_MAX);
     window4_bits more = size > f->largest;
     f->largest = (window4)(((window4_bits)size & more) | ((window4_bits)f->largest & ~more));
@@ -221,13 +209,13 @@ static inline __attribute__((always_inline)) void spread_step(const int step, co
     window4 first;
     if (step == 0) {
         window4 in[4] = {point[0] + shift, point[1] + shift, point[2] + shift, point[3] + shift};
-        turn(in, b->t);
+        square_turn(in, b->t);
     }
     if (step < 3) {
         window_point(order, &b->t[step], b->w[step], &first);
         s->first[step] = __builtin_convertvector(first, int4);
     }
-    if (step == 0) turn(b->w[0], s->x);
+    if (step == 0) square_turn(b->w[0], s->x);
     for (int j = 0; j < order && step == 3; j++) {
         window4 m = b->t[3] * b->w[2][j];
         for (int i = 0; i < order; i++) s->m[j][i] = m * b->w[1][i];
