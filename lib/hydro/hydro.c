@@ -444,21 +444,35 @@ static bool cell_at_face(int c, int f)
     return (c >> (f >> 1) & 1) == (f & 1);
 }
 
+/* Component d in the cells across face f, each where it would be in an oct there. */
+static void velocities_beyond(const struct oct_work *o, int d, int f, double out[8])
+{
+    lidx j = o->up->m->lev[o->up->l].nbr[o->i][f];
+    int bit = 1 << d, first = f & 1 ? bit : 0;
+    if (j >= 0) {
+        oct_velocity(o, j, d, out);
+        return;
+    }
+    bool coarse = j == NBR_NONE; /* one cell across all of the face */
+    for (int c = 0; c < 8; c++)
+        if (cell_at_face(c, f))
+            out[c ^ bit] = coarse && c != first ? out[first ^ bit] : velocity_across(o, c, f);
+}
+
 static void oct_beside(const struct oct_work *o, struct beside *b)
 {
     const lidx *nbr = o->up->m->lev[o->up->l].nbr[o->i];
-    for (int f = 0; f < 6; f++) {
-        int d = f >> 1, bit = 1 << d, first = f & 1 ? bit : 0;
-        double in[8], out[8], *v = b->v[d][f & 1], *distance = b->distance[d][f & 1];
-        bool coarse = nbr[f] == NBR_NONE; /* one cell across all of the face */
+    for (int d = 0; d < 3; d++) {
+        double in[8], out[8];
         oct_velocity(o, o->i, d, in);
-        if (nbr[f] >= 0) oct_velocity(o, nbr[f], d, out);
-        for (int c = 0; c < 8; c++) {
-            bool beyond = cell_at_face(c, f);
-            if (beyond && nbr[f] < 0)
-                out[c ^ bit] = coarse && c != first ? out[first ^ bit] : velocity_across(o, c, f);
-            v[c] = beyond ? out[c ^ bit] : in[c ^ bit];
-            distance[c] = beyond && coarse ? 1.5 : 1.0;
+        for (int side = 0; side < 2; side++) {
+            int f = 2 * d + side, bit = 1 << d;
+            velocities_beyond(o, d, f, out);
+            for (int c = 0; c < 8; c++) {
+                bool beyond = cell_at_face(c, f);
+                b->v[d][side][c] = beyond ? out[c ^ bit] : in[c ^ bit];
+                b->distance[d][side][c] = beyond && nbr[f] == NBR_NONE ? 1.5 : 1.0;
+            }
         }
     }
 }
