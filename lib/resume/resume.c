@@ -1,0 +1,59 @@
+/* resume/resume: see resume.h. The order of reading, and flags that cannot be followed. */
+#include "resume/resume.h"
+
+#include "adapt/adapt.h"
+#include "base/log.h"
+#include "dom/ghost.h"
+
+static void mend_flags(const struct resume *r);
+
+enum err resume_read(struct resume *r)
+{
+    TRY(resume_parts(r));
+    r->from->late = true; /* an error ends the run */
+    TRY(resume_tree(r));
+    TRY(resume_values(r));
+    adapt_fill(r->mesh, r->comm);
+    mend_flags(r);
+    return OK;
+}
+
+void resume_pieces(const struct resume *r, int *first, int *last)
+{
+    int64_t n = r->from->npiece, size = r->comm->size, rank = r->comm->rank;
+    *first = (int)(n * rank / size);
+    *last = (int)(n * (rank + 1) / size);
+}
+
+/* Own octs of level l that are to be removed although their cells are flagged or split. */
+static int64_t count_contradictions(const struct mesh *m, int l)
+{
+    const struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
+    int64_t n = 0;
+    for (lidx i = 0; i < lv->nown; i++) {
+        bool used = false;
+        for (int c = 0; c < 8; c++) used |= lv->flag[i][c] || lv->child[i][c] >= 0;
+        n += used && !up->flag[lv->parent[i]][oct_slot(lv, i)];
+    }
+    return n;
+}
+
+/* A refinement must not remove an oct that has children or is to get some. Flags of a checkpoint
+ * that ask for it are replaced by those that keep the octs as they are. */
+static void mend_flags(const struct resume *r)
+{
+    struct mesh *m = r->mesh;
+    int64_t bad = 0;
+    for (int l = m->levelmin + 1; l <= m->levelmax; l++) bad += count_contradictions(m, l);
+    comm_add_i64(r->comm, &bad, 1);
+    if (bad == 0) return;
+    log_info(" The refinement flags of %ld octs in the checkpoint contradict those of their "
+             "parents: the mesh stays as it is until cells are flagged again",
+             (long)bad);
+    for (int l = 1; l < m->levelmax; l++) {
+        struct level *lv = &m->lev[l];
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int c = 0; c < 8; c++) lv->flag[i][c] = lv->child[i][c] >= 0;
+        ghost_fill_flags(r->comm, m, l);
+    }
+}

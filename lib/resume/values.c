@@ -1,0 +1,202 @@
+/* resume/values: values of cells to the owners of their octs, in rounds of bounded size. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "oct/turn.h"
+#include "resume/resume.h"
+
+enum { SOME = 64 }; /* octs that are turned at a time */
+
+struct stream {
+    const struct resume *r;
+    int nvalue, field[NVAR_MAX + 4]; /* value of the source → field, -1: not needed */
+    size_t row;                      /* bytes: key, level, values */
+    int64_t placed;
+    struct comm_counts to;
+    char *out;
+    lidx last[LEVEL_MAX + 2];
+    bool ended; /* all ranks know of the error */
+};
+
+/* Where variable v of the checkpoint is stored: in the scalar of its name if both know it,
+ * otherwise in the variable of the same number, unless that is a scalar that the checkpoint has
+ * elsewhere. */
+static int variable_of(const struct resume *r, int v)
+{
+    const struct gas_vars *from = r->from->head.gas, *to = r->gas;
+    if (!from || v < GAS_SCALARS || v >= from->n) return v;
+    int named = gas_vars_find(to, from->name[v]);
+    if (named >= 0) return named;
+    return v < to->n && gas_vars_find(from, to->name[v]) >= 0 ? -1 : v;
+}
+
+static void stream_init(struct stream *t, const struct resume *r)
+{
+    static const int grav[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
+    const struct source *f = r->from;
+    int nvar = f->head.hydro ? f->head.nvar : 0;
+    *t = (struct stream){.r = r, .nvalue = f->nvalue};
+    for (int v = 0; v < nvar; v++) {
+        int to = variable_of(r, v);
+        t->field[v] = to >= 0 && to < r->mesh->nvar ? FLD_U + to : -1;
+    }
+    for (int k = 0; nvar + k < f->nvalue; k++) t->field[nvar + k] = r->mesh->gravity ? grav[k] : -1;
+    t->row = 16 + sizeof(okey) + sizeof(double[8]) * (size_t)t->nvalue;
+}
+
+/* The local index of an oct of this rank: usually that after the last one of its level. */
+static enum err own_place(struct stream *t, int l, okey key, lidx *place)
+{
+    const struct level *lv = &t->r->mesh->lev[l];
+    lidx i = t->last[l] + 1;
+    if (i >= lv->nown || lv->key[i] != key) i = mesh_find(lv, key);
+    if (i < 0 || i >= lv->nown)
+        FAIL(ERR_FORMAT, "%s: changed while it was read: resume again when it is complete",
+             t->r->from->path);
+    t->placed++;
+    *place = t->last[l] = i;
+    return OK;
+}
+
+static enum err place_row(struct stream *t, const char *row)
+{
+    okey key;
+    int32_t l;
+    lidx i = -1;
+    memcpy(&key, row, sizeof key);
+    memcpy(&l, row + sizeof key, sizeof l);
+    TRY(own_place(t, l, key, &i));
+    for (int v = 0; v < t->nvalue; v++)
+        if (t->field[v] >= 0)
+            memcpy(t->r->mesh->lev[l].fld[t->field[v]][i],
+                   row + 16 + sizeof key + sizeof(double[8]) * (size_t)v, sizeof(double[8]));
+    return OK;
+}
+
+/* All ranks send what they have packed; *any: some rank has more to come. (collective) */
+static enum err exchange_rows(struct stream *t, enum err mine, bool more, bool *any)
+{
+    const struct comm *c = t->r->comm;
+    t->ended = true;
+    TRY(err_agree(c, mine));
+    int64_t left = more, n;
+    comm_max_i64(c, &left, 1);
+    *any = left;
+    char *in = comm_exchange(c, t->out, &t->to, t->row, &n, NULL);
+    enum err err = OK;
+    for (int64_t i = 0; i < n && err == OK; i++) err = place_row(t, in + t->row * (size_t)i);
+    FREE(in);
+    FREE(t->out);
+    comm_counts_free(&t->to);
+    TRY(err_agree(c, err));
+    t->ended = false;
+    return OK;
+}
+
+/* Value v of octs at..at+n-1 of a batch, n <= SOME, by oct. */
+static void some_octs(const struct source_octs *o, int v, int at, int n, double out[SOME][8])
+{
+    turn_columns(o->val + 8 * v, at, n, out, 1);
+}
+
+/* Value v of octs at.. of a batch, SOME at most, to their places. */
+static void place_some(const struct stream *t, const struct source_octs *o, const int *rank,
+                       const lidx *to, int v, int at)
+{
+    double some[SOME][8];
+    int n = o->n - at < SOME ? o->n - at : SOME;
+    double(*fld)[8] = t->r->mesh->lev[o->level].fld[t->field[v]];
+    some_octs(o, v, at, n, some);
+    for (int i = 0; i < n; i++)
+        if (rank[at + i] < 0) memcpy(fld[to[at + i]], some[i], sizeof some[i]);
+}
+
+/* The octs of a batch that this rank owns need not be packed. */
+static enum err place_own(struct stream *t, const struct source_octs *o, const int *rank)
+{
+    lidx *to = mem_new(sizeof *to * (size_t)o->n + 1, "restart");
+    enum err err = OK;
+    for (int i = 0; i < o->n && err == OK; i++)
+        if (rank[i] < 0) err = own_place(t, o->level, o->key[i], &to[i]);
+    int n = err == OK ? o->n : 0;
+#pragma omp parallel for collapse(2) schedule(static)
+    for (int v = 0; v < t->nvalue; v++)
+        for (int at = 0; at < n; at += SOME)
+            if (t->field[v] >= 0) place_some(t, o, rank, to, v, at);
+    mem_free(to);
+    return err;
+}
+
+/* Rows for the others. */
+static void pack_rows(struct stream *t, const struct source_octs *o, const int *rank)
+{
+    int64_t *order = mem_new(sizeof *order * (size_t)o->n + 1, "restart"), total;
+    int *place = mem_new(sizeof *place * (size_t)o->n + 1, "restart");
+    t->to = comm_counts_of(o->n, rank, order);
+    total = comm_counts_total(&t->to);
+    t->out = mem_new(t->row * (size_t)total + 1, "restart");
+    for (int64_t k = 0; k < total; k++) place[order[k]] = (int)k;
+    for (int v = 0; v < t->nvalue && total; v++)
+        for (int at = 0; at < o->n; at += SOME) {
+            double some[SOME][8];
+            some_octs(o, v, at, o->n - at < SOME ? o->n - at : SOME, some);
+            for (int i = at; i < o->n && i < at + SOME; i++) {
+                if (rank[i] < 0) continue;
+                char *row = t->out + t->row * (size_t)place[i];
+                if (v == 0) memset(row, 0, sizeof o->key[i] + 16);
+                memcpy(row, &o->key[i], sizeof o->key[i]);
+                memcpy(row + sizeof o->key[i], &o->level, sizeof o->level);
+                memcpy(row + 16 + sizeof o->key[i] + sizeof some[0] * (size_t)v, some[i - at],
+                       sizeof some[0]);
+            }
+        }
+    FREE(place);
+    FREE(order);
+}
+
+static enum err send_values(const struct source_octs *o, void *ctx)
+{
+    struct stream *t = ctx;
+    const struct resume *r = t->r;
+    bool any;
+    if (o->level > r->mesh->levelmax) return OK;
+    int *rank = mem_new(sizeof *rank * (size_t)o->n + 1, "restart");
+    for (int i = 0; i < o->n; i++) {
+        rank[i] = r->comm->size > 1 ? domain_rank(r->dom, o->level, o->key[i]) : 0;
+        if (rank[i] == r->comm->rank) rank[i] = -1;
+    }
+    enum err err = place_own(t, o, rank);
+    if (r->comm->size > 1) pack_rows(t, o, rank);
+    FREE(rank);
+    return r->comm->size > 1 ? exchange_rows(t, err, true, &any) : err;
+}
+
+static enum err read_values(struct stream *t)
+{
+    const struct resume *r = t->r;
+    int first, last;
+    enum err err = OK;
+    resume_pieces(r, &first, &last);
+    for (int i = first; i < last && err == OK; i++)
+        err = source_octs(r->from, i, SOURCE_STATE, send_values, t);
+    if (t->ended) return err;
+    for (bool any = true; any;) TRY(exchange_rows(t, err, false, &any));
+    int64_t octs = 0;
+    for (int l = 1; l <= r->mesh->levelmax; l++) octs += r->mesh->lev[l].nown;
+    if (t->placed != octs)
+        err = err_set(ERR_FORMAT, "%s: changed while it was read: resume again when it is complete",
+                      r->from->path);
+    return err_agree(r->comm, err);
+}
+
+enum err resume_values(const struct resume *r)
+{
+    struct stream t;
+    if (r->from->nvalue == 0) return OK;
+    r->from->tree_known = true;
+    stream_init(&t, r);
+    enum err err = read_values(&t);
+    FREE(t.out);
+    comm_counts_free(&t.to);
+    return err;
+}
