@@ -115,7 +115,7 @@ struct comm_counts comm_counts_of(int64_t n, const int *rank, int64_t *order)
 
 /* ---- sizes known to senders alone ---- */
 
-/* Parcels for the others; *own: bytes for oneself, from *own_at on. */
+/* Parcels for the others; *own: what is for oneself. */
 static struct parcel *parcels_out(const struct comm *c, const char *send,
                                   const struct comm_counts *to, size_t bytes, int64_t *n,
                                   struct parcel *own)

@@ -1,4 +1,4 @@
-/* grav/kern: point functions of the Poisson solver on one oct.
+/* grav/grav_kern: point functions of the Poisson solver on one oct.
  *
  * An oct's cells c = cx + 2 cy + 4 cz alternate in colour: red 0,3,5,6 and black 1,2,4,7. A cell's
  * neighbours have the other colour and lie in the oct itself or in one of its face neighbours,

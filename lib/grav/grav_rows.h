@@ -1,5 +1,5 @@
-/* grav/rows: the sums of grav_kern.h on the cells of one colour of an oct as one vector. Terms and
- * their order are the same, and so are the bits. Host only.
+/* grav/grav_rows: the sums of grav_kern.h on the cells of one colour of an oct as one vector. Terms
+ * and their order are the same, and so are the bits. Host only.
  *
  * While multigrid works, a row holds its cells by colour: red 0 3 5 6, then black 1 2 4 7. All
  * neighbours of the cells of a colour have the other one, so half a sweep reads whole vectors of

@@ -1,4 +1,4 @@
-/* halo_priv: what the files of lib/halo share. */
+/* halo/halo_priv: what the files of lib/halo share. */
 #pragma once
 #include <math.h>
 

@@ -1,6 +1,6 @@
-/* hydro/dev: launches of the gas on a device. What they read is brought there, what they write
- * stays there (oct/mirror.h). The tiles of a level and the octs around them stay until the mesh
- * changes. Nothing waits but what needs a number from there. */
+/* hydro/hydro_dev: launches of the gas on a device. What they read is brought there, what they
+ * write stays there (oct/mirror.h). The tiles of a level and the octs around them stay until the
+ * mesh changes. Nothing waits but what needs a number from there. */
 #include "hydro/hydro_dev.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* hydro/dev: the gas on a device (lib/dev). Bits are those of the CPU. docs/gpu.md says what runs
- * there. Local to a rank. */
+/* hydro/hydro_dev: the gas on a device (lib/dev). Bits are those of the CPU. docs/gpu.md says what
+ * runs there. Local to a rank. */
 #pragma once
 #include "hydro/hydro.h"
 #include "oct/mirror.h"

@@ -1,4 +1,4 @@
-/* hydro/flag: the kick of the gas, and refinement by its gradients. */
+/* hydro/hydro_flag: the kick of the gas, and refinement by its gradients. */
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* hydro/interp: prolongation and restriction between levels. A new oct is interpolated
+/* hydro/hydro_interp: prolongation and restriction between levels. A new oct is interpolated
  * (interp_kern.h); restriction is the mean. */
 #include "hydro/interp_kern.h"
 

@@ -1,7 +1,7 @@
-/* hydro_kern: the arithmetic of one cell and one face, for C, C++ and CUDA. No memory, no branches
- * that depend on data where a select will do, so that loops over these functions vectorise. Order
- * of operations is part of the method: the same bits must come out whatever loop calls them. (Toro
- * 2009, chapters 4, 9, 10, 14) */
+/* hydro/hydro_kern: the arithmetic of one cell and one face, for C, C++ and CUDA. No memory, no
+ * branches that depend on data where a select will do, so that loops over these functions
+ * vectorise. Order of operations is part of the method: the same bits must come out whatever loop
+ * calls them. (Toro 2009, chapters 4, 9, 10, 14) */
 #pragma once
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* hydro/numbers: what a time step asks of the gas of a level: the Courant step and totals.
+/* hydro/hydro_numbers: what a time step asks of the gas of a level: the Courant step and totals.
  *
  * The Courant step is that of one cell, and a product tells of most cells that it is not theirs:
  * with the speed limit V = (C dx − ½ f dt²)/dt of the step dt found so far, f the pull on the cell,

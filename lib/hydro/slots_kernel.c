@@ -1,6 +1,6 @@
-/* hydro/slots: kernels that find the tiles of a level and the octs around each, and interpolate
- * those that do not exist. What they find changes only with the mesh. (hydro/tile does it on
- * hosts.) */
+/* hydro/slots_kernel: kernels that find the tiles of a level and the octs around each, and
+ * interpolate those that do not exist. What they find changes only with the mesh. (hydro/tile does
+ * it on hosts.) */
 #include "dev/kernel.h"
 #include "hydro/interp_kern.h"
 #include "hydro/kernels.h"

@@ -1,4 +1,4 @@
-/* ics_grafic: gas and refinement maps from GRAFIC2 files (Bertschinger 2001).
+/* ics/ics_grafic: gas and refinement maps from GRAFIC2 files (Bertschinger 2001).
  *
  * Level l has cells of dx_l Mpc; the box is 2^levelmin dx_levelmin. Linear theory: with D the
  * growing mode and F(a) = a f(a) sqrt(Ω_m/a + Ω_Λ a² + Ω_k) (cosmo_vfact), a velocity v [km/s] at

@@ -1,4 +1,4 @@
-/* ics_part: dark matter from GRAFIC2 files or text (symbols as in ics_grafic.c).
+/* ics/ics_part: dark matter from GRAFIC2 files or text (symbols as in ics_grafic.c).
  *
  * Each leaf cell of the initial mesh is one particle of mass 2^-3l (1 - Ω_b/Ω_m), or each cell of
  * the files if the base mesh is finer. Its position is the cell's centre displaced by ψ = g

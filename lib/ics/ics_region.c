@@ -1,4 +1,4 @@
-/* ics_region: analytic initial conditions, RAMSES's regions.
+/* ics/ics_region: analytic initial conditions, RAMSES's regions.
  *
  * Start from (rho, v, P) = (smallr, 0, smallr smallc²/gamma), scalars 0. A square region replaces
  * these at cell centres with r < 1, r = (Σ_d (2|x_d - c_d|/length_d)^e)^(1/e), the largest term if

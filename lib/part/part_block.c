@@ -1,4 +1,4 @@
-/* part: see part_block.h. */
+/* part/part_block: see part_block.h. */
 #include "part/part_block.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* part: deposit of mass and number, cloud in cell (Hockney & Eastwood 1988, §5-2-3).
+/* part/part_deposit: deposit of mass and number, cloud in cell (Hockney & Eastwood 1988, §5-2-3).
  *
  * Contributions to cells that do not exist are dropped. They are integers, so their sum has no
  * order. Those of the particles of a block of octs (part_block.h) are summed in its patch before

@@ -1,4 +1,4 @@
-/* part/dev: copies and launches of particles on a device. */
+/* part/part_dev: copies and launches of particles on a device. */
 #include <string.h>
 
 #include "base/mem.h"

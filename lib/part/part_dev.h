@@ -1,5 +1,5 @@
-/* part/dev: particles on a device (lib/dev). Bits are those of the CPU. docs/gpu.md says what runs
- * there.
+/* part/part_dev: particles on a device (lib/dev). Bits are those of the CPU. docs/gpu.md says what
+ * runs there.
  *
  * The columns of all particles have one place: here, there, or both. What is a function of part.h
  * there has the name part_dev_… here, with the same arguments: it brings the particles to the

@@ -1,4 +1,4 @@
-/* part/kern: formulas of particles, on hosts and devices. */
+/* part/part_kern: formulas of particles, on hosts and devices. */
 #pragma once
 #include <math.h>
 

@@ -1,4 +1,5 @@
-/* part: force on particles, cloud in cell (Hockney & Eastwood 1988, §5-2-3), kick and drift.
+/* part/part_kick: force on particles, cloud in cell (Hockney & Eastwood 1988, §5-2-3), kick and
+ * drift.
  *
  * The force is that of level l if all 8 cells of the cloud are there, else that of the first
  * coarser ancestor of the host where they are, with that level's cell size; by 2:1 balance that is

@@ -1,4 +1,4 @@
-/* part: new particles, with ids that do not depend on ranks.
+/* part/part_new: new particles, with ids that do not depend on ranks.
  *
  * Ids follow the order of the cells along the Morton curve. Every rank numbers a part of the curve:
  * keys are sent there, sorted, counted over the preceding ranks, and their numbers are sent back.

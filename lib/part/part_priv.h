@@ -1,4 +1,4 @@
-/* part/priv: what the CPU and the device share beside formulas. Private to part. */
+/* part/part_priv: what the CPU and the device share beside formulas. Private to part. */
 #pragma once
 #include "part/part.h"
 

@@ -1,5 +1,5 @@
-/* part: sort by host. A radix sort of (host, index) pairs, then each array is permuted through one
- * scratch array.
+/* part/part_sort: sort by host. A radix sort of (host, index) pairs, then each array is permuted
+ * through one scratch array.
  *
  * A particle out of order costs little on the mesh side while its cloud lies in the patch of the
  * block that those around it are in (part_block.h), and a gather of its own once it is further out,

@@ -1,4 +1,4 @@
-/* pk: shared by the files of lib/pk. */
+/* pk/pk_priv: shared by the files of lib/pk. */
 #pragma once
 #include <assert.h>
 #include <complex.h>

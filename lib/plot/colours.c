@@ -1,4 +1,4 @@
-/* inspect: see colours.h. */
+/* plot/colours: see colours.h. */
 #include "plot/colours.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* tree_priv: what the files of lib/tree share. Not for others. */
+/* tree/tree_priv: what the files of lib/tree share. Not for others. */
 #pragma once
 #include <string.h>
 
