@@ -17,7 +17,7 @@
 #include "ckpt/manifest.h"
 #include "formats/formats.h"
 #include "io/file.h"
-#include "param/nml.h"
+#include "param/param.h"
 
 static const size_t TEXT_MAX = (size_t)64 << 20;
 
@@ -165,23 +165,20 @@ static char *load_text(struct check *k, const char *name, size_t *n)
     return err == OK ? text : NULL;
 }
 
-/* The boundaries of a box that is stored as if it were periodic are known only from the namelist.
- */
-static bool has_boundaries(struct check *k)
+/* The boundaries of a box that is stored as if it were periodic, and smallr, are known only from
+ * the namelist. */
+static void find_settings(struct check *k)
 {
-    struct nml list;
+    struct params *p = mem_zero(sizeof *p, "namelist");
     size_t n;
-    bool any = k->r->nboundary > 0;
+    int left_out = 0;
     char *text = load_text(k, "namelist.txt", &n);
-    if (text && nml_parse(&list, text, n, NULL) == OK) {
-        for (size_t i = 0; i < list.nitem; i++)
-            if (strcmp(list.items[i].name, "nboundary") == 0 && list.items[i].count)
-                any |= list.values[list.items[i].first].kind == NML_WORD &&
-                       strtol(list.values[list.items[i].first].text, NULL, 10) > 0;
-        nml_free(&list);
-    }
+    param_init(p);
+    if (text && param_read_loose(p, text, n, "namelist.txt", &left_out) != OK) param_init(p);
+    k->bounded = k->r->nboundary > 0 || p->boundary.nboundary > 0;
+    k->smallr = k->r->head.smallr > 0 ? k->r->head.smallr : p->hydro.smallr;
     mem_free(text);
-    return any;
+    FREE(p);
 }
 
 static void find_origin(struct check *k)
@@ -190,9 +187,8 @@ static void find_origin(struct check *k)
     char *text = load_text(k, "compilation.txt", &n);
     k->ours = text && strncmp(text, "ptah ", 5) == 0;
     mem_free(text);
-    k->bounded = has_boundaries(k);
+    find_settings(k);
     k->gamma = k->r->head.gamma;
-    k->smallr = 1e-10; /* RAMSES's default */
 }
 
 /* ---- reading everything once ---- */

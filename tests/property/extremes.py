@@ -1,14 +1,15 @@
 """Checkpoints of odd but valid states are sound: times and lengths whose exponent has three digits,
-particles without mass, cold gas at rest. `inspect -cc` accepts them in both formats, and a run goes
-on from them.
+particles without mass, cold gas at rest, a blast into a near vacuum. `inspect -cc` accepts them in
+both formats, and a run goes on from them.
 
     extremes.py
 
-A one-line fault it catches: a Fortran number without the letter of its exponent, 0.1-120, read
-as 0.1.
+One-line faults it catches: a Fortran number without the letter of its exponent, 0.1-120, read as
+0.1; smallr that is not that of the run when inspect -cc compares a split cell with its children.
 """
 # test: tier=check timeout=120
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -48,6 +49,49 @@ tout=1e9
 /
 """
 
+# cells fall below smallr, and below zero energy
+BLAST = """
+&RUN_PARAMS
+hydro=.true.
+nstepmax=8
+/
+&AMR_PARAMS
+levelmin=3
+levelmax=6
+/
+&INIT_PARAMS
+nregion=3
+region_type(1)='square'
+region_type(2)='square'
+region_type(3)='square'
+x_center=0.5,0.3,0.7
+y_center=0.5,0.271,0.657
+z_center=0.5,0.483,0.428
+length_x=10.0,0.2,0.1
+length_y=10.0,0.2,0.1
+length_z=10.0,0.2,0.1
+exp_region=10.0,2.0,10.0
+d_region=9.5e-10,1.0,1.0
+p_region=1.8e-9,0.0026,0.67
+u_region=1,5,0
+v_region=0,5,-5
+/
+&OUTPUT_PARAMS
+foutput=4
+noutput=1
+tout=1e9
+/
+&HYDRO_PARAMS
+gamma=1.4
+courant_factor=0.8
+riemann='acoustic'
+/
+&REFINE_PARAMS
+err_grad_d=0.1
+err_grad_p=0.1
+/
+"""
+
 
 def case(name, particles, box, pressure):
     half = '%g' % (0.5 * float(box))
@@ -74,12 +118,30 @@ def check(v, name, text):
                ptah.changed(ptah.digest(again.outputs[-1]), ptah.digest(r.outputs[-1])), [])
 
 
+def floor(v):
+    """A near vacuum below a smallr that only the namelist tells, as in outputs of RAMSES."""
+    r = ptah.simulate(BLAST.replace('gamma=', 'smallr=1d-6\ngamma='), 'floor',
+                      settings=['run_params/nstepmax=0'])
+    for name in os.listdir(r.outputs[0]):
+        if name.startswith(('exact', 'checksum')):
+            os.remove(os.path.join(r.outputs[0], name))
+    os.rename(os.path.join(r.outputs[0], 'namelist.txt'), 'namelist.txt')
+    for status in 1, 0:
+        sound = ptah.Run([ptah.program('inspect'), '-cc', r.outputs[0]], '.')
+        v.same('below smallr, %s namelist' % ('without' if status else 'with'),
+               (sound.status, 'split cell has density' in sound.out), (status, status == 1))
+        shutil.copy('namelist.txt', r.outputs[0])
+
+
 def main():
     v = ptah.Verdict()
     check(v, 'tiny', case('tiny', '', '1e-70', '1e90'))
     check(v, 'massless',
           case('massless', '0.5 0.5 0.5 0 0 0 1\n0.2 0.3 0.4 0.1 0.1 0.1 0\n', '1', '1'))
     check(v, 'cold', case('cold', '', '1', '0'))
+    os.makedirs('blast/ics')
+    check(v, 'blast', BLAST)
+    floor(v)
     v.end()
 
 
