@@ -104,46 +104,38 @@ lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz)
     return mesh_key_at(m, l, x, &k) ? mesh_find(lv, k) : NBR_BOUNDARY;
 }
 
-/* Neighbour `to` of a cube is across `face` of neighbour `from`: faces from the centre, edges from
- * faces, corners from edges, each by its first path (the others: cube_hard). */
-static const struct {
-    unsigned char to, from, face;
-} WAY[26] = {{4, 13, 4},  {10, 13, 2}, {12, 13, 0}, {14, 13, 1}, {16, 13, 3}, {22, 13, 5},
-             {1, 4, 2},   {3, 4, 0},   {5, 4, 1},   {7, 4, 3},   {9, 10, 0},  {11, 10, 1},
-             {15, 16, 0}, {17, 16, 1}, {19, 22, 2}, {21, 22, 0}, {23, 22, 1}, {25, 22, 3},
-             {0, 1, 0},   {2, 1, 1},   {6, 7, 0},   {8, 7, 1},   {18, 19, 0}, {20, 19, 1},
-             {24, 25, 0}, {26, 25, 1}};
-
-/* From oct i across the faces in which s[] is not 0, one after the other, beginning with face
- * `first`: NBR_NONE where the way ends, although the oct may exist. */
-static lidx walk(const struct level *lv, lidx i, const int s[3], int first)
+/* One of corner_octs, across a face of one before it, or by its key if these are all missing. */
+static lidx corner_hard(const struct mesh *m, int l, int slot, int k, const lidx oct[8])
 {
-    for (int k = 0; k < 3 && i >= 0; k++) {
-        int d = (first + k) % 3;
-        if (s[d]) i = lv->nbr[i][2 * d + (s[d] > 0)];
+    int s[3];
+    for (int d = 0; d < 3; d++) {
+        const int high = slot >> d & 1;
+        const lidx from = k >> d & 1 ? oct[k ^ 1 << d] : NBR_NONE;
+        if (from != NBR_NONE) return from >= 0 ? m->lev[l].nbr[from][2 * d + high] : from;
+        s[d] = k >> d & 1 ? 2 * high - 1 : 0;
     }
-    return i;
+    return mesh_neighbour(m, l, oct[0], s[0], s[1], s[2]);
 }
 
-/* The neighbour of oct i at s[], among the children of its parent or of an oct beside that: such an
- * oct is here if a child of it is. */
-static lidx cube_hard(const struct mesh *m, int l, lidx i, int c)
+/* The eight octs that meet at the corner of oct p in its cell `slot`; bit d of an index: beyond p
+ * along d. */
+static inline void corner_octs(const struct mesh *m, int l, lidx p, int slot, lidx oct[8])
 {
-    const struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
-    const int s[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
-    int slot = oct_slot(lv, i), across[3], crossed = 0;
-    for (int d = 0; d < 3; d++) {
-        int bit = slot >> d & 1;
-        across[d] = bit + s[d] == 2 ? 1 : bit + s[d] == -1 ? -1 : 0;
-        crossed += across[d] != 0;
-        slot ^= s[d] ? 1 << d : 0;
+    const lidx(*nbr)[6] = (const lidx(*)[6])m->lev[l].nbr;
+    const int y = 2 + (slot >> 1 & 1), z = 4 + (slot >> 2);
+    oct[0] = p;
+    oct[1] = nbr[p][slot & 1];
+    oct[2] = nbr[p][y];
+    oct[4] = nbr[p][z];
+    oct[3] = oct[1] >= 0 ? nbr[oct[1]][y] : NBR_NONE;
+    if (oct[2] >= 0 && oct[3] >= 0) {
+        oct[5] = nbr[oct[1]][z];
+        oct[6] = nbr[oct[2]][z];
+        oct[7] = nbr[oct[3]][z];
+        return;
     }
-    for (int first = 0; l > 1 && first < 3; first++) {
-        lidx p = walk(up, lv->parent[i], across, first);
-        if (p >= 0) return up->child[p][slot];
-        if (p != NBR_NONE || crossed == 1) return p;
-    }
-    return mesh_neighbour(m, l, i, s[0], s[1], s[2]);
+    for (int k = 3; k < 8; k++)
+        if (k != 4) oct[k] = corner_hard(m, l, slot, k, oct);
 }
 
 lidx *mesh_halo(lidx nown, lidx noct, const lidx (*nbr)[6], lidx *n)
@@ -158,15 +150,31 @@ lidx *mesh_halo(lidx nown, lidx noct, const lidx (*nbr)[6], lidx *n)
     return halo;
 }
 
+/* Along x the octs around the child in cell c of a parent: their cells of their parents, 8 more
+ * beyond the first parent. Along y twice, along z four times as much. */
+static const unsigned char ALONG[2][3] = {{8 + 1, 0, 1}, {0, 1, 8}};
+
+/* The octs around oct i are children of its parent and of seven octs around that. An oct is here
+ * only if its parent is. */
 void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27])
 {
-    const lidx(*nbr)[6] = m->lev[l].nbr;
-    cube[13] = i;
-    for (int k = 0; k < 6; k++) cube[WAY[k].to] = nbr[i][WAY[k].face];
-    for (int k = 6; k < 26; k++) {
-        lidx j = cube[WAY[k].from];
-        if (j >= 0) j = nbr[j][WAY[k].face];
-        cube[WAY[k].to] = j != NBR_NONE ? j : cube_hard(m, l, i, WAY[k].to);
+    if (l == 1) {
+        for (int k = 0; k < 27; k++)
+            cube[k] = mesh_neighbour(m, l, i, k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1);
+        return;
+    }
+    const int slot = oct_slot(&m->lev[l], i);
+    const unsigned char *x = ALONG[slot & 1], *y = ALONG[slot >> 1 & 1], *z = ALONG[slot >> 2];
+    lidx up[8], child[8][8];
+    corner_octs(m, l - 1, m->lev[l].parent[i], slot, up);
+    for (int k = 0; k < 8; k++)
+        if (up[k] >= 0)
+            memcpy(child[k], m->lev[l - 1].child[up[k]], sizeof child[k]);
+        else
+            for (int c = 0; c < 8; c++) child[k][c] = up[k];
+    for (int k = 0; k < 9; k++, cube += 3) {
+        const lidx *row = child[0] + 2 * y[k % 3] + 4 * z[k / 3];
+        for (int c = 0; c < 3; c++) cube[c] = row[x[c]];
     }
 }
 

@@ -1,7 +1,8 @@
 /* Laws of the distributed mesh, on any number of ranks: which octs exist is a pure function of
  * position here, so that every link, every ghost and every transported value can be checked against
  * it. Catches: a ghost missing next to a boundary, links to the wrong side, rows permuted in an
- * exchange or a redistribution, searches by keys that look at many places. */
+ * exchange or a redistribution, searches by keys that look at many places, octs that are lost where
+ * links have gaps. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -442,6 +443,49 @@ static void check_hash(int l, int along, int64_t every)
     mesh_fini(&m);
 }
 
+/* ---- octs around octs, where links have gaps ---- */
+
+/* Level l: octs in some of the cells of the level above. */
+static void grow(struct mesh *m, int l, uint64_t seed)
+{
+    const struct level *up = &m->lev[l - 1];
+    okey *key = mem_new(sizeof *key * (8 * (size_t)up->noct + 1), "test");
+    lidx n = 0;
+    if (l == 1) key[n++] = 0;
+    for (lidx i = 0; i < 8 * up->noct; i++) {
+        okey k = up->key[i / 8] << 3 | (okey)(i % 8);
+        uint64_t x = ((uint64_t)k + seed * 64 + (uint64_t)l) * 0x9e3779b97f4a7c15u;
+        if ((x >> 40) % 16 < 7 + seed % 6) key[n++] = k;
+    }
+    mesh_replace(m, l, n, key, 0, NULL, NULL);
+    mesh_link_down(m, l);
+    FREE(key);
+}
+
+/* In trees without 2:1 balance, as ghosts may be, where octs are found by their keys alone. faces:
+ * bit f: a boundary. */
+static void check_cubes(uint64_t seed, int faces)
+{
+    enum { DEPTH = 6 };
+    struct mesh m;
+    bool bounded[6], same = true;
+    int64_t some = 0;
+    for (int f = 0; f < 6; f++) bounded[f] = faces >> f & 1;
+    mesh_init(&m, DEPTH, DEPTH, 0, false, false, 1, bounded);
+    for (int l = 1; l <= DEPTH; l++) grow(&m, l, seed);
+    for (int l = 1; l <= DEPTH; l++)
+        for (lidx i = 0; i < m.lev[l].noct; i++) {
+            lidx cube[27];
+            mesh_cube(&m, l, i, cube);
+            for (int c = 0; c < 27; c++)
+                same &= cube[c] == mesh_neighbour(&m, l, i, c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1);
+            some += cube[0] >= 0;
+        }
+    check(same, "octs around an oct by links are those by their keys");
+    check(some > 10, "some octs at corners");
+    mesh_fini(&m);
+}
+
 int main(int argc, char **argv)
 {
     struct comm c;
@@ -453,6 +497,11 @@ int main(int argc, char **argv)
     check_alike(&c, true);
     for (int along = 1; along < 8; along++)
         for (int64_t every = 1; every <= 8; every *= 2) check_hash(14, along, every);
+    for (uint64_t seed = 0; seed < 16; seed++) {
+        check_cubes(seed, 0);
+        check_cubes(seed, 63);
+        check_cubes(seed, 3 << 2 * (seed % 3));
+    }
     int64_t n[2] = {passed, failed};
     comm_add_i64(&c, n, 2);
     if (c.rank == 0) printf("%ld passed, %ld failed\n", (long)n[0], (long)n[1]);
