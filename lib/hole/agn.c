@@ -82,13 +82,6 @@ static double cube(double dx)
     return dx * dx * dx;
 }
 
-static double unit(const double v[3], double out[3])
-{
-    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    for (int d = 0; d < 3; d++) out[d] = length > 0 ? v[d] / length : 0;
-    return length;
-}
-
 /* ---- home ---- */
 
 static double *var_of(const struct releaser *k, const struct blast_site *s, int v)
@@ -135,7 +128,7 @@ static struct outburst outburst_of(const struct releaser *k, const struct agn *a
         bool jet = a->rate < law->x_floor;
         double share = jet ? law->jet : law->heat, radiated = share * a->efficiency;
         if (jet && law->arrested) radiated = spin_jet(a->spin);
-        o.mode = jet && unit(a->axis, o.axis) > 0 && law->loading > 0 ? AGN_JET : AGN_HEAT;
+        o.mode = jet && spin_axis(a->axis, o.axis) > 0 && law->loading > 0 ? AGN_JET : AGN_HEAT;
         o.energy = radiated * a->accreted * law->light2;
     }
     if (!(o.energy > 0)) o.mode = AGN_QUIET;

@@ -97,19 +97,6 @@ enum { HOLE_VOLUME, HOLE_MASS, HOLE_MOMENTUM, HOLE_HEAT = 5, HOLE_TURN };
 
 /* ---- the gas around ---- */
 
-struct gas {
-    double d, v[3], e; /* e: specific energy */
-};
-
-static struct gas gas_of(const struct hole_law *law, const struct level *lv,
-                         const struct sink_cell *c)
-{
-    struct gas g = {.d = fmax(lv->fld[FLD_U][c->oct][c->cell], law->smallr)};
-    for (int d = 0; d < 3; d++) g.v[d] = lv->fld[FLD_U + GAS_MOMENTUM + d][c->oct][c->cell] / g.d;
-    g.e = lv->fld[FLD_U + GAS_ENERGY][c->oct][c->cell] / g.d;
-    return g;
-}
-
 /* The part of the volume of a cell dx wide that counts; no kernel is narrower than half of it. */
 static double weight_of(const struct sink_cell *c, double dx, double kernel2)
 {
@@ -124,7 +111,7 @@ static void collect(const struct sink_run *s, int l, const struct sink_visit *v,
     double dx = mesh_dx(m, l);
     for (int64_t i = 0; i < cells->n; i++) {
         const struct sink_cell *c = &cells->cell[i];
-        struct gas g = gas_of(law, &m->lev[l], c);
+        struct sink_cell_gas g = sink_cell_gas(&m->lev[l], c, law->smallr);
         double w = weight_of(c, dx, v->kernel2), mass = w * g.d, u[3];
         double c2 = law->gamma * (law->gamma - 1) * (g.e - 0.5 * square(g.v));
         for (int d = 0; d < 3; d++) u[d] = g.v[d] - v->v[d];
@@ -151,28 +138,13 @@ static struct sink_gas gas_around(const struct sum sums[SINK_GAS_SUMS])
     return g;
 }
 
-static void sum_levels(const struct sink *s, int levelmin, int levelmax, struct sink_gas *g)
-{
-    *g = (struct sink_gas){0};
-    for (int l = levelmin; l <= levelmax; l++) {
-        g->volume += s->gas[l].volume;
-        g->mass += s->gas[l].mass;
-        g->thermal += s->gas[l].thermal;
-        for (int d = 0; d < 3; d++) {
-            g->momentum[d] += s->gas[l].momentum[d];
-            g->turn[d] += s->gas[l].turn[d];
-        }
-    }
-}
-
 /* From the gas of its cloud, by level: rates, and what the hole remembers of the gas. */
 static void set_rates(const struct hole_law *law, int levelmin, int levelmax, struct sink *s)
 {
-    struct sink_gas g;
+    struct sink_gas g = sink_gas_sum(s, levelmin, levelmax);
     s->efficiency = law->spin ? spin_efficiency(s->spinmag) : EFFICIENCY;
     s->eddington = law->eddington * s->m / s->efficiency;
     s->rate = s->bondi = s->volume = s->mass_gas = 0;
-    sum_levels(s, levelmin, levelmax, &g);
     if (!(g.volume > 0) || !(g.mass > 0)) return;
     s->volume = g.volume;
     s->mass_gas = g.mass;
@@ -213,7 +185,7 @@ static struct meal meal_of(const struct hole_law *law, const struct sink *s, dou
 
 /* The cell loses gas at its velocity and temperature, and is dragged along without being heated. */
 static void change_cell(const struct hole_law *law, const struct level *lv,
-                        const struct sink_cell *c, const struct gas *g, double lost,
+                        const struct sink_cell *c, const struct sink_cell_gas *g, double lost,
                         const double push[3], double (*u)[8])
 {
     double left = g->d - lost;
@@ -235,7 +207,7 @@ static void take(const struct hole_law *law, const struct mesh *m, int l, const 
     double dx = mesh_dx(m, l), volume = dx * dx * dx;
     for (int64_t i = 0; i < cells->n; i++) {
         const struct sink_cell *c = &cells->cell[i];
-        struct gas g = gas_of(law, lv, c);
+        struct sink_cell_gas g = sink_cell_gas(lv, c, law->smallr);
         double weight = weight_of(c, dx, e->kernel2), push[3];
         double(*u)[8] = hydro_change_row(change, lv->nown, c->oct);
         double most = fmax(MOST * g.d + u[0][c->cell], 0) * volume;

@@ -187,30 +187,6 @@ static enum err join_all(const struct sink_place *p, const struct hole_merging *
     return err;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const struct sink *x = a, *y = b;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
-/* Every rank does the same with the same holes, and takes its own back. */
-static enum err merge_groups(const struct sink_place *p, const struct hole_merging *law,
-                             struct sinks *s, const bool *has, int64_t all, int64_t *merged)
-{
-    int64_t n = 0;
-    struct sink *at = mem_new(sizeof *at * (size_t)(all + s->n) + 1, "black holes");
-    for (int64_t i = 0; i < s->n; i++)
-        if (has[i]) at[n++] = s->at[i];
-    comm_union(p->comm, n, all, sizeof *at, at, 0, NULL);
-    qsort(at, (size_t)all, sizeof *at, by_id);
-    enum err err = join_all(p, law, at, all, merged);
-    for (int64_t i = 0; i < s->n && err == OK; i++)
-        if (has[i])
-            s->at[i] = *(const struct sink *)bsearch(&s->at[i], at, (size_t)all, sizeof *at, by_id);
-    FREE(at);
-    return err;
-}
-
 enum err hole_merge(const struct sink_place *p, const struct hole_merging *law, struct sinks *s,
                     int64_t *merged)
 {
@@ -219,9 +195,12 @@ enum err hole_merge(const struct sink_place *p, const struct hole_merging *law, 
     if (s->total < 2) return OK;
     bool *has = mem_zero((size_t)s->n + 1, "black holes");
     enum err err = find_friends(p, law, s, has);
-    for (int64_t i = 0; i < s->n; i++) all += has[i];
-    comm_add_i64(p->comm, &all, 1);
-    if (err == OK && all) err = merge_groups(p, law, s, has, all, merged);
+    struct sink *at = err == OK ? sinks_share(s, has, p->comm, &all) : NULL;
+    if (at) {
+        err = join_all(p, law, at, all, merged);
+        if (err == OK) sinks_return(s, has, at, all);
+        FREE(at);
+    }
     FREE(has);
     return err;
 }

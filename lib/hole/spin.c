@@ -70,7 +70,7 @@ double spin_arrested(double a, double growth)
     return limited(a);
 }
 
-static double unit(const double v[3], double out[3])
+double spin_axis(const double v[3], double out[3])
 {
     double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     for (int d = 0; d < 3; d++) out[d] = length > 0 ? v[d] / length : 0;
@@ -111,7 +111,7 @@ static void align(struct spin *s, double mass, double dm, double radius, const d
         sum[d] = s->axis[d] + share * disc[d];
     }
     s->a = cosine < -0.5 * share ? -fabs(s->a) : fabs(s->a);
-    unit(sum, s->axis);
+    spin_axis(sum, s->axis);
 }
 
 static void accrete_disc(struct spin *s, double growth, bool arrested)
@@ -125,7 +125,7 @@ static void accrete_disc(struct spin *s, double growth, bool arrested)
 void spin_accrete(struct spin *s, const struct spin_flow *f)
 {
     double left = f->gain, mass = f->mass, disc[3], least = LEAST_DISC * f->gain;
-    if (!(unit(f->momentum, disc) > 0)) {
+    if (!(spin_axis(f->momentum, disc) > 0)) {
         double growth = f->gain > 0 ? 1 + f->gain / f->mass : 1; /* none is added */
         s->a /= growth * growth;
         return;
@@ -134,7 +134,7 @@ void spin_accrete(struct spin *s, const struct spin_flow *f)
         double dm = left, cosine = 0;
         for (int d = 0; d < 3; d++) cosine += s->axis[d] * disc[d];
         if (s->a == 0) {
-            unit(disc, s->axis);
+            spin_axis(disc, s->axis);
         } else {
             struct disc o = disc_of(s->a, mass, f->rate, f->self_gravity);
             if (!(s->a >= SPIN_MAX && cosine >= 0)) dm = fmin(fmax(o.mass, least), left);
@@ -155,7 +155,7 @@ struct spin spin_merge(const struct spin *one, double mass_one, const struct spi
     double q = swap ? mass_one / mass_two : mass_two / mass_one, q2 = q * q, p = 1 + q2;
     double nu = q / ((1 + q) * (1 + q)), dir[3], a[3], b[3], aa = 0, bb = 0, ab = 0, al = 0, bl = 0;
     struct spin out;
-    unit(orbit, dir);
+    spin_axis(orbit, dir);
     for (int d = 0; d < 3; d++) {
         a[d] = fabs(big->a) * big->axis[d];
         b[d] = fabs(small->a) * small->axis[d];
@@ -165,6 +165,6 @@ struct spin spin_merge(const struct spin *one, double mass_one, const struct spi
     double l = s4 / (p * p) * (aa + bb * q2 * q2 + 2 * ab * q2) +
                (s5 * nu + t0 + 2) / p * (al + bl * q2) + 2 * sqrt(3) + nu * (t2 + nu * t3);
     for (int d = 0; d < 3; d++) a[d] = (a[d] + b[d] * q2 + dir[d] * (l * q)) / ((1 + q) * (1 + q));
-    out.a = fmin(unit(a, out.axis), SPIN_MAX);
+    out.a = fmin(spin_axis(a, out.axis), SPIN_MAX);
     return out;
 }

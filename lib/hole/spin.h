@@ -9,6 +9,8 @@
 
 #define SPIN_MAX 0.998
 
+/* The direction of a vector, 0 if it has none; returns its length. */
+double spin_axis(const double v[3], double out[3]);
 /* Radius of the last stable circular orbit in G M / c^2 (Bardeen, Press & Teukolsky 1972). */
 double spin_lso(double a);
 /* Fraction of the rest mass that a thin disc radiates: 1 - energy of that orbit. */

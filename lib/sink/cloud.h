@@ -5,6 +5,8 @@
  * weighs on leaf cells alone. The points are not particles: every rank finds those that concern its
  * own cells, from a copy of the sink (sink/copies.h), in one order. */
 #pragma once
+#include <math.h>
+
 #include "sink/copies.h"
 
 struct sink_cloud {
@@ -31,6 +33,18 @@ struct sink_cells {
     int64_t n;
     struct sink_cell *cell; /* FREE */
 };
+/* The gas in a cell of the level: density, at least smallr, velocity, specific energy. */
+struct sink_cell_gas {
+    double d, v[3], e;
+};
+static inline struct sink_cell_gas sink_cell_gas(const struct level *lv, const struct sink_cell *c,
+                                                 double smallr)
+{
+    struct sink_cell_gas g = {.d = fmax(lv->fld[FLD_U][c->oct][c->cell], smallr)};
+    for (int d = 0; d < 3; d++) g.v[d] = lv->fld[FLD_U + GAS_MOMENTUM + d][c->oct][c->cell] / g.d;
+    g.e = lv->fld[FLD_U + GAS_ENERGY][c->oct][c->cell] / g.d;
+    return g;
+}
 /* Own leaf cells of level l on which points of this level weigh, around x. */
 void sink_cloud_cells(const struct sink_cloud *c, const struct mesh *m, int l, const double x[3],
                       struct sink_cells *out);

@@ -3,7 +3,6 @@
 #include "sink/merge.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -72,12 +71,6 @@ static enum err find_pairs(const struct sink_place *p, const struct sink_merging
     return err;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const struct sink *x = a, *y = b;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
 /* b, at r from a, goes into a. */
 static void join(struct sink *a, struct sink *b, const double r[3])
 {
@@ -118,26 +111,6 @@ static int64_t join_all(const struct mesh *m, const struct sink_merging *law, st
     return merged;
 }
 
-/* Every rank does the same with the same sinks, and takes its own back. */
-static int64_t merge_pairs(const struct sink_place *p, const struct sink_merging *law,
-                           struct sinks *s, const bool *pair, int64_t all)
-{
-    int64_t n = 0;
-    struct sink *at = mem_new(sizeof *at * (size_t)(all + s->n) + 1, "sinks");
-    for (int64_t i = 0; i < s->n; i++)
-        if (pair[i]) at[n++] = s->at[i];
-    comm_union(p->comm, n, all, sizeof *at, at, 0, NULL);
-    qsort(at, (size_t)all, sizeof *at, by_id);
-    int64_t merged = join_all(p->mesh, law, at, all);
-    for (int64_t i = 0; i < s->n; i++) {
-        if (!pair[i]) continue;
-        const struct sink *now = bsearch(&s->at[i], at, (size_t)all, sizeof *at, by_id);
-        s->at[i] = *now;
-    }
-    FREE(at);
-    return merged;
-}
-
 enum err sinks_merge(const struct sink_place *p, const struct sink_merging *law, struct sinks *s,
                      int64_t *merged)
 {
@@ -145,9 +118,12 @@ enum err sinks_merge(const struct sink_place *p, const struct sink_merging *law,
     *merged = 0;
     bool *pair = mem_new((size_t)s->n + 1, "sinks");
     enum err err = find_pairs(p, law, s, pair);
-    for (int64_t i = 0; i < s->n; i++) all += pair[i];
-    comm_add_i64(p->comm, &all, 1);
-    if (err == OK && all) *merged = merge_pairs(p, law, s, pair, all);
+    struct sink *at = err == OK ? sinks_share(s, pair, p->comm, &all) : NULL;
+    if (at) {
+        *merged = join_all(p->mesh, law, at, all);
+        sinks_return(s, pair, at, all);
+        FREE(at);
+    }
     if (err == OK && *merged) err = find_pairs(p, law, s, pair);
     FREE(pair);
     return err;

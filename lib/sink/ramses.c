@@ -44,17 +44,6 @@ static double bondi(const struct sink_law *law, double mass, double rho, double 
     return 4 * (0.5 * 6.2831853) * inf * (r * r) * v;
 }
 
-static void sum_levels(const struct sink *s, int levelmin, int levelmax, struct sink_gas *g)
-{
-    *g = (struct sink_gas){0};
-    for (int l = levelmin; l <= levelmax; l++) {
-        g->volume += s->gas[l].volume;
-        g->mass += s->gas[l].mass;
-        g->thermal += s->gas[l].thermal;
-        for (int d = 0; d < 3; d++) g->momentum[d] += s->gas[l].momentum[d];
-    }
-}
-
 /* Is the gas hot enough, or has the hole enough in store, for a blast above T2_min? */
 static bool blasts(const struct sink_law *law, const struct sink *s, double mass)
 {
@@ -66,10 +55,9 @@ static bool blasts(const struct sink_law *law, const struct sink *s, double mass
 
 void sink_rates(const struct sink_law *law, int levelmin, int levelmax, struct sink *s)
 {
-    struct sink_gas g;
+    struct sink_gas g = sink_gas_sum(s, levelmin, levelmax);
     double vrel[3];
     s->rate = s->rate_hole = s->bondi = s->eddington = 0;
-    sum_levels(s, levelmin, levelmax, &g);
     if (!(g.volume > 0) || !(g.mass > 0)) {
         s->volume = 0;
         return;
@@ -143,21 +131,8 @@ struct sink_meal sink_meal(const struct sink_law *law, const struct sink *s, int
 
 /* ---- what it gets ---- */
 
-struct gas {
-    double d, v[3], e; /* e: specific energy */
-};
-
-static struct gas gas_of(const struct sink_law *law, const struct level *lv,
-                         const struct sink_cell *c)
-{
-    struct gas g = {.d = fmax(lv->fld[FLD_U][c->oct][c->cell], law->smallr)};
-    for (int d = 0; d < 3; d++) g.v[d] = lv->fld[FLD_U + GAS_MOMENTUM + d][c->oct][c->cell] / g.d;
-    g.e = lv->fld[FLD_U + GAS_ENERGY][c->oct][c->cell] / g.d;
-    return g;
-}
-
 static void eat(const struct sink_law *law, const struct level *lv, const struct sink_cell *c,
-                const struct gas *g, double share, double (*u)[8])
+                const struct sink_cell_gas *g, double share, double (*u)[8])
 {
     double lost = share * g->d;
     u[0][c->cell] -= lost;
@@ -168,8 +143,9 @@ static void eat(const struct sink_law *law, const struct level *lv, const struct
 }
 
 /* Heat and jets of a cell with this weight at r from the sink. */
-static void blow(const struct sink_meal *e, const struct sink_cell *c, const struct gas *g,
-                 double weight, double volume, const double r[3], double (*u)[8])
+static void blow(const struct sink_meal *e, const struct sink_cell *c,
+                 const struct sink_cell_gas *g, double weight, double volume, const double r[3],
+                 double (*u)[8])
 {
     double by = e->by_mass_out ? g->d / e->rho_level : 1, far = sqrt(square(r)), along = 0, off = 0;
     u[GAS_ENERGY][c->cell] += fmin(e->heat * weight * by, e->heat_most * weight * g->d) / volume;
@@ -186,7 +162,7 @@ static void blow(const struct sink_meal *e, const struct sink_cell *c, const str
     u[GAS_ENERGY][c->cell] += work / volume;
 }
 
-static void count(const struct sink_meal *e, const struct gas *g, double m, double hole,
+static void count(const struct sink_meal *e, const struct sink_cell_gas *g, double m, double hole,
                   const double r[3], struct sum sums[MEAL_SUMS])
 {
     double all = m + hole, w[3];
@@ -209,7 +185,7 @@ void sink_take(const struct sink_law *law, const struct mesh *m, int l, const st
     double dx = mesh_dx(m, l), volume = dx * dx * dx;
     for (int64_t i = 0; i < cells->n; i++) {
         const struct sink_cell *c = &cells->cell[i];
-        struct gas g = gas_of(law, lv, c);
+        struct sink_cell_gas g = sink_cell_gas(lv, c, law->smallr);
         double weight = law->cloud.volume * c->w, by = e->by_mass ? g.d / e->rho : 1, r[3];
         double mass = e->threshold > 0 ? e->threshold * weight * (g.d - e->d_sink) : e->m * weight;
         double hole = fmax(e->hole * weight * by, 0);

@@ -17,7 +17,7 @@ struct sink_place sink_run_place(const struct sink_run *s)
     return (struct sink_place){s->comm, s->dom, s->mesh};
 }
 
-static void round_close(struct sink_round *r)
+void sink_round_close(struct sink_round *r)
 {
     for (int64_t i = 0; r->cells && i < r->copies.here.n; i++) FREE(r->cells[i].cell);
     FREE(r->cells);
@@ -30,7 +30,7 @@ static enum err round_open(const struct sink_run *s, int l)
     struct sink_state *k = s->sinks;
     struct sink_round *r = &k->round[l];
     struct sink_place place = sink_run_place(s);
-    round_close(r);
+    sink_round_close(r);
     r->change.nvar = s->hydro->nvar;
     bool *alive = mem_new((size_t)k->table.n + 1, "sinks");
     struct sink_visit *row = mem_zero(sizeof *row * (size_t)k->table.n + 1, "sinks");
@@ -112,17 +112,13 @@ static void collect_gas(const struct sink_run *s, int l, const struct sink_cells
     const struct level *lv = &s->mesh->lev[l];
     for (int64_t i = 0; i < cells->n; i++) {
         const struct sink_cell *c = &cells->cell[i];
-        double weight = s->sinks->law.cloud.volume * c->w, v[3], v2 = 0;
-        double d = fmax(lv->fld[FLD_U][c->oct][c->cell], s->hydro->smallr);
-        for (int a = 0; a < 3; a++) {
-            v[a] = lv->fld[FLD_U + GAS_MOMENTUM + a][c->oct][c->cell] / d;
-            v2 += v[a] * v[a];
-        }
-        double e = lv->fld[FLD_U + GAS_ENERGY][c->oct][c->cell] / d - 0.5 * v2;
+        struct sink_cell_gas g = sink_cell_gas(lv, c, s->hydro->smallr);
+        double weight = s->sinks->law.cloud.volume * c->w, v2 = 0;
+        for (int d = 0; d < 3; d++) v2 += g.v[d] * g.v[d];
         sum_add(&sums[0], weight);
-        sum_add(&sums[1], weight * d);
-        for (int a = 0; a < 3; a++) sum_add(&sums[2 + a], weight * d * v[a]);
-        sum_add(&sums[5], weight * d * e);
+        sum_add(&sums[1], weight * g.d);
+        for (int d = 0; d < 3; d++) sum_add(&sums[2 + d], weight * g.d * g.v[d]);
+        sum_add(&sums[5], weight * g.d * (g.e - 0.5 * v2));
     }
 }
 
@@ -362,10 +358,10 @@ enum err sinks_renew(const struct sink_run *s, bool *fed)
     for (int l = s->mesh->levelmin; exists(s, l); l++) {
         TRY(round_open(s, l));
         look(s, l, false);
-        if (!*fed) round_close(&k->round[l]);
+        if (!*fed) sink_round_close(&k->round[l]);
     }
     if (*fed) TRY(feed_new(s));
-    for (int l = s->mesh->levelmin; exists(s, l); l++) round_close(&k->round[l]);
+    for (int l = s->mesh->levelmin; exists(s, l); l++) sink_round_close(&k->round[l]);
     for (int64_t i = 0; i < k->table.n; i++) {
         struct sink *a = &k->table.at[i];
         if (k->kind)

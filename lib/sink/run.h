@@ -89,6 +89,7 @@ static inline bool sinks_any(const struct sink_state *k)
     return k && k->table.total > 0;
 }
 struct sink_place sink_run_place(const struct sink_run *s);
+void sink_round_close(struct sink_round *r); /* empty afterwards */
 /* The copies of level l are made, and leave their masses and marks (sink_cloud_deposit).
  * (collective) */
 MUST_USE enum err sinks_deposit(const struct sink_run *s, int l, int64_t (*mass)[8],

@@ -115,13 +115,7 @@ struct sink_state *sinks_new(const struct sink_kind *kind)
 void sinks_end(struct sink_state **k)
 {
     if (!*k) return;
-    for (int l = 0; l < LEVEL_MAX + 2; l++) {
-        struct sink_round *r = &(*k)->round[l];
-        for (int64_t i = 0; r->cells && i < r->copies.here.n; i++) FREE(r->cells[i].cell);
-        FREE(r->cells);
-        sink_copies_free(&r->copies);
-        hydro_change_free(&r->change);
-    }
+    for (int l = 0; l < LEVEL_MAX + 2; l++) sink_round_close(&(*k)->round[l]);
     sink_cloud_free(&(*k)->law.cloud);
     sinks_free(&(*k)->table);
     FREE((*k)->own);

@@ -139,3 +139,44 @@ void sinks_settle(struct sinks *s, const struct mesh *m, const struct comm *c,
     *lost = sum[0];
     s->total = sum[1];
 }
+
+struct sink *sinks_share(const struct sinks *s, const bool *marked, const struct comm *c,
+                         int64_t *all)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->n; i++) n += marked[i];
+    *all = n;
+    comm_add_i64(c, all, 1);
+    if (*all == 0) return NULL;
+    struct sink *at = mem_new(sizeof *at * (size_t)(*all + n), "sinks");
+    n = 0;
+    for (int64_t i = 0; i < s->n; i++)
+        if (marked[i]) at[n++] = s->at[i];
+    comm_union(c, n, *all, sizeof *at, at, 0, NULL);
+    qsort(at, (size_t)*all, sizeof *at, by_id);
+    return at;
+}
+
+void sinks_return(struct sinks *s, const bool *marked, const struct sink *from, int64_t all)
+{
+    for (int64_t i = 0; i < s->n; i++) {
+        if (!marked[i]) continue;
+        const struct sink *now = bsearch(&s->at[i], from, (size_t)all, sizeof *from, by_id);
+        s->at[i] = *now;
+    }
+}
+
+struct sink_gas sink_gas_sum(const struct sink *s, int levelmin, int levelmax)
+{
+    struct sink_gas g = {0};
+    for (int l = levelmin; l <= levelmax; l++) {
+        g.volume += s->gas[l].volume;
+        g.mass += s->gas[l].mass;
+        g.thermal += s->gas[l].thermal;
+        for (int d = 0; d < 3; d++) {
+            g.momentum[d] += s->gas[l].momentum[d];
+            g.turn[d] += s->gas[l].turn[d];
+        }
+    }
+    return g;
+}

@@ -68,6 +68,14 @@ struct sink *sinks_add(struct sinks *s, int64_t n);
  * all ranks. (collective) */
 void sinks_settle(struct sinks *s, const struct mesh *m, const struct comm *c,
                   const struct domain *d, int64_t *lost);
+/* The *all sinks that their ranks have marked, by id, on every rank, so that all do the same with
+ * them; NULL if there are none, else FREE. (collective) */
+struct sink *sinks_share(const struct sinks *s, const bool *marked, const struct comm *c,
+                         int64_t *all);
+/* This rank's marked ones become what they are in such a list. Local. */
+void sinks_return(struct sinks *s, const bool *marked, const struct sink *from, int64_t all);
+/* Sums over its cloud on these levels. */
+struct sink_gas sink_gas_sum(const struct sink *s, int levelmin, int levelmax);
 /* A position that has moved by less than a box, back into a periodic box. */
 void sink_wrap(const struct mesh *m, double x[3]);
 /* b - a, the nearest image in a periodic box. */
