@@ -18,13 +18,6 @@
 
 enum { BASE = 3, TOP = 5, SEEDS = 60, PULL = GAS_SCALARS, NUMBERS = GAS_SCALARS + 3 };
 
-static bool in_ball(const double *x, int l, int levelmin)
-{
-    double r = 0.36 / (1 << (l - levelmin)), d2 = 0.0;
-    for (int d = 0; d < 3; d++) d2 += (x[d] - 0.55) * (x[d] - 0.55);
-    return d2 < r * r;
-}
-
 static double between(struct rng *r, double low, double high)
 {
     return low + (high - low) * rng_uniform(r);
@@ -158,7 +151,7 @@ int main(void)
     struct hydro_par p = {.nvar = 5, .gamma = 1.4, .smallr = 1e-10, .smallc = 1e-10};
     for (int gravity = 0; gravity < 2; gravity++) {
         struct mesh m;
-        gas_mesh(&m, BASE, TOP, &p, gravity, periodic, in_ball);
+        gas_mesh(&m, BASE, TOP, &p, gravity, periodic, refine_ball);
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             p.courant_factor = seed % 2 ? 0.8 : 0.3;
             fill(&m, seed, state[seed % 5]);

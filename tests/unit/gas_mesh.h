@@ -7,6 +7,14 @@
 /* Is the cell at x (units of the box) of level l to be refined? */
 typedef bool refine_at(const double *x, int l, int levelmin);
 
+/* Balls around one place, each half as wide as that of the level before. */
+static inline bool refine_ball(const double *x, int l, int levelmin)
+{
+    double r = 0.36 / (1 << (l - levelmin)), d2 = 0.0;
+    for (int d = 0; d < 3; d++) d2 += (x[d] - 0.55) * (x[d] - 0.55);
+    return d2 < r * r;
+}
+
 /* Keys of the octs of level l + 1; returns their number. */
 static lidx refine_keys(const struct mesh *m, int l, refine_at *wanted, okey *key)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "adapt/adapt.h"
+#include "base/rng.h"
 #include "base/sum.h"
 #include "hydro/hydro.h"
 #include "part/part.h"
@@ -27,6 +28,23 @@ static void half_world(struct world *w, const struct comm *c, int nvar, bool gra
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) lv->flag[i][k] = !(lv->key[i] >> 3 & 4);
     adapt_refine(&w->m, c, w->d, LMIN, NULL, NULL);
+}
+
+/* Gas that depends on the cell alone; uniform: on nothing. */
+static inline void world_fill(struct world *w, int nvar, bool uniform)
+{
+    for (int l = LMIN; l <= LMAX; l++)
+        for (int v = 0; v < nvar; v++)
+            for (lidx i = 0; i < w->m.lev[l].nown; i++)
+                for (int k = 0; k < 8; k++) {
+                    uint64_t key = (uint64_t)w->m.lev[l].key[i] << 3 | (uint64_t)k;
+                    struct rng g = rng_make(3, key, (uint32_t)(l * nvar + v));
+                    double noise = uniform ? 0.5 : rng_uniform(&g);
+                    w->m.lev[l].fld[FLD_U + v][i][k] = v == 0            ? 0.5 + noise
+                                                       : v == GAS_ENERGY ? 3 + noise
+                                                       : v < GAS_ENERGY  ? noise - 0.5
+                                                                         : 0.1 * noise;
+                }
 }
 
 /* A coarse step of a run on it, in code units without cosmology. */

@@ -20,22 +20,10 @@ enum { NVAR = 6, SINKS = 9, SUMS = NVAR };
 static struct comm comm;
 static const struct comm alone = {.size = 1};
 
-/* Gas that depends on the cell alone. */
 static void world_make(struct world *w, const struct comm *c)
 {
     half_world(w, c, NVAR, true);
-    for (int l = LMIN; l <= LMAX; l++)
-        for (int v = 0; v < NVAR; v++)
-            for (lidx i = 0; i < w->m.lev[l].nown; i++)
-                for (int k = 0; k < 8; k++) {
-                    uint64_t key = (uint64_t)w->m.lev[l].key[i] << 3 | (uint64_t)k;
-                    struct rng g = rng_make(3, key, (uint32_t)(l * NVAR + v));
-                    double noise = rng_uniform(&g);
-                    w->m.lev[l].fld[FLD_U + v][i][k] = v == 0            ? 0.5 + noise
-                                                       : v == GAS_ENERGY ? 3 + noise
-                                                       : v < GAS_ENERGY  ? noise - 0.5
-                                                                         : 0.1 * noise;
-                }
+    world_fill(w, NVAR, false);
 }
 
 static struct sink_place place_of(struct world *w, const struct comm *c)

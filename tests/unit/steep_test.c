@@ -25,13 +25,6 @@ static struct hydro_par flag_par(void)
                               .floor_u = 1e-10};
 }
 
-static bool in_ball(const double *x, int l, int levelmin)
-{
-    double r = 0.36 / (1 << (l - levelmin)), d2 = 0.0;
-    for (int d = 0; d < 3; d++) d2 += (x[d] - 0.55) * (x[d] - 0.55);
-    return d2 < r * r;
-}
-
 /* Waves, and noise of a linear congruential generator. */
 static void fill(struct mesh *m)
 {
@@ -124,7 +117,7 @@ static void test_flags(void)
         if (k % 4 == 0 || k % 4 == 3) p.err_grad_d = k < 4 ? 0.25 : 0.5;
         if (k % 4 == 1 || k % 4 == 3) p.err_grad_p = k < 4 ? 0.3 : 0.8;
         if (k % 4 == 2 || k % 4 == 3) p.err_grad_u = k < 4 ? 0.4 : 0.6;
-        gas_mesh(&m, 3, 5, &p, false, box, in_ball);
+        gas_mesh(&m, 3, 5, &p, false, box, refine_ball);
         fill(&m);
         for (lidx i = 0; k >= 8 && i < m.lev[4].nown; i += 3) /* pressures below zero */
             m.lev[4].fld[FLD_U + 4][i][i & 7] *= -0.3;
