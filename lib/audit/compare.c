@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "base/sum.h"
 #include "formats/formats.h"
 
@@ -264,11 +265,8 @@ static void finish_fields(struct comparison *c)
 
 static uint64_t mix(okey key, int what)
 {
-    uint64_t x = ((uint64_t)key ^ (uint64_t)((unsigned __int128)key >> 64)) +
-                 (uint64_t)(what + 8) * 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
+    return rng_mix(((uint64_t)key ^ (uint64_t)((unsigned __int128)key >> 64)) +
+                   (uint64_t)(what + 8) * 0x9e3779b97f4a7c15u);
 }
 
 static bool is_turn(const struct comparison *c, okey key, int what)

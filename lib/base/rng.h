@@ -7,6 +7,15 @@
 #pragma once
 #include <stdint.h>
 
+/* A number whose bits all depend on all bits of x, one to one: for hashes (SplitMix64's last step;
+ * Steele, Lea & Flood 2014). */
+static inline uint64_t rng_mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
 struct rng {
     uint32_t key[2], ctr[4]; /* key = seed; ctr = {block, step, key low, key high} */
     uint32_t word[4];        /* the block in use */

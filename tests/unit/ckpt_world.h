@@ -9,6 +9,7 @@
 #include "audit/check.h"
 #include "audit/digest.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "formats/formats.h"
 #include "ramses/write.h"
 
@@ -44,16 +45,9 @@ struct world {
     struct ckpt_head h;
 };
 
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 static double noise(uint64_t a, uint64_t b, uint64_t c)
 {
-    return (double)(mix(mix(mix(a) + b) + c) >> 11) * 0x1p-53;
+    return (double)(rng_mix(rng_mix(rng_mix(a) + b) + c) >> 11) * 0x1p-53;
 }
 
 static double cell_noise(int f, int l, okey k, int cell)

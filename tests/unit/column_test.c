@@ -30,7 +30,7 @@ static int64_t number_of(int64_t id)
 /* The value of column c, wide, of particle number k. */
 static int64_t value_of(const struct part_columns *s, int c, int64_t k)
 {
-    uint64_t bits = mix(mix((uint64_t)k) + (uint64_t)c);
+    uint64_t bits = rng_mix(rng_mix((uint64_t)k) + (uint64_t)c);
     double real = noise(70, (uint64_t)k, (uint64_t)c);
     int size = part_type_size(part_column(s, c)->type);
     if (c == COL_ID) return id_of(k);
@@ -317,7 +317,8 @@ static int64_t count_ids(struct world *whole, int l, int64_t next, uint64_t *dig
         for (int c = 0; c < 8; c++) {
             okey cell = lv->key[i] << 3 | (okey)c;
             for (int k = 0; lv->child[i][c] < 0 && k < made_in(l, cell); k++)
-                *digest += mix(mix(mix((uint64_t)cell) + (uint64_t)k) + (uint64_t)next++);
+                *digest += rng_mix(rng_mix(rng_mix((uint64_t)cell) + (uint64_t)k) +
+                                   (uint64_t)next++);
         }
     return next;
 }
@@ -347,8 +348,8 @@ static void test_new_particles(struct world *w)
     }
     uint64_t sum = 0;
     for (int64_t i = 0; i < w->p.n; i++)
-        sum += mix(mix(mix((uint64_t)w->p.metal[i]) + (uint64_t)w->p.birth[i]) +
-                   (uint64_t)w->p.id[i]);
+        sum += rng_mix(rng_mix(rng_mix((uint64_t)w->p.metal[i]) + (uint64_t)w->p.birth[i]) +
+                       (uint64_t)w->p.id[i]);
     int64_t mine = (int64_t)sum;
     n = w->p.n;
     comm_add_i64(&w->c, &n, 1);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "check.h"
 #include "comm/comm.h"
 #include "comm/transport.h"
@@ -111,17 +112,10 @@ static void test_union(void)
 
 /* ---- transports ---- */
 
-static uint64_t hash(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 /* Of a case: how many numbers rank a sends to rank b; some cases are sparse, some empty. */
 static int64_t amount(int number, int a, int b)
 {
-    uint64_t h = hash((uint64_t)number * 1000003 + (uint64_t)a * 1009 + (uint64_t)b);
+    uint64_t h = rng_mix((uint64_t)number * 1000003 + (uint64_t)a * 1009 + (uint64_t)b);
     if (number == 0) return 0;
     if (number % 3 == 1) return (b - a + c.size) % c.size == number % c.size ? 5 : 0;
     return h % 4 ? (int64_t)(h >> 8) % (number % 2 ? 40 : 3) : 0;
@@ -129,7 +123,7 @@ static int64_t amount(int number, int a, int b)
 
 static uint64_t value(int number, int a, int b, int64_t k)
 {
-    return hash((uint64_t)number << 48 | (uint64_t)a << 32 | (uint64_t)b << 16 | (uint64_t)k);
+    return rng_mix((uint64_t)number << 48 | (uint64_t)a << 32 | (uint64_t)b << 16 | (uint64_t)k);
 }
 
 /* Sizes known to senders alone; destinations in an order of their own. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "check.h"
 #include "fft/fft.h"
 
@@ -22,9 +23,7 @@ static struct fft *make(const struct comm *c, int n)
 static double value(int n, int x, int y, int z)
 {
     uint64_t i = (uint64_t)(x + n * (y + n * z)) + 1;
-    i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
-    i = (i ^ i >> 27) * 0x94d049bb133111ebu;
-    return (double)((i ^ i >> 31) >> 11) * 0x1p-53 - 0.5;
+    return (double)(rng_mix(i) >> 11) * 0x1p-53 - 0.5;
 }
 
 static double *real_at(const struct fft *f, int y, int z)

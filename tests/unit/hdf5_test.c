@@ -52,9 +52,10 @@ static void test_order_of(int64_t total, int64_t window, uint64_t keys)
     int64_t n = 0, wrong = 0;
     uint64_t sum[2] = {0, 0};
     for (int64_t i = 0; i < total; i++) {
-        struct row r = {keys ? mix((uint64_t)i) % keys : mix((uint64_t)i) >> 1, (uint64_t)i};
-        if ((int)(mix((uint64_t)i + 77) % (uint64_t)all.size) == all.rank) mine[n++] = r;
-        sum[0] += mix(r.key + mix(r.value));
+        struct row r = {keys ? rng_mix((uint64_t)i) % keys : rng_mix((uint64_t)i) >> 1,
+                        (uint64_t)i};
+        if ((int)(rng_mix((uint64_t)i + 77) % (uint64_t)all.size) == all.rank) mine[n++] = r;
+        sum[0] += rng_mix(r.key + rng_mix(r.value));
     }
     qsort(mine, (size_t)n, sizeof *mine, row_compare);
     uint64_t *value = mem_new(sizeof *value * (size_t)n + 1, "test");
@@ -66,9 +67,9 @@ static void test_order_of(int64_t total, int64_t window, uint64_t keys)
         order_round(&o, round);
         const uint64_t *v = order_move(&o, value + o.send, sizeof *value);
         for (int64_t i = 0; i < o.nrow; i++) {
-            sum[1] += mix((uint64_t)o.key[i] + mix(v[i]));
+            sum[1] += rng_mix((uint64_t)o.key[i] + rng_mix(v[i]));
             wrong += i > 0 && o.key[i] < o.key[i - 1];
-            wrong += (keys ? mix(v[i]) % keys : mix(v[i]) >> 1) != o.key[i];
+            wrong += (keys ? rng_mix(v[i]) % keys : rng_mix(v[i]) >> 1) != o.key[i];
         }
         wrong += o.nrow && o.nrow != (o.first == edge ? total - edge : window);
         got += o.nrow;
@@ -323,8 +324,8 @@ static void test_damage(int deflate, int64_t flips)
     }
     int64_t detected = 0, silent = 0;
     for (uint64_t k = 0; k < (uint64_t)flips; k++) {
-        int64_t at = (int64_t)(mix(2 * k) % n);
-        int bit = (int)(mix(2 * k + 1) % 8);
+        int64_t at = (int64_t)(rng_mix(2 * k) % n);
+        int bit = (int)(rng_mix(2 * k + 1) % 8);
         silent += !poke(fd, at, bit);
         if (digest_of(path, &after) != OK)
             detected += strstr(err_message(), file) != NULL;
@@ -337,7 +338,7 @@ static void test_damage(int deflate, int64_t flips)
     check_on(&alone, detected > flips / 3 && silent == 0,
              "bits that flip are noticed or do no harm");
     for (uint64_t k = 0; ok && k < 50; k++) {
-        int64_t cut = (int64_t)(k < 10 ? n - 1 - k : mix(k) % n);
+        int64_t cut = (int64_t)(k < 10 ? n - 1 - k : rng_mix(k) % n);
         ok = ftruncate(fd, cut) == 0 && digest_of(path, &after) == ERR_FORMAT &&
              strstr(err_message(), file) &&
              pwrite(fd, text + cut, n - (size_t)cut, cut) == (ssize_t)n - cut;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "check.h"
 #include "gas_mesh.h"
 #include "hydro/flux.h"
@@ -69,10 +70,7 @@ static void build(struct mesh *m, int levelmin, int levelmax, const struct hydro
 
 static uint64_t mix(uint64_t i)
 {
-    i += 0x9e3779b97f4a7c15u;
-    i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
-    i = (i ^ i >> 27) * 0x94d049bb133111ebu;
-    return i ^ i >> 31;
+    return rng_mix(i + 0x9e3779b97f4a7c15u);
 }
 
 static double uniform(uint64_t i)

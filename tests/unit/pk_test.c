@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "check.h"
 #include "pk/pk.h"
 #include "pk/table.h"
@@ -20,10 +21,7 @@ static const struct comm alone = {.size = 1};
 
 static double uniform(uint64_t i)
 {
-    i += 0x9e3779b97f4a7c15u;
-    i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
-    i = (i ^ i >> 27) * 0x94d049bb133111ebu;
-    return (double)((i ^ i >> 31) >> 11) * 0x1p-53;
+    return (double)(rng_mix(i + 0x9e3779b97f4a7c15u) >> 11) * 0x1p-53;
 }
 
 /* Items of a reproducible set, all of them, or this rank's share. */

@@ -5,6 +5,7 @@
 #include "mpicount.h"
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "check.h"
 #include "comm/pack.h"
 #include "comm/share.h"
@@ -16,23 +17,16 @@ enum { UNDER_WAY = 3, ROUNDS = 12, MOST = 700 };
 
 static struct comm c;
 
-static uint64_t hash(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 /* Of an exchange: numbers that rank a sends to rank b. */
 static size_t amount(int number, int a, int b)
 {
-    uint64_t h = hash((uint64_t)number * 1000003 + (uint64_t)a * 1009 + (uint64_t)b);
+    uint64_t h = rng_mix((uint64_t)number * 1000003 + (uint64_t)a * 1009 + (uint64_t)b);
     return h % 5 == 0 ? 0 : h % 5 == 1 ? 1 : (h >> 8) % MOST;
 }
 
 static uint64_t value(int number, int a, int b, size_t k)
 {
-    return hash((uint64_t)number << 48 | (uint64_t)a << 32 | (uint64_t)b << 24 | (uint64_t)k);
+    return rng_mix((uint64_t)number << 48 | (uint64_t)a << 32 | (uint64_t)b << 24 | (uint64_t)k);
 }
 
 struct packed {
