@@ -99,7 +99,7 @@ static void conserved_of(struct cells *c, const struct source_octs *o, int cell)
     gas_conserved(c->nhydro, c->k->gamma, c->k->smallr, o->n, prim, c->u);
 }
 
-/* Of a cell with conserved variables u: v < nhydro: these; then its internal energy; then the size
+/* v < nhydro: the conserved variables of a cell; then its internal energy; then the size of its
  * energy, to which round-off is relative: energies of cold gas may have either sign. */
 static double row_value(const struct cells *c, const struct source_octs *o, int cell, int i, int v)
 {

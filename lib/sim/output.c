@@ -375,23 +375,67 @@ enum err sim_publish_last(struct sim *s, enum err why)
 
 /* ---- writing when it is due ---- */
 
-/* Is the state worth a restart? */
-static bool state_is_finite(const struct sim *s)
+/* Is the state worth a restart? *thin: some cell has no positive density. (collective) */
+static bool state_is_finite(const struct sim *s, bool *thin)
 {
     const struct parts *p = &s->parts;
-    double sum = 0; /* 0 times an infinity or NaN is NaN */
+    double sum = 0, least = DBL_MAX; /* 0 times an infinity or NaN is NaN */
     for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++)
         for (int v = 0; s->mesh.hydro && v < s->mesh.nvar; v++) {
             const double *u = s->mesh.lev[l].fld[FLD_U + v][0];
 #pragma omp parallel for simd reduction(+ : sum)
             for (int64_t i = 0; i < 8 * (int64_t)s->mesh.lev[l].nown; i++) sum += 0 * u[i];
         }
+    for (int l = s->mesh.levelmin; s->mesh.hydro && l <= s->mesh.levelmax; l++) {
+        const double *rho = s->mesh.lev[l].fld[FLD_U][0];
+#pragma omp parallel for simd reduction(min : least)
+        for (int64_t i = 0; i < 8 * (int64_t)s->mesh.lev[l].nown; i++)
+            least = rho[i] < least ? rho[i] : least;
+    }
     for (int d = 0; d < 3; d++)
 #pragma omp parallel for simd reduction(+ : sum)
         for (int64_t i = 0; i < p->n; i++) sum += 0 * (p->x[d][i] + p->v[d][i]);
-    int64_t bad = !isfinite(sum + 0 * s->time.t);
-    comm_max_i64(&s->comm, &bad, 1);
-    return !bad;
+    int64_t bad[2] = {!isfinite(sum + 0 * s->time.t), least <= 0};
+    comm_max_i64(&s->comm, bad, 2);
+    *thin = bad[1];
+    return !bad[0];
+}
+
+/* Unsplit cells without positive density: how many, and the first by level and Morton order. The
+ * run goes on, as in RAMSES: solvers take smallr there. (collective) */
+static void say_thin(const struct sim *s)
+{
+    int64_t n = 0, at[4] = {LEVEL_MAX + 1}; /* level, halves of the key, cell */
+    double value = 0, x[3];
+    for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++) {
+        const struct level *lv = &s->mesh.lev[l];
+        for (int64_t k = 0; k < 8 * (int64_t)lv->nown; k++) {
+            double rho = lv->fld[FLD_U][0][k];
+            if (rho > 0 || lv->child[0][k] >= 0) continue;
+            if (n++ > 0) continue;
+            okey key = lv->key[k / 8];
+            at[0] = l, at[1] = (int64_t)(key >> 62), at[2] = (int64_t)(key & (((okey)1 << 62) - 1));
+            at[3] = k % 8, value = rho;
+        }
+    }
+    bool mine = n > 0;
+    comm_add_i64(&s->comm, &n, 1);
+    for (int i = 0; i < 4; i++) {
+        int64_t least = mine ? at[i] : INT64_MAX;
+        comm_min_i64(&s->comm, &least, 1);
+        mine &= at[i] == least;
+        at[i] = least;
+    }
+    value = mine ? value : DBL_MAX;
+    comm_min_f64(&s->comm, &value, 1);
+    if (n == 0) return; /* split cells only: nothing reads them */
+    okey_cell_centre((okey)at[1] << 62 | (okey)at[2], (int)at[3], mesh_dx(&s->mesh, (int)at[0]), x);
+    log_line(-1,
+             " Warning: coarse step %d leaves %ld cell%s without positive density; the first, of "
+             "level %ld at %.9g %.9g %.9g, has %.3g: %s",
+             s->time.nstep_coarse, (long)n, n > 1 ? "s" : "", (long)at[0], x[0], x[1], x[2], value,
+             s->hydro.interpol_type == 3 ? "interpol_type=3 does not limit slopes, 1 and 2 do"
+                                         : "a lower courant_factor may help");
 }
 
 enum err sim_output(struct sim *s)
@@ -405,10 +449,12 @@ enum err sim_output(struct sim *s)
     if (!is_due(&d)) return OK;
     TRY(sim_device_home(s, false));
     TRY(sim_parts_home(s)); /* the search for clumps moves them */
-    if (!state_is_finite(s)) {
+    bool thin;
+    if (!state_is_finite(s, &thin)) {
         s->end.broken = s->end.done = true;
         return OK;
     }
+    if (thin) say_thin(s);
     s->late.vital = d.time || d.asked != 0 || (d.steps && o->keep_last == 0);
     s->late.step = s->time.nstep_coarse;
     s->out.again = false;

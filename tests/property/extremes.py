@@ -5,10 +5,12 @@ both formats, and a run goes on from them.
     extremes.py
 
 One-line faults it catches: a Fortran number without the letter of its exponent, 0.1-120, read as
-0.1; smallr that is not that of the run when inspect -cc compares a split cell with its children.
+0.1; smallr that is not that of the run when inspect -cc compares a split cell with its children;
+the first cell without positive density of any rank instead of all.
 """
-# test: tier=check timeout=120
+# test: tier=check timeout=240 ranks=3
 import os
+import re
 import shutil
 import sys
 
@@ -133,6 +135,26 @@ def floor(v):
         shutil.copy('namelist.txt', r.outputs[0])
 
 
+def thin(v):
+    """Densities that slopes without limits leave below zero are named when they are written."""
+    said = []
+    for ranks in 1, 3:
+        folder = 'on%d' % ranks
+        r = ptah.simulate(BLAST, 'thin', ranks=ranks, options=['-q', '-o', folder], settings=[
+            'init_params/exp_region=10,10,10', 'init_params/d_region=1.5e-9,1,0.01',
+            'init_params/p_region=2e-20,0.1,3e-7',
+            'refine_params/interpol_var=1', 'refine_params/interpol_type=3'])
+        said.append([line for line in r.err.splitlines() if 'positive density' in line])
+    print(*said[0], sep='\n')
+    v.same('the same words on 3 ranks', said[1], said[0])
+    words = re.search(r'step 4 leaves (\d+) cells .* (level \d+) at (\S+) (\S+) (\S+), ',
+                      ''.join(said[0]))
+    found = ptah.Run([ptah.program('inspect'), '-cc', r.outputs[1]], '.').out
+    v.same('cells without positive density', int(words[1]), found.count('density is -'))
+    place = '%s, cell at %s %s %s: density is -' % words.group(2, 3, 4, 5)
+    v.same('the first is one of them', place in found, True)
+
+
 def main():
     v = ptah.Verdict()
     check(v, 'tiny', case('tiny', '', '1e-70', '1e90'))
@@ -142,6 +164,7 @@ def main():
     os.makedirs('blast/ics')
     check(v, 'blast', BLAST)
     floor(v)
+    thin(v)
     v.end()
 
 
