@@ -6,8 +6,11 @@
  * counts with the central value. */
 #include "grav/interpol.h"
 
+#include <string.h>
+
 #include "base/err.h"
 #include "grav/grav.h"
+#include "grav/grav_rows.h"
 
 void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac,
                    double mass, const double com[3])
@@ -25,11 +28,44 @@ void grav_cell_centre(const struct mesh *m, int l, lidx i, int c, double x[3])
     cell_centre(m, l, pos, x);
 }
 
+/* Values of the 6³ cells at the time of the step. An oct that is not here leaves a hole. */
+static void patch_fill(struct interpol *p)
+{
+    const struct level *lv = &p->m->lev[p->level];
+    const double(*phi)[8] = (const double(*)[8])lv->fld[FLD_PHI],
+          (*old)[8] = (const double(*)[8])lv->fld[FLD_PHI_OLD];
+    p->holes = 0;
+    for (int o = 0; o < 27; o++) {
+        lidx i = p->cube[o];
+        double *to = p->patch + 2 * (o % 3) + 6 * 2 * (o / 3 % 3) + 36 * 2 * (o / 9);
+        p->holes |= (uint32_t)(i < 0) << o;
+        for (int z = 0; z < 2 && i >= 0; z++, to += 36) {
+            row4 v = row_load(phi[i] + 4 * z);
+            if (p->tfrac != 0) v += (v - row_load(old[i] + 4 * z)) * p->tfrac; /* interpol_later */
+            memcpy(to, &v, sizeof(double[2]));
+            memcpy(to + 6, (double *)&v + 2, sizeof(double[2]));
+        }
+    }
+}
+
 static void parent_set(struct interpol *p, lidx parent)
 {
     if (p->parent == parent) return;
     mesh_cube(p->m, p->level, parent, p->cube);
     p->parent = parent;
+    patch_fill(p);
+}
+
+/* Which of the 27 octs have some of the 27 cells around cell x of the 6³. */
+static uint32_t octs_around(const int x[3])
+{
+    static const uint32_t lowest[3] = {0x1249249, 0x1c0e07, 0x1ff}; /* on each axis */
+    uint32_t all = ~0u;
+    for (int d = 0, step = 1; d < 3; d++, step *= 3) {
+        uint32_t first = lowest[d] << step * ((x[d] - 1) >> 1);
+        all &= first | first << step;
+    }
+    return all;
 }
 
 /* Value of cell (x,y,z) of the 6³; `central` if there is no such cell. */
@@ -47,44 +83,51 @@ static double cell_value(const struct interpol *p, const int x[3], double centra
     return far_cell(p->m, p->level, q, c, &p->far, 0);
 }
 
-/* The 27 cells around cell x of the 6³. Where their octs are all here, none is asked for alone. */
+/* The 27 cells around cell x of the 6³. */
 static void cell_values(const struct interpol *p, const int x[3], double v[27])
 {
-    const struct level *lv = &p->m->lev[p->level];
-    const double(*phi)[8] = (const double(*)[8])lv->fld[FLD_PHI],
-          (*old)[8] = (const double(*)[8])lv->fld[FLD_PHI_OLD];
-    bool here = true;
-    double *to = v;
-    for (int z = x[2] - 1; z < x[2] + 2; z++)
-        for (int y = x[1] - 1; y < x[1] + 2; y++) {
-            const lidx *row = p->cube + 3 * (y >> 1) + 9 * (z >> 1);
-            int cell = (y & 1) << 1 | (z & 1) << 2;
-            for (int k = x[0] - 1; k < x[0] + 2; k++) {
-                lidx i = row[k >> 1];
-                here &= i >= 0;
-                if (i < 0) i = p->parent;
-                *to++ = interpol_later(phi[i][cell | (k & 1)], &old[i][cell | (k & 1)], p->tfrac);
-            }
-        }
-    for (int k = 0; k < 27 && !here; k++)
+    double central = cell_value(p, x, 0);
+    for (int k = 0; k < 27; k++)
         v[k] = cell_value(p, (int[3]){x[0] + k % 3 - 1, x[1] + k / 3 % 3 - 1, x[2] + k / 9 - 1},
-                          v[13]);
+                          central);
 }
 
-/* The children of parent cell x of the 6³: interpol_sum of each. A cell has the same weight for all
- * of them that it counts for, and is multiplied once. */
-static void interpol_children(const struct interpol *p, const int x[3], double out[8])
+/* interpol_sum of each child of the parent cell at v; values beside it are 1, y and z apart. Rows
+ * of four are loaded, of which three count. A lane is a child in x and y. */
+static inline void sum_children(const double *v, int y, int z, double out[8])
 {
-    double v[27];
-    cell_values(p, x, v);
-    for (int k = 0; k < 27; k++)
-        v[k] *= interpol_weight((k % 3 == 1) | (k / 3 % 3 == 1) << 1 | (k / 9 == 1) << 2);
-    for (int c = 0; c < 8; c++) {
-        int sx = c & 1 ? 1 : -1, sy = c & 2 ? 3 : -3, sz = c & 4 ? 9 : -9;
-        out[c] = 0;
-        for (int k = 0; k < 8; k++)
-            out[c] += v[13 + (k & 1 ? 0 : sx) + (k & 2 ? 0 : sy) + (k & 4 ? 0 : sz)];
+    row4 term[3][4]; /* by plane; of interpol_sum, less the direction z */
+    for (int k = 0; k < 3; k++) {
+        const double *at = v + (k - 1) * z - 1;
+        row4 lo = row_load(at - y), mid = row_load(at), hi = row_load(at + y);
+        int w = k == 1 ? 4 : 0;
+        term[k][0] = interpol_weight(w) * __builtin_shufflevector(lo, hi, 0, 2, 4, 6);
+        term[k][1] = interpol_weight(w + 1) * __builtin_shufflevector(lo, hi, 1, 1, 5, 5);
+        term[k][2] = interpol_weight(w + 2) * __builtin_shufflevector(mid, mid, 0, 2, 0, 2);
+        term[k][3] = interpol_weight(w + 3) * __builtin_shufflevector(mid, mid, 1, 1, 1, 1);
     }
+    for (int side = 0; side < 2; side++) {
+        row4 sum = {0, 0, 0, 0};
+        for (int k = 0; k < 4; k++) sum += term[2 * side][k];
+        for (int k = 0; k < 4; k++) sum += term[1][k];
+        memcpy(out + 4 * side, &sum, sizeof sum);
+    }
+}
+
+static void sum_alone(const struct interpol *p, const int x[3], double out[8])
+{
+    double v[28] = {0};
+    cell_values(p, x, v);
+    sum_children(v + 13, 3, 9, out);
+}
+
+/* The children of parent cell x of the 6³. */
+static inline void interpol_children(const struct interpol *p, const int x[3], double out[8])
+{
+    if (p->holes & octs_around(x))
+        sum_alone(p, x, out);
+    else
+        sum_children(p->patch + x[0] + 6 * x[1] + 36 * x[2], 6, 36, out);
 }
 
 void interpol_oct(struct interpol *p, lidx i, double out[8])
@@ -125,6 +168,7 @@ void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfr
 {
     struct interpol p;
     interpol_init(&p, m, l, tfrac, mass, com);
-    parent_set(&p, i);
-    interpol_children(&p, (int[3]){2 + (cell & 1), 2 + (cell >> 1 & 1), 2 + (cell >> 2)}, out);
+    mesh_cube(m, l, i, p.cube);
+    p.parent = i;
+    sum_alone(&p, (int[3]){2 + (cell & 1), 2 + (cell >> 1 & 1), 2 + (cell >> 2)}, out);
 }

@@ -2,7 +2,7 @@
  *
  * Interpolation from level-1 in space (trilinear) and time (φ + (φ − φ_old) tfrac), and the
  * monopole beyond physical boundaries. A struct interpol belongs to one thread: it keeps the
- * neighbourhood of the last parent. */
+ * neighbourhood of the last parent, with the values of its cells. */
 #pragma once
 #include "grav/interpol_kern.h"
 
@@ -12,6 +12,8 @@ struct interpol {
     double tfrac;
     struct far_field far;
     lidx parent, cube[27];
+    uint32_t holes;        /* bit k: cube[k] is not here */
+    double patch[216 + 1]; /* 6³ cells; a row of four may begin at the last three */
 };
 
 void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac,
