@@ -25,30 +25,32 @@
 
 enum { MAX_CYCLES = GRAV_CYCLES };
 
-/* φ: 0 on the periodic base level, the monopole with boundaries, interpolated on finer levels. */
+/* φ of own oct i: 0 on the periodic base level, the monopole with boundaries, interpolated on finer
+ * levels. */
+static void guess_oct(struct interpol *here, int l, lidx i, double phi[8])
+{
+    const struct mesh *m = here->m;
+    if (l > m->levelmin) {
+        interpol_oct(here, i, phi);
+        return;
+    }
+    memset(phi, 0, sizeof(double[8]));
+    for (int k = 0; k < 8 && mesh_has_boundaries(m); k++) {
+        double x[3];
+        grav_cell_centre(m, l, i, k, x);
+        phi[k] = far_phi(m, &here->far, x, mesh_dx(m, l));
+    }
+}
+
 static void guess_phi(struct mesh *m, int l, const struct interpol *edge)
 {
     struct level *lv = &m->lev[l];
     double(*phi)[8] = lv->fld[FLD_PHI];
-    if (l <= m->levelmin && !mesh_has_boundaries(m)) {
-        memset(phi, 0, sizeof phi[0] * (size_t)lv->noct);
-        return;
-    }
 #pragma omp parallel
     {
         struct interpol here = *edge;
 #pragma omp for schedule(static)
-        for (lidx i = 0; i < lv->nown; i++) {
-            if (l > m->levelmin) {
-                interpol_oct(&here, i, phi[i]);
-                continue;
-            }
-            for (int k = 0; k < 8; k++) {
-                double x[3];
-                grav_cell_centre(m, l, i, k, x);
-                phi[i][k] = far_phi(m, &here.far, x, mesh_dx(m, l));
-            }
-        }
+        for (lidx i = 0; i < lv->nown; i++) guess_oct(&here, l, i, phi[i]);
     }
 }
 
@@ -69,10 +71,11 @@ static void freeze_boundary(struct interpol *here, const struct level *lv, lidx 
     }
 }
 
-/* Right-hand side of own oct i. */
+/* First guess and right-hand side of own oct i: both need the same cells of the level below. */
 static void source_oct(struct interpol *here, const struct level *lv, lidx i, double fourpi,
                        double rho_tot, double rhs[8])
 {
+    guess_oct(here, lv->level, i, lv->fld[FLD_PHI][i]);
     double inv_dx2 = (double)((int64_t)1 << lv->level) * (double)((int64_t)1 << lv->level);
     for (int k = 0; k < 8; k++) rhs[k] = kern_source(lv->fld[FLD_RHO][i][k], rho_tot, fourpi);
     freeze_boundary(here, lv, i, inv_dx2, rhs);
@@ -269,8 +272,8 @@ static struct grav_report solve_whole(struct mesh *m, const struct comm *c, int 
     struct whole_row *row = whole_new(m, l);
     struct interpol here = *edge;
     for (lidx i = 0; i < lv->nown; i++) {
-        memcpy(row[i].phi, lv->fld[FLD_PHI][i], sizeof row[i].phi);
         source_oct(&here, lv, i, fourpi, rho_tot, row[i].rhs);
+        memcpy(row[i].phi, lv->fld[FLD_PHI][i], sizeof row[i].phi);
     }
     struct grav_report rep = whole_solve(m, c, l, rho_tot, row, p, lv->fld[FLD_PHI]);
     ghosts_set(m, l, SET_PHI, true);
@@ -386,11 +389,11 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, doubl
     }
     struct interpol edge;
     interpol_init(&edge, m, l - 1, tfrac, mass, com);
-    guess_phi(m, l, &edge);
     bool cg = l >= p->cg_levelmin;
-    if (cg)
+    if (cg) {
+        guess_phi(m, l, &edge);
         rep = cg_solve(m, c, l, fourpi, rho_tot, &edge, p->epsilon);
-    else if (grav_by_all(m, c->size, l, p))
+    } else if (grav_by_all(m, c->size, l, p))
         rep = solve_whole(m, c, l, fourpi, rho_tot, &edge, p);
     else
         rep = solve_multigrid(m, c, l, fourpi, rho_tot, &edge, p);
