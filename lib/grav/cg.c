@@ -17,10 +17,11 @@ struct cg {
     double (*phi)[8], (*r)[8], (*p)[8], (*z)[8];
 };
 
-static void first_residual(struct cg *s, double fourpi, double rho_tot, const struct interpol *edge)
+static void first_residual(struct cg *s, const struct grav_source *from,
+                           const struct interpol *edge)
 {
     const struct level *lv = s->lv;
-    double dx = 1.0 / (double)((int64_t)1 << lv->level), fact = fourpi * dx * dx / 6.0;
+    double dx = 1.0 / (double)((int64_t)1 << lv->level), fact = from->fourpi * dx * dx / 6.0;
 #pragma omp parallel
     {
         struct interpol here = *edge;
@@ -38,7 +39,7 @@ static void first_residual(struct cg *s, double fourpi, double rho_tot, const st
             kern_sum(s->phi[i], n, sum);
             for (int k = 0; k < 8; k++)
                 s->r[i][k] = s->phi[i][k] - sum[k] / 6.0 +
-                             fact * (lv->fld[FLD_RHO][i][k] - rho_tot);
+                             fact * (lv->fld[FLD_RHO][i][k] - from->rho_tot);
         }
     }
 }
@@ -108,8 +109,9 @@ static struct grav_report iterate(struct cg *s, double epsilon)
     return rep;
 }
 
-struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l, double fourpi,
-                            double rho_tot, const struct interpol *edge, double epsilon)
+struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l,
+                            const struct grav_source *from, const struct interpol *edge,
+                            double epsilon)
 {
     struct level *lv = &m->lev[l];
     size_t bytes = sizeof(double[8]) * (size_t)lv->noct + 1;
@@ -118,7 +120,7 @@ struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l, double 
     s.p = mem_zero(bytes, "conjugate gradient");
     s.z = mem_new(bytes, "conjugate gradient");
     ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
-    first_residual(&s, fourpi, rho_tot, edge);
+    first_residual(&s, from, edge);
     struct grav_report rep = iterate(&s, epsilon);
     ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
     FREE(s.r);

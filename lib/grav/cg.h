@@ -1,10 +1,10 @@
 /* grav/cg: conjugate gradient solver of one level (private to lib/grav). */
 #pragma once
-#include "grav/grav.h"
 #include "grav/interpol.h"
 
 /* PHI of level l holds the first guess, ghosts valid; on return the solution, ghosts valid. `edge`
  * is the prototype of a thread's interpolator from level l-1. Stops when |r| < epsilon |r0|.
  * (collective) */
-struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l, double fourpi,
-                            double rho_tot, const struct interpol *edge, double epsilon);
+struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l,
+                            const struct grav_source *from, const struct interpol *edge,
+                            double epsilon);

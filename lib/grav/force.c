@@ -19,7 +19,7 @@ static inline void gradient(const double o[8], const double *lo, const double *h
     for (int c = 0; c < 8; c++) f[c] = force_cell(o, lo, hi, d, c, dx);
 }
 
-static void force_self(struct mesh *m, int l, double tfrac, double mass, const double com[3])
+static void force_self(struct mesh *m, int l, const struct grav_source *from)
 {
     struct level *lv = &m->lev[l];
     double(*phi)[8] = lv->fld[FLD_PHI], dx = 1.0 / (double)((int64_t)1 << l);
@@ -27,7 +27,7 @@ static void force_self(struct mesh *m, int l, double tfrac, double mass, const d
     {
         struct interpol here;
         double beyond[6][8];
-        interpol_init(&here, m, l - 1, tfrac, mass, com);
+        interpol_init(&here, m, l - 1, from);
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
             const double *n[6];
@@ -78,14 +78,14 @@ static void force_analytic(struct mesh *m, int l, const struct grav_par *p)
     ghosts_set(m, l, SET_FORCE, true);
 }
 
-void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double mass,
-                const double com[3], const struct grav_par *p)
+void grav_force(struct mesh *m, const struct comm *c, int l, const struct grav_source *from,
+                const struct grav_par *p)
 {
     if (p->gravity_type > 0) {
         force_analytic(m, l, p);
         return;
     }
-    force_self(m, l, tfrac, mass, com);
+    force_self(m, l, from);
     ghost_fill(c, m, l, 3, (int[]){FLD_FX, FLD_FY, FLD_FZ});
 }
 

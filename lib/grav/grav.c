@@ -72,25 +72,26 @@ static void freeze_boundary(struct interpol *here, const struct level *lv, lidx 
 }
 
 /* First guess and right-hand side of own oct i: both need the same cells of the level below. */
-static void source_oct(struct interpol *here, const struct level *lv, lidx i, double fourpi,
-                       double rho_tot, double rhs[8])
+static void source_oct(struct interpol *here, const struct level *lv, lidx i,
+                       const struct grav_source *from, double rhs[8])
 {
     guess_oct(here, lv->level, i, lv->fld[FLD_PHI][i]);
     double inv_dx2 = (double)((int64_t)1 << lv->level) * (double)((int64_t)1 << lv->level);
-    for (int k = 0; k < 8; k++) rhs[k] = kern_source(lv->fld[FLD_RHO][i][k], rho_tot, fourpi);
+    for (int k = 0; k < 8; k++)
+        rhs[k] = kern_source(lv->fld[FLD_RHO][i][k], from->rho_tot, from->fourpi);
     freeze_boundary(here, lv, i, inv_dx2, rhs);
 }
 
 /* Of own octs; of ghosts it is on its way together with their first guess, until source_end. From
  * then on both are by colour. */
-struct source {
+struct travel {
     struct ghost_rows rows;
     void *arr[2];
     size_t stride[2];
 };
 
-static void source_begin(struct source *q, struct mesh *m, const struct comm *c,
-                         struct mg_level *top, double fourpi, double rho_tot,
+static void source_begin(struct travel *q, struct mesh *m, const struct comm *c,
+                         struct mg_level *top, const struct grav_source *from,
                          const struct interpol *edge)
 {
     struct level *lv = &m->lev[top->level];
@@ -99,17 +100,17 @@ static void source_begin(struct source *q, struct mesh *m, const struct comm *c,
         struct interpol here = *edge;
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
-            source_oct(&here, lv, i, fourpi, rho_tot, top->rhs[i]);
+            source_oct(&here, lv, i, from, top->rhs[i]);
             row_by_colour(top->rhs[i]);
             row_by_colour(top->u[i]);
         }
     }
-    *q = (struct source){.arr = {top->rhs, top->u},
+    *q = (struct travel){.arr = {top->rhs, top->u},
                          .stride = {sizeof top->rhs[0], sizeof top->u[0]}};
     ghost_rows_begin(&q->rows, c, COMM_MULTIGRID, &lv->plan, 2, q->arr, q->stride);
 }
 
-static void source_end(struct source *q)
+static void source_end(struct travel *q)
 {
     ghost_rows_end(&q->rows, 2, q->arr, q->stride);
 }
@@ -264,18 +265,18 @@ struct grav_report whole_solve(const struct mesh *m, const struct comm *c, int l
     return rep;
 }
 
-static struct grav_report solve_whole(struct mesh *m, const struct comm *c, int l, double fourpi,
-                                      double rho_tot, const struct interpol *edge,
+static struct grav_report solve_whole(struct mesh *m, const struct comm *c, int l,
+                                      const struct grav_source *from, const struct interpol *edge,
                                       struct grav_par *p)
 {
     struct level *lv = &m->lev[l];
     struct whole_row *row = whole_new(m, l);
     struct interpol here = *edge;
     for (lidx i = 0; i < lv->nown; i++) {
-        source_oct(&here, lv, i, fourpi, rho_tot, row[i].rhs);
+        source_oct(&here, lv, i, from, row[i].rhs);
         memcpy(row[i].phi, lv->fld[FLD_PHI][i], sizeof row[i].phi);
     }
-    struct grav_report rep = whole_solve(m, c, l, rho_tot, row, p, lv->fld[FLD_PHI]);
+    struct grav_report rep = whole_solve(m, c, l, from->rho_tot, row, p, lv->fld[FLD_PHI]);
     ghosts_set(m, l, SET_PHI, true);
     return rep;
 }
@@ -297,7 +298,7 @@ static void hierarchy(struct kept *k, const struct mesh *m, const struct comm *c
 }
 
 static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, int l,
-                                          double fourpi, double rho_tot,
+                                          const struct grav_source *from,
                                           const struct interpol *edge, struct grav_par *p)
 {
     struct kept *k = kept_get(&p->kept[l], m, l);
@@ -305,19 +306,19 @@ static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, 
     struct grav_report rep;
     unsigned char safe = p->safe[l];
     struct mg_level *top = &g->lev[l];
-    struct source from;
+    struct travel source;
     top->level = l;
     top->u = m->lev[l].fld[FLD_PHI];
     top->rhs = mem_new(sizeof *top->rhs * (size_t)m->lev[l].noct + 1, "multigrid");
-    source_begin(&from, m, c, top, fourpi, rho_tot, edge);
+    source_begin(&source, m, c, top, from, edge);
     hierarchy(k, m, c, l, p); /* its exchanges travel beside that of the source */
-    source_end(&from);
-    if (!iterate(g, c, rho_tot, p, c->size > 1 && g->share, &rep)) {
+    source_end(&source);
+    if (!iterate(g, c, from->rho_tot, p, c->size > 1 && g->share, &rep)) {
         p->safe[l] = safe;
         guess_phi(m, l, edge);
         ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
         mg_by_colour(top->u, m->lev[l].noct);
-        iterate(g, c, rho_tot, p, false, &rep);
+        iterate(g, c, from->rho_tot, p, false, &rep);
     }
     mg_by_place(top->u, m->lev[l].noct);
     ghosts_set(m, l, SET_PHI, true);
@@ -336,11 +337,11 @@ struct fourier_green grav_green(const struct grav_par *p)
         .kind = p->green, .response = p->response, .ctx = p->response_ctx, .fixed = p->fft_fixed};
 }
 
-static void solve_fourier(struct mesh *m, const struct comm *c, int l, double fourpi,
-                          double rho_tot, struct grav_par *p)
+static void solve_fourier(struct mesh *m, const struct comm *c, int l,
+                          const struct grav_source *from, struct grav_par *p)
 {
     struct fourier_green green = grav_green(p);
-    fourier_solve(&p->fourier, m, c, l, fourpi, rho_tot, &green);
+    fourier_solve(&p->fourier, m, c, l, from->fourpi, from->rho_tot, &green);
     ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
     grav_say_fourier(l, p);
 }
@@ -376,27 +377,26 @@ void grav_say(int l, const struct grav_report *rep, const struct grav_par *p, bo
                  cg ? "conjugate gradient" : "multigrid", l, rep->error, rep->cycles);
 }
 
-struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, double fourpi,
-                              double rho_tot, double tfrac, double mass, const double com[3],
-                              struct grav_par *p)
+struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l,
+                              const struct grav_source *from, struct grav_par *p)
 {
     struct grav_report rep = {.converged = true};
     if (p->gravity_type > 0 || m->lev[l].total == 0) return rep;
 
     if (grav_by_fourier(m, l, p)) {
-        solve_fourier(m, c, l, fourpi, rho_tot, p);
+        solve_fourier(m, c, l, from, p);
         return rep;
     }
     struct interpol edge;
-    interpol_init(&edge, m, l - 1, tfrac, mass, com);
+    interpol_init(&edge, m, l - 1, from);
     bool cg = l >= p->cg_levelmin;
     if (cg) {
         guess_phi(m, l, &edge);
-        rep = cg_solve(m, c, l, fourpi, rho_tot, &edge, p->epsilon);
+        rep = cg_solve(m, c, l, from, &edge, p->epsilon);
     } else if (grav_by_all(m, c->size, l, p))
-        rep = solve_whole(m, c, l, fourpi, rho_tot, &edge, p);
+        rep = solve_whole(m, c, l, from, &edge, p);
     else
-        rep = solve_multigrid(m, c, l, fourpi, rho_tot, &edge, p);
+        rep = solve_multigrid(m, c, l, from, &edge, p);
     grav_say(l, &rep, p, cg);
     return rep;
 }

@@ -4,6 +4,7 @@
  * sums, deposits are integers. */
 #pragma once
 #include "comm/comm.h"
+#include "grav/far.h"
 #include "grav/fourier.h"
 #include "oct/mesh.h"
 
@@ -59,15 +60,19 @@ struct grav_report {
     bool converged;
 };
 
+/* What the potential of a level comes from, beside the density of its cells. */
+struct grav_source {
+    double fourpi;        /* 4π·scale, or 1.5 Ω_m a·scale */
+    double rho_tot;       /* mean density (0 with boundaries) */
+    double tfrac;         /* values of level l-1 are φ + (φ − φ_old) tfrac */
+    struct far_field far; /* all mass, for the monopole beyond boundaries */
+};
+
 /* Solves level l for FLD_PHI (own and ghosts valid on return) from FLD_RHO (own cells valid on
  * entry). The first guess is made here: PHI need not be set. gravity_type > 0: does nothing.
- * fourpi: 4π·scale, or 1.5 Ω_m a·scale; rho_tot: mean density (0 with boundaries). tfrac: time
- * fraction for boundary values from level l-1 (φ_c + (φ_c − φ_c,old) tfrac). PHI, PHI_OLD of level
- * l-1 valid in ghosts. With boundaries: mass and centre of mass (com[3], code units) for the
- * monopole. (collective) */
-struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, double fourpi,
-                              double rho_tot, double tfrac, double mass, const double com[3],
-                              struct grav_par *p);
+ * PHI, PHI_OLD of level l-1 valid in ghosts. (collective) */
+struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l,
+                              const struct grav_source *from, struct grav_par *p);
 
 struct fourier_green grav_green(const struct grav_par *p); /* of its solves in Fourier space */
 void grav_fini(struct grav_par *p);
@@ -76,16 +81,15 @@ void grav_fini(struct grav_par *p);
 void grav_forget(struct grav_par *p, int l);
 
 /* FX..FZ of level l: the acceleration −∇φ, code units, from PHI by the 5-point gradient; own and
- * ghosts valid on return. tfrac, mass, com: as in grav_solve. gravity_type > 0: that of an analytic
- * law at the centres of cells. (collective) */
-void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double mass,
-                const double com[3], const struct grav_par *p);
+ * ghosts valid on return. Of `from` tfrac and far. gravity_type > 0: that of an analytic law at the
+ * centres of cells. (collective) */
+void grav_force(struct mesh *m, const struct comm *c, int l, const struct grav_source *from,
+                const struct grav_par *p);
 
 /* Interpolated potential of the 8 cells of the (missing) oct in cell `cell` of oct i of level l
- * (local; interpolation of docs/method/grav.md), for boundary values. mass and com as in grav_solve
- * (used beyond boundaries only). */
-void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfrac, double mass,
-                       const double com[3], double out[8]);
+ * (local; interpolation of docs/method/grav.md), for boundary values. Of `from` tfrac and far. */
+void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell,
+                       const struct grav_source *from, double out[8]);
 
 /* Mass moments for the gas deposit: com[l'] for every level l' in l..levelmax, one row of 3 doubles
  * per oct: centre of mass of the oct (= of its parent cell), code units, ghosts valid. New arrays

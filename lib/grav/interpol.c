@@ -9,15 +9,13 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "grav/grav.h"
 #include "grav/grav_rows.h"
 
-void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac,
-                   double mass, const double com[3])
+void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level,
+                   const struct grav_source *from)
 {
     *p = (struct interpol){
-        .m = m, .level = coarse_level, .tfrac = tfrac, .parent = -1, .far.mass = mass};
-    for (int d = 0; d < 3; d++) p->far.com[d] = com ? com[d] : 0;
+        .m = m, .level = coarse_level, .tfrac = from->tfrac, .far = from->far, .parent = -1};
 }
 
 void grav_cell_centre(const struct mesh *m, int l, lidx i, int c, double x[3])
@@ -163,11 +161,11 @@ void interpol_face(struct interpol *p, lidx i, int f, double out[8])
     interpol_children(p, x, out);
 }
 
-void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfrac, double mass,
-                       const double com[3], double out[8])
+void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell,
+                       const struct grav_source *from, double out[8])
 {
     struct interpol p;
-    interpol_init(&p, m, l, tfrac, mass, com);
+    interpol_init(&p, m, l, from);
     mesh_cube(m, l, i, p.cube);
     p.parent = i;
     sum_alone(&p, (int[3]){2 + (cell & 1), 2 + (cell >> 1 & 1), 2 + (cell >> 2)}, out);

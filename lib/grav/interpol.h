@@ -4,6 +4,7 @@
  * monopole beyond physical boundaries. A struct interpol belongs to one thread: it keeps the
  * neighbourhood of the last parent, with the values of its cells. */
 #pragma once
+#include "grav/grav.h"
 #include "grav/interpol_kern.h"
 
 struct interpol {
@@ -16,8 +17,8 @@ struct interpol {
     double patch[216 + 1]; /* 6³ cells; a row of four may begin at the last three */
 };
 
-void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac,
-                   double mass, const double com[3]);
+void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level,
+                   const struct grav_source *from);
 /* The 8 values of oct i of level+1 (present), from its parent cell's neighbourhood. */
 void interpol_oct(struct interpol *p, lidx i, double out[8]);
 /* The 8 values of the oct that is missing across face f of oct i of level+1, also beyond a

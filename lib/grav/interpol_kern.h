@@ -4,12 +4,9 @@
 #pragma once
 #include <math.h>
 
+#include "grav/far.h"
 #include "oct/find_kern.h"
 #include "oct/mesh.h"
-
-struct far_field {
-    double mass, com[3];
-};
 
 /* Monopole potential in solver units (φ/boxlen) at x, not closer than rmin. */
 PTAH_HD double far_phi(const struct mesh *m, const struct far_field *far, const double x[3],

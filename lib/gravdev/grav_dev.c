@@ -144,36 +144,21 @@ static enum err need_parent(struct grav_dev *d, struct mesh *m, int l)
     return mirror_need(d->mirror, m, l - 1, FLD_PHI, 2, PLACE_DEVICE);
 }
 
-static struct far_field far_of(double mass, const double com[3])
-{
-    struct far_field far = {.mass = mass};
-    for (int d = 0; d < 3; d++) far.com[d] = com ? com[d] : 0;
-    return far;
-}
-
 /* Potential beyond the faces of level l. */
-static void beyond(struct grav_dev *d, int l, double tfrac, const struct far_field *far)
+static void beyond(struct grav_dev *d, int l, const struct grav_source *from)
 {
     const struct dev_faces *f = &d->faces[l];
-    dev_launch(
-        d->stream, &phi_beyond, grav_blocks(f->n, GRAV_OCTS),
-        &(struct phi_beyond_args){d->mirror->there, l, tfrac, *far, f->n, f->missing, d->beyond.p});
+    dev_launch(d->stream, &phi_beyond, grav_blocks(f->n, GRAV_OCTS),
+               &(struct phi_beyond_args){d->mirror->there, l, from->tfrac, from->far, f->n,
+                                         f->missing, d->beyond.p});
 }
 
 /* ---- the solve ---- */
 
-/* What grav_solve is told. */
-struct told {
-    int l;
-    double fourpi, rho_tot, tfrac;
-    struct far_field far;
-};
-
 /* First guess and right-hand side. */
-static void begin(struct grav_dev *d, const struct mesh *m, const struct told *t)
+static void begin(struct grav_dev *d, const struct mesh *m, int l, const struct grav_source *from)
 {
     const struct mesh *there = d->mirror->there;
-    const int l = t->l;
     const lidx n = m->lev[l].nown;
     bool far_only = l <= m->levelmin;
     if (far_only && !mesh_has_boundaries(m))
@@ -181,10 +166,10 @@ static void begin(struct grav_dev *d, const struct mesh *m, const struct told *t
                  sizeof(double[8]) * (size_t)n);
     else
         dev_launch(d->stream, &phi_guess, grav_blocks(n, GRAV_OCTS),
-                   &(struct phi_guess_args){there, l, far_only, t->tfrac, t->far});
-    beyond(d, l, t->tfrac, &t->far);
+                   &(struct phi_guess_args){there, l, far_only, from->tfrac, from->far});
+    beyond(d, l, from);
     dev_launch(d->stream, &phi_source, grav_blocks(n, GRAV_OCTS),
-               &(struct phi_source_args){there, l, t->fourpi, t->rho_tot, d->faces[l].first,
+               &(struct phi_source_args){there, l, from->fourpi, from->rho_tot, d->faces[l].first,
                                          d->beyond.p, d->rhs.p});
 }
 
@@ -223,10 +208,9 @@ static void cycle(struct grav_dev *d, int l, int n, const struct grav_par *p)
 /* As grav.c's. With `late` the host waits only for cycles whose error may decide something, and
  * gets the norms of those before with theirs. *again: one of these would have decided after all,
  * and the solve must be repeated without `late`. */
-static enum err iterate(struct grav_dev *d, const struct mesh *m, const struct told *t, bool late,
+static enum err iterate(struct grav_dev *d, const struct mesh *m, int l, double rho_tot, bool late,
                         struct grav_par *p, struct grav_report *rep, bool *again)
 {
-    const int l = t->l;
     double err = 1, last, norm[GRAV_NORMS], now[GRAV_CYCLES] = {0};
     int known = 0; /* errors */
     bool ends = false;
@@ -240,7 +224,7 @@ static enum err iterate(struct grav_dev *d, const struct mesh *m, const struct t
         TRY(norms_get(d, m, l, first, n + 2 - first, norm));
         for (; known <= n; known++) {
             last = err;
-            now[known] = err = mg_error(norm[known + 1], norm[0], t->rho_tot);
+            now[known] = err = mg_error(norm[known + 1], norm[0], rho_tot);
             *again = known < n && grav_error_decides(p, l, err, last);
             if (*again) return OK;
         }
@@ -252,19 +236,19 @@ static enum err iterate(struct grav_dev *d, const struct mesh *m, const struct t
 }
 
 /* From the first guess on. */
-static enum err solve(struct grav_dev *d, const struct mesh *m, const struct told *t,
-                      struct grav_par *p, struct grav_report *rep)
+static enum err solve(struct grav_dev *d, const struct mesh *m, int l,
+                      const struct grav_source *from, struct grav_par *p, struct grav_report *rep)
 {
-    const unsigned char safe = p->safe[t->l];
+    const unsigned char safe = p->safe[l];
     bool again;
-    begin(d, m, t);
-    if (d->comm->size > 1) mg_ranks_source(d, t->l, d->rhs.p);
-    TRY(iterate(d, m, t, true, p, rep, &again));
+    begin(d, m, l, from);
+    if (d->comm->size > 1) mg_ranks_source(d, l, d->rhs.p);
+    TRY(iterate(d, m, l, from->rho_tot, true, p, rep, &again));
     if (!again) return OK;
-    p->safe[t->l] = safe;
-    begin(d, m, t);
-    if (d->comm->size > 1) mg_ranks_source(d, t->l, d->rhs.p);
-    return iterate(d, m, t, false, p, rep, &again);
+    p->safe[l] = safe;
+    begin(d, m, l, from);
+    if (d->comm->size > 1) mg_ranks_source(d, l, d->rhs.p);
+    return iterate(d, m, l, from->rho_tot, false, p, rep, &again);
 }
 
 /* What a solve needs beside the hierarchy. */
@@ -316,16 +300,16 @@ static enum err by_all_need(struct grav_dev *g, struct mesh *m, int l)
     return grav_rows_need(g, &g->all, ROW * by_all_rows(&m->lev[l]), MG_SHARED);
 }
 
-static enum err by_all_solve(struct grav_dev *g, const struct mesh *m, const struct told *t,
-                             struct grav_par *p, struct grav_report *rep)
+static enum err by_all_solve(struct grav_dev *g, const struct mesh *m, int l,
+                             const struct grav_source *from, struct grav_par *p,
+                             struct grav_report *rep)
 {
-    const int l = t->l;
     const struct level *lv = &m->lev[l];
     double(*phi)[8] = g->mirror->image->lev[l].fld[FLD_PHI], (*there)[8] = g->all.p;
     const size_t own = (size_t)lv->nown, n = (size_t)lv->noct;
     double(*here)[8] = mem_new(ROW * by_all_rows(lv) + 1, "multigrid");
     struct whole_row *row = whole_new(m, l);
-    begin(g, m, t);
+    begin(g, m, l, from);
     dev_copy(g->stream, there, phi, ROW * own);
     dev_copy(g->stream, there + own, g->rhs.p, ROW * own);
     dev_get(g->stream, here, there, 2 * ROW * own);
@@ -334,7 +318,7 @@ static enum err by_all_solve(struct grav_dev *g, const struct mesh *m, const str
         memcpy(row[i].phi, here[i], ROW);
         memcpy(row[i].rhs, here[own + i], ROW);
     }
-    *rep = whole_solve(m, g->comm, l, t->rho_tot, row, p, here);
+    *rep = whole_solve(m, g->comm, l, from->rho_tot, row, p, here);
     dev_put(g->stream, there, here, ROW * n);
     dev_copy(g->stream, phi, there, ROW * n);
     enum err err = dev_wait(g->stream);
@@ -342,18 +326,16 @@ static enum err by_all_solve(struct grav_dev *g, const struct mesh *m, const str
     return err;
 }
 
-enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi, double rho_tot,
-                        double tfrac, double mass, const double com[3], struct grav_par *p,
-                        struct grav_report *rep, bool *done)
+enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, const struct grav_source *from,
+                        struct grav_par *p, struct grav_report *rep, bool *done)
 {
     struct mirror *x = g->mirror;
-    const struct told t = {l, fourpi, rho_tot, tfrac, far_of(mass, com)};
     *rep = (struct grav_report){.converged = true};
     *done = m->lev[l].total == 0;
     if (*done) return OK;
     if (grav_by_fourier(m, l, p)) {
         *done = true;
-        return fourier_dev_solve(g, m, l, fourpi, rho_tot, p);
+        return fourier_dev_solve(g, m, l, from->fourpi, from->rho_tot, p);
     }
     const bool by_all = grav_by_all(m, g->comm->size, l, p);
     if (by_all) TRY(by_all_need(g, m, l));
@@ -362,7 +344,7 @@ enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi
     if (!*done) return OK;
     mirror_send(x, m);
     mirror_wrote(x, l, FLD_PHI, 1, PLACE_DEVICE);
-    TRY((by_all ? by_all_solve : solve)(g, m, &t, p, rep));
+    TRY((by_all ? by_all_solve : solve)(g, m, l, from, p, rep));
     ghosts_set(m, l, SET_PHI, true);
     grav_say(l, rep, p, false);
     return OK;
@@ -370,11 +352,9 @@ enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi
 
 /* ---- the rest ---- */
 
-enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, double tfrac, double mass,
-                        const double com[3])
+enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, const struct grav_source *from)
 {
     struct mirror *x = g->mirror;
-    struct far_field far = far_of(mass, com);
     if (m->lev[l].nown == 0 && g->comm->size == 1) return OK;
     TRY(mirror_links(x, m, l));
     TRY(faces_need(g, m, l));
@@ -383,7 +363,7 @@ enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, double tfrac,
     TRY(need_parent(g, m, l));
     TRY(mirror_room(x, m, l, FLD_FX, 3));
     mirror_send(x, m);
-    beyond(g, l, tfrac, &far);
+    beyond(g, l, from);
     dev_launch(g->stream, &phi_force, grav_blocks(m->lev[l].nown, GRAV_OCTS),
                &(struct phi_force_args){x->there, l, g->faces[l].first, g->beyond.p});
     mirror_wrote(x, l, FLD_FX, 3, PLACE_DEVICE);

@@ -19,15 +19,15 @@ const char *grav_dev_lacks(const struct mesh *m, int l, int ranks, const struct 
 /* As grav_solve, grav_force; PHI_OLD := PHI. All read what they need where oct/mirror.h has it, and
  * leave what they write on the device, in the order of the stream. ERR_LIMIT: the device has too
  * little memory, and nothing has changed; or it failed. */
-MUST_USE enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi,
-                                 double rho_tot, double tfrac, double mass, const double com[3],
-                                 struct grav_par *p, struct grav_report *rep, bool *done);
+MUST_USE enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l,
+                                 const struct grav_source *from, struct grav_par *p,
+                                 struct grav_report *rep, bool *done);
 /* On several ranks all solve a level on their devices, or none (done = false): a rank without one
  * calls grav_dev_refuse instead, and then grav_solve. Not so if the messages are the same. */
 bool grav_dev_together(const struct mesh *m, int l, int ranks, const struct grav_par *p);
 void grav_dev_refuse(const struct comm *c);
-MUST_USE enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, double tfrac,
-                                 double mass, const double com[3]);
+MUST_USE enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l,
+                                 const struct grav_source *from);
 MUST_USE enum err grav_dev_keep_phi(struct grav_dev *g, struct mesh *m, int l);
 /* As grav_moments: of levels l and finer, kept there. */
 MUST_USE enum err grav_dev_moments(struct grav_dev *g, struct mesh *m, int l);

@@ -63,6 +63,16 @@ static double time_fraction(const struct sim *s, int l, int icount)
                : 0;
 }
 
+static struct grav_source gravity_of(const struct sim *s, int l, int icount)
+{
+    struct grav_source from = {.fourpi = sim_fourpi(s),
+                               .rho_tot = s->matter.rho_tot,
+                               .tfrac = time_fraction(s, l, icount),
+                               .far.mass = s->matter.mass};
+    memcpy(from.far.com, s->matter.com, sizeof from.far.com);
+    return from;
+}
+
 enum err step_unkick_gas(struct sim *s, int l, int icount)
 {
     hydro_kick(&s->mesh, l, s->on_ghosts, -0.5 * s->time.dtnew[l], &s->hydro);
@@ -76,8 +86,8 @@ enum err step_poisson(struct sim *s, int l, int icount)
     if (others && grav_dev_together(&s->mesh, l, s->comm.size, &s->grav)) grav_dev_refuse(&s->comm);
     d->asked = false;
     s->grav.minima = s->least.level ? &s->least.minima : NULL;
-    grav_solve(&s->mesh, &s->comm, l, sim_fourpi(s), s->matter.rho_tot, time_fraction(s, l, icount),
-               s->matter.mass, s->matter.com, &s->grav);
+    struct grav_source from = gravity_of(s, l, icount);
+    grav_solve(&s->mesh, &s->comm, l, &from, &s->grav);
     sim_timestep_end(s); /* of the coarser level */
     return OK;
 }
@@ -89,8 +99,8 @@ enum err step_first_phi(struct sim *s, int l, int icount)
 
 enum err step_force(struct sim *s, int l, int icount)
 {
-    grav_force(&s->mesh, &s->comm, l, time_fraction(s, l, icount), s->matter.mass, s->matter.com,
-               &s->grav);
+    struct grav_source from = gravity_of(s, l, icount);
+    grav_force(&s->mesh, &s->comm, l, &from, &s->grav);
     return OK;
 }
 
@@ -381,9 +391,8 @@ enum err there_poisson(struct sim *s, int l, int icount, bool *done)
     if (grav_dev_lacks(&s->mesh, l, s->comm.size, &s->grav)) return OK;
     s->device.asked = grav_dev_together(&s->mesh, l, s->comm.size, &s->grav);
     s->grav.minima = s->least.level ? &s->least.minima : NULL;
-    TRY(grav_dev_solve(s->device.grav, &s->mesh, l, sim_fourpi(s), s->matter.rho_tot,
-                       time_fraction(s, l, icount), s->matter.mass, s->matter.com, &s->grav, &rep,
-                       done));
+    struct grav_source from = gravity_of(s, l, icount);
+    TRY(grav_dev_solve(s->device.grav, &s->mesh, l, &from, &s->grav, &rep, done));
     if (*done) sim_timestep_end(s); /* of the coarser level */
     if (*done) s->device.asked = false;
     return OK;
@@ -392,8 +401,8 @@ enum err there_poisson(struct sim *s, int l, int icount, bool *done)
 enum err there_force(struct sim *s, int l, int icount, bool *done)
 {
     *done = true;
-    return grav_dev_force(s->device.grav, &s->mesh, l, time_fraction(s, l, icount), s->matter.mass,
-                          s->matter.com);
+    struct grav_source from = gravity_of(s, l, icount);
+    return grav_dev_force(s->device.grav, &s->mesh, l, &from);
 }
 
 enum err there_energy(struct sim *s, int l, int icount, bool *done)

@@ -204,17 +204,17 @@ static const struct comm alone = {.size = 1};
 static struct grav_report solve(struct bench *x, struct grav_dev *g, struct grav_par *p, int l,
                                 double mean)
 {
-    static const double com[3] = {0};
+    const struct grav_source from = {.fourpi = 1, .rho_tot = mean, .far.mass = 1};
     struct grav_report rep;
     struct mesh *m = &x->mesh;
     bool done;
     if (!g) {
-        rep = grav_solve(m, &alone, l, 1, mean, 0, 1, com, p);
-        grav_force(m, &alone, l, 0, 1, com, p);
+        rep = grav_solve(m, &alone, l, &from, p);
+        grav_force(m, &alone, l, &from, p);
         return rep;
     }
-    fail_if(grav_dev_solve(g, m, l, 1, mean, 0, 1, com, p, &rep, &done));
-    fail_if(grav_dev_force(g, m, l, 0, 1, com));
+    fail_if(grav_dev_solve(g, m, l, &from, p, &rep, &done));
+    fail_if(grav_dev_force(g, m, l, &from));
     fail_if(dev_wait(x->stream));
     return rep;
 }

@@ -185,8 +185,8 @@ static void correct(struct bench *b)
 
 static void force(struct bench *b)
 {
-    static const double com[3] = {0.5, 0.5, 0.5};
-    grav_force(&b->m, &b->c, LEVEL, 0, 1.0, com, &b->g);
+    const struct grav_source from = {.far.mass = 1};
+    grav_force(&b->m, &b->c, LEVEL, &from, &b->g);
 }
 
 static void deposit_gas(struct bench *b)

@@ -51,10 +51,10 @@ static void measure(struct bench *b, struct names name, struct grav_par *p)
 {
     struct repeat r = {.comm = &b->c};
     struct grav_report rep = {0};
-    const double com[3] = {0.5, 0.5, 0.5};
+    const struct grav_source from = {.fourpi = 1};
     for (int i = 0; i <= b->repeats; i++) { /* the first one makes plans */
         repeat_begin(&r);
-        rep = grav_solve(&b->m, &b->c, b->level, 1, 0, 0, 0, com, p);
+        rep = grav_solve(&b->m, &b->c, b->level, &from, p);
         repeat_end(&r);
         if (i == 0) r.n = 0;
     }

@@ -104,7 +104,6 @@ static uint64_t run(const struct setting *s, const uint64_t *seed)
     double strength = 0.3;
     struct grav_par p = par_of(s, &strength);
     const int l = s->level;
-    const double com[3] = {0.5, 0.5, 0.5};
     uint64_t h = 1469598103934665603u;
     gas_mesh(&m, l, l, &gas, true, (bool[6]){false}, nowhere);
     m.lev[l].total = m.lev[l].nown;
@@ -113,12 +112,13 @@ static uint64_t run(const struct setting *s, const uint64_t *seed)
         bool done = true;
         if (seed) CHECK(mirror_home(&d.at.mirror, &m, true) == OK);
         double mean = build(&m, s, i);
-        if (!seed) grav_solve(&m, &alone, l, 2.5, mean, 0, 1, com, &p);
+        struct grav_source from = {.fourpi = 2.5, .rho_tot = mean};
+        if (!seed) grav_solve(&m, &alone, l, &from, &p);
         if (seed) {
             CHECK(!grav_dev_lacks(&m, l, 1, &p));
             CHECK(mirror_need(&d.at.mirror, &m, l, FLD_RHO, 1, PLACE_DEVICE) == OK);
             struct dev_count before = dev_counts(d.at.dev);
-            CHECK(grav_dev_solve(d.grav, &m, l, 2.5, mean, 0, 1, com, &p, &rep, &done) == OK);
+            CHECK(grav_dev_solve(d.grav, &m, l, &from, &p, &rep, &done) == OK);
             CHECK(done);
             struct dev_count after = dev_counts(d.at.dev);
             CHECK(after.got == before.got && after.launches - before.launches == 5);
@@ -148,15 +148,15 @@ static void test_limits(void)
     struct device d;
     struct grav_report rep;
     struct grav_par p = par_of(&s, NULL);
-    const double com[3] = {0.5, 0.5, 0.5};
     int failed_ones = 0, worked = 0;
     gas_mesh(&m, 4, 4, &gas, true, (bool[6]){false}, nowhere);
     m.lev[4].total = m.lev[4].nown;
     double mean = build(&m, &s, 0), was = m.lev[4].fld[FLD_RHO][7][3];
+    const struct grav_source from = {.fourpi = 2.5, .rho_tot = mean};
     for (size_t most = 1 << 14; most <= 1 << 20; most += most / 4) {
         bool done = false;
         enum err e = device_open(&d, 0, most);
-        if (e == OK) e = grav_dev_solve(d.grav, &m, 4, 2.5, mean, 0, 1, com, &p, &rep, &done);
+        if (e == OK) e = grav_dev_solve(d.grav, &m, 4, &from, &p, &rep, &done);
         failed_ones += e != OK;
         worked += e == OK;
         CHECK(e == OK || e == ERR_LIMIT);

@@ -38,8 +38,12 @@ struct setting {
 };
 
 static const struct comm alone = {.size = 1};
-static const double MASS = 0.7, COM[3] = {0.3, 0.55, 0.4};
 static double rho_tot; /* mean density of the base level */
+
+static struct grav_source source(double tfrac)
+{
+    return (struct grav_source){2.5, rho_tot, tfrac, {0.7, {0.3, 0.55, 0.4}}};
+}
 
 static void build(struct mesh *m, const struct setting *s)
 {
@@ -108,19 +112,21 @@ static struct grav_report solve(struct device *d, struct mesh *m, int l, double 
 {
     struct grav_report rep;
     bool done;
-    if (!d) return grav_solve(m, &alone, l, 2.5, rho_tot, tfrac, MASS, COM, p);
+    struct grav_source from = source(tfrac);
+    if (!d) return grav_solve(m, &alone, l, &from, p);
     CHECK(!grav_dev_lacks(m, l, 1, p));
-    CHECK(grav_dev_solve(d->grav, m, l, 2.5, rho_tot, tfrac, MASS, COM, p, &rep, &done) == OK);
+    CHECK(grav_dev_solve(d->grav, m, l, &from, p, &rep, &done) == OK);
     CHECK(done);
     return rep;
 }
 
 static void force(struct device *d, struct mesh *m, int l, double tfrac, const struct grav_par *p)
 {
+    struct grav_source from = source(tfrac);
     if (d)
-        CHECK(grav_dev_force(d->grav, m, l, tfrac, MASS, COM) == OK);
+        CHECK(grav_dev_force(d->grav, m, l, &from) == OK);
     else
-        grav_force(m, &alone, l, tfrac, MASS, COM, p);
+        grav_force(m, &alone, l, &from, p);
 }
 
 static void keep_phi(struct device *d, struct mesh *m, int l)
@@ -360,11 +366,11 @@ static void test_limits(void)
     int fits = 0, not = 0;
     bool done;
     build(&m, &s);
+    struct grav_source from = source(0);
     for (size_t most = 30000; !fits && most < 100000000; most = most * 5 / 4) {
         struct device d;
         if (device_open(&d, 0, most))
-            fits = grav_dev_solve(d.grav, &m, s.base + 1, 2.5, rho_tot, 0, MASS, COM, &p, &rep,
-                                  &done) == OK;
+            fits = grav_dev_solve(d.grav, &m, s.base + 1, &from, &p, &rep, &done) == OK;
         not += !fits;
         device_close(&d);
     }
@@ -383,13 +389,14 @@ static void test_copies(void)
     int64_t put = 0, got = 0, waits = 0, rho;
     bool done;
     build(&m, &s);
+    struct grav_source from = source(0);
     rho = (int64_t)sizeof(double[8]) * m.lev[4].nown;
     CHECK(device_open(&d, 1, 0));
     for (int k = 0; k < 2; k++) {
         mirror_wrote(&d.on.mirror, 4, FLD_RHO, 1, PLACE_HOST);
         struct dev_count before = dev_counts(d.on.dev);
-        CHECK(grav_dev_solve(d.grav, &m, 4, 2.5, rho_tot, 0, MASS, COM, &p, &rep, &done) == OK);
-        CHECK(grav_dev_force(d.grav, &m, 4, 0, MASS, COM) == OK);
+        CHECK(grav_dev_solve(d.grav, &m, 4, &from, &p, &rep, &done) == OK);
+        CHECK(grav_dev_force(d.grav, &m, 4, &from) == OK);
         put = dev_counts(d.on.dev).put - before.put;
         got = dev_counts(d.on.dev).got - before.got;
         waits = dev_counts(d.on.dev).waits - before.waits;

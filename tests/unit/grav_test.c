@@ -60,9 +60,10 @@ static struct grav_report world_solve(struct world *w, struct grav_par *p, doubl
             struct level *lv = &m->lev[l];
             memcpy(lv->fld[FLD_PHI_OLD], lv->fld[FLD_PHI], sizeof(double[8]) * (size_t)lv->noct);
             double t = l > m->levelmin ? tfrac * pass : 0;
-            rep = grav_solve(m, &w->c, l, w->fourpi * (1 + 0.5 * pass), w->rho_tot, t, w->mass,
-                             w->com, p);
-            grav_force(m, &w->c, l, t, w->mass, w->com, p);
+            struct grav_source from = world_source(w, t);
+            from.fourpi *= 1 + 0.5 * pass;
+            rep = grav_solve(m, &w->c, l, &from, p);
+            grav_force(m, &w->c, l, &from, p);
         }
     return rep;
 }
@@ -93,9 +94,11 @@ static double mode_error(struct grav_par p, struct grav_report *rep)
                 for (int d = 0; d < 3; d++) phase += 2 * PI * n[d] * x[d] / w.m.boxlen;
                 lv->fld[FLD_RHO][i][k] = 0.7 + cos(phase);
                 if (pass == 1)
-                    worst = fmax(worst, fabs(lv->fld[FLD_PHI][i][k] * k2 / w.fourpi + cos(phase)));
+                    worst = fmax(worst,
+                                 fabs(lv->fld[FLD_PHI][i][k] * k2 / w.from.fourpi + cos(phase)));
             }
-        if (pass == 0) *rep = grav_solve(&w.m, &w.c, L, w.fourpi, 0.7, 0, 0, NULL, &p);
+        struct grav_source from = {.fourpi = w.from.fourpi, .rho_tot = 0.7};
+        if (pass == 0) *rep = grav_solve(&w.m, &w.c, L, &from, &p);
     }
     grav_fini(&p), world_free(&w);
     return all_max(worst);
@@ -124,7 +127,7 @@ static void test_exchanges(void)
     world_make(&w, &all, DOMAIN_HILBERT, L, L, 1.0, false, NULL);
     set_ball(&w);
     int64_t before = comm_rounds();
-    struct grav_report r = grav_solve(&w.m, &w.c, L, w.fourpi, w.rho_tot, 0, 1, w.com, &p);
+    struct grav_report r = grav_solve(&w.m, &w.c, L, &w.from, &p);
     int64_t rounds = comm_rounds() - before;
     int shared = shared_octs ? 4 : 0; /* the highest of these levels */
     check(r.cycles > 2 && rounds <= 5 * (L - shared) * r.cycles + A_SOLVE,
@@ -138,7 +141,7 @@ static void test_exchanges(void)
     memcpy(phi, lv->fld[FLD_PHI], bytes);
     for (int past = 0; past < 2; past++) {
         for (int i = 0; i < GRAV_CYCLES; i++) p.past_error[L][i] *= past ? 1e9 : 1;
-        struct grav_report again = grav_solve(&w.m, &w.c, L, w.fourpi, w.rho_tot, 0, 1, w.com, &p);
+        struct grav_report again = grav_solve(&w.m, &w.c, L, &w.from, &p);
         check(again.cycles == r.cycles && again.error == r.error &&
                   memcmp(phi, lv->fld[FLD_PHI], bytes) == 0,
               past ? "what past solves promise and this one does not keep changes no bit"
@@ -183,6 +186,7 @@ static double equation_error(const struct world *w, int l, const double (*guess)
 {
     const struct mesh *m = &w->m;
     const struct level *lv = &m->lev[l];
+    const struct grav_source from = world_source(w, tfrac);
     double worst = 0, h2 = pow(4, l);
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
@@ -198,11 +202,11 @@ static double equation_error(const struct world *w, int l, const double (*guess)
                     okey key = okey_shift(lv->key[i], l, s[0], s[1], s[2], NULL);
                     double beyond[8];
                     grav_interpol_phi(m, l - 1, mesh_find(&m->lev[l - 1], key >> 3), (int)(key & 7),
-                                      tfrac, w->mass, w->com, beyond);
+                                      &from, beyond);
                     sum += beyond[q] + (guess ? guess[i][k] - mid : 0) - mid;
                 }
             }
-            double rhs = fourpi * (lv->fld[FLD_RHO][i][k] - w->rho_tot);
+            double rhs = fourpi * (lv->fld[FLD_RHO][i][k] - w->from.rho_tot);
             worst = fmax(worst, fabs(sum * h2 - rhs));
         }
     return worst;
@@ -216,16 +220,16 @@ static void test_edge(int cg)
     set_ball(&w);
     struct grav_par p = params(1e-10, cg);
     const double tfrac = 0.3;
+    const struct grav_source from = {.tfrac = tfrac};
     world_solve(&w, &p, tfrac);
     for (int l = 5; l <= 6; l++) {
         struct level *lv = &w.m.lev[l];
         double(*guess)[8] = mem_new(sizeof *guess * (size_t)lv->nown + 1, "test"),
-        peak = w.fourpi * ball_density(0, BALL * 1.5);
+        peak = w.from.fourpi * ball_density(0, BALL * 1.5);
         for (lidx i = 0; i < lv->nown; i++)
-            grav_interpol_phi(&w.m, l - 1, lv->parent[i], oct_slot(lv, i), tfrac, 0, NULL,
-                              guess[i]);
+            grav_interpol_phi(&w.m, l - 1, lv->parent[i], oct_slot(lv, i), &from, guess[i]);
         double e = all_max(equation_error(&w, l, cg > l ? (const double(*)[8])guess : NULL,
-                                          1.5 * w.fourpi, tfrac));
+                                          1.5 * w.from.fourpi, tfrac));
         FREE(guess);
         check(
             e < 1e-8 * peak,
@@ -240,21 +244,21 @@ static void test_edge(int cg)
 /* The far field of a mass outside of the box, interpolated at the boundary x = 0: worst error. */
 static double far_field(struct world *w)
 {
-    const double com[3] = {0.5, 0.4, -1};
+    const struct grav_source from = {.far = {1, {0.5, 0.4, -1}}};
     struct level *lv = &w->m.lev[4];
     double worst = 0, v[8], x[3], y[3];
     for (lidx i = 0; i < lv->noct; i++)
         for (int k = 0; k < 8; k++) {
             cell_at(&w->m, 4, i, k, x);
-            lv->fld[FLD_PHI][i][k] = -1 / distance(w, x, com);
+            lv->fld[FLD_PHI][i][k] = -1 / distance(w, x, from.far.com);
         }
     for (lidx i = 0; i < lv->nown; i++)
         for (int c = 0; c < 8 && lv->nbr[i][0] == NBR_BOUNDARY; c++) {
-            grav_interpol_phi(&w->m, 4, i, c, 0, 1, com, v);
+            grav_interpol_phi(&w->m, 4, i, c, &from, v);
             cell_at(&w->m, 4, i, c, x);
             for (int k = 0; k < 8; k++) {
                 for (int d = 0; d < 3; d++) y[d] = x[d] + ((k >> d & 1) - 0.5) / 32;
-                worst = fmax(worst, fabs(v[k] + 1 / distance(w, y, com)));
+                worst = fmax(worst, fabs(v[k] + 1 / distance(w, y, from.far.com)));
             }
         }
     return worst;
@@ -274,7 +278,8 @@ static void test_interpol(void)
             lv->fld[FLD_PHI_OLD][i][k] = 1 + x[0];
         }
     for (lidx i = 0; i < fine->nown; i++) {
-        grav_interpol_phi(&w.m, 4, fine->parent[i], oct_slot(fine, i), 0.25, 1, w.com, v);
+        const struct grav_source from = {.tfrac = 0.25};
+        grav_interpol_phi(&w.m, 4, fine->parent[i], oct_slot(fine, i), &from, v);
         for (int k = 0; k < 8; k++) {
             cell_at(&w.m, 5, i, k, x);
             double now = 1 + 2 * x[0] - 3 * x[1] + 5 * x[2];
@@ -366,11 +371,11 @@ static void well_fill(struct world *w)
         for (lidx i = 0; i < m->lev[l].nown; i++)
             for (int k = 0; k < 8; k++) {
                 cell_at(m, l, i, k, x);
-                m->lev[l].fld[FLD_RHO][i][k] = 1 + well(w->centre, x, f) / w->fourpi;
+                m->lev[l].fld[FLD_RHO][i][k] = 1 + well(w->centre, x, f) / w->from.fourpi;
                 if (l == m->levelmin) sum_add(&mean, m->lev[l].fld[FLD_RHO][i][k] / pow(8, l));
             }
     comm_sum(&w->c, &mean);
-    w->rho_tot = sum_get(&mean);
+    w->from.rho_tot = sum_get(&mean);
 }
 
 static void well_cell(const struct world *w, int l, lidx i, int k, struct errors *e)
@@ -486,7 +491,7 @@ static void test_bits(bool isolated, struct grav_par with, unsigned char safe)
 static int64_t solve_rounds(struct world *w, int l, struct grav_par *p)
 {
     int64_t before = comm_rounds();
-    grav_solve(&w->m, &w->c, l, w->fourpi, w->rho_tot, 0, 1, w->com, p);
+    grav_solve(&w->m, &w->c, l, &w->from, p);
     return comm_rounds() - before;
 }
 
@@ -663,7 +668,7 @@ static void test_analytic(void)
     struct world w;
     world_make(&w, &all, DOMAIN_KSECTION, 3, 3, 2.0, true, NULL);
     struct grav_par p = {.gravity_type = 2, .gravity_params = {3, 0.1, 0.4, 0.5, 0.6}};
-    grav_force(&w.m, &w.c, 3, 0, 0, NULL, &p);
+    grav_force(&w.m, &w.c, 3, &w.from, &p);
     double x[3], worst = 0;
     struct level *lv = &w.m.lev[3];
     for (lidx i = 0; i < lv->noct; i++) {
@@ -673,7 +678,7 @@ static void test_analytic(void)
     }
     check(all_max(worst) < 1e-12, "analytic point mass");
     p.gravity_type = 1;
-    grav_force(&w.m, &w.c, 3, 0, 0, NULL, &p);
+    grav_force(&w.m, &w.c, 3, &w.from, &p);
     check(lv->noct == 0 || lv->fld[FLD_FZ][0][3] == 0.4, "analytic constant field");
     p = (struct grav_par){.gravity_type = -2, .gravity_params = {0.5, 1, 1, 1}};
     check(fabs(grav_analytic_density(&p, (double[3]){1, 1, 3}) - 1.0 / 18) < 1e-15,
@@ -697,7 +702,7 @@ static void test_disc(void)
                          .unit_d = 3e-24};
     double worst = 0, most = 0, dx = mesh_dx(&w.m, 3),
            unit = 4 * PI * 6.67408e-8 * p.unit_d * p.unit_t * p.unit_t;
-    grav_force(&w.m, &w.c, 3, 0, 0, NULL, &p);
+    grav_force(&w.m, &w.c, 3, &w.from, &p);
     p.gravity_type = -3;
     const struct level *lv = &w.m.lev[3];
     for (lidx i = 0; i < lv->nown; i++) {

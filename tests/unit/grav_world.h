@@ -16,8 +16,15 @@ struct world {
     /* of the refined spheres; cells of level l with a centre nearer than radius[l] are split */
     double centre[3];
     const double *radius;
-    double mass, com[3], rho_tot, fourpi;
+    struct grav_source from; /* tfrac: 0 */
 };
+
+static inline struct grav_source world_source(const struct world *w, double tfrac)
+{
+    struct grav_source from = w->from;
+    from.tfrac = tfrac;
+    return from;
+}
 
 static void cell_at(const struct mesh *m, int l, lidx i, int k, double x[3])
 {
@@ -61,7 +68,7 @@ static void world_make(struct world *w, const struct comm *c, enum domain_kind k
     mesh_init(&w->m, lmin, lmax, 5, true, true, boxlen, bounded);
     adapt_build(&w->m, c, w->d);
     for (int l = lmin; l < lmax; l++) world_refine(w, l, radius[l - lmin] * boxlen);
-    w->fourpi = 4 * PI * boxlen;
+    w->from = (struct grav_source){.fourpi = 4 * PI * boxlen};
 }
 
 static void world_free(struct world *w)
@@ -101,8 +108,8 @@ static void set_ball(struct world *w)
                 m->lev[l].fld[FLD_RHO][i][k] = rho;
                 if (l == m->levelmin) sum_add(&mean, rho / pow(8, l));
             }
-    w->mass = 1;
-    memcpy(w->com, w->centre, sizeof w->com);
+    w->from.far.mass = 1;
+    memcpy(w->from.far.com, w->centre, sizeof w->centre);
     comm_sum(&w->c, &mean);
-    w->rho_tot = m->bounded[0] ? 0 : sum_get(&mean);
+    w->from.rho_tot = m->bounded[0] ? 0 : sum_get(&mean);
 }
