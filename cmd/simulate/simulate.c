@@ -1,5 +1,5 @@
-/* simulate: namelist, initial conditions → checkpoints. main has one call per line; the method is
- * in lib/sim/step.c. */
+/* simulate: from a namelist, and initial conditions or a checkpoint, to checkpoints. Here are the
+ * options; what a step does is in lib/sim/step.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +57,76 @@ static const struct program PROGRAM = {
     .purpose = "Advances gas, dark matter and gravity on an octree, from a RAMSES namelist to "
                "checkpoints.",
     .rows = rows};
+
+static int request_read(int argc, char **argv, struct request *r);
+static enum err simulate(struct request *r, const struct comm *c, struct sim *s, struct params *p,
+                         char **text);
+static bool is_piped(const char *path);
+static enum err path_read(const struct comm *c, char path[4096]);
+static enum err parameters_read(const struct request *r, const struct comm *c, struct params *p,
+                                char **text);
+static void announce(const char *path);
+
+int main(int argc, char **argv)
+{
+    struct request r;
+    struct comm c;
+    int status = request_read(argc, argv, &r);
+    if (status != GO_ON) return log_stdout_end("simulate") ? status : TROUBLE;
+    comm_init(&argc, &argv, &c);
+    struct sim *s = mem_zero(sizeof *s, "run");
+    struct params *p = mem_zero(sizeof *p, "parameters");
+    char *text = NULL;
+    s->out.provenance = version_provenance(&ptah_version, "simulate", argc, argv);
+    enum err e = simulate(&r, &c, s, p, &text);
+    status = e == ERR_STOPPED                                    ? 75
+             : e != OK || (s->end.status == 0 && ferror(stdout)) ? TROUBLE
+                                                                 : s->end.status;
+    if (e != OK && c.rank == 0) fprintf(stderr, "simulate: %s\n", err_message());
+    if (e != OK && r.made) dir_unmake(r.outdir);
+    mem_free((void *)(uintptr_t)s->out.provenance);
+    sim_fini(s);
+    FREE(text);
+    FREE(p);
+    FREE(s);
+    comm_fini();
+    return status;
+}
+
+static enum err simulate(struct request *r, const struct comm *c, struct sim *s, struct params *p,
+                         char **text)
+{
+    log_init(c->rank == 0, r->verbosity);
+    TRY(err_agree(c, parameters_read(r, c, p, text)));
+    char from[4096];
+    bool piped = r->restart && is_piped(r->restart);
+    if (piped) TRY(path_read(c, from));
+    bool *made = r->check ? NULL : &r->made;
+    TRY(err_agree(c, c->rank == 0 ? dir_ready(r->outdir, made) : OK));
+    s->out.dir = r->outdir;
+    s->out.force = r->force;
+    s->restart.change_model = r->change_model;
+    s->cost.profile_path = r->profile;
+    s->restart.path = piped ? from : r->restart;
+    s->out.announce = announce;
+    s->out.namelist_text = *text;
+    s->expect = r->check == 1;
+    sim_catch_signals();
+    int threads = comm_share_threads(c);
+    log_info(" Ptah simulate on %d rank%s, %d thread%s each", c->size, c->size > 1 ? "s" : "",
+             threads, threads > 1 ? "s" : "");
+    TRY(sim_start(s, p, c));
+    if (!r->check) return sim_run(s);
+    if (r->check > 1)
+        sim_report_mesh(s, "Initial mesh structure");
+    else
+        TRY(sim_forecast(s, r->ranks ? r->ranks : c->size, r->like));
+    log_info("The namelist and %s valid",
+             r->check > 1 ? "the initial state are" : "all headers are");
+    return OK;
+}
+
+/* ---- options ---- */
 
 static bool is_piped(const char *path)
 {
@@ -134,6 +204,8 @@ static int request_read(int argc, char **argv, struct request *r)
                           NULL);
 }
 
+/* ---- what is read, and told ---- */
+
 /* Rank 0 reads the namelist, whole; all ranks get the text. */
 static enum err text_read(const char *path, const struct comm *c, char **text, size_t *bytes)
 {
@@ -188,64 +260,4 @@ static void announce(const char *path)
         -1,
         "simulate: standard output: %s; the run continues, but prints no more paths of checkpoints",
         strerror(errno));
-}
-
-static enum err simulate(struct request *r, const struct comm *c, struct sim *s, struct params *p,
-                         char **text)
-{
-    log_init(c->rank == 0, r->verbosity);
-    TRY(err_agree(c, parameters_read(r, c, p, text)));
-    enum err e = OK;
-    char from[4096];
-    bool piped = r->restart && is_piped(r->restart);
-    if (piped) TRY(path_read(c, from));
-    if (c->rank == 0) e = dir_ready(r->outdir, r->check ? NULL : &r->made);
-    TRY(err_agree(c, e));
-    s->out.dir = r->outdir;
-    s->out.force = r->force;
-    s->restart.change_model = r->change_model;
-    s->cost.profile_path = r->profile;
-    s->restart.path = piped ? from : r->restart;
-    s->out.announce = announce;
-    s->out.namelist_text = *text;
-    s->expect = r->check == 1;
-    sim_catch_signals();
-    int threads = comm_share_threads(c);
-    log_info(" Ptah simulate on %d rank%s, %d thread%s each", c->size, c->size > 1 ? "s" : "",
-             threads, threads > 1 ? "s" : "");
-    TRY(sim_start(s, p, c));
-    if (!r->check) return sim_run(s);
-    if (r->check > 1)
-        sim_report_mesh(s, "Initial mesh structure");
-    else
-        TRY(sim_forecast(s, r->ranks ? r->ranks : c->size, r->like));
-    log_info("The namelist and %s valid",
-             r->check > 1 ? "the initial state are" : "all headers are");
-    return OK;
-}
-
-int main(int argc, char **argv)
-{
-    struct request r;
-    struct comm c;
-    int status = request_read(argc, argv, &r);
-    if (status != GO_ON) return log_stdout_end("simulate") ? status : TROUBLE;
-    comm_init(&argc, &argv, &c);
-    struct sim *s = mem_zero(sizeof *s, "run");
-    struct params *p = mem_zero(sizeof *p, "parameters");
-    char *text = NULL;
-    s->out.provenance = version_provenance(&ptah_version, "simulate", argc, argv);
-    enum err e = simulate(&r, &c, s, p, &text);
-    status = e == ERR_STOPPED                                    ? 75
-             : e != OK || (s->end.status == 0 && ferror(stdout)) ? TROUBLE
-                                                                 : s->end.status;
-    if (e != OK && c.rank == 0) fprintf(stderr, "simulate: %s\n", err_message());
-    if (e != OK && r.made) dir_unmake(r.outdir);
-    mem_free((void *)(uintptr_t)s->out.provenance);
-    sim_fini(s);
-    FREE(text);
-    FREE(p);
-    FREE(s);
-    comm_fini();
-    return status;
 }
