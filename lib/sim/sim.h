@@ -350,12 +350,12 @@ MUST_USE enum err sim_refine(struct sim *s, int from);
  * change on this rank (collective), and the sums over the ranks; flags and mesh stay until then */
 const struct adapt_changes *sim_refine_count(struct sim *s); /* [SIM_CHANGES] */
 void sim_refine_counted(struct sim *s, const struct adapt_changes all[SIM_CHANGES]);
+/* setup.c: the columns of particles that star formation needs, and the weight of stars */
+MUST_USE enum err sim_star_columns(struct sim *s);
 /* balance.c: bytes of an oct and of a particle in it, by level; or their work */
 struct sim_weights {
     double oct[LEVEL_MAX + 2], part[LEVEL_MAX + 2];
 };
-/* setup.c: the columns of particles that star formation needs, and the weight of stars */
-MUST_USE enum err sim_star_columns(struct sim *s);
 struct sim_weights sim_weights(const struct sim *s);
 /* balance.c: balanced domains of this kind. If they change, fields and particles come home. timed:
  * its phases have timers; else the time is that of the timer that runs. wait: they change when an
@@ -365,20 +365,20 @@ void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed, bool w
  * before (owner: caller), to which the run returns, or not. The balance knows nothing of it.
  * (collective) */
 struct domain *sim_domains_leave(struct sim *s);
+void sim_domains_return(struct sim *s, struct domain *was);
 /* output.c: an output of this step is laid out by other domains than the run's, to which the run
  * returns */
 bool sim_output_travels(const struct sim *s);
-void sim_domains_return(struct sim *s, struct domain *was);
 /* balance.c: after a coarse step, bytes held and nanoseconds of work of this rank, and then what
  * they are on all */
 void sim_balance_own(struct sim *s, int64_t own[2]);
 void sim_balance_measured(struct sim *s, const struct spread all[2]);
+bool sim_balance_due(const struct sim *s); /* balance.c: alike on all ranks */
 /* setup.c: what source terms need beside s->yields: s->cooling, if the gas cools; after the
  * cosmology (collective) */
 MUST_USE enum err sim_physics(struct sim *s);
 /* setup.c: the rates of a coarse step, at its start (collective) */
 void sim_cooling_table(struct sim *s);
-bool sim_balance_due(const struct sim *s); /* balance.c: alike on all ranks */
 /* flag.c: in two halves, the ghosts of the gas need be here in the second only (collective) */
 void sim_flag_begin(struct sim *s, int l);
 void sim_flag_end(struct sim *s, int l, int icount);
@@ -398,9 +398,8 @@ void sim_criteria_mark(const struct sim *s, int l, const struct sim_criterion *c
                        unsigned char *bits);
 /* flag.c: no criterion may refine level l yet */
 bool sim_held_back(const struct sim *s, int l);
-MUST_USE enum err
 /* density.c: FLD_RHO and dense */
-sim_density(struct sim *s, int l, int icount);
+MUST_USE enum err sim_density(struct sim *s, int l, int icount);
 /* density.c: the same on the device, if it has kernels for all that is deposited: *done */
 MUST_USE enum err sim_density_there(struct sim *s, int l, int icount, bool *done);
 MUST_USE enum err sim_moments_home(struct sim *s);      /* from a device, if they are there */
@@ -445,14 +444,13 @@ MUST_USE enum err sim_cores(struct sim *s, const struct sink_copies *sinks,
 /* clumps.c: this rank's files of the next checkpoint, *n of them (text: FREE). (collective) */
 MUST_USE enum err sim_clump_files(struct sim *s, struct ckpt_file file[2], int *n);
 void sim_output_setup(struct sim *s);
-/* output.c: what was written before the checkpoint s->from */
+/* output.c: what was written before the checkpoint s->restart.from */
 void sim_output_resume(struct sim *s);
-/* restart.c: s->from, if the run resumes from a checkpoint */
+/* restart.c: s->restart.from, if the run resumes from a checkpoint */
 MUST_USE enum err sim_restart_open(struct sim *s);
-MUST_USE enum err sim_restart(struct sim *s); /* restart.c: the state of s->from */
-MUST_USE enum err
-/* model.c: s->from is of the model of s->par, or may be of another (collective) */
-sim_check_model(const struct sim *s);
+MUST_USE enum err sim_restart(struct sim *s); /* restart.c: the state of s->restart.from */
+/* model.c: s->restart.from is of the model of s->par, or may be of another (collective) */
+MUST_USE enum err sim_check_model(const struct sim *s);
 enum { SIM_NUMBERS = 100000 }; /* output_00001 to output_99999 */
 /* output.c: marks the checkpoints in the directory of outputs (collective) */
 void sim_present(const struct sim *s, unsigned char there[SIM_NUMBERS]);
