@@ -221,7 +221,7 @@ static int set_option(int letter, const char *value, void *ctx)
         return set_number(value, 1, LEVEL_MAX,
                           "levelmax must be a level that this build supports, not", &o->levelmax);
     case 'r':
-        return set_number(value, 1, 1 << 24, "the ranks must be a number from 1, not", &o->ranks);
+        return set_number(value, 1, 1 << 24, "the ranks must be 1 to 16777216, not", &o->ranks);
     case 'o':
         o->output = value;
         return GO_ON;
@@ -234,7 +234,7 @@ static int set_option(int letter, const char *value, void *ctx)
         return set_real(value, 1e-12, 0.5, "the radius must be above 0 and at most 0.5, not",
                         &o->trace.radius);
     case HALO:
-        return set_number(value, 1, 1 << 30, "the halo must be a number from 1, not",
+        return set_number(value, 1, 1 << 30, "the halo must be 1 to 1073741824, not",
                           &o->trace.halo);
     case SHAPE:
         return set_shape(value, o);

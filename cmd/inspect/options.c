@@ -271,9 +271,10 @@ static int set_pixels(struct parsing *p, const char *value)
     return GO_ON;
 }
 
+/* Below the least length, the places of pixels would be those of round-off. */
 static int set_length(struct options *o, const char *value, const char *what, double *x)
 {
-    if (opt_reals(value, 1, x) != 1 || !(*x > 0 && *x <= 1)) return usage(o, what, value);
+    if (opt_reals(value, 1, x) != 1 || !(*x >= 1e-12 && *x <= 1)) return usage(o, what, value);
     return GO_ON;
 }
 
@@ -324,7 +325,7 @@ static int set_halos_option(struct parsing *p, int letter, const char *value)
     switch (letter) {
     case LEAST:
         if (!opt_int(value, 1, 1 << 30, &members))
-            return usage(o, "the least number of members must be a number from 1, not", value);
+            return usage(o, "the least number of members must be 1 to 1073741824, not", value);
         h->least = members;
         return GO_ON;
     case MEMBERS:
@@ -411,11 +412,9 @@ static int set_map_option(struct parsing *p, int letter, const char *value)
     case CENTRE:
         return set_centre(o, value);
     case WIDTH:
-        return set_length(o, value, "the width must be above 0 and at most 1 (the box), not",
-                          &o->map.width);
+        return set_length(o, value, "the width must be 1e-12 to 1 (the box), not", &o->map.width);
     case DEPTH:
-        return set_length(o, value, "the depth must be above 0 and at most 1 (the box), not",
-                          &o->map.depth);
+        return set_length(o, value, "the depth must be 1e-12 to 1 (the box), not", &o->map.depth);
     case RECENT:
         if (opt_reals(value, 1, &o->map.recent) != 1 || !(o->map.recent > 0))
             return usage(o, "the time must be above 0, in Myr, not", value);

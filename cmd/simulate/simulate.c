@@ -170,7 +170,7 @@ static int set_option(int letter, const char *value, void *ctx)
         break;
     case RANKS:
         if (!opt_int(value, 1, 1 << 24, &r->ranks))
-            return program_refuse(&PROGRAM, "the ranks must be a number from 1, not", value);
+            return program_refuse(&PROGRAM, "the ranks must be 1 to 16777216, not", value);
         break;
     default:
         BUG_ON(true);
