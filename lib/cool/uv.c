@@ -1,7 +1,6 @@
 /* cool/uv: see uv.h. */
 #include "cool/uv.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,15 +119,16 @@ static enum err table_line(struct uv_table *t, const char *path, int line, const
     double v[COLUMNS];
     char *end;
     for (int k = 0; k < COLUMNS; k++, text = end) {
+        double most = k == 0 ? 4 : 1; /* z = 9999; with far more, temperatures overflow */
         v[k] = strtod(text, &end);
         if (end == text)
             FAIL(ERR_FORMAT,
                  "%s: line %d has %d numbers: it needs log10(1+z), three photoionisation rates and "
                  "three heating rates",
                  path, line, k);
-        if (!isfinite(v[k]) || v[k] < 0)
-            FAIL(ERR_FORMAT, "%s: line %d: column %d is %g: it must be a number >= 0", path, line,
-                 k + 1, v[k]);
+        if (!(v[k] >= 0 && v[k] <= most))
+            FAIL(ERR_FORMAT, "%s: line %d: column %d is %g: %s must be 0 to %g", path, line, k + 1,
+                 v[k], k == 0 ? "log10(1+z)" : "a rate", most);
     }
     if (t->n && v[0] <= t->row[t->n - 1][0])
         FAIL(ERR_FORMAT, "%s: line %d: log10(1+z)=%g must be above that of the line before", path,
@@ -159,8 +159,7 @@ enum err uv_table_read(const char *path, struct uv_table **out)
         FAIL(ERR_FILE, "%s: cannot be read: set cooling_params/uv_table to a file of rates", path);
     struct uv_table *t = mem_zero(sizeof *t, "ultraviolet table");
     enum err err = table_lines(t, path, f);
-    if (err == OK && ferror(f))
-        err = err_set(ERR_FILE, "%s: cannot be read: %s", path, strerror(errno));
+    if (ferror(f)) err = err_set(ERR_FILE, "%s: cannot be read to its end", path);
     fclose(f);
     if (err == OK)
         *out = t;

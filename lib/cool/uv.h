@@ -24,7 +24,7 @@ struct uv_rates uv_at(const struct uv *uv, double a);
 double uv_metal_measure(const struct uv *uv, double a);
 
 /* A table in the layout of TREECOOL files: per line log10(1+z), then photoionisation rates of HI,
- * HeI, HeII in 1/s and their heating rates in erg/s, ascending in z; 0 beyond its last z. Lines
- * that begin with # are comments. Errors name file and line. */
+ * HeI, HeII in 1/s and their heating rates in erg/s, each 0 to 1, ascending in z; 0 beyond
+ * its last z. Lines that begin with # are comments. Errors name file and line. */
 MUST_USE enum err uv_table_read(const char *path, struct uv_table **out);
 void uv_table_free(struct uv_table *t);

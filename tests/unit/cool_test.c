@@ -442,9 +442,12 @@ static void test_background(void)
     CHECK(fabs(r.heat[ION_HEII] / 3e-25 - 1) < 1e-12, "%g", r.heat[ION_HEII]);
     CHECK(uv_at(&uv, 0.1).ion[ION_HI] == 0, "beyond the table");
     uv_table_free(t);
-    CHECK(read_text("0 1 2 3\n", &t) == ERR_FORMAT, "truncated");
-    CHECK(read_text("0 1 2 3 4 5 nan\n1 1 2 3 4 5 6\n", &t) == ERR_FORMAT, "NaN");
-    CHECK(read_text("1 1 2 3 4 5 6\n0 1 2 3 4 5 6\n", &t) == ERR_FORMAT, "order");
+    CHECK(read_text("0 0 0 0\n", &t) == ERR_FORMAT, "truncated");
+    CHECK(read_text("0 0 0 0 0 0 nan\n1 0 0 0 0 0 0\n", &t) == ERR_FORMAT, "NaN");
+    CHECK(read_text("0 0 0 0 0 0 0\n1 0 0 1e300 0 0 0\n", &t) == ERR_FORMAT, "absurd rate");
+    CHECK(read_text("0 0 0 0 0 0 0\n15 0 0 0 0 0 0\n", &t) == ERR_FORMAT, "z, not log10(1+z)");
+    CHECK(read_text("1 0 0 0 0 0 0\n0 0 0 0 0 0 0\n", &t) == ERR_FORMAT, "order");
+    CHECK(uv_table_read("/", &t) == ERR_FILE, "a directory");
     CHECK(read_text("# nothing\n", &t) == ERR_FORMAT, "empty");
 }
 
