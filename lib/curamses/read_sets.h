@@ -1,4 +1,5 @@
-/* curamses/read_sets: shared by the files of the HDF5 reader: the open file and its datasets. */
+/* curamses/read_sets: shared by the files of the HDF5 reader: the open file, its attributes
+ * and datasets. */
 #pragma once
 #include "ckpt/asis.h"
 #include "curamses/read.h"
@@ -34,8 +35,15 @@ static inline struct hdf5_in *hdf5_in_of(const struct source *s)
     return s->impl;
 }
 
-/* Damage found meanwhile is kept in h->file.err. */
+/* Is there a group or dataset? Damage found meanwhile is kept in h->file.err. */
 bool hdf5_has(struct hdf5_in *h, const char *path);
+/* Reads n values of an attribute of a group or dataset into p, type d (double) or q (int64_t). If
+ * it is missing, that is an error unless `may_lack`: then *p is unchanged. */
+MUST_USE enum err hdf5_get_attr(struct hdf5_in *h, const char *group, const char *name, char type,
+                                int64_t n, void *p, bool may_lack);
+/* A whole number of lo to hi. */
+MUST_USE enum err hdf5_get_count(struct hdf5_in *h, const char *group, const char *name, int64_t lo,
+                                 int64_t hi, int64_t *x);
 /* n < 0: any number of elements. Close it after errors too, or if it is zeroed. */
 MUST_USE enum err hdf5_set_open(struct hdf5_in *h, struct hdf5_open_set *s, const char *path,
                                 bool real, int64_t n, int64_t block);
