@@ -37,3 +37,14 @@ MUST_USE enum err event_route_home(const struct comm *c, const struct domain *d,
                                    const struct mesh *m, int64_t n, size_t bytes, const void *rows,
                                    struct events *out);
 void events_free(struct events *e);
+
+/* The rank that an event comes from, and its place among the events of that rank. */
+struct event_home {
+    int64_t rank, number;
+};
+typedef __int128 event_whole;
+/* Sums of whole numbers over all copies of an event, in no order. here[n][words]: of the copies on
+ * this rank, whose events are home[n]; sum[][words]: of the events of this rank, to which those of
+ * their copies are added. back: here becomes what sum is, wherever that is. (collective) */
+void event_sums(const struct comm *c, int64_t n, const struct event_home *home, int words,
+                event_whole *here, event_whole *sum, bool back);

@@ -17,11 +17,11 @@ static const double LIGHT = 2.99792458e10, KILOPARSEC = 3.0856776e21;
 static const double ROUND = 1 + 1e-9; /* of a radius: the edge of a cylinder is inside its ball */
 enum { WEIGHT_BITS = 40, SURPLUS_BITS = 60 };
 
-typedef __int128 whole;
+typedef event_whole whole;
 
 /* What a hole sets free. */
 struct outburst {
-    int64_t home, number; /* rank, and its place there */
+    struct event_home home;
     int64_t mode;
     double energy, mass, v[3], axis[3]; /* mass, v: of the gas of jets; axis: a unit vector */
     double quantum;                     /* of weights: mass of heated gas, volume for jets */
@@ -32,15 +32,14 @@ struct outburst {
 struct tally {
     whole w, up;
 };
+enum { TALLY_WORDS = sizeof(struct tally) / sizeof(whole) };
 
 /* At its home. */
 struct house {
     struct agn agn;
     struct blast_site site;
     int64_t owner, place; /* rank, and its place there */
-    struct tally sum;
-    whole surplus; /* of all ranks, in energy/2^SURPLUS_BITS */
-    double excess; /* of the home's cell, where no centre is met */
+    double excess;        /* of the home's cell, where no centre is met */
     bool set_free;
 };
 
@@ -54,11 +53,13 @@ struct releaser {
     struct house *house;
     struct event *centre; /* [nhome] */
     struct outburst *out; /* [nhome] */
+    struct tally *sum;    /* [nhome] of all ranks */
     struct events here;
-    struct outburst *burst; /* [here.n] */
-    struct tally *total;    /* [here.n] of all ranks */
-    whole *surplus;         /* [thread][here.n] */
-    int64_t mode;           /* of those that are treated now */
+    struct outburst *burst;  /* [here.n] */
+    struct event_home *home; /* [here.n] */
+    struct tally *total;     /* [here.n] of all ranks */
+    whole *surplus;          /* [thread][here.n] in energy/2^SURPLUS_BITS */
+    int64_t mode;            /* of those that are treated now */
 };
 
 struct agn_law agn_law(const struct term_run *r)
@@ -148,7 +149,7 @@ static void take_home(struct releaser *k, const struct events *sent)
         if (!blast_find_site(m, sent->at[i].x, &h.site)) continue;
         struct outburst o = outburst_of(k, &h.agn);
         int64_t j = k->nhome++;
-        o.home = k->r->comm->rank, o.number = j;
+        o.home = (struct event_home){k->r->comm->rank, j};
         if (o.mode == AGN_JET) load_jets(k, &h.site, k->law->loading * h.agn.accreted, &o);
         k->centre[j] = h.agn.at;
         k->centre[j].radius = k->law->radius * (o.mode == AGN_JET ? M_SQRT2 * ROUND : 1);
@@ -196,8 +197,11 @@ static enum err send_out(struct releaser *k)
     FREE(row);
     if (err != OK) return err;
     k->burst = mem_zero(sizeof *k->burst * (size_t)k->here.n + 1, "black holes");
-    for (int64_t i = 0; i < k->here.n; i++)
+    k->home = mem_new(sizeof *k->home * (size_t)k->here.n + 1, "black holes");
+    for (int64_t i = 0; i < k->here.n; i++) {
         memcpy(&k->burst[i], k->here.payload + k->bytes * (size_t)i, k->bytes);
+        k->home[i] = k->burst[i].home;
+    }
     return OK;
 }
 
@@ -251,38 +255,11 @@ static void tally_here(struct releaser *k, const struct bins *bins)
     k->total = c.of;
 }
 
-struct letter {
-    struct tally tally;
-    int64_t from, place, number; /* rank and place of the sender, place at home */
-};
-
 /* Sums here become totals of all ranks. (collective) */
 static void tally_all(struct releaser *k)
 {
-    const struct comm *c = k->r->comm;
-    int64_t n = k->here.n, nin, nback;
-    struct letter *x = mem_new(sizeof *x * (size_t)n + 1, "black holes");
-    int *to = mem_new(sizeof *to * (size_t)n + 1, "black holes");
-    for (int64_t i = 0; i < n; i++) {
-        x[i] = (struct letter){k->total[i], c->rank, i, k->burst[i].number};
-        to[i] = (int)k->burst[i].home;
-    }
-    struct letter *in = comm_exchange_by(c, x, n, to, sizeof *x, &nin, NULL);
-    for (int64_t i = 0; i < nin; i++) {
-        k->house[in[i].number].sum.w += in[i].tally.w;
-        k->house[in[i].number].sum.up += in[i].tally.up;
-    }
-    to = mem_grow(to, sizeof *to * (size_t)nin + 1, "black holes");
-    for (int64_t i = 0; i < nin; i++) {
-        in[i].tally = k->house[in[i].number].sum;
-        to[i] = (int)in[i].from;
-    }
-    struct letter *back = comm_exchange_by(c, in, nin, to, sizeof *in, &nback, NULL);
-    for (int64_t i = 0; i < nback; i++) k->total[back[i].place] = back[i].tally;
-    FREE(back);
-    FREE(in);
-    FREE(to);
-    FREE(x);
+    k->sum = mem_zero(sizeof *k->sum * (size_t)k->nhome + 1, "black holes");
+    event_sums(k->r->comm, k->here.n, k->home, TALLY_WORDS, &k->total->w, &k->sum->w, true);
 }
 
 /* ---- the release ---- */
@@ -371,11 +348,11 @@ static void release_homes(struct releaser *k)
     for (int64_t i = 0; i < k->nhome; i++) {
         struct house *h = &k->house[i];
         const struct outburst *o = &k->out[i];
-        double mass = (double)h->sum.w * o->quantum;
+        double mass = (double)k->sum[i].w * o->quantum;
         if (o->mode == AGN_QUIET) continue;
-        if (h->sum.w == 0) mass = *var_of(k, &h->site, 0) * volume_of(k, h->site.level);
+        if (k->sum[i].w == 0) mass = *var_of(k, &h->site, 0) * volume_of(k, h->site.level);
         h->set_free = hot_enough(k, o, mass);
-        if (h->sum.w != 0 || !h->set_free) continue;
+        if (k->sum[i].w != 0 || !h->set_free) continue;
         h->excess = o->mode == AGN_JET ? stream_cell(k, o, 1, o->v, o->energy, &h->site)
                                        : heat_cell(k, o, 1, &h->site);
     }
@@ -400,13 +377,14 @@ struct receipt {
     int64_t place;
 };
 
-static struct agn settled(const struct house *h, const struct outburst *o)
+/* surplus: of all ranks. */
+static struct agn settled(const struct house *h, const struct outburst *o, whole surplus)
 {
     struct agn a = h->agn;
     a.mode = h->set_free ? (enum agn_mode)o->mode : AGN_QUIET;
     a.given = 0;
     if (!h->set_free) return a;
-    a.saved = h->excess + ldexp((double)h->surplus, -SURPLUS_BITS) * o->energy;
+    a.saved = h->excess + ldexp((double)surplus, -SURPLUS_BITS) * o->energy;
     a.given = o->energy - a.saved;
     if (o->mode != AGN_SAVED) a.accreted = 0;
     return a;
@@ -416,27 +394,21 @@ static struct agn settled(const struct house *h, const struct outburst *o)
 static void send_back(struct releaser *k, struct agn *a)
 {
     const struct comm *c = k->r->comm;
-    int64_t most = k->here.n > k->nhome ? k->here.n : k->nhome, nin;
-    struct letter *x = mem_new(sizeof *x * (size_t)k->here.n + 1, "black holes");
+    int64_t n;
     struct receipt *y = mem_zero(sizeof *y * (size_t)k->nhome + 1, "black holes");
-    int *to = mem_new(sizeof *to * (size_t)most + 1, "black holes");
-    for (int64_t i = 0; i < k->here.n; i++) {
-        x[i] = (struct letter){.tally.w = k->surplus[i], .number = k->burst[i].number};
-        to[i] = (int)k->burst[i].home;
-    }
-    struct letter *in = comm_exchange_by(c, x, k->here.n, to, sizeof *x, &nin, NULL);
-    for (int64_t i = 0; i < nin; i++) k->house[in[i].number].surplus += in[i].tally.w;
-    FREE(in);
+    whole *surplus = mem_zero(sizeof *surplus * (size_t)k->nhome + 1, "black holes");
+    int *to = mem_new(sizeof *to * (size_t)k->nhome + 1, "black holes");
+    event_sums(c, k->here.n, k->home, 1, k->surplus, surplus, false);
     for (int64_t i = 0; i < k->nhome; i++) {
-        y[i] = (struct receipt){settled(&k->house[i], &k->out[i]), k->house[i].place};
+        y[i] = (struct receipt){settled(&k->house[i], &k->out[i], surplus[i]), k->house[i].place};
         to[i] = (int)k->house[i].owner;
     }
-    struct receipt *got = comm_exchange_by(c, y, k->nhome, to, sizeof *y, &nin, NULL);
-    for (int64_t i = 0; i < nin; i++) a[got[i].place] = got[i].agn;
+    struct receipt *got = comm_exchange_by(c, y, k->nhome, to, sizeof *y, &n, NULL);
+    for (int64_t i = 0; i < n; i++) a[got[i].place] = got[i].agn;
     FREE(got);
     FREE(to);
+    FREE(surplus);
     FREE(y);
-    FREE(x);
 }
 
 static enum err apply(struct releaser *k, int64_t n, struct agn *a, bool *changed)
@@ -473,7 +445,9 @@ enum err agn_release_brute(const struct term_run *r, const struct agn_law *law, 
     events_free(&k.here);
     FREE(k.surplus);
     FREE(k.total);
+    FREE(k.home);
     FREE(k.burst);
+    FREE(k.sum);
     FREE(k.out);
     FREE(k.centre);
     FREE(k.house);

@@ -17,16 +17,17 @@ static const double NOISE = 1e-12; /* a variance below it is rounding: no direct
 
 /* A loaded blast. */
 struct ball {
-    int64_t home, number;            /* rank, and its place there */
+    struct event_home home;
     double mass, v[3], energy, heat; /* heat: from the mixing of gas and ejecta */
     double scalar[NVAR_MAX];         /* masses */
 };
 
 /* Over the cells of a ball, with weights w (volumes or masses): of u = (centre - place)/radius. */
-typedef __int128 whole;
+typedef event_whole whole;
 struct tally {
     whole volume, w, wu[3], wu1, wu2;
 };
+enum { TALLY_WORDS = sizeof(struct tally) / sizeof(whole) };
 
 struct blaster {
     const struct term_run *r;
@@ -126,8 +127,7 @@ static void take_home(struct blaster *k, const struct events *sent)
         k->log[j].rho = lv->fld[FLD_U][s.oct][s.cell] * r->units.hydrogen;
         k->log[j].T2 = star_T2(r, lv, s.oct, s.cell);
         k->loaded[j] = load_ball(k, &b, &s);
-        k->loaded[j].home = r->comm->rank;
-        k->loaded[j].number = j;
+        k->loaded[j].home = (struct event_home){r->comm->rank, j};
     }
 }
 
@@ -245,39 +245,14 @@ static void tally_here(struct blaster *k, const struct bins *bins)
     k->total = c.of;
 }
 
-/* The sums of one rank, and the totals on their way back. */
-struct letter {
-    struct tally tally;
-    int64_t from, place; /* rank, and the place there */
-    int64_t home, number;
-};
-
 /* Sums here become totals of all ranks. (collective) */
 static void tally_all(struct blaster *k)
 {
-    const struct comm *c = k->r->comm;
-    int64_t n = k->here.n, nin, nback;
-    struct letter *x = mem_new(sizeof *x * (size_t)n + 1, "supernovae");
-    int *to = mem_new(sizeof *to * (size_t)n + 1, "supernovae");
-    for (int64_t i = 0; i < n; i++) {
-        const struct ball *b = &k->ball[i];
-        x[i] = (struct letter){k->total[i], c->rank, i, b->home, b->number};
-        to[i] = (int)b->home;
-    }
-    struct letter *in = comm_exchange_by(c, x, n, to, sizeof *x, &nin, NULL);
+    struct event_home *home = mem_new(sizeof *home * (size_t)k->here.n + 1, "supernovae");
+    for (int64_t i = 0; i < k->here.n; i++) home[i] = k->ball[i].home;
     k->sum = mem_zero(sizeof *k->sum * (size_t)k->nhome + 1, "supernovae");
-    for (int64_t i = 0; i < nin; i++) tally_join(&k->sum[in[i].number], &in[i].tally);
-    to = mem_grow(to, sizeof *to * (size_t)nin + 1, "supernovae");
-    for (int64_t i = 0; i < nin; i++) {
-        in[i].tally = k->sum[in[i].number];
-        to[i] = (int)in[i].from;
-    }
-    struct letter *back = comm_exchange_by(c, in, nin, to, sizeof *in, &nback, NULL);
-    for (int64_t i = 0; i < nback; i++) k->total[back[i].place] = back[i].tally;
-    FREE(back);
-    FREE(in);
-    FREE(to);
-    FREE(x);
+    event_sums(k->r->comm, k->here.n, home, TALLY_WORDS, &k->total->volume, &k->sum->volume, true);
+    FREE(home);
 }
 
 /* ---- the blast ---- */
