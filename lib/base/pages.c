@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -51,9 +52,16 @@ static int find(size_t bytes)
     return best;
 }
 
+/* Blocks that were split are joined again: the next one may need all of it. */
 static void keep(char *at, size_t bytes)
 {
     if (bytes == 0) return;
+    for (int i = nkept - 1; i >= 0; i--) {
+        if (kept[i].at + kept[i].bytes != at && at + bytes != kept[i].at) continue;
+        struct kept k = take(i);
+        at = k.at < at ? k.at : at;
+        bytes += k.bytes;
+    }
     if (nkept == KEPT) {
         struct kept least = take(find(0));
         munmap(least.at, least.bytes);
@@ -116,7 +124,11 @@ void pages_touch(void *p, size_t bytes)
 void *pages_resize(void *p, size_t bytes, size_t want)
 {
     void *q = mremap(p, bytes, want, MREMAP_MAYMOVE);
-    if (q == MAP_FAILED) return NULL;
+    if (q == MAP_FAILED) { /* a block that was joined may be two areas to the system */
+        if (!(q = map(want))) return NULL;
+        memcpy(q, p, bytes < want ? bytes : want);
+        munmap(p, bytes);
+    }
     used += want - bytes;
     settle();
     return q;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/checksum.h"
 #include "base/mem.h"
@@ -168,6 +169,34 @@ static void test_mem_large(void)
     }
     for (int i = 0; i < BLOCKS; i++) FREE(p[i]);
     CHECK(bad == 0 && mem_now() == before);
+}
+
+static void touch(char *p[], int n, size_t bytes)
+{
+    for (int i = 0; i < n; i++) p[i] = memset(mem_new(bytes, "test"), i + 1, bytes);
+}
+
+/* Fails if a block that was given away in parts is not whole again once all of them are back: its
+ * pages would be faulted a second time. */
+static void test_mem_joined(void)
+{
+    enum { PARTS = 4, PAGES = 4096 };
+    const size_t part = (size_t)PAGES << 12;
+    char *p[PARTS], *whole;
+    struct rusage before, after;
+    touch(&whole, 1, PARTS * part);
+    FREE(whole);
+    for (int turn = 0; turn < 2; turn++) {
+        touch(p, PARTS, part - 4096);
+        for (int i = 0; i < PARTS; i++) FREE(p[(5 * i + 2 * turn) % PARTS]);
+        getrusage(RUSAGE_SELF, &before);
+        touch(&whole, 1, PARTS * part);
+        getrusage(RUSAGE_SELF, &after);
+        CHECK(after.ru_minflt - before.ru_minflt < PAGES / 4);
+        whole = mem_grow(whole, (PARTS + 1) * part, "test");
+        CHECK(whole[0] == 1 && whole[PARTS * part - 1] == 1);
+        FREE(whole);
+    }
 }
 
 static const char sample[] = "Remarks are ignored, also = and / and & here\n"
@@ -684,6 +713,7 @@ int main(void)
     test_sum_many();
     test_mem();
     test_mem_large();
+    test_mem_joined();
     test_nml_values();
     test_nml_repeats();
     test_nml_errors();
