@@ -33,6 +33,13 @@ static void skip_blanks(struct numbers *t)
     }
 }
 
+/* How much of what is there to quote: a word. */
+static int word(const struct numbers *t)
+{
+    size_t n = strcspn(t->at, " \t\r\n,#");
+    return n < 20 ? (int)n : 20;
+}
+
 static enum err next_number(struct numbers *t, const char *what, double *out)
 {
     char *end;
@@ -41,7 +48,7 @@ static enum err next_number(struct numbers *t, const char *what, double *out)
         FAIL(ERR_FORMAT, "%s: ends in line %d where %s should follow", t->path, t->line, what);
     *out = strtod(t->at, &end);
     if (end == t->at || !isfinite(*out))
-        FAIL(ERR_FORMAT, "%s: line %d: '%.20s' is not %s", t->path, t->line, t->at, what);
+        FAIL(ERR_FORMAT, "%s: line %d: '%.*s' is not %s", t->path, t->line, word(t), t->at, what);
     t->at = end;
     return OK;
 }
@@ -85,8 +92,8 @@ static enum err parse(struct numbers *t, struct response *r)
     for (int i = 0; i < r->nk * r->na; i++) TRY(next_number(t, "a response", &r->r[i]));
     skip_blanks(t);
     if (*t->at)
-        FAIL(ERR_FORMAT, "%s: line %d: '%.20s' is beyond the %d × %d values", t->path, t->line,
-             t->at, r->nk, r->na);
+        FAIL(ERR_FORMAT, "%s: line %d: '%.*s' is beyond the %d × %d values", t->path, t->line,
+             word(t), t->at, r->nk, r->na);
     return OK;
 }
 

@@ -77,6 +77,13 @@ def main():
     slower = results['still'][0] / results['none'][0]
     v.check('slower by', abs(slower / (growth(a, 1 - OMEGA_NU) / growth(a, 1)) - 1), 0.002)
     v.check('R = 1 is no neutrinos', abs(results['follow'][0] / results['none'][0] - 1), 1e-9)
+    with open('table') as f:
+        text = f.read()
+    with open('table', 'w') as f:
+        f.write(text.replace('\n0 0 0\n', '\n0 nan\n0\n', 1))
+    r = ptah.simulate('run.nml', 'still', settings=with_nu, options=['-q', '-n'], must_work=False)
+    v.same('a table with NaN', (r.status, r.err),
+           (2, "simulate: ../table: line 6: 'nan' is not a response\n"))
     v.end()
 
 
