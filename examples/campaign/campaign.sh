@@ -68,7 +68,7 @@ queue() {
 # As another try of this job; by a dependent one where requeueing is not allowed.
 again() {
     job=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
-    [ -n "${SLURM_JOB_ID:-}" ] || exec "$SELF" run
+    [ -n "${SLURM_JOB_ID:-}" ] || CAMPAIGN_AGAIN=1 exec "$SELF" run
     scontrol requeue "${job:-$SLURM_JOB_ID}" || queue --dependency="afterany:$SLURM_JOB_ID"
 }
 
@@ -88,7 +88,7 @@ launcher() {
 
 # The signals of sbatch --signal=B:USR1@300 and of scancel --batch are for the run. A launcher that
 # gets SIGUSR1 passes it on to the ranks, which write a checkpoint and end.
-simulate() {
+advance() {
     # shellcheck disable=SC2046,SC2086
     $(launcher) "${BIN}simulate" -o "$OUT" -j "$OUT/costs" "$NAMELIST" \
         run_params/nrestart=-1 $SETTINGS 2>>"$OUT/log" &
@@ -106,11 +106,15 @@ simulate() {
 
 run() {
     look_first
+    # a person who starts it here means it
+    [ -n "${SLURM_JOB_ID:-}${CAMPAIGN_AGAIN:-}" ] || rm -f "$NOTES/stop"
     [ ! -f "$NOTES/stop" ] || { say "stopped as requested"; exit 0; }
+    # what an earlier stop has left would end this job at once
+    [ "$(cat jobcontrol.txt 2>/dev/null)" != '0 -1' ] || rm -f jobcontrol.txt
     before=$(newest)
     tries=$(cat "$NOTES/tries" 2>/dev/null || echo 0)
     say "starts from checkpoint ${before:-none}, on $(hostname), try $((tries + 1))"
-    simulate
+    advance
     after=$(newest)
     if [ "$after" = "$before" ]; then tries=$((tries + 1)); else tries=0; fi
     echo "$tries" >"$NOTES/tries"
@@ -150,8 +154,14 @@ follow() {
     done
 }
 
+look_for_one() {
+    [ ! -s "$NOTES/history" ] || return 0
+    echo "$OUT: no campaign has been started here"
+    exit 1
+}
+
 status() {
-    [ -d "$NOTES" ] || { echo "$OUT: no campaign has been started here"; exit 1; }
+    look_for_one
     tail -n 3 "$NOTES/history"
     ! command -v squeue >/dev/null ||
         squeue -h -n "$(basename "$OUT")" -o 'job %i: %T, %M of %l, %R' 2>/dev/null
@@ -159,6 +169,7 @@ status() {
 }
 
 stop() {
+    look_for_one
     touch "$NOTES/stop"
     jobs=$(squeue -h -n "$(basename "$OUT")" -t RUNNING -o %i 2>/dev/null)
     for job in $jobs; do scancel --batch --signal=USR1 "$job"; done
