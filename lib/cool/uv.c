@@ -140,8 +140,11 @@ static enum err table_line(struct uv_table *t, const char *path, int line, const
 
 static enum err table_lines(struct uv_table *t, const char *path, FILE *f)
 {
+    enum { MOST = 100000 };
     char text[1024];
     for (int line = 1; fgets(text, sizeof text, f); line++) {
+        if (line > MOST)
+            FAIL(ERR_FORMAT, "%s: has more than %d lines: not an ultraviolet table", path, MOST);
         const char *p = text + strspn(text, " \t\r\n");
         if (*p && *p != '#') TRY(table_line(t, path, line, p));
     }
