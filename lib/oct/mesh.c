@@ -104,8 +104,8 @@ lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz)
     return mesh_key_at(m, l, x, &k) ? mesh_find(lv, k) : NBR_BOUNDARY;
 }
 
-/* One of corner_octs, across a face of one before it, or by its key if these are all missing. */
-static lidx corner_hard(const struct mesh *m, int l, int slot, int k, const lidx oct[8])
+/* One of mesh_corner, across a face of one before it, or by its key if these are all missing. */
+static lidx corner_oct(const struct mesh *m, int l, int slot, int k, const lidx oct[8])
 {
     int s[3];
     for (int d = 0; d < 3; d++) {
@@ -117,8 +117,14 @@ static lidx corner_hard(const struct mesh *m, int l, int slot, int k, const lidx
     return mesh_neighbour(m, l, oct[0], s[0], s[1], s[2]);
 }
 
-/* The eight octs that meet at the corner of oct p in its cell `slot`; bit d of an index: beyond p
- * along d. */
+void mesh_corner(const struct mesh *m, int l, lidx i, int slot, int axes, lidx oct[8])
+{
+    oct[0] = i;
+    for (int k = 1; k <= axes; k++)
+        if (!(k & ~axes)) oct[k] = corner_oct(m, l, slot, k, oct);
+}
+
+/* All of mesh_corner, fast where none is missing. */
 static inline void corner_octs(const struct mesh *m, int l, lidx p, int slot, lidx oct[8])
 {
     const lidx(*nbr)[6] = (const lidx(*)[6])m->lev[l].nbr;
@@ -134,8 +140,7 @@ static inline void corner_octs(const struct mesh *m, int l, lidx p, int slot, li
         oct[7] = nbr[oct[3]][z];
         return;
     }
-    for (int k = 3; k < 8; k++)
-        if (k != 4) oct[k] = corner_hard(m, l, slot, k, oct);
+    mesh_corner(m, l, p, slot, 7, oct);
 }
 
 lidx *mesh_halo(lidx nown, lidx noct, const lidx (*nbr)[6], lidx *n)

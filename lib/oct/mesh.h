@@ -139,6 +139,10 @@ lidx *mesh_halo(lidx nown, lidx noct, const lidx (*nbr)[6], lidx *n);
 /* All 27 octs around oct i, index (dx+1) + 3 (dy+1) + 9 (dz+1); entries as above, 13 is i itself.
  */
 void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27]);
+/* Of the eight octs that meet at the corner of oct i in its cell `slot` those that differ from it
+ * along `axes` only (bits); bit d of an index: beyond i along d. Entries as above, 0 is i itself.
+ */
+void mesh_corner(const struct mesh *m, int l, lidx i, int slot, int axes, lidx oct[8]);
 
 /* How a level with links becomes another. */
 struct mesh_moves {

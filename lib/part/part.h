@@ -41,8 +41,8 @@ struct parts {
      * copied) */
     bool reflect[6];
     double mass_sph; /* > 0: stars count as m / mass_sph in the number deposit */
-    /* the most octs that share a patch of the mesh are (2^block_depth)³, ≤ 2; part_init: 2. Less is
-     * for tests: no bit depends on it. */
+    /* the most octs that share a patch of the mesh are (2^block_depth)³, ≤ 2; 0: each particle
+     * finds its cells alone. part_init: 2; less is for tests: no bit depends on it. */
     int block_depth;
 
     /* Set by part_want and part_add. */

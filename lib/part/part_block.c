@@ -81,6 +81,36 @@ int block_depth(const struct mesh *m, int l, int64_t n, const lidx *host, int mo
     return 0;
 }
 
+bool cells_find(struct cells *c, const struct mesh *m, int l, lidx host, const int64_t cell[3])
+{
+    const struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
+    int way[3][2], all = 0;
+    int64_t q[3];
+    lidx oct[8];
+    if (l == 1) return false;
+    okey_coords(lv->key[host], q);
+    for (int d = 0; d < 3; d++) {
+        const int64_t reach = (cell[d] - (2 * q[d] - 1)) & cloud_wrap(m, l, d);
+        if ((uint64_t)reach >= 3) return false;
+        for (int v = 0; v < 2; v++) {
+            /* among the parent's four cells of this level: 0..3, else beyond; place, child, whether
+             * it is beyond, by bits d, 3 + d, 6 + d */
+            const int x = (int)(2 * (q[d] & 1) + reach) - 1 + v;
+            way[d][v] = ((x & 1) | (x >> 1 & 1) << 3 | (x >> 2 & 1) << 6) << d;
+            all |= way[d][v];
+        }
+    }
+    mesh_corner(m, l - 1, lv->parent[host], oct_slot(lv, host), all >> 6, oct);
+    for (int k = 0; k < 8; k++) {
+        const int w = way[0][k & 1] | way[1][k >> 1 & 1] | way[2][k >> 2];
+        const lidx p = oct[w >> 6];
+        c->oct[k] = p >= 0 ? up->child[p][w >> 3 & 7] : p;
+        c->at[k] = w & 7;
+        if (p == NBR_BOUNDARY) return false;
+    }
+    return true;
+}
+
 int block_place_one(const struct block *b, okey host, const int64_t cell[3])
 {
     int at = 0;

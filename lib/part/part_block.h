@@ -7,7 +7,8 @@
  * A block is the 1, 2³ or 4³ octs that share an ancestor. Its patch, their cells and the next ones,
  * up to 10³, serves all their particles. It is the unit of work of a thread, or of a thread block
  * of a GPU: links are found once for each block, by descending from the ancestor and its 26
- * neighbours, and particles address cells relative to it. */
+ * neighbours, and particles address cells relative to it. On hosts, particles that are too few for
+ * a block of 2³ octs have no patch: each finds the cells of its cloud alone. */
 #pragma once
 #include <math.h>
 
@@ -89,6 +90,16 @@ void clouds_place(struct clouds *c, const struct block *b, const okey *key, cons
 
 /* The same of one cloud whose host has this key. */
 int block_place_one(const struct block *b, okey host, const int64_t cell[3]);
+
+/* The eight cells of one cloud, x fastest: their octs, or NBR_NONE, and their places in these. */
+struct cells {
+    lidx oct[8];
+    int at[8];
+};
+
+/* Those of the cloud that begins at cell[] of level l; false: they are not among the 4³ cells of
+ * its host, or beyond a boundary, or l is 1. */
+bool cells_find(struct cells *c, const struct mesh *m, int l, lidx host, const int64_t cell[3]);
 
 /* Cell coordinates of particle i's cloud on level l, and its weights. */
 static inline void cloud_find(const struct parts *p, const struct mesh *m, int l, int64_t i,

@@ -2,10 +2,10 @@
  *
  * Contributions to cells that do not exist are dropped. They are integers, so their sum has no
  * order. Those of the particles of a block of octs (part_block.h) are summed in its patch before
- * they go to the mesh. The patch has one line of four sums for each cell where a cloud may begin:
- * of the clouds' parts at (0,0), (1,0), (0,1) and (1,1) from there in x and y; the sum of a cell
- * comes from four lines. So a cloud adds to two whole vectors, which no other cloud addresses with
- * another offset. */
+ * they go to the mesh; where particles are few, each adds to the cells of its cloud. The patch has
+ * one line of four sums for each cell where a cloud may begin: of the clouds' parts at (0,0),
+ * (1,0), (0,1) and (1,1) from there in x and y; the sum of a cell comes from four lines. So a cloud
+ * adds to two whole vectors, which no other cloud addresses with another offset. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -163,6 +163,28 @@ static void deposit_single(struct depositor *t, int64_t i, double wm, double wn)
     }
 }
 
+/* Particle k of those that begin at `begin`, without a block. */
+static void deposit_alone(struct depositor *t, const struct clouds *c, int64_t begin, int k,
+                          const double weight[2])
+{
+    const struct deposit *g = t->g;
+    struct cells cells;
+    int64_t first[3];
+    double w[3], vol[8];
+    for (int d = 0; d < 3; d++) first[d] = (int64_t)c->cell[d][k], w[d] = c->w[d][k];
+    if (!cells_find(&cells, g->m, g->l, g->p->host[begin + k], first)) {
+        deposit_single(t, begin + k, weight[0], weight[1]);
+        return;
+    }
+    cloud_volumes(w, vol);
+    for (int j = 0; j < 8; j++) {
+        const lidx o = cells.oct[j];
+        if (o < 0) continue;
+        cell_add(t, o, &g->mass[o][cells.at[j]], llrint(weight[0] * vol[j]));
+        if (g->number) cell_add(t, o, &g->number[o][cells.at[j]], llrint(weight[1] * vol[j]));
+    }
+}
+
 /* Weights of particles in the two sums, in quanta. */
 static void weights_find(const struct deposit *g, int64_t begin, int n, double *wm, double *wn)
 {
@@ -215,8 +237,13 @@ static void deposit_some(struct depositor *t, int64_t begin, int n, int64_t left
     for (int from = 0, to; from < n; from = to) {
         if (b->level < 0 ||
             (!block_has(b, host[from]) && !block_stray(b, left - from, host + from))) {
-            block_flush(t);
             int depth = block_depth(g->m, g->l, left - from, host + from, g->p->block_depth);
+            if (depth == 0) {
+                deposit_alone(t, &c, begin, from, (double[2]){wm[from], wn[from]});
+                to = from + 1;
+                continue;
+            }
+            block_flush(t);
             block_set(b, g->m, g->l, host[from], depth);
         }
         to = block_end(b, left, host, from, n);

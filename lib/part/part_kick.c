@@ -5,7 +5,8 @@
  * coarser ancestor of the host where they are, with that level's cell size; by 2:1 balance that is
  * l-1. The cells in and around a block of octs (part_block.h) are gathered once for all its
  * particles. So are those of the coarser level, when a particle asks for them. Whoever the block
- * cannot serve, because it left its host or is far out of order, has a block of one oct. */
+ * cannot serve, because it left its host or is far out of order, has a block of one oct. Particles
+ * that are too few for a block read the cells of their clouds. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -171,6 +172,28 @@ static vec4 coarser_force(struct gather *g, int l, int64_t i)
     return force_exists(f) ? f : single_force(g, l, i);
 }
 
+/* Of particle k of those that begin at `begin`, without a block: from the cells of its cloud on the
+ * finest level where these are all there. */
+static vec4 force_alone(struct gather *g, int l, const struct clouds *c, int64_t begin, int k)
+{
+    const int64_t i = begin + k;
+    lidx oct = g->p->host[i];
+    int64_t cell[3];
+    double w[3], vol[8];
+    for (int d = 0; d < 3; d++) cell[d] = (int64_t)c->cell[d][k], w[d] = c->w[d][k];
+    for (int level = l;; cloud_find(g->p, g->m, --level, i, cell, w)) {
+        const struct level *lv = &g->m->lev[level];
+        struct cells cells;
+        vec4 f[8];
+        if (!cells_find(&cells, g->m, level, oct, cell)) return single_force(g, l, i);
+        cloud_volumes(w, vol);
+        for (int j = 0; j < 8; j++) f[j] = cell_force(lv, cells.oct[j], cells.at[j]);
+        f[0] = CLOUD_SUM(f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], vol);
+        if (force_exists(f[0])) return f[0];
+        oct = lv->parent[oct];
+    }
+}
+
 /* Volumes of the parts of the clouds from … to-1. */
 static void volumes_find(const struct clouds *c, int from, int to, double vol[8][CLOUDS])
 {
@@ -228,6 +251,11 @@ static void forces_find(struct gather *g, int l, int64_t begin, int n, double *c
         if (a->b.level != l ||
             (!block_has(&a->b, host[from]) && !block_stray(&a->b, left - from, host + from))) {
             int depth = block_depth(g->m, l, left - from, host + from, g->p->block_depth);
+            if (depth == 0) {
+                force[from] = force_alone(g, l, &c, begin, from);
+                to = from + 1;
+                continue;
+            }
             patch_load(a, g, l, host[from], depth);
         }
         to = block_end(&a->b, left, host, from, n);
