@@ -196,6 +196,12 @@ void mem_free(void *p)
     }
 }
 
+void mem_trim(void)
+{
+#pragma omp critical(mem)
+    pages_trim();
+}
+
 void mem_count(const char *name, ptrdiff_t more)
 {
 #pragma omp critical(mem)

@@ -17,6 +17,9 @@ _Noreturn void mem_exhausted(const char *library);
 void mem_free(void *p); /* NULL is allowed */
 /* Memory that is not from here: so many bytes more, or less, are held under this name. */
 void mem_count(const char *name, ptrdiff_t more);
+/* A stretch of work that will come again ends (a coarse step). Freed memory is kept for the next,
+ * as much as this one or the one before it held at most; the rest goes back to the system. */
+void mem_trim(void);
 size_t mem_now(void);  /* bytes held by this rank */
 size_t mem_peak(void); /* the max ever held */
 /* resident now, from the system, bytes; 0 if not known */

@@ -13,7 +13,8 @@ static struct kept {
     size_t bytes;
 } kept[KEPT];
 static int nkept;
-static size_t used, most, kept_bytes;
+/* in use now, at most since pages_trim, at most in the stretch before that */
+static size_t used, most, most_before, kept_bytes;
 
 size_t pages_round(size_t bytes)
 {
@@ -70,12 +71,13 @@ static void keep(char *at, size_t bytes)
     kept_bytes += bytes;
 }
 
-/* Returns to the system the pages that exceed the max ever in use. */
+/* Returns to the system the pages that exceed the max of both stretches. */
 static void settle(void)
 {
     if (used > most) most = used;
-    while (used + kept_bytes > most) {
-        size_t over = used + kept_bytes - most;
+    size_t limit = most > most_before ? most : most_before;
+    while (used + kept_bytes > limit) {
+        size_t over = used + kept_bytes - limit;
         struct kept k = take(find(over));
         size_t cut = over < k.bytes ? over : k.bytes;
         munmap(k.at + k.bytes - cut, cut);
@@ -109,6 +111,13 @@ void pages_put(void *p, size_t bytes)
 {
     used -= bytes;
     keep(p, bytes);
+}
+
+void pages_trim(void)
+{
+    most_before = most;
+    most = used;
+    settle();
 }
 
 void pages_touch(void *p, size_t bytes)

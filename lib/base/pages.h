@@ -2,9 +2,9 @@
  *
  * The arrays of levels are replaced many times per step. Freed pages are kept for the next block of
  * any size, by splitting blocks and by remapping page tables (mremap), so that no page is faulted
- * twice. Pages in use and kept pages together never exceed the max that was in use. So the resident
- * set is that of the account (mem_peak); with an ordinary heap it was a third larger. Not for two
- * threads at a time. */
+ * twice. Pages in use and kept pages together never exceed the max that was in use since the last
+ * pages_trim but one. So the resident set is that of the account (mem_peak); with an ordinary heap
+ * it was a third larger. Not for two threads at a time. */
 #pragma once
 #include <stddef.h>
 
@@ -12,6 +12,8 @@ size_t pages_round(size_t bytes); /* up to whole pages */
 /* whole pages; contents anything; NULL: none left */
 void *pages_get(size_t bytes);
 void pages_put(void *p, size_t bytes); /* as it was got */
+/* A stretch of work ends: what neither it nor the one before needed goes back to the system. */
+void pages_trim(void);
 /* keeps the contents; may move; NULL: as it was */
 void *pages_resize(void *p, size_t bytes, size_t want);
 /* maps the whole pages of p..p+bytes-1 together */

@@ -162,6 +162,7 @@ static enum err advance(struct sim *s)
         t = tally_get(s);
         comm_share_trim(s->comm.share); /* no rank reads any more: what is held is no clock's */
         TRY(sim_publish(s));
+        mem_trim(); /* what an output took is not kept for the next */
         TRY(report_lost(s, t.lost));
         sim_report_step_time(s);
         sim_profile_step(s);

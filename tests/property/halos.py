@@ -243,7 +243,7 @@ def hostile(v):
         v.same('link longer than the box', list(h['members']), [32 ** 3])
     r = inspect('--memory', '1M', path, ranks=2)
     v.same('too little memory', (r.status, 'raise --memory' in r.err), (2, True))
-    for argv, says in ((('--link', '0'), 'above 0'), (('--min', '0'), 'from 1'),
+    for argv, says in ((('--link', '0'), 'above 0'), (('--min', '0'), 'must be 1 to'),
                        (('--plot', 'x.gif'), 'FILE.png'), (('--sphere', 'densest,0.1'), 'densest')):
         r = inspect(*argv, path)
         v.same(' '.join(argv), (r.status, says in r.err), (2, True))

@@ -199,6 +199,26 @@ static void test_mem_joined(void)
     }
 }
 
+/* Fails if what one stretch needed is kept for ever, or not for the next stretch. */
+static void test_mem_trim(void)
+{
+    enum { PAGES = 4096 };
+    const size_t bytes = (size_t)PAGES << 12;
+    mem_trim();
+    mem_trim();
+    size_t before = mem_rss();
+    char *p;
+    touch(&p, 1, bytes);
+    FREE(p);
+    mem_trim();
+    CHECK(mem_rss() > before + bytes / 2);
+    touch(&p, 1, bytes);
+    FREE(p);
+    mem_trim();
+    mem_trim();
+    CHECK(mem_rss() < before + bytes / 2);
+}
+
 static const char sample[] = "Remarks are ignored, also = and / and & here\n"
                              "&RUN_PARAMS ! a comment with 'one quote\n"
                              "Cosmo=.TRUE.  pic=T poisson = .t., hydro=true\r\n"
@@ -714,6 +734,7 @@ int main(void)
     test_mem();
     test_mem_large();
     test_mem_joined();
+    test_mem_trim();
     test_nml_values();
     test_nml_repeats();
     test_nml_errors();
