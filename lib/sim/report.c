@@ -182,7 +182,7 @@ void sim_report_step_time(struct sim *s)
     double mean = s->cost.updates_all > 0
                       ? s->cost.wall_all * 1e6 * s->comm.size / s->cost.updates_all
                       : each;
-    log_info(" Time elapsed since last coarse step: %7.2f s %11.2f mus/pt %11.2f mus/pt (av)", dt,
+    log_info(" Time elapsed since last coarse step: %9.4f s %11.4f mus/pt %11.4f mus/pt (av)", dt,
              each, mean);
     log_info(" Used memory: %8.1f MB", (double)mem_peak_rss() / 1048576.0);
     report_balance(s);
@@ -193,7 +193,7 @@ void sim_report_step_time(struct sim *s)
         part = ((s->cosmo ? s->time.aexp : s->time.t) - first) / (last - first);
     }
     part = fmax(part, (double)s->time.nstep_coarse / s->par->run.nstepmax);
-    log_live(" step %d  t=%.4e  a=%.4f  %.0f %% of the way, %.0f s so far, %.2f mus/pt",
+    log_live(" step %d  t=%.4e  a=%.4f  %.0f %% of the way, %.0f s so far, %.3f mus/pt",
              s->time.nstep_coarse, s->time.t, s->time.aexp, 100 * fmin(part, 1),
              now - s->cost.wall_start, each);
 }
