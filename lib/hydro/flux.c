@@ -103,9 +103,9 @@ static uint32_t own_octs(const struct sweep *s, int y, int z)
     return s->places.own[z + 1][y + 1];
 }
 
-INLINE int vectors_of(struct span x)
+INLINE int fours_of(struct span x)
 {
-    return x.b > x.a ? (x.b - x.a + LANES - 1) / LANES : 0;
+    return x.b > x.a ? (x.b - x.a + 3) / 4 : 0;
 }
 
 /* Row j. */
@@ -113,7 +113,7 @@ INLINE struct run row_run(const struct sweep *s, int j, struct span x)
 {
     int w = s->in.w;
     if (x.b <= x.a) return (struct run){0};
-    return (struct run){plane_at(w, x.a, j), (j & 1) * w + x.a + 2, vectors_of(x)};
+    return (struct run){plane_at(w, x.a, j), (j & 1) * w + x.a + 2, fours_of(x)};
 }
 
 /* Rows 2y and 2y+1 as one run where that is shorter. Returns the number of runs. */
@@ -121,11 +121,11 @@ INLINE int pair_runs(const struct sweep *s, int y, struct span lower, struct spa
                      struct run out[2])
 {
     struct span both = {lower.a, upper.b + s->in.w};
-    int apart = vectors_of(lower) + vectors_of(upper);
+    int apart = fours_of(lower) + fours_of(upper);
     out[0] = row_run(s, 2 * y, lower);
     out[1] = row_run(s, 2 * y + 1, upper);
-    if (!out[0].vectors || !out[1].vectors || vectors_of(both) > apart) return 2;
-    out[0].vectors = vectors_of(both);
+    if (!out[0].fours || !out[1].fours || fours_of(both) > apart) return 2;
+    out[0].fours = fours_of(both);
     return 1;
 }
 
@@ -137,7 +137,7 @@ static void rows_prim(struct sweep *s, int k, struct run at)
     const double *restrict u = s->in.u[k & 3] + at.at, *restrict f = s->in.f[k & 3] + at.at;
     double *restrict q = s->q[k & 3] + at.at, *restrict old = s->v_old[k & 3] + at.at;
     const double half_dt = s->gravity ? 0.5 * s->dt : 0.0;
-    const int n = LANES * at.vectors;
+    const int n = 4 * at.fours;
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < n; i++) {
         struct hydro_state x = hydro_prim(u[i], u[PS + i], u[2 * PS + i], u[3 * PS + i],
@@ -186,7 +186,7 @@ static void strip_trace(struct sweep *s, int y, int k)
     row[1] = span_join(own, span_of(own_octs(s, y + 1, z) | next));
     int n = pair_runs(s, y, row[0], row[1], run);
     for (int i = 0; i < n; i++)
-        if (run[i].vectors) trace_cells(s, y, k, run[i]);
+        if (run[i].fours) trace_cells(s, y, k, run[i]);
 }
 
 /* ---- Riemann problems ---- */
@@ -195,7 +195,7 @@ static void strip_trace(struct sweep *s, int y, int k)
  * velocity. */
 struct face_job {
     int dir, y, k;
-    int at, vectors; /* as in a run */
+    int at, fours; /* as in a run */
     const double *L, *R;
     double *F, *left, *F_vel, *F_eint;
     int n, a, b;
@@ -219,7 +219,7 @@ INLINE void faces_contacts(const struct face_job *j, struct contacts *x)
 {
     const double *restrict L = j->L, *restrict R = j->R;
     double *restrict c = x->c, *restrict u = x->u, *restrict p = x->p, *restrict s = x->s;
-    const int n = j->n, a = j->a, b = j->b, m = LANES * j->vectors;
+    const int n = j->n, a = j->a, b = j->b, m = 4 * j->fours;
     const struct hydro_gas g = j->g;
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < m; i++)
@@ -251,7 +251,7 @@ INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, const struct f
     const int n = j->n, a = j->a, b = j->b;
     const struct hydro_gas g = j->g;
     const double dtdx = j->dtdx;
-    const int m = LANES * j->vectors;
+    const int m = 4 * j->fours;
     if (rs == RIEMANN_HLLC) faces_contacts(j, &x);
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < m; i++) {
@@ -275,7 +275,7 @@ static void faces_solve_exact(const struct face_job *j)
     enum { BLOCK = 32 };
     const int n = j->n, a = j->a, b = j->b;
     const struct hydro_gas g = j->g;
-    const int all = LANES * j->vectors;
+    const int all = 4 * j->fours;
     for (int i0 = 0; i0 < all; i0 += BLOCK) {
         int m = all - i0 < BLOCK ? all - i0 : BLOCK;
         const double *L = j->L + i0, *R = j->R + i0;
@@ -339,14 +339,14 @@ static bool faces_split(const struct sweep *s, int y, int k)
 static void faces_flux(struct sweep *s, int dir, int y, int k, const struct run *at,
                        const double *L, const double *R, double *F)
 {
-    if (!at->vectors) return;
+    if (!at->fours) return;
     /* F_vel is there also without pressure_fix, but then not read; all members are named, or the
      * whole would be zeroed first */
     const struct face_job job = {.dir = dir,
                                  .y = y,
                                  .k = k,
                                  .at = at->at,
-                                 .vectors = at->vectors,
+                                 .fours = at->fours,
                                  .L = L,
                                  .R = R,
                                  .F = F,
@@ -416,7 +416,7 @@ static void strip_flux_z(struct sweep *s, int y, int k)
 static void faces_scalars(struct sweep *s, const struct face_job *j)
 {
     const double *restrict left = j->left, *restrict mass = j->F;
-    const int n = LANES * j->vectors;
+    const int n = 4 * j->fours;
     for (int v = GAS_SCALARS; v < s->nvar; v++) {
         const double *restrict L = j->L + v * PS, *restrict R = j->R + v * PS;
         double *restrict F = j->F + v * PS;
@@ -441,7 +441,7 @@ static void faces_mask(struct sweep *s, const struct face_job *j)
 {
     const unsigned char *restrict hi = s->in.split[j->k & 3] + j->at;
     const unsigned char *restrict lo = s->in.split[plane_below(j)] + j->at - step_below(s, j);
-    const int n = LANES * j->vectors;
+    const int n = 4 * j->fours;
     for (int v = 0; v < s->nflux; v++) {
         double *restrict F = j->F + v * PS;
 #pragma omp simd simdlen(LANES)
@@ -483,7 +483,7 @@ static void faces_diffuse(struct sweep *s, const struct face_job *j)
     const double *restrict e0 = dir == 2 ? d0 : d1;
     int a = dir == 0 ? w : 1, b = dir == 2 ? w : 0;
     const double dt = s->dt, mag = s->par->difmag;
-    const int n = LANES * j->vectors;
+    const int n = 4 * j->fours;
     for (int v = 0; v < s->nvar; v++) {
         const double *restrict hi = s->in.u[j->k & 3] + v * PS + j->at;
         const double *restrict lo = s->in.u[plane_below(j)] + v * PS + j->at - step;
@@ -502,7 +502,7 @@ static void faces_diffuse(struct sweep *s, const struct face_job *j)
 /* Divergence of the old velocities (without gravity) by central differences. */
 static void row_expansion(struct sweep *s, int k, struct run at)
 {
-    int w = s->in.w, n = LANES * at.vectors;
+    int w = s->in.w, n = 4 * at.fours;
     const double *restrict lo = s->v_old[(k - 1) & 3] + at.at,
                            *restrict mid = s->v_old[k & 3] + at.at,
                            *restrict hi = s->v_old[(k + 1) & 3] + at.at;
@@ -520,7 +520,7 @@ static void row_expansion(struct sweep *s, int k, struct run at)
 static void row_sum(struct sweep *s, int k, struct run at, const double *restrict fx,
                     const double *restrict y0, const double *restrict y1)
 {
-    const int n = LANES * at.vectors;
+    const int n = 4 * at.fours;
     const double *restrict u = s->in.u[k & 3] + at.at;
     double *restrict sum = s->sum[k & 1] + at.at;
     for (int v = 0; v < s->nvar * PS; v += PS)
@@ -540,13 +540,13 @@ static void strip_sum(struct sweep *s, int y, int k)
     for (int i = 0; i < 2; i++) {
         struct run row = row_run(s, 2 * y + i, own);
         const double *up = i ? fy[1] + row.r - s->in.w : fy[0] + row.r + s->in.w;
-        if (row.vectors) row_sum(s, k, row, s->fx[y & 1] + row.r, fy[0] + row.r, up);
+        if (row.fours) row_sum(s, k, row, s->fx[y & 1] + row.r, fy[0] + row.r, up);
     }
 }
 
 static void rows_finish(struct sweep *s, int k, struct run at)
 {
-    const int n = LANES * at.vectors;
+    const int n = 4 * at.fours;
     double *restrict sum = s->sum[k & 1] + at.at;
     const double *restrict lo = s->fz[k & 1] + at.at, *restrict hi = s->fz[(k + 1) & 1] + at.at;
     for (int v = 0; v < s->nflux * PS; v += PS)
@@ -561,7 +561,7 @@ static void strip_finish(struct sweep *s, int y, int k)
     struct run run[2];
     int n = pair_runs(s, y, own, own, run);
     for (int i = 0; i < n; i++)
-        if (run[i].vectors) rows_finish(s, k, run[i]);
+        if (run[i].fours) rows_finish(s, k, run[i]);
 }
 
 /* ---- scratch ---- */

@@ -4,8 +4,8 @@
  * of octs are limited, traced to their faces and the Riemann problems there are solved at once, so
  * that the states between these stages stay in the first-level cache. From plane to plane pass
  * primitive variables, the states at the upper faces, fluxes in z and sums. Only rows with own
- * cells are visited, from the first of these to the last; loops run over full vectors, and what
- * they compute beyond falls into halos and is not used. */
+ * cells are visited, from the first of these to the last; loops run over multiples of four
+ * cells, and what they compute beyond falls into halos and is not used. */
 #pragma once
 #include "hydro/gather.h"
 #include "hydro/hydro_kern.h"
@@ -38,9 +38,10 @@ struct sweep {
     void *block;
 };
 
-/* The cells or faces that a loop visits: from position `at` of a plane, `r` of a strip; vectors. */
+/* The cells or faces that a loop visits: from position `at` of a plane, `r` of a strip; cells by
+ * fours. */
 struct run {
-    int at, r, vectors;
+    int at, r, fours;
 };
 
 /* trace.c: the states at all faces of the cells of a run, in rows 2y and 2y+1 of plane k. */

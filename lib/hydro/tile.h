@@ -8,8 +8,10 @@
 #include "hydro/hydro.h"
 #include "oct/mesh.h"
 
+/* Cells of a vector. Runs of cells are as long as a multiple of four: where vectors have eight, one
+ * of four may end a run, since rows of small tiles are as short as that. */
 #ifdef __AVX512F__
-enum { LANES = 8 }; /* cells of a vector */
+enum { LANES = 8 };
 #else
 enum { LANES = 4 };
 #endif
@@ -23,8 +25,8 @@ enum {
     PLACE_SIDE = TILE_SIDE + 2, /* octs with a halo of one */
     PLACE_WIDTH = TILE_WIDTH + 2,
     PLACE_HEIGHT = TILE_HEIGHT + 2,
-    /* cells between the own ones of two rows: halos of two, into which vectors may run */
-    ROW_GAP = LANES > 6 ? LANES - 2 : 4,
+    /* cells between the own ones of two rows: halos of two, into which runs may reach */
+    ROW_GAP = 4,
     PATCH_CELLS = (2 * TILE_WIDTH + ROW_GAP) * 2 * PLACE_SIDE,
     /* doubles from variable to variable in a plane; not near a multiple of a power of two */
     PLANE_STRIDE = PATCH_CELLS + (PATCH_CELLS % 256 == 248 ? 40 : 8),

@@ -60,14 +60,14 @@ INLINE struct hydro_slope3 slopes_at(enum slope type, const struct around *q, in
 
 /* Variable after variable to its faces, as soon as its rate is known: slopes of all of them do not
  * fit into the registers. */
-INLINE void trace_gas(enum slope type, int vectors, const struct around *from,
-                      const struct faces *o, const struct hydro_gas g, double half_dtdx)
+INLINE void trace_gas(enum slope type, int fours, const struct around *from, const struct faces *o,
+                      const struct hydro_gas g, double half_dtdx)
 {
     const vars_in restrict lo = from->lo, mid = from->mid, hi = from->hi;
     const vars restrict mx = o->mx, px = o->px, my = o->my, py = o->py, mz = o->mz, pz = o->pz;
     const struct around q = {lo, mid, hi, from->w};
     const struct faces to = {mx, px, my, py, mz, pz};
-    const int n = LANES * vectors;
+    const int n = 4 * fours;
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < n; i++) {
         const struct hydro_velocity at = velocity_at(mid, i);
@@ -86,14 +86,14 @@ INLINE void trace_gas(enum slope type, int vectors, const struct around *from,
     }
 }
 
-INLINE void trace_scalar(enum slope type, int vectors, const struct around *from, int k,
+INLINE void trace_scalar(enum slope type, int fours, const struct around *from, int k,
                          const struct faces *o, double theta, double half_dtdx)
 {
     const vars_in restrict lo = from->lo, mid = from->mid, hi = from->hi;
     const vars restrict mx = o->mx, px = o->px, my = o->my, py = o->py, mz = o->mz, pz = o->pz;
     const struct around q = {lo, mid, hi, from->w};
     const struct faces to = {mx, px, my, py, mz, pz};
-    const int n = LANES * vectors;
+    const int n = 4 * fours;
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < n; i++) {
         struct hydro_slope3 d = slopes_at(type, &q, k, i, theta);
@@ -103,7 +103,7 @@ INLINE void trace_scalar(enum slope type, int vectors, const struct around *from
 
 /* A run of cells: how many, what they are traced from and where to. */
 struct trace_job {
-    int vectors;
+    int fours;
     struct around from;
     struct faces to;
 };
@@ -111,9 +111,9 @@ struct trace_job {
 INLINE void trace_all(enum slope type, const struct sweep *s, const struct trace_job *j)
 {
     const double h = 0.5 * s->dtdx;
-    trace_gas(type, j->vectors, &j->from, &j->to, s->gas, h);
+    trace_gas(type, j->fours, &j->from, &j->to, s->gas, h);
     for (int v = GAS_SCALARS; v < s->nvar; v++)
-        trace_scalar(type, j->vectors, &j->from, v, &j->to, s->gas.theta, h);
+        trace_scalar(type, j->fours, &j->from, v, &j->to, s->gas.theta, h);
 }
 
 /* Not in line, where gcc 12 knows how the pointers came about, and takes them apart again. */
@@ -145,7 +145,7 @@ static __attribute__((noinline)) void trace_by_slope(const struct sweep *s,
 void trace_cells(struct sweep *s, int y, int k, struct run at)
 {
     const struct trace_job job = {
-        at.vectors,
+        at.fours,
         {(vars_in)(s->q[(k - 1) & 3] + at.at), (vars_in)(s->q[k & 3] + at.at),
          (vars_in)(s->q[(k + 1) & 3] + at.at), s->in.w},
         {(vars)(s->mx + at.r), (vars)(s->px + at.r), (vars)(s->my[y & 1] + at.r),
