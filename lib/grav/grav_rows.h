@@ -41,6 +41,21 @@ static inline row4 row_pick(bool red, const double x[8])
     return red ? MIX(lo, hi, 0, 3, 5, 6) : MIX(lo, hi, 1, 2, 4, 7);
 }
 
+/* Of a row by colour the cells of low or high z, by place. */
+static inline row4 row_layer(bool high, const double x[8])
+{
+    row4 r = row_load(x), b = row_load(x + 4);
+    return high ? MIX(r, b, 6, 2, 3, 7) : MIX(r, b, 0, 4, 5, 1);
+}
+
+/* Of such layers of three octs along x the cells of low or high y: the last of `left`, both of
+ * `mid`, the first of `right`. */
+static inline row4 row_across(bool high, row4 left, row4 mid, row4 right)
+{
+    row4 l = high ? MIX(left, mid, 3, 6, 7, 7) : MIX(left, mid, 1, 4, 5, 5);
+    return high ? MIX(l, right, 0, 1, 2, 6) : MIX(l, right, 0, 1, 2, 4);
+}
+
 /* From place to colour, and back. */
 static inline void row_by_colour(double x[8])
 {
@@ -51,8 +66,7 @@ static inline void row_by_colour(double x[8])
 
 static inline void row_by_place(double x[8])
 {
-    row4 r = row_load(x), b = row_load(x + 4), lo = MIX(r, b, 0, 4, 5, 1),
-         hi = MIX(r, b, 6, 2, 3, 7);
+    row4 lo = row_layer(false, x), hi = row_layer(true, x);
     memcpy(x, &lo, sizeof lo);
     memcpy(x + 4, &hi, sizeof hi);
 }

@@ -135,11 +135,41 @@ static void level_rim(struct mg_level *g)
     g->near = rim_list(g, MG_NEAR, &g->nnear);
 }
 
+/* Where all cells are inside, the faces without a neighbour tell all: one row for each set of them,
+ * which stay in the first-level cache. */
+static void level_faces(struct mg_level *g, lidx *row)
+{
+    enum { FACES = 6, SETS = 1 << FACES };
+    bool any = false;
+#pragma omp parallel for schedule(static) reduction(|| : any)
+    for (lidx i = 0; i < g->noct; i++) {
+        int set = 0;
+        for (int f = 0; f < FACES; f++) set |= (g->nbr[i][f] < 0) << f;
+        row[i] = set ? set : -1;
+        any = any || set;
+    }
+    if (!any) {
+        FREE(row);
+        return;
+    }
+    g->edge = g->own_edge = row;
+    g->edges = mem_new(sizeof *g->edges * SETS, MG_TABLES);
+    for (int set = 0; set < SETS; set++) {
+        lidx nbr[1][FACES];
+        for (int f = 0; f < FACES; f++) nbr[0][f] = set >> f & 1 ? NBR_NONE : 0;
+        mg_edge_cells((const lidx(*)[6])nbr, NULL, 0, &g->edges[set]);
+    }
+}
+
 /* Of ghosts beyond the halo only which cells are masked is right: they may lack neighbours here. */
 static void level_edges(struct mg_level *g)
 {
     const double(*mask)[8] = (const double(*)[8])g->mask;
     lidx n = 0, *row = mem_new(sizeof *row * (size_t)g->noct + 1, MG_TABLES);
+    if (!mask) {
+        level_faces(g, row);
+        return;
+    }
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < g->noct; i++) row[i] = mg_at_edge(g->nbr, mask, i) ? 0 : -1;
     for (lidx i = 0; i < g->noct; i++)

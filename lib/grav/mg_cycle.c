@@ -172,31 +172,48 @@ static void restrict_residual(const struct comm *c, struct mg_level *g, struct m
     memset(g->u, 0, sizeof g->u[0] * (size_t)g->noct);
 }
 
-/* The 4³ cells around an oct: its own and one layer of its neighbours; zero where there is none. */
-static inline void gather_patch(const double (*u)[8], const lidx nb[27], double patch[64])
+/* Of the 4³ cells around an oct those in one layer of cells of three octs along x: rows of low y,
+ * then of high y. */
+static inline __attribute__((always_inline)) double *patch_rows(const double (*u)[8],
+                                                                const lidx nb[3], bool high_z,
+                                                                bool low, bool high, double *patch)
 {
-    static const int oct[4] = {0, 1, 1, 2}, cell[4] = {1, 0, 1, 0};
-    for (int z = 0; z < 4; z++)
-        for (int y = 0; y < 4; y++) {
-            int o = 3 * oct[y] + 9 * oct[z], c = 2 * cell[y] + 4 * cell[z];
-            double *p = patch + 4 * y + 16 * z;
-            const double *left = nb[o] >= 0 ? u[nb[o]] : KERN_ZERO,
-                         *mid = nb[o + 1] >= 0 ? u[nb[o + 1]] : KERN_ZERO,
-                         *right = nb[o + 2] >= 0 ? u[nb[o + 2]] : KERN_ZERO;
-            p[0] = left[ROW_PLACE[c + 1]];
-            p[1] = mid[ROW_PLACE[c]];
-            p[2] = mid[ROW_PLACE[c + 1]];
-            p[3] = right[ROW_PLACE[c]];
-        }
+    row4 o[3];
+    for (int k = 0; k < 3; k++) o[k] = row_layer(high_z, nb[k] >= 0 ? u[nb[k]] : KERN_ZERO);
+    for (int y = !low; y <= high; y++, patch += 4) {
+        row4 x = row_across(y, o[0], o[1], o[2]);
+        memcpy(patch, &x, sizeof x);
+    }
+    return patch;
 }
 
+/* The 4³ cells around an oct: its own and one layer of its neighbours; zero where there is none. */
+static inline void gather_patch(const double (*u)[8], const lidx nb[27], double *patch)
+{
+    static const int oct[4] = {0, 1, 1, 2};
+    for (int z = 0; z < 4; z++) {
+        const lidx *o = nb + 9 * oct[z];
+        const bool high = z == 0 || z == 2;
+        patch = patch_rows(u, o, high, false, true, patch);
+        patch = patch_rows(u, o + 3, high, true, true, patch);
+        patch = patch_rows(u, o + 6, high, true, false, patch);
+    }
+}
+
+/* add: of 4³ cells the first of the child. */
 static inline void correct_child(struct mg_level *fine, lidx j, const double *add)
 {
+    const row4 zero = {0, 0, 0, 0};
     lidx e = fine->edge ? fine->edge[j] : -1;
-    double *u = fine->u[j];
-    for (int c = 0; c < 8; c++) {
-        double a = add[(c & 1) + 4 * (c >> 1 & 1) + 16 * (c >> 2)];
-        u[ROW_PLACE[c]] += e < 0 || fine->edges[e].diag[c] > 0 ? a : 0.0;
+    double cells[8];
+    for (int k = 0; k < 4; k++)
+        memcpy(cells + 2 * k, add + 4 * (k & 1) + 16 * (k >> 1), 2 * sizeof *add);
+    for (int k = 0; k < 2; k++) {
+        double *u = fine->u[j] + 4 * k;
+        row4 a = row_pick(k == 0, cells);
+        if (e >= 0) a = row_choose(row_pick(k == 0, fine->edges[e].diag) > 0.0, a, zero);
+        a += row_load(u);
+        memcpy(u, &a, sizeof a);
     }
 }
 
