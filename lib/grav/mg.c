@@ -137,9 +137,10 @@ static void level_rim(struct mg_level *g)
 
 /* Where all cells are inside, the faces without a neighbour tell all: one row for each set of them,
  * which stay in the first-level cache. */
-static void level_faces(struct mg_level *g, lidx *row)
+static void level_faces(struct mg_level *g)
 {
     enum { FACES = 6, SETS = 1 << FACES };
+    lidx *row = mem_new(sizeof *row * (size_t)g->noct + 1, MG_TABLES);
     bool any = false;
 #pragma omp parallel for schedule(static) reduction(|| : any)
     for (lidx i = 0; i < g->noct; i++) {
@@ -161,15 +162,10 @@ static void level_faces(struct mg_level *g, lidx *row)
     }
 }
 
-/* Of ghosts beyond the halo only which cells are masked is right: they may lack neighbours here. */
-static void level_edges(struct mg_level *g)
+static void level_masked(struct mg_level *g)
 {
     const double(*mask)[8] = (const double(*)[8])g->mask;
     lidx n = 0, *row = mem_new(sizeof *row * (size_t)g->noct + 1, MG_TABLES);
-    if (!mask) {
-        level_faces(g, row);
-        return;
-    }
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < g->noct; i++) row[i] = mg_at_edge(g->nbr, mask, i) ? 0 : -1;
     for (lidx i = 0; i < g->noct; i++)
@@ -183,6 +179,15 @@ static void level_edges(struct mg_level *g)
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < g->noct; i++)
         if (row[i] >= 0) mg_edge_cells(g->nbr, mask, i, &g->edges[row[i]]);
+}
+
+/* Of ghosts beyond the halo only which cells are masked is right: they may lack neighbours here. */
+static void level_edges(struct mg_level *g)
+{
+    if (g->mask)
+        level_masked(g);
+    else
+        level_faces(g);
 }
 
 /* ---- links for prolongation ---- */
