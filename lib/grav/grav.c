@@ -251,7 +251,7 @@ struct grav_report whole_solve(const struct mesh *m, const struct comm *c, int l
     const struct level *lv = &m->lev[l];
     struct kept *k = kept_get(&p->kept[l], m, l);
     int64_t n = comm_union_min(c, lv->nown, lv->total, sizeof *row, row, 0, NULL, p->minima);
-    double(*all)[8] = mem_new(sizeof *all * (size_t)n, "multigrid");
+    double(*all)[8] = mg_rows_new(n, "multigrid");
     if (k->made)
         mg_wake(&k->mg);
     else
@@ -281,6 +281,13 @@ static struct grav_report solve_whole(struct mesh *m, const struct comm *c, int 
     return rep;
 }
 
+/* The potential of a level, with nothing in it yet. */
+static double (*phi_anew(struct level *lv))[8]
+{
+    FREE(lv->fld[FLD_PHI]);
+    return lv->fld[FLD_PHI] = mg_rows_new(lv->noct, "mesh gravity");
+}
+
 /* Of level l, with its arrays. */
 static void hierarchy(struct kept *k, const struct mesh *m, const struct comm *c, int l,
                       struct grav_par *p)
@@ -308,7 +315,7 @@ static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, 
     struct mg_level *top = &g->lev[l];
     struct travel source;
     top->level = l;
-    top->u = m->lev[l].fld[FLD_PHI];
+    top->u = phi_anew(&m->lev[l]);
     top->rhs = mem_new(sizeof *top->rhs * (size_t)m->lev[l].noct + 1, "multigrid");
     source_begin(&source, m, c, top, from, edge);
     hierarchy(k, m, c, l, p); /* its exchanges travel beside that of the source */

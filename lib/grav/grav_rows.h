@@ -56,6 +56,18 @@ static inline row4 row_across(bool high, row4 left, row4 mid, row4 right)
     return high ? MIX(l, right, 0, 1, 2, 6) : MIX(l, right, 0, 1, 2, 4);
 }
 
+/* Rows of the cells of two octs side by side along x, of low and high y, then of high z: by oct and
+ * colour. */
+static inline void row_pair_by_colour(const row4 x[4], row4 at[2][2])
+{
+    row4 red0 = MIX(x[0], x[1], 0, 5, 2, 7), red1 = MIX(x[2], x[3], 1, 4, 3, 6),
+         black0 = MIX(x[0], x[1], 1, 4, 3, 6), black1 = MIX(x[2], x[3], 0, 5, 2, 7);
+    at[0][0] = MIX(red0, red1, 0, 1, 4, 5);
+    at[1][0] = MIX(red0, red1, 2, 3, 6, 7);
+    at[0][1] = MIX(black0, black1, 0, 1, 4, 5);
+    at[1][1] = MIX(black0, black1, 2, 3, 6, 7);
+}
+
 /* From place to colour, and back. */
 static inline void row_by_colour(double x[8])
 {
@@ -90,38 +102,26 @@ static inline row4 row_choose(mask4 in, row4 a, row4 b)
     return (row4)((in & (mask4)a) | (~in & (mask4)b));
 }
 
-/* kern_relax of the red or black cells of a row whose neighbours are all there. */
-static inline void row_relax(bool red, const double *const n[6], const double rhs[8], double dx2,
-                             double u[8])
+/* Zero where the diagonal is not positive. */
+static inline row4 row_inside(row4 diag, row4 a)
 {
-    row4 s = row_sum(red, row_load(row_half(!red, u)), n),
-         v = (s - dx2 * row_load(row_half(red, rhs))) / 6.0;
-    memcpy(u + (red ? 0 : 4), &v, sizeof v);
+    return (row4)((diag > 0.0) & (mask4)a);
 }
 
-/* kern_relax_edge; diag is by place. */
-static inline void row_relax_edge(bool red, const double *const n[6], const double rhs[8],
-                                  const double diag[8], double dx2, double u[8])
+/* kern_relax of the red or black cells of a row; diag: of these. */
+static inline row4 row_relax(bool red, const double *const n[6], const double rhs[8], row4 diag,
+                             double dx2, const double u[8])
 {
-    const row4 one = {1, 1, 1, 1};
-    row4 s = row_sum(red, row_load(row_half(!red, u)), n), d = row_pick(red, diag),
-         old = row_load(row_half(red, u));
-    mask4 in = d > 0.0;
-    row4 v = (s - dx2 * row_load(row_half(red, rhs))) / row_choose(in, d, one);
-    v = row_choose(in, v, old);
-    memcpy(u + (red ? 0 : 4), &v, sizeof v);
+    row4 s = row_sum(red, row_load(row_half(!red, u)), n);
+    return (s - dx2 * row_load(row_half(red, rhs))) / diag;
 }
 
-/* kern_residual, or with diag kern_residual_edge, of the cells of a colour. */
-static inline row4 row_residual(bool red, const double *const n[6], const double rhs[8],
-                                const double *diag, const double u[8], double inv_dx2)
+/* kern_residual of the same. */
+static inline row4 row_residual(bool red, const double *const n[6], const double rhs[8], row4 diag,
+                                const double u[8], double inv_dx2)
 {
-    const row4 zero = {0, 0, 0, 0};
-    row4 s = row_sum(red, row_load(row_half(!red, u)), n), own = row_load(row_half(red, u)),
-         f = row_load(row_half(red, rhs));
-    if (!diag) return f - inv_dx2 * (s - 6.0 * own);
-    row4 d = row_pick(red, diag);
-    return row_choose(d > 0.0, f - inv_dx2 * (s - d * own), zero);
+    row4 s = row_sum(red, row_load(row_half(!red, u)), n), own = row_load(row_half(red, u));
+    return row_load(row_half(red, rhs)) - inv_dx2 * (s - diag * own);
 }
 
 /* kern_sum8 of the cells of both colours. */

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "dom/ghost.h"
+#include "grav/grav_rows.h"
 
 /* ---- which octs ---- */
 
@@ -135,6 +136,15 @@ static void level_rim(struct mg_level *g)
     g->near = rim_list(g, MG_NEAR, &g->nnear);
 }
 
+static void edges_by_colour(struct mg_level *g, lidx n)
+{
+#pragma omp parallel for schedule(static) if (n >= 256)
+    for (lidx i = 0; i < n; i++) {
+        row_by_colour(g->edges[i].diag);
+        row_by_colour(g->edges[i].safe);
+    }
+}
+
 /* Where all cells are inside, the faces without a neighbour tell all: one row for each set of them,
  * which stay in the first-level cache. */
 static void level_faces(struct mg_level *g)
@@ -146,9 +156,10 @@ static void level_faces(struct mg_level *g)
     for (lidx i = 0; i < g->noct; i++) {
         int set = 0;
         for (int f = 0; f < FACES; f++) set |= (g->nbr[i][f] < 0) << f;
-        row[i] = set ? set : -1;
-        any = any || set;
+        row[i] = set;
+        any = any || (set && i < g->nown);
     }
+    for (lidx k = 0; k < g->nhalo; k++) any = any || row[g->halo[k]];
     if (!any) {
         FREE(row);
         return;
@@ -160,6 +171,7 @@ static void level_faces(struct mg_level *g)
         for (int f = 0; f < FACES; f++) nbr[0][f] = set >> f & 1 ? NBR_NONE : 0;
         mg_edge_cells((const lidx(*)[6])nbr, NULL, 0, &g->edges[set]);
     }
+    edges_by_colour(g, SETS);
 }
 
 static void level_masked(struct mg_level *g)
@@ -167,18 +179,21 @@ static void level_masked(struct mg_level *g)
     const double(*mask)[8] = (const double(*)[8])g->mask;
     lidx n = 0, *row = mem_new(sizeof *row * (size_t)g->noct + 1, MG_TABLES);
 #pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < g->noct; i++) row[i] = mg_at_edge(g->nbr, mask, i) ? 0 : -1;
+    for (lidx i = 0; i < g->noct; i++) row[i] = mg_at_edge(g->nbr, mask, i);
     for (lidx i = 0; i < g->noct; i++)
-        if (row[i] >= 0) row[i] = n++;
+        if (row[i]) row[i] = ++n;
     if (n == 0) {
         FREE(row);
         return;
     }
     g->edge = g->own_edge = row;
-    g->edges = mem_new(sizeof *g->edges * (size_t)n, MG_TABLES);
+    g->masked = true;
+    g->edges = mem_new(sizeof *g->edges * (size_t)(n + 1), MG_TABLES);
+    mg_edge_cells(&(const lidx[6]){0}, NULL, 0, &g->edges[0]);
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < g->noct; i++)
-        if (row[i] >= 0) mg_edge_cells(g->nbr, mask, i, &g->edges[row[i]]);
+        if (row[i]) mg_edge_cells(g->nbr, mask, i, &g->edges[row[i]]);
+    edges_by_colour(g, n + 1);
 }
 
 /* Of ghosts beyond the halo only which cells are masked is right: they may lack neighbours here. */
@@ -188,6 +203,20 @@ static void level_edges(struct mg_level *g)
         level_masked(g);
     else
         level_faces(g);
+}
+
+/* Links to nothing become links to the row of zeros: sweeps need not ask. They read links of own
+ * octs and of the halo. */
+static void level_close(struct mg_level *g)
+{
+    if (!g->edge) return;
+    size_t bytes = sizeof *g->nbr * (size_t)g->noct;
+    if (!g->own_nbr) g->own_nbr = memcpy(mem_new(bytes + 1, MG_TABLES), g->nbr, bytes);
+    lidx(*nbr)[6] = g->own_nbr;
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < g->noct; i++)
+        for (int f = 0; f < 6; f++) nbr[i][f] = nbr[i][f] < 0 ? g->noct : nbr[i][f];
+    g->nbr = (const lidx(*)[6])nbr;
 }
 
 /* ---- links for prolongation ---- */
@@ -223,18 +252,28 @@ static void level_cubes(struct mg_level *g, const struct mesh *m, const struct m
     for (lidx k = 0; k < g->ncube; k++) {
         struct mg_cube *q = &g->cube[k];
         mesh_cube(m, g->level, q->nb[13], q->nb);
-        for (int j = 0; j < 27; j++) q->nb[j] = compact_of(g, q->nb[j]);
+        for (int j = 0; j < 27; j++) {
+            lidx n = compact_of(g, q->nb[j]);
+            q->nb[j] = n < 0 ? g->noct : n;
+        }
     }
 }
 
 /* ---- arrays ---- */
+
+double (*mg_rows_new(int64_t n, const char *name))[8]
+{
+    double(*rows)[8] = mem_new(sizeof *rows * (size_t)(n + 1), name);
+    memset(rows[n], 0, sizeof *rows);
+    return rows;
+}
 
 static void level_arrays(struct mg_level *g, bool top)
 {
     size_t rows = (size_t)g->noct;
     if (!g->rhs) g->rhs = mem_new(sizeof *g->rhs * rows + 1, "multigrid");
     g->mean = mem_new(sizeof *g->mean * rows + 1, "multigrid");
-    if (!top) g->u = mem_new(sizeof *g->u * rows + 1, "multigrid");
+    if (!top) g->u = mg_rows_new(g->noct, "multigrid");
 }
 
 /* The coarsest level that is not shared. */
@@ -308,6 +347,7 @@ void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, d
     }
     for (int k = lowest(g); k < l; k++) level_cubes(&g->lev[k], m, &g->lev[k + 1]);
     if (g->share) mg_share_link(g);
+    for (int k = lowest(g); k <= l; k++) level_close(&g->lev[k]);
     for (int k = 1; k <= l; k++) FREE(g->lev[k].mask);
     mg_wake(g);
 }

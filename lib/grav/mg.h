@@ -19,7 +19,7 @@ enum { MG_SWEEPS = 2, MG_BOTTOM_SWEEPS = 4 };
 struct mg_level {
     int level;
     lidx nown, noct;
-    const lidx (*nbr)[6];   /* compact */
+    const lidx (*nbr)[6];   /* compact; once built, noct where there is none: a row of zeros */
     const lidx (*child)[8]; /* compact, on the level above; not for the top */
     const struct xplan *plan;
     lidx nhalo, *halo; /* ghosts that touch own octs */
@@ -27,11 +27,15 @@ struct mg_level {
      * oct in which of both it is (0, MG_NEAR, MG_OUTER); NULL: none */
     lidx nouter, *outer, nnear, *near;
     unsigned char *rim;
-    const lidx *edge; /* [noct] index in edges or -1; NULL: none */
+    /* [noct] row in edges, whose cells are by colour: 0 away from the boundary of the domain; NULL:
+     * all octs that sweeps relax are away from it */
+    const lidx *edge;
     struct mg_edge *edges;
+    bool masked; /* some cells are outside */
     lidx ncube;
-    struct mg_cube *cube;
-    double (*u)[8], (*rhs)[8];
+    struct mg_cube *cube; /* noct where there is no oct */
+    double (*u)[8];       /* [noct + 1], the last all zeros */
+    double (*rhs)[8];
     /* [noct] mean residual of an oct: the right-hand side below; of ghosts after restriction */
     double *mean;
 
@@ -63,10 +67,13 @@ static inline int mg_least(const struct mesh *m, int l)
     return l >= 2 && mesh_has_boundaries(m) ? 2 : 1;
 }
 
-/* Everything except u of the top level, which the caller lends. mask: of the top level's octs
- * (taken over), NULL: all cells are inside. (collective) */
+/* Everything except u of the top level, which the caller lends, with its row of zeros. mask: of the
+ * top level's octs (taken over), NULL: all cells are inside. (collective) */
 void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, double (*mask)[8]);
 void mg_free(struct mg *g);
+/* Of n octs, with the row of zeros that links to nothing lead to; the rest is not set (owner:
+ * caller). */
+double (*mg_rows_new(int64_t n, const char *name))[8];
 /* Frees u, right-hand sides and mean residuals between cycles, but not the top's u; makes them
  * again, the top's right-hand side unless it is there. Local. */
 void mg_rest(struct mg *g);

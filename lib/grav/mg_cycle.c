@@ -14,6 +14,8 @@
 #include "grav/grav_rows.h"
 #include "grav/mg.h"
 
+#define INLINE static inline __attribute__((always_inline))
+
 enum { PARALLEL_FROM = 256 };
 static const int BLACK[4] = {4, 5, 6, 7}; /* places in a row by colour */
 
@@ -34,46 +36,99 @@ void mg_by_place(double (*a)[8], lidx n)
     for (lidx i = 0; i < n; i++) row_by_place(a[i]);
 }
 
-static inline __attribute__((always_inline)) void relax_oct(struct mg_level *g, lidx i, bool red,
-                                                            bool safe, double dx2)
+/* What the octs of a level need of a sweep, which has a loop for each: loops do not ask where an
+ * oct lies. */
+enum octs {
+    OCTS_WHOLE,  /* all neighbours are there */
+    OCTS_FACES,  /* all cells are inside */
+    OCTS_MASKED, /* cells outside stay zero */
+    OCTS_SAFE    /* and those that safe mode does not smooth as they are */
+};
+
+static enum octs octs_of(const struct mg_level *g, bool safe)
+{
+    if (!g->edge) return OCTS_WHOLE;
+    if (!g->masked) return OCTS_FACES;
+    return safe ? OCTS_SAFE : OCTS_MASKED;
+}
+
+/* Diagonal of the operator in the cells of a colour. */
+INLINE row4 diagonal(const struct mg_level *g, lidx i, bool red, enum octs kind)
+{
+    const row4 whole = {6, 6, 6, 6};
+    if (kind == OCTS_WHOLE) return whole;
+    const struct mg_edge *e = &g->edges[g->edge[i]];
+    return row_load(row_half(red, kind == OCTS_SAFE ? e->safe : e->diag));
+}
+
+INLINE void relax_oct(const struct mg_level *g, lidx i, bool red, enum octs kind, double dx2)
 {
     const double *n[6];
-    lidx e = g->edge ? g->edge[i] : -1;
-    if (e >= 0) {
-        const struct mg_edge *edge = &g->edges[e];
-        kern_rows_edge((const double(*)[8])g->u, g->nbr[i], n);
-        row_relax_edge(red, n, g->rhs[i], safe ? edge->safe : edge->diag, dx2, g->u[i]);
-        return;
-    }
+    double *u = g->u[i];
+    row4 diag = diagonal(g, i, red, kind);
     kern_rows((const double(*)[8])g->u, g->nbr[i], n);
-    row_relax(red, n, g->rhs[i], dx2, g->u[i]);
+    row4 v = row_relax(red, n, g->rhs[i], diag, dx2, u);
+    if (kind == OCTS_MASKED) v = row_inside(diag, v);
+    if (kind == OCTS_SAFE) v = row_choose(diag > 0.0, v, row_load(row_half(red, u)));
+    memcpy(u + (red ? 0 : 4), &v, sizeof v);
+}
+
+/* Octs of a sweep: a list, or, if that is NULL, own octs that come before this part of the rim. */
+struct part {
+    const lidx *list;
+    lidx n;
+    int rim;
+};
+
+INLINE void relax_kind(const struct mg_level *lev, struct part p, bool red, enum octs kind,
+                       double dx2)
+{
+    const struct mg_level g = *lev; /* of which no store to a row may change a member */
+#pragma omp for schedule(static)
+    for (lidx k = 0; k < p.n; k++)
+        if (p.list)
+            relax_oct(&g, p.list[k], red, kind, dx2);
+        else if (!g.rim || g.rim[k] < p.rim)
+            relax_oct(&g, k, red, kind, dx2);
+}
+
+INLINE void relax(const struct mg_level *g, struct part p, bool red, bool safe, double dx2)
+{
+    switch (octs_of(g, safe)) {
+    case OCTS_WHOLE:
+        relax_kind(g, p, red, OCTS_WHOLE, dx2);
+        break;
+    case OCTS_FACES:
+        relax_kind(g, p, red, OCTS_FACES, dx2);
+        break;
+    case OCTS_MASKED:
+        relax_kind(g, p, red, OCTS_MASKED, dx2);
+        break;
+    case OCTS_SAFE:
+        relax_kind(g, p, red, OCTS_SAFE, dx2);
+        break;
+    }
 }
 
 /* The own octs that come before this part of the rim. */
-static inline __attribute__((always_inline)) void relax_inner(struct mg_level *g, bool red, int rim,
-                                                              bool safe, double dx2)
+INLINE void relax_inner(const struct mg_level *g, bool red, int rim, bool safe, double dx2)
 {
-#pragma omp for schedule(static)
-    for (lidx i = 0; i < g->nown; i++)
-        if (!g->rim || g->rim[i] < rim) relax_oct(g, i, red, safe, dx2);
+    relax(g, (struct part){NULL, g->nown, rim}, red, safe, dx2);
 }
 
 /* The red cells beside those octs that others need. */
-static inline void relax_near(struct mg_level *g, bool safe, double dx2)
+static void relax_near(const struct mg_level *g, bool safe, double dx2)
 {
-#pragma omp for schedule(static)
-    for (lidx k = 0; k < g->nnear; k++) relax_oct(g, g->near[k], true, safe, dx2);
+    relax(g, (struct part){g->near, g->nnear, 0}, true, safe, dx2);
 }
 
 /* What is left of the red cells that the black ones need that are sent; then these. */
-static inline void relax_outer(struct mg_level *g, bool safe, double dx2)
+static void relax_outer(const struct mg_level *g, bool safe, double dx2)
 {
-#pragma omp for schedule(static) nowait
-    for (lidx k = 0; k < g->nouter; k++) relax_oct(g, g->outer[k], true, safe, dx2);
-#pragma omp for schedule(static)
-    for (lidx k = 0; k < g->nhalo; k++) relax_oct(g, g->halo[k], true, safe, dx2);
-#pragma omp for schedule(static)
-    for (lidx k = 0; k < g->nouter; k++) relax_oct(g, g->outer[k], false, safe, dx2);
+    const struct part outer = {g->outer, g->nouter, 0}, halo = {g->halo, g->nhalo, 0};
+    relax(g, outer, true, safe, dx2);
+    relax(g, halo, true, safe, dx2);
+    relax(g, outer, false, safe, dx2);
 }
 
 /* What a sweep has made of the ghosts' owners: all of it, or the black cells alone. */
@@ -117,39 +172,60 @@ void mg_sweeps(const struct comm *c, struct mg_level *g, bool safe, int n, bool 
     }
 }
 
-/* Residuals of the red cells of an oct, and of the black ones. */
-static inline void residual_oct(const struct mg_level *g, lidx i, double inv_dx2, row4 r[2])
+/* Mean residuals of own octs, and Σ residual² into the batch if there is one. */
+INLINE void residual_kind(const struct mg_level *lev, struct sum_batch *part, enum octs kind)
 {
-    const double *n[6], *diag = NULL;
-    const double(*u)[8] = (const double(*)[8])g->u;
-    lidx e = g->edge ? g->edge[i] : -1;
-    if (e < 0) {
-        kern_rows(u, g->nbr[i], n);
-    } else {
-        kern_rows_edge(u, g->nbr[i], n);
-        diag = g->edges[e].diag;
+    const struct mg_level g = *lev;
+    double inv_dx2 = (double)((int64_t)1 << g.level) * (double)((int64_t)1 << g.level);
+#pragma omp for schedule(static)
+    for (lidx i = 0; i < g.nown; i++) {
+        const double *n[6];
+        row4 r[2];
+        kern_rows((const double(*)[8])g.u, g.nbr[i], n);
+        for (int k = 0; k < 2; k++) {
+            row4 diag = diagonal(&g, i, k == 0, kind);
+            r[k] = row_residual(k == 0, n, g.rhs[i], diag, g.u[i], inv_dx2);
+            if (kind == OCTS_MASKED) r[k] = row_inside(diag, r[k]);
+        }
+        g.mean[i] = 0.125 * row_sum8(r[0], r[1]);
+        if (part) sum_batch_add(part, row_sum8(r[0] * r[0], r[1] * r[1]));
     }
-    for (int k = 0; k < 2; k++) r[k] = row_residual(k == 0, n, g->rhs[i], diag, u[i], inv_dx2);
+}
+
+INLINE void residuals(struct mg_level *g, struct sum_batch *part)
+{
+    switch (octs_of(g, false)) {
+    case OCTS_WHOLE:
+        residual_kind(g, part, OCTS_WHOLE);
+        break;
+    case OCTS_FACES:
+        residual_kind(g, part, OCTS_FACES);
+        break;
+    case OCTS_MASKED:
+    case OCTS_SAFE:
+        residual_kind(g, part, OCTS_MASKED);
+        break;
+    }
+}
+
+static void residual_norm(struct mg_level *g, struct sum *norm)
+{
+    struct sum_batch part;
+    sum_batch_begin(&part);
+    residuals(g, &part);
+    sum_batch_end(&part);
+#pragma omp critical(mg_norm)
+    sum_join(norm, &part.sum);
 }
 
 void mg_residual(struct mg_level *g, struct sum *norm)
 {
-    double inv_dx2 = (double)((int64_t)1 << g->level) * (double)((int64_t)1 << g->level);
 #pragma omp parallel if (g->nown >= PARALLEL_FROM)
     {
-        struct sum_batch part;
-        if (norm) sum_batch_begin(&part);
-#pragma omp for schedule(static)
-        for (lidx i = 0; i < g->nown; i++) {
-            row4 r[2];
-            residual_oct(g, i, inv_dx2, r);
-            g->mean[i] = 0.125 * row_sum8(r[0], r[1]);
-            if (norm) sum_batch_add(&part, row_sum8(r[0] * r[0], r[1] * r[1]));
-        }
-        if (norm) sum_batch_end(&part);
         if (norm)
-#pragma omp critical(mg_norm)
-            sum_join(norm, &part.sum);
+            residual_norm(g, norm);
+        else
+            residuals(g, NULL);
     }
 }
 
@@ -162,10 +238,11 @@ static void restrict_residual(const struct comm *c, struct mg_level *g, struct m
     fill(c, fine, fine->mean, sizeof fine->mean[0]);
 #pragma omp parallel for schedule(static) if (g->nown >= PARALLEL_FROM)
     for (lidx n = 0; n < g->nown + g->nhalo; n++) {
-        lidx i = n < g->nown ? n : g->halo[n - g->nown], e = g->edge ? g->edge[i] : -1;
+        lidx i = n < g->nown ? n : g->halo[n - g->nown];
+        const double *diag = g->masked ? g->edges[g->edge[i]].diag : NULL;
         for (int k = 0; k < 8; k++) {
             lidx j = g->child[i][k];
-            bool inside = j >= 0 && (e < 0 || g->edges[e].diag[k] > 0);
+            bool inside = j >= 0 && (!diag || diag[ROW_PLACE[k]] > 0);
             g->rhs[i][ROW_PLACE[k]] = inside ? fine->mean[j] : 0.0;
         }
     }
@@ -174,12 +251,11 @@ static void restrict_residual(const struct comm *c, struct mg_level *g, struct m
 
 /* Of the 4³ cells around an oct those in one layer of cells of three octs along x: rows of low y,
  * then of high y. */
-static inline __attribute__((always_inline)) double *patch_rows(const double (*u)[8],
-                                                                const lidx nb[3], bool high_z,
-                                                                bool low, bool high, double *patch)
+INLINE double *patch_rows(const double (*u)[8], const lidx nb[3], bool high_z, bool low, bool high,
+                          double *patch)
 {
     row4 o[3];
-    for (int k = 0; k < 3; k++) o[k] = row_layer(high_z, nb[k] >= 0 ? u[nb[k]] : KERN_ZERO);
+    for (int k = 0; k < 3; k++) o[k] = row_layer(high_z, u[nb[k]]);
     for (int y = !low; y <= high; y++, patch += 4) {
         row4 x = row_across(y, o[0], o[1], o[2]);
         memcpy(patch, &x, sizeof x);
@@ -200,38 +276,38 @@ static inline void gather_patch(const double (*u)[8], const lidx nb[27], double 
     }
 }
 
-/* add: of 4³ cells the first of the child. */
-static inline void correct_child(struct mg_level *fine, lidx j, const double *add)
+/* u of octs i[2] side by side along x += that of 4³ cells from `add` on. */
+INLINE void correct_pair(const struct mg_level *fine, const lidx i[2], const double *add)
 {
-    const row4 zero = {0, 0, 0, 0};
-    lidx e = fine->edge ? fine->edge[j] : -1;
-    double cells[8];
-    for (int k = 0; k < 4; k++)
-        memcpy(cells + 2 * k, add + 4 * (k & 1) + 16 * (k >> 1), 2 * sizeof *add);
+    row4 at[2][2], rows[4];
+    for (int k = 0; k < 4; k++) rows[k] = row_load(add + 4 * (k & 1) + 16 * (k >> 1));
+    row_pair_by_colour(rows, at);
     for (int k = 0; k < 2; k++) {
-        double *u = fine->u[j] + 4 * k;
-        row4 a = row_pick(k == 0, cells);
-        if (e >= 0) a = row_choose(row_pick(k == 0, fine->edges[e].diag) > 0.0, a, zero);
-        a += row_load(u);
-        memcpy(u, &a, sizeof a);
+        if (i[k] < 0) continue;
+        const double *diag = fine->masked ? fine->edges[fine->edge[i[k]]].diag : NULL;
+        double *u = fine->u[i[k]];
+        for (int c = 0; c < 2; c++) {
+            row4 a = diag ? row_inside(row_load(diag + 4 * c), at[k][c]) : at[k][c];
+            a += row_load(u + 4 * c);
+            memcpy(u + 4 * c, &a, sizeof a);
+        }
     }
 }
 
 /* fine->u += interpolated g->u, on own octs and on the ghosts that the next sweep reads. This rank
  * has the surroundings of the parents of own octs, which is all that the cells of these ghosts
  * need. Other cells of ghosts are wrong until the exchange of the sweep. */
-static void prolong(const struct mg_level *g, struct mg_level *fine)
+static void prolong(const struct mg_level *g, const struct mg_level *finer)
 {
 #pragma omp parallel for schedule(static) if (g->ncube >= PARALLEL_FROM)
     for (lidx q = 0; q < g->ncube; q++) {
+        const struct mg_level fine = *finer;
         double patch[64] __attribute__((aligned(64))), add[64] __attribute__((aligned(64)));
         gather_patch((const double(*)[8])g->u, g->cube[q].nb, patch);
         kern_prolong(patch, add);
-        for (int k = 0; k < 8; k++) {
-            lidx j = g->child[g->cube[q].oct][k];
-            if (j >= 0)
-                correct_child(fine, j, add + 2 * (k & 1) + 8 * (k >> 1 & 1) + 32 * (k >> 2));
-        }
+        for (int k = 0; k < 4; k++)
+            correct_pair(&fine, g->child[g->cube[q].oct] + 2 * k,
+                         add + 8 * (k & 1) + 32 * (k >> 1));
     }
 }
 

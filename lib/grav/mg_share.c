@@ -104,7 +104,7 @@ static void share_arrays(struct mg *g)
     struct mg_share *s = g->share;
     const int k = s->whole.top;
     size_t n = (size_t)s->whole.lev[k].noct;
-    s->u = mem_new(sizeof *s->u * n + 1, "multigrid");
+    s->u = mg_rows_new((int64_t)n, "multigrid");
     s->message = mem_new(sizeof *s->message * (8 * n + NORM), "multigrid");
     s->whole.lev[k].u = g->lev[k].u = s->u;
 }
@@ -240,7 +240,9 @@ void mg_share_link(struct mg *g)
         for (int q = 0; q < 8; q++) any |= lev->child[i][q] >= 0 && read[lev->child[i][q]];
         if (!any) continue;
         lev->cube[lev->ncube].oct = i;
-        mesh_cube(&s->mesh, lev->level, i, lev->cube[lev->ncube++].nb);
+        lidx *nb = lev->cube[lev->ncube++].nb;
+        mesh_cube(&s->mesh, lev->level, i, nb);
+        for (int q = 0; q < 27; q++) nb[q] = nb[q] < 0 ? lev->noct : nb[q];
     }
     FREE(read);
 }
@@ -273,12 +275,10 @@ static void collect(struct mg *g, const struct comm *c)
     if (g->norm) memcpy(g->norm, s->message + n, sizeof *g->norm);
     if (g->norm) g->norm->count = c->size;
     memcpy(lev->rhs, s->message, sizeof *s->message * n);
-    for (lidx i = 0; i < lev->noct; i++) {
-        lidx e = lev->edge ? lev->edge[i] : -1;
-        for (int k = 0; k < 8 && e >= 0; k++)
-            if (lev->edges[e].diag[k] <= 0) lev->rhs[i][k] = 0.0;
-    }
     mg_by_colour(lev->rhs, lev->noct);
+    for (lidx i = 0; i < lev->noct && lev->masked; i++)
+        for (int k = 0; k < 8; k++)
+            if (lev->edges[lev->edge[i]].diag[k] <= 0) lev->rhs[i][k] = 0.0;
 }
 
 void mg_share_solve(struct mg *g, const struct comm *c, bool safe)

@@ -128,7 +128,8 @@ static void setup(struct bench *b)
     particles_set(b);
     mg_build(&b->mg, &b->m, &b->c, LEVEL, NULL);
     struct mg_level *top = &b->mg.lev[LEVEL];
-    top->u = b->m.lev[LEVEL].fld[FLD_PHI];
+    top->u = mg_rows_new(top->noct, "bench");
+    memcpy(top->u, b->m.lev[LEVEL].fld[FLD_PHI], sizeof top->u[0] * (size_t)top->noct);
     memcpy(top->rhs, b->m.lev[LEVEL].fld[FLD_RHO], sizeof top->rhs[0] * (size_t)top->noct);
 }
 

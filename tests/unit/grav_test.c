@@ -163,7 +163,8 @@ static void test_black(void)
     mg_build(&g, &w.m, &w.c, L, NULL);
     struct mg_level *top = &g.lev[L];
     size_t bytes = sizeof top->u[0] * (size_t)top->noct;
-    top->u = memset(w.m.lev[L].fld[FLD_PHI], 0, bytes);
+    top->u = mg_rows_new(top->noct, "test");
+    memset(top->u, 0, bytes);
     memset(top->rhs, 0, bytes);
     for (int whole = 0; whole < 2; whole++) {
         mpicount_reset();
@@ -172,6 +173,7 @@ static void test_black(void)
     }
     check(3 * n[0] == 2 * n[1], "two sweeps send black cells, and all in the end if asked to");
     check((n[0] > 0) == (all.size > 1), "sweeps send ghosts");
+    FREE(top->u);
     mg_free(&g);
     world_free(&w);
 }

@@ -186,9 +186,11 @@ int main(int argc, char **argv)
     mesh_make(SWEEP_LEVEL, false);
     mg_build(&w.mg, &w.m, &w.c, SWEEP_LEVEL, NULL);
     struct mg_level *top = &w.mg.lev[SWEEP_LEVEL];
-    top->u = w.m.lev[SWEEP_LEVEL].fld[FLD_PHI];
+    top->u = mg_rows_new(top->noct, "test");
+    memcpy(top->u, w.m.lev[SWEEP_LEVEL].fld[FLD_PHI], sizeof top->u[0] * (size_t)top->noct);
     memset(top->rhs, 0, sizeof top->rhs[0] * (size_t)top->noct);
     for (int i = 0; i < 3; i++) test_sweeps((double[3]){0.5, 1, 2}[i]);
+    FREE(top->u);
     mg_free(&w.mg);
     mesh_drop();
     comm_fini();
