@@ -4,6 +4,7 @@
  * cell at the centre of mass of what it holds, spread by CIC with the cell size of the level.
  * Masses are integers, so their sums do not depend on order, threads or ranks. */
 #include <math.h>
+#include <omp.h>
 
 #include "base/mem.h"
 #include "dom/ghost.h"
@@ -43,12 +44,24 @@ struct deposit {
     const struct level *lv;
     double dx, smallr;
     double unit; /* density → number of quanta */
+    bool alone;  /* one thread: what it adds to needs no lock */
     int64_t (*mass)[8];
 };
 
 static double quanta(const struct deposit *s, lidx i, int k)
 {
     return deposit_quanta(s->lv->fld[FLD_U][i][k], s->smallr, s->unit);
+}
+
+/* Leaves, or, without finer levels, all cells: mass stays in them. */
+static inline void keep_leaves(const struct deposit *s, lidx i, bool finer)
+{
+    const double *restrict rho = s->lv->fld[FLD_U][i];
+    int64_t *restrict mass = s->mass[i];
+    for (int k = 0; k < 8; k++) {
+        int64_t q = llrint(deposit_quanta(rho[k], s->smallr, s->unit));
+        mass[k] += finer && s->lv->child[i][k] >= 0 ? 0 : q;
+    }
 }
 
 /* CIC of `mass` quanta at x: the lower cell of the cloud is at `low` (relative to oct i, −1..2),
@@ -65,9 +78,12 @@ static void spread(const struct deposit *s, const lidx cube[27], const int low[3
         }
         lidx j = cube[o];
         if (j < 0) continue;
-        int64_t q = llrint(mass * deposit_share(frac, v));
+        int64_t q = llrint(mass * deposit_share(frac, v)), *sum = &s->mass[j][cell];
+        if (s->alone)
+            *sum += q;
+        else
 #pragma omp atomic
-        s->mass[j][cell] += q;
+            *sum += q;
     }
 }
 
@@ -97,13 +113,12 @@ void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double 
     double dx = mesh_dx(m, l);
     struct deposit s = {.m = m, .lv = lv, .dx = dx, .smallr = smallr, .mass = mass};
     s.unit = dx * dx * dx / quantum;
+    s.alone = omp_get_max_threads() == 1;
     if (!lv->fld[FLD_U]) return;
 #pragma omp parallel
     {
 #pragma omp for schedule(static)
-        for (lidx i = 0; i < lv->nown; i++)
-            for (int k = 0; k < 8; k++)
-                if (!com || lv->child[i][k] < 0) mass[i][k] += llrint(quanta(&s, i, k));
+        for (lidx i = 0; i < lv->nown; i++) keep_leaves(&s, i, com != NULL);
         if (com)
 #pragma omp for schedule(static)
             for (lidx i = 0; i < lv->nown; i++) spread_split(&s, i, com);

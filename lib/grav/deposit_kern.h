@@ -28,7 +28,7 @@ PTAH_HD void deposit_com(const struct mesh *m, int l, lidx i, const double (*fin
 /* Mass of a cell; unit: density → number of quanta. */
 PTAH_HD double deposit_quanta(double rho, double smallr, double unit)
 {
-    return fmax(rho, smallr) * unit;
+    return (rho > smallr ? rho : smallr) * unit;
 }
 
 /* The cloud of a split cell in one dimension: its lower cell is *low, −1..1, relative to the lower

@@ -78,20 +78,42 @@ static bool load_two(struct gathered *g, lidx i, lidx j, struct target t)
     return put8_split(g->split, t, lv->child[j]) || split;
 }
 
+/* Two cells side by side. */
+typedef double pair __attribute__((vector_size(16), may_alias, aligned(8)));
+
+/* One value in all cells of an oct. */
+static inline void put_flat(double *const *ring, int v, struct target t, double x)
+{
+    const pair both = {x, x};
+    double *a = ring[t.a] + v * PS + t.at, *b = ring[t.b] + v * PS + t.at;
+    *(pair *)a = *(pair *)(a + t.w) = both;
+    *(pair *)b = *(pair *)(b + t.w) = both;
+}
+
+/* The gas of an oct that does not exist, interpolated from a cell of the coarser level. */
+static void load_interpolated(struct gathered *g, lidx parent, int cell, struct target t)
+{
+    double out[NVAR_MAX][8];
+    if (!hydro_interp_alike(g->par)) {
+        hydro_interp_oct(g->m, g->l - 1, parent, cell, g->par, out);
+        for (int v = 0; v < g->par->nvar; v++) put8(g->u, v, t, out[v]);
+        return;
+    }
+    hydro_interp_flat(g->m, g->l - 1, parent, cell, g->par, out[0]);
+    for (int v = 0; v < g->par->nvar; v++) {
+        put_flat(g->u, v, t, out[0][v] + 0.0);
+        g->u[t.a][v * PS + t.at] = out[0][v];
+    }
+}
+
 /* An oct that does not exist, in this cell of the coarser level (place_missing): gas interpolated,
  * acceleration of the parent cell. */
 static void load_missing(struct gathered *g, lidx at, struct target t)
 {
     const struct level *up = &g->m->lev[g->l - 1];
-    lidx parent = at / 8;
-    int cell = at % 8;
-    double out[NVAR_MAX][8], f[8];
-    hydro_interp_oct(g->m, g->l - 1, parent, cell, g->par, out);
-    for (int v = 0; v < g->par->nvar; v++) put8(g->u, v, t, out[v]);
-    for (int d = 0; g->m->gravity && d < 3; d++) {
-        for (int b = 0; b < 8; b++) f[b] = up->fld[FLD_FX + d][parent][cell];
-        put8(g->f, d, t, f);
-    }
+    load_interpolated(g, at / 8, at % 8, t);
+    for (int d = 0; g->m->gravity && d < 3; d++)
+        put_flat(g->f, d, t, up->fld[FLD_FX + d][at / 8][at % 8]);
     put8_split(g->split, t, NULL);
 }
 

@@ -174,6 +174,26 @@ PTAH_HD_FN void hydro_interp_momentum(const struct hydro_par *p, const double *a
     }
 }
 
+/* Without slopes, and with momenta as they are, the children of cell c of oct i of level l have its
+ * state u[nvar]: all alike, except that a −0 is one in the first of them only. */
+PTAH_HD bool hydro_interp_alike(const struct hydro_par *p)
+{
+    return p->interpol_type == 0 && p->interpol_var < 2;
+}
+
+PTAH_HD_FN void hydro_interp_flat(const struct mesh *m, int l, lidx i, int c,
+                                  const struct hydro_par *p, double *u)
+{
+    double(*const *fld)[8] = m->lev[l].fld + FLD_U;
+    double r = fld[0][i][c], x = fld[1][i][c], y = fld[2][i][c], z = fld[3][i][c],
+           e = fld[GAS_ENERGY][i][c];
+    u[0] = r, u[1] = x, u[2] = y, u[3] = z;
+    for (int v = GAS_SCALARS; v < p->nvar; v++) u[v] = fld[v][i][c];
+    r = hydro_max(r, p->smallr);
+    double ekin = 0.5 * x * x / r + 0.5 * y * y / r + 0.5 * z * z / r;
+    u[GAS_ENERGY] = p->interpol_var > 0 ? (e - ekin) + ekin : e;
+}
+
 /* Conserved variables of the eight cells that a child oct of cell c of oct i of level l would have.
  */
 PTAH_HD_FN void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c,
