@@ -229,30 +229,37 @@ enum err step_add_steps(struct sim *s, int l, int icount)
  * level, and travel beside its gas. */
 enum err step_send_edges(struct sim *s, int l, int icount)
 {
-    struct level *lv = &s->mesh.lev[l];
+    const struct xplan *p = &s->mesh.lev[l].plan;
     struct sim_edges *e = &s->edges;
     bool begun = false;
     if (s->comm.size > 1) TRY(sim_edges_send(s, l, &begun));
-    if (s->comm.size == 1 || begun) return OK;
+    if (!p->shared || begun) return OK;
     TRY(sim_device_need(s, l, SET_EDGE, PLACE_HOST));
     e->row = hydro_edge_row_bytes(&s->hydro);
-    e->rows = mem_zero(e->row * (size_t)lv->noct + 1, "reflux rows");
-    for (lidx i = 0; i < lv->nown; i++)
-        hydro_edge_export(&s->mesh, l, &s->hydro, i, e->rows + e->row * (size_t)i);
-    ghost_rows_begin(&e->on_way, &s->comm, COMM_BULK_FLUX, &lv->plan, 1, &e->rows, &e->row);
+    ghost_rows_room(&e->on_way, &s->comm, COMM_BULK_FLUX, p, false, e->row);
+    for (int k = 0; k < p->npeer; k++) {
+        char *at = e->on_way.pack.out[k];
+        for (lidx j = p->sfirst[k]; j < p->sfirst[k + 1]; j++, at += e->row)
+            hydro_edge_export(&s->mesh, l, &s->hydro, p->send[j], at);
+    }
+    comm_pack_send(&e->on_way.pack);
     return OK;
 }
 
 enum err step_receive_edges(struct sim *s, int l, int icount)
 {
-    const struct level *lv = &s->mesh.lev[l];
     struct sim_edges *e = &s->edges;
+    const struct xplan *p = e->on_way.plan;
     sim_edges_receive(s);
-    if (!e->rows) return OK;
-    ghost_rows_end(&e->on_way, 1, &e->rows, &e->row);
-    for (lidx i = lv->nown; i < lv->noct; i++)
-        hydro_edge_import(&s->mesh, l, &s->hydro, i, e->rows + e->row * (size_t)i);
-    FREE(e->rows);
+    if (!p) return OK;
+    comm_pack_receive(&e->on_way.pack);
+    for (int k = 0; k < p->npeer; k++) {
+        const char *at = e->on_way.pack.in[k];
+        for (lidx j = p->rfirst[k]; j < p->rfirst[k + 1]; j++, at += e->row)
+            hydro_edge_import(&s->mesh, l, &s->hydro, p->recv[j], at);
+    }
+    comm_pack_free(&e->on_way.pack);
+    e->on_way.plan = NULL;
     sim_device_wrote(s, l, SET_EDGE, PLACE_HOST);
     return OK;
 }

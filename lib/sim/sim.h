@@ -182,9 +182,9 @@ struct sim_check {
     double nap;
 };
 
-/* Registers of fluxes of a level on their way between two phases; rows NULL: none. */
+/* Registers of fluxes of a level on their way between two phases, a row for each oct of the plan;
+ * plan NULL: none. */
 struct sim_edges {
-    void *rows; /* [noct] */
     size_t row; /* bytes */
     struct ghost_rows on_way;
 };
