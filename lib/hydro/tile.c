@@ -198,8 +198,8 @@ static lidx place_across(const struct mesh *m, int l, lidx from, int f)
 
 /* What is across face f of an own oct, by its link. */
 static inline __attribute__((always_inline)) void place_beside(struct places *p,
-                                                              const struct mesh *m, int l,
-                                                              const int x[3], int f)
+                                                               const struct mesh *m, int l,
+                                                               const int x[3], int f)
 {
     static const int step[3] = {1, PLACE_WIDTH, PLACE_WIDTH * PLACE_SIDE};
     lidx *at = place_at(p, x[0], x[1], x[2]), *to = at + (f & 1 ? step[f >> 1] : -step[f >> 1]);
