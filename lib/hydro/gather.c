@@ -93,16 +93,16 @@ static inline void put_flat(double *const *ring, int v, struct target t, double 
 /* The gas of an oct that does not exist, interpolated from a cell of the coarser level. */
 static void load_interpolated(struct gathered *g, lidx parent, int cell, struct target t)
 {
-    double out[NVAR_MAX][8];
+    double out[NVAR_MAX][8], flat[NVAR_MAX];
     if (!hydro_interp_alike(g->par)) {
         hydro_interp_oct(g->m, g->l - 1, parent, cell, g->par, out);
         for (int v = 0; v < g->par->nvar; v++) put8(g->u, v, t, out[v]);
         return;
     }
-    hydro_interp_flat(g->m, g->l - 1, parent, cell, g->par, out[0]);
+    hydro_interp_flat(g->m, g->l - 1, parent, cell, g->par, flat);
     for (int v = 0; v < g->par->nvar; v++) {
-        put_flat(g->u, v, t, out[0][v] + 0.0);
-        g->u[t.a][v * PS + t.at] = out[0][v];
+        put_flat(g->u, v, t, flat[v] + 0.0);
+        g->u[t.a][v * PS + t.at] = flat[v];
     }
 }
 
