@@ -174,6 +174,13 @@ static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool st
     return d;
 }
 
+/* They are called by those that own the place where they are (sink/copies.h). */
+static void sinks_redistribute(struct sim *s)
+{
+    int64_t lost = 0; /* none: they stay where they are */
+    if (sinks_any(s->sinks)) sinks_settle(&s->sinks->table, &s->mesh, &s->comm, s->dom, &lost);
+}
+
 /* d: taken over. Returns the domains of before (owner: caller). */
 static struct domain *domains_change(struct sim *s, struct domain *d, bool timed)
 {
@@ -185,6 +192,7 @@ static struct domain *domains_change(struct sim *s, struct domain *d, bool timed
     if (timed) timer_start("balance: particles");
     if (s->par->run.pic && domain_alike(was, d) > s->mesh.levelmin)
         part_redistribute(&s->parts, &s->mesh, &s->comm, d);
+    sinks_redistribute(s);
     sim_count_octs(s);
     return was;
 }

@@ -9,12 +9,15 @@
 
 /* What a pair must know of the other. */
 struct other {
-    double m, v[3], birth;
+    double m, x[3], v[3], birth;
 };
 
 static struct other other_of(const struct sink *a)
 {
-    return (struct other){.m = a->m, .v = {a->v[0], a->v[1], a->v[2]}, .birth = a->birth};
+    return (struct other){.m = a->m,
+                          .x = {a->x[0], a->x[1], a->x[2]},
+                          .v = {a->v[0], a->v[1], a->v[2]},
+                          .birth = a->birth};
 }
 
 static bool merges(const struct sink_merging *law, const struct other *a, const struct other *b,
@@ -29,8 +32,10 @@ static bool merges(const struct sink_merging *law, const struct other *a, const 
     return 2 * law->G * mass / sqrt(r2) > v2;
 }
 
-/* near of the own sinks, and which of them have a partner. */
-static void look_around(const struct sink_merging *law, struct sinks *s,
+/* near of the own sinks, and which of them have a partner. A sink that has passed a periodic face
+ * is beside another image of its partner than this rank has: any image tells, the first is asked.
+ */
+static void look_around(const struct mesh *m, const struct sink_merging *law, struct sinks *s,
                         const struct sink_copies *c, bool *pair)
 {
     for (int64_t i = 0; i < s->n; i++) {
@@ -40,10 +45,11 @@ static void look_around(const struct sink_merging *law, struct sinks *s,
         for (int64_t k = 0; k < c->here.n && a->m > 0; k++) {
             const struct event *e = &c->here.at[k];
             struct other b;
-            double r2 = 0;
-            if (e->id == a->id) continue;
+            double r[3], r2 = 0;
+            if (e->id == a->id || (k > 0 && e->id == e[-1].id)) continue;
             memcpy(&b, sink_row(c, k), sizeof b);
-            for (int d = 0; d < 3; d++) r2 += (e->x[d] - a->x[d]) * (e->x[d] - a->x[d]);
+            sink_between(m, a->x, b.x, r);
+            for (int d = 0; d < 3; d++) r2 += r[d] * r[d];
             if (r2 < 4 * law->cloud * law->cloud) a->near += b.m;
             pair[i] |= merges(law, &self, &b, r2);
         }
@@ -64,7 +70,7 @@ static enum err find_pairs(const struct sink_place *p, const struct sink_merging
     /* a sink may have left its rank since the coarse step began */
     double reach = 2 * law->cloud + 3 * mesh_dx(p->mesh, p->mesh->levelmin);
     enum err err = sink_call(p, s, alive, fmin(reach, 0.5 * p->mesh->boxlen), sizeof *row, row, &c);
-    if (err == OK) look_around(law, s, &c, pair);
+    if (err == OK) look_around(p->mesh, law, s, &c, pair);
     sink_copies_free(&c);
     FREE(alive);
     FREE(row);

@@ -7,6 +7,8 @@
     sinks.py schemes      threshold accretion and black holes in clusters: mass is conserved, the
                           same digest on 2 ranks; `accretion_scheme='none'` leaves the gas alone
     sinks.py walls        a box with boundaries, which one sink leaves
+    sinks.py passes       a sink passes a periodic face and meets another one behind it, both still
+                          with the ranks that had them: they merge on any number of ranks
     sinks.py wrong        wrong parameters and files: one sentence, status 2
 
 A one-line fault it catches: a sum over a cloud in the order of ranks, a cloud that ends at a
@@ -17,9 +19,11 @@ overlap, a column of sinks that a checkpoint lacks.
 # test: ranks 1 2 3 5 8 tier=long timeout=900 ranks=3
 # test: schemes tier=check timeout=300 ranks=2
 # test: walls tier=check timeout=300 ranks=3
+# test: passes tier=check timeout=120 ranks=3
 # test: wrong tier=quick timeout=60
 import math
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -218,6 +222,18 @@ def walls():
     v.end()
 
 
+def passes():
+    v = ptah.Verdict()
+    sinks = '0.3 -0.497 0.1 0.1  -2 0 0  0 0 0 0 0\n0.5 0.47 0.1 0.1  0 0 0  0 0 0 0 0\n'
+    for n in 1, 2, 3:
+        r = run('on_%d' % n, n, ordering='ksection', sinks=sinks, steps=3, settings=['foutput=3'])
+        merged = re.findall(r'Number of sinks= *(\d+)', r.err)
+        reference = ptah.digest(r.outputs[-1]) if n == 1 else reference
+        v.same('%d ranks: sinks after each step' % n, merged, ['1', '1', '1'])
+        v.same('%d ranks: the same digest' % n, ptah.digest(r.outputs[-1]) == reference, True)
+    v.end()
+
+
 ROW = '%s %s 0 0  0 0 0  0 0 0 %s 0\n'
 
 
@@ -262,5 +278,7 @@ if __name__ == '__main__':
         schemes()
     elif sys.argv[1] == 'walls':
         walls()
+    elif sys.argv[1] == 'passes':
+        passes()
     elif sys.argv[1] == 'wrong':
         wrong()
