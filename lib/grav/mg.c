@@ -215,7 +215,7 @@ static void level_close(struct mg_level *g)
     lidx(*nbr)[6] = g->own_nbr;
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < g->noct; i++)
-        for (int f = 0; f < 6; f++) nbr[i][f] = nbr[i][f] < 0 ? g->noct : nbr[i][f];
+        for (int f = 0; f < 6; f++) nbr[i][f] = mg_link(g, nbr[i][f]);
     g->nbr = (const lidx(*)[6])nbr;
 }
 
@@ -252,10 +252,7 @@ static void level_cubes(struct mg_level *g, const struct mesh *m, const struct m
     for (lidx k = 0; k < g->ncube; k++) {
         struct mg_cube *q = &g->cube[k];
         mesh_cube(m, g->level, q->nb[13], q->nb);
-        for (int j = 0; j < 27; j++) {
-            lidx n = compact_of(g, q->nb[j]);
-            q->nb[j] = n < 0 ? g->noct : n;
-        }
+        for (int j = 0; j < 27; j++) q->nb[j] = mg_link(g, compact_of(g, q->nb[j]));
     }
 }
 

@@ -61,6 +61,12 @@ struct mg {
     struct sum *norm;       /* to be added over the ranks by the next reduction; NULL: none */
 };
 
+/* Where link i of a level leads: nothing is the row of zeros. */
+static inline lidx mg_link(const struct mg_level *g, lidx i)
+{
+    return i < 0 ? g->noct : i;
+}
+
 /* The coarsest level that the hierarchy of level l may have. */
 static inline int mg_least(const struct mesh *m, int l)
 {

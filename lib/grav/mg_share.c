@@ -242,7 +242,7 @@ void mg_share_link(struct mg *g)
         lev->cube[lev->ncube].oct = i;
         lidx *nb = lev->cube[lev->ncube++].nb;
         mesh_cube(&s->mesh, lev->level, i, nb);
-        for (int q = 0; q < 27; q++) nb[q] = nb[q] < 0 ? lev->noct : nb[q];
+        for (int q = 0; q < 27; q++) nb[q] = mg_link(lev, nb[q]);
     }
     FREE(read);
 }

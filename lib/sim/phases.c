@@ -230,36 +230,37 @@ enum err step_add_steps(struct sim *s, int l, int icount)
 enum err step_send_edges(struct sim *s, int l, int icount)
 {
     const struct xplan *p = &s->mesh.lev[l].plan;
-    struct sim_edges *e = &s->edges;
+    struct ghost_rows *e = &s->edges;
+    size_t row = hydro_edge_row_bytes(&s->hydro);
     bool begun = false;
     if (s->comm.size > 1) TRY(sim_edges_send(s, l, &begun));
     if (!p->shared || begun) return OK;
     TRY(sim_device_need(s, l, SET_EDGE, PLACE_HOST));
-    e->row = hydro_edge_row_bytes(&s->hydro);
-    ghost_rows_room(&e->on_way, &s->comm, COMM_BULK_FLUX, p, false, e->row);
+    ghost_rows_room(e, &s->comm, COMM_BULK_FLUX, p, false, row);
     for (int k = 0; k < p->npeer; k++) {
-        char *at = e->on_way.pack.out[k];
-        for (lidx j = p->sfirst[k]; j < p->sfirst[k + 1]; j++, at += e->row)
+        char *at = e->pack.out[k];
+        for (lidx j = p->sfirst[k]; j < p->sfirst[k + 1]; j++, at += row)
             hydro_edge_export(&s->mesh, l, &s->hydro, p->send[j], at);
     }
-    comm_pack_send(&e->on_way.pack);
+    comm_pack_send(&e->pack);
     return OK;
 }
 
 enum err step_receive_edges(struct sim *s, int l, int icount)
 {
-    struct sim_edges *e = &s->edges;
-    const struct xplan *p = e->on_way.plan;
+    struct ghost_rows *e = &s->edges;
+    const struct xplan *p = e->plan;
+    size_t row = hydro_edge_row_bytes(&s->hydro);
     sim_edges_receive(s);
     if (!p) return OK;
-    comm_pack_receive(&e->on_way.pack);
+    comm_pack_receive(&e->pack);
     for (int k = 0; k < p->npeer; k++) {
-        const char *at = e->on_way.pack.in[k];
-        for (lidx j = p->rfirst[k]; j < p->rfirst[k + 1]; j++, at += e->row)
+        const char *at = e->pack.in[k];
+        for (lidx j = p->rfirst[k]; j < p->rfirst[k + 1]; j++, at += row)
             hydro_edge_import(&s->mesh, l, &s->hydro, p->recv[j], at);
     }
-    comm_pack_free(&e->on_way.pack);
-    e->on_way.plan = NULL;
+    comm_pack_free(&e->pack);
+    e->plan = NULL;
     sim_device_wrote(s, l, SET_EDGE, PLACE_HOST);
     return OK;
 }

@@ -182,13 +182,6 @@ struct sim_check {
     double nap;
 };
 
-/* Registers of fluxes of a level on their way between two phases, a row for each oct of the plan;
- * plan NULL: none. */
-struct sim_edges {
-    size_t row; /* bytes */
-    struct ghost_rows on_way;
-};
-
 /* What runs on a device (device.c). */
 enum { SIM_SIDES = 3 }; /* as many as there is work for */
 struct sim_device {
@@ -262,8 +255,8 @@ struct sim {
     bool on_ghosts; /* the phase works on ghosts, too (sim/phase.h) */
     struct sim_end end;
     struct ghost_fill gas_fill; /* on its way between two phases */
-    struct sim_edges edges;
-    struct sim_flags *flags; /* flags that are being made between two phases, or NULL (flag.c) */
+    struct ghost_rows edges;    /* registers of fluxes between two phases; plan NULL: none */
+    struct sim_flags *flags;    /* flags that are being made between two phases, or NULL (flag.c) */
 };
 
 /* Builds the initial state from parameters and initial conditions. (collective) */

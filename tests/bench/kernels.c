@@ -308,6 +308,7 @@ int main(int argc, char **argv)
     mem_free(b->gas);
     mem_free(b->table);
     part_fini(&b->p);
+    FREE(b->mg.lev[LEVEL].u);
     mg_free(&b->mg);
     domain_free(b->d);
     mesh_fini(&b->m);
