@@ -174,14 +174,15 @@ static void octs_prim(struct sweep *s, int z)
 /* ---- tracing ---- */
 
 /* The cells with a face of an own cell: those of this row of octs and one more at each end, the
- * upper row of the octs below, the lower row of those above, and likewise in z. */
+ * upper row of the octs below, the lower row of those above, and likewise in z. A second one more
+ * at the lower end, mostly for nothing: there vectors are aligned. */
 static void strip_trace(struct sweep *s, int y, int k)
 {
     int z = k >> 1;
     struct span own = span_of(own_octs(s, y, z)), row[2];
     uint32_t next = own_octs(s, y, k & 1 ? z + 1 : z - 1);
     struct run run[2];
-    own.a--, own.b++;
+    own.a -= 2, own.b++;
     row[0] = span_join(own, span_of(own_octs(s, y - 1, z) | next));
     row[1] = span_join(own, span_of(own_octs(s, y + 1, z) | next));
     int n = pair_runs(s, y, row[0], row[1], run);
@@ -583,8 +584,11 @@ struct hydro_gas hydro_gas_of(const struct hydro_par *par)
     return g;
 }
 
+/* Vectors are stored where they are aligned, those from cell -2 on or, of fluxes and sums, which
+ * come last in both lists, from cell 0: one across two lines of the cache costs two stores. */
 static void scratch_new(struct sweep *s)
 {
+    enum { STATE_PLANES = 10, STATE_STRIPS = 6, SHIFT = 6 };
     size_t plane = (size_t)(s->nvar + 3) * PS;
     double **const planes[] = {&s->q[0],    &s->q[1],    &s->q[2],    &s->q[3],  &s->in.u[0],
                                &s->in.u[1], &s->in.u[2], &s->in.u[3], &s->mz[0], &s->mz[1],
@@ -595,8 +599,9 @@ static void scratch_new(struct sweep *s)
     enum { BESIDE = PS / STRIP, SETS = PLANES + (STRIPS + BESIDE - 1) / BESIDE };
     size_t words = SETS * plane + (4 * 3 + 4 * 3 + 2 + 1 + 1) * PS;
     double *d = s->block = mem_zero(words * sizeof *d, "hydro tile scratch");
-    for (int i = 0; i < PLANES; i++, d += plane) *planes[i] = d;
-    for (int i = 0; i < STRIPS; i++) *strips[i] = d + i / BESIDE * plane + i % BESIDE * STRIP;
+    for (int i = 0; i < PLANES; i++, d += plane) *planes[i] = d + (i < STATE_PLANES ? 0 : SHIFT);
+    for (int i = 0; i < STRIPS; i++)
+        *strips[i] = d + i / BESIDE * plane + i % BESIDE * STRIP + (i < STATE_STRIPS ? 0 : SHIFT);
     d += (SETS - PLANES) * plane;
     for (int i = 0; i < 4; i++, d += 3 * PS) s->v_old[i] = d;
     for (int i = 0; i < 4; i++, d += 3 * PS) s->in.f[i] = d;

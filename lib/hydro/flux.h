@@ -10,7 +10,7 @@
 #include "hydro/gather.h"
 #include "hydro/hydro_kern.h"
 
-enum { STRIP = 2 * (2 * TILE_WIDTH + ROW_GAP) + 8 }; /* two rows, and a vector beyond */
+enum { STRIP = 2 * (2 * TILE_WIDTH + ROW_GAP) + 16 }; /* two rows, a vector beyond, a shift */
 
 /* Scratch of one thread. From variable to variable are PLANE_STRIDE doubles, also in strips, the
  * values of two rows: several of them lie side by side. */
