@@ -13,6 +13,8 @@
  * the one on the coarsest grid line is taken: cut planes that do not cut through octs need thinner
  * ghost layers.
  *
+ * Where the boxes begin in a periodic box is chosen before (dom/origin.c).
+ *
  * Costs are rounded to integers first. Their sums are exact, so the cut planes do not depend on
  * which rank holds which sample.
  *
@@ -76,7 +78,8 @@ struct domain *domain_balance(const struct domain *d, enum domain_kind kind, con
     whole_costs(&s);
     bool even = load->copy, stay = false;
     struct domain *out = NULL;
-    if (even && kind == d->kind) {
+    bool elsewhere = kind == DOMAIN_KSECTION && origin_choose(d, &s);
+    if (even && kind == d->kind && !elsewhere) {
         *spread = even_spread(d, &s);
         stay = *spread <= load->enough;
     }
@@ -97,6 +100,7 @@ struct domain *cut_domain(const struct domain *d, enum domain_kind kind, struct 
     struct domain *out = domain_alloc(kind, d->ndim, d->nrank, d->levelmax, d->bounded);
     memset(s->node, 0, sizeof *s->node * (size_t)s->n);
     if (kind == DOMAIN_KSECTION) {
+        memcpy(out->ksec.origin, s->origin, sizeof s->origin);
         balance_ksection(out, s);
     } else {
         balance_hilbert(out, s);
@@ -175,7 +179,7 @@ static void ksection_level(struct domain *d, struct cut *s)
     for (int64_t i = 0; i < s->n; i++) {
         int64_t x[3];
         domain_corner(d, level[i], s->load->key[i], x);
-        s->x[i] = x[axis] + domain_width(d, level[i]) / 2;
+        s->x[i] = ksection_at(d, axis, x[axis] + domain_width(d, level[i]) / 2);
     }
     s->nchild = s->tree->factor[s->level];
     s->plane = mem_new(sizeof *s->plane * (size_t)(s->nnode * (s->nchild - 1)), "balance nodes");

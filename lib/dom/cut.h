@@ -24,6 +24,7 @@ struct cut {
     const struct tree *tree;
     const int *axis; /* [tree levels], and this level */
     int level;
+    int64_t origin[3];           /* of the domains that are made; k-section only */
     double tolerance;            /* of the cost of the smallest child */
     int64_t (*side)[2];          /* [nnode] along the axis */
     int64_t (*box)[3][2];        /* [nnode] k-section only */
@@ -49,3 +50,7 @@ struct domain *cut_domain(const struct domain *d, enum domain_kind kind, struct 
 struct domain *even_out(struct domain *d, struct cut *s, double *spread);
 /* Max/min of what ranks hold (collective). */
 double even_spread(const struct domain *d, struct cut *s);
+
+/* origin.c: chooses s->origin, that of d or a better one, which needs other cut planes than those
+ * of d; returns whether it is another (collective). */
+bool origin_choose(const struct domain *d, struct cut *s);

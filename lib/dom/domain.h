@@ -77,6 +77,10 @@ struct domain_load {
     const okey *key;
     const double *cost, *copy, *part; /* [n] */
     int base;
+    /* [levels] what a unit of cost works in a coarse step, 0 below base: then the boxes of a
+     * k-section may begin anywhere in a periodic box, so that ranks have as much of each level as
+     * of all. NULL: they begin at 0, as cuRAMSES stores them */
+    const double *work;
     const double *ghosts; /* what this rank's ghosts take under the domains of now; NULL: unknown */
     double enough;        /* max/min over ranks with which the search may end */
 };

@@ -12,6 +12,8 @@ typedef unsigned __int128 hkey; /* Hilbert key, levelmax+1 bits per dimension of
 struct ksection {
     struct tree tree;
     int axis[TREE_LEVELS];
+    /* where the tree's coordinates begin along each axis: 0 but along periodic ones (origin.c) */
+    int64_t origin[3];
     /* of the groups of a tree level that have small[l] ranks or one more: the quotient and the
      * remainder by the level's factor */
     int small[TREE_LEVELS], each[TREE_LEVELS][2], more[TREE_LEVELS][2];
@@ -50,6 +52,12 @@ static inline int64_t domain_width(const struct domain *d, int level)
     return (int64_t)1 << (d->levelmax + 2 - level);
 }
 
+/* A point in the coordinates of the k-section tree: 1..extent. */
+static inline int64_t ksection_at(const struct domain *d, int axis, int64_t x)
+{
+    return ((x - d->ksec.origin[axis] - 1) & (d->extent - 1)) + 1;
+}
+
 /* no cut planes yet */
 struct domain *domain_alloc(enum domain_kind kind, int ndim, int nrank, int levelmax,
                             const bool bounded[6]);
@@ -57,7 +65,7 @@ struct domain *domain_alloc(enum domain_kind kind, int ndim, int nrank, int leve
 void ksection_plan(struct domain *d);    /* tree, axes, room for cut planes */
 void ksection_uniform(struct domain *d); /* cut planes of equal volumes */
 void ksection_fini(struct domain *d);
-/* The box (lo,hi] of a rank. */
+/* The box (lo,hi] of a rank, in the tree's coordinates. */
 void ksection_box(const struct domain *d, int rank, int64_t box[3][2]);
 int ksection_rank(const struct domain *d, int level, okey key);
 /* the rank of an oct that no cut plane cuts, else -1 */
@@ -83,14 +91,17 @@ void rank_list_add(struct rank_list *s, int rank);
 void ksection_ball(const struct domain_ball *b);
 void hilbert_ball(const struct domain_ball *b);
 
-/* Does the box, widened by the margin, meet the ball? */
-static inline bool domain_ball_meets(const struct domain_ball *b, const int64_t side[3][2])
+/* How far the ball's centre is from low..high, widened by the margin; 0: it is inside. */
+static inline double domain_ball_off(const struct domain_ball *b, int axis, int64_t low,
+                                     int64_t high)
 {
-    double d2 = 0;
-    for (int a = 0; a < 3; a++) {
-        double low = (double)side[a][0] - b->margin - b->x[a],
-               high = b->x[a] - (double)side[a][1] - b->margin, d = low > high ? low : high;
-        if (d > 0) d2 += d * d;
-    }
-    return d2 <= b->radius * b->radius;
+    double below = (double)low - b->margin - b->x[axis],
+           above = b->x[axis] - (double)high - b->margin, off = below > above ? below : above;
+    return off > 0 ? off : 0;
+}
+
+/* Does a box that is off[] away from the centre meet the ball? */
+static inline bool domain_ball_meets(const struct domain_ball *b, const double off[3])
+{
+    return off[0] * off[0] + off[1] * off[1] + off[2] * off[2] <= b->radius * b->radius;
 }

@@ -119,10 +119,11 @@ struct cube {
 static void ball_descend(const struct domain_ball *b, const struct cube *c)
 {
     const struct domain *d = b->d;
-    int64_t width = d->extent >> c->depth, half = width / 2, side[3][2];
+    int64_t width = d->extent >> c->depth, half = width / 2;
     int shift = 3 * (d->levelmax - c->depth); /* of a key of the next finer cubes */
-    for (int a = 0; a < 3; a++) side[a][0] = c->low[a], side[a][1] = c->low[a] + width;
-    if (!domain_ball_meets(b, (const int64_t(*)[2])side)) return;
+    double off[3];
+    for (int a = 0; a < 3; a++) off[a] = domain_ball_off(b, a, c->low[a], c->low[a] + width);
+    if (!domain_ball_meets(b, off)) return;
     if (c->first == c->last) {
         rank_list_add(b->ranks, c->first);
         return;

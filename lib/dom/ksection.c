@@ -4,11 +4,13 @@
  * into the boxes of its children, along axis[l], the longest side of what equal cuts of a cube have
  * left (ties: the lowest axis). Each cut plane parts the ranks below some rank r from those from r
  * on, and each r > 0 is parted from r - 1 once: so cut[r] is the whole tree, 8 bytes a rank. A
- * point on a cut plane belongs to the lower side, hence all intervals are (lo,hi].
+ * point on a cut plane belongs to the lower side, hence all intervals are (lo,hi]. Coordinates
+ * begin at an origin, which along a periodic axis may be anywhere.
  *
  * The ranks that need an oct as a ghost are found axis by axis: a box meets the cube of 27 octs if
  * it does so on each axis, and holds the centre of a coarser oct that the oct touches if it holds
  * one of two coordinates on each axis. So one descent carries three bits. */
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -139,8 +141,16 @@ int ksection_rank(const struct domain *d, int level, okey key)
     int64_t x[3], half = domain_width(d, level) >> 1;
     struct group g = {0, d->nrank};
     domain_corner(d, level, key, x);
-    for (int l = 0; g.n > 1; l++) g = child_group(k, l, g, child_at(k, l, g, x[k->axis[l]] + half));
+    for (int a = 0; a < 3; a++) x[a] = ksection_at(d, a, x[a] + half);
+    for (int l = 0; g.n > 1; l++) g = child_group(k, l, g, child_at(k, l, g, x[k->axis[l]]));
     return g.first;
+}
+
+/* Lower corner of an oct in the tree's coordinates, 0..extent-1; its upper end may be beyond the
+ * extent: then no child has it whole. */
+static void tree_corner(const struct domain *d, const int64_t x[3], int64_t at[3])
+{
+    for (int a = 0; a < 3; a++) at[a] = (x[a] - d->ksec.origin[a]) & (d->extent - 1);
 }
 
 /* From the root down as long as (low,high] is within one child, along the axes that are cut. */
@@ -166,6 +176,7 @@ int ksection_whole(const struct domain *d, int level, okey key)
 {
     int64_t x[3], end[3], w = domain_width(d, level);
     domain_corner(d, level, key, x);
+    tree_corner(d, x, x);
     for (int a = 0; a < 3; a++) end[a] = x[a] + w;
     struct node n = node_around(d, x, end);
     return node_is_leaf(&n) ? n.group.first : -1;
@@ -229,7 +240,7 @@ void domain_tree(const struct domain *d, struct domain_tree *t)
 {
     const struct ksection *k = &d->ksec;
     size_t nlev = (size_t)k->tree.nlev, nrank = (size_t)d->nrank;
-    BUG_ON(d->kind != DOMAIN_KSECTION);
+    BUG_ON(d->kind != DOMAIN_KSECTION || k->origin[0] || k->origin[1] || k->origin[2]);
     *t = (struct domain_tree){.nlev = k->tree.nlev, .kmax = 1, .nnode = tree_nodes(d)};
     t->factor = mem_zero(sizeof *t->factor * nlev + 1, "domain tree");
     t->axis = mem_zero(sizeof *t->axis * nlev + 1, "domain tree");
@@ -259,9 +270,21 @@ void domain_tree_free(struct domain_tree *t)
 
 /* ---- who is near ---- */
 
+/* As domain_ball_off of a side, which may pass the end of the box. */
+static double side_off(const struct domain_ball *b, int axis, const int64_t side[2])
+{
+    int64_t end = b->d->extent, low = side[0] + b->d->ksec.origin[axis],
+            high = side[1] + b->d->ksec.origin[axis];
+    if (low >= end) low -= end, high -= end;
+    if (high <= end) return domain_ball_off(b, axis, low, high);
+    return fmin(domain_ball_off(b, axis, low, end), domain_ball_off(b, axis, 0, high - end));
+}
+
 static void ball_descend(const struct domain_ball *b, const struct node *n)
 {
-    if (!domain_ball_meets(b, n->side)) return;
+    double off[3];
+    for (int a = 0; a < 3; a++) off[a] = side_off(b, a, n->side[a]);
+    if (!domain_ball_meets(b, off)) return;
     if (node_is_leaf(n)) {
         rank_list_add(b->ranks, n->group.first);
         return;
@@ -303,11 +326,12 @@ static void near_descend(struct near *s, struct node *n, int alive); /* n comes 
 
 int ksection_near(const struct domain *d, int me, int level, okey key, int *rank)
 {
-    int64_t x[3], low[3], high[3], w = domain_width(d, level);
+    int64_t x[3], at[3], low[3], high[3], w = domain_width(d, level);
     domain_corner(d, level, key, x);
+    tree_corner(d, x, at);
     for (int a = 0; a < 3; a++) { /* the closed cube: no centre is beyond it */
-        low[a] = x[a] - w - 1;
-        high[a] = x[a] + 2 * w;
+        low[a] = at[a] - w - 1;
+        high[a] = at[a] + 2 * w;
     }
     struct node n = level > 1 ? node_around(d, low, high) : root_of(d);
     if (node_is_leaf(&n) && n.group.first == me) return 0;
@@ -318,27 +342,28 @@ int ksection_near(const struct domain *d, int me, int level, okey key, int *rank
     return s.n;
 }
 
+/* What is beside an oct is found in the box's coordinates, where octs are. */
 static void span_set(struct span *s, const struct domain *d, int axis, int level, int64_t x)
 {
-    int64_t n = d->extent, w = domain_width(d, level), first = x - w + 1, last = x + 2 * w - 1;
-    int64_t parent = x & ~(2 * w - 1), beside = x == parent ? -w : 3 * w;
+    int64_t n = d->extent, w = domain_width(d, level), parent = x & ~(2 * w - 1),
+            beside = parent + (x == parent ? -w : 3 * w), at = (x - d->ksec.origin[axis]) & (n - 1),
+            first = at - w + 1, last = at + 2 * w - 1;
     bool wrap = d->periodic[axis];
     s->npiece = 1;
     s->first[0] = first < 1 ? 1 : first;
-    s->last[0] = last > n - 1 ? n - 1 : last;
+    s->last[0] = last > n ? n : last;
     if (wrap && last - first >= n - 1) {
         s->first[0] = 1;
-        s->last[0] = n - 1;
-    } else if (wrap && (first < 0 || last > n)) {
+        s->last[0] = n;
+    } else if (wrap && (first < 1 || last > n)) {
         s->npiece = 2;
-        s->first[1] = first < 0 ? first + n : 1;
-        s->last[1] = first < 0 ? n - 1 : last - n;
+        s->first[1] = first < 1 ? first + n : 1;
+        s->last[1] = first < 1 ? n : last - n;
     }
-    s->point[0] = parent + w;
+    s->point[0] = ksection_at(d, axis, parent + w);
     s->npoint = 1;
-    beside += parent;
-    if (wrap || (beside > 0 && beside < n)) s->point[s->npoint++] = beside & (n - 1);
-    s->above = (x & ~(4 * w - 1)) + 2 * w;
+    if (wrap || (beside > 0 && beside < n)) s->point[s->npoint++] = ksection_at(d, axis, beside);
+    s->above = ksection_at(d, axis, (x & ~(4 * w - 1)) + 2 * w);
 }
 
 /* Which of `alive` hold for the interval (lo,hi]. */

@@ -150,6 +150,18 @@ static void load_free(struct load *load)
     FREE(load->part);
 }
 
+/* By level, work of a coarse step for what costs 1: sub-steps, unless costs count these. */
+static void work_of_costs(const struct sim *s, double work[LEVEL_MAX + 2])
+{
+    const struct param_run *run = &s->par->run;
+    bool counted = !run->memory_balance && run->cost_weighting;
+    double repeat = 1;
+    for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++) {
+        work[l] = counted ? 1 : repeat;
+        repeat *= s->time.nsubcycle[l];
+    }
+}
+
 /* New domains, or NULL: those there are will do. Fields stay where they are. stay: the run goes on
  * in them, so that ghosts count, which take longer to find than all else. */
 static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool stay, bool timed)
@@ -159,6 +171,9 @@ static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool st
     struct load w = load_make(s);
     struct domain_load load = {
         .n = w.n, .level = w.level, .key = w.key, .cost = w.cost, .base = s->mesh.levelmin};
+    double work[LEVEL_MAX + 2] = {0};
+    work_of_costs(s, work);
+    if (stay) load.work = work;
     /* ghosts take memory and no time */
     if (stay && s->par->run.memory_balance && !(s->par->run.time_balance_alpha > 0)) {
         load.copy = w.copy;

@@ -1,8 +1,9 @@
 /* dom/domain: laws of the two decompositions. Runs on any number of ranks: the decomposed rank
  * numbers are independent of the ranks that hold the samples. Catches, among others: a point
  * of a cut plane given to the upper side, a ghost forgotten across the periodic border or where a
- * plane halves an oct, cut planes that depend on who held the costs, and balance that forgets
- * ghosts, or the particles of octs that another rank has than their ancestors. */
+ * plane halves an oct, boxes that pass the end of the box wrongly, cut planes that depend on who
+ * held the costs, and balance that forgets ghosts, or the particles of octs that another rank has
+ * than their ancestors. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -180,6 +181,35 @@ static void test_near(const struct domain *d, const char *what)
     FREE(owner);
 }
 
+/* An oct that is whole is one rank's to its finest cells; where planes do not cut half of the
+ * cells, few others are. */
+static void test_whole(const struct domain *d, const char *what)
+{
+    int top = d->levelmax, wrong = 0, missed = 0, total = 0;
+    for (int l = 1; l <= top; l++)
+        for (okey k = 0; k < (okey)1 << 3 * (l - 1); k++) {
+            int whole = domain_whole(d, l, k), shift = 3 * (top + 1 - l);
+            int first = domain_rank(d, top + 1, k << shift);
+            bool one = true;
+            for (okey c = k << shift; c < (k + 1) << shift; c++)
+                one &= domain_rank(d, top + 1, c) == first;
+            wrong += whole >= 0 && (!one || whole != first);
+            missed += one && whole < 0;
+            total++;
+        }
+    CHECK(wrong == 0, "%s: %d octs are not whole", what, wrong);
+    CHECK(missed <= total / 5 || d->nrank > 8, "%s: %d of %d whole octs are not found", what,
+          missed, total);
+}
+
+/* Coordinates of the k-section begin elsewhere, along axes that are periodic. */
+static void move_origin(struct domain *d, uint64_t seed)
+{
+    for (int a = 0; a < 3; a++)
+        if (d->periodic[a])
+            d->ksec.origin[a] = (int64_t)(mix(seed + (uint64_t)a) % (uint64_t)d->extent);
+}
+
 static void test_near_all(int nrank)
 {
     const bool *boundaries[3] = {periodic_box, open_box, bounded_y};
@@ -192,6 +222,12 @@ static void test_near_all(int nrank)
             struct domain *e = balance(d, (enum domain_kind)kind, &s);
             test_near(d, what);
             test_near(e, what);
+            test_whole(e, what);
+            for (uint64_t seed = 0; seed < 3 && kind == DOMAIN_KSECTION; seed++) {
+                move_origin(e, 100 * seed + (uint64_t)nrank);
+                test_near(e, what);
+                test_whole(e, what);
+            }
             domain_free(d);
             domain_free(e);
             samples_free(&s);
@@ -463,6 +499,68 @@ static void test_ghosts_known(enum domain_kind kind, const struct domain_load *l
     domain_free(d);
 }
 
+/* The work of levels on their fullest ranks, over the mean. */
+static double work_lost(const struct domain *d, const struct domain_load *s)
+{
+    double work[LEVEL_MAX + 2][MOST] = {{0}}, most = 0, all = 0;
+    for (int64_t i = 0; i < s->n; i++)
+        work[s->level[i]][domain_rank(d, s->level[i], s->key[i])] += s->cost[i] *
+                                                                     s->work[s->level[i]];
+    comm_add_f64(&comm, work[0], (LEVEL_MAX + 2) * MOST);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) {
+        double top = 0;
+        for (int r = 0; r < d->nrank; r++) {
+            all += work[l][r];
+            top = fmax(top, work[l][r]);
+        }
+        most += top * d->nrank;
+    }
+    return most / all - 1;
+}
+
+/* Boxes may begin where ranks have as much of each level; not along axes with boundaries, and not
+ * where there is nothing to be had. */
+static void test_origin(int nrank, const struct domain_load *load)
+{
+    const double work[LEVEL_MAX + 2] = {[EVEN_BASE] = 1, [EVEN_BASE + 1] = 2, [EVEN_BASE + 2] = 4};
+    const int top = EVEN_BASE + 2;
+    struct domain_load free = *load, fixed = *load;
+    double spread = 0;
+    free.work = fixed.work = work;
+    struct domain *d = domain_new(DOMAIN_KSECTION, nrank, top, periodic_box),
+                  *b = domain_new(DOMAIN_KSECTION, nrank, top, bounded_y),
+                  *with = domain_balance(d, DOMAIN_KSECTION, &comm, &free, &spread);
+    fixed.work = NULL;
+    struct domain *without = domain_balance(d, DOMAIN_KSECTION, &comm, &fixed, &spread);
+    fixed.work = work;
+    double lost = work_lost(with, &fixed), before = work_lost(without, &fixed);
+    CHECK(lost < 0.8 * before - 0.02, "%d ranks: levels lose %g, without an origin %g", nrank, lost,
+          before);
+    CHECK(even_held(with, load) <= 1.05, "%d ranks: %g", nrank, even_held(with, load));
+    free.enough = 1.05;
+    CHECK(!domain_balance(with, DOMAIN_KSECTION, &comm, &free, &spread),
+          "%d ranks: a good place did not stay", nrank);
+    struct domain *e = domain_balance(b, DOMAIN_KSECTION, &comm, &free, &spread);
+    CHECK(!e || e->ksec.origin[1] == 0, "%d ranks: moved along an axis with boundaries", nrank);
+    domain_free(e);
+    /* the base level alone: every place is as good */
+    free.n = 0;
+    for (int64_t i = 0; i < load->n; i++) {
+        if (load->level[i] > EVEN_BASE) continue;
+        ((int *)free.level)[free.n] = EVEN_BASE;
+        ((okey *)free.key)[free.n] = load->key[i];
+        ((double *)free.cost)[free.n] = ((double *)free.copy)[free.n] = EVEN_OCT;
+        ((double *)free.part)[free.n++] = 0;
+    }
+    e = domain_balance(d, DOMAIN_KSECTION, &comm, &free, &spread);
+    CHECK(!e, "%d ranks: a uniform mesh moved", nrank);
+    domain_free(e);
+    domain_free(with);
+    domain_free(without);
+    domain_free(b);
+    domain_free(d);
+}
+
 /* A uniform grid: the cut planes must come to lie between planes of octs, where the coarse grid has
  * its lines. */
 static void test_planes_on_grid(void)
@@ -571,9 +669,17 @@ static void ball_brute(const struct domain *d, const double x[3], double radius,
 {
     int64_t box[3][2], n = d->extent;
     memset(meets, 0, MOST);
-    for (int r = 0; r < d->nrank && d->kind == DOMAIN_KSECTION; r++) {
-        ksection_box(d, r, box);
-        meets[r] = box_meets(d, box, x, radius, margin);
+    for (int i = 0; i < 8 * d->nrank && d->kind == DOMAIN_KSECTION;
+         i++) { /* both parts of a side */
+        bool is = true;
+        ksection_box(d, i / 8, box);
+        for (int a = 0; a < 3; a++) {
+            for (int k = 0; k < 2; k++) box[a][k] += d->ksec.origin[a] - (i >> a & 1) * n;
+            if (box[a][0] < 0) box[a][0] = 0;
+            if (box[a][1] > n) box[a][1] = n;
+            is &= box[a][0] < box[a][1];
+        }
+        meets[i / 8] |= is && box_meets(d, box, x, radius, margin);
     }
     for (int64_t i = 0; i < n * n * n && d->kind == DOMAIN_HILBERT; i++) {
         int64_t q[3] = {i % n, i / n % n, i / n / n};
@@ -585,11 +691,12 @@ static void ball_brute(const struct domain *d, const double x[3], double radius,
     }
 }
 
-static void test_ball(enum domain_kind kind, int nrank)
+static void test_ball(enum domain_kind kind, int nrank, bool moved)
 {
     struct samples s = samples_new(5000, 3, comm.size, comm.rank);
     struct domain *u = domain_new(kind, nrank, 3, periodic_box), *d = balance(u, kind, &s);
     struct rank_list near = {0};
+    if (moved) move_origin(d, 5);
     int wrong = 0;
     for (uint64_t i = 0; i < 60; i++) {
         bool meets[MOST];
@@ -666,10 +773,16 @@ int main(int argc, char **argv)
         for (int kind = 0; kind < 2; kind++) test_even((enum domain_kind)kind, even[i], &load);
     for (int kind = 0; kind < 2; kind++) test_ghosts_known((enum domain_kind)kind, &load);
     even_free(&load);
+    for (int n = 2; n <= 8; n *= 2) {
+        load = even_load();
+        test_origin(n, &load);
+        even_free(&load);
+    }
     const int trees[] = {1, 2, 11, 12, 13, 22, 49, 77};
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
         test_stored_tree(trees[i]);
-        for (int kind = 0; kind < 2; kind++) test_ball((enum domain_kind)kind, trees[i]);
+        for (int kind = 0; kind < 2; kind++) test_ball((enum domain_kind)kind, trees[i], false);
+        test_ball(DOMAIN_KSECTION, trees[i], true);
     }
     if (comm.size == 1) test_many(999983);
     double bad = failed;

@@ -1,0 +1,175 @@
+/* dom/origin: where the boxes of a k-section begin in a periodic box.
+ *
+ * Cut planes make equal what ranks have of all levels together. But levels are worked on one after
+ * the other, and each waits for the rank that has most of it. Along a periodic axis the first box
+ * may begin anywhere, which costs nothing: its end is a face between ranks wherever it is. So for
+ * each axis that is cut, all places on the faces of coarse octs are tried: slabs of equal cost from
+ * there on, the work of each level in its fullest slab, and the ghosts beside the planes. Below
+ * another level of the tree slabs are not the same everywhere; that is left out.
+ *
+ * A new place moves most octs to other ranks. It is taken if it saves GAIN of the work. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "dom/cut.h"
+
+enum { PLACES_LOG = 6 };
+static const double GAIN = 0.03;
+static const double GHOST = 0.3; /* work of a ghost, of that of an oct */
+
+/* One axis, in places: faces between octs of a level, equal on all ranks. */
+struct profile {
+    int places, slabs, nlev;
+    double *upto;   /* [nlev + 1][2 places + 1] work before a place, twice around; last: cost */
+    double *layers; /* [places] work of the octs beside a plane there, on both sides */
+    double total;
+};
+
+/* Children along the axis, all tree levels together. */
+static int slabs_of(const struct domain *d, int axis)
+{
+    int slabs = 1;
+    for (int l = 0; l < d->ksec.tree.nlev; l++)
+        if (d->ksec.axis[l] == axis) slabs *= d->ksec.tree.factor[l];
+    return slabs < d->nrank ? slabs : d->nrank;
+}
+
+/* Where equal slabs from place o on end: slab j at end[j], j = 0..slabs. */
+static void slabs_cut(const struct profile *p, int o, double *end)
+{
+    const double *cost = p->upto + (size_t)p->nlev * (size_t)(2 * p->places + 1);
+    double all = cost[p->places];
+    int b = o;
+    end[0] = o;
+    for (int j = 1; j < p->slabs; j++) {
+        double want = cost[o] + all * j / p->slabs;
+        while (b < o + p->places - 1 && cost[b + 1] < want) b++;
+        double within = cost[b + 1] - cost[b], part = within > 0 ? (want - cost[b]) / within : 0;
+        end[j] = b + fmin(fmax(part, 0), 1);
+    }
+    end[p->slabs] = o + p->places;
+}
+
+static double upto_at(const double *upto, double x)
+{
+    int b = (int)x;
+    double part = x - b;
+    return part > 0 ? upto[b] + part * (upto[b + 1] - upto[b]) : upto[b];
+}
+
+/* What slabs that begin at place o lose, as a part of all work. */
+static double loss_at(const struct profile *p, int o, double *end)
+{
+    double work = 0;
+    slabs_cut(p, o, end);
+    for (int l = 0; l < p->nlev; l++) {
+        const double *upto = p->upto + (size_t)l * (size_t)(2 * p->places + 1);
+        double most = 0;
+        for (int j = 0; j < p->slabs; j++)
+            most = fmax(most, upto_at(upto, end[j + 1]) - upto_at(upto, end[j]));
+        work += p->slabs * most;
+    }
+    for (int j = 0; j < p->slabs; j++) work += GHOST * p->layers[(int)rint(end[j]) % p->places];
+    return work / p->total - 1;
+}
+
+/* cost, ghost: [levels][places], summed over the ranks. */
+static void profile_fill(struct profile *p, const struct domain_load *load, const int64_t *cost,
+                         const int64_t *ghost)
+{
+    size_t row = 2 * (size_t)p->places + 1;
+    double *all = p->upto + (size_t)p->nlev * row;
+    for (int l = 0; l < p->nlev; l++) {
+        double *upto = p->upto + (size_t)l * row, wide = ldexp(p->places, 1 - l);
+        for (int b = 0; b < 2 * p->places; b++) {
+            double c = (double)cost[l * p->places + b % p->places], w = load->work[l] * c;
+            upto[b + 1] = upto[b] + w;
+            all[b + 1] += c;
+            if (b >= p->places) continue;
+            p->total += w;
+            /* the octs in a place, as many as are side by side there, half of each layer in it */
+            double layer = load->work[l] * (double)ghost[l * p->places + b] * wide;
+            p->layers[b] += layer;
+            p->layers[(b + 1) % p->places] += layer;
+        }
+    }
+    for (int b = 1; b <= 2 * p->places; b++) all[b] += all[b - 1];
+}
+
+static int best_place(const struct profile *p, int now)
+{
+    double *end = mem_new(sizeof *end * (size_t)(p->slabs + 1), "balance");
+    double least = p->total > 0 ? loss_at(p, now, end) - GAIN : 0;
+    int best = now;
+    for (int o = 0; o < p->places && p->total > 0; o++) {
+        double loss = loss_at(p, o, end);
+        if (loss < least) {
+            least = loss;
+            best = o;
+        }
+    }
+    FREE(end);
+    return best;
+}
+
+/* Cost by axis, level and place; then, of the same shape, that of octs as ghosts, without particles
+ * where it is known (collective). */
+static int64_t *costs_by_place(const struct domain *d, const struct cut *s, int places)
+{
+    int nlev = d->levelmax + 1, row = nlev * places;
+    int64_t *cost = mem_zero(sizeof *cost * 6 * (size_t)row, "balance");
+    const int64_t *ghost = s->copy ? s->copy : s->cost;
+    int64_t width = d->extent / places;
+    for (int64_t i = 0; i < s->n; i++) {
+        int64_t x[3], l = s->load->level[i];
+        if (l < s->load->base) continue;
+        domain_corner(d, (int)l, s->load->key[i], x);
+        for (int a = 0; a < 3; a++) {
+            int64_t at = a * row + l * places + x[a] / width;
+            cost[at] += s->cost[i];
+            cost[3 * row + at] += ghost[i];
+        }
+    }
+    comm_add_i64(s->comm, cost, 6 * row);
+    return cost;
+}
+
+/* The best place along an axis for what costs_by_place has found. */
+static int place_along(const struct profile *axis, const struct domain_load *load,
+                       const int64_t *cost, const int64_t *ghost, int now)
+{
+    struct profile p = *axis;
+    p.upto = mem_zero(sizeof *p.upto * (2 * (size_t)p.places + 1) * (size_t)(p.nlev + 1),
+                      "balance");
+    p.layers = mem_zero(sizeof *p.layers * (size_t)p.places, "balance");
+    profile_fill(&p, load, cost, ghost);
+    int best = best_place(&p, now);
+    FREE(p.upto);
+    FREE(p.layers);
+    return best;
+}
+
+bool origin_choose(const struct domain *d, struct cut *s)
+{
+    const struct domain_load *load = s->load;
+    if (d->kind == DOMAIN_KSECTION) memcpy(s->origin, d->ksec.origin, sizeof s->origin);
+    if (!load->work || d->nrank == 1) return false;
+    struct domain *plan = domain_alloc(DOMAIN_KSECTION, 3, d->nrank, d->levelmax, d->bounded);
+    int places = load->base > PLACES_LOG ? 1 << PLACES_LOG : 1 << (load->base - 1);
+    struct profile p = {.places = places, .nlev = d->levelmax + 1};
+    int64_t width = d->extent / places, *cost = costs_by_place(d, s, places);
+    bool moved = false;
+    for (int a = 0; a < 3; a++) {
+        p.slabs = slabs_of(plan, a);
+        if (!plan->periodic[a] || p.slabs < 2) continue;
+        const int64_t *axis = cost + a * p.nlev * places;
+        int now = (int)(s->origin[a] / width),
+            best = place_along(&p, load, axis, axis + 3 * p.nlev * places, now);
+        moved |= best != now;
+        s->origin[a] = best * width;
+    }
+    domain_free(plan);
+    FREE(cost);
+    return moved;
+}
