@@ -5,6 +5,8 @@ to break them.
                                                 coordinates, split: bit mask of cells; amr files
                                                 only; owner=..., ncpu=..., walls=... for a
                                                 k-section tree of several ranks
+    gas('output_00001', octs)                   the hydro file to it, for one rank: the same gas
+                                                at rest everywhere
     r = Records(path); r[k]                     (byte of the payload, its length) of record k ≥ 1
 """
 import os
@@ -109,6 +111,19 @@ def write(folder, octs, levelmin=1, ncpu=1, owner=lambda level, oct_: 1, orderin
     for rank in range(1, ncpu + 1):
         amr_file(os.path.join(folder, 'amr_00001.out%05d' % rank), octs, rank, ncpu, owner, domains,
                  ordering, nlevel)
+
+
+def gas(folder, octs, nlevel=5):
+    with open(os.path.join(folder, 'hydro_00001.out00001'), 'wb') as f:
+        for x in (1, 5, 3, nlevel, 0):
+            record(f, x)
+        record(f, 1.4, '<f8')
+        for l in range(1, nlevel + 1):
+            n = len(octs.get(l, []))
+            record(f, l)
+            record(f, n)
+            for x in 8 * (1.0, 0.0, 0.0, 0.0, 1.0) if n else ():
+                record(f, n * [x], '<f8')
 
 
 def grow(split):

@@ -156,20 +156,47 @@ static enum err check_parents(const struct resume *r, int l)
     return OK;
 }
 
-/* Do the 27 cells around the parent of an oct exist? */
-static bool is_graded(const struct mesh *m, int l, lidx i)
+/* Bit k: the k-th of the 27 octs around oct i is missing. */
+static unsigned missing_around(const struct mesh *m, int l, lidx i)
 {
     lidx cube[27];
-    int slot = oct_slot(&m->lev[l], i);
-    mesh_cube(m, l - 1, m->lev[l].parent[i], cube);
-    bool good = true;
+    unsigned missing = 0;
+    mesh_cube(m, l, i, cube);
+    for (int k = 0; k < 27; k++) missing |= (unsigned)(cube[k] == NBR_NONE) << k;
+    return missing;
+}
+
+/* Those of the 27 octs that touch a corner of the middle one, where its cell `slot` is. */
+static unsigned corner_of(int slot)
+{
+    unsigned octs = 0;
     for (int k = 0; k < 27; k++) {
         int s[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
         bool touches = true;
         for (int d = 0; d < 3; d++) touches &= s[d] == 0 || (s[d] > 0) == (slot >> d & 1);
-        good &= !touches || cube[k] != NBR_NONE;
+        octs |= (unsigned)touches << k;
     }
-    return good;
+    return octs;
+}
+
+/* Does an oct touch only cells of the level of its parent? */
+static enum err check_grading(const struct resume *r, int l)
+{
+    const struct mesh *m = r->mesh;
+    const struct level *lv = &m->lev[l];
+    unsigned corner[8], missing = 0;
+    lidx parent = -1; /* siblings follow one another */
+    for (int c = 0; c < 8; c++) corner[c] = corner_of(c);
+    for (lidx i = 0; i < lv->nown; i++) {
+        if (lv->parent[i] != parent) missing = missing_around(m, l - 1, lv->parent[i]);
+        parent = lv->parent[i];
+        if (missing & corner[oct_slot(lv, i)])
+            FAIL(ERR_FORMAT,
+                 "%s: an oct of level %d touches one that is more than a level coarser: the "
+                 "checkpoint is damaged",
+                 r->from->path, l);
+    }
+    return OK;
 }
 
 static enum err check_links(const struct forest *f, int l)
@@ -184,13 +211,8 @@ static enum err check_links(const struct forest *f, int l)
                  "%s: the refined cells of level %d and the octs of level %d do not match: the "
                  "checkpoint is damaged",
                  f->r->from->path, l, l + 1);
-        if (l > m->levelmin && !is_graded(m, l, i))
-            FAIL(ERR_FORMAT,
-                 "%s: an oct of level %d touches one that is more than a level coarser: the "
-                 "checkpoint is damaged",
-                 f->r->from->path, l);
     }
-    return OK;
+    return l > m->levelmin ? check_grading(f->r, l) : OK;
 }
 
 static void set_flags(const struct forest *f, int l)

@@ -8,6 +8,7 @@ from both formats, end in the same bits; and the log goes on with the same numbe
     restart.py small              gas, particles and gravity in a small box, both formats: seconds
     restart.py all CASE RANKS...  both formats of both
     restart.py damage FORMAT      files that are missing, cut or altered: one sentence, status 2
+    restart.py trees              trees that are no octree of a run, in files that are sound
     restart.py model              a namelist of another model, forced or not; which checkpoint is
                                   found, and how
 
@@ -21,6 +22,7 @@ of the levels forgotten, an output repeated, the energy's bookkeeping begun anew
 # test: all cosmo 1 2 5 8 tier=long timeout=1200 ranks=2
 # test: damage original tier=check timeout=120 ranks=2
 # test: damage hdf5 tier=check timeout=120 ranks=2
+# test: trees tier=check timeout=60 ranks=2
 # test: by_expansion tier=check timeout=120
 # test: model tier=check timeout=240 ranks=2
 import glob
@@ -33,6 +35,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 import read_ramses  # noqa: E402
+import tiny_ramses as tiny  # noqa: E402
 
 STEPS = 20
 
@@ -302,6 +305,32 @@ def damage(form):
     v.end()
 
 
+def trees():
+    """A level too far apart at a corner only, or everywhere around; an oct twice; one missing."""
+    v = ptah.Verdict()
+    cells = {1: tiny.all_cells(1), 2: tiny.all_cells(2), 4: {(7, 7, 7)}}
+    near = {(x, y, z) for x in (3, 4) for y in (3, 4) for z in (3, 4)}
+    good = tiny.grow({**cells, 3: near})
+    bad = {'good': (good, None),
+           'corner': (tiny.grow({**cells, 3: near - {(4, 4, 4)}}), 'level 5 touches'),
+           'steep': (tiny.grow({**cells, 3: {(3, 3, 3)}}), 'level 5 touches'),
+           'twice': ({**good, 3: good[3][:-1] + [good[3][0]]}, 'level 3 occurs twice'),
+           'missing': ({**good, 4: good[4][:-1]}, 'level 3 and the octs of level 4 do not match')}
+    box = ('&RUN_PARAMS\nhydro=.true.\nnstepmax=4\n/\n&AMR_PARAMS\nlevelmin=3\nlevelmax=5\n/\n'
+           '&OUTPUT_PARAMS\nnoutput=1\ntout=100.0\n/\n')
+    for what, (octs, culprit) in bad.items():
+        tiny.write(what, octs, levelmin=3)
+        tiny.gas(what, octs)
+        for ranks in 1, 3:
+            r = ptah.simulate(box, 'go-%s-%d' % (what, ranks), ranks, 1,
+                              options=['-q', '-r', os.path.abspath(what)], must_work=False)
+            if culprit:
+                refused(v, '%s on %d' % (what, ranks), r, what + ': .*' + culprit)
+            else:
+                v.same('%s on %d: status' % (what, ranks), r.status, 0)
+    v.end()
+
+
 def newest(v, good):
     """nrestart=-1: damaged ones are passed over, and their numbers are not used again."""
     folder = 'newest'
@@ -418,8 +447,8 @@ if __name__ == '__main__':
         damage(words[1])
     elif words[0] == 'small':
         small()
-    elif words[0] == 'by_expansion':
-        by_expansion()
+    elif words[0] in ('by_expansion', 'trees'):
+        {'by_expansion': by_expansion, 'trees': trees}[words[0]]()
     elif words[0] == 'model':
         model()
     else:
