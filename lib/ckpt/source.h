@@ -76,6 +76,10 @@ struct source {
     /* SOURCE_STATE: the caller has read the tree, and only needs values: split and flag may be
      * zero, and what the tree is read from is not verified again */
     bool tree_known;
+    /* This rank is number `share` of those that read the same piece, each its batches (pick); every
+     * batch is wanted by one of them. So they compare the checksums of the piece's files between
+     * them. sharers = 0: what `pick` leaves out is not compared */
+    int share, sharers;
 
     char format[256]; /* for messages: "RAMSES binary, big-endian, …" */
     char path[4000], ordering[129];

@@ -63,6 +63,8 @@ MUST_USE enum err ramses_read_parts(struct ramses *r, int file, source_parts_fn 
 MUST_USE enum err ramses_verify_sum(const struct ramses *r, const char *kind, int file,
                                     struct fort_in *f);
 MUST_USE enum err ramses_verify(const struct ramses *r, const char *kind, int file);
+/* The same, if no other rank does (source.sharers). kind: amr, hydro, grav or part. */
+MUST_USE enum err ramses_verify_share(const struct ramses *r, const char *kind, int file);
 MUST_USE enum err ramses_path(const struct ramses *r, const char *kind, int file, char *path,
                               size_t n);
 

@@ -36,7 +36,8 @@ struct walk {
     const double **val; /* the same rows, by variable and cell */
 };
 
-static enum err verify(const struct walk *w);
+typedef enum err verify_fn(const struct ramses *r, const char *kind, int file);
+static enum err verify(const struct walk *w, verify_fn *file);
 static enum err verify_late(struct walk *w);
 static enum err blame(const struct walk *w, enum err err);
 static enum err walk_open(struct walk *w);
@@ -53,7 +54,7 @@ enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_f
                      .ctx = ctx};
     w.known = values && r->s->tree_known;
     w.late = r->s->late && r->s->list && !r->s->pick;
-    if (!w.late) TRY(verify(&w));
+    if (!w.late) TRY(verify(&w, ramses_verify_share));
     enum err err = walk_open(&w);
     int nlist = r->s->npiece + r->s->nboundary;
     for (int l = 1; err == OK && l <= r->s->head.levelmax; l++)
@@ -62,17 +63,20 @@ enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_f
     if (err == OK) err = fort_at_end(&w.amr);
     if (err == OK && values && r->s->nhydro) err = fort_at_end(&w.hydro);
     if (err == OK && values && r->s->ngrav) err = fort_at_end(&w.grav);
-    if (w.late) err = err == OK ? verify_late(&w) : blame(&w, err);
+    if (w.late && err == OK)
+        err = verify_late(&w);
+    else if (w.late || r->s->sharers > 0)
+        err = blame(&w, err);
     walk_close(&w);
     return err;
 }
 
-static enum err verify(const struct walk *w)
+static enum err verify(const struct walk *w, verify_fn *file)
 {
     const struct ramses *r = w->r;
-    if (!w->known) TRY(ramses_verify(r, "amr", w->file));
-    if (w->values && r->s->nhydro) TRY(ramses_verify(r, "hydro", w->file));
-    return w->values && r->s->ngrav ? ramses_verify(r, "grav", w->file) : OK;
+    if (!w->known) TRY(file(r, "amr", w->file));
+    if (w->values && r->s->nhydro) TRY(file(r, "hydro", w->file));
+    return w->values && r->s->ngrav ? file(r, "grav", w->file) : OK;
 }
 
 static enum err verify_late(struct walk *w)
@@ -87,8 +91,9 @@ static enum err verify_late(struct walk *w)
 static enum err blame(const struct walk *w, enum err err)
 {
     char message[1024];
+    if (err == OK) return OK;
     snprintf(message, sizeof message, "%s", err_message());
-    TRY(verify(w));
+    TRY(verify(w, ramses_verify));
     return err_set(err, "%s", message);
 }
 
@@ -423,7 +428,7 @@ enum err ramses_read_parts(struct ramses *r, int file, source_parts_fn *fn, void
 {
     char path[PATH_MAX];
     struct fort_in f;
-    TRY(ramses_verify(r, "part", file));
+    TRY(ramses_verify_share(r, "part", file));
     TRY(ramses_path(r, "part", file, path, sizeof path));
     enum err err = fort_open(&f, path);
     if (err == OK) err = parts_of(r, &f, file, fn, ctx);

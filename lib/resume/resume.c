@@ -1,4 +1,5 @@
-/* resume/resume: see resume.h. The order of reading, and flags that cannot be followed. */
+/* resume/resume: see resume.h. The order of reading, who reads what, and flags that cannot be
+ * followed. */
 #include "resume/resume.h"
 
 #include "adapt/adapt.h"
@@ -7,22 +8,62 @@
 
 static void mend_flags(const struct resume *r);
 
-enum err resume_read(struct resume *r)
+static void share_pieces(struct resume *r, struct ckpt_pick *pick);
+
+static enum err read_all(struct resume *r)
 {
     TRY(resume_parts(r));
     r->from->late = true; /* an error ends the run */
     TRY(resume_tree(r));
-    TRY(resume_values(r));
+    return resume_values(r);
+}
+
+enum err resume_read(struct resume *r)
+{
+    struct ckpt_pick pick;
+    share_pieces(r, &pick);
+    enum err err = read_all(r);
+    r->from->pick = NULL;
+    r->from->share = r->from->sharers = 0;
+    if (err != OK) return err;
     adapt_fill(r->mesh, r->comm);
     mend_flags(r);
     return OK;
 }
 
-void resume_pieces(const struct resume *r, int *first, int *last)
+void resume_pieces(struct resume *r, int *first, int *last)
 {
     int64_t n = r->from->npiece, size = r->comm->size, rank = r->comm->rank;
     *first = (int)(n * rank / size);
-    *last = (int)(n * (rank + 1) / size);
+    *last = n < size ? *first + 1 : (int)(n * (rank + 1) / size);
+    r->batch = 0;
+}
+
+static bool my_batch(struct resume *r)
+{
+    return r->batch++ % r->from->sharers == r->from->share;
+}
+
+static bool my_octs(void *r, int level, int n, const okey *key)
+{
+    return my_batch(r);
+}
+
+static bool my_parts(void *r, int64_t n, const double *const x[3])
+{
+    return my_batch(r);
+}
+
+/* Fewer pieces than ranks: those of a piece follow one another. */
+static void share_pieces(struct resume *r, struct ckpt_pick *pick)
+{
+    int64_t n = r->from->npiece, size = r->comm->size, piece = n * r->comm->rank / size;
+    if (n >= size) return;
+    int64_t first = (piece * size + n - 1) / n, end = ((piece + 1) * size + n - 1) / n;
+    *pick = (struct ckpt_pick){my_octs, my_parts, r};
+    r->from->pick = pick;
+    r->from->share = (int)(r->comm->rank - first);
+    r->from->sharers = (int)(end - first);
 }
 
 /* Own octs of level l that are to be removed although their cells are flagged or split. */

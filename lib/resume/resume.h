@@ -1,12 +1,12 @@
 /* resume/resume: the mesh, the gas and the particles of a checkpoint of any number of files, on any
  * number of ranks.
  *
- * The pieces are divided among the ranks. The tree and the particles are read first: from them
- * follows the cost of each part of the box, and the domains are balanced before any value is read.
- * Each oct is sent to its owner as a key, the levels are built from the keys (lib/adapt), and the
- * tree is checked, since the contents of a file may be anything. Then the values follow in rounds:
- * every rank reads a batch, all exchange, until none has more; so the memory of the exchange is
- * bounded. */
+ * The pieces are divided among the ranks, or, if there are fewer, each among several, which take
+ * its batches in turns. The tree and the particles are read first: from them follows the cost of
+ * each part of the box, and the domains are balanced before any value is read. Each oct is sent to
+ * its owner as a key, the levels are built from the keys (lib/adapt), and the tree is checked,
+ * since the contents of a file may be anything. Then the values follow in rounds: every rank reads
+ * a batch, all exchange, until none has more; so the memory of the exchange is bounded. */
 #pragma once
 #include "ckpt/source.h"
 #include "comm/comm.h"
@@ -24,6 +24,7 @@ struct resume {
     enum domain_kind kind;      /* domains to be made */
     const double *oct_cost;     /* [LEVEL_MAX + 2] of an oct, by level; */
     double part_cost;           /* of a particle: what domains are balanced by */
+    int64_t batch;              /* of the piece that is read, if ranks share it */
     struct domain *dom;         /* out, after errors too (owner: caller); NULL: not made yet */
     int64_t particles;          /* out: over all ranks */
 };
@@ -34,8 +35,8 @@ MUST_USE enum err resume_read(struct resume *r);
 
 /* ---- between the files of resume ---- */
 /* The pieces of this rank are first..last-1: neighbouring files, whose domains are neighbours, too.
- */
-void resume_pieces(const struct resume *r, int *first, int *last);
-MUST_USE enum err resume_parts(struct resume *r);        /* parts.c (collective, agreed) */
-MUST_USE enum err resume_tree(struct resume *r);         /* tree.c: r->dom, octs, links, flags */
-MUST_USE enum err resume_values(const struct resume *r); /* values.c: of own octs */
+ * Before each reading: batches of a piece that several ranks share are counted from here on. */
+void resume_pieces(struct resume *r, int *first, int *last);
+MUST_USE enum err resume_parts(struct resume *r);  /* parts.c (collective, agreed) */
+MUST_USE enum err resume_tree(struct resume *r);   /* tree.c: r->dom, octs, links, flags */
+MUST_USE enum err resume_values(struct resume *r); /* values.c: of own octs */

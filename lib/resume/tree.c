@@ -226,7 +226,7 @@ static void set_flags(const struct forest *f, int l)
 
 static enum err grow_tree(struct forest *f)
 {
-    const struct resume *r = f->r;
+    struct resume *r = f->r;
     struct mesh *m = r->mesh;
     int first, last;
     enum err err = OK;
