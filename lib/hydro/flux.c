@@ -440,13 +440,16 @@ static int step_below(const struct sweep *s, const struct face_job *j)
 /* Fluxes through a face of a refined cell come from the finer level. */
 static void faces_mask(struct sweep *s, const struct face_job *j)
 {
-    const unsigned char *restrict hi = s->in.split[j->k & 3] + j->at;
-    const unsigned char *restrict lo = s->in.split[plane_below(j)] + j->at - step_below(s, j);
-    const int n = 4 * j->fours;
-    for (int v = 0; v < s->nflux; v++) {
-        double *restrict F = j->F + v * PS;
-#pragma omp simd simdlen(LANES)
-        for (int i = 0; i < n; i++) F[i] = lo[i] | hi[i] ? 0.0 : F[i];
+    typedef unsigned char four_bytes __attribute__((vector_size(4), may_alias, aligned(1)));
+    typedef int64_t four_words __attribute__((vector_size(32)));
+    const unsigned char *hi = s->in.split[j->k & 3] + j->at;
+    const unsigned char *lo = s->in.split[plane_below(j)] + j->at - step_below(s, j);
+    for (int i = 0; i < 4 * j->fours; i += 4) {
+        four_bytes split = *(const four_bytes *)(lo + i) | *(const four_bytes *)(hi + i);
+        four_words whole = __builtin_convertvector(split, four_words) == 0;
+        double *F = j->F + i;
+        for (int v = 0; v < s->nflux; v++, F += PS)
+            *(cells4_any *)F = (cells4)((four_words) * (const cells4_any *)F & whole);
     }
 }
 
