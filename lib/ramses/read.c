@@ -63,8 +63,8 @@ enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_f
     if (err == OK) err = fort_at_end(&w.amr);
     if (err == OK && values && r->s->nhydro) err = fort_at_end(&w.hydro);
     if (err == OK && values && r->s->ngrav) err = fort_at_end(&w.grav);
-    if (w.late && err == OK)
-        err = verify_late(&w);
+    if (err == OK)
+        err = w.late ? verify_late(&w) : OK;
     else if (w.late || r->s->sharers > 0)
         err = blame(&w, err);
     walk_close(&w);
@@ -91,7 +91,6 @@ static enum err verify_late(struct walk *w)
 static enum err blame(const struct walk *w, enum err err)
 {
     char message[1024];
-    if (err == OK) return OK;
     snprintf(message, sizeof message, "%s", err_message());
     TRY(verify(w, ramses_verify));
     return err_set(err, "%s", message);

@@ -6,9 +6,16 @@
 #include "base/log.h"
 #include "dom/ghost.h"
 
-static void mend_flags(const struct resume *r);
+/* Batches of a piece that several ranks read, each those whose turn is its own. All of them see the
+ * same batches, so that they count alike. */
+struct turns {
+    struct ckpt_pick pick;
+    const struct source *from;
+    int64_t batch;
+};
 
-static void share_pieces(struct resume *r, struct ckpt_pick *pick);
+static void share_pieces(const struct resume *r, struct turns *t);
+static void mend_flags(const struct resume *r);
 
 static enum err read_all(struct resume *r)
 {
@@ -20,8 +27,8 @@ static enum err read_all(struct resume *r)
 
 enum err resume_read(struct resume *r)
 {
-    struct ckpt_pick pick;
-    share_pieces(r, &pick);
+    struct turns turns;
+    share_pieces(r, &turns);
     enum err err = read_all(r);
     r->from->pick = NULL;
     r->from->share = r->from->sharers = 0;
@@ -31,37 +38,36 @@ enum err resume_read(struct resume *r)
     return OK;
 }
 
-void resume_pieces(struct resume *r, int *first, int *last)
+void resume_pieces(const struct resume *r, int *first, int *last)
 {
     int64_t n = r->from->npiece, size = r->comm->size, rank = r->comm->rank;
     *first = (int)(n * rank / size);
     *last = n < size ? *first + 1 : (int)(n * (rank + 1) / size);
-    r->batch = 0;
 }
 
-static bool my_batch(struct resume *r)
+static bool my_turn(struct turns *t)
 {
-    return r->batch++ % r->from->sharers == r->from->share;
+    return t->batch++ % t->from->sharers == t->from->share;
 }
 
-static bool my_octs(void *r, int level, int n, const okey *key)
+static bool my_octs(void *turns, int level, int n, const okey *key)
 {
-    return my_batch(r);
+    return my_turn(turns);
 }
 
-static bool my_parts(void *r, int64_t n, const double *const x[3])
+static bool my_parts(void *turns, int64_t n, const double *const x[3])
 {
-    return my_batch(r);
+    return my_turn(turns);
 }
 
 /* Fewer pieces than ranks: those of a piece follow one another. */
-static void share_pieces(struct resume *r, struct ckpt_pick *pick)
+static void share_pieces(const struct resume *r, struct turns *t)
 {
     int64_t n = r->from->npiece, size = r->comm->size, piece = n * r->comm->rank / size;
     if (n >= size) return;
     int64_t first = (piece * size + n - 1) / n, end = ((piece + 1) * size + n - 1) / n;
-    *pick = (struct ckpt_pick){my_octs, my_parts, r};
-    r->from->pick = pick;
+    *t = (struct turns){.pick = {my_octs, my_parts, t}, .from = r->from};
+    r->from->pick = &t->pick;
     r->from->share = (int)(r->comm->rank - first);
     r->from->sharers = (int)(end - first);
 }

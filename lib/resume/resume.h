@@ -24,7 +24,6 @@ struct resume {
     enum domain_kind kind;      /* domains to be made */
     const double *oct_cost;     /* [LEVEL_MAX + 2] of an oct, by level; */
     double part_cost;           /* of a particle: what domains are balanced by */
-    int64_t batch;              /* of the piece that is read, if ranks share it */
     struct domain *dom;         /* out, after errors too (owner: caller); NULL: not made yet */
     int64_t particles;          /* out: over all ranks */
 };
@@ -35,8 +34,8 @@ MUST_USE enum err resume_read(struct resume *r);
 
 /* ---- between the files of resume ---- */
 /* The pieces of this rank are first..last-1: neighbouring files, whose domains are neighbours, too.
- * Before each reading: batches of a piece that several ranks share are counted from here on. */
-void resume_pieces(struct resume *r, int *first, int *last);
-MUST_USE enum err resume_parts(struct resume *r);  /* parts.c (collective, agreed) */
-MUST_USE enum err resume_tree(struct resume *r);   /* tree.c: r->dom, octs, links, flags */
-MUST_USE enum err resume_values(struct resume *r); /* values.c: of own octs */
+ */
+void resume_pieces(const struct resume *r, int *first, int *last);
+MUST_USE enum err resume_parts(struct resume *r);        /* parts.c (collective, agreed) */
+MUST_USE enum err resume_tree(struct resume *r);         /* tree.c: r->dom, octs, links, flags */
+MUST_USE enum err resume_values(const struct resume *r); /* values.c: of own octs */

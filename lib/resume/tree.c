@@ -156,47 +156,14 @@ static enum err check_parents(const struct resume *r, int l)
     return OK;
 }
 
-/* Bit k: the k-th of the 27 octs around oct i is missing. */
-static unsigned missing_around(const struct mesh *m, int l, lidx i)
+/* Do the octs of the level above exist that an oct touches? They meet at a corner of its parent. */
+static bool is_graded(const struct mesh *m, int l, lidx i)
 {
-    lidx cube[27];
-    unsigned missing = 0;
-    mesh_cube(m, l, i, cube);
-    for (int k = 0; k < 27; k++) missing |= (unsigned)(cube[k] == NBR_NONE) << k;
-    return missing;
-}
-
-/* Those of the 27 octs that touch a corner of the middle one, where its cell `slot` is. */
-static unsigned corner_of(int slot)
-{
-    unsigned octs = 0;
-    for (int k = 0; k < 27; k++) {
-        int s[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
-        bool touches = true;
-        for (int d = 0; d < 3; d++) touches &= s[d] == 0 || (s[d] > 0) == (slot >> d & 1);
-        octs |= (unsigned)touches << k;
-    }
-    return octs;
-}
-
-/* Does an oct touch only cells of the level of its parent? */
-static enum err check_grading(const struct resume *r, int l)
-{
-    const struct mesh *m = r->mesh;
-    const struct level *lv = &m->lev[l];
-    unsigned corner[8], missing = 0;
-    lidx parent = -1; /* siblings follow one another */
-    for (int c = 0; c < 8; c++) corner[c] = corner_of(c);
-    for (lidx i = 0; i < lv->nown; i++) {
-        if (lv->parent[i] != parent) missing = missing_around(m, l - 1, lv->parent[i]);
-        parent = lv->parent[i];
-        if (missing & corner[oct_slot(lv, i)])
-            FAIL(ERR_FORMAT,
-                 "%s: an oct of level %d touches one that is more than a level coarser: the "
-                 "checkpoint is damaged",
-                 r->from->path, l);
-    }
-    return OK;
+    lidx around[8];
+    bool good = true;
+    mesh_corner(m, l - 1, m->lev[l].parent[i], oct_slot(&m->lev[l], i), 7, around);
+    for (int k = 0; k < 8; k++) good &= around[k] != NBR_NONE;
+    return good;
 }
 
 static enum err check_links(const struct forest *f, int l)
@@ -211,8 +178,13 @@ static enum err check_links(const struct forest *f, int l)
                  "%s: the refined cells of level %d and the octs of level %d do not match: the "
                  "checkpoint is damaged",
                  f->r->from->path, l, l + 1);
+        if (l > m->levelmin && !is_graded(m, l, i))
+            FAIL(ERR_FORMAT,
+                 "%s: an oct of level %d touches one that is more than a level coarser: the "
+                 "checkpoint is damaged",
+                 f->r->from->path, l);
     }
-    return l > m->levelmin ? check_grading(f->r, l) : OK;
+    return OK;
 }
 
 static void set_flags(const struct forest *f, int l)
@@ -226,7 +198,7 @@ static void set_flags(const struct forest *f, int l)
 
 static enum err grow_tree(struct forest *f)
 {
-    struct resume *r = f->r;
+    const struct resume *r = f->r;
     struct mesh *m = r->mesh;
     int first, last;
     enum err err = OK;

@@ -8,7 +8,7 @@
 enum { SOME = 64 }; /* octs that are turned at a time */
 
 struct stream {
-    struct resume *r;
+    const struct resume *r;
     int nvalue, field[NVAR_MAX + 4]; /* value of the source → field, -1: not needed */
     size_t row;                      /* bytes: key, level, values */
     int64_t placed;
@@ -30,7 +30,7 @@ static int variable_of(const struct resume *r, int v)
     return v < to->n && gas_vars_find(from, to->name[v]) >= 0 ? -1 : v;
 }
 
-static void stream_init(struct stream *t, struct resume *r)
+static void stream_init(struct stream *t, const struct resume *r)
 {
     static const int grav[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
     const struct source *f = r->from;
@@ -173,7 +173,7 @@ static enum err send_values(const struct source_octs *o, void *ctx)
 
 static enum err read_values(struct stream *t)
 {
-    struct resume *r = t->r;
+    const struct resume *r = t->r;
     int first, last;
     enum err err = OK;
     resume_pieces(r, &first, &last);
@@ -189,7 +189,7 @@ static enum err read_values(struct stream *t)
     return err_agree(r->comm, err);
 }
 
-enum err resume_values(struct resume *r)
+enum err resume_values(const struct resume *r)
 {
     struct stream t;
     if (r->from->nvalue == 0) return OK;

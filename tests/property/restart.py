@@ -449,8 +449,10 @@ if __name__ == '__main__':
         damage(words[1])
     elif words[0] == 'small':
         small()
-    elif words[0] in ('by_expansion', 'trees'):
-        {'by_expansion': by_expansion, 'trees': trees}[words[0]]()
+    elif words[0] == 'trees':
+        trees()
+    elif words[0] == 'by_expansion':
+        by_expansion()
     elif words[0] == 'model':
         model()
     else:
