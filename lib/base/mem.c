@@ -135,9 +135,16 @@ void *mem_new(size_t bytes, const char *name)
     return (char *)h + HEAD;
 }
 
+/* By all threads, each of which so takes the pages of its part from the system, too. */
 void *mem_zero(size_t bytes, const char *name)
 {
-    return memset(mem_new(bytes, name), 0, bytes);
+    const size_t PART = 64 << 10;
+    char *p = mem_new(bytes, name);
+    if (bytes < LARGE) return memset(p, 0, bytes);
+#pragma omp parallel for schedule(static)
+    for (size_t at = 0; at < bytes; at += PART)
+        memset(p + at, 0, bytes - at < PART ? bytes - at : PART);
+    return p;
 }
 
 static struct head *head_of(void *p)

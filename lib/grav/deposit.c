@@ -12,6 +12,7 @@
 #include "grav/grav.h"
 #include "grav/interpol.h"
 #include "oct/fields.h"
+#include "oct/owed.h"
 
 /* They are read of the children of own octs. On the finest two levels all that these hold is here
  * also if they are ghosts, and so the exchange is needed below these levels only. */
@@ -44,8 +45,13 @@ struct deposit {
     const struct level *lv;
     double dx, smallr;
     double unit; /* density → number of quanta */
-    bool alone;  /* one thread: what it adds to needs no lock */
     int64_t (*mass)[8];
+};
+
+/* The octs first..end-1 are a thread's to write. */
+struct share {
+    lidx first, end;
+    struct owed others;
 };
 
 static double quanta(const struct deposit *s, lidx i, int k)
@@ -66,8 +72,8 @@ static inline void keep_leaves(const struct deposit *s, lidx i, bool finer)
 
 /* CIC of `mass` quanta at x: the lower cell of the cloud is at `low` (relative to oct i, −1..2),
  * frac is the share of the upper. */
-static void spread(const struct deposit *s, const lidx cube[27], const int low[3],
-                   const double frac[3], double mass)
+static void spread(const struct deposit *s, struct share *mine, const lidx cube[27],
+                   const int low[3], const double frac[3], double mass)
 {
     for (int v = 0; v < 8; v++) {
         int o = 0, cell = 0;
@@ -79,15 +85,15 @@ static void spread(const struct deposit *s, const lidx cube[27], const int low[3
         lidx j = cube[o];
         if (j < 0) continue;
         int64_t q = llrint(mass * deposit_share(frac, v)), *sum = &s->mass[j][cell];
-        if (s->alone)
+        if (j >= mine->first && j < mine->end)
             *sum += q;
         else
-#pragma omp atomic
-            *sum += q;
+            owed_add(&mine->others, sum, q);
     }
 }
 
-static void spread_split(const struct deposit *s, lidx i, const double (*com)[3])
+static void spread_split(const struct deposit *s, struct share *mine, lidx i,
+                         const double (*com)[3])
 {
     lidx cube[27];
     double x0[3];
@@ -102,7 +108,7 @@ static void spread_split(const struct deposit *s, lidx i, const double (*com)[3]
         int low[3];
         double frac[3];
         for (int d = 0; d < 3; d++) frac[d] = deposit_cloud(com[child][d], x0[d], s->dx, &low[d]);
-        spread(s, cube, low, frac, quanta(s, i, k));
+        spread(s, mine, cube, low, frac, quanta(s, i, k));
     }
 }
 
@@ -113,14 +119,16 @@ void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double 
     double dx = mesh_dx(m, l);
     struct deposit s = {.m = m, .lv = lv, .dx = dx, .smallr = smallr, .mass = mass};
     s.unit = dx * dx * dx / quantum;
-    s.alone = omp_get_max_threads() == 1;
     if (!lv->fld[FLD_U]) return;
 #pragma omp parallel
     {
-#pragma omp for schedule(static)
-        for (lidx i = 0; i < lv->nown; i++) keep_leaves(&s, i, com != NULL);
-        if (com)
-#pragma omp for schedule(static)
-            for (lidx i = 0; i < lv->nown; i++) spread_split(&s, i, com);
+        int64_t me = omp_get_thread_num(), threads = omp_get_num_threads();
+        lidx end = (lidx)(lv->nown * (me + 1) / threads);
+        struct share mine = {.first = (lidx)(lv->nown * me / threads),
+                             .end = me + 1 < threads ? end : lv->noct};
+        for (lidx i = mine.first; i < end; i++) keep_leaves(&s, i, com != NULL);
+        for (lidx i = mine.first; com && i < end; i++) spread_split(&s, &mine, i, com);
+#pragma omp barrier
+        owed_end(&mine.others);
     }
 }

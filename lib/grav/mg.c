@@ -37,6 +37,7 @@ static void level_children(struct mg_level *g, const struct level *lv, const str
         return;
     }
     lidx(*child)[8] = mem_new(sizeof *child * (size_t)g->noct + 1, MG_TABLES);
+#pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->noct; i++) {
         lidx j = compact_of(g, i);
         for (int k = 0; k < 8 && j >= 0; k++) child[j][k] = compact_of(fine, lv->child[i][k]);
@@ -60,12 +61,17 @@ static bool find_masks(const struct comm *c, const struct level *lv, const struc
 {
     bool inside = false;
     memset(keep, lv->plan.shared, (size_t)lv->noct);
-    for (lidx i = 0; i < above->noct; i++)
-        if (compact_of(fine, i) >= 0) keep[above->parent[i]] = 1;
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < above->noct; i++) {
+        if (compact_of(fine, i) < 0) continue;
+#pragma omp atomic write
+        keep[above->parent[i]] = 1;
+    }
+#pragma omp parallel for schedule(static) reduction(|| : inside)
     for (lidx i = 0; i < lv->nown; i++) {
         if (!keep[i]) continue;
         keep[i] = mg_oct_mask(lv, fine, i, mask[i]);
-        for (int k = 0; k < 8; k++) inside |= mask[i][k] > 0;
+        for (int k = 0; k < 8; k++) inside = inside || mask[i][k] > 0;
     }
     ghost_fill_rows(c, COMM_MULTIGRID, &lv->plan, 2, (void *[]){keep, mask},
                     (size_t[]){1, sizeof *mask});
@@ -82,6 +88,7 @@ static bool level_subset(struct mg_level *g, const struct comm *c, const struct 
     bool inside = find_masks(c, lv, above, fine, keep, mask);
     lidx n = 0;
     g->mask = mask;
+#pragma omp parallel for schedule(static) reduction(+ : n)
     for (lidx i = 0; i < lv->noct; i++) n += keep[i];
     if (n == lv->noct) {
         level_lend(g, lv);
@@ -96,6 +103,7 @@ static bool level_subset(struct mg_level *g, const struct comm *c, const struct 
         if (i < lv->nown) g->nown = g->noct;
     }
     lidx(*nbr)[6] = mem_new(sizeof *nbr * (size_t)n + 1, MG_TABLES);
+#pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->noct; i++)
         if (keep[i])
             for (int f = 0; f < 6; f++) nbr[g->map[i]][f] = compact_of(g, lv->nbr[i][f]);
@@ -237,16 +245,20 @@ unsigned char *mg_octs_read(const struct mg_level *g)
 static void level_cubes(struct mg_level *g, const struct mesh *m, const struct mg_level *fine)
 {
     const struct level *lv = &m->lev[g->level];
-    unsigned char *read = mg_octs_read(fine);
+    unsigned char *read = mg_octs_read(fine), *any = mem_new((size_t)lv->noct + 1, "multigrid");
     g->cube = mem_new(sizeof *g->cube * (size_t)g->noct + 1, MG_TABLES);
+#pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->noct; i++) {
         lidx j = compact_of(g, i);
-        bool any = false;
-        for (int k = 0; k < 8 && j >= 0; k++) any |= g->child[j][k] >= 0 && read[g->child[j][k]];
-        if (!any) continue;
-        g->cube[g->ncube].oct = j;
+        any[i] = false;
+        for (int k = 0; k < 8 && j >= 0; k++) any[i] |= g->child[j][k] >= 0 && read[g->child[j][k]];
+    }
+    for (lidx i = 0; i < lv->noct; i++) {
+        if (!any[i]) continue;
+        g->cube[g->ncube].oct = compact_of(g, i);
         g->cube[g->ncube++].nb[13] = i;
     }
+    FREE(any);
     FREE(read);
 #pragma omp parallel for schedule(static)
     for (lidx k = 0; k < g->ncube; k++) {

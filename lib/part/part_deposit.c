@@ -10,7 +10,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "oct/owed.h"
 #include "part/part_block.h"
 #include "part/part_priv.h"
 
@@ -35,30 +35,14 @@ struct deposit {
     int64_t (*mass)[8], (*number)[8];
 };
 
-/* A sum for a cell in an oct of another thread, to be added at the end. */
-struct spill {
-    int64_t *cell, sum;
-};
-
 /* One thread's state. It alone writes octs low..high-1 while all run. */
 struct depositor {
     const struct deposit *g;
     lidx low, high;
-    int64_t nspill, cap;
-    struct spill *spill;
+    struct owed others;         /* sums for cells in octs of other threads */
     struct block block, single; /* of the sums · of a particle that these do not serve */
     long4 mass[LINES + BLOCK_CELLS + 1], number[LINES + BLOCK_CELLS + 1];
 };
-
-static void spill_add(struct depositor *t, int64_t *cell, int64_t sum)
-{
-    if (sum == 0) return;
-    if (t->nspill == t->cap) {
-        t->cap = 2 * t->cap + 1024;
-        t->spill = mem_grow(t->spill, sizeof *t->spill * (size_t)t->cap, "particle deposit");
-    }
-    t->spill[t->nspill++] = (struct spill){cell, sum};
-}
 
 static inline bool oct_is_mine(const struct depositor *t, lidx oct)
 {
@@ -70,7 +54,7 @@ static inline void cell_add(struct depositor *t, lidx oct, int64_t *cell, int64_
     if (oct_is_mine(t, oct))
         *cell += sum;
     else
-        spill_add(t, cell, sum);
+        owed_add(&t->others, cell, sum);
 }
 
 /* Four cells of an oct that follow one another. */
@@ -83,7 +67,7 @@ static inline void cells_add(struct depositor *t, lidx oct, int64_t *cells, long
         memcpy(cells, &sum, sizeof sum);
         return;
     }
-    for (int k = 0; k < 4; k++) spill_add(t, cells + k, sum[k]);
+    for (int k = 0; k < 4; k++) owed_add(&t->others, cells + k, sum[k]);
 }
 
 /* What a row of lines adds to 2² cells of which line[0] is that of the first: this line all of it,
@@ -254,15 +238,6 @@ static void deposit_some(struct depositor *t, int64_t begin, int n, int64_t left
     }
 }
 
-static void spills_add(struct depositor *t)
-{
-    for (int64_t i = 0; i < t->nspill; i++) {
-#pragma omp atomic
-        *t->spill[i].cell += t->spill[i].sum;
-    }
-    FREE(t->spill);
-}
-
 /* The host that a piece of the particles begins with, whichever of the first three is a stray. */
 static lidx piece_host(const lidx *host)
 {
@@ -294,7 +269,7 @@ static void deposit_run(const struct deposit *g, int64_t begin, int64_t end)
             deposit_some(&t, b, stop - b < CLOUDS ? (int)(stop - b) : CLOUDS, stop - b);
         block_flush(&t);
 #pragma omp barrier
-        spills_add(&t);
+        owed_end(&t.others);
     }
 }
 

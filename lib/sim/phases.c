@@ -37,7 +37,10 @@ enum err step_keep_phi(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
     struct level *lv = &m->lev[l];
-    memcpy(lv->fld[FLD_PHI_OLD], lv->fld[FLD_PHI], sizeof lv->fld[0][0] * (size_t)lv->noct);
+    const double(*phi)[8] = (const double(*)[8])lv->fld[FLD_PHI];
+    double(*old)[8] = lv->fld[FLD_PHI_OLD];
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->noct; i++) memcpy(old[i], phi[i], sizeof old[i]);
     ghosts_set(m, l, SET_PHI_OLD, ghosts_valid(m, l, SET_PHI));
     return OK;
 }

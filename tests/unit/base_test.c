@@ -171,6 +171,21 @@ static void test_mem_large(void)
     CHECK(bad == 0 && mem_now() == before);
 }
 
+/* Fails if a part of a large block is not zeroed, as of memory that was used before. */
+static void test_mem_zero(void)
+{
+    enum { SIZES = 3, LARGEST = 8 << 20 };
+    static const size_t bytes[SIZES] = {256 << 10, (1 << 20) + 1, (5 << 20) - 7};
+    for (int i = 0; i < SIZES; i++) {
+        mem_free(memset(mem_new(LARGEST, "test"), 0xff, LARGEST));
+        char *p = mem_zero(bytes[i], "test");
+        size_t bad = 0;
+        for (size_t k = 0; k < bytes[i]; k++) bad += p[k] != 0;
+        CHECK(bad == 0, "%zu of %zu bytes", bad, bytes[i]);
+        FREE(p);
+    }
+}
+
 static void touch(char *p[], int n, size_t bytes)
 {
     for (int i = 0; i < n; i++) p[i] = memset(mem_new(bytes, "test"), i + 1, bytes);
@@ -733,6 +748,7 @@ int main(void)
     test_sum_many();
     test_mem();
     test_mem_large();
+    test_mem_zero();
     test_mem_joined();
     test_mem_trim();
     test_nml_values();
