@@ -17,6 +17,7 @@
 #include "grav/mg.h"
 #include "hydro/hydro.h"
 #include "part/part.h"
+#include "pk/pk.h"
 
 enum { LEVEL = 6, REPEATS = 7 };
 static const bool periodic_box[6] = {false};
@@ -31,6 +32,8 @@ struct bench {
     struct parts p;
     struct cool_table *table;
     struct solve_cells *gas; /* blocks of cells to cool */
+    struct pk *pk;
+    struct pk_item *item; /* the particles */
     int64_t (*mass)[8];
     unsigned char (*ok)[8];
     double dt;
@@ -250,6 +253,31 @@ static void cool(struct bench *b)
     }
 }
 
+/* ---- power spectra: the particles on as many cells ---- */
+
+static void pk_set_up(struct bench *b, bool interlace)
+{
+    const struct pk_par par = {1 << LEVEL, PK_PCS, interlace, 1};
+    b->pk = pk_new(&b->c, &par, 1, REPEATS); /* what exceeds the mass announced is left out */
+    b->item = mem_new(sizeof *b->item * (size_t)b->p.n, "bench");
+    for (int64_t i = 0; i < b->p.n; i++)
+        b->item[i] = (struct pk_item){.x = {b->p.x[0][i], b->p.x[1][i], b->p.x[2][i]},
+                                      .m = b->p.m[i]};
+}
+
+static void pk_tear_down(struct bench *b)
+{
+    pk_free(&b->pk);
+    FREE(b->item);
+}
+
+static void pk_deposit(struct bench *b)
+{
+    enum { BATCH = 65536 };
+    for (int64_t i = 0; i < b->p.n; i += BATCH)
+        pk_add(b->pk, b->p.n - i < BATCH ? b->p.n - i : BATCH, b->item + i);
+}
+
 /* Nanoseconds for each of 64^3; `before` is not counted. */
 static void report(struct bench *b, const char *name, void (*f)(struct bench *),
                    void (*before)(struct bench *))
@@ -303,6 +331,14 @@ int main(int argc, char **argv)
     report(b, "particle kick (synchro)", synchro, NULL);
     report(b, "particle kick and drift after a kick", move, enter_and_kick);
     report(b, "particles find their octs, sorted if need be", enter, move);
+    for (int meshes = 1; meshes <= 2; meshes++) {
+        pk_set_up(b, meshes == 2);
+        report(b,
+               meshes == 1 ? "power spectrum: deposit by PCS, one mesh"
+                           : "power spectrum: deposit by PCS, interlaced",
+               pk_deposit, NULL);
+        pk_tear_down(b);
+    }
     cool_set_up(b);
     report(b, "cooling, original", cool, NULL);
     mem_free(b->gas);
