@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "hydro/half.h"
 #include "hydro/interp_kern.h"
 
 enum { PS = PLANE_STRIDE };
@@ -90,10 +91,114 @@ static inline void put_flat(double *const *ring, int v, struct target t, double 
     *(pair *)b = *(pair *)(b + t.w) = both;
 }
 
+/* ---- interpolation by vectors ---- */
+
+/* Places of cells in the fields of the coarser level: of a cell, and along each axis of those below
+ * and above it. */
+struct crossing {
+    size_t own, below[3], above[3];
+};
+
+/* Returns whether all of them are on that level. */
+static inline bool crossing_find(struct crossing *x, const struct level *up, lidx i, int c)
+{
+    x->own = 8 * (size_t)i + (size_t)c;
+    for (int d = 0; d < 3; d++) {
+        const int bit = 1 << d, upper = c >> d & 1;
+        const lidx j = up->nbr[i][2 * d + upper];
+        const size_t across = (size_t)(c ^ bit), in = 8 * (size_t)i + across;
+        if (j < 0) return false;
+        const size_t out = 8 * (size_t)j + across;
+        x->below[d] = upper ? in : out;
+        x->above[d] = upper ? out : in;
+    }
+    return true;
+}
+
+/* A variable of such cells; by axis, lane 3 is the cell itself. */
+struct crossed {
+    half own, below, above;
+};
+
+static inline struct crossed crossed_of(const struct level *up, int v, const struct crossing *x)
+{
+    const double *u = up->fld[FLD_U + v][0], a = u[x->own];
+    return (struct crossed){{a, a, a, a},
+                            {u[x->below[0]], u[x->below[1]], u[x->below[2]], a},
+                            {u[x->above[0]], u[x->above[1]], u[x->above[2]], a}};
+}
+
+/* The children's values, four of each layer. */
+struct children {
+    half lower, upper;
+};
+
+/* As hydro_interp_oct has them: the cell's value with slopes by minmod. */
+static inline struct children children_of(struct crossed x)
+{
+    static const half sx = {-0.5, 0.5, -0.5, 0.5}, sy = {-0.5, -0.5, 0.5, 0.5};
+    const half r = 0.5 * (x.above - x.own), l = 0.5 * (x.own - x.below);
+    const half_mask smaller = half_abs(l)<half_abs(r), alike = l * r> 0.0;
+    const half w = (half)((((half_mask)l & smaller) | ((half_mask)r & ~smaller)) & alike);
+    const half flat = x.own + __builtin_shufflevector(w, w, 0, 0, 0, 0) * sx +
+                      __builtin_shufflevector(w, w, 1, 1, 1, 1) * sy;
+    const half z = __builtin_shufflevector(w, w, 2, 2, 2, 2) * 0.5;
+    return (struct children){flat - z, flat + z};
+}
+
+/* Kinetic energy from density and momenta. */
+static inline half half_kinetic(half r, half x, half y, half z, double smallr)
+{
+    const half at_least = half_max(r, (half){0} + smallr);
+    return 0.5 * x * x / at_least + 0.5 * y * y / at_least + 0.5 * z * z / at_least;
+}
+
+static inline void put_children(double *const *ring, int v, struct target t, struct children x)
+{
+    double *a = ring[t.a] + v * PS + t.at, *b = ring[t.b] + v * PS + t.at;
+    *(pair *)a = __builtin_shufflevector(x.lower, x.lower, 0, 1);
+    *(pair *)(a + t.w) = __builtin_shufflevector(x.lower, x.lower, 2, 3);
+    *(pair *)b = __builtin_shufflevector(x.upper, x.upper, 0, 1);
+    *(pair *)(b + t.w) = __builtin_shufflevector(x.upper, x.upper, 2, 3);
+}
+
+/* Minmod slopes of conserved variables or, of the energy, its internal part. Returns false where a
+ * neighbour is not on the coarser level. */
+static bool load_by_minmod(struct gathered *g, lidx parent, int cell, struct target t)
+{
+    enum { E = GAS_ENERGY };
+    const struct level *up = &g->m->lev[g->l - 1];
+    const double smallr = g->par->smallr;
+    const bool internal = g->par->interpol_var > 0;
+    struct crossing at;
+    struct crossed x[GAS_SCALARS];
+    struct children out[GAS_SCALARS];
+    if (!crossing_find(&at, up, parent, cell)) return false;
+    for (int v = 0; v < GAS_SCALARS; v++) x[v] = crossed_of(up, v, &at);
+    if (internal) {
+        x[E].own -= half_kinetic(x[0].own, x[1].own, x[2].own, x[3].own, smallr);
+        x[E].below -= half_kinetic(x[0].below, x[1].below, x[2].below, x[3].below, smallr);
+        x[E].above -= half_kinetic(x[0].above, x[1].above, x[2].above, x[3].above, smallr);
+    }
+    for (int v = 0; v < GAS_SCALARS; v++) out[v] = children_of(x[v]);
+    if (internal) {
+        out[E].lower += half_kinetic(out[0].lower, out[1].lower, out[2].lower, out[3].lower,
+                                     smallr);
+        out[E].upper += half_kinetic(out[0].upper, out[1].upper, out[2].upper, out[3].upper,
+                                     smallr);
+    }
+    for (int v = 0; v < GAS_SCALARS; v++) put_children(g->u, v, t, out[v]);
+    for (int v = GAS_SCALARS; v < g->par->nvar; v++)
+        put_children(g->u, v, t, children_of(crossed_of(up, v, &at)));
+    return true;
+}
+
 /* The gas of an oct that does not exist, interpolated from a cell of the coarser level. */
 static void load_interpolated(struct gathered *g, lidx parent, int cell, struct target t)
 {
     double out[NVAR_MAX][8], flat[NVAR_MAX];
+    const bool by_minmod = g->par->interpol_type == 1 && g->par->interpol_var < 2;
+    if (by_minmod && load_by_minmod(g, parent, cell, t)) return;
     if (!hydro_interp_alike(g->par)) {
         hydro_interp_oct(g->m, g->l - 1, parent, cell, g->par, out);
         for (int v = 0; v < g->par->nvar; v++) put8(g->u, v, t, out[v]);
