@@ -225,22 +225,6 @@ static void place_cube(struct places *p, lidx first, const int x[3])
     }
 }
 
-/* Face neighbours of a full cube. */
-static void place_surface(struct places *p, const struct mesh *m, int l, const int x[3])
-{
-    for (int f = 0; f < 6; f++) {
-        int d = f >> 1, a = d ? 0 : 1, b = d == 2 ? 1 : 2, at[3];
-        at[d] = x[d] + (f & 1 ? TILE_SIDE - 1 : 0);
-        for (int j = 0; j < TILE_SIDE; j++) {
-            for (int i = 0; i < TILE_SIDE; i++) {
-                at[a] = x[a] + i;
-                at[b] = x[b] + j;
-                place_beside(p, m, l, at, f);
-            }
-        }
-    }
-}
-
 static void place_of(const struct places *p, const struct level *lv, lidx i, int x[3])
 {
     int64_t c[3];
@@ -264,17 +248,19 @@ static void place_run(struct places *p, const struct level *lv, lidx first, lidx
     }
 }
 
-static void place_around(struct places *p, const struct mesh *m, int l, lidx first, lidx count)
+/* What is across the faces of own octs, if it is not an own oct. */
+static void place_around(struct places *p, const struct mesh *m, int l)
 {
-    int x[3];
-    place_of(p, &m->lev[l], first, x);
-    if (count == CUBE_OCTS) {
-        place_surface(p, m, l, x);
-        return;
-    }
-    for (lidx i = first; i < first + count; i++) {
-        place_of(p, &m->lev[l], i, x);
-        for (int f = 0; f < 6; f++) place_beside(p, m, l, x, f);
+    const struct tile *t = p->tile;
+    for (int z = 0; z < t->t[2]; z++) {
+        for (int y = 0; y < t->t[1]; y++) {
+            const uint32_t(*own)[PLACE_SIDE] = p->own + z + 1, b = own[0][y + 1];
+            const uint32_t beside[6] = {b << 1,        b >> 1,         own[0][y],
+                                        own[0][y + 2], own[-1][y + 1], own[1][y + 1]};
+            for (int f = 0; f < 6; f++)
+                for (uint32_t octs = b & ~beside[f]; octs; octs &= octs - 1)
+                    place_beside(p, m, l, (int[3]){__builtin_ctz(octs) - 1, y, z}, f);
+        }
     }
 }
 
@@ -328,7 +314,7 @@ void places_find(struct places *p, const struct mesh *m, int l, const struct til
     memset(p->own, 0, sizeof p->own[0] * (size_t)nz);
     for (int f = 0; f < 6; f++) memset(p->edge[f], 0, sizeof p->edge[f][0] * (size_t)nz);
     for (int r = 0; r < t->nrun; r++) place_run(p, &m->lev[l], t->first[r], t->count[r]);
-    for (int r = 0; r < t->nrun; r++) place_around(p, m, l, t->first[r], t->count[r]);
+    place_around(p, m, l);
     mark_seen(p, corners);
     for (int z = -1; z < nz - 1; z++) {
         for (int y = -1; y < ny - 1; y++) {
