@@ -12,6 +12,7 @@
 #include "hydro/interp_kern.h"
 
 enum { CUBE_OCTS = TILE_SIDE * TILE_SIDE * TILE_SIDE, CUBE_ROW = (1 << TILE_SIDE) - 1 };
+static const double FILLED = 0.5; /* 0.35: the same times */
 
 /* ---- tiles ---- */
 
@@ -71,6 +72,31 @@ static bool tile_fits(const struct tile *t, const struct tile *s, int height, bo
     return cube == low + t->nrun && t->nrun < height / TILE_SIDE;
 }
 
+/* The hull of two tiles. */
+static void tile_hull(const struct tile *a, const struct tile *b, int64_t x0[3], int t[3])
+{
+    for (int d = 0; d < 3; d++) {
+        int64_t end = a->x0[d] + a->t[d], other = b->x0[d] + b->t[d];
+        x0[d] = a->x0[d] < b->x0[d] ? a->x0[d] : b->x0[d];
+        t[d] = (int)((end > other ? end : other) - x0[d]);
+    }
+}
+
+/* t becomes both, s none. */
+static void tile_join(struct tile *t, struct tile *s)
+{
+    int64_t x0[3];
+    int hull[3];
+    tile_hull(t, s, x0, hull);
+    memcpy(t->x0, x0, sizeof x0);
+    memcpy(t->t, hull, sizeof hull);
+    memcpy(t->first + t->nrun, s->first, sizeof s->first[0] * (size_t)s->nrun);
+    memcpy(t->count + t->nrun, s->count, sizeof s->count[0] * (size_t)s->nrun);
+    t->nrun += s->nrun;
+    t->outer |= s->outer;
+    s->nrun = 0;
+}
+
 /* Joins cubes to tiles of at most `height` octs; apart: see tile_list_build. */
 static void tiles_stack(struct tile_list *list, int height, bool apart)
 {
@@ -82,44 +108,34 @@ static void tiles_stack(struct tile_list *list, int height, bool apart)
             list->tile[n++] = s;
             continue;
         }
-        t->first[t->nrun] = s.first[0];
-        t->count[t->nrun++] = s.count[0];
-        t->outer |= s.outer;
-        for (int d = 0; d < 3; d++) {
-            int64_t lo = t->x0[d] < s.x0[d] ? t->x0[d] : s.x0[d];
-            int64_t a = t->x0[d] + t->t[d], b = s.x0[d] + s.t[d];
-            t->t[d] = (int)((a > b ? a : b) - lo);
-            t->x0[d] = lo;
-        }
+        tile_join(t, &s);
     }
     list->n = n;
 }
 
-/* Without missing octs, and of the width of one cube. */
-static bool tile_full(const struct tile *t)
+static lidx tile_octs(const struct tile *t)
 {
     lidx n = 0;
     for (int r = 0; r < t->nrun; r++) n += t->count[r];
-    return n == CUBE_OCTS * t->nrun && t->t[0] == TILE_SIDE;
+    return n;
 }
 
-/* Joins full tiles side by side along x; list: by tile_order. */
+/* Joins tiles side by side along x: a joint hull of which own octs are a part FILLED or more has
+ * less halo, and rows are longer beside full vectors. list: by tile_order. */
 static void tiles_pair(struct tile_list *list, bool apart)
 {
     lidx n = 0;
     for (lidx i = 0; i < list->n; i++) {
         struct tile *t = &list->tile[i], next = *t;
+        int64_t x0[3];
+        int hull[3];
         next.x0[0] += TILE_SIDE;
-        if (next.x0[0] % TILE_WIDTH == 0 || !tile_full(t)) continue;
+        if (t->nrun == 0 || (next.x0[0] >> TILE_DEPTH) % (TILE_WIDTH / TILE_SIDE) == 0) continue;
         struct tile *s = bsearch(&next, list->tile, (size_t)list->n, sizeof next, tile_order);
-        if (!s || s->t[2] != t->t[2] || !tile_full(s)) continue;
-        if (apart && s->outer != t->outer) continue;
-        memcpy(t->first + t->nrun, s->first, sizeof s->first[0] * (size_t)s->nrun);
-        memcpy(t->count + t->nrun, s->count, sizeof s->count[0] * (size_t)s->nrun);
-        t->nrun += s->nrun;
-        t->t[0] = TILE_WIDTH;
-        t->outer |= s->outer;
-        s->nrun = 0;
+        if (!s || (apart && s->outer != t->outer)) continue;
+        tile_hull(t, s, x0, hull);
+        if ((double)(tile_octs(t) + tile_octs(s)) >= FILLED * hull[0] * hull[1] * hull[2])
+            tile_join(t, s);
     }
     for (lidx i = 0; i < list->n; i++)
         if (list->tile[i].nrun > 0) list->tile[n++] = list->tile[i];
