@@ -172,11 +172,13 @@ void hydro_edge_begin(struct mesh *m, int l, const struct hydro_par *p)
     hydro_edge_end(m, l);
     if (lv->noct == 0) return;
     lv->edge = mem_new(sizeof *lv->edge * (size_t)lv->noct, "hydro reflux");
+#pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->noct; i++) {
         bool any = false;
         for (int f = 0; f < 6; f++) any |= lv->nbr[i][f] == NBR_NONE;
-        lv->edge[i] = any ? lv->nedge++ : -1;
+        lv->edge[i] = any;
     }
+    for (lidx i = 0; i < lv->noct; i++) lv->edge[i] = lv->edge[i] ? lv->nedge++ : -1;
     lv->edge_flux = mem_zero(hydro_edge_row_bytes(p) * (size_t)lv->nedge + 1, "hydro reflux");
 }
 
