@@ -13,9 +13,7 @@ enum { PS = PLANE_STRIDE };
 static void octs_prim(struct sweep *s, int z);
 static void plane_divergence(struct sweep *s, int k);
 static void strip_trace(struct sweep *s, int y, int k);
-static void strip_flux_x(struct sweep *s, int y, int k);
-static void strip_flux_y(struct sweep *s, int y, int k);
-static void strip_flux_z(struct sweep *s, int y, int k);
+static void strip_flux(struct sweep *s, int y, int k);
 static void strip_sum(struct sweep *s, int y, int k);
 static void strip_finish(struct sweep *s, int y, int k);
 
@@ -40,15 +38,12 @@ static void strip_advance(struct sweep *s, const struct sweep_user *user, int y,
     strip_trace(s, y, k);
     if (k < 0) return;
     strip_fetch(s, user, y, k, 1);
-    strip_flux_z(s, y, k);
+    strip_flux(s, y, k);
     strip_fetch(s, user, y, k, 2);
     if (k > 0) strip_finish(s, y, k - 1);
-    if (k == last) return;
     strip_fetch(s, user, y, k, 3);
-    strip_flux_x(s, y, k);
+    if (k < last) strip_sum(s, y - 1, k);
     strip_fetch(s, user, y, k, 4);
-    strip_flux_y(s, y, k);
-    strip_sum(s, y - 1, k);
 }
 
 static void faces_tell(struct sweep *s, int y, int k, const struct sweep_user *user);
@@ -192,105 +187,137 @@ static void strip_trace(struct sweep *s, int y, int k)
 
 /* ---- Riemann problems ---- */
 
-/* Left and right states and fluxes of some faces; n, a, b: offsets of normal and transverse
- * velocity. */
+/* The lower faces in direction dir of a run of cells: states below and above them, and where their
+ * fluxes go. */
 struct face_job {
-    int dir, y, k;
-    int at, fours; /* as in a run */
+    int dir, at, fours; /* as in a run */
     const double *L, *R;
-    double *F, *left, *F_vel, *F_eint;
-    int n, a, b;
-    struct hydro_gas g;
-    double dtdx;
+    double *F;
 };
 
-INLINE struct hydro_state face_state(const double *q, int i, int n, int a, int b)
+/* Faces of rows 2y and 2y+1 of plane k that are solved together, stage after stage: each stage
+ * waits for a root or a division, of which more are under way the more faces it has, and runs in
+ * small tiles have one or two vectors. */
+enum { JOBS = 6, VECTORS = STRIP / LANES + 1 };
+struct face_jobs {
+    int y, k, n, vectors;
+    struct face_job job[JOBS];
+};
+
+/* Offsets of normal and transverse velocity. */
+struct turned {
+    int n, a, b;
+};
+
+INLINE struct turned turned_to(int dir)
 {
-    return (struct hydro_state){q[i], q[n + i], q[a + i], q[b + i], q[4 * PS + i]};
+    return (struct turned){(1 + dir) * PS, (dir == 0 ? 2 : 1) * PS, (dir == 2 ? 2 : 3) * PS};
 }
 
-/* What HLLC finds of each face of a run before its flux. */
+INLINE int vectors_of(const struct face_job *j)
+{
+    return (4 * j->fours + LANES - 1) / LANES;
+}
+
+INLINE struct hydro_state face_state(const double *q, int i, struct turned t)
+{
+    return (struct hydro_state){q[i], q[t.n + i], q[t.a + i], q[t.b + i], q[4 * PS + i]};
+}
+
+/* What HLLC finds of each face before its flux. */
 struct contacts {
-    double c[STRIP], u[STRIP], p[STRIP], s[STRIP];
+    double c[VECTORS][LANES], u[VECTORS][LANES], p[VECTORS][LANES], s[VECTORS][LANES];
 };
 
-/* Stage after stage: each waits for a root or a division, of which more are under way in a short
- * loop than in a long one. */
-INLINE void faces_contacts(const struct face_job *j, struct contacts *x)
+INLINE void faces_contacts(const struct face_jobs *jobs, struct hydro_gas g, struct contacts *x)
 {
-    const double *restrict L = j->L, *restrict R = j->R;
-    double *restrict c = x->c, *restrict u = x->u, *restrict p = x->p, *restrict s = x->s;
-    const int n = j->n, a = j->a, b = j->b, m = 4 * j->fours;
-    const struct hydro_gas g = j->g;
+    const struct face_job *j = jobs->job, *end = j + jobs->n;
+    for (int k = 0; j < end; j++) {
+        const double *restrict L = j->L, *restrict R = j->R;
+        const struct turned t = turned_to(j->dir);
+        for (int v = vectors_of(j); v > 0; v--, k++, L += LANES, R += LANES)
 #pragma omp simd simdlen(LANES)
-    for (int i = 0; i < m; i++)
-        c[i] = hydro_hllc_sound(face_state(L, i, n, a, b), face_state(R, i, n, a, b), g);
+            for (int i = 0; i < LANES; i++)
+                x->c[k][i] = hydro_hllc_sound(face_state(L, i, t), face_state(R, i, t), g);
+    }
+    j = jobs->job;
+    for (int k = 0; j < end; j++) {
+        const double *restrict L = j->L, *restrict R = j->R;
+        const struct turned t = turned_to(j->dir);
+        for (int v = vectors_of(j); v > 0; v--, k++, L += LANES, R += LANES)
 #pragma omp simd simdlen(LANES)
-    for (int i = 0; i < m; i++) {
-        struct hydro_contact o = hydro_hllc_contact(face_state(L, i, n, a, b),
-                                                    face_state(R, i, n, a, b), g, c[i]);
-        u[i] = o.u;
-        p[i] = o.p;
-        s[i] = o.s;
+            for (int i = 0; i < LANES; i++) {
+                struct hydro_contact o = hydro_hllc_contact(face_state(L, i, t),
+                                                            face_state(R, i, t), g, x->c[k][i]);
+                x->u[k][i] = o.u;
+                x->p[k][i] = o.p;
+                x->s[k][i] = o.s;
+            }
     }
 }
 
 INLINE struct hydro_flux face_flux(enum riemann rs, struct hydro_state l, struct hydro_state r,
-                                   struct hydro_gas g, const struct contacts *x, int i)
+                                   struct hydro_gas g, const struct contacts *x, int k, int i)
 {
     if (rs != RIEMANN_HLLC) return hydro_face_solve(rs, l, r, g);
-    struct hydro_contact at = {x->u[i], x->p[i], x->s[i]};
+    struct hydro_contact at = {x->u[k][i], x->p[k][i], x->s[k][i]};
     return hydro_hllc_flux(l, r, g, at);
 }
 
-INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, const struct face_job *j)
+INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, struct sweep *s,
+                        const struct face_jobs *jobs)
 {
     struct contacts x;
-    const double *restrict L = j->L, *restrict R = j->R;
-    double *restrict F = j->F, *restrict left = j->left, *restrict fv = j->F_vel,
-                     *restrict fe = j->F_eint;
-    const int n = j->n, a = j->a, b = j->b;
-    const struct hydro_gas g = j->g;
-    const double dtdx = j->dtdx;
-    const int m = 4 * j->fours;
-    if (rs == RIEMANN_HLLC) faces_contacts(j, &x);
+    const struct hydro_gas g = s->gas;
+    const double dtdx = s->dtdx;
+    const int vel = s->nvar * PS;
+    const struct face_job *j = jobs->job, *end = j + jobs->n;
+    double *restrict left = s->left;
+    if (rs == RIEMANN_HLLC) faces_contacts(jobs, g, &x);
+    for (int k = 0; j < end; j++) {
+        const double *restrict L = j->L, *restrict R = j->R;
+        double *restrict F = j->F;
+        const struct turned t = turned_to(j->dir);
+        for (int v = vectors_of(j); v > 0; v--, k++, L += LANES, R += LANES, F += LANES)
 #pragma omp simd simdlen(LANES)
-    for (int i = 0; i < m; i++) {
-        struct hydro_state l = face_state(L, i, n, a, b), r = face_state(R, i, n, a, b);
-        struct hydro_flux f = face_flux(rs, l, r, g, &x, i);
-        F[i] = f.r * dtdx;
-        F[n + i] = f.u * dtdx;
-        F[a + i] = f.v * dtdx;
-        F[b + i] = f.w * dtdx;
-        F[4 * PS + i] = f.e * dtdx;
-        if (scalars) left[i] = f.left * dtdx;
-        if (pfix) fv[i] = 0.5 * (l.u + r.u) * dtdx;
-        if (pfix) fe[i] = f.eint * dtdx;
+            for (int i = 0; i < LANES; i++) {
+                struct hydro_state l = face_state(L, i, t), r = face_state(R, i, t);
+                struct hydro_flux f = face_flux(rs, l, r, g, &x, k, i);
+                F[i] = f.r * dtdx;
+                F[t.n + i] = f.u * dtdx;
+                F[t.a + i] = f.v * dtdx;
+                F[t.b + i] = f.w * dtdx;
+                F[4 * PS + i] = f.e * dtdx;
+                if (scalars) left[k * LANES + i] = f.left * dtdx;
+                if (pfix) F[vel + i] = 0.5 * (l.u + r.u) * dtdx;
+                if (pfix) F[vel + PS + i] = f.eint * dtdx;
+            }
     }
 }
 
 /* Newton iterations on blocks of faces; a face that has converged is not changed, so results do not
- * depend on blocks. */
-static void faces_solve_exact(const struct face_job *j)
+ * depend on blocks. left: of the job's faces. */
+static void faces_solve_exact(struct sweep *s, const struct face_job *j, double *left)
 {
     enum { BLOCK = 32 };
-    const int n = j->n, a = j->a, b = j->b;
-    const struct hydro_gas g = j->g;
-    const int all = 4 * j->fours;
+    const struct turned t = turned_to(j->dir);
+    const struct hydro_gas g = s->gas;
+    const double dtdx = s->dtdx;
+    const int all = 4 * j->fours, vel = s->nvar * PS;
     for (int i0 = 0; i0 < all; i0 += BLOCK) {
         int m = all - i0 < BLOCK ? all - i0 : BLOCK;
         const double *L = j->L + i0, *R = j->R + i0;
         double p[BLOCK], change[BLOCK], worst = 1.0;
         for (int i = 0; i < m; i++) {
-            p[i] = hydro_exact_guess(face_state(L, i, n, a, b), face_state(R, i, n, a, b), g);
+            p[i] = hydro_exact_guess(face_state(L, i, t), face_state(R, i, t), g);
             change[i] = 1.0;
         }
         for (int it = 0; it < g.niter && worst > 1e-6; it++) {
             worst = 0.0;
 #pragma omp simd reduction(max : worst)
             for (int i = 0; i < m; i++) {
-                double c, next = hydro_exact_newton(face_state(L, i, n, a, b),
-                                                    face_state(R, i, n, a, b), g, p[i], &c);
+                double c, next = hydro_exact_newton(face_state(L, i, t), face_state(R, i, t), g,
+                                                    p[i], &c);
                 bool go = change[i] > 1e-6;
                 p[i] = go ? next : p[i];
                 change[i] = go ? c : change[i];
@@ -298,34 +325,56 @@ static void faces_solve_exact(const struct face_job *j)
             }
         }
         for (int i = 0; i < m; i++) {
-            struct hydro_state l = face_state(L, i, n, a, b), r = face_state(R, i, n, a, b);
+            struct hydro_state l = face_state(L, i, t), r = face_state(R, i, t);
             struct hydro_flux f = hydro_exact_flux(l, r, g, p[i]);
             double *F = j->F + i0 + i;
-            F[0] = f.r * j->dtdx;
-            F[n] = f.u * j->dtdx;
-            F[a] = f.v * j->dtdx;
-            F[b] = f.w * j->dtdx;
-            F[4 * PS] = f.e * j->dtdx;
-            j->left[i0 + i] = f.left * j->dtdx;
-            j->F_vel[i0 + i] = 0.5 * (l.u + r.u) * j->dtdx;
-            j->F_eint[i0 + i] = f.eint * j->dtdx;
+            F[0] = f.r * dtdx;
+            F[t.n] = f.u * dtdx;
+            F[t.a] = f.v * dtdx;
+            F[t.b] = f.w * dtdx;
+            F[4 * PS] = f.e * dtdx;
+            left[i0 + i] = f.left * dtdx;
+            if (s->nflux == s->nvar) continue;
+            F[vel] = 0.5 * (l.u + r.u) * dtdx;
+            F[vel + PS] = f.eint * dtdx;
         }
     }
 }
 
-INLINE void faces_choose(enum riemann rs, const struct face_job *j, bool scalars, bool pfix)
+INLINE void faces_choose(enum riemann rs, struct sweep *s, const struct face_jobs *j)
 {
+    bool scalars = s->nvar > GAS_SCALARS, pfix = s->nflux > s->nvar;
     if (!scalars && !pfix)
-        faces_solve(rs, false, false, j);
+        faces_solve(rs, false, false, s, j);
     else if (!pfix)
-        faces_solve(rs, true, false, j);
+        faces_solve(rs, true, false, s, j);
     else
-        faces_solve(rs, true, true, j);
+        faces_solve(rs, true, true, s, j);
 }
 
-static void faces_scalars(struct sweep *s, const struct face_job *j);
-static void faces_diffuse(struct sweep *s, const struct face_job *j);
-static void faces_mask(struct sweep *s, const struct face_job *j);
+static void faces_solve_all(struct sweep *s, const struct face_jobs *jobs)
+{
+    switch (s->par->riemann) {
+#define RIEMANN(name, text, flux)                                                                  \
+    case RIEMANN_##name:                                                                           \
+        faces_choose(RIEMANN_##name, s, jobs);                                                     \
+        break;
+#define ITERATED(name, text)
+#include "hydro/riemann.def"
+#undef RIEMANN
+#undef ITERATED
+    case RIEMANN_EXACT:
+        for (int i = 0, v = 0; i < jobs->n; v += vectors_of(&jobs->job[i++]))
+            faces_solve_exact(s, &jobs->job[i], s->left + v * LANES);
+        break;
+    case RIEMANN_COUNT:
+        break;
+    }
+}
+
+static void faces_scalars(struct sweep *s, const struct face_job *j, const double *left);
+static void faces_diffuse(struct sweep *s, const struct face_job *j, int k);
+static void faces_mask(struct sweep *s, const struct face_job *j, int k);
 
 /* A refined cell may be at these faces. */
 static bool faces_split(const struct sweep *s, int y, int k)
@@ -335,64 +384,40 @@ static bool faces_split(const struct sweep *s, int y, int k)
            (z >= 0 && s->in.split_row[z][y + 1]);
 }
 
-/* Fluxes F through the lower faces in direction dir of cells in rows 2y and 2y+1 of plane k, from
- * the states L and R on both sides. */
-static void faces_flux(struct sweep *s, int dir, int y, int k, const struct run *at,
-                       const double *L, const double *R, double *F)
+static void faces_flux(struct sweep *s, struct face_jobs *jobs)
 {
-    if (!at->fours) return;
-    /* F_vel is there also without pressure_fix, but then not read; all members are named, or the
-     * whole would be zeroed first */
-    const struct face_job job = {.dir = dir,
-                                 .y = y,
-                                 .k = k,
-                                 .at = at->at,
-                                 .fours = at->fours,
-                                 .L = L,
-                                 .R = R,
-                                 .F = F,
-                                 .left = s->left,
-                                 .F_vel = F + s->nvar * PS,
-                                 .F_eint = F + (s->nvar + 1) * PS,
-                                 .n = (1 + dir) * PS,
-                                 .a = (dir == 0 ? 2 : 1) * PS,
-                                 .b = (dir == 2 ? 2 : 3) * PS,
-                                 .g = s->gas,
-                                 .dtdx = s->dtdx},
-                          *j = &job;
-    bool scalars = s->nvar > GAS_SCALARS, pfix = s->nflux > s->nvar;
-    switch (s->par->riemann) {
-#define RIEMANN(name, text, flux)                                                                  \
-    case RIEMANN_##name:                                                                           \
-        faces_choose(RIEMANN_##name, j, scalars, pfix);                                            \
-        break;
-#define ITERATED(name, text)
-#include "hydro/riemann.def"
-#undef RIEMANN
-#undef ITERATED
-    case RIEMANN_EXACT:
-        faces_solve_exact(j);
-        break;
-    case RIEMANN_COUNT:
-        break;
-    }
-    if (scalars) faces_scalars(s, j);
-    if (s->par->difmag > 0.0) faces_diffuse(s, j);
-    if (faces_split(s, j->y, j->k)) faces_mask(s, j);
+    const bool split = faces_split(s, jobs->y, jobs->k);
+    faces_solve_all(s, jobs);
+    for (int i = 0, v = 0; i < jobs->n && s->nvar > GAS_SCALARS; v += vectors_of(&jobs->job[i++]))
+        faces_scalars(s, &jobs->job[i], s->left + v * LANES);
+    for (int i = 0; i < jobs->n && s->par->difmag > 0.0; i++)
+        faces_diffuse(s, &jobs->job[i], jobs->k);
+    for (int i = 0; i < jobs->n && split; i++) faces_mask(s, &jobs->job[i], jobs->k);
+    jobs->n = jobs->vectors = 0;
 }
 
-static void strip_flux_x(struct sweep *s, int y, int k)
+INLINE void faces_add(struct sweep *s, struct face_jobs *jobs, int dir, const struct run *at,
+                      const double *L, const double *R, double *F)
+{
+    if (!at->fours) return;
+    const struct face_job job = {dir, at->at, at->fours, L, R, F};
+    if (jobs->vectors + vectors_of(&job) > VECTORS) faces_flux(s, jobs);
+    jobs->vectors += vectors_of(&job);
+    jobs->job[jobs->n++] = job;
+}
+
+static void strip_flux_x(struct sweep *s, int y, int k, struct face_jobs *jobs)
 {
     struct span faces = span_of(own_octs(s, y, k >> 1));
     struct run run[2];
     faces.b++;
     int n = pair_runs(s, y, faces, faces, run);
     for (int i = 0; i < n; i++)
-        faces_flux(s, 0, y, k, &run[i], s->mx + run[i].r - 1, s->px + run[i].r,
-                   s->fx[y & 1] + run[i].r);
+        faces_add(s, jobs, 0, &run[i], s->mx + run[i].r - 1, s->px + run[i].r,
+                  s->fx[y & 1] + run[i].r);
 }
 
-static void strip_flux_y(struct sweep *s, int y, int k)
+static void strip_flux_y(struct sweep *s, int y, int k, struct face_jobs *jobs)
 {
     int z = k >> 1, w = s->in.w;
     uint32_t own = own_octs(s, y, z);
@@ -400,23 +425,37 @@ static void strip_flux_y(struct sweep *s, int y, int k)
                          row_run(s, 2 * y + 1, span_of(own))};
     const double *below[2] = {s->my[(y - 1) & 1] + row[0].r + w, s->my[y & 1] + row[1].r - w};
     for (int i = 0; i < 2; i++)
-        faces_flux(s, 1, y, k, &row[i], below[i], s->py + row[i].r, s->fy[y & 1] + row[i].r);
+        faces_add(s, jobs, 1, &row[i], below[i], s->py + row[i].r, s->fy[y & 1] + row[i].r);
 }
 
-static void strip_flux_z(struct sweep *s, int y, int k)
+static void strip_flux_z(struct sweep *s, int y, int k, struct face_jobs *jobs)
 {
     int z = k >> 1;
     struct span faces = span_of(own_octs(s, y, z) | (k & 1 ? 0 : own_octs(s, y, z - 1)));
     struct run run[2];
     int n = pair_runs(s, y, faces, faces, run);
     for (int i = 0; i < n; i++)
-        faces_flux(s, 2, y, k, &run[i], s->mz[(k - 1) & 1] + run[i].at, s->pz + run[i].r,
-                   s->fz[k & 1] + run[i].at);
+        faces_add(s, jobs, 2, &run[i], s->mz[(k - 1) & 1] + run[i].at, s->pz + run[i].r,
+                  s->fz[k & 1] + run[i].at);
 }
 
-static void faces_scalars(struct sweep *s, const struct face_job *j)
+/* Through the lower faces of the cells of rows 2y and 2y+1; above the tile only those in z. */
+static void strip_flux(struct sweep *s, int y, int k)
 {
-    const double *restrict left = j->left, *restrict mass = j->F;
+    struct face_jobs jobs;
+    jobs.y = y, jobs.k = k, jobs.n = jobs.vectors = 0;
+    strip_flux_z(s, y, k, &jobs);
+    if (k < 2 * s->places.tile->t[2]) {
+        strip_flux_x(s, y, k, &jobs);
+        strip_flux_y(s, y, k, &jobs);
+    }
+    if (jobs.n > 0) faces_flux(s, &jobs);
+}
+
+/* left: the part of each mass flux that carries the left state's scalars. */
+static void faces_scalars(struct sweep *s, const struct face_job *j, const double *restrict left)
+{
+    const double *restrict mass = j->F;
     const int n = 4 * j->fours;
     for (int v = GAS_SCALARS; v < s->nvar; v++) {
         const double *restrict L = j->L + v * PS, *restrict R = j->R + v * PS;
@@ -427,9 +466,9 @@ static void faces_scalars(struct sweep *s, const struct face_job *j)
 }
 
 /* The planes of the cells below the faces, and where they are relative to those above. */
-static int plane_below(const struct face_job *j)
+static int plane_below(const struct face_job *j, int k)
 {
-    return j->dir == 2 ? (j->k - 1) & 3 : j->k & 3;
+    return j->dir == 2 ? (k - 1) & 3 : k & 3;
 }
 
 static int step_below(const struct sweep *s, const struct face_job *j)
@@ -438,12 +477,12 @@ static int step_below(const struct sweep *s, const struct face_job *j)
 }
 
 /* Fluxes through a face of a refined cell come from the finer level. */
-static void faces_mask(struct sweep *s, const struct face_job *j)
+static void faces_mask(struct sweep *s, const struct face_job *j, int k)
 {
     typedef unsigned char four_bytes __attribute__((vector_size(4), may_alias, aligned(1)));
     typedef int64_t four_words __attribute__((vector_size(32)));
-    const unsigned char *hi = s->in.split[j->k & 3] + j->at;
-    const unsigned char *lo = s->in.split[plane_below(j)] + j->at - step_below(s, j);
+    const unsigned char *hi = s->in.split[k & 3] + j->at;
+    const unsigned char *lo = s->in.split[plane_below(j, k)] + j->at - step_below(s, j);
     for (int i = 0; i < 4 * j->fours; i += 4) {
         four_bytes split = *(const four_bytes *)(lo + i) | *(const four_bytes *)(hi + i);
         four_words whole = __builtin_convertvector(split, four_words) == 0;
@@ -478,19 +517,18 @@ static void plane_divergence(struct sweep *s, int k)
     }
 }
 
-static void faces_diffuse(struct sweep *s, const struct face_job *j)
+static void faces_diffuse(struct sweep *s, const struct face_job *j, int k)
 {
     int w = s->in.w, step = step_below(s, j), dir = j->dir;
-    const double *restrict d0 = s->div[j->k & 1] + j->at, *restrict d1 = s->div[(j->k + 1) & 1] +
-                                                                         j->at;
+    const double *restrict d0 = s->div[k & 1] + j->at, *restrict d1 = s->div[(k + 1) & 1] + j->at;
     /* the face's four corners: i, i+a on d0 and on e0 (z: two rows) */
     const double *restrict e0 = dir == 2 ? d0 : d1;
     int a = dir == 0 ? w : 1, b = dir == 2 ? w : 0;
     const double dt = s->dt, mag = s->par->difmag;
     const int n = 4 * j->fours;
     for (int v = 0; v < s->nvar; v++) {
-        const double *restrict hi = s->in.u[j->k & 3] + v * PS + j->at;
-        const double *restrict lo = s->in.u[plane_below(j)] + v * PS + j->at - step;
+        const double *restrict hi = s->in.u[k & 3] + v * PS + j->at;
+        const double *restrict lo = s->in.u[plane_below(j, k)] + v * PS + j->at - step;
         double *restrict F = j->F + v * PS;
 #pragma omp simd simdlen(LANES)
         for (int i = 0; i < n; i++) {
