@@ -14,17 +14,23 @@ struct message {
     char *data;             /* of the caller to pack, or that came */
 };
 
+static bool message_near(const struct comm *c, size_t bytes, int peer)
+{
+    return bytes >= comm_share_least && comm_share_near(c->share, peer);
+}
+
+/* One block of memory with all that is named here, and the data that are carried. */
 struct pack_state {
     const struct comm *c;
     enum comm_use use;
     int n;
     const int *peer;
-    struct message *message; /* [2 n] out, in; one block with the data that are carried */
+    struct message *message; /* [2 n] out, in */
     void **buf;              /* [2 n] what is carried */
-    size_t *len;
+    size_t *len;             /* [2 n] */
     struct comm_swap *swap;
     struct comm_round *rest; /* data for which the window has no room */
-    char *rest_block;
+    char *rest_block;        /* apart */
 };
 
 static size_t aligned(size_t bytes)
@@ -32,55 +38,63 @@ static size_t aligned(size_t bytes)
     return (bytes + SHARE_ALIGN - 1) / SHARE_ALIGN * SHARE_ALIGN;
 }
 
-/* Places of the messages: in the window, or in the block. */
-static void messages_place(struct pack_state *x, size_t shared, int readers, size_t carried)
+/* Places of the messages: in the window, or from `at` on. */
+static void messages_place(struct pack_state *x, char *window, struct share_slip slip, char *at)
 {
-    struct share_slip slip = {0};
-    struct message *m = x->message, *block;
-    char *window = readers ? share_get(x->c->share, shared, readers, &slip) : NULL, *at;
-    size_t head = aligned(sizeof *m * 2 * (size_t)x->n);
-    block = mem_new(head + carried + (window ? 0 : shared) + 1, "ghost buffers");
-    at = (char *)block + head;
     for (int i = 0; i < 2 * x->n; i++) {
-        block[i] = m[i];
-        if (m[i].near && i >= x->n) continue;
-        if (m[i].near && window) {
-            block[i].slip = slip;
-            block[i].data = window;
-            slip.data += (uint32_t)(aligned(m[i].bytes) / SHARE_ALIGN);
-            window += aligned(m[i].bytes);
+        struct message *m = &x->message[i];
+        if (m->near && i >= x->n) continue;
+        if (m->near && window) {
+            m->slip = slip;
+            m->data = window;
+            slip.data += (uint32_t)(aligned(m->bytes) / SHARE_ALIGN);
+            window += aligned(m->bytes);
         } else {
-            block[i].data = at;
-            at += aligned(m[i].bytes);
+            m->data = at;
+            at += aligned(m->bytes);
         }
     }
-    mem_free(m);
-    x->message = block;
+}
+
+static char *cut(char **at, size_t bytes)
+{
+    char *here = *at;
+    *at += aligned(bytes);
+    return here;
 }
 
 void comm_pack_new(struct comm_pack *k, const struct comm *c, enum comm_use use, int npeer,
                    const int *peer, const size_t *sbytes, const size_t *rbytes)
 {
+    enum { SLOT = sizeof(struct message) + 2 * sizeof(void *) + sizeof(size_t) };
     size_t shared = 0, carried = 0, two = 2 * (size_t)npeer;
     int readers = 0;
-    struct pack_state *x = k->state = mem_new(sizeof *x, "ghost buffers");
-    *x = (struct pack_state){.c = c, .use = use, .n = npeer, .peer = peer};
-    x->message = mem_zero(sizeof *x->message * two + 1, "ghost buffers");
+    struct share_slip slip = {0};
     for (int i = 0; i < 2 * npeer; i++) {
         bool out = i < npeer;
-        struct message *m = &x->message[i];
-        m->bytes = out ? sbytes[i] : rbytes[i - npeer];
-        m->near = m->bytes >= comm_share_least &&
-                  comm_share_near(c->share, peer[out ? i : i - npeer]);
-        if (!m->near) carried += aligned(m->bytes);
-        if (m->near && out) shared += aligned(m->bytes), readers++;
+        size_t bytes = out ? sbytes[i] : rbytes[i - npeer];
+        bool near = message_near(c, bytes, peer[out ? i : i - npeer]);
+        if (!near) carried += aligned(bytes);
+        if (near && out) shared += aligned(bytes), readers++;
     }
-    messages_place(x, shared, readers, carried);
-    x->buf = mem_new(sizeof *x->buf * two + 1, "ghost buffers");
-    x->len = mem_new(sizeof *x->len * two + 1, "ghost buffers");
-    k->npeer = npeer;
-    k->out = mem_new(sizeof *k->out * two + 1, "ghost buffers");
+    char *window = readers ? share_get(c->share, shared, readers, &slip) : NULL;
+    size_t head = sizeof(struct pack_state) + SLOT * two + 5 * SHARE_ALIGN;
+    char *at = mem_new(head + carried + (window ? 0 : shared), "ghost buffers");
+    struct pack_state *x = k->state = (struct pack_state *)cut(&at, sizeof *x);
+    *x = (struct pack_state){.c = c, .use = use, .n = npeer, .peer = peer};
+    x->message = (struct message *)cut(&at, sizeof *x->message * two);
+    x->buf = (void **)cut(&at, sizeof *x->buf * two);
+    x->len = (size_t *)cut(&at, sizeof *x->len * two);
+    k->out = (char **)cut(&at, sizeof *k->out * two);
     k->in = (const char **)(k->out + npeer);
+    k->npeer = npeer;
+    for (int i = 0; i < 2 * npeer; i++) {
+        bool out = i < npeer;
+        size_t bytes = out ? sbytes[i] : rbytes[i - npeer];
+        x->message[i] = (struct message){.near = message_near(c, bytes, peer[out ? i : i - npeer]),
+                                         .bytes = bytes};
+    }
+    messages_place(x, window, slip, at);
     for (int i = 0; i < npeer; i++) k->out[i] = x->message[i].data;
 }
 
@@ -89,17 +103,17 @@ static struct comm_round *rest_post(struct pack_state *x, int tag, bool out)
 {
     size_t n = (size_t)x->n, none = 0;
     const struct message *m = x->message + (out ? 0 : n);
+    for (size_t i = 0; i < n; i++) none += m[i].near && !m[i].slip.data;
+    if (none == 0) return NULL;
     size_t *len = mem_zero(2 * sizeof *len * n + 1, "exchange");
     void **buf = mem_zero(sizeof *buf * n + 1, "exchange");
     for (size_t i = 0; i < n; i++) {
         if (!m[i].near || m[i].slip.data) continue;
         buf[i] = m[i].data;
         len[i] = m[i].bytes;
-        none++;
     }
-    struct comm_round *r = NULL;
-    if (none && out) r = comm_post_as(x->c, tag, x->n, x->peer, buf, len, buf, len + n);
-    if (none && !out) r = comm_post_as(x->c, tag, x->n, x->peer, buf, len + n, buf, len);
+    const size_t *sent = out ? len : len + n, *come = out ? len + n : len;
+    struct comm_round *r = comm_post_as(x->c, tag, x->n, x->peer, buf, sent, buf, come);
     mem_free(buf);
     mem_free(len);
     return r;
@@ -160,9 +174,5 @@ void comm_pack_free(struct comm_pack *k)
     for (int i = 0; i < x->n; i++)
         if (m[i].near && m[i].slip.data) share_done(x->c->share, x->peer[i], m[i].slip);
     mem_free(x->rest_block);
-    mem_free(x->message);
-    mem_free(x->buf);
-    mem_free(x->len);
-    FREE(k->out);
     FREE(k->state);
 }
