@@ -2,14 +2,15 @@
  * box. Private to hydro.
  *
  * A tile is the hull of the own octs of one cube of 8³ octs, or of several cubes one above the
- * other: planes of constant z pass through it, so its height costs no memory. Where no oct is
- * missing it is two cubes wide along x: less halo, and rows are longer beside full vectors. */
+ * other: planes of constant z pass through it, so its height costs no memory. Where half of the
+ * hull is filled it is two cubes wide along x: less halo, and rows are longer beside full vectors.
+ */
 #pragma once
 #include "hydro/hydro.h"
 #include "oct/mesh.h"
 
 /* Cells of a vector. Runs of cells are as long as a multiple of four: where vectors have eight, one
- * of four may end a run, since rows of small tiles are as short as that. */
+ * of four may end a run, since rows of small tiles are as short as that. (Not of faces: flux.c.) */
 #ifdef __AVX512F__
 enum { LANES = 8 };
 #else
