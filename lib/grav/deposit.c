@@ -48,12 +48,6 @@ struct deposit {
     int64_t (*mass)[8];
 };
 
-/* The octs first..end-1 are a thread's to write. */
-struct share {
-    lidx first, end;
-    struct owed others;
-};
-
 static double quanta(const struct deposit *s, lidx i, int k)
 {
     return deposit_quanta(s->lv->fld[FLD_U][i][k], s->smallr, s->unit);
@@ -72,7 +66,7 @@ static inline void keep_leaves(const struct deposit *s, lidx i, bool finer)
 
 /* CIC of `mass` quanta at x: the lower cell of the cloud is at `low` (relative to oct i, −1..2),
  * frac is the share of the upper. */
-static void spread(const struct deposit *s, struct share *mine, const lidx cube[27],
+static void spread(const struct deposit *s, struct owed *mine, const lidx cube[27],
                    const int low[3], const double frac[3], double mass)
 {
     for (int v = 0; v < 8; v++) {
@@ -84,16 +78,11 @@ static void spread(const struct deposit *s, struct share *mine, const lidx cube[
         }
         lidx j = cube[o];
         if (j < 0) continue;
-        int64_t q = llrint(mass * deposit_share(frac, v)), *sum = &s->mass[j][cell];
-        if (j >= mine->first && j < mine->end)
-            *sum += q;
-        else
-            owed_add(&mine->others, sum, q);
+        owed_put(mine, j, &s->mass[j][cell], llrint(mass * deposit_share(frac, v)));
     }
 }
 
-static void spread_split(const struct deposit *s, struct share *mine, lidx i,
-                         const double (*com)[3])
+static void spread_split(const struct deposit *s, struct owed *mine, lidx i, const double (*com)[3])
 {
     lidx cube[27];
     double x0[3];
@@ -124,11 +113,11 @@ void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double 
     {
         int64_t me = omp_get_thread_num(), threads = omp_get_num_threads();
         lidx end = (lidx)(lv->nown * (me + 1) / threads);
-        struct share mine = {.first = (lidx)(lv->nown * me / threads),
-                             .end = me + 1 < threads ? end : lv->noct};
-        for (lidx i = mine.first; i < end; i++) keep_leaves(&s, i, com != NULL);
-        for (lidx i = mine.first; com && i < end; i++) spread_split(&s, &mine, i, com);
+        struct owed mine = {.low = (lidx)(lv->nown * me / threads),
+                            .high = me + 1 < threads ? end : lv->noct};
+        for (lidx i = mine.low; i < end; i++) keep_leaves(&s, i, com != NULL);
+        for (lidx i = mine.low; com && i < end; i++) spread_split(&s, &mine, i, com);
 #pragma omp barrier
-        owed_end(&mine.others);
+        owed_end(&mine);
     }
 }

@@ -3,22 +3,22 @@
 
 #include "base/mem.h"
 
-void owed_add(struct owed *s, int64_t *to, int64_t sum)
+void owed_add(struct owed *o, int64_t *to, int64_t sum)
 {
     if (sum == 0) return;
-    if (s->n == s->cap) {
-        s->cap = 2 * s->cap + 1024;
-        s->list = mem_grow(s->list, sizeof *s->list * (size_t)s->cap, "deposit");
+    if (o->n == o->cap) {
+        o->cap = 2 * o->cap + 1024;
+        o->list = mem_grow(o->list, sizeof *o->list * (size_t)o->cap, "deposit");
     }
-    s->list[s->n++] = (struct debt){to, sum};
+    o->list[o->n++] = (struct debt){to, sum};
 }
 
-void owed_end(struct owed *s)
+void owed_end(struct owed *o)
 {
-    for (int64_t i = 0; i < s->n; i++) {
+    for (int64_t i = 0; i < o->n; i++) {
 #pragma omp atomic
-        *s->list[i].to += s->list[i].sum;
+        *o->list[i].to += o->list[i].sum;
     }
-    FREE(s->list);
-    s->n = s->cap = 0;
+    FREE(o->list);
+    o->n = o->cap = 0;
 }

@@ -35,39 +35,25 @@ struct deposit {
     int64_t (*mass)[8], (*number)[8];
 };
 
-/* One thread's state. It alone writes octs low..high-1 while all run. */
+/* One thread's state. */
 struct depositor {
     const struct deposit *g;
-    lidx low, high;
-    struct owed others;         /* sums for cells in octs of other threads */
+    struct owed octs;           /* that it alone writes while all run; sums for others */
     struct block block, single; /* of the sums · of a particle that these do not serve */
     long4 mass[LINES + BLOCK_CELLS + 1], number[LINES + BLOCK_CELLS + 1];
 };
 
-static inline bool oct_is_mine(const struct depositor *t, lidx oct)
-{
-    return oct >= t->low && oct < t->high;
-}
-
-static inline void cell_add(struct depositor *t, lidx oct, int64_t *cell, int64_t sum)
-{
-    if (oct_is_mine(t, oct))
-        *cell += sum;
-    else
-        owed_add(&t->others, cell, sum);
-}
-
 /* Four cells of an oct that follow one another. */
 static inline void cells_add(struct depositor *t, lidx oct, int64_t *cells, long4 sum)
 {
-    if (oct_is_mine(t, oct)) {
+    if (owed_is_mine(&t->octs, oct)) {
         long4 old;
         memcpy(&old, cells, sizeof old);
         sum += old;
         memcpy(cells, &sum, sizeof sum);
         return;
     }
-    for (int k = 0; k < 4; k++) owed_add(&t->others, cells + k, sum[k]);
+    for (int k = 0; k < 4; k++) owed_add(&t->octs, cells + k, sum[k]);
 }
 
 /* What a row of lines adds to 2² cells of which line[0] is that of the first: this line all of it,
@@ -142,8 +128,8 @@ static void deposit_single(struct depositor *t, int64_t i, double wm, double wn)
             slot |= (int)(x & 1) << d;
         }
         lidx o = in ? b->oct[oct] : NBR_NONE;
-        if (o >= 0) cell_add(t, o, &g->mass[o][slot], llrint(wm * vol[c]));
-        if (o >= 0 && g->number) cell_add(t, o, &g->number[o][slot], llrint(wn * vol[c]));
+        if (o >= 0) owed_put(&t->octs, o, &g->mass[o][slot], llrint(wm * vol[c]));
+        if (o >= 0 && g->number) owed_put(&t->octs, o, &g->number[o][slot], llrint(wn * vol[c]));
     }
 }
 
@@ -164,8 +150,9 @@ static void deposit_alone(struct depositor *t, const struct clouds *c, int64_t b
     for (int j = 0; j < 8; j++) {
         const lidx o = cells.oct[j];
         if (o < 0) continue;
-        cell_add(t, o, &g->mass[o][cells.at[j]], llrint(weight[0] * vol[j]));
-        if (g->number) cell_add(t, o, &g->number[o][cells.at[j]], llrint(weight[1] * vol[j]));
+        owed_put(&t->octs, o, &g->mass[o][cells.at[j]], llrint(weight[0] * vol[j]));
+        if (g->number)
+            owed_put(&t->octs, o, &g->number[o][cells.at[j]], llrint(weight[1] * vol[j]));
     }
 }
 
@@ -255,21 +242,21 @@ static void deposit_run(const struct deposit *g, int64_t begin, int64_t end)
 #pragma omp parallel num_threads(wish < most ? (int)wish : most)
     {
         int me = omp_get_thread_num(), nt = omp_get_num_threads();
-        struct depositor t = {.g = g, .high = g->m->lev[g->l].noct};
+        struct depositor t = {.g = g, .octs.high = g->m->lev[g->l].noct};
         lidx high = 0;
         t.block.level = t.single.level = -1;
         for (int s = 1; s <= me + 1 && s < nt; s++) {
             lidx h = piece_host(g->p->host + begin + n * s / nt);
             high = h > high ? h : high;
-            if (s == me) t.low = high;
-            if (s == me + 1) t.high = high;
+            if (s == me) t.octs.low = high;
+            if (s == me + 1) t.octs.high = high;
         }
         int64_t stop = begin + n * (me + 1) / nt;
         for (int64_t b = begin + n * me / nt; b < stop; b += CLOUDS)
             deposit_some(&t, b, stop - b < CLOUDS ? (int)(stop - b) : CLOUDS, stop - b);
         block_flush(&t);
 #pragma omp barrier
-        owed_end(&t.others);
+        owed_end(&t.octs);
     }
 }
 
