@@ -14,9 +14,10 @@ struct message {
     char *data;             /* of the caller to pack, or that came */
 };
 
-static bool message_near(const struct comm *c, size_t bytes, int peer)
+static struct message message_of(const struct comm *c, size_t bytes, int peer)
 {
-    return bytes >= comm_share_least && comm_share_near(c->share, peer);
+    bool near = bytes >= comm_share_least && comm_share_near(c->share, peer);
+    return (struct message){.near = near, .bytes = bytes};
 }
 
 /* One block of memory with all that is named here, and the data that are carried. */
@@ -70,12 +71,12 @@ void comm_pack_new(struct comm_pack *k, const struct comm *c, enum comm_use use,
     size_t shared = 0, carried = 0, two = 2 * (size_t)npeer;
     int readers = 0;
     struct share_slip slip = {0};
-    for (int i = 0; i < 2 * npeer; i++) {
-        bool out = i < npeer;
-        size_t bytes = out ? sbytes[i] : rbytes[i - npeer];
-        bool near = message_near(c, bytes, peer[out ? i : i - npeer]);
-        if (!near) carried += aligned(bytes);
-        if (near && out) shared += aligned(bytes), readers++;
+    for (int i = 0; i < npeer; i++) {
+        const struct message out = message_of(c, sbytes[i], peer[i]),
+                             in = message_of(c, rbytes[i], peer[i]);
+        if (out.near) shared += aligned(out.bytes), readers++;
+        if (!out.near) carried += aligned(out.bytes);
+        if (!in.near) carried += aligned(in.bytes);
     }
     char *window = readers ? share_get(c->share, shared, readers, &slip) : NULL;
     size_t head = sizeof(struct pack_state) + SLOT * two + 5 * SHARE_ALIGN;
@@ -88,11 +89,9 @@ void comm_pack_new(struct comm_pack *k, const struct comm *c, enum comm_use use,
     k->out = (char **)cut(&at, sizeof *k->out * two);
     k->in = (const char **)(k->out + npeer);
     k->npeer = npeer;
-    for (int i = 0; i < 2 * npeer; i++) {
-        bool out = i < npeer;
-        size_t bytes = out ? sbytes[i] : rbytes[i - npeer];
-        x->message[i] = (struct message){.near = message_near(c, bytes, peer[out ? i : i - npeer]),
-                                         .bytes = bytes};
+    for (int i = 0; i < npeer; i++) {
+        x->message[i] = message_of(c, sbytes[i], peer[i]);
+        x->message[npeer + i] = message_of(c, rbytes[i], peer[i]);
     }
     messages_place(x, window, slip, at);
     for (int i = 0; i < npeer; i++) k->out[i] = x->message[i].data;

@@ -191,6 +191,7 @@ static void strip_trace(struct sweep *s, int y, int k)
  * fluxes go. */
 struct face_job {
     int dir, at, fours; /* as in a run */
+    int first;          /* of its vectors, among those of all jobs */
     const double *L, *R;
     double *F;
 };
@@ -232,19 +233,19 @@ struct contacts {
 INLINE void faces_contacts(const struct face_jobs *jobs, struct hydro_gas g, struct contacts *x)
 {
     const struct face_job *j = jobs->job, *end = j + jobs->n;
-    for (int k = 0; j < end; j++) {
+    for (; j < end; j++) {
         const double *restrict L = j->L, *restrict R = j->R;
         const struct turned t = turned_to(j->dir);
-        for (int v = vectors_of(j); v > 0; v--, k++, L += LANES, R += LANES)
+        for (int v = vectors_of(j), k = j->first; v > 0; v--, k++, L += LANES, R += LANES)
 #pragma omp simd simdlen(LANES)
             for (int i = 0; i < LANES; i++)
                 x->c[k][i] = hydro_hllc_sound(face_state(L, i, t), face_state(R, i, t), g);
     }
     j = jobs->job;
-    for (int k = 0; j < end; j++) {
+    for (; j < end; j++) {
         const double *restrict L = j->L, *restrict R = j->R;
         const struct turned t = turned_to(j->dir);
-        for (int v = vectors_of(j); v > 0; v--, k++, L += LANES, R += LANES)
+        for (int v = vectors_of(j), k = j->first; v > 0; v--, k++, L += LANES, R += LANES)
 #pragma omp simd simdlen(LANES)
             for (int i = 0; i < LANES; i++) {
                 struct hydro_contact o = hydro_hllc_contact(face_state(L, i, t),
@@ -274,11 +275,12 @@ INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, struct sweep *
     const struct face_job *j = jobs->job, *end = j + jobs->n;
     double *restrict left = s->left;
     if (rs == RIEMANN_HLLC) faces_contacts(jobs, g, &x);
-    for (int k = 0; j < end; j++) {
+    for (; j < end; j++) {
         const double *restrict L = j->L, *restrict R = j->R;
         double *restrict F = j->F;
         const struct turned t = turned_to(j->dir);
-        for (int v = vectors_of(j); v > 0; v--, k++, L += LANES, R += LANES, F += LANES)
+        for (int v = vectors_of(j), k = j->first; v > 0;
+             v--, k++, L += LANES, R += LANES, F += LANES)
 #pragma omp simd simdlen(LANES)
             for (int i = 0; i < LANES; i++) {
                 struct hydro_state l = face_state(L, i, t), r = face_state(R, i, t);
@@ -296,9 +298,10 @@ INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, struct sweep *
 }
 
 /* Newton iterations on blocks of faces; a face that has converged is not changed, so results do not
- * depend on blocks. left: of the job's faces. */
-static void faces_solve_exact(struct sweep *s, const struct face_job *j, double *left)
+ * depend on blocks. */
+static void faces_solve_exact(struct sweep *s, const struct face_job *j)
 {
+    double *left = s->left + LANES * j->first;
     enum { BLOCK = 32 };
     const struct turned t = turned_to(j->dir);
     const struct hydro_gas g = s->gas;
@@ -364,15 +367,14 @@ static void faces_solve_all(struct sweep *s, const struct face_jobs *jobs)
 #undef RIEMANN
 #undef ITERATED
     case RIEMANN_EXACT:
-        for (int i = 0, v = 0; i < jobs->n; v += vectors_of(&jobs->job[i++]))
-            faces_solve_exact(s, &jobs->job[i], s->left + v * LANES);
+        for (int i = 0; i < jobs->n; i++) faces_solve_exact(s, &jobs->job[i]);
         break;
     case RIEMANN_COUNT:
         break;
     }
 }
 
-static void faces_scalars(struct sweep *s, const struct face_job *j, const double *left);
+static void faces_scalars(struct sweep *s, const struct face_job *j);
 static void faces_diffuse(struct sweep *s, const struct face_job *j, int k);
 static void faces_mask(struct sweep *s, const struct face_job *j, int k);
 
@@ -388,8 +390,7 @@ static void faces_flux(struct sweep *s, struct face_jobs *jobs)
 {
     const bool split = faces_split(s, jobs->y, jobs->k);
     faces_solve_all(s, jobs);
-    for (int i = 0, v = 0; i < jobs->n && s->nvar > GAS_SCALARS; v += vectors_of(&jobs->job[i++]))
-        faces_scalars(s, &jobs->job[i], s->left + v * LANES);
+    for (int i = 0; i < jobs->n && s->nvar > GAS_SCALARS; i++) faces_scalars(s, &jobs->job[i]);
     for (int i = 0; i < jobs->n && s->par->difmag > 0.0; i++)
         faces_diffuse(s, &jobs->job[i], jobs->k);
     for (int i = 0; i < jobs->n && split; i++) faces_mask(s, &jobs->job[i], jobs->k);
@@ -400,8 +401,9 @@ INLINE void faces_add(struct sweep *s, struct face_jobs *jobs, int dir, const st
                       const double *L, const double *R, double *F)
 {
     if (!at->fours) return;
-    const struct face_job job = {dir, at->at, at->fours, L, R, F};
+    struct face_job job = {dir, at->at, at->fours, 0, L, R, F};
     if (jobs->vectors + vectors_of(&job) > VECTORS) faces_flux(s, jobs);
+    job.first = jobs->vectors;
     jobs->vectors += vectors_of(&job);
     jobs->job[jobs->n++] = job;
 }
@@ -452,10 +454,9 @@ static void strip_flux(struct sweep *s, int y, int k)
     if (jobs.n > 0) faces_flux(s, &jobs);
 }
 
-/* left: the part of each mass flux that carries the left state's scalars. */
-static void faces_scalars(struct sweep *s, const struct face_job *j, const double *restrict left)
+static void faces_scalars(struct sweep *s, const struct face_job *j)
 {
-    const double *restrict mass = j->F;
+    const double *restrict left = s->left + LANES * j->first, *restrict mass = j->F;
     const int n = 4 * j->fours;
     for (int v = GAS_SCALARS; v < s->nvar; v++) {
         const double *restrict L = j->L + v * PS, *restrict R = j->R + v * PS;

@@ -138,7 +138,8 @@ static inline struct children children_of(struct crossed x)
 {
     static const half sx = {-0.5, 0.5, -0.5, 0.5}, sy = {-0.5, -0.5, 0.5, 0.5};
     const half r = 0.5 * (x.above - x.own), l = 0.5 * (x.own - x.below);
-    const half_mask smaller = half_abs(l)<half_abs(r), alike = l * r> 0.0;
+    const half_mask smaller = half_abs(l) < half_abs(r);
+    const half_mask alike = l * r > 0.0;
     const half w = (half)((((half_mask)l & smaller) | ((half_mask)r & ~smaller)) & alike);
     const half flat = x.own + __builtin_shufflevector(w, w, 0, 0, 0, 0) * sx +
                       __builtin_shufflevector(w, w, 1, 1, 1, 1) * sy;
@@ -151,15 +152,6 @@ static inline half half_kinetic(half r, half x, half y, half z, double smallr)
 {
     const half at_least = half_max(r, (half){0} + smallr);
     return 0.5 * x * x / at_least + 0.5 * y * y / at_least + 0.5 * z * z / at_least;
-}
-
-static inline void put_children(double *const *ring, int v, struct target t, struct children x)
-{
-    double *a = ring[t.a] + v * PS + t.at, *b = ring[t.b] + v * PS + t.at;
-    *(pair *)a = __builtin_shufflevector(x.lower, x.lower, 0, 1);
-    *(pair *)(a + t.w) = __builtin_shufflevector(x.lower, x.lower, 2, 3);
-    *(pair *)b = __builtin_shufflevector(x.upper, x.upper, 0, 1);
-    *(pair *)(b + t.w) = __builtin_shufflevector(x.upper, x.upper, 2, 3);
 }
 
 /* Minmod slopes of conserved variables or, of the energy, its internal part. Returns false where a
@@ -187,9 +179,11 @@ static bool load_by_minmod(struct gathered *g, lidx parent, int cell, struct tar
         out[E].upper += half_kinetic(out[0].upper, out[1].upper, out[2].upper, out[3].upper,
                                      smallr);
     }
-    for (int v = 0; v < GAS_SCALARS; v++) put_children(g->u, v, t, out[v]);
-    for (int v = GAS_SCALARS; v < g->par->nvar; v++)
-        put_children(g->u, v, t, children_of(crossed_of(up, v, &at)));
+    for (int v = 0; v < GAS_SCALARS; v++) put8(g->u, v, t, (const double *)&out[v]);
+    for (int v = GAS_SCALARS; v < g->par->nvar; v++) {
+        const struct children scalar = children_of(crossed_of(up, v, &at));
+        put8(g->u, v, t, (const double *)&scalar);
+    }
     return true;
 }
 

@@ -72,7 +72,7 @@ static bool tile_fits(const struct tile *t, const struct tile *s, int height, bo
     return cube == low + t->nrun && t->nrun < height / TILE_SIDE;
 }
 
-/* The hull of two tiles. */
+/* The hull of two tiles; it may take the place of that of a. */
 static void tile_hull(const struct tile *a, const struct tile *b, int64_t x0[3], int t[3])
 {
     for (int d = 0; d < 3; d++) {
@@ -85,11 +85,7 @@ static void tile_hull(const struct tile *a, const struct tile *b, int64_t x0[3],
 /* t becomes both, s none. */
 static void tile_join(struct tile *t, struct tile *s)
 {
-    int64_t x0[3];
-    int hull[3];
-    tile_hull(t, s, x0, hull);
-    memcpy(t->x0, x0, sizeof x0);
-    memcpy(t->t, hull, sizeof hull);
+    tile_hull(t, s, t->x0, t->t);
     memcpy(t->first + t->nrun, s->first, sizeof s->first[0] * (size_t)s->nrun);
     memcpy(t->count + t->nrun, s->count, sizeof s->count[0] * (size_t)s->nrun);
     t->nrun += s->nrun;

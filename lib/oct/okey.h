@@ -18,8 +18,8 @@ enum { OKEY_LEVELS = 21 };
 #endif
 typedef int32_t lidx; /* index of an oct in a level of this rank; -1: none */
 
-/* Every third bit, from 21 bits on. A processor may have an instruction for it; that of Zen 1 and 2
- * is slower than what it replaces. */
+/* 21 bits to every third bit, and back. A processor may have an instruction for it; that of Zen 1
+ * and 2 is slower than what it replaces. */
 #if defined __BMI2__ && !defined __znver1__ && !defined __znver2__ && !defined __CUDACC__
 static inline uint64_t okey_spread21(uint64_t x)
 {
