@@ -110,25 +110,27 @@ INLINE void relax(const struct mg_level *g, struct part p, bool red, bool safe, 
     }
 }
 
-/* The own octs that come before this part of the rim. */
-INLINE void relax_inner(const struct mg_level *g, bool red, int rim, bool safe, double dx2)
+/* Own octs before a part of the rim. */
+static struct part before(const struct mg_level *g, int rim)
 {
-    relax(g, (struct part){NULL, g->nown, rim}, red, safe, dx2);
+    return (struct part){NULL, g->nown, rim};
 }
 
-/* The red cells beside those octs that others need. */
-static void relax_near(const struct mg_level *g, bool safe, double dx2)
+/* The red cells that those black ones touch that are sent; then these. */
+static void relax_rim(const struct mg_level *g, bool safe, double dx2)
 {
-    relax(g, (struct part){g->near, g->nnear, 0}, true, safe, dx2);
-}
-
-/* What is left of the red cells that the black ones need that are sent; then these. */
-static void relax_outer(const struct mg_level *g, bool safe, double dx2)
-{
-    const struct part outer = {g->outer, g->nouter, 0}, halo = {g->halo, g->nhalo, 0};
-    relax(g, outer, true, safe, dx2);
+    const struct part all = before(g, MG_ALL), front = {g->front, g->nfront, 0},
+                      halo = {g->halo, g->nhalo, 0}, outer = {g->outer, g->nouter, 0};
+    relax(g, g->front ? front : all, true, safe, dx2);
     relax(g, halo, true, safe, dx2);
     relax(g, outer, false, safe, dx2);
+}
+
+/* All other cells of own octs. */
+static void relax_inner(const struct mg_level *g, bool safe, double dx2)
+{
+    if (g->front) relax(g, before(g, MG_FRONT), true, safe, dx2);
+    relax(g, before(g, MG_OUTER), false, safe, dx2);
 }
 
 /* What a sweep has made of the ghosts' owners: all of it, or the black cells alone. */
@@ -154,20 +156,14 @@ static void send_end(struct ghost_rows *rows, struct mg_level *g, bool all)
 void mg_sweeps(const struct comm *c, struct mg_level *g, bool safe, int n, bool all)
 {
     double dx = 1.0 / (double)((int64_t)1 << g->level), dx2 = dx * dx;
-#pragma omp parallel if (g->nown >= PARALLEL_FROM)
-    relax_near(g, safe, dx2);
     for (int k = 0; k < n; k++) {
         struct ghost_rows rows;
         bool last = k + 1 == n;
 #pragma omp parallel if (g->nown >= PARALLEL_FROM)
-        relax_outer(g, safe, dx2);
+        relax_rim(g, safe, dx2);
         send_begin(&rows, c, g, all && last);
 #pragma omp parallel if (g->nown >= PARALLEL_FROM)
-        {
-            relax_inner(g, true, MG_NEAR, safe, dx2);
-            relax_inner(g, false, MG_OUTER, safe, dx2);
-            if (!last) relax_near(g, safe, dx2);
-        }
+        relax_inner(g, safe, dx2);
         send_end(&rows, g, all && last);
     }
 }
