@@ -83,18 +83,25 @@ static inline void row_by_place(double x[8])
     memcpy(x + 4, &hi, sizeof hi);
 }
 
-/* Σ over the neighbours of the red cells, or of the black ones; o: the cells of the other colour of
- * their oct, n[f]: the rows beyond its faces. */
+/* The neighbours of the red cells, or of the black ones, in the order of kern_sum: −x −y −z +x +y
+ * +z. o: the cells of the other colour of their oct, a[f]: those of the octs beyond its faces. */
+static inline void row_around(bool red, row4 o, const row4 a[6], row4 at[6])
+{
+    at[0] = red ? MIX(o, a[0], 4, 1, 2, 7) : MIX(o, a[0], 0, 5, 6, 3);
+    at[1] = MIX(o, a[2], 5, 0, 7, 2);
+    at[2] = MIX(o, a[4], 6, 7, 0, 1);
+    at[3] = red ? MIX(o, a[1], 0, 5, 6, 3) : MIX(o, a[1], 4, 1, 2, 7);
+    at[4] = MIX(o, a[3], 1, 4, 3, 6);
+    at[5] = MIX(o, a[5], 2, 3, 4, 5);
+}
+
+/* Their sum; n[f]: the rows beyond the faces. */
 static inline row4 row_sum(bool red, row4 o, const double *const n[6])
 {
-    row4 a[6];
+    row4 a[6], at[6];
     for (int f = 0; f < 6; f++) a[f] = row_load(row_half(!red, n[f]));
-    row4 s = red ? MIX(o, a[0], 4, 1, 2, 7) : MIX(o, a[0], 0, 5, 6, 3);
-    s += MIX(o, a[2], 5, 0, 7, 2);
-    s += MIX(o, a[4], 6, 7, 0, 1);
-    s += red ? MIX(o, a[1], 0, 5, 6, 3) : MIX(o, a[1], 4, 1, 2, 7);
-    s += MIX(o, a[3], 1, 4, 3, 6);
-    return s + MIX(o, a[5], 2, 3, 4, 5);
+    row_around(red, o, a, at);
+    return ((((at[0] + at[1]) + at[2]) + at[3]) + at[4]) + at[5];
 }
 
 static inline row4 row_choose(mask4 in, row4 a, row4 b)

@@ -148,15 +148,6 @@ static void level_rim(struct mg_level *g)
     if (SHARE * (int64_t)g->nfront > g->nown) FREE(g->front);
 }
 
-static void edges_by_colour(struct mg_level *g, lidx n)
-{
-#pragma omp parallel for schedule(static) if (n >= 256)
-    for (lidx i = 0; i < n; i++) {
-        row_by_colour(g->edges[i].diag);
-        row_by_colour(g->edges[i].safe);
-    }
-}
-
 /* Where all cells are inside, the faces without a neighbour tell all: one row for each set of them,
  * which stay in the first-level cache. */
 static void level_faces(struct mg_level *g)
@@ -182,16 +173,55 @@ static void level_faces(struct mg_level *g)
         lidx nbr[1][FACES];
         for (int f = 0; f < FACES; f++) nbr[0][f] = set >> f & 1 ? NBR_NONE : 0;
         mg_edge_cells((const lidx(*)[6])nbr, NULL, 0, &g->edges[set]);
+        row_by_colour(g->edges[set].diag);
+        row_by_colour(g->edges[set].safe);
     }
-    edges_by_colour(g, SETS);
+}
+
+/* Masks of the red cells of an oct, or of the black ones, and of those around them. */
+static inline row4 masks_around(const struct mg_level *g, lidx i, bool red, row4 at[6])
+{
+    static const double OUTSIDE[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    row4 beyond[6];
+    for (int f = 0; f < 6; f++) {
+        lidx j = g->nbr[i][f];
+        beyond[f] = row_pick(!red, j < 0 ? OUTSIDE : g->mask[j]);
+    }
+    row_around(red, row_pick(!red, g->mask[i]), beyond, at);
+    return row_pick(red, g->mask[i]);
+}
+
+/* mg_at_edge by rows. */
+static bool at_edge(const struct mg_level *g, lidx i)
+{
+    mask4 edge = {0};
+    for (int colour = 0; colour < 2; colour++) {
+        row4 at[6], own = masks_around(g, i, colour == 0, at);
+        edge |= own < 1.0;
+        for (int k = 0; k < 6; k++) edge |= at[k] <= 0.0;
+    }
+    return edge[0] | edge[1] | edge[2] | edge[3];
+}
+
+/* mg_edge_cells by rows, by colour. */
+static void edge_cells(const struct mg_level *g, lidx i, struct mg_edge *e)
+{
+    const row4 zero = {0};
+    for (int colour = 0; colour < 2; colour++) {
+        row4 at[6], own = masks_around(g, i, colour == 0, at), weight = zero;
+        for (int k = 0; k < 6; k++) weight += row_choose(at[k] <= 0.0, at[k] / own, zero);
+        row4 diag = row_choose(own > 0.0, 6.0 - weight, zero);
+        row4 safe = row_choose(own < 1.0, zero, diag);
+        memcpy(e->diag + 4 * colour, &diag, sizeof diag);
+        memcpy(e->safe + 4 * colour, &safe, sizeof safe);
+    }
 }
 
 static void level_masked(struct mg_level *g)
 {
-    const double(*mask)[8] = (const double(*)[8])g->mask;
     lidx n = 0, *row = mem_new(sizeof *row * (size_t)g->noct + 1, MG_TABLES);
 #pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < g->noct; i++) row[i] = mg_at_edge(g->nbr, mask, i);
+    for (lidx i = 0; i < g->noct; i++) row[i] = at_edge(g, i);
     for (lidx i = 0; i < g->noct; i++)
         if (row[i]) row[i] = ++n;
     if (n == 0) {
@@ -201,11 +231,10 @@ static void level_masked(struct mg_level *g)
     g->edge = g->own_edge = row;
     g->masked = true;
     g->edges = mem_new(sizeof *g->edges * (size_t)(n + 1), MG_TABLES);
-    mg_edge_cells(&(const lidx[6]){0}, NULL, 0, &g->edges[0]);
+    mg_edge_cells(&(const lidx[6]){0}, NULL, 0, &g->edges[0]); /* the same by place and by colour */
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < g->noct; i++)
-        if (row[i]) mg_edge_cells(g->nbr, mask, i, &g->edges[row[i]]);
-    edges_by_colour(g, n + 1);
+        if (row[i]) edge_cells(g, i, &g->edges[row[i]]);
 }
 
 /* Of ghosts beyond the halo only which cells are masked is right: they may lack neighbours here. */
