@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "dom/ghost.h"
 #include "grav/grav.h"
+#include "grav/grav_rows.h"
 #include "grav/mg.h"
 #include "grav_world.h"
 #include "mpicount.h"
@@ -174,6 +175,46 @@ static void test_black(void)
     check(3 * n[0] == 2 * n[1], "two sweeps send black cells, and all in the end if asked to");
     check((n[0] > 0) == (all.size > 1), "sweeps send ghosts");
     FREE(top->u);
+    mg_free(&g);
+    world_free(&w);
+}
+
+/* Boundaries of coarse levels are made by rows, and are those of the formula cell by cell. */
+static void test_boundaries(void)
+{
+    enum { L = 6 };
+    static const double radius[2] = {0.24, 0.13};
+    struct world w;
+    struct mg g = {0};
+    double(*mask)[8] = NULL;
+    world_make(&w, &alone, DOMAIN_HILBERT, 4, L, 1.0, false, radius);
+    mg_build(&g, &w.m, &w.c, L, NULL);
+    int64_t edges = 0, same = true;
+    for (int k = L - 1; k >= g.bottom; k--) {
+        const struct mg_level *lev = &g.lev[k];
+        double(*here)[8] = mem_new(sizeof *here * (size_t)lev->noct + 1, "test");
+        lidx(*nbr)[6] = mem_new(sizeof *nbr * (size_t)lev->noct + 1, "test");
+        for (lidx i = 0; i < lev->noct; i++) {
+            mg_mask_cells(lev->child[i], NULL, (const double(*)[8])mask, here[i]);
+            for (int f = 0; f < 6; f++)
+                nbr[i][f] = lev->nbr[i][f] < lev->noct ? lev->nbr[i][f] : NBR_NONE;
+        }
+        for (lidx i = 0; i < lev->noct; i++) {
+            struct mg_edge e;
+            lidx row = lev->edge ? lev->edge[i] : 0;
+            same &= (row > 0) == mg_at_edge((const lidx(*)[6])nbr, (const double(*)[8])here, i);
+            edges += row > 0;
+            mg_edge_cells((const lidx(*)[6])nbr, (const double(*)[8])here, i, &e);
+            for (int q = 0; q < 8; q++)
+                same &= !lev->edge || (lev->edges[row].diag[ROW_PLACE[q]] == e.diag[q] &&
+                                       lev->edges[row].safe[ROW_PLACE[q]] == e.safe[q]);
+        }
+        FREE(nbr);
+        FREE(mask);
+        mask = here;
+    }
+    check(same && edges > 50, "boundaries of coarse levels by rows and by cells");
+    FREE(mask);
     mg_free(&g);
     world_free(&w);
 }
@@ -730,6 +771,7 @@ int main(int argc, char **argv)
     comm_init(&argc, &argv, &all);
     test_mode();
     test_black();
+    test_boundaries();
     test_edge(99);
     test_edge(5);
     test_interpol();
