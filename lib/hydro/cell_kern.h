@@ -27,23 +27,31 @@ struct hydro_slope3 {
     double c, x, y, z; /* cell value, limited differences */
 };
 
+/* Least and greatest of a cell, and of the eight around it in its plane; w from row to row. Without
+ * loops, so that compilers make vectors of the loops over cells. */
+PTAH_HD void hydro_extremes_row(const double *q, double *least, double *most)
+{
+    *least = hydro_min(*least, hydro_min(q[0], hydro_min(q[-1], q[1])));
+    *most = hydro_max(*most, hydro_max(q[0], hydro_max(q[-1], q[1])));
+}
+
+PTAH_HD void hydro_extremes_plane(const double *q, int w, double *least, double *most)
+{
+    hydro_extremes_row(q - w, least, most);
+    hydro_extremes_row(q, least, most);
+    hydro_extremes_row(q + w, least, most);
+}
+
 /* Positivity-preserving unlimited slopes: central differences, scaled so that the extreme corners
  * stay within the 26 neighbours. lo, mid, hi: the cell in its plane and those below and above; w:
  * from row to row. */
 PTAH_HD struct hydro_slope3 hydro_slope_positive(const double *lo, const double *mid,
                                                  const double *hi, int w)
 {
-    const double *plane[3] = {lo, mid, hi};
     double c = mid[0], vmin = c, vmax = c;
-    for (int z = 0; z < 3; z++) {
-        for (int y = -1; y <= 1; y++) {
-            for (int x = -1; x <= 1; x++) {
-                double b = plane[z][x + y * w];
-                vmin = hydro_min(vmin, b);
-                vmax = hydro_max(vmax, b);
-            }
-        }
-    }
+    hydro_extremes_plane(lo, w, &vmin, &vmax);
+    hydro_extremes_plane(mid, w, &vmin, &vmax);
+    hydro_extremes_plane(hi, w, &vmin, &vmax);
     struct hydro_slope3 d = {c, 0.5 * (mid[1] - mid[-1]), 0.5 * (mid[w] - mid[-w]),
                              0.5 * (hi[0] - lo[0])};
     double dff = 0.5 * (fabs(d.x) + fabs(d.y) + fabs(d.z));
