@@ -25,6 +25,7 @@ check` only).
 """
 # test: table tier=quick timeout=60
 # test: run -t check tier=long timeout=36000 ranks=2
+import filecmp
 import getopt
 import importlib.machinery
 import importlib.util
@@ -168,6 +169,27 @@ def harness(root):
 
 # ---- a working copy
 
+def renew(source, path):
+    """Copies a file unless it is there. One that was changed and put back keeps its later time, so
+    that what was made of the change is made again."""
+    if not os.path.isfile(path):
+        shutil.copy2(source, path)
+    elif not filecmp.cmp(source, path, shallow=False):
+        shutil.copy(source, path)
+
+
+def remove_others(source, path):
+    """What is in a folder and its folders that the source has not."""
+    for folder, folders, files in os.walk(path):
+        twin = os.path.join(source, os.path.relpath(folder, path))
+        for name in files:
+            if not os.path.exists(os.path.join(twin, name)):
+                os.remove(os.path.join(folder, name))
+        for name in [f for f in folders if not os.path.isdir(os.path.join(twin, f))]:
+            shutil.rmtree(os.path.join(folder, name))
+            folders.remove(name)
+
+
 def copy_tree(to):
     """Sources as they are here, and what is built, with the times that make looks at."""
     os.makedirs(to, exist_ok=True)
@@ -175,12 +197,11 @@ def copy_tree(to):
         if name in ('.git', 'build'):
             continue
         source, path = os.path.join(ROOT, name), os.path.join(to, name)
-        if os.path.isdir(path):
-            shutil.rmtree(path)
         if os.path.isdir(source):
-            shutil.copytree(source, path, symlinks=True)
+            shutil.copytree(source, path, copy_function=renew, dirs_exist_ok=True)
+            remove_others(source, path)
         else:
-            shutil.copy2(source, path)
+            renew(source, path)
     build = os.path.join(to, 'build')
     if not os.path.isdir(build):
         own = shutil.ignore_patterns('mutation', 'tmp', 'venv', 'fuzz', 'sanitized', 'coverage')
