@@ -70,8 +70,8 @@ struct source {
     const struct source_kind *kind;
     void *impl;                   /* the kind's */
     const struct ckpt_pick *pick; /* lent; which batches need not be read (NULL: read all) */
-    /* octs may be passed on before the checksums of their files are compared; the caller discards
-     * everything after an error */
+    /* octs and particles may be passed on before the checksums of their files are compared; the
+     * caller discards everything after an error */
     bool late;
     /* SOURCE_STATE: the caller has read the tree, and only needs values: split and flag may be
      * zero, and what the tree is read from is not verified again */

@@ -22,8 +22,9 @@ struct walk {
     bool values;
     source_octs_fn *fn;
     void *ctx;
-    bool late;  /* sums are made while reading */
-    bool known; /* the caller has the tree: of an oct the key is enough */
+    bool late;           /* sums are made while reading */
+    bool known;          /* the caller has the tree: of an oct the key is enough */
+    const char *kind[4]; /* of the files that are read; then NULL */
     struct fort_in amr, hydro, grav;
     struct amr_head a;
     struct fort_rec *rec; /* of a block: amr, then 8 * fields */
@@ -37,9 +38,10 @@ struct walk {
 };
 
 typedef enum err verify_fn(const struct ramses *r, const char *kind, int file);
-static enum err verify(const struct walk *w, verify_fn *file);
+static bool sums_late(const struct ramses *r);
+static enum err verify(const struct ramses *r, int file, const char *const *kind, verify_fn *one);
 static enum err verify_late(struct walk *w);
-static enum err blame(const struct walk *w, enum err err);
+static enum err blame(const struct ramses *r, int file, const char *const *kind, enum err err);
 static enum err walk_open(struct walk *w);
 static void walk_close(struct walk *w);
 static enum err read_block(struct walk *w, int level, int list, int32_t n);
@@ -53,8 +55,12 @@ enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_f
                      .fn = fn,
                      .ctx = ctx};
     w.known = values && r->s->tree_known;
-    w.late = r->s->late && r->s->list && !r->s->pick;
-    if (!w.late) TRY(verify(&w, ramses_verify_share));
+    w.late = sums_late(r);
+    int nkind = 0;
+    if (!w.known) w.kind[nkind++] = "amr";
+    if (values && r->s->nhydro) w.kind[nkind++] = "hydro";
+    if (values && r->s->ngrav) w.kind[nkind++] = "grav";
+    if (!w.late) TRY(verify(r, file, w.kind, ramses_verify_share));
     enum err err = walk_open(&w);
     int nlist = r->s->npiece + r->s->nboundary;
     for (int l = 1; err == OK && l <= r->s->head.levelmax; l++)
@@ -66,17 +72,20 @@ enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_f
     if (err == OK)
         err = w.late ? verify_late(&w) : OK;
     else if (w.late || r->s->sharers > 0)
-        err = blame(&w, err);
+        err = blame(r, file, w.kind, err);
     walk_close(&w);
     return err;
 }
 
-static enum err verify(const struct walk *w, verify_fn *file)
+static bool sums_late(const struct ramses *r)
 {
-    const struct ramses *r = w->r;
-    if (!w->known) TRY(file(r, "amr", w->file));
-    if (w->values && r->s->nhydro) TRY(file(r, "hydro", w->file));
-    return w->values && r->s->ngrav ? file(r, "grav", w->file) : OK;
+    return r->s->late && r->s->list && !r->s->pick;
+}
+
+static enum err verify(const struct ramses *r, int file, const char *const *kind, verify_fn *one)
+{
+    for (; *kind; kind++) TRY(one(r, *kind, file));
+    return OK;
 }
 
 static enum err verify_late(struct walk *w)
@@ -88,11 +97,11 @@ static enum err verify_late(struct walk *w)
 }
 
 /* A wrong checksum explains any other error. */
-static enum err blame(const struct walk *w, enum err err)
+static enum err blame(const struct ramses *r, int file, const char *const *kind, enum err err)
 {
     char message[1024];
     snprintf(message, sizeof message, "%s", err_message());
-    TRY(verify(w, ramses_verify));
+    TRY(verify(r, file, kind, ramses_verify));
     return err_set(err, "%s", message);
 }
 
@@ -425,12 +434,19 @@ static enum err parts_of(struct ramses *r, struct fort_in *f, int file, source_p
 
 enum err ramses_read_parts(struct ramses *r, int file, source_parts_fn *fn, void *ctx)
 {
+    static const char *const KIND[] = {"part", NULL};
+    const bool late = sums_late(r);
     char path[PATH_MAX];
     struct fort_in f;
-    TRY(ramses_verify_share(r, "part", file));
+    if (!late) TRY(verify(r, file, KIND, ramses_verify_share));
     TRY(ramses_path(r, "part", file, path, sizeof path));
     enum err err = fort_open(&f, path);
+    if (late) fort_watch(&f);
     if (err == OK) err = parts_of(r, &f, file, fn, ctx);
+    if (err == OK)
+        err = late ? ramses_verify_sum(r, "part", file, &f) : OK;
+    else if (late || r->s->sharers > 0)
+        err = blame(r, file, KIND, err);
     fort_shut(&f);
     return err;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/pages.h"
 #include "base/timer.h"
 #include "resume/resume.h"
 
@@ -30,8 +31,9 @@ static enum err take_parts(const struct source_parts *in, void *ctx)
     for (int c = 0; c < p->columns.n; c++) {
         const struct part_column *col = part_column(&p->columns, c);
         size_t size = (size_t)part_type_size(col->type);
-        if (in->col[c] && !part_column_narrow(col->type, in->n, in->col[c],
-                                              (char *)p->col[c] + size * (size_t)first))
+        char *to = (char *)p->col[c] + size * (size_t)first;
+        pages_touch(to, size * (size_t)in->n);
+        if (in->col[c] && !part_column_narrow(col->type, in->n, in->col[c], to))
             FAIL(ERR_LIMIT,
                  "%s: column %s of the particles has a number that does not fit into %ld byte%s",
                  r->from->path, col->name, (long)size, size > 1 ? "s" : "");

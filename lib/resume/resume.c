@@ -19,8 +19,8 @@ static void mend_flags(const struct resume *r);
 
 static enum err read_all(struct resume *r)
 {
-    TRY(resume_parts(r));
     r->from->late = true; /* an error ends the run */
+    TRY(resume_parts(r));
     TRY(resume_tree(r));
     return resume_values(r);
 }
