@@ -117,22 +117,22 @@ static bool level_subset(struct mg_level *g, const struct comm *c, const struct 
 
 /* ---- octs at the boundary of the domain ---- */
 
-/* The own octs from a part of the rim on, ascending. */
-static lidx *rim_list(const struct mg_level *g, unsigned char from, lidx *n)
+/* The own octs of a part of the rim, ascending. */
+static lidx *rim_list(const struct mg_level *g, unsigned char part, lidx *n)
 {
     lidx count = 0;
-    for (lidx i = 0; i < g->nown; i++) count += g->rim[i] >= from;
+    for (lidx i = 0; i < g->nown; i++) count += g->rim[i] == part;
     lidx *list = mem_new(sizeof *list * (size_t)count + 1, MG_TABLES);
     *n = 0;
     for (lidx i = 0; i < g->nown; i++)
-        if (g->rim[i] >= from) list[(*n)++] = i;
+        if (g->rim[i] == part) list[(*n)++] = i;
     return list;
 }
 
 static void level_rim(struct mg_level *g)
 {
-    /* A list of octs takes up to twice as long as the same octs in order. Where it would hold more
-     * than a sixth of all, black cells alone hide the exchange well enough. */
+    /* A list of octs takes up to twice as long as the same octs in order. Where the rim is more
+     * than a sixth of all, red cells in order save more than their part in hiding the exchange. */
     enum { SHARE = 6 };
     const struct xplan *p = g->plan;
     if (!p->shared) return;
@@ -141,11 +141,11 @@ static void level_rim(struct mg_level *g)
     for (lidx i = 0; i < g->nown; i++)
         for (int f = 0; f < 6 && g->rim[i] == MG_OUTER; f++) {
             lidx j = g->nbr[i][f];
-            if (j >= 0 && j < g->nown && !g->rim[j]) g->rim[j] = MG_FRONT;
+            if (j >= 0 && j < g->nown && !g->rim[j]) g->rim[j] = MG_NEAR;
         }
     g->outer = rim_list(g, MG_OUTER, &g->nouter);
-    g->front = rim_list(g, MG_FRONT, &g->nfront);
-    if (SHARE * (int64_t)g->nfront > g->nown) FREE(g->front);
+    g->near = rim_list(g, MG_NEAR, &g->nnear);
+    if (SHARE * ((int64_t)g->nouter + g->nnear) > g->nown) FREE(g->near);
 }
 
 /* Where all cells are inside, the faces without a neighbour tell all: one row for each set of them,
@@ -399,7 +399,7 @@ static void level_free(struct mg_level *g)
     FREE(g->cube);
     FREE(g->halo);
     FREE(g->outer);
-    FREE(g->front);
+    FREE(g->near);
     FREE(g->rim);
     FREE(g->edges);
     FREE(g->own_edge);

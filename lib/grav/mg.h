@@ -9,7 +9,7 @@
 #include "grav/mg_kern.h"
 #include "oct/mesh.h"
 
-enum { MG_FRONT = 1, MG_OUTER, MG_ALL };
+enum { MG_NEAR = 1, MG_OUTER, MG_ALL };
 /* memory that is kept between solves (grav/kept.h) */
 #define MG_TABLES "multigrid tables"
 
@@ -23,10 +23,10 @@ struct mg_level {
     const lidx (*child)[8]; /* compact, on the level above; not for the top */
     const struct xplan *plan;
     lidx nhalo, *halo; /* ghosts that touch own octs */
-    /* own octs that are ghosts elsewhere; with them those that touch one, whose red cells are
-     * relaxed before any others (NULL: all own octs are); for each own oct in which of both it is
-     * (0, MG_FRONT, MG_OUTER), NULL: none */
-    lidx nouter, *outer, nfront, *front;
+    /* own octs that are ghosts elsewhere, and others with such a neighbour: lists, and for each own
+     * oct in which of both it is (0, MG_NEAR, MG_OUTER); NULL: none. near NULL: all red cells are
+     * relaxed before any black one */
+    lidx nouter, *outer, nnear, *near;
     unsigned char *rim;
     /* [noct] row in edges, whose cells are by colour: 0 away from the boundary of the domain; NULL:
      * all octs that sweeps relax are away from it */

@@ -5,9 +5,9 @@
  * one exchange after the black half is enough and the result is that of a single rank. It carries
  * black cells alone, but for the last sweep of a level: nothing else reads red cells of ghosts that
  * were not relaxed here. The octs that other ranks need are relaxed first, after the red cells that
- * they touch, and are on their way while all others are. Restriction needs one exchange,
- * prolongation none: five for a level in a cycle. A half sweep reads u and rhs and writes u, 24
- * bytes per cell: at the top level it runs at memory speed. */
+ * they touch or, where these are many, after all of them; they are on their way while all others
+ * are. Restriction needs one exchange, prolongation none: five for a level in a cycle. A half sweep
+ * reads u and rhs and writes u, 24 bytes per cell: at the top level it runs at memory speed. */
 #include <string.h>
 
 #include "dom/ghost.h"
@@ -116,12 +116,17 @@ static struct part before(const struct mg_level *g, int rim)
     return (struct part){NULL, g->nown, rim};
 }
 
-/* The red cells that those black ones touch that are sent; then these. */
-static void relax_rim(const struct mg_level *g, bool safe, double dx2)
+/* The red cells beside those octs that others need. */
+static void relax_near(const struct mg_level *g, bool safe, double dx2)
 {
-    const struct part all = before(g, MG_ALL), front = {g->front, g->nfront, 0},
-                      halo = {g->halo, g->nhalo, 0}, outer = {g->outer, g->nouter, 0};
-    relax(g, g->front ? front : all, true, safe, dx2);
+    if (g->near) relax(g, (struct part){g->near, g->nnear, 0}, true, safe, dx2);
+}
+
+/* What is left of the red cells that the black ones need that are sent; then these. */
+static void relax_outer(const struct mg_level *g, bool safe, double dx2)
+{
+    const struct part outer = {g->outer, g->nouter, 0}, halo = {g->halo, g->nhalo, 0};
+    relax(g, g->near ? outer : before(g, MG_ALL), true, safe, dx2);
     relax(g, halo, true, safe, dx2);
     relax(g, outer, false, safe, dx2);
 }
@@ -129,7 +134,7 @@ static void relax_rim(const struct mg_level *g, bool safe, double dx2)
 /* All other cells of own octs. */
 static void relax_inner(const struct mg_level *g, bool safe, double dx2)
 {
-    if (g->front) relax(g, before(g, MG_FRONT), true, safe, dx2);
+    if (g->near) relax(g, before(g, MG_NEAR), true, safe, dx2);
     relax(g, before(g, MG_OUTER), false, safe, dx2);
 }
 
@@ -156,14 +161,19 @@ static void send_end(struct ghost_rows *rows, struct mg_level *g, bool all)
 void mg_sweeps(const struct comm *c, struct mg_level *g, bool safe, int n, bool all)
 {
     double dx = 1.0 / (double)((int64_t)1 << g->level), dx2 = dx * dx;
+#pragma omp parallel if (g->near && g->nown >= PARALLEL_FROM)
+    relax_near(g, safe, dx2);
     for (int k = 0; k < n; k++) {
         struct ghost_rows rows;
         bool last = k + 1 == n;
 #pragma omp parallel if (g->nown >= PARALLEL_FROM)
-        relax_rim(g, safe, dx2);
+        relax_outer(g, safe, dx2);
         send_begin(&rows, c, g, all && last);
 #pragma omp parallel if (g->nown >= PARALLEL_FROM)
-        relax_inner(g, safe, dx2);
+        {
+            relax_inner(g, safe, dx2);
+            if (!last) relax_near(g, safe, dx2);
+        }
         send_end(&rows, g, all && last);
     }
 }
