@@ -10,40 +10,56 @@
 #define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE };
 
+/* Which octs are advanced in the row of octs of a strip and in those beside it. */
+struct rows {
+    uint32_t own, lower, upper; /* in y */
+    uint32_t next;              /* in z, on the side on which the strip's plane is */
+};
+
 static void octs_prim(struct sweep *s, int z);
 static void plane_divergence(struct sweep *s, int k);
-static void strip_trace(struct sweep *s, int y, int k);
-static void strip_flux(struct sweep *s, int y, int k);
-static void strip_sum(struct sweep *s, int y, int k);
-static void strip_finish(struct sweep *s, int y, int k);
+static void strip_trace(struct sweep *s, int y, int k, struct rows at);
+static void strip_flux(struct sweep *s, int y, int k, struct rows at);
+static void strip_sum(struct sweep *s, int y, int k, uint32_t own);
+static void strip_finish(struct sweep *s, int y, int k, uint32_t own);
 
-static uint32_t own_octs(const struct sweep *s, int y, int z);
+INLINE struct rows rows_of(const struct sweep *s, int y, int k)
+{
+    const int z = k >> 1;
+    const uint32_t *row = s->places.own[z + 1] + (y + 1);
+    return (struct rows){.own = *row,
+                         .lower = y >= 0 ? row[-1] : 0,
+                         .upper = y < s->places.tile->t[1] ? row[1] : 0,
+                         .next = s->places.own[k & 1 ? z + 2 : z][y + 1]};
+}
 
 /* Between the stages of a strip, of which there are PLACE_PARTS: has a few of the octs that are
  * wanted soon brought nearer. A processor waits for a few dozen lines of its cache at a time; of a
  * whole row of octs it forgets some. */
-static void strip_fetch(struct sweep *s, const struct sweep_user *user, int y, int k, int part)
+static void strip_fetch(struct sweep *s, const struct sweep_user *user, int y, int k, uint32_t own,
+                        int part)
 {
     if (!(k & 1))
         gather_prefetch(&s->in, y, k / 2 + 1, part);
-    else if (own_octs(s, y, k >> 1))
+    else if (own)
         user->reserve(s, user->ctx, y, k >> 1, part);
 }
 
 /* Rows 2y and 2y+1 of plane k; sums of rows wait for the fluxes through their upper faces. */
-static void strip_advance(struct sweep *s, const struct sweep_user *user, int y, int k)
+static void strip_advance(struct sweep *s, const struct sweep_user *user, int y, int k,
+                          struct rows at)
 {
     int last = 2 * s->places.tile->t[2];
-    strip_fetch(s, user, y, k, 0);
-    strip_trace(s, y, k);
+    strip_fetch(s, user, y, k, at.own, 0);
+    strip_trace(s, y, k, at);
     if (k < 0) return;
-    strip_fetch(s, user, y, k, 1);
-    strip_flux(s, y, k);
-    strip_fetch(s, user, y, k, 2);
-    if (k > 0) strip_finish(s, y, k - 1);
-    strip_fetch(s, user, y, k, 3);
-    if (k < last) strip_sum(s, y - 1, k);
-    strip_fetch(s, user, y, k, 4);
+    strip_fetch(s, user, y, k, at.own, 1);
+    strip_flux(s, y, k, at);
+    strip_fetch(s, user, y, k, at.own, 2);
+    if (k > 0) strip_finish(s, y, k - 1, k & 1 ? at.own : at.next);
+    strip_fetch(s, user, y, k, at.own, 3);
+    if (k < last) strip_sum(s, y - 1, k, at.lower);
+    strip_fetch(s, user, y, k, at.own, 4);
 }
 
 static void faces_tell(struct sweep *s, int y, int k, const struct sweep_user *user);
@@ -63,40 +79,35 @@ void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *
         if (difmag && k == 0) plane_divergence(s, 0);
         if (difmag && k >= 0 && k < planes) plane_divergence(s, k + 1);
         for (int y = -1; y <= t->t[1]; y++) {
-            strip_advance(s, user, y, k);
+            const struct rows at = rows_of(s, y, k);
+            strip_advance(s, user, y, k, at);
             if (user->faces && k >= 0) faces_tell(s, y, k, user);
-            if (k > 0 && !(k & 1) && own_octs(s, y, k / 2 - 1))
-                user->ready(s, user->ctx, y, k / 2 - 1);
+            if (k > 0 && !(k & 1) && at.next) user->ready(s, user->ctx, y, k / 2 - 1);
         }
     }
 }
 
-/* Fluxes through the outer faces of octs at the coarse–fine boundary. */
+/* Fluxes through the outer faces of octs at the coarse–fine boundary: through the faces of this row
+ * of octs that strips y, k are at, the upper ones of the row below it in y and of that in z. */
 static void faces_tell(struct sweep *s, int y, int k, const struct sweep_user *user)
 {
-    int w = s->in.w, planes = 2 * s->places.tile->t[2];
+    enum { HERE = 1 << 0 | 1 << 1 | 1 << 2, ABOVE_Y = 1 << 3, HERE_Z = 1 << 4, ABOVE_Z = 1 << 5 };
+    int w = s->in.w, z = k >> 1, planes = 2 * s->places.tile->t[2];
+    const unsigned char(*edges)[PLACE_SIDE] = s->places.edges + z;
     const double *x = s->fx[y & 1] + 2, *fy = s->fy[y & 1] + 2;
-    const double *z = s->fz[k & 1] + plane_at(w, 0, 2 * y);
-    const struct {
-        int dy, dz;
-        const double *flux;
-    } side[6] = {{0, 0, x}, {0, 0, x + 2}, {0, 0, fy}, {-1, 0, fy}, {0, 0, z}, {0, -1, z}};
-    for (int f = 0; f < 6; f++) {
-        int oy = y + side[f].dy, oz = (k >> 1) + side[f].dz;
-        if (f < 4 ? k == planes : k & 1) continue;
-        if (oy >= 0 && oz >= 0 && s->places.edge[f][oz + 1][oy + 1])
-            user->faces(s, user->ctx, f, oy, oz, side[f].flux);
+    const double *fz = s->fz[k & 1] + plane_at(w, 0, 2 * y);
+    const double *const flux[6] = {x, x + 2, fy, fy, fz, fz};
+    unsigned faces = 0;
+    if (k < planes) faces = edges[1][y + 1] & HERE;
+    if (k < planes && y >= 0) faces |= edges[1][y] & ABOVE_Y;
+    if (!(k & 1)) faces |= (edges[1][y + 1] & HERE_Z) | (edges[0][y + 1] & ABOVE_Z);
+    for (; faces; faces &= faces - 1) {
+        int f = __builtin_ctz(faces);
+        user->faces(s, user->ctx, f, y - (f == 3), z - (f == 5), flux[f]);
     }
 }
 
 /* ---- which cells ---- */
-
-static uint32_t own_octs(const struct sweep *s, int y, int z)
-{
-    const struct tile *t = s->places.tile;
-    if (y < 0 || y >= t->t[1] || z < 0 || z >= t->t[2]) return 0;
-    return s->places.own[z + 1][y + 1];
-}
 
 INLINE int fours_of(struct span x)
 {
@@ -171,15 +182,14 @@ static void octs_prim(struct sweep *s, int z)
 /* The cells with a face of an own cell: those of this row of octs and one more at each end, the
  * upper row of the octs below, the lower row of those above, and likewise in z. A second one more
  * at the lower end, mostly for nothing: there vectors are aligned. */
-static void strip_trace(struct sweep *s, int y, int k)
+static void strip_trace(struct sweep *s, int y, int k, struct rows at)
 {
-    int z = k >> 1;
-    struct span own = span_of(own_octs(s, y, z)), row[2];
-    uint32_t next = own_octs(s, y, k & 1 ? z + 1 : z - 1);
+    if (!(at.own | at.next | at.lower | at.upper)) return;
+    struct span own = span_of(at.own), row[2];
     struct run run[2];
     own.a -= 2, own.b++;
-    row[0] = span_join(own, span_of(own_octs(s, y - 1, z) | next));
-    row[1] = span_join(own, span_of(own_octs(s, y + 1, z) | next));
+    row[0] = span_join(own, span_of(at.lower | at.next));
+    row[1] = span_join(own, span_of(at.upper | at.next));
     int n = pair_runs(s, y, row[0], row[1], run);
     for (int i = 0; i < n; i++)
         if (run[i].fours) trace_cells(s, y, k, run[i]);
@@ -408,9 +418,9 @@ INLINE void faces_add(struct sweep *s, struct face_jobs *jobs, int dir, const st
     jobs->job[jobs->n++] = job;
 }
 
-static void strip_flux_x(struct sweep *s, int y, int k, struct face_jobs *jobs)
+static void strip_flux_x(struct sweep *s, int y, uint32_t own, struct face_jobs *jobs)
 {
-    struct span faces = span_of(own_octs(s, y, k >> 1));
+    struct span faces = span_of(own);
     struct run run[2];
     faces.b++;
     int n = pair_runs(s, y, faces, faces, run);
@@ -419,21 +429,19 @@ static void strip_flux_x(struct sweep *s, int y, int k, struct face_jobs *jobs)
                   s->fx[y & 1] + run[i].r);
 }
 
-static void strip_flux_y(struct sweep *s, int y, int k, struct face_jobs *jobs)
+static void strip_flux_y(struct sweep *s, int y, struct rows at, struct face_jobs *jobs)
 {
-    int z = k >> 1, w = s->in.w;
-    uint32_t own = own_octs(s, y, z);
-    struct run row[2] = {row_run(s, 2 * y, span_of(own | own_octs(s, y - 1, z))),
-                         row_run(s, 2 * y + 1, span_of(own))};
+    int w = s->in.w;
+    struct run row[2] = {row_run(s, 2 * y, span_of(at.own | at.lower)),
+                         row_run(s, 2 * y + 1, span_of(at.own))};
     const double *below[2] = {s->my[(y - 1) & 1] + row[0].r + w, s->my[y & 1] + row[1].r - w};
     for (int i = 0; i < 2; i++)
         faces_add(s, jobs, 1, &row[i], below[i], s->py + row[i].r, s->fy[y & 1] + row[i].r);
 }
 
-static void strip_flux_z(struct sweep *s, int y, int k, struct face_jobs *jobs)
+static void strip_flux_z(struct sweep *s, int y, int k, uint32_t octs, struct face_jobs *jobs)
 {
-    int z = k >> 1;
-    struct span faces = span_of(own_octs(s, y, z) | (k & 1 ? 0 : own_octs(s, y, z - 1)));
+    struct span faces = span_of(octs);
     struct run run[2];
     int n = pair_runs(s, y, faces, faces, run);
     for (int i = 0; i < n; i++)
@@ -442,14 +450,14 @@ static void strip_flux_z(struct sweep *s, int y, int k, struct face_jobs *jobs)
 }
 
 /* Through the lower faces of the cells of rows 2y and 2y+1; above the tile only those in z. */
-static void strip_flux(struct sweep *s, int y, int k)
+static void strip_flux(struct sweep *s, int y, int k, struct rows at)
 {
     struct face_jobs jobs;
     jobs.y = y, jobs.k = k, jobs.n = jobs.vectors = 0;
-    strip_flux_z(s, y, k, &jobs);
+    strip_flux_z(s, y, k, k & 1 ? at.own : at.own | at.next, &jobs);
     if (k < 2 * s->places.tile->t[2]) {
-        strip_flux_x(s, y, k, &jobs);
-        strip_flux_y(s, y, k, &jobs);
+        strip_flux_x(s, y, at.own, &jobs);
+        strip_flux_y(s, y, at, &jobs);
     }
     if (jobs.n > 0) faces_flux(s, &jobs);
 }
@@ -576,9 +584,10 @@ static void row_sum(struct sweep *s, int k, struct run at, const double *restric
     if (s->nflux > s->nvar) row_expansion(s, k, at);
 }
 
-static void strip_sum(struct sweep *s, int y, int k)
+static void strip_sum(struct sweep *s, int y, int k, uint32_t octs)
 {
-    struct span own = span_of(own_octs(s, y, k >> 1));
+    if (!octs) return;
+    const struct span own = span_of(octs);
     const double *fy[2] = {s->fy[y & 1], s->fy[(y + 1) & 1]};
     for (int i = 0; i < 2; i++) {
         struct run row = row_run(s, 2 * y + i, own);
@@ -598,9 +607,10 @@ static void rows_finish(struct sweep *s, int k, struct run at)
 }
 
 /* New values of rows 2y and 2y+1 of plane k, when the fluxes through its upper faces are known. */
-static void strip_finish(struct sweep *s, int y, int k)
+static void strip_finish(struct sweep *s, int y, int k, uint32_t octs)
 {
-    struct span own = span_of(own_octs(s, y, k >> 1));
+    if (!octs) return;
+    const struct span own = span_of(octs);
     struct run run[2];
     int n = pair_runs(s, y, own, own, run);
     for (int i = 0; i < n; i++)

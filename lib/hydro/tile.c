@@ -220,6 +220,7 @@ static inline __attribute__((always_inline)) void place_beside(struct places *p,
     if (*to == PLACE_UNUSED) *to = j != NBR_NONE ? j : place_across(m, l, *at, f);
     if (j != NBR_NONE) return;
     p->edge[f][x[2] + 1][x[1] + 1] |= (uint32_t)1 << (x[0] + 1);
+    p->edges[x[2] + 1][x[1] + 1] |= (unsigned char)(1 << f);
     p->any_edge = true;
 }
 
@@ -324,6 +325,7 @@ void places_find(struct places *p, const struct mesh *m, int l, const struct til
         for (int y = 0; y < ny; y++)
             for (int x = 0; x < t->t[0] + 2; x++) p->oct[z][y][x] = PLACE_UNUSED;
     memset(p->own, 0, sizeof p->own[0] * (size_t)nz);
+    memset(p->edges, 0, sizeof p->edges[0] * (size_t)nz);
     for (int f = 0; f < 6; f++) memset(p->edge[f], 0, sizeof p->edge[f][0] * (size_t)nz);
     for (int r = 0; r < t->nrun; r++) place_run(p, &m->lev[l], t->first[r], t->count[r]);
     place_around(p, m, l);
