@@ -26,6 +26,7 @@ struct head {
     size_t magic;
     char *pages; /* of a large block, else NULL */
     size_t mapped;
+    size_t old; /* bytes of its contents that are in pages which were in use before, about */
 };
 
 /* Blocks are multiples of HEAD: the address sanitizer is told where they really end. */
@@ -102,10 +103,11 @@ static struct head *large_new(size_t bytes)
 {
     static size_t colour;
     size_t skip = colour++ % COLOURS * COLOUR, mapped = pages_round(skip + HEAD + bytes);
-    char *p = pages_get(mapped);
+    size_t old;
+    char *p = pages_get(mapped, &old);
     if (!p) return NULL;
     struct head *h = (struct head *)(p + skip);
-    *h = (struct head){.pages = p, .mapped = mapped};
+    *h = (struct head){.pages = p, .mapped = mapped, .old = old};
     return h;
 }
 
@@ -135,23 +137,46 @@ void *mem_new(size_t bytes, const char *name)
     return (char *)h + HEAD;
 }
 
-/* By all threads, each of which so takes the pages of its part from the system, too. */
-void *mem_zero(size_t bytes, const char *name)
-{
-    const size_t PART = 64 << 10;
-    char *p = mem_new(bytes, name);
-    if (bytes < LARGE) return memset(p, 0, bytes);
-#pragma omp parallel for schedule(static)
-    for (size_t at = 0; at < bytes; at += PART)
-        memset(p + at, 0, bytes - at < PART ? bytes - at : PART);
-    return p;
-}
-
 static struct head *head_of(void *p)
 {
     struct head *h = (struct head *)((char *)p - HEAD);
     BUG_ON(h->magic != MAGIC);
     return h;
+}
+
+/* Threads take parts of large blocks in turn. New pages of a part come from the system together:
+ * one by one, when they are first written, they take almost twice as long. */
+static const size_t PART = 64 << 10;
+
+static size_t part_of(size_t bytes, size_t at)
+{
+    return bytes - at < PART ? bytes - at : PART;
+}
+
+static void part_touch(char *p, size_t at)
+{
+    const struct head *h = head_of(p);
+    if (at + PART > h->old) pages_touch(p + at, part_of(h->bytes, at));
+}
+
+void *mem_zero(size_t bytes, const char *name)
+{
+    char *p = mem_new(bytes, name);
+    if (bytes < LARGE) return memset(p, 0, bytes);
+#pragma omp parallel for schedule(static)
+    for (size_t at = 0; at < bytes; at += PART) {
+        part_touch(p, at);
+        memset(p + at, 0, part_of(bytes, at));
+    }
+    return p;
+}
+
+void mem_touch(void *p)
+{
+    const struct head *h = head_of(p);
+    if (!h->pages || h->old >= h->bytes) return;
+#pragma omp parallel for schedule(static)
+    for (size_t at = 0; at < h->bytes; at += PART) part_touch(p, at);
 }
 
 /* A large block that stays large keeps its pages. NULL: this is not possible. */

@@ -10,6 +10,8 @@
 void *mem_new(size_t bytes, const char *name);           /* uninitialised */
 void *mem_zero(size_t bytes, const char *name);          /* zeroed */
 void *mem_grow(void *p, size_t bytes, const char *name); /* realloc; keeps the old contents */
+/* All of a new block will be written soon: all threads take its pages from the system. */
+void mem_touch(void *p);
 /* Closes a stream of open_memstream; returns its text as a block of this module. */
 char *mem_close_text(FILE *f, char **text, const size_t *bytes, const char *name);
 /* A library has run out of memory: ends the program with a message, as the functions here do. */

@@ -85,20 +85,23 @@ static void settle(void)
     }
 }
 
-void *pages_get(size_t bytes)
+void *pages_get(size_t bytes, size_t *old)
 {
     int i = find(bytes);
     void *p;
+    *old = 0;
     if (i < 0) {
         p = map(bytes);
     } else {
         struct kept k = take(i);
         p = k.at;
+        *old = k.bytes < bytes ? k.bytes : bytes;
         if (k.bytes >= bytes)
             keep(k.at + bytes, k.bytes - bytes);
         else if ((p = mremap(k.at, k.bytes, bytes, MREMAP_MAYMOVE)) == MAP_FAILED) {
             munmap(k.at, k.bytes);
             p = map(bytes);
+            *old = 0;
         }
     }
     if (!p) return NULL;

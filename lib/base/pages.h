@@ -9,8 +9,9 @@
 #include <stddef.h>
 
 size_t pages_round(size_t bytes); /* up to whole pages */
-/* whole pages; contents anything; NULL: none left */
-void *pages_get(size_t bytes);
+/* Whole pages; contents anything; NULL: none left. The first *old bytes were in use before: of the
+ * others each page comes from the system when it is first written, or by pages_touch. */
+void *pages_get(size_t bytes, size_t *old);
 void pages_put(void *p, size_t bytes); /* as it was got */
 /* A stretch of work ends: what neither it nor the one before needed goes back to the system. */
 void pages_trim(void);

@@ -139,7 +139,10 @@ static void update_tiles(struct update *up, const struct hydro_arrival *a)
 static void fields_new(struct update *up)
 {
     size_t bytes = sizeof *up->new[0] * (size_t)up->m->lev[up->l].noct;
-    for (int v = 0; v < up->par->nvar; v++) up->new[v] = mem_new(bytes + 1, "mesh gas");
+    for (int v = 0; v < up->par->nvar; v++) {
+        up->new[v] = mem_new(bytes + 1, "mesh gas");
+        mem_touch(up->new[v]);
+    }
 }
 
 /* The new arrays take the place of the old ones; ghosts keep their (now stale) values. */

@@ -182,6 +182,10 @@ static void test_mem_zero(void)
         size_t bad = 0;
         for (size_t k = 0; k < bytes[i]; k++) bad += p[k] != 0;
         CHECK(bad == 0, "%zu of %zu bytes", bad, bytes[i]);
+        memset(p, i + 1, bytes[i]);
+        mem_touch(p);
+        for (size_t k = 0; k < bytes[i]; k++) bad += p[k] != i + 1;
+        CHECK(bad == 0, "pages taken from the system take the place of %zu bytes in use", bad);
         FREE(p);
     }
 }
