@@ -210,7 +210,7 @@ static void edge_cells(const struct mg_level *g, lidx i, struct mg_edge *e)
     for (int colour = 0; colour < 2; colour++) {
         row4 at[6], own = masks_around(g, i, colour == 0, at), weight = zero;
         for (int k = 0; k < 6; k++) weight += row_choose(at[k] <= 0.0, at[k] / own, zero);
-        row4 diag = row_choose(own > 0.0, 6.0 - weight, zero);
+        row4 diag = row_inside(own, 6.0 - weight);
         row4 safe = row_choose(own < 1.0, zero, diag);
         memcpy(e->diag + 4 * colour, &diag, sizeof diag);
         memcpy(e->safe + 4 * colour, &safe, sizeof safe);

@@ -87,8 +87,8 @@ void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *
     }
 }
 
-/* Fluxes through the outer faces of octs at the coarse–fine boundary: through the faces of this row
- * of octs that strips y, k are at, the upper ones of the row below it in y and of that in z. */
+/* Fluxes through the outer faces of octs at the coarse–fine boundary. Strips solve the lower faces
+ * of their octs, which are the upper ones of the rows below in y and z, and in x both. */
 static void faces_tell(struct sweep *s, int y, int k, const struct sweep_user *user)
 {
     enum { HERE = 1 << 0 | 1 << 1 | 1 << 2, ABOVE_Y = 1 << 3, HERE_Z = 1 << 4, ABOVE_Z = 1 << 5 };

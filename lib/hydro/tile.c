@@ -221,7 +221,6 @@ static inline __attribute__((always_inline)) void place_beside(struct places *p,
     if (j != NBR_NONE) return;
     p->edge[f][x[2] + 1][x[1] + 1] |= (uint32_t)1 << (x[0] + 1);
     p->edges[x[2] + 1][x[1] + 1] |= (unsigned char)(1 << f);
-    p->any_edge = true;
 }
 
 /* Own octs of a full cube, the first of which is at place x, in Morton order. */
@@ -320,7 +319,6 @@ void places_find(struct places *p, const struct mesh *m, int l, const struct til
 {
     int ny = t->t[1] + 2, nz = t->t[2] + 2;
     p->tile = t;
-    p->any_edge = false;
     for (int z = 0; z < nz; z++)
         for (int y = 0; y < ny; y++)
             for (int x = 0; x < t->t[0] + 2; x++) p->oct[z][y][x] = PLACE_UNUSED;

@@ -66,7 +66,6 @@ struct places {
     uint32_t seen[PLACE_HEIGHT][PLACE_SIDE];         /* octs of which an own cell reads */
     uint32_t edge[6][PLACE_HEIGHT][PLACE_SIDE];      /* own octs without neighbour through face f */
     unsigned char edges[PLACE_HEIGHT][PLACE_SIDE];   /* bit f: some of a row */
-    bool any_edge;
 };
 
 /* Eight times the parent, and the cell. */
