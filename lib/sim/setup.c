@@ -293,8 +293,6 @@ enum err sim_setup(struct sim *s)
                                 .unit_t = p->units.units_time,
                                 .verbose = log_verbosity() >= 1};
     memcpy(s->grav.gravity_params, p->poisson.gravity_params, sizeof s->grav.gravity_params);
-    if (p->run.gpu_fft && !p->run.use_fftw)
-        log_info(" gpu_fft: no effect without use_fftw: no level is solved in Fourier space");
     TRY(check_deposit(p));
     TRY(setup_green(s));
     TRY(setup_neutrinos(s));
