@@ -129,7 +129,8 @@ static int print_regions(const struct params *p, FILE *out)
         bool region = strcmp(row->group, "init") == 0 && row->n1 == PARAM_REGIONS && row->n2 == 1 &&
                       strcmp(row->name, "initfile") != 0; /* by level */
         if (!region || !p->given[i] || p->count[i] <= p->init.nregion) continue;
-        fprintf(out, "init/%s has values for %d region%s, but nregion=%d: the rest has no effect\n",
+        fprintf(out,
+                " init/%s has values for %d region%s, but nregion=%d: the rest has no effect\n",
                 row->name, p->count[i], p->count[i] == 1 ? "" : "s", p->init.nregion);
         n++;
     }
@@ -144,12 +145,12 @@ static int print_times(const struct params *p, const char *name, const double *a
     for (int i = 0; i < given && i < used; i++) late += end > 0 && at[i] > end;
     if (given > used)
         fprintf(out,
-                "output/%s has %d entries, but noutput=%d: those from %s(%d)=%g on are not "
+                " output/%s has %d entries, but noutput=%d: those from %s(%d)=%g on are not "
                 "used\n",
                 name, given, used, name, used + 1, at[used]);
     if (late)
-        fprintf(out, "output/%s: the last %d entr%s beyond %s=%g, where the run ends\n", name, late,
-                late > 1 ? "ies lie" : "y lies", end_name, end);
+        fprintf(out, " output/%s: the last %d entr%s beyond %s=%g, where the run ends\n", name,
+                late, late > 1 ? "ies lie" : "y lies", end_name, end);
     return (given > used) + (late > 0);
 }
 
@@ -162,14 +163,14 @@ static int print_expansion(const struct params *p, FILE *out)
     for (int i = 0; i < n && i < o->noutput; i++) beyond |= o->aout[i] > 1;
     if (!p->run.cosmo && (given || end)) {
         fprintf(out,
-                "output/%s: without cosmo=.true. the expansion factor is 1, so that %s <= 1 ends "
+                " output/%s: without cosmo=.true. the expansion factor is 1, so that %s <= 1 ends "
                 "the run at once\n",
                 given ? "aout" : "aend", given ? "aout" : "aend");
         return 1;
     }
     if (!beyond) return 0;
     fprintf(out,
-            "output/%s: expansion factors above 1 lie in the future; 1/(1 + z) is meant where "
+            " output/%s: expansion factors above 1 lie in the future; 1/(1 + z) is meant where "
             "redshifts z are given\n",
             given ? "aout" : "aend");
     return 1;
@@ -192,7 +193,7 @@ static int print_dimensions(const struct params *p, FILE *out)
     if (!p->run.hydro || p->init.nregion == 0 || any_given(p, z) || !(two || any_given(p, x)))
         return 0;
     fprintf(out,
-            "init: regions are given along x%s only: if this namelist is for RAMSES compiled with "
+            " init: regions are given along x%s only: if this namelist is for RAMSES compiled with "
             "NDIM=%d, this run is another problem, since it has three dimensions\n",
             two ? " and y" : "", two ? 2 : 1);
     return 1;
@@ -205,7 +206,7 @@ static int print_doubts(const struct params *p, FILE *out)
     n += print_times(p, "tout", o->tout, o->tend, "tend", out);
     n += print_times(p, "aout", o->aout, o->aend, "aend", out);
     if (p->run.cosmo && !p->run.poisson) {
-        fprintf(out, "run: cosmo=.true. without poisson=.true.: nothing gravitates, and no "
+        fprintf(out, " run: cosmo=.true. without poisson=.true.: nothing gravitates, and no "
                      "structure grows\n");
         n++;
     }
@@ -235,7 +236,7 @@ static int print_useless(const struct params *p, int i, int ranks, FILE *out)
         const char *same = useless(p, j, ranks, &other);
         if (!same || strcmp(same, why) != 0 || strcmp(link, other) != 0) continue;
         if (j < i) return 0;
-        fprintf(out, "%s%s/%s", n++ ? ", " : "", param_group_said(p, j), param_row_at(j)->name);
+        fprintf(out, "%s%s/%s", n++ ? ", " : " ", param_group_said(p, j), param_row_at(j)->name);
     }
     fprintf(out, " ha%s no effect%s%s\n", n > 1 ? "ve" : "s", link, why);
     return n;
@@ -247,10 +248,10 @@ int param_unused(const struct params *p, int ranks, FILE *out)
     const char *link;
     for (int i = 0; i < PARAM_ROWS; i++) {
         if (p->twice[i] && p->twice[i] == p->line[i])
-            fprintf(out, "line %d of the namelist sets %s twice: the last counts\n", p->line[i],
+            fprintf(out, " line %d of the namelist sets %s twice: the last counts\n", p->line[i],
                     param_row_at(i)->name);
         else if (p->twice[i])
-            fprintf(out, "lines %d and %d of the namelist both set %s: the last counts\n",
+            fprintf(out, " lines %d and %d of the namelist both set %s: the last counts\n",
                     p->twice[i], p->line[i], param_row_at(i)->name);
         n += p->twice[i] > 0;
     }
