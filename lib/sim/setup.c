@@ -272,6 +272,7 @@ enum err sim_setup(struct sim *s)
     s->comm.letters = p->run.exchange_letters;
     if (s->comm.size > 1) s->comm.tuner = tuner_new(p->run.exchange_method);
     if (p->run.exchange_shared) s->comm.share = comm_share_new(&s->comm);
+    tuner_report(&s->comm);
     if (param_yields(p))
         TRY(err_agree(&s->comm, yields_new(p->physics.yieldtablefilename, &s->yields)));
     TRY(setup_hydro(s));
