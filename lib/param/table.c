@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "param/nml.h"
 #include "param/row.h"
 
 /* Choices of exchange_method: auto, and the transports. */
@@ -125,6 +126,19 @@ const struct param_row *param_row_find_any(const char *name, bool *several)
     }
     return found;
 }
+
+static bool is_group(const char *name)
+{
+    return param_group_find(name, false) != NULL;
+}
+
+static bool is_parameter(const char *name)
+{
+    bool several;
+    return param_row_find_any(name, &several) != NULL;
+}
+
+const struct nml_names param_names = {.is_group = is_group, .is_parameter = is_parameter};
 
 /* Edit distance (Damerau 1964, adjacent swaps), case-blind; names longer than 63 are cut. */
 static int distance(const char *a, const char *b)
