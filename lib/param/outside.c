@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "param/scan.h"
 
-enum { EXCERPT = 60, INDEX_MAX = 80, WORDS_MAX = 100, SHORTEST = 3 };
+enum { EXCERPT = 60, INDEX_MAX = 80, WORDS_MAX = 10000, SHORTEST = 3 };
 
 /* The rest of a line, without blanks before it. */
 struct line {
@@ -214,21 +214,19 @@ static bool is_assignment(const char *p, const char *to)
 }
 
 /* Not those of one letter: remarks have formulas. */
-static bool is_parameter(const struct scan *s, const char *p, const char *to)
+static bool is_parameter(struct scan *s, const char *p, const char *to)
 {
     char name[64];
     const char *end = after_name(p, to);
-    if (end - p < SHORTEST || end - p >= (int)sizeof name) return false;
+    if (end - p < SHORTEST || end - p >= (int)sizeof name || s->asked++ > WORDS_MAX) return false;
     snprintf(name, sizeof name, "%.*s", (int)(end - p), p);
     return s->names->is_parameter(name);
 }
 
-/* The first assignment among the first words of a remark: its first word, or a parameter. NULL if
- * none. */
-static const char *find_assignment(const struct scan *s, const char *from, const char *to)
+/* The first assignment of a remark: its first word, or a parameter. NULL if none. */
+static const char *find_assignment(struct scan *s, const char *from, const char *to)
 {
-    int words = 0;
-    for (const char *p = from; p < to && words < WORDS_MAX; p = after_name(p, to), words++) {
+    for (const char *p = from; p < to; p = after_name(p, to)) {
         while (p < to && !is_name_char((unsigned char)*p)) p++;
         if (is_assignment(p, to) && (p == from || is_parameter(s, p, to))) return p;
     }

@@ -12,6 +12,7 @@ struct scan {
     const char *line_begin; /* of the line that holds p */
     int line;
     bool within; /* text stands before the group in its line */
+    int asked;   /* words outside of groups: are they parameters? */
     char *pool;
     size_t cap_group, cap_item, cap_value, cap_note;
 };
