@@ -10,8 +10,8 @@
 
 /* The text between two values, or before the first one. */
 struct gap {
-    int64_t commas;
-    int line;          /* of the doubt */
+    int64_t commas, comments;
+    int line;          /* of the doubt, or the last one */
     const char *doubt; /* compilers put a value that follows into different elements; NULL: none */
 };
 
@@ -343,9 +343,9 @@ static struct gap scan_gap(struct scan *s, bool first)
             doubt = "a comment before the first value: put it behind the value";
         else if ((c == ',' || c == ';') && fresh && g.commas == 0)
             doubt = "a comma that begins a line: put it at the end of the line before";
-        if (doubt && !g.doubt) g.doubt = doubt, g.line = s->line;
+        if (!g.doubt) g.doubt = doubt, g.line = s->line;
         if (c == '!')
-            skip_line(s);
+            skip_line(s), g.comments++;
         else if (c == '\n')
             scan_newline(s), fresh = true;
         else if (c == ',' || c == ';')
@@ -363,7 +363,7 @@ static enum err scan_values(struct scan *s, struct nml_item *it)
     for (;;) {
         int c = peek(s);
         char buf[16];
-        if (c < 0 || strchr("/&$", c) || name_ahead(s)) return OK;
+        if (c < 0 || strchr("/&$", c) || name_ahead(s)) return it->doubt = g.doubt, OK;
         if (g.doubt)
             SCAN_FAIL_AT(s, g.line, "in '%.60s', compilers differ on %s", it->name, g.doubt);
         for (; nulls > 0; nulls--)
@@ -379,6 +379,12 @@ static enum err scan_values(struct scan *s, struct nml_item *it)
                       scan_show(c, buf));
         g = scan_gap(s, false);
         nulls = g.commas - 1;
+        bool undotted = v.kind == NML_WORD && is_name_start(v.text[0]) && v.text[1];
+        if (undotted && c < 0)
+            SCAN_FAIL(s, "in '%.60s', gfortran skips '%.60s' at the end of the file: add a '/'",
+                      it->name, v.text);
+        if (undotted && g.comments > 0)
+            g.doubt = "a comment behind a logical without dots: write .true. or .false.";
     }
 }
 

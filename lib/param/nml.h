@@ -42,6 +42,7 @@ struct nml_item {
     int rank; /* number of indices given, 0..2 */
     struct nml_index index[2];
     size_t first, count; /* values */
+    const char *doubt;   /* compilers differ on it, if more values follow; NULL: on nothing */
 };
 
 struct nml_group {

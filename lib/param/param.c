@@ -177,11 +177,15 @@ static enum err apply(struct params *p, const struct nml *n, const struct nml_it
                       const struct param_row *row, bool loose)
 {
     struct target t;
+    char where[NML_WHERE];
     TRY(target_find(n, it, row, &t));
+    /* gfortran then mistakes a name that begins with T or F for a value */
+    if (row->kind == PARAM_BOOL && row->array && it->doubt && !loose)
+        FAIL(ERR_PARAM, "%s: in '%.60s', compilers differ on %s", nml_where(n, it->line, where),
+             it->name, it->doubt);
     int64_t at = 0, total = t.n[0] * t.n[1];
     for (size_t k = it->first; k < it->first + it->count; k++) {
         const struct nml_value *v = &n->values[k];
-        char where[NML_WHERE];
         if (at + v->repeat > total)
             FAIL(ERR_PARAM, "%s: '%.60s' has room for %lld value%s here, but more are given",
                  nml_where(n, v->line, where), it->name, (long long)total, total == 1 ? "" : "s");
