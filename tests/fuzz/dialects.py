@@ -12,8 +12,8 @@ Catches any value that Ptah reads otherwise than Fortran without a word. What Fo
 may read where its meaning is known: then the values must be those of the same assignments in plain
 forms. Most must be read, so that it is no way out to refuse all.
 """
-# test: 300 tier=check timeout=240
-# test: 10000 tier=long timeout=3000
+# test: 1000 tier=check timeout=300
+# test: 10000 tier=long timeout=1500
 import os
 import random
 import re
@@ -33,7 +33,7 @@ TYPES = {'bool': 'logical', 'int': 'integer', 'long': 'integer(8)', 'real': 'rea
          'text': 'character(255)'}
 MOST = 1e6  # of numbers that are drawn
 AT_LEAST_EQUAL, MOST_UNKNOWN = 0.6, 0.02
-SOUND, DAMAGED = 0.88, 0.06  # shares: of odd forms with a meaning, of texts that are changed
+SOUND, DAMAGED = 0.9, 0.06  # shares: of odd forms with a meaning, of texts that are changed
 BATCH = 500
 
 
@@ -182,7 +182,9 @@ class Dialect:
         self.rng = random.Random(seed)
         self.rows = [r for r in rows if r.status != REFUSED]
         self.text, self.plain, self.meant = [], [], True
-        self.odds = self.rng.choice([0, 0.005, 0.02, 0.04, 0.1])
+        self.odds = self.rng.choice([0, 0, 0, 0.02, 0.08])
+        self.chosen = self.rng.sample(range(50), self.rng.choice([0, 1, 1, 2]))  # odd forms for sure
+        self.places = 0
         self.draw()
         self.text, self.plain = ''.join(self.text), ''.join(self.plain)
         if self.rng.random() < 0.04:
@@ -197,7 +199,8 @@ class Dialect:
         """One of the plain forms, or now and then of the odd ones. A form is its text, or (text,
         None) if it has no meaning. In the plain text `meaning`, or the first plain form, stands."""
         forms = plain
-        if self.rng.random() < self.odds:
+        self.places += len(odd) > 0
+        if odd and self.places - 1 in self.chosen or self.rng.random() < self.odds:
             sound = self.rng.random() < SOUND
             forms = [f for f in odd if isinstance(f, tuple) != sound] or plain
         form = self.rng.choice(forms)
@@ -220,8 +223,9 @@ class Dialect:
     def remark(self, g):
         other = self.rng.choice(GROUPS)
         self.put(['\n', '\n\n', "\n! a comment, isn't it?\n", '\nRemarks = and / & here\n',
-                  '\n  text (1)\n', ' end of it\n', ' ! &%s\n' % other, '\n!&%s\n' % g],
-                 [' ', '', '\t', '\r\n', '\nx: ', '\n# ', '\n#', '\f\n', '\f', '\n=?\n', '\n?\n',
+                  '\n  text (1)\n', ' end of it\n', ' ! &%s\n' % other, '\n!&%s\n' % g, ' ',
+                  ' end of it '],
+                 ['', '\t', '\r\n', '\nx: ', '\n# ', '\n#', '\f\n', '\f', '\n=?\n', '\n?\n',
                   "\n'\n", '\nsee %s\n' % g, '\n%s ' % g, '\n& ', '\n! &%s /\n' % g, '\nR&D ',
                   '\ngamma = 1.5\n', '\n' + 'long ' * 20000 + '\n', '\n*&', '\na ! b ', '\r', '\v',
                   '\n&! &%s gamma=1.5 /\n' % g, '\n$! ', '\n=! &%s /\n' % g,
@@ -391,7 +395,8 @@ class Dialect:
 
     def value_text(self, r):
         words = ['a', 'ics/level_7', 'x y', "it's", 'say "so"', 'up!', '&', 'a=b', '$HOME/x', 'ü',
-                 '1.5', '', ' lead', 'trail ', '&RUN', 'R&D (1)', ',', ';', '3*2', 'x' * 255]
+                 '1.5', '', ' lead', 'trail ', '&RUN', 'R&D (1)', ',', ';', '3*2', 'x' * 255,
+                 '&%s x' % self.rng.choice(GROUPS), 'a ! b']
         s = self.rng.choice(r.choices or words)
         quotes = ["'%s'" % s.replace("'", "''"), '"%s"' % s.replace('"', '""')]
         other = self.rng.choice(GROUPS)
