@@ -183,8 +183,8 @@ class Dialect:
         self.rows = [r for r in rows if r.status != REFUSED]
         self.text, self.plain, self.meant = [], [], True
         self.odds = self.rng.choice([0, 0, 0, 0.02, 0.08])
-        self.chosen = self.rng.sample(range(50), self.rng.choice([0, 1, 1, 2]))  # odd forms for sure
-        self.places = 0
+        self.chosen = self.rng.sample(range(50), self.rng.choice([0, 1, 1, 2]))
+        self.places = 0  # so far, for an odd form; at the chosen ones is one for sure
         self.draw()
         self.text, self.plain = ''.join(self.text), ''.join(self.plain)
         if self.rng.random() < 0.04:
