@@ -178,11 +178,15 @@ static bool is_end(const struct scan *s)
 }
 
 /* Without its end the last group has the values up to the end of the file: Fortran reads them and
- * then reports that end, which programs may ignore. */
-static void note_endless(struct scan *s, const struct nml_group *g)
+ * then reports that end, which RAMSES ignores in most groups. */
+static enum err group_endless(struct scan *s, const struct nml_group *g)
 {
+    if (s->names->needs_end(g->name))
+        SCAN_FAIL(s, "the file ends within group &%.60s (line %d): its closing '/' is missing",
+                  g->name, g->line);
     struct nml_note note = {.doubt = NML_ENDLESS, .line = g->line};
     outside_note(s, note, g->name, g->name + strlen(g->name));
+    return OK;
 }
 
 static enum err scan_body(struct scan *s, const struct nml_group *g)
@@ -191,7 +195,7 @@ static enum err scan_body(struct scan *s, const struct nml_group *g)
         skip_space(s);
         int c = peek(s);
         char buf[16];
-        if (c < 0) return note_endless(s, g), OK;
+        if (c < 0) return group_endless(s, g);
         if (c == '/') return group_end(s);
         if ((c == '&' || c == '$') && is_end(s)) return s->p += 4, OK;
         if (c == '&' || c == '$')

@@ -66,9 +66,10 @@ struct nml_note {
     const char *text; /* printable */
 };
 
-/* Names that a search outside of groups knows. */
+/* Names that the scanner asks for. */
 struct nml_names {
     bool (*is_group)(const char *name);
+    bool (*needs_end)(const char *group);   /* to RAMSES its missing '/' is an error */
     bool (*is_parameter)(const char *name); /* of any group */
 };
 

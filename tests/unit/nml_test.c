@@ -82,6 +82,9 @@ static void test_nml_errors(void)
     static const struct {
         const char *text, *message;
     } bad[] = {
+        {"&RUN_PARAMS hydro=T\n", "t.nml:2: the file ends within group &RUN_PARAMS (line 1)"},
+        {"&RUN_PARAMS hydro=T", "ends within group"},
+        {"&REFINE_PARAMS\n\nm_refine=3\n", "t.nml:4: the file ends within group &REFINE_PARAMS"},
         {"&RUN_PARAMS hydro=T\n&AMR_PARAMS /", "t.nml:2: a new group begins"},
         {"&RUN_PARAMS /\n&RUN_PARAMS /",
          "t.nml:2: group &RUN_PARAMS appears a second time (first in line 1)"},
@@ -137,7 +140,7 @@ static void test_nml_errors(void)
         {"&RUN_PARAMS nsubcycle=\n,1 /", "a comma that begins a line"},
         {"&MOVIE_PARAMS zoom_only_frame=true !c\nT /", "a logical without dots"},
         {"&MOVIE_PARAMS zoom_only_frame=T, !c\ntheta_camera=1. /", "a comment behind a comma"},
-        {"&RUN_PARAMS hydro=true", "add a '/'"},
+        {"&MOVIE_PARAMS zoom_only=true", "add a '/'"},
         {"&RUN_PARAMS nsubcycle=2*;1 /", "compilers differ on ';' behind '*'"},
         {"&RUN_PARAMS nsubcycle=2*!c\n1 /", "compilers differ on '!' behind '*'"},
         {"&RUN_PARAMS\fhydro=T /", "a blank must follow &RUN_PARAMS, not byte 0x0c"},
@@ -173,8 +176,9 @@ static void test_nml_forms(void)
         "&AMR_PARAMS /$RUN_PARAMS hydro=T/",
         "\f&RUN_PARAMS,hydro=T /",
         "&RUN_PARAMS;hydro=T; /",
-        "&RUN_PARAMS!c &AMR_PARAMS x\n,, hydro=T",
-        "&RUN_PARAMS hydro=T\n",
+        "&RUN_PARAMS!c &AMR_PARAMS x\n,, hydro=T /",
+        "&RUN_PARAMS hydro=T / &POISSON_PARAMS epsilon=1e-4",
+        "&RUN_PARAMS hydro=T / \n&INIT_PARAMS\n",
         "! &RUN_PARAMS pic=T /\n&RUN_PARAMS hydro=T / &\n& x / $ y / see &RUN_PARAMS pic=T /",
         "&RUN_PARAMS_X: pic=T / &\n&RUN_PARAMS hydro=T /",
         "Q&A R&D $3 & &!\n&RUN_PARAMS hydro=T /",
@@ -265,7 +269,7 @@ static void test_nml_remarks(void)
         {"&RUN_PARAMS /\nAMR_PARAMS\n", "'AMR_PARAMS' begins no group"},
         {"&RUN_PARAMS /\nsee &RUN_PARAMS", "line 2 of the namelist: '&RUN_PARAMS' is in a remark"},
         {"a: &RUN_PARAMS /", "line 1 of the namelist: 'a:' is outside of all groups; the group"},
-        {"\n&RUN_PARAMS", "line 2 of the namelist: &RUN_PARAMS has no closing '/'"},
+        {"\n&SF_PARAMS", "line 2 of the namelist: &SF_PARAMS has no closing '/'"},
     };
     static const char *const quiet = "Remarks (a==b) about x = 1, & $ / and RUN_PARAMS\n"
                                      "&RUN_PARAMS / end of run\n! pic=T\n/path\n";
