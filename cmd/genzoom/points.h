@@ -24,7 +24,9 @@ struct trace {
     double center[3], radius;
     bool densest; /* the centre is to be found: where the dark matter is densest */
     int halo;     /* > 0: it is that of this halo of the catalogue; so is the radius, if it is 0 */
-    int64_t ids;  /* result: dark matter particles in the sphere */
+    /* results: dark matter particles in the sphere · density of baryons of the run, 0: no gas */
+    int64_t ids;
+    double omega_b;
 };
 
 /* Finds the initial positions of the dark matter that is in the sphere. */

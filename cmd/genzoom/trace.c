@@ -7,6 +7,7 @@
 
 #include "audit/densest.h"
 #include "audit/halos.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "formats/formats.h"
 #include "points.h"
@@ -18,6 +19,7 @@ struct ids {
 
 struct walk {
     const struct source *s;
+    const struct zoom_set *set;
     struct trace *t;
     struct ids *ids;
     struct points *p;
@@ -104,12 +106,31 @@ static enum err find_halo(struct source *s, struct trace *t)
     return err;
 }
 
+/* Particles of another universe would be traced to a wrong place, without an error. */
+static void compare_boxes(const struct source *s, const struct cosmo_par *set)
+{
+    const struct ckpt_head *h = &s->head;
+    const struct {
+        const char *name;
+        double its, theirs;
+    } row[] = {{"omega_m", h->omega_m, set->omega_m},
+               {"omega_l", h->omega_l, set->omega_l},
+               {"H0", h->h0, set->h0},
+               {"a box in Mpc/h of", h->boxlen_ini, set->boxlen_ini}};
+    for (size_t i = 0; h->cosmo && i < sizeof row / sizeof *row; i++)
+        if (!(fabs(row[i].its - row[i].theirs) <= 1e-3 * fabs(row[i].theirs)))
+            log_info("genzoom: %s: has %s %g where the initial conditions have %g", s->path,
+                     row[i].name, row[i].its, row[i].theirs);
+}
+
 static enum err walk_parts(const char *path, source_parts_fn *fn, struct walk *w)
 {
     struct source *s;
     TRY(source_open_state(path, 5.0 / 3, 1e-10, &s));
     enum err err = OK;
     w->s = s;
+    compare_boxes(s, &w->set->g.par);
+    if (s->head.hydro && s->head.cosmo) w->t->omega_b = s->head.omega_b;
     if (!s->head.particles)
         err = err_set(ERR_PARAM,
                       "%s: has no particles to trace: give a checkpoint with dark matter", path);
@@ -181,7 +202,8 @@ static enum err find_in_set(const struct zoom_set *s, struct ids *ids, struct po
 enum err points_trace(struct points *p, struct trace *t, const struct zoom_set *s)
 {
     struct ids ids = {0};
-    struct walk w = {.t = t, .ids = &ids, .p = p, .densest = t->densest, .halo = t->halo > 0};
+    struct walk w = {
+        .set = s, .t = t, .ids = &ids, .p = p, .densest = t->densest, .halo = t->halo > 0};
     enum err err = OK;
     TRY_OUT(walk_parts(t->path, take_inside, &w));
     if (ids.n == 0)

@@ -7,12 +7,14 @@ loses coplanar points.
 """
 # test: masks tier=check timeout=120
 # test: trace tier=check timeout=120
+# test: baryons tier=check timeout=120
 # test: halo tier=check timeout=120
 # test: cuts tier=check timeout=60
 # test: room tier=check timeout=180
 import itertools
 import json
 import os
+import re
 import shutil
 import struct
 import sys
@@ -342,6 +344,67 @@ def trace():
     v.end()
 
 
+# The density of baryons of a traced checkpoint is that of the zoom: its masses and its namelist.
+
+GAS_RUN = RUN.replace('poisson=.true.', 'poisson=.true.\nhydro=.true.\nnstepmax=1').replace(
+    "'ics/ic_32/level_005'", "'ics/ic_32/level_005'\nomega_b=%s").replace(
+    'noutput=1', 'noutput=1\nfoutput=1')
+
+
+def header(path):
+    with open(path, 'rb') as f:
+        return list(struct.unpack('<3i8f', f.read(48)[4:]))
+
+
+def other_universes(v, words):
+    """Files of another box or cosmology than those of the checkpoint are traced with a note."""
+    said = genzoom(*words, 'ics/ic_32').err
+    v.same('the same universe: nothing is said', ' where ' in said, False)
+    for at, name in ((8, 'omega_m'), (9, 'omega_l'), (10, 'H0'), (3, 'box')):
+        head = header('ics/ic_32/level_005/ic_deltab')
+        head[at] *= 1.01
+        shutil.copytree('ics/ic_32', name)
+        for file in os.listdir(name + '/level_005'):
+            with open('%s/level_005/%s' % (name, file), 'r+b') as f:
+                f.seek(4)
+                f.write(struct.pack('<3i8f', *head))
+        its = 25.25 if name == 'box' else head[at]
+        said = genzoom(*words, name).err
+        named = re.search('%s .*where the initial conditions have %g' % (name, its), said)
+        v.same('another %s is named' % name, bool(named), True)
+
+
+def printed(words):
+    """omega_b of the namelist, of JSON, and as it follows from the mass of particles."""
+    lines = genzoom('-n', *words, 'ics/ic_32').out.splitlines()
+    line = [float(a.split('=')[1]) for a in lines if a.startswith('omega_b=')]
+    zoom = json.loads(genzoom('-n', '-j', *words, 'ics/ic_32').out)
+    part = 1 - zoom['levels'][0]['particle_mass'] * 32.0 ** 3
+    return line[0], zoom['namelist']['omega_b'], part
+
+
+def baryons():
+    v = ptah.Verdict()
+    ptah.unpack_ics('.', 'ic_32')
+    sphere = ['--center', '0.5,0.5,0.5', '--radius', '0.05']
+    runs = [('gas', GAS_RUN % 0.049), ('hdf5', GAS_RUN % 0.0383), ('dark', RUN)]
+    omega_m = header('ics/ic_32/level_005/ic_deltab')[8]
+    for folder, text in runs:
+        form = folder if folder == 'hdf5' else 'ramses'
+        r = ptah.simulate(text, os.getcwd(), options=['-o', folder, '-q'], settings=[
+            "output_params/outformat='%s'" % form])
+        path = r.outputs[-1]
+        for given, words in ((None, []), (0.03, ['--omega-b', 0.03]), (None, ['--from', path])):
+            want = given or {'gas': 0.049, 'hdf5': 0.0383, 'dark': 0.045}[folder]
+            got = printed(['--trace', path, *sphere, *words])
+            what = '%s %s' % (folder, ' '.join(str(w) for w in words[:1]))
+            v.same(what + ': namelist, JSON', got[:2], (want, want))
+            v.check(what + ': mass of a particle', abs(got[2] - want / omega_m), 1e-6)
+    other_universes(v, ['-n', '--trace', path, *sphere])
+    v.same('a sphere', printed(['--sphere', '0.5,0.5,0.5,0.1'])[0], 0.045)
+    v.end()
+
+
 # A halo end to end: box, halo, where it began, a finer level there, its mask, the zoom, and whose
 # particles are in the halo then. The finer level is the coarse one interpolated, in files as
 # genetIC lays them out: directories NAME.grafic_CELLS, ids from 0 in 8 bytes.
@@ -560,4 +623,5 @@ def room():
 
 
 if __name__ == '__main__':
-    {'masks': masks, 'trace': trace, 'halo': halo, 'cuts': cuts, 'room': room}[sys.argv[1]]()
+    {'masks': masks, 'trace': trace, 'halo': halo, 'cuts': cuts, 'room': room,
+     'baryons': baryons}[sys.argv[1]]()
