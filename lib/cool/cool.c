@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "cool/ism.h"
+#include "cool/table.h"
 
 struct cooling {
     struct cool_par par;
@@ -80,6 +81,11 @@ void cool_need(struct cooling *c, double low, double high)
 const struct cool_table *cool_table_of(const struct cooling *c)
 {
     return c->table;
+}
+
+char *cool_file(const struct cooling *c, double a, size_t *n)
+{
+    return has_table(&c->par) ? table_file(&c->par.uv, a, n) : NULL;
 }
 
 const struct uv *cool_uv(const struct cooling *c)

@@ -35,6 +35,9 @@ void cool_set(struct cooling *c, double a);
  * threads; to be called before cool_cells. (local) */
 void cool_need(struct cooling *c, double low, double high);
 const struct cool_table *cool_table_of(const struct cooling *c);
+/* The file of the rates at a as RAMSES stores it beside its outputs (cool/table.h), NULL if the
+ * method has others. (owner: caller, FREE) */
+char *cool_file(const struct cooling *c, double a, size_t *n);
 /* The background, with what was found of it. (lent) */
 const struct uv *cool_uv(const struct cooling *c);
 /* COOL_COMPARE advances with the original method and counts how the exact one differs: cells, those

@@ -1,22 +1,14 @@
 /* cool/table: see table.h. */
 #include "cool/table.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cool/vec.h"
 
 _Static_assert((int)TABLE_PART == (int)VEC, "gas_rates_on takes a part at a time");
-
-static double log_nH(int i)
-{
-    return TABLE_N_MIN + i * ((TABLE_N_MAX - TABLE_N_MIN) / (TABLE_N - 1));
-}
-
-static double log_T2(int i)
-{
-    return TABLE_T_MIN + i * ((TABLE_T_MAX - TABLE_T_MIN) / (TABLE_T - 1));
-}
 
 /* A rate of 0 has a logarithm too. */
 static double log_of(double rate)
@@ -39,16 +31,14 @@ static void put(const struct gas_rates *g, double value[RATE_COUNT])
     value[RATE_COMPTON_HEAT] = log_of(g->compton_heat);
 }
 
-static const double DEX = 0.01; /* derivatives are differences over it, as in RAMSES */
-
-/* The densities of a part at one temperature, here and DEX above. */
+/* The densities of a part at one temperature, here and TABLE_DEX above. */
 static void part_row_make(struct cool_table *t, int part, int k, struct rate_path *path[2])
 {
     const double width = (TABLE_T_MAX - TABLE_T_MIN) / (TABLE_T - 1);
     int first = part * TABLE_PART, n = TABLE_N - first < TABLE_PART ? TABLE_N - first : TABLE_PART;
-    double nH[TABLE_PART] = {0}, next[RATE_COUNT], slope, T2 = pow(10, log_T2(k));
+    double nH[TABLE_PART] = {0}, next[RATE_COUNT], slope, T2 = pow(10, table_log_T2(k));
     struct gas_rates here[TABLE_PART], there[TABLE_PART];
-    for (int i = 0; i < n; i++) nH[i] = pow(10, log_nH(first + i));
+    for (int i = 0; i < n; i++) nH[i] = pow(10, table_log_nH(first + i));
     gas_rates_on(path[0], nH, n, &t->light, t->aexp, here);
     gas_rates_on(path[1], nH, n, &t->light, t->aexp, there);
     for (int i = 0; i < n; i++) {
@@ -56,7 +46,7 @@ static void part_row_make(struct cool_table *t, int part, int k, struct rate_pat
         put(&here[i], to->value);
         put(&there[i], next);
         for (int r = 0; r < RATE_METAL; r++)
-            to->slope[r] = limited((next[r] - to->value[r]) / DEX * width);
+            to->slope[r] = limited((next[r] - to->value[r]) / TABLE_DEX * width);
         double metals = metal_rate(T2 * here[i].mu, t->metal_measure / nH[i], &slope);
         to->value[RATE_METAL] = log_of(metals);
         to->slope[RATE_METAL] = limited(slope * width * log2(10));
@@ -65,8 +55,9 @@ static void part_row_make(struct cool_table *t, int part, int k, struct rate_pat
 
 static void row_make(struct cool_table *t, int first, int last, int k)
 {
-    struct rate_path *path[2] = {rate_path_new(t->light.atoms, pow(10, log_T2(k))),
-                                 rate_path_new(t->light.atoms, pow(10, log_T2(k) + DEX))};
+    struct rate_path *path[2] = {
+        rate_path_new(t->light.atoms, pow(10, table_log_T2(k))),
+        rate_path_new(t->light.atoms, pow(10, table_log_T2(k) + TABLE_DEX))};
     for (int part = first; part <= last; part++)
         if (!t->made[part]) part_row_make(t, part, k, path);
     for (int i = 0; i < 2; i++) rate_path_free(path[i]);
@@ -115,4 +106,108 @@ void table_make(struct cool_table *t, const struct uv *uv, double a)
 {
     table_begin(t, uv, a);
     table_need(t, pow(10, TABLE_N_MIN), pow(10, TABLE_N_MAX));
+}
+
+/* ---- the file of RAMSES ----
+ *
+ * Its records: sizes of the axes; log10 n_H; log10 T2; tables with n_H running fastest: log10 of
+ * the rates, in the order of enum table_rate, their derivatives by log10 T2, mu; and one record of
+ * log10 of six number densities. */
+
+enum { NODES = TABLE_N * TABLE_T, SPECIES = 6 };
+enum { SLOPES = RATE_COUNT, MU = 2 * RATE_COUNT, NUMBERS, TABLES = NUMBERS + SPECIES };
+
+/* What does not depend on the node. */
+struct file_job {
+    struct uv_rates light;
+    double aexp, metal_measure;
+    double (*table)[NODES]; /* [TABLES] */
+};
+
+/* RAMSES has -100 where metals do not cool. */
+static double log10_of(double x, double least)
+{
+    return log10(fmax(x, least));
+}
+
+static void put_rates(const struct gas_rates *g, double value[RATE_METAL])
+{
+    value[RATE_COOL] = log10_of(g->cool, 1e-100);
+    value[RATE_HEAT] = log10_of(g->heat, 1e-100);
+    value[RATE_COMPTON] = log10_of(g->compton, 1e-100);
+    value[RATE_COMPTON_HEAT] = log10_of(g->compton_heat, 1e-100);
+}
+
+static void put_node(const struct file_job *j, int at, double T2, double nH,
+                     const struct gas_rates *g, const struct gas_rates *above)
+{
+    double here[RATE_METAL], there[RATE_METAL], slope;
+    const double number[SPECIES] = {g->is.e,   g->is.hi,   g->is.hii,
+                                    g->is.hei, g->is.heii, g->is.heiii};
+    put_rates(g, here);
+    put_rates(above, there);
+    for (int r = 0; r < RATE_METAL; r++) {
+        j->table[r][at] = here[r];
+        j->table[SLOPES + r][at] = (there[r] - here[r]) / TABLE_DEX;
+    }
+    double metals = metal_rate(T2 * g->mu, j->metal_measure / nH, &slope);
+    j->table[RATE_METAL][at] = log10_of(metals, 1e-100);
+    j->table[SLOPES + RATE_METAL][at] = slope;
+    j->table[MU][at] = g->mu;
+    for (int s = 0; s < SPECIES; s++) j->table[NUMBERS + s][at] = log10_of(number[s] * nH, DBL_MIN);
+}
+
+static void file_row(const struct file_job *j, int k)
+{
+    double T2 = pow(10, table_log_T2(k)), nH[VEC];
+    struct rate_path *here = rate_path_new(j->light.atoms, T2),
+                     *there = rate_path_new(j->light.atoms, pow(10, table_log_T2(k) + TABLE_DEX));
+    struct gas_rates g[VEC], above[VEC];
+    for (int first = 0; first < TABLE_N; first += VEC) {
+        int n = TABLE_N - first < VEC ? TABLE_N - first : VEC;
+        for (int i = 0; i < n; i++) nH[i] = pow(10, table_log_nH(first + i));
+        gas_rates_on(here, nH, n, &j->light, j->aexp, g);
+        gas_rates_on(there, nH, n, &j->light, j->aexp, above);
+        for (int i = 0; i < n; i++)
+            put_node(j, k * TABLE_N + first + i, T2, nH[i], &g[i], &above[i]);
+    }
+    rate_path_free(here);
+    rate_path_free(there);
+}
+
+/* A record of a Fortran file is between two copies of its length. */
+static char *put_record(char *to, const void *p, size_t n)
+{
+    int32_t mark = (int32_t)n;
+    memcpy(to, &mark, sizeof mark);
+    memcpy(to + sizeof mark, p, n);
+    memcpy(to + sizeof mark + n, &mark, sizeof mark);
+    return to + n + 2 * sizeof mark;
+}
+
+static size_t put_records(char *bytes, double (*table)[NODES])
+{
+    int32_t size[2] = {TABLE_N, TABLE_T};
+    double axis[TABLE_N > TABLE_T ? TABLE_N : TABLE_T];
+    char *at = put_record(bytes, size, sizeof size);
+    for (int i = 0; i < TABLE_N; i++) axis[i] = table_log_nH(i);
+    at = put_record(at, axis, TABLE_N * sizeof *axis);
+    for (int k = 0; k < TABLE_T; k++) axis[k] = table_log_T2(k);
+    at = put_record(at, axis, TABLE_T * sizeof *axis);
+    for (int t = 0; t < NUMBERS; t++) at = put_record(at, table[t], sizeof table[t]);
+    at = put_record(at, table[NUMBERS], SPECIES * sizeof table[0]);
+    return (size_t)(at - bytes);
+}
+
+char *table_file(const struct uv *uv, double a, size_t *n)
+{
+    struct file_job j = {
+        .light = uv_at(uv, a), .aexp = a, .metal_measure = uv_metal_measure(uv, a)};
+    j.table = mem_new(TABLES * sizeof *j.table, "cooling table");
+#pragma omp parallel for schedule(dynamic)
+    for (int k = 0; k < TABLE_T; k++) file_row(&j, k);
+    char *bytes = mem_new(TABLES * sizeof *j.table + 4096, "cooling table");
+    *n = put_records(bytes, j.table);
+    mem_free(j.table);
+    return bytes;
 }

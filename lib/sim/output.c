@@ -304,6 +304,18 @@ static enum err write_twice(struct sim *s, const struct ckpt_head *h)
     return again ? write_once(s, h) : err_set(e, "%s", why);
 }
 
+/* Programs that analyse the checkpoint find temperatures with the rates by which its gas cools, and
+ * not with those that an earlier run had. */
+static void renew_rates(struct sim *s)
+{
+    double a = s->cosmo ? s->time.aexp : 1;
+    struct ckpt_rest *r = &s->restart.rest;
+    if (!s->cooling || s->comm.rank > 0 || a == s->out.rates_aexp) return;
+    FREE(r->cooling);
+    r->cooling = cool_file(s->cooling, a, &r->cooling_bytes);
+    s->out.rates_aexp = a;
+}
+
 static enum err write_checkpoint(struct sim *s, bool backup)
 {
     struct ckpt_head h;
@@ -319,6 +331,7 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     timer_start("io");
     double begin = timer_wall();
     restrict_coarse(s);
+    renew_rates(s);
     if (e == OK) e = write_twice(s, &h);
     for (int i = 0; i < h.nfile; i++) FREE(file[i].text);
     s->late.handed = timer_wall() - begin;

@@ -142,6 +142,8 @@ struct sim_out {
     int asked;
     bool backup; /* backup_minutes have passed */
     bool again;  /* the last checkpoint is lost */
+    /* expansion factor of the table of cooling in restart.rest, on rank 0; 0: not of this run */
+    double rates_aexp;
 };
 
 /* The newest checkpoint, which may be on its way to the disk (output.c). */

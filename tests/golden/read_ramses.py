@@ -73,6 +73,24 @@ def read_info(directory):
     return info
 
 
+COOLING_TABLES = ['cool', 'heat', 'compton', 'compton_heat', 'metal']
+ION_NUMBERS = ['e', 'HI', 'HII', 'HeI', 'HeII', 'HeIII']
+
+
+def cooling_table(path):
+    """Axes and tables [n_H, T2] of cooling_NNNNN.out, by name."""
+    r = Records(path)
+    n = tuple(r.read())
+    names = COOLING_TABLES + [a + '_prime' for a in COOLING_TABLES] + ['mu']
+    t = {'nH': r.read('<f8'), 'T2': r.read('<f8')}
+    t.update((a, r.read('<f8').reshape(n, order='F')) for a in names)
+    ions = r.read('<f8').reshape((*n, len(ION_NUMBERS)), order='F')
+    t.update((a, ions[:, :, i]) for i, a in enumerate(ION_NUMBERS))
+    if not r.ended():
+        raise IOError('%s: has further records' % path)
+    return t
+
+
 def read_descriptor(path):
     """[(name, type letter)] of a *_file_descriptor.txt."""
     with open(path) as f:
