@@ -84,10 +84,10 @@ static enum err name_result(const struct request *r, const struct format *f, con
 }
 
 /* Text of the checkpoint, "" if it has none. Owner: caller. */
-static enum err load_text(struct source *s, const char *name, char **text)
+static enum err load_text(struct source *s, enum files_kind k, char **text)
 {
     size_t n;
-    TRY(source_text(s, name, text, &n));
+    TRY(source_text(s, k, text, &n));
     if (!*text) *text = mem_zero(1, "provenance");
     return OK;
 }
@@ -107,8 +107,8 @@ static enum err write_checkpoint(const struct request *r, const struct format *f
                                  const struct comm *c)
 {
     char *namelist = NULL, *before = NULL, *text = NULL;
-    enum err err = load_text(s, "namelist", &namelist);
-    if (err == OK) err = load_text(s, "compilation", &before);
+    enum err err = load_text(s, FILES_NAMELIST, &namelist);
+    if (err == OK) err = load_text(s, FILES_HISTORY, &before);
     err = err_agree(c, err);
     if (err == OK) {
         text = tell(r, s, before);

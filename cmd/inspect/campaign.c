@@ -62,7 +62,7 @@ static void read_head(struct entry *e, struct source *s)
     e->coarse = s->head.nstep_coarse, e->fine = s->head.nstep;
     e->gas = s->head.hydro, e->parts = s->head.particles, e->levelmin = s->head.levelmin;
     e->readable = true;
-    if (source_text(s, "compilation", &text, &n) == OK && text) {
+    if (source_text(s, FILES_HISTORY, &text, &n) == OK && text) {
         char *lines = mem_zero(n + 1, "provenance");
         memcpy(lines, text, n);
         find_line(lines, "job: ", e->job, sizeof e->job);

@@ -154,11 +154,11 @@ void check_place(const struct check *k, int level, okey key, int cell, char plac
 /* ---- who wrote it, and which box ---- */
 
 /* NULL: there is none, or the machine has failed: k->trouble. */
-static char *load_text(struct check *k, const char *name, size_t *n)
+static char *load_text(struct check *k, enum files_kind kind, char path[PATH_MAX], size_t *n)
 {
-    char path[PATH_MAX], *text = NULL;
+    char *text = NULL;
     struct stat st;
-    if (k->trouble != OK || info_path(k->r, name, path, sizeof path) != OK) return NULL;
+    if (k->trouble != OK || info_path(k->r, kind, path) != OK) return NULL;
     if (lstat(path, &st) != 0 && errno == ENOENT) return NULL;
     enum err err = file_load(path, TEXT_MAX, &text, n);
     if (err != OK && err != ERR_LIMIT && !tells_damage(k, err)) k->trouble = err;
@@ -170,9 +170,10 @@ static char *load_text(struct check *k, const char *name, size_t *n)
 static void find_settings(struct check *k)
 {
     struct params *p = mem_zero(sizeof *p, "namelist");
+    char path[PATH_MAX];
     size_t n;
     int left_out = 0;
-    char *text = load_text(k, "namelist.txt", &n);
+    char *text = load_text(k, FILES_NAMELIST, path, &n);
     param_init(p);
     if (text && param_read_loose(p, text, n, "namelist.txt", &left_out) != OK) param_init(p);
     k->bounded = k->r->nboundary > 0 || p->boundary.nboundary > 0;
@@ -183,8 +184,9 @@ static void find_settings(struct check *k)
 
 static void find_origin(struct check *k)
 {
+    char path[PATH_MAX];
     size_t n;
-    char *text = load_text(k, "compilation.txt", &n);
+    char *text = load_text(k, FILES_HISTORY, path, &n);
     k->ours = text && strncmp(text, "ptah ", 5) == 0;
     mem_free(text);
     find_settings(k);
@@ -266,12 +268,9 @@ static enum err read_all(struct check *k, struct tally *t)
  * Older lists are not compared. */
 static void check_families(struct check *k, const struct tally *t)
 {
-    struct source *r = k->r;
-    char name[32], path[PATH_MAX], *save = NULL;
+    char path[PATH_MAX], *save = NULL;
     size_t n;
-    snprintf(name, sizeof name, "header_%05d.txt", r->number);
-    snprintf(path, sizeof path, "%.4000s/%s", r->path, name);
-    char *text = load_text(k, name, &n);
+    char *text = load_text(k, FILES_HEADER, path, &n);
     char *line = text ? strtok_r(text, "\n", &save) : NULL;
     bool list = line && line[0] == '#' && strstr(line, "Family");
     for (int i = 0; list && i < 12 && (line = strtok_r(NULL, "\n", &save)); i++) {
@@ -290,11 +289,9 @@ static void check_families(struct check *k, const struct tally *t)
 static void check_info(struct check *k)
 {
     struct source *r = k->r;
-    char name[32], path[PATH_MAX];
+    char path[PATH_MAX];
     size_t n;
-    snprintf(name, sizeof name, "info_%05d.txt", r->number);
-    snprintf(path, sizeof path, "%.4000s/%s", r->path, name);
-    char *text = load_text(k, name, &n);
+    char *text = load_text(k, FILES_INFO, path, &n);
     const char *step = text ? strstr(text, "nstep_coarse=") : NULL,
                *time = text ? strstr(text, "time        =") : NULL;
     const char *unsaid = "the binary files are of";

@@ -248,9 +248,9 @@ static void close_cut(struct source *s)
     FREE(s->impl);
 }
 
-static enum err text_cut(struct source *s, const char *name, char **text, size_t *bytes)
+static enum err text_cut(struct source *s, enum files_kind k, char **text, size_t *bytes)
 {
-    return source_text(((struct cutting *)s->impl)->inner, name, text, bytes);
+    return source_text(((struct cutting *)s->impl)->inner, k, text, bytes);
 }
 
 static const struct source_kind KIND = {.name = "part of a checkpoint",

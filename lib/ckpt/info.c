@@ -16,20 +16,20 @@ static const size_t TEXT_MAX = (size_t)64 << 20; /* a domain table of a million 
 
 /* ---- places ---- */
 
-enum err info_path(const struct source *s, const char *name, char *path, size_t n)
+enum err info_path(const struct source *s, enum files_kind k, char path[PATH_MAX])
 {
-    for (int group = 0; group < (s->group ? 2 : 1); group++) {
-        int k = snprintf(path, n, "%s/%s%s", s->path, group ? "group_00001/" : "", name);
-        if (k < 0 || (size_t)k >= n) FAIL(ERR_FILE, "%.80s…: path too long", s->path);
-        if (file_exists(path)) break;
-    }
-    return OK;
+    char dir[PATH_MAX];
+    TRY(files_path(s->path, k, s->number, 1, path));
+    if (!s->group || file_exists(path)) return OK;
+    if (snprintf(dir, sizeof dir, "%s/group_00001", s->path) >= (int)sizeof dir)
+        FAIL(ERR_FILE, "%.80s…: path too long", s->path);
+    return files_path(dir, k, s->number, 1, path);
 }
 
-bool info_has(const struct source *s, const char *name)
+bool info_has(const struct source *s, enum files_kind k)
 {
     char path[PATH_MAX];
-    return info_path(s, name, path, sizeof path) == OK && file_exists(path);
+    return info_path(s, k, path) == OK && file_exists(path);
 }
 
 void info_say_lacks(const struct source *s, bool really, const char *name)
@@ -37,31 +37,34 @@ void info_say_lacks(const struct source *s, bool really, const char *name)
     if (really) log_line(1, " %s: has no %s", s->path, name);
 }
 
-void info_say_missing(const struct source *s)
+static void say_missing(const struct source *s, bool expected, enum files_kind k)
 {
-    static const char gas[] = "hydro_file_descriptor.txt", part[] = "part_file_descriptor.txt";
-    char header[32];
-    snprintf(header, sizeof header, "header_%05d.txt", s->number);
-    info_say_lacks(s, !info_has(s, header), header);
-    info_say_lacks(s, !info_has(s, "namelist.txt"), "namelist.txt");
-    info_say_lacks(s, s->head.hydro && !info_has(s, gas), gas);
-    info_say_lacks(s, s->by_rank && s->head.particles && !info_has(s, part), part);
+    char name[FILES_NAME];
+    files_name(k, s->number, 1, name);
+    info_say_lacks(s, expected && !info_has(s, k), name);
 }
 
-enum err info_text(const struct source *s, const char *name, char **text, size_t *bytes)
+void info_say_missing(const struct source *s)
 {
-    char path[PATH_MAX], file[64];
+    say_missing(s, true, FILES_HEADER);
+    say_missing(s, true, FILES_NAMELIST);
+    say_missing(s, s->head.hydro, FILES_GAS_NAMES);
+    say_missing(s, s->by_rank && s->head.particles, FILES_PART_NAMES);
+}
+
+enum err info_text(const struct source *s, enum files_kind k, char **text, size_t *bytes)
+{
+    char path[PATH_MAX];
     *text = NULL, *bytes = 0;
-    snprintf(file, sizeof file, "%s.txt", name);
-    TRY(info_path(s, file, path, sizeof path));
+    TRY(info_path(s, k, path));
     return !file_exists(path) ? OK : file_load(path, TEXT_MAX, text, bytes);
 }
 
-static enum err verify_text(const struct source *s, const char *name)
+static enum err verify_text(const struct source *s, enum files_kind k)
 {
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", s->path, name) >= (int)sizeof path)
-        FAIL(ERR_FILE, "%.80s…: path too long", s->path);
+    char path[PATH_MAX], name[FILES_NAME];
+    TRY(files_path(s->path, k, s->number, 1, path));
+    files_name(k, s->number, 1, name);
     return file_exists(path) || manifest_has(s->list, name)
                ? manifest_check_file(s->list, s->path, name)
                : OK;
@@ -69,14 +72,11 @@ static enum err verify_text(const struct source *s, const char *name)
 
 enum err info_verify(struct source *s)
 {
-    char name[64];
     TRY(manifest_load(s->path, s->number, &s->list));
-    snprintf(name, sizeof name, "info_%05d.txt", s->number);
-    TRY(verify_text(s, name));
-    snprintf(name, sizeof name, "header_%05d.txt", s->number);
-    TRY(verify_text(s, name));
-    TRY(verify_text(s, "hydro_file_descriptor.txt"));
-    return verify_text(s, "part_file_descriptor.txt");
+    TRY(verify_text(s, FILES_INFO));
+    TRY(verify_text(s, FILES_HEADER));
+    TRY(verify_text(s, FILES_GAS_NAMES));
+    return verify_text(s, FILES_PART_NAMES);
 }
 
 /* ---- info ---- */
@@ -158,9 +158,7 @@ enum err info_read(const struct source *s, struct info *info)
 {
     char path[PATH_MAX], *text;
     size_t n;
-    char name[32];
-    snprintf(name, sizeof name, "info_%05d.txt", s->number);
-    TRY(info_path(s, name, path, sizeof path));
+    TRY(info_path(s, FILES_INFO, path));
     TRY(file_load(path, TEXT_MAX, &text, &n));
     enum err err = parse_info(info, path, text);
     mem_free(text);
@@ -188,15 +186,13 @@ static enum err parse_descriptor(const char *path, char *text, struct ckpt_field
     return OK;
 }
 
-enum err info_descriptor(const struct source *s, const char *kind, struct ckpt_field *list, int *n,
+enum err info_descriptor(const struct source *s, enum files_kind k, struct ckpt_field *list, int *n,
                          bool *old)
 {
     char path[PATH_MAX], *text;
-    char name[64];
     size_t size;
     *n = 0, *old = false;
-    snprintf(name, sizeof name, "%s_file_descriptor.txt", kind);
-    TRY(info_path(s, name, path, sizeof path));
+    TRY(info_path(s, k, path));
     if (!file_exists(path)) return OK;
     TRY(file_load(path, TEXT_MAX, &text, &size));
     enum err err = parse_descriptor(path, text, list, n, old);
@@ -221,7 +217,7 @@ static enum err default_hydro(const char *path, struct ckpt_field *list, int ndi
 
 enum err info_gas(struct source *s, const char *path, int nvar, bool *old)
 {
-    TRY(info_descriptor(s, "hydro", s->field, &s->nhydro, old));
+    TRY(info_descriptor(s, FILES_GAS_NAMES, s->field, &s->nhydro, old));
     if (s->nhydro == 0) TRY(default_hydro(path, s->field, s->head.ndim, nvar));
     if (s->nhydro && s->nhydro != nvar)
         FAIL(ERR_FORMAT, "%s: has %d variables, but hydro_file_descriptor.txt names %d", path, nvar,

@@ -6,6 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char PART[] = ".part";
+
+size_t stream_is_part(const char *name)
+{
+    size_t n = strlen(name), end = sizeof PART - 1;
+    return n > end && strcmp(name + n - end, PART) == 0 ? n - end : 0;
+}
+
 /* Is something there, and no device or the like? */
 static bool would_replace(const char *path)
 {
@@ -23,7 +31,7 @@ enum err stream_open(struct stream *s, const char *path)
 {
     struct stat st;
     if (snprintf(s->path, sizeof s->path, "%s", path) >= (int)sizeof s->path ||
-        snprintf(s->part, sizeof s->part, "%s.part", path) >= (int)sizeof s->part)
+        snprintf(s->part, sizeof s->part, "%s%s", path, PART) >= (int)sizeof s->part)
         FAIL(ERR_FILE, "%.80s…: path too long", path);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) s->part[0] = 0;
     s->f = fopen(s->part[0] ? s->part : path, "wb");

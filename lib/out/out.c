@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 #include "base/sum.h"
+#include "ckpt/files.h"
 #include "io/dir.h"
 #include "io/file.h"
-#include "out/names.h"
 #include "out/tidy.h"
 
 void out_count(struct ckpt_out *o)
@@ -60,7 +60,7 @@ char out_type(const struct ckpt_out *o, int c)
 enum err out_begin(struct ckpt_out *o)
 {
     tidy_hold();
-    enum err err = dir_take(o->tmp, ckpt_name_is_ours, &o->lock);
+    enum err err = dir_take(o->tmp, files_may_go, &o->lock);
     tidy_let(err == OK ? o->tmp : "");
     TRY(err);
     err = dir_may_remove(o->final);

@@ -123,7 +123,7 @@ static enum err restore_tuner(struct sim *s)
 {
     char *text;
     size_t bytes;
-    TRY(source_text(s->restart.from, "compilation", &text, &bytes));
+    TRY(source_text(s->restart.from, FILES_HISTORY, &text, &bytes));
     char *lines = mem_new(bytes + 1, "restart");
     if (bytes) memcpy(lines, text, bytes);
     lines[bytes] = 0;
