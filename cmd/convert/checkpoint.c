@@ -11,6 +11,7 @@
 #include "formats/formats.h"
 #include "gadget/gadget.h"
 #include "io/file.h"
+#include "out/carry.h"
 #include "reshape/reshape.h"
 
 static enum err open_source(const struct request *r, const struct format *f, const char *in,
@@ -139,9 +140,10 @@ static enum err write_gadget(const struct request *r, struct source *s, char *pa
     if (*s->left_out)
         log_info("convert: %s: left out, since a Gadget snapshot cannot hold it: %s", s->path,
                  s->left_out);
+    enum err err = carry_say(s, false);
     struct gadget opt = {
         .out = out, .gas = r->gas, .named = r->named, .nfile = r->files, .overwrite = r->force};
-    enum err err = gadget_write(&opt, s, path, n, &left_out);
+    if (err == OK) err = gadget_write(&opt, s, path, n, &left_out);
     if (err == OK && left_out)
         log_info("convert: %s: %ld particles of sinks' clouds or without mass are left out of the "
                  "Gadget snapshot",

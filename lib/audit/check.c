@@ -308,6 +308,20 @@ static void check_info(struct check *k)
     mem_free(text);
 }
 
+/* A file that a checkpoint of ours would list. Octs and particles are the format's to check. */
+static enum err check_unlisted(void *ctx, const char *name, const struct files_name *f)
+{
+    struct check *k = ctx;
+    char path[PATH_MAX];
+    if (!files_has_role(f->kind, FILES_LISTED) || files_has_role(f->kind, FILES_PIECE) ||
+        manifest_has(k->r->list, name))
+        return OK;
+    snprintf(path, sizeof path, "%.3800s/%.250s", k->r->path, name);
+    check_report(k, BAD_FILE, path, "",
+                 "is not in the list of checksums: it belongs to another checkpoint");
+    return OK;
+}
+
 /* Each file is compared with the list. The readers then need not do it: they would stop at the
  * first damage. They tell where in a file the damage is. */
 static enum err check_list(struct check *k)
@@ -321,6 +335,7 @@ static enum err check_list(struct check *k)
         report_message(k);
     }
     k->found->sums = true;
+    TRY(files_each(r->path, check_unlisted, k));
     manifest_free(&r->list);
     return OK;
 }

@@ -277,8 +277,10 @@ static bool is_whole(const char *name)
 {
     size_t n = strlen(name), k = strlen(ULPS);
     if (n > k && strcmp(name + n - k, ULPS) == 0) return true;
-    return strcmp(name, "id") == 0 || strcmp(name, "level") == 0 || strcmp(name, "new_born") == 0 ||
-           strncmp(name, "integer_", 8) == 0;
+    static const char *const whole[] = {"id", "level", "new_born", "blast"};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strcmp(name, whole[i]) == 0) return true;
+    return strncmp(name, "integer_", 8) == 0;
 }
 
 static enum err add_columns(struct catalog *t, const char *path, const char *text, int ncol)

@@ -321,6 +321,7 @@ enum err source_cut(struct source *inner, const struct cut *c, struct source **o
     *s = *inner;
     s->kind = &KIND;
     s->impl = t;
+    s->is_cut = true;
     s->out_times = NULL, s->list = NULL, s->table = NULL; /* the inner one's */
     memset(s->lacking, 0, sizeof s->lacking);
     s->head.levelmin = cut.levelmin;

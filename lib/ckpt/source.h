@@ -109,8 +109,7 @@ struct source {
     int64_t numbtot[LEVEL_MAX + 2]; /* octs per level according to the header */
     struct ckpt_tally tally;        /* counts of what was passed on; the caller zeroes it first */
 
-    /* what the checkpoint contains that is not read, for messages; empty: nothing */
-    char unread[128];
+    bool is_cut;          /* it is a part of the checkpoint at this path (ckpt/cut) */
     bool boundary_untold; /* the types of the boundaries are not known */
     /* names of further columns and tables, for messages of formats that cannot store them */
     char left_out[256];

@@ -121,6 +121,14 @@ static enum err lock_dir(int fd, const char *path)
     return OK;
 }
 
+bool dir_is_idle(const char *path)
+{
+    int fd = open_dir(AT_FDCWD, path);
+    bool idle = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (fd >= 0) close(fd);
+    return idle;
+}
+
 /* Between opening and locking, the directory may have been renamed or removed. */
 static bool is_still(int fd, const char *path)
 {
@@ -276,7 +284,7 @@ enum err dir_replace(const char *from, const char *to)
     } else if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) {
         FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
     } else {
-        if (snprintf(old, sizeof old, "%s.old", to) >= (int)sizeof old)
+        if (snprintf(old, sizeof old, "%s%s", to, DIR_OLD) >= (int)sizeof old)
             FAIL(ERR_FILE, "%s: path too long", to);
         TRY(dir_remove(old));
         TRY(move(to, old));

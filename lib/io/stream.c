@@ -2,7 +2,9 @@
 #include "io/stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +14,18 @@ size_t stream_is_part(const char *name)
 {
     size_t n = strlen(name), end = sizeof PART - 1;
     return n > end && strcmp(name + n - end, PART) == 0 ? n - end : 0;
+}
+
+/* File systems without locks do not tell: there it stays. */
+bool stream_clear(const char *part)
+{
+    int fd = open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
+    bool free = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+                flock(fd, LOCK_EX | LOCK_NB) == 0;
+    free = free && unlink(part) == 0;
+    if (fd >= 0) close(fd);
+    return free;
 }
 
 /* Is something there, and no device or the like? */
@@ -36,6 +50,7 @@ enum err stream_open(struct stream *s, const char *path)
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) s->part[0] = 0;
     s->f = fopen(s->part[0] ? s->part : path, "wb");
     if (!s->f) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    if (s->part[0]) (void)!flock(fileno(s->f), LOCK_EX | LOCK_NB); /* for stream_clear */
     return OK;
 }
 

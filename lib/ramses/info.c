@@ -75,8 +75,6 @@ static enum err snapshot_open(struct ramses *r)
     if (err == OK) err = read_fields(r, &a);
     if (err == OK) err = ramses_read_columns(r);
     if (err == OK) err = read_boundary_types(r);
-    if (err == OK && ramses_has_file(r, FILES_RT))
-        snprintf(r->s->unread, sizeof r->s->unread, "radiation (rt_%05d.out*)", r->s->number);
     ramses_amr_head_free(&a);
     return err;
 }
