@@ -4,8 +4,9 @@
                            repartition make: it is taken away, with what others have left; what is
                            not ours stays, and is named; what another process holds stays
     leftovers.py tables    tables beside the newest checkpoint that a killed run has not written
-    leftovers.py carry     convert and repartition copy catalogues of clumps, and say what they do
-                           not; a damaged one is an error; inspect -c finds one of another checkpoint
+    leftovers.py carry     convert and repartition copy catalogues of clumps, and say what is left
+                           out; a damaged one is an error; inspect -c finds one of another
+                           checkpoint
 
 One-line faults it catches: a name that the table of files lacks, a lock that is not asked, an older
 checkpoint that is removed before its successor is there.
@@ -121,7 +122,8 @@ def check_others(v):
     os.rename('others/out/output_00005.tmp', 'others/out/output_00003.tmp')
     r = run('others', steps=2, settings=AGAIN, must_work=False)
     v.same('one that is in the way: status, sentence',
-           (r.status, 'contains notes.txt, which is not a file of a checkpoint' in r.err), (2, True))
+           (r.status, 'contains notes.txt, which is not a file of a checkpoint' in r.err),
+           (2, True))
     v.same('it is there', os.path.exists('others/out/output_00003.tmp/notes.txt'), True)
 
 

@@ -6,8 +6,8 @@
                           and after a restart from both formats on other ranks
     sinks.py schemes      threshold accretion and black holes in clusters: mass is conserved, the
                           same digest on 2 ranks; `accretion_scheme='none'` leaves the gas alone
-    sinks.py store        holes of clusters that do not accrete themselves: whether they may heat the
-                          gas outlives a restart, in both formats, and is the same in both
+    sinks.py store        holes of clusters that do not accrete: whether they may heat the gas
+                          outlives a restart, in both formats, and is the same in both
     sinks.py walls        a box with boundaries, which one sink leaves
     sinks.py passes       a sink passes a periodic face and meets another one behind it, both still
                           with the ranks that had them: they merge on any number of ranks

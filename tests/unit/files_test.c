@@ -49,8 +49,7 @@ static void test_odd_names(void)
     }
 }
 
-/* Fails if a leftover of ours is not known, or tables beside checkpoints are taken for parts of one.
- */
+/* Fails if a leftover of ours is not known, or a table is taken for a part of a checkpoint. */
 static void test_may_go(void)
 {
     static const char *const ours[] = {"info_00001.txt",       "data_00099.h5",
