@@ -9,7 +9,7 @@ are data: blanks, quotes, brackets, a dash, a percent sign.
 
 One-line faults it catches: a job that is chosen by its name, a name that is a pattern, or code.
 """
-# test: tier=quick timeout=60
+# test: tier=check timeout=120
 import os
 import shlex
 import shutil
