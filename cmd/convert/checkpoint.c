@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "convert.h"
 #include "formats/formats.h"
 #include "gadget/gadget.h"
@@ -97,9 +98,11 @@ static enum err load_text(struct source *s, enum files_kind k, char **text)
 static char *tell(const struct request *r, const struct source *s, const char *before)
 {
     size_t n = strlen(r->provenance) + strlen(before) + strlen(s->path) + 256;
-    char *text = mem_new(n, "provenance");
-    snprintf(text, n, "%sfrom: %s (%s, output %d)\n%s", r->provenance, s->path, s->format,
-             s->number, before);
+    char *text = mem_new(n, "provenance"), from[PATH_MAX];
+    snprintf(from, sizeof from, "%s", s->path);
+    plain_line(from);
+    snprintf(text, n, "%sfrom: %s (%s, output %d)\n%s", r->provenance, from, s->format, s->number,
+             before);
     return text;
 }
 

@@ -95,9 +95,8 @@ static int set_memory(const char *value, struct options *o)
 
 static int set_weights(const char *value, struct options *o)
 {
-    int end = 0;
     double *w = o->reshape.weight;
-    if (sscanf(value, "%lf,%lf,%lf%n", &w[0], &w[1], &w[2], &end) != 3 || value[end])
+    if (opt_reals(value, 3, w) != 3)
         return usage("the weights must be three numbers G,P,S, not", value);
     for (int k = 0; k < 3; k++)
         if (!(w[k] >= 0 && w[k] <= 1e9))

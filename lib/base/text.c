@@ -15,6 +15,13 @@ void plain_text(char *s)
     }
 }
 
+void plain_line(char *s)
+{
+    plain_text(s);
+    for (; *s; s++)
+        if (*s == '\n' || *s == '\t') *s = '?';
+}
+
 /* Length of the UTF-8 sequence at s, 0 if it is none. */
 static int sequence(const char *s)
 {

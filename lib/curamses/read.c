@@ -187,7 +187,9 @@ static enum err read_units(struct source *s)
 {
     struct info info;
     TRY(info_read(s, &info));
-    s->head.unit_l = info.unit_l, s->head.unit_d = info.unit_d, s->head.unit_t = info.unit_t;
+    s->head.unit_l = info.value[INFO_UNIT_L];
+    s->head.unit_d = info.value[INFO_UNIT_D];
+    s->head.unit_t = info.value[INFO_UNIT_T];
     return OK;
 }
 

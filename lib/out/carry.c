@@ -103,17 +103,27 @@ static enum err see(void *ctx, const char *dir, const char *name, const struct f
     return OK;
 }
 
+/* "clump_00003.txt*": the files of all ranks. */
+static void name_all(enum files_kind k, int number, char name[FILES_NAME])
+{
+    const char *form = files_form(k), *rank = strstr(form, "RRRRR");
+    files_name(k, number, 0, name);
+    if (rank) snprintf(name + (rank - form), FILES_NAME - (size_t)(rank - form), "*%s", rank + 5);
+}
+
 enum err carry_say(const struct source *s, bool copies)
 {
     struct losses k = {.copies = copies && !s->is_cut};
     char text[2000] = "";
     size_t n = 0;
     TRY(each_file(&(struct walk){.s = s, .fn = see, .ctx = &k}));
-    for (int i = 0; i < FILES_KINDS; i++)
-        if (k.lost[i])
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s (%s)", n ? ", " : "",
-                                  files_form((enum files_kind)i),
-                                  files_content((enum files_kind)i));
+    for (int i = 0; i < FILES_KINDS; i++) {
+        char name[FILES_NAME];
+        if (!k.lost[i]) continue;
+        name_all((enum files_kind)i, s->number, name);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s (%s)", n ? ", " : "", name,
+                              files_content((enum files_kind)i));
+    }
     plain_text(k.first);
     if (k.unknown && k.tabled)
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%s%s", n ? ", " : "", k.first,

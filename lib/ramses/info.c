@@ -38,11 +38,12 @@ enum err ramses_open(struct source *s)
 static void take_info(struct ramses *r, const struct info *info)
 {
     struct ckpt_head *h = &r->s->head;
-    r->s->npiece = r->s->nwriter = info->ncpu;
+    const double *x = info->value;
+    r->s->npiece = r->s->nwriter = (int)x[INFO_NCPU];
     r->s->by_rank = true;
     r->ndomain = info->ndomain;
-    h->ndim = info->ndim, h->levelmin = info->levelmin, h->boxlen = info->boxlen;
-    h->unit_l = info->unit_l, h->unit_d = info->unit_d, h->unit_t = info->unit_t;
+    h->ndim = (int)x[INFO_NDIM], h->levelmin = (int)x[INFO_LEVELMIN], h->boxlen = x[INFO_BOXLEN];
+    h->unit_l = x[INFO_UNIT_L], h->unit_d = x[INFO_UNIT_D], h->unit_t = x[INFO_UNIT_T];
 }
 
 /* The types of the boundaries come from the namelist. */

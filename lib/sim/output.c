@@ -24,6 +24,7 @@
 #include "base/checksum.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timer.h"
 #include "ckpt/ckpt.h"
 #include "comm/tuner.h"
@@ -582,10 +583,12 @@ static char *history(const struct sim *s)
 void sim_history_resume(struct sim *s, const char *before)
 {
     static const char choice[] = "exchange:";
-    char *text = NULL;
+    char *text = NULL, from[PATH_MAX];
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
-    fprintf(f, "from: %s (%s, output %d)\n", s->restart.from->path, s->restart.from->format,
+    snprintf(from, sizeof from, "%s", s->restart.from->path);
+    plain_line(from);
+    fprintf(f, "from: %s (%s, output %d)\n", from, s->restart.from->format,
             s->restart.from->number);
     for (const char *line = before, *end; *line; line = end) {
         end = strchr(line, '\n');

@@ -26,21 +26,30 @@ static int log_flags = -1; /* of stderr, if that is a pipe */
 static void on_signal(int number)
 {
     caught = number;
-    if (number == SIGTERM && log_flags >= 0) fcntl(STDERR_FILENO, F_SETFL, log_flags | O_NONBLOCK);
+    bool deaf = number == SIGTERM || number == SIGHUP;
+    if (deaf && log_flags >= 0) fcntl(STDERR_FILENO, F_SETFL, log_flags | O_NONBLOCK);
+}
+
+/* nohup ignores SIGHUP, a shell's background jobs SIGINT: they still do. */
+static void catch_unless_ignored(int number, const struct sigaction *a)
+{
+    struct sigaction before;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, a, NULL);
 }
 
 void sim_catch_signals(void)
 {
-    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     struct stat st;
     if (fstat(STDERR_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
         log_flags = fcntl(STDERR_FILENO, F_GETFL);
     sigaction(SIGTERM, &a, NULL);
     sigaction(SIGUSR1, &a, NULL);
     sigaction(SIGUSR2, &a, NULL);
+    catch_unless_ignored(SIGHUP, &a);
     a.sa_flags |= SA_RESETHAND; /* Ctrl-C twice ends the program at once */
-    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        sigaction(SIGINT, &a, NULL); /* a shell's background jobs ignore it */
+    catch_unless_ignored(SIGINT, &a);
     signal(SIGPIPE, SIG_IGN);
 }
 
