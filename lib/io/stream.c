@@ -1,6 +1,7 @@
 /* io/stream: see stream.h. */
 #include "io/stream.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -10,10 +11,15 @@
 
 static const char PART[] = ".part";
 
+/* NAME.part, or NAME.TAG.part with a tag of six letters and digits. */
 size_t stream_is_part(const char *name)
 {
-    size_t n = strlen(name), end = sizeof PART - 1;
-    return n > end && strcmp(name + n - end, PART) == 0 ? n - end : 0;
+    enum { TAG = 6 };
+    size_t n = strlen(name), end = sizeof PART - 1, tag = 0;
+    if (n <= end || strcmp(name + n - end, PART) != 0) return 0;
+    n -= end;
+    while (tag < TAG && tag < n && isalnum((unsigned char)name[n - 1 - tag])) tag++;
+    return tag == TAG && n > TAG + 1 && name[n - 1 - TAG] == '.' ? n - 1 - TAG : n;
 }
 
 /* File systems without locks do not tell: there it stays. */

@@ -52,11 +52,17 @@ static void test_odd_names(void)
 /* Fails if a leftover of ours is not known, or a table is taken for a part of a checkpoint. */
 static void test_may_go(void)
 {
-    static const char *const ours[] = {"info_00001.txt",       "data_00099.h5",
-                                       "clump_00002.txt00001", "halo_00002.txt00512",
-                                       "spill.00001",          "checksums_00001.txt",
-                                       "timer_00001.txt",      "rt_00001.out00001",
-                                       "sink_00001.out00001",  "mergertree_00004.txt00001",
+    static const char *const ours[] = {"info_00001.txt",
+                                       "data_00099.h5",
+                                       "clump_00002.txt00001",
+                                       "halo_00002.txt00512",
+                                       "spill.00001",
+                                       "checksums_00001.txt",
+                                       "timer_00001.txt",
+                                       "rt_00001.out00001",
+                                       "sink_00001.out00001",
+                                       "mergertree_00004.txt00001",
+                                       "info_00001.txt.a1B2c3.part",
                                        "info_00001.txt.part"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         CHECK(files_may_go(ours[i]), "%s", ours[i]);
