@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "base/timer.h"
 #include "sim/sim.h"
 
@@ -69,7 +70,8 @@ static double end_of_slurm_job(void)
     const char *end = getenv("SLURM_JOB_END_TIME"), *job = getenv("SLURM_JOB_ID");
     char ask[120], said[64] = "";
     struct tm at = {.tm_isdst = -1};
-    if (end && atoll(end) > 0) return (double)atoll(end);
+    int64_t told;
+    if (end && text_whole(&end, &told) && !*end && told > 0) return (double)told;
     if (!job || !*job || job[strspn(job, "0123456789_")] || strlen(job) > 40) return 0;
     snprintf(ask, sizeof ask, "timeout 20 squeue -h -j %s -o %%e 2>/dev/null", job);
     FILE *f = popen(ask, "r");
