@@ -221,7 +221,7 @@ stop() {
     jobs=$(queued -t RUNNING -o %i)
     for job in $jobs; do scancel --batch --signal=USR1 "$job"; done
     [ -n "$jobs" ] || echo '0 -1' >jobcontrol.txt # step 0: now
-    echo "runs write a checkpoint and end after their coarse step"
+    echo "the run writes a checkpoint and ends after its coarse step"
 }
 
 case ${1:-} in

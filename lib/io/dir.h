@@ -29,8 +29,8 @@ MUST_USE enum err dir_remove(const char *path);
  * it does not exist. */
 MUST_USE enum err dir_may_remove(const char *path);
 /* Creates the directory for this process alone. One that a killed process left is emptied if `ours`
- * accepts all names in it. One that another process uses is an error. *lock: close it at the end
- * (or end the process). */
+ * accepts all names in it. One that another process uses, for ten seconds more, is an error. *lock:
+ * close it at the end (or end the process). */
 MUST_USE enum err dir_take(const char *path, bool ours(const char *name), int *lock);
 /* Does no process hold it by dir_take? False where locks do not tell. */
 bool dir_is_idle(const char *path);

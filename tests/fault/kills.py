@@ -237,7 +237,11 @@ class Attempt:
         family = [self.run.pid, *children(self.run.pid)]
         victims = family if self.all or not pids else [r.choice(pids)]
         kill(victims)
-        self.run.wait()
+        try:
+            ptah.wait_patiently(lambda s: self.run.wait(timeout=s), 15)
+        except subprocess.TimeoutExpired:  # mpirun 4.1.4 may wait for ranks that have ended
+            kill([self.run.pid])
+            self.run.wait()
         if not wait_gone(family):
             kill(family)
             sys.exit('ranks that outlive the one that was killed')

@@ -18,6 +18,7 @@ import fcntl
 import os
 import shutil
 import sys
+import threading
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import kills  # noqa: E402
@@ -127,6 +128,22 @@ def check_others(v):
     v.same('it is there', os.path.exists('others/out/output_00003.tmp/notes.txt'), True)
 
 
+def check_held(v):
+    """A killed process may end late; one that works there does not."""
+    for seconds in 1, 60:
+        folder = 'held_%d' % seconds
+        touch(folder + '/out/output_00001.tmp/info_00001.txt')
+        fd = os.open(folder + '/out/output_00001.tmp', os.O_RDONLY)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        end = threading.Timer(seconds, os.close, [fd])
+        end.start()
+        r = run(folder, must_work=False)
+        v.same('held for %d s: status, sentence' % seconds,
+               (r.status, r.err.count('output_00001.tmp: another program is writing there')),
+               (0, 0) if seconds == 1 else (2, 1))
+        end.cancel()
+
+
 def names(v):
     for form in 'ramses', 'hdf5':
         check_rewrites(v, check_names(v, form))
@@ -135,6 +152,7 @@ def names(v):
             shutil.rmtree('again_' + name)
     check_replaced(v)
     check_others(v)
+    check_held(v)
 
 
 # ---- tables
