@@ -152,6 +152,9 @@ static enum err apply(struct params *p, const struct nml *n, const struct nml_it
                       const struct param_row *row, bool loose)
 {
     struct target t;
+    char place[NML_WHERE];
+    if (row->status == PARAM_BUILD && !loose)
+        FAIL(ERR_PARAM, "%s: %s is %s", nml_where(n, it->line, place), it->name, row->note);
     TRY(target_find(n, it, row, &t));
     int64_t at = 0, total = t.n[0] * t.n[1];
     for (size_t k = it->first; k < it->first + it->count; k++) {

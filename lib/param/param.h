@@ -121,6 +121,7 @@ struct param_change {
 typedef void param_change_fn(void *ctx, const struct param_change *c);
 void param_compare(const struct params *was, const struct params *is, param_change_fn *fn,
                    void *ctx);
-/* Names that were given but have no effect, and those given twice, one a line with the reason.
- * Returns their number. */
-int param_unused(const struct params *p, FILE *out);
+/* Prints names that were given but have no effect in a run on so many ranks, a line for each
+ * reason, those given twice, and what is most likely a mistake; a line of the log each, with a
+ * blank before it. Returns the number of findings. After param_check. */
+int param_unused(const struct params *p, int ranks, FILE *out);

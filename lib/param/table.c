@@ -15,7 +15,8 @@ static const char EXCHANGE_METHODS[] = "auto"
     ;
 
 static const struct param_row rows[PARAM_ROWS] = {
-#define ROW(type, k, g, m, nm, dims, rows1, rows2, first, d, dt, lo, hi, un, ch, eff, st, no, he)  \
+#define ROW(type, k, g, m, nm, dims, rows1, rows2, first, d, dt, lo, hi, un, ch, eff, st, no, w,   \
+            he)                                                                                    \
     {.group = #g,                                                                                  \
      .name = nm,                                                                                   \
      .kind = PARAM_##k,                                                                            \
@@ -32,6 +33,7 @@ static const struct param_row rows[PARAM_ROWS] = {
      .effect = eff,                                                                                \
      .status = st,                                                                                 \
      .note = no,                                                                                   \
+     .when = w,                                                                                    \
      .help = he,                                                                                   \
      .array = sizeof(((struct params *)0)->g.m) > sizeof(type)},
 #define ALIAS(...)

@@ -272,6 +272,7 @@ enum err sim_setup(struct sim *s)
     s->comm.letters = p->run.exchange_letters;
     if (s->comm.size > 1) s->comm.tuner = tuner_new(p->run.exchange_method);
     if (p->run.exchange_shared) s->comm.share = comm_share_new(&s->comm);
+    tuner_report(&s->comm);
     if (param_yields(p))
         TRY(err_agree(&s->comm, yields_new(p->physics.yieldtablefilename, &s->yields)));
     TRY(setup_hydro(s));
@@ -293,8 +294,6 @@ enum err sim_setup(struct sim *s)
                                 .unit_t = p->units.units_time,
                                 .verbose = log_verbosity() >= 1};
     memcpy(s->grav.gravity_params, p->poisson.gravity_params, sizeof s->grav.gravity_params);
-    if (p->run.gpu_fft && !p->run.use_fftw)
-        log_info(" gpu_fft: no effect without use_fftw: no level is solved in Fourier space");
     TRY(check_deposit(p));
     TRY(setup_green(s));
     TRY(setup_neutrinos(s));

@@ -137,6 +137,7 @@ struct sim_out {
     int ifout, iout, noutput;
     double *tout, *aout, tout_next, aout_next;
     char last_good[4096]; /* checkpoint; empty: none yet */
+    int last_step;        /* the coarse step of the last output, or of the restart; −1: none */
     /* before this coarse step, by any rank: 0 nothing, 1 write, −1 write and stop */
     int asked;
     bool backup; /* backup_minutes have passed */

@@ -14,17 +14,6 @@
 #include "param/nml.h"
 #include "param/param.h"
 
-/* The call fails and its sentence has this part. */
-#define CHECK_FAILS(call, part)                                                                    \
-    do {                                                                                           \
-        bool fails_ = (call) != OK && strstr(err_message(), part);                                 \
-        if (fails_)                                                                                \
-            passed++;                                                                              \
-        else                                                                                       \
-            failed++,                                                                              \
-                printf("%s:%d: '%s' is not in '%s'\n", __FILE__, __LINE__, part, err_message());   \
-    } while (0)
-
 static struct params *par; /* large: one for all tests */
 
 static enum err read_text(const char *text)
@@ -411,59 +400,6 @@ static void test_param_names(void)
     CHECK(par->sidm.sidm_energy[0] == 1 && par->sidm.sidm_energy[9] == 2);
 }
 
-/* Fails if something we cannot do is silently accepted, or if its default or its details stop a
- * run. */
-static void test_param_refused(void)
-{
-    CHECK_FAILS(read_text("&RUN_PARAMS\ntracer=.true. /"),
-                "t.nml:2: tracer=.true. is not supported: ");
-    CHECK_FAILS(read_text("&RUN_PARAMS tracer=T /"), "set tracer=.false.");
-    CHECK_FAILS(read_text("&HYDRO_PARAMS scheme='plmde' /"), "set scheme='muscl'");
-    CHECK_FAILS(read_text("&INIT_PARAMS filetype='gadget' /"), "convert them to grafic");
-    CHECK_FAILS(read_text("&RUN_PARAMS ordering='planar' /"), "ksection");
-    CHECK_FAILS(read_text("&INIT_PARAMS A_region(2)=0.,1. /"), "magnetic fields");
-    CHECK_FAILS(read_text("&CPL_PARAMS w0=-0.9 /"), "set w0=-1");
-    CHECK(read_text("&PHYSICS_PARAMS cooling=.false. ragn=0.1 tagn=0.3 drag=F / "
-                    "&RUN_PARAMS sink=F nrestart=0 /") == OK);
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *f = open_memstream(&text, &bytes);
-    CHECK(param_unused(par, f) == 3);
-    fclose(f);
-    CHECK(strstr(text, "physics/ragn has no effect unless sink=.true."));
-    free(text);
-}
-
-static bool is_noted(const char *namelist, const char *note)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    CHECK(read_text(namelist) == OK);
-    FILE *f = open_memstream(&text, &bytes);
-    param_unused(par, f);
-    fclose(f);
-    bool found = strstr(text, note) != NULL;
-    free(text);
-    return found;
-}
-
-/* What is most likely a mistake, though it is no error. */
-static void test_param_noted(void)
-{
-    CHECK(is_noted("&RUN_PARAMS hydro=T\npic=F\nhydro=F /",
-                   "lines 1 and 3 of the namelist both set hydro: the last counts"));
-    CHECK(!is_noted("&RUN_PARAMS hydro=T\npic=F /", "both set"));
-    CHECK(!is_noted("&INIT_PARAMS nregion=2 d_region(1)=1.\nd_region(2)=1. /", "both set"));
-    CHECK(is_noted("&INIT_PARAMS nregion=1 d_region=1.,2.,3. /",
-                   "init/d_region has values for 3 regions, but nregion=1"));
-    CHECK(!is_noted("&INIT_PARAMS nregion=3 d_region=1.,2.,3. /", "nregion"));
-    CHECK(!is_noted("&INIT_PARAMS filetype='grafic' initfile(1)='ics' /", "nregion"));
-    CHECK(is_noted("&OUTPUT_PARAMS aout=0.5 /", "output/aout: without cosmo"));
-    CHECK(!is_noted("&RUN_PARAMS cosmo=T / &OUTPUT_PARAMS aout=0.5 /", "output/aout"));
-    CHECK(is_noted("&FEEDBACK_PARAMS ir_eff=1. /", "feedback/ir_eff has no effect"));
-    CHECK(is_noted("&PHYSICS_PARAMS ir_eff=1. /", "physics/ir_eff has no effect"));
-}
-
 static void test_param_set(void)
 {
     CHECK(read_text("&RUN_PARAMS nstepmax=1 hydro=T /") == OK);
@@ -760,8 +696,6 @@ int main(void)
     test_nml_errors();
     test_nml_hostile();
     test_param_names();
-    test_param_refused();
-    test_param_noted();
     test_param_set();
     test_param_check();
     test_param_defaults();

@@ -16,3 +16,14 @@ static int passed, failed;
             printf("\n");                                                                          \
         }                                                                                          \
     } while (0)
+
+/* The call fails and its sentence has this part (base/err.h). */
+#define CHECK_FAILS(call, part)                                                                    \
+    do {                                                                                           \
+        bool fails_ = (call) != OK && strstr(err_message(), part);                                 \
+        if (fails_)                                                                                \
+            passed++;                                                                              \
+        else                                                                                       \
+            failed++, printf("FAILED %s:%d: '%s' is not in '%s'\n", __FILE__, __LINE__, part,      \
+                             err_message());                                                       \
+    } while (0)
