@@ -11,6 +11,7 @@
 #include "inspect.h"
 #include "io/file.h"
 #include "param/nml.h"
+#include "param/param.h"
 
 static void print_text(const char *path, const char *from, const char *list,
                        const struct options *o);
@@ -66,6 +67,7 @@ static void print_item(const struct nml *list, const struct nml_item *it)
         if (x->has_lo) printf("%ld", (long)x->lo);
         if (x->section) printf(":");
         if (x->section && x->has_hi) printf("%ld", (long)x->hi);
+        if (x->step != 1) printf(":%ld", (long)x->step);
     }
     printf("%s\":[", it->rank ? ")" : "");
     for (size_t v = 0; v < it->count; v++) {
@@ -113,7 +115,7 @@ static void print_json(const char *path, char *from, const char *list, size_t n)
     }
     printf("]");
     json_text("namelist", list ? list : "");
-    if (list && nml_parse(&items, list, n, "namelist.txt") == OK) {
+    if (list && nml_parse(&items, list, n, "namelist.txt", &param_names) == OK) {
         print_parameters(&items);
         nml_free(&items);
     } else {

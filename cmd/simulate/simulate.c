@@ -249,10 +249,13 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
 {
     size_t bytes = 0;
     TRY(text_read(r->namelist, c, text, &bytes));
-    TRY(param_read_text(p, *text, bytes, is_piped(r->namelist) ? "standard input" : r->namelist));
+    const char *file = is_piped(r->namelist) ? "standard input" : r->namelist;
+    bool told = c->rank == 0 && r->verbosity >= 0;
+    TRY(param_read_text(p, *text, bytes, file));
+    if (told) param_remarks(*text, bytes, file, stderr);
     for (int i = 0; i < r->nset; i++) TRY(param_set(p, r->set[i]));
     TRY(param_check(p));
-    if (c->rank == 0 && r->verbosity >= 0) param_unused(p, r->ranks ? r->ranks : c->size, stderr);
+    if (told) param_unused(p, r->ranks ? r->ranks : c->size, stderr);
     if (r->nset == 0) return OK;
     FREE(*text); /* checkpoints record the parameters that the run has used */
     *text = param_namelist(p);

@@ -50,7 +50,7 @@ LIMITS = ['-rss_limit_mb=2000', '-malloc_limit_mb=256', '-timeout=10']
 # Readers; the files among them that only write or work on what a reader has checked; and in the
 # others the functions that only write, or turn options into formats.
 READERS = ['lib/h5/*.c', 'lib/ramses/*.c', 'lib/curamses/*.c', 'lib/ckpt/*.c', 'lib/io/*.c',
-           'lib/param/nml.c', 'lib/formats/*.c']
+           'lib/param/nml.c', 'lib/param/outside.c', 'lib/formats/*.c']
 WRITER_FILES = re.compile(
     r'lib/curamses/(driver|file|none|reshape|write)\.c|lib/ckpt/cut\.c|'
     r'lib/io/(dir|grafic_out|image|stream)\.c|'

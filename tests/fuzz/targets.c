@@ -265,7 +265,7 @@ static void run_fortran(const char *text, size_t n)
 static void run_nml(const char *text, size_t n)
 {
     struct nml l;
-    if (nml_parse(&l, text, n, "fuzz.nml") == OK) nml_free(&l);
+    if (nml_parse(&l, text, n, "fuzz.nml", &param_names) == OK) nml_free(&l);
 }
 
 /* Slow: the parameters are many. */
