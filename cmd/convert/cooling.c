@@ -70,7 +70,7 @@ static enum err model_of(struct source *s, struct params *p, struct cooling **c)
     size_t bytes = 0;
     int left_out = 0;
     const struct ckpt_head *h = &s->head;
-    TRY(source_text(s, "namelist", &text, &bytes));
+    TRY(source_text(s, FILES_NAMELIST, &text, &bytes));
     enum err err = OK;
     if (!text)
         err = err_set(ERR_FORMAT, "%s: contains no namelist, which would tell how its gas cools",

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "ckpt/info.h"
 #include "formats/formats.h"
 #include "inspect.h"
 #include "io/file.h"
@@ -17,11 +18,10 @@ static void print_text(const char *path, const char *from, const char *list,
 static void print_json(const char *path, char *from, const char *list, size_t n);
 
 /* *text stays NULL if there is no such file. */
-static enum err load(const struct source *r, const char *name, char **text, size_t *n)
+static enum err load(const struct source *r, enum files_kind k, char **text, size_t *n)
 {
     char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", r->path, name) >= (int)sizeof path)
-        FAIL(ERR_FILE, "%.80s…: path too long", r->path);
+    TRY(info_path(r, k, path));
     return file_exists(path) ? file_load(path, NML_BYTES_MAX, text, n) : OK;
 }
 
@@ -31,8 +31,8 @@ enum err params_print(const char *path, const struct options *o)
     char *from = NULL, *list = NULL;
     size_t n = 0, m = 0;
     enum err err = source_open(path, &r);
-    if (err == OK) err = load(r, "compilation.txt", &from, &n);
-    if (err == OK) err = load(r, "namelist.txt", &list, &m);
+    if (err == OK) err = load(r, FILES_HISTORY, &from, &n);
+    if (err == OK) err = load(r, FILES_NAMELIST, &list, &m);
     if (from) plain_text(from);
     if (list && !o->json) plain_text(list);
     if (err == OK && o->json)

@@ -327,7 +327,7 @@ static enum err give_table(const struct options *o, const struct feed *f, const 
         (o->json ? pk_table_json : pk_table_tsv)(stdout, &t);
         return OK;
     }
-    TRY(output_table(o->out, number, o->json, o->force, &t, sizeof file, file));
+    TRY(output_table(o->out, number, o->json, o->force, &t, file));
     puts(file);
     return OK;
 }

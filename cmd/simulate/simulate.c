@@ -12,6 +12,7 @@
 #include "comm/lines.h"
 #include "io/dir.h"
 #include "io/file.h"
+#include "out/leftover.h"
 #include "out/program.h"
 #include "out/version.h"
 #include "param/param.h"
@@ -93,6 +94,14 @@ int main(int argc, char **argv)
     return status;
 }
 
+/* The place of outputs; a check of the namelist changes nothing there. */
+static enum err prepare(struct request *r)
+{
+    TRY(dir_ready(r->outdir, r->check ? NULL : &r->made));
+    if (!r->check) leftover_clear(r->outdir);
+    return OK;
+}
+
 static enum err simulate(struct request *r, const struct comm *c, struct sim *s, struct params *p,
                          char **text)
 {
@@ -101,8 +110,7 @@ static enum err simulate(struct request *r, const struct comm *c, struct sim *s,
     char from[4096];
     bool piped = r->restart && is_piped(r->restart);
     if (piped) TRY(path_read(c, from));
-    bool *made = r->check ? NULL : &r->made;
-    TRY(err_agree(c, c->rank == 0 ? dir_ready(r->outdir, made) : OK));
+    TRY(err_agree(c, c->rank == 0 ? prepare(r) : OK));
     s->out.dir = r->outdir;
     s->out.force = r->force;
     s->restart.change_model = r->change_model;

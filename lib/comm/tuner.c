@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "comm/transport.h"
 
 static const char *const USE_NAME[COMM_USES] = {
@@ -231,9 +232,10 @@ void tuner_resume(const struct comm *c, const char *text)
         int ranks;
         long long interval;
         double median;
-        if (sscanf(line, "exchange: %d %31s %31s %lld %lf", &ranks, use, by, &interval, &median) ==
-                5 &&
-            ranks == c->size)
+        int end = 0;
+        sscanf(line, "exchange: %d %31s %31s %lld %lf%n", &ranks, use, by, &interval, &median,
+               &end);
+        if (end && text_line_ends(line + end) && ranks == c->size)
             resume_row(c->tuner, use, by, interval, median);
     }
 }

@@ -19,3 +19,7 @@ MUST_USE enum err stream_open(struct stream *s, const char *path);
 /* why: errno of what went wrong meanwhile, or 0. Syncs, and closes in any case. */
 MUST_USE enum err stream_close(struct stream *s, int why);
 void stream_drop(struct stream *s); /* closes; there is no file */
+/* Removes an unfinished file that nobody writes any more. */
+bool stream_clear(const char *part);
+/* The length of NAME if this is the name of an unfinished file NAME; 0: it is none. */
+size_t stream_is_part(const char *name);

@@ -9,16 +9,16 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "ckpt/files.h"
 #include "io/file.h"
 
 enum { PAGES = 64, PAGE_LEAST = 64 << 10, PAGE_MOST = 512 << 10 };
 static const int64_t AHEAD = (int64_t)32 << 20; /* bytes of disk that are reserved at a time */
 
-static const char NAME[] = "spill";
-
 static void file_path(const struct spill *s, int rank, char path[PATH_MAX])
 {
-    snprintf(path, PATH_MAX, "%s/%s.%05d", s->dir, NAME, rank + 1);
+    enum err err = files_path(s->dir, FILES_SPILL, 0, rank + 1, path);
+    BUG_ON(err != OK); /* the names of outputs are shorter */
 }
 
 static enum err create(struct spill *s, const struct comm *c, const char *dir, int nlist,

@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "ckpt/batch.h"
 #include "sim/sim.h"
 
@@ -295,7 +296,8 @@ static enum err seconds(const struct sim *s, const char *like, struct forecast *
     f->steps = steps_left(s);
     f->source = like ? like : at ? "the run of the checkpoint" : "docs/performance.md";
     if (like) return from_profile(like, &f->each);
-    f->each = at ? strtod(at + sizeof key - 1, NULL) : 0;
+    const char *each = at ? at + sizeof key - 1 : "";
+    if (!text_real(&each, &f->each)) f->each = 0;
     if (!(f->each > 0)) f->each = from_documents(s->par);
     return OK;
 }

@@ -145,6 +145,7 @@ enum err sim_run(struct sim *s)
     /* A coarse step is reported in the next one; that of the checkpoint is not lost. */
     s->diag.nstep_last = s->restart.resumed && s->time.nstep_coarse > 0 ? s->time.nstep_coarse - 1
                                                                         : s->time.nstep_coarse;
+    TRY(sim_measure_missing(s));
     TRY(sim_publish_last(s, advance(s)));
     sim_receive_gas(s); /* if the run ended within a step */
     log_live(NULL);

@@ -175,6 +175,7 @@ struct sim_restart {
     struct ckpt_rest rest; /* what it has that the run does not use */
     /* before its first output would be due: that is the checkpoint it comes from */
     bool resumed;
+    int number; /* of that checkpoint, if it is one of s->out.dir; else −1 */
 };
 
 /* What tests and doubters turn on. */
@@ -418,6 +419,9 @@ void sim_report_mesh(struct sim *s, const char *title);
 void sim_report_step_time(struct sim *s);
 void sim_report_timers(struct sim *s);
 MUST_USE enum err sim_output(struct sim *s); /* output.c: write if one is due */
+/* output.c: at the start of a run that resumes: tables beside its checkpoint that a run that was
+ * killed has not written (collective) */
+MUST_USE enum err sim_measure_missing(struct sim *s);
 /* output.c: waits until the checkpoint on its way, if any, is on disk, and gives it its name.
  * (collective, agreed) */
 MUST_USE enum err sim_publish(struct sim *s);

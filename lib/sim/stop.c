@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "base/timer.h"
 #include "sim/sim.h"
 
@@ -26,21 +27,30 @@ static int log_flags = -1; /* of stderr, if that is a pipe */
 static void on_signal(int number)
 {
     caught = number;
-    if (number == SIGTERM && log_flags >= 0) fcntl(STDERR_FILENO, F_SETFL, log_flags | O_NONBLOCK);
+    bool deaf = number == SIGTERM || number == SIGHUP;
+    if (deaf && log_flags >= 0) fcntl(STDERR_FILENO, F_SETFL, log_flags | O_NONBLOCK);
+}
+
+/* nohup ignores SIGHUP, a shell's background jobs SIGINT: they still do. */
+static void catch_unless_ignored(int number, const struct sigaction *a)
+{
+    struct sigaction before;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, a, NULL);
 }
 
 void sim_catch_signals(void)
 {
-    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     struct stat st;
     if (fstat(STDERR_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
         log_flags = fcntl(STDERR_FILENO, F_GETFL);
     sigaction(SIGTERM, &a, NULL);
     sigaction(SIGUSR1, &a, NULL);
     sigaction(SIGUSR2, &a, NULL);
+    catch_unless_ignored(SIGHUP, &a);
     a.sa_flags |= SA_RESETHAND; /* Ctrl-C twice ends the program at once */
-    if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-        sigaction(SIGINT, &a, NULL); /* a shell's background jobs ignore it */
+    catch_unless_ignored(SIGINT, &a);
     signal(SIGPIPE, SIG_IGN);
 }
 
@@ -60,7 +70,8 @@ static double end_of_slurm_job(void)
     const char *end = getenv("SLURM_JOB_END_TIME"), *job = getenv("SLURM_JOB_ID");
     char ask[120], said[64] = "";
     struct tm at = {.tm_isdst = -1};
-    if (end && atoll(end) > 0) return (double)atoll(end);
+    int64_t told;
+    if (end && text_whole(&end, &told) && !*end && told > 0) return (double)told;
     if (!job || !*job || job[strspn(job, "0123456789_")] || strlen(job) > 40) return 0;
     snprintf(ask, sizeof ask, "timeout 20 squeue -h -j %s -o %%e 2>/dev/null", job);
     FILE *f = popen(ask, "r");

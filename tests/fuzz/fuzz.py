@@ -52,7 +52,7 @@ LIMITS = ['-rss_limit_mb=2000', '-malloc_limit_mb=256', '-timeout=10']
 READERS = ['lib/h5/*.c', 'lib/ramses/*.c', 'lib/curamses/*.c', 'lib/ckpt/*.c', 'lib/io/*.c',
            'lib/param/nml.c', 'lib/param/outside.c', 'lib/formats/*.c']
 WRITER_FILES = re.compile(
-    r'lib/curamses/(driver|file|none|reshape|write)\.c|lib/ckpt/(cut|rest|tree_table)\.c|'
+    r'lib/curamses/(driver|file|none|reshape|write)\.c|lib/ckpt/cut\.c|'
     r'lib/io/(dir|grafic_out|image|stream)\.c|'
     r'lib/ramses/(amr|beyond|fields|number|reshape|stored|write)\.c')
 WRITERS = re.compile(

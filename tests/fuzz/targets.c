@@ -121,7 +121,7 @@ static void run_whole(bool late)
         if (err == OK) err = source_parts(s, i, SOURCE_STATE, source_pass_parts, NULL);
     }
     for (int i = 0; err == OK && i < 2; i++) {
-        err = source_text(s, i ? "namelist" : "compilation", &found, &bytes);
+        err = source_text(s, i ? FILES_NAMELIST : FILES_HISTORY, &found, &bytes);
         if (err == OK) mem_free(found);
     }
     source_close(&s);
