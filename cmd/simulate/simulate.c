@@ -244,7 +244,12 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
     TRY(param_read_text(p, *text, bytes, is_piped(r->namelist) ? "standard input" : r->namelist));
     for (int i = 0; i < r->nset; i++) TRY(param_set(p, r->set[i]));
     TRY(param_check(p));
-    if (c->rank == 0 && r->verbosity >= 0) param_unused(p, r->ranks ? r->ranks : c->size, stderr);
+    if (p->run.verbose && r->verbosity == 0) log_init(c->rank == 0, 1);
+    if (c->rank == 0 && r->verbosity >= 0) {
+        int ranks = r->ranks ? r->ranks : c->size;
+        param_unused(p, ranks, stderr);
+        param_settings(p, ranks, stderr);
+    }
     if (r->nset == 0) return OK;
     FREE(*text); /* checkpoints record the parameters that the run has used */
     *text = param_namelist(p);

@@ -125,3 +125,6 @@ void param_compare(const struct params *was, const struct params *is, param_chan
  * reason, those given twice, and what is most likely a mistake; a line of the log each, with a
  * blank before it. Returns the number of findings. After param_check. */
 int param_unused(const struct params *p, int ranks, FILE *out);
+/* Prints a line of the log with the settings in force that differ from the defaults and change no
+ * result, but speed, memory or checks; nothing if there are none. Returns their number. */
+int param_settings(const struct params *p, int ranks, FILE *out);

@@ -39,9 +39,9 @@ static const char *status_note(const struct param_row *row, char buf[600])
 {
     const char *when = param_condition_text(row->when), *note = row->note;
     bool plain = when && row->status == PARAM_HONOURED;
-    snprintf(buf, 600, "%s%s%s%s%s%s", plain ? "" : status_text[row->status], note ? ": " : "",
+    snprintf(buf, 600, "%s%s%s%s%s%s%s", plain ? "" : status_text[row->status], note ? ": " : "",
              note ? note : "", when && !plain ? "; " : "", when ? "no effect unless " : "",
-             when ? when : "");
+             when ? when : "", row->effect == PARAM_SAME ? "; changes no result" : "");
     return buf;
 }
 
@@ -239,6 +239,32 @@ static int print_useless(const struct params *p, int i, int ranks, FILE *out)
         fprintf(out, "%s%s/%s", n++ ? ", " : " ", param_group_said(p, j), param_row_at(j)->name);
     }
     fprintf(out, " ha%s no effect%s%s\n", n > 1 ? "ve" : "s", link, why);
+    return n;
+}
+
+/* In force, and not the default. (Scalars all.) */
+static bool is_set(const struct params *p, int i, int ranks)
+{
+    const struct param_row *row = param_row_at(i);
+    const void *value = param_element_const(p, row, 0, 0);
+    char is[PARAM_VALUE], def[PARAM_VALUE];
+    const char *why;
+    return p->given[i] && param_group_read(p, row->group, &why) &&
+           param_holds(p, row->when, ranks) &&
+           strcmp(param_value_text(row, value, is), default_text(row, def)) != 0;
+}
+
+int param_settings(const struct params *p, int ranks, FILE *out)
+{
+    int n = 0;
+    char value[PARAM_VALUE];
+    for (int i = 0; i < PARAM_ROWS; i++) {
+        const struct param_row *row = param_row_at(i);
+        if (row->effect != PARAM_SAME || !is_set(p, i, ranks)) continue;
+        fprintf(out, "%s%s/%s=%s", n++ ? ", " : " Settings that change no result: ", row->group,
+                row->name, param_value_text(row, param_element_const(p, row, 0, 0), value));
+    }
+    if (n) fputc('\n', out);
     return n;
 }
 
