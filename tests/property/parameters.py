@@ -22,6 +22,7 @@ import os
 import re
 import shutil
 import sys
+import threading
 
 import h5py
 
@@ -156,38 +157,45 @@ class Runs:
     def __init__(self):
         self.pool = concurrent.futures.ThreadPoolExecutor(WORKERS)
         self.number = itertools.count()
-        self.bases = {}
+        self.bases, self.folders = {}, {}
+        self.lock = {name: threading.Lock() for name in RUNS}
         os.environ.pop(ptah.RUNS_ON, None)  # a run without it is what the others are compared with
         ptah.unpack_ics('.', 'ic_32', 'ic_zoom')
 
     def folder(self, name):
         path = '%s.%d' % (name, next(self.number))
         os.makedirs(path)
+        with open(os.path.join(path, 'run.nml'), 'w') as f:
+            f.write(text_of(RUNS[name][1]))
         if RUNS[name][2]:
             RUNS[name][2](path)
         return path
 
-    def run(self, name, given, options=(), ranks=None):
+    def run(self, name, given):
         path = self.folder(name)
         # each is given one, so that all record their parameters in the same way
-        r = ptah.simulate(text_of(RUNS[name][1]), path, ranks or RUNS[name][0], 1,
-                          ['run_params/geom=2', *given], options, timeout=100, must_work=False)
+        r = ptah.simulate('run.nml', path, RUNS[name][0], 1, ['run/geom=2', *given], timeout=100,
+                          must_work=False)
         seen = Seen(r, path)
         shutil.rmtree(path)
         return seen
 
     def base(self, name):
-        if name not in self.bases:
-            self.bases[name] = self.pool.submit(self.run, name, [])
-        return self.bases[name].result()
+        with self.lock[name]:
+            if name not in self.bases:
+                self.bases[name] = self.run(name, [])
+            return self.bases[name]
+
+    def check(self, name, setting):
+        """What is said before a run; nothing is written, so that one folder serves all."""
+        with self.lock[name]:
+            if name not in self.folders:
+                self.folders[name] = self.folder(name)
+        return Seen(ptah.simulate('run.nml', self.folders[name], 1, 1, [setting.text],
+                                  ['-n', '--ranks', str(RUNS[name][0])], must_work=False), '')
 
     def alone(self, name, setting):
         return self.pool.submit(self.run, name, [setting.text])
-
-    def check(self, name, setting):
-        """What is said before a run."""
-        return self.pool.submit(self.run, name, [setting.text],
-                                ['-n', '--ranks', str(RUNS[name][0])], 1)
 
     def in_vain(self, name, given):
         """Those of these settings that change the run, each in pairs with what it changes. They are
@@ -228,7 +236,7 @@ def acts():
     twice = [(name, runs.pool.submit(runs.run, name, [])) for name in ACTS]
     jobs = [(name, s, runs.alone(name, s))
             for name in ACTS for s in map(Setting, ACTS[name].split()) if s.key in rows]
-    refused = [(s, runs.check('gas', s)) for key, (s, *_) in settings(rows).items()
+    refused = [(s, runs.pool.submit(runs.check, 'gas', s)) for key, (s, *_) in settings(rows).items()
                if rows[key].refused]
     for name, again in twice:
         v.check(again.result().changed(runs.base(name)) == [],
@@ -254,7 +262,7 @@ def find_vain(runs, row, given):
     """The first run in which the log tells why it has no effect."""
     told = None
     for name in RUNS:
-        seen = runs.run(name, [given.text], ['-n', '--ranks', str(RUNS[name][0])], 1)
+        seen = runs.check(name, given)
         told = seen.told(row.key)
         if seen.status == 0 and told and (told == row.told or not row.told):
             return name, told
@@ -296,7 +304,7 @@ def wide(names):
     given = settings(rows)
     never = [s for key, (s, *_) in given.items() if rows[key].never]
     for name in names or RUNS:
-        tried = [(s, runs.check(name, s)) for key in given for s in given[key]
+        tried = [(s, runs.pool.submit(runs.check, name, s)) for key in given for s in given[key]
                  if not rows[key].never and not rows[key].refused]
         silent, active = [], []
         for s, job in tried:
