@@ -145,12 +145,14 @@ BOTH = vary(COLLAPSE, run={'pic': True, 'use_fftw': True}, init={'initfile(1)': 
             refine={'m_refine': [2.0, 1.0], 'mass_sph': 2e-3})
 NBODY = vary(BOTH, 'init', 'hydro', 'refine', run={'hydro': False},
              init={'initfile(1)': 'ics'}, refine={'m_refine': [2.0, 1.0], 'mass_sph': 2e-3})
-HALOS = vary(NBODY, run={'nstepmax': 1, 'dump_halos': True, 'halo_min': 10})
+FREE = vary(NBODY, 'run/use_fftw', 'refine', run={'poisson': False})
+HALOS = vary(NBODY, output={'foutput': 1}, run={'nstepmax': 2, 'dump_halos': True, 'halo_min': 10})
 CLUMPS = vary(BOTH, run={'nstepmax': 1, 'clumpfind': True, 'unbind': True, 'dump_pk': True},
               output={'foutput': 1},
               clumpfind={'ivar_clump': 0, 'density_threshold': 0.05, 'relevance_threshold': 1.2,
                          'saddle_threshold': 0.5, 'mass_threshold': 3.0},
               unbinding={'nmassbins': 20, 'conv_limit': 1e-6})
+ONCE = vary(CLUMPS, unbinding={'iter_properties': False})
 RANKS = vary(BOTH, run={'nstepmax': 2, 'nremap': 1})
 
 # ---- cosmology
@@ -168,7 +170,7 @@ DARK = vary(COSMO, 'init/omega_b', 'hydro', 'refine', 'run/nsubcycle', 'amr/nexp
             output={'outformat': 'hdf5'})
 NEUTRINOS = vary(DARK, run={'use_neutrino': True},
                  neutrino={'omega_nu': 0.05, 'neutrino_table': 'table'})
-ZOOM = vary(COSMO, 'init/initfile(1)', run={'nstepmax': 1}, amr={'levelmax': 8, 'nexpand': [1]},
+ZOOM = vary(COSMO, 'init/initfile(1)', run={'nstepmax': 1}, output={'foutput': 1}, amr={'levelmax': 8, 'nexpand': [1]},
             init={'initfile(%d)' % (l - 4): 'ics/ic_zoom/level_%03d' % l for l in (5, 6, 7)},
             refine={'m_refine': [8.0, 8.0, 8.0], 'ivar_refine': 0, 'var_cut_refine': 0.01,
                     'mass_cut_refine': 2e-6})
@@ -179,7 +181,8 @@ COOLING = vary(GAS, 'output/tout', run={'nstepmax': 2},
                units={'units_density': 1.66e-24, 'units_time': 3.15576e13,
                       'units_length': 3.0857e20},
                physics={'cooling': True, 'haardt_madau': True, 'z_ave': 1.0})
-MASKED = vary(COLLAPSE, refine={'ivar_refine': 6, 'var_cut_refine': 0.9})
+MASKED = vary(COLLAPSE, refine={'m_refine': [0.09, 0.09], 'ivar_refine': 6,
+                                'var_cut_refine': 0.2})
 POWER = vary(COOLING, physics={'haardt_madau': False, 'j21': 0.5})
 TABLE = vary(COOLING, physics={'cooling_method': 'exact'})
 FLOOR = vary(COOLING, sf={'t2_star': 1e5, 'n_star': 0.5, 'g_star': 1.5})
@@ -308,8 +311,10 @@ RUNS = {
     'analytic': (1, ANALYTIC, None),
     'both': (1, BOTH, each(particles(2000), put('other/ic_part', '0 0 0 0 0 0 0.1\n'))),
     'nbody': (1, NBODY, particles(2000)),
+    'free': (1, FREE, particles(200)),
     'halos': (1, HALOS, particles(2000)),
     'clumps': (1, CLUMPS, particles(2000, 8)),
+    'once': (1, ONCE, particles(2000, 8)),
     'ranks': (2, RANKS, particles(500)),
     'work': (2, vary(RANKS, run={'memory_balance': False}), particles(500)),
     'cosmo': (1, COSMO, unpack('ic_32')),
@@ -362,7 +367,7 @@ ACTS = {
         hydro/slope_type=2 hydro/scheme=plmde!2 hydro/difmag=0.1 hydro/pressure_fix=T
         hydro/tile_depth=1 hydro/npassive=1
         refine/err_grad_d=0.02 refine/err_grad_p=0.02 refine/err_grad_u=0.02 refine/floor_d=10
-        refine/interpol_var=1 refine/interpol_type=2
+        refine/interpol_var=1 refine/interpol_type=0
         refine/r_refine=0.2,0.2
         units/units_density=2 units/units_time=2 units/units_length=2
         physics/cooling=T physics/nothing=T physics/metal=T physics/isothermal=T
@@ -386,7 +391,7 @@ ACTS = {
     'collapse': """
         run/gpu_poisson=T poisson/epsilon=0.1 poisson/gravity_type=1 poisson/cg_levelmin=4
         refine/m_refine=0.1,0.1 refine/mass_sph=0.1 refine/jeans_refine=20,20""",
-    'masked': 'refine/ivar_refine=-1 refine/var_cut_refine=0.2',
+    'masked': 'refine/ivar_refine=-1 refine/var_cut_refine=0.05',
     'analytic': 'poisson/gravity_params=1,1,1',
     'both': """
         run/hydro=F run/pic=F run/poisson=F run/gpu_particles=T run/gpu_fft=T run/dump_pk=T
@@ -463,4 +468,9 @@ ACTS = {
         sink/clump_core=T sink/mass_halo_agn=1e9 sink/mass_clump_agn=1e9 sink/mass_star_agn=1e9""",
     'boost': 'sink/boost_threshold_density=10'}
 
+# What records a value that has no effect otherwise: files, or the log.
+RECORDED = {'refine/mass_sph': r'amr_\d+\.out\d+$', 'sink/acc_sink_boost': r'sink_\d+\.csv',
+            'sink/bondi_use_vrel': r'sink_\d+\.csv', 'sink/eddington_limit': r'sink_\d+\.csv|log'}
+
+# Parameters that change nothing in some runs (or *: many), and of which nothing is said: why.
 QUIET = {}

@@ -43,11 +43,10 @@ static bool wants_device(const struct params *p)
 /* Fourier transforms solve the base level. */
 static bool transforms(const struct params *p)
 {
-    enum { WINS = 6 }; /* the level from which they are used if nothing is said */
     bool asked = param_given(p, "run", "use_fftw") || p->run.use_neutrino ||
                  strcmp(p->poisson.fft_green, "discrete") != 0;
     return p->run.poisson && p->poisson.gravity_type <= 0 && p->run.use_fftw &&
-           p->boundary.nboundary == 0 && (asked || p->amr.levelmin >= WINS) &&
+           p->boundary.nboundary == 0 && (asked || p->amr.levelmin >= PARAM_FFT_LEVEL) &&
            p->poisson.cg_levelmin > p->amr.levelmin;
 }
 

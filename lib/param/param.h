@@ -27,6 +27,7 @@ enum {
     PARAM_GAS = 5,                  /* variables of a gas without passive scalars */
     PARAM_SCALARS = 64 - PARAM_GAS, /* passive scalars: 64 conserved variables less these */
     PARAM_PHOTONS = 16,             /* photon groups of RAMSES-RT */
+    PARAM_FFT_LEVEL = 6, /* Fourier transforms solve levels from here on if use_fftw is not given */
 #ifdef PTAH_MORTON128
     PARAM_LEVEL_LIMIT = 42 /* = OKEY_LEVELS (oct/okey.h) */
 #else
@@ -81,7 +82,7 @@ MUST_USE enum err param_read_loose(struct params *p, const char *text, size_t by
 MUST_USE enum err param_set(struct params *p, const char *assignment);
 /* Completes and checks the whole: as in RAMSES, &HYDRO_PARAMS has no effect without hydro and
  * &REFINE_PARAMS none with levelmax = levelmin (their values return to the defaults), omega_b is 0
- * without hydro, and noutput = 0 means as many as are listed. */
+ * without hydro, and noutput = 0 means as many as are listed; it is 0 where none are. */
 MUST_USE enum err param_check(struct params *p);
 /* What clumpfind=.true. needs, alone. */
 MUST_USE enum err param_check_clumps(const struct params *p);

@@ -190,9 +190,8 @@ static enum err setup_hydro(struct sim *s)
 /* Below 64³ cells multigrid takes negligible time, and agrees with RAMSES to the last digit. */
 static int fft_levelmin(const struct params *p)
 {
-    enum { WINS = 6 };
     if (!p->run.use_fftw) return LEVEL_MAX + 1;
-    return param_given(p, "run", "use_fftw") ? 1 : WINS;
+    return param_given(p, "run", "use_fftw") ? 1 : PARAM_FFT_LEVEL;
 }
 
 static enum err check_deposit(const struct params *p)

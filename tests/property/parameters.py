@@ -28,7 +28,7 @@ import h5py
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
-from parameter_runs import ACTS, QUIET, RUNS, text_of  # noqa: E402
+from parameter_runs import ACTS, QUIET, RECORDED, RUNS, text_of  # noqa: E402
 
 WORKERS = 2
 # Differs between two equal runs: times, memory, and lines about files that a thread has written.
@@ -200,12 +200,18 @@ class Runs:
     def in_vain(self, name, given):
         """Those of these settings that change the run, each in pairs with what it changes. They are
         made all at once, and in halves where something changes."""
-        seen = self.run(name, [s.text for s in given]) if given else self.base(name)
+        seen = self.run(name, [s.text for s in given])
         changed = seen.changed(self.base(name))
+        if len(given) == 1:
+            noted = RECORDED.get(given[0].key)
+            changed = [x for x in changed if not noted or not re.search(noted, x)]
         if not changed or len(given) == 1:
             return [(s, changed) for s in given if changed]
-        half = len(given) // 2
-        return self.in_vain(name, given[:half]) + self.in_vain(name, given[half:])
+        last = [s for s in given if s.key in RECORDED]
+        rest = [s for s in given if s.key not in RECORDED]
+        first, last = (rest, last) if rest and last else (
+            given[:len(given) // 2], given[len(given) // 2:])
+        return self.in_vain(name, first) + self.in_vain(name, last)
 
 
 class Verdict:
@@ -299,13 +305,21 @@ CONDITIONAL = ('hydro', 'refine', 'clumpfind', 'unbinding', 'sink', 'cosmo')
 
 # ---- wide
 
+def is_there(name, setting, row):
+    """Does the run have this value already?"""
+    given = dict(re.findall(r'(?m)^(\w+(?:\([\d,]*\))?)=(.*)', text_of(RUNS[name][1])))
+    what, value = setting.text.split('/')[1].split('=')
+    return given.get(what, row.default) in (value, "'%s'" % value)
+
+
 def wide(names):
     v, rows, runs = Verdict(), listed(), Runs()
     given = settings(rows)
     never = [s for key, (s, *_) in given.items() if rows[key].never]
     for name in names or RUNS:
         tried = [(s, runs.pool.submit(runs.check, name, s)) for key in given for s in given[key]
-                 if not rows[key].never and not rows[key].refused]
+                 if not rows[key].never and not rows[key].refused and
+                 not is_there(name, s, rows[key])]
         silent, active = [], []
         for s, job in tried:
             told = job.result().told(s.key)
@@ -314,7 +328,7 @@ def wide(names):
             elif told:
                 silent.append(s)
         v.check(not runs.base(name).changed(runs.run(name, [])), name + ': two equal runs differ')
-        for s, changed in runs.in_vain(name, silent) + runs.in_vain(name, never):
+        for s, changed in [x for k in (silent, never) if k for x in runs.in_vain(name, k)]:
             v.check(False, '%s: %s is said to have no effect, but changes %s'
                     % (name, s.text, ' '.join(changed)))
         quiet = []

@@ -81,6 +81,55 @@ static void test_param_conditions(void)
          "levelmax=9 / &REFINE_PARAMS q_refine_holdback=F /",
          "q_refine_holdback", false},
         {"&RUN_PARAMS rt=F / &RT_PARAMS rt_nsubcycle=2 /", "rt_nsubcycle", true},
+        {"&RUN_PARAMS hydro=T / &INIT_PARAMS nregion=1 length_x=.1 /", "length_x", false},
+        {"&RUN_PARAMS hydro=T / &INIT_PARAMS nregion=1 region_type='point' length_x=.1 /",
+         "length_x", true},
+        {"&RUN_PARAMS hydro=T / &AMR_PARAMS levelmin=3 levelmax=5 / &REFINE_PARAMS m_refine(2)=8. "
+         "mass_sph=1. /",
+         "mass_sph", false},
+        {"&RUN_PARAMS hydro=T / &AMR_PARAMS levelmin=3 levelmax=5 / &REFINE_PARAMS m_refine(3)=8. "
+         "mass_sph=1. /",
+         "mass_sph", true},
+        {"&RUN_PARAMS hydro=T nsubcycle=1 / &AMR_PARAMS levelmin=3 levelmax=5 /", "nsubcycle",
+         true},
+        {"&RUN_PARAMS hydro=T nsubcycle=1 / &AMR_PARAMS levelmin=3 levelmax=5 / &REFINE_PARAMS "
+         "err_grad_u=.1 /",
+         "nsubcycle", false},
+        {"&RUN_PARAMS hydro=T nsubcycle=1 / &AMR_PARAMS levelmin=3 levelmax=5 / &REFINE_PARAMS "
+         "jeans_refine=4. /",
+         "nsubcycle", true},
+        {"&RUN_PARAMS hydro=T / &REFINE_PARAMS ivar_refine=3 / &AMR_PARAMS levelmax=2 /",
+         "ivar_refine", true},
+        {"&RUN_PARAMS hydro=T / &REFINE_PARAMS ivar_refine=6 / &AMR_PARAMS levelmax=2 /",
+         "ivar_refine", false},
+        {"&RUN_PARAMS hydro=T / &COOLING_PARAMS cooling=T t2max=1e5 /", "t2max", false},
+        {"&RUN_PARAMS hydro=T / &COOLING_PARAMS cooling=T isothermal=T t2max=1e5 /", "t2max", true},
+        {"&RUN_PARAMS hydro=T / &SF_PARAMS t2_star=10. g_star=2. /", "g_star", true},
+        {"&RUN_PARAMS hydro=T / &SF_PARAMS t2_star=10. g_star=2. eps_star=.1 /", "g_star", false},
+        {"&RUN_PARAMS hydro=T / &SF_PARAMS eps_star=.1 / &PHYSICS_PARAMS "
+         "yieldtablefilename='hopkins2018' z_ave=.1 /",
+         "z_ave", false},
+        {"&RUN_PARAMS hydro=T / &SF_PARAMS eps_star=.1 / &PHYSICS_PARAMS "
+         "yieldtablefilename='hopkins2018' metal=T z_ave=.1 /",
+         "z_ave", true},
+        {"&RUN_PARAMS pic=T gpu_hydro=T gpu_device='host' /", "gpu_device", true},
+        {"&RUN_PARAMS pic=T gpu_particles=T gpu_device='host' /", "gpu_device", false},
+        {"&RUN_PARAMS pic=T poisson=T use_fftw=F / &AMR_PARAMS levelmin=4 levelmax=5 /", "use_fftw",
+         true},
+        {"&RUN_PARAMS pic=T poisson=T use_fftw=F / &AMR_PARAMS levelmin=4 levelmax=6 /", "use_fftw",
+         false},
+        {"&RUN_PARAMS pic=T poisson=T gpu_fft=T / &AMR_PARAMS levelmin=5 levelmax=6 /", "gpu_fft",
+         true},
+        {"&RUN_PARAMS pic=T poisson=T gpu_fft=T / &AMR_PARAMS levelmin=6 levelmax=6 /", "gpu_fft",
+         false},
+        {"&RUN_PARAMS pic=T poisson=T gpu_fft=T use_fftw=T / &AMR_PARAMS levelmin=5 levelmax=6 /",
+         "gpu_fft", false},
+        {"&RUN_PARAMS pic=T poisson=T use_fftw=T / &AMR_PARAMS levelmin=5 levelmax=5 / "
+         "&POISSON_PARAMS epsilon=.1 /",
+         "epsilon", true},
+        {"&RUN_PARAMS pic=T poisson=T use_fftw=T / &AMR_PARAMS levelmin=5 levelmax=6 / "
+         "&POISSON_PARAMS epsilon=.1 /",
+         "epsilon", false},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         CHECK(is_noted(table[i].namelist, table[i].name) == table[i].vain, "%s", table[i].namelist);
