@@ -112,15 +112,14 @@ GAS = {
     'refine': {'err_grad_d': 0.2},
     'output': {'foutput': 2, 'tout': [0.02, 0.045]}}
 SCALARS = {'init': {'var_region(1,1)': 0.1, 'var_region(2,1)': 0.7}, 'hydro': {'npassive': 1}}
-SOLVER = vary(GAS, 'refine/err_grad_d', hydro={'riemann': 'exact', 'slope_type': 8, 'pressure_fix': True,
-                          'beta_fix': 0.5},
+SOLVER = vary(GAS, 'refine/err_grad_d',
+              hydro={'riemann': 'exact', 'slope_type': 8, 'pressure_fix': True, 'beta_fix': 0.5},
               init={'u_region': [1.5, -2.0]},
-              refine={'err_grad_p': 0.2, 'r_refine': [0.7, 0.4], 'x_refine': [0.45, 0.45], 'y_refine': [0.55, 0.5],
-                      'z_refine': [0.5, 0.5]})
+              refine={'err_grad_p': 0.2, 'r_refine': [0.7, 0.4], 'x_refine': [0.45, 0.45],
+                      'y_refine': [0.55, 0.5], 'z_refine': [0.5, 0.5]})
 # Faces of all kinds; four regions of edges, each of which an end moved makes a face.
-LOW, HIGH = [-1, 1, 0, 0, 0, 0], [-1, 1, 0, 0, 0, 0]
-WALLS = vary(vary(GAS, 'refine/err_grad_d', **SCALARS), init={'v_region': [0.2, 0.3]}, refine={'err_grad_u': 0.5, 'floor_u': 0.1},
-             boundary={
+WALLS = vary(vary(GAS, 'refine/err_grad_d', **SCALARS), init={'v_region': [0.2, 0.3]},
+             refine={'err_grad_u': 0.5, 'floor_u': 0.1}, boundary={
     'nboundary': 10, 'bound_type': [3, 2, 2, 1, 1, 3, 2, 1, 2, 1],
     'ibound_min': [-1, 1, -1, -1, -1, -1, -1, 1, -1, -1],
     'ibound_max': [-1, 1, 1, 1, 1, 1, -1, 1, 1, 1],
@@ -164,13 +163,14 @@ COSMO = {
     'init': {'filetype': 'grafic', 'initfile(1)': 'ics/ic_32/level_005', 'omega_b': 0.047},
     'amr': {'levelmin': 5, 'levelmax': 6, 'nexpand': [1]},
     'hydro': {'gamma': 1.6666667, 'riemann': 'hllc', 'pressure_fix': True},
-    'refine': {'m_refine': [3.0]}}
+    'refine': {'m_refine': [2.6]}}
 DARK = vary(COSMO, 'init/omega_b', 'hydro', 'refine', 'run/nsubcycle', 'amr/nexpand',
             run={'hydro': False, 'use_fftw': True}, amr={'levelmax': 5},
             output={'outformat': 'hdf5'})
 NEUTRINOS = vary(DARK, run={'use_neutrino': True},
                  neutrino={'omega_nu': 0.05, 'neutrino_table': 'table'})
-ZOOM = vary(COSMO, 'init/initfile(1)', run={'nstepmax': 1}, output={'foutput': 1}, amr={'levelmax': 8, 'nexpand': [1]},
+ZOOM = vary(COSMO, 'init/initfile(1)', run={'nstepmax': 1}, output={'foutput': 1},
+            amr={'levelmax': 8, 'nexpand': [1]},
             init={'initfile(%d)' % (l - 4): 'ics/ic_zoom/level_%03d' % l for l in (5, 6, 7)},
             refine={'m_refine': [8.0, 8.0, 8.0], 'ivar_refine': 0, 'var_cut_refine': 0.01,
                     'mass_cut_refine': 2e-6})
@@ -191,8 +191,9 @@ ISM = vary(COOLING, 'physics/haardt_madau', cooling={'cooling_ism': True, 'mu_ga
 BAROTROPIC = vary(COOLING, 'physics', cooling={
     'barotropic_eos': True, 'barotropic_eos_form': 'double_polytrope', 't_eos': 1e4, 'mu_gas': 1.22,
     'polytrope_rho': 1e-24, 'polytrope_index': 1.4})
-COSMO_COOL = vary(COSMO, physics={'cooling': True, 'haardt_madau': True, 'z_reion': 60.0},
-                  amr={'levelmax': 7, 'nlevel_collapse': 0}, refine={'m_refine': [0.9, 0.3]}, sf={'t2_star': 1e4, 'n_star': 1e-9, 'del_star': 0.5})
+COSMO_COOL = vary(COSMO, amr={'levelmax': 7, 'nlevel_collapse': 0}, refine={'m_refine': [2.4, 0.5]},
+                  physics={'cooling': True, 'haardt_madau': True, 'z_reion': 60.0},
+                  sf={'t2_star': 1e4, 'n_star': 1e-9, 'del_star': 0.5})
 
 # ---- stars
 
@@ -219,7 +220,7 @@ DELAYED = vary(STARS, physics={'cooling': True, 'haardt_madau': True},
                feedback={'delayed_cooling': True})
 YIELDS = vary(STARS, 'feedback', units={'units_time': 3e17},
               physics={'yieldtablefilename': 'hopkins2018'})
-COSMO_STARS = vary(COSMO, run={'nstepmax': 3}, refine={'m_refine': [2.0]},
+COSMO_STARS = vary(COSMO, run={'nstepmax': 3},
                    sf={'n_star': 1e-9, 'del_star': 1.4, 'eps_star': 0.5, 'm_star': 1e-3},
                    feedback={'eta_sn': 0.2, 't_sne': 5.0})
 BOOST = vary(STARS, run={'sink': True}, sink={'mass_sink_seed': 1.0, 'accretion_scheme': 'bondi',
@@ -267,7 +268,8 @@ IC_SINK = put('ic_sink', """0.3 -0.4999 0.1 0.1  -2 0.3 0.1  0 0 0 0 0
 0.4,0.2,0.2,-0.31,-1,2,0.5,0,0,0,0,0
 0.01 -0.2 -0.2 -0.05  0 0 0.5  0 0 0 0 0
 """)
-FAST = put('ic_sink', '1e-3 0.1 0.1 0.1  -2 0.3 0.1  0 0 0 0 0\n1e-3 0.101 0.1 0.1  2 0 0  0 0 0 0 0\n')
+FAST = put('ic_sink', '1e-3 0.1 0.1 0.1  -2 0.3 0.1  0 0 0 0 0\n'
+                      '1e-3 0.101 0.1 0.1  2 0 0  0 0 0 0 0\n')
 THRESHOLD = vary(SINKS, 'sink', sink={'mass_sink_seed': 1.0, 'accretion_scheme': 'threshold',
                                       'd_sink': 0.9, 'c_acc': 0.2})
 UNFED = vary(SINKS, 'sink', sink={'mass_sink_seed': 1.0})
@@ -291,7 +293,8 @@ CREATE = {
     'units': {'units_density': 1.50492957435e-20, 'units_time': 3.1556926e13,
               'units_length': 3.0857e18},
     'sf': {'t2_star': 10.0, 'n_star': 1e3},
-    'sink': {'create_sinks': True, 'ir_cloud': 2, 'ir_cloud_massive': 2, 'mass_sink_seed': 2.0, 'accretion_scheme': 'bondi'},
+    'sink': {'create_sinks': True, 'ir_cloud': 2, 'ir_cloud_massive': 2, 'mass_sink_seed': 2.0,
+             'accretion_scheme': 'bondi'},
     'clumpfind': {'relevance_threshold': 1.5}}
 SEEDS = vary(CREATE, sink={'smbh': True, 'mass_smbh_seed': 1.0, 'mass_halo_agn': 100.0,
                            'mass_clump_agn': 20.0, 'd_sink': 60.0},
@@ -351,53 +354,48 @@ RUNS = {
 
 ACTS = {
     'gas': """
-        run/pic=T!0 run/poisson=T run/sink=T!2 run/use_neutrino=T!2 run/unbind=T!2
-        run/verbose=T run/ncontrol=2 run/nstepmax=2 run/nsubcycle=1,1 run/static=T run/nrestart=1!2
+        run/pic=T!0 run/poisson=T run/sink=T!2 run/use_neutrino=T!2 run/unbind=T!2 run/verbose=T
+        run/ncontrol=2 run/nstepmax=2 run/nsubcycle=1,1 run/static=T run/nrestart=1!2
         run/check_ghosts=T run/jobcontrolfile=other.txt!75 run/gpu_hydro=T run/overload=2!2
         output/noutput=1 output/foutput=3 output/fbackup=1 output/backup_minutes=1e-9
         output/tout=0.01 output/tend=0.01 output/delta_tout=0.01 output/aout=0.5 output/aend=0.5
-        output/walltime_hrs=1e-9!75 output/outformat=hdf5 output/longint=T
-        amr/levelmin=4 amr/levelmax=4 amr/ngridmax=1!2 amr/ngridtot=1!2 amr/nexpand=2,2
-        amr/boxlen=0.9
+        output/walltime_hrs=1e-9!75 output/outformat=hdf5 output/longint=T amr/levelmin=4
+        amr/levelmax=4 amr/ngridmax=1!2 amr/ngridtot=1!2 amr/nexpand=2,2 amr/boxlen=0.9
         init/filetype=grafic!2 init/nregion=1 init/region_type(2)=point init/x_center(2)=0.4
         init/y_center(2)=0.4 init/z_center(2)=0.4 init/length_x(2)=0.4 init/length_y(2)=0.4
         init/length_z(2)=0.4 init/exp_region(2)=10 init/d_region(2)=4 init/u_region(2)=0.4
         init/v_region(2)=0.4 init/w_region(2)=0.4 init/p_region(2)=4 init/var_region(2,1)=0.4
         hydro/gamma=1.6 hydro/courant_factor=0.4 hydro/smallr=2 hydro/smallc=2 hydro/riemann=llf
         hydro/slope_type=2 hydro/scheme=plmde!2 hydro/difmag=0.1 hydro/pressure_fix=T
-        hydro/tile_depth=1 hydro/npassive=1
-        refine/err_grad_d=0.02 refine/err_grad_p=0.02 refine/err_grad_u=0.02 refine/floor_d=10
-        refine/interpol_var=1 refine/interpol_type=0
-        refine/r_refine=0.2,0.2
-        units/units_density=2 units/units_time=2 units/units_length=2
-        physics/cooling=T physics/nothing=T physics/metal=T physics/isothermal=T
-        physics/t_star=1 physics/eps_star=1
-        cooling/barotropic_eos=T
-        boundary/nboundary=1!2""",
+        hydro/tile_depth=1 hydro/npassive=1 refine/err_grad_d=0.02 refine/err_grad_p=0.02
+        refine/err_grad_u=0.02 refine/floor_d=10 refine/interpol_var=1 refine/interpol_type=0
+        refine/r_refine=0.2,0.2 units/units_density=2 units/units_time=2 units/units_length=2
+        physics/cooling=T physics/nothing=T physics/metal=T physics/isothermal=T physics/t_star=1
+        physics/eps_star=1 cooling/barotropic_eos=T boundary/nboundary=1!2""",
     'solver': """
         refine/floor_p=10 hydro/niter_riemann=1 hydro/slope_theta=1.1 hydro/beta_fix=0.1
         refine/x_refine=0.3,0.3 refine/y_refine=0.3,0.3 refine/z_refine=0.3,0.3
         refine/a_refine=2,2 refine/b_refine=2,2 refine/exp_refine=10,10""",
     'walls': """
-        refine/floor_u=10 boundary/bound_type(1)=1 boundary/ibound_min(8)=-1 boundary/ibound_max(7)=1
-        boundary/jbound_min(10)=-1 boundary/jbound_max(9)=1 boundary/kbound_min(8)=-1
-        boundary/kbound_max(7)=1 boundary/d_bound(1)=3 boundary/u_bound(1)=0.5
-        boundary/v_bound(1)=0.5 boundary/w_bound(1)=0.5 boundary/p_bound(1)=1
-        boundary/var_bound(1,1)=0.7 boundary/no_inflow=T""",
+        refine/floor_u=10 boundary/bound_type(1)=1 boundary/ibound_min(8)=-1
+        boundary/ibound_max(7)=1 boundary/jbound_min(10)=-1 boundary/jbound_max(9)=1
+        boundary/kbound_min(8)=-1 boundary/kbound_max(7)=1 boundary/d_bound(1)=3
+        boundary/u_bound(1)=0.5 boundary/v_bound(1)=0.5 boundary/w_bound(1)=0.5
+        boundary/p_bound(1)=1 boundary/var_bound(1,1)=0.7 boundary/no_inflow=T""",
     'hdf5': 'output/deflate=9 output/keep_last=1',
     'timed': 'output/minutes_dump=600!75',
-    'device': """
-        run/gpu_device=none run/gpu_seed=2 run/gpu_auto_tune=T run/n_cuda_streams=2""",
+    'device': 'run/gpu_device=none run/gpu_seed=2 run/gpu_auto_tune=T run/n_cuda_streams=2',
     'collapse': """
-        run/gpu_poisson=T poisson/epsilon=0.1 poisson/gravity_type=1 poisson/cg_levelmin=4
-        refine/m_refine=0.1,0.1 refine/mass_sph=0.1 refine/jeans_refine=20,20""",
+        run/gpu_poisson=T run/use_fftw=T poisson/epsilon=0.1 poisson/gravity_type=1
+        poisson/cg_levelmin=4 refine/m_refine=0.1,0.1 refine/mass_sph=0.1
+        refine/jeans_refine=20,20""",
     'masked': 'refine/ivar_refine=-1 refine/var_cut_refine=0.05',
     'analytic': 'poisson/gravity_params=1,1,1',
     'both': """
         run/hydro=F run/pic=F run/poisson=F run/gpu_particles=T run/gpu_fft=T run/dump_pk=T
         run/dump_halos=T run/clumpfind=T!2 amr/npartmax=1!2 amr/nparttot=1!2
-        run/use_fftw=F poisson/fft_green=spectral poisson/cic_levelmax=3
-        refine/mass_cut_refine=1e-4 init/initfile(1)=other""",
+        poisson/fft_green=spectral poisson/cic_levelmax=3 refine/mass_cut_refine=1e-6
+        init/initfile(1)=other""",
     'halos': 'run/halo_link=0.4 run/halo_min=200 run/halo_bound=T',
     'clumps': """
         clumpfind/ivar_clump=1 clumpfind/relevance_threshold=3 clumpfind/density_threshold=1
@@ -417,8 +415,7 @@ ACTS = {
     'neutrinos': 'neutrino/omega_nu=0.1 neutrino/neutrino_table=other',
     'cooling': """
         physics/haardt_madau=F physics/cooling_method=implicit physics/self_shielding=T
-        physics/z_ave=0.1 physics/t2max=1e4
-        physics/t2_star=1e6 physics/jeans_ncells=400
+        physics/z_ave=0.1 physics/t2max=1e4 physics/t2_star=1e6 physics/jeans_ncells=400
         cooling/atomic_rates=abel cooling/uv_table=background.txt cooling/cooling_ism=T""",
     'power': 'physics/j21=5 physics/a_spec=2',
     'table': 'physics/grackle_table=other.bin',
@@ -428,7 +425,8 @@ ACTS = {
     'barotropic': """
         cooling/barotropic_eos_form=custom cooling/polytrope_rho=1e-23 cooling/polytrope_index=2
         cooling/t_eos=1e3""",
-    'cosmo_cool': 'physics/z_reion=20 amr/nlevel_collapse=1 refine/q_refine_holdback=F physics/del_star=50',
+    'cosmo_cool': """
+        physics/z_reion=20 amr/nlevel_collapse=1 refine/q_refine_holdback=F physics/del_star=50""",
     'stars': """
         physics/m_star=10 physics/sf_virial=T physics/sf_trelax=100 physics/f_w=1
         physics/mass_gmc=1e5 physics/kappa_ir=10 physics/delayed_cooling=T physics/t_sne=1
@@ -443,27 +441,27 @@ ACTS = {
     'cosmo_stars': 'run/use_proper_time=T',
     'young': 'clumpfind/age_cut_clfind=0.01',
     'horizon': """
-        physics/sink_agn=F physics/ragn=0.1 physics/eagn_t=0.5
-        physics/tagn=1e9 physics/t2maxagn=1e9 physics/mloadagn=10 physics/x_floor=0.01
-        physics/r_gal=10 physics/boost_acc=0 physics/boost_drag=0 physics/mseed=1e4
-        physics/sigmav_max=1 physics/f_bondi=0.1 physics/random_jet=T physics/drag=F
-        physics/bondi=F physics/spin_bh=F physics/bhspinmerge=F
-        physics/mad_jet=F physics/rmerge=1""",
+        physics/sink_agn=F physics/ragn=0.1 physics/eagn_t=0.5 physics/tagn=1e9
+        physics/t2maxagn=1e9 physics/mloadagn=10 physics/x_floor=0.01 physics/r_gal=10
+        physics/boost_acc=0 physics/boost_drag=0 physics/mseed=1e4 physics/sigmav_max=1
+        physics/f_bondi=0.1 physics/random_jet=T physics/drag=F physics/bondi=F physics/spin_bh=F
+        physics/bhspinmerge=F physics/mad_jet=F physics/rmerge=1""",
     'quasars': 'physics/eagn_k=0.5 physics/selfgrav=F physics/vrel_merge=F',
     'sinks': """
         run/sinkprops=T!2 amr/nsinkmax=1!2 refine/sink_refine=F physics/agn=F
         sink/merging_timescale=1 sink/ir_cloud_massive=2 sink/sink_soft=4
-        sink/mass_sink_direct_force=1 sink/ir_cloud=2 sink/nlevelmax_sink=4
-        sink/eddington_limit=T sink/acc_sink_boost=10 sink/mass_smbh_seed=1
-        sink/t2_agn=1e8 sink/t2_min=1e6 sink/t2_max=1e6 sink/v_max=10 sink/cone_opening=30
-        sink/agn_fbk_frac_ener=1 sink/agn_fbk_frac_mom=0.1 sink/epsilon_kin=0.5
-        sink/agn_fbk_mode_switch_threshold=0.01 sink/kin_mass_loading=100 sink/bondi_use_vrel=F
-        sink/agn_acc_method=volume sink/agn_inj_method=mass sink/accretion_scheme=none""",
+        sink/mass_sink_direct_force=1 sink/ir_cloud=2 sink/nlevelmax_sink=4 sink/eddington_limit=T
+        sink/acc_sink_boost=10 sink/mass_smbh_seed=1 sink/t2_agn=1e8 sink/t2_min=1e6
+        sink/t2_max=1e6 sink/v_max=10 sink/cone_opening=30 sink/agn_fbk_frac_ener=1
+        sink/agn_fbk_frac_mom=0.1 sink/epsilon_kin=0.5 sink/agn_fbk_mode_switch_threshold=0.01
+        sink/kin_mass_loading=100 sink/bondi_use_vrel=F sink/agn_acc_method=volume
+        sink/agn_inj_method=mass sink/accretion_scheme=none""",
     'sinks2': 'run/mem_weight_sink=1000000000',
     'threshold': 'sink/c_acc=0.4 sink/d_sink=0.5',
     'clusters': 'sink/mass_merger_vel_check=1e-9 sink/max_mass_nsc=1e-9 physics/smbh=F',
     'create': """
-        sink/create_sinks=F sink/check_energies=F sink/mass_sink_seed=200 sink/rho_sink=1e-17 physics/n_sink=1e7 clumpfind/n_clfind=1e9 clumpfind/rho_clfind=1e-15""",
+        sink/create_sinks=F sink/check_energies=F sink/mass_sink_seed=200 sink/rho_sink=1e-17
+        physics/n_sink=1e7 clumpfind/n_clfind=1e9 clumpfind/rho_clfind=1e-15""",
     'seeds': """
         sink/clump_core=T sink/mass_halo_agn=1e9 sink/mass_clump_agn=1e9 sink/mass_star_agn=1e9""",
     'boost': 'sink/boost_threshold_density=10'}

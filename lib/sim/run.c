@@ -123,9 +123,10 @@ static void report_end(const struct sim *s)
 {
     log_info(" Run completed");
     if (s->out.last_step == s->time.nstep_coarse || s->par->output.foutput == 0) return;
-    log_info(" nstepmax=%d has ended the run: coarse steps after %d are in no checkpoint; a multiple "
-             "of foutput would be",
-             s->par->run.nstepmax, s->out.last_step);
+    log_info(
+        " nstepmax=%d has ended the run: coarse steps after %d are in no checkpoint; a multiple "
+        "of foutput would be",
+        s->par->run.nstepmax, s->out.last_step);
 }
 
 enum err sim_run(struct sim *s)

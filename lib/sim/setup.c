@@ -87,9 +87,10 @@ static int count_scalars(const struct params *p, const struct yields *yields)
     if (p->hydro.npassive >= 0) return p->hydro.npassive > n ? p->hydro.npassive : n;
     if (p->refine.ivar_refine > GAS_SCALARS + n) n = p->refine.ivar_refine - GAS_SCALARS;
     int given = param_given_count(p, "init", "var_region");
-    if (given > n) n = given;
+    bool grafic = strcmp(p->init.filetype, "grafic") == 0;
+    if (!grafic && p->init.nregion > 0 && given > n) n = given;
     char path[512];
-    for (int i = 1; i <= NVAR_MAX - GAS_SCALARS && strcmp(p->init.filetype, "grafic") == 0; i++) {
+    for (int i = 1; i <= NVAR_MAX - GAS_SCALARS && grafic; i++) {
         snprintf(path, sizeof path, "%.256s/ic_pvar_%05d", p->init.initfile[0], i);
         if (access(path, F_OK) != 0) break;
         if (i > n) n = i;

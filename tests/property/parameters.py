@@ -1,12 +1,13 @@
 """Each parameter does something, or the log says that it does not.
 
-    parameters.py acts         each parameter alone in a run in which it acts: a checkpoint, an
-                               output, the log or the exit status changes, and no line of the log
-                               says that it has no effect; what is not supported ends in one sentence
-    parameters.py vain         each parameter that acts under a condition, where that does not hold:
-                               a line of the log says so, with the condition, and nothing changes
-    parameters.py wide [RUN]   each parameter in each run: either a line says that it has no effect,
-                               and nothing changes, or something does
+    parameters.py acts          each parameter alone in a run in which it acts: a checkpoint, an
+                                output, the log or the exit status changes, and no line of the log
+                                says that it has no effect; what is not supported ends in a sentence
+    parameters.py vain          each parameter that acts under a condition, where that does not
+                                hold: a line of the log says so, with the condition, and nothing
+                                changes
+    parameters.py wide [RUN…]   each parameter in each run: either a line says that it has no
+                                effect, and nothing changes, or something does
 
 The parameters are those that `simulate -p` lists; tests/parameter_runs.py has the runs, and in
 which of them each acts. A one-line fault it catches: a parameter that is read and not used, or is
@@ -242,8 +243,8 @@ def acts():
     twice = [(name, runs.pool.submit(runs.run, name, [])) for name in ACTS]
     jobs = [(name, s, runs.alone(name, s))
             for name in ACTS for s in map(Setting, ACTS[name].split()) if s.key in rows]
-    refused = [(s, runs.pool.submit(runs.check, 'gas', s)) for key, (s, *_) in settings(rows).items()
-               if rows[key].refused]
+    refused = [(s, runs.pool.submit(runs.check, 'gas', s))
+               for key, (s, *_) in settings(rows).items() if rows[key].refused]
     for name, again in twice:
         v.check(again.result().changed(runs.base(name)) == [],
                 '%s: two equal runs: %s' % (name, again.result().changed(runs.base(name))))

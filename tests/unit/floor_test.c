@@ -1,6 +1,7 @@
 /* floor_test: the temperature floors of dense gas. Would catch: a Jeans length in other cells, a
- * unit without its power, cells that shrink with the expansion, a floor that forgets gamma, rules of
- * 2024 where those of today are asked for, a polytrope that is T2_star elsewhere than at n_star. */
+ * unit without its power, cells that shrink with the expansion, a floor that forgets gamma, the
+ * rules of 2024 where those of today are asked for, a polytrope that is T2_star elsewhere than at
+ * n_star. */
 #include <math.h>
 #include <stdio.h>
 

@@ -191,8 +191,8 @@ static void test_param_noted(void)
     CHECK(is_noted("&PHYSICS_PARAMS ir_eff=1. /", "physics/ir_eff has no effect"));
 }
 
-/* Fails if a setting that changes no result is not named where it is in force, or is named though it
- * is the default or has no effect. */
+/* Fails if a setting that changes no result is not named where it is in force, or is named though
+ * it is the default or has no effect. */
 static void test_param_settings(void)
 {
     static const struct {
