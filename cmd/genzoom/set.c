@@ -259,15 +259,16 @@ static enum err check_header(const struct grafic *f, const struct grafic_head *w
     return OK;
 }
 
-static enum err read_all(const struct grafic *f, enum grafic_kind kind)
+static enum err read_all(const struct grafic *f, bool ids)
 {
     enum err err = OK;
     int64_t row = f->head.n[0], rows = (1 << 20) / row + 1;
-    double *v = mem_new(sizeof *v * (size_t)(rows * row), "rows");
+    void *v = mem_new(8 * (size_t)(rows * row), "rows");
     for (int64_t k = 0; k < f->head.n[2] && err == OK; k++)
-        for (int64_t j = 0; j < f->head.n[1] && err == OK; j += rows)
-            err = grafic_read_rows(f, kind, k, j, j + rows < f->head.n[1] ? rows : f->head.n[1] - j,
-                                   v);
+        for (int64_t j = 0; j < f->head.n[1] && err == OK; j += rows) {
+            int64_t nj = j + rows < f->head.n[1] ? rows : f->head.n[1] - j;
+            err = ids ? grafic_read_ids(f, k, j, nj, v) : grafic_read_rows(f, k, j, nj, v);
+        }
     mem_free(v);
     return err;
 }
@@ -277,8 +278,7 @@ static enum err check_file(const struct zoom_set *s, int l, const char *name, bo
     struct grafic f;
     TRY(grafic_open(&f, s->g.lev[l].dir, name, true));
     enum err err = check_header(&f, &s->lev[l].head);
-    if (err == OK && deep)
-        err = read_all(&f, strcmp(name, "ic_particle_ids") == 0 ? GRAFIC_ID : GRAFIC_REAL);
+    if (err == OK && deep) err = read_all(&f, strcmp(name, "ic_particle_ids") == 0);
     grafic_close(&f);
     return err;
 }

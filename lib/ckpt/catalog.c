@@ -2,6 +2,7 @@
 #include "ckpt/catalog.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,21 +131,35 @@ static bool is_row(const char *s)
     return isdigit((unsigned char)*s) || *s == '-' || *s == '+' || *s == '.';
 }
 
-/* A number; Fortran leaves the E out before exponents of three digits: 0.5-103. */
-static double read_number(const char *s, const char **end)
+/* A number of a text: as a real, and as an integer if it is one. */
+struct number {
+    double real;
+    int64_t whole;
+    bool is_whole;
+};
+
+/* Digits alone give an integer of 64 bits; others are integers where a double is exact. Fortran
+ * leaves the E out before exponents of three digits: 0.5-103. */
+static struct number read_number(const char *s, const char **end)
 {
-    char *e;
+    char *e, *digits;
     double x = strtod(s, &e);
+    errno = 0;
+    struct number n = {.whole = strtoll(s, &digits, 10)};
+    n.is_whole = digits == e && errno == 0;
     if (e > s && (*e == '-' || *e == '+') && isdigit((unsigned char)e[1])) {
         long power = strtol(e, &e, 10);
         x *= pow(10, (double)power);
     }
+    n.real = x;
+    if (digits != e) n.is_whole = x == floor(x) && fabs(x) <= 0x1p53;
+    if (digits != e && n.is_whole) n.whole = (int64_t)x;
     *end = e;
-    return x;
+    return n;
 }
 
 /* The numbers of a line, separated by commas or blanks; -1: it contains something else. */
-static int read_row(const char *s, double x[ROW_MAX])
+static int read_row(const char *s, struct number x[ROW_MAX])
 {
     int n = 0;
     for (;;) {
@@ -298,7 +313,7 @@ static enum err add_columns(struct catalog *t, const char *path, const char *tex
 
 static enum err parse_text(struct catalog *t, const char *path, const char *text)
 {
-    double x[ROW_MAX];
+    struct number x[ROW_MAX];
     int64_t row = 0, line = 1;
     int ncol = 0;
     for (const char *s = text; *s; s = next_line(s)) t->n += is_row(s);
@@ -313,13 +328,13 @@ static enum err parse_text(struct catalog *t, const char *path, const char *text
             FAIL(ERR_FORMAT, "%s: line %ld has %d columns, the lines before it have %d", path,
                  (long)line, n, ncol);
         for (int i = 0; i < n; i++) {
-            if (t->col[i].whole && (x[i] != floor(x[i]) || fabs(x[i]) > 9e15))
+            if (t->col[i].whole && !x[i].is_whole)
                 FAIL(ERR_FORMAT, "%s: line %ld: %s is not an integer", path, (long)line,
                      t->col[i].name);
             if (t->col[i].whole)
-                t->col[i].whole[row] = (int64_t)x[i];
+                t->col[i].whole[row] = x[i].whole;
             else
-                t->col[i].real[row] = x[i];
+                t->col[i].real[row] = x[i].real;
         }
         row++;
     }

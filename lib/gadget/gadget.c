@@ -117,6 +117,11 @@ static enum err take_census(struct writer *w, bool gas)
     for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, SOURCE_STATE, count_parts, w));
     for (int k = 0; gas && k < s->npiece; k++) TRY(source_octs(s, k, SOURCE_TREE, count_cells, w));
     /* cells have the numbers after the max id */
+    if (w->id_most > INT64_MAX - w->out.count[GADGET_GAS])
+        FAIL(ERR_LIMIT,
+             "%s: the ids of cells follow those of the particles, and particle %ld leaves none for "
+             "%ld cells: leave out --gas",
+             s->path, (long)w->id_most, (long)w->out.count[GADGET_GAS]);
     int64_t last = w->id_most + w->out.count[GADGET_GAS];
     w->out.wide_ids = w->id_least < 0 || last > UINT32_MAX;
     for (int t = 1; t < GADGET_TYPES; t++)

@@ -258,7 +258,7 @@ static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers
     double base, factor;
     gas_scale(g, s->lv, s->ic, v, gas, &base, &factor);
     bool given = gas_file(g, s->ic->dir, v, name);
-    if (given) TRY(ics_field_read(s, name, GRAFIC_REAL, q));
+    if (given) TRY(ics_field_read(s, name, q));
     if (!given && g->cosmo && v >= GAS_SCALARS) base = gas->initial[v];
     double least = v == 0 && g->cosmo ? 0.1 * g->par.omega_b / g->par.omega_m : -HUGE_VAL;
 #pragma omp parallel for
@@ -295,7 +295,7 @@ static enum err refmap_local(const struct ics_grafic *g, const struct mesh *m, i
     lidx nown = m->lev[l].nown;
     double(*val)[8] = mem_new(sizeof *val * (size_t)nown + 1, "ics values");
     TRY_OUT(ics_layers_new(g, m, l, &s));
-    TRY_OUT(ics_field_read(&s, "ic_refmap", GRAFIC_REAL, val));
+    TRY_OUT(ics_field_read(&s, "ic_refmap", val));
     for (lidx i = 0; i < nown; i++)
         for (int c = 0; c < 8; c++) map[i][c] = trunc(val[i][c]) == 1;
 out:

@@ -21,6 +21,8 @@ static enum err phase_space(const struct ics_grafic *g, const struct mesh *m,
                             const struct ics_layers *s, double (*val)[8], struct parts *p);
 static enum err mass_and_id(const struct ics_grafic *g, const struct mesh *m,
                             const struct ics_layers *s, double (*val)[8], struct parts *p);
+static enum err particle_ids(const struct ics_grafic *g, const struct mesh *m,
+                             const struct ics_layers *s, int64_t *out);
 static int64_t source_count(const struct mesh *m, const struct level *lv);
 static void source_take(const struct mesh *m, const struct level *lv, double (*val)[8],
                         double *out);
@@ -138,12 +140,12 @@ static enum err phase_space(const struct ics_grafic *g, const struct mesh *m,
              ic->dir, files);
     for (int d = 0; d < 3; d++) {
         double *x = p->x[d] + p->n, *v = p->v[d] + p->n;
-        TRY(ics_field_read(s, VEL[d], GRAFIC_REAL, val));
+        TRY(ics_field_read(s, VEL[d], val));
         source_take(m, s->lv, val, v);
         /* displacement */
         for (int64_t i = 0; i < n; i++) v[i] = ic->growth * dx / ic->dx * v[i] / ic->vfact;
         if (files) {
-            TRY(ics_field_read(s, POS[d], GRAFIC_REAL, val));
+            TRY(ics_field_read(s, POS[d], val));
             source_take(m, s->lv, val, x);
             for (int64_t i = 0; i < n; i++) x[i] = ic->growth * (x[i] / g->par.boxlen_ini);
         } else {
@@ -169,18 +171,30 @@ static enum err mass_and_id(const struct ics_grafic *g, const struct mesh *m,
     double cell = ldexp(1, -3 * lv->level), dark = 1 - g->par.omega_b / g->par.omega_m;
     bool given = grafic_exists(s->ic->dir, "ic_massc");
     if (given) {
-        TRY(ics_field_read(s, "ic_massc", GRAFIC_REAL, val));
+        TRY(ics_field_read(s, "ic_massc", val));
         source_take(m, lv, val, p->m + at);
     }
     for (int64_t i = at; i < at + n; i++) p->m[i] = cell * (given ? p->m[i] : dark);
-    given = grafic_exists(s->ic->dir, "ic_particle_ids");
-    if (given) TRY(ics_field_read(s, "ic_particle_ids", GRAFIC_ID, val));
+    return particle_ids(g, m, s, p->id + at);
+}
+
+static enum err particle_ids(const struct ics_grafic *g, const struct mesh *m,
+                             const struct ics_layers *s, int64_t *out)
+{
+    const struct level *lv = s->lv;
+    enum err err = OK;
+    int64_t(*id)[8] = NULL;
+    if (grafic_exists(s->ic->dir, "ic_particle_ids")) {
+        id = mem_new(sizeof *id * (size_t)lv->nown + 1, "ics values");
+        TRY_OUT(ics_ids_read(s, "ic_particle_ids", id));
+    }
     for (lidx i = 0; i < lv->nown; i++)
         for (int c = 0; c < 8; c++)
             if (is_source(m, lv, i, c))
-                p->id[at++] = given ? (int64_t)val[i][c]
-                                    : cell_rank(g, lv->level, lv->key[i], c) + 1;
-    return OK;
+                *out++ = id ? id[i][c] : cell_rank(g, lv->level, lv->key[i], c) + 1;
+out:
+    mem_free(id);
+    return err;
 }
 
 static int64_t source_count(const struct mesh *m, const struct level *lv)

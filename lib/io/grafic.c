@@ -18,6 +18,7 @@ static enum err open_checked(struct grafic *f, bool cosmo);
 static enum err read_head(struct grafic *f);
 static enum err check_head(const struct grafic *f, bool cosmo);
 static enum err check_size(struct grafic *f, int64_t size);
+static enum err check_real(const struct grafic *f);
 static enum err check_marks(const struct grafic *f, int64_t k);
 static enum err check_finite(const struct grafic *f, int64_t k, int64_t j0, const float *v,
                              int64_t n);
@@ -63,8 +64,7 @@ static int64_t plane_at(const struct grafic *f, int64_t k)
 enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t nk, float *out)
 {
     BUG_ON(k0 < 0 || nk < 0 || k0 + nk > f->head.n[2]);
-    if (f->width != 4)
-        FAIL(ERR_FORMAT, "%s: contains 8-byte integers where 4-byte reals are expected", f->path);
+    TRY(check_real(f));
     int64_t n = (int64_t)f->head.n[0] * f->head.n[1];
     for (int64_t k = k0; k < k0 + nk; k++, out += n) {
         TRY(check_marks(f, k));
@@ -75,37 +75,52 @@ enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t nk, floa
     return OK;
 }
 
-enum err grafic_read_rows(const struct grafic *f, enum grafic_kind kind, int64_t k, int64_t j0,
-                          int64_t nj, double *out)
+/* The values of rows as they are in the file, in the byte order of this machine. */
+static enum err read_raw(const struct grafic *f, int64_t k, int64_t j0, int64_t nj, char *raw)
 {
     BUG_ON(k < 0 || k >= f->head.n[2] || j0 < 0 || nj < 0 || j0 + nj > f->head.n[1]);
-    if (kind == GRAFIC_REAL && f->width != 4)
-        FAIL(ERR_FORMAT, "%s: contains 8-byte integers where 4-byte reals are expected", f->path);
-    int64_t row = (int64_t)f->head.n[0], n = nj * row;
+    int64_t row = (int64_t)f->head.n[0] * f->width;
     TRY(check_marks(f, k));
-    /* The raw values go to the end of out and are widened from the front: each is read before its
-     * place is written. */
-    char *raw = (char *)out + n * (8 - f->width);
-    TRY(file_read_at(f->fd, f->path, raw, (size_t)(n * f->width),
-                     plane_at(f, k) + j0 * row * f->width));
-    if (f->swap && f->width == 4) swap4(raw, n);
-    if (f->swap && f->width == 8) swap8(raw, n);
-    if (kind == GRAFIC_REAL) TRY(check_finite(f, k, j0, (const float *)raw, n));
+    TRY(file_read_at(f->fd, f->path, raw, (size_t)(nj * row), plane_at(f, k) + j0 * row));
+    if (f->swap && f->width == 4) swap4(raw, nj * f->head.n[0]);
+    if (f->swap && f->width == 8) swap8(raw, nj * f->head.n[0]);
+    return OK;
+}
+
+/* In both functions below values of 4 bytes go to the end of out and are widened from the front:
+ * each is read before its place is written. */
+enum err grafic_read_rows(const struct grafic *f, int64_t k, int64_t j0, int64_t nj, double *out)
+{
+    int64_t n = nj * f->head.n[0];
+    char *raw = (char *)out + 4 * n;
+    TRY(check_real(f));
+    TRY(read_raw(f, k, j0, nj, raw));
+    TRY(check_finite(f, k, j0, (const float *)raw, n));
     for (int64_t i = 0; i < n; i++) {
         float r;
-        int32_t i4;
-        int64_t i8;
-        if (kind == GRAFIC_REAL) {
-            memcpy(&r, raw + 4 * i, 4);
-            out[i] = (double)r;
-        } else if (f->width == 4) {
-            memcpy(&i4, raw + 4 * i, 4);
-            out[i] = (double)i4;
-        } else {
-            memcpy(&i8, raw + 8 * i, 8);
-            out[i] = (double)i8;
-        }
+        memcpy(&r, raw + 4 * i, 4);
+        out[i] = (double)r;
     }
+    return OK;
+}
+
+enum err grafic_read_ids(const struct grafic *f, int64_t k, int64_t j0, int64_t nj, int64_t *out)
+{
+    int64_t n = nj * f->head.n[0];
+    char *raw = (char *)out + (8 - f->width) * n;
+    TRY(read_raw(f, k, j0, nj, raw));
+    for (int64_t i = 0; i < n && f->width == 4; i++) {
+        int32_t id;
+        memcpy(&id, raw + 4 * i, 4);
+        out[i] = id;
+    }
+    return OK;
+}
+
+static enum err check_real(const struct grafic *f)
+{
+    if (f->width != 4)
+        FAIL(ERR_FORMAT, "%s: contains 8-byte integers where 4-byte reals are expected", f->path);
     return OK;
 }
 

@@ -25,8 +25,6 @@ struct grafic {
     bool swap; /* the file has the other byte order */
 };
 
-enum grafic_kind { GRAFIC_REAL, GRAFIC_ID }; /* how the bits of a value are interpreted */
-
 /* Whether directory dir has a file of that name. */
 bool grafic_exists(const char *dir, const char *name);
 
@@ -39,9 +37,12 @@ void grafic_close(struct grafic *f);
  * infinity are errors. */
 MUST_USE enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t nk, float *out);
 
-/* Rows j0 .. j0+nj-1 of plane k into out[nj][n[0]]. Ids are exact up to 2^53. */
-MUST_USE enum err grafic_read_rows(const struct grafic *f, enum grafic_kind kind, int64_t k,
-                                   int64_t j0, int64_t nj, double *out);
+/* Rows j0 .. j0+nj-1 of plane k of a file of reals into out[nj][n[0]]. */
+MUST_USE enum err grafic_read_rows(const struct grafic *f, int64_t k, int64_t j0, int64_t nj,
+                                   double *out);
+/* The same rows of a file of ids: integers, all of whose bits arrive. */
+MUST_USE enum err grafic_read_ids(const struct grafic *f, int64_t k, int64_t j0, int64_t nj,
+                                  int64_t *out);
 
 /* ---- writing ---- */
 

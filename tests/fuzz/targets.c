@@ -294,11 +294,11 @@ static void run_grafic(const char *text, size_t n)
     size_t plane = (size_t)f.head.n[0] * (size_t)f.head.n[1];
     if (plane < 65536) {
         float *out = mem_new(sizeof *out * plane, "plane");
-        double *row = mem_new(sizeof *row * plane, "row");
+        int64_t *row = mem_new(sizeof *row * plane, "row");
         enum err err = OK;
         for (int64_t k = 0; err == OK && k < f.head.n[2] && k < 4; k++) {
             err = grafic_read_planes(&f, k, 1, out);
-            enum err other = grafic_read_rows(&f, GRAFIC_ID, k, 0, f.head.n[1], row);
+            enum err other = grafic_read_ids(&f, k, 0, f.head.n[1], row);
             if (err == OK) err = other;
         }
         FREE(out);
