@@ -134,12 +134,12 @@ static enum err find_in_file(const struct zoom_set *s, int l, struct ids *ids, s
     struct grafic f;
     enum err err = OK;
     TRY(grafic_open(&f, ic->dir, "ic_particle_ids", true));
-    int64_t *row = mem_new(sizeof *row * (size_t)ic->n[0], "rows");
+    int64_t *row = mem_new(sizeof *row * (size_t)ic->head.n[0], "rows");
     double x[3];
-    for (int64_t k = 0; k < ic->n[2]; k++)
-        for (int64_t j = 0; j < ic->n[1]; j++) {
+    for (int64_t k = 0; k < ic->head.n[2]; k++)
+        for (int64_t j = 0; j < ic->head.n[1]; j++) {
             TRY_OUT(grafic_read_ids(&f, k, j, 1, row));
-            for (int64_t i = 0; i < ic->n[0]; i++) {
+            for (int64_t i = 0; i < ic->head.n[0]; i++) {
                 cell_center(ic, l, (int64_t[3]){i, j, k}, x);
                 offer(ids, p, row[i], x);
             }
@@ -158,7 +158,7 @@ static void find_in_order(const struct zoom_set *s, struct ids *ids, struct poin
         if (at-- < 1) continue;
         for (int l = s->g.levelmin; l <= s->g.levelmax; l++) {
             const struct ics_level *ic = &s->g.lev[l];
-            int64_t nx = ic->n[0], ny = ic->n[1], cells = nx * ny * ic->n[2];
+            int64_t nx = ic->head.n[0], ny = ic->head.n[1], cells = nx * ny * ic->head.n[2];
             double x[3];
             if (at < cells) {
                 cell_center(ic, l, (int64_t[3]){at % nx, at / nx % ny, at / nx / ny}, x);

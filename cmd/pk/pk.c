@@ -396,7 +396,7 @@ static enum err measure_grafic(const struct comm *c, const struct options *o, co
 {
     struct options mine = *o;
     int n;
-    TRY(err_agree(c, grafic_cells(path, &n)));
+    TRY(grafic_cells(c, path, &n));
     if (!o->species_given) set_species(grafic_has_gas(path) ? "dm,gas" : "dm", &mine);
     o = &mine;
     for (int i = 0; i < o->npair; i++)

@@ -27,7 +27,6 @@ static enum err read_layers(const struct ics_layers *s, const struct grafic *f, 
                             int64_t k1, struct block *b);
 static void scatter(const struct ics_layers *s, const struct block *b, lidx begin, lidx end,
                     union values out);
-static enum err check_same(const struct ics_layers *s, const struct grafic *f);
 
 enum err ics_layers_new(const struct ics_grafic *g, const struct mesh *m, int l,
                         struct ics_layers *s)
@@ -81,9 +80,9 @@ static enum err read_values(const struct ics_layers *s, const char *name, bool i
     struct grafic f;
     struct block b = {.ids = ids};
     enum err err = OK;
-    int64_t step = BLOCK_VALUES / (2 * (int64_t)s->ic->n[0] * s->ic->n[1]) + 1;
+    int64_t step = BLOCK_VALUES / (2 * (int64_t)s->ic->head.n[0] * s->ic->head.n[1]) + 1;
     TRY(grafic_open(&f, s->ic->dir, name, s->cosmo));
-    TRY_OUT(check_same(s, &f));
+    TRY_OUT(grafic_check_alike(&f, &s->ic->head, s->ic->first, s->cosmo));
     for (int64_t k = 0; k < s->nz; k += step) {
         int64_t end = k + step < s->nz ? k + step : s->nz;
         if (s->first[k] == s->first[end]) continue;
@@ -103,7 +102,7 @@ static enum err check_inside(const struct ics_level *ic, const struct level *lv)
         int64_t x[3];
         okey_coords(lv->key[i], x);
         for (int d = 0; d < 3; d++) {
-            if (2 * x[d] >= ic->off[d] && 2 * x[d] + 2 <= ic->off[d] + ic->n[d]) continue;
+            if (2 * x[d] >= ic->off[d] && 2 * x[d] + 2 <= ic->off[d] + ic->head.n[d]) continue;
             FAIL(ERR_PARAM,
                  "%s: the refined region leaves the initial conditions of level %d: cells at %c = "
                  "%.6g of the box are "
@@ -111,7 +110,7 @@ static enum err check_inside(const struct ics_level *ic, const struct level *lv)
                  ic->dir, lv->level, axis[d],
                  (double)(2 * x[d] + 1) / (double)((int64_t)1 << lv->level),
                  (double)ic->off[d] / (double)((int64_t)1 << lv->level),
-                 (double)(ic->off[d] + ic->n[d]) / (double)((int64_t)1 << lv->level));
+                 (double)(ic->off[d] + ic->head.n[d]) / (double)((int64_t)1 << lv->level));
         }
     }
     return OK;
@@ -121,7 +120,7 @@ static enum err check_inside(const struct ics_level *ic, const struct level *lv)
 static enum err read_layers(const struct ics_layers *s, const struct grafic *f, int64_t k0,
                             int64_t k1, struct block *b)
 {
-    int64_t x[3], hi = -1, row = s->ic->n[0];
+    int64_t x[3], hi = -1, row = s->ic->head.n[0];
     b->y0 = INT64_MAX;
     for (lidx n = s->first[k0]; n < s->first[k1]; n++) {
         okey_coords(s->lv->key[s->oct[n]], x);
@@ -148,7 +147,7 @@ static enum err read_layers(const struct ics_layers *s, const struct grafic *f, 
 static void scatter(const struct ics_layers *s, const struct block *b, lidx begin, lidx end,
                     union values out)
 {
-    int64_t row = s->ic->n[0];
+    int64_t row = s->ic->head.n[0];
 #pragma omp parallel for
     for (lidx n = begin; n < end; n++) {
         lidx i = s->oct[n];
@@ -164,19 +163,4 @@ static void scatter(const struct ics_layers *s, const struct block *b, lidx begi
                 out.real[8 * i + c] = b->val.real[at];
         }
     }
-}
-
-static enum err check_same(const struct ics_layers *s, const struct grafic *f)
-{
-    const int32_t *a = f->head.n, *b = s->ic->n;
-    for (int d = 0; d < 3; d++)
-        if (a[d] != b[d])
-            FAIL(ERR_FORMAT,
-                 "%s: header: size %d x %d x %d differs from %d x %d x %d of the first file of "
-                 "that level",
-                 f->path, a[0], a[1], a[2], b[0], b[1], b[2]);
-    if (!(f->head.dx > 0.999 * s->ic->dx && f->head.dx < 1.001 * s->ic->dx))
-        FAIL(ERR_FORMAT, "%s: header: cell size %g differs from %g of the first file of that level",
-             f->path, f->head.dx, s->ic->dx);
-    return OK;
 }

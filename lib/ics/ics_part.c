@@ -143,7 +143,7 @@ static enum err phase_space(const struct ics_grafic *g, const struct mesh *m,
         TRY(ics_field_read(s, VEL[d], val));
         source_take(m, s->lv, val, v);
         /* displacement */
-        for (int64_t i = 0; i < n; i++) v[i] = ic->growth * dx / ic->dx * v[i] / ic->vfact;
+        for (int64_t i = 0; i < n; i++) v[i] = ic->growth * dx / ic->head.dx * v[i] / ic->vfact;
         if (files) {
             TRY(ics_field_read(s, POS[d], val));
             source_take(m, s->lv, val, x);
@@ -218,9 +218,9 @@ static int64_t cell_rank(const struct ics_grafic *g, int l, okey key, int c)
 {
     int64_t before = 0, x[3];
     for (int k = g->levelmin; k < l; k++)
-        before += (int64_t)g->lev[k].n[0] * g->lev[k].n[1] * g->lev[k].n[2];
+        before += (int64_t)g->lev[k].head.n[0] * g->lev[k].head.n[1] * g->lev[k].head.n[2];
     const struct ics_level *ic = &g->lev[l];
     okey_coords(key, x);
     for (int d = 0; d < 3; d++) x[d] = 2 * x[d] + (c >> d & 1) - ic->off[d];
-    return before + (x[2] * ic->n[1] + x[1]) * ic->n[0] + x[0];
+    return before + (x[2] * ic->head.n[1] + x[1]) * ic->head.n[0] + x[0];
 }

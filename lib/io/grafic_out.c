@@ -11,7 +11,7 @@
 #include "io/file.h"
 #include "io/grafic.h"
 
-enum { HEAD_BYTES = 44, MARK = 4, STREAM = 8 << 20 };
+enum { MARK = 4, STREAM = 8 << 20 };
 
 static void put4(char *at, const void *v, bool swap);
 static enum err write_head(struct grafic_out *f);
@@ -57,19 +57,19 @@ out:
 
 enum err grafic_write_plane(struct grafic_out *f, const float *v)
 {
-    int64_t bytes = plane_bytes(f), at = HEAD_BYTES + 2 * MARK + f->done * (bytes + 2 * MARK);
+    int64_t bytes = plane_bytes(f);
     BUG_ON(f->done >= f->head.n[2]);
     if (f->swap)
         for (int64_t i = 0; i < bytes / 4; i++) put4(f->record + MARK + 4 * i, v + i, true);
     else
         memcpy(f->record + MARK, v, (size_t)bytes);
     f->done++;
-    TRY(file_write_at(f->fd, f->tmp, f->record, (size_t)bytes + 2 * MARK, at));
-    at += bytes + 2 * MARK;
+    TRY(file_write_at(f->fd, f->tmp, f->record, (size_t)bytes + 2 * MARK, f->at));
+    f->at += bytes + 2 * MARK;
     /* the disk works meanwhile; an error does not matter */
-    if (at - f->sent >= STREAM) {
-        sync_file_range(f->fd, f->sent, at - f->sent, SYNC_FILE_RANGE_WRITE);
-        f->sent = at;
+    if (f->at - f->sent >= STREAM) {
+        sync_file_range(f->fd, f->sent, f->at - f->sent, SYNC_FILE_RANGE_WRITE);
+        f->sent = f->at;
     }
     return OK;
 }
@@ -106,18 +106,21 @@ void grafic_drop(struct grafic_out *f)
 static enum err write_head(struct grafic_out *f)
 {
     const struct grafic_head *h = &f->head;
-    const double real[8] = {h->dx,     h->off[0],  h->off[1],  h->off[2],
-                            h->astart, h->omega_m, h->omega_l, h->h0};
-    char b[HEAD_BYTES + 2 * MARK];
-    int32_t mark = HEAD_BYTES;
+    const double real[] = {h->dx,      h->off[0],  h->off[1], h->off[2], h->astart,
+                           h->omega_m, h->omega_l, h->h0,     h->omega_b};
+    enum { MOST = sizeof real / sizeof *real };
+    char b[4 * (3 + MOST) + 2 * MARK];
+    int nreal = grafic_has_baryons(h) ? MOST : MOST - 1;
+    int32_t mark = 4 * (3 + nreal);
     put4(b, &mark, f->swap);
     for (int d = 0; d < 3; d++) put4(b + MARK + 4 * d, &h->n[d], f->swap);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < nreal; i++) {
         float r = (float)real[i];
         put4(b + MARK + 12 + 4 * i, &r, f->swap);
     }
-    put4(b + MARK + HEAD_BYTES, &mark, f->swap);
-    return file_write_at(f->fd, f->tmp, b, sizeof b, 0);
+    put4(b + MARK + mark, &mark, f->swap);
+    f->at = mark + 2 * MARK;
+    return file_write_at(f->fd, f->tmp, b, (size_t)f->at, 0);
 }
 
 static void put4(char *at, const void *v, bool swap)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Ids are integers from the initial conditions to the last program: around 2^53, where doubles stop,
-around -2^53, at both ends of 64 bits, in files of 4 and 8 bytes and of both byte orders; the same
-bytes on 1 and 3 ranks, in either format, in Gadget files and in sinks.
+"""Ids are integers from the initial conditions to the last program: around 2^53, where doubles
+end, around -2^53, at both ends of 64 bits, in files of 4 and 8 bytes and of both byte orders; the
+same bytes on 1 and 3 ranks, in either format, in Gadget files and in sinks.
 
 A one-line fault it catches: an id that is read as a double, or sorted by its lower 56 bits.
 """
@@ -138,8 +138,8 @@ def check_upper_bits(v):
         import h5py
         with h5py.File(os.path.join(path, 'data_00001.h5')) as f:
             bytes_of.append(f['particles/identity'][:].tolist())
-    v.same('ids that differ in their upper bits, in the order of the file', bytes_of[1] == bytes_of[0],
-           True)
+    v.same('ids that differ in their upper bits, in the order of the file',
+           bytes_of[1] == bytes_of[0], True)
 
 
 SINKS = ' # id,msink,x,y,z,vx,vy,vz\n # 1,m,l,l,l,l t**-1,l t**-1,l t**-1\n'
