@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The fields of sets with and without cosmology: a name, or the begin of names that a field goes on
- * with letters or digits. Others are left alone, such as copies that a user keeps (ic_velcx.old). */
+/* The fields of sets with and without cosmology: a name, or what names begin with that go on with
+ * letters or digits. Others are left alone, such as copies that a user keeps (ic_velcx.old). */
 static const struct field {
     const char *name;
     bool begin, cosmo, plain;

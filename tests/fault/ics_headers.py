@@ -105,7 +105,7 @@ def check_dark(v):
     for fields in (grafic.FIELDS, ('velcx', 'velcy', 'velcz')):
         grafic.make('ics', LEVEL, fields)
         for program, status, said in programs(False):
-            v.same('%s: %d files %s' % (program, len(fields), said[-300:] * (status > 0)), status, 0)
+            v.same('%s: %d files %s' % (program, len(fields), said * (status > 0)), status, 0)
         digests.append(ptah.digest('o/output_00001'))
     v.same('digest without ic_deltab', ptah.changed(*digests), [])
     two = ptah.simulate(grafic.namelist('../ics', LEVEL, False), 'two', 2,
