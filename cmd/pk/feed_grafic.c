@@ -113,7 +113,7 @@ static enum err bad_cell(const struct planes *p, int file, int i, int j, int k, 
 
 /* delta: file of the density contrast, or −1. */
 static enum err put_cells(struct feed *f, struct planes *p, const struct shifts *s,
-                          enum species kind, int delta, double mass)
+                          enum part_species kind, int delta, double mass)
 {
     int first, last, n = p->n;
     share(f->c, n, &first, &last);

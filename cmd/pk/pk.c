@@ -156,9 +156,9 @@ static int set_axis(const char *value, struct options *o)
 /* One name of n characters → set of species; 0: unknown. */
 static unsigned species_set(const char *name, size_t n)
 {
-    static const char *const names[] = {"dm", "gas", "star", "other", "all"};
-    for (unsigned i = 0; i < 5; i++)
-        if (strlen(names[i]) == n && strncmp(names[i], name, n) == 0) return i < 4 ? 1u << i : 15u;
+    for (unsigned i = 0; i <= SPECIES_COUNT; i++)
+        if (strlen(SPECIES_NAME[i]) == n && strncmp(SPECIES_NAME[i], name, n) == 0)
+            return i < SPECIES_COUNT ? 1u << i : (1u << SPECIES_COUNT) - 1;
     return 0;
 }
 

@@ -195,7 +195,7 @@ static void find_origin(struct check *k)
 
 struct tally {
     struct check *check;
-    int64_t family[12]; /* -5..5, undefined */
+    int64_t family[FAMILIES]; /* by row */
 };
 
 static void take_damage(void *ctx, enum source_damage d, const char *path, const char *place,
@@ -215,10 +215,7 @@ static enum err pass_octs(const struct source_octs *o, void *ctx)
 static enum err count_parts(const struct source_parts *p, void *ctx)
 {
     struct tally *t = ctx;
-    for (int64_t i = 0; i < p->n; i++) {
-        int f = (int)p->family[i] + 5;
-        t->family[f >= 0 && f <= 10 ? f : 11]++;
-    }
+    for (int64_t i = 0; i < p->n; i++) t->family[family_row(p->family[i])]++;
     check_part_values(t->check, p);
     return OK;
 }
@@ -274,15 +271,15 @@ static void check_families(struct check *k, const struct tally *t)
     char *text = load_text(k, name, &n);
     char *line = text ? strtok_r(text, "\n", &save) : NULL;
     bool list = line && line[0] == '#' && strstr(line, "Family");
-    for (int i = 0; list && i < 12 && (line = strtok_r(NULL, "\n", &save)); i++) {
+    for (int i = 0; list && i < FAMILIES && (line = strtok_r(NULL, "\n", &save)); i++) {
         char *end, place[32];
         if (strlen(line) <= 13) break;
         long says = strtol(line + 13, &end, 10);
         snprintf(place, sizeof place, "line %d", i + 2);
         if (end != line + 13 && says != t->family[i])
             check_report(k, BAD_COUNT, path, place,
-                         "says %ld particles of family %d, the files have %ld", says, i - 5,
-                         (long)t->family[i]);
+                         "says %ld particles of family %d, the files have %ld", says,
+                         FAMILY_ROW[i].number, (long)t->family[i]);
     }
     mem_free(text);
 }

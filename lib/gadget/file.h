@@ -12,6 +12,7 @@
 #include "base/err.h"
 
 enum gadget_type {
+    GADGET_NONE = -1,
     GADGET_GAS,
     GADGET_DM,
     GADGET_OTHER = 3,

@@ -41,6 +41,7 @@ static const struct column {
     {"stars", MASS, AT(stars)},
     {"heavy", COUNT, AT(heavy)},
     {"heavy_mass", NUMBER, AT(heavy_mass)},
+    {"other", MASS, AT(other)},
 };
 enum { COLUMNS = sizeof COLUMN / sizeof *COLUMN };
 
@@ -122,7 +123,10 @@ static void print_head(FILE *out, const struct halo_table *t)
     fprintf(out, "# particle\t%.9g\tMsun\n",
             isfinite(l->lightest) ? l->lightest * halo_solar(b) : 0);
     fprintf(out, "# bodies\t%ld\tdark matter\n# bodies\t%ld\tstars\n# bodies\t%ld\tcells of gas\n",
-            (long)l->bodies[HALO_DM], (long)l->bodies[HALO_STAR], (long)l->bodies[HALO_GAS]);
+            (long)l->bodies[SPECIES_DM], (long)l->bodies[SPECIES_STAR],
+            (long)l->bodies[SPECIES_GAS]);
+    if (l->bodies[SPECIES_OTHER])
+        fprintf(out, "# bodies\t%ld\tother particles\n", (long)l->bodies[SPECIES_OTHER]);
     fprintf(out, "# grouped\t%ld\n", (long)l->grouped);
 }
 
