@@ -47,6 +47,7 @@ static void adjust(const struct ckpt_head *h, struct params *p)
     p->amr.boxlen = h->boxlen;
     if (h->hydro) p->hydro.npassive = h->nvar - PARAM_GAS;
     if (h->gamma > 1) p->hydro.gamma = h->gamma;
+    if (h->boundary.n && !p->boundary.nboundary) boundary_to_params(&h->boundary, p);
     p->physics.cooling = false;
     p->output.noutput = 0;
     p->output.tend = p->output.aend = p->output.delta_tout = p->output.delta_aout = 0;

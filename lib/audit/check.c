@@ -165,6 +165,21 @@ static char *load_text(struct check *k, const char *name, size_t *n)
     return err == OK ? text : NULL;
 }
 
+/* RAMSES keeps particles that have left the box through a boundary; it has one coarse cell there.
+ * On a periodic axis rounding may put them on the far face. Where it is not known which faces are
+ * boundaries, all are. */
+static void find_reach(struct check *k, const struct params *p)
+{
+    struct boundary b = k->r->head.boundary;
+    bool face[6];
+    if (b.n == 0) boundary_of_params(p, &b);
+    boundary_faces(&b, face);
+    for (int d = 0; d < 3; d++) {
+        bool wall = face[2 * d] || face[2 * d + 1] || (k->bounded && b.n == 0);
+        k->reach[d] = wall ? k->r->head.boxlen : source_rounding(k->r);
+    }
+}
+
 /* The boundaries of a box that is stored as if it were periodic, and smallr, are known only from
  * the namelist. */
 static void find_settings(struct check *k)
@@ -176,6 +191,7 @@ static void find_settings(struct check *k)
     param_init(p);
     if (text && param_read_loose(p, text, n, "namelist.txt", &left_out) != OK) param_init(p);
     k->bounded = k->r->nboundary > 0 || p->boundary.nboundary > 0;
+    find_reach(k, p);
     k->smallr = k->r->head.smallr > 0 ? k->r->head.smallr : p->hydro.smallr;
     mem_free(text);
     FREE(p);

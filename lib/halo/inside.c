@@ -1,6 +1,6 @@
 /* halo/inside: what is within the virial radius: moments of the dark matter, gas, stars, other
- * matter, heavy particles. Sums are exact, so each rank sums what it has. Velocities are relative to
- * the mean of the members until their own mean is known. */
+ * matter, heavy particles. Sums are exact, so each rank sums what it has. Velocities are relative
+ * to the mean of the members until their own mean is known. */
 #include <string.h>
 
 #include "halo/halo_priv.h"

@@ -95,6 +95,7 @@ MUST_USE enum err ics_grafic_particles(const struct ics_grafic *g, const struct 
 /* ---- particles in text (io/ascii_part) ---- */
 
 /* Appends the particles of a file, coordinates counted from the centre of the box; ids 1.. in the
- * order of the lines. Each rank reads a part; part_distribute must follow. (collective) */
-MUST_USE enum err ics_ascii_particles(const char *path, double boxlen, int levelmin,
-                                      const struct comm *c, struct parts *p);
+ * order of the lines. One beyond a boundary, or further than a box away on a periodic axis, is an
+ * error that names its line. Each rank reads a part; part_distribute must follow. (collective) */
+MUST_USE enum err ics_ascii_particles(const char *path, const struct mesh *m, const struct comm *c,
+                                      struct parts *p);

@@ -36,13 +36,15 @@ enum err ics_grafic_particles(const struct ics_grafic *g, const struct mesh *m,
     return err_agree(c, particles_local(g, m, p));
 }
 
-enum err ics_ascii_particles(const char *path, double boxlen, int levelmin, const struct comm *c,
+enum err ics_ascii_particles(const char *path, const struct mesh *m, const struct comm *c,
                              struct parts *p)
 {
     struct ascii_share s;
     TRY(err_agree(c, ascii_part_count(path, c->rank, c->size, &s)));
     int64_t at = p->n, before = comm_scan_i64(c, s.n);
-    append_begin(p, s.n, levelmin);
+    s.boxlen = m->boxlen;
+    for (int d = 0; d < 3; d++) s.periodic[d] = !m->bounded[2 * d] && !m->bounded[2 * d + 1];
+    append_begin(p, s.n, m->levelmin);
     double *x[3], *v[3];
     for (int d = 0; d < 3; d++) {
         x[d] = p->x[d] + at;
@@ -51,7 +53,7 @@ enum err ics_ascii_particles(const char *path, double boxlen, int levelmin, cons
     TRY(err_agree(c, ascii_part_read(path, &s, x, v, p->m + at)));
     for (int64_t i = 0; i < s.n; i++) {
         p->id[at + i] = before + i + 1;
-        for (int d = 0; d < 3; d++) x[d][i] += boxlen / 2;
+        for (int d = 0; d < 3; d++) x[d][i] += m->boxlen / 2;
     }
     p->n += s.n;
     return OK;

@@ -41,6 +41,16 @@ out:
     return err;
 }
 
+/* The first axis along which a particle is outside of the box; -1: none. */
+static int axis_outside(const struct ascii_share *s, const double q[7])
+{
+    for (int d = 0; d < 3 && s->boxlen > 0; d++) {
+        double x = q[d] + s->boxlen / 2, more = s->periodic[d] ? s->boxlen : 0;
+        if (!(x >= -more && x < s->boxlen + more)) return d;
+    }
+    return -1;
+}
+
 enum err ascii_part_read(const char *path, const struct ascii_share *s, double *const x[3],
                          double *const v[3], double *m)
 {
@@ -63,6 +73,14 @@ enum err ascii_part_read(const char *path, const struct ascii_share *s, double *
         if (wrong) {
             err = err_set(ERR_FORMAT, "%s: line %lld: %s", path, (long long)line_number(f, at),
                           wrong);
+            goto out;
+        }
+        int out = axis_outside(s, q);
+        if (out >= 0) {
+            err = err_set(ERR_PARAM,
+                          "%s: line %lld: particle at %.9g along %c is outside the box: places are "
+                          "from its centre, up to %g",
+                          path, (long long)line_number(f, at), q[out], 'x' + out, s->boxlen / 2);
             goto out;
         }
         for (int d = 0; d < 3; d++) {

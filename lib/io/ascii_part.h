@@ -5,6 +5,7 @@
  * A file is divided into parts at line ends; rank i of n reads part i. Not collective: each part
  * can be read by itself, and the parts together are the file in its order. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -12,6 +13,10 @@
 struct ascii_share {
     int64_t begin, end; /* bytes: lines that begin in here */
     int64_t n;          /* particles */
+    /* Set after ascii_part_count: places, from the centre of the box, must lie in it, or on a
+     * periodic axis within a box around it. boxlen 0: anywhere. */
+    double boxlen;
+    bool periodic[3];
 };
 
 MUST_USE enum err ascii_part_count(const char *path, int share, int nshare, struct ascii_share *s);

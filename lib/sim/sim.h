@@ -268,6 +268,9 @@ MUST_USE enum err sim_start(struct sim *s, const struct params *par, const struc
 MUST_USE enum err sim_forecast(struct sim *s, int ranks, const char *like);
 /* Runs to the end; finished checkpoints are announced. (collective) */
 MUST_USE enum err sim_run(struct sim *s);
+/* Says how many particles have left the box since the last time; lost: of all ranks, from the start
+ * on. In a periodic box it is an error that any have. */
+MUST_USE enum err sim_report_lost(struct sim *s, int64_t lost);
 void sim_fini(struct sim *s);
 /* SIGTERM, SIGINT, SIGUSR1, SIGUSR2: finish the step, write, stop with status 75 */
 void sim_catch_signals(void);

@@ -212,6 +212,19 @@ static enum err start_refine(struct start *st)
     return OK;
 }
 
+/* Particles that are wrapped into a periodic box. */
+static void say_outside(const struct sim *s, const char *path)
+{
+    double far;
+    int64_t n = part_outside(&s->parts, &s->mesh, s->mesh.boxlen * 0x1p-50, &far);
+    comm_add_i64(&s->comm, &n, 1);
+    comm_max_f64(&s->comm, &far, 1);
+    if (n)
+        log_info(" %ld particles of %s lie up to %.3g outside of the periodic box: they are "
+                 "brought back into it",
+                 (long)n, path, far);
+}
+
 static enum err start_particles(struct start *st)
 {
     struct sim *s = st->s;
@@ -222,7 +235,8 @@ static enum err start_particles(struct start *st)
     } else if (s->par->init.initfile[0][0]) {
         char path[512];
         snprintf(path, sizeof path, "%.256s/ic_part", s->par->init.initfile[0]);
-        TRY(ics_ascii_particles(path, s->mesh.boxlen, s->mesh.levelmin, &s->comm, &s->parts));
+        TRY(ics_ascii_particles(path, &s->mesh, &s->comm, &s->parts));
+        say_outside(s, path);
     }
     TRY(part_distribute(&s->parts, &s->mesh, &s->comm, s->dom));
     s->diag.particles = s->parts.n;

@@ -144,6 +144,7 @@ static void settle(const struct sink_run *s)
     int64_t lost;
     struct sink_state *k = s->sinks;
     sinks_settle(&k->table, s->mesh, s->comm, s->dom, &lost);
+    if (lost) log_info(" %ld sinks have left the box through its boundaries", (long)lost);
     for (int64_t i = 0; i < k->table.n; i++)
         k->table.at[i].direct = k->direct >= 0 && k->table.at[i].m >= k->direct;
 }
@@ -199,7 +200,7 @@ static void take_column(struct sink *a, const struct sink_column *c,
 
 static enum err check_sink(const struct sink_run *s, const char *path, const struct sink *a)
 {
-    bool good = a->m > 0 && isfinite(a->m) && sink_inside(s->mesh, a->x);
+    bool good = a->m > 0 && isfinite(a->m) && sink_reached(s->mesh, a->x);
     for (int d = 0; d < 3; d++) good &= isfinite(a->v[d]) != 0;
     if (!good)
         FAIL(ERR_FORMAT,

@@ -74,6 +74,17 @@ bool sink_inside(const struct mesh *m, const double x[3])
     return true;
 }
 
+bool sink_reached(const struct mesh *m, const double x[3])
+{
+    double at[3] = {x[0], x[1], x[2]};
+    sink_wrap(m, at);
+    for (int d = 0; d < 3; d++) {
+        double more = periodic(m, d) ? 0 : m->boxlen;
+        if (!(at[d] >= -more && at[d] < m->boxlen + more)) return false;
+    }
+    return true;
+}
+
 /* Of the finest oct that this rank has there; another's leaf is followed up there. */
 static int owner_of(const struct mesh *m, const struct domain *dom, const double x[3])
 {

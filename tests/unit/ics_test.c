@@ -205,13 +205,35 @@ static void test_text_particles(void)
     struct parts p;
     part_init(&p);
     snprintf(path, sizeof path, "%s/ic_part", tmp);
+    struct mesh m = {.boxlen = 2, .levelmin = 5};
     write_text("0.1 0 0 1 2 3 4\n-0.5 0.25 0 1 2 3 4\n");
-    CHECK(ics_ascii_particles(path, 2, 5, &ONE, &p) == OK && p.n == 2);
+    CHECK(ics_ascii_particles(path, &m, &ONE, &p) == OK && p.n == 2);
     CHECK(p.x[0][0] == 0.1 + 1 && p.x[0][1] == 0.5 && p.x[1][1] == 1.25 && p.v[2][1] == 3 &&
           p.m[0] == 4);
     CHECK(p.id[0] == 1 && p.id[1] == 2 && p.levelp[0] == 5 && p.family[1] == FAM_DM &&
           p.tag[0] == 0);
     part_fini(&p);
+    /* on a periodic axis up to a box away, elsewhere in the box */
+    static const struct {
+        int axis;
+        double x;
+        bool good;
+    } at[] = {{0, -1, true},     {0, -3, true},   {0, 2.999, true}, {0, -3.001, false},
+              {0, 3, false},     {1, -1, true},   {1, 0.999, true}, {1, 1, false},
+              {1, -1.01, false}, {2, 1.5, false}, {2, -2, false}};
+    m.bounded[2] = m.bounded[3] = m.bounded[5] = true;
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        char text[200];
+        double x[3] = {0};
+        x[at[i].axis] = at[i].x;
+        snprintf(text, sizeof text, "0 0 0 0 0 0 1\n\n%g %g %g 0 0 0 1\n", x[0], x[1], x[2]);
+        write_text(text);
+        part_init(&p);
+        enum err err = ics_ascii_particles(path, &m, &ONE, &p);
+        if (at[i].good) CHECK(err == OK);
+        if (!at[i].good) CHECK(says(err, ERR_PARAM, "ic_part: line 3: particle at"));
+        part_fini(&p);
+    }
 }
 
 /* ---- mesh ---- */
