@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/sum.h"
+#include "base/text.h"
 #include "ckpt/catalog.h"
 #include "formats/formats.h"
 #include "inspect.h"
@@ -187,8 +188,14 @@ static void print_text(const struct sinks_history *s, int64_t first, const char 
     for (int k = 0; k < columns(s); k++) printf("\t%s", NUMBER[k].name);
     printf("\n");
     for (int64_t i = 0; i < n; i++) {
-        printf("%.9g\t%.6g\t%ld", r[i].time, r[i].redshift, (long)r[i].id);
-        for (int k = 0; k < columns(s); k++) printf("\t%.9g", r[i].of[k]);
+        put_number(stdout, 9, r[i].time);
+        printf("\t");
+        put_number(stdout, 6, r[i].redshift);
+        printf("\t%ld", (long)r[i].id);
+        for (int k = 0; k < columns(s); k++) {
+            printf("\t");
+            put_number(stdout, 9, r[i].of[k]);
+        }
         printf("\n");
     }
 }

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/sum.h"
+#include "base/text.h"
 #include "formats/formats.h"
 #include "inspect.h"
 #include "part/family.h"
@@ -198,7 +199,8 @@ static void print_table(const struct catalog *t, const char *name, const struct 
 
 static void print_mass(const char *what, double mass, const struct summary *s)
 {
-    printf("  %s %.15g%s%s\n", what, mass * s->mass.worth, s->physical ? " " : "", s->mass.name);
+    printf("  %s %.15g%s%s\n", what, plain_number(mass * s->mass.worth), s->physical ? " " : "",
+           s->mass.name);
 }
 
 static void print_text(const struct source *r, const struct summary *s, const char *path,
@@ -219,9 +221,9 @@ static void print_text(const struct source *r, const struct summary *s, const ch
         for (int k = 0; k < FAMILIES; k++)
             if (s->family[k])
                 printf("  %-13s %13ld %22.15g\n", FAMILY_ROW[k].name, (long)s->family[k],
-                       sum_get(&s->family_mass[k]) * s->mass.worth);
+                       plain_number(sum_get(&s->family_mass[k]) * s->mass.worth));
         printf("  %-13s %13ld %22.15g\n", "all", (long)r->tally.particles,
-               sum_get(&s->part_mass) * s->mass.worth);
+               plain_number(sum_get(&s->part_mass) * s->mass.worth));
     }
     print_table(r->sinks, "sinks", s);
     print_table(r->stellar, "stellar", s);

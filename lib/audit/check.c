@@ -13,6 +13,7 @@
 
 #include "audit/check_priv.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "ckpt/info.h"
 #include "ckpt/manifest.h"
 #include "formats/formats.h"
@@ -57,6 +58,7 @@ void check_report(struct check *k, enum check_kind kind, const char *file, const
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
+    plain_nan(what);
     struct damage d = {.file = file, .place = place, .what = what};
     k->how->fn(&d, k->how->ctx);
 }

@@ -18,6 +18,7 @@ enum err err_set(enum err code, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     plain_text(text);
+    plain_nan(text);
     snprintf(message, sizeof message, "%s", text);
     return code;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "clump/priv.h"
 
 /* ---- places by density ---- */
@@ -209,7 +210,8 @@ static void write_clump(FILE *f, const struct clumps *k, const struct clump *c)
     if (!k->by_particles) fprintf(f, "%8ld ", (long)c->halo);
     fprintf(f, "%2d %10ld %10ld", c->level, (long)c->parent, (long)c->ncell);
     fprintf(f, " %18.9E %18.9E %18.9E %18.9E %18.9E %18.9E %18.9E %18.9E\n", c->x[0], c->x[1],
-            c->x[2], c->least, c->most, mass / c->volume, mass, c->relevance);
+            c->x[2], c->least, c->most, plain_number(mass / c->volume), mass,
+            plain_number(c->relevance));
 }
 
 static void write_halo(FILE *f, const struct clumps *k, const struct clump *c)
