@@ -29,8 +29,8 @@ void pk_table_tsv(FILE *out, const struct pk_table *t)
             t->axis < 0 ? "real space" : "redshift space", (long long)t->points,
             (long long)t->cells);
     fprintf(out,
-            "# k: mean of the bin, 1/(%s); P, shot, sigma: (%s)^3; P includes the shot noise\n",
-            length, length);
+            "# k: mean of the bin, 1/(%s); P, shot, sigma: (%s)^3; P includes the shot noise%s\n",
+            length, length, t->axis < 0 ? "" : ", P2 and P4 do not");
     fprintf(out, "# spectrum\tk\tP\tshot\tsigma\tmodes%s\n", t->axis < 0 ? "" : "\tP2\tP4");
     for (int i = 0; i < t->npair; i++)
         for (int b = 0; b < t->nbin; b++) {
