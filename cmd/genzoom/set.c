@@ -109,7 +109,7 @@ static enum err list_names(const char *path, char (*name)[NAME], int *n)
             snprintf(name[(*n)++], NAME, "%s", e->d_name);
     }
     closedir(dir);
-    qsort(name, (size_t)*n, NAME, by_name);
+    mem_sort(name, (size_t)*n, NAME, by_name);
     return err;
 }
 
@@ -164,7 +164,7 @@ static int coarse_first(const void *a, const void *b)
 /* Levels from the cells of the base grid and the ratios of cell sizes. */
 static enum err number_levels(struct dirs *d)
 {
-    qsort(d->at, (size_t)d->n, sizeof d->at[0], coarse_first);
+    mem_sort(d->at, (size_t)d->n, sizeof d->at[0], coarse_first);
     struct place *base = &d->at[0];
     int n = base->head.n[0], l = 0;
     while (n > 1 << l) l++;

@@ -42,7 +42,7 @@ static int by_id(const void *a, const void *b)
 /* Takes the point if its id is searched for, once. */
 static void offer(struct ids *s, struct points *p, int64_t id, const double x[3])
 {
-    int64_t *at = bsearch(&id, s->id, (size_t)s->n, sizeof id, by_id);
+    int64_t *at = mem_find(&id, s->id, (size_t)s->n, sizeof id, by_id);
     if (!at || s->found[at - s->id]) return;
     s->found[at - s->id] = true;
     points_add(p, x);
@@ -191,7 +191,7 @@ enum err points_trace(struct points *p, struct trace *t, const struct zoom_set *
                         "%s: there is no dark matter within %g of the centre: change --center or "
                         "--radius, which are in units of the box",
                         t->path, t->radius));
-    qsort(ids.id, (size_t)ids.n, sizeof *ids.id, by_id);
+    mem_sort(ids.id, (size_t)ids.n, sizeof *ids.id, by_id);
     for (int64_t i = 1; i < ids.n; i++)
         if (ids.id[i] == ids.id[i - 1])
             TRY_OUT(err_set(

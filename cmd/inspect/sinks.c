@@ -256,7 +256,7 @@ static double relation(double stars)
 static void trace_each(struct sinks_history *s)
 {
     bool stars = s->drawing == DRAW_STARS;
-    qsort(s->row, (size_t)s->n, sizeof *s->row, by_id);
+    mem_sort(s->row, (size_t)s->n, sizeof *s->row, by_id);
     for (int64_t i = 0; i < s->n; i++) {
         const struct row *r = &s->row[i];
         s->x[i] = stars ? r->of[STARS_AROUND] : r->time;
@@ -296,7 +296,7 @@ static void trace_power(struct sinks_history *s)
     double before[2], now[2];
     size_t most = (size_t)s->n;
     int n = 0;
-    qsort(s->row, most, sizeof *s->row, by_time);
+    mem_sort(s->row, most, sizeof *s->row, by_time);
     for (int64_t i = add_up(s, 0, before), last = 0; i < s->n;) {
         double from = s->row[last].time, to = s->row[i].time, second = 1e9 * YEAR * (to - from);
         last = i;

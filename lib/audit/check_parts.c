@@ -121,7 +121,7 @@ static int by_value(const void *a, const void *b)
 
 static void check_ids(struct check *k, struct ids *t, int8_t family)
 {
-    if (t->n) qsort(t->id, (size_t)t->n, sizeof *t->id, by_value);
+    mem_sort(t->id, (size_t)t->n, sizeof *t->id, by_value);
     for (int64_t i = 1; i < t->n; i++) {
         if (t->id[i] != t->id[i - 1]) continue;
         char place[CHECK_PLACE];

@@ -62,7 +62,7 @@ static void gather(struct manifest *m, const struct comm *c)
     FREE(m->row);
     m->row = all;
     m->n = m->room = n;
-    if (n) qsort(m->row, (size_t)n, sizeof *m->row, by_name);
+    mem_sort(m->row, (size_t)n, sizeof *m->row, by_name);
 }
 
 static char *make_text(const struct manifest *m, size_t *n)
@@ -247,7 +247,7 @@ static const struct manifest_row *find_row(const struct manifest *m, const char 
     struct manifest_row key;
     if (!m || !m->n || snprintf(key.name, sizeof key.name, "%s", name) >= (int)sizeof key.name)
         return NULL;
-    return bsearch(&key, m->row, (size_t)m->n, sizeof key, by_name);
+    return mem_find(&key, m->row, (size_t)m->n, sizeof key, by_name);
 }
 
 bool manifest_has(const struct manifest *m, const char *name)

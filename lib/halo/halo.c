@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "halo/halo_priv.h"
 
 const char *const HALO_SPHERE_NAME[HALO_SPHERES] = {"200c", "200m", "vir", "500c"};
@@ -98,7 +99,7 @@ static void gather_halos(struct search *q)
 {
     struct halo_list *l = q->list;
     l->at = comm_exchange_root(q->space.c, q->found, q->nfound, sizeof *l->at, &l->n);
-    qsort(l->at, (size_t)l->n, sizeof *l->at, compare_halos);
+    mem_sort(l->at, (size_t)l->n, sizeof *l->at, compare_halos);
     for (int64_t i = 0; i < l->n; i++) l->grouped += l->at[i].number;
 }
 
@@ -119,7 +120,7 @@ static void keep_members(const struct halo_groups *g, struct halo_list *l)
     for (int64_t k = 0; k < g->nparts; k++) {
         const struct halo_part *p = &g->parts[k];
         l->ids[k] = (struct halo_ids){p->owner, p->place, p->first, p->n};
-        qsort(l->member + p->first, (size_t)p->n, sizeof *l->member, compare_ids);
+        mem_sort(l->member + p->first, (size_t)p->n, sizeof *l->member, compare_ids);
     }
 }
 

@@ -1,5 +1,6 @@
 /* ics/files: see files.h. */
 #include "ics/files.h"
+#include "base/mem.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -64,7 +65,7 @@ enum err ics_list_files(const char *dir, bool cosmo, char (*name)[ICS_NAME], int
             snprintf(name[(*n)++], ICS_NAME, "%s", e->d_name);
     }
     closedir(d); /* read only */
-    qsort(name, (size_t)*n, ICS_NAME, by_name);
+    mem_sort(name, (size_t)*n, ICS_NAME, by_name);
     return err;
 }
 

@@ -340,7 +340,7 @@ enum err fort_sum(struct fort_in *f, uint64_t *sum)
     struct fort_seen *s = &f->seen;
     int64_t at = 0;
     s->wanted = false;
-    if (s->n) qsort(s->range, (size_t)s->n, sizeof *s->range, by_place);
+    mem_sort(s->range, (size_t)s->n, sizeof *s->range, by_place);
     for (int64_t k = 0; k < s->n; at = s->range[k++].end) TRY(see_gap(f, at, s->range[k].at));
     TRY(see_gap(f, at, f->size));
     *sum = checksum_end(&s->sum);

@@ -258,7 +258,7 @@ enum err star_log(const struct term_run *r, int64_t n, struct star_event *e)
     n = loud;
     int64_t all;
     struct star_event *in = comm_exchange_root(r->comm, e, n, sizeof *e, &all);
-    qsort(in, (size_t)all, sizeof *in, event_order);
+    mem_sort(in, (size_t)all, sizeof *in, event_order);
     enum err err = all > 0 ? append(r, all, in) : OK;
     FREE(in);
     return err_agree(r->comm, err);

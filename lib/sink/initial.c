@@ -92,7 +92,7 @@ static int by_place(const void *a, const void *b)
 
 static enum err check_places(const char *path, struct sink *at, int64_t n)
 {
-    qsort(at, (size_t)n, sizeof *at, by_place);
+    mem_sort(at, (size_t)n, sizeof *at, by_place);
     for (int64_t i = 1; i < n; i++)
         if (memcmp(at[i - 1].x, at[i].x, sizeof at->x) == 0)
             FAIL(ERR_FORMAT,

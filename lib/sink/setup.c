@@ -305,7 +305,7 @@ enum err sinks_store(const struct sink_run *s, struct catalog *t)
         put_row(&k->at[i], (struct row *)(rows + row * (size_t)i));
     }
     int64_t n = k->total ? comm_union(s->comm, k->n, k->total, row, rows, 0, NULL) : 0;
-    qsort(rows, (size_t)n, row, row_order);
+    mem_sort(rows, (size_t)n, row, row_order);
     catalog_free(t);
     *t = (struct catalog){.n = n, .from = "sinks"};
     enum err err = fill_catalog(s, t, rows, row);

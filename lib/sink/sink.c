@@ -144,7 +144,7 @@ void sinks_settle(struct sinks *s, const struct mesh *m, const struct comm *c,
 {
     int64_t sum[2] = {keep_inside(s, m), s->n};
     for (int k = 0; k < FOLLOW && c->size > 1; k++) send(s, m, c, d);
-    if (s->n) qsort(s->at, (size_t)s->n, sizeof *s->at, by_id);
+    mem_sort(s->at, (size_t)s->n, sizeof *s->at, by_id);
     sum[1] = s->n;
     comm_add_i64(c, sum, 2);
     *lost = sum[0];
@@ -164,7 +164,7 @@ struct sink *sinks_share(const struct sinks *s, const bool *marked, const struct
     for (int64_t i = 0; i < s->n; i++)
         if (marked[i]) at[n++] = s->at[i];
     comm_union(c, n, *all, sizeof *at, at, 0, NULL);
-    qsort(at, (size_t)*all, sizeof *at, by_id);
+    mem_sort(at, (size_t)*all, sizeof *at, by_id);
     return at;
 }
 
@@ -172,7 +172,7 @@ void sinks_return(struct sinks *s, const bool *marked, const struct sink *from, 
 {
     for (int64_t i = 0; i < s->n; i++) {
         if (!marked[i]) continue;
-        const struct sink *now = bsearch(&s->at[i], from, (size_t)all, sizeof *from, by_id);
+        const struct sink *now = mem_find(&s->at[i], from, (size_t)all, sizeof *from, by_id);
         s->at[i] = *now;
     }
 }

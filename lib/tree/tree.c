@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "tree/tree_priv.h"
 
 /* Up to so many points all pairs are the fastest; up to so many looks a point, the grid is. */
@@ -233,8 +234,8 @@ enum err tree_neighbours(const struct tree *t, double radius, struct tree_lists 
     run_search(&s);
 #pragma omp parallel for schedule(dynamic, 1024)
     for (int64_t i = 0; i < n; i++)
-        qsort(out->at + out->first[i], (size_t)(out->first[i + 1] - out->first[i]), sizeof *out->at,
-              by_number);
+        mem_sort(out->at + out->first[i], (size_t)(out->first[i + 1] - out->first[i]),
+                 sizeof *out->at, by_number);
     return OK;
 }
 
