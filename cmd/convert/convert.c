@@ -40,6 +40,7 @@ static int convert_one(const struct request *r, const char *in, const struct com
     enum err err = r->cooling ? OK : convert_checkpoint(r, in, c, path, sizeof path);
     if (r->cooling && c->rank == 0) err = convert_cooling(r, in, path, sizeof path);
     log_live(NULL);
+    if (r->npath > 1 || strcmp(r->paths[0], "-") == 0) err = err_about(err, in);
     if (c->rank == 0 && err != OK) fprintf(stderr, "convert: %s\n", err_message());
     if (c->rank == 0 && err == OK) {
         printf("%s\n", path);

@@ -136,7 +136,7 @@ static enum err count_stars(struct around *a, struct row *row)
 static enum err read_stars(struct source *r, struct row *row)
 {
     struct around a = {.r = r};
-    enum err err = count_stars(&a, row);
+    enum err err = err_about(count_stars(&a, row), r->path);
     tree_free(&a.tree);
     FREE(a.sum);
     return err;

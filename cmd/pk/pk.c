@@ -68,6 +68,7 @@ struct options {
     unsigned a[PAIRS_MAX], b[PAIRS_MAX]; /* sets of species */
     int npath;
     char **paths;
+    bool many; /* several, or from standard input */
 };
 
 static int parse(int argc, char **argv, struct options *o);
@@ -246,6 +247,7 @@ static int parse(int argc, char **argv, struct options *o)
     o->paths = argv + first;
     o->npath = argc - first;
     if (o->npath == 0) return usage("no checkpoint is given", NULL);
+    o->many = o->npath > 1 || strcmp(o->paths[0], "-") == 0;
     if (!o->log_bins && o->mesh_given && o->bins > o->par.n)
         return usage("there are more bins than modes along an axis: lower -k or raise "
                      "--mesh",
@@ -432,6 +434,7 @@ static int one_path(const struct comm *c, const struct options *o, const char *p
         if (err == OK) err = measure(c, o, s, path);
         source_close(&s);
     }
+    if (o->many) err = err_about(err, path);
     int64_t status = complain(c, err);
     if (c->rank == 0 && !log_stdout_flush()) status = LOST;
     comm_max_i64(c, &status, 1);

@@ -20,6 +20,9 @@ struct err_first {
     int number;
     char message[1024];
 };
+/* The error, whose message begins with what it is about, such as the checkpoint of several, unless
+ * that is in it. OK: nothing. */
+MUST_USE enum err err_about(enum err err, const char *what);
 /* from any thread, with its message; OK: nothing */
 void err_keep(struct err_first *f, enum err err, int number);
 MUST_USE enum err err_kept(struct err_first *f); /* becomes this thread's */
