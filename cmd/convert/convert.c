@@ -1,6 +1,5 @@
 /* convert: checkpoints → checkpoints, in another format, for other ranks, or a part of them. See
  * man/convert.1. */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,9 +16,9 @@ static int convert_all(const struct request *r, const struct comm *c);
 int main(int argc, char **argv)
 {
     struct comm c;
+    program_begin();
     char *provenance = version_provenance(&ptah_version, "convert", argc, argv);
     struct request r = {.provenance = provenance};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
     int status = request_read(argc, argv, &r);
     if (status == GO_ON) {
         tidy_begin();

@@ -1,7 +1,6 @@
 /* inspect: what is in a checkpoint. See man/inspect.1. This file has the loop over checkpoints. */
 #include "inspect.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@ static int inspect_all(struct options *o);
 int main(int argc, char **argv)
 {
     struct options o = {0};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
+    program_begin();
     comm_init(&argc, &argv, &o.c);
     int status = options_parse(argc, argv, &o);
     if (status == GO_ON) {

@@ -1,7 +1,6 @@
 /* pk: power spectra of checkpoints. See man/pk.1. */
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -79,7 +78,7 @@ int main(int argc, char **argv)
     struct options o = {.par = {.n = 256, .order = PK_PCS, .interlace = true, .fold = 1},
                         .axis = -1};
     struct comm c;
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
+    program_begin();
     comm_init(&argc, &argv, &c);
     int status = c.rank == 0 ? parse(argc, argv, &o) : GO_ON;
     int64_t first = status;

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,7 +53,7 @@ int main(int argc, char **argv)
     struct options o = {
         .reshape = {.writer = format_named("ramses")->writer, .kind = DOMAIN_HILBERT}};
     struct comm c;
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
+    program_begin();
     int status = parse(argc, argv, &o);
     if (status == GO_ON) {
         tidy_begin();

@@ -71,6 +71,7 @@ int main(int argc, char **argv)
 {
     struct request r;
     struct comm c;
+    program_begin();
     int status = request_read(argc, argv, &r);
     if (status != GO_ON) return log_stdout_end("simulate") ? status : TROUBLE;
     comm_init(&argc, &argv, &c);

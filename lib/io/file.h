@@ -7,6 +7,9 @@
 
 #include "base/err.h"
 
+/* Opens those of the descriptors 0, 1 and 2 that are closed on /dev/null: 0 for writing and 1 for
+ * reading, so that a read of standard input and a write to standard output fail as before. */
+void file_fill_standard(void);
 /* All n bytes at offset `at`, through interruptions and short writes. */
 MUST_USE enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_t at);
 enum { FILE_SOON = 1 << 16 }; /* fewer bytes are not worth asking */

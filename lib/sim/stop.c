@@ -41,7 +41,6 @@ void sim_catch_signals(void)
     a.sa_flags |= SA_RESETHAND; /* Ctrl-C twice ends the program at once */
     if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGINT, &a, NULL); /* a shell's background jobs ignore it */
-    signal(SIGPIPE, SIG_IGN);
 }
 
 bool sim_caught(const struct sim *s)
