@@ -439,15 +439,15 @@ static int one_path(const struct comm *c, const struct options *o, const char *p
 
 static int paths_from_stdin(const struct comm *c, const struct options *o)
 {
-    struct lines lines = {.text = NULL};
+    struct lines lines = {0};
     int status = DONE;
-    while (status != LOST && lines_next(&lines, c)) {
-        int s = one_path(c, o, lines.text);
+    for (bool got; status != LOST;) {
+        int s = complain(c, lines_next(&lines, c, &got));
+        bool more = s == DONE && got;
+        if (more) s = one_path(c, o, lines.text);
         status = s > status ? s : status;
+        if (!more) break;
     }
-    if (c->rank == 0 && lines.bad) fprintf(stderr, "pk: cannot read standard input\n");
-    if (lines.bad && status != LOST) status = TROUBLE;
-    lines_free(&lines);
     return status;
 }
 

@@ -315,14 +315,13 @@ static int repartition_one(const char *path, const struct options *options, cons
 
 static int repartition_stdin(const struct options *o, const struct comm *c)
 {
-    struct lines lines = {.text = NULL};
+    struct lines lines = {0};
+    enum err err = OK;
     int status = DONE;
-    while (lines_next(&lines, c))
+    for (bool got; (err = lines_next(&lines, c, &got)) == OK && got;)
         if (repartition_one(lines.text, o, c) != DONE) status = TROUBLE;
-    if (c->rank == 0 && lines.bad) fprintf(stderr, "repartition: cannot read standard input\n");
-    if (lines.bad) status = TROUBLE;
-    lines_free(&lines);
-    return status;
+    if (c->rank == 0 && err != OK) fprintf(stderr, "repartition: %s\n", err_message());
+    return err == OK ? status : TROUBLE;
 }
 
 static int repartition_all(const struct options *o, const struct comm *c)

@@ -186,9 +186,11 @@ bool manifest_is_backup(const char *dir, int number)
     const char *s = text;
     if (snprintf(path, sizeof path, "%s/checksums_%05d.txt", dir, number) >= (int)sizeof path)
         return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, 0);
-    if (fd >= 0) close(fd);
+    int fd;
+    int64_t size;
+    if (file_open(path, &fd, &size) != OK) return false;
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    close(fd);
     return n > 0 && skip_words(&s, HEAD) && skip_words(&s, BACKUP);
 }
 

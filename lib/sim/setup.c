@@ -9,6 +9,7 @@
 #include "comm/share.h"
 #include "comm/tuner.h"
 #include "hole/horizon.h"
+#include "io/file.h"
 #include "phys/floor.h"
 #include "phys/rates_asked.h"
 #include "phys/stars.h"
@@ -264,10 +265,19 @@ enum err sim_cosmology(struct sim *s)
     return cosmo_new(&s->cosmo_par, &s->cosmo);
 }
 
+/* The files that the run reads or appends to later are such files. Rank 0. */
+static enum err check_files(const struct sim *s)
+{
+    if (s->cost.profile_path) TRY(file_may_append(s->cost.profile_path));
+    if (s->par->sf.sf_log_properties) TRY(file_may_append(STAR_LOG));
+    return sim_check_orders(s);
+}
+
 enum err sim_setup(struct sim *s)
 {
     const struct params *p = s->par;
     bool bounded[6];
+    TRY(err_agree(&s->comm, s->comm.rank == 0 ? check_files(s) : OK));
     s->check.ghosts = p->run.check_ghosts;
     s->comm.letters = p->run.exchange_letters;
     if (s->comm.size > 1) s->comm.tuner = tuner_new(p->run.exchange_method);
