@@ -280,7 +280,7 @@ enum err mask_make(const struct zoom_set *s, const struct mask_par *p, struct ma
     struct grafic_out out[LEVEL_MAX + 2];
     enum err err = OK;
     memset(out, 0, sizeof out);
-    for (int l = 0; l < LEVEL_MAX + 2; l++) out[l].fd = -1;
+    for (int l = 0; l < LEVEL_MAX + 2; l++) out[l].temp.fd = -1;
     if (!p->shape && !s->lev[s->g.levelmin].refmap)
         FAIL(ERR_FILE,
              "%s: has no ic_refmap: give the region by --box, --sphere, --ellipsoid, --points or "

@@ -64,7 +64,7 @@ enum err points_read(struct points *p, const char *path)
 enum err points_write(const struct points *p, const char *path, bool force)
 {
     struct stream s;
-    TRY(stream_may_write(path, force));
+    TRY(temp_may_write(path, force));
     TRY(stream_open(&s, path));
     for (int64_t i = 0; i < p->n; i++)
         fprintf(s.f, "%.9f %.9f %.9f\n", p->x[i][0], p->x[i][1], p->x[i][2]);

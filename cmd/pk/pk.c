@@ -105,7 +105,7 @@ static int complain(const struct comm *c, enum err err)
 static int work(const struct comm *c, struct options *o)
 {
     struct spectra plot = {.n = 0};
-    enum err err = o->picture && c->rank == 0 ? stream_may_write(o->picture, o->force) : OK;
+    enum err err = o->picture && c->rank == 0 ? temp_may_write(o->picture, o->force) : OK;
     if ((err = err_agree(c, err)) != OK) return complain(c, err);
     if (o->picture && c->rank == 0) o->plot = &plot;
     int status = all_paths(c, o);

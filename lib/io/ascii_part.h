@@ -1,6 +1,6 @@
 /* io/ascii_part: particles from a text file, one line x y z vx vy vz m each, as Fortran's
- * list-directed read accepts it (io/table). Up to six further columns are ignored, as by RAMSES, and
- * told. RAMSES: filetype='ascii', file ic_part.
+ * list-directed read accepts it (io/table). Up to six further columns are ignored, as by RAMSES,
+ * and told. RAMSES: filetype='ascii', file ic_part.
  *
  * A file is divided into parts at line ends; rank i of n reads part i. Not collective: each part
  * can be read by itself, and the parts together are the file in its order. */

@@ -111,6 +111,7 @@ const char *file_kind(unsigned mode)
 static enum err check_regular(const char *path, unsigned mode)
 {
     if (S_ISREG(mode)) return OK;
+    if (S_ISDIR(mode)) FAIL(ERR_FILE, "%s: cannot be read: %s", path, strerror(EISDIR));
     FAIL(ERR_FILE, "%s: cannot be read: it is %s, and no regular file", path, file_kind(mode));
 }
 

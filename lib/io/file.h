@@ -38,7 +38,7 @@ MUST_USE enum err file_open(const char *path, int *fd, int64_t *size);
  * what is read. */
 MUST_USE enum err file_open_any(const char *path, int *fd);
 /* A new file of that name, for reading and writing; whatever is there is an error. Only in a
- * directory that is this process's alone; elsewhere io/draft. */
+ * directory that is this process's alone; elsewhere io/temp. */
 MUST_USE enum err file_create(const char *path, int *fd);
 /* One that file_create has made: for writing by another rank. */
 MUST_USE enum err file_reopen(const char *path, int *fd);

@@ -51,9 +51,8 @@ static enum err save(const struct ckpt_out *o, const char *name, text_fn *make)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", o->tmp, name);
-    struct text_file f = {.path = path,
-                          .fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-    if (f.fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    struct text_file f = {.path = path};
+    TRY(file_create(path, &f.fd));
     enum err err = make_text(&f, o, make);
     if (err == OK)
         err = later_close(o->later, f.fd, path);

@@ -243,7 +243,8 @@ static enum err setup_neutrinos(struct sim *s)
     if (!(p->neutrino.omega_nu > 0 && p->neutrino.omega_nu < 1))
         FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g must be between 0 and 1 with use_neutrino",
              p->neutrino.omega_nu);
-    TRY(response_read(p->neutrino.neutrino_table, &s->neutrino));
+    TRY(err_about(response_read(p->neutrino.neutrino_table, &s->neutrino),
+                  "neutrino_params/neutrino_table"));
     s->grav.fft_levelmin = 1;
     s->grav.response = neutrino_response;
     s->grav.response_ctx = s;
@@ -283,7 +284,8 @@ enum err sim_setup(struct sim *s)
     if (s->comm.size > 1) s->comm.tuner = tuner_new(p->run.exchange_method);
     if (p->run.exchange_shared) s->comm.share = comm_share_new(&s->comm);
     if (param_yields(p))
-        TRY(err_agree(&s->comm, yields_new(p->physics.yieldtablefilename, &s->yields)));
+        TRY(err_agree(&s->comm, err_about(yields_new(p->physics.yieldtablefilename, &s->yields),
+                                          "physics_params/yieldtablefilename")));
     TRY(setup_hydro(s));
     TRY(setup_boundaries(s, bounded));
     if (p->run.cosmo && (bounded[0] || bounded[2] || bounded[4]))

@@ -159,7 +159,8 @@ static enum err open_orders(const struct sim *s, struct table *t, struct stat *s
     enum { BYTES_MOST = 1 << 20 };
     const char *path = s->par->run.jobcontrolfile;
     *there = *path && stat(path, st) == 0;
-    return *there ? table_open(t, path, TABLE_NOTES, BYTES_MOST) : OK;
+    if (!*there) return OK;
+    return err_about(table_open(t, path, TABLE_NOTES, BYTES_MOST), "run_params/jobcontrolfile");
 }
 
 enum err sim_check_orders(const struct sim *s)

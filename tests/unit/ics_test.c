@@ -378,7 +378,7 @@ static void test_text(void)
     write_text("1 2 3 4 5 6 7\n1 2 x 4 5 6 7\n");
     CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "line 2"));
     write_text("1 2 3 4 5 6 7\n1 2 3 4z 5 6 7\n");
-    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "line 2: holds something"));
+    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "line 2: '4z' is not a number"));
     write_text("1 2 3 4 5 6 nan\n");
     CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "line 1"));
     write_text("1 2 3 4 5 6 -1\n");
@@ -386,7 +386,9 @@ static void test_text(void)
     memset(text, '1', 5000);
     text[5000] = '\0';
     write_text(text);
-    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "longer"));
+    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "line 1: '1111"));
+    write_text("1 2 3 4 5 6 7 1 2 3 4 5 6\n1 2 3 4 5 6 7 1 2 3 4 5 6 7\n");
+    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "line 2 has 14 columns"));
     write_text("");
     CHECK(read_share(0, 1, col, &n) == OK && n == 0);
 }
