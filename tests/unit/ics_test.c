@@ -384,8 +384,7 @@ static void test_text(void)
         write_text(wrong[i][0]);
         CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, wrong[i][1]));
     }
-    memset(text, '1', 5000);
-    text[5000] = '\0';
+    memset(text, '1', 5000), text[5000] = '\0';
     write_text(text);
     CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "line 1: '1111"));
     write_text("");
