@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "io/stream.h"
 #include "io/table.h"
@@ -26,10 +27,13 @@ void points_free(struct points *p)
 
 /* ---- text ---- */
 
-static enum err read_line(struct points *p, struct table *t)
+/* Files for MUSIC have velocities, too. */
+static enum err read_line(struct points *p, struct table *t, bool *more)
 {
+    enum { FURTHER = 9 };
     double x[3];
-    TRY(table_row(t, 3, "x y z of a point", x));
+    TRY(table_numbers(t, 3, "x y z of a point", x));
+    TRY(table_rest(t, FURTHER, more));
     for (int d = 0; d < 3; d++) {
         if (!(x[d] >= 0 && x[d] <= 1))
             FAIL(ERR_FORMAT,
@@ -43,11 +47,13 @@ static enum err read_line(struct points *p, struct table *t)
 
 static enum err read_lines(struct points *p, struct table *t)
 {
+    bool more = false;
     for (bool got;;) {
         TRY(table_next(t, &got));
         if (!got) break;
-        TRY(read_line(p, t));
+        TRY(read_line(p, t, &more));
     }
+    if (more) log_info("genzoom: %s: what follows the third column is ignored", t->path);
     if (p->n == 0) FAIL(ERR_FORMAT, "%s: contains no points", t->path);
     return OK;
 }

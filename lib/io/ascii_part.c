@@ -3,7 +3,7 @@
 
 #include "io/table.h"
 
-enum { COLUMNS = 7, MORE = COLUMNS - 1 };
+enum { COLUMNS = 7 };
 
 static enum err count_lines(struct table *t, int share, int nshare, struct ascii_share *s)
 {
@@ -26,19 +26,6 @@ enum err ascii_part_count(const char *path, int share, int nshare, struct ascii_
     return err;
 }
 
-/* The columns after the seventh are ignored; there must not be so many that they are another
- * particle. */
-static enum err skip_rest(struct table *t, bool *more)
-{
-    int n = 0;
-    while (table_word(t)) n++;
-    *more |= n > 0;
-    if (n <= MORE) return OK;
-    FAIL(ERR_FORMAT,
-         "%s: line %lld has %d columns, enough for two particles: give each a line of its own",
-         t->path, (long long)table_line(t), COLUMNS + n);
-}
-
 static enum err read_line(struct table *t, double q[COLUMNS], bool *more)
 {
     bool got;
@@ -48,7 +35,7 @@ static enum err read_line(struct table *t, double q[COLUMNS], bool *more)
     if (q[6] < 0)
         FAIL(ERR_FORMAT, "%s: line %lld: holds a negative mass, %g", t->path,
              (long long)table_line(t), q[6]);
-    return skip_rest(t, more);
+    return table_rest(t, COLUMNS - 1, more);
 }
 
 static enum err read_lines(struct table *t, struct ascii_share *s, double *const x[3],

@@ -268,6 +268,16 @@ enum err table_end(struct table *t, const char *what)
          (long long)table_line(t), QUOTE, word, what);
 }
 
+enum err table_rest(struct table *t, int most, bool *more)
+{
+    int n = 0;
+    while (table_word(t)) n++;
+    *more |= n > 0;
+    if (n <= most) return OK;
+    FAIL(ERR_FORMAT, "%s: line %lld has %d column%s too many: at most %d could be ignored", t->path,
+         (long long)table_line(t), n - most, n - most == 1 ? "" : "s", most);
+}
+
 enum err table_over(struct table *t, const char *what)
 {
     bool got = false;

@@ -58,5 +58,8 @@ MUST_USE enum err table_numbers(struct table *t, int n, const char *what, double
 MUST_USE enum err table_row(struct table *t, int n, const char *what, double *x);
 /* Nothing is left of the line. what: that which should end here. */
 MUST_USE enum err table_end(struct table *t, const char *what);
+/* What is left of the line, at most so many columns, is ignored. *more becomes true if there are
+ * any: the caller tells of it. */
+MUST_USE enum err table_rest(struct table *t, int most, bool *more);
 /* Nothing is left of the file. */
 MUST_USE enum err table_over(struct table *t, const char *what);

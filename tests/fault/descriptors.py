@@ -105,8 +105,8 @@ def law(v, program, argv, data, subsets, ranks):
     usual = None
     for closed in subsets:
         fresh()
-        status, out, err = start([program if '/' in program else ptah.program(program), *argv], closed,
-                                 ranks)
+        path = program if '/' in program else ptah.program(program)
+        status, out, err = start([path, *argv], closed, ranks)
         here = files()
         usual = usual or here
         what = '%s, %s closed' % (said, closed)

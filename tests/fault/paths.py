@@ -211,7 +211,12 @@ def operands(v, program):
 # parameters
 
 
-GAS = inputs.SEDOV + '&UNITS_PARAMS\nunits_density=1.66d-22\nunits_time=3d14\nunits_length=3d21\n/\n'
+GAS = inputs.SEDOV + """&UNITS_PARAMS
+units_density=1.66d-22
+units_time=3d14
+units_length=3d21
+/
+"""
 # What makes a run read the file: the namelist and settings.
 READ_BY = {
     'jobcontrolfile': (GAS, []),

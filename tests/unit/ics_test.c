@@ -378,7 +378,7 @@ static void test_text(void)
         {"1 2 3 4 5 6 7\n1 2 3 4z 5 6 7\n", "line 2: '4z' is not a number"},
         {"1 2 3 4 5 6 nan\n", "line 1"},
         {"1 2 3 4 5 6 -1\n", "negative mass"},
-        {"1 2 3 4 5 6 7\n1 2 3 4 5 6 7 1 2 3 4 5 6 7\n", "line 2 has 14 columns"}};
+        {"1 2 3 4 5 6 7\n1 2 3 4 5 6 7 1 2 3 4 5 6 7\n", "line 2 has 1 column too many"}};
     int64_t n;
     for (int i = 0; i < (int)(sizeof wrong / sizeof *wrong); i++) {
         write_text(wrong[i][0]);
