@@ -24,7 +24,7 @@ enum err err_set(enum err code, const char *fmt, ...)
 
 enum err err_about(enum err err, const char *parameter)
 {
-    return err == OK ? OK : err_set(err, "%s (%s)", message, parameter);
+    return err == ERR_FILE ? err_set(err, "%s (%s)", message, parameter) : err;
 }
 
 const char *err_message(void)

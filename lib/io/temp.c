@@ -16,7 +16,7 @@
 
 #include "io/file.h"
 
-static const char END[] = ".part";
+static const char MARK[] = ".ptah-", END[] = ".part";
 
 /* ---- what is in the way ---- */
 
@@ -83,25 +83,26 @@ static int take(int dir, const char *name)
     return -1;
 }
 
-/* STEM.TAG.part, or STEM.N.TAG.part, a part of a set: where the tag begins, else NULL. */
-static const char *tag_of(const char *name, const char *stem)
+/* STEM.ptah-TAG.part, or STEM.N.ptah-TAG.part of a set: where .ptah- begins, else NULL. */
+static const char *mark_of(const char *name, const char *stem)
 {
-    size_t n = strlen(stem), digits = 0;
-    if (strncmp(name, stem, n) != 0 || name[n] != '.') return NULL;
-    const char *tag = name + n + 1;
-    while (isdigit((unsigned char)tag[digits])) digits++;
-    if (digits && tag[digits] == '.') tag += digits + 1;
+    size_t n = strlen(stem), digits;
+    if (strncmp(name, stem, n) != 0) return NULL;
+    const char *mark = name + n;
+    if (mark[0] == '.' && (digits = strspn(mark + 1, "0123456789")) > 0) mark += 1 + digits;
+    if (strncmp(mark, MARK, sizeof MARK - 1) != 0) return NULL;
+    const char *tag = mark + sizeof MARK - 1;
     for (int i = 0; i < TEMP_TAG; i++)
         if (!isalnum((unsigned char)tag[i])) return NULL;
-    return strcmp(tag + TEMP_TAG, END) == 0 ? tag : NULL;
+    return strcmp(tag + TEMP_TAG, END) == 0 ? mark : NULL;
 }
 
-/* A file of a set lives as long as the first one is held: STEM.0.TAG.part. */
-static bool is_held(int dir, const char *stem, const char *tag)
+/* A file of a set lives as long as the first one is held, STEM.0.ptah-TAG.part. */
+static bool is_held(int dir, const char *stem, const char *mark)
 {
     char first[NAME_MAX + 1];
     struct stat st;
-    if (snprintf(first, sizeof first, "%s.0.%s", stem, tag) >= (int)sizeof first) return true;
+    if (snprintf(first, sizeof first, "%s.0%s", stem, mark) >= (int)sizeof first) return true;
     if (fstatat(dir, first, &st, AT_SYMLINK_NOFOLLOW) != 0) return false;
     int fd = take(dir, first);
     if (fd >= 0) close(fd);
@@ -123,10 +124,10 @@ void temp_sweep(const char *path)
     DIR *d = opendir(dir);
     if (!d) return;
     for (struct dirent *e; (e = readdir(d));) {
-        const char *tag = tag_of(e->d_name, stem);
-        int fd = tag ? take(dirfd(d), e->d_name) : -1;
+        const char *mark = mark_of(e->d_name, stem);
+        int fd = mark ? take(dirfd(d), e->d_name) : -1;
         if (fd < 0) continue;
-        if (!is_held(dirfd(d), stem, tag) && same_file(fd, dirfd(d), e->d_name))
+        if (!is_held(dirfd(d), stem, mark) && same_file(fd, dirfd(d), e->d_name))
             unlinkat(dirfd(d), e->d_name, 0);
         close(fd);
     }
@@ -151,7 +152,7 @@ static void draw_tag(char tag[TEMP_TAG + 1])
 
 enum err temp_name(const struct temp *t, const char *path, char name[PATH_MAX])
 {
-    if (snprintf(name, PATH_MAX, "%s.%s%s", path, t->tag, END) >= PATH_MAX)
+    if (snprintf(name, PATH_MAX, "%s%s%s%s", path, MARK, t->tag, END) >= PATH_MAX)
         FAIL(ERR_FILE, "%.80s…: path too long", path);
     return OK;
 }

@@ -1,10 +1,10 @@
 /* io/temp: a file under a temporary name, beside the name that it gets when it is complete. All
  * that programs write outside of a directory of their own is written so.
  *
- * The temporary name is NAME.XXXXXX.part, with six characters drawn at random. The file is created:
- * no file or link that is there is opened. It is locked until it has its final name or is dropped,
- * so that the next program that writes NAME knows what a killed one has left, and removes it. A
- * link of the final name is replaced, not followed. Local. */
+ * The temporary name is NAME.ptah-XXXXXX.part, with six characters drawn at random. The file is
+ * created: no file or link that is there is opened. It is locked until it has its final name or is
+ * dropped, so that the next program that writes NAME knows what a killed one has left, and removes
+ * it. A link of the final name is replaced, not followed. Local. */
 #pragma once
 #include <limits.h>
 #include <stdbool.h>

@@ -243,8 +243,8 @@ static enum err setup_neutrinos(struct sim *s)
     if (!(p->neutrino.omega_nu > 0 && p->neutrino.omega_nu < 1))
         FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g must be between 0 and 1 with use_neutrino",
              p->neutrino.omega_nu);
-    TRY(err_about(response_read(p->neutrino.neutrino_table, &s->neutrino),
-                  "neutrino_params/neutrino_table"));
+    enum err err = response_read(p->neutrino.neutrino_table, &s->neutrino);
+    TRY(err_agree(&s->comm, err_about(err, "neutrino_params/neutrino_table")));
     s->grav.fft_levelmin = 1;
     s->grav.response = neutrino_response;
     s->grav.response_ctx = s;

@@ -136,7 +136,7 @@ SETS = [  # what, how, options, pattern of the sentence
     ('mask there', lambda: put(4, 'ic_pvar_00006', grafic(4, 4, 8, 1)), [],
      r'level_004/ic_pvar_00006: exists; --force'),
     ('a directory for a mask', lambda: os.mkdir('set/level_004/ic_pvar_00006'), [],
-     r'level_004/ic_pvar_00006: is a directory'),
+     r'level_004/ic_pvar_00006: .*Is a directory'),
 ]
 
 REGION = ['--sphere', '0.5,0.5,0.5,0.05']

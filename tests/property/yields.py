@@ -175,7 +175,7 @@ def wrong():
              ('33 elements', with_line(0, '3 5 33'), 'line 1'),
              ('a number too many', with_line(4, '5e-6 0 0 0 0 0 0 0 0'), 'line 5'),
              ('part of a number', with_line(4, '5e-6 0x 0 0 0 0 0 0'), 'line 5'),
-             ('a count too many', with_line(0, '3 5 3 7'), 'line 1'),
+             ('a count too many', with_line(0, '3 5 3 7'), 'line 2'),
              ('a zero byte', with_line(4, '5e-6 0 0 0 0 0 0 0\0'), 'line 5'),
              ('a row too many', lambda lines: lines + ['1 1 1 1 1 1 1 1'], 'line 21')]
     for name, change, says in cases:

@@ -293,10 +293,12 @@ static void test_two(void)
 
 static void test_leftovers(void)
 {
-    static const char *const left[] = {"x.abcdef.part", "x.ABC012.part", "x.7.abcdef.part"},
-                             *const stay[] = {"x.abcde.part",  "x.abc-ef.part",  "x.abcdef.part2",
-                                              "y.abcdef.part", "xx.abcdef.part", "x.7.part",
-                                              "x.link99.part", "x.held00.part"};
+    static const char *const left[] = {"x.ptah-abcdef.part", "x.ptah-ABC012.part",
+                                       "x.7.ptah-abcdef.part"},
+                             *const stay[] = {"x.ptah-abcde.part",   "x.ptah-abc-ef.part",
+                                              "x.ptah-abcdef.part2", "y.ptah-abcdef.part",
+                                              "xx.ptah-abcdef.part", "x.backup.part",
+                                              "x.ptah-link99.part",  "x.ptah-held00.part"};
     for (int i = 0; i < 3; i++) put_text(left[i], "left");
     for (int i = 0; i < 8; i++)
         if (i != 6) put_text(stay[i], "other");
