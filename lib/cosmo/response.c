@@ -46,6 +46,7 @@ static enum err parse(struct table *t, struct response *r)
     TRY(next_count(t, "a number of scale factors", &r->na));
     if ((double)r->nk * r->na > 1e7)
         FAIL(ERR_LIMIT, "%s: has %d × %d values, more than 10 million", t->path, r->nk, r->na);
+    TRY(table_holds(t, (double)r->nk * r->na));
     r->lnk = mem_new(sizeof(double) * (size_t)r->nk, "response");
     r->lna = mem_new(sizeof(double) * (size_t)r->na, "response");
     r->r = mem_new(sizeof(double) * (size_t)r->nk * (size_t)r->na, "response");

@@ -37,6 +37,7 @@ enum err table_open(struct table *t, const char *path, unsigned how, int64_t mos
         close(t->fd);
         return too_long(t);
     }
+    t->size = standard || pipe ? most : size;
     t->room = PIECE;
     t->buf = mem_new(t->room + 1, "text file");
     return OK;
@@ -171,6 +172,14 @@ enum err table_share(struct table *t, int i, int n, int64_t *begin, int64_t *end
 }
 
 /* ---- words ---- */
+
+enum err table_holds(const struct table *t, double n)
+{
+    if (2 * n <= (double)t->size + 1) return OK;
+    FAIL(ERR_FORMAT,
+         "%s: line %lld: %.0f numbers should follow, more than the file's %lld bytes hold", t->path,
+         (long long)table_line(t), n, (long long)t->size);
+}
 
 char *table_word(struct table *t)
 {

@@ -22,6 +22,7 @@ enum {
 struct table {
     const char *path; /* lent: what messages call it */
     char *at;         /* the rest of the line, without its end; words may be changed in place */
+    int64_t size;     /* bytes of a regular file; else the most that it may have */
     /* private */
     unsigned how;
     int fd;
@@ -48,6 +49,8 @@ int64_t table_line(const struct table *t);
 /* The next word of the line, NULL after the last. It ends at a blank or a comma; "" stands between
  * two commas. */
 char *table_word(struct table *t);
+/* An error if the file is too short for n numbers: before memory is taken for them. */
+MUST_USE enum err table_holds(const struct table *t, double n);
 /* The next number of the line. what: its name in messages, with an article. */
 MUST_USE enum err table_number(struct table *t, const char *what, double *x);
 /* The next number of the file, in this line or one below. */

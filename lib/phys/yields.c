@@ -308,6 +308,7 @@ static enum err read_table(struct table *in, struct yields **out)
 {
     int n[3];
     TRY(take_counts(in, n));
+    TRY(table_holds(in, (double)n[0] * n[1] * (1 + FIRST_ELEMENT + n[2])));
     *out = yields_make(n[0], n[1], n[2]);
     TRY(take_names(in, *out, n[2]));
     TRY(read_rows(in, *out));
