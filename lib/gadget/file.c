@@ -317,8 +317,11 @@ enum err gadget_finish(struct gadget_out *g, char *name, size_t n)
                  "complete",
                  g->path);
     }
-    TRY(publish(g));
-    if (g->overwrite) remove_rest(g);
+    int turn = temp_turn(g->path);
+    enum err err = publish(g);
+    if (err == OK && g->overwrite) remove_rest(g);
+    temp_turn_end(turn);
+    TRY(err);
     name_of(g, 0, first);
     snprintf(name, n, "%s", first);
     return sync_parent(g);

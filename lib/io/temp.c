@@ -16,6 +16,7 @@
 
 #include "io/file.h"
 
+static const struct timespec PAUSE = {.tv_nsec = 10000000};
 static const char MARK[] = ".ptah-", END[] = ".part";
 
 /* ---- what is in the way ---- */
@@ -54,7 +55,7 @@ static enum err open_direct(struct temp *t)
     for (int i = 0; i < TRIES; i++) {
         t->fd = open(t->path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (t->fd >= 0 || errno != ENXIO) break;
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        nanosleep(&PAUSE, NULL);
     }
     if (t->fd < 0)
         FAIL(ERR_FILE, "%s: cannot be written: %s", t->path,
@@ -97,14 +98,15 @@ static const char *mark_of(const char *name, const char *stem)
     return strcmp(tag + TEMP_TAG, END) == 0 ? mark : NULL;
 }
 
-/* A file of a set lives as long as the first one is held, STEM.0.ptah-TAG.part. */
-static bool is_held(int dir, const char *stem, const char *mark)
+/* A file of a set, which we hold, lives as long as the first one is held, STEM.0.ptah-TAG.part. */
+static bool is_alive(int fd, int dir, const char *stem, const char *mark)
 {
     char first[NAME_MAX + 1];
     struct stat st;
     if (snprintf(first, sizeof first, "%s.0%s", stem, mark) >= (int)sizeof first) return true;
     if (fstatat(dir, first, &st, AT_SYMLINK_NOFOLLOW) != 0) return false;
-    int fd = take(dir, first);
+    if (same_file(fd, dir, first)) return false;
+    fd = take(dir, first);
     if (fd >= 0) close(fd);
     return fd < 0;
 }
@@ -127,7 +129,7 @@ void temp_sweep(const char *path)
         const char *mark = mark_of(e->d_name, stem);
         int fd = mark ? take(dirfd(d), e->d_name) : -1;
         if (fd < 0) continue;
-        if (!is_held(dirfd(d), stem, mark) && same_file(fd, dirfd(d), e->d_name))
+        if (!is_alive(fd, dirfd(d), stem, mark) && same_file(fd, dirfd(d), e->d_name))
             unlinkat(dirfd(d), e->d_name, 0);
         close(fd);
     }
@@ -186,6 +188,24 @@ enum err temp_create(struct temp *t, const char *path)
     for (int i = 0; again && i < TRIES; i++) TRY(try_create(t, &again));
     if (again) FAIL(ERR_FILE, "%s: cannot create: other programs are writing there", path);
     return OK;
+}
+
+int temp_turn(const char *path)
+{
+    enum { TRIES = 200 };
+    char dir[PATH_MAX];
+    split(path, dir);
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; i < TRIES && fd >= 0; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) break;
+        nanosleep(&PAUSE, NULL);
+    }
+    return fd;
+}
+
+void temp_turn_end(int turn)
+{
+    if (turn >= 0) close(turn);
 }
 
 enum err temp_sync(const struct temp *t)

@@ -31,6 +31,10 @@ MUST_USE enum err temp_name(const struct temp *t, const char *path, char name[PA
 /* Removes what killed programs have left under temporary names of this file and of a set PATH.N.
  * What cannot be removed stays. temp_create does it. */
 void temp_sweep(const char *path);
+/* Before the files of a set get their names: another program that gives names to a set in the same
+ * directory is waited for, at most two seconds, so that the set is not a mixture. */
+int temp_turn(const char *path);
+void temp_turn_end(int turn);
 /* Syncs it. */
 MUST_USE enum err temp_sync(const struct temp *t);
 /* Gives it its name, which the disk need not know yet, and closes it. After an error it is

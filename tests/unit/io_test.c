@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -294,19 +295,19 @@ static void test_two(void)
 static void test_leftovers(void)
 {
     static const char *const left[] = {"x.ptah-abcdef.part", "x.ptah-ABC012.part",
-                                       "x.7.ptah-abcdef.part"},
+                                       "x.7.ptah-abcdef.part", "x.0.ptah-abcdef.part"},
                              *const stay[] = {"x.ptah-abcde.part",   "x.ptah-abc-ef.part",
                                               "x.ptah-abcdef.part2", "y.ptah-abcdef.part",
                                               "xx.ptah-abcdef.part", "x.backup.part",
                                               "x.ptah-link99.part",  "x.ptah-held00.part"};
-    for (int i = 0; i < 3; i++) put_text(left[i], "left");
+    for (int i = 0; i < 4; i++) put_text(left[i], "left");
     for (int i = 0; i < 8; i++)
         if (i != 6) put_text(stay[i], "other");
     CHECK(symlink("victim", stay[6]) == 0);
     int fd = open(stay[7], O_RDONLY);
     CHECK(flock(fd, LOCK_EX | LOCK_NB) == 0);
     CHECK(write_whole("x", "new") == OK);
-    for (int i = 0; i < 3; i++) CHECK(!is_there(left[i]), "%s", left[i]);
+    for (int i = 0; i < 4; i++) CHECK(!is_there(left[i]), "%s", left[i]);
     for (int i = 0; i < 8; i++) CHECK(is_there(stay[i]), "%s", stay[i]);
     close(fd);
     CHECK(write_whole("x", "new") == OK && !is_there(stay[7]));
@@ -326,6 +327,31 @@ static void test_sets(void)
     CHECK(!is_there(name));
 }
 
+static void *other_turn(void *at)
+{
+    int turn = temp_turn("set");
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    *(double *)at = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    temp_turn_end(turn);
+    return NULL;
+}
+
+/* Who gives names to a set waits for another one. */
+static void test_turns(void)
+{
+    double at = 0;
+    pthread_t thread;
+    struct timespec now;
+    int turn = temp_turn("set");
+    CHECK(turn >= 0 && pthread_create(&thread, NULL, other_turn, &at) == 0);
+    usleep(300000);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    temp_turn_end(turn);
+    pthread_join(thread, NULL);
+    CHECK(at >= (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
+}
+
 int main(void)
 {
     test_numbers();
@@ -338,6 +364,7 @@ int main(void)
     test_two();
     test_leftovers();
     test_sets();
+    test_turns();
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;
 }
