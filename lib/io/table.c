@@ -12,8 +12,19 @@
 #include "io/file.h"
 
 static const size_t PIECE = (size_t)64 << 10, LINE_MOST = (size_t)64 << 20;
-static const char BLANK[] = " \t\r\v\f";
 enum { QUOTE = 30, NUMBER = 100 }; /* characters of a word in a message · of a number, at most */
+
+/* By loops of our own: strspn makes a table of its set at each call. */
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+static char *skip_blanks(char *s)
+{
+    while (is_blank(*s)) s++;
+    return s;
+}
 
 /* ---- opening ---- */
 
@@ -108,7 +119,7 @@ enum err table_next(struct table *t, bool *got)
         if (!*got) return OK;
         char *note = t->how & TABLE_NOTES ? strchr(t->at, '#') : NULL;
         if (note) *note = 0;
-    } while (!t->at[strspn(t->at, BLANK)]);
+    } while (!*skip_blanks(t->at));
     return OK;
 }
 
@@ -183,8 +194,9 @@ enum err table_holds(const struct table *t, double n)
 
 char *table_word(struct table *t)
 {
-    char *word = t->at + strspn(t->at, BLANK), *end = word + strcspn(word, " \t\r\v\f,");
-    t->at = end + strspn(end, BLANK);
+    char *word = skip_blanks(t->at), *end = word;
+    while (*end && *end != ',' && !is_blank(*end)) end++;
+    t->at = skip_blanks(end);
     if (end == word && *end != ',') return NULL;
     if (*t->at == ',') t->at++; /* it belongs to the word before */
     *end = 0;
@@ -214,16 +226,28 @@ static bool translate(const char *s, char out[NUMBER + 2])
     return digits && i == n;
 }
 
+/* Most numbers are written as C writes them. */
+static bool is_plain(const char *word, double *x)
+{
+    const char *s = word;
+    while ((*s >= '0' && *s <= '9') || *s == '.' || *s == '-' || *s == '+' || (*s | 32) == 'e') s++;
+    if (*s) return false; /* no hexadecimal digits, no names */
+    char *end;
+    *x = strtod(word, &end);
+    return *end == 0;
+}
+
 static enum err to_number(const struct table *t, const char *word, const char *what, double *x)
 {
     char number[NUMBER + 2];
     if (!*word)
         FAIL(ERR_FORMAT, "%s: line %lld: nothing stands in front of a comma, where %s should",
              t->path, (long long)table_line(t), what);
-    if (!translate(word, number))
+    bool plain = is_plain(word, x);
+    if (!plain && !translate(word, number))
         FAIL(ERR_FORMAT, "%s: line %lld: '%.*s%s' is not %s", t->path, (long long)table_line(t),
              QUOTE, word, strlen(word) > QUOTE ? "…" : "", what);
-    *x = strtod(number, NULL);
+    if (!plain) *x = strtod(number, NULL);
     if (!isfinite(*x))
         FAIL(ERR_FORMAT, "%s: line %lld: '%.*s' is too large for a number", t->path,
              (long long)table_line(t), QUOTE, word);
