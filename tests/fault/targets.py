@@ -92,16 +92,17 @@ def links(v, name, target, argv):
     status, err = run(argv)
     whole = files()
     v.same('%s: status, files' % name, (status, target in whole), (0, True))
-    # what the name of a mask means must be a mask
-    precious = whole[target] if name == 'mask' else b'precious'
-    inputs.put('victim', precious)
+    inputs.put('victim', b'precious')
     for ending in '.part', '.tmp':
         fresh()
         os.symlink(os.path.abspath('victim'), 'now/' + target + ending)
         status, err = run(argv)
         found = files()
         v.same('%s: a link %s' % (name, ending),
-               (status, found.pop(target + ending), found == whole), (0, precious, True))
+               (status, found.pop(target + ending), found == whole), (0, b'precious', True))
+    # what the name of a mask means must be a mask
+    precious = whole[target] if name == 'mask' else b'precious'
+    inputs.put('victim', precious)
     fresh()
     os.symlink(os.path.abspath('victim'), 'now/' + target)
     if '--force' not in argv and name != 'Gadget, 3 files':
