@@ -219,12 +219,12 @@ static enum err check_parent_grid(const struct ics_grafic *g, int l)
     return OK;
 }
 
+/* A name with a dot is that of a copy, or of a file that another program still writes. */
 static bool is_field(const char *name)
 {
     static const char *const start[] = {"ic_delta",        "ic_vel",   "ic_pos",  "ic_refmap",
                                         "ic_particle_ids", "ic_pvar_", "ic_temp", "ic_mass"};
-    size_t n = strlen(name);
-    if (n > 4 && strcmp(name + n - 4, ".tmp") == 0) return false;
+    if (strchr(name, '.')) return false;
     for (size_t i = 0; i < sizeof start / sizeof start[0]; i++)
         if (strncmp(name, start[i], strlen(start[i])) == 0) return true;
     return false;

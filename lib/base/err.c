@@ -22,6 +22,11 @@ enum err err_set(enum err code, const char *fmt, ...)
     return code;
 }
 
+enum err err_about(enum err err, const char *parameter)
+{
+    return err == ERR_FILE ? err_set(err, "%s (%s)", message, parameter) : err;
+}
+
 const char *err_message(void)
 {
     return message;

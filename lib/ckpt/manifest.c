@@ -183,10 +183,12 @@ bool manifest_is_backup(const char *dir, int number)
 {
     char path[PATH_MAX], text[sizeof HEAD + sizeof BACKUP] = {0};
     const char *s = text;
+    int fd;
+    int64_t size;
     if (files_path(dir, FILES_SUMS, number, 0, path) != OK) return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, 0);
-    if (fd >= 0) close(fd);
+    if (file_open(path, &fd, &size) != OK) return false;
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    close(fd);
     return n > 0 && skip_words(&s, HEAD) && skip_words(&s, BACKUP);
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "io/temp.h"
 
 struct grafic_head {
     int32_t n[3];
@@ -47,8 +48,7 @@ MUST_USE enum err grafic_read_rows(const struct grafic *f, enum grafic_kind kind
 
 struct grafic_out {
     struct grafic_head head;
-    char *path, *tmp; /* owned: the name it will have, and has */
-    int fd;
+    struct temp temp;
     bool swap;
     int64_t done; /* planes written */
     int64_t sent; /* bytes that are on their way to the disk */

@@ -51,9 +51,8 @@ static enum err save(const struct ckpt_out *o, enum files_kind k, text_fn *make)
 {
     char path[PATH_MAX];
     TRY(files_path(o->tmp, k, o->output, 1, path));
-    struct text_file f = {.path = path,
-                          .fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-    if (f.fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    struct text_file f = {.path = path};
+    TRY(file_create(path, &f.fd));
     enum err err = make_text(&f, o, make);
     if (err == OK)
         err = later_close(o->later, f.fd, path);
