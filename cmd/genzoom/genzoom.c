@@ -1,7 +1,6 @@
 /* genzoom: the mask of a zoom for GRAFIC2 initial conditions, and the lines of the namelist that go
  * with it. See man/genzoom.1. */
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -93,7 +92,7 @@ static enum err zoom(const struct options *o);
 int main(int argc, char **argv)
 {
     struct options o = {.number = 6, .ranks = 1, .omega_b = NAN};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
+    program_begin();
     int status = parse(argc, argv, &o);
     if (status == GO_ON) {
         log_init(true, o.verbose);

@@ -274,13 +274,22 @@ out:
     return err;
 }
 
+static enum err publish(const struct zoom_set *s, struct grafic_out *out)
+{
+    enum err err = OK;
+    int turn = temp_turn(out[s->g.levelmin].temp.path);
+    for (int l = s->g.levelmin; err == OK && l <= s->g.levelmax; l++) err = grafic_publish(&out[l]);
+    temp_turn_end(turn);
+    return err;
+}
+
 enum err mask_make(const struct zoom_set *s, const struct mask_par *p, struct mask_level *result,
                    mask_judge *judge, void *ctx)
 {
     struct grafic_out out[LEVEL_MAX + 2];
     enum err err = OK;
     memset(out, 0, sizeof out);
-    for (int l = 0; l < LEVEL_MAX + 2; l++) out[l].fd = -1;
+    for (int l = 0; l < LEVEL_MAX + 2; l++) out[l].temp.fd = -1;
     if (!p->shape && !s->lev[s->g.levelmin].refmap)
         FAIL(ERR_FILE,
              "%s: has no ic_refmap: give the region by --box, --sphere, --ellipsoid, --points or "
@@ -296,8 +305,7 @@ enum err mask_make(const struct zoom_set *s, const struct mask_par *p, struct ma
                             p->shape ? "" : "; another region can be given, as by --sphere"));
     TRY_OUT(judge(s, result, ctx));
     for (int l = s->g.levelmin; p->name && l <= s->g.levelmax; l++) TRY_OUT(grafic_finish(&out[l]));
-    for (int l = s->g.levelmin; p->name && l <= s->g.levelmax; l++)
-        TRY_OUT(grafic_publish(&out[l]));
+    if (p->name) err = publish(s, out);
 out:
     for (int l = s->g.levelmin; l <= s->g.levelmax; l++) grafic_drop(&out[l]);
     return err;

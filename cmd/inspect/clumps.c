@@ -24,7 +24,7 @@ static enum err read_namelist(struct source *r, struct params *p)
     size_t bytes;
     int left_out;
     param_init(p);
-    TRY(source_text(r, "namelist", &text, &bytes));
+    TRY(source_text(r, FILES_NAMELIST, &text, &bytes));
     if (text && param_read_loose(p, text, bytes, "namelist", &left_out) != OK) param_init(p);
     mem_free(text);
     return OK;

@@ -68,7 +68,7 @@ enum err profile_print(const char *path, const struct options *o)
                            .what = &p,
                            .width = PROFILE_WIDTH,
                            .height = PROFILE_HEIGHT};
-    enum err err = o->out ? stream_may_write(o->out, o->force) : OK;
+    enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = profile_make(&p, r, &o->profile);
     if (err == OK && o->out) err = picture_save(o->out, &plot);

@@ -223,7 +223,7 @@ enum err sinks_print(const char *path, const struct options *o)
     struct sinks_history *s = o->sinks;
     int64_t first = s->n;
     s->drawing = o->drawing;
-    enum err err = o->out ? stream_may_write(o->out, o->force) : OK;
+    enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = read_rows(s, r);
     if (err == OK) (o->json ? print_json : print_text)(s, first, path);

@@ -58,7 +58,7 @@ enum err stars_print(const char *path, const struct options *o)
     struct history h = {.n = o->stars.bins};
     struct picture plot = {
         .format = (enum picture_format)o->format, .draw = history_plot, .what = &h};
-    enum err err = o->out ? stream_may_write(o->out, o->force) : OK;
+    enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = history_read(&h, r);
     if (err == OK && o->out) err = picture_save(o->out, &plot);

@@ -1,7 +1,6 @@
 /* pk: power spectra of checkpoints. See man/pk.1. */
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -80,7 +79,7 @@ int main(int argc, char **argv)
     struct options o = {.par = {.n = 256, .order = PK_PCS, .interlace = true, .fold = 1},
                         .axis = -1};
     struct comm c;
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
+    program_begin();
     comm_init(&argc, &argv, &c);
     int status = c.rank == 0 ? parse(argc, argv, &o) : GO_ON;
     int64_t first = status;
@@ -107,7 +106,7 @@ static int complain(const struct comm *c, enum err err)
 static int work(const struct comm *c, struct options *o)
 {
     struct spectra plot = {.n = 0};
-    enum err err = o->picture && c->rank == 0 ? stream_may_write(o->picture, o->force) : OK;
+    enum err err = o->picture && c->rank == 0 ? temp_may_write(o->picture, o->force) : OK;
     if ((err = err_agree(c, err)) != OK) return complain(c, err);
     if (o->picture && c->rank == 0) o->plot = &plot;
     int status = all_paths(c, o);
@@ -329,7 +328,7 @@ static enum err give_table(const struct options *o, const struct feed *f, const 
         (o->json ? pk_table_json : pk_table_tsv)(stdout, &t);
         return OK;
     }
-    TRY(output_table(o->out, number, o->json, o->force, &t, sizeof file, file));
+    TRY(output_table(o->out, number, o->json, o->force, &t, file));
     puts(file);
     return OK;
 }
@@ -443,15 +442,15 @@ static int one_path(const struct comm *c, const struct options *o, const char *p
 
 static int paths_from_stdin(const struct comm *c, const struct options *o)
 {
-    struct lines lines = {.text = NULL};
+    struct lines lines = {0};
     int status = DONE;
-    while (status != LOST && lines_next(&lines, c)) {
-        int s = one_path(c, o, lines.text);
+    for (bool got; status != LOST;) {
+        int s = complain(c, lines_next(&lines, c, &got));
+        bool more = s == DONE && got;
+        if (more) s = one_path(c, o, lines.text);
         status = s > status ? s : status;
+        if (!more) break;
     }
-    if (c->rank == 0 && lines.bad) fprintf(stderr, "pk: cannot read standard input\n");
-    if (lines.bad && status != LOST) status = TROUBLE;
-    lines_free(&lines);
     return status;
 }
 

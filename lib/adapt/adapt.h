@@ -38,6 +38,12 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
                   struct adapt_changes here, struct adapt_changes all,
                   const struct adapt_values *v);
 
+/* Clears flags of own cells of level l > 1 that are to be split though an oct of level l beside
+ * them neither exists nor is created by the flags of level l−1. Flags of both levels valid in
+ * ghosts. Returns their number. Local: if any rank has dropped some, ghosts of the flags are stale,
+ * and finer levels may have to follow. */
+int64_t adapt_drop_ungraded(struct mesh *m, int l);
+
 /* For a mesh that is read: level l := these own octs (ascending keys, each owned by this rank under
  * d) and the ghosts that follow from them; fields are zero. For l = 1..levelmax, then adapt_link
  * once, which needs the parents of all octs. */

@@ -32,7 +32,7 @@ static void at_part(struct check *k, enum check_kind kind, const struct source_p
         k->count[kind]++, k->found->damages++;
         return;
     }
-    source_file(k->r, "part", p->piece, path);
+    source_file(k->r, FILES_PART, p->piece, path);
     snprintf(place, sizeof place, "particle %ld of family %d", (long)p->id[i], (int)p->family[i]);
     char what[200];
     snprintf(what, sizeof what, "%s %.15g", fmt, x);

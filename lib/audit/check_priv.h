@@ -3,7 +3,7 @@
 #include <limits.h>
 
 #include "audit/check.h"
-#include "ckpt/tree_table.h"
+#include "audit/tree_table.h"
 
 enum check_kind { /* damage of a kind is reported CHECK_MOST times, then counted */
                   BAD_FILE,

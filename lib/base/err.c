@@ -25,6 +25,11 @@ enum err err_set(enum err code, const char *fmt, ...)
     return code;
 }
 
+enum err err_of_param(enum err err, const char *parameter)
+{
+    return err == ERR_FILE ? err_set(err, "%s (%s)", message, parameter) : err;
+}
+
 const char *err_message(void)
 {
     return message;

@@ -244,6 +244,7 @@ enum err gadget_write(const struct gadget *opt, struct source *s, char *name, si
 {
     struct writer w = {.s = s,
                        .out = {.path = opt->out,
+                               .first.fd = -1,
                                .named = opt->named,
                                .nfile = opt->nfile > 1 ? opt->nfile : 1,
                                .overwrite = opt->overwrite,

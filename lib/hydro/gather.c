@@ -57,8 +57,8 @@ static inline void put16(double *const *ring, int v, struct target t, const doub
 {
     double *a = ring[t.a] + v * PS + t.at, *b = ring[t.b] + v * PS + t.at;
     cells4 row[4];
-    layer_turn(*(const cells4 *)x, *(const cells4 *)y, &row[0], &row[1]);
-    layer_turn(*(const cells4 *)(x + 4), *(const cells4 *)(y + 4), &row[2], &row[3]);
+    layer_turn(*(const cells4_any *)x, *(const cells4_any *)y, &row[0], &row[1]);
+    layer_turn(*(const cells4_any *)(x + 4), *(const cells4_any *)(y + 4), &row[2], &row[3]);
     *(cells4_any *)a = row[0];
     *(cells4_any *)(a + t.w) = row[1];
     *(cells4_any *)b = row[2];

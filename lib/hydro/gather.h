@@ -24,7 +24,7 @@ static inline int plane_at(int w, int x, int y)
 
 /* Four cells: of one layer of an oct, or of two octs side by side in a row. Not eight: vectors that
  * the processor does not have are shuffled number by number (gcc 12). */
-typedef double cells4 __attribute__((vector_size(32), may_alias));
+typedef double cells4 __attribute__((vector_size(32)));
 typedef double cells4_any __attribute__((vector_size(32), may_alias, aligned(8)));
 
 /* The same layer of two octs to its two rows, or back. */

@@ -7,12 +7,19 @@
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* all is inline */
 
-typedef double half __attribute__((vector_size(32), may_alias));
+typedef double half __attribute__((vector_size(32)));
+typedef double half_any __attribute__((vector_size(32), may_alias, aligned(8)));
 typedef long long half_mask __attribute__((vector_size(32)));
+
+/* Four numbers. Arrays on the stack lie where numbers may lie, which is not where vectors may. */
+static inline half half_load(const double *x)
+{
+    return *(const half_any *)x;
+}
 
 static inline half half_of(const struct level *lv, int field, lidx i, int h)
 {
-    return *(const half *)(lv->fld[field][i] + 4 * h);
+    return half_load(lv->fld[field][i] + 4 * h);
 }
 
 static inline half half_abs(half x)

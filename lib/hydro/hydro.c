@@ -336,9 +336,12 @@ static inline void take_two(const struct sweep *s, int v, int at, double (*to)[8
 {
     const double *a = s->sum[0] + v * PLANE_STRIDE + at, *b = s->sum[1] + v * PLANE_STRIDE + at;
     int w = s->in.w;
-    cells4 *x = (cells4 *)to[i], *y = (cells4 *)to[j];
-    layer_turn(*(const cells4_any *)a, *(const cells4_any *)(a + w), &x[0], &y[0]);
-    layer_turn(*(const cells4_any *)b, *(const cells4_any *)(b + w), &x[1], &y[1]);
+    cells4_any *x = (cells4_any *)to[i], *y = (cells4_any *)to[j];
+    cells4 lower[2], upper[2];
+    layer_turn(*(const cells4_any *)a, *(const cells4_any *)(a + w), &lower[0], &upper[0]);
+    layer_turn(*(const cells4_any *)b, *(const cells4_any *)(b + w), &lower[1], &upper[1]);
+    x[0] = lower[0], x[1] = lower[1];
+    y[0] = upper[0], y[1] = upper[1];
 }
 
 /* Has the places of new values brought nearer. */

@@ -73,7 +73,7 @@ static void level_values(const struct level *lv, const struct jump *q, const str
 /* What is across face f of each cell of half h of an oct, in it or in its neighbour there. */
 static inline half across(const double own[8], const double out[8], int f, int h)
 {
-    half a = *(const half *)(own + 4 * h), b = *(const half *)(out + 4 * h);
+    half a = half_load(own + 4 * h), b = half_load(out + 4 * h);
     switch (f) {
     case 0:
         return __builtin_shufflevector(a, b, 5, 0, 7, 2);
@@ -84,7 +84,7 @@ static inline half across(const double own[8], const double out[8], int f, int h
     case 3:
         return __builtin_shufflevector(a, b, 2, 3, 4, 5);
     }
-    return *(const half *)((f & 1) == h ? out + 4 * (1 - h) : own + 4 * (1 - h));
+    return half_load((f & 1) == h ? out + 4 * (1 - h) : own + 4 * (1 - h));
 }
 
 /* Values across face f of own oct i where there is no neighbour: of coarser cells, or beyond a
@@ -128,7 +128,7 @@ static inline unsigned steep_half(const struct jump *q, int d, int h, struct aro
 {
     /* |2 d / s| > limit as rounded implies this, rounded */
     const double below = q->limit * (1.0 - 1e-12);
-    half mid = *(const half *)(o.x + 4 * h), c = *(const half *)(o.c + 4 * h);
+    half mid = half_load(o.x + 4 * h), c = half_load(o.c + 4 * h);
     half lo = across(o.x, a.x, 2 * d, h), hi = across(o.x, b.x, 2 * d + 1, h);
     half left = mid - lo, right = hi - mid, cl = c, cr = c;
     if (q->c) {

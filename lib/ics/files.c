@@ -62,7 +62,7 @@ enum err ics_list_files(const char *dir, bool cosmo, char (*name)[ICS_NAME], int
             err = err_set(ERR_LIMIT, "%s: has more than %d files of initial conditions", dir,
                           ICS_FILES);
         else
-            snprintf(name[(*n)++], ICS_NAME, "%s", e->d_name);
+            snprintf(name[(*n)++], ICS_NAME, "%.*s", ICS_NAME - 1, e->d_name);
     }
     closedir(d); /* read only */
     mem_sort(name, (size_t)*n, ICS_NAME, by_name);

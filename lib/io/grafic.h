@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "io/temp.h"
 
 struct grafic_head {
     int32_t n[3];
@@ -59,8 +60,7 @@ MUST_USE enum err grafic_read_ids(const struct grafic *f, int64_t k, int64_t j0,
 
 struct grafic_out {
     struct grafic_head head;
-    char *path, *tmp; /* owned: the name it will have, and has */
-    int fd;
+    struct temp temp;
     bool swap;
     int64_t at;   /* byte where the next plane begins */
     int64_t done; /* planes written */

@@ -1,10 +1,8 @@
 /* io/grafic_out: writing of GRAFIC2 files, see grafic.h. A plane goes to disk with its markers in
  * one call. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "io/dir.h"
@@ -21,30 +19,17 @@ static int64_t plane_bytes(const struct grafic_out *f)
     return (int64_t)f->head.n[0] * f->head.n[1] * 4;
 }
 
-static char *join(const char *a, const char *b, const char *c)
-{
-    size_t n = strlen(a) + strlen(b) + strlen(c) + 1;
-    char *s = mem_new(n, "file names");
-    snprintf(s, n, "%s%s%s", a, b, c);
-    return s;
-}
-
 enum err grafic_create(struct grafic_out *f, const char *dir, const char *name,
                        const struct grafic_head *head, bool swap, bool force)
 {
     enum err err = OK;
-    *f = (struct grafic_out){.head = *head, .fd = -1, .swap = swap, .path = join(dir, "/", name)};
-    if (!force && file_exists(f->path)) {
-        err = err_set(ERR_FILE, "%s: exists already; --force replaces it", f->path);
-        goto out;
-    }
-    f->tmp = join(f->path, ".tmp", "");
-    f->fd = open(f->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (f->fd < 0) {
-        err = err_set(ERR_FILE, "%s: cannot be written: %s", f->tmp, strerror(errno));
-        FREE(f->tmp); /* not ours */
-        goto out;
-    }
+    char path[PATH_MAX];
+    *f = (struct grafic_out){.head = *head, .temp.fd = -1, .swap = swap};
+    if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
+        FAIL(ERR_FILE, "%.80s…: path too long", dir);
+    TRY(temp_may_write(path, force));
+    TRY(temp_create(&f->temp, path));
+    if (!*f->temp.name) TRY_OUT(err_set(ERR_FILE, "%s: is no file, and is not replaced", path));
     f->record = mem_new((size_t)plane_bytes(f) + 2 * MARK, "grafic plane");
     int32_t mark = (int32_t)plane_bytes(f);
     put4(f->record, &mark, swap);
@@ -64,11 +49,11 @@ enum err grafic_write_plane(struct grafic_out *f, const float *v)
     else
         memcpy(f->record + MARK, v, (size_t)bytes);
     f->done++;
-    TRY(file_write_at(f->fd, f->tmp, f->record, (size_t)bytes + 2 * MARK, f->at));
+    TRY(file_write_at(f->temp.fd, f->temp.path, f->record, (size_t)bytes + 2 * MARK, f->at));
     f->at += bytes + 2 * MARK;
     /* the disk works meanwhile; an error does not matter */
     if (f->at - f->sent >= STREAM) {
-        sync_file_range(f->fd, f->sent, f->at - f->sent, SYNC_FILE_RANGE_WRITE);
+        sync_file_range(f->temp.fd, f->sent, f->at - f->sent, SYNC_FILE_RANGE_WRITE);
         f->sent = f->at;
     }
     return OK;
@@ -77,29 +62,21 @@ enum err grafic_write_plane(struct grafic_out *f, const float *v)
 enum err grafic_finish(struct grafic_out *f)
 {
     BUG_ON(f->done != f->head.n[2]);
-    int fd = f->fd;
-    f->fd = -1;
     FREE(f->record);
-    return file_close_synced(fd, f->tmp);
+    return temp_sync(&f->temp);
 }
 
 enum err grafic_publish(struct grafic_out *f)
 {
-    BUG_ON(f->fd >= 0 || !f->tmp);
-    if (rename(f->tmp, f->path) != 0)
-        FAIL(ERR_FILE, "%s: cannot be renamed to %s: %s", f->tmp, f->path, strerror(errno));
-    FREE(f->tmp);
-    *strrchr(f->path, '/') = 0; /* the name is not needed any more */
-    return dir_sync(f->path);
+    BUG_ON(f->record || f->temp.fd < 0);
+    TRY(temp_publish(&f->temp));
+    *strrchr(f->temp.path, '/') = 0; /* the name is not needed any more */
+    return dir_sync(f->temp.path);
 }
 
 void grafic_drop(struct grafic_out *f)
 {
-    if (f->fd >= 0) close(f->fd); /* what it held is dropped */
-    f->fd = -1;
-    if (f->tmp) unlink(f->tmp);
-    FREE(f->tmp);
-    FREE(f->path);
+    temp_drop(&f->temp);
     FREE(f->record);
 }
 
@@ -120,7 +97,7 @@ static enum err write_head(struct grafic_out *f)
     }
     put4(b + MARK + mark, &mark, f->swap);
     f->at = mark + 2 * MARK;
-    return file_write_at(f->fd, f->tmp, b, (size_t)f->at, 0);
+    return file_write_at(f->temp.fd, f->temp.path, b, (size_t)f->at, 0);
 }
 
 static void put4(char *at, const void *v, bool swap)

@@ -143,6 +143,15 @@ static inline void corner_octs(const struct mesh *m, int l, lidx p, int slot, li
     mesh_corner(m, l, p, slot, 7, oct);
 }
 
+bool mesh_is_graded(const struct mesh *m, int l, lidx i)
+{
+    lidx around[8];
+    bool good = true;
+    corner_octs(m, l - 1, m->lev[l].parent[i], oct_slot(&m->lev[l], i), around);
+    for (int k = 0; k < 8; k++) good &= around[k] != NBR_NONE;
+    return good;
+}
+
 lidx *mesh_halo(lidx nown, lidx noct, const lidx (*nbr)[6], lidx *n)
 {
     lidx *halo = mem_new(sizeof *halo * (size_t)(noct - nown) + 1, "mesh");

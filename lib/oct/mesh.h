@@ -144,6 +144,11 @@ void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27]);
  */
 void mesh_corner(const struct mesh *m, int l, lidx i, int slot, int axes, lidx oct[8]);
 
+/* Is the mesh graded at oct i of level l > 1: do the octs of level l−1 exist that it touches?
+ * Levels of cells that touch differ by one at most where all are. (Octs that touch it meet at a
+ * corner of its parent.) */
+bool mesh_is_graded(const struct mesh *m, int l, lidx i);
+
 /* How a level with links becomes another. */
 struct mesh_moves {
     bool skip[FLD_MAX]; /* fields whose values are elsewhere (oct/remap): here they are lost */

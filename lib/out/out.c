@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 #include "base/sum.h"
+#include "ckpt/files.h"
 #include "io/dir.h"
 #include "io/file.h"
-#include "out/names.h"
 #include "out/tidy.h"
 
 void out_count(struct ckpt_out *o)
@@ -59,7 +59,7 @@ char out_type(const struct ckpt_out *o, int c)
 enum err out_begin(struct ckpt_out *o)
 {
     tidy_hold();
-    enum err err = dir_take(o->tmp, ckpt_name_is_ours, &o->lock);
+    enum err err = dir_take(o->tmp, files_may_go, &o->lock);
     tidy_let(err == OK ? o->tmp : "");
     TRY(err);
     err = dir_may_remove(o->final);
@@ -99,6 +99,11 @@ void out_drop(const char *tmp, int *lock, enum err why)
     err_set(why, "%s", message);
 }
 
+void out_name_tmp(struct ckpt_out *o)
+{
+    snprintf(o->tmp, sizeof o->tmp, "%.3970s%s", o->final, DIR_TMP);
+}
+
 enum err out_name(struct ckpt_out *o, const char *dir, int number)
 {
     o->output = number;
@@ -108,7 +113,7 @@ enum err out_name(struct ckpt_out *o, const char *dir, int number)
     if (snprintf(o->final, sizeof o->final, "%s/output_%05d", dir, number) + 24 >
         (int)sizeof o->final)
         FAIL(ERR_FILE, "%.80s…: path too long", dir);
-    snprintf(o->tmp, sizeof o->tmp, "%.3970s.tmp", o->final);
+    out_name_tmp(o);
     if (number < 0 || number > 99999)
         FAIL(ERR_LIMIT, "%s: output number %d has more than five digits", dir, number);
     return OK;

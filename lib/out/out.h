@@ -36,6 +36,7 @@ struct ckpt_out {
 
 /* Sets o->final to <dir>/output_NNNNN, from h and m. */
 MUST_USE enum err out_name(struct ckpt_out *o, const char *dir, int number);
+void out_name_tmp(struct ckpt_out *o); /* sets o->tmp from o->final */
 /* Directory o->tmp, on rank 0; the same for all formats. */
 /* Creates it, empty and locked; what a killed run left is removed. An error if o->final may not be
  * replaced. */

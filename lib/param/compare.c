@@ -54,6 +54,8 @@ static void compare_row(const struct params *was, const struct params *is,
         }
 }
 
+enum { SOME = 2 }; /* ranks: the number does not matter to a restart */
+
 void param_compare(const struct params *was, const struct params *is, param_change_fn *fn,
                    void *ctx)
 {
@@ -61,7 +63,7 @@ void param_compare(const struct params *was, const struct params *is, param_chan
     for (int i = 0; i < PARAM_ROWS; i++) {
         const struct param_row *row = param_row_at(i);
         bool counts = row->effect != PARAM_PLACE && row->status != PARAM_HARMLESS &&
-                      row->status != PARAM_NEEDS;
+                      (param_holds(was, row->when, SOME) || param_holds(is, row->when, SOME));
         if (counts && param_group_read(was, row->group, &why) &&
             param_group_read(is, row->group, &why))
             compare_row(was, is, row, fn, ctx);

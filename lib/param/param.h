@@ -75,6 +75,12 @@ MUST_USE enum err param_read_text(struct params *p, const char *text, size_t byt
  * running. */
 MUST_USE enum err param_read_loose(struct params *p, const char *text, size_t bytes,
                                    const char *file, int *left_out);
+/* For nml_parse. */
+struct nml_names;
+extern const struct nml_names param_names;
+/* Prints what the namelist, which param_read_text takes, has outside of groups and looks as if it
+ * were meant, and the like, one a line. Returns the number. */
+int param_remarks(const char *text, size_t bytes, const char *file, FILE *out);
 /* One `group/name=value`, with or without `_params`; the group may be left out where the name is in
  * one group only. The value is written as in a namelist; texts need no quotes. Later settings win.
  */
@@ -121,6 +127,7 @@ struct param_change {
 typedef void param_change_fn(void *ctx, const struct param_change *c);
 void param_compare(const struct params *was, const struct params *is, param_change_fn *fn,
                    void *ctx);
-/* Names that were given but have no effect, and those given twice, one a line with the reason.
- * Returns their number. */
-int param_unused(const struct params *p, FILE *out);
+/* Prints names that were given but have no effect in a run on so many ranks, a line for each
+ * reason, those given twice, and what is most likely a mistake; a line of the log each, with a
+ * blank before it. Returns the number of findings. After param_check. */
+int param_unused(const struct params *p, int ranks, FILE *out);

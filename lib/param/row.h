@@ -8,15 +8,20 @@ enum param_kind { PARAM_BOOL, PARAM_INT, PARAM_LONG, PARAM_REAL, PARAM_TEXT };
  * compared). */
 enum param_effect { PARAM_MODEL, PARAM_RUN, PARAM_PLACE };
 
-/* What parameters of the black holes of Horizon-AGN need. */
-#define PARAM_HORIZON "sink=.true. without &SINK_PARAMS"
-
 enum param_status {
     PARAM_HONOURED, /* does what it does in RAMSES */
     PARAM_LIMIT,    /* honoured within the range or choices given; the note gives the limit */
     PARAM_HARMLESS, /* accepted, and cannot change results (the note gives the reason) */
-    PARAM_NEEDS,    /* no effect unless the switch in the note is on */
-    PARAM_REFUSED   /* any value but the default is an error; the note gives the advice */
+    PARAM_REFUSED,  /* any value but the default is an error; the note gives the advice */
+    PARAM_BUILD     /* any mention is an error: RAMSES compiled otherwise has it (the note) */
+};
+
+/* Under which condition a parameter has an effect (conditions.def). */
+enum param_condition {
+    PARAM_ALWAYS,
+#define CONDITION(name, text, holds) PARAM_IF_##name,
+#include "param/conditions.def"
+    PARAM_CONDITIONS
 };
 
 struct param_row {
@@ -32,7 +37,9 @@ struct param_row {
     const char *choices; /* texts: "a|b|!c", c known but not supported; NULL: any */
     enum param_effect effect;
     enum param_status status;
-    const char *note, *help;
+    const char *note;
+    enum param_condition when;
+    const char *help;
     bool array;
 };
 
@@ -68,6 +75,10 @@ void param_reset(struct params *p, const struct param_row *row); /* its defaults
 /* Is the group read at all (RAMSES reads &HYDRO_PARAMS only with hydro)? If not, *why is the
  * condition. */
 bool param_group_read(const struct params *p, const char *group, const char **why);
+/* Does the condition hold, in a run on so many ranks? After param_complete. */
+bool param_holds(const struct params *p, enum param_condition c, int ranks);
+/* The condition as it completes "has no effect unless"; NULL: PARAM_ALWAYS. */
+const char *param_condition_text(enum param_condition c);
 /* Groups that are not read return to their defaults, as in RAMSES; values that follow from other
  * parameters are set. */
 void param_complete(struct params *p);

@@ -9,8 +9,8 @@
 static const char *const status_text[] = {[PARAM_HONOURED] = "honoured",
                                           [PARAM_LIMIT] = "limited",
                                           [PARAM_HARMLESS] = "no effect",
-                                          [PARAM_NEEDS] = "no effect unless",
-                                          [PARAM_REFUSED] = "not supported"};
+                                          [PARAM_REFUSED] = "not supported",
+                                          [PARAM_BUILD] = "not supported"};
 
 /* int, real[100], text[100,59] */
 static const char *type_text(const struct param_row *row, char buf[64])
@@ -34,19 +34,21 @@ static const char *default_text(const struct param_row *row, char buf[PARAM_VALU
     return param_number_text(row->kind, row->def, buf);
 }
 
-/* Status with its note, as a clause. */
-static const char *status_note(const struct param_row *row, char buf[400])
+/* Status with its note and its condition, as clauses. */
+static const char *status_note(const struct param_row *row, char buf[600])
 {
-    const char *colon = row->status == PARAM_NEEDS ? " " : ": ";
-    snprintf(buf, 400, "%s%s%s", status_text[row->status], row->note ? colon : "",
-             row->note ? row->note : "");
+    const char *when = param_condition_text(row->when), *note = row->note;
+    bool plain = when && row->status == PARAM_HONOURED;
+    snprintf(buf, 600, "%s%s%s%s%s%s", plain ? "" : status_text[row->status], note ? ": " : "",
+             note ? note : "", when && !plain ? "; " : "", when ? "no effect unless " : "",
+             when ? when : "");
     return buf;
 }
 
 void param_list(FILE *out)
 {
     const char *group = "";
-    char type[64], def[PARAM_VALUE], range[PARAM_VALUE], status[400];
+    char type[64], def[PARAM_VALUE], range[PARAM_VALUE], status[600];
     for (int i = 0; i < PARAM_ROWS; i++) {
         const struct param_row *row = param_row_at(i);
         if (strcmp(row->group, group) != 0) {
@@ -116,55 +118,145 @@ char *param_namelist(const struct params *p)
     return mem_close_text(f, &text, &bytes, "parameter text");
 }
 
-/* Values that nothing reads, or that end the run. */
-static bool is_beyond(const struct params *p, int i, FILE *out)
-{
-    const struct param_row *row = param_row_at(i);
-    bool region = strcmp(row->group, "init") == 0 && row->n1 == PARAM_REGIONS && row->n2 == 1 &&
-                  strcmp(row->name, "initfile") != 0, /* by level */
-        aout = strcmp(row->group, "output") == 0 && strcmp(row->name, "aout") == 0;
-    if (aout && !p->run.cosmo) {
-        fprintf(out, "output/aout: without cosmo=.true. the expansion factor is 1, so that "
-                     "aout <= 1 ends the run at once\n");
-        return true;
-    }
-    if (!region || p->count[i] <= p->init.nregion) return false;
-    fprintf(out, "init/%s has values for %d region%s, but nregion=%d: the rest has no effect\n",
-            row->name, p->count[i], p->count[i] == 1 ? "" : "s", p->init.nregion);
-    return true;
-}
+/* ---- what is given in vain, or most likely by mistake ---- */
 
-/* The run has the black holes that the parameter needs. */
-static bool has_holes(const struct params *p, const struct param_row *row)
-{
-    bool needs = row->status == PARAM_NEEDS && strcmp(row->note, PARAM_HORIZON) == 0;
-    return needs && p->run.sink && !param_sinks_ramses(p);
-}
-
-int param_unused(const struct params *p, FILE *out)
+/* Values for regions beyond nregion. */
+static int print_regions(const struct params *p, FILE *out)
 {
     int n = 0;
     for (int i = 0; i < PARAM_ROWS; i++) {
+        const struct param_row *row = param_row_at(i);
+        bool region = strcmp(row->group, "init") == 0 && row->n1 == PARAM_REGIONS && row->n2 == 1 &&
+                      strcmp(row->name, "initfile") != 0; /* by level */
+        if (!region || !p->given[i] || p->count[i] <= p->init.nregion) continue;
+        fprintf(out,
+                " init/%s has values for %d region%s, but nregion=%d: the rest has no effect\n",
+                row->name, p->count[i], p->count[i] == 1 ? "" : "s", p->init.nregion);
+        n++;
+    }
+    return n;
+}
+
+/* Entries of tout or aout that no output is written at. */
+static int print_times(const struct params *p, const char *name, const double *at, double end,
+                       const char *end_name, FILE *out)
+{
+    int given = param_given_count(p, "output", name), used = p->output.noutput, late = 0;
+    for (int i = 0; i < given && i < used; i++) late += end > 0 && at[i] > end;
+    if (given > used)
+        fprintf(out,
+                " output/%s has %d entries, but noutput=%d: those from %s(%d)=%g on are not "
+                "used\n",
+                name, given, used, name, used + 1, at[used]);
+    if (late)
+        fprintf(out, " output/%s: the last %d entr%s beyond %s=%g, where the run ends\n", name,
+                late, late > 1 ? "ies lie" : "y lies", end_name, end);
+    return (given > used) + (late > 0);
+}
+
+/* Times at which a run ends at once, or which no run reaches. */
+static int print_expansion(const struct params *p, FILE *out)
+{
+    const struct param_output *o = &p->output;
+    bool given = param_given(p, "output", "aout"), end = o->aend > 0, beyond = end && o->aend > 1;
+    int n = param_given_count(p, "output", "aout");
+    for (int i = 0; i < n && i < o->noutput; i++) beyond |= o->aout[i] > 1;
+    if (!p->run.cosmo && (given || end)) {
+        fprintf(out,
+                " output/%s: without cosmo=.true. the expansion factor is 1, so that %s <= 1 ends "
+                "the run at once\n",
+                given ? "aout" : "aend", given ? "aout" : "aend");
+        return 1;
+    }
+    if (!beyond) return 0;
+    fprintf(out,
+            " output/%s: expansion factors above 1 lie in the future; 1/(1 + z) is meant where "
+            "redshifts z are given\n",
+            given ? "aout" : "aend");
+    return 1;
+}
+
+static bool any_given(const struct params *p, const char *const *name)
+{
+    bool any = false;
+    for (; *name; name++) any |= param_given(p, "init", *name);
+    return any;
+}
+
+/* RAMSES is compiled for a number of dimensions, which a namelist does not name. */
+static int print_dimensions(const struct params *p, FILE *out)
+{
+    static const char *const x[] = {"x_center", "length_x", NULL},
+                             *const y[] = {"y_center", "length_y", NULL},
+                             *const z[] = {"z_center", "length_z", NULL};
+    bool two = any_given(p, y);
+    if (!p->run.hydro || p->init.nregion == 0 || any_given(p, z) || !(two || any_given(p, x)))
+        return 0;
+    fprintf(out,
+            " init: regions are given along x%s only: if this namelist is for RAMSES compiled with "
+            "NDIM=%d, this run is another problem, since it has three dimensions\n",
+            two ? " and y" : "", two ? 2 : 1);
+    return 1;
+}
+
+static int print_doubts(const struct params *p, FILE *out)
+{
+    const struct param_output *o = &p->output;
+    int n = print_regions(p, out) + print_expansion(p, out) + print_dimensions(p, out);
+    n += print_times(p, "tout", o->tout, o->tend, "tend", out);
+    n += print_times(p, "aout", o->aout, o->aend, "aend", out);
+    if (p->run.cosmo && !p->run.poisson) {
+        fprintf(out, " run: cosmo=.true. without poisson=.true.: nothing gravitates, and no "
+                     "structure grows\n");
+        n++;
+    }
+    return n;
+}
+
+/* Why a parameter that was given has no effect: the end of a sentence, or NULL. */
+static const char *useless(const struct params *p, int i, int ranks, const char **link)
+{
+    const struct param_row *row = param_row_at(i);
+    const char *why;
+    *link = " unless ";
+    if (!p->given[i]) return NULL;
+    if (!param_group_read(p, row->group, &why)) return why;
+    if (!param_holds(p, row->when, ranks)) return param_condition_text(row->when);
+    *link = ": ";
+    return row->status == PARAM_HARMLESS ? row->note : NULL;
+}
+
+/* One line for all that have no effect for the reason of parameter i, which is the first of them.
+ * Returns their number. */
+static int print_useless(const struct params *p, int i, int ranks, FILE *out)
+{
+    const char *link, *other, *why = useless(p, i, ranks, &link);
+    int n = 0;
+    for (int j = 0; j < PARAM_ROWS; j++) {
+        const char *same = useless(p, j, ranks, &other);
+        if (!same || strcmp(same, why) != 0 || strcmp(link, other) != 0) continue;
+        if (j < i) return 0;
+        fprintf(out, "%s%s/%s", n++ ? ", " : " ", param_group_said(p, j), param_row_at(j)->name);
+    }
+    fprintf(out, " ha%s no effect%s%s\n", n > 1 ? "ve" : "s", link, why);
+    return n;
+}
+
+int param_unused(const struct params *p, int ranks, FILE *out)
+{
+    int n = 0;
+    const char *link;
+    for (int i = 0; i < PARAM_ROWS; i++) {
         if (p->twice[i] && p->twice[i] == p->line[i])
-            fprintf(out, "line %d of the namelist sets %s twice: the last counts\n", p->line[i],
+            fprintf(out, " line %d of the namelist sets %s twice: the last counts\n", p->line[i],
                     param_row_at(i)->name);
         else if (p->twice[i])
-            fprintf(out, "lines %d and %d of the namelist both set %s: the last counts\n",
+            fprintf(out, " lines %d and %d of the namelist both set %s: the last counts\n",
                     p->twice[i], p->line[i], param_row_at(i)->name);
         n += p->twice[i] > 0;
-        n += p->given[i] && is_beyond(p, i, out);
     }
-    for (int i = 0; i < PARAM_ROWS; i++) {
-        const struct param_row *row = param_row_at(i);
-        const char *why;
-        bool read = param_group_read(p, row->group, &why);
-        if (!p->given[i] || (read && row->status != PARAM_NEEDS && row->status != PARAM_HARMLESS))
-            continue;
-        if (has_holes(p, row)) continue;
-        n++;
-        bool unless = !read || row->status == PARAM_NEEDS;
-        fprintf(out, "%s/%s has no effect%s%s\n", param_group_said(p, i), row->name,
-                unless ? " unless " : ": ", read ? row->note : why);
-    }
+    n += print_doubts(p, out);
+    for (int i = 0; i < PARAM_ROWS; i++)
+        if (useless(p, i, ranks, &link)) n += print_useless(p, i, ranks, out);
     return n;
 }

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double GRAVITY = 6.67e-8, RHO_C = 1.88e-29;
+static const double RHO_C = 1.88e-29;
+/* RAMSES's values, of 2026 and of 2024 */
+static const double GRAVITY = 6.67408e-8, GRAVITY_2024 = 6.67e-8;
 
 bool floor_rules(const struct params *p)
 {
@@ -20,14 +22,18 @@ double floor_dense(const struct params *p, const struct cosmo_par *c, const stru
     return fmax(n, p->physics.del_star * mean * (u->hydrogen / u->density));
 }
 
-/* T2 at which the Jeans length is jeans_ncells of the finest cells, as wide as these are at a = 1,
- * is proportional to density: T2 per n_H. */
+/* T2 at which the Jeans length sqrt(π γ kB T2 / (m_H G ρ)) is jeans_ncells of the finest cells, as
+ * wide as these are at a = 1, is proportional to density: T2 per n_H. RAMSES of 2024 takes n_H for
+ * the density in code units and leaves γ out. */
 static double jeans_slope(const struct params *p, const struct units *u, double aexp)
 {
     double boxlen = p->run.cosmo ? 1 : p->amr.boxlen, cells = p->physics.jeans_ncells;
     double length = boxlen * cells * ldexp(1, -p->amr.levelmax) * u->length / aexp;
-    double rate = u->time / u->length;
-    return 2 * length * length / (2 * M_PI) * GRAVITY * u->density * (rate * rate) * u->temperature;
+    double rate = u->time / u->length, per_rate = rate * rate * u->temperature;
+    if (p->run.ramses_2024)
+        return 2 * length * length / (2 * M_PI) * GRAVITY_2024 * u->density * per_rate;
+    return length * length * GRAVITY / (M_PI * p->hydro.gamma) * (u->density / u->hydrogen) *
+           per_rate;
 }
 
 static struct temperature_floor barotropic(const struct params *p, const struct units *u)

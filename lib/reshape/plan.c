@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ckpt/files.h"
 #include "io/dir.h"
 #include "io/file.h"
-#include "out/names.h"
 #include "reshape/priv.h"
 #include "reshape/weights.h"
 
@@ -94,7 +94,8 @@ static enum err check_output(const struct reshape *opt)
     bool is = false, empty = d != NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
         empty &= strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
-        is |= ckpt_name_is_main(e->d_name) || strncmp(e->d_name, "group_", 6) == 0;
+        is |= files_has_role(files_of(e->d_name).kind, FILES_MAIN) ||
+              strncmp(e->d_name, "group_", 6) == 0;
     }
     if (d) closedir(d);
     if (!is && !empty) FAIL(ERR_FILE, "%s: is not a checkpoint; it is not replaced", opt->out);

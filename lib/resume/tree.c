@@ -156,16 +156,6 @@ static enum err check_parents(const struct resume *r, int l)
     return OK;
 }
 
-/* Do the octs of the level above exist that an oct touches? They meet at a corner of its parent. */
-static bool is_graded(const struct mesh *m, int l, lidx i)
-{
-    lidx around[8];
-    bool good = true;
-    mesh_corner(m, l - 1, m->lev[l].parent[i], oct_slot(&m->lev[l], i), 7, around);
-    for (int k = 0; k < 8; k++) good &= around[k] != NBR_NONE;
-    return good;
-}
-
 static enum err check_links(const struct forest *f, int l)
 {
     const struct mesh *m = f->r->mesh;
@@ -178,7 +168,7 @@ static enum err check_links(const struct forest *f, int l)
                  "%s: the refined cells of level %d and the octs of level %d do not match: the "
                  "checkpoint is damaged",
                  f->r->from->path, l, l + 1);
-        if (l > m->levelmin && !is_graded(m, l, i))
+        if (l > m->levelmin && !mesh_is_graded(m, l, i))
             FAIL(ERR_FORMAT,
                  "%s: an oct of level %d touches one that is more than a level coarser: the "
                  "checkpoint is damaged",

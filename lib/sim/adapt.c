@@ -49,6 +49,42 @@ void sim_refine_counted(struct sim *s, const struct adapt_changes all[SIM_CHANGE
     memcpy(s->refine.all, all, sizeof s->refine.all);
 }
 
+/* Octs that are held between two sub-steps do not refine as finer flags ask for. These are dropped,
+ * level after level, before changes are counted. Flags of all levels are made together before a
+ * coarse step, and nothing is held. */
+static void count_all(struct sim *s, int from)
+{
+    struct mesh *m = &s->mesh;
+    struct adapt_changes *all = s->refine.all;
+    int64_t dropped;
+    do {
+        dropped = 0;
+        count_here(s, from);
+        for (int l = from + 1; l < m->levelmax && from > m->levelmin; l++)
+            dropped += adapt_drop_ungraded(m, l);
+        memcpy(all, s->refine.here, sizeof s->refine.all);
+        all[m->levelmax].created = dropped; /* no level refines to levelmax + 1 */
+        comm_add_i64(&s->comm, &all[from].created, 2 * (m->levelmax - from) + 1);
+        dropped = all[m->levelmax].created;
+        for (int l = from + 1; l < m->levelmax && dropped > 0; l++)
+            m->lev[l].valid[FLD_FLAG] = false;
+    } while (dropped > 0);
+}
+
+/* With check_ghosts: are the levels that refinement has changed graded? */
+static enum err check_graded(const struct sim *s, int from)
+{
+    const struct mesh *m = &s->mesh;
+    for (int l = from + 1; l <= m->levelmax; l++)
+        for (lidx i = 0; i < m->lev[l].nown; i++)
+            if (!mesh_is_graded(m, l, i))
+                FAIL(ERR_LIMIT,
+                     "check_ghosts: after refinement from level %d an oct of level %d touches "
+                     "cells that are more than a level coarser",
+                     from, l);
+    return OK;
+}
+
 enum err sim_refine(struct sim *s, int from)
 {
     struct mesh *m = &s->mesh;
@@ -60,13 +96,8 @@ enum err sim_refine(struct sim *s, int from)
                             .ghost = s->device.ghosts,
                             .gas = {hydro_dev_prolong, &prolong}};
     struct adapt_values values = {m->hydro ? hydro_prolong : NULL, &s->hydro, NULL};
-    bool known = s->refine.counted && from == m->levelmin;
+    if (!s->refine.counted || from > m->levelmin) count_all(s, from);
     s->refine.counted = false;
-    if (!known) {
-        count_here(s, from);
-        memcpy(all, here, sizeof s->refine.all);
-        comm_add_i64(&s->comm, &all[from].created, 2 * (m->levelmax - from));
-    }
     for (int l = from; l < m->levelmax; l++) changes += all[l].created + all[l].removed;
     if (s->device.on & GPU_HYDRO)
         values.dev = &dev;
@@ -79,5 +110,5 @@ enum err sim_refine(struct sim *s, int from)
         adapt_change(m, &s->comm, s->dom, l, here[l], all[l], &values);
         s->noct[l + 1] = m->lev[l + 1].total;
     }
-    return OK;
+    return s->check.ghosts ? err_agree(&s->comm, check_graded(s, from)) : OK;
 }

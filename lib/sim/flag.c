@@ -19,6 +19,7 @@ struct sim_flags {
     struct level *lv;
     unsigned char *bits, *next; /* [noct], in words of eight */
     unsigned char *wanted;      /* [noct] by the criteria */
+    unsigned char *needed;      /* [nown] by finer cells; NULL where no oct is held */
     unsigned char *steep;       /* [nown] by gradients, where a device has found them; or NULL */
     int valid;                  /* layers of cells of the ghosts whose bits are those of owners */
     int narr;                   /* arrays that an exchange carries: 1 bits, 2 wanted too */
@@ -55,6 +56,7 @@ static void bits_or(lidx n, unsigned char *restrict to, const unsigned char *res
 static void flag_minimal(struct sim_flags *f, const struct level *fine);
 static void flag_dilate(struct sim_flags *f);
 static void flag_criteria(struct sim_flags *f, int l);
+static void flag_keep_needed(struct sim_flags *f);
 static void flag_hold_edge(struct sim_flags *f, int l);
 static void flag_store(struct sim_flags *f);
 
@@ -107,12 +109,14 @@ void sim_flag_end(struct sim *s, int l, int icount)
     f->narr = 2;
     flag_dilate(f); /* with an exchange, since it is three passes */
     f->narr = 1;
+    if (l > s->mesh.levelmin && icount < s->time.nsubcycle[l - 1]) flag_keep_needed(f);
     bits_or(f->lv->noct, f->bits, f->wanted);
     for (int i = 0; i < s->refine.nexpand[l]; i++) flag_dilate(f);
-    if (l > s->mesh.levelmin && icount < s->time.nsubcycle[l - 1]) flag_hold_edge(f, l);
+    if (f->needed) flag_hold_edge(f, l);
     share(f);
     flag_store(f);
     FREE(f->halo);
+    FREE(f->needed);
     FREE(f->steep);
     FREE(f->wanted);
     FREE(f->next);
@@ -398,8 +402,19 @@ static void flag_criteria(struct sim_flags *f, int l)
     if (s->par->refine.r_refine[l - s->mesh.levelmin] > -1.0) keep_inside(s, l, f->wanted);
 }
 
-/* Between two sub-steps an oct whose 26 neighbours do not all exist must not refine: level l-1
- * could not follow. */
+/* Split cells that must stay split, since finer cells beside them are flagged or split. */
+static void flag_keep_needed(struct sim_flags *f)
+{
+    const lidx nown = f->lv->nown;
+    f->needed = mem_new((size_t)nown + 1, "flag scratch");
+#pragma omp parallel for schedule(static) if (nown >= PARALLEL_FROM)
+    for (lidx i = 0; i < nown; i++)
+        f->needed[i] = f->bits[i] ? f->bits[i] & (unsigned char)~bits_of_leaves(f->lv->child[i])
+                                  : 0;
+}
+
+/* Between two sub-steps an oct whose 26 neighbours do not all exist must not refine: level l−1
+ * could not follow. Flags of finer cells that counted on it are dropped by adapt_drop_ungraded. */
 static void flag_hold_edge(struct sim_flags *f, int l)
 {
 #pragma omp parallel for schedule(static)
@@ -408,6 +423,6 @@ static void flag_hold_edge(struct sim_flags *f, int l)
         lidx cube[27];
         mesh_cube(&f->s->mesh, l, i, cube);
         for (int k = 0; k < 27; k++)
-            if (cube[k] == NBR_NONE) f->bits[i] = 0;
+            if (cube[k] == NBR_NONE) f->bits[i] &= f->needed[i];
     }
 }

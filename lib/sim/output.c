@@ -13,6 +13,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +24,14 @@
 #include "base/checksum.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timer.h"
 #include "ckpt/ckpt.h"
 #include "comm/tuner.h"
 #include "dom/ghost.h"
 #include "formats/formats.h"
 #include "io/dir.h"
+#include "io/file.h"
 #include "out/keep.h"
 #include "sim/sim.h"
 
@@ -52,6 +55,8 @@ void sim_output_setup(struct sim *s)
     s->out.tout_next = o->delta_tout > 0 ? o->delta_tout : DBL_MAX;
     s->out.aout_next = o->delta_aout > 0 ? s->time.aexp + o->delta_aout : DBL_MAX;
     s->out.iout = s->out.ifout = 1;
+    s->out.last_step = -1;
+    if (o->foutput == 0) log_info(" foutput=0: no outputs, but on request");
 }
 
 /* As in the run that wrote it, if possible; otherwise the first multiple of delta after `first`
@@ -71,6 +76,7 @@ void sim_output_resume(struct sim *s)
     int next = s->restart.from->number + 1;
     size_t n = sizeof(double) * (size_t)s->out.noutput;
     snprintf(s->out.last_good, sizeof s->out.last_good, "%s", s->restart.from->path);
+    s->out.last_step = h->nstep_coarse;
     bool same = h->noutput == s->out.noutput && !memcmp(h->tout, s->out.tout, n) &&
                 !memcmp(h->aout, s->out.aout, n);
     s->out.ifout = h->ifout > 0 && h->ifout < next ? h->ifout : next;
@@ -87,11 +93,17 @@ void sim_output_resume(struct sim *s)
     s->restart.resumed = true;
 }
 
-bool sim_at_end(const struct sim *s)
+/* The last time of the run has come: tend, aend, or the end of the list. Times of the list beyond
+ * tend are not reached. */
+static bool is_over(const struct sim *s)
 {
     int last = s->out.noutput - 1;
-    return (last >= 0 && (s->time.t >= s->out.tout[last] || s->time.aexp >= s->out.aout[last])) ||
-           s->time.nstep_coarse >= s->par->run.nstepmax;
+    return last >= 0 && (s->time.t >= s->out.tout[last] || s->time.aexp >= s->out.aout[last]);
+}
+
+bool sim_at_end(const struct sim *s)
+{
+    return is_over(s) || s->time.nstep_coarse >= s->par->run.nstepmax;
 }
 
 static bool every(int step, int period)
@@ -206,11 +218,21 @@ static bool is_listed(const struct sim *s)
                                              s->time.aexp >= s->out.aout[s->out.iout - 1]);
 }
 
+/* Times that have come are passed without an output. */
+static void pass_times(struct sim *s)
+{
+    const struct param_output *o = &s->par->output;
+    while (is_listed(s)) s->out.iout++;
+    if (s->time.t >= s->out.tout_next) s->out.tout_next = s->time.t + o->delta_tout;
+    if (s->time.aexp >= s->out.aout_next) s->out.aout_next = s->time.aexp + o->delta_aout;
+}
+
 static struct due why_due(const struct sim *s)
 {
     const struct param_output *o = &s->par->output;
     struct due d = {.asked = s->out.asked};
-    d.time = is_listed(s) || s->time.t >= s->out.tout_next || s->time.aexp >= s->out.aout_next;
+    d.time = o->foutput > 0 && (is_listed(s) || is_over(s) || s->time.t >= s->out.tout_next ||
+                                s->time.aexp >= s->out.aout_next);
     d.steps = every(s->time.nstep_coarse, o->foutput);
     d.backup = every(s->time.nstep_coarse, o->fbackup) || s->out.backup;
     d.time |= d.asked > 0 || s->out.again ||
@@ -313,6 +335,32 @@ static enum err measure(struct sim *s)
 {
     if (s->par->run.dump_pk) TRY(sim_spectrum(s));
     return s->par->run.dump_halos ? sim_halos(s) : OK;
+}
+
+/* Is this table beside the checkpoint from which the run resumes? (collective) */
+static bool is_measured(const struct sim *s, enum files_kind k)
+{
+    char path[PATH_MAX];
+    int64_t there = s->comm.rank == 0 &&
+                    files_path(s->out.dir, k, s->restart.number, 0, path) == OK &&
+                    file_exists(path);
+    comm_max_i64(&s->comm, &there, 1);
+    return there;
+}
+
+enum err sim_measure_missing(struct sim *s)
+{
+    const struct param_run *p = &s->par->run;
+    if (!s->restart.resumed || s->restart.number < 0) return OK;
+    bool pk = p->dump_pk && !is_measured(s, FILES_PK_TABLE),
+         halos = p->dump_halos && !is_measured(s, FILES_HALO_TABLE);
+    if (!pk && !halos) return OK;
+    TRY(sim_device_home(s, false));
+    TRY(sim_parts_home(s));
+    s->late.number = s->restart.number;
+    log_info(" The tables beside output_%05d are missing: they are written now", s->late.number);
+    if (pk) TRY(sim_spectrum(s));
+    return halos ? sim_halos(s) : OK;
 }
 
 /* ---- when it is on disk ---- */
@@ -446,6 +494,7 @@ enum err sim_output(struct sim *s)
         return OK;
     }
     struct due d = why_due(s);
+    if (o->foutput == 0) pass_times(s);
     if (!is_due(&d)) return OK;
     TRY(sim_device_home(s, false));
     TRY(sim_parts_home(s)); /* the search for clumps moves them */
@@ -459,6 +508,7 @@ enum err sim_output(struct sim *s)
     s->late.step = s->time.nstep_coarse;
     s->out.again = false;
     if (is_listed(s)) s->out.iout++;
+    s->out.last_step = s->time.nstep_coarse;
     enum err e = write_checkpoint(s, o->keep_last > 0 && !d.time);
     s->late.number = s->out.ifout++; /* its name may be taken, if only the last sync failed */
     if (e != OK) return failed(s, e, false);
@@ -502,6 +552,7 @@ static int64_t count_multiples(const struct sim *s, const char *name, int period
 static int64_t most_outputs(const struct sim *s)
 {
     const struct param_output *o = &s->par->output;
+    if (o->foutput == 0) return count_multiples(s, "fbackup", o->fbackup);
     if (param_given(s->par, "output", "delta_tout") || param_given(s->par, "output", "delta_aout"))
         return SIM_NUMBERS;
     return s->out.noutput - (s->out.iout - 1) + count_multiples(s, "foutput", o->foutput) +
@@ -554,10 +605,12 @@ static char *history(const struct sim *s)
 void sim_history_resume(struct sim *s, const char *before)
 {
     static const char choice[] = "exchange:";
-    char *text = NULL;
+    char *text = NULL, from[PATH_MAX];
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
-    fprintf(f, "from: %s (%s, output %d)\n", s->restart.from->path, s->restart.from->format,
+    snprintf(from, sizeof from, "%s", s->restart.from->path);
+    plain_line(from);
+    fprintf(f, "from: %s (%s, output %d)\n", from, s->restart.from->format,
             s->restart.from->number);
     for (const char *line = before, *end; *line; line = end) {
         end = strchr(line, '\n');

@@ -28,7 +28,10 @@ enum err sim_restart_open(struct sim *s)
     if (!s->restart.path)
         snprintf(path, sizeof path, "%.4000s/output_%05d", s->out.dir, p->run.nrestart);
     const char *from = s->restart.path ? s->restart.path : path;
+    s->restart.number = -1;
     TRY(source_open_state(from, p->hydro.gamma, p->hydro.smallr, &s->restart.from));
+    snprintf(out, sizeof out, "%.4000s/output_%05d", s->out.dir, s->restart.from->number);
+    if (strcmp(out, from) == 0) s->restart.number = s->restart.from->number;
     snprintf(out, sizeof out, "%.4000s/output", s->out.dir);
     return dir_outside(out, from);
 }
@@ -143,7 +146,7 @@ static enum err restore_tuner(struct sim *s)
 {
     char *text;
     size_t bytes;
-    TRY(source_text(s->restart.from, "compilation", &text, &bytes));
+    TRY(source_text(s->restart.from, FILES_HISTORY, &text, &bytes));
     char *lines = mem_new(bytes + 1, "restart");
     if (bytes) memcpy(lines, text, bytes);
     lines[bytes] = 0;

@@ -118,6 +118,21 @@ enum err sim_report_lost(struct sim *s, int64_t lost)
 
 static enum err advance(struct sim *s);
 
+/* nstepmax ends a run without an output, as in RAMSES: what is lost is said. */
+static void report_end(const struct sim *s)
+{
+    log_info(" Run completed");
+    if (s->out.last_step == s->time.nstep_coarse || s->par->output.foutput == 0) return;
+    if (s->out.last_step < 0)
+        log_info(" nstepmax=%d has ended the run, and no checkpoint was written: foutput writes "
+                 "them by steps",
+                 s->par->run.nstepmax);
+    else
+        log_info(" nstepmax=%d has ended the run: coarse steps after %d are in no checkpoint; a "
+                 "multiple of foutput would be",
+                 s->par->run.nstepmax, s->out.last_step);
+}
+
 enum err sim_run(struct sim *s)
 {
     sim_count_octs(s);
@@ -130,6 +145,7 @@ enum err sim_run(struct sim *s)
     /* A coarse step is reported in the next one; that of the checkpoint is not lost. */
     s->diag.nstep_last = s->restart.resumed && s->time.nstep_coarse > 0 ? s->time.nstep_coarse - 1
                                                                         : s->time.nstep_coarse;
+    TRY(sim_measure_missing(s));
     TRY(sim_publish_last(s, advance(s)));
     sim_receive_gas(s); /* if the run ended within a step */
     log_live(NULL);
@@ -139,7 +155,7 @@ enum err sim_run(struct sim *s)
              "state, or lower "
              "courant_factor; earlier checkpoints are good",
              s->time.nstep_coarse, s->time.t);
-    if (s->end.status == 0) log_info(" Run completed");
+    if (s->end.status == 0) report_end(s);
     log_info(" Total elapsed time: %.3f s", timer_wall() - s->cost.wall_start);
     sim_report_timers(s);
     sim_device_report(s);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/timer.h"
+#include "ckpt/files.h"
 #include "io/stream.h"
 #include "pk/batch.h"
 #include "pk/table.h"
@@ -83,9 +84,9 @@ static double fill(struct spectrum *p, struct pk *pk)
 
 static enum err write_table(const struct pk_table *t, const char *dir, int number)
 {
-    char path[4200];
+    char path[PATH_MAX];
     struct stream f;
-    snprintf(path, sizeof path, "%.4000s/pk_%05d.tsv", dir, number);
+    TRY(files_path(dir, FILES_PK_TABLE, number, 0, path));
     TRY(stream_open(&f, path));
     pk_table_tsv(f.f, t);
     return stream_close(&f, 0);

@@ -122,6 +122,11 @@ static enum err start_files(struct start *st)
     s->refine.mass_sph = ics_grafic_mass_sph(&st->files);
     TRY(sim_cosmology(s));
     s->time.aexp = s->cosmo_par.aexp_ini;
+    double astart = st->files.lev[st->files.levelmin].head.astart;
+    if (fabs(s->time.aexp - astart) > 1e-6 * astart)
+        log_info(" The initial conditions are of a = %.6g: linear growth brings them to "
+                 "aexp_ini = %.6g",
+                 astart, s->time.aexp);
     s->time.t = cosmo_tau(s->cosmo, s->time.aexp);
     cosmo_at(s->cosmo, s->time.t, &s->time.aexp, &s->time.hexp);
     return OK;

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "io/file.h"
 #include "sink/initial.h"
 #include "sink/run.h"
 
@@ -164,8 +164,8 @@ static bool find_file(const struct sink_run *s, const char *name, char path[600]
     int64_t there = 0;
     snprintf(path, 600, "%.512s/%s", s->par->init.initfile[0], name);
     if (s->comm->rank == 0) {
-        there = s->par->init.initfile[0][0] && access(path, F_OK) == 0;
-        if (!there) there = access(name, F_OK) == 0 ? 2 : 0;
+        there = s->par->init.initfile[0][0] && file_exists(path);
+        if (!there) there = file_exists(name) ? 2 : 0;
     }
     comm_max_i64(s->comm, &there, 1);
     if (there == 2) snprintf(path, 600, "%s", name);

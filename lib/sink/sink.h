@@ -32,7 +32,6 @@ struct sink {
 #include "sink/columns.def"
     /* ---- within a coarse step ---- */
     bool direct;                        /* pulls by itself, not by a cloud of mass (RAMSES) */
-    bool blast;                         /* the gas gets energy in this step (RAMSES) */
     double rate, rate_hole;             /* accretion by the sink, and by the hole in it */
     double eddington;                   /* Eddington's rate */
     double volume, mass_gas;            /* of its cloud */

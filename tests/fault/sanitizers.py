@@ -1,13 +1,20 @@
 """Builds with the address and undefined-behaviour sanitizers and runs small problems on 2 ranks:
 neither may say anything.
 
-    sanitizers.py CASE      sedov, cosmo, or broken (a truncated file, met by the readers)
+    sanitizers.py CASE      sedov, cosmo, broken (a truncated file, met by the readers), or stack
 
-Catches reads past an array, uses after free, leaks of our own, meaningless shifts and overflows.
+stack: a build with the sanitizer of alignments alone, since the others align what is on the stack;
+sedov and cosmo with the stack at four distances from a multiple of 64 bytes. An array that is read
+as a vector must not be aligned by chance. Leaks are looked for where there is /proc.
+
+Catches reads past an array, uses after free, leaks of our own, meaningless shifts and overflows,
+and vectors that are read from where numbers lie.
 """
 # test: sedov tier=check timeout=400 ranks=2
 # test: cosmo tier=check timeout=400 ranks=2
 # test: broken tier=check timeout=400 ranks=2
+# test: stack tier=check timeout=400 ranks=2
+import ctypes
 import fcntl
 import os
 import re
@@ -20,27 +27,30 @@ import ptah  # noqa: E402
 sys.path.insert(0, os.path.join(ptah.ROOT, 'tests', 'property'))
 import digest  # noqa: E402
 
-BUILD = os.path.join(ptah.ROOT, 'build', 'asan')
-SANITIZE = '-fsanitize=address,undefined'
+MEMORY = 'asan', 'address,undefined'  # name and kinds of a build
+LEAKS = os.path.isdir('/proc/self/task')  # without it LeakSanitizer ends each program
 OPTIONS = {
-    'ASAN_OPTIONS': 'detect_stack_use_after_return=1:exitcode=99',
+    'ASAN_OPTIONS': 'detect_stack_use_after_return=1:exitcode=99:detect_leaks=%d' % LEAKS,
     'UBSAN_OPTIONS': 'print_stacktrace=1',
     'LSAN_OPTIONS': 'exitcode=0',
 }
 COMPLAINT = re.compile(r'runtime error|ERROR: AddressSanitizer|UndefinedBehaviorSanitizer')
 
 
-def build():
-    os.makedirs(BUILD, exist_ok=True)
-    with open(os.path.join(BUILD, 'lock'), 'w') as lock:
+def build(name, kinds, *programs):
+    """The folder with the programs, built with these sanitizers."""
+    folder = os.path.join('build', name)
+    os.makedirs(os.path.join(ptah.ROOT, folder), exist_ok=True)
+    with open(os.path.join(ptah.ROOT, folder, 'lock'), 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         # what it runs takes seconds, to compile it with more effort a minute more
         options = '-O0 -march=native -fno-omit-frame-pointer -fno-sanitize-recover=undefined '
-        goals = ['build/asan/bin/' + program for program in ('simulate', 'inspect')]
-        subprocess.check_call(['make', '-s', '-j2', '-C', ptah.ROOT, 'B=build/asan',
-                               'BIN=build/asan/bin', *goals, 'OPT=' + options + SANITIZE,
-                               'HARDEN_C=-g1',
-                               'LDFLAGS=-fopenmp ' + SANITIZE], stdout=subprocess.DEVNULL)
+        goals = [os.path.join(folder, 'bin', program) for program in programs]
+        subprocess.check_call(['make', '-s', '-j2', '-C', ptah.ROOT, 'B=' + folder,
+                               'BIN=%s/bin' % folder, *goals,
+                               'OPT=%s-fsanitize=%s' % (options, kinds), 'HARDEN_C=-g1',
+                               'LDFLAGS=-fopenmp -fsanitize=' + kinds], stdout=subprocess.DEVNULL)
+    return os.path.join(ptah.ROOT, folder, 'bin')
 
 
 def leaks(text):
@@ -50,21 +60,44 @@ def leaks(text):
     return [b for b in text.split('\n\n') if ' leak of ' in b and ours.search(b)]
 
 
-def quiet(v, what, argv, ranks, status=0):
-    r = ptah.Run(ptah.mpirun(ranks) + argv, '.', {**OPTIONS, 'OMP_NUM_THREADS': '2'})
+def quiet(v, what, argv, ranks, status=0, env=None):
+    r = ptah.Run(ptah.mpirun(ranks) + argv, '.', {**OPTIONS, 'OMP_NUM_THREADS': '2', **(env or {})})
     complaints = [s for s in (r.out + r.err).splitlines() if COMPLAINT.search(s)] + leaks(r.err)
     v.same(what + ': exit status', r.status, status)
     v.same(what + ': complaints', complaints, [])
-    if complaints:
+    if complaints or r.status != status:
         print(r.err[-4000:])
     return r
 
 
-def run_case(v, case):
+def fixed_addresses():
+    """Programs that this process starts have their stack where the environment puts it, not at a
+    random place."""
+    address_no_randomize = 0x0040000
+    return ctypes.CDLL(None).personality(address_no_randomize) >= 0
+
+
+def stack_layouts(v, programs):
+    """The environment lies above the stack: 16 bytes more of it move the stack by 16 bytes."""
+    print('     addresses are %s' % ('fixed' if fixed_addresses() else 'random'))
+    for case in ('sedov', 'cosmo'):
+        put_case(case)
+        for pad in range(0, 64, 16):
+            argv = [os.path.join(programs, 'simulate'), '-q', '--force', '-o', 'stack', 'run.nml',
+                    'run_params/nstepmax=2']
+            quiet(v, '%s, the stack %d bytes lower' % (case, pad), argv, 1,
+                  env={'PTAH_STACK': 'x' * pad, 'OMP_NUM_THREADS': '1'})
+
+
+def put_case(case):
     with open('run.nml', 'w') as f:
         f.write(digest.CASES[case])
     ptah.unpack_ics('.', 'ic_32')
-    simulate, inspect = (os.path.join(BUILD, 'bin', p) for p in ('simulate', 'inspect'))
+
+
+def run_case(v, case, programs):
+    put_case(case)
+    simulate, inspect = (os.path.join(programs, p) for p in ('simulate', 'inspect'))
     steps = 3 if case == 'cosmo' else 6
     settings = ['run_params/nstepmax=%d' % (steps + 1), 'output_params/foutput=%d' % steps,
                 'run_params/nremap=2']
@@ -81,10 +114,10 @@ def run_case(v, case):
         quiet(v, 'inspect, two', [inspect, first, last], 1, status=1)
 
 
-def truncated(v):
+def truncated(v, programs):
     """inspect, and simulate where it alone reads a file, on a checkpoint each of whose files in
     turn is cut short."""
-    simulate, inspect = (os.path.join(BUILD, 'bin', p) for p in ('simulate', 'inspect'))
+    simulate, inspect = (os.path.join(programs, p) for p in ('simulate', 'inspect'))
     settings = ['amr_params/levelmax=5', 'run_params/nstepmax=1']
     good = ptah.simulate(digest.SEDOV, 'good', settings=settings).outputs[0]
     for name in sorted(os.listdir(good)):
@@ -105,11 +138,14 @@ def truncated(v):
 
 def main():
     v = ptah.Verdict()
-    build()
+    if sys.argv[1] == 'stack':
+        stack_layouts(v, build('aligned', 'alignment', 'simulate'))
+        v.end()
+    programs = build(*MEMORY, 'simulate', 'inspect')
     if sys.argv[1] == 'broken':
-        truncated(v)
+        truncated(v, programs)
     else:
-        run_case(v, sys.argv[1])
+        run_case(v, sys.argv[1], programs)
     v.end()
 
 

@@ -180,21 +180,21 @@ static void test_text(void)
         }
         CHECK(same && sum == 40);
     }
+    static const char *const wrong[][2] = {
+        {"1 2 3 4 5 6 7\n\n1 2 3 4 5 6\n", "ic_part: line 3: needs 7"},
+        {"1 2 3 4 5 6 7\n1 2 x 4 5 6 7\n", "line 2: 'x' is not a number"},
+        {"1 2 3 4 5 6 7\n1 2 3 4z 5 6 7\n", "line 2: '4z' is not a number"},
+        {"1 2 3 4 5 6 nan\n", "line 1"},
+        {"1 2 3 4 5 6 -1\n", "negative mass"},
+        {"1 2 3 4 5 6 7\n1 2 3 4 5 6 7 1 2 3 4 5 6 7\n", "line 2 has 1 column too many"}};
     int64_t n;
-    write_text("1 2 3 4 5 6 7\n\n1 2 3 4 5 6\n");
-    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "ic_part: line 3: needs 7"));
-    write_text("1 2 3 4 5 6 7\n1 2 x 4 5 6 7\n");
-    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "line 2"));
-    write_text("1 2 3 4 5 6 7\n1 2 3 4z 5 6 7\n");
-    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "line 2: holds something"));
-    write_text("1 2 3 4 5 6 nan\n");
-    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "line 1"));
-    write_text("1 2 3 4 5 6 -1\n");
-    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "negative mass"));
-    memset(text, '1', 5000);
-    text[5000] = '\0';
+    for (int i = 0; i < (int)(sizeof wrong / sizeof *wrong); i++) {
+        write_text(wrong[i][0]);
+        CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, wrong[i][1]));
+    }
+    memset(text, '1', 5000), text[5000] = '\0';
     write_text(text);
-    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "longer"));
+    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "line 1: '1111"));
     write_text("");
     CHECK(read_share(0, 1, col, &n) == OK && n == 0);
 }

@@ -1,5 +1,5 @@
-/* ckpt/tree_table: see tree_table.h. */
-#include "ckpt/tree_table.h"
+/* audit/tree_table: see tree_table.h. */
+#include "audit/tree_table.h"
 
 #include <stdlib.h>
 #include <string.h>

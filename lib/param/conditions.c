@@ -1,0 +1,140 @@
+/* param/conditions: evaluates conditions.def. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "param/row.h"
+
+/* ---- words of conditions.def ---- */
+
+static bool is_grafic(const struct params *p)
+{
+    return strcmp(p->init.filetype, "grafic") == 0;
+}
+
+/* The gas begins with regions, with one of this type if it is given. */
+static bool has_regions(const struct params *p, const char *type)
+{
+    bool any = false;
+    for (int i = 0; i < p->init.nregion; i++)
+        any |= !type || strcmp(p->init.region_type[i], type) == 0;
+    return any && p->run.hydro && !is_grafic(p);
+}
+
+static bool has_bound(const struct params *p, int type)
+{
+    bool any = false;
+    for (int i = 0; i < p->boundary.nboundary; i++) any |= p->boundary.bound_type[i] == type;
+    return any;
+}
+
+/* Fourier transforms solve the base level. */
+static bool transforms(const struct params *p)
+{
+    enum { WINS = 6 }; /* the level from which they are used if nothing is said */
+    bool asked = param_given(p, "run", "use_fftw") || p->run.use_neutrino ||
+                 strcmp(p->poisson.fft_green, "discrete") != 0;
+    return p->run.poisson && p->poisson.gravity_type <= 0 && p->run.use_fftw &&
+           p->boundary.nboundary == 0 && (asked || p->amr.levelmin >= WINS) &&
+           p->poisson.cg_levelmin > p->amr.levelmin;
+}
+
+/* Some level is solved by iterations. */
+static bool iterates(const struct params *p)
+{
+    return p->run.poisson && p->poisson.gravity_type <= 0 &&
+           (!transforms(p) || p->amr.levelmax > p->amr.levelmin);
+}
+
+static bool by_mass(const struct params *p)
+{
+    bool any = false;
+    for (int l = p->amr.levelmin; l < p->amr.levelmax; l++)
+        any |= p->refine.m_refine[l - p->amr.levelmin] > -1;
+    return any;
+}
+
+static bool has_ellipsoid(const struct params *p)
+{
+    bool any = false;
+    for (int l = p->amr.levelmin; l < p->amr.levelmax; l++)
+        any |= p->refine.r_refine[l - p->amr.levelmin] > -1;
+    return any;
+}
+
+/* The gas cools, by whatever method. */
+static bool cools(const struct params *p)
+{
+    return p->run.hydro && p->physics.cooling && !p->physics.isothermal &&
+           !p->cooling.barotropic_eos;
+}
+
+static bool has_rates(const struct params *p)
+{
+    return cools(p) && !p->cooling.cooling_ism;
+}
+
+/* The rates are those of a table, which includes its background. */
+static bool is_tabulated(const struct params *p)
+{
+    return strcmp(p->physics.cooling_method, "exact") == 0;
+}
+
+/* The temperature of the gas has a floor, or is the floor. */
+static bool has_floor(const struct params *p)
+{
+    return p->run.hydro &&
+           (p->physics.cooling || p->physics.isothermal || p->cooling.barotropic_eos);
+}
+
+/* An equation of state, whose form is not that of the polytrope of stars. */
+static bool has_equation(const struct params *p)
+{
+    return p->run.hydro && p->cooling.barotropic_eos &&
+           strcmp(p->cooling.barotropic_eos_form, "legacy") != 0;
+}
+
+/* T2_star (n/n_star)^(g_star - 1) is the floor of the gas, or what star formation subtracts. */
+static bool has_polytrope(const struct params *p)
+{
+    return ((has_floor(p) && !has_equation(p)) || param_stars(p)) && !(p->physics.jeans_ncells > 0);
+}
+
+static bool explodes(const struct params *p)
+{
+    return param_stars(p) && (p->feedback.eta_sn > 0 || p->physics.f_w > 0 || param_yields(p));
+}
+
+static bool accretes(const struct params *p, const char *scheme)
+{
+    return strcmp(p->sink.accretion_scheme, scheme) == 0;
+}
+
+static bool has_agn(const struct params *p)
+{
+    return param_sinks_ramses(p) && p->physics.agn && !accretes(p, "none");
+}
+
+/* ---- the table ---- */
+
+const char *param_condition_text(enum param_condition c)
+{
+    static const char *const text[PARAM_CONDITIONS] = {
+#define CONDITION(name, words, holds) [PARAM_IF_##name] = words,
+#include "param/conditions.def"
+    };
+    return text[c];
+}
+
+bool param_holds(const struct params *p, enum param_condition c, int ranks)
+{
+    switch (c) {
+    case PARAM_ALWAYS:
+    case PARAM_CONDITIONS:
+        break;
+#define CONDITION(name, words, holds)                                                              \
+    case PARAM_IF_##name:                                                                          \
+        return holds;
+#include "param/conditions.def"
+    }
+    return true;
+}

@@ -1,0 +1,147 @@
+/* param_test: what simulate says of parameters that it does not honour, that have no effect, or
+ * that are most likely a mistake. Each test says which mistakes it would catch. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "check.h"
+#include "param/row.h"
+
+static struct params *par; /* large: one for all tests */
+
+static enum err read_text(const char *text)
+{
+    return param_read_text(par, text, strlen(text), "t.nml");
+}
+
+/* Fails if something we cannot do is silently accepted, or if its default or its details stop a
+ * run. */
+static void test_param_refused(void)
+{
+    CHECK_FAILS(read_text("&RUN_PARAMS\ntracer=.true. /"),
+                "t.nml:2: tracer=.true. is not supported: ");
+    CHECK_FAILS(read_text("&RUN_PARAMS tracer=T /"), "set tracer=.false.");
+    CHECK_FAILS(read_text("&HYDRO_PARAMS scheme='plmde' /"), "set scheme='muscl'");
+    CHECK_FAILS(read_text("&INIT_PARAMS filetype='gadget' /"), "convert them to grafic");
+    CHECK_FAILS(read_text("&RUN_PARAMS ordering='planar' /"), "ksection");
+    CHECK_FAILS(read_text("&INIT_PARAMS A_region(2)=0.,1. /"), "magnetic fields");
+    CHECK_FAILS(read_text("&CPL_PARAMS w0=-0.9 /"), "set w0=-1");
+    CHECK(read_text("&PHYSICS_PARAMS cooling=.false. ragn=0.1 tagn=0.3 drag=F / "
+                    "&RUN_PARAMS sink=F nrestart=0 /") == OK);
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&text, &bytes);
+    CHECK(param_unused(par, 1, f) == 4);
+    fclose(f);
+    CHECK(strstr(text, "physics/ragn, physics/tagn have no effect unless sink=.true. without"));
+    CHECK(strstr(text, "physics/drag has no effect unless sink=.true. without"));
+    CHECK(strstr(text, "physics/cooling has no effect unless hydro=.true."));
+    free(text);
+}
+
+static bool is_noted(const char *namelist, const char *note)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    CHECK(read_text(namelist) == OK);
+    param_complete(par);
+    FILE *f = open_memstream(&text, &bytes);
+    param_unused(par, 1, f);
+    fclose(f);
+    bool found = strstr(text, note) != NULL;
+    free(text);
+    return found;
+}
+
+/* Fails if a line says "no effect" where there is one, or says nothing where there is none. The
+ * condition is what a value is measured by, not that a switch is mentioned. */
+static void test_param_conditions(void)
+{
+    static const struct {
+        const char *namelist, *name;
+        bool vain;
+    } table[] = {
+        {"&RUN_PARAMS hydro=T / &COOLING_PARAMS t_eos=20. /", "cooling/t_eos", true},
+        {"&RUN_PARAMS hydro=T / &COOLING_PARAMS barotropic_eos=T t_eos=20. /", "cooling/t_eos",
+         true},
+        {"&RUN_PARAMS hydro=T / &COOLING_PARAMS barotropic_eos=T barotropic_eos_form='polytrope' "
+         "t_eos=20. /",
+         "cooling/t_eos", false},
+        {"&RUN_PARAMS hydro=T / &HYDRO_PARAMS slope_type=1 slope_theta=1.2 /", "slope_theta", true},
+        {"&RUN_PARAMS hydro=T / &HYDRO_PARAMS slope_type=8 slope_theta=1.2 /", "slope_theta",
+         false},
+        {"&RUN_PARAMS cosmo=T hydro=T / &AMR_PARAMS boxlen=100. /", "amr/boxlen", true},
+        {"&RUN_PARAMS hydro=T / &AMR_PARAMS boxlen=100. /", "amr/boxlen", false},
+        {"&RUN_PARAMS hydro=T nremap=3 /", "run/nremap", true},
+        {"&RUN_PARAMS hydro=T / &SF_PARAMS eps_star=.1 / &FEEDBACK_PARAMS f_w=3. f_ek=.5 /", "f_ek",
+         false},
+        {"&RUN_PARAMS hydro=T / &SF_PARAMS eps_star=.1 / &FEEDBACK_PARAMS f_ek=.5 /", "f_ek", true},
+        {"&RUN_PARAMS cosmo=T hydro=T / &COOLING_PARAMS cooling=T / &AMR_PARAMS levelmin=5 "
+         "levelmax=9 / &REFINE_PARAMS q_refine_holdback=F /",
+         "q_refine_holdback", false},
+        {"&RUN_PARAMS rt=F / &RT_PARAMS rt_nsubcycle=2 /", "rt_nsubcycle", true},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        CHECK(is_noted(table[i].namelist, table[i].name) == table[i].vain, "%s", table[i].namelist);
+    for (enum param_condition c = PARAM_ALWAYS + 1; c < PARAM_CONDITIONS; c++) {
+        const char *text = param_condition_text(c);
+        CHECK(text && *text);
+        int used = 0;
+        for (int i = 0; i < PARAM_ROWS; i++) used += param_row_at(i)->when == c;
+        CHECK(used > 0, "no parameter has the condition '%s'", text);
+    }
+}
+
+/* Fails if RAMSES's magnetic fields are taken for a plain gas, though a default is named. */
+static void test_param_builds(void)
+{
+    CHECK_FAILS(read_text("&HYDRO_PARAMS\nriemann2d='llf' /"),
+                "t.nml:2: riemann2d is a parameter of RAMSES compiled with SOLVER=mhd");
+    CHECK_FAILS(read_text("&INIT_PARAMS A_region=0. /"), "SOLVER=mhd");
+    CHECK_FAILS(read_text("&HYDRO_PARAMS gamma_rad=1.3 /"), "NENER > 0");
+    CHECK_FAILS(param_set(par, "hydro/eta_mag=0"), "SOLVER=mhd");
+    int left = 0;
+    const char *old = "&HYDRO_PARAMS riemann2d='hlld' /";
+    CHECK(param_read_loose(par, old, strlen(old), "t.nml", &left) == OK && left == 0);
+}
+
+/* What is most likely a mistake, though it is no error. */
+static void test_param_noted(void)
+{
+    CHECK(is_noted("&RUN_PARAMS hydro=T\npic=F\nhydro=F /",
+                   "lines 1 and 3 of the namelist both set hydro: the last counts"));
+    CHECK(!is_noted("&RUN_PARAMS hydro=T\npic=F /", "both set"));
+    CHECK(!is_noted("&INIT_PARAMS nregion=2 d_region(1)=1.\nd_region(2)=1. /", "both set"));
+    CHECK(is_noted("&INIT_PARAMS nregion=1 d_region=1.,2.,3. /",
+                   "init/d_region has values for 3 regions, but nregion=1"));
+    CHECK(!is_noted("&RUN_PARAMS hydro=T / &INIT_PARAMS nregion=3 d_region=1.,2.,3. /", "nregion"));
+    CHECK(!is_noted("&INIT_PARAMS filetype='grafic' initfile(1)='ics' /", "nregion"));
+    CHECK(is_noted("&OUTPUT_PARAMS aout=0.5 /", "output/aout: without cosmo"));
+    CHECK(!is_noted("&RUN_PARAMS cosmo=T / &OUTPUT_PARAMS aout=0.5 /", "output/aout"));
+    CHECK(is_noted("&RUN_PARAMS cosmo=T hydro=T /", "nothing gravitates"));
+    CHECK(!is_noted("&RUN_PARAMS cosmo=T poisson=T hydro=T /", "nothing gravitates"));
+    CHECK(is_noted("&RUN_PARAMS cosmo=T / &OUTPUT_PARAMS aout=10,20,30 /", "lie in the future"));
+    CHECK(!is_noted("&RUN_PARAMS cosmo=T / &OUTPUT_PARAMS aout=.5,1 /", "lie in the future"));
+    CHECK(is_noted("&OUTPUT_PARAMS noutput=1 tout=.1,.2,.3 /", "from tout(2)=0.2 on are not used"));
+    CHECK(is_noted("&OUTPUT_PARAMS tout=.1,.3 tend=.2 /", "last 1 entry lies beyond tend=0.2"));
+    CHECK(!is_noted("&OUTPUT_PARAMS tout=.1,.2 tend=.2 /", "output/tout"));
+    CHECK(is_noted("&RUN_PARAMS hydro=T / &INIT_PARAMS nregion=1 x_center=.5 /", "NDIM=1"));
+    CHECK(is_noted("&RUN_PARAMS hydro=T / &INIT_PARAMS nregion=1 length_y=.5 /", "NDIM=2"));
+    CHECK(!is_noted("&RUN_PARAMS hydro=T / &INIT_PARAMS nregion=1 x_center=.5 z_center=.5 /",
+                    "NDIM"));
+    CHECK(is_noted("&FEEDBACK_PARAMS ir_eff=1. /", "feedback/ir_eff has no effect"));
+    CHECK(is_noted("&PHYSICS_PARAMS ir_eff=1. /", "physics/ir_eff has no effect"));
+}
+
+int main(void)
+{
+    par = mem_new(sizeof *par, "test");
+    test_param_refused();
+    test_param_conditions();
+    test_param_builds();
+    test_param_noted();
+    mem_free(par);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed > 0;
+}
