@@ -16,7 +16,7 @@ build='gcc libc6-dev make pkg-config libopenmpi-dev openmpi-bin libhdf5-openmpi-
     libgsl-dev zlib1g-dev libpng-dev libcairo2-dev libdeflate-dev'
 demo='mpgrafic'
 check='git python3 python3-venv g++ universal-ctags groff-base valgrind xz-utils less clang
-    libomp-dev slurm-wlm munge'
+    libomp-dev slurm-wlm munge gfortran'
 
 say() {
     printf '%s\n' "$*" >&2

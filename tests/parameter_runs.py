@@ -369,7 +369,8 @@ ACTS = {
         hydro/slope_type=2 hydro/scheme=plmde!2 hydro/difmag=0.1 hydro/pressure_fix=T
         hydro/tile_depth=1 hydro/npassive=1 refine/err_grad_d=0.02 refine/err_grad_p=0.02
         refine/err_grad_u=0.02 refine/floor_d=10 refine/interpol_var=1 refine/interpol_type=0
-        refine/r_refine=0.2,0.2 units/units_density=1e-24 units/units_time=1e13 units/units_length=1e20
+        refine/r_refine=0.2,0.2 units/units_density=1e-24 units/units_time=1e13
+        units/units_length=1e20
         physics/cooling=T physics/nothing=T physics/metal=T physics/isothermal=T physics/t_star=1
         physics/eps_star=1 cooling/barotropic_eos=T boundary/nboundary=1!2""",
     'solver': """

@@ -7,10 +7,12 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "convert.h"
 #include "formats/formats.h"
 #include "gadget/gadget.h"
 #include "io/file.h"
+#include "out/carry.h"
 #include "reshape/reshape.h"
 
 static enum err open_source(const struct request *r, const struct format *f, const char *in,
@@ -84,10 +86,10 @@ static enum err name_result(const struct request *r, const struct format *f, con
 }
 
 /* Text of the checkpoint, "" if it has none. Owner: caller. */
-static enum err load_text(struct source *s, const char *name, char **text)
+static enum err load_text(struct source *s, enum files_kind k, char **text)
 {
     size_t n;
-    TRY(source_text(s, name, text, &n));
+    TRY(source_text(s, k, text, &n));
     if (!*text) *text = mem_zero(1, "provenance");
     return OK;
 }
@@ -96,9 +98,11 @@ static enum err load_text(struct source *s, const char *name, char **text)
 static char *tell(const struct request *r, const struct source *s, const char *before)
 {
     size_t n = strlen(r->provenance) + strlen(before) + strlen(s->path) + 256;
-    char *text = mem_new(n, "provenance");
-    snprintf(text, n, "%sfrom: %s (%s, output %d)\n%s", r->provenance, s->path, s->format,
-             s->number, before);
+    char *text = mem_new(n, "provenance"), from[PATH_MAX];
+    snprintf(from, sizeof from, "%s", s->path);
+    plain_line(from);
+    snprintf(text, n, "%sfrom: %s (%s, output %d)\n%s", r->provenance, from, s->format, s->number,
+             before);
     return text;
 }
 
@@ -107,8 +111,8 @@ static enum err write_checkpoint(const struct request *r, const struct format *f
                                  const struct comm *c)
 {
     char *namelist = NULL, *before = NULL, *text = NULL;
-    enum err err = load_text(s, "namelist", &namelist);
-    if (err == OK) err = load_text(s, "compilation", &before);
+    enum err err = load_text(s, FILES_NAMELIST, &namelist);
+    if (err == OK) err = load_text(s, FILES_HISTORY, &before);
     err = err_agree(c, err);
     if (err == OK) {
         text = tell(r, s, before);
@@ -131,21 +135,32 @@ static enum err write_checkpoint(const struct request *r, const struct format *f
     return err;
 }
 
+/* Which particles a snapshot lacks, and why. */
+static void say_left_out(const struct source *s, const int64_t n[FAMILIES])
+{
+    for (int i = 0; i < FAMILIES; i++) {
+        const char *why = FAMILY_ROW[i].number == FAM_CLOUD ? "they stand for sinks"
+                                                            : "tracers have no mass";
+        if (n[i])
+            log_info("convert: %s: %ld particles of the family %s are left out of the Gadget "
+                     "snapshot: %s",
+                     s->path, (long)n[i], FAMILY_ROW[i].name, why);
+    }
+}
+
 static enum err write_gadget(const struct request *r, struct source *s, char *path, size_t n)
 {
     char *out = mem_new(n, "path");
-    int64_t left_out = 0;
+    int64_t left_out[FAMILIES] = {0};
     memcpy(out, path, n);
     if (*s->left_out)
         log_info("convert: %s: left out, since a Gadget snapshot cannot hold it: %s", s->path,
                  s->left_out);
+    enum err err = carry_say(s, false);
     struct gadget opt = {
         .out = out, .gas = r->gas, .named = r->named, .nfile = r->files, .overwrite = r->force};
-    enum err err = gadget_write(&opt, s, path, n, &left_out);
-    if (err == OK && left_out)
-        log_info("convert: %s: %ld particles of sinks' clouds or without mass are left out of the "
-                 "Gadget snapshot",
-                 s->path, (long)left_out);
+    if (err == OK) err = gadget_write(&opt, s, path, n, left_out);
+    if (err == OK) say_left_out(s, left_out);
     FREE(out);
     return err;
 }

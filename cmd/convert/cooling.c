@@ -17,7 +17,7 @@ static const double Z_MIN = -4, Z_MAX = 1; /* log10 Z/Z_sun */
 static enum err save(const struct request *r, const struct exact_shape *s, exact_fill *fill,
                      const void *ctx)
 {
-    TRY(stream_may_write(r->out, r->force));
+    TRY(temp_may_write(r->out, r->force));
     double most = (double)(r->memory > 0 ? r->memory : RESHAPE_MEMORY);
     double bytes = 2. * sizeof(double) * s->L * s->M * s->N; /* rate, weight of one redshift */
     if (bytes > most)
@@ -70,7 +70,7 @@ static enum err model_of(struct source *s, struct params *p, struct cooling **c)
     size_t bytes = 0;
     int left_out = 0;
     const struct ckpt_head *h = &s->head;
-    TRY(source_text(s, "namelist", &text, &bytes));
+    TRY(source_text(s, FILES_NAMELIST, &text, &bytes));
     enum err err = OK;
     if (!text)
         err = err_set(ERR_FORMAT, "%s: contains no namelist, which would tell how its gas cools",

@@ -1,7 +1,6 @@
 /* genzoom: the mask of a zoom for GRAFIC2 initial conditions, and the lines of the namelist that go
  * with it. See man/genzoom.1. */
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -57,7 +56,7 @@ static const struct opt ROWS[] = {
     {'l', "levelmax", "L", "levelmax of the run (default: three levels beyond the set)"},
     {OPT_OLD('r'), "ranks", "N", "ranks of the run, for the estimate of memory (default 1)"},
     {OMEGA_B, "omega-b", "X",
-     "density of baryons (default 0.045, as omega_b in the namelist; 0 without gas)"},
+     "density of baryons (default: that of the headers, else 0.045; 0 without gas)"},
     {DEEP, "deep", NULL, "read all values of all files, to find damage before a run does"},
     {'n', "check", NULL, "do everything except writing"},
     {FORCE, "force", NULL, "replace files that exist"},
@@ -82,7 +81,7 @@ struct options {
     const char *path, *output; /* of points or checkpoint · list to write */
     struct trace trace;
     bool have_center, ellipsoid, ones, check, force, json, deep;
-    double omega_b;
+    double omega_b; /* NAN: not given */
     int ndir;
     char **dirs;
 };
@@ -92,8 +91,8 @@ static enum err zoom(const struct options *o);
 
 int main(int argc, char **argv)
 {
-    struct options o = {.number = 6, .ranks = 1, .omega_b = 0.045};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
+    struct options o = {.number = 6, .ranks = 1, .omega_b = NAN};
+    program_begin();
     int status = parse(argc, argv, &o);
     if (status == GO_ON) {
         log_init(true, o.verbose);
@@ -361,6 +360,14 @@ static enum err check_room(const struct zoom_set *s, const struct mask_level *ma
     return room_for_run(s, made, ctx);
 }
 
+/* As simulate has it with the namelist that is printed. */
+static double baryons(const struct options *o, const struct zoom_set *s)
+{
+    static const double usual = 0.045; /* of the parameter */
+    if (!isnan(o->omega_b)) return o->omega_b;
+    return !s->gas ? 0 : isnan(s->g.omega_b) ? usual : s->g.omega_b;
+}
+
 static enum err mask_set(const struct options *o, const struct zoom_set *s, struct shape *shape)
 {
     struct mask_level *m = mem_zero(sizeof *m * (LEVEL_MAX + 2), "mask");
@@ -371,9 +378,10 @@ static enum err mask_set(const struct options *o, const struct zoom_set *s, stru
     struct mask_par p = {
         .pad = o->padding, .ones = o->ones, .name = o->check ? NULL : name, .force = o->force};
     enum err err = OK;
-    if (o->omega_b >= s->g.par.omega_m)
+    double omega_b = baryons(o, s);
+    if (omega_b >= s->g.par.omega_m)
         TRY_OUT(err_set(ERR_PARAM, "omega_b = %g must be below omega_m = %g of %s: lower --omega-b",
-                        o->omega_b, s->g.par.omega_m, s->g.lev[s->g.levelmin].dir));
+                        omega_b, s->g.par.omega_m, s->g.lev[s->g.levelmin].dir));
     if (o->levelmax && o->levelmax < s->g.levelmax)
         TRY_OUT(
             err_set(ERR_PARAM,
@@ -390,7 +398,7 @@ static enum err mask_set(const struct options *o, const struct zoom_set *s, stru
                              .number = o->number,
                              .levelmax = o->levelmax ? o->levelmax : beyond,
                              .ranks = o->ranks,
-                             .omega_b = o->omega_b,
+                             .omega_b = omega_b,
                              .name = name,
                              .region = region_words(o),
                              .written = !o->check,

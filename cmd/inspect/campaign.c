@@ -8,6 +8,7 @@
 
 #include "audit/check.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "campaign.h"
 #include "formats/formats.h"
 #include "io/dir.h"
@@ -49,6 +50,7 @@ static void find_line(const char *text, const char *key, char *value, size_t n)
         if (strncmp(line, "from: ", 6) == 0) return; /* of runs before */
         if (strncmp(line, key, k) != 0) continue;
         snprintf(value, n, "%.*s", (int)strcspn(line + k, "\n"), line + k);
+        plain_line(value);
         return;
     }
 }
@@ -62,7 +64,7 @@ static void read_head(struct entry *e, struct source *s)
     e->coarse = s->head.nstep_coarse, e->fine = s->head.nstep;
     e->gas = s->head.hydro, e->parts = s->head.particles, e->levelmin = s->head.levelmin;
     e->readable = true;
-    if (source_text(s, "compilation", &text, &n) == OK && text) {
+    if (source_text(s, FILES_HISTORY, &text, &n) == OK && text) {
         char *lines = mem_zero(n + 1, "provenance");
         memcpy(lines, text, n);
         find_line(lines, "job: ", e->job, sizeof e->job);
@@ -92,6 +94,7 @@ static void look_at(struct entry *e, const struct options *o)
         snprintf(e->verdict, sizeof e->verdict, "not looked at");
     else if (e->sound)
         snprintf(e->verdict, sizeof e->verdict, "sound");
+    plain_line(e->verdict);
 }
 
 void entry_written(const struct entry *e, char *text, size_t n)
@@ -140,7 +143,7 @@ static void print_line(const struct entry *e, const struct options *o)
 enum err campaign_print(const char *path, const struct options *o, int *status)
 {
     struct dirent **list = NULL;
-    if (o->html) TRY(stream_may_write(o->html, o->force));
+    if (o->html) TRY(temp_may_write(o->html, o->force));
     int n = scandir(path, &list, is_output, alphasort);
     if (n < 0) FAIL(ERR_FILE, "%s: the directory cannot be read", path);
     if (n == 0) FAIL(ERR_FILE, "%s: there are no checkpoints output_NNNNN in this directory", path);

@@ -104,7 +104,7 @@ static enum err read_mask(struct contamination *t)
     int left_out;
     enum err err = OK;
     param_init(p);
-    TRY_OUT(source_text(t->s, "namelist", &text, &bytes));
+    TRY_OUT(source_text(t->s, FILES_NAMELIST, &text, &bytes));
     if (!text)
         TRY_OUT(err_set(ERR_PARAM,
                         "%s: contains no namelist, which would define its mask: give --sphere",

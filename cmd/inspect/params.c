@@ -6,21 +6,22 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "ckpt/info.h"
 #include "formats/formats.h"
 #include "inspect.h"
 #include "io/file.h"
 #include "param/nml.h"
+#include "param/param.h"
 
 static void print_text(const char *path, const char *from, const char *list,
                        const struct options *o);
 static void print_json(const char *path, char *from, const char *list, size_t n);
 
 /* *text stays NULL if there is no such file. */
-static enum err load(const struct source *r, const char *name, char **text, size_t *n)
+static enum err load(const struct source *r, enum files_kind k, char **text, size_t *n)
 {
     char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", r->path, name) >= (int)sizeof path)
-        FAIL(ERR_FILE, "%.80s…: path too long", r->path);
+    TRY(info_path(r, k, path));
     return file_exists(path) ? file_load(path, NML_BYTES_MAX, text, n) : OK;
 }
 
@@ -30,8 +31,8 @@ enum err params_print(const char *path, const struct options *o)
     char *from = NULL, *list = NULL;
     size_t n = 0, m = 0;
     enum err err = source_open(path, &r);
-    if (err == OK) err = load(r, "compilation.txt", &from, &n);
-    if (err == OK) err = load(r, "namelist.txt", &list, &m);
+    if (err == OK) err = load(r, FILES_HISTORY, &from, &n);
+    if (err == OK) err = load(r, FILES_NAMELIST, &list, &m);
     if (from) plain_text(from);
     if (list && !o->json) plain_text(list);
     if (err == OK && o->json)
@@ -66,6 +67,7 @@ static void print_item(const struct nml *list, const struct nml_item *it)
         if (x->has_lo) printf("%ld", (long)x->lo);
         if (x->section) printf(":");
         if (x->section && x->has_hi) printf("%ld", (long)x->hi);
+        if (x->step != 1) printf(":%ld", (long)x->step);
     }
     printf("%s\":[", it->rank ? ")" : "");
     for (size_t v = 0; v < it->count; v++) {
@@ -113,7 +115,7 @@ static void print_json(const char *path, char *from, const char *list, size_t n)
     }
     printf("]");
     json_text("namelist", list ? list : "");
-    if (list && nml_parse(&items, list, n, "namelist.txt") == OK) {
+    if (list && nml_parse(&items, list, n, "namelist.txt", &param_names) == OK) {
         print_parameters(&items);
         nml_free(&items);
     } else {

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,7 +53,7 @@ int main(int argc, char **argv)
     struct options o = {
         .reshape = {.writer = format_named("ramses")->writer, .kind = DOMAIN_HILBERT}};
     struct comm c;
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
+    program_begin();
     int status = parse(argc, argv, &o);
     if (status == GO_ON) {
         tidy_begin();
@@ -95,9 +94,8 @@ static int set_memory(const char *value, struct options *o)
 
 static int set_weights(const char *value, struct options *o)
 {
-    int end = 0;
     double *w = o->reshape.weight;
-    if (sscanf(value, "%lf,%lf,%lf%n", &w[0], &w[1], &w[2], &end) != 3 || value[end])
+    if (opt_reals(value, 3, w) != 3)
         return usage("the weights must be three numbers G,P,S, not", value);
     for (int k = 0; k < 3; k++)
         if (!(w[k] >= 0 && w[k] <= 1e9))
@@ -187,26 +185,27 @@ static int parse(int argc, char **argv, struct options *o)
 
 /* ---- work ---- */
 
+static int64_t bytes_of(const struct source *s, enum files_kind k, int file)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    bool there = files_path(s->path, k, s->number, file, path) == OK && stat(path, &st) == 0;
+    return there ? st.st_size : 0;
+}
+
 /* The bytes of FILES files of the input, of the longest ones; if it is one file, the bytes of the
  * output directory divided by its pieces. */
 static int64_t chunk_bytes(const struct source *s, int64_t chunk)
 {
-    static const char *const kind[] = {"amr", "hydro", "grav", "part", "exact"};
     int64_t most = 0;
     for (int file = 1; file <= s->npiece; file++) {
         int64_t bytes = 0;
-        for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
-            char path[PATH_MAX];
-            struct stat st;
-            snprintf(path, sizeof path, "%s/%s_%05d.out%05d", s->path, kind[k], s->number, file);
-            if (stat(path, &st) == 0) bytes += st.st_size;
-        }
+        for (int k = 0; k < FILES_KINDS; k++)
+            if (files_has_role((enum files_kind)k, FILES_PIECE))
+                bytes += bytes_of(s, (enum files_kind)k, file);
         if (bytes > most) most = bytes;
     }
-    char path[PATH_MAX];
-    struct stat st;
-    snprintf(path, sizeof path, "%s/data_%05d.h5", s->path, s->number);
-    if (most == 0 && stat(path, &st) == 0) most = st.st_size / s->npiece;
+    if (most == 0) most = bytes_of(s, FILES_HDF5, 0) / s->npiece;
     return most * (chunk < s->npiece ? chunk : s->npiece);
 }
 
@@ -237,11 +236,11 @@ static enum err output_path(const struct options *o, const char *in, const struc
 }
 
 /* The history of the input is kept; the record of this program comes first. */
-static enum err text_of(struct source *s, const char *name, const char *before, char **all)
+static enum err text_of(struct source *s, enum files_kind kind, const char *before, char **all)
 {
     char *text = NULL;
     size_t n = 0, k = before ? strlen(before) : 0;
-    TRY(source_text(s, name, &text, &n));
+    TRY(source_text(s, kind, &text, &n));
     if (!text) n = 0;
     *all = mem_zero(k + n + 1, "text file");
     if (k) memcpy(*all, before, k);
@@ -265,8 +264,8 @@ static enum err write_one(struct options *o, struct source *s, const struct resh
 {
     const char *ours = o->reshape.provenance;
     char *namelist = NULL, *history = NULL;
-    enum err err = text_of(s, "namelist", NULL, &namelist);
-    if (err == OK) err = text_of(s, "compilation", ours, &history);
+    enum err err = text_of(s, FILES_NAMELIST, NULL, &namelist);
+    if (err == OK) err = text_of(s, FILES_HISTORY, ours, &history);
     err = err_agree(c, err);
     o->reshape.namelist = namelist;
     o->reshape.provenance = history;
@@ -316,14 +315,13 @@ static int repartition_one(const char *path, const struct options *options, cons
 
 static int repartition_stdin(const struct options *o, const struct comm *c)
 {
-    struct lines lines = {.text = NULL};
+    struct lines lines = {0};
+    enum err err = OK;
     int status = DONE;
-    while (lines_next(&lines, c))
+    for (bool got; (err = lines_next(&lines, c, &got)) == OK && got;)
         if (repartition_one(lines.text, o, c) != DONE) status = TROUBLE;
-    if (c->rank == 0 && lines.bad) fprintf(stderr, "repartition: cannot read standard input\n");
-    if (lines.bad) status = TROUBLE;
-    lines_free(&lines);
-    return status;
+    if (c->rank == 0 && err != OK) fprintf(stderr, "repartition: %s\n", err_message());
+    return err == OK ? status : TROUBLE;
 }
 
 static int repartition_all(const struct options *o, const struct comm *c)

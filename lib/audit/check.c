@@ -13,6 +13,7 @@
 
 #include "audit/check_priv.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "ckpt/info.h"
 #include "ckpt/manifest.h"
 #include "formats/formats.h"
@@ -57,6 +58,7 @@ void check_report(struct check *k, enum check_kind kind, const char *file, const
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
+    plain_nan(what);
     struct damage d = {.file = file, .place = place, .what = what};
     k->how->fn(&d, k->how->ctx);
 }
@@ -154,15 +156,30 @@ void check_place(const struct check *k, int level, okey key, int cell, char plac
 /* ---- who wrote it, and which box ---- */
 
 /* NULL: there is none, or the machine has failed: k->trouble. */
-static char *load_text(struct check *k, const char *name, size_t *n)
+static char *load_text(struct check *k, enum files_kind kind, char path[PATH_MAX], size_t *n)
 {
-    char path[PATH_MAX], *text = NULL;
+    char *text = NULL;
     struct stat st;
-    if (k->trouble != OK || info_path(k->r, name, path, sizeof path) != OK) return NULL;
+    if (k->trouble != OK || info_path(k->r, kind, path) != OK) return NULL;
     if (lstat(path, &st) != 0 && errno == ENOENT) return NULL;
     enum err err = file_load(path, TEXT_MAX, &text, n);
     if (err != OK && err != ERR_LIMIT && !tells_damage(k, err)) k->trouble = err;
     return err == OK ? text : NULL;
+}
+
+/* RAMSES keeps particles that have left the box through a boundary; it has one coarse cell there.
+ * On a periodic axis rounding may put them on the far face. Where it is not known which faces are
+ * boundaries, all are. */
+static void find_reach(struct check *k, const struct params *p)
+{
+    struct boundary b = k->r->head.boundary;
+    bool face[6];
+    if (b.n == 0) boundary_of_params(p, &b);
+    boundary_faces(&b, face);
+    for (int d = 0; d < 3; d++) {
+        bool wall = face[2 * d] || face[2 * d + 1] || (k->bounded && b.n == 0);
+        k->reach[d] = wall ? k->r->head.boxlen : source_rounding(k->r);
+    }
 }
 
 /* The boundaries of a box that is stored as if it were periodic, and smallr, are known only from
@@ -170,12 +187,14 @@ static char *load_text(struct check *k, const char *name, size_t *n)
 static void find_settings(struct check *k)
 {
     struct params *p = mem_zero(sizeof *p, "namelist");
+    char path[PATH_MAX];
     size_t n;
     int left_out = 0;
-    char *text = load_text(k, "namelist.txt", &n);
+    char *text = load_text(k, FILES_NAMELIST, path, &n);
     param_init(p);
     if (text && param_read_loose(p, text, n, "namelist.txt", &left_out) != OK) param_init(p);
     k->bounded = k->r->nboundary > 0 || p->boundary.nboundary > 0;
+    find_reach(k, p);
     k->smallr = k->r->head.smallr > 0 ? k->r->head.smallr : p->hydro.smallr;
     mem_free(text);
     FREE(p);
@@ -183,8 +202,9 @@ static void find_settings(struct check *k)
 
 static void find_origin(struct check *k)
 {
+    char path[PATH_MAX];
     size_t n;
-    char *text = load_text(k, "compilation.txt", &n);
+    char *text = load_text(k, FILES_HISTORY, path, &n);
     k->ours = text && strncmp(text, "ptah ", 5) == 0;
     mem_free(text);
     find_settings(k);
@@ -195,7 +215,7 @@ static void find_origin(struct check *k)
 
 struct tally {
     struct check *check;
-    int64_t family[12]; /* -5..5, undefined */
+    int64_t family[FAMILIES]; /* by row */
 };
 
 static void take_damage(void *ctx, enum source_damage d, const char *path, const char *place,
@@ -215,10 +235,7 @@ static enum err pass_octs(const struct source_octs *o, void *ctx)
 static enum err count_parts(const struct source_parts *p, void *ctx)
 {
     struct tally *t = ctx;
-    for (int64_t i = 0; i < p->n; i++) {
-        int f = (int)p->family[i] + 5;
-        t->family[f >= 0 && f <= 10 ? f : 11]++;
-    }
+    for (int64_t i = 0; i < p->n; i++) t->family[family_row(p->family[i])]++;
     check_part_values(t->check, p);
     return OK;
 }
@@ -262,53 +279,77 @@ static enum err read_all(struct check *k, struct tally *t)
 
 /* ---- counts of the text files ---- */
 
+/* A line of the list of families; asterisks: RAMSES had no room for the number. */
+static void check_family(struct check *k, const char *path, const char *line, int i, int64_t found)
+{
+    const char *s = line + 13;
+    char place[32];
+    int64_t says;
+    snprintf(place, sizeof place, "line %d", i + 2);
+    if (s[strspn(s, " *\r")] == 0) return;
+    if (!text_whole(&s, &says) || !text_line_ends(s))
+        check_report(k, BAD_FILE, path, place,
+                     "'%.30s' is not the number of particles of family %d",
+                     line + 13 + strspn(line + 13, " "), FAMILY_ROW[i].number);
+    else if (says != found)
+        check_report(k, BAD_COUNT, path, place,
+                     "says %ld particles of family %d, the files have %ld", (long)says,
+                     FAMILY_ROW[i].number, (long)found);
+}
+
 /* The list of RAMSES: one line per family, 13 columns for the name and 10 or more for the number.
  * Older lists are not compared. */
 static void check_families(struct check *k, const struct tally *t)
 {
-    struct source *r = k->r;
-    char name[32], path[PATH_MAX], *save = NULL;
+    char path[PATH_MAX], *save = NULL;
     size_t n;
-    snprintf(name, sizeof name, "header_%05d.txt", r->number);
-    snprintf(path, sizeof path, "%.4000s/%s", r->path, name);
-    char *text = load_text(k, name, &n);
+    char *text = load_text(k, FILES_HEADER, path, &n);
     char *line = text ? strtok_r(text, "\n", &save) : NULL;
     bool list = line && line[0] == '#' && strstr(line, "Family");
-    for (int i = 0; list && i < 12 && (line = strtok_r(NULL, "\n", &save)); i++) {
-        char *end, place[32];
+    for (int i = 0; list && i < FAMILIES && (line = strtok_r(NULL, "\n", &save)); i++) {
         if (strlen(line) <= 13) break;
-        long says = strtol(line + 13, &end, 10);
-        snprintf(place, sizeof place, "line %d", i + 2);
-        if (end != line + 13 && says != t->family[i])
-            check_report(k, BAD_COUNT, path, place,
-                         "says %ld particles of family %d, the files have %ld", says, i - 5,
-                         (long)t->family[i]);
+        check_family(k, path, line, i, t->family[i]);
     }
     mem_free(text);
 }
 
+/* What the info file says of the numbers in the header, to as many digits as it has. */
 static void check_info(struct check *k)
 {
-    struct source *r = k->r;
-    char name[32], path[PATH_MAX];
-    size_t n;
-    snprintf(name, sizeof name, "info_%05d.txt", r->number);
-    snprintf(path, sizeof path, "%.4000s/%s", r->path, name);
-    char *text = load_text(k, name, &n);
-    const char *step = text ? strstr(text, "nstep_coarse=") : NULL,
-               *time = text ? strstr(text, "time        =") : NULL;
-    const char *unsaid = "the binary files are of";
-    if (step && strtol(step + 13, NULL, 10) != r->head.nstep_coarse)
-        check_report(k, BAD_COUNT, path, "nstep_coarse", "is %ld, %s step %d",
-                     strtol(step + 13, NULL, 10), unsaid, r->head.nstep_coarse);
-    if (time) {
-        char *end;
-        double t = info_real(time + 13, &end);
-        if (!(fabs(t - r->head.t) <= 1e-12 * fabs(r->head.t)))
-            check_report(k, BAD_COUNT, path, "time", "is %.15g, %s time %.15g", t, unsaid,
-                         r->head.t);
+    const struct ckpt_head *h = &k->r->head;
+    const struct {
+        enum info_key key;
+        double expected;
+    } row[] = {{INFO_STEP, h->nstep_coarse}, {INFO_TIME, h->t},
+               {INFO_AEXP, h->aexp},         {INFO_H0, h->h0},
+               {INFO_OMEGA_M, h->omega_m},   {INFO_OMEGA_L, h->omega_l},
+               {INFO_OMEGA_K, h->omega_k},   {INFO_OMEGA_B, h->omega_b}};
+    struct info info;
+    char path[PATH_MAX];
+    if (!info_has(k->r, FILES_INFO) || info_path(k->r, FILES_INFO, path) != OK) return;
+    enum err err = info_read(k->r, &info);
+    if (err != OK && !tells_damage(k, err)) k->trouble = err;
+    if (err != OK && tells_damage(k, err)) report_message(k);
+    for (size_t i = 0; err == OK && i < sizeof row / sizeof *row; i++) {
+        double says = info.value[row[i].key], x = row[i].expected;
+        if (isnan(says) || fabs(says - x) <= 1e-12 * fabs(x)) continue;
+        check_report(k, BAD_COUNT, path, info_key(row[i].key),
+                     "is %.15g, in the binary files it is %.15g", says, x);
     }
-    mem_free(text);
+}
+
+/* A file that a checkpoint of ours would list. Octs and particles are the format's to check. */
+static enum err check_unlisted(void *ctx, const char *name, const struct files_name *f)
+{
+    struct check *k = ctx;
+    char path[PATH_MAX];
+    if (!files_has_role(f->kind, FILES_LISTED) || files_has_role(f->kind, FILES_PIECE) ||
+        manifest_has(k->r->list, name))
+        return OK;
+    snprintf(path, sizeof path, "%.3800s/%.250s", k->r->path, name);
+    check_report(k, BAD_FILE, path, "",
+                 "is not in the list of checksums: it belongs to another checkpoint");
+    return OK;
 }
 
 /* Each file is compared with the list. The readers then need not do it: they would stop at the
@@ -324,6 +365,7 @@ static enum err check_list(struct check *k)
         report_message(k);
     }
     k->found->sums = true;
+    TRY(files_each(r->path, check_unlisted, k));
     manifest_free(&r->list);
     return OK;
 }

@@ -44,7 +44,7 @@ static void report_value(struct cells *c, enum check_kind kind, const struct sou
         k->count[kind]++, k->found->damages++;
         return;
     }
-    source_file(k->r, field < c->nhydro ? "hydro" : "grav", o->piece, path);
+    source_file(k->r, field < c->nhydro ? FILES_HYDRO : FILES_GRAV, o->piece, path);
     check_place(k, o->level, o->key[i], cell, place);
     check_report(k, kind, path, place, "%s is %.9g",
                  kind == BAD_ENERGY ? "energy" : k->r->field[field].name, v);
@@ -146,7 +146,7 @@ static void report_restriction(struct cells *c, int piece, int level, okey key, 
         if (v >= 1 && v <= 3) d = fabs(a[v] - b[v]) / fmax(speed, 1e-300);
         if (d > most) most = d, worst = v;
     }
-    source_file(k->r, "hydro", piece, path);
+    source_file(k->r, FILES_HYDRO, piece, path);
     check_place(k, level - 1, key >> 3, (int)(key & 7), place);
     const char *name = k->r->field[worst].name;
     bool momentum = worst >= 1 && worst <= 3;

@@ -16,7 +16,7 @@ static void at_oct(struct check *k, enum check_kind kind, const struct tree_row 
         k->count[kind]++, k->found->damages++;
         return;
     }
-    source_file(k->r, "amr", row->piece, path);
+    source_file(k->r, FILES_AMR, row->piece, path);
     check_place(k, level, row->key, cell, place);
     check_report(k, kind, path, place, "%s", what);
 }

@@ -141,7 +141,7 @@ static enum err read_tree(struct source *s, struct domains *d)
     struct source_domains k = {0};
     char path[PATH_MAX];
     enum err err = s->kind->domains ? s->kind->domains(s, &k) : OK;
-    source_file(s, "amr", 0, path);
+    source_file(s, FILES_AMR, 0, path);
     if (err == OK) {
         d->bound = k.bound, d->nbound = (int)k.nbound;
         k.bound = NULL;

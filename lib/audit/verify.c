@@ -24,7 +24,7 @@ static enum err read_pieces(struct source *s, const struct comm *c)
     char path[PATH_MAX];
     if (!s->sums) return OK;
     for (int piece = c->rank; piece < s->npiece; piece += c->size) {
-        source_file(s, "amr", piece, path);
+        source_file(s, FILES_AMR, piece, path);
         file_forget(path);
         TRY(source_octs(s, piece, SOURCE_STORED, pass_octs, NULL));
         TRY(source_parts(s, piece, SOURCE_STORED, pass_parts, NULL));

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows)
 {
@@ -126,12 +127,9 @@ bool opt_bytes(const char *value, int64_t *n)
 int opt_reals(const char *value, int most, double *x)
 {
     for (int n = 0; n < most; n++) {
-        char *end;
-        x[n] = strtod(value, &end);
-        if (end == value || !isfinite(x[n])) return -1;
-        if (!*end) return n + 1;
-        if (*end != ',') return -1;
-        value = end + 1;
+        if (!text_real(&value, &x[n]) || !isfinite(x[n])) return -1;
+        if (!*value) return n + 1;
+        if (*value++ != ',') return -1;
     }
     return -1;
 }

@@ -1,12 +1,58 @@
 /* base/text: see text.h. */
 #include "base/text.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
 void plain_text(char *s)
 {
     for (unsigned char *c = (unsigned char *)s; *c; c++) {
         if ((*c < ' ' && *c != '\n' && *c != '\t') || *c == 0x7f) *c = '?';
         if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) c[0] = c[1] = '?';
     }
+}
+
+/* Of words and paths. */
+static bool is_inner(char c)
+{
+    return isalnum((unsigned char)c) || (c && strchr("_./-", c));
+}
+
+void plain_nan(char *s)
+{
+    for (char *at = s; (at = strchr(at, '-')); at++) {
+        bool word = strncasecmp(at, "-nan", 4) == 0 && (at == s || !is_inner(at[-1]));
+        if (word && (!is_inner(at[4]) || (at[4] == '.' && !at[5]))) memmove(at, at + 1, strlen(at));
+    }
+}
+
+double plain_number(double x)
+{
+    return isnan(x) ? (double)NAN : x;
+}
+
+void put_number(FILE *out, int digits, double x)
+{
+    fprintf(out, "%.*g", digits, plain_number(x));
+}
+
+void json_real(FILE *out, double x)
+{
+    if (isfinite(x))
+        fprintf(out, "%.17g", x);
+    else
+        fputs("null", out);
+}
+
+void plain_line(char *s)
+{
+    plain_text(s);
+    for (; *s; s++)
+        if (*s == '\n' || *s == '\t') *s = '?';
 }
 
 /* Length of the UTF-8 sequence at s, 0 if it is none. */
@@ -43,4 +89,86 @@ void json_quote(FILE *out, const char *s)
         }
     }
     fputc('"', out);
+}
+
+/* ---- numbers ---- */
+
+static const char BLANKS[] = " \t\r", DIGITS[] = "0123456789";
+
+static bool is_end(char c)
+{
+    return !c || c == '\n' || c == ',' || strchr(BLANKS, c);
+}
+
+static size_t sign(const char *s)
+{
+    return *s == '-' || *s == '+';
+}
+
+/* Length of "E+12", "D3" or "-103" at s; 0: there is no exponent. */
+static size_t exponent(const char *s)
+{
+    size_t letter = *s && strchr("eEdDqQ", *s), n = letter + sign(s + letter),
+           digits = n ? strspn(s + n, DIGITS) : 0;
+    return digits ? n + digits : 0;
+}
+
+/* Digits with a point among them, and an exponent, all made fit for strtod. Returns the length of
+ * what is at s, 0: it is no number. */
+static size_t copy_real(const char *s, char *c, size_t room)
+{
+    size_t n = sign(s), before = strspn(s + n, DIGITS), after = 0;
+    n += before;
+    if (s[n] == '.') after = strspn(s + n + 1, DIGITS), n += 1 + after;
+    size_t e = before + after ? exponent(s + n) : 0, power = n + (e && strchr("eEdDqQ", s[n]));
+    if (before + after == 0 || n + e + 2 > room) return 0;
+    memcpy(c, s, n);
+    snprintf(c + n, room - n, "%s%.*s", e ? "e" : "", (int)(n + e - power), s + power);
+    return n + e;
+}
+
+/* NaN, Infinity: the length of the word. */
+static size_t special(const char *s, double *x)
+{
+    static const char *const word[] = {"nan", "infinity", "inf"};
+    size_t n = sign(s);
+    for (int i = 0; i < 3; i++) {
+        if (strncasecmp(s + n, word[i], strlen(word[i])) != 0) continue;
+        *x = copysign(i ? INFINITY : NAN, *s == '-' ? -1 : 1);
+        return n + strlen(word[i]);
+    }
+    return 0;
+}
+
+bool text_real(const char **s, double *x)
+{
+    char c[512];
+    double value = 0;
+    const char *at = *s + strspn(*s, BLANKS);
+    size_t n = special(at, &value);
+    if (!n && (n = copy_real(at, c, sizeof c))) {
+        value = strtod(c, NULL);
+        if (isinf(value)) return false;
+    }
+    if (!n || !is_end(at[n])) return false;
+    *s = at + n, *x = value;
+    return true;
+}
+
+bool text_whole(const char **s, int64_t *x)
+{
+    const char *at = *s + strspn(*s, BLANKS);
+    size_t n = sign(at), digits = strspn(at + n, DIGITS);
+    if (!digits || !is_end(at[n + digits])) return false;
+    errno = 0;
+    int64_t value = strtoll(at, NULL, 10);
+    if (errno) return false;
+    *s = at + n + digits, *x = value;
+    return true;
+}
+
+bool text_line_ends(const char *s)
+{
+    s += strspn(s, BLANKS);
+    return !*s || *s == '\n';
 }

@@ -1,13 +1,13 @@
 /* ckpt/catalog: see catalog.h. */
 #include "ckpt/catalog.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "io/file.h"
 #include "io/fortran.h"
 
@@ -124,39 +124,44 @@ static const char *next_line(const char *s)
     return *s ? s + 1 : s;
 }
 
-static bool is_row(const char *s)
+/* In csv files all lines but blank ones and comments are rows. Others have titles, too. */
+static bool is_row(const struct catalog *t, const char *s)
 {
-    s += strspn(s, " \t");
-    return isdigit((unsigned char)*s) || *s == '-' || *s == '+' || *s == '.';
+    s += strspn(s, " \t\r");
+    size_t n = strlen(t->from);
+    if (n > 4 && strcmp(t->from + n - 4, ".csv") == 0) return *s && *s != '\n' && *s != '#';
+    return *s && strchr("0123456789-+.*", *s);
 }
 
-/* A number; Fortran leaves the E out before exponents of three digits: 0.5-103. */
-static double read_number(const char *s, const char **end)
+/* A number of a text: as a real, and as an integer if it is one. */
+struct number {
+    double real;
+    int64_t whole;
+    bool is_whole;
+};
+
+/* Digits alone give an integer of 64 bits; others are integers where a double is exact. */
+static bool read_number(const char **s, struct number *n)
 {
-    char *e;
-    double x = strtod(s, &e);
-    if (e > s && (*e == '-' || *e == '+') && isdigit((unsigned char)e[1])) {
-        long power = strtol(e, &e, 10);
-        x *= pow(10, (double)power);
-    }
-    *end = e;
-    return x;
+    const char *digits = *s;
+    n->is_whole = text_whole(&digits, &n->whole);
+    if (!text_real(s, &n->real)) return false;
+    if (n->is_whole) return true;
+    n->is_whole = n->real == floor(n->real) && fabs(n->real) <= 0x1p53;
+    n->whole = n->is_whole ? (int64_t)n->real : 0;
+    return true;
 }
 
 /* The numbers of a line, separated by commas or blanks; -1: it contains something else. */
-static int read_row(const char *s, double x[ROW_MAX])
+static int read_row(const char *s, struct number x[ROW_MAX])
 {
     int n = 0;
-    for (;;) {
+    for (; !text_line_ends(s); n++) {
         s += strspn(s, " \t\r");
-        if (*s == '\n' || *s == 0) return n;
         if (n && *s == ',') s++;
-        if (n == ROW_MAX) return -1;
-        const char *end;
-        x[n++] = read_number(s, &end);
-        if (end == s || (*end && !strchr(" \t\r\n,", *end))) return -1;
-        s = end;
+        if (n == ROW_MAX || !read_number(&s, &x[n])) return -1;
     }
+    return n;
 }
 
 /* The entries of the first comment line if they are names: as many as there are columns. */
@@ -277,8 +282,10 @@ static bool is_whole(const char *name)
 {
     size_t n = strlen(name), k = strlen(ULPS);
     if (n > k && strcmp(name + n - k, ULPS) == 0) return true;
-    return strcmp(name, "id") == 0 || strcmp(name, "level") == 0 || strcmp(name, "new_born") == 0 ||
-           strncmp(name, "integer_", 8) == 0;
+    static const char *const whole[] = {"id", "level", "new_born", "blast"};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strcmp(name, whole[i]) == 0) return true;
+    return strncmp(name, "integer_", 8) == 0;
 }
 
 static enum err add_columns(struct catalog *t, const char *path, const char *text, int ncol)
@@ -298,12 +305,12 @@ static enum err add_columns(struct catalog *t, const char *path, const char *tex
 
 static enum err parse_text(struct catalog *t, const char *path, const char *text)
 {
-    double x[ROW_MAX];
+    struct number x[ROW_MAX];
     int64_t row = 0, line = 1;
     int ncol = 0;
-    for (const char *s = text; *s; s = next_line(s)) t->n += is_row(s);
+    for (const char *s = text; *s; s = next_line(s)) t->n += is_row(t, s);
     for (const char *s = text; *s; s = next_line(s), line++) {
-        if (!is_row(s)) continue;
+        if (!is_row(t, s)) continue;
         int n = read_row(s, x);
         if (n < 0)
             FAIL(ERR_FORMAT, "%s: line %ld: expected numbers separated by commas", path,
@@ -313,13 +320,13 @@ static enum err parse_text(struct catalog *t, const char *path, const char *text
             FAIL(ERR_FORMAT, "%s: line %ld has %d columns, the lines before it have %d", path,
                  (long)line, n, ncol);
         for (int i = 0; i < n; i++) {
-            if (t->col[i].whole && (x[i] != floor(x[i]) || fabs(x[i]) > 9e15))
+            if (t->col[i].whole && !x[i].is_whole)
                 FAIL(ERR_FORMAT, "%s: line %ld: %s is not an integer", path, (long)line,
                      t->col[i].name);
             if (t->col[i].whole)
-                t->col[i].whole[row] = (int64_t)x[i];
+                t->col[i].whole[row] = x[i].whole;
             else
-                t->col[i].real[row] = x[i];
+                t->col[i].real[row] = x[i].real;
         }
         row++;
     }

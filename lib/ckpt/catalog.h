@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "ckpt/files.h"
 
 enum { CATALOG_COLUMNS = 320 };
 
@@ -21,7 +22,7 @@ struct catalog_column {
 };
 
 struct catalog {
-    char from[32]; /* the file's name; empty: there is none */
+    char from[FILES_NAME]; /* the file's name; empty: there is none */
     int64_t n;
     int ncol;
     struct catalog_column col[CATALOG_COLUMNS];

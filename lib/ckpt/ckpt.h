@@ -1,6 +1,7 @@
 /* ckpt: the contents of the header of a checkpoint, whatever the format. */
 #pragma once
 #include "ckpt/boundary.h"
+#include "ckpt/files.h"
 #include "ckpt/rest.h"
 #include "comm/comm.h"
 #include "dom/domain.h"
@@ -13,7 +14,7 @@ enum { CKPT_BEFORE_2017 = 1, CKPT_BEFORE_2015 = 2 };
 
 /* A text of this rank that goes into the checkpoint beside its data. */
 struct ckpt_file {
-    char name[48];
+    enum files_kind kind;
     char *text;
     size_t bytes;
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/opt.h"
 
 struct cutting {
     struct source *inner;
@@ -31,23 +32,10 @@ struct cutting {
 
 /* ---- the region ---- */
 
-static int read_numbers(const char *s, double *x, int most)
-{
-    for (int n = 0; n < most; n++) {
-        char *end;
-        x[n] = strtod(s, &end);
-        if (end == s || !isfinite(x[n])) return 0;
-        if (*end == 0) return n + 1;
-        if (*end != ',') return 0;
-        s = end + 1;
-    }
-    return 0;
-}
-
 enum err cut_region(struct cut *c, const char *text)
 {
     double x[6];
-    if (strncmp(text, "box:", 4) == 0 && read_numbers(text + 4, x, 6) == 6) {
+    if (strncmp(text, "box:", 4) == 0 && opt_reals(text + 4, 6, x) == 6) {
         c->shape = CUT_BOX;
         for (int d = 0; d < 3; d++) {
             c->centre[d] = 0.5 * (x[d] + x[3 + d]);
@@ -58,7 +46,7 @@ enum err cut_region(struct cut *c, const char *text)
         }
         return OK;
     }
-    if (strncmp(text, "sphere:", 7) == 0 && read_numbers(text + 7, x, 4) == 4) {
+    if (strncmp(text, "sphere:", 7) == 0 && opt_reals(text + 7, 4, x) == 4) {
         c->shape = CUT_SPHERE;
         memcpy(c->centre, x, sizeof c->centre);
         c->radius = x[3];
@@ -248,9 +236,9 @@ static void close_cut(struct source *s)
     FREE(s->impl);
 }
 
-static enum err text_cut(struct source *s, const char *name, char **text, size_t *bytes)
+static enum err text_cut(struct source *s, enum files_kind k, char **text, size_t *bytes)
 {
-    return source_text(((struct cutting *)s->impl)->inner, name, text, bytes);
+    return source_text(((struct cutting *)s->impl)->inner, k, text, bytes);
 }
 
 static const struct source_kind KIND = {.name = "part of a checkpoint",
@@ -321,6 +309,7 @@ enum err source_cut(struct source *inner, const struct cut *c, struct source **o
     *s = *inner;
     s->kind = &KIND;
     s->impl = t;
+    s->is_cut = true;
     s->out_times = NULL, s->list = NULL, s->table = NULL; /* the inner one's */
     memset(s->lacking, 0, sizeof s->lacking);
     s->head.levelmin = cut.levelmin;

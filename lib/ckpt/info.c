@@ -1,14 +1,14 @@
 /* ckpt/info: see info.h. */
 #include "ckpt/info.h"
 
-#include <ctype.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "ckpt/manifest.h"
 #include "io/file.h"
 
@@ -16,20 +16,20 @@ static const size_t TEXT_MAX = (size_t)64 << 20; /* a domain table of a million 
 
 /* ---- places ---- */
 
-enum err info_path(const struct source *s, const char *name, char *path, size_t n)
+enum err info_path(const struct source *s, enum files_kind k, char path[PATH_MAX])
 {
-    for (int group = 0; group < (s->group ? 2 : 1); group++) {
-        int k = snprintf(path, n, "%s/%s%s", s->path, group ? "group_00001/" : "", name);
-        if (k < 0 || (size_t)k >= n) FAIL(ERR_FILE, "%.80s…: path too long", s->path);
-        if (file_exists(path)) break;
-    }
-    return OK;
+    char dir[PATH_MAX];
+    TRY(files_path(s->path, k, s->number, 1, path));
+    if (!s->group || file_exists(path)) return OK;
+    if (snprintf(dir, sizeof dir, "%s/group_00001", s->path) >= (int)sizeof dir)
+        FAIL(ERR_FILE, "%.80s…: path too long", s->path);
+    return files_path(dir, k, s->number, 1, path);
 }
 
-bool info_has(const struct source *s, const char *name)
+bool info_has(const struct source *s, enum files_kind k)
 {
     char path[PATH_MAX];
-    return info_path(s, name, path, sizeof path) == OK && file_exists(path);
+    return info_path(s, k, path) == OK && file_exists(path);
 }
 
 void info_say_lacks(const struct source *s, bool really, const char *name)
@@ -37,31 +37,34 @@ void info_say_lacks(const struct source *s, bool really, const char *name)
     if (really) log_line(1, " %s: has no %s", s->path, name);
 }
 
-void info_say_missing(const struct source *s)
+static void say_missing(const struct source *s, bool expected, enum files_kind k)
 {
-    static const char gas[] = "hydro_file_descriptor.txt", part[] = "part_file_descriptor.txt";
-    char header[32];
-    snprintf(header, sizeof header, "header_%05d.txt", s->number);
-    info_say_lacks(s, !info_has(s, header), header);
-    info_say_lacks(s, !info_has(s, "namelist.txt"), "namelist.txt");
-    info_say_lacks(s, s->head.hydro && !info_has(s, gas), gas);
-    info_say_lacks(s, s->by_rank && s->head.particles && !info_has(s, part), part);
+    char name[FILES_NAME];
+    files_name(k, s->number, 1, name);
+    info_say_lacks(s, expected && !info_has(s, k), name);
 }
 
-enum err info_text(const struct source *s, const char *name, char **text, size_t *bytes)
+void info_say_missing(const struct source *s)
 {
-    char path[PATH_MAX], file[64];
+    say_missing(s, true, FILES_HEADER);
+    say_missing(s, true, FILES_NAMELIST);
+    say_missing(s, s->head.hydro, FILES_GAS_NAMES);
+    say_missing(s, s->by_rank && s->head.particles, FILES_PART_NAMES);
+}
+
+enum err info_text(const struct source *s, enum files_kind k, char **text, size_t *bytes)
+{
+    char path[PATH_MAX];
     *text = NULL, *bytes = 0;
-    snprintf(file, sizeof file, "%s.txt", name);
-    TRY(info_path(s, file, path, sizeof path));
+    TRY(info_path(s, k, path));
     return !file_exists(path) ? OK : file_load(path, TEXT_MAX, text, bytes);
 }
 
-static enum err verify_text(const struct source *s, const char *name)
+static enum err verify_text(const struct source *s, enum files_kind k)
 {
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", s->path, name) >= (int)sizeof path)
-        FAIL(ERR_FILE, "%.80s…: path too long", s->path);
+    char path[PATH_MAX], name[FILES_NAME];
+    TRY(files_path(s->path, k, s->number, 1, path));
+    files_name(k, s->number, 1, name);
     return file_exists(path) || manifest_has(s->list, name)
                ? manifest_check_file(s->list, s->path, name)
                : OK;
@@ -69,98 +72,126 @@ static enum err verify_text(const struct source *s, const char *name)
 
 enum err info_verify(struct source *s)
 {
-    char name[64];
     TRY(manifest_load(s->path, s->number, &s->list));
-    snprintf(name, sizeof name, "info_%05d.txt", s->number);
-    TRY(verify_text(s, name));
-    snprintf(name, sizeof name, "header_%05d.txt", s->number);
-    TRY(verify_text(s, name));
-    TRY(verify_text(s, "hydro_file_descriptor.txt"));
-    return verify_text(s, "part_file_descriptor.txt");
+    TRY(verify_text(s, FILES_INFO));
+    TRY(verify_text(s, FILES_HEADER));
+    TRY(verify_text(s, FILES_GAS_NAMES));
+    return verify_text(s, FILES_PART_NAMES);
 }
 
 /* ---- info ---- */
 
-double info_real(const char *s, char **end)
+static const double NONE = -DBL_MAX, ANY = DBL_MAX, TINY = DBL_TRUE_MIN;
+
+/* What a file says, by enum info_key. */
+static const struct row {
+    const char *key;
+    double least, most;
+    bool whole, needed;
+} ROW[INFO_KEYS] = {
+    [INFO_NCPU] = {"ncpu", 1, 99999, true, true},
+    [INFO_NDIM] = {"ndim", 1, 3, true, true},
+    [INFO_LEVELMIN] = {"levelmin", 1, 99, true, true},
+    [INFO_LEVELMAX] = {"levelmax", 1, 99, true, false},
+    [INFO_STEP] = {"nstep_coarse", 0, INT32_MAX, true, false},
+    [INFO_BOXLEN] = {"boxlen", TINY, ANY, false, true},
+    [INFO_TIME] = {"time", NONE, ANY, false, false},
+    [INFO_AEXP] = {"aexp", TINY, ANY, false, false},
+    [INFO_H0] = {"H0", NONE, ANY, false, false},
+    [INFO_OMEGA_M] = {"omega_m", NONE, ANY, false, false},
+    [INFO_OMEGA_L] = {"omega_l", NONE, ANY, false, false},
+    [INFO_OMEGA_K] = {"omega_k", NONE, ANY, false, false},
+    [INFO_OMEGA_B] = {"omega_b", NONE, ANY, false, false},
+    [INFO_UNIT_L] = {"unit_l", TINY, ANY, false, true},
+    [INFO_UNIT_D] = {"unit_d", TINY, ANY, false, true},
+    [INFO_UNIT_T] = {"unit_t", TINY, ANY, false, true},
+};
+
+const char *info_key(enum info_key k)
 {
-    char text[64];
-    double x = strtod(s, end);
-    size_t n = (size_t)(*end - s);
-    if ((**end != '+' && **end != '-') || n == 0 || n > 40 || !isdigit((unsigned char)(*end)[1]))
-        return x;
-    long exponent = strtol(*end, end, 10);
-    snprintf(text, sizeof text, "%.*sE%ld", (int)n, s, exponent);
-    return strtod(text, NULL);
+    return ROW[k].key;
 }
 
-static enum err info_get(const char *path, const char *text, const char *key, double *x)
+int info_line(const char *text, const char *at)
+{
+    int n = 1;
+    for (; text < at; text++) n += *text == '\n';
+    return n;
+}
+
+/* Where the value of a key begins; NULL: it has none. */
+static const char *find_value(const char *text, const char *key)
 {
     size_t n = strlen(key);
     for (const char *s = text; s; s = strchr(s, '\n')) {
         s += strspn(s, " \n");
         if (strncmp(s, key, n) != 0) continue;
         const char *eq = s + n + strspn(s + n, " ");
-        char *end;
-        if (*eq != '=') continue;
-        *x = info_real(eq + 1, &end);
-        if (end == eq + 1 || !isfinite(*x))
-            FAIL(ERR_FORMAT, "%s: the value of %s is not a number", path, key);
-        return OK;
+        if (*eq == '=') return eq + 1;
     }
-    FAIL(ERR_FORMAT,
-         "%s: has no value of %s: the file is damaged or was written by another program", path,
-         key);
+    return NULL;
 }
 
-static enum err info_get_int(const char *path, const char *text, const char *key, int lo, int hi,
-                             int *x)
+static enum err check_range(const char *path, int line, const struct row *r, double x)
 {
-    double v;
-    TRY(info_get(path, text, key, &v));
-    if (!(v >= lo && v <= hi) || v != floor(v))
-        FAIL(ERR_FORMAT, "%s: %s is %g, expected a whole number from %d to %d", path, key, v, lo,
-             hi);
-    *x = (int)v;
-    return OK;
+    char range[64] = "a number above 0";
+    if (x >= r->least && x <= r->most && (!r->whole || x == floor(x))) return OK;
+    if (r->whole)
+        snprintf(range, sizeof range, "a whole number from %.0f to %.0f", r->least, r->most);
+    FAIL(ERR_FORMAT, "%s: line %d: %s is %g, expected %s", path, line, r->key, x, range);
 }
 
-/* Rows "number least-key greatest-key" below the line DOMAIN. */
-static int count_domains(const char *text)
+static enum err get_value(const char *path, const char *text, const struct row *r, double *x)
+{
+    const char *at = find_value(text, r->key), *s = at;
+    *x = NAN;
+    if (!at && !r->needed) return OK;
+    if (!at)
+        FAIL(ERR_FORMAT,
+             "%s: has no value of %s: the file is damaged or was written by another program", path,
+             r->key);
+    int line = info_line(text, at);
+    if (!text_real(&s, x) || !text_line_ends(s) || !isfinite(*x)) {
+        at += strspn(at, " \t");
+        int n = (int)strcspn(at, "\r\n");
+        FAIL(ERR_FORMAT, "%s: line %d: the value of %s, '%.*s', is not a number", path, line,
+             r->key, n < 30 ? n : 30, at);
+    }
+    return check_range(path, line, r, *x);
+}
+
+/* Rows "number least-key greatest-key" below the line DOMAIN, up to one that is no row. */
+static enum err count_domains(const char *path, const char *text, int *n)
 {
     const char *s = strstr(text, "DOMAIN");
-    int n = 0;
-    for (s = s ? strchr(s, '\n') : NULL; s; s = strchr(s, '\n')) {
-        char *end[3];
-        long number = strtol(s, &end[0], 10);
-        info_real(end[0], &end[1]);
-        info_real(end[1], &end[2]);
-        if (number != n + 1 || end[1] == end[0] || end[2] == end[1]) break;
-        n++;
-        s = end[2];
+    *n = 0;
+    for (s = s ? strchr(s, '\n') : NULL; s && *++s; s = strchr(s, '\n')) {
+        const char *at = s;
+        int64_t number;
+        double key[2];
+        if (!strchr("0123456789", at[strspn(at, " \t")])) break;
+        if (!text_whole(&at, &number) || number != *n + 1 || !text_real(&at, &key[0]) ||
+            !text_real(&at, &key[1]) || !text_line_ends(at))
+            FAIL(ERR_FORMAT,
+                 "%s: line %d: expected the number of a domain, %d, and its two keys: the file is "
+                 "damaged",
+                 path, info_line(text, s), *n + 1);
+        (*n)++;
     }
-    return n;
+    return OK;
 }
 
 static enum err parse_info(struct info *h, const char *path, const char *text)
 {
-    TRY(info_get_int(path, text, "ncpu", 1, 99999, &h->ncpu));
-    TRY(info_get_int(path, text, "ndim", 1, 3, &h->ndim));
-    TRY(info_get_int(path, text, "levelmin", 1, 99, &h->levelmin));
-    TRY(info_get(path, text, "boxlen", &h->boxlen));
-    TRY(info_get(path, text, "unit_l", &h->unit_l));
-    TRY(info_get(path, text, "unit_d", &h->unit_d));
-    TRY(info_get(path, text, "unit_t", &h->unit_t));
-    h->ndomain = count_domains(text);
-    return OK;
+    for (int k = 0; k < INFO_KEYS; k++) TRY(get_value(path, text, &ROW[k], &h->value[k]));
+    return count_domains(path, text, &h->ndomain);
 }
 
 enum err info_read(const struct source *s, struct info *info)
 {
     char path[PATH_MAX], *text;
     size_t n;
-    char name[32];
-    snprintf(name, sizeof name, "info_%05d.txt", s->number);
-    TRY(info_path(s, name, path, sizeof path));
+    TRY(info_path(s, FILES_INFO, path));
     TRY(file_load(path, TEXT_MAX, &text, &n));
     enum err err = parse_info(info, path, text);
     mem_free(text);
@@ -169,18 +200,45 @@ enum err info_read(const struct source *s, struct info *info)
 
 /* ---- descriptors ---- */
 
-/* Both forms: " 1, density, d" and, before 2017, "variable # 1: density". */
+/* A row, in both forms: " 1, density, d" and, before 2017, "variable # 1: density". False: the line
+ * is none. */
+static bool parse_row(const char *s, int64_t *number, char name[64], char *type, bool *old)
+{
+    static const char before[] = "variable #";
+    char digits[24];
+    s += strspn(s, " \t");
+    *old = strncmp(s, before, sizeof before - 1) == 0;
+    if (*old) s += sizeof before - 1;
+    size_t n = strcspn(s, *old ? ":" : ",");
+    if (!s[n] || n >= sizeof digits) return false;
+    snprintf(digits, sizeof digits, "%.*s", (int)n, s);
+    const char *d = digits;
+    if (!text_whole(&d, number) || !text_line_ends(d)) return false;
+    *type = 'd';
+    return *old ? sscanf(s + n + 1, "%63s", name) == 1
+                : sscanf(s + n + 1, " %63[^, ] , %c", name, type) == 2;
+}
+
+/* A line that is neither blank, a comment, nor the number of variables, is a row. */
 static enum err parse_descriptor(const char *path, char *text, struct ckpt_field *list, int *n,
                                  bool *old)
 {
+    int line = 0;
     *n = 0;
-    char *save = NULL;
-    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        char name[64], type = 'd';
-        int number;
-        *old = sscanf(line, " variable #%d: %63s", &number, name) == 2;
-        if (*old || sscanf(line, " %d, %63[^, ] , %c", &number, name, &type) == 3)
-            TRY(source_add_field(path, list, n, name, type));
+    for (char *s = text, *next; s; s = next) {
+        char name[64], type;
+        int64_t number = 0;
+        line++;
+        next = strchr(s, '\n');
+        if (next) *next++ = 0;
+        char *first = s + strspn(s, " \t\r");
+        if (!*first || *first == '#' || strncmp(first, "nvar", 4) == 0) continue;
+        if (!parse_row(first, &number, name, &type, old) || number != *n + 1)
+            FAIL(ERR_FORMAT,
+                 "%s: line %d: expected the number %d and the name of a variable: the file is "
+                 "damaged or was written by another program",
+                 path, line, *n + 1);
+        TRY(source_add_field(path, list, n, name, type));
     }
     if (*n == 0)
         FAIL(ERR_FORMAT,
@@ -188,15 +246,13 @@ static enum err parse_descriptor(const char *path, char *text, struct ckpt_field
     return OK;
 }
 
-enum err info_descriptor(const struct source *s, const char *kind, struct ckpt_field *list, int *n,
+enum err info_descriptor(const struct source *s, enum files_kind k, struct ckpt_field *list, int *n,
                          bool *old)
 {
     char path[PATH_MAX], *text;
-    char name[64];
     size_t size;
     *n = 0, *old = false;
-    snprintf(name, sizeof name, "%s_file_descriptor.txt", kind);
-    TRY(info_path(s, name, path, sizeof path));
+    TRY(info_path(s, k, path));
     if (!file_exists(path)) return OK;
     TRY(file_load(path, TEXT_MAX, &text, &size));
     enum err err = parse_descriptor(path, text, list, n, old);
@@ -221,7 +277,7 @@ static enum err default_hydro(const char *path, struct ckpt_field *list, int ndi
 
 enum err info_gas(struct source *s, const char *path, int nvar, bool *old)
 {
-    TRY(info_descriptor(s, "hydro", s->field, &s->nhydro, old));
+    TRY(info_descriptor(s, FILES_GAS_NAMES, s->field, &s->nhydro, old));
     if (s->nhydro == 0) TRY(default_hydro(path, s->field, s->head.ndim, nvar));
     if (s->nhydro && s->nhydro != nvar)
         FAIL(ERR_FORMAT, "%s: has %d variables, but hydro_file_descriptor.txt names %d", path, nvar,

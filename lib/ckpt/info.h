@@ -4,25 +4,46 @@
 #pragma once
 #include "ckpt/source.h"
 
+/* What info_NNNNN.txt says. */
+enum info_key {
+    INFO_NCPU,
+    INFO_NDIM,
+    INFO_LEVELMIN,
+    INFO_LEVELMAX,
+    INFO_STEP,
+    INFO_BOXLEN,
+    INFO_TIME,
+    INFO_AEXP,
+    INFO_H0,
+    INFO_OMEGA_M,
+    INFO_OMEGA_L,
+    INFO_OMEGA_K,
+    INFO_OMEGA_B,
+    INFO_UNIT_L,
+    INFO_UNIT_D,
+    INFO_UNIT_T,
+    INFO_KEYS
+};
 struct info {
-    int ncpu, ndim, levelmin;
-    double boxlen, unit_l, unit_d, unit_t;
-    int ndomain; /* of its table; 0: none */
+    double value[INFO_KEYS]; /* NaN: it says nothing */
+    int ndomain;             /* of its table; 0: none */
 };
 
+const char *info_key(enum info_key k);
 MUST_USE enum err info_read(const struct source *s, struct info *info);
-/* As strtod, but accepts Fortran's exponents of three digits without a letter: 0.1-120. */
-double info_real(const char *s, char **end);
+/* The number of the line that has this place, from 1. */
+int info_line(const char *text, const char *at);
 /* Path of a text or another file that rank 1 wrote, whether it exists or not. */
-MUST_USE enum err info_path(const struct source *s, const char *name, char *path, size_t n);
-bool info_has(const struct source *s, const char *name); /* does such a file exist? */
-/* NAME.txt; *text NULL if there is none. Caller frees with mem_free. */
-MUST_USE enum err info_text(const struct source *s, const char *name, char **text, size_t *bytes);
+MUST_USE enum err info_path(const struct source *s, enum files_kind k, char path[PATH_MAX]);
+bool info_has(const struct source *s, enum files_kind k); /* does such a file exist? */
+/* *text is NULL if there is none. Caller frees with mem_free. */
+MUST_USE enum err info_text(const struct source *s, enum files_kind k, char **text, size_t *bytes);
 /* Loads s->list and verifies all texts that are needed for reading. */
 MUST_USE enum err info_verify(struct source *s);
-/* Reads KIND_file_descriptor.txt: *n = 0 if there is no such file; old: of before 2017. */
-MUST_USE enum err info_descriptor(const struct source *s, const char *kind, struct ckpt_field *list,
-                                  int *n, bool *old);
+/* Reads FILES_GAS_NAMES or FILES_PART_NAMES: *n = 0 if there is no such file; old: of before 2017.
+ */
+MUST_USE enum err info_descriptor(const struct source *s, enum files_kind k,
+                                  struct ckpt_field *list, int *n, bool *old);
 /* Names of the nvar gas variables into s->field, from the descriptor if there is one; path: the
  * file that gives nvar. */
 MUST_USE enum err info_gas(struct source *s, const char *path, int nvar, bool *old);

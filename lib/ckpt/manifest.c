@@ -10,6 +10,7 @@
 
 #include "base/checksum.h"
 #include "base/mem.h"
+#include "ckpt/files.h"
 #include "io/file.h"
 
 enum { LINE = 128 };
@@ -62,7 +63,7 @@ static void gather(struct manifest *m, const struct comm *c)
     FREE(m->row);
     m->row = all;
     m->n = m->room = n;
-    if (n) qsort(m->row, (size_t)n, sizeof *m->row, by_name);
+    mem_sort(m->row, (size_t)n, sizeof *m->row, by_name);
 }
 
 static char *make_text(const struct manifest *m, size_t *n)
@@ -85,8 +86,7 @@ enum err manifest_write(struct manifest *m, const struct comm *c, const char *di
     size_t n;
     gather(m, c);
     if (c->rank != 0) return OK;
-    if (snprintf(path, sizeof path, "%s/checksums_%05d.txt", dir, number) >= (int)sizeof path)
-        FAIL(ERR_FILE, "%.80s…: path too long", dir);
+    TRY(files_path(dir, FILES_SUMS, number, 0, path));
     char *text = make_text(m, &n);
     enum err err = later_save(later, path, text, n);
     FREE(text);
@@ -168,8 +168,7 @@ enum err manifest_load(const char *dir, int number, struct manifest **out)
     char path[PATH_MAX], *text;
     size_t n;
     *out = NULL;
-    if (snprintf(path, sizeof path, "%s/checksums_%05d.txt", dir, number) >= (int)sizeof path)
-        FAIL(ERR_FILE, "%.80s…: path too long", dir);
+    TRY(files_path(dir, FILES_SUMS, number, 0, path));
     if (!file_exists(path)) return OK;
     TRY(file_load(path, TEXT_MAX, &text, &n));
     struct manifest *m = mem_zero(sizeof *m, "checksums");
@@ -184,11 +183,12 @@ bool manifest_is_backup(const char *dir, int number)
 {
     char path[PATH_MAX], text[sizeof HEAD + sizeof BACKUP] = {0};
     const char *s = text;
-    if (snprintf(path, sizeof path, "%s/checksums_%05d.txt", dir, number) >= (int)sizeof path)
-        return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, 0);
-    if (fd >= 0) close(fd);
+    int fd;
+    int64_t size;
+    if (files_path(dir, FILES_SUMS, number, 0, path) != OK) return false;
+    if (file_open(path, &fd, &size) != OK) return false;
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    close(fd);
     return n > 0 && skip_words(&s, HEAD) && skip_words(&s, BACKUP);
 }
 
@@ -247,7 +247,7 @@ static const struct manifest_row *find_row(const struct manifest *m, const char 
     struct manifest_row key;
     if (!m || !m->n || snprintf(key.name, sizeof key.name, "%s", name) >= (int)sizeof key.name)
         return NULL;
-    return bsearch(&key, m->row, (size_t)m->n, sizeof key, by_name);
+    return mem_find(&key, m->row, (size_t)m->n, sizeof key, by_name);
 }
 
 bool manifest_has(const struct manifest *m, const char *name)

@@ -187,7 +187,7 @@ enum err source_octs(struct source *s, int piece, enum source_mode mode, source_
                      void *ctx)
 {
     struct counting k = {.s = s, .piece = piece, .octs = fn, .ctx = ctx};
-    source_file(s, "hydro", piece, k.file);
+    source_file(s, FILES_HYDRO, piece, k.file);
     return s->kind->octs(s, piece, mode, count_octs, &k);
 }
 
@@ -195,14 +195,14 @@ enum err source_parts(struct source *s, int piece, enum source_mode mode, source
                       void *ctx)
 {
     struct counting k = {.s = s, .piece = piece, .mode = mode, .parts = fn, .ctx = ctx};
-    source_file(s, "part", piece, k.file);
+    source_file(s, FILES_PART, piece, k.file);
     return s->head.particles ? s->kind->parts(s, piece, count_parts, &k) : OK;
 }
 
-enum err source_text(struct source *s, const char *name, char **text, size_t *bytes)
+enum err source_text(struct source *s, enum files_kind k, char **text, size_t *bytes)
 {
     *text = NULL, *bytes = 0;
-    return s->kind->text ? s->kind->text(s, name, text, bytes) : OK;
+    return s->kind->text ? s->kind->text(s, k, text, bytes) : OK;
 }
 
 /* ---- what it is ---- */
@@ -253,9 +253,16 @@ double source_dx(const struct source *s, int level)
     return ldexp(s->head.boxlen / (double)s->coarse[0], -level);
 }
 
-void source_file(const struct source *s, const char *what, int piece, char path[PATH_MAX])
+double source_rounding(const struct source *s)
 {
-    if (!s->kind->file || s->kind->file(s, what, piece, path) != OK)
+    int at = s->column_at[COL_X];
+    bool single = at >= 0 && s->part[at].type == 'f';
+    return s->head.boxlen * (single ? 0x1p-23 : 0x1p-50);
+}
+
+void source_file(const struct source *s, enum files_kind k, int piece, char path[PATH_MAX])
+{
+    if (!s->kind->file || s->kind->file(s, k, piece, path) != OK)
         snprintf(path, PATH_MAX, "%s", s->path);
 }
 

@@ -109,8 +109,7 @@ struct source {
     int64_t numbtot[LEVEL_MAX + 2]; /* octs per level according to the header */
     struct ckpt_tally tally;        /* counts of what was passed on; the caller zeroes it first */
 
-    /* what the checkpoint contains that is not read, for messages; empty: nothing */
-    char unread[128];
+    bool is_cut;          /* it is a part of the checkpoint at this path (ckpt/cut) */
     bool boundary_untold; /* the types of the boundaries are not known */
     /* names of further columns and tables, for messages of formats that cannot store them */
     char left_out[256];
@@ -165,9 +164,9 @@ struct source_kind {
     /* The following are NULL where a format has nothing to return. */
     /* can it be the state of a run? sets nvalue, exact, state, gamma, smallr */
     enum err (*state)(struct source *s);
-    enum err (*text)(struct source *s, const char *name, char **text, size_t *bytes);
-    /* path of the file of a piece that has the values `what`: "amr", "hydro", "grav" or "part" */
-    enum err (*file)(const struct source *s, const char *what, int piece, char path[PATH_MAX]);
+    enum err (*text)(struct source *s, enum files_kind k, char **text, size_t *bytes);
+    /* path of the file of a piece that has the values of this kind: AMR, HYDRO, GRAV or PART */
+    enum err (*file)(const struct source *s, enum files_kind k, int piece, char path[PATH_MAX]);
     enum err (*check_files)(struct source *s, source_damage_fn *fn, void *ctx);
     enum err (*check_piece)(struct source *s, int piece, source_damage_fn *fn, void *ctx);
     enum err (*domains)(struct source *s, struct source_domains *d);
@@ -195,18 +194,21 @@ MUST_USE enum err source_octs(struct source *s, int piece, enum source_mode mode
  * (ckpt/sane); otherwise they are as they are stored. */
 MUST_USE enum err source_parts(struct source *s, int piece, enum source_mode mode,
                                source_parts_fn *fn, void *ctx);
-/* "namelist": that of the run; "compilation": the history of the checkpoint. *text is NULL if there
- * is none. The caller frees it with mem_free. */
-MUST_USE enum err source_text(struct source *s, const char *name, char **text, size_t *bytes);
+/* FILES_NAMELIST: that of the run; FILES_HISTORY: the history of the checkpoint. *text is NULL if
+ * there is none. The caller frees it with mem_free. */
+MUST_USE enum err source_text(struct source *s, enum files_kind k, char **text, size_t *bytes);
 
 /* After all pieces: do the levels match each other and the counts of the header? */
 MUST_USE enum err source_check_tree(const struct source *s);
 int source_values(const struct source *s, enum source_mode mode); /* number per cell */
 int source_cells(const struct source *s);                         /* number per oct */
 double source_dx(const struct source *s, int level);              /* side of a cell, code units */
+/* How far beyond a face a position may be by rounding, code units: −1e-17 + boxlen is boxlen, and
+ * single precision has eight digits. */
+double source_rounding(const struct source *s);
 /* Path of the file that has these values, or that of the checkpoint where the kind has no `file`.
  */
-void source_file(const struct source *s, const char *what, int piece, char path[PATH_MAX]);
+void source_file(const struct source *s, enum files_kind k, int piece, char path[PATH_MAX]);
 
 /* ---- for kinds ---- */
 

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "comm/transport.h"
 
 static const char *const USE_NAME[COMM_USES] = {
@@ -103,7 +104,25 @@ static void keep_sample(struct row *r, int by, double seconds)
     if (r->n[by] < TUNER_TRIAL) r->sample[by][r->n[by]++] = (float)seconds;
 }
 
-static void say(enum comm_use use, const struct row *r, const char *did, int by)
+void tuner_report(const struct comm *c)
+{
+    const struct comm_tuner *t = c->tuner;
+    if (!t) return;
+    const char *near = c->share ? "; ranks of a node read ghosts in each other's memory" : "";
+    if (t->forced >= 0) {
+        log_info(" Exchanges: all by %s, as exchange_method has it%s",
+                 comm_transport[t->forced].name, near);
+        return;
+    }
+    char names[64] = "";
+    for (int i = 0, at = 0; i < TRANSPORTS; i++)
+        if (comm_transport[i].tried)
+            at += snprintf(names + at, sizeof names - (size_t)at, "%s%s", at ? " and " : "",
+                           comm_transport[i].name);
+    log_info(" Exchanges: each use takes the faster of %s, once both are measured%s", names, near);
+}
+
+static void say(enum comm_use use, const struct row *r, const char *did, int by, int level)
 {
     char text[256];
     int at = snprintf(text, sizeof text, " Exchange %s: %s %s (", USE_NAME[use], did,
@@ -113,7 +132,7 @@ static void say(enum comm_use use, const struct row *r, const char *did, int by)
             at += snprintf(text + at, sizeof text - (size_t)at, "%s%s %.1f us",
                            text[at - 1] == '(' ? "" : ", ", comm_transport[i].name,
                            1e6 * r->median[i]);
-    log_line(1, "%s a call; call %lld)", text, (long long)r->call);
+    log_line(level, "%s a call; call %lld)", text, (long long)r->call);
 }
 
 /* End of a trial or a probe: the medians of the slowest rank decide. */
@@ -122,7 +141,7 @@ static void decide(const struct comm *c, enum comm_use use, struct row *r)
     double agreed[TRANSPORTS + 1];
     bool steady = r->mean > 0;
     for (int i = 0; i < TRANSPORTS; i++) {
-        qsort(r->sample[i], (size_t)r->n[i], sizeof r->sample[i][0], float_order);
+        mem_sort(r->sample[i], (size_t)r->n[i], sizeof r->sample[i][0], float_order);
         agreed[i] = r->n[i] ? r->sample[i][r->n[i] / 2] : 0;
     }
     double was = r->median[r->chosen];
@@ -134,7 +153,11 @@ static void decide(const struct comm *c, enum comm_use use, struct row *r)
     for (int i = 0; i < TRANSPORTS; i++)
         if (agreed[i] > 0 && agreed[i] < agreed[best] * (first ? 1 : TUNER_GAIN)) best = i;
     bool changed = best != r->chosen;
-    say(use, r, first ? "takes" : changed ? "changes to" : "stays with", best);
+    say(use, r,
+        first     ? "takes"
+        : changed ? "changes to"
+                  : "stays with",
+        best, first || changed ? 0 : 1);
     r->interval = !first && !changed && agreed[TRANSPORTS] < 1 / TUNER_GAIN ? 2 * r->interval
                                                                             : TUNER_INTERVAL;
     if (r->interval > TUNER_LONGEST * TUNER_INTERVAL) r->interval = TUNER_LONGEST * TUNER_INTERVAL;
@@ -190,6 +213,7 @@ static void resume_row(struct comm_tuner *t, const char *use, const char *by, lo
     for (int u = 0; u < COMM_USES; u++) {
         struct row *r = &t->row[u];
         if (strcmp(use, USE_NAME[u]) != 0) continue;
+        log_info(" Exchange %s: %s, as in the run before (%.1f us a call)", use, by, 1e6 * median);
         r->chosen = chosen;
         r->median[chosen] = median;
         r->decided = true;
@@ -208,9 +232,10 @@ void tuner_resume(const struct comm *c, const char *text)
         int ranks;
         long long interval;
         double median;
-        if (sscanf(line, "exchange: %d %31s %31s %lld %lf", &ranks, use, by, &interval, &median) ==
-                5 &&
-            ranks == c->size)
+        int end = 0;
+        sscanf(line, "exchange: %d %31s %31s %lld %lf%n", &ranks, use, by, &interval, &median,
+               &end);
+        if (end && text_line_ends(line + end) && ranks == c->size)
             resume_row(c->tuner, use, by, interval, median);
     }
 }

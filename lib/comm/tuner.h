@@ -24,6 +24,8 @@ enum { TUNER_TRIAL = 50, TUNER_PROBE = 20, TUNER_INTERVAL = 500, TUNER_LONGEST =
  * such. Owner: tuner_free. */
 struct comm_tuner *tuner_new(const char *method);
 void tuner_free(struct comm_tuner **t);
+/* The log says how transports are chosen. */
+void tuner_report(const struct comm *c);
 
 /* The transport of the next call for this use. t may be NULL. */
 int tuner_choice(const struct comm_tuner *t, enum comm_use use);

@@ -1,8 +1,6 @@
 /* curamses/read: see read.h. Opening a checkpoint: header, what is ours, fields and columns. */
 #include "curamses/read.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,26 +14,11 @@ enum { PIECE_BLOCKS = 1, PIECES = 4096 };
 
 static enum err snapshot_open(struct source *s, struct hdf5_in *h);
 
-/* -1: the directory cannot be read; errno gives the reason */
-static int find_file(const char *dir, int *number)
-{
-    DIR *d = opendir(dir);
-    int found = 0;
-    if (!d) return -1;
-    for (struct dirent *e; errno = 0, (e = readdir(d));) {
-        int k, end = 0;
-        if (sscanf(e->d_name, "data_%5d.h5%n", &k, &end) != 1 || !end || e->d_name[end]) continue;
-        *number = k;
-        found++;
-    }
-    if (errno != 0) found = -1;
-    return closedir(d) == 0 ? found : -1;
-}
-
 bool hdf5_is(const char *dir)
 {
-    int number;
-    return find_file(dir, &number) == 1;
+    struct files_name last;
+    int found;
+    return files_count(dir, FILES_HDF5, -1, &found, &last) == OK && found == 1;
 }
 
 enum err hdf5_open(struct source *s)
@@ -43,10 +26,12 @@ enum err hdf5_open(struct source *s)
     struct hdf5_in *h = s->impl = mem_zero(sizeof *h, "snapshot");
     char path[PATH_MAX];
     h->file.fd = -1;
-    int found = find_file(s->path, &s->number);
-    if (found < 0) FAIL(ERR_FILE, "%s: cannot read the directory: %s", s->path, strerror(errno));
+    struct files_name last;
+    int found;
+    TRY(files_count(s->path, FILES_HDF5, -1, &found, &last));
     if (found != 1) FAIL(ERR_FILE, "%s: has no data_NNNNN.h5, or several", s->path);
-    TRY(hdf5_file_path(s, NULL, 0, path));
+    s->number = last.number;
+    TRY(hdf5_file_path(s, FILES_HDF5, 0, path));
     TRY(info_verify(s));
     TRY(h5_open(&h->file, path));
     h->path = h->file.path;
@@ -57,11 +42,9 @@ enum err hdf5_open(struct source *s)
     return OK;
 }
 
-enum err hdf5_file_path(const struct source *s, const char *what, int piece, char path[PATH_MAX])
+enum err hdf5_file_path(const struct source *s, enum files_kind k, int piece, char path[PATH_MAX])
 {
-    int k = snprintf(path, PATH_MAX, "%s/data_%05d.h5", s->path, s->number);
-    if (k < 0 || k >= PATH_MAX) FAIL(ERR_FILE, "%.80s…: path too long", s->path);
-    return OK;
+    return files_path(s->path, FILES_HDF5, s->number, 0, path);
 }
 
 void hdf5_close_in(struct source *s)
@@ -75,12 +58,11 @@ void hdf5_close_in(struct source *s)
 /* ---- texts and names ---- */
 
 /* What our HDF5 file keeps, a byte a letter. */
-static enum err read_own_text(const struct source *s, const char *name, char **text, size_t *bytes)
+static enum err read_own_text(const struct source *s, enum files_kind k, char **text, size_t *bytes)
 {
-    char path[64];
+    const char *path = k == FILES_HISTORY ? "ptah/provenance" : "ptah/namelist";
     int64_t n;
     void *letter;
-    snprintf(path, sizeof path, "ptah/%s", strcmp(name, "compilation") == 0 ? "provenance" : name);
     TRY(hdf5_read_small(s, path, false, 1 << 20, &n, &letter));
     if (letter) *text = mem_zero((size_t)n + 1, "snapshot");
     for (int64_t i = 0; letter && i < n; i++) (*text)[i] = (char)((const int64_t *)letter)[i];
@@ -91,10 +73,10 @@ static enum err read_own_text(const struct source *s, const char *name, char **t
     return OK;
 }
 
-enum err hdf5_read_text(struct source *s, const char *name, char **text, size_t *bytes)
+enum err hdf5_read_text(struct source *s, enum files_kind k, char **text, size_t *bytes)
 {
-    TRY(read_own_text(s, name, text, bytes));
-    return *text ? OK : info_text(s, name, text, bytes);
+    TRY(read_own_text(s, k, text, bytes));
+    return *text ? OK : info_text(s, k, text, bytes);
 }
 
 void hdf5_grav_set(int k, char path[HDF5_GRAV_NAME])
@@ -205,7 +187,9 @@ static enum err read_units(struct source *s)
 {
     struct info info;
     TRY(info_read(s, &info));
-    s->head.unit_l = info.unit_l, s->head.unit_d = info.unit_d, s->head.unit_t = info.unit_t;
+    s->head.unit_l = info.value[INFO_UNIT_L];
+    s->head.unit_d = info.value[INFO_UNIT_D];
+    s->head.unit_t = info.value[INFO_UNIT_T];
     return OK;
 }
 

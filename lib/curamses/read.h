@@ -14,12 +14,12 @@ extern const struct source_kind hdf5_kind;
 bool hdf5_is(const char *dir); /* holds one file data_NNNNN.h5 */
 MUST_USE enum err hdf5_open(struct source *s);
 void hdf5_close_in(struct source *s);
-MUST_USE enum err hdf5_file_path(const struct source *s, const char *what, int piece,
+MUST_USE enum err hdf5_file_path(const struct source *s, enum files_kind k, int piece,
                                  char path[PATH_MAX]);
 MUST_USE enum err hdf5_read_octs(struct source *s, int piece, enum source_mode mode,
                                  source_octs_fn *fn, void *ctx);
 MUST_USE enum err hdf5_read_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx);
-MUST_USE enum err hdf5_read_text(struct source *s, const char *name, char **text, size_t *bytes);
+MUST_USE enum err hdf5_read_text(struct source *s, enum files_kind k, char **text, size_t *bytes);
 /* Reads a small dataset of at most `most` elements, widened to double (real) or int64: *p is a new
  * block (owner: caller, FREE), *n its length; *p is NULL and *n 0 if there is no such dataset. */
 MUST_USE enum err hdf5_read_small(const struct source *s, const char *path, bool real, int64_t most,

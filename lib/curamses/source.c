@@ -102,7 +102,7 @@ static enum err hdf5_ranks(struct source *s, struct source_rank *row)
         for (int64_t i = 0; i < n && i < s->nwriter; i++) row[i].particles = count[i];
         FREE(count);
     }
-    TRY(hdf5_file_path(s, NULL, 0, path));
+    TRY(hdf5_file_path(s, FILES_HDF5, 0, path));
     bool there = stat(path, &st) == 0;
     for (int i = 0; there && i < s->nwriter; i++) row[i].bytes = st.st_size / s->nwriter;
     return OK;

@@ -93,8 +93,9 @@ static enum err write_snapshot(struct hdf5_out *w, struct out_pending *out)
 void hdf5_out_plan(struct hdf5_out *w)
 {
     struct ckpt_out *o = &w->o;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/data_%05d.h5", o->tmp, o->output);
+    char path[PATH_MAX];
+    enum err err = files_path(o->tmp, FILES_HDF5, o->output, 0, path);
+    BUG_ON(err != OK); /* out_name has seen to it */
     hdf5_init(&w->f, o->c, path, o->h->deflate);
     w->f.later = o->later;
     for (int l = 1; l <= o->nlevel; l++) w->octs += o->total[l];

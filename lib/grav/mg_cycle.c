@@ -6,8 +6,9 @@
  * black cells alone, but for the last sweep of a level: nothing else reads red cells of ghosts that
  * were not relaxed here. The octs that other ranks need are relaxed first, after the red cells that
  * they touch or, where these are many, after all of them; they are on their way while all others
- * are. Restriction needs one exchange, prolongation none: five for a level in a cycle. A half sweep
- * reads u and rhs and writes u, 24 bytes per cell: at the top level it runs at memory speed. */
+ * are. Restriction needs one exchange, prolongation none: at most five for a level in a cycle. A
+ * half sweep reads u and rhs and writes u, 24 bytes per cell: at the top level it runs at memory
+ * speed. */
 #include <string.h>
 
 #include "dom/ghost.h"

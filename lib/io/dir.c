@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -113,12 +114,26 @@ enum err dir_may_remove(const char *path)
 
 /* ---- taking ---- */
 
-/* Locks it against other processes. File systems without locks are accepted. */
+/* Locks it against other processes. File systems without locks are accepted. A process that was
+ * killed holds its lock until the last of its threads has ended, which may be waiting for the disk:
+ * so it is tried for some seconds. */
 static enum err lock_dir(int fd, const char *path)
 {
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        FAIL(ERR_FILE, "%s: another program is writing there", path);
-    return OK;
+    enum { TRIES = 200 };
+    const struct timespec pause = {.tv_nsec = 50000000};
+    for (int i = 0; i < TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return OK;
+        nanosleep(&pause, NULL);
+    }
+    FAIL(ERR_FILE, "%s: another program is writing there", path);
+}
+
+bool dir_is_idle(const char *path)
+{
+    int fd = open_dir(AT_FDCWD, path);
+    bool idle = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (fd >= 0) close(fd);
+    return idle;
 }
 
 /* Between opening and locking, the directory may have been renamed or removed. */
@@ -276,7 +291,7 @@ enum err dir_replace(const char *from, const char *to)
     } else if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) {
         FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
     } else {
-        if (snprintf(old, sizeof old, "%s.old", to) >= (int)sizeof old)
+        if (snprintf(old, sizeof old, "%s%s", to, DIR_OLD) >= (int)sizeof old)
             FAIL(ERR_FILE, "%s: path too long", to);
         TRY(dir_remove(old));
         TRY(move(to, old));

@@ -5,6 +5,11 @@
 
 #include "base/err.h"
 
+/* What follows output_NNNNN while a checkpoint is written, replaced, removed. */
+#define DIR_TMP ".tmp"
+#define DIR_OLD ".old"
+#define DIR_REMOVED ".removed"
+
 /* The number in the name output_NNNNN of a checkpoint, five digits; *rest: what follows, "" if it
  * is the whole name. −1: another name. */
 int dir_output_number(const char *name, const char **rest);
@@ -24,9 +29,11 @@ MUST_USE enum err dir_remove(const char *path);
  * it does not exist. */
 MUST_USE enum err dir_may_remove(const char *path);
 /* Creates the directory for this process alone. One that a killed process left is emptied if `ours`
- * accepts all names in it. One that another process uses is an error. *lock: close it at the end
- * (or end the process). */
+ * accepts all names in it. One that another process uses, for ten seconds more, is an error. *lock:
+ * close it at the end (or end the process). */
 MUST_USE enum err dir_take(const char *path, bool ours(const char *name), int *lock);
+/* Does no process hold it by dir_take? False where locks do not tell. */
+bool dir_is_idle(const char *path);
 /* `from` becomes `to`. A previous `to` is removed; at every moment either the old or the new one
  * exists (on file systems without an atomic exchange the old one is briefly called TO.old). Syncs
  * the parent directory. If the old one cannot be removed, the log reports it and its path. */

@@ -23,7 +23,7 @@ static enum err remove_backup(const char *dir, int number)
 {
     char from[PATH_MAX], to[PATH_MAX];
     snprintf(from, sizeof from, "%.4000s/output_%05d", dir, number);
-    snprintf(to, sizeof to, "%.4000s/output_%05d.removed", dir, number);
+    snprintf(to, sizeof to, "%.4000s/output_%05d%s", dir, number, DIR_REMOVED);
     TRY(dir_replace(from, to));
     return dir_remove(to);
 }
@@ -42,7 +42,7 @@ static enum err find_backups(const char *dir, int newest, int **list, int *n)
         int number = dir_output_number(e->d_name, &rest);
         if (number < 0 || number > newest) continue;
         snprintf(path, sizeof path, "%.3800s/%.200s", dir, e->d_name);
-        bool removed = strcmp(rest, ".removed") == 0,
+        bool removed = strcmp(rest, DIR_REMOVED) == 0,
              backup = !*rest && manifest_is_backup(path, number);
         /* or a link, or more than a checkpoint */
         if ((!removed && !backup) || dir_may_remove(path) != OK) continue;
@@ -62,7 +62,7 @@ enum err ckpt_keep_last(const char *dir, int newest, int keep)
 {
     int *list = NULL, n;
     enum err err = find_backups(dir, newest, &list, &n);
-    if (n) qsort(list, (size_t)n, sizeof *list, descending);
+    mem_sort(list, (size_t)n, sizeof *list, descending);
     for (int i = keep; err == OK && i < n; i++) err = remove_backup(dir, list[i]);
     FREE(list);
     return err;

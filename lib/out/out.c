@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 #include "base/sum.h"
+#include "ckpt/files.h"
 #include "io/dir.h"
 #include "io/file.h"
-#include "out/names.h"
 #include "out/tidy.h"
 
 void out_count(struct ckpt_out *o)
@@ -25,12 +25,11 @@ void out_count(struct ckpt_out *o)
     struct sum stars;
     sum_init(&stars);
     for (int64_t i = 0; i < p->n; i++) {
-        int k = p->family[i] + 5;
-        o->family[k >= 0 && k < CKPT_FAMILIES - 1 ? k : CKPT_FAMILIES - 1]++;
+        o->family[family_row(p->family[i])]++;
         out_span(span, p->id[i]);
         if (p->family[i] == FAM_STAR) sum_add(&stars, p->m[i]);
     }
-    comm_add_i64(o->c, o->family, CKPT_FAMILIES);
+    comm_add_i64(o->c, o->family, FAMILIES);
     comm_max_i64(o->c, span, 2);
     comm_sum(o->c, &stars);
     o->star_mass = sum_get(&stars);
@@ -39,7 +38,7 @@ void out_count(struct ckpt_out *o)
 
 struct stars_formed out_formed(const struct ckpt_out *o)
 {
-    struct stars_formed there = {.number = o->family[FAM_STAR + 5], .mass = o->star_mass};
+    struct stars_formed there = {.number = o->family[family_row(FAM_STAR)], .mass = o->star_mass};
     const struct ckpt_rest *rest = o->h->rest;
     return rest && rest->formed.number >= there.number ? rest->formed : there;
 }
@@ -60,7 +59,7 @@ char out_type(const struct ckpt_out *o, int c)
 enum err out_begin(struct ckpt_out *o)
 {
     tidy_hold();
-    enum err err = dir_take(o->tmp, ckpt_name_is_ours, &o->lock);
+    enum err err = dir_take(o->tmp, files_may_go, &o->lock);
     tidy_let(err == OK ? o->tmp : "");
     TRY(err);
     err = dir_may_remove(o->final);
@@ -100,6 +99,11 @@ void out_drop(const char *tmp, int *lock, enum err why)
     err_set(why, "%s", message);
 }
 
+void out_name_tmp(struct ckpt_out *o)
+{
+    snprintf(o->tmp, sizeof o->tmp, "%.3970s%s", o->final, DIR_TMP);
+}
+
 enum err out_name(struct ckpt_out *o, const char *dir, int number)
 {
     o->output = number;
@@ -109,7 +113,7 @@ enum err out_name(struct ckpt_out *o, const char *dir, int number)
     if (snprintf(o->final, sizeof o->final, "%s/output_%05d", dir, number) + 24 >
         (int)sizeof o->final)
         FAIL(ERR_FILE, "%.80s…: path too long", dir);
-    snprintf(o->tmp, sizeof o->tmp, "%.3970s.tmp", o->final);
+    out_name_tmp(o);
     if (number < 0 || number > 99999)
         FAIL(ERR_LIMIT, "%s: output number %d has more than five digits", dir, number);
     return OK;

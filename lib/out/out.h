@@ -8,8 +8,6 @@
 #include "ckpt/manifest.h"
 #include "io/later.h"
 
-enum { CKPT_FAMILIES = 12 }; /* -5..5, undefined */
-
 struct ckpt_out {
     const struct ckpt_head *h;
     const struct mesh *m;
@@ -31,13 +29,14 @@ struct ckpt_out {
     /* own octs over the ranks */
     int64_t total[LEVEL_MAX + 2], least[LEVEL_MAX + 2], most[LEVEL_MAX + 2];
     /* particles over the ranks */
-    int64_t family[CKPT_FAMILIES];
+    int64_t family[FAMILIES]; /* by row */
     double star_mass;
     bool wide_ids;
 };
 
 /* Sets o->final to <dir>/output_NNNNN, from h and m. */
 MUST_USE enum err out_name(struct ckpt_out *o, const char *dir, int number);
+void out_name_tmp(struct ckpt_out *o); /* sets o->tmp from o->final */
 /* Directory o->tmp, on rank 0; the same for all formats. */
 /* Creates it, empty and locked; what a killed run left is removed. An error if o->final may not be
  * replaced. */

@@ -47,13 +47,12 @@ static enum err make_text(struct text_file *f, const struct ckpt_out *o, text_fn
     return f->err;
 }
 
-static enum err save(const struct ckpt_out *o, const char *name, text_fn *make)
+static enum err save(const struct ckpt_out *o, enum files_kind k, text_fn *make)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", o->tmp, name);
-    struct text_file f = {.path = path,
-                          .fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-    if (f.fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    TRY(files_path(o->tmp, k, o->output, 1, path));
+    struct text_file f = {.path = path};
+    TRY(file_create(path, &f.fd));
     enum err err = make_text(&f, o, make);
     if (err == OK)
         err = later_close(o->later, f.fd, path);
@@ -147,13 +146,9 @@ static void put_columns(FILE *t, const struct ckpt_out *o)
 
 static void make_header(FILE *t, const struct ckpt_out *o)
 {
-    static const char *const family[CKPT_FAMILIES] = {
-        "other_tracer", "debris_tracer", "cloud_tracer", "star_tracer",
-        "other_tracer", "gas_tracer",    "DM",           "star",
-        "cloud",        "debris",        "other",        "undefined"};
     fprintf(t, "#      Family     Count\n");
-    for (int k = 0; k < CKPT_FAMILIES; k++)
-        fprintf(t, "%13s%10ld\n", family[k], (long)o->family[k]);
+    for (int k = 0; k < FAMILIES; k++)
+        fprintf(t, "%13s%10ld\n", FAMILY_ROW[k].header, (long)o->family[k]);
     fprintf(t, " Particle fields\n");
     put_columns(t, o);
 }
@@ -161,11 +156,11 @@ static void make_header(FILE *t, const struct ckpt_out *o)
 static void make_old_header(FILE *t, const struct ckpt_out *o)
 {
     int64_t all = 0;
-    for (int k = 0; k < CKPT_FAMILIES; k++) all += o->family[k];
+    for (int k = 0; k < FAMILIES; k++) all += o->family[k];
     fprintf(t, " Total number of particles\n%10ld\n Total number of dark matter particles\n%10ld\n",
-            (long)all, (long)o->family[FAM_DM + 5]);
+            (long)all, (long)o->family[family_row(FAM_DM)]);
     fprintf(t, " Total number of star particles\n%10ld\n Total number of sink particles\n%10d\n",
-            (long)o->family[FAM_STAR + 5], o->h->rest ? (int)o->h->rest->sinks.n : 0);
+            (long)o->family[family_row(FAM_STAR)], o->h->rest ? (int)o->h->rest->sinks.n : 0);
     fprintf(t, " Particle fields\n");
     put_columns(t, o);
     putc('\n', t);
@@ -255,13 +250,14 @@ static void make_patches(FILE *t, const struct ckpt_out *o)
 /* Birth time and sign of the id mark stars and clouds there; tracers have no mass. */
 static enum err check_families(const struct ckpt_out *o)
 {
-    for (int k = 0; k < CKPT_FAMILIES; k++) {
-        bool told = k >= 5 && k <= FAM_CLOUD + 5;
+    for (int k = 0; k < FAMILIES; k++) {
+        int number = FAMILY_ROW[k].number;
+        bool told = number >= FAM_GAS_TRACER && number <= FAM_CLOUD;
         if (!told && o->family[k])
             FAIL(ERR_LIMIT,
                  "%s: %ld particles belong to family %d, which RAMSES did not distinguish before "
                  "2017: leave out --legacy",
-                 o->final, (long)o->family[k], k - 5);
+                 o->final, (long)o->family[k], number);
     }
     return OK;
 }
@@ -278,10 +274,11 @@ static enum err check_columns(const struct ckpt_out *o)
     return OK;
 }
 
-static enum err save_bytes(const struct ckpt_out *o, const char *name, const char *p, size_t n)
+static enum err save_bytes(const struct ckpt_out *o, enum files_kind k, int rank, const char *p,
+                           size_t n)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", o->tmp, name);
+    TRY(files_path(o->tmp, k, o->output, rank, path));
     TRY(later_save(o->later, path, p, n));
     manifest_add(o->list, path, (int64_t)n, checksum_of(p, n));
     return OK;
@@ -290,32 +287,24 @@ static enum err save_bytes(const struct ckpt_out *o, const char *name, const cha
 static enum err write_rest(const struct ckpt_out *o)
 {
     const struct ckpt_rest *r = o->h->rest;
-    char name[3][32];
-    snprintf(name[0], sizeof *name, "sink_%05d.csv", o->output);
-    snprintf(name[1], sizeof *name, "stellar_%05d.csv", o->output);
-    snprintf(name[2], sizeof *name, "cooling_%05d.out", o->output);
-    if (*r->sinks.from) TRY(save(o, name[0], make_sinks));
-    if (*r->stellar.from) TRY(save(o, name[1], make_stellar));
-    return r->cooling ? save_bytes(o, name[2], r->cooling, r->cooling_bytes) : OK;
+    if (*r->sinks.from) TRY(save(o, FILES_SINK_CSV, make_sinks));
+    if (*r->stellar.from) TRY(save(o, FILES_STELLAR, make_stellar));
+    return r->cooling ? save_bytes(o, FILES_COOLING, 1, r->cooling, r->cooling_bytes) : OK;
 }
 
 enum err out_texts(const struct ckpt_out *o)
 {
-    char info[32], header[32];
     bool old = o->h->legacy & CKPT_BEFORE_2017;
     if (old) TRY(check_families(o));
     if (old) TRY(check_columns(o));
-    snprintf(info, sizeof info, "info_%05d.txt", o->output);
-    snprintf(header, sizeof header, "header_%05d.txt", o->output);
-    TRY(save(o, info, make_info));
-    TRY(save(o, header, old ? make_old_header : make_header));
-    TRY(save(o, "namelist.txt", make_namelist));
-    TRY(save(o, "compilation.txt", make_compilation));
-    TRY(save(o, "makefile.txt", make_makefile));
-    TRY(save(o, "patches.txt", make_patches));
-    if (o->h->hydro)
-        TRY(save(o, "hydro_file_descriptor.txt", old ? make_old_hydro_fields : make_hydro_fields));
-    if (o->h->particles && !old) TRY(save(o, "part_file_descriptor.txt", make_part_fields));
+    TRY(save(o, FILES_INFO, make_info));
+    TRY(save(o, FILES_HEADER, old ? make_old_header : make_header));
+    TRY(save(o, FILES_NAMELIST, make_namelist));
+    TRY(save(o, FILES_HISTORY, make_compilation));
+    TRY(save(o, FILES_MAKEFILE, make_makefile));
+    TRY(save(o, FILES_PATCHES, make_patches));
+    if (o->h->hydro) TRY(save(o, FILES_GAS_NAMES, old ? make_old_hydro_fields : make_hydro_fields));
+    if (o->h->particles && !old) TRY(save(o, FILES_PART_NAMES, make_part_fields));
     return o->h->rest ? write_rest(o) : OK;
 }
 
@@ -323,7 +312,7 @@ enum err out_files(const struct ckpt_out *o)
 {
     for (int i = 0; i < o->h->nfile; i++) {
         const struct ckpt_file *f = &o->h->file[i];
-        TRY(save_bytes(o, f->name, f->text, f->bytes));
+        TRY(save_bytes(o, f->kind, o->c->rank + 1, f->text, f->bytes));
     }
     return OK;
 }

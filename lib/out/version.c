@@ -1,11 +1,14 @@
 #include "out/version.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 void version_print(FILE *f, const struct version *v, const char *tool, int verbose)
 {
@@ -13,6 +16,16 @@ void version_print(FILE *f, const struct version *v, const char *tool, int verbo
     if (!verbose) return;
     fprintf(f, "commit: %s\nbuilt: %s, %s\nmpi: %s\n", v->commit, v->compiler, v->flags, v->mpi);
     if (*v->patch) fprintf(f, "patch: %s\n", v->patch);
+}
+
+/* What others have named, as a part of a line. */
+static void put_plain(FILE *f, const char *s, int most)
+{
+    size_t n = strlen(s);
+    char *copy = memcpy(mem_new(n + 1, "provenance"), s, n + 1);
+    plain_line(copy);
+    fprintf(f, "%.*s", most, copy);
+    mem_free(copy);
 }
 
 /* The job that this process is part of: the batch systems' own names for it. */
@@ -25,7 +38,9 @@ static void job_print(FILE *f)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const char *id = getenv(known[i].id);
         if (!id || !*id) continue;
-        fprintf(f, "job: %s %.80s\n", known[i].system, id);
+        fprintf(f, "job: %s ", known[i].system);
+        put_plain(f, id, 80);
+        putc('\n', f);
         return;
     }
 }
@@ -46,7 +61,10 @@ char *version_provenance(const struct version *v, const char *tool, int argc, ch
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
     fprintf(f, "ptah %s %s\narguments:", tool, v->number);
-    for (int i = 1; i < argc; i++) fprintf(f, " %s", argv[i]);
+    for (int i = 1; i < argc; i++) {
+        putc(' ', f);
+        put_plain(f, argv[i], INT_MAX);
+    }
     fprintf(f, "\ncommit: %s\nbuilt: %s, %s\nmpi: %s\n", v->commit, v->compiler, v->flags, v->mpi);
     if (*v->patch) fprintf(f, "patch: %s\n", v->patch);
     if (gethostname(host, sizeof host - 1) == 0 && *host) fprintf(f, "host: %s\n", host);

@@ -1,34 +1,34 @@
 /* param/nml: a hand-written scanner, one pass, no recursion, one character of memory plus one
  * look-ahead: whether a word is the next name (followed by `=` or by `(…) =`) or one more value.
  * Texts are copied into one pool; a text of k characters has used up at least k + 1 characters of
- * input, so the pool is never larger than the input. */
-#include "param/nml.h"
-
-#include <ctype.h>
+ * input, those of notes once more, so the pool is never larger than twice the input. */
 #include <stdio.h>
-#include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
+#include "param/scan.h"
 
-struct scan {
-    struct nml *n;
-    const char *p, *end;
-    int line;
-    char *pool;
-    size_t cap_group, cap_item, cap_value;
+/* The text between two values, or before the first one. */
+struct gap {
+    int64_t commas, comments;
+    int line;          /* of the doubt, or the last one */
+    const char *doubt; /* compilers put a value that follows into different elements; NULL: none */
 };
 
 static enum err scan_file(struct scan *s);
 static enum err scan_group(struct scan *s);
+static enum err scan_body(struct scan *s, const struct nml_group *g);
 static enum err scan_item(struct scan *s);
 static enum err scan_index(struct scan *s, struct nml_item *it);
 static enum err scan_values(struct scan *s, struct nml_item *it);
 static enum err scan_value(struct scan *s, struct nml_value *v);
 
-enum err nml_parse(struct nml *n, const char *text, size_t bytes, const char *file)
+enum err nml_parse(struct nml *n, const char *text, size_t bytes, const char *file,
+                   const struct nml_names *names)
 {
     *n = (struct nml){.file = file};
-    struct scan s = {.n = n, .p = text, .end = text + bytes, .line = 1};
+    struct scan s = {
+        .n = n, .names = names, .p = text, .end = text + bytes, .line_begin = text, .line = 1};
     if (bytes > NML_BYTES_MAX)
         FAIL(ERR_FORMAT, "%s is %zu bytes long: a namelist has at most %d", file, bytes,
              NML_BYTES_MAX);
@@ -36,7 +36,7 @@ enum err nml_parse(struct nml *n, const char *text, size_t bytes, const char *fi
     if (zero)
         FAIL(ERR_FORMAT, "%s has a zero byte at offset %zu: a namelist is a text file",
              file ? file : "command line", (size_t)(zero - text));
-    n->pool = s.pool = mem_new(bytes + 8, "namelist");
+    n->pool = s.pool = mem_new(2 * bytes + 8, "namelist");
     enum err err = scan_file(&s);
     if (err != OK) nml_free(n);
     return err;
@@ -47,8 +47,9 @@ void nml_free(struct nml *n)
     FREE(n->groups);
     FREE(n->items);
     FREE(n->values);
+    FREE(n->notes);
     FREE(n->pool);
-    n->ngroup = n->nitem = n->nvalue = 0;
+    n->ngroup = n->nitem = n->nvalue = n->nnote = 0;
 }
 
 const char *nml_where(const struct nml *n, int line, char buf[NML_WHERE])
@@ -60,55 +61,31 @@ const char *nml_where(const struct nml *n, int line, char buf[NML_WHERE])
     return buf;
 }
 
-/* Makes room for one more row; cap is doubled. */
-static void *room(void *rows, size_t n, size_t *cap, size_t size)
+void *scan_room(void *rows, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap) return rows;
     *cap = *cap ? 2 * *cap : 64;
     return mem_grow(rows, *cap * size, "namelist");
 }
 
-static const char *here(const struct scan *s, char buf[NML_WHERE])
-{
-    return nml_where(s->n, s->line, buf);
-}
-
-#define SCAN_FAIL(s, fmt, ...)                                                                     \
-    do {                                                                                           \
-        char where_[NML_WHERE];                                                                    \
-        FAIL(ERR_FORMAT, "%s: " fmt, here(s, where_) __VA_OPT__(, ) __VA_ARGS__);                  \
-    } while (0)
-
-static int peek(const struct scan *s)
-{
-    return s->p < s->end ? (unsigned char)*s->p : -1;
-}
-
-static bool is_blank(int c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
-}
-
-static bool is_name_char(int c)
-{
-    return c >= 0 && c < 128 && (isalnum(c) || c == '_');
-}
-
-static bool is_name_start(int c)
-{
-    return c >= 0 && c < 128 && (isalpha(c) || c == '_');
-}
-
-/* A character as text for a message. */
-static const char *show(int c, char buf[16])
+const char *scan_show(int c, char buf[16])
 {
     if (c < 0)
         snprintf(buf, 16, "the end");
     else if (c >= 32 && c < 127)
         snprintf(buf, 16, "'%c'", c);
+    else if (c == '\n')
+        snprintf(buf, 16, "a line end");
     else
         snprintf(buf, 16, "byte 0x%02x", (unsigned)c);
     return buf;
+}
+
+/* A carriage return only before a line end. Form feeds are no blanks in Fortran. */
+static bool is_blank_here(const struct scan *s)
+{
+    int c = peek(s);
+    return c == ' ' || c == '\t' || (c == '\r' && (s->p + 1 == s->end || s->p[1] == '\n'));
 }
 
 static void skip_line(struct scan *s)
@@ -119,7 +96,7 @@ static void skip_line(struct scan *s)
 
 static void skip_blank(struct scan *s)
 {
-    while (is_blank(peek(s))) s->p++;
+    while (is_blank_here(s)) s->p++;
 }
 
 /* Blanks, line ends and comments. */
@@ -131,7 +108,7 @@ static void skip_space(struct scan *s)
         if (c == '!')
             skip_line(s);
         else if (c == '\n')
-            s->p++, s->line++;
+            scan_newline(s);
         else
             return;
     }
@@ -145,39 +122,25 @@ static const char *pool_name(struct scan *s, int (*change_case)(int))
     return name;
 }
 
-/* Everything outside groups is a remark: a group begins with & as the first character of a line (or
- * after a group). */
 static enum err scan_file(struct scan *s)
 {
-    if (s->end - s->p >= 3 && memcmp(s->p, "\xef\xbb\xbf", 3) == 0) s->p += 3;
-    while (s->p < s->end) {
-        skip_blank(s);
-        if (peek(s) == '&') {
-            TRY(scan_group(s));
-            skip_blank(s);
-            if (peek(s) == '&') continue;
-        }
-        skip_line(s);
-        if (s->p < s->end) s->p++, s->line++;
+    if (s->end - s->p >= 3 && memcmp(s->p, "\xef\xbb\xbf", 3) == 0) s->line_begin = s->p += 3;
+    for (;;) {
+        bool found;
+        TRY(outside_next(s, &found));
+        if (!found) return OK;
+        TRY(scan_group(s));
     }
-    return OK;
 }
 
 static enum err group_begin(struct scan *s)
 {
     struct nml *n = s->n;
-    s->p++;
-    if (!is_name_start(peek(s))) {
-        char buf[16];
-        SCAN_FAIL(s, "a group name must follow '&', not %s", show(peek(s), buf));
-    }
-    n->groups = room(n->groups, n->ngroup, &s->cap_group, sizeof *n->groups);
+    if (n->ngroup == NML_GROUPS_MAX) SCAN_FAIL(s, "there are more than %d groups", NML_GROUPS_MAX);
+    s->p++; /* & */
+    n->groups = scan_room(n->groups, n->ngroup, &s->cap_group, sizeof *n->groups);
     struct nml_group *g = &n->groups[n->ngroup];
     *g = (struct nml_group){.line = s->line, .name = pool_name(s, toupper)};
-    for (size_t i = 0; i < n->ngroup; i++)
-        if (strcmp(n->groups[i].name, g->name) == 0)
-            SCAN_FAIL(s, "group &%.60s appears a second time (first in line %d): join the two",
-                      g->name, n->groups[i].line);
     n->ngroup++;
     return OK;
 }
@@ -187,36 +150,64 @@ static enum err group_end(struct scan *s)
 {
     s->p++;
     int c = peek(s);
-    if (c >= 0 && c != '\n' && !is_blank(c) && c != '!' && c != '&')
+    if (c >= 0 && c != '\n' && !is_blank_here(s) && c != '!' && c != '&' && c != '$')
         SCAN_FAIL(
             s, "text follows the '/' that ends &%.60s: put paths and values with '/' into quotes",
             s->n->groups[s->n->ngroup - 1].name);
     return OK;
 }
 
+/* A group that begins within a remark may be one that only Fortran takes for a group. */
 static enum err scan_group(struct scan *s)
 {
     TRY(group_begin(s));
     const struct nml_group g = s->n->groups[s->n->ngroup - 1];
+    enum err err = scan_body(s, &g);
+    if (err == OK || !s->within) return err;
+    char message[1024];
+    snprintf(message, sizeof message, "%s", err_message());
+    return err_set(err,
+                   "%.800s (Fortran reads the group from line %d, whatever stands before &%.60s)",
+                   message, g.line, g.name);
+}
+
+static bool is_end(const struct scan *s)
+{
+    return s->end - s->p >= 4 && strncasecmp(s->p + 1, "end", 3) == 0 &&
+           (s->end - s->p == 4 || !is_name_char((unsigned char)s->p[4]));
+}
+
+/* Without its end the last group has the values up to the end of the file: Fortran reads them and
+ * then reports that end, which RAMSES ignores in most groups. */
+static enum err group_endless(struct scan *s, const struct nml_group *g)
+{
+    if (s->names->needs_end(g->name))
+        SCAN_FAIL(s, "the file ends within group &%.60s (line %d): its closing '/' is missing",
+                  g->name, g->line);
+    struct nml_note note = {.doubt = NML_ENDLESS, .line = g->line};
+    outside_note(s, note, g->name, g->name + strlen(g->name));
+    return OK;
+}
+
+static enum err scan_body(struct scan *s, const struct nml_group *g)
+{
     for (;;) {
         skip_space(s);
         int c = peek(s);
         char buf[16];
-        if (c < 0)
-            SCAN_FAIL(s, "the file ends within group &%.60s (line %d): its closing '/' is missing",
-                      g.name, g.line);
+        if (c < 0) return group_endless(s, g);
         if (c == '/') return group_end(s);
-        if (c == '&' && s->end - s->p >= 4 && strncasecmp(s->p, "&end", 4) == 0 &&
-            (s->end - s->p == 4 || !is_name_char((unsigned char)s->p[4]))) {
-            s->p += 4;
-            return OK;
+        if ((c == '&' || c == '$') && is_end(s)) return s->p += 4, OK;
+        if (c == '&' || c == '$')
+            SCAN_FAIL(s, "a new group begins, but &%.60s (line %d) has no closing '/'", g->name,
+                      g->line);
+        if (c == ',' || c == ';') {
+            s->p++;
+            continue;
         }
-        if (c == '&')
-            SCAN_FAIL(s, "a new group begins, but &%.60s (line %d) has no closing '/'", g.name,
-                      g.line);
         if (!is_name_start(c))
-            SCAN_FAIL(s, "expected a parameter name or '/' in group &%.60s, not %s", g.name,
-                      show(c, buf));
+            SCAN_FAIL(s, "expected a parameter name or '/' in group &%.60s, not %s", g->name,
+                      scan_show(c, buf));
         TRY(scan_item(s));
     }
 }
@@ -231,11 +222,11 @@ static enum err scan_item(struct scan *s)
     if (peek(s) == '(') TRY(scan_index(s, &it));
     skip_space(s);
     if (peek(s) != '=')
-        SCAN_FAIL(s, "expected '=' after '%.60s', not %s", it.name, show(peek(s), buf));
+        SCAN_FAIL(s, "expected '=' after '%.60s', not %s", it.name, scan_show(peek(s), buf));
     s->p++;
     TRY(scan_values(s, &it));
     it.count = n->nvalue - it.first;
-    n->items = room(n->items, n->nitem, &s->cap_item, sizeof *n->items);
+    n->items = scan_room(n->items, n->nitem, &s->cap_item, sizeof *n->items);
     n->items[n->nitem++] = it;
     return OK;
 }
@@ -249,35 +240,55 @@ static enum err scan_integer(struct scan *s, const char *name, int64_t *out)
     if (peek(s) == '-' || peek(s) == '+') sign = *s->p++ == '-' ? -1 : 1;
     while (peek(s) >= '0' && peek(s) <= '9' && digits < 10)
         *out = 10 * *out + (*s->p++ - '0'), digits++;
-    if (digits == 0) SCAN_FAIL(s, "expected an index of '%.60s', not %s", name, show(peek(s), buf));
+    if (digits == 0)
+        SCAN_FAIL(s, "expected an index of '%.60s', not %s", name, scan_show(peek(s), buf));
     if (digits > 9) SCAN_FAIL(s, "the index of '%.60s' is too large", name);
     *out *= sign;
     return OK;
 }
 
+/* Blanks behind a number of an index. gfortran mistakes what follows them, if anything does. */
+static enum err scan_index_blank(struct scan *s, const char *name)
+{
+    const char *from = s->p;
+    skip_blank(s);
+    if (s->p > from && (peek(s) == ':' || peek(s) == ','))
+        SCAN_FAIL(s, "a blank stands before '%c' in the index of '%.60s': leave it out", peek(s),
+                  name);
+    return OK;
+}
+
+/* lo, lo:, :hi, : or lo:hi:step. */
 static enum err scan_subscript(struct scan *s, const char *name, struct nml_index *ix)
 {
-    *ix = (struct nml_index){.lo = 0};
+    *ix = (struct nml_index){.step = 1};
     skip_blank(s);
     if (peek(s) != ':') {
         TRY(scan_integer(s, name, &ix->lo));
+        TRY(scan_index_blank(s, name));
         ix->has_lo = true;
-        skip_blank(s);
     }
-    if (peek(s) == ':') {
-        ix->section = true;
-        s->p++;
-        skip_blank(s);
-        if (peek(s) == ',' || peek(s) == ')') return OK;
-    } else {
+    if (peek(s) != ':') {
         ix->hi = ix->lo;
         ix->has_hi = true;
         return OK;
     }
-    TRY(scan_integer(s, name, &ix->hi));
-    ix->has_hi = true;
+    ix->section = true;
+    s->p++;
+    TRY(scan_index_blank(s, name));
+    if (peek(s) == ',' || peek(s) == ')') return OK;
+    if (peek(s) != ':') {
+        TRY(scan_integer(s, name, &ix->hi));
+        TRY(scan_index_blank(s, name));
+        ix->has_hi = true;
+        if (peek(s) != ':') return OK;
+    }
+    s->p++;
     skip_blank(s);
-    if (peek(s) == ':') SCAN_FAIL(s, "a stride in the index of '%.60s' is not supported", name);
+    TRY(scan_integer(s, name, &ix->step));
+    TRY(scan_index_blank(s, name));
+    if (ix->step == 0 || !ix->has_lo || !ix->has_hi)
+        SCAN_FAIL(s, "a stride in the index of '%.60s' needs the form (first:last:step)", name);
     return OK;
 }
 
@@ -291,7 +302,7 @@ static enum err scan_index(struct scan *s, struct nml_item *it)
     } while (peek(s) == ',');
     if (peek(s) != ')')
         SCAN_FAIL(s, "expected ')' after the index of '%.60s', not %s", it->name,
-                  show(peek(s), buf));
+                  scan_show(peek(s), buf));
     s->p++;
     return OK;
 }
@@ -315,36 +326,69 @@ static bool name_ahead(const struct scan *now)
 static void push(struct scan *s, struct nml_value v)
 {
     struct nml *n = s->n;
-    n->values = room(n->values, n->nvalue, &s->cap_value, sizeof *n->values);
+    n->values = scan_room(n->values, n->nvalue, &s->cap_value, sizeof *n->values);
     n->values[n->nvalue++] = v;
 }
 
-/* Values up to the next name or the end of the group. A comma right after '=' or another comma is a
- * null value. */
+/* Up to what is neither blank, line end, comment nor separator. By the standard, blanks, line ends
+ * and comments mean nothing beside a comma. gfortran takes a comment on the line of a comma, or of
+ * `=`, for one more null value, and so it does a line end before a comma. */
+static struct gap scan_gap(struct scan *s, bool first)
+{
+    struct gap g = {.commas = 0};
+    bool fresh = false; /* a line without value, comma or `=` before this place */
+    for (;;) {
+        skip_blank(s);
+        int c = peek(s);
+        const char *doubt = NULL;
+        if (c == '!' && !fresh && g.commas > 0)
+            doubt = "a comment behind a comma: leave out this comma";
+        else if (c == '!' && !fresh && first)
+            doubt = "a comment before the first value: put it behind the value";
+        else if ((c == ',' || c == ';') && fresh && g.commas == 0)
+            doubt = "a comma that begins a line: put it at the end of the line before";
+        if (!g.doubt) g.doubt = doubt, g.line = s->line;
+        if (c == '!')
+            skip_line(s), g.comments++;
+        else if (c == '\n')
+            scan_newline(s), fresh = true;
+        else if (c == ',' || c == ';')
+            s->p++, g.commas++, fresh = false;
+        else
+            return g;
+    }
+}
+
+/* Values up to the next name or the end of the group. */
 static enum err scan_values(struct scan *s, struct nml_item *it)
 {
-    bool after_comma = true;
+    struct gap g = scan_gap(s, true);
+    int64_t nulls = g.commas;
     for (;;) {
-        skip_space(s);
         int c = peek(s);
-        if (c < 0 || c == '/' || c == '&' || name_ahead(s)) return OK;
-        if (c == ',') {
-            if (after_comma)
-                push(s, (struct nml_value){.kind = NML_NULL, .repeat = 1, .line = s->line});
-            after_comma = true;
-            s->p++;
-            continue;
-        }
+        char buf[16];
+        if (c < 0 || strchr("/&$", c) || name_ahead(s)) return it->doubt = g.doubt, OK;
+        if (g.doubt)
+            SCAN_FAIL_AT(s, g.line, "in '%.60s', compilers differ on %s", it->name, g.doubt);
+        for (; nulls > 0; nulls--)
+            push(s, (struct nml_value){.kind = NML_NULL, .repeat = 1, .line = s->line});
         struct nml_value v = {.repeat = 1, .line = s->line};
         TRY(scan_value(s, &v));
         push(s, v);
-        after_comma = false;
         c = peek(s);
-        if (c >= 0 && !is_blank(c) && !strchr(",/\n!&", c)) {
-            char buf[16];
+        if (v.kind == NML_NULL && (c == ';' || c == '!'))
+            SCAN_FAIL(s, "in '%.60s', compilers differ on '%c' behind '*': write ','", it->name, c);
+        if (c >= 0 && !is_blank_here(s) && !strchr(",;/\n!", c))
             SCAN_FAIL(s, "expected a comma or blank after a value of '%.60s', not %s", it->name,
-                      show(c, buf));
-        }
+                      scan_show(c, buf));
+        g = scan_gap(s, false);
+        nulls = g.commas - 1;
+        bool undotted = v.kind == NML_WORD && is_name_start(v.text[0]) && v.text[1];
+        if (undotted && c < 0)
+            SCAN_FAIL(s, "in '%.60s', gfortran skips '%.60s' at the end of the file: add a '/'",
+                      it->name, v.text);
+        if (undotted && g.comments > 0)
+            g.doubt = "a comment behind a logical without dots: write .true. or .false.";
     }
 }
 
@@ -368,6 +412,7 @@ static enum err scan_repeat(struct scan *s, struct nml_value *v)
 static enum err scan_string(struct scan *s, struct nml_value *v)
 {
     int quote = *s->p++;
+    const char *begin = s->p;
     v->kind = NML_STRING;
     v->text = s->pool;
     for (;; s->p++) {
@@ -380,6 +425,7 @@ static enum err scan_string(struct scan *s, struct nml_value *v)
             SCAN_FAIL(s, "byte 0x%02x in a string: is this a text file?", (unsigned)c);
         *s->pool++ = (char)c;
     }
+    TRY(outside_in_text(s, begin, s->p));
     s->p++;
     *s->pool++ = 0;
     return OK;
@@ -391,10 +437,10 @@ static enum err scan_value(struct scan *s, struct nml_value *v)
     int c = peek(s);
     if (c == '\'' || c == '"') return scan_string(s, v);
     v->text = s->pool;
-    for (; (c = peek(s)) >= 0 && !is_blank(c) && !strchr(",/\n!&", c); s->p++) {
+    for (; (c = peek(s)) >= 0 && !is_blank_here(s) && !strchr(",;/\n!", c); s->p++) {
         char buf[16];
-        if (c < 32 || strchr("'\"=()*", c))
-            SCAN_FAIL(s, "%s has no place in a value", show(c, buf));
+        if (c < 32 || strchr("'\"=()*&$", c))
+            SCAN_FAIL(s, "%s has no place in a value", scan_show(c, buf));
         *s->pool++ = (char)c;
     }
     v->kind = s->pool == v->text ? NML_NULL : NML_WORD;

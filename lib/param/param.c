@@ -15,10 +15,10 @@
 #include "param/nml.h"
 #include "param/row.h"
 
-/* The elements an assignment names: a box of n[0] × n[1] at lo, counted from 0, the first index
- * running fastest. */
+/* The elements an assignment names: a box of n[0] × n[1] at lo, counted from 0, in steps, the first
+ * index running fastest. */
 struct target {
-    int64_t lo[2], n[2];
+    int64_t lo[2], n[2], step[2];
 };
 
 /* One value of any kind. */
@@ -80,10 +80,34 @@ enum err param_read_text(struct params *p, const char *text, size_t bytes, const
 {
     param_init(p);
     struct nml n;
-    TRY(nml_parse(&n, text, bytes, file));
+    TRY(nml_parse(&n, text, bytes, file, &param_names));
     enum err err = apply_all(p, &n);
     nml_free(&n);
     return err;
+}
+
+int param_remarks(const char *text, size_t bytes, const char *file, FILE *out)
+{
+    static const char *const said[] = {
+        [NML_ASSIGNMENT] = "is outside of all groups, and is not read",
+        [NML_NAME] = "begins no group, without '&' before the name",
+        [NML_MENTION] = "is in a remark, and is not read: the group stands before it",
+        [NML_BEFORE] = "is outside of all groups; the group behind it in its line is read",
+        [NML_END] = "ends no group",
+        [NML_ENDLESS] = "has no closing '/': it ends with the file",
+    };
+    struct nml n;
+    if (nml_parse(&n, text, bytes, file, &param_names) != OK) return 0;
+    int count = (int)n.nnote, kept = count < NML_NOTES_MAX ? count : NML_NOTES_MAX;
+    for (int i = 0; i < kept; i++) {
+        const struct nml_note *note = &n.notes[i];
+        const char *quote = note->doubt == NML_ENDLESS ? "" : "'";
+        fprintf(out, " line %d of the namelist: %s%s%s %s\n", note->line, *quote ? quote : "&",
+                note->text, quote, said[note->doubt]);
+    }
+    if (count > kept) fprintf(out, " and %d more such lines of the namelist\n", count - kept);
+    nml_free(&n);
+    return count;
 }
 
 enum err param_read_loose(struct params *p, const char *text, size_t bytes, const char *file,
@@ -92,7 +116,7 @@ enum err param_read_loose(struct params *p, const char *text, size_t bytes, cons
     param_init(p);
     *left_out = 0;
     struct nml n;
-    TRY(nml_parse(&n, text, bytes, file));
+    TRY(nml_parse(&n, text, bytes, file, &param_names));
     for (size_t i = 0; i < n.nitem; i++) {
         const struct param_group *g = param_group_find(n.groups[n.items[i].group].name, false);
         const struct param_row *row = g ? param_row_find(g, n.items[i].name) : NULL;
@@ -140,7 +164,8 @@ static enum err apply_all(struct params *p, const struct nml *n)
 static void store(struct params *p, const struct param_row *row, const struct target *t, int64_t at,
                   const union value *v)
 {
-    int i = (int)(t->lo[0] + at % t->n[0]), j = (int)(t->lo[1] + at / t->n[0]);
+    int i = (int)(t->lo[0] + at % t->n[0] * t->step[0]);
+    int j = (int)(t->lo[1] + at / t->n[0] * t->step[1]);
     memcpy(param_element(p, row, i, j), v, param_element_size(row));
     int row_i = param_row_index(row), count = row->n2 > 1 ? j + 1 : i + 1;
     p->given[row_i] = 1;
@@ -152,21 +177,24 @@ static enum err apply(struct params *p, const struct nml *n, const struct nml_it
                       const struct param_row *row, bool loose)
 {
     struct target t;
-    char place[NML_WHERE];
+    char where[NML_WHERE];
     if (row->status == PARAM_BUILD && !loose)
-        FAIL(ERR_PARAM, "%s: %s is %s", nml_where(n, it->line, place), it->name, row->note);
+        FAIL(ERR_PARAM, "%s: %s is %s", nml_where(n, it->line, where), it->name, row->note);
     TRY(target_find(n, it, row, &t));
+    /* gfortran then mistakes a name that begins with T or F for a value */
+    if (row->kind == PARAM_BOOL && row->array && it->doubt && !loose)
+        FAIL(ERR_PARAM, "%s: in '%.60s', compilers differ on %s", nml_where(n, it->line, where),
+             it->name, it->doubt);
     int64_t at = 0, total = t.n[0] * t.n[1];
     for (size_t k = it->first; k < it->first + it->count; k++) {
         const struct nml_value *v = &n->values[k];
-        char where[NML_WHERE];
+        if (at + v->repeat > total)
+            FAIL(ERR_PARAM, "%s: '%.60s' has room for %lld value%s here, but more are given",
+                 nml_where(n, v->line, where), it->name, (long long)total, total == 1 ? "" : "s");
         if (v->kind == NML_NULL) {
             at += v->repeat;
             continue;
         }
-        if (at + v->repeat > total)
-            FAIL(ERR_PARAM, "%s: '%.60s' has room for %lld value%s here, but more are given",
-                 nml_where(n, v->line, where), it->name, (long long)total, total == 1 ? "" : "s");
         union value x;
         TRY(value_parse(n, it, v, row, loose, &x));
         for (int64_t r = 0; r < v->repeat; r++) store(p, row, &t, at++, &x);
@@ -181,15 +209,17 @@ static enum err target_dimension(const struct nml *n, const struct nml_item *it,
     const struct nml_index *ix = &it->index[d];
     int64_t first = d == 0 ? row->base : 1, last = first + (d == 0 ? row->n1 : row->n2) - 1;
     int64_t lo = ix->has_lo ? ix->lo : first, hi = ix->has_hi ? ix->hi : last;
-    if (lo >= first && hi <= last && lo > hi)
+    bool inside = lo >= first && lo <= last && hi >= first && hi <= last;
+    if (inside && (hi - lo) * ix->step < 0)
         FAIL(ERR_PARAM, "%s: the section %lld:%lld of '%.60s' is empty",
              nml_where(n, it->line, where), (long long)lo, (long long)hi, it->name);
-    if (lo < first || hi > last)
+    if (!inside)
         FAIL(ERR_PARAM, "%s: index %lld of '%.60s' is outside %lld..%lld",
-             nml_where(n, it->line, where), (long long)(lo < first ? lo : hi), it->name,
-             (long long)first, (long long)last);
+             nml_where(n, it->line, where), (long long)(lo < first || lo > last ? lo : hi),
+             it->name, (long long)first, (long long)last);
     t->lo[d] = lo - first;
-    t->n[d] = (expand ? last : hi) - lo + 1;
+    t->step[d] = ix->step;
+    t->n[d] = ((expand ? last : hi) - lo) / ix->step + 1;
     return OK;
 }
 
@@ -200,7 +230,7 @@ static enum err target_find(const struct nml *n, const struct nml_item *it,
 {
     char where[NML_WHERE];
     int rank = row->n2 > 1 ? 2 : row->array ? 1 : 0;
-    *t = (struct target){.lo = {0, 0}, .n = {row->n1, row->n2}};
+    *t = (struct target){.lo = {0, 0}, .n = {row->n1, row->n2}, .step = {1, 1}};
     if (it->rank == 0) return OK;
     if (rank == 0)
         FAIL(ERR_PARAM, "%s: '%.60s' is a single value and takes no index",
@@ -208,7 +238,7 @@ static enum err target_find(const struct nml *n, const struct nml_item *it,
     if (it->rank != rank)
         FAIL(ERR_PARAM, "%s: '%.60s' needs %d %s, not %d", nml_where(n, it->line, where), it->name,
              rank, rank == 1 ? "index" : "indices", it->rank);
-    bool expand = it->count > 1 && !it->index[0].section && !(rank == 2 && it->index[1].section);
+    bool expand = !it->index[0].section && !(rank == 2 && it->index[1].section);
     for (int d = 0; d < rank; d++) TRY(target_dimension(n, it, row, d, expand, t));
     return OK;
 }
@@ -247,26 +277,22 @@ static bool is_too_large(const char *text, const struct param_row *row)
            !text[strspn(text, "0123456789")];
 }
 
-/* Fortran's reals: 1, 1., .5, 1e5, 1d-5, 1.D0; nothing infinite. */
+/* Fortran's reals: 1, 1., .5, 1e5, 1d-5, 1.D0, 16.-1 (which is 16.E-1); nothing infinite. */
 static bool parse_real(const char *text, double *out)
 {
-    char c[64];
+    char c[400];
     const char *t = text + (*text == '-' || *text == '+');
     size_t whole = strspn(t, "0123456789"), part = 0;
     t += whole;
     if (*t == '.') part = strspn(++t, "0123456789"), t += part;
-    if (whole + part == 0 || strlen(text) >= sizeof c) return false;
-    size_t expo = (size_t)(t - text);
-    if (*t && strchr("eEdDqQ", *t)) {
-        t++;
-        t += *t == '-' || *t == '+';
-        size_t digits = strspn(t, "0123456789");
-        if (!digits) return false;
-        t += digits;
-    }
-    if (*t) return false;
-    memcpy(c, text, strlen(text) + 1);
-    if (c[expo]) c[expo] = 'e';
+    if (whole + part == 0 || strlen(text) + 2 > sizeof c) return false;
+    const char *expo = t;
+    if (*t && strchr("eEdDqQ", *t)) t++;
+    const char *power = t;
+    t += *t == '-' || *t == '+';
+    size_t digits = strspn(t, "0123456789");
+    if (t[digits] || (t > expo && !digits) || (t == expo && digits)) return false;
+    snprintf(c, sizeof c, "%.*se%s", (int)(expo - text), text, digits ? power : "0");
     *out = strtod(c, NULL);
     return isfinite(*out);
 }
@@ -303,6 +329,9 @@ static enum err text_parse(const struct nml *n, const struct nml_item *it,
     size_t len = strlen(v->text);
     while (len && v->text[len - 1] == ' ') len--; /* Fortran's texts are padded with blanks */
     nml_where(n, v->line, where);
+    if (v->kind == NML_WORD && !loose)
+        FAIL(ERR_PARAM, "%s: the text of '%.60s' needs quotes: write '%.60s'", where, it->name,
+             v->text);
     if (len >= sizeof(param_string))
         FAIL(ERR_PARAM, "%s: the text of '%.60s' is longer than %zu bytes", where, it->name,
              sizeof(param_string) - 1);
@@ -437,7 +466,7 @@ static char *assignment_namelist(const char *name, const char *index, const stru
         if (quote && *value == '\'') *t++ = '\'';
         *t++ = *value;
     }
-    snprintf(t, 8, quote ? "' /" : " /");
+    snprintf(t, 8, quote ? "'\n/" : "\n/");
     return text;
 }
 
@@ -451,7 +480,7 @@ enum err param_set(struct params *p, const char *assignment)
     struct nml n = {.file = NULL};
     TRY(assignment_find(assignment, name, &index, &g, &row));
     char *text = assignment_namelist(name, index, row);
-    TRY_OUT(nml_parse(&n, text, strlen(text), NULL));
+    TRY_OUT(nml_parse(&n, text, strlen(text), NULL, &param_names));
     if (n.ngroup != 1 || n.nitem != 1 || n.items[0].count == 0) {
         err = err_set(ERR_PARAM, "command line: '%.100s' is not one assignment with a value",
                       assignment);

@@ -76,6 +76,12 @@ MUST_USE enum err param_read_text(struct params *p, const char *text, size_t byt
  * running. */
 MUST_USE enum err param_read_loose(struct params *p, const char *text, size_t bytes,
                                    const char *file, int *left_out);
+/* For nml_parse. */
+struct nml_names;
+extern const struct nml_names param_names;
+/* Prints what the namelist, which param_read_text takes, has outside of groups and looks as if it
+ * were meant, and the like, one a line. Returns the number. */
+int param_remarks(const char *text, size_t bytes, const char *file, FILE *out);
 /* One `group/name=value`, with or without `_params`; the group may be left out where the name is in
  * one group only. The value is written as in a namelist; texts need no quotes. Later settings win.
  */

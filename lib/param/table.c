@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "param/nml.h"
 #include "param/row.h"
 
 /* Choices of exchange_method: auto, and the transports. */
@@ -127,6 +128,31 @@ const struct param_row *param_row_find_any(const char *name, bool *several)
     }
     return found;
 }
+
+static bool is_group(const char *name)
+{
+    return param_group_find(name, false) != NULL;
+}
+
+/* RAMSES reads these without END=, so that the end of the file within one of them stops it. */
+static bool needs_end(const char *group)
+{
+    static const char *const needs[] = {"RUN_PARAMS",      "OUTPUT_PARAMS", "AMR_PARAMS",
+                                        "REFINE_PARAMS",   "HYDRO_PARAMS",  "GRACKLE_PARAMS",
+                                        "RADIATION_PARAMS"};
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (strcmp(group, needs[i]) == 0) return true;
+    return false;
+}
+
+static bool is_parameter(const char *name)
+{
+    bool several;
+    return param_row_find_any(name, &several) != NULL;
+}
+
+const struct nml_names param_names = {
+    .is_group = is_group, .needs_end = needs_end, .is_parameter = is_parameter};
 
 /* Edit distance (Damerau 1964, adjacent swaps), case-blind; names longer than 63 are cut. */
 static int distance(const char *a, const char *b)

@@ -1,7 +1,6 @@
 /* ramses/audit: what the checks and the lists of domains need from RAMSES files in addition to
  * their octs and particles: which files there are, whether their headers agree, how the box was
  * divided, and which octs of others a rank has. */
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,48 +14,46 @@
 
 enum { SMALL = 1 << 26 }; /* elements of a table */
 
-enum err ramses_file(const struct source *s, const char *what, int piece, char path[PATH_MAX])
+enum err ramses_file(const struct source *s, enum files_kind k, int piece, char path[PATH_MAX])
 {
-    return ramses_path(s->impl, what, piece + 1, path, PATH_MAX);
+    return ramses_path(s->impl, k, piece + 1, path);
 }
 
 /* ---- which files there are ---- */
 
-static int digits_after(const char *name, const char *prefix)
+struct names {
+    const struct source *s;
+    enum files_kind kind;
+    int found;
+    source_damage_fn *fn;
+    void *ctx;
+};
+
+/* Files of ranks that do not exist. */
+static enum err check_name(void *ctx, const char *name, const struct files_name *f)
 {
-    size_t n = strlen(prefix);
-    if (strncmp(name, prefix, n) != 0 || strlen(name) != n + 5 ||
-        strspn(name + n, "0123456789") != 5)
-        return -1;
-    return (int)strtol(name + n, NULL, 10);
+    struct names *k = ctx;
+    char path[PATH_MAX], text[100];
+    if (f->kind != k->kind || f->number != k->s->number) return OK;
+    k->found++;
+    if (f->rank >= 1 && f->rank <= k->s->npiece) return OK;
+    snprintf(path, sizeof path, "%.3800s/%.250s", k->s->path, name);
+    snprintf(text, sizeof text, "belongs to no rank: the checkpoint has %d files of each kind",
+             k->s->npiece);
+    k->fn(k->ctx, DAMAGE_FILE, path, "", text);
+    return OK;
 }
 
-/* Files of ranks that do not exist, of another output, or of a kind whose first file is missing.
- */
-static enum err check_names(const struct source *s, const char *what, bool expected,
+/* Files too many, or of a kind whose first file is missing. */
+static enum err check_names(const struct source *s, enum files_kind kind, bool expected,
                             source_damage_fn *fn, void *ctx)
 {
-    char prefix[64], path[PATH_MAX], text[100];
-    int found = 0;
-    snprintf(prefix, sizeof prefix, "%s_%05d.out", what, s->number);
-    DIR *d = opendir(s->path);
-    if (!d) FAIL(ERR_FILE, "%s: cannot open the directory: %s", s->path, strerror(errno));
-    for (struct dirent *e; errno = 0, (e = readdir(d));) {
-        int number = digits_after(e->d_name, prefix);
-        if (number < 0) continue;
-        found++;
-        if (number >= 1 && number <= s->npiece) continue;
-        snprintf(path, sizeof path, "%.3800s/%.250s", s->path, e->d_name);
-        snprintf(text, sizeof text, "belongs to no rank: the checkpoint has %d files of each kind",
-                 s->npiece);
-        fn(ctx, DAMAGE_FILE, path, "", text);
-    }
-    int trouble = errno;
-    closedir(d);
-    if (trouble) FAIL(ERR_FILE, "%s: cannot read the directory: %s", s->path, strerror(trouble));
-    for (int piece = 0; (found || expected) && piece < s->npiece; piece++) {
+    struct names k = {.s = s, .kind = kind, .fn = fn, .ctx = ctx};
+    TRY(files_each(s->path, check_name, &k));
+    for (int piece = 0; (k.found || expected) && piece < s->npiece; piece++) {
+        char path[PATH_MAX];
         struct stat st;
-        TRY(ramses_file(s, what, piece, path));
+        TRY(ramses_file(s, kind, piece, path));
         if (lstat(path, &st) == 0) continue;
         if (errno != ENOENT) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
         fn(ctx, DAMAGE_MISSING, path, "", "is missing");
@@ -67,13 +64,13 @@ static enum err check_names(const struct source *s, const char *what, bool expec
 enum err ramses_check_files(struct source *s, source_damage_fn *fn, void *ctx)
 {
     const struct ckpt_head *h = &s->head;
-    bool gas = h->hydro || info_has(s, "hydro_file_descriptor.txt"),
-         part = h->particles || info_has(s, "part_file_descriptor.txt");
-    TRY(check_names(s, "amr", true, fn, ctx));
-    TRY(check_names(s, "hydro", gas, fn, ctx));
-    TRY(check_names(s, "grav", h->gravity, fn, ctx));
-    TRY(check_names(s, "part", part, fn, ctx));
-    return check_names(s, "exact", false, fn, ctx);
+    bool gas = h->hydro || info_has(s, FILES_GAS_NAMES),
+         part = h->particles || info_has(s, FILES_PART_NAMES);
+    TRY(check_names(s, FILES_AMR, true, fn, ctx));
+    TRY(check_names(s, FILES_HYDRO, gas, fn, ctx));
+    TRY(check_names(s, FILES_GRAV, h->gravity, fn, ctx));
+    TRY(check_names(s, FILES_PART, part, fn, ctx));
+    return check_names(s, FILES_EXACT, false, fn, ctx);
 }
 
 /* ---- all files are of one moment ---- */
@@ -107,7 +104,7 @@ enum err ramses_check_piece(struct source *s, int piece, source_damage_fn *fn, v
     memcpy(twin, s, sizeof *twin);
     twin->out_times = NULL;
     r.s = twin;
-    enum err err = ramses_file(s, "amr", piece, path);
+    enum err err = ramses_file(s, FILES_AMR, piece, path);
     if (err == OK) err = fort_open(&f, path);
     if (err == OK) err = ramses_amr_head(&f, &r, &a, true);
     if (err == OK) compare_heads(s, twin, path, fn, ctx);
@@ -199,7 +196,7 @@ enum err ramses_domains(struct source *s, struct source_domains *d)
 {
     char path[PATH_MAX];
     struct fort_in f;
-    TRY(ramses_file(s, "amr", 0, path));
+    TRY(ramses_file(s, FILES_AMR, 0, path));
     enum err err = fort_open(&f, path);
     if (err == OK) err = read_records(&f, s->impl, d);
     fort_shut(&f);
@@ -232,11 +229,11 @@ static void count_lists(const struct source *s, int rank, const struct amr_head 
 
 static void add_bytes(const struct source *s, int rank, struct source_rank *row)
 {
-    static const char *const what[] = {"amr", "hydro", "grav", "part", "exact"};
-    for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
+    for (int k = 0; k < FILES_KINDS; k++) {
         char path[PATH_MAX];
         struct stat st;
-        if (ramses_file(s, what[i], rank, path) == OK && stat(path, &st) == 0)
+        if (files_has_role((enum files_kind)k, FILES_PIECE) &&
+            ramses_file(s, (enum files_kind)k, rank, path) == OK && stat(path, &st) == 0)
             row->bytes += st.st_size;
     }
 }
@@ -246,7 +243,7 @@ static enum err count_particles(const struct source *s, int rank, struct source_
     char path[PATH_MAX];
     struct fort_in f;
     if (!s->head.particles) return OK;
-    TRY(ramses_file(s, "part", rank, path));
+    TRY(ramses_file(s, FILES_PART, rank, path));
     enum err err = fort_open(&f, path);
     if (err == OK) err = ramses_part_head(&f, s->impl, &row->particles, NULL);
     fort_shut(&f);
@@ -258,7 +255,7 @@ static enum err read_rank(struct source *s, int rank, struct source_rank *row)
     char path[PATH_MAX];
     struct fort_in f;
     struct amr_head a = {0};
-    TRY(ramses_file(s, "amr", rank, path));
+    TRY(ramses_file(s, FILES_AMR, rank, path));
     enum err err = fort_open(&f, path);
     if (err == OK) err = ramses_amr_head(&f, s->impl, &a, false);
     fort_shut(&f);

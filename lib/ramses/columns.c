@@ -21,8 +21,8 @@ static enum err read_formed(struct ramses *r);
 enum err ramses_read_columns(struct ramses *r)
 {
     bool old;
-    if (!ramses_has_file(r, "part")) return OK;
-    TRY(info_descriptor(r->s, "part", r->s->part, &r->s->npart, &old));
+    if (!ramses_has_file(r, FILES_PART)) return OK;
+    TRY(info_descriptor(r->s, FILES_PART_NAMES, r->s->part, &r->s->npart, &old));
     if (r->s->npart == 0) TRY(count_columns(r));
     TRY(find_columns(r));
     if (r->s->column_at[COL_FAMILY] < 0) TRY(add_family(r));
@@ -39,7 +39,7 @@ static enum err read_formed(struct ramses *r)
     char path[PATH_MAX];
     struct fort_in f;
     int64_t npart;
-    TRY(ramses_path(r, "part", 1, path, sizeof path));
+    TRY(ramses_path(r, FILES_PART, 1, path));
     enum err err = fort_open(&f, path);
     if (err == OK) err = ramses_part_head(&f, r, &npart, &r->s->formed);
     fort_shut(&f);
@@ -87,11 +87,10 @@ static enum err add_family(struct ramses *r)
  * descriptor. */
 static enum err header_words(const struct ramses *r, struct ckpt_field *list, int *n)
 {
-    char path[PATH_MAX], file[32], *text, *save = NULL;
+    char path[PATH_MAX], *text, *save = NULL;
     size_t size;
     *n = 0;
-    snprintf(file, sizeof file, "header_%05d.txt", r->s->number);
-    TRY(info_path(r->s, file, path, sizeof path));
+    TRY(info_path(r->s, FILES_HEADER, path));
     if (!file_exists(path)) return OK;
     TRY(file_load(path, HEADER_MAX, &text, &size));
     char *line = strstr(text, "pos vel mass iord level");
@@ -173,7 +172,7 @@ static enum err count_columns(struct ramses *r)
         char path[PATH_MAX];
         struct fort_in f;
         int64_t npart = 0;
-        TRY(ramses_path(r, "part", file, path, sizeof path));
+        TRY(ramses_path(r, FILES_PART, file, path));
         err = fort_open(&f, path);
         if (err == OK) err = ramses_part_head(&f, r, &npart, NULL);
         done = npart > 0 || file == r->s->npiece;

@@ -1,8 +1,6 @@
 /* ramses/info: opens a RAMSES snapshot: its text files, and the variables that the first binary
  * files contain. */
 #include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -30,7 +28,7 @@ enum err ramses_open(struct source *s)
     TRY(snapshot_open(r));
     TRY(info_tables(s));
     say_format(r);
-    TRY(ramses_path(r, "exact", 1, exact, sizeof exact));
+    TRY(ramses_path(r, FILES_EXACT, 1, exact));
     s->corrected = file_exists(exact);
     s->foreign = !s->corrected;
     s->head.longint = r->wide_counts;
@@ -40,11 +38,12 @@ enum err ramses_open(struct source *s)
 static void take_info(struct ramses *r, const struct info *info)
 {
     struct ckpt_head *h = &r->s->head;
-    r->s->npiece = r->s->nwriter = info->ncpu;
+    const double *x = info->value;
+    r->s->npiece = r->s->nwriter = (int)x[INFO_NCPU];
     r->s->by_rank = true;
     r->ndomain = info->ndomain;
-    h->ndim = info->ndim, h->levelmin = info->levelmin, h->boxlen = info->boxlen;
-    h->unit_l = info->unit_l, h->unit_d = info->unit_d, h->unit_t = info->unit_t;
+    h->ndim = (int)x[INFO_NDIM], h->levelmin = (int)x[INFO_LEVELMIN], h->boxlen = x[INFO_BOXLEN];
+    h->unit_l = x[INFO_UNIT_L], h->unit_d = x[INFO_UNIT_D], h->unit_t = x[INFO_UNIT_T];
 }
 
 /* The types of the boundaries come from the namelist. */
@@ -54,7 +53,7 @@ static enum err read_boundary_types(struct ramses *r)
     size_t bytes;
     struct boundary *b = &r->s->head.boundary;
     if (b->n == 0) return OK;
-    TRY(info_text(r->s, "namelist", &text, &bytes));
+    TRY(info_text(r->s, FILES_NAMELIST, &text, &bytes));
     r->s->boundary_untold = !text || !boundary_types(b, text, bytes);
     mem_free(text);
     return OK;
@@ -70,15 +69,13 @@ static enum err snapshot_open(struct ramses *r)
     TRY(info_verify(r->s));
     TRY(info_read(r->s, &info));
     take_info(r, &info);
-    TRY(ramses_path(r, "amr", 1, path, sizeof path));
+    TRY(ramses_path(r, FILES_AMR, 1, path));
     enum err err = fort_open(&f, path);
     if (err == OK) err = read_box(r, &f, &a);
     fort_shut(&f);
     if (err == OK) err = read_fields(r, &a);
     if (err == OK) err = ramses_read_columns(r);
     if (err == OK) err = read_boundary_types(r);
-    if (err == OK && ramses_has_file(r, "rt"))
-        snprintf(r->s->unread, sizeof r->s->unread, "radiation (rt_%05d.out*)", r->s->number);
     ramses_amr_head_free(&a);
     return err;
 }
@@ -99,88 +96,71 @@ static enum err read_box(struct ramses *r, struct fort_in *f, struct amr_head *a
 
 /* ---- places ---- */
 
-enum err ramses_path(const struct ramses *r, const char *kind, int file, char *path, size_t n)
+enum err ramses_path(const struct ramses *r, enum files_kind k, int file, char path[PATH_MAX])
 {
-    char group[32] = "";
-    if (r->s->group) snprintf(group, sizeof group, "group_%05d/", (file - 1) / r->s->group + 1);
-    int k = snprintf(path, n, "%s/%s%s_%05d.out%05d", r->s->path, group, kind, r->s->number, file);
-    if (k < 0 || (size_t)k >= n) FAIL(ERR_FILE, "%.80s…: path too long", r->s->path);
-    return OK;
+    char dir[PATH_MAX];
+    if (!r->s->group) return files_path(r->s->path, k, r->s->number, file, path);
+    if (snprintf(dir, sizeof dir, "%s/group_%05d", r->s->path, (file - 1) / r->s->group + 1) >=
+        (int)sizeof dir)
+        FAIL(ERR_FILE, "%.80s…: path too long", r->s->path);
+    return files_path(dir, k, r->s->number, file, path);
 }
 
-enum err ramses_verify(const struct ramses *r, const char *kind, int file)
+enum err ramses_verify(const struct ramses *r, enum files_kind k, int file)
 {
-    char name[64];
+    char name[FILES_NAME];
     /* a part is wanted: reading all of the file for its sum would be in vain */
     if (r->s->pick && r->s->sharers == 0) return OK;
-    snprintf(name, sizeof name, "%s_%05d.out%05d", kind, r->s->number, file);
+    files_name(k, r->s->number, file, name);
     return manifest_check_file(r->s->list, r->s->path, name);
 }
 
-enum err ramses_verify_share(const struct ramses *r, const char *kind, int file)
+enum err ramses_verify_share(const struct ramses *r, enum files_kind k, int file)
 {
-    static const char *const kinds[] = {"hydro", "grav", "part", "amr"};
-    int k = 0;
-    while (strcmp(kinds[k], kind) != 0) k++;
-    bool mine = r->s->sharers == 0 || k % r->s->sharers == r->s->share;
-    return mine ? ramses_verify(r, kind, file) : OK;
+    static const enum files_kind kinds[] = {FILES_HYDRO, FILES_GRAV, FILES_PART, FILES_AMR};
+    int i = 0;
+    while (kinds[i] != k) i++;
+    bool mine = r->s->sharers == 0 || i % r->s->sharers == r->s->share;
+    return mine ? ramses_verify(r, k, file) : OK;
 }
 
-enum err ramses_verify_sum(const struct ramses *r, const char *kind, int file, struct fort_in *f)
+enum err ramses_verify_sum(const struct ramses *r, enum files_kind k, int file, struct fort_in *f)
 {
-    char name[64];
+    char name[FILES_NAME];
     uint64_t sum;
-    snprintf(name, sizeof name, "%s_%05d.out%05d", kind, r->s->number, file);
+    files_name(k, r->s->number, file, name);
     TRY(fort_sum(f, &sum));
     return manifest_check_sum(r->s->list, r->s->path, name, f->size, sum);
 }
 
-bool ramses_has_file(const struct ramses *r, const char *kind)
+bool ramses_has_file(const struct ramses *r, enum files_kind k)
 {
     char path[PATH_MAX];
-    if (ramses_path(r, kind, 1, path, sizeof path) != OK) return false;
+    if (ramses_path(r, k, 1, path) != OK) return false;
     /* one that is lost is reported */
     return file_exists(path) || manifest_has(r->s->list, strrchr(path, '/') + 1);
-}
-
-/* Counts the files of the directory with this name, in which %5d is a number, that of the last one
- * in *number; -1: the directory cannot be read, see errno. */
-static int count_names(const char *dir, const char *form, int *number)
-{
-    DIR *d = opendir(dir);
-    int found = 0;
-    if (!d) return -1;
-    for (struct dirent *e; errno = 0, (e = readdir(d));) {
-        int k, end = 0;
-        /* NOLINT: forms are below */
-        if (sscanf(e->d_name, form, &k, &end) != 1 || !end || e->d_name[end]) continue;
-        *number = k;
-        found++;
-    }
-    if (errno != 0) found = -1;
-    return closedir(d) == 0 ? found : -1;
 }
 
 /* The number is that of the info file: the directory may have been renamed. With groups it may be
  * in the first one. */
 static enum err find_number(struct ramses *r)
 {
-    static const char info[] = "info_%5d.txt%n";
-    char first[PATH_MAX], form[64];
-    int last;
-    snprintf(first, sizeof first, "%s/group_00001", r->s->path);
-    int found = count_names(r->s->path, info, &r->s->number);
-    if (found < 0) FAIL(ERR_FILE, "%s: cannot read the directory: %s", r->s->path, strerror(errno));
-    if (found == 0 && count_names(first, info, &r->s->number) > 0)
-        found = count_names(first, info, &r->s->number);
+    char first[PATH_MAX];
+    struct files_name last;
+    int found, files;
+    if (snprintf(first, sizeof first, "%s/group_00001", r->s->path) >= (int)sizeof first)
+        FAIL(ERR_FILE, "%.80s…: path too long", r->s->path);
+    bool groups = file_exists(first);
+    TRY(files_count(r->s->path, FILES_INFO, -1, &found, &last));
+    if (found == 0 && groups) TRY(files_count(first, FILES_INFO, -1, &found, &last));
     if (found != 1)
         FAIL(ERR_FILE,
              "%s: is not a RAMSES output: it contains %d files info_NNNNN.txt instead of one",
              r->s->path, found);
-    if (ramses_has_file(r, "amr")) return OK;
-    snprintf(form, sizeof form, "amr_%05d.out%%5d%%n", r->s->number);
-    int files = count_names(first, form, &last);
-    r->s->group = files > 0 ? files : 0;
+    r->s->number = last.number;
+    if (ramses_has_file(r, FILES_AMR) || !groups) return OK;
+    TRY(files_count(first, FILES_AMR, r->s->number, &files, &last));
+    r->s->group = files;
     return OK;
 }
 
@@ -206,7 +186,7 @@ static void say_missing(const struct ramses *r)
     info_say_lacks(r->s, !h->hydro, "hydro files");
     info_say_lacks(r->s, !h->gravity, "grav files");
     info_say_lacks(r->s, !h->particles, "part files");
-    info_say_lacks(r->s, !ramses_has_file(r, "exact"), "exact files");
+    info_say_lacks(r->s, !ramses_has_file(r, FILES_EXACT), "exact files");
 }
 
 static void say_format(struct ramses *r)
@@ -231,7 +211,7 @@ static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)
     char path[PATH_MAX];
     struct fort_in f;
     int32_t nvar = 0;
-    TRY(ramses_path(r, "hydro", 1, path, sizeof path));
+    TRY(ramses_path(r, FILES_HYDRO, 1, path));
     enum err err = fort_open(&f, path);
     if (err == OK) err = ramses_hydro_head(&f, r->s->head.ndim, a, &nvar, &r->s->head.gamma);
     fort_shut(&f);
@@ -248,7 +228,7 @@ static enum err read_grav_fields(struct ramses *r, const struct amr_head *a)
     char path[PATH_MAX];
     struct fort_in f;
     int32_t nvar = 0;
-    TRY(ramses_path(r, "grav", 1, path, sizeof path));
+    TRY(ramses_path(r, FILES_GRAV, 1, path));
     enum err err = fort_open(&f, path);
     if (err == OK) err = ramses_grav_head(&f, a, &nvar);
     fort_shut(&f);
@@ -266,7 +246,7 @@ static enum err read_grav_fields(struct ramses *r, const struct amr_head *a)
 
 static enum err read_fields(struct ramses *r, const struct amr_head *a)
 {
-    if (ramses_has_file(r, "hydro")) TRY(read_hydro_fields(r, a));
-    if (ramses_has_file(r, "grav")) TRY(read_grav_fields(r, a));
+    if (ramses_has_file(r, FILES_HYDRO)) TRY(read_hydro_fields(r, a));
+    if (ramses_has_file(r, FILES_GRAV)) TRY(read_grav_fields(r, a));
     return OK;
 }

@@ -54,23 +54,23 @@ MUST_USE enum err ramses_part_head(struct fort_in *f, const struct ramses *r, in
                                    struct stars_formed *formed);
 /* Finds the columns of the particle files, from the descriptor or by counting. */
 MUST_USE enum err ramses_read_columns(struct ramses *r);
-bool ramses_has_file(const struct ramses *r, const char *kind);
+bool ramses_has_file(const struct ramses *r, enum files_kind k);
 /* Passes the tree of a file to fn, with all fields if `values`; an error of fn ends the walk. */
 MUST_USE enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_fn *fn,
                                    void *ctx);
 MUST_USE enum err ramses_read_parts(struct ramses *r, int file, source_parts_fn *fn, void *ctx);
 /* Verifies a file that is listed (s->list). */
-MUST_USE enum err ramses_verify_sum(const struct ramses *r, const char *kind, int file,
+MUST_USE enum err ramses_verify_sum(const struct ramses *r, enum files_kind k, int file,
                                     struct fort_in *f);
-MUST_USE enum err ramses_verify(const struct ramses *r, const char *kind, int file);
-/* The same, if no other rank does (source.sharers). kind: amr, hydro, grav or part. */
-MUST_USE enum err ramses_verify_share(const struct ramses *r, const char *kind, int file);
-MUST_USE enum err ramses_path(const struct ramses *r, const char *kind, int file, char *path,
-                              size_t n);
+MUST_USE enum err ramses_verify(const struct ramses *r, enum files_kind k, int file);
+/* The same, if no other rank does (source.sharers). k: AMR, HYDRO, GRAV or PART. */
+MUST_USE enum err ramses_verify_share(const struct ramses *r, enum files_kind k, int file);
+MUST_USE enum err ramses_path(const struct ramses *r, enum files_kind k, int file,
+                              char path[PATH_MAX]);
 
 /* Of the kind: open (info.c), state and octs (source.c), what the audit asks for (audit.c). */
 MUST_USE enum err ramses_open(struct source *s);
-MUST_USE enum err ramses_file(const struct source *s, const char *what, int piece,
+MUST_USE enum err ramses_file(const struct source *s, enum files_kind k, int piece,
                               char path[PATH_MAX]);
 MUST_USE enum err ramses_check_files(struct source *s, source_damage_fn *fn, void *ctx);
 MUST_USE enum err ramses_check_piece(struct source *s, int piece, source_damage_fn *fn, void *ctx);

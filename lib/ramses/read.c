@@ -22,9 +22,9 @@ struct walk {
     bool values;
     source_octs_fn *fn;
     void *ctx;
-    bool late;           /* sums are made while reading */
-    bool known;          /* the caller has the tree: of an oct the key is enough */
-    const char *kind[4]; /* of the files that are read; then NULL */
+    bool late;               /* sums are made while reading */
+    bool known;              /* the caller has the tree: of an oct the key is enough */
+    enum files_kind kind[4]; /* of the files that are read; then FILES_KINDS */
     struct fort_in amr, hydro, grav;
     struct amr_head a;
     struct fort_rec *rec; /* of a block: amr, then 8 * fields */
@@ -37,11 +37,11 @@ struct walk {
     const double **val; /* the same rows, by variable and cell */
 };
 
-typedef enum err verify_fn(const struct ramses *r, const char *kind, int file);
+typedef enum err verify_fn(const struct ramses *r, enum files_kind k, int file);
 static bool sums_late(const struct ramses *r);
-static enum err verify(const struct ramses *r, int file, const char *const *kind, verify_fn *one);
+static enum err verify(const struct ramses *r, int file, const enum files_kind *k, verify_fn *one);
 static enum err verify_late(struct walk *w);
-static enum err blame(const struct ramses *r, int file, const char *const *kind, enum err err);
+static enum err blame(const struct ramses *r, int file, const enum files_kind *k, enum err err);
 static enum err walk_open(struct walk *w);
 static void walk_close(struct walk *w);
 static enum err read_block(struct walk *w, int level, int list, int32_t n);
@@ -57,9 +57,10 @@ enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_f
     w.known = values && r->s->tree_known;
     w.late = sums_late(r);
     int nkind = 0;
-    if (!w.known) w.kind[nkind++] = "amr";
-    if (values && r->s->nhydro) w.kind[nkind++] = "hydro";
-    if (values && r->s->ngrav) w.kind[nkind++] = "grav";
+    if (!w.known) w.kind[nkind++] = FILES_AMR;
+    if (values && r->s->nhydro) w.kind[nkind++] = FILES_HYDRO;
+    if (values && r->s->ngrav) w.kind[nkind++] = FILES_GRAV;
+    w.kind[nkind] = FILES_KINDS;
     if (!w.late) TRY(verify(r, file, w.kind, ramses_verify_share));
     enum err err = walk_open(&w);
     int nlist = r->s->npiece + r->s->nboundary;
@@ -82,26 +83,26 @@ static bool sums_late(const struct ramses *r)
     return r->s->late && r->s->list && !r->s->pick;
 }
 
-static enum err verify(const struct ramses *r, int file, const char *const *kind, verify_fn *one)
+static enum err verify(const struct ramses *r, int file, const enum files_kind *k, verify_fn *one)
 {
-    for (; *kind; kind++) TRY(one(r, *kind, file));
+    for (; *k != FILES_KINDS; k++) TRY(one(r, *k, file));
     return OK;
 }
 
 static enum err verify_late(struct walk *w)
 {
     const struct ramses *r = w->r;
-    if (!w->known) TRY(ramses_verify_sum(r, "amr", w->file, &w->amr));
-    if (w->values && r->s->nhydro) TRY(ramses_verify_sum(r, "hydro", w->file, &w->hydro));
-    return w->values && r->s->ngrav ? ramses_verify_sum(r, "grav", w->file, &w->grav) : OK;
+    if (!w->known) TRY(ramses_verify_sum(r, FILES_AMR, w->file, &w->amr));
+    if (w->values && r->s->nhydro) TRY(ramses_verify_sum(r, FILES_HYDRO, w->file, &w->hydro));
+    return w->values && r->s->ngrav ? ramses_verify_sum(r, FILES_GRAV, w->file, &w->grav) : OK;
 }
 
 /* A wrong checksum explains any other error. */
-static enum err blame(const struct ramses *r, int file, const char *const *kind, enum err err)
+static enum err blame(const struct ramses *r, int file, const enum files_kind *k, enum err err)
 {
     char message[1024];
     snprintf(message, sizeof message, "%s", err_message());
-    TRY(verify(r, file, kind, ramses_verify));
+    TRY(verify(r, file, k, ramses_verify));
     return err_set(err, "%s", message);
 }
 
@@ -117,13 +118,13 @@ static enum err open_values(struct walk *w)
     int32_t nvar;
     double gamma;
     if (w->r->s->nhydro) {
-        TRY(ramses_path(w->r, "hydro", w->file, path, sizeof path));
+        TRY(ramses_path(w->r, FILES_HYDRO, w->file, path));
         TRY(fort_open(&w->hydro, path));
         TRY(ramses_hydro_head(&w->hydro, w->r->s->head.ndim, &w->a, &nvar, &gamma));
         TRY(check_count(&w->hydro, nvar, w->r->s->nhydro));
     }
     if (w->r->s->ngrav) {
-        TRY(ramses_path(w->r, "grav", w->file, path, sizeof path));
+        TRY(ramses_path(w->r, FILES_GRAV, w->file, path));
         TRY(fort_open(&w->grav, path));
         TRY(ramses_grav_head(&w->grav, &w->a, &nvar));
         TRY(check_count(&w->grav, nvar, w->r->s->ngrav));
@@ -145,7 +146,7 @@ static void order_rows(struct walk *w)
 static enum err walk_open(struct walk *w)
 {
     char path[PATH_MAX];
-    TRY(ramses_path(w->r, "amr", w->file, path, sizeof path));
+    TRY(ramses_path(w->r, FILES_AMR, w->file, path));
     TRY(fort_open(&w->amr, path));
     TRY(ramses_amr_head(&w->amr, w->r, &w->a, false));
     if (w->values) TRY(open_values(w));
@@ -434,17 +435,17 @@ static enum err parts_of(struct ramses *r, struct fort_in *f, int file, source_p
 
 enum err ramses_read_parts(struct ramses *r, int file, source_parts_fn *fn, void *ctx)
 {
-    static const char *const KIND[] = {"part", NULL};
+    static const enum files_kind KIND[] = {FILES_PART, FILES_KINDS};
     const bool late = sums_late(r);
     char path[PATH_MAX];
     struct fort_in f;
     if (!late) TRY(verify(r, file, KIND, ramses_verify_share));
-    TRY(ramses_path(r, "part", file, path, sizeof path));
+    TRY(ramses_path(r, FILES_PART, file, path));
     enum err err = fort_open(&f, path);
     if (late) fort_watch(&f);
     if (err == OK) err = parts_of(r, &f, file, fn, ctx);
     if (err == OK)
-        err = late ? ramses_verify_sum(r, "part", file, &f) : OK;
+        err = late ? ramses_verify_sum(r, FILES_PART, file, &f) : OK;
     else if (late || r->s->sharers > 0)
         err = blame(r, file, KIND, err);
     fort_shut(&f);

@@ -1,7 +1,6 @@
 /* ramses/source: RAMSES snapshots as sources (read.h). For the state of a run, primitive variables
  * become conserved ones, corrected by the exact_ files where there are any; columns that old
  * formats lack are filled in. */
-#include <dirent.h>
 #include <limits.h>
 #include <omp.h>
 #include <stdio.h>
@@ -28,19 +27,14 @@ struct reading {
 
 static bool is_ramses(const char *dir)
 {
-    DIR *d = opendir(dir);
-    bool found = false;
-    int number;
-    if (!d) return false;
-    for (struct dirent *e; (e = readdir(d));)
-        found |= sscanf(e->d_name, "info_%5d.txt", &number) == 1;
-    closedir(d);
-    return found;
+    struct files_name last;
+    int found;
+    return files_count(dir, FILES_INFO, -1, &found, &last) == OK && found > 0;
 }
 
 static enum err exact_path(const struct source *s, int file, char path[PATH_MAX])
 {
-    return ramses_path(s->impl, "exact", file, path, PATH_MAX);
+    return ramses_path(s->impl, FILES_EXACT, file, path);
 }
 
 /* The exact files are used if the first exists. They do not apply to a run with another gamma,
@@ -197,9 +191,9 @@ static void ramses_close(struct source *s)
     FREE(s->impl);
 }
 
-static enum err ramses_text(struct source *s, const char *name, char **text, size_t *bytes)
+static enum err ramses_text(struct source *s, enum files_kind k, char **text, size_t *bytes)
 {
-    return info_text(s, name, text, bytes);
+    return info_text(s, k, text, bytes);
 }
 
 const struct source_kind ramses_kind = {.name = "RAMSES binary",

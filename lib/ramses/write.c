@@ -51,16 +51,16 @@ const struct writer_kind ramses_writer = {
 
 /* ---- files ---- */
 
-static void path_of(const struct ramses_out *w, const char *kind, char path[PATH_MAX])
+static enum err path_of(const struct ramses_out *w, enum files_kind k, char path[PATH_MAX])
 {
-    snprintf(path, PATH_MAX, "%s/%s_%05d.out%05d", w->o.tmp, kind, w->o.output, w->o.c->rank + 1);
+    return files_path(w->o.tmp, k, w->o.output, w->o.c->rank + 1, path);
 }
 
-static enum err write_kind(const struct ramses_out *w, const char *kind,
+static enum err write_kind(const struct ramses_out *w, enum files_kind k,
                            enum err write(const struct ramses_out *w, const char *path))
 {
     char path[PATH_MAX];
-    path_of(w, kind, path);
+    TRY(path_of(w, k, path));
     return write(w, path);
 }
 
@@ -69,9 +69,9 @@ static enum err write_gas(const struct ramses_out *w)
 {
     char hydro[PATH_MAX], exact[PATH_MAX];
     struct exact_out x;
-    path_of(w, "hydro", hydro);
+    TRY(path_of(w, FILES_HYDRO, hydro));
     if (w->o.stored) return w->o.h->hydro ? ramses_write_stored(w, hydro, false) : OK;
-    path_of(w, "exact", exact);
+    TRY(path_of(w, FILES_EXACT, exact));
     enum err err = exact_create(&x, w, exact);
     if (err == OK && w->o.h->hydro) err = ramses_write_hydro(w, hydro, &x);
     return exact_close(&x, err);
@@ -80,7 +80,7 @@ static enum err write_gas(const struct ramses_out *w)
 static enum err write_gravity(const struct ramses_out *w)
 {
     char path[PATH_MAX];
-    path_of(w, "grav", path);
+    TRY(path_of(w, FILES_GRAV, path));
     if (!w->o.h->gravity) return OK;
     return w->o.stored ? ramses_write_stored(w, path, true) : ramses_write_grav(w, path);
 }
@@ -91,11 +91,11 @@ static enum err write_file(const struct ramses_out *w, enum ramses_file kind)
     case RAMSES_GAS:
         return write_gas(w);
     case RAMSES_AMR:
-        return write_kind(w, "amr", ramses_write_amr);
+        return write_kind(w, FILES_AMR, ramses_write_amr);
     case RAMSES_GRAV:
         return write_gravity(w);
     case RAMSES_PART:
-        return w->o.h->particles ? write_kind(w, "part", ramses_write_part) : OK;
+        return w->o.h->particles ? write_kind(w, FILES_PART, ramses_write_part) : OK;
     case RAMSES_FILES:
         break;
     }

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ckpt/files.h"
 #include "io/dir.h"
 #include "io/file.h"
-#include "out/names.h"
 #include "reshape/priv.h"
 #include "reshape/weights.h"
 
@@ -94,7 +94,8 @@ static enum err check_output(const struct reshape *opt)
     bool is = false, empty = d != NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
         empty &= strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
-        is |= ckpt_name_is_main(e->d_name) || strncmp(e->d_name, "group_", 6) == 0;
+        is |= files_has_role(files_of(e->d_name).kind, FILES_MAIN) ||
+              strncmp(e->d_name, "group_", 6) == 0;
     }
     if (d) closedir(d);
     if (!is && !empty) FAIL(ERR_FILE, "%s: is not a checkpoint; it is not replaced", opt->out);
@@ -235,7 +236,7 @@ static void make_cuts(const struct reshape *opt, int nfurther, const struct comm
     struct weight *row = comm_exchange_all(c, w->row, count, sizeof *row, &n, NULL);
     for (int64_t i = 0; i < n; i++)
         row[i].code = reshape_place(weight_level(row[i].code), weight_key(row[i].code));
-    if (n) qsort(row, (size_t)n, sizeof *row, by_place);
+    mem_sort(row, (size_t)n, sizeof *row, by_place);
     p->cut = mem_zero(sizeof *p->cut * (size_t)(n + 2), "weights");
     int64_t budget = reshape_share(opt, c) / 4, sum = 0, ncut = 0;
     for (int64_t i = 0; i < n; i++) {

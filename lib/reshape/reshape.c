@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/dir.h"
+#include "out/carry.h"
 #include "reshape/priv.h"
 
 enum err reshape_run(const struct reshape *opt, struct source *s, const struct comm *c)
@@ -26,9 +27,6 @@ static enum err share(struct reshaping *w);
 
 static void say_losses(const struct source *s)
 {
-    if (*s->unread)
-        log_info(" %s: has %s, which is not read: the result will not contain it", s->path,
-                 s->unread);
     if (s->nboundary != s->head.boundary.n)
         log_info(" %s: has %d boundary regions, of which %d are faces of the box; the result will "
                  "not contain the others",
@@ -49,10 +47,12 @@ enum err reshape_write(const struct reshape *opt, struct source *s, const struct
     sum_init(&w->stars);
     bool root = c->rank == 0;
     enum err err = err_agree(c, begin(w));
+    if (err == OK) err = err_agree(c, root ? carry_say(s, true) : OK);
     if (err == OK) say_losses(s);
     if (err == OK) err = err_agree(c, reshape_scatter(w));
     if (err == OK) err = share(w);
     if (err == OK) err = opt->writer->rewrite(&w->r);
+    if (err == OK) err = err_agree(c, carry_files(s, &w->r.o, c));
     spill_end(&w->r.spill);
     if (err == OK) err = err_agree(c, manifest_write(&w->list, c, w->r.o.tmp, w->r.o.output, NULL));
     if (err == OK) err = err_agree(c, root ? out_finish(&w->r.o) : OK);
@@ -71,9 +71,9 @@ static enum err set_names(struct reshaping *w)
     struct ckpt_out *o = &w->r.o;
     size_t n = strlen(w->opt->out);
     while (n > 1 && w->opt->out[n - 1] == '/') n--;
-    if (n + 5 > sizeof o->final) FAIL(ERR_FILE, "%.80s…: path too long", w->opt->out);
+    if (n + 30 > sizeof o->final) FAIL(ERR_FILE, "%.80s…: path too long", w->opt->out);
     memcpy(o->final, w->opt->out, n);
-    snprintf(o->tmp, sizeof o->tmp, "%.3990s.tmp", o->final);
+    out_name_tmp(o);
     o->output = w->opt->number ? w->opt->number : w->r.s->number;
     if (o->output < 0 || o->output > 99999)
         FAIL(ERR_LIMIT, "%s: output number %d has more than five digits", o->final, o->output);
@@ -176,7 +176,7 @@ static enum err share(struct reshaping *w)
     }
     if (o->ngridmax < 1) o->ngridmax = 1;
     for (int l = 1; l <= w->r.nlevel && w->r.asis.nvar; l++) share_last(w, l);
-    comm_add_i64(w->r.c, w->family, CKPT_FAMILIES);
+    comm_add_i64(w->r.c, w->family, FAMILIES);
     comm_max_i64(w->r.c, w->span, 2);
     comm_sum(w->r.c, &w->stars);
     memcpy(o->family, w->family, sizeof o->family);

@@ -275,13 +275,12 @@ enum err sim_cores(struct sim *s, const struct sink_copies *sinks, struct clump_
 
 enum err sim_clump_files(struct sim *s, struct ckpt_file file[2], int *n)
 {
-    static const char *const name[2] = {"clump", "halo"};
+    static const enum files_kind kind[2] = {FILES_CLUMPS, FILES_CLUMP_HALOS};
     struct clumps k;
     TRY(sim_clumps(s, &k));
     *n = k.has_halos ? 2 : 1;
     for (int i = 0; i < *n; i++) {
-        snprintf(file[i].name, sizeof file[i].name, "%s_%05d.txt%05d", name[i], s->out.ifout,
-                 s->comm.rank + 1);
+        file[i].kind = kind[i];
         file[i].text = clump_text(&k, i == 1, &file[i].bytes);
     }
     clumps_free(&k);

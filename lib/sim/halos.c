@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/timer.h"
+#include "ckpt/files.h"
 #include "halo/state.h"
 #include "halo/table.h"
 #include "io/stream.h"
@@ -31,9 +32,9 @@ static struct halo_box box_of(const struct sim *s)
 
 static enum err write_halos(const struct halo_table *t, const char *dir, int number)
 {
-    char path[4200];
+    char path[PATH_MAX];
     struct stream f;
-    snprintf(path, sizeof path, "%.4000s/halos_%05d.tsv", dir, number);
+    TRY(files_path(dir, FILES_HALO_TABLE, number, 0, path));
     TRY(stream_open(&f, path));
     halo_table_tsv(f.f, t);
     return stream_close(&f, 0);

@@ -49,9 +49,10 @@ static enum err read_model(const struct sim *s, struct params *was)
     char *text = NULL;
     size_t bytes;
     int left_out = 0;
-    TRY(source_text(s->restart.from, "namelist", &text, &bytes));
-    bool known = text && param_read_loose(was, text, bytes, "its namelist", &left_out) == OK &&
-                 bytes > 0;
+    TRY(source_text(s->restart.from, FILES_NAMELIST, &text, &bytes));
+    bool read = !text || param_read_loose(was, text, bytes, "its namelist", &left_out) == OK;
+    bool known = text && read && bytes > 0;
+    if (!read) log_info(" %s", err_message());
     if (!known) {
         log_info(" %s contains no readable namelist: only its header is compared with this run's",
                  s->restart.from->path);

@@ -13,6 +13,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +24,14 @@
 #include "base/checksum.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timer.h"
 #include "ckpt/ckpt.h"
 #include "comm/tuner.h"
 #include "dom/ghost.h"
 #include "formats/formats.h"
 #include "io/dir.h"
+#include "io/file.h"
 #include "out/keep.h"
 #include "sim/sim.h"
 
@@ -342,6 +345,32 @@ static enum err measure(struct sim *s)
     return s->par->run.dump_halos ? sim_halos(s) : OK;
 }
 
+/* Is this table beside the checkpoint from which the run resumes? (collective) */
+static bool is_measured(const struct sim *s, enum files_kind k)
+{
+    char path[PATH_MAX];
+    int64_t there = s->comm.rank == 0 &&
+                    files_path(s->out.dir, k, s->restart.number, 0, path) == OK &&
+                    file_exists(path);
+    comm_max_i64(&s->comm, &there, 1);
+    return there;
+}
+
+enum err sim_measure_missing(struct sim *s)
+{
+    const struct param_run *p = &s->par->run;
+    if (!s->restart.resumed || s->restart.number < 0) return OK;
+    bool pk = p->dump_pk && !is_measured(s, FILES_PK_TABLE),
+         halos = p->dump_halos && !is_measured(s, FILES_HALO_TABLE);
+    if (!pk && !halos) return OK;
+    TRY(sim_device_home(s, false));
+    TRY(sim_parts_home(s));
+    s->late.number = s->restart.number;
+    log_info(" The tables beside output_%05d are missing: they are written now", s->late.number);
+    if (pk) TRY(sim_spectrum(s));
+    return halos ? sim_halos(s) : OK;
+}
+
 /* ---- when it is on disk ---- */
 
 /* Old backups are removed after the new checkpoint has been read back. A failure here does not end
@@ -584,10 +613,12 @@ static char *history(const struct sim *s)
 void sim_history_resume(struct sim *s, const char *before)
 {
     static const char choice[] = "exchange:";
-    char *text = NULL;
+    char *text = NULL, from[PATH_MAX];
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
-    fprintf(f, "from: %s (%s, output %d)\n", s->restart.from->path, s->restart.from->format,
+    snprintf(from, sizeof from, "%s", s->restart.from->path);
+    plain_line(from);
+    fprintf(f, "from: %s (%s, output %d)\n", from, s->restart.from->format,
             s->restart.from->number);
     for (const char *line = before, *end; *line; line = end) {
         end = strchr(line, '\n');

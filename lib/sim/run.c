@@ -102,7 +102,7 @@ static enum err check_limits(const struct sim *s, const struct tally *t)
 
 /* Particles that crossed a boundary are removed, which is reported at once. In a periodic box no
  * particle can. */
-static enum err report_lost(struct sim *s, int64_t lost)
+enum err sim_report_lost(struct sim *s, int64_t lost)
 {
     if (lost > s->diag.lost && !mesh_has_boundaries(&s->mesh))
         FAIL(ERR_LIMIT,
@@ -141,6 +141,7 @@ enum err sim_run(struct sim *s)
     /* A coarse step is reported in the next one; that of the checkpoint is not lost. */
     s->diag.nstep_last = s->restart.resumed && s->time.nstep_coarse > 0 ? s->time.nstep_coarse - 1
                                                                         : s->time.nstep_coarse;
+    TRY(sim_measure_missing(s));
     TRY(sim_publish_last(s, advance(s)));
     sim_receive_gas(s); /* if the run ended within a step */
     log_live(NULL);
@@ -174,7 +175,7 @@ static enum err advance(struct sim *s)
         comm_share_trim(s->comm.share); /* no rank reads any more: what is held is no clock's */
         TRY(sim_publish(s));
         mem_trim(); /* what an output took is not kept for the next */
-        TRY(report_lost(s, t.lost));
+        TRY(sim_report_lost(s, t.lost));
         sim_report_step_time(s);
         sim_profile_step(s);
     }

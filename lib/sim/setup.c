@@ -9,6 +9,7 @@
 #include "comm/share.h"
 #include "comm/tuner.h"
 #include "hole/horizon.h"
+#include "io/file.h"
 #include "phys/floor.h"
 #include "phys/rates_asked.h"
 #include "phys/stars.h"
@@ -242,7 +243,8 @@ static enum err setup_neutrinos(struct sim *s)
     if (!(p->neutrino.omega_nu > 0 && p->neutrino.omega_nu < 1))
         FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g must be between 0 and 1 with use_neutrino",
              p->neutrino.omega_nu);
-    TRY(response_read(p->neutrino.neutrino_table, &s->neutrino));
+    enum err err = response_read(p->neutrino.neutrino_table, &s->neutrino);
+    TRY(err_agree(&s->comm, err_of_param(err, "neutrino_params/neutrino_table")));
     s->grav.fft_levelmin = 1;
     s->grav.response = neutrino_response;
     s->grav.response_ctx = s;
@@ -264,16 +266,27 @@ enum err sim_cosmology(struct sim *s)
     return cosmo_new(&s->cosmo_par, &s->cosmo);
 }
 
+/* The files that the run reads or appends to later are such files. Rank 0. */
+static enum err check_files(const struct sim *s)
+{
+    if (s->cost.profile_path) TRY(file_may_append(s->cost.profile_path));
+    if (s->par->sf.sf_log_properties) TRY(file_may_append(STAR_LOG));
+    return sim_check_orders(s);
+}
+
 enum err sim_setup(struct sim *s)
 {
     const struct params *p = s->par;
     bool bounded[6];
+    TRY(err_agree(&s->comm, s->comm.rank == 0 ? check_files(s) : OK));
     s->check.ghosts = p->run.check_ghosts;
     s->comm.letters = p->run.exchange_letters;
     if (s->comm.size > 1) s->comm.tuner = tuner_new(p->run.exchange_method);
     if (p->run.exchange_shared) s->comm.share = comm_share_new(&s->comm);
+    tuner_report(&s->comm);
     if (param_yields(p))
-        TRY(err_agree(&s->comm, yields_new(p->physics.yieldtablefilename, &s->yields)));
+        TRY(err_agree(&s->comm, err_of_param(yields_new(p->physics.yieldtablefilename, &s->yields),
+                                             "physics_params/yieldtablefilename")));
     TRY(setup_hydro(s));
     TRY(setup_boundaries(s, bounded));
     if (p->run.cosmo && (bounded[0] || bounded[2] || bounded[4]))

@@ -162,8 +162,9 @@ struct sim_stop {
     double write;
     double last_look, last_write;
     time_t begun;
-    struct timespec heeded; /* change of the job control file that has been acted on */
-    bool told;              /* of a signal */
+    /* changes of the job control file that have been acted on, or could not be */
+    struct timespec heeded, refused;
+    bool told; /* of a signal */
 };
 
 struct sim_restart {
@@ -173,6 +174,7 @@ struct sim_restart {
     struct ckpt_rest rest; /* what it has that the run does not use */
     /* before its first output would be due: that is the checkpoint it comes from */
     bool resumed;
+    int number; /* of that checkpoint, if it is one of s->out.dir; else −1 */
 };
 
 /* What tests and doubters turn on. */
@@ -269,6 +271,9 @@ MUST_USE enum err sim_start(struct sim *s, const struct params *par, const struc
 MUST_USE enum err sim_forecast(struct sim *s, int ranks, const char *like);
 /* Runs to the end; finished checkpoints are announced. (collective) */
 MUST_USE enum err sim_run(struct sim *s);
+/* Says how many particles have left the box since the last time; lost: of all ranks, from the start
+ * on. In a periodic box it is an error that any have. */
+MUST_USE enum err sim_report_lost(struct sim *s, int64_t lost);
 void sim_fini(struct sim *s);
 /* SIGTERM, SIGINT, SIGUSR1, SIGUSR2: finish the step, write, stop with status 75 */
 void sim_catch_signals(void);
@@ -416,6 +421,9 @@ void sim_report_mesh(struct sim *s, const char *title);
 void sim_report_step_time(struct sim *s);
 void sim_report_timers(struct sim *s);
 MUST_USE enum err sim_output(struct sim *s); /* output.c: write if one is due */
+/* output.c: at the start of a run that resumes: tables beside its checkpoint that a run that was
+ * killed has not written (collective) */
+MUST_USE enum err sim_measure_missing(struct sim *s);
 /* output.c: waits until the checkpoint on its way, if any, is on disk, and gives it its name.
  * (collective, agreed) */
 MUST_USE enum err sim_publish(struct sim *s);
@@ -452,6 +460,8 @@ void sim_present(const struct sim *s, unsigned char there[SIM_NUMBERS]);
 MUST_USE enum err sim_check_room(const struct sim *s);
 bool sim_at_end(const struct sim *s); /* output.c: time or step limit reached */
 void sim_stop_setup(struct sim *s);   /* stop.c: once the run begins */
+/* stop.c: a job control file that is there can be read */
+MUST_USE enum err sim_check_orders(const struct sim *s);
 bool sim_caught(const struct sim *s); /* stop.c: a rank was asked to stop (collective) */
 /* stop.c: after a coarse step, what this rank was asked for: 0 nothing, 1 write, −1 and stop */
 int sim_asked_for(struct sim *s);

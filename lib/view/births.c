@@ -122,7 +122,7 @@ static enum err read_namelist(struct births *s)
     size_t bytes;
     int left_out;
     param_init(s->par);
-    TRY(source_text(s->r, "namelist", &text, &bytes));
+    TRY(source_text(s->r, FILES_NAMELIST, &text, &bytes));
     enum err err = text ? param_read_loose(s->par, text, bytes, "namelist", &left_out) : OK;
     if (!text)
         log_info("%s: contains no namelist: births are taken for conformal times and masses for "

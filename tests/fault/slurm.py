@@ -8,6 +8,8 @@ last checkpoint names every job.
     node        a node dies: its daemon and its ranks are killed; a rank dies
     damage      the disk is full and is freed; the newest checkpoint has a flipped bit; another
                 number of ranks and another format midway
+    array       two members: stop ends both, and neither is queued again; submitted again both
+                complete; meanwhile another campaign of the same name runs on; odd names
     tools       programs with srun of one task, with and without PMIx
 
 A one-line fault it catches: a launcher's variables of a single task that start MPI.
@@ -16,11 +18,13 @@ A one-line fault it catches: a launcher's variables of a single task that start 
 # test: signals tier=check timeout=300 ranks=2 waits=yes
 # test: node tier=check timeout=240 ranks=2 waits=yes
 # test: damage tier=check timeout=300 ranks=2 waits=yes
+# test: array tier=check timeout=300 ranks=2 waits=yes
 # test: tools tier=check timeout=120 ranks=2 waits=yes
 import glob
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -172,9 +176,9 @@ def end_process(pid):
 
 
 class Campaign:
-    def __init__(self, cluster, name, launch='', settings=(), **more):
+    def __init__(self, cluster, name, launch='', settings=(), out='run', **more):
         self.cluster, self.folder = cluster, os.path.abspath(name)
-        self.run = os.path.join(self.folder, 'run')
+        self.run = os.path.join(self.folder, out)
         os.makedirs(self.folder)
         with open(os.path.join(self.folder, 'run.nml'), 'w') as f:
             f.write(SEDOV.replace('nstepmax=9', 'nstepmax=%d' % STEPS))
@@ -198,7 +202,7 @@ class Campaign:
             return f.read()
 
     def checkpoints(self):
-        return sorted(glob.glob(os.path.join(self.run, 'output_[0-9]*[0-9]')))
+        return sorted(glob.glob(os.path.join(glob.escape(self.run), 'output_[0-9]*[0-9]')))
 
     def log(self):
         with open(os.path.join(self.run, 'log')) as f:
@@ -348,6 +352,48 @@ def restart(c):
     c.command('submit')
     c.wait_end()
     c.wait_idle()
+
+
+ODD = "it's [1-9] % run"
+
+
+class Member(Campaign):
+    """Of an array."""
+
+    def __init__(self, campaign, number):
+        self.cluster, self.folder = campaign.cluster, campaign.folder
+        self.run = '%s.%d' % (campaign.run, number)
+
+
+def test_array(v, cluster):
+    expected, _ = reference()
+    conf = dict(ranks=1, nodes=1, out=ODD)
+    c = Campaign(cluster, 'array', before='SBATCH=--array=1-2\nOUT=%s' % shlex.quote(ODD), **conf)
+    other = Campaign(cluster, 'other', before='OUT=%s' % shlex.quote(ODD), **conf)
+    members = [Member(c, n) for n in (1, 2)]
+    for one in c, other:
+        one.command('submit')
+    began = all(m.wait_checkpoint(1) for m in (*members, other))
+    r = c.command('stop')
+    v.same('stop: all had begun, status', (began, r.returncode), (True, 0))
+    v.same('the members end', [bool(m.wait_end()) for m in members], [True, True])
+    v.same('as requested, in time', [m.history().count('stopped as requested') for m in members],
+           [1, 1])
+    v.same('with a checkpoint of their own', ['status 75' in m.history() for m in members],
+           [True, True])
+    check_result(v, 'the other of that name', other, expected)
+    v.same('nothing is queued again', bool(c.wait_idle()), True)
+    v.same('logs of jobs', len([n for n in os.listdir(c.folder) if n.startswith(ODD) and
+                                n.endswith('.log')]), 2)
+    c.command('submit')
+    for m in members:
+        m.wait(lambda m=m: ' complete' in m.history())
+        v.same('submitted again: complete, digest',
+               (' complete' in m.history(), ptah.digest(m.checkpoints()[-1]).split()[0]),
+               (True, expected))
+    r = c.command('status')
+    v.same('status: both', (r.returncode, [r.stdout.count('run.%d:' % n) for n in (1, 2)]),
+           (0, [1, 1]))
 
 
 def test_tools(v, cluster):

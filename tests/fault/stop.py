@@ -3,18 +3,22 @@ stdout; backups by the clock.
 
     stop.py RANKS
 
-SIGUSR1, SIGTERM, SIGINT: the run says so, the step is finished, a whole checkpoint written and
-announced, exit status 75. A second SIGINT ends it at once. Under mpirun SIGTERM leaves a checkpoint
+SIGUSR1, SIGTERM, SIGHUP, SIGINT: the run says so, the step is finished, a whole checkpoint written
+and announced, exit status 75. A second SIGINT ends it at once. The same when its terminal is
+closed; under nohup it goes on. Under mpirun SIGTERM leaves a checkpoint
 if mpirun is told to wait.
 During the construction of the initial mesh: the run ends before its first step, with a sentence and
 status 75. A full stdout: the run goes on to its end, then exit status 2.
 """
 # test: 1 tier=quick timeout=120
 # test: 2 tier=check timeout=120 ranks=2
+import fcntl
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -104,6 +108,44 @@ def check_interrupted_twice(v):
            (-signal.SIGINT, 1))
 
 
+def check_hangup(v):
+    """A closed terminal; SIGHUP that was ignored before."""
+    for name in 'terminal', 'nohup':
+        os.makedirs(name)
+        with open(name + '/run.nml', 'w') as f:
+            f.write(ENDLESS)
+    ours, theirs = pty.openpty()
+
+    def lead():
+        os.setsid()
+        fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
+
+    p = subprocess.Popen([ptah.program('simulate'), 'run.nml'], cwd='terminal', preexec_fn=lead,
+                         stdin=theirs, stdout=theirs, stderr=theirs,
+                         env={**os.environ, **ptah.ENVIRONMENT})
+    os.close(theirs)
+    said = b''
+    while b'Main step=      3' not in said:
+        said += os.read(ours, 4096)
+    os.close(ours)
+    v.same('a closed terminal: status', ptah.wait_patiently(lambda s: p.wait(timeout=s), SECONDS),
+           75)
+    last = max(f for f in os.listdir('terminal') if f.startswith('output_'))
+    v.same('a closed terminal: a checkpoint of step 3 or later',
+           read_ramses.load('terminal/' + last).info['nstep_coarse'] >= 3, True)
+    p = subprocess.Popen(['nohup', ptah.program('simulate'), 'run.nml', 'run_params/nstepmax=9'],
+                         cwd='nohup', text=True, stdin=subprocess.DEVNULL,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                         env={**os.environ, **ptah.ENVIRONMENT})
+    said = ''
+    for line in p.stderr:
+        said += line
+        if 'Main step=      3' in line:
+            p.send_signal(signal.SIGHUP)
+    v.same('nohup: status, told of a signal, completed',
+           (p.wait(), ' Signal ' in said, 'Run completed' in said), (0, False, True))
+
+
 def check_patient_mpirun(v, ranks):
     os.environ['OMPI_MCA_odls_base_sigkill_timeout'] = '6'
     status, _ = run_until(signal.SIGTERM, ranks, 'patient')  # mpirun prints no more then
@@ -172,7 +214,9 @@ def main():
     check_signal(v, 'SIGUSR1', ranks)
     if ranks == 1:  # mpirun ends its ranks itself on SIGTERM, soon after passing it on
         check_signal(v, 'SIGTERM', ranks)
+        check_signal(v, 'SIGHUP', ranks)
         check_signal(v, 'SIGINT', ranks)
+        check_hangup(v)
         check_interrupted_twice(v)
         check_full_stdout(v)
         check_clock(v)

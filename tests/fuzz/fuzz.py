@@ -50,9 +50,9 @@ LIMITS = ['-rss_limit_mb=2000', '-malloc_limit_mb=256', '-timeout=10']
 # Readers; the files among them that only write or work on what a reader has checked; and in the
 # others the functions that only write, or turn options into formats.
 READERS = ['lib/h5/*.c', 'lib/ramses/*.c', 'lib/curamses/*.c', 'lib/ckpt/*.c', 'lib/io/*.c',
-           'lib/param/nml.c', 'lib/formats/*.c']
+           'lib/param/nml.c', 'lib/param/outside.c', 'lib/formats/*.c']
 WRITER_FILES = re.compile(
-    r'lib/curamses/(driver|file|none|reshape|write)\.c|lib/ckpt/(cut|rest|tree_table)\.c|'
+    r'lib/curamses/(driver|file|none|reshape|write)\.c|lib/ckpt/cut\.c|'
     r'lib/io/(dir|grafic_out|image|stream)\.c|'
     r'lib/ramses/(amr|beyond|fields|number|reshape|stored|write)\.c')
 WRITERS = re.compile(
@@ -160,8 +160,10 @@ def feed(program, target, inputs, bases):
 
 def replay(targets):
     v = ptah.Verdict()
-    sanitizers.build()
-    program = replayer(os.path.abspath('replay'), sanitizers.BUILD, sanitizers.SANITIZE)
+    name, kinds = sanitizers.MEMORY
+    sanitizers.build(name, kinds, 'simulate')
+    program = replayer(os.path.abspath('replay'), os.path.join(ptah.ROOT, 'build', name),
+                       '-fsanitize=' + kinds)
     bases = make_base('.')
     for target in targets or TARGETS:
         inputs = packed(target)

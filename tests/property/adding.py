@@ -168,7 +168,9 @@ RECIPES = {
     'particle': {'lib/part/columns.def': ('/* of cuRAMSES: carried unchanged */', COLUMN)},
     'scalar': {'lib/oct/scalars.def': ('\n#undef SCALAR', SCALAR)},
     'format': {'lib/formats/toy.c': toy_format(),
-               'lib/formats/formats.def': ('WRITTEN(gadget)', 'FORMAT(toy, NULL)\n')},
+               'lib/formats/formats.def': ('WRITTEN(gadget)', 'FORMAT(toy, NULL)\n'),
+               'lib/ckpt/files.def': ('/* beside the checkpoints */',
+                                      'CKPT_FILE(TOY, "checkpoint.toy", MAIN, MADE, "all")\n\n')},
     'transport': {'lib/comm/ring.c': example('ring.c'),
                   'lib/comm/transports.def': ('TRANSPORT(ksection,', 'TRANSPORT(ring, false)\n')},
 }
@@ -307,6 +309,10 @@ def use_format(v, tree):
     v.same('the names of formats', 'ramses, toy or gadget' in r.err, True)
     r = program('convert', '-f', 'toy', '-o', 'again', 'back')
     v.same('convert -f toy', (r.status, r.err), (0, ''))
+    shutil.copytree('again', 'left.tmp')
+    for name in 'left', 'again':
+        r = program('convert', '--force', '-f', 'toy', '-o', name, 'back')
+        v.same('convert -f toy, over what is there: ' + name, (r.status, r.err), (0, ''))
     spectra = [program('pk', '-n', '16', '-s', 'dm', path) for path in ('back', 'again')]
     v.same('pk', (spectra[1].status, spectra[1].out.replace('again', 'back')),
            (0, spectra[0].out))

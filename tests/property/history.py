@@ -1,9 +1,11 @@
 """A checkpoint names every run that led to it: inspect -p lists them, newest first, through
 restarts on other numbers of ranks, another format and repartition.
 
-A one-line fault it catches: a restart that forgets the history of the checkpoint it resumes from.
+One-line faults it catches: a restart that forgets the history of the checkpoint it resumes from, a
+job whose name has a tab.
 """
 # test: tier=quick ranks=2
+import json
 import os
 import re
 import sys
@@ -20,12 +22,30 @@ def run(steps, ranks, job, *settings):
     return r.outputs[-1]
 
 
-def history(path):
-    r = ptah.Run([ptah.program('inspect'), '-p', path], '.')
+def history(path, folder='.'):
+    r = ptah.Run([ptah.program('inspect'), '-p', path], folder)
     text = r.out.split('\nnamelist:\n')[0]
     return {key: re.findall(r'^%s(.*)$' % words, text, re.M) for key, words in
             [('programs', r'ptah (?=[a-z]+ [0-9])'), ('jobs', 'job: '), ('from', 'from: '),
              ('commits', 'commit: '), ('namelists', 'namelist: checksum ')]}
+
+
+def check_odd_words(v):
+    """Names of jobs and directories with tabs and newlines stay parts of their lines."""
+    os.environ['SLURM_JOB_ID'] = '1\t2\njob: Slurm 3\033[2J'
+    odd = 'o\tdd\nfrom: here'
+    ptah.simulate(SEDOV, '.', settings=['run_params/nstepmax=1'], options=['-o', odd])
+    ptah.Run([ptah.program('convert'), '-q', '-o', odd + '/output_00007', odd + '/output_00001'],
+             '.')
+    h = history('output_00007', odd)
+    v.same('odd words: jobs, sources', (h['jobs'], [line.split(' (')[0] for line in h['from']]),
+           (['Slurm 1?2?job: Slurm 3?[2J'] * 2, ['o?dd?from: here/output_00001']))
+    r = ptah.Run([ptah.program('inspect'), '--campaign', odd], '.')
+    rows = [line.split('\t') for line in r.out.splitlines()]
+    v.same('odd words: columns of the campaign', [len(row) for row in rows[1:]], [10] * 2)
+    r = ptah.Run([ptah.program('inspect'), '--campaign', '-j', odd], '.')
+    v.same('odd words: JSON', {json.loads(line)['job'] for line in r.out.splitlines()},
+           {'Slurm 1?2?job: Slurm 3?[2J'})
 
 
 def check_campaign(v):
@@ -66,6 +86,7 @@ def main():
     v.same('through convert and repartition', [line.split()[0] for line in h['programs']],
            ['repartition', 'convert', 'simulate', 'simulate', 'simulate'])
     check_campaign(v)
+    check_odd_words(v)
     v.end()
 
 

@@ -32,9 +32,10 @@ import ptah  # noqa: E402
 from parameter_runs import ACTS, QUIET, RECORDED, RUNS, text_of  # noqa: E402
 
 WORKERS = 2
-# Differs between two equal runs: times, memory, and lines about files that a thread has written.
+# Differs between two equal runs: times, memory, lines about files that a thread has written, and
+# which transport was the faster one.
 FLEETING = re.compile(r'mem=\d+ MB|\d+\.\d+ s\b|^ (Time elapsed|Used memory|Ranks|Total elapsed'
-                      r'|Wrote)\b.*|^ +[\d.]+ +[\d.]+ .*')
+                      r'|Wrote|Exchange \w+: takes)\b.*|^ +[\d.]+ +[\d.]+ .*')
 # Names the parameters that a run was given.
 PROVENANCE = re.compile(r'(^|/)(run\.nml|log|namelist\.txt|compilation\.txt|checksums_\d+\.txt)$')
 VAIN = re.compile(r'^ ((?:\w+/\w+(?:, )?)+) ha(?:s|ve) no effect(.*)')

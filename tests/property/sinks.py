@@ -6,6 +6,8 @@
                           and after a restart from both formats on other ranks
     sinks.py schemes      threshold accretion and black holes in clusters: mass is conserved, the
                           same digest on 2 ranks; `accretion_scheme='none'` leaves the gas alone
+    sinks.py store        holes of clusters that do not accrete: whether they may heat the gas
+                          outlives a restart, in both formats, and is the same in both
     sinks.py walls        a box with boundaries, which one sink leaves
     sinks.py passes       a sink passes a periodic face and meets another one behind it, both still
                           with the ranks that had them: they merge on any number of ranks
@@ -18,6 +20,7 @@ overlap, a column of sinks that a checkpoint lacks.
 # test: ranks 3 tier=check timeout=300 ranks=3
 # test: ranks 1 2 3 5 8 tier=long timeout=900 ranks=3
 # test: schemes tier=check timeout=300 ranks=2
+# test: store tier=check timeout=180
 # test: walls tier=check timeout=300 ranks=3
 # test: passes tier=check timeout=120 ranks=3
 # test: wrong tier=quick timeout=60
@@ -28,6 +31,8 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
+sys.path.insert(0, os.path.join(ptah.ROOT, 'tests', 'fault'))
+import kills  # noqa: E402
 import read_ramses  # noqa: E402
 
 BOX = """
@@ -184,6 +189,24 @@ def schemes():
     v.end()
 
 
+def store():
+    v = ptah.Verdict()
+    for form in 'ramses', 'hdf5':
+        settings = ['output_params/outformat=' + form]
+        kills.write_ics(form + '/ics')
+        whole = ptah.simulate(kills.NAMELIST, form, settings=settings, options=['-o', 'out'])
+        held = [table(o)['blast'] for o in whole.outputs] if form == 'ramses' else [[0, 1]]
+        v.same(form + ': some hole may, some may not', {0, 1} <= set(sum(held, [])), True)
+        for k in 3, 4:
+            rest = ptah.simulate(kills.NAMELIST, form, settings=settings, options=[
+                '-o', 'from_%d' % k, '-r', os.path.abspath(whole.outputs[k - 1])])
+            v.same('%s, from %d: the same digest' % (form, k),
+                   ptah.digest(rest.outputs[-1]) == ptah.digest(whole.outputs[-1]), True)
+    v.same('both formats: the same digest',
+           ptah.digest(whole.outputs[-1]) == ptah.digest('ramses/out/output_00006'), True)
+    v.end()
+
+
 def told(v, name, r, says):
     lines = [x for x in r.err.splitlines() if not x.startswith(' ')]
     v.same('%s: one sentence, status 2' % name, (r.status, len(lines), says in r.err), (2, 1, True))
@@ -242,14 +265,14 @@ def wrong():
     good = ROW % (1, 0.1, 0)
     bondi = "accretion_scheme='bondi'"
     for name, law, sinks, says in [
-            ('nan', bondi, good + ROW % (1, 'nan', 0), 'ic_sink: line 2 has a number that is not'),
-            ('inf', bondi, ROW % (1, '-inf', 0), 'ic_sink: line 1 has a number that is not'),
+            ('nan', bondi, good + ROW % (1, 'nan', 0), "ic_sink: line 2: 'nan' is not a number"),
+            ('inf', bondi, ROW % (1, '-inf', 0), "ic_sink: line 1: '-inf' is not a number"),
             ('one place', bondi, good + good, 'sinks 1 and 2 of the file are in one place'),
             ('mass 0', bondi, ROW % (0, 0.1, 0), 'line 1: a sink needs a mass above 0'),
             ('hole below 0', bondi, ROW % (1, 0.1, -1), 'that are not negative'),
             ('outside', bondi, ROW % (1, 0.6, 0), 'outside of it'),
-            ('short', bondi, '1 2 3\n', 'line 1 is not the twelve numbers'),
-            ('words', bondi, good.replace('\n', ' x\n'), 'line 1 is not the twelve numbers'),
+            ('short', bondi, '1 2 3\n', 'line 1: needs 12 numbers'),
+            ('words', bondi, good.replace('\n', ' x\n'), "line 1: 'x' is beyond"),
             ('nsinkmax', bondi + '\nnsinkmax=1', good + ROW % (1, 0.2, 0), 'nsinkmax=1'),
             ('families', bondi + '\n/\n&PHYSICS_PARAMS\nmseed=1e5', good, 'Horizon-AGN'),
             ('seed', bondi + '\nmass_sink_seed=0', good, 'mass_sink_seed=0'),
@@ -274,11 +297,6 @@ def wrong():
 if __name__ == '__main__':
     if sys.argv[1] == 'ranks':
         ranks([int(n) for n in sys.argv[2:]])
-    elif sys.argv[1] == 'schemes':
-        schemes()
-    elif sys.argv[1] == 'walls':
-        walls()
-    elif sys.argv[1] == 'passes':
-        passes()
-    elif sys.argv[1] == 'wrong':
-        wrong()
+    else:
+        {'schemes': schemes, 'store': store, 'walls': walls, 'passes': passes,
+         'wrong': wrong}[sys.argv[1]]()

@@ -31,7 +31,7 @@ def coarse_step(path):
         return int(re.search(r'^nstep_coarse= *(\d+)', f.read(), re.M)[1])
 
 
-def run(folder, settings, options=('-v',)):
+def run(folder, settings, options=()):
     os.makedirs(folder, exist_ok=True)
     return ptah.simulate(digest.SEDOV, folder, RANKS, 1, settings, options)
 
@@ -56,10 +56,15 @@ def main():
     v.same('gas is among it', 'bulk_dp' in have, True)
     v.same('kept without a decision', set(have) - {m[0] for m in TOOK.findall(log)}, set())
     again = run('auto', ['run_params/nrestart=%d' % len(r.outputs), 'run_params/nstepmax=11'])
+    told = dict(re.findall(r' Exchange (\w+): (\w+), as in the run before ', again.err))
+    v.same('what the log says of choices of the run before', told,
+           {use: x[1] for use, x in have.items()})
     once_more = {m[0] for m in TOOK.findall(again.out + again.err)}
     v.same('uses decided on twice', once_more & set(have), set())
     forced = run('forced', ['run_params/exchange_method=alltoallv', 'run_params/nremap=3'])
     v.same('forced: lines about choices', TOOK.findall(forced.out + forced.err), [])
+    v.same('forced: the log names the transport',
+           ' Exchanges: all by alltoallv' in forced.err, True)
     v.same('forced: choices kept', kept(forced.outputs[-1]), {})
     v.same('forced: same digest', ptah.digest(forced.outputs[-1]), ptah.digest(r.outputs[-1]))
     wrong = ptah.simulate(digest.SEDOV, 'forced', RANKS, 1,

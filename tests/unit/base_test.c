@@ -1,4 +1,4 @@
-/* Unit tests of lib/base: checksum, sum, mem, nml, param, opt, rng. */
+/* Unit tests of lib/base and lib/param: checksum, sum, mem, param, opt, rng. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 #include "base/rng.h"
 #include "base/sum.h"
 #include "check.h"
-#include "param/nml.h"
 #include "param/param.h"
 
 static struct params *par; /* large: one for all tests */
@@ -227,163 +226,6 @@ static void test_mem_trim(void)
     CHECK(mem_rss() < before + bytes / 2);
 }
 
-static const char sample[] = "Remarks are ignored, also = and / and & here\n"
-                             "&RUN_PARAMS ! a comment with 'one quote\n"
-                             "Cosmo=.TRUE.  pic=T poisson = .t., hydro=true\r\n"
-                             "nsubcycle=1,1,\n\t3*2, ! more\n"
-                             "nsubcycle(6)=1 1\n"
-                             "/ text after\n"
-                             "&AMR_PARAMS levelmin=3, levelmax=10 boxlen=1D0 / &OUTPUT_PARAMS "
-                             "aout(2:3)=.5,1. aout=0.25d0,, /\n"
-                             "&INIT_PARAMS\n"
-                             "initfile(1)='it''s/here' \"second ! / &\"\n"
-                             "filetype=GRAFIC\n"
-                             "var_region(1,2)=0.5 var_region(2:3,1)=7,8\n"
-                             "omega_b=-0.\n"
-                             "&end\n"
-                             "&REFINE_PARAMS m_refine=2*,2*8.,+1e+2,1-1 /\n";
-
-/* Fails if any rule of the syntax is forgotten; the numbers are those a Fortran compiler stores. */
-static void test_nml_values(void)
-{
-    char text[2000];
-    snprintf(text, sizeof text, "%s", sample);
-    /* compilers differ on exponents without a letter: refused */
-    CHECK_FAILS(read_text(text), "1-1");
-    *strstr(text, ",1-1") = ' ';
-    memcpy(strstr(text, " 1-1"), " /\n", 4);
-    CHECK(read_text(text) == OK);
-    CHECK(par->run.cosmo && par->run.pic && par->run.poisson && par->run.hydro &&
-          !par->run.verbose);
-    const int sub[] = {1, 1, 2, 2, 2, 1, 1, 2};
-    for (int i = 0; i < 8; i++) CHECK(par->run.nsubcycle[i] == sub[i]);
-    CHECK(par->amr.levelmin == 3 && par->amr.levelmax == 10 && par->amr.boxlen == 1);
-    CHECK(par->output.aout[0] == 0.25 && par->output.aout[1] == 0.5 && par->output.aout[2] == 1);
-    CHECK(strcmp(par->init.initfile[0], "it's/here") == 0 &&
-          strcmp(par->init.initfile[1], "second ! / &") == 0);
-    CHECK(strcmp(par->init.filetype, "grafic") == 0 && par->init.omega_b == 0);
-    CHECK(par->init.var_region[0][1] == 0.5 && par->init.var_region[1][0] == 7 &&
-          par->init.var_region[2][0] == 8);
-    CHECK(par->refine.m_refine[1] == -1 && par->refine.m_refine[2] == 8 &&
-          par->refine.m_refine[4] == 100);
-    CHECK(param_given_count(par, "refine", "m_refine") == 5 &&
-          param_given_count(par, "init", "var_region") == 2);
-    CHECK(param_given(par, "run", "nsubcycle") && !param_given(par, "run", "nremap"));
-    CHECK(param_check(par) == OK);
-    CHECK(read_text("&INIT_PARAMS d_region=1,,3 p_region(2)=5,,7 var_region(1:2,2:3)=1,2,3,4 /") ==
-          OK);
-    CHECK(par->init.d_region[0] == 1 && par->init.d_region[1] == 0 && par->init.d_region[2] == 3);
-    CHECK(par->init.p_region[1] == 5 && par->init.p_region[2] == 0 && par->init.p_region[3] == 7);
-    CHECK(par->init.var_region[1][1] == 2 && par->init.var_region[0][2] == 3 &&
-          par->init.var_region[1][2] == 4);
-}
-
-/* Fails if a repeat count stores one value more or less, or beside its place. */
-static void test_nml_repeats(void)
-{
-    for (int n = 1; n < 99; n++) {
-        char text[80];
-        int wrong = 0;
-        snprintf(text, sizeof text, "&RUN_PARAMS nsubcycle=2,%d*1,2 /", n);
-        CHECK(read_text(text) == OK);
-        CHECK(param_given_count(par, "run", "nsubcycle") == n + 2);
-        for (int i = 0; i < n + 2; i++) wrong += par->run.nsubcycle[i] != (i == 0 || i > n ? 2 : 1);
-        CHECK(wrong == 0, "%s: %d wrong", text, wrong);
-    }
-}
-
-/* Fails if a mistake passes silently or is blamed on the wrong place. */
-static void test_nml_errors(void)
-{
-    static const struct {
-        const char *text, *message;
-    } bad[] = {
-        {"&RUN_PARAMS hydro=T\n", "t.nml:2: the file ends within group &RUN_PARAMS (line 1)"},
-        {"&RUN_PARAMS hydro=T", "ends within group"},
-        {"&RUN_PARAMS hydro=T\n&AMR_PARAMS /", "t.nml:2: a new group begins"},
-        {"&RUN_PARAMS /\n&RUN_PARAMS /",
-         "t.nml:2: group &RUN_PARAMS appears a second time (first in line 1)"},
-        {"&RUN_PARAMS\njobcontrolfile='abc\n/",
-         "t.nml:2: the string that begins with ' is not closed"},
-        {"&RUN_PARAMS jobcontrolfile=a/b /", "quotes"},
-        {"&RUN_PARAMS jobcontrolfile='a'b /", "expected a comma or blank"},
-        {"& RUN_PARAMS /", "a group name must follow '&'"},
-        {"&RUN_PARAMS\n\n=3 /", "t.nml:3: expected a parameter name"},
-        {"&RUN_PARAMS nremap 3 /", "expected '=' after 'nremap'"},
-        {"&RUN_PARAMS nsubcycle(=3 /", "expected an index"},
-        {"&RUN_PARAMS nsubcycle(1=3 /", "expected ')'"},
-        {"&RUN_PARAMS nsubcycle(1:9:2)=3 /", "stride"},
-        {"&RUN_PARAMS nsubcycle(1,2,3)=3 /", "more than two indices"},
-        {"&RUN_PARAMS nsubcycle(99999999999)=1 /", "index of 'nsubcycle' is too large"},
-        {"&RUN_PARAMS nsubcycle=99999999999999999999*1 /", "repeat count"},
-        {"&RUN_PARAMS nsubcycle=0*1 /", "repeat count"},
-        {"&RUN_PARAMS nsubcycle=1000000000*1 /", "room for 100 values"},
-        {"&RUN_PARAMS nsubcycle(0)=1 /", "index 0 of 'nsubcycle' is outside 1..100"},
-        {"&RUN_PARAMS nsubcycle(101)=1 /", "index 101"},
-        {"&RUN_PARAMS nsubcycle(3:2)=1 /", "section 3:2"},
-        {"&RUN_PARAMS nsubcycle(2:3)=1,1,1 /", "room for 2 values"},
-        {"&RUN_PARAMS nremap(1)=1 /", "takes no index"},
-        {"&RUN_PARAMS nremap=1,2 /", "room for 1 value here"},
-        {"&RUN_PARAMS hydro=yes /", "'hydro' is a logical"},
-        {"&RUN_PARAMS nremap=1.5 /", "'nremap' is an integer"},
-        {"&RUN_PARAMS nremap=99999999999 /", "too large for an integer of 4 bytes"},
-        {"&HYDRO_PARAMS gamma=1.4.2 /", "'gamma' is a number"},
-        {"&HYDRO_PARAMS gamma=1e999 /", "'gamma' is a number"},
-        {"&HYDRO_PARAMS gamma=nan /", "'gamma' is a number"},
-        {"&HYDRO_PARAMS gamma='1.4' /", "'gamma' is a number"},
-        {"&HYDRO_PARAMS\ngamma=0.5 /",
-         "t.nml:2: gamma=0.5 is out of range: 1.000001 .. 10 allowed"},
-        {"&RUN_PARAMS overload=2 /", "set overload=1"},
-        {"&INIT_PARAMS var_region(1)=3 /", "needs 2 indices"},
-        {"no group\n", "no namelist group"},
-    };
-    size_t before = mem_now();
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        CHECK_FAILS(read_text(bad[i].text), bad[i].message);
-    CHECK(mem_now() == before);
-    CHECK_FAILS(param_read_text(par, "&RUN\0", 5, "t.nml"), "zero byte at offset 4");
-}
-
-/* Fails (crashes, hangs, leaks) if any damage of a good file is not caught. */
-static void test_nml_hostile(void)
-{
-    struct rng r = rng_make(42, 0, 0);
-    size_t before = mem_now();
-    static const char nasty[] = "&/'\"=(),:*!\n\t\r 0123456789.dE+-$%\\\x01\x7f\xff_aT";
-    int good = 0, rounds = 20000;
-    for (int k = 0; k < rounds; k++) {
-        char text[sizeof sample];
-        memcpy(text, sample, sizeof text);
-        for (int hits = 1 + (int)(rng_word(&r) % 6); hits > 0; hits--)
-            text[rng_word(&r) % (sizeof text - 1)] = nasty[rng_word(&r) % (sizeof nasty - 1)];
-        size_t bytes = rng_word(&r) % 4 ? sizeof text - 1 : rng_word(&r) % sizeof text;
-        struct nml n;
-        enum err err = nml_parse(&n, text, bytes, "t.nml");
-        if (err == OK) nml_free(&n);
-        good += err == OK || *err_message();
-    }
-    CHECK(good == rounds);
-    CHECK(mem_now() == before);
-    for (int k = 0; k < 200; k++) { /* the whole way, less often: struct params is large */
-        char text[sizeof sample];
-        memcpy(text, sample, sizeof text);
-        text[rng_word(&r) % (sizeof text - 1)] = nasty[rng_word(&r) % (sizeof nasty - 1)];
-        enum err err = read_text(text);
-        if (err == OK) err = param_check(par);
-        good += err == OK || *err_message();
-    }
-    CHECK(good == rounds + 200 && mem_now() == before);
-    size_t huge = 1 << 20;
-    char *many = mem_new(huge + 2, "test");
-    memset(many, '9', huge);
-    memcpy(many, "&RUN_PARAMS nsubcycle=", 22);
-    many[huge] = '*', many[huge + 1] = '1';
-    CHECK_FAILS(param_read_text(par, many, huge + 2, "t.nml"), "repeat count");
-    memset(many + 22, '(', huge - 22);
-    CHECK_FAILS(param_read_text(par, many, huge, "t.nml"), "no place in a value");
-    FREE(many);
-}
-
 static void test_param_names(void)
 {
     CHECK_FAILS(read_text("&AMR_PARAMS levelmn=3 /"), "did you mean 'levelmin'?");
@@ -416,6 +258,8 @@ static void test_param_set(void)
     CHECK_FAILS(param_set(par, "nstepmax="), "not one assignment");
     CHECK_FAILS(param_set(par, "nstepmax=1 / &y z=2 /"), "not one assignment");
     CHECK_FAILS(param_set(par, "nstepmax=1 levelmin=2"), "not one assignment");
+    CHECK_FAILS(param_set(par, "nstepmax=1 / x"), "not one assignment: text follows the '/'");
+    CHECK(param_set(par, "nstepmax=6 ! as long") == OK && par->run.nstepmax == 6);
     CHECK_FAILS(param_set(par, "nstpmax=1"), "did you mean 'nstepmax' of &RUN_PARAMS?");
     CHECK_FAILS(param_set(par, "amr/nstepmax=1"), "belongs in &RUN_PARAMS");
     CHECK_FAILS(param_set(par, "rum/nstepmax=1"), "no parameter group 'rum'");
@@ -691,10 +535,6 @@ int main(void)
     test_mem_zero();
     test_mem_joined();
     test_mem_trim();
-    test_nml_values();
-    test_nml_repeats();
-    test_nml_errors();
-    test_nml_hostile();
     test_param_names();
     test_param_set();
     test_param_check();

@@ -2,6 +2,7 @@
  * more it says (printf). */
 #pragma once
 #include <stdio.h>
+#include <string.h>
 
 static int passed, failed;
 

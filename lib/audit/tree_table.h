@@ -1,4 +1,4 @@
-/* ckpt/tree_table: the tree of a checkpoint without its values: a row of 16 bytes per oct, by
+/* audit/tree_table: the tree of a checkpoint without its values: a row of 16 bytes per oct, by
  * level, in Morton order. Code that looks up octs at random uses it while values are read in
  * batches. */
 #pragma once

@@ -1,0 +1,60 @@
+/* param/scan: the scanner of namelists, for its own files only. */
+#pragma once
+#include <ctype.h>
+#include <string.h>
+
+#include "param/nml.h"
+
+struct scan {
+    struct nml *n;
+    const struct nml_names *names;
+    const char *p, *end;
+    const char *line_begin; /* of the line that holds p */
+    int line;
+    bool within; /* text stands before the group in its line */
+    int asked;   /* words outside of groups: are they parameters? */
+    char *pool;
+    size_t cap_group, cap_item, cap_value, cap_note;
+};
+
+#define SCAN_FAIL_AT(s, place, fmt, ...)                                                           \
+    do {                                                                                           \
+        char where_[NML_WHERE];                                                                    \
+        FAIL(ERR_FORMAT, "%s: " fmt, nml_where((s)->n, place, where_) __VA_OPT__(, ) __VA_ARGS__); \
+    } while (0)
+#define SCAN_FAIL(s, fmt, ...) SCAN_FAIL_AT(s, (s)->line, fmt __VA_OPT__(, ) __VA_ARGS__)
+
+static inline int peek(const struct scan *s)
+{
+    return s->p < s->end ? (unsigned char)*s->p : -1;
+}
+
+static inline bool is_name_char(int c)
+{
+    return c >= 0 && c < 128 && (isalnum(c) || c == '_');
+}
+
+static inline bool is_name_start(int c)
+{
+    return c >= 0 && c < 128 && (isalpha(c) || c == '_');
+}
+
+/* Past a line end. */
+static inline void scan_newline(struct scan *s)
+{
+    s->p++;
+    s->line++;
+    s->line_begin = s->p;
+}
+
+/* Makes room for one more row; cap is doubled. */
+void *scan_room(void *rows, size_t n, size_t *cap, size_t size);
+/* A character as text for a message. */
+const char *scan_show(int c, char buf[16]);
+
+/* param/outside: moves to the & of the next group, or to the end of the text. */
+MUST_USE enum err outside_next(struct scan *s, bool *found);
+/* Refuses a text within a group in which Fortran, looking for another group, would find it. */
+MUST_USE enum err outside_in_text(const struct scan *s, const char *from, const char *to);
+/* Notes the text, up to its 60th character. */
+void outside_note(struct scan *s, struct nml_note note, const char *from, const char *to);
