@@ -135,10 +135,23 @@ static enum err write_checkpoint(const struct request *r, const struct format *f
     return err;
 }
 
+/* Which particles a snapshot lacks, and why. */
+static void say_left_out(const struct source *s, const int64_t n[FAMILIES])
+{
+    for (int i = 0; i < FAMILIES; i++) {
+        const char *why = FAMILY_ROW[i].number == FAM_CLOUD ? "they stand for sinks"
+                                                            : "tracers have no mass";
+        if (n[i])
+            log_info("convert: %s: %ld particles of the family %s are left out of the Gadget "
+                     "snapshot: %s",
+                     s->path, (long)n[i], FAMILY_ROW[i].name, why);
+    }
+}
+
 static enum err write_gadget(const struct request *r, struct source *s, char *path, size_t n)
 {
     char *out = mem_new(n, "path");
-    int64_t left_out = 0;
+    int64_t left_out[FAMILIES] = {0};
     memcpy(out, path, n);
     if (*s->left_out)
         log_info("convert: %s: left out, since a Gadget snapshot cannot hold it: %s", s->path,
@@ -146,11 +159,8 @@ static enum err write_gadget(const struct request *r, struct source *s, char *pa
     enum err err = carry_say(s, false);
     struct gadget opt = {
         .out = out, .gas = r->gas, .named = r->named, .nfile = r->files, .overwrite = r->force};
-    if (err == OK) err = gadget_write(&opt, s, path, n, &left_out);
-    if (err == OK && left_out)
-        log_info("convert: %s: %ld particles of sinks' clouds or without mass are left out of the "
-                 "Gadget snapshot",
-                 s->path, (long)left_out);
+    if (err == OK) err = gadget_write(&opt, s, path, n, left_out);
+    if (err == OK) say_left_out(s, left_out);
     FREE(out);
     return err;
 }

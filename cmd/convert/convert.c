@@ -1,6 +1,5 @@
 /* convert: checkpoints → checkpoints, in another format, for other ranks, or a part of them. See
  * man/convert.1. */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,9 +16,9 @@ static int convert_all(const struct request *r, const struct comm *c);
 int main(int argc, char **argv)
 {
     struct comm c;
+    program_begin();
     char *provenance = version_provenance(&ptah_version, "convert", argc, argv);
     struct request r = {.provenance = provenance};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
     int status = request_read(argc, argv, &r);
     if (status == GO_ON) {
         tidy_begin();
@@ -40,6 +39,7 @@ static int convert_one(const struct request *r, const char *in, const struct com
     enum err err = r->cooling ? OK : convert_checkpoint(r, in, c, path, sizeof path);
     if (r->cooling && c->rank == 0) err = convert_cooling(r, in, path, sizeof path);
     log_live(NULL);
+    if (r->npath > 1 || strcmp(r->paths[0], "-") == 0) err = err_about(err, in);
     if (c->rank == 0 && err != OK) fprintf(stderr, "convert: %s\n", err_message());
     if (c->rank == 0 && err == OK) {
         printf("%s\n", path);
@@ -51,16 +51,15 @@ static int convert_one(const struct request *r, const char *in, const struct com
 
 static int convert_stdin(const struct request *r, const struct comm *c)
 {
-    struct lines lines = {.text = NULL};
+    struct lines lines = {0};
+    enum err err = OK;
     int status = DONE;
-    while (status != GO_ON && lines_next(&lines, c)) {
+    for (bool got; status != GO_ON && (err = lines_next(&lines, c, &got)) == OK && got;) {
         int s = convert_one(r, lines.text, c);
         if (s != DONE) status = s;
     }
-    if (c->rank == 0 && lines.bad) fprintf(stderr, "convert: cannot read standard input\n");
-    if (lines.bad) status = TROUBLE;
-    lines_free(&lines);
-    return status;
+    if (c->rank == 0 && err != OK) fprintf(stderr, "convert: %s\n", err_message());
+    return err == OK ? status : TROUBLE;
 }
 
 /* Without a reader of the paths it is pointless to continue. */

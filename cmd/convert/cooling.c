@@ -17,7 +17,7 @@ static const double Z_MIN = -4, Z_MAX = 1; /* log10 Z/Z_sun */
 static enum err save(const struct request *r, const struct exact_shape *s, exact_fill *fill,
                      const void *ctx)
 {
-    TRY(stream_may_write(r->out, r->force));
+    TRY(temp_may_write(r->out, r->force));
     double most = (double)(r->memory > 0 ? r->memory : RESHAPE_MEMORY);
     double bytes = 2. * sizeof(double) * s->L * s->M * s->N; /* rate, weight of one redshift */
     if (bytes > most)

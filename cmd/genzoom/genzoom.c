@@ -1,7 +1,6 @@
 /* genzoom: the mask of a zoom for GRAFIC2 initial conditions, and the lines of the namelist that go
  * with it. See man/genzoom.1. */
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -57,7 +56,7 @@ static const struct opt ROWS[] = {
     {'l', "levelmax", "L", "levelmax of the run (default: three levels beyond the set)"},
     {OPT_OLD('r'), "ranks", "N", "ranks of the run, for the estimate of memory (default 1)"},
     {OMEGA_B, "omega-b", "X",
-     "density of baryons (default: that of --trace, else 0.045; 0 without gas)"},
+     "density of baryons (default: that of the headers or of --trace, else 0.045; 0 without gas)"},
     {DEEP, "deep", NULL, "read all values of all files, to find damage before a run does"},
     {'n', "check", NULL, "do everything except writing"},
     {FORCE, "force", NULL, "replace files that exist"},
@@ -93,7 +92,7 @@ static enum err zoom(const struct options *o);
 int main(int argc, char **argv)
 {
     struct options o = {.number = 6, .ranks = 1, .omega_b = NAN};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
+    program_begin();
     int status = parse(argc, argv, &o);
     if (status == GO_ON) {
         log_init(true, o.verbose);
@@ -361,12 +360,14 @@ static enum err check_room(const struct zoom_set *s, const struct mask_level *ma
     return room_for_run(s, made, ctx);
 }
 
-/* Those of the traced run are those of its zoom; a run without gas does not know any. */
-static double baryons(const struct options *o, const struct trace *t)
+/* As simulate has it with the namelist that is printed; where the headers lack it, that of the run
+ * whose particles are traced. A run without gas does not know any. */
+static double baryons(const struct options *o, const struct zoom_set *s, const struct trace *t)
 {
     static const double usual = 0.045; /* of the parameter */
     if (!isnan(o->omega_b)) return o->omega_b;
-    return t->omega_b > 0 ? t->omega_b : usual;
+    if (!s->gas) return 0;
+    return !isnan(s->g.omega_b) ? s->g.omega_b : t->omega_b > 0 ? t->omega_b : usual;
 }
 
 static enum err mask_set(const struct options *o, const struct zoom_set *s, struct shape *shape)
@@ -385,7 +386,7 @@ static enum err mask_set(const struct options *o, const struct zoom_set *s, stru
                     "levelmax = %d is below level %d of the initial conditions: raise --levelmax",
                     o->levelmax, s->g.levelmax));
     TRY_OUT(make_shape(o, s, &t, shape));
-    double omega_b = baryons(o, &t);
+    double omega_b = baryons(o, s, &t);
     if (omega_b >= s->g.par.omega_m)
         TRY_OUT(err_set(ERR_PARAM, "omega_b = %g must be below omega_m = %g of %s: lower --omega-b",
                         omega_b, s->g.par.omega_m, s->g.lev[s->g.levelmin].dir));

@@ -33,7 +33,7 @@ struct plane_maker {
 
 static int64_t plane_cells(const struct plane_maker *m)
 {
-    return (int64_t)m->ic->n[0] * m->ic->n[1];
+    return (int64_t)m->ic->head.n[0] * m->ic->head.n[1];
 }
 
 static enum err maker_begin(struct plane_maker *m, const struct zoom_set *s,
@@ -41,8 +41,8 @@ static enum err maker_begin(struct plane_maker *m, const struct zoom_set *s,
 {
     *m = (struct plane_maker){.s = s, .p = p, .ic = &s->g.lev[l], .l = l, .map.fd = -1};
     size_t n = (size_t)plane_cells(m);
-    m->whole = m->ic->n[0] == (int64_t)1 << l && m->ic->n[1] == m->ic->n[0] &&
-               m->ic->n[2] == m->ic->n[0];
+    m->whole = m->ic->head.n[0] == (int64_t)1 << l && m->ic->head.n[1] == m->ic->head.n[0] &&
+               m->ic->head.n[2] == m->ic->head.n[0];
     m->pad = (int64_t)p->pad << (l - s->g.levelmin);
     m->read = m->whole ? -m->pad : 0;
     m->ones = !p->shape && l > s->g.levelmin && (p->ones || !s->lev[l].refmap);
@@ -72,7 +72,7 @@ static void maker_end(struct plane_maker *m)
 static void fill_interval(struct plane_maker *m, int64_t j, double x0, double x1)
 {
     int up = m->s->g.levelmax - m->l;
-    int64_t fine = (int64_t)1 << m->s->g.levelmax, n0 = m->ic->n[0], off = m->ic->off[0];
+    int64_t fine = (int64_t)1 << m->s->g.levelmax, n0 = m->ic->head.n[0], off = m->ic->off[0];
     int64_t a = (int64_t)ceil(x0 * (double)fine - 0.5), b = (int64_t)floor(x1 * (double)fine - 0.5);
     if (b - a >= fine) b = a + fine - 1;
     if (a > b) return;
@@ -102,7 +102,7 @@ static void fill_from_shape(struct plane_maker *m)
     for (int64_t kk = 0; kk < (int64_t)1 << up; kk++) {
         double zz = ((double)(((m->ic->off[2] + m->k) << up) + kk) + 0.5) * fine;
         int nz = images(zz, s->lo[2], s->hi[2], z);
-        for (int64_t jj = 0; nz && jj < (int64_t)m->ic->n[1] << up; jj++) {
+        for (int64_t jj = 0; nz && jj < (int64_t)m->ic->head.n[1] << up; jj++) {
             int ny = images(((double)((m->ic->off[1] << up) + jj) + 0.5) * fine, s->lo[1], s->hi[1],
                             y);
             for (int i = 0; i < nz * ny; i++)
@@ -132,7 +132,7 @@ static enum err read_map(struct plane_maker *m, int64_t k)
     TRY(grafic_read_planes(&m->map, k, 1, m->value));
     for (int64_t i = 0; i < plane_cells(m); i++) m->cell[i] = m->value[i] != 0;
     if (!m->pad) return OK;
-    int64_t n0 = m->ic->n[0], n1 = m->ic->n[1];
+    int64_t n0 = m->ic->head.n[0], n1 = m->ic->head.n[1];
     for (int64_t j = 0; j < n1; j++)
         spread(m->cell + j * n0, m->row + j * n0, n0, 1, m->pad, m->whole);
     for (int64_t i = 0; i < n0; i++) spread(m->row + i, m->cell + i, n1, n0, m->pad, m->whole);
@@ -141,7 +141,7 @@ static enum err read_map(struct plane_maker *m, int64_t k)
 
 static enum err fill_from_map(struct plane_maker *m)
 {
-    int64_t n2 = m->ic->n[2];
+    int64_t n2 = m->ic->head.n[2];
     if (!m->pad) return read_map(m, m->k);
     for (; m->read <= m->k + m->pad; m->read++) {
         int64_t k = m->whole ? ((m->read % n2) + n2) % n2 : m->read;
@@ -164,7 +164,7 @@ static bool child_range(const struct plane_maker *m, int64_t lo[3], int64_t hi[3
     for (int d = 0; d < 3; d++) {
         int64_t side = (int64_t)1 << m->l, edge = m->ones ? 1 : 0;
         lo[d] = in->off[d] / 2;
-        hi[d] = lo[d] + in->n[d] / 2 - 1;
+        hi[d] = lo[d] + in->head.n[d] / 2 - 1;
         if (hi[d] - lo[d] + 1 == side) continue;
         lo[d] += edge;
         hi[d] -= edge;
@@ -175,8 +175,8 @@ static bool child_range(const struct plane_maker *m, int64_t lo[3], int64_t hi[3
 static void clear_row(struct plane_maker *m, int64_t j, int64_t lo, int64_t hi,
                       struct mask_level *r)
 {
-    unsigned char *row = m->cell + j * m->ic->n[0];
-    for (int64_t i = 0; i < m->ic->n[0]; i++)
+    unsigned char *row = m->cell + j * m->ic->head.n[0];
+    for (int64_t i = 0; i < m->ic->head.n[0]; i++)
         if (row[i] && (i < lo || i > hi)) {
             row[i] = 0;
             r->cut++;
@@ -188,7 +188,7 @@ static void cut_plane(struct plane_maker *m, struct mask_level *r)
     int64_t lo[3], hi[3];
     if (!child_range(m, lo, hi)) return;
     bool out = m->ic->off[2] + m->k < lo[2] || m->ic->off[2] + m->k > hi[2];
-    for (int64_t j = 0; j < m->ic->n[1]; j++) {
+    for (int64_t j = 0; j < m->ic->head.n[1]; j++) {
         bool none = out || m->ic->off[1] + j < lo[1] || m->ic->off[1] + j > hi[1];
         clear_row(m, j, none ? 1 : lo[0] - m->ic->off[0], none ? 0 : hi[0] - m->ic->off[0], r);
     }
@@ -196,8 +196,8 @@ static void cut_plane(struct plane_maker *m, struct mask_level *r)
 
 static void count_plane(const struct plane_maker *m, struct mask_level *r)
 {
-    int64_t n0 = m->ic->n[0];
-    for (int64_t j = 0; j < m->ic->n[1]; j++) {
+    int64_t n0 = m->ic->head.n[0];
+    for (int64_t j = 0; j < m->ic->head.n[1]; j++) {
         const unsigned char *row = m->cell + j * n0, *first = memchr(row, 1, (size_t)n0),
                             *last = memrchr(row, 1, (size_t)n0);
         if (!first) continue;
@@ -228,11 +228,12 @@ static enum err next_plane(struct plane_maker *m, struct mask_level *r)
              "%d: "
              "make initial conditions with more room or take a smaller region",
              m->s->g.lev[m->l + 1].dir, (long long)m->s->g.lev[m->l + 1].off[0],
-             (long long)(m->s->g.lev[m->l + 1].off[0] + m->s->g.lev[m->l + 1].n[0] - 1),
+             (long long)(m->s->g.lev[m->l + 1].off[0] + m->s->g.lev[m->l + 1].head.n[0] - 1),
              (long long)m->s->g.lev[m->l + 1].off[1],
-             (long long)(m->s->g.lev[m->l + 1].off[1] + m->s->g.lev[m->l + 1].n[1] - 1),
+             (long long)(m->s->g.lev[m->l + 1].off[1] + m->s->g.lev[m->l + 1].head.n[1] - 1),
              (long long)m->s->g.lev[m->l + 1].off[2],
-             (long long)(m->s->g.lev[m->l + 1].off[2] + m->s->g.lev[m->l + 1].n[2] - 1), m->l + 1);
+             (long long)(m->s->g.lev[m->l + 1].off[2] + m->s->g.lev[m->l + 1].head.n[2] - 1),
+             m->l + 1);
     if (m->ones) r->cut = 0; /* not requested by the user */
     count_plane(m, r);
     for (int64_t i = 0; i < n; i++) m->value[i] = (float)m->cell[i];
@@ -262,9 +263,8 @@ static enum err make_level(const struct zoom_set *s, const struct mask_par *p, i
     enum err err = OK;
     *r = (struct mask_level){.lo = {INT64_MAX, INT64_MAX, INT64_MAX}, .hi = {-1, -1, -1}};
     TRY_OUT(maker_begin(&m, s, p, l));
-    if (out)
-        TRY_OUT(grafic_create(out, m.ic->dir, p->name, &s->lev[l].head, s->lev[l].swap, p->force));
-    while (m.k < m.ic->n[2]) {
+    if (out) TRY_OUT(grafic_create(out, m.ic->dir, p->name, &m.ic->head, s->lev[l].swap, p->force));
+    while (m.k < m.ic->head.n[2]) {
         TRY_OUT(next_plane(&m, r));
         if (out) TRY_OUT(grafic_write_plane(out, m.value));
     }
@@ -274,13 +274,22 @@ out:
     return err;
 }
 
+static enum err publish(const struct zoom_set *s, struct grafic_out *out)
+{
+    enum err err = OK;
+    int turn = temp_turn(out[s->g.levelmin].temp.path);
+    for (int l = s->g.levelmin; err == OK && l <= s->g.levelmax; l++) err = grafic_publish(&out[l]);
+    temp_turn_end(turn);
+    return err;
+}
+
 enum err mask_make(const struct zoom_set *s, const struct mask_par *p, struct mask_level *result,
                    mask_judge *judge, void *ctx)
 {
     struct grafic_out out[LEVEL_MAX + 2];
     enum err err = OK;
     memset(out, 0, sizeof out);
-    for (int l = 0; l < LEVEL_MAX + 2; l++) out[l].fd = -1;
+    for (int l = 0; l < LEVEL_MAX + 2; l++) out[l].temp.fd = -1;
     if (!p->shape && !s->lev[s->g.levelmin].refmap)
         FAIL(ERR_FILE,
              "%s: has no ic_refmap: give the region by --box, --sphere, --ellipsoid, --points or "
@@ -296,8 +305,7 @@ enum err mask_make(const struct zoom_set *s, const struct mask_par *p, struct ma
                             p->shape ? "" : "; another region can be given, as by --sphere"));
     TRY_OUT(judge(s, result, ctx));
     for (int l = s->g.levelmin; p->name && l <= s->g.levelmax; l++) TRY_OUT(grafic_finish(&out[l]));
-    for (int l = s->g.levelmin; p->name && l <= s->g.levelmax; l++)
-        TRY_OUT(grafic_publish(&out[l]));
+    if (p->name) err = publish(s, out);
 out:
     for (int l = s->g.levelmin; l <= s->g.levelmax; l++) grafic_drop(&out[l]);
     return err;

@@ -1,14 +1,14 @@
 /* genzoom/points: see points.h. */
 #include "points.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "io/stream.h"
+#include "io/table.h"
+
+static const int64_t BYTES_MOST = (int64_t)1 << 35; /* of a list of points */
 
 void points_add(struct points *p, const double x[3])
 {
@@ -27,53 +27,50 @@ void points_free(struct points *p)
 
 /* ---- text ---- */
 
-static enum err read_line(struct points *p, const char *path, long line, char *text)
+/* Files for MUSIC have velocities, too. */
+static enum err read_line(struct points *p, struct table *t, bool *more)
 {
+    enum { FURTHER = 9 };
     double x[3];
-    char *hash = strchr(text, '#'), *s = text, *end;
-    if (hash) *hash = 0;
-    if (s[strspn(s, " \t\r\n,")] == 0) return OK;
+    TRY(table_numbers(t, 3, "x y z of a point", x));
+    TRY(table_rest(t, FURTHER, more));
     for (int d = 0; d < 3; d++) {
-        s += strspn(s, " \t,");
-        x[d] = strtod(s, &end);
-        if (end == s)
-            FAIL(ERR_FORMAT, "%s: line %ld: a point needs three numbers, %c is missing", path, line,
-                 'x' + d);
         if (!(x[d] >= 0 && x[d] <= 1))
             FAIL(ERR_FORMAT,
                  "%s: line %ld: %c = %g is not between 0 and 1: points are in units of the box",
-                 path, line, 'x' + d, x[d]);
+                 t->path, (long)table_line(t), 'x' + d, x[d]);
         if (x[d] == 1) x[d] = 0;
-        s = end;
     }
     points_add(p, x);
     return OK;
 }
 
+static enum err read_lines(struct points *p, struct table *t)
+{
+    bool more = false;
+    for (bool got;;) {
+        TRY(table_next(t, &got));
+        if (!got) break;
+        TRY(read_line(p, t, &more));
+    }
+    if (more) log_info("genzoom: %s: what follows the third column is ignored", t->path);
+    if (p->n == 0) FAIL(ERR_FORMAT, "%s: contains no points", t->path);
+    return OK;
+}
+
 enum err points_read(struct points *p, const char *path)
 {
-    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-    char text[1024];
-    enum err err = OK;
-    if (!f) FAIL(ERR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
-    for (long line = 1; err == OK && fgets(text, sizeof text, f); line++) {
-        if (!strchr(text, '\n') && strlen(text) + 1 == sizeof text)
-            err = err_set(ERR_FORMAT, "%s: line %ld is longer than %zu characters", path, line,
-                          sizeof text - 2);
-        else
-            err = read_line(p, path, line, text);
-    }
-    if (err == OK && ferror(f))
-        err = err_set(ERR_FILE, "%s: cannot be read: %s", path, strerror(errno));
-    if (f != stdin) fclose(f); /* read only */
-    if (err == OK && p->n == 0) FAIL(ERR_FORMAT, "%s: contains no points", path);
+    struct table t;
+    TRY(table_open(&t, path, TABLE_NOTES | TABLE_PIPE, BYTES_MOST));
+    enum err err = read_lines(p, &t);
+    table_close(&t);
     return err;
 }
 
 enum err points_write(const struct points *p, const char *path, bool force)
 {
     struct stream s;
-    TRY(stream_may_write(path, force));
+    TRY(temp_may_write(path, force));
     TRY(stream_open(&s, path));
     for (int64_t i = 0; i < p->n; i++)
         fprintf(s.f, "%.9f %.9f %.9f\n", p->x[i][0], p->x[i][1], p->x[i][2]);

@@ -84,9 +84,9 @@ static void levels_as_comments(FILE *out, const struct report *r, const struct e
             "! level   cells of the files      offset               mask    particle [Msun/h]\n");
     for (int l = g->levelmin; l <= g->levelmax; l++) {
         const struct ics_level *ic = &g->lev[l];
-        fprintf(out, "! %5d %6d %5d %5d %7lld %5lld %5lld %14lld %14.4g\n", l, ic->n[0], ic->n[1],
-                ic->n[2], (long long)ic->off[0], (long long)ic->off[1], (long long)ic->off[2],
-                (long long)r->mask[l].cells, solar(r, particle_mass(r, l)));
+        fprintf(out, "! %5d %6d %5d %5d %7lld %5lld %5lld %14lld %14.4g\n", l, ic->head.n[0],
+                ic->head.n[1], ic->head.n[2], (long long)ic->off[0], (long long)ic->off[1],
+                (long long)ic->off[2], (long long)r->mask[l].cells, solar(r, particle_mass(r, l)));
     }
     fprintf(out,
             "! to levelmax=%d on %d rank%s: about %.2g octs, %.2g particles, %.2g GiB in all\n",
@@ -151,8 +151,8 @@ static void json_level(FILE *out, const struct report *r, int l)
     fprintf(out, "{\"level\": %d, \"directory\": ", l);
     json_quote(out, ic->dir);
     fprintf(out, ", \"cells\": [%d, %d, %d], \"offset\": [%lld, %lld, %lld], \"mask\": %lld, ",
-            ic->n[0], ic->n[1], ic->n[2], (long long)ic->off[0], (long long)ic->off[1],
-            (long long)ic->off[2], (long long)m->cells);
+            ic->head.n[0], ic->head.n[1], ic->head.n[2], (long long)ic->off[0],
+            (long long)ic->off[1], (long long)ic->off[2], (long long)m->cells);
     if (m->cells)
         fprintf(out, "\"mask_first\": [%lld, %lld, %lld], \"mask_last\": [%lld, %lld, %lld], ",
                 (long long)m->lo[0], (long long)m->lo[1], (long long)m->lo[2], (long long)m->hi[0],

@@ -32,8 +32,8 @@ static int64_t lack(const struct zoom_set *s, int l, const struct box *b)
     const struct ics_level *in = &s->g.lev[l + 1];
     int64_t most = 0;
     for (int d = 0; d < 3; d++) {
-        int64_t lo = in->off[d] / 2, hi = lo + in->n[d] / 2 - 1;
-        if (in->n[d] == (int64_t)1 << (l + 1)) continue; /* all of the periodic box */
+        int64_t lo = in->off[d] / 2, hi = lo + in->head.n[d] / 2 - 1;
+        if (in->head.n[d] == (int64_t)1 << (l + 1)) continue; /* all of the periodic box */
         if (lo - b->lo[d] > most) most = lo - b->lo[d];
         if (b->hi[d] - hi > most) most = b->hi[d] - hi;
     }

@@ -12,8 +12,9 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "ics/files.h"
 
-enum { DIRS_MAX = 256, FILES_MAX = 128, NAME = 64 };
+enum { DIRS_MAX = 256, NAMES_MAX = 4096, NAME = 64 };
 
 struct dirs {
     int n;
@@ -25,13 +26,11 @@ struct dirs {
     } at[DIRS_MAX];
 };
 
-static const char HEADER_FILE[] = "ic_deltab";
 static const struct comm ALONE = {.rank = 0, .size = 1};
 
 static enum err find_dirs(struct dirs *d, const char *path);
 static enum err add_dir(struct dirs *d, const char *path);
 static enum err number_levels(struct dirs *d);
-static enum err check_parent_grid(const struct ics_grafic *g, int l);
 static enum err check_files(struct zoom_set *s, int l, bool deep);
 
 static void drop_dirs(struct dirs *d)
@@ -50,12 +49,18 @@ enum err zoom_set_open(struct zoom_set *s, int ndir, char *const dirs[], bool de
     for (int i = 0; i < ndir; i++) TRY_OUT(find_dirs(d, dirs[i]));
     TRY_OUT(number_levels(d));
     for (int i = 0; i < d->n; i++) path[i] = d->at[i].path;
-    TRY_OUT(ics_grafic_open(&s->g, d->at[0].level, d->n, path, true, true, 0, 1, &ALONE));
+    const struct ics_set set = {.levelmin = d->at[0].level,
+                                .nlev = d->n,
+                                .dir = path,
+                                .cosmo = true,
+                                .gas = grafic_exists(path[0], "ic_deltab"),
+                                .aexp_ini = 1};
+    s->gas = set.gas;
+    TRY_OUT(ics_grafic_open(&s->g, &set, &ALONE));
     open = true;
     for (int i = 0; i < d->n; i++) {
         int l = d->at[i].level;
-        s->lev[l] = (struct zoom_level){.head = d->at[i].head, .swap = d->at[i].swap};
-        if (i > 0) TRY_OUT(check_parent_grid(&s->g, l));
+        s->lev[l] = (struct zoom_level){.swap = d->at[i].swap};
         TRY_OUT(check_files(s, l, deep));
     }
 out:
@@ -86,33 +91,26 @@ static int by_name(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* Names in a directory that `wanted` accepts, sorted. */
-static enum err list_names(const char *path, bool (*wanted)(const char *name), int most,
-                           char (*name)[NAME], int *n)
+/* Names in a directory, sorted; hidden ones are left out. */
+static enum err list_names(const char *path, char (*name)[NAME], int *n)
 {
     DIR *dir = opendir(path);
     if (!dir) FAIL(ERR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     enum err err = OK;
     *n = 0;
-    for (struct dirent *e; (e = readdir(dir));) {
-        if (!wanted(e->d_name) || strlen(e->d_name) >= NAME) continue;
-        if (*n == most) {
+    for (struct dirent *e; err == OK && (e = readdir(dir));) {
+        if (e->d_name[0] == '.' || strlen(e->d_name) >= NAME) continue;
+        if (*n == NAMES_MAX)
             err = err_set(ERR_LIMIT,
                           "%s: the directory has more than %d entries: give the directories of the "
                           "levels instead",
-                          path, most);
-            break;
-        }
-        snprintf(name[(*n)++], NAME, "%s", e->d_name);
+                          path, NAMES_MAX);
+        else
+            snprintf(name[(*n)++], NAME, "%s", e->d_name);
     }
     closedir(dir);
-    qsort(name, (size_t)*n, NAME, by_name);
+    mem_sort(name, (size_t)*n, NAME, by_name);
     return err;
-}
-
-static bool not_hidden(const char *name)
-{
-    return name[0] != '.';
 }
 
 /* A directory is a level, or its subdirectories are searched. */
@@ -122,22 +120,21 @@ static enum err find_dirs(struct dirs *d, const char *path)
     int n = snprintf(clean, sizeof clean, "%s", path), names = 0, before = d->n;
     if (n >= (int)sizeof clean) FAIL(ERR_FILE, "%.60s…: the path is too long", path);
     while (n > 1 && clean[n - 1] == '/') clean[--n] = 0;
-    if (level_of_name(clean) || grafic_exists(clean, HEADER_FILE)) return add_dir(d, clean);
-    char(*name)[NAME] = mem_new(4096 * sizeof *name, "directories");
-    enum err err = list_names(clean, not_hidden, 4096, name, &names);
+    if (level_of_name(clean) || ics_is_level(clean)) return add_dir(d, clean);
+    char(*name)[NAME] = mem_new(NAMES_MAX * sizeof *name, "directories");
+    enum err err = list_names(clean, name, &names);
     for (int i = 0; i < names && err == OK; i++) {
         struct stat st;
         snprintf(sub, sizeof sub, "%s/%s", clean, name[i]);
-        if (stat(sub, &st) == 0 && S_ISDIR(st.st_mode) &&
-            (level_of_name(sub) || grafic_exists(sub, HEADER_FILE)))
+        if (stat(sub, &st) == 0 && S_ISDIR(st.st_mode) && (level_of_name(sub) || ics_is_level(sub)))
             err = add_dir(d, sub);
     }
     mem_free(name);
     if (err == OK && d->n == before)
         FAIL(ERR_FILE,
-             "%s: neither this directory nor one in it contains %s: give a directory of GRAFIC2 "
-             "initial conditions",
-             path, HEADER_FILE);
+             "%s: neither this directory nor one in it contains ic_deltab or ic_velcx: give a "
+             "directory of GRAFIC2 initial conditions",
+             path);
     return err;
 }
 
@@ -148,7 +145,7 @@ static enum err add_dir(struct dirs *d, const char *path)
         FAIL(ERR_LIMIT,
              "%s: more than %d directories of levels are given: give those of one set only", path,
              DIRS_MAX);
-    TRY(grafic_open(&f, path, HEADER_FILE, true));
+    TRY(grafic_open(&f, path, ics_first_file(path, true, false), true));
     struct place *p = &d->at[d->n++];
     size_t n = strlen(path) + 1;
     p->path = memcpy(mem_new(n, "file names"), path, n);
@@ -167,7 +164,7 @@ static int coarse_first(const void *a, const void *b)
 /* Levels from the cells of the base grid and the ratios of cell sizes. */
 static enum err number_levels(struct dirs *d)
 {
-    qsort(d->at, (size_t)d->n, sizeof d->at[0], coarse_first);
+    mem_sort(d->at, (size_t)d->n, sizeof d->at[0], coarse_first);
     struct place *base = &d->at[0];
     int n = base->head.n[0], l = 0;
     while (n > 1 << l) l++;
@@ -206,81 +203,23 @@ static enum err number_levels(struct dirs *d)
 
 /* ---- files ---- */
 
-/* Refined cells have eight children: a level begins and ends with a cell of its parent. */
-static enum err check_parent_grid(const struct ics_grafic *g, int l)
-{
-    const struct ics_level *ic = &g->lev[l];
-    for (int d = 0; d < 3; d++)
-        if (ic->off[d] % 2 || ic->n[d] % 2)
-            FAIL(ERR_FORMAT,
-                 "%s: its cells %lld to %lld along %c begin or end inside a cell of level %d",
-                 ic->dir, (long long)ic->off[d], (long long)(ic->off[d] + ic->n[d] - 1), 'x' + d,
-                 l - 1);
-    return OK;
-}
-
-static bool is_field(const char *name)
-{
-    static const char *const start[] = {"ic_delta",        "ic_vel",   "ic_pos",  "ic_refmap",
-                                        "ic_particle_ids", "ic_pvar_", "ic_temp", "ic_mass"};
-    size_t n = strlen(name);
-    if (n > 4 && strcmp(name + n - 4, ".tmp") == 0) return false;
-    for (size_t i = 0; i < sizeof start / sizeof start[0]; i++)
-        if (strncmp(name, start[i], strlen(start[i])) == 0) return true;
-    return false;
-}
-
-static bool near(double a, double b)
-{
-    return fabs(a - b) <= 1e-5 * fmax(fabs(a), fabs(b));
-}
-
-static enum err check_header(const struct grafic *f, const struct grafic_head *want)
-{
-    const struct grafic_head *h = &f->head;
-    for (int d = 0; d < 3; d++) {
-        if (h->n[d] != want->n[d])
-            FAIL(ERR_FORMAT, "%s: has %d cells along %c where %s has %d", f->path, h->n[d], 'x' + d,
-                 HEADER_FILE, want->n[d]);
-        if (!(fabs(h->off[d] - want->off[d]) < 0.1 * want->dx))
-            FAIL(ERR_FORMAT, "%s: has the offset %.7g along %c where %s has %.7g", f->path,
-                 h->off[d], 'x' + d, HEADER_FILE, want->off[d]);
-    }
-    if (!near(h->dx, want->dx))
-        FAIL(ERR_FORMAT, "%s: has cells of %.7g Mpc where %s has %.7g", f->path, h->dx, HEADER_FILE,
-             want->dx);
-    if (!near(h->omega_m, want->omega_m) || !near(h->omega_l, want->omega_l) ||
-        !near(h->h0, want->h0) || !near(h->astart, want->astart))
-        FAIL(ERR_FORMAT,
-             "%s: has another cosmology or time: astart, omega_m, omega_v, h0 = %g, %g, %g, %g "
-             "where %s has %g, %g, %g, %g",
-             f->path, h->astart, h->omega_m, h->omega_l, h->h0, HEADER_FILE, want->astart,
-             want->omega_m, want->omega_l, want->h0);
-    return OK;
-}
-
-static enum err read_all(const struct grafic *f, enum grafic_kind kind)
+static enum err read_all(const struct grafic *f, bool ids)
 {
     enum err err = OK;
     int64_t row = f->head.n[0], rows = (1 << 20) / row + 1;
-    double *v = mem_new(sizeof *v * (size_t)(rows * row), "rows");
+    void *v = mem_new(8 * (size_t)(rows * row), "rows");
     for (int64_t k = 0; k < f->head.n[2] && err == OK; k++)
-        for (int64_t j = 0; j < f->head.n[1] && err == OK; j += rows)
-            err = grafic_read_rows(f, kind, k, j, j + rows < f->head.n[1] ? rows : f->head.n[1] - j,
-                                   v);
+        for (int64_t j = 0; j < f->head.n[1] && err == OK; j += rows) {
+            int64_t nj = j + rows < f->head.n[1] ? rows : f->head.n[1] - j;
+            err = ids ? grafic_read_ids(f, k, j, nj, v) : grafic_read_rows(f, k, j, nj, v);
+        }
     mem_free(v);
     return err;
 }
 
-static enum err check_file(const struct zoom_set *s, int l, const char *name, bool deep)
+static enum err read_file(const struct grafic *f, const char *name, void *ctx)
 {
-    struct grafic f;
-    TRY(grafic_open(&f, s->g.lev[l].dir, name, true));
-    enum err err = check_header(&f, &s->lev[l].head);
-    if (err == OK && deep)
-        err = read_all(&f, strcmp(name, "ic_particle_ids") == 0 ? GRAFIC_ID : GRAFIC_REAL);
-    grafic_close(&f);
-    return err;
+    return read_all(f, strcmp(name, "ic_particle_ids") == 0);
 }
 
 /* Masks may exist on some levels only, and are written by this program; all other fields exist on
@@ -293,20 +232,21 @@ static bool on_all_levels(const char *name)
 static enum err check_files(struct zoom_set *s, int l, bool deep)
 {
     const char *dir = s->g.lev[l].dir;
-    char name[FILES_MAX][NAME];
+    const struct ics_level *ic = &s->g.lev[l];
+    char name[ICS_FILES][ICS_NAME];
     int n;
-    TRY(list_names(dir, is_field, FILES_MAX, name, &n));
-    for (int i = 0; i < n; i++) TRY(check_file(s, l, name[i], deep));
+    if (deep) TRY(ics_check_files(dir, true, ic->first, &ic->head, read_file, NULL));
     s->lev[l].refmap = grafic_exists(dir, "ic_refmap");
     s->lev[l].ids = grafic_exists(dir, "ic_particle_ids");
     if (l == s->g.levelmin) return OK;
     const char *above = s->g.lev[l - 1].dir;
+    TRY(ics_list_files(dir, true, name, &n));
     for (int i = 0; i < n; i++)
         if (on_all_levels(name[i]) && !grafic_exists(above, name[i]))
             FAIL(ERR_FILE,
                  "%s: has %s, but %s does not: this file is needed on all levels or on none", dir,
                  name[i], above);
-    TRY(list_names(above, is_field, FILES_MAX, name, &n));
+    TRY(ics_list_files(above, true, name, &n));
     for (int i = 0; i < n; i++)
         if (on_all_levels(name[i]) && !grafic_exists(dir, name[i]))
             FAIL(ERR_FILE,

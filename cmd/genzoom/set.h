@@ -4,13 +4,13 @@
 #include "io/grafic.h"
 
 struct zoom_level {
-    struct grafic_head head;
     bool swap, refmap, ids;
 };
 
 struct zoom_set {
     struct ics_grafic g; /* levels, offsets in cells, cosmology */
     struct zoom_level lev[LEVEL_MAX + 2];
+    bool gas; /* has ic_deltab */
 };
 
 /* Finds the levels in the named directories: each is a level itself, or contains a directory per

@@ -44,7 +44,7 @@ static int by_id(const void *a, const void *b)
 /* Takes the point if its id is searched for, once. */
 static void offer(struct ids *s, struct points *p, int64_t id, const double x[3])
 {
-    int64_t *at = bsearch(&id, s->id, (size_t)s->n, sizeof id, by_id);
+    int64_t *at = mem_find(&id, s->id, (size_t)s->n, sizeof id, by_id);
     if (!at || s->found[at - s->id]) return;
     s->found[at - s->id] = true;
     points_add(p, x);
@@ -155,13 +155,14 @@ static enum err find_in_file(const struct zoom_set *s, int l, struct ids *ids, s
     struct grafic f;
     enum err err = OK;
     TRY(grafic_open(&f, ic->dir, "ic_particle_ids", true));
-    double *row = mem_new(sizeof *row * (size_t)ic->n[0], "rows"), x[3];
-    for (int64_t k = 0; k < ic->n[2]; k++)
-        for (int64_t j = 0; j < ic->n[1]; j++) {
-            TRY_OUT(grafic_read_rows(&f, GRAFIC_ID, k, j, 1, row));
-            for (int64_t i = 0; i < ic->n[0]; i++) {
+    int64_t *row = mem_new(sizeof *row * (size_t)ic->head.n[0], "rows");
+    double x[3];
+    for (int64_t k = 0; k < ic->head.n[2]; k++)
+        for (int64_t j = 0; j < ic->head.n[1]; j++) {
+            TRY_OUT(grafic_read_ids(&f, k, j, 1, row));
+            for (int64_t i = 0; i < ic->head.n[0]; i++) {
                 cell_center(ic, l, (int64_t[3]){i, j, k}, x);
-                offer(ids, p, (int64_t)row[i], x);
+                offer(ids, p, row[i], x);
             }
         }
 out:
@@ -174,10 +175,11 @@ out:
 static void find_in_order(const struct zoom_set *s, struct ids *ids, struct points *p)
 {
     for (int64_t i = 0; i < ids->n; i++) {
-        int64_t at = ids->id[i] - 1;
-        for (int l = s->g.levelmin; l <= s->g.levelmax && at >= 0; l++) {
+        int64_t at = ids->id[i];
+        if (at-- < 1) continue;
+        for (int l = s->g.levelmin; l <= s->g.levelmax; l++) {
             const struct ics_level *ic = &s->g.lev[l];
-            int64_t nx = ic->n[0], ny = ic->n[1], cells = nx * ny * ic->n[2];
+            int64_t nx = ic->head.n[0], ny = ic->head.n[1], cells = nx * ny * ic->head.n[2];
             double x[3];
             if (at < cells) {
                 cell_center(ic, l, (int64_t[3]){at % nx, at / nx % ny, at / nx / ny}, x);
@@ -211,7 +213,7 @@ enum err points_trace(struct points *p, struct trace *t, const struct zoom_set *
                         "%s: there is no dark matter within %g of the centre: change --center or "
                         "--radius, which are in units of the box",
                         t->path, t->radius));
-    qsort(ids.id, (size_t)ids.n, sizeof *ids.id, by_id);
+    mem_sort(ids.id, (size_t)ids.n, sizeof *ids.id, by_id);
     for (int64_t i = 1; i < ids.n; i++)
         if (ids.id[i] == ids.id[i - 1])
             TRY_OUT(err_set(

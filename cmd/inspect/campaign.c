@@ -143,7 +143,7 @@ static void print_line(const struct entry *e, const struct options *o)
 enum err campaign_print(const char *path, const struct options *o, int *status)
 {
     struct dirent **list = NULL;
-    if (o->html) TRY(stream_may_write(o->html, o->force));
+    if (o->html) TRY(temp_may_write(o->html, o->force));
     int n = scandir(path, &list, is_output, alphasort);
     if (n < 0) FAIL(ERR_FILE, "%s: the directory cannot be read", path);
     if (n == 0) FAIL(ERR_FILE, "%s: there are no checkpoints output_NNNNN in this directory", path);

@@ -41,6 +41,10 @@ static void print_verdict(const char *path, const struct check_found *f, const s
     if (f->cold)
         printf("%s: note: %ld cell%s negative pressure, as cold gas has without pressure_fix\n",
                path, (long)f->cold, f->cold > 1 ? "s have a" : " has a");
+    if (f->beyond)
+        printf(
+            "%s: note: %ld particle%s beyond the boundaries of the box, where RAMSES keeps them\n",
+            path, (long)f->beyond, f->beyond > 1 ? "s are" : " is");
     if (f->strays)
         printf(
             "%s: note: %ld particles are not with the rank of their cell, as RAMSES leaves them\n",
@@ -68,6 +72,7 @@ enum err check_print(const char *path, const struct options *o, int *status)
         json_count("leaves", f.leaves);
         json_count("particles", f.particles);
         json_count("strays", f.strays);
+        json_count("beyond", f.beyond);
         if (o->depth > 1) json_count("cold", f.cold);
         if (o->depth > 1) json_number("restriction", f.restricted);
         if (err != OK) json_text("trouble", err_message());

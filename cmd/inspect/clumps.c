@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "formats/formats.h"
 #include "inspect.h"
 #include "sim/sim.h"
@@ -47,6 +48,7 @@ static void adjust(const struct ckpt_head *h, struct params *p)
     p->amr.boxlen = h->boxlen;
     if (h->hydro) p->hydro.npassive = h->nvar - PARAM_GAS;
     if (h->gamma > 1) p->hydro.gamma = h->gamma;
+    if (h->boundary.n && !p->boundary.nboundary) boundary_to_params(&h->boundary, p);
     p->physics.cooling = false;
     p->output.noutput = 0;
     p->output.tend = p->output.aend = p->output.delta_tout = p->output.delta_aout = 0;
@@ -158,6 +160,14 @@ static void text_head(const struct clumps *k, const struct sim *s, const char *p
            s->par->run.unbind ? "\tmass_parts\tvp_x\tvp_y\tvp_z\tmass_bound\tnbound" : "");
 }
 
+static void put_row(const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        printf("\t");
+        put_number(stdout, 15, x[i]);
+    }
+}
+
 static void text_row(const struct clump *c, bool unbound)
 {
     printf("%ld\t%ld\t%d\t%ld\t%d\t%d\t%ld\t%ld", (long)c->index, (long)c->halo, c->level,
@@ -165,10 +175,10 @@ static void text_row(const struct clump *c, bool unbound)
     const double x[] = {c->x[0],      c->x[1],   c->x[2], c->least,     c->most,   c->saddle,
                         c->relevance, c->volume, c->mass, c->halo_mass, c->com[0], c->com[1],
                         c->com[2],    c->v[0],   c->v[1], c->v[2]};
-    for (size_t i = 0; i < sizeof x / sizeof *x; i++) printf("\t%.15g", x[i]);
-    if (unbound)
-        printf("\t%.15g\t%.15g\t%.15g\t%.15g\t%.15g\t%ld", c->part_mass, c->part_v[0], c->part_v[1],
-               c->part_v[2], c->bound_mass, (long)c->nbound);
+    put_row(x, sizeof x / sizeof *x);
+    const double y[] = {c->part_mass, c->part_v[0], c->part_v[1], c->part_v[2], c->bound_mass};
+    if (unbound) put_row(y, sizeof y / sizeof *y);
+    if (unbound) printf("\t%ld", (long)c->nbound);
     printf("\n");
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "inspect.h"
 
 static void print_text(const struct compared *c, const char *a, const char *b,
@@ -52,8 +53,9 @@ static void print_fields(const struct compare_field *f, int n, bool cells, int v
         if (!lines++)
             printf("  %-20s %12s %12s %12s %12s  max at\n", cells ? "field" : "of particles",
                    "differing", "max", "relative", "L1");
-        printf("  %-20s %12ld %12.4g %12.4g %12.4g", f[i].name, (long)f[i].differing, f[i].most,
-               f[i].most_rel, f[i].norm > 0 ? f[i].l1 / f[i].norm : f[i].l1);
+        printf("  %-20s %12ld %12.4g %12.4g %12.4g", f[i].name, (long)f[i].differing,
+               plain_number(f[i].most), plain_number(f[i].most_rel),
+               plain_number(f[i].norm > 0 ? f[i].l1 / f[i].norm : f[i].l1));
         print_where(&f[i], cells);
     }
 }
@@ -73,8 +75,8 @@ static void print_text(const struct compared *c, const char *a, const char *b,
     printf("A: %s\nB: %s\n", a, b);
     for (int i = 0; i < c->nvalue; i++)
         if (c->value[i].differs)
-            printf("  %-20s %.17g in A, %.17g in B\n", c->value[i].name, c->value[i].a,
-                   c->value[i].b);
+            printf("  %-20s %.17g in A, %.17g in B\n", c->value[i].name,
+                   plain_number(c->value[i].a), plain_number(c->value[i].b));
     print_counts("leaf cells", c->leaves, c->leaves_a, c->leaves_b);
     print_fields(c->field, c->nfield, true, o->verbose);
     print_counts("particles", c->parts, c->parts_a, c->parts_b);

@@ -124,9 +124,9 @@ enum err halos_print(const char *path, const struct options *o)
 {
     struct halos h = {.o = o};
     enum err err = OK;
-    if (o->c.rank == 0 && o->halos.plot) err = stream_may_write(o->halos.plot, o->force);
+    if (o->c.rank == 0 && o->halos.plot) err = temp_may_write(o->halos.plot, o->force);
     if (o->c.rank == 0 && o->halos.members && err == OK)
-        err = stream_may_write(o->halos.members, o->force);
+        err = temp_may_write(o->halos.members, o->force);
     err = err_agree(&o->c, err);
     if (err == OK) err = err_agree(&o->c, source_open_state(path, 0, 0, &h.r));
     if (err == OK) err = find_halos(&h);

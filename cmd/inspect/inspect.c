@@ -1,7 +1,6 @@
 /* inspect: what is in a checkpoint. See man/inspect.1. This file has the loop over checkpoints. */
 #include "inspect.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@ static int inspect_all(struct options *o);
 int main(int argc, char **argv)
 {
     struct options o = {0};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
+    program_begin();
     comm_init(&argc, &argv, &o.c);
     int status = options_parse(argc, argv, &o);
     if (status == GO_ON) {
@@ -73,6 +72,7 @@ static int inspect_one(const char *path, const struct options *o)
 {
     int status = DONE;
     enum err err = run_mode(path, o, &status);
+    if (o->many) err = err_about(err, path);
     log_live(NULL);
     if (err != OK) {
         fflush(stdout);
@@ -87,16 +87,15 @@ static int inspect_one(const char *path, const struct options *o)
 
 static int inspect_stdin(const struct options *o)
 {
-    struct lines lines = {.text = NULL};
+    struct lines lines = {0};
+    enum err err = OK;
     int status = DONE;
-    while (status != LOST && lines_next(&lines, &o->c)) {
+    for (bool got; status != LOST && (err = lines_next(&lines, &o->c, &got)) == OK && got;) {
         int s = inspect_one(lines.text, o);
         if (s > status) status = s;
     }
-    if (o->c.rank == 0 && lines.bad) fprintf(stderr, "inspect: cannot read standard input\n");
-    if (lines.bad && status != LOST) status = TROUBLE;
-    lines_free(&lines);
-    return status;
+    if (o->c.rank == 0 && err != OK) fprintf(stderr, "inspect: %s\n", err_message());
+    return err == OK ? status : TROUBLE;
 }
 
 static int inspect_all(struct options *o)

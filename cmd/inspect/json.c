@@ -1,5 +1,4 @@
 /* inspect: JSON, see inspect.h. */
-#include <math.h>
 #include <stdio.h>
 
 #include "base/text.h"
@@ -23,10 +22,7 @@ void json_string(const char *s)
 
 void json_value(double x)
 {
-    if (isfinite(x))
-        printf("%.17g", x);
-    else
-        printf("null");
+    json_real(stdout, x);
 }
 
 void json_number(const char *name, double x)

@@ -100,7 +100,7 @@ enum err map_draw(const char *path, const struct options *o)
     if (err == OK) {
         snprintf(name, sizeof name, "%.100s_%05d.%s", o->map.field, r->number,
                  format_name(o->format));
-        err = stream_may_write(file, o->force);
+        err = temp_may_write(file, o->force);
     }
     if (err == OK) err = map_make(&m, r, &o->map);
     if (err == OK) err = save(&m, path, file, o);

@@ -258,7 +258,7 @@ static enum err name_files(struct phase *p, const struct options *o)
                  format_name(p->format[k]));
         p->file[k] = p->name[k];
     }
-    for (int k = 0; k < 2 && p->file[k]; k++) TRY(stream_may_write(p->file[k], o->force));
+    for (int k = 0; k < 2 && p->file[k]; k++) TRY(temp_may_write(p->file[k], o->force));
     return OK;
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "formats/formats.h"
 #include "inspect.h"
 #include "io/stream.h"
@@ -11,7 +12,7 @@
 
 static bool is_count(int c)
 {
-    return c == PROFILE_DM_COUNT || c == PROFILE_STAR_COUNT;
+    return c == PROFILE_DM_COUNT || c == PROFILE_STAR_COUNT || c == PROFILE_OTHER_COUNT;
 }
 
 static void print_text(const struct profile *p, const char *path, const struct options *o)
@@ -25,8 +26,13 @@ static void print_text(const struct profile *p, const char *path, const struct o
         printf(*p->unit[c] ? "%s%s [%s]" : "%s%s", c ? "\t" : "#",
                profile_name((enum profile_column)c), p->unit[c]);
     for (int k = 0; k < p->n; k++)
-        for (int c = 0; c < PROFILE_COLUMNS; c++)
-            printf(is_count(c) ? "%s%.0f" : "%s%.9g", c ? "\t" : "\n", p->row[k][c]);
+        for (int c = 0; c < PROFILE_COLUMNS; c++) {
+            printf("%s", c ? "\t" : "\n");
+            if (is_count(c))
+                printf("%.0f", p->row[k][c]);
+            else
+                put_number(stdout, 9, p->row[k][c]);
+        }
     printf("\n");
 }
 
@@ -62,7 +68,7 @@ enum err profile_print(const char *path, const struct options *o)
                            .what = &p,
                            .width = PROFILE_WIDTH,
                            .height = PROFILE_HEIGHT};
-    enum err err = o->out ? stream_may_write(o->out, o->force) : OK;
+    enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = profile_make(&p, r, &o->profile);
     if (err == OK && o->out) err = picture_save(o->out, &plot);

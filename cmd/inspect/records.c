@@ -3,7 +3,6 @@
 #include "records.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "io/table.h"
 
 enum { STEPS_MAX = 1 << 22 };
 
@@ -110,24 +110,30 @@ static bool cost_line(struct records *r, const char *s, double *wall)
 
 /* ---- files ---- */
 
-static enum err read_file(struct records *r, const char *path, const char *name)
+/* Lines until one is no line of a record for long. *any: there were some. */
+static enum err read_lines(struct records *r, struct table *t, bool *any)
 {
-    FILE *f = fopen(path, "rb");
-    char *line = NULL;
-    size_t room = 0;
     double wall = 0;
     long at = 0;
+    for (int64_t n = 0; *any || n < 10000; n++) {
+        bool got;
+        TRY(table_next(t, &got));
+        if (!got) break;
+        *any |= *t->at == '{' ? cost_line(r, t->at, &wall) : log_line(r, t->at, &at);
+    }
+    return OK;
+}
+
+static enum err read_file(struct records *r, const char *path, const char *name)
+{
+    struct table t;
     bool any = false;
-    if (!f) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
-    for (int64_t n = 0; getline(&line, &room, f) > 0 && (any || n < 10000); n++)
-        any |= *line == '{' ? cost_line(r, line, &wall) : log_line(r, line, &at);
-    bool bad = ferror(f);
-    free(line);
-    fclose(f);
-    if (bad) FAIL(ERR_FILE, "%s: cannot read", path);
+    TRY(table_open(&t, path, TABLE_LOG, INT64_MAX));
+    enum err err = read_lines(r, &t, &any);
+    table_close(&t);
     if (any && r->nfile < RECORD_FILES)
         snprintf(r->file[r->nfile++], sizeof r->file[0], "%.255s", name);
-    return OK;
+    return err == ERR_FORMAT ? OK : err; /* a line without an end: no record */
 }
 
 enum err records_read(struct records *r, const char *dir)

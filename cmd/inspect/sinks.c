@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/sum.h"
+#include "base/text.h"
 #include "ckpt/catalog.h"
 #include "formats/formats.h"
 #include "inspect.h"
@@ -135,7 +136,7 @@ static enum err count_stars(struct around *a, struct row *row)
 static enum err read_stars(struct source *r, struct row *row)
 {
     struct around a = {.r = r};
-    enum err err = count_stars(&a, row);
+    enum err err = err_about(count_stars(&a, row), r->path);
     tree_free(&a.tree);
     FREE(a.sum);
     return err;
@@ -187,8 +188,14 @@ static void print_text(const struct sinks_history *s, int64_t first, const char 
     for (int k = 0; k < columns(s); k++) printf("\t%s", NUMBER[k].name);
     printf("\n");
     for (int64_t i = 0; i < n; i++) {
-        printf("%.9g\t%.6g\t%ld", r[i].time, r[i].redshift, (long)r[i].id);
-        for (int k = 0; k < columns(s); k++) printf("\t%.9g", r[i].of[k]);
+        put_number(stdout, 9, r[i].time);
+        printf("\t");
+        put_number(stdout, 6, r[i].redshift);
+        printf("\t%ld", (long)r[i].id);
+        for (int k = 0; k < columns(s); k++) {
+            printf("\t");
+            put_number(stdout, 9, r[i].of[k]);
+        }
         printf("\n");
     }
 }
@@ -216,7 +223,7 @@ enum err sinks_print(const char *path, const struct options *o)
     struct sinks_history *s = o->sinks;
     int64_t first = s->n;
     s->drawing = o->drawing;
-    enum err err = o->out ? stream_may_write(o->out, o->force) : OK;
+    enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = read_rows(s, r);
     if (err == OK) (o->json ? print_json : print_text)(s, first, path);
@@ -249,7 +256,7 @@ static double relation(double stars)
 static void trace_each(struct sinks_history *s)
 {
     bool stars = s->drawing == DRAW_STARS;
-    qsort(s->row, (size_t)s->n, sizeof *s->row, by_id);
+    mem_sort(s->row, (size_t)s->n, sizeof *s->row, by_id);
     for (int64_t i = 0; i < s->n; i++) {
         const struct row *r = &s->row[i];
         s->x[i] = stars ? r->of[STARS_AROUND] : r->time;
@@ -289,7 +296,7 @@ static void trace_power(struct sinks_history *s)
     double before[2], now[2];
     size_t most = (size_t)s->n;
     int n = 0;
-    qsort(s->row, most, sizeof *s->row, by_time);
+    mem_sort(s->row, most, sizeof *s->row, by_time);
     for (int64_t i = add_up(s, 0, before), last = 0; i < s->n;) {
         double from = s->row[last].time, to = s->row[i].time, second = 1e9 * YEAR * (to - from);
         last = i;

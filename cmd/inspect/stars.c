@@ -1,6 +1,7 @@
 /* inspect: --stars, the history of star formation. */
 #include <stdio.h>
 
+#include "base/text.h"
 #include "formats/formats.h"
 #include "inspect.h"
 #include "io/stream.h"
@@ -20,8 +21,15 @@ static void print_text(const struct history *h, const char *path)
            h->cosmo ? "Big Bang" : "beginning");
     for (int b = 0; b < h->n; b++) {
         total += h->formed[b];
-        printf("%.9g\t%.9g\t%.6g\t%ld\t%.9g\t%.9g\t%.9g\n", b * step, (b + 1) * step,
-               h->redshift[b], (long)h->stars[b], h->formed[b], h->rate[b], total);
+        printf("%.9g\t%.9g\t", b * step, (b + 1) * step);
+        put_number(stdout, 6, h->redshift[b]);
+        printf("\t%ld", (long)h->stars[b]);
+        const double x[] = {h->formed[b], h->rate[b], total};
+        for (size_t k = 0; k < sizeof x / sizeof *x; k++) {
+            printf("\t");
+            put_number(stdout, 9, x[k]);
+        }
+        printf("\n");
     }
 }
 
@@ -50,7 +58,7 @@ enum err stars_print(const char *path, const struct options *o)
     struct history h = {.n = o->stars.bins};
     struct picture plot = {
         .format = (enum picture_format)o->format, .draw = history_plot, .what = &h};
-    enum err err = o->out ? stream_may_write(o->out, o->force) : OK;
+    enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = history_read(&h, r);
     if (err == OK && o->out) err = picture_save(o->out, &plot);

@@ -7,16 +7,11 @@
 
 #include "base/mem.h"
 #include "base/sum.h"
+#include "base/text.h"
 #include "formats/formats.h"
 #include "inspect.h"
+#include "part/family.h"
 #include "view/unit.h"
-
-/* the last: undefined */
-enum { FAMILY_MIN = -5, FAMILY_MAX = 5, FAMILIES = FAMILY_MAX - FAMILY_MIN + 2 };
-
-static const char *const FAMILY[FAMILIES] = {
-    "other_tracer", "debris_tracer", "cloud_tracer", "star_tracer", "dm_tracer", "gas_tracer",
-    "dm",           "star",          "cloud",        "debris",      "other",     "undefined"};
 
 struct summary {
     double lo[CKPT_FIELDS], hi[CKPT_FIELDS];
@@ -96,10 +91,10 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
     struct summary *s = ctx;
     const double *mass = p->m;
     for (int64_t i = 0; i < p->n; i++) {
-        int k = (int)p->family[i] - FAMILY_MIN;
-        if (k < 0 || k > FAMILY_MAX - FAMILY_MIN) k = FAMILIES - 1;
+        int k = family_row(p->family[i]);
         s->family[k]++;
         s->bad += !isfinite(mass[i]);
+        if (!family_has_mass(p->family[i])) continue;
         sum_add(&s->family_mass[k], mass[i]);
         sum_add(&s->part_mass, mass[i]);
     }
@@ -204,7 +199,8 @@ static void print_table(const struct catalog *t, const char *name, const struct 
 
 static void print_mass(const char *what, double mass, const struct summary *s)
 {
-    printf("  %s %.15g%s%s\n", what, mass * s->mass.worth, s->physical ? " " : "", s->mass.name);
+    printf("  %s %.15g%s%s\n", what, plain_number(mass * s->mass.worth), s->physical ? " " : "",
+           s->mass.name);
 }
 
 static void print_text(const struct source *r, const struct summary *s, const char *path,
@@ -224,10 +220,10 @@ static void print_text(const struct source *r, const struct summary *s, const ch
                s->physical ? " " : "", s->mass.name);
         for (int k = 0; k < FAMILIES; k++)
             if (s->family[k])
-                printf("  %-13s %13ld %22.15g\n", FAMILY[k], (long)s->family[k],
-                       sum_get(&s->family_mass[k]) * s->mass.worth);
+                printf("  %-13s %13ld %22.15g\n", FAMILY_ROW[k].name, (long)s->family[k],
+                       plain_number(sum_get(&s->family_mass[k]) * s->mass.worth));
         printf("  %-13s %13ld %22.15g\n", "all", (long)r->tally.particles,
-               sum_get(&s->part_mass) * s->mass.worth);
+               plain_number(sum_get(&s->part_mass) * s->mass.worth));
     }
     print_table(r->sinks, "sinks", s);
     print_table(r->stellar, "stellar", s);
@@ -297,7 +293,8 @@ static void print_json(const struct source *r, const struct summary *s, const ch
     printf(",\"particles\":[");
     for (int k = 0, n = 0; k < FAMILIES; k++) {
         if (!s->family[k]) continue;
-        printf("%s{\"family\":\"%s\",\"count\":%ld", n++ ? "," : "", FAMILY[k], (long)s->family[k]);
+        printf("%s{\"family\":\"%s\",\"count\":%ld", n++ ? "," : "", FAMILY_ROW[k].name,
+               (long)s->family[k]);
         json_number("mass", sum_get(&s->family_mass[k]) * s->mass.worth);
         printf("}");
     }

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "cosmo/cosmo.h"
 #include "grafic.h"
-#include "io/grafic.h"
+#include "ics/files.h"
 
 #include <math.h>
 
@@ -18,31 +18,40 @@ bool grafic_has_gas(const char *dir)
 
 bool grafic_is(const char *dir)
 {
-    return grafic_has_gas(dir) || grafic_exists(dir, VEL[0]);
+    return ics_is_level(dir);
 }
 
-static enum err open_any(struct grafic *f, const char *dir)
-{
-    return grafic_open(f, dir, grafic_has_gas(dir) ? "ic_deltab" : VEL[0], true);
-}
-
-enum err grafic_cells(const char *dir, int *n)
+static enum err read_head(const char *dir, struct grafic_head *head)
 {
     struct grafic f;
-    TRY(open_any(&f, dir));
-    const struct grafic_head *h = &f.head;
-    enum err err = OK;
-    if (h->n[0] != h->n[1] || h->n[0] != h->n[2])
-        err = err_set(ERR_FORMAT, "%s: %d × %d × %d cells; a spectrum needs a cube", f.path,
-                      h->n[0], h->n[1], h->n[2]);
-    *n = h->n[0];
+    TRY(grafic_open(&f, dir, ics_first_file(dir, true, false), true));
+    *head = f.head;
     grafic_close(&f);
-    return err;
+    return OK;
+}
+
+static enum err check_files(const char *dir, struct grafic_head *h)
+{
+    TRY(read_head(dir, h));
+    if (h->n[0] != h->n[1] || h->n[0] != h->n[2])
+        FAIL(ERR_FORMAT, "%s: %d × %d × %d cells; a spectrum needs a cube", dir, h->n[0], h->n[1],
+             h->n[2]);
+    return ics_check_files(dir, true, ics_first_file(dir, true, false), h, NULL, NULL);
+}
+
+enum err grafic_cells(const struct comm *c, const char *dir, int *n)
+{
+    struct grafic_head h = {.n = {0}};
+    TRY(err_agree(c, c->rank == 0 ? check_files(dir, &h) : OK));
+    comm_bcast(c, &h, sizeof h, 0);
+    *n = h.n[0];
+    return OK;
 }
 
 /* Planes of several files at a time. */
 struct planes {
     int n;
+    const struct grafic_head *head;
     struct grafic file[6];
     int count;
     float *value[6]; /* [n][n] */
@@ -53,8 +62,7 @@ static enum err planes_open(struct planes *p, const char *dir, const char *name,
     struct grafic *f = &p->file[p->count];
     TRY(grafic_open(f, dir, name, true));
     *which = p->count++;
-    if (f->head.n[0] != p->n || f->head.n[1] != p->n || f->head.n[2] != p->n)
-        FAIL(ERR_FORMAT, "%s: does not have %d³ cells like the other files", f->path, p->n);
+    TRY(grafic_check_alike(f, p->head, ics_first_file(dir, true, false), true));
     p->value[*which] = mem_new(sizeof(float) * (size_t)p->n * (size_t)p->n, "ics planes");
     return OK;
 }
@@ -105,7 +113,7 @@ static enum err bad_cell(const struct planes *p, int file, int i, int j, int k, 
 
 /* delta: file of the density contrast, or −1. */
 static enum err put_cells(struct feed *f, struct planes *p, const struct shifts *s,
-                          enum species kind, int delta, double mass)
+                          enum part_species kind, int delta, double mass)
 {
     int first, last, n = p->n;
     share(f->c, n, &first, &last);
@@ -143,7 +151,7 @@ static double rate_of(const struct grafic_head *h, bool growing)
 
 static enum err feed_dm(struct feed *f, const char *dir, const struct grafic_head *h, double mass)
 {
-    struct planes p = {.n = h->n[0]};
+    struct planes p = {.n = h->n[0], .head = h};
     struct shifts s = {.count = 0};
     bool pos = grafic_exists(dir, POS[0]);
     enum err err = OK;
@@ -159,7 +167,7 @@ static enum err feed_dm(struct feed *f, const char *dir, const struct grafic_hea
 
 static enum err feed_gas(struct feed *f, const char *dir, const struct grafic_head *h, double mass)
 {
-    struct planes p = {.n = h->n[0]};
+    struct planes p = {.n = h->n[0], .head = h};
     struct shifts none = {.count = 0};
     int delta = -1;
     if (f->axis >= 0)
@@ -175,10 +183,8 @@ static enum err feed_gas(struct feed *f, const char *dir, const struct grafic_he
 
 enum err feed_grafic(struct feed *f, const char *dir)
 {
-    struct grafic any;
-    TRY(err_agree(f->c, open_any(&any, dir)));
-    struct grafic_head h = any.head;
-    grafic_close(&any);
+    struct grafic_head h;
+    TRY(err_agree(f->c, read_head(dir, &h)));
     double mass = 1 / ((double)h.n[0] * h.n[0] * h.n[0]);
     f->box = (struct pk_origin){
         .cosmo = true, .aexp = h.astart, .length = h.dx * h.n[0] * h.h0 / 100};

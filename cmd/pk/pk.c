@@ -1,7 +1,6 @@
 /* pk: power spectra of checkpoints. See man/pk.1. */
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -68,6 +67,7 @@ struct options {
     unsigned a[PAIRS_MAX], b[PAIRS_MAX]; /* sets of species */
     int npath;
     char **paths;
+    bool many; /* several, or from standard input */
 };
 
 static int parse(int argc, char **argv, struct options *o);
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
     struct options o = {.par = {.n = 256, .order = PK_PCS, .interlace = true, .fold = 1},
                         .axis = -1};
     struct comm c;
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
+    program_begin();
     comm_init(&argc, &argv, &c);
     int status = c.rank == 0 ? parse(argc, argv, &o) : GO_ON;
     int64_t first = status;
@@ -106,7 +106,7 @@ static int complain(const struct comm *c, enum err err)
 static int work(const struct comm *c, struct options *o)
 {
     struct spectra plot = {.n = 0};
-    enum err err = o->picture && c->rank == 0 ? stream_may_write(o->picture, o->force) : OK;
+    enum err err = o->picture && c->rank == 0 ? temp_may_write(o->picture, o->force) : OK;
     if ((err = err_agree(c, err)) != OK) return complain(c, err);
     if (o->picture && c->rank == 0) o->plot = &plot;
     int status = all_paths(c, o);
@@ -156,9 +156,9 @@ static int set_axis(const char *value, struct options *o)
 /* One name of n characters → set of species; 0: unknown. */
 static unsigned species_set(const char *name, size_t n)
 {
-    static const char *const names[] = {"dm", "gas", "star", "other", "all"};
-    for (unsigned i = 0; i < 5; i++)
-        if (strlen(names[i]) == n && strncmp(names[i], name, n) == 0) return i < 4 ? 1u << i : 15u;
+    for (unsigned i = 0; i <= SPECIES_COUNT; i++)
+        if (strlen(SPECIES_NAME[i]) == n && strncmp(SPECIES_NAME[i], name, n) == 0)
+            return i < SPECIES_COUNT ? 1u << i : (1u << SPECIES_COUNT) - 1;
     return 0;
 }
 
@@ -246,6 +246,7 @@ static int parse(int argc, char **argv, struct options *o)
     o->paths = argv + first;
     o->npath = argc - first;
     if (o->npath == 0) return usage("no checkpoint is given", NULL);
+    o->many = o->npath > 1 || strcmp(o->paths[0], "-") == 0;
     if (!o->log_bins && o->mesh_given && o->bins > o->par.n)
         return usage("there are more bins than modes along an axis: lower -k or raise "
                      "--mesh",
@@ -396,7 +397,7 @@ static enum err measure_grafic(const struct comm *c, const struct options *o, co
 {
     struct options mine = *o;
     int n;
-    TRY(err_agree(c, grafic_cells(path, &n)));
+    TRY(grafic_cells(c, path, &n));
     if (!o->species_given) set_species(grafic_has_gas(path) ? "dm,gas" : "dm", &mine);
     o = &mine;
     for (int i = 0; i < o->npair; i++)
@@ -432,6 +433,7 @@ static int one_path(const struct comm *c, const struct options *o, const char *p
         if (err == OK) err = measure(c, o, s, path);
         source_close(&s);
     }
+    if (o->many) err = err_about(err, path);
     int64_t status = complain(c, err);
     if (c->rank == 0 && !log_stdout_flush()) status = LOST;
     comm_max_i64(c, &status, 1);
@@ -440,15 +442,15 @@ static int one_path(const struct comm *c, const struct options *o, const char *p
 
 static int paths_from_stdin(const struct comm *c, const struct options *o)
 {
-    struct lines lines = {.text = NULL};
+    struct lines lines = {0};
     int status = DONE;
-    while (status != LOST && lines_next(&lines, c)) {
-        int s = one_path(c, o, lines.text);
+    for (bool got; status != LOST;) {
+        int s = complain(c, lines_next(&lines, c, &got));
+        bool more = s == DONE && got;
+        if (more) s = one_path(c, o, lines.text);
         status = s > status ? s : status;
+        if (!more) break;
     }
-    if (c->rank == 0 && lines.bad) fprintf(stderr, "pk: cannot read standard input\n");
-    if (lines.bad && status != LOST) status = TROUBLE;
-    lines_free(&lines);
     return status;
 }
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,7 +53,7 @@ int main(int argc, char **argv)
     struct options o = {
         .reshape = {.writer = format_named("ramses")->writer, .kind = DOMAIN_HILBERT}};
     struct comm c;
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
+    program_begin();
     int status = parse(argc, argv, &o);
     if (status == GO_ON) {
         tidy_begin();
@@ -316,14 +315,13 @@ static int repartition_one(const char *path, const struct options *options, cons
 
 static int repartition_stdin(const struct options *o, const struct comm *c)
 {
-    struct lines lines = {.text = NULL};
+    struct lines lines = {0};
+    enum err err = OK;
     int status = DONE;
-    while (lines_next(&lines, c))
+    for (bool got; (err = lines_next(&lines, c, &got)) == OK && got;)
         if (repartition_one(lines.text, o, c) != DONE) status = TROUBLE;
-    if (c->rank == 0 && lines.bad) fprintf(stderr, "repartition: cannot read standard input\n");
-    if (lines.bad) status = TROUBLE;
-    lines_free(&lines);
-    return status;
+    if (c->rank == 0 && err != OK) fprintf(stderr, "repartition: %s\n", err_message());
+    return err == OK ? status : TROUBLE;
 }
 
 static int repartition_all(const struct options *o, const struct comm *c)

@@ -1,6 +1,7 @@
 /* simulate: from a namelist, and initial conditions or a checkpoint, to checkpoints. Here are the
  * options; what a step does is in lib/sim/step.c. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static int request_read(int argc, char **argv, struct request *r);
 static enum err simulate(struct request *r, const struct comm *c, struct sim *s, struct params *p,
                          char **text);
 static bool is_piped(const char *path);
-static enum err path_read(const struct comm *c, char path[4096]);
+static enum err path_read(const struct comm *c, char path[PATH_MAX]);
 static enum err parameters_read(const struct request *r, const struct comm *c, struct params *p,
                                 char **text);
 static void announce(const char *path);
@@ -72,6 +73,7 @@ int main(int argc, char **argv)
 {
     struct request r;
     struct comm c;
+    program_begin();
     int status = request_read(argc, argv, &r);
     if (status != GO_ON) return log_stdout_end("simulate") ? status : TROUBLE;
     comm_init(&argc, &argv, &c);
@@ -107,7 +109,7 @@ static enum err simulate(struct request *r, const struct comm *c, struct sim *s,
 {
     log_init(c->rank == 0, r->verbosity);
     TRY(err_agree(c, parameters_read(r, c, p, text)));
-    char from[4096];
+    char from[PATH_MAX];
     bool piped = r->restart && is_piped(r->restart);
     if (piped) TRY(path_read(c, from));
     TRY(err_agree(c, c->rank == 0 ? prepare(r) : OK));
@@ -228,20 +230,16 @@ static enum err text_read(const char *path, const struct comm *c, char **text, s
 
 /* The last line of stdin, for all ranks: the last checkpoint that programs before this one in a
  * pipe have written. */
-static enum err path_read(const struct comm *c, char path[4096])
+static enum err path_read(const struct comm *c, char path[PATH_MAX])
 {
-    struct lines lines = {.text = NULL};
-    size_t n = 0;
+    struct lines lines = {0};
     path[0] = 0;
-    while (n < 4096 && lines_next(&lines, c))
-        if ((n = strlen(lines.text)) < 4096) memcpy(path, lines.text, n + 1);
-    enum err e = OK;
-    if (n >= 4096)
-        e = err_set(ERR_FILE, "standard input: %.80s…: path too long", lines.text);
-    else if (lines.bad || !*path)
-        e = err_set(ERR_FILE, "standard input: contains no path of a checkpoint to resume from");
-    lines_free(&lines);
-    return e;
+    for (bool got = true; got;) {
+        TRY(lines_next(&lines, c, &got));
+        if (got) memcpy(path, lines.text, sizeof lines.text);
+    }
+    if (!*path) FAIL(ERR_FILE, "standard input: contains no path of a checkpoint to resume from");
+    return OK;
 }
 
 static enum err parameters_read(const struct request *r, const struct comm *c, struct params *p,
@@ -255,7 +253,10 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
     if (told) param_remarks(*text, bytes, file, stderr);
     for (int i = 0; i < r->nset; i++) TRY(param_set(p, r->set[i]));
     TRY(param_check(p));
-    if (told) param_unused(p, r->ranks ? r->ranks : c->size, stderr);
+    if (p->run.verbose && r->verbosity == 0) log_init(c->rank == 0, 1);
+    int ranks = r->ranks ? r->ranks : c->size;
+    if (told) param_unused(p, ranks, stderr);
+    if (told) param_settings(p, ranks, stderr);
     if (r->nset == 0) return OK;
     FREE(*text); /* checkpoints record the parameters that the run has used */
     *text = param_namelist(p);

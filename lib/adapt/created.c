@@ -22,7 +22,7 @@ struct keyref *keyrefs_sort(const okey *key, int64_t n)
         r[i] = (struct keyref){key[i], (lidx)i, -1};
         if (i && key[i] < key[i - 1]) sorted = false;
     }
-    if (!sorted) qsort(r, (size_t)n, sizeof *r, keyref_order);
+    if (!sorted) mem_sort(r, (size_t)n, sizeof *r, keyref_order);
     return r;
 }
 

@@ -153,7 +153,7 @@ static void movers_go(struct mesh *m, const struct comm *c, const struct movers 
     comm_max_i64(c, &turns, 1);
     struct place *come = (struct place *)(void *)movers_send(m, c, v, 0, v->n, sizeof *come,
                                                              pack_place, &n);
-    if (n > 1) qsort(come, (size_t)n, sizeof *come, place_order);
+    mem_sort(come, (size_t)n, sizeof *come, place_order);
     movers_room(m, v, n, come);
     mem_free(come);
     for (int64_t k = 0; k < turns; k++) {

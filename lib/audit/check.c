@@ -58,6 +58,7 @@ void check_report(struct check *k, enum check_kind kind, const char *file, const
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
+    plain_nan(what);
     struct damage d = {.file = file, .place = place, .what = what};
     k->how->fn(&d, k->how->ctx);
 }
@@ -166,6 +167,21 @@ static char *load_text(struct check *k, enum files_kind kind, char path[PATH_MAX
     return err == OK ? text : NULL;
 }
 
+/* RAMSES keeps particles that have left the box through a boundary; it has one coarse cell there.
+ * On a periodic axis rounding may put them on the far face. Where it is not known which faces are
+ * boundaries, all are. */
+static void find_reach(struct check *k, const struct params *p)
+{
+    struct boundary b = k->r->head.boundary;
+    bool face[6];
+    if (b.n == 0) boundary_of_params(p, &b);
+    boundary_faces(&b, face);
+    for (int d = 0; d < 3; d++) {
+        bool wall = face[2 * d] || face[2 * d + 1] || (k->bounded && b.n == 0);
+        k->reach[d] = wall ? k->r->head.boxlen : source_rounding(k->r);
+    }
+}
+
 /* The boundaries of a box that is stored as if it were periodic, and smallr, are known only from
  * the namelist. */
 static void find_settings(struct check *k)
@@ -178,6 +194,7 @@ static void find_settings(struct check *k)
     param_init(p);
     if (text && param_read_loose(p, text, n, "namelist.txt", &left_out) != OK) param_init(p);
     k->bounded = k->r->nboundary > 0 || p->boundary.nboundary > 0;
+    find_reach(k, p);
     k->smallr = k->r->head.smallr > 0 ? k->r->head.smallr : p->hydro.smallr;
     mem_free(text);
     FREE(p);
@@ -198,7 +215,7 @@ static void find_origin(struct check *k)
 
 struct tally {
     struct check *check;
-    int64_t family[12]; /* -5..5, undefined */
+    int64_t family[FAMILIES]; /* by row */
 };
 
 static void take_damage(void *ctx, enum source_damage d, const char *path, const char *place,
@@ -218,10 +235,7 @@ static enum err pass_octs(const struct source_octs *o, void *ctx)
 static enum err count_parts(const struct source_parts *p, void *ctx)
 {
     struct tally *t = ctx;
-    for (int64_t i = 0; i < p->n; i++) {
-        int f = (int)p->family[i] + 5;
-        t->family[f >= 0 && f <= 10 ? f : 11]++;
-    }
+    for (int64_t i = 0; i < p->n; i++) t->family[family_row(p->family[i])]++;
     check_part_values(t->check, p);
     return OK;
 }
@@ -276,11 +290,11 @@ static void check_family(struct check *k, const char *path, const char *line, in
     if (!text_whole(&s, &says) || !text_line_ends(s))
         check_report(k, BAD_FILE, path, place,
                      "'%.30s' is not the number of particles of family %d",
-                     line + 13 + strspn(line + 13, " "), i - 5);
+                     line + 13 + strspn(line + 13, " "), FAMILY_ROW[i].number);
     else if (says != found)
         check_report(k, BAD_COUNT, path, place,
-                     "says %ld particles of family %d, the files have %ld", (long)says, i - 5,
-                     (long)found);
+                     "says %ld particles of family %d, the files have %ld", (long)says,
+                     FAMILY_ROW[i].number, (long)found);
 }
 
 /* The list of RAMSES: one line per family, 13 columns for the name and 10 or more for the number.
@@ -292,7 +306,7 @@ static void check_families(struct check *k, const struct tally *t)
     char *text = load_text(k, FILES_HEADER, path, &n);
     char *line = text ? strtok_r(text, "\n", &save) : NULL;
     bool list = line && line[0] == '#' && strstr(line, "Family");
-    for (int i = 0; list && i < 12 && (line = strtok_r(NULL, "\n", &save)); i++) {
+    for (int i = 0; list && i < FAMILIES && (line = strtok_r(NULL, "\n", &save)); i++) {
         if (strlen(line) <= 13) break;
         check_family(k, path, line, i, t->family[i]);
     }

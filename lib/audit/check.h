@@ -35,6 +35,8 @@ struct check_found {
     /* particles that are not with the rank of their levelmin oct; damage only in our own
      * checkpoints */
     int64_t strays;
+    /* particles beyond the boundaries of a box that is not periodic, which RAMSES keeps */
+    int64_t beyond;
     /* cells whose pressure is negative, as the scheme leaves cold gas (CHECK_ALL, gas) */
     int64_t cold;
     /* max relative difference of a split cell from its children (CHECK_ALL, gas) */

@@ -1,5 +1,5 @@
-/* audit/check_parts: particles are finite, inside the box, and have mass; each id occurs once in
- * its family; each particle is with the rank of its levelmin oct.
+/* audit/check_parts: particles are finite, inside the box or beyond its boundaries, and have mass;
+ * each id occurs once in its family; each particle is with the rank of its levelmin oct.
  *
  * Ids are sorted, eight bytes each; if memory does not hold them all, in passes over those with the
  * same remainder. Clouds of sinks share ids by design. Particles that are not with their rank are
@@ -39,18 +39,23 @@ static void at_part(struct check *k, enum check_kind kind, const struct source_p
     check_report(k, kind, path, place, "%s", what);
 }
 
-/* The first coordinate that is not inside the box; −1: none. */
-static int outside(const struct source_parts *p, int64_t i)
+/* The first coordinate that is not inside the box, or further out than `reach`; −1: none. */
+static int outside(const struct source_parts *p, int64_t i, const double reach[3])
 {
     const struct ckpt_head *h = &p->source->head;
-    for (int d = 0; d < h->ndim; d++)
-        if (!(p->x[d][i] >= 0 && p->x[d][i] < h->boxlen)) return d;
+    for (int d = 0; d < h->ndim; d++) {
+        double x = p->x[d][i];
+        bool in = x >= 0 && x < h->boxlen,
+             near = reach && x >= -reach[d] && x <= h->boxlen + reach[d];
+        if (!in && !near) return d;
+    }
     return -1;
 }
 
 static void check_value(struct check *k, const struct source_parts *p, int64_t i)
 {
-    int far = outside(p, i);
+    int far = outside(p, i, k->reach), beyond = far < 0 ? outside(p, i, NULL) : -1;
+    k->found->beyond += beyond >= 0 && k->reach[beyond] >= p->source->head.boxlen;
     double x = far < 0 ? 0 : p->x[far][i], m = p->m[i];
     for (int d = 0; d < p->source->head.ndim; d++)
         if (!isfinite(p->v[d][i]))
@@ -102,7 +107,7 @@ static enum err take_parts(const struct source_parts *p, void *ctx)
 {
     struct partcheck *c = ctx;
     for (int64_t i = 0; i < p->n; i++) {
-        if (c->turn == 0 && outside(p, i) < 0) check_rank(c, p, i);
+        if (c->turn == 0 && outside(p, i, NULL) < 0) check_rank(c, p, i);
         take_id(c, p, i);
     }
     return OK;
@@ -116,7 +121,7 @@ static int by_value(const void *a, const void *b)
 
 static void check_ids(struct check *k, struct ids *t, int8_t family)
 {
-    if (t->n) qsort(t->id, (size_t)t->n, sizeof *t->id, by_value);
+    mem_sort(t->id, (size_t)t->n, sizeof *t->id, by_value);
     for (int64_t i = 1; i < t->n; i++) {
         if (t->id[i] != t->id[i - 1]) continue;
         char place[CHECK_PLACE];

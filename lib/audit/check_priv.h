@@ -37,6 +37,7 @@ struct check {
     bool unreadable;  /* some file could not be read to its end */
     bool ours;        /* a program of Ptah wrote it */
     bool bounded;     /* not periodic */
+    double reach[3];  /* how far beyond the box a particle may be on each axis, code units */
     double gamma, smallr;
 };
 

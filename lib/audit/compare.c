@@ -566,6 +566,15 @@ static double sink_value(const struct catalog_column *c, int64_t i)
     return c->real ? c->real[i] : (double)c->whole[i];
 }
 
+/* Integers differ by 1 at least, whatever their doubles do beyond 2^53. */
+static double sink_difference(const struct catalog_column *x, int64_t i,
+                              const struct catalog_column *y, int64_t k)
+{
+    double d = fabs(sink_value(x, i) - sink_value(y, k));
+    bool whole = x->whole && y->whole;
+    return !whole ? d : x->whole[i] == y->whole[k] ? 0 : fmax(d, 1);
+}
+
 static void compare_column(const struct comparison *c, const struct catalog_column *x,
                            const struct catalog_column *y, struct compare_field *f)
 {
@@ -574,12 +583,12 @@ static void compare_column(const struct comparison *c, const struct catalog_colu
     for (int64_t i = 0; i < a->n; i++) {
         int64_t k = find_sink(b, a, i);
         if (k < 0) continue;
-        double p = sink_value(x, i), q = sink_value(y, k), d = fabs(p - q);
+        double p = sink_value(x, i), q = sink_value(y, k), d = sink_difference(x, i, y, k);
         f->norm += fabs(p);
-        if (p == q || (isnan(p) && isnan(q))) continue;
+        if (d == 0 || (isnan(p) && isnan(q))) continue;
         if (!isfinite(d)) d = INFINITY;
         f->l1 += d;
-        f->differing += differ(c->how, p, q);
+        f->differing += (x->whole && y->whole) || differ(c->how, p, q);
         if (d > f->most) f->most = d, f->id = f->id_rel = id && id->whole ? id->whole[i] : i;
         f->most_rel = fmax(f->most_rel, d / fmax(fabs(p), fabs(q)));
     }

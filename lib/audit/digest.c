@@ -183,7 +183,7 @@ static int by_name(const void *a, const void *b)
 
 static void sort_lines(struct digest *d, int first, int n)
 {
-    qsort(d->line + first, (size_t)n, sizeof *d->line, by_name);
+    mem_sort(d->line + first, (size_t)n, sizeof *d->line, by_name);
 }
 
 /* Sums over the ranks: hashes mod 2^128 in four parts, counts as they are. */

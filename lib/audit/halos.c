@@ -60,7 +60,7 @@ static enum err take_parts(const struct source_parts *p, void *ctx)
     struct halos *h = ctx;
     for (int64_t i = 0; i < p->n; i++) {
         double x[3], v[3];
-        if (p->family[i] <= 0) continue; /* tracers have no mass */
+        if (!family_has_mass(p->family[i])) continue;
         for (int k = 0; k < 3; k++) {
             x[k] = p->x[k][i] / h->box.boxlen;
             v[k] = p->v[k][i];

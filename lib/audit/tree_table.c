@@ -51,7 +51,7 @@ enum err tree_table_read(struct source *s, struct tree_table *t)
         err = source_octs(s, piece, SOURCE_TREE, take_octs, &f);
     for (int l = 1; err == OK && l <= LEVEL_MAX; l++) {
         if (!in_order(t->row[l], t->n[l]))
-            qsort(t->row[l], (size_t)t->n[l], sizeof **t->row, by_key);
+            mem_sort(t->row[l], (size_t)t->n[l], sizeof **t->row, by_key);
         t->base[l + 1] = t->base[l] + t->n[l];
     }
     if (err != OK) tree_table_free(t);

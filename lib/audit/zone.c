@@ -30,7 +30,7 @@ static void join(struct zone *z)
 {
     int64_t n = 0;
     if (z->n == 0) return;
-    qsort(z->span, (size_t)z->n, sizeof *z->span, by_place);
+    mem_sort(z->span, (size_t)z->n, sizeof *z->span, by_place);
     for (int64_t i = 1; i < z->n; i++) {
         if (z->span[i].from <= z->span[n].to) {
             if (z->span[i].to > z->span[n].to) z->span[n].to = z->span[i].to;

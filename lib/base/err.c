@@ -2,8 +2,10 @@
 #include "base/err.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -18,13 +20,33 @@ enum err err_set(enum err code, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     plain_text(text);
+    plain_nan(text);
     snprintf(message, sizeof message, "%s", text);
     return code;
+}
+
+enum err err_of_param(enum err err, const char *parameter)
+{
+    return err == ERR_FILE ? err_set(err, "%s (%s)", message, parameter) : err;
 }
 
 const char *err_message(void)
 {
     return message;
+}
+
+/* As a name of its own, or as the begin of a path. */
+static bool names(const char *text, const char *what)
+{
+    size_t n = strlen(what);
+    for (const char *at = text; n && (at = strstr(at, what)); at++)
+        if ((at == text || at[-1] == ' ' || at[-1] == '/') && strchr("/: ,;", at[n])) return true;
+    return false;
+}
+
+enum err err_about(enum err err, const char *what)
+{
+    return err == OK || names(message, what) ? err : err_set(err, "%s: %s", what, message);
 }
 
 void err_keep(struct err_first *f, enum err err, int number)

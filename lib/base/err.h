@@ -13,6 +13,8 @@ enum err { OK = 0, ERR_PARAM, ERR_FILE, ERR_FORMAT, ERR_LIMIT, ERR_PEER, ERR_STO
 
 enum err err_set(enum err code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *err_message(void);
+/* Adds to the sentence of a file that cannot be read, in parentheses, which parameter names it. */
+MUST_USE enum err err_of_param(enum err err, const char *parameter);
 /* Errors of several threads: that of the lowest thread number is kept, with its sentence.
  * Initialise to zero. */
 struct err_first {
@@ -20,6 +22,9 @@ struct err_first {
     int number;
     char message[1024];
 };
+/* The error, whose message begins with what it is about, such as the checkpoint of several, unless
+ * that is in it. OK: nothing. */
+MUST_USE enum err err_about(enum err err, const char *what);
 /* from any thread, with its message; OK: nothing */
 void err_keep(struct err_first *f, enum err err, int number);
 MUST_USE enum err err_kept(struct err_first *f); /* becomes this thread's */

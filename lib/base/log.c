@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 static bool speaking = true, live;
 static int verbosity_now;
 
@@ -31,9 +33,18 @@ void log_line(int level, const char *fmt, ...)
 {
     if (!speaking || level > verbosity_now) return;
     live_clear();
-    va_list ap;
+    char line[1024];
+    va_list ap, again;
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    va_copy(again, ap);
+    int n = vsnprintf(line, sizeof line, fmt, ap);
+    if (n >= 0 && n < (int)sizeof line) {
+        plain_nan(line);
+        fputs(line, stderr);
+    } else {
+        vfprintf(stderr, fmt, again);
+    }
+    va_end(again);
     va_end(ap);
     fputc('\n', stderr);
 }

@@ -6,6 +6,7 @@
 #pragma once
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 void *mem_new(size_t bytes, const char *name);           /* uninitialised */
 void *mem_zero(size_t bytes, const char *name);          /* zeroed */
@@ -46,3 +47,19 @@ struct mem_row mem_row(int i);
         mem_free(p);                                                                               \
         (p) = NULL;                                                                                \
     } while (0)
+
+/* ---- arrays ---- */
+
+/* The C library's sort and search for arrays that may be empty: those may be NULL, which neither
+ * qsort nor bsearch may be given, whatever the number. */
+typedef int mem_order(const void *a, const void *b);
+static inline void mem_sort(void *at, size_t n, size_t size, mem_order *order)
+{
+    if (n > 1) qsort(at, n, size, order);
+}
+/* NULL: there is none like the key. */
+static inline void *mem_find(const void *key, const void *at, size_t n, size_t size,
+                             mem_order *order)
+{
+    return n > 0 ? bsearch(key, at, n, size, order) : NULL;
+}

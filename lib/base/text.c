@@ -1,6 +1,7 @@
 /* base/text: see text.h. */
 #include "base/text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +14,38 @@ void plain_text(char *s)
         if ((*c < ' ' && *c != '\n' && *c != '\t') || *c == 0x7f) *c = '?';
         if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) c[0] = c[1] = '?';
     }
+}
+
+/* Of words and paths. */
+static bool is_inner(char c)
+{
+    return isalnum((unsigned char)c) || (c && strchr("_./-", c));
+}
+
+void plain_nan(char *s)
+{
+    for (char *at = s; (at = strchr(at, '-')); at++) {
+        bool word = strncasecmp(at, "-nan", 4) == 0 && (at == s || !is_inner(at[-1]));
+        if (word && (!is_inner(at[4]) || (at[4] == '.' && !at[5]))) memmove(at, at + 1, strlen(at));
+    }
+}
+
+double plain_number(double x)
+{
+    return isnan(x) ? (double)NAN : x;
+}
+
+void put_number(FILE *out, int digits, double x)
+{
+    fprintf(out, "%.*g", digits, plain_number(x));
+}
+
+void json_real(FILE *out, double x)
+{
+    if (isfinite(x))
+        fprintf(out, "%.17g", x);
+    else
+        fputs("null", out);
 }
 
 void plain_line(char *s)

@@ -9,6 +9,15 @@
 void plain_text(char *s);
 /* The same, and newlines and tabs, too: it stays one line, and one column. */
 void plain_line(char *s);
+/* "-nan" as a word becomes "nan". */
+void plain_nan(char *s);
+/* x, or a NaN without sign: C prints the sign, which depends on the operation that made it, the
+ * compiler and the machine, and says nothing. */
+double plain_number(double x);
+/* A number of a table, with so many digits: all tables print theirs here. */
+void put_number(FILE *out, int digits, double x);
+/* As a JSON value: null if it is not finite. */
+void json_real(FILE *out, double x);
 /* As a JSON value: quoted; bytes that are not UTF-8 are replaced by U+FFFD. */
 void json_quote(FILE *out, const char *s);
 

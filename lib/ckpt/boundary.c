@@ -57,6 +57,19 @@ void boundary_of_params(const struct params *p, struct boundary *b)
         }
 }
 
+void boundary_to_params(const struct boundary *b, struct params *p)
+{
+    struct param_boundary *q = &p->boundary;
+    q->nboundary = b->n;
+    for (int i = 0; i < b->n; i++) {
+        const struct boundary_region *r = &b->region[i];
+        q->bound_type[i] = (int)r->type;
+        q->ibound_min[i] = r->low[0], q->ibound_max[i] = r->high[0];
+        q->jbound_min[i] = r->low[1], q->jbound_max[i] = r->high[1];
+        q->kbound_min[i] = r->low[2], q->kbound_max[i] = r->high[2];
+    }
+}
+
 bool boundary_types(struct boundary *b, const char *namelist, size_t bytes)
 {
     struct params *p = mem_zero(sizeof *p, "namelist");

@@ -46,6 +46,8 @@ struct params;
 /* Regions from &BOUNDARY_PARAMS. Later regions of a face replace earlier ones. Regions of edges
  * alone repeat those of the faces and are ignored. */
 void boundary_of_params(const struct params *p, struct boundary *b);
+/* The reverse, but for imposed states: &BOUNDARY_PARAMS whose faces and types are those of b. */
+void boundary_to_params(const struct boundary *b, struct params *p);
 /* Types and imposed states from a namelist whose regions are those of b. False, with b unchanged,
  * if they are others or the namelist cannot be read. */
 bool boundary_types(struct boundary *b, const char *namelist, size_t bytes);

@@ -133,14 +133,33 @@ static bool is_row(const struct catalog *t, const char *s)
     return *s && strchr("0123456789-+.*", *s);
 }
 
+/* A number of a text: as a real, and as an integer if it is one. */
+struct number {
+    double real;
+    int64_t whole;
+    bool is_whole;
+};
+
+/* Digits alone give an integer of 64 bits; others are integers where a double is exact. */
+static bool read_number(const char **s, struct number *n)
+{
+    const char *digits = *s;
+    n->is_whole = text_whole(&digits, &n->whole);
+    if (!text_real(s, &n->real)) return false;
+    if (n->is_whole) return true;
+    n->is_whole = n->real == floor(n->real) && fabs(n->real) <= 0x1p53;
+    n->whole = n->is_whole ? (int64_t)n->real : 0;
+    return true;
+}
+
 /* The numbers of a line, separated by commas or blanks; -1: it contains something else. */
-static int read_row(const char *s, double x[ROW_MAX])
+static int read_row(const char *s, struct number x[ROW_MAX])
 {
     int n = 0;
     for (; !text_line_ends(s); n++) {
         s += strspn(s, " \t\r");
         if (n && *s == ',') s++;
-        if (n == ROW_MAX || !text_real(&s, &x[n])) return -1;
+        if (n == ROW_MAX || !read_number(&s, &x[n])) return -1;
     }
     return n;
 }
@@ -286,7 +305,7 @@ static enum err add_columns(struct catalog *t, const char *path, const char *tex
 
 static enum err parse_text(struct catalog *t, const char *path, const char *text)
 {
-    double x[ROW_MAX];
+    struct number x[ROW_MAX];
     int64_t row = 0, line = 1;
     int ncol = 0;
     for (const char *s = text; *s; s = next_line(s)) t->n += is_row(t, s);
@@ -301,13 +320,13 @@ static enum err parse_text(struct catalog *t, const char *path, const char *text
             FAIL(ERR_FORMAT, "%s: line %ld has %d columns, the lines before it have %d", path,
                  (long)line, n, ncol);
         for (int i = 0; i < n; i++) {
-            if (t->col[i].whole && (x[i] != floor(x[i]) || fabs(x[i]) > 9e15))
+            if (t->col[i].whole && !x[i].is_whole)
                 FAIL(ERR_FORMAT, "%s: line %ld: %s is not an integer", path, (long)line,
                      t->col[i].name);
             if (t->col[i].whole)
-                t->col[i].whole[row] = (int64_t)x[i];
+                t->col[i].whole[row] = x[i].whole;
             else
-                t->col[i].real[row] = x[i];
+                t->col[i].real[row] = x[i].real;
         }
         row++;
     }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/stream.h"
+#include "io/temp.h"
 
 static const struct row {
     const char *form;
@@ -114,7 +114,7 @@ const char *files_content(enum files_kind k)
 bool files_may_go(const char *name)
 {
     char whole[FILES_NAME];
-    size_t n = stream_is_part(name);
+    size_t n = temp_is(name);
     if (n >= sizeof whole) return false;
     snprintf(whole, sizeof whole, "%.*s", (int)n, name);
     enum files_kind k = files_of(n ? whole : name).kind;

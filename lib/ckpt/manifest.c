@@ -63,7 +63,7 @@ static void gather(struct manifest *m, const struct comm *c)
     FREE(m->row);
     m->row = all;
     m->n = m->room = n;
-    if (n) qsort(m->row, (size_t)n, sizeof *m->row, by_name);
+    mem_sort(m->row, (size_t)n, sizeof *m->row, by_name);
 }
 
 static char *make_text(const struct manifest *m, size_t *n)
@@ -183,10 +183,12 @@ bool manifest_is_backup(const char *dir, int number)
 {
     char path[PATH_MAX], text[sizeof HEAD + sizeof BACKUP] = {0};
     const char *s = text;
+    int fd;
+    int64_t size;
     if (files_path(dir, FILES_SUMS, number, 0, path) != OK) return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, 0);
-    if (fd >= 0) close(fd);
+    if (file_open(path, &fd, &size) != OK) return false;
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    close(fd);
     return n > 0 && skip_words(&s, HEAD) && skip_words(&s, BACKUP);
 }
 
@@ -245,7 +247,7 @@ static const struct manifest_row *find_row(const struct manifest *m, const char 
     struct manifest_row key;
     if (!m || !m->n || snprintf(key.name, sizeof key.name, "%s", name) >= (int)sizeof key.name)
         return NULL;
-    return bsearch(&key, m->row, (size_t)m->n, sizeof key, by_name);
+    return mem_find(&key, m->row, (size_t)m->n, sizeof key, by_name);
 }
 
 bool manifest_has(const struct manifest *m, const char *name)

@@ -253,6 +253,13 @@ double source_dx(const struct source *s, int level)
     return ldexp(s->head.boxlen / (double)s->coarse[0], -level);
 }
 
+double source_rounding(const struct source *s)
+{
+    int at = s->column_at[COL_X];
+    bool single = at >= 0 && s->part[at].type == 'f';
+    return s->head.boxlen * (single ? 0x1p-23 : 0x1p-50);
+}
+
 void source_file(const struct source *s, enum files_kind k, int piece, char path[PATH_MAX])
 {
     if (!s->kind->file || s->kind->file(s, k, piece, path) != OK)

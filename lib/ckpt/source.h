@@ -203,6 +203,9 @@ MUST_USE enum err source_check_tree(const struct source *s);
 int source_values(const struct source *s, enum source_mode mode); /* number per cell */
 int source_cells(const struct source *s);                         /* number per oct */
 double source_dx(const struct source *s, int level);              /* side of a cell, code units */
+/* How far beyond a face a position may be by rounding, code units: −1e-17 + boxlen is boxlen, and
+ * single precision has eight digits. */
+double source_rounding(const struct source *s);
 /* Path of the file that has these values, or that of the checkpoint where the kind has no `file`.
  */
 void source_file(const struct source *s, enum files_kind k, int piece, char path[PATH_MAX]);

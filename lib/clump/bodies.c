@@ -102,7 +102,8 @@ static void find_particles(struct bodies *b, const struct finder *f)
             for (int d = 0; d < 3; d++)
                 cell |= (int)((int64_t)part_cells(m, l, p->x[d][i]) & 1) << d;
             okey label = f->label[l][p->host[i]][cell];
-            if (label) b->first[i] = (int32_t)share_seek(&b->s, label);
+            if (label && family_has_mass(p->family[i]))
+                b->first[i] = (int32_t)share_seek(&b->s, label);
         }
     for (int64_t i = 0; i < b->n; i++) {
         b->now[i] = b->first[i];

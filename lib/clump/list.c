@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "clump/priv.h"
 
 /* ---- places by density ---- */
@@ -49,7 +50,7 @@ static int64_t find_samples(const struct finder *f, struct ranked *sample)
         }
         n = comm_union(f->c, n, SAMPLES, sizeof *sample, sample, 0, NULL);
     }
-    qsort(sample, (size_t)n, sizeof *sample, ranked_order);
+    mem_sort(sample, (size_t)n, sizeof *sample, ranked_order);
     return n;
 }
 
@@ -85,7 +86,7 @@ static int64_t *find_places(const struct finder *f, int64_t n, const struct rank
     int64_t *place = mem_new(sizeof *place * (size_t)n + 1, "clump order"),
             before = comm_scan_i64(f->c, n);
     for (int64_t i = 0; i < n; i++) p[i] = (struct placed){in[i], i};
-    qsort(p, (size_t)n, sizeof *p, placed_order);
+    mem_sort(p, (size_t)n, sizeof *p, placed_order);
     for (int64_t i = 0; i < n; i++) place[p[i].from] = before + i + 1;
     FREE(p);
     return place;
@@ -176,7 +177,7 @@ static void send_rows(struct finder *f, int64_t peaks)
         row[n++] = *k;
     }
     f->out->at = comm_exchange_by(f->c, row, n, rank, sizeof *row, &f->out->n, NULL);
-    qsort(f->out->at, (size_t)f->out->n, sizeof *f->out->at, index_order);
+    mem_sort(f->out->at, (size_t)f->out->n, sizeof *f->out->at, index_order);
     FREE(rank);
     FREE(row);
 }
@@ -209,7 +210,8 @@ static void write_clump(FILE *f, const struct clumps *k, const struct clump *c)
     if (!k->by_particles) fprintf(f, "%8ld ", (long)c->halo);
     fprintf(f, "%2d %10ld %10ld", c->level, (long)c->parent, (long)c->ncell);
     fprintf(f, " %18.9E %18.9E %18.9E %18.9E %18.9E %18.9E %18.9E %18.9E\n", c->x[0], c->x[1],
-            c->x[2], c->least, c->most, mass / c->volume, mass, c->relevance);
+            c->x[2], c->least, c->most, plain_number(mass / c->volume), mass,
+            plain_number(c->relevance));
 }
 
 static void write_halo(FILE *f, const struct clumps *k, const struct clump *c)

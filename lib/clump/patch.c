@@ -100,7 +100,7 @@ static void sort_cells(struct finder *f)
     size_t n = (size_t)f->ncell;
     struct dense *d = mem_new(sizeof *d * n + 1, "clump cells");
     for (int64_t i = 0; i < f->ncell; i++) d[i] = (struct dense){density(f, f->cell[i].at), i};
-    qsort(d, n, sizeof *d, dense_order);
+    mem_sort(d, n, sizeof *d, dense_order);
     struct patch_cell *sorted = mem_new(sizeof *sorted * n + 1, "clump cells");
     for (int64_t i = 0; i < f->ncell; i++) sorted[i] = f->cell[d[i].at];
     FREE(d);
@@ -130,7 +130,7 @@ static void list_peaks(struct finder *f)
         f->peak[n++] = (struct peak){.label = spot_label(f, s), .at = s, .most = density(f, s)};
         f->label[s.level][s.oct][s.cell] = f->peak[n - 1].label;
     }
-    qsort(f->peak, (size_t)n, sizeof *f->peak, peak_order);
+    mem_sort(f->peak, (size_t)n, sizeof *f->peak, peak_order);
 }
 
 void patch_ghosts(struct finder *f)
@@ -196,7 +196,7 @@ static int edge_order(const void *a, const void *b)
 static int64_t edges_tidy(int64_t n, struct edge *e)
 {
     int64_t kept = 0;
-    qsort(e, (size_t)n, sizeof *e, edge_order);
+    mem_sort(e, (size_t)n, sizeof *e, edge_order);
     for (int64_t i = 0; i < n; i++)
         if (i == 0 || e[i].a != e[i - 1].a || e[i].b != e[i - 1].b) e[kept++] = e[i];
     return kept;

@@ -58,7 +58,7 @@ int64_t share_find(const struct share *s, okey label)
 static int64_t labels_tidy(int64_t n, okey *label)
 {
     int64_t kept = 0;
-    qsort(label, (size_t)n, sizeof *label, label_order);
+    mem_sort(label, (size_t)n, sizeof *label, label_order);
     for (int64_t i = 0; i < n; i++)
         if (i == 0 || label[i] != label[i - 1]) label[kept++] = label[i];
     return kept;

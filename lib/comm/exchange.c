@@ -87,7 +87,7 @@ static struct comm_counts counts_empty(int64_t n, const int *rank)
     changes = 0;
     for (int64_t i = 0; i < n; i++)
         if (rank[i] >= 0 && (i == 0 || rank[i] != rank[i - 1])) found[changes++] = rank[i];
-    qsort(found, (size_t)changes, sizeof *found, int_order);
+    mem_sort(found, (size_t)changes, sizeof *found, int_order);
     int ranks = 0;
     for (int64_t i = 0; i < changes; i++)
         if (i == 0 || found[i] != found[i - 1]) found[ranks++] = found[i];

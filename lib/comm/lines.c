@@ -1,33 +1,37 @@
 /* comm/lines: see lines.h. */
 #include "comm/lines.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
-bool lines_next(struct lines *l, const struct comm *c)
+/* The bytes of the next line, *n. At the end of the file there may be none. */
+static enum err read_line(struct lines *l, int64_t *n)
 {
-    int64_t got[2] = {0, 0}; /* bytes, error */
-    if (c->rank == 0) {
-        do got[0] = getline(&l->text, &l->room, stdin);
-        while (got[0] == 1 && *l->text == '\n');
-        if (got[0] > 0 && l->text[got[0] - 1] == '\n') l->text[--got[0]] = 0;
-        got[1] = ferror(stdin) != 0;
-    }
-    comm_bcast(c, got, sizeof got, 0);
-    l->bad = got[1] != 0;
-    if (got[0] <= 0) return false;
-    if (c->rank > 0 && (size_t)got[0] >= l->room) {
-        l->room = (size_t)got[0] + 1;
-        l->text = realloc(l->text, l->room);
-        BUG_ON(!l->text);
-    }
-    comm_bcast(c, l->text, (size_t)got[0] + 1, 0);
-    return true;
+    int c;
+    l->number++;
+    for (*n = 0; (c = getc(stdin)) != EOF && c != '\n'; l->text[(*n)++] = (char)c)
+        if (c == 0 || *n + 1 == sizeof l->text)
+            FAIL(ERR_FORMAT, "standard input: line %ld is no path: it %s", l->number,
+                 c ? "is too long" : "contains a zero byte");
+    l->text[*n] = 0;
+    if (c == EOF && ferror(stdin))
+        FAIL(ERR_FILE, "standard input: cannot read: %s", strerror(errno));
+    return OK;
 }
 
-void lines_free(struct lines *l)
+enum err lines_next(struct lines *l, const struct comm *c, bool *got)
 {
-    free(l->text);
-    *l = (struct lines){.text = NULL};
+    int64_t n = 0;
+    enum err err = OK;
+    *got = false;
+    if (c->rank == 0) do
+            err = read_line(l, &n);
+        while (err == OK && n == 0 && !feof(stdin));
+    TRY(err_agree(c, err));
+    comm_bcast(c, &n, sizeof n, 0);
+    *got = n > 0;
+    if (*got) comm_bcast(c, l->text, (size_t)n + 1, 0);
+    return OK;
 }

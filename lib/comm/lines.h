@@ -1,18 +1,16 @@
 /* comm/lines: what a pipe names. Rank 0 reads standard input, all ranks get its lines. */
 #pragma once
+#include <limits.h>
 #include <stdbool.h>
-#include <stddef.h>
 
+#include "base/err.h"
 #include "comm/comm.h"
 
 struct lines {
-    char *text; /* the line, without its end */
-    bool bad;   /* standard input could not be read */
-
-    size_t room; /* private */
+    long number;         /* of the line in standard input, from 1 */
+    char text[PATH_MAX]; /* the line, without its end */
 };
 
-/* The next line that is not empty, in l->text ({0} before the first); false after the last.
- * (collective) */
-bool lines_next(struct lines *l, const struct comm *c);
-void lines_free(struct lines *l);
+/* The next line that is not empty, in l->text (all zero before the first). *got: false after the
+ * last. A line that is too long for a path, or contains a zero byte, is an error. (collective) */
+MUST_USE enum err lines_next(struct lines *l, const struct comm *c, bool *got);

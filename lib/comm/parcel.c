@@ -73,7 +73,7 @@ void parcels_sort(struct parcels *p)
     if (sorted) return;
     struct numbered *t = mem_new(sizeof *t * (size_t)p->n, "exchange");
     for (int64_t i = 0; i < p->n; i++) t[i] = (struct numbered){p->at[i], i};
-    qsort(t, (size_t)p->n, sizeof *t, parcel_order);
+    mem_sort(t, (size_t)p->n, sizeof *t, parcel_order);
     for (int64_t i = 0; i < p->n; i++) p->at[i] = t[i].parcel;
     mem_free(t);
 }

@@ -141,7 +141,7 @@ static void decide(const struct comm *c, enum comm_use use, struct row *r)
     double agreed[TRANSPORTS + 1];
     bool steady = r->mean > 0;
     for (int i = 0; i < TRANSPORTS; i++) {
-        qsort(r->sample[i], (size_t)r->n[i], sizeof r->sample[i][0], float_order);
+        mem_sort(r->sample[i], (size_t)r->n[i], sizeof r->sample[i][0], float_order);
         agreed[i] = r->n[i] ? r->sample[i][r->n[i] / 2] : 0;
     }
     double was = r->median[r->chosen];

@@ -29,8 +29,11 @@ static bool has_exact(const struct cool_par *p)
 
 static enum err tables_read(struct cooling *c)
 {
-    if (c->par.uv.model == UV_TABLE) TRY(uv_table_read(c->par.uv_table, &c->uv_table));
-    if (has_exact(&c->par)) TRY(exact_read(c->par.exact_table, &c->exact));
+    const struct cool_par *p = &c->par;
+    if (p->uv.model == UV_TABLE)
+        TRY(err_of_param(uv_table_read(p->uv_table, &c->uv_table), "cooling_params/uv_table"));
+    if (has_exact(p))
+        TRY(err_of_param(exact_read(p->exact_table, &c->exact), "physics_params/grackle_table"));
     return OK;
 }
 

@@ -2,12 +2,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "base/mem.h"
 #include "cool/exact.h"
 #include "cool/exact_priv.h"
 #include "cool/vec.h"
+#include "io/file.h"
 
 static size_t cells_of(const struct exact_head *h)
 {
@@ -26,7 +28,10 @@ static enum err take(struct input *in, void *p, size_t bytes, const char *what)
 {
     for (char *to = p; bytes > 0;) {
         int part = bytes > 1 << 24 ? 1 << 24 : (int)bytes, n = gzread(in->f, to, (unsigned)part);
-        if (n <= 0)
+        if (n < 0)
+            FAIL(ERR_FORMAT, "%s: cannot be read after byte %lld, in its %s: %s", in->path,
+                 (long long)in->at, what, gzerror(in->f, &(int){0}));
+        if (n == 0)
             FAIL(ERR_FORMAT, "%s: is cut short: it ends at byte %lld, in its %s", in->path,
                  (long long)in->at, what);
         to += n;
@@ -130,7 +135,9 @@ static enum err take_rates(struct input *in, struct exact_table *t)
                              pow(10, h->low[0] + step * (i / h->M))));
     }
     char more;
-    if (gzread(in->f, &more, 1) != 0)
+    int n = gzread(in->f, &more, 1);
+    if (n < 0) FAIL(ERR_FORMAT, "%s: is damaged: %s", in->path, gzerror(in->f, &(int){0}));
+    if (n > 0)
         FAIL(ERR_FORMAT, "%s: is longer than its sizes say (%d x %d x %d x %d)", in->path, h->nz,
              h->L, h->M, h->N);
     return OK;
@@ -165,10 +172,14 @@ out:
 enum err exact_read(const char *path, struct exact_table **out)
 {
     *out = NULL;
-    struct input in = {.path = path, .f = gzopen(path, "rb")};
-    if (!in.f)
-        FAIL(ERR_FILE, "%s: cannot be read: set physics_params/grackle_table to a cooling table",
-             path);
+    int fd;
+    int64_t size;
+    TRY(file_open(path, &fd, &size));
+    struct input in = {.path = path, .f = gzdopen(fd, "rb")};
+    if (!in.f) {
+        close(fd);
+        FAIL(ERR_LIMIT, "%s: no memory to decompress it", path);
+    }
     struct exact_table *t = mem_zero(sizeof *t, "cooling table");
     enum err err = read_open(&in, t);
     gzclose(in.f);

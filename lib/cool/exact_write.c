@@ -1,6 +1,5 @@
 /* cool/exact_write: tables of cool/exact.h, written, and those of the original model. */
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 
 #include "base/mem.h"
 #include "cool/exact.h"
+#include "io/temp.h"
 
 double exact_point(const struct exact_shape *s, int axis, int i)
 {
@@ -102,17 +102,23 @@ static bool ends_with(const char *path, const char *ending)
 enum err exact_write(const char *path, const struct exact_shape *s, exact_fill *fill,
                      const void *ctx)
 {
-    char part[PATH_MAX];
+    struct temp d;
     bool good;
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
-        FAIL(ERR_FILE, "%.80s…: path too long", path);
-    gzFile f = gzopen(part, ends_with(path, ".gz") ? "wb9" : "wbT");
-    if (!f) FAIL(ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
-    enum err err = write_all(f, s, fill, ctx, &good);
-    if (gzclose(f) != Z_OK) good = false;
-    if (err == OK && good && rename(part, path) == 0) return OK;
-    int why = errno;
-    unlink(part);
-    if (err == OK) FAIL(ERR_FILE, "%s: cannot be written: %s", path, strerror(why));
+    TRY(temp_create(&d, path));
+    int fd = dup(d.fd);
+    gzFile f = fd < 0 ? NULL : gzdopen(fd, ends_with(path, ".gz") ? "wb9" : "wbT");
+    enum err err = OK;
+    if (f) {
+        err = write_all(f, s, fill, ctx, &good);
+        if (gzclose(f) != Z_OK) good = false;
+    } else {
+        good = false;
+        if (fd >= 0) close(fd);
+    }
+    if (err == OK && !good)
+        err = err_set(ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    if (err == OK) err = temp_sync(&d);
+    if (err == OK) return temp_publish(&d);
+    temp_drop(&d);
     return err;
 }

@@ -2,13 +2,13 @@
 #include "cool/uv.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "io/table.h"
 
-static const double A_FLOOR = 1e-4; /* where j_floor holds */
+static const int64_t BYTES_MOST = 1 << 26; /* of a table */
+static const double A_FLOOR = 1e-4;        /* where j_floor holds */
 
 /* ---- power law (Theuns et al. 1998) ---- */
 
@@ -113,57 +113,47 @@ static struct uv_rates table_at(const struct uv_table *t, double z)
     return r;
 }
 
-static enum err table_line(struct uv_table *t, const char *path, int line, const char *text)
+static enum err table_line_read(struct uv_table *t, struct table *in)
 {
     enum { COLUMNS = 1 + 2 * ION_COUNT };
     double v[COLUMNS];
-    char *end;
-    for (int k = 0; k < COLUMNS; k++, text = end) {
+    TRY(table_row(in, COLUMNS, "log10(1+z), three photoionisation rates and three heating rates",
+                  v));
+    for (int k = 0; k < COLUMNS; k++) {
         double most = k == 0 ? 4 : 1; /* z = 9999; with far more, temperatures overflow */
-        v[k] = strtod(text, &end);
-        if (end == text)
-            FAIL(ERR_FORMAT,
-                 "%s: line %d has %d numbers: it needs log10(1+z), three photoionisation rates and "
-                 "three heating rates",
-                 path, line, k);
         if (!(v[k] >= 0 && v[k] <= most))
-            FAIL(ERR_FORMAT, "%s: line %d: column %d is %g: %s must be 0 to %g", path, line, k + 1,
-                 v[k], k == 0 ? "log10(1+z)" : "a rate", most);
+            FAIL(ERR_FORMAT, "%s: line %ld: column %d is %g: %s must be 0 to %g", in->path,
+                 (long)table_line(in), k + 1, v[k], k == 0 ? "log10(1+z)" : "a rate", most);
     }
     if (t->n && v[0] <= t->row[t->n - 1][0])
-        FAIL(ERR_FORMAT, "%s: line %d: log10(1+z)=%g must be above that of the line before", path,
-             line, v[0]);
+        FAIL(ERR_FORMAT, "%s: line %ld: log10(1+z)=%g must be above that of the line before",
+             in->path, (long)table_line(in), v[0]);
     t->row = mem_grow(t->row, sizeof *t->row * (size_t)(t->n + 1), "ultraviolet table");
     memcpy(t->row[t->n++], v, sizeof v);
     return OK;
 }
 
-static enum err table_lines(struct uv_table *t, const char *path, FILE *f)
+static enum err table_lines(struct uv_table *t, struct table *in)
 {
-    enum { MOST = 100000 };
-    char text[1024];
-    for (int line = 1; fgets(text, sizeof text, f); line++) {
-        if (line > MOST)
-            FAIL(ERR_FORMAT, "%s: has more than %d lines: not an ultraviolet table", path, MOST);
-        const char *p = text + strspn(text, " \t\r\n");
-        if (*p && *p != '#') TRY(table_line(t, path, line, p));
+    for (bool got;;) {
+        TRY(table_next(in, &got));
+        if (!got) break;
+        TRY(table_line_read(t, in));
     }
     if (t->n < 2)
-        FAIL(ERR_FORMAT, "%s: has %d lines of rates: an ultraviolet table needs two or more", path,
-             t->n);
+        FAIL(ERR_FORMAT, "%s: has %d lines of rates: an ultraviolet table needs two or more",
+             in->path, t->n);
     return OK;
 }
 
 enum err uv_table_read(const char *path, struct uv_table **out)
 {
+    struct table in;
     *out = NULL;
-    FILE *f = fopen(path, "r");
-    if (!f)
-        FAIL(ERR_FILE, "%s: cannot be read: set cooling_params/uv_table to a file of rates", path);
+    TRY(table_open(&in, path, TABLE_NOTES, BYTES_MOST));
     struct uv_table *t = mem_zero(sizeof *t, "ultraviolet table");
-    enum err err = table_lines(t, path, f);
-    if (ferror(f)) err = err_set(ERR_FILE, "%s: cannot be read to its end", path);
-    fclose(f);
+    enum err err = table_lines(t, &in);
+    table_close(&in);
     if (err == OK)
         *out = t;
     else

@@ -30,9 +30,9 @@ struct driver_info {
 static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access, haddr_t max)
 {
     const struct driver_info *info = H5Pget_driver_info(access);
-    int fd = info ? open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
-    if (fd < 0) {
-        if (info) info->sink->failed = errno;
+    int fd = -1;
+    if (!info || file_create(name, &fd) != OK) {
+        if (info) info->sink->failed = errno ? errno : EIO;
         return NULL;
     }
     struct driver_file *f = mem_zero(sizeof *f, "checkpoint");

@@ -240,8 +240,7 @@ enum err hdf5_create(struct hdf5_file *f, hdf5_fill *fill, const void *ctx)
     comm_bcast(f->c, at, sizeof *at * (size_t)f->nset, 0);
     for (int i = 0; i < f->nset; i++) f->set[i].at = at[i];
     FREE(at);
-    f->fd = open(f->path, O_WRONLY | O_CLOEXEC);
-    if (f->fd < 0) f->err = err_set(ERR_FILE, "%s: cannot open: %s", f->path, strerror(errno));
+    f->err = file_reopen(f->path, &f->fd);
     return f->err = err_agree(f->c, f->err);
 }
 
@@ -348,9 +347,7 @@ static void finish(struct hdf5_file *f)
             H5Dwrite(f->sum_id, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, f->sum) < 0)
             trouble(f, "write", "the checksums");
         if (root) close_file(f);
-        if (root && f->err == OK) f->fd = open(f->path, O_WRONLY | O_CLOEXEC);
-        if (root && f->err == OK && f->fd < 0)
-            f->err = err_set(ERR_FILE, "%s: cannot open: %s", f->path, strerror(errno));
+        if (root && f->err == OK) f->err = file_reopen(f->path, &f->fd);
     } else if (root && f->err == OK) {
         f->err = file_write_at(f->fd, f->path, f->sum,
                                sizeof *f->sum * (size_t)(f->nsum + f->nsmall), f->sum_at);

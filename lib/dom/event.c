@@ -85,7 +85,7 @@ static char *rows_sorted(const char *data, size_t row, int64_t n)
     const char **at = mem_new(sizeof *at * (size_t)n + 1, "events");
     char *out = mem_new(row * (size_t)n + 1, "events");
     for (int64_t i = 0; i < n; i++) at[i] = data + row * (size_t)i;
-    qsort(at, (size_t)n, sizeof *at, event_order);
+    mem_sort(at, (size_t)n, sizeof *at, event_order);
     for (int64_t i = 0; i < n; i++) memcpy(out + row * (size_t)i, at[i], row);
     mem_free(at);
     return out;

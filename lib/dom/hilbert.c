@@ -151,7 +151,7 @@ void hilbert_ball(const struct domain_ball *b)
     struct rank_list *s = b->ranks;
     int n = 0;
     ball_descend(b, &(struct cube){.last = b->d->nrank - 1});
-    if (s->n > 1) qsort(s->rank, (size_t)s->n, sizeof *s->rank, rank_order);
+    mem_sort(s->rank, (size_t)s->n, sizeof *s->rank, rank_order);
     for (int i = 0; i < s->n; i++)
         if (n == 0 || s->rank[i] != s->rank[n - 1]) s->rank[n++] = s->rank[i];
     s->n = n;

@@ -3,7 +3,6 @@
 #include "gadget/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -79,12 +78,20 @@ static int files_needed(const struct gadget_out *g)
 
 /* ---- names ---- */
 
-static void name_of(const struct gadget_out *g, int file, const char *end, char path[PATH_MAX])
+static void name_of(const struct gadget_out *g, int file, char path[PATH_MAX])
 {
     if (g->nfile > 1)
-        snprintf(path, PATH_MAX, "%s.%d%s", g->path, file, end);
+        snprintf(path, PATH_MAX, "%s.%d", g->path, file);
     else
-        snprintf(path, PATH_MAX, "%s%s", g->path, end);
+        snprintf(path, PATH_MAX, "%s", g->path);
+}
+
+/* Until it is complete. */
+static enum err temp_of(const struct gadget_out *g, int file, char name[PATH_MAX])
+{
+    char path[PATH_MAX];
+    name_of(g, file, path);
+    return temp_name(&g->first, path, name);
 }
 
 static enum err check_names(const struct gadget_out *g)
@@ -100,9 +107,9 @@ static enum err check_names(const struct gadget_out *g)
              "%s: is the name of a directory, but a Gadget snapshot is a file: give another -o",
              g->path);
     struct stat st;
-    if (stat(g->path, &st) == 0 && S_ISDIR(st.st_mode))
-        FAIL(ERR_FILE, "%s: is a directory, but a Gadget snapshot is a file: give another -o",
-             g->path);
+    if (stat(g->path, &st) == 0 && !S_ISREG(st.st_mode))
+        FAIL(ERR_FILE, "%s: is %s, but a Gadget snapshot is a file: give another -o", g->path,
+             file_kind(st.st_mode));
     snprintf(path, sizeof path, "%s.0", g->path);
     bool first = file_exists(path);
     if (!g->overwrite && (first || file_exists(g->path)))
@@ -156,20 +163,34 @@ static enum err put_marks(const struct gadget_out *g, int fd, const char *path, 
     return file_write_at(fd, path, &n, 4, at + bytes);
 }
 
-static enum err make_file(struct gadget_out *g, int file)
+static enum err fill_file(struct gadget_out *g, int file, int fd, const char *path)
 {
-    char path[PATH_MAX], head[HEADER];
-    name_of(g, file, ".tmp", path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
-    g->made = file + 1;
+    char head[HEADER];
     make_header(g, file, head);
     int64_t at = label_bytes(g) + 4;
-    enum err err = put_marks(g, fd, path, "HEAD", at, HEADER);
-    if (err == OK) err = file_write_at(fd, path, head, HEADER, at);
-    for (int b = 0; err == OK && b < GADGET_BLOCKS; b++)
+    TRY(put_marks(g, fd, path, "HEAD", at, HEADER));
+    TRY(file_write_at(fd, path, head, HEADER, at));
+    for (int b = 0; b < GADGET_BLOCKS; b++)
         if (is_there(g, b))
-            err = put_marks(g, fd, path, NAME[b], block_at(g, file, b), block_bytes(g, file, b));
+            TRY(put_marks(g, fd, path, NAME[b], block_at(g, file, b), block_bytes(g, file, b)));
+    return OK;
+}
+
+/* The first is held open, which keeps the others (io/temp). */
+static enum err make_file(struct gadget_out *g, int file)
+{
+    char path[PATH_MAX];
+    int fd;
+    name_of(g, file, path);
+    if (file == 0) {
+        if (g->nfile > 1) temp_sweep(g->path);
+        TRY(temp_create(&g->first, path));
+        return fill_file(g, file, g->first.fd, path);
+    }
+    TRY(temp_of(g, file, path));
+    TRY(file_create(path, &fd));
+    g->made = file + 1;
+    enum err err = fill_file(g, file, fd, path);
     if (err == OK) return file_close_synced(fd, path);
     close(fd);
     return err;
@@ -180,6 +201,7 @@ enum err gadget_create(struct gadget_out *g)
     int least = files_needed(g);
     for (int t = 0; t < GADGET_TYPES; t++) g->fd[t] = -1, g->file[t] = -1, g->done[t] = 0;
     g->made = 0;
+    g->first.fd = -1;
     if (g->nfile < least) g->nfile = least;
     if (g->nfile > FILES_MAX)
         FAIL(ERR_LIMIT, "%s: the snapshot would need more than %d files", g->path, FILES_MAX);
@@ -194,7 +216,7 @@ static enum err leave_file(struct gadget_out *g, int type)
     int fd = g->fd[type];
     g->fd[type] = -1;
     if (fd < 0) return OK;
-    name_of(g, g->file[type], ".tmp", path);
+    name_of(g, g->file[type], path);
     return file_close_synced(fd, path);
 }
 
@@ -203,9 +225,8 @@ static enum err enter_file(struct gadget_out *g, int type, int file)
     char path[PATH_MAX];
     if (g->fd[type] >= 0 && g->file[type] == file) return OK;
     TRY(leave_file(g, type));
-    name_of(g, file, ".tmp", path);
-    g->fd[type] = open(path, O_WRONLY | O_CLOEXEC);
-    if (g->fd[type] < 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
+    TRY(temp_of(g, file, path));
+    TRY(file_reopen(path, &g->fd[type]));
     g->file[type] = file;
     return OK;
 }
@@ -216,7 +237,7 @@ static enum err put_here(struct gadget_out *g, int type, int64_t first, int64_t 
 {
     char path[PATH_MAX];
     int file = g->file[type];
-    name_of(g, file, ".tmp", path);
+    name_of(g, file, path);
     for (int b = 0; b < GADGET_BLOCKS; b++) {
         if (!has_block(g, b, type)) continue;
         int64_t size = size_of(g, b), at = block_at(g, file, b);
@@ -270,9 +291,24 @@ static enum err sync_parent(const struct gadget_out *g)
     return dir_sync(slash ? path : ".");
 }
 
-enum err gadget_finish(struct gadget_out *g, char *name, size_t n)
+/* The first last: who finds it finds them all. */
+static enum err publish(struct gadget_out *g)
 {
     char from[PATH_MAX], to[PATH_MAX];
+    TRY(temp_sync(&g->first));
+    for (int k = g->nfile - 1; k > 0; k--) {
+        TRY(temp_of(g, k, from));
+        name_of(g, k, to);
+        if (rename(from, to) != 0)
+            FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
+    }
+    g->made = 0;
+    return temp_publish(&g->first);
+}
+
+enum err gadget_finish(struct gadget_out *g, char *name, size_t n)
+{
+    char first[PATH_MAX];
     for (int t = 0; t < GADGET_TYPES; t++) {
         TRY(leave_file(g, t));
         if (g->done[t] != g->count[t])
@@ -281,15 +317,13 @@ enum err gadget_finish(struct gadget_out *g, char *name, size_t n)
                  "complete",
                  g->path);
     }
-    for (int k = g->nfile - 1; k >= 0; k--) { /* the first last: who finds it finds them all */
-        name_of(g, k, ".tmp", from);
-        name_of(g, k, "", to);
-        if (rename(from, to) != 0)
-            FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
-    }
-    g->made = 0;
-    if (g->overwrite) remove_rest(g);
-    snprintf(name, n, "%s", to);
+    int turn = temp_turn(g->path);
+    enum err err = publish(g);
+    if (err == OK && g->overwrite) remove_rest(g);
+    temp_turn_end(turn);
+    TRY(err);
+    name_of(g, 0, first);
+    snprintf(name, n, "%s", first);
     return sync_parent(g);
 }
 
@@ -298,9 +332,8 @@ void gadget_drop(struct gadget_out *g)
     char path[PATH_MAX];
     for (int t = 0; t < GADGET_TYPES; t++)
         if (g->fd[t] >= 0) close(g->fd[t]), g->fd[t] = -1;
-    for (int k = 0; k < g->made; k++) {
-        name_of(g, k, ".tmp", path);
-        unlink(path);
-    }
+    for (int k = 1; k < g->made; k++)
+        if (temp_of(g, k, path) == OK) unlink(path);
     g->made = 0;
+    temp_drop(&g->first);
 }

@@ -10,8 +10,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "io/temp.h"
 
 enum gadget_type {
+    GADGET_NONE = -1,
     GADGET_GAS,
     GADGET_DM,
     GADGET_OTHER = 3,
@@ -44,7 +46,8 @@ struct gadget_out {
     /* Private. */
     int fd[GADGET_TYPES], file[GADGET_TYPES];
     int64_t done[GADGET_TYPES];
-    int made; /* files under temporary names */
+    int made;          /* files under temporary names */
+    struct temp first; /* file 0 until then */
 };
 
 MUST_USE enum err gadget_create(struct gadget_out *g);

@@ -19,7 +19,7 @@ struct writer {
     struct gadget_out out;
     double length, speed, mass; /* of the file, for one of the code */
     double dm_least, least[GADGET_TYPES], most[GADGET_TYPES];
-    int64_t id_least, id_most, left_out, cells;
+    int64_t id_least, id_most, cells, left_out[FAMILIES];
     /* What is handed on at a time. */
     float *pos, *vel, *m, *u, *rho, *hsml;
     void *id;
@@ -47,19 +47,16 @@ static void set_units(struct writer *w)
 
 /* ---- counting ---- */
 
-static int type_of(const struct writer *w, const struct source_parts *p, int64_t i)
+static const enum gadget_type TYPE[FAMILIES] = {
+#define FAMILY(symbol, number, name, header, species, gadget) GADGET_##gadget,
+#include "part/families.def"
+};
+
+static enum gadget_type type_of(const struct writer *w, const struct source_parts *p, int64_t i)
 {
-    switch (p->family[i]) {
-    case FAM_DM:
-        return p->m[i] > HEAVY * w->dm_least ? GADGET_HEAVY : GADGET_DM;
-    case FAM_STAR:
-        return GADGET_STAR;
-    case FAM_DEBRIS:
-    case FAM_OTHER:
-        return GADGET_OTHER;
-    default:
-        return -1;
-    }
+    if (!family_has_mass(p->family[i])) return GADGET_NONE;
+    enum gadget_type t = TYPE[family_row(p->family[i])];
+    return t == GADGET_DM && p->m[i] > HEAVY * w->dm_least ? GADGET_HEAVY : t;
 }
 
 static enum err find_range(const struct source_parts *p, void *ctx)
@@ -78,7 +75,7 @@ static enum err find_range(const struct source_parts *p, void *ctx)
                      "-cc",
                      w->s->path, (long)p->id[i]);
         if (p->family[i] == FAM_DM) w->dm_least = fmin(w->dm_least, p->m[i]);
-        if (type_of(w, p, i) < 0) continue;
+        if (type_of(w, p, i) == GADGET_NONE) continue;
         w->id_least = p->id[i] < w->id_least ? p->id[i] : w->id_least;
         w->id_most = p->id[i] > w->id_most ? p->id[i] : w->id_most;
     }
@@ -89,9 +86,9 @@ static enum err count_parts(const struct source_parts *p, void *ctx)
 {
     struct writer *w = ctx;
     for (int64_t i = 0; i < p->n; i++) {
-        int t = type_of(w, p, i);
-        if (t < 0) {
-            w->left_out++;
+        enum gadget_type t = type_of(w, p, i);
+        if (t == GADGET_NONE) {
+            w->left_out[family_row(p->family[i])]++;
             continue;
         }
         w->out.count[t]++;
@@ -117,6 +114,11 @@ static enum err take_census(struct writer *w, bool gas)
     for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, SOURCE_STATE, count_parts, w));
     for (int k = 0; gas && k < s->npiece; k++) TRY(source_octs(s, k, SOURCE_TREE, count_cells, w));
     /* cells have the numbers after the max id */
+    if (w->id_most > INT64_MAX - w->out.count[GADGET_GAS])
+        FAIL(ERR_LIMIT,
+             "%s: the ids of cells follow those of the particles, and particle %ld leaves none for "
+             "%ld cells: leave out --gas",
+             s->path, (long)w->id_most, (long)w->out.count[GADGET_GAS]);
     int64_t last = w->id_most + w->out.count[GADGET_GAS];
     w->out.wide_ids = w->id_least < 0 || last > UINT32_MAX;
     for (int t = 1; t < GADGET_TYPES; t++)
@@ -170,7 +172,7 @@ static enum err write_parts(const struct source_parts *p, void *ctx)
     for (int t = 1; t < GADGET_TYPES; t++) {
         int64_t k = 0;
         for (int64_t i = 0; i < p->n; i++) {
-            if (type_of(w, p, i) != t) continue;
+            if ((int)type_of(w, p, i) != t) continue;
             for (int d = 0; d < 3; d++) {
                 w->pos[3 * k + d] = place(w, p->x[d][i]);
                 w->vel[3 * k + d] = (float)(p->v[d][i] * w->speed);
@@ -238,10 +240,11 @@ static enum err check_source(const struct gadget *opt, const struct source *s)
 }
 
 enum err gadget_write(const struct gadget *opt, struct source *s, char *name, size_t n,
-                      int64_t *left_out)
+                      int64_t left_out[FAMILIES])
 {
     struct writer w = {.s = s,
                        .out = {.path = opt->out,
+                               .first.fd = -1,
                                .named = opt->named,
                                .nfile = opt->nfile > 1 ? opt->nfile : 1,
                                .overwrite = opt->overwrite,
@@ -256,7 +259,7 @@ enum err gadget_write(const struct gadget *opt, struct source *s, char *name, si
         if (err == OK) err = gadget_finish(&w.out, name, n);
         if (err != OK) gadget_drop(&w.out);
     }
-    *left_out = w.left_out;
+    memcpy(left_out, w.left_out, sizeof w.left_out);
     FREE(w.pos);
     FREE(w.vel);
     FREE(w.id);

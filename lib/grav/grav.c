@@ -209,7 +209,7 @@ static void whole_make(struct kept *k, const struct mesh *m, int l, int64_t n,
 {
     okey *key = mem_new(sizeof *key * (size_t)n, "multigrid");
     for (int64_t i = 0; i < n; i++) key[i] = row[i].key;
-    qsort(key, (size_t)n, sizeof *key, by_key);
+    mem_sort(key, (size_t)n, sizeof *key, by_key);
     mg_whole_mesh(&k->whole, m, l, n, key, l <= m->levelmin);
     mg_build(&k->mg, &k->whole, &ALONE, l, NULL);
     k->made = true;

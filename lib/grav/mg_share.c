@@ -180,7 +180,7 @@ static void make_partial(struct mg *g, const struct mesh *m, int k, int64_t n, s
 {
     okey *key = mem_new(sizeof *key * (size_t)n, "multigrid");
     double(*mask)[8] = mem_new(sizeof *mask * (size_t)n, "multigrid");
-    qsort(p, (size_t)n, sizeof *p, by_key);
+    mem_sort(p, (size_t)n, sizeof *p, by_key);
     for (int64_t i = 0; i < n; i++) {
         key[i] = p[i].key;
         memcpy(mask[i], p[i].mask, sizeof mask[i]);

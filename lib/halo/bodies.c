@@ -50,8 +50,8 @@ static bool is_finite(const struct halo_body *b)
 
 void halo_bodies_add(struct halo_bodies *b, const struct halo_body *body)
 {
-    struct halo_set *s = body->kind == HALO_DM ? &b->dark : &b->others;
-    s->others = body->kind != HALO_DM;
+    struct halo_set *s = body->kind == SPECIES_DM ? &b->dark : &b->others;
+    s->others = body->kind != SPECIES_DM;
     if (!b->bad && !is_finite(body)) {
         b->bad = true;
         b->wrong = *body;

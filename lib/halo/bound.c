@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "halo/bins.h"
 #include "halo/members.h"
 
@@ -133,7 +134,7 @@ static struct rows gather_rows(const struct halo_space *s, const struct halo_gro
     got.at = comm_exchange_by(s->c, send.at, send.n, rank, sizeof *send.at, &got.n, NULL);
     FREE(send.at);
     FREE(rank);
-    qsort(got.at, (size_t)got.n, sizeof *got.at, by_place);
+    mem_sort(got.at, (size_t)got.n, sizeof *got.at, by_place);
     return got;
 }
 

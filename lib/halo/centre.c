@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "halo/members.h"
 
 enum { NEIGHBOURS = 32, LARGE = 4096, TURN = 2048 };
@@ -204,8 +205,8 @@ static void reply_members(void *ctx, int64_t n, const void *item, void *answer)
 #pragma omp parallel for schedule(dynamic, 64)
     for (int64_t i = 0; i < n; i++) {
         struct halo_part key = {.owner = q[i].owner, .place = q[i].place};
-        const struct halo_part *p = bsearch(&key, g->parts, (size_t)g->nparts, sizeof *g->parts,
-                                            by_part);
+        const struct halo_part *p = mem_find(&key, g->parts, (size_t)g->nparts, sizeof *g->parts,
+                                             by_part);
         a[i].n = p ? near_members(g, p - g->parts, q[i].x, q[i].most, a[i].far2) : 0;
     }
 }
@@ -245,7 +246,7 @@ static void weigh_member(const struct asking *a, int64_t first, int64_t end,
     for (int64_t k = first; k < end; k++)
         for (int64_t i = 0; i < got[k].n; i++) far2[n++] = got[k].far2[i];
     if (n >= want) {
-        qsort(far2, (size_t)n, sizeof *far2, compare_doubles);
+        mem_sort(far2, (size_t)n, sizeof *far2, compare_doubles);
         struct halo_choice c = halo_choice_of(a->g, part, a->by[first].member, far2[want - 1]);
         if (halo_chosen(&c, &best[part])) best[part] = c;
     }

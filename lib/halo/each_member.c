@@ -2,6 +2,7 @@
  * rank 0 in bounded numbers: of several small halos at a time, or a range of ids of a large one. */
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "halo/halo_priv.h"
 
 /* What is asked: the ids of a halo above `after`, about `most` of each rank. */
@@ -49,7 +50,7 @@ static void add_reply(struct replies *r, struct reply x)
 static void reply_ids(const struct halo_list *l, const struct question *q, struct replies *out)
 {
     struct halo_ids key = {.owner = q->owner, .place = q->place};
-    const struct halo_ids *p = bsearch(&key, l->ids, (size_t)l->nids, sizeof *l->ids, compare_ids);
+    const struct halo_ids *p = mem_find(&key, l->ids, (size_t)l->nids, sizeof *l->ids, compare_ids);
     if (!p) return;
     const int64_t *id = l->member + p->first;
     int64_t low = 0, high = p->n, sent = 0;
@@ -87,7 +88,7 @@ static enum err pass_on(struct cursor *at, int64_t asked, struct replies *r, hal
                         void *ctx)
 {
     int64_t upto = INT64_MAX, ids = 0;
-    if (r->n) qsort(r->at, (size_t)r->n, sizeof *r->at, compare_replies);
+    mem_sort(r->at, (size_t)r->n, sizeof *r->at, compare_replies);
     for (int64_t i = 0; i < r->n; i++)
         if (r->at[i].more && r->at[i].id < upto) upto = r->at[i].id;
     int64_t *id = mem_new(sizeof *id * (size_t)r->n + 1, "halos: ids");

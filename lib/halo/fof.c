@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "halo/halo_priv.h"
 
 struct fragment {
@@ -287,7 +288,7 @@ static void make_parts(struct fof *f, struct halo_groups *g)
                                                (int32_t)i};
         a->place = -1;
     }
-    qsort(q, (size_t)g->nparts, sizeof *q, compare_parts);
+    mem_sort(q, (size_t)g->nparts, sizeof *q, compare_parts);
     g->parts = mem_new(sizeof *g->parts * (size_t)g->nparts + 1, "halos: parts");
     /* two fragments of a rank that others have joined are one part */
     int64_t n = 0;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "halo/halo_priv.h"
 
 const char *const HALO_SPHERE_NAME[HALO_SPHERES] = {"200c", "200m", "vir", "500c"};
@@ -24,8 +25,8 @@ static enum err refuse_body(const struct halo_body *b)
     FAIL(ERR_PARAM,
          "%s %ld at %g %g %g of the box has the mass %g and the velocity %g %g %g, which "
          "must be finite, as must its place: see inspect -cc",
-         b->kind == HALO_GAS ? "a cell of gas, number" : "particle", (long)b->id, b->x[0], b->x[1],
-         b->x[2], b->m, b->v[0], b->v[1], b->v[2]);
+         b->kind == SPECIES_GAS ? "a cell of gas, number" : "particle", (long)b->id, b->x[0],
+         b->x[1], b->x[2], b->m, b->v[0], b->v[1], b->v[2]);
 }
 
 static enum err check_set(const struct halo_par *p, const struct halo_set *s)
@@ -34,7 +35,7 @@ static enum err check_set(const struct halo_par *p, const struct halo_set *s)
         for (int64_t i = 0; i < s->n && p->periodic[k]; i++) {
             if (s->x[k][i] >= 0 && s->x[k][i] < 1) continue;
             struct halo_body b = {.x = {s->x[0][i], s->x[1][i], s->x[2][i]}, .m = s->m[i]};
-            b.kind = s->others ? s->kind[i] : HALO_DM;
+            b.kind = s->others ? s->kind[i] : SPECIES_DM;
             b.id = s->others ? 0 : s->id[i];
             return refuse_body(&b);
         }
@@ -63,14 +64,14 @@ static void find_scales(struct search *q)
         if (dark->m[i] > 0) least = fmin(least, dark->m[i]);
     }
     sum_join(&mass[0], &mass[1]);
-    l->bodies[HALO_DM] = dark->n;
+    l->bodies[SPECIES_DM] = dark->n;
     for (int64_t i = 0; i < others->n; i++) {
         sum_add(&mass[0], others->m[i]);
         l->bodies[others->kind[i]]++;
     }
     comm_sums(q->space.c, mass, 2);
     comm_min_f64(q->space.c, &least, 1);
-    comm_add_i64(q->space.c, l->bodies, HALO_KINDS);
+    comm_add_i64(q->space.c, l->bodies, SPECIES_COUNT);
     bool given = q->par->lightest > 0;
     double dark_mass = given ? q->par->dark : sum_get(&mass[1]), all = sum_get(&mass[0]);
     l->lightest = q->space.lightest = given ? q->par->lightest : least;
@@ -98,7 +99,7 @@ static void gather_halos(struct search *q)
 {
     struct halo_list *l = q->list;
     l->at = comm_exchange_root(q->space.c, q->found, q->nfound, sizeof *l->at, &l->n);
-    qsort(l->at, (size_t)l->n, sizeof *l->at, compare_halos);
+    mem_sort(l->at, (size_t)l->n, sizeof *l->at, compare_halos);
     for (int64_t i = 0; i < l->n; i++) l->grouped += l->at[i].number;
 }
 
@@ -119,7 +120,7 @@ static void keep_members(const struct halo_groups *g, struct halo_list *l)
     for (int64_t k = 0; k < g->nparts; k++) {
         const struct halo_part *p = &g->parts[k];
         l->ids[k] = (struct halo_ids){p->owner, p->place, p->first, p->n};
-        qsort(l->member + p->first, (size_t)p->n, sizeof *l->member, compare_ids);
+        mem_sort(l->member + p->first, (size_t)p->n, sizeof *l->member, compare_ids);
     }
 }
 

@@ -8,8 +8,8 @@
 
 #include "base/err.h"
 #include "comm/comm.h"
+#include "part/family.h"
 
-enum halo_kind { HALO_DM, HALO_STAR, HALO_GAS, HALO_KINDS };
 /* Mean densities of spheres: 200 times the critical one, 200 times the mean one, that of
  * virialised spheres (Bryan & Norman 1998, ApJ 495, 80), 500 times the critical one. */
 enum halo_sphere { HALO_200C, HALO_200M, HALO_VIR, HALO_500C, HALO_SPHERES };
@@ -19,8 +19,8 @@ extern const char *const HALO_SPHERE_NAME[HALO_SPHERES]; /* "200c" … */
 /* Positions in units of the box, 0 <= x < 1 on periodic axes. */
 struct halo_body {
     double x[3], v[3], m;
-    int64_t id; /* of particles; 0 for gas, whose cells are told apart by place */
-    int64_t kind;
+    int64_t id;   /* of particles; 0 for gas, whose cells are told apart by place */
+    int64_t kind; /* enum part_species */
 };
 
 /* The bodies of a rank, an array for each quantity. Begins as zeros. */
@@ -33,7 +33,7 @@ struct halo_set {
     bool others;
 };
 struct halo_bodies {
-    struct halo_set dark, others; /* stars and gas */
+    struct halo_set dark, others; /* stars, gas and other matter */
     bool bad;
     struct halo_body wrong; /* the first that has no finite place, velocity and mass */
 };
@@ -66,15 +66,15 @@ struct halo {
     double mass;    /* of members */
     double x[3];    /* of the centre */
     double v[3];    /* mean of the members */
-    /* Spheres around x of all dark matter, stars and gas; NAN: none has this density. */
+    /* Spheres around x of all matter; NAN: none has this density. */
     double m[HALO_SPHERES], r[HALO_SPHERES];
     /* Within r[HALO_VIR], or r[HALO_200M] where the other is unknown; NAN without sphere. */
-    double sigma;      /* dispersion of velocities of dark matter along an axis */
-    double spin;       /* of dark matter (Bullock et al. 2001, ApJ 555, 240) */
-    double b_a, c_a;   /* axis ratios of dark matter */
-    double gas, stars; /* mass */
-    int64_t heavy;     /* particles of dark matter above √8 of the least mass */
-    double heavy_mass; /* share of these in the mass of dark matter */
+    double sigma;             /* dispersion of velocities of dark matter along an axis */
+    double spin;              /* of dark matter (Bullock et al. 2001, ApJ 555, 240) */
+    double b_a, c_a;          /* axis ratios of dark matter */
+    double gas, stars, other; /* mass: of cells, of stars, of all but these and dark matter */
+    int64_t heavy;            /* particles of dark matter above √8 of the least mass */
+    double heavy_mass;        /* share of these in the mass of dark matter */
     /* the rank that has measured it, and which of its halos this is */
     int owner;
     int64_t place;
@@ -92,12 +92,12 @@ struct halo_list {
     struct halo *at;
     double link; /* units of the box */
     enum halo_centre centre;
-    double lightest;            /* mass of dark matter; infinite: there is none */
-    double mean;                /* as in the parameters, or what has been found */
-    int64_t bodies[HALO_KINDS]; /* of all ranks */
-    int64_t grouped;            /* members of all halos */
-    int64_t *member;            /* ids that this rank has; NULL unless asked for */
-    struct halo_ids *ids;       /* by owner and place */
+    double lightest;               /* mass of dark matter; infinite: there is none */
+    double mean;                   /* as in the parameters, or what has been found */
+    int64_t bodies[SPECIES_COUNT]; /* of all ranks */
+    int64_t grouped;               /* members of all halos */
+    int64_t *member;               /* ids that this rank has; NULL unless asked for */
+    struct halo_ids *ids;          /* by owner and place */
     int64_t nids;
 };
 

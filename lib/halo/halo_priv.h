@@ -81,7 +81,7 @@ void halo_groups_free(struct halo_groups *g);
 void halo_measure_members(const struct halo_space *s, enum halo_centre centre,
                           const struct halo_groups *g, struct halo *h);
 
-/* Trees over all bodies: dark matter; stars and gas. */
+/* Trees over all bodies: dark matter; all other matter. */
 struct halo_trees {
     const struct halo_set *set[2];
     struct tree *tree[2];

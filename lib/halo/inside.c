@@ -1,6 +1,6 @@
-/* halo/inside: what is within the virial radius: moments of the dark matter, gas, stars, heavy
- * particles. Sums are exact, so each rank sums what it has. Velocities are relative to the mean of
- * the members until their own mean is known. */
+/* halo/inside: what is within the virial radius: moments of the dark matter, gas, stars, other
+ * matter, heavy particles. Sums are exact, so each rank sums what it has. Velocities are relative
+ * to the mean of the members until their own mean is known. */
 #include <string.h>
 
 #include "halo/halo_priv.h"
@@ -20,8 +20,11 @@ enum {
     HEAVY_MASS = TENSOR + 6,
     GAS,
     STARS,
+    OTHER,
     SUMS
 };
+static const int SUM_OF[SPECIES_COUNT] = {
+    [SPECIES_GAS] = GAS, [SPECIES_STAR] = STARS, [SPECIES_OTHER] = OTHER};
 
 struct request {
     double x[3], v[3], radius;
@@ -72,7 +75,7 @@ static void read_body(int32_t i, double r2, void *ctx)
     if (!r->set->others)
         read_dark(r, i);
     else
-        sum_add(&r->to->sum[r->set->kind[i] == HALO_GAS ? GAS : STARS], r->set->m[i]);
+        sum_add(&r->to->sum[SUM_OF[r->set->kind[i]]], r->set->m[i]);
 }
 
 static void read_request(const struct halo_space *s, const struct halo_trees *t,
@@ -122,6 +125,7 @@ static void fill_halo(const struct halo_space *s, const struct moments *q, struc
     for (int k = 0; k < SUMS; k++) x[k] = sum_get(&q->sum[k]);
     h->gas = x[GAS];
     h->stars = x[STARS];
+    h->other = x[OTHER];
     h->heavy = q->heavy;
     h->heavy_mass = x[HEAVY_MASS] / x[DARK];
     for (int k = 0; k < 3; k++) {
@@ -215,7 +219,7 @@ static int64_t measure_own(const struct inside *in, int64_t n, struct halo *h, i
     for (int64_t i = 0; i < n; i++) {
         const double radius = h[i].r[sphere_of(in->s)];
         h[i].sigma = h[i].spin = h[i].b_a = h[i].c_a = NAN;
-        h[i].gas = h[i].stars = h[i].heavy_mass = NAN;
+        h[i].gas = h[i].stars = h[i].other = h[i].heavy_mass = NAN;
         h[i].heavy = 0;
         if (!(radius > 0)) continue;
         halo_ranks_near(in->s, h[i].x, radius, &near, &scratch);

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cosmo/cosmo.h"
 
 enum { PER_DECADE = 4, STEPS = 2000, COMPLETE = 50 };
@@ -119,7 +120,15 @@ void mass_function_tsv(FILE *out, const struct mass_function *f, const char *pat
             path, f->redshift, f->sigma8, f->ns, f->complete);
     for (int i = 0; i < f->n; i++) {
         const struct mass_bin *b = &f->bin[i];
-        fprintf(out, "%.6g\t%.6g\t%ld\t%.6g\t%.6g\t%.6g\t%.6g\n", b->lo, b->hi, (long)b->n, b->dn,
-                b->low, b->high, b->fit);
+        put_number(out, 6, b->lo);
+        fputc('\t', out);
+        put_number(out, 6, b->hi);
+        fprintf(out, "\t%ld", (long)b->n);
+        const double x[] = {b->dn, b->low, b->high, b->fit};
+        for (size_t k = 0; k < sizeof x / sizeof *x; k++) {
+            fputc('\t', out);
+            put_number(out, 6, x[k]);
+        }
+        fputc('\n', out);
     }
 }

@@ -1,6 +1,7 @@
 /* halo/members: what is said of the members of a halo, which stay where they are: exact sums of
  * what each rank has, so that no digit depends on who has what, and the centre (halo/centre). */
 #include "halo/members.h"
+#include "base/mem.h"
 
 #include <stdlib.h>
 
@@ -58,7 +59,7 @@ static void join_shared(const struct halo_space *s, const struct halo_groups *g,
     struct sums *got = comm_exchange_by(s->c, send, n, rank, sizeof *got, &ngot, NULL);
     FREE(send);
     FREE(rank);
-    qsort(got, (size_t)ngot, sizeof *got, by_place);
+    mem_sort(got, (size_t)ngot, sizeof *got, by_place);
     for (int64_t i = 0, end; i < ngot; i = end) {
         for (end = i + 1; end < ngot && got[end].place == got[i].place; end++)
             join_sums(&got[i], &got[end]);

@@ -9,6 +9,7 @@
  * Halos come in turns; those whose sphere was too small ask again, for a larger one. */
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "halo/bins.h"
 
 enum {
@@ -84,7 +85,7 @@ static void join_bin(struct bin *a, const struct bin *b)
 static void join_bins(struct bins *b, int64_t first)
 {
     int64_t n = first;
-    if (b->n > first) qsort(b->at + first, (size_t)(b->n - first), sizeof *b->at, by_edge);
+    if (b->n > first) mem_sort(b->at + first, (size_t)(b->n - first), sizeof *b->at, by_edge);
     for (int64_t i = first; i < b->n; i++)
         if (n > first && by_edge(&b->at[n - 1], &b->at[i]) == 0)
             join_bin(&b->at[n - 1], &b->at[i]);

@@ -54,7 +54,7 @@ static void make_domain(struct halo_space *s, const struct halo_bodies *b)
 static struct halo_body body_of(const struct halo_set *s, int64_t i)
 {
     struct halo_body b = {.x = {s->x[0][i], s->x[1][i], s->x[2][i]}, .m = s->m[i]};
-    b.kind = s->others ? s->kind[i] : HALO_DM;
+    b.kind = s->others ? s->kind[i] : SPECIES_DM;
     for (int k = 0; k < 3 && !s->others; k++) b.v[k] = s->v[k][i];
     if (!s->others) b.id = s->id[i];
     return b;

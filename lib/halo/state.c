@@ -6,15 +6,10 @@
 #include "base/mem.h"
 #include "oct/fields.h"
 
-static enum halo_kind kind_of(int family)
-{
-    return family == FAM_DM ? HALO_DM : family == FAM_STAR ? HALO_STAR : HALO_GAS;
-}
-
 struct halo_body halo_particle(int family, int64_t id, double m, const double x[3],
                                const double v[3], const bool periodic[3])
 {
-    struct halo_body b = {.m = m, .id = id, .kind = kind_of(family)};
+    struct halo_body b = {.m = m, .id = id, .kind = family_species(family)};
     for (int k = 0; k < 3; k++) {
         b.x[k] = periodic[k] ? x[k] - floor(x[k]) : x[k];
         if (periodic[k] && b.x[k] >= 1) b.x[k] = 0; /* one below 0 by less than rounding */
@@ -25,7 +20,7 @@ struct halo_body halo_particle(int family, int64_t id, double m, const double x[
 
 struct halo_body halo_cell(int l, okey key, int cell, double mass)
 {
-    struct halo_body b = {.m = mass, .kind = HALO_GAS};
+    struct halo_body b = {.m = mass, .kind = SPECIES_GAS};
     int64_t at[3];
     okey_coords(key << 3 | (okey)cell, at);
     for (int k = 0; k < 3; k++) b.x[k] = ((double)at[k] + 0.5) * ldexp(1, -l);
@@ -38,7 +33,7 @@ static void put_particles(struct halo_bodies *b, const struct parts *q, double b
     for (int64_t i = 0; i < q->n; i++) {
         const double x[3] = {q->x[0][i] / box, q->x[1][i] / box, q->x[2][i] / box};
         const double v[3] = {q->v[0][i], q->v[1][i], q->v[2][i]};
-        if (q->family[i] <= 0) continue; /* tracers have no mass */
+        if (!family_has_mass(q->family[i])) continue;
         struct halo_body p = halo_particle(q->family[i], q->id[i], q->m[i], x, v, periodic);
         halo_bodies_add(b, &p);
     }

@@ -4,7 +4,7 @@
 #include "oct/mesh.h"
 #include "part/part.h"
 
-/* A particle of a family above 0; x in units of the box, wrapped where it is periodic. */
+/* A particle of a family that has mass; x in units of the box, wrapped where it is periodic. */
 struct halo_body halo_particle(int family, int64_t id, double m, const double x[3],
                                const double v[3], const bool periodic[3]);
 /* A cell of gas, of the oct with this key of level l. */

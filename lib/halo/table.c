@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/text.h"
+
 static const double SOLAR = 1.98892e33, KPC = 3.0856776e21, KM = 1e5; /* cgs */
 
 /* What a unit of a column is, in code units. */
@@ -41,6 +43,7 @@ static const struct column {
     {"stars", MASS, AT(stars)},
     {"heavy", COUNT, AT(heavy)},
     {"heavy_mass", NUMBER, AT(heavy_mass)},
+    {"other", MASS, AT(other)},
 };
 enum { COLUMNS = sizeof COLUMN / sizeof *COLUMN };
 
@@ -122,7 +125,10 @@ static void print_head(FILE *out, const struct halo_table *t)
     fprintf(out, "# particle\t%.9g\tMsun\n",
             isfinite(l->lightest) ? l->lightest * halo_solar(b) : 0);
     fprintf(out, "# bodies\t%ld\tdark matter\n# bodies\t%ld\tstars\n# bodies\t%ld\tcells of gas\n",
-            (long)l->bodies[HALO_DM], (long)l->bodies[HALO_STAR], (long)l->bodies[HALO_GAS]);
+            (long)l->bodies[SPECIES_DM], (long)l->bodies[SPECIES_STAR],
+            (long)l->bodies[SPECIES_GAS]);
+    if (l->bodies[SPECIES_OTHER])
+        fprintf(out, "# bodies\t%ld\tother particles\n", (long)l->bodies[SPECIES_OTHER]);
     fprintf(out, "# grouped\t%ld\n", (long)l->grouped);
 }
 
@@ -138,11 +144,13 @@ void halo_table_tsv(FILE *out, const struct halo_table *t)
     fprintf(out, "\n");
     for (int64_t i = 0; i < t->list->n; i++) {
         fprintf(out, "%ld", (long)(i + 1));
-        for (int c = 0; c < COLUMNS; c++)
+        for (int c = 0; c < COLUMNS; c++) {
+            fputc('\t', out);
             if (halo_column_whole(c))
-                fprintf(out, "\t%ld", (long)*(const int64_t *)place_of(t, i, c));
+                fprintf(out, "%ld", (long)*(const int64_t *)place_of(t, i, c));
             else
-                fprintf(out, COLUMN[c].unit == BOX ? "\t%.12g" : "\t%.7g", halo_value(t, i, c));
+                put_number(out, COLUMN[c].unit == BOX ? 12 : 7, halo_value(t, i, c));
+        }
         fprintf(out, "\n");
     }
 }

@@ -260,7 +260,7 @@ static int by_number(const void *a, const void *b)
 static void keep_bulges(struct creation *k, struct letter *in, int64_t n)
 {
     int64_t kept = 0;
-    if (n) qsort(in, (size_t)n, sizeof *in, by_number);
+    mem_sort(in, (size_t)n, sizeof *in, by_number);
     for (int64_t i = 0, next; i < n; i = next) {
         for (next = i + 1; next < n && in[next].number == in[i].number; next++)
             for (int j = 0; j < STAR_SUMS; j++) sum_join(&in[i].sum[j], &in[next].sum[j]);
@@ -307,7 +307,7 @@ static int densest(const void *a, const void *b)
 static int64_t choose(const struct creation *k, struct site *at, int64_t n)
 {
     int64_t kept = 0;
-    qsort(at, (size_t)n, sizeof *at, densest);
+    mem_sort(at, (size_t)n, sizeof *at, densest);
     for (int64_t i = 0; i < n; i++) {
         bool near = false;
         for (int64_t j = 0; j < kept && !near; j++) {

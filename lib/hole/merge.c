@@ -150,7 +150,7 @@ static void group(const struct hole_merging *law, const struct sink_place *p, co
             if (friends(law, &a, &b, r2)) up[x > y ? x : y] = x > y ? y : x;
         }
     for (int32_t i = 0; i < n; i++) who[i] = (struct member){root(up, i), i, at[i].m};
-    qsort(who, (size_t)n, sizeof *who, by_group);
+    mem_sort(who, (size_t)n, sizeof *who, by_group);
 }
 
 /* The holes with friends, of all ranks, by id. */

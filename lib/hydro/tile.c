@@ -97,7 +97,7 @@ static void tile_join(struct tile *t, struct tile *s)
 static void tiles_stack(struct tile_list *list, int height, bool apart)
 {
     lidx n = 0;
-    qsort(list->tile, (size_t)list->n, sizeof *list->tile, tile_order);
+    mem_sort(list->tile, (size_t)list->n, sizeof *list->tile, tile_order);
     for (lidx i = 0; i < list->n; i++) {
         struct tile s = list->tile[i], *t = n > 0 ? &list->tile[n - 1] : NULL;
         if (!t || !tile_fits(t, &s, height, apart)) {
@@ -127,7 +127,7 @@ static void tiles_pair(struct tile_list *list, bool apart)
         int hull[3];
         next.x0[0] += TILE_SIDE;
         if (t->nrun == 0 || (next.x0[0] >> TILE_DEPTH) % (TILE_WIDTH / TILE_SIDE) == 0) continue;
-        struct tile *s = bsearch(&next, list->tile, (size_t)list->n, sizeof next, tile_order);
+        struct tile *s = mem_find(&next, list->tile, (size_t)list->n, sizeof next, tile_order);
         if (!s || (apart && s->outer != t->outer)) continue;
         tile_hull(t, s, x0, hull);
         if ((double)(tile_octs(t) + tile_octs(s)) >= FILLED * hull[0] * hull[1] * hull[2])
@@ -166,7 +166,7 @@ void tile_list_build(const struct mesh *m, int l, int depth, int threads, bool a
     while (height > TILE_SIDE && list->n * TILE_SIDE / height < few) height /= 2;
     tiles_stack(list, depth < 0 ? height : 0, apart);
     if (depth < 0 && list->n / 2 >= few) tiles_pair(list, apart);
-    qsort(list->tile, (size_t)list->n, sizeof *list->tile, tile_order_late);
+    mem_sort(list->tile, (size_t)list->n, sizeof *list->tile, tile_order_late);
     while (list->nouter < list->n && list->tile[list->n - 1 - list->nouter].outer) list->nouter++;
 }
 

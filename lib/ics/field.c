@@ -5,20 +5,28 @@
 
 enum { BLOCK_VALUES = 1 << 22 }; /* read at a time, if that is two planes or more */
 
+/* Reals or ids of cells; no bit of either passes through the other. */
+union values {
+    double *real;
+    int64_t *id;
+};
+
 /* Rows of consecutive planes of a file. */
 struct block {
+    bool ids;
     int64_t y0, z0; /* of the first oct in it */
     int64_t plane;  /* values per plane */
     int64_t cap;
-    double *val;
+    union values val; /* [cap] */
 };
 
 static enum err check_inside(const struct ics_level *ic, const struct level *lv);
-static enum err read_layers(const struct ics_layers *s, const struct grafic *f,
-                            enum grafic_kind kind, int64_t k0, int64_t k1, struct block *b);
+static enum err read_values(const struct ics_layers *s, const char *name, bool ids,
+                            union values out);
+static enum err read_layers(const struct ics_layers *s, const struct grafic *f, int64_t k0,
+                            int64_t k1, struct block *b);
 static void scatter(const struct ics_layers *s, const struct block *b, lidx begin, lidx end,
-                    double (*val)[8]);
-static enum err check_same(const struct ics_layers *s, const struct grafic *f);
+                    union values out);
 
 enum err ics_layers_new(const struct ics_grafic *g, const struct mesh *m, int l,
                         struct ics_layers *s)
@@ -56,23 +64,33 @@ void ics_layers_free(struct ics_layers *s)
     FREE(s->first);
 }
 
-enum err ics_field_read(const struct ics_layers *s, const char *name, enum grafic_kind kind,
-                        double (*val)[8])
+enum err ics_field_read(const struct ics_layers *s, const char *name, double (*val)[8])
+{
+    return read_values(s, name, false, (union values){.real = *val});
+}
+
+enum err ics_ids_read(const struct ics_layers *s, const char *name, int64_t (*val)[8])
+{
+    return read_values(s, name, true, (union values){.id = *val});
+}
+
+static enum err read_values(const struct ics_layers *s, const char *name, bool ids,
+                            union values out)
 {
     struct grafic f;
-    struct block b = {0};
+    struct block b = {.ids = ids};
     enum err err = OK;
-    int64_t step = BLOCK_VALUES / (2 * (int64_t)s->ic->n[0] * s->ic->n[1]) + 1;
+    int64_t step = BLOCK_VALUES / (2 * (int64_t)s->ic->head.n[0] * s->ic->head.n[1]) + 1;
     TRY(grafic_open(&f, s->ic->dir, name, s->cosmo));
-    TRY_OUT(check_same(s, &f));
+    TRY_OUT(grafic_check_alike(&f, &s->ic->head, s->ic->first, s->cosmo));
     for (int64_t k = 0; k < s->nz; k += step) {
         int64_t end = k + step < s->nz ? k + step : s->nz;
         if (s->first[k] == s->first[end]) continue;
-        TRY_OUT(read_layers(s, &f, kind, k, end, &b));
-        scatter(s, &b, s->first[k], s->first[end], val);
+        TRY_OUT(read_layers(s, &f, k, end, &b));
+        scatter(s, &b, s->first[k], s->first[end], out);
     }
 out:
-    mem_free(b.val);
+    mem_free(b.val.real);
     grafic_close(&f);
     return err;
 }
@@ -84,7 +102,7 @@ static enum err check_inside(const struct ics_level *ic, const struct level *lv)
         int64_t x[3];
         okey_coords(lv->key[i], x);
         for (int d = 0; d < 3; d++) {
-            if (2 * x[d] >= ic->off[d] && 2 * x[d] + 2 <= ic->off[d] + ic->n[d]) continue;
+            if (2 * x[d] >= ic->off[d] && 2 * x[d] + 2 <= ic->off[d] + ic->head.n[d]) continue;
             FAIL(ERR_PARAM,
                  "%s: the refined region leaves the initial conditions of level %d: cells at %c = "
                  "%.6g of the box are "
@@ -92,17 +110,17 @@ static enum err check_inside(const struct ics_level *ic, const struct level *lv)
                  ic->dir, lv->level, axis[d],
                  (double)(2 * x[d] + 1) / (double)((int64_t)1 << lv->level),
                  (double)ic->off[d] / (double)((int64_t)1 << lv->level),
-                 (double)(ic->off[d] + ic->n[d]) / (double)((int64_t)1 << lv->level));
+                 (double)(ic->off[d] + ic->head.n[d]) / (double)((int64_t)1 << lv->level));
         }
     }
     return OK;
 }
 
 /* Both planes of each layer k0..k1-1; only the rows between its first and last oct. */
-static enum err read_layers(const struct ics_layers *s, const struct grafic *f,
-                            enum grafic_kind kind, int64_t k0, int64_t k1, struct block *b)
+static enum err read_layers(const struct ics_layers *s, const struct grafic *f, int64_t k0,
+                            int64_t k1, struct block *b)
 {
-    int64_t x[3], hi = -1, row = s->ic->n[0];
+    int64_t x[3], hi = -1, row = s->ic->head.n[0];
     b->y0 = INT64_MAX;
     for (lidx n = s->first[k0]; n < s->first[k1]; n++) {
         okey_coords(s->lv->key[s->oct[n]], x);
@@ -113,45 +131,36 @@ static enum err read_layers(const struct ics_layers *s, const struct grafic *f,
     b->z0 = s->z0 + k0;
     b->plane = rows * row;
     if (2 * (k1 - k0) * b->plane > b->cap) {
-        mem_free(b->val);
+        mem_free(b->val.real);
         b->cap = 2 * (k1 - k0) * b->plane;
-        b->val = mem_new(sizeof *b->val * (size_t)b->cap, "ics planes");
+        b->val.real = mem_new(sizeof *b->val.real * (size_t)b->cap, "ics planes");
     }
     for (int64_t q = 0; q < 2 * (k1 - k0); q++) {
         if (s->first[k0 + q / 2] == s->first[k0 + q / 2 + 1]) continue;
-        TRY(grafic_read_rows(f, kind, 2 * b->z0 + q - s->ic->off[2], 2 * b->y0 - s->ic->off[1],
-                             rows, b->val + q * b->plane));
+        int64_t k = 2 * b->z0 + q - s->ic->off[2], j = 2 * b->y0 - s->ic->off[1];
+        TRY(b->ids ? grafic_read_ids(f, k, j, rows, b->val.id + q * b->plane)
+                   : grafic_read_rows(f, k, j, rows, b->val.real + q * b->plane));
     }
     return OK;
 }
 
 static void scatter(const struct ics_layers *s, const struct block *b, lidx begin, lidx end,
-                    double (*val)[8])
+                    union values out)
 {
-    int64_t row = s->ic->n[0];
+    int64_t row = s->ic->head.n[0];
 #pragma omp parallel for
     for (lidx n = begin; n < end; n++) {
         lidx i = s->oct[n];
         int64_t k[3];
         okey_coords(s->lv->key[i], k);
-        const double *at = b->val + 2 * (k[2] - b->z0) * b->plane + 2 * (k[1] - b->y0) * row +
-                           2 * k[0] - s->ic->off[0];
-        for (int c = 0; c < 8; c++)
-            val[i][c] = at[(c & 1) + (c >> 1 & 1) * row + (c >> 2) * b->plane];
+        int64_t first = 2 * (k[2] - b->z0) * b->plane + 2 * (k[1] - b->y0) * row + 2 * k[0] -
+                        s->ic->off[0];
+        for (int c = 0; c < 8; c++) {
+            int64_t at = first + (c & 1) + (c >> 1 & 1) * row + (c >> 2) * b->plane;
+            if (b->ids)
+                out.id[8 * i + c] = b->val.id[at];
+            else
+                out.real[8 * i + c] = b->val.real[at];
+        }
     }
-}
-
-static enum err check_same(const struct ics_layers *s, const struct grafic *f)
-{
-    const int32_t *a = f->head.n, *b = s->ic->n;
-    for (int d = 0; d < 3; d++)
-        if (a[d] != b[d])
-            FAIL(ERR_FORMAT,
-                 "%s: header: size %d x %d x %d differs from %d x %d x %d of the first file of "
-                 "that level",
-                 f->path, a[0], a[1], a[2], b[0], b[1], b[2]);
-    if (!(f->head.dx > 0.999 * s->ic->dx && f->head.dx < 1.001 * s->ic->dx))
-        FAIL(ERR_FORMAT, "%s: header: cell size %g differs from %g of the first file of that level",
-             f->path, f->head.dx, s->ic->dx);
-    return OK;
 }

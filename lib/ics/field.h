@@ -19,5 +19,6 @@ MUST_USE enum err ics_layers_new(const struct ics_grafic *g, const struct mesh *
 void ics_layers_free(struct ics_layers *s);
 
 /* val[i][c] := value of file `name` at cell c of own oct i. Local. */
-MUST_USE enum err ics_field_read(const struct ics_layers *s, const char *name,
-                                 enum grafic_kind kind, double (*val)[8]);
+MUST_USE enum err ics_field_read(const struct ics_layers *s, const char *name, double (*val)[8]);
+/* As ics_field_read, of a file of ids. */
+MUST_USE enum err ics_ids_read(const struct ics_layers *s, const char *name, int64_t (*val)[8]);

@@ -5,6 +5,7 @@
 #pragma once
 #include "comm/comm.h"
 #include "cosmo/cosmo.h"
+#include "io/grafic.h"
 #include "oct/mesh.h"
 #include "part/part.h"
 
@@ -34,31 +35,41 @@ void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
 /* ---- GRAFIC2 files, a directory per level ---- */
 
 struct ics_level {
-    char *dir; /* owned */
-    int32_t n[3];
-    int64_t off[3]; /* low corner in cells of this level */
-    double dx, astart;
-    double growth; /* D(aexp)/D(astart) */
-    double vfact;  /* km/s a comoving Mpc of displacement, at astart */
+    char *dir;               /* owned */
+    const char *first;       /* the file that the header is of */
+    struct grafic_head head; /* all files of the level agree with it */
+    int64_t off[3];          /* low corner in cells of this level */
+    double growth;           /* D(aexp)/D(astart) */
+    double vfact;            /* km/s a comoving Mpc of displacement, at astart */
 };
 
 struct ics_grafic {
     bool cosmo;
     int levelmin, levelmax; /* levels that have files */
     struct ics_level lev[LEVEL_MAX + 2];
+    double omega_b;       /* of the headers; NAN: they lack it */
     struct cosmo_par par; /* of the files: Ω's, h0, boxlen_ini, aexp_ini (where the run starts) */
 };
 
-/* Reads the headers of dirs[i], level levelmin + i, and checks that the levels fit together.
- * aexp_ini < 1: the run starts there, and velocities, overdensities and displacements are scaled by
- * the growing mode; else it starts at the smallest astart. (RAMSES does not scale ic_posc*
- * displacements.) omega_b: 0 without hydro. Without gas, one level may have fewer cells than
- * levelmin: particles on a finer base mesh; g->levelmin is theirs. cosmo = false: files ic_d, ic_u,
- * ic_v, ic_w, ic_p in code units, gas only. g is zeroed before, but for par.ramses, which is kept.
- * (collective) */
-MUST_USE enum err ics_grafic_open(struct ics_grafic *g, int levelmin, int nlev,
-                                  const char *const dirs[], bool cosmo, bool gas, double omega_b,
-                                  double aexp_ini, const struct comm *c);
+/* What is to be read, and for which run. */
+struct ics_set {
+    int levelmin, nlev;
+    const char *const *dir; /* dir[i] has level levelmin + i */
+    bool cosmo;             /* false: files ic_d, ic_u, ic_v, ic_w, ic_p in code units, gas only */
+    bool gas;
+    double omega_b;     /* of the baryons, with gas */
+    bool omega_b_given; /* by the user; else that of the headers counts where they have it */
+    double aexp_ini;
+};
+
+/* Reads the headers of all files of all levels, and checks that the files of a level agree
+ * (ics/files.h) and that the levels fit together. aexp_ini < 1: the run starts there, and
+ * velocities, overdensities and displacements are scaled by the growing mode; else it starts at the
+ * smallest astart. (RAMSES does not scale ic_posc* displacements.) Without gas no ic_deltab is
+ * needed, and one level may have fewer cells than levelmin: particles on a finer base mesh;
+ * g->levelmin is theirs. g is zeroed before, but for par.ramses, which is kept. (collective) */
+MUST_USE enum err ics_grafic_open(struct ics_grafic *g, const struct ics_set *set,
+                                  const struct comm *c);
 void ics_grafic_close(struct ics_grafic *g);
 bool ics_grafic_has(const struct ics_grafic *g, int l); /* level l has files */
 /* gas mass of a cell of the finest level with files */
@@ -84,6 +95,7 @@ MUST_USE enum err ics_grafic_particles(const struct ics_grafic *g, const struct 
 /* ---- particles in text (io/ascii_part) ---- */
 
 /* Appends the particles of a file, coordinates counted from the centre of the box; ids 1.. in the
- * order of the lines. Each rank reads a part; part_distribute must follow. (collective) */
-MUST_USE enum err ics_ascii_particles(const char *path, double boxlen, int levelmin,
-                                      const struct comm *c, struct parts *p);
+ * order of the lines. One beyond a boundary, or further than a box away on a periodic axis, is an
+ * error that names its line. Each rank reads a part; part_distribute must follow. (collective) */
+MUST_USE enum err ics_ascii_particles(const char *path, const struct mesh *m, const struct comm *c,
+                                      struct parts *p);

@@ -14,19 +14,17 @@
 
 #include "base/mem.h"
 #include "ics/field.h"
+#include "ics/files.h"
 
 static const double M_H = 1.6605390e-24, K_B = 1.3806490e-16; /* RAMSES's cgs values */
 
-static enum err read_heads(const char *const dirs[], int nlev, bool cosmo,
-                           struct grafic_head *head);
+static enum err read_heads(const struct ics_set *set, struct grafic_head *head);
 static int particle_level(const struct grafic_head *h, int level);
-static enum err take_levels(struct ics_grafic *g, const char *const dirs[],
+static enum err take_levels(struct ics_grafic *g, const struct ics_set *set,
                             const struct grafic_head *head);
-static enum err take_geometry(const struct ics_grafic *g, int l, const char *dir,
-                              const struct grafic_head *h, struct ics_level *ic);
+static enum err take_geometry(const struct ics_grafic *g, int l, struct ics_level *ic);
 static enum err check_nested(const struct ics_grafic *g, int l);
-static enum err take_cosmology(struct ics_grafic *g, const struct grafic_head *head, double omega_b,
-                               double aexp_ini);
+static enum err take_cosmology(struct ics_grafic *g, const struct ics_set *set);
 static enum err gas_local(const struct ics_grafic *g, struct mesh *m, int l,
                           const struct ics_gas *gas);
 static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers *s, int v,
@@ -35,22 +33,21 @@ static void gas_conserve(const struct ics_grafic *g, struct level *lv, const str
 static enum err refmap_local(const struct ics_grafic *g, const struct mesh *m, int l,
                              unsigned char (*map)[8]);
 
-enum err ics_grafic_open(struct ics_grafic *g, int levelmin, int nlev, const char *const dirs[],
-                         bool cosmo, bool gas, double omega_b, double aexp_ini,
-                         const struct comm *c)
+enum err ics_grafic_open(struct ics_grafic *g, const struct ics_set *set, const struct comm *c)
 {
     struct grafic_head head[LEVEL_MAX + 2];
-    BUG_ON(nlev < 1 || levelmin < 1 || levelmin + nlev - 1 > LEVEL_MAX);
-    *g = (struct ics_grafic){.cosmo = cosmo,
-                             .levelmin = levelmin,
-                             .levelmax = levelmin + nlev - 1,
+    BUG_ON(set->nlev < 1 || set->levelmin < 1 || set->levelmin + set->nlev - 1 > LEVEL_MAX);
+    *g = (struct ics_grafic){.cosmo = set->cosmo,
+                             .levelmin = set->levelmin,
+                             .levelmax = set->levelmin + set->nlev - 1,
                              .par.ramses = g->par.ramses};
     memset(head, 0, sizeof head);
-    TRY(err_agree(c, c->rank == 0 ? read_heads(dirs, nlev, cosmo, head) : OK));
+    TRY(err_agree(c, c->rank == 0 ? read_heads(set, head) : OK));
     comm_bcast(c, head, sizeof head, 0);
-    if (cosmo && !gas && nlev == 1) g->levelmin = g->levelmax = particle_level(head, levelmin);
-    enum err err = take_levels(g, dirs, head);
-    if (err == OK && cosmo) err = take_cosmology(g, head, omega_b, aexp_ini);
+    if (set->cosmo && !set->gas && set->nlev == 1)
+        g->levelmin = g->levelmax = particle_level(head, set->levelmin);
+    enum err err = take_levels(g, set, head);
+    if (err == OK && set->cosmo) err = take_cosmology(g, set);
     if (err != OK) ics_grafic_close(g);
     return err_agree(c, err);
 }
@@ -84,13 +81,15 @@ enum err ics_grafic_refmap(const struct ics_grafic *g, const struct mesh *m, con
 
 /* ---- headers ---- */
 
-static enum err read_heads(const char *const dirs[], int nlev, bool cosmo, struct grafic_head *head)
+static enum err read_heads(const struct ics_set *set, struct grafic_head *head)
 {
-    for (int i = 0; i < nlev; i++) {
+    for (int i = 0; i < set->nlev; i++) {
         struct grafic f;
-        TRY(grafic_open(&f, dirs[i], cosmo ? "ic_deltab" : "ic_d", cosmo));
+        const char *dir = set->dir[i], *first = ics_first_file(dir, set->cosmo, set->gas);
+        TRY(grafic_open(&f, dir, first, set->cosmo));
         head[i] = f.head;
         grafic_close(&f);
+        TRY(ics_check_files(dir, set->cosmo, first, &head[i], NULL, NULL));
     }
     return OK;
 }
@@ -105,93 +104,112 @@ static int particle_level(const struct grafic_head *h, int level)
     return level;
 }
 
-static enum err take_levels(struct ics_grafic *g, const char *const dirs[],
+static enum err take_levels(struct ics_grafic *g, const struct ics_set *set,
                             const struct grafic_head *head)
 {
     for (int l = g->levelmin; l <= g->levelmax; l++) {
-        int i = l - g->levelmin;
+        const char *dir = set->dir[l - g->levelmin];
         struct ics_level *ic = &g->lev[l];
-        size_t bytes = strlen(dirs[i]) + 1;
-        ic->dir = memcpy(mem_new(bytes, "file names"), dirs[i], bytes);
-        TRY(take_geometry(g, l, dirs[i], &head[i], ic));
-        if (i > 0) TRY(check_nested(g, l));
+        size_t bytes = strlen(dir) + 1;
+        ic->dir = memcpy(mem_new(bytes, "file names"), dir, bytes);
+        ic->first = ics_first_file(dir, set->cosmo, set->gas);
+        ic->head = head[l - g->levelmin];
+        TRY(take_geometry(g, l, ic));
+        if (l > g->levelmin) TRY(check_nested(g, l));
     }
     return OK;
 }
 
-static enum err take_geometry(const struct ics_grafic *g, int l, const char *dir,
-                              const struct grafic_head *h, struct ics_level *ic)
+static enum err take_geometry(const struct ics_grafic *g, int l, struct ics_level *ic)
 {
+    const struct grafic_head *h = &ic->head;
     const int64_t side = (int64_t)1 << l;
-    ic->dx = h->dx;
-    ic->astart = h->astart;
     for (int d = 0; d < 3; d++) {
         double off = h->off[d] / h->dx, cell = nearbyint(off);
         if (!(fabs(off - cell) < 0.1))
-            FAIL(ERR_FORMAT, "%s: offset %.7g along %c is %.4f cells, not a whole number", dir,
+            FAIL(ERR_FORMAT, "%s: offset %.7g along %c is %.4f cells, not a whole number", ic->dir,
                  h->off[d], 'x' + d, off);
-        ic->n[d] = h->n[d];
         ic->off[d] = (int64_t)cell;
         if (cell < 0 || cell + h->n[d] > (double)side)
             FAIL(ERR_FORMAT, "%s: cells %.0f to %.0f along %c are not within the %lld of level %d",
-                 dir, cell, cell + h->n[d] - 1, 'x' + d, (long long)side, l);
+                 ic->dir, cell, cell + h->n[d] - 1, 'x' + d, (long long)side, l);
         if (l == g->levelmin && h->n[d] != side)
             FAIL(ERR_FORMAT, "%s: has %d x %d x %d cells where levelmin = %d needs %lld per side",
-                 dir, h->n[0], h->n[1], h->n[2], l, (long long)side);
+                 ic->dir, h->n[0], h->n[1], h->n[2], l, (long long)side);
     }
-    double ratio = g->lev[g->levelmin].dx / h->dx / ldexp(1, l - g->levelmin);
+    double ratio = g->lev[g->levelmin].head.dx / h->dx / ldexp(1, l - g->levelmin);
     if (!(fabs(ratio - 1) < 1e-4))
-        FAIL(ERR_FORMAT, "%s: cell size %.7g should be %.7g, that of level %d divided by %lld", dir,
-             h->dx, h->dx * ratio, g->levelmin, (long long)1 << (l - g->levelmin));
+        FAIL(ERR_FORMAT, "%s: cell size %.7g should be %.7g, that of level %d divided by %lld",
+             ic->dir, h->dx, h->dx * ratio, g->levelmin, (long long)1 << (l - g->levelmin));
     return OK;
 }
 
+/* Refined cells have eight children: a level begins and ends with a cell of its parent. */
 static enum err check_nested(const struct ics_grafic *g, int l)
 {
     const struct ics_level *in = &g->lev[l], *out = &g->lev[l - 1];
-    for (int d = 0; d < 3; d++)
-        if (in->off[d] < 2 * out->off[d] || in->off[d] + in->n[d] > 2 * (out->off[d] + out->n[d]))
+    for (int d = 0; d < 3; d++) {
+        int64_t lo = in->off[d], hi = lo + in->head.n[d];
+        if (lo < 2 * out->off[d] || hi > 2 * (out->off[d] + out->head.n[d]))
             FAIL(ERR_FORMAT, "%s: its region is not within that of %s along %c", in->dir, out->dir,
                  'x' + d);
+        if (lo % 2 || hi % 2)
+            FAIL(ERR_FORMAT,
+                 "%s: its cells %lld to %lld along %c begin or end inside a cell of level %d",
+                 in->dir, (long long)lo, (long long)(hi - 1), 'x' + d, l - 1);
+    }
     return OK;
 }
 
-static bool near(double a, double b)
+/* The baryons of the headers: those of the first level that has them. */
+static enum err find_baryons(struct ics_grafic *g)
 {
-    return fabs(a - b) <= 1e-5 * fmax(fabs(a), fabs(b));
+    g->omega_b = NAN;
+    for (int l = g->levelmin; l <= g->levelmax; l++) {
+        const struct ics_level *ic = &g->lev[l];
+        if (!grafic_has_baryons(&ic->head)) continue;
+        if (!isnan(g->omega_b) && !grafic_near(g->omega_b, ic->head.omega_b))
+            FAIL(ERR_FORMAT, "%s: omega_b = %g differs from %g of a coarser level", ic->dir,
+                 ic->head.omega_b, g->omega_b);
+        if (isnan(g->omega_b)) g->omega_b = ic->head.omega_b;
+    }
+    return OK;
 }
 
-static enum err take_cosmology(struct ics_grafic *g, const struct grafic_head *head, double omega_b,
-                               double aexp_ini)
+static enum err take_cosmology(struct ics_grafic *g, const struct ics_set *set)
 {
-    double aexp = 1;
-    const struct grafic_head *h = &head[0];
+    double aexp = 1, omega_b = set->omega_b;
+    const struct grafic_head *h = &g->lev[g->levelmin].head;
     for (int l = g->levelmin; l <= g->levelmax; l++) {
-        const struct grafic_head *k = &head[l - g->levelmin];
-        if (!near(k->omega_m, h->omega_m) || !near(k->omega_l, h->omega_l) || !near(k->h0, h->h0))
+        const struct grafic_head *k = &g->lev[l].head;
+        if (!grafic_near(k->omega_m, h->omega_m) || !grafic_near(k->omega_l, h->omega_l) ||
+            !grafic_near(k->h0, h->h0))
             FAIL(ERR_FORMAT, "%s: omega_m, omega_v, h0 = %g, %g, %g differ from %g, %g, %g of %s",
                  g->lev[l].dir, k->omega_m, k->omega_l, k->h0, h->omega_m, h->omega_l, h->h0,
                  g->lev[g->levelmin].dir);
         aexp = fmin(aexp, k->astart);
     }
-    if (aexp_ini < 1) aexp = aexp_ini;
-    h = &head[g->levelmax - g->levelmin]; /* as RAMSES: the last one read */
+    TRY(find_baryons(g));
+    if (!set->omega_b_given && !isnan(g->omega_b)) omega_b = g->omega_b;
+    if (set->aexp_ini < 1) aexp = set->aexp_ini;
+    h = &g->lev[g->levelmax].head; /* as RAMSES: the last one read */
     double side = ldexp(1, g->levelmin);
     g->par = (struct cosmo_par){.omega_m = h->omega_m,
                                 .omega_l = h->omega_l,
-                                .omega_b = omega_b,
+                                .omega_b = set->gas ? omega_b : 0,
                                 .h0 = h->h0,
                                 .ramses = g->par.ramses};
     g->par.omega_k = 1 - h->omega_l - h->omega_m;
     g->par.aexp_ini = aexp;
-    g->par.boxlen_ini = side * g->lev[g->levelmin].dx * (h->h0 / 100);
+    g->par.boxlen_ini = side * g->lev[g->levelmin].head.dx * (h->h0 / 100);
     struct cosmo *check;
     TRY(cosmo_new(&g->par, &check));
     cosmo_free(check);
     for (int l = g->levelmin; l <= g->levelmax; l++) {
         struct ics_level *ic = &g->lev[l];
-        ic->growth = cosmo_growth(&g->par, aexp) / cosmo_growth(&g->par, ic->astart);
-        ic->vfact = cosmo_vfact(&g->par, ic->astart) / ic->astart * g->par.h0;
+        double astart = ic->head.astart;
+        ic->growth = cosmo_growth(&g->par, aexp) / cosmo_growth(&g->par, astart);
+        ic->vfact = cosmo_vfact(&g->par, astart) / astart * g->par.h0;
     }
     return OK;
 }
@@ -242,7 +260,8 @@ static void gas_scale(const struct ics_grafic *g, const struct level *lv,
         *base = p->omega_b / p->omega_m;
         *factor = ic->growth * *base;
     } else if (v <= 3) {
-        *factor = ic->growth * cosmo_vfact(p, aexp) * ldexp(1, -lv->level) / ic->dx / ic->vfact;
+        *factor = ic->growth * cosmo_vfact(p, aexp) * ldexp(1, -lv->level) / ic->head.dx /
+                  ic->vfact;
     } else {
         cosmo_units(p, aexp, &ul, &ud, &ut);
         *base = (gas->T2_start > 0 ? gas->T2_start : 1.356e-2 / (aexp * aexp)) /
@@ -258,7 +277,7 @@ static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers
     double base, factor;
     gas_scale(g, s->lv, s->ic, v, gas, &base, &factor);
     bool given = gas_file(g, s->ic->dir, v, name);
-    if (given) TRY(ics_field_read(s, name, GRAFIC_REAL, q));
+    if (given) TRY(ics_field_read(s, name, q));
     if (!given && g->cosmo && v >= GAS_SCALARS) base = gas->initial[v];
     double least = v == 0 && g->cosmo ? 0.1 * g->par.omega_b / g->par.omega_m : -HUGE_VAL;
 #pragma omp parallel for
@@ -295,7 +314,7 @@ static enum err refmap_local(const struct ics_grafic *g, const struct mesh *m, i
     lidx nown = m->lev[l].nown;
     double(*val)[8] = mem_new(sizeof *val * (size_t)nown + 1, "ics values");
     TRY_OUT(ics_layers_new(g, m, l, &s));
-    TRY_OUT(ics_field_read(&s, "ic_refmap", GRAFIC_REAL, val));
+    TRY_OUT(ics_field_read(&s, "ic_refmap", val));
     for (lidx i = 0; i < nown; i++)
         for (int c = 0; c < 8; c++) map[i][c] = trunc(val[i][c]) == 1;
 out:

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "ics/field.h"
 #include "io/ascii_part.h"
@@ -21,6 +22,8 @@ static enum err phase_space(const struct ics_grafic *g, const struct mesh *m,
                             const struct ics_layers *s, double (*val)[8], struct parts *p);
 static enum err mass_and_id(const struct ics_grafic *g, const struct mesh *m,
                             const struct ics_layers *s, double (*val)[8], struct parts *p);
+static enum err particle_ids(const struct ics_grafic *g, const struct mesh *m,
+                             const struct ics_layers *s, int64_t *out);
 static int64_t source_count(const struct mesh *m, const struct level *lv);
 static void source_take(const struct mesh *m, const struct level *lv, double (*val)[8],
                         double *out);
@@ -34,22 +37,27 @@ enum err ics_grafic_particles(const struct ics_grafic *g, const struct mesh *m,
     return err_agree(c, particles_local(g, m, p));
 }
 
-enum err ics_ascii_particles(const char *path, double boxlen, int levelmin, const struct comm *c,
+enum err ics_ascii_particles(const char *path, const struct mesh *m, const struct comm *c,
                              struct parts *p)
 {
     struct ascii_share s;
     TRY(err_agree(c, ascii_part_count(path, c->rank, c->size, &s)));
     int64_t at = p->n, before = comm_scan_i64(c, s.n);
-    append_begin(p, s.n, levelmin);
+    s.boxlen = m->boxlen;
+    for (int d = 0; d < 3; d++) s.periodic[d] = !m->bounded[2 * d] && !m->bounded[2 * d + 1];
+    append_begin(p, s.n, m->levelmin);
     double *x[3], *v[3];
     for (int d = 0; d < 3; d++) {
         x[d] = p->x[d] + at;
         v[d] = p->v[d] + at;
     }
     TRY(err_agree(c, ascii_part_read(path, &s, x, v, p->m + at)));
+    int64_t more = s.more;
+    comm_max_i64(c, &more, 1);
+    if (more) log_info(" %s: what follows the seventh column is ignored", path);
     for (int64_t i = 0; i < s.n; i++) {
         p->id[at + i] = before + i + 1;
-        for (int d = 0; d < 3; d++) x[d][i] += boxlen / 2;
+        for (int d = 0; d < 3; d++) x[d][i] += m->boxlen / 2;
     }
     p->n += s.n;
     return OK;
@@ -138,12 +146,12 @@ static enum err phase_space(const struct ics_grafic *g, const struct mesh *m,
              ic->dir, files);
     for (int d = 0; d < 3; d++) {
         double *x = p->x[d] + p->n, *v = p->v[d] + p->n;
-        TRY(ics_field_read(s, VEL[d], GRAFIC_REAL, val));
+        TRY(ics_field_read(s, VEL[d], val));
         source_take(m, s->lv, val, v);
         /* displacement */
-        for (int64_t i = 0; i < n; i++) v[i] = ic->growth * dx / ic->dx * v[i] / ic->vfact;
+        for (int64_t i = 0; i < n; i++) v[i] = ic->growth * dx / ic->head.dx * v[i] / ic->vfact;
         if (files) {
-            TRY(ics_field_read(s, POS[d], GRAFIC_REAL, val));
+            TRY(ics_field_read(s, POS[d], val));
             source_take(m, s->lv, val, x);
             for (int64_t i = 0; i < n; i++) x[i] = ic->growth * (x[i] / g->par.boxlen_ini);
         } else {
@@ -169,18 +177,30 @@ static enum err mass_and_id(const struct ics_grafic *g, const struct mesh *m,
     double cell = ldexp(1, -3 * lv->level), dark = 1 - g->par.omega_b / g->par.omega_m;
     bool given = grafic_exists(s->ic->dir, "ic_massc");
     if (given) {
-        TRY(ics_field_read(s, "ic_massc", GRAFIC_REAL, val));
+        TRY(ics_field_read(s, "ic_massc", val));
         source_take(m, lv, val, p->m + at);
     }
     for (int64_t i = at; i < at + n; i++) p->m[i] = cell * (given ? p->m[i] : dark);
-    given = grafic_exists(s->ic->dir, "ic_particle_ids");
-    if (given) TRY(ics_field_read(s, "ic_particle_ids", GRAFIC_ID, val));
+    return particle_ids(g, m, s, p->id + at);
+}
+
+static enum err particle_ids(const struct ics_grafic *g, const struct mesh *m,
+                             const struct ics_layers *s, int64_t *out)
+{
+    const struct level *lv = s->lv;
+    enum err err = OK;
+    int64_t(*id)[8] = NULL;
+    if (grafic_exists(s->ic->dir, "ic_particle_ids")) {
+        id = mem_new(sizeof *id * (size_t)lv->nown + 1, "ics values");
+        TRY_OUT(ics_ids_read(s, "ic_particle_ids", id));
+    }
     for (lidx i = 0; i < lv->nown; i++)
         for (int c = 0; c < 8; c++)
             if (is_source(m, lv, i, c))
-                p->id[at++] = given ? (int64_t)val[i][c]
-                                    : cell_rank(g, lv->level, lv->key[i], c) + 1;
-    return OK;
+                *out++ = id ? id[i][c] : cell_rank(g, lv->level, lv->key[i], c) + 1;
+out:
+    mem_free(id);
+    return err;
 }
 
 static int64_t source_count(const struct mesh *m, const struct level *lv)
@@ -204,9 +224,9 @@ static int64_t cell_rank(const struct ics_grafic *g, int l, okey key, int c)
 {
     int64_t before = 0, x[3];
     for (int k = g->levelmin; k < l; k++)
-        before += (int64_t)g->lev[k].n[0] * g->lev[k].n[1] * g->lev[k].n[2];
+        before += (int64_t)g->lev[k].head.n[0] * g->lev[k].head.n[1] * g->lev[k].head.n[2];
     const struct ics_level *ic = &g->lev[l];
     okey_coords(key, x);
     for (int d = 0; d < 3; d++) x[d] = 2 * x[d] + (c >> d & 1) - ic->off[d];
-    return before + (x[2] * ic->n[1] + x[1]) * ic->n[0] + x[0];
+    return before + (x[2] * ic->head.n[1] + x[1]) * ic->head.n[0] + x[0];
 }

@@ -14,6 +14,16 @@
  * costs more than it saves: writing 1 MB at a time took up to five times as long. */
 static const size_t PIECE = (size_t)1 << 30, WRITE_PIECE = (size_t)512 << 10;
 
+void file_fill_standard(void)
+{
+    /* the other way round for data, so that using them is an error */
+    static const int how[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+        BUG_ON(open("/dev/null", how[fd]) != fd); /* the lowest that is free */
+    }
+}
+
 enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_t at)
 {
     const char *s = p;
@@ -65,34 +75,113 @@ void file_reserve(int fd, int64_t at, int64_t n)
     (void)is;
 }
 
+static enum err cannot_sync(const char *path, int why)
+{
+    return err_set(ERR_FILE, "%s: cannot sync it to disk: %s", path, strerror(why));
+}
+
+enum err file_sync(int fd, const char *path)
+{
+    int synced;
+    do synced = fsync(fd);
+    while (synced != 0 && errno == EINTR);
+    /* EINVAL, EROFS: it cannot be synced, such as a device */
+    return synced == 0 || errno == EINVAL || errno == EROFS ? OK : cannot_sync(path, errno);
+}
+
 enum err file_close_synced(int fd, const char *path)
 {
-    int synced, why;
-    do synced = fsync(fd), why = errno;
-    while (synced != 0 && why == EINTR);
-    /* it cannot be synced, such as a device */
-    if (synced != 0 && (why == EINVAL || why == EROFS)) synced = 0;
-    if (close(fd) != 0 && synced == 0) synced = -1, why = errno;
-    if (synced != 0) FAIL(ERR_FILE, "%s: cannot sync it to disk: %s", path, strerror(why));
-    return OK;
+    enum err err = file_sync(fd, path);
+    if (close(fd) != 0 && err == OK) err = cannot_sync(path, errno);
+    return err;
+}
+
+/* ---- opening ---- */
+
+const char *file_kind(unsigned mode)
+{
+    return S_ISREG(mode)    ? "a file"
+           : S_ISDIR(mode)  ? "a directory"
+           : S_ISFIFO(mode) ? "a pipe"
+           : S_ISSOCK(mode) ? "a socket"
+           : S_ISLNK(mode)  ? "a symbolic link"
+                            : "a device";
+}
+
+static enum err check_regular(const char *path, unsigned mode)
+{
+    if (S_ISREG(mode)) return OK;
+    if (S_ISDIR(mode)) FAIL(ERR_FILE, "%s: cannot be read: %s", path, strerror(EISDIR));
+    FAIL(ERR_FILE, "%s: cannot be read: it is %s, and no regular file", path, file_kind(mode));
+}
+
+/* Opens an existing file, if it is regular. It is looked at before, too: the mere opening of a
+ * device may do something, and that of a FIFO lets its writer begin. */
+static enum err open_regular(const char *path, int how, int *fd, struct stat *st)
+{
+    *fd = -1;
+    if (stat(path, st) != 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
+    TRY(check_regular(path, st->st_mode));
+    *fd = open(path, how | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
+    enum err err = OK;
+    if (fstat(*fd, st) != 0)
+        err = err_set(ERR_FILE, "%s: %s", path, strerror(errno));
+    else
+        err = check_regular(path, st->st_mode);
+    if (err != OK) close(*fd), *fd = -1;
+    return err;
 }
 
 enum err file_open(const char *path, int *fd, int64_t *size)
 {
     struct stat st;
     *size = 0;
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not wait for a FIFO */
-    if (*fd < 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
-    enum err err = OK;
-    if (fstat(*fd, &st) != 0)
-        err = err_set(ERR_FILE, "%s: %s", path, strerror(errno));
-    else if (!S_ISREG(st.st_mode))
-        err = err_set(ERR_FILE, "%s: not a regular file", path);
-    if (err == OK)
-        *size = st.st_size;
-    else
-        close(*fd), *fd = -1;
-    return err;
+    TRY(open_regular(path, O_RDONLY, fd, &st));
+    *size = st.st_size;
+    return OK;
+}
+
+enum err file_open_any(const char *path, int *fd)
+{
+    struct stat st;
+    *fd = -1;
+    if (stat(path, &st) == 0 && (S_ISDIR(st.st_mode) || S_ISSOCK(st.st_mode)))
+        return check_regular(path, st.st_mode);
+    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (*fd < 0) FAIL(ERR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
+    return OK;
+}
+
+enum err file_create(const char *path, int *fd)
+{
+    *fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (*fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    return OK;
+}
+
+enum err file_reopen(const char *path, int *fd)
+{
+    struct stat st;
+    return open_regular(path, O_WRONLY | O_NOFOLLOW, fd, &st);
+}
+
+enum err file_may_append(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode))
+        FAIL(ERR_FILE, "%s: is %s: lines cannot be appended to it", path, file_kind(st.st_mode));
+    return OK;
+}
+
+enum err file_append(const char *path, FILE **f)
+{
+    *f = NULL;
+    TRY(file_may_append(path));
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    if (fd >= 0) *f = fdopen(fd, "a");
+    if (!*f) FAIL(ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    return OK;
 }
 
 static enum err too_long(const char *name, size_t most)
@@ -139,9 +228,9 @@ enum err file_load_any(const char *path, size_t most, char **text, size_t *n)
 {
     bool standard = strcmp(path, "-") == 0;
     const char *name = standard ? "standard input" : path;
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = STDIN_FILENO;
     *text = NULL;
-    if (fd < 0) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
+    if (!standard) TRY(file_open_any(path, &fd));
     enum err err = drain(fd, name, most, text, n);
     if (err == OK && *n > most) err = too_long(name, most);
     if (err != OK) FREE(*text);

@@ -35,8 +35,7 @@ void fort_create(struct fort_out *f, const char *path, fort_told *told, void *ct
     *f = (struct fort_out){.fd = -1, .sub_max = FORT_SUB, .told = told, .told_ctx = ctx};
     f->path = name_copy(path);
     f->buf = mem_new(BUF, "file buffer");
-    f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (f->fd < 0) f->err = err_set(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    f->err = file_create(path, &f->fd);
 }
 
 static enum err write_now(struct fort_out *f, const void *p, size_t n, int64_t at)
@@ -340,7 +339,7 @@ enum err fort_sum(struct fort_in *f, uint64_t *sum)
     struct fort_seen *s = &f->seen;
     int64_t at = 0;
     s->wanted = false;
-    if (s->n) qsort(s->range, (size_t)s->n, sizeof *s->range, by_place);
+    mem_sort(s->range, (size_t)s->n, sizeof *s->range, by_place);
     for (int64_t k = 0; k < s->n; at = s->range[k++].end) TRY(see_gap(f, at, s->range[k].at));
     TRY(see_gap(f, at, f->size));
     *sum = checksum_end(&s->sum);

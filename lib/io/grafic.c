@@ -11,13 +11,17 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-enum { HEAD_BYTES = 44, MARK = 4, SIDE_MAX = 65536 };
+enum { HEAD_INTS = 3, HEAD_REALS = 8, HEAD_MOST = 4 * (HEAD_INTS + HEAD_REALS + 1) };
+enum { MARK = 4, SIDE_MAX = 65536 };
 static const int64_t PLANE_MAX = 2147483639; /* longer records would be split by Fortran */
 
 static enum err open_checked(struct grafic *f, bool cosmo);
 static enum err read_head(struct grafic *f);
-static enum err check_head(const struct grafic *f, bool cosmo);
+static void take_reals(struct grafic_head *h, const float *real, bool baryons);
+static enum err check_head(const struct grafic *f, bool baryons, bool cosmo);
+static enum err check_cosmology(const struct grafic *f);
 static enum err check_size(struct grafic *f, int64_t size);
+static enum err check_real(const struct grafic *f);
 static enum err check_marks(const struct grafic *f, int64_t k);
 static enum err check_finite(const struct grafic *f, int64_t k, int64_t j0, const float *v,
                              int64_t n);
@@ -57,14 +61,13 @@ static int64_t plane_bytes(const struct grafic *f)
 /* Where the values of plane k begin. */
 static int64_t plane_at(const struct grafic *f, int64_t k)
 {
-    return HEAD_BYTES + 2 * MARK + k * (plane_bytes(f) + 2 * MARK) + MARK;
+    return f->start + k * (plane_bytes(f) + 2 * MARK) + MARK;
 }
 
 enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t nk, float *out)
 {
     BUG_ON(k0 < 0 || nk < 0 || k0 + nk > f->head.n[2]);
-    if (f->width != 4)
-        FAIL(ERR_FORMAT, "%s: contains 8-byte integers where 4-byte reals are expected", f->path);
+    TRY(check_real(f));
     int64_t n = (int64_t)f->head.n[0] * f->head.n[1];
     for (int64_t k = k0; k < k0 + nk; k++, out += n) {
         TRY(check_marks(f, k));
@@ -75,37 +78,52 @@ enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t nk, floa
     return OK;
 }
 
-enum err grafic_read_rows(const struct grafic *f, enum grafic_kind kind, int64_t k, int64_t j0,
-                          int64_t nj, double *out)
+/* The values of rows as they are in the file, in the byte order of this machine. */
+static enum err read_raw(const struct grafic *f, int64_t k, int64_t j0, int64_t nj, char *raw)
 {
     BUG_ON(k < 0 || k >= f->head.n[2] || j0 < 0 || nj < 0 || j0 + nj > f->head.n[1]);
-    if (kind == GRAFIC_REAL && f->width != 4)
-        FAIL(ERR_FORMAT, "%s: contains 8-byte integers where 4-byte reals are expected", f->path);
-    int64_t row = (int64_t)f->head.n[0], n = nj * row;
+    int64_t row = (int64_t)f->head.n[0] * f->width;
     TRY(check_marks(f, k));
-    /* The raw values go to the end of out and are widened from the front: each is read before its
-     * place is written. */
-    char *raw = (char *)out + n * (8 - f->width);
-    TRY(file_read_at(f->fd, f->path, raw, (size_t)(n * f->width),
-                     plane_at(f, k) + j0 * row * f->width));
-    if (f->swap && f->width == 4) swap4(raw, n);
-    if (f->swap && f->width == 8) swap8(raw, n);
-    if (kind == GRAFIC_REAL) TRY(check_finite(f, k, j0, (const float *)raw, n));
+    TRY(file_read_at(f->fd, f->path, raw, (size_t)(nj * row), plane_at(f, k) + j0 * row));
+    if (f->swap && f->width == 4) swap4(raw, nj * f->head.n[0]);
+    if (f->swap && f->width == 8) swap8(raw, nj * f->head.n[0]);
+    return OK;
+}
+
+/* In both functions below values of 4 bytes go to the end of out and are widened from the front:
+ * each is read before its place is written. */
+enum err grafic_read_rows(const struct grafic *f, int64_t k, int64_t j0, int64_t nj, double *out)
+{
+    int64_t n = nj * f->head.n[0];
+    char *raw = (char *)out + 4 * n;
+    TRY(check_real(f));
+    TRY(read_raw(f, k, j0, nj, raw));
+    TRY(check_finite(f, k, j0, (const float *)raw, n));
     for (int64_t i = 0; i < n; i++) {
         float r;
-        int32_t i4;
-        int64_t i8;
-        if (kind == GRAFIC_REAL) {
-            memcpy(&r, raw + 4 * i, 4);
-            out[i] = (double)r;
-        } else if (f->width == 4) {
-            memcpy(&i4, raw + 4 * i, 4);
-            out[i] = (double)i4;
-        } else {
-            memcpy(&i8, raw + 8 * i, 8);
-            out[i] = (double)i8;
-        }
+        memcpy(&r, raw + 4 * i, 4);
+        out[i] = (double)r;
     }
+    return OK;
+}
+
+enum err grafic_read_ids(const struct grafic *f, int64_t k, int64_t j0, int64_t nj, int64_t *out)
+{
+    int64_t n = nj * f->head.n[0];
+    char *raw = (char *)out + (8 - f->width) * n;
+    TRY(read_raw(f, k, j0, nj, raw));
+    for (int64_t i = 0; i < n && f->width == 4; i++) {
+        int32_t id;
+        memcpy(&id, raw + 4 * i, 4);
+        out[i] = id;
+    }
+    return OK;
+}
+
+static enum err check_real(const struct grafic *f)
+{
+    if (f->width != 4)
+        FAIL(ERR_FORMAT, "%s: contains 8-byte integers where 4-byte reals are expected", f->path);
     return OK;
 }
 
@@ -114,35 +132,54 @@ static enum err open_checked(struct grafic *f, bool cosmo)
     int64_t size;
     TRY(file_open(f->path, &f->fd, &size));
     TRY(read_head(f));
-    TRY(check_head(f, cosmo));
+    TRY(check_head(f, f->start == HEAD_MOST + 2 * MARK, cosmo));
     return check_size(f, size);
 }
 
 static enum err read_head(struct grafic *f)
 {
-    unsigned char b[HEAD_BYTES + 2 * MARK];
-    int32_t word[13];
-    float real[8];
-    TRY(file_read_at(f->fd, f->path, b, sizeof b, 0));
-    memcpy(word, b, sizeof word);
-    f->swap = word[0] == HEAD_BYTES << 24;
-    if (f->swap) swap4(word, 13);
-    if (word[0] != HEAD_BYTES || word[12] != HEAD_BYTES)
-        FAIL(ERR_FORMAT, "%s: is not a GRAFIC file: its first record is not one of %d bytes",
-             f->path, HEAD_BYTES);
+    enum { WORDS = HEAD_MOST / 4 };
+    int32_t word[WORDS + 2], bytes;
+    float real[HEAD_REALS + 1] = {0};
+    TRY(file_read_at(f->fd, f->path, word, 4, 0));
+    const int32_t plain = HEAD_MOST - 4, more = HEAD_MOST;
+    bytes = (int32_t)__builtin_bswap32((uint32_t)word[0]);
+    f->swap = bytes == plain || bytes == more;
+    if (!f->swap) bytes = word[0];
+    if (bytes != plain && bytes != more)
+        FAIL(ERR_FORMAT,
+             "%s: is not a GRAFIC file: its first record is not one of %d bytes, or of %d with "
+             "omega_b",
+             f->path, plain, more);
+    TRY(file_read_at(f->fd, f->path, word, (size_t)bytes + 2 * MARK, 0));
+    if (f->swap) swap4(word, bytes / 4 + 2);
+    if (word[bytes / 4 + 1] != bytes)
+        FAIL(ERR_FORMAT, "%s: header: record markers %d and %d differ: the file is damaged",
+             f->path, bytes, word[bytes / 4 + 1]);
+    f->start = bytes + 2 * MARK;
     memcpy(f->head.n, word + 1, sizeof f->head.n);
-    memcpy(real, word + 4, sizeof real);
-    struct grafic_head *h = &f->head;
+    memcpy(real, word + 1 + HEAD_INTS, (size_t)bytes - 4 * HEAD_INTS);
+    take_reals(&f->head, real, bytes == more);
+    return OK;
+}
+
+static void take_reals(struct grafic_head *h, const float *real, bool baryons)
+{
     h->dx = (double)real[0];
     for (int d = 0; d < 3; d++) h->off[d] = (double)real[1 + d];
     h->astart = (double)real[4];
     h->omega_m = (double)real[5];
     h->omega_l = (double)real[6];
     h->h0 = (double)real[7];
-    return OK;
+    h->omega_b = baryons ? (double)real[8] : NAN;
 }
 
-static enum err check_head(const struct grafic *f, bool cosmo)
+bool grafic_has_baryons(const struct grafic_head *h)
+{
+    return !isnan(h->omega_b);
+}
+
+static enum err check_head(const struct grafic *f, bool baryons, bool cosmo)
 {
     const struct grafic_head *h = &f->head;
     for (int d = 0; d < 3; d++)
@@ -150,17 +187,60 @@ static enum err check_head(const struct grafic *f, bool cosmo)
             FAIL(ERR_FORMAT, "%s: header: size %d along %c is not between 1 and %d", f->path,
                  h->n[d], 'x' + d, SIDE_MAX);
     double sum = h->dx + h->off[0] + h->off[1] + h->off[2] + h->astart + h->omega_m + h->omega_l +
-                 h->h0;
+                 h->h0 + (baryons ? h->omega_b : 0);
     if (!isfinite(sum))
         FAIL(ERR_FORMAT, "%s: header: contains a number that is not finite", f->path);
     if (!(h->dx > 0)) FAIL(ERR_FORMAT, "%s: header: cell size %g must be positive", f->path, h->dx);
-    if (!cosmo) return OK;
+    return cosmo ? check_cosmology(f) : OK;
+}
+
+static enum err check_cosmology(const struct grafic *f)
+{
+    const struct grafic_head *h = &f->head;
     if (!(h->astart > 0 && h->astart <= 1))
         FAIL(ERR_FORMAT, "%s: header: expansion factor %g is not between 0 and 1", f->path,
              h->astart);
     if (!(h->omega_m > 0))
         FAIL(ERR_FORMAT, "%s: header: omega_m = %g must be positive", f->path, h->omega_m);
     if (!(h->h0 > 0)) FAIL(ERR_FORMAT, "%s: header: h0 = %g must be positive", f->path, h->h0);
+    if (grafic_has_baryons(h) && !(h->omega_b >= 0 && h->omega_b <= h->omega_m))
+        FAIL(ERR_FORMAT, "%s: header: omega_b = %g is not between 0 and omega_m = %g", f->path,
+             h->omega_b, h->omega_m);
+    return OK;
+}
+
+bool grafic_near(double a, double b)
+{
+    return fabs(a - b) <= 1e-5 * fmax(fabs(a), fabs(b));
+}
+
+enum err grafic_check_alike(const struct grafic *f, const struct grafic_head *head,
+                            const char *first, bool cosmo)
+{
+    const struct grafic_head *h = &f->head;
+    for (int d = 0; d < 3; d++) {
+        if (h->n[d] != head->n[d])
+            FAIL(ERR_FORMAT, "%s: has %d cells along %c where %s has %d", f->path, h->n[d], 'x' + d,
+                 first, head->n[d]);
+        if (!(fabs(h->off[d] - head->off[d]) < 0.1 * head->dx))
+            FAIL(ERR_FORMAT, "%s: has the offset %.7g along %c where %s has %.7g", f->path,
+                 h->off[d], 'x' + d, first, head->off[d]);
+    }
+    if (!grafic_near(h->dx, head->dx))
+        FAIL(ERR_FORMAT, "%s: has cells of %.7g Mpc where %s has %.7g", f->path, h->dx, first,
+             head->dx);
+    if (!cosmo) return OK;
+    if (!grafic_near(h->omega_m, head->omega_m) || !grafic_near(h->omega_l, head->omega_l) ||
+        !grafic_near(h->h0, head->h0) || !grafic_near(h->astart, head->astart))
+        FAIL(ERR_FORMAT,
+             "%s: has another cosmology or time: astart, omega_m, omega_v, h0 = %g, %g, %g, %g "
+             "where %s has %g, %g, %g, %g",
+             f->path, h->astart, h->omega_m, h->omega_l, h->h0, first, head->astart, head->omega_m,
+             head->omega_l, head->h0);
+    if (grafic_has_baryons(h) && grafic_has_baryons(head) &&
+        !grafic_near(h->omega_b, head->omega_b))
+        FAIL(ERR_FORMAT, "%s: has another cosmology: omega_b = %g where %s has %g", f->path,
+             h->omega_b, first, head->omega_b);
     return OK;
 }
 

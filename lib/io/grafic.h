@@ -1,6 +1,7 @@
 /* io/grafic: one file of initial conditions in GRAFIC2 form (Bertschinger 2001): a record with the
  * header, then n[2] records (planes) of n[0]*n[1] values, x fastest. Values are float32; files of
- * particle ids hold int32 or int64.
+ * particle ids hold int32 or int64. The header is three int32 and eight float32, or nine: omega_b
+ * follows h0 in files of cuRAMSES and its descendants.
  *
  * Either byte order is recognised. Nothing here is collective: each rank opens the file and reads
  * the rows that it needs. Every error is one sentence with file and place. Limits: 65536 cells per
@@ -10,11 +11,13 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "io/temp.h"
 
 struct grafic_head {
     int32_t n[3];
     double dx, off[3];                   /* cell and low corner, comoving Mpc */
     double astart, omega_m, omega_l, h0; /* h0 in km/s/Mpc */
+    double omega_b;                      /* NAN: the header lacks it */
 };
 
 struct grafic {
@@ -22,10 +25,9 @@ struct grafic {
     char *path; /* owned */
     int fd;
     int width; /* bytes per value: 4 or 8 (ids only) */
+    int start; /* byte of the file where the first plane begins with its marker */
     bool swap; /* the file has the other byte order */
 };
-
-enum grafic_kind { GRAFIC_REAL, GRAFIC_ID }; /* how the bits of a value are interpreted */
 
 /* Whether directory dir has a file of that name. */
 bool grafic_exists(const char *dir, const char *name);
@@ -34,28 +36,40 @@ bool grafic_exists(const char *dir, const char *name);
  * omega_m and h0. On error there is nothing to close. */
 MUST_USE enum err grafic_open(struct grafic *f, const char *dir, const char *name, bool cosmo);
 void grafic_close(struct grafic *f);
+bool grafic_has_baryons(const struct grafic_head *h); /* has omega_b */
+
+/* Are two numbers of headers equal but for the last digits of float32? */
+bool grafic_near(double a, double b);
+/* Error if the header of f does not agree with that of another file of its level, called `first`:
+ * cells, their size and place, and with cosmo the time and the cosmology. */
+MUST_USE enum err grafic_check_alike(const struct grafic *f, const struct grafic_head *head,
+                                     const char *first, bool cosmo);
 
 /* Planes k0 .. k0+nk-1 (counted from 0) of a file of reals into out[nk][n[1]][n[0]]. NaN and
  * infinity are errors. */
 MUST_USE enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t nk, float *out);
 
-/* Rows j0 .. j0+nj-1 of plane k into out[nj][n[0]]. Ids are exact up to 2^53. */
-MUST_USE enum err grafic_read_rows(const struct grafic *f, enum grafic_kind kind, int64_t k,
-                                   int64_t j0, int64_t nj, double *out);
+/* Rows j0 .. j0+nj-1 of plane k of a file of reals into out[nj][n[0]]. */
+MUST_USE enum err grafic_read_rows(const struct grafic *f, int64_t k, int64_t j0, int64_t nj,
+                                   double *out);
+/* The same rows of a file of ids: integers, all of whose bits arrive. */
+MUST_USE enum err grafic_read_ids(const struct grafic *f, int64_t k, int64_t j0, int64_t nj,
+                                  int64_t *out);
 
 /* ---- writing ---- */
 
 struct grafic_out {
     struct grafic_head head;
-    char *path, *tmp; /* owned: the name it will have, and has */
-    int fd;
+    struct temp temp;
     bool swap;
+    int64_t at;   /* byte where the next plane begins */
     int64_t done; /* planes written */
     int64_t sent; /* bytes that are on their way to the disk */
     char *record; /* one plane with its markers, as on disk */
 };
 
-/* Begins dir/name under a temporary name, in the other byte order if swap. A file of that name is
+/* Begins dir/name under a temporary name, in the other byte order if swap. The header has 48 bytes
+ * if `head` has omega_b: a file is like the others of its level. A file of that name is
  * an error unless force. On error nothing has to be cleaned up. */
 MUST_USE enum err grafic_create(struct grafic_out *f, const char *dir, const char *name,
                                 const struct grafic_head *head, bool swap, bool force);

@@ -53,8 +53,8 @@ enum err later_close(struct later *l, int fd, const char *path)
 
 enum err later_save(struct later *l, const char *path, const void *p, size_t n)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    int fd;
+    TRY(file_create(path, &fd));
     enum err err = file_write_at(fd, path, p, n, 0);
     if (err == OK) return later_close(l, fd, path);
     close(fd);

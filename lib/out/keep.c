@@ -62,7 +62,7 @@ enum err ckpt_keep_last(const char *dir, int newest, int keep)
 {
     int *list = NULL, n;
     enum err err = find_backups(dir, newest, &list, &n);
-    if (n) qsort(list, (size_t)n, sizeof *list, descending);
+    mem_sort(list, (size_t)n, sizeof *list, descending);
     for (int i = keep; err == OK && i < n; i++) err = remove_backup(dir, list[i]);
     FREE(list);
     return err;

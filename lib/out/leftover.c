@@ -13,7 +13,7 @@
 #include "ckpt/files.h"
 #include "io/dir.h"
 #include "io/file.h"
-#include "io/stream.h"
+#include "io/temp.h"
 
 struct list {
     int64_t n, room;
@@ -32,7 +32,7 @@ static bool is_leftover(const char *name)
     if (dir_output_number(name, &rest) >= 0)
         return strcmp(rest, DIR_TMP) == 0 || strcmp(rest, DIR_OLD) == 0 ||
                strcmp(rest, DIR_REMOVED) == 0;
-    return stream_is_part(name) > 0;
+    return temp_is(name) > 0;
 }
 
 static enum err add(void *ctx, const char *name, const struct files_name *f)
@@ -72,10 +72,10 @@ static bool clear_replaced(const char *path, const char *dir, const char *name)
 static bool clear_table(const char *path, const char *name)
 {
     char whole[FILES_NAME];
-    size_t n = stream_is_part(name);
+    size_t n = temp_is(name);
     if (n >= sizeof whole) return false;
     snprintf(whole, sizeof whole, "%.*s", (int)n, name);
-    return files_has_role(files_of(whole).kind, FILES_BESIDE) && stream_clear(path);
+    return files_has_role(files_of(whole).kind, FILES_BESIDE) && temp_clear(path);
 }
 
 static bool clear_one(const char *path, const char *dir, const char *name)
@@ -92,7 +92,7 @@ void leftover_clear(const char *dir)
     struct list l = {0};
     char path[PATH_MAX];
     if (!file_exists(dir) || files_each(dir, add, &l) != OK) l.n = 0;
-    if (l.n) qsort(l.name, (size_t)l.n, sizeof *l.name, descending);
+    mem_sort(l.name, (size_t)l.n, sizeof *l.name, descending);
     for (int64_t i = 0; i < l.n; i++) {
         if (snprintf(path, sizeof path, "%s/%s", dir, l.name[i]) >= (int)sizeof path) continue;
         if (clear_one(path, dir, l.name[i]))

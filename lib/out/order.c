@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "part/part.h"
+
+static const int64_t ID_MASK = ((int64_t)1 << 56) - 1; /* of the bits of an id in a key */
 
 static int64_t rows_below(const struct order *o, order_key k, int64_t lo, int64_t hi)
 {
@@ -240,6 +243,14 @@ double order_wrapped(const struct mesh *m, int d, double x)
     return x;
 }
 
+/* Ids that differ in their upper bits only, as ids in which a code numbers parts of the box, must
+ * not be alike: their order would be that of the ranks. */
+static uint64_t id_bits(int64_t id)
+{
+    bool fits = id >= -(ID_MASK >> 1) - 1 && id <= ID_MASK >> 1;
+    return fits ? (uint64_t)id : rng_mix((uint64_t)id);
+}
+
 void order_rank(const struct mesh *m, const double x[3], int8_t family, int64_t id, int64_t i,
                 struct order_ranked *r)
 {
@@ -250,7 +261,7 @@ void order_rank(const struct mesh *m, const double x[3], int8_t family, int64_t 
         cell[d] = (uint64_t)(y > 0 ? y < last ? y : last : 0);
     }
     r->key = okey_spread21(cell[0]) | okey_spread21(cell[1]) << 1 | okey_spread21(cell[2]) << 2;
-    r->more = (uint64_t)(uint8_t)family << 56 | ((uint64_t)id & 0xffffffffffffff);
+    r->more = (uint64_t)(uint8_t)family << 56 | (id_bits(id) & (uint64_t)ID_MASK);
     r->i = i;
 }
 

@@ -54,7 +54,8 @@ const void *order_move(struct order *o, const void *rows, size_t bytes);
 
 /* ---- particles ---- */
 
-/* By the Morton key of the position, in cells of this level; then by family and id. */
+/* By the Morton key of the position, in cells of this level; then by family and id, in the place of
+ * an id of more than 56 bits by a hash of it. */
 enum { ORDER_LEVEL = 21 };
 struct order_ranked {
     uint64_t key, more; /* Morton key of the position · family, id */

@@ -25,12 +25,11 @@ void out_count(struct ckpt_out *o)
     struct sum stars;
     sum_init(&stars);
     for (int64_t i = 0; i < p->n; i++) {
-        int k = p->family[i] + 5;
-        o->family[k >= 0 && k < CKPT_FAMILIES - 1 ? k : CKPT_FAMILIES - 1]++;
+        o->family[family_row(p->family[i])]++;
         out_span(span, p->id[i]);
         if (p->family[i] == FAM_STAR) sum_add(&stars, p->m[i]);
     }
-    comm_add_i64(o->c, o->family, CKPT_FAMILIES);
+    comm_add_i64(o->c, o->family, FAMILIES);
     comm_max_i64(o->c, span, 2);
     comm_sum(o->c, &stars);
     o->star_mass = sum_get(&stars);
@@ -39,7 +38,7 @@ void out_count(struct ckpt_out *o)
 
 struct stars_formed out_formed(const struct ckpt_out *o)
 {
-    struct stars_formed there = {.number = o->family[FAM_STAR + 5], .mass = o->star_mass};
+    struct stars_formed there = {.number = o->family[family_row(FAM_STAR)], .mass = o->star_mass};
     const struct ckpt_rest *rest = o->h->rest;
     return rest && rest->formed.number >= there.number ? rest->formed : there;
 }

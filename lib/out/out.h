@@ -8,8 +8,6 @@
 #include "ckpt/manifest.h"
 #include "io/later.h"
 
-enum { CKPT_FAMILIES = 12 }; /* -5..5, undefined */
-
 struct ckpt_out {
     const struct ckpt_head *h;
     const struct mesh *m;
@@ -31,7 +29,7 @@ struct ckpt_out {
     /* own octs over the ranks */
     int64_t total[LEVEL_MAX + 2], least[LEVEL_MAX + 2], most[LEVEL_MAX + 2];
     /* particles over the ranks */
-    int64_t family[CKPT_FAMILIES];
+    int64_t family[FAMILIES]; /* by row */
     double star_mass;
     bool wide_ids;
 };

@@ -1,10 +1,18 @@
 /* out/program: see program.h. */
 #include "out/program.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "base/err.h"
+#include "io/file.h"
 #include "out/version.h"
+
+void program_begin(void)
+{
+    file_fill_standard();
+    signal(SIGPIPE, SIG_IGN);
+}
 
 int program_read(const struct program *p, int argc, char **argv, program_take *take, void *ctx,
                  int *first)

@@ -14,6 +14,11 @@ struct program {
     bool silent; /* prints nothing: another rank does */
 };
 
+/* The first thing in main. Standard descriptors that are closed would be given to the next files
+ * that are opened, and a log would be written into these. They are opened so that reading standard
+ * input and writing to standard output stay errors, and messages vanish. A closed pipe is an error
+ * of writing instead of a signal. */
+void program_begin(void);
 /* Takes an option other than -h and -V: GO_ON, or the exit status. */
 typedef int program_take(int letter, const char *value, void *ctx);
 /* Reads all options; prints what -h and -V ask for, and what is wrong. Returns GO_ON, and the

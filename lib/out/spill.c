@@ -44,18 +44,16 @@ static enum err create(struct spill *s, const struct comm *c, const char *dir, i
     s->fd = mem_new(sizeof *s->fd * (size_t)c->size, "spill lists");
     for (int r = 0; r < c->size; r++) s->fd[r] = -1;
     file_path(s, c->rank, path);
-    s->fd[c->rank] = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (s->fd[c->rank] < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
-    return OK;
+    return file_create(path, &s->fd[c->rank]);
 }
 
 static enum err open_all(struct spill *s)
 {
     char path[PATH_MAX];
     for (int r = 0; r < s->c->size; r++) {
+        int64_t size;
         file_path(s, r, path);
-        if (s->fd[r] < 0) s->fd[r] = open(path, O_RDONLY | O_CLOEXEC);
-        if (s->fd[r] < 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
+        if (s->fd[r] < 0) TRY(file_open(path, &s->fd[r], &size));
     }
     return OK;
 }

@@ -51,9 +51,8 @@ static enum err save(const struct ckpt_out *o, enum files_kind k, text_fn *make)
 {
     char path[PATH_MAX];
     TRY(files_path(o->tmp, k, o->output, 1, path));
-    struct text_file f = {.path = path,
-                          .fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-    if (f.fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    struct text_file f = {.path = path};
+    TRY(file_create(path, &f.fd));
     enum err err = make_text(&f, o, make);
     if (err == OK)
         err = later_close(o->later, f.fd, path);
@@ -147,13 +146,9 @@ static void put_columns(FILE *t, const struct ckpt_out *o)
 
 static void make_header(FILE *t, const struct ckpt_out *o)
 {
-    static const char *const family[CKPT_FAMILIES] = {
-        "other_tracer", "debris_tracer", "cloud_tracer", "star_tracer",
-        "other_tracer", "gas_tracer",    "DM",           "star",
-        "cloud",        "debris",        "other",        "undefined"};
     fprintf(t, "#      Family     Count\n");
-    for (int k = 0; k < CKPT_FAMILIES; k++)
-        fprintf(t, "%13s%10ld\n", family[k], (long)o->family[k]);
+    for (int k = 0; k < FAMILIES; k++)
+        fprintf(t, "%13s%10ld\n", FAMILY_ROW[k].header, (long)o->family[k]);
     fprintf(t, " Particle fields\n");
     put_columns(t, o);
 }
@@ -161,11 +156,11 @@ static void make_header(FILE *t, const struct ckpt_out *o)
 static void make_old_header(FILE *t, const struct ckpt_out *o)
 {
     int64_t all = 0;
-    for (int k = 0; k < CKPT_FAMILIES; k++) all += o->family[k];
+    for (int k = 0; k < FAMILIES; k++) all += o->family[k];
     fprintf(t, " Total number of particles\n%10ld\n Total number of dark matter particles\n%10ld\n",
-            (long)all, (long)o->family[FAM_DM + 5]);
+            (long)all, (long)o->family[family_row(FAM_DM)]);
     fprintf(t, " Total number of star particles\n%10ld\n Total number of sink particles\n%10d\n",
-            (long)o->family[FAM_STAR + 5], o->h->rest ? (int)o->h->rest->sinks.n : 0);
+            (long)o->family[family_row(FAM_STAR)], o->h->rest ? (int)o->h->rest->sinks.n : 0);
     fprintf(t, " Particle fields\n");
     put_columns(t, o);
     putc('\n', t);
@@ -255,13 +250,14 @@ static void make_patches(FILE *t, const struct ckpt_out *o)
 /* Birth time and sign of the id mark stars and clouds there; tracers have no mass. */
 static enum err check_families(const struct ckpt_out *o)
 {
-    for (int k = 0; k < CKPT_FAMILIES; k++) {
-        bool told = k >= 5 && k <= FAM_CLOUD + 5;
+    for (int k = 0; k < FAMILIES; k++) {
+        int number = FAMILY_ROW[k].number;
+        bool told = number >= FAM_GAS_TRACER && number <= FAM_CLOUD;
         if (!told && o->family[k])
             FAIL(ERR_LIMIT,
                  "%s: %ld particles belong to family %d, which RAMSES did not distinguish before "
                  "2017: leave out --legacy",
-                 o->final, (long)o->family[k], k - 5);
+                 o->final, (long)o->family[k], number);
     }
     return OK;
 }

@@ -43,11 +43,9 @@ void param_complete(struct params *p)
     }
     if (!p->run.hydro) p->init.omega_b = 0;
     if (param_stars(p) || p->run.sink) p->run.pic = true; /* as in RAMSES */
-    if (p->output.noutput == 0) {
-        int nt = param_given_count(p, "output", "tout"),
-            na = param_given_count(p, "output", "aout");
-        p->output.noutput = nt > na ? nt : na;
-    }
+    int nt = param_given_count(p, "output", "tout"), na = param_given_count(p, "output", "aout"),
+        given = nt > na ? nt : na;
+    if (p->output.noutput == 0 || given == 0) p->output.noutput = given;
 }
 
 static enum err check_run(const struct params *p)

@@ -27,14 +27,26 @@ static bool has_bound(const struct params *p, int type)
     return any;
 }
 
+/* A job of Slurm, which tells when it ends. */
+static bool in_job(void)
+{
+    return getenv("SLURM_JOB_ID") || getenv("SLURM_JOB_END_TIME");
+}
+
+/* A part of the run that there is may run on a device. */
+static bool wants_device(const struct params *p)
+{
+    return (p->run.gpu_hydro && p->run.hydro) || (p->run.gpu_poisson && p->run.poisson) ||
+           (p->run.gpu_particles && p->run.pic);
+}
+
 /* Fourier transforms solve the base level. */
 static bool transforms(const struct params *p)
 {
-    enum { WINS = 6 }; /* the level from which they are used if nothing is said */
     bool asked = param_given(p, "run", "use_fftw") || p->run.use_neutrino ||
                  strcmp(p->poisson.fft_green, "discrete") != 0;
     return p->run.poisson && p->poisson.gravity_type <= 0 && p->run.use_fftw &&
-           p->boundary.nboundary == 0 && (asked || p->amr.levelmin >= WINS) &&
+           p->boundary.nboundary == 0 && (asked || p->amr.levelmin >= PARAM_FFT_LEVEL) &&
            p->poisson.cg_levelmin > p->amr.levelmin;
 }
 
@@ -59,6 +71,15 @@ static bool has_ellipsoid(const struct params *p)
     for (int l = p->amr.levelmin; l < p->amr.levelmax; l++)
         any |= p->refine.r_refine[l - p->amr.levelmin] > -1;
     return any;
+}
+
+static bool has_criterion(const struct params *p)
+{
+    const struct param_refine *r = &p->refine;
+    bool any = p->run.hydro && (r->err_grad_d >= 0 || r->err_grad_p >= 0 || r->err_grad_u >= 0);
+    for (int l = p->amr.levelmin; l < p->amr.levelmax && p->run.hydro && p->run.poisson; l++)
+        any |= r->jeans_refine[l - p->amr.levelmin] > 0;
+    return any || (by_mass(p) && (p->run.hydro || p->run.poisson));
 }
 
 /* The gas cools, by whatever method. */
@@ -99,9 +120,11 @@ static bool has_polytrope(const struct params *p)
     return ((has_floor(p) && !has_equation(p)) || param_stars(p)) && !(p->physics.jeans_ncells > 0);
 }
 
-static bool explodes(const struct params *p)
+/* Something asks for the metallicity of the gas. */
+static bool uses_metals(const struct params *p)
 {
-    return param_stars(p) && (p->feedback.eta_sn > 0 || p->physics.f_w > 0 || param_yields(p));
+    return has_rates(p) || param_yields(p) ||
+           (param_stars(p) && p->feedback.eta_sn > 0 && p->physics.kappa_ir > 0);
 }
 
 static bool accretes(const struct params *p, const char *scheme)

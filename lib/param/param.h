@@ -27,6 +27,7 @@ enum {
     PARAM_GAS = 5,                  /* variables of a gas without passive scalars */
     PARAM_SCALARS = 64 - PARAM_GAS, /* passive scalars: 64 conserved variables less these */
     PARAM_PHOTONS = 16,             /* photon groups of RAMSES-RT */
+    PARAM_FFT_LEVEL = 6, /* Fourier transforms solve levels from here on if use_fftw is not given */
 #ifdef PTAH_MORTON128
     PARAM_LEVEL_LIMIT = 42 /* = OKEY_LEVELS (oct/okey.h) */
 #else
@@ -87,7 +88,7 @@ int param_remarks(const char *text, size_t bytes, const char *file, FILE *out);
 MUST_USE enum err param_set(struct params *p, const char *assignment);
 /* Completes and checks the whole: as in RAMSES, &HYDRO_PARAMS has no effect without hydro and
  * &REFINE_PARAMS none with levelmax = levelmin (their values return to the defaults), omega_b is 0
- * without hydro, and noutput = 0 means as many as are listed. */
+ * without hydro, and noutput = 0 means as many as are listed; it is 0 where none are. */
 MUST_USE enum err param_check(struct params *p);
 /* What clumpfind=.true. needs, alone. */
 MUST_USE enum err param_check_clumps(const struct params *p);
@@ -131,3 +132,6 @@ void param_compare(const struct params *was, const struct params *is, param_chan
  * reason, those given twice, and what is most likely a mistake; a line of the log each, with a
  * blank before it. Returns the number of findings. After param_check. */
 int param_unused(const struct params *p, int ranks, FILE *out);
+/* Prints a line of the log with the settings in force that differ from the defaults and change no
+ * result, but speed, memory or checks; nothing if there are none. Returns their number. */
+int param_settings(const struct params *p, int ranks, FILE *out);

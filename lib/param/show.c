@@ -39,9 +39,9 @@ static const char *status_note(const struct param_row *row, char buf[600])
 {
     const char *when = param_condition_text(row->when), *note = row->note;
     bool plain = when && row->status == PARAM_HONOURED;
-    snprintf(buf, 600, "%s%s%s%s%s%s", plain ? "" : status_text[row->status], note ? ": " : "",
+    snprintf(buf, 600, "%s%s%s%s%s%s%s", plain ? "" : status_text[row->status], note ? ": " : "",
              note ? note : "", when && !plain ? "; " : "", when ? "no effect unless " : "",
-             when ? when : "");
+             when ? when : "", row->effect == PARAM_SAME ? "; changes no result" : "");
     return buf;
 }
 
@@ -120,8 +120,8 @@ char *param_namelist(const struct params *p)
 
 /* ---- what is given in vain, or most likely by mistake ---- */
 
-/* Values for regions beyond nregion. */
-static int print_regions(const struct params *p, FILE *out)
+/* Values for regions beyond nregion, where there are regions. */
+static int print_regions(const struct params *p, int ranks, FILE *out)
 {
     int n = 0;
     for (int i = 0; i < PARAM_ROWS; i++) {
@@ -129,6 +129,7 @@ static int print_regions(const struct params *p, FILE *out)
         bool region = strcmp(row->group, "init") == 0 && row->n1 == PARAM_REGIONS && row->n2 == 1 &&
                       strcmp(row->name, "initfile") != 0; /* by level */
         if (!region || !p->given[i] || p->count[i] <= p->init.nregion) continue;
+        if (!param_holds(p, row->when, ranks)) continue; /* which is said */
         fprintf(out,
                 " init/%s has values for %d region%s, but nregion=%d: the rest has no effect\n",
                 row->name, p->count[i], p->count[i] == 1 ? "" : "s", p->init.nregion);
@@ -176,6 +177,28 @@ static int print_expansion(const struct params *p, FILE *out)
     return 1;
 }
 
+/* In cosmological runs t is conformal: negative up to an expansion factor of 1. */
+static int print_conformal(const struct params *p, FILE *out)
+{
+    const struct param_output *o = &p->output;
+    const struct {
+        const char *name, *instead;
+        bool late;
+    } is[] = {{"tout", "aout", o->tout[0] >= 0},
+              {"tend", "aend", o->tend > 0},
+              {"delta_tout", "delta_aout", true}};
+    int n = 0;
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        if (!p->run.cosmo || !is[i].late || !param_given(p, "output", is[i].name)) continue;
+        fprintf(out,
+                " output/%s: with cosmo=.true. times are below 0 until the expansion factor is 1: "
+                "%s counts expansion factors\n",
+                is[i].name, is[i].instead);
+        n++;
+    }
+    return n;
+}
+
 static bool any_given(const struct params *p, const char *const *name)
 {
     bool any = false;
@@ -199,10 +222,11 @@ static int print_dimensions(const struct params *p, FILE *out)
     return 1;
 }
 
-static int print_doubts(const struct params *p, FILE *out)
+static int print_doubts(const struct params *p, int ranks, FILE *out)
 {
     const struct param_output *o = &p->output;
-    int n = print_regions(p, out) + print_expansion(p, out) + print_dimensions(p, out);
+    int n = print_regions(p, ranks, out) + print_expansion(p, out) + print_conformal(p, out) +
+            print_dimensions(p, out);
     n += print_times(p, "tout", o->tout, o->tend, "tend", out);
     n += print_times(p, "aout", o->aout, o->aend, "aend", out);
     if (p->run.cosmo && !p->run.poisson) {
@@ -242,6 +266,32 @@ static int print_useless(const struct params *p, int i, int ranks, FILE *out)
     return n;
 }
 
+/* In force, and not the default. (Scalars all.) */
+static bool is_set(const struct params *p, int i, int ranks)
+{
+    const struct param_row *row = param_row_at(i);
+    const void *value = param_element_const(p, row, 0, 0);
+    char is[PARAM_VALUE], def[PARAM_VALUE];
+    const char *why;
+    return p->given[i] && param_group_read(p, row->group, &why) &&
+           param_holds(p, row->when, ranks) &&
+           strcmp(param_value_text(row, value, is), default_text(row, def)) != 0;
+}
+
+int param_settings(const struct params *p, int ranks, FILE *out)
+{
+    int n = 0;
+    char value[PARAM_VALUE];
+    for (int i = 0; i < PARAM_ROWS; i++) {
+        const struct param_row *row = param_row_at(i);
+        if (row->effect != PARAM_SAME || !is_set(p, i, ranks)) continue;
+        fprintf(out, "%s%s/%s=%s", n++ ? ", " : " Settings that change no result: ", row->group,
+                row->name, param_value_text(row, param_element_const(p, row, 0, 0), value));
+    }
+    if (n) fputc('\n', out);
+    return n;
+}
+
 int param_unused(const struct params *p, int ranks, FILE *out)
 {
     int n = 0;
@@ -255,7 +305,7 @@ int param_unused(const struct params *p, int ranks, FILE *out)
                     p->twice[i], p->line[i], param_row_at(i)->name);
         n += p->twice[i] > 0;
     }
-    n += print_doubts(p, out);
+    n += print_doubts(p, ranks, out);
     for (int i = 0; i < PARAM_ROWS; i++)
         if (useless(p, i, ranks, &link)) n += print_useless(p, i, ranks, out);
     return n;

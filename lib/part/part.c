@@ -327,7 +327,7 @@ void part_kinetic(const struct parts *p, int l, struct sum *ekin)
 #pragma omp simd
             for (int64_t k = 0; k < n; k++) {
                 double x = part_energy(p->m[b + k], p->v[0][b + k], p->v[1][b + k], p->v[2][b + k]);
-                e[k] = p->family[b + k] > 0 ? x : 0; /* tracers have no mass */
+                e[k] = family_has_mass(p->family[b + k]) ? x : 0;
             }
             sum_add_many(&mine, n, e);
         }

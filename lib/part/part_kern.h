@@ -4,8 +4,7 @@
 
 #include "base/device.h"
 #include "oct/find_kern.h"
-
-enum part_family { FAM_DM = 1, FAM_STAR = 2, FAM_CLOUD = 3, FAM_DEBRIS = 4, FAM_OTHER = 5 };
+#include "part/family.h"
 
 /* Position in cells of level l. The same digits on every level, so levels never disagree about
  * where a particle is; 0 <= x < boxlen gives 0 <= result < 2^l. */
@@ -83,8 +82,8 @@ PTAH_HD void deposit_weights(const struct deposit_rule *r, int family, double m,
                              double *wn)
 {
     double one = 4294967296.0;
-    bool dm = family == FAM_DM, real = family > 0; /* not a tracer */
-    bool counts = m > 0 || !r->is_static;          /* static: massless ones only feel forces */
+    bool dm = family == FAM_DM, real = family_has_mass(family);
+    bool counts = m > 0 || !r->is_static; /* static: massless ones only feel forces */
     *wm = real && (!dm || r->dm_mass) ? m * r->per_mass : 0;
     if (!dm && r->mass_sph > 0) one *= m / r->mass_sph;
     *wn = real && counts && (!dm || (r->dm_number && m < r->mass_cut)) ? one : 0;

@@ -443,7 +443,7 @@ struct sums_shared {
 /* Tracers do not gravitate. */
 PTAH_HD void sums_terms(const struct parts_sums_args *a, int64_t i, double x[4])
 {
-    const double m = a->p.family[i] > 0 ? a->p.m[i] : 0;
+    const double m = family_has_mass(a->p.family[i]) ? a->p.m[i] : 0;
     x[0] = a->moments ? m : part_energy(m, a->p.v[0][i], a->p.v[1][i], a->p.v[2][i]);
     for (int d = 0; d < 3; d++) x[1 + d] = m * a->p.x[d][i];
 }

@@ -238,11 +238,39 @@ static void host_all(struct parts *p, const struct mesh *m)
         host_block(p, m, b, b + PART_CHUNK < p->n ? b + PART_CHUNK : p->n);
 }
 
+static bool is_periodic(const struct mesh *m, int d)
+{
+    return !m->bounded[2 * d] && !m->bounded[2 * d + 1];
+}
+
+/* Is a particle that is nowhere beyond a boundary, and not too far away on a periodic axis? */
+static bool has_left(const struct parts *p, const struct mesh *m, int64_t i)
+{
+    bool left = true;
+    for (int d = 0; d < 3; d++)
+        left &= !is_periodic(m, d) || (p->x[d][i] >= -m->boxlen && p->x[d][i] < 2 * m->boxlen);
+    return left;
+}
+
+int64_t part_outside(const struct parts *p, const struct mesh *m, double rounding, double *far)
+{
+    int64_t n = 0;
+    *far = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        double out = 0;
+        for (int d = 0; d < 3; d++)
+            if (is_periodic(m, d)) out = fmax(out, fmax(-p->x[d][i], p->x[d][i] - m->boxlen));
+        n += out > rounding;
+        *far = fmax(*far, out);
+    }
+    return n;
+}
+
 /* Positions that were read. */
-static enum err check_all(const struct parts *p, const struct mesh *m)
+static enum err check_all(const struct parts *p, const struct mesh *m, bool may_have_left)
 {
     for (int64_t i = 0; i < p->n; i++)
-        if (p->host[i] == HOST_LOST)
+        if (p->host[i] == HOST_LOST && !(may_have_left && has_left(p, m, i)))
             FAIL(ERR_PARAM, "particle %lld is outside the box: position %g %g %g, box 0 to %g",
                  (long long)p->id[i], p->x[0][i], p->x[1][i], p->x[2][i], m->boxlen);
     return OK;
@@ -270,13 +298,25 @@ static void send_all(struct parts *p, const struct mesh *m, const struct comm *c
     part_sort(p, 0, p->n);
 }
 
+static enum err distribute(struct parts *p, const struct mesh *m, const struct comm *c,
+                           const struct domain *d, bool may_have_left)
+{
+    host_all(p, m);
+    TRY(err_agree(c, check_all(p, m, may_have_left)));
+    send_all(p, m, c, d);
+    return OK;
+}
+
 enum err part_distribute(struct parts *p, const struct mesh *m, const struct comm *c,
                          const struct domain *d)
 {
-    host_all(p, m);
-    TRY(err_agree(c, check_all(p, m)));
-    send_all(p, m, c, d);
-    return OK;
+    return distribute(p, m, c, d, false);
+}
+
+enum err part_take(struct parts *p, const struct mesh *m, const struct comm *c,
+                   const struct domain *d)
+{
+    return distribute(p, m, c, d, true);
 }
 
 void part_redistribute(struct parts *p, const struct mesh *m, const struct comm *c,

@@ -42,7 +42,7 @@ static struct ticket *draw_tickets(const struct level *lv, const struct comm *c,
         t[i].number = place[i].number;
         t[i].at = i;
     }
-    qsort(t, (size_t)n, sizeof *t, ticket_order);
+    mem_sort(t, (size_t)n, sizeof *t, ticket_order);
     int *rank = mem_new(sizeof *rank * (size_t)n + 1, "new particles");
     for (int64_t i = 0; i < n; i++) rank[i] = share_of(t[i].cell, c->size);
     *to = comm_counts_of(n, rank, NULL);
@@ -55,7 +55,7 @@ static void number_tickets(const struct comm *c, int64_t n, struct ticket *t, in
 {
     struct ticket *sorted = mem_new(sizeof *sorted * (size_t)n + 1, "new particles");
     for (int64_t i = 0; i < n; i++) sorted[i] = t[i], sorted[i].at = i;
-    qsort(sorted, (size_t)n, sizeof *sorted, ticket_order);
+    mem_sort(sorted, (size_t)n, sizeof *sorted, ticket_order);
     int64_t before = comm_scan_i64(c, n);
     for (int64_t i = 0; i < n; i++) {
         BUG_ON(i > 0 && ticket_order(&sorted[i - 1], &sorted[i]) == 0);

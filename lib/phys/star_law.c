@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "io/file.h"
 #include "phys/stars.h"
 
 static const double YEAR = 31557600, MYR = 3.15576e13, SUN = 1.9891e33, ERG = 1e51;
@@ -237,15 +238,14 @@ static void print_event(FILE *f, const struct term_run *r, const struct star_eve
 
 static enum err append(const struct term_run *r, int64_t n, const struct star_event *e)
 {
-    static const char name[] = "stars.txt";
-    FILE *f = fopen(name, "a");
-    if (!f) FAIL(ERR_FILE, "%s: cannot be written: check the permissions of the directory", name);
+    FILE *f;
+    TRY(file_append(STAR_LOG, &f));
     if (fseek(f, 0, SEEK_END) == 0 && ftell(f) == 0)
         fprintf(f, "# event id level m x y z vx vy vz nH T2 metallicity t a\n");
     for (int64_t i = 0; i < n; i++) print_event(f, r, &e[i]);
     bool bad = ferror(f) != 0;
     bad = fclose(f) != 0 || bad;
-    if (bad) FAIL(ERR_FILE, "%s: cannot be written: is the disk full?", name);
+    if (bad) FAIL(ERR_FILE, "%s: cannot be written: is the disk full?", STAR_LOG);
     return OK;
 }
 
@@ -258,7 +258,7 @@ enum err star_log(const struct term_run *r, int64_t n, struct star_event *e)
     n = loud;
     int64_t all;
     struct star_event *in = comm_exchange_root(r->comm, e, n, sizeof *e, &all);
-    qsort(in, (size_t)all, sizeof *in, event_order);
+    mem_sort(in, (size_t)all, sizeof *in, event_order);
     enum err err = all > 0 ? append(r, all, in) : OK;
     FREE(in);
     return err_agree(r->comm, err);

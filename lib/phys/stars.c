@@ -100,14 +100,22 @@ static struct births find_births(const struct term_run *r, const struct star_law
 
 /* ---- particles ---- */
 
-static int64_t next_id(const struct term_run *r)
+/* The ids of stars follow the greatest one. */
+static enum err next_id(const struct term_run *r, int64_t *next)
 {
+    static const int64_t ROOM = (int64_t)1 << 48;
     int64_t most = 0;
     const int64_t *id = r->parts->id;
 #pragma omp parallel for schedule(static) reduction(max : most)
     for (int64_t i = 0; i < r->parts->n; i++) most = id[i] > most ? id[i] : most;
     comm_max_i64(r->comm, &most, 1);
-    return most + 1;
+    if (most > INT64_MAX - ROOM)
+        FAIL(ERR_LIMIT,
+             "stars cannot form: their ids follow those of the particles, and particle %ld leaves "
+             "none; give smaller ids in ic_particle_ids",
+             (long)most);
+    *next = most + 1;
+    return OK;
 }
 
 static void inherit_elements(const struct term_run *r, const struct star_elements *s,
@@ -177,7 +185,8 @@ static double debris_born(const struct term_run *r, const struct part_place *at,
 static enum err give_birth(const struct term_run *r, const struct star_law *law,
                            const struct births *b)
 {
-    int64_t total, next = next_id(r);
+    int64_t total, next = 0;
+    TRY(next_id(r, &next));
     int64_t first = part_create(r->parts, r->mesh, r->comm, r->level, b->n, b->place, next, &total);
     int64_t debris = param_debris(r->par) ? part_insert(r->parts, r->level, b->n) : -1;
     struct star_event *e = mem_new(sizeof *e * (size_t)b->n + 1, "star formation");

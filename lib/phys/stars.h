@@ -56,7 +56,8 @@ struct star_event {
 /* That of particle k in a cell of this rank. */
 struct star_event star_event(const struct term_run *r, int kind, const struct level *lv, lidx oct,
                              int cell, int64_t k);
-/* Appends the events of all ranks, by id. (collective) */
+#define STAR_LOG "stars.txt" /* in the current directory */
+/* Appends the events of all ranks to it, by id. (collective) */
 MUST_USE enum err star_log(const struct term_run *r, int64_t n, struct star_event *e);
 enum { STAR_EXPLODED = 1 }; /* tag */
 /* Explosions of a step of this level, or of the coarse step that has ended. */

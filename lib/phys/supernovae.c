@@ -75,7 +75,7 @@ static struct explosion *find_explosions(const struct job *j, int64_t *n)
         int c = star_due(p, &j->deaths, i) ? cell_of(j, i) : -1;
         if (c >= 0) b[(*n)++] = (struct explosion){p->host[i], c, p->id[i], i};
     }
-    qsort(b, (size_t)*n, sizeof *b, explosion_order);
+    mem_sort(b, (size_t)*n, sizeof *b, explosion_order);
     return b;
 }
 

@@ -2,7 +2,6 @@
 #include "phys/yields.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,7 +9,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "io/table.h"
 
+static const int64_t BYTES_MOST = (int64_t)1 << 32;
 enum { MOST_METALS = 1000, MOST_AGES = 10000, NAME = 24, FIRST_ELEMENT = 4 };
 
 static const char PREFIX[] = "element_";
@@ -172,112 +173,93 @@ static struct yields *hopkins(void)
 
 /* ---- files ---- */
 
-struct table_file {
-    const char *path;
-    FILE *f;
-    long line;
-    char text[8192], *at;
-};
-
-static enum err next_line(struct table_file *in)
+/* The next line; the file must not end. */
+static enum err next_line(struct table *in)
 {
-    do {
-        in->line++;
-        bool got = fgets(in->text, sizeof in->text, in->f) != NULL;
-        if (!got && ferror(in->f))
-            FAIL(ERR_FILE, "%s: cannot be read: %s", in->path, strerror(errno));
-        if (!got)
-            FAIL(ERR_FORMAT, "%s: line %ld: the table of yields is cut short", in->path, in->line);
-        if (strlen(in->text) + 1 == sizeof in->text)
-            FAIL(ERR_FORMAT, "%s: line %ld is longer than %ld characters: it is no table of yields",
-                 in->path, in->line, (long)sizeof in->text);
-        in->at = in->text + strspn(in->text, " \t\r\n");
-    } while (*in->at == 0);
+    bool got;
+    TRY(table_next(in, &got));
+    if (!got)
+        FAIL(ERR_FORMAT, "%s: line %ld: the table of yields is cut short", in->path,
+             (long)table_line(in));
     return OK;
 }
 
-static bool take_number(struct table_file *in, double *x)
+static enum err take_counts(struct table *in, int n[3])
 {
-    char *end;
-    *x = strtod(in->at, &end);
-    if (end == in->at || !isfinite(*x)) return false;
-    in->at = end;
-    return true;
-}
-
-static enum err take_counts(struct table_file *in, int n[3])
-{
-    static const char *const what[] = {"metallicities", "ages", "elements"};
+    static const char *const what[] = {"the number of metallicities", "the number of ages",
+                                       "the number of elements"};
     static const int least[] = {1, 2, 0}, most[] = {MOST_METALS, MOST_AGES, YIELD_ELEMENTS};
     for (int i = 0; i < 3; i++) {
         double x;
-        while (*in->at && isspace((unsigned char)*in->at)) in->at++;
-        if (*in->at == 0) TRY(next_line(in));
-        if (!take_number(in, &x) || x != floor(x) || x < least[i] || x > most[i])
+        TRY(table_flow(in, what[i], &x));
+        if (x != floor(x) || x < least[i] || x > most[i])
             FAIL(ERR_FORMAT,
-                 "%s: line %ld: a table of yields begins with the number of its %s, a whole number "
+                 "%s: line %ld: %g is not %s: a table of yields begins with it, a whole number "
                  "from %d to %d",
-                 in->path, in->line, what[i], least[i], most[i]);
+                 in->path, (long)table_line(in), x, what[i], least[i], most[i]);
         n[i] = (int)x;
     }
     return OK;
 }
 
-/* A name of n characters: letters, digits, + and -; no other element has it. */
-static enum err take_name(const struct table_file *in, struct yields *y, int n)
+/* A name: letters, digits, + and -; no other element has it. */
+static enum err take_name(const struct table *in, struct yields *y, const char *word)
 {
-    bool good = n <= NAME;
-    for (int i = 0; i < n && good; i++)
-        good = isalnum((unsigned char)in->at[i]) || in->at[i] == '+' || in->at[i] == '-';
+    size_t n = strlen(word);
+    bool good = n > 0 && n <= NAME;
+    for (size_t i = 0; i < n && good; i++)
+        good = isalnum((unsigned char)word[i]) || word[i] == '+' || word[i] == '-';
     if (!good)
         FAIL(ERR_FORMAT,
-             "%s: line %ld: '%.*s' is not the name of an element: at most %d letters, digits, + "
+             "%s: line %ld: '%.40s' is not the name of an element: at most %d letters, digits, + "
              "and - are expected",
-             in->path, in->line, n < 40 ? n : 40, in->at, NAME);
+             in->path, (long)table_line(in), word, NAME);
     char *name = y->element[y->nelement];
-    snprintf(name, sizeof y->element[0], "%s%.*s", PREFIX, n, in->at);
+    snprintf(name, sizeof y->element[0], "%s%.*s", PREFIX, NAME, word);
     for (int e = 0; e < y->nelement; e++)
         if (strcmp(y->element[e], name) == 0)
-            FAIL(ERR_FORMAT, "%s: line %ld: two elements have the name %.*s", in->path, in->line, n,
-                 in->at);
+            FAIL(ERR_FORMAT, "%s: line %ld: two elements have the name %s", in->path,
+                 (long)table_line(in), word);
     y->nelement++;
     return OK;
 }
 
 /* The names of the elements, which may stand in several lines. */
-static enum err take_names(struct table_file *in, struct yields *y, int n)
+static enum err take_names(struct table *in, struct yields *y, int n)
 {
     while (y->nelement < n) {
-        in->at += strspn(in->at, " \t\r\n");
-        if (*in->at == 0) TRY(next_line(in));
-        if (*in->at == '#')
+        const char *word = table_word(in);
+        if (!word) {
+            TRY(next_line(in));
+            continue;
+        }
+        if (*word == '#')
             FAIL(ERR_FORMAT, "%s: line %ld: the names of %d elements are missing", in->path,
-                 in->line, n - y->nelement);
-        int length = (int)strcspn(in->at, " \t\r\n");
-        TRY(take_name(in, y, length));
-        in->at += length;
+                 (long)table_line(in), n - y->nelement);
+        TRY(take_name(in, y, word));
     }
-    return OK;
+    return table_end(in, "the names of the elements");
 }
 
 /* The last number of a line that begins with #. */
-static enum err take_metallicity(struct table_file *in, double before, double *Z)
+static enum err take_metallicity(struct table *in, double before, double *Z)
 {
     TRY(next_line(in));
+    char *at = in->at + strspn(in->at, " \t");
     bool found = false;
-    if (*in->at == '#')
-        for (in->at++; *in->at; in->at += *in->at != 0) {
+    if (*at == '#')
+        for (at++; *at; at += *at != 0) {
             char *end;
-            double x = strtod(in->at, &end);
-            if (end == in->at) continue;
-            found = true, *Z = x, in->at = end;
-            if (*in->at == 0) break;
+            double x = strtod(at, &end);
+            if (end == at) continue;
+            found = true, *Z = x, at = end;
+            if (*at == 0) break;
         }
     if (!found || !isfinite(*Z) || !(*Z > before) || *Z > 1)
         FAIL(ERR_FORMAT,
              "%s: line %ld: a line of # and a metallicity is expected, above that before, %g, and "
              "at most 1",
-             in->path, in->line, before);
+             in->path, (long)table_line(in), before);
     return OK;
 }
 
@@ -292,32 +274,28 @@ static bool plausible(int width, const double *row, const double *last)
 }
 
 /* A row of a metallicity: ages as at the first one. */
-static enum err take_row(struct table_file *in, struct yields *y, int metal, int k)
+static enum err take_row(struct table *in, struct yields *y, int metal, int k)
 {
     double x[1 + FIRST_ELEMENT + YIELD_ELEMENTS];
-    bool good = true;
     TRY(next_line(in));
-    for (int i = 0; i < 1 + y->width; i++) good = good && take_number(in, &x[i]);
-    if (!good)
-        FAIL(ERR_FORMAT, "%s: line %ld: %d finite numbers are expected", in->path, in->line,
-             1 + y->width);
+    TRY(table_row(in, 1 + y->width, "an age and yields", x));
     if (metal == 0) y->age[k] = x[0], y->log_age[k] = log(x[0]);
     if (!(x[0] > (k ? y->age[k - 1] : 0)) || fabs(x[0] - y->age[k]) > 1e-6 * x[0])
         FAIL(ERR_FORMAT,
              "%s: line %ld: the age, %g Gyr, must be above 0 and the age before, and the same for "
              "all metallicities",
-             in->path, in->line, x[0]);
+             in->path, (long)table_line(in), x[0]);
     double *row = row_of(y, metal, k);
     memcpy(row, x + 1, sizeof *x * (size_t)y->width);
     if (!plausible(y->width, row, k ? row_of(y, metal, k - 1) : NONE))
         FAIL(ERR_FORMAT,
              "%s: line %ld: yields are cumulative and must not decrease; the mass must stay below "
              "1, metals and each element within the mass",
-             in->path, in->line);
+             in->path, (long)table_line(in));
     return OK;
 }
 
-static enum err read_rows(struct table_file *in, struct yields *y)
+static enum err read_rows(struct table *in, struct yields *y)
 {
     for (int z = 0; z < y->nmetal; z++) {
         TRY(take_metallicity(in, z ? y->Z[z - 1] : -1e-300, &y->Z[z]));
@@ -326,14 +304,15 @@ static enum err read_rows(struct table_file *in, struct yields *y)
     return OK;
 }
 
-static enum err read_table(struct table_file *in, struct yields **out)
+static enum err read_table(struct table *in, struct yields **out)
 {
     int n[3];
-    TRY(next_line(in));
     TRY(take_counts(in, n));
+    TRY(table_holds(in, (double)n[0] * n[1] * (1 + FIRST_ELEMENT + n[2])));
     *out = yields_make(n[0], n[1], n[2]);
     TRY(take_names(in, *out, n[2]));
-    return read_rows(in, *out);
+    TRY(read_rows(in, *out));
+    return table_over(in, "the end of the last row");
 }
 
 enum err yields_new(const char *name, struct yields **out)
@@ -343,12 +322,10 @@ enum err yields_new(const char *name, struct yields **out)
         *out = hopkins();
         return OK;
     }
-    struct table_file in = {.path = name, .f = fopen(name, "r"), .at = in.text};
-    if (!in.f)
-        FAIL(ERR_FILE, "%s: cannot open the table of yields: %s ('hopkins2018' needs no file)",
-             name, strerror(errno));
+    struct table in;
+    TRY(table_open(&in, name, 0, BYTES_MOST));
     enum err err = read_table(&in, out);
-    fclose(in.f);
+    table_close(&in);
     if (err != OK) {
         yields_free(*out);
         *out = NULL;

@@ -29,16 +29,24 @@ void pk_table_tsv(FILE *out, const struct pk_table *t)
             t->axis < 0 ? "real space" : "redshift space", (long long)t->points,
             (long long)t->cells);
     fprintf(out,
-            "# k: mean of the bin, 1/(%s); P, shot, sigma: (%s)^3; P includes the shot noise\n",
-            length, length);
+            "# k: mean of the bin, 1/(%s); P, shot, sigma: (%s)^3; P includes the shot noise%s\n",
+            length, length, t->axis < 0 ? "" : ", P2 and P4 do not");
     fprintf(out, "# spectrum\tk\tP\tshot\tsigma\tmodes%s\n", t->axis < 0 ? "" : "\tP2\tP4");
     for (int i = 0; i < t->npair; i++)
         for (int b = 0; b < t->nbin; b++) {
             const struct pk_bin *q = &t->bin[(size_t)i * (size_t)t->nbin + (size_t)b];
             if (q->modes == 0) continue;
-            fprintf(out, "%s\t%.17g\t%.17g\t%.17g\t%.17g\t%lld", t->name[i], q->k * wave,
-                    q->p[0] * volume, q->shot * volume, q->sigma * volume, (long long)q->modes);
-            if (t->axis >= 0) fprintf(out, "\t%.17g\t%.17g", q->p[1] * volume, q->p[2] * volume);
+            const double x[] = {q->k * wave, q->p[0] * volume, q->shot * volume, q->sigma * volume};
+            fputs(t->name[i], out);
+            for (size_t c = 0; c < sizeof x / sizeof *x; c++) {
+                fputc('\t', out);
+                put_number(out, 17, x[c]);
+            }
+            fprintf(out, "\t%lld", (long long)q->modes);
+            for (int l = 1; l <= 2 && t->axis >= 0; l++) {
+                fputc('\t', out);
+                put_number(out, 17, q->p[l] * volume);
+            }
             fputc('\n', out);
         }
 }
@@ -51,7 +59,8 @@ static void column(FILE *out, const char *name, const struct pk_table *t, int pa
     for (int b = 0; b < t->nbin; b++) {
         const struct pk_bin *q = &t->bin[(size_t)pair * (size_t)t->nbin + (size_t)b];
         if (q->modes == 0) continue;
-        fprintf(out, "%s%.17g", comma, get(q) * unit);
+        fputs(comma, out);
+        json_real(out, get(q) * unit);
         comma = ",";
     }
     fputc(']', out);

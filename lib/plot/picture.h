@@ -1,5 +1,5 @@
 /* plot/picture: files of drawings, pixels and arrays. They get their name when they are complete.
- * Path "-": standard output. A file that exists is kept: stream_may_write (io/stream). */
+ * Path "-": standard output. A file that exists is kept: temp_may_write (io/temp). */
 #pragma once
 #include <stdio.h>
 

@@ -174,8 +174,7 @@ enum err exact_create(struct exact_out *w, const struct ramses_out *out, const c
 {
     size_t rows = out->o.h->hydro ? (size_t)out->o.h->nvar * 8 : 0, words = rows * CHUNK;
     *w = (struct exact_out){.out = out, .path = path, .parts = omp_get_max_threads()};
-    w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (w->fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    TRY(file_create(path, &w->fd));
     w->room = compressBound((uLong)(words * PLANES)) + 1024;
     size_t tile = rows * EXACT_PITCH * (size_t)w->parts;
     w->value = mem_new(sizeof *w->value * tile + 1, "checkpoint");

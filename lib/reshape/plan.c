@@ -236,7 +236,7 @@ static void make_cuts(const struct reshape *opt, int nfurther, const struct comm
     struct weight *row = comm_exchange_all(c, w->row, count, sizeof *row, &n, NULL);
     for (int64_t i = 0; i < n; i++)
         row[i].code = reshape_place(weight_level(row[i].code), weight_key(row[i].code));
-    if (n) qsort(row, (size_t)n, sizeof *row, by_place);
+    mem_sort(row, (size_t)n, sizeof *row, by_place);
     p->cut = mem_zero(sizeof *p->cut * (size_t)(n + 2), "weights");
     int64_t budget = reshape_share(opt, c) / 4, sum = 0, ncut = 0;
     for (int64_t i = 0; i < n; i++) {

@@ -40,7 +40,7 @@ struct reshaping {
     struct part_batch part;
     int turn;                 /* the one to be filled next */
     struct err_first trouble; /* of the spilling thread */
-    int64_t family[CKPT_FAMILIES], span[2];
+    int64_t family[FAMILIES], span[2];
     struct sum stars;
 };
 

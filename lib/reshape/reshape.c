@@ -176,7 +176,7 @@ static enum err share(struct reshaping *w)
     }
     if (o->ngridmax < 1) o->ngridmax = 1;
     for (int l = 1; l <= w->r.nlevel && w->r.asis.nvar; l++) share_last(w, l);
-    comm_add_i64(w->r.c, w->family, CKPT_FAMILIES);
+    comm_add_i64(w->r.c, w->family, FAMILIES);
     comm_max_i64(w->r.c, w->span, 2);
     comm_sum(w->r.c, &w->stars);
     memcpy(o->family, w->family, sizeof o->family);

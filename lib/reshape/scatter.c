@@ -215,8 +215,7 @@ static enum err check_part(const struct reshaping *w, const struct source_parts 
 
 static void count_part(struct reshaping *w, const struct source_parts *p, int64_t i)
 {
-    int k = (int)p->family[i] + 5;
-    w->family[k >= 0 && k < CKPT_FAMILIES - 1 ? k : CKPT_FAMILIES - 1]++;
+    w->family[family_row(p->family[i])]++;
     out_span(w->span, p->id[i]);
     if (p->family[i] == FAM_STAR) sum_add(&w->stars, p->m[i]);
 }

@@ -126,7 +126,7 @@ static enum err send_seeds(struct forest *f, int l)
     if (r->comm->size > 1) exchange_seeds(f, l);
     bool sorted = true;
     for (int64_t i = 1; i < f->n[l]; i++) sorted &= f->seed[l][i - 1].key < f->seed[l][i].key;
-    if (!sorted) qsort(f->seed[l], (size_t)f->n[l], sizeof *f->seed[l], seed_order);
+    if (!sorted) mem_sort(f->seed[l], (size_t)f->n[l], sizeof *f->seed[l], seed_order);
     if (f->n[l] > INT32_MAX)
         FAIL(ERR_LIMIT, "a rank would hold %ld octs of level %d: use more ranks", (long)f->n[l], l);
     for (int64_t i = 1; i < f->n[l]; i++)

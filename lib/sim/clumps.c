@@ -200,7 +200,7 @@ static void report(const struct sim *s, const struct clumps *k)
     log_info(" Clumps: %ld peaks, %ld relevant, %ld halos", (long)k->peaks, (long)k->relevant,
              (long)k->halos);
     if (more) log_info(" Clumps: mass above the threshold %.5E (code units)", k->mass);
-    if (more && s->par->run.unbind)
+    if (s->par->run.unbind)
         log_info(" Clumps: %ld of %ld particles in sub-clumps are unbound", (long)k->unbound,
                  (long)k->candidates);
 }

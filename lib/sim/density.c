@@ -59,7 +59,7 @@ static void add_some_mass(const struct parts *p, int64_t begin, int64_t end, int
 {
     double m[CHUNK], mx[CHUNK];
     for (int64_t i = begin; i < end; i++) /* tracers do not gravitate */
-        m[i - begin] = p->family[i] > 0 ? p->m[i] : 0;
+        m[i - begin] = family_has_mass(p->family[i]) ? p->m[i] : 0;
     sum_add_many(&sum[0], end - begin, m);
     for (int d = 0; d < n - 1; d++) {
         for (int64_t i = begin; i < end; i++) mx[i - begin] = m[i - begin] * p->x[d][i];

@@ -140,23 +140,10 @@ static enum err device_begin(struct sim *s, int *choice)
     return wants_parts(s) ? parts_begin(s) : OK;
 }
 
-/* Parameters of a device in a run without one. */
-static void idle_tell(const struct sim *s)
-{
-    static const char *const NAMES[] = {"gpu_auto_tune", "n_cuda_streams", "gpu_device",
-                                        "gpu_seed"};
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
-        if (param_given(s->par, "run", NAMES[i]))
-            log_info(" %s: no effect without gpu_hydro, gpu_poisson or gpu_particles", NAMES[i]);
-}
-
 enum err sim_device_open(struct sim *s)
 {
     int choice = 0;
-    if (!wants_gas(s) && !wants_gravity(s) && !wants_parts(s)) {
-        idle_tell(s);
-        return OK;
-    }
+    if (!wants_gas(s) && !wants_gravity(s) && !wants_parts(s)) return OK;
     TRY(err_agree(&s->comm, device_begin(s, &choice)));
     sim_choice_open(s, choice);
     return OK;

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "ckpt/batch.h"
+#include "io/table.h"
 #include "sim/sim.h"
 
 /* Bytes. Of a particle on its way to another rank; of an oct in the multigrid solver and in the
@@ -242,26 +243,35 @@ static bool number_at(const char *line, const char *key, double *x)
     return at != NULL;
 }
 
-/* From the coarse steps of the last run in a file of simulate -j. Rank 0. */
-static enum err from_profile(const char *path, double *each)
+static enum err read_profile(struct table *t, double *each)
 {
-    FILE *f = fopen(path, "r");
-    if (!f) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
-    char line[1024];
     double first[2] = {0}, last[2] = {0}, now[2], ranks = 0, step, before = 0;
-    while (fgets(line, sizeof line, f)) {
-        if (!number_at(line, "\"step\":", &step) || !number_at(line, "\"wall_s\":", &now[0]) ||
-            !number_at(line, "\"updates\":", &now[1]) || !number_at(line, "\"ranks\":", &ranks))
+    for (bool got;;) {
+        TRY(table_next(t, &got));
+        if (!got) break;
+        if (!number_at(t->at, "\"step\":", &step) || !number_at(t->at, "\"wall_s\":", &now[0]) ||
+            !number_at(t->at, "\"updates\":", &now[1]) || !number_at(t->at, "\"ranks\":", &ranks))
             continue;
         if (step <= before || before == 0) memcpy(first, now, sizeof first);
         memcpy(last, now, sizeof last);
         before = step;
     }
-    fclose(f);
     if (!(last[1] > first[1] && last[0] > first[0]))
-        FAIL(ERR_FORMAT, "%s: has no two coarse steps of a run, as simulate -j writes them", path);
+        FAIL(ERR_FORMAT, "%s: has no two coarse steps of a run, as simulate -j writes them",
+             t->path);
     *each = 1e6 * ranks * (last[0] - first[0]) / (last[1] - first[1]);
     return OK;
+}
+
+/* From the coarse steps of the last run in a file of simulate -j. Rank 0. */
+static enum err from_profile(const char *path, double *each)
+{
+    enum { BYTES_MOST = 1 << 30 };
+    struct table t;
+    TRY(table_open(&t, path, 0, BYTES_MOST));
+    enum err err = read_profile(&t, each);
+    table_close(&t);
+    return err;
 }
 
 static double from_documents(const struct params *p)

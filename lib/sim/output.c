@@ -38,6 +38,12 @@
 static void note_home(struct sim *s);
 static char *history(const struct sim *s);
 
+/* Do outputs follow the expansion? Without cosmology it is always 1. */
+static bool expands(const struct sim *s)
+{
+    return s->par->run.cosmo && s->par->output.delta_aout < DBL_MAX;
+}
+
 void sim_output_setup(struct sim *s)
 {
     note_home(s);
@@ -53,7 +59,7 @@ void sim_output_setup(struct sim *s)
     s->out.aout[n] = o->aend > 0 ? o->aend : DBL_MAX;
     s->out.noutput = n + extra;
     s->out.tout_next = o->delta_tout > 0 ? o->delta_tout : DBL_MAX;
-    s->out.aout_next = o->delta_aout > 0 ? s->time.aexp + o->delta_aout : DBL_MAX;
+    s->out.aout_next = expands(s) ? s->time.aexp + o->delta_aout : DBL_MAX;
     s->out.iout = s->out.ifout = 1;
     s->out.last_step = -1;
     if (o->foutput == 0) log_info(" foutput=0: no outputs, but on request");
@@ -87,7 +93,7 @@ void sim_output_resume(struct sim *s)
         s->out.iout++;
     if (o->delta_tout > 0)
         s->out.tout_next = next_time(s, h->tout_next, 0, s->time.t, o->delta_tout);
-    if (o->delta_aout > 0)
+    if (expands(s))
         s->out.aout_next = next_time(s, h->aout_next, s->cosmo_par.aexp_ini, s->time.aexp,
                                      o->delta_aout);
     s->restart.resumed = true;
@@ -156,7 +162,8 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
                             .unit_t = u.time,
                             .gas = &s->hydro.vars,
                             .deflate = p->output.deflate,
-                            .longint = p->output.longint,
+                            .longint = p->output.longint &&
+                                       format_named(p->output.outformat)->writer->by_rank,
                             .overwrite = s->out.force,
                             .rest = &s->restart.rest,
                             .namelist = s->out.namelist_text,
@@ -234,9 +241,10 @@ static struct due why_due(const struct sim *s)
     d.time = o->foutput > 0 && (is_listed(s) || is_over(s) || s->time.t >= s->out.tout_next ||
                                 s->time.aexp >= s->out.aout_next);
     d.steps = every(s->time.nstep_coarse, o->foutput);
-    d.backup = every(s->time.nstep_coarse, o->fbackup) || s->out.backup;
-    d.time |= d.asked > 0 || s->out.again ||
-              ((d.steps || d.backup) && (s->time.nstep_coarse == 0 || sim_at_end(s)));
+    bool starts = s->time.nstep_coarse == 0;
+    d.backup = (every(s->time.nstep_coarse, o->fbackup) && !(starts && o->foutput == 0)) ||
+               s->out.backup;
+    d.time |= d.asked > 0 || s->out.again || ((d.steps || d.backup) && (starts || sim_at_end(s)));
     return d;
 }
 
@@ -565,7 +573,7 @@ static int64_t count_multiples(const struct sim *s, const char *name, int period
 static int64_t most_outputs(const struct sim *s)
 {
     const struct param_output *o = &s->par->output;
-    if (o->foutput == 0) return count_multiples(s, "fbackup", o->fbackup);
+    if (o->foutput == 0) return 1 + count_multiples(s, "fbackup", o->fbackup); /* or a request */
     if (param_given(s->par, "output", "delta_tout") || param_given(s->par, "output", "delta_aout"))
         return SIM_NUMBERS;
     return s->out.noutput - (s->out.iout - 1) + count_multiples(s, "foutput", o->foutput) +

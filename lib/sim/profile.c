@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/timer.h"
+#include "io/file.h"
 #include "sim/sim.h"
 
 enum { LABEL = 32, NAMES = 256 };
@@ -16,8 +17,7 @@ enum err sim_profile_begin(struct sim *s)
 {
     enum err e = OK;
     if (!s->cost.profile_path) return OK;
-    if (s->comm.rank == 0 && !(s->cost.profile = fopen(s->cost.profile_path, "a")))
-        e = err_set(ERR_FILE, "%s: %s", s->cost.profile_path, strerror(errno));
+    if (s->comm.rank == 0) e = file_append(s->cost.profile_path, &s->cost.profile);
     return err_agree(&s->comm, e);
 }
 

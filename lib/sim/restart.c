@@ -90,12 +90,32 @@ static enum err restart_mesh(struct sim *s)
     return err;
 }
 
+/* Particles of the checkpoint to their ranks. RAMSES keeps those that have left the box through its
+ * boundaries, a run of ours does not. */
+static enum err take_particles(struct sim *s)
+{
+    const struct source *f = s->restart.from;
+    double far;
+    int64_t n[2] = {part_outside(&s->parts, &s->mesh, source_rounding(f), &far), 0};
+    TRY(part_take(&s->parts, &s->mesh, &s->comm, s->dom));
+    n[1] = s->parts.lost;
+    comm_add_i64(&s->comm, n, 2);
+    comm_max_f64(&s->comm, &far, 1);
+    if (n[0])
+        log_info(
+            " %ld particles of the checkpoint lie up to %.3g outside of the periodic box: they "
+            "are brought back into it",
+            (long)n[0], far);
+    s->diag.particles -= n[1];
+    return sim_report_lost(s, n[1]);
+}
+
 static enum err restart_build(struct sim *s)
 {
     TRY(err_agree(&s->comm, rest_copy(&s->restart.rest, s->restart.from)));
     TRY(restart_mesh(s));
     sim_count_octs(s);
-    if (s->par->run.pic) TRY(part_distribute(&s->parts, &s->mesh, &s->comm, s->dom));
+    if (s->par->run.pic) TRY(take_particles(s));
     struct sink_run sinks = sim_sinks(s);
     TRY(sinks_restore(&sinks, &s->restart.rest.sinks, s->restart.from->path));
     source_close(&s->restart.from);

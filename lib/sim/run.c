@@ -102,7 +102,7 @@ static enum err check_limits(const struct sim *s, const struct tally *t)
 
 /* Particles that crossed a boundary are removed, which is reported at once. In a periodic box no
  * particle can. */
-static enum err report_lost(struct sim *s, int64_t lost)
+enum err sim_report_lost(struct sim *s, int64_t lost)
 {
     if (lost > s->diag.lost && !mesh_has_boundaries(&s->mesh))
         FAIL(ERR_LIMIT,
@@ -123,14 +123,10 @@ static void report_end(const struct sim *s)
 {
     log_info(" Run completed");
     if (s->out.last_step == s->time.nstep_coarse || s->par->output.foutput == 0) return;
-    if (s->out.last_step < 0)
-        log_info(" nstepmax=%d has ended the run, and no checkpoint was written: foutput writes "
-                 "them by steps",
-                 s->par->run.nstepmax);
-    else
-        log_info(" nstepmax=%d has ended the run: coarse steps after %d are in no checkpoint; a "
-                 "multiple of foutput would be",
-                 s->par->run.nstepmax, s->out.last_step);
+    log_info(
+        " nstepmax=%d has ended the run: coarse steps after %d are in no checkpoint; a multiple "
+        "of foutput would be",
+        s->par->run.nstepmax, s->out.last_step);
 }
 
 enum err sim_run(struct sim *s)
@@ -179,7 +175,7 @@ static enum err advance(struct sim *s)
         comm_share_trim(s->comm.share); /* no rank reads any more: what is held is no clock's */
         TRY(sim_publish(s));
         mem_trim(); /* what an output took is not kept for the next */
-        TRY(report_lost(s, t.lost));
+        TRY(sim_report_lost(s, t.lost));
         sim_report_step_time(s);
         sim_profile_step(s);
     }

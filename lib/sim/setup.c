@@ -9,6 +9,7 @@
 #include "comm/share.h"
 #include "comm/tuner.h"
 #include "hole/horizon.h"
+#include "io/file.h"
 #include "phys/floor.h"
 #include "phys/rates_asked.h"
 #include "phys/stars.h"
@@ -87,9 +88,10 @@ static int count_scalars(const struct params *p, const struct yields *yields)
     if (p->hydro.npassive >= 0) return p->hydro.npassive > n ? p->hydro.npassive : n;
     if (p->refine.ivar_refine > GAS_SCALARS + n) n = p->refine.ivar_refine - GAS_SCALARS;
     int given = param_given_count(p, "init", "var_region");
-    if (given > n) n = given;
+    bool grafic = strcmp(p->init.filetype, "grafic") == 0;
+    if (!grafic && p->init.nregion > 0 && given > n) n = given;
     char path[512];
-    for (int i = 1; i <= NVAR_MAX - GAS_SCALARS && strcmp(p->init.filetype, "grafic") == 0; i++) {
+    for (int i = 1; i <= NVAR_MAX - GAS_SCALARS && grafic; i++) {
         snprintf(path, sizeof path, "%.256s/ic_pvar_%05d", p->init.initfile[0], i);
         if (access(path, F_OK) != 0) break;
         if (i > n) n = i;
@@ -190,9 +192,8 @@ static enum err setup_hydro(struct sim *s)
 /* Below 64³ cells multigrid takes negligible time, and agrees with RAMSES to the last digit. */
 static int fft_levelmin(const struct params *p)
 {
-    enum { WINS = 6 };
     if (!p->run.use_fftw) return LEVEL_MAX + 1;
-    return param_given(p, "run", "use_fftw") ? 1 : WINS;
+    return param_given(p, "run", "use_fftw") ? 1 : PARAM_FFT_LEVEL;
 }
 
 static enum err check_deposit(const struct params *p)
@@ -242,7 +243,8 @@ static enum err setup_neutrinos(struct sim *s)
     if (!(p->neutrino.omega_nu > 0 && p->neutrino.omega_nu < 1))
         FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g must be between 0 and 1 with use_neutrino",
              p->neutrino.omega_nu);
-    TRY(response_read(p->neutrino.neutrino_table, &s->neutrino));
+    enum err err = response_read(p->neutrino.neutrino_table, &s->neutrino);
+    TRY(err_agree(&s->comm, err_of_param(err, "neutrino_params/neutrino_table")));
     s->grav.fft_levelmin = 1;
     s->grav.response = neutrino_response;
     s->grav.response_ctx = s;
@@ -264,17 +266,27 @@ enum err sim_cosmology(struct sim *s)
     return cosmo_new(&s->cosmo_par, &s->cosmo);
 }
 
+/* The files that the run reads or appends to later are such files. Rank 0. */
+static enum err check_files(const struct sim *s)
+{
+    if (s->cost.profile_path) TRY(file_may_append(s->cost.profile_path));
+    if (s->par->sf.sf_log_properties) TRY(file_may_append(STAR_LOG));
+    return sim_check_orders(s);
+}
+
 enum err sim_setup(struct sim *s)
 {
     const struct params *p = s->par;
     bool bounded[6];
+    TRY(err_agree(&s->comm, s->comm.rank == 0 ? check_files(s) : OK));
     s->check.ghosts = p->run.check_ghosts;
     s->comm.letters = p->run.exchange_letters;
     if (s->comm.size > 1) s->comm.tuner = tuner_new(p->run.exchange_method);
     if (p->run.exchange_shared) s->comm.share = comm_share_new(&s->comm);
     tuner_report(&s->comm);
     if (param_yields(p))
-        TRY(err_agree(&s->comm, yields_new(p->physics.yieldtablefilename, &s->yields)));
+        TRY(err_agree(&s->comm, err_of_param(yields_new(p->physics.yieldtablefilename, &s->yields),
+                                             "physics_params/yieldtablefilename")));
     TRY(setup_hydro(s));
     TRY(setup_boundaries(s, bounded));
     if (p->run.cosmo && (bounded[0] || bounded[2] || bounded[4]))

@@ -164,8 +164,9 @@ struct sim_stop {
     double write;
     double last_look, last_write;
     time_t begun;
-    struct timespec heeded; /* change of the job control file that has been acted on */
-    bool told;              /* of a signal */
+    /* changes of the job control file that have been acted on, or could not be */
+    struct timespec heeded, refused;
+    bool told; /* of a signal */
 };
 
 struct sim_restart {
@@ -272,6 +273,9 @@ MUST_USE enum err sim_start(struct sim *s, const struct params *par, const struc
 MUST_USE enum err sim_forecast(struct sim *s, int ranks, const char *like);
 /* Runs to the end; finished checkpoints are announced. (collective) */
 MUST_USE enum err sim_run(struct sim *s);
+/* Says how many particles have left the box since the last time; lost: of all ranks, from the start
+ * on. In a periodic box it is an error that any have. */
+MUST_USE enum err sim_report_lost(struct sim *s, int64_t lost);
 void sim_fini(struct sim *s);
 /* SIGTERM, SIGINT, SIGUSR1, SIGUSR2: finish the step, write, stop with status 75 */
 void sim_catch_signals(void);
@@ -458,6 +462,8 @@ void sim_present(const struct sim *s, unsigned char there[SIM_NUMBERS]);
 MUST_USE enum err sim_check_room(const struct sim *s);
 bool sim_at_end(const struct sim *s); /* output.c: time or step limit reached */
 void sim_stop_setup(struct sim *s);   /* stop.c: once the run begins */
+/* stop.c: a job control file that is there can be read */
+MUST_USE enum err sim_check_orders(const struct sim *s);
 bool sim_caught(const struct sim *s); /* stop.c: a rank was asked to stop (collective) */
 /* stop.c: after a coarse step, what this rank was asked for: 0 nothing, 1 write, −1 and stop */
 int sim_asked_for(struct sim *s);

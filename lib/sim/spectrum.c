@@ -10,32 +10,23 @@
 #include "pk/table.h"
 #include "sim/sim.h"
 
-enum { DM, GAS, STAR, OTHER, KINDS };
-
-static const char *const NAME[KINDS + 1] = {"dm", "gas", "star", "other", "all"};
-
 struct spectrum {
     struct sim *s;
-    int mesh[KINDS]; /* -1: the run has none */
+    int mesh[SPECIES_COUNT]; /* -1: the run has none */
     struct pk_batch batch;
     int64_t points, cells; /* of all ranks */
 };
-
-static int kind_of(int family)
-{
-    return family == FAM_DM ? DM : family == FAM_STAR ? STAR : OTHER;
-}
 
 /* Finds the species that exist on any rank; returns their number. */
 static int find_species(struct spectrum *p)
 {
     const struct parts *q = &p->s->parts;
-    int64_t has[KINDS] = {[GAS] = p->s->mesh.hydro};
+    int64_t has[SPECIES_COUNT] = {[SPECIES_GAS] = p->s->mesh.hydro};
     int n = 0;
     for (int64_t i = 0; i < q->n; i++)
-        if (q->family[i] > 0) has[kind_of(q->family[i])] = 1;
-    comm_max_i64(&p->s->comm, has, KINDS);
-    for (int k = 0; k < KINDS; k++) p->mesh[k] = has[k] ? n++ : -1;
+        if (family_has_mass(q->family[i])) has[family_species(q->family[i])] = 1;
+    comm_max_i64(&p->s->comm, has, SPECIES_COUNT);
+    for (int k = 0; k < SPECIES_COUNT; k++) p->mesh[k] = has[k] ? n++ : -1;
     return n;
 }
 
@@ -51,9 +42,9 @@ static void put_particles(struct spectrum *p)
     const struct parts *q = &p->s->parts;
     double box = p->s->mesh.boxlen;
     for (int64_t i = 0; i < q->n; i++) {
-        if (q->family[i] <= 0) continue;
+        if (!family_has_mass(q->family[i])) continue;
         p->points++;
-        put(p, kind_of(q->family[i]),
+        put(p, family_species(q->family[i]),
             (double[3]){q->x[0][i] / box, q->x[1][i] / box, q->x[2][i] / box}, 0, q->m[i]);
     }
 }
@@ -71,7 +62,7 @@ static void put_gas(struct spectrum *p, int l)
             if (lv->child[i][c] >= 0) continue;
             for (int d = 0; d < 3; d++) x[d] = ((double)(2 * at[d] + (c >> d & 1)) + 0.5) * size;
             p->cells++;
-            put(p, GAS, x, size, lv->fld[FLD_U][i][c] * volume);
+            put(p, SPECIES_GAS, x, size, lv->fld[FLD_U][i][c] * volume);
         }
     }
 }
@@ -106,8 +97,8 @@ enum err sim_spectrum(struct sim *s)
     const struct mesh *m = &s->mesh;
     struct spectrum p = {.s = s};
     struct pk_par par = {.n = 1 << m->levelmin, .order = PK_PCS, .interlace = true, .fold = 1};
-    struct pk_pair pair[KINDS + 1];
-    char name[KINDS + 1][40], from[64];
+    struct pk_pair pair[SPECIES_COUNT + 1];
+    char name[SPECIES_COUNT + 1][40], from[64];
     int nmesh = find_species(&p), npair = 0, nbin = par.n / 2;
     double total = 2; /* more than there is in a cosmological box */
     timer_start("spectra");
@@ -115,10 +106,10 @@ enum err sim_spectrum(struct sim *s)
     if (nmesh == 0 || !(total > 0)) return OK;
     struct pk *pk = pk_new(&s->comm, &par, nmesh, total);
     fill(&p, pk);
-    for (int k = 0; k <= KINDS; k++) {
-        if (k < KINDS ? p.mesh[k] < 0 : nmesh == 1) continue;
-        unsigned set = k < KINDS ? 1u << p.mesh[k] : (1u << nmesh) - 1;
-        snprintf(name[npair], sizeof name[0], "%s", NAME[k]);
+    for (int k = 0; k <= SPECIES_COUNT; k++) {
+        if (k < SPECIES_COUNT ? p.mesh[k] < 0 : nmesh == 1) continue;
+        unsigned set = k < SPECIES_COUNT ? 1u << p.mesh[k] : (1u << nmesh) - 1;
+        snprintf(name[npair], sizeof name[0], "%s", SPECIES_NAME[k]);
         pair[npair++] = (struct pk_pair){set, set};
     }
     double *edge = mem_new(sizeof *edge * ((size_t)nbin + 1), "pk bins");

@@ -75,6 +75,24 @@ static enum err check_mask(const struct start *st, int n, const char *const dirs
     return OK;
 }
 
+/* Numbers that the files and the namelist, or two levels, have differently. */
+static void say_files(const struct start *st, const struct ics_set *set)
+{
+    const struct ics_grafic *g = &st->files;
+    double used = g->par.omega_b;
+    if (set->gas && !isnan(g->omega_b) && !set->omega_b_given)
+        log_info(" omega_b=%g is that of the initial conditions", used);
+    else if (set->gas && !isnan(g->omega_b) && !grafic_near(g->omega_b, used))
+        log_info(" omega_b=%g of the namelist is used; the initial conditions have omega_b=%g",
+                 used, g->omega_b);
+    for (int l = g->levelmin + 1; l <= g->levelmax; l++)
+        if (!grafic_near(g->lev[l].head.astart, g->lev[g->levelmin].head.astart))
+            log_info(" Level %d is given at a=%g, level %d at a=%g: each is brought to a=%g by the "
+                     "growing mode",
+                     l, g->lev[l].head.astart, g->levelmin, g->lev[g->levelmin].head.astart,
+                     g->par.aexp_ini);
+}
+
 static enum err start_files(struct start *st)
 {
     struct sim *s = st->s;
@@ -86,9 +104,17 @@ static enum err start_files(struct start *st)
     if (n == 0) FAIL(ERR_PARAM, "init_params/filetype='grafic' needs initfile(1)='directory'");
     TRY(err_agree(&s->comm, check_mask(st, n, dirs)));
     st->files.par.ramses = s->par->run.ramses_cosmology;
-    TRY(ics_grafic_open(&st->files, s->mesh.levelmin, n, dirs, s->par->run.cosmo, s->mesh.hydro,
-                        s->mesh.hydro ? p->omega_b : 0, p->aexp_ini, &s->comm));
+    const struct ics_set set = {.levelmin = s->mesh.levelmin,
+                                .nlev = n,
+                                .dir = dirs,
+                                .cosmo = s->par->run.cosmo,
+                                .gas = s->mesh.hydro,
+                                .omega_b = p->omega_b,
+                                .omega_b_given = param_given(s->par, "init", "omega_b"),
+                                .aexp_ini = p->aexp_ini};
+    TRY(ics_grafic_open(&st->files, &set, &s->comm));
     if (!s->par->run.cosmo) return OK;
+    say_files(st, &set);
     if (st->files.levelmax < s->mesh.levelmin)
         log_info(" Particles of %d^3 cells on a base mesh of %d^3", 1 << st->files.levelmax,
                  1 << s->mesh.levelmin);
@@ -96,7 +122,7 @@ static enum err start_files(struct start *st)
     s->refine.mass_sph = ics_grafic_mass_sph(&st->files);
     TRY(sim_cosmology(s));
     s->time.aexp = s->cosmo_par.aexp_ini;
-    double astart = st->files.lev[st->files.levelmin].astart;
+    double astart = st->files.lev[st->files.levelmin].head.astart;
     if (fabs(s->time.aexp - astart) > 1e-6 * astart)
         log_info(" The initial conditions are of a = %.6g: linear growth brings them to "
                  "aexp_ini = %.6g",
@@ -191,6 +217,19 @@ static enum err start_refine(struct start *st)
     return OK;
 }
 
+/* Particles that are wrapped into a periodic box. */
+static void say_outside(const struct sim *s, const char *path)
+{
+    double far;
+    int64_t n = part_outside(&s->parts, &s->mesh, s->mesh.boxlen * 0x1p-50, &far);
+    comm_add_i64(&s->comm, &n, 1);
+    comm_max_f64(&s->comm, &far, 1);
+    if (n)
+        log_info(" %ld particles of %s lie up to %.3g outside of the periodic box: they are "
+                 "brought back into it",
+                 (long)n, path, far);
+}
+
 static enum err start_particles(struct start *st)
 {
     struct sim *s = st->s;
@@ -201,7 +240,8 @@ static enum err start_particles(struct start *st)
     } else if (s->par->init.initfile[0][0]) {
         char path[512];
         snprintf(path, sizeof path, "%.256s/ic_part", s->par->init.initfile[0]);
-        TRY(ics_ascii_particles(path, s->mesh.boxlen, s->mesh.levelmin, &s->comm, &s->parts));
+        TRY(ics_ascii_particles(path, &s->mesh, &s->comm, &s->parts));
+        say_outside(s, path);
     }
     TRY(part_distribute(&s->parts, &s->mesh, &s->comm, s->dom));
     s->diag.particles = s->parts.n;
@@ -338,7 +378,7 @@ static enum err start_expect(struct start *st)
     const struct param_init *p = &s->par->init;
     for (int l = 1; l <= s->mesh.levelmin; l++) s->noct[l] = (int64_t)1 << 3 * (l - 1);
     for (int l = st->files.levelmin; st->grafic && l <= st->files.levelmax; l++) {
-        const int32_t *n = st->files.lev[l].n;
+        const int32_t *n = st->files.lev[l].head.n;
         int64_t cells = (int64_t)n[0] * n[1] * n[2];
         s->noct[l] = cells / 8;
         if (s->par->run.pic) s->diag.particles += cells - (l > st->files.levelmin ? cells / 8 : 0);

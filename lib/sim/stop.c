@@ -6,6 +6,7 @@
  * sentence; it is granted when the coarse step has ended. The end of the job is foreseen: the run
  * stops if the longest of the last steps and another checkpoint would not fit. */
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/timer.h"
+#include "io/table.h"
 #include "sim/sim.h"
 
 static volatile sig_atomic_t caught;
@@ -51,7 +53,6 @@ void sim_catch_signals(void)
     catch_unless_ignored(SIGHUP, &a);
     a.sa_flags |= SA_RESETHAND; /* Ctrl-C twice ends the program at once */
     catch_unless_ignored(SIGINT, &a);
-    signal(SIGPIPE, SIG_IGN);
 }
 
 bool sim_caught(const struct sim *s)
@@ -124,24 +125,87 @@ void sim_stop_wrote(struct sim *s, double seconds)
 
 /* ---- the job control file ---- */
 
+static bool same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* An order: what[0], the step, and what[1], the action. */
+static enum err next_order(struct table *t, bool *got, int what[2])
+{
+    double x[2];
+    TRY(table_next(t, got));
+    if (!*got) return OK;
+    TRY(table_row(t, 2, "a coarse step and an action", x));
+    for (int i = 0; i < 2; i++) {
+        what[i] = fabs(x[i]) < 1e9 ? (int)x[i] : 0;
+        if (what[i] != x[i])
+            FAIL(ERR_FORMAT,
+                 "%s: line %ld: %g is no whole number: a coarse step and an action are "
+                 "expected",
+                 t->path, (long)table_line(t), x[i]);
+    }
+    return OK;
+}
+
 /* Lines "step action": 1 write at that coarse step, -1 write and stop. Step 0 means now, if the
  * file has changed since the run began, once for each change. */
+static enum err heed_orders(struct sim *s, struct table *t, const struct stat *st, int *action)
+{
+    bool changed = st->st_mtime >= s->stop.begun && !same_time(st->st_mtim, s->stop.heeded);
+    for (;;) {
+        bool got;
+        int what[2] = {0};
+        TRY(next_order(t, &got, what));
+        if (!got) return OK;
+        if (what[0] == 0 && changed) s->stop.heeded = st->st_mtim;
+        if (what[0] == 0 ? changed : what[0] == s->time.nstep_coarse)
+            *action = what[1] < 0 ? -1 : 1;
+    }
+}
+
+/* The file, if it is there; st: its state. */
+static enum err open_orders(const struct sim *s, struct table *t, struct stat *st, bool *there)
+{
+    enum { BYTES_MOST = 1 << 20 };
+    const char *path = s->par->run.jobcontrolfile;
+    *there = *path && stat(path, st) == 0;
+    if (!*there) return OK;
+    return err_of_param(table_open(t, path, TABLE_NOTES, BYTES_MOST), "run_params/jobcontrolfile");
+}
+
+enum err sim_check_orders(const struct sim *s)
+{
+    struct table t;
+    struct stat st;
+    enum err err = OK;
+    int what[2] = {0};
+    bool got;
+    TRY(open_orders(s, &t, &st, &got));
+    if (!got) return OK;
+    while (err == OK && got) err = next_order(&t, &got, what);
+    table_close(&t);
+    return err;
+}
+
+/* A run does not end because its orders cannot be read: the log says so, once for each change. */
 static int job_control(struct sim *s)
 {
-    int action = 0, step, what;
-    const char *path = s->par->run.jobcontrolfile;
-    struct stat st;
-    FILE *f = *path ? fopen(path, "r") : NULL;
-    if (!f) return 0;
-    bool changed = fstat(fileno(f), &st) == 0 && st.st_mtime >= s->stop.begun &&
-                   (st.st_mtim.tv_sec != s->stop.heeded.tv_sec ||
-                    st.st_mtim.tv_nsec != s->stop.heeded.tv_nsec);
-    while (fscanf(f, "%d %d", &step, &what) == 2) {
-        if (step == 0 && changed) s->stop.heeded = st.st_mtim;
-        if (step == 0 ? changed : step == s->time.nstep_coarse) action = what < 0 ? -1 : 1;
+    struct table t;
+    struct stat st = {0};
+    struct timespec before = s->stop.heeded;
+    int action = 0;
+    bool there;
+    enum err err = open_orders(s, &t, &st, &there);
+    if (err == OK && there) {
+        err = heed_orders(s, &t, &st, &action);
+        table_close(&t);
     }
-    fclose(f);
-    return action;
+    if (err == OK) return action;
+    if (!same_time(s->stop.refused, st.st_mtim)) log_info(" %s; it is not heeded", err_message());
+    s->stop.refused = st.st_mtim;
+    s->stop.heeded = before;
+    return 0;
 }
 
 /* ---- asked between coarse steps ---- */

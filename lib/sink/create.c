@@ -151,7 +151,7 @@ enum err sinks_create(const struct sink_run *s, const struct clump_cores *k)
     for (int64_t i = 0; i < n; i++)
         at[i] = (struct birth){k->at[which[i]].index, s->comm->rank, which[i]};
     if (all) comm_union(s->comm, n, all, sizeof *at, at, 0, NULL);
-    qsort(at, (size_t)all, sizeof *at, birth_order);
+    mem_sort(at, (size_t)all, sizeof *at, birth_order);
     enum err err = all ? bear_all(s, k, at, all) : OK;
     FREE(at);
     FREE(which);

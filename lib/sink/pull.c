@@ -30,7 +30,7 @@ void sink_pulls_gather(const struct sink_place *p, const struct sinks *s, struct
         memcpy(k->x, a->x, sizeof k->x);
     }
     if (all) comm_union(p->comm, mine, all, sizeof *out->at, out->at, 0, NULL);
-    if (all) qsort(out->at, (size_t)all, sizeof *out->at, by_id);
+    mem_sort(out->at, (size_t)all, sizeof *out->at, by_id);
 }
 
 /* 1 / (ε² + r²)^(3/2) */

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "io/file.h"
 #include "sink/initial.h"
 #include "sink/run.h"
 
@@ -144,6 +144,7 @@ static void settle(const struct sink_run *s)
     int64_t lost;
     struct sink_state *k = s->sinks;
     sinks_settle(&k->table, s->mesh, s->comm, s->dom, &lost);
+    if (lost) log_info(" %ld sinks have left the box through its boundaries", (long)lost);
     for (int64_t i = 0; i < k->table.n; i++)
         k->table.at[i].direct = k->direct >= 0 && k->table.at[i].m >= k->direct;
 }
@@ -163,8 +164,8 @@ static bool find_file(const struct sink_run *s, const char *name, char path[600]
     int64_t there = 0;
     snprintf(path, 600, "%.512s/%s", s->par->init.initfile[0], name);
     if (s->comm->rank == 0) {
-        there = s->par->init.initfile[0][0] && access(path, F_OK) == 0;
-        if (!there) there = access(name, F_OK) == 0 ? 2 : 0;
+        there = s->par->init.initfile[0][0] && file_exists(path);
+        if (!there) there = file_exists(name) ? 2 : 0;
     }
     comm_max_i64(s->comm, &there, 1);
     if (there == 2) snprintf(path, 600, "%s", name);
@@ -199,7 +200,7 @@ static void take_column(struct sink *a, const struct sink_column *c,
 
 static enum err check_sink(const struct sink_run *s, const char *path, const struct sink *a)
 {
-    bool good = a->m > 0 && isfinite(a->m) && sink_inside(s->mesh, a->x);
+    bool good = a->m > 0 && isfinite(a->m) && sink_reached(s->mesh, a->x);
     for (int d = 0; d < 3; d++) good &= isfinite(a->v[d]) != 0;
     if (!good)
         FAIL(ERR_FORMAT,
@@ -304,7 +305,7 @@ enum err sinks_store(const struct sink_run *s, struct catalog *t)
         put_row(&k->at[i], (struct row *)(rows + row * (size_t)i));
     }
     int64_t n = k->total ? comm_union(s->comm, k->n, k->total, row, rows, 0, NULL) : 0;
-    qsort(rows, (size_t)n, row, row_order);
+    mem_sort(rows, (size_t)n, row, row_order);
     catalog_free(t);
     *t = (struct catalog){.n = n, .from = "sinks"};
     enum err err = fill_catalog(s, t, rows, row);

@@ -74,6 +74,17 @@ bool sink_inside(const struct mesh *m, const double x[3])
     return true;
 }
 
+bool sink_reached(const struct mesh *m, const double x[3])
+{
+    double at[3] = {x[0], x[1], x[2]};
+    sink_wrap(m, at);
+    for (int d = 0; d < 3; d++) {
+        double more = periodic(m, d) ? 0 : m->boxlen;
+        if (!(at[d] >= -more && at[d] < m->boxlen + more)) return false;
+    }
+    return true;
+}
+
 /* Of the finest oct that this rank has there; another's leaf is followed up there. */
 static int owner_of(const struct mesh *m, const struct domain *dom, const double x[3])
 {
@@ -133,7 +144,7 @@ void sinks_settle(struct sinks *s, const struct mesh *m, const struct comm *c,
 {
     int64_t sum[2] = {keep_inside(s, m), s->n};
     for (int k = 0; k < FOLLOW && c->size > 1; k++) send(s, m, c, d);
-    if (s->n) qsort(s->at, (size_t)s->n, sizeof *s->at, by_id);
+    mem_sort(s->at, (size_t)s->n, sizeof *s->at, by_id);
     sum[1] = s->n;
     comm_add_i64(c, sum, 2);
     *lost = sum[0];
@@ -153,7 +164,7 @@ struct sink *sinks_share(const struct sinks *s, const bool *marked, const struct
     for (int64_t i = 0; i < s->n; i++)
         if (marked[i]) at[n++] = s->at[i];
     comm_union(c, n, *all, sizeof *at, at, 0, NULL);
-    qsort(at, (size_t)*all, sizeof *at, by_id);
+    mem_sort(at, (size_t)*all, sizeof *at, by_id);
     return at;
 }
 
@@ -161,7 +172,7 @@ void sinks_return(struct sinks *s, const bool *marked, const struct sink *from, 
 {
     for (int64_t i = 0; i < s->n; i++) {
         if (!marked[i]) continue;
-        const struct sink *now = bsearch(&s->at[i], from, (size_t)all, sizeof *from, by_id);
+        const struct sink *now = mem_find(&s->at[i], from, (size_t)all, sizeof *from, by_id);
         s->at[i] = *now;
     }
 }

@@ -81,3 +81,6 @@ void sink_wrap(const struct mesh *m, double x[3]);
 void sink_between(const struct mesh *m, const double a[3], const double b[3], double r[3]);
 /* Is it in the box? */
 bool sink_inside(const struct mesh *m, const double x[3]);
+/* In the box when it is wrapped, or up to a box beyond a boundary, so that sinks_settle removes it.
+ */
+bool sink_reached(const struct mesh *m, const double x[3]);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "tree/tree_priv.h"
 
 /* Up to so many points all pairs are the fastest; up to so many looks a point, the grid is. */
@@ -64,11 +65,14 @@ static enum err check_points(struct tree *t)
         if (!is_good(p, i) && i < bad) bad = i;
     t->around = box_around(p);
     if (bad == INT64_MAX) return OK;
-    const double *h = p->h;
+    double x[3] = {p->x[0][bad], p->x[1][bad], p->x[2][bad]};
+    if (!p->h)
+        FAIL(ERR_PARAM, "point %ld, at %g %g %g, is not a finite place in the box", (long)bad, x[0],
+             x[1], x[2]);
     FAIL(ERR_PARAM,
-         "point %ld, at %g %g %g%s%.0g, is not a finite place in the box with a finite radius",
-         (long)bad, p->x[0][bad], p->x[1][bad], p->x[2][bad], h ? " with radius " : "",
-         h ? h[bad] : 0);
+         "point %ld, at %g %g %g with radius %g, is not a finite place in the box with a finite "
+         "radius",
+         (long)bad, x[0], x[1], x[2], p->h[bad]);
 }
 
 static struct tree_space space_of(const struct tree *t)
@@ -233,8 +237,8 @@ enum err tree_neighbours(const struct tree *t, double radius, struct tree_lists 
     run_search(&s);
 #pragma omp parallel for schedule(dynamic, 1024)
     for (int64_t i = 0; i < n; i++)
-        qsort(out->at + out->first[i], (size_t)(out->first[i + 1] - out->first[i]), sizeof *out->at,
-              by_number);
+        mem_sort(out->at + out->first[i], (size_t)(out->first[i + 1] - out->first[i]),
+                 sizeof *out->at, by_number);
     return OK;
 }
 

@@ -10,7 +10,7 @@ struct reading {
     struct source *s;
 };
 
-void feed_put(struct feed *f, enum species kind, const double x[3], double size, double m)
+void feed_put(struct feed *f, enum part_species kind, const double x[3], double size, double m)
 {
     pk_batch_put(
         &f->batch,
@@ -22,19 +22,14 @@ bool feed_far(const double x[3])
     return !(fabs(x[0]) < FAR && fabs(x[1]) < FAR && fabs(x[2]) < FAR);
 }
 
-static enum species species_of(int family)
-{
-    return family == FAM_DM ? SPECIES_DM : family == FAM_STAR ? SPECIES_STAR : SPECIES_OTHER;
-}
-
 static enum err take_parts(const struct source_parts *p, void *ctx)
 {
     struct reading *r = ctx;
     struct feed *f = r->f;
     double box = r->s->head.boxlen;
     for (int64_t i = 0; i < p->n; i++) {
-        enum species kind = species_of(p->family[i]);
-        if (f->mesh[kind] < 0 || p->family[i] <= 0) continue; /* tracers have no mass */
+        enum part_species kind = family_species(p->family[i]);
+        if (kind == SPECIES_NONE || f->mesh[kind] < 0) continue;
         double x[3] = {p->x[0][i] / box, p->x[1][i] / box, p->x[2][i] / box};
         if (f->axis >= 0) x[f->axis] += p->v[f->axis][i] * f->rate;
         if (feed_far(x))

@@ -1,10 +1,9 @@
 /* view/feed: from a checkpoint to the masses of its species, in batches. */
 #pragma once
 #include "ckpt/source.h"
+#include "part/family.h"
 #include "pk/batch.h"
 #include "pk/table.h"
-
-enum species { SPECIES_DM, SPECIES_GAS, SPECIES_STAR, SPECIES_OTHER, SPECIES_COUNT };
 
 struct feed {
     const struct comm *c;
@@ -28,7 +27,7 @@ MUST_USE enum err feed_source(struct feed *f, struct source *s);
 
 /* For other kinds of sources: */
 void feed_begin(struct feed *f);
-void feed_put(struct feed *f, enum species kind, const double x[3], double size, double m);
+void feed_put(struct feed *f, enum part_species kind, const double x[3], double size, double m);
 bool feed_far(const double x[3]); /* a place that no shift leads to, or none at all */
 MUST_USE enum err feed_check_mass(const struct feed *f, const char *path); /* after feed_end */
 /* delivers what is left; the error is agreed (collective) */

@@ -54,7 +54,21 @@ static enum err unknown_field(const struct map *m)
     for (int i = 0; i < r->nhydro + r->ngrav && n < sizeof list; i++)
         n += (size_t)snprintf(list + n, sizeof list - n, " %s", r->field[i].name);
     FAIL(ERR_PARAM, "%s: has no field %s; there are:%.3000s%s level%s", r->path, m->o->field, list,
-         m->gas.pressure >= 0 ? " temperature nH" : "", r->head.particles ? " dm star sfr" : "");
+         m->gas.pressure >= 0 ? " temperature nH" : "",
+         r->head.particles ? " dm star other sfr" : "");
+}
+
+/* The species of particles of this name; gas is in cells. */
+static enum part_species species_drawn(const char *name)
+{
+    for (int k = 0; k < SPECIES_COUNT; k++)
+        if (k != SPECIES_GAS && strcmp(name, SPECIES_NAME[k]) == 0) return (enum part_species)k;
+    return SPECIES_NONE;
+}
+
+static bool by_particles(const struct map *m)
+{
+    return m->species != SPECIES_NONE;
 }
 
 static enum err find_field(struct map *m)
@@ -63,7 +77,7 @@ static enum err find_field(struct map *m)
     const char *name = m->o->field;
     const struct gas *g = &m->gas;
     m->gas = gas_of(r);
-    m->field = m->family = -1;
+    m->field = -1, m->species = SPECIES_NONE;
     for (int i = 0; i < r->nhydro + r->ngrav; i++)
         if (strcmp(r->field[i].name, name) == 0) m->field = i;
     if (strcmp(name, "pressure") == 0 && g->pressure >= 0) m->field = g->pressure;
@@ -72,18 +86,16 @@ static enum err find_field(struct map *m)
         m->field = FIELD_TEMPERATURE;
     if (strcmp(name, "nH") == 0 && g->density >= 0) m->field = FIELD_HYDROGEN;
     if (strcmp(name, "metallicity") == 0 && g->metal >= 0) m->field = FIELD_METALS;
-    if (r->head.particles && strcmp(name, "dm") == 0) m->family = FAM_DM;
-    if (r->head.particles && strcmp(name, "star") == 0) m->family = FAM_STAR;
     m->rate = r->head.particles && strcmp(name, "sfr") == 0;
-    if (m->rate) m->family = FAM_STAR;
-    if (m->field < 0 && m->family < 0) return unknown_field(m);
+    if (r->head.particles) m->species = species_drawn(m->rate ? "star" : name);
+    if (m->field < 0 && !by_particles(m)) return unknown_field(m);
     return OK;
 }
 
 static enum err find_weight(struct map *m)
 {
     m->weight = m->o->weight;
-    if (m->family >= 0) {
+    if (by_particles(m)) {
         if (m->weight > COLUMN)
             FAIL(ERR_PARAM,
                  "%s is drawn as a column density: leave out --weight, which is for cells",
@@ -122,7 +134,7 @@ static enum err map_init(struct map *m, struct source *r, const struct map_optio
         m->hi[d] = o->centre[axis[d]] + 0.5 * size;
         if (size == 1 && m->periodic) m->lo[d] = 0, m->hi[d] = 1; /* all of the box, not shifted */
         /* particles extend across the faces */
-        bool spread = m->family >= 0;
+        bool spread = by_particles(m);
         m->from[d] = m->periodic && (spread || m->lo[d] < 0) ? -1 : 0;
         m->to[d] = m->periodic && (spread || m->hi[d] > 1) ? 1 : 0;
     }
@@ -272,7 +284,7 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
         int l = level && level[i] > 0 && level[i] <= LEVEL_MAX ? (int)level[i] : r->head.levelmin;
         double size = ldexp(1, -l), volume = ldexp(box * box * box, -r->head.ndim * l), at[3];
         double mass;
-        if (p->family[i] != m->family) continue;
+        if (family_species(p->family[i]) != m->species) continue;
         if (!(p->m[i] >= 0))
             FAIL(ERR_FORMAT,
                  "%s: particle %ld has the mass %g, which must be at least 0: see inspect -cc",
@@ -291,12 +303,12 @@ static enum err map_read(struct map *m, struct source *r)
     enum source_mode mode = values ? SOURCE_STORED : SOURCE_TREE;
     for (int piece = 0; piece < r->npiece; piece++) {
         if (r->npiece > 1) log_live("reading file %d of %d", piece + 1, r->npiece);
-        if (m->family < 0) TRY(source_octs(r, piece, mode, fold_octs, m));
-        if (m->family >= 0) TRY(source_parts(r, piece, SOURCE_STORED, fold_parts, m));
+        if (!by_particles(m)) TRY(source_octs(r, piece, mode, fold_octs, m));
+        if (by_particles(m)) TRY(source_parts(r, piece, SOURCE_STORED, fold_parts, m));
     }
     log_live(NULL);
     if (m->rate) return births_end(&m->births);
-    return m->family < 0 ? source_check_tree(r) : OK;
+    return !by_particles(m) ? source_check_tree(r) : OK;
 }
 
 /* Of a code unit of length, kpc. */
@@ -310,7 +322,7 @@ static double kiloparsecs(const struct map *m)
 static double find_unit(struct map *m)
 {
     double length = m->r->head.boxlen;
-    struct unit u = unit_of(m->family >= 0 ? "density" : m->o->field, &m->gas.units,
+    struct unit u = unit_of(by_particles(m) ? "density" : m->o->field, &m->gas.units,
                             m->o->physical);
     bool column = m->weight == COLUMN, cm = m->o->physical || m->field == FIELD_HYDROGEN;
     if (m->rate) {
@@ -360,7 +372,7 @@ static void find_range(struct map *m)
         mean += x, n++;
     }
     r.total = mean * side * side;
-    if (m->family >= 0 && n && r.lo < 0.01 * mean / (double)n) r.lo = 0.01 * mean / (double)n;
+    if (by_particles(m) && n && r.lo < 0.01 * mean / (double)n) r.lo = 0.01 * mean / (double)n;
     if (m->o->has_range) r.lo = m->o->lo, r.hi = m->o->hi;
     r.logarithmic = m->o->scale == SCALE_LOG ||
                     (m->o->scale == SCALE_AUTO && r.lo > 0 && m->field != FIELD_LEVEL);

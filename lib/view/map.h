@@ -34,8 +34,9 @@ struct map {
     const struct map_options *o; /* lent */
     /* pixels a side; axes right, up, along the line of sight */
     int n, u, v, w;
-    int field, family; /* -1: none */
-    bool rate;         /* of star formation */
+    int field;                 /* -1: none */
+    enum part_species species; /* of particles that are drawn */
+    bool rate;                 /* of star formation */
     struct births births;
     struct gas gas;
     enum map_weight weight;

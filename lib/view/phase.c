@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "plot/colours.h"
 #include "plot/frame.h"
 #include "view/phase.h"
@@ -63,7 +64,8 @@ void phase_table(FILE *out, const struct diagram *d, const char *path)
         double middle[2];
         for (int a = 0; a < 2; a++)
             middle[a] = d->range[a][0] + (at[a] + 0.5) * (d->range[a][1] - d->range[a][0]) / d->n;
-        fprintf(out, "%.10g\t%.10g\t%.17g\t%lld\n", middle[0], middle[1],
-                (double)d->mass[i] * d->quantum, (long long)d->cells[i]);
+        fprintf(out, "%.10g\t%.10g\t", middle[0], middle[1]);
+        put_number(out, 17, (double)d->mass[i] * d->quantum);
+        fprintf(out, "\t%lld\n", (long long)d->cells[i]);
     }
 }

@@ -18,7 +18,6 @@
 #include "view/unit.h"
 
 enum { DEPTH = 4 };
-enum species { GAS, DM, STARS, SPECIES };
 
 /* Of a species in a bin. */
 struct bin {
@@ -36,7 +35,7 @@ struct reading {
     int velocity[3]; /* fields */
     int n;
     double *edge; /* [n+1] in units of the box */
-    struct bin *bin[SPECIES];
+    struct bin *bin[SPECIES_COUNT];
     double (*part)[4]; /* [n] of a cell: share of its volume in a bin, and that × direction */
 };
 
@@ -125,7 +124,7 @@ static void add_cell(struct reading *q, const struct source_octs *o, int i, int 
     divide(q, x, half, 1, DEPTH);
     for (int k = 0; k < q->n; k++) {
         const double *part = q->part[k];
-        struct bin *b = &q->bin[GAS][k];
+        struct bin *b = &q->bin[SPECIES_GAS][k];
         double mr[3], vr = 0;
         if (part[0] == 0) continue;
         for (int d = 0; d < 3; d++) mr[d] = mass * part[d + 1], vr += mr[d] * v[d];
@@ -165,9 +164,9 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
 {
     struct reading *q = ctx;
     for (int64_t i = 0; i < p->n; i++) {
-        int family = p->family[i] == FAM_DM ? DM : p->family[i] == FAM_STAR ? STARS : -1;
+        enum part_species kind = family_species(p->family[i]);
         double x[3], v[3], mr[3], r2 = 0, vr = 0;
-        if (family < 0) continue;
+        if (kind == SPECIES_NONE) continue;
         for (int d = 0; d < 3; d++) {
             x[d] = towards(q, d, p->x[d][i] / q->r->head.boxlen);
             v[d] = p->v[d][i];
@@ -183,7 +182,7 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
             mr[d] = r > 0 ? p->m[i] * x[d] / r : 0;
             vr += mr[d] * v[d];
         }
-        bin_add(&q->bin[family][b], p->m[i], v, vr, mr);
+        bin_add(&q->bin[kind][b], p->m[i], v, vr, mr);
     }
     return OK;
 }
@@ -205,14 +204,32 @@ static enum err read_all(struct reading *q)
 /* Names and units; per: of what the unit is. */
 static const struct {
     const char *name, *field;
-} COLUMN[PROFILE_COLUMNS] = {{"from", "length"},         {"to", "length"},
-                             {"gas_density", "density"}, {"temperature", "temperature"},
-                             {"gas_vr", "velocity_"},    {"gas_mass", "mass"},
-                             {"dm_density", "density"},  {"dm_vr", "velocity_"},
-                             {"dm_sigma", "velocity_"},  {"dm_mass", "mass"},
-                             {"dm_count", ""},           {"star_density", "density"},
-                             {"star_vr", "velocity_"},   {"star_sigma", "velocity_"},
-                             {"star_mass", "mass"},      {"star_count", ""}};
+} COLUMN[PROFILE_COLUMNS] = {{"from", "length"},
+                             {"to", "length"},
+                             {"gas_density", "density"},
+                             {"temperature", "temperature"},
+                             {"gas_vr", "velocity_"},
+                             {"gas_mass", "mass"},
+                             {"dm_density", "density"},
+                             {"dm_vr", "velocity_"},
+                             {"dm_sigma", "velocity_"},
+                             {"dm_mass", "mass"},
+                             {"dm_count", ""},
+                             {"star_density", "density"},
+                             {"star_vr", "velocity_"},
+                             {"star_sigma", "velocity_"},
+                             {"star_mass", "mass"},
+                             {"star_count", ""},
+                             {"other_density", "density"},
+                             {"other_vr", "velocity_"},
+                             {"other_sigma", "velocity_"},
+                             {"other_mass", "mass"},
+                             {"other_count", ""}};
+
+/* The first of the five columns of a species of particles. */
+static const enum profile_column FIRST[SPECIES_COUNT] = {[SPECIES_DM] = PROFILE_DM_DENSITY,
+                                                         [SPECIES_STAR] = PROFILE_STAR_DENSITY,
+                                                         [SPECIES_OTHER] = PROFILE_OTHER_DENSITY};
 
 const char *profile_name(enum profile_column c)
 {
@@ -238,7 +255,7 @@ static void find_bulk(const struct reading *q, double bulk[3])
     struct sum mass, mv[3];
     sum_init(&mass);
     for (int d = 0; d < 3; d++) sum_init(&mv[d]);
-    for (int s = 0; s < SPECIES; s++)
+    for (int s = 0; s < SPECIES_COUNT; s++)
         for (int k = 0; k < q->n; k++) {
             sum_join(&mass, &q->bin[s][k].mass);
             for (int d = 0; d < 3; d++) sum_join(&mv[d], &q->bin[s][k].mv[d]);
@@ -262,9 +279,9 @@ static double dispersion(const struct bin *b)
 
 /* within: masses of the bins up to here. */
 static void fill_row(const struct reading *q, int k, const double bulk[3],
-                     const double within[SPECIES], double *row)
+                     const double within[SPECIES_COUNT], double *row)
 {
-    const struct bin *gas = &q->bin[GAS][k];
+    const struct bin *gas = &q->bin[SPECIES_GAS][k];
     double box = q->r->head.boxlen, from = q->edge[k] * box, to = q->edge[k + 1] * box;
     double volume = 4 * M_PI / 3 * (to * to * to - from * from * from), m = sum_get(&gas->mass);
     row[PROFILE_FROM] = q->edge[k], row[PROFILE_TO] = q->edge[k + 1];
@@ -272,10 +289,11 @@ static void fill_row(const struct reading *q, int k, const double bulk[3],
     row[PROFILE_TEMPERATURE] = gas->count && q->gas.pressure >= 0 && m > 0 ? sum_get(&gas->mt) / m
                                                                            : NAN;
     row[PROFILE_GAS_VR] = m > 0 ? radial(gas, bulk) : NAN;
-    row[PROFILE_GAS_MASS] = within[GAS];
-    for (int s = DM; s <= STARS; s++) {
+    row[PROFILE_GAS_MASS] = within[SPECIES_GAS];
+    for (int s = 0; s < SPECIES_COUNT; s++) {
         const struct bin *b = &q->bin[s][k];
-        double *at = row + (s == DM ? PROFILE_DM_DENSITY : PROFILE_STAR_DENSITY);
+        double *at = row + FIRST[s];
+        if (s == SPECIES_GAS) continue;
         at[0] = sum_get(&b->mass) / volume;
         at[1] = radial(b, bulk);
         at[2] = dispersion(b);
@@ -286,7 +304,7 @@ static void fill_row(const struct reading *q, int k, const double bulk[3],
 
 static void finish(const struct reading *q, struct profile *p)
 {
-    struct sum within[SPECIES];
+    struct sum within[SPECIES_COUNT];
     struct unit unit[PROFILE_COLUMNS];
     p->n = q->n;
     p->row = mem_new(sizeof *p->row * (size_t)q->n, "profile");
@@ -295,10 +313,10 @@ static void finish(const struct reading *q, struct profile *p)
         unit[c] = column_unit(q, (enum profile_column)c);
         p->unit[c] = unit[c].name;
     }
-    for (int s = 0; s < SPECIES; s++) sum_init(&within[s]);
+    for (int s = 0; s < SPECIES_COUNT; s++) sum_init(&within[s]);
     for (int k = 0; k < q->n; k++) {
-        double mass[SPECIES];
-        for (int s = 0; s < SPECIES; s++) {
+        double mass[SPECIES_COUNT];
+        for (int s = 0; s < SPECIES_COUNT; s++) {
             sum_join(&within[s], &q->bin[s][k].mass);
             mass[s] = sum_get(&within[s]);
         }
@@ -307,8 +325,7 @@ static void finish(const struct reading *q, struct profile *p)
     }
     p->unit_velocity = unit[PROFILE_GAS_VR].name;
     for (int d = 0; d < 3; d++) p->bulk[d] *= unit[PROFILE_GAS_VR].worth;
-    p->gas = sum_get(&within[GAS]) > 0, p->dm = sum_get(&within[DM]) > 0;
-    p->stars = sum_get(&within[STARS]) > 0;
+    for (int s = 0; s < SPECIES_COUNT; s++) p->has[s] = sum_get(&within[s]) > 0;
     unit_title(q->r, q->o->physical, p->title, sizeof p->title);
 }
 
@@ -325,7 +342,7 @@ static void prepare(struct reading *q)
     q->edge = mem_new(sizeof *q->edge * (n + 1), "profile");
     q->part = mem_new(sizeof *q->part * n, "profile");
     set_edges(q);
-    for (int s = 0; s < SPECIES; s++) {
+    for (int s = 0; s < SPECIES_COUNT; s++) {
         q->bin[s] = mem_zero(sizeof *q->bin[s] * n, "profile");
         for (size_t k = 0; k < n; k++) {
             struct bin *b = &q->bin[s][k];
@@ -348,7 +365,7 @@ enum err profile_make(struct profile *p, struct source *r, const struct profile_
     if (err == OK) finish(&q, p);
     FREE(q.edge);
     FREE(q.part);
-    for (int s = 0; s < SPECIES; s++) FREE(q.bin[s]);
+    for (int s = 0; s < SPECIES_COUNT; s++) FREE(q.bin[s]);
     return err;
 }
 

@@ -1,4 +1,4 @@
-/* view/profile: radial profiles around a place: gas, dark matter, stars. */
+/* view/profile: radial profiles around a place: gas, dark matter, stars, other particles. */
 #pragma once
 #include <stdbool.h>
 
@@ -30,6 +30,11 @@ enum profile_column {
     PROFILE_STAR_SIGMA,
     PROFILE_STAR_MASS,
     PROFILE_STAR_COUNT,
+    PROFILE_OTHER_DENSITY,
+    PROFILE_OTHER_VR,
+    PROFILE_OTHER_SIGMA,
+    PROFILE_OTHER_MASS,
+    PROFILE_OTHER_COUNT,
     PROFILE_COLUMNS
 };
 
@@ -37,7 +42,7 @@ struct profile {
     int n;
     double (*row)[PROFILE_COLUMNS]; /* [n] */
     double bulk[3];                 /* mean velocity of all matter inside, which v_r leave out */
-    bool gas, dm, stars;            /* is there any */
+    bool has[SPECIES_COUNT];        /* is there any */
     const char *unit[PROFILE_COLUMNS], *unit_velocity;
     char title[96];
 };

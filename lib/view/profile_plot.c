@@ -6,7 +6,8 @@
 #include "plot/chart.h"
 #include "view/profile.h"
 
-enum { CURVES = 5, GAS = 0, DM = 6, STARS = 2 /* colours: blue, black, green */ };
+/* colours: blue, black, green, orange */
+enum { CURVES = 5, GAS = 0, DM = 6, STARS = 2, OTHER = 1 };
 
 /* What a chart shows: columns, their labels and colours. */
 static const struct panel {
@@ -22,12 +23,14 @@ static const struct panel {
                true,
                {{PROFILE_GAS_DENSITY, "gas", GAS, false},
                 {PROFILE_DM_DENSITY, "dark matter", DM, false},
-                {PROFILE_STAR_DENSITY, "stars", STARS, false}}},
+                {PROFILE_STAR_DENSITY, "stars", STARS, false},
+                {PROFILE_OTHER_DENSITY, "other particles", OTHER, false}}},
               {"mass within r",
                true,
                {{PROFILE_GAS_MASS, "gas", GAS, false},
                 {PROFILE_DM_MASS, "dark matter", DM, false},
-                {PROFILE_STAR_MASS, "stars", STARS, false}}},
+                {PROFILE_STAR_MASS, "stars", STARS, false},
+                {PROFILE_OTHER_MASS, "other particles", OTHER, false}}},
               {"T/μ", true, {{PROFILE_TEMPERATURE, "gas", GAS, false}}},
               {"velocity",
                false,
@@ -39,12 +42,16 @@ static const struct panel {
 
 static bool is_there(const struct profile *p, enum profile_column c)
 {
-    return c < PROFILE_DM_DENSITY ? p->gas : c < PROFILE_STAR_DENSITY ? p->dm : p->stars;
+    return p->has[c < PROFILE_DM_DENSITY      ? SPECIES_GAS
+                  : c < PROFILE_STAR_DENSITY  ? SPECIES_DM
+                  : c < PROFILE_OTHER_DENSITY ? SPECIES_STAR
+                                              : SPECIES_OTHER];
 }
 
 static bool column_is_mass(enum profile_column c)
 {
-    return c == PROFILE_GAS_MASS || c == PROFILE_DM_MASS || c == PROFILE_STAR_MASS;
+    return c == PROFILE_GAS_MASS || c == PROFILE_DM_MASS || c == PROFILE_STAR_MASS ||
+           c == PROFILE_OTHER_MASS;
 }
 
 /* x: the middle of each bin, then its end, which is that of masses; y: room for the curves. */

@@ -70,7 +70,7 @@ def check_names(v, form):
     leave(last, folder + '/out/output_00001.tmp', more)
     leave(last, folder + '/out/output_00077.tmp', more)
     leave(last, folder + '/out/output_00078.removed', ['notes'])
-    for name in 'halos_00001.tsv', 'pk_00002.tsv.x1Y2z3':
+    for name in 'halos_00001.tsv', 'pk_00002.tsv.ptah-x1Y2z3':
         touch('%s/out/%s.part' % (folder, name))
     r = run(folder, form, settings=AGAIN)
     v.same(form + ': what is there', listing(folder + '/out'), made)

@@ -73,7 +73,7 @@ def vanishing_late(v):
 
 
 def ended_on_its_way(v):
-    os.makedirs('beside/pk_00001.tsv.part')
+    os.makedirs('beside/pk_00001.tsv')
     r = ptah.simulate(stop.ENDLESS, 'beside', must_work=False,
                       settings=['run_params/nstepmax=2', 'run_params/dump_pk=.true.'])
     v.same('its spectra cannot be written: status, checkpoints',

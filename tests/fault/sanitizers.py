@@ -27,6 +27,7 @@ import ptah  # noqa: E402
 sys.path.insert(0, os.path.join(ptah.ROOT, 'tests', 'property'))
 import digest  # noqa: E402
 
+MEMORY = 'asan', 'address,undefined'  # name and kinds of a build
 LEAKS = os.path.isdir('/proc/self/task')  # without it LeakSanitizer ends each program
 OPTIONS = {
     'ASAN_OPTIONS': 'detect_stack_use_after_return=1:exitcode=99:detect_leaks=%d' % LEAKS,
@@ -140,7 +141,7 @@ def main():
     if sys.argv[1] == 'stack':
         stack_layouts(v, build('aligned', 'alignment', 'simulate'))
         v.end()
-    programs = build('asan', 'address,undefined', 'simulate', 'inspect')
+    programs = build(*MEMORY, 'simulate', 'inspect')
     if sys.argv[1] == 'broken':
         truncated(v, programs)
     else:

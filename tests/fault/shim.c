@@ -155,6 +155,12 @@ ssize_t write(int fd, const void *p, size_t n)
     return k;
 }
 
+int dup(int fd)
+{
+    REAL(dup);
+    return opened(real(fd), IS_OURS(fd));
+}
+
 int fsync(int fd)
 {
     REAL(fsync);

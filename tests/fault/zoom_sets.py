@@ -134,9 +134,9 @@ SETS = [  # what, how, options, pattern of the sentence
      r'level_004/ic_deltab: is not a GRAFIC file'),
     ('no room for a mask', moved(5, 14, 4), [], r'level_004: the mask is empty on level 4'),
     ('mask there', lambda: put(4, 'ic_pvar_00006', grafic(4, 4, 8, 1)), [],
-     r'level_004/ic_pvar_00006: exists already; --force'),
-    ('read-only level', lambda: os.mkdir('set/level_004/ic_pvar_00006.tmp'), [],
-     r'level_004/ic_pvar_00006.tmp: cannot be written'),
+     r'level_004/ic_pvar_00006: exists; --force'),
+    ('a directory for a mask', lambda: os.mkdir('set/level_004/ic_pvar_00006'), [],
+     r'level_004/ic_pvar_00006: .*Is a directory'),
 ]
 
 REGION = ['--sphere', '0.5,0.5,0.5,0.05']
@@ -150,7 +150,7 @@ OPTIONS = [
     (REGION + ['--box', '.5,.5,.5,.1,.1,.1'], r'only one of'),
     (REGION + ['--ones'], r'--ones goes with'),
     (['--points', 'nowhere'], r'nowhere: cannot be opened'),
-    (['--points', 'bad'], r'bad: line 2: a point needs three numbers, z is missing'),
+    (['--points', 'bad'], r'bad: line 2: needs 3 numbers: x y z of a point; it has 2'),
     (['--points', 'far'], r'far: line 1: y = 17 is not between'),
     (['--points', 'none'], r'none: contains no points'), (['--trace', 'nowhere'], r'--trace needs'),
     (['--trace', 'nowhere', '--center', '.5,.5,.5', '--radius', '.1'], r'nowhere'),
@@ -191,7 +191,7 @@ def main():
              ' the namelist has 0 there\n')
     v.same('the good set', (r.status, r.err, glob.glob('set/*/ic_pvar*')), (0, tight, []))
     r = ptah.Run([ptah.program('genzoom'), 'set'], '.')
-    there = [len(glob.glob('set/*/' + name)) for name in ('ic_pvar_00006', '*.tmp')]
+    there = [len(glob.glob('set/*/' + name)) for name in ('ic_pvar_00006', '*.part')]
     v.same('written', (r.status, r.err, there), (0, tight, [3, 0]))
     v.same('again', ptah.Run([ptah.program('genzoom'), 'set'], '.').status, 2)
     v.same('by force', ptah.Run([ptah.program('genzoom'), '--force', 'set'], '.').status, 0)

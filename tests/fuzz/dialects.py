@@ -28,7 +28,7 @@ import fuzz  # noqa: E402
 
 GROUPS = ['RUN_PARAMS', 'AMR_PARAMS', 'OUTPUT_PARAMS', 'INIT_PARAMS', 'HYDRO_PARAMS',
           'REFINE_PARAMS', 'BOUNDARY_PARAMS', 'MOVIE_PARAMS', 'SIDM_PARAMS', 'POISSON_PARAMS']
-REFUSED = 4  # a row whose only value is its default
+REFUSED = 3  # rows of this status and after it have no value but their default, or none
 TYPES = {'bool': 'logical', 'int': 'integer', 'long': 'integer(8)', 'real': 'real(8)',
          'text': 'character(255)'}
 MOST = 1e6  # of numbers that are drawn
@@ -180,7 +180,7 @@ class Dialect:
 
     def __init__(self, rows, seed):
         self.rng = random.Random(seed)
-        self.rows = [r for r in rows if r.status != REFUSED]
+        self.rows = [r for r in rows if r.status < REFUSED]
         self.text, self.plain, self.meant = [], [], True
         self.odds = self.rng.choice([0, 0, 0, 0.02, 0.08])
         self.chosen = self.rng.sample(range(50), self.rng.choice([0, 1, 1, 2]))

@@ -160,8 +160,10 @@ def feed(program, target, inputs, bases):
 
 def replay(targets):
     v = ptah.Verdict()
-    sanitizers.build()
-    program = replayer(os.path.abspath('replay'), sanitizers.BUILD, sanitizers.SANITIZE)
+    name, kinds = sanitizers.MEMORY
+    sanitizers.build(name, kinds, 'simulate')
+    program = replayer(os.path.abspath('replay'), os.path.join(ptah.ROOT, 'build', name),
+                       '-fsanitize=' + kinds)
     bases = make_base('.')
     for target in targets or TARGETS:
         inputs = packed(target)

@@ -15,6 +15,8 @@
 #include "base/mem.h"
 #include "ckpt/manifest.h"
 #include "ckpt/source.h"
+#include "cool/uv.h"
+#include "cosmo/response.h"
 #include "formats/formats.h"
 #include "fuzz.h"
 #include "io/ascii_part.h"
@@ -22,6 +24,7 @@
 #include "io/grafic.h"
 #include "param/nml.h"
 #include "param/param.h"
+#include "phys/yields.h"
 
 static char dir[64] = "/dev/shm/fuzz.XXXXXX", file[128];
 static int memory = -1;
@@ -294,11 +297,11 @@ static void run_grafic(const char *text, size_t n)
     size_t plane = (size_t)f.head.n[0] * (size_t)f.head.n[1];
     if (plane < 65536) {
         float *out = mem_new(sizeof *out * plane, "plane");
-        double *row = mem_new(sizeof *row * plane, "row");
+        int64_t *row = mem_new(sizeof *row * plane, "row");
         enum err err = OK;
         for (int64_t k = 0; err == OK && k < f.head.n[2] && k < 4; k++) {
             err = grafic_read_planes(&f, k, 1, out);
-            enum err other = grafic_read_rows(&f, GRAFIC_ID, k, 0, f.head.n[1], row);
+            enum err other = grafic_read_ids(&f, k, 0, f.head.n[1], row);
             if (err == OK) err = other;
         }
         FREE(out);
@@ -307,6 +310,7 @@ static void run_grafic(const char *text, size_t n)
     grafic_close(&f);
 }
 
+/* Tables of numbers of all kinds. */
 static void run_ascii(const char *text, size_t n)
 {
     for (int share = 0; share < 2; share++) {
@@ -319,6 +323,12 @@ static void run_ascii(const char *text, size_t n)
         (void)err;
         FREE(p);
     }
+    struct uv_table *uv;
+    struct response *r;
+    struct yields *y;
+    if (uv_table_read(file, &uv) == OK) uv_table_free(uv);
+    if (response_read(file, &r) == OK) response_free(&r);
+    if (yields_new(file, &y) == OK) yields_free(y);
 }
 
 static const struct target TARGET[] = {{"fortran", NULL, 1, run_fortran},

@@ -214,8 +214,9 @@ def main():
         os.makedirs(folder)
         if os.path.isdir(os.path.join(name, 'ics')):
             os.symlink('../ics', os.path.join(folder, 'ics'))
-        ptah.simulate(text, folder, settings=['run_params/ramses_cosmology=.true.']
-                      if CASES[name][2] is not False else [])
+        rules = ['ramses_cosmology'] if CASES[name][2] is not False else []
+        rules += ['ramses_2024'] if 'jeans_ncells' in text else []  # as that RAMSES has it
+        ptah.simulate(text, folder, settings=['run_params/%s=.true.' % x for x in rules])
         cells, differ, median, most = compare(name)
         print('| %s | %d | %d | %.1e | %.1e |' % (CASES[name][0], cells, differ, median, most),
               flush=True)

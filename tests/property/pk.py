@@ -300,6 +300,17 @@ def numpy_sets(v):
             compare_shells(v, ' '.join([name] + interlace), t, shells(want, mesh), length)
 
 
+def not_interlaced(v):
+    """What the manual says of initial conditions on their own mesh; at Nyquist, and at half."""
+    ptah.unpack_ics('sets', 'ic_32')
+    path = 'sets/ics/ic_32/level_005'
+    truth = pk('-s', 'dm', '-n', '256', path).table['dm']
+    a = pk('-s', 'dm', '--no-interlace', path).table['dm']
+    error = a[:, 1] / truth[:len(a), 1] - 1
+    v.check('own mesh, not interlaced: at Nyquist, over 0.28', error[14] / -0.28, 1.01)
+    v.check('own mesh, not interlaced: at half, over 0.02', error[7] / -0.02, 1.01)
+
+
 def meshes(v):
     n, box = 128, 100.0
     dx = box / n / (H0 / 100)
@@ -313,6 +324,7 @@ def meshes(v):
     for options, limit in (['--no-interlace'], 2e-3), ([], 1e-4):
         a, b = (pk('-s', 'dm', '-n', str(m), *options, 'ics').table['dm'][:upto] for m in (64, 128))
         v.check(' '.join(['64 and 128'] + options) + ': P', max(abs(a[:, 1] / b[:, 1] - 1)), limit)
+    not_interlaced(v)
     folded = pk('-s', 'dm', '-n', '64', '--fold', '2', 'ics').table['dm']
     plain = pk('-s', 'dm', '-n', '128', 'ics').table['dm']
     # Both have the modes of even numbers: a spectrum that neither starts nor ends in folding.
@@ -391,6 +403,7 @@ def formats(v):
     moved(v, path)
     z = pk('-n', '16', '-z', 'x', path, ranks=3).out
     v.same('redshift space: 1 and 3 ranks', pk('-n', '16', '-z', 'x', path).out == z, True)
+    v.same('its head', 'P includes the shot noise, P2 and P4 do not\n' in z, True)
 
 
 def moved(v, path):

@@ -265,14 +265,14 @@ def wrong():
     good = ROW % (1, 0.1, 0)
     bondi = "accretion_scheme='bondi'"
     for name, law, sinks, says in [
-            ('nan', bondi, good + ROW % (1, 'nan', 0), 'ic_sink: line 2 has a number that is not'),
-            ('inf', bondi, ROW % (1, '-inf', 0), 'ic_sink: line 1 has a number that is not'),
+            ('nan', bondi, good + ROW % (1, 'nan', 0), "ic_sink: line 2: 'nan' is not a number"),
+            ('inf', bondi, ROW % (1, '-inf', 0), "ic_sink: line 1: '-inf' is not a number"),
             ('one place', bondi, good + good, 'sinks 1 and 2 of the file are in one place'),
             ('mass 0', bondi, ROW % (0, 0.1, 0), 'line 1: a sink needs a mass above 0'),
             ('hole below 0', bondi, ROW % (1, 0.1, -1), 'that are not negative'),
             ('outside', bondi, ROW % (1, 0.6, 0), 'outside of it'),
-            ('short', bondi, '1 2 3\n', 'line 1 is not the twelve numbers'),
-            ('words', bondi, good.replace('\n', ' x\n'), 'line 1 is not the twelve numbers'),
+            ('short', bondi, '1 2 3\n', 'line 1: needs 12 numbers'),
+            ('words', bondi, good.replace('\n', ' x\n'), "line 1: 'x' is beyond"),
             ('nsinkmax', bondi + '\nnsinkmax=1', good + ROW % (1, 0.2, 0), 'nsinkmax=1'),
             ('families', bondi + '\n/\n&PHYSICS_PARAMS\nmseed=1e5', good, 'Horizon-AGN'),
             ('seed', bondi + '\nmass_sink_seed=0', good, 'mass_sink_seed=0'),

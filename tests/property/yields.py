@@ -172,7 +172,13 @@ def wrong():
              ('more of an element than ejecta', with_line(7, '1e-2 1 1 0.5 0.1 0.6 0.2 0.1'),
               'line 8'),
              ('less of an element', with_line(7, '1e-2 1 1 0.5 0.1 0.0 0.2 0.1'), 'line 8'),
-             ('33 elements', with_line(0, '3 5 33'), 'line 1')]
+             ('33 elements', with_line(0, '3 5 33'), 'line 1'),
+             ('rows for a larger file', with_line(0, '1000 10000 3'), 'line 1'),
+             ('a number too many', with_line(4, '5e-6 0 0 0 0 0 0 0 0'), 'line 5'),
+             ('part of a number', with_line(4, '5e-6 0x 0 0 0 0 0 0'), 'line 5'),
+             ('a count too many', with_line(0, '3 5 3 7'), 'line 2'),
+             ('a zero byte', with_line(4, '5e-6 0 0 0 0 0 0 0\0'), 'line 5'),
+             ('a row too many', lambda lines: lines + ['1 1 1 1 1 1 1 1'], 'line 21')]
     for name, change, says in cases:
         table('table.txt', change)
         r = wrong_run()

@@ -59,8 +59,10 @@ static enum err toy_open(struct source *s)
     struct toy_head *h = &t->h;
     char path[PATH_MAX + 16];
     snprintf(path, sizeof path, "%s/%s", s->path, FILE_NAME);
-    t->f = fopen(path, "rb");
-    if (!t->f) FAIL(ERR_FILE, "%s: cannot open", path);
+    int fd;
+    int64_t size;
+    TRY(file_open(path, &fd, &size));
+    t->f = fdopen(fd, "rb");
     TRY(take(s, 0, sizeof *h, h));
     if (memcmp(h->magic, MAGIC, sizeof MAGIC) != 0) FAIL(ERR_FORMAT, "%s: is no toy", path);
     s->head = h->head;
@@ -306,8 +308,10 @@ static enum err toy_rewrite(struct rewrite *w)
     char path[PATH_MAX];
     enum err err = OK;
     snprintf(path, sizeof path, "%.4000s/%s", w->o.tmp, FILE_NAME);
-    FILE *f = w->c->rank == 0 ? fopen(path, "wb") : NULL;
-    if (w->c->rank == 0) err = f ? put_all(w, f) : err_set(ERR_FILE, "%s: cannot create", path);
+    int fd = -1;
+    if (w->c->rank == 0) err = file_create(path, &fd);
+    FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    if (f) err = put_all(w, f);
     if (f && fclose(f) != 0 && err == OK) err = err_set(ERR_FILE, "%s: cannot write", path);
     return err_agree(w->c, err);
 }

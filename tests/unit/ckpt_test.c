@@ -394,6 +394,7 @@ static void test_subrecords(void)
     struct fort_in in;
     char data[25], back[25] = {0};
     for (int i = 0; i < 25; i++) data[i] = (char)(3 * i + 1);
+    unlink("sub");
     fort_create(&f, "sub", NULL, NULL);
     f.sub_max = 10;
     fort_begin(&f, 25);
@@ -434,6 +435,7 @@ static void test_table(bool beside)
     struct fort_out f;
     struct fort_in in;
     bool ok = true;
+    unlink("table");
     fort_create(&f, "table", NULL, NULL);
     f.beside = beside;
     fort_i4(&f, 1);
@@ -525,6 +527,7 @@ static void test_manifest(void)
         "ptah-checksums 1\nbackup\n0123456789abcdef 12 x"};
     struct manifest list = {0}, got = {0}, *m = NULL;
     struct fort_out f;
+    unlink("table");
     fort_create(&f, "./table", manifest_told, &list);
     f.beside = true;
     fort_table(&f, 7, 1, 3, fill_count, NULL);

@@ -62,7 +62,7 @@ static void test_may_go(void)
                                        "rt_00001.out00001",
                                        "sink_00001.out00001",
                                        "mergertree_00004.txt00001",
-                                       "info_00001.txt.a1B2c3.part",
+                                       "info_00001.txt.ptah-a1B2c3.part",
                                        "info_00001.txt.part"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         CHECK(files_may_go(ours[i]), "%s", ours[i]);

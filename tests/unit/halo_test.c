@@ -44,7 +44,7 @@ static struct halo_body *clumps(int64_t n)
         }
         b[i].m = 1.0 / (double)n;
         b[i].id = 1 + i * 7919 % n;
-        b[i].kind = HALO_DM;
+        b[i].kind = SPECIES_DM;
     }
     return b;
 }
@@ -357,7 +357,7 @@ static struct halo_body *known_halo(void)
             b[i].v[k] = 7 + SIGMA * rng_normal(&r);
         }
         b[i].v[0] -= OMEGA * u[1], b[i].v[1] += OMEGA * u[0];
-        b[i].kind = i < NFW ? HALO_DM : i < NFW + STARS ? HALO_STAR : HALO_GAS;
+        b[i].kind = i < NFW ? SPECIES_DM : i < NFW + STARS ? SPECIES_STAR : SPECIES_GAS;
         b[i].m = i < NFW ? 1.0 / NFW : 1e-9;
         b[i].id = i < NFW + STARS ? i + 1 : 0;
     }

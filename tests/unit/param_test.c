@@ -81,6 +81,55 @@ static void test_param_conditions(void)
          "levelmax=9 / &REFINE_PARAMS q_refine_holdback=F /",
          "q_refine_holdback", false},
         {"&RUN_PARAMS rt=F / &RT_PARAMS rt_nsubcycle=2 /", "rt_nsubcycle", true},
+        {"&RUN_PARAMS hydro=T / &INIT_PARAMS nregion=1 length_x=.1 /", "length_x", false},
+        {"&RUN_PARAMS hydro=T / &INIT_PARAMS nregion=1 region_type='point' length_x=.1 /",
+         "length_x", true},
+        {"&RUN_PARAMS hydro=T / &AMR_PARAMS levelmin=3 levelmax=5 / &REFINE_PARAMS m_refine(2)=8. "
+         "mass_sph=1. /",
+         "mass_sph", false},
+        {"&RUN_PARAMS hydro=T / &AMR_PARAMS levelmin=3 levelmax=5 / &REFINE_PARAMS m_refine(3)=8. "
+         "mass_sph=1. /",
+         "mass_sph", true},
+        {"&RUN_PARAMS hydro=T nsubcycle=1 / &AMR_PARAMS levelmin=3 levelmax=5 /", "nsubcycle",
+         true},
+        {"&RUN_PARAMS hydro=T nsubcycle=1 / &AMR_PARAMS levelmin=3 levelmax=5 / &REFINE_PARAMS "
+         "err_grad_u=.1 /",
+         "nsubcycle", false},
+        {"&RUN_PARAMS hydro=T nsubcycle=1 / &AMR_PARAMS levelmin=3 levelmax=5 / &REFINE_PARAMS "
+         "jeans_refine=4. /",
+         "nsubcycle", true},
+        {"&RUN_PARAMS hydro=T / &REFINE_PARAMS ivar_refine=3 / &AMR_PARAMS levelmax=2 /",
+         "ivar_refine", true},
+        {"&RUN_PARAMS hydro=T / &REFINE_PARAMS ivar_refine=6 / &AMR_PARAMS levelmax=2 /",
+         "ivar_refine", false},
+        {"&RUN_PARAMS hydro=T / &COOLING_PARAMS cooling=T t2max=1e5 /", "t2max", false},
+        {"&RUN_PARAMS hydro=T / &COOLING_PARAMS cooling=T isothermal=T t2max=1e5 /", "t2max", true},
+        {"&RUN_PARAMS hydro=T / &SF_PARAMS t2_star=10. g_star=2. /", "g_star", true},
+        {"&RUN_PARAMS hydro=T / &SF_PARAMS t2_star=10. g_star=2. eps_star=.1 /", "g_star", false},
+        {"&RUN_PARAMS hydro=T / &SF_PARAMS eps_star=.1 / &PHYSICS_PARAMS "
+         "yieldtablefilename='hopkins2018' z_ave=.1 /",
+         "z_ave", false},
+        {"&RUN_PARAMS hydro=T / &SF_PARAMS eps_star=.1 / &PHYSICS_PARAMS "
+         "yieldtablefilename='hopkins2018' metal=T z_ave=.1 /",
+         "z_ave", true},
+        {"&RUN_PARAMS pic=T gpu_hydro=T gpu_device='host' /", "gpu_device", true},
+        {"&RUN_PARAMS pic=T gpu_particles=T gpu_device='host' /", "gpu_device", false},
+        {"&RUN_PARAMS pic=T poisson=T use_fftw=F / &AMR_PARAMS levelmin=4 levelmax=5 /", "use_fftw",
+         true},
+        {"&RUN_PARAMS pic=T poisson=T use_fftw=F / &AMR_PARAMS levelmin=4 levelmax=6 /", "use_fftw",
+         false},
+        {"&RUN_PARAMS pic=T poisson=T gpu_fft=T / &AMR_PARAMS levelmin=5 levelmax=6 /", "gpu_fft",
+         true},
+        {"&RUN_PARAMS pic=T poisson=T gpu_fft=T / &AMR_PARAMS levelmin=6 levelmax=6 /", "gpu_fft",
+         false},
+        {"&RUN_PARAMS pic=T poisson=T gpu_fft=T use_fftw=T / &AMR_PARAMS levelmin=5 levelmax=6 /",
+         "gpu_fft", false},
+        {"&RUN_PARAMS pic=T poisson=T use_fftw=T / &AMR_PARAMS levelmin=5 levelmax=5 / "
+         "&POISSON_PARAMS epsilon=.1 /",
+         "epsilon", true},
+        {"&RUN_PARAMS pic=T poisson=T use_fftw=T / &AMR_PARAMS levelmin=5 levelmax=6 / "
+         "&POISSON_PARAMS epsilon=.1 /",
+         "epsilon", false},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         CHECK(is_noted(table[i].namelist, table[i].name) == table[i].vain, "%s", table[i].namelist);
@@ -113,8 +162,9 @@ static void test_param_noted(void)
                    "lines 1 and 3 of the namelist both set hydro: the last counts"));
     CHECK(!is_noted("&RUN_PARAMS hydro=T\npic=F /", "both set"));
     CHECK(!is_noted("&INIT_PARAMS nregion=2 d_region(1)=1.\nd_region(2)=1. /", "both set"));
-    CHECK(is_noted("&INIT_PARAMS nregion=1 d_region=1.,2.,3. /",
+    CHECK(is_noted("&RUN_PARAMS hydro=T / &INIT_PARAMS nregion=1 d_region=1.,2.,3. /",
                    "init/d_region has values for 3 regions, but nregion=1"));
+    CHECK(!is_noted("&INIT_PARAMS nregion=1 d_region=1.,2.,3. /", "has values for"));
     CHECK(!is_noted("&RUN_PARAMS hydro=T / &INIT_PARAMS nregion=3 d_region=1.,2.,3. /", "nregion"));
     CHECK(!is_noted("&INIT_PARAMS filetype='grafic' initfile(1)='ics' /", "nregion"));
     CHECK(is_noted("&OUTPUT_PARAMS aout=0.5 /", "output/aout: without cosmo"));
@@ -123,6 +173,13 @@ static void test_param_noted(void)
     CHECK(!is_noted("&RUN_PARAMS cosmo=T poisson=T hydro=T /", "nothing gravitates"));
     CHECK(is_noted("&RUN_PARAMS cosmo=T / &OUTPUT_PARAMS aout=10,20,30 /", "lie in the future"));
     CHECK(!is_noted("&RUN_PARAMS cosmo=T / &OUTPUT_PARAMS aout=.5,1 /", "lie in the future"));
+    CHECK(is_noted("&RUN_PARAMS cosmo=T / &OUTPUT_PARAMS tout=.5 /",
+                   "output/tout: with cosmo=.true."));
+    CHECK(is_noted("&RUN_PARAMS cosmo=T / &OUTPUT_PARAMS tend=.5 /",
+                   "output/tend: with cosmo=.true."));
+    CHECK(is_noted("&RUN_PARAMS cosmo=T / &OUTPUT_PARAMS delta_tout=.5 /", "delta_aout counts"));
+    CHECK(!is_noted("&RUN_PARAMS cosmo=T / &OUTPUT_PARAMS tout=-5,-2 /", "output/tout"));
+    CHECK(!is_noted("&OUTPUT_PARAMS tout=.5 delta_tout=.1 tend=1 /", "with cosmo"));
     CHECK(is_noted("&OUTPUT_PARAMS noutput=1 tout=.1,.2,.3 /", "from tout(2)=0.2 on are not used"));
     CHECK(is_noted("&OUTPUT_PARAMS tout=.1,.3 tend=.2 /", "last 1 entry lies beyond tend=0.2"));
     CHECK(!is_noted("&OUTPUT_PARAMS tout=.1,.2 tend=.2 /", "output/tout"));
@@ -134,6 +191,39 @@ static void test_param_noted(void)
     CHECK(is_noted("&PHYSICS_PARAMS ir_eff=1. /", "physics/ir_eff has no effect"));
 }
 
+/* Fails if a setting that changes no result is not named where it is in force, or is named though
+ * it is the default or has no effect. */
+static void test_param_settings(void)
+{
+    static const struct {
+        int ranks;
+        const char *namelist, *line;
+    } table[] = {
+        {1, "&RUN_PARAMS hydro=T nremap=3 ordering='hilbert' / &HYDRO_PARAMS tile_depth=1 /",
+         " Settings that change no result: hydro/tile_depth=1\n"},
+        {2, "&RUN_PARAMS hydro=T nremap=3 ordering='Hilbert' / &HYDRO_PARAMS tile_depth=1 /",
+         " Settings that change no result: run/nremap=3, run/ordering='hilbert', "
+         "hydro/tile_depth=1\n"},
+        {2,
+         "&RUN_PARAMS hydro=T nremap=5 ordering='ksection' memory_balance=T / "
+         "&HYDRO_PARAMS tile_depth=0 /",
+         ""},
+        {2, "&RUN_PARAMS pic=T / &HYDRO_PARAMS tile_depth=1 /", ""},
+        {1, "&RUN_PARAMS pic=T static=T /", ""},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char *text = NULL;
+        size_t bytes = 0;
+        CHECK(read_text(table[i].namelist) == OK);
+        FILE *f = open_memstream(&text, &bytes);
+        int n = param_settings(par, table[i].ranks, f);
+        fclose(f);
+        CHECK(strcmp(text, table[i].line) == 0, "%s", text);
+        CHECK((n > 0) == (*table[i].line != 0));
+        free(text);
+    }
+}
+
 int main(void)
 {
     par = mem_new(sizeof *par, "test");
@@ -141,6 +231,7 @@ int main(void)
     test_param_conditions();
     test_param_builds();
     test_param_noted();
+    test_param_settings();
     mem_free(par);
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;

@@ -285,6 +285,12 @@ static void test_bounded(int block_depth)
     if (w.p.n > 0) w.p.x[0][0] = -0.5;
     check(part_distribute(&w.p, &w.m, &w.c, w.d) == ERR_PARAM,
           "a particle beyond a boundary at the start is an error");
+    lost = w.p.lost, n = w.p.n > 0;
+    check(part_take(&w.p, &w.m, &w.c, w.d) == OK && w.p.lost == lost + n,
+          "those of a checkpoint are removed and counted");
+    if (w.p.n > 0) w.p.x[0][0] = -0.5, w.p.x[1][0] = 2.5;
+    check(part_take(&w.p, &w.m, &w.c, w.d) == ERR_PARAM,
+          "one too far away on a periodic axis is an error");
     world_free(&w);
 }
 

@@ -80,7 +80,7 @@ static void totals(const struct world *w, double out[SUMS])
 
 static int nstep = 7;
 
-static void run_level(struct world *w, const struct term *t, int l, double now, double dt)
+static enum err try_level(struct world *w, const struct term *t, int l, double now, double dt)
 {
     struct term_run r = {.par = &par,
                          .hydro = &hydro,
@@ -99,7 +99,12 @@ static void run_level(struct world *w, const struct term *t, int l, double now, 
                          .nstep = nstep,
                          .check = true};
     field_set wrote;
-    enum err err = terms_run_list(&r, &t, 1, &wrote);
+    return terms_run_list(&r, &t, 1, &wrote);
+}
+
+static void run_level(struct world *w, const struct term *t, int l, double now, double dt)
+{
+    enum err err = try_level(w, t, l, now, dt);
     CHECK(err == OK, "%s", err == OK ? "" : err_message());
 }
 
@@ -293,6 +298,21 @@ static void test_births(void)
     world_free(&w);
 }
 
+/* The greatest id of 64 bits, on one rank, leaves none for stars. */
+static void test_last_id(void)
+{
+    struct world w;
+    world_make(&w);
+    add_stars(&w);
+    int64_t before = w.p.n;
+    if (w.p.n > 0 && comm.rank == comm.size - 1) w.p.id[0] = INT64_MAX;
+    enum err err = try_level(&w, &term_stars, LMAX, 2, 0.01);
+    CHECK(err == ERR_LIMIT && strstr(err_message(), "particle 9223372036854775807 leaves none"),
+          "%s", err == OK ? "stars have formed" : err_message());
+    CHECK(w.p.n == before);
+    world_free(&w);
+}
+
 /* Where stars form is the same in a step that is repeated, and another in the next one. */
 static void test_draws(void)
 {
@@ -326,6 +346,7 @@ int main(int argc, char **argv)
     test_dust();
     CHECK(crowded(false) == crowded(true), "the order of particles shows");
     test_births();
+    test_last_id();
     test_draws();
     comm_fini();
     return failed > 0;

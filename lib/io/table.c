@@ -1,0 +1,320 @@
+/* io/table: see table.h. */
+#include "io/table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "io/file.h"
+
+static const size_t PIECE = (size_t)64 << 10, LINE_MOST = (size_t)64 << 20;
+enum { QUOTE = 30, NUMBER = 100 }; /* characters of a word in a message · of a number, at most */
+
+/* By loops of our own: strspn makes a table of its set at each call. */
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+static char *skip_blanks(char *s)
+{
+    while (is_blank(*s)) s++;
+    return s;
+}
+
+/* ---- opening ---- */
+
+static enum err too_long(const struct table *t)
+{
+    return err_set(ERR_LIMIT, "%s: has more than the %lld bytes expected at most", t->path,
+                   (long long)t->most);
+}
+
+enum err table_open(struct table *t, const char *path, unsigned how, int64_t most)
+{
+    bool pipe = how & TABLE_PIPE, standard = pipe && strcmp(path, "-") == 0;
+    int64_t size = 0;
+    *t = (struct table){.path = standard ? "standard input" : path,
+                        .how = how,
+                        .fd = STDIN_FILENO,
+                        .end = INT64_MAX,
+                        .most = most};
+    if (!standard) TRY(pipe ? file_open_any(path, &t->fd) : file_open(path, &t->fd, &size));
+    if (size > most) {
+        close(t->fd);
+        return too_long(t);
+    }
+    t->size = standard || pipe ? most : size;
+    t->room = PIECE;
+    t->buf = mem_new(t->room + 1, "text file");
+    return OK;
+}
+
+void table_close(struct table *t)
+{
+    if (t->buf && t->fd != STDIN_FILENO) close(t->fd);
+    FREE(t->buf);
+}
+
+/* ---- lines ---- */
+
+/* More bytes after those that are not read yet; *over: there are none. */
+static enum err load(struct table *t, bool *over)
+{
+    memmove(t->buf, t->buf + t->head, t->fill - t->head);
+    t->fill -= t->head;
+    t->head = 0;
+    if (t->fill == t->room) {
+        if (t->room >= LINE_MOST)
+            FAIL(ERR_FORMAT, "%s: line %lld is longer than %zu bytes", t->path,
+                 (long long)table_line(t), LINE_MOST);
+        t->buf = mem_grow(t->buf, (t->room *= 2) + 1, "text file");
+    }
+    ssize_t n;
+    do n = read(t->fd, t->buf + t->fill, t->room - t->fill);
+    while (n < 0 && errno == EINTR);
+    if (n < 0) FAIL(ERR_FILE, "%s: cannot read: %s", t->path, strerror(errno));
+    t->fill += (size_t)n;
+    t->place += n;
+    *over = n == 0;
+    return t->place > t->most ? too_long(t) : OK;
+}
+
+/* The next line, blank or not. */
+static enum err take_line(struct table *t, bool *got)
+{
+    size_t seen = 0;
+    bool over = false;
+    *got = t->place - (int64_t)(t->fill - t->head) < t->end;
+    if (!*got) return OK;
+    t->line++;
+    char *end = NULL;
+    for (;;) {
+        size_t more = t->fill - t->head - seen;
+        char *from = t->buf + t->head + seen;
+        end = more ? memchr(from, '\n', more) : NULL;
+        if (!(t->how & TABLE_LOG) && memchr(from, 0, end ? (size_t)(end - from) : more))
+            FAIL(ERR_FORMAT, "%s: line %lld contains a zero byte: the file is not text", t->path,
+                 (long long)table_line(t));
+        if (end || over) break;
+        seen += more;
+        TRY(load(t, &over));
+    }
+    t->at = t->buf + t->head;
+    size_t n = end ? (size_t)(end - t->at) : t->fill - t->head;
+    *got = end || n > 0;
+    t->at[n] = 0;
+    t->head += n + (end != NULL);
+    return OK;
+}
+
+enum err table_next(struct table *t, bool *got)
+{
+    do {
+        TRY(take_line(t, got));
+        if (!*got) return OK;
+        char *note = t->how & TABLE_NOTES ? strchr(t->at, '#') : NULL;
+        if (note) *note = 0;
+    } while (!*skip_blanks(t->at));
+    return OK;
+}
+
+/* Newlines in front of the first line that is read. */
+static int64_t lines_before(const struct table *t)
+{
+    char *piece = mem_new(PIECE, "text file");
+    int64_t lines = 0;
+    for (int64_t at = 0; at < t->begin;) {
+        size_t most = t->begin - at < (int64_t)PIECE ? (size_t)(t->begin - at) : PIECE;
+        ssize_t n = pread(t->fd, piece, most, at);
+        if (n <= 0) break;
+        for (ssize_t i = 0; i < n; i++) lines += piece[i] == '\n';
+        at += n;
+    }
+    mem_free(piece);
+    return lines;
+}
+
+int64_t table_line(const struct table *t)
+{
+    return t->line + (t->begin ? lines_before(t) : 0);
+}
+
+/* ---- shares ---- */
+
+enum err table_seek(struct table *t, int64_t begin, int64_t end)
+{
+    if (lseek(t->fd, begin, SEEK_SET) < 0)
+        FAIL(ERR_FILE, "%s: cannot read from byte %lld on: %s", t->path, (long long)begin,
+             strerror(errno));
+    t->begin = t->place = begin;
+    t->end = end;
+    t->line = 0;
+    t->head = t->fill = 0;
+    return OK;
+}
+
+/* Offset of the first line that begins at `at` or later. */
+static enum err line_begin(struct table *t, int64_t at, int64_t *begin)
+{
+    bool got;
+    *begin = at;
+    if (at == 0) return OK;
+    TRY(table_seek(t, at - 1, INT64_MAX)); /* the rest of the line before */
+    TRY(take_line(t, &got));
+    *begin = t->place - (int64_t)(t->fill - t->head);
+    return OK;
+}
+
+enum err table_share(struct table *t, int i, int n, int64_t *begin, int64_t *end)
+{
+    int64_t size = lseek(t->fd, 0, SEEK_END);
+    unsigned how = t->how;
+    if (size < 0) FAIL(ERR_FILE, "%s: %s", t->path, strerror(errno));
+    t->how |= TABLE_LOG; /* who reads the line tells what is in it */
+    enum err err = line_begin(t, (int64_t)((__int128)size * i / n), begin);
+    if (err == OK) err = line_begin(t, (int64_t)((__int128)size * (i + 1) / n), end);
+    t->how = how;
+    return err;
+}
+
+/* ---- words ---- */
+
+enum err table_holds(const struct table *t, double n)
+{
+    if (2 * n <= (double)t->size + 1) return OK;
+    FAIL(ERR_FORMAT,
+         "%s: line %lld: %.0f numbers should follow, more than the file's %lld bytes hold", t->path,
+         (long long)table_line(t), n, (long long)t->size);
+}
+
+char *table_word(struct table *t)
+{
+    char *word = skip_blanks(t->at), *end = word;
+    while (*end && *end != ',' && !is_blank(*end)) end++;
+    t->at = skip_blanks(end);
+    if (end == word && *end != ',') return NULL;
+    if (*t->at == ',') t->at++; /* it belongs to the word before */
+    *end = 0;
+    return word;
+}
+
+/* Fortran's number as that of C; false: it is none. */
+static bool translate(const char *s, char out[NUMBER + 2])
+{
+    size_t n = strlen(s), i = 0, k = 0, digits = 0;
+    bool point = false;
+    if (n > NUMBER) return false;
+    if (i < n && strchr("+-", s[i])) out[k++] = s[i++];
+    for (; i < n && (strchr("0123456789", s[i]) || (s[i] == '.' && !point)); i++) {
+        point |= s[i] == '.';
+        digits += s[i] != '.';
+        out[k++] = s[i];
+    }
+    if (digits && i < n) {
+        out[k++] = 'e';
+        if (strchr("eEdDqQ", s[i])) i++;
+        if (i < n && strchr("+-", s[i])) out[k++] = s[i++];
+        digits = strspn(s + i, "0123456789");
+        for (size_t j = 0; j < digits && i < n; j++) out[k++] = s[i++];
+    }
+    out[k] = 0;
+    return digits && i == n;
+}
+
+/* Most numbers are written as C writes them. */
+static bool is_plain(const char *word, double *x)
+{
+    const char *s = word;
+    while ((*s >= '0' && *s <= '9') || *s == '.' || *s == '-' || *s == '+' || (*s | 32) == 'e') s++;
+    if (*s) return false; /* no hexadecimal digits, no names */
+    char *end;
+    *x = strtod(word, &end);
+    return *end == 0;
+}
+
+static enum err to_number(const struct table *t, const char *word, const char *what, double *x)
+{
+    char number[NUMBER + 2];
+    if (!*word)
+        FAIL(ERR_FORMAT, "%s: line %lld: nothing stands in front of a comma, where %s should",
+             t->path, (long long)table_line(t), what);
+    bool plain = is_plain(word, x);
+    if (!plain && !translate(word, number))
+        FAIL(ERR_FORMAT, "%s: line %lld: '%.*s%s' is not %s", t->path, (long long)table_line(t),
+             QUOTE, word, strlen(word) > QUOTE ? "…" : "", what);
+    if (!plain) *x = strtod(number, NULL);
+    if (!isfinite(*x))
+        FAIL(ERR_FORMAT, "%s: line %lld: '%.*s' is too large for a number", t->path,
+             (long long)table_line(t), QUOTE, word);
+    return OK;
+}
+
+enum err table_number(struct table *t, const char *what, double *x)
+{
+    const char *word = table_word(t);
+    if (!word)
+        FAIL(ERR_FORMAT, "%s: line %lld ends where %s should follow", t->path,
+             (long long)table_line(t), what);
+    return to_number(t, word, what, x);
+}
+
+enum err table_flow(struct table *t, const char *what, double *x)
+{
+    const char *word = t->at ? table_word(t) : NULL;
+    for (bool got; !word; word = table_word(t)) {
+        TRY(table_next(t, &got));
+        if (!got)
+            FAIL(ERR_FORMAT, "%s: ends after line %lld, where %s should follow", t->path,
+                 (long long)table_line(t), what);
+    }
+    return to_number(t, word, what, x);
+}
+
+enum err table_numbers(struct table *t, int n, const char *what, double *x)
+{
+    for (int i = 0; i < n; i++) {
+        const char *word = table_word(t);
+        if (!word)
+            FAIL(ERR_FORMAT, "%s: line %lld: needs %d numbers: %s; it has %d", t->path,
+                 (long long)table_line(t), n, what, i);
+        TRY(to_number(t, word, "a number", &x[i]));
+    }
+    return OK;
+}
+
+enum err table_row(struct table *t, int n, const char *what, double *x)
+{
+    TRY(table_numbers(t, n, what, x));
+    return table_end(t, what);
+}
+
+enum err table_end(struct table *t, const char *what)
+{
+    const char *word = table_word(t);
+    if (!word) return OK;
+    FAIL(ERR_FORMAT, "%s: line %lld: '%.*s' is beyond what is expected there: %s", t->path,
+         (long long)table_line(t), QUOTE, word, what);
+}
+
+enum err table_rest(struct table *t, int most, bool *more)
+{
+    int n = 0;
+    while (table_word(t)) n++;
+    *more |= n > 0;
+    if (n <= most) return OK;
+    FAIL(ERR_FORMAT, "%s: line %lld has %d column%s too many: at most %d could be ignored", t->path,
+         (long long)table_line(t), n - most, n - most == 1 ? "" : "s", most);
+}
+
+enum err table_over(struct table *t, const char *what)
+{
+    bool got = false;
+    if (t->at) TRY(table_end(t, what));
+    TRY(table_next(t, &got));
+    return got ? table_end(t, what) : OK;
+}
