@@ -9,10 +9,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "io/file.h"
 
 static const size_t PIECE = (size_t)64 << 10, LINE_MOST = (size_t)64 << 20;
-enum { QUOTE = 30, NUMBER = 100 }; /* characters of a word in a message · of a number, at most */
+enum { QUOTE = 30 }; /* characters of a word in a message */
 
 /* By loops of our own: strspn makes a table of its set at each call. */
 static bool is_blank(char c)
@@ -203,54 +204,15 @@ char *table_word(struct table *t)
     return word;
 }
 
-/* Fortran's number as that of C; false: it is none. */
-static bool translate(const char *s, char out[NUMBER + 2])
-{
-    size_t n = strlen(s), i = 0, k = 0, digits = 0;
-    bool point = false;
-    if (n > NUMBER) return false;
-    if (i < n && strchr("+-", s[i])) out[k++] = s[i++];
-    for (; i < n && (strchr("0123456789", s[i]) || (s[i] == '.' && !point)); i++) {
-        point |= s[i] == '.';
-        digits += s[i] != '.';
-        out[k++] = s[i];
-    }
-    if (digits && i < n) {
-        out[k++] = 'e';
-        if (strchr("eEdDqQ", s[i])) i++;
-        if (i < n && strchr("+-", s[i])) out[k++] = s[i++];
-        digits = strspn(s + i, "0123456789");
-        for (size_t j = 0; j < digits && i < n; j++) out[k++] = s[i++];
-    }
-    out[k] = 0;
-    return digits && i == n;
-}
-
-/* Most numbers are written as C writes them. */
-static bool is_plain(const char *word, double *x)
-{
-    const char *s = word;
-    while ((*s >= '0' && *s <= '9') || *s == '.' || *s == '-' || *s == '+' || (*s | 32) == 'e') s++;
-    if (*s) return false; /* no hexadecimal digits, no names */
-    char *end;
-    *x = strtod(word, &end);
-    return *end == 0;
-}
-
 static enum err to_number(const struct table *t, const char *word, const char *what, double *x)
 {
-    char number[NUMBER + 2];
     if (!*word)
         FAIL(ERR_FORMAT, "%s: line %lld: nothing stands in front of a comma, where %s should",
              t->path, (long long)table_line(t), what);
-    bool plain = is_plain(word, x);
-    if (!plain && !translate(word, number))
+    const char *end = word;
+    if (!text_real(&end, x) || !isfinite(*x))
         FAIL(ERR_FORMAT, "%s: line %lld: '%.*s%s' is not %s", t->path, (long long)table_line(t),
              QUOTE, word, strlen(word) > QUOTE ? "…" : "", what);
-    if (!plain) *x = strtod(number, NULL);
-    if (!isfinite(*x))
-        FAIL(ERR_FORMAT, "%s: line %lld: '%.*s' is too large for a number", t->path,
-             (long long)table_line(t), QUOTE, word);
     return OK;
 }
 
