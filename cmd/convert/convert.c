@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "comm/lines.h"
 #include "convert.h"
+#include "formats/place.h"
 #include "out/program.h"
 #include "out/tidy.h"
 #include "out/version.h"
@@ -66,6 +67,12 @@ static int convert_stdin(const struct request *r, const struct comm *c)
 static int convert_all(const struct request *r, const struct comm *c)
 {
     int status = DONE;
+    struct places all = {.n = r->npath, .path = r->paths, .ranks = true, .out = !r->out};
+    bool look = c->rank == 0 && !r->cooling; /* a table of Grackle is no checkpoint */
+    if (err_agree(c, look ? places_check(&all) : OK) != OK) {
+        if (c->rank == 0) fprintf(stderr, "convert: %s\n", err_message());
+        return TROUBLE;
+    }
     for (int i = 0; i < r->npath; i++) {
         int s = strcmp(r->paths[i], "-") == 0 ? convert_stdin(r, c)
                                               : convert_one(r, r->paths[i], c);
