@@ -148,6 +148,38 @@ def looked_at_first(v):
                  'output_00001, output_00002, …, output_00008, output_00009')
 
 
+def suggestions(v, one):
+    for word, name in (('vx', 'velocity_x'), ('Density', 'density'), ('rho', 'density'),
+                       ('T', 'temperature'), ('presure', 'pressure')):
+        one_sentence(v, 'a map of ' + word, ('inspect', '-m', word, one),
+                     '(did you mean %s?)' % name)
+    err = run('inspect', '-m', 'entropy', one)[2]
+    v.same('no suggestion', ('did you mean' in err, 'there are: density' in err), (False, True))
+    for argv, words in ((('-m', 'density', '-o', 'x.jpg'), 'png, svg, pdf or npy'),
+                        (('-m', 'density', '--bare', '-o', 'x.jpg'), 'png or npy'),
+                        (('--phase', '-f', 'npy'), 'png, svg, pdf or tsv'),
+                        (('--stars', '-o', 'x.jpg'), 'png, svg or pdf')):
+        one_sentence(v, 'formats: ' + ' '.join(argv), ('inspect', *argv, one), words)
+    v.same('American and British', run('inspect', '-q', '-m', 'density', '--colors', 'grey',
+                                       '--centre', '0.5,0.5,0.5', '-o', 'c.png', one)[::2], (0, ''))
+    for argv, words in ((('simulate', one), ('-r ' + one, 'run.nml')),
+                        (('simulate', 'run.nml', one), ('-r ' + one,))):
+        one_sentence(v, ' '.join(argv), argv, *words)
+
+
+def many_ranks(v, one):
+    """A launcher whose MPI is another: each of its processes is alone, and the first one says so."""
+    for number, rank, size in (('PMI_SIZE', 'PMI_RANK', 3), ('OMPI_COMM_WORLD_SIZE',
+                                                             'OMPI_COMM_WORLD_RANK', 1)):
+        for k in (0, 1):
+            env = {**os.environ, **ptah.ENVIRONMENT, number: str(size), rank: str(k)}
+            r = subprocess.run([ptah.program('inspect'), '-q', one], env=env, text=True,
+                               capture_output=True, timeout=30)
+            v.same('%s=%d %s=%d' % (number, size, rank, k),
+                   (r.returncode, 'counts 1 rank' in r.stderr and '3' in r.stderr),
+                   (0, size > 1 and k == 0))
+
+
 def campaign(v):
     """A checkpoint that cannot be read has the number of its name, and no place in time."""
     os.remove('two/output_00001/amr_00001.out00001')
@@ -168,6 +200,8 @@ def main():
     twice(v)
     files_of_checkpoints(v)
     looked_at_first(v)
+    suggestions(v, one)
+    many_ranks(v, one)
     campaign(v)
     v.end()
 

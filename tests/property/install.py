@@ -48,6 +48,12 @@ def check_completion(v, top):
                % (script, tool))
         r = ptah.Run(['bash', '-c', ask], '.')
         v.same('%s: options that bash completes' % tool, set(r.out.split()), long_options(tool))
+    zsh = os.path.join(top, 'share/zsh/site-functions/_ptah')
+    with open(zsh) as f:
+        text = f.read()
+    v.same('descriptions in zsh are whole', [n for n in (
+        'their directory (default\\: FORMAT)]', 'HDF5 file)]', 'include the gas, one particle')
+        if n not in text], [])
     ask = '. %s; COMP_WORDS=(ptah inspect --conta); COMP_CWORD=2; _ptah; echo ${COMPREPLY[@]}'
     v.same('ptah inspect --conta', ptah.Run(['bash', '-c', ask % script], '.').out.split(),
            ['--contamination'])
