@@ -47,7 +47,8 @@ def main():
     r = ptah.simulate(stop.ENDLESS, 'idle', settings=['run_params/nstepmax=1'] + [
         'run_params/' + s for s in given])
     for name in (s.split('=')[0] for s in given):
-        v.same(name + ' is named', ' %s: no effect without' % name in r.err, True)
+        v.same(name + ' is named', any('run/' + name in line and 'no effect unless' in line
+                                       for line in r.err.splitlines()), True)
     v.end()
 
 

@@ -6,6 +6,7 @@ A one-line fault it catches: an error of standard output that is reported where 
 at the end of the program.
 """
 # test: tier=quick timeout=60
+import json
 import os
 import resource
 import subprocess
@@ -119,6 +120,10 @@ def files_of_checkpoints(v):
         os.link('two/output_00002/' + name, 'grouped/group_00001/' + name)
     v.same('a file of a group', run('inspect', '-q', 'grouped/group_00001/amr_00002.out00001')[0],
            run('inspect', '-q', 'grouped')[0])
+    out = run('convert', '-qj', '-o', 'json', 'two/output_00001', 'h')[1].splitlines()
+    v.same('convert -j', [list(json.loads(line).values()) for line in out],
+           [['two/output_00001', 'json/output_00001', 'hdf5'],
+            ['h', 'json/output_00002', 'ramses']])
     err = run('convert', '--force', '-o', 'h.h5', 'two/output_00002')[2]
     v.same('a directory with the name of a file', 'h.h5 is a directory' in err, True)
     one_sentence(v, 'another file', ('inspect', 'run.nml'), 'run.nml: is a file')

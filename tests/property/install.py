@@ -31,6 +31,16 @@ def make(*words):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=plain)
 
 
+def modes_below(folder):
+    """Those that not all may read, or enter."""
+    wrong = []
+    for d, _, names in os.walk(folder):
+        wrong += [d] if os.stat(d).st_mode & 0o777 != 0o755 else []
+        wrong += [n for n in names
+                  if os.stat(os.path.join(d, n)).st_mode & 0o777 not in (0o644, 0o755)]
+    return wrong
+
+
 def files_below(folder):
     return sorted(os.path.relpath(os.path.join(d, f), folder)
                   for d, _, names in os.walk(folder) for f in names)
@@ -79,9 +89,14 @@ def check_library(v, top):
 def test_installed(v):
     dest, prefix = os.path.abspath('dest'), '/opt/ptah'
     words = ['DESTDIR=' + dest, 'PREFIX=' + prefix, 'PROGRAM_PREFIX=ptah-']
-    r = make('install', *words)
-    v.same('make install', (r.returncode, r.stderr), (0, ''))
     top = dest + prefix
+    os.makedirs(dest + '/opt')  # by somebody else
+    os.makedirs(top + '/bin', mode=0o755)
+    old = os.umask(0o077)
+    r = make('install', *words)
+    os.umask(old)
+    v.same('make install', (r.returncode, r.stderr), (0, ''))
+    v.same('modes, under umask 077', modes_below(top), [])
     v.same('files outside of PREFIX', [f for f in files_below(dest)
                                        if not f.startswith(prefix[1:])], [])
     for tool in TOOLS:
@@ -95,6 +110,8 @@ def test_installed(v):
     check_library(v, top)
     make('uninstall', *words)
     v.same('files after uninstall', files_below(dest), [])
+    v.same('directories after uninstall: those of others',
+           [d for d, _, _ in os.walk(dest)], [dest, dest + '/opt', top, top + '/bin'])
 
 
 def test_blank(v):
