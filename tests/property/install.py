@@ -11,7 +11,9 @@ A one-line fault it catches: a header that source.h includes and that is not ins
 # test: dist tier=quick
 # test: blank tier=check timeout=120
 # test: rootless tier=check timeout=120
+# test: declined tier=quick timeout=60
 import os
+import pty
 import re
 import shutil
 import subprocess
@@ -215,10 +217,35 @@ def test_rootless(v):
         v.same('what the administrator types: ' + word, word in r.err, True)
 
 
+def test_declined(v):
+    """Packages are missing, and the answer to the question is no; and there is no compiler."""
+    os.mkdir('bin')
+    for tool in ('dpkg-query', 'apt-get', 'sudo'):
+        with open('bin/' + tool, 'w') as f:
+            f.write('#!/bin/sh\n[ $0 = bin/dpkg-query ] || touch touched\n')
+        os.chmod('bin/' + tool, 0o755)
+    env = {k: x for k, x in os.environ.items() if k not in ('CI', 'MFLAGS', 'MAKEFLAGS')}
+    env['PATH'] = os.path.abspath('bin') + ':' + env['PATH']
+    for target, status in (('demo', 0), ('deps', 0), ('check-quick', 2)):
+        ours, theirs = pty.openpty()
+        os.write(ours, b'n\n')
+        r = subprocess.run(['make', '-C', ptah.ROOT, target], stdin=theirs, text=True, env=env,
+                           capture_output=True, timeout=50)
+        os.close(ours)
+        os.close(theirs)
+        v.same('make %s, answered by no' % target,
+               (r.returncode, 'nothing is installed' in r.stderr, 'Error' in r.stderr),
+               (status, True, status > 0))
+    r = make('CC=nothing')
+    v.same('no compiler', (r.returncode, r.stderr.count('\n'), 'libopenmpi-dev' in r.stderr),
+           (2, 1, True))
+    v.same('help without one', make('CC=nothing', 'help').returncode, 0)
+
+
 def main():
     v = ptah.Verdict()
     {'installed': test_installed, 'blank': test_blank, 'patched': test_patched, 'dist': test_dist,
-     'rootless': test_rootless}[sys.argv[1]](v)
+     'rootless': test_rootless, 'declined': test_declined}[sys.argv[1]](v)
     v.end()
 
 
