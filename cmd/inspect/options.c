@@ -134,8 +134,8 @@ static const struct opt ROWS[] = {
      "ending)"},
     {BARE, "bare", NULL, "a map without axes: a pixel of the PNG for each of the map"},
     {'u', "units", NULL,
-     "physical units instead of those of the code: g/cm³, km/s, K, Msun (/h), kpc; maps, profiles, "
-     "summaries, clumps"},
+     "physical units instead of those of the code: g/cm³, km/s, K, kpc; maps, profiles, summaries "
+     "(masses in Msun/h with cosmology), clumps (Msun)"},
     {FORCE, "force", NULL, "replace pictures and tables that exist"},
     {'j', "json", NULL, "JSON, one line per checkpoint"},
     {'q', "quiet", NULL, "print less"},
@@ -513,7 +513,7 @@ static int set_option(int letter, const char *value, void *ctx)
 }
 
 /* Tells which formats there are. */
-static int refuse_format(struct parsing *p, int known, const char *not)
+static int refuse_format(struct parsing *p, int known, const char * not )
 {
     char what[100] = "the file can be";
     size_t n = strlen(what);
@@ -521,10 +521,10 @@ static int refuse_format(struct parsing *p, int known, const char *not)
     for (int k = 0; FORMATS[k]; k++)
         if (known >> (k + FORMAT_PNG) & 1)
             n += (size_t)snprintf(what + n, sizeof what - n, " %s%s", FORMATS[k],
-                                  --left > 1    ? ","
+                                  --left > 1  ? ","
                                   : left == 1 ? " or"
                                               : ", by its ending or -f, not");
-    return usage(p->o, what, not);
+    return usage(p->o, what, not );
 }
 
 /* Of a file by -f, else by the ending of its name, else `usual`; `known`: bit f for each that there

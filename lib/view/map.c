@@ -393,7 +393,7 @@ static double find_unit(struct map *m)
                             m->o->physical);
     bool column = m->weight == COLUMN, cm = m->o->physical || m->field == FIELD_HYDROGEN;
     if (m->rate) {
-        snprintf(m->unit, sizeof m->unit, "solar masses/yr/kpc^2");
+        snprintf(m->unit, sizeof m->unit, "Msun/yr/kpc^2");
         return length * m->births.solar / (recent(m) / YEAR) / pow(kiloparsecs(m), 2);
     }
     if (column && cm && strcmp(u.name, "g/cm^3") == 0)
