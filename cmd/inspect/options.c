@@ -535,7 +535,7 @@ static int find_format(struct parsing *p, const char *file, int known, enum file
     const char *end = file ? strrchr(file, '.') : NULL;
     if (end && strchr(end, '/')) end = NULL;
     int k = end ? find_word(end + 1, FORMATS) + 1 : 0;
-    if (end && !p->format && !(k && known >> k & 1)) return refuse_format(p, known, end + 1);
+    if (end && !p->format && !(k && known >> k & 1)) return refuse_format(p, known, file);
     *format = p->format ? p->format : k ? (enum file_format)k : usual;
     if (*format == FORMAT_NONE || known >> *format & 1) return GO_ON;
     return refuse_format(p, known, format_name(*format));

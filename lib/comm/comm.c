@@ -45,7 +45,10 @@ static void say_alone(const char *program)
             fprintf(stderr,
                     "%s: MPI counts 1 rank, but the launcher started %s (%s): each does all the "
                     "work; is Ptah built with another MPI than the launcher's?\n",
-                    slash ? slash + 1 : program ? program : "", getenv(size), size);
+                    slash     ? slash + 1
+                    : program ? program
+                              : "",
+                    getenv(size), size);
         return;
     }
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/near.h"
+#include "param/near.h"
 #include "param/nml.h"
 #include "param/row.h"
 

@@ -23,9 +23,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/near.h"
 #include "ckpt/sane.h"
 #include "formats/formats.h"
+#include "param/near.h"
 #include "plot/colours.h"
 #include "plot/frame.h"
 

@@ -173,7 +173,7 @@ def suggestions(v, one):
 
 
 def many_ranks(v, one):
-    """A launcher whose MPI is another: each of its processes is alone, and the first one says so."""
+    """A launcher whose MPI is another: its processes are alone, and the first one says so."""
     for number, rank, size in (('PMI_SIZE', 'PMI_RANK', 3), ('OMPI_COMM_WORLD_SIZE',
                                                              'OMPI_COMM_WORLD_RANK', 1)):
         for k in (0, 1):

@@ -425,7 +425,7 @@ static void test_opt_text(void)
     free(use);
 }
 
-/* Fails if a line is longer than 80 columns, or begins with a word that only looks like an option. */
+/* Fails if a line is longer than 80 columns, or begins with what only looks like an option. */
 static void test_opt_wrapped(void)
 {
     static const struct opt rows[] = {

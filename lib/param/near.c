@@ -1,5 +1,5 @@
-/* base/near: see near.h. */
-#include "base/near.h"
+/* param/near: see near.h. */
+#include "param/near.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* base/near: names that are alike, for suggestions. */
+/* param/near: names that are alike, for suggestions. */
 #pragma once
 
 /* Edit distance (Damerau 1964, adjacent swaps), case-blind; names longer than 63 are cut. */
