@@ -5,6 +5,14 @@ include config.mk
 ifneq ($(words [$(O)]),1)
 $(error O=$(O): give a directory without blanks in its name)
 endif
+# Targets that compile here need the compiler; the others look for it first, or do not need it.
+NEED_NONE := deps demo test check check-% bench lint format clean distclean uninstall dist help
+ifneq ($(filter-out $(NEED_NONE),$(or $(MAKECMDGOALS),all)),)
+ifeq ($(shell command -v '$(firstword $(CC))' 2>/dev/null),)
+$(error $(firstword $(CC)) is not there: scripts/install.sh build installs all that is needed \
+(on Debian MPI is libopenmpi-dev and openmpi-bin; on a cluster: module load openmpi))
+endif
+endif
 B      := $(if $(O),$(O)/build,build)
 LIBSRC := $(wildcard lib/*/*.c)
 LIBOBJ := $(LIBSRC:%.c=$(B)/%.o)
@@ -110,13 +118,13 @@ units: $(UNITS) $(TOYS) $(SCALE) $(RANKED) \
 CORES  := $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 BUILD   = $(MAKE) --no-print-directory -j$(CORES)
 
+# scripts/install.sh ends with 3 where its question is answered by no: that is no error here.
 deps:
-	@scripts/install.sh check
+	@scripts/install.sh check || [ $$? = 3 ]
 
 demo:
-	@scripts/install.sh demo
-	@$(BUILD) all
-	@scripts/demo.sh
+	@scripts/install.sh demo || { s=$$?; [ $$s = 3 ] && exit 0; exit $$s; }; \
+	    $(BUILD) all && scripts/demo.sh
 
 test: check
 check check-quick check-long:

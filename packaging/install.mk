@@ -20,8 +20,13 @@ install: all $(B)/libptah.a
 	    LIBRARY='$(B)/libptah.a' TOOLS='$(TOOLS)' HEADERS='$(HEADERS)' NUMBER='$(NUMBER)' \
 	    REQUIRES='$(PKGS) $(HDF5) $(CAIRO) $(DEFLATE)' DEFS='$(DEFS)' packaging/install
 
+# Directories that install has made go if they are empty, the deepest first.
 uninstall:
-	@for path in $(INSTALLED); do rm -rf '$(DESTDIR)$(PREFIX)'/"$$path"; done
+	@made=$$(tac '$(DESTDIR)$(PREFIX)/share/ptah/directories' 2>/dev/null); \
+	for path in $(INSTALLED); do rm -rf '$(DESTDIR)$(PREFIX)'/"$$path"; done; \
+	printf '%s\n' "$$made" | while read -r d; do \
+	    [ -z "$$d" ] || rmdir '$(DESTDIR)'"$$d" 2>/dev/null || :; \
+	done
 
 # A release without git: it carries its commit in a file.
 dist:

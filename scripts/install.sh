@@ -6,9 +6,9 @@
 # build: to compile.  demo: also mpgrafic, which makes initial conditions.  check: also the tools
 # and readers that the tests use (a Python environment in build/venv, from tests/requirements.txt).
 # Debian and Ubuntu: by apt, with sudo if not root. It asks before it installs, unless CI=true or
-# there is no terminal. Elsewhere, and for users who are not root and have no sudo: nothing is
-# installed; what the compiler finds, such as by modules, will do. If something is missing, it says
-# what, and the command for the administrator.
+# there is no terminal; the answer no ends it with status 3. Elsewhere, and for users who are not
+# root and have no sudo: nothing is installed; what the compiler finds, such as by modules, will do.
+# If something is missing, it says what, and the command for the administrator.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -47,7 +47,10 @@ confirm() {
     read -r answer
     case $answer in
     '' | [yY]*) ;;
-    *) exit 2 ;;
+    *)
+        say 'install: nothing is installed, and nothing is built; these packages are needed'
+        exit 3
+        ;;
     esac
 }
 

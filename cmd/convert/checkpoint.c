@@ -29,6 +29,18 @@ static const struct format *other_format(const char *in)
     return format_named(format_is(format_of(in), "ramses") ? "hdf5" : "ramses");
 }
 
+/* Most programs write a file where a name ends so. */
+static void say_directory(const char *path, const struct source *s)
+{
+    const char *end = strrchr(path, '.');
+    char name[FILES_NAME];
+    if (!end || (strcmp(end, ".h5") != 0 && strcmp(end, ".hdf5") != 0)) return;
+    files_name(FILES_HDF5, s->number, 0, name);
+    log_info("convert: %s is a directory, as all checkpoints are; its cells and particles are in "
+             "%s/%s",
+             path, path, name);
+}
+
 enum err convert_checkpoint(const struct request *r, const char *in, const struct comm *c,
                             char *path, size_t n)
 {
@@ -44,6 +56,7 @@ enum err convert_checkpoint(const struct request *r, const char *in, const struc
             err = err_agree(c, c->rank == 0 ? write_gadget(r, s, path, n) : OK);
         else if (err == OK)
             err = write_checkpoint(r, f, mode, s, path, c);
+        if (err == OK && format_is(f, "hdf5")) say_directory(path, s);
     }
     source_close(&s);
     return err;

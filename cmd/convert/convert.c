@@ -5,8 +5,10 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "comm/lines.h"
 #include "convert.h"
+#include "formats/place.h"
 #include "out/program.h"
 #include "out/tidy.h"
 #include "out/version.h"
@@ -31,6 +33,20 @@ int main(int argc, char **argv)
     return log_stdout_end("convert") ? status : TROUBLE;
 }
 
+static void tell_result(const struct request *r, const char *in, const char *path)
+{
+    if (!r->json) {
+        printf("%s\n", path);
+        return;
+    }
+    const struct format *f = r->cooling ? NULL : r->format ? r->format : format_of(path);
+    printf("{\"input\":");
+    json_quote(stdout, in);
+    printf(",\"output\":");
+    json_quote(stdout, path);
+    printf(",\"format\":\"%s\"}\n", f ? f->name : "table");
+}
+
 /* All ranks must know whether the path of the result could be printed. (collective) */
 static int convert_one(const struct request *r, const char *in, const struct comm *c)
 {
@@ -42,7 +58,7 @@ static int convert_one(const struct request *r, const char *in, const struct com
     if (r->npath > 1 || strcmp(r->paths[0], "-") == 0) err = err_about(err, in);
     if (c->rank == 0 && err != OK) fprintf(stderr, "convert: %s\n", err_message());
     if (c->rank == 0 && err == OK) {
-        printf("%s\n", path);
+        tell_result(r, in, path);
         lost = !log_stdout_flush();
     }
     comm_max_i64(c, &lost, 1);
@@ -66,6 +82,12 @@ static int convert_stdin(const struct request *r, const struct comm *c)
 static int convert_all(const struct request *r, const struct comm *c)
 {
     int status = DONE;
+    struct places all = {.n = r->npath, .path = r->paths, .ranks = true, .out = !r->out};
+    bool look = c->rank == 0 && !r->cooling; /* a table of Grackle is no checkpoint */
+    if (err_agree(c, look ? places_check(&all) : OK) != OK) {
+        if (c->rank == 0) fprintf(stderr, "convert: %s\n", err_message());
+        return TROUBLE;
+    }
     for (int i = 0; i < r->npath; i++) {
         int s = strcmp(r->paths[i], "-") == 0 ? convert_stdin(r, c)
                                               : convert_one(r, r->paths[i], c);

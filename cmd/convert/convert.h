@@ -17,7 +17,7 @@ struct request {
     int64_t memory;
     struct cut cut;
     const char *region; /* as given */
-    bool gas, named, force;
+    bool gas, named, force, json;
     bool cooling;  /* a cooling table instead of a checkpoint */
     int points[3]; /* of it: densities, metallicities, temperatures; 0: by default */
     int nz;        /* redshifts; 0: that of the checkpoint */

@@ -122,8 +122,8 @@ static enum err from_model(const struct request *r, const char *in)
 enum err convert_cooling(const struct request *r, const char *in, char *path, size_t n)
 {
     struct stat st;
-    bool directory = stat(in, &st) != 0 || S_ISDIR(st.st_mode);
-    TRY(directory ? from_model(r, in) : from_grackle(r, in));
+    bool checkpoint = stat(in, &st) != 0 || S_ISDIR(st.st_mode) || format_of(in);
+    TRY(checkpoint ? from_model(r, in) : from_grackle(r, in));
     if (snprintf(path, n, "%s", r->out) >= (int)n) FAIL(ERR_FILE, "%.80s…: path too long", r->out);
     return OK;
 }

@@ -37,6 +37,7 @@ static const struct opt ROWS[] = {
     {MEMORY, "memory", "SIZE",
      "use no more memory than this, in bytes or with K, M, G (default 512M)"},
     {FORCE, "force", NULL, "replace OUT if it is a checkpoint"},
+    {'j', "json", NULL, "JSON, one line per checkpoint, instead of the path of the result"},
     {'q', "quiet", NULL, "print errors only"},
     {'v', "verbose", NULL, "print more messages"},
     {'V', "version", NULL, "print the version"},
@@ -148,6 +149,7 @@ static void set_flag(int letter, struct request *r)
     r->gas |= letter == GAS;
     r->named |= letter == NAMED;
     r->force |= letter == FORCE;
+    r->json |= letter == 'j';
     r->cooling |= letter == COOLING;
     if (letter == 'q') r->verbosity = -1;
     if (letter == 'v') r->verbosity++;

@@ -144,8 +144,7 @@ static void text_head(const struct clumps *k, const struct sim *s, const char *p
            "# saddle_threshold\t%.9g\n# mass_threshold\t%.9g\n",
            p->ivar_clump, p->density_threshold, p->relevance_threshold, p->saddle_threshold,
            p->mass_threshold);
-    printf("# unit_l\t%.9g cm\n# unit_d\t%.9g g/cm^3\n# unit_t\t%.9g s\n# unit_m\t%.9g solar "
-           "masses\n",
+    printf("# unit_l\t%.9g cm\n# unit_d\t%.9g g/cm^3\n# unit_t\t%.9g s\n# unit_m\t%.9g Msun\n",
            u.length, u.density, u.time, u.mass / SOLAR_MASS);
     printf("# cells\t%ld\n# peaks\t%ld\n# relevant\t%ld\n# halos\t%ld\n# mass\t%.9g\n",
            (long)k->cells, (long)k->peaks, (long)k->relevant, (long)k->halos, k->mass);
@@ -156,7 +155,7 @@ static void text_head(const struct clumps *k, const struct sim *s, const char *p
            "#index\thalo\tlevel\tparent\tlisted\tmain\tncell\tncell_halo\tpeak_x\tpeak_y\tpeak_z\t"
            "rho_min\trho_max\tsaddle\trelevance\tvolume\tmass\tmass_halo\tcom_x\tcom_y\tcom_z\t"
            "v_x\tv_y\tv_z%s\n",
-           physical ? "rows in g/cm^3, kpc, kpc^3, solar masses, km/s" : "code units",
+           physical ? "rows in g/cm^3, kpc, kpc^3, Msun, km/s" : "code units",
            s->par->run.unbind ? "\tmass_parts\tvp_x\tvp_y\tvp_z\tmass_bound\tnbound" : "");
 }
 

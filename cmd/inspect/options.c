@@ -109,6 +109,7 @@ static const struct opt ROWS[] = {
     {TEMPERATURE, "temperature", "LO,HI", "with --phase: T/μ in K (default: min and max)"},
     {'a', "axis", "AXIS", "line of sight of the map: x, y or z (default z)"},
     {CENTRE, "center", "X,Y,Z", "centre of the map in units of the box (default 0.5,0.5,0.5)"},
+    {CENTRE, "centre", "X,Y,Z", NULL},
     {WIDTH, "width", "W", "side of the map in units of the box (default 1)"},
     {DEPTH, "depth", "D", "length along the line of sight in units of the box (default 1)"},
     {WEIGHT, "weight", "HOW",
@@ -124,6 +125,7 @@ static const struct opt ROWS[] = {
     {RANGE, "range", "LO,HI",
      "values of the first and last colour (default: min and max); of a diagram: mass per dex²"},
     {COLOURS, "colours", "NAME", "inferno, viridis or grey (default inferno)"},
+    {COLOURS, "colors", "NAME", NULL},
     {'o', "output", "FILE",
      "file, - for standard output (default FIELD_NNNNN.png; phase_NNNNN.png and .tsv); with "
      "--stars, --sinks (of all checkpoints) and --profile: a plot, FILE.png, .svg or .pdf"},
@@ -132,8 +134,8 @@ static const struct opt ROWS[] = {
      "ending)"},
     {BARE, "bare", NULL, "a map without axes: a pixel of the PNG for each of the map"},
     {'u', "units", NULL,
-     "physical units instead of those of the code: g/cm³, km/s, K, Msun (/h), kpc; maps, profiles, "
-     "summaries, clumps"},
+     "physical units instead of those of the code: g/cm³, km/s, K, kpc; maps, profiles, summaries "
+     "(masses in Msun/h with cosmology), clumps (Msun)"},
     {FORCE, "force", NULL, "replace pictures and tables that exist"},
     {'j', "json", NULL, "JSON, one line per checkpoint"},
     {'q', "quiet", NULL, "print less"},
@@ -510,6 +512,21 @@ static int set_option(int letter, const char *value, void *ctx)
     }
 }
 
+/* Tells which formats there are. */
+static int refuse_format(struct parsing *p, int known, const char * not )
+{
+    char what[100] = "the file can be";
+    size_t n = strlen(what);
+    int left = __builtin_popcount((unsigned)known);
+    for (int k = 0; FORMATS[k]; k++)
+        if (known >> (k + FORMAT_PNG) & 1)
+            n += (size_t)snprintf(what + n, sizeof what - n, " %s%s", FORMATS[k],
+                                  --left > 1  ? ","
+                                  : left == 1 ? " or"
+                                              : ", by its ending or -f, not");
+    return usage(p->o, what, not );
+}
+
 /* Of a file by -f, else by the ending of its name, else `usual`; `known`: bit f for each that there
  * is. */
 static int find_format(struct parsing *p, const char *file, int known, enum file_format usual,
@@ -518,11 +535,10 @@ static int find_format(struct parsing *p, const char *file, int known, enum file
     const char *end = file ? strrchr(file, '.') : NULL;
     if (end && strchr(end, '/')) end = NULL;
     int k = end ? find_word(end + 1, FORMATS) + 1 : 0;
-    if (end && !p->format && !(k && known >> k & 1))
-        return usage(p->o, "the ending of this file names no format of its kind (-f does):", file);
+    if (end && !p->format && !(k && known >> k & 1)) return refuse_format(p, known, file);
     *format = p->format ? p->format : k ? (enum file_format)k : usual;
     if (*format == FORMAT_NONE || known >> *format & 1) return GO_ON;
-    return usage(p->o, "there is no file of this kind in the format", format_name(*format));
+    return refuse_format(p, known, format_name(*format));
 }
 
 enum {

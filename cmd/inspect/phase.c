@@ -143,7 +143,7 @@ static enum err find_ranges(struct phase *p)
     d->quantum = ldexp(d->total, -61);
     if (!(isnormal(d->total) && isnormal(d->quantum)))
         FAIL(ERR_FORMAT,
-             "%s: the mass of its gas is %g solar masses: a phase diagram needs more "
+             "%s: the mass of its gas is %g Msun: a phase diagram needs more "
              "gas, or other units",
              p->r->path, d->total);
     return OK;

@@ -180,11 +180,12 @@ static void print_text(const struct sinks_history *s, int64_t first, const char 
     const struct row *r = s->row + first;
     int64_t n = s->n - first;
     printf("# ptah sinks 1\n# source\t%s\n# sinks\t%ld\n", path, (long)n);
-    printf("# time in Gyr since the beginning; mass, and what has been accreted and not yet set "
-           "free, in solar masses; rate of accretion in solar masses per year; saved energy in "
-           "erg; place in units of the code; velocity in km/s; since their birth: mass that they "
-           "radiated, energy given to the gas as heat and by jets, in erg%s\n#time\tredshift\tid",
-           columns(s) == NUMBERS ? "; mass of the stars within 30 kpc" : "");
+    printf(
+        "# time in Gyr since the beginning; mass, and what has been accreted and not yet set "
+        "free, in Msun; rate of accretion in Msun/yr; saved energy in erg; place in units of the "
+        "code; velocity in km/s; since their birth: mass that they radiated in Msun, energy given "
+        "to the gas as heat and by jets, in erg%s\n#time\tredshift\tid",
+        columns(s) == NUMBERS ? "; mass of the stars within 30 kpc in Msun" : "");
     for (int k = 0; k < columns(s); k++) printf("\t%s", NUMBER[k].name);
     printf("\n");
     for (int64_t i = 0; i < n; i++) {
@@ -327,10 +328,9 @@ static bool anything(const struct sinks_history *s)
 static void draw(struct canvas *c, const void *what)
 {
     static const struct axis AXES[][2] = {
-        {{0, 0, false, "time [Gyr]"}, {0, 0, true, "mass of sinks [solar masses]"}},
+        {{0, 0, false, "time [Gyr]"}, {0, 0, true, "mass of sinks [Msun]"}},
         {{0, 0, false, "time [Gyr]"}, {0, 0, true, "power of black holes [erg/s]"}},
-        {{0, 0, true, "mass of stars within 30 kpc [solar masses]"},
-         {0, 0, true, "mass of sinks [solar masses]"}}};
+        {{0, 0, true, "mass of stars within 30 kpc [Msun]"}, {0, 0, true, "mass of sinks [Msun]"}}};
     const struct sinks_history *s = what;
     struct chart f = {.x = AXES[s->drawing][0],
                       .y = AXES[s->drawing][1],

@@ -15,8 +15,8 @@ static void print_text(const struct history *h, const char *path)
     for (int b = 0; b < h->n; b++) stars += h->stars[b];
     printf("# ptah stars 1\n# source\t%s\n# stars\t%ld\n# mass\t%.9g\n", path, (long)stars,
            h->mass);
-    printf("# since the %s: from, to in Gyr; redshift of the middle; stars; mass formed in solar "
-           "masses; rate in solar masses per year; mass formed until then\n"
+    printf("# since the %s: from, to in Gyr; redshift of the middle; stars; mass formed in "
+           "Msun; rate in Msun/yr; mass formed until then in Msun\n"
            "#from\tto\tredshift\tstars\tformed\trate\ttotal\n",
            h->cosmo ? "Big Bang" : "beginning");
     for (int b = 0; b < h->n; b++) {

@@ -13,6 +13,7 @@
 #include "base/opt.h"
 #include "comm/lines.h"
 #include "formats/formats.h"
+#include "formats/place.h"
 #include "io/file.h"
 #include "out/program.h"
 #include "out/tidy.h"
@@ -278,8 +279,7 @@ static enum err write_one(struct options *o, struct source *s, const struct resh
     return err;
 }
 
-static enum err repartition_source(struct options *o, struct source *s, const char *path,
-                                   const struct comm *c)
+static enum err repartition_source(struct options *o, struct source *s, const struct comm *c)
 {
     struct reshape_plan p = {0};
     char out[PATH_MAX];
@@ -289,7 +289,7 @@ static enum err repartition_source(struct options *o, struct source *s, const ch
         o->reshape.memory = chunk_bytes(s, o->chunk);
         if (o->reshape.memory < least) o->reshape.memory = least;
     }
-    if (o->out) TRY(output_path(o, path, c, out));
+    if (o->out) TRY(output_path(o, s->path, c, out));
     o->reshape.out = o->out ? out : NULL;
     enum err err = reshape_plan(&o->reshape, s, c, &p);
     if (err == OK && o->out) err = write_one(o, s, &p, c);
@@ -303,7 +303,7 @@ static int repartition_one(const char *path, const struct options *options, cons
     struct options o = *options;
     struct source *s = NULL;
     enum err err = err_agree(c, source_open_whole(path, &o.reshape.mode, &s));
-    if (err == OK) err = repartition_source(&o, s, path, c);
+    if (err == OK) err = repartition_source(&o, s, c);
     source_close(&s);
     if (err == OK) return DONE;
     if (c->rank == 0) {
@@ -324,9 +324,17 @@ static int repartition_stdin(const struct options *o, const struct comm *c)
     return err == OK ? status : TROUBLE;
 }
 
+static int complain(const struct comm *c, enum err err)
+{
+    if (err != OK && c->rank == 0) fprintf(stderr, "repartition: %s\n", err_message());
+    return err == OK ? DONE : TROUBLE;
+}
+
 static int repartition_all(const struct options *o, const struct comm *c)
 {
-    int status = DONE;
+    struct places all = {.n = o->npath, .path = o->paths, .ranks = true, .out = !o->out};
+    int status = complain(c, err_agree(c, c->rank == 0 ? places_check(&all) : OK));
+    if (status != DONE) return status;
     for (int i = 0; i < o->npath; i++) {
         int s = strcmp(o->paths[i], "-") == 0 ? repartition_stdin(o, c)
                                               : repartition_one(o->paths[i], o, c);

@@ -11,6 +11,7 @@
 #include "base/opt.h"
 #include "comm/comm.h"
 #include "comm/lines.h"
+#include "formats/formats.h"
 #include "io/dir.h"
 #include "io/file.h"
 #include "out/leftover.h"
@@ -216,12 +217,22 @@ static int request_read(int argc, char **argv, struct request *r)
 
 /* ---- what is read, and told ---- */
 
+/* An error if a word is the directory of a checkpoint, where it cannot be one. */
+static enum err refuse_checkpoint(const char *word, const char *namelist)
+{
+    if (!format_recognise(word)) return OK;
+    FAIL(ERR_PARAM, "%s: is a checkpoint; to resume from it: simulate -r %s %s", word, word,
+         namelist);
+}
+
 /* Rank 0 reads the namelist, whole; all ranks get the text. */
 static enum err text_read(const char *path, const struct comm *c, char **text, size_t *bytes)
 {
     enum { MOST = 1 << 24 };
     *text = NULL;
-    TRY(err_agree(c, c->rank == 0 ? file_load_any(path, MOST, text, bytes) : OK));
+    enum err err = c->rank == 0 ? refuse_checkpoint(path, "run.nml") : OK;
+    if (err == OK && c->rank == 0) err = file_load_any(path, MOST, text, bytes);
+    TRY(err_agree(c, err));
     comm_bcast(c, bytes, sizeof *bytes, 0);
     if (c->rank > 0) *text = mem_zero(*bytes + 1, "text file");
     comm_bcast(c, *text, *bytes, 0);
@@ -251,7 +262,10 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
     bool told = c->rank == 0 && r->verbosity >= 0;
     TRY(param_read_text(p, *text, bytes, file));
     if (told) param_remarks(*text, bytes, file, stderr);
-    for (int i = 0; i < r->nset; i++) TRY(param_set(p, r->set[i]));
+    for (int i = 0; i < r->nset; i++) {
+        if (!strchr(r->set[i], '=')) TRY(refuse_checkpoint(r->set[i], file));
+        TRY(param_set(p, r->set[i]));
+    }
     TRY(param_check(p));
     if (p->run.verbose && r->verbosity == 0) log_init(c->rank == 0, 1);
     int ranks = r->ranks ? r->ranks : c->size;

@@ -27,12 +27,13 @@ static enum err check_everything(struct check *k);
 static void find_origin(struct check *k);
 static void report_rest(struct check *k);
 
-enum err ckpt_check(const char *dir, const struct check_how *how, struct check_found *found)
+enum err ckpt_check(const char *path, const struct check_how *how, struct check_found *found)
 {
     struct check *k = mem_zero(sizeof *k, "check");
     *found = (struct check_found){0};
-    k->how = how, k->found = found, k->dir = dir;
-    enum err err = source_open(dir, &k->r);
+    k->how = how, k->found = found, k->dir = path;
+    enum err err = source_open(path, &k->r);
+    if (k->r) k->dir = k->r->path;
     if (err != OK) {
         err = check_judge(k, err);
     } else {

@@ -85,9 +85,52 @@ int opt_next(struct opt_scan *s)
     return c == '?' || c == ':' ? complain(s, c) : c;
 }
 
+/* Columns of n bytes of UTF-8. */
+static int columns(const char *s, size_t n)
+{
+    int k = 0;
+    for (size_t i = 0; i < n; i++) k += ((unsigned char)s[i] & 0xc0) != 0x80;
+    return k;
+}
+
+/* Bytes that stay in one line: a word, and those after it that look like options. */
+static size_t word_of(const char *text)
+{
+    size_t n = strcspn(text, " \n");
+    while (text[n] == ' ' && text[n + 1] == '-') n += 1 + strcspn(text + n + 1, " \n");
+    return n;
+}
+
+/* Prints words after `at` columns of a line; lines that it begins have `indent` blanks. */
+static void wrap(FILE *out, const char *text, int at, int indent)
+{
+    enum { MOST = 80 };
+    int blanks = 0; /* before the next word; none begins a line */
+    while (*text) {
+        size_t n = word_of(text);
+        int k = columns(text, n);
+        if (blanks && at + blanks + k > MOST) {
+            fprintf(out, "\n%*s", indent, "");
+            at = indent, blanks = 0;
+        }
+        fprintf(out, "%*s%.*s", blanks, "", (int)n, text);
+        at += blanks + k, text += n;
+        bool ends = *text == '\n';
+        if (ends) fputc(*text++, out);
+        blanks = (int)strspn(text, " ");
+        text += blanks;
+        if (ends) fprintf(out, "%*s", blanks, "");
+        if (ends) at = blanks, blanks = 0;
+    }
+    fputc('\n', out);
+}
+
 void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struct opt *rows)
 {
-    fprintf(out, "usage: %s\n%s\n\n", synopsis, purpose);
+    fputs("usage: ", out);
+    wrap(out, synopsis, 7, 11);
+    wrap(out, purpose, 0, 0);
+    fputc('\n', out);
     for (const struct opt *o = rows; o->letter; o++) {
         char left[80];
         if (!o->help) continue;
@@ -98,7 +141,9 @@ void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struc
             n += snprintf(left + n, sizeof left - (size_t)n, "%s--%s", letter ? ", " : " ",
                           o->name);
         if (o->arg) snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
-        fprintf(out, "  %-26s %s\n", left, o->help);
+        int blanks = 26 - columns(left, strlen(left)), at = 29 - (blanks < 0 ? blanks : 0);
+        fprintf(out, "  %s%*s ", left, blanks > 0 ? blanks : 0, "");
+        wrap(out, o->help, at, 29);
     }
 }
 

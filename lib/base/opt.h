@@ -21,7 +21,7 @@ struct opt {
     int letter;
     const char *name; /* long name or NULL */
     const char *arg;  /* name of its argument, NULL if it takes none */
-    const char *help; /* half a sentence; NULL: an older name, which opt_usage does not tell */
+    const char *help; /* half a sentence; NULL: another name, which opt_usage does not tell */
 };
 
 enum { OPT_BAD = -1, OPT_MAX = 64, OPT_OLD_BIT = 1 << 16 };
@@ -43,7 +43,8 @@ void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows
 /* The letter of the next option, 0 at the end, OPT_BAD after an unknown or incomplete one (then see
  * err_message). */
 int opt_next(struct opt_scan *s);
-/* "usage: SYNOPSIS", the purpose, and one line per option. */
+/* "usage: SYNOPSIS", the purpose, and the options, in lines of 80 columns. No line begins with a
+ * word that looks like an option and is none. */
 void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struct opt *rows);
 
 /* The values of options: false, or -1, if the text is not such a value within its bounds. */

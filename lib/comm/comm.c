@@ -21,20 +21,49 @@ static bool says_many(const char *name)
     return strtol(getenv(name), NULL, 10) > 1;
 }
 
+/* What launchers tell: the number of processes, and which of them this is; NULL: the variable has
+ * no such number beside it. Slurm's are of a step, not of a job script, which is one process. */
+static const struct {
+    const char *size, *rank;
+} LAUNCHERS[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                 {"PMI_SIZE", "PMI_RANK"},
+                 {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"},
+                 {"FLUX_JOB_SIZE", "FLUX_TASK_RANK"},
+                 {"PALS_SIZE", "PALS_RANKID"},
+                 {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
+enum { LAUNCHER_COUNT = sizeof LAUNCHERS / sizeof *LAUNCHERS };
+
+/* Each process that is alone among many would do all the work, and they would write the same
+ * files. The first one says so. */
+static void say_alone(const char *program)
+{
+    const char *slash = program ? strrchr(program, '/') : NULL;
+    for (int i = 0; i < LAUNCHER_COUNT; i++) {
+        const char *size = LAUNCHERS[i].size, *rank = getenv(LAUNCHERS[i].rank);
+        if (!is_set(size)) continue;
+        if (says_many(size) && (!rank || strtol(rank, NULL, 10) == 0))
+            fprintf(stderr,
+                    "%s: MPI counts 1 rank, but the launcher started %s (%s): each does all the "
+                    "work; is Ptah built with another MPI than the launcher's?\n",
+                    slash     ? slash + 1
+                    : program ? program
+                              : "",
+                    getenv(size), size);
+        return;
+    }
+}
+
 /* Whether a launcher started several of us: it says so in the environment. Where it says that there
  * is one task, MPI is not needed, and might refuse to start (Open MPI under srun without PMIx).
  * Processes of a Slurm job script are in step `batch`, and are none of its tasks. */
 static bool launched(void)
 {
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
-                                        "FLUX_JOB_SIZE", "PALS_SIZE"};
     static const char *const signs[] = {"PMIX_RANK",       "PMI_RANK",          "PMI_FD",
                                         "MPI_LOCALNRANKS", "ALPS_APP_PE",       "PALS_RANKID",
                                         "FLUX_TASK_RANK",  "JSM_NAMESPACE_RANK"};
     if (is_set("PTAH_MPI")) return true;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (is_set(sizes[i])) return says_many(sizes[i]);
-    if (is_set("SLURM_STEP_NUM_TASKS")) return says_many("SLURM_STEP_NUM_TASKS");
+    for (int i = 0; i < LAUNCHER_COUNT; i++)
+        if (is_set(LAUNCHERS[i].size)) return says_many(LAUNCHERS[i].size);
     if (is_set("SLURM_PROCID")) return is_set("SLURM_STEP_ID");
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (is_set(signs[i])) return true;
@@ -52,6 +81,7 @@ void comm_init(int *argc, char ***argv, struct comm *c)
     if (!started) MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &c->size);
+    if (c->size == 1) say_alone(argc && *argc > 0 ? (*argv)[0] : NULL);
     comm_nodes(c);
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/place.h"
+
 #define WRITTEN(symbol)
 #define FORMAT(symbol, other)                                                                      \
     extern const struct source_kind symbol##_kind;                                                 \
@@ -29,12 +31,19 @@ void format_add(const struct format *f)
     added = f;
 }
 
-const struct format *format_of(const char *dir)
+const struct format *format_recognise(const char *dir)
 {
     if (added && added->reader && added->reader->is(dir)) return added;
     for (int k = 0; k < FORMATS; k++)
         if (TABLE[k].reader && TABLE[k].reader->is(dir)) return &TABLE[k];
     return NULL;
+}
+
+const struct format *format_of(const char *path)
+{
+    char dir[PATH_MAX];
+    place_of(path, dir);
+    return format_recognise(dir);
 }
 
 const struct format *format_named(const char *name)
@@ -67,23 +76,27 @@ void format_list(char *text, size_t n)
 }
 
 /* A directory of no known format is opened as RAMSES binary, whose reader gives the error. */
-enum err source_open(const char *dir, struct source **out)
+enum err source_open(const char *path, struct source **out)
 {
-    const struct format *f = format_of(dir);
+    char dir[PATH_MAX];
+    place_of(path, dir);
+    const struct format *f = format_recognise(dir);
+    *out = NULL;
+    if (!f) TRY(place_explain(dir));
     return source_open_as(f ? f->reader : &ramses_kind, dir, out);
 }
 
-enum err source_open_whole(const char *dir, enum source_mode *mode, struct source **out)
+enum err source_open_whole(const char *path, enum source_mode *mode, struct source **out)
 {
-    TRY(source_open(dir, out));
+    TRY(source_open(path, out));
     enum err err = source_whole(*out, mode);
     if (err != OK) source_close(out);
     return err;
 }
 
-enum err source_open_state(const char *dir, double gamma, double smallr, struct source **out)
+enum err source_open_state(const char *path, double gamma, double smallr, struct source **out)
 {
-    TRY(source_open(dir, out));
+    TRY(source_open(path, out));
     enum err err = source_state(*out, gamma, smallr);
     if (err != OK) source_close(out);
     return err;

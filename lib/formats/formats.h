@@ -13,15 +13,17 @@ struct format {
 /* Adds a format, for programs with one of their own; it is tried first (lent). */
 void format_add(const struct format *f);
 /* The format of a directory, or NULL. */
-const struct format *format_of(const char *dir);
+const struct format *format_recognise(const char *dir);
+/* The format of the checkpoint that a path means (formats/place.h), or NULL. */
+const struct format *format_of(const char *path);
 const struct format *format_named(const char *name); /* or NULL */
 bool format_is(const struct format *f, const char *name);
 /* "hdf5, ramses or gadget" */
 void format_list(char *text, size_t n);
-/* Opens a checkpoint of any format. */
-MUST_USE enum err source_open(const char *dir, struct source **out);
+/* Opens a checkpoint of any format: a directory, or a file in it. */
+MUST_USE enum err source_open(const char *path, struct source **out);
 /* The same, then source_whole. */
-MUST_USE enum err source_open_whole(const char *dir, enum source_mode *mode, struct source **out);
+MUST_USE enum err source_open_whole(const char *path, enum source_mode *mode, struct source **out);
 /* The same, then source_state. */
-MUST_USE enum err source_open_state(const char *dir, double gamma, double smallr,
+MUST_USE enum err source_open_state(const char *path, double gamma, double smallr,
                                     struct source **out);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "param/near.h"
 #include "param/nml.h"
 #include "param/row.h"
 
@@ -154,39 +155,12 @@ static bool is_parameter(const char *name)
 const struct nml_names param_names = {
     .is_group = is_group, .needs_end = needs_end, .is_parameter = is_parameter};
 
-/* Edit distance (Damerau 1964, adjacent swaps), case-blind; names longer than 63 are cut. */
-static int distance(const char *a, const char *b)
-{
-    int d[64][64], n = (int)strnlen(a, 63), m = (int)strnlen(b, 63);
-    for (int i = 0; i <= n; i++) d[i][0] = i;
-    for (int j = 0; j <= m; j++) d[0][j] = j;
-    for (int i = 1; i <= n; i++)
-        for (int j = 1; j <= m; j++) {
-            int ca = tolower((unsigned char)a[i - 1]), cb = tolower((unsigned char)b[j - 1]);
-            int v = d[i - 1][j - 1] + (ca != cb);
-            if (d[i - 1][j] + 1 < v) v = d[i - 1][j] + 1;
-            if (d[i][j - 1] + 1 < v) v = d[i][j - 1] + 1;
-            bool swap = i > 1 && j > 1 && ca == tolower((unsigned char)b[j - 2]) &&
-                        cb == tolower((unsigned char)a[i - 2]);
-            if (swap && d[i - 2][j - 2] + 1 < v) v = d[i - 2][j - 2] + 1;
-            d[i][j] = v;
-        }
-    return d[n][m];
-}
-
-/* The max distance at which a name is still suggested. */
-static int far_enough(const char *name)
-{
-    int n = (int)strnlen(name, 63);
-    return n < 4 ? 1 : n < 8 ? 2 : 3;
-}
-
 const char *param_hint_group(const char *name, char buf[160])
 {
-    int best = far_enough(name) + 1;
+    int best = near_most(name) + 1;
     buf[0] = 0;
     for (int i = 0; i < GROUPS; i++) {
-        int d = distance(name, groups[i].namelist);
+        int d = near_distance(name, groups[i].namelist);
         if (strcasecmp(name, groups[i].name) == 0) d = 0;
         if (d >= best) continue;
         best = d;
@@ -198,7 +172,7 @@ const char *param_hint_group(const char *name, char buf[160])
 static void hint_if_nearer(const char *name, const char *member, const char *namelist, int *best,
                            char buf[160])
 {
-    int d = distance(name, member);
+    int d = near_distance(name, member);
     if (d >= *best) return;
     *best = d;
     if (namelist)
@@ -210,7 +184,7 @@ static void hint_if_nearer(const char *name, const char *member, const char *nam
 
 const char *param_hint_name(const struct param_group *g, const char *name, char buf[160])
 {
-    int best = far_enough(name) + 1;
+    int best = near_most(name) + 1;
     buf[0] = 0;
     bool several;
     const struct param_row *exact = param_row_find_any(name, &several);

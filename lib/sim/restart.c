@@ -30,6 +30,7 @@ enum err sim_restart_open(struct sim *s)
     const char *from = s->restart.path ? s->restart.path : path;
     s->restart.number = -1;
     TRY(source_open_state(from, p->hydro.gamma, p->hydro.smallr, &s->restart.from));
+    from = s->restart.from->path;
     snprintf(out, sizeof out, "%.4000s/output_%05d", s->out.dir, s->restart.from->number);
     if (strcmp(out, from) == 0) s->restart.number = s->restart.from->number;
     snprintf(out, sizeof out, "%.4000s/output", s->out.dir);

@@ -102,7 +102,7 @@ void history_plot(struct canvas *c, const void *history)
     struct curve rate = {.n = n, .x = x, .y = y};
     struct chart f = {
         .x = {0, h->end, false, h->cosmo ? "time since the Big Bang [Gyr]" : "time [Gyr]"},
-        .y = {0, most > 0 ? 1.08 * most : 1, false, "star formation [solar masses per year]"},
+        .y = {0, most > 0 ? 1.08 * most : 1, false, "star formation [Msun/yr]"},
         .in = frame_in(frame_whole(true), 0),
         .title = h->title,
         .n = 1,

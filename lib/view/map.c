@@ -19,11 +19,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "ckpt/sane.h"
 #include "formats/formats.h"
+#include "param/near.h"
 #include "plot/colours.h"
 #include "plot/frame.h"
 
@@ -46,16 +48,81 @@ enum err map_make(struct map *m, struct source *r, const struct map_options *o)
 
 /* ---- what is drawn ---- */
 
+/* Names that others use, for suggestions. Case is ignored. */
+static const struct {
+    const char *word, *name;
+} SYNONYMS[] = {{"rho", "density"},
+                {"dens", "density"},
+                {"gas", "density"},
+                {"vx", "velocity_x"},
+                {"vy", "velocity_y"},
+                {"vz", "velocity_z"},
+                {"velx", "velocity_x"},
+                {"vely", "velocity_y"},
+                {"velz", "velocity_z"},
+                {"x-velocity", "velocity_x"},
+                {"y-velocity", "velocity_y"},
+                {"z-velocity", "velocity_z"},
+                {"p", "pressure"},
+                {"pres", "pressure"},
+                {"press", "pressure"},
+                {"thermal_pressure", "pressure"},
+                {"T", "temperature"},
+                {"temp", "temperature"},
+                {"n_H", "nH"},
+                {"number_density", "nH"},
+                {"Z", "metallicity"},
+                {"metal", "metallicity"},
+                {"metals", "metallicity"},
+                {"phi", "potential"},
+                {"lvl", "level"},
+                {"grid_level", "level"},
+                {"cdm", "dm"},
+                {"dark_matter", "dm"},
+                {"particles", "dm"},
+                {"stars", "star"},
+                {"stellar", "star"}};
+enum { NAMES = CKPT_FIELDS + 12 };
+
+/* All that can be drawn; returns their number. */
+static int list_fields(const struct map *m, const char *name[NAMES])
+{
+    static const char *const PARTICLES[] = {"dm", "star", "other", "sfr"};
+    const struct source *r = m->r;
+    int n = 0;
+    for (int i = 0; i < r->nhydro + r->ngrav && n < CKPT_FIELDS; i++) name[n++] = r->field[i].name;
+    if (m->gas.pressure >= 0) name[n++] = "temperature", name[n++] = "nH";
+    name[n++] = "level";
+    for (int i = 0; r->head.particles && i < 4; i++) name[n++] = PARTICLES[i];
+    return n;
+}
+
+/* The name that may be meant: another word for it, or one that is spelt alike; NULL: none. */
+static const char *meant(const char *word, const char *const *name, int n)
+{
+    const char *best = NULL;
+    int least = near_most(word) + 1;
+    for (size_t k = 0; k < sizeof SYNONYMS / sizeof *SYNONYMS; k++)
+        if (strcasecmp(word, SYNONYMS[k].word) == 0) word = SYNONYMS[k].name;
+    for (int i = 0; i < n; i++) {
+        int d = near_distance(word, name[i]);
+        if (d < least) least = d, best = name[i];
+    }
+    return best;
+}
+
 static enum err unknown_field(const struct map *m)
 {
-    const struct source *r = m->r;
-    char list[4096] = "";
-    size_t n = 0;
-    for (int i = 0; i < r->nhydro + r->ngrav && n < sizeof list; i++)
-        n += (size_t)snprintf(list + n, sizeof list - n, " %s", r->field[i].name);
-    FAIL(ERR_PARAM, "%s: has no field %s; there are:%.3000s%s level%s", r->path, m->o->field, list,
-         m->gas.pressure >= 0 ? " temperature nH" : "",
-         r->head.particles ? " dm star other sfr" : "");
+    const char *name[NAMES];
+    char list[4096] = "", hint[120] = "";
+    size_t at = 0;
+    int n = list_fields(m, name);
+    for (int i = 0; i < n && at < sizeof list; i++)
+        at += (size_t)snprintf(list + at, sizeof list - at, " %s", name[i]);
+    const char *best = meant(m->o->field, name, n);
+    if (best) snprintf(hint, sizeof hint, " (did you mean %.80s?)", best);
+    FAIL(ERR_PARAM, "%s: has no field %s%s; there are:%.3000s", m->r->path, m->o->field, hint,
+         list);
 }
 
 /* The species of particles of this name; gas is in cells. */
@@ -326,7 +393,7 @@ static double find_unit(struct map *m)
                             m->o->physical);
     bool column = m->weight == COLUMN, cm = m->o->physical || m->field == FIELD_HYDROGEN;
     if (m->rate) {
-        snprintf(m->unit, sizeof m->unit, "solar masses/yr/kpc^2");
+        snprintf(m->unit, sizeof m->unit, "Msun/yr/kpc^2");
         return length * m->births.solar / (recent(m) / YEAR) / pow(kiloparsecs(m), 2);
     }
     if (column && cm && strcmp(u.name, "g/cm^3") == 0)

@@ -56,7 +56,7 @@ void phase_table(FILE *out, const struct diagram *d, const char *path)
     fprintf(out, "# bins\t%d\n", d->n);
     fprintf(out, "# log10_nH\t%.17g\t%.17g\n# log10_T\t%.17g\t%.17g\n", d->range[0][0],
             d->range[0][1], d->range[1][0], d->range[1][1]);
-    fprintf(out, "# of each bin with gas: its middle, mass in solar masses, cells\n"
+    fprintf(out, "# of each bin with gas: its middle, mass in Msun, cells\n"
                  "#log10_nH\tlog10_T\tmass\tcells\n");
     for (int i = 0; i < d->n * d->n; i++) {
         if (d->cells[i] == 0) continue;

@@ -6,6 +6,7 @@ A one-line fault it catches: an error of standard output that is reported where 
 at the end of the program.
 """
 # test: tier=quick timeout=60
+import json
 import os
 import resource
 import subprocess
@@ -97,6 +98,93 @@ def twice(v):
     v.same('a parameter twice in a line', 'line 6 of the namelist sets levelmin twice' in err, True)
 
 
+def files_of_checkpoints(v):
+    """A file of a checkpoint means the checkpoint, in all programs."""
+    run('convert', '-q', '-o', 'h', 'two/output_00002')
+    digest = run('inspect', '-qd', 'h')[1]
+    for path in ('h/data_00002.h5', 'h/info_00002.txt', 'two/output_00002/amr_00002.out00001',
+                 'two/output_00002/namelist.txt', 'two/output_00002/header_00002.txt'):
+        v.same('inspect ' + path, run('inspect', '-qd', path)[::2], (0, ''))
+        v.same('its digest', run('inspect', '-qd', path)[1].split()[0], digest.split()[0])
+    v.same('repartition of files', run('repartition', '-q', '-o', 'i', 'h/data_00002.h5',
+                                       'two/output_00001/amr_00001.out00001'),
+           (0, 'i/h\ni/output_00001\n', ''))
+    v.same('a restart from a file', run('simulate', '-q', '-r', 'h/data_00002.h5', '-o', 'k',
+                                        'run.nml', 'run_params/nstepmax=2')[::2], (0, ''))
+    one_sentence(v, 'a restart into it', ('simulate', '-q', '-r', 'h/data_00002.h5', '-o', 'h/in',
+                                          'run.nml', 'run_params/nstepmax=2'), 'lies in', 'h')
+    v.same('its spectrum', run('pk', '-q', '--mesh', '8', 'h/data_00002.h5')[::2], (0, ''))
+    v.same('a check', run('inspect', '-c', 'h/data_00002.h5')[0], 0)
+    os.makedirs('grouped/group_00001')
+    for name in os.listdir('two/output_00002'):
+        os.link('two/output_00002/' + name, 'grouped/group_00001/' + name)
+    v.same('a file of a group', run('inspect', '-q', 'grouped/group_00001/amr_00002.out00001')[0],
+           run('inspect', '-q', 'grouped')[0])
+    out = run('convert', '-qj', '-o', 'json', 'two/output_00001', 'h')[1].splitlines()
+    v.same('convert -j', [list(json.loads(line).values()) for line in out],
+           [['two/output_00001', 'json/output_00001', 'hdf5'],
+            ['h', 'json/output_00002', 'ramses']])
+    err = run('convert', '--force', '-o', 'h.h5', 'two/output_00002')[2]
+    v.same('a directory with the name of a file', 'h.h5 is a directory' in err, True)
+    one_sentence(v, 'another file', ('inspect', 'run.nml'), 'run.nml: is a file')
+
+
+def looked_at_first(v):
+    """Nothing is written if one of the paths is no checkpoint."""
+    for argv, words in ((('convert', 'two/output_00001', 'new'), ('-o new',)),
+                        (('repartition', 'two/output_00001', 'new'), ('-o new',)),
+                        (('pk', '--mesh', '8', 'two/output_00001', 'new'), ('-o new',)),
+                        (('inspect', 'two/output_00001', 'two/output_00002', 'new'), ('new: ',)),
+                        (('convert', '-o', 'new', 'two/output_00001', 'run.nml'), ('run.nml: ',)),
+                        (('repartition', '4', 'two/output_00001'), ('--ranks 4',)),
+                        (('convert', 'two', 'two/output_00001'), ('output_00002',)),
+                        (('inspect', 'two'), ('two: ', 'output_00001, output_00002')),
+                        (('pk', 'zoom'), ('zoom: ', 'level_006, level_007'))):
+        os.makedirs('zoom/level_006', exist_ok=True)
+        os.makedirs('zoom/level_007', exist_ok=True)
+        before = sorted(os.listdir('.'))
+        one_sentence(v, ' '.join(argv), argv, *words)
+        v.same('it prints and leaves nothing', (run(*argv)[1], sorted(os.listdir('.'))),
+               ('', before))
+    many = ['many/output_%05d' % i for i in range(1, 10)]
+    for path in many:
+        os.makedirs(path)
+    one_sentence(v, 'many outputs', ('inspect', 'many'),
+                 'output_00001, output_00002, …, output_00008, output_00009')
+
+
+def suggestions(v, one):
+    for word, name in (('vx', 'velocity_x'), ('Density', 'density'), ('rho', 'density'),
+                       ('T', 'temperature'), ('presure', 'pressure')):
+        one_sentence(v, 'a map of ' + word, ('inspect', '-m', word, one),
+                     '(did you mean %s?)' % name)
+    err = run('inspect', '-m', 'entropy', one)[2]
+    v.same('no suggestion', ('did you mean' in err, 'there are: density' in err), (False, True))
+    for argv, words in ((('-m', 'density', '-o', 'x.jpg'), 'png, svg, pdf or npy'),
+                        (('-m', 'density', '--bare', '-o', 'x.jpg'), 'png or npy'),
+                        (('--phase', '-f', 'npy'), 'png, svg, pdf or tsv'),
+                        (('--stars', '-o', 'x.jpg'), 'png, svg or pdf')):
+        one_sentence(v, 'formats: ' + ' '.join(argv), ('inspect', *argv, one), words)
+    v.same('American and British', run('inspect', '-q', '-m', 'density', '--colors', 'grey',
+                                       '--centre', '0.5,0.5,0.5', '-o', 'c.png', one)[::2], (0, ''))
+    for argv, words in ((('simulate', one), ('-r ' + one, 'run.nml')),
+                        (('simulate', 'run.nml', one), ('-r ' + one,))):
+        one_sentence(v, ' '.join(argv), argv, *words)
+
+
+def many_ranks(v, one):
+    """A launcher whose MPI is another: its processes are alone, and the first one says so."""
+    for number, rank, size in (('PMI_SIZE', 'PMI_RANK', 3), ('OMPI_COMM_WORLD_SIZE',
+                                                             'OMPI_COMM_WORLD_RANK', 1)):
+        for k in (0, 1):
+            env = {**os.environ, **ptah.ENVIRONMENT, number: str(size), rank: str(k)}
+            r = subprocess.run([ptah.program('inspect'), '-q', one], env=env, text=True,
+                               capture_output=True, timeout=30)
+            v.same('%s=%d %s=%d' % (number, size, rank, k),
+                   (r.returncode, 'counts 1 rank' in r.stderr and '3' in r.stderr),
+                   (0, size > 1 and k == 0))
+
+
 def campaign(v):
     """A checkpoint that cannot be read has the number of its name, and no place in time."""
     os.remove('two/output_00001/amr_00001.out00001')
@@ -115,6 +203,10 @@ def main():
     sentences(v, one)
     piped(v)
     twice(v)
+    files_of_checkpoints(v)
+    looked_at_first(v)
+    suggestions(v, one)
+    many_ranks(v, one)
     campaign(v)
     v.end()
 

@@ -5,6 +5,7 @@ A one-line fault it catches: a program that goes on to the next checkpoint thoug
 """
 # test: tier=quick timeout=60
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,8 +36,10 @@ def gone(argv):
 def main():
     v = ptah.Verdict()
     tiny.write('output_00001', tiny.grow({1: [(0, 0, 0)]}))
+    shutil.copytree('output_00001', 'damaged')
+    os.remove('damaged/amr_00001.out00001')
     argvs = [[p, '-h'] for p in PROGRAMS]
-    argvs += [['inspect', 'output_00001'], ['inspect', '-t', 'output_00001', 'nowhere']]
+    argvs += [['inspect', 'output_00001'], ['inspect', '-t', 'output_00001', 'damaged']]
     for argv in argvs:
         status, err = gone(argv)
         v.same('%s: nobody reads' % ' '.join(argv),

@@ -11,7 +11,9 @@ A one-line fault it catches: a header that source.h includes and that is not ins
 # test: dist tier=quick
 # test: blank tier=check timeout=120
 # test: rootless tier=check timeout=120
+# test: declined tier=quick timeout=60
 import os
+import pty
 import re
 import shutil
 import subprocess
@@ -31,6 +33,16 @@ def make(*words):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=plain)
 
 
+def modes_below(folder):
+    """Those that not all may read, or enter."""
+    wrong = []
+    for d, _, names in os.walk(folder):
+        wrong += [d] if os.stat(d).st_mode & 0o777 != 0o755 else []
+        wrong += [n for n in names
+                  if os.stat(os.path.join(d, n)).st_mode & 0o777 not in (0o644, 0o755)]
+    return wrong
+
+
 def files_below(folder):
     return sorted(os.path.relpath(os.path.join(d, f), folder)
                   for d, _, names in os.walk(folder) for f in names)
@@ -48,6 +60,12 @@ def check_completion(v, top):
                % (script, tool))
         r = ptah.Run(['bash', '-c', ask], '.')
         v.same('%s: options that bash completes' % tool, set(r.out.split()), long_options(tool))
+    zsh = os.path.join(top, 'share/zsh/site-functions/_ptah')
+    with open(zsh) as f:
+        text = f.read()
+    v.same('descriptions in zsh are whole', [n for n in (
+        'their directory (default\\: FORMAT)]', 'HDF5 file)]', 'include the gas, one particle')
+        if n not in text], [])
     ask = '. %s; COMP_WORDS=(ptah inspect --conta); COMP_CWORD=2; _ptah; echo ${COMPREPLY[@]}'
     v.same('ptah inspect --conta', ptah.Run(['bash', '-c', ask % script], '.').out.split(),
            ['--contamination'])
@@ -73,9 +91,14 @@ def check_library(v, top):
 def test_installed(v):
     dest, prefix = os.path.abspath('dest'), '/opt/ptah'
     words = ['DESTDIR=' + dest, 'PREFIX=' + prefix, 'PROGRAM_PREFIX=ptah-']
-    r = make('install', *words)
-    v.same('make install', (r.returncode, r.stderr), (0, ''))
     top = dest + prefix
+    os.makedirs(dest + '/opt')  # by somebody else
+    os.makedirs(top + '/bin', mode=0o755)
+    old = os.umask(0o077)
+    r = make('install', *words)
+    os.umask(old)
+    v.same('make install', (r.returncode, r.stderr), (0, ''))
+    v.same('modes, under umask 077', modes_below(top), [])
     v.same('files outside of PREFIX', [f for f in files_below(dest)
                                        if not f.startswith(prefix[1:])], [])
     for tool in TOOLS:
@@ -89,6 +112,8 @@ def test_installed(v):
     check_library(v, top)
     make('uninstall', *words)
     v.same('files after uninstall', files_below(dest), [])
+    v.same('directories after uninstall: those of others',
+           [d for d, _, _ in os.walk(dest)], [dest, dest + '/opt', top, top + '/bin'])
 
 
 def test_blank(v):
@@ -192,10 +217,35 @@ def test_rootless(v):
         v.same('what the administrator types: ' + word, word in r.err, True)
 
 
+def test_declined(v):
+    """Packages are missing, and the answer to the question is no; and there is no compiler."""
+    os.mkdir('bin')
+    for tool in ('dpkg-query', 'apt-get', 'sudo'):
+        with open('bin/' + tool, 'w') as f:
+            f.write('#!/bin/sh\n[ $0 = bin/dpkg-query ] || touch touched\n')
+        os.chmod('bin/' + tool, 0o755)
+    env = {k: x for k, x in os.environ.items() if k not in ('CI', 'MFLAGS', 'MAKEFLAGS')}
+    env['PATH'] = os.path.abspath('bin') + ':' + env['PATH']
+    for target, status in (('demo', 0), ('deps', 0), ('check-quick', 2)):
+        ours, theirs = pty.openpty()
+        os.write(ours, b'n\n')
+        r = subprocess.run(['make', '-C', ptah.ROOT, target], stdin=theirs, text=True, env=env,
+                           capture_output=True, timeout=50)
+        os.close(ours)
+        os.close(theirs)
+        v.same('make %s, answered by no' % target,
+               (r.returncode, 'nothing is installed' in r.stderr, 'Error' in r.stderr),
+               (status, True, status > 0))
+    r = make('CC=nothing')
+    v.same('no compiler', (r.returncode, r.stderr.count('\n'), 'libopenmpi-dev' in r.stderr),
+           (2, 1, True))
+    v.same('help without one', make('CC=nothing', 'help').returncode, 0)
+
+
 def main():
     v = ptah.Verdict()
     {'installed': test_installed, 'blank': test_blank, 'patched': test_patched, 'dist': test_dist,
-     'rootless': test_rootless}[sys.argv[1]](v)
+     'rootless': test_rootless, 'declined': test_declined}[sys.argv[1]](v)
     v.end()
 
 

@@ -425,6 +425,35 @@ static void test_opt_text(void)
     free(use);
 }
 
+/* Fails if a line is longer than 80 columns, or begins with what only looks like an option. */
+static void test_opt_wrapped(void)
+{
+    static const struct opt rows[] = {
+        {'z', "redshifts", "Z,…", "one two three four five six seven eight nineteen --ten eleven"},
+        {300, "x", NULL, "11111111 22222222 33333333 44444444 55555555 1²3³5678"},
+        {0, NULL, NULL, NULL}};
+    static const char want[] =
+        "usage: tool [options] FILE   (FILE - : from standard input, one path in each\n"
+        "           line)\n"
+        "       tool A B\n"
+        "Does nothing.\n"
+        "\n"
+        "  -z, --redshifts Z,…        one two three four five six seven eight\n"
+        "                             nineteen --ten eleven\n"
+        "      --x                    11111111 22222222 33333333 44444444 55555555\n"
+        "                             1²3³5678\n";
+    char *use = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&use, &n);
+    opt_usage(f,
+              "tool [options] FILE   (FILE - : from standard input, one path in each line)\n"
+              "       tool A B",
+              "Does nothing.", rows);
+    fclose(f);
+    CHECK(strcmp(use, want) == 0, "%s", use);
+    free(use);
+}
+
 /* Known answers of Random123 (kat_vectors, philox4x32 10). Fails on any wrong constant or order. */
 static void test_rng_known(void)
 {
@@ -544,6 +573,7 @@ int main(void)
     test_opt_scan();
     test_opt_errors();
     test_opt_text();
+    test_opt_wrapped();
     test_rng_known();
     test_rng_poisson();
     test_rng_streams();
