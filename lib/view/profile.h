@@ -44,7 +44,7 @@ struct profile {
     double bulk[3];                 /* mean velocity of all matter inside, which v_r leave out */
     bool has[SPECIES_COUNT];        /* is there any */
     const char *unit[PROFILE_COLUMNS], *unit_velocity;
-    char title[96];
+    char title[160], axis[48]; /* which checkpoint · r with its unit */
 };
 
 const char *profile_name(enum profile_column c);
