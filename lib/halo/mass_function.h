@@ -16,6 +16,7 @@ struct mass_function {
     double complete;          /* mass of 50 particles */
     double sigma8, ns, redshift;
     struct mass_bin *bin; /* FREE */
+    const char *title;    /* of its picture (lent); NULL: none */
 };
 
 struct mass_function mass_function_of(const struct halo_table *t, double omega_b, double sigma8,

@@ -1,6 +1,5 @@
 /* view/halos: the picture of a mass function. */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/mem.h"
 #include "plot/chart.h"
@@ -50,15 +49,13 @@ static int crosses(const struct mass_function *f, double **room, struct curve *q
 void halos_plot(struct canvas *c, const void *mass_function)
 {
     const struct mass_function *f = mass_function;
-    char title[32];
     struct chart h = {.x = {.log = true, .name = "m200m [Msun/h]"},
                       .y = {.log = true, .name = "dn/dln m [(h/Mpc)^3, comoving]"},
                       .in = frame_in(frame_whole(true), 0),
-                      .title = title};
+                      .title = f->title};
     double *all = mem_new(sizeof *all * (8 * (size_t)f->n + MASS_CURVE + 4), "mass function"),
            *mass = all, *room = all + MASS_CURVE;
     struct curve *q = mem_zero(sizeof *q * (2 * (size_t)f->n + 2), "mass function");
-    snprintf(title, sizeof title, "z = %.4g", fabs(f->redshift) < 5e-5 ? 0 : f->redshift);
     find_axes(f, &h);
     h.n = crosses(f, &room, q);
     for (int k = 0; k < MASS_CURVE && f->n; k++) mass[k] = mass_of_curve(f, k);

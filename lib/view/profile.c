@@ -242,7 +242,9 @@ static struct unit column_unit(const struct reading *q, enum profile_column c)
     const char *f = COLUMN[c].field;
     bool physical = q->o->physical;
     if (!*f) return (struct unit){1, ""};
-    if (strcmp(f, "length") == 0) return unit_length(h, q->o->radius, physical);
+    if (strcmp(f, "length") == 0)
+        return physical ? (struct unit){h->boxlen * h->unit_l / KILOPARSEC, "kpc"}
+                        : (struct unit){1, "box"};
     if (strcmp(f, "mass") == 0) return physical ? unit_mass(h) : (struct unit){1, "code"};
     return unit_of(f, &q->gas.units, physical);
 }
@@ -324,7 +326,9 @@ static void finish(const struct reading *q, struct profile *p)
     p->unit_velocity = unit[PROFILE_GAS_VR].name;
     for (int d = 0; d < 3; d++) p->bulk[d] *= unit[PROFILE_GAS_VR].worth;
     for (int s = 0; s < SPECIES_COUNT; s++) p->has[s] = sum_get(&within[s]) > 0;
-    unit_axis(&q->r->head, "r", unit[PROFILE_TO], p->axis, sizeof p->axis);
+    struct unit drawn = unit_length(&q->r->head, q->o->radius, q->o->physical);
+    p->stretch = drawn.worth / unit[PROFILE_TO].worth;
+    unit_axis(&q->r->head, "r", drawn, p->axis, sizeof p->axis);
     unit_title(q->r, q->o->physical, p->title, sizeof p->title);
 }
 

@@ -90,7 +90,7 @@ void profile_plot(struct canvas *c, const void *profile)
     const struct profile *p = profile;
     double *x = mem_new(sizeof *x * (size_t)p->n * (CURVES + 2), "profile");
     for (int b = 0; b < p->n; b++) {
-        double from = p->row[b][PROFILE_FROM], to = p->row[b][PROFILE_TO];
+        double from = p->stretch * p->row[b][PROFILE_FROM], to = p->stretch * p->row[b][PROFILE_TO];
         x[b] = from > 0 ? sqrt(from * to) : 0.5 * to;
         x[p->n + b] = to;
     }

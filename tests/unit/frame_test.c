@@ -269,13 +269,13 @@ static void test_fit(void)
 {
     struct mass_bin bin[2] = {{1e12, 1e13, 4, 1e-3, 5e-4, 2e-3, NAN},
                               {1e13, 1e14, 1, 2e-4, 1e-4, 4e-4, NAN}};
-    struct mass_function f = {.n = 2, .complete = 2e12, .bin = bin};
+    struct mass_function f = {.n = 2, .complete = 2e12, .bin = bin, .title = "a run"};
     for (int k = 0; k < MASS_CURVE; k++) f.curve[k] = 1e-3 / (k + 1);
     CHECK(fabs(mass_of_curve(&f, MASS_CURVE / 2) / 1e13 - 1) < 1e-12);
     notes = (struct canvas){.nlabel = 0};
     halos_plot(&notes, &f);
     CHECK(notes.longest == MASS_CURVE, "%d", notes.longest);
-    CHECK(find("Tinker") && find("50 particles") && find("halos"));
+    CHECK(find("Tinker") && find("50 particles") && find("halos") && find("a run"));
     for (int i = 0; i < notes.nlabel; i++) {
         const struct label *a = &notes.label[i];
         double half = canvas_text_width(&notes, a->text, 0) / 2;
