@@ -8,6 +8,7 @@
 #include "io/stream.h"
 #include "plot/picture.h"
 #include "view/halos.h"
+#include "view/unit.h"
 
 enum { MEMBERS = 1 << 20 }; /* ids at a time */
 
@@ -95,6 +96,9 @@ static enum err print_halos(const struct halos *h, const char *path)
     const struct options *o = h->o;
     struct halo_table t = {&h->found.box, &h->found.list, path, o->halos.link, o->halos.least};
     struct mass_function f = mass_function_of(&t, h->r->head.omega_b, o->halos.sigma8, o->halos.ns);
+    char title[160];
+    unit_title(h->r, true, title, sizeof title);
+    f.title = title;
     enum err err = o->halos.plot ? save_plot(&f, o, path) : OK;
     if (err == OK && o->json) print_json(&t, &f);
     if (err == OK && !o->json) halo_table_tsv(stdout, &t);

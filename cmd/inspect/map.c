@@ -16,9 +16,13 @@ static enum err save_picture(const struct map *m, const char *path, const char *
 {
     const struct map_options *o = m->o;
     const struct map_range *r = &m->range;
-    char range[96], time[64], axis[2] = {(char)('x' + o->axis), 0}, region[200];
-    snprintf(range, sizeof range, "%.9g to %.9g, %s", r->lo, r->hi,
-             r->logarithmic ? "logarithmic" : "linear");
+    char range[160], time[64], axis[2] = {(char)('x' + o->axis), 0}, region[200];
+    int n = snprintf(range, sizeof range, "%.9g to %.9g, %s", r->lo, r->hi,
+                     r->logarithmic ? "logarithmic" : "linear");
+    bool below = r->min < r->lo && (r->min > 0 || !r->logarithmic);
+    if (!o->has_range && (below || r->max > r->hi))
+        snprintf(range + n, sizeof range - (size_t)n,
+                 "; values from %.9g to %.9g (--range full shows all)", r->min, r->max);
     snprintf(time, sizeof time, "%.15g", m->r->head.t);
     snprintf(region, sizeof region, "centre %.9g %.9g %.9g, width %.9g, depth %.9g", o->centre[0],
              o->centre[1], o->centre[2], o->width, o->depth);
@@ -79,8 +83,13 @@ static enum err save(const struct map *m, const char *path, const char *file,
                o->map.centre[2]);
         json_number("width", o->map.width);
         json_number("depth", o->map.depth);
-        json_number("min", r->lo);
-        json_number("max", r->hi);
+        json_number("min", r->min);
+        json_number("max", r->max);
+        printf(",\"range\":[");
+        json_value(r->lo);
+        printf(",");
+        json_value(r->hi);
+        printf("]");
         json_bool("logarithmic", r->logarithmic);
         json_number("total", r->total);
         json_end();

@@ -120,11 +120,14 @@ static const struct opt ROWS[] = {
     {RECENT, "recent", "MYR",
      "with -m sfr: the rate of star formation is the mean over this time (default 100)"},
     {LOG, "log", NULL,
-     "logarithmic colours (default if all values are positive); bins of a profile (default)"},
+     "logarithmic colours (default if no value is negative); bins of a profile (default)"},
     {LINEAR, "linear", NULL, "linear colours; bins of a profile"},
     {RANGE, "range", "LO,HI",
-     "values of the first and last colour (default: min and max); of a diagram: mass per dex²"},
-    {COLOURS, "colours", "NAME", "inferno, viridis or grey (default inferno)"},
+     "values of the first and last colour, or full: min and max (default: without values far from "
+     "all others); of a diagram: mass per dex²"},
+    {COLOURS, "colours", "NAME",
+     "inferno, viridis, grey or coolwarm (default: coolwarm around 0 where a map has both signs, "
+     "else inferno)"},
     {COLOURS, "colors", "NAME", NULL},
     {'o', "output", "FILE",
      "file, - for standard output (default FIELD_NNNNN.png; phase_NNNNN.png and .tsv); with "
@@ -349,8 +352,13 @@ static int set_halos_option(struct parsing *p, int letter, const char *value)
 static int set_range(struct options *o, const char *value)
 {
     double x[2];
+    o->map.full = strcmp(value, "full") == 0;
+    if (o->map.full) {
+        o->map.has_range = false;
+        return GO_ON;
+    }
     if (opt_reals(value, 2, x) != 2 || !(x[0] < x[1]))
-        return usage(o, "the range must be two ascending numbers, not", value);
+        return usage(o, "the range must be two ascending numbers, or full, not", value);
     o->map.lo = x[0], o->map.hi = x[1], o->map.has_range = true;
     return GO_ON;
 }
@@ -396,8 +404,8 @@ static int set_word(struct parsing *p, int letter, const char *value)
         break;
     default:
         if ((k = colours_find(value)) < 0)
-            return usage(o, "the colours must be inferno, viridis or grey, not", value);
-        o->map.colours = k;
+            return usage(o, "the colours must be inferno, viridis, grey or coolwarm, not", value);
+        o->map.colours = k, o->map.has_colours = true;
     }
     return GO_ON;
 }
@@ -558,6 +566,7 @@ static int check_map(struct parsing *p)
 static int check_phase(struct parsing *p)
 {
     struct options *o = p->o;
+    if (o->map.full) return usage(o, "--range full is for maps", NULL);
     if (o->map.has_range && !(o->map.lo > 0))
         return usage(o, "the range of a phase diagram must be above 0: its colours are logarithmic",
                      NULL);

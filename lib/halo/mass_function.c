@@ -62,6 +62,12 @@ static double fit_at(const struct linear *l, double growth, double z, double m)
     return tinker(sigma, z) * mean / m * slope;
 }
 
+double mass_of_curve(const struct mass_function *f, int k)
+{
+    double lo = f->bin[0].lo, hi = f->bin[f->n - 1].hi;
+    return lo * pow(hi / lo, (double)k / (MASS_CURVE - 1));
+}
+
 static void fit_bins(struct mass_function *f, const struct halo_box *b, double omega_b)
 {
     struct cosmo_par p = {.omega_m = b->omega_m, .omega_l = b->omega_l, .omega_k = b->omega_k};
@@ -70,6 +76,8 @@ static void fit_bins(struct mass_function *f, const struct halo_box *b, double o
     l.norm = f->sigma8 * f->sigma8 / variance(&l, 8);
     for (int i = 0; i < f->n; i++)
         f->bin[i].fit = fit_at(&l, growth, f->redshift, sqrt(f->bin[i].lo * f->bin[i].hi));
+    for (int k = 0; k < MASS_CURVE; k++)
+        f->curve[k] = fit_at(&l, growth, f->redshift, mass_of_curve(f, k));
 }
 
 /* ---- the halos ---- */

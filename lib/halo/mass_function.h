@@ -9,13 +9,17 @@ struct mass_bin {
     double dn, low, high; /* number per (Mpc/h)³ and ln m; 68 % Poisson limits (Gehrels 1986) */
     double fit;           /* Tinker et al. 2008 in the middle; NAN: without cosmology */
 };
+enum { MASS_CURVE = 65 };
 struct mass_function {
     int n;
-    double complete; /* mass of 50 particles */
+    double curve[MASS_CURVE]; /* the fit, at equal steps of ln m from end to end of the bins */
+    double complete;          /* mass of 50 particles */
     double sigma8, ns, redshift;
     struct mass_bin *bin; /* FREE */
+    const char *title;    /* of its picture (lent); NULL: none */
 };
 
 struct mass_function mass_function_of(const struct halo_table *t, double omega_b, double sigma8,
                                       double ns);
+double mass_of_curve(const struct mass_function *f, int k); /* where curve[k] is; n > 0 */
 void mass_function_tsv(FILE *out, const struct mass_function *f, const char *path);

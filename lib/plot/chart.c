@@ -17,6 +17,11 @@ static struct pen pen_of(const struct curve *q)
                         q->dashed};
 }
 
+static void draw_dot(struct canvas *c, double x, double y, struct pen pen)
+{
+    canvas_fill(c, (struct box){x - 3, y - 3, 6, 6}, pen.rgb);
+}
+
 /* ---- axes ---- */
 
 static bool shown(const struct axis *a, double x)
@@ -47,7 +52,7 @@ static void find_axis(struct axis *a, const struct chart *h, bool along_x)
     if (a->log)
         axis_widen(a, along_x ? 0.03 : 0.05, along_x ? 0.02 : 0.05);
     else if (!(a->hi - a->lo > 1e-12 * fmax(fabs(a->lo), fabs(a->hi))))
-        a->lo -= fmax(1e-9, 0.1 * fabs(a->lo)), a->hi += fmax(1e-9, 0.1 * fabs(a->hi));
+        a->lo -= a->lo ? 0.1 * fabs(a->lo) : 1, a->hi += a->hi ? 0.1 * fabs(a->hi) : 1;
     else if (!along_x)
         a->lo -= 0.05 * (a->hi - a->lo), a->hi += 0.05 * (a->hi - a->lo);
 }
@@ -106,7 +111,8 @@ static void legend(struct canvas *c, const struct chart *h, const struct frame *
         const struct curve *q = &h->curve[i];
         if (!q->label) continue;
         double y = b.y + LEGEND_ROW * (row++ + 0.75);
-        frame_line(c, b.x + 2, y - 5, b.x + 28, y - 5, pen_of(q));
+        if (!q->dots) frame_line(c, b.x + 2, y - 5, b.x + 28, y - 5, pen_of(q));
+        if (q->dots || q->n == 1) draw_dot(c, b.x + 15, y - 5, pen_of(q));
         canvas_write(c, &(struct label){b.x + 34, y, ANCHOR_START, false, q->label, 0});
     }
 }
@@ -122,16 +128,14 @@ static void draw_curve(struct canvas *c, const struct frame *f, const struct cur
     }
     for (int k = 0; k < q->n && q->dots; k++)
         if (shown(&f->x, q->x[k]) && shown(&f->y, q->y[k]))
-            canvas_fill(c, (struct box){frame_x(f, q->x[k]) - 3, frame_y(f, q->y[k]) - 3, 6, 6},
-                        pen_of(q).rgb);
+            draw_dot(c, frame_x(f, q->x[k]), frame_y(f, q->y[k]), pen_of(q));
     for (int k = 0, n = 0; k <= q->n; k++) {
         if (k < q->n && shown(&f->x, q->x[k]) && shown(&f->y, q->y[k])) {
             xy[n][0] = frame_x(f, q->x[k]);
             xy[n++][1] = frame_y(f, q->y[k]);
-        } else if (n > 0) { /* a gap, or the end; a single point is a dot */
-            xy[n][0] = xy[n - 1][0] + (n == 1);
-            xy[n][1] = xy[n - 1][1];
-            canvas_line(c, n + (n == 1), (const double(*)[2])xy, pen_of(q));
+        } else if (n > 0) { /* a gap, or the end; no line shows a single point */
+            if (n == 1) draw_dot(c, xy[0][0], xy[0][1], pen_of(q));
+            canvas_line(c, n, (const double(*)[2])xy, pen_of(q));
             n = 0;
         }
     }

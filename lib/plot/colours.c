@@ -6,7 +6,8 @@
 
 enum { KNOTS = 17 };
 
-/* Knots of "inferno" and "viridis" (S. van der Walt, N. Smith, E. Firing; CC0). */
+/* Knots of "inferno" and "viridis" (S. van der Walt, N. Smith, E. Firing; CC0), and of a diverging
+ * map (K. Moreland 2009, Diverging color maps for scientific visualization). */
 static const struct {
     const char *name;
     unsigned char knot[KNOTS][3];
@@ -63,7 +64,25 @@ static const struct {
               {207, 207, 207},
               {223, 223, 223},
               {239, 239, 239},
-              {255, 255, 255}}}};
+              {255, 255, 255}}},
+            {"coolwarm",
+             {{59, 76, 192},
+              {78, 104, 216},
+              {98, 130, 234},
+              {119, 154, 247},
+              {141, 176, 254},
+              {163, 194, 254},
+              {185, 208, 249},
+              {204, 217, 237},
+              {221, 220, 220},
+              {236, 211, 197},
+              {245, 196, 172},
+              {247, 176, 147},
+              {244, 152, 122},
+              {235, 125, 98},
+              {221, 95, 75},
+              {202, 59, 55},
+              {180, 4, 38}}}};
 
 int colours_find(const char *name)
 {

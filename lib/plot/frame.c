@@ -7,7 +7,7 @@
 
 #include "plot/colours.h"
 
-enum { TICKS_MAX = 256, TITLE_SIZE = 15, STEPS = 256 };
+enum { TICKS_MAX = 256, TITLE_SIZE = 15, STEPS = 256, LONGEST = 160 };
 static const struct pen AXIS = {0, 1, false};
 static const double BAR_GAP = 16, BAR_WIDTH = 18;
 
@@ -96,64 +96,136 @@ static int ticks_log(const struct axis *a, int room, struct tick *t)
     return n;
 }
 
+/* The power of ten that is taken out of all numbers of a linear axis, so that none is long. */
+static int power_of(const struct axis *a)
+{
+    double most = fmax(fabs(a->lo), fabs(a->hi));
+    if (!(most > 0) || (most >= 1e-3 && most < 1e5)) return 0;
+    return (int)floor(log10(most) + 1e-9);
+}
+
 /* Numbers that are multiples of 1, 2 or 5 times a power of ten; four short ticks between two (of 2:
- * three). */
+ * three). They have the digits that tell one from the next. */
 static int ticks_linear(const struct axis *a, int room, struct tick *t)
 {
     double length = a->hi - a->lo, part = length / (room < 9 ? 3 : 4);
-    double ten = pow(10, floor(log10(part))), q = part / ten;
+    double ten = pow(10, floor(log10(part))), q = part / ten, unit = pow(10, power_of(a));
     int n = 0, m = q >= 5 ? 5 : q >= 2 ? 2 : 1, parts = m == 2 ? 4 : 5;
+    int digits = (int)ceil(log10(fmax(fabs(a->lo), fabs(a->hi)) / ten)) + 1;
     double step = m * ten / parts;
     for (double k = ceil(a->lo / step - 1e-9); k * step <= a->hi + 1e-9 * length && n < TICKS_MAX;
          k++, n++) {
         t[n] = (struct tick){.share = (k * step - a->lo) / length};
         if (fmod(k, parts) == 0)
-            snprintf(t[n].text, sizeof t[n].text, "%g", k / parts * m * ten + 0.0);
+            snprintf(t[n].text, sizeof t[n].text, "%.*g",
+                     digits < 6    ? 6
+                     : digits < 15 ? digits
+                                   : 15,
+                     k / parts * m * ten / unit + 0.0);
     }
     return n;
 }
 
 /* A short stretch of a log axis has the numbers of a linear one, at their places. */
-static int ticks_short(const struct axis *a, int room, struct tick *t)
+static int ticks_short(const struct axis *a, int room, struct tick *t, int *power)
 {
     struct axis linear = {.lo = pow(10, a->lo), .hi = pow(10, a->hi)};
     double length = linear.hi - linear.lo;
     int n = ticks_linear(&linear, room, t);
+    *power = power_of(&linear);
     for (int i = 0; i < n; i++)
         t[i].share = (log10(linear.lo + t[i].share * length) - a->lo) / (a->hi - a->lo);
     return n;
 }
 
-static int axis_ticks(const struct axis *a, double length, struct tick *t)
+/* A number with the sign that is as wide as a plus, not the hyphen. */
+static void true_minus(char text[40])
 {
-    int room = (int)fmax(length / 40, 2), n, named = 0;
-    if (!(a->hi > a->lo && isfinite(a->hi - a->lo))) return 0;
-    if (!a->log) return ticks_linear(a, room, t);
-    n = ticks_log(a, room, t);
-    for (int i = 0; i < n; i++) named += *t[i].text != 0;
-    return named < 2 ? ticks_short(a, room, t) : n;
+    char out[40];
+    size_t n = 0;
+    for (const char *s = text; *s && n + 4 < sizeof out; s++)
+        if (*s == '-')
+            memcpy(out + n, "\u2212", 3), n += 3;
+        else
+            out[n++] = *s;
+    out[n] = 0;
+    memcpy(text, out, n + 1);
 }
 
-/* At both sides of the frame. */
-static void draw_ticks(const struct frame *f, struct canvas *c, bool along_x)
+/* *power: of ten, by which the numbers are to be multiplied. */
+static int axis_ticks(const struct axis *a, double length, struct tick *t, int *power)
+{
+    int room = (int)fmax(length / 40, 2), n, named = 0;
+    *power = 0;
+    if (!(a->hi > a->lo && isfinite(a->hi - a->lo))) return 0;
+    if (!a->log) *power = power_of(a);
+    n = a->log ? ticks_log(a, room, t) : ticks_linear(a, room, t);
+    for (int i = 0; i < n; i++) named += *t[i].text != 0;
+    if (a->log && named < 2) n = ticks_short(a, room, t, power);
+    for (int i = 0; i < n; i++) true_minus(t[i].text);
+    return n;
+}
+
+/* The name of an axis, with its power of ten in the brackets of the unit. */
+static const char *axis_name(const struct axis *a, int power, char text[LONGEST])
+{
+    const char *unit = strchr(a->name, '[');
+    if (!power) return a->name;
+    char ten[40];
+    snprintf(ten, sizeof ten, "10^%d", power);
+    true_minus(ten);
+    if (unit)
+        snprintf(text, LONGEST, "%.*s[%s %s", (int)(unit - a->name), a->name, ten, unit + 1);
+    else
+        snprintf(text, LONGEST, "%s [%s]", a->name, ten);
+    return text;
+}
+
+/* Along x from below and y from the left: at both sides of the frame, or outside of it at one. */
+static void draw_tick(const struct frame *f, struct canvas *c, bool along_x, const struct tick *t)
+{
+    const struct box *b = &f->in;
+    double low = b->y + b->height, right = b->x + b->width, length = *t->text ? 8 : 4;
+    double x = b->x + t->share * b->width, y = low - t->share * b->height;
+    if (f->outside) length *= -0.6;
+    if (along_x) {
+        frame_line(c, x, low, x, low - length, AXIS);
+        if (!f->outside) frame_line(c, x, b->y, x, b->y + length, AXIS);
+        canvas_write(c, &(struct label){x, low + 20, ANCHOR_MIDDLE, false, t->text, 0});
+    } else {
+        frame_line(c, b->x, y, b->x + length, y, AXIS);
+        if (!f->outside) frame_line(c, right, y, right - length, y, AXIS);
+        canvas_write(c, &(struct label){b->x - 8, y + 5, ANCHOR_END, false, t->text, 0});
+    }
+}
+
+static void draw_axis(const struct frame *f, struct canvas *c, bool along_x)
 {
     struct tick t[TICKS_MAX];
     const struct box *b = &f->in;
-    double low = b->y + b->height, right = b->x + b->width;
-    int n = axis_ticks(along_x ? &f->x : &f->y, along_x ? b->width : b->height, t);
-    for (int i = 0; i < n; i++) {
-        double length = *t[i].text ? 8 : 4;
-        double x = b->x + t[i].share * b->width, y = low - t[i].share * b->height;
-        if (along_x) {
-            frame_line(c, x, low, x, low - length, AXIS);
-            frame_line(c, x, b->y, x, b->y + length, AXIS);
-            canvas_write(c, &(struct label){x, low + 20, ANCHOR_MIDDLE, false, t[i].text, 0});
-        } else {
-            frame_line(c, b->x, y, b->x + length, y, AXIS);
-            frame_line(c, right, y, right - length, y, AXIS);
-            canvas_write(c, &(struct label){b->x - 8, y + 5, ANCHOR_END, false, t[i].text, 0});
-        }
+    const struct axis *a = along_x ? &f->x : &f->y;
+    char text[LONGEST];
+    int power, n = axis_ticks(a, along_x ? b->width : b->height, t, &power);
+    double widest = 0, end = -INFINITY;
+    for (int i = 0; i < n && along_x; i++) { /* numbers do not touch each other */
+        double half = 0.5 * canvas_text_width(c, t[i].text, 0), x = t[i].share * b->width;
+        if (!*t[i].text) continue;
+        if (x - half < end + 8)
+            *t[i].text = 0;
+        else
+            end = x + half;
     }
+    for (int i = 0; i < n; i++) draw_tick(f, c, along_x, &t[i]);
+    if (!a->name) return;
+    for (int i = 0; i < n; i++) widest = fmax(widest, canvas_text_width(c, t[i].text, 0));
+    struct label name = {b->x - fmax(60, 18 + widest),
+                         b->y + b->height / 2,
+                         ANCHOR_MIDDLE,
+                         true,
+                         axis_name(a, power, text),
+                         0};
+    if (along_x) name.x = b->x + b->width / 2, name.y = b->y + b->height + 44, name.up = false;
+    canvas_write(c, &name);
 }
 
 static void outline(struct canvas *c, const struct box *b)
@@ -165,20 +237,23 @@ static void outline(struct canvas *c, const struct box *b)
         AXIS);
 }
 
+/* Of letters, such that a title is not longer than the frame with its margins. */
+static double title_size(const struct frame *f, struct canvas *c)
+{
+    double width = canvas_text_width(c, f->title, TITLE_SIZE),
+           room = f->in.width + 2 * FRAME_RIGHT + FRAME_LEFT;
+    return width > room ? TITLE_SIZE * room / width : TITLE_SIZE;
+}
+
 void frame_draw(const struct frame *f, struct canvas *c)
 {
-    const struct box *b = &f->in;
-    double middle = b->x + b->width / 2, low = b->y + b->height;
-    outline(c, b);
-    draw_ticks(f, c, true);
-    draw_ticks(f, c, false);
-    struct label x = {middle, low + 44, ANCHOR_MIDDLE, false, f->x.name, 0},
-                 y = {b->x - 60, b->y + b->height / 2, ANCHOR_MIDDLE, true, f->y.name, 0};
-    if (f->x.name) canvas_write(c, &x);
-    if (f->y.name) canvas_write(c, &y);
+    double middle = f->in.x + f->in.width / 2;
+    outline(c, &f->in);
+    draw_axis(f, c, true);
+    draw_axis(f, c, false);
     if (f->title)
-        canvas_write(
-            c, &(struct label){middle, b->y - 12, ANCHOR_MIDDLE, false, f->title, TITLE_SIZE});
+        canvas_write(c, &(struct label){middle, f->in.y - 12, ANCHOR_MIDDLE, false, f->title,
+                                        title_size(f, c)});
 }
 
 void frame_bar(const struct frame *f, struct canvas *c, int colours, const struct axis *a)
@@ -186,18 +261,18 @@ void frame_bar(const struct frame *f, struct canvas *c, int colours, const struc
     struct tick t[TICKS_MAX];
     struct box b = {f->in.x + f->in.width + BAR_GAP, f->in.y, BAR_WIDTH, f->in.height};
     unsigned char rgb[STEPS][3];
+    char text[LONGEST];
     double right = b.x + b.width, widest = 0;
     for (int i = 0; i < STEPS; i++) colours_at(colours, 1 - (i + 0.5) / STEPS, rgb[i]);
     canvas_pixels(c, b, 1, STEPS, rgb[0]);
     outline(c, &b);
-    int n = axis_ticks(a, b.height, t);
+    int power, n = axis_ticks(a, b.height, t, &power);
     for (int i = 0; i < n; i++) {
         double y = b.y + (1 - t[i].share) * b.height;
         frame_line(c, right, y, right + (*t[i].text ? 6 : 3), y, AXIS);
         canvas_write(c, &(struct label){right + 9, y + 5, ANCHOR_START, false, t[i].text, 0});
         widest = fmax(widest, canvas_text_width(c, t[i].text, 0));
     }
-    struct label name = {
-        right + fmin(30 + widest, 78), b.y + b.height / 2, ANCHOR_MIDDLE, true, a->name, 0};
-    canvas_write(c, &name);
+    canvas_write(c, &(struct label){right + 30 + widest, b.y + b.height / 2, ANCHOR_MIDDLE, true,
+                                    axis_name(a, power, text), 0});
 }

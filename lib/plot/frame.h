@@ -5,8 +5,8 @@
 
 /* Margins around a frame for its numbers and names. */
 enum {
-    FRAME_LEFT = 86,
-    FRAME_RIGHT = 20,
+    FRAME_LEFT = 96,
+    FRAME_RIGHT = 30,
     FRAME_TOP = 20,
     FRAME_BOTTOM = 60,
     FRAME_BAR = 100,
@@ -22,7 +22,8 @@ struct axis {
 struct frame {
     struct axis x, y;
     struct box in;     /* the frame itself, without names and numbers */
-    const char *title; /* above it; NULL: none */
+    const char *title; /* above it, smaller where it is too long; NULL: none */
+    bool outside;      /* ticks, which would not be seen on colours */
 };
 
 /* Where the frame of a plot lies that fills a box, less room on the right, such as FRAME_BAR. */

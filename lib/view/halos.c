@@ -1,50 +1,77 @@
 /* view/halos: the picture of a mass function. */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/mem.h"
-#include "plot/frame.h"
+#include "plot/chart.h"
 #include "view/halos.h"
+
+enum { RED = 1 }; /* number of a colour */
+
+/* Axes around the bins with halos. */
+static void find_axes(const struct mass_function *f, struct chart *h)
+{
+    h->x.lo = h->y.lo = INFINITY, h->x.hi = h->y.hi = -INFINITY;
+    for (int i = 0; i < f->n; i++) {
+        const struct mass_bin *b = &f->bin[i];
+        if (!b->n) continue;
+        axis_stretch(&h->x, b->lo), axis_stretch(&h->x, b->hi);
+        axis_stretch(&h->y, b->low), axis_stretch(&h->y, b->high);
+    }
+    if (!(h->x.hi >= h->x.lo)) h->x.lo = h->y.lo = 0, h->x.hi = h->y.hi = 1;
+    axis_widen(&h->x, 0.03, 0.02);
+    axis_widen(&h->y, 0.05, 0.05);
+}
+
+/* A line of two points in the next room. */
+static struct curve line(double **room, double x0, double y0, double x1, double y1)
+{
+    double *p = *room;
+    p[0] = x0, p[1] = x1, p[2] = y0, p[3] = y1;
+    *room += 4;
+    return (struct curve){.n = 2, .x = p, .y = p + 2};
+}
+
+/* A cross for each bin: its width, and the limits of its number. Returns how many lines. */
+static int crosses(const struct mass_function *f, double **room, struct curve *q)
+{
+    int n = 0;
+    for (int i = 0; i < f->n; i++) {
+        const struct mass_bin *b = &f->bin[i];
+        double x = sqrt(b->lo * b->hi);
+        if (!b->n) continue;
+        q[n++] = line(room, b->lo, b->dn, b->hi, b->dn);
+        q[n++] = line(room, x, b->low, x, b->high);
+    }
+    if (n) q[0].label = "halos";
+    return n;
+}
 
 void halos_plot(struct canvas *c, const void *mass_function)
 {
-    static const struct pen BAR = {0x0072b2, 1.6, false}, FIT = {0xd55e00, 1.6, false},
-                            LIMIT = {0x808080, 1, true};
     const struct mass_function *f = mass_function;
-    char title[32];
-    struct frame r = {.x = {INFINITY, -INFINITY, true, "m200m [Msun/h]"},
-                      .y = {INFINITY, -INFINITY, true, "dn/dln m [(h/Mpc)^3]"},
+    struct chart h = {.x = {.log = true, .name = "m200m [Msun/h]"},
+                      .y = {.log = true, .name = "dn/dln m [(h/Mpc)^3, comoving]"},
                       .in = frame_in(frame_whole(true), 0),
-                      .title = title};
-    double(*xy)[2] = mem_new(sizeof *xy * (size_t)(f->n + 1), "mass function");
-    int n = 0;
-    snprintf(title, sizeof title, "z = %.4g", fabs(f->redshift) < 5e-5 ? 0 : f->redshift);
-    for (int i = 0; i < f->n; i++) {
-        const struct mass_bin *b = &f->bin[i];
-        if (!b->n) continue;
-        axis_stretch(&r.x, b->lo), axis_stretch(&r.x, b->hi);
-        axis_stretch(&r.y, b->low), axis_stretch(&r.y, b->high);
+                      .title = f->title};
+    double *all = mem_new(sizeof *all * (8 * (size_t)f->n + MASS_CURVE + 4), "mass function"),
+           *mass = all, *room = all + MASS_CURVE;
+    struct curve *q = mem_zero(sizeof *q * (2 * (size_t)f->n + 2), "mass function");
+    find_axes(f, &h);
+    h.n = crosses(f, &room, q);
+    for (int k = 0; k < MASS_CURVE && f->n; k++) mass[k] = mass_of_curve(f, k);
+    if (f->n && f->curve[0] > 0)
+        q[h.n++] = (struct curve){.label = "Tinker et al. 2008",
+                                  .n = MASS_CURVE,
+                                  .x = mass,
+                                  .y = f->curve,
+                                  .colour = RED};
+    if (f->complete > 0 && log10(f->complete) > h.x.lo && log10(f->complete) < h.x.hi) {
+        q[h.n] = line(&room, f->complete, pow(10, h.y.lo), f->complete, pow(10, h.y.hi));
+        q[h.n].label = "50 particles", q[h.n].dashed = true, q[h.n].colour = -1;
+        h.n++;
     }
-    if (!(r.x.hi >= r.x.lo)) r.x.lo = r.y.lo = 0, r.x.hi = r.y.hi = 1;
-    axis_widen(&r.x, 0.03, 0.02);
-    axis_widen(&r.y, 0.05, 0.05);
-    for (int i = 0; i < f->n; i++) {
-        const struct mass_bin *b = &f->bin[i];
-        double x = frame_x(&r, sqrt(b->lo * b->hi));
-        if (b->fit > 0 && log10(b->fit) > r.y.lo && log10(b->fit) < r.y.hi) {
-            xy[n][0] = x;
-            xy[n++][1] = frame_y(&r, b->fit);
-        }
-        if (!b->n) continue;
-        frame_line(c, x, frame_y(&r, b->low), x, frame_y(&r, b->high), BAR);
-        frame_line(c, frame_x(&r, b->lo), frame_y(&r, b->dn), frame_x(&r, b->hi),
-                   frame_y(&r, b->dn), BAR);
-    }
-    if (n > 1) canvas_line(c, n, (const double(*)[2])xy, FIT);
-    if (f->complete > 0 && log10(f->complete) > r.x.lo && log10(f->complete) < r.x.hi) {
-        double x = frame_x(&r, f->complete);
-        frame_line(c, x, frame_y(&r, pow(10, r.y.lo)), x, frame_y(&r, pow(10, r.y.hi)), LIMIT);
-    }
-    FREE(xy);
-    frame_draw(&r, c);
+    h.curve = q;
+    chart_draw(c, &h);
+    FREE(q);
+    FREE(all);
 }

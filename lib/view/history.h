@@ -9,10 +9,10 @@
 /* Bins of equal time, from the beginning to that of the checkpoint. */
 struct history {
     int n;
-    char title[96]; /* which checkpoint */
-    double end;     /* Gyr */
-    bool cosmo;     /* the beginning is the Big Bang, else t = 0 */
-    double mass;    /* of all stars now, solar masses */
+    char title[160]; /* which checkpoint */
+    double end;      /* Gyr */
+    bool cosmo;      /* the beginning is the Big Bang, else t = 0 */
+    double mass;     /* of all stars now, solar masses */
     int64_t *stars;
     double *formed, *rate, *redshift; /* solar masses; per year; of the middle, NAN without */
 };

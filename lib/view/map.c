@@ -422,28 +422,92 @@ static void divide(struct map *m)
 
 /* ---- the picture ---- */
 
-/* Maps of particles begin at a hundredth of their mean: below that are the fringes of single
- * clouds. */
-static void find_range(struct map *m)
+enum { SAMPLE = 1 << 20 }; /* pixels that are sorted */
+static const double TAIL = 0.01, REACH = 0.5, LEAST_SHARE = 1e-4, PARTICLES_FROM = 0.01;
+
+/* Least and greatest value, and the sum of all. Returns the number of pixels that have one. */
+static int64_t extremes(const struct map *m, struct map_range *r)
 {
-    struct map_range r = {.lo = INFINITY, .hi = -INFINITY};
     int64_t n = 0;
-    double mean = 0, side = m->pixel * m->r->head.boxlen;
-    if (m->o->physical && !m->rate) side *= m->gas.units.length;
-    if (m->rate) side *= kiloparsecs(m);
+    *r = (struct map_range){.min = INFINITY, .max = -INFINITY};
     for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
         double x = m->sum[i];
         if (!isfinite(x)) continue;
-        r.lo = x < r.lo ? x : r.lo;
-        r.hi = x > r.hi ? x : r.hi;
-        mean += x, n++;
+        r->min = x < r->min ? x : r->min;
+        r->max = x > r->max ? x : r->max;
+        r->total += x, n++;
     }
-    r.total = mean * side * side;
-    if (by_particles(m) && n && r.lo < 0.01 * mean / (double)n) r.lo = 0.01 * mean / (double)n;
-    if (m->o->has_range) r.lo = m->o->lo, r.hi = m->o->hi;
-    r.logarithmic = m->o->scale == SCALE_LOG ||
-                    (m->o->scale == SCALE_AUTO && r.lo > 0 && m->field != FIELD_LEVEL);
-    m->range = r;
+    r->lo = r->min, r->hi = r->max;
+    return n;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Few values far from all others would take nearly all colours: the ends are at most half as far
+ * from the 1st and the 99th percentile as these are from each other, on the scale of the colours.
+ * Pixels without anything do not count where these are logarithmic. */
+static void cut_tails(const struct map *m, struct map_range *r)
+{
+    size_t pixels = (size_t)m->n * (size_t)m->n, step = pixels / SAMPLE | 1, n = 0;
+    double *x = mem_new(sizeof *x * (pixels / step + 1), "map");
+    for (size_t i = 0; i < pixels; i += step) {
+        double y = r->logarithmic ? log(m->sum[i]) : m->sum[i];
+        if (isfinite(y)) x[n++] = y;
+    }
+    mem_sort(x, n, sizeof *x, ascending);
+    double a = n ? x[(size_t)(TAIL * (double)(n - 1))] : 0,
+           b = n ? x[n - 1 - (size_t)(TAIL * (double)(n - 1))] : 0;
+    FREE(x);
+    if (!(b > a)) return;
+    double lo = a - REACH * (b - a), hi = b + REACH * (b - a);
+    if (r->logarithmic) lo = exp(lo), hi = exp(hi);
+    if (lo > r->lo) r->lo = lo;
+    if (hi < r->hi) r->hi = hi;
+}
+
+/* Whether the colours are to be logarithmic; then they begin above 0: those of particles at a
+ * hundredth of their mean, below that are the fringes of single clouds. */
+static void find_scale(const struct map *m, double mean, struct map_range *r)
+{
+    const struct map_options *o = m->o;
+    bool level = m->field == FIELD_LEVEL, automatic = o->scale == SCALE_AUTO && !level;
+    bool some = r->lo == 0 && r->hi > 0 && !by_particles(m) && !o->full && !o->has_range;
+    if (by_particles(m)) r->lo = fmax(r->lo, PARTICLES_FROM * mean);
+    if (some && (automatic || o->scale == SCALE_LOG)) r->lo = LEAST_SHARE * r->hi;
+    if (o->has_range) r->lo = o->lo, r->hi = o->hi;
+    r->logarithmic = o->scale == SCALE_LOG || (automatic && r->lo > 0);
+}
+
+/* A map without contrast but round-off is drawn as one value in the middle of the colours. */
+static void widen(struct map_range *r)
+{
+    double most = fmax(fabs(r->lo), fabs(r->hi));
+    if (r->hi - r->lo > 1e-9 * most || !(most > 0)) return;
+    r->lo -= 0.1 * most, r->hi += 0.1 * most;
+}
+
+/* Values of both signs get a diverging map with 0 in its middle. */
+static void find_range(struct map *m)
+{
+    const struct map_options *o = m->o;
+    struct map_range *r = &m->range;
+    double side = m->pixel * m->r->head.boxlen;
+    if (o->physical && !m->rate) side *= m->gas.units.length;
+    if (m->rate) side *= kiloparsecs(m);
+    int64_t n = extremes(m, r);
+    bool both = r->lo < 0 && r->hi > 0;
+    find_scale(m, n ? r->total / (double)n : 0, r);
+    r->total *= side * side;
+    if (!o->has_range && !o->full && m->field != FIELD_LEVEL && (r->lo > 0 || !r->logarithmic))
+        cut_tails(m, r);
+    if (!o->has_range) widen(r);
+    both &= !o->has_range && !o->has_colours && !r->logarithmic;
+    if (both) r->hi = fmax(-r->lo, r->hi), r->lo = -r->hi;
+    m->colours = both ? colours_find("coolwarm") : o->colours;
 }
 
 enum err map_check_range(const struct map *m)
@@ -467,7 +531,7 @@ unsigned char *map_paint(const struct map *m)
             double x = m->sum[(n - 1 - v) * n + u]; /* rows go down, the axis goes up */
             double y = !r->logarithmic ? x : x > r->lo ? log(x) : a;
             if (!isnan(x))
-                colours_at(m->o->colours, b > a ? (y - a) / (b - a) : 0, rgb + 3 * (v * n + u));
+                colours_at(m->colours, b > a ? (y - a) / (b - a) : 0, rgb + 3 * (v * n + u));
         }
     return rgb;
 }
@@ -497,42 +561,49 @@ struct box map_plot_size(const struct map *m)
                         side + FRAME_TOP + TITLE + FRAME_BOTTOM};
 }
 
-/* Of the colours, and of the axes in `step` of the box. */
-static void names_of(const struct map *m, const char *length, char text[3][96])
+static const char *name_of(const struct map *m)
 {
-    static const char *const how[] = {"", "column", "by mass", "by volume", "max"};
-    const char *field = m->rate ? "star formation" : m->o->field;
-    const char *weight = m->rate || m->field == FIELD_LEVEL ? "" : how[m->weight];
-    snprintf(text[2], sizeof text[2], "%.40s%s%s%s%.30s%s", field, *weight ? ", " : "", weight,
-             *m->unit ? " [" : "", m->unit, *m->unit ? "]" : "");
-    snprintf(text[0], sizeof text[0], "%c [%s]", 'x' + m->u, length);
-    snprintf(text[1], sizeof text[1], "%c [%s]", 'x' + m->v, length);
+    return m->rate ? "star formation" : m->field == FIELD_TEMPERATURE ? "T/μ" : m->o->field;
 }
 
-/* "output_00002, z = 0.5" */
+/* Of the axes, and of the colours. */
+static void names_of(const struct map *m, struct unit length, char text[3][96])
+{
+    static const char *const how[] = {"", "column", "by mass", "by volume", "max"};
+    const char *weight = m->rate || m->field == FIELD_LEVEL ? "" : how[m->weight];
+    for (int d = 0; d < 2; d++)
+        unit_axis(&m->r->head, (char[]){(char)('x' + (d ? m->v : m->u)), 0}, length, text[d],
+                  sizeof text[d]);
+    snprintf(text[2], sizeof text[2], "%.40s%s%s%s%.30s%s", name_of(m), *weight ? ", " : "", weight,
+             *m->unit ? " [" : "", m->unit, *m->unit ? "]" : "");
+}
+
+/* "density, run, output 2, z = 0.5, depth 20 kpc" */
 static void title_of(const struct map *m, char *title, size_t n)
 {
-    unit_title(m->r, m->o->physical, title, n);
-    size_t k = strlen(title);
-    if (m->o->depth < 1) snprintf(title + k, n - k, ", depth %.3g of the box", m->o->depth);
+    size_t k = (size_t)snprintf(title, n, "%.40s, ", name_of(m));
+    double depth = m->o->depth;
+    struct unit u = unit_length(&m->r->head, depth, m->o->physical);
+    unit_title(m->r, m->o->physical, title + k, n - k);
+    k = strlen(title);
+    if (depth < 1)
+        snprintf(title + k, n - k, ", depth %.3g %s", depth * u.worth,
+                 m->o->physical ? u.name : "of the box");
 }
 
 void map_plot(struct canvas *c, const void *map)
 {
     const struct map *m = map;
-    char text[3][96], title[160];
-    const char *length = "box";
-    double step = 1, box = kiloparsecs(m) * m->r->head.boxlen;
-    if (m->o->physical) {
-        bool large = box * m->o->width > 3000;
-        length = large ? "Mpc" : "kpc", step = large ? box / 1000 : box;
-    }
+    char text[3][96], title[240];
+    struct unit length = unit_length(&m->r->head, m->o->width, m->o->physical);
+    double step = length.worth;
     names_of(m, length, text);
     title_of(m, title, sizeof title);
     double side = side_of_plot(m);
     struct frame f = {.x = {m->lo[0] * step, m->hi[0] * step, false, text[0]},
                       .y = {m->lo[1] * step, m->hi[1] * step, false, text[1]},
                       .in = {FRAME_LEFT, FRAME_TOP + TITLE, side, side},
+                      .outside = true,
                       .title = title};
     const struct map_range *r = &m->range;
     struct axis bar = {r->logarithmic ? log10(r->lo) : r->lo, r->logarithmic ? log10(r->hi) : r->hi,
@@ -540,6 +611,6 @@ void map_plot(struct canvas *c, const void *map)
     unsigned char *rgb = map_paint(m);
     canvas_pixels(c, f.in, m->n, m->n, rgb);
     FREE(rgb);
-    frame_bar(&f, c, m->o->colours, &bar);
+    frame_bar(&f, c, m->colours, &bar);
     frame_draw(&f, c);
 }

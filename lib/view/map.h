@@ -16,16 +16,17 @@ struct map_options {
     bool physical;                  /* units; else those of the code, where the field has some */
     double centre[3], width, depth; /* in units of the box */
     double recent;                  /* of sfr, Myr */
-    bool has_range;
+    bool has_range, full;           /* of the colours: given · min and max of the map */
     double lo, hi;
     enum map_weight weight;
     enum map_scale scale;
+    bool has_colours; /* else a sequential map, or a diverging one for values of both signs */
     int colours;
 };
 
-/* Min and max value: the ends of the colours. */
+/* The ends of the colours, and the least and greatest value. */
 struct map_range {
-    double lo, hi, total; /* total: sum times the area of a pixel */
+    double lo, hi, min, max, total; /* total: sum times the area of a pixel */
     bool logarithmic;
 };
 
@@ -48,6 +49,7 @@ struct map {
 
     double *sum; /* [n*n] result: the values; the first row has the lowest coordinate */
     struct map_range range;
+    int colours;
     char unit[48];
 };
 

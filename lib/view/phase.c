@@ -36,6 +36,7 @@ void phase_plot(struct canvas *c, const void *diagram)
         .y = {r[PHASE_T2][0], r[PHASE_T2][1], true, "T/μ [K]"},
         .in = frame_in(frame_whole(true), FRAME_BAR),
         .title = d->title,
+        .outside = true,
     };
     struct axis share = {log10(d->lo), log10(d->hi), true, "mass fraction per dex^2"};
     unsigned char *rgb = paint(d);

@@ -11,7 +11,7 @@ enum { PHASE_NH, PHASE_T2 };
 /* Masses in solar masses; ranges are decimal logarithms of n_H in 1/cm³ and T/μ in K. */
 struct diagram {
     int n;                    /* bins a side */
-    char title[96];           /* which checkpoint */
+    char title[160];          /* which checkpoint */
     double range[2][2];       /* [axis][from, to] */
     int64_t *mass;            /* [n (T/μ)][n (n_H)] in units of `quantum` */
     int64_t *cells;           /* the same */

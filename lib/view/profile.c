@@ -326,6 +326,9 @@ static void finish(const struct reading *q, struct profile *p)
     p->unit_velocity = unit[PROFILE_GAS_VR].name;
     for (int d = 0; d < 3; d++) p->bulk[d] *= unit[PROFILE_GAS_VR].worth;
     for (int s = 0; s < SPECIES_COUNT; s++) p->has[s] = sum_get(&within[s]) > 0;
+    struct unit drawn = unit_length(&q->r->head, q->o->radius, q->o->physical);
+    p->stretch = drawn.worth / unit[PROFILE_TO].worth;
+    unit_axis(&q->r->head, "r", drawn, p->axis, sizeof p->axis);
     unit_title(q->r, q->o->physical, p->title, sizeof p->title);
 }
 

@@ -44,7 +44,10 @@ struct profile {
     double bulk[3];                 /* mean velocity of all matter inside, which v_r leave out */
     bool has[SPECIES_COUNT];        /* is there any */
     const char *unit[PROFILE_COLUMNS], *unit_velocity;
-    char title[96];
+    char title[160]; /* which checkpoint */
+    /* Of the plot: r with a unit by its size, and what it is for one of the table. */
+    char axis[48];
+    double stretch;
 };
 
 const char *profile_name(enum profile_column c);

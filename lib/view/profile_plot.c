@@ -59,7 +59,7 @@ static void draw_panel(struct canvas *c, const struct profile *p, int k, const d
 {
     const struct panel *a = &PANEL[k];
     struct curve curve[CURVES];
-    char name[2][64];
+    char name[64];
     int n = 0;
     for (int i = 0; i < CURVES && a->curve[i].label; i++) {
         enum profile_column column = a->curve[i].column;
@@ -73,13 +73,12 @@ static void draw_panel(struct canvas *c, const struct profile *p, int k, const d
                                     .dashed = a->curve[i].dashed,
                                     .colour = a->curve[i].colour};
     }
-    snprintf(name[0], sizeof name[0], "r [%s]", p->unit[PROFILE_TO]);
-    snprintf(name[1], sizeof name[1], "%s [%s]", a->what, p->unit[a->curve[0].column]);
+    snprintf(name, sizeof name, "%s [%s]", a->what, p->unit[a->curve[0].column]);
     double width = PROFILE_WIDTH / 2.0, height = (PROFILE_HEIGHT - 40) / 2.0;
     bool log = p->row[p->n - 1][PROFILE_TO] > 1.5 * p->n * p->row[0][PROFILE_TO];
     struct chart h = {
-        .x = {.log = log, .name = name[0]},
-        .y = {.log = a->log, .name = name[1]},
+        .x = {.log = log, .name = p->axis},
+        .y = {.log = a->log, .name = name},
         .in = frame_in((struct box){k % 2 * width, 40 + k / 2 * height, width, height}, 0),
         .n = n,
         .curve = curve};
@@ -91,7 +90,7 @@ void profile_plot(struct canvas *c, const void *profile)
     const struct profile *p = profile;
     double *x = mem_new(sizeof *x * (size_t)p->n * (CURVES + 2), "profile");
     for (int b = 0; b < p->n; b++) {
-        double from = p->row[b][PROFILE_FROM], to = p->row[b][PROFILE_TO];
+        double from = p->stretch * p->row[b][PROFILE_FROM], to = p->stretch * p->row[b][PROFILE_TO];
         x[b] = from > 0 ? sqrt(from * to) : 0.5 * to;
         x[p->n + b] = to;
     }

@@ -1,4 +1,5 @@
-/* view/spectra: curves on logarithmic axes, shot noise dashed. */
+/* view/spectra: curves on logarithmic axes, shot noise dashed; multipoles by their magnitude, with
+ * squares where they are negative. */
 #pragma once
 #include <stdbool.h>
 
@@ -6,9 +7,10 @@
 #include "plot/canvas.h"
 
 struct spectrum {
-    char label[64];
+    char label[80];
     int n;
     double *k, *p, shot;
+    bool multipole; /* then p may be negative */
 };
 
 struct spectra {

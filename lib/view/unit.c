@@ -1,8 +1,10 @@
 /* view/unit: see unit.h. */
 #include "view/unit.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* By the beginning of the name of a field: density^d length^l time^t, in so many cgs units. */
@@ -42,22 +44,85 @@ struct unit unit_mass(const struct ckpt_head *h)
     return h->cosmo ? (struct unit){solar * h->h0 / 100, "Msun/h"} : (struct unit){solar, "Msun"};
 }
 
+/* The first of these units, from the largest, of which the size is at least `from`; the last has
+ * none. */
+struct scale {
+    const char *name;
+    double cgs, from;
+};
+
+static struct unit by_size(const struct scale *s, double size)
+{
+    while (s->from > 0 && !(size >= s->from * s->cgs)) s++;
+    return (struct unit){1 / s->cgs, s->name};
+}
+
+struct unit unit_length(const struct ckpt_head *h, double size, bool physical)
+{
+    static const struct scale SCALES[] = {
+        {"Mpc", 1e3 * KILOPARSEC, 3}, {"kpc", KILOPARSEC, 1}, {"pc", 1e-3 * KILOPARSEC, 0.1},
+        {"AU", 1.495978707e13, 1},    {"km", 1e5, 1},         {"cm", 1, 0}};
+    if (!physical) return (struct unit){1, "box"};
+    if (h->unit_l == 1) return (struct unit){h->boxlen, "code units"};
+    double box = h->boxlen * h->unit_l;
+    struct unit u = by_size(SCALES, size * box);
+    u.worth *= box;
+    return u;
+}
+
+/* Of a time in code units. */
+static struct unit unit_time(const struct ckpt_head *h, double time)
+{
+    static const struct scale SCALES[] = {{"Gyr", 3.15576e16, 0.1},
+                                          {"Myr", 3.15576e13, 0.1},
+                                          {"kyr", 3.15576e10, 1},
+                                          {"yr", 3.15576e7, 1},
+                                          {"s", 1, 0}};
+    if (h->unit_t == 1) return (struct unit){1, "code units"};
+    struct unit u = by_size(SCALES, fabs(time) * h->unit_t);
+    u.worth *= h->unit_t;
+    return u;
+}
+
+void unit_axis(const struct ckpt_head *h, const char *what, struct unit u, char *text, size_t n)
+{
+    bool length = strcmp(u.name, "box") != 0 && strcmp(u.name, "code units") != 0;
+    snprintf(text, n, "%s [%s%s]", what, u.name, h->cosmo && length ? ", proper" : "");
+}
+
 /* "z = 1.2", or "t = 3.4 Gyr" (in code units if not physical). */
 static void when_of(const struct ckpt_head *h, bool physical, char *text, size_t n)
 {
-    const double gyr = 3.15576e16;
     double z = 1 / h->aexp - 1;
+    struct unit u = unit_time(h, h->t);
     if (h->cosmo)
         snprintf(text, n, "z = %.4g", fabs(z) < 5e-5 ? 0 : z);
     else if (physical)
-        snprintf(text, n, "t = %.4g Gyr", h->t * h->unit_t / gyr);
+        snprintf(text, n, "t = %.4g %s", h->t * u.worth, u.name);
     else
         snprintf(text, n, "t = %.4g", h->t);
 }
 
+/* The directory in which the checkpoint lies, shortened; empty: there is none. */
+static void run_of(const char *path, char *text, size_t n)
+{
+    enum { LONGEST = 40 };
+    char whole[PATH_MAX], *end = realpath(path, whole) ? strrchr(whole, '/') : NULL;
+    *text = 0;
+    if (end) {
+        *end = 0;
+        const char *slash = strrchr(whole, '/'), *name = slash ? slash + 1 : whole;
+        size_t k = strlen(name);
+        bool cut = k > LONGEST;
+        for (k = cut ? LONGEST : k; cut && k && (name[k] & 0xc0) == 0x80;) k--; /* whole letters */
+        if (k) snprintf(text, n, "%.*s%s, ", (int)k, name, cut ? "…" : "");
+    }
+}
+
 void unit_title(const struct source *r, bool physical, char *text, size_t n)
 {
-    char when[48];
+    char when[48], run[64];
     when_of(&r->head, physical, when, sizeof when);
-    snprintf(text, n, "output %d, %s", r->number, when);
+    run_of(r->path, run, sizeof run);
+    snprintf(text, n, "%soutput %d, %s", run, r->number, when);
 }

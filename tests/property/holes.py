@@ -28,6 +28,8 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import matplotlib.image  # noqa: E402
+import numpy as np  # noqa: E402
 import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 
@@ -355,6 +357,10 @@ def drawn():
         draw = ptah.Run([*argv, what + '.svg', '--draw', what, *r.outputs], '.')
         v.same('--draw %s: status, drawing' % what,
                (draw.status, os.path.exists(what + '.svg')), (0, True))
+    one = ptah.Run([*argv, 'one.png', r.outputs[-1]], '.')
+    colours = matplotlib.image.imread('one.png')[..., :3]
+    marked = (np.ptp(colours, axis=2) > 0.3).sum()  # squares of 12 pixels, that may overlap
+    v.same('a single checkpoint has marks', (one.status, 144 <= marked < 1000), (0, True))
     s, last = read_ramses.load(r.outputs[-1]), holes(r.outputs[-1])
     lines = [line.split('\t') for line in draw.out.splitlines() if not line.startswith('# ')]
     rows = [dict(zip(lines[0], line)) for line in lines if line[0] != '#time'][-len(last):]

@@ -1,8 +1,10 @@
 """Pictures: what a map with axes shows is the map pixel by pixel; every format is what its name
-says; units are those of the header; a picture never replaces another unless forced.
+says; units are those of the header; a picture never replaces another unless forced; values of both
+signs have two colours with 0 between them; a single cell does not darken a map.
 
 One-line faults it catches: a map upside down or shifted by a pixel in its frame, a bar of colours
-from high to low, a unit without a power of the length, a file replaced without --force.
+from high to low, a unit without a power of the length, a file replaced without --force, colours
+that are not centred on 0, a range that is cut without saying so.
 """
 # test: tier=quick timeout=60
 import json
@@ -53,7 +55,7 @@ units_time=3e13
 units_length=3e20
 /
 """
-LEFT, TOP, SIDE = 2 * 86, 2 * 44, 800  # the frame of a map of 32 pixels, in pixels of the PNG
+LEFT, TOP, SIDE = 2 * 96, 2 * 44, 800  # the frame of a map of 32 pixels, in pixels of the PNG
 
 
 def inspect(*argv):
@@ -149,12 +151,56 @@ def kept(v, path):
     v.same('nothing half written', [f for f in os.listdir('.') if f.endswith('.part')], [])
 
 
+def draw(field, path, *argv):
+    """The pixels, the answer and the array of a bare map."""
+    r = inspect('-m', field, *argv, '-n', '32', '-j', '--bare', '--force', '-o', 's.png', path)
+    said = inspect('-m', field, *argv, '-n', '32', '--bare', '--force', '-o', 's.png', path).err
+    inspect('-m', field, *argv, '-n', '32', '--force', '-o', 's.npy', path)
+    return picture('s.png'), json.loads(r.out), np.load('s.npy')[::-1], said
+
+
+def signs(v, path):
+    rgb, r, values, _ = draw('velocity_x', path)
+    lo, hi = r['range']
+    v.same('both signs: 0 in the middle', (lo < 0, hi), (True, -lo))
+    v.same('both signs: min and max', (r['min'], r['max']), (values.min(), values.max()))
+    warm = rgb[..., 0] > rgb[..., 2]
+    strong = abs(values) > 0.1 * hi
+    v.same('both signs: there are both', sorted(set(values[strong] > 0)), [False, True])
+    v.same('both signs: blue below, red above', (warm == (values > 0))[strong].all(), True)
+    rgb, r, _, _ = draw('velocity_x', path, '--range=-1,2')
+    v.same('a given range', r['range'], [-1, 2])
+    v.same('a given range has sequential colours', (rgb[..., 2] > 200).any(), False)
+    rgb, r, _, _ = draw('velocity_x', path, '--colours', 'grey')
+    v.same('given colours', ((rgb[..., 0] == rgb[..., 2]).all(), r['range'][1] == -r['range'][0]),
+           (True, False))
+    rgb, r, _, _ = draw('density', path)
+    v.same('one sign: sequential colours', (rgb[..., 2] > 200).any(), False)
+
+
+def cut(v, path):
+    """A cell or two with most of the energy: a hundredth of the map at most."""
+    rgb, r, values, said = draw('pressure', path, '--linear', '--weight', 'max')
+    lo, hi = r['range']
+    v.same('an outlier is there', values.max() > 2 * np.percentile(values, 99), True)
+    v.same('the colours end before it', (lo >= r['min'], hi < r['max']), (True, True))
+    v.check('not before all others', (values > hi).mean(), 0.01)
+    v.same('the line says it', '--range full' in said and '%.9g' % r['max'] in said, True)
+    rgb, r, values, said = draw('pressure', path, '--linear', '--weight', 'max', '--range', 'full')
+    v.same('the full range', r['range'], [values.min(), values.max()])
+    v.same('nothing is left to say', '--range full' in said, False)
+    r = inspect('--phase', '--range', 'full', '-o', 'p.png', path)
+    v.same('not of a phase diagram', (r.status, 'for maps' in r.err), (2, True))
+
+
 def main():
     v = ptah.Verdict()
     path = ptah.simulate(BOX, '.', options=['-q']).outputs[-1]
     drawn(v, path)
     formats(v, path)
     units(v, path)
+    signs(v, path)
+    cut(v, path)
     kept(v, path)
     v.end()
 

@@ -1,0 +1,301 @@
+/* frame_test: what is written and drawn on a canvas that only takes notes: numbers of axes, names,
+ * units of lengths, markers, multipoles, the fit of a mass function. Would catch: a name across
+ * numbers, numbers that touch, a factor of ten that is not said, a hyphen for a minus, a single
+ * point that is not drawn, a fit through the middles of bins only. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "check.h"
+#include "plot/chart.h"
+#include "view/halos.h"
+#include "view/spectra.h"
+#include "view/unit.h"
+
+/* ---- the canvas: this program's, instead of that of cairo ---- */
+
+enum { MOST = 2000, LETTER = 8 };
+struct canvas {
+    int nlabel, nline, nfill, longest;
+    struct label label[MOST];
+    char text[MOST][200];
+    struct box fill[MOST];
+};
+
+double canvas_text_width(struct canvas *c, const char *text, double size)
+{
+    double n = 0;
+    for (; *text; text++) n += (*text & 0xc0) != 0x80 && *text != '^';
+    return n * LETTER * (size > 0 ? size / CANVAS_FONT : 1);
+}
+
+void canvas_write(struct canvas *c, const struct label *label)
+{
+    if (!*label->text || c->nlabel == MOST) return;
+    snprintf(c->text[c->nlabel], sizeof c->text[0], "%s", label->text);
+    c->label[c->nlabel] = *label;
+    c->label[c->nlabel].text = c->text[c->nlabel];
+    c->nlabel++;
+}
+
+void canvas_line(struct canvas *c, int n, const double (*xy)[2], struct pen pen)
+{
+    c->nline++;
+    if (n > c->longest) c->longest = n;
+}
+
+void canvas_fill(struct canvas *c, struct box box, unsigned rgb)
+{
+    if (c->nfill < MOST) c->fill[c->nfill++] = box;
+}
+
+void canvas_pixels(struct canvas *c, struct box box, int columns, int rows,
+                   const unsigned char *rgb)
+{
+}
+
+void canvas_clip(struct canvas *c, const struct box *box)
+{
+}
+
+static struct canvas notes;
+
+static const struct label *find(const char *part)
+{
+    for (int i = 0; i < notes.nlabel; i++)
+        if (strstr(notes.text[i], part)) return &notes.label[i];
+    return NULL;
+}
+
+static int marks(void)
+{
+    int n = 0;
+    for (int i = 0; i < notes.nfill; i++) n += notes.fill[i].width == 6;
+    return n;
+}
+
+/* ---- axes ---- */
+
+static bool is_number(const struct label *l)
+{
+    return strspn(l->text, "+-\u2212.0123456789e^\u00b7") == strlen(l->text);
+}
+
+/* Between two labels of which none is turned. */
+static bool overlap(const struct label *a, const struct label *b)
+{
+    double wa = canvas_text_width(&notes, a->text, a->size),
+           wb = canvas_text_width(&notes, b->text, b->size);
+    double xa = a->x - (a->anchor == ANCHOR_MIDDLE ? wa / 2
+                        : a->anchor == ANCHOR_END  ? wa
+                                                   : 0),
+           xb = b->x - (b->anchor == ANCHOR_MIDDLE ? wb / 2
+                        : b->anchor == ANCHOR_END  ? wb
+                                                   : 0);
+    return xa < xb + wb && xb < xa + wa && fabs(a->y - b->y) < CANVAS_FONT;
+}
+
+/* Draws axes from lo to hi, and a bar of colours; no label lies on another, and no number is long.
+ * Returns the label with the name of the axis y. */
+static const struct label *axes(double lo, double hi, bool log, double width)
+{
+    struct frame f = {.x = {lo, hi, log, "length [box]"},
+                      .y = {lo, hi, log, "pressure [erg]"},
+                      .in = {FRAME_LEFT, 50, width, 400},
+                      .title = "a title that is rather long, output 2, t = 12345 code units"};
+    struct axis bar = {lo, hi, log, "colours [K]"};
+    notes = (struct canvas){.nlabel = 0};
+    frame_draw(&f, &notes);
+    frame_bar(&f, &notes, 0, &bar);
+    for (int i = 0; i < notes.nlabel; i++) {
+        const struct label *a = &notes.label[i];
+        bool number = is_number(a);
+        CHECK(!strchr(a->text, '-'), "%g to %g: hyphen in '%s'", lo, hi, a->text);
+        CHECK(!number || !strchr(a->text, 'e'), "%g to %g: '%s'", lo, hi, a->text);
+        for (int k = 0; k < i && !a->up; k++)
+            CHECK(notes.label[k].up || !overlap(a, &notes.label[k]), "%g to %g, %g: '%s' on '%s'",
+                  lo, hi, width, a->text, notes.text[k]);
+        if (number && a->anchor == ANCHOR_END) { /* of y */
+            double left = a->x - canvas_text_width(&notes, a->text, 0);
+            CHECK(find("pressure")->x <= left - 4, "%g to %g: name on '%s'", lo, hi, a->text);
+        }
+        if (number && a->anchor == ANCHOR_START) { /* of the bar */
+            double right = a->x + canvas_text_width(&notes, a->text, 0);
+            CHECK(find("colours")->x - CANVAS_FONT >= right - 1, "%g to %g: name on '%s'", lo, hi,
+                  a->text);
+        }
+    }
+    const struct label *name = find("pressure");
+    CHECK(name && name->x - CANVAS_FONT >= 0, "%g to %g: the name is cut off", lo, hi);
+    return name;
+}
+
+/* Numbers that can be told from each other. */
+static bool all_differ(void)
+{
+    for (int i = 0; i < notes.nlabel; i++)
+        for (int k = 0; k < i; k++) {
+            const struct label *a = &notes.label[i], *b = &notes.label[k];
+            if (is_number(a) && is_number(b) && a->anchor == b->anchor &&
+                strcmp(a->text, b->text) == 0)
+                return false;
+        }
+    return true;
+}
+
+static void test_axes(void)
+{
+    const struct label *n = axes(-1.5e6, -5e5, false, 400);
+    CHECK(strcmp(n->text, "pressure [10^6 erg]") == 0, "%s", n->text);
+    CHECK(find("\u22121.4") && find("\u22120.6"));
+    n = axes(-1e-16, 3e-16, false, 400);
+    CHECK(strcmp(n->text, "pressure [10^\u221216 erg]") == 0, "%s", n->text);
+    CHECK(strcmp(axes(-200, 5000, false, 400)->text, "pressure [erg]") == 0);
+    CHECK(strcmp(axes(log10(1.2e-5), log10(1.8e-5), true, 400)->text,
+                 "pressure [10^\u22125 erg]") == 0);
+    axes(-28, -26.5, true, 400);
+    CHECK(find("10^\u221227"));
+    axes(-3, 15, true, 300);
+    axes(0.50001, 0.50002, false, 220);
+    CHECK(all_differ());
+    axes(10000, 90000, false, 150);
+    CHECK(find("a title")->size < 15 && find("a title")->size > 3);
+    axes(0, 1, false, 600);
+    CHECK(find("a title")->size == 15, "%g", find("a title")->size);
+}
+
+/* ---- units ---- */
+
+static void test_lengths(void)
+{
+    const struct row {
+        double unit, size;
+        const char *name;
+    } ROWS[] = {{3.0857e24 * 10, 1, "Mpc"},
+                {3.0857e24, 1, "kpc"},
+                {3.0857e24, 1e-5, "pc"},
+                {3.0857e21 * 2, 1, "kpc"},
+                {3e18, 1, "pc"},
+                {3e18, 1e-3, "AU"},
+                {1e8, 1, "km"},
+                {10, 1, "cm"},
+                {1, 1, "code units"}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        struct ckpt_head h = {.boxlen = 2, .unit_l = ROWS[i].unit / 2, .unit_t = 1};
+        if (ROWS[i].unit == 1) h.unit_l = 1;
+        struct unit u = unit_length(&h, ROWS[i].size, true);
+        CHECK(strcmp(u.name, ROWS[i].name) == 0, "%g cm: %s", ROWS[i].unit * ROWS[i].size, u.name);
+        u = unit_length(&h, ROWS[i].size, false);
+        CHECK(strcmp(u.name, "box") == 0 && u.worth == 1);
+    }
+    struct ckpt_head h = {.boxlen = 2, .unit_l = 3.0856776e21, .cosmo = true};
+    struct unit u = unit_length(&h, 1, true);
+    char text[64];
+    CHECK(fabs(u.worth - 2) < 1e-12, "%g", u.worth);
+    unit_axis(&h, "x", u, text, sizeof text);
+    CHECK(strcmp(text, "x [kpc, proper]") == 0, "%s", text);
+    unit_axis(&h, "x", unit_length(&h, 1, false), text, sizeof text);
+    CHECK(strcmp(text, "x [box]") == 0, "%s", text);
+    h.cosmo = false;
+    unit_axis(&h, "x", u, text, sizeof text);
+    CHECK(strcmp(text, "x [kpc]") == 0, "%s", text);
+}
+
+static void test_title(void)
+{
+    static struct source r;
+    const struct {
+        double t, unit;
+        const char *end;
+    } ROWS[] = {{2, 3.15576e16, "output 7, t = 2 Gyr"},
+                {2, 3.15576e13, "output 7, t = 2 Myr"},
+                {2, 3.15576e7, "output 7, t = 2 yr"},
+                {2, 10, "output 7, t = 20 s"},
+                {2, 1, "output 7, t = 2 code units"}};
+    char text[160];
+    r.number = 7;
+    snprintf(r.path, sizeof r.path, "/usr/bin"); /* there is one everywhere */
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        r.head = (struct ckpt_head){.t = ROWS[i].t, .unit_t = ROWS[i].unit, .aexp = 1};
+        unit_title(&r, true, text, sizeof text);
+        const char *end = strstr(text, "output");
+        CHECK(end && end > text && strcmp(end, ROWS[i].end) == 0, "%s", text);
+    }
+}
+
+/* ---- curves ---- */
+
+static void test_single(void)
+{
+    const double x[3] = {1, 2, 3}, y[3] = {1, NAN, 3};
+    for (int n = 1; n <= 3; n++) {
+        const struct curve q = {.n = n, .x = x, .y = y};
+        const struct chart h = {.y = {.log = true}, .in = {96, 20, 400, 300}, .n = 1, .curve = &q};
+        notes = (struct canvas){.nlabel = 0};
+        chart_draw(&notes, &h);
+        CHECK(marks() == (n == 3 ? 2 : 1), "%d points: %d", n, marks());
+    }
+}
+
+static void test_multipoles(void)
+{
+    enum { BINS = 4 };
+    struct pk_bin bin[BINS];
+    static const char name[1][40] = {"all"};
+    for (int b = 0; b < BINS; b++)
+        bin[b] = (struct pk_bin){.k = b + 1, .p = {3, b < 2 ? 2 : -2, 1}, .shot = 0.1, .modes = 10};
+    struct pk_table t = {.from = {.t = 1, .length = 1},
+                         .axis = 2,
+                         .npair = 1,
+                         .nbin = BINS,
+                         .name = name,
+                         .bin = bin};
+    struct spectra p = {.n = 0};
+    for (int axis = 2; axis >= -1; axis -= 3) {
+        t.axis = axis;
+        notes = (struct canvas){.nlabel = 0};
+        spectra_add(&p, &t);
+        spectra_draw(&notes, &p);
+        CHECK(!find("P2") == (axis < 0) && !find("P4") == (axis < 0) && !find("P0") == (axis < 0));
+        CHECK(marks() == (axis < 0 ? 0 : 2 + 1), "%d", marks()); /* negative, legend */
+        CHECK(find("shot noise"));
+        spectra_free(&p);
+    }
+}
+
+static void test_fit(void)
+{
+    struct mass_bin bin[2] = {{1e12, 1e13, 4, 1e-3, 5e-4, 2e-3, NAN},
+                              {1e13, 1e14, 1, 2e-4, 1e-4, 4e-4, NAN}};
+    struct mass_function f = {.n = 2, .complete = 2e12, .bin = bin, .title = "a run"};
+    for (int k = 0; k < MASS_CURVE; k++) f.curve[k] = 1e-3 / (k + 1);
+    CHECK(fabs(mass_of_curve(&f, MASS_CURVE / 2) / 1e13 - 1) < 1e-12);
+    notes = (struct canvas){.nlabel = 0};
+    halos_plot(&notes, &f);
+    CHECK(notes.longest == MASS_CURVE, "%d", notes.longest);
+    CHECK(find("Tinker") && find("50 particles") && find("halos") && find("a run"));
+    for (int i = 0; i < notes.nlabel; i++) {
+        const struct label *a = &notes.label[i];
+        double half = canvas_text_width(&notes, a->text, 0) / 2;
+        CHECK(a->anchor != ANCHOR_MIDDLE || a->up || a->x + half <= CANVAS_WIDTH, "cut: %s",
+              a->text);
+    }
+    memset(f.curve, 0, sizeof f.curve);
+    notes = (struct canvas){.nlabel = 0};
+    halos_plot(&notes, &f);
+    CHECK(!find("Tinker"));
+}
+
+int main(void)
+{
+    test_axes();
+    test_lengths();
+    test_title();
+    test_single();
+    test_multipoles();
+    test_fit();
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed > 0;
+}
