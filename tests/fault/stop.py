@@ -59,6 +59,11 @@ err_grad_p=0.05
 """
 
 
+def heed_hangup():
+    """The tests themselves may have been started with nohup."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def run_until(number, ranks, folder, words='Main step=      3', settings=(), again=None):
     """Sends the signal once the log has these words: the run has made a few steps; and again after
     those. (status, stdout lines)"""
@@ -69,6 +74,7 @@ def run_until(number, ranks, folder, words='Main step=      3', settings=(), aga
     with open(log, 'w') as err:
         p = subprocess.Popen(ptah.mpirun(ranks) + [ptah.program('simulate'), 'run.nml', *settings],
                              cwd=folder, text=True, stdout=subprocess.PIPE, stderr=err,
+                             preexec_fn=heed_hangup,
                              env={**os.environ, **ptah.ENVIRONMENT})
         start, sent = time.monotonic(), False
         while p.poll() is None and time.monotonic() - start < SECONDS:
@@ -117,6 +123,7 @@ def check_hangup(v):
     ours, theirs = pty.openpty()
 
     def lead():
+        heed_hangup()
         os.setsid()
         fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
 

@@ -252,7 +252,7 @@ def particles(v, path):
     b = fresh(path)
     first = tiny.get(*part(b, 7), 'i')
     for what, column, value, kind, word in (
-            ('outside', 0, 1.0, 'd', 'outside the box'), ('mass', 6, -1e-5, 'd', 'has the mass'),
+            ('outside', 0, 1.001, 'd', 'outside the box'), ('mass', 6, -1e-5, 'd', 'has the mass'),
             ('velocity', 4, np.nan, 'd', 'velocity nan')):
         p, at = part(fresh(path), column)
         tiny.put(p, at, kind, value)
