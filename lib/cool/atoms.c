@@ -6,6 +6,7 @@
  * (1997), the rest as Cen (1992), with his metastable helium, whose lines need two electrons. */
 #include <math.h>
 
+#include "base/cgs.h"
 #include "cool/rates.h"
 
 static const double E_HI = 157809.1, E_HEI = 285335.4, E_HEII = 631515.0; /* K */
@@ -131,7 +132,7 @@ static void abel_at(double T, struct rate_coef *c)
 {
     abel_chemistry(T, c);
     double s = 1 + sqrt(T / 1e5), braking = bremsstrahlung(1.43e-27, T);
-    double helium = 3e-14 * COOL_KB * T * pow(2 * E_HEI / T, 0.654);
+    double helium = 3e-14 * CGS_KB * T * pow(2 * E_HEI / T, 0.654);
     c->cool_own[ION_HI] = 2.18e-11 * c->ionise[ION_HI] + lines_hi(T, s);
     c->cool_own[ION_HEI] = 3.94e-11 * c->ionise[ION_HEI];
     c->cool_own[ION_HEII] = 8.72e-11 * c->ionise[ION_HEII] + lines_heii(T, s);

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "cool/exact.h"
 #include "cool/exact_priv.h"
-#include "cool/vec.h"
 #include "io/file.h"
+#include "vec/vec.h"
 
 static size_t cells_of(const struct exact_head *h)
 {

@@ -5,10 +5,11 @@
 
 #include <math.h>
 
-static const double BOLTZMANN = 1.38062e-16, K_LINES = 1.38e-16; /* erg/K; that of the lines */
-static const double CARBON = 3.5e-4 * 0.4, OXYGEN = 4.5e-4;      /* in the gas, per hydrogen */
-static const double FIELD = 1 / 1.7;                             /* ultraviolet, of Habing's */
-static const double HOT = 10035;                                 /* K: hydrogen is ionised */
+#include "base/cgs.h"
+
+static const double CARBON = 3.5e-4 * 0.4, OXYGEN = 4.5e-4; /* in the gas, per hydrogen */
+static const double FIELD = 1 / 1.7;                        /* ultraviolet, of Habing's */
+static const double HOT = 10035;                            /* K: hydrogen is ionised */
 
 /* Per ion and hydrogen nucleus: energy · weight (electrons T4^slope x + atoms) exp(−K/T). slope:
  * below and above 1e4 K. */
@@ -28,7 +29,7 @@ static double metastable(double T, double x)
     for (int i = 0; i < (int)(sizeof LINES / sizeof *LINES); i++) {
         const struct line *l = &LINES[i];
         double rate = l->electrons * pow(T / 1e4, l->slope[T > 1e4]) * x + l->atoms;
-        sum += l->abundance * l->K * K_LINES * l->weight * rate * exp(-l->K / T);
+        sum += l->abundance * l->K * RAMSES_KB_LINES * l->weight * rate * exp(-l->K / T);
     }
     return sum;
 }
@@ -36,8 +37,9 @@ static double metastable(double T, double x)
 static double fine_structure(double T, double x)
 {
     double T100 = T / 100;
-    double carbon = 92 * K_LINES * 2 * (2.8e-7 * pow(T100, -0.5) * x + 8e-10 * pow(T100, 0.07)) *
-                    CARBON * exp(-92 / T);
+    double carbon = 92 * RAMSES_KB_LINES * 2 *
+                    (2.8e-7 * pow(T100, -0.5) * x + 8e-10 * pow(T100, 0.07)) * CARBON *
+                    exp(-92 / T);
     double oxygen = 1e-26 * sqrt(T) * (24 * exp(-228 / T) + 7 * exp(-326 / T)) * OXYGEN;
     return carbon + oxygen;
 }
@@ -85,7 +87,7 @@ double ism_rate(double n, double T)
 static double solve_cell(double n, double T, double gamma, double dt, int64_t *steps)
 {
     enum { MOST = 20000 };
-    const double heat = n * BOLTZMANN / (gamma - 1), growth = pow(10, 0.1), limit = 0.2;
+    const double heat = n * RAMSES_KB_ISM / (gamma - 1), growth = pow(10, 0.1), limit = 0.2;
     double time = 0, step = 0, offset = 1e-5;
     for (int k = 0; time < dt; k++) {
         bool ionised = !(T < HOT);

@@ -1,7 +1,7 @@
 /* cool/net_kern: the nodes of the table of rates and the net rate of cells from them, for the CPU,
- * side by side, and for kernels of devices, one by one (cool/vec.h). */
+ * side by side, and for kernels of devices, one by one (vec/vec.h). */
 #pragma once
-#include "cool/vec.h"
+#include "vec/vec.h"
 
 /* ---- the table of rates (cool/table.h) ---- */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cool/vec.h"
+#include "vec/vec.h"
 
 static const double LEAST = 1e-30;   /* RAMSES's floor of the Compton rates */
 static const double E_LEAST = 1e-15; /* n_e/n_H that counts as none */

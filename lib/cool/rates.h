@@ -7,8 +7,7 @@ enum ion { ION_HI, ION_HEI, ION_HEII, ION_COUNT };
 
 static const double COOL_X = 0.76;                   /* hydrogen, by mass */
 static const double COOL_HELIUM = 0.24 / 0.76 / 4.0; /* helium nuclei per hydrogen nucleus */
-static const double COOL_KB = 1.3806490e-16, COOL_MH = 1.6605390e-24; /* RAMSES's values */
-static const double COOL_SOLAR = 0.02;                                /* solar metallicity */
+static const double COOL_SOLAR = 0.02;               /* solar metallicity */
 
 /* Rates of the atoms themselves: Cen (1992) with the factors of Theuns et al. (1998), as RAMSES has
  * them; Abel et al. (1997) with the recombination cooling of Hui & Gnedin (1997), as Grackle. */
@@ -55,7 +54,7 @@ struct gas_rates gas_rates_at(double T2, double nH, const struct uv_rates *uv, d
 /* The same of gas of temperature T. */
 struct gas_rates gas_rates_of(double T, double nH, const struct uv_rates *uv, double a);
 
-/* The same as gas_rates_at for many densities at one T2, n ≤ VEC (cool/vec.h) at a time side by
+/* The same as gas_rates_at for many densities at one T2, n ≤ VEC (vec/vec.h) at a time side by
  * side: coefficients are kept. */
 struct rate_path;
 struct rate_path *rate_path_new(enum atomic_rates atoms, double T2);

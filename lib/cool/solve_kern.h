@@ -1,5 +1,5 @@
 /* cool/solve_kern: the methods of cool/solve.h, for C, C++ and CUDA. For cells side by side on the
- * CPU, and one by one in kernels of devices (cool/vec.h).
+ * CPU, and one by one in kernels of devices (vec/vec.h).
  *
  * original: the integration of RAMSES, with sub-steps of 1/w,
  *
@@ -19,6 +19,7 @@
  * bracketed, and found by bisection and Newton's iteration together, so the method is
  * unconditionally stable. */
 #pragma once
+#include "base/cgs.h"
 #include "cool/net_kern.h"
 #include "cool/rates.h"
 
@@ -64,7 +65,7 @@ PTAH_HD_FN double implicit_step(const struct table_node *node, const struct solv
 PTAH_HD_FN double implicit_cell(const struct table_node *node, const struct solve_place *p,
                                 double nH, double T2, double dt, double finer, int64_t *steps)
 {
-    const double unit = 2 * COOL_X / (3 * COOL_KB), total = dt * unit * nH;
+    const double unit = 2 * COOL_X / (3 * CGS_KB), total = dt * unit * nH;
     double time = 0, slope;
     while (time < total) {
         double rate = finer * 10 * fabs(rate_net(node, p, T2, &slope)) / T2;
@@ -93,7 +94,7 @@ struct original_lane {
 
 VEC_INLINE double original_unit(double dt)
 {
-    return dt * (2 * COOL_X / (3 * COOL_KB));
+    return dt * (2 * COOL_X / (3 * CGS_KB));
 }
 
 VEC_INLINE struct original_lane original_enter(vec nH, vec seen, double unit, double finer)

@@ -6,8 +6,9 @@
 #include <gsl/gsl_roots.h>
 #include <math.h>
 
+#include "base/cgs.h"
+
 static const double A_START = 1e-4, T_CMB = 2.726, MU_START = 1.2195;
-static const double RHO_C = 1.88e-29, HUBBLE = 3.2408608e-18; /* H0 = 100 km/s/Mpc in 1/s */
 
 struct history_step {
     double a, nH, T2_old, dt;
@@ -18,7 +19,7 @@ static double change(double T2, void *ctx)
 {
     const struct history_step *s = ctx;
     struct gas_rates g = gas_rates_at(T2, s->nH, &s->uv, s->a);
-    double unit = 2 * COOL_X / (3 * COOL_KB);
+    double unit = 2 * COOL_X / (3 * CGS_KB);
     double net = s->nH * (g.heat - g.cool) + (g.compton_heat - g.compton);
     return unit * net + (s->T2_old - T2) / s->dt;
 }
@@ -50,14 +51,14 @@ static double evolve(const struct mean_cell *m, const struct uv *uv, double a_en
                      double *electrons)
 {
     double a = A_START, comoving = T_CMB * a / MU_START;
-    double nH = m->omega_b * RHO_C * m->h * m->h * COOL_X / COOL_MH;
+    double nH = m->omega_b * RAMSES_RHO_CRIT * m->h * m->h * COOL_X / RAMSES_MH;
     double omega_k = 1 - m->omega_m - m->omega_l;
     struct history_step s = {.T2_old = comoving / (a * a)};
     gsl_error_handler_t *old = gsl_set_error_handler_off();
     for (; a < a_end; a += step * a) {
         double expansion = sqrt(m->omega_m / (a * a * a) + omega_k / (a * a) + m->omega_l);
         s.a = a;
-        s.dt = step / (m->h * HUBBLE * expansion);
+        s.dt = step / (m->h * RAMSES_HUBBLE * expansion);
         s.nH = nH / (a * a * a);
         s.T2_old = comoving / (a * a);
         s.uv = uv_at(uv, a);

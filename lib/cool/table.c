@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cool/vec.h"
+#include "vec/vec.h"
 
 _Static_assert((int)TABLE_PART == (int)VEC, "gas_rates_on takes a part at a time");
 

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 
 enum { PER_E = 1024 };  /* table points in one e-fold of a */
@@ -23,7 +24,6 @@ enum { CHORDS = 1000 }; /* intervals of RAMSES's table */
 static const double A_LAST = 10.0;
 /* Δa/a of RAMSES's integration, which sets where its points lie */
 static const double CHORD_STEP = 1e-6;
-static const double MPC = 3.0856776e24, RHO_C = 1.88e-29;
 
 struct cosmo {
     struct cosmo_par par;
@@ -109,9 +109,9 @@ void cosmo_units(const struct cosmo_par *p, double aexp, double *unit_l, double 
                  double *unit_t)
 {
     double h = p->h0 / 100;
-    *unit_l = aexp * p->boxlen_ini * MPC / h;
-    *unit_d = p->omega_m * RHO_C * h * h / (aexp * aexp * aexp);
-    *unit_t = aexp * aexp / (p->h0 * 1e5 / MPC);
+    *unit_l = aexp * p->boxlen_ini * CGS_MPC / h;
+    *unit_d = p->omega_m * RAMSES_RHO_CRIT * h * h / (aexp * aexp * aexp);
+    *unit_t = aexp * aexp / (p->h0 * CGS_KM / CGS_MPC);
 }
 
 /* (aE)² = (da/dt)²/H0² */

@@ -3,14 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "dom/ghost.h"
 #include "grav/grav.h"
 #include "grav/grav_kern.h"
 #include "grav/interpol.h"
 #include "oct/fields.h"
-
-static const double KPC = 3.0856776e21, PC = 3.0856776e18, MYR = 3.15576e13, G_CGS = 6.67408e-8,
-                    PI = 3.14159265358979323846;
 
 /* lo, hi: the octs before and after o along direction d. */
 static inline void gradient(const double o[8], const double *lo, const double *hi, int d, double dx,
@@ -57,9 +55,9 @@ static void analytic_force(const struct grav_par *p, const double x[3], double f
         double r = sqrt(r2);
         for (int d = 0; d < 3; d++) f[d] = -q[0] * (x[d] - q[2 + d]) / (r * r * r);
     } else if (p->gravity_type == 3) {
-        double a1 = q[0] * KPC / (MYR * MYR) / p->unit_l * (p->unit_t * p->unit_t);
-        double a2 = q[1] / (MYR * MYR) * (p->unit_t * p->unit_t), z0 = q[2] * PC / p->unit_l,
-               z = x[2] - 0.5 * p->boxlen;
+        double a1 = q[0] * CGS_KPC / (CGS_MYR * CGS_MYR) / p->unit_l * (p->unit_t * p->unit_t);
+        double a2 = q[1] / (CGS_MYR * CGS_MYR) * (p->unit_t * p->unit_t),
+               z0 = q[2] * CGS_PC / p->unit_l, z = x[2] - 0.5 * p->boxlen;
         f[2] = -a1 * z / sqrt(z * z + z0 * z0) - a2 * z;
     }
 }
@@ -101,9 +99,9 @@ double grav_analytic_density(const struct grav_par *p, const double x[3])
         return fmin(1.0 / (r * (1.0 + r) * (1.0 + r)), top);
     }
     if (p->gravity_type == -3) {
-        double a1 = q[0] * 1e3 / q[2] / (MYR * MYR) / (4 * PI * G_CGS) / p->unit_d;
-        double a2 = q[1] / (MYR * MYR) / (4 * PI * G_CGS) / p->unit_d, z0 = q[2] * PC / p->unit_l,
-               z = x[2] - 0.5 * p->boxlen;
+        double a1 = q[0] * 1e3 / q[2] / (CGS_MYR * CGS_MYR) / (4 * M_PI * RAMSES_G) / p->unit_d;
+        double a2 = q[1] / (CGS_MYR * CGS_MYR) / (4 * M_PI * RAMSES_G) / p->unit_d,
+               z0 = q[2] * CGS_PC / p->unit_l, z = x[2] - 0.5 * p->boxlen;
         return a1 / pow(1.0 + (z / z0) * (z / z0), 1.5) + a2;
     }
     return 0;

@@ -7,13 +7,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 #include "dom/bins.h"
 #include "hole/spin.h"
 #include "phys/blast.h"
 
-static const double QUARTER = 0.25; /* of the cell that a hole is in, at most */
-static const double LIGHT = 2.99792458e10, KILOPARSEC = 3.0856776e21;
+static const double QUARTER = 0.25;   /* of the cell that a hole is in, at most */
 static const double ROUND = 1 + 1e-9; /* of a radius: the edge of a cylinder is inside its ball */
 enum { WEIGHT_BITS = 40, SURPLUS_BITS = 60 };
 
@@ -66,8 +66,8 @@ struct agn_law agn_law(const struct term_run *r)
 {
     const struct param_physics *p = &r->par->physics;
     double finest = mesh_dx(r->mesh, r->mesh->levelmax) / r->aexp,
-           light = LIGHT / r->units.velocity;
-    return (struct agn_law){.radius = fmax(finest, p->ragn * KILOPARSEC / r->units.length),
+           light = CGS_C / r->units.velocity;
+    return (struct agn_law){.radius = fmax(finest, p->ragn * CGS_KPC / r->units.length),
                             .light2 = light * light,
                             .x_floor = p->x_floor,
                             .heat = p->eagn_t,

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 #include "phys/blast.h"
 #include "tree/tree.h"
 
-static const double M_SUN = 1.9891e33, KILOPARSEC = 3.0856776e21;
 static const double STARS = 0.1, DISPERSION = 20e5; /* H/cm^3, cm/s */
 
 struct hole_seeding hole_seeding(const struct term_run *r)
@@ -20,8 +20,8 @@ struct hole_seeding hole_seeding(const struct term_run *r)
     const struct units *u = &r->units;
     return (struct hole_seeding){
         .dense = p->n_star / u->hydrogen,
-        .mass = p->mseed * M_SUN / u->mass,
-        .apart = fmin(p->r_gal * KILOPARSEC / u->length, 0.5 * r->mesh->boxlen),
+        .mass = p->mseed * RAMSES_MSUN / u->mass,
+        .apart = fmin(p->r_gal * CGS_KPC / u->length, 0.5 * r->mesh->boxlen),
         .stars = STARS / u->hydrogen,
         .dispersion = DISPERSION / u->velocity,
         .G = r->cosmo ? 3 / (8 * M_PI) * r->cosmo->omega_m * r->aexp : 1,

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -14,9 +15,8 @@
 #include "hole/spin.h"
 #include "phys/stars.h"
 
-static const double MOST = 0.25;       /* of the gas of a cell, in a step, by all holes */
-static const double EFFICIENCY = 0.1;  /* without spins */
-static const double M_SUN = 1.9891e33; /* g */
+static const double MOST = 0.25;      /* of the gas of a cell, in a step, by all holes */
+static const double EFFICIENCY = 0.1; /* without spins */
 
 /* Code units at the time of the step. */
 struct hole_law {
@@ -53,7 +53,7 @@ static struct hole_law law_at(const struct params *par, const struct hydro_par *
                              .f_bondi = p->f_bondi,
                              .x_floor = p->x_floor,
                              .eddington = hole_eddington(1) * u.time,
-                             .sun = M_SUN / u.mass,
+                             .sun = RAMSES_MSUN / u.mass,
                              .spin = p->spin_bh,
                              .arrested = p->mad_jet,
                              .self_gravity = p->selfgrav,

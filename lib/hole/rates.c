@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/cgs.h"
+
 static const double COULOMB = 3.2;
 static const double SUBSONIC = 0.95, SUPERSONIC = 1.007; /* between them the drag is constant */
 static const double SERIES = 0.02; /* Mach number below which the logarithm cancels */
@@ -20,9 +22,7 @@ double hole_boost(double excess, double power)
 
 double hole_eddington(double efficiency)
 {
-    const double gravity = 6.6743e-8, proton = 1.67262192e-24, thomson = 6.6524587e-25;
-    const double light = 2.99792458e10;
-    return 4 * M_PI * gravity * proton / (efficiency * thomson * light);
+    return 4 * M_PI * CGS_G * CGS_MP / (efficiency * CGS_THOMSON * CGS_C);
 }
 
 double hole_kernel(double G, double mass, double cs2, double v2, double dx)

@@ -3,10 +3,10 @@
 
 #include <math.h>
 
+#include "base/cgs.h"
 #include "hole/rates.h"
 
 static const double VISCOSITY = 0.1;    /* alpha of King, Pringle & Livio (2007) */
-static const double YEAR = 3.15576e7;   /* s */
 static const double LEAST_DISC = 1e-3;  /* of what falls in: no more discs than 1000 */
 static const double LEAST_RATE = 1e-30; /* discs of gas that hardly flows are infinite */
 static const double STEP = 1e-3;        /* of ln M, for arrested discs: errors of 1e-12 */
@@ -98,7 +98,7 @@ static struct disc disc_of(double a, double mass, double rate, bool self_gravity
                              unstable};
     double years = 5.3e5 * pow(size, 0.875) * pow(flow, -0.75) * pow(nu, -0.875) * pow(al, -1.5) *
                    pow(m8, 1.375);
-    return (struct disc){hole_eddington(efficiency) * rate * mass * years * YEAR, warp};
+    return (struct disc){hole_eddington(efficiency) * rate * mass * years * CGS_YEAR, warp};
 }
 
 /* The hole and a disc of mass dm share their angular momenta; the sign of a says whether the disc

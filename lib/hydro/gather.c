@@ -117,7 +117,7 @@ static inline bool crossing_find(struct crossing *x, const struct level *up, lid
 
 /* A variable of such cells; by axis, lane 3 is the cell itself. */
 struct crossed {
-    half own, below, above;
+    vec4 own, below, above;
 };
 
 static inline struct crossed crossed_of(const struct level *up, int v, const struct crossing *x)
@@ -130,27 +130,27 @@ static inline struct crossed crossed_of(const struct level *up, int v, const str
 
 /* The children's values, four of each layer. */
 struct children {
-    half lower, upper;
+    vec4 lower, upper;
 };
 
 /* As hydro_interp_oct has them: the cell's value with slopes by minmod. */
 static inline struct children children_of(struct crossed x)
 {
-    static const half sx = {-0.5, 0.5, -0.5, 0.5}, sy = {-0.5, -0.5, 0.5, 0.5};
-    const half r = 0.5 * (x.above - x.own), l = 0.5 * (x.own - x.below);
-    const half_mask smaller = half_abs(l) < half_abs(r);
-    const half_mask alike = l * r > 0.0;
-    const half w = (half)((((half_mask)l & smaller) | ((half_mask)r & ~smaller)) & alike);
-    const half flat = x.own + __builtin_shufflevector(w, w, 0, 0, 0, 0) * sx +
+    static const vec4 sx = {-0.5, 0.5, -0.5, 0.5}, sy = {-0.5, -0.5, 0.5, 0.5};
+    const vec4 r = 0.5 * (x.above - x.own), l = 0.5 * (x.own - x.below);
+    const vec4_mask smaller = vec4_abs(l) < vec4_abs(r);
+    const vec4_mask alike = l * r > 0.0;
+    const vec4 w = (vec4)((((vec4_mask)l & smaller) | ((vec4_mask)r & ~smaller)) & alike);
+    const vec4 flat = x.own + __builtin_shufflevector(w, w, 0, 0, 0, 0) * sx +
                       __builtin_shufflevector(w, w, 1, 1, 1, 1) * sy;
-    const half z = __builtin_shufflevector(w, w, 2, 2, 2, 2) * 0.5;
+    const vec4 z = __builtin_shufflevector(w, w, 2, 2, 2, 2) * 0.5;
     return (struct children){flat - z, flat + z};
 }
 
 /* Kinetic energy from density and momenta. */
-static inline half half_kinetic(half r, half x, half y, half z, double smallr)
+static inline vec4 half_kinetic(vec4 r, vec4 x, vec4 y, vec4 z, double smallr)
 {
-    const half at_least = half_max(r, (half){0} + smallr);
+    const vec4 at_least = vec4_max(r, (vec4){0} + smallr);
     return 0.5 * x * x / at_least + 0.5 * y * y / at_least + 0.5 * z * z / at_least;
 }
 

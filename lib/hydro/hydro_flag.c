@@ -71,9 +71,9 @@ static void level_values(const struct level *lv, const struct jump *q, const str
 }
 
 /* What is across face f of each cell of half h of an oct, in it or in its neighbour there. */
-static inline half across(const double own[8], const double out[8], int f, int h)
+static inline vec4 across(const double own[8], const double out[8], int f, int h)
 {
-    half a = half_load(own + 4 * h), b = half_load(out + 4 * h);
+    vec4 a = vec4_load(own + 4 * h), b = vec4_load(out + 4 * h);
     switch (f) {
     case 0:
         return __builtin_shufflevector(a, b, 5, 0, 7, 2);
@@ -84,7 +84,7 @@ static inline half across(const double own[8], const double out[8], int f, int h
     case 3:
         return __builtin_shufflevector(a, b, 2, 3, 4, 5);
     }
-    return half_load((f & 1) == h ? out + 4 * (1 - h) : own + 4 * (1 - h));
+    return vec4_load((f & 1) == h ? out + 4 * (1 - h) : own + 4 * (1 - h));
 }
 
 /* Values across face f of own oct i where there is no neighbour: of coarser cells, or beyond a
@@ -113,9 +113,9 @@ static inline struct around around_of(const struct jump *q, lidx i)
 }
 
 /* What the difference across an upper face is divided by. */
-static inline half jump_scale(const struct jump *q, half xl, half cl, half xu, half cu)
+static inline vec4 jump_scale(const struct jump *q, vec4 xl, vec4 cl, vec4 xu, vec4 cu)
 {
-    half s;
+    vec4 s;
     for (int k = 0; k < 4; k++)
         s[k] = steep_scale(q->c != NULL, xl[k], cl[k], xu[k], cu[k], q->floor);
     return s;
@@ -128,16 +128,16 @@ static inline unsigned steep_half(const struct jump *q, int d, int h, struct aro
 {
     /* |2 d / s| > limit as rounded implies this, rounded */
     const double below = q->limit * (1.0 - 1e-12);
-    half mid = half_load(o.x + 4 * h), c = half_load(o.c + 4 * h);
-    half lo = across(o.x, a.x, 2 * d, h), hi = across(o.x, b.x, 2 * d + 1, h);
-    half left = mid - lo, right = hi - mid, cl = c, cr = c;
+    vec4 mid = vec4_load(o.x + 4 * h), c = vec4_load(o.c + 4 * h);
+    vec4 lo = across(o.x, a.x, 2 * d, h), hi = across(o.x, b.x, 2 * d + 1, h);
+    vec4 left = mid - lo, right = hi - mid, cl = c, cr = c;
     if (q->c) {
         cl = across(o.c, a.c, 2 * d, h);
         cr = across(o.c, b.c, 2 * d + 1, h);
     }
-    half sl = jump_scale(q, lo, cl, mid, c), sr = jump_scale(q, mid, c, hi, cr);
-    half_mask near = (2.0 * half_abs(left) >= below * half_abs(sl)) |
-                     (2.0 * half_abs(right) >= below * half_abs(sr));
+    vec4 sl = jump_scale(q, lo, cl, mid, c), sr = jump_scale(q, mid, c, hi, cr);
+    vec4_mask near = (2.0 * vec4_abs(left) >= below * vec4_abs(sl)) |
+                     (2.0 * vec4_abs(right) >= below * vec4_abs(sr));
     if (!(near[0] | near[1] | near[2] | near[3])) return 0;
     unsigned steep = 0;
     for (int k = 0; k < 4; k++)

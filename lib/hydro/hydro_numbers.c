@@ -35,19 +35,19 @@ static struct limit limit_of_step(double dt, double dx, double courant)
 static inline bool half_is_slow(const struct level *lv, lidx i, int h, bool gravity,
                                 struct limit limit, struct hydro_gas g)
 {
-    half zero = {0}, r = half_max(half_of(lv, FLD_U, i, h), zero + g.smallr);
-    half x = half_of(lv, FLD_U + 1, i, h), y = half_of(lv, FLD_U + 2, i, h),
+    vec4 zero = {0}, r = vec4_max(half_of(lv, FLD_U, i, h), zero + g.smallr);
+    vec4 x = half_of(lv, FLD_U + 1, i, h), y = half_of(lv, FLD_U + 2, i, h),
          z = half_of(lv, FLD_U + 3, i, h), e = half_of(lv, FLD_U + GAS_ENERGY, i, h) * r;
-    half speed = zero + limit.fast, m = half_abs(x) + half_abs(y) + half_abs(z);
+    vec4 speed = zero + limit.fast, m = vec4_abs(x) + vec4_abs(y) + vec4_abs(z);
     if (gravity)
         speed -= limit.brake *
-                 (half_abs(half_of(lv, FLD_FX, i, h)) + half_abs(half_of(lv, FLD_FY, i, h)) +
-                  half_abs(half_of(lv, FLD_FZ, i, h)));
-    half kinetic = 0.5 * (x * x + y * y + z * z);
-    half thermal = (e - kinetic) + MARGIN_ENERGY * (half_abs(e) + kinetic);
-    half pressure = half_max(g.gm1 * thermal, r * r * g.smallp); /* times density */
-    half spare = speed * r - m;
-    return half_all((spare > 0x1p-450) &
+                 (vec4_abs(half_of(lv, FLD_FX, i, h)) + vec4_abs(half_of(lv, FLD_FY, i, h)) +
+                  vec4_abs(half_of(lv, FLD_FZ, i, h)));
+    vec4 kinetic = 0.5 * (x * x + y * y + z * z);
+    vec4 thermal = (e - kinetic) + MARGIN_ENERGY * (vec4_abs(e) + kinetic);
+    vec4 pressure = vec4_max(g.gm1 * thermal, r * r * g.smallp); /* times density */
+    vec4 spare = speed * r - m;
+    return vec4_all((spare > 0x1p-450) &
                     (9.0 * g.gamma * (1.0 + MARGIN) * pressure < spare * spare));
 }
 
@@ -112,39 +112,39 @@ enum { MASS, ENERGY, MOMENTUM, INTERNAL = MOMENTUM + 3, TOTALS };
 enum { BLOCK = 256 }; /* octs */
 
 /* All bits set in the cells that are leaves. */
-static inline half_mask leaves_of(const struct level *lv, lidx i, int h)
+static inline vec4_mask leaves_of(const struct level *lv, lidx i, int h)
 {
     typedef lidx links
         __attribute__((vector_size(4 * sizeof(lidx)), may_alias, aligned(sizeof(lidx))));
-    return __builtin_convertvector(*(const links *)(lv->child[i] + 4 * h), half_mask) < 0;
+    return __builtin_convertvector(*(const links *)(lv->child[i] + 4 * h), vec4_mask) < 0;
 }
 
 /* By halves, as hydro_sum8. */
-static inline double half_sum(half lower, half upper)
+static inline double half_sum(vec4 lower, vec4 upper)
 {
-    half s = lower + upper;
+    vec4 s = lower + upper;
     s += __builtin_shufflevector(s, s, 2, 3, 0, 1);
     return s[0] + s[1];
 }
 
 /* What an oct has of a quantity, by cells. */
 struct of_oct {
-    half_mask leaf[2];
+    vec4_mask leaf[2];
     double vol;
 };
 
-static inline double total_of(const struct of_oct *o, half lower, half upper)
+static inline double total_of(const struct of_oct *o, vec4 lower, vec4 upper)
 {
-    return half_sum((half)((half_mask)(lower * o->vol) & o->leaf[0]),
-                    (half)((half_mask)(upper * o->vol) & o->leaf[1]));
+    return half_sum((vec4)((vec4_mask)(lower * o->vol) & o->leaf[0]),
+                    (vec4)((vec4_mask)(upper * o->vol) & o->leaf[1]));
 }
 
-static inline half internal_of(const struct level *lv, lidx i, int h, double smallr)
+static inline vec4 internal_of(const struct level *lv, lidx i, int h, double smallr)
 {
-    half r = half_max(half_of(lv, FLD_U, i, h), (half){0} + smallr);
-    half e = half_of(lv, FLD_U + GAS_ENERGY, i, h);
+    vec4 r = vec4_max(half_of(lv, FLD_U, i, h), (vec4){0} + smallr);
+    vec4 e = half_of(lv, FLD_U + GAS_ENERGY, i, h);
     for (int k = 0; k < 3; k++) {
-        half x = half_of(lv, FLD_U + GAS_MOMENTUM + k, i, h);
+        vec4 x = half_of(lv, FLD_U + GAS_MOMENTUM + k, i, h);
         e -= 0.5 * x * x / r;
     }
     return e;

@@ -12,11 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 #include "ics/field.h"
 #include "ics/files.h"
-
-static const double M_H = 1.6605390e-24, K_B = 1.3806490e-16; /* RAMSES's cgs values */
 
 static enum err read_heads(const struct ics_set *set, struct grafic_head *head);
 static int particle_level(const struct grafic_head *h, int level);
@@ -265,7 +264,7 @@ static void gas_scale(const struct ics_grafic *g, const struct level *lv,
     } else {
         cosmo_units(p, aexp, &ul, &ud, &ut);
         *base = (gas->T2_start > 0 ? gas->T2_start : 1.356e-2 / (aexp * aexp)) /
-                (M_H / K_B * (ul / ut) * (ul / ut));
+                (RAMSES_MH / CGS_KB * (ul / ut) * (ul / ut));
         *factor = *base;
     }
 }

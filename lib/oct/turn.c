@@ -1,7 +1,7 @@
 /* oct/turn: see turn.h. */
 #include "oct/turn.h"
 
-#include "base/square.h"
+#include "vec/vec4.h"
 
 enum { CELLS = 8, SIDE = 4 };
 typedef double line __attribute__((vector_size(32), aligned(8), may_alias));
@@ -13,7 +13,7 @@ void turn_columns(const double *const column[8], int64_t at, int n, double (*row
         for (int c = 0; c < CELLS; c += SIDE) {
             vec4 in[SIDE], out[SIDE];
             for (int k = 0; k < SIDE; k++) in[k] = *(const line *)(column[c + k] + at + i);
-            square_turn(in, out);
+            vec4_transpose(in, out);
             for (int k = 0; k < SIDE; k++) *(line *)(row[(size_t)(i + k) * step] + c) = out[k];
         }
     }
@@ -29,7 +29,7 @@ void turn_rows(const double (*row)[8], const lidx *which, int n, double *column,
             vec4 in[SIDE], out[SIDE];
             for (int k = 0; k < SIDE; k++)
                 in[k] = *(const line *)(row[which ? which[i + k] : i + k] + c);
-            square_turn(in, out);
+            vec4_transpose(in, out);
             for (int k = 0; k < SIDE; k++) *(line *)(column + (size_t)(c + k) * pitch + i) = out[k];
         }
     }

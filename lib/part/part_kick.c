@@ -11,9 +11,9 @@
 #include <omp.h>
 #include <string.h>
 
-#include "base/square.h"
 #include "part/part_block.h"
 #include "part/part_sort.h"
+#include "vec/vec4.h"
 
 /* The force on the cells of a block and around: three components; the fourth is 0, or NaN in a cell
  * that does not exist: so is that of any sum. */
@@ -70,7 +70,7 @@ static inline void oct_force(const struct level *lv, lidx o, vec4 *f)
         memcpy(&x, lv->fld[FLD_FX][o] + c, sizeof x);
         memcpy(&y, lv->fld[FLD_FY][o] + c, sizeof y);
         memcpy(&z, lv->fld[FLD_FZ][o] + c, sizeof z);
-        square_turn((vec4[4]){x, y, z, zero}, out);
+        vec4_transpose((vec4[4]){x, y, z, zero}, out);
         f[0] = out[0];
         f[1] = out[1];
         f[Y] = out[2];
@@ -226,7 +226,7 @@ static void forces_turn(int n, const vec4 *force, double *const row[3])
     int k = 0;
     for (; k + 4 <= n; k += 4) {
         vec4 turned[4];
-        square_turn(force + k, turned);
+        vec4_transpose(force + k, turned);
         memcpy(row[0] + k, &turned[0], sizeof turned[0]);
         memcpy(row[1] + k, &turned[1], sizeof turned[1]);
         memcpy(row[2] + k, &turned[2], sizeof turned[2]);

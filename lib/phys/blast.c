@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 #include "dom/bins.h"
 
 static const double QUARTER = 0.25;  /* of the cell at the centre, at most */
 static const double DENSITY = -0.17; /* exponents of the terminal momentum: Kim & Ostriker 2015, */
 static const double ENERGY = 13 / 14.; /* Cioffi, McKee & Bertschinger 1988 */
-static const double PARSEC = 3.0856776e18;
 static const double NOISE = 1e-12; /* a variance below it is rounding: no direction is outwards */
 
 /* A loaded blast. */
@@ -444,7 +444,7 @@ enum err blast_apply(const struct term_run *r, const struct blast_law *law, int6
 
 static enum err radius_of(const struct term_run *r, double *radius)
 {
-    double bubble = r->par->physics.rbubble * PARSEC / r->units.length;
+    double bubble = r->par->physics.rbubble * CGS_PC / r->units.length;
     *radius = fmax(2 * mesh_dx(r->mesh, r->mesh->levelmax) / r->aexp, bubble);
     if (2 * *radius > r->mesh->boxlen)
         FAIL(ERR_PARAM,

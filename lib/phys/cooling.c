@@ -3,13 +3,12 @@
  * energy is that of the floor alone. */
 #include <math.h>
 
+#include "base/cgs.h"
 #include "cool/cool.h"
 #include "cooldev/cooldev.h"
 #include "phys/floor.h"
 #include "phys/rates_asked.h"
 #include "phys/term.h"
-
-static const double MYR = 3.15576e13;
 
 static bool wanted(const struct params *p)
 {
@@ -25,7 +24,7 @@ static struct cooling_law law_of(const struct term_run *r)
                                 .hydrogen = r->units.hydrogen,
                                 .per_T2 = 1 / (r->units.temperature * (r->hydro->gamma - 1)),
                                 .dt = dt,
-                                .decay = exp(-dt / (r->par->physics.t_diss * MYR)),
+                                .decay = exp(-dt / (r->par->physics.t_diss * CGS_MYR)),
                                 .Z = r->par->physics.z_ave,
                                 .most = r->par->physics.t2max,
                                 .metal = vars->at[SCALAR_METAL] >= 0 ? vars->at[SCALAR_METAL] : -1,

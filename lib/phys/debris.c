@@ -3,11 +3,10 @@
  * (Dubois & Teyssier 2008; docs/method/stars.md). */
 #include <math.h>
 
+#include "base/cgs.h"
 #include "base/checksum.h"
 #include "base/mem.h"
 #include "phys/blast.h"
-
-static const double MYR = 3.15576e13;
 
 static bool wanted(const struct params *p)
 {
@@ -37,7 +36,7 @@ static struct blast blast_of(const struct term_run *r, int64_t i)
 static int64_t find_due(const struct term_run *r, int64_t **at)
 {
     const struct parts *p = r->parts;
-    double last = star_birth(r, r->par->physics.t_sne * MYR);
+    double last = star_birth(r, r->par->physics.t_sne * CGS_MYR);
     int64_t n = 0;
     for (int64_t i = 0; i < p->n; i++)
         n += p->family[i] == FAM_DEBRIS && p->birth[i] < last && p->id[i] < 0;

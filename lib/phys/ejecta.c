@@ -4,10 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 #include "phys/blast.h"
-
-static const double SUN = 1.9891e33, GYR = 3.15576e16, ERG = 1e51;
 
 static bool wanted(const struct params *p)
 {
@@ -41,7 +40,7 @@ static struct blast blast_of(const struct term_run *r, int64_t i, double age, bo
     e.mass = (b.mass - a.mass) * m;
     e.metals = (b.metals - a.metals) * m;
     for (int k = 0; k < YIELD_ELEMENTS; k++) e.element[k] = (b.element[k] - a.element[k]) * m;
-    e.energy = events * (m / SUN) * (ERG / (u->velocity * u->velocity));
+    e.energy = events * (m / RAMSES_MSUN) * (CGS_FOE / (u->velocity * u->velocity));
     e.log.metal = Z;
     if (b.mass - a.mass < f->tol || !(e.mass < p->m[i])) e.mass = 0;
     *type2 = b.type2 > a.type2;
@@ -57,7 +56,7 @@ static void find_due(const struct term_run *r, struct due *due)
     for (int64_t i = 0; i < p->n; i++) {
         bool type2;
         if (p->family[i] != FAM_STAR) continue;
-        double age = star_age(r, p->birth[i]) / GYR;
+        double age = star_age(r, p->birth[i]) / CGS_GYR;
         if (!(p->birth_mass[i] > 0)) begin_history(p, i, age);
         struct blast b = blast_of(r, i, age, &type2);
         if (b.mass == 0) continue;

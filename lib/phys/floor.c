@@ -4,9 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double RHO_C = 1.88e-29;
-/* RAMSES's values, of 2026 and of 2024 */
-static const double GRAVITY = 6.67408e-8, GRAVITY_2024 = 6.67e-8;
+#include "base/cgs.h"
 
 bool floor_rules(const struct params *p)
 {
@@ -18,7 +16,7 @@ double floor_dense(const struct params *p, const struct cosmo_par *c, const stru
 {
     double n = p->physics.n_star;
     if (!c) return n;
-    double h = c->h0 / 100, mean = c->omega_b * RHO_C * h * h / (aexp * aexp * aexp);
+    double h = c->h0 / 100, mean = c->omega_b * RAMSES_RHO_CRIT * h * h / (aexp * aexp * aexp);
     return fmax(n, p->physics.del_star * mean * (u->hydrogen / u->density));
 }
 
@@ -31,8 +29,8 @@ static double jeans_slope(const struct params *p, const struct units *u, double 
     double length = boxlen * cells * ldexp(1, -p->amr.levelmax) * u->length / aexp;
     double rate = u->time / u->length, per_rate = rate * rate * u->temperature;
     if (p->run.ramses_2024)
-        return 2 * length * length / (2 * M_PI) * GRAVITY_2024 * u->density * per_rate;
-    return length * length * GRAVITY / (M_PI * p->hydro.gamma) * (u->density / u->hydrogen) *
+        return 2 * length * length / (2 * M_PI) * RAMSES_G_2024 * u->density * per_rate;
+    return length * length * RAMSES_G / (M_PI * p->hydro.gamma) * (u->density / u->hydrogen) *
            per_rate;
 }
 

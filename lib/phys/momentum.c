@@ -3,10 +3,10 @@
  * step, as blasts (phys/blast). */
 #include <math.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 #include "phys/blast.h"
 
-static const double SUN = 1.9891e33, KM = 1e5, ERG = 1e51;
 static const double TERMINAL = 2.8e5; /* solar masses km/s, of 1e51 erg at 1 H/cm^3 */
 
 static bool wanted(const struct params *p)
@@ -18,8 +18,8 @@ static struct blast_law law_of(const struct term_run *r)
 {
     const struct units *u = &r->units;
     return (struct blast_law){.kinetic = r->par->physics.f_ek,
-                              .terminal = TERMINAL * SUN * KM / (u->mass * u->velocity),
-                              .supernova = ERG / (u->mass * (u->velocity * u->velocity))};
+                              .terminal = TERMINAL * RAMSES_MSUN * CGS_KM / (u->mass * u->velocity),
+                              .supernova = CGS_FOE / (u->mass * (u->velocity * u->velocity))};
 }
 
 static struct blast explode(const struct term_run *r, const struct star_deaths *d, int64_t i)

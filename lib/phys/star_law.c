@@ -3,14 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cgs.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "io/file.h"
 #include "phys/stars.h"
-
-static const double YEAR = 31557600, MYR = 3.15576e13, SUN = 1.9891e33, ERG = 1e51;
 
 double star_mass(const struct term_run *r)
 {
@@ -32,14 +31,14 @@ static double rate_of(const struct term_run *r)
 {
     const struct param_physics *p = &r->par->physics;
     if (p->eps_star > 0) return p->eps_star * sqrt(32 * gravity(r) / (3 * M_PI));
-    double time = p->t_star * 1e9 * YEAR / r->units.time;
+    double time = p->t_star * 1e9 * CGS_YEAR / r->units.time;
     return 1 / (time * sqrt(p->n_star / r->units.hydrogen));
 }
 
 /* Without cosmology the rate may grow from 0 over sf_trelax. */
 static double settled(const struct term_run *r)
 {
-    double time = r->par->physics.sf_trelax * 1e6 * YEAR / r->units.time;
+    double time = r->par->physics.sf_trelax * 1e6 * CGS_YEAR / r->units.time;
     return time > 0 && !r->cosmo ? fmin(r->t / time, 1) : 1;
 }
 
@@ -68,7 +67,7 @@ double star_T2(const struct term_run *r, const struct level *lv, lidx i, int c)
 double star_explosion(const struct term_run *r)
 {
     const struct units *u = &r->units;
-    return r->par->feedback.f_esn * ERG / (10 * SUN) / (u->velocity * u->velocity);
+    return r->par->feedback.f_esn * CGS_FOE / (10 * RAMSES_MSUN) / (u->velocity * u->velocity);
 }
 
 static const uint64_t BLAST = 0x626c617374; /* "blast" */
@@ -77,7 +76,7 @@ struct star_deaths star_deaths(const struct term_run *r)
 {
     const struct param_physics *p = &r->par->physics;
     const struct units *u = &r->units;
-    double age = p->t_sne * MYR;
+    double age = p->t_sne * CGS_MYR;
     /* Longer than the step: a star outside of the octs of its level waits for the next coarse step.
      * Older ones exploded in the run that wrote the checkpoint. */
     double wait = 3 * r->coarse_dt * u->time;
@@ -87,9 +86,9 @@ struct star_deaths star_deaths(const struct term_run *r)
         .specific = star_explosion(r),
         .ejected = r->par->feedback.eta_sn,
         .single = r->par->feedback.eta_ssn,
-        .lightest = r->par->feedback.mass_sne_min * SUN / u->mass,
-        .heaviest = r->par->sf.sf_imf ? r->par->feedback.mass_star_max * SUN / u->mass : 0,
-        .boost = fmax(p->mass_gmc * SUN / u->mass / star_mass(r), 1),
+        .lightest = r->par->feedback.mass_sne_min * RAMSES_MSUN / u->mass,
+        .heaviest = r->par->sf.sf_imf ? r->par->feedback.mass_star_max * RAMSES_MSUN / u->mass : 0,
+        .boost = fmax(p->mass_gmc * RAMSES_MSUN / u->mass / star_mass(r), 1),
         .seed = star_seed(r->par, BLAST)};
 }
 

@@ -2,14 +2,13 @@
  * the gas of their cell (docs/method/stars.md). Explosions of a cell are applied in the order of
  * ids, so that their sum does not depend on the order of particles. A star that has exploded has
  * tag 1. */
+#include "base/cgs.h"
 #include "phys/stars.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-
-static const double PARSEC = 3.0856776e18;
 
 static bool wanted(const struct params *p)
 {
@@ -88,7 +87,7 @@ static double trapped(const struct job *j, const struct level *lv, const struct 
     if (!(p->kappa_ir > 0) || !(rho * u->hydrogen > 10)) return 1;
     double metals = j->metal >= 0 ? lv->fld[FLD_U + j->metal][b->oct][b->cell] / 0.02
                                   : rho * p->z_ave;
-    return 1 + 100 * (1 - exp(-p->kappa_ir * 200 * PARSEC * metals * u->density));
+    return 1 + 100 * (1 - exp(-p->kappa_ir * 200 * CGS_PC * metals * u->density));
 }
 
 /* Returns the energy beside that of the motion. */

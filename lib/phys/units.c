@@ -1,16 +1,17 @@
 /* phys/units: see units.h. */
 #include "phys/units.h"
 
-static const double M_H = 1.6605390e-24, K_B = 1.3806490e-16; /* RAMSES's cgs values */
-static const double HYDROGEN = 0.76;                          /* share of the mass, as in RAMSES */
+#include "base/cgs.h"
+
+static const double HYDROGEN = 0.76; /* share of the mass, as in RAMSES */
 
 struct units units_of(double length, double density, double time)
 {
     struct units s = {.length = length, .density = density, .time = time};
     s.velocity = s.length / s.time;
     s.mass = s.density * s.length * s.length * s.length;
-    s.temperature = M_H / K_B * (s.velocity * s.velocity);
-    s.hydrogen = HYDROGEN / M_H * s.density;
+    s.temperature = RAMSES_MH / CGS_KB * (s.velocity * s.velocity);
+    s.hydrogen = HYDROGEN / RAMSES_MH * s.density;
     return s;
 }
 

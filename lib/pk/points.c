@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 #include "base/mem.h"
-#include "base/square.h"
 #include "pk/pk_priv.h"
 #include "pk/window.h"
+#include "vec/vec4.h"
 
 typedef int64_t long4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int int4 __attribute__((vector_size(16)));
@@ -106,7 +106,7 @@ static inline __attribute__((always_inline)) int4 find_four(struct finder *f, in
         pk_cells(&f->to, &it[k], &in[k]);
         cell[k] = in[k];
     }
-    square_turn(in, x);
+    vec4_transpose(in, x);
     window4 size = (window4)((window4_bits)x[3] & INT64_MAX);
     window4_bits more = size > f->largest;
     f->largest = (window4)(((window4_bits)size & more) | ((window4_bits)f->largest & ~more));
@@ -209,13 +209,13 @@ static inline __attribute__((always_inline)) void spread_step(const int step, co
     window4 first;
     if (step == 0) {
         window4 in[4] = {point[0] + shift, point[1] + shift, point[2] + shift, point[3] + shift};
-        square_turn(in, b->t);
+        vec4_transpose(in, b->t);
     }
     if (step < 3) {
         window_point(order, &b->t[step], b->w[step], &first);
         s->first[step] = __builtin_convertvector(first, int4);
     }
-    if (step == 0) square_turn(b->w[0], s->x);
+    if (step == 0) vec4_transpose(b->w[0], s->x);
     for (int j = 0; j < order && step == 3; j++) {
         window4 m = b->t[3] * b->w[2][j];
         for (int i = 0; i < order; i++) s->m[j][i] = m * b->w[1][i];

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/log.h"
 #include "base/mem.h"
 
-static const double M_SUN = 1.9891e33; /* g */
-static const double FIRST = 1e-10;     /* of the mass of its cell: a new sink, before its seed */
-static const double DENSE = 10;        /* of n_star: least density of a peak with a black hole */
+static const double FIRST = 1e-10; /* of the mass of its cell: a new sink, before its seed */
+static const double DENSE = 10;    /* of n_star: least density of a peak with a black hole */
 
 double sinks_apart(const struct params *par, const struct mesh *m, double aexp)
 {
@@ -45,7 +45,7 @@ struct needs {
 static struct needs needs_of(const struct sink_run *s)
 {
     const struct param_sink *p = &s->par->sink;
-    double sun = M_SUN / s->units.mass, radius = 0.5 * sinks_apart(s->par, s->mesh, s->aexp);
+    double sun = RAMSES_MSUN / s->units.mass, radius = 0.5 * sinks_apart(s->par, s->mesh, s->aexp);
     return (struct needs){.s = s,
                           .seed = p->mass_sink_seed * sun,
                           .halo = p->mass_halo_agn * sun,

@@ -4,16 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/file.h"
 #include "sink/initial.h"
 #include "sink/run.h"
-
-/* cgs, as RAMSES has them */
-static const double TWO_PI = 6.2831853, LIGHT = 2.9979246e10, GRAVITY = 6.6740800e-8,
-                    M_H = 1.6605390e-24, THOMSON = 6.6524587e-25, M_SUN = 1.9891e33,
-                    YEAR = 3.15576e7;
 
 /* ---- laws ---- */
 
@@ -31,7 +27,9 @@ static double threshold(const struct sink_run *s, const struct units *u)
     if (p->sink.rho_sink > 0) return p->sink.rho_sink / u->density;
     if (p->physics.n_sink > 0) return p->physics.n_sink / u->hydrogen;
     double dx = mesh_dx(s->mesh, sink_level(s));
-    return p->run.cosmo ? 0 : p->physics.t2_star / u->temperature * (0.5 * TWO_PI) / 16 / (dx * dx);
+    return p->run.cosmo
+               ? 0
+               : p->physics.t2_star / u->temperature * (0.5 * RAMSES_TWOPI) / 16 / (dx * dx);
 }
 
 static void feedback_law(const struct sink_run *s, const struct units *u, struct sink_law *law)
@@ -48,15 +46,15 @@ static void feedback_law(const struct sink_run *s, const struct units *u, struct
     law->kick = p->agn_fbk_frac_mom;
     law->switch_at = p->agn_fbk_mode_switch_threshold;
     law->load = p->kin_mass_loading;
-    law->v_jet = sqrt(2 * efficiency * p->epsilon_kin / law->load) * LIGHT / u->velocity;
+    law->v_jet = sqrt(2 * efficiency * p->epsilon_kin / law->load) * RAMSES_C / u->velocity;
     law->v_max = p->v_max * 1e5 / u->velocity;
-    law->cone = 0.5 * TWO_PI / 180 * opening / 2;
+    law->cone = 0.5 * RAMSES_TWOPI / 180 * opening / 2;
 }
 
 static void accretion_law(const struct sink_run *s, const struct units *u, struct sink_law *law)
 {
     const struct params *p = s->par;
-    double sun = M_SUN / u->mass;
+    double sun = RAMSES_MSUN / u->mass;
     law->accretion = strcmp(p->sink.accretion_scheme, "bondi") == 0       ? ACCRETE_BONDI
                      : strcmp(p->sink.accretion_scheme, "threshold") == 0 ? ACCRETE_THRESHOLD
                                                                           : ACCRETE_NONE;
@@ -67,7 +65,8 @@ static void accretion_law(const struct sink_run *s, const struct units *u, struc
     law->boost = by_density ? -1 : fabs(p->sink.acc_sink_boost);
     law->boost_density = p->sink.boost_threshold_density / u->hydrogen;
     law->limited = p->sink.eddington_limit;
-    law->eddington = 4 * (0.5 * TWO_PI) * GRAVITY * M_H / (0.1 * THOMSON * LIGHT) * u->time;
+    law->eddington = 4 * (0.5 * RAMSES_TWOPI) * RAMSES_G * RAMSES_MH /
+                     (0.1 * CGS_THOMSON * RAMSES_C) * u->time;
     law->seed = p->sink.mass_sink_seed * sun;
     law->seed_hole = p->sink.mass_smbh_seed * sun;
     law->holes = p->physics.smbh && p->sink.mass_smbh_seed > 0;
@@ -86,20 +85,20 @@ void sinks_law(const struct sink_run *s)
                              .smallr = s->hydro->smallr,
                              .smallc = s->hydro->smallc,
                              .nvar = s->hydro->nvar};
-    law->G = s->cosmo ? 3. / 4 / TWO_PI * s->cosmo->omega_m * s->aexp : 1;
+    law->G = s->cosmo ? 3. / 4 / RAMSES_TWOPI * s->cosmo->omega_m * s->aexp : 1;
     law->dx = mesh_dx(s->mesh, sink_level(s)) / s->aexp;
     sink_cloud_make(&law->cloud, p->ir_cloud, p->ir_cloud_massive, law->dx);
     accretion_law(s, &u, law);
     feedback_law(s, &u, law);
     if (k->kind) k->kind->law(s);
-    double sun = M_SUN / u.mass;
+    double sun = RAMSES_MSUN / u.mass;
     k->direct = p->mass_sink_direct_force >= 0 ? p->mass_sink_direct_force * sun : -1;
     k->soft = (struct sink_softening){law->G, p->sink_soft * law->dx};
     k->merging = (struct sink_merging){.dx = law->dx,
                                        .cloud = law->cloud.radius,
                                        .G = law->G,
                                        .t = s->t,
-                                       .young = fmax(p->merging_timescale, 0) * YEAR / u.time,
+                                       .young = fmax(p->merging_timescale, 0) * CGS_YEAR / u.time,
                                        .checked = p->mass_merger_vel_check * sun};
 }
 

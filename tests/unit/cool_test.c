@@ -15,12 +15,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "check.h"
 #include "cool/cool.h"
 #include "cool/ism.h"
-#include "cool/vec.h"
+#include "vec/vec.h"
 
 static const struct cool_par PAR = {.method = COOL_ORIGINAL,
                                     .cosmo = true,
@@ -198,7 +199,7 @@ static int ode_jacobian(double x, const double T2[], double *dfdy, double dfdt[]
 /* T2 after dt by an integration to 1e-9. */
 static double reference(struct ode *o, double T2, double dt)
 {
-    double x = 0, total = dt * o->nH * 2 * COOL_X / (3 * COOL_KB);
+    double x = 0, total = dt * o->nH * 2 * COOL_X / (3 * CGS_KB);
     gsl_odeiv2_system sys = {ode_rate, ode_jacobian, 1, o};
     gsl_odeiv2_driver *d = gsl_odeiv2_driver_alloc_y_new(&sys, gsl_odeiv2_step_msbdf, total * 1e-6,
                                                          1e-10 * T2 * 1e-3, 1e-9);
@@ -269,7 +270,7 @@ static void test_extremes(const struct cool_table *t, const char *name, method *
 /* One cell by RAMSES's sub-steps, one after the other; -1: too many. */
 static double plain(const struct cool_table *t, const struct solve_cells *b, int k, double dt)
 {
-    double T2 = b->T2[k], total = dt * b->nH[k] * 2 * COOL_X / (3 * COOL_KB), time = 0, slope;
+    double T2 = b->T2[k], total = dt * b->nH[k] * 2 * COOL_X / (3 * CGS_KB), time = 0, slope;
     for (int i = 0; i < 490; i++) {
         double net = solve_rate(t, b->nH[k], b->seen[k], b->Z[k], T2, &slope);
         double w = fmax(fmax(4 * fabs(net) / T2, -4 * slope), 1 / total);
@@ -356,7 +357,7 @@ static void test_bad_tables(const char *path)
 static void test_power_law(const char *path, double power)
 {
     struct exact_table *t = NULL;
-    double off = 0, split = 0, unit = 2 * COOL_X / (3 * COOL_KB) * 1e-23;
+    double off = 0, split = 0, unit = 2 * COOL_X / (3 * CGS_KB) * 1e-23;
     CHECK(write_power(path, power, 0) == OK && exact_read(path, &t) == OK, "%s", err_message());
     if (!t) return;
     exact_set(t, 0);
@@ -392,7 +393,7 @@ static void test_exact(const char *path, const struct uv *uv)
     CHECK(fabs(jump) < 1e-5, "from one metallicity of the table to the next: %g", jump);
     struct solve_cells hot = {
         .n = 2, .nH = {1, 1}, .seen = {1, 1}, .Z = {1, 1}, .T2 = {1e11, 4e11}};
-    solve_exact(t, 1e7 * 3 * COOL_KB / (2 * COOL_X * exact_rate(t, 1, 1, 1e9)), &hot);
+    solve_exact(t, 1e7 * 3 * CGS_KB / (2 * COOL_X * exact_rate(t, 1, 1, 1e9)), &hot);
     double ratio = (4e11 - hot.T2[1]) / (1e11 - hot.T2[0]);
     CHECK(hot.T2[0] < 1e11 && fabs(ratio - 2) < 0.01, "bremsstrahlung beyond the table: %g", ratio);
     struct solve_cells b, mine;

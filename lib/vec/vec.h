@@ -1,4 +1,4 @@
-/* cool/vec: eight doubles side by side, in one register or several, and log2, 2^x of them. Each
+/* vec/vec: eight doubles side by side, in one register or several, and log2, 2^x of them. Each
  * element has the same bits whatever its neighbours, the machine or the compiler: no operation
  * crosses elements. Kernels of devices define VEC_ONE: the same text of one double. For C, C++ and
  * CUDA. */
