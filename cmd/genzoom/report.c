@@ -5,6 +5,7 @@
  * above, grown as refinement does; beyond, each level has octs for half of the fine particles that
  * are left, eight a cell. That is a guess; it is meant for the size of a job. */
 #include "report.h"
+#include "base/cgs.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static double particle_mass(const struct report *r, int l)
 static double solar(const struct report *r, double mass)
 {
     double box = r->s->g.par.boxlen_ini;
-    return mass * 2.77536627e11 * r->s->g.par.omega_m * box * box * box;
+    return mass * RHO_CRIT_MSUN_MPC * r->s->g.par.omega_m * box * box * box;
 }
 
 /* Numbered as in RAMSES; 0: the map, not a variable. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -117,9 +118,9 @@ struct scale {
 static struct scale scale_of(const struct sim *s, bool physical)
 {
     struct units u = sim_units(s);
-    double kpc = u.length / KILOPARSEC;
+    double kpc = u.length / CGS_KPC;
     if (!physical) return (struct scale){1, 1, 1, 1, 1};
-    return (struct scale){u.density, kpc, kpc * kpc * kpc, u.mass / SOLAR_MASS, u.velocity / 1e5};
+    return (struct scale){u.density, kpc, kpc * kpc * kpc, u.mass / CGS_MSUN, u.velocity / CGS_KM};
 }
 
 static void scale_clump(struct clump *c, const struct scale *s)
@@ -145,7 +146,7 @@ static void text_head(const struct clumps *k, const struct sim *s, const char *p
            p->ivar_clump, p->density_threshold, p->relevance_threshold, p->saddle_threshold,
            p->mass_threshold);
     printf("# unit_l\t%.9g cm\n# unit_d\t%.9g g/cm^3\n# unit_t\t%.9g s\n# unit_m\t%.9g Msun\n",
-           u.length, u.density, u.time, u.mass / SOLAR_MASS);
+           u.length, u.density, u.time, u.mass / CGS_MSUN);
     printf("# cells\t%ld\n# peaks\t%ld\n# relevant\t%ld\n# halos\t%ld\n# mass\t%.9g\n",
            (long)k->cells, (long)k->peaks, (long)k->relevant, (long)k->halos, k->mass);
     if (s->par->run.unbind)
@@ -195,7 +196,7 @@ static void json_head(const struct clumps *k, const struct sim *s, const char *p
     json_number("unit_l", u.length);
     json_number("unit_d", u.density);
     json_number("unit_t", u.time);
-    json_number("solar_masses", u.mass / SOLAR_MASS);
+    json_number("solar_masses", u.mass / CGS_MSUN);
     json_count("cells", k->cells);
     json_count("peaks", k->peaks);
     json_count("relevant", k->relevant);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sum.h"
@@ -180,7 +181,7 @@ static enum err phase_init(struct phase *p, const struct options *o)
     if (p->gas.density < 0 || p->gas.pressure < 0)
         FAIL(ERR_PARAM, "%s: has no gas with density and pressure: a phase diagram needs both",
              r->path);
-    p->unit = p->gas.units.mass / SOLAR_MASS;
+    p->unit = p->gas.units.mass / CGS_MSUN;
     if (!(isnormal(p->gas.units.temperature) && isnormal(p->gas.units.hydrogen) &&
           isnormal(p->unit)))
         FAIL(ERR_FORMAT, "%s: its units (unit_l=%g, unit_d=%g, unit_t=%g) give no temperatures",

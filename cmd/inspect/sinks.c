@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 #include "base/sum.h"
 #include "base/text.h"
@@ -38,7 +39,7 @@ static const struct number {
               {"stars", NULL, NULL, MASS}}; /* if they are asked for */
 enum { NUMBERS = sizeof NUMBER / sizeof *NUMBER, STARS_AROUND = NUMBERS - 1 };
 enum { OF_MASS = 0, OF_HEAT = NUMBERS - 3, OF_JETS };
-static const double LIGHT = 2.99792458e10, APERTURE = 30; /* cm/s, kpc */
+static const double APERTURE = 30; /* kpc */
 
 struct row {
     double time, redshift, of[NUMBERS];
@@ -68,13 +69,13 @@ static double unit(const struct ckpt_head *h, const struct births *b, int kind)
     case MASS:
         return b->solar;
     case RATE:
-        return b->solar / (h->unit_t / YEAR);
+        return b->solar / (h->unit_t / CGS_YEAR);
     case ENERGY:
         return mass * velocity * velocity;
     case REST:
-        return mass * LIGHT * LIGHT;
+        return mass * CGS_C * CGS_C;
     case SPEED:
-        return velocity / 1e5;
+        return velocity / CGS_KM;
     }
     return 1;
 }
@@ -114,7 +115,7 @@ static enum err count_stars(struct around *a, struct row *row)
     const struct ckpt_head *h = &a->r->head;
     static const char *const name[] = {"position_x", "position_y", "position_z"};
     struct tree_points p = {.n = t->n};
-    a->radius = APERTURE * KILOPARSEC / h->unit_l;
+    a->radius = APERTURE * CGS_KPC / h->unit_l;
     if (h->cosmo) a->radius = fmin(a->radius, 0.49 * h->boxlen);
     for (int d = 0; d < 3; d++) {
         const struct catalog_column *c = catalog_find(t, name[d]);
@@ -127,7 +128,7 @@ static enum err count_stars(struct around *a, struct row *row)
     for (int64_t i = 0; i < t->n; i++) sum_init(&a->sum[i]);
     for (int i = 0; i < a->r->npiece && h->particles; i++)
         TRY(source_parts(a->r, i, SOURCE_STATE, fold_stars, a));
-    double solar = h->unit_d * pow(h->unit_l, 3) / SOLAR_MASS;
+    double solar = h->unit_d * pow(h->unit_l, 3) / CGS_MSUN;
     for (int64_t i = 0; i < t->n; i++) row[i].of[STARS_AROUND] = sum_get(&a->sum[i]) * solar;
     return OK;
 }
@@ -151,7 +152,7 @@ static enum err read_rows(struct sinks_history *s, struct source *r)
     if (t->n == 0) return OK;
     /* at its beginning a run without cosmology has no births */
     enum err err = r->head.t != 0 ? births_open(&b, r) : OK;
-    if (r->head.t == 0) b.solar = r->head.unit_d * pow(r->head.unit_l, 3) / SOLAR_MASS;
+    if (r->head.t == 0) b.solar = r->head.unit_d * pow(r->head.unit_l, 3) / CGS_MSUN;
     const struct catalog_column *id = catalog_find(t, "identity");
     if (err == OK && s->n + t->n > s->cap) {
         s->cap = 2 * s->cap + t->n;
@@ -159,7 +160,7 @@ static enum err read_rows(struct sinks_history *s, struct source *r)
     }
     for (int64_t i = 0; i < t->n && err == OK; i++) {
         struct row *o = &s->row[s->n++];
-        *o = (struct row){.time = b.now / (1e9 * YEAR),
+        *o = (struct row){.time = b.now / (1e9 * CGS_YEAR),
                           .id = id && id->whole ? id->whole[i] : i + 1};
         o->redshift = b.cosmo ? births_redshift(&b, b.now) : NAN;
         for (int k = 0; k < NUMBERS; k++)
@@ -299,7 +300,7 @@ static void trace_power(struct sinks_history *s)
     int n = 0;
     mem_sort(s->row, most, sizeof *s->row, by_time);
     for (int64_t i = add_up(s, 0, before), last = 0; i < s->n;) {
-        double from = s->row[last].time, to = s->row[i].time, second = 1e9 * YEAR * (to - from);
+        double from = s->row[last].time, to = s->row[i].time, second = 1e9 * CGS_YEAR * (to - from);
         last = i;
         i = add_up(s, i, now);
         for (int side = 0; side < 2; side++, n++) {

@@ -16,7 +16,7 @@ import tempfile
 import numpy as np
 
 HYDROGEN = 1.6605390e-24 / 0.76       # g of gas for a hydrogen nucleus
-SOLAR, PARSEC = 1.98892e33, 3.0856776e18
+SOLAR, PARSEC = 1.98841e33, 3.0856776e18
 BIN = 0.25
 
 

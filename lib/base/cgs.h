@@ -15,8 +15,11 @@ static const double CGS_THOMSON = 6.6524587e-25; /* cross section of an electron
 static const double CGS_MSUN = 1.98841e33;                                                 /* g */
 static const double CGS_PC = 3.0856776e18, CGS_KPC = 3.0856776e21, CGS_MPC = 3.0856776e24; /* cm */
 static const double CGS_YEAR = 3.15576e7, CGS_MYR = 3.15576e13, CGS_GYR = 3.15576e16;      /* s */
-static const double CGS_KM = 1e5;                                                          /* cm */
+static const double CGS_AU = 1.495978707e13, CGS_KM = 1e5;                                 /* cm */
 static const double CGS_FOE = 1e51; /* energy of a supernova, erg */
+
+/* critical density, (Msun/h)/(Mpc/h)³ */
+static const double RHO_CRIT_MSUN_MPC = 2.77536627e11;
 
 static const double RAMSES_C = 2.9979246e10;
 static const double RAMSES_G = 6.67408e-8, RAMSES_G_2024 = 6.67e-8; /* since 2025, before */

@@ -5,13 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 #include "gadget/file.h"
 #include "io/dir.h"
 
-/* cm, g: Mpc as RAMSES has it in its units; the Sun's mass from the constants of CODATA and the
- * IAU. */
-static const double KPC = 3.0856776e21, MSUN = 1.98841e33, KM = 1e5;
 static const double HEAVY = 1.5; /* dark matter of more than this many min masses is of type 5 */
 
 struct writer {
@@ -36,9 +34,9 @@ static void set_units(struct writer *w)
     w->length = w->speed = w->mass = 1;
     o->time = h->t, o->h = 1;
     if (h->cosmo) {
-        w->length = h->unit_l / a / KPC * little;
-        w->speed = h->unit_l / h->unit_t / KM / sqrt(a);
-        w->mass = h->unit_d * h->unit_l * h->unit_l * h->unit_l / (1e10 * MSUN) * little;
+        w->length = h->unit_l / a / CGS_KPC * little;
+        w->speed = h->unit_l / h->unit_t / CGS_KM / sqrt(a);
+        w->mass = h->unit_d * h->unit_l * h->unit_l * h->unit_l / (1e10 * CGS_MSUN) * little;
         o->time = a, o->redshift = 1 / a - 1, o->h = little, o->omega_m = h->omega_m,
         o->omega_l = h->omega_l;
     }

@@ -5,12 +5,12 @@
 
 #include <math.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cosmo/cosmo.h"
 
 enum { PER_DECADE = 4, STEPS = 2000, COMPLETE = 50 };
-static const double CRITICAL = 2.77536627e11; /* density, (Msun/h)/(Mpc/h)³ */
 
 /* ---- the fit ---- */
 
@@ -55,7 +55,7 @@ static double tinker(double sigma, double z)
 /* dn/dln m in 1/(Mpc/h)³, m in Msun/h. */
 static double fit_at(const struct linear *l, double growth, double z, double m)
 {
-    const double mean = CRITICAL * l->omega_m, step = 0.01;
+    const double mean = RHO_CRIT_MSUN_MPC * l->omega_m, step = 0.01;
     double r = cbrt(3 * m / (4 * M_PI * mean));
     double sigma = growth * sqrt(variance(l, r));
     double slope = log(variance(l, r * exp(-step / 3)) / variance(l, r * exp(step / 3))) / 4 / step;

@@ -4,9 +4,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/cgs.h"
 #include "base/text.h"
-
-static const double SOLAR = 1.98892e33, KPC = 3.0856776e21, KM = 1e5; /* cgs */
 
 /* What a unit of a column is, in code units. */
 enum unit { NUMBER, COUNT, BOX, MASS, LENGTH, SPEED, UNITS };
@@ -64,7 +63,7 @@ struct halo_par halo_par_of(const struct halo_box *b, double part, int64_t least
 
 double halo_solar(const struct halo_box *b)
 {
-    return b->unit_d * b->unit_l * b->unit_l * b->unit_l / SOLAR;
+    return b->unit_d * b->unit_l * b->unit_l * b->unit_l / CGS_MSUN;
 }
 
 int halo_columns(void)
@@ -98,9 +97,9 @@ double halo_value(const struct halo_table *t, int64_t halo, int column)
     case MASS:
         return *(const double *)at * halo_solar(b);
     case LENGTH: /* in boxes */
-        return *(const double *)at * b->boxlen * b->unit_l / KPC;
+        return *(const double *)at * b->boxlen * b->unit_l / CGS_KPC;
     case SPEED:
-        return *(const double *)at * (b->unit_l / b->unit_t) / KM;
+        return *(const double *)at * (b->unit_l / b->unit_t) / CGS_KM;
     case NUMBER:
     case BOX:
     case UNITS:

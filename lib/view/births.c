@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "base/cgs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cosmo/cosmo.h"
@@ -64,7 +65,7 @@ static enum err begin_times(struct births *s)
     double volume = h->unit_l * h->unit_l * h->unit_l;
     s->second = h->unit_t;
     s->now = h->t * h->unit_t;
-    s->solar = h->unit_d * volume / SOLAR_MASS;
+    s->solar = h->unit_d * volume / CGS_MSUN;
     if (h->cosmo) TRY(begin_cosmology(s));
     if (!(isnormal(s->second) && isnormal(s->solar) && isfinite(s->now)))
         FAIL(ERR_FORMAT, "%s: its units (unit_l=%g, unit_d=%g, unit_t=%g) give no masses and times",
@@ -80,7 +81,7 @@ static double mass_at_birth(const struct births *s, double age, double mass)
 {
     const struct params *p = s->par;
     const struct param_feedback *f = &p->feedback;
-    bool exploded = p->physics.f_w > 0 || age >= p->physics.t_sne * 1e6 * YEAR;
+    bool exploded = p->physics.f_w > 0 || age >= p->physics.t_sne * 1e6 * CGS_YEAR;
     double many = mass / (1 - f->eta_sn), single = mass / (1 - f->eta_ssn);
     if (!exploded) return mass;
     if (!p->sf.sf_imf || many * s->solar > f->mass_star_max) return many;

@@ -2,8 +2,6 @@
 #pragma once
 #include "ckpt/source.h"
 
-static const double YEAR = 31557600; /* s */
-
 struct births {
     struct source *r; /* lent by the caller */
     struct params *par;

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 #include "base/sum.h"
 #include "plot/chart.h"
@@ -41,12 +42,12 @@ static void finish(struct stars *s)
     struct history *h = s->h;
     const struct births *t = &s->births;
     const double width = t->now / h->n;
-    h->end = t->now / (1e9 * YEAR);
+    h->end = t->now / (1e9 * CGS_YEAR);
     h->cosmo = t->cosmo != NULL;
     h->mass = sum_get(&s->mass) * t->solar;
     for (int b = 0; b < h->n; b++) {
         h->formed[b] = sum_get(&s->formed[b]) * t->solar;
-        h->rate[b] = h->formed[b] / (width / YEAR);
+        h->rate[b] = h->formed[b] / (width / CGS_YEAR);
         h->redshift[b] = t->cosmo ? births_redshift(t, (b + 0.5) * width) : NAN;
     }
 }

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/cgs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "ckpt/sane.h"
@@ -324,7 +325,7 @@ static enum err check_parts(const struct source_parts *p)
 /* The time over which star formation is averaged, s. */
 static double recent(const struct map *m)
 {
-    return fmin(m->o->recent * 1e6 * YEAR, m->births.now);
+    return fmin(m->o->recent * 1e6 * CGS_YEAR, m->births.now);
 }
 
 /* For sfr the mass that star i had when it was born, or 0 if it is too old. */
@@ -381,7 +382,7 @@ static enum err map_read(struct map *m, struct source *r)
 /* Of a code unit of length, kpc. */
 static double kiloparsecs(const struct map *m)
 {
-    return m->gas.units.length / KILOPARSEC;
+    return m->gas.units.length / CGS_KPC;
 }
 
 /* What a value is worth in the unit that m->unit gets. Columns are lengths in code units, in
@@ -394,7 +395,7 @@ static double find_unit(struct map *m)
     bool column = m->weight == COLUMN, cm = m->o->physical || m->field == FIELD_HYDROGEN;
     if (m->rate) {
         snprintf(m->unit, sizeof m->unit, "Msun/yr/kpc^2");
-        return length * m->births.solar / (recent(m) / YEAR) / pow(kiloparsecs(m), 2);
+        return length * m->births.solar / (recent(m) / CGS_YEAR) / pow(kiloparsecs(m), 2);
     }
     if (column && cm && strcmp(u.name, "g/cm^3") == 0)
         snprintf(m->unit, sizeof m->unit, "g/cm^2");

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sum.h"
@@ -243,7 +244,7 @@ static struct unit column_unit(const struct reading *q, enum profile_column c)
     bool physical = q->o->physical;
     if (!*f) return (struct unit){1, ""};
     if (strcmp(f, "length") == 0)
-        return physical ? (struct unit){h->boxlen * h->unit_l / KILOPARSEC, "kpc"}
+        return physical ? (struct unit){h->boxlen * h->unit_l / CGS_KPC, "kpc"}
                         : (struct unit){1, "box"};
     if (strcmp(f, "mass") == 0) return physical ? unit_mass(h) : (struct unit){1, "code"};
     return unit_of(f, &q->gas.units, physical);

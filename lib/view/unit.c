@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgs.h"
+
 /* By the beginning of the name of a field: density^d length^l time^t, in so many cgs units. */
 static const struct row {
     const char *field, *name;
@@ -14,7 +16,7 @@ static const struct row {
     double cgs;
 } ROWS[] = {{"density", "g/cm^3", 1, 0, 0, 1},
             {"rho_poisson", "g/cm^3", 1, 0, 0, 1},
-            {"velocity_", "km/s", 0, 1, -1, 1e5},
+            {"velocity_", "km/s", 0, 1, -1, CGS_KM},
             {"pressure", "erg/cm^3", 1, 2, -2, 1},
             {"thermal_pressure", "erg/cm^3", 1, 2, -2, 1},
             {"non_thermal_pressure", "erg/cm^3", 1, 2, -2, 1},
@@ -40,7 +42,7 @@ struct unit unit_of(const char *field, const struct units *u, bool physical)
 
 struct unit unit_mass(const struct ckpt_head *h)
 {
-    double solar = h->unit_d * pow(h->unit_l, 3) / SOLAR_MASS;
+    double solar = h->unit_d * pow(h->unit_l, 3) / CGS_MSUN;
     return h->cosmo ? (struct unit){solar * h->h0 / 100, "Msun/h"} : (struct unit){solar, "Msun"};
 }
 
@@ -59,9 +61,9 @@ static struct unit by_size(const struct scale *s, double size)
 
 struct unit unit_length(const struct ckpt_head *h, double size, bool physical)
 {
-    static const struct scale SCALES[] = {
-        {"Mpc", 1e3 * KILOPARSEC, 3}, {"kpc", KILOPARSEC, 1}, {"pc", 1e-3 * KILOPARSEC, 0.1},
-        {"AU", 1.495978707e13, 1},    {"km", 1e5, 1},         {"cm", 1, 0}};
+    static const struct scale SCALES[] = {{"Mpc", CGS_MPC, 3}, {"kpc", CGS_KPC, 1},
+                                          {"pc", CGS_PC, 0.1}, {"AU", CGS_AU, 1},
+                                          {"km", CGS_KM, 1},   {"cm", 1, 0}};
     if (!physical) return (struct unit){1, "box"};
     if (h->unit_l == 1) return (struct unit){h->boxlen, "code units"};
     double box = h->boxlen * h->unit_l;
@@ -73,10 +75,10 @@ struct unit unit_length(const struct ckpt_head *h, double size, bool physical)
 /* Of a time in code units. */
 static struct unit unit_time(const struct ckpt_head *h, double time)
 {
-    static const struct scale SCALES[] = {{"Gyr", 3.15576e16, 0.1},
-                                          {"Myr", 3.15576e13, 0.1},
-                                          {"kyr", 3.15576e10, 1},
-                                          {"yr", 3.15576e7, 1},
+    static const struct scale SCALES[] = {{"Gyr", CGS_GYR, 0.1},
+                                          {"Myr", CGS_MYR, 0.1},
+                                          {"kyr", 1e3 * CGS_YEAR, 1},
+                                          {"yr", CGS_YEAR, 1},
                                           {"s", 1, 0}};
     if (h->unit_t == 1) return (struct unit){1, "code units"};
     struct unit u = by_size(SCALES, fabs(time) * h->unit_t);

@@ -5,8 +5,6 @@
 #include "ckpt/source.h"
 #include "phys/units.h"
 
-static const double SOLAR_MASS = 1.98892e33, KILOPARSEC = 3.0856776e21; /* g, cm */
-
 /* A code unit is worth `worth` of the unit of this name. */
 struct unit {
     double worth;

@@ -58,7 +58,7 @@ riemann='hllc'
 m_refine=2*8.
 /
 """
-SOLAR, KPC = 1.98892e33, 3.0856776e21
+SOLAR, KPC = 1.98841e33, 3.0856776e21
 
 
 def inspect(*argv, ranks=1, threads=1):

@@ -130,7 +130,7 @@ def number(run, what):
     return sum(int(line.split()[0]) for line in run.err.splitlines() if what in line)
 
 
-SUN, GAMMA = 1.98892e33, 1.6666667
+SUN, GAMMA = 1.98841e33, 1.6666667
 MASS, VELOCITY = 1.66e-22 * 3e21 ** 3, 3e21 / 3e14  # units
 
 

@@ -19,7 +19,7 @@ import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 import tiny_ramses as tiny  # noqa: E402
 
-M_H, K_B, SOLAR_MASS = 1.6605390e-24, 1.3806490e-16, 1.98892e33
+M_H, K_B, SOLAR_MASS = 1.6605390e-24, 1.3806490e-16, 1.98841e33
 
 
 def forced(argv):

@@ -127,7 +127,7 @@ def units(v, path):
     v.check('-s -u: density', abs(physical['fields'][0]['max'] / plain['fields'][0]['max'] /
                                   density - 1), 1e-12)
     v.check('-s -u: mass in solar masses', abs(physical['gas_mass'] / plain['gas_mass'] /
-                                               (density * length ** 3 / 1.98892e33) - 1), 1e-12)
+                                               (density * length ** 3 / 1.98841e33) - 1), 1e-12)
 
 
 def kept(v, path):

@@ -119,7 +119,7 @@ def main():
     j, q = profile(path, '-u')
     i = read_ramses.read_info(path)
     v.check('-u: masses', abs(q['dm_mass'] / p['dm_mass'] /
-                              (i['unit_d'] * i['unit_l'] ** 3 / 1.98892e33) - 1).max(), 1e-12)
+                              (i['unit_d'] * i['unit_l'] ** 3 / 1.98841e33) - 1).max(), 1e-12)
     v.check('-u: lengths', abs(q['to'] / p['to'] / (i['unit_l'] / 3.0856776e21) - 1).max(), 1e-12)
     v.same('-u: units', [j['units'][k] for k in ('to', 'gas_density', 'temperature', 'dm_vr',
                                                  'dm_mass')],

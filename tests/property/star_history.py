@@ -23,7 +23,7 @@ import ptah  # noqa: E402
 from stars import BOX, events  # noqa: E402
 
 BINS = 20
-SOLAR_MASS, YEAR = 1.98892e33, 31557600.0
+SOLAR_MASS, YEAR = 1.98841e33, 31557600.0
 
 
 def forced(argv):

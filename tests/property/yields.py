@@ -128,7 +128,7 @@ def law(ranks, f_w):
     want = math.fsum((y[:, 0] + y[:, 1]) * born * UNIT_M / SUN) * 1e51
     v.check('energy = supernovae x 1e51 erg', abs(erg / want - 1), 1e-8)
     h = ptah.Run([ptah.program('inspect'), '--stars', last], '.').out.splitlines()
-    formed = float(h[-1].split()[-1]) * 1.98892e33 / UNIT_M
+    formed = float(h[-1].split()[-1]) * 1.98841e33 / UNIT_M
     v.check('inspect --stars: the mass at birth', abs(formed / math.fsum(born) - 1), 1e-8)
     reference = ptah.digest(last)
     for n in ranks:
