@@ -20,7 +20,7 @@ typedef void adapt_prolong(const struct mesh *m, int l, lidx parent, int cell, d
 int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l,
                      adapt_prolong *f, void *ctx);
 
-/* The same in two halves, so that one sum serves many levels. count: octs of level l+1 to be
+/* adapt_refine in two halves, so that one sum serves many levels. count: octs of level l+1 to be
  * created and removed here; flags of level l valid in ghosts; local. change: given these and their
  * sums over all ranks. */
 struct adapt_changes {

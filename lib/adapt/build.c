@@ -26,7 +26,8 @@ static void keys_add(struct keys *k, okey first, int64_t count)
     for (int64_t i = 0; i < count; i++) k->key[k->n++] = first + (okey)i;
 }
 
-/* Those within oct (level, key): octs of other ranks alone are not looked into. */
+/* Adds the keys of own octs within oct (level, key); octs of other ranks alone are not descended
+ * into. */
 static void keys_find(struct keys *k, int level, okey key)
 {
     int depth = 3 * (k->level - level), owner = domain_whole(k->dom, level, key);

@@ -33,7 +33,8 @@ static unsigned cells_created(const struct level *lv, lidx i)
     return flags ? flags & bits_of_leaves(lv->child[i]) : 0;
 }
 
-/* Those of a piece; place may be NULL. */
+/* Counts the cells of a piece whose octs are created, and lists them in place, which may be NULL.
+ */
 static int64_t piece_created(const struct level *lv, lidx piece, struct created_place *place)
 {
     const lidx end = piece_end(lv->nown, piece);

@@ -166,7 +166,7 @@ static void ghosts_add(struct ghosts *g, okey key)
     g->key[g->n++] = key;
 }
 
-/* Those that will be children of oct i of level l. */
+/* Adds the keys of ghosts that will be children of oct i of level l. */
 static void ghosts_below(struct ghosts *g, const struct mesh *m, int me, const struct domain *d,
                          int l, lidx i)
 {

@@ -164,8 +164,8 @@ static void created_fill(const struct created *b, struct mesh *m, int l, int64_t
 
 /* ---- on a device ---- */
 
-/* What a device is told: which octs are new, in order those whose values are made there, those that
- * came with values, and ghosts. */
+/* Description of new octs for the device, ordered: octs whose values the device interpolates, octs
+ * that came with values, and ghosts. */
 struct told {
     struct remap_change c;
     lidx *source;

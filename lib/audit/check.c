@@ -314,7 +314,7 @@ static void check_families(struct check *k, const struct tally *t)
     mem_free(text);
 }
 
-/* What the info file says of the numbers in the header, to as many digits as it has. */
+/* Compares the numbers of the info file with those of the header, to as many digits as it has. */
 static void check_info(struct check *k)
 {
     const struct ckpt_head *h = &k->r->head;

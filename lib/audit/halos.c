@@ -36,7 +36,7 @@ static double far2_of(const struct halos *h, const double x[3])
     return far2;
 }
 
-/* What is not a number is near, and found to be wrong later. */
+/* Whether x is near the sphere; a position that is NaN is near, and found to be wrong later. */
 static bool is_near(const struct halos *h, const double x[3])
 {
     double radius = AROUND * h->o->sphere[3];

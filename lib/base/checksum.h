@@ -48,8 +48,8 @@ static inline uint64_t checksum_of(const void *p, size_t bytes)
     return bytes + checksum_words(p, n, 0) + checksum_mix(last, n);
 }
 
-/* The same piece by piece, while a file is written: pieces at any byte, in any order, which finally
- * cover the file without gaps or overlaps. */
+/* Checksum of a file, piece by piece while it is written: pieces at any byte, in any order, which
+ * finally cover the file without gaps or overlaps. */
 struct checksum {
     uint64_t sum;
     int64_t bytes; /* up to the end of the last piece */
@@ -62,8 +62,8 @@ struct checksum {
 };
 
 void checksum_add(struct checksum *c, const void *p, size_t n, int64_t at); /* zeroed at first */
-/* The same in two steps: threads may sum the whole words of their pieces side by side, and then add
- * them one after the other. */
+/* checksum_add in two steps: threads may sum the whole words of their pieces side by side, and then
+ * add them one after the other. */
 uint64_t checksum_inner(const void *p, size_t n, int64_t at);
 void checksum_add_inner(struct checksum *c, const void *p, size_t n, int64_t at, uint64_t inner);
 uint64_t checksum_end(struct checksum *c); /* the sum; frees */

@@ -28,7 +28,7 @@ enum { OPT_BAD = -1, OPT_MAX = 64, OPT_OLD_BIT = 1 << 16 };
 /* A letter of an older release, in a row: opt_next takes and returns it, but opt_usage does not
  * tell it, as it means another option in another tool (docs/decisions/0013). */
 #define OPT_OLD(letter) (OPT_OLD_BIT | (letter))
-/* What opt_next returns for a row. */
+/* The letter that opt_next returns for a row. */
 #define OPT_LETTER(row) ((row)->letter & ~OPT_OLD_BIT)
 
 struct opt_scan {

@@ -44,7 +44,7 @@ PTAH_HD bool sum_split(double x, int *first, int64_t d[3])
 
 void sum_init(struct sum *s); /* 0: no terms */
 void sum_add(struct sum *s, double x);
-/* The same bits as sum_add of x[0..n-1] one by one, several times faster. */
+/* Adds x[0..n-1] with the same bits as sum_add one by one, several times faster. */
 void sum_add_many(struct sum *s, int64_t n, const double *x);
 /* s += other, exactly */
 void sum_join(struct sum *s, const struct sum *other);

@@ -7,7 +7,7 @@
 /* Control characters except newline and tab become '?', so that none can command a terminal. UTF-8
  * is kept, except for its own control characters (C1). */
 void plain_text(char *s);
-/* The same, and newlines and tabs, too: it stays one line, and one column. */
+/* As plain_text, and newlines and tabs become '?', too: the text stays one line, and one column. */
 void plain_line(char *s);
 /* "-nan" as a word becomes "nan". */
 void plain_nan(char *s);

@@ -22,8 +22,8 @@ void asis_of_fields(struct asis *a, const struct ckpt_field *field, int nvar, do
 /* Rows of n cells by variable: from stored to conserved values, and back. */
 void asis_conserved(const struct asis *a, int n, const double *const *stored, double *const *u);
 void asis_stored(const struct asis *a, int n, const double *const *u, double *const *stored);
-/* The same for one oct: stored, u and word are rows of eight cells by variable; word: what
- * asis_mend takes. */
+/* asis_conserved for one oct: stored, u and word are rows of eight cells by variable; word: the
+ * differences that asis_mend takes. */
 void asis_oct(const struct asis *a, const double (*stored)[8], double (*u)[8], uint64_t (*word)[8]);
 /* Differences between the bits of values and of those that asis_stored computed, folded so that
  * small ones of either sign are small numbers. asis_mend applies them. */

@@ -40,7 +40,7 @@ struct ckpt_head { /* names and units as at the beginning of RAMSES's amr files 
     const char *namelist; /* text, written as namelist.txt */
     /* program, version, arguments: lines of text, written to compilation.txt */
     const char *provenance;
-    /* What RAMSES does not store; it is in the files exact_NNNNN.outRRRRR. */
+    /* Values that RAMSES does not store, in the files exact_NNNNN.outRRRRR. */
     double tout_next, aout_next;
     unsigned char safe[LEVEL_MAX + 2]; /* multigrid in safe mode */
     const struct gas_vars *gas;   /* names of the nvar variables; NULL: the usual ones (lent) */

@@ -15,7 +15,7 @@ enum files_role { FILES_MAIN = 1, FILES_LISTED = 2, FILES_PIECE = 4, FILES_BESID
 enum files_fate { FILES_MADE, FILES_COPIED, FILES_LEFT };
 enum { FILES_NAME = 48 };
 
-/* What a name means. Numbers that are not in it are −1. */
+/* Meaning of a file name. Numbers that are not in it are −1. */
 struct files_name {
     enum files_kind kind;
     int number, rank; /* of the output · from 1 on */

@@ -83,7 +83,7 @@ enum err info_verify(struct source *s)
 
 static const double NONE = -DBL_MAX, ANY = DBL_MAX, TINY = DBL_TRUE_MIN;
 
-/* What a file says, by enum info_key. */
+/* Entries of an info file, by enum info_key. */
 static const struct row {
     const char *key;
     double least, most;

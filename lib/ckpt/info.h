@@ -4,7 +4,7 @@
 #pragma once
 #include "ckpt/source.h"
 
-/* What info_NNNNN.txt says. */
+/* Entries of info_NNNNN.txt. */
 enum info_key {
     INFO_NCPU,
     INFO_NDIM,

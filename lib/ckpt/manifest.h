@@ -34,7 +34,7 @@ struct manifest {
 /* Writing: each rank adds its files (the last part of path is the name; with m NULL nothing is
  * done). */
 void manifest_add(struct manifest *m, const char *path, int64_t bytes, uint64_t sum);
-/* The same, in the form of a fort_told (io/fortran.h). */
+/* manifest_add in the form of a fort_told (io/fortran.h). */
 void manifest_told(void *m, const char *path, int64_t bytes, uint64_t sum);
 /* Writes dir/checksums_NNNNN.txt with the rows of all ranks, and hands it to `later`. Only rank 0's
  * error is returned: agree on it. (collective) */
@@ -52,6 +52,6 @@ bool manifest_has(const struct manifest *m, const char *name); /* m NULL: no */
 /* Reads dir/name and compares it; a file that is not listed belongs to another checkpoint. With m
  * NULL nothing is done. */
 MUST_USE enum err manifest_check_file(const struct manifest *m, const char *dir, const char *name);
-/* The same where the caller has read the file and gives its size and sum. */
+/* manifest_check_file where the caller has read the file and gives its size and sum. */
 MUST_USE enum err manifest_check_sum(const struct manifest *m, const char *dir, const char *name,
                                      int64_t bytes, uint64_t sum);

@@ -190,8 +190,8 @@ MUST_USE enum err source_whole(struct source *s, enum source_mode *mode);
  * Values are as they are stored and may be NaN or infinite. */
 MUST_USE enum err source_octs(struct source *s, int piece, enum source_mode mode,
                               source_octs_fn *fn, void *ctx);
-/* The same for particles. With SOURCE_STATE positions, velocities and masses have been checked
- * (ckpt/sane); otherwise they are as they are stored. */
+/* Passes the particles of a piece to fn. With SOURCE_STATE positions, velocities and masses have
+ * been checked (ckpt/sane); otherwise they are as they are stored. */
 MUST_USE enum err source_parts(struct source *s, int piece, enum source_mode mode,
                                source_parts_fn *fn, void *ctx);
 /* FILES_NAMELIST: that of the run; FILES_HISTORY: the history of the checkpoint. *text is NULL if

@@ -8,7 +8,7 @@
 
 /* ---- which clumps ---- */
 
-/* What a peak tells about itself. */
+/* Properties of a peak that its owner sends to other ranks. */
 struct about {
     okey parent;
     double x[3];

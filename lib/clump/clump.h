@@ -34,7 +34,8 @@ struct clump_par {
     struct clump_unbind unbind;
 };
 
-/* What clumps are sought in; levels levelmin..levelmax, [noct][8], densities in code units. */
+/* Fields in which clumps are sought; levels levelmin..levelmax, [noct][8], densities in code units.
+ */
 struct clump_field {
     double (*peak[LEVEL_MAX + 2])[8]; /* has the peaks; ghosts valid (lent) */
     double (*mass[LEVEL_MAX + 2])[8]; /* mass of the clumps (lent) */

@@ -6,7 +6,7 @@
 #include "clump/priv.h"
 #include "oct/gas.h"
 
-/* What the cells of a clump must know of it. */
+/* Properties of a clump that are needed where its cells are. */
 struct centre {
     double x[3], com[3], v[3]; /* peak, centre of mass, its velocity */
 };

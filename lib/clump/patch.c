@@ -237,7 +237,7 @@ static void cell_edges(const struct finder *f, const struct around *a, int cell,
     }
 }
 
-/* Those of own cells. */
+/* Saddle points between clumps that own cells touch. */
 static struct edges local_edges(const struct finder *f)
 {
     struct edges all = {0};

@@ -115,7 +115,7 @@ static inline lidx cube_cell(const lidx cube[27], const int x[3], int *cell)
 int around_leaves(const struct around *a, int cell, struct spot s[AROUND]);
 /* Centre of a cell, units of the box. */
 void spot_centre(const struct mesh *m, struct spot s, double x[3]);
-/* The same in code units, as the image that is next to `to`. */
+/* Centre of a cell in code units, as the image that is next to `to`. */
 void spot_near(const struct mesh *m, struct spot s, const double to[3], double x[3]);
 void image_near(const struct mesh *m, const double to[3], double x[3]);
 

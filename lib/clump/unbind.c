@@ -187,7 +187,7 @@ static void dissolve(struct bodies *b, const struct finder *f, int level)
     }
 }
 
-/* What is bound in the end; halos whose own particles are too few are dissolved. */
+/* Bound masses and numbers in the end; halos whose own particles are too few are dissolved. */
 static void settle(struct bodies *b, struct finder *f)
 {
     struct heap *mine = mem_zero(sizeof *mine * (size_t)b->s.n + 1, "unbinding");

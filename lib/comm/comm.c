@@ -21,8 +21,9 @@ static bool says_many(const char *name)
     return strtol(getenv(name), NULL, 10) > 1;
 }
 
-/* What launchers tell: the number of processes, and which of them this is; NULL: the variable has
- * no such number beside it. Slurm's are of a step, not of a job script, which is one process. */
+/* Environment variables of launchers: the number of processes, and which of them this is; NULL: the
+ * variable has no such number beside it. Slurm's are of a step, not of a job script, which is one
+ * process. */
 static const struct {
     const char *size, *rank;
 } LAUNCHERS[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
@@ -208,7 +209,7 @@ void comm_reduce_by(void *x, int n, size_t bytes, MPI_User_function *join)
 
 /* ---- union of rows ---- */
 
-/* What the reduction works on: this, the numbers to be added, the minima, the rows. */
+/* Operand of the reduction: this struct, the numbers to be added, the minima, the rows. */
 struct bundle {
     int64_t n, most, row, nadd, nmin;
 };

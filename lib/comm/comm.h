@@ -61,7 +61,7 @@ struct comm_minima {
     int n;
     double *x;
 };
-/* The same as comm_sums; takes min along, unless NULL (collective) */
+/* comm_sums that takes min along, unless NULL (collective) */
 void comm_sums_min(const struct comm *c, struct sum *s, int n, struct comm_minima *min);
 
 /* Rows of all ranks together, in any order: rows has room for `most` of them, and holds n of this
@@ -70,7 +70,7 @@ void comm_sums_min(const struct comm *c, struct sum *s, int n, struct comm_minim
  * bytes. (collective) */
 int64_t comm_union(const struct comm *c, int64_t n, int64_t most, size_t row, void *rows, int nadd,
                    int64_t *add);
-/* The same; takes min along, unless NULL (collective) */
+/* comm_union that takes min along, unless NULL (collective) */
 int64_t comm_union_min(const struct comm *c, int64_t n, int64_t most, size_t row, void *rows,
                        int nadd, int64_t *add, struct comm_minima *min);
 
@@ -111,8 +111,8 @@ void comm_counts_join(const struct comm_counts *a, const struct comm_counts *b,
  * and, if from != NULL, how many came from which rank. Items for oneself are among them. */
 void *comm_exchange(const struct comm *c, const void *send, const struct comm_counts *to,
                     size_t bytes, int64_t *nrecv, struct comm_counts *from);
-/* The same of n items in any order: item i is for rank[i], one below 0 for nobody. Items for a rank
- * stay in order. (collective) */
+/* comm_exchange of n items in any order: item i is for rank[i], one below 0 for nobody. Items for a
+ * rank stay in order. (collective) */
 void *comm_exchange_by(const struct comm *c, const void *item, int64_t n, const int *rank,
                        size_t bytes, int64_t *nrecv, struct comm_counts *from);
 /* n items of each rank to rank 0, in the order of ranks; the others receive none. (collective) */
@@ -133,8 +133,8 @@ struct comm_swap *comm_swap_begin(const struct comm *c, enum comm_use use, int n
                                   void *const *rbuf, const size_t *rbytes);
 void comm_swap_end(struct comm_swap *s);
 
-/* The same, always point to point, among those ranks that call it. Zero-byte messages are not sent.
- */
+/* Exchange between fixed peers, always point to point, among those ranks that call it. Zero-byte
+ * messages are not sent. */
 struct comm_round;
 struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, void *const *sbuf,
                              const size_t *sbytes, void *const *rbuf, const size_t *rbytes);

@@ -64,7 +64,7 @@ void p2p_end(struct comm_swap *s)
 
 /* ---- sizes known to senders alone ---- */
 
-/* What a message begins with; it is sent in pieces. */
+/* Header of a message, which is sent in pieces. */
 struct letter {
     uint64_t bytes; /* of the whole message; 0: there is nothing */
 };

@@ -22,7 +22,7 @@ struct owner {
     int64_t rank, pid, fd, born; /* fd < 0: it has no window; born: ns */
 };
 
-/* What a block begins with, for all to see. */
+/* Header of a block, which all ranks of the node see. */
 struct block {
     _Alignas(SHARE_ALIGN) atomic_int readers; /* that have not finished */
 };

@@ -22,7 +22,7 @@ struct parcel {
     char *data;
 };
 
-/* What arrived. Parcels point into the blocks. */
+/* Parcels that arrived. They point into the blocks. */
 struct parcels {
     int64_t n, room;
     struct parcel *at;

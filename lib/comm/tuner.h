@@ -29,11 +29,11 @@ void tuner_report(const struct comm *c);
 
 /* The transport of the next call for this use. t may be NULL. */
 int tuner_choice(const struct comm_tuner *t, enum comm_use use);
-/* That call took this long here. (collective) */
+/* Records that the call with that transport took this long here. (collective) */
 void tuner_spent(const struct comm *c, enum comm_use use, double seconds);
 
-/* What was decided, as lines "exchange: RANKS USE TRANSPORT INTERVAL SECONDS": for checkpoints, and
- * back. Written into buf, whole lines, as many as fit. */
+/* The tuner's decisions, as lines "exchange: RANKS USE TRANSPORT INTERVAL SECONDS": for
+ * checkpoints, and back. Written into buf, whole lines, as many as fit. */
 void tuner_state(const struct comm *c, char *buf, size_t size);
 /* From a text that has such lines; others, and those of other numbers of ranks, are passed over.
  * (collective: same text) */

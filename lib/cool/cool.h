@@ -10,8 +10,8 @@
 /* COOL_ISM: another gas, without background and metallicity (cool/ism.h). */
 enum cool_method { COOL_ORIGINAL, COOL_IMPLICIT, COOL_EXACT, COOL_COMPARE, COOL_ISM };
 
-/* What a run asks for. Without cosmology `mean` stands for it where the background before
- * reionisation is concerned, and aexp_ini is not read. */
+/* Parameters of cooling that a run asks for. Without cosmology `mean` stands for it where the
+ * background before reionisation is concerned, and aexp_ini is not read. */
 struct cool_par {
     enum cool_method method;
     double gamma, mu; /* COOL_ISM */
@@ -46,7 +46,7 @@ const struct uv *cool_uv(const struct cooling *c);
 struct cool_compared {
     int64_t cells, signs, sum, most; /* differences in 1e-9 */
 };
-/* What was counted since the last call. */
+/* The counts since the last call, which start again from zero. */
 struct cool_compared cool_take_compared(struct cooling *c);
 /* Cells over dt seconds, from any thread. */
 void cool_cells(struct cooling *c, double dt, struct solve_cells *cells);

@@ -25,7 +25,7 @@ struct table_node {
 
 /* ---- rates of cells ---- */
 
-/* What of a cell stays while its temperature changes. */
+/* Values of a cell that stay constant while its temperature changes. */
 struct solve_place {
     double w;      /* place between two densities, 0..1 */
     double Z, inv; /* metallicity; 1/n_H */

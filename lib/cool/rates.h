@@ -13,13 +13,14 @@ static const double COOL_SOLAR = 0.02;               /* solar metallicity */
  * them; Abel et al. (1997) with the recombination cooling of Hui & Gnedin (1997), as Grackle. */
 enum atomic_rates { ATOMS_THEUNS, ATOMS_ABEL };
 
-/* What radiation does to each neutral or singly ionised atom (1/s, erg/s), and which atoms. */
+/* Photoionisation and photoheating rates of each neutral or singly ionised atom (1/s, erg/s), and
+ * which rates of atoms. */
 struct uv_rates {
     double ion[ION_COUNT], heat[ION_COUNT];
     enum atomic_rates atoms;
 };
 
-/* What depends on the temperature alone. */
+/* Coefficients that depend on the temperature alone. */
 struct rate_coef {
     double recombine[ION_COUNT]; /* cm³/s, of the next ion */
     double ionise[ION_COUNT];    /* cm³/s, by collisions */
@@ -51,11 +52,11 @@ double species_at(const struct rate_coef *c, double nH, const struct uv_rates *u
 /* Rates of gas of T2, density nH, at expansion factor a (1 without cosmology). */
 struct gas_rates gas_rates_at(double T2, double nH, const struct uv_rates *uv, double a);
 
-/* The same of gas of temperature T. */
+/* Rates of gas of temperature T, density nH, at expansion factor a. */
 struct gas_rates gas_rates_of(double T, double nH, const struct uv_rates *uv, double a);
 
-/* The same as gas_rates_at for many densities at one T2, n ≤ VEC (vec/vec.h) at a time side by
- * side: coefficients are kept. */
+/* gas_rates_at for many densities at one T2, n ≤ VEC (vec/vec.h) at a time side by side:
+ * coefficients are kept. */
 struct rate_path;
 struct rate_path *rate_path_new(enum atomic_rates atoms, double T2);
 void rate_path_free(struct rate_path *p);

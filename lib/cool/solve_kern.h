@@ -84,7 +84,7 @@ PTAH_HD_FN double implicit_cell(const struct table_node *node, const struct solv
 enum { ORIGINAL_STEPS = 500 }; /* cells that need more are left to the implicit method */
 static const double ORIGINAL_ARRIVED = 1 - 1e-14; /* 1/(1/total) may be less than total */
 
-/* What stays while cells change. */
+/* Values of a vector of cells that stay constant while the cells cool. */
 struct original_lane {
     vec w, low; /* place between two densities; first node of the lower one */
     vec inv;    /* 1/n_H */

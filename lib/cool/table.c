@@ -117,7 +117,7 @@ void table_make(struct cool_table *t, const struct uv *uv, double a)
 enum { NODES = TABLE_N * TABLE_T, SPECIES = 6 };
 enum { SLOPES = RATE_COUNT, MU = 2 * RATE_COUNT, NUMBERS, TABLES = NUMBERS + SPECIES };
 
-/* What does not depend on the node. */
+/* Values that do not depend on the node, and the table. */
 struct file_job {
     struct uv_rates light;
     double aexp, metal_measure;

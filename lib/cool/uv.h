@@ -20,7 +20,7 @@ struct uv {
 };
 
 struct uv_rates uv_at(const struct uv *uv, double a);
-/* What suppresses cooling by metals, times n_H (metal_rate). */
+/* Strength of the ionising radiation that suppresses cooling by metals, times n_H (metal_rate). */
 double uv_metal_measure(const struct uv *uv, double a);
 
 /* A table in the layout of TREECOOL files: per line log10(1+z), then photoionisation rates of HI,

@@ -36,7 +36,7 @@ PTAH_HD double floor_straight(const struct temperature_floor *f, double nH)
 
 static const double COOLING_LEAST = 1e-2, COOLING_DELAYED = 1e-3; /* T2; of the scalar */
 
-/* What is the same for all cells of a level. */
+/* Parameters that are the same for all cells of a level. */
 struct cooling_law {
     struct temperature_floor floor;
     double smallr;
@@ -48,7 +48,7 @@ struct cooling_law {
     int metal, delayed; /* variables, -1: none */
 };
 
-/* What stays of a cell while it cools, and T2 above the floor. */
+/* Values of a cell that stay constant while it cools, and T2 above the floor. */
 struct cooling_cell {
     double rho, nH, Z, kinetic, floor, T2;
 };

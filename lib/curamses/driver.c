@@ -72,7 +72,7 @@ static haddr_t driver_get_eof(const H5FD_t *base, H5FD_mem_t type)
     return ((const struct driver_file *)base)->eof;
 }
 
-/* What was never written reads as zero. */
+/* Reads bytes of the file; bytes that were never written read as zero. */
 static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t how, haddr_t at, size_t n, void *p)
 {
     const struct driver_file *f = (struct driver_file *)base;

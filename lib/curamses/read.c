@@ -57,7 +57,7 @@ void hdf5_close_in(struct source *s)
 
 /* ---- texts and names ---- */
 
-/* What our HDF5 file keeps, a byte a letter. */
+/* A text (namelist or provenance) in an HDF5 file of Ptah, a byte a letter. */
 static enum err read_own_text(const struct source *s, enum files_kind k, char **text, size_t *bytes)
 {
     const char *path = k == FILES_HISTORY ? "ptah/provenance" : "ptah/namelist";

@@ -132,8 +132,8 @@ static enum err load_tree(struct walk *w, int64_t at, int n)
     return OK;
 }
 
-/* The same operations in the same order as in the binary writer, so that both give the same bits.
- */
+/* Converts conserved to primitive variables by the same operations in the same order as the binary
+ * writer, so that both give the same bits. */
 static void make_primitive(struct walk *w, int n)
 {
     double smallr = w->h->smallr, gamma1 = w->s->head.gamma - 1;

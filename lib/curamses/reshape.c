@@ -135,7 +135,7 @@ static const void *oct_column(void *ctx, int v)
     return g->column;
 }
 
-/* Those waiting; there may be none while other ranks have more. */
+/* Writes the octs waiting in g; there may be none while other ranks have more. */
 static void put_octs(struct merge *g)
 {
     struct hdf5_octs o = {g->at, g->n, g->key, (const unsigned char(*)[2])g->mask};
