@@ -29,7 +29,7 @@ void tuner_report(const struct comm *c);
 
 /* The transport of the next call for this use. t may be NULL. */
 int tuner_choice(const struct comm_tuner *t, enum comm_use use);
-/* Records that the call with that transport took this long here. (collective) */
+/* Records how long the call with the chosen transport took here. (collective) */
 void tuner_spent(const struct comm *c, enum comm_use use, double seconds);
 
 /* The tuner's decisions, as lines "exchange: RANKS USE TRANSPORT INTERVAL SECONDS": for

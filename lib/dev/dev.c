@@ -15,7 +15,7 @@ enum {
     DEV_NAMES = 64       /* of arrays */
 };
 
-/* What is known of an array. */
+/* Record of an array in device memory. */
 struct dev_array {
     char *at;
     size_t bytes;
@@ -210,7 +210,7 @@ static void drops_free(struct dev_stream *s)
     while (s->host.n > 0) mem_free(s->host.p[--s->host.n]);
 }
 
-/* What streams are to free is free; false: there was nothing. */
+/* Frees the memory that streams are to free; false: there was nothing. */
 static bool drops_flush(struct dev *d)
 {
     bool any = false;

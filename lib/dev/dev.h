@@ -42,10 +42,10 @@ bool dev_is_host(const struct dev *d);   /* emulated: what it proves is bits, no
  * does not fit. */
 MUST_USE enum err dev_new(struct dev *d, void **p, size_t bytes, const char *name);
 void dev_free(struct dev *d, void *p); /* nothing that uses it is under way; NULL is allowed */
-/* The same, when all that is in s now has run: by the next wait for s, or dev_new for want of room.
- * Other streams do not use it. */
+/* Frees device memory when all that is in s now has run: by the next wait for s, or dev_new for
+ * want of room. Other streams do not use it. */
 void dev_drop(struct dev_stream *s, void *p);
-/* The same of memory of the host (base/mem.h), which copies there may still read. */
+/* dev_drop of host memory (base/mem.h), which copies in s may still read. */
 void dev_drop_host(struct dev_stream *s, void *p);
 size_t dev_bytes(const struct dev *d); /* in use */
 
@@ -54,17 +54,18 @@ void dev_stream_free(struct dev_stream **s); /* waits for it */
 struct dev_event *dev_event_new(struct dev *d);
 void dev_event_free(struct dev_event **e);
 void dev_record(struct dev_event *e, struct dev_stream *s); /* it happens when s has come here */
-/* What is put into s from now on runs after the last dev_record of e before this call. */
+/* Work put into s from now on runs after the last dev_record of e before this call. */
 void dev_after(struct dev_stream *s, struct dev_event *e);
-/* What is put into s from now on runs after all that is in `first` now. The same: nothing. */
+/* Work put into s from now on runs after all that is in `first` now. s = first: nothing happens. */
 void dev_follow(struct dev_stream *s, struct dev_stream *first);
 /* The host waits for all that is in s, if there may be something. ERR_LIMIT: the device failed;
  * nothing in its memory counts any more. */
 MUST_USE enum err dev_wait(struct dev_stream *s);
-/* The same of all streams, failed or not: before what they use is freed. d NULL: nothing. */
+/* The host waits for all streams, failed or not: before memory that they use is freed. d NULL:
+ * nothing. */
 void dev_settle(struct dev *d);
-/* What is in s now. passed: the host knows that it has run. reach: it waits, unless another wait
- * for s was enough. */
+/* A mark for the work in s now. passed: the host knows that it has run. reach: the host waits for
+ * it, unless another wait for s was enough. */
 int64_t dev_mark(const struct dev_stream *s);
 bool dev_passed(const struct dev_stream *s, int64_t mark);
 MUST_USE enum err dev_reach(struct dev_stream *s, int64_t mark);
@@ -82,7 +83,7 @@ void dev_scan(struct dev_stream *s, int32_t *to, const int32_t *from, int64_t n)
 /* Ascending by key, stable; `value` goes along. */
 void dev_sort(struct dev_stream *s, uint64_t *key, int32_t *value, int64_t n);
 
-/* What crossed the bus since dev_open. */
+/* Traffic over the bus since dev_open. */
 struct dev_count {
     int64_t launches, blocks, copies; /* copies between host and device */
     int64_t waits, inner; /* of the host, but for what is empty; copies and fills there */
@@ -91,7 +92,8 @@ struct dev_count {
     double inside;        /* emulated: seconds of the calling thread in waits and memory */
 };
 struct dev_count dev_counts(const struct dev *d);
-/* The same of arrays of one name, the i-th of those that copies met. NULL: there are no more. */
+/* Bytes over the bus for arrays of one name, the i-th of those that copies met. NULL: there are no
+ * more. */
 struct dev_traffic {
     const char *name;
     int64_t put, got;

@@ -106,7 +106,7 @@ static void put(struct host_stream *s, struct op op)
     s->op[s->n++] = op;
 }
 
-/* What copies may touch; a kernel is watched by its pages. */
+/* Checks which memory a copy touches; a kernel is watched by its pages. */
 static void check_move(const struct host_dev *d, enum dev_way way, const void *to, const void *from,
                        size_t bytes)
 {

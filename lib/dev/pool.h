@@ -16,7 +16,7 @@ struct dev_pool {
     } of[POOL_CLASSES];
 };
 
-/* What to ask the library for, so that the block can be kept. */
+/* The size to ask the library for, so that the block can be kept. */
 size_t pool_size(size_t bytes);
 void *pool_take(struct dev_pool *p, size_t bytes); /* NULL: there is none */
 /* false: it is not kept. Nothing that uses it is under way. */

@@ -27,7 +27,7 @@ bool trials_cpu(const struct trials *t, enum trial_kind kind, int l);
  * measured, by trials_end of the same level. */
 bool trials_begin(struct trials *t, int l, const int64_t *octs);
 
-/* What a trial has found. */
+/* Result of a trial. */
 struct trial_result {
     const char *what;                   /* NULL: it has not ended */
     int level;                          /* of the unit; 0: all levels */

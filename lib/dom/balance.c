@@ -243,7 +243,7 @@ static void balance_hilbert(struct domain *d, struct cut *s)
     FREE(s->plane);
 }
 
-/* What is due to the children before j. Behind the last child that holds ranks there is no cut
+/* The cost due to the children before j. Behind the last child that holds ranks there is no cut
  * plane to be found. */
 static int64_t target_of(const struct cut *s, int64_t p, int j)
 {

@@ -17,7 +17,8 @@ struct domain; /* opaque; equal on all ranks */
 
 /* Equal volumes (k-section) or equal key ranges (Hilbert). */
 struct domain *domain_new(enum domain_kind kind, int nrank, int levelmax, const bool bounded[6]);
-/* The same of octs that lie in one or two dimensions (y, z of their keys are 0); Hilbert only. */
+/* domain_new for octs that lie in one or two dimensions (y, z of their keys are 0); Hilbert only.
+ */
 struct domain *domain_new_in(int ndim, enum domain_kind kind, int nrank, int levelmax,
                              const bool bounded[6]);
 void domain_free(struct domain *d);
@@ -27,7 +28,7 @@ int domain_nrank(const struct domain *d);
 /* Rank that owns the oct (level, key): the owner of its centre. */
 int domain_rank(const struct domain *d, int level, okey key);
 
-/* The same for the eight cells of an oct, that is, for the octs that refine them. */
+/* Ranks that own the eight cells of an oct, that is, the octs that refine them. */
 void domain_cell_ranks(const struct domain *d, int level, okey key, int rank[8]);
 
 /* The rank that has all of an oct's volume, and so all its descendants; -1: several have parts. */
@@ -39,9 +40,9 @@ int domain_whole(const struct domain *d, int level, okey key);
  * repeats, into rank[]; returns their number (rank[] has room for domain_nrank). Fast when none. */
 int domain_near(const struct domain *d, int me, int level, okey key, int *rank);
 
-/* The same of octs one after the other, fast where those in a row have one parent: if nobody else
- * needs that as a ghost, all 27 octs around it are its rank's, and its children are nobody's ghosts
- * either. Asked of each oct in turn; a thread has its own. */
+/* domain_near of octs one after the other, fast where those in a row have one parent: if no other
+ * rank needs the parent as a ghost, all 27 octs around it are its rank's, and its children are
+ * nobody's ghosts either. Asked of each oct in turn; a thread has its own. */
 struct domain_row {
     const struct domain *d;
     int level; /* of the parent; -1: none yet */

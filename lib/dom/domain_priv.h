@@ -81,7 +81,7 @@ int hilbert_rank(const struct domain *d, int level, okey key);
 bool hilbert_whole(const struct domain *d, int rank, int level, okey key);
 int hilbert_near(const struct domain *d, int me, int level, okey key, int *rank);
 
-/* What domain_ball asks for, in units. */
+/* Arguments of domain_ball, in units. */
 struct domain_ball {
     const struct domain *d;
     double x[3], radius, margin;

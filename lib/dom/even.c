@@ -148,8 +148,8 @@ static void sample_count(struct even *e, const struct domain *d, int64_t i, stru
     add(&e->base[l > base ? domain_rank(d, base, key >> 3 * (l - base)) : r], s->part[i]);
 }
 
-/* What each rank would hold; returns max/min of it. ghosts: what those of this rank take, which is
- * most of the work to find; -1: unknown. */
+/* Counts what each rank would hold; returns max/min of it. ghosts: what those of this rank take,
+ * which is most of the work to find; -1: unknown. */
 static double held_count(struct even *e, const struct domain *d, int64_t ghosts)
 {
     int64_t samples = e->cut->n, least = INT64_MAX, most = 0;
@@ -182,7 +182,7 @@ static void level_begin(struct even *e, const struct domain *d, int level)
     }
 }
 
-/* What a rank of the group holds, in the mean. */
+/* Mean of what a rank of the group holds. */
 static double group_mean(const struct even *e, struct group g)
 {
     double sum = 0;
@@ -232,8 +232,8 @@ static void groups_judge(struct even *e, const struct domain *d, struct group g,
         groups_judge(e, d, group_child(g, factor, j), level + 1);
 }
 
-/* What was counted of these domains: new shares, bounds for the planes of the level, and whether
- * they are the best so far. */
+/* Judges domains by what was counted: new shares, bounds for the planes of the level, and whether
+ * the planes are the best so far. */
 static void level_judge(struct even *e, const struct domain *d)
 {
     static const double UNIT = 1 << 30;

@@ -31,8 +31,8 @@ struct events {
 MUST_USE enum err event_route(const struct comm *c, const struct domain *d, const struct mesh *m,
                               int64_t n, const struct event *e, size_t bytes, const void *payload,
                               struct events *out);
-/* The same for rows that begin with their event: a row is the payload, and goes to the owner of the
- * event's place alone, whatever its radius. (collective) */
+/* event_route for rows that begin with their event: a row is the payload, and goes to the owner of
+ * the event's place alone, whatever its radius. (collective) */
 MUST_USE enum err event_route_home(const struct comm *c, const struct domain *d,
                                    const struct mesh *m, int64_t n, size_t bytes, const void *rows,
                                    struct events *out);

@@ -8,13 +8,13 @@
  * per oct. */
 void ghost_fill_rows(const struct comm *c, enum comm_use use, const struct xplan *p, int narr,
                      void *const *arr, const size_t *stride);
-/* The same for fields of a level by number (enum field); their ghosts are then marked valid. */
+/* Fills ghosts of fields of a level, given by number (enum field), and marks them valid. */
 void ghost_fill(const struct comm *c, struct mesh *m, int l, int nfld, const int *fld);
 void ghost_fill_hydro(const struct comm *c, struct mesh *m, int l); /* all U */
 void ghost_fill_flags(const struct comm *c, struct mesh *m, int l);
 
-/* The same in two halves. begin sends what the own octs hold now; until end has returned, the
- * level's octs must stay and its ghosts of these fields must not be read. *g is the caller's,
+/* ghost_fill_rows in two halves. begin sends what the own octs hold now; until end has returned,
+ * the level's octs must stay and its ghosts of these fields must not be read. *g is the caller's,
  * zeroed; end without begin does nothing. */
 struct ghost_rows {
     const struct xplan *plan;
@@ -24,7 +24,8 @@ struct ghost_rows {
 void ghost_rows_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,
                       const struct xplan *p, int narr, void *const *arr, const size_t *stride);
 void ghost_rows_end(struct ghost_rows *g, int narr, void *const *arr, const size_t *stride);
-/* The same of four of the eight cells of each oct of one array; the others of ghosts stay. */
+/* Fills four of the eight cells of each ghost oct of one array, in two halves; the other cells
+ * stay. */
 void ghost_cells_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,
                        const struct xplan *p, const int cell[4], const double (*arr)[8]);
 void ghost_cells_end(struct ghost_rows *g, const int cell[4], double (*arr)[8]);

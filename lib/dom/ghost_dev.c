@@ -128,7 +128,7 @@ static enum err buffer_take(struct ghost_dev *g, size_t bytes, int *at)
 
 /* ---- one exchange ---- */
 
-/* What an exchange carries. */
+/* Arrays that an exchange carries. */
 struct cargo {
     struct ghost_pack_args a;              /* arrays that are there, in units */
     const struct ghost_dev_arrays *arrays; /* all, or NULL: only those */

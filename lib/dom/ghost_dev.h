@@ -23,7 +23,7 @@ struct ghost_dev_plan {
  * plan, if all arrays are there. */
 MUST_USE enum err ghost_dev_plan_need(struct ghost_dev *g, struct ghost_dev_plan *q);
 void ghost_dev_plan_drop(struct ghost_dev *g, struct ghost_dev_plan *q);
-/* That of a level: lent until its octs change. */
+/* The plan of level l: lent until the level's octs change. */
 MUST_USE enum err ghost_dev_level(struct ghost_dev *g, const struct mesh *m, int l,
                                   struct ghost_dev_plan **q);
 
@@ -56,7 +56,8 @@ MUST_USE enum err ghost_dev_rows_begin(struct ghost_dev_rows *x, struct ghost_de
                                        struct ghost_dev_plan *q, int narr, void *const *arr,
                                        const size_t *stride);
 void ghost_dev_rows_end(struct ghost_dev_rows *x, int narr, void *const *arr, const size_t *stride);
-/* The same for arrays of which some are here: here[i]. They must be ended in the same way. */
+/* ghost_dev_rows_begin and _end for arrays of which some are here: here[i]. Both halves must be of
+ * this kind. */
 MUST_USE enum err ghost_dev_mixed_begin(struct ghost_dev_rows *x, struct ghost_dev *g,
                                         const struct comm *c, enum comm_use use,
                                         struct ghost_dev_plan *q,

@@ -32,7 +32,8 @@ static const uint8_t step[12][8] = {
     {0126, 0125, 0027, 0044, 0031, 0032, 0060, 0043},
 };
 
-/* The same in two dimensions: four states, slot x + 2y; and in one, where the key is x. */
+/* Tables of the Hilbert curve in two dimensions: four states, slot x + 2y; and in one, where the
+ * key is x. */
 static const uint8_t step2[4][8] = {
     {0010, 0023, 0001, 0002},
     {0000, 0011, 0033, 0012},

@@ -306,7 +306,7 @@ void ksection_ball(const struct domain_ball *b)
 enum { CUBE = 1, CENTRES = 2, ABOVE = 4 };
 enum { PIECES = 2, POINTS = 2 };
 
-/* What surrounds an oct along one axis: integer units first[i]..last[i] inside the cube, the
+/* Surroundings of an oct along one axis: integer units first[i]..last[i] inside the cube, the
  * centres of the parent and of the oct beside it that the oct touches, and that of the grandparent.
  */
 struct span {
@@ -342,7 +342,7 @@ int ksection_near(const struct domain *d, int me, int level, okey key, int *rank
     return s.n;
 }
 
-/* What is beside an oct is found in the box's coordinates, where octs are. */
+/* Finds the surroundings of an oct along an axis, in the box's coordinates, where octs are. */
 static void span_set(struct span *s, const struct domain *d, int axis, int level, int64_t x)
 {
     int64_t n = d->extent, w = domain_width(d, level), parent = x & ~(2 * w - 1),

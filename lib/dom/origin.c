@@ -58,7 +58,7 @@ static double upto_at(const double *upto, double x)
     return part > 0 ? upto[b] + part * (upto[b + 1] - upto[b]) : upto[b];
 }
 
-/* What slabs that begin at place o lose, as a part of all work. */
+/* Work lost by slabs that begin at place o, as a part of all work. */
 static double loss_at(const struct profile *p, int o, double *end)
 {
     double work = 0;

@@ -35,7 +35,7 @@ struct fft {
 
 /* Even n: blocks begin at even points, so that an oct lies in one of them. (collective) */
 struct fft *fft_new(const struct comm *c, int n);
-/* The same with the lines of fixed.h: n = 2^k, k > 0. (collective) */
+/* fft_new with the lines of fixed.h: n = 2^k, k > 0. (collective) */
 struct fft *fft_new_fixed(const struct comm *c, int n);
 void fft_free(struct fft **f);
 /* r and k exist from begin to end; their memory is some 16 bytes a point. Local. */

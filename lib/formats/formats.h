@@ -22,8 +22,8 @@ bool format_is(const struct format *f, const char *name);
 void format_list(char *text, size_t n);
 /* Opens a checkpoint of any format: a directory, or a file in it. */
 MUST_USE enum err source_open(const char *path, struct source **out);
-/* The same, then source_whole. */
+/* source_open, then source_whole. */
 MUST_USE enum err source_open_whole(const char *path, enum source_mode *mode, struct source **out);
-/* The same, then source_state. */
+/* source_open, then source_state. */
 MUST_USE enum err source_open_state(const char *path, double gamma, double smallr,
                                     struct source **out);

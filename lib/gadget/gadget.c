@@ -18,7 +18,7 @@ struct writer {
     double length, speed, mass; /* of the file, for one of the code */
     double dm_least, least[GADGET_TYPES], most[GADGET_TYPES];
     int64_t id_least, id_most, cells, left_out[FAMILIES];
-    /* What is handed on at a time. */
+    /* Buffers of the rows that are handed on at a time. */
     float *pos, *vel, *m, *u, *rho, *hsml;
     void *id;
     int64_t room;

@@ -71,7 +71,7 @@ PTAH_HD double deposit_leaf_mass(const struct level *lv, lidx i, double dx, doub
     return sum;
 }
 
-/* The same and their first moments. */
+/* Mass of the leaf cells of an oct, and its first moments. */
 PTAH_HD void deposit_leaves(const struct level *lv, lidx i, double dx, double smallr, double sum[4])
 {
     double vol = dx * dx * dx, x[2][3];

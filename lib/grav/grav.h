@@ -60,7 +60,7 @@ struct grav_report {
     bool converged;
 };
 
-/* What the potential of a level comes from, beside the density of its cells. */
+/* Sources of the potential of a level, beside the density of its cells. */
 struct grav_source {
     double fourpi;        /* 4π·scale, or 1.5 Ω_m a·scale */
     double rho_tot;       /* mean density (0 with boundaries) */

@@ -15,7 +15,7 @@ PTAH_HD_FN void kern_rows(const double (*u)[8], const lidx nbr[6], const double 
     for (int f = 0; f < 6; f++) n[f] = u[nbr[f]];
 }
 
-/* The same with zeros for those that are not. */
+/* Rows of the face neighbours, zeros for missing ones. */
 PTAH_HD_FN void kern_rows_edge(const double (*u)[8], const lidx nbr[6], const double *n[6])
 {
     for (int f = 0; f < 6; f++) n[f] = nbr[f] >= 0 ? u[nbr[f]] : KERN_ZERO;
@@ -74,8 +74,8 @@ PTAH_HD double kern_relax(double s, double rhs, double dx2)
     return (s - dx2 * rhs) / 6.0;
 }
 
-/* The same where neighbours are missing or masked: diag = 6 − Σ weights; diag = 0 leaves the cell
- * as it is. */
+/* Gauss-Seidel where neighbours are missing or masked: diag = 6 − Σ weights; diag = 0 leaves the
+ * cell as it is. */
 PTAH_HD double kern_relax_edge(double s, double rhs, double diag, double dx2, double u)
 {
     double v = (s - dx2 * rhs) / (diag > 0 ? diag : 1.0);
@@ -99,8 +99,8 @@ PTAH_HD double kern_source(double rho, double rho_tot, double fourpi)
     return fourpi * (rho - rho_tot);
 }
 
-/* What the face to a missing neighbour takes from the right-hand side: its values beyond and inside
- * as the first guess has it. */
+/* Term that a face to a missing neighbour subtracts from the right-hand side; beyond, inside:
+ * potential on both sides of the face as the first guess has it. */
 PTAH_HD double kern_frozen(double beyond, double inside, double inv_dx2)
 {
     return 2.0 * inv_dx2 * (0.5 * beyond + 0.5 * inside);

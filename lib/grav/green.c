@@ -17,8 +17,9 @@ static double *denominator(int n, enum green kind)
     return d;
 }
 
-/* What a wave loses in a dimension when clouds are deposited in cells and the force on them is
- * interpolated with the same weights: sinc²(κ/2) each time (Hockney & Eastwood 1988, §5-6). */
+/* Factor by which a wave is damped in a dimension when clouds are deposited in cells and the force
+ * on them is interpolated with the same weights: sinc²(κ/2) each time (Hockney & Eastwood 1988,
+ * §5-6). */
 static double *windows(int n)
 {
     double *w = mem_new(sizeof *w * (size_t)n, "fft");

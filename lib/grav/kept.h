@@ -9,6 +9,6 @@ struct kept {
     struct mesh whole; /* all octs of a level that every rank solves; else empty */
 };
 
-/* What is kept at *k of level l, or a new one, zero, if a list of octs has changed. */
+/* The hierarchy kept at *k of level l, or a new one, zero, if a list of octs has changed. */
 struct kept *kept_get(struct kept **k, const struct mesh *m, int l);
 void kept_free(struct kept **k);

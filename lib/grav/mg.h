@@ -100,8 +100,8 @@ void mg_share_complete(struct mg *g, const struct mesh *m, int k);
  * here, by level), and sets the bottom. False: it has too many octs. (collective) */
 bool mg_share_partial(struct mg *g, const struct mesh *m, const struct comm *c, int k,
                       const int64_t *inside);
-/* The same in parts: places of the n own octs of level k that have children in the hierarchy, of
- * which there is room for most (taken over); octs above it here. */
+/* mg_share_partial in parts: places of the n own octs of level k that have children in the
+ * hierarchy, of which there is room for most (taken over); above: octs of the level above here. */
 struct mg_place {
     okey key;
     double mask[8];

@@ -37,8 +37,8 @@ void mg_by_place(double (*a)[8], lidx n)
     for (lidx i = 0; i < n; i++) row_by_place(a[i]);
 }
 
-/* What the octs of a level need of a sweep, which has a loop for each: loops do not ask where an
- * oct lies. */
+/* Cases that a sweep distinguishes among the octs of a level, with a loop for each: loops do not
+ * ask where an oct lies. */
 enum octs {
     OCTS_WHOLE,  /* all neighbours are there */
     OCTS_FACES,  /* all cells are inside */
@@ -123,7 +123,8 @@ static void relax_near(const struct mg_level *g, bool safe, double dx2)
     if (g->near) relax(g, (struct part){g->near, g->nnear, 0}, true, safe, dx2);
 }
 
-/* What is left of the red cells that the black ones need that are sent; then these. */
+/* Relaxes the remaining red cells that the black cells to be sent depend on; then these black
+ * cells. */
 static void relax_outer(const struct mg_level *g, bool safe, double dx2)
 {
     const struct part outer = {g->outer, g->nouter, 0}, halo = {g->halo, g->nhalo, 0};
@@ -139,7 +140,8 @@ static void relax_inner(const struct mg_level *g, bool safe, double dx2)
     relax(g, before(g, MG_OUTER), false, safe, dx2);
 }
 
-/* What a sweep has made of the ghosts' owners: all of it, or the black cells alone. */
+/* Begins to send the values of a sweep to ghosts on other ranks: all cells, or the black ones
+ * alone. */
 static void send_begin(struct ghost_rows *rows, const struct comm *c, const struct mg_level *g,
                        bool all)
 {

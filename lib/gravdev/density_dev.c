@@ -105,7 +105,7 @@ static void deposit(struct grav_dev *g, const struct mesh *m, int l, double vol,
                                           l < m->levelmax ? g->com[l + 1].p : NULL, sums});
 }
 
-/* What ghosts have got goes to their owners. */
+/* Adds what was deposited in ghosts to the cells of their owners. */
 static void sums_exchange(struct grav_dev *g, const struct mesh *m, int l,
                           int64_t (*const sums[CARGO_ARRAYS])[8])
 {

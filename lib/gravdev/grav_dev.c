@@ -137,7 +137,7 @@ static enum err faces_need(struct grav_dev *d, const struct mesh *m, int l)
     return OK;
 }
 
-/* What values beyond faces are made from. */
+/* Brings the potential of level l-1, from which values beyond faces are made, to the device. */
 static enum err need_parent(struct grav_dev *d, struct mesh *m, int l)
 {
     if (l <= m->levelmin) return OK;
@@ -251,7 +251,7 @@ static enum err solve(struct grav_dev *d, const struct mesh *m, int l,
     return iterate(d, m, l, from->rho_tot, false, p, rep, &again);
 }
 
-/* What a solve needs beside the hierarchy. */
+/* Provides on the device what a solve needs beside the hierarchy. */
 static enum err solve_need(struct grav_dev *g, struct mesh *m, int l)
 {
     struct mirror *x = g->mirror;

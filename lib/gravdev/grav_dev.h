@@ -13,8 +13,8 @@ struct grav_dev;
 MUST_USE enum err grav_dev_new(struct grav_dev **g, struct mirror *x, struct ghost_dev *ghost,
                                const struct comm *c);
 void grav_dev_free(struct grav_dev **g); /* the stream is empty */
-/* What of the solve of level l on that many ranks has no kernel, as the end of a sentence; NULL:
- * nothing. */
+/* The part of the solve of level l on that many ranks that has no kernel, as the end of a sentence;
+ * NULL: there is none. */
 const char *grav_dev_lacks(const struct mesh *m, int l, int ranks, const struct grav_par *p);
 /* As grav_solve, grav_force; PHI_OLD := PHI. All read what they need where oct/mirror.h has it, and
  * leave what they write on the device, in the order of the stream. ERR_LIMIT: the device has too
@@ -31,7 +31,8 @@ MUST_USE enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l,
 MUST_USE enum err grav_dev_keep_phi(struct grav_dev *g, struct mesh *m, int l);
 /* As grav_moments: of levels l and finer, kept there. */
 MUST_USE enum err grav_dev_moments(struct grav_dev *g, struct mesh *m, int l);
-/* The same made elsewhere; and to arrays of the host, which are made anew. Local. */
+/* put: copies mass moments made elsewhere to the device. get: copies them from the device to arrays
+ * of the host, which are made anew. Local. */
 MUST_USE enum err grav_dev_moments_put(struct grav_dev *g, struct mesh *m, int l,
                                        double (*com[])[3]);
 MUST_USE enum err grav_dev_moments_get(struct grav_dev *g, const struct mesh *m, int l,

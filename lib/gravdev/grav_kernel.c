@@ -68,7 +68,7 @@ PTAH_HD void correct(const struct mg_dev_level *g, const struct mg_dev_level *fi
 
 /* ---- multigrid: the residual of n octs from `first` on ---- */
 
-/* What the threads of a block share for their norm. */
+/* Memory that the threads of a block share for their norm. */
 struct norm_shared {
     struct dev_sum sum;
     struct dev_sum_parts part;
@@ -151,7 +151,7 @@ KERNEL(mg_up, struct mg_up_args, struct dev_nothing, DEV_THREADS)
 
 enum { LOW_ROWS = MG_LOW_THREADS / 8 };
 
-/* What sweeps read again and again; of all levels, from the bottom. */
+/* Arrays that sweeps read again and again; of all levels, from the bottom. */
 struct mg_low_shared {
     double u[MG_LOW_OCTS][8], rhs[MG_LOW_OCTS][8];
     lidx nbr[MG_LOW_OCTS][6];

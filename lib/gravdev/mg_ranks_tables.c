@@ -83,7 +83,8 @@ static void number(struct draft *t, int k, bool masks)
     }
 }
 
-/* Those of other ranks too. Whether a cell of an own one is inside. */
+/* Numbers the octs kept, those of other ranks too. Returns whether a cell of an own oct is inside.
+ */
 static bool keep_all(struct draft *t, int k)
 {
     const struct level *lv = &t->m->lev[k];
@@ -280,7 +281,8 @@ static enum err swept_find(struct draft *t, int k)
     return draft_edges_find(t, k);
 }
 
-/* The same of what is between it and the level above, whose octs that are read are known. */
+/* Links, and counts on their way, between level k and the level above, whose octs that are read are
+ * known. */
 static enum err between_find(struct draft *t, int k)
 {
     struct draft_level *e = &t->lev[k];

@@ -25,7 +25,7 @@ struct mg_kept_args {
     int32_t *keep;
 };
 
-/* Those of them that there is room for, with their masks, for the other ranks. */
+/* Kept octs that there is room for, with their masks, for the other ranks. */
 struct mg_own_place {
     int64_t oct;
     double mask[8];

@@ -4,7 +4,7 @@
 #include "gravdev/mg_tables.h"
 #include "oct/find_kern.h"
 
-/* Those of the launch. */
+/* Loop over the octs of the launch. */
 #define OCTS(i, n)                                                                                 \
     PHASE (t_, DEV_THREADS)                                                                        \
         for (int64_t i = (int64_t)b->index * DEV_THREADS + t_, end_ = i + 1; i < end_ && i < (n);  \

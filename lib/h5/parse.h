@@ -79,7 +79,7 @@ bool h5_attr(struct h5_file *f, int64_t object, const char *name, struct h5_valu
 /* name: for errors. */
 MUST_USE enum err h5_set_open(struct h5_file *f, int64_t object, const char *name,
                               struct h5_set *s);
-/* The same with several dimensions, the last one fastest, if it is contiguous or compact. */
+/* h5_set_open with several dimensions, the last one fastest, if it is contiguous or compact. */
 MUST_USE enum err h5_table_open(struct h5_file *f, int64_t object, const char *name,
                                 struct h5_set *s);
 MUST_USE enum err h5_set_read(struct h5_file *f, struct h5_set *s, const char *name, int64_t first,

@@ -79,7 +79,7 @@ enum err h5_damage(struct h5_file *f, int64_t at, const char *what);
 /* n bytes from `at` in a new block; NULL: they are not in the file or cannot be read, see f->err.
  */
 unsigned char *h5_load(struct h5_file *f, int64_t at, int64_t n, const char *what);
-/* The same, ending with a checksum of all before it. */
+/* h5_load of bytes that end with a checksum of all before it. */
 unsigned char *h5_load_summed(struct h5_file *f, int64_t at, int64_t n, const char *what);
 
 /* The chunk that begins with element `first`; false: not there, or f->err. */

@@ -5,13 +5,13 @@
 #include "base/mem.h"
 #include "halo/halo_priv.h"
 
-/* What is asked: the ids of a halo above `after`, about `most` of each rank. */
+/* Question to all ranks: the ids of a halo above `after`, about `most` of each rank. */
 struct question {
     int64_t halo, place, after, most;
     int owner;
 };
 
-/* What is sent: an id; or, of a rank that has more of this halo, up to which it has sent. */
+/* Reply: an id; or, of a rank that has more of this halo, up to which it has sent. */
 struct reply {
     int64_t halo, id, more;
 };
@@ -46,7 +46,8 @@ static void add_reply(struct replies *r, struct reply x)
     r->at[r->n++] = x;
 }
 
-/* The same id twice is sent as often, so that none is left behind `after`. */
+/* Replies with ids. An id that occurs twice is sent as often, so that none is left behind `after`.
+ */
 static void reply_ids(const struct halo_list *l, const struct question *q, struct replies *out)
 {
     struct halo_ids key = {.owner = q->owner, .place = q->place};

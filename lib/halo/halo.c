@@ -8,7 +8,7 @@
 
 const char *const HALO_SPHERE_NAME[HALO_SPHERES] = {"200c", "200m", "vir", "500c"};
 
-/* What a rank works with. */
+/* Data of a rank's search for halos. */
 struct search {
     struct halo_space space;
     const struct halo_par *par;

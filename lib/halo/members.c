@@ -43,7 +43,7 @@ static int by_place(const void *a, const void *b)
     return p->place < q->place ? -1 : p->place > q->place;
 }
 
-/* Those of halos that several ranks have members of. */
+/* Joins the sums of halos that several ranks have members of. */
 static void join_shared(const struct halo_space *s, const struct halo_groups *g, struct halo *h)
 {
     int64_t n = 0, ngot;

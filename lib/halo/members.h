@@ -26,7 +26,7 @@ void halo_find_bound(const struct halo_space *s, const struct halo_groups *g, co
 bool halo_chosen(const struct halo_choice *a, const struct halo_choice *b);
 struct halo_choice halo_choice_of(const struct halo_groups *g, int64_t part, int32_t member,
                                   double value);
-/* What the owner of a halo knows is told to all that have parts of it: values of `bytes` bytes of
- * the halos of this rank; returns one for each part; owner: caller, FREE. (collective) */
+/* Sends values that the owner of a halo knows to all ranks that have parts of it: values of `bytes`
+ * bytes of the halos of this rank; returns one for each part; owner: caller, FREE. (collective) */
 void *halo_tell_parts(const struct halo_space *s, const struct halo_groups *g, const void *of_halo,
                       size_t bytes);

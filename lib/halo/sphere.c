@@ -144,7 +144,7 @@ static void read_request(const struct halo_trees *t, struct reading *r)
     if (q->shift < 0) join_bins(r->out, first);
 }
 
-/* What this rank has for all requests, in no order. */
+/* Bins of this rank's bodies for all requests, in no order. */
 static struct bins read_requests(const struct spheres *q, int64_t n, const struct request *item)
 {
     struct bins all = {0};
@@ -288,7 +288,7 @@ static void ask_again(const struct spheres *q, int64_t halo, int64_t which, stru
     b->n = 0;
 }
 
-/* What is known of a halo is looked at; what must be known in addition is asked for. */
+/* Evaluates the bins known of a halo, and adds requests for what must be known in addition. */
 static void weigh(struct spheres *q, int64_t halo, struct requests *out)
 {
     struct sphere *a = &q->of[halo];

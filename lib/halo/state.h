@@ -10,5 +10,5 @@ struct halo_body halo_particle(int family, int64_t id, double m, const double x[
 /* A cell of gas, of the oct with this key of level l. */
 struct halo_body halo_cell(int l, okey key, int cell, double mass);
 
-/* Those of this rank; owner: caller. Local. */
+/* The bodies of this rank; owner: caller. Local. */
 struct halo_bodies halo_state(const struct mesh *m, const struct parts *p, const bool periodic[3]);

@@ -7,7 +7,7 @@
 #include "base/cgs.h"
 #include "base/text.h"
 
-/* What a unit of a column is, in code units. */
+/* Units to which columns are converted from code units. */
 enum unit { NUMBER, COUNT, BOX, MASS, LENGTH, SPEED, UNITS };
 static const char *const UNIT[UNITS] = {"", "", "box", "Msun", "kpc", "km/s"};
 
