@@ -26,8 +26,7 @@ static void keys_add(struct keys *k, okey first, int64_t count)
     for (int64_t i = 0; i < count; i++) k->key[k->n++] = first + (okey)i;
 }
 
-/* Adds the keys of own octs within oct (level, key); octs of other ranks alone are not descended
- * into. */
+/* Adds the keys of own octs within oct (level, key); octs of other ranks alone are passed over. */
 static void keys_find(struct keys *k, int level, okey key)
 {
     int depth = 3 * (k->level - level), owner = domain_whole(k->dom, level, key);

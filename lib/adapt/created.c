@@ -33,8 +33,7 @@ static unsigned cells_created(const struct level *lv, lidx i)
     return flags ? flags & bits_of_leaves(lv->child[i]) : 0;
 }
 
-/* Counts the cells of a piece whose octs are created, and lists them in place, which may be NULL.
- */
+/* Counts the cells of a piece whose octs are created, and lists them in place unless NULL. */
 static int64_t piece_created(const struct level *lv, lidx piece, struct created_place *place)
 {
     const lidx end = piece_end(lv->nown, piece);

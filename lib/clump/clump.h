@@ -34,8 +34,7 @@ struct clump_par {
     struct clump_unbind unbind;
 };
 
-/* Fields in which clumps are sought; levels levelmin..levelmax, [noct][8], densities in code units.
- */
+/* Fields in which clumps are sought: levels levelmin..levelmax, [noct][8], density, code units. */
 struct clump_field {
     double (*peak[LEVEL_MAX + 2])[8]; /* has the peaks; ghosts valid (lent) */
     double (*mass[LEVEL_MAX + 2])[8]; /* mass of the clumps (lent) */

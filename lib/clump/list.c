@@ -149,8 +149,7 @@ static void name_others(struct finder *f)
     share_free(&s);
 }
 
-/* Decides whether a peak goes into the lists, with RAMSES's cuts: that of halos is on mass alone.
- */
+/* Decides which lists a peak goes into, with RAMSES's cuts: that of halos is on mass alone. */
 static void choose(const struct finder *f, struct peak *p)
 {
     const struct clump_par *par = f->par;

@@ -237,7 +237,7 @@ static void cell_edges(const struct finder *f, const struct around *a, int cell,
     }
 }
 
-/* Saddle points between clumps that own cells touch. */
+/* Saddle points between the clumps of own cells and their neighbours. */
 static struct edges local_edges(const struct finder *f)
 {
     struct edges all = {0};

@@ -46,7 +46,7 @@ const struct uv *cool_uv(const struct cooling *c);
 struct cool_compared {
     int64_t cells, signs, sum, most; /* differences in 1e-9 */
 };
-/* The counts since the last call, which start again from zero. */
+/* Counts since the last call. */
 struct cool_compared cool_take_compared(struct cooling *c);
 /* Cells over dt seconds, from any thread. */
 void cool_cells(struct cooling *c, double dt, struct solve_cells *cells);

@@ -14,7 +14,7 @@ static const double COOL_SOLAR = 0.02;               /* solar metallicity */
 enum atomic_rates { ATOMS_THEUNS, ATOMS_ABEL };
 
 /* Photoionisation and photoheating rates of each neutral or singly ionised atom (1/s, erg/s), and
- * which rates of atoms. */
+ * the choice of rates of the atoms themselves. */
 struct uv_rates {
     double ion[ION_COUNT], heat[ION_COUNT];
     enum atomic_rates atoms;

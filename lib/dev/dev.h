@@ -61,8 +61,7 @@ void dev_follow(struct dev_stream *s, struct dev_stream *first);
 /* The host waits for all that is in s, if there may be something. ERR_LIMIT: the device failed;
  * nothing in its memory counts any more. */
 MUST_USE enum err dev_wait(struct dev_stream *s);
-/* The host waits for all streams, failed or not: before memory that they use is freed. d NULL:
- * nothing. */
+/* The host waits for all streams, failed or not: before what they use is freed. d NULL: nothing. */
 void dev_settle(struct dev *d);
 /* A mark for the work in s now. passed: the host knows that it has run. reach: the host waits for
  * it, unless another wait for s was enough. */
@@ -92,8 +91,7 @@ struct dev_count {
     double inside;        /* emulated: seconds of the calling thread in waits and memory */
 };
 struct dev_count dev_counts(const struct dev *d);
-/* Bytes over the bus for arrays of one name, the i-th of those that copies met. NULL: there are no
- * more. */
+/* Traffic of arrays of one name, the i-th of those that copies met. NULL: there are no more. */
 struct dev_traffic {
     const char *name;
     int64_t put, got;

@@ -148,7 +148,7 @@ static void sample_count(struct even *e, const struct domain *d, int64_t i, stru
     add(&e->base[l > base ? domain_rank(d, base, key >> 3 * (l - base)) : r], s->part[i]);
 }
 
-/* Counts what each rank would hold; returns max/min of it. ghosts: what those of this rank take,
+/* Counts what each rank would hold; returns max/min of it. ghosts: what this rank's ghosts take,
  * which is most of the work to find; -1: unknown. */
 static double held_count(struct even *e, const struct domain *d, int64_t ghosts)
 {

@@ -24,8 +24,7 @@ struct ghost_rows {
 void ghost_rows_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,
                       const struct xplan *p, int narr, void *const *arr, const size_t *stride);
 void ghost_rows_end(struct ghost_rows *g, int narr, void *const *arr, const size_t *stride);
-/* Fills four of the eight cells of each ghost oct of one array, in two halves; the other cells
- * stay. */
+/* Fills four of the eight cells of each ghost of one array, in two halves; the others stay. */
 void ghost_cells_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,
                        const struct xplan *p, const int cell[4], const double (*arr)[8]);
 void ghost_cells_end(struct ghost_rows *g, const int cell[4], double (*arr)[8]);

@@ -56,8 +56,7 @@ MUST_USE enum err ghost_dev_rows_begin(struct ghost_dev_rows *x, struct ghost_de
                                        struct ghost_dev_plan *q, int narr, void *const *arr,
                                        const size_t *stride);
 void ghost_dev_rows_end(struct ghost_dev_rows *x, int narr, void *const *arr, const size_t *stride);
-/* ghost_dev_rows_begin and _end for arrays of which some are here: here[i]. Both halves must be of
- * this kind. */
+/* ghost_dev_rows_begin and _end where arrays with here[i] are in host memory; used as a pair. */
 MUST_USE enum err ghost_dev_mixed_begin(struct ghost_dev_rows *x, struct ghost_dev *g,
                                         const struct comm *c, enum comm_use use,
                                         struct ghost_dev_plan *q,

@@ -99,8 +99,8 @@ PTAH_HD double kern_source(double rho, double rho_tot, double fourpi)
     return fourpi * (rho - rho_tot);
 }
 
-/* Term that a face to a missing neighbour subtracts from the right-hand side; beyond, inside:
- * potential on both sides of the face as the first guess has it. */
+/* Term subtracted from the right-hand side for a face to a missing neighbour; beyond: boundary
+ * value of the potential outside the face; inside: first guess inside it. */
 PTAH_HD double kern_frozen(double beyond, double inside, double inv_dx2)
 {
     return 2.0 * inv_dx2 * (0.5 * beyond + 0.5 * inside);

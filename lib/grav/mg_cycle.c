@@ -123,8 +123,7 @@ static void relax_near(const struct mg_level *g, bool safe, double dx2)
     if (g->near) relax(g, (struct part){g->near, g->nnear, 0}, true, safe, dx2);
 }
 
-/* Relaxes the remaining red cells that the black cells to be sent depend on; then these black
- * cells. */
+/* Relaxes the remaining red cells that the black cells to be sent need; then these black cells. */
 static void relax_outer(const struct mg_level *g, bool safe, double dx2)
 {
     const struct part outer = {g->outer, g->nouter, 0}, halo = {g->halo, g->nhalo, 0};
@@ -140,8 +139,7 @@ static void relax_inner(const struct mg_level *g, bool safe, double dx2)
     relax(g, before(g, MG_OUTER), false, safe, dx2);
 }
 
-/* Begins to send the values of a sweep to ghosts on other ranks: all cells, or the black ones
- * alone. */
+/* Begins to send a sweep's values to ghosts on other ranks: all cells, or the black ones alone. */
 static void send_begin(struct ghost_rows *rows, const struct comm *c, const struct mg_level *g,
                        bool all)
 {

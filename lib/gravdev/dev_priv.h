@@ -34,8 +34,7 @@ struct mg_dev {
     double (*come)[8];
 };
 
-/* Makes the hierarchy of level l, unless it is there. ERR_LIMIT: it does not fit, and there is
- * none. */
+/* Makes the hierarchy of level l, unless it exists. ERR_LIMIT: it does not fit; there is none. */
 MUST_USE enum err mg_dev_need(struct grav_dev *d, const struct mesh *m, int l);
 bool mg_dev_has(const struct mg_dev *g, const struct mesh *m, int l);
 

@@ -83,8 +83,7 @@ static void number(struct draft *t, int k, bool masks)
     }
 }
 
-/* Numbers the octs kept, those of other ranks too. Returns whether a cell of an own oct is inside.
- */
+/* Numbers the octs kept, also those of other ranks. Is a cell of an own oct inside? */
 static bool keep_all(struct draft *t, int k)
 {
     const struct level *lv = &t->m->lev[k];
@@ -281,7 +280,7 @@ static enum err swept_find(struct draft *t, int k)
     return draft_edges_find(t, k);
 }
 
-/* Links, and counts on their way, between level k and the level above, whose octs that are read are
+/* Links, and counts on their way, between level k and level k+1, whose octs that are read are
  * known. */
 static enum err between_find(struct draft *t, int k)
 {

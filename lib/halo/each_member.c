@@ -46,8 +46,7 @@ static void add_reply(struct replies *r, struct reply x)
     r->at[r->n++] = x;
 }
 
-/* Replies with ids. An id that occurs twice is sent as often, so that none is left behind `after`.
- */
+/* Replies with ids. One that occurs twice is sent twice, so that none is left behind `after`. */
 static void reply_ids(const struct halo_list *l, const struct question *q, struct replies *out)
 {
     struct halo_ids key = {.owner = q->owner, .place = q->place};
