@@ -85,8 +85,7 @@ struct hydro_change {
     lidx *row;      /* by own oct: -1: none; NULL: none at all */
     double (*u)[8]; /* [n][nvar] */
 };
-/* Row of c for own oct i of a level of nown octs, made if it is missing; valid until the next call.
- */
+/* Row of c for own oct i of a level of nown octs, made if missing; valid until the next call. */
 double (*hydro_change_row(struct hydro_change *c, lidx nown, lidx i))[8];
 void hydro_change_free(struct hydro_change *c);
 /* Adds the changes c to U of own octs, outside of a step. */

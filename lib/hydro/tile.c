@@ -208,8 +208,8 @@ static lidx place_across(const struct mesh *m, int l, lidx from, int f)
     return x.oct >= 0 ? place_in(lv - 1, x.oct, x.cell) : NBR_BOUNDARY;
 }
 
-/* Enters the place across face f of the own oct at place x, by its link; without link marks
- * edge[f]. */
+/* Enters the place across face f of the own oct at place x, by its link; sets its bit in edge[f] if
+ * there is no link. */
 static inline __attribute__((always_inline)) void place_beside(struct places *p,
                                                                const struct mesh *m, int l,
                                                                const int x[3], int f)

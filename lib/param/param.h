@@ -92,7 +92,7 @@ MUST_USE enum err param_set(struct params *p, const char *assignment);
 MUST_USE enum err param_check(struct params *p);
 /* Checks only what clumpfind=.true. needs. */
 MUST_USE enum err param_check_clumps(const struct params *p);
-/* Checks only what sink=.true. needs. */
+/* Checks what sink=.true. needs. */
 MUST_USE enum err param_check_sinks(const struct params *p);
 /* Are the sinks those of RAMSES, by &SINK_PARAMS? Otherwise they are those of Horizon-AGN. */
 bool param_sinks_ramses(const struct params *p);

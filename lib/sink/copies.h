@@ -30,7 +30,7 @@ struct sink_copies {
  * most half a box far. *out: sink_copies_free. On error all ranks return it. (collective) */
 MUST_USE enum err sink_call(const struct sink_place *p, const struct sinks *s, const bool *wants,
                             double radius, size_t bytes, const void *rows, struct sink_copies *out);
-/* The sinks of a sink_call call again , from where they were then, with other rows: the copies are
+/* The sinks of a sink_call call again, from where they were then, with other rows: the copies are
  * the same, in the same order, and have these rows. (collective) */
 MUST_USE enum err sink_call_again(const struct sink_place *p, const struct sinks *s, size_t bytes,
                                   const void *rows, struct sink_copies *c);

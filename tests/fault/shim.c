@@ -71,7 +71,7 @@ static void log_call(const char *what, const char *path)
     real_close(fd);
 }
 
-/* What is to happen to this call; errno is set for FAIL_IT. */
+/* Kind of failure that this call gets; errno is set for FAIL_IT. */
 static int fate(const char *what, const char *path)
 {
     static const struct {

@@ -32,7 +32,8 @@ static inline enum err test_mirror_open(struct test_mirror *t, struct mesh *m, u
     return err;
 }
 
-/* What was made on the stream is to be freed first, after dev_settle. Bytes that were not. */
+/* Arrays made on the stream are to be freed before, after dev_settle. Returns the bytes of those
+ * that were not. */
 static inline size_t test_mirror_close(struct test_mirror *t)
 {
     dev_settle(t->dev);
