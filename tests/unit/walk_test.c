@@ -1,7 +1,8 @@
 /* Messages of the walk along the tree of ranks, counted through MPI's profiling interface: as many
  * messages as the tree says, whatever there is to exchange; no collective. Catches: messages that
- * are left out, sent twice or sent to each destination, a hidden collective. test: tier=check
- * timeout=120 mpi=1,2,3,4,5,6,7,8,11,12 */
+ * are left out, sent twice or sent to each destination, a hidden collective.
+ *
+ * test: tier=check timeout=120 mpi=1,2,3,4,5,6,7,8,11,12 */
 #include "mpicount.h"
 
 #include "base/mem.h"
