@@ -7,8 +7,8 @@ struct box {
     int64_t lo[3], hi[3];
 };
 
-/* What is refined on level l: the mask, and what `fine`, refined on the next level, requires (NULL:
- * there is none). */
+/* Box of the cells that are refined on level l: the mask, and what `fine`, the box of the next
+ * level, requires (NULL: there is none). */
 static struct box refined_box(const struct mask_level *m, int l, const struct box *fine,
                               int nexpand)
 {

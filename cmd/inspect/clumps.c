@@ -31,7 +31,7 @@ static enum err read_namelist(struct source *r, struct params *p)
     return OK;
 }
 
-/* What the header tells is as it says; physics that no clump needs is off. */
+/* Sets the parameters that the header contains; physics that no clump needs is off. */
 static void adjust(const struct ckpt_head *h, struct params *p)
 {
     p->run.hydro = h->hydro;

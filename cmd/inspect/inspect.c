@@ -68,7 +68,8 @@ static enum err run_mode(const char *path, const struct options *o, int *status)
     return OK;
 }
 
-/* The same on all ranks, LOST if rank 0 cannot print. */
+/* Inspects one checkpoint. The exit status is the same on all ranks, LOST if rank 0 cannot print.
+ */
 static int inspect_one(const char *path, const struct options *o)
 {
     int status = DONE;
@@ -99,7 +100,8 @@ static int inspect_stdin(const struct options *o)
     return err == OK ? status : TROUBLE;
 }
 
-/* Those that are checked for damage, and directories of campaigns, may be anything. */
+/* Checks that the paths are checkpoints. Paths that are checked for damage, and directories of
+ * campaigns, may be anything. */
 static enum err look(const struct options *o)
 {
     struct places all = {.n = o->npath, .path = o->paths};

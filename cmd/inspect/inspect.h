@@ -27,7 +27,7 @@ enum mode {
     PROFILE
 };
 
-/* Those of pictures are as in plot/picture.h. */
+/* File formats; the formats of pictures have the numbers of plot/picture.h. */
 enum file_format { FORMAT_NONE, FORMAT_PNG, FORMAT_SVG, FORMAT_PDF, FORMAT_NPY, FORMAT_TSV };
 
 /* Of a phase diagram; colours and their range are those of map_options. */

@@ -205,7 +205,7 @@ static const struct belongs {
     {FORCE, A_MAP | A_PHASE | A_HISTORY | A_PROFILE | A_TABLE | 1 << HALOS | 1 << CAMPAIGN},
     {0, 0}};
 
-/* Those modes, for messages. */
+/* Names of the modes in BELONGS, for messages. */
 static const struct mode_name {
     enum mode mode;
     const char *name;
@@ -440,7 +440,7 @@ static int set_map_option(struct parsing *p, int letter, const char *value)
     }
 }
 
-/* What asks for which mode. */
+/* Options, and the mode that each selects. */
 static const struct asking {
     int letter;
     enum mode mode;

@@ -18,7 +18,7 @@
 #include "view/births.h"
 #include "view/unit.h"
 
-/* What is told of a sink, in this order. */
+/* Quantities that are printed of a sink, in this order. */
 static const struct number {
     const char *name, *of, * or ; /* of: its column in the checkpoint, or another */
     enum { CODE, MASS, RATE, ENERGY, REST, SPEED } unit;

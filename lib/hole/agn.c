@@ -19,7 +19,7 @@ enum { WEIGHT_BITS = 40, SURPLUS_BITS = 60 };
 
 typedef event_whole whole;
 
-/* What a hole sets free. */
+/* Feedback of a black hole: the energy, and for jets the gas, that it releases. */
 struct outburst {
     struct event_home home;
     int64_t mode;
@@ -117,7 +117,7 @@ static void load_jets(const struct releaser *k, const struct blast_site *s, doub
     *rho -= *rho * share;
 }
 
-/* What the hole does. */
+/* Mode, energy and axis of the feedback of black hole a. */
 static struct outburst outburst_of(const struct releaser *k, const struct agn *a)
 {
     const struct agn_law *law = k->law;
@@ -180,7 +180,7 @@ static enum err send_home(struct releaser *k, int64_t n, const struct agn *a)
     return OK;
 }
 
-/* Those that do something, to all that they meet. */
+/* Sends the outbursts of holes that are not quiet to all ranks whose cells they reach. */
 static enum err send_out(struct releaser *k)
 {
     const struct term_run *r = k->r;
@@ -342,7 +342,7 @@ static void release_cell(const struct bins_hit *h, void *ctx)
         ldexp(surplus / o->energy, SURPLUS_BITS));
 }
 
-/* Those that reach no centre of a cell act on the one that they are in. */
+/* Outbursts that reach no cell centre act on the cell that the black hole is in. */
 static void release_homes(struct releaser *k)
 {
     for (int64_t i = 0; i < k->nhome; i++) {
@@ -390,7 +390,8 @@ static struct agn settled(const struct house *h, const struct outburst *o, whole
     return a;
 }
 
-/* What was too much to the homes, and the results to the owners. (collective) */
+/* Sends surplus energy to the homes of the black holes, and the results to their owners.
+ * (collective) */
 static void send_back(struct releaser *k, struct agn *a)
 {
     const struct comm *c = k->r->comm;

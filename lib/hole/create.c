@@ -166,7 +166,8 @@ static void count_star(int32_t i, double far2, void *ctx)
     }
 }
 
-/* What this rank's stars around the sites that have come say; no letter: there are none. */
+/* Messages to the owners of candidate sites: sums over this rank's stars near a site; a site
+ * without such stars gets none. */
 struct mail {
     int64_t n, cap;
     struct letter *letter;
@@ -303,7 +304,7 @@ static int densest(const void *a, const void *b)
     return 0;
 }
 
-/* Those that are not near a denser one that stays; returns their number. */
+/* Keeps the sites that are not near a denser site that is kept; returns their number. */
 static int64_t choose(const struct creation *k, struct site *at, int64_t n)
 {
     int64_t kept = 0;

@@ -82,7 +82,7 @@ static double kernel2_of(const struct hole_law *law, const struct sink *s)
     return r * r;
 }
 
-/* What a hole tells its copies on a level. */
+/* Data that a black hole sends to its copies, for accretion on one level. */
 struct meal {
     double v[3];          /* of the hole */
     double kernel2, mass; /* mass: for a unit of weight */
@@ -238,7 +238,8 @@ static void turn(const struct hole_law *law, struct sink *s, double gain)
     memcpy(s->spin, a.axis, sizeof s->spin);
 }
 
-/* What is radiated leaves with the velocity of the gas that it came from. */
+/* Changes of a black hole by accretion on level l. Radiated mass leaves with the velocity of the
+ * gas that it came from. */
 static void digest(const struct hole_law *law, const struct sum sums[FEED_SUMS], int l, double dt,
                    struct sink *s)
 {

@@ -10,7 +10,7 @@
 #include "hole/spin.h"
 #include "tree/tree.h"
 
-/* What a hole must know of another. */
+/* Mass and velocity of a black hole, for the test whether it merges with another. */
 struct other {
     double m, v[3];
 };

@@ -29,7 +29,7 @@ struct spin {
     double a, axis[3];
 };
 
-/* What falls in. */
+/* Gas that a black hole accretes. */
 struct spin_flow {
     double mass, gain;  /* of the hole before, what it gains; solar masses */
     double rate;        /* accretion in units of the limit of Eddington */

@@ -153,7 +153,7 @@ PTAH_HD double hydro_add_faces(double u, double in, double out)
     return u + (in - out);
 }
 
-/* The same for the faces below and above in x, y and z. */
+/* u + flux in − flux out, of the faces below and above in x, y and z. */
 PTAH_HD double hydro_add_fluxes(double u, double x0, double x1, double y0, double y1, double z0,
                                 double z1)
 {

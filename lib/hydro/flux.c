@@ -235,7 +235,7 @@ INLINE struct hydro_state face_state(const double *q, int i, struct turned t)
     return (struct hydro_state){q[i], q[t.n + i], q[t.a + i], q[t.b + i], q[4 * PS + i]};
 }
 
-/* What HLLC finds of each face before its flux. */
+/* Results of the HLLC solver at each face before its flux: sound speed and contact wave. */
 struct contacts {
     double c[VECTORS][LANES], u[VECTORS][LANES], p[VECTORS][LANES], s[VECTORS][LANES];
 };

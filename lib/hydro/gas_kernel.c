@@ -25,7 +25,7 @@ KERNEL(gas_kick, struct gas_kick_args, struct most_shared, DEV_THREADS)
     }
 }
 
-/* What decides on the step of one cell: its speed, with gravity minus the step. */
+/* Courant condition of one cell: its signal speed, or with gravity minus its time step. */
 PTAH_HD double courant_cell(const struct gas_courant_args *a, const struct level *lv, int64_t i,
                             int c)
 {

@@ -51,7 +51,7 @@ static bool load_oct(struct gathered *g, lidx i, struct target t)
     return g->finer && put8_split(g->split, t, lv->child[i]);
 }
 
-/* Those of two octs side by side. */
+/* Copies eight cells each of two octs, side by side in x, into the ring of planes. */
 static inline void put16(double *const *ring, int v, struct target t, const double *x,
                          const double *y)
 {
@@ -216,7 +216,7 @@ static void load_missing(struct gathered *g, lidx at, struct target t)
     put8_split(g->split, t, NULL);
 }
 
-/* What load_missing reads: the parent and its neighbours around the cell. */
+/* Prefetches what load_missing reads: the parent and its neighbours around the cell. */
 static void prefetch_missing(const struct gathered *g, lidx at)
 {
     const struct level *up = &g->m->lev[g->l - 1];

@@ -27,7 +27,7 @@ static inline int plane_at(int w, int x, int y)
 typedef double cells4 __attribute__((vector_size(32)));
 typedef double cells4_any __attribute__((vector_size(32), may_alias, aligned(8)));
 
-/* The same layer of two octs to its two rows, or back. */
+/* Turns one layer in z of two octs side by side in x into two rows of four cells, or back. */
 static inline void layer_turn(cells4 a, cells4 b, cells4 *lower, cells4 *upper)
 {
     *lower = __builtin_shufflevector(a, b, 0, 1, 4, 5);

@@ -137,7 +137,7 @@ DEV_FN void load_scalars(const struct godunov_args *a, const struct work *k, str
     }
 }
 
-/* What boundaries of the box make of the conserved variables that were loaded. */
+/* Applies boundary conditions of the box to the conserved variables that were loaded. */
 DEV_FN_OUT void bound_cell(const struct godunov_args *a, struct godunov_shared *s, int beyond,
                            int at)
 {
@@ -488,7 +488,7 @@ DEV_FN double cell_sum(const struct work *k, const struct own_cell *o, int v, do
                             x[f.hi[2]]);
 }
 
-/* The same, of nothing. */
+/* Flux in − flux out of variable v over the six faces of a cell, without an old value. */
 DEV_FN double cell_extra(const struct work *k, const struct own_cell *o, int v)
 {
     const double *x = k->flux + v * ALL;

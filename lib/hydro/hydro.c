@@ -331,7 +331,7 @@ static void take_oct(const struct sweep *s, int v, int at, double *to)
     memcpy(to + 6, b + s->in.w, 16);
 }
 
-/* Those of octs i and j side by side. */
+/* Eight values each of octs i and j, side by side in x; the first cell of i is at `at`. */
 static inline void take_two(const struct sweep *s, int v, int at, double (*to)[8], lidx i, lidx j)
 {
     const double *a = s->sum[0] + v * PLANE_STRIDE + at, *b = s->sum[1] + v * PLANE_STRIDE + at;

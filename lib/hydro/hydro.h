@@ -65,8 +65,9 @@ double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
  * ones; ghosts are stale afterwards. */
 void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p);
 
-/* The same while ghosts of U of level l are on their way: what needs none comes first, then wait
- * is called once (by the calling thread), then the rest. NULL: they are here. c: NULL: none. */
+/* hydro_update while ghosts of U of level l are being received: tiles that need no ghosts come
+ * first, then wait is called once (by the calling thread), then the rest. a NULL: the ghosts are
+ * here. c NULL: no changes by sources. */
 struct hydro_change;
 struct hydro_arrival {
     void (*wait)(void *ctx);
@@ -76,18 +77,18 @@ struct hydro_arrival {
 void hydro_update_while(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
                         const struct hydro_arrival *a, const struct hydro_change *c);
 
-/* What sources add to U of own octs within the step: after the fluxes, and before gravity and
- * pressure_fix. Begins as zeros with .nvar; its rows are zeroed [nvar][8]. */
+/* Changes that sources make to U of own octs within the step: after the fluxes, and before gravity
+ * and pressure_fix. Begins as zeros with .nvar; its rows are zeroed [nvar][8]. */
 struct hydro_change {
     int nvar;
     lidx n, cap;
     lidx *row;      /* by own oct: -1: none; NULL: none at all */
     double (*u)[8]; /* [n][nvar] */
 };
-/* That of own oct i of a level of nown octs; valid until the next call. */
+/* Row of c for own oct i of a level of nown octs, made if missing; valid until the next call. */
 double (*hydro_change_row(struct hydro_change *c, lidx nown, lidx i))[8];
 void hydro_change_free(struct hydro_change *c);
-/* The same outside of a step: adds it to U of own octs. */
+/* Adds the changes c to U of own octs, outside of a step. */
 void hydro_change_apply(const struct hydro_change *c, struct level *lv);
 
 /* Prepares lev[l].edge/edge_flux (zeroed) before the sub-steps of level l within one step of level

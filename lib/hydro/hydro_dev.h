@@ -6,7 +6,8 @@
 
 struct hydro_dev;
 
-/* What of these parameters has no kernel, as the end of a sentence; NULL: nothing. */
+/* Text that names a choice of these parameters without kernel, as the end of a sentence; NULL:
+ * none. */
 const char *hydro_dev_lacks(const struct hydro_par *p);
 /* The mirror is lent. */
 MUST_USE enum err hydro_dev_new(struct hydro_dev **h, struct mirror *m);

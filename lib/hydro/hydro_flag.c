@@ -70,7 +70,7 @@ static void level_values(const struct level *lv, const struct jump *q, const str
     }
 }
 
-/* What is across face f of each cell of half h of an oct, in it or in its neighbour there. */
+/* Values across face f of each cell of half h of an oct, from the oct or its neighbour there. */
 static inline vec4 across(const double own[8], const double out[8], int f, int h)
 {
     vec4 a = vec4_load(own + 4 * h), b = vec4_load(out + 4 * h);
@@ -112,7 +112,7 @@ static inline struct around around_of(const struct jump *q, lidx i)
     return (struct around){q->x[i], q->c ? q->c[i] : q->x[i]};
 }
 
-/* What the difference across an upper face is divided by. */
+/* Denominator of the relative difference across an upper face; l: cell below it, u: cell above. */
 static inline vec4 jump_scale(const struct jump *q, vec4 xl, vec4 cl, vec4 xu, vec4 cu)
 {
     vec4 s;

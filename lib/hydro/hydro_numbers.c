@@ -127,7 +127,7 @@ static inline double half_sum(vec4 lower, vec4 upper)
     return s[0] + s[1];
 }
 
-/* What an oct has of a quantity, by cells. */
+/* Leaf cells of an oct, as masks of its two halves, and the volume of a cell. */
 struct of_oct {
     vec4_mask leaf[2];
     double vol;

@@ -25,8 +25,8 @@ PTAH_HD double steep_sound(double r, double p, double gamma, double floor2)
     return sqrt(hydro_max(gamma * p / r, floor2));
 }
 
-/* What the difference of two cells is divided by: the sum of both and a floor; for velocities that
- * of both sound speeds, both speeds and the floor. */
+/* Denominator of the relative difference of two cells: the sum of both values and a floor; for
+ * velocities the sum of both sound speeds, both speeds and the floor. */
 PTAH_HD double steep_scale(int velocity, double xl, double cl, double xu, double cu, double floor)
 {
     return velocity ? cl + cu + fabs(xu) + fabs(xl) + floor : xl + xu + floor;

@@ -183,7 +183,7 @@ static lidx *place_at(struct places *p, int x, int y, int z)
     return &p->oct[z + 1][y + 1][x + 1];
 }
 
-/* What is in a cell of level l−1: an oct of level l, or none. */
+/* Oct of level l in a cell of level l−1; if the cell is not refined, its code (place_missing). */
 static lidx place_in(const struct level *up, lidx parent, int cell)
 {
     lidx i = up->child[parent][cell];
@@ -191,7 +191,7 @@ static lidx place_in(const struct level *up, lidx parent, int cell)
     return i >= 0 ? i : PLACE_MISSING - (8 * parent + cell);
 }
 
-/* What is across face f of a known place; PLACE_UNUSED: links do not tell. */
+/* Entry of places.oct across face f of a known entry; PLACE_UNUSED: links do not tell. */
 static lidx place_across(const struct mesh *m, int l, lidx from, int f)
 {
     const struct level *lv = &m->lev[l];
@@ -208,7 +208,8 @@ static lidx place_across(const struct mesh *m, int l, lidx from, int f)
     return x.oct >= 0 ? place_in(lv - 1, x.oct, x.cell) : NBR_BOUNDARY;
 }
 
-/* What is across face f of an own oct, by its link. */
+/* Enters the place across face f of the own oct at place x, by its link; sets its bit in edge[f] if
+ * there is no link. */
 static inline __attribute__((always_inline)) void place_beside(struct places *p,
                                                                const struct mesh *m, int l,
                                                                const int x[3], int f)
@@ -244,7 +245,7 @@ static void place_of(const struct places *p, const struct level *lv, lidx i, int
     for (int d = 0; d < 3; d++) x[d] = (int)(c[d] - p->tile->x0[d]);
 }
 
-/* Those of a run. */
+/* Enters own octs first … first+count-1; CUBE_OCTS of them are a full cube. */
 static void place_run(struct places *p, const struct level *lv, lidx first, lidx count)
 {
     int x[3];
@@ -260,7 +261,7 @@ static void place_run(struct places *p, const struct level *lv, lidx first, lidx
     }
 }
 
-/* What is across the faces of own octs, if it is not an own oct. */
+/* Enters the places across the faces of own octs that hold no own oct. */
 static void place_around(struct places *p, const struct mesh *m, int l)
 {
     const struct tile *t = p->tile;

@@ -57,8 +57,8 @@ void tile_list_build(const struct mesh *m, int l, int depth, int threads, bool a
                      struct tile_list *list);
 void tile_list_free(struct tile_list *list);
 
-/* What is around a tile. Places (x,y,z) count octs, from -1 to t[d], in rows along x; masks of a
- * row have bit x+1 for place x. Index [z+1][y+1], [z+1][y+1][x+1]. */
+/* Octs in and around a tile. Places (x,y,z) count octs, from -1 to t[d], in rows along x; masks of
+ * a row have bit x+1 for place x. Index [z+1][y+1], [z+1][y+1][x+1]. */
 struct places {
     const struct tile *tile;
     lidx oct[PLACE_HEIGHT][PLACE_SIDE][PLACE_WIDTH]; /* oct, NBR_BOUNDARY, PLACE_* */

@@ -51,7 +51,7 @@ struct ics_grafic {
     struct cosmo_par par; /* of the files: Ω's, h0, boxlen_ini, aexp_ini (where the run starts) */
 };
 
-/* What is to be read, and for which run. */
+/* Initial conditions that are to be read, and properties of the run that they are for. */
 struct ics_set {
     int levelmin, nlev;
     const char *const *dir; /* dir[i] has level levelmin + i */

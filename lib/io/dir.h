@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 
-/* What follows output_NNNNN while a checkpoint is written, replaced, removed. */
+/* Suffixes of output_NNNNN while a checkpoint is written, replaced, removed. */
 #define DIR_TMP ".tmp"
 #define DIR_OLD ".old"
 #define DIR_REMOVED ".removed"

@@ -17,7 +17,7 @@ enum { FILE_SOON = 1 << 16 }; /* fewer bytes are not worth asking */
 /* These bytes have been written and will be synced: the disk may begin with them now, which
  * shortens the sync. A hint, without errors. */
 void file_write_soon(int fd, size_t n, int64_t at);
-/* The same of all that the file has. */
+/* file_write_soon for all bytes that the file has. */
 void file_write_all_soon(int fd);
 /* All n bytes from offset `at`; the file ending before is an error. */
 MUST_USE enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at);
@@ -26,7 +26,7 @@ MUST_USE enum err file_read_at(int fd, const char *path, void *p, size_t n, int6
 void file_reserve(int fd, int64_t at, int64_t n);
 /* Syncs and closes. The descriptor is closed in any case. */
 MUST_USE enum err file_close_synced(int fd, const char *path);
-/* The same without closing it. */
+/* Syncs the file without closing it. */
 MUST_USE enum err file_sync(int fd, const char *path);
 
 /* "a file", "a directory", "a pipe" and so on, from st_mode. */
@@ -34,8 +34,8 @@ const char *file_kind(unsigned mode);
 /* All that programs read is opened here (make lint). Opens a regular file for reading; does not
  * wait for anything else. fd -1 after errors. */
 MUST_USE enum err file_open(const char *path, int *fd, int64_t *size);
-/* The same of what need not be a regular file; waits for the writer of a FIFO. Who reads it limits
- * what is read. */
+/* file_open for a file that need not be regular; waits for the writer of a FIFO. The caller limits
+ * how much is read. */
 MUST_USE enum err file_open_any(const char *path, int *fd);
 /* A new file of that name, for reading and writing; whatever is there is an error. Only in a
  * directory that is this process's alone; elsewhere io/temp. */
@@ -50,7 +50,7 @@ MUST_USE enum err file_append(const char *path, FILE **f);
 /* Reads the content of the file and a final NUL into a new block (owner: caller, FREE); more than
  * `most` bytes are an error. */
 MUST_USE enum err file_load(const char *path, size_t most, char **text, size_t *n);
-/* The same of what need not be a regular file; waits for a pipe. "-" is standard input. */
+/* file_load for a file that need not be regular; waits for a pipe. "-" is standard input. */
 MUST_USE enum err file_load_any(const char *path, size_t most, char **text, size_t *n);
 bool file_exists(const char *path);
 /* drops the system's cache of it, so that it is read from the disk */

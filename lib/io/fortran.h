@@ -97,10 +97,11 @@ MUST_USE enum err fort_expect(struct fort_in *f, const char *what, int64_t bytes
 MUST_USE enum err fort_load(struct fort_in *f, const struct fort_rec *r, int width, int64_t first,
                             size_t n, void *p);
 MUST_USE enum err fort_get(struct fort_in *f, const char *what, int width, void *p, size_t n);
-/* The same of a record of `total` reals, of 4 or 8 bytes. */
+/* Elements first..first+n-1 of a record of `total` reals, of 4 or 8 bytes. */
 MUST_USE enum err fort_load_real(struct fort_in *f, const struct fort_rec *r, int64_t total,
                                  int64_t first, size_t n, double *x);
-/* The same of nrow records, by all threads: elements of r[k] go to x[k]. */
+/* Elements first..first+n-1 of nrow records of `total` reals each, by all threads: elements of r[k]
+ * go to x[k]. */
 MUST_USE enum err fort_load_rows(struct fort_in *f, int nrow, const struct fort_rec *r,
                                  int64_t total, int64_t first, size_t n, double *const *x);
 MUST_USE enum err fort_next_real(struct fort_in *f, const char *what, int64_t total,

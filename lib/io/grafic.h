@@ -52,7 +52,8 @@ MUST_USE enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t
 /* Rows j0 .. j0+nj-1 of plane k of a file of reals into out[nj][n[0]]. */
 MUST_USE enum err grafic_read_rows(const struct grafic *f, int64_t k, int64_t j0, int64_t nj,
                                    double *out);
-/* The same rows of a file of ids: integers, all of whose bits arrive. */
+/* Rows j0 .. j0+nj-1 of plane k of a file of ids into out[nj][n[0]]: integers, all of whose bits
+ * arrive. */
 MUST_USE enum err grafic_read_ids(const struct grafic *f, int64_t k, int64_t j0, int64_t nj,
                                   int64_t *out);
 

@@ -57,12 +57,12 @@ MUST_USE enum err table_number(struct table *t, const char *what, double *x);
 MUST_USE enum err table_flow(struct table *t, const char *what, double *x);
 /* The next n numbers of the line. what: the names of its columns. */
 MUST_USE enum err table_numbers(struct table *t, int n, const char *what, double *x);
-/* The same, and nothing is left of the line. */
+/* The next n numbers of the line, where nothing is left of the line after them. */
 MUST_USE enum err table_row(struct table *t, int n, const char *what, double *x);
 /* Nothing is left of the line. what: that which should end here. */
 MUST_USE enum err table_end(struct table *t, const char *what);
-/* What is left of the line, at most so many columns, is ignored. *more becomes true if there are
- * any: the caller tells of it. */
+/* Ignores the rest of the line, at most `most` columns. *more becomes true if there are any: the
+ * caller reports them. */
 MUST_USE enum err table_rest(struct table *t, int most, bool *more);
 /* Nothing is left of the file. */
 MUST_USE enum err table_over(struct table *t, const char *what);

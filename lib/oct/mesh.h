@@ -133,8 +133,8 @@ bool mesh_key_at(const struct mesh *m, int l, const int64_t x[3], okey *k);
 /* The oct at offset (dx,dy,dz), each in -2..2, from oct i of level l: index, NBR_NONE or
  * NBR_BOUNDARY. */
 lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz);
-/* Those of the ghosts nown..noct-1 that have an own oct as face neighbour, ascending; their number
- * in *n (owner: caller, FREE). */
+/* Ghosts among octs nown..noct-1 that have an own oct as face neighbour, ascending; their number in
+ * *n (owner: caller, FREE). */
 lidx *mesh_halo(lidx nown, lidx noct, const lidx (*nbr)[6], lidx *n);
 /* All 27 octs around oct i, index (dx+1) + 3 (dy+1) + 9 (dz+1); entries as above, 13 is i itself.
  */

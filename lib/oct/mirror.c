@@ -62,7 +62,8 @@ static enum err make(struct mirror *x, void *pointer, size_t bytes, const char *
     return dev_new(x->dev, p, bytes + 1, name);
 }
 
-/* The same with these values. */
+/* An array on the device, made if it is missing, with `bytes` bytes that are copied to it from the
+ * host. */
 static enum err send(struct mirror *x, void *pointer, const void *from, size_t bytes,
                      const char *name)
 {

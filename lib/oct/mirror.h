@@ -53,7 +53,7 @@ bool mirror_has_edges(const struct mirror *x, const struct mesh *m, int l);
 /* Arrays at the device for nedge octs with registers of level l, whose links are there; the stream
  * is empty. The caller gives them values, and says where they are. */
 MUST_USE enum err mirror_edges_new(struct mirror *x, const struct mesh *m, int l, lidx nedge);
-/* What was copied from or to the host has been. */
+/* Waits until copies from and to the host are complete. */
 MUST_USE enum err mirror_settle(struct mirror *x);
 /* For oct/remap. become: these arrays are those of level l there, and hold its keys and links as
  * those of its neighbours hold them, and fields, which count as equal to those here. The old

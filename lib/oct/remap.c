@@ -23,7 +23,7 @@ static bool has_gas(const struct remap_fields *f)
     return f->n > 0 && f->fld[f->n - 1] >= FLD_U;
 }
 
-/* What a created oct holds: fields of gravity as the parent cell has them, the gas interpolated. */
+/* Values of created octs: fields of gravity as the parent cell has them, gas interpolated. */
 static void rows_fill(struct mirror *x, const struct mesh *m, int l, int32_t n,
                       const int32_t *place, const struct remap_fields *f,
                       const struct remap_gas *gas, double *row)
@@ -116,7 +116,7 @@ static bool run_begins(const lidx *source, lidx i)
            source[i] != source[i - 1] + (source[i] < 0 ? -1 : 1);
 }
 
-/* Those of a piece, into `run` if that is not NULL; their number. */
+/* Runs that begin in a piece, written to `run` if that is not NULL; returns their number. */
 static int64_t piece_runs(lidx noct, const lidx *source, lidx piece, struct remap_run *run)
 {
     const lidx end = piece_end(noct, piece);

@@ -24,8 +24,8 @@ struct text_file {
     enum err err;
 };
 
-/* What stdio has buffered is written by our own function, which handles interruptions, and is
- * summed. */
+/* Write function of the stdio stream: writes the buffer by file_write_at, which handles
+ * interruptions, and adds it to the checksum. */
 static ssize_t text_put(void *cookie, const char *p, size_t n)
 {
     struct text_file *f = cookie;

@@ -18,7 +18,7 @@ void version_print(FILE *f, const struct version *v, const char *tool, int verbo
     if (*v->patch) fprintf(f, "patch: %s\n", v->patch);
 }
 
-/* What others have named, as a part of a line. */
+/* Prints a text from outside of the program as a part of a line, at most `most` bytes. */
 static void put_plain(FILE *f, const char *s, int most)
 {
     size_t n = strlen(s);

@@ -50,7 +50,7 @@ struct nml_group {
     int line;
 };
 
-/* What is read, or not read, though its writer may not think so. */
+/* Doubtful text in a namelist: it is read, or not read, though its writer may not think so. */
 enum nml_doubt {
     NML_ASSIGNMENT, /* outside of groups */
     NML_NAME,       /* of a group, without & */

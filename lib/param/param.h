@@ -90,9 +90,9 @@ MUST_USE enum err param_set(struct params *p, const char *assignment);
  * &REFINE_PARAMS none with levelmax = levelmin (their values return to the defaults), omega_b is 0
  * without hydro, and noutput = 0 means as many as are listed; it is 0 where none are. */
 MUST_USE enum err param_check(struct params *p);
-/* What clumpfind=.true. needs, alone. */
+/* Checks only what clumpfind=.true. needs. */
 MUST_USE enum err param_check_clumps(const struct params *p);
-/* What sink=.true. needs. */
+/* Checks what sink=.true. needs. */
 MUST_USE enum err param_check_sinks(const struct params *p);
 /* Are the sinks those of RAMSES, by &SINK_PARAMS? Otherwise they are those of Horizon-AGN. */
 bool param_sinks_ramses(const struct params *p);
@@ -117,8 +117,8 @@ void param_list(FILE *out); /* every parameter: type, default, range, status, he
  * caller frees it with mem_free. */
 char *param_namelist(const struct params *p);
 
-/* What a restart changes. Of an array, the first element that differs. Elements of levels and
- * regions that do not exist do not count, nor do names without effect, paths, and groups that
+/* Parameter that a restart changes. Of an array, the first element that differs. Elements of levels
+ * and regions that do not exist do not count, nor do names without effect, paths, and groups that
  * either run does not read. */
 struct param_change {
     char name[64]; /* group_params/name(i) */

@@ -4,8 +4,9 @@
 
 enum param_kind { PARAM_BOOL, PARAM_INT, PARAM_LONG, PARAM_REAL, PARAM_TEXT };
 
-/* What a restart may change: the model (refused unless forced), the run, how it computes (no result
- * depends on it, so that the log names it), or a path (never compared). */
+/* Property of the run that changes if a restart has another value: the model (refused unless
+ * forced), the run, how it computes (no result depends on it, so that the log names it), or a path
+ * (never compared). */
 enum param_effect { PARAM_MODEL, PARAM_RUN, PARAM_SAME, PARAM_PLACE };
 
 enum param_status {

@@ -51,7 +51,7 @@ struct part_table {
     int8_t size[COL_MOST + 1];
 };
 
-/* What kernels count, in memory of the device. */
+/* Counters that kernels increment, in device memory. */
 enum { COUNT_AWAY, COUNT_DESCENTS, COUNT_CHANGES, COUNT_SIZE };
 
 /* Particles begin … end-1 of level l: positions wrapped, hosts found. Those whose host is no own

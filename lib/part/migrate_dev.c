@@ -105,7 +105,7 @@ static enum err arrive_there(struct part_dev *x, struct parts *p, int l, int64_t
     return OK;
 }
 
-/* The same on the host. */
+/* Arrival of n particles whose columns are in host memory. */
 static enum err arrive_here(struct part_dev *x, struct parts *p, const struct level *lv,
                             int64_t away, int64_t n, void *in)
 {

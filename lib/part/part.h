@@ -83,15 +83,15 @@ int64_t part_append(struct parts *p, int64_t n);
  * first[] = all on levelmin. Error if a particle is outside a box with boundaries. (collective) */
 MUST_USE enum err part_distribute(struct parts *p, const struct mesh *m, const struct comm *c,
                                   const struct domain *d);
-/* The same with the particles of a checkpoint: those beyond a boundary, which RAMSES keeps, are
- * removed and counted in lost. (collective) */
+/* part_distribute for particles of a checkpoint: particles beyond a boundary, which RAMSES keeps,
+ * are removed and counted in lost. (collective) */
 MUST_USE enum err part_take(struct parts *p, const struct mesh *m, const struct comm *c,
                             const struct domain *d);
 /* How many particles of this rank are outside of a periodic box by more than `rounding` (code
  * units); *far: how far the farthest is. Local. */
 int64_t part_outside(const struct parts *p, const struct mesh *m, double rounding, double *far);
-/* The same in a run whose domains have changed: those beyond a boundary, which part_enter would
- * remove next, are removed and counted in lost. (collective) */
+/* part_distribute in a run whose domains have changed: particles beyond a boundary, which
+ * part_enter would remove next, are removed and counted in lost. (collective) */
 void part_redistribute(struct parts *p, const struct mesh *m, const struct comm *c,
                        const struct domain *d);
 
@@ -107,8 +107,8 @@ void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c,
 /* End: range of level l+1 joins that of level l; hosts become the parents. Local. */
 void part_merge(struct parts *p, const struct mesh *m, int l);
 
-/* The same for level l: particles of finer levels move behind them. Columns that not every run has
- * are 0. */
+/* Appends n particles to level l, as part_append does: particles of finer levels move behind them.
+ * Columns that not every run has are 0. */
 int64_t part_insert(struct parts *p, int l, int64_t n);
 
 /* Removes n particles of level l, by ascending index; finer levels have none. Local. */

@@ -88,7 +88,7 @@ void clouds_find(struct clouds *c, const struct parts *p, const struct mesh *m, 
 void clouds_place(struct clouds *c, const struct block *b, const okey *key, const lidx *host,
                   int from, int to);
 
-/* The same of one cloud whose host has this key. */
+/* Place in the patch, as clouds_place finds it, of one cloud whose host has this key; -1: none. */
 int block_place_one(const struct block *b, okey host, const int64_t cell[3]);
 
 /* The eight cells of one cloud, x fastest: their octs, or NBR_NONE, and their places in these. */
@@ -97,8 +97,8 @@ struct cells {
     int at[8];
 };
 
-/* Those of the cloud that begins at cell[] of level l; false: they are not among the 4³ cells of
- * its host, or beyond a boundary, or l is 1. */
+/* The eight cells of the cloud that begins at cell[] of level l; false: they are not among the 4³
+ * cells of its host, or beyond a boundary, or l is 1. */
 bool cells_find(struct cells *c, const struct mesh *m, int l, lidx host, const int64_t cell[3]);
 
 /* Cell coordinates of particle i's cloud on level l, and its weights. */

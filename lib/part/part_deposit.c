@@ -26,7 +26,7 @@ typedef int64_t long4 __attribute__((vector_size(32)));
 /* Where llrint(x), |x| < 2^51, is the difference of the bits of x + SHIFT and SHIFT. */
 static const double SHIFT = 0x1.8p52, SHIFT_MOST = 0x1p51;
 
-/* What is deposited, and where. */
+/* Input and sums of a deposit of particles on level l. */
 struct deposit {
     const struct parts *p;
     const struct mesh *m;
@@ -56,8 +56,8 @@ static inline void cells_add(struct depositor *t, lidx oct, int64_t *cells, long
     for (int k = 0; k < 4; k++) owed_add(&t->octs, cells + k, sum[k]);
 }
 
-/* What a row of lines adds to 2² cells of which line[0] is that of the first: this line all of it,
- * those before and after it in x a half. */
+/* Contribution of a row of lines to 2² cells, of which line[0] is that of the first: line[0] in
+ * full, half of the cells of the lines before and after it in x. */
 static inline long4 row_part(const long4 *line)
 {
     return line[0] + __builtin_shufflevector(line[-1], line[1], 1, 4, 3, 6);

@@ -54,7 +54,7 @@ MUST_USE enum err part_dev_count(struct part_dev *x, struct parts *p, const stru
 /* Adds the mass and, with n == 4, first moments of all particles but tracers. */
 MUST_USE enum err part_dev_mass(struct part_dev *x, struct parts *p, int n, struct sum *sum);
 
-/* The same sums on the device: lent until the next deposit. number NULL: not asked. */
+/* part_dev_deposit with sums on the device: lent until the next deposit. number NULL: not asked. */
 MUST_USE enum err part_dev_deposit_there(struct part_dev *x, struct parts *p, const struct mesh *m,
                                          int l, double quantum, double mass_cut, int cic_levelmax,
                                          int64_t (**mass)[8], int64_t (**number)[8]);

@@ -69,7 +69,7 @@ PTAH_HD int64_t cloud_wrap(const struct mesh *m, int l, int d)
 
 /* ---- deposit ---- */
 
-/* What is deposited of which particles. */
+/* Weights in the deposit of mass and number, by kind of particle. */
 struct deposit_rule {
     double per_mass; /* quanta per unit of mass */
     double mass_cut; /* DM of at least this mass does not count; infinity: all counts */

@@ -7,6 +7,6 @@
 void part_scratch_reserve(struct parts *p, int64_t n);
 /* Gives them back; nothing is kept in them. */
 void part_scratch_free(struct parts *p);
-/* What part_synchro has kept for levels from l on no longer counts. */
+/* Invalidates what part_synchro has kept for level l and finer levels. */
 void part_forget(struct parts *p, int l);
 void part_sort(struct parts *p, int64_t begin, int64_t end);

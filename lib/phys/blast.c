@@ -362,7 +362,7 @@ static void strike_cell(const struct bins_hit *h, void *ctx)
     add_ejecta(k, b, o->heat, weight / o->s.w, w, &c);
 }
 
-/* Those that reach no centre of a cell heat the one that they are in. */
+/* Blasts that reach no cell centre heat the cell that they are in. */
 static void strike_homes(struct blaster *k)
 {
     for (int64_t i = 0; i < k->nhome; i++) {

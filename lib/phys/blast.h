@@ -44,8 +44,8 @@ struct blast_law {
  * blasts have the same id. On error all ranks return it. (collective) */
 MUST_USE enum err blast_apply(const struct term_run *r, const struct blast_law *law, int64_t n,
                               const struct blast *b, bool *changed);
-/* The same with the radius of the run: two finest cells as wide as they are at a = 1, or rbubble.
- * If there are blasts, and it is too large for the box: an error. */
+/* blast_apply with the radius of the run: two finest cells as wide as they are at a = 1, or
+ * rbubble. If there are blasts, and it is too large for the box: an error. */
 MUST_USE enum err blast_spread(const struct term_run *r, const struct blast_law *law, int64_t n,
                                struct blast *b, bool *changed);
 /* blast_apply, looking for cells without bins, for tests and measurements. */

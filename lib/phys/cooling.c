@@ -32,7 +32,7 @@ static struct cooling_law law_of(const struct term_run *r)
                                                                          : -1};
 }
 
-/* What is the same for all cells of the call. */
+/* Data common to all cells of the call. */
 struct job {
     const struct term_run *r;
     struct level *lv;
@@ -95,7 +95,7 @@ static void cool_octs(const struct job *j, lidx first, lidx last)
     flush(j, &b);
 }
 
-/* What of the table the leaf cells need. */
+/* Prepares the part of the cooling table that the leaf cells need. */
 static void prepare(const struct job *j)
 {
     double low = HUGE_VAL, high = 0;

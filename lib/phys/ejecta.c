@@ -13,7 +13,7 @@ static bool wanted(const struct params *p)
     return param_yields(p);
 }
 
-/* Those of a cell, and those of blast waves. */
+/* Ejecta that are due: of[0] for the cell that the star is in, of[1] for blast waves. */
 struct due {
     struct blast *of[2];
     int64_t n[2], supernovae;

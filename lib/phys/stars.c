@@ -149,7 +149,7 @@ static void star_born(const struct term_run *r, const struct part_place *at, int
     if (metal >= 0) p->metal[k] = lv->fld[FLD_U + metal][at->oct][at->cell] / rho;
 }
 
-/* What stays of every conserved variable. */
+/* Removes mass m from the gas of a cell; other conserved variables decrease in proportion. */
 static void gas_left(const struct term_run *r, const struct part_place *at, double m)
 {
     const struct level *lv = &r->mesh->lev[r->level];

@@ -53,7 +53,7 @@ struct star_event {
     double m, x[3], v[3];
     double rho, T2, metal; /* of the cell before it, H/cm^3 and K; metallicity of the star */
 };
-/* That of particle k in a cell of this rank. */
+/* Event of particle k in a cell of this rank. */
 struct star_event star_event(const struct term_run *r, int kind, const struct level *lv, lidx oct,
                              int cell, int64_t k);
 #define STAR_LOG "stars.txt" /* in the current directory */
@@ -71,7 +71,7 @@ struct star_deaths {
     uint64_t seed;
 };
 struct star_deaths star_deaths(const struct term_run *r);
-/* What a star of this mass ejects. */
+/* Mass that a star of this mass ejects. */
 double star_ejecta(const struct star_deaths *d, double mass);
 bool star_due(const struct parts *p, const struct star_deaths *d, int64_t i);
 /* Of the energy: explosions of clouds of mass_gmc, as rare as these are heavy; the mean is 1. */

@@ -15,7 +15,7 @@ static bool wanted(const struct params *p)
     return param_stars(p) && p->feedback.eta_sn > 0 && !param_debris(p) && !param_momentum(p);
 }
 
-/* What is the same for all of a call. */
+/* Data common to all supernovae of a call. */
 struct job {
     const struct term_run *r;
     struct star_deaths deaths;

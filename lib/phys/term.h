@@ -57,7 +57,7 @@ struct term {
     /* *changed is false on entry; true if this rank changed anything. Collective: called by all
      * ranks. */
     enum err (*apply)(const struct term_run *r, bool *changed);
-    /* The same where the gas is on a device; what it writes stays there. An error: nothing has
+    /* `apply` where the gas is on a device; fields that it writes stay there. An error: nothing has
      * changed, and the device lacks memory, or it failed. Local. NULL: none. */
     enum err (*there)(const struct term_run *r);
     /* With `there`: what of these parameters has no kernel, as the subject of a sentence, or NULL.
@@ -73,6 +73,6 @@ MUST_USE enum err terms_run_there(const struct term_run *r);
 /* Runs those of the stage in the order of the table; *wrote: what any rank changed. (collective)
  * wrote NULL: without messages, where terms_lack says that other ranks may run them on devices. */
 MUST_USE enum err terms_run(const struct term_run *r, field_set *wrote);
-/* The same with a table of the caller's, for tests. */
+/* terms_run with a table of the caller's, for tests. */
 MUST_USE enum err terms_run_list(const struct term_run *r, const struct term *const *list, int n,
                                  field_set *wrote);

@@ -129,7 +129,7 @@ static struct scalars scalars_of(const struct term_run *r)
     return (struct scalars){at[SCALAR_TURBULENCE], at[SCALAR_SOLENOIDAL]};
 }
 
-/* What has not decayed of the old values, and what is new. */
+/* Turbulence scalars of a cell: the part of the old values that has not decayed, and new ones. */
 static void renew(const struct term_run *r, const struct level *lv, lidx i, int c)
 {
     struct scalars k = scalars_of(r);

@@ -10,7 +10,7 @@ void turbulence_update(const struct term_run *r);
  * Local. */
 double turbulence_efficiency(const struct term_run *r, const struct star_law *law, lidx i, int c);
 
-/* What the models make of the state of a cell. */
+/* State of a cell, the input of the models of star formation efficiency. */
 struct turbulent_cell {
     double rho, dx, G;         /* code units */
     double sigma2, cs2;        /* squares of velocity dispersion and sound speed */

@@ -90,7 +90,7 @@ static void begin_tiles(struct sorted *s, int threads, int64_t tiles, int64_t *c
     s->first[tiles] = at;
 }
 
-/* What find_tiles needs to know of the mesh, and learns of the masses. */
+/* Properties of the mesh that find_tiles needs, and the largest masses that it finds. */
 struct finder {
     struct pk_cells to;
     int bits, count;
@@ -195,8 +195,8 @@ struct spread {
     int4 first[3];
 };
 
-/* What its steps leave to each other: positions and masses, and weights, of the four side by side.
- */
+/* Results that the steps of a spread pass on: positions and masses, and weights, of the four items
+ * side by side. */
 struct begun {
     window4 t[4], w[3][WINDOW_REACH];
 };

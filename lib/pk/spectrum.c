@@ -36,7 +36,7 @@ static size_t wave_size(const struct fft *f)
     return (size_t)f->kcount[0] * (size_t)f->kcount[1] * f->kpitch;
 }
 
-/* What was added before and after a row of n cells belongs to its images. */
+/* Adds the sums before and after a row of n cells to the cells that they are periodic images of. */
 static void row_close(int64_t *row, int n)
 {
     for (int x = -PK_BEFORE; x < 0; x++) row[(x % n + n) % n] += row[x];

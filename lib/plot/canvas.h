@@ -39,7 +39,7 @@ double canvas_text_width(struct canvas *c, const char *text, double size);
 /* Pixels, 3 bytes each, top row first, stretched over the box without smoothing. */
 void canvas_pixels(struct canvas *c, struct box box, int columns, int rows,
                    const unsigned char *rgb);
-/* What follows shows in the box only; NULL: everywhere. */
+/* Limits later drawing to the box; NULL: no limit. */
 void canvas_clip(struct canvas *c, const struct box *box);
 
 /* Draws on a white canvas. */

@@ -17,7 +17,7 @@ enum picture_format picture_format_of(const char *path)
     return PICTURE_NONE;
 }
 
-/* What a file is to hold: a drawing, pixels or an array. */
+/* Content of a file: a drawing, pixels or an array. */
 struct content {
     const struct picture *drawing;
     int width, height;

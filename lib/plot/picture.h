@@ -19,7 +19,7 @@ struct picture {
 
 /* Two pixels a point in PNG. An error in a build without cairo. */
 MUST_USE enum err picture_save(const char *path, const struct picture *p);
-/* The same, into an open file, whose name is for messages. */
+/* picture_save into an open file, whose name is for messages. */
 MUST_USE enum err picture_write(FILE *out, const char *name, const struct picture *p);
 
 /* Bare pixels, as PNG: width*height*3 bytes, top row first. text as above. */

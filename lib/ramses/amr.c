@@ -350,7 +350,7 @@ static int32_t child_beyond(const struct ramses_block *b, lidx ref, const struct
     return child < 0 ? 0 : beyond_find(w->beyond, b->level + 1, code, child);
 }
 
-/* The same of an oct beyond the boundary, whose reference is ref. */
+/* father, nbor, son, cpu_map, flag1 of an oct beyond the boundary, whose reference is ref. */
 static void link_beyond(const struct ramses_block *b, lidx ref, const struct boundary_rule *r,
                         int64_t i, int32_t rows[LINKS][GAS_TILE])
 {

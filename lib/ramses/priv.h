@@ -63,7 +63,8 @@ MUST_USE enum err ramses_read_parts(struct ramses *r, int file, source_parts_fn 
 MUST_USE enum err ramses_verify_sum(const struct ramses *r, enum files_kind k, int file,
                                     struct fort_in *f);
 MUST_USE enum err ramses_verify(const struct ramses *r, enum files_kind k, int file);
-/* The same, if no other rank does (source.sharers). k: AMR, HYDRO, GRAV or PART. */
+/* ramses_verify, unless another rank verifies this file (source.sharers). k: AMR, HYDRO, GRAV or
+ * PART. */
 MUST_USE enum err ramses_verify_share(const struct ramses *r, enum files_kind k, int file);
 MUST_USE enum err ramses_path(const struct ramses *r, enum files_kind k, int file,
                               char path[PATH_MAX]);

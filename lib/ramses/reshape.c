@@ -10,7 +10,7 @@
 #include "ramses/out.h"
 #include "ramses/write.h"
 
-/* What is lent to the writer of a file. */
+/* Buffers that are lent to the writer of a file. */
 struct lent {
     double (*row)[8]; /* [CKPT_BATCH][values] */
     double (**fld)[8];

@@ -127,7 +127,7 @@ static enum err give_octs(const struct source_octs *in, void *ctx)
     return g->octs(&o, g->ctx);
 }
 
-/* What is skipped here is skipped in the exact file too. */
+/* Octs that are skipped here are skipped in the exact file too. */
 static bool pick_octs(void *ctx, int level, int n, const okey *key)
 {
     struct reading *g = ctx;

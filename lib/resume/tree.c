@@ -119,7 +119,7 @@ static void exchange_seeds(struct forest *f, int l)
     FREE(order);
 }
 
-/* The same, in Morton order, and none twice. */
+/* Sends octs of level l to their owners, in Morton order; an oct that occurs twice is an error. */
 static enum err send_seeds(struct forest *f, int l)
 {
     const struct resume *r = f->r;

@@ -149,13 +149,13 @@ static void mark_dense(const struct sim *s, struct level *lv, double m_refine,
     }
 }
 
-/* What is deposited on a level. */
+/* Sums of the deposits on a level. */
 struct sums {
     int64_t (*mass)[8], (*number)[8], (*gas)[8];
 };
 
-/* Those that a level needs, zero. Gas has its own where a criterion asks for it. Which there are is
- * the same on all ranks, and on a device. */
+/* Arrays for the sums that a level needs, zeroed. Gas has its own where a criterion asks for it.
+ * The choice of arrays is the same on all ranks, and on a device. */
 static struct sums sums_new(const struct sim *s, int l, bool counts)
 {
     size_t rows = sizeof(int64_t[8]) * (size_t)s->mesh.lev[l].noct + 1;
@@ -173,7 +173,7 @@ static void sums_free(struct sums *x)
     FREE(x->gas);
 }
 
-/* What ghosts have got goes to their owners. */
+/* Sends the sums deposited in ghosts to the owners, which add them. */
 static void sums_exchange(const struct sim *s, int l, const struct sums *x)
 {
     int64_t(*const all[])[8] = {x->mass, x->number, x->gas}, (*there_are[3])[8];

@@ -143,7 +143,7 @@ static void lasting(const struct sim *s, struct forecast *f)
     always(f, "parameters and tables", (double)mem_now());
 }
 
-/* What a phase holds beside what lasts, of a rank, by name. */
+/* Memory that a phase needs beside permanent arrays, on one rank, by name. */
 struct phase_rows {
     int n;
     struct row row[6];

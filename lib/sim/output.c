@@ -351,7 +351,7 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     return e;
 }
 
-/* What is written beside an output, of the same state. */
+/* Measurements that are written beside an output, of the same state. */
 static enum err measure(struct sim *s)
 {
     if (s->par->run.dump_pk) TRY(sim_spectrum(s));
@@ -599,7 +599,7 @@ enum err sim_check_room(const struct sim *s)
 
 /* ---- provenance: of this run, its measurements, and all runs before it, newest first ---- */
 
-/* What checkpoints record (owner: caller, mem_free). (collective) */
+/* Provenance text that checkpoints record (owner: caller, mem_free). (collective) */
 static char *history(const struct sim *s)
 {
     enum { ROOM = 4096 };

@@ -316,7 +316,8 @@ enum err there_kick_again(struct sim *s, int l, int icount, bool *done)
     return there_kick_gas(s, l, icount, done);
 }
 
-/* What the time step asks for: independent kernels, in as many streams as there are. */
+/* Starts the kernels that the time step needs: independent of each other, in as many streams as
+ * there are. */
 static enum err numbers_begin(struct sim *s, int l)
 {
     struct hydro_dev *h = s->device.gas;
@@ -499,7 +500,7 @@ static struct term_run term_run(struct sim *s, int stage, int l)
                              .check = s->check.ghosts};
 }
 
-/* What changed in the gas of any level is restricted, fine to coarse. */
+/* Restricts the gas of all levels, fine to coarse, if it has changed, and fills ghosts. */
 static void send_all_gas(struct sim *s, bool changed)
 {
     struct mesh *m = &s->mesh;

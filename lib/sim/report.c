@@ -152,7 +152,7 @@ static void count_cells(struct sim *s)
     s->cost.leaves_most = cells - octs;
 }
 
-/* What the ranks hold and how long they worked: see sim_balance. */
+/* Logs the memory that ranks hold and the time that they worked: see sim_balance. */
 static void report_balance(const struct sim *s)
 {
     struct spread m = s->balance.memory, t = s->balance.time;

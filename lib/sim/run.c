@@ -10,7 +10,7 @@
 #include "phys/yields.h"
 #include "sim/sim.h"
 
-/* What ranks tell one another between coarse steps. */
+/* Numbers that are summed over all ranks between coarse steps. */
 struct tally {
     int64_t parts, lost;           /* particles there, and out of the box so far */
     int64_t over_octs, over_parts; /* ranks beyond the limits */

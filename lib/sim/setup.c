@@ -367,14 +367,14 @@ static enum err make_cooling(struct sim *s)
     return OK;
 }
 
-/* What the source terms of a run need before its first step. */
+/* Prepares the source terms of a run before its first step. */
 enum err sim_physics(struct sim *s)
 {
     star_tell(s->par);
     return make_cooling(s);
 }
 
-/* What cooling_method='compare' has found in the last coarse step. */
+/* Logs the differences that cooling_method='compare' has found in the last coarse step. */
 static void tell_compared(const struct sim *s)
 {
     struct cool_compared r = cool_take_compared(s->cooling);

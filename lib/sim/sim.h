@@ -52,7 +52,7 @@ struct sim_time {
 
 enum { SIM_CHANGES = LEVEL_MAX + 2 };
 
-/* What refinement needs besides its parameters. */
+/* Data that refinement needs besides its parameters. */
 struct sim_refine {
     int nexpand[LEVEL_MAX + 2];
     double mass_sph;
@@ -62,7 +62,7 @@ struct sim_refine {
     struct adapt_changes here[SIM_CHANGES], all[SIM_CHANGES]; /* on this rank, and in all */
 };
 
-/* What gravitates. */
+/* Matter as a source of gravity. */
 struct sim_matter {
     double mass, com[3];                 /* everything in the box, code units */
     double quantum;                      /* of mass deposits */
@@ -88,7 +88,7 @@ struct sim_diag {
 
 enum { SIM_SUMS = sizeof(struct sum_totals) / sizeof(struct sum) };
 
-/* What a device says of the gas of a level on this rank: its time step, and its sums. */
+/* Results of a device for the gas of a level on this rank: its time step, and its sums. */
 struct sim_gas_numbers {
     double dt;
     struct sum mass, energy, internal, momentum[3];
@@ -104,7 +104,7 @@ struct sim_least {
     const struct sim_gas_numbers *gas;
 };
 
-/* What the run costs. */
+/* Cost of the run: wall-clock time, updates of cells, most cells. */
 struct sim_cost {
     double wall_start, wall_step, updates_all, wall_all;
     double updates; /* of cells, all levels, by all ranks */
@@ -179,7 +179,7 @@ struct sim_restart {
     int number; /* of that checkpoint, if it is one of s->out.dir; else −1 */
 };
 
-/* What tests and doubters turn on. */
+/* Switches for tests, and for users who want further checks. */
 struct sim_check {
     bool ghosts;      /* run_params/check_ghosts */
     const char *skip; /* name of a phase that does nothing, for tests; NULL: none */
@@ -187,7 +187,7 @@ struct sim_check {
     double nap;
 };
 
-/* What runs on a device (device.c). */
+/* The device, and the modules that run on it (device.c). */
 enum { SIM_SIDES = 3 }; /* as many as there is work for */
 struct sim_device {
     struct dev *dev; /* NULL: none */

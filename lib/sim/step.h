@@ -12,7 +12,7 @@ step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, st
     step_merge, step_add_steps, step_cooling_table, step_coarse_terms, step_level_terms,
     step_pull_sinks, step_look_around, step_accrete, step_create_sinks, step_renew_sinks,
     step_black_holes;
-/* Those that have a second function, for the device (sim/phases.c). */
+/* Phases that have a second function, for the device (sim/phases.c). */
 typedef enum err there_phase(struct sim *s, int l, int icount, bool *done);
 there_phase there_unkick_gas, there_kick_gas, there_kick_again, there_time_step, there_godunov,
     there_keep_phi, there_deposit, there_poisson, there_first_phi, there_force, there_energy,

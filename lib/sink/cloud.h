@@ -48,7 +48,7 @@ static inline struct sink_cell_gas sink_cell_gas(const struct level *lv, const s
 /* Own leaf cells of level l on which points of this level weigh, around x. */
 void sink_cloud_cells(const struct sink_cloud *c, const struct mesh *m, int l, const double x[3],
                       struct sink_cells *out);
-/* What a cloud leaves in the cells of a level. */
+/* Deposit of a cloud in the cells of a level. */
 struct sink_trace {
     double mass, quantum;    /* of each heavy point; the unit of the masses */
     double each, each_heavy; /* number that a point counts for, and a heavy one besides */

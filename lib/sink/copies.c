@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* What precedes a row on its way. */
+/* Label before each row of a message: rank of the sink, and its place there. */
 struct label {
     int64_t home, number;
 };

@@ -10,7 +10,7 @@
 #include "dom/event.h"
 #include "sink/sink.h"
 
-/* What the calls need to know of the run. */
+/* Parts of the run that the functions of this file need. */
 struct sink_place {
     const struct comm *comm;
     const struct domain *dom;
@@ -30,8 +30,8 @@ struct sink_copies {
  * most half a box far. *out: sink_copies_free. On error all ranks return it. (collective) */
 MUST_USE enum err sink_call(const struct sink_place *p, const struct sinks *s, const bool *wants,
                             double radius, size_t bytes, const void *rows, struct sink_copies *out);
-/* The same sinks call again, from where they were then, with other rows: the copies are the same,
- * in the same order, and have these rows. (collective) */
+/* The sinks of a sink_call call again, from where they were then, with other rows: the copies are
+ * the same, in the same order, and have these rows. (collective) */
 MUST_USE enum err sink_call_again(const struct sink_place *p, const struct sinks *s, size_t bytes,
                                   const void *rows, struct sink_copies *c);
 /* sums[here.n][nsum] of the copies → out[s->n][nsum] of the own sinks, joined; those that did not

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-/* What a pair must know of the other. */
+/* Properties of a sink, for the test whether it merges with another. */
 struct other {
     double m, x[3], v[3], birth;
 };

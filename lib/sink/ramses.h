@@ -38,7 +38,7 @@ double sink_bondi_alpha(double x);
 /* From the sums gas[levels] of the cloud: rates, and what the csv file has of the gas. */
 void sink_rates(const struct sink_law *law, int levelmin, int levelmax, struct sink *s);
 
-/* What an accreting sink tells its copies. */
+/* Data that an accreting sink sends to its copies. */
 struct sink_meal {
     double shift[3];      /* it has moved since the copies were made */
     double v[3], m, hole; /* m, hole: mass for a unit of weight */

@@ -340,7 +340,8 @@ static bool any_new(const struct sink_run *s)
     return born != 0;
 }
 
-/* Those that merged are gone, the others find their owners; rates of the new state. */
+/* Removes sinks that have merged, sends the others to their owners, and computes rates of the new
+ * state. */
 enum err sinks_renew(const struct sink_run *s, bool *fed)
 {
     struct sink_state *k = s->sinks;

@@ -15,7 +15,7 @@ struct sink_round {
     struct hydro_change change;
 };
 
-/* What copies know of a sink when they look at the gas. */
+/* Data of a sink that its copies need when they sum the gas around it. */
 struct sink_visit {
     double m;
     bool direct;
@@ -79,7 +79,7 @@ void sinks_law(const struct sink_run *s);
 MUST_USE enum err sinks_initial(const struct sink_run *s);
 MUST_USE enum err sinks_restore(const struct sink_run *s, const struct catalog *t,
                                 const char *path);
-/* Those of all ranks, instead of what the catalog holds. (collective) */
+/* Stores the sinks of all ranks in the catalog, in place of its former content. (collective) */
 MUST_USE enum err sinks_store(const struct sink_run *s, struct catalog *t);
 
 /* ---- steps (sink/run.c) ---- */

@@ -228,7 +228,7 @@ static double clip(double lo, double hi, double a, double b)
     return x > 0 ? x : 0;
 }
 
-/* What is drawn: q into the pixels' sum, w into their norm, a unit of volume. */
+/* Draws a cell: adds q to the pixels' sum and w to their norm, per unit of volume. */
 static void lay_cell(struct map *m, const double lo[3], const double size[3], double q, double w)
 {
     double dz = clip(lo[2], lo[2] + size[2], m->lo[2], m->hi[2]), area = 1 / (m->pixel * m->pixel);
@@ -385,7 +385,7 @@ static double kiloparsecs(const struct map *m)
     return m->gas.units.length / CGS_KPC;
 }
 
-/* What a value is worth in the unit that m->unit gets. Columns are lengths in code units, in
+/* Factor that converts values to the unit that m->unit gets. Columns are lengths in code units, in
  * physical ones cm, that of nH always in cm; sfr is per year and kpc². */
 static double find_unit(struct map *m)
 {

@@ -9,7 +9,7 @@
 /* colours: blue, black, green, orange */
 enum { CURVES = 5, GAS = 0, DM = 6, STARS = 2, OTHER = 1 };
 
-/* What a chart shows: columns, their labels and colours. */
+/* Content of a chart: columns, their labels and colours. */
 static const struct panel {
     const char *what;
     bool log;

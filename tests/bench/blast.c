@@ -127,7 +127,8 @@ static double once(struct mesh *m, const struct domain *d, int n, const struct b
     return t;
 }
 
-/* The same of black holes, as they are made anew; a: room for n. */
+/* Processor time of one agn_release by black holes, made anew; the bits of the gas in *hash; a:
+ * room for n. */
 static double release(struct mesh *m, const struct domain *d, int n, struct agn *a, int brute,
                       uint64_t *hash)
 {

@@ -71,7 +71,7 @@ static void log_call(const char *what, const char *path)
     real_close(fd);
 }
 
-/* What is to happen to this call; errno is set for FAIL_IT. */
+/* Failure that this call gets, or NOTHING; errno is set for FAIL_IT. */
 static int fate(const char *what, const char *path)
 {
     static const struct {

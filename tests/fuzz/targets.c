@@ -93,7 +93,7 @@ static enum err source_pass(const struct source_octs *o, void *ctx)
     return OK;
 }
 
-/* What lies beside the mesh is read when a checkpoint is opened. */
+/* Files beside the mesh are read when a checkpoint is opened. */
 static void run_open(const char *text, size_t n)
 {
     struct source *r;

@@ -109,7 +109,7 @@ int share_hops(const struct tree *t, int from, int to)
  * curve, of one oct; the least over the axes. */
 static double grain_of(const struct box *f, const int64_t *oct, int64_t n, bool curve);
 
-/* What one thread needs to look up a rank's partners. */
+/* Buffers with which one thread looks up a rank's partners. */
 struct lookup {
     int *near;                      /* [nrank] from domain_near */
     int64_t *level_octs, *all_octs; /* [nrank] octs for it, zero in between */

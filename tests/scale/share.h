@@ -1,5 +1,5 @@
-/* What each rank gets of a cost field, and whom it exchanges ghosts with, from the functions that
- * simulate itself calls: domain_rank, domain_near, and the routes of comm/tree. */
+/* Shares of a cost field on each rank, and the ranks that it exchanges ghosts with, from the
+ * functions that simulate itself calls: domain_rank, domain_near, and the routes of comm/tree. */
 #pragma once
 #include "box.h"
 #include "comm/tree.h"

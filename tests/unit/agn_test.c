@@ -61,7 +61,7 @@ static void holes_make(struct agn a[HOLES])
     }
 }
 
-/* What a hole that acts sets free. */
+/* Energy that an active black hole sets free. */
 static double energy_of(const struct agn *a, const struct agn_law *law)
 {
     if (a->saved > 0) return a->saved;

@@ -27,7 +27,7 @@ static const char *const BOX =
     "d_region=1,2\np_region=0.1,10\n/\n"
     "&OUTPUT_PARAMS\nnoutput=1\ntout=100\n/\n";
 
-/* What the slowest rank sleeps in a step at the end, seconds; *sum: of all density. */
+/* Time that the slowest rank sleeps in a step at the end, seconds; *sum: of all density. */
 static double slept(double alpha, const char *ordering, int64_t *sum)
 {
     struct sim *s = mem_zero(sizeof *s, "test");

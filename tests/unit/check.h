@@ -1,4 +1,4 @@
-/* What the unit tests count, and the sentence of one that fails: its place, the condition, and what
+/* Counts of the unit tests, and the sentence of one that fails: its place, the condition, and what
  * more it says (printf). */
 #pragma once
 #include <stdio.h>

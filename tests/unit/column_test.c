@@ -172,7 +172,7 @@ static enum err look_at(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* What a checkpoint has, or its part. */
+/* Counts wrong columns in a checkpoint, or in a part (cut) of it. */
 static enum err look(const char *path, const struct cut *cut, struct look *g)
 {
     struct source *s = NULL;

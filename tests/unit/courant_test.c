@@ -40,14 +40,14 @@ static void wide(struct rng *r, double u[NUMBERS])
         u[PULL + d] = between(r, -1.0, 1.0) * pow(10.0, between(r, -10.0, 8.0));
 }
 
-/* The same everywhere but for rounding. */
+/* Gas and force that are equal in all cells but for rounding. */
 static void even(struct rng *r, double u[NUMBERS])
 {
     static const double q[NUMBERS] = {1.3, 0.4, -0.7, 0.9, 4.0, 0.2, -3.0, 1.0};
     for (int v = 0; v < NUMBERS; v++) u[v] = q[v] * (1.0 + between(r, -4e-16, 4e-16));
 }
 
-/* The same velocity, and no more internal energy than rounding leaves. */
+/* Gas with equal velocities in all cells, and no more internal energy than rounding leaves. */
 static void cold(struct rng *r, double u[NUMBERS])
 {
     static const double v[3] = {0.4, -0.7, 0.9};

@@ -268,7 +268,7 @@ static void test_scan_sort(uint64_t seed)
 
 /* ---- memory ---- */
 
-/* What is dropped holds its values until the stream has come there, and is free after that: by the
+/* Dropped arrays hold their values until the stream has come there, and are free after that: by the
  * wait, at once if nothing is in the stream, or when something else does not fit. */
 static void test_drop(uint64_t seed)
 {

@@ -115,7 +115,8 @@ static void hit_cells(struct world *w, const struct event *e, double strength)
     }
 }
 
-/* What all events and images, in the order of ids and then of places, make of one cell. */
+/* Expected value of one cell after all events and images, in the order of ids and then of places.
+ */
 static double expected(const struct world *w, const double low[3], double side)
 {
     double u = 0;

@@ -70,8 +70,8 @@ static void test_brute(int n)
     fft_free(&f);
 }
 
-/* The same bits as one rank alone, both ways; and backward after forward is n³ times the identity.
- */
+/* Transforms have the same bits as on one rank alone, both ways; and backward after forward is n³
+ * times the identity. */
 static void test_alone(int n)
 {
     struct comm self = {.size = 1};

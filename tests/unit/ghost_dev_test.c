@@ -71,7 +71,7 @@ static void arrays_free(struct arrays *a)
     }
 }
 
-/* What is there has the bytes of what is here. */
+/* Arrays on the device have the bytes of those on the host. */
 static void arrays_compare(const struct arrays *a, const char *what)
 {
     for (int i = 0; i < a->n && w.ghost; i++) {

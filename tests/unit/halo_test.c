@@ -99,7 +99,7 @@ static int64_t differing(const struct halo_list *l, const struct halo_list *q)
 
 /* ---- groups ---- */
 
-/* Those of all points on one rank: halo of each group, by id of the least member. */
+/* Halos of all points on one rank: halo of each group, by id of the least member. */
 static int64_t reference(const struct halo_body *all, int64_t n, double link, int64_t least,
                          int64_t *number)
 {

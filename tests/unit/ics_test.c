@@ -397,7 +397,7 @@ static void test_grafic_gas(void)
     ics_grafic_close(&g);
 }
 
-/* The same bits whichever rank holds a cell. */
+/* Initial conditions have the same bits whichever rank holds a cell. */
 static void test_ranks(void)
 {
     struct mesh whole, some;

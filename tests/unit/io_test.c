@@ -31,7 +31,7 @@ static void put_text(const char *name, const char *text)
     put(name, text, strlen(text));
 }
 
-/* What a file holds, up to 100 bytes. */
+/* Content of a file, up to 100 bytes. */
 static const char *held(const char *name)
 {
     static char text[101];

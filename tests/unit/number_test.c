@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "check.h"
 
-/* What put(out, …) prints. */
+/* Text that put(out, …) prints. */
 static const char *printed(void (*put)(FILE *out, double x), double x)
 {
     static char text[64];

@@ -155,7 +155,7 @@ static void test_param_builds(void)
     CHECK(param_read_loose(par, old, strlen(old), "t.nml", &left) == OK && left == 0);
 }
 
-/* What is most likely a mistake, though it is no error. */
+/* Notes about settings that are most likely a mistake, though it is no error. */
 static void test_param_noted(void)
 {
     CHECK(is_noted("&RUN_PARAMS hydro=T\npic=F\nhydro=F /",

@@ -193,7 +193,7 @@ static void add_mass(const struct parts *p, struct sum sum[4])
     }
 }
 
-/* What the time step and the report ask for. */
+/* Speeds and sums of particles that the time step and the report ask for. */
 static void measure(struct world *w, struct there *t, int l)
 {
     double v;
@@ -233,7 +233,7 @@ static void count_here(const struct world *w, int32_t *const count[LEVEL_MAX + 2
     }
 }
 
-/* What weighs on a rank. */
+/* Particles in each finest oct, for the load of a rank. */
 static void count_finest(struct world *w, struct there *t)
 {
     int32_t *count[LEVEL_MAX + 2];

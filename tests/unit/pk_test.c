@@ -150,8 +150,8 @@ static void test_modes(void)
         CHECK(bin[b].modes == modes[b], "bin %d: %ld modes of %d", b, (long)bin[b].modes, modes[b]);
 }
 
-/* The same bits from any ranks and for any order of batches; meshes add up: P_all = Σ_ab M_a M_b
- * P_ab / M². */
+/* Spectra have the same bits from any ranks and for any order of batches; meshes add up: P_all =
+ * Σ_ab M_a M_b P_ab / M². */
 static void test_bits_and_sum(void)
 {
     enum { NBIN = 8, ALL = 2000 };

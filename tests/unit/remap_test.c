@@ -67,7 +67,7 @@ static void flag(struct mesh *m, int l, int turn)
         for (int k = 0; k < 8; k++) lv->flag[i][k] = wants(l, lv->key[i], k, turn);
 }
 
-/* What the flags of own octs say. */
+/* Refines and coarsens as the flags of own octs say. */
 static void change_flagged(struct world *w, int l)
 {
     struct mesh *m = &w->m;

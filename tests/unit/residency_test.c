@@ -97,7 +97,7 @@ static void test_bits(bool refined, bool gravity, int seeds)
     }
 }
 
-/* What six steps move is what two move, but for numbers and ghosts. */
+/* Six steps move the same bytes between host and device as two, but for numbers and ghosts. */
 static void test_bytes(bool gravity)
 {
     struct outcome two = run(&(struct trial){false, gravity, false, 1, 2, 5}),

@@ -197,7 +197,7 @@ static void test_clouds(void)
     world_free(&w);
 }
 
-/* What dust keeps of the infrared light of the stars of add_stars that explode, in ejected mass. */
+/* Infrared light that dust keeps, of the stars of add_stars that explode, in ejected mass. */
 static double light(const struct world *w)
 {
     struct sum sum;

@@ -32,7 +32,8 @@ static inline enum err test_mirror_open(struct test_mirror *t, struct mesh *m, u
     return err;
 }
 
-/* What was made on the stream is to be freed first, after dev_settle. Bytes that were not. */
+/* The caller first frees, after dev_settle, all that it made on the stream. Returns the bytes of
+ * what it did not free. */
 static inline size_t test_mirror_close(struct test_mirror *t)
 {
     dev_settle(t->dev);

@@ -224,7 +224,7 @@ static void test_radii(void)
     free_set(&s);
 }
 
-/* The same points in another order: the same groups. */
+/* Groups of the same points in another order: equal groups. */
 static void test_order(void)
 {
     struct set s, q;

@@ -23,8 +23,8 @@ static double unit(const struct machine *m, enum trial_kind kind, int l)
     return trials_cpu(t, kind, l) ? m->cpu * n : m->launch + m->device * n;
 }
 
-/* What level l takes, without the finer ones. The force crosses in each step, and its gas, if the
- * finer level wants it elsewhere. */
+/* Time of a step of level l, without finer levels. The force crosses in each step, and its gas, if
+ * the finer level wants it elsewhere. */
 static double level(const struct machine *m, int l)
 {
     bool gas = trials_cpu(t, TRIAL_GAS, l);
@@ -112,7 +112,7 @@ static void test_all(void)
     CHECK(trials_cpu(t, TRIAL_PARTS, LMIN));
 }
 
-/* What was decided is measured again when octs have doubled or halved, not before. */
+/* Decisions are measured again when octs have doubled or halved, not before. */
 static void test_again(void)
 {
     begin(&GPU);

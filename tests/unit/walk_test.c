@@ -1,4 +1,4 @@
-/* What the walk along the tree of ranks sends, counted through MPI's profiling interface: as many
+/* Messages of the walk along the tree of ranks, counted through MPI's profiling interface: as many
  * messages as the tree says, whatever there is to exchange; no collective. Catches: messages that
  * are left out, sent twice or sent to each destination, a hidden collective.
  *
