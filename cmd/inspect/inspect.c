@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "comm/lines.h"
-#include "formats/place.h"
 
 /* modes whose functions are collective; the others are rank 0's */
 enum { ALL_RANKS = 1 << DIGEST | 1 << PHASE | 1 << HALOS | 1 << CLUMPS };
@@ -100,21 +99,8 @@ static int inspect_stdin(const struct options *o)
     return err == OK ? status : TROUBLE;
 }
 
-/* Checks that the paths are checkpoints. Paths that are checked for damage, and directories of
- * campaigns, may be anything. */
-static enum err look(const struct options *o)
-{
-    struct places all = {.n = o->npath, .path = o->paths};
-    bool any = o->mode == CHECK || o->mode == CAMPAIGN;
-    return err_agree(&o->c, any || o->c.rank > 0 ? OK : places_check(&all));
-}
-
 static int inspect_all(struct options *o)
 {
-    if (look(o) != OK) {
-        if (o->c.rank == 0) fprintf(stderr, "inspect: %s\n", err_message());
-        return TROUBLE;
-    }
     int status = DONE, n = o->mode == COMPARE ? 1 : o->npath;
     if (o->mode == SINKS) o->sinks = sinks_begin();
     for (int i = 0; i < n && status != LOST; i++) {

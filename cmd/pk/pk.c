@@ -9,7 +9,6 @@
 #include "comm/lines.h"
 #include "fft/fft.h"
 #include "formats/formats.h"
-#include "formats/place.h"
 #include "grafic.h"
 #include "io/stream.h"
 #include "out/program.h"
@@ -103,14 +102,11 @@ static int complain(const struct comm *c, enum err err)
     return TROUBLE;
 }
 
-/* All paths, then the plot. Whether the plot may be written, and the paths are checkpoints, is
- * checked first. */
+/* All paths, then the plot. Whether it may be written is checked first. */
 static int work(const struct comm *c, struct options *o)
 {
     struct spectra plot = {.n = 0};
-    struct places all = {.n = o->npath, .path = o->paths, .other = grafic_is, .out = !o->out};
     enum err err = o->picture && c->rank == 0 ? temp_may_write(o->picture, o->force) : OK;
-    if (err == OK && c->rank == 0) err = places_check(&all);
     if ((err = err_agree(c, err)) != OK) return complain(c, err);
     if (o->picture && c->rank == 0) o->plot = &plot;
     int status = all_paths(c, o);

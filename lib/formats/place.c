@@ -147,7 +147,7 @@ static enum err check_one(const struct places *p, int i)
     struct source *s = NULL;
     struct stat st;
     const char *path = p->path[i];
-    if (format_of(path) || (p->other && p->other(path))) return OK;
+    if (format_of(path)) return OK;
     if (stat(path, &st) != 0 && errno == ENOENT) TRY(absent(p, i));
     TRY(source_open(path, &s));
     source_close(&s);

@@ -15,10 +15,9 @@ MUST_USE enum err place_explain(const char *path);
 /* Paths of a command line, which are looked at before anything is written. */
 struct places {
     int n;
-    char **path;                     /* "-" is passed over */
-    bool (*other)(const char *path); /* what else the program reads; NULL: nothing */
-    bool ranks;                      /* the program has --ranks: a number may be meant for it */
-    bool out;                        /* the last path may be meant for -o, which is not given */
+    char **path; /* "-" is passed over */
+    bool ranks;  /* the program has --ranks: a number may be meant for it */
+    bool out;    /* the last path may be meant for -o, which is not given */
 };
 /* An error if one of them is no checkpoint. What is in those that are is not looked at. */
 MUST_USE enum err places_check(const struct places *p);

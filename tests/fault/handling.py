@@ -130,11 +130,14 @@ def files_of_checkpoints(v):
 
 
 def looked_at_first(v):
-    """Nothing is written if one of the paths is no checkpoint."""
+    """Nothing is written if one of the paths is no checkpoint. Programs that write no checkpoints go
+    on after it."""
+    for argv in (('inspect', '-d'), ('pk', '--mesh', '8')):
+        alone = run(*argv, 'two/output_00001')[1]
+        one_sentence(v, argv[0] + ' goes on', (*argv, 'new', 'two/output_00001'), 'new: ')
+        v.same('its output', alone in run(*argv, 'new', 'two/output_00001')[1], True)
     for argv, words in ((('convert', 'two/output_00001', 'new'), ('-o new',)),
                         (('repartition', 'two/output_00001', 'new'), ('-o new',)),
-                        (('pk', '--mesh', '8', 'two/output_00001', 'new'), ('-o new',)),
-                        (('inspect', 'two/output_00001', 'two/output_00002', 'new'), ('new: ',)),
                         (('convert', '-o', 'new', 'two/output_00001', 'run.nml'), ('run.nml: ',)),
                         (('repartition', '4', 'two/output_00001'), ('--ranks 4',)),
                         (('convert', 'two', 'two/output_00001'), ('output_00002',)),
