@@ -130,8 +130,7 @@ def files_of_checkpoints(v):
 
 
 def looked_at_first(v):
-    """Nothing is written if one of the paths is no checkpoint. Programs that write no checkpoints go
-    on after it."""
+    """Nothing is written if one of the paths is no checkpoint. Programs that write none go on."""
     for argv in (('inspect', '-d'), ('pk', '--mesh', '8')):
         alone = run(*argv, 'two/output_00001')[1]
         one_sentence(v, argv[0] + ' goes on', (*argv, 'new', 'two/output_00001'), 'new: ')
