@@ -111,13 +111,18 @@ const char *files_content(enum files_kind k)
     return ROW[k].content;
 }
 
-bool files_may_go(const char *name)
+enum files_kind files_meant(const char *name)
 {
     char whole[FILES_NAME];
     size_t n = temp_is(name);
-    if (n >= sizeof whole) return false;
+    if (n >= sizeof whole) return FILES_KINDS;
     snprintf(whole, sizeof whole, "%.*s", (int)n, name);
-    enum files_kind k = files_of(n ? whole : name).kind;
+    return files_of(n ? whole : name).kind;
+}
+
+bool files_may_go(const char *name)
+{
+    enum files_kind k = files_meant(name);
     return k < FILES_KINDS && !files_has_role(k, FILES_BESIDE);
 }
 

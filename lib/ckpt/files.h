@@ -32,6 +32,8 @@ enum files_fate files_fate(enum files_kind k);
 const char *files_form(enum files_kind k);    /* "info_NNNNN.txt" */
 const char *files_content(enum files_kind k); /* for messages: "clumps" */
 
+/* The kind of file that has this name, or will have it: name may be a temporary one (io/temp). */
+enum files_kind files_meant(const char *name);
 /* May a directory that a killed process left be emptied of this? Files of checkpoints, whole or
  * under a temporary name. */
 bool files_may_go(const char *name);

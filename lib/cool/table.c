@@ -110,9 +110,9 @@ void table_make(struct cool_table *t, const struct uv *uv, double a)
 
 /* ---- the file of RAMSES ----
  *
- * Its records: sizes of the axes; log10 n_H; log10 T2; tables with n_H running fastest: log10 of
- * the rates, in the order of enum table_rate, their derivatives by log10 T2, mu; and one record of
- * log10 of six number densities. */
+ * Records of cooling_NNNNN.out: sizes of the axes; log10 n_H; log10 T2; tables with n_H running
+ * fastest: log10 of the rates, in the order of enum table_rate, their derivatives by log10 T2, mu;
+ * and one record of log10 of six number densities. */
 
 enum { NODES = TABLE_N * TABLE_T, SPECIES = 6 };
 enum { SLOPES = RATE_COUNT, MU = 2 * RATE_COUNT, NUMBERS, TABLES = NUMBERS + SPECIES };

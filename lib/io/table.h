@@ -44,7 +44,7 @@ MUST_USE enum err table_seek(struct table *t, int64_t begin, int64_t end);
 
 /* The next line that is not blank. *got: false at the end. */
 MUST_USE enum err table_next(struct table *t, bool *got);
-/* Its number in the file, from 1. */
+/* The number of the present line in the file, from 1. */
 int64_t table_line(const struct table *t);
 /* The next word of the line, NULL after the last. It ends at a blank or a comma; "" stands between
  * two commas. */

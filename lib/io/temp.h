@@ -30,7 +30,7 @@ MUST_USE enum err temp_create(struct temp *t, const char *path);
  * taken for a leftover as long as t is locked. */
 MUST_USE enum err temp_name(const struct temp *t, const char *path, char name[PATH_MAX]);
 /* Removes what killed programs have left under temporary names of this file and of a set PATH.N.
- * What cannot be removed stays. temp_create does it. */
+ * Files that cannot be removed stay. temp_create calls it. */
 void temp_sweep(const char *path);
 /* The length of NAME if this is a temporary name of NAME, or NAME.part of earlier versions; 0: it
  * is none. */

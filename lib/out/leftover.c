@@ -69,19 +69,11 @@ static bool clear_replaced(const char *path, const char *dir, const char *name)
     return dir_replace(path, whole) == OK;
 }
 
-static bool clear_table(const char *path, const char *name)
-{
-    char whole[FILES_NAME];
-    size_t n = temp_is(name);
-    if (n >= sizeof whole) return false;
-    snprintf(whole, sizeof whole, "%.*s", (int)n, name);
-    return files_has_role(files_of(whole).kind, FILES_BESIDE) && temp_clear(path);
-}
-
 static bool clear_one(const char *path, const char *dir, const char *name)
 {
     const char *rest;
-    if (dir_output_number(name, &rest) < 0) return clear_table(path, name);
+    if (dir_output_number(name, &rest) < 0)
+        return files_has_role(files_meant(name), FILES_BESIDE) && temp_clear(path);
     if (strcmp(rest, DIR_TMP) == 0) return clear_unfinished(path);
     if (strcmp(rest, DIR_OLD) == 0) return clear_replaced(path, dir, name);
     return dir_may_remove(path) == OK && dir_remove(path) == OK;
