@@ -96,12 +96,12 @@ static void announce_nothing(const char *path)
 static enum err load(const char *path, const struct params *p, const struct comm *c, struct sim *s)
 {
     int verbosity = log_verbosity();
-    s->out.dir = ".";
-    s->out.announce = announce_nothing;
-    s->out.namelist_text = s->out.provenance = "";
-    s->out.force = true;
-    s->restart.path = path;
-    s->restart.change_model = true;
+    s->run.out.dir = ".";
+    s->run.out.announce = announce_nothing;
+    s->run.out.namelist_text = s->run.out.provenance = "";
+    s->run.out.force = true;
+    s->run.restart.path = path;
+    s->run.restart.change_model = true;
     log_init(c->rank == 0, -1);
     enum err err = sim_start(s, p, c);
     log_init(c->rank == 0, verbosity);

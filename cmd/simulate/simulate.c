@@ -81,14 +81,14 @@ int main(int argc, char **argv)
     struct sim *s = mem_zero(sizeof *s, "run");
     struct params *p = mem_zero(sizeof *p, "parameters");
     char *text = NULL;
-    s->out.provenance = version_provenance(&ptah_version, "simulate", argc, argv);
+    s->run.out.provenance = version_provenance(&ptah_version, "simulate", argc, argv);
     enum err e = simulate(&r, &c, s, p, &text);
-    status = e == ERR_STOPPED                                    ? 75
-             : e != OK || (s->end.status == 0 && ferror(stdout)) ? TROUBLE
-                                                                 : s->end.status;
+    status = e == ERR_STOPPED                                        ? 75
+             : e != OK || (s->run.end.status == 0 && ferror(stdout)) ? TROUBLE
+                                                                     : s->run.end.status;
     if (e != OK && c.rank == 0) fprintf(stderr, "simulate: %s\n", err_message());
     if (e != OK && r.made) dir_unmake(r.outdir);
-    mem_free((void *)(uintptr_t)s->out.provenance);
+    mem_free((void *)(uintptr_t)s->run.out.provenance);
     sim_fini(s);
     FREE(text);
     FREE(p);
@@ -114,14 +114,14 @@ static enum err simulate(struct request *r, const struct comm *c, struct sim *s,
     bool piped = r->restart && is_piped(r->restart);
     if (piped) TRY(path_read(c, from));
     TRY(err_agree(c, c->rank == 0 ? prepare(r) : OK));
-    s->out.dir = r->outdir;
-    s->out.force = r->force;
-    s->restart.change_model = r->change_model;
-    s->cost.profile_path = r->profile;
-    s->restart.path = piped ? from : r->restart;
-    s->out.announce = announce;
-    s->out.namelist_text = *text;
-    s->expect = r->check == 1;
+    s->run.out.dir = r->outdir;
+    s->run.out.force = r->force;
+    s->run.restart.change_model = r->change_model;
+    s->run.cost.profile_path = r->profile;
+    s->run.restart.path = piped ? from : r->restart;
+    s->run.out.announce = announce;
+    s->run.out.namelist_text = *text;
+    s->run.expect = r->check == 1;
     sim_catch_signals();
     int threads = comm_share_threads(c);
     log_info(" Ptah simulate on %d rank%s, %d thread%s each", c->size, c->size > 1 ? "s" : "",

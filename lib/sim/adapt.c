@@ -14,22 +14,22 @@ void sim_count_octs(struct sim *s)
     for (int l = 1; l <= s->mesh.levelmax; l++) n[l] = s->mesh.lev[l].nown;
     comm_spread(&s->comm, LEVEL_MAX + 2, n, all);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
-        s->noct[l] = s->mesh.lev[l].total;
-        s->noct_least[l] = all[l].low;
-        s->noct_most[l] = all[l].high;
+        s->amr.noct[l] = s->mesh.lev[l].total;
+        s->amr.noct_least[l] = all[l].low;
+        s->amr.noct_most[l] = all[l].high;
     }
 }
 
 /* Whether octs may be created or removed in this run. */
 static bool adapts(const struct sim *s)
 {
-    return s->mesh.levelmin < s->mesh.levelmax && !s->refine.frozen;
+    return s->mesh.levelmin < s->mesh.levelmax && !s->amr.refine.frozen;
 }
 
 static void count_here(struct sim *s, int from)
 {
     struct mesh *m = &s->mesh;
-    struct adapt_changes *here = s->refine.here;
+    struct adapt_changes *here = s->amr.refine.here;
     for (int l = 0; l < SIM_CHANGES; l++) here[l] = (struct adapt_changes){0, 0};
     for (int l = from; l < m->levelmax; l++) {
         if (!m->lev[l].valid[FLD_FLAG]) ghost_fill_flags(&s->comm, m, l);
@@ -40,13 +40,13 @@ static void count_here(struct sim *s, int from)
 const struct adapt_changes *sim_refine_count(struct sim *s)
 {
     count_here(s, adapts(s) ? s->mesh.levelmin : s->mesh.levelmax);
-    return s->refine.here;
+    return s->amr.refine.here;
 }
 
 void sim_refine_counted(struct sim *s, const struct adapt_changes all[SIM_CHANGES])
 {
-    s->refine.counted = true;
-    memcpy(s->refine.all, all, sizeof s->refine.all);
+    s->amr.refine.counted = true;
+    memcpy(s->amr.refine.all, all, sizeof s->amr.refine.all);
 }
 
 /* Octs that are held between two sub-steps do not refine as finer flags ask for. These are dropped,
@@ -55,14 +55,14 @@ void sim_refine_counted(struct sim *s, const struct adapt_changes all[SIM_CHANGE
 static void count_all(struct sim *s, int from)
 {
     struct mesh *m = &s->mesh;
-    struct adapt_changes *all = s->refine.all;
+    struct adapt_changes *all = s->amr.refine.all;
     int64_t dropped;
     do {
         dropped = 0;
         count_here(s, from);
         for (int l = from + 1; l < m->levelmax && from > m->levelmin; l++)
             dropped += adapt_drop_ungraded(m, l);
-        memcpy(all, s->refine.here, sizeof s->refine.all);
+        memcpy(all, s->amr.refine.here, sizeof s->amr.refine.all);
         all[m->levelmax].created = dropped; /* no level refines to levelmax + 1 */
         comm_add_i64(&s->comm, &all[from].created, 2 * (m->levelmax - from) + 1);
         dropped = all[m->levelmax].created;
@@ -90,14 +90,14 @@ enum err sim_refine(struct sim *s, int from)
     struct mesh *m = &s->mesh;
     int64_t changes = 0;
     if (!adapts(s)) return OK;
-    struct adapt_changes *here = s->refine.here, *all = s->refine.all;
-    struct hydro_dev_prolong prolong = {s->device.gas, &s->hydro};
+    struct adapt_changes *here = s->amr.refine.here, *all = s->amr.refine.all;
+    struct hydro_dev_prolong prolong = {s->device.gas, &s->phys.hydro};
     struct adapt_dev dev = {.mirror = s->device.mirror,
                             .ghost = s->device.ghosts,
                             .gas = {hydro_dev_prolong, &prolong}};
-    struct adapt_values values = {m->hydro ? hydro_prolong : NULL, &s->hydro, NULL};
-    if (!s->refine.counted || from > m->levelmin) count_all(s, from);
-    s->refine.counted = false;
+    struct adapt_values values = {m->hydro ? hydro_prolong : NULL, &s->phys.hydro, NULL};
+    if (!s->amr.refine.counted || from > m->levelmin) count_all(s, from);
+    s->amr.refine.counted = false;
     for (int l = from; l < m->levelmax; l++) changes += all[l].created + all[l].removed;
     if (s->device.on & GPU_HYDRO)
         values.dev = &dev;
@@ -106,9 +106,9 @@ enum err sim_refine(struct sim *s, int from)
     /* created octs are not flagged, and removed ones neither: no level changes the counts of the
      * next */
     for (int l = from; l < m->levelmax; l++) {
-        if (all[l].created + all[l].removed > 0) grav_forget(&s->grav, l + 1);
+        if (all[l].created + all[l].removed > 0) grav_forget(&s->phys.grav, l + 1);
         adapt_change(m, &s->comm, s->dom, l, here[l], all[l], &values);
-        s->noct[l + 1] = m->lev[l + 1].total;
+        s->amr.noct[l + 1] = m->lev[l + 1].total;
     }
     return s->check.ghosts ? err_agree(&s->comm, check_graded(s, from)) : OK;
 }

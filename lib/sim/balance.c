@@ -48,7 +48,7 @@ struct sim_weights sim_weights(const struct sim *s)
 static void time_factors(const struct sim *s, double factor[LEVEL_MAX + 2])
 {
     double sum[2][LEVEL_MAX + 2] = {{0}}, alpha = s->par->run.time_balance_alpha;
-    const double *mine = s->balance.each;
+    const double *mine = s->amr.balance.each;
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
         sum[0][l] = mine[l];
         sum[1][l] = mine[l] > 0;
@@ -166,7 +166,7 @@ static void work_of_costs(const struct sim *s, double work[LEVEL_MAX + 2])
  * in them, so that ghosts count, which take longer to find than all else. */
 static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool stay, bool timed)
 {
-    struct sim_balance *b = &s->balance;
+    struct sim_balance *b = &s->amr.balance;
     if (timed) timer_start("balance: weights");
     struct load w = load_make(s);
     struct domain_load load = {
@@ -193,7 +193,8 @@ static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool st
 static void sinks_redistribute(struct sim *s)
 {
     int64_t lost = 0; /* none: they stay where they are */
-    if (sinks_any(s->sinks)) sinks_settle(&s->sinks->table, &s->mesh, &s->comm, s->dom, &lost);
+    if (sinks_any(s->phys.sinks))
+        sinks_settle(&s->phys.sinks->table, &s->mesh, &s->comm, s->dom, &lost);
 }
 
 /* d: taken over. Returns the domains of before (owner: caller). */
@@ -202,7 +203,7 @@ static struct domain *domains_change(struct sim *s, struct domain *d, bool timed
     struct domain *was = s->dom;
     s->dom = d;
     if (timed) timer_start("balance: octs");
-    grav_forget(&s->grav, 1);
+    grav_forget(&s->phys.grav, 1);
     adapt_redistribute(&s->mesh, &s->comm, was, d);
     if (timed) timer_start("balance: particles");
     if (s->par->run.pic && domain_alike(was, d) > s->mesh.levelmin)
@@ -215,12 +216,12 @@ static struct domain *domains_change(struct sim *s, struct domain *d, bool timed
 void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed, bool wait)
 {
     struct domain *d = domains_make(s, kind, true, timed);
-    domain_free(s->balance.next); /* of an output that could not be written */
-    s->balance.next = NULL;
+    domain_free(s->amr.balance.next); /* of an output that could not be written */
+    s->amr.balance.next = NULL;
     if (!d) return;
-    s->balance.fresh = true;
+    s->amr.balance.fresh = true;
     if (wait) {
-        s->balance.next = d;
+        s->amr.balance.next = d;
         return;
     }
     BUG_ON(sim_device_home(s, true) != OK || sim_parts_home(s) != OK); /* the state is lost */
@@ -235,9 +236,9 @@ struct domain *sim_domains_leave(struct sim *s)
 
 void sim_domains_return(struct sim *s, struct domain *was)
 {
-    struct domain *to = s->balance.next ? s->balance.next : was;
+    struct domain *to = s->amr.balance.next ? s->amr.balance.next : was;
     if (to != was) domain_free(was);
-    s->balance.next = NULL;
+    s->amr.balance.next = NULL;
     domain_free(domains_change(s, to, false));
 }
 
@@ -245,7 +246,7 @@ void sim_domains_return(struct sim *s, struct domain *was)
 
 void sim_balance_own(struct sim *s, int64_t own[2])
 {
-    struct sim_balance *b = &s->balance;
+    struct sim_balance *b = &s->amr.balance;
     double work = 0;
     for (int l = 1; l <= s->mesh.levelmax; l++) {
         double each = b->steps[l] > 0 ? b->work[l] / b->steps[l] : 0, was = b->each[l];
@@ -260,7 +261,7 @@ void sim_balance_own(struct sim *s, int64_t own[2])
 
 void sim_balance_measured(struct sim *s, const struct spread all[2])
 {
-    struct sim_balance *b = &s->balance;
+    struct sim_balance *b = &s->amr.balance;
     b->memory = all[0];
     b->time = all[1];
     if (b->fresh) {
@@ -275,7 +276,7 @@ void sim_balance_measured(struct sim *s, const struct spread all[2])
 bool sim_balance_due(const struct sim *s)
 {
     const struct param_run *run = &s->par->run;
-    const struct sim_balance *b = &s->balance;
+    const struct sim_balance *b = &s->amr.balance;
     if (s->comm.size == 1) return false;
     if (run->nremap > 0 && s->time.nstep_coarse % run->nremap == 0) return true;
     if (run->nremap == 0 && !param_given(s->par, "run", "remap_thresh")) return false;

@@ -35,7 +35,8 @@ static enum err find_threshold(const struct sim *s, double *threshold)
     *threshold = p->density_threshold;
     if (!(*threshold > 0) && p->n_clfind > 0) *threshold = p->n_clfind / u.hydrogen;
     if (!(*threshold > 0) && p->rho_clfind > 0) *threshold = p->rho_clfind / u.density;
-    if (!(*threshold > 0) && param_sinks_ramses(s->par)) *threshold = s->sinks->law.d_sink / 10;
+    if (!(*threshold > 0) && param_sinks_ramses(s->par))
+        *threshold = s->phys.sinks->law.d_sink / 10;
     if (!(*threshold > 0))
         FAIL(ERR_PARAM,
              "clumpfind_params/density_threshold=%g must be above 0: cells above it "
@@ -48,7 +49,7 @@ static enum err find_threshold(const struct sim *s, double *threshold)
 static double least_mass(const struct sim *s)
 {
     double least = HUGE_VAL;
-    if (s->par->clumpfind.ivar_clump > 0) return s->refine.mass_sph;
+    if (s->par->clumpfind.ivar_clump > 0) return s->amr.refine.mass_sph;
     for (int64_t i = 0; i < s->parts.n; i++)
         if (s->parts.m[i] > 0) least = fmin(least, s->parts.m[i]);
     comm_min_f64(&s->comm, &least, 1);
@@ -72,7 +73,8 @@ static enum err find_par(const struct sim *s, struct clump_par *par)
                                         .converged = u->conv_limit,
                                         .most = u->repeat_max,
                                         .gravity = 1};
-    if (s->cosmo) par->unbind.gravity = 3 / (8 * M_PI) * s->cosmo_par.omega_m * s->time.aexp;
+    if (s->phys.cosmo)
+        par->unbind.gravity = 3 / (8 * M_PI) * s->phys.cosmo_par.omega_m * s->time.aexp;
     par->by_particles = par->unbind.on && u->particlebased_clump_output;
     return find_threshold(s, &par->density);
 }
@@ -128,7 +130,7 @@ static double (*deposit(const struct sim *s, int l, double quantum, const double
     double dx = mesh_dx(m, l), vol = dx * dx * dx;
     int64_t(*mass)[8] = mem_zero(sizeof *mass * (size_t)lv->noct + 1, "clump deposit");
     double(*rho)[8] = mem_zero(sizeof *rho * (size_t)lv->noct + 1, "clump density");
-    if (m->hydro && !stars) grav_deposit_gas(m, l, quantum, com, s->hydro.smallr, mass);
+    if (m->hydro && !stars) grav_deposit_gas(m, l, quantum, com, s->phys.hydro.smallr, mass);
     if (s->par->run.pic) deposit_parts(s, l, quantum, stars, mass);
     ghost_add_i64(&s->comm, &lv->plan, 1, &mass);
     for (lidx i = 0; i < lv->nown; i++)
@@ -143,10 +145,10 @@ static double (*deposit(const struct sim *s, int l, double quantum, const double
 /* Unit of the deposit: all mass in one cell still fits. */
 static double find_quantum(struct sim *s)
 {
-    struct sim_matter old = s->matter;
+    struct sim_matter old = s->phys.matter;
     sim_total_mass(s);
-    double quantum = s->matter.quantum;
-    s->matter = old;
+    double quantum = s->phys.matter.quantum;
+    s->phys.matter = old;
     return quantum;
 }
 
@@ -233,8 +235,8 @@ static struct clump_core_par core_par(struct sim *s, const struct sink_copies *s
         memcpy(taken[i], sinks->here.at[i].x, sizeof taken[i]);
     return (struct clump_core_par){.trim = p->clump_core ? p->ir_cloud * dx : 0,
                                    .near = 4 * dx,
-                                   .gamma = s->hydro.gamma,
-                                   .smallr = s->hydro.smallr,
+                                   .gamma = s->phys.hydro.gamma,
+                                   .smallr = s->phys.hydro.smallr,
                                    .ntaken = sinks->here.n,
                                    .taken = (const double(*)[3])taken,
                                    .apart = sinks_apart(s->par, &s->mesh, s->time.aexp),

@@ -20,8 +20,9 @@ double sim_fourpi(const struct sim *s)
 {
     /* pi has eight digits, as in RAMSES, so that results can be compared */
     /* the matter on the mesh */
-    double clustered = s->cosmo_par.omega_m - (s->neutrino ? s->par->neutrino.omega_nu : 0);
-    return s->cosmo ? 1.5 * clustered * s->time.aexp : 2 * 6.2831853 * s->mesh.boxlen;
+    double clustered = s->phys.cosmo_par.omega_m -
+                       (s->phys.neutrino ? s->par->neutrino.omega_nu : 0);
+    return s->phys.cosmo ? 1.5 * clustered * s->time.aexp : 2 * 6.2831853 * s->mesh.boxlen;
 }
 
 /* The centre of mass is asked for beyond boundaries alone: without them only the mass is summed. */
@@ -34,7 +35,7 @@ static int moments_wanted(const struct sim *s)
 static void add_leaf_mass(const struct sim *s, int l, int n, struct sum sum[4])
 {
     const struct level *lv = &s->mesh.lev[l];
-    double dx = mesh_dx(&s->mesh, l), smallr = s->hydro.smallr;
+    double dx = mesh_dx(&s->mesh, l), smallr = s->phys.hydro.smallr;
 #pragma omp parallel if (lv->nown >= PARALLEL_FROM)
     {
         struct sum_batch mine[4];
@@ -86,16 +87,18 @@ static void total_mass(struct sim *s, struct sum sum[4])
 {
     const int n = moments_wanted(s);
     if (!sim_parts_mass(s, n, sum)) add_particle_mass(&s->parts, n, sum);
-    if (sinks_any(s->sinks)) sinks_mass(s->sinks, sum);
+    if (sinks_any(s->phys.sinks)) sinks_mass(s->phys.sinks, sum);
     comm_sums(&s->comm, sum, 4);
-    s->matter.mass = sum_get(&sum[0]);
+    s->phys.matter.mass = sum_get(&sum[0]);
     for (int d = 0; d < 3; d++)
-        s->matter.com[d] = s->matter.mass > 0 ? sum_get(&sum[1 + d]) / s->matter.mass : 0;
-    s->matter.rho_tot = n > 1 ? 0
-                              : s->matter.mass / (s->mesh.boxlen * s->mesh.boxlen * s->mesh.boxlen);
+        s->phys.matter.com[d] = s->phys.matter.mass > 0 ? sum_get(&sum[1 + d]) / s->phys.matter.mass
+                                                        : 0;
+    s->phys.matter.rho_tot = n > 1 ? 0
+                                   : s->phys.matter.mass /
+                                         (s->mesh.boxlen * s->mesh.boxlen * s->mesh.boxlen);
     int e;
-    frexp(s->matter.mass, &e);
-    s->matter.quantum = ldexp(1, e - 61); /* all mass in one cell still fits */
+    frexp(s->phys.matter.mass, &e);
+    s->phys.matter.quantum = ldexp(1, e - 61); /* all mass in one cell still fits */
 }
 
 /* Mass and, where there are boundaries, centre of mass of everything: leaf cells and particles. */
@@ -117,26 +120,26 @@ static bool moments_due(const struct sim *s, int l, int icount)
 
 static void refresh_moments(struct sim *s, int l)
 {
-    for (int i = l + 1; i <= s->mesh.levelmax; i++) FREE(s->matter.moments[i]);
-    grav_moments(&s->mesh, &s->comm, l + 1, s->matter.moments);
-    s->matter.moments_there = false;
+    for (int i = l + 1; i <= s->mesh.levelmax; i++) FREE(s->phys.matter.moments[i]);
+    grav_moments(&s->mesh, &s->comm, l + 1, s->phys.matter.moments);
+    s->phys.matter.moments_there = false;
 }
 
 /* Whether the gas of a cell counts in the quasi-Lagrangian criterion. */
 static bool gas_counts(const struct sim *s, const struct level *lv, lidx i, int k)
 {
     const struct param_refine *r = &s->par->refine;
-    return r->ivar_refine <= 0 ||
-           lv->fld[FLD_U + r->ivar_refine - 1][i][k] / fmax(lv->fld[FLD_U][i][k], s->hydro.smallr) >
-               r->var_cut_refine;
+    return r->ivar_refine <= 0 || lv->fld[FLD_U + r->ivar_refine - 1][i][k] /
+                                          fmax(lv->fld[FLD_U][i][k], s->phys.hydro.smallr) >
+                                      r->var_cut_refine;
 }
 
 /* The criterion from gas and particles. */
 static void mark_dense(const struct sim *s, struct level *lv, double m_refine,
                        const int64_t (*gas)[8], const int64_t (*number)[8])
 {
-    double dx = mesh_dx(&s->mesh, lv->level), vol = dx * dx * dx, quantum = s->matter.quantum,
-           unit = fmax(s->refine.mass_sph / vol, s->hydro.smallr);
+    double dx = mesh_dx(&s->mesh, lv->level), vol = dx * dx * dx, quantum = s->phys.matter.quantum,
+           unit = fmax(s->amr.refine.mass_sph / vol, s->phys.hydro.smallr);
 #pragma omp parallel for schedule(static) if (lv->nown >= PARALLEL_FROM)
     for (lidx i = 0; i < lv->nown; i++) {
         double n[8] = {0};
@@ -159,7 +162,7 @@ struct sums {
 static struct sums sums_new(const struct sim *s, int l, bool counts)
 {
     size_t rows = sizeof(int64_t[8]) * (size_t)s->mesh.lev[l].noct + 1;
-    bool bodies = s->par->run.pic || sinks_any(s->sinks) || l == s->par->poisson.cic_levelmax,
+    bool bodies = s->par->run.pic || sinks_any(s->phys.sinks) || l == s->par->poisson.cic_levelmax,
          gas = s->mesh.hydro;
     return (struct sums){bodies || (gas && !counts) ? mem_zero(rows, "deposit") : NULL,
                          bodies && counts ? mem_zero(rows, "deposit") : NULL,
@@ -185,7 +188,7 @@ static void sums_exchange(const struct sim *s, int l, const struct sums *x)
 
 static void make_density(struct sim *s, struct level *lv, const struct sums *x)
 {
-    double dx = mesh_dx(&s->mesh, lv->level), vol = dx * dx * dx, quantum = s->matter.quantum;
+    double dx = mesh_dx(&s->mesh, lv->level), vol = dx * dx * dx, quantum = s->phys.matter.quantum;
 #pragma omp parallel for schedule(static) if (lv->nown >= PARALLEL_FROM)
     for (lidx i = 0; i < lv->nown; i++) {
         double *rho = lv->fld[FLD_RHO][i];
@@ -204,7 +207,7 @@ static void add_analytic(const struct sim *s, int l)
         for (int k = 0; k < 8; k++) {
             double x[3];
             okey_cell_centre(lv->key[i], k, dx, x);
-            lv->fld[FLD_RHO][i][k] += grav_analytic_density(&s->grav, x);
+            lv->fld[FLD_RHO][i][k] += grav_analytic_density(&s->phys.grav, x);
         }
 }
 
@@ -213,17 +216,17 @@ static void keep_top(struct sim *s, int l, int64_t (*dm)[8], int64_t (*mass)[8])
 {
     const struct level *lv = &s->mesh.lev[l];
     double dx = mesh_dx(&s->mesh, l), vol = dx * dx * dx;
-    FREE(s->matter.rho_top[l]);
-    s->matter.rho_top[l] = mem_zero(sizeof s->matter.rho_top[l][0] * (size_t)lv->noct + 1,
-                                    "deposit");
+    FREE(s->phys.matter.rho_top[l]);
+    s->phys.matter.rho_top[l] = mem_zero(sizeof s->phys.matter.rho_top[l][0] * (size_t)lv->noct + 1,
+                                         "deposit");
     for (lidx i = 0; i < lv->noct; i++)
         for (int k = 0; k < 8; k++) mass[i][k] += dm[i][k];
     ghost_add_i64(&s->comm, &lv->plan, 1, &dm);
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++)
-            s->matter.rho_top[l][i][k] = (double)dm[i][k] * s->matter.quantum / vol;
-    void *arr = s->matter.rho_top[l];
-    size_t stride = sizeof s->matter.rho_top[l][0];
+            s->phys.matter.rho_top[l][i][k] = (double)dm[i][k] * s->phys.matter.quantum / vol;
+    void *arr = s->phys.matter.rho_top[l];
+    size_t stride = sizeof s->phys.matter.rho_top[l][0];
     ghost_fill_rows(&s->comm, COMM_FINE_DP, &lv->plan, 1, &arr, &stride);
     mem_free(dm);
 }
@@ -232,34 +235,37 @@ static void keep_top(struct sim *s, int l, int64_t (*dm)[8], int64_t (*mass)[8])
 static void add_top(struct sim *s, int l)
 {
     const struct level *lv = &s->mesh.lev[l];
-    FREE(s->matter.rho_top[l]);
-    s->matter.rho_top[l] = mem_new(sizeof s->matter.rho_top[l][0] * (size_t)lv->noct + 1,
-                                   "deposit");
+    FREE(s->phys.matter.rho_top[l]);
+    s->phys.matter.rho_top[l] = mem_new(sizeof s->phys.matter.rho_top[l][0] * (size_t)lv->noct + 1,
+                                        "deposit");
     for (lidx i = 0; i < lv->noct; i++)
         for (int k = 0; k < 8; k++)
-            s->matter.rho_top[l][i][k] = s->matter.rho_top[l - 1][lv->parent[i]][oct_slot(lv, i)];
+            s->phys.matter.rho_top[l][i][k] =
+                s->phys.matter.rho_top[l - 1][lv->parent[i]][oct_slot(lv, i)];
     for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] += s->matter.rho_top[l][i][k];
+        for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] += s->phys.matter.rho_top[l][i][k];
 }
 
 /* Own octs and ghosts. */
 static enum err deposit(struct sim *s, int l, struct sums *x)
 {
     struct mesh *m = &s->mesh;
-    const double(*com)[3] = l < m->levelmax ? (const double(*)[3])s->matter.moments[l + 1] : NULL;
+    const double(*com)[3] = l < m->levelmax ? (const double(*)[3])s->phys.matter.moments[l + 1]
+                                            : NULL;
     /* finest level on which dark matter is deposited; 0: all */
     int top = s->par->poisson.cic_levelmax;
     int64_t(*dm)[8] = x->mass;
     enum err err = OK;
     if (m->hydro)
-        grav_deposit_gas(m, l, s->matter.quantum, com, s->hydro.smallr, x->gas ? x->gas : x->mass);
+        grav_deposit_gas(m, l, s->phys.matter.quantum, com, s->phys.hydro.smallr,
+                         x->gas ? x->gas : x->mass);
     if (l == top) dm = mem_zero(sizeof *dm * (size_t)m->lev[l].noct + 1, "deposit");
     if (s->par->run.pic)
-        err = sim_parts_deposit(s, l, s->matter.quantum, s->par->refine.mass_cut_refine, top, dm,
-                                x->number);
+        err = sim_parts_deposit(s, l, s->phys.matter.quantum, s->par->refine.mass_cut_refine, top,
+                                dm, x->number);
     if (l == top) keep_top(s, l, dm, x->mass);
     struct sink_run sinks = sim_sinks(s);
-    if (err == OK && sinks_any(s->sinks)) err = sinks_deposit(&sinks, l, x->mass, x->number);
+    if (err == OK && sinks_any(s->phys.sinks)) err = sinks_deposit(&sinks, l, x->mass, x->number);
     return err;
 }
 
@@ -284,7 +290,7 @@ enum err sim_density(struct sim *s, int l, int icount)
     sums_exchange(s, l, &x);
     make_density(s, lv, &x);
     if (s->par->poisson.cic_levelmax > 0 && l > s->par->poisson.cic_levelmax) add_top(s, l);
-    if (s->grav.gravity_type < 0) add_analytic(s, l);
+    if (s->phys.grav.gravity_type < 0) add_analytic(s, l);
     if (counts)
         mark_dense(s, lv, m_refine, (const int64_t(*)[8])x.gas, (const int64_t(*)[8])x.number);
     sums_free(&x);
@@ -296,8 +302,8 @@ enum err sim_density(struct sim *s, int l, int icount)
 /* Gas, and particles that are on the device, have kernels. */
 static bool has_kernels(const struct sim *s)
 {
-    return (!s->par->run.pic || sim_parts_there(s)) && !sinks_any(s->sinks) &&
-           s->grav.gravity_type >= 0 && s->par->poisson.cic_levelmax == 0 &&
+    return (!s->par->run.pic || sim_parts_there(s)) && !sinks_any(s->phys.sinks) &&
+           s->phys.grav.gravity_type >= 0 && s->par->poisson.cic_levelmax == 0 &&
            s->par->refine.ivar_refine <= 0;
 }
 
@@ -305,7 +311,7 @@ static enum err deposit_there(struct sim *s, int l, struct grav_density *how)
 {
     if (!s->par->run.pic) return OK;
     how->number_quantum = NUMBER_QUANTUM;
-    return part_dev_deposit_there(s->device.parts, &s->parts, &s->mesh, l, s->matter.quantum,
+    return part_dev_deposit_there(s->device.parts, &s->parts, &s->mesh, l, s->phys.matter.quantum,
                                   s->par->refine.mass_cut_refine, 0, &how->mass,
                                   how->dense ? &how->number : NULL);
 }
@@ -315,8 +321,8 @@ static enum err need_there(struct sim *s, int l, int icount, const struct grav_d
 {
     struct mesh *m = &s->mesh;
     if (s->par->run.pic) TRY(part_dev_deposit_need(s->device.parts, &s->parts, m, l));
-    if (m->hydro && !moments_due(s, l, icount) && !s->matter.moments_there)
-        TRY(grav_dev_moments_put(s->device.grav, m, l + 1, s->matter.moments));
+    if (m->hydro && !moments_due(s, l, icount) && !s->phys.matter.moments_there)
+        TRY(grav_dev_moments_put(s->device.grav, m, l + 1, s->phys.matter.moments));
     return grav_dev_density_need(s->device.grav, m, l, l + 1, how);
 }
 
@@ -327,12 +333,12 @@ static enum err make_there(struct sim *s, int l, int icount, struct grav_density
     if (l == m->levelmin) {
         struct sum sum[4];
         for (int j = 0; j < 4; j++) sum_init(&sum[j]);
-        if (m->hydro) TRY(grav_dev_gas_mass(g, m, s->hydro.smallr, sum));
+        if (m->hydro) TRY(grav_dev_gas_mass(g, m, s->phys.hydro.smallr, sum));
         total_mass(s, sum);
     }
-    how->quantum = s->matter.quantum;
+    how->quantum = s->phys.matter.quantum;
     if (moments_due(s, l, icount)) TRY(grav_dev_moments(g, m, l + 1));
-    s->matter.moments_there = m->hydro;
+    s->phys.matter.moments_there = m->hydro;
     TRY(deposit_there(s, l, how));
     return grav_dev_density(g, m, l, how);
 }
@@ -342,11 +348,12 @@ enum err sim_density_there(struct sim *s, int l, int icount, bool *done)
     struct mesh *m = &s->mesh;
     double m_refine = m_refine_of(s, l), dx = mesh_dx(m, l);
     if (!has_kernels(s)) return OK;
-    struct grav_density how = {.gas = m->hydro,
-                               .smallr = s->hydro.smallr,
-                               .dense = m_refine > -1.0,
-                               .m_refine = m_refine,
-                               .unit = fmax(s->refine.mass_sph / (dx * dx * dx), s->hydro.smallr)};
+    struct grav_density how = {
+        .gas = m->hydro,
+        .smallr = s->phys.hydro.smallr,
+        .dense = m_refine > -1.0,
+        .m_refine = m_refine,
+        .unit = fmax(s->amr.refine.mass_sph / (dx * dx * dx), s->phys.hydro.smallr)};
     TRY(need_there(s, l, icount, &how));
     BUG_ON(make_there(s, l, icount, &how) != OK); /* the state is lost */
     *done = true;

@@ -43,7 +43,7 @@ static void terms_begin(struct sim *s)
 static enum err gas_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
-    const char *lacks = hydro_dev_lacks(&s->hydro);
+    const char *lacks = hydro_dev_lacks(&s->phys.hydro);
     if (lacks) {
         log_info(" gpu_hydro: %s has no kernel: the gas runs on the CPU", lacks);
         return OK;
@@ -58,7 +58,7 @@ static enum err gas_begin(struct sim *s)
 /* Where complete levels are solved, if not there. */
 static void fourier_tell(const struct sim *s)
 {
-    const struct grav_par *g = &s->grav;
+    const struct grav_par *g = &s->phys.grav;
     if (s->mesh.levelmin < g->fft_levelmin) return;
     if (!g->fft_fixed)
         log_info(" gpu_poisson: the Fourier transform of FFTW runs on the CPU: complete levels are "
@@ -71,7 +71,7 @@ static void fourier_tell(const struct sim *s)
 static enum err gravity_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
-    const char *lacks = grav_dev_lacks(&s->mesh, s->mesh.levelmax + 1, s->comm.size, &s->grav);
+    const char *lacks = grav_dev_lacks(&s->mesh, s->mesh.levelmax + 1, s->comm.size, &s->phys.grav);
     if (lacks) {
         log_info(" gpu_poisson: %s has no kernel: gravity runs on the CPU", lacks);
         return OK;
@@ -179,7 +179,7 @@ void sim_device_energy_end(struct sim *s)
     const int l = d->energy;
     d->energy = 0;
     if (l > 0)
-        BUG_ON(grav_dev_energy_end(d->grav, &s->mesh, l, &s->matter.rho_max[l],
+        BUG_ON(grav_dev_energy_end(d->grav, &s->mesh, l, &s->phys.matter.rho_max[l],
                                    s->diag.counting ? &s->diag.sum.epot : NULL) != OK);
 }
 
@@ -262,9 +262,10 @@ void sim_device_fill_end(struct sim *s)
 
 enum err sim_moments_home(struct sim *s)
 {
-    if (!s->matter.moments_there) return OK;
-    s->matter.moments_there = false;
-    return grav_dev_moments_get(s->device.grav, &s->mesh, s->mesh.levelmin + 1, s->matter.moments);
+    if (!s->phys.matter.moments_there) return OK;
+    s->phys.matter.moments_there = false;
+    return grav_dev_moments_get(s->device.grav, &s->mesh, s->mesh.levelmin + 1,
+                                s->phys.matter.moments);
 }
 
 enum err sim_dense_home(struct sim *s, int l)
@@ -358,10 +359,10 @@ enum err sim_edges_begin(struct sim *s, int l)
 {
     struct sim_device *d = &s->device;
     if (sim_runs_there(s, GPU_HYDRO, l)) {
-        if (hydro_dev_edge_begin(d->gas, &s->mesh, l, &s->hydro) == OK) return OK;
+        if (hydro_dev_edge_begin(d->gas, &s->mesh, l, &s->phys.hydro) == OK) return OK;
         TRY(sim_device_off(s));
     }
-    hydro_edge_begin(&s->mesh, l, &s->hydro);
+    hydro_edge_begin(&s->mesh, l, &s->phys.hydro);
     sim_device_wrote(s, l, SET_EDGE, PLACE_HOST);
     return OK;
 }
@@ -378,7 +379,7 @@ static struct ghost_dev_arrays edges_there(const struct sim *s, int l)
     const struct level *im = &s->device.mirror->image->lev[l];
     return (struct ghost_dev_arrays){.n = 1,
                                      .arr = {im->edge_flux},
-                                     .stride = {hydro_edge_row_bytes(&s->hydro)},
+                                     .stride = {hydro_edge_row_bytes(&s->phys.hydro)},
                                      .row = im->edge};
 }
 

@@ -81,14 +81,14 @@ static void share(struct sim_flags *f)
 void sim_flag_begin(struct sim *s, int l)
 {
     struct mesh *m = &s->mesh;
-    if (l >= m->levelmax || s->noct[l] == 0 || s->refine.frozen) return;
+    if (l >= m->levelmax || s->amr.noct[l] == 0 || s->amr.refine.frozen) return;
     struct level *lv = &m->lev[l];
     if (l < m->levelmin) {
         memset(lv->flag, 1, sizeof lv->flag[0] * (size_t)lv->noct);
         lv->valid[FLD_FLAG] = true;
         return;
     }
-    struct sim_flags *f = s->flags = mem_zero(sizeof *f, "flag scratch");
+    struct sim_flags *f = s->amr.flags = mem_zero(sizeof *f, "flag scratch");
     f->s = s;
     f->lv = lv;
     f->narr = 1;
@@ -102,7 +102,7 @@ void sim_flag_begin(struct sim *s, int l)
 
 void sim_flag_end(struct sim *s, int l, int icount)
 {
-    struct sim_flags *f = s->flags;
+    struct sim_flags *f = s->amr.flags;
     if (!f) return;
     share_end(f);
     flag_criteria(f, l);
@@ -111,7 +111,7 @@ void sim_flag_end(struct sim *s, int l, int icount)
     f->narr = 1;
     if (l > s->mesh.levelmin && icount < s->time.nsubcycle[l - 1]) flag_keep_needed(f);
     bits_or(f->lv->noct, f->bits, f->wanted);
-    for (int i = 0; i < s->refine.nexpand[l]; i++) flag_dilate(f);
+    for (int i = 0; i < s->amr.refine.nexpand[l]; i++) flag_dilate(f);
     if (f->needed) flag_hold_edge(f, l);
     share(f);
     flag_store(f);
@@ -121,7 +121,7 @@ void sim_flag_end(struct sim *s, int l, int icount)
     FREE(f->wanted);
     FREE(f->next);
     FREE(f->bits);
-    FREE(s->flags);
+    FREE(s->amr.flags);
 }
 
 void sim_flag(struct sim *s, int l, int icount)
@@ -251,7 +251,7 @@ static bool inside_geometry(const struct sim *s, int l, const double x[3])
     double e = r->exp_refine[i], sum = 0, top = 0;
     for (int d = 0; d < 3; d++) {
         double a = fabs(x[d] - c[d]);
-        if (s->cosmo && a > 0.5) a = 1.0 - a;
+        if (s->phys.cosmo && a > 0.5) a = 1.0 - a;
         a = 2 * a / size[d];
         if (e < 10) sum += pow(a, e);
         top = fmax(top, a);
@@ -287,8 +287,8 @@ static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
     const struct level *lv = &m->lev[l];
     const struct param_refine *r = &s->par->refine;
     double m_refine = r->m_refine[l - m->levelmin];
-    double dx = mesh_dx(m, l), threshold = m_refine * (s->refine.mass_sph / (dx * dx * dx));
-    if (m->gravity && (!s->refine.starting || r->ivar_refine == 0)) {
+    double dx = mesh_dx(m, l), threshold = m_refine * (s->amr.refine.mass_sph / (dx * dx * dx));
+    if (m->gravity && (!s->amr.refine.starting || r->ivar_refine == 0)) {
         memcpy(ok, lv->dense, sizeof *ok * (size_t)lv->nown);
         return;
     }
@@ -306,12 +306,12 @@ static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
 
 static bool wants_gradients(const struct sim *s, int l)
 {
-    return s->mesh.hydro && !(s->flags && s->flags->steep);
+    return s->mesh.hydro && !(s->amr.flags && s->amr.flags->steep);
 }
 
 static void flag_gradients(const struct sim *s, int l, unsigned char (*ok)[8])
 {
-    hydro_flag(&s->mesh, l, &s->hydro, ok);
+    hydro_flag(&s->mesh, l, &s->phys.hydro, ok);
 }
 
 static bool wants_jeans(const struct sim *s, int l)
@@ -327,8 +327,8 @@ static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
     const struct level *lv = &m->lev[l];
     double nj = s->par->refine.jeans_refine[l - m->levelmin], dx = mesh_dx(m, l);
     const double pi = 0.5 * 6.2831853; /* RAMSES's, as everywhere in gravity */
-    double g = s->cosmo ? 3 * s->cosmo_par.omega_m * s->time.aexp / (8 * pi) : 1;
-    const struct hydro_par *h = &s->hydro;
+    double g = s->phys.cosmo ? 3 * s->phys.cosmo_par.omega_m * s->time.aexp / (8 * pi) : 1;
+    const struct hydro_par *h = &s->phys.hydro;
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
             double rho = fmax(lv->fld[FLD_U][i][k], h->smallr), kin = 0;
@@ -361,12 +361,12 @@ bool sim_held_back(const struct sim *s, int l)
 
 enum err sim_flag_steep(struct sim *s, int l, bool *all)
 {
-    struct sim_flags *f = s->flags;
-    bool mass = wants_mass(s, l) && (!s->mesh.gravity || s->refine.starting);
+    struct sim_flags *f = s->amr.flags;
+    bool mass = wants_mass(s, l) && (!s->mesh.gravity || s->amr.refine.starting);
     *all = !f || (s->device.gas && !mass && !wants_jeans(s, l));
     if (!f || !*all) return OK;
     f->steep = mem_new((size_t)s->mesh.lev[l].nown + 1, "flag scratch");
-    enum err err = hydro_dev_steep(s->device.gas, &s->mesh, l, &s->hydro, f->steep);
+    enum err err = hydro_dev_steep(s->device.gas, &s->mesh, l, &s->phys.hydro, f->steep);
     if (err != OK) FREE(f->steep);
     return err;
 }

@@ -76,12 +76,12 @@ static void count_octs(const struct sim *s, struct forecast *f)
 {
     double parents = 1;
     for (int l = 1; l <= s->mesh.levelmax; l++) {
-        f->own[l] = (double)s->noct[l] / f->ranks;
+        f->own[l] = (double)s->amr.noct[l] / f->ranks;
         f->here[l] = f->own[l] * with_layer(f->ranks, l);
-        f->updates += l == s->mesh.levelmin ? 8 * (double)s->noct[l] : 0;
+        f->updates += l == s->mesh.levelmin ? 8 * (double)s->amr.noct[l] : 0;
         if (l <= s->mesh.levelmin) continue;
         parents *= s->time.nsubcycle[l - 1];
-        f->updates += 7 * (double)s->noct[l] * parents;
+        f->updates += 7 * (double)s->amr.noct[l] * parents;
     }
     f->particles = (double)s->diag.particles / f->ranks;
 }
@@ -128,12 +128,12 @@ static void lasting(const struct sim *s, struct forecast *f)
     always(f, "gas moments", fine * (double)b.moments);
     if (m->hydro)
         always(f, "hydro reflux",
-               fine * AT_BOUNDARY * (double)hydro_edge_row_bytes(&s->hydro) +
+               fine * AT_BOUNDARY * (double)hydro_edge_row_bytes(&s->phys.hydro) +
                    fine * (double)sizeof(lidx));
     if (s->par->run.pic) {
         double sort = PART_SCRATCH_BYTES;
         always(f, "particles", f->particles * ((double)part_bytes(&s->parts.columns) - sort));
-        if (m->gravity || s->noct[m->levelmin + 1] > 0)
+        if (m->gravity || s->amr.noct[m->levelmin + 1] > 0)
             always(f, "particle sort", f->particles * sort);
     }
     double layer = 0;
@@ -178,7 +178,7 @@ static struct phase_rows gravity(const struct sim *s, const struct forecast *f)
     struct phase_rows deposit = {.n = 0}, fft = {.n = 0}, multigrid = {.n = 0};
     if (!m->gravity) return deposit;
     bool whole = !m->bounded[0] && !m->bounded[2] && !m->bounded[4] &&
-                 m->levelmin >= s->grav.fft_levelmin;
+                 m->levelmin >= s->phys.grav.fft_levelmin;
     double fine = 0;
     for (int l = m->levelmin + whole; l <= m->levelmax; l++) fine = fmax(fine, f->here[l]);
     add(&deposit, "deposit",
@@ -209,7 +209,7 @@ static struct phase_rows output(const struct sim *s, const struct forecast *f)
 
 static struct phase_rows reading(const struct sim *s, const struct forecast *f)
 {
-    const struct source *from = s->restart.from;
+    const struct source *from = s->run.restart.from;
     struct phase_rows p = {.n = 0};
     double values = s->mesh.nvar + (s->mesh.gravity ? 4 : 0);
     if (!from) return p;
@@ -286,12 +286,12 @@ static double from_documents(const struct params *p)
 static double steps_left(const struct sim *s)
 {
     const struct params *p = s->par;
-    int last = s->out.noutput - 1;
+    int last = s->run.out.noutput - 1;
     double steps = param_given(p, "run", "nstepmax") ? p->run.nstepmax - s->time.nstep_coarse : 0,
            dt = s->time.dtnew[s->mesh.levelmin];
-    if (!s->restart.from || last < 0 || !(dt > 0)) return steps;
-    double end = s->out.tout[last], a = s->out.aout[last];
-    if (s->cosmo && a <= 1) end = fmin(end, cosmo_tau(s->cosmo, a));
+    if (!s->run.restart.from || last < 0 || !(dt > 0)) return steps;
+    double end = s->run.out.tout[last], a = s->run.out.aout[last];
+    if (s->phys.cosmo && a <= 1) end = fmin(end, cosmo_tau(s->phys.cosmo, a));
     if (end < 1e300 && (steps == 0 || (end - s->time.t) / dt < steps))
         steps = ceil((end - s->time.t) / dt);
     return steps;
@@ -300,7 +300,7 @@ static double steps_left(const struct sim *s)
 static enum err seconds(const struct sim *s, const char *like, struct forecast *f)
 {
     static const char key[] = "cost: ";
-    const char *at = s->out.before;
+    const char *at = s->run.out.before;
     while (at && strncmp(at, key, sizeof key - 1) != 0)
         at = (at = strchr(at, '\n')) && at[1] ? at + 1 : NULL;
     f->steps = steps_left(s);
@@ -324,9 +324,9 @@ static void tell(const struct sim *s, const struct forecast *f)
     log_info(" Forecast for %d rank%s. Not known: refinement to come, and how evenly ranks share",
              f->ranks, f->ranks > 1 ? "s" : "");
     for (int l = 1; l <= s->mesh.levelmax; l++)
-        if (s->noct[l] && (l >= s->mesh.levelmin || l == 1))
-            log_info(" Level %2d has %10ld octs%s", l, (long)s->noct[l],
-                     l > s->mesh.levelmin && !s->restart.from ? " at most" : "");
+        if (s->amr.noct[l] && (l >= s->mesh.levelmin || l == 1))
+            log_info(" Level %2d has %10ld octs%s", l, (long)s->amr.noct[l],
+                     l > s->mesh.levelmin && !s->run.restart.from ? " at most" : "");
     if (s->par->run.pic) log_info(" %ld particles", (long)s->diag.particles);
     log_info(" Memory of all ranks, MB: from step to step, and more at the peak");
     for (int i = 0; i < f->nrow; i++)
@@ -348,7 +348,7 @@ static void put(FILE *out, const struct sim *s, const struct forecast *f)
 {
     fprintf(out, "{\"forecast\":true,\"ranks\":%d,\"octs\":[", f->ranks);
     for (int l = 1; l <= s->mesh.levelmax; l++)
-        fprintf(out, "%s%ld", l > 1 ? "," : "", (long)s->noct[l]);
+        fprintf(out, "%s%ld", l > 1 ? "," : "", (long)s->amr.noct[l]);
     fprintf(out, "],\"particles\":%ld,\"peak_bytes\":%.0f,\"peak_rss_bytes\":%.0f,",
             (long)s->diag.particles, f->held, f->resident);
     fputs("\"memory_bytes\":{", out);
@@ -367,6 +367,6 @@ enum err sim_forecast(struct sim *s, int ranks, const char *like)
     TRY(err_agree(&s->comm, s->comm.rank == 0 ? seconds(s, like, &f) : OK));
     tell(s, &f);
     TRY(sim_profile_begin(s));
-    if (s->cost.profile) put(s->cost.profile, s, &f);
+    if (s->run.cost.profile) put(s->run.cost.profile, s, &f);
     return sim_profile_close(s);
 }

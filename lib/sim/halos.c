@@ -12,8 +12,8 @@
 static struct halo_box box_of(const struct sim *s)
 {
     struct units u = sim_units(s);
-    const struct cosmo_par *p = &s->cosmo_par;
-    struct halo_box b = {.cosmo = s->cosmo != NULL,
+    const struct cosmo_par *p = &s->phys.cosmo_par;
+    struct halo_box b = {.cosmo = s->phys.cosmo != NULL,
                          .aexp = s->time.aexp,
                          .omega_m = p->omega_m,
                          .omega_l = p->omega_l,
@@ -50,9 +50,9 @@ enum err sim_halos(struct sim *s)
     par.centre = s->par->run.halo_bound ? HALO_BOUND : HALO_DENSEST;
     struct halo_bodies bodies = halo_state(&s->mesh, &s->parts, box.periodic);
     TRY(halo_find(&s->comm, &par, &bodies, &list));
-    snprintf(from, sizeof from, "output_%05d", s->late.number);
+    snprintf(from, sizeof from, "output_%05d", s->run.late.number);
     struct halo_table t = {&box, &list, from, par.part, par.least};
-    enum err err = s->comm.rank == 0 ? write_halos(&t, s->out.dir, s->late.number) : OK;
+    enum err err = s->comm.rank == 0 ? write_halos(&t, s->run.out.dir, s->run.late.number) : OK;
     halo_list_free(&list);
     return err_agree(&s->comm, err);
 }

@@ -49,19 +49,19 @@ void sim_output_setup(struct sim *s)
     note_home(s);
     const struct param_output *o = &s->par->output;
     int n = o->noutput, extra = o->tend > 0 || o->aend > 0;
-    s->out.tout = mem_new(sizeof(double) * (size_t)(n + 1), "output times");
-    s->out.aout = mem_new(sizeof(double) * (size_t)(n + 1), "output times");
+    s->run.out.tout = mem_new(sizeof(double) * (size_t)(n + 1), "output times");
+    s->run.out.aout = mem_new(sizeof(double) * (size_t)(n + 1), "output times");
     for (int i = 0; i < n; i++) {
-        s->out.tout[i] = i < param_given_count(s->par, "output", "tout") ? o->tout[i] : DBL_MAX;
-        s->out.aout[i] = i < param_given_count(s->par, "output", "aout") ? o->aout[i] : DBL_MAX;
+        s->run.out.tout[i] = i < param_given_count(s->par, "output", "tout") ? o->tout[i] : DBL_MAX;
+        s->run.out.aout[i] = i < param_given_count(s->par, "output", "aout") ? o->aout[i] : DBL_MAX;
     }
-    s->out.tout[n] = o->tend > 0 ? o->tend : DBL_MAX;
-    s->out.aout[n] = o->aend > 0 ? o->aend : DBL_MAX;
-    s->out.noutput = n + extra;
-    s->out.tout_next = o->delta_tout > 0 ? o->delta_tout : DBL_MAX;
-    s->out.aout_next = expands(s) ? s->time.aexp + o->delta_aout : DBL_MAX;
-    s->out.iout = s->out.ifout = 1;
-    s->out.last_step = -1;
+    s->run.out.tout[n] = o->tend > 0 ? o->tend : DBL_MAX;
+    s->run.out.aout[n] = o->aend > 0 ? o->aend : DBL_MAX;
+    s->run.out.noutput = n + extra;
+    s->run.out.tout_next = o->delta_tout > 0 ? o->delta_tout : DBL_MAX;
+    s->run.out.aout_next = expands(s) ? s->time.aexp + o->delta_aout : DBL_MAX;
+    s->run.out.iout = s->run.out.ifout = 1;
+    s->run.out.last_step = -1;
     if (o->foutput == 0) log_info(" foutput=0: no outputs, but on request");
 }
 
@@ -69,7 +69,7 @@ void sim_output_setup(struct sim *s)
  * that is still to come. A checkpoint that was converted from one without this time has 0. */
 static double next_time(const struct sim *s, double stored, double first, double now, double delta)
 {
-    if (s->restart.from->state && stored > 0 && stored <= now + delta) return stored;
+    if (s->run.restart.from->state && stored > 0 && stored <= now + delta) return stored;
     return first + (floor((now - first) / delta) + 1) * delta;
 }
 
@@ -77,34 +77,35 @@ static double next_time(const struct sim *s, double stored, double first, double
  * that have passed. */
 void sim_output_resume(struct sim *s)
 {
-    const struct ckpt_head *h = &s->restart.from->head;
+    const struct ckpt_head *h = &s->run.restart.from->head;
     const struct param_output *o = &s->par->output;
-    int next = s->restart.from->number + 1;
-    size_t n = sizeof(double) * (size_t)s->out.noutput;
-    snprintf(s->out.last_good, sizeof s->out.last_good, "%s", s->restart.from->path);
-    s->out.last_step = h->nstep_coarse;
-    bool same = h->noutput == s->out.noutput && !memcmp(h->tout, s->out.tout, n) &&
-                !memcmp(h->aout, s->out.aout, n);
-    s->out.ifout = h->ifout > 0 && h->ifout < next ? h->ifout : next;
-    s->out.iout = same && h->iout > 0 ? h->iout : 1;
-    while (
-        !same && s->out.iout <= s->out.noutput &&
-        (s->time.t >= s->out.tout[s->out.iout - 1] || s->time.aexp >= s->out.aout[s->out.iout - 1]))
-        s->out.iout++;
+    int next = s->run.restart.from->number + 1;
+    size_t n = sizeof(double) * (size_t)s->run.out.noutput;
+    snprintf(s->run.out.last_good, sizeof s->run.out.last_good, "%s", s->run.restart.from->path);
+    s->run.out.last_step = h->nstep_coarse;
+    bool same = h->noutput == s->run.out.noutput && !memcmp(h->tout, s->run.out.tout, n) &&
+                !memcmp(h->aout, s->run.out.aout, n);
+    s->run.out.ifout = h->ifout > 0 && h->ifout < next ? h->ifout : next;
+    s->run.out.iout = same && h->iout > 0 ? h->iout : 1;
+    while (!same && s->run.out.iout <= s->run.out.noutput &&
+           (s->time.t >= s->run.out.tout[s->run.out.iout - 1] ||
+            s->time.aexp >= s->run.out.aout[s->run.out.iout - 1]))
+        s->run.out.iout++;
     if (o->delta_tout > 0)
-        s->out.tout_next = next_time(s, h->tout_next, 0, s->time.t, o->delta_tout);
+        s->run.out.tout_next = next_time(s, h->tout_next, 0, s->time.t, o->delta_tout);
     if (expands(s))
-        s->out.aout_next = next_time(s, h->aout_next, s->cosmo_par.aexp_ini, s->time.aexp,
-                                     o->delta_aout);
-    s->restart.resumed = true;
+        s->run.out.aout_next = next_time(s, h->aout_next, s->phys.cosmo_par.aexp_ini, s->time.aexp,
+                                         o->delta_aout);
+    s->run.restart.resumed = true;
 }
 
 /* The last time of the run has come: tend, aend, or the end of the list. Times of the list beyond
  * tend are not reached. */
 static bool is_over(const struct sim *s)
 {
-    int last = s->out.noutput - 1;
-    return last >= 0 && (s->time.t >= s->out.tout[last] || s->time.aexp >= s->out.aout[last]);
+    int last = s->run.out.noutput - 1;
+    return last >= 0 &&
+           (s->time.t >= s->run.out.tout[last] || s->time.aexp >= s->run.out.aout[last]);
 }
 
 bool sim_at_end(const struct sim *s)
@@ -128,53 +129,55 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
                             .hydro = s->mesh.hydro,
                             .gravity = s->mesh.gravity,
                             .particles = p->run.pic,
-                            .cosmo = s->cosmo != NULL,
+                            .cosmo = s->phys.cosmo != NULL,
                             .nvar = s->mesh.nvar,
-                            .gamma = s->hydro.gamma,
-                            .smallr = s->hydro.smallr,
+                            .gamma = s->phys.hydro.gamma,
+                            .smallr = s->phys.hydro.smallr,
                             .boxlen = s->mesh.boxlen,
-                            .noutput = s->out.noutput,
-                            .iout = s->out.iout,
-                            .ifout = s->out.ifout + 1, /* the next one, as in RAMSES */
-                            .tout = s->out.tout,
-                            .aout = s->out.aout,
+                            .noutput = s->run.out.noutput,
+                            .iout = s->run.out.iout,
+                            .ifout = s->run.out.ifout + 1, /* the next one, as in RAMSES */
+                            .tout = s->run.out.tout,
+                            .aout = s->run.out.aout,
                             .t = s->time.t,
                             .nstep = s->time.nstep,
                             .nstep_coarse = s->time.nstep_coarse,
                             .einit = s->diag.einit,
                             .mass_tot_0 = s->diag.mass_tot_0,
-                            .rho_tot = s->matter.rho_tot,
-                            .omega_m = s->cosmo_par.omega_m,
-                            .omega_l = s->cosmo_par.omega_l,
-                            .omega_k = s->cosmo_par.omega_k,
-                            .omega_b = s->cosmo_par.omega_b,
-                            .h0 = s->cosmo_par.h0,
-                            .aexp_ini = s->cosmo_par.aexp_ini,
-                            .boxlen_ini = s->cosmo_par.boxlen_ini,
+                            .rho_tot = s->phys.matter.rho_tot,
+                            .omega_m = s->phys.cosmo_par.omega_m,
+                            .omega_l = s->phys.cosmo_par.omega_l,
+                            .omega_k = s->phys.cosmo_par.omega_k,
+                            .omega_b = s->phys.cosmo_par.omega_b,
+                            .h0 = s->phys.cosmo_par.h0,
+                            .aexp_ini = s->phys.cosmo_par.aexp_ini,
+                            .boxlen_ini = s->phys.cosmo_par.boxlen_ini,
                             .aexp = s->time.aexp,
                             .hexp = s->time.hexp,
                             .aexp_old = s->diag.aexp_old,
                             .epot_tot_int = s->diag.epot_tot_int,
                             .epot_tot_old = s->diag.epot_tot_old,
-                            .mass_sph = s->refine.mass_sph,
+                            .mass_sph = s->amr.refine.mass_sph,
                             .unit_l = u.length,
                             .unit_d = u.density,
                             .unit_t = u.time,
-                            .gas = &s->hydro.vars,
+                            .gas = &s->phys.hydro.vars,
                             .deflate = p->output.deflate,
                             .longint = p->output.longint &&
                                        format_named(p->output.outformat)->writer->by_rank,
-                            .overwrite = s->out.force,
-                            .rest = &s->restart.rest,
-                            .namelist = s->out.namelist_text,
-                            .provenance = s->out.provenance};
+                            .overwrite = s->run.out.force,
+                            .rest = &s->run.restart.rest,
+                            .namelist = s->run.out.namelist_text,
+                            .provenance = s->run.out.provenance};
     boundary_of_params(p, &h->boundary);
     /* as they will be once it is written */
-    h->tout_next = s->out.tout_next + (s->time.t >= s->out.tout_next ? p->output.delta_tout : 0);
-    h->aout_next = s->out.aout_next + (s->time.aexp >= s->out.aout_next ? p->output.delta_aout : 0);
-    memcpy(h->safe, s->grav.safe, sizeof h->safe);
+    h->tout_next = s->run.out.tout_next +
+                   (s->time.t >= s->run.out.tout_next ? p->output.delta_tout : 0);
+    h->aout_next = s->run.out.aout_next +
+                   (s->time.aexp >= s->run.out.aout_next ? p->output.delta_aout : 0);
+    memcpy(h->safe, s->phys.grav.safe, sizeof h->safe);
     /* without cosmology as in RAMSES: readers take another H0 for a cosmological run */
-    if (!s->cosmo) h->omega_m = h->h0 = 1, h->aexp_ini = 10;
+    if (!s->phys.cosmo) h->omega_m = h->h0 = 1, h->aexp_ini = 10;
     memcpy(h->dtold, s->time.dtold, sizeof h->dtold);
     memcpy(h->dtnew, s->time.dtnew, sizeof h->dtnew);
 }
@@ -182,7 +185,7 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
 /* The run ends with it. */
 static bool is_last(const struct sim *s)
 {
-    return sim_at_end(s) || s->out.asked < 0;
+    return sim_at_end(s) || s->run.out.asked < 0;
 }
 
 static bool travels(const struct sim *s, const struct writer_kind *w)
@@ -200,8 +203,8 @@ static enum err write_in_domains(struct sim *s, const struct writer_kind *w,
     if (travel && s->comm.size > 1) home = sim_domains_leave(s);
     if (travel && s->comm.size == 1)
         whole = domain_new(DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.bounded);
-    enum err e = w->write(s->out.dir, s->out.ifout, h, &s->mesh, &s->parts, whole ? whole : s->dom,
-                          &s->comm, &s->late.out);
+    enum err e = w->write(s->run.out.dir, s->run.out.ifout, h, &s->mesh, &s->parts,
+                          whole ? whole : s->dom, &s->comm, &s->run.late.out);
     if (whole) domain_free(whole);
     if (home && ends)
         domain_free(home);
@@ -221,30 +224,32 @@ struct due {
 /* The next entry of tout or aout has come. */
 static bool is_listed(const struct sim *s)
 {
-    return s->out.iout <= s->out.noutput && (s->time.t >= s->out.tout[s->out.iout - 1] ||
-                                             s->time.aexp >= s->out.aout[s->out.iout - 1]);
+    return s->run.out.iout <= s->run.out.noutput &&
+           (s->time.t >= s->run.out.tout[s->run.out.iout - 1] ||
+            s->time.aexp >= s->run.out.aout[s->run.out.iout - 1]);
 }
 
 /* Times that have come are passed without an output. */
 static void pass_times(struct sim *s)
 {
     const struct param_output *o = &s->par->output;
-    while (is_listed(s)) s->out.iout++;
-    if (s->time.t >= s->out.tout_next) s->out.tout_next = s->time.t + o->delta_tout;
-    if (s->time.aexp >= s->out.aout_next) s->out.aout_next = s->time.aexp + o->delta_aout;
+    while (is_listed(s)) s->run.out.iout++;
+    if (s->time.t >= s->run.out.tout_next) s->run.out.tout_next = s->time.t + o->delta_tout;
+    if (s->time.aexp >= s->run.out.aout_next) s->run.out.aout_next = s->time.aexp + o->delta_aout;
 }
 
 static struct due why_due(const struct sim *s)
 {
     const struct param_output *o = &s->par->output;
-    struct due d = {.asked = s->out.asked};
-    d.time = o->foutput > 0 && (is_listed(s) || is_over(s) || s->time.t >= s->out.tout_next ||
-                                s->time.aexp >= s->out.aout_next);
+    struct due d = {.asked = s->run.out.asked};
+    d.time = o->foutput > 0 && (is_listed(s) || is_over(s) || s->time.t >= s->run.out.tout_next ||
+                                s->time.aexp >= s->run.out.aout_next);
     d.steps = every(s->time.nstep_coarse, o->foutput);
     bool starts = s->time.nstep_coarse == 0;
     d.backup = (every(s->time.nstep_coarse, o->fbackup) && !(starts && o->foutput == 0)) ||
-               s->out.backup;
-    d.time |= d.asked > 0 || s->out.again || ((d.steps || d.backup) && (starts || sim_at_end(s)));
+               s->run.out.backup;
+    d.time |= d.asked > 0 || s->run.out.again ||
+              ((d.steps || d.backup) && (starts || sim_at_end(s)));
     return d;
 }
 
@@ -256,7 +261,7 @@ static bool is_due(const struct due *d)
 bool sim_output_travels(const struct sim *s)
 {
     struct due d = why_due(s);
-    return is_due(&d) && !s->restart.resumed && s->comm.size > 1 && !is_last(s) &&
+    return is_due(&d) && !s->run.restart.resumed && s->comm.size > 1 && !is_last(s) &&
            travels(s, format_named(s->par->output.outformat)->writer);
 }
 
@@ -265,7 +270,7 @@ static void restrict_coarse(struct sim *s)
 {
     if (!s->mesh.hydro) return;
     for (int l = s->mesh.levelmin - 1; l >= 1; l--) {
-        hydro_restrict(&s->mesh, l, &s->hydro);
+        hydro_restrict(&s->mesh, l, &s->phys.hydro);
         ghost_fill_hydro(&s->comm, &s->mesh, l);
     }
 }
@@ -273,24 +278,27 @@ static void restrict_coarse(struct sim *s)
 /* The path of the directory of outputs, even if it is removed. */
 static void note_home(struct sim *s)
 {
-    if (!getcwd(s->out.start, sizeof s->out.start)) return;
-    snprintf(s->out.home, sizeof s->out.home, "%s%s%s", *s->out.dir == '/' ? "" : s->out.start,
-             *s->out.dir == '/' ? "" : "/", s->out.dir);
+    if (!getcwd(s->run.out.start, sizeof s->run.out.start)) return;
+    snprintf(s->run.out.home, sizeof s->run.out.home, "%s%s%s",
+             *s->run.out.dir == '/' ? "" : s->run.out.start, *s->run.out.dir == '/' ? "" : "/",
+             s->run.out.dir);
 }
 
 /* Creates the directory of outputs again if it was removed during the run. */
 static enum err renew_home(struct sim *s, bool *renewed)
 {
     enum err e = OK;
-    int64_t gone = s->comm.rank == 0 && *s->out.home && access(s->out.home, F_OK) != 0;
+    int64_t gone = s->comm.rank == 0 && *s->run.out.home && access(s->run.out.home, F_OK) != 0;
     comm_max_i64(&s->comm, &gone, 1);
     *renewed = gone;
     if (!gone) return OK;
-    if (s->comm.rank == 0) e = dir_make(s->out.home);
+    if (s->comm.rank == 0) e = dir_make(s->run.out.home);
     TRY(err_agree(&s->comm, e));
-    log_line(-1, " The directory of outputs %s had disappeared: it is created again", s->out.home);
-    if (chdir(s->out.start) != 0) e = err_set(ERR_FILE, "%s: %s", s->out.start, strerror(errno));
-    if (*s->out.last_good && access(s->out.last_good, F_OK) != 0) *s->out.last_good = 0;
+    log_line(-1, " The directory of outputs %s had disappeared: it is created again",
+             s->run.out.home);
+    if (chdir(s->run.out.start) != 0)
+        e = err_set(ERR_FILE, "%s: %s", s->run.out.start, strerror(errno));
+    if (*s->run.out.last_good && access(s->run.out.last_good, F_OK) != 0) *s->run.out.last_good = 0;
     return err_agree(&s->comm, e);
 }
 
@@ -299,7 +307,7 @@ static enum err write_once(struct sim *s, const struct ckpt_head *h)
 {
     const struct format *f = format_named(s->par->output.outformat);
     TRY(write_in_domains(s, f->writer, h));
-    return is_last(s) ? out_publish(&s->late.out, &s->comm) : OK;
+    return is_last(s) ? out_publish(&s->run.late.out, &s->comm) : OK;
 }
 
 /* Again if the directory of outputs was removed meanwhile. */
@@ -319,19 +327,19 @@ static enum err write_twice(struct sim *s, const struct ckpt_head *h)
  * not with those that an earlier run had. */
 static void renew_rates(struct sim *s)
 {
-    double a = s->cosmo ? s->time.aexp : 1;
-    struct ckpt_rest *r = &s->restart.rest;
-    if (!s->cooling || s->comm.rank > 0 || a == s->out.rates_aexp) return;
+    double a = s->phys.cosmo ? s->time.aexp : 1;
+    struct ckpt_rest *r = &s->run.restart.rest;
+    if (!s->phys.cooling || s->comm.rank > 0 || a == s->run.out.rates_aexp) return;
     FREE(r->cooling);
-    r->cooling = cool_file(s->cooling, a, &r->cooling_bytes);
-    s->out.rates_aexp = a;
+    r->cooling = cool_file(s->phys.cooling, a, &r->cooling_bytes);
+    s->run.out.rates_aexp = a;
 }
 
 static enum err write_checkpoint(struct sim *s, bool backup)
 {
     struct ckpt_head h;
     struct sink_run sinks = sim_sinks(s);
-    TRY(sinks_store(&sinks, &s->restart.rest.sinks));
+    TRY(sinks_store(&sinks, &s->run.restart.rest.sinks));
     char *made_by = history(s);
     head_fill(s, &h);
     h.provenance = made_by;
@@ -345,8 +353,8 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     renew_rates(s);
     if (e == OK) e = write_twice(s, &h);
     for (int i = 0; i < h.nfile; i++) FREE(file[i].text);
-    s->late.handed = timer_wall() - begin;
-    sim_stop_wrote(s, s->late.handed);
+    s->run.late.handed = timer_wall() - begin;
+    sim_stop_wrote(s, s->run.late.handed);
     mem_free(made_by);
     return e;
 }
@@ -363,7 +371,7 @@ static bool is_measured(const struct sim *s, enum files_kind k)
 {
     char path[PATH_MAX];
     int64_t there = s->comm.rank == 0 &&
-                    files_path(s->out.dir, k, s->restart.number, 0, path) == OK &&
+                    files_path(s->run.out.dir, k, s->run.restart.number, 0, path) == OK &&
                     file_exists(path);
     comm_max_i64(&s->comm, &there, 1);
     return there;
@@ -372,14 +380,15 @@ static bool is_measured(const struct sim *s, enum files_kind k)
 enum err sim_measure_missing(struct sim *s)
 {
     const struct param_run *p = &s->par->run;
-    if (!s->restart.resumed || s->restart.number < 0) return OK;
+    if (!s->run.restart.resumed || s->run.restart.number < 0) return OK;
     bool pk = p->dump_pk && !is_measured(s, FILES_PK_TABLE),
          halos = p->dump_halos && !is_measured(s, FILES_HALO_TABLE);
     if (!pk && !halos) return OK;
     TRY(sim_device_home(s, false));
     TRY(sim_parts_home(s));
-    s->late.number = s->restart.number;
-    log_info(" The tables beside output_%05d are missing: they are written now", s->late.number);
+    s->run.late.number = s->run.restart.number;
+    log_info(" The tables beside output_%05d are missing: they are written now",
+             s->run.late.number);
     if (pk) TRY(sim_spectrum(s));
     return halos ? sim_halos(s) : OK;
 }
@@ -390,10 +399,10 @@ enum err sim_measure_missing(struct sim *s)
  * the run. */
 static void remove_old(struct sim *s)
 {
-    int keep = s->par->output.keep_last, number = s->late.number;
+    int keep = s->par->output.keep_last, number = s->run.late.number;
     if (keep == 0) return;
-    enum err e = ckpt_verify(s->out.last_good, number, &s->comm);
-    if (e == OK && s->comm.rank == 0) e = ckpt_keep_last(s->out.dir, number, keep);
+    enum err e = ckpt_verify(s->run.out.last_good, number, &s->comm);
+    if (e == OK && s->comm.rank == 0) e = ckpt_keep_last(s->run.out.dir, number, keep);
     if (e != OK)
         log_line(-1, " The new checkpoint could not be verified, so that older ones are kept: %s",
                  err_message());
@@ -405,30 +414,30 @@ static enum err failed(struct sim *s, enum err e, bool on_its_way)
 {
     char why[800];
     snprintf(why, sizeof why, "%s", err_message());
-    if (!s->late.vital) {
-        log_line(-1, " The backup at coarse step %d failed, the run continues: %s", s->late.step,
-                 why);
+    if (!s->run.late.vital) {
+        log_line(-1, " The backup at coarse step %d failed, the run continues: %s",
+                 s->run.late.step, why);
         return OK;
     }
-    if (on_its_way) TRY(renew_home(s, &s->out.again));
-    if (s->out.again) return OK;
+    if (on_its_way) TRY(renew_home(s, &s->run.out.again));
+    if (s->run.out.again) return OK;
     FAIL(e, "%s; %s%s", why,
-         *s->out.last_good ? "the last good checkpoint is " : "there is no earlier checkpoint",
-         s->out.last_good);
+         *s->run.out.last_good ? "the last good checkpoint is " : "there is no earlier checkpoint",
+         s->run.out.last_good);
 }
 
 enum err sim_publish(struct sim *s)
 {
-    struct sim_late *p = &s->late;
+    struct sim_late *p = &s->run.late;
     if (!p->there) return OK;
     p->there = p->done = false;
     timer_start("io");
     enum err e = out_publish(&p->out, &s->comm);
     if (e != OK) return failed(s, e, true);
-    snprintf(s->out.last_good, sizeof s->out.last_good, "%s", p->out.final);
+    snprintf(s->run.out.last_good, sizeof s->run.out.last_good, "%s", p->out.final);
     sim_stop_wrote(s, p->handed + p->out.seconds);
-    if (s->comm.rank == 0) s->out.announce(s->out.last_good); /* to standard output */
-    log_info(" Wrote %s", s->out.last_good);
+    if (s->comm.rank == 0) s->run.out.announce(s->run.out.last_good); /* to standard output */
+    log_info(" Wrote %s", s->run.out.last_good);
     remove_old(s);
     return OK;
 }
@@ -503,15 +512,15 @@ static void say_thin(const struct sim *s)
              " Warning: coarse step %d leaves %ld cell%s without positive density; the first, of "
              "level %ld at %.9g %.9g %.9g, has %.3g: %s",
              s->time.nstep_coarse, (long)n, n > 1 ? "s" : "", (long)at[0], x[0], x[1], x[2], value,
-             s->hydro.interpol_type == 3 ? "interpol_type=3 does not limit slopes, 1 and 2 do"
-                                         : "a lower courant_factor may help");
+             s->phys.hydro.interpol_type == 3 ? "interpol_type=3 does not limit slopes, 1 and 2 do"
+                                              : "a lower courant_factor may help");
 }
 
 enum err sim_output(struct sim *s)
 {
     const struct param_output *o = &s->par->output;
-    if (s->restart.resumed) {
-        s->restart.resumed = false;
+    if (s->run.restart.resumed) {
+        s->run.restart.resumed = false;
         return OK;
     }
     struct due d = why_due(s);
@@ -521,27 +530,28 @@ enum err sim_output(struct sim *s)
     TRY(sim_parts_home(s)); /* the search for clumps moves them */
     bool thin;
     if (!state_is_finite(s, &thin)) {
-        s->end.broken = s->end.done = true;
+        s->run.end.broken = s->run.end.done = true;
         return OK;
     }
     if (thin) say_thin(s);
-    s->late.vital = d.time || d.asked != 0 || (d.steps && o->keep_last == 0);
-    s->late.step = s->time.nstep_coarse;
-    s->out.again = false;
-    if (is_listed(s)) s->out.iout++;
-    s->out.last_step = s->time.nstep_coarse;
+    s->run.late.vital = d.time || d.asked != 0 || (d.steps && o->keep_last == 0);
+    s->run.late.step = s->time.nstep_coarse;
+    s->run.out.again = false;
+    if (is_listed(s)) s->run.out.iout++;
+    s->run.out.last_step = s->time.nstep_coarse;
     enum err e = write_checkpoint(s, o->keep_last > 0 && !d.time);
-    s->late.number = s->out.ifout++; /* its name may be taken, if only the last sync failed */
+    s->run.late.number =
+        s->run.out.ifout++; /* its name may be taken, if only the last sync failed */
     if (e != OK) return failed(s, e, false);
-    s->late.there = true;
+    s->run.late.there = true;
     if (is_last(s)) TRY(sim_publish(s));
     TRY(measure(s));
-    if (s->time.t >= s->out.tout_next) s->out.tout_next += o->delta_tout;
-    if (s->time.aexp >= s->out.aout_next) s->out.aout_next += o->delta_aout;
+    if (s->time.t >= s->run.out.tout_next) s->run.out.tout_next += o->delta_tout;
+    if (s->time.aexp >= s->run.out.aout_next) s->run.out.aout_next += o->delta_aout;
     if (d.asked < 0) {
         log_info(" Stopping early as requested: the checkpoint is good, resubmit to continue");
-        s->end.done = true;
-        s->end.status = 75;
+        s->run.end.done = true;
+        s->run.end.status = 75;
     }
     return OK;
 }
@@ -550,7 +560,7 @@ enum err sim_output(struct sim *s)
 
 void sim_present(const struct sim *s, unsigned char there[SIM_NUMBERS])
 {
-    DIR *d = s->comm.rank == 0 ? opendir(s->out.dir) : NULL;
+    DIR *d = s->comm.rank == 0 ? opendir(s->run.out.dir) : NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
         const char *rest;
         int number = dir_output_number(e->d_name, &rest);
@@ -576,23 +586,23 @@ static int64_t most_outputs(const struct sim *s)
     if (o->foutput == 0) return 1 + count_multiples(s, "fbackup", o->fbackup); /* or a request */
     if (param_given(s->par, "output", "delta_tout") || param_given(s->par, "output", "delta_aout"))
         return SIM_NUMBERS;
-    return s->out.noutput - (s->out.iout - 1) + count_multiples(s, "foutput", o->foutput) +
+    return s->run.out.noutput - (s->run.out.iout - 1) + count_multiples(s, "foutput", o->foutput) +
            count_multiples(s, "fbackup", o->fbackup) + (s->time.nstep_coarse == 0);
 }
 
 enum err sim_check_room(const struct sim *s)
 {
     enum err e = OK;
-    if (s->out.force || s->end.done) return OK;
+    if (s->run.out.force || s->run.end.done) return OK;
     unsigned char *there = mem_zero(SIM_NUMBERS, "start");
     sim_present(s, there);
-    int64_t end = s->out.ifout + most_outputs(s);
-    for (int i = s->out.ifout; i < end && i < SIM_NUMBERS && e == OK; i++)
+    int64_t end = s->run.out.ifout + most_outputs(s);
+    for (int i = s->run.out.ifout; i < end && i < SIM_NUMBERS && e == OK; i++)
         if (there[i])
             e = err_set(ERR_FILE,
                         "%s/output_%05d exists already, and this run may have to write it: choose "
                         "another directory (-o), or let it be replaced (--force)",
-                        s->out.dir, i);
+                        s->run.out.dir, i);
     mem_free(there);
     return e;
 }
@@ -605,20 +615,20 @@ static char *history(const struct sim *s)
     enum { ROOM = 4096 };
     char state[ROOM], *text = NULL;
     size_t n = 0;
-    double cost[2] = {s->cost.updates_all, s->cost.wall_all};
+    double cost[2] = {s->run.cost.updates_all, s->run.cost.wall_all};
     tuner_state(&s->comm, state, ROOM);
     comm_bcast(&s->comm, cost, sizeof cost, 0);
     FILE *f = open_memstream(&text, &n);
-    fprintf(f, "%s", s->out.provenance);
-    if (s->out.namelist_text)
-        fprintf(
-            f, "namelist: checksum %016llx\n",
-            (unsigned long long)checksum_of(s->out.namelist_text, strlen(s->out.namelist_text)));
+    fprintf(f, "%s", s->run.out.provenance);
+    if (s->run.out.namelist_text)
+        fprintf(f, "namelist: checksum %016llx\n",
+                (unsigned long long)checksum_of(s->run.out.namelist_text,
+                                                strlen(s->run.out.namelist_text)));
     if (cost[0] > 0)
         fprintf(f, "cost: %.4g microseconds a rank per update of a cell, on %d rank%s\n",
                 1e6 * cost[1] * s->comm.size / cost[0], s->comm.size, s->comm.size > 1 ? "s" : "");
     fprintf(f, "%s", state);
-    if (s->out.before) fprintf(f, "%s", s->out.before);
+    if (s->run.out.before) fprintf(f, "%s", s->run.out.before);
     return mem_close_text(f, &text, &n, "provenance");
 }
 
@@ -629,15 +639,15 @@ void sim_history_resume(struct sim *s, const char *before)
     char *text = NULL, from[PATH_MAX];
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
-    snprintf(from, sizeof from, "%s", s->restart.from->path);
+    snprintf(from, sizeof from, "%s", s->run.restart.from->path);
     plain_line(from);
-    fprintf(f, "from: %s (%s, output %d)\n", from, s->restart.from->format,
-            s->restart.from->number);
+    fprintf(f, "from: %s (%s, output %d)\n", from, s->run.restart.from->format,
+            s->run.restart.from->number);
     for (const char *line = before, *end; *line; line = end) {
         end = strchr(line, '\n');
         end = end ? end + 1 : line + strlen(line);
         if (strncmp(line, choice, sizeof choice - 1) != 0) fwrite(line, 1, (size_t)(end - line), f);
     }
-    FREE(s->out.before);
-    s->out.before = mem_close_text(f, &text, &n, "provenance");
+    FREE(s->run.out.before);
+    s->run.out.before = mem_close_text(f, &text, &n, "provenance");
 }

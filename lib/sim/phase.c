@@ -11,34 +11,28 @@
 #include "dom/ghost.h"
 #include "phys/term.h"
 
-enum {
-    NO_CONDITIONS = WORK | ON_GHOSTS | GPU_HYDRO | GPU_POISSON | GPU_PARTS | AT_HOME | OWN_PLACES |
-                    OWN_THERE | PARTS_ANYWHERE
-};
-
 static bool holds(struct sim *s, unsigned when, int l, int icount)
 {
     const struct mesh *m = &s->mesh;
-    when &= ~(unsigned)NO_CONDITIONS;
-    bool base = l == m->levelmin, finer = l < m->levelmax && s->noct[l + 1] > 0;
+    bool base = l == m->levelmin, finer = l < m->levelmax && s->amr.noct[l + 1] > 0;
     unsigned is = 0;
     is |= m->hydro ? IF_GAS : 0;
     is |= m->gravity ? IF_GRAVITY : 0;
-    is |= s->grav.gravity_type <= 0 ? IF_SELF_GRAVITY : 0;
+    is |= s->phys.grav.gravity_type <= 0 ? IF_SELF_GRAVITY : 0;
     is |= s->par->run.pic ? IF_PARTS : 0;
-    is |= l < m->levelmax && !s->refine.frozen ? IF_MESH : 0;
+    is |= l < m->levelmax && !s->amr.refine.frozen ? IF_MESH : 0;
     is |= base ? IF_BASE : 0;
     is |= base || icount > 1 ? IF_TURN : 0;
     is |= finer ? IF_FINER : 0;
     is |= !base && icount == s->time.nsubcycle[l - 1] ? IF_LAST : 0;
     is |= s->time.nstep == 0 ? IF_FIRST : 0;
-    is |= s->late.done ? IF_ON_DISK : 0;
+    is |= s->run.late.done ? IF_ON_DISK : 0;
     is |= (when & IF_TERMS) && terms_wanted(s->par, TERM_LEVEL) ? IF_TERMS : 0;
     is |= (when & IF_COARSE_TERMS) && terms_wanted(s->par, TERM_COARSE) ? IF_COARSE_TERMS : 0;
-    is |= s->cooling ? IF_COOLING : 0;
-    is |= sinks_any(s->sinks) ? IF_SINKS : 0;
-    is |= s->sinks && s->par->sink.create_sinks ? IF_CREATES : 0;
-    is |= s->sinks && s->sinks->table.family == SINK_HORIZON ? IF_HOLES : 0;
+    is |= s->phys.cooling ? IF_COOLING : 0;
+    is |= sinks_any(s->phys.sinks) ? IF_SINKS : 0;
+    is |= s->phys.sinks && s->par->sink.create_sinks ? IF_CREATES : 0;
+    is |= s->phys.sinks && s->phys.sinks->table.family == SINK_HORIZON ? IF_HOLES : 0;
     if ((when & IF_BALANCE) && (when & ~is) == IF_BALANCE && sim_balance_due(s)) is |= IF_BALANCE;
     return (when & ~is) == 0;
 }
@@ -79,7 +73,7 @@ static enum err check_field(struct sim *s, const struct phase *p, int l, field_s
 
 static enum err check_level(struct sim *s, const struct phase *p, int l, field_set set)
 {
-    if (l > s->mesh.levelmax || s->noct[l] == 0) return OK;
+    if (l > s->mesh.levelmax || s->amr.noct[l] == 0) return OK;
     for (field_set one = 1; one & SET_GHOSTED; one <<= 1)
         if (set & one) TRY(check_field(s, p, l, one));
     return OK;
@@ -150,7 +144,7 @@ static enum err choice_begin(struct sim *s, int l, double *begin)
 {
     struct trials *t = s->device.trials;
     *begin = -1;
-    if (!t || !trials_begin(t, l, s->noct)) return OK;
+    if (!t || !trials_begin(t, l, s->amr.noct)) return OK;
     TRY(settle(s));
     *begin = timer_wall();
     return OK;
@@ -158,7 +152,7 @@ static enum err choice_begin(struct sim *s, int l, double *begin)
 
 static enum err choice_end(struct sim *s, double begin)
 {
-    if (begin < 0 || s->end.done) return OK;
+    if (begin < 0 || s->run.end.done) return OK;
     TRY(settle(s));
     double seconds = timer_wall() - begin;
     char of[40] = "";
@@ -179,7 +173,7 @@ static enum err choice_end(struct sim *s, double begin)
 static enum err bring(struct sim *s, const struct phase *p, int l, int place)
 {
     const field_set all = p->reads | p->ghosts | p->writes, one = UP(1) - 1,
-                    here = p->when & PARTS_ANYWHERE ? all & ~(field_set)SET_PARTS : all;
+                    here = p->where & PARTS_ANYWHERE ? all & ~(field_set)SET_PARTS : all;
     TRY(sim_device_need(s, l, here & one, place));
     for (int k = l - 1; k >= l - 2 && k >= s->mesh.levelmin; k--)
         TRY(sim_device_need(s, k, all / UP(1) & one, place));
@@ -204,8 +198,8 @@ static void wrote(struct sim *s, const struct phase *p, int l, int place)
 static enum err run_there(struct sim *s, const struct phase *p, int l, int icount, bool *done)
 {
     *done = false;
-    if (!p->there || !sim_runs_there(s, p->when, l)) return OK;
-    enum err err = p->when & OWN_THERE ? OK : bring(s, p, l, PLACE_DEVICE);
+    if (!p->there || !sim_runs_there(s, p->where, l)) return OK;
+    enum err err = p->where & OWN_THERE ? OK : bring(s, p, l, PLACE_DEVICE);
     if (err == OK) err = p->there(s, l, icount, done);
     if (err != OK) {
         *done = false;
@@ -217,8 +211,8 @@ static enum err run_there(struct sim *s, const struct phase *p, int l, int icoun
 
 static enum err run_here(struct sim *s, const struct phase *p, int l, int icount)
 {
-    bool own = p->when & OWN_PLACES;
-    if (p->when & AT_HOME) {
+    bool own = p->where & OWN_PLACES;
+    if (p->where & AT_HOME) {
         TRY(sim_device_home(s, true));
         TRY(sim_parts_home(s));
     } else if (!own)
@@ -245,22 +239,22 @@ static enum err phase_run(struct sim *s, const struct phase *p, int l, int icoun
     if (p->timer) timer_start(p->timer);
     sim_heed(s);
     if (s->check.ghosts) TRY(check_ghosts(s, p, l));
-    s->on_ghosts = (p->when & ON_GHOSTS) && ghosts_valid(&s->mesh, l, p->reads);
-    if (!s->on_ghosts) ghosts_set(&s->mesh, l, p->writes, false);
+    s->amr.on_ghosts = (p->where & ON_GHOSTS) && ghosts_valid(&s->mesh, l, p->reads);
+    if (!s->amr.on_ghosts) ghosts_set(&s->mesh, l, p->writes, false);
     double begin = timer_wall();
     if (!done) TRY(run_there(s, p, l, icount, &done));
     if (!done) TRY(run_here(s, p, l, icount));
     nap(s, p, l);
-    if (p->when & WORK) s->balance.work[l] += timer_wall() - begin;
+    if (p->where & WORK) s->amr.balance.work[l] += timer_wall() - begin;
     if (s->check.ghosts) poison(s, p, l);
     return OK;
 }
 
 enum err phases_run(struct sim *s, const struct phase *p, int n, int l, int icount)
 {
-    if (s->noct[l] == 0) return OK;
+    if (s->amr.noct[l] == 0) return OK;
     double begin;
     TRY(choice_begin(s, l, &begin));
-    for (int i = 0; i < n && !s->end.done; i++) TRY(phase_run(s, &p[i], l, icount));
+    for (int i = 0; i < n && !s->run.end.done; i++) TRY(phase_run(s, &p[i], l, icount));
     return choice_end(s, begin);
 }

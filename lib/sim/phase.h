@@ -17,50 +17,55 @@
 #define NEXT(set) ((field_set)(set) << 24)
 #define FINER(set) ((field_set)(set) << 36)
 
-/* Conditions of a phase: all must hold. */
-enum {
+/* When a phase runs: all conditions must hold. */
+enum phase_when {
+    ALWAYS = 0,
     IF_GAS = 1 << 0,
     IF_GRAVITY = 1 << 1,
     IF_SELF_GRAVITY = 1 << 2, /* not an analytic force */
     IF_PARTS = 1 << 3,
-    IF_MESH = 1 << 4,    /* cells of the level may be split: not levelmax, not static */
-    IF_BASE = 1 << 5,    /* the level is levelmin: once a coarse step */
-    IF_TURN = 1 << 6,    /* levelmin, or a second sub-step */
-    IF_FINER = 1 << 7,   /* there is a finer level */
-    IF_FIRST = 1 << 8,   /* first fine step of all */
-    IF_BALANCE = 1 << 9, /* the domains are to be balanced */
-    IF_TERMS = 1 << 10,  /* there are source terms on levels */
-    IF_COARSE_TERMS = 1 << 11,
-    /* no condition: its time is that of this rank's own octs, and counts for the balance */
-    WORK = 1 << 12,
+    IF_MESH = 1 << 4,     /* cells of the level may be split: not levelmax, not static */
+    IF_BASE = 1 << 5,     /* the level is levelmin: once a coarse step */
+    IF_TURN = 1 << 6,     /* levelmin, or a second sub-step */
+    IF_FINER = 1 << 7,    /* there is a finer level */
+    IF_FIRST = 1 << 8,    /* first fine step of all */
+    IF_LAST = 1 << 9,     /* the last step within one of the coarser level */
+    IF_BALANCE = 1 << 10, /* the domains are to be balanced */
+    IF_TERMS = 1 << 11,   /* there are source terms on levels */
+    IF_COARSE_TERMS = 1 << 12,
     IF_COOLING = 1 << 13, /* there is a table of rates */
-    IF_SINKS = 1 << 16,   /* there are sinks */
-    IF_HOLES = 1 << 17,   /* sinks are the black holes of Horizon-AGN */
-    IF_CREATES = 1 << 18, /* sinks form out of clumps */
-    IF_ON_DISK = 1 << 26, /* a checkpoint that has no name yet is on the disk */
-    /* no condition: if the ghosts of all that it reads are valid, it works on ghosts as on own octs
-     * (sim.on_ghosts), and those of what it writes stay valid without an exchange */
-    ON_GHOSTS = 1 << 14,
-    IF_LAST = 1 << 15, /* the last step within one of the coarser level */
-    /* no conditions: where the fields are, with a device. GPU_…: it has a function for the device,
-     * for runs in which that is on (sim_device.on) */
-    GPU_HYDRO = 1 << 19,
-    GPU_POISSON = 1 << 20,
-    GPU_PARTS = 1 << 21,
-    /* it is host code for all levels: their fields are brought home, and count as written there */
-    AT_HOME = 1 << 22,
-    /* its function looks after that itself, by sim_device_need, _wrote and _home */
-    OWN_PLACES = 1 << 23,
-    /* that for the device does, of what it reads */
-    OWN_THERE = 1 << 24,
-    PARTS_ANYWHERE = 1 << 25 /* it takes particles where they are: sim_parts_… */
+    IF_SINKS = 1 << 14,   /* there are sinks */
+    IF_HOLES = 1 << 15,   /* sinks are the black holes of Horizon-AGN */
+    IF_CREATES = 1 << 16, /* sinks form out of clumps */
+    IF_ON_DISK = 1 << 17  /* a checkpoint that has no name yet is on the disk */
+};
+
+/* Where a phase runs, and on what. */
+enum phase_where {
+    HOST = 0, /* its fields are brought to the host */
+    /* a phase with a function for the device, for runs in which that is on (sim_device.on) */
+    GPU_HYDRO = 1 << 0,
+    GPU_POISSON = 1 << 1,
+    GPU_PARTS = 1 << 2,
+    /* host code for all levels: their fields are brought home, and count as written there */
+    AT_HOME = 1 << 3,
+    /* its function looks after places itself, by sim_device_need, _wrote and _home */
+    OWN_PLACES = 1 << 4,
+    /* its function for the device does, of what it reads */
+    OWN_THERE = 1 << 5,
+    PARTS_ANYWHERE = 1 << 6, /* it takes particles where they are: sim_parts_… */
+    /* if the ghosts of all that it reads are valid, it works on ghosts as on own octs
+     * (sim.amr.on_ghosts), and those of what it writes stay valid without an exchange */
+    ON_GHOSTS = 1 << 7,
+    WORK = 1 << 8 /* its time is that of this rank's own octs, and counts for the balance */
 };
 
 struct phase {
     const char *name;
     enum err (*call)(struct sim *s, int l, int icount);
     const char *timer; /* NULL: the timer of the phase before continues */
-    unsigned when;     /* IF_… */
+    unsigned when;     /* enum phase_when */
+    unsigned where;    /* enum phase_where */
     field_set reads;   /* in own cells */
     field_set ghosts;  /* in own cells and ghosts */
     field_set writes;  /* in own cells; ghosts are stale then, unless the phase fills them */
@@ -72,3 +77,21 @@ struct phase {
 
 /* One step of level l by the phases of a table. (collective) */
 MUST_USE enum err phases_run(struct sim *s, const struct phase *p, int n, int l, int icount);
+
+/* The phases of sim/step.c as functions (sim/phases.c). Each is of one step of level l, the
+ * icount-th within a step of level l-1. */
+typedef enum err step_phase(struct sim *s, int l, int icount);
+step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, step_deposit,
+    step_hand_down, step_unkick_gas, step_poisson, step_first_phi, step_force, step_energy,
+    step_kick_parts, step_kick_gas, step_send_gas, step_time_step, step_receive_gas,
+    step_receive_early, step_publish, step_finer, step_send_edges, step_receive_edges,
+    step_send_flags, step_godunov, step_kick_again, step_restrict_gas, step_move_parts, step_flag,
+    step_merge, step_add_steps, step_cooling_table, step_coarse_terms, step_level_terms,
+    step_pull_sinks, step_look_around, step_accrete, step_create_sinks, step_renew_sinks,
+    step_black_holes;
+/* Phases that have a second function, for the device (sim/phases.c). */
+typedef enum err there_phase(struct sim *s, int l, int icount, bool *done);
+there_phase there_unkick_gas, there_kick_gas, there_kick_again, there_time_step, there_godunov,
+    there_keep_phi, there_deposit, there_poisson, there_first_phi, there_force, there_energy,
+    there_restrict_gas, there_level_terms, there_enter, there_hand_down, there_kick_parts,
+    there_move_parts, there_merge;

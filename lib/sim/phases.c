@@ -6,7 +6,7 @@
 #include "dom/ghost.h"
 #include "hole/horizon.h"
 #include "phys/term.h"
-#include "sim/step.h"
+#include "sim/phase.h"
 
 enum err step_refine(struct sim *s, int l, int icount)
 {
@@ -69,16 +69,16 @@ static double time_fraction(const struct sim *s, int l, int icount)
 static struct grav_source gravity_of(const struct sim *s, int l, int icount)
 {
     struct grav_source from = {.fourpi = sim_fourpi(s),
-                               .rho_tot = s->matter.rho_tot,
+                               .rho_tot = s->phys.matter.rho_tot,
                                .tfrac = time_fraction(s, l, icount),
-                               .far.mass = s->matter.mass};
-    memcpy(from.far.com, s->matter.com, sizeof from.far.com);
+                               .far.mass = s->phys.matter.mass};
+    memcpy(from.far.com, s->phys.matter.com, sizeof from.far.com);
     return from;
 }
 
 enum err step_unkick_gas(struct sim *s, int l, int icount)
 {
-    hydro_kick(&s->mesh, l, s->on_ghosts, -0.5 * s->time.dtnew[l], &s->hydro);
+    hydro_kick(&s->mesh, l, s->amr.on_ghosts, -0.5 * s->time.dtnew[l], &s->phys.hydro);
     return OK;
 }
 
@@ -86,11 +86,12 @@ enum err step_poisson(struct sim *s, int l, int icount)
 {
     struct sim_device *d = &s->device;
     bool others = s->par->run.gpu_poisson && !d->asked;
-    if (others && grav_dev_together(&s->mesh, l, s->comm.size, &s->grav)) grav_dev_refuse(&s->comm);
+    if (others && grav_dev_together(&s->mesh, l, s->comm.size, &s->phys.grav))
+        grav_dev_refuse(&s->comm);
     d->asked = false;
-    s->grav.minima = s->least.level ? &s->least.minima : NULL;
+    s->phys.grav.minima = s->time.least.level ? &s->time.least.minima : NULL;
     struct grav_source from = gravity_of(s, l, icount);
-    grav_solve(&s->mesh, &s->comm, l, &from, &s->grav);
+    grav_solve(&s->mesh, &s->comm, l, &from, &s->phys.grav);
     sim_timestep_end(s); /* of the coarser level */
     return OK;
 }
@@ -103,7 +104,7 @@ enum err step_first_phi(struct sim *s, int l, int icount)
 enum err step_force(struct sim *s, int l, int icount)
 {
     struct grav_source from = gravity_of(s, l, icount);
-    grav_force(&s->mesh, &s->comm, l, &from, &s->grav);
+    grav_force(&s->mesh, &s->comm, l, &from, &s->phys.grav);
     return OK;
 }
 
@@ -121,7 +122,7 @@ enum err step_kick_parts(struct sim *s, int l, int icount)
 
 enum err step_kick_gas(struct sim *s, int l, int icount)
 {
-    hydro_kick(&s->mesh, l, s->on_ghosts, 0.5 * s->time.dtnew[l], &s->hydro);
+    hydro_kick(&s->mesh, l, s->amr.on_ghosts, 0.5 * s->time.dtnew[l], &s->phys.hydro);
     return OK;
 }
 
@@ -133,15 +134,15 @@ enum err step_send_gas(struct sim *s, int l, int icount)
     if (s->comm.size > 1) TRY(sim_device_fill_begin(s, l, &begun));
     if (begun) return OK;
     if (s->comm.size > 1) TRY(sim_device_need(s, l, SET_GAS, PLACE_HOST));
-    ghost_fill_hydro_begin(&s->gas_fill, &s->comm, &s->mesh, l);
+    ghost_fill_hydro_begin(&s->amr.gas_fill, &s->comm, &s->mesh, l);
     return OK;
 }
 
 void sim_receive_gas(struct sim *s)
 {
-    struct level *lv = s->gas_fill.lv;
+    struct level *lv = s->amr.gas_fill.lv;
     sim_device_fill_end(s);
-    ghost_fill_end(&s->gas_fill);
+    ghost_fill_end(&s->amr.gas_fill);
     if (lv && s->comm.size > 1) sim_device_wrote(s, lv->level, SET_GAS, PLACE_HOST);
 }
 
@@ -155,8 +156,8 @@ enum err step_receive_gas(struct sim *s, int l, int icount)
  * needs none; but not where phases are checked. */
 enum err step_receive_early(struct sim *s, int l, int icount)
 {
-    bool finest = l == s->mesh.levelmax || s->noct[l + 1] == 0;
-    if (!finest || s->check.ghosts || s->refine.frozen) sim_receive_gas(s);
+    bool finest = l == s->mesh.levelmax || s->amr.noct[l + 1] == 0;
+    if (!finest || s->check.ghosts || s->amr.refine.frozen) sim_receive_gas(s);
     return OK;
 }
 
@@ -168,7 +169,7 @@ static void gas_arrives(void *fill)
 static struct hydro_arrival gas_arrival(struct sim *s, int l)
 {
     return (struct hydro_arrival){.wait = gas_arrives,
-                                  .ctx = &s->gas_fill,
+                                  .ctx = &s->amr.gas_fill,
                                   .soon = ghost_near(&s->comm, &s->mesh.lev[l].plan)};
 }
 
@@ -177,23 +178,23 @@ static struct hydro_arrival gas_arrival(struct sim *s, int l)
 enum err step_time_step(struct sim *s, int l, int icount)
 {
     const struct mesh *m = &s->mesh;
-    bool finer = l < m->levelmax && s->noct[l + 1] > 0;
+    bool finer = l < m->levelmax && s->amr.noct[l + 1] > 0;
     s->time.dtold[l] = s->time.dtnew[l];
     sim_timestep_begin(s, l);
     /* else it ends in step_poisson of the finer level */
-    if (!finer || !m->gravity || s->grav.gravity_type > 0) sim_timestep_end(s);
+    if (!finer || !m->gravity || s->phys.grav.gravity_type > 0) sim_timestep_end(s);
     return OK;
 }
 
 static enum err advance_time(struct sim *s, int l)
 {
     sim_report(s, l);
-    if (s->end.done) return OK;
+    if (s->run.end.done) return OK;
     s->time.t += s->time.dtnew[l];
     s->time.nstep++;
-    if (s->cosmo) cosmo_at(s->cosmo, s->time.t, &s->time.aexp, &s->time.hexp);
+    if (s->phys.cosmo) cosmo_at(s->phys.cosmo, s->time.t, &s->time.aexp, &s->time.hexp);
     struct sink_run sinks = sim_sinks(s);
-    return sinks_any(s->sinks) ? sinks_move(&sinks, l) : OK;
+    return sinks_any(s->phys.sinks) ? sinks_move(&sinks, l) : OK;
 }
 
 enum err step_publish(struct sim *s, int l, int icount)
@@ -204,10 +205,10 @@ enum err step_publish(struct sim *s, int l, int icount)
 enum err step_finer(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
-    if (l < m->levelmax && s->noct[l + 1] > 0) {
+    if (l < m->levelmax && s->amr.noct[l + 1] > 0) {
         if (m->hydro) TRY(sim_edges_begin(s, l + 1));
         TRY(sim_step(s, l + 1, 1));
-        if (s->time.nsubcycle[l] == 2 && !s->end.done) TRY(sim_step(s, l + 1, 2));
+        if (s->time.nsubcycle[l] == 2 && !s->run.end.done) TRY(sim_step(s, l + 1, 2));
         return OK;
     }
     if (l < m->levelmax)
@@ -217,8 +218,8 @@ enum err step_finer(struct sim *s, int l, int icount)
 
 enum err step_add_steps(struct sim *s, int l, int icount)
 {
-    s->cost.updates += 8 * (double)s->noct[l];
-    s->balance.steps[l] += (double)s->mesh.lev[l].nown;
+    s->run.cost.updates += 8 * (double)s->amr.noct[l];
+    s->amr.balance.steps[l] += (double)s->mesh.lev[l].nown;
     if (l == s->mesh.levelmin) return OK;
     if (s->time.nsubcycle[l - 1] == 1) s->time.dtnew[l - 1] = s->time.dtnew[l];
     if (icount == 2) s->time.dtnew[l - 1] = s->time.dtold[l] + s->time.dtnew[l];
@@ -233,8 +234,8 @@ enum err step_add_steps(struct sim *s, int l, int icount)
 enum err step_send_edges(struct sim *s, int l, int icount)
 {
     const struct xplan *p = &s->mesh.lev[l].plan;
-    struct ghost_rows *e = &s->edges;
-    size_t row = hydro_edge_row_bytes(&s->hydro);
+    struct ghost_rows *e = &s->amr.edges;
+    size_t row = hydro_edge_row_bytes(&s->phys.hydro);
     bool begun = false;
     if (s->comm.size > 1) TRY(sim_edges_send(s, l, &begun));
     if (!p->shared || begun) return OK;
@@ -243,7 +244,7 @@ enum err step_send_edges(struct sim *s, int l, int icount)
     for (int k = 0; k < p->npeer; k++) {
         char *at = e->pack.out[k];
         for (lidx j = p->sfirst[k]; j < p->sfirst[k + 1]; j++, at += row)
-            hydro_edge_export(&s->mesh, l, &s->hydro, p->send[j], at);
+            hydro_edge_export(&s->mesh, l, &s->phys.hydro, p->send[j], at);
     }
     comm_pack_send(&e->pack);
     return OK;
@@ -251,16 +252,16 @@ enum err step_send_edges(struct sim *s, int l, int icount)
 
 enum err step_receive_edges(struct sim *s, int l, int icount)
 {
-    struct ghost_rows *e = &s->edges;
+    struct ghost_rows *e = &s->amr.edges;
     const struct xplan *p = e->plan;
-    size_t row = hydro_edge_row_bytes(&s->hydro);
+    size_t row = hydro_edge_row_bytes(&s->phys.hydro);
     sim_edges_receive(s);
     if (!p) return OK;
     comm_pack_receive(&e->pack);
     for (int k = 0; k < p->npeer; k++) {
         const char *at = e->pack.in[k];
         for (lidx j = p->rfirst[k]; j < p->rfirst[k + 1]; j++, at += row)
-            hydro_edge_import(&s->mesh, l, &s->hydro, p->recv[j], at);
+            hydro_edge_import(&s->mesh, l, &s->phys.hydro, p->recv[j], at);
     }
     comm_pack_free(&e->pack);
     e->plan = NULL;
@@ -272,13 +273,14 @@ enum err step_godunov(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
     struct hydro_arrival arrival = gas_arrival(s, l);
-    if (s->refine.frozen)
-        hydro_kick(m, l, false, 0.5 * s->time.dtnew[l], &s->hydro); /* no fluxes in this step */
+    if (s->amr.refine.frozen)
+        hydro_kick(m, l, false, 0.5 * s->time.dtnew[l],
+                   &s->phys.hydro); /* no fluxes in this step */
     else
-        hydro_update_while(m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0, &s->hydro,
-                           s->gas_fill.lv ? &arrival : NULL,
-                           sinks_any(s->sinks) ? &s->sinks->round[l].change : NULL);
-    return l < m->levelmax && s->noct[l + 1] > 0 ? sim_edges_end(s, l + 1) : OK;
+        hydro_update_while(m, l, s->time.dtnew[l], s->phys.cosmo ? s->time.hexp : 0.0,
+                           &s->phys.hydro, s->amr.gas_fill.lv ? &arrival : NULL,
+                           sinks_any(s->phys.sinks) ? &s->phys.sinks->round[l].change : NULL);
+    return l < m->levelmax && s->amr.noct[l + 1] > 0 ? sim_edges_end(s, l + 1) : OK;
 }
 
 enum err step_kick_again(struct sim *s, int l, int icount)
@@ -288,7 +290,7 @@ enum err step_kick_again(struct sim *s, int l, int icount)
 
 enum err step_restrict_gas(struct sim *s, int l, int icount)
 {
-    hydro_restrict(&s->mesh, l, &s->hydro);
+    hydro_restrict(&s->mesh, l, &s->phys.hydro);
     return OK;
 }
 
@@ -296,19 +298,20 @@ enum err step_restrict_gas(struct sim *s, int l, int icount)
 
 static enum err kick(struct sim *s, int l, bool ghosts, double part, bool *done)
 {
-    TRY(hydro_dev_kick(s->device.gas, &s->mesh, l, ghosts, part * s->time.dtnew[l], &s->hydro));
+    TRY(hydro_dev_kick(s->device.gas, &s->mesh, l, ghosts, part * s->time.dtnew[l],
+                       &s->phys.hydro));
     *done = true;
     return OK;
 }
 
 enum err there_unkick_gas(struct sim *s, int l, int icount, bool *done)
 {
-    return kick(s, l, s->on_ghosts, -0.5, done);
+    return kick(s, l, s->amr.on_ghosts, -0.5, done);
 }
 
 enum err there_kick_gas(struct sim *s, int l, int icount, bool *done)
 {
-    return kick(s, l, s->on_ghosts, 0.5, done);
+    return kick(s, l, s->amr.on_ghosts, 0.5, done);
 }
 
 enum err there_kick_again(struct sim *s, int l, int icount, bool *done)
@@ -325,8 +328,8 @@ static enum err numbers_begin(struct sim *s, int l)
     const bool counting = s->diag.counting;
     struct dev_stream *in[4];
     for (int i = 0; i < 4; i++) in[i] = sim_device_stream(s, i);
-    if (h) TRY(hydro_dev_courant_begin(h, &s->mesh, l, &s->hydro, in[0]));
-    if (h && counting) TRY(hydro_dev_totals_begin(h, &s->mesh, l, &s->hydro, in[1]));
+    if (h) TRY(hydro_dev_courant_begin(h, &s->mesh, l, &s->phys.hydro, in[0]));
+    if (h && counting) TRY(hydro_dev_totals_begin(h, &s->mesh, l, &s->phys.hydro, in[1]));
     if (x) TRY(part_dev_vmax_begin(x, &s->parts, l, in[2]));
     if (x && counting) TRY(part_dev_kinetic_begin(x, &s->parts, l, in[3]));
     return OK;
@@ -345,13 +348,13 @@ enum err there_time_step(struct sim *s, int l, int icount, bool *done)
     struct hydro_dev *h = s->device.gas;
     struct sim_gas_numbers x;
     TRY(numbers_begin(s, l));
-    TRY(hydro_dev_courant(h, &s->mesh, l, &s->hydro, &x.dt));
+    TRY(hydro_dev_courant(h, &s->mesh, l, &s->phys.hydro, &x.dt));
     if (s->diag.counting)
-        TRY(hydro_dev_totals(h, &s->mesh, l, &s->hydro, &x.mass, &x.energy, &x.internal,
+        TRY(hydro_dev_totals(h, &s->mesh, l, &s->phys.hydro, &x.mass, &x.energy, &x.internal,
                              x.momentum));
-    s->least.gas = &x;
+    s->time.least.gas = &x;
     enum err err = step_time_step(s, l, icount);
-    s->least.gas = NULL;
+    s->time.least.gas = NULL;
     *done = true;
     return err;
 }
@@ -361,20 +364,20 @@ enum err there_godunov(struct sim *s, int l, int icount, bool *done)
     struct sim_device *d = &s->device;
     struct mesh *m = &s->mesh;
     sim_receive_gas(s);
-    if (sinks_any(s->sinks) && s->sinks->round[l].change.n > 0) return OK;
-    if (s->refine.frozen)
+    if (sinks_any(s->phys.sinks) && s->phys.sinks->round[l].change.n > 0) return OK;
+    if (s->amr.refine.frozen)
         TRY(kick(s, l, false, 0.5, done)); /* no fluxes in this step */
     else
-        TRY(hydro_dev_update(d->gas, m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0,
-                             &s->hydro));
+        TRY(hydro_dev_update(d->gas, m, l, s->time.dtnew[l], s->phys.cosmo ? s->time.hexp : 0.0,
+                             &s->phys.hydro));
     d->bytes += sizeof(double[8]) * (double)m->nvar * (double)m->lev[l].nown;
     *done = true;
-    return l < m->levelmax && s->noct[l + 1] > 0 ? sim_edges_end(s, l + 1) : OK;
+    return l < m->levelmax && s->amr.noct[l + 1] > 0 ? sim_edges_end(s, l + 1) : OK;
 }
 
 enum err there_restrict_gas(struct sim *s, int l, int icount, bool *done)
 {
-    TRY(hydro_dev_restrict(s->device.gas, &s->mesh, l, &s->hydro));
+    TRY(hydro_dev_restrict(s->device.gas, &s->mesh, l, &s->phys.hydro));
     *done = true;
     return OK;
 }
@@ -400,11 +403,11 @@ enum err there_deposit(struct sim *s, int l, int icount, bool *done)
 enum err there_poisson(struct sim *s, int l, int icount, bool *done)
 {
     struct grav_report rep;
-    if (grav_dev_lacks(&s->mesh, l, s->comm.size, &s->grav)) return OK;
-    s->device.asked = grav_dev_together(&s->mesh, l, s->comm.size, &s->grav);
-    s->grav.minima = s->least.level ? &s->least.minima : NULL;
+    if (grav_dev_lacks(&s->mesh, l, s->comm.size, &s->phys.grav)) return OK;
+    s->device.asked = grav_dev_together(&s->mesh, l, s->comm.size, &s->phys.grav);
+    s->phys.grav.minima = s->time.least.level ? &s->time.least.minima : NULL;
     struct grav_source from = gravity_of(s, l, icount);
-    TRY(grav_dev_solve(s->device.grav, &s->mesh, l, &from, &s->grav, &rep, done));
+    TRY(grav_dev_solve(s->device.grav, &s->mesh, l, &from, &s->phys.grav, &rep, done));
     if (*done) sim_timestep_end(s); /* of the coarser level */
     if (*done) s->device.asked = false;
     return OK;
@@ -477,7 +480,7 @@ static struct term_run term_run(struct sim *s, int stage, int l)
 {
     const struct sim_time *t = &s->time;
     return (struct term_run){.par = s->par,
-                             .hydro = &s->hydro,
+                             .hydro = &s->phys.hydro,
                              .comm = &s->comm,
                              .dom = s->dom,
                              .mesh = &s->mesh,
@@ -488,13 +491,13 @@ static struct term_run term_run(struct sim *s, int stage, int l)
                              .dt = t->dtnew[l],
                              .aexp = t->aexp,
                              .hexp = t->hexp,
-                             .cosmo = s->cosmo ? &s->cosmo_par : NULL,
-                             .cooling = s->cooling,
+                             .cosmo = s->phys.cosmo ? &s->phys.cosmo_par : NULL,
+                             .cooling = s->phys.cooling,
                              .cooldev = s->device.cooling,
-                             .history = s->cosmo,
-                             .yields = s->yields,
+                             .history = s->phys.cosmo,
+                             .yields = s->phys.yields,
                              .coarse_dt = t->dtnew[s->mesh.levelmin],
-                             .mass_sph = s->refine.mass_sph,
+                             .mass_sph = s->amr.refine.mass_sph,
                              .units = sim_units(s),
                              .nstep = t->nstep,
                              .check = s->check.ghosts};
@@ -505,8 +508,8 @@ static void send_all_gas(struct sim *s, bool changed)
 {
     struct mesh *m = &s->mesh;
     for (int k = m->levelmax; k >= m->levelmin && m->hydro; k--) {
-        if (s->noct[k] == 0) continue;
-        if (changed && k < m->levelmax) hydro_restrict(m, k, &s->hydro);
+        if (s->amr.noct[k] == 0) continue;
+        if (changed && k < m->levelmax) hydro_restrict(m, k, &s->phys.hydro);
         ghost_fill_hydro(&s->comm, m, k);
     }
 }
@@ -544,7 +547,7 @@ enum err step_black_holes(struct sim *s, int l, int icount)
 {
     struct term_run r = term_run(s, TERM_COARSE, l);
     bool here = false;
-    TRY(hole_coarse(&r, &s->sinks->table, &here));
+    TRY(hole_coarse(&r, &s->phys.sinks->table, &here));
     int64_t changed = here;
     comm_max_i64(&s->comm, &changed, 1);
     if (changed)

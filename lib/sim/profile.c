@@ -16,33 +16,33 @@ enum { LABEL = 32, NAMES = 256 };
 enum err sim_profile_begin(struct sim *s)
 {
     enum err e = OK;
-    if (!s->cost.profile_path) return OK;
-    if (s->comm.rank == 0) e = file_append(s->cost.profile_path, &s->cost.profile);
+    if (!s->run.cost.profile_path) return OK;
+    if (s->comm.rank == 0) e = file_append(s->run.cost.profile_path, &s->run.cost.profile);
     return err_agree(&s->comm, e);
 }
 
 static int64_t octs_all(const struct sim *s)
 {
     int64_t n = 0;
-    for (int l = 1; l <= s->mesh.levelmax; l++) n += s->noct[l];
+    for (int l = 1; l <= s->mesh.levelmax; l++) n += s->amr.noct[l];
     return n;
 }
 
 /* held: heap by our own account; rss: as the system counts. */
 void sim_profile_step(struct sim *s)
 {
-    if (!s->cost.profile_path) return;
+    if (!s->run.cost.profile_path) return;
     int64_t sum[3] = {(int64_t)mem_now(), (int64_t)mem_rss(), s->parts.n};
     comm_add_i64(&s->comm, sum, 3);
-    if (!s->cost.profile) return;
+    if (!s->run.cost.profile) return;
     fprintf(
-        s->cost.profile,
+        s->run.cost.profile,
         "{\"step\":%d,\"ranks\":%d,\"time\":%.17g,\"wall_s\":%.6f,\"updates\":%.17g,\"octs\":%ld,"
         "\"particles\":%ld,"
         "\"held_bytes\":%ld,\"rss_bytes\":%ld}\n",
-        s->time.nstep_coarse, s->comm.size, s->time.t, timer_wall() - s->cost.wall_start,
-        s->cost.updates, (long)octs_all(s), (long)sum[2], (long)sum[0], (long)sum[1]);
-    fflush(s->cost.profile);
+        s->time.nstep_coarse, s->comm.size, s->time.t, timer_wall() - s->run.cost.wall_start,
+        s->run.cost.updates, (long)octs_all(s), (long)sum[2], (long)sum[0], (long)sum[1]);
+    fflush(s->run.cost.profile);
 }
 
 int sim_timings(const struct sim *s, struct timing p[TIMING_MAX])
@@ -72,12 +72,12 @@ static void phases_put(struct sim *s)
 {
     struct timing p[TIMING_MAX];
     int n = sim_timings(s, p);
-    if (!s->cost.profile) return;
-    fputs("\"phases_s\":{", s->cost.profile);
+    if (!s->run.cost.profile) return;
+    fputs("\"phases_s\":{", s->run.cost.profile);
     for (int i = 0; i < n; i++)
-        fprintf(s->cost.profile, "%s\"%s\":[%.6f,%.6f,%.6f]", i ? "," : "", p[i].label, p[i].low,
-                p[i].mean, p[i].high);
-    fputs("},", s->cost.profile);
+        fprintf(s->run.cost.profile, "%s\"%s\":[%.6f,%.6f,%.6f]", i ? "," : "", p[i].label,
+                p[i].low, p[i].mean, p[i].high);
+    fputs("},", s->run.cost.profile);
 }
 
 /* Rows of rank 0 by name, summed over ranks; what only other ranks hold is in the total. */
@@ -99,43 +99,44 @@ static void memory_put(struct sim *s)
         }
     comm_add_i64(&s->comm, row[0], 3 * NAMES);
     comm_add_i64(&s->comm, total, 2);
-    if (!s->cost.profile) return;
-    fprintf(s->cost.profile, "\"peak_bytes\":%ld,\"peak_rss_bytes\":%ld,\"memory_bytes\":{",
+    if (!s->run.cost.profile) return;
+    fprintf(s->run.cost.profile, "\"peak_bytes\":%ld,\"peak_rss_bytes\":%ld,\"memory_bytes\":{",
             (long)total[0], (long)total[1]);
     for (int j = 0; j < NAMES && name[j][0]; j++)
-        fprintf(s->cost.profile, "%s\"%s\":[%ld,%ld,%ld]", j ? "," : "", name[j], (long)row[j][0],
-                (long)row[j][1], (long)row[j][2]);
-    fputs("}", s->cost.profile);
+        fprintf(s->run.cost.profile, "%s\"%s\":[%ld,%ld,%ld]", j ? "," : "", name[j],
+                (long)row[j][0], (long)row[j][1], (long)row[j][2]);
+    fputs("}", s->run.cost.profile);
 }
 
 enum err sim_profile_close(struct sim *s)
 {
     enum err e = OK;
-    if (s->cost.profile) {
-        bool bad = ferror(s->cost.profile);
-        bad |= fclose(s->cost.profile) != 0;
-        s->cost.profile = NULL;
-        if (bad) e = err_set(ERR_FILE, "%s: the profile cannot be written", s->cost.profile_path);
+    if (s->run.cost.profile) {
+        bool bad = ferror(s->run.cost.profile);
+        bad |= fclose(s->run.cost.profile) != 0;
+        s->run.cost.profile = NULL;
+        if (bad)
+            e = err_set(ERR_FILE, "%s: the profile cannot be written", s->run.cost.profile_path);
     }
     return err_agree(&s->comm, e);
 }
 
 enum err sim_profile_end(struct sim *s)
 {
-    if (!s->cost.profile_path) return OK;
+    if (!s->run.cost.profile_path) return OK;
     int64_t particles = s->parts.n;
     comm_add_i64(&s->comm, &particles, 1);
-    if (s->cost.profile) {
-        fprintf(s->cost.profile,
+    if (s->run.cost.profile) {
+        fprintf(s->run.cost.profile,
                 "{\"status\":%d,\"ranks\":%d,\"threads\":%d,\"steps\":%d,\"updates\":%.17g,\"wall_"
                 "s\":%.6f,",
-                s->end.status, s->comm.size, omp_get_max_threads(), s->time.nstep_coarse,
-                s->cost.updates, timer_wall() - s->cost.wall_start);
-        fprintf(s->cost.profile, "\"cells_most\":%ld,\"leaves_most\":%ld,\"particles\":%ld,",
-                (long)s->cost.cells_most, (long)s->cost.leaves_most, (long)particles);
+                s->run.end.status, s->comm.size, omp_get_max_threads(), s->time.nstep_coarse,
+                s->run.cost.updates, timer_wall() - s->run.cost.wall_start);
+        fprintf(s->run.cost.profile, "\"cells_most\":%ld,\"leaves_most\":%ld,\"particles\":%ld,",
+                (long)s->run.cost.cells_most, (long)s->run.cost.leaves_most, (long)particles);
     }
     phases_put(s);
     memory_put(s);
-    if (s->cost.profile) fputs("}\n", s->cost.profile);
+    if (s->run.cost.profile) fputs("}\n", s->run.cost.profile);
     return sim_profile_close(s);
 }

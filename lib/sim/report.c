@@ -14,10 +14,10 @@ void sim_report_mesh(struct sim *s, const char *title)
 {
     log_info(" %s", title);
     for (int l = 1; l <= s->mesh.levelmax; l++)
-        if (s->noct[l])
-            log_info(" Level %2d has %10ld grids (%8ld,%8ld,%8ld,)", l, (long)s->noct[l],
-                     (long)s->noct_least[l], (long)s->noct_most[l],
-                     (long)(s->noct[l] / s->comm.size));
+        if (s->amr.noct[l])
+            log_info(" Level %2d has %10ld grids (%8ld,%8ld,%8ld,)", l, (long)s->amr.noct[l],
+                     (long)s->amr.noct_least[l], (long)s->amr.noct_most[l],
+                     (long)(s->amr.noct[l] / s->comm.size));
 }
 
 /* −Σ_leaf f² dx³ / (8π G) and max |rho| of the level, on this rank; the sum counts once a coarse
@@ -25,7 +25,7 @@ void sim_report_mesh(struct sim *s, const char *title)
 double sim_energy_factor(const struct sim *s, int l)
 {
     double dx = mesh_dx(&s->mesh, l),
-           fourpi = s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->time.aexp : 2 * 6.2831853;
+           fourpi = s->phys.cosmo ? 1.5 * s->phys.cosmo_par.omega_m * s->time.aexp : 2 * 6.2831853;
     return -dx * dx * dx / fourpi / 2;
 }
 
@@ -49,7 +49,7 @@ void sim_potential_energy(struct sim *s, int l)
 #pragma omp critical(epot)
         if (s->diag.counting) sum_join(&s->diag.sum.epot, &mine.sum);
     }
-    s->matter.rho_max[l] = top;
+    s->phys.matter.rho_max[l] = top;
 }
 
 void sim_report_begin(struct sim *s)
@@ -111,7 +111,7 @@ static void report_conservation(struct sim *s, const struct totals *t)
     if (s->time.nstep_coarse % s->par->run.ncontrol != 0) return;
     sim_report_mesh(s, "Mesh structure");
     char eint[32] = "";
-    if (s->hydro.pressure_fix) snprintf(eint, sizeof eint, " eint=%9.2E", t->eint);
+    if (s->phys.hydro.pressure_fix) snprintf(eint, sizeof eint, " eint=%9.2E", t->eint);
     log_info(" Main step=%7d mcons=%9.2E econs=%9.2E epot=%9.2E ekin=%9.2E%s", s->time.nstep_coarse,
              mcons, econs, t->epot, t->ekin, eint);
     log_line(1, " momentum=%23.15E %23.15E %23.15E mass=%23.15E", t->momentum[0], t->momentum[1],
@@ -124,14 +124,14 @@ void sim_report(struct sim *s, int l)
     if (s->time.nstep_coarse != s->diag.nstep_last) {
         struct totals t = totals_get(s);
         if (!isfinite(t.mass) || !isfinite(t.ekin) || !isfinite(t.epot)) {
-            s->end.broken = s->end.done = true;
+            s->run.end.broken = s->run.end.done = true;
             return;
         }
         report_conservation(s, &t);
         said = s->time.nstep_coarse % s->par->run.ncontrol == 0;
         if (said) report_fine(s, l);
         if (sim_at_end(s)) {
-            s->end.done = true;
+            s->run.end.done = true;
             return;
         }
     }
@@ -144,18 +144,18 @@ static void count_cells(struct sim *s)
 {
     int64_t cells = 0, octs = 0;
     for (int l = 1; l <= s->mesh.levelmax; l++) {
-        cells += 8 * s->noct[l];
-        octs += l > 1 ? s->noct[l] : 0;
+        cells += 8 * s->amr.noct[l];
+        octs += l > 1 ? s->amr.noct[l] : 0;
     }
-    if (cells <= s->cost.cells_most) return;
-    s->cost.cells_most = cells;
-    s->cost.leaves_most = cells - octs;
+    if (cells <= s->run.cost.cells_most) return;
+    s->run.cost.cells_most = cells;
+    s->run.cost.leaves_most = cells - octs;
 }
 
 /* Logs the memory that ranks hold and the time that they worked: see sim_balance. */
 static void report_balance(const struct sim *s)
 {
-    struct spread m = s->balance.memory, t = s->balance.time;
+    struct spread m = s->amr.balance.memory, t = s->amr.balance.time;
     if (s->comm.size == 1) return;
     log_info(" Ranks (min,mean,max): held %.1f %.1f %.1f MB, work %.3f %.3f %.3f s",
              (double)m.low / 1e6, m.mean / 1e6, (double)m.high / 1e6, (double)t.low / 1e9,
@@ -166,36 +166,37 @@ static void report_balance(const struct sim *s)
  * live line with the progress. */
 void sim_report_step_time(struct sim *s)
 {
-    double now = timer_wall(), dt = now - s->cost.wall_step,
-           points = (double)s->noct[s->mesh.levelmin] * 8, repeat = 1;
+    double now = timer_wall(), dt = now - s->run.cost.wall_step,
+           points = (double)s->amr.noct[s->mesh.levelmin] * 8, repeat = 1;
     for (int l = s->mesh.levelmin + 1; l <= s->mesh.levelmax; l++) {
         repeat *= s->time.nsubcycle[l - 1];
-        points += (double)s->noct[l] * 7 * repeat;
+        points += (double)s->amr.noct[l] * 7 * repeat;
     }
-    s->cost.wall_step = now;
+    s->run.cost.wall_step = now;
     count_cells(s);
     if (s->time.nstep_coarse > 1) {
-        s->cost.updates_all += points;
-        s->cost.wall_all += dt;
+        s->run.cost.updates_all += points;
+        s->run.cost.wall_all += dt;
     }
     double each = dt * 1e6 * s->comm.size / points;
-    double mean = s->cost.updates_all > 0
-                      ? s->cost.wall_all * 1e6 * s->comm.size / s->cost.updates_all
+    double mean = s->run.cost.updates_all > 0
+                      ? s->run.cost.wall_all * 1e6 * s->comm.size / s->run.cost.updates_all
                       : each;
     log_info(" Time elapsed since last coarse step: %9.4f s %11.4f mus/pt %11.4f mus/pt (av)", dt,
              each, mean);
     log_info(" Used memory: %8.1f MB", (double)mem_peak_rss() / 1048576.0);
     report_balance(s);
     double part = 0;
-    if (s->out.noutput > 0) {
-        double first = s->cosmo ? s->cosmo_par.aexp_ini : 0,
-               last = s->cosmo ? s->out.aout[s->out.noutput - 1] : s->out.tout[s->out.noutput - 1];
-        part = ((s->cosmo ? s->time.aexp : s->time.t) - first) / (last - first);
+    if (s->run.out.noutput > 0) {
+        double first = s->phys.cosmo ? s->phys.cosmo_par.aexp_ini : 0,
+               last = s->phys.cosmo ? s->run.out.aout[s->run.out.noutput - 1]
+                                    : s->run.out.tout[s->run.out.noutput - 1];
+        part = ((s->phys.cosmo ? s->time.aexp : s->time.t) - first) / (last - first);
     }
     part = fmax(part, (double)s->time.nstep_coarse / s->par->run.nstepmax);
     log_live(" step %d  t=%.4e  a=%.4f  %.0f %% of the way, %.0f s so far, %.3f mus/pt",
              s->time.nstep_coarse, s->time.t, s->time.aexp, 100 * fmin(part, 1),
-             now - s->cost.wall_start, each);
+             now - s->run.cost.wall_start, each);
 }
 
 void sim_report_timers(struct sim *s)

@@ -20,26 +20,28 @@ static void say_what(const struct sim *s);
 static enum err restore_tuner(struct sim *s);
 static enum err check_end(struct sim *s);
 
+static enum err check_model(const struct sim *s);
+
 enum err sim_restart_open(struct sim *s)
 {
     const struct params *p = s->par;
     char path[4096], out[4096];
-    if (!s->restart.path && p->run.nrestart <= 0) return OK;
-    if (!s->restart.path)
-        snprintf(path, sizeof path, "%.4000s/output_%05d", s->out.dir, p->run.nrestart);
-    const char *from = s->restart.path ? s->restart.path : path;
-    s->restart.number = -1;
-    TRY(source_open_state(from, p->hydro.gamma, p->hydro.smallr, &s->restart.from));
-    from = s->restart.from->path;
-    snprintf(out, sizeof out, "%.4000s/output_%05d", s->out.dir, s->restart.from->number);
-    if (strcmp(out, from) == 0) s->restart.number = s->restart.from->number;
-    snprintf(out, sizeof out, "%.4000s/output", s->out.dir);
+    if (!s->run.restart.path && p->run.nrestart <= 0) return OK;
+    if (!s->run.restart.path)
+        snprintf(path, sizeof path, "%.4000s/output_%05d", s->run.out.dir, p->run.nrestart);
+    const char *from = s->run.restart.path ? s->run.restart.path : path;
+    s->run.restart.number = -1;
+    TRY(source_open_state(from, p->hydro.gamma, p->hydro.smallr, &s->run.restart.from));
+    from = s->run.restart.from->path;
+    snprintf(out, sizeof out, "%.4000s/output_%05d", s->run.out.dir, s->run.restart.from->number);
+    if (strcmp(out, from) == 0) s->run.restart.number = s->run.restart.from->number;
+    snprintf(out, sizeof out, "%.4000s/output", s->run.out.dir);
     return dir_outside(out, from);
 }
 
 static enum err restart_read(struct sim *s)
 {
-    TRY(sim_check_model(s));
+    TRY(check_model(s));
     restore_head(s);
     TRY(restore_cosmology(s));
     TRY(sim_physics(s));
@@ -53,9 +55,9 @@ static enum err restart_read(struct sim *s)
 /* Octs and particles of the checkpoint, from its headers. */
 static enum err restart_expect(struct sim *s)
 {
-    struct source *from = s->restart.from;
+    struct source *from = s->run.restart.from;
     enum err err = OK;
-    memcpy(s->noct, from->numbtot, sizeof s->noct);
+    memcpy(s->amr.noct, from->numbtot, sizeof s->amr.noct);
     if (!s->par->run.pic) return OK;
     TRY(take_columns(s));
     if (!from->kind->ranks) return OK;
@@ -76,12 +78,12 @@ static enum err restart_mesh(struct sim *s)
     if (s->par->run.pic) TRY(take_columns(s));
     struct sim_weights w = sim_weights(s); /* by the columns of particles, among others */
     bool hilbert = strcmp(s->par->run.ordering, "hilbert") == 0;
-    struct resume r = {.from = s->restart.from,
+    struct resume r = {.from = s->run.restart.from,
                        .comm = &s->comm,
                        .mesh = &s->mesh,
                        .parts = s->par->run.pic ? &s->parts : NULL,
-                       .drop_clouds = s->sinks != NULL,
-                       .gas = &s->hydro.vars,
+                       .drop_clouds = s->phys.sinks != NULL,
+                       .gas = &s->phys.hydro.vars,
                        .kind = hilbert ? DOMAIN_HILBERT : DOMAIN_KSECTION,
                        .oct_cost = w.oct,
                        .part_cost = w.part[s->mesh.levelmin]};
@@ -95,7 +97,7 @@ static enum err restart_mesh(struct sim *s)
  * boundaries, a run of ours does not. */
 static enum err take_particles(struct sim *s)
 {
-    const struct source *f = s->restart.from;
+    const struct source *f = s->run.restart.from;
     double far;
     int64_t n[2] = {part_outside(&s->parts, &s->mesh, source_rounding(f), &far), 0};
     TRY(part_take(&s->parts, &s->mesh, &s->comm, s->dom));
@@ -113,32 +115,32 @@ static enum err take_particles(struct sim *s)
 
 static enum err restart_build(struct sim *s)
 {
-    TRY(err_agree(&s->comm, rest_copy(&s->restart.rest, s->restart.from)));
+    TRY(err_agree(&s->comm, rest_copy(&s->run.restart.rest, s->run.restart.from)));
     TRY(restart_mesh(s));
     sim_count_octs(s);
     if (s->par->run.pic) TRY(take_particles(s));
     struct sink_run sinks = sim_sinks(s);
-    TRY(sinks_restore(&sinks, &s->restart.rest.sinks, s->restart.from->path));
-    source_close(&s->restart.from);
+    TRY(sinks_restore(&sinks, &s->run.restart.rest.sinks, s->run.restart.from->path));
+    source_close(&s->run.restart.from);
     return OK;
 }
 
 enum err sim_restart(struct sim *s)
 {
     TRY(restart_read(s));
-    return s->expect ? restart_expect(s) : restart_build(s);
+    return s->run.expect ? restart_expect(s) : restart_build(s);
 }
 
 static void say_what(const struct sim *s)
 {
-    const struct source *f = s->restart.from;
+    const struct source *f = s->run.restart.from;
     log_info(" Restarting from %s: %s, %d file%s, coarse step %d, t=%.6E a=%.6E", f->path,
              f->format, f->npiece, f->npiece > 1 ? "s" : "", s->time.nstep_coarse, s->time.t,
              s->time.aexp);
     if (!f->exact)
         log_info(" It does not contain all bits of the state: the run resumes to round-off, not "
                  "bit for bit");
-    bool sinks = s->sinks && strcmp(f->left_out, "sink particles") == 0;
+    bool sinks = s->phys.sinks && strcmp(f->left_out, "sink particles") == 0;
     if (*f->left_out && !sinks) log_info(" Carried along unchanged: %s", f->left_out);
 }
 
@@ -147,7 +149,7 @@ static enum err restore_tuner(struct sim *s)
 {
     char *text;
     size_t bytes;
-    TRY(source_text(s->restart.from, FILES_HISTORY, &text, &bytes));
+    TRY(source_text(s->run.restart.from, FILES_HISTORY, &text, &bytes));
     char *lines = mem_new(bytes + 1, "restart");
     if (bytes) memcpy(lines, text, bytes);
     lines[bytes] = 0;
@@ -168,9 +170,9 @@ static enum err check_end(struct sim *s)
              "%s: coarse step %d, t=%g, a=%g is at or beyond the end that the namelist sets: raise "
              "nstepmax, or tout, "
              "tend, aout or aend",
-             s->restart.from->path, s->time.nstep_coarse, s->time.t, s->time.aexp);
+             s->run.restart.from->path, s->time.nstep_coarse, s->time.t, s->time.aexp);
     log_info(" The checkpoint is at the end of the run: nothing to do");
-    s->end.done = true;
+    s->run.end.done = true;
     return OK;
 }
 
@@ -178,7 +180,7 @@ static enum err check_end(struct sim *s)
 
 static void restore_head(struct sim *s)
 {
-    const struct ckpt_head *h = &s->restart.from->head;
+    const struct ckpt_head *h = &s->run.restart.from->head;
     s->time.t = h->t;
     s->time.nstep = h->nstep;
     s->time.nstep_coarse = h->nstep_coarse;
@@ -186,41 +188,162 @@ static void restore_head(struct sim *s)
     memcpy(s->time.dtnew, h->dtnew, sizeof s->time.dtnew);
     s->diag.einit = h->einit;
     s->diag.mass_tot_0 = h->mass_tot_0;
-    s->matter.rho_tot = h->rho_tot;
+    s->phys.matter.rho_tot = h->rho_tot;
     s->time.aexp = h->aexp;
     s->time.hexp = h->hexp;
     s->diag.aexp_old = h->aexp_old;
     s->diag.epot_tot_int = h->epot_tot_int;
     s->diag.epot_tot_old = h->epot_tot_old;
-    memcpy(s->grav.safe, h->safe, sizeof s->grav.safe);
+    memcpy(s->phys.grav.safe, h->safe, sizeof s->phys.grav.safe);
 }
 
 static enum err restore_cosmology(struct sim *s)
 {
-    const struct ckpt_head *h = &s->restart.from->head;
+    const struct ckpt_head *h = &s->run.restart.from->head;
     if (!s->par->run.cosmo) return OK;
-    s->refine.mass_sph = h->mass_sph;
-    s->cosmo_par.omega_m = h->omega_m;
-    s->cosmo_par.omega_l = h->omega_l;
-    s->cosmo_par.omega_k = h->omega_k;
-    s->cosmo_par.omega_b = h->omega_b;
-    s->cosmo_par.h0 = h->h0;
-    s->cosmo_par.aexp_ini = h->aexp_ini;
-    s->cosmo_par.boxlen_ini = h->boxlen_ini;
+    s->amr.refine.mass_sph = h->mass_sph;
+    s->phys.cosmo_par.omega_m = h->omega_m;
+    s->phys.cosmo_par.omega_l = h->omega_l;
+    s->phys.cosmo_par.omega_k = h->omega_k;
+    s->phys.cosmo_par.omega_b = h->omega_b;
+    s->phys.cosmo_par.h0 = h->h0;
+    s->phys.cosmo_par.aexp_ini = h->aexp_ini;
+    s->phys.cosmo_par.boxlen_ini = h->boxlen_ini;
     if (!(h->aexp > 0) || !isfinite(h->t) || !isfinite(h->hexp))
         FAIL(ERR_FORMAT,
              "%s: the expansion factor, %g, must be above 0 and the time, %g, and expansion rate "
              "finite: the checkpoint is damaged",
-             s->restart.from->path, h->aexp, h->t);
+             s->run.restart.from->path, h->aexp, h->t);
     return sim_cosmology(s);
 }
 
 /* The run has the columns of its checkpoint. */
 static enum err take_columns(struct sim *s)
 {
-    const struct part_columns *from = &s->restart.from->columns;
+    const struct part_columns *from = &s->run.restart.from->columns;
     s->parts.columns = *from;
     for (int c = 0; c < from->n; c++)
         if (from->has[c]) part_want(&s->parts, c);
     return sim_star_columns(s);
+}
+
+/* ---- is the checkpoint of the model that the namelist describes? ---- */
+
+/* A checkpoint contains the namelist of its run, and its header has facts about it. Both together
+ * are compared with the parameters of this run. A difference in a parameter that defines the model
+ * stops the run, unless option --change-model was given; the log lists all changes. A namelist of
+ * another program may be missing or unreadable: then only the header is compared. */
+struct changes {
+    const struct sim *s;
+    int model, told;
+    char list[600]; /* what differs, for one message */
+};
+
+/* Differences that no option can accept. */
+static enum err check_possible(const struct sim *s)
+{
+    const struct ckpt_head *h = &s->run.restart.from->head;
+    const struct params *p = s->par;
+    const char *path = s->run.restart.from->path;
+    if (p->run.hydro && !h->hydro)
+        FAIL(ERR_PARAM,
+             "%s: has no gas, but this run has run_params/hydro=.true.: set hydro=.false.", path);
+    if (p->run.pic && !h->particles)
+        FAIL(ERR_PARAM,
+             "%s: has no particles, but this run has run_params/pic=.true.: set pic=.false.", path);
+    if (p->run.cosmo != h->cosmo)
+        FAIL(ERR_PARAM, "%s: was made with run_params/cosmo=%s, which must be the same here", path,
+             h->cosmo ? ".true." : ".false.");
+    double box = p->run.cosmo ? 1 : p->amr.boxlen,
+           fuzz = s->run.restart.from->narrow ? 1e-6 : 1e-12;
+    if (!(fabs(h->boxlen - box) <= fuzz * box))
+        FAIL(ERR_PARAM,
+             "%s: was made with amr_params/boxlen=%.15g, but this run has %.15g: set boxlen as it "
+             "was",
+             path, h->boxlen, box);
+    return OK;
+}
+
+/* The parameters of the run that wrote the checkpoint. */
+static enum err read_model(const struct sim *s, struct params *was)
+{
+    const struct ckpt_head *h = &s->run.restart.from->head;
+    char *text = NULL;
+    size_t bytes;
+    int left_out = 0;
+    TRY(source_text(s->run.restart.from, FILES_NAMELIST, &text, &bytes));
+    bool read = !text || param_read_loose(was, text, bytes, "its namelist", &left_out) == OK;
+    bool known = text && read && bytes > 0;
+    if (!read) log_info(" %s", err_message());
+    if (!known) {
+        log_info(" %s contains no readable namelist: only its header is compared with this run's",
+                 s->run.restart.from->path);
+        *was = *s->par;
+    }
+    if (left_out > 0)
+        log_info(" %d settings in the namelist of the checkpoint are not known to this program",
+                 left_out);
+    mem_free(text);
+    was->run.cosmo = h->cosmo;
+    was->run.hydro = h->hydro;
+    was->run.pic = h->particles;
+    was->run.poisson = h->gravity;
+    was->amr.levelmin = h->levelmin;
+    was->amr.levelmax = h->levelmax;
+    was->amr.boxlen = s->par->amr.boxlen; /* compared before */
+    bool same_gamma = s->run.restart.from->narrow &&
+                      fabs(h->gamma - s->par->hydro.gamma) <= 1e-6 * h->gamma;
+    if (h->hydro) was->hydro.gamma = same_gamma ? s->par->hydro.gamma : h->gamma;
+    return OK;
+}
+
+/* More levels leave the state as it is: a run may become deeper. */
+static bool only_deeper(const struct sim *s, const struct param_change *change)
+{
+    return strcmp(change->name, "amr_params/levelmax") == 0 &&
+           s->par->amr.levelmax > s->run.restart.from->head.levelmax;
+}
+
+static void tell(void *ctx, const struct param_change *change)
+{
+    struct changes *c = ctx;
+    size_t n = strlen(c->list), room = sizeof c->list - n;
+    if (c->s->run.restart.change_model || !change->model || only_deeper(c->s, change)) {
+        log_info(" Changed since the checkpoint: %s=%.80s, it was %.80s", change->name, change->is,
+                 change->was);
+        return;
+    }
+    c->model++;
+    if (room < 200) return;
+    snprintf(c->list + n, room, "%s%s=%.40s (now %.40s)", n ? ", " : "", change->name, change->was,
+             change->is);
+    c->told++;
+}
+
+static enum err check_changes(const struct sim *s)
+{
+    struct changes c = {.s = s};
+    TRY(check_possible(s));
+    struct params *was = mem_zero(sizeof *was, "parameters");
+    enum err err = read_model(s, was);
+    if (err == OK) {
+        param_compare(was, s->par, tell, &c);
+        int had = s->run.restart.from->head.nvar, have = s->mesh.nvar;
+        struct param_change scalars = {.name = "the number of gas variables", .model = true};
+        char old[16], new[16];
+        snprintf(old, sizeof old, "%d", had);
+        snprintf(new, sizeof new, "%d", have);
+        scalars.was = old, scalars.is = new;
+        if (s->par->run.hydro && had != have) tell(&c, &scalars);
+    }
+    mem_free(was);
+    if (err == OK && c.model)
+        FAIL(ERR_PARAM, "%s: was made with %s%s; --change-model resumes it with the new values",
+             s->run.restart.from->path, c.list, c.model > c.told ? ", and other differences" : "");
+    return err;
+}
+
+static enum err check_model(const struct sim *s)
+{
+    return err_agree(&s->comm, s->comm.rank == 0 ? check_changes(s) : OK);
 }

@@ -61,8 +61,8 @@ static struct tally tally_get(struct sim *s)
                       .stop = asked<0, .write = asked> 0,
                       .backup = sim_backup_due(s)};
     tally_add(s, &t);
-    s->out.backup = t.backup > 0;
-    s->out.asked = t.stop ? -1 : t.write ? 1 : 0;
+    s->run.out.backup = t.backup > 0;
+    s->run.out.asked = t.stop ? -1 : t.write ? 1 : 0;
     return t;
 }
 
@@ -76,7 +76,7 @@ static enum err check_limits(const struct sim *s, const struct tally *t)
 {
     const struct param_amr *a = &s->par->amr;
     int64_t octs = 0;
-    for (int l = 1; l <= s->mesh.levelmax; l++) octs += s->noct[l];
+    for (int l = 1; l <= s->mesh.levelmax; l++) octs += s->amr.noct[l];
     if (t->over_octs)
         FAIL(ERR_LIMIT,
              "a rank needs %ld octs but amr_params/ngridmax is %ld: raise it, or leave it out for "
@@ -122,37 +122,38 @@ static enum err advance(struct sim *s);
 static void report_end(const struct sim *s)
 {
     log_info(" Run completed");
-    if (s->out.last_step == s->time.nstep_coarse || s->par->output.foutput == 0) return;
+    if (s->run.out.last_step == s->time.nstep_coarse || s->par->output.foutput == 0) return;
     log_info(
         " nstepmax=%d has ended the run: coarse steps after %d are in no checkpoint; a multiple "
         "of foutput would be",
-        s->par->run.nstepmax, s->out.last_step);
+        s->par->run.nstepmax, s->run.out.last_step);
 }
 
 enum err sim_run(struct sim *s)
 {
     sim_count_octs(s);
-    sim_report_mesh(s, s->restart.resumed ? "Mesh structure of the checkpoint"
-                                          : "Initial mesh structure");
+    sim_report_mesh(s, s->run.restart.resumed ? "Mesh structure of the checkpoint"
+                                              : "Initial mesh structure");
     log_info(" Starting time integration");
     sim_stop_setup(s);
     TRY(sim_profile_begin(s));
-    s->cost.wall_step = timer_wall();
+    s->run.cost.wall_step = timer_wall();
     /* A coarse step is reported in the next one; that of the checkpoint is not lost. */
-    s->diag.nstep_last = s->restart.resumed && s->time.nstep_coarse > 0 ? s->time.nstep_coarse - 1
-                                                                        : s->time.nstep_coarse;
+    s->diag.nstep_last = s->run.restart.resumed && s->time.nstep_coarse > 0
+                             ? s->time.nstep_coarse - 1
+                             : s->time.nstep_coarse;
     TRY(sim_measure_missing(s));
     TRY(sim_publish_last(s, advance(s)));
     sim_receive_gas(s); /* if the run ended within a step */
     log_live(NULL);
-    if (s->end.broken)
+    if (s->run.end.broken)
         FAIL(ERR_LIMIT,
              "mass or energy is no longer finite at coarse step %d, t=%g: look at the initial "
              "state, or lower "
              "courant_factor; earlier checkpoints are good",
              s->time.nstep_coarse, s->time.t);
-    if (s->end.status == 0) report_end(s);
-    log_info(" Total elapsed time: %.3f s", timer_wall() - s->cost.wall_start);
+    if (s->run.end.status == 0) report_end(s);
+    log_info(" Total elapsed time: %.3f s", timer_wall() - s->run.cost.wall_start);
     sim_report_timers(s);
     sim_device_report(s);
     TRY(sim_profile_end(s));
@@ -163,12 +164,12 @@ enum err sim_run(struct sim *s)
 static enum err advance(struct sim *s)
 {
     struct tally t = tally_get(s);
-    while (!s->end.done) {
+    while (!s->run.end.done) {
         comm_mark(&s->comm);
         TRY(check_limits(s, &t));
         sim_report_begin(s);
         TRY(sim_step(s, s->mesh.levelmin, 1));
-        if (s->end.done) break;
+        if (s->run.end.done) break;
         s->time.nstep_coarse++;
         sim_device_step(s);
         t = tally_get(s);
@@ -187,24 +188,24 @@ void sim_fini(struct sim *s)
     sim_device_close(s);
     mesh_fini(&s->mesh);
     part_fini(&s->parts);
-    grav_fini(&s->grav);
-    hydro_scratch_free(&s->hydro.scratch);
+    grav_fini(&s->phys.grav);
+    hydro_scratch_free(&s->phys.hydro.scratch);
     domain_free(s->dom);
-    domain_free(s->balance.next);
-    source_close(&s->restart.from);
-    rest_free(&s->restart.rest);
-    if (s->cosmo) cosmo_free(s->cosmo);
-    response_free(&s->neutrino);
-    cool_free(s->cooling);
-    yields_free(s->yields);
-    sinks_end(&s->sinks);
+    domain_free(s->amr.balance.next);
+    source_close(&s->run.restart.from);
+    rest_free(&s->run.restart.rest);
+    if (s->phys.cosmo) cosmo_free(s->phys.cosmo);
+    response_free(&s->phys.neutrino);
+    cool_free(s->phys.cooling);
+    yields_free(s->phys.yields);
+    sinks_end(&s->phys.sinks);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
-        FREE(s->matter.moments[l]);
-        FREE(s->matter.rho_top[l]);
+        FREE(s->phys.matter.moments[l]);
+        FREE(s->phys.matter.rho_top[l]);
     }
-    FREE(s->out.tout);
-    FREE(s->out.aout);
-    FREE(s->out.before);
+    FREE(s->run.out.tout);
+    FREE(s->run.out.aout);
+    FREE(s->run.out.before);
     tuner_free(&s->comm.tuner);
     comm_share_free(&s->comm.share);
 }

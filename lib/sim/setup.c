@@ -50,7 +50,7 @@ static enum err face_of(const struct param_boundary *b, int i, int *face)
 static enum err setup_boundaries(struct sim *s, bool bounded[6])
 {
     const struct param_boundary *b = &s->par->boundary;
-    struct hydro_par *h = &s->hydro;
+    struct hydro_par *h = &s->phys.hydro;
     h->no_inflow = b->no_inflow;
     for (int f = 0; f < 6; f++) bounded[f] = false;
     for (int i = 0; i < b->nboundary; i++) {
@@ -103,13 +103,13 @@ static int count_scalars(const struct params *p, const struct yields *yields)
 static void name_variables(const struct sim *s, int nvar, struct gas_vars *g)
 {
     const struct params *p = s->par;
-    const struct gas_vars *from = s->restart.from ? s->restart.from->head.gas : NULL;
+    const struct gas_vars *from = s->run.restart.from ? s->run.restart.from->head.gas : NULL;
     gas_vars_init(g);
 #define SCALAR(symbol, name, on, initial)                                                          \
     if (on) gas_vars_add(g, name);
 #include "oct/scalars.def"
-    for (int e = 0; e < yields_elements(s->yields); e++)
-        gas_vars_add(g, yields_element(s->yields, e));
+    for (int e = 0; e < yields_elements(s->phys.yields); e++)
+        gas_vars_add(g, yields_element(s->phys.yields, e));
     while (g->n < nvar) {
         const char *name = from && g->n < from->n ? from->name[g->n] : NULL;
         bool given = name && gas_vars_find(from, name) >= 0 && gas_vars_find(g, name) < 0;
@@ -120,12 +120,12 @@ static void name_variables(const struct sim *s, int nvar, struct gas_vars *g)
 void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX])
 {
     const struct params *p = s->par;
-    const int *at = s->hydro.vars.at;
+    const int *at = s->phys.hydro.vars.at;
 #define SCALAR(symbol, name, on, value)                                                            \
     if (at[SCALAR_##symbol] >= 0) initial[at[SCALAR_##symbol]] = (value);
 #include "oct/scalars.def"
-    int hydrogen = gas_vars_find(&s->hydro.vars, "element_H");
-    int helium = gas_vars_find(&s->hydro.vars, "element_He");
+    int hydrogen = gas_vars_find(&s->phys.hydro.vars, "element_H");
+    int helium = gas_vars_find(&s->phys.hydro.vars, "element_He");
     if (hydrogen >= 0) initial[hydrogen] = HYDROGEN;
     if (helium >= 0) initial[helium] = 1 - HYDROGEN;
 }
@@ -135,16 +135,16 @@ enum err sim_star_columns(struct sim *s)
     /* RAMSES reads both columns with sinks, too */
     if (!param_stars(s->par) && !param_sinks_ramses(s->par)) return OK;
     part_want(&s->parts, COL_BIRTH);
-    if (s->hydro.vars.at[SCALAR_METAL] >= 0) part_want(&s->parts, COL_METAL);
+    if (s->phys.hydro.vars.at[SCALAR_METAL] >= 0) part_want(&s->parts, COL_METAL);
     if (!param_stars(s->par)) return OK;
     if (param_yields(s->par)) part_want_all(&s->parts, WHEN_YIELDS);
-    for (int e = 0; e < yields_elements(s->yields); e++)
-        if (part_add(&s->parts, yields_element(s->yields, e), 'd') < 0)
+    for (int e = 0; e < yields_elements(s->phys.yields); e++)
+        if (part_add(&s->parts, yields_element(s->phys.yields, e), 'd') < 0)
             FAIL(ERR_LIMIT,
                  "the checkpoint has %d further columns of particles: there is no room for those "
                  "of the elements of yieldtablefilename='%s'",
                  COL_FURTHER, s->par->physics.yieldtablefilename);
-    s->parts.mass_sph = s->refine.mass_sph;
+    s->parts.mass_sph = s->amr.refine.mass_sph;
     return OK;
 }
 
@@ -156,36 +156,37 @@ static enum err setup_hydro(struct sim *s)
     if (riemann == RIEMANN_COUNT)
         FAIL(ERR_PARAM, "hydro_params/riemann='%s' is unknown: simulate -p lists the solvers",
              p->riemann);
-    int nvar = GAS_SCALARS + count_scalars(s->par, s->yields);
-    if (s->restart.from && p->npassive < 0 && s->restart.from->head.nvar > nvar)
-        nvar = s->restart.from->head.nvar;
+    int nvar = GAS_SCALARS + count_scalars(s->par, s->phys.yields);
+    if (s->run.restart.from && p->npassive < 0 && s->run.restart.from->head.nvar > nvar)
+        nvar = s->run.restart.from->head.nvar;
     if (nvar > NVAR_MAX)
         FAIL(ERR_PARAM, "hydro_params/npassive: this build has at most %d passive scalars",
              NVAR_MAX - GAS_SCALARS);
-    hydro_scratch_free(&s->hydro.scratch);
-    s->hydro = (struct hydro_par){.nvar = nvar,
-                                  .scratch = hydro_scratch_new(),
-                                  .gamma = p->gamma,
-                                  .smallr = p->smallr,
-                                  .smallc = p->smallc,
-                                  .courant_factor = s->par->run.hydro ? p->courant_factor : 0.5,
-                                  .riemann = riemann,
-                                  .niter_riemann = p->niter_riemann,
-                                  .slope_type = (enum slope)p->slope_type,
-                                  .slope_theta = p->slope_theta,
-                                  .difmag = p->difmag,
-                                  .pressure_fix = p->pressure_fix,
-                                  .beta_fix = p->beta_fix,
-                                  .tile_depth = p->tile_depth,
-                                  .interpol_var = r->interpol_var,
-                                  .interpol_type = r->interpol_type,
-                                  .err_grad_d = r->err_grad_d,
-                                  .err_grad_p = r->err_grad_p,
-                                  .err_grad_u = r->err_grad_u,
-                                  .floor_d = r->floor_d,
-                                  .floor_p = r->floor_p,
-                                  .floor_u = r->floor_u};
-    name_variables(s, nvar, &s->hydro.vars);
+    hydro_scratch_free(&s->phys.hydro.scratch);
+    s->phys.hydro = (struct hydro_par){.nvar = nvar,
+                                       .scratch = hydro_scratch_new(),
+                                       .gamma = p->gamma,
+                                       .smallr = p->smallr,
+                                       .smallc = p->smallc,
+                                       .courant_factor = s->par->run.hydro ? p->courant_factor
+                                                                           : 0.5,
+                                       .riemann = riemann,
+                                       .niter_riemann = p->niter_riemann,
+                                       .slope_type = (enum slope)p->slope_type,
+                                       .slope_theta = p->slope_theta,
+                                       .difmag = p->difmag,
+                                       .pressure_fix = p->pressure_fix,
+                                       .beta_fix = p->beta_fix,
+                                       .tile_depth = p->tile_depth,
+                                       .interpol_var = r->interpol_var,
+                                       .interpol_type = r->interpol_type,
+                                       .err_grad_d = r->err_grad_d,
+                                       .err_grad_p = r->err_grad_p,
+                                       .err_grad_u = r->err_grad_u,
+                                       .floor_d = r->floor_d,
+                                       .floor_p = r->floor_p,
+                                       .floor_u = r->floor_u};
+    name_variables(s, nvar, &s->phys.hydro.vars);
     return OK;
 }
 
@@ -214,9 +215,9 @@ static enum err setup_green(struct sim *s)
     if (strcmp(name, "discrete") == 0) return OK;
     if (!p->run.use_fftw)
         FAIL(ERR_PARAM, "poisson_params/fft_green='%s' needs use_fftw=.true.", name);
-    s->grav.fft_levelmin = 1;
-    s->grav.green = strcmp(name, "spectral") == 0 ? GREEN_SPECTRAL : GREEN_PARTICLES;
-    if (s->grav.green == GREEN_PARTICLES && p->run.hydro)
+    s->phys.grav.fft_levelmin = 1;
+    s->phys.grav.green = strcmp(name, "spectral") == 0 ? GREEN_SPECTRAL : GREEN_PARTICLES;
+    if (s->phys.grav.green == GREEN_PARTICLES && p->run.hydro)
         FAIL(ERR_PARAM,
              "poisson_params/fft_green='particles' makes up for the deposit of particles, "
              "and would make the force on gas too strong: it needs hydro=.false.");
@@ -227,8 +228,9 @@ static enum err setup_green(struct sim *s)
 static double neutrino_response(const void *ctx, double wave)
 {
     const struct sim *s = ctx;
-    double omega_nu = s->par->neutrino.omega_nu, k = 2 * M_PI * wave / s->cosmo_par.boxlen_ini;
-    return omega_nu / (s->cosmo_par.omega_m - omega_nu) * response_at(s->neutrino, k, s->time.aexp);
+    double omega_nu = s->par->neutrino.omega_nu, k = 2 * M_PI * wave / s->phys.cosmo_par.boxlen_ini;
+    return omega_nu / (s->phys.cosmo_par.omega_m - omega_nu) *
+           response_at(s->phys.neutrino, k, s->time.aexp);
 }
 
 static enum err setup_neutrinos(struct sim *s)
@@ -243,33 +245,33 @@ static enum err setup_neutrinos(struct sim *s)
     if (!(p->neutrino.omega_nu > 0 && p->neutrino.omega_nu < 1))
         FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g must be between 0 and 1 with use_neutrino",
              p->neutrino.omega_nu);
-    enum err err = response_read(p->neutrino.neutrino_table, &s->neutrino);
+    enum err err = response_read(p->neutrino.neutrino_table, &s->phys.neutrino);
     TRY(err_agree(&s->comm, err_of_param(err, "neutrino_params/neutrino_table")));
-    s->grav.fft_levelmin = 1;
-    s->grav.response = neutrino_response;
-    s->grav.response_ctx = s;
+    s->phys.grav.fft_levelmin = 1;
+    s->phys.grav.response = neutrino_response;
+    s->phys.grav.response_ctx = s;
     return OK;
 }
 
 struct units sim_units(const struct sim *s)
 {
-    return units_at(&s->par->units, s->cosmo ? &s->cosmo_par : NULL, s->time.aexp);
+    return units_at(&s->par->units, s->phys.cosmo ? &s->phys.cosmo_par : NULL, s->time.aexp);
 }
 
 enum err sim_cosmology(struct sim *s)
 {
-    double omega_nu = s->neutrino ? s->par->neutrino.omega_nu : 0;
-    if (omega_nu >= s->cosmo_par.omega_m)
+    double omega_nu = s->phys.neutrino ? s->par->neutrino.omega_nu : 0;
+    if (omega_nu >= s->phys.cosmo_par.omega_m)
         FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g must be below omega_m=%g", omega_nu,
-             s->cosmo_par.omega_m);
-    s->cosmo_par.ramses = s->par->run.ramses_cosmology;
-    return cosmo_new(&s->cosmo_par, &s->cosmo);
+             s->phys.cosmo_par.omega_m);
+    s->phys.cosmo_par.ramses = s->par->run.ramses_cosmology;
+    return cosmo_new(&s->phys.cosmo_par, &s->phys.cosmo);
 }
 
 /* The files that the run reads or appends to later are such files. Rank 0. */
 static enum err check_files(const struct sim *s)
 {
-    if (s->cost.profile_path) TRY(file_may_append(s->cost.profile_path));
+    if (s->run.cost.profile_path) TRY(file_may_append(s->run.cost.profile_path));
     if (s->par->sf.sf_log_properties) TRY(file_may_append(STAR_LOG));
     return sim_check_orders(s);
 }
@@ -285,65 +287,67 @@ enum err sim_setup(struct sim *s)
     if (p->run.exchange_shared) s->comm.share = comm_share_new(&s->comm);
     tuner_report(&s->comm);
     if (param_yields(p))
-        TRY(err_agree(&s->comm, err_of_param(yields_new(p->physics.yieldtablefilename, &s->yields),
-                                             "physics_params/yieldtablefilename")));
+        TRY(err_agree(&s->comm,
+                      err_of_param(yields_new(p->physics.yieldtablefilename, &s->phys.yields),
+                                   "physics_params/yieldtablefilename")));
     TRY(setup_hydro(s));
     TRY(setup_boundaries(s, bounded));
     if (p->run.cosmo && (bounded[0] || bounded[2] || bounded[4]))
         FAIL(ERR_PARAM, "run_params/cosmo=.true. needs a periodic box: set nboundary=0");
-    if (p->run.cosmo && !s->restart.from && strcmp(p->init.filetype, "grafic") != 0)
+    if (p->run.cosmo && !s->run.restart.from && strcmp(p->init.filetype, "grafic") != 0)
         FAIL(ERR_PARAM, "run_params/cosmo=.true. takes its cosmology from GRAFIC files: set "
                         "filetype='grafic' and initfile");
-    s->grav = (struct grav_par){.epsilon = p->poisson.epsilon,
-                                .gravity_type = p->poisson.gravity_type,
-                                .cg_levelmin = p->poisson.cg_levelmin,
-                                .mg_shared_octs = p->poisson.mg_shared_octs,
-                                .fft_levelmin = fft_levelmin(p),
-                                .fft_fixed = p->run.gpu_fft,
-                                .boxlen = p->run.cosmo ? 1.0 : p->amr.boxlen,
-                                .unit_l = p->units.units_length,
-                                .unit_d = p->units.units_density,
-                                .unit_t = p->units.units_time,
-                                .verbose = log_verbosity() >= 1};
-    memcpy(s->grav.gravity_params, p->poisson.gravity_params, sizeof s->grav.gravity_params);
+    s->phys.grav = (struct grav_par){.epsilon = p->poisson.epsilon,
+                                     .gravity_type = p->poisson.gravity_type,
+                                     .cg_levelmin = p->poisson.cg_levelmin,
+                                     .mg_shared_octs = p->poisson.mg_shared_octs,
+                                     .fft_levelmin = fft_levelmin(p),
+                                     .fft_fixed = p->run.gpu_fft,
+                                     .boxlen = p->run.cosmo ? 1.0 : p->amr.boxlen,
+                                     .unit_l = p->units.units_length,
+                                     .unit_d = p->units.units_density,
+                                     .unit_t = p->units.units_time,
+                                     .verbose = log_verbosity() >= 1};
+    memcpy(s->phys.grav.gravity_params, p->poisson.gravity_params,
+           sizeof s->phys.grav.gravity_params);
     TRY(check_deposit(p));
     TRY(setup_green(s));
     TRY(setup_neutrinos(s));
     for (int l = 1; l <= p->amr.levelmax; l++) {
         int i = l - p->amr.levelmin;
         s->time.nsubcycle[l] = i >= 0 ? p->run.nsubcycle[i] : 1;
-        s->refine.nexpand[l] = i >= 0 ? p->amr.nexpand[i] : 1;
+        s->amr.refine.nexpand[l] = i >= 0 ? p->amr.nexpand[i] : 1;
         if (s->time.nsubcycle[l] < 1)
             FAIL(ERR_PARAM, "run_params/nsubcycle(%d)=%d must be 1 or 2", i + 1,
                  s->time.nsubcycle[l]);
     }
-    s->refine.mass_sph = p->refine.mass_sph;
-    if (p->run.sink) s->sinks = sinks_new(param_sinks_ramses(p) ? NULL : &hole_kind);
-    mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->hydro.nvar, p->run.hydro,
+    s->amr.refine.mass_sph = p->refine.mass_sph;
+    if (p->run.sink) s->phys.sinks = sinks_new(param_sinks_ramses(p) ? NULL : &hole_kind);
+    mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->phys.hydro.nvar, p->run.hydro,
               p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
     return OK;
 }
 
 struct sink_run sim_sinks(struct sim *s)
 {
-    return (struct sink_run){.sinks = s->sinks,
+    return (struct sink_run){.sinks = s->phys.sinks,
                              .par = s->par,
-                             .hydro = &s->hydro,
+                             .hydro = &s->phys.hydro,
                              .comm = &s->comm,
                              .dom = s->dom,
                              .mesh = &s->mesh,
-                             .cosmo = s->cosmo ? &s->cosmo_par : NULL,
+                             .cosmo = s->phys.cosmo ? &s->phys.cosmo_par : NULL,
                              .reflect = s->parts.reflect,
-                             .noct = s->noct,
+                             .noct = s->amr.noct,
                              .dtnew = s->time.dtnew,
                              .dtold = s->time.dtold,
                              .t = s->time.t,
                              .aexp = s->time.aexp,
                              .units = sim_units(s),
-                             .quantum = s->matter.quantum,
-                             .mass_sph = s->refine.mass_sph,
+                             .quantum = s->phys.matter.quantum,
+                             .mass_sph = s->amr.refine.mass_sph,
                              .nstep_coarse = s->time.nstep_coarse,
-                             .on_ghosts = s->on_ghosts};
+                             .on_ghosts = s->amr.on_ghosts};
 }
 
 /* ---- the rates that cool the gas, from parameters and the cosmology ---- */
@@ -354,10 +358,10 @@ static enum err make_cooling(struct sim *s)
                                        [UV_THEUNS] = "a power law (Theuns et al. 1998)",
                                        [UV_TABLE] = "a table"};
     if (!s->mesh.hydro || !s->par->physics.cooling || floor_rules(s->par)) return OK;
-    struct cool_par p = rates_asked(s->par, s->cosmo ? &s->cosmo_par : NULL);
+    struct cool_par p = rates_asked(s->par, s->phys.cosmo ? &s->phys.cosmo_par : NULL);
     if (p.cosmo && !(p.mean.omega_b > 0))
         FAIL(ERR_PARAM, "cooling=.true. needs omega_b > 0 in &INIT_PARAMS");
-    TRY(err_agree(&s->comm, cool_new(&p, &s->cooling)));
+    TRY(err_agree(&s->comm, cool_new(&p, &s->phys.cooling)));
     if (p.method == COOL_ISM) {
         log_info(" Cooling: interstellar medium (Audit & Hennebelle 2005), mu_gas=%g", p.mu);
         return OK;
@@ -377,7 +381,7 @@ enum err sim_physics(struct sim *s)
 /* Logs the differences that cooling_method='compare' has found in the last coarse step. */
 static void tell_compared(const struct sim *s)
 {
-    struct cool_compared r = cool_take_compared(s->cooling);
+    struct cool_compared r = cool_take_compared(s->phys.cooling);
     int64_t sums[] = {r.cells, r.signs, r.sum}, most = r.most;
     comm_add_i64(&s->comm, sums, 3);
     comm_max_i64(&s->comm, &most, 1);
@@ -392,5 +396,5 @@ static void tell_compared(const struct sim *s)
 void sim_cooling_table(struct sim *s)
 {
     if (strcmp(s->par->physics.cooling_method, "compare") == 0) tell_compared(s);
-    cool_set(s->cooling, s->cosmo ? s->time.aexp : 1);
+    cool_set(s->phys.cooling, s->phys.cosmo ? s->time.aexp : 1);
 }

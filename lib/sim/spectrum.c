@@ -102,7 +102,7 @@ enum err sim_spectrum(struct sim *s)
     int nmesh = find_species(&p), npair = 0, nbin = par.n / 2;
     double total = 2; /* more than there is in a cosmological box */
     timer_start("spectra");
-    if (!s->cosmo) total = fill(&p, NULL);
+    if (!s->phys.cosmo) total = fill(&p, NULL);
     if (nmesh == 0 || !(total > 0)) return OK;
     struct pk *pk = pk_new(&s->comm, &par, nmesh, total);
     fill(&p, pk);
@@ -117,9 +117,9 @@ enum err sim_spectrum(struct sim *s)
     pk_fundamental_bins(par.n, edge);
     pk_spectra(pk, npair, pair, nbin, edge, -1, bin);
     pk_free(&pk);
-    snprintf(from, sizeof from, "output_%05d", s->late.number);
-    struct pk_table t = {.from = {s->cosmo != NULL, s->time.aexp, s->time.t,
-                                  s->cosmo ? s->cosmo_par.boxlen_ini : m->boxlen},
+    snprintf(from, sizeof from, "output_%05d", s->run.late.number);
+    struct pk_table t = {.from = {s->phys.cosmo != NULL, s->time.aexp, s->time.t,
+                                  s->phys.cosmo ? s->phys.cosmo_par.boxlen_ini : m->boxlen},
                          .path = from,
                          .par = &par,
                          .axis = -1,
@@ -129,7 +129,7 @@ enum err sim_spectrum(struct sim *s)
                          .bin = bin,
                          .points = p.points,
                          .cells = p.cells};
-    enum err err = s->comm.rank == 0 ? write_table(&t, s->out.dir, s->late.number) : OK;
+    enum err err = s->comm.rank == 0 ? write_table(&t, s->run.out.dir, s->run.late.number) : OK;
     FREE(bin);
     FREE(edge);
     return err_agree(&s->comm, err);

@@ -48,7 +48,8 @@ static enum err start_regions(struct start *st)
                                  .d = p->d_region[i],
                                  .v = {p->u_region[i], p->v_region[i], p->w_region[i]},
                                  .p = p->p_region[i]};
-        for (int k = 0; k < st->s->hydro.nvar - GAS_SCALARS; k++) r->var[k] = p->var_region[i][k];
+        for (int k = 0; k < st->s->phys.hydro.nvar - GAS_SCALARS; k++)
+            r->var[k] = p->var_region[i][k];
     }
     return OK;
 }
@@ -118,17 +119,17 @@ static enum err start_files(struct start *st)
     if (st->files.levelmax < s->mesh.levelmin)
         log_info(" Particles of %d^3 cells on a base mesh of %d^3", 1 << st->files.levelmax,
                  1 << s->mesh.levelmin);
-    s->cosmo_par = st->files.par;
-    s->refine.mass_sph = ics_grafic_mass_sph(&st->files);
+    s->phys.cosmo_par = st->files.par;
+    s->amr.refine.mass_sph = ics_grafic_mass_sph(&st->files);
     TRY(sim_cosmology(s));
-    s->time.aexp = s->cosmo_par.aexp_ini;
+    s->time.aexp = s->phys.cosmo_par.aexp_ini;
     double astart = st->files.lev[st->files.levelmin].head.astart;
     if (fabs(s->time.aexp - astart) > 1e-6 * astart)
         log_info(" The initial conditions are of a = %.6g: linear growth brings them to "
                  "aexp_ini = %.6g",
                  astart, s->time.aexp);
-    s->time.t = cosmo_tau(s->cosmo, s->time.aexp);
-    cosmo_at(s->cosmo, s->time.t, &s->time.aexp, &s->time.hexp);
+    s->time.t = cosmo_tau(s->phys.cosmo, s->time.aexp);
+    cosmo_at(s->phys.cosmo, s->time.t, &s->time.aexp, &s->time.hexp);
     return OK;
 }
 
@@ -149,9 +150,9 @@ static enum err start_flow(struct start *st)
     struct sim *s = st->s;
     if (!s->mesh.hydro || st->laid) return OK;
     for (int l = s->mesh.levelmax; l >= 1; l--) {
-        if (s->noct[l] == 0) continue;
+        if (s->amr.noct[l] == 0) continue;
         TRY(flow_level(st, l));
-        if (l < s->mesh.levelmax) hydro_restrict(&s->mesh, l, &s->hydro);
+        if (l < s->mesh.levelmax) hydro_restrict(&s->mesh, l, &s->phys.hydro);
         ghost_fill_hydro(&s->comm, &s->mesh, l);
     }
     st->laid = true;
@@ -169,7 +170,7 @@ static enum err refine(struct start *st)
     struct sim *s = st->s;
     TRY(sim_refine(s, s->mesh.levelmin));
     for (int l = s->mesh.levelmin; l < s->mesh.levelmax; l++)
-        if (s->refine.all[l].created || s->refine.all[l].removed) st->laid = false;
+        if (s->amr.refine.all[l].created || s->amr.refine.all[l].removed) st->laid = false;
     return OK;
 }
 
@@ -192,7 +193,7 @@ static enum err check_stop(const struct sim *s)
 static enum err start_refine(struct start *st)
 {
     struct sim *s = st->s;
-    s->refine.starting = true;
+    s->amr.refine.starting = true;
     TRY(start_flow(st));
     for (int l = s->mesh.levelmin + 1; l <= s->mesh.levelmax; l++) {
         if (st->grafic && !ics_grafic_has(&st->files, l)) break;
@@ -204,16 +205,16 @@ static enum err start_refine(struct start *st)
         flag_all(s);
         TRY(refine(st));
         balance(s);
-        if (s->noct[l] == 0) break;
+        if (s->amr.noct[l] == 0) break;
     }
     TRY(start_flow(st));
     for (int l = s->mesh.levelmin + 1;
          l <= s->mesh.levelmax && st->grafic && ics_grafic_has(&st->files, l); l++)
-        if (s->noct[l] == 0)
+        if (s->amr.noct[l] == 0)
             log_info(" Initial conditions of level %d are not used: no cell of level %d is marked "
                      "for refinement",
                      l, l - 1);
-    s->refine.starting = false;
+    s->amr.refine.starting = false;
     return OK;
 }
 
@@ -260,7 +261,7 @@ static enum err mass_criterion(struct sim *s)
 {
     struct mesh *m = &s->mesh;
     int top = m->levelmin;
-    for (int l = m->levelmin; l <= m->levelmax && s->noct[l] > 0; l++) {
+    for (int l = m->levelmin; l <= m->levelmax && s->amr.noct[l] > 0; l++) {
         if (s->par->run.pic) part_enter(&s->parts, m, &s->comm, s->dom, l);
         if (m->gravity) TRY(sim_density(s, l, 2));
         if (s->par->run.pic) part_hand_down(&s->parts, m, &s->comm, s->dom, l);
@@ -313,7 +314,7 @@ static enum err check_gas(const struct sim *s)
 
 static enum err start_T2(struct sim *s, double *T2)
 {
-    TRY(err_agree(&s->comm, cool_start_T2(s->cooling, T2)));
+    TRY(err_agree(&s->comm, cool_start_T2(s->phys.cooling, T2)));
     log_info(" Starting with T/mu (K) = %.15g", *T2);
     return OK;
 }
@@ -324,13 +325,13 @@ static enum err start_read(struct start *st)
     struct sim *s = st->s;
     if (st->grafic) TRY(start_files(st));
     TRY(start_regions(st));
-    st->gas = (struct ics_gas){.nvar = s->hydro.nvar,
-                               .gamma = s->hydro.gamma,
-                               .smallr = s->hydro.smallr,
-                               .smallc = s->hydro.smallc};
+    st->gas = (struct ics_gas){.nvar = s->phys.hydro.nvar,
+                               .gamma = s->phys.hydro.gamma,
+                               .smallr = s->phys.hydro.smallr,
+                               .smallc = s->phys.hydro.smallc};
     sim_initial_scalars(s, st->gas.initial);
     TRY(sim_physics(s));
-    if (s->cooling && s->cosmo) TRY(start_T2(s, &st->gas.T2_start));
+    if (s->phys.cooling && s->phys.cosmo) TRY(start_T2(s, &st->gas.T2_start));
     sim_output_setup(s);
     return OK;
 }
@@ -376,11 +377,11 @@ static enum err start_expect(struct start *st)
 {
     struct sim *s = st->s;
     const struct param_init *p = &s->par->init;
-    for (int l = 1; l <= s->mesh.levelmin; l++) s->noct[l] = (int64_t)1 << 3 * (l - 1);
+    for (int l = 1; l <= s->mesh.levelmin; l++) s->amr.noct[l] = (int64_t)1 << 3 * (l - 1);
     for (int l = st->files.levelmin; st->grafic && l <= st->files.levelmax; l++) {
         const int32_t *n = st->files.lev[l].head.n;
         int64_t cells = (int64_t)n[0] * n[1] * n[2];
-        s->noct[l] = cells / 8;
+        s->amr.noct[l] = cells / 8;
         if (s->par->run.pic) s->diag.particles += cells - (l > st->files.levelmin ? cells / 8 : 0);
     }
     if (!s->par->run.pic) return OK;
@@ -398,7 +399,7 @@ static enum err start_expect(struct start *st)
 static enum err start_afresh(struct start *st)
 {
     TRY(start_read(st));
-    return st->s->expect ? start_expect(st) : start_build(st);
+    return st->s->run.expect ? start_expect(st) : start_build(st);
 }
 
 static enum err start_once(struct sim *s)
@@ -406,19 +407,19 @@ static enum err start_once(struct sim *s)
     const struct params *par = s->par;
     struct start *st = mem_zero(sizeof *st, "start");
     s->time.aexp = 1;
-    s->cost.wall_start = timer_wall();
+    s->run.cost.wall_start = timer_wall();
     timer_start("start");
     part_init(&s->parts);
     enum err e = err_agree(&s->comm, sim_restart_open(s));
     if (e == OK) e = sim_setup(s);
     if (e == OK) e = sim_device_open(s);
     s->parts.is_static = par->run.static_;
-    for (int f = 0; f < 6; f++) s->parts.reflect[f] = s->hydro.bound[f] == BOUND_REFLECT;
+    for (int f = 0; f < 6; f++) s->parts.reflect[f] = s->phys.hydro.bound[f] == BOUND_REFLECT;
     st->s = s;
     st->grafic = strcmp(par->init.filetype, "grafic") == 0;
-    if (e == OK) e = s->restart.from ? sim_restart(s) : start_afresh(st);
+    if (e == OK) e = s->run.restart.from ? sim_restart(s) : start_afresh(st);
     e = err_agree(&s->comm, e);
-    s->refine.frozen = par->run.static_;
+    s->amr.refine.frozen = par->run.static_;
     if (st->grafic) ics_grafic_close(&st->files);
     mem_free(st);
     return e;
@@ -436,10 +437,10 @@ static enum err start_newest(struct sim *s)
     for (int i = SIM_NUMBERS - 1; i > 0; i--) {
         if (!there[i]) continue;
         if (!last) last = i;
-        snprintf(path, sizeof path, "%.4000s/output_%05d", s->out.dir, i);
-        s->restart.path = path;
+        snprintf(path, sizeof path, "%.4000s/output_%05d", s->run.out.dir, i);
+        s->run.restart.path = path;
         e = start_once(s);
-        s->restart.path = NULL;
+        s->run.restart.path = NULL;
         if (e == OK || e == ERR_PARAM || e == ERR_STOPPED) break;
         log_info(" Skipped a checkpoint that cannot be read: %s", err_message());
         sim_fini(s);
@@ -447,12 +448,12 @@ static enum err start_newest(struct sim *s)
     }
     mem_free(there);
     if (e != OK && e != ERR_PARAM && e != ERR_STOPPED)
-        FAIL(e, "%s: none of its checkpoints can be read; the oldest one: %s", s->out.dir,
+        FAIL(e, "%s: none of its checkpoints can be read; the oldest one: %s", s->run.out.dir,
              err_message());
     if (e != OK) return e;
-    if (s->out.ifout <= last) s->out.ifout = last + 1;
+    if (s->run.out.ifout <= last) s->run.out.ifout = last + 1;
     if (last) return OK;
-    log_info(" There is no checkpoint in %s yet: a new run starts", s->out.dir);
+    log_info(" There is no checkpoint in %s yet: a new run starts", s->run.out.dir);
     return start_once(s);
 }
 
@@ -460,6 +461,6 @@ enum err sim_start(struct sim *s, const struct params *par, const struct comm *c
 {
     s->par = par;
     s->comm = *c;
-    TRY(par->run.nrestart < 0 && !s->restart.path ? start_newest(s) : start_once(s));
+    TRY(par->run.nrestart < 0 && !s->run.restart.path ? start_newest(s) : start_once(s));
     return sim_check_room(s);
 }

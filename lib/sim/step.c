@@ -8,20 +8,20 @@
  * conserved to round-off. (Teyssier 2002; docs/method/step.md)
  *
  * A row: the phase (a function of sim/phases.c) · its timer in the log (SAME: that of the row
- * above) · when it runs · what it reads in own cells · what it reads in ghosts too · what it
- * writes. Sets are those of level l; UP: of l-1 and l-2; NEXT: of l+1; FINER: of l+1 and all
- * beyond. With check_ghosts=.true. every run proves the last two columns (sim/phase.h). WORK: the
- * time of the phase counts for the balance. GPU: a row with a second function, for a device. */
-#include "sim/step.h"
+ * above) · when it runs · where it runs · what it reads in own cells · what it reads in ghosts too ·
+ * what it writes. Sets are those of level l; UP: of l-1 and l-2; NEXT: of l+1; FINER: of l+1 and
+ * all beyond. With check_ghosts=.true. every run proves the last two columns (sim/phase.h). WORK:
+ * the time of the phase counts for the balance. GPU: a row with a second function, for a device. */
+#include "sim/phase.h"
 
 #define SAME NULL
-#define ROW(phase, timer, when, reads, ghosts, writes)                                             \
+#define ROW(phase, timer, when, where, reads, ghosts, writes)                                      \
     {                                                                                              \
-#phase, step_##phase, timer, when, reads, ghosts, writes, NULL                             \
+#phase, step_##phase, timer, when, where, reads, ghosts, writes, NULL                      \
     }
-#define GPU(phase, timer, when, reads, ghosts, writes)                                             \
+#define GPU(phase, timer, when, where, reads, ghosts, writes)                                      \
     {                                                                                              \
-#phase, step_##phase, timer, when, reads, ghosts, writes, there_##phase                    \
+#phase, step_##phase, timer, when, where, reads, ghosts, writes, there_##phase             \
     }
 enum {
     GAS = SET_GAS,
@@ -43,64 +43,66 @@ enum {
 /* clang-format off */
 static const struct phase STEP[] = {
     /*  phase        timer           when                   reads         ghosts           writes */
-    ROW(refine,      "refine",       IF_MESH | IF_TURN | OWN_PLACES,     ALL,
+    ROW(refine,      "refine",       IF_MESH | IF_TURN, OWN_PLACES,      ALL,
                         GAS | FLAG | UP(GAS) | FINER(GAS | FLAG),               FINER(ALL)),
-    ROW(balance,     "load balance", IF_BASE | IF_BALANCE | OWN_PLACES,
+    ROW(balance,     "load balance", IF_BASE | IF_BALANCE, OWN_PLACES,
                                                             ALL | FINER(ALL),  0,   SET_DOMAIN),
-    GPU(enter,       "particles",    IF_PARTS | GPU_PARTS,  PARTS,        0,                PARTS),
-    ROW(output,      SAME,           IF_BASE | OWN_PLACES,  ALL | PARTS,  GAS,              0),
-    ROW(cooling_table, "cooling table", IF_BASE | IF_COOLING, 0,          0,                0),
-    ROW(coarse_terms, "particles",   IF_BASE | IF_COARSE_TERMS | AT_HOME,
+    GPU(enter,       "particles",    IF_PARTS, GPU_PARTS,   PARTS,        0,                PARTS),
+    ROW(output,      SAME,           IF_BASE, OWN_PLACES,   ALL | PARTS,  GAS,              0),
+    ROW(cooling_table, "cooling table", IF_BASE | IF_COOLING, HOST,
+                                                            0,          0,                0),
+    ROW(coarse_terms, "particles",   IF_BASE | IF_COARSE_TERMS, AT_HOME,
                                                             ALL | PARTS,  0,          GAS | PARTS),
-    ROW(black_holes, "sinks",        IF_BASE | IF_GAS | IF_HOLES | AT_HOME,
+    ROW(black_holes, "sinks",        IF_BASE | IF_GAS | IF_HOLES, AT_HOME,
                                                             ALL | PARTS,  0,                GAS),
-    GPU(keep_phi,    "particles",    IF_GRAVITY | GRAV_THERE, 0,          PHI,              OLD),
-    GPU(deposit,     "rho",          IF_GRAVITY | GRAV_THERE | PARTS_ANYWHERE,
+    GPU(keep_phi,    "particles",    IF_GRAVITY, GRAV_THERE,  0,          PHI,              OLD),
+    GPU(deposit,     "rho",          IF_GRAVITY, GRAV_THERE | PARTS_ANYWHERE,
                                                             PARTS,  GAS | FINER(GAS),  RHO | DENSE),
-    GPU(hand_down,   "particles",    IF_PARTS | GPU_PARTS,  PARTS,        0,         NEXT(PARTS)),
-    GPU(unkick_gas,  "poisson",      PULLED | WORK | ON_GHOSTS | GPU_HYDRO,
+    GPU(hand_down,   "particles",    IF_PARTS, GPU_PARTS,   PARTS,        0,         NEXT(PARTS)),
+    GPU(unkick_gas,  "poisson",      PULLED, WORK | ON_GHOSTS | GPU_HYDRO,
                                                             GAS | FORCE,  0,                GAS),
-    GPU(poisson,     "poisson",      SELF | GRAV_THERE,     RHO,    UP(PHI | OLD),  PHI | UP(TIME)),
-    GPU(first_phi,   SAME,           IF_GRAVITY | IF_FIRST | GRAV_THERE, 0, PHI,            OLD),
-    GPU(force,       "poisson",      IF_GRAVITY | GRAV_THERE, 0,    PHI | UP(PHI | OLD),    FORCE),
-    ROW(pull_sinks,  "sinks", SELF | IF_SINKS | ON_GHOSTS,  FORCE | RHO,  0,                FORCE),
-    GPU(energy,      "poisson",      IF_GRAVITY | GRAV_THERE, RHO | FORCE, 0,               0),
-    GPU(kick_parts,  SAME,           IF_GRAVITY | IF_PARTS | WORK | GPU_PARTS,
+    GPU(poisson,     "poisson",      SELF, GRAV_THERE,      RHO,    UP(PHI | OLD),  PHI | UP(TIME)),
+    GPU(first_phi,   SAME,           IF_GRAVITY | IF_FIRST, GRAV_THERE,  0, PHI,            OLD),
+    GPU(force,       "poisson",      IF_GRAVITY, GRAV_THERE,  0,    PHI | UP(PHI | OLD),    FORCE),
+    ROW(pull_sinks,  "sinks", SELF | IF_SINKS, ON_GHOSTS,   FORCE | RHO,  0,                FORCE),
+    GPU(energy,      "poisson",      IF_GRAVITY, GRAV_THERE,  RHO | FORCE, 0,               0),
+    GPU(kick_parts,  SAME,           IF_GRAVITY | IF_PARTS, WORK | GPU_PARTS,
                                                             PARTS,   FORCE | UP(FORCE),     PARTS),
-    GPU(kick_gas,    SAME,           PULLED | WORK | ON_GHOSTS | GPU_HYDRO,
+    GPU(kick_gas,    SAME,           PULLED, WORK | ON_GHOSTS | GPU_HYDRO,
                                                             GAS | FORCE,  0,                GAS),
-    ROW(look_around, "sinks",        IF_GRAVITY | IF_SINKS, GAS,     FORCE | UP(FORCE),     0),
-    ROW(send_gas,    "poisson",      PULLED | OWN_PLACES,   GAS,          0,                0),
-    GPU(time_step,   "courant",      GPU_HYDRO | GPU_POISSON | OWN_THERE | PARTS_ANYWHERE,
+    ROW(look_around, "sinks",        IF_GRAVITY | IF_SINKS, HOST,
+                                                            GAS,     FORCE | UP(FORCE),     0),
+    ROW(send_gas,    "poisson",      PULLED, OWN_PLACES,    GAS,          0,                0),
+    GPU(time_step,   "courant",      ALWAYS, GPU_HYDRO | GPU_POISSON | OWN_THERE | PARTS_ANYWHERE,
                                                             GAS | FORCE | PARTS, 0,         TIME),
-    ROW(receive_early, "ghosts",     PULLED | OWN_PLACES,   0,            0,                0),
-    ROW(publish,     "io",           IF_ON_DISK | OWN_PLACES, 0,           0,                0),
-    ROW(finer,       "courant",      OWN_PLACES,            0, 0, /* levels l+1.. */
+    ROW(receive_early, "ghosts",     PULLED, OWN_PLACES,    0,            0,                0),
+    ROW(publish,     "io",           IF_ON_DISK, OWN_PLACES,  0,           0,                0),
+    ROW(finer,       "courant",      ALWAYS, OWN_PLACES,    0, 0, /* levels l+1.. */
                                                                      FINER(ALL | EDGE) | TIME),
-    ROW(accrete,     "sinks",        PULLED | IF_SINKS,     GAS,          0,                0),
-    GPU(godunov,     "hydro",        IF_GAS | WORK | GPU_HYDRO, NEXT(EDGE),
+    ROW(accrete,     "sinks",        PULLED | IF_SINKS, HOST, GAS,          0,                0),
+    GPU(godunov,     "hydro",        IF_GAS, WORK | GPU_HYDRO,  NEXT(EDGE),
                                                   GAS | FORCE | UP(GAS | FORCE),  GAS | EDGE),
-    GPU(kick_again,  SAME,           PULLED | WORK | GPU_HYDRO, GAS | FORCE, 0,             GAS),
-    GPU(level_terms, SAME,           IF_TERMS | WORK | GPU_HYDRO | OWN_THERE,
+    GPU(kick_again,  SAME,           PULLED, WORK | GPU_HYDRO,  GAS | FORCE, 0,             GAS),
+    GPU(level_terms, SAME,           IF_TERMS, WORK | GPU_HYDRO | OWN_THERE,
                                                             ALL | PARTS,  0,          GAS | PARTS),
-    GPU(restrict_gas, SAME,          IF_GAS | IF_FINER | WORK | GPU_HYDRO,
+    GPU(restrict_gas, SAME,          IF_GAS | IF_FINER, WORK | GPU_HYDRO,
                                                             0,            NEXT(GAS),        GAS),
-    ROW(send_gas,    "ghosts",       IF_GAS | OWN_PLACES,   GAS,          0,                0),
-    ROW(send_edges,  SAME,           IF_GAS | IF_LAST | OWN_PLACES, EDGE, 0,                0),
-    ROW(send_flags,  "flag",         IF_MESH,               0,            NEXT(FLAG),       FLAG),
-    GPU(move_parts,  "particles",    IF_PARTS | WORK | GPU_PARTS,
+    ROW(send_gas,    "ghosts",       IF_GAS, OWN_PLACES,    GAS,          0,                0),
+    ROW(send_edges,  SAME,           IF_GAS | IF_LAST, OWN_PLACES,  EDGE, 0,                0),
+    ROW(send_flags,  "flag",         IF_MESH, HOST,         0,            NEXT(FLAG),       FLAG),
+    GPU(move_parts,  "particles",    IF_PARTS, WORK | GPU_PARTS,
                                                             PARTS,   FORCE | UP(FORCE),     PARTS),
-    ROW(receive_gas, "ghosts",       IF_GAS | OWN_PLACES,   0,            0,                0),
-    ROW(receive_edges, SAME,         IF_GAS | IF_LAST | OWN_PLACES, 0,    0,                EDGE),
-    ROW(flag,        "flag",         IF_MESH | OWN_PLACES,
+    ROW(receive_gas, "ghosts",       IF_GAS, OWN_PLACES,    0,            0,                0),
+    ROW(receive_edges, SAME,         IF_GAS | IF_LAST, OWN_PLACES,  0,    0,                EDGE),
+    ROW(flag,        "flag",         IF_MESH, OWN_PLACES,
                                                  DENSE,  GAS | UP(GAS),                     FLAG),
-    GPU(merge,       "particles",    IF_PARTS | GPU_PARTS,  NEXT(PARTS),  0,                PARTS),
+    GPU(merge,       "particles",    IF_PARTS, GPU_PARTS,   NEXT(PARTS),  0,                PARTS),
     /* where sinks have formed, the second of these fills all ghosts of the gas */
-    ROW(create_sinks, "sinks",       IF_BASE | PULLED | IF_CREATES | AT_HOME,
+    ROW(create_sinks, "sinks",       IF_BASE | PULLED | IF_CREATES, AT_HOME,
                                 FORCE | FINER(FORCE) | PARTS,  GAS | FINER(GAS),          PARTS),
-    ROW(renew_sinks, "sinks",        IF_BASE | PULLED | IF_SINKS | AT_HOME,
+    ROW(renew_sinks, "sinks",        IF_BASE | PULLED | IF_SINKS, AT_HOME,
                                                             GAS | FINER(GAS), 0,            0),
-    ROW(add_steps,   "particles",    0,                     TIME,         0,            UP(TIME)),
+    ROW(add_steps,   "particles",    ALWAYS, HOST,          TIME,         0,            UP(TIME)),
 };
 /* clang-format on */
 

@@ -87,40 +87,41 @@ void sim_stop_setup(struct sim *s)
 {
     const struct param_output *o = &s->par->output;
     double now = timer_wall(), margin = 60 * o->minutes_dump;
-    s->stop.last_look = s->stop.last_write = now;
-    s->stop.begun = time(NULL);
-    if (o->walltime_hrs > 0) s->stop.end = s->cost.wall_start + 3600 * o->walltime_hrs - margin;
+    s->run.stop.last_look = s->run.stop.last_write = now;
+    s->run.stop.begun = time(NULL);
+    if (o->walltime_hrs > 0)
+        s->run.stop.end = s->run.cost.wall_start + 3600 * o->walltime_hrs - margin;
     if (o->walltime_hrs >= 0 || s->comm.rank > 0) return;
     double end = end_of_slurm_job();
     if (end <= 0) return;
-    s->stop.end = now + end - (double)time(NULL) - margin;
+    s->run.stop.end = now + end - (double)time(NULL) - margin;
     log_info(" The batch system ends this job in %.0f s: the run stops in time, %g minutes "
              "(minutes_dump) before",
-             s->stop.end + margin - now, o->minutes_dump);
+             s->run.stop.end + margin - now, o->minutes_dump);
 }
 
 static double longest_step(const struct sim *s)
 {
     double most = 0;
     for (int i = 0; i < SIM_STEPS_KEPT; i++)
-        if (s->stop.step[i] > most) most = s->stop.step[i];
+        if (s->run.stop.step[i] > most) most = s->run.stop.step[i];
     return most;
 }
 
 static bool is_time_up(const struct sim *s)
 {
     double now = timer_wall(), step = longest_step(s);
-    if (!s->stop.end || now + step + s->stop.write <= s->stop.end) return false;
+    if (!s->run.stop.end || now + step + s->run.stop.write <= s->run.stop.end) return false;
     log_info(" The job ends in %.0f s, minutes_dump not counted; the last steps took up to %.1f s, "
              "a checkpoint %.1f s",
-             s->stop.end - now, step, s->stop.write);
+             s->run.stop.end - now, step, s->run.stop.write);
     return true;
 }
 
 void sim_stop_wrote(struct sim *s, double seconds)
 {
-    s->stop.last_write = timer_wall();
-    s->stop.write = seconds;
+    s->run.stop.last_write = timer_wall();
+    s->run.stop.write = seconds;
 }
 
 /* ---- the job control file ---- */
@@ -152,13 +153,13 @@ static enum err next_order(struct table *t, bool *got, int what[2])
  * file has changed since the run began, once for each change. */
 static enum err heed_orders(struct sim *s, struct table *t, const struct stat *st, int *action)
 {
-    bool changed = st->st_mtime >= s->stop.begun && !same_time(st->st_mtim, s->stop.heeded);
+    bool changed = st->st_mtime >= s->run.stop.begun && !same_time(st->st_mtim, s->run.stop.heeded);
     for (;;) {
         bool got;
         int what[2] = {0};
         TRY(next_order(t, &got, what));
         if (!got) return OK;
-        if (what[0] == 0 && changed) s->stop.heeded = st->st_mtim;
+        if (what[0] == 0 && changed) s->run.stop.heeded = st->st_mtim;
         if (what[0] == 0 ? changed : what[0] == s->time.nstep_coarse)
             *action = what[1] < 0 ? -1 : 1;
     }
@@ -193,7 +194,7 @@ static int job_control(struct sim *s)
 {
     struct table t;
     struct stat st = {0};
-    struct timespec before = s->stop.heeded;
+    struct timespec before = s->run.stop.heeded;
     int action = 0;
     bool there;
     enum err err = open_orders(s, &t, &st, &there);
@@ -202,9 +203,10 @@ static int job_control(struct sim *s)
         table_close(&t);
     }
     if (err == OK) return action;
-    if (!same_time(s->stop.refused, st.st_mtim)) log_info(" %s; it is not heeded", err_message());
-    s->stop.refused = st.st_mtim;
-    s->stop.heeded = before;
+    if (!same_time(s->run.stop.refused, st.st_mtim))
+        log_info(" %s; it is not heeded", err_message());
+    s->run.stop.refused = st.st_mtim;
+    s->run.stop.heeded = before;
     return 0;
 }
 
@@ -213,8 +215,8 @@ static int job_control(struct sim *s)
 int sim_asked_for(struct sim *s)
 {
     double now = timer_wall();
-    s->stop.step[s->time.nstep_coarse % SIM_STEPS_KEPT] = now - s->stop.last_look;
-    s->stop.last_look = now;
+    s->run.stop.step[s->time.nstep_coarse % SIM_STEPS_KEPT] = now - s->run.stop.last_look;
+    s->run.stop.last_look = now;
     if (caught) return -1;
     if (s->comm.rank > 0) return 0;
     return is_time_up(s) ? -1 : job_control(s);
@@ -223,16 +225,16 @@ int sim_asked_for(struct sim *s)
 bool sim_backup_due(const struct sim *s)
 {
     double every = 60 * s->par->output.backup_minutes;
-    return s->comm.rank == 0 && every > 0 && timer_wall() - s->stop.last_write >= every;
+    return s->comm.rank == 0 && every > 0 && timer_wall() - s->run.stop.last_write >= every;
 }
 
 /* ---- within a coarse step ---- */
 
 void sim_heed(struct sim *s)
 {
-    if (!caught || s->stop.told || s->comm.rank > 0) return;
-    double left = longest_step(s) - (timer_wall() - s->stop.last_look);
-    s->stop.told = true;
+    if (!caught || s->run.stop.told || s->comm.rank > 0) return;
+    double left = longest_step(s) - (timer_wall() - s->run.stop.last_look);
+    s->run.stop.told = true;
     log_info(" Signal %d (%s): a checkpoint follows this coarse step, in about %.0f s%s", caught,
              strsignal(caught), left > 0 ? left : 0,
              caught == SIGINT ? "; another Ctrl-C ends the run at once" : "");

@@ -36,7 +36,7 @@ static double slept(double alpha, const char *ordering, int64_t *sum)
     p->output.foutput = p->output.fbackup = 0;
     p->run.time_balance_alpha = alpha;
     snprintf(p->run.ordering, sizeof p->run.ordering, "%s", ordering);
-    s->out.dir = ".";
+    s->run.out.dir = ".";
     s->check.nap = comm.rank == SLOW ? TIMES * NAP : NAP;
     if (e == OK) e = sim_start(s, p, &comm);
     if (e == OK) e = sim_run(s);

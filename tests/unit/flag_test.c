@@ -25,7 +25,7 @@ static void fill(struct sim *s, struct params *p)
     for (int i = 0; i < 2; i++)
         snprintf(p->init.initfile[i], sizeof p->init.initfile[i], "level %d", LMIN + i);
     s->par = p;
-    s->refine.starting = true;
+    s->amr.refine.starting = true;
     s->comm = (struct comm){.size = 1};
     s->dom = domain_new(DOMAIN_KSECTION, 1, LMAX, bounded);
     mesh_init(&s->mesh, LMIN, LMAX, 0, false, true, 1.0, bounded);

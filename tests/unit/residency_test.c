@@ -65,7 +65,7 @@ static struct outcome run(const struct trial *t)
     p->run.nremap = 0;
     if (!t->refined) p->amr.levelmin = p->amr.levelmax = t->level;
     p->output.foutput = p->output.fbackup = 0;
-    s->out.dir = ".";
+    s->run.out.dir = ".";
     if (e == OK) e = sim_start(s, p, &comm);
     if (e == OK) e = sim_run(s);
     CHECK(e == OK && s->time.nstep_coarse == t->steps, "%s", e == OK ? "" : err_message());

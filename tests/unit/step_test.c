@@ -37,7 +37,7 @@ static enum err run(const struct trial *t)
     enum err e = param_read_text(p, BLAST, strlen(BLAST), "blast");
     p->run.poisson = t->gravity;
     p->output.foutput = p->output.fbackup = 0; /* none, not even the first */
-    s->out.dir = ".";
+    s->run.out.dir = ".";
     if (e == OK) e = sim_start(s, p, &comm);
     s->check.skip = t->skip;
     struct level *lv = &s->mesh.lev[4];
@@ -74,7 +74,7 @@ static double crowding(int nremap)
     enum err e = param_read_text(p, text, strlen(text), "corner");
     p->output.foutput = p->output.fbackup = 0;
     p->run.nremap = nremap;
-    s->out.dir = ".";
+    s->run.out.dir = ".";
     if (e == OK) e = sim_start(s, p, &comm);
     if (e == OK) e = sim_run(s);
     CHECK(e == OK, "%s", e == OK ? "" : err_message());

@@ -21,7 +21,7 @@ static void begin(struct sim *s, struct params *p, bool hydro, bool gravity)
     param_init(p);
     s->par = p;
     s->comm = (struct comm){.size = 1};
-    s->hydro = (struct hydro_par){
+    s->phys.hydro = (struct hydro_par){
         .nvar = 5, .gamma = 1.4, .smallr = 1e-10, .smallc = 1e-10, .courant_factor = COURANT};
     s->dom = domain_new(DOMAIN_HILBERT, 1, L + 1, open);
     mesh_init(&s->mesh, L, L + 1, hydro ? 5 : 0, hydro, gravity, BOX, open);
@@ -90,18 +90,18 @@ static void check_pull(struct sim *s, struct params *p)
 static void check_fall(struct sim *s, struct params *p)
 {
     begin(s, p, false, true);
-    s->matter.rho_max[L] = 7;
+    s->phys.matter.rho_max[L] = 7;
     is_near(s, COURANT * sqrt(3 * PI / (32 * 7)), 1e-7, "free fall");
-    s->cosmo = (struct cosmo *)s; /* not looked into */
-    s->cosmo_par.omega_m = 0.3;
+    s->phys.cosmo = (struct cosmo *)s; /* not looked into */
+    s->phys.cosmo_par.omega_m = 0.3;
     s->time.aexp = 0.5, s->time.hexp = 1e-6;
     is_near(s, COURANT * sqrt(3 * PI * PI / (8 * 7 * 1.5 * 0.3 * 0.5)), 1e-7,
             "free fall, supercomoving");
     s->time.hexp = 20;
     is_near(s, p->run.dlna_max / 20, 1e-14, "expansion");
-    s->cosmo = NULL;
-    s->grav.gravity_type = 1; /* given: it does not follow the matter */
-    s->hydro.smallc = 0.25;
+    s->phys.cosmo = NULL;
+    s->phys.grav.gravity_type = 1; /* given: it does not follow the matter */
+    s->phys.hydro.smallc = 0.25;
     is_near(s, BOX / 0.25, 1e-14, "no condition");
     end(s);
 }
@@ -120,7 +120,7 @@ static void check_particles(struct sim *s, struct params *p)
     }
     s->parts.v[1][7] = 100; /* of the next level */
     is_near(s, COURANT * DX / 7, 1e-14, "particles of the level");
-    s->matter.rho_max[L] = 1e6;
+    s->phys.matter.rho_max[L] = 1e6;
     is_near(s, COURANT * sqrt(3 * PI / 32e6), 1e-7, "the shortest of two");
     end(s);
 }
