@@ -14,6 +14,7 @@
 #include "audit/check_priv.h"
 #include "base/mem.h"
 #include "ckpt/gas.h"
+#include "oct/gas_kern.h"
 
 /* Relative. The mean is computed from primitive variables, which have lost the last bits. */
 static const double TOLERANCE = 1e-10;
@@ -72,9 +73,9 @@ static void check_energy(struct cells *c, const struct source_octs *o, int i)
     double energy[8], whole = 0;
     for (int cell = 0; cell < 8; cell++) {
         double p = o->val[8 * c->pressure + cell][i], rho = o->val[8 * c->density + cell][i];
-        double v2 = 0;
-        for (int d = 1; d <= 3; d++) v2 += o->val[8 * d + cell][i] * o->val[8 * d + cell][i];
-        energy[cell] = p / (c->k->gamma - 1) + 0.5 * rho * v2;
+        double kinetic = gas_kinetic_v(rho, o->val[8 + cell][i], o->val[16 + cell][i],
+                                       o->val[24 + cell][i]);
+        energy[cell] = gas_internal_of(p, c->k->gamma - 1) + kinetic;
         if (energy[cell] > 0 && isfinite(energy[cell])) whole += energy[cell];
         if (p < 0 && isfinite(p)) c->k->found->cold++;
     }
@@ -103,7 +104,8 @@ static void conserved_of(struct cells *c, const struct source_octs *o, int cell)
  * energy, to which round-off is relative: energies of cold gas may have either sign. */
 static double row_value(const struct cells *c, const struct source_octs *o, int cell, int i, int v)
 {
-    double inside = o->val[8 * c->pressure + cell][i] / (c->k->gamma - 1);
+    double inside = o->val[8 * c->pressure + cell][i];
+    inside = gas_internal_of(inside, c->k->gamma - 1);
     if (v < c->nhydro) return c->u[v][i];
     return v == c->nhydro ? inside : fabs(inside) + fabs(c->u[4][i] - inside);
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "oct/gas_kern.h"
+
 void asis_of_fields(struct asis *a, const struct ckpt_field *field, int nvar, double gamma,
                     double smallr)
 {
@@ -36,11 +38,11 @@ void asis_conserved(const struct asis *a, int n, const double *const *stored, do
         }
     for (int v = 0; v < a->nvar; v++) {
         if (a->kind[v] != ASIS_PRESSURE) continue;
-        for (int i = 0; i < n; i++) u[v][i] = stored[v][i] / (a->gamma - 1);
+        for (int i = 0; i < n; i++) u[v][i] = gas_internal_of(stored[v][i], a->gamma - 1);
         for (int k = 0; k < a->nvar; k++)
             for (int i = 0; a->kind[k] == ASIS_VELOCITY && i < n; i++) {
                 double q = stored[k][i];
-                u[v][i] += 0.5 * density(a, stored[0][i]) * q * q;
+                u[v][i] += gas_kinetic_flux_part(density(a, stored[0][i]), q);
             }
     }
 }
@@ -57,9 +59,9 @@ void asis_stored(const struct asis *a, int n, const double *const *u, double *co
         for (int k = 0; k < a->nvar; k++)
             for (int i = 0; a->kind[k] == ASIS_VELOCITY && i < n; i++) {
                 double m = u[k][i];
-                stored[v][i] = stored[v][i] - 0.5 * (m * m) / density(a, u[0][i]);
+                stored[v][i] = stored[v][i] - gas_kinetic_part(density(a, u[0][i]), m);
             }
-        for (int i = 0; i < n; i++) stored[v][i] = (a->gamma - 1) * stored[v][i];
+        for (int i = 0; i < n; i++) stored[v][i] = gas_pressure(stored[v][i], a->gamma - 1);
     }
 }
 

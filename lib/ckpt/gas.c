@@ -1,7 +1,7 @@
 /* ckpt/gas: see gas.h. */
 #include "ckpt/gas.h"
 
-#include "oct/gas.h"
+#include "oct/gas_kern.h"
 
 void gas_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim,
                    double *const *u)
@@ -9,14 +9,14 @@ void gas_conserved(int nvar, double gamma, double smallr, int64_t n, const doubl
     double *e = u[GAS_ENERGY];
     for (int64_t i = 0; i < n; i++) {
         u[0][i] = prim[0][i];
-        e[i] = prim[GAS_ENERGY][i] / (gamma - 1);
+        e[i] = gas_internal_of(prim[GAS_PRESSURE][i], gamma - 1);
     }
     for (int v = 1; v < nvar; v++) {
         if (v == GAS_ENERGY) continue;
         for (int64_t i = 0; i < n; i++) {
             double rho = prim[0][i] > smallr ? prim[0][i] : smallr, q = prim[v][i];
             u[v][i] = q * rho;
-            if (v < GAS_ENERGY) e[i] += 0.5 * rho * q * q;
+            if (v < GAS_PRESSURE) e[i] += gas_kinetic_flux_part(rho, q);
         }
     }
 }
@@ -37,8 +37,8 @@ void gas_primitive(int nvar, double gamma, double smallr, int64_t n, const doubl
         double *row = prim[v];
         if (v == GAS_ENERGY) continue;
         for (int64_t i = 0; i < n; i++) row[i] = q[i] / rho[i];
-        for (int64_t i = 0; v < GAS_ENERGY && i < n; i++)
-            p[i] = p[i] - 0.5 * (q[i] * q[i]) / rho[i];
+        for (int64_t i = 0; v < GAS_PRESSURE && i < n; i++)
+            p[i] = p[i] - gas_kinetic_part(rho[i], q[i]);
     }
-    for (int64_t i = 0; i < n; i++) prim[GAS_ENERGY][i] = gamma1 * p[i];
+    for (int64_t i = 0; i < n; i++) prim[GAS_PRESSURE][i] = gas_pressure(p[i], gamma1);
 }

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "clump/priv.h"
-#include "oct/gas.h"
+#include "oct/gas_kern.h"
 
 /* Properties of a clump that are needed where its cells are. */
 struct centre {
@@ -85,20 +85,18 @@ static void cell_terms(const struct finder *f, const struct clump_core_par *p, s
                        const struct centre *c, double term[TERMS])
 {
     const struct level *lv = &f->m->lev[s.level];
-    double dx = mesh_dx(f->m, s.level), volume = dx * dx * dx, near[3], r[3], p2 = 0;
-    double d = fmax(lv->fld[FLD_U][s.oct][s.cell], p->smallr);
+    double dx = mesh_dx(f->m, s.level), volume = dx * dx * dx, near[3], r[3];
+    const struct gas_cell g = gas_cell_above(lv, s.oct, s.cell, p->smallr);
+    double d = g.rho;
     offset(f, s, c->x, near);
     offset(f, s, c->com, r);
     memset(term, 0, sizeof *term * TERMS);
     for (int a = 0; a < 3; a++) {
-        double momentum = lv->fld[FLD_U + GAS_MOMENTUM + a][s.oct][s.cell];
-        double v = momentum / d - c->v[a];
-        p2 += momentum * momentum;
+        double v = g.m[a] / d - c->v[a];
         term[KINETIC] += v * v * volume * d;
         term[GRAVITY] += lv->fld[FLD_FX + a][s.oct][s.cell] * r[a] * volume * d;
     }
-    double e = lv->fld[FLD_U + GAS_ENERGY][s.oct][s.cell] - 0.5 * p2 / d;
-    term[THERMAL] = 3 * volume * (p->gamma - 1) * e;
+    term[THERMAL] = 3 * volume * (p->gamma - 1) * gas_cell_internal_m2(&g);
     if (square(near) > p->near * p->near) return;
     term[NEAR] = d * volume;
     if (p->stars[s.level]) term[STARS] = p->stars[s.level][s.oct][s.cell] * volume;

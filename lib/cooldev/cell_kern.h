@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "cool/rates.h"
-#include "oct/mesh.h"
+#include "oct/gas_kern.h"
 
 /* ---- the temperature floor (phys/floor.h) ---- */
 
@@ -55,18 +55,8 @@ struct cooling_cell {
 
 PTAH_HD double cooling_density(const struct cooling_law *w, const struct level *lv, lidx i, int c)
 {
-    double rho = lv->fld[FLD_U][i][c];
+    double rho = level_gas(lv, GAS_DENSITY)[i][c];
     return rho > w->smallr ? rho : w->smallr;
-}
-
-PTAH_HD double cooling_kinetic(const struct level *lv, lidx i, int c, double rho)
-{
-    double sum = 0;
-    for (int d = 0; d < 3; d++) {
-        double m = lv->fld[FLD_U + GAS_MOMENTUM + d][i][c];
-        sum += 0.5 * (m * m) / rho;
-    }
-    return sum;
 }
 
 /* floor: T2 of it at this density. */
@@ -74,13 +64,13 @@ PTAH_HD struct cooling_cell cooling_enter(const struct cooling_law *w, const str
                                           lidx i, int c, double floor)
 {
     struct cooling_cell x;
-    x.rho = cooling_density(w, lv, i, c);
+    const struct gas_cell g = gas_cell_above(lv, i, c, w->smallr);
+    x.rho = g.rho;
     x.nH = x.rho * w->hydrogen;
-    x.kinetic = cooling_kinetic(lv, i, c, x.rho);
+    x.kinetic = gas_cell_kinetic(&g);
     x.floor = floor;
-    double energy = lv->fld[FLD_U + GAS_ENERGY][i][c] - x.kinetic;
-    double T2 = energy / (x.rho * w->per_T2) - x.floor;
-    x.Z = w->metal >= 0 ? lv->fld[FLD_U + w->metal][i][c] / x.rho / COOL_SOLAR : w->Z;
+    double T2 = gas_cell_internal(&g) / (x.rho * w->per_T2) - x.floor;
+    x.Z = w->metal >= 0 ? level_gas(lv, w->metal)[i][c] / x.rho / COOL_SOLAR : w->Z;
     x.T2 = fmin(fmax(T2, COOLING_LEAST), w->most);
     return x;
 }
@@ -89,18 +79,17 @@ PTAH_HD struct cooling_cell cooling_enter(const struct cooling_law *w, const str
 PTAH_HD void cooling_leave(const struct cooling_law *w, const struct level *lv, lidx i, int c,
                            const struct cooling_cell *x, double T2)
 {
-    if (w->delayed >= 0 && lv->fld[FLD_U + w->delayed][i][c] / x->rho > COOLING_DELAYED &&
-        T2 < x->T2)
+    if (w->delayed >= 0 && level_gas(lv, w->delayed)[i][c] / x->rho > COOLING_DELAYED && T2 < x->T2)
         T2 = x->T2;
     double total = T2 + x->floor;
-    lv->fld[FLD_U + GAS_ENERGY][i][c] = total * (x->rho * w->per_T2) + x->kinetic;
-    if (w->delayed >= 0) lv->fld[FLD_U + w->delayed][i][c] *= w->decay;
+    gas_set_internal(lv, i, c, total * (x->rho * w->per_T2), x->kinetic);
+    if (w->delayed >= 0) level_gas(lv, w->delayed)[i][c] *= w->decay;
 }
 
 /* The energy is that of the floor alone. */
 PTAH_HD void cooling_set(const struct cooling_law *w, const struct level *lv, lidx i, int c,
                          double floor)
 {
-    double rho = cooling_density(w, lv, i, c);
-    lv->fld[FLD_U + GAS_ENERGY][i][c] = floor * (rho * w->per_T2) + cooling_kinetic(lv, i, c, rho);
+    const struct gas_cell g = gas_cell_above(lv, i, c, w->smallr);
+    gas_set_internal(lv, i, c, floor * (g.rho * w->per_T2), gas_cell_kinetic(&g));
 }

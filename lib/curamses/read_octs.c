@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "curamses/read_sets.h"
+#include "oct/gas_kern.h"
 #include "oct/turn.h"
 
 struct walk {
@@ -146,10 +147,10 @@ static void make_primitive(struct walk *w, int n)
             for (int i = 0; v != 4 && i < n; i++) {
                 double m = q[i], r = rho[i] > smallr ? rho[i] : smallr;
                 q[i] = m / r;
-                if (v < 4) p[i] = p[i] - 0.5 * (m * m) / r;
+                if (v < 4) p[i] = p[i] - gas_kinetic_part(r, m);
             }
         }
-        for (int i = 0; i < n; i++) p[i] = gamma1 * p[i];
+        for (int i = 0; i < n; i++) p[i] = gas_pressure(p[i], gamma1);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "gadget/file.h"
 #include "io/dir.h"
+#include "oct/gas_kern.h"
 
 static const double HEAVY = 1.5; /* dark matter of more than this many min masses is of type 5 */
 
@@ -192,7 +193,7 @@ static void put_cell(struct writer *w, const struct source_octs *o, int i, int c
     okey_coords(o->key[i], x);
     for (int d = 0; d < 3; d++) {
         double m = o->val[8 * (1 + d) + c][i];
-        energy -= 0.5 * m * m / rho;
+        energy -= gas_kinetic_part(rho, m);
         w->pos[3 * k + d] = place(w, ((double)(2 * x[d] + (c >> d & 1)) + 0.5) * dx);
         w->vel[3 * k + d] = (float)(m / rho * w->speed);
     }

@@ -50,13 +50,13 @@ struct deposit {
 
 static double quanta(const struct deposit *s, lidx i, int k)
 {
-    return deposit_quanta(s->lv->fld[FLD_U][i][k], s->smallr, s->unit);
+    return deposit_quanta(level_gas(s->lv, GAS_DENSITY)[i][k], s->smallr, s->unit);
 }
 
 /* Leaves, or, without finer levels, all cells: mass stays in them. */
 static inline void keep_leaves(const struct deposit *s, lidx i, bool finer)
 {
-    const double *restrict rho = s->lv->fld[FLD_U][i];
+    const double *restrict rho = level_gas(s->lv, GAS_DENSITY)[i];
     int64_t *restrict mass = s->mass[i];
     for (int k = 0; k < 8; k++) {
         int64_t q = llrint(deposit_quanta(rho[k], s->smallr, s->unit));
@@ -108,7 +108,7 @@ void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double 
     double dx = mesh_dx(m, l);
     struct deposit s = {.m = m, .lv = lv, .dx = dx, .smallr = smallr, .mass = mass};
     s.unit = dx * dx * dx / quantum;
-    if (!lv->fld[FLD_U]) return;
+    if (!level_gas(lv, GAS_DENSITY)) return;
 #pragma omp parallel
     {
         int64_t me = omp_get_thread_num(), threads = omp_get_num_threads();

@@ -10,7 +10,7 @@ PTAH_HD void deposit_com(const struct mesh *m, int l, lidx i, const double (*fin
                          double com[3])
 {
     const struct level *lv = &m->lev[l];
-    const double *rho = lv->fld[FLD_U] ? lv->fld[FLD_U][i] : NULL;
+    const double *rho = level_gas(lv, GAS_DENSITY) ? level_gas(lv, GAS_DENSITY)[i] : NULL;
     double mass = 0, mx[3] = {0, 0, 0}, dx = mesh_dx(m, l), x[3][2];
     int64_t q[3];
     okey_coords(lv->key[i], q);
@@ -59,7 +59,7 @@ PTAH_HD double deposit_density(int64_t mass, double quantum, double vol)
 /* Of cell k of oct i; 0: it is no leaf. */
 PTAH_HD double deposit_leaf(const struct level *lv, lidx i, int k, double vol, double smallr)
 {
-    double rho = lv->fld[FLD_U][i][k], mass = (rho > smallr ? rho : smallr) * vol;
+    double rho = level_gas(lv, GAS_DENSITY)[i][k], mass = (rho > smallr ? rho : smallr) * vol;
     return lv->child[i][k] >= 0 ? 0.0 : mass;
 }
 

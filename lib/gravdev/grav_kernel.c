@@ -387,7 +387,7 @@ KERNEL(gas_deposit, struct gas_deposit_args, struct dev_nothing, DEV_THREADS)
         int64_t at = (int64_t)b->index * DEV_THREADS + t, i = at >> 3;
         int k = (int)(at & 7);
         if (i >= lv->nown) continue;
-        double mass = deposit_quanta(lv->fld[FLD_U][i][k], a->smallr, a->unit);
+        double mass = deposit_quanta(level_gas(lv, GAS_DENSITY)[i][k], a->smallr, a->unit);
         lidx child = a->com ? lv->child[i][k] : -1;
         if (child < 0)
             dev_add_i64(&a->mass[i][k], llrint(mass));

@@ -46,7 +46,8 @@ static void put_gas(struct halo_bodies *b, const struct mesh *m, int l)
     for (lidx i = 0; i < lv->nown; i++)
         for (int c = 0; c < 8; c++) {
             if (lv->child[i][c] >= 0) continue;
-            struct halo_body p = halo_cell(l, lv->key[i], c, lv->fld[FLD_U][i][c] * volume);
+            struct halo_body p = halo_cell(l, lv->key[i], c,
+                                           level_gas(lv, GAS_DENSITY)[i][c] * volume);
             halo_bodies_add(b, &p);
         }
 }

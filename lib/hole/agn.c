@@ -87,7 +87,12 @@ static double cube(double dx)
 
 static double *var_of(const struct releaser *k, const struct blast_site *s, int v)
 {
-    return &k->r->mesh->lev[s->level].fld[FLD_U + v][s->oct][s->cell];
+    return &level_gas(&k->r->mesh->lev[s->level], v)[s->oct][s->cell];
+}
+
+static void add_energy(const struct releaser *k, const struct blast_site *s, double energy)
+{
+    gas_add_energy(&k->r->mesh->lev[s->level], s->oct, s->cell, energy);
 }
 
 static double volume_of(const struct releaser *k, int level)
@@ -99,16 +104,16 @@ static double volume_of(const struct releaser *k, int level)
 static void load_jets(const struct releaser *k, const struct blast_site *s, double mass,
                       struct outburst *o)
 {
-    double volume = volume_of(k, s->level), *rho = var_of(k, s, 0), kinetic = 0;
+    double volume = volume_of(k, s->level), *rho = var_of(k, s, 0), m[3];
     double share = fmin(mass / (*rho * volume), QUARTER);
     o->mass = share * (*rho * volume);
     for (int d = 0; d < 3; d++) {
         double *p = var_of(k, s, GAS_MOMENTUM + d);
         o->v[d] = *p / *rho;
-        kinetic += 0.5 * *p * o->v[d];
+        m[d] = *p;
         *p -= *p * share;
     }
-    *var_of(k, s, GAS_ENERGY) -= kinetic * share;
+    add_energy(k, s, -gas_kinetic_mv(m, o->v) * share);
     for (int i = 0; i < k->nscalar; i++) {
         double *u = var_of(k, s, GAS_SCALARS + i);
         o->scalar[i] = *u * share * volume;
@@ -215,7 +220,8 @@ static whole weight_of(const struct releaser *k, const struct bins_hit *h, const
     double volume = volume_of(k, h->level), along = 0, r2 = 0, radius = k->law->radius;
     *side = 0;
     if (o->mode != AGN_JET)
-        return (whole)rint(fmin(lv->fld[FLD_U][h->oct][h->cell] * volume / o->quantum, 0x1p96));
+        return (whole)rint(
+            fmin(level_gas(lv, GAS_DENSITY)[h->oct][h->cell] * volume / o->quantum, 0x1p96));
     for (int d = 0; d < 3; d++) {
         along += h->r[d] * o->axis[d];
         r2 += h->r[d] * h->r[d];
@@ -273,12 +279,8 @@ static bool hot_enough(const struct releaser *k, const struct outburst *o, doubl
 
 static double internal_of(const struct releaser *k, const struct blast_site *s)
 {
-    double rho = *var_of(k, s, 0), kinetic = 0;
-    for (int d = 0; d < 3; d++) {
-        double p = *var_of(k, s, GAS_MOMENTUM + d);
-        kinetic += 0.5 * (p * p) / rho;
-    }
-    return *var_of(k, s, GAS_ENERGY) - kinetic;
+    const struct gas_cell g = gas_cell_read(&k->r->mesh->lev[s->level], s->oct, s->cell);
+    return gas_cell_internal(&g);
 }
 
 /* A share of the energy to a cell; returns what of it would lift it above the ceiling. */
@@ -288,7 +290,7 @@ static double heat_cell(const struct releaser *k, const struct outburst *o, doub
     double volume = volume_of(k, s->level), energy = o->energy * share;
     double room = fmax(k->most * *var_of(k, s, 0) - internal_of(k, s), 0) * volume;
     double taken = fmin(energy, room);
-    *var_of(k, s, GAS_ENERGY) += taken / volume;
+    add_energy(k, s, taken / volume);
     return energy - taken;
 }
 
@@ -297,19 +299,15 @@ static double heat_cell(const struct releaser *k, const struct outburst *o, doub
 static double stream_cell(const struct releaser *k, const struct outburst *o, double share,
                           const double w[3], double heat, const struct blast_site *s)
 {
-    double volume = volume_of(k, s->level), rho = o->mass * share / volume, kinetic = 0;
+    double volume = volume_of(k, s->level), rho = o->mass * share / volume;
     double before = internal_of(k, s);
-    for (int d = 0; d < 3; d++) {
-        *var_of(k, s, GAS_MOMENTUM + d) += rho * w[d];
-        kinetic += 0.5 * (w[d] * w[d]);
-    }
-    *var_of(k, s, 0) += rho;
-    *var_of(k, s, GAS_ENERGY) += rho * kinetic + heat * share / volume;
+    gas_add(&k->r->mesh->lev[s->level], s->oct, s->cell, rho, w,
+            gas_kinetic_v(rho, w[0], w[1], w[2]) + heat * share / volume);
     for (int i = 0; i < k->nscalar; i++)
         *var_of(k, s, GAS_SCALARS + i) += o->scalar[i] * share / volume;
     double surplus = internal_of(k, s) - fmax(before, k->most * *var_of(k, s, 0));
     if (!(surplus > 0)) return 0;
-    *var_of(k, s, GAS_ENERGY) -= surplus;
+    add_energy(k, s, -surplus);
     return surplus * volume;
 }
 

@@ -61,10 +61,10 @@ static void sites_add(struct sites *s, const struct site *a)
 /* The density at which a Jeans length is four cells. */
 static double unstable(const struct creation *k, const struct level *lv, lidx i, int c, double dx)
 {
-    double rho = lv->fld[FLD_U][i][c], p2 = 0;
-    for (int d = 0; d < 3; d++) p2 += pow(lv->fld[FLD_U + GAS_MOMENTUM + d][i][c], 2);
-    double e = (lv->fld[FLD_U + GAS_ENERGY][i][c] - 0.5 * p2 / rho) / rho;
-    double c2 = fmax((k->r->hydro->gamma - 1) * e, k->r->hydro->smallc * k->r->hydro->smallc);
+    const struct hydro_par *h = k->r->hydro;
+    const struct gas_cell g = gas_cell_read(lv, i, c);
+    double e = gas_cell_internal_m2(&g) / g.rho;
+    double c2 = fmax(gas_pressure(e, h->gamma - 1), h->smallc * h->smallc);
     return M_PI * c2 / (k->law->G * 16 * dx * dx);
 }
 
@@ -74,7 +74,7 @@ static void look_at_level(struct creation *k, int l)
     double dx = mesh_dx(k->r->mesh, l);
     for (lidx i = 0; i < lv->nown; i++)
         for (int c = 0; c < 8; c++) {
-            double rho = lv->fld[FLD_U][i][c];
+            double rho = level_gas(lv, GAS_DENSITY)[i][c];
             if (lv->child[i][c] >= 0 || rho < k->law->dense) continue;
             if (!(rho > unstable(k, lv, i, c, dx))) continue;
             struct site s = {.dx = dx, .density = rho, .at = {l, i, c}};
@@ -334,10 +334,10 @@ static void give_birth(const struct creation *k, const struct site *s, int64_t i
     a->born = 1;
     for (int d = 0; d < 3; d++) {
         a->x[d] = s->x[d];
-        a->v[d] = lv->fld[FLD_U + GAS_MOMENTUM + d][s->at.oct][s->at.cell] / s->density;
+        a->v[d] = level_gas(lv, GAS_MOMENTUM + d)[s->at.oct][s->at.cell] / s->density;
     }
     double left = 1 - a->m / (s->density * volume);
-    for (int v = 0; v < k->r->hydro->nvar; v++) lv->fld[FLD_U + v][s->at.oct][s->at.cell] *= left;
+    for (int v = 0; v < k->r->hydro->nvar; v++) level_gas(lv, v)[s->at.oct][s->at.cell] *= left;
 }
 
 static enum err check_number(const struct creation *k, int64_t born)

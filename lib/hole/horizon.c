@@ -113,7 +113,7 @@ static void collect(const struct sink_run *s, int l, const struct sink_visit *v,
         const struct sink_cell *c = &cells->cell[i];
         struct sink_cell_gas g = sink_cell_gas(&m->lev[l], c, law->smallr);
         double w = weight_of(c, dx, v->kernel2), mass = w * g.d, u[3];
-        double c2 = law->gamma * (law->gamma - 1) * (g.e - 0.5 * square(g.v));
+        double c2 = law->gamma * (law->gamma - 1) * sink_cell_internal(&g);
         for (int d = 0; d < 3; d++) u[d] = g.v[d] - v->v[d];
         sum_add(&sums[HOLE_VOLUME], w);
         sum_add(&sums[HOLE_MASS], mass);
@@ -190,13 +190,13 @@ static void change_cell(const struct hole_law *law, const struct level *lv,
 {
     double left = g->d - lost;
     u[0][c->cell] -= lost;
-    u[GAS_ENERGY][c->cell] -= lost * g->e;
+    gas_change_energy(u, c->cell, -lost * g->e);
     for (int d = 0; d < 3; d++) {
         u[GAS_MOMENTUM + d][c->cell] += push[d] - lost * g->v[d];
-        u[GAS_ENERGY][c->cell] += push[d] * (g->v[d] + 0.5 * push[d] / left);
+        gas_change_energy(u, c->cell, gas_drag_work(left, g->v[d], push[d]));
     }
     for (int v = GAS_SCALARS; v < law->nvar; v++)
-        u[v][c->cell] -= lost * (lv->fld[FLD_U + v][c->oct][c->cell] / g->d);
+        u[v][c->cell] -= lost * (level_gas(lv, v)[c->oct][c->cell] / g->d);
 }
 
 static void take(const struct hole_law *law, const struct mesh *m, int l, const struct meal *e,

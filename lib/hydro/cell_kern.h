@@ -12,7 +12,7 @@ PTAH_HD struct hydro_state hydro_prim(double rho, double mx, double my, double m
     struct hydro_state q;
     double r = hydro_max(rho, g.smallr), inv = 1.0 / r;
     double vx = mx * inv, vy = my * inv, vz = mz * inv;
-    double e = etot * inv - (0.5 * vx * vx + 0.5 * vy * vy + 0.5 * vz * vz);
+    double e = etot * inv - gas_kinetic_specific(vx, vy, vz);
     q.r = r;
     q.u = vx;
     q.v = vy;
@@ -167,7 +167,7 @@ PTAH_HD void hydro_pull_cell(double r, double *mx, double *my, double *mz, doubl
 {
     double d = hydro_max(r, smallr);
     double u = *mx / d, v = *my / d, x = *mz / d;
-    double e = *etot - 0.5 * d * (u * u + v * v + x * x);
+    double e = *etot - gas_kinetic_v(d, u, v, x);
     double fact = hydro_max(r_old, smallr) / d * 0.5 * dt;
     u += fx * fact;
     v += fy * fact;
@@ -175,7 +175,7 @@ PTAH_HD void hydro_pull_cell(double r, double *mx, double *my, double *mz, doubl
     *mx = d * u;
     *my = d * v;
     *mz = d * x;
-    *etot = e + 0.5 * d * (u * u + v * v + x * x);
+    *etot = e + gas_kinetic_v(d, u, v, x);
 }
 
 /* Momentum += dt f rho at constant internal energy. */
@@ -184,14 +184,14 @@ PTAH_HD void hydro_kick_cell(double r, double *mx, double *my, double *mz, doubl
 {
     double d = hydro_max(r, smallr);
     double x = *mx, y = *my, z = *mz;
-    double eint = *etot - 0.5 * x * x / d - 0.5 * y * y / d - 0.5 * z * z / d;
+    double eint = gas_internal_by_parts(*etot, d, x, y, z);
     x += d * fx * dt;
     y += d * fy * dt;
     z += d * fz * dt;
     *mx = x;
     *my = y;
     *mz = z;
-    *etot = eint + 0.5 * x * x / d + 0.5 * y * y / d + 0.5 * z * z / d;
+    *etot = gas_total_by_parts(eint, d, x, y, z);
 }
 
 /* Where the density falls below its floor (r1) or rises from below it (r0), scalar densities are
@@ -210,7 +210,7 @@ PTAH_HD double hydro_pdv_cell(double r, double mx, double my, double mz, double 
                               double div, double smallr, double gm1, double dt)
 {
     double d = hydro_max(r, smallr), u = mx / d, v = my / d, w = mz / d;
-    double e = etot - 0.5 * d * (u * u + v * v + w * w);
+    double e = etot - gas_kinetic_v(d, u, v, w);
     return e + flux - gm1 * e * div * dt;
 }
 
@@ -222,7 +222,7 @@ PTAH_HD double hydro_energy_choose(double r, double mx, double my, double mz, do
 {
     double d = hydro_max(r, smallr);
     double u = mx / d, v = my / d, w = mz / d;
-    double ekin = 0.5 * d * (u * u + v * v + w * w);
+    double ekin = gas_kinetic_v(d, u, v, w);
     double div = hydro_max(dt > 0 ? fabs(change) * dx / dt : 0, hubble);
     return etot - ekin < beta * d * (div * div) ? eint + ekin : etot;
 }
@@ -249,7 +249,7 @@ PTAH_HD void hydro_oct_totals(const struct level *lv, lidx i, double vol, double
     for (int k = 0; k < 3; k++) {
         const double *p = lv->fld[FLD_U + GAS_MOMENTUM + k][i];
         for (int c = 0; c < 8; c++) {
-            eint[c] -= 0.5 * p[c] * p[c] / d[c];
+            eint[c] -= gas_kinetic_part(d[c], p[c]);
             x[c] = child[c] < 0 ? p[c] * vol : 0.0;
         }
         sum[3 + k] = hydro_sum8(x);

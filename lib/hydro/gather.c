@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "hydro/half.h"
 #include "hydro/interp_kern.h"
+#include "oct/gas_vec.h"
 
 enum { PS = PLANE_STRIDE };
 
@@ -151,7 +152,7 @@ static inline struct children children_of(struct crossed x)
 static inline vec4 half_kinetic(vec4 r, vec4 x, vec4 y, vec4 z, double smallr)
 {
     const vec4 at_least = vec4_max(r, (vec4){0} + smallr);
-    return 0.5 * x * x / at_least + 0.5 * y * y / at_least + 0.5 * z * z / at_least;
+    return gas_kinetic4(at_least, x, y, z);
 }
 
 /* Minmod slopes of conserved variables or, of the energy, its internal part. Returns false where a

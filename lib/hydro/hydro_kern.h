@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/device.h"
+#include "oct/gas_kern.h"
 
 /* The constants of the point functions, precomputed. */
 struct hydro_gas {
@@ -94,7 +95,7 @@ PTAH_HD double hydro_slope(enum slope type, double dl, double dr, double theta)
 
 PTAH_HD double hydro_state_energy(struct hydro_state s, struct hydro_gas g)
 {
-    return s.p * g.entho + 0.5 * s.r * s.u * s.u + 0.5 * s.r * s.v * s.v + 0.5 * s.r * s.w * s.w;
+    return gas_total_flux(s.p * g.entho, s.r, s.u, s.v, s.w);
 }
 
 /* Sound speed and pressure with floors. */
@@ -102,7 +103,7 @@ PTAH_HD double hydro_state_sound(struct hydro_state s, struct hydro_gas g)
 {
     double r = hydro_max(s.r, g.smallr);
     double p = hydro_max(s.p, r * g.smallp);
-    return sqrt(g.gamma * p / r);
+    return sqrt(gas_sound2(r, p, g.gamma));
 }
 
 /* a·F_L + b·F_R + c·(U_R − U_L), of which HLL and local Lax-Friedrichs are cases. */
@@ -158,7 +159,8 @@ PTAH_HD double hydro_hllc_sound(struct hydro_state L, struct hydro_state R, stru
 {
     L = hydro_hllc_floor(L, g);
     R = hydro_hllc_floor(R, g);
-    return sqrt(hydro_max(hydro_max(g.gamma * L.p / L.r, g.gamma * R.p / R.r), g.smallc2));
+    double cl2 = gas_sound2(L.r, L.p, g.gamma), cr2 = gas_sound2(R.r, R.p, g.gamma);
+    return sqrt(hydro_max(hydro_max(cl2, cr2), g.smallc2));
 }
 
 /* Velocity and pressure at the contact; the speed of the wave on its upwind side. */
@@ -191,7 +193,7 @@ PTAH_HD struct hydro_flux hydro_hllc_flux(struct hydro_state L, struct hydro_sta
                             left ? L.p : R.p};
     o = hydro_hllc_floor(o, g);
     double ei = o.p * g.entho;
-    double e = ei + (0.5 * o.r * o.u * o.u + 0.5 * o.r * o.v * o.v + 0.5 * o.r * o.w * o.w);
+    double e = ei + gas_kinetic_flux(o.r, o.u, o.v, o.w);
     double q = 1.0 / (x.s - x.u), su = x.s - o.u;
     /* the whole fan is on the other side; bitwise, or gcc takes vectors of half the length */
     int outer = (left & (x.s > 0.0)) | (!left & (x.s <= 0.0));
@@ -242,7 +244,7 @@ PTAH_HD struct hydro_flux hydro_riemann_acoustic(struct hydro_state L, struct hy
     R.r = hydro_max(R.r, g.smallr);
     L.p = hydro_max(L.p, L.r * g.smallp);
     R.p = hydro_max(R.p, R.r * g.smallp);
-    double cl = sqrt(g.gamma * L.p / L.r), cr = sqrt(g.gamma * R.p / R.r);
+    double cl = sqrt(gas_sound2(L.r, L.p, g.gamma)), cr = sqrt(gas_sound2(R.r, R.p, g.gamma));
     double wl = cl * L.r, wr = cr * R.r, inv = 1.0 / (wl + wr);
     double ps = ((wr * L.p + wl * R.p) + wl * wr * (L.u - R.u)) * inv;
     double us = ((wr * R.u + wl * L.u) + (L.p - R.p)) * inv;
@@ -251,7 +253,7 @@ PTAH_HD struct hydro_flux hydro_riemann_acoustic(struct hydro_state L, struct hy
     double sign = left ? 1.0 : -1.0;
     double r = left ? L.r : R.r, u = left ? L.u : R.u, p = left ? L.p : R.p, c = left ? cl : cr;
     double rs = hydro_max(r + (ps - p) / (c * c), g.smallr);
-    double cs = hydro_max(sqrt(fabs(g.gamma * ps / rs)), g.smallc);
+    double cs = hydro_max(sqrt(fabs(gas_sound2(rs, ps, g.gamma))), g.smallc);
     double out = c - sign * u, in = cs - sign * us;
     double shock = hydro_max(0.5 * (in + out), -sign * us);
     int is_shock = ps >= p;
@@ -310,11 +312,11 @@ PTAH_HD struct hydro_flux hydro_exact_flux(struct hydro_state L, struct hydro_st
     int left = us >= 0.0;
     double sign = left ? 1.0 : -1.0;
     double r = left ? L.r : R.r, u = left ? L.u : R.u, p = left ? L.p : R.p, w = left ? wl : wr;
-    double c = hydro_max(g.smallc, sqrt(fabs(g.gamma * p / r)));
+    double c = hydro_max(g.smallc, sqrt(fabs(gas_sound2(r, p, g.gamma))));
     int shock = ps >= p;
     double rs = shock ? r / (1.0 + r * (p - ps) / (w * w)) : r * pow(ps / p, g.inv_gamma);
     rs = hydro_max(rs, g.smallr);
-    double cs = hydro_max(sqrt(fabs(g.gamma * ps / rs)), g.smallc);
+    double cs = hydro_max(sqrt(fabs(gas_sound2(rs, ps, g.gamma))), g.smallc);
     double out = shock ? w / r - sign * u : c - sign * u;
     double in = shock ? out : cs - sign * us;
 
@@ -338,9 +340,9 @@ PTAH_HD double hydro_cell_speed(double r, double mx, double my, double mz, doubl
 {
     r = hydro_max(r, g.smallr);
     double u = mx / r, v = my / r, w = mz / r;
-    double ei = e - 0.5 * r * u * u - 0.5 * r * v * v - 0.5 * r * w * w;
-    double p = hydro_max(g.gm1 * ei, r * g.smallp);
-    return 3.0 * sqrt(g.gamma * p / r) + fabs(u) + fabs(v) + fabs(w);
+    double ei = gas_internal_flux(e, r, u, v, w);
+    double p = hydro_max(gas_pressure(ei, g.gm1), r * g.smallp);
+    return 3.0 * sqrt(gas_sound2(r, p, g.gamma)) + fabs(u) + fabs(v) + fabs(w);
 }
 
 /* Courant step at that speed, with the gravity strength s = max(Σ|f| dx/speed², 1e-4). Without

@@ -12,6 +12,7 @@
 #include "hydro/flux.h"
 #include "hydro/half.h"
 #include "hydro/hydro.h"
+#include "oct/gas_vec.h"
 
 /* ---- the Courant step ---- */
 
@@ -43,7 +44,7 @@ static inline bool half_is_slow(const struct level *lv, lidx i, int h, bool grav
         speed -= limit.brake *
                  (vec4_abs(half_of(lv, FLD_FX, i, h)) + vec4_abs(half_of(lv, FLD_FY, i, h)) +
                   vec4_abs(half_of(lv, FLD_FZ, i, h)));
-    vec4 kinetic = 0.5 * (x * x + y * y + z * z);
+    vec4 kinetic = gas_kinetic4_rho(x, y, z);
     vec4 thermal = (e - kinetic) + MARGIN_ENERGY * (vec4_abs(e) + kinetic);
     vec4 pressure = vec4_max(g.gm1 * thermal, r * r * g.smallp); /* times density */
     vec4 spare = speed * r - m;
@@ -142,12 +143,8 @@ static inline double total_of(const struct of_oct *o, vec4 lower, vec4 upper)
 static inline vec4 internal_of(const struct level *lv, lidx i, int h, double smallr)
 {
     vec4 r = vec4_max(half_of(lv, FLD_U, i, h), (vec4){0} + smallr);
-    vec4 e = half_of(lv, FLD_U + GAS_ENERGY, i, h);
-    for (int k = 0; k < 3; k++) {
-        vec4 x = half_of(lv, FLD_U + GAS_MOMENTUM + k, i, h);
-        e -= 0.5 * x * x / r;
-    }
-    return e;
+    return gas_internal4(half_of(lv, FLD_U + GAS_ENERGY, i, h), r, half_of(lv, FLD_U + 1, i, h),
+                         half_of(lv, FLD_U + 2, i, h), half_of(lv, FLD_U + 3, i, h));
 }
 
 /* As hydro_oct_totals, by vectors: the same operations. Without finer octs all cells are leaves. */

@@ -47,7 +47,7 @@ PTAH_HD_FN void hydro_keep_out(const struct hydro_par *p, int f, double *u)
 {
     double *normal = &u[1 + (f >> 1)], d = hydro_max(u[0], p->smallr), before = *normal;
     *normal = f & 1 ? fmax(0.0, before) : fmin(0.0, before);
-    u[GAS_ENERGY] += 0.5 * (*normal * *normal - before * before) / d;
+    u[GAS_ENERGY] += gas_kinetic_rise(d, before, *normal);
 }
 
 /* Turns the state u of the cell next to boundary f into that of the cell beyond it: without
@@ -59,12 +59,9 @@ PTAH_HD_FN void hydro_boundary_gas(const struct hydro_par *p, int f, double *u)
     if (p->bound[f] != BOUND_IMPOSED) return;
     const double *q = p->bound_state[f];
     u[0] = hydro_max(q[0], p->smallr);
-    double ekin = 0.0;
-    for (int d = 1; d <= 3; d++) {
-        u[d] = q[0] * q[d];
-        ekin += 0.5 * u[d] * u[d] / u[0];
-    }
-    u[GAS_ENERGY] = ekin + q[GAS_ENERGY] / (p->gamma - 1.0);
+    for (int d = 1; d <= 3; d++) u[d] = q[0] * q[d];
+    u[GAS_ENERGY] = gas_kinetic(u[0], u[1], u[2], u[3]) +
+                    gas_internal_of(q[GAS_PRESSURE], p->gamma - 1.0);
 }
 
 PTAH_HD_FN double hydro_boundary_scalar(const struct hydro_par *p, int f, int v, double u)
@@ -107,9 +104,8 @@ PTAH_HD_FN void hydro_gas_across(const struct mesh *m, int l, lidx i, int c, int
 
 PTAH_HD_FN void hydro_interp_vars(const struct hydro_par *p, double *u)
 {
-    double r = hydro_max(u[0], p->smallr), ekin = 0.0;
-    for (int d = 1; d <= 3; d++) ekin += 0.5 * u[d] * u[d] / r;
-    u[GAS_ENERGY] -= ekin;
+    double r = hydro_max(u[0], p->smallr);
+    u[GAS_ENERGY] = gas_internal(u[GAS_ENERGY], r, u[1], u[2], u[3]);
     if (p->interpol_var == 2)
         for (int d = 1; d <= 3; d++) u[d] /= r;
 }
@@ -190,7 +186,7 @@ PTAH_HD_FN void hydro_interp_flat(const struct mesh *m, int l, lidx i, int c,
     u[0] = r, u[1] = x, u[2] = y, u[3] = z;
     for (int v = GAS_SCALARS; v < p->nvar; v++) u[v] = fld[v][i][c];
     r = hydro_max(r, p->smallr);
-    double ekin = 0.5 * x * x / r + 0.5 * y * y / r + 0.5 * z * z / r;
+    double ekin = gas_kinetic(r, x, y, z);
     u[GAS_ENERGY] = p->interpol_var > 0 ? (e - ekin) + ekin : e;
 }
 
@@ -213,9 +209,8 @@ PTAH_HD_FN void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c,
     if (p->interpol_var == 2) hydro_interp_momentum(p, a[0], out);
     if (p->interpol_var > 0)
         for (int k = 0; k < 8; k++) {
-            double r = hydro_max(out[0][k], p->smallr), ekin = 0.0;
-            for (int d = 1; d <= 3; d++) ekin += 0.5 * out[d][k] * out[d][k] / r;
-            out[GAS_ENERGY][k] += ekin;
+            double r = hydro_max(out[0][k], p->smallr);
+            out[GAS_ENERGY][k] += gas_kinetic(r, out[1][k], out[2][k], out[3][k]);
         }
 }
 
@@ -250,13 +245,11 @@ PTAH_HD_FN void hydro_restrict_cell(const struct mesh *m, int l, lidx i, int c, 
         lv->fld[FLD_U + v][i][c] = s / 8.0;
     }
     if (interpol_var <= 0) return;
-    double s = 0.0, ekin = 0.0;
+    double s = 0.0, d = hydro_max(mean[0], smallr);
     for (int k = 0; k < 8; k++) {
-        double e = 0.0;
-        for (int d = 1; d <= 3; d++)
-            e += 0.5 * fine->fld[FLD_U + d][o][k] * fine->fld[FLD_U + d][o][k] / r[k];
-        s += fine->fld[FLD_U + GAS_ENERGY][o][k] - e;
+        struct gas_cell g = gas_cell_read(fine, o, k);
+        g.rho = r[k];
+        s += gas_cell_internal(&g);
     }
-    for (int d = 1; d <= 3; d++) ekin += 0.5 * mean[d] * mean[d] / hydro_max(mean[0], smallr);
-    lv->fld[FLD_U + GAS_ENERGY][i][c] = s / 8.0 + ekin;
+    lv->fld[FLD_U + GAS_ENERGY][i][c] = s / 8.0 + gas_kinetic(d, mean[1], mean[2], mean[3]);
 }

@@ -10,7 +10,7 @@
 PTAH_HD double steep_pressure(double r, double mx, double my, double mz, double e, double gm1)
 {
     double vx = mx / r, vy = my / r, vz = mz / r;
-    return gm1 * (e - (0.5 * r * (vx * vx) + 0.5 * r * (vy * vy) + 0.5 * r * (vz * vz)));
+    return gas_pressure(e - gas_kinetic_state(r, vx, vy, vz), gm1);
 }
 
 /* Quantity v, by the number of its variable: density, a velocity, pressure. u: variable v. */
@@ -22,7 +22,7 @@ PTAH_HD double steep_quantity(int v, double r, double u, double p)
 /* Sound speed, at least the square root of floor2. */
 PTAH_HD double steep_sound(double r, double p, double gamma, double floor2)
 {
-    return sqrt(hydro_max(gamma * p / r, floor2));
+    return sqrt(hydro_max(gas_sound2(r, p, gamma), floor2));
 }
 
 /* Denominator of the relative difference of two cells: the sum of both values and a floor; for

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "ics/field.h"
 #include "ics/files.h"
+#include "oct/gas_kern.h"
 
 static enum err read_heads(const struct ics_set *set, struct grafic_head *head);
 static int particle_level(const struct grafic_head *h, int level);
@@ -222,7 +223,7 @@ static enum err gas_local(const struct ics_grafic *g, struct mesh *m, int l,
     struct ics_layers s;
     enum err err = OK;
     TRY_OUT(ics_layers_new(g, m, l, &s));
-    for (int v = 0; v < gas->nvar; v++) TRY_OUT(gas_variable(g, &s, v, gas, lv->fld[FLD_U + v]));
+    for (int v = 0; v < gas->nvar; v++) TRY_OUT(gas_variable(g, &s, v, gas, level_gas(lv, v)));
     gas_conserve(g, lv, gas);
 out:
     ics_layers_free(&s);
@@ -288,18 +289,15 @@ static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers
 /* From rho, v, T (cosmology: P/rho) or P, scalars to conserved variables, in place. */
 static void gas_conserve(const struct ics_grafic *g, struct level *lv, const struct ics_gas *gas)
 {
-    double(**u)[8] = lv->fld + FLD_U;
+    double(*u[NVAR_MAX])[8];
+    for (int v = 0; v < gas->nvar; v++) u[v] = level_gas(lv, v);
 #pragma omp parallel for
     for (lidx i = 0; i < lv->nown; i++)
         for (int c = 0; c < 8; c++) {
-            double rho = u[0][i][c], p = g->cosmo ? rho * u[GAS_ENERGY][i][c] : u[GAS_ENERGY][i][c],
-                   v2 = 0;
-            for (int d = 1; d < 4; d++) {
-                v2 += u[d][i][c] * u[d][i][c];
-                u[d][i][c] *= rho;
-            }
-            u[GAS_ENERGY][i][c] = p / (gas->gamma - 1) + rho * (0.5 * v2);
-            for (int v = GAS_SCALARS; v < gas->nvar; v++) u[v][i][c] *= rho;
+            double rho = u[0][i][c], q = u[GAS_PRESSURE][i][c], p = g->cosmo ? rho * q : q;
+            double kinetic = gas_kinetic_v(rho, u[1][i][c], u[2][i][c], u[3][i][c]);
+            for (int v = GAS_VELOCITY; v < gas->nvar; v++) u[v][i][c] *= rho;
+            gas_set_internal(lv, i, c, gas_internal_of(p, gas->gamma - 1), kinetic);
         }
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ics/ics.h"
+#include "oct/gas_kern.h"
 
 struct regions {
     const struct ics_region *region;
@@ -28,7 +29,7 @@ void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
     for (lidx i = 0; i < lv->noct; i++) {
         double u[NVAR_MAX][8];
         oct_state(&all, lv->key[i], u);
-        for (int v = 0; v < g->nvar; v++) memcpy(lv->fld[FLD_U + v][i], u[v], sizeof u[v]);
+        for (int v = 0; v < g->nvar; v++) memcpy(level_gas(lv, v)[i], u[v], sizeof u[v]);
     }
 }
 
@@ -51,7 +52,7 @@ static void oct_state(const struct regions *r, okey key, double (*out)[8])
         double x[3], q[NVAR_MAX] = {0}, u[NVAR_MAX];
         for (int d = 0; d < 3; d++) x[d] = at[d][c >> d & 1];
         q[0] = r->gas->smallr;
-        q[GAS_ENERGY] = r->gas->smallr * (r->gas->smallc * r->gas->smallc) / r->gas->gamma;
+        q[GAS_PRESSURE] = r->gas->smallr * (r->gas->smallc * r->gas->smallc) / r->gas->gamma;
         for (int n = 0; n < r->n; n++) region_apply(&r->region[n], r->gas->nvar, x, r->dx, q);
         to_conserved(r->gas, q, u);
         for (int v = 0; v < r->gas->nvar; v++)
@@ -68,13 +69,13 @@ static void region_apply(const struct ics_region *r, int nvar, const double x[3]
         if (!square_holds(r, x)) return;
         q[0] = r->d;
         for (int d = 0; d < 3; d++) q[1 + d] = r->v[d];
-        q[GAS_ENERGY] = r->p;
+        q[GAS_PRESSURE] = r->p;
     } else {
         double w = 1, vol = dx * dx * dx;
         for (int d = 0; d < 3; d++) w *= fmax(1 - fabs(x[d] - r->center[d]) / dx, 0);
         q[0] += r->d * w / vol;
         for (int d = 0; d < 3; d++) q[1 + d] += r->v[d] * w;
-        q[GAS_ENERGY] += r->p * w / vol;
+        q[GAS_PRESSURE] += r->p * w / vol;
     }
     for (int v = GAS_SCALARS; v < nvar; v++) q[v] = r->var[v - GAS_SCALARS];
 }
@@ -128,12 +129,8 @@ static bool region_even(const struct ics_region *r, double x[3][2], double dx)
 
 static void to_conserved(const struct ics_gas *g, const double *q, double *u)
 {
-    double kinetic = 0;
-    for (int d = 1; d < 4; d++) {
-        u[d] = q[0] * q[d];
-        kinetic += 0.5 * q[0] * (q[d] * q[d]);
-    }
+    double kinetic = gas_kinetic_state(q[0], q[1], q[2], q[3]);
+    for (int v = 1; v < g->nvar; v++) u[v] = q[0] * q[v];
     u[0] = q[0];
-    u[GAS_ENERGY] = kinetic + q[GAS_ENERGY] / (g->gamma - 1);
-    for (int v = GAS_SCALARS; v < g->nvar; v++) u[v] = q[0] * q[v];
+    u[GAS_ENERGY] = kinetic + gas_internal_of(q[GAS_PRESSURE], g->gamma - 1);
 }

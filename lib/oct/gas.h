@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 enum { GAS_DENSITY, GAS_MOMENTUM, GAS_ENERGY = GAS_MOMENTUM + 3, GAS_SCALARS };
+enum { GAS_VELOCITY = GAS_MOMENTUM, GAS_PRESSURE = GAS_ENERGY }; /* in files */
 
 enum gas_scalar {
 #define SCALAR(symbol, ...) SCALAR_##symbol,

@@ -95,6 +95,12 @@ struct mesh {
     struct level lev[LEVEL_MAX + 2]; /* [1..levelmax]; others empty */
 };
 
+/* Variable v of the gas (oct/gas.h) in the cells of a level. */
+PTAH_HD_FN double (*level_gas(const struct level *lv, int v))[8]
+{
+    return lv->fld[FLD_U + v];
+}
+
 /* Whether some face of the box is a boundary. */
 static inline bool mesh_has_boundaries(const struct mesh *m)
 {

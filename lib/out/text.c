@@ -205,7 +205,7 @@ static void make_old_hydro_fields(FILE *t, const struct ckpt_out *o)
         else if (v >= GAS_SCALARS)
             fprintf(t, "variable #%2d: passive_scalar_%d\n", v + 1, v - GAS_SCALARS + 1);
         else
-            fprintf(t, "variable #%2d: %s%s\n", v + 1, v == GAS_ENERGY ? "thermal_" : "",
+            fprintf(t, "variable #%2d: %s%s\n", v + 1, v == GAS_PRESSURE ? "thermal_" : "",
                     g->name[v]);
 }
 

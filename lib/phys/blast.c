@@ -78,20 +78,21 @@ static struct ball load_ball(const struct blaster *k, const struct blast *b,
                              const struct blast_site *s)
 {
     const struct level *lv = &k->r->mesh->lev[s->level];
-    double volume = cube(mesh_dx(k->r->mesh, s->level)), *rho = &lv->fld[FLD_U][s->oct][s->cell];
+    double volume = cube(mesh_dx(k->r->mesh, s->level)),
+           *rho = &level_gas(lv, GAS_DENSITY)[s->oct][s->cell];
     double load = fmin(b->load, QUARTER * *rho * volume), share = load / (*rho * volume);
     struct ball o = {.mass = b->mass + load, .energy = b->energy};
-    double reduced = b->mass * (load / o.mass), kinetic = 0;
+    double reduced = b->mass * (load / o.mass), m[3], v[3];
     for (int d = 0; d < 3; d++) {
-        double *p = &lv->fld[FLD_U + GAS_MOMENTUM + d][s->oct][s->cell], v = *p / *rho;
-        o.v[d] = (b->mass * b->v[d] + load * v) / o.mass;
-        o.heat += 0.5 * reduced * ((b->v[d] - v) * (b->v[d] - v));
-        kinetic += 0.5 * *p * v;
+        double *p = &level_gas(lv, GAS_MOMENTUM + d)[s->oct][s->cell];
+        m[d] = *p, v[d] = *p / *rho;
+        o.v[d] = (b->mass * b->v[d] + load * v[d]) / o.mass;
+        o.heat += 0.5 * reduced * ((b->v[d] - v[d]) * (b->v[d] - v[d]));
         *p -= *p * share;
     }
-    lv->fld[FLD_U + GAS_ENERGY][s->oct][s->cell] -= kinetic * share;
+    gas_add_energy(lv, s->oct, s->cell, -gas_kinetic_mv(m, v) * share);
     for (int i = 0; i < k->nscalar; i++) {
-        double *u = &lv->fld[FLD_U + GAS_SCALARS + i][s->oct][s->cell];
+        double *u = &level_gas(lv, GAS_SCALARS + i)[s->oct][s->cell];
         o.scalar[i] = *u * share * volume;
         *u -= *u * share;
     }
@@ -124,7 +125,7 @@ static void take_home(struct blaster *k, const struct events *sent)
         k->site[j] = s;
         k->log[j] = b.log;
         k->log[j].level = s.level;
-        k->log[j].rho = lv->fld[FLD_U][s.oct][s.cell] * r->units.hydrogen;
+        k->log[j].rho = level_gas(lv, GAS_DENSITY)[s.oct][s.cell] * r->units.hydrogen;
         k->log[j].T2 = star_T2(r, lv, s.oct, s.cell);
         k->loaded[j] = load_ball(k, &b, &s);
         k->loaded[j].home = (struct event_home){r->comm->rank, j};
@@ -168,7 +169,7 @@ static void keep_densities(struct blaster *k)
     for (int l = m->levelmin; l <= m->levelmax && k->law->terminal > 0; l++) {
         size_t bytes = sizeof *k->before[l] * (size_t)m->lev[l].nown;
         k->before[l] = mem_new(bytes + 1, "supernovae");
-        if (bytes) memcpy(k->before[l], m->lev[l].fld[FLD_U], bytes);
+        if (bytes) memcpy(k->before[l], level_gas(&m->lev[l], GAS_DENSITY), bytes);
     }
 }
 
@@ -314,15 +315,10 @@ static void add_ejecta(const struct blaster *k, const struct ball *b, double hea
                        const double w[3], const struct blast_site *c)
 {
     const struct level *lv = &k->r->mesh->lev[c->level];
-    double per = share / cube(mesh_dx(k->r->mesh, c->level)), rho = b->mass * per, kinetic = 0;
-    for (int d = 0; d < 3; d++) {
-        lv->fld[FLD_U + GAS_MOMENTUM + d][c->oct][c->cell] += rho * w[d];
-        kinetic += 0.5 * (w[d] * w[d]);
-    }
-    lv->fld[FLD_U][c->oct][c->cell] += rho;
-    lv->fld[FLD_U + GAS_ENERGY][c->oct][c->cell] += rho * kinetic + heat * per;
+    double per = share / cube(mesh_dx(k->r->mesh, c->level)), rho = b->mass * per;
+    gas_add(lv, c->oct, c->cell, rho, w, gas_kinetic_v(rho, w[0], w[1], w[2]) + heat * per);
     for (int i = 0; i < k->nscalar; i++)
-        lv->fld[FLD_U + GAS_SCALARS + i][c->oct][c->cell] += b->scalar[i] * per;
+        level_gas(lv, GAS_SCALARS + i)[c->oct][c->cell] += b->scalar[i] * per;
 }
 
 /* All gas of the cell gets the velocity w more, at constant internal energy. */
@@ -330,14 +326,15 @@ static void push_gas(const struct blaster *k, double mass, const double w[3],
                      const struct blast_site *c)
 {
     const struct level *lv = &k->r->mesh->lev[c->level];
-    double rho = lv->fld[FLD_U][c->oct][c->cell], per = mass / cube(mesh_dx(k->r->mesh, c->level));
+    double rho = level_gas(lv, GAS_DENSITY)[c->oct][c->cell],
+           per = mass / cube(mesh_dx(k->r->mesh, c->level));
     double work = 0;
     for (int d = 0; d < 3; d++) {
-        double *p = &lv->fld[FLD_U + GAS_MOMENTUM + d][c->oct][c->cell], kick = per * w[d];
-        work += kick * (*p + 0.5 * kick) / rho;
+        double *p = &level_gas(lv, GAS_MOMENTUM + d)[c->oct][c->cell], kick = per * w[d];
+        work += gas_kick_work(rho, *p, kick);
         *p += kick;
     }
-    lv->fld[FLD_U + GAS_ENERGY][c->oct][c->cell] += work;
+    gas_add_energy(lv, c->oct, c->cell, work);
 }
 
 struct strike {

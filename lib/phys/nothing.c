@@ -21,7 +21,7 @@ static bool level_apply(const struct term_run *r, int l)
     for (lidx i = 0; i < lv->nown; i++)
         for (int c = 0; c < 8; c++) {
             double change = lv->child[i][c] < 0 ? rate(r, lv, i, c) * r->dt : 0;
-            if (change != 0) lv->fld[FLD_U + 4][i][c] += change;
+            if (change != 0) gas_add_energy(lv, i, c, change);
             any = any || change != 0;
         }
     return any;

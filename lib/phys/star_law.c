@@ -55,13 +55,9 @@ struct star_law star_law(const struct term_run *r)
 
 double star_T2(const struct term_run *r, const struct level *lv, lidx i, int c)
 {
-    double rho = lv->fld[FLD_U][i][c], kinetic = 0;
-    for (int d = 0; d < 3; d++) {
-        double m = lv->fld[FLD_U + GAS_MOMENTUM + d][i][c];
-        kinetic += 0.5 * (m * m) / rho;
-    }
-    double thermal = lv->fld[FLD_U + GAS_ENERGY][i][c] - kinetic;
-    return (r->hydro->gamma - 1) * thermal / rho * r->units.temperature;
+    const struct gas_cell g = gas_cell_read(lv, i, c);
+    double pressure = gas_pressure(gas_cell_internal(&g), r->hydro->gamma - 1);
+    return pressure / g.rho * r->units.temperature;
 }
 
 double star_explosion(const struct term_run *r)
@@ -200,7 +196,7 @@ struct star_event star_event(const struct term_run *r, int kind, const struct le
         e.x[d] = p->x[d][k];
         e.v[d] = p->v[d][k];
     }
-    e.rho = lv->fld[FLD_U][oct][cell] * r->units.hydrogen;
+    e.rho = level_gas(lv, GAS_DENSITY)[oct][cell] * r->units.hydrogen;
     e.T2 = star_T2(r, lv, oct, cell);
     e.metal = p->metal ? p->metal[k] : 0;
     return e;

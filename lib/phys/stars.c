@@ -30,12 +30,12 @@ static bool fertile(const struct term_run *r, const struct star_law *law, const 
                     lidx i, int c)
 {
     const struct param_refine *p = &r->par->refine;
-    double rho = lv->fld[FLD_U][i][c];
+    double rho = level_gas(lv, GAS_DENSITY)[i][c];
     if (lv->child[i][c] >= 0 || !(rho > law->least)) return false;
     double floor = floor_T2(&law->floor, rho * r->units.hydrogen);
     if (!r->par->physics.sf_virial && star_T2(r, lv, i, c) - floor > law->hottest) return false;
     if (p->ivar_refine <= 0) return true;
-    double value = lv->fld[FLD_U + p->ivar_refine - 1][i][c];
+    double value = level_gas(lv, p->ivar_refine - 1)[i][c];
     return (p->ivar_refine > 1 ? value / rho : value) > p->var_cut_refine;
 }
 
@@ -44,7 +44,8 @@ static int64_t draw(const struct term_run *r, const struct star_law *law, const 
                     lidx i, int c, int64_t *lost)
 {
     static const uint64_t SEED = 0x7374617273; /* "stars" */
-    double rho = lv->fld[FLD_U][i][c], dx = mesh_dx(r->mesh, r->level), volume = dx * dx * dx;
+    double rho = level_gas(lv, GAS_DENSITY)[i][c], dx = mesh_dx(r->mesh, r->level),
+           volume = dx * dx * dx;
     double mean = law->rate * rho * sqrt(rho) * volume * r->dt / law->mass;
     if (r->par->physics.sf_virial) mean *= turbulence_efficiency(r, law, i, c);
     double most = floor(MOST * rho * volume / law->mass);
@@ -65,7 +66,7 @@ static uint8_t *find_dense(const struct level *lv, double least)
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->nown; i++) {
         bool any = false;
-        for (int c = 0; c < 8; c++) any |= lv->fld[FLD_U][i][c] > least;
+        for (int c = 0; c < 8; c++) any |= level_gas(lv, GAS_DENSITY)[i][c] > least;
         dense[i] = any;
     }
     return dense;
@@ -123,8 +124,8 @@ static void inherit_elements(const struct term_run *r, const struct star_element
 {
     const struct level *lv = &r->mesh->lev[r->level];
     for (int e = 0; e < s->n; e++)
-        *star_element(r->parts, s, e, k) = lv->fld[FLD_U + s->var[e]][at->oct][at->cell] /
-                                           lv->fld[FLD_U][at->oct][at->cell];
+        *star_element(r->parts, s, e, k) = level_gas(lv, s->var[e])[at->oct][at->cell] /
+                                           level_gas(lv, GAS_DENSITY)[at->oct][at->cell];
 }
 
 /* Particle k begins in the middle of its cell, and moves with its gas. */
@@ -135,29 +136,29 @@ static void star_born(const struct term_run *r, const struct part_place *at, int
     struct parts *p = r->parts;
     int64_t o[3];
     int metal = r->hydro->vars.at[SCALAR_METAL];
-    double rho = lv->fld[FLD_U][at->oct][at->cell];
+    double rho = level_gas(lv, GAS_DENSITY)[at->oct][at->cell];
     okey_coords(lv->key[at->oct] << 3 | (okey)at->cell, o);
     for (int d = 0; d < 3; d++) {
         p->x[d][k] = ((double)o[d] + 0.5) * mesh_dx(r->mesh, r->level);
-        p->v[d][k] = lv->fld[FLD_U + GAS_MOMENTUM + d][at->oct][at->cell] / rho;
+        p->v[d][k] = level_gas(lv, GAS_MOMENTUM + d)[at->oct][at->cell] / rho;
     }
     p->m[k] = m;
     p->family[k] = (int8_t)family;
     p->tag[k] = 0;
     p->birth[k] = birth;
     if (p->birth_mass) p->birth_mass[k] = m;
-    if (metal >= 0) p->metal[k] = lv->fld[FLD_U + metal][at->oct][at->cell] / rho;
+    if (metal >= 0) p->metal[k] = level_gas(lv, metal)[at->oct][at->cell] / rho;
 }
 
 /* Removes mass m from the gas of a cell; other conserved variables decrease in proportion. */
 static void gas_left(const struct term_run *r, const struct part_place *at, double m)
 {
     const struct level *lv = &r->mesh->lev[r->level];
-    double dx = mesh_dx(r->mesh, r->level), rho = lv->fld[FLD_U][at->oct][at->cell];
+    double dx = mesh_dx(r->mesh, r->level), rho = level_gas(lv, GAS_DENSITY)[at->oct][at->cell];
     double left = rho - m / (dx * dx * dx);
-    lv->fld[FLD_U][at->oct][at->cell] = left;
+    level_gas(lv, GAS_DENSITY)[at->oct][at->cell] = left;
     for (int v = GAS_MOMENTUM; v < r->hydro->nvar; v++)
-        lv->fld[FLD_U + v][at->oct][at->cell] *= left / rho;
+        level_gas(lv, v)[at->oct][at->cell] *= left / rho;
 }
 
 /* A star of mass m gives its ejecta to a debris particle, which takes gas of the cell along. As in
@@ -169,7 +170,7 @@ static double debris_born(const struct term_run *r, const struct part_place *at,
     const struct level *lv = &r->mesh->lev[r->level];
     struct parts *p = r->parts;
     double dx = mesh_dx(r->mesh, r->level), m = p->m[star];
-    double gas = lv->fld[FLD_U][at->oct][at->cell] * (dx * dx * dx);
+    double gas = level_gas(lv, GAS_DENSITY)[at->oct][at->cell] * (dx * dx * dx);
     double load = fmin(r->par->physics.f_w * m, 0.5 * (gas - m));
     double ejecta = r->par->feedback.eta_sn * m, yield = r->par->feedback.yield;
     star_born(r, at, k, load + ejecta, birth, FAM_DEBRIS);

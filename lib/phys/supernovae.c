@@ -83,9 +83,9 @@ static double trapped(const struct job *j, const struct level *lv, const struct 
 {
     const struct param_physics *p = &j->r->par->physics;
     const struct units *u = &j->r->units;
-    double rho = lv->fld[FLD_U][b->oct][b->cell];
+    double rho = level_gas(lv, GAS_DENSITY)[b->oct][b->cell];
     if (!(p->kappa_ir > 0) || !(rho * u->hydrogen > 10)) return 1;
-    double metals = j->metal >= 0 ? lv->fld[FLD_U + j->metal][b->oct][b->cell] / 0.02
+    double metals = j->metal >= 0 ? level_gas(lv, j->metal)[b->oct][b->cell] / 0.02
                                   : rho * p->z_ave;
     return 1 + 100 * (1 - exp(-p->kappa_ir * 200 * CGS_PC * metals * u->density));
 }
@@ -94,21 +94,17 @@ static double trapped(const struct job *j, const struct level *lv, const struct 
 static double explode(const struct job *j, const struct level *lv, const struct explosion *b)
 {
     struct parts *p = j->r->parts;
-    double dx = mesh_dx(j->r->mesh, j->r->level), kinetic = 0, yield = j->r->par->feedback.yield;
+    double dx = mesh_dx(j->r->mesh, j->r->level), v[3], yield = j->r->par->feedback.yield;
     double ejected = star_ejecta(&j->deaths, p->m[b->at]), rho = ejected / (dx * dx * dx);
     double heat = j->deaths.specific * star_sampled(&j->deaths, b->id) * trapped(j, lv, b);
-    for (int d = 0; d < 3; d++) {
-        double v = p->v[d][b->at];
-        kinetic += 0.5 * (v * v);
-        lv->fld[FLD_U + GAS_MOMENTUM + d][b->oct][b->cell] += rho * v;
-    }
-    lv->fld[FLD_U][b->oct][b->cell] += rho;
-    lv->fld[FLD_U + GAS_ENERGY][b->oct][b->cell] += rho * (kinetic + heat);
+    for (int d = 0; d < 3; d++) v[d] = p->v[d][b->at];
+    double energy = rho * (gas_kinetic_specific(v[0], v[1], v[2]) + heat);
+    gas_add(lv, b->oct, b->cell, rho, v, energy);
     if (j->metal >= 0) {
         double Z = p->metal ? p->metal[b->at] : 0;
-        lv->fld[FLD_U + j->metal][b->oct][b->cell] += rho * (yield + (1 - yield) * Z);
+        level_gas(lv, j->metal)[b->oct][b->cell] += rho * (yield + (1 - yield) * Z);
     }
-    if (j->delayed >= 0) lv->fld[FLD_U + j->delayed][b->oct][b->cell] += rho;
+    if (j->delayed >= 0) level_gas(lv, j->delayed)[b->oct][b->cell] += rho;
     p->m[b->at] -= ejected;
     p->tag[b->at] = STAR_EXPLODED;
     return ejected * heat;

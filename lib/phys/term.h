@@ -18,6 +18,7 @@
 #include "dom/domain.h"
 #include "hydro/hydro.h"
 #include "oct/fields.h"
+#include "oct/gas_kern.h"
 #include "part/part.h"
 #include "phys/units.h"
 

@@ -77,15 +77,15 @@ static lidx beyond(const struct level *lv, lidx i, int c, int f, int *cell)
 static struct faces faces_of(const struct level *lv, lidx i, int c)
 {
     struct faces o = {0};
-    double rho = lv->fld[FLD_U][i][c];
+    double rho = level_gas(lv, GAS_DENSITY)[i][c];
     for (int f = 0; f < 6; f++) {
         int n, axis = f >> 1;
         lidx j = beyond(lv, i, c, f, &n);
-        double other = lv->fld[FLD_U][j][n], sign = f & 1 ? 1 : -1;
+        double other = level_gas(lv, GAS_DENSITY)[j][n], sign = f & 1 ? 1 : -1;
         o.rho[f] = other;
         for (int d = 0; d < 3; d++) {
-            double v = (lv->fld[FLD_U + GAS_MOMENTUM + d][j][n] +
-                        lv->fld[FLD_U + GAS_MOMENTUM + d][i][c]) /
+            double v = (level_gas(lv, GAS_MOMENTUM + d)[j][n] +
+                        level_gas(lv, GAS_MOMENTUM + d)[i][c]) /
                        (other + rho);
             o.dv[axis][d] += sign * v;
             if (!lv->fld[FLD_FX + d]) continue;
@@ -133,9 +133,10 @@ static struct scalars scalars_of(const struct term_run *r)
 static void renew(const struct term_run *r, const struct level *lv, lidx i, int c)
 {
     struct scalars k = scalars_of(r);
-    double rho = lv->fld[FLD_U][i][c], keep = 0, along, across, tdiss = r->par->sf.sf_tdiss;
-    double *a = &lv->fld[FLD_U + k.along][i][c],
-           *b = k.across >= 0 ? &lv->fld[FLD_U + k.across][i][c] : NULL;
+    double rho = level_gas(lv, GAS_DENSITY)[i][c], keep = 0, along, across,
+           tdiss = r->par->sf.sf_tdiss;
+    double *a = &level_gas(lv, k.along)[i][c],
+           *b = k.across >= 0 ? &level_gas(lv, k.across)[i][c] : NULL;
     struct faces o = faces_of(lv, i, c);
     dispersions(&o, &along, &across);
     double old = (fmax(*a, 0) + (b ? fmax(*b, 0) : 0)) / rho;
@@ -157,7 +158,7 @@ void turbulence_update(const struct term_run *r)
 static double sound2(const struct term_run *r, const struct star_law *law, const struct level *lv,
                      lidx i, int c)
 {
-    double floor = floor_T2(&law->floor, lv->fld[FLD_U][i][c] * r->units.hydrogen);
+    double floor = floor_T2(&law->floor, level_gas(lv, GAS_DENSITY)[i][c] * r->units.hydrogen);
     double least = r->hydro->smallc * r->hydro->smallc;
     return fmax((star_T2(r, lv, i, c) - floor) / r->units.temperature, least);
 }
@@ -168,15 +169,15 @@ double turbulence_efficiency(const struct term_run *r, const struct star_law *la
     struct faces o = faces_of(lv, i, c);
     struct scalars k = scalars_of(r);
     double along, across, dx = mesh_dx(r->mesh, r->level);
-    struct turbulent_cell t = {.rho = lv->fld[FLD_U][i][c],
+    struct turbulent_cell t = {.rho = level_gas(lv, GAS_DENSITY)[i][c],
                                .dx = dx,
                                .G = law->G,
                                .cs2 = sound2(r, law, lv, i, c),
                                .compressive = compressive_share(&o)};
     dispersions(&o, &along, &across);
     t.shear2 = (along + across) / (dx * dx);
-    t.sigma2 = lv->fld[FLD_U + k.along][i][c] / t.rho;
-    if (k.across >= 0) t.sigma2 += lv->fld[FLD_U + k.across][i][c] / t.rho;
+    t.sigma2 = level_gas(lv, k.along)[i][c] / t.rho;
+    if (k.across >= 0) t.sigma2 += level_gas(lv, k.across)[i][c] / t.rho;
     double div = 0, laplacian = 0;
     for (int a = 0; a < 3; a++) {
         int y = (a + 1) % 3, z = (a + 2) % 3;

@@ -188,9 +188,11 @@ static struct clump_field field_of(struct sim *s, const struct densities *k)
     int ivar = s->par->clumpfind.ivar_clump;
     struct clump_field f = {0};
     for (int l = m->levelmin; l <= m->levelmax; l++) {
-        f.peak[l] = ivar > 0 ? m->lev[l].fld[FLD_U + ivar - 1] : k->clumps[l];
-        f.mass[l] = ivar > 0 ? m->lev[l].fld[FLD_U] : k->clumps[l];
-        f.place[l] = ivar == 0 ? k->clumps[l] : m->hydro ? m->lev[l].fld[FLD_U] : NULL;
+        f.peak[l] = ivar > 0 ? level_gas(&m->lev[l], ivar - 1) : k->clumps[l];
+        f.mass[l] = ivar > 0 ? level_gas(&m->lev[l], GAS_DENSITY) : k->clumps[l];
+        f.place[l] = ivar == 0  ? k->clumps[l]
+                     : m->hydro ? level_gas(&m->lev[l], GAS_DENSITY)
+                                : NULL;
     }
     return f;
 }
@@ -249,7 +251,7 @@ static enum err find_cores(struct sim *s, const struct clump_par *par, struct de
     hand_down(s, k);
     struct clump_field f = field_of(s, k);
     for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++) {
-        f.mass[l] = s->mesh.lev[l].fld[FLD_U];
+        f.mass[l] = level_gas(&s->mesh.lev[l], GAS_DENSITY);
         core->stars[l] = k->stars[l];
     }
     enum err err = clump_find_cores(par, &f, core, &s->mesh, s->dom, &s->comm, out);

@@ -129,9 +129,10 @@ static void refresh_moments(struct sim *s, int l)
 static bool gas_counts(const struct sim *s, const struct level *lv, lidx i, int k)
 {
     const struct param_refine *r = &s->par->refine;
-    return r->ivar_refine <= 0 || lv->fld[FLD_U + r->ivar_refine - 1][i][k] /
-                                          fmax(lv->fld[FLD_U][i][k], s->phys.hydro.smallr) >
-                                      r->var_cut_refine;
+    return r->ivar_refine <= 0 ||
+           level_gas(lv, r->ivar_refine - 1)[i][k] /
+                   fmax(level_gas(lv, GAS_DENSITY)[i][k], s->phys.hydro.smallr) >
+               r->var_cut_refine;
 }
 
 /* The criterion from gas and particles. */

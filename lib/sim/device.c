@@ -223,8 +223,8 @@ static int gas_there(const struct sim *s, int l, void **arr, size_t *stride)
 {
     const struct mesh *image = s->device.mirror->image;
     for (int v = 0; v < s->mesh.nvar; v++) {
-        arr[v] = image->lev[l].fld[FLD_U + v];
-        stride[v] = sizeof image->lev[l].fld[FLD_U + v][0];
+        arr[v] = level_gas(&image->lev[l], v);
+        stride[v] = sizeof level_gas(&image->lev[l], v)[0];
     }
     return s->mesh.nvar;
 }

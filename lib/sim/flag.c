@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "dom/ghost.h"
 #include "oct/bits.h"
+#include "oct/gas_kern.h"
 #include "sim/sim.h"
 
 /* Flags of a level while they are computed: a bit per cell, a byte per oct. */
@@ -295,9 +296,10 @@ static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
             if (!m->gravity)
-                ok[i][k] = m->hydro && lv->fld[FLD_U][i][k] >= threshold;
+                ok[i][k] = m->hydro && level_gas(lv, GAS_DENSITY)[i][k] >= threshold;
             else if (r->ivar_refine > 0)
-                ok[i][k] = lv->fld[FLD_U + r->ivar_refine - 1][i][k] / lv->fld[FLD_U][i][k] >
+                ok[i][k] = level_gas(lv, r->ivar_refine - 1)[i][k] /
+                               level_gas(lv, GAS_DENSITY)[i][k] >
                            r->var_cut_refine;
             else
                 ok[i][k] = m_refine == 0.0;
@@ -331,11 +333,10 @@ static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
     const struct hydro_par *h = &s->phys.hydro;
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
-            double rho = fmax(lv->fld[FLD_U][i][k], h->smallr), kin = 0;
-            for (int d = 1; d <= 3; d++) kin += lv->fld[FLD_U + d][i][k] * lv->fld[FLD_U + d][i][k];
-            double p = (h->gamma - 1) * (lv->fld[FLD_U + GAS_ENERGY][i][k] - 0.5 * kin / rho);
-            double cs2 = fmax(p / rho, h->smallc * h->smallc);
-            if (nj * dx >= sqrt(pi * cs2 / (g * rho))) ok[i][k] = 1;
+            const struct gas_cell u = gas_cell_above(lv, i, k, h->smallr);
+            double p = gas_pressure(gas_cell_internal_m2(&u), h->gamma - 1);
+            double cs2 = fmax(p / u.rho, h->smallc * h->smallc);
+            if (nj * dx >= sqrt(pi * cs2 / (g * u.rho))) ok[i][k] = 1;
         }
 }
 

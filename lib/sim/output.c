@@ -460,12 +460,12 @@ static bool state_is_finite(const struct sim *s, bool *thin)
     double sum = 0, least = DBL_MAX; /* 0 times an infinity or NaN is NaN */
     for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++)
         for (int v = 0; s->mesh.hydro && v < s->mesh.nvar; v++) {
-            const double *u = s->mesh.lev[l].fld[FLD_U + v][0];
+            const double *u = level_gas(&s->mesh.lev[l], v)[0];
 #pragma omp parallel for simd reduction(+ : sum)
             for (int64_t i = 0; i < 8 * (int64_t)s->mesh.lev[l].nown; i++) sum += 0 * u[i];
         }
     for (int l = s->mesh.levelmin; s->mesh.hydro && l <= s->mesh.levelmax; l++) {
-        const double *rho = s->mesh.lev[l].fld[FLD_U][0];
+        const double *rho = level_gas(&s->mesh.lev[l], GAS_DENSITY)[0];
 #pragma omp parallel for simd reduction(min : least)
         for (int64_t i = 0; i < 8 * (int64_t)s->mesh.lev[l].nown; i++)
             least = rho[i] < least ? rho[i] : least;
@@ -488,7 +488,7 @@ static void say_thin(const struct sim *s)
     for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++) {
         const struct level *lv = &s->mesh.lev[l];
         for (int64_t k = 0; k < 8 * (int64_t)lv->nown; k++) {
-            double rho = lv->fld[FLD_U][0][k];
+            double rho = level_gas(lv, GAS_DENSITY)[0][k];
             if (rho > 0 || lv->child[0][k] >= 0) continue;
             if (n++ > 0) continue;
             okey key = lv->key[k / 8];

@@ -62,7 +62,7 @@ static void put_gas(struct spectrum *p, int l)
             if (lv->child[i][c] >= 0) continue;
             for (int d = 0; d < 3; d++) x[d] = ((double)(2 * at[d] + (c >> d & 1)) + 0.5) * size;
             p->cells++;
-            put(p, SPECIES_GAS, x, size, lv->fld[FLD_U][i][c] * volume);
+            put(p, SPECIES_GAS, x, size, level_gas(lv, GAS_DENSITY)[i][c] * volume);
         }
     }
 }

@@ -307,7 +307,8 @@ static enum err check_gas(const struct sim *s)
         const struct level *lv = &s->mesh.lev[l];
         for (lidx i = 0; i < lv->nown; i++)
             for (int k = 0; k < 8; k++)
-                if (lv->child[i][k] < 0) TRY(check_cell(s, l, lv->key[i], k, lv->fld[FLD_U][i][k]));
+                if (lv->child[i][k] < 0)
+                    TRY(check_cell(s, l, lv->key[i], k, level_gas(lv, GAS_DENSITY)[i][k]));
     }
     return OK;
 }

@@ -7,6 +7,7 @@
 #pragma once
 #include <math.h>
 
+#include "oct/gas_kern.h"
 #include "sink/copies.h"
 
 struct sink_cloud {
@@ -40,11 +41,18 @@ struct sink_cell_gas {
 static inline struct sink_cell_gas sink_cell_gas(const struct level *lv, const struct sink_cell *c,
                                                  double smallr)
 {
-    struct sink_cell_gas g = {.d = fmax(lv->fld[FLD_U][c->oct][c->cell], smallr)};
-    for (int d = 0; d < 3; d++) g.v[d] = lv->fld[FLD_U + GAS_MOMENTUM + d][c->oct][c->cell] / g.d;
-    g.e = lv->fld[FLD_U + GAS_ENERGY][c->oct][c->cell] / g.d;
+    const struct gas_cell u = gas_cell_above(lv, c->oct, c->cell, smallr);
+    struct sink_cell_gas g = {.d = u.rho, .e = u.e / u.rho};
+    for (int d = 0; d < 3; d++) g.v[d] = u.m[d] / u.rho;
     return g;
 }
+
+/* Its internal energy per mass. */
+static inline double sink_cell_internal(const struct sink_cell_gas *g)
+{
+    return g->e - gas_kinetic_specific(g->v[0], g->v[1], g->v[2]);
+}
+
 /* Own leaf cells of level l on which points of this level weigh, around x. */
 void sink_cloud_cells(const struct sink_cloud *c, const struct mesh *m, int l, const double x[3],
                       struct sink_cells *out);

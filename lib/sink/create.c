@@ -61,8 +61,8 @@ static bool in_region(const struct sink_run *s, const struct clump_core *c)
     const struct level *lv = &s->mesh->lev[c->level];
     int ivar = s->par->refine.ivar_refine;
     if (ivar <= 0) return true;
-    double d = fmax(lv->fld[FLD_U][c->oct][c->cell], s->hydro->smallr);
-    return lv->fld[FLD_U + ivar - 1][c->oct][c->cell] / d > s->par->refine.var_cut_refine;
+    double d = fmax(level_gas(lv, GAS_DENSITY)[c->oct][c->cell], s->hydro->smallr);
+    return level_gas(lv, ivar - 1)[c->oct][c->cell] / d > s->par->refine.var_cut_refine;
 }
 
 static bool may_have_hole(const struct needs *n, const struct clump_core *c)
@@ -97,7 +97,7 @@ static int birth_order(const void *a, const void *b)
 static void bear(const struct sink_run *s, const struct clump_core *c, int64_t id)
 {
     const struct level *lv = &s->mesh->lev[c->level];
-    double dx = mesh_dx(s->mesh, c->level), rho = lv->fld[FLD_U][c->oct][c->cell];
+    double dx = mesh_dx(s->mesh, c->level), rho = level_gas(lv, GAS_DENSITY)[c->oct][c->cell];
     struct sink *a = sinks_add(&s->sinks->table, 1);
     a->id = id;
     a->born = 1;
@@ -105,10 +105,10 @@ static void bear(const struct sink_run *s, const struct clump_core *c, int64_t i
     a->m = a->dmf = a->accreted = FIRST * rho * (dx * dx * dx);
     for (int d = 0; d < 3; d++) {
         a->x[d] = c->x[d];
-        a->v[d] = lv->fld[FLD_U + GAS_MOMENTUM + d][c->oct][c->cell] / rho;
+        a->v[d] = level_gas(lv, GAS_MOMENTUM + d)[c->oct][c->cell] / rho;
     }
     sink_wrap(s->mesh, a->x);
-    for (int v = 0; v < s->hydro->nvar; v++) lv->fld[FLD_U + v][c->oct][c->cell] *= 1 - FIRST;
+    for (int v = 0; v < s->hydro->nvar; v++) level_gas(lv, v)[c->oct][c->cell] *= 1 - FIRST;
 }
 
 static enum err check_number(const struct sink_run *s, int64_t born)

@@ -137,9 +137,9 @@ static void eat(const struct sink_law *law, const struct level *lv, const struct
     double lost = share * g->d;
     u[0][c->cell] -= lost;
     for (int d = 0; d < 3; d++) u[GAS_MOMENTUM + d][c->cell] -= lost * g->v[d];
-    u[GAS_ENERGY][c->cell] -= lost * g->e;
+    gas_change_energy(u, c->cell, -lost * g->e);
     for (int v = GAS_SCALARS; v < law->nvar; v++)
-        u[v][c->cell] -= lost * (lv->fld[FLD_U + v][c->oct][c->cell] / g->d);
+        u[v][c->cell] -= lost * (level_gas(lv, v)[c->oct][c->cell] / g->d);
 }
 
 /* Heat and jets of a cell with this weight at r from the sink. */
@@ -148,7 +148,8 @@ static void blow(const struct sink_meal *e, const struct sink_cell *c,
                  double (*u)[8])
 {
     double by = e->by_mass_out ? g->d / e->rho_level : 1, far = sqrt(square(r)), along = 0, off = 0;
-    u[GAS_ENERGY][c->cell] += fmin(e->heat * weight * by, e->heat_most * weight * g->d) / volume;
+    double heat = fmin(e->heat * weight * by, e->heat_most * weight * g->d);
+    gas_change_energy(u, c->cell, heat / volume);
     if (!(e->cone > 0) || !(far > 0)) return;
     for (int d = 0; d < 3; d++) along += r[d] * e->axis[d];
     for (int d = 0; d < 3; d++) off += pow(r[d] - along * e->axis[d], 2);
@@ -159,7 +160,7 @@ static void blow(const struct sink_meal *e, const struct sink_cell *c,
         u[GAS_MOMENTUM + d][c->cell] += p / volume;
         work += p * g->v[d];
     }
-    u[GAS_ENERGY][c->cell] += work / volume;
+    gas_change_energy(u, c->cell, work / volume);
 }
 
 static void count(const struct sink_meal *e, const struct sink_cell_gas *g, double m, double hole,

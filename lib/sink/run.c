@@ -113,12 +113,11 @@ static void collect_gas(const struct sink_run *s, int l, const struct sink_cells
     for (int64_t i = 0; i < cells->n; i++) {
         const struct sink_cell *c = &cells->cell[i];
         struct sink_cell_gas g = sink_cell_gas(lv, c, s->hydro->smallr);
-        double weight = s->sinks->law.cloud.volume * c->w, v2 = 0;
-        for (int d = 0; d < 3; d++) v2 += g.v[d] * g.v[d];
+        double weight = s->sinks->law.cloud.volume * c->w;
         sum_add(&sums[0], weight);
         sum_add(&sums[1], weight * g.d);
         for (int d = 0; d < 3; d++) sum_add(&sums[2 + d], weight * g.d * g.v[d]);
-        sum_add(&sums[5], weight * g.d * (g.e - 0.5 * v2));
+        sum_add(&sums[5], weight * g.d * sink_cell_internal(&g));
     }
 }
 

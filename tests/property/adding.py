@@ -115,10 +115,11 @@ static bool wanted(const struct params *p)
 static enum err apply(const struct term_run *r, bool *changed)
 {
     struct level *lv = &r->mesh->lev[r->level];
+    double heating = r->par->physics.heating * r->dt;
     for (lidx i = 0; i < lv->nown; i++)
         for (int c = 0; c < 8; c++)
             if (lv->child[i][c] < 0)
-                lv->fld[FLD_U + 4][i][c] += r->par->physics.heating * lv->fld[FLD_U][i][c] * r->dt;
+                gas_add_energy(lv, i, c, heating * level_gas(lv, GAS_DENSITY)[i][c]);
     *changed = lv->nown > 0;
     return OK;
 }

@@ -1,0 +1,210 @@
+/* oct/gas_kern: the energies of the gas, for hosts and devices: kinetic, internal and total energy,
+ * pressure, sound speed; and what source terms read of a cell and do to it. An energy that is
+ * neither kinetic nor internal, as that of a magnetic field, has its place here and in gas_vec.h.
+ *
+ * Results are the same to the last bit whoever computes them, so the order of operations is part of
+ * each function. Kinetic energy per volume comes in forms that round differently: from momenta
+ * Σ ½m²/ρ (gas_kinetic) or ½(Σm²)/ρ (gas_kinetic_m2), from velocities ½ρ(Σv²) (gas_kinetic_v),
+ * Σ ½ρvv (gas_kinetic_flux) or Σ ½ρ(v²) (gas_kinetic_state), from both Σ ½mv (gas_kinetic_mv). New
+ * code takes gas_kinetic or gas_kinetic_v. A factor ½ does not round: it may stand anywhere. */
+#pragma once
+#include <math.h>
+
+#include "base/device.h"
+#include "oct/mesh.h"
+
+/* ---- kinetic energy per volume, and per mass ---- */
+
+/* The part of one component, of momentum m. */
+PTAH_HD double gas_kinetic_part(double rho, double m)
+{
+    return 0.5 * m * m / rho;
+}
+
+PTAH_HD double gas_kinetic(double rho, double mx, double my, double mz)
+{
+    return gas_kinetic_part(rho, mx) + gas_kinetic_part(rho, my) + gas_kinetic_part(rho, mz);
+}
+
+/* From the square of the momentum. Jeans lengths and clumps have it so: a cell at the threshold
+ * stays on its side. */
+PTAH_HD double gas_kinetic_m2(double rho, double m2)
+{
+    return 0.5 * m2 / rho;
+}
+
+/* The rise from momentum `from` to `to` along one axis. */
+PTAH_HD double gas_kinetic_rise(double rho, double from, double to)
+{
+    return 0.5 * (to * to - from * from) / rho;
+}
+
+/* Per mass. */
+PTAH_HD double gas_kinetic_specific(double vx, double vy, double vz)
+{
+    return 0.5 * (vx * vx + vy * vy + vz * vz);
+}
+
+PTAH_HD double gas_kinetic_v(double rho, double vx, double vy, double vz)
+{
+    return 0.5 * rho * (vx * vx + vy * vy + vz * vz);
+}
+
+/* The part of one component as fluxes and files have it. */
+PTAH_HD double gas_kinetic_flux_part(double rho, double v)
+{
+    return 0.5 * rho * v * v;
+}
+
+PTAH_HD double gas_kinetic_flux(double rho, double vx, double vy, double vz)
+{
+    return gas_kinetic_flux_part(rho, vx) + gas_kinetic_flux_part(rho, vy) +
+           gas_kinetic_flux_part(rho, vz);
+}
+
+/* As initial regions and refinement by gradients have it. */
+PTAH_HD double gas_kinetic_state(double rho, double vx, double vy, double vz)
+{
+    return 0.5 * rho * (vx * vx) + 0.5 * rho * (vy * vy) + 0.5 * rho * (vz * vz);
+}
+
+/* From momenta and velocities, of gas that leaves a cell at its velocity. */
+PTAH_HD double gas_kinetic_mv(const double m[3], const double v[3])
+{
+    return 0.5 * m[0] * v[0] + 0.5 * m[1] * v[1] + 0.5 * m[2] * v[2];
+}
+
+/* The work of a kick along one axis, which adds the momentum `kick` to m. */
+PTAH_HD double gas_kick_work(double rho, double m, double kick)
+{
+    return kick * (m + 0.5 * kick) / rho;
+}
+
+/* The same work from the velocity before it: drag takes it from gas that has just lost mass. */
+PTAH_HD double gas_drag_work(double rho, double v, double push)
+{
+    return push * (v + 0.5 * push / rho);
+}
+
+/* ---- internal and total energy ---- */
+
+/* Per volume, from the total energy e. */
+PTAH_HD double gas_internal(double e, double rho, double mx, double my, double mz)
+{
+    return e - gas_kinetic(rho, mx, my, mz);
+}
+
+/* The total energy less one part of the kinetic one after another; and back. Kicks, totals and
+ * RAMSES's files have it so. */
+PTAH_HD double gas_internal_by_parts(double e, double rho, double mx, double my, double mz)
+{
+    return e - gas_kinetic_part(rho, mx) - gas_kinetic_part(rho, my) - gas_kinetic_part(rho, mz);
+}
+
+PTAH_HD double gas_total_by_parts(double internal, double rho, double mx, double my, double mz)
+{
+    return internal + gas_kinetic_part(rho, mx) + gas_kinetic_part(rho, my) +
+           gas_kinetic_part(rho, mz);
+}
+
+/* By parts too, from velocities: the Courant step and fluxes. */
+PTAH_HD double gas_internal_flux(double e, double rho, double vx, double vy, double vz)
+{
+    return e - gas_kinetic_flux_part(rho, vx) - gas_kinetic_flux_part(rho, vy) -
+           gas_kinetic_flux_part(rho, vz);
+}
+
+PTAH_HD double gas_total_flux(double internal, double rho, double vx, double vy, double vz)
+{
+    return internal + gas_kinetic_flux_part(rho, vx) + gas_kinetic_flux_part(rho, vy) +
+           gas_kinetic_flux_part(rho, vz);
+}
+
+/* ---- pressure ---- */
+
+/* Of an internal energy per volume; of one per mass it is the square of the isothermal sound speed.
+ * gm1: γ − 1. */
+PTAH_HD double gas_pressure(double internal, double gm1)
+{
+    return gm1 * internal;
+}
+
+/* Internal energy per volume. */
+PTAH_HD double gas_internal_of(double pressure, double gm1)
+{
+    return pressure / gm1;
+}
+
+/* Square of the sound speed. */
+PTAH_HD double gas_sound2(double rho, double pressure, double gamma)
+{
+    return gamma * pressure / rho;
+}
+
+/* ---- cells ---- */
+
+/* Densities of mass, momentum and total energy in cell c of oct i. */
+struct gas_cell {
+    double rho, m[3], e;
+};
+
+PTAH_HD struct gas_cell gas_cell_read(const struct level *lv, lidx i, int c)
+{
+    struct gas_cell g;
+    g.rho = level_gas(lv, GAS_DENSITY)[i][c];
+    for (int d = 0; d < 3; d++) g.m[d] = level_gas(lv, GAS_MOMENTUM + d)[i][c];
+    g.e = level_gas(lv, GAS_ENERGY)[i][c];
+    return g;
+}
+
+/* With a density of smallr at least. */
+PTAH_HD struct gas_cell gas_cell_above(const struct level *lv, lidx i, int c, double smallr)
+{
+    struct gas_cell g = gas_cell_read(lv, i, c);
+    g.rho = g.rho > smallr ? g.rho : smallr;
+    return g;
+}
+
+PTAH_HD double gas_cell_kinetic(const struct gas_cell *g)
+{
+    return gas_kinetic(g->rho, g->m[0], g->m[1], g->m[2]);
+}
+
+PTAH_HD double gas_cell_internal(const struct gas_cell *g)
+{
+    return gas_internal(g->e, g->rho, g->m[0], g->m[1], g->m[2]);
+}
+
+/* With gas_kinetic_m2. */
+PTAH_HD double gas_cell_internal_m2(const struct gas_cell *g)
+{
+    return g->e - gas_kinetic_m2(g->rho, g->m[0] * g->m[0] + g->m[1] * g->m[1] + g->m[2] * g->m[2]);
+}
+
+/* Energy per volume to a cell: heat, or the work that goes with a change of its momenta. */
+PTAH_HD void gas_add_energy(const struct level *lv, lidx i, int c, double energy)
+{
+    level_gas(lv, GAS_ENERGY)[i][c] += energy;
+}
+
+/* The internal energy of a cell becomes this; kinetic: what gas_cell_kinetic has found there. */
+PTAH_HD void gas_set_internal(const struct level *lv, lidx i, int c, double internal,
+                              double kinetic)
+{
+    level_gas(lv, GAS_ENERGY)[i][c] = internal + kinetic;
+}
+
+/* Gas to a cell: mass per volume rho at velocity v, with all of its energy per volume. */
+PTAH_HD void gas_add(const struct level *lv, lidx i, int c, double rho, const double v[3],
+                     double energy)
+{
+    level_gas(lv, GAS_DENSITY)[i][c] += rho;
+    for (int d = 0; d < 3; d++) level_gas(lv, GAS_MOMENTUM + d)[i][c] += rho * v[d];
+    gas_add_energy(lv, i, c, energy);
+}
+
+/* Energy per volume to cell c of rows of changes, u[variable][cell]. */
+PTAH_HD void gas_change_energy(double (*u)[8], int c, double energy)
+{
+    u[GAS_ENERGY][c] += energy;
+}
