@@ -7,13 +7,30 @@ $(error O=$(O): give a directory without blanks in its name)
 endif
 # Targets that compile here need the compiler; the others look for it first, or do not need it.
 NEED_NONE := deps demo test check check-% bench lint format clean distclean uninstall dist help
+B      := $(if $(O),$(O)/build,build)
 ifneq ($(filter-out $(NEED_NONE),$(or $(MAKECMDGOALS),all)),)
+ADVICE := scripts/install.sh build installs all that is needed
 ifeq ($(shell command -v '$(firstword $(CC))' 2>/dev/null),)
-$(error $(firstword $(CC)) is not there: scripts/install.sh build installs all that is needed \
+$(error $(firstword $(CC)) is not there: $(ADVICE) \
 (on Debian MPI is libopenmpi-dev and openmpi-bin; on a cluster: module load openmpi))
 endif
+# The first time, the headers of libraries are looked for.
+ifeq ($(wildcard $(B)/version.c),)
+LACK := $(shell for h in mpi.h gsl/gsl_errno.h fftw3.h zlib.h png.h; do \
+          echo "\#include <$$h>" | $(CC) $(LIBS_C) -E - >/dev/null 2>&1 || echo "$$h"; done)
+ifneq ($(LACK),)
+$(error $(CC) does not find $(LACK): $(ADVICE) \
+(on Debian: libopenmpi-dev libgsl-dev libfftw3-dev zlib1g-dev libpng-dev; \
+another compiler for MPI: make CC=...))
 endif
-B      := $(if $(O),$(O)/build,build)
+endif
+ifeq ($(DEV),cuda)
+ifeq ($(shell command -v '$(firstword $(NVCC))' 2>/dev/null),)
+$(error $(firstword $(NVCC)) is not there: DEV=cuda needs CUDA (on Debian nvidia-cuda-toolkit; on a \
+cluster: module load cuda; elsewhere: make NVCC=...); DEV=none builds without)
+endif
+endif
+endif
 LIBSRC := $(wildcard lib/*/*.c)
 LIBOBJ := $(LIBSRC:%.c=$(B)/%.o)
 TOOLS  := $(notdir $(wildcard cmd/*))

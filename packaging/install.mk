@@ -28,12 +28,10 @@ uninstall:
 	    [ -z "$$d" ] || rmdir '$(DESTDIR)'"$$d" 2>/dev/null || :; \
 	done
 
-# A release without git: it carries its commit in a file.
+# A release without git: scripts/version knows its commit.
 dist:
 	@mkdir -p $(B)
-	@git archive --prefix=ptah-$(NUMBER)/ \
-	    --add-virtual-file=ptah-$(NUMBER)/COMMIT:$$(git describe --always --abbrev=12) HEAD | \
-	    gzip -n9 >$(B)/ptah-$(NUMBER).tar.gz
+	@git archive --prefix=ptah-$(NUMBER)/ HEAD | gzip -n9 >$(B)/ptah-$(NUMBER).tar.gz
 	@echo $(B)/ptah-$(NUMBER).tar.gz
 
 help:

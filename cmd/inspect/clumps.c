@@ -277,7 +277,7 @@ static void print_all(const struct clumps *k, const struct sim *s, const char *p
     json_end();
 }
 
-enum err clumps_print(const char *path, const struct options *o)
+enum err clumps_print(const char *path, const struct options *o, int *status)
 {
     struct params *p = mem_zero(sizeof *p, "parameters");
     struct sim *s = mem_zero(sizeof *s, "clumps");

@@ -12,8 +12,9 @@ static void print_text(const struct compared *c, const char *a, const char *b,
 static void print_json(const struct compared *c, const char *a, const char *b,
                        const struct options *o);
 
-enum err compare_print(const char *a, const char *b, const struct options *o, int *status)
+enum err compare_print(const char *a, const struct options *o, int *status)
 {
+    const char *b = o->paths[1];
     struct compare_how how = {.rtol = o->rtol, .atol = o->atol, .memory = o->memory};
     struct compared *c = mem_new(sizeof *c, "comparison");
     enum err err = ckpt_compare(a, b, &how, c);

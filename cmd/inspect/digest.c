@@ -37,7 +37,7 @@ static void print_text(const char *path, const struct digest *d, const struct op
     }
 }
 
-enum err digest_print(const char *path, const struct options *o)
+enum err digest_print(const char *path, const struct options *o, int *status)
 {
     struct source *r;
     struct digest d;

@@ -124,7 +124,7 @@ static enum err find_halos(struct halos *h)
     return OK;
 }
 
-enum err halos_print(const char *path, const struct options *o)
+enum err halos_print(const char *path, const struct options *o, int *status)
 {
     struct halos h = {.o = o};
     enum err err = OK;

@@ -8,8 +8,6 @@
 #include "base/mem.h"
 #include "comm/lines.h"
 
-/* modes whose functions are collective; the others are rank 0's */
-enum { ALL_RANKS = 1 << DIGEST | 1 << PHASE | 1 << HALOS | 1 << CLUMPS };
 enum { LOST = TROUBLE + 1 }; /* status: nothing can be printed any more */
 
 static int inspect_all(struct options *o);
@@ -31,38 +29,12 @@ int main(int argc, char **argv)
 
 static enum err run_mode(const char *path, const struct options *o, int *status)
 {
-    if (o->c.rank > 0 && !(ALL_RANKS >> o->mode & 1)) return OK;
+    enum { ONE, ALL };
     switch (o->mode) {
-    case DIGEST:
-        return digest_print(path, o);
-    case TREE:
-        return tree_print(path, o);
-    case PARAMS:
-        return params_print(path, o);
-    case CHECK:
-        return check_print(path, o, status);
-    case COMPARE:
-        return compare_print(path, o->paths[1], o, status);
-    case MAP:
-        return map_draw(path, o);
-    case CONTAMINATION:
-        return contamination_print(path, o, status);
-    case PHASE:
-        return phase_draw(path, o);
-    case HALOS:
-        return halos_print(path, o);
-    case CLUMPS:
-        return clumps_print(path, o);
-    case STARS:
-        return stars_print(path, o);
-    case SINKS:
-        return sinks_print(path, o);
-    case CAMPAIGN:
-        return campaign_print(path, o, status);
-    case PROFILE:
-        return profile_print(path, o);
-    case SUMMARY:
-        return summary_print(path, o);
+#define MODE(symbol, letter, name, arg, set, run, ranks, ...)                                      \
+    case symbol:                                                                                   \
+        return ranks == ALL || o->c.rank == 0 ? run(path, o, status) : OK;
+#include "modes.def"
     }
     return OK;
 }

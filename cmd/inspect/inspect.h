@@ -10,21 +10,8 @@
 #include "view/profile.h"
 
 enum mode {
-    SUMMARY,
-    DIGEST,
-    TREE,
-    PARAMS,
-    CHECK,
-    COMPARE,
-    MAP,
-    CONTAMINATION,
-    PHASE,
-    STARS,
-    SINKS,
-    HALOS,
-    CLUMPS,
-    CAMPAIGN,
-    PROFILE
+#define MODE(symbol, ...) symbol,
+#include "modes.def"
 };
 
 /* File formats; the formats of pictures have the numbers of plot/picture.h. */
@@ -43,7 +30,7 @@ struct stars_options {
 
 struct halos_options {
     double link; /* mean separations */
-    int64_t least;
+    int least;
     bool bound;                 /* centres */
     const char *members, *plot; /* files, or NULL */
     enum file_format plot_format;
@@ -58,6 +45,8 @@ struct options {
     bool json, quiet;
     const char *out;         /* file of a picture or table; NULL: FIELD_NNNNN.png and the like */
     enum file_format format; /* of it; NONE: a picture and a table */
+    enum file_format asked;  /* by -f */
+    int pixels;              /* or bins; 0: not given */
     bool force, bare;        /* replaces files · a picture without axes */
     bool physical;           /* units */
     const char *html;        /* the page of a campaign; NULL: none */
@@ -83,27 +72,12 @@ struct options {
     struct comm c;
 };
 
-/* Each reads a checkpoint and prints to stdout; `path` is what the user called it. *status becomes
- * NO where that is the answer. digest_print, phase_draw, halos_print and clumps_print are
- * collective, the others are rank 0's alone. */
-MUST_USE enum err summary_print(const char *path, const struct options *o);
-MUST_USE enum err digest_print(const char *path, const struct options *o);
-MUST_USE enum err tree_print(const char *path, const struct options *o);
-MUST_USE enum err params_print(const char *path, const struct options *o);
-MUST_USE enum err check_print(const char *path, const struct options *o, int *status);
-MUST_USE enum err compare_print(const char *a, const char *b, const struct options *o, int *status);
-MUST_USE enum err map_draw(const char *path, const struct options *o);
-MUST_USE enum err phase_draw(const char *path, const struct options *o);
-MUST_USE enum err clumps_print(const char *path, const struct options *o);
-MUST_USE enum err stars_print(const char *path, const struct options *o);
-MUST_USE enum err sinks_print(const char *path, const struct options *o);
+#define MODE(symbol, letter, name, arg, set, run, ...)                                             \
+    MUST_USE enum err run(const char *path, const struct options *o, int *status);
+#include "modes.def"
 struct sinks_history *sinks_begin(void);
 /* Draws what the checkpoints told, if that is asked for, and frees it. */
 MUST_USE enum err sinks_end_plot(struct options *o);
-MUST_USE enum err profile_print(const char *path, const struct options *o);
-MUST_USE enum err halos_print(const char *path, const struct options *o);
-MUST_USE enum err campaign_print(const char *path, const struct options *o, int *status);
-MUST_USE enum err contamination_print(const char *path, const struct options *o, int *status);
 
 const char *format_name(enum file_format f); /* png, svg, pdf, npy, tsv */
 

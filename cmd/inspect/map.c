@@ -99,7 +99,7 @@ static enum err save(const struct map *m, const char *path, const char *file,
     return OK;
 }
 
-enum err map_draw(const char *path, const struct options *o)
+enum err map_draw(const char *path, const struct options *o, int *status)
 {
     struct source *r;
     struct map m = {0};

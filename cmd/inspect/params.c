@@ -25,7 +25,7 @@ static enum err load(const struct source *r, enum files_kind k, char **text, siz
     return file_exists(path) ? file_load(path, NML_BYTES_MAX, text, n) : OK;
 }
 
-enum err params_print(const char *path, const struct options *o)
+enum err params_print(const char *path, const struct options *o, int *status)
 {
     struct source *r;
     char *from = NULL, *list = NULL;

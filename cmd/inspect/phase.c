@@ -275,7 +275,7 @@ static enum err save_all(struct phase *p, const char *path, const struct options
     return OK;
 }
 
-enum err phase_draw(const char *path, const struct options *o)
+enum err phase_draw(const char *path, const struct options *o, int *status)
 {
     struct phase p = {.c = &o->c};
     enum err err = err_agree(&o->c, source_open(path, &p.r));

@@ -59,7 +59,7 @@ static void print_json(const struct profile *p, const char *path, const struct o
     json_end();
 }
 
-enum err profile_print(const char *path, const struct options *o)
+enum err profile_print(const char *path, const struct options *o, int *status)
 {
     struct source *r = NULL;
     struct profile p = {0};

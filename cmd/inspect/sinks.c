@@ -219,7 +219,7 @@ static void print_json(const struct sinks_history *s, int64_t first, const char 
     json_end();
 }
 
-enum err sinks_print(const char *path, const struct options *o)
+enum err sinks_print(const char *path, const struct options *o, int *status)
 {
     struct source *r = NULL;
     struct sinks_history *s = o->sinks;

@@ -52,7 +52,7 @@ static void print_json(const struct history *h, const char *path)
     json_end();
 }
 
-enum err stars_print(const char *path, const struct options *o)
+enum err stars_print(const char *path, const struct options *o, int *status)
 {
     struct source *r = NULL;
     struct history h = {.n = o->stars.bins};

@@ -29,7 +29,7 @@ static void print_text(const struct source *r, const struct summary *s, const ch
                        const struct options *o);
 static void print_json(const struct source *r, const struct summary *s, const char *path);
 
-enum err summary_print(const char *path, const struct options *o)
+enum err summary_print(const char *path, const struct options *o, int *status)
 {
     struct source *r;
     struct summary *s = mem_zero(sizeof *s, "summary");

@@ -28,7 +28,7 @@ static void print_text(const struct source *r, const struct domains *d, const ch
                        const struct options *o);
 static void print_json(const struct source *r, const struct domains *d, const char *path);
 
-enum err tree_print(const char *path, const struct options *o)
+enum err tree_print(const char *path, const struct options *o, int *status)
 {
     struct source *r;
     struct domains d = {0};

@@ -134,6 +134,11 @@ void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struc
     for (const struct opt *o = rows; o->letter; o++) {
         char left[80];
         if (!o->help) continue;
+        if (o->letter == OPT_HEADING) {
+            fprintf(out, "%s%s%s%s:\n", o == rows ? "" : "\n", o->help, o->arg ? " " : "",
+                    o->arg ? o->arg : "");
+            continue;
+        }
         bool letter = o->letter < 256;
         int n = letter ? snprintf(left, sizeof left, "-%c", o->letter)
                        : snprintf(left, sizeof left, "   ");

@@ -24,7 +24,10 @@ struct opt {
     const char *help; /* half a sentence; NULL: another name, which opt_usage does not tell */
 };
 
-enum { OPT_BAD = -1, OPT_MAX = 64, OPT_OLD_BIT = 1 << 16 };
+enum { OPT_BAD = -1, OPT_MAX = 96, OPT_OLD_BIT = 1 << 16 };
+/* The letter of a row that is no option: `help` and `arg`, if there is one, are a line of their own
+ * in the usage text, above the rows that follow. */
+enum { OPT_HEADING = 1 << 17 };
 /* A letter of an older release, in a row: opt_next takes and returns it, but opt_usage does not
  * tell it, as it means another option in another tool (docs/decisions/0013). */
 #define OPT_OLD(letter) (OPT_OLD_BIT | (letter))

@@ -12,9 +12,9 @@
 
 void version_print(FILE *f, const struct version *v, const char *tool, int verbose)
 {
-    fprintf(f, "ptah %s %s\n", tool, v->number);
+    fprintf(f, "ptah %s %s (commit %s)\n", tool, v->number, v->commit);
     if (!verbose) return;
-    fprintf(f, "commit: %s\nbuilt: %s, %s\nmpi: %s\n", v->commit, v->compiler, v->flags, v->mpi);
+    fprintf(f, "built: %s, %s\nmpi: %s\n", v->compiler, v->flags, v->mpi);
     if (*v->patch) fprintf(f, "patch: %s\n", v->patch);
 }
 

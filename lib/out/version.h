@@ -13,7 +13,7 @@ struct version {
 };
 extern const struct version ptah_version;
 
-/* Prints "ptah TOOL NUMBER", with verbose also the rest, a line each. */
+/* Prints "ptah TOOL NUMBER (commit COMMIT)", with verbose also the rest, a line each. */
 void version_print(FILE *f, const struct version *v, const char *tool, int verbose);
 
 /* The provenance that a checkpoint records, lines "key: value": "ptah TOOL NUMBER", arguments,

@@ -9,6 +9,7 @@ A one-line fault it catches: a header that source.h includes and that is not ins
 # test: installed tier=check timeout=240
 # test: patched tier=check timeout=600
 # test: dist tier=quick
+# test: commit tier=quick
 # test: blank tier=check timeout=120
 # test: rootless tier=check timeout=120
 # test: declined tier=quick timeout=60
@@ -103,7 +104,8 @@ def test_installed(v):
                                        if not f.startswith(prefix[1:])], [])
     for tool in TOOLS:
         r = ptah.Run([os.path.join(top, 'bin', 'ptah'), tool, '-V'], '.')
-        v.same('ptah %s -V' % tool, r.out, 'ptah %s %s\n' % (tool, version()))
+        v.same('ptah %s -V' % tool, re.sub(r'\(commit [^)]+\)', '(commit)', r.out),
+               'ptah %s %s (commit)\n' % (tool, version()))
         v.same('%s: a manual page' % tool,
                os.path.exists('%s/share/man/man1/ptah-%s.1' % (top, tool)), True)
     r = ptah.Run([os.path.join(top, 'bin', 'ptah'), 'simulat'], '.')
@@ -176,6 +178,39 @@ def test_patched(v):
            ptah.digest(plain.outputs[-1]))
 
 
+def commit_of(tree):
+    """The commit that programs built in a tree name."""
+    r = ptah.Run([os.path.join(tree, 'scripts', 'version')], '.',
+                 {'CC': 'true', 'FLAGS': '', 'PATH': os.environ['PATH']})
+    return re.search(r'commit = "([^"]*)"', r.out)[1]
+
+
+def test_commit(v):
+    """The commit of a repository, with changes, without git, and in the repository of another."""
+    def git(*words):
+        r = ptah.Run(['git', '-c', 'user.name=x', '-c', 'user.email=x', *words], 'tree')
+        v.same('git ' + words[0], r.status, 0)
+        return r.out.strip()
+    os.makedirs('tree/scripts')
+    for name in ('scripts/version', 'VERSION', '.gitattributes'):
+        shutil.copy2(os.path.join(ptah.ROOT, name), 'tree/' + name)
+    v.same('no repository', commit_of('tree'), 'unknown')
+    git('init', '-q')
+    git('add', '.')
+    git('commit', '-qm', 'first')
+    commit = git('rev-parse', 'HEAD')[:12]
+    v.same('a repository', commit_of('tree'), commit)
+    git('archive', '--prefix=inner/', '-o', 'x.tar', 'HEAD')
+    ptah.Run(['tar', '-xf', 'x.tar'], 'tree')
+    v.same('an archive', commit_of('tree/inner'), commit)
+    with open('tree/VERSION', 'a') as f:
+        f.write('.1\n')
+    v.same('a change', commit_of('tree'), commit + '-dirty')
+    shutil.copytree('tree/scripts', 'tree/other/scripts')
+    shutil.copy2('tree/VERSION', 'tree/other/VERSION')
+    v.same('beside the repository of another', commit_of('tree/other'), 'unknown')
+
+
 def test_dist(v):
     if not os.path.exists(os.path.join(ptah.ROOT, '.git')):
         ptah.skip('not a git checkout')
@@ -183,8 +218,8 @@ def test_dist(v):
     v.same('make dist', r.returncode, 0)
     name = 'ptah-' + version()
     subprocess.run(['tar', '-xzf', r.stdout.strip()], check=True)
-    with open(name + '/COMMIT') as f:
-        v.same('the commit that it names', bool(re.match('[0-9a-f]{12}', f.read())), True)
+    r = ptah.Run(['git', 'rev-parse', 'HEAD'], ptah.ROOT)
+    v.same('the commit that it names', commit_of(name), r.out[:12])
     for file in ('VERSION', 'Makefile', 'CHANGELOG.md', 'lib/sim/step.c', 'man/ptah.7'):
         v.same(file, os.path.exists(os.path.join(name, file)), True)
     r = make('help')
@@ -240,11 +275,20 @@ def test_declined(v):
     v.same('no compiler', (r.returncode, r.stderr.count('\n'), 'libopenmpi-dev' in r.stderr),
            (2, 1, True))
     v.same('help without one', make('CC=nothing', 'help').returncode, 0)
+    with open('cc', 'w') as f:
+        f.write('#!/bin/sh\ncase $(cat) in *fftw3.h*) exit 1 ;; esac\n')
+    os.chmod('cc', 0o755)
+    for words, name in ((['CC=' + os.path.abspath('cc')], 'fftw3.h'),
+                        (['DEV=cuda', 'NVCC=nothing'], 'CUDA')):
+        r = make('-n', 'O=' + os.path.abspath('empty'), *words)
+        v.same('%s is missing' % name, (r.returncode, r.stderr.count('\n'), name in r.stderr,
+                                        'gsl' in r.stderr.partition(':')[0]), (2, 1, True, False))
 
 
 def main():
     v = ptah.Verdict()
     {'installed': test_installed, 'blank': test_blank, 'patched': test_patched, 'dist': test_dist,
+     'commit': test_commit,
      'rootless': test_rootless, 'declined': test_declined}[sys.argv[1]](v)
     v.end()
 

@@ -1,8 +1,9 @@
-"""Program, man page and listing say the same: every option of -h is in the man page and the
-reverse, and examples parse. A letter means the same option in all programs.
+"""Program, man page and listing say the same: the man page has every option of -h and no other, in
+the same order and under the same headings, and examples parse. A letter means the same option in
+all programs. `inspect MODE -h` tells the options that this mode does not refuse, and no other.
 
 A one-line fault it catches: an option that was added to a program and not to its page; a letter
-that another program has for another option.
+that another program has for another option; an option whose row names one mode too many.
 """
 # test: tier=quick timeout=60
 import glob
@@ -14,13 +15,62 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
 
-def options_of_help(text):
-    return set(re.findall(r'^ +-(\w), --([\w-]+)', text, re.M))
+OPTION = r'^ *(?:-(\w), )?--([\w-]+)'
 
 
-def options_of_page(page):
-    text = page.replace('\\-', '-').replace('\\fB', '').replace('\\fR', '').replace('\\fI', '')
-    return set(re.findall(r'^-(\w), --([\w-]+)', text, re.M))
+def outline(text):
+    """Headings, and the letter and long name of each option, in their order."""
+    return re.findall(r'^(\w.*):$|' + OPTION, text, re.M)
+
+
+def options_of(text):
+    return [(letter, name) for heading, letter, name in outline(text) if not heading]
+
+
+def text_of_page(page):
+    """The options of a man page in the form of -h."""
+    text = page.partition('\n.SH OPTIONS\n')[2].partition('\n.SH ')[0]
+    text = re.sub(r'\\f[BRI]', '', text).replace('\\-', '-')
+    lines = re.findall(r'^\.(SS .*|TP\n.*)', text, re.M)
+    return '\n'.join(s[3:] + ':' if s.startswith('SS') else s[3:] for s in lines)
+
+
+def help_of(*args):
+    r = ptah.Run([ptah.program('inspect'), *args, '-h'], '.')
+    return r.out if r.status == 0 else r.err
+
+
+def check_modes(v):
+    """The options in the help of each mode are those that it takes, by the answer to others."""
+    whole = help_of()
+    modes = [(letter, name) for letter, name in options_of(whole.partition('\nOptions of')[0])]
+    told = {name: {n for _, n in options_of(help_of(name))} for _, name in modes}
+    told['compare'] = {n for _, n in options_of(help_of('compare'))}
+    takes = {name: set() for name in told}
+    short = dict(modes)
+    for _, name in options_of(whole.partition('\nOptions of')[2]):
+        value = re.search(r'--%s ([A-Z]\S*)' % name, whole)
+        right = {'LO,HI': '1,2', 'X,Y,Z': '0,0,0', 'X,Y,Z,R': '0,0,0,.1', 'AXIS': 'x', 'B': '1',
+                 'SIZE': '1M', 'FORMAT': 'png', 'NAME': 'grey', 'WHAT': 'mass', 'HOW': 'mass'}
+        given = [right.get(value[1], '1')] if value else []
+        refused = set()
+        for mode in '-d', '-t':
+            r = ptah.Run([ptah.program('inspect'), mode, '--' + name, *given, 'x'], '.')
+            m = re.search(r'only (.*) takes this option: --%s ' % name, r.err)
+            refused.add(m[1] if m else '')
+        v.same('--%s: one answer' % name, len(refused), 1)
+        words = min(refused)
+        of = set(told) if not words else {
+            short.get(m[2]) or m[1] or {'a summary': 'summary'}.get(w, 'compare')
+            for w in words.split(' or ') for m in [re.search(r'--(\w+)|-(\w)\b|$', w)]}
+        for mode in of:
+            takes[mode].add(name)
+    for mode in told:
+        v.same('inspect %s -h' % mode, told[mode] ^ takes[mode], set())
+    for letter, name in modes:
+        for args in ((name,), ('--' + name,), ('-' + letter,) if letter else (name,)):
+            v.same('inspect %s -h: one text' % args[0], help_of(*args), help_of(name))
+    v.same('inspect -m density -h', help_of('-m', 'density'), help_of('map'))
 
 
 def check_letters(v, tables):
@@ -49,14 +99,15 @@ def main():
         r = ptah.Run([ptah.program(name), '-h'], '.')
         v.same('%s -h: exit status' % name, r.status, 0)
         v.same('%s -h: words on stderr' % name, r.err, '')
-        v.same('%s: options in one place only' % name,
-               options_of_help(r.out) ^ options_of_page(page), set())
-        tables[name] = options_of_help(r.out)
+        v.same('%s: options and headings of -h and of the page' % name,
+               outline(text_of_page(page)), outline(r.out))
+        tables[name] = [(letter, long) for letter, long in options_of(r.out) if letter]
         r = ptah.Run([ptah.program(name), '-V'], '.')
         v.same('%s -V: one line' % name, (r.status, len(r.out.splitlines())), (0, 1))
         r = ptah.Run([ptah.program(name), '-vV'], '.')
         v.same('%s -vV: more lines' % name, (r.status, len(r.out.splitlines()) > 1), (0, True))
     check_letters(v, tables)
+    check_modes(v)
     v.end()
 
 
