@@ -87,8 +87,14 @@ static void plain_names(struct source *s)
 
 enum err source_open_as(const struct source_kind *kind, const char *dir, struct source **out)
 {
+    return source_open_with(kind, dir, NULL, out);
+}
+
+enum err source_open_with(const struct source_kind *kind, const char *dir, void *impl,
+                          struct source **out)
+{
     struct source *s = mem_zero(sizeof *s, "snapshot");
-    s->kind = kind;
+    s->kind = kind, s->impl = impl;
     s->table = mem_zero(2 * sizeof *s->table, "snapshot");
     s->sinks = &s->table[0], s->stellar = &s->table[1];
     for (int c = 0; c < COL_MOST; c++) s->column_at[c] = -1;

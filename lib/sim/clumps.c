@@ -276,17 +276,3 @@ enum err sim_cores(struct sim *s, const struct sink_copies *sinks, struct clump_
         log_info(" Sinks: %ld density peaks, %ld relevant", (long)out->peaks, (long)out->relevant);
     return err;
 }
-
-enum err sim_clump_files(struct sim *s, struct ckpt_file file[2], int *n)
-{
-    static const enum files_kind kind[2] = {FILES_CLUMPS, FILES_CLUMP_HALOS};
-    struct clumps k;
-    TRY(sim_clumps(s, &k));
-    *n = k.has_halos ? 2 : 1;
-    for (int i = 0; i < *n; i++) {
-        file[i].kind = kind[i];
-        file[i].text = clump_text(&k, i == 1, &file[i].bytes);
-    }
-    clumps_free(&k);
-    return OK;
-}

@@ -118,7 +118,7 @@ static bool every(int step, int period)
     return period > 0 && step % period == 0;
 }
 
-static void head_fill(const struct sim *s, struct ckpt_head *h)
+void sim_head(const struct sim *s, struct ckpt_head *h)
 {
     const struct params *p = s->par;
     struct units u = sim_units(s);
@@ -341,56 +341,22 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     struct sink_run sinks = sim_sinks(s);
     TRY(sinks_store(&sinks, &s->run.restart.rest.sinks));
     char *made_by = history(s);
-    head_fill(s, &h);
+    sim_head(s, &h);
     h.provenance = made_by;
     h.backup = backup;
-    struct ckpt_file file[2] = {{.text = NULL}};
-    h.file = file;
-    enum err e = s->par->run.clumpfind ? sim_clump_files(s, file, &h.nfile) : OK;
+    struct observation o = sim_observation(s, &h, s->run.out.ifout);
+    enum err e = observers_run(&o, observers_due(&o, OBSERVE_WITHIN));
+    h.file = o.file, h.nfile = o.nfile;
     timer_start("io");
     double begin = timer_wall();
     restrict_coarse(s);
     renew_rates(s);
     if (e == OK) e = write_twice(s, &h);
-    for (int i = 0; i < h.nfile; i++) FREE(file[i].text);
+    for (int i = 0; i < h.nfile; i++) FREE(o.file[i].text);
     s->run.late.handed = timer_wall() - begin;
     sim_stop_wrote(s, s->run.late.handed);
     mem_free(made_by);
     return e;
-}
-
-/* Measurements that are written beside an output, of the same state. */
-static enum err measure(struct sim *s)
-{
-    if (s->par->run.dump_pk) TRY(sim_spectrum(s));
-    return s->par->run.dump_halos ? sim_halos(s) : OK;
-}
-
-/* Is this table beside the checkpoint from which the run resumes? (collective) */
-static bool is_measured(const struct sim *s, enum files_kind k)
-{
-    char path[PATH_MAX];
-    int64_t there = s->comm.rank == 0 &&
-                    files_path(s->run.out.dir, k, s->run.restart.number, 0, path) == OK &&
-                    file_exists(path);
-    comm_max_i64(&s->comm, &there, 1);
-    return there;
-}
-
-enum err sim_measure_missing(struct sim *s)
-{
-    const struct param_run *p = &s->par->run;
-    if (!s->run.restart.resumed || s->run.restart.number < 0) return OK;
-    bool pk = p->dump_pk && !is_measured(s, FILES_PK_TABLE),
-         halos = p->dump_halos && !is_measured(s, FILES_HALO_TABLE);
-    if (!pk && !halos) return OK;
-    TRY(sim_device_home(s, false));
-    TRY(sim_parts_home(s));
-    s->run.late.number = s->run.restart.number;
-    log_info(" The tables beside output_%05d are missing: they are written now",
-             s->run.late.number);
-    if (pk) TRY(sim_spectrum(s));
-    return halos ? sim_halos(s) : OK;
 }
 
 /* ---- when it is on disk ---- */
@@ -545,7 +511,7 @@ enum err sim_output(struct sim *s)
     if (e != OK) return failed(s, e, false);
     s->run.late.there = true;
     if (is_last(s)) TRY(sim_publish(s));
-    TRY(measure(s));
+    TRY(sim_observe(s, OBSERVE_OUTPUT));
     if (s->time.t >= s->run.out.tout_next) s->run.out.tout_next += o->delta_tout;
     if (s->time.aexp >= s->run.out.aout_next) s->run.out.aout_next += o->delta_aout;
     if (d.asked < 0) {

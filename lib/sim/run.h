@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "ckpt/source.h"
+#include "observe/observe.h"
 #include "out/publish.h"
 
 struct sim;
@@ -112,7 +113,7 @@ void sim_report_mesh(struct sim *s, const char *title);
 void sim_report_step_time(struct sim *s);
 void sim_report_timers(struct sim *s);
 MUST_USE enum err sim_output(struct sim *s); /* output.c: write if one is due */
-/* output.c: at the start of a run that resumes: tables beside its checkpoint that a run that was
+/* observe.c: at the start of a run that resumes: tables beside its checkpoint that a run that was
  * killed has not written (collective) */
 MUST_USE enum err sim_measure_missing(struct sim *s);
 /* output.c: waits until the checkpoint on its way, if any, is on disk, and gives it its name.
@@ -121,14 +122,14 @@ MUST_USE enum err sim_publish(struct sim *s);
 /* output.c: the same at the end of the run, which has this error or none: that is what it returns,
  * before its own (collective, agreed) */
 MUST_USE enum err sim_publish_last(struct sim *s, enum err why);
-/* spectrum.c: pk_NNNNN.tsv of output ifout (collective, agreed) */
-MUST_USE enum err sim_spectrum(struct sim *s);
-/* halos.c: halos_NNNNN.tsv of output ifout (collective, agreed) */
-MUST_USE enum err sim_halos(struct sim *s);
+/* output.c: the header of a checkpoint of the state */
+void sim_head(const struct sim *s, struct ckpt_head *h);
+/* observe.c: the state with this header, for observers (observe/observe.h) */
+struct observation sim_observation(struct sim *s, const struct ckpt_head *h, int number);
+/* observe.c: observers that are due at this occasion, OBSERVE_… (collective, agreed) */
+MUST_USE enum err sim_observe(struct sim *s, int when);
 /* output.c: the run resumes from a checkpoint with this provenance */
 void sim_history_resume(struct sim *s, const char *text);
-/* clumps.c: this rank's files of the next checkpoint, *n of them (text: FREE). (collective) */
-MUST_USE enum err sim_clump_files(struct sim *s, struct ckpt_file file[2], int *n);
 void sim_output_setup(struct sim *s);
 /* output.c: what was written before the checkpoint s->run.restart.from */
 void sim_output_resume(struct sim *s);

@@ -12,6 +12,7 @@ A one-line fault it catches: a second list of what a table has.
 # test: particle tier=long timeout=900
 # test: scalar tier=long timeout=900 ranks=2
 # test: format tier=long timeout=900
+# test: observer tier=long timeout=900 ranks=3
 # test: transport tier=long timeout=900 ranks=3
 import os
 import re
@@ -172,6 +173,8 @@ RECIPES = {
                'lib/formats/formats.def': ('WRITTEN(gadget)', 'FORMAT(toy, NULL)\n'),
                'lib/ckpt/files.def': ('/* beside the checkpoints */',
                                       'CKPT_FILE(TOY, "checkpoint.toy", MAIN, MADE, "all")\n\n')},
+    'observer': {'lib/observe/peak.c': example('peak.c'),
+                 'lib/observe/observers.def': ('OBSERVER(halos)', 'OBSERVER(peak)\n')},
     'transport': {'lib/comm/ring.c': example('ring.c'),
                   'lib/comm/transports.def': ('TRANSPORT(ksection,', 'TRANSPORT(ring, false)\n')},
 }
@@ -343,6 +346,22 @@ def use_transport(v, tree):
         if name == 'ring':
             digests.append(ptah.digest(os.path.join(folder, 'output_00002')))
     v.same('the same on 3 ranks', digests[1], digests[0])
+
+
+def use_observer(v, tree):
+    """It writes the same on one rank and on three."""
+    namelist, tables = os.path.join(ptah.DATA, 'golden', 'sedov3d.nml'), []
+    for ranks in 1, 3:
+        folder = os.path.abspath('run_%d' % ranks)
+        os.mkdir(folder)
+        r = ptah.Run(ptah.mpirun(ranks) + [os.path.join(tree, 'bin', 'simulate'), '-q', namelist,
+                                           *SHORT], folder, {'OMP_NUM_THREADS': '1'})
+        print(r.err)
+        v.same('%d ranks: status' % ranks, r.status, 0)
+        names = sorted(n for n in os.listdir(folder) if n.startswith('peak_'))
+        tables.append([(n, open(os.path.join(folder, n)).read()) for n in names])
+    v.same('a table an output', len(tables[0]), 2)
+    v.same('the same on 3 ranks', tables[1], tables[0])
 
 
 def obey_laws(v, name, tree):

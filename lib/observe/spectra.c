@@ -1,17 +1,15 @@
-/* sim/spectrum: power spectra of the state, written beside outputs (dump_pk): the same numbers as
- * the program pk finds in the checkpoint with -n 2^levelmin. */
+/* observe/spectra: power spectra of the state, written beside outputs (dump_pk): the same numbers
+ * as the program pk finds in the checkpoint with -n 2^levelmin. */
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "base/timer.h"
-#include "ckpt/files.h"
 #include "io/stream.h"
+#include "observe/observe.h"
 #include "pk/batch.h"
 #include "pk/table.h"
-#include "sim/sim.h"
 
 struct spectrum {
-    struct sim *s;
+    const struct observation *o;
     int mesh[SPECIES_COUNT]; /* -1: the run has none */
     struct pk_batch batch;
     int64_t points, cells; /* of all ranks */
@@ -20,12 +18,12 @@ struct spectrum {
 /* Finds the species that exist on any rank; returns their number. */
 static int find_species(struct spectrum *p)
 {
-    const struct parts *q = &p->s->parts;
-    int64_t has[SPECIES_COUNT] = {[SPECIES_GAS] = p->s->mesh.hydro};
+    const struct parts *q = p->o->parts;
+    int64_t has[SPECIES_COUNT] = {[SPECIES_GAS] = p->o->mesh->hydro};
     int n = 0;
     for (int64_t i = 0; i < q->n; i++)
         if (family_has_mass(q->family[i])) has[family_species(q->family[i])] = 1;
-    comm_max_i64(&p->s->comm, has, SPECIES_COUNT);
+    comm_max_i64(p->o->comm, has, SPECIES_COUNT);
     for (int k = 0; k < SPECIES_COUNT; k++) p->mesh[k] = has[k] ? n++ : -1;
     return n;
 }
@@ -39,8 +37,8 @@ static void put(struct spectrum *p, int kind, const double x[3], double size, do
 
 static void put_particles(struct spectrum *p)
 {
-    const struct parts *q = &p->s->parts;
-    double box = p->s->mesh.boxlen;
+    const struct parts *q = p->o->parts;
+    double box = p->o->mesh->boxlen;
     for (int64_t i = 0; i < q->n; i++) {
         if (!family_has_mass(q->family[i])) continue;
         p->points++;
@@ -51,8 +49,8 @@ static void put_particles(struct spectrum *p)
 
 static void put_gas(struct spectrum *p, int l)
 {
-    const struct level *lv = &p->s->mesh.lev[l];
-    double size = 1.0 / (double)((int64_t)1 << l), dx = size * p->s->mesh.boxlen,
+    const struct level *lv = &p->o->mesh->lev[l];
+    double size = 1.0 / (double)((int64_t)1 << l), dx = size * p->o->mesh->boxlen,
            volume = dx * dx * dx;
     for (lidx i = 0; i < lv->nown; i++) {
         int64_t at[3];
@@ -70,41 +68,45 @@ static void put_gas(struct spectrum *p, int l)
 /* pk NULL: only adds up the mass, which is returned. */
 static double fill(struct spectrum *p, struct pk *pk)
 {
-    const struct mesh *m = &p->s->mesh;
+    const struct mesh *m = p->o->mesh;
     p->points = p->cells = 0;
-    pk_batch_begin(&p->batch, &p->s->comm, pk);
+    pk_batch_begin(&p->batch, p->o->comm, pk);
     put_particles(p);
     for (int l = m->levelmin; l <= m->levelmax && m->hydro; l++) put_gas(p, l);
     /* first: other ranks may be waiting in the middle of a batch */
     double mass = pk_batch_end(&p->batch);
-    comm_add_i64(&p->s->comm, &p->points, 1);
-    comm_add_i64(&p->s->comm, &p->cells, 1);
+    comm_add_i64(p->o->comm, &p->points, 1);
+    comm_add_i64(p->o->comm, &p->cells, 1);
     return mass;
 }
 
-static enum err write_table(const struct pk_table *t, const char *dir, int number)
+static enum err write_table(const struct observation *o, const struct pk_table *t)
 {
     char path[PATH_MAX];
     struct stream f;
-    TRY(files_path(dir, FILES_PK_TABLE, number, 0, path));
+    TRY(observe_path(o, FILES_PK_TABLE, path));
     TRY(stream_open(&f, path));
     pk_table_tsv(f.f, t);
     return stream_close(&f, 0);
 }
 
-enum err sim_spectrum(struct sim *s)
+static bool wanted(const struct params *p)
 {
-    const struct mesh *m = &s->mesh;
-    struct spectrum p = {.s = s};
-    struct pk_par par = {.n = 1 << m->levelmin, .order = PK_PCS, .interlace = true, .fold = 1};
+    return p->run.dump_pk;
+}
+
+static enum err run(struct observation *o)
+{
+    const struct ckpt_head *h = o->head;
+    struct spectrum p = {.o = o};
+    struct pk_par par = {.n = 1 << h->levelmin, .order = PK_PCS, .interlace = true, .fold = 1};
     struct pk_pair pair[SPECIES_COUNT + 1];
     char name[SPECIES_COUNT + 1][40], from[64];
     int nmesh = find_species(&p), npair = 0, nbin = par.n / 2;
     double total = 2; /* more than there is in a cosmological box */
-    timer_start("spectra");
-    if (!s->phys.cosmo) total = fill(&p, NULL);
+    if (!h->cosmo) total = fill(&p, NULL);
     if (nmesh == 0 || !(total > 0)) return OK;
-    struct pk *pk = pk_new(&s->comm, &par, nmesh, total);
+    struct pk *pk = pk_new(o->comm, &par, nmesh, total);
     fill(&p, pk);
     for (int k = 0; k <= SPECIES_COUNT; k++) {
         if (k < SPECIES_COUNT ? p.mesh[k] < 0 : nmesh == 1) continue;
@@ -117,9 +119,8 @@ enum err sim_spectrum(struct sim *s)
     pk_fundamental_bins(par.n, edge);
     pk_spectra(pk, npair, pair, nbin, edge, -1, bin);
     pk_free(&pk);
-    snprintf(from, sizeof from, "output_%05d", s->run.late.number);
-    struct pk_table t = {.from = {s->phys.cosmo != NULL, s->time.aexp, s->time.t,
-                                  s->phys.cosmo ? s->phys.cosmo_par.boxlen_ini : m->boxlen},
+    snprintf(from, sizeof from, "output_%05d", o->number);
+    struct pk_table t = {.from = {h->cosmo, h->aexp, h->t, h->cosmo ? h->boxlen_ini : h->boxlen},
                          .path = from,
                          .par = &par,
                          .axis = -1,
@@ -129,8 +130,15 @@ enum err sim_spectrum(struct sim *s)
                          .bin = bin,
                          .points = p.points,
                          .cells = p.cells};
-    enum err err = s->comm.rank == 0 ? write_table(&t, s->run.out.dir, s->run.late.number) : OK;
+    enum err err = o->comm->rank == 0 ? write_table(o, &t) : OK;
     FREE(bin);
     FREE(edge);
-    return err_agree(&s->comm, err);
+    return err_agree(o->comm, err);
 }
+
+const struct observer observer_spectra = {.name = "spectra",
+                                          .wanted = wanted,
+                                          .when = OBSERVE_OUTPUT,
+                                          .reads = SET_GAS | SET_PARTS,
+                                          .table = FILES_PK_TABLE,
+                                          .run = run};
