@@ -26,8 +26,8 @@ endif
 endif
 ifeq ($(DEV),cuda)
 ifeq ($(shell command -v '$(firstword $(NVCC))' 2>/dev/null),)
-$(error $(firstword $(NVCC)) is not there: DEV=cuda needs CUDA (on Debian nvidia-cuda-toolkit; on a \
-cluster: module load cuda; elsewhere: make NVCC=...); DEV=none builds without)
+$(error $(firstword $(NVCC)) is not there: DEV=cuda needs CUDA (on Debian nvidia-cuda-toolkit; \
+on a cluster: module load cuda; elsewhere: make NVCC=...); DEV=none builds without)
 endif
 endif
 endif

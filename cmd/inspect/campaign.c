@@ -9,10 +9,10 @@
 #include "audit/check.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "campaign.h"
 #include "formats/formats.h"
 #include "io/dir.h"
 #include "io/stream.h"
+#include "page.h"
 
 static int is_output(const struct dirent *d)
 {

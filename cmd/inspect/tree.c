@@ -12,7 +12,7 @@
 #include "inspect.h"
 
 /* Bytes. */
-enum { OCT_LINKS = 92, FIELD = 64, GRAVITY_FIELDS = 6, PARTICLE = 90, STAR = 16, RANKS_SHOWN = 64 };
+enum { OCT_LINKS = 92, FIELD = 64, PARTICLE = 90, STAR = 16, RANKS_SHOWN = 64 };
 
 struct totals { /* of a rank */
     int64_t octs, leaves, need;
@@ -46,8 +46,8 @@ enum err tree_print(const char *path, const struct options *o, int *status)
 static struct totals total_of(const struct source *r, const struct rank_row *row)
 {
     struct totals t = {0};
-    int64_t oct = OCT_LINKS +
-                  FIELD * ((r->head.gravity ? GRAVITY_FIELDS : 0) + 2 * (int64_t)r->nhydro);
+    int64_t oct = OCT_LINKS + (int64_t)mesh_bytes(0, r->head.gravity).gravity +
+                  FIELD * 2 * (int64_t)r->nhydro;
     for (int l = 1; l <= LEVEL_MAX; l++) {
         t.octs += row->octs[l];
         t.leaves += source_cells(r) * row->octs[l] - row->split[l];

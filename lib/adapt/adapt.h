@@ -10,7 +10,7 @@ void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d);
 
 /* Values of a new oct in cell `cell` of own oct `parent` of level l: fill out[f][8] for f < nfld
  * (the persistent fields that exist, in ascending order of enum field). NULL: injection of the
- * parent cell's value for all. */
+ * parent cell's values for all, or between faces (field_prolong). */
 typedef void adapt_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8],
                            void *ctx);
 

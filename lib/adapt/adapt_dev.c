@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "oct/fields.h"
 
 /* The gas is interpolated from its own level and the two coarser ones. */
 static int coarsest(int l, int f)
 {
-    int k = f >= FLD_U ? l - 3 : l - 1;
+    int k = field_row_of(f)->prolong == PROLONG_GAS ? l - 3 : l - 1;
     return k < 1 ? 1 : k;
 }
 
@@ -25,13 +26,13 @@ static void places(const struct mirror *x, const struct mesh *m, int l, int f, b
     }
 }
 
-/* The fields that move on the device, those of the gas together. */
+/* The fields that move on the device, those of a row together. */
 static void fields_choose(struct adapt_dev *v, const struct mesh *m, int l, bool alone)
 {
-    for (int first = 0, n = 1; first < FLD_U + m->nvar; first += n) {
+    for (int i = 0; i < FIELD_ROWS; i++) {
         bool away = false, there = true;
-        n = first < FLD_U ? 1 : m->nvar;
-        if (!mesh_has_field(m, first)) continue;
+        const int first = field_rows[i].first, n = field_row_count(m, &field_rows[i]);
+        if (n == 0) continue;
         for (int f = first; f < first + n; f++) places(v->mirror, m, l, f, &away, &there);
         if (!away && !there) continue;
         for (int f = first; f < first + n; f++) v->f.fld[v->f.n++] = f;

@@ -7,6 +7,7 @@
 #include "adapt/level.h"
 #include "base/mem.h"
 #include "dom/ghost.h"
+#include "oct/fields.h"
 
 /* New octs, by key; those of other ranks are sent as records of a key and nfld*8 doubles. */
 struct created {
@@ -43,8 +44,7 @@ static void created_values(const struct created *b, const struct mesh *m, int l,
         return;
     }
     for (int f = 0; f < b->nfld; f++)
-        for (int k = 0; k < 8 && here(b, f); k++)
-            out[f][k] = m->lev[l].fld[b->fld[f]][p->parent][p->cell];
+        if (here(b, f)) field_prolong(&m->lev[l], b->fld[f], p->parent, p->cell, out[f]);
 }
 
 static okey created_key(const struct level *lv, const struct created_place *p)

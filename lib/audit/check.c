@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,6 @@ static const size_t TEXT_MAX = (size_t)64 << 20;
 static enum err check_whole(struct check *k);
 static enum err check_everything(struct check *k);
 static void find_origin(struct check *k);
-static void report_rest(struct check *k);
 
 enum err ckpt_check(const char *path, const struct check_how *how, struct check_found *found)
 {
@@ -41,117 +39,10 @@ enum err ckpt_check(const char *path, const struct check_how *how, struct check_
         err = check_whole(k);
         if (err == OK && how->depth >= CHECK_ALL && !k->unreadable) err = check_everything(k);
     }
-    if (err == OK) report_rest(k);
+    if (err == OK) check_report_rest(k);
     source_close(&k->r);
     FREE(k);
     return err;
-}
-
-/* ---- damage ---- */
-
-void check_report(struct check *k, enum check_kind kind, const char *file, const char *place,
-                  const char *fmt, ...)
-{
-    char what[1024];
-    va_list ap;
-    k->found->damages++;
-    if (k->count[kind]++ >= CHECK_MOST) return;
-    va_start(ap, fmt);
-    vsnprintf(what, sizeof what, fmt, ap);
-    va_end(ap);
-    plain_nan(what);
-    struct damage d = {.file = file, .place = place, .what = what};
-    k->how->fn(&d, k->how->ctx);
-}
-
-static void report_rest(struct check *k)
-{
-    static const char *const name[BAD_KINDS] = {
-        "unreadable files",
-        "wrong counts",
-        "octs without a parent",
-        "split cells without an oct",
-        "octs that occur twice",
-        "incomplete levels",
-        "octs without a neighbour of their parent",
-        "split cells that are not flagged",
-        "values that are not finite",
-        "densities that are not positive",
-        "negative energies",
-        "split cells that are not the mean of their children",
-        "particle values that are not finite",
-        "particles outside the box",
-        "masses that are not positive",
-        "ids that occur twice",
-        "particles with another rank"};
-    for (int i = 0; i < BAD_KINDS; i++) {
-        char what[200];
-        if (k->count[i] <= CHECK_MOST) continue;
-        snprintf(what, sizeof what, "%ld more %s", (long)(k->count[i] - CHECK_MOST), name[i]);
-        struct damage d = {.file = k->dir, .place = "", .what = what};
-        k->how->fn(&d, k->how->ctx);
-    }
-}
-
-/* Readers report "FILE: record N (what) at byte M …". */
-static void report_message(struct check *k)
-{
-    char text[1024], *rest;
-    snprintf(text, sizeof text, "%s", err_message());
-    rest = strstr(text, ": ");
-    if (!rest) {
-        check_report(k, BAD_FILE, "", "", "%s", text);
-        return;
-    }
-    *rest = 0, rest += 2;
-    char place[100] = "",
-         *end = strncmp(rest, "record ", 7) == 0 ? strstr(rest, " at byte ") : NULL;
-    if (end) {
-        end += 9 + strspn(end + 9, "0123456789");
-        snprintf(place, sizeof place, "%.*s", (int)(end - rest), rest);
-        rest = end + strspn(end, " :");
-    }
-    check_report(k, BAD_FILE, text, place, "%s", rest);
-}
-
-/* The file with which the message begins belongs to the checkpoint and is missing. */
-static bool tells_missing(const struct check *k)
-{
-    char file[1024];
-    size_t n = strlen(k->dir);
-    while (n > 1 && k->dir[n - 1] == '/') n--;
-    snprintf(file, sizeof file, "%s", err_message());
-    char *end = strstr(file, ": ");
-    if (!end) return false;
-    *end = 0;
-    struct stat st;
-    return strncmp(file, k->dir, n) == 0 && file[n] == '/' && lstat(file, &st) != 0 &&
-           errno == ENOENT;
-}
-
-/* Otherwise the machine has failed: memory, descriptors, a disk that cannot be read. */
-static bool tells_damage(const struct check *k, enum err err)
-{
-    return err == ERR_FORMAT || (err == ERR_FILE && tells_missing(k));
-}
-
-enum err check_judge(struct check *k, enum err err)
-{
-    if (!tells_damage(k, err)) return err;
-    report_message(k);
-    k->unreadable = true;
-    return OK;
-}
-
-void check_place(const struct check *k, int level, okey key, int cell, char place[CHECK_PLACE])
-{
-    double width = ldexp(k->r->head.boxlen, 1 - level), at[3];
-    int64_t x[3];
-    okey_coords(key, x);
-    for (int d = 0; d < 3; d++)
-        at[d] = ((double)x[d] + (cell < 0 ? 0.5 : cell >> d & 1 ? 0.75 : 0.25)) * width;
-    snprintf(place, CHECK_PLACE, "level %d, %s at %.9g %.9g %.9g", level, cell < 0 ? "oct" : "cell",
-             at[0], at[1], at[2]);
 }
 
 /* ---- who wrote it, and which box ---- */
@@ -164,7 +55,7 @@ static char *load_text(struct check *k, enum files_kind kind, char path[PATH_MAX
     if (k->trouble != OK || info_path(k->r, kind, path) != OK) return NULL;
     if (lstat(path, &st) != 0 && errno == ENOENT) return NULL;
     enum err err = file_load(path, TEXT_MAX, &text, n);
-    if (err != OK && err != ERR_LIMIT && !tells_damage(k, err)) k->trouble = err;
+    if (err != OK && err != ERR_LIMIT && !check_tells_damage(k, err)) k->trouble = err;
     return err == OK ? text : NULL;
 }
 
@@ -329,8 +220,8 @@ static void check_info(struct check *k)
     char path[PATH_MAX];
     if (!info_has(k->r, FILES_INFO) || info_path(k->r, FILES_INFO, path) != OK) return;
     enum err err = info_read(k->r, &info);
-    if (err != OK && !tells_damage(k, err)) k->trouble = err;
-    if (err != OK && tells_damage(k, err)) report_message(k);
+    if (err != OK && !check_tells_damage(k, err)) k->trouble = err;
+    if (err != OK && check_tells_damage(k, err)) check_report_message(k);
     for (size_t i = 0; err == OK && i < sizeof row / sizeof *row; i++) {
         double says = info.value[row[i].key], x = row[i].expected;
         if (isnan(says) || fabs(says - x) <= 1e-12 * fabs(x)) continue;
@@ -362,8 +253,8 @@ static enum err check_list(struct check *k)
     for (int64_t i = 0; i < r->list->n; i++) {
         enum err err = manifest_check_file(r->list, r->path, r->list->row[i].name);
         if (err == OK) continue;
-        if (!tells_damage(k, err)) return err;
-        report_message(k);
+        if (!check_tells_damage(k, err)) return err;
+        check_report_message(k);
     }
     k->found->sums = true;
     TRY(files_each(r->path, check_unlisted, k));

@@ -43,6 +43,12 @@ struct check {
 
 void check_report(struct check *k, enum check_kind kind, const char *file, const char *place,
                   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* Says of each kind how often it was found beyond CHECK_MOST. */
+void check_report_rest(struct check *k);
+/* Is the last error damage? Otherwise the machine has failed: memory, descriptors, a disk that
+ * cannot be read. */
+bool check_tells_damage(const struct check *k, enum err err);
+void check_report_message(struct check *k); /* of the last error */
 /* Reports the message of an error as damage if it is one of the checkpoint; returns other errors.
  */
 MUST_USE enum err check_judge(struct check *k, enum err err);

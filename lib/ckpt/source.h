@@ -15,6 +15,7 @@
 #include "ckpt/batch.h"
 #include "ckpt/catalog.h"
 #include "ckpt/ckpt.h"
+#include "oct/fields.h"
 
 enum source_mode {
     SOURCE_TREE,  /* no values */
@@ -99,7 +100,7 @@ struct source {
     const struct catalog *sinks, *stellar; /* never NULL; lent */
 
     struct gas_vars gas; /* names of the hydro fields: head.gas */
-    /* Fields of cells: gas, then gravity. Columns of particles, in their order in the files. */
+    /* Fields of cells: gas, then gravity (source_grav_first). Columns of particles, in their order in the files. */
     int nhydro, ngrav, npart;
     struct ckpt_field field[CKPT_FIELDS], part[CKPT_FIELDS];
     struct part_columns columns; /* of a batch, by number */
@@ -214,6 +215,13 @@ double source_rounding(const struct source *s);
 void source_file(const struct source *s, enum files_kind k, int piece, char path[PATH_MAX]);
 
 /* ---- for kinds ---- */
+
+/* Of n fields of gravity the first one, as field_written counts them; −1: there is no such n.
+ * RAMSES stores the force, potential and force, or its density before them. */
+static inline int source_grav_first(int n, int ndim)
+{
+    return n > ndim + 2 ? (n == FIELD_WRITTEN && ndim == 3 ? 1 : -1) : n < ndim ? -1 : ndim + 2 - n;
+}
 
 /* Adds a name to a list of fields. An error if the name is not valid or the list is full. */
 MUST_USE enum err source_add_field(const char *path, struct ckpt_field *list, int *n,

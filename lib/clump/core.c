@@ -94,7 +94,7 @@ static void cell_terms(const struct finder *f, const struct clump_core_par *p, s
     for (int a = 0; a < 3; a++) {
         double v = g.m[a] / d - c->v[a];
         term[KINETIC] += v * v * volume * d;
-        term[GRAVITY] += lv->fld[FLD_FX + a][s.oct][s.cell] * r[a] * volume * d;
+        term[GRAVITY] += level_force(lv, a)[s.oct][s.cell] * r[a] * volume * d;
     }
     term[THERMAL] = 3 * volume * (p->gamma - 1) * gas_cell_internal_m2(&g);
     if (square(near) > p->near * p->near) return;

@@ -79,14 +79,6 @@ enum err hdf5_read_text(struct source *s, enum files_kind k, char **text, size_t
     return *text ? OK : info_text(s, k, text, bytes);
 }
 
-void hdf5_grav_set(int k, char path[HDF5_GRAV_NAME])
-{
-    if (k > 1)
-        snprintf(path, HDF5_GRAV_NAME, "gravity/level_%%d/f_%d", k - 1);
-    else
-        snprintf(path, HDF5_GRAV_NAME, k ? "gravity/level_%%d/phi" : "ptah/gravity/level_%%d/rho");
-}
-
 /* ---- opening ---- */
 
 static enum err read_sums(struct hdf5_in *h)
@@ -231,7 +223,7 @@ static enum err read_stored(struct source *s, struct hdf5_in *h)
     if (ngrav == -1) return OK;
     s->foreign = true;
     s->ngrav = (int)ngrav;
-    if (ngrav != 0 && (ngrav < s->head.ndim || ngrav > s->head.ndim + 2))
+    if (ngrav != 0 && (ngrav > CKPT_FIELDS || source_grav_first((int)ngrav, s->head.ndim) < 0))
         FAIL(ERR_FORMAT,
              "%s: attribute stored_grav of /ptah is %ld, which is not a valid number of gravity "
              "fields: the file is damaged",
@@ -373,11 +365,21 @@ static enum err read_columns(struct source *s, struct hdf5_in *h)
     return OK;
 }
 
+/* Files of before a field was added lack it. */
+static bool has_field(struct hdf5_in *h, int f, int level)
+{
+    char path[64], form[FIELD_NAME];
+    field_dataset(f, form);
+    if (strncmp(form, "gravity/", 8) == 0) return true;
+    snprintf(path, sizeof path, form, level);
+    return hdf5_has(h, path);
+}
+
 static enum err read_fields(struct source *s, struct hdf5_in *h)
 {
     bool old;
-    static const char *const grav[] = {"rho_poisson", "phi", "acc_x", "acc_y", "acc_z"};
-    int ndim = s->head.ndim, ngrav = s->foreign ? s->ngrav : 4;
+    const int ngrav = s->foreign ? s->ngrav : FIELD_WRITTEN,
+              first = source_grav_first(ngrav, s->head.ndim);
     s->head.hydro = hdf5_has(h, "hydro");
     s->head.gravity = hdf5_has(h, "gravity");
     s->nhydro = s->head.hydro ? s->head.nvar : 0;
@@ -390,11 +392,12 @@ static enum err read_fields(struct source *s, struct hdf5_in *h)
     for (int v = 0; v < s->nhydro; v++)
         snprintf(h->field_set[v], sizeof *h->field_set, "hydro/level_%%d/uold_%d", v + 1);
     s->ngrav = 0;
-    for (int k = ndim + 2 - ngrav; s->head.gravity && k < ndim + 2; k++) {
+    for (int k = first; s->head.gravity && k < first + ngrav; k++) {
+        if (!s->foreign && !has_field(h, field_written(k), s->head.levelmin)) break;
         int i = s->nhydro + s->ngrav++;
         struct ckpt_field *f = &s->field[i];
-        snprintf(f->name, sizeof f->name, "%s", grav[k]);
-        hdf5_grav_set(k, h->field_set[i]);
+        field_name(field_written(k), f->name);
+        field_dataset(field_written(k), h->field_set[i]);
         f->type = 'd';
     }
     return OK;

@@ -24,7 +24,3 @@ MUST_USE enum err hdf5_read_text(struct source *s, enum files_kind k, char **tex
  * block (owner: caller, FREE), *n its length; *p is NULL and *n 0 if there is no such dataset. */
 MUST_USE enum err hdf5_read_small(const struct source *s, const char *path, bool real, int64_t most,
                                   int64_t *n, void **p);
-
-/* Path of field k of gravity: source density, potential, accelerations. %d stands for the level. */
-enum { HDF5_GRAV_NAME = 32 };
-void hdf5_grav_set(int k, char path[HDF5_GRAV_NAME]);

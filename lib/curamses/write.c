@@ -113,10 +113,9 @@ enum err hdf5_out_create(struct hdf5_out *w)
 
 /* ---- layout ---- */
 
-/* The gravity fields are the last of these: source density, potential, accelerations. */
 static int grav_fields(const struct hdf5_out *w)
 {
-    return !w->o.h->gravity ? 0 : w->o.stored ? w->o.ngrav : 4;
+    return !w->o.h->gravity ? 0 : w->o.stored ? w->o.ngrav : FIELD_WRITTEN;
 }
 
 /* Bits of integers of 1, 4 and 8 bytes. */
@@ -137,9 +136,9 @@ static void add_level(struct hdf5_out *w, int l)
     hdf5_add(f, 'B', n, OCTS, "ptah/amr/level_%d/flag", l);
     for (int v = 1; w->o.h->hydro && v <= w->o.h->nvar; v++)
         hdf5_add(f, 'd', cells * n, cells * OCTS, "hydro/level_%d/uold_%d", l, v);
-    for (int k = ndim + 2 - ngrav; k < ndim + 2; k++) {
-        char path[HDF5_GRAV_NAME];
-        hdf5_grav_set(k, path);
+    for (int k = 0; k < ngrav; k++) {
+        char path[FIELD_NAME];
+        field_dataset(field_written(source_grav_first(ngrav, ndim) + k), path);
         hdf5_add(f, 'd', cells * n, cells * OCTS, path, l);
     }
     for (int v = 0; w->o.stored && v < w->o.nhydro; v++)
@@ -449,10 +448,8 @@ struct mesh_values {
 /* Value v of the octs that are sent. */
 static const double (*field_of(const struct mesh_values *m, int v))[8]
 {
-    static const int grav[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
-    const double(
-        *fld)[8] = (const double(*)[8])m->lv->fld[v < m->nvar ? FLD_U + v : grav[v - m->nvar]];
-    return fld + m->r->send;
+    const int f = v < m->nvar ? (int)FLD_GAS + v : field_written(v - m->nvar + 1);
+    return (const double(*)[8])m->lv->fld[f] + m->r->send;
 }
 
 static const void *move_values(void *ctx, int v)
@@ -466,8 +463,8 @@ static const void *move_values(void *ctx, int v)
 static void move_ahead(const struct hdf5_out *w, int l, const struct mesh_values *m,
                        const void *mask)
 {
-    struct order_column c[1 + NVAR_MAX + 4] = {{mask, 2}};
-    int n = 1, values = m->nvar + (w->o.h->gravity && l >= w->o.h->levelmin ? 4 : 0);
+    struct order_column c[1 + NVAR_MAX + FIELD_WRITTEN] = {{mask, 2}};
+    int n = 1, values = m->nvar + (w->o.h->gravity && l >= w->o.h->levelmin ? FIELD_WRITTEN : 0);
     for (int v = 0; v < values; v++) c[n++] = (struct order_column){field_of(m, v), 64};
     order_ahead(m->r, n, c);
 }

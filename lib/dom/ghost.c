@@ -155,6 +155,14 @@ void ghost_fill(const struct comm *c, struct mesh *m, int l, int nfld, const int
     ghost_fill_end(&g);
 }
 
+void ghost_fill_set(const struct comm *c, struct mesh *m, int l, field_set set)
+{
+    int fld[FLD_MAX], n = 0;
+    for (int f = 0; f < FLD_MAX; f++)
+        if (field_in(set, f) && mesh_has_field(m, f)) fld[n++] = f;
+    ghost_fill(c, m, l, n, fld);
+}
+
 void ghost_fill_hydro_begin(struct ghost_fill *g, const struct comm *c, struct mesh *m, int l)
 {
     int fld[NVAR_MAX];
@@ -174,7 +182,7 @@ void ghost_fill_flags(const struct comm *c, struct mesh *m, int l)
     void *flag = m->lev[l].flag;
     size_t stride = sizeof m->lev[l].flag[0];
     ghost_fill_rows(c, COMM_FINE_INT, &m->lev[l].plan, 1, &flag, &stride);
-    m->lev[l].valid[FLD_FLAG] = true;
+    ghosts_set(m, l, SET_FLAG, true);
 }
 
 bool ghost_near(const struct comm *c, const struct xplan *p)
@@ -187,14 +195,13 @@ bool ghost_near(const struct comm *c, const struct xplan *p)
 bool ghost_same(const struct comm *c, const struct mesh *m, int l, int f)
 {
     const struct level *lv = &m->lev[l];
-    bool flags = f == FLD_FLAG;
-    size_t row = flags ? sizeof lv->flag[0] : sizeof(double[8]);
-    const char *now = flags ? (const char *)lv->flag : (const char *)lv->fld[f];
+    size_t row;
+    const char *now = field_array(lv, f, &row);
     if (lv->noct == 0) now = "";
     char *fresh = mem_new(row * (size_t)lv->noct + 1, "ghost check");
     memcpy(fresh, now, row * (size_t)lv->noct);
     void *arr = fresh;
-    ghost_fill_rows(c, flags ? COMM_FINE_INT : COMM_FINE_DP, &lv->plan, 1, &arr, &row);
+    ghost_fill_rows(c, f == FLD_FLAG ? COMM_FINE_INT : COMM_FINE_DP, &lv->plan, 1, &arr, &row);
     int64_t differs = memcmp(fresh, now, row * (size_t)lv->noct) != 0;
     mem_free(fresh);
     comm_max_i64(c, &differs, 1);

@@ -2,7 +2,7 @@
  * (every rank calls them with the same level and the same kind of arrays). */
 #pragma once
 #include "comm/pack.h"
-#include "oct/mesh.h"
+#include "oct/fields.h"
 
 /* Ghost rows of each array := the owner's rows. arr[i] is an array with one row of stride[i] bytes
  * per oct. */
@@ -10,6 +10,7 @@ void ghost_fill_rows(const struct comm *c, enum comm_use use, const struct xplan
                      void *const *arr, const size_t *stride);
 /* Fills ghosts of fields of a level, given by number (enum field), and marks them valid. */
 void ghost_fill(const struct comm *c, struct mesh *m, int l, int nfld, const int *fld);
+void ghost_fill_set(const struct comm *c, struct mesh *m, int l, field_set set);
 void ghost_fill_hydro(const struct comm *c, struct mesh *m, int l); /* all U */
 void ghost_fill_flags(const struct comm *c, struct mesh *m, int l);
 
@@ -51,7 +52,7 @@ void ghost_fill_end(struct ghost_fill *g);
 /* Do all ghosts come out of windows of this node (comm/share)? */
 bool ghost_near(const struct comm *c, const struct xplan *p);
 
-/* Do the ghosts of field f (or FLD_FLAG) hold, on all ranks, the bits of their owners? For checks.
+/* Do the ghosts of field f (of FIELD_ALL) hold, on all ranks, the bits of their owners? For checks.
  */
 bool ghost_same(const struct comm *c, const struct mesh *m, int l, int f);
 /* Owner's rows += ghost rows (integers: order-free) of each array; ghost rows are left as they

@@ -123,6 +123,8 @@ static inline int64_t grav_blocks(int64_t n, int each)
     return (n + each - 1) / each;
 }
 
+/* ---- mg_tables_dev.c: what was made is freed ---- */
+
 /* When what is in the stream has run; on several ranks it is empty. */
 void mg_dev_drop(struct grav_dev *d, struct mg_dev *g);
 

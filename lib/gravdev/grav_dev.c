@@ -32,23 +32,6 @@ static void faces_drop(struct grav_dev *d, struct dev_faces *f)
     *f = (struct dev_faces){0};
 }
 
-void mg_dev_drop(struct grav_dev *d, struct mg_dev *g)
-{
-    for (int k = 0; k < LEVEL_MAX + 2; k++) {
-        struct mg_dev_own *o = &g->lev[k];
-        void *all[] = {o->nbr, o->child, o->edge, o->edges, o->cube,
-                       o->up,  o->u,     o->rhs,  o->halo,  o->mean};
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++) dev_drop(d->stream, all[i]);
-        if (d->ghost) ghost_dev_plan_drop(d->ghost, &o->plan);
-        xplan_free(&o->own_plan);
-    }
-    if (g->host) mg_free(g->host);
-    FREE(g->host);
-    FREE(g->row);
-    FREE(g->come);
-    *g = (struct mg_dev){0};
-}
-
 void grav_dev_free(struct grav_dev **g)
 {
     struct grav_dev *d = *g;

@@ -1,6 +1,7 @@
 /* gravdev/mg_tables_dev: the hierarchy of a level on a device, made there from the links of the
  * mesh (mg_tables_kernel.c), and kept until a list of octs changes. The host learns counts alone.
  * What grav/mg does on hosts; the tables are the same, on one rank. */
+#include "base/mem.h"
 #include "gravdev/mg_draft.h"
 
 /* ---- what is under way ---- */
@@ -216,6 +217,23 @@ bool mg_dev_has(const struct mg_dev *g, const struct mesh *m, int l)
     bool all = g->known;
     for (int k = 1; k <= l; k++) all &= g->octs[k] == m->lev[k].octs;
     return all;
+}
+
+void mg_dev_drop(struct grav_dev *d, struct mg_dev *g)
+{
+    for (int k = 0; k < LEVEL_MAX + 2; k++) {
+        struct mg_dev_own *o = &g->lev[k];
+        void *all[] = {o->nbr, o->child, o->edge, o->edges, o->cube,
+                       o->up,  o->u,     o->rhs,  o->halo,  o->mean};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) dev_drop(d->stream, all[i]);
+        if (d->ghost) ghost_dev_plan_drop(d->ghost, &o->plan);
+        xplan_free(&o->own_plan);
+    }
+    if (g->host) mg_free(g->host);
+    FREE(g->host);
+    FREE(g->row);
+    FREE(g->come);
+    *g = (struct mg_dev){0};
 }
 
 enum err mg_dev_need(struct grav_dev *d, const struct mesh *m, int l)

@@ -1,6 +1,7 @@
 /* hydro/hydro_interp: prolongation and restriction between levels. A new oct is interpolated
  * (interp_kern.h); restriction is the mean. */
 #include "hydro/interp_kern.h"
+#include "oct/fields.h"
 
 void hydro_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8], void *ctx)
 {
@@ -8,8 +9,7 @@ void hydro_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*
     int n = 0;
     for (int f = 0; f < FLD_U; f++) {
         if (!mesh_has_field(m, f)) continue;
-        for (int k = 0; k < 8; k++) out[n][k] = m->lev[l].fld[f][parent][cell];
-        n++;
+        field_prolong(&m->lev[l], f, parent, cell, out[n++]);
     }
     hydro_interp_oct(m, l, parent, cell, p, out + n);
 }

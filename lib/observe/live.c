@@ -8,7 +8,7 @@
 #include "ckpt/gas.h"
 #include "oct/turn.h"
 
-enum { GRAVITY = 4, TREE_ROW = sizeof(okey) + 1 + 8 };
+enum { TREE_ROW = sizeof(okey) + 1 + 8 };
 
 struct reader {
     struct live run;
@@ -22,7 +22,6 @@ struct reader {
 
 static enum err live_open(struct source *s)
 {
-    static const char *const grav[GRAVITY] = {"phi", "acc_x", "acc_y", "acc_z"};
     struct reader *r = s->impl;
     const struct parts *p = r->run.parts;
     struct gas_vars usual; /* the first variables have RAMSES's names, as in files */
@@ -41,8 +40,11 @@ static enum err live_open(struct source *s)
         TRY(source_add_field(s->path, s->field, &s->nhydro, usual.name[v], 'd'));
     }
     int n = s->nhydro;
-    for (int k = 0; s->head.gravity && k < GRAVITY; k++)
-        TRY(source_add_field(s->path, s->field, &n, grav[k], 'd'));
+    for (int k = 1; s->head.gravity && k <= FIELD_WRITTEN; k++) {
+        char name[FIELD_NAME];
+        field_name(field_written(k), name);
+        TRY(source_add_field(s->path, s->field, &n, name, 'd'));
+    }
     s->ngrav = n - s->nhydro;
     for (int c = 0; s->head.particles && c < p->columns.n; c++) {
         const struct part_column *col = part_column(&p->columns, c);
@@ -98,12 +100,11 @@ static void make_primitive(const struct source *s, const struct level *lv, lidx 
 static void lay_values(const struct source *s, enum source_mode mode, const struct level *lv,
                        lidx at, int n)
 {
-    static const int grav[GRAVITY] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
     struct reader *r = s->impl;
     for (int i = 0; mode == SOURCE_STORED && s->nhydro && i < n; i += GAS_TILE)
         make_primitive(s, lv, at + i, n - i < GAS_TILE ? n - i : GAS_TILE, i);
     for (int v = mode == SOURCE_STORED ? s->nhydro : 0; v < s->nhydro + s->ngrav; v++) {
-        int f = v < s->nhydro ? FLD_U + v : grav[v - s->nhydro];
+        int f = v < s->nhydro ? FLD_GAS + v : field_written(1 + v - s->nhydro);
         double *column = r->store + 8 * (size_t)v * CKPT_PITCH;
         if (v < s->nhydro || lv->level >= s->head.levelmin)
             turn_rows((const double(*)[8])lv->fld[f] + at, NULL, n, column, CKPT_PITCH);

@@ -1,41 +1,143 @@
 /* oct/fields: see fields.h. */
 #include "oct/fields.h"
 
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the table ---- */
+
+const struct field_row field_rows[FIELD_ROWS] = {
+#define ROW(symbol, n, centre, when, prolong, restricts, file, words, name, dataset)               \
+    {FLD_##symbol, n,    FIELD_##centre, PROLONG_##prolong, RESTRICT_##restricts, FILE_##file,     \
+     words,        name, dataset},
+#include "oct/fields.def"
+};
+
+const struct field_row *field_row_of(int f)
+{
+    const struct field_row *r = field_rows;
+    while (f >= r->first + r->n) r++;
+    return r;
+}
+
+const char *field_array(const struct level *lv, int f, size_t *row)
+{
+    *row = f == FLD_FLAG ? sizeof lv->flag[0] : sizeof lv->fld[f][0];
+    return f == FLD_FLAG ? (const char *)lv->flag : (const char *)lv->fld[f];
+}
+
+bool field_exists(int f, int nvar, bool gravity)
+{
+    static const int first[] = {
+#define ROW(symbol, ...) FLD_##symbol,
+#include "oct/fields.def"
+    };
+    const bool exists[] = {
+#define ROW(symbol, n, centre, when, ...) when,
+#include "oct/fields.def"
+    };
+    int k = FIELD_ROWS - 1;
+    while (f < first[k]) k--;
+    return exists[k] && (f < FLD_GAS || f < FLD_GAS + nvar);
+}
+
+int field_row_count(const struct mesh *m, const struct field_row *r)
+{
+    return !mesh_has_field(m, r->first) ? 0 : r->first == FLD_GAS ? m->nvar : r->n;
+}
+
+int field_written(int k)
+{
+    for (int i = 0; k > 0 && i < FIELD_ROWS; i++) {
+        const struct field_row *r = &field_rows[i];
+        if (r->file != FILE_WRITTEN) continue;
+        if (k <= r->n) return r->first + k - 1;
+        k -= r->n;
+    }
+    return FLD_RHO;
+}
+
+int field_axis(int f)
+{
+    const struct field_row *r = field_row_of(f);
+    const int k = f - r->first;
+    return r->centre == FIELD_FACE ? k / 2 : r->centre == FIELD_EDGE ? k / 4 : r->n == 3 ? k : -1;
+}
+
+struct field_place field_place(int f)
+{
+    const struct field_row *r = field_row_of(f);
+    const int k = f - r->first, axis = field_axis(f), a = (axis + 1) % 3, b = (axis + 2) % 3;
+    if (r->centre == FIELD_FACE) return (struct field_place){1 << axis, (k & 1) << axis};
+    if (r->centre == FIELD_EDGE)
+        return (struct field_place){1 << a | 1 << b, (k & 1) << a | (k >> 1 & 1) << b};
+    return (struct field_place){0, 0};
+}
+
+void field_name(int f, char name[FIELD_NAME])
+{
+    static const char *const part[] = {"_x", "_y", "_z"}, *const side[] = {"l", "r"};
+    const struct field_row *r = field_row_of(f);
+    const int k = f - r->first, axis = field_axis(f);
+    int n = snprintf(name, FIELD_NAME, "%s%s%s", r->name, axis >= 0 ? part[axis] : "",
+                     r->centre == FIELD_FACE ? side[k & 1] : "");
+    if (r->centre == FIELD_EDGE) snprintf(name + n, FIELD_NAME - (size_t)n, "_%d", k % 4);
+}
+
+void field_dataset(int f, char form[FIELD_NAME])
+{
+    const struct field_row *r = field_row_of(f);
+    snprintf(form, FIELD_NAME, r->n > 1 ? "%s_%d" : "%s", r->dataset, f - r->first + 1);
+}
+
+/* ---- between levels ---- */
+
+void field_prolong(const struct level *lv, int f, lidx i, int cell, double out[8])
+{
+    const struct field_row *r = field_row_of(f);
+    const struct field_place p = field_place(f);
+    const bool linear = r->prolong == PROLONG_LINEAR && r->centre == FIELD_FACE;
+    const double own = lv->fld[f][i][cell],
+                 other = linear ? lv->fld[FACE_OPPOSITE(f, r->first)][i][cell] : 0;
+    for (int c = 0; c < 8; c++) out[c] = field_child(own, other, linear ? p.fixed : 0, p.side, c);
+}
+
+static void restrict_cell(const struct level *lv, const struct level *fine, int f, lidx i, int c)
+{
+    const struct field_place p = field_place(f);
+    double sum = 0;
+    for (int k = 0; k < 8; k++)
+        if ((k & p.fixed) == p.side) sum += fine->fld[f][lv->child[i][c]][k];
+    lv->fld[f][i][c] = sum / (8 >> __builtin_popcount((unsigned)p.fixed));
+}
+
+void fields_restrict(struct mesh *m, int l)
+{
+    const struct level *lv = &m->lev[l];
+    for (int f = 0; f < FLD_GAS; f++) {
+        if (field_row_of(f)->restrict_by != RESTRICT_MEAN || !mesh_has_field(m, f)) continue;
+#pragma omp parallel for schedule(static)
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int c = 0; c < 8; c++)
+                if (lv->child[i][c] >= 0) restrict_cell(lv, lv + 1, f, i, c);
+    }
+}
+
+/* ---- sets ---- */
+
 bool field_in(field_set set, int f)
 {
-    if (f == FLD_FLAG) return set & SET_FLAG;
-    if (f >= FLD_U) return set & SET_GAS;
-    switch ((enum field)f) {
-    case FLD_PHI:
-        return set & SET_PHI;
-    case FLD_PHI_OLD:
-        return set & SET_PHI_OLD;
-    case FLD_FX:
-    case FLD_FY:
-    case FLD_FZ:
-        return set & SET_FORCE;
-    case FLD_RHO:
-        return set & SET_RHO;
-    case FLD_U:
-    case FLD_MAX:
-        break;
-    }
-    return false;
+    const int bit = f == FLD_FLAG ? BIT_FLAG : (int)(field_row_of(f) - field_rows);
+    return set >> bit & 1;
 }
 
 const char *field_set_name(field_set one)
 {
-    static const char *const name[] = {"gas",
-                                       "the potential",
-                                       "the old potential",
-                                       "the force",
-                                       "the density",
-                                       "the refinement flags",
-                                       "the mass criterion",
-                                       "the flux registers",
-                                       "particles",
-                                       "time",
-                                       "the domains"};
+    static const char *const name[] = {
+#define ROW(symbol, n, centre, when, prolong, restricts, file, words, ...) words,
+#define SET(symbol, words) words,
+#include "oct/fields.def"
+    };
     for (unsigned i = 0; i < sizeof name / sizeof *name; i++)
         if (one >> i & 1) return name[i];
     return "nothing";
@@ -48,13 +150,13 @@ static bool exists(const struct mesh *m, int f)
 
 void ghosts_set(struct mesh *m, int l, field_set set, bool valid)
 {
-    for (int f = 0; f <= FLD_FLAG; f++)
+    for (int f = 0; f < FIELD_ALL; f++)
         if (field_in(set, f) && exists(m, f)) m->lev[l].valid[f] = valid;
 }
 
 bool ghosts_valid(const struct mesh *m, int l, field_set set)
 {
-    for (int f = 0; f <= FLD_FLAG; f++)
+    for (int f = 0; f < FIELD_ALL; f++)
         if (field_in(set, f) && exists(m, f) && !m->lev[l].valid[f]) return false;
     return true;
 }

@@ -1,4 +1,5 @@
-/* oct/fields: sets of what a level holds, and whether ghosts are valid.
+/* oct/fields: the table of fields (fields.def), sets of what a level holds, and whether ghosts are
+ * valid.
  *
  * Each field of a level knows whether its ghosts hold what their owners hold (level.valid): an
  * exchange (dom/ghost) makes them valid, a new list of octs makes them stale, and so does a phase
@@ -8,25 +9,87 @@
 
 #include "oct/mesh.h"
 
-typedef uint64_t field_set;
+/* ---- the table ---- */
 
-enum {
-    SET_GAS = 1 << 0,     /* FLD_U… */
-    SET_PHI = 1 << 1,     /* FLD_PHI */
-    SET_PHI_OLD = 1 << 2, /* FLD_PHI_OLD */
-    SET_FORCE = 1 << 3,   /* FLD_FX… */
-    SET_RHO = 1 << 4,     /* FLD_RHO */
-    SET_FLAG = 1 << 5,    /* cells to refine */
-    SET_GHOSTED = (1 << 6) - 1,
-    /* these have no ghosts to look after */
-    SET_DENSE = 1 << 6,  /* quasi-Lagrangian criterion */
-    SET_EDGE = 1 << 7,   /* registers of fluxes at coarse-fine boundaries */
-    SET_PARTS = 1 << 8,  /* particles */
-    SET_TIME = 1 << 9,   /* time, expansion factor, time steps */
-    SET_DOMAIN = 1 << 10 /* who owns what */
+enum field_centre { FIELD_CELL, FIELD_FACE, FIELD_EDGE };
+enum field_prolong { PROLONG_COPY, PROLONG_LINEAR, PROLONG_GAS };
+enum field_restrict { RESTRICT_NONE, RESTRICT_MEAN, RESTRICT_GAS };
+enum field_file { FILE_NONE, FILE_DERIVED, FILE_GAS, FILE_WRITTEN };
+
+struct field_row {
+    int first, n; /* fields first … first + n − 1; n = NVAR_MAX for the gas */
+    enum field_centre centre;
+    enum field_prolong prolong;
+    enum field_restrict restrict_by;
+    enum field_file file;
+    const char *words, *name, *dataset;
 };
 
-bool field_in(field_set set, int f); /* f: enum field, or FLD_FLAG */
+enum {
+#define ROW(symbol, ...) ROW_##symbol,
+#include "oct/fields.def"
+    FIELD_ROWS,
+    /* values in the fields of gravity of a checkpoint */
+    FIELD_WRITTEN = 0
+#define ROW(symbol, n, centre, when, prolong, restricts, file, ...)                                \
+    +(FILE_##file == FILE_WRITTEN ? n : 0)
+#include "oct/fields.def"
+};
+/* RAMSES has potential and force, or its density before them: five values would be these. */
+_Static_assert(FIELD_WRITTEN == 4 || FIELD_WRITTEN > 5, "one more written value is ambiguous");
+
+extern const struct field_row field_rows[FIELD_ROWS];
+const struct field_row *field_row_of(int f);
+/* All fields with ghosts: those of the table and the flags; the array of one (NULL: none), and the
+ * bytes of an oct in it. */
+enum { FIELD_ALL = FLD_FLAG + 1 };
+const char *field_array(const struct level *lv, int f, size_t *row);
+/* Fields of a row that the mesh has. */
+int field_row_count(const struct mesh *m, const struct field_row *r);
+/* Value k of the fields of gravity in checkpoints: of 0, the density that other codes write, and 1
+ * to FIELD_WRITTEN. */
+int field_written(int k);
+/* The axis of a component of a vector, on faces the one across; −1: none. */
+int field_axis(int f);
+/* The place of a value in its cell: on the side `side` (bits, of axes) along the axes `fixed`. */
+struct field_place {
+    int fixed, side;
+};
+struct field_place field_place(int f);
+enum { FIELD_NAME = 48 };
+void field_name(int f, char name[FIELD_NAME]);
+void field_dataset(int f, char form[FIELD_NAME]); /* with %d for the level */
+
+/* Values of field f, not of the gas, in a new oct of cell `cell` of oct i. */
+void field_prolong(const struct level *lv, int f, lidx i, int cell, double out[8]);
+/* Split own cells of level l have the means of the finer level, of fields that ask for it. */
+void fields_restrict(struct mesh *m, int l);
+
+/* ---- sets ---- */
+
+/* Four levels of 32 bits (sim/phase.h). */
+__extension__ typedef unsigned __int128 field_set;
+
+enum field_bit {
+#define ROW(symbol, ...) BIT_##symbol,
+#define SET(symbol, words) BIT_##symbol,
+#include "oct/fields.def"
+    FIELD_BITS
+};
+_Static_assert(FIELD_BITS < 32 && sizeof(field_set) * 8 >= 4 * 32, "a level has a bit for each");
+
+enum {
+#define ROW(symbol, ...) SET_##symbol = 1 << BIT_##symbol,
+#define SET(symbol, words) SET_##symbol = 1 << BIT_##symbol,
+#include "oct/fields.def"
+    SET_GHOSTED = 2 * SET_FLAG - 1, /* those above have no ghosts to look after */
+    SET_RESTRICTED = 0
+#define ROW(symbol, n, centre, when, prolong, restricts, ...)                                      \
+    +(RESTRICT_##restricts == RESTRICT_MEAN ? SET_##symbol : 0)
+#include "oct/fields.def"
+};
+
+bool field_in(field_set set, int f); /* f: of FIELD_ALL */
 const char *field_set_name(field_set one);
 
 /* Ghosts of the fields of the set, as far as they exist, are valid or not. */

@@ -31,12 +31,14 @@ void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro,
 struct mesh_bytes mesh_bytes(int nvar, bool gravity)
 {
     const struct level *lv = NULL;
+    size_t gravity_fields = 0;
+    for (int f = 0; f < FLD_GAS; f++) gravity_fields += field_exists(f, nvar, gravity);
     return (struct mesh_bytes){.links = sizeof *lv->key + sizeof *lv->child + sizeof *lv->parent +
                                         sizeof *lv->nbr + sizeof *lv->flag +
                                         (gravity ? sizeof *lv->dense : 0),
                                .hash = 2 * sizeof *lv->hash.slot, /* half full, on average */
                                .gas = sizeof **lv->fld * (size_t)nvar,
-                               .gravity = gravity ? sizeof **lv->fld * FLD_U : 0,
+                               .gravity = sizeof **lv->fld * gravity_fields,
                                .moments = nvar && gravity ? sizeof(double[3]) : 0};
 }
 
@@ -48,7 +50,7 @@ size_t mesh_oct_bytes(int nvar, bool gravity)
 
 bool mesh_has_field(const struct mesh *m, int f)
 {
-    return f < FLD_U ? m->gravity : f < FLD_U + m->nvar;
+    return field_exists(f, m->nvar, m->gravity);
 }
 
 void xplan_free(struct xplan *p)

@@ -17,19 +17,15 @@
 
 enum { LEVEL_MAX = OKEY_LEVELS, NVAR_MAX = 64 };
 
-/* Fields of a level. Which exist: hydro → U, with gravity → PHI..FZ. */
+/* Values of the fields of a level, in the order of fields.def. */
 enum field {
-    FLD_PHI, /* potential / boxlen, as RAMSES has it */
-    /* that of the previous solve, for boundary values of finer levels between their sub-steps */
-    FLD_PHI_OLD,
-    FLD_FX, /* acceleration, code units */
+#define ROW(symbol, n, ...) FLD_##symbol, FLD_##symbol##_END = FLD_##symbol + (n)-1,
+#include "oct/fields.def"
+    FLD_MAX,
+    FLD_FX = FLD_FORCE,
     FLD_FY,
     FLD_FZ,
-    FLD_RHO, /* Poisson source density (gas + particles), of the last deposit */
-    /* conserved variables (oct/gas.h): densities of mass, momentum (3) and total energy, rho*scalar
-     */
-    FLD_U,
-    FLD_MAX = FLD_U + NVAR_MAX
+    FLD_U = FLD_GAS
 };
 enum { FLD_FLAG = FLD_MAX }; /* stands for level.flag where ghosts are looked after */
 
@@ -84,6 +80,31 @@ struct level {
     double *edge_flux; /* [nedge][6 faces][nflux] */
 };
 
+/* Arrays of the fields: level_phi(lv), level_force(lv, d) … */
+#define FIELD(symbol, get, ...)                                                                    \
+    PTAH_HD_FN double(*level_##get(const struct level *lv))[8]                                     \
+    {                                                                                              \
+        return lv->fld[FLD_##symbol];                                                              \
+    }
+#define VECTOR(symbol, get, ...)                                                                   \
+    PTAH_HD_FN double(*level_##get(const struct level *lv, int v))[8]                              \
+    {                                                                                              \
+        return lv->fld[FLD_##symbol + v];                                                          \
+    }
+#define FACES VECTOR
+#define EDGES VECTOR
+#define VARIABLES VECTOR
+#include "oct/fields.def"
+
+/* The value in cell c of a new oct of a value of the parent cell, which is on its side `side` along
+ * the axes `fixed` (0: in the middle), where that on the opposite side is `other`. */
+PTAH_HD_FN double field_child(double own, double other, int fixed, int side, int c)
+{
+    return (c & fixed) == side || !fixed ? own : 0.5 * (own + other);
+}
+/* Of two values on opposite faces the other one; first: that on the face −x. */
+#define FACE_OPPOSITE(f, first) ((first) + (((f) - (first)) ^ 1))
+
 struct mesh {
     int levelmin, levelmax;
     int nvar; /* conserved variables; 0 without hydro */
@@ -94,12 +115,6 @@ struct mesh {
     bool bounded[6];
     struct level lev[LEVEL_MAX + 2]; /* [1..levelmax]; others empty */
 };
-
-/* Variable v of the gas (oct/gas.h) in the cells of a level. */
-PTAH_HD_FN double (*level_gas(const struct level *lv, int v))[8]
-{
-    return lv->fld[FLD_U + v];
-}
 
 /* Whether some face of the box is a boundary. */
 static inline bool mesh_has_boundaries(const struct mesh *m)
@@ -176,5 +191,11 @@ void mesh_link_down(struct mesh *m,
                     /* the same without level l+1: when all levels are linked in ascending order */
                     int l);
 void mesh_link_neighbours(struct mesh *m, int l); /* nbr alone */
+bool field_exists(int f, int nvar, bool gravity);
 bool mesh_has_field(const struct mesh *m, int f);
+/* The name of its memory (base/mem.h). */
+static inline const char *field_memory(int f)
+{
+    return f < FLD_GAS ? "mesh gravity" : "mesh gas";
+}
 void xplan_free(struct xplan *p);

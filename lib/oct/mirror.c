@@ -140,7 +140,7 @@ static size_t bytes_of(const struct mirror *x, const struct level *lv, int f)
 static const char *name_of(int f)
 {
     if (f == FLD_EDGE) return "hydro reflux";
-    return f == FLD_FLAG ? "mesh flags" : f < FLD_U ? "mesh gravity" : "mesh gas";
+    return f == FLD_FLAG ? "mesh flags" : field_memory(f);
 }
 
 static enum err field_put(struct mirror *x, const struct mesh *m, int l, int f)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "oct/fields.h"
 #include "oct/find_kern.h"
 #include "oct/pieces.h"
 #include "oct/remap_kernel.h"
@@ -23,17 +24,27 @@ static bool has_gas(const struct remap_fields *f)
     return f->n > 0 && f->fld[f->n - 1] >= FLD_U;
 }
 
-/* Values of created octs: fields of gravity as the parent cell has them, gas interpolated. */
+/* One more field, not of the gas or without its interpolation. */
+static void inject_add(struct remap_inject_args *a, const struct level *lv, int f)
+{
+    const struct field_row *r = field_row_of(f);
+    const struct field_place p = field_place(f);
+    const bool linear = r->prolong == PROLONG_LINEAR && r->centre == FIELD_FACE;
+    a->from[a->nfld] = (const double(*)[8])lv->fld[f];
+    a->other[a->nfld] = (const double(*)[8])lv->fld[linear ? FACE_OPPOSITE(f, r->first) : f];
+    a->fixed[a->nfld] = (unsigned char)(linear ? p.fixed : 0);
+    a->side[a->nfld++] = (unsigned char)p.side;
+}
+
+/* Values of created octs: the gas interpolated, other fields as fields.def says. */
 static void rows_fill(struct mirror *x, const struct mesh *m, int l, int32_t n,
                       const int32_t *place, const struct remap_fields *f,
                       const struct remap_gas *gas, double *row)
 {
     struct remap_inject_args a = {.n = n, .width = f->n, .place = place, .row = row};
     bool special = has_gas(f) && gas;
-    while (a.nfld < f->n && !(special && f->fld[a.nfld] >= FLD_U)) {
-        a.from[a.nfld] = (const double(*)[8])x->image->lev[l].fld[f->fld[a.nfld]];
-        a.nfld++;
-    }
+    while (a.nfld < f->n && !(special && f->fld[a.nfld] >= FLD_U))
+        inject_add(&a, &x->image->lev[l], f->fld[a.nfld]);
     if (n == 0) return;
     if (a.nfld > 0) dev_launch(x->stream, &remap_inject, dev_blocks(8 * (int64_t)n), &a);
     if (!special) return;
@@ -92,8 +103,7 @@ static enum err make_all(struct remap *r, lidx old, lidx created, lidx rows)
     TRY(make(x, &lv->nbr, sizeof *lv->nbr * n, "mesh links"));
     TRY(make(x, &lv->hash.slot, sizeof *lv->hash.slot * (lv->hash.mask + 1), "mesh hash"));
     for (int k = 0; k < r->f.n; k++)
-        TRY(make(x, &lv->fld[r->f.fld[k]], sizeof **lv->fld * n,
-                 r->f.fld[k] < FLD_U ? "mesh gravity" : "mesh gas"));
+        TRY(make(x, &lv->fld[r->f.fld[k]], sizeof **lv->fld * n, field_memory(r->f.fld[k])));
     return OK;
 }
 

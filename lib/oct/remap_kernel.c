@@ -100,8 +100,9 @@ KERNEL(remap_inject, struct remap_inject_args, struct dev_nothing, DEV_THREADS)
     PHASE (t, DEV_THREADS) {
         int64_t at = (int64_t)b->index * DEV_THREADS + t, k = at >> 3;
         if (k >= a->n) continue;
-        int32_t place = a->place[k];
+        int32_t place = a->place[k], i = place >> 3, c = place & 7;
         for (int f = 0; f < a->nfld; f++)
-            a->row[(k * a->width + f) * 8 + (at & 7)] = a->from[f][place >> 3][place & 7];
+            a->row[(k * a->width + f) * 8 + (at & 7)] = field_child(
+                a->from[f][i][c], a->other[f][i][c], a->fixed[f], a->side[f], (int)(at & 7));
     }
 }

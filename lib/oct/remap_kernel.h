@@ -66,13 +66,14 @@ struct remap_fields_args {
     double (*now[FLD_MAX])[8];
 };
 
-/* Rows of created octs: the first nfld fields have the value of the parent cell. */
+/* Rows of created octs: the first nfld fields, each by field_child. */
 struct remap_inject_args {
     int32_t n;
     int nfld, width; /* a row has `width` fields */
     const int32_t *place;
     double *row;
-    const double (*from[FLD_MAX])[8];
+    const double (*from[FLD_MAX])[8], (*other[FLD_MAX])[8];
+    unsigned char fixed[FLD_MAX], side[FLD_MAX];
 };
 
 #ifndef __CUDACC__

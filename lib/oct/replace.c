@@ -127,7 +127,7 @@ static void fields_move(struct mesh *m, struct level *lv, lidx n, const lidx *fr
                         const struct mesh_moves *moves)
 {
     for (int f = 0; f < FLD_MAX; f++) {
-        const char *name = f < FLD_U ? "mesh gravity" : "mesh gas";
+        const char *name = field_memory(f);
         size_t row = sizeof lv->fld[f][0];
         if (!mesh_has_field(m, f)) continue;
         if (moves && moves->skip[f]) {

@@ -226,20 +226,6 @@ const void *param_element_const(const struct params *p, const struct param_row *
     return (const char *)p + element_offset(row, i, j);
 }
 
-bool param_group_read(const struct params *p, const char *group, const char **why)
-{
-    *why = NULL;
-    if (strcmp(group, "hydro") == 0 && !p->run.hydro) *why = "hydro=.true.";
-    if (strcmp(group, "refine") == 0 && p->amr.levelmax == p->amr.levelmin)
-        *why = "levelmax > levelmin";
-    if (strcmp(group, "clumpfind") == 0 && !p->run.clumpfind && !param_creates_sinks(p))
-        *why = "clumpfind=.true., or create_sinks=.true.";
-    if (strcmp(group, "unbinding") == 0 && !p->run.unbind) *why = "unbind=.true.";
-    if (strcmp(group, "sink") == 0 && !p->run.sink) *why = "sink=.true.";
-    if (strcmp(group, "cosmo") == 0 && !p->run.cosmo) *why = "cosmo=.true.";
-    return !*why;
-}
-
 const char *param_number_text(enum param_kind kind, double x, char buf[PARAM_VALUE])
 {
     if (kind == PARAM_BOOL) return x != 0 ? ".true." : ".false.";

@@ -371,7 +371,7 @@ PTAH_HD void force_at(const struct mesh *m, int l, lidx host, int reflect, const
     }
     cloud_volumes(w, vol);
     for (int d = 0; d < 3; d++) {
-        const double *fld = &m->lev[l].fld[FLD_FX + d][0][0];
+        const double *fld = &level_force(&m->lev[l], d)[0][0];
         double f[8];
         for (int c = 0; c < 8; c++)
             f[c] = flip >> (2 * d + (c >> d & 1)) & 1 ? -fld[at[c]] : fld[at[c]];

@@ -67,9 +67,9 @@ static inline void oct_force(const struct level *lv, lidx o, vec4 *f)
     static const vec4 zero;
     for (int c = 0; c < 8; c += 4, f += Z) {
         vec4 x, y, z, out[4];
-        memcpy(&x, lv->fld[FLD_FX][o] + c, sizeof x);
-        memcpy(&y, lv->fld[FLD_FY][o] + c, sizeof y);
-        memcpy(&z, lv->fld[FLD_FZ][o] + c, sizeof z);
+        memcpy(&x, level_force(lv, 0)[o] + c, sizeof x);
+        memcpy(&y, level_force(lv, 1)[o] + c, sizeof y);
+        memcpy(&z, level_force(lv, 2)[o] + c, sizeof z);
         vec4_transpose((vec4[4]){x, y, z, zero}, out);
         f[0] = out[0];
         f[1] = out[1];
@@ -80,8 +80,8 @@ static inline void oct_force(const struct level *lv, lidx o, vec4 *f)
 
 static inline vec4 cell_force(const struct level *lv, lidx o, int c)
 {
-    return o >= 0 ? (vec4){lv->fld[FLD_FX][o][c], lv->fld[FLD_FY][o][c], lv->fld[FLD_FZ][o][c], 0}
-                  : (vec4){0, 0, 0, NAN};
+    if (o < 0) return (vec4){0, 0, 0, NAN};
+    return (vec4){level_force(lv, 0)[o][c], level_force(lv, 1)[o][c], level_force(lv, 2)[o][c], 0};
 }
 
 /* The row of cells along x at (y, z) of the patch: `row` are its octs. The first and the last oct
@@ -107,7 +107,7 @@ static void patch_load(struct patch *a, const struct gather *g, int l, lidx oct,
     int edge = a->b.edge, side = edge / 2 + 1;
     for (int k = 0; k < side * side * side; k++) /* their latencies overlap */
         for (int d = 0; d < 3 && a->b.oct[k] >= 0; d++)
-            __builtin_prefetch(lv->fld[FLD_FX + d][a->b.oct[k]]);
+            __builtin_prefetch(level_force(lv, d)[a->b.oct[k]]);
     for (int z = 1; z < side - 1; z++)
         for (int y = 1; y < side - 1; y++)
             for (int x = 1; x < side - 1; x++) {

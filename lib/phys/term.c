@@ -51,7 +51,7 @@ enum err terms_run_there(const struct term_run *r)
 
 /* Sums of the bits of one field of one level, and of the particles. */
 struct witness {
-    uint64_t own[LEVEL_MAX + 2][FLD_MAX + 1], ghost[LEVEL_MAX + 2][FLD_MAX + 1], parts;
+    uint64_t own[LEVEL_MAX + 2][FIELD_ALL], ghost[LEVEL_MAX + 2][FIELD_ALL], parts;
 };
 
 static uint64_t part_sum(const struct parts *p)
@@ -68,9 +68,9 @@ static struct witness *witness_new(const struct term_run *r)
     struct witness *w = mem_zero(sizeof *w, "term check");
     for (int l = 1; l <= r->mesh->levelmax; l++) {
         const struct level *lv = &r->mesh->lev[l];
-        for (int f = 0; f <= FLD_FLAG && lv->noct; f++) {
-            const char *p = f == FLD_FLAG ? (const char *)lv->flag : (const char *)lv->fld[f];
-            size_t row = f == FLD_FLAG ? 8 : 64;
+        for (int f = 0; f < FIELD_ALL && lv->noct; f++) {
+            size_t row;
+            const char *p = field_array(lv, f, &row);
             if (!p) continue;
             w->own[l][f] = checksum_of(p, row * (size_t)lv->nown);
             w->ghost[l][f] = checksum_of(p + row * (size_t)lv->nown,
@@ -93,7 +93,7 @@ static enum err compare(const struct term_run *r, const struct term *t, const st
 {
     field_set writes = changed ? t->writes : 0;
     for (int l = 1; l <= r->mesh->levelmax; l++)
-        for (int f = 0; f <= FLD_FLAG; f++) {
+        for (int f = 0; f < FIELD_ALL; f++) {
             bool mine = field_in(writes, f) && (r->stage == TERM_COARSE || l == r->level);
             if (a->ghost[l][f] != b->ghost[l][f])
                 FAIL(ERR_LIMIT,

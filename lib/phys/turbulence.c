@@ -88,8 +88,8 @@ static struct faces faces_of(const struct level *lv, lidx i, int c)
                         level_gas(lv, GAS_MOMENTUM + d)[i][c]) /
                        (other + rho);
             o.dv[axis][d] += sign * v;
-            if (!lv->fld[FLD_FX + d]) continue;
-            double force = (other * lv->fld[FLD_FX + d][j][n] + rho * lv->fld[FLD_FX + d][i][c]) /
+            if (!level_force(lv, d)) continue;
+            double force = (other * level_force(lv, d)[j][n] + rho * level_force(lv, d)[i][c]) /
                            (other + rho);
             o.power[axis][d] += sign * (0.5 * (other + rho) * v * force);
         }

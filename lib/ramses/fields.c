@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "oct/fields.h"
 #include "oct/turn.h"
 #include "ramses/exact.h"
 #include "ramses/priv.h"
@@ -20,8 +21,7 @@ enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first,
     const struct ramses_out *w = b->w;
     if (w->values) return w->values->octs(w->values->ctx, b, grav, first, n, out);
     *out = (struct ramses_lines){
-        (double(*const *)[8])(w->o.m->lev[b->level].fld + (grav ? FLD_PHI : FLD_U)),
-        b->oct + first};
+        (double(*const *)[8])(w->o.m->lev[b->level].fld + (grav ? 0 : FLD_GAS)), b->oct + first};
     return OK;
 }
 
@@ -98,27 +98,38 @@ static int grav_first(const struct ramses_out *w) /* the potential, or the force
     return w->o.h->legacy & CKPT_BEFORE_2015 ? 1 : 0;
 }
 
-static void grav_fields(const struct ramses_out *w, int field[4])
+static int grav_count(const struct ramses_out *w)
 {
-    static const int in_mesh[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
-    /* without the other fields of the mesh between them */
-    for (int k = 0; k < 4; k++) field[k] = w->values ? k : in_mesh[k];
+    return FIELD_WRITTEN - grav_first(w);
+}
+
+/* The arrays of ramses_lines_of: fields of the mesh, or the written ones alone. */
+static int grav_array(const struct ramses_out *w, int k)
+{
+    return w->values ? grav_first(w) + k : field_written(grav_first(w) + k + 1);
+}
+
+/* The value in the mirrored cell: across the mirror opposite faces change places. */
+static int grav_mirrored(int f, const struct boundary_rule *r)
+{
+    const struct field_row *row = field_row_of(f);
+    const bool swaps = row->centre == FIELD_FACE && r->flip[field_axis(f)];
+    return swaps ? FACE_OPPOSITE(f, row->first) - f : 0;
 }
 
 static void put_grav_beyond(const struct ramses_block *b, const struct ramses_lines *in,
                             int64_t first, int n, char *rows, size_t stride)
 {
-    int field[4], skip = grav_first(b->w), nvar = 4 - skip;
-    grav_fields(b->w, field);
+    const int nvar = grav_count(b->w);
     for (int i = 0; i < n; i++) {
         const struct boundary_rule *r = ramses_block_rule(b, (int32_t)first + i, NULL);
         for (int k = 0; k < nvar; k++) {
             double out[8];
-            const double *is = in->fld[field[skip + k]][in->line[i]];
-            int axis = skip + k - 1;
-            if (axis < 0) boundary_phi(r, is, out);
-            for (int c = 0; axis >= 0 && c < 8; c++)
-                out[c] = r->flip[axis] ? -is[r->from[c]] : is[r->from[c]];
+            const int f = field_written(grav_first(b->w) + k + 1), axis = field_axis(f);
+            const double *is = in->fld[grav_array(b->w, k) + grav_mirrored(f, r)][in->line[i]];
+            if (f == FLD_PHI) boundary_phi(r, is, out);
+            for (int c = 0; f != FLD_PHI && c < 8; c++)
+                out[c] = axis >= 0 && r->flip[axis] ? -is[r->from[c]] : is[r->from[c]];
             for (int c = 0; c < 8; c++)
                 ((double *)(rows + (size_t)(c * nvar + k) * stride))[i] = out[c];
         }
@@ -128,13 +139,12 @@ static void put_grav_beyond(const struct ramses_block *b, const struct ramses_li
 static void put_grav(const struct ramses_block *b, const struct ramses_lines *in, int n, char *rows,
                      size_t stride)
 {
-    int field[4], first = grav_first(b->w), nvar = 4 - first;
-    grav_fields(b->w, field);
+    const int nvar = grav_count(b->w);
 #pragma omp parallel for schedule(static)
     for (int t = 0; t < n; t += TILE)
         for (int k = 0; k < 8 * nvar; k++) {
             double *row = (double *)(rows + (size_t)k * stride);
-            double(*fld)[8] = in->fld[field[first + k % nvar]];
+            double(*fld)[8] = in->fld[grav_array(b->w, k % nvar)];
             for (int i = t; i < n && i < t + TILE; i++) row[i] = fld[in->line[i]][k / nvar];
         }
 }
@@ -166,7 +176,7 @@ static void fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t s
     const struct table *t = ctx;
     const struct ramses_out *w = t->b->w;
     if (!t->x && t->b->level < w->o.h->levelmin) { /* coarser levels are not solved: zero */
-        for (int k = 0; k < 8 * (4 - grav_first(w)); k++)
+        for (int k = 0; k < 8 * grav_count(w); k++)
             memset(rows + (size_t)k * stride, 0, sizeof(double) * (size_t)n);
         return;
     }
@@ -210,10 +220,10 @@ enum err ramses_write_grav(const struct ramses_out *w, const char *path)
     struct fort_out f;
     ramses_out_create(&f, w, path);
     fort_i4(&f, w->o.c->size);
-    fort_i4(&f, 4 - grav_first(w));
+    fort_i4(&f, grav_count(w));
     fort_i4(&f, w->o.nlevel);
     fort_i4(&f, w->o.h->boundary.n);
-    write_blocks(&f, w, 4 - grav_first(w), NULL);
+    write_blocks(&f, w, grav_count(w), NULL);
     return fort_close(&f);
 }
 

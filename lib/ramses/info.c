@@ -224,7 +224,6 @@ static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)
 
 static enum err read_grav_fields(struct ramses *r, const struct amr_head *a)
 {
-    static const char *const name[] = {"rho_poisson", "phi", "acc_x", "acc_y", "acc_z"};
     char path[PATH_MAX];
     struct fort_in f;
     int32_t nvar = 0;
@@ -234,11 +233,14 @@ static enum err read_grav_fields(struct ramses *r, const struct amr_head *a)
     fort_shut(&f);
     TRY(err);
     int ndim = r->s->head.ndim, n = r->s->nhydro;
-    if (nvar < ndim || nvar > ndim + 2)
+    if (source_grav_first(nvar, ndim) < 0)
         FAIL(ERR_FORMAT, "%s: the number of variables is %d where %d to %d are expected", path,
              nvar, ndim, ndim + 2);
-    for (int i = ndim + 2 - nvar; i < ndim + 2; i++)
-        TRY(source_add_field(path, r->s->field, &n, name[i], 'd'));
+    for (int i = 0; i < nvar; i++) {
+        char name[FIELD_NAME];
+        field_name(field_written(source_grav_first(nvar, ndim) + i), name);
+        TRY(source_add_field(path, r->s->field, &n, name, 'd'));
+    }
     r->s->ngrav = nvar;
     r->s->head.gravity = true;
     return OK;

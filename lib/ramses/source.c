@@ -80,7 +80,7 @@ static enum err ramses_state(struct source *s)
     for (int i = GAS_SCALARS; i < s->nhydro; i++)
         if (strncmp(s->field[i].name, "B_", 2) == 0)
             FAIL(ERR_LIMIT, "%s: has a magnetic field, which is not supported", s->path);
-    s->nvalue = s->nhydro + (h->gravity ? 4 : 0);
+    s->nvalue = s->nhydro + (h->gravity ? FIELD_WRITTEN : 0);
     return s->corrected ? open_exact(s) : OK;
 }
 
@@ -115,12 +115,12 @@ static enum err give_octs(const struct source_octs *in, void *ctx)
             if (nvar) make_state(g, in, k, gas_cut(in->n, k, parts), gas_cut(in->n, k + 1, parts));
         if (s->exact && nvar) TRY(exact_end(&g->exact));
         for (int i = 0; i < 8 * nvar; i++) g->val[i] = g->u[i];
-        /* The last three fields are the force; phi comes before them if there is one. */
-        for (int k = 0; s->head.gravity && k < 4; k++) {
-            int at = nvar + s->ngrav - 4 + k;
+        for (int k = 1; s->head.gravity && k <= FIELD_WRITTEN; k++) {
+            int at = k - source_grav_first(s->ngrav, 3);
             for (int c = 0; c < 8; c++)
-                g->val[8 * (nvar + k) + c] = at < nvar ? g->store + 8 * (size_t)nvar * CKPT_PITCH
-                                                       : in->val[8 * at + c];
+                g->val[8 * (nvar + k - 1) + c] = at < 0 || at >= s->ngrav
+                                                     ? g->store + 8 * (size_t)nvar * CKPT_PITCH
+                                                     : in->val[8 * (nvar + at) + c];
         }
         o.val = g->val;
     }

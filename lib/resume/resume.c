@@ -38,13 +38,6 @@ enum err resume_read(struct resume *r)
     return OK;
 }
 
-void resume_pieces(const struct resume *r, int *first, int *last)
-{
-    int64_t n = r->from->npiece, size = r->comm->size, rank = r->comm->rank;
-    *first = (int)(n * rank / size);
-    *last = n < size ? *first + 1 : (int)(n * (rank + 1) / size);
-}
-
 static bool my_turn(struct turns *t)
 {
     return t->batch++ % t->from->sharers == t->from->share;

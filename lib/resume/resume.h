@@ -35,7 +35,12 @@ MUST_USE enum err resume_read(struct resume *r);
 /* ---- between the files of resume ---- */
 /* The pieces of this rank are first..last-1: neighbouring files, whose domains are neighbours, too.
  */
-void resume_pieces(const struct resume *r, int *first, int *last);
+static inline void resume_pieces(const struct resume *r, int *first, int *last)
+{
+    int64_t n = r->from->npiece, size = r->comm->size, rank = r->comm->rank;
+    *first = (int)(n * rank / size);
+    *last = n < size ? *first + 1 : (int)(n * (rank + 1) / size);
+}
 MUST_USE enum err resume_parts(struct resume *r);        /* parts.c (collective, agreed) */
 MUST_USE enum err resume_tree(struct resume *r);         /* tree.c: r->dom, octs, links, flags */
 MUST_USE enum err resume_values(const struct resume *r); /* values.c: of own octs */

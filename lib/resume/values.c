@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "oct/fields.h"
 #include "oct/turn.h"
 #include "resume/resume.h"
 
@@ -9,8 +10,8 @@ enum { SOME = 64 }; /* octs that are turned at a time */
 
 struct stream {
     const struct resume *r;
-    int nvalue, field[NVAR_MAX + 4]; /* value of the source → field, -1: not needed */
-    size_t row;                      /* bytes: key, level, values */
+    int nvalue, field[NVAR_MAX + FIELD_WRITTEN]; /* value of the source → field, -1: not needed */
+    size_t row;                                  /* bytes: key, level, values */
     int64_t placed;
     struct comm_counts to;
     char *out;
@@ -32,7 +33,6 @@ static int variable_of(const struct resume *r, int v)
 
 static void stream_init(struct stream *t, const struct resume *r)
 {
-    static const int grav[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
     const struct source *f = r->from;
     int nvar = f->head.hydro ? f->head.nvar : 0;
     *t = (struct stream){.r = r, .nvalue = f->nvalue};
@@ -40,7 +40,10 @@ static void stream_init(struct stream *t, const struct resume *r)
         int to = variable_of(r, v);
         t->field[v] = to >= 0 && to < r->mesh->nvar ? FLD_U + to : -1;
     }
-    for (int k = 0; nvar + k < f->nvalue; k++) t->field[nvar + k] = r->mesh->gravity ? grav[k] : -1;
+    for (int k = 1; nvar + k <= f->nvalue; k++) {
+        const int to = field_written(k);
+        t->field[nvar + k - 1] = mesh_has_field(r->mesh, to) ? to : -1;
+    }
     t->row = 16 + sizeof(okey) + sizeof(double[8]) * (size_t)t->nvalue;
 }
 

@@ -7,19 +7,6 @@
 #include "base/mem.h"
 #include "sim/phase.h"
 
-void sim_count_octs(struct sim *s)
-{
-    int64_t n[LEVEL_MAX + 2] = {0};
-    struct spread all[LEVEL_MAX + 2];
-    for (int l = 1; l <= s->mesh.levelmax; l++) n[l] = s->mesh.lev[l].nown;
-    comm_spread(&s->comm, LEVEL_MAX + 2, n, all);
-    for (int l = 0; l < LEVEL_MAX + 2; l++) {
-        s->amr.noct[l] = s->mesh.lev[l].total;
-        s->amr.noct_least[l] = all[l].low;
-        s->amr.noct_most[l] = all[l].high;
-    }
-}
-
 /* Whether octs may be created or removed in this run. */
 static bool adapts(const struct sim *s)
 {
@@ -32,7 +19,7 @@ static void count_here(struct sim *s, int from)
     struct adapt_changes *here = s->amr.refine.here;
     for (int l = 0; l < SIM_CHANGES; l++) here[l] = (struct adapt_changes){0, 0};
     for (int l = from; l < m->levelmax; l++) {
-        if (!m->lev[l].valid[FLD_FLAG]) ghost_fill_flags(&s->comm, m, l);
+        if (!ghosts_valid(m, l, SET_FLAG)) ghost_fill_flags(&s->comm, m, l);
         here[l] = adapt_count(m, l);
     }
 }
@@ -67,7 +54,7 @@ static void count_all(struct sim *s, int from)
         comm_add_i64(&s->comm, &all[from].created, 2 * (m->levelmax - from) + 1);
         dropped = all[m->levelmax].created;
         for (int l = from + 1; l < m->levelmax && dropped > 0; l++)
-            m->lev[l].valid[FLD_FLAG] = false;
+            ghosts_set(m, l, SET_FLAG, false);
     } while (dropped > 0);
 }
 

@@ -19,6 +19,19 @@ static const double MEMORY_OF_CLOCKS = 0.7; /* share of the past in the smoothed
  * search for domains could reach, up to a limit */
 static const double ENOUGH = 1.03, MORE = 1.005, ENOUGH_MAX = 1.1;
 
+void sim_count_octs(struct sim *s)
+{
+    int64_t n[LEVEL_MAX + 2] = {0};
+    struct spread all[LEVEL_MAX + 2];
+    for (int l = 1; l <= s->mesh.levelmax; l++) n[l] = s->mesh.lev[l].nown;
+    comm_spread(&s->comm, LEVEL_MAX + 2, n, all);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) {
+        s->amr.noct[l] = s->mesh.lev[l].total;
+        s->amr.noct_least[l] = all[l].low;
+        s->amr.noct_most[l] = all[l].high;
+    }
+}
+
 /* ---- what weighs ---- */
 
 struct sim_weights sim_weights(const struct sim *s)

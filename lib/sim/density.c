@@ -192,7 +192,7 @@ static void make_density(struct sim *s, struct level *lv, const struct sums *x)
     double dx = mesh_dx(&s->mesh, lv->level), vol = dx * dx * dx, quantum = s->phys.matter.quantum;
 #pragma omp parallel for schedule(static) if (lv->nown >= PARALLEL_FROM)
     for (lidx i = 0; i < lv->nown; i++) {
-        double *rho = lv->fld[FLD_RHO][i];
+        double *rho = level_rho(lv)[i];
         for (int k = 0; k < 8; k++) {
             int64_t all = (x->mass ? x->mass[i][k] : 0) + (x->gas ? x->gas[i][k] : 0);
             rho[k] = deposit_density(all, quantum, vol);
@@ -208,7 +208,7 @@ static void add_analytic(const struct sim *s, int l)
         for (int k = 0; k < 8; k++) {
             double x[3];
             okey_cell_centre(lv->key[i], k, dx, x);
-            lv->fld[FLD_RHO][i][k] += grav_analytic_density(&s->phys.grav, x);
+            level_rho(lv)[i][k] += grav_analytic_density(&s->phys.grav, x);
         }
 }
 
@@ -244,7 +244,7 @@ static void add_top(struct sim *s, int l)
             s->phys.matter.rho_top[l][i][k] =
                 s->phys.matter.rho_top[l - 1][lv->parent[i]][oct_slot(lv, i)];
     for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] += s->phys.matter.rho_top[l][i][k];
+        for (int k = 0; k < 8; k++) level_rho(lv)[i][k] += s->phys.matter.rho_top[l][i][k];
 }
 
 /* Own octs and ghosts. */

@@ -185,21 +185,25 @@ void sim_device_energy_end(struct sim *s)
 
 /* ---- where fields are ---- */
 
-static const struct {
-    field_set set;
-    int first, n; /* n = 0: those of the gas */
-} FIELDS[] = {{SET_GAS, FLD_U, 0},    {SET_PHI, FLD_PHI, 1}, {SET_PHI_OLD, FLD_PHI_OLD, 1},
-              {SET_FORCE, FLD_FX, 3}, {SET_RHO, FLD_RHO, 1}, {SET_FLAG, FLD_FLAG, 1},
-              {SET_EDGE, FLD_EDGE, 1}};
-enum { NFIELDS = sizeof FIELDS / sizeof *FIELDS };
+/* Fields of a bit, by number and from the first on; none: it has no copies. */
+static int fields_of(const struct sim *s, int bit, int *first)
+{
+    if (bit < FIELD_ROWS) {
+        *first = field_rows[bit].first;
+        return field_row_count(&s->mesh, &field_rows[bit]);
+    }
+    *first = bit == BIT_FLAG ? (int)FLD_FLAG : (int)FLD_EDGE;
+    return bit == BIT_FLAG || bit == BIT_EDGE;
+}
 
 enum err sim_device_need(struct sim *s, int l, field_set set, int place)
 {
     struct mirror *x = s->device.mirror;
-    for (int i = 0; x && i < NFIELDS; i++)
-        if (set & FIELDS[i].set)
-            TRY(mirror_need(x, &s->mesh, l, FIELDS[i].first,
-                            FIELDS[i].n ? FIELDS[i].n : s->mesh.nvar, place));
+    for (int bit = 0, first; x && bit < FIELD_BITS; bit++)
+        if (set >> bit & 1) {
+            const int n = fields_of(s, bit, &first);
+            TRY(mirror_need(x, &s->mesh, l, first, n, place));
+        }
     bool parts = set & SET_PARTS && s->device.parts;
     return parts ? part_dev_need(s->device.parts, &s->parts, place) : OK;
 }
@@ -207,9 +211,11 @@ enum err sim_device_need(struct sim *s, int l, field_set set, int place)
 void sim_device_wrote(struct sim *s, int l, field_set set, int place)
 {
     struct mirror *x = s->device.mirror;
-    for (int i = 0; x && i < NFIELDS; i++)
-        if (set & FIELDS[i].set)
-            mirror_wrote(x, l, FIELDS[i].first, FIELDS[i].n ? FIELDS[i].n : s->mesh.nvar, place);
+    for (int bit = 0, first; x && bit < FIELD_BITS; bit++)
+        if (set >> bit & 1) {
+            const int n = fields_of(s, bit, &first);
+            mirror_wrote(x, l, first, n, place);
+        }
     /* those that run there know it */
     if (set & SET_PARTS && s->device.parts && place == PLACE_HOST) part_dev_wrote(s->device.parts);
 }

@@ -225,8 +225,8 @@ void sim_domains_return(struct sim *s, struct domain *was);
 void sim_balance_own(struct sim *s, int64_t own[2]);
 void sim_balance_measured(struct sim *s, const struct spread all[2]);
 bool sim_balance_due(const struct sim *s); /* balance.c: alike on all ranks */
-/* setup.c: what source terms need beside s->phys.yields: s->phys.cooling, if the gas cools; after the
- * cosmology (collective) */
+/* setup.c: what source terms need beside s->phys.yields: s->phys.cooling, if the gas cools; after
+ * the cosmology (collective) */
 MUST_USE enum err sim_physics(struct sim *s);
 /* setup.c: the rates of a coarse step, at its start (collective) */
 void sim_cooling_table(struct sim *s);
@@ -249,7 +249,7 @@ void sim_criteria_mark(const struct sim *s, int l, const struct sim_criterion *c
                        unsigned char *bits);
 /* flag.c: no criterion may refine level l yet */
 bool sim_held_back(const struct sim *s, int l);
-/* density.c: FLD_RHO and dense */
+/* density.c: the source density and dense */
 MUST_USE enum err sim_density(struct sim *s, int l, int icount);
 /* density.c: the same on the device, if it has kernels for all that is deposited: *done */
 MUST_USE enum err sim_density_there(struct sim *s, int l, int icount, bool *done);
@@ -274,4 +274,4 @@ MUST_USE enum err sim_clumps(struct sim *s, struct clumps *out);
  * sinks_before_births leaves them. *out: FREE at. (collective) */
 MUST_USE enum err sim_cores(struct sim *s, const struct sink_copies *sinks,
                             struct clump_cores *out);
-void sim_count_octs(struct sim *s); /* adapt.c: noct, noct_least, noct_most (collective) */
+void sim_count_octs(struct sim *s); /* balance.c: noct, noct_least, noct_most (collective) */

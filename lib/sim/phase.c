@@ -43,7 +43,7 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
 static bool away(const struct sim *s, int l, field_set one)
 {
     int f = 0;
-    while (f < FLD_FLAG && !field_in(one, f)) f++;
+    while (f < FIELD_ALL - 1 && !field_in(one, f)) f++;
     return s->device.mirror && !mirror_is_at(s->device.mirror, l, f, PLACE_HOST);
 }
 
@@ -59,8 +59,8 @@ static enum err check_field(struct sim *s, const struct phase *p, int l, field_s
              "before it",
              p->name, name, l);
     if (s->comm.size > 1) TRY(sim_device_need(s, l, one, PLACE_HOST));
-    for (int f = 0; f <= FLD_FLAG; f++) {
-        if (!field_in(one, f) || (f != FLD_FLAG && !m->lev[l].fld[f])) continue;
+    for (int f = 0; f < FIELD_ALL; f++) {
+        if (!field_in(one, f) || !field_array(&m->lev[l], f, &(size_t){0})) continue;
         if (!ghost_same(&s->comm, m, l, f))
             FAIL(ERR_LIMIT,
                  "check_ghosts: phase %s reads ghosts of %s on level %d, and they differ from "

@@ -13,9 +13,9 @@
 
 /* Sets of other levels than that of the step: the two coarser ones, the next finer one, all finer
  * ones. */
-#define UP(set) ((field_set)(set) << 12)
-#define NEXT(set) ((field_set)(set) << 24)
-#define FINER(set) ((field_set)(set) << 36)
+#define UP(set) ((field_set)(set) << 32)
+#define NEXT(set) ((field_set)(set) << 64)
+#define FINER(set) ((field_set)(set) << 96)
 
 /* When a phase runs: all conditions must hold. */
 enum phase_when {

@@ -39,8 +39,8 @@ enum err step_keep_phi(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
     struct level *lv = &m->lev[l];
-    const double(*phi)[8] = (const double(*)[8])lv->fld[FLD_PHI];
-    double(*old)[8] = lv->fld[FLD_PHI_OLD];
+    const double(*phi)[8] = (const double(*)[8])level_phi(lv);
+    double(*old)[8] = level_phi_old(lv);
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->noct; i++) memcpy(old[i], phi[i], sizeof old[i]);
     ghosts_set(m, l, SET_PHI_OLD, ghosts_valid(m, l, SET_PHI));
@@ -293,6 +293,8 @@ enum err step_kick_again(struct sim *s, int l, int icount)
 enum err step_restrict_gas(struct sim *s, int l, int icount)
 {
     hydro_restrict(&s->mesh, l, &s->phys.hydro);
+    fields_restrict(&s->mesh, l);
+    if (SET_RESTRICTED) ghost_fill_set(&s->comm, &s->mesh, l, SET_RESTRICTED);
     return OK;
 }
 
@@ -379,6 +381,7 @@ enum err there_godunov(struct sim *s, int l, int icount, bool *done)
 
 enum err there_restrict_gas(struct sim *s, int l, int icount, bool *done)
 {
+    if (SET_RESTRICTED) return OK; /* the CPU does all */
     TRY(hydro_dev_restrict(s->device.gas, &s->mesh, l, &s->phys.hydro));
     *done = true;
     return OK;

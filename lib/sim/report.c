@@ -40,7 +40,7 @@ void sim_potential_energy(struct sim *s, int l)
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
             for (int k = 0; k < 8; k++) {
-                double rho = fabs(lv->fld[FLD_RHO][i][k]);
+                double rho = fabs(level_rho(lv)[i][k]);
                 top = rho > top ? rho : top;
             }
             if (s->diag.counting) sum_batch_add(&mine, force_energy(lv, i, fact));

@@ -1,4 +1,5 @@
-/* sim/run: the time loop. One iteration is one coarse step, whose phases are in step.c. */
+/* sim/run: the time loop. One iteration is one coarse step, a step of the solver
+ * (struct solver); the phases of the octree are in step.c. */
 #include <stddef.h>
 #include <string.h>
 
@@ -131,6 +132,7 @@ static void report_end(const struct sim *s)
 
 enum err sim_run(struct sim *s)
 {
+    if (!s->run.solver) s->run.solver = &octree_solver;
     sim_count_octs(s);
     sim_report_mesh(s, s->run.restart.resumed ? "Mesh structure of the checkpoint"
                                               : "Initial mesh structure");
@@ -161,6 +163,30 @@ enum err sim_run(struct sim *s)
     return OK;
 }
 
+/* The time step is the least of all ranks', and the report of the state before it, as on levels. */
+static enum err coarse_step(struct sim *s)
+{
+    const struct solver *v = s->run.solver;
+    struct sim_time *t = &s->time;
+    int l = s->mesh.levelmin;
+    TRY(sim_output(s));
+    if (s->run.end.done) return OK;
+    timer_start(v->name);
+    sim_heed(s);
+    double dt = v->dt(s);
+    struct comm_minima least = {1, &dt};
+    v->totals(s);
+    comm_sums_min(&s->comm, (struct sum *)&s->diag.sum, SIM_SUMS, &least);
+    t->dtold[l] = t->dtnew[l];
+    t->dtnew[l] = dt;
+    sim_report(s, l);
+    if (s->run.end.done) return OK;
+    TRY(v->step(s, dt));
+    t->t += dt;
+    t->nstep++;
+    return OK;
+}
+
 static enum err advance(struct sim *s)
 {
     struct tally t = tally_get(s);
@@ -168,7 +194,7 @@ static enum err advance(struct sim *s)
         comm_mark(&s->comm);
         TRY(check_limits(s, &t));
         sim_report_begin(s);
-        TRY(sim_step(s, s->mesh.levelmin, 1));
+        TRY(s->run.solver->coarse ? s->run.solver->coarse(s) : coarse_step(s));
         if (s->run.end.done) break;
         s->time.nstep_coarse++;
         sim_device_step(s);

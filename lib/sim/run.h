@@ -79,8 +79,23 @@ struct sim_end {
     int status;  /* exit status: 0, 75 stopped early */
 };
 
+/* The laws that the time loop of run.c advances. Outputs, requests to stop, restart and the log are
+ * those of the loop; a solver keeps its state in s->mesh, which checkpoints contain. */
+struct solver {
+    const char *name; /* also in the log's table of timers */
+    /* A coarse step with its outputs, report and clock, of levels that have clocks of their own.
+     * NULL: it is made of the functions below. (collective) */
+    enum err (*coarse)(struct sim *s);
+    double (*dt)(const struct sim *s); /* the longest step that this rank allows */
+    void (*totals)(struct sim *s);     /* adds this rank's share to s->diag.sum */
+    /* From s->time.t to s->time.t + dt. (collective, agreed) */
+    enum err (*step)(struct sim *s, double dt);
+};
+extern const struct solver octree_solver; /* step.c */
+
 /* The run as such: its outputs, why it stops, where it comes from, and its cost. */
 struct sim_run {
+    const struct solver *solver; /* lent; NULL before sim_run: octree_solver */
     struct sim_out out;
     struct sim_late late;
     struct sim_stop stop;

@@ -8,8 +8,8 @@
  * conserved to round-off. (Teyssier 2002; docs/method/step.md)
  *
  * A row: the phase (a function of sim/phases.c) · its timer in the log (SAME: that of the row
- * above) · when it runs · where it runs · what it reads in own cells · what it reads in ghosts too ·
- * what it writes. Sets are those of level l; UP: of l-1 and l-2; NEXT: of l+1; FINER: of l+1 and
+ * above) · when it runs · where it runs · what it reads in own cells · what it reads in ghosts too
+ * · what it writes. Sets are those of level l; UP: of l-1 and l-2; NEXT: of l+1; FINER: of l+1 and
  * all beyond. With check_ghosts=.true. every run proves the last two columns (sim/phase.h). WORK:
  * the time of the phase counts for the balance. GPU: a row with a second function, for a device. */
 #include "sim/phase.h"
@@ -34,7 +34,8 @@ enum {
     EDGE = SET_EDGE,
     PARTS = SET_PARTS,
     TIME = SET_TIME,
-    ALL = GAS | PHI | OLD | FORCE | RHO | FLAG,
+    ALL = SET_GHOSTED,
+    MEANS = SET_RESTRICTED, /* fields that are restricted as the gas is */
     SELF = IF_GRAVITY | IF_SELF_GRAVITY,
     PULLED = IF_GAS | IF_GRAVITY,
     GRAV_THERE = GPU_POISSON | OWN_THERE
@@ -86,7 +87,7 @@ static const struct phase STEP[] = {
     GPU(level_terms, SAME,           IF_TERMS, WORK | GPU_HYDRO | OWN_THERE,
                                                             ALL | PARTS,  0,          GAS | PARTS),
     GPU(restrict_gas, SAME,          IF_GAS | IF_FINER, WORK | GPU_HYDRO,
-                                                            0,            NEXT(GAS),        GAS),
+                                                            0,     NEXT(GAS | MEANS),  GAS | MEANS),
     ROW(send_gas,    "ghosts",       IF_GAS, OWN_PLACES,    GAS,          0,                0),
     ROW(send_edges,  SAME,           IF_GAS | IF_LAST, OWN_PLACES,  EDGE, 0,                0),
     ROW(send_flags,  "flag",         IF_MESH, HOST,         0,            NEXT(FLAG),       FLAG),
@@ -110,3 +111,10 @@ enum err sim_step(struct sim *s, int l, int icount)
 {
     return phases_run(s, STEP, sizeof STEP / sizeof *STEP, l, icount);
 }
+
+static enum err coarse_step(struct sim *s)
+{
+    return sim_step(s, s->mesh.levelmin, 1);
+}
+
+const struct solver octree_solver = {.name = "octree", .coarse = coarse_step};

@@ -227,7 +227,7 @@ static bool force_of_cell(const struct mesh *m, int l, const int64_t cell[3], co
     lidx i = mesh_key_at(m, l, o, &key) ? mesh_find(lv, key) : -1;
     int c = (int)((q[0] & 1) | (q[1] & 1) << 1 | (q[2] & 1) << 2);
     if (i < 0) return false;
-    for (int d = 0; d < 3; d++) f[d] = sign[d] * lv->fld[FLD_FX + d][i][c];
+    for (int d = 0; d < 3; d++) f[d] = sign[d] * level_force(lv, d)[i][c];
     return true;
 }
 

@@ -57,10 +57,10 @@ static void draw_oct(const struct sink_place *p, const struct sink_pull *k,
         sink_between(p->mesh, x, k->x, r);
         for (int d = 0; d < 3; d++) r2 += r[d] * r[d];
         double w = plummer(soft->length, r2);
-        for (int d = 0; d < 3; d++) lv->fld[FLD_FX + d][i][c] += soft->G * k->m * (w * r[d]);
+        for (int d = 0; d < 3; d++) level_force(lv, d)[i][c] += soft->G * k->m * (w * r[d]);
         o->nearest = i < lv->nown ? fmin(o->nearest, r2) : o->nearest;
         if (lv->child[i][c] >= 0) continue;
-        double mass = lv->fld[FLD_RHO][i][c] * volume;
+        double mass = level_rho(lv)[i][c] * volume;
         for (int d = 0; d < 3; d++) f[d] -= soft->G * mass * (w * r[d]);
     }
     for (int d = 0; d < 3 && i < lv->nown; d++) sum_add(&o->f[d], f[d]);

@@ -100,8 +100,7 @@ void sinks_pull(const struct sink_run *s, int l)
     sink_pulls_gather(&place, &k->table, &all);
     k->dense[l] = sink_pull_cells(&place, &all, &k->soft, l, s->on_ghosts, &k->table);
     FREE(all.at);
-    int f[3] = {FLD_FX, FLD_FY, FLD_FZ};
-    if (!s->on_ghosts) ghost_fill(s->comm, s->mesh, l, 3, f);
+    if (!s->on_ghosts) ghost_fill_set(s->comm, s->mesh, l, SET_FORCE);
 }
 
 enum { GAS_SUMS = SINK_GAS_SUMS, CLOUD_SUMS = GAS_SUMS + 3 };

@@ -1,4 +1,4 @@
-/* tree/radix_sort: keys and the numbers of their points are sorted.
+/* tree/radix_sort: keys and the numbers of their points are sorted, then the points by these.
  *
  * A large set is divided once by its leading bits that differ, into parts that fit into the cache
  * of a core. Each part is then sorted by as many of its next bits as tell most of its keys apart,
@@ -12,7 +12,8 @@ enum {
     PART = 12,       /* 2^PART in each part of a larger set, */
     WIDE = 11,       /* of which there are no more than 2^WIDE */
     SPARE = 6,       /* bits beyond those that number the keys */
-    THREADS_FROM = 1 << 16
+    THREADS_FROM = 1 << 16,
+    AHEAD = 32 /* places that are fetched before they are needed */
 };
 
 static struct radix_items after(struct radix_items a, int64_t n)
@@ -130,4 +131,44 @@ static void sort_items(struct radix_items a, struct radix_items b, int64_t n, bo
 void radix_sort(struct radix_items a, struct radix_items scratch, int64_t n)
 {
     sort_items(a, scratch, n, false);
+}
+
+/* ---- points in the order of their keys ---- */
+
+void tree_gather(int64_t n, const int32_t *order, const double *from, double *to)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) __builtin_prefetch(&from[order[i + AHEAD]]);
+        to[i] = from[order[i]];
+    }
+}
+
+/* The caller's own arrays are sorted one after the other, by way of a copy. */
+static void sort_lent(struct tree *t)
+{
+    size_t bytes = sizeof(double) * (size_t)t->p.n;
+    double *old = mem_new(bytes + 1, "tree: points");
+    for (int k = 0; k < 3; k++) {
+        memcpy(old, t->x[k], bytes);
+        tree_gather(t->p.n, t->order, old, t->x[k]);
+    }
+    FREE(old);
+}
+
+void tree_sort_points(struct tree *t)
+{
+    int64_t n = t->p.n;
+    if (t->lent) {
+        sort_lent(t);
+        return;
+    }
+    for (int k = 0; k < 4; k++) {
+        const double *from = k < 3 ? t->p.x[k] : t->p.h;
+        if (!from) continue;
+        double *to = mem_new(sizeof *to * (size_t)(n + TREE_PAD), "tree: points");
+        tree_gather(n, t->order, from, to);
+        for (int i = 0; i < TREE_PAD; i++) to[n + i] = 0;
+        *(k < 3 ? &t->x[k] : &t->h) = to;
+    }
 }

@@ -9,7 +9,6 @@
 
 /* Up to so many points all pairs are the fastest; up to so many looks a point, the grid is. */
 enum { BRUTE_MOST = 64, GRID_MOST = 100 };
-enum { AHEAD = 32 }; /* places that are fetched before they are needed */
 
 static const char *const NAME[TREE_METHODS] = {"auto", "brute force", "radix tree", "hash grid"};
 
@@ -152,44 +151,6 @@ void tree_free(struct tree **t)
     FREE((*t)->h);
     FREE((*t)->order);
     FREE(*t);
-}
-
-void tree_gather(int64_t n, const int32_t *order, const double *from, double *to)
-{
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; i++) {
-        if (i + AHEAD < n) __builtin_prefetch(&from[order[i + AHEAD]]);
-        to[i] = from[order[i]];
-    }
-}
-
-/* The caller's own arrays are sorted one after the other, by way of a copy. */
-static void sort_lent(struct tree *t)
-{
-    size_t bytes = sizeof(double) * (size_t)t->p.n;
-    double *old = mem_new(bytes + 1, "tree: points");
-    for (int k = 0; k < 3; k++) {
-        memcpy(old, t->x[k], bytes);
-        tree_gather(t->p.n, t->order, old, t->x[k]);
-    }
-    FREE(old);
-}
-
-void tree_sort_points(struct tree *t)
-{
-    int64_t n = t->p.n;
-    if (t->lent) {
-        sort_lent(t);
-        return;
-    }
-    for (int k = 0; k < 4; k++) {
-        const double *from = k < 3 ? t->p.x[k] : t->p.h;
-        if (!from) continue;
-        double *to = mem_new(sizeof *to * (size_t)(n + TREE_PAD), "tree: points");
-        tree_gather(n, t->order, from, to);
-        for (int i = 0; i < TREE_PAD; i++) to[n + i] = 0;
-        *(k < 3 ? &t->x[k] : &t->h) = to;
-    }
 }
 
 /* ---- lists ---- */

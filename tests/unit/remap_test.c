@@ -19,6 +19,7 @@
 #include "check.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_dev.h"
+#include "oct/fields.h"
 #include "oct/find_kern.h"
 #include "test_device.h"
 
@@ -147,14 +148,16 @@ static void world_close(struct world *w)
     mesh_fini(&w->m);
 }
 
-/* Fields to places, by the digits of `how`: 0 host, 1 device, 2 both. The gas has one. */
+/* Fields to places, by the seven digits of `how`, a row each: 0 host, 1 device, 2 both. */
 static void place(struct world *w, int how)
 {
-    for (int f = 0; w->on.dev && f <= FLD_U; f++, how /= 3) {
-        int n = f == FLD_U ? NVAR : 1;
-        for (int l = 1; l <= LMAX && how % 3 > 0; l++) {
-            if (mirror_need(&w->on.mirror, &w->m, l, f, n, PLACE_DEVICE) != OK) return;
-            if (how % 3 == 1) mirror_wrote(&w->on.mirror, l, f, n, PLACE_DEVICE);
+    for (int i = 0; w->on.dev && i < FIELD_ROWS; i++) {
+        const int first = field_rows[i].first, n = field_row_count(&w->m, &field_rows[i]);
+        int digit = how;
+        for (int k = i % 7; k > 0; k--) digit /= 3;
+        for (int l = 1; l <= LMAX && digit % 3 > 0; l++) {
+            if (mirror_need(&w->on.mirror, &w->m, l, first, n, PLACE_DEVICE) != OK) return;
+            if (digit % 3 == 1) mirror_wrote(&w->on.mirror, l, first, n, PLACE_DEVICE);
         }
     }
     if (w->on.dev) CHECK(dev_wait(w->on.stream) == OK);

@@ -1,0 +1,114 @@
+/* audit/damage: reports of damage, and which errors are damage. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "audit/check_priv.h"
+#include "base/text.h"
+
+void check_report(struct check *k, enum check_kind kind, const char *file, const char *place,
+                  const char *fmt, ...)
+{
+    char what[1024];
+    va_list ap;
+    k->found->damages++;
+    if (k->count[kind]++ >= CHECK_MOST) return;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    plain_nan(what);
+    struct damage d = {.file = file, .place = place, .what = what};
+    k->how->fn(&d, k->how->ctx);
+}
+
+void check_report_rest(struct check *k)
+{
+    static const char *const name[BAD_KINDS] = {
+        "unreadable files",
+        "wrong counts",
+        "octs without a parent",
+        "split cells without an oct",
+        "octs that occur twice",
+        "incomplete levels",
+        "octs without a neighbour of their parent",
+        "split cells that are not flagged",
+        "values that are not finite",
+        "densities that are not positive",
+        "negative energies",
+        "split cells that are not the mean of their children",
+        "particle values that are not finite",
+        "particles outside the box",
+        "masses that are not positive",
+        "ids that occur twice",
+        "particles with another rank"};
+    for (int i = 0; i < BAD_KINDS; i++) {
+        char what[200];
+        if (k->count[i] <= CHECK_MOST) continue;
+        snprintf(what, sizeof what, "%ld more %s", (long)(k->count[i] - CHECK_MOST), name[i]);
+        struct damage d = {.file = k->dir, .place = "", .what = what};
+        k->how->fn(&d, k->how->ctx);
+    }
+}
+
+/* Readers report "FILE: record N (what) at byte M …". */
+void check_report_message(struct check *k)
+{
+    char text[1024], *rest;
+    snprintf(text, sizeof text, "%s", err_message());
+    rest = strstr(text, ": ");
+    if (!rest) {
+        check_report(k, BAD_FILE, "", "", "%s", text);
+        return;
+    }
+    *rest = 0, rest += 2;
+    char place[100] = "",
+         *end = strncmp(rest, "record ", 7) == 0 ? strstr(rest, " at byte ") : NULL;
+    if (end) {
+        end += 9 + strspn(end + 9, "0123456789");
+        snprintf(place, sizeof place, "%.*s", (int)(end - rest), rest);
+        rest = end + strspn(end, " :");
+    }
+    check_report(k, BAD_FILE, text, place, "%s", rest);
+}
+
+/* The file with which the message begins belongs to the checkpoint and is missing. */
+static bool tells_missing(const struct check *k)
+{
+    char file[1024];
+    size_t n = strlen(k->dir);
+    while (n > 1 && k->dir[n - 1] == '/') n--;
+    snprintf(file, sizeof file, "%s", err_message());
+    char *end = strstr(file, ": ");
+    if (!end) return false;
+    *end = 0;
+    struct stat st;
+    return strncmp(file, k->dir, n) == 0 && file[n] == '/' && lstat(file, &st) != 0 &&
+           errno == ENOENT;
+}
+
+bool check_tells_damage(const struct check *k, enum err err)
+{
+    return err == ERR_FORMAT || (err == ERR_FILE && tells_missing(k));
+}
+
+enum err check_judge(struct check *k, enum err err)
+{
+    if (!check_tells_damage(k, err)) return err;
+    check_report_message(k);
+    k->unreadable = true;
+    return OK;
+}
+
+void check_place(const struct check *k, int level, okey key, int cell, char place[CHECK_PLACE])
+{
+    double width = ldexp(k->r->head.boxlen, 1 - level), at[3];
+    int64_t x[3];
+    okey_coords(key, x);
+    for (int d = 0; d < 3; d++)
+        at[d] = ((double)x[d] + (cell < 0 ? 0.5 : cell >> d & 1 ? 0.75 : 0.25)) * width;
+    snprintf(place, CHECK_PLACE, "level %d, %s at %.9g %.9g %.9g", level, cell < 0 ? "oct" : "cell",
+             at[0], at[1], at[2]);
+}
