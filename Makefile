@@ -56,7 +56,7 @@ patched:
 	    PATCHED="$$(cat $(B)/patch/NAME)" all
 
 # gcc 12 would find ½·(x > 0 ? s : 0) on both branches of each limiter: more comparisons and spills.
-$(B)/lib/hydro/trace.o $(B)/lib/hydro/flux.o: CFLAGS += $(call knows,-fno-tree-pre)
+$(patsubst %,$(B)/lib/%.o,hydro/trace hydro/flux patch/sweep): CFLAGS += $(call knows,-fno-tree-pre)
 
 # What programs know of their build. Written anew only if it is another: then they are linked again.
 $(B)/version.c: always
@@ -110,6 +110,11 @@ $(BIN)/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/version.o $(B)/libp
 
 $(B)/tests/%: $(B)/tests/%.o $(B)/libptah.a
 	$(call say,ld,$@)$(CC) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) -o $@
+
+# A conservation law more, tests/toy/advect.c.
+$(B)/tests/unit/advect_test: $(patsubst %,$(B)/tests/toy/%.o,advect advect_kernel)
+$(patsubst %,$(B)/tests/%.o,unit/advect_test toy/advect toy/advect_kernel): CFLAGS += -Itests/toy
+$(B)/tests/toy/advect_kernel.o: CFLAGS += -fno-tree-slp-vectorize
 
 # Programs with one format more, tests/toy/toy.c: tests/property/formats.py.
 TOYS := $(B)/tests/toy/convert $(B)/tests/toy/inspect
@@ -181,4 +186,5 @@ distclean: clean
 .SECONDARY:
 -include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(UNITS:%=%.d) $(RANKED:%=%.d)
 -include $(patsubst %.c,$(B)/%.d,$(wildcard tests/scale/*.c))
--include $(B)/tests/toy/toy.d $(patsubst %,$(B)/tests/bench/%.d,roof kernels device)
+-include $(patsubst %,$(B)/tests/toy/%.d,toy advect advect_kernel)
+-include $(patsubst %,$(B)/tests/bench/%.d,roof kernels device)

@@ -1,5 +1,5 @@
 /* adapt/created: the octs of the next finer level that flags create and remove, and the list of
- * keys that follows. Local; private to adapt. */
+ * keys that follows. Local. Private to adapt. */
 #pragma once
 #include "oct/mesh.h"
 

@@ -3,8 +3,8 @@
  * An oct's owner is the owner of its centre; who needs it as a ghost is a pure function of its
  * position (domain_near). So a level is rebuilt from its own octs alone: each owner informs the
  * ranks that need an oct; no rank sends requests. After refinement nobody need be informed: the
- * parents of all ghosts are here, and their flags say which octs there are. Private to adapt; all
- * collective. */
+ * parents of all ghosts are here, and their flags say which octs there are. All collective.
+ * Private to adapt. */
 #pragma once
 #include "adapt/adapt_dev.h"
 #include "comm/comm.h"

@@ -1,4 +1,4 @@
-/* audit/check_priv: shared by the files of the check. */
+/* audit/check_priv: what the files of the check share. Private to audit. */
 #pragma once
 #include <limits.h>
 

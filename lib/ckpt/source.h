@@ -100,7 +100,8 @@ struct source {
     const struct catalog *sinks, *stellar; /* never NULL; lent */
 
     struct gas_vars gas; /* names of the hydro fields: head.gas */
-    /* Fields of cells: gas, then gravity (source_grav_first). Columns of particles, in their order in the files. */
+    /* Fields of cells: gas, then gravity (source_grav_first). Columns of particles, in their order
+     * in the files. */
     int nhydro, ngrav, npart;
     struct ckpt_field field[CKPT_FIELDS], part[CKPT_FIELDS];
     struct part_columns columns; /* of a batch, by number */
@@ -216,8 +217,8 @@ void source_file(const struct source *s, enum files_kind k, int piece, char path
 
 /* ---- for kinds ---- */
 
-/* Of n fields of gravity the first one, as field_written counts them; −1: there is no such n.
- * RAMSES stores the force, potential and force, or its density before them. */
+/* Of n fields of gravity the first one, as field_written counts them; −1: no file has n. RAMSES
+ * stores the force, potential and force, or its density before them. */
 static inline int source_grav_first(int n, int ndim)
 {
     return n > ndim + 2 ? (n == FIELD_WRITTEN && ndim == 3 ? 1 : -1) : n < ndim ? -1 : ndim + 2 - n;

@@ -100,7 +100,7 @@ static void find_particles(struct bodies *b, const struct finder *f)
         for (int64_t i = p->first[l]; i < p->first[l + 1]; i++) {
             int cell = 0;
             for (int d = 0; d < 3; d++)
-                cell |= (int)((int64_t)part_cells(m, l, p->x[d][i]) & 1) << d;
+                cell |= (int)((int64_t)mesh_cells(m, l, p->x[d][i]) & 1) << d;
             okey label = f->label[l][p->host[i]][cell];
             if (label && family_has_mass(p->family[i]))
                 b->first[i] = (int32_t)share_seek(&b->s, label);

@@ -1,4 +1,4 @@
-/* clump/priv: what the files of this module share. */
+/* clump/priv: what the files of this module share. Private to clump. */
 #pragma once
 #include "clump/clump.h"
 #include "clump/fixed.h"

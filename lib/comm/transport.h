@@ -1,4 +1,4 @@
-/* comm/transport: what a transport implements; for lib/comm alone.
+/* comm/transport: what a transport implements. Private to comm.
  *
  * A transport carries parcels, runs of bytes, between ranks. Errors inside MPI abort the run. Each
  * exchange has a number, the same on all ranks, which makes its tag. */

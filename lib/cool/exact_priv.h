@@ -1,4 +1,4 @@
-/* cool/exact_priv: the table of cool/exact.h in memory, for its own files. */
+/* cool/exact_priv: the table of cool/exact.h in memory. Private to cool. */
 #pragma once
 #include <stdbool.h>
 

@@ -1,5 +1,6 @@
 /* curamses/out: shared by the writers of HDF5 checkpoints from memory and from temporary files: the
- * layout, and windows of octs and particles in their global order (write.h). */
+ * layout, and windows of octs and particles in their global order (write.h). Private to
+ * curamses. */
 #pragma once
 #include "curamses/file.h"
 #include "out/order.h"

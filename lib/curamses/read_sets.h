@@ -1,5 +1,5 @@
 /* curamses/read_sets: shared by the files of the HDF5 reader: the open file, its attributes
- * and datasets. */
+ * and datasets. Private to curamses. */
 #pragma once
 #include "ckpt/asis.h"
 #include "curamses/read.h"

@@ -1,5 +1,5 @@
 /* dom/cut: what balance.c (domains of given shares of the cost) and even.c (the shares at which
- * ranks hold as much as each other, ghosts included) have in common. Not for others. */
+ * ranks hold as much as each other, ghosts included) have in common. Private to dom. */
 #pragma once
 #include "dom/domain_priv.h"
 

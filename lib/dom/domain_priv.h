@@ -1,4 +1,4 @@
-/* dom/domain_priv: what domain.c, ksection.c, hilbert.c and balance.c share. Not for others.
+/* dom/domain_priv: what domain.c, ksection.c, hilbert.c and balance.c share. Private to dom.
  *
  * All positions are integers in units of 2^-(levelmax+1) of the box ("units"; the box has `extent`
  * of them per side): the finest oct is 4 units wide, the finest cell 2, and every centre of an oct

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "comm/share.h"
+#include "oct/fields.h"
 
 /* Most rows are the cells of an oct: their length is then known to the compiler. */
 void ghost_rows_get(char *to, const char *from, size_t stride, lidx n, const lidx *row)

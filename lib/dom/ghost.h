@@ -2,7 +2,7 @@
  * (every rank calls them with the same level and the same kind of arrays). */
 #pragma once
 #include "comm/pack.h"
-#include "oct/fields.h"
+#include "oct/mesh.h"
 
 /* Ghost rows of each array := the owner's rows. arr[i] is an array with one row of stride[i] bytes
  * per oct. */

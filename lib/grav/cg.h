@@ -1,4 +1,4 @@
-/* grav/cg: conjugate gradient solver of one level (private to lib/grav). */
+/* grav/cg: conjugate gradient solver of one level. Private to grav. */
 #pragma once
 #include "grav/interpol.h"
 

@@ -1,4 +1,5 @@
-/* grav/kept: hierarchies that are kept from one solve of a level to the next (for lib/grav). */
+/* grav/kept: hierarchies that are kept from one solve of a level to the next. Private to
+ * grav. */
 #pragma once
 #include "grav/mg.h"
 

@@ -1,4 +1,4 @@
-/* grav/mg: the multigrid hierarchy of one solve (for lib/grav and lib/gravdev).
+/* grav/mg: the multigrid hierarchy of one solve. Private to grav and gravdev.
  *
  * The top is level l of the mesh; level k below it holds the octs of level k that are ancestors of
  * octs of level l, in compact numbering: own first, then ghosts, both in Morton order. Where these

@@ -1,4 +1,4 @@
-/* h5/priv: shared by the files of h5/parse. */
+/* h5/priv: what the files of h5/parse share. Private to h5. */
 #pragma once
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* halo/halo_priv: what the files of lib/halo share. */
+/* halo/halo_priv: what the files of this module share. Private to halo. */
 #pragma once
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* halo/members: what halo/members and halo/centre share. Not for others. */
+/* halo/members: what halo/members and halo/centre share. Private to halo. */
 #pragma once
 #include "halo/halo_priv.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/cgs.h"
 #include "base/mem.h"
-#include "phys/blast.h"
+#include "dom/injection.h"
 #include "tree/tree.h"
 
 static const double STARS = 0.1, DISPERSION = 20e5; /* H/cm^3, cm/s */
@@ -32,7 +32,7 @@ struct hole_seeding hole_seeding(const struct term_run *r)
 struct site {
     int64_t home, number;             /* rank, and its place there */
     double x[3], dx, oct[3], density; /* oct: from the cell to the centre of its oct */
-    struct blast_site at;
+    struct leaf_cell at;
 };
 
 struct sites {

@@ -147,19 +147,6 @@ PTAH_HD struct hydro_flux hydro_face_solve(enum riemann rs, struct hydro_state L
 
 /* ---- the new state of a cell ---- */
 
-/* u + flux in − flux out, of two opposite faces. */
-PTAH_HD double hydro_add_faces(double u, double in, double out)
-{
-    return u + (in - out);
-}
-
-/* u + flux in − flux out, of the faces below and above in x, y and z. */
-PTAH_HD double hydro_add_fluxes(double u, double x0, double x1, double y0, double y1, double z0,
-                                double z1)
-{
-    return hydro_add_faces(hydro_add_faces(hydro_add_faces(u, x0, x1), y0, y1), z0, z1);
-}
-
 /* Half a kick with the old density, at constant internal energy, of a cell of new density r. */
 PTAH_HD void hydro_pull_cell(double r, double *mx, double *my, double *mz, double *etot,
                              double r_old, double fx, double fy, double fz, double smallr,

@@ -58,16 +58,6 @@ KERNEL(gas_courant, struct gas_courant_args, struct most_shared, DEV_THREADS)
     }
 }
 
-KERNEL(gas_take, struct gas_take_args, struct dev_nothing, DEV_THREADS)
-{
-    const struct level *lv = &a->mesh->lev[a->l];
-    PHASE (t, DEV_THREADS) {
-        int64_t at = (int64_t)b->index * DEV_THREADS + t;
-        for (int v = 0; v < a->nvar && at < a->cells; v++)
-            lv->fld[FLD_U + v][at >> 3][at & 7] = a->from[v * a->cells + at];
-    }
-}
-
 KERNEL(gas_restrict, struct gas_restrict_args, struct most_shared, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];

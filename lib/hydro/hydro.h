@@ -7,6 +7,7 @@
 #include "base/sum.h"
 #include "hydro/hydro_kern.h"
 #include "oct/mesh.h"
+#include "patch/patch.h"
 
 enum riemann {
 #define RIEMANN(name, text, flux) RIEMANN_##name,
@@ -18,14 +19,9 @@ enum riemann {
 };
 enum bound_type { BOUND_PERIODIC, BOUND_REFLECT, BOUND_OUTFLOW, BOUND_IMPOSED };
 
-/* Memory of the Godunov step for tiles, that of a thread each; serves step after step. */
-struct hydro_scratch;
-struct hydro_scratch *hydro_scratch_new(void);
-void hydro_scratch_free(struct hydro_scratch **s);
-
 struct hydro_par {
     int nvar;                      /* vars.n */
-    struct hydro_scratch *scratch; /* lent by the caller; NULL: made for each step */
+    struct patch_scratch *scratch; /* lent by the caller; NULL: made for each step */
     struct gas_vars vars;
     double gamma, smallr, smallc, courant_factor;
     enum riemann riemann;
@@ -61,21 +57,15 @@ double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
 /* Godunov step of own octs of level l over dt: U := U^{n+1} including the corrections that level
  * l+1 left (reflux), with gravity the term ½ dt f rho_old at constant internal energy, with
  * pressure_fix its source and switch (hexp: code units, 0 without cosmology). Adds this level's
- * corrections for level l-1 to lev[l].edge_flux. The arrays lev[l].fld[FLD_U…] are replaced by new
- * ones; ghosts are stale afterwards. */
+ * corrections for level l-1 to lev[l].reflux[REFLUX_GAS]. The arrays lev[l].fld[FLD_U…] are
+ * replaced by new ones; ghosts are stale afterwards. */
 void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p);
 
-/* hydro_update while ghosts of U of level l are being received: tiles that need no ghosts come
- * first, then wait is called once (by the calling thread), then the rest. a NULL: the ghosts are
- * here. c NULL: no changes by sources. */
+/* hydro_update while ghosts of U of level l are being received (patch/patch.h). a NULL: the ghosts
+ * are here. c NULL: no changes by sources. */
 struct hydro_change;
-struct hydro_arrival {
-    void (*wait)(void *ctx);
-    void *ctx;
-    bool soon; /* it takes less time than the work that more tiles would be */
-};
 void hydro_update_while(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
-                        const struct hydro_arrival *a, const struct hydro_change *c);
+                        const struct patch_arrival *a, const struct hydro_change *c);
 
 /* Changes that sources make to U of own octs within the step: after the fluxes, and before gravity
  * and pressure_fix. Begins as zeros with .nvar; its rows are zeroed [nvar][8]. */
@@ -91,17 +81,9 @@ void hydro_change_free(struct hydro_change *c);
 /* Adds the changes c to U of own octs, outside of a step. */
 void hydro_change_apply(const struct hydro_change *c, struct level *lv);
 
-/* Prepares lev[l].edge/edge_flux (zeroed) before the sub-steps of level l within one step of level
- * l-1. Local. Octs with a face that has no neighbour on the level have registers: double[6
- * faces][nvar, + 2 with pressure_fix]. The caller copies the registers of ghost octs from their
- * owners (export there, import here) before level l-1 is updated. */
-void hydro_edge_begin(struct mesh *m, int l, const struct hydro_par *p);
-void hydro_edge_end(struct mesh *m, int l); /* frees them */
-size_t hydro_edge_row_bytes(const struct hydro_par *p);
-/* One oct's registers to and from a buffer of hydro_edge_row_bytes; an oct without registers
- * exports zeros and ignores what it receives. */
-void hydro_edge_export(const struct mesh *m, int l, const struct hydro_par *p, lidx oct, void *row);
-void hydro_edge_import(struct mesh *m, int l, const struct hydro_par *p, lidx oct, const void *row);
+/* Numbers of a face in the registers (patch/reflux.h) of REFLUX_GAS: variables, and with
+ * pressure_fix two more. */
+int hydro_nflux(const struct hydro_par *p);
 
 /* momentum += dt f rho, kinetic energy consistently (internal energy unchanged), own octs of level
  * l, and its ghosts if these are wanted. */

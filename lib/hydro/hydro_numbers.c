@@ -9,7 +9,7 @@
 #include <omp.h>
 
 #include "hydro/cell_kern.h"
-#include "hydro/flux.h"
+#include "hydro/gas_law.h"
 #include "hydro/half.h"
 #include "hydro/hydro.h"
 #include "oct/gas_vec.h"

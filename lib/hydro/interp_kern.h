@@ -14,33 +14,7 @@
 #include "hydro/hydro.h"
 #include "hydro/hydro_kern.h"
 #include "oct/mesh.h"
-
-/* A cell of some level; oct < 0: NBR_BOUNDARY. */
-struct hydro_cell {
-    int level;
-    lidx oct;
-    int cell;
-};
-
-/* The cell across face f (−x,+x,…) of cell c of oct i of level l, or, where its oct does not exist,
- * the coarser cell that contains it. */
-PTAH_HD_FN struct hydro_cell hydro_cell_across(const struct mesh *m, int l, lidx i, int c, int f)
-{
-    int bit = 1 << (f >> 1);
-    for (;; l--) {
-        const struct level *lv = &m->lev[l];
-        if (((c & bit) != 0) != (f & 1)) break;
-        lidx j = lv->nbr[i][f];
-        if (j != NBR_NONE) {
-            i = j;
-            break;
-        }
-        c = oct_slot(lv, i);
-        i = lv->parent[i];
-    }
-    struct hydro_cell x = {l, i, c ^ bit};
-    return x;
-}
+#include "patch/across_kern.h"
 
 /* The normal velocity does not point into the box; the internal energy stays. */
 PTAH_HD_FN void hydro_keep_out(const struct hydro_par *p, int f, double *u)
@@ -77,11 +51,11 @@ PTAH_HD_FN void hydro_boundary_state(const struct hydro_par *p, int f, double *u
 
 /* The first n variables of the cell across face f, or, beyond a boundary, of the cell itself; where
  * that is. */
-PTAH_HD_FN struct hydro_cell hydro_vars_across(const struct mesh *m, int l, lidx i, int c, int f,
+PTAH_HD_FN struct patch_cell hydro_vars_across(const struct mesh *m, int l, lidx i, int c, int f,
                                                int n, double *u)
 {
-    struct hydro_cell x = hydro_cell_across(m, l, i, c, f);
-    const struct hydro_cell own = {l, i, c}, from = x.oct >= 0 ? x : own;
+    struct patch_cell x = patch_across(m, l, i, c, f);
+    const struct patch_cell own = {l, i, c}, from = x.oct >= 0 ? x : own;
     for (int v = 0; v < n; v++) u[v] = m->lev[from.level].fld[FLD_U + v][from.oct][from.cell];
     return x;
 }
@@ -214,19 +188,7 @@ PTAH_HD_FN void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c,
         }
 }
 
-/* ---- reflux ---- */
-
-/* The registers [nflux] of the fine oct across face f of the unrefined cell c of oct i of lv for
- * its face towards the cell; NULL: there is none. */
-PTAH_HD_FN const double *hydro_register(const struct level *lv, const struct level *fine, lidx i,
-                                        int c, int f, int nflux)
-{
-    int bit = 1 << (f >> 1);
-    lidx j = ((c & bit) != 0) == (f & 1) ? lv->nbr[i][f] : i;
-    lidx ch = j >= 0 ? lv->child[j][c ^ bit] : -1;
-    if (ch < 0 || fine->edge[ch] < 0) return 0;
-    return fine->edge_flux + ((size_t)fine->edge[ch] * 6 + (size_t)(f ^ 1)) * (size_t)nflux;
-}
+/* ---- restriction ---- */
 
 /* The mean of the children of one cell; with interpol_var > 0 internal energy is averaged instead
  * of total energy. */

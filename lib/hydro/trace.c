@@ -2,7 +2,7 @@
  * after half a step (van Leer 1979; Toro 2009 §14.4; Teyssier 2002 §2.2). The formulas are in
  * cell_kern.h. */
 #include "hydro/cell_kern.h"
-#include "hydro/flux.h"
+#include "hydro/gas_law.h"
 
 #define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE };
@@ -110,17 +110,18 @@ struct trace_job {
 
 INLINE void trace_all(enum slope type, const struct sweep *s, const struct trace_job *j)
 {
+    const struct hydro_gas gas = gas_law_of(s)->gas;
     const double h = 0.5 * s->dtdx;
-    trace_gas(type, j->fours, &j->from, &j->to, s->gas, h);
+    trace_gas(type, j->fours, &j->from, &j->to, gas, h);
     for (int v = GAS_SCALARS; v < s->nvar; v++)
-        trace_scalar(type, j->fours, &j->from, v, &j->to, s->gas.theta, h);
+        trace_scalar(type, j->fours, &j->from, v, &j->to, gas.theta, h);
 }
 
 /* Not in line, where gcc 12 knows how the pointers came about, and takes them apart again. */
 static __attribute__((noinline)) void trace_by_slope(const struct sweep *s,
                                                      const struct trace_job *j)
 {
-    switch (s->par->slope_type) {
+    switch (gas_law_of(s)->par->slope_type) {
     case SLOPE_NONE:
         trace_all(SLOPE_NONE, s, j);
         break;
@@ -142,7 +143,7 @@ static __attribute__((noinline)) void trace_by_slope(const struct sweep *s,
     }
 }
 
-void trace_cells(struct sweep *s, int y, int k, struct run at)
+void gas_trace(struct sweep *s, int y, int k, struct run at)
 {
     const struct trace_job job = {
         at.fours,

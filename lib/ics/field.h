@@ -1,4 +1,4 @@
-/* ics/field: values of a GRAFIC file at the cells of own octs. Internal to ics. */
+/* ics/field: values of a GRAFIC file at the cells of own octs. Private to ics. */
 #pragma once
 #include "ics/ics.h"
 #include "io/grafic.h"

@@ -76,12 +76,14 @@ struct field_place field_place(int f)
 
 void field_name(int f, char name[FIELD_NAME])
 {
-    static const char *const part[] = {"_x", "_y", "_z"}, *const side[] = {"l", "r"};
+    static const char *const part[] = {"_x", "_y", "_z"}, *const side[] = {"l", "r"},
+                             *const corner[] = {"ll", "rl", "lr", "rr"};
     const struct field_row *r = field_row_of(f);
     const int k = f - r->first, axis = field_axis(f);
-    int n = snprintf(name, FIELD_NAME, "%s%s%s", r->name, axis >= 0 ? part[axis] : "",
-                     r->centre == FIELD_FACE ? side[k & 1] : "");
-    if (r->centre == FIELD_EDGE) snprintf(name + n, FIELD_NAME - (size_t)n, "_%d", k % 4);
+    snprintf(name, FIELD_NAME, "%s%s%s", r->name, axis >= 0 ? part[axis] : "",
+             r->centre == FIELD_FACE   ? side[k & 1]
+             : r->centre == FIELD_EDGE ? corner[k & 3]
+                                       : "");
 }
 
 void field_dataset(int f, char form[FIELD_NAME])

@@ -67,9 +67,6 @@ void fields_restrict(struct mesh *m, int l);
 
 /* ---- sets ---- */
 
-/* Four levels of 32 bits (sim/phase.h). */
-__extension__ typedef unsigned __int128 field_set;
-
 enum field_bit {
 #define ROW(symbol, ...) BIT_##symbol,
 #define SET(symbol, words) BIT_##symbol,

@@ -73,8 +73,10 @@ static void level_free(struct level *lv)
     FREE(lv->flag);
     FREE(lv->dense);
     FREE(lv->hash.slot);
-    FREE(lv->edge);
-    FREE(lv->edge_flux);
+    for (int s = 0; s < REFLUX_SYSTEMS; s++) {
+        FREE(lv->reflux[s].row);
+        FREE(lv->reflux[s].flux);
+    }
     xplan_free(&lv->plan);
     lv->nown = lv->noct = 0;
 }

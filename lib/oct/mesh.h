@@ -27,6 +27,8 @@ enum field {
     FLD_FZ,
     FLD_U = FLD_GAS
 };
+/* A set of fields: bits of oct/fields.h, 32 for each of four levels (sim/phase.h). */
+__extension__ typedef unsigned __int128 field_set;
 enum { FLD_FLAG = FLD_MAX }; /* stands for level.flag where ghosts are looked after */
 
 enum {
@@ -52,6 +54,17 @@ struct xplan {
     lidx *recv;   /* ghost octs */
 };
 
+/* Corrections from the octs at the boundary of a level to unrefined cells of the coarser one, for
+ * one system of conservation laws (patch/reflux.h); from one update of the coarser level to the
+ * next. */
+struct reflux {
+    lidx *row; /* [noct] row in flux or -1; NULL when there is none */
+    lidx n;
+    int nflux;
+    double *flux; /* [n][6 faces][nflux] */
+};
+enum { REFLUX_GAS, REFLUX_SECOND, REFLUX_SYSTEMS };
+
 struct level {
     int level;
     int64_t total; /* own octs of all ranks (lib/adapt) */
@@ -73,11 +86,7 @@ struct level {
     bool valid[FLD_MAX + 1];   /* ghosts hold what their owners hold (oct/fields.h) */
     struct okhash hash;
     struct xplan plan;
-    /* Reflux: corrections from the octs at the boundary of this level to unrefined cells of level-1
-     * (hydro/flux.h). Owned by hydro; lives from one update of level-1 to the next. */
-    lidx *edge; /* [noct] row in edge_flux or -1; NULL when there is none */
-    lidx nedge;
-    double *edge_flux; /* [nedge][6 faces][nflux] */
+    struct reflux reflux[REFLUX_SYSTEMS];
 };
 
 /* Arrays of the fields: level_phi(lv), level_force(lv, d) … */
@@ -128,6 +137,14 @@ static inline bool mesh_has_boundaries(const struct mesh *m)
 PTAH_HD_FN double mesh_dx(const struct mesh *m, int l)
 {
     return m->boxlen / (double)((int64_t)1 << l);
+}
+
+/* Position in cells of level l. The same digits on every level, so levels never disagree about
+ * where a particle is; 0 <= x < boxlen gives 0 <= result < 2^l. */
+PTAH_HD double mesh_cells(const struct mesh *m, int l, double x)
+{
+    double part = m->per_boxlen > 0 ? x * m->per_boxlen : x / m->boxlen; /* the same bits */
+    return part * (double)((int64_t)1 << l);
 }
 
 /* The cell of level-1 that contains an oct: *c in 0..7 of oct parent[i]. */

@@ -23,6 +23,12 @@ static void drop(struct mirror *x, void *pointer)
     *p = NULL;
 }
 
+static void reflux_drop(struct mirror *x, struct reflux *r)
+{
+    drop(x, &r->row);
+    drop(x, &r->flux);
+}
+
 void mirror_drop_level(struct mirror *x, struct level *im)
 {
     for (int f = 0; f < FLD_MAX; f++) drop(x, &im->fld[f]);
@@ -32,8 +38,7 @@ void mirror_drop_level(struct mirror *x, struct level *im)
     drop(x, &im->parent);
     drop(x, &im->nbr);
     drop(x, &im->hash.slot);
-    drop(x, &im->edge);
-    drop(x, &im->edge_flux);
+    for (int s = 0; s < REFLUX_SYSTEMS; s++) reflux_drop(x, &im->reflux[s]);
 }
 
 static void level_drop(struct mirror *x, int l)
@@ -126,30 +131,38 @@ enum err mirror_links(struct mirror *x, const struct mesh *m, int l)
 /* The array of a field, of the host or of the image; NULL: the run has none. */
 static void **array_of(struct level *lv, int f)
 {
-    return f == FLD_EDGE   ? (void **)&lv->edge_flux
+    return f >= FLD_REFLUX ? (void **)&lv->reflux[f - FLD_REFLUX].flux
            : f == FLD_FLAG ? (void **)&lv->flag
                            : (void **)&lv->fld[f];
 }
 
+static size_t reflux_bytes(const struct reflux *r)
+{
+    return sizeof(double) * 6 * (size_t)r->nflux * (size_t)r->n;
+}
+
 static size_t bytes_of(const struct mirror *x, const struct level *lv, int f)
 {
-    if (f == FLD_EDGE) return x->edge_row * (size_t)lv->nedge;
+    if (f >= FLD_REFLUX) return reflux_bytes(&lv->reflux[f - FLD_REFLUX]);
     return (size_t)lv->noct * (f == FLD_FLAG ? sizeof *lv->flag : sizeof *lv->fld[0]);
 }
 
 static const char *name_of(int f)
 {
-    if (f == FLD_EDGE) return "hydro reflux";
+    if (f >= FLD_REFLUX) return "hydro reflux";
     return f == FLD_FLAG ? "mesh flags" : field_memory(f);
 }
 
 static enum err field_put(struct mirror *x, const struct mesh *m, int l, int f)
 {
     struct level lv = m->lev[l], *im = &x->image->lev[l];
-    if (f == FLD_EDGE) {
-        if (im->nedge != lv.nedge) drop(x, &im->edge_flux);
-        im->nedge = lv.nedge;
-        TRY(send(x, &im->edge, lv.edge, sizeof *lv.edge * (size_t)lv.noct, name_of(f)));
+    if (f >= FLD_REFLUX) {
+        const struct reflux *from = &lv.reflux[f - FLD_REFLUX];
+        struct reflux *to = &im->reflux[f - FLD_REFLUX];
+        if (to->n != from->n) drop(x, &to->flux);
+        to->n = from->n;
+        to->nflux = from->nflux;
+        TRY(send(x, &to->row, from->row, sizeof *from->row * (size_t)lv.noct, name_of(f)));
     }
     TRY(send(x, array_of(im, f), *array_of(&lv, f), bytes_of(x, &lv, f), name_of(f)));
     x->place[l][f] |= PLACE_HOST | PLACE_DEVICE;
@@ -159,11 +172,14 @@ static enum err field_put(struct mirror *x, const struct mesh *m, int l, int f)
 static void field_get(struct mirror *x, struct mesh *m, int l, int f)
 {
     struct level *lv = &m->lev[l], *im = &x->image->lev[l];
-    if (f == FLD_EDGE && !lv->edge) {
-        lv->nedge = im->nedge;
-        lv->edge = mem_new(sizeof *lv->edge * (size_t)lv->noct + 1, name_of(f));
-        lv->edge_flux = mem_new(bytes_of(x, lv, f) + 1, name_of(f));
-        dev_get(x->stream, lv->edge, im->edge, sizeof *lv->edge * (size_t)lv->noct);
+    if (f >= FLD_REFLUX && !lv->reflux[f - FLD_REFLUX].row) {
+        const struct reflux *from = &im->reflux[f - FLD_REFLUX];
+        struct reflux *to = &lv->reflux[f - FLD_REFLUX];
+        to->n = from->n;
+        to->nflux = from->nflux;
+        to->row = mem_new(sizeof *to->row * (size_t)lv->noct + 1, name_of(f));
+        to->flux = mem_new(bytes_of(x, lv, f) + 1, name_of(f));
+        dev_get(x->stream, to->row, from->row, sizeof *to->row * (size_t)lv->noct);
     }
     dev_get(x->stream, *array_of(lv, f), *array_of(im, f), bytes_of(x, lv, f));
     x->busy = true;
@@ -198,7 +214,7 @@ static void spoil(struct mirror *x, int l, int f, int place)
     struct level *lv = &x->spoils->lev[l], *im = &x->image->lev[l];
     void *here = *array_of(lv, f), *there = *array_of(im, f);
     if (place == PLACE_HOST && there && same_octs(x, x->spoils, l))
-        dev_fill(x->stream, there, 0xff, bytes_of(x, f == FLD_EDGE ? im : lv, f));
+        dev_fill(x->stream, there, 0xff, bytes_of(x, f >= FLD_REFLUX ? im : lv, f));
     if (place == PLACE_DEVICE && here) {
         BUG_ON(mirror_settle(x) != OK); /* the state is lost */
         memset(here, 0xff, bytes_of(x, lv, f));
@@ -234,20 +250,22 @@ bool mirror_is_at(const struct mirror *x, int l, int f, int place)
     return (x->place[l][f] ? x->place[l][f] : PLACE_HOST) & place;
 }
 
-bool mirror_has_edges(const struct mirror *x, const struct mesh *m, int l)
+bool mirror_has_reflux(const struct mirror *x, const struct mesh *m, int l, int system)
 {
-    return m->lev[l].edge || x->place[l][FLD_EDGE] == PLACE_DEVICE;
+    return m->lev[l].reflux[system].row || x->place[l][FLD_REFLUX + system] == PLACE_DEVICE;
 }
 
-enum err mirror_edges_new(struct mirror *x, const struct mesh *m, int l, lidx nedge)
+enum err mirror_reflux_new(struct mirror *x, const struct mesh *m, int l, int system, lidx n,
+                           int nflux)
 {
-    struct level *im = &x->image->lev[l];
-    drop(x, &im->edge);
-    drop(x, &im->edge_flux);
-    im->nedge = nedge;
-    TRY(make(x, &im->edge, sizeof *im->edge * (size_t)m->lev[l].noct, name_of(FLD_EDGE)));
-    enum err err = make(x, &im->edge_flux, bytes_of(x, im, FLD_EDGE), name_of(FLD_EDGE));
-    if (err != OK) drop(x, &im->edge);
+    struct reflux *r = &x->image->lev[l].reflux[system];
+    const int f = FLD_REFLUX + system;
+    reflux_drop(x, r);
+    r->n = n;
+    r->nflux = nflux;
+    TRY(make(x, &r->row, sizeof *r->row * (size_t)m->lev[l].noct, name_of(f)));
+    enum err err = make(x, &r->flux, reflux_bytes(r), name_of(f));
+    if (err != OK) drop(x, &r->row);
     return err;
 }
 

@@ -9,8 +9,8 @@
 #include "oct/mesh.h"
 
 enum { PLACE_HOST = 1, PLACE_DEVICE = 2 };
-/* Beside the fields and the flags: the registers of a level (struct level.edge). */
-enum { FLD_EDGE = FLD_FLAG + 1, MIRROR_FIELDS };
+/* Beside the fields and the flags: the registers of a level, of each system. */
+enum { FLD_REFLUX = FLD_FLAG + 1, MIRROR_FIELDS = FLD_REFLUX + REFLUX_SYSTEMS };
 
 struct mirror {
     struct dev *dev; /* lent, as the stream */
@@ -22,7 +22,6 @@ struct mirror {
     bool linked[LEVEL_MAX + 2];
     uint64_t links[LEVEL_MAX + 2], octs[LEVEL_MAX + 2];
     unsigned char place[LEVEL_MAX + 2][MIRROR_FIELDS]; /* PLACE_…; 0: never copied, the host */
-    size_t edge_row;                                   /* bytes of an oct's registers */
     /* Checks: copies that are not the newest become NaN, here and there. NULL: they stay. (lent) */
     struct mesh *spoils;
 };
@@ -32,10 +31,10 @@ void mirror_fini(struct mirror *x); /* the stream is empty, and outlives the mir
 /* Keys, links, hash table of level l, if they are not there yet. Fields of a level whose list of
  * octs has changed are at the host then. ERR_LIMIT: it does not fit. */
 MUST_USE enum err mirror_links(struct mirror *x, const struct mesh *m, int l);
-/* Fields first … first+n-1 (also FLD_FLAG, FLD_EDGE) of all octs, own and ghosts, of level l are at
- * `place`: at the host on return, at the device (with the links of the level) in the order of the
- * stream. The host may change what it has needed, not what is on its way to the device. ERR_LIMIT:
- * it does not fit into the device, and nothing is lost. */
+/* Fields first … first+n-1 (also FLD_FLAG, FLD_REFLUX) of all octs, own and ghosts, of level l are
+ * at `place`: at the host on return, at the device (with the links of the level) in the order of
+ * the stream. The host may change what it has needed, not what is on its way to the device.
+ * ERR_LIMIT: it does not fit into the device, and nothing is lost. */
 MUST_USE enum err mirror_need(struct mirror *x, struct mesh *m, int l, int first, int n, int place);
 /* There are arrays there for these fields, with the links of the level, whatever they hold: for
  * kernels that write them whole. */
@@ -49,10 +48,11 @@ MUST_USE enum err mirror_forget(struct mirror *x, int l, int first, int n);
 MUST_USE enum err mirror_home(struct mirror *x, struct mesh *m, bool alone);
 bool mirror_is_at(const struct mirror *x, int l, int f, int place);
 /* Whether there are registers of level l, here or there. */
-bool mirror_has_edges(const struct mirror *x, const struct mesh *m, int l);
-/* Arrays at the device for nedge octs with registers of level l, whose links are there; the stream
- * is empty. The caller gives them values, and says where they are. */
-MUST_USE enum err mirror_edges_new(struct mirror *x, const struct mesh *m, int l, lidx nedge);
+bool mirror_has_reflux(const struct mirror *x, const struct mesh *m, int l, int system);
+/* Arrays at the device for n octs with registers of level l, whose links are there; the stream is
+ * empty. The caller gives them values, and says where they are. */
+MUST_USE enum err mirror_reflux_new(struct mirror *x, const struct mesh *m, int l, int system,
+                                    lidx n, int nflux);
 /* Waits until copies from and to the host are complete. */
 MUST_USE enum err mirror_settle(struct mirror *x);
 /* For oct/remap. become: these arrays are those of level l there, and hold its keys and links as

@@ -257,7 +257,7 @@ void order_rank(const struct mesh *m, const double x[3], int8_t family, int64_t 
     const double last = (double)((1 << ORDER_LEVEL) - 1);
     uint64_t cell[3];
     for (int d = 0; d < 3; d++) {
-        double y = part_cells(m, ORDER_LEVEL, order_wrapped(m, d, x[d]));
+        double y = mesh_cells(m, ORDER_LEVEL, order_wrapped(m, d, x[d]));
         cell[d] = (uint64_t)(y > 0 ? y < last ? y : last : 0);
     }
     r->key = okey_spread21(cell[0]) | okey_spread21(cell[1]) << 1 | okey_spread21(cell[2]) << 2;

@@ -1,4 +1,4 @@
-/* param/row: the table behind param/param, for its own files only. */
+/* param/row: the table behind param/param. Private to param. */
 #pragma once
 #include "param/param.h"
 

@@ -1,4 +1,4 @@
-/* param/scan: the scanner of namelists, for its own files only. */
+/* param/scan: the scanner of namelists. Private to param. */
 #pragma once
 #include <ctype.h>
 #include <string.h>

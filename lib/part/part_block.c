@@ -134,7 +134,7 @@ void clouds_find(struct clouds *c, const struct parts *p, const struct mesh *m, 
         double *restrict cell = c->cell[d], *restrict w = c->w[d];
 #pragma omp simd
         for (int k = 0; k < n; k++) {
-            cell[k] = cloud_along(scale > 0 ? x[k] * scale : part_cells(m, l, x[k]), &w[k]);
+            cell[k] = cloud_along(scale > 0 ? x[k] * scale : mesh_cells(m, l, x[k]), &w[k]);
         }
     }
 }

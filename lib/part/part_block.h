@@ -1,4 +1,4 @@
-/* part/part_block: blocks of octs that share one patch of the mesh (private to lib/part).
+/* part/part_block: blocks of octs that share one patch of the mesh. Private to part.
  *
  * The cloud of a particle at x is a cube of one cell size dx around it: it overlaps the 2³ cells
  * that start at floor(x/dx − ½), with weights w and 1−w per direction, w the fraction of x/dx − ½.

@@ -6,14 +6,6 @@
 #include "oct/find_kern.h"
 #include "part/family.h"
 
-/* Position in cells of level l. The same digits on every level, so levels never disagree about
- * where a particle is; 0 <= x < boxlen gives 0 <= result < 2^l. */
-PTAH_HD double part_cells(const struct mesh *m, int l, double x)
-{
-    double part = m->per_boxlen > 0 ? x * m->per_boxlen : x / m->boxlen; /* the same bits */
-    return part * (double)((int64_t)1 << l);
-}
-
 /* Brings a position back into a periodic box. False: it is beyond a boundary (or further out than a
  * box). */
 PTAH_HD_FN bool part_wrap(const struct mesh *m, double at[3])
@@ -44,7 +36,7 @@ PTAH_HD double cloud_along(double cells, double *w)
 /* Cell coordinates on level l of the cloud of a particle at x, and its weights. */
 PTAH_HD void cloud_at(const struct mesh *m, int l, const double x[3], int64_t cell[3], double w[3])
 {
-    for (int d = 0; d < 3; d++) cell[d] = (int64_t)cloud_along(part_cells(m, l, x[d]), &w[d]);
+    for (int d = 0; d < 3; d++) cell[d] = (int64_t)cloud_along(mesh_cells(m, l, x[d]), &w[d]);
 }
 
 /* Volumes of the 8 parts of a cloud, x fastest. */
@@ -139,7 +131,7 @@ PTAH_HD bool host_is_own(lidx host, lidx nown)
 /* Coordinates of the cell of level l at x (those of its oct of level l+1). */
 PTAH_HD void part_cell(const struct mesh *m, int l, const double x[3], int64_t q[3])
 {
-    for (int d = 0; d < 3; d++) q[d] = (int64_t)part_cells(m, l, x[d]);
+    for (int d = 0; d < 3; d++) q[d] = (int64_t)mesh_cells(m, l, x[d]);
 }
 
 /* The oct of level l at oct coordinates q for a particle hosted by oct h, at o. Only the 26

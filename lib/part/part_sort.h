@@ -1,5 +1,5 @@
-/* part/part_sort: sorts particles begin..end-1 by their host, if it is worth the time. Private to
- * part. Local. */
+/* part/part_sort: sorts particles begin..end-1 by their host, if it is worth the time. Local.
+ * Private to part. */
 #pragma once
 #include "part/part.h"
 

@@ -23,15 +23,6 @@ struct blast {
  * metals and energy are the caller's. */
 struct blast blast_from(const struct parts *p, int64_t i);
 
-/* A leaf cell. */
-struct blast_site {
-    int level;
-    lidx oct;
-    int cell;
-};
-/* The one that a place is in; false: it is not this rank's own. */
-bool blast_find_site(const struct mesh *m, const double x[3], struct blast_site *s);
-
 struct blast_law {
     double kinetic; /* fraction of the energy */
     /* 0: the ejecta move. Above: all gas within the radius does, with at most this radial momentum

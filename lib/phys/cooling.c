@@ -142,12 +142,25 @@ static const char *lacks(const struct params *p)
     return p->physics.self_shielding ? "self_shielding" : NULL;
 }
 
-static enum err there(const struct term_run *r)
+static void *dev_context(struct mirror *x)
+{
+    return cooldev_new(x);
+}
+
+static void dev_close_context(void *context)
+{
+    struct cooldev *d = context;
+    cooldev_free(&d);
+}
+
+static enum err dev_apply(const struct term_run *r, void *context)
 {
     const struct cooling_law law = law_of(r);
-    return cooldev_apply(r->cooldev, r->mesh, r->level, &law,
-                         floor_rules(r->par) ? NULL : r->cooling, rates_asked(r->par, NULL).method);
+    return cooldev_apply(context, r->mesh, r->level, &law, floor_rules(r->par) ? NULL : r->cooling,
+                         rates_asked(r->par, NULL).method);
 }
+
+static const struct term_device DEVICE = {lacks, dev_context, dev_close_context, dev_apply};
 
 const struct term term_cooling = {.name = "cooling",
                                   .stages = TERM_LEVEL,
@@ -155,5 +168,4 @@ const struct term term_cooling = {.name = "cooling",
                                   .reads = SET_GAS,
                                   .writes = SET_GAS,
                                   .apply = apply,
-                                  .lacks = lacks,
-                                  .there = there};
+                                  .device = &DEVICE};

@@ -46,7 +46,7 @@ static int cell_of(const struct job *j, int64_t i)
     if (p->host[i] < 0 || p->host[i] >= lv->nown) return -1;
     okey_coords(lv->key[p->host[i]], o);
     for (int d = 0; d < 3; d++) {
-        int64_t q = (int64_t)part_cells(j->r->mesh, j->r->level, p->x[d][i]);
+        int64_t q = (int64_t)mesh_cells(j->r->mesh, j->r->level, p->x[d][i]);
         if (q >> 1 != o[d]) return -1;
         c |= (int)(q & 1) << d;
     }

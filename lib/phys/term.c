@@ -10,39 +10,85 @@
 #include "phys/terms.def"
 #undef TERM
 
-static const struct term *const TERMS[] = {
+static const struct term *const ROWS[] = {
 #define TERM(name) &term_##name,
 #include "phys/terms.def"
 #undef TERM
 };
-enum { NTERM = sizeof TERMS / sizeof *TERMS };
+const struct term_list TERMS = {ROWS, sizeof ROWS / sizeof *ROWS};
+
+static bool runs(const struct term *t, const struct params *p, int stage)
+{
+    return (t->stages & stage) && t->wanted(p);
+}
 
 bool terms_wanted(const struct params *p, int stage)
 {
-    for (int i = 0; i < NTERM; i++)
-        if ((TERMS[i]->stages & stage) && TERMS[i]->wanted(p)) return true;
+    for (int i = 0; i < TERMS.n; i++)
+        if (runs(TERMS.at[i], p, stage)) return true;
     return false;
 }
 
-/* One at most: a second that finds no memory could not undo the first. */
-const char *terms_lack(const struct params *p, int stage)
+field_set terms_fields(const struct params *p, int stage)
 {
-    int n = 0;
-    for (int i = 0; i < NTERM; i++) {
-        const struct term *t = TERMS[i];
-        if (!(t->stages & stage) || !t->wanted(p)) continue;
-        if (!t->there || n++ > 0) return t->name;
-        if (t->lacks(p)) return t->lacks(p);
+    field_set all = 0;
+    for (int i = 0; i < TERMS.n; i++) {
+        const struct term *t = TERMS.at[i];
+        if (runs(t, p, stage)) all |= t->reads | t->ghosts | t->writes;
     }
-    return NULL;
+    return all;
 }
 
-enum err terms_run_there(const struct term_run *r)
+bool term_limits(const struct params *p, const struct term *t)
 {
-    for (int i = 0; i < NTERM; i++) {
-        if (!(TERMS[i]->stages & r->stage) || !TERMS[i]->wanted(r->par)) continue;
-        timer_start(TERMS[i]->name);
-        TRY(TERMS[i]->there(r));
+    return t->limit && runs(t, p, TERM_LEVEL);
+}
+
+/* ---- on a device ---- */
+
+struct terms_dev {
+    const struct term_list *list;
+    void **context; /* [list->n] */
+};
+
+/* The part of a term that has no kernel; NULL: all has, so that ranks may run it here or there. */
+static const char *lack(const struct term *t, const struct params *p)
+{
+    return !t->device || t->ghosts ? t->name : t->device->lacks ? t->device->lacks(p) : NULL;
+}
+
+struct terms_dev *terms_dev_new(const struct term_list *t, const struct params *p, struct mirror *x,
+                                const char **lacks)
+{
+    *lacks = NULL;
+    for (int i = 0; i < t->n && !*lacks; i++)
+        if (runs(t->at[i], p, TERM_LEVEL)) *lacks = lack(t->at[i], p);
+    if (*lacks) return NULL;
+    struct terms_dev *d = mem_zero(sizeof *d, "device");
+    d->list = t;
+    d->context = mem_zero(sizeof *d->context * (size_t)t->n, "device");
+    for (int i = 0; i < t->n; i++)
+        if (runs(t->at[i], p, TERM_LEVEL) && t->at[i]->device->open)
+            d->context[i] = t->at[i]->device->open(x);
+    return d;
+}
+
+void terms_dev_free(struct terms_dev **d)
+{
+    if (!*d) return;
+    for (int i = 0; i < (*d)->list->n; i++)
+        if ((*d)->context[i]) (*d)->list->at[i]->device->close((*d)->context[i]);
+    FREE((*d)->context);
+    FREE(*d);
+}
+
+enum err terms_dev_run(struct terms_dev *d, const struct term_run *r, int *next)
+{
+    for (*next = 0; *next < d->list->n; ++*next) {
+        const struct term *t = d->list->at[*next];
+        if (!runs(t, r->par, r->stage)) continue;
+        timer_start(t->name);
+        TRY(t->device->apply(r, d->context[*next]));
     }
     return OK;
 }
@@ -113,8 +159,7 @@ static enum err compare(const struct term_run *r, const struct term *t, const st
     return OK;
 }
 
-static enum err apply_checked(const struct term_run *r, const struct term *t, bool agree,
-                              bool *changed)
+static enum err apply_checked(const struct term_run *r, const struct term *t, bool *changed)
 {
     struct witness *before = witness_new(r);
     enum err err = t->apply(r, changed);
@@ -122,7 +167,9 @@ static enum err apply_checked(const struct term_run *r, const struct term *t, bo
     if (err == OK) err = compare(r, t, before, after, *changed);
     mem_free(after);
     mem_free(before);
-    return agree ? err_agree(r->comm, err) : err;
+    /* other ranks may run a term of levels that has kernels on their devices, where none checks */
+    bool alone = r->stage == TERM_LEVEL && !lack(t, r->par);
+    return alone ? err : err_agree(r->comm, err);
 }
 
 /* ---- running ---- */
@@ -135,8 +182,7 @@ static void fill_stale(const struct term_run *r, int l, field_set set)
             ghost_fill(r->comm, r->mesh, l, 1, &f);
 }
 
-static enum err term_apply(const struct term_run *r, const struct term *t, bool agree,
-                           bool *changed)
+static enum err term_apply(const struct term_run *r, const struct term *t, bool *changed)
 {
     int first = r->level, last = r->stage == TERM_LEVEL ? r->level : r->mesh->levelmax;
     BUG_ON(t->writes & ~(field_set)(SET_GAS | SET_PARTS));
@@ -145,26 +191,20 @@ static enum err term_apply(const struct term_run *r, const struct term *t, bool 
         fill_stale(r, l, t->ghosts);
         ghosts_set(r->mesh, l, t->writes, false);
     }
-    return r->check ? apply_checked(r, t, agree, changed) : t->apply(r, changed);
+    return r->check ? apply_checked(r, t, changed) : t->apply(r, changed);
 }
 
-enum err terms_run_list(const struct term_run *r, const struct term *const *list, int n,
-                        field_set *wrote)
+enum err terms_run(const struct term_list *t, int first, const struct term_run *r, field_set *wrote)
 {
     if (wrote) *wrote = 0;
-    for (int i = 0; i < n; i++) {
-        if (!(list[i]->stages & r->stage) || !list[i]->wanted(r->par)) continue;
+    for (int i = first; i < t->n; i++) {
+        if (!runs(t->at[i], r->par, r->stage)) continue;
         bool changed = false;
-        TRY(term_apply(r, list[i], wrote, &changed));
+        TRY(term_apply(r, t->at[i], &changed));
         if (!wrote) continue;
         int64_t any = changed;
         comm_max_i64(r->comm, &any, 1);
-        if (any) *wrote |= list[i]->writes;
+        if (any) *wrote |= t->at[i]->writes;
     }
     return OK;
-}
-
-enum err terms_run(const struct term_run *r, field_set *wrote)
-{
-    return terms_run_list(r, TERMS, NTERM, wrote);
 }

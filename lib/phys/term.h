@@ -1,4 +1,5 @@
-/* phys/term: source terms, the place for cooling, star formation, feedback, black holes.
+/* phys/term: source terms, the place for cooling, star formation, feedback of stars. (Sinks and
+ * black holes act on tables of their own in several places of a step: they are phases, sim/step.c.)
  *
  * A term is a row of phys/terms.def and a struct term in a file of its own; phys/nothing.c is the
  * template. It runs on a level, between the last kick of the gas and the restriction, or at the
@@ -19,10 +20,9 @@
 #include "hydro/hydro.h"
 #include "oct/fields.h"
 #include "oct/gas_kern.h"
+#include "oct/mirror.h"
 #include "part/part.h"
 #include "phys/units.h"
-
-struct cooldev;
 
 enum { TERM_LEVEL = 1, TERM_COARSE = 2 };
 
@@ -40,7 +40,6 @@ struct term_run {
     double aexp, hexp;
     const struct cosmo_par *cosmo; /* NULL without cosmology */
     struct cooling *cooling;       /* NULL: the gas does not cool (cool/cool.h) */
-    struct cooldev *cooldev;       /* NULL: none (cooldev/cooldev.h) */
     const struct cosmo *history;   /* NULL without cosmology */
     const struct yields *yields;   /* NULL: none (phys/yields.h) */
     double coarse_dt;              /* of the coarse step under way */
@@ -50,30 +49,58 @@ struct term_run {
     bool check; /* check what terms declare */
 };
 
+/* How a term of levels runs where the gas is on a device. It reads and writes own cells alone, and
+ * its `apply` is local: other ranks may run either. */
+struct term_device {
+    /* The part of these parameters without a kernel, as the subject of a sentence; NULL: none. */
+    const char *(*lacks)(const struct params *p);
+    void *(*open)(struct mirror *x); /* the context of its kernels; the mirror is lent */
+    void (*close)(void *context);    /* the stream is empty */
+    /* The fields that it writes stay there (mirror_wrote). An error: nothing has changed, and the
+     * device lacks memory, or it failed. Local. */
+    enum err (*apply)(const struct term_run *r, void *context);
+};
+
 struct term {
-    const char *name; /* also in the log's table of timers */
+    const char *name; /* also in the log's tables of timers and of limits of the time step */
     int stages;
     bool (*wanted)(const struct params *p);
     field_set reads, ghosts, writes;
     /* *changed is false on entry; true if this rank changed anything. Collective: called by all
      * ranks. */
     enum err (*apply)(const struct term_run *r, bool *changed);
-    /* `apply` where the gas is on a device; fields that it writes stay there. An error: nothing has
-     * changed, and the device lacks memory, or it failed. Local. NULL: none. */
-    enum err (*there)(const struct term_run *r);
-    /* With `there`: what of these parameters has no kernel, as the subject of a sentence, or NULL.
-     */
-    const char *(*lacks)(const struct params *p);
+    const struct term_device *device; /* NULL: it runs on the CPU */
+    /* The longest next step of level r->level that this rank's own cells and particles of it allow
+     * (HUGE_VAL: any); r->dt is that of the last one. At the host, where the fields of `reads` are.
+     * Local. NULL: no limit. */
+    double (*limit)(const struct term_run *r);
 };
+
+/* Terms in the order in which they run. */
+struct term_list {
+    const struct term *const *at;
+    int n;
+};
+extern const struct term_list TERMS; /* phys/terms.def */
 
 /* Does the run have a term of this stage? */
 bool terms_wanted(const struct params *p, int stage);
-/* As term.lacks: what of the stage cannot run on a device; and the stage there. */
-const char *terms_lack(const struct params *p, int stage);
-MUST_USE enum err terms_run_there(const struct term_run *r);
-/* Runs those of the stage in the order of the table; *wrote: what any rank changed. (collective)
- * wrote NULL: without messages, where terms_lack says that other ranks may run them on devices. */
-MUST_USE enum err terms_run(const struct term_run *r, field_set *wrote);
-/* terms_run with a table of the caller's, for tests. */
-MUST_USE enum err terms_run_list(const struct term_run *r, const struct term *const *list, int n,
-                                 field_set *wrote);
+/* The fields that the terms of a stage read or write. */
+field_set terms_fields(const struct params *p, int stage);
+/* Runs the terms of the stage, of the list from number `first` on; *wrote: the fields that any rank
+ * changed. (collective) wrote NULL: they are not known, and no message is sent for them. */
+MUST_USE enum err terms_run(const struct term_list *t, int first, const struct term_run *r,
+                            field_set *wrote);
+
+/* Does a term limit the step of levels? */
+bool term_limits(const struct params *p, const struct term *t);
+
+/* The terms of levels of a run on a device, each with its context. */
+struct terms_dev;
+/* The list and the mirror are lent. NULL: *lacks cannot run there, and none does. */
+struct terms_dev *terms_dev_new(const struct term_list *t, const struct params *p, struct mirror *x,
+                                const char **lacks);
+void terms_dev_free(struct terms_dev **d); /* the stream is empty */
+/* Runs them all. An error: term number *next of the list, and those after it, have changed nothing.
+ * Local. */
+MUST_USE enum err terms_dev_run(struct terms_dev *d, const struct term_run *r, int *next);

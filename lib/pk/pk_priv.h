@@ -1,4 +1,4 @@
-/* pk/pk_priv: shared by the files of lib/pk. */
+/* pk/pk_priv: what the files of this module share. Private to pk. */
 #pragma once
 #include <assert.h>
 #include <complex.h>

@@ -1,5 +1,5 @@
-/* pk/window: B-splines and their effect on a spectrum (private to lib/pk). Lengths in cells, x = 0
- * at the centre of the spline. */
+/* pk/window: B-splines and their effect on a spectrum. Lengths in cells, x = 0 at the centre of the
+ * spline. Private to pk. */
 #pragma once
 #include <math.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* plot/canvas_priv: what a canvas is: for canvas.c and picture.c only. */
+/* plot/canvas_priv: what a canvas is. Private to plot. */
 #pragma once
 #include "plot/canvas.h"
 

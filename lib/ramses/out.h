@@ -1,4 +1,4 @@
-/* ramses/out: shared by the files of the RAMSES writer. */
+/* ramses/out: what the files of the RAMSES writer share. Private to ramses. */
 #pragma once
 #include <limits.h>
 

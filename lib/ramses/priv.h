@@ -1,4 +1,4 @@
-/* ramses/priv: shared by the files of the RAMSES reader. */
+/* ramses/priv: what the files of the RAMSES reader share. Private to ramses. */
 #pragma once
 #include "ckpt/info.h"
 #include "ckpt/manifest.h"

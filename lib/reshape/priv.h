@@ -1,4 +1,4 @@
-/* reshape/priv: shared by the files of reshape. */
+/* reshape/priv: what the files of this module share. Private to reshape. */
 #pragma once
 #include "base/sum.h"
 #include "out/order.h"

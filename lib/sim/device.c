@@ -8,6 +8,7 @@
 #include "base/opt.h"
 #include "base/timer.h"
 #include "dev/trial.h"
+#include "patch/reflux.h"
 #include "phys/term.h"
 #include "sim/phase.h"
 
@@ -26,15 +27,13 @@ static bool wants_parts(const struct sim *s)
     return s->par->run.gpu_particles && s->par->run.pic;
 }
 
-/* Source terms of levels: cooling alone has a kernel. */
+/* Source terms of levels, if all of them have kernels. */
 static void terms_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
-    if (!terms_wanted(s->par, TERM_LEVEL)) return;
-    const char *lacks = terms_lack(s->par, TERM_LEVEL);
-    if (!lacks)
-        d->cooling = cooldev_new(d->mirror);
-    else
+    const char *lacks;
+    d->terms = terms_dev_new(&TERMS, s->par, d->mirror, &lacks);
+    if (lacks)
         log_info(" gpu_hydro: %s has no kernel: source terms run on the CPU, to which the gas is "
                  "copied in each step",
                  lacks);
@@ -154,7 +153,7 @@ void sim_device_close(struct sim *s)
     struct sim_device *d = &s->device;
     dev_settle(d->dev);
     hydro_dev_free(&d->gas);
-    cooldev_free(&d->cooling);
+    terms_dev_free(&d->terms);
     grav_dev_free(&d->grav);
     ghost_dev_free(&d->ghosts);
     part_dev_free(&d->parts);
@@ -192,8 +191,8 @@ static int fields_of(const struct sim *s, int bit, int *first)
         *first = field_rows[bit].first;
         return field_row_count(&s->mesh, &field_rows[bit]);
     }
-    *first = bit == BIT_FLAG ? (int)FLD_FLAG : (int)FLD_EDGE;
-    return bit == BIT_FLAG || bit == BIT_EDGE;
+    *first = bit == BIT_FLAG ? (int)FLD_FLAG : (int)FLD_REFLUX;
+    return bit == BIT_FLAG ? 1 : bit == BIT_EDGE ? REFLUX_SYSTEMS : 0;
 }
 
 enum err sim_device_need(struct sim *s, int l, field_set set, int place)
@@ -296,7 +295,7 @@ enum err sim_device_off(struct sim *s)
     d->on = 0;
     if (s->comm.size == 1) trials_free(&d->trials);
     hydro_dev_free(&d->gas);
-    cooldev_free(&d->cooling);
+    terms_dev_free(&d->terms);
     grav_dev_free(&d->grav);
     ghost_dev_free(&d->ghosts);
     part_dev_free(&d->parts);
@@ -368,25 +367,23 @@ enum err sim_edges_begin(struct sim *s, int l)
         if (hydro_dev_edge_begin(d->gas, &s->mesh, l, &s->phys.hydro) == OK) return OK;
         TRY(sim_device_off(s));
     }
-    hydro_edge_begin(&s->mesh, l, &s->phys.hydro);
+    reflux_begin(&s->mesh, l, REFLUX_GAS, hydro_nflux(&s->phys.hydro));
     sim_device_wrote(s, l, SET_EDGE, PLACE_HOST);
     return OK;
 }
 
 enum err sim_edges_end(struct sim *s, int l)
 {
-    if (s->device.mirror) TRY(mirror_forget(s->device.mirror, l, FLD_EDGE, 1));
-    hydro_edge_end(&s->mesh, l);
+    if (s->device.mirror) TRY(mirror_forget(s->device.mirror, l, FLD_REFLUX + REFLUX_GAS, 1));
+    reflux_end(&s->mesh, l, REFLUX_GAS);
     return OK;
 }
 
 static struct ghost_dev_arrays edges_there(const struct sim *s, int l)
 {
-    const struct level *im = &s->device.mirror->image->lev[l];
-    return (struct ghost_dev_arrays){.n = 1,
-                                     .arr = {im->edge_flux},
-                                     .stride = {hydro_edge_row_bytes(&s->phys.hydro)},
-                                     .row = im->edge};
+    const struct reflux *r = &s->device.mirror->image->lev[l].reflux[REFLUX_GAS];
+    return (struct ghost_dev_arrays){
+        .n = 1, .arr = {r->flux}, .stride = {reflux_row_bytes(r->nflux)}, .row = r->row};
 }
 
 enum err sim_edges_send(struct sim *s, int l, bool *begun)
@@ -394,7 +391,8 @@ enum err sim_edges_send(struct sim *s, int l, bool *begun)
     struct sim_device *d = &s->device;
     struct ghost_dev_plan *plan;
     *begun = false;
-    if (!(d->on & GPU_HYDRO) || mirror_is_at(d->mirror, l, FLD_EDGE, PLACE_HOST)) return OK;
+    if (!(d->on & GPU_HYDRO) || mirror_is_at(d->mirror, l, FLD_REFLUX + REFLUX_GAS, PLACE_HOST))
+        return OK;
     const struct ghost_dev_arrays all = edges_there(s, l);
     enum err err = ghost_dev_level(d->ghosts, &s->mesh, l, &plan);
     if (err == OK)

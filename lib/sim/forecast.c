@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "ckpt/batch.h"
 #include "io/table.h"
+#include "patch/reflux.h"
 #include "sim/sim.h"
 
 /* Bytes. Of a particle on its way to another rank; of an oct in the multigrid solver and in the
@@ -128,7 +129,7 @@ static void lasting(const struct sim *s, struct forecast *f)
     always(f, "gas moments", fine * (double)b.moments);
     if (m->hydro)
         always(f, "hydro reflux",
-               fine * AT_BOUNDARY * (double)hydro_edge_row_bytes(&s->phys.hydro) +
+               fine * AT_BOUNDARY * (double)reflux_row_bytes(hydro_nflux(&s->phys.hydro)) +
                    fine * (double)sizeof(lidx));
     if (s->par->run.pic) {
         double sort = PART_SCRATCH_BYTES;

@@ -8,7 +8,6 @@
 #include "comm/comm.h"
 #include "comm/spread.h"
 #include "cool/cool.h"
-#include "cooldev/cooldev.h"
 #include "cosmo/cosmo.h"
 #include "cosmo/response.h"
 #include "dom/domain.h"
@@ -40,14 +39,18 @@ struct sim_gas_numbers {
     struct sum mass, energy, internal, momentum[3];
 };
 
-/* A time step of which this rank knows its own conditions: it, and the own octs of the level as
- * they are and negative. */
+/* A time step of which this rank knows its own conditions (timestep.c). */
+enum { SIM_LIMITS = 32 };
 struct sim_least {
     int level; /* 0: none */
-    double x[4];
+    int n;     /* conditions: their names, and in x the steps that they allow */
+    const char *name[SIM_LIMITS];
+    /* then the own octs of the level as they are and negative; 1: the checkpoint is on disk */
+    double x[SIM_LIMITS + 3];
     struct comm_minima minima;
     /* of the gas, where it is on a device; else NULL */
     const struct sim_gas_numbers *gas;
+    const struct term_list *terms; /* with limits of their own; NULL: those of the program */
 };
 
 enum { SIM_CHANGES = LEVEL_MAX + 2 };
@@ -94,7 +97,7 @@ struct sim_device {
     struct mirror *mirror;   /* the mesh there: lent to all that works on the device */
     unsigned on;             /* GPU_… (sim/phase.h): the phases that run there */
     struct hydro_dev *gas;   /* with GPU_HYDRO */
-    struct cooldev *cooling; /* with GPU_HYDRO, if source terms of levels run there */
+    struct terms_dev *terms; /* with GPU_HYDRO, if source terms of levels run there (phys/term.h) */
     struct grav_dev *grav;   /* with GPU_POISSON */
     struct part_dev *parts;  /* with GPU_PARTS */
     struct ghost_dev *ghosts;
@@ -262,6 +265,10 @@ struct sink_run sim_sinks(struct sim *s);    /* setup.c: at the time of the run 
 /* timestep.c: dtnew[l], in two halves: the first is local, the second is collective and may follow
  * a reduction that took s->time.least.minima along */
 void sim_timestep_begin(struct sim *s, int l);
+/* timestep.c: what limits of source terms read is at the host */
+MUST_USE enum err sim_limits_need(struct sim *s, int l);
+/* phases.c: the arguments of source terms of a stage (phys/term.h) */
+struct term_run sim_term_run(struct sim *s, int stage, int l);
 void sim_timestep_end(struct sim *s);
 double sim_timestep(struct sim *s, int l);       /* both; returns dtnew[l] (collective) */
 void sim_potential_energy(struct sim *s, int l); /* report.c: epot sum, rho_max */

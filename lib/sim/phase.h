@@ -93,5 +93,5 @@ step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, st
 typedef enum err there_phase(struct sim *s, int l, int icount, bool *done);
 there_phase there_unkick_gas, there_kick_gas, there_kick_again, there_time_step, there_godunov,
     there_keep_phi, there_deposit, there_poisson, there_first_phi, there_force, there_energy,
-    there_restrict_gas, there_level_terms, there_enter, there_hand_down, there_kick_parts,
-    there_move_parts, there_merge;
+    there_restrict_gas, there_enter, there_hand_down, there_kick_parts, there_move_parts,
+    there_merge;

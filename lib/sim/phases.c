@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "dom/ghost.h"
 #include "hole/horizon.h"
+#include "patch/reflux.h"
 #include "phys/term.h"
 #include "sim/phase.h"
 
@@ -168,9 +169,9 @@ static void gas_arrives(void *fill)
     ghost_fill_end(fill);
 }
 
-static struct hydro_arrival gas_arrival(struct sim *s, int l)
+static struct patch_arrival gas_arrival(struct sim *s, int l)
 {
-    return (struct hydro_arrival){.wait = gas_arrives,
+    return (struct patch_arrival){.wait = gas_arrives,
                                   .ctx = &s->amr.gas_fill,
                                   .soon = ghost_near(&s->comm, &s->mesh.lev[l].plan)};
 }
@@ -181,6 +182,7 @@ enum err step_time_step(struct sim *s, int l, int icount)
 {
     const struct mesh *m = &s->mesh;
     bool finer = l < m->levelmax && s->amr.noct[l + 1] > 0;
+    TRY(sim_limits_need(s, l));
     s->time.dtold[l] = s->time.dtnew[l];
     sim_timestep_begin(s, l);
     /* else it ends in step_poisson of the finer level */
@@ -237,7 +239,7 @@ enum err step_send_edges(struct sim *s, int l, int icount)
 {
     const struct xplan *p = &s->mesh.lev[l].plan;
     struct ghost_rows *e = &s->amr.edges;
-    size_t row = hydro_edge_row_bytes(&s->phys.hydro);
+    size_t row = reflux_row_bytes(hydro_nflux(&s->phys.hydro));
     bool begun = false;
     if (s->comm.size > 1) TRY(sim_edges_send(s, l, &begun));
     if (!p->shared || begun) return OK;
@@ -246,7 +248,7 @@ enum err step_send_edges(struct sim *s, int l, int icount)
     for (int k = 0; k < p->npeer; k++) {
         char *at = e->pack.out[k];
         for (lidx j = p->sfirst[k]; j < p->sfirst[k + 1]; j++, at += row)
-            hydro_edge_export(&s->mesh, l, &s->phys.hydro, p->send[j], at);
+            reflux_export(&s->mesh.lev[l].reflux[REFLUX_GAS], p->send[j], at);
     }
     comm_pack_send(&e->pack);
     return OK;
@@ -256,14 +258,14 @@ enum err step_receive_edges(struct sim *s, int l, int icount)
 {
     struct ghost_rows *e = &s->amr.edges;
     const struct xplan *p = e->plan;
-    size_t row = hydro_edge_row_bytes(&s->phys.hydro);
+    size_t row = reflux_row_bytes(hydro_nflux(&s->phys.hydro));
     sim_edges_receive(s);
     if (!p) return OK;
     comm_pack_receive(&e->pack);
     for (int k = 0; k < p->npeer; k++) {
         const char *at = e->pack.in[k];
         for (lidx j = p->rfirst[k]; j < p->rfirst[k + 1]; j++, at += row)
-            hydro_edge_import(&s->mesh, l, &s->phys.hydro, p->recv[j], at);
+            reflux_import(&s->mesh.lev[l].reflux[REFLUX_GAS], p->recv[j], at);
     }
     comm_pack_free(&e->pack);
     e->plan = NULL;
@@ -274,7 +276,7 @@ enum err step_receive_edges(struct sim *s, int l, int icount)
 enum err step_godunov(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
-    struct hydro_arrival arrival = gas_arrival(s, l);
+    struct patch_arrival arrival = gas_arrival(s, l);
     if (s->amr.refine.frozen)
         hydro_kick(m, l, false, 0.5 * s->time.dtnew[l],
                    &s->phys.hydro); /* no fluxes in this step */
@@ -481,7 +483,7 @@ enum err step_cooling_table(struct sim *s, int l, int icount)
     return OK;
 }
 
-static struct term_run term_run(struct sim *s, int stage, int l)
+struct term_run sim_term_run(struct sim *s, int stage, int l)
 {
     const struct sim_time *t = &s->time;
     return (struct term_run){.par = s->par,
@@ -498,7 +500,6 @@ static struct term_run term_run(struct sim *s, int stage, int l)
                              .hexp = t->hexp,
                              .cosmo = s->phys.cosmo ? &s->phys.cosmo_par : NULL,
                              .cooling = s->phys.cooling,
-                             .cooldev = s->device.cooling,
                              .history = s->phys.cosmo,
                              .yields = s->phys.yields,
                              .coarse_dt = t->dtnew[s->mesh.levelmin],
@@ -522,26 +523,25 @@ static void send_all_gas(struct sim *s, bool changed)
 /* After the checkpoint, so that a restart applies them once. */
 enum err step_coarse_terms(struct sim *s, int l, int icount)
 {
-    struct term_run r = term_run(s, TERM_COARSE, l);
+    struct term_run r = sim_term_run(s, TERM_COARSE, l);
     field_set wrote;
-    TRY(terms_run(&r, &wrote));
+    TRY(terms_run(&TERMS, 0, &r, &wrote));
     send_all_gas(s, wrote & SET_GAS);
     return OK;
 }
 
 enum err step_level_terms(struct sim *s, int l, int icount)
 {
-    struct term_run r = term_run(s, TERM_LEVEL, l);
-    field_set wrote;
-    return terms_run(&r, terms_lack(s->par, TERM_LEVEL) ? &wrote : NULL);
-}
-
-enum err there_level_terms(struct sim *s, int l, int icount, bool *done)
-{
-    if (!s->device.cooling) return OK;
-    struct term_run r = term_run(s, TERM_LEVEL, l);
-    TRY(terms_run_there(&r));
-    *done = true;
+    struct term_run r = sim_term_run(s, TERM_LEVEL, l);
+    const field_set fields = terms_fields(s->par, TERM_LEVEL);
+    int next = 0; /* the terms before it have run on the device */
+    if (sim_runs_there(s, GPU_HYDRO, l) && s->device.terms) {
+        if (terms_dev_run(s->device.terms, &r, &next) == OK) return OK;
+        TRY(sim_device_off(s));
+    }
+    TRY(sim_device_need(s, l, fields, PLACE_HOST));
+    TRY(terms_run(&TERMS, next, &r, NULL));
+    sim_device_wrote(s, l, fields & (SET_GAS | SET_PARTS), PLACE_HOST);
     return OK;
 }
 
@@ -550,7 +550,7 @@ enum err there_level_terms(struct sim *s, int l, int icount, bool *done)
 /* As the coarse terms: energy that is set free, mergers, births. */
 enum err step_black_holes(struct sim *s, int l, int icount)
 {
-    struct term_run r = term_run(s, TERM_COARSE, l);
+    struct term_run r = sim_term_run(s, TERM_COARSE, l);
     bool here = false;
     TRY(hole_coarse(&r, &s->phys.sinks->table, &here));
     int64_t changed = here;

@@ -215,7 +215,7 @@ void sim_fini(struct sim *s)
     mesh_fini(&s->mesh);
     part_fini(&s->parts);
     grav_fini(&s->phys.grav);
-    hydro_scratch_free(&s->phys.hydro.scratch);
+    patch_scratch_free(&s->phys.hydro.scratch);
     domain_free(s->dom);
     domain_free(s->amr.balance.next);
     source_close(&s->run.restart.from);

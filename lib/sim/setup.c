@@ -162,9 +162,9 @@ static enum err setup_hydro(struct sim *s)
     if (nvar > NVAR_MAX)
         FAIL(ERR_PARAM, "hydro_params/npassive: this build has at most %d passive scalars",
              NVAR_MAX - GAS_SCALARS);
-    hydro_scratch_free(&s->phys.hydro.scratch);
+    patch_scratch_free(&s->phys.hydro.scratch);
     s->phys.hydro = (struct hydro_par){.nvar = nvar,
-                                       .scratch = hydro_scratch_new(),
+                                       .scratch = patch_scratch_new(),
                                        .gamma = p->gamma,
                                        .smallr = p->smallr,
                                        .smallc = p->smallc,

@@ -84,7 +84,7 @@ static const struct phase STEP[] = {
     GPU(godunov,     "hydro",        IF_GAS, WORK | GPU_HYDRO,  NEXT(EDGE),
                                                   GAS | FORCE | UP(GAS | FORCE),  GAS | EDGE),
     GPU(kick_again,  SAME,           PULLED, WORK | GPU_HYDRO,  GAS | FORCE, 0,             GAS),
-    GPU(level_terms, SAME,           IF_TERMS, WORK | GPU_HYDRO | OWN_THERE,
+    ROW(level_terms, SAME,           IF_TERMS, WORK | OWN_PLACES,
                                                             ALL | PARTS,  0,          GAS | PARTS),
     GPU(restrict_gas, SAME,          IF_GAS | IF_FINER, WORK | GPU_HYDRO,
                                                             0,     NEXT(GAS | MEANS),  GAS | MEANS),

@@ -3,6 +3,8 @@
  * else too: nobody needs the step of a level before the finer level is solved. */
 #include <math.h>
 
+#include "base/log.h"
+#include "phys/term.h"
 #include "sim/sim.h"
 
 /* The Courant step of the gas, and once a coarse step (on the first way down) this rank's sums of
@@ -31,31 +33,124 @@ static void add_kinetic(struct sim *s, int l)
     if (s->phys.sinks && l == s->mesh.levelmin) sinks_kinetic(s->phys.sinks, &s->diag.sum.ekin);
 }
 
-/* Of its conditions, that of free fall takes the highest density of this rank: the least of the
- * ranks' time steps is that of the highest density of all, to the last bit, since rounding keeps
- * order. */
-static double own_timestep(struct sim *s, int l)
+/* ---- the conditions ---- */
+
+static bool always(const struct sim *s)
 {
-    const struct mesh *m = &s->mesh;
-    double dx = mesh_dx(m, l), courant = s->phys.hydro.courant_factor;
-    double dt = m->boxlen / s->phys.hydro.smallc,
-           dense = s->phys.matter.rho_max[l] + s->phys.hydro.smallr;
-    if (sinks_any(s->phys.sinks)) {
-        dense = s->phys.matter.rho_max[l];
-        struct sink_run sinks = sim_sinks(s);
-        dt = fmin(dt, sinks_timestep(&sinks, l, &dense));
+    return true;
+}
+
+static double box_crossing(struct sim *s, int l, double *dense)
+{
+    return s->mesh.boxlen / s->phys.hydro.smallc;
+}
+
+static bool has_sinks(const struct sim *s)
+{
+    return sinks_any(s->phys.sinks);
+}
+
+static double of_sinks(struct sim *s, int l, double *dense)
+{
+    struct sink_run sinks = sim_sinks(s);
+    *dense = s->phys.matter.rho_max[l];
+    return sinks_timestep(&sinks, l, dense);
+}
+
+static bool falls(const struct sim *s)
+{
+    return s->mesh.gravity && s->phys.grav.gravity_type <= 0;
+}
+
+static double free_fall(struct sim *s, int l, double *dense)
+{
+    double pi = 0.5 * 6.2831853,
+           fourpi = s->phys.cosmo ? 1.5 * s->phys.cosmo_par.omega_m * s->time.aexp : 4 * pi;
+    return s->phys.hydro.courant_factor * sqrt(3 * pi * pi / 8 / fourpi / *dense);
+}
+
+static bool expands(const struct sim *s)
+{
+    return s->phys.cosmo;
+}
+
+static double expansion(struct sim *s, int l, double *dense)
+{
+    return s->par->run.dlna_max / s->time.hexp;
+}
+
+static bool has_particles(const struct sim *s)
+{
+    return s->par->run.pic;
+}
+
+static double of_particles(struct sim *s, int l, double *dense)
+{
+    double v = sim_parts_vmax(s, l);
+    return v > 0 ? s->phys.hydro.courant_factor * mesh_dx(&s->mesh, l) / v : HUGE_VAL;
+}
+
+static bool has_gas(const struct sim *s)
+{
+    return s->mesh.hydro;
+}
+
+static double of_gas(struct sim *s, int l, double *dense)
+{
+    return gas_timestep(s, l);
+}
+
+/* In this order: sinks change `dense`, the highest density of the level, for free fall. The density
+ * of this rank is enough: the least of the ranks' time steps is that of the highest density of all,
+ * to the last bit, since rounding keeps order; but sinks find the highest of all ranks, and add
+ * their own. `when` is the same on all ranks. */
+static const struct limit {
+    const char *name;
+    bool (*when)(const struct sim *s);
+    double (*value)(struct sim *s, int l, double *dense); /* this rank's; HUGE_VAL: none */
+} LIMITS[] = {{"the box", always, box_crossing},
+              {"sinks", has_sinks, of_sinks},
+              {"free fall", falls, free_fall},
+              {"expansion", expands, expansion},
+              {"particles", has_particles, of_particles},
+              {"gas", has_gas, of_gas}};
+enum { NLIMITS = sizeof LIMITS / sizeof *LIMITS };
+
+/* A NaN is no limit. */
+static void add_limit(struct sim_least *q, const char *name, double dt)
+{
+    BUG_ON(q->n == SIM_LIMITS);
+    q->name[q->n] = name;
+    q->x[q->n++] = fmin(HUGE_VAL, dt);
+}
+
+static const struct term_list *terms_of(const struct sim *s)
+{
+    return s->time.least.terms ? s->time.least.terms : &TERMS;
+}
+
+static void find_limits(struct sim *s, int l)
+{
+    struct sim_least *q = &s->time.least;
+    double dense = s->phys.matter.rho_max[l] + s->phys.hydro.smallr;
+    q->n = 0;
+    for (int i = 0; i < NLIMITS; i++)
+        if (LIMITS[i].when(s)) add_limit(q, LIMITS[i].name, LIMITS[i].value(s, l, &dense));
+    const struct term_list *terms = terms_of(s);
+    for (int i = 0; i < terms->n; i++) {
+        if (!term_limits(s->par, terms->at[i])) continue;
+        struct term_run r = sim_term_run(s, TERM_LEVEL, l);
+        add_limit(q, terms->at[i]->name, terms->at[i]->limit(&r));
     }
-    if (m->gravity && s->phys.grav.gravity_type <= 0) {
-        double pi = 0.5 * 6.2831853,
-               fourpi = s->phys.cosmo ? 1.5 * s->phys.cosmo_par.omega_m * s->time.aexp : 4 * pi;
-        dt = fmin(dt, courant * sqrt(3 * pi * pi / 8 / fourpi / dense));
-    }
-    if (s->phys.cosmo) dt = fmin(dt, s->par->run.dlna_max / s->time.hexp);
-    if (s->par->run.pic) {
-        double v = sim_parts_vmax(s, l);
-        if (v > 0) dt = fmin(dt, courant * dx / v);
-    }
-    return m->hydro ? fmin(dt, gas_timestep(s, l)) : dt;
+}
+
+enum err sim_limits_need(struct sim *s, int l)
+{
+    const struct term_list *terms = terms_of(s);
+    for (int i = 0; i < terms->n; i++)
+        if (term_limits(s->par, terms->at[i]))
+            TRY(sim_device_need(s, l, terms->at[i]->reads, PLACE_HOST));
+    return OK;
 }
 
 /* With the time step go the extremes of the number of octs, for the report, and whether this rank's
@@ -67,11 +162,11 @@ void sim_timestep_begin(struct sim *s, int l)
     BUG_ON(q->level);
     sim_device_energy_end(s);
     q->level = l;
-    q->x[0] = own_timestep(s, l);
-    q->x[1] = nown;
-    q->x[2] = -nown;
-    q->x[3] = out_is_done(&s->run.late.out);
-    q->minima = (struct comm_minima){4, q->x};
+    find_limits(s, l);
+    q->x[q->n] = nown;
+    q->x[q->n + 1] = -nown;
+    q->x[q->n + 2] = out_is_done(&s->run.late.out);
+    q->minima = (struct comm_minima){q->n + 3, q->x};
     add_kinetic(s, l);
 }
 
@@ -88,12 +183,16 @@ void sim_timestep_end(struct sim *s)
     else if (q->minima.n > 0)
         comm_min_f64(&s->comm, q->x, q->minima.n);
     q->level = 0;
-    s->amr.noct_least[l] = (int64_t)q->x[1];
-    s->amr.noct_most[l] = (int64_t)-q->x[2];
-    t->dtnew[l] = q->x[0];
-    s->run.late.done = s->run.late.there && q->x[3] > 0;
+    s->amr.noct_least[l] = (int64_t)q->x[q->n];
+    s->amr.noct_most[l] = (int64_t)-q->x[q->n + 1];
+    s->run.late.done = s->run.late.there && q->x[q->n + 2] > 0;
     if (l > s->mesh.levelmin)
-        t->dtnew[l] = fmin(t->dtnew[l], t->dtnew[l - 1] / t->nsubcycle[l - 1]);
+        add_limit(q, "the coarser level", t->dtnew[l - 1] / t->nsubcycle[l - 1]);
+    int least = 0;
+    for (int i = 1; i < q->n; i++)
+        if (q->x[i] < q->x[least]) least = i;
+    t->dtnew[l] = q->x[least];
+    log_line(1, " Time step of level %d: %.6E, limited by %s", l, q->x[least], q->name[least]);
 }
 
 double sim_timestep(struct sim *s, int l)

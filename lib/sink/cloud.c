@@ -59,8 +59,8 @@ static void window_open(struct window *w, const struct sink_cloud *c, const stru
     int64_t edge = 0;
     *w = (struct window){.m = m, .lv = &m->lev[l], .cells = (int64_t)1 << l};
     for (int d = 0; d < 3; d++) {
-        w->base[d] = (int64_t)floor(part_cells(m, l, x[d] - c->radius) - 0.5) & ~(int64_t)1;
-        int64_t end = (int64_t)floor(part_cells(m, l, x[d] + c->radius) - 0.5) + 2;
+        w->base[d] = (int64_t)floor(mesh_cells(m, l, x[d] - c->radius) - 0.5) & ~(int64_t)1;
+        int64_t end = (int64_t)floor(mesh_cells(m, l, x[d] + c->radius) - 0.5) + 2;
         edge = end - w->base[d] > edge ? end - w->base[d] : edge;
     }
     w->edge = (int)(edge + (edge & 1));
@@ -106,7 +106,7 @@ static struct point point_find(const struct window *w, int l, const double x[3],
     int64_t in[3];
     int cell;
     for (int d = 0; d < 3; d++) {
-        double q = part_cells(w->m, l, x[d] + off[d]), u = q - 0.5, f = floor(u);
+        double q = mesh_cells(w->m, l, x[d] + off[d]), u = q - 0.5, f = floor(u);
         p.cell[d] = (int64_t)f - w->base[d];
         p.w[d] = u - f;
         in[d] = (int64_t)floor(q) - w->base[d];
@@ -237,7 +237,7 @@ static bool force_at(const struct mesh *m, int l, const double x[3], const doubl
     int64_t first[3];
     double w[3], vol[8];
     for (int d = 0; d < 3; d++) {
-        double u = part_cells(m, l, x[d] + off[d]) - 0.5;
+        double u = mesh_cells(m, l, x[d] + off[d]) - 0.5;
         first[d] = (int64_t)floor(u);
         w[d] = u - floor(u);
         f[d] = 0;

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "dom/ghost.h"
+#include "oct/fields.h"
 
 struct sink_place sink_run_place(const struct sink_run *s)
 {

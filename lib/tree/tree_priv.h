@@ -1,4 +1,4 @@
-/* tree/tree_priv: what the files of lib/tree share. Not for others. */
+/* tree/tree_priv: what the files of this module share. Private to tree. */
 #pragma once
 #include <string.h>
 

@@ -23,6 +23,7 @@
 #include "gravdev/grav_dev.h"
 #include "hydro/hydro_dev.h"
 #include "oct/mirror.h"
+#include "patch/reflux.h"
 
 enum { REPEATS = 5 };
 
@@ -161,10 +162,10 @@ static double step(struct bench *x, int l, double dt)
     struct mesh *m = &x->mesh;
     double seconds = 0;
     bool finer = l < m->levelmax;
-    if (finer) hydro_edge_begin(m, l + 1, &par);
+    if (finer) reflux_begin(m, l + 1, REFLUX_GAS, hydro_nflux(&par));
     if (finer) seconds += step(x, l + 1, dt);
     seconds += update(x, l, dt);
-    if (finer) hydro_edge_end(m, l + 1);
+    if (finer) reflux_end(m, l + 1, REFLUX_GAS);
     if (finer) hydro_restrict(m, l, &par);
     return seconds;
 }

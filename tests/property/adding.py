@@ -10,10 +10,15 @@ A one-line fault it catches: a second list of what a table has.
 # test: criterion tier=long timeout=900 ranks=2
 # test: source tier=long timeout=900 ranks=2
 # test: particle tier=long timeout=900
+# test: field tier=long timeout=900 ranks=3
 # test: scalar tier=long timeout=900 ranks=2
 # test: format tier=long timeout=900
 # test: observer tier=long timeout=900 ranks=3
 # test: transport tier=long timeout=900 ranks=3
+# test: reason tier=long timeout=900 ranks=2
+# test: mode tier=long timeout=900
+# test: phase tier=long timeout=900 ranks=2
+# test: module tier=long timeout=900
 import os
 import re
 import shutil
@@ -133,7 +138,59 @@ const struct term term_heating = {.name = "heating",
                                   .apply = apply};
 '''
 COLUMN = 'OPTION(IRON, iron, double, "iron", "particles/iron", "iron", ZERO, STARS)\n'
+FIELD = '''FIELD(COSMIC, cosmic, nvar > 0 && gravity, COPY, MEAN, WRITTEN, "cosmic rays", "cosmic",
+      "ptah/gravity/level_%d/cosmic")
+FACES(MAGNETIC, magnetic, nvar > 0 && gravity, LINEAR, MEAN, WRITTEN, "the magnetic field", "B",
+      "ptah/gravity/level_%d/B")
+EDGES(ELECTRIC, electric, nvar > 0, COPY, MEAN, NONE, "the electric field", "", "")
+'''
+VISITS = ('OPTION(VISITS, visits, double, "visits", "ptah/particles/visits", "visits", ZERO, '
+          'CHECKED)\n')
 SCALAR = 'SCALAR(IRON, "iron", p->physics.metal, 0.004)\n'
+
+MODE_ROW = ('MODE(PIECES, 0, "pieces", NULL, NULL, pieces_print, ONE, NULL, "--pieces",\n'
+            '     "the number of parts in which a checkpoint can be read")\n')
+MODE_FILE = r'''/* inspect: the parts in which a checkpoint can be read. */
+#include "inspect.h"
+
+#include <stdio.h>
+
+#include "formats/formats.h"
+
+enum err pieces_print(const char *path, const struct options *o, int *status)
+{
+    struct source *r = NULL;
+    enum err err = source_open(path, &r);
+    if (err == OK) printf("%d\n", r->npiece);
+    source_close(&r);
+    return err;
+}
+'''
+
+PHASE = r'''enum err step_drag(struct sim *s, int l, int icount)
+{
+    struct level *lv = &s->mesh.lev[l];
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int d = 0; d < 3; d++)
+            for (int c = 0; c < 8; c++) level_gas(lv, GAS_MOMENTUM + d)[i][c] *= 0.99;
+    return OK;
+}
+
+'''
+
+MODULE = r'''/* wave: a standing wave. */
+#include "wave/wave.h"
+
+#include <math.h>
+
+#include "base/err.h"
+
+double wave_at(double x, double t)
+{
+    BUG_ON(!(t >= 0));
+    return sin(x) * cos(t);
+}
+'''
 
 
 def example(name):
@@ -168,6 +225,7 @@ RECIPES = {
                                          'REAL(physics, heating, 0.0, NONNEG, "code units", MODEL, '
                                          'HONOURED, "an example")\n')},
     'particle': {'lib/part/columns.def': ('/* of cuRAMSES: carried unchanged */', COLUMN)},
+    'field': {'lib/oct/fields.def': ('/* densities of mass, momentum', FIELD)},
     'scalar': {'lib/oct/scalars.def': ('\n#undef SCALAR', SCALAR)},
     'format': {'lib/formats/toy.c': toy_format(),
                'lib/formats/formats.def': ('WRITTEN(gadget)', 'FORMAT(toy, NULL)\n'),
@@ -177,12 +235,33 @@ RECIPES = {
                  'lib/observe/observers.def': ('OBSERVER(halos)', 'OBSERVER(peak)\n')},
     'transport': {'lib/comm/ring.c': example('ring.c'),
                   'lib/comm/transports.def': ('TRANSPORT(ksection,', 'TRANSPORT(ring, false)\n')},
+    'reason': {'lib/part/columns.def': ('/* of cuRAMSES: carried unchanged */', VISITS),
+               'lib/part/column.h': ('WHEN_YIELDS };', 'WHEN_CHECKED, '),
+               'lib/sim/setup.c': ('    /* RAMSES reads both columns with sinks, too */',
+                                   '    if (s->par->run.check_ghosts) '
+                                   'part_want_all(&s->parts, WHEN_CHECKED);\n')},
+    'mode': {'cmd/inspect/pieces.c': MODE_FILE,
+             'cmd/inspect/modes.def': ('MODE(CONTAMINATION,', MODE_ROW),
+             'man/inspect.1': ('.TP\n\\fB\\-\\-contamination\\fR\n',
+                               '.TP\n\\fB\\-\\-pieces\\fR\nThe number of parts.\n')},
+    'phase': {'lib/sim/phases.c': ('enum err step_send_flags(', PHASE),
+              'lib/sim/phase.h': ('step_refine, step_balance,', 'step_drag,\n    '),
+              'lib/sim/step.c': ('    GPU(restrict_gas,',
+                                 '    ROW(drag, "hydro", IF_GAS, WORK, GAS, 0, GAS),\n')},
+    'module': {'lib/wave/wave.c': MODULE,
+               'lib/wave/wave.h': '/* wave: a standing wave. */\n#pragma once\n\n'
+                                  '/* At x, from time 0 on. */\n'
+                                  'double wave_at(double x, double t);\n',
+               'lib/DEPS': [('comm:     base ', 'wave:     base\n'),
+                            ('<mpi.h> <gsl/*>', 'wave ')]},
 }
 
 # The laws of which the page says that they hold for each row, and the ranks that they run on.
 LAWS = {'parameter': [('base_test', 1)], 'Riemann': [('hydro_test', 1)],
         'source': [('term_test', 2)], 'particle': [('column_test', 2), ('part_test', 2)],
-        'scalar': [('ics_test', 1)], 'transport': [('comm_test', 1), ('comm_test', 3)]}
+        'reason': [('column_test', 2), ('part_test', 2)], 'scalar': [('ics_test', 1)],
+        'field': [('field_test', 1), ('field_test', 3), ('remap_test', 1)],
+        'transport': [('comm_test', 1), ('comm_test', 3)]}
 
 
 def copy_tree(to):
@@ -248,10 +327,11 @@ SHORT = ['run/nstepmax=4', 'output/foutput=3', 'amr/levelmax=5', 'run/check_ghos
 def use_physics(v, tree, *settings):
     """What was added changes the state of a short run, the same on one rank and on two."""
     namelist, digests = os.path.join(ptah.DATA, 'golden', 'sedov3d.nml'), []
-    for ranks, more in ((1, []), (1, settings), (2, settings)):
+    before = tree if settings else ptah.ROOT
+    for ranks, top, more in ((1, before, []), (1, tree, settings), (2, tree, settings)):
         folder = os.path.abspath('run%d' % len(digests))
         os.mkdir(folder)
-        simulate = os.path.join(tree, 'bin', 'simulate')
+        simulate = os.path.join(top, 'bin', 'simulate')
         argv = ptah.mpirun(ranks) + [simulate, '-q', namelist, *SHORT, *more]
         r = ptah.Run(argv, folder, {'OMP_NUM_THREADS': '1'})
         print(r.err)
@@ -277,6 +357,112 @@ def use_source(v, tree):
 def use_particle(v, tree):
     r = ptah.Run([os.path.join(tree, 'bin', 'inspect'), '-V'], '.')
     v.same('programs run', r.status, 0)
+
+
+def use_field(v, tree):
+    """Runs with gravity have it in checkpoints, the same on 2 ranks, and restart with it."""
+    digests = []
+    inspect, simulate = (os.path.join(tree, 'bin', name) for name in ('inspect', 'simulate'))
+    for name, ranks, more in (('selfgrav3d', 1, []), ('selfgrav3d', 2, []),
+                              ('selfgrav3d', 2, ['-r', '../run0/output_00001']),
+                              ('selfgrav3d', 1, ['-r', '../run0/output_00001']),
+                              ('selfgrav_walls', 2, [])):
+        folder = os.path.abspath('run%d' % len(digests))
+        os.mkdir(folder)
+        namelist = os.path.join(ptah.DATA, 'golden', name + '.nml')
+        argv = ptah.mpirun(ranks) + [simulate, '-q', *more, namelist, 'run/nstepmax=4',
+                                     'output/foutput=2', 'run/check_ghosts=.true.']
+        r = ptah.Run(argv, folder, {'OMP_NUM_THREADS': '1'})
+        print(r.err)
+        last = sorted(os.listdir(folder))[-1:]
+        r = ptah.Run([inspect, '-d', *last], folder)
+        digests.append(r.out)
+        print(r.out, r.err)
+        v.same('%s on %d ranks %s' % (name, ranks, more),
+               (r.status, [word in r.out for word in ('cosmic', 'B_xl', 'B_zr')]), (0, [True] * 3))
+    v.same('the same on 2 ranks, and resumed', digests[1:4], digests[:1] * 3)
+
+
+COLLAPSE = """&RUN_PARAMS
+pic=.true.
+poisson=.true.
+nstepmax=3
+/
+&AMR_PARAMS
+levelmin=3
+levelmax=3
+/
+&INIT_PARAMS
+filetype='ascii'
+initfile(1)='.'
+/
+&OUTPUT_PARAMS
+foutput=1
+/
+"""
+
+
+def use_reason(v, tree):
+    """Runs with that reason have the column and restart with it on other ranks; others do not, but
+    carry that of a checkpoint."""
+    simulate = os.path.join(tree, 'bin', 'simulate')
+    with open('ic_part', 'w') as f:
+        for i in range(64):
+            x = [(k + 0.5 + 0.1 * (i % 3)) / 4 for k in (i % 4, i // 4 % 4, i // 16)]
+            f.write('%g %g %g 0 0 0 %g\n' % (*x, 1 / 64))
+    with open('run.nml', 'w') as f:
+        f.write(COLLAPSE)
+    first = os.path.join('with', 'output_00002')
+    for name, ranks, words, has in (('without', 1, [], False),
+                                    ('with', 1, ['run/check_ghosts=.true.'], True),
+                                    ('again', 2, ['run/check_ghosts=.true.', '-r', first], True),
+                                    ('carried', 1, ['-r', first], True)):
+        os.mkdir(name)
+        r = ptah.Run([*ptah.mpirun(ranks), simulate, '-q', '-o', name, 'run.nml', *words], '.',
+                     {'OMP_NUM_THREADS': '1'})
+        print(r.err)
+        v.same(name + ': status', r.status, 0)
+        path = os.path.join(name, 'output_00003')
+        with open(os.path.join(path, 'part_file_descriptor.txt')) as f:
+            v.same(name + ': the column', 'visits' in f.read(), has)
+    digests = [ptah.digest(os.path.join(name, 'output_00003')) for name in ('with', 'again')]
+    v.same('as if it had not stopped', *digests)
+
+
+def use_mode(v, tree):
+    r = ptah.Run(['python3', 'tests/property/manual.py'], tree)
+    v.same('manual.py', (r.status, 'inspect pieces -h' in r.out), (0, True))
+    plain = ptah.simulate(os.path.join(ptah.DATA, 'golden', 'sedov3d.nml'), 'plain',
+                          settings=['run/nstepmax=1'])
+    inspect = os.path.join(tree, 'bin', 'inspect')
+    r = ptah.Run([inspect, '--pieces', plain.outputs[-1]], '.')
+    v.same('inspect --pieces', (r.status, r.out, r.err), (0, '1\n', ''))
+    r = ptah.Run([inspect, '--pieces', '-d', 'x'], '.')
+    v.same('beside another', (r.status, '--pieces' in r.err), (2, True))
+    r = ptah.Run(['scripts/lint', 'sizes', 'man'], tree)
+    v.same('lint', r.out, 'lint: 0 findings\n')
+
+
+def use_phase(v, tree):
+    use_physics(v, tree)
+
+
+def use_module(v, tree):
+    """A test has it from the library; it may include only what DEPS says."""
+    with open(os.path.join(tree, 'tests', 'unit', 'wave_test.c'), 'w') as f:
+        f.write('#include "wave/wave.h"\nint main(void)\n{\n    return wave_at(0, 1) != 0;\n}\n')
+    r = ptah.Run(['make', 'build/tests/unit/wave_test'], tree)
+    print(r.err)
+    v.same('its test builds', r.status, 0)
+    v.same('and passes', ptah.Run(['build/tests/unit/wave_test'], tree).status, 0)
+    for file, name in (('lib/wave/wave.h', 'sim/sim.h'), ('lib/sim/run.c', 'wave/wave.h')):
+        path = os.path.join(tree, file)
+        shutil.copy2(path, 'kept')
+        with open(path, 'a') as f:
+            f.write('#include "%s"\n' % name)
+        r = ptah.Run(['scripts/lint', 'layers'], tree)
+        v.same('%s may not include %s' % (file, name), 'may not include ' + name in r.out, True)
+        shutil.copy2('kept', path)
 
 
 def use_scalar(v, tree):

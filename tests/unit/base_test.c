@@ -431,6 +431,8 @@ static void test_opt_wrapped(void)
     static const struct opt rows[] = {
         {'z', "redshifts", "Z,…", "one two three four five six seven eight nineteen --ten eleven"},
         {300, "x", NULL, "11111111 22222222 33333333 44444444 55555555 1²3³5678"},
+        {OPT_HEADING, NULL, "a map", "Options of"},
+        {301, "y", NULL, "why"},
         {0, NULL, NULL, NULL}};
     static const char want[] =
         "usage: tool [options] FILE   (FILE - : from standard input, one path in each\n"
@@ -441,7 +443,10 @@ static void test_opt_wrapped(void)
         "  -z, --redshifts Z,…        one two three four five six seven eight\n"
         "                             nineteen --ten eleven\n"
         "      --x                    11111111 22222222 33333333 44444444 55555555\n"
-        "                             1²3³5678\n";
+        "                             1²3³5678\n"
+        "\n"
+        "Options of a map:\n"
+        "      --y                    why\n";
     char *use = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&use, &n);

@@ -49,8 +49,8 @@ static void fill(struct parts *p, const struct comm *c)
 {
     part_fini(p);
     part_init(p);
-    part_want_all(p, WHEN_FOUND);
-    part_want_all(p, WHEN_YIELDS);
+    for (int col = 0; col < COL_COUNT; col++)
+        if (part_column(&p->columns, col)->when != WHEN_STARS) part_want(p, col);
     for (int k = 0; FURTHER[k]; k++) {
         char name[16];
         snprintf(name, sizeof name, "further_%d", k);

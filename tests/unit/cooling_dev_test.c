@@ -179,8 +179,7 @@ static void other_table_first(struct there *t, struct mesh *m, bool evil)
 {
     cool_set(rates, 0.5);
     struct term_run r = run_of(m, TOP, 0);
-    r.cooldev = t->cooling;
-    CHECK(term_cooling.there(&r) == OK);
+    CHECK(term_cooling.device->apply(&r, t->cooling) == OK);
     CHECK(mirror_home(&t->on.mirror, m, true) == OK);
     fill(m, evil);
     cool_set(rates, 1);
@@ -197,8 +196,7 @@ static uint64_t there(bool evil, double dt, uint64_t seed)
     if (seed == 1) other_table_first(&t, &m, evil);
     for (int l = TOP; l >= BASE; l--) {
         struct term_run r = run_of(&m, l, dt);
-        r.cooldev = t.cooling;
-        CHECK(term_cooling.there(&r) == OK, "%s", err_message());
+        CHECK(term_cooling.device->apply(&r, t.cooling) == OK, "%s", err_message());
     }
     CHECK(mirror_home(&t.on.mirror, &m, true) == OK);
     uint64_t h = digest(&m);
@@ -209,7 +207,7 @@ static uint64_t there(bool evil, double dt, uint64_t seed)
 
 static void same_bits(double dt, int seeds, const char *what)
 {
-    CHECK(!term_cooling.lacks(par), "%s", what);
+    CHECK(!term_cooling.device->lacks(par), "%s", what);
     for (int evil = 0; evil < 2; evil++) {
         uint64_t cpu = here(evil, dt);
         int wrong = 0;
@@ -260,20 +258,156 @@ static void test_bits(void)
     p->t2_star = 0;
 }
 
+/* ---- several terms ---- */
+
+/* A term that makes all gas as warm as its own floor. */
+static struct cooling_law warm_law(const struct term_run *r)
+{
+    struct temperature_floor f = {.form = FLOOR_CONSTANT, .T2 = 3e4};
+    return (struct cooling_law){.floor = f,
+                                .smallr = gas.smallr,
+                                .hydrogen = 1,
+                                .per_T2 = 1 / (gas.gamma - 1),
+                                .dt = r->dt,
+                                .decay = 1,
+                                .most = 1e50,
+                                .metal = -1,
+                                .delayed = -1};
+}
+
+static bool warms(const struct params *p)
+{
+    return true;
+}
+
+static enum err warm_here(const struct term_run *r, bool *changed)
+{
+    struct cooling_law law = warm_law(r);
+    struct level *lv = &r->mesh->lev[r->level];
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8; c++)
+            if (lv->child[i][c] < 0) {
+                double nH = cooling_density(&law, lv, i, c);
+                cooling_set(&law, lv, i, c, floor_straight(&law.floor, nH));
+            }
+    *changed = true;
+    return OK;
+}
+
+static int contexts; /* open ones of WARM */
+
+static void *warm_open(struct mirror *x)
+{
+    contexts++;
+    return cooldev_new(x);
+}
+
+static void warm_close(void *context)
+{
+    struct cooldev *d = context;
+    contexts--;
+    cooldev_free(&d);
+}
+
+static enum err warm_there(const struct term_run *r, void *context)
+{
+    struct cooling_law law = warm_law(r);
+    return cooldev_apply(context, r->mesh, r->level, &law, NULL, COOL_ORIGINAL);
+}
+
+static const struct term_device WARM_DEVICE = {NULL, warm_open, warm_close, warm_there};
+static const struct term WARM = {.name = "warm",
+                                 .stages = TERM_LEVEL,
+                                 .wanted = warms,
+                                 .reads = SET_GAS,
+                                 .writes = SET_GAS,
+                                 .apply = warm_here,
+                                 .device = &WARM_DEVICE},
+                         PLAIN = {.name = "plain",
+                                  .stages = TERM_LEVEL,
+                                  .wanted = warms,
+                                  .reads = SET_GAS,
+                                  .writes = SET_GAS,
+                                  .apply = warm_here};
+
+static uint64_t list_here(const struct term_list *list)
+{
+    struct mesh m;
+    build(&m);
+    fill(&m, false);
+    for (int l = TOP; l >= BASE; l--) {
+        struct term_run r = run_of(&m, l, 1e13);
+        CHECK(terms_run(list, 0, &r, NULL) == OK);
+    }
+    uint64_t h = digest(&m);
+    mesh_fini(&m);
+    return h;
+}
+
+/* most: bytes of the device's memory. Terms for which that is too little run here, as in a run;
+ * *after: did one fail after another had run? */
+static uint64_t list_there(const struct term_list *list, size_t most, bool *after)
+{
+    struct mesh m;
+    struct test_mirror on;
+    const char *lacks;
+    build(&m);
+    fill(&m, false);
+    bool opened = test_mirror_open(&on, &m, 3, most) == OK;
+    struct terms_dev *d = opened ? terms_dev_new(list, par, &on.mirror, &lacks) : NULL;
+    for (int l = TOP; l >= BASE; l--) {
+        struct term_run r = run_of(&m, l, 1e13);
+        int next = 0;
+        if (d && terms_dev_run(d, &r, &next) == OK) continue;
+        *after |= next > 0;
+        if (opened) CHECK(mirror_home(&on.mirror, &m, true) == OK);
+        CHECK(terms_run(list, next, &r, NULL) == OK);
+    }
+    if (opened) CHECK(mirror_home(&on.mirror, &m, true) == OK && dev_wait(on.stream) == OK);
+    uint64_t h = digest(&m);
+    terms_dev_free(&d);
+    CHECK(test_mirror_close(&on) == 0 && contexts == 0);
+    mesh_fini(&m);
+    return h;
+}
+
+/* Two terms on the device, in both orders, have the bits of the CPU; also where memory fails before
+ * the second. A third without kernels keeps all of them away. */
+static void test_two(void)
+{
+    const struct term *const order[2][2] = {{&WARM, &term_cooling}, {&term_cooling, &WARM}};
+    const struct term *const three[] = {&WARM, &PLAIN, &term_cooling};
+    const char *lacks;
+    bool after = false;
+    uint64_t h[2];
+    for (int k = 0; k < 2; k++) {
+        const struct term_list list = {order[k], 2};
+        h[k] = list_here(&list);
+        CHECK(list_there(&list, 0, &after) == h[k] && !after, "order %d", k);
+    }
+    CHECK(h[0] != h[1]);
+    for (size_t most = 100000; most < 10000000; most = most * 5 / 4)
+        CHECK(list_there(&(struct term_list){order[0], 2}, most, &after) == h[0], "%zu bytes",
+              most);
+    CHECK(after);
+    CHECK(!terms_dev_new(&(struct term_list){three, 3}, par, NULL, &lacks) &&
+          strcmp(lacks, "plain") == 0);
+}
+
 static void test_lacks(void)
 {
     struct param_physics *p = &par->physics;
     p->t2_star = 100;
     p->g_star = 1.6;
-    CHECK(term_cooling.lacks(par));
+    CHECK(term_cooling.device->lacks(par));
     p->t2_star = 0;
     p->self_shielding = true;
-    CHECK(term_cooling.lacks(par));
+    CHECK(term_cooling.device->lacks(par));
     p->self_shielding = false;
     snprintf(p->cooling_method, sizeof p->cooling_method, "exact");
-    CHECK(term_cooling.lacks(par));
+    CHECK(term_cooling.device->lacks(par));
     snprintf(p->cooling_method, sizeof p->cooling_method, "original");
-    CHECK(!term_cooling.lacks(par));
+    CHECK(!term_cooling.device->lacks(par));
 }
 
 /* The gas and the table are copied once; then steps move numbers only. */
@@ -285,11 +419,9 @@ static void test_copies(void)
     fill(&m, false);
     CHECK(there_open(&t, &m, 1, 0) == OK);
     struct term_run r = run_of(&m, TOP, 1e10);
-    r.cooldev = t.cooling;
-    CHECK(term_cooling.there(&r) == OK);
+    CHECK(term_cooling.device->apply(&r, t.cooling) == OK);
     struct dev_count first = dev_counts(t.on.dev);
-    r.cooldev = t.cooling;
-    CHECK(term_cooling.there(&r) == OK);
+    CHECK(term_cooling.device->apply(&r, t.cooling) == OK);
     struct dev_count now = dev_counts(t.on.dev);
     CHECK(now.put == first.put && now.got - first.got < 20000, "%lld to it, %lld back",
           (long long)(now.put - first.put), (long long)(now.got - first.got));
@@ -310,8 +442,7 @@ static void test_limits(void)
         struct there t;
         if (there_open(&t, &m, 0, most) == OK) {
             struct term_run r = run_of(&m, TOP, 1e13);
-            r.cooldev = t.cooling;
-            fits = term_cooling.there(&r) == OK;
+            fits = term_cooling.device->apply(&r, t.cooling) == OK;
             CHECK(mirror_home(&t.on.mirror, &m, true) == OK);
             fails += !fits;
             CHECK(fits || digest(&m) == before, "%zu bytes", most);
@@ -335,6 +466,7 @@ int main(void)
     gas_is(true, true);
     method_is("original");
     test_bits();
+    test_two();
     test_lacks();
     test_copies();
     test_limits();

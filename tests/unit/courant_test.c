@@ -14,7 +14,7 @@
 #include "check.h"
 #include "gas_mesh.h"
 #include "hydro/cell_kern.h"
-#include "hydro/flux.h"
+#include "hydro/gas_law.h"
 
 enum { BASE = 3, TOP = 5, SEEDS = 60, PULL = GAS_SCALARS, NUMBERS = GAS_SCALARS + 3 };
 

@@ -9,6 +9,7 @@
 #include "curamses/write.h"
 #include "dom/ghost.h"
 #include "io/dir.h"
+#include "oct/fields.h"
 #include "reshape/priv.h"
 #include "resume/resume.h"
 #include "test_device.h"

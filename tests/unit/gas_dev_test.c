@@ -17,6 +17,7 @@
 #include "gas_mesh.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_dev.h"
+#include "patch/reflux.h"
 #include "test_device.h"
 
 enum { BASE = 3, TOP = 5, SEEDS = 20 };
@@ -147,11 +148,11 @@ static void step_here(struct mesh *m, int l, double dt, const struct hydro_par *
 {
     bool finer = l < m->levelmax;
     if (finer) {
-        hydro_edge_begin(m, l + 1, p);
+        reflux_begin(m, l + 1, REFLUX_GAS, hydro_nflux(p));
         for (int k = 0; k < 2; k++) step_here(m, l + 1, 0.5 * dt, p);
     }
     hydro_update(m, l, dt, 0.1, p);
-    if (finer) hydro_edge_end(m, l + 1);
+    if (finer) reflux_end(m, l + 1, REFLUX_GAS);
     if (finer) hydro_restrict(m, l, p);
 }
 
@@ -170,8 +171,8 @@ static void step_there(struct there *t, struct mesh *m, int l, double dt, const 
     } else
         CHECK(hydro_dev_update(t->gas, m, l, dt, 0.1, p) == OK, "%s", err_message());
     if (finer) {
-        CHECK(mirror_forget(&t->on.mirror, l + 1, FLD_EDGE, 1) == OK);
-        hydro_edge_end(m, l + 1);
+        CHECK(mirror_forget(&t->on.mirror, l + 1, FLD_REFLUX + REFLUX_GAS, 1) == OK);
+        reflux_end(m, l + 1, REFLUX_GAS);
         CHECK(hydro_dev_restrict(t->gas, m, l, p) == OK);
     }
 }

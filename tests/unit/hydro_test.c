@@ -17,9 +17,10 @@
 #include "base/rng.h"
 #include "check.h"
 #include "gas_mesh.h"
-#include "hydro/flux.h"
+#include "hydro/gas_law.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_kern.h"
+#include "patch/reflux.h"
 
 static const bool periodic_box[6] = {false};
 static const int all_slopes[] = {0, 1, 2, 3, 7, 8};
@@ -133,12 +134,12 @@ static void advance(struct mesh *m, int l, double dt, const struct hydro_par *p)
 {
     bool finer = l < m->levelmax && m->lev[l + 1].noct > 0;
     if (finer) {
-        hydro_edge_begin(m, l + 1, p);
+        reflux_begin(m, l + 1, REFLUX_GAS, hydro_nflux(p));
         advance(m, l + 1, 0.5 * dt, p);
         advance(m, l + 1, 0.5 * dt, p);
     }
     hydro_update(m, l, dt, 0.1, p);
-    if (finer) hydro_edge_end(m, l + 1);
+    if (finer) reflux_end(m, l + 1, REFLUX_GAS);
     if (finer) hydro_restrict(m, l, p);
 }
 
@@ -683,14 +684,14 @@ static void test_pressure_fix(void)
     build(&m, 4, 5, &p, false, periodic_box);
     fill(&m, expanding, &p);
     struct level *lv = &m.lev[5];
-    hydro_edge_begin(&m, 5, &p);
+    reflux_begin(&m, 5, REFLUX_GAS, hydro_nflux(&p));
     hydro_update(&m, 5, dt, 0.0, &p);
     for (lidx i = 0; i < lv->nown; i++) {
         int64_t x[3];
         okey_coords(lv->key[i], x);
         if (x[0] < 4 || x[1] < 4 || x[2] < 4 || x[0] > 11 || x[1] > 11 || x[2] > 11)
             continue; /* v jumps at the box's border */
-        edges += lv->edge[i] >= 0;
+        edges += lv->reflux[REFLUX_GAS].row[i] >= 0;
         for (int c = 0; c < 8; c++) {
             double ekin = 0.0;
             for (int d = 1; d <= 3; d++)
@@ -699,7 +700,7 @@ static void test_pressure_fix(void)
             worst = fmax(worst, fabs((e - 2.5) / (-3 * 1.4 * HUBBLE * 2.5 * dt) - 1.0));
         }
     }
-    hydro_edge_end(&m, 5);
+    reflux_end(&m, 5, REFLUX_GAS);
     CHECK(edges > 20 && worst < 1e-3, "%d octs at the edge, rate wrong by %g", (int)edges, worst);
     mesh_fini(&m);
 }

@@ -67,7 +67,7 @@ static void arrive(void *ctx)
 static void together(void)
 {
     ghost_fill_hydro_begin(&w.fill, &w.c, &w.m, LEVEL);
-    hydro_update_while(&w.m, LEVEL, 1e-4, 0, &w.p, &(struct hydro_arrival){arrive, &w.fill, false},
+    hydro_update_while(&w.m, LEVEL, 1e-4, 0, &w.p, &(struct patch_arrival){arrive, &w.fill, false},
                        NULL);
 }
 

@@ -196,7 +196,7 @@ static void test_streaming(enum domain_kind kind)
         int64_t q[3], o[3];
         okey_coords(w.m.lev[LMIN].key[p->host[i]], o);
         for (int d = 0; d < 3; d++) {
-            q[d] = (int64_t)part_cells(&w.m, LMIN - 1, p->x[d][i]);
+            q[d] = (int64_t)mesh_cells(&w.m, LMIN - 1, p->x[d][i]);
             wrong += p->x[d][i] != x[3 * p->id[i] + d] || q[d] != o[d];
         }
         wrong += p->host[i] >= w.m.lev[LMIN].nown;

@@ -248,7 +248,7 @@ static inline int64_t brute_differs(const struct world *w, int l, const struct g
             double vol = 1;
             int64_t q[3];
             for (int d = 0; d < 3; d++) {
-                double u = part_cells(&w->m, l, p->x[d][i]) - 0.5, f = floor(u);
+                double u = mesh_cells(&w->m, l, p->x[d][i]) - 0.5, f = floor(u);
                 vol *= c >> d & 1 ? u - f : 1 - (u - f);
                 q[d] = ((int64_t)f + (c >> d & 1)) & (n - 1);
             }
@@ -272,7 +272,7 @@ static inline void check_places(struct world *w, int l)
         int k = i < p->first[l + 1] ? l : l + 1;
         const struct level *lv = &w->m.lev[k];
         int64_t q[3];
-        for (int d = 0; d < 3; d++) q[d] = (int64_t)part_cells(&w->m, k, p->x[d][i]);
+        for (int d = 0; d < 3; d++) q[d] = (int64_t)mesh_cells(&w->m, k, p->x[d][i]);
         lidx o = mesh_find(
             lv, okey_make((uint64_t)q[0] >> 1, (uint64_t)q[1] >> 1, (uint64_t)q[2] >> 1));
         int cell = (int)((q[0] & 1) | (q[1] & 1) << 1 | (q[2] & 1) << 2);

@@ -99,7 +99,7 @@ static enum err try_level(struct world *w, const struct term *t, int l, double n
                          .nstep = nstep,
                          .check = true};
     field_set wrote;
-    return terms_run_list(&r, &t, 1, &wrote);
+    return terms_run(&(struct term_list){&t, 1}, 0, &r, &wrote);
 }
 
 static void run_level(struct world *w, const struct term *t, int l, double now, double dt)

@@ -115,7 +115,7 @@ static void test_heat(void)
     for (lidx k = lv->nown; k < lv->noct; k++) lv->fld[FLD_RHO][k][5] = NAN; /* stale indeed */
     struct term_run r = run_of(&w, TERM_LEVEL, LMIN);
     field_set wrote;
-    enum err err = terms_run_list(&r, list, 3, &wrote);
+    enum err err = terms_run(&(struct term_list){list, 3}, 0, &r, &wrote);
     CHECK(err == OK, "%s", err == OK ? "" : err_message());
     CHECK(wrote == SET_GAS);
     CHECK(e[5] == (leaf ? want : before[5]), "%g, not %g", e[5], want);
@@ -137,7 +137,7 @@ static void test_checked(void)
         world_make(&w);
         struct term_run r = run_of(&w, TERM_LEVEL, LMIN);
         r.nstep = kind;
-        enum err err = terms_run_list(&r, list, 1, &wrote);
+        enum err err = terms_run(&(struct term_list){list, 1}, 0, &r, &wrote);
         const char *text = err == OK ? "nothing said" : err_message();
         CHECK(err != OK && strstr(text, "scribble") && strstr(text, says[kind]), "%d: %s", kind,
               text);
@@ -161,7 +161,7 @@ static void test_nothing(void)
         for (int stage = TERM_LEVEL; stage <= TERM_COARSE && pass == 0; stage++) {
             field_set wrote;
             struct term_run r = run_of(&w, stage, LMIN);
-            CHECK(terms_run(&r, &wrote) == OK && wrote == 0);
+            CHECK(terms_run(&TERMS, 0, &r, &wrote) == OK && wrote == 0);
         }
     }
     CHECK(before == after);

@@ -1,4 +1,4 @@
-/* hydro/tile: each own oct is in one tile, and within its hull; tiles without octs that other ranks
+/* patch/tile: each own oct is in one tile, and within its hull; tiles without octs that other ranks
  * need come first. Tiles that are kept apart contain cubes of one kind; else which octs others need
  * does not change the tiles. On a mesh of one rank, with octs at random to be sent. Catches: a
  * joined tile that is taken for one that needs no ghosts; cubes that are joined although they are
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "gas_mesh.h"
-#include "hydro/tile.h"
+#include "patch/tile.h"
 
 enum { LMIN = 6, LMAX = 7, ROUNDS = 6 };
 

@@ -1,7 +1,8 @@
 /* timestep_test: each condition on the time step of a level, alone and together: Courant's of gas,
- * also under gravity, the particles', free fall, the expansion, and the share in the step of the
- * coarser level. What is wanted is written out from the textbook formulas. Would catch: a condition
- * left out, a factor in one, a velocity component or the coarse cells' share forgotten. */
+ * also under gravity, the particles', free fall, the expansion, a source term's, and the share in
+ * the step of the coarser level. What is wanted is written out from the textbook formulas. Would
+ * catch: a condition left out, a factor in one, a velocity component, the coarse cells' share or
+ * the limit of a source term forgotten. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "adapt/adapt.h"
 #include "base/mem.h"
 #include "check.h"
+#include "phys/term.h"
 #include "sim/sim.h"
 
 enum { L = 3 };
@@ -125,6 +127,47 @@ static void check_particles(struct sim *s, struct params *p)
     end(s);
 }
 
+static bool wanted(const struct params *p)
+{
+    return p->run.hydro;
+}
+
+/* At rate 7, by half of the gas on level L. */
+static double seventh(const struct term_run *r)
+{
+    return r->level == L && r->stage == TERM_LEVEL ? 0.5 / 7 : HUGE_VAL;
+}
+
+static double not_a_number(const struct term_run *r)
+{
+    return NAN;
+}
+
+/* The limit of a source term counts on its level, if the term is wanted and one of levels. */
+static void check_term(struct sim *s, struct params *p)
+{
+    struct term term = {"burning", TERM_LEVEL, wanted, .limit = seventh},
+                broken = {"broken", TERM_LEVEL, wanted, .limit = not_a_number};
+    const struct term *const rows[] = {&broken, &term};
+    const struct term_list list = {rows, 2};
+    begin(s, p, false, false);
+    s->phys.hydro.smallc = 0.25;
+    s->time.least.terms = &list;
+    p->run.hydro = true;
+    is_near(s, 0.5 / 7, 1e-14, "a source term");
+    s->time.nsubcycle[L] = 1, s->time.dtnew[L] = 1;
+    CHECK(sim_timestep(s, L + 1) == 1, "a source term of another level");
+    s->phys.hydro.smallc = 100;
+    is_near(s, BOX / 100, 1e-14, "a shorter one than that of the term");
+    s->phys.hydro.smallc = 0.25;
+    p->run.hydro = false;
+    is_near(s, BOX / 0.25, 1e-14, "a term that is not wanted");
+    p->run.hydro = true;
+    term.stages = TERM_COARSE;
+    is_near(s, BOX / 0.25, 1e-14, "a term of coarse steps");
+    end(s);
+}
+
 /* A finer level does not step longer than its share. */
 static void check_share(struct sim *s, struct params *p)
 {
@@ -148,6 +191,7 @@ int main(void)
     check_gas(s, p);
     check_pull(s, p);
     check_fall(s, p);
+    check_term(s, p);
     check_particles(s, p);
     check_share(s, p);
     mem_free(p);

@@ -1,15 +1,15 @@
-/* hydro/tile: choosing tiles and finding the octs around them.
+/* patch/tile: choosing tiles and finding the octs around them.
  *
  * The octs are sorted, so those of a cube are one run of the level. Cubes one above the other are
  * joined, since the two halo planes below and above a tile are then shared by more. */
-#include "hydro/tile.h"
+#include "patch/tile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "hydro/interp_kern.h"
+#include "patch/across_kern.h"
 
 enum { CUBE_OCTS = TILE_SIDE * TILE_SIDE * TILE_SIDE, CUBE_ROW = (1 << TILE_SIDE) - 1 };
 static const double FILLED = 0.5; /* 0.35: the same times */
@@ -195,14 +195,14 @@ static lidx place_in(const struct level *up, lidx parent, int cell)
 static lidx place_across(const struct mesh *m, int l, lidx from, int f)
 {
     const struct level *lv = &m->lev[l];
-    struct hydro_cell x = {.level = -1}; /* of no level */
+    struct patch_cell x = {.level = -1}; /* of no level */
     if (from >= 0) {
         lidx i = lv->nbr[from][f];
         if (i != NBR_NONE) return i;
-        x = hydro_cell_across(m, l - 1, lv->parent[from], oct_slot(lv, from), f);
+        x = patch_across(m, l - 1, lv->parent[from], oct_slot(lv, from), f);
     } else if (from <= PLACE_MISSING) {
         lidx at = place_missing(from);
-        x = hydro_cell_across(m, l - 1, at / 8, at % 8, f);
+        x = patch_across(m, l - 1, at / 8, at % 8, f);
     }
     if (x.level != l - 1) return PLACE_UNUSED;
     return x.oct >= 0 ? place_in(lv - 1, x.oct, x.cell) : NBR_BOUNDARY;

@@ -1,4 +1,4 @@
-/* hydro/flux: the Godunov scheme on a tile, by pairs of rows. Private to hydro.
+/* patch/sweep: the Godunov scheme on a tile, by pairs of rows.
  *
  * Planes of constant z pass through the tile. Within a plane, the two rows of cells through a row
  * of octs are limited, traced to their faces and the Riemann problems there are solved at once, so
@@ -7,34 +7,27 @@
  * cells are visited, from the first of these to the last; loops run over multiples of four
  * cells, and what they compute beyond falls into halos and is not used. */
 #pragma once
-#include "hydro/gather.h"
-#include "hydro/hydro_kern.h"
+#include "patch/gather.h"
 
 enum { STRIP = 2 * (2 * TILE_WIDTH + ROW_GAP) + 16 }; /* two rows, a vector beyond, a shift */
 
 /* Scratch of one thread. From variable to variable are PLANE_STRIDE doubles, also in strips, the
  * values of two rows: several of them lie side by side. */
 struct sweep {
-    const struct hydro_par *par;
-    struct hydro_gas gas;
-    int nvar, nflux; /* variables; with pressure_fix plus face velocity and internal energy */
-    int nout;        /* with pressure_fix plus the divergence of the old velocities */
-    bool gravity;
+    const struct law *law;
+    int nvar, nflux, nscratch; /* as in the law */
     double dt, dx, dtdx;
     struct places places;
     struct gathered in;
-    /* planes, ring by plane & 3: primitive variables; velocities without the gravity predictor [3]
-     * (pressure_fix) */
-    double *q[4], *v_old[4];
+    double *q[4]; /* planes, ring by plane & 3: primitive variables */
     /* planes, by plane & 1: states at the upper faces in z of the plane's cells, seen from within;
      * dt/dx × flux through the lower ones; sums of old values and fluxes, at last new values
-     * [nout] */
+     * [nsum] */
     double *mz[2], *fz[2], *sum[2];
-    double *div[2]; /* velocity divergence at the lower corners of the plane (difmag) */
     /* strips: states at the upper and lower faces, seen from within; y by row of octs & 1 */
     double *mx, *px, *my[2], *py, *pz;
     double *fx[2], *fy[2]; /* fluxes, by row of octs & 1 */
-    double *left;          /* part of the mass flux that carries the left state's scalars */
+    double *own;           /* [law.nscratch][PLANE_STRIDE] */
     void *block;
 };
 
@@ -44,14 +37,43 @@ struct run {
     int at, r, fours;
 };
 
-/* trace.c: the states at all faces of the cells of a run, in rows 2y and 2y+1 of plane k. */
-void trace_cells(struct sweep *s, int y, int k, struct run at);
+/* The lower faces in direction dir of a run of cells: states below and above them, and where their
+ * fluxes go. */
+struct face_job {
+    int dir, at, fours; /* as in a run */
+    int first;          /* of its vectors, among those of all jobs */
+    const double *L, *R;
+    double *F;
+};
+
+/* Faces of rows 2y and 2y+1 of plane k that are solved together, stage after stage: each stage
+ * waits for a root or a division, of which more are under way the more faces it has, and runs in
+ * small tiles have one or two vectors. */
+enum { JOBS = 6, VECTORS = STRIP / LANES + 1 };
+struct face_jobs {
+    int y, k, n, vectors;
+    struct face_job job[JOBS];
+};
+
+static inline int vectors_of(const struct face_job *j)
+{
+    return (4 * j->fours + LANES - 1) / LANES;
+}
+
+/* The planes of the cells below the faces, and where they are relative to those above. */
+static inline int plane_below(const struct face_job *j, int k)
+{
+    return j->dir == 2 ? (k - 1) & 3 : k & 3;
+}
+
+static inline int step_below(const struct sweep *s, const struct face_job *j)
+{
+    return j->dir == 0 ? 1 : j->dir == 1 ? s->in.w : 0;
+}
 
 /* s: zeros, or used before; then its memory serves again. */
-void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt,
-                const struct hydro_par *par);
+void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt, const struct law *law);
 void sweep_fini(struct sweep *s);
-struct hydro_gas hydro_gas_of(const struct hydro_par *par);
 
 /* All stages for tile t. */
 struct sweep_user {
@@ -64,5 +86,5 @@ struct sweep_user {
     void (*ready)(struct sweep *s, void *ctx, int y, int z);
     void *ctx;
 };
-void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *t, bool corners,
+void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *t,
                const struct sweep_user *user);

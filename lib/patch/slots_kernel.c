@@ -1,10 +1,8 @@
-/* hydro/slots_kernel: kernels that find the tiles of a level and the octs around each, and
- * interpolate those that do not exist. What they find changes only with the mesh. (hydro/tile does
- * it on hosts.) */
+/* patch/slots_kernel: kernels that find the tiles of a level and the octs around each, which change
+ * only with the mesh (patch/tile does it on hosts); and new values into their fields. */
 #include "dev/kernel.h"
-#include "hydro/interp_kern.h"
-#include "hydro/kernels.h"
 #include "oct/find_kern.h"
+#include "patch/kernels.h"
 
 /* Octs of a tile, and its first place on the level. */
 struct tile_shared {
@@ -132,19 +130,12 @@ KERNEL(tile_rows, struct tile_rows_args, struct tile_shared, DEV_THREADS)
     }
 }
 
-KERNEL(gas_missing, struct gas_missing_args, struct dev_nothing, DEV_THREADS)
+KERNEL(patch_take, struct patch_take_args, struct dev_nothing, DEV_THREADS)
 {
-    const struct mesh *m = a->mesh;
-    const int nvar = m->nvar;
+    const struct level *lv = &a->mesh->lev[a->l];
     PHASE (t, DEV_THREADS) {
-        int64_t k = (int64_t)b->index * DEV_THREADS + t;
-        if (k >= a->n) continue;
-        int32_t i = a->parent[k] >> 3;
-        int cell = a->parent[k] & 7;
-        double(*to)[8] = (double(*)[8])(a->row + k * (nvar + 3) * 8);
-        hydro_interp_oct(m, a->l - 1, i, cell, a->par, to);
-        if (!m->gravity) continue;
-        for (int d = 0; d < 3; d++)
-            for (int c = 0; c < 8; c++) to[nvar + d][c] = m->lev[a->l - 1].fld[FLD_FX + d][i][cell];
+        int64_t at = (int64_t)b->index * DEV_THREADS + t;
+        for (int v = 0; v < a->nvar && at < a->cells; v++)
+            lv->fld[a->field[v]][at >> 3][at & 7] = a->from[v * a->cells + at];
     }
 }

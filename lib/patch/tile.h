@@ -1,16 +1,18 @@
-/* hydro/tile: boxes of octs that are advanced together, and which oct is where in and around such a
- * box. Private to hydro.
+/* patch/tile: boxes of octs that are advanced together, and which oct is where in and around such a
+ * box.
  *
  * A tile is the hull of the own octs of one cube of 8³ octs, or of several cubes one above the
  * other: planes of constant z pass through it, so its height costs no memory. Where half of the
  * hull is filled it is two cubes wide along x: less halo, and rows are longer beside full vectors.
  */
 #pragma once
-#include "hydro/hydro.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "oct/mesh.h"
 
 /* Cells of a vector. Runs of cells are as long as a multiple of four: where vectors have eight, one
- * of four may end a run, since rows of small tiles are as short as that. (Not of faces: flux.c.) */
+ * of four may end a run, since rows of small tiles are as short as that. (Faces: sweep.h.) */
 #ifdef __AVX512F__
 enum { LANES = 8 };
 #else

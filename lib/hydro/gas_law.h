@@ -1,0 +1,51 @@
+/* hydro/gas_law: the gas as a conservation law (patch/law.h). Private to hydro. */
+#pragma once
+#include "hydro/hydro.h"
+#include "patch/sweep.h"
+
+struct gas_law {
+    struct law law;
+    const struct hydro_par *par;
+    struct hydro_gas gas;
+    bool gravity;
+    double hexp;
+    const struct hydro_change *change; /* NULL: none */
+};
+
+/* As the engine asks for it; hydro.c. */
+struct gas_law gas_law_make(const struct mesh *m, const struct hydro_par *par);
+struct hydro_gas hydro_gas_of(const struct hydro_par *par);
+
+static inline const struct gas_law *gas_law_of(const struct sweep *s)
+{
+    return (const struct gas_law *)s->law;
+}
+
+/* Planes of the law's own: the part of the mass flux that carries the left state's scalars;
+ * velocity divergence at the lower corners of a plane (difmag), by plane & 1; velocities without
+ * the gravity predictor [3] (pressure_fix), by plane & 3. */
+enum { GAS_LEFT = 0, GAS_DIV = 1, GAS_OLD = GAS_DIV + 2, GAS_SCRATCH = GAS_OLD + 4 * 3 };
+
+static inline double *gas_left(const struct sweep *s)
+{
+    return s->own;
+}
+
+static inline double *gas_div(const struct sweep *s, int k)
+{
+    return s->own + (GAS_DIV + (k & 1)) * PLANE_STRIDE;
+}
+
+static inline double *gas_old(const struct sweep *s, int k)
+{
+    return s->own + (GAS_OLD + 3 * (k & 3)) * PLANE_STRIDE;
+}
+
+/* flux.c, trace.c, missing.c, hydro.c */
+void gas_to_primitive(struct sweep *s, int k, struct run at);
+void gas_divergence(struct sweep *s, int k);
+void gas_fluxes(struct sweep *s, const struct face_jobs *jobs);
+void gas_expansion(struct sweep *s, int k, struct run at);
+void gas_trace(struct sweep *s, int y, int k, struct run at);
+void gas_missing_oct(const struct gathered *g, lidx i, int c, struct target t);
+void gas_finish(struct oct_sums *o);

@@ -1,0 +1,83 @@
+/* patch/across_kern: the cell across a face, the registers across it, and the balance of a cell's
+ * faces. For hosts and devices: a mesh whose pointers a device can follow serves there. */
+#pragma once
+#include <math.h>
+
+#include "base/device.h"
+#include "oct/mesh.h"
+
+/* A cell of some level; oct < 0: NBR_BOUNDARY. */
+struct patch_cell {
+    int level;
+    lidx oct;
+    int cell;
+};
+
+/* The cell across face f (−x,+x,…) of cell c of oct i of level l, or, where its oct does not exist,
+ * the coarser cell that contains it. */
+PTAH_HD_FN struct patch_cell patch_across(const struct mesh *m, int l, lidx i, int c, int f)
+{
+    int bit = 1 << (f >> 1);
+    for (;; l--) {
+        const struct level *lv = &m->lev[l];
+        if (((c & bit) != 0) != (f & 1)) break;
+        lidx j = lv->nbr[i][f];
+        if (j != NBR_NONE) {
+            i = j;
+            break;
+        }
+        c = oct_slot(lv, i);
+        i = lv->parent[i];
+    }
+    struct patch_cell x = {l, i, c ^ bit};
+    return x;
+}
+
+/* The smaller of two differences, where both have one sign. */
+PTAH_HD double patch_minmod(double left, double mid, double right)
+{
+    double l = mid - left, r = right - mid, s = fabs(l) < fabs(r) ? l : r;
+    return l * r > 0.0 ? s : 0.0;
+}
+
+/* A field of a periodic box in the children that cell c of oct i of level l would have, by slopes
+ * of minmod. */
+PTAH_HD_FN void patch_children(const struct mesh *m, int l, lidx i, int c, int field, double out[8])
+{
+    double q = m->lev[l].fld[field][i][c], half[3];
+    for (int d = 0; d < 3; d++) {
+        struct patch_cell a = patch_across(m, l, i, c, 2 * d),
+                          b = patch_across(m, l, i, c, 2 * d + 1);
+        half[d] = 0.5 * patch_minmod(m->lev[a.level].fld[field][a.oct][a.cell], q,
+                                     m->lev[b.level].fld[field][b.oct][b.cell]);
+    }
+    for (int k = 0; k < 8; k++)
+        out[k] = q + ((k & 1) - 0.5) * half[0] + ((k >> 1 & 1) - 0.5) * half[1] +
+                 ((k >> 2) - 0.5) * half[2];
+}
+
+/* The registers [nflux] of a system (struct level.reflux) that the fine oct across face f of the
+ * unrefined cell c of oct i of lv has for its face towards the cell; NULL: there is none. */
+PTAH_HD_FN const double *reflux_across(const struct level *lv, const struct level *fine, lidx i,
+                                       int c, int f, int system, int nflux)
+{
+    const struct reflux *r = &fine->reflux[system];
+    int bit = 1 << (f >> 1);
+    lidx j = ((c & bit) != 0) == (f & 1) ? lv->nbr[i][f] : i;
+    lidx ch = j >= 0 ? lv->child[j][c ^ bit] : -1;
+    if (ch < 0 || r->row[ch] < 0) return 0;
+    return r->flux + ((size_t)r->row[ch] * 6 + (size_t)(f ^ 1)) * (size_t)nflux;
+}
+
+/* u + flux in − flux out, of two opposite faces. */
+PTAH_HD double patch_add_faces(double u, double in, double out)
+{
+    return u + (in - out);
+}
+
+/* u + flux in − flux out, of the faces below and above in x, y and z. */
+PTAH_HD double patch_add_fluxes(double u, double x0, double x1, double y0, double y1, double z0,
+                                double z1)
+{
+    return patch_add_faces(patch_add_faces(patch_add_faces(u, x0, x1), y0, y1), z0, z1);
+}

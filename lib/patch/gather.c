@@ -1,0 +1,210 @@
+/* patch/gather: octs that do not exist on the level but are seen by an own cell are interpolated
+ * from the coarser level by the law, and those beyond boundaries filled axis after axis. */
+#include "patch/gather.h"
+
+#include <string.h>
+
+#include "base/err.h"
+
+enum { PS = PLANE_STRIDE };
+
+static struct target target_of(const struct gathered *g, int x, int y, int z)
+{
+    return (struct target){2 * z & 3, (2 * z + 1) & 3, plane_at(g->w, 2 * x, 2 * y), g->w};
+}
+
+/* Returns whether a cell is refined. */
+static inline bool put8_split(unsigned char *const *ring, struct target t, const lidx *child)
+{
+    unsigned char s[8], any = 0;
+    unsigned char *a = ring[t.a] + t.at, *b = ring[t.b] + t.at;
+    for (int c = 0; c < 8; c++) any |= s[c] = child && child[c] >= 0;
+    memcpy(a, s, 2);
+    memcpy(a + t.w, s + 2, 2);
+    memcpy(b, s + 4, 2);
+    memcpy(b + t.w, s + 6, 2);
+    return any != 0;
+}
+
+static bool load_oct(struct gathered *g, lidx i, struct target t)
+{
+    const struct level *lv = &g->m->lev[g->l];
+    for (int v = 0; v < g->law->nfield; v++) put8(g->u, v, t, g->from[v][i]);
+    return g->finer && put8_split(g->split, t, lv->child[i]);
+}
+
+/* Copies eight cells each of two octs, side by side in x, into the ring of planes. */
+static inline void put16(double *const *ring, int v, struct target t, const double *x,
+                         const double *y)
+{
+    double *a = ring[t.a] + v * PS + t.at, *b = ring[t.b] + v * PS + t.at;
+    cells4 row[4];
+    layer_turn(*(const cells4_any *)x, *(const cells4_any *)y, &row[0], &row[1]);
+    layer_turn(*(const cells4_any *)(x + 4), *(const cells4_any *)(y + 4), &row[2], &row[3]);
+    *(cells4_any *)a = row[0];
+    *(cells4_any *)(a + t.w) = row[1];
+    *(cells4_any *)b = row[2];
+    *(cells4_any *)(b + t.w) = row[3];
+}
+
+/* Octs i and j side by side; the place of the first is t. */
+static bool load_two(struct gathered *g, lidx i, lidx j, struct target t)
+{
+    const struct level *lv = &g->m->lev[g->l];
+    for (int v = 0; v < g->law->nfield; v++) put16(g->u, v, t, g->from[v][i], g->from[v][j]);
+    if (!g->finer) return false;
+    bool split = put8_split(g->split, t, lv->child[i]);
+    t.at += 2;
+    return put8_split(g->split, t, lv->child[j]) || split;
+}
+
+/* An oct that does not exist, in this cell of the coarser level (place_missing). */
+static void load_missing(struct gathered *g, lidx at, struct target t)
+{
+    const struct law *law = g->law;
+    law->missing(g, at / 8, at % 8, t);
+    for (int v = law->nvar; v < law->nfield; v++) put_flat(g->u, v, t, g->up[v][at / 8][at % 8]);
+    put8_split(g->split, t, NULL);
+}
+
+/* Prefetches what load_missing reads: the parent and its neighbours around the cell. */
+static void prefetch_missing(const struct gathered *g, lidx at)
+{
+    const struct level *up = &g->m->lev[g->l - 1];
+    const struct law *law = g->law;
+    lidx near[4] = {at / 8};
+    int n = law->near ? 4 : 1;
+    for (int d = 0; d < n - 1; d++) near[1 + d] = up->nbr[at / 8][2 * d + (at >> d & 1)];
+    for (int k = 0; k < n; k++)
+        for (int v = 0; v < law->nvar && near[k] >= 0; v++)
+            __builtin_prefetch(g->up[v][near[k]], 0, 2);
+    for (int v = law->nvar; v < law->nfield; v++) __builtin_prefetch(g->up[v][near[0]], 0, 2);
+}
+
+void gather_prefetch(const struct gathered *g, int y, int z, int part)
+{
+    const struct level *lv = &g->m->lev[g->l];
+    const struct places *p = g->places;
+    if (z > p->tile->t[2]) return;
+    for (uint32_t b = places_part(p, p->seen[z + 1][y + 1], part); b; b &= b - 1) {
+        lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
+        if (i <= PLACE_MISSING) prefetch_missing(g, place_missing(i));
+        if (i < 0) continue;
+        for (int v = 0; v < g->law->nfield; v++) __builtin_prefetch(g->from[v][i], 0, 2);
+        if (g->finer) __builtin_prefetch(lv->child[i], 0, 2);
+    }
+}
+
+/* ---- boundaries ---- */
+
+/* A cell of a plane, by its position. */
+struct cell_at {
+    int plane, at;
+};
+
+/* Fills one cell beyond boundary f from the cell `from`. */
+static void boundary_cell(struct gathered *g, int f, struct cell_at to, struct cell_at from)
+{
+    const struct law *law = g->law;
+    double u[LAW_FIELDS];
+    for (int v = 0; v < law->nfield; v++) u[v] = g->u[from.plane & 3][v * PS + from.at];
+    if (law->beyond) law->beyond(law, f, u);
+    for (int v = 0; v < law->nfield; v++) g->u[to.plane & 3][v * PS + to.at] = u[v];
+    g->split[to.plane & 3][to.at] = 0;
+}
+
+static bool at_boundary(const struct gathered *g, int f)
+{
+    const struct tile *t = g->places->tile;
+    int d = f >> 1;
+    int64_t n = (int64_t)1 << (g->l - 1);
+    return g->m->bounded[f] && (f & 1 ? t->x0[d] + t->t[d] == n : t->x0[d] == 0);
+}
+
+/* The h-th cell beyond boundary f, counted from the tile, and the one that it takes its state from.
+ */
+static void boundary_pair(const struct gathered *g, int f, int h, int *to, int *from)
+{
+    int n = 2 * g->places->tile->t[f >> 1];
+    *to = f & 1 ? n + h : -1 - h;
+    *from = f & 1 ? n - 1 - h : h;
+    if (!g->law->mirrored[f]) *from = f & 1 ? n - 1 : 0;
+}
+
+/* Beyond the boundaries in x and y of plane k. */
+static void boundaries_fill(struct gathered *g, int k)
+{
+    const struct tile *t = g->places->tile;
+    for (int f = 0; f < 4; f++) {
+        int d = f >> 1, step = d ? g->w : 1, along = d ? 1 : g->w, n = 2 * t->t[1 - d] + 4;
+        for (int h = 0; h < 2 && at_boundary(g, f); h++) {
+            int to, from;
+            boundary_pair(g, f, h, &to, &from);
+            for (int i = 0; i < n; i++)
+                boundary_cell(g, f, (struct cell_at){k, (to + 2) * step + i * along},
+                              (struct cell_at){k, (from + 2) * step + i * along});
+        }
+    }
+}
+
+/* The planes beyond a boundary in z. */
+static void boundary_planes(struct gathered *g, int f)
+{
+    for (int h = 0; h < 2; h++) {
+        int to, from;
+        boundary_pair(g, f, h, &to, &from);
+        for (int i = 0; i < g->w * (2 * g->places->tile->t[1] + 4); i++)
+            boundary_cell(g, f, (struct cell_at){to, i}, (struct cell_at){from, i});
+    }
+}
+
+/* ---- planes ---- */
+
+/* Octs of a row that are seen; returns whether a cell is refined. */
+static bool gather_row(struct gathered *g, int y, int z)
+{
+    const lidx *oct = g->places->oct[z + 1][y + 1];
+    bool split = false;
+    for (uint32_t b = g->places->seen[z + 1][y + 1]; b;) {
+        int x = __builtin_ctz(b) - 1;
+        const lidx *o = oct + x + 1;
+        struct target t = target_of(g, x, y, z);
+        if ((b >> (x + 1) & 3) == 3 && (o[0] | o[1]) >= 0) {
+            split |= load_two(g, o[0], o[1], t);
+            b &= ~((uint32_t)3 << (x + 1));
+            continue;
+        }
+        if (*o >= 0)
+            split |= load_oct(g, *o, t);
+        else if (*o <= PLACE_MISSING)
+            load_missing(g, place_missing(*o), t);
+        b &= b - 1;
+    }
+    return split;
+}
+
+void gather_octs(struct gathered *g, int z)
+{
+    int ny = g->places->tile->t[1];
+    for (int y = -1; y <= ny; y++) g->split_row[z + 1][y + 1] = gather_row(g, y, z);
+    for (int k = 2 * z; k < 2 * z + 2; k++) boundaries_fill(g, k);
+    if (z == g->places->tile->t[2] && at_boundary(g, 5)) boundary_planes(g, 5);
+}
+
+void gather_begin(struct gathered *g, const struct places *p, const struct mesh *m, int l,
+                  const struct law *law)
+{
+    g->m = m;
+    g->law = law;
+    g->places = p;
+    g->l = l;
+    g->w = 2 * p->tile->t[0] + ROW_GAP;
+    g->finer = m->lev[l + 1].noct > 0;
+    for (int v = 0; v < law->nfield; v++) {
+        g->from[v] = m->lev[l].fld[law->field[v]];
+        g->up[v] = m->lev[l - 1].fld[law->field[v]];
+    }
+    gather_octs(g, -1);
+    gather_octs(g, 0);
+    if (at_boundary(g, 4)) boundary_planes(g, 4);
+}

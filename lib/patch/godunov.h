@@ -1,0 +1,388 @@
+/* patch/godunov: the Godunov step of a level on a device, a tile a block, for any law. The file of
+ * a law's kernels (hydro/godunov_kernel.c is one) defines
+ *
+ *     LAW_ARGS      type of its arguments, which begin with struct patch_args p
+ *     LAW_CORE      variables in memory that the block shares, the first of them
+ *     LAW_FIELD(v)  field of variable v
+ *     LAW_SYSTEM    whose registers
+ *     LAW_MIRRORED(a, f)  whether cells beyond boundary f mirror those within
+ *     LAW_LIMITER, LAW_SOLVER  types of two numbers that the law gets back, known when compiled
+ *
+ * includes this header, defines the functions that it declares as the law's, and kernels that call
+ * `tiles`. Sums and registers are those of patch/sweep and patch/patch; the order of the loops is
+ * another. Between barriers: primitive variables of a patch of 12³ cells; rates of change of the
+ * cells that have a face of an own cell; fluxes through all faces; sums of the fluxes, and what is
+ * left of the step of each cell. Primitive variables and rates of the core are in memory that the
+ * block shares, where two blocks fit. Limited slopes are found twice, for the rates and for each
+ * face, since they do not fit. All else is in scratch of the block, which stays in the cache: a
+ * block does one tile after the other. (docs/gpu.md) */
+#pragma once
+#ifdef LAW_CORE
+#include "dev/kernel.h"
+#include "patch/across_kern.h"
+#include "patch/kernels.h"
+
+/* Per side: octs and cells of a tile, both with halo. Smaller tiles, of the coarsest levels, lie in
+ * the same arrays. P: from plane to plane of the patch; half a warp works on eight cells in x of
+ * two planes, which so are in different banks of the shared memory. */
+enum { T = 1 << DEV_DEPTH, E = T + 2, N = 2 * T, W = N + 4, P = W * W + 8 };
+enum {
+    CELLS = W * P,
+    OWN = N * N * N,
+    SIDE = N * N,
+    TRACED = OWN + 6 * SIDE, /* own cells first, then those beyond each side */
+    FACES = OWN + SIDE,      /* of a direction: below own cells, then those of the upper side */
+    ALL = 3 * FACES
+};
+/* Own cells are numbered by x, z, y. */
+enum { NEXT_X = 1, NEXT_Y = SIDE, NEXT_Z = N };
+
+struct godunov_shared {
+    double q[LAW_CORE][CELLS], rate[LAW_CORE][TRACED]; /* rate: times half the step */
+    int64_t x0[3];
+    int32_t slot[DEV_SLOTS];
+    unsigned char own[DEV_SLOTS], split[CELLS];
+};
+
+/* A tile at work: its octs per side; its own octs; its scratch: fluxes, the law's own. */
+struct work {
+    int t, full;
+    int32_t tile, first, count;
+    double *flux, *own;
+};
+
+/* A cell of the patch: the oct and the number of the cell whose gas it takes, and the boundaries of
+ * the box between both, bits of faces. */
+struct origin {
+    int32_t slot;
+    int c, beyond;
+};
+
+/* A face: its direction and number, its cells below and above and their rates. */
+struct face {
+    int dir, i, at, step, lower, upper;
+};
+
+/* Faces of an own cell: below and above, by directions. */
+struct cell_faces {
+    int lo[3], hi[3];
+};
+
+/* A cell of an own oct, its place in the patch, its faces, its new state. */
+struct own_cell {
+    int32_t oct;
+    int c, at;
+    struct cell_faces face;
+    double u[LAW_CORE], extra[LAW_BESIDE]; /* extra: sums of fluxes beside the variables */
+};
+
+/* The law's: primitive variables of a cell, from what is loaded; rates of change; fluxes, by calls
+ * of `fluxes` with a solver; through one face; the new values of a cell. */
+DEV_FN void law_primitive(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
+                          struct origin o, int at);
+DEV_FN void law_rates(const LAW_ARGS *a, struct godunov_shared *s, LAW_LIMITER type, int at,
+                      int to);
+DEV_FN void law_fluxes(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
+                       struct dev_block *b, LAW_LIMITER type);
+DEV_FN void law_flux(const LAW_ARGS *a, const struct work *k, const struct godunov_shared *s,
+                     const struct face *f, LAW_LIMITER type, LAW_SOLVER rs);
+DEV_FN void law_finish(const LAW_ARGS *a, const struct work *k, struct own_cell *o);
+
+DEV_FN struct work work_of(const LAW_ARGS *a, const struct dev_block *b, int32_t tile)
+{
+    struct work k;
+    k.t = 1 << a->p.depth;
+    k.tile = tile;
+    k.first = a->p.first[tile];
+    k.count = a->p.first[tile + 1] - k.first;
+    k.full = k.count == T * T * T;
+    k.flux = a->p.scratch + (int64_t)b->index * a->p.planes * DEV_CELLS;
+    k.own = k.flux + (int64_t)a->p.nflux * ALL;
+    return k;
+}
+
+/* Own coordinates, from 0: of the patch's cell, of its oct's place. */
+DEV_FN int cell_at(int x, int y, int z)
+{
+    return x + 2 + W * (y + 2) + P * (z + 2);
+}
+
+DEV_FN int place_at(int x, int y, int z)
+{
+    return ((x + 2) >> 1) + E * (((y + 2) >> 1) + E * ((z + 2) >> 1));
+}
+
+/* ---- gather ---- */
+
+DEV_FN void find_octs(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
+                      struct dev_block *b)
+{
+    const int e = k->t + 2;
+    PHASE (i, DEV_SLOTS) {
+        int x = i % E, y = i / E % E, z = i / E / E, inside = x < e && y < e && z < e;
+        int own = x > 0 && x <= k->t && y > 0 && y <= k->t && z > 0 && z <= k->t;
+        int32_t j = DEV_UNUSED;
+        if (inside) j = a->p.slot[(int64_t)k->tile * DEV_SLOTS + x + e * (y + e * z)];
+        s->slot[i] = j;
+        s->own[i] = own && j >= k->first && j < k->first + k->count;
+        if (i > 0) continue;
+        int64_t at[3];
+        okey_coords(a->p.level.key[k->first], at);
+        for (int d = 0; d < 3; d++) s->x0[d] = at[d] & ~(int64_t)(k->t - 1);
+    }
+}
+
+DEV_FN struct origin origin_beyond(const LAW_ARGS *a, const struct work *k,
+                                   const struct godunov_shared *s, int at)
+{
+    int x[3] = {at % P % W, at % P / W, at / P}, beyond = 0;
+    const int end = 2 * k->t + 2;
+    for (int d = 0; d < 3; d++) {
+        int upper = x[d] >= end, f = 2 * d + upper;
+        int64_t edge = upper ? ((int64_t)1 << (a->p.l - 1)) - k->t : 0;
+        if ((!upper && x[d] >= 2) || !a->p.mesh->bounded[f] || s->x0[d] != edge) continue;
+        int mirrored = upper ? 2 * end - 1 - x[d] : 3 - x[d], last = upper ? end - 1 : 2;
+        x[d] = LAW_MIRRORED(a, f) ? mirrored : last;
+        beyond |= 1 << f;
+    }
+    struct origin o = {s->slot[(x[0] >> 1) + E * ((x[1] >> 1) + E * (x[2] >> 1))],
+                       (x[0] & 1) + 2 * (x[1] & 1) + 4 * (x[2] & 1), beyond};
+    return o;
+}
+
+DEV_FN const double *row_of(const LAW_ARGS *a, struct origin o)
+{
+    return a->p.row + (int64_t)(DEV_MISSING - o.slot) * (a->p.nvar + LAW_BESIDE) * 8 + o.c;
+}
+
+/* The first boundary of direction d that is between, as a face; −1: none. */
+DEV_FN int face_beyond(int beyond, int d)
+{
+    int both = beyond >> 2 * d & 3;
+    return both ? 2 * d + (both >> 1) : -1;
+}
+
+/* The cells of the patch, by octs. */
+DEV_FN int patch_at(int i)
+{
+    int p = i >> 3;
+    return 2 * (p % E) + (i & 1) + W * (2 * (p / E % E) + (i >> 1 & 1)) +
+           P * (2 * (p / E / E) + (i >> 2 & 1));
+}
+
+DEV_FN struct origin origin_of(const LAW_ARGS *a, const struct work *k,
+                               const struct godunov_shared *s, int i, int at)
+{
+    struct origin o = {s->slot[i >> 3], i & 7, 0};
+    return o.slot == NBR_BOUNDARY ? origin_beyond(a, k, s, at) : o;
+}
+
+DEV_FN void gather(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
+                   struct dev_block *b)
+{
+    PHASE (i, 8 * DEV_SLOTS) {
+        int at = patch_at(i), split = 0;
+        struct origin o = origin_of(a, k, s, i, at);
+        if (o.slot >= 0) {
+            for (int v = 0; v < LAW_CORE; v++)
+                dev_load(&s->q[v][at], &a->p.level.fld[LAW_FIELD(v)][o.slot][o.c]);
+            split = !o.beyond && a->p.level.child[o.slot][o.c] >= 0;
+        } else if (o.slot <= DEV_MISSING) {
+            for (int v = 0; v < LAW_CORE; v++) dev_load(&s->q[v][at], row_of(a, o) + 8 * v);
+        }
+        s->split[at] = (unsigned char)split;
+    }
+    PHASE (i, 8 * DEV_SLOTS) {
+        int at = patch_at(i);
+        struct origin o = origin_of(a, k, s, i, at);
+        if (o.slot >= 0 || o.slot <= DEV_MISSING) law_primitive(a, k, s, o, at);
+    }
+}
+
+/* ---- rates ---- */
+
+DEV_FN int own_near(const struct godunov_shared *s, int p)
+{
+    const unsigned char *own = s->own + p;
+    return own[0] | own[-1] | own[1] | own[-E] | own[E] | own[-E * E] | own[E * E];
+}
+
+DEV_FN void rates(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
+                  struct dev_block *b, LAW_LIMITER type)
+{
+    PHASE (i, TRACED) {
+        int x = i % N, z = i / N % N, y = i / SIDE;
+        if (i < OWN) {
+            if (!k->full && !own_near(s, place_at(x, y, z))) continue;
+        } else {
+            int f = (i - OWN) / SIDE, d = f >> 1, in = f & 1 ? N - 1 : 0, p = x, q = z;
+            x = d == 0 ? in : p;
+            y = d == 0 ? p : d == 1 ? in : q;
+            z = d == 2 ? in : q;
+            if (!k->full && !s->own[place_at(x, y, z)]) continue;
+            int out = f & 1 ? 1 : -1;
+            x += d == 0 ? out : 0;
+            y += d == 1 ? out : 0;
+            z += d == 2 ? out : 0;
+        }
+        law_rates(a, s, type, cell_at(x, y, z), i);
+    }
+}
+
+/* ---- fluxes ---- */
+
+/* The place among the rates of the cell beyond a side; a, b: its other coordinates. */
+DEV_FN int beyond_side(int f, int a, int b)
+{
+    return OWN + f * SIDE + a + N * b;
+}
+
+DEV_FN void fluxes(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
+                   struct dev_block *b, LAW_LIMITER type, LAW_SOLVER rs)
+{
+    PHASE (i, ALL) {
+        struct face f;
+        int dir = i / FACES, j = i - dir * FACES, x = j % N, z = j / N % N, y = j / SIDE;
+        int p = dir == 0 ? y : x, q = dir == 2 ? y : z, upper = j >= OWN;
+        int one = dir == 0 ? NEXT_X : dir == 1 ? NEXT_Y : NEXT_Z;
+        if (upper) { /* of the upper side: x and z are its two coordinates */
+            p = x;
+            q = z;
+            x = dir == 0 ? N : p;
+            y = dir == 0 ? p : dir == 1 ? N : q;
+            z = dir == 2 ? N : q;
+        }
+        int in = dir == 0 ? x : dir == 1 ? y : z, at = x + N * z + SIDE * y;
+        if (!k->full && !(s->own[place_at(x, y, z)] |
+                          s->own[place_at(x - (dir == 0), y - (dir == 1), z - (dir == 2))]))
+            continue;
+        f.dir = dir;
+        f.i = i;
+        f.at = cell_at(x, y, z);
+        f.step = dir == 0 ? 1 : dir == 1 ? W : P;
+        f.lower = in == 0 ? beyond_side(2 * dir, p, q) : at - one;
+        f.upper = upper ? beyond_side(2 * dir + 1, p, q) : at;
+        if (s->split[f.at] | s->split[f.at - f.step])
+            for (int v = 0; v < a->p.nflux; v++) k->flux[v * ALL + i] = 0.0;
+        else
+            law_flux(a, k, s, &f, type, rs);
+    }
+}
+
+DEV_FN int face_at(int d, int x, int y, int z)
+{
+    int in = d == 0 ? x : d == 1 ? y : z, p = d == 0 ? y : x, q = d == 2 ? y : z;
+    return d * FACES + (in == N ? OWN + p + N * q : x + N * z + SIDE * y);
+}
+
+DEV_FN struct cell_faces faces_of(int x, int y, int z)
+{
+    struct cell_faces f = {
+        {face_at(0, x, y, z), face_at(1, x, y, z), face_at(2, x, y, z)},
+        {face_at(0, x + 1, y, z), face_at(1, x, y + 1, z), face_at(2, x, y, z + 1)}};
+    return f;
+}
+
+/* The fluxes through the faces of own octs that have no neighbour there, into their registers. */
+DEV_FN void add_registers(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
+                          struct dev_block *b)
+{
+    const struct level *lv = &a->p.level;
+    PHASE (i, 6 * T * T * T) {
+        int f = i % 6, d = f >> 1, j = i / 6, x = j % T, y = j / T % T, z = j / T / T;
+        int place = place_at(2 * x, 2 * y, 2 * z);
+        int32_t oct = s->slot[place];
+        if (!s->own[place] || lv->nbr[oct][f] != NBR_NONE) continue;
+        int far = f & 1 ? 2 : 0, X = 2 * x, Y = 2 * y, Z = 2 * z;
+        double *row = lv->reflux[LAW_SYSTEM].flux +
+                      ((int64_t)lv->reflux[LAW_SYSTEM].row[oct] * 6 + f) * a->p.nflux;
+        for (int v = 0; v < a->p.nflux; v++) {
+            for (int m = 0; m < 4; m++) {
+                int p = m & 1, q = m >> 1;
+                int at = d == 0   ? face_at(0, X + far, Y + p, Z + q)
+                         : d == 1 ? face_at(1, X + p, Y + far, Z + q)
+                                  : face_at(2, X + p, Y + q, Z + far);
+                double flux = k->flux[v * ALL + at] * 0.125;
+                row[v] += f & 1 ? flux : -flux;
+            }
+        }
+    }
+}
+
+/* ---- the rest of the step of a cell ---- */
+
+/* The registers of the finer level across face f, or NULL. */
+DEV_FN const double *collected(const LAW_ARGS *a, const struct own_cell *o, int f)
+{
+    const struct level *lv = &a->p.level, *fine = &a->p.mesh->lev[a->p.l + 1];
+    if (!(a->p.reflux & 2) || lv->child[o->oct][o->c] >= 0) return NULL;
+    return reflux_across(lv, fine, o->oct, o->c, f, LAW_SYSTEM, a->p.nflux);
+}
+
+DEV_FN double cell_sum(const struct work *k, const struct own_cell *o, int v, double u)
+{
+    const double *x = k->flux + v * ALL;
+    const struct cell_faces f = o->face;
+    return patch_add_fluxes(u, x[f.lo[0]], x[f.hi[0]], x[f.lo[1]], x[f.hi[1]], x[f.lo[2]],
+                            x[f.hi[2]]);
+}
+
+/* Flux in − flux out of variable v over the six faces of a cell, without an old value. */
+DEV_FN double cell_extra(const struct work *k, const struct own_cell *o, int v)
+{
+    const double *x = k->flux + v * ALL;
+    const struct cell_faces f = o->face;
+    return patch_add_faces(patch_add_faces(x[f.lo[0]] - x[f.hi[0]], x[f.lo[1]], x[f.hi[1]]),
+                           x[f.lo[2]], x[f.hi[2]]);
+}
+
+/* Variable v of a cell, u before the step, with the fluxes through its faces and registers. */
+DEV_FN double cell_next(const LAW_ARGS *a, const struct work *k, const struct own_cell *o, int v,
+                        double u)
+{
+    double x = cell_sum(k, o, v, u);
+    for (int f = 0; a->p.reflux & 2 && f < 6; f++) {
+        const double *row = collected(a, o, f);
+        if (row) x += row[v];
+    }
+    return x;
+}
+
+DEV_FN double *new_of(const LAW_ARGS *a, const struct own_cell *o, int v)
+{
+    return a->p.out + ((int64_t)v * a->p.level.nown + o->oct) * 8 + o->c;
+}
+
+DEV_FN void finish(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
+                   struct dev_block *b)
+{
+    PHASE (i, OWN) {
+        /* a warp: whole octs */
+        int x = i % N, z = (i >> 3 & 1) + 2 * (i >> 5 & 3), y = (i >> 4 & 1) + 2 * (i >> 7);
+        int p = place_at(x, y, z);
+        if (!k->full && !s->own[p]) continue;
+        struct own_cell o;
+        o.oct = s->slot[p];
+        o.c = (x & 1) + 2 * (y & 1) + 4 * (z & 1);
+        o.at = cell_at(x, y, z);
+        o.face = faces_of(x, y, z);
+        law_finish(a, k, &o);
+    }
+}
+
+/* ---- all of it ---- */
+
+DEV_FN void tiles(const LAW_ARGS *a, struct godunov_shared *s, struct dev_block *b,
+                  LAW_LIMITER type)
+{
+    for (int32_t tile = b->index; tile < a->p.tiles; tile += b->count) {
+        struct work k = work_of(a, b, tile);
+        find_octs(a, &k, s, b);
+        gather(a, &k, s, b);
+        rates(a, &k, s, b, type);
+        law_fluxes(a, &k, s, b, type);
+        if (a->p.reflux & 1) add_registers(a, &k, s, b);
+        finish(a, &k, s, b);
+    }
+}
+#endif

@@ -1,0 +1,52 @@
+/* patch/law: a system of conservation laws as the engine sees it.
+ *
+ * The engine (this module) finds tiles of octs and what is around them, gathers a list of fields
+ * into planes, calls the law for rows of cells and faces, masks faces of refined cells, sums fluxes
+ * and keeps registers at coarse–fine boundaries. A law says what the fields are and has the
+ * formulas: functions of whole rows, so that loops over cells are in one place with the formulas
+ * that they call. docs/adding.md has the recipe, tests/toy/advect.c an example. */
+#pragma once
+#include "oct/mesh.h"
+
+struct gathered;
+struct target;
+struct sweep;
+struct run;
+struct face_jobs;
+struct oct_sums;
+
+/* LAW_BESIDE: numbers of a cell beside its conserved variables, at most: fields that are only read,
+ * sums without an old value. */
+enum { LAW_BESIDE = 3, LAW_FIELDS = NVAR_MAX + LAW_BESIDE };
+
+/* Functions that may be NULL: beyond (periodic), primitive (what is limited and traced are the
+ * variables), plane, extra, finish. */
+struct law {
+    int nvar;   /* conserved variables: the first of the fields, which a step replaces */
+    int nfield; /* fields that are gathered; those after the variables are read only */
+    int field[LAW_FIELDS];
+    int nflux;        /* numbers of a face, of the variables first; the others sum up from zero */
+    int nsum;         /* numbers of a cell when all faces are summed: nflux, and those of extra */
+    int nscratch;     /* planes of a thread for the law itself (sweep.own) */
+    int system;       /* of the registers: REFLUX_… */
+    bool corners;     /* slopes read cells that touch in a corner only */
+    bool near;        /* missing reads cells beside the parent */
+    bool mirrored[6]; /* what is beyond this boundary mirrors what is within; else: the last cell */
+    /* The variables in the eight cells of an oct that does not exist, from cell c of oct i of the
+     * coarser level: into the planes (patch/gather.h). The other fields have the value of c. */
+    void (*missing)(const struct gathered *g, lidx i, int c, struct target t);
+    /* u[nfield]: the state within boundary f becomes the state beyond it. */
+    void (*beyond)(const struct law *law, int f, double *u);
+    /* What is limited and traced, of a run of cells of plane k: sweep.q from sweep.in. */
+    void (*primitive)(struct sweep *s, int k, struct run at);
+    /* Once for each plane 0 … last + 1, when its primitive variables are known. */
+    void (*plane)(struct sweep *s, int k);
+    /* States at all faces of the cells of a run, in rows 2y and 2y+1 of plane k. */
+    void (*trace)(struct sweep *s, int y, int k, struct run at);
+    /* dt/dx × flux through faces, from the states on both sides. */
+    void (*fluxes)(struct sweep *s, const struct face_jobs *jobs);
+    /* Numbers nflux … nsum − 1 of the cells of a run. */
+    void (*extra)(struct sweep *s, int k, struct run at);
+    /* Sums of an oct become its new values: sources and the like. */
+    void (*finish)(struct oct_sums *o);
+};

@@ -1,0 +1,263 @@
+/* patch: one step of a level.
+ *
+ * Own octs are advanced tile by tile (tile.c): gather with halo (gather.c), fluxes and sums by rows
+ * (sweep.c), then for each oct, here, the registers of the finer level and what the law does last.
+ * New values go to second arrays because neighbours need the old ones; at the end these become the
+ * fields of the level.
+ *
+ * Coarse–fine boundaries (Berger & Colella 1989): fluxes through faces of a refined cell are zero
+ * on the coarse level. The fine oct beyond the face sums its own fluxes through the four fine
+ * faces, each with dt_f/dx_f and weight 1/8, over its sub-steps in a register of its own; the
+ * coarse cell then collects the registers of its six sides in a fixed order. So no oct writes to
+ * another's cell, and the sum does not depend on ranks, threads or tiles. */
+#include "patch/patch.h"
+
+#include <omp.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "patch/across_kern.h"
+#include "patch/reflux.h"
+#include "patch/sweep.h"
+
+/* Shared by the threads that work on tiles. */
+struct update {
+    struct mesh *m;
+    int l;
+    double dt, dx;
+    const struct law *law;
+    double (*new[NVAR_MAX])[8]; /* [nvar][noct]; become the fields of the level */
+};
+
+static void update_tiles(struct update *up, const struct patch_how *o);
+static void fields_new(struct update *up);
+static void fields_replace(struct update *up);
+static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const double *flux);
+static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part);
+static void tile_ready(struct sweep *s, void *ctx, int y, int z);
+
+void patch_update(struct mesh *m, int l, double dt, const struct law *law,
+                  const struct patch_how *how)
+{
+    struct update up = {.m = m, .l = l, .dt = dt, .dx = mesh_dx(m, l), .law = law};
+    update_tiles(&up, how);
+}
+
+struct patch_scratch {
+    int n;
+    struct sweep **sweep; /* [n], by thread; NULL: not needed yet */
+};
+
+struct patch_scratch *patch_scratch_new(void)
+{
+    return mem_zero(sizeof(struct patch_scratch), "hydro tile scratch");
+}
+
+void patch_scratch_free(struct patch_scratch **s)
+{
+    for (int i = 0; *s && i < (*s)->n; i++) {
+        if ((*s)->sweep[i]) sweep_fini((*s)->sweep[i]);
+        FREE((*s)->sweep[i]);
+    }
+    if (*s) FREE((*s)->sweep);
+    FREE(*s);
+}
+
+static void scratch_reach(struct patch_scratch *s, int n)
+{
+    if (n <= s->n) return;
+    s->sweep = mem_grow(s->sweep, sizeof *s->sweep * (size_t)n, "hydro tile scratch");
+    for (; s->n < n; s->n++) s->sweep[s->n] = NULL;
+}
+
+static void tile_advance(struct sweep *s, struct update *up, const struct tile *t)
+{
+    struct sweep_user user = {NULL, tile_reserve, tile_ready, up};
+    if (up->m->lev[up->l].reflux[up->law->system].row) user.faces = tile_faces;
+    sweep_run(s, up->m, up->l, t, &user);
+}
+
+/* Tiles without octs next to ghosts come first. Octs next to ghosts are those that other ranks
+ * need. */
+static void update_tiles(struct update *up, const struct patch_how *o)
+{
+    struct level *lv = &up->m->lev[up->l];
+    const struct patch_arrival *a = o->arrival;
+    struct tile_list list;
+    if (lv->nown == 0 && a) a->wait(a->ctx);
+    if (lv->nown == 0) return;
+    fields_new(up);
+    tile_list_build(up->m, up->l, o->depth, omp_get_max_threads(), a && !a->soon, &list);
+    lidx early = a ? list.n - list.nouter : 0;
+    struct patch_scratch *own = o->scratch ? NULL : patch_scratch_new();
+    struct patch_scratch *scratch = own ? own : o->scratch;
+    scratch_reach(scratch, omp_get_max_threads());
+#pragma omp parallel
+    {
+        struct sweep **mine = &scratch->sweep[omp_get_thread_num()], *s = *mine;
+        if (!s) *mine = s = mem_zero(sizeof *s, "hydro tile scratch");
+        sweep_init(s, up->m, up->l, up->dt, up->law);
+#pragma omp for schedule(dynamic, 1)
+        for (lidx i = 0; i < early; i++) tile_advance(s, up, &list.tile[i]);
+#pragma omp master
+        if (a) a->wait(a->ctx);
+#pragma omp barrier
+#pragma omp for schedule(dynamic, 1)
+        for (lidx i = early; i < list.n; i++) tile_advance(s, up, &list.tile[i]);
+    }
+    patch_scratch_free(&own);
+    fields_replace(up);
+    tile_list_free(&list);
+}
+
+static void fields_new(struct update *up)
+{
+    size_t bytes = sizeof *up->new[0] * (size_t)up->m->lev[up->l].noct;
+    for (int v = 0; v < up->law->nvar; v++) {
+        up->new[v] = mem_new(bytes + 1, "mesh gas");
+        mem_touch(up->new[v]);
+    }
+}
+
+/* The new arrays take the place of the old ones; ghosts keep their (now stale) values. */
+static void fields_replace(struct update *up)
+{
+    struct level *lv = &up->m->lev[up->l];
+    size_t ghosts = (size_t)(lv->noct - lv->nown);
+    for (int v = 0; v < up->law->nvar; v++) {
+        memcpy(up->new[v] + lv->nown, lv->fld[up->law->field[v]] + lv->nown,
+               ghosts * sizeof *up->new[v]);
+        mem_free(lv->fld[up->law->field[v]]);
+        lv->fld[up->law->field[v]] = up->new[v];
+    }
+}
+
+/* ---- registers of the coarse–fine boundary ---- */
+
+/* Adds the fluxes through those fine faces of an oct that lie in one plane to its register: na
+ * along x, nb along y, in rows w apart. */
+static inline __attribute__((always_inline)) void register_add(double *restrict row, int nflux,
+                                                               const double *restrict flux, int w,
+                                                               int na, int nb, double sign)
+{
+    for (int v = 0; v < nflux; v++, flux += PLANE_STRIDE)
+        for (int b = 0; b < nb; b++)
+            for (int a = 0; a < na; a++) row[v] += flux[a + b * w] * sign;
+}
+
+static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const double *flux)
+{
+    const struct update *up = ctx;
+    const struct places *p = &s->places;
+    const struct level *lv = &up->m->lev[up->l];
+    const struct reflux *r = &lv->reflux[s->law->system];
+    const double sign = f & 1 ? 0.125 : -0.125;
+    for (uint32_t octs = p->edge[f][z + 1][y + 1]; octs; octs &= octs - 1) {
+        int x = __builtin_ctz(octs) - 1;
+        double *row = reflux_row(r, p->oct[z + 1][y + 1][x + 1]) + f * s->nflux;
+        if (f < 2)
+            register_add(row, s->nflux, flux + 2 * x, s->in.w, 1, 2, sign);
+        else if (f < 4)
+            register_add(row, s->nflux, flux + 2 * x, s->in.w, 2, 1, sign);
+        else
+            register_add(row, s->nflux, flux + 2 * x, s->in.w, 2, 2, sign);
+    }
+}
+
+/* Registers of fine octs across the six faces of each unrefined cell. All are asked for before the
+ * first is waited for. */
+static void oct_collect(struct oct_sums *o)
+{
+    const struct level *lv = &o->m->lev[o->l], *fine = lv + 1;
+    struct {
+        const double *row;
+        int c;
+    } found[48];
+    int n = 0, nflux = o->law->nflux;
+    for (int c = 0; c < 8; c++) {
+        if (lv->child[o->i][c] >= 0) continue;
+        for (int f = 0; f < 6; f++) {
+            const double *row = reflux_across(lv, fine, o->i, c, f, o->law->system, nflux);
+            if (!row) continue;
+            __builtin_prefetch(row);
+            found[n].row = row;
+            found[n++].c = c;
+        }
+    }
+    for (int i = 0; i < n; i++)
+        for (int v = 0; v < nflux; v++) o->w[v][found[i].c] += found[i].row[v];
+}
+
+/* ---- the rest of the step of octs ---- */
+
+static bool split_near(const struct gathered *g, int y, int z)
+{
+    const bool(*split)[PLACE_SIDE] = g->split_row + z + 1;
+    y++;
+    return split[0][y] || split[0][y - 1] || split[0][y + 1] || split[-1][y] || split[1][y];
+}
+
+/* Eight values of an oct, whose first cell is at `at` of the planes. */
+static void take_oct(const struct sweep *s, int v, int at, double *to)
+{
+    const double *a = s->sum[0] + v * PLANE_STRIDE + at, *b = s->sum[1] + v * PLANE_STRIDE + at;
+    memcpy(to, a, 16);
+    memcpy(to + 2, a + s->in.w, 16);
+    memcpy(to + 4, b, 16);
+    memcpy(to + 6, b + s->in.w, 16);
+}
+
+/* Eight values each of octs i and j, side by side in x; the first cell of i is at `at`. */
+static inline void take_two(const struct sweep *s, int v, int at, double (*to)[8], lidx i, lidx j)
+{
+    const double *a = s->sum[0] + v * PLANE_STRIDE + at, *b = s->sum[1] + v * PLANE_STRIDE + at;
+    int w = s->in.w;
+    cells4_any *x = (cells4_any *)to[i], *y = (cells4_any *)to[j];
+    cells4 lower[2], upper[2];
+    layer_turn(*(const cells4_any *)a, *(const cells4_any *)(a + w), &lower[0], &upper[0]);
+    layer_turn(*(const cells4_any *)b, *(const cells4_any *)(b + w), &lower[1], &upper[1]);
+    x[0] = lower[0], x[1] = lower[1];
+    y[0] = upper[0], y[1] = upper[1];
+}
+
+/* Has the places of new values brought nearer. */
+static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part)
+{
+    const struct update *up = ctx;
+    const struct places *p = &s->places;
+    for (uint32_t b = places_part(p, p->own[z + 1][y + 1], part); b; b &= b - 1) {
+        lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
+        for (int v = 0; v < up->law->nvar; v++) __builtin_prefetch(up->new[v][i], 1, 2);
+    }
+}
+
+/* Takes the own octs of a row out of their planes. */
+static void tile_ready(struct sweep *s, void *ctx, int y, int z)
+{
+    struct update *up = ctx;
+    const struct places *p = &s->places;
+    bool split = split_near(&s->in, y, z);
+    const struct law *law = up->law;
+    bool plain = !split && !law->finish && law->nsum == law->nvar;
+    bool collect = split && up->l < up->m->levelmax &&
+                   up->m->lev[up->l + 1].reflux[law->system].row;
+    struct oct_sums o; /* 4 kB, not to be zeroed for each row */
+    o.law = law, o.m = up->m, o.l = up->l;
+    o.dt = up->dt, o.dx = up->dx;
+    for (uint32_t octs = p->own[z + 1][y + 1]; octs;) {
+        int x = __builtin_ctz(octs) - 1, at = plane_at(s->in.w, 2 * x, 2 * y);
+        const lidx *oct = &p->oct[z + 1][y + 1][x + 1];
+        if (plain && (octs >> (x + 1) & 3) == 3) {
+            for (int v = 0; v < s->nvar; v++) take_two(s, v, at, up->new[v], oct[0], oct[1]);
+            octs &= ~((uint32_t)3 << (x + 1));
+            continue;
+        }
+        o.i = *oct;
+        for (int v = 0; v < law->nsum; v++) take_oct(s, v, at, plain ? up->new[v][o.i] : o.w[v]);
+        octs &= octs - 1;
+        if (plain) continue;
+        if (collect) oct_collect(&o);
+        if (law->finish) law->finish(&o);
+        for (int v = 0; v < s->nvar; v++) memcpy(up->new[v][o.i], o.w[v], sizeof o.w[v]);
+    }
+}

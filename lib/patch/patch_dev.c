@@ -1,0 +1,258 @@
+/* patch/patch_dev: tiles, registers and launches of a step. */
+#include "patch/patch_dev.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "patch/reflux.h"
+
+static void tiles_drop(struct patch_dev *h, struct patch_tiles *t)
+{
+    void *all[] = {t->first, t->slot, t->parent};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) dev_drop(h->stream, all[i]);
+    *t = (struct patch_tiles){0};
+}
+
+void patch_dev_init(struct patch_dev *h, struct mirror *m)
+{
+    *h = (struct patch_dev){.mirror = m, .dev = m->dev, .stream = m->stream};
+}
+
+void patch_dev_fini(struct patch_dev *h)
+{
+    for (int l = 0; l < LEVEL_MAX + 2; l++) tiles_drop(h, &h->tiles[l]);
+    dev_free(h->dev, h->rows.p);
+    dev_free(h->dev, h->tile.p);
+    dev_free(h->dev, h->out.p);
+}
+
+/* ---- tiles ---- */
+
+/* Arrays for work between launches; the first that does not fit is the error. */
+struct scratch {
+    struct patch_dev *h;
+    enum err err;
+    int n;
+    void *p[4];
+};
+
+static void *scratch_take(struct scratch *s, size_t bytes, const char *name)
+{
+    void *p = NULL;
+    if (s->err == OK) s->err = dev_new(s->h->dev, &p, bytes + 1, name);
+    if (p) s->p[s->n++] = p;
+    return p;
+}
+
+static void scratch_drop(struct scratch *s)
+{
+    while (s->n > 0) dev_drop(s->h->stream, s->p[--s->n]);
+}
+
+/* One number that the device has counted. */
+static enum err fetch(struct patch_dev *h, int32_t *to, const int32_t *from)
+{
+    dev_get(h->stream, to, from, sizeof *to);
+    return dev_wait(h->stream);
+}
+
+static enum err tiles_first(struct patch_dev *h, const struct mesh *m, int l, struct patch_tiles *t)
+{
+    const lidx nown = m->lev[l].nown;
+    void *first;
+    struct scratch s = {.h = h};
+    int32_t *head = scratch_take(&s, sizeof *head * (size_t)nown, "hydro tiles"),
+            *index = scratch_take(&s, sizeof *index * (size_t)(nown + 1), "hydro tiles");
+    enum err err = s.err;
+    if (err != OK) goto out;
+    dev_launch(h->stream, &tile_heads, dev_blocks(nown),
+               &(struct tile_heads_args){h->mirror->image->lev[l].key, nown, t->depth, head});
+    dev_scan(h->stream, index, head, nown);
+    TRY_OUT(fetch(h, &t->n, index + nown));
+    TRY_OUT(dev_new(h->dev, &first, sizeof *t->first * (size_t)(t->n + 1), "hydro tiles"));
+    t->first = first;
+    dev_launch(h->stream, &tile_firsts, dev_blocks(nown + 1),
+               &(struct tile_firsts_args){head, index, nown, t->first});
+out:
+    scratch_drop(&s);
+    return err;
+}
+
+static enum err tiles_slots(struct patch_dev *h, int l, struct patch_tiles *t)
+{
+    void *slot, *parent;
+    struct scratch s = {.h = h};
+    int32_t *missing = scratch_take(&s, sizeof *missing * (size_t)t->n, "hydro tiles"),
+            *base = scratch_take(&s, sizeof *base * (size_t)(t->n + 1), "hydro tiles");
+    const struct mesh *mesh = h->mirror->there;
+    enum err err = s.err;
+    if (err != OK) goto out;
+    TRY_OUT(dev_new(h->dev, &slot, sizeof *t->slot * DEV_SLOTS * (size_t)t->n, "hydro tiles"));
+    t->slot = slot;
+    dev_launch(
+        h->stream, &tile_slots, t->n,
+        &(struct tile_slots_args){mesh, l, t->depth, t->corners, t->first, t->slot, missing});
+    dev_scan(h->stream, base, missing, t->n);
+    TRY_OUT(fetch(h, &t->nmissing, base + t->n));
+    TRY_OUT(dev_new(h->dev, &parent, sizeof *t->parent * (size_t)t->nmissing + 1, "hydro tiles"));
+    t->parent = parent;
+    if (t->nmissing > 0)
+        dev_launch(h->stream, &tile_rows, t->n,
+                   &(struct tile_rows_args){mesh, l, t->depth, t->first, base, t->slot, t->parent});
+out:
+    scratch_drop(&s);
+    return err;
+}
+
+static enum err tiles_find(struct patch_dev *h, const struct mesh *m, int l, const struct law *law)
+{
+    struct patch_tiles *t = &h->tiles[l];
+    int depth = l - 1 < DEV_DEPTH ? l - 1 : DEV_DEPTH, corners = law->corners;
+    uint64_t octs[2] = {m->lev[l].octs, m->lev[l - 1].octs};
+    if (t->known && t->octs[0] == octs[0] && t->octs[1] == octs[1] && t->depth == depth &&
+        t->corners == corners)
+        return OK;
+    tiles_drop(h, t);
+    t->depth = depth;
+    t->corners = corners;
+    memcpy(t->octs, octs, sizeof octs);
+    TRY(tiles_first(h, m, l, t));
+    TRY(tiles_slots(h, l, t));
+    t->known = true;
+    return OK;
+}
+
+/* ---- a step ---- */
+
+static enum err need_fields(struct patch_dev *h, struct mesh *m, int l, const struct law *law)
+{
+    for (int v = 0; v < law->nfield; v++)
+        TRY(mirror_need(h->mirror, m, l, law->field[v], 1, PLACE_DEVICE));
+    return OK;
+}
+
+/* All that the step of level l reads. */
+static enum err need_all(struct patch_dev *h, struct mesh *m, int l, const struct law *law)
+{
+    struct mirror *x = h->mirror;
+    for (int k = l > 2 ? l - 2 : 1; k <= l; k++) TRY(mirror_links(x, m, k));
+    mirror_send(x, m);
+    TRY(tiles_find(h, m, l, law));
+    TRY(need_fields(h, m, l, law));
+    for (int k = l - 1; k >= 1 && k >= l - 2 && h->tiles[l].nmissing > 0; k--)
+        TRY(need_fields(h, m, k, law));
+    for (int k = l; k <= l + 1 && k <= m->levelmax; k++)
+        TRY(mirror_need(x, m, k, FLD_REFLUX + law->system, 1, PLACE_DEVICE));
+    mirror_send(x, m);
+    return OK;
+}
+
+enum err patch_room_need(struct patch_dev *h, struct patch_room *s, size_t bytes, const char *name)
+{
+    if (s->p && s->bytes >= bytes) return OK;
+    dev_drop(h->stream, s->p);
+    *s = (struct patch_room){0};
+    TRY(dev_new(h->dev, &s->p, bytes + 1, name));
+    s->bytes = bytes;
+    return OK;
+}
+
+/* The memory of a step, whatever is in it. */
+static enum err room_all(struct patch_dev *h, lidx nown, int blocks, const struct law *law,
+                         const struct patch_kernels *k)
+{
+    const size_t row = sizeof(double) * 8 * (size_t)(law->nvar + LAW_BESIDE),
+                 cells = sizeof(double) * 8 * (size_t)nown;
+    TRY(patch_room_need(h, &h->rows, row * (size_t)h->tiles[k->args->l].nmissing,
+                        "hydro missing octs"));
+    TRY(patch_room_need(h, &h->tile,
+                        sizeof(double) * DEV_CELLS * (size_t)blocks * (size_t)k->planes,
+                        "hydro tile scratch"));
+    return patch_room_need(h, &h->out, cells * (size_t)law->nvar, "mesh gas");
+}
+
+static enum err advance(struct patch_dev *h, int l, lidx nown, const struct law *law,
+                        const struct patch_kernels *k)
+{
+    const struct patch_tiles *t = &h->tiles[l];
+    struct patch_args *a = k->args;
+    int blocks = 2 * dev_processors(h->dev);
+    if (blocks > t->n) blocks = t->n;
+    TRY(room_all(h, nown, blocks, law, k));
+    if (t->nmissing > 0)
+        dev_launch(h->stream, k->missing, dev_blocks(t->nmissing),
+                   &(struct patch_missing_args){h->mirror->there, k->par, l, t->nmissing, t->parent,
+                                                h->rows.p});
+    a->first = t->first;
+    a->slot = t->slot;
+    a->row = h->rows.p;
+    a->scratch = h->tile.p;
+    a->planes = k->planes;
+    a->out = h->out.p;
+    dev_launch(h->stream, k->step, blocks, a);
+    struct patch_take_args take = {h->mirror->there, l, law->nvar, 8 * (int64_t)nown, a->out, {0}};
+    for (int v = 0; v < law->nvar; v++) take.field[v] = law->field[v];
+    dev_launch(h->stream, &patch_take, dev_blocks(take.cells), &take);
+    return OK;
+}
+
+enum err patch_dev_update(struct patch_dev *h, struct mesh *m, int l, double dt,
+                          const struct law *law, const struct patch_kernels *k)
+{
+    struct mirror *x = h->mirror;
+    if (m->lev[l].nown == 0) return OK;
+    TRY(need_all(h, m, l, law));
+    bool own = mirror_has_reflux(x, m, l, law->system),
+         below = l < m->levelmax && mirror_has_reflux(x, m, l + 1, law->system);
+    *k->args = (struct patch_args){.mesh = x->there,
+                                   .level = x->image->lev[l],
+                                   .l = l,
+                                   .depth = h->tiles[l].depth,
+                                   .nvar = law->nvar,
+                                   .nflux = law->nflux,
+                                   .tiles = h->tiles[l].n,
+                                   .dt = dt,
+                                   .dx = mesh_dx(m, l),
+                                   .reflux = (own ? 1 : 0) | (below ? 2 : 0)};
+    TRY(advance(h, l, m->lev[l].nown, law, k));
+    for (int v = 0; v < law->nvar; v++) mirror_wrote(x, l, law->field[v], 1, PLACE_DEVICE);
+    if (own) mirror_wrote(x, l, FLD_REFLUX + law->system, 1, PLACE_DEVICE);
+    return OK;
+}
+
+/* ---- registers ---- */
+
+/* Which octs have them, once for a list of octs. */
+static enum err reflux_find(struct patch_dev *h, const struct mesh *m, int l, const struct law *law)
+{
+    const lidx noct = m->lev[l].noct;
+    struct mirror *x = h->mirror;
+    struct level *im = &x->image->lev[l];
+    struct scratch s = {.h = h};
+    int32_t nedge, *any = scratch_take(&s, sizeof *any * (size_t)noct, "hydro reflux"),
+                   *index = scratch_take(&s, sizeof *index * (size_t)(noct + 1), "hydro reflux");
+    enum err err = s.err;
+    if (err != OK) goto out;
+    dev_launch(h->stream, &edge_any, dev_blocks(noct),
+               &(struct edge_any_args){(const lidx(*)[6])im->nbr, noct, any});
+    dev_scan(h->stream, index, any, noct);
+    TRY_OUT(fetch(h, &nedge, index + noct));
+    TRY_OUT(mirror_reflux_new(x, m, l, law->system, nedge, law->nflux));
+    dev_launch(h->stream, &edge_rows, dev_blocks(noct),
+               &(struct edge_rows_args){any, index, noct, im->reflux[law->system].row});
+out:
+    scratch_drop(&s);
+    return err;
+}
+
+enum err patch_dev_reflux_begin(struct patch_dev *h, struct mesh *m, int l, const struct law *law)
+{
+    struct mirror *x = h->mirror;
+    struct reflux *r = &x->image->lev[l].reflux[law->system];
+    if (m->lev[l].noct == 0) return OK;
+    TRY(mirror_links(x, m, l));
+    if (!r->row) TRY(reflux_find(h, m, l, law));
+    dev_fill(h->stream, r->flux, 0, reflux_row_bytes(r->nflux) * (size_t)r->n);
+    mirror_wrote(x, l, FLD_REFLUX + law->system, 1, PLACE_DEVICE);
+    return OK;
+}

@@ -1,0 +1,52 @@
+/* patch/patch_dev: a step of a level by a law on a device. What it reads is brought there, what it
+ * writes stays there (oct/mirror.h). The tiles of a level and the octs around them stay until the
+ * mesh changes. Nothing waits but what needs a number from there. Local to a rank. */
+#pragma once
+#include "dev/kernel.h"
+#include "oct/mirror.h"
+#include "patch/kernels.h"
+
+/* Tiles of a level there. */
+struct patch_tiles {
+    bool known;
+    uint64_t octs[2]; /* of the level, and of the coarser one */
+    int depth, corners;
+    int32_t n, nmissing;
+    int32_t *first, *slot, *parent;
+};
+
+/* Memory that stays from launch to launch. */
+struct patch_room {
+    size_t bytes;
+    void *p;
+};
+
+struct patch_dev {
+    struct mirror *mirror; /* lent, with its device and stream */
+    struct dev *dev;
+    struct dev_stream *stream;
+    /* of missing octs, of tiles, new values of a level */
+    struct patch_room rows, tile, out;
+    struct patch_tiles tiles[LEVEL_MAX + 2];
+};
+
+void patch_dev_init(struct patch_dev *h, struct mirror *m);
+void patch_dev_fini(struct patch_dev *h); /* the stream is empty */
+/* At least that many bytes, of any value. */
+MUST_USE enum err patch_room_need(struct patch_dev *h, struct patch_room *s, size_t bytes,
+                                  const char *name);
+
+/* The kernels of a law, and what it wants of their memory. */
+struct patch_kernels {
+    const struct dev_kernel *missing, *step;
+    const void *par;         /* for `missing` */
+    struct patch_args *args; /* the first member of the arguments of `step`, whose rest is set */
+    int planes;              /* of a block's scratch: fluxes, and the law's own */
+};
+/* As patch_update, ghosts there; functions of the law are not called. ERR_LIMIT: the device has too
+ * little memory, and nothing has changed; or it failed. */
+MUST_USE enum err patch_dev_update(struct patch_dev *h, struct mesh *m, int l, double dt,
+                                   const struct law *law, const struct patch_kernels *k);
+/* As reflux_begin: registers are made there. */
+MUST_USE enum err patch_dev_reflux_begin(struct patch_dev *h, struct mesh *m, int l,
+                                         const struct law *law);

@@ -1,0 +1,357 @@
+/* patch/sweep: the stages of a tile on pairs of rows; see sweep.h. What is done to a row of cells
+ * or faces is the law's. */
+#include "patch/sweep.h"
+
+#include "base/mem.h"
+#include "patch/across_kern.h"
+
+#define INLINE static inline __attribute__((always_inline))
+enum { PS = PLANE_STRIDE };
+
+/* Which octs are advanced in the row of octs of a strip and in those beside it. */
+struct rows {
+    uint32_t own, lower, upper; /* in y */
+    uint32_t next;              /* in z, on the side on which the strip's plane is */
+};
+
+static void octs_prim(struct sweep *s, int z);
+static void strip_trace(struct sweep *s, int y, int k, struct rows at);
+static void strip_flux(struct sweep *s, int y, int k, struct rows at);
+static void strip_sum(struct sweep *s, int y, int k, uint32_t own);
+static void strip_finish(struct sweep *s, int y, int k, uint32_t own);
+
+INLINE struct rows rows_of(const struct sweep *s, int y, int k)
+{
+    const int z = k >> 1;
+    const uint32_t *row = s->places.own[z + 1] + (y + 1);
+    return (struct rows){.own = *row,
+                         .lower = y >= 0 ? row[-1] : 0,
+                         .upper = y < s->places.tile->t[1] ? row[1] : 0,
+                         .next = s->places.own[k & 1 ? z + 2 : z][y + 1]};
+}
+
+/* Between the stages of a strip, of which there are PLACE_PARTS: has a few of the octs that are
+ * wanted soon brought nearer. A processor waits for a few dozen lines of its cache at a time; of a
+ * whole row of octs it forgets some. */
+static void strip_fetch(struct sweep *s, const struct sweep_user *user, int y, int k, uint32_t own,
+                        int part)
+{
+    if (!(k & 1))
+        gather_prefetch(&s->in, y, k / 2 + 1, part);
+    else if (own)
+        user->reserve(s, user->ctx, y, k >> 1, part);
+}
+
+/* Rows 2y and 2y+1 of plane k; sums of rows wait for the fluxes through their upper faces. */
+static void strip_advance(struct sweep *s, const struct sweep_user *user, int y, int k,
+                          struct rows at)
+{
+    int last = 2 * s->places.tile->t[2];
+    strip_fetch(s, user, y, k, at.own, 0);
+    strip_trace(s, y, k, at);
+    if (k < 0) return;
+    strip_fetch(s, user, y, k, at.own, 1);
+    strip_flux(s, y, k, at);
+    strip_fetch(s, user, y, k, at.own, 2);
+    if (k > 0) strip_finish(s, y, k - 1, k & 1 ? at.own : at.next);
+    strip_fetch(s, user, y, k, at.own, 3);
+    if (k < last) strip_sum(s, y - 1, k, at.lower);
+    strip_fetch(s, user, y, k, at.own, 4);
+}
+
+static void faces_tell(struct sweep *s, int y, int k, const struct sweep_user *user);
+
+void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *t,
+               const struct sweep_user *user)
+{
+    int planes = 2 * t->t[2];
+    const struct law *law = s->law;
+    places_find(&s->places, m, l, t, law->corners);
+    gather_begin(&s->in, &s->places, m, l, law);
+    octs_prim(s, -1);
+    octs_prim(s, 0);
+    for (int k = -1; k <= planes; k++) {
+        if (k > 0 && k & 1) gather_octs(&s->in, k / 2 + 1);
+        if (k > 0 && k & 1) octs_prim(s, k / 2 + 1);
+        if (law->plane && k == 0) law->plane(s, 0);
+        if (law->plane && k >= 0 && k < planes) law->plane(s, k + 1);
+        for (int y = -1; y <= t->t[1]; y++) {
+            const struct rows at = rows_of(s, y, k);
+            strip_advance(s, user, y, k, at);
+            if (user->faces && k >= 0) faces_tell(s, y, k, user);
+            if (k > 0 && !(k & 1) && at.next) user->ready(s, user->ctx, y, k / 2 - 1);
+        }
+    }
+}
+
+/* Fluxes through the outer faces of octs at the coarse–fine boundary. Strips solve the lower faces
+ * of their octs, which are the upper ones of the rows below in y and z, and in x both. */
+static void faces_tell(struct sweep *s, int y, int k, const struct sweep_user *user)
+{
+    enum { HERE = 1 << 0 | 1 << 1 | 1 << 2, ABOVE_Y = 1 << 3, HERE_Z = 1 << 4, ABOVE_Z = 1 << 5 };
+    int w = s->in.w, z = k >> 1, planes = 2 * s->places.tile->t[2];
+    const unsigned char(*edges)[PLACE_SIDE] = s->places.edges + z;
+    const double *x = s->fx[y & 1] + 2, *fy = s->fy[y & 1] + 2;
+    const double *fz = s->fz[k & 1] + plane_at(w, 0, 2 * y);
+    const double *const flux[6] = {x, x + 2, fy, fy, fz, fz};
+    unsigned faces = 0;
+    if (k < planes) faces = edges[1][y + 1] & HERE;
+    if (k < planes && y >= 0) faces |= edges[1][y] & ABOVE_Y;
+    if (!(k & 1)) faces |= (edges[1][y + 1] & HERE_Z) | (edges[0][y + 1] & ABOVE_Z);
+    for (; faces; faces &= faces - 1) {
+        int f = __builtin_ctz(faces);
+        user->faces(s, user->ctx, f, y - (f == 3), z - (f == 5), flux[f]);
+    }
+}
+
+/* ---- which cells ---- */
+
+INLINE int fours_of(struct span x)
+{
+    return x.b > x.a ? (x.b - x.a + 3) / 4 : 0;
+}
+
+/* Row j. */
+INLINE struct run row_run(const struct sweep *s, int j, struct span x)
+{
+    int w = s->in.w;
+    if (x.b <= x.a) return (struct run){0};
+    return (struct run){plane_at(w, x.a, j), (j & 1) * w + x.a + 2, fours_of(x)};
+}
+
+/* Rows 2y and 2y+1 as one run where that is shorter. Returns the number of runs. */
+INLINE int pair_runs(const struct sweep *s, int y, struct span lower, struct span upper,
+                     struct run out[2])
+{
+    struct span both = {lower.a, upper.b + s->in.w};
+    int apart = fours_of(lower) + fours_of(upper);
+    out[0] = row_run(s, 2 * y, lower);
+    out[1] = row_run(s, 2 * y + 1, upper);
+    if (!out[0].fours || !out[1].fours || fours_of(both) > apart) return 2;
+    out[0].fours = fours_of(both);
+    return 1;
+}
+
+/* ---- primitive variables and tracing ---- */
+
+/* Both planes of the octs z, where an own cell reads them. */
+static void octs_prim(struct sweep *s, int z)
+{
+    if (!s->law->primitive) return;
+    for (int k = 2 * z; k < 2 * z + 2; k++) {
+        for (int y = -1; y <= s->places.tile->t[1]; y++) {
+            struct span x = span_of(s->places.seen[z + 1][y + 1]);
+            struct run run[2];
+            int n = pair_runs(s, y, x, x, run);
+            for (int i = 0; i < n; i++) s->law->primitive(s, k, run[i]);
+        }
+    }
+}
+
+/* The cells with a face of an own cell: those of this row of octs and one more at each end, the
+ * upper row of the octs below, the lower row of those above, and likewise in z. A second one more
+ * at the lower end, mostly for nothing: there vectors are aligned. */
+static void strip_trace(struct sweep *s, int y, int k, struct rows at)
+{
+    if (!(at.own | at.next | at.lower | at.upper)) return;
+    struct span own = span_of(at.own), row[2];
+    struct run run[2];
+    own.a -= 2, own.b++;
+    row[0] = span_join(own, span_of(at.lower | at.next));
+    row[1] = span_join(own, span_of(at.upper | at.next));
+    int n = pair_runs(s, y, row[0], row[1], run);
+    for (int i = 0; i < n; i++)
+        if (run[i].fours) s->law->trace(s, y, k, run[i]);
+}
+
+/* ---- fluxes ---- */
+
+static void faces_mask(struct sweep *s, const struct face_job *j, int k);
+
+/* A refined cell may be at these faces. */
+static bool faces_split(const struct sweep *s, int y, int k)
+{
+    int z = k >> 1;
+    return s->in.split_row[z + 1][y + 1] || (y >= 0 && s->in.split_row[z + 1][y]) ||
+           (z >= 0 && s->in.split_row[z][y + 1]);
+}
+
+static void faces_flux(struct sweep *s, struct face_jobs *jobs)
+{
+    const bool split = faces_split(s, jobs->y, jobs->k);
+    s->law->fluxes(s, jobs);
+    for (int i = 0; i < jobs->n && split; i++) faces_mask(s, &jobs->job[i], jobs->k);
+    jobs->n = jobs->vectors = 0;
+}
+
+INLINE void faces_add(struct sweep *s, struct face_jobs *jobs, int dir, const struct run *at,
+                      const double *L, const double *R, double *F)
+{
+    if (!at->fours) return;
+    struct face_job job = {dir, at->at, at->fours, 0, L, R, F};
+    if (jobs->vectors + vectors_of(&job) > VECTORS) faces_flux(s, jobs);
+    job.first = jobs->vectors;
+    jobs->vectors += vectors_of(&job);
+    jobs->job[jobs->n++] = job;
+}
+
+static void strip_flux_x(struct sweep *s, int y, uint32_t own, struct face_jobs *jobs)
+{
+    struct span faces = span_of(own);
+    struct run run[2];
+    faces.b++;
+    int n = pair_runs(s, y, faces, faces, run);
+    for (int i = 0; i < n; i++)
+        faces_add(s, jobs, 0, &run[i], s->mx + run[i].r - 1, s->px + run[i].r,
+                  s->fx[y & 1] + run[i].r);
+}
+
+static void strip_flux_y(struct sweep *s, int y, struct rows at, struct face_jobs *jobs)
+{
+    int w = s->in.w;
+    struct run row[2] = {row_run(s, 2 * y, span_of(at.own | at.lower)),
+                         row_run(s, 2 * y + 1, span_of(at.own))};
+    const double *below[2] = {s->my[(y - 1) & 1] + row[0].r + w, s->my[y & 1] + row[1].r - w};
+    for (int i = 0; i < 2; i++)
+        faces_add(s, jobs, 1, &row[i], below[i], s->py + row[i].r, s->fy[y & 1] + row[i].r);
+}
+
+static void strip_flux_z(struct sweep *s, int y, int k, uint32_t octs, struct face_jobs *jobs)
+{
+    struct span faces = span_of(octs);
+    struct run run[2];
+    int n = pair_runs(s, y, faces, faces, run);
+    for (int i = 0; i < n; i++)
+        faces_add(s, jobs, 2, &run[i], s->mz[(k - 1) & 1] + run[i].at, s->pz + run[i].r,
+                  s->fz[k & 1] + run[i].at);
+}
+
+/* Through the lower faces of the cells of rows 2y and 2y+1; above the tile only those in z. */
+static void strip_flux(struct sweep *s, int y, int k, struct rows at)
+{
+    struct face_jobs jobs;
+    jobs.y = y, jobs.k = k, jobs.n = jobs.vectors = 0;
+    strip_flux_z(s, y, k, k & 1 ? at.own : at.own | at.next, &jobs);
+    if (k < 2 * s->places.tile->t[2]) {
+        strip_flux_x(s, y, at.own, &jobs);
+        strip_flux_y(s, y, at, &jobs);
+    }
+    if (jobs.n > 0) faces_flux(s, &jobs);
+}
+
+/* Fluxes through a face of a refined cell come from the finer level. */
+static void faces_mask(struct sweep *s, const struct face_job *j, int k)
+{
+    typedef unsigned char four_bytes __attribute__((vector_size(4), may_alias, aligned(1)));
+    typedef int64_t four_words __attribute__((vector_size(32)));
+    const unsigned char *hi = s->in.split[k & 3] + j->at;
+    const unsigned char *lo = s->in.split[plane_below(j, k)] + j->at - step_below(s, j);
+    for (int i = 0; i < 4 * j->fours; i += 4) {
+        four_bytes split = *(const four_bytes *)(lo + i) | *(const four_bytes *)(hi + i);
+        four_words whole = __builtin_convertvector(split, four_words) == 0;
+        double *F = j->F + i;
+        for (int v = 0; v < s->nflux; v++, F += PS)
+            *(cells4_any *)F = (cells4)((four_words) * (const cells4_any *)F & whole);
+    }
+}
+
+/* ---- conservative update ---- */
+
+/* Variable after variable: the pointers of all of them at a time do not fit into the registers. */
+
+/* Old values and fluxes in x and y of a row; y0, y1: fluxes through its lower and upper faces. */
+static void row_sum(struct sweep *s, int k, struct run at, const double *restrict fx,
+                    const double *restrict y0, const double *restrict y1)
+{
+    const int n = 4 * at.fours;
+    const double *restrict u = s->in.u[k & 3] + at.at;
+    double *restrict sum = s->sum[k & 1] + at.at;
+    for (int v = 0; v < s->nvar * PS; v += PS)
+#pragma omp simd simdlen(LANES)
+        for (int i = v; i < v + n; i++)
+            sum[i] = patch_add_faces(patch_add_faces(u[i], fx[i], fx[i + 1]), y0[i], y1[i]);
+    for (int v = s->nvar * PS; v < s->nflux * PS; v += PS)
+#pragma omp simd simdlen(LANES)
+        for (int i = v; i < v + n; i++) sum[i] = (fx[i] - fx[i + 1]) + (y0[i] - y1[i]);
+    if (s->law->extra) s->law->extra(s, k, at);
+}
+
+static void strip_sum(struct sweep *s, int y, int k, uint32_t octs)
+{
+    if (!octs) return;
+    const struct span own = span_of(octs);
+    const double *fy[2] = {s->fy[y & 1], s->fy[(y + 1) & 1]};
+    for (int i = 0; i < 2; i++) {
+        struct run row = row_run(s, 2 * y + i, own);
+        const double *up = i ? fy[1] + row.r - s->in.w : fy[0] + row.r + s->in.w;
+        if (row.fours) row_sum(s, k, row, s->fx[y & 1] + row.r, fy[0] + row.r, up);
+    }
+}
+
+static void rows_finish(struct sweep *s, int k, struct run at)
+{
+    const int n = 4 * at.fours;
+    double *restrict sum = s->sum[k & 1] + at.at;
+    const double *restrict lo = s->fz[k & 1] + at.at, *restrict hi = s->fz[(k + 1) & 1] + at.at;
+    for (int v = 0; v < s->nflux * PS; v += PS)
+#pragma omp simd simdlen(LANES)
+        for (int i = v; i < v + n; i++) sum[i] = patch_add_faces(sum[i], lo[i], hi[i]);
+}
+
+/* New values of rows 2y and 2y+1 of plane k, when the fluxes through its upper faces are known. */
+static void strip_finish(struct sweep *s, int y, int k, uint32_t octs)
+{
+    if (!octs) return;
+    const struct span own = span_of(octs);
+    struct run run[2];
+    int n = pair_runs(s, y, own, own, run);
+    for (int i = 0; i < n; i++)
+        if (run[i].fours) rows_finish(s, k, run[i]);
+}
+
+/* ---- scratch ---- */
+
+/* Vectors are stored where they are aligned, those from cell -2 on or, of fluxes and sums, which
+ * come last in both lists, from cell 0: one across two lines of the cache costs two stores. */
+static void scratch_new(struct sweep *s)
+{
+    enum { STATE_PLANES = 10, STATE_STRIPS = 6, SHIFT = 6 };
+    const struct law *law = s->law;
+    size_t plane = (size_t)(s->nvar + LAW_BESIDE) * PS;
+    double **const planes[] = {&s->q[0],    &s->q[1],    &s->q[2],    &s->q[3],  &s->in.u[0],
+                               &s->in.u[1], &s->in.u[2], &s->in.u[3], &s->mz[0], &s->mz[1],
+                               &s->fz[0],   &s->fz[1],   &s->sum[0],  &s->sum[1]};
+    double **const strips[] = {&s->mx, &s->px,    &s->my[0], &s->my[1], &s->py,
+                               &s->pz, &s->fx[0], &s->fx[1], &s->fy[0], &s->fy[1]};
+    enum { PLANES = sizeof planes / sizeof *planes, STRIPS = sizeof strips / sizeof *strips };
+    enum { BESIDE = PS / STRIP, SETS = PLANES + (STRIPS + BESIDE - 1) / BESIDE };
+    size_t words = SETS * plane + (size_t)(law->nscratch + 1) * PS;
+    double *d = s->block = mem_zero(words * sizeof *d, "hydro tile scratch");
+    for (int i = 0; i < PLANES; i++, d += plane) *planes[i] = d + (i < STATE_PLANES ? 0 : SHIFT);
+    for (int i = 0; i < STRIPS; i++)
+        *strips[i] = d + i / BESIDE * plane + i % BESIDE * STRIP + (i < STATE_STRIPS ? 0 : SHIFT);
+    d += (SETS - PLANES) * plane;
+    for (int i = 0; i < 4 && !law->primitive; i++) s->q[i] = s->in.u[i];
+    s->own = d;
+    d += (size_t)law->nscratch * PS;
+    for (int i = 0; i < 4; i++) s->in.split[i] = (unsigned char *)d + i * PS;
+}
+
+void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt, const struct law *law)
+{
+    if (s->block && (s->nvar != law->nvar || s->nscratch != law->nscratch)) sweep_fini(s);
+    s->law = law;
+    s->nvar = law->nvar;
+    s->nflux = law->nflux;
+    s->nscratch = law->nscratch;
+    s->dt = dt;
+    s->dx = mesh_dx(m, l);
+    s->dtdx = dt / s->dx;
+    if (!s->block) scratch_new(s);
+}
+
+void sweep_fini(struct sweep *s)
+{
+    mem_free(s->block);
+    s->block = NULL;
+}
