@@ -30,7 +30,7 @@ static const struct format *other_format(const char *in)
 }
 
 /* Most programs write a file where a name ends so. */
-static void say_directory(const char *path, const struct source *s)
+static void log_directory(const char *path, const struct source *s)
 {
     const char *end = strrchr(path, '.');
     char name[FILES_NAME];
@@ -56,7 +56,7 @@ enum err convert_checkpoint(const struct request *r, const char *in, const struc
             err = err_agree(c, c->rank == 0 ? write_gadget(r, s, path, n) : OK);
         else if (err == OK)
             err = write_checkpoint(r, f, mode, s, path, c);
-        if (err == OK && format_is(f, "hdf5")) say_directory(path, s);
+        if (err == OK && format_is(f, "hdf5")) log_directory(path, s);
     }
     source_close(&s);
     return err;
@@ -108,7 +108,7 @@ static enum err load_text(struct source *s, enum files_kind k, char **text)
 }
 
 /* A record of the conversion, and the history that the checkpoint contains. */
-static char *tell(const struct request *r, const struct source *s, const char *before)
+static char *log_text(const struct request *r, const struct source *s, const char *before)
 {
     size_t n = strlen(r->provenance) + strlen(before) + strlen(s->path) + 256;
     char *text = mem_new(n, "provenance"), from[PATH_MAX];
@@ -128,7 +128,7 @@ static enum err write_checkpoint(const struct request *r, const struct format *f
     if (err == OK) err = load_text(s, FILES_HISTORY, &before);
     err = err_agree(c, err);
     if (err == OK) {
-        text = tell(r, s, before);
+        text = log_text(r, s, before);
         struct reshape opt = {.out = path,
                               .writer = f->writer,
                               .mode = mode,
@@ -149,7 +149,7 @@ static enum err write_checkpoint(const struct request *r, const struct format *f
 }
 
 /* Which particles a snapshot lacks, and why. */
-static void say_left_out(const struct source *s, const int64_t n[FAMILIES])
+static void log_left_out(const struct source *s, const int64_t n[FAMILIES])
 {
     for (int i = 0; i < FAMILIES; i++) {
         const char *why = FAMILY_ROW[i].number == FAM_CLOUD ? "they stand for sinks"
@@ -169,11 +169,11 @@ static enum err write_gadget(const struct request *r, struct source *s, char *pa
     if (*s->left_out)
         log_info("convert: %s: left out, since a Gadget snapshot cannot hold it: %s", s->path,
                  s->left_out);
-    enum err err = carry_say(s, false);
+    enum err err = carry_log_losses(s, false);
     struct gadget opt = {
         .out = out, .gas = r->gas, .named = r->named, .nfile = r->files, .overwrite = r->force};
     if (err == OK) err = gadget_write(&opt, s, path, n, left_out);
-    if (err == OK) say_left_out(s, left_out);
+    if (err == OK) log_left_out(s, left_out);
     FREE(out);
     return err;
 }

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "comm/lines.h"
 #include "convert.h"
-#include "formats/place.h"
+#include "formats/location.h"
 #include "out/program.h"
 #include "out/tidy.h"
 #include "out/version.h"
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     return log_stdout_end("convert") ? status : TROUBLE;
 }
 
-static void tell_result(const struct request *r, const char *in, const char *path)
+static void log_result(const struct request *r, const char *in, const char *path)
 {
     if (!r->json) {
         printf("%s\n", path);
@@ -58,7 +58,7 @@ static int convert_one(const struct request *r, const char *in, const struct com
     if (r->npath > 1 || strcmp(r->paths[0], "-") == 0) err = err_about(err, in);
     if (c->rank == 0 && err != OK) fprintf(stderr, "convert: %s\n", err_message());
     if (c->rank == 0 && err == OK) {
-        tell_result(r, in, path);
+        log_result(r, in, path);
         lost = !log_stdout_flush();
     }
     comm_max_i64(c, &lost, 1);
@@ -82,9 +82,9 @@ static int convert_stdin(const struct request *r, const struct comm *c)
 static int convert_all(const struct request *r, const struct comm *c)
 {
     int status = DONE;
-    struct places all = {.n = r->npath, .path = r->paths, .ranks = true, .out = !r->out};
+    struct locations all = {.n = r->npath, .path = r->paths, .ranks = true, .out = !r->out};
     bool look = c->rank == 0 && !r->cooling; /* a table of Grackle is no checkpoint */
-    if (err_agree(c, look ? places_check(&all) : OK) != OK) {
+    if (err_agree(c, look ? locations_check(&all) : OK) != OK) {
         if (c->rank == 0) fprintf(stderr, "convert: %s\n", err_message());
         return TROUBLE;
     }

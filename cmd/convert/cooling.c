@@ -18,9 +18,9 @@ static enum err save(const struct request *r, const struct exact_shape *s, exact
                      const void *ctx)
 {
     TRY(temp_may_write(r->out, r->force));
-    double most = (double)(r->memory > 0 ? r->memory : RESHAPE_MEMORY);
+    double max = (double)(r->memory > 0 ? r->memory : RESHAPE_MEMORY);
     double bytes = 2. * sizeof(double) * s->L * s->M * s->N; /* rate, weight of one redshift */
-    if (bytes > most)
+    if (bytes > max)
         FAIL(ERR_LIMIT,
              "a table of %d densities, %d metallicities and %d temperatures needs %.0f MB: raise "
              "--memory, or take fewer points",

@@ -100,10 +100,10 @@ static enum err get_redshifts(const char *value, struct request *r)
 static enum err get_points(const char *value, int points[3])
 {
     double x[3];
-    static const int most[3] = {1024, 256, 4096};
+    static const int max[3] = {1024, 256, 4096};
     bool good = opt_reals(value, 3, x) == 3;
     for (int d = 0; d < 3 && good; d++) {
-        good = x[d] >= 2 && x[d] <= most[d];
+        good = x[d] >= 2 && x[d] <= max[d];
         points[d] = good ? (int)x[d] : 0;
         good = good && points[d] == x[d];
     }

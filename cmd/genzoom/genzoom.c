@@ -110,15 +110,15 @@ static int usage(const char *what, const char *value)
     return program_refuse(&PROGRAM, what, value);
 }
 
-static int set_number(const char *value, long least, long most, const char *what, int *out)
+static int set_number(const char *value, long min, long max, const char *what, int *out)
 {
-    return opt_int(value, least, most, out) ? GO_ON : usage(what, value);
+    return opt_int(value, min, max, out) ? GO_ON : usage(what, value);
 }
 
-static bool positive(const double *v, int n, double most)
+static bool positive(const double *v, int n, double max)
 {
     for (int i = 0; i < n; i++)
-        if (!(v[i] > 0 && v[i] <= most)) return false;
+        if (!(v[i] > 0 && v[i] <= max)) return false;
     return true;
 }
 
@@ -169,10 +169,9 @@ static int set_shape(const char *value, struct options *o)
                : usage("the shape must be hull or ellipsoid, not", value);
 }
 
-static int set_real(const char *value, double least, double most, const char *what, double *out)
+static int set_real(const char *value, double min, double max, const char *what, double *out)
 {
-    return opt_reals(value, 1, out) == 1 && *out >= least && *out <= most ? GO_ON
-                                                                          : usage(what, value);
+    return opt_reals(value, 1, out) == 1 && *out >= min && *out <= max ? GO_ON : usage(what, value);
 }
 
 static int set_flag(int letter, struct options *o)
@@ -291,7 +290,7 @@ static enum err shape_of_points(const struct options *o, const struct zoom_set *
         points_unwrap(&p);
         const double(*x)[3] = (const double(*)[3])p.x;
         pad += ldexp(0.5, -s->g.levelmax);
-        err = o->ellipsoid ? shape_least_ellipsoid(shape, p.n, x, pad)
+        err = o->ellipsoid ? shape_smallest_ellipsoid(shape, p.n, x, pad)
                            : shape_hull(shape, p.n, x, pad);
         log_line(1, "%lld points, %d corners of the hull", (long long)p.n, shape->nvertex);
     }

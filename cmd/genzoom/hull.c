@@ -27,8 +27,8 @@ struct hull {
     int nvertex, vertices, nface, faces;
     int64_t (*vertex)[3];
     struct face *face;
-    int nrim, rims;
-    int (*rim)[2];
+    int nhorizon, horizon_cap;
+    int (*horizon)[2];
 };
 
 static void make_face(struct hull *h, int a, int b, int c)
@@ -60,19 +60,20 @@ static bool sees(const struct face *f, const int64_t p[3])
     return f->n[0] * p[0] + f->n[1] * p[1] + f->n[2] * p[2] > f->d;
 }
 
-static void add_rim(struct hull *h, int a, int b)
+static void add_horizon_edge(struct hull *h, int a, int b)
 {
-    for (int i = 0; i < h->nrim; i++)
-        if (h->rim[i][0] == b && h->rim[i][1] == a) { /* two faces that are removed share it */
-            memcpy(h->rim[i], h->rim[--h->nrim], sizeof h->rim[0]);
+    for (int i = 0; i < h->nhorizon; i++)
+        if (h->horizon[i][0] == b &&
+            h->horizon[i][1] == a) { /* two faces that are removed share it */
+            memcpy(h->horizon[i], h->horizon[--h->nhorizon], sizeof h->horizon[0]);
             return;
         }
-    if (h->nrim == h->rims) {
-        h->rims = 2 * h->rims + 64;
-        h->rim = mem_grow(h->rim, sizeof *h->rim * (size_t)h->rims, "hull");
+    if (h->nhorizon == h->horizon_cap) {
+        h->horizon_cap = 2 * h->horizon_cap + 64;
+        h->horizon = mem_grow(h->horizon, sizeof *h->horizon * (size_t)h->horizon_cap, "hull");
     }
-    h->rim[h->nrim][0] = a;
-    h->rim[h->nrim++][1] = b;
+    h->horizon[h->nhorizon][0] = a;
+    h->horizon[h->nhorizon++][1] = b;
 }
 
 static int new_vertex(struct hull *h, const int64_t p[3])
@@ -87,19 +88,19 @@ static int new_vertex(struct hull *h, const int64_t p[3])
 
 static void add_point(struct hull *h, const int64_t p[3])
 {
-    h->nrim = 0;
+    h->nhorizon = 0;
     for (int i = 0; i < h->nface;) {
         if (!sees(&h->face[i], p)) {
             i++;
             continue;
         }
         const int *v = h->face[i].v;
-        for (int k = 0; k < 3; k++) add_rim(h, v[k], v[(k + 1) % 3]);
+        for (int k = 0; k < 3; k++) add_horizon_edge(h, v[k], v[(k + 1) % 3]);
         h->face[i] = h->face[--h->nface];
     }
-    if (h->nrim == 0) return;
+    if (h->nhorizon == 0) return;
     int v = new_vertex(h, p);
-    for (int i = 0; i < h->nrim; i++) make_face(h, h->rim[i][0], h->rim[i][1], v);
+    for (int i = 0; i < h->nhorizon; i++) make_face(h, h->horizon[i][0], h->horizon[i][1], v);
 }
 
 static void corner(const int64_t p[3], int64_t half, int k, int64_t out[3])
@@ -152,10 +153,10 @@ static enum err add_cube(struct hull *h, const int64_t p[3], int64_t half)
 static enum err add_extremes(struct hull *h, int64_t n, const int64_t (*x)[3], int64_t half)
 {
     for (int dir = 0; dir < 343; dir++) {
-        int64_t e[3] = {dir % 7 - 3, dir / 7 % 7 - 3, dir / 49 - 3}, best = 0, most = INT64_MIN;
+        int64_t e[3] = {dir % 7 - 3, dir / 7 % 7 - 3, dir / 49 - 3}, best = 0, max = INT64_MIN;
         for (int64_t i = 0; i < n; i++) {
             int64_t s = e[0] * x[i][0] + e[1] * x[i][1] + e[2] * x[i][2];
-            if (s > most) most = s, best = i;
+            if (s > max) max = s, best = i;
         }
         TRY(add_cube(h, x[best], half));
     }
@@ -205,7 +206,7 @@ enum err shape_hull(struct shape *s, int64_t n, const double (*x)[3], double pad
 out:
     mem_free(h.vertex);
     mem_free(h.face);
-    mem_free(h.rim);
+    mem_free(h.horizon);
     mem_free(p);
     return err;
 }

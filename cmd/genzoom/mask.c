@@ -245,15 +245,15 @@ static enum err next_plane(struct plane_maker *m, struct mask_level *r)
  * finest, and no mask. */
 static int64_t margin_of(const struct plane_maker *m, const struct mask_level *r)
 {
-    int64_t lo[3], hi[3], least = INT64_MAX, side = (int64_t)1 << m->l, edge = m->ones ? 1 : 0;
+    int64_t lo[3], hi[3], min = INT64_MAX, side = (int64_t)1 << m->l, edge = m->ones ? 1 : 0;
     if (!r->cells || !child_range(m, lo, hi)) return -1;
     for (int d = 0; d < 3; d++) {
         if (hi[d] - lo[d] + 1 == side) continue;
         int64_t a = r->lo[d] - lo[d] + edge, b = hi[d] + edge - r->hi[d];
-        least = a < least ? a : least;
-        least = b < least ? b : least;
+        min = a < min ? a : min;
+        min = b < min ? b : min;
     }
-    return least == INT64_MAX ? -1 : least;
+    return min == INT64_MAX ? -1 : min;
 }
 
 static enum err make_level(const struct zoom_set *s, const struct mask_par *p, int l,

@@ -8,7 +8,7 @@
 #include "io/stream.h"
 #include "io/table.h"
 
-static const int64_t BYTES_MOST = (int64_t)1 << 35; /* of a list of points */
+static const int64_t BYTES_MAX = (int64_t)1 << 35; /* of a list of points */
 
 void points_add(struct points *p, const double x[3])
 {
@@ -61,7 +61,7 @@ static enum err read_lines(struct points *p, struct table *t)
 enum err points_read(struct points *p, const char *path)
 {
     struct table t;
-    TRY(table_open(&t, path, TABLE_NOTES | TABLE_PIPE, BYTES_MOST));
+    TRY(table_open(&t, path, TABLE_NOTES | TABLE_PIPE, BYTES_MAX));
     enum err err = read_lines(p, &t);
     table_close(&t);
     return err;

@@ -30,14 +30,14 @@ static struct box refined_box(const struct mask_level *m, int l, const struct bo
 static int64_t lack(const struct zoom_set *s, int l, const struct box *b)
 {
     const struct ics_level *in = &s->g.lev[l + 1];
-    int64_t most = 0;
+    int64_t max = 0;
     for (int d = 0; d < 3; d++) {
         int64_t lo = in->off[d] / 2, hi = lo + in->head.n[d] / 2 - 1;
         if (in->head.n[d] == (int64_t)1 << (l + 1)) continue; /* all of the periodic box */
-        if (lo - b->lo[d] > most) most = lo - b->lo[d];
-        if (b->hi[d] - hi > most) most = b->hi[d] - hi;
+        if (lo - b->lo[d] > max) max = lo - b->lo[d];
+        if (b->hi[d] - hi > max) max = b->hi[d] - hi;
     }
-    return most;
+    return max;
 }
 
 /* The finest level where the files lack cells: their number; 0: nowhere. */

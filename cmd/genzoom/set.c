@@ -18,7 +18,7 @@ enum { DIRS_MAX = 256, NAMES_MAX = 4096, NAME = 64 };
 
 struct dirs {
     int n;
-    struct place {
+    struct location {
         char *path;
         struct grafic_head head;
         bool swap;
@@ -146,7 +146,7 @@ static enum err add_dir(struct dirs *d, const char *path)
              "%s: more than %d directories of levels are given: give those of one set only", path,
              DIRS_MAX);
     TRY(grafic_open(&f, path, ics_first_file(path, true, false), true));
-    struct place *p = &d->at[d->n++];
+    struct location *p = &d->at[d->n++];
     size_t n = strlen(path) + 1;
     p->path = memcpy(mem_new(n, "file names"), path, n);
     p->head = f.head;
@@ -157,7 +157,7 @@ static enum err add_dir(struct dirs *d, const char *path)
 
 static int coarse_first(const void *a, const void *b)
 {
-    const struct place *p = a, *q = b;
+    const struct location *p = a, *q = b;
     return p->head.dx < q->head.dx ? 1 : p->head.dx > q->head.dx ? -1 : strcmp(p->path, q->path);
 }
 
@@ -165,7 +165,7 @@ static int coarse_first(const void *a, const void *b)
 static enum err number_levels(struct dirs *d)
 {
     mem_sort(d->at, (size_t)d->n, sizeof d->at[0], coarse_first);
-    struct place *base = &d->at[0];
+    struct location *base = &d->at[0];
     int n = base->head.n[0], l = 0;
     while (n > 1 << l) l++;
     if (n != 1 << l || n < 2 || base->head.n[1] != n || base->head.n[2] != n)
@@ -174,7 +174,7 @@ static enum err number_levels(struct dirs *d)
              "level is missing",
              base->path, n, base->head.n[1], base->head.n[2]);
     for (int i = 0; i < d->n; i++) {
-        struct place *p = &d->at[i];
+        struct location *p = &d->at[i];
         double up = log2(base->head.dx / p->head.dx);
         if (!(fabs(up - nearbyint(up)) < 1e-3))
             FAIL(ERR_FORMAT,

@@ -160,18 +160,18 @@ static void khachiyan(int n, const double (*x)[3], double *u)
     const double tolerance = 1e-8;
     for (int i = 0; i < n; i++) u[i] = 1.0 / n;
     for (int round = 0; round < 100000; round++) {
-        double inv[4][4], most = -1, least = 1e300;
+        double inv[4][4], max = -1, min = 1e300;
         int far = 0, near = 0;
         if (!lifted_inverse(n, x, u, inv)) return;
         for (int i = 0; i < n; i++) {
             double w = lifted((const double(*)[4])inv, x[i]);
-            if (w > most) most = w, far = i;
-            if (u[i] > 1e-12 && w < least) least = w, near = i;
+            if (w > max) max = w, far = i;
+            if (u[i] > 1e-12 && w < min) min = w, near = i;
         }
-        double over = most / 4 - 1, under = 1 - least / 4;
+        double over = max / 4 - 1, under = 1 - min / 4;
         if (over < tolerance && under < tolerance) return;
         int j = over > under ? far : near;
-        double w = over > under ? most : least, step = (w - 4) / (4 * (w - 1));
+        double w = over > under ? max : min, step = (w - 4) / (4 * (w - 1));
         /* its weight becomes nothing, not less */
         if (step < -u[j] / (1 - u[j])) step = -u[j] / (1 - u[j]);
         for (int i = 0; i < n; i++) u[i] *= 1 - step;
@@ -180,9 +180,9 @@ static void khachiyan(int n, const double (*x)[3], double *u)
     }
 }
 
-static enum err least_around(struct shape *s, int n, const double (*x)[3])
+static enum err smallest_around(struct shape *s, int n, const double (*x)[3])
 {
-    double *u = mem_new(sizeof *u * (size_t)n, "hull"), m[3][3] = {{0}}, most = 0;
+    double *u = mem_new(sizeof *u * (size_t)n, "hull"), m[3][3] = {{0}}, max = 0;
     khachiyan(n, x, u);
     for (int d = 0; d < 3; d++)
         for (int i = 0; i < n; i++) s->c[d] += u[i] * x[i][d];
@@ -198,21 +198,21 @@ static enum err least_around(struct shape *s, int n, const double (*x)[3])
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
                 sum += (x[k][i] - s->c[i]) * s->a[i][j] * (x[k][j] - s->c[j]);
-        most = fmax(most, sum);
+        max = fmax(max, sum);
     }
     /* rounding: all points must be inside */
-    for (int i = 0; i < 9; i++) s->a[i / 3][i % 3] /= most * (1 + 1e-12);
+    for (int i = 0; i < 9; i++) s->a[i / 3][i % 3] /= max * (1 + 1e-12);
     if (!ellipsoid_bounds(s))
         FAIL(ERR_PARAM, "no ellipsoid of finite size encloses the points: use --shape hull");
     return OK;
 }
 
-enum err shape_least_ellipsoid(struct shape *s, int64_t n, const double (*x)[3], double pad)
+enum err shape_smallest_ellipsoid(struct shape *s, int64_t n, const double (*x)[3], double pad)
 {
     struct shape hull;
     TRY(shape_hull(&hull, n, x, pad));
     *s = (struct shape){.kind = SHAPE_ELLIPSOID};
-    enum err err = least_around(s, hull.nvertex, (const double(*)[3])hull.vertex);
+    enum err err = smallest_around(s, hull.nvertex, (const double(*)[3])hull.vertex);
     shape_free(&hull);
     return err;
 }

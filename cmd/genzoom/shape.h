@@ -28,8 +28,8 @@ MUST_USE enum err shape_matrix(struct shape *s, const double center[3], double a
 /* Convex hull of cubes of half side `pad` > 0 around the points. */
 MUST_USE enum err shape_hull(struct shape *s, int64_t n, const double (*x)[3], double pad);
 /* The ellipsoid of minimum volume around the same cubes. */
-MUST_USE enum err shape_least_ellipsoid(struct shape *s, int64_t n, const double (*x)[3],
-                                        double pad);
+MUST_USE enum err shape_smallest_ellipsoid(struct shape *s, int64_t n, const double (*x)[3],
+                                           double pad);
 void shape_free(struct shape *s);
 
 /* The line (x, y, z) with y and z given enters at *x0 and leaves at *x1; false: it does not meet

@@ -58,7 +58,7 @@ static enum err take_inside(const struct source_parts *q, void *ctx)
     for (int64_t i = 0; i < q->n; i++) {
         double x[3], r2 = 0;
         if (q->family[i] != FAM_DM) continue;
-        source_place(w->s, q, i, x);
+        source_position(w->s, q, i, x);
         for (int d = 0; d < 3; d++) {
             double far = fabs(x[d] - w->t->center[d]);
             far = fmin(far, 1 - far);
@@ -75,7 +75,7 @@ static enum err take_found(const struct source_parts *q, void *ctx)
     for (int64_t i = 0; i < q->n; i++) {
         double x[3];
         if (q->family[i] != FAM_DM) continue;
-        source_place(w->s, q, i, x);
+        source_position(w->s, q, i, x);
         offer(w->ids, w->p, q->id[i], x);
     }
     return OK;
@@ -92,7 +92,7 @@ static enum err find_halo(struct source *s, struct trace *t)
     enum err err = OK;
     if (!there)
         err = err_set(ERR_PARAM, "%s: has %ld halos of %ld members and more, not %d: lower --halo",
-                      s->path, (long)f.list.n, (long)HALOS_USUAL.least, t->halo);
+                      s->path, (long)f.list.n, (long)HALOS_USUAL.min, t->halo);
     else if (t->radius == 0 && !(h->r[HALO_200M] > 0))
         err = err_set(ERR_PARAM,
                       "%s: halo %d is too thin to have a radius of 200 times the mean density: "

@@ -104,7 +104,7 @@ void entry_written(const struct entry *e, char *text, size_t n)
     if (gmtime_r(&e->written, &utc)) strftime(text, n, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
-void entry_place(const struct entry *e, char *text, size_t n)
+void entry_position(const struct entry *e, char *text, size_t n)
 {
     if (!e->readable)
         snprintf(text, n, "-");
@@ -114,9 +114,9 @@ void entry_place(const struct entry *e, char *text, size_t n)
 
 static void print_line(const struct entry *e, const struct options *o)
 {
-    char when[32], place[48];
+    char when[32], location[48];
     entry_written(e, when, sizeof when);
-    entry_place(e, place, sizeof place);
+    entry_position(e, location, sizeof location);
     if (o->json) {
         json_begin("campaign", e->path);
         json_count("output", e->number);
@@ -135,8 +135,9 @@ static void print_line(const struct entry *e, const struct options *o)
         json_end();
         return;
     }
-    printf("%05d\t%s\t%d\t%d\t%d\t%.1f\t%s\t%.0f\t%s\t%s\n", e->number, place, e->coarse, e->fine,
-           e->ranks, (double)e->bytes / 1048576, when, e->wall, *e->job ? e->job : "-", e->verdict);
+    printf("%05d\t%s\t%d\t%d\t%d\t%.1f\t%s\t%.0f\t%s\t%s\n", e->number, location, e->coarse,
+           e->fine, e->ranks, (double)e->bytes / 1048576, when, e->wall, *e->job ? e->job : "-",
+           e->verdict);
 }
 
 /* Seconds between this checkpoint and the one before; pauses between jobs count. */

@@ -17,11 +17,11 @@ static void print_damage(const struct damage *d, void *ctx)
     if (p->o->json) {
         printf("%s{\"file\":", p->lines > 1 ? "," : "");
         json_string(d->file);
-        json_text("place", d->place);
+        json_text("place", d->location);
         json_text("what", d->what);
         printf("}");
     } else {
-        printf("%s%s%s%s%s\n", d->file, *d->file ? ": " : "", d->place, *d->place ? ": " : "",
+        printf("%s%s%s%s%s\n", d->file, *d->file ? ": " : "", d->location, *d->location ? ": " : "",
                d->what);
     }
 }

@@ -125,7 +125,7 @@ static struct scale scale_of(const struct sim *s, bool physical)
 
 static void scale_clump(struct clump *c, const struct scale *s)
 {
-    c->least *= s->density, c->most *= s->density, c->saddle *= s->density;
+    c->min *= s->density, c->max *= s->density, c->saddle *= s->density;
     c->volume *= s->volume;
     c->mass *= s->mass, c->halo_mass *= s->mass;
     c->part_mass *= s->mass, c->bound_mass *= s->mass;
@@ -172,7 +172,7 @@ static void text_row(const struct clump *c, bool unbound)
 {
     printf("%ld\t%ld\t%d\t%ld\t%d\t%d\t%ld\t%ld", (long)c->index, (long)c->halo, c->level,
            (long)c->parent, c->listed, c->is_halo, (long)c->ncell, (long)c->ncell_halo);
-    const double x[] = {c->x[0],      c->x[1],   c->x[2], c->least,     c->most,   c->saddle,
+    const double x[] = {c->x[0],      c->x[1],   c->x[2], c->min,       c->max,    c->saddle,
                         c->relevance, c->volume, c->mass, c->halo_mass, c->com[0], c->com[1],
                         c->com[2],    c->v[0],   c->v[1], c->v[2]};
     put_row(x, sizeof x / sizeof *x);
@@ -229,8 +229,8 @@ static void json_row(const struct clump *c, bool unbound, bool first)
     json_count("ncell", c->ncell);
     json_count("ncell_halo", c->ncell_halo);
     json_vector("peak", c->x);
-    json_number("rho_min", c->least);
-    json_number("rho_max", c->most);
+    json_number("rho_min", c->min);
+    json_number("rho_max", c->max);
     json_number("saddle", c->saddle);
     json_number("relevance", c->relevance);
     json_number("volume", c->volume);

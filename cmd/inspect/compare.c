@@ -50,12 +50,12 @@ static void print_fields(const struct compare_field *f, int n, bool cells, int v
             printf("  %-20s %s\n", f[i].name, one_sided(&f[i]));
             continue;
         }
-        if (!f[i].differing && !(verbose && f[i].most > 0)) continue;
+        if (!f[i].differing && !(verbose && f[i].max > 0)) continue;
         if (!lines++)
             printf("  %-20s %12s %12s %12s %12s  max at\n", cells ? "field" : "of particles",
                    "differing", "max", "relative", "L1");
         printf("  %-20s %12ld %12.4g %12.4g %12.4g", f[i].name, (long)f[i].differing,
-               plain_number(f[i].most), plain_number(f[i].most_rel),
+               plain_number(f[i].max), plain_number(f[i].max_rel),
                plain_number(f[i].norm > 0 ? f[i].l1 / f[i].norm : f[i].l1));
         print_where(&f[i], cells);
     }
@@ -102,17 +102,17 @@ static void json_fields(const char *name, const struct compare_field *f, int n, 
             continue;
         }
         json_count("differing", f[i].differing);
-        json_number("max_abs", f[i].most);
-        json_number("max_rel", f[i].most_rel);
+        json_number("max_abs", f[i].max);
+        json_number("max_rel", f[i].max_rel);
         json_number("l1", f[i].l1);
         json_number("norm", f[i].norm);
-        if (f[i].most > 0 && cells) {
+        if (f[i].max > 0 && cells) {
             json_count("level", f[i].level);
             printf(",\"at\":[%.17g,%.17g,%.17g]", f[i].at[0], f[i].at[1], f[i].at[2]);
             json_count("level_rel", f[i].level_rel);
             printf(",\"at_rel\":[%.17g,%.17g,%.17g]", f[i].at_rel[0], f[i].at_rel[1],
                    f[i].at_rel[2]);
-        } else if (f[i].most > 0) {
+        } else if (f[i].max > 0) {
             json_count("id", f[i].id);
             json_count("id_rel", f[i].id_rel);
         }

@@ -22,8 +22,8 @@ enum { CLASSES = LEVEL_MAX + 1 };
 struct class {
     int64_t n, inside;
     struct sum mass_inside;
-    double least, most; /* mass */
-    double far2;        /* squared distance of the nearest, as zone_far2; infinite: there is none */
+    double min, max; /* mass */
+    double far2;     /* squared distance of the nearest, as zone_far2; infinite: there is none */
 };
 
 struct contamination {
@@ -31,14 +31,14 @@ struct contamination {
     struct zone zone;
     int variable; /* of the mask, as RAMSES counts; 0: a sphere */
     double cut;   /* above which a cell is in the mask */
-    double least; /* mass of a particle */
+    double min;   /* mass of a particle */
     struct class class[CLASSES];
     int64_t light, heavy, inside_light, inside_heavy;
     double mass_light, mass_heavy; /* inside */
     double nearest;                /* heavy particle; infinite: there is none */
 };
 
-static enum err find_least(struct contamination *t);
+static enum err find_lowest(struct contamination *t);
 static enum err find_zone(struct contamination *t, const struct options *o);
 static enum err find_heavy(struct contamination *t);
 static void print_text(const struct contamination *t, const char *path, const struct options *o);
@@ -50,7 +50,7 @@ enum err contamination_print(const char *path, const struct options *o, int *sta
     enum err err = OK;
     zone_begin(&t->zone, o->memory);
     TRY_OUT(source_open_state(path, 0, 0, &t->s));
-    TRY_OUT(find_least(t));
+    TRY_OUT(find_lowest(t));
     TRY_OUT(find_zone(t, o));
     TRY_OUT(find_heavy(t));
     if (o->json)
@@ -67,7 +67,7 @@ out:
 
 /* ---- the least mass ---- */
 
-static enum err take_least(const struct source_parts *q, void *ctx)
+static enum err take_lowest(const struct source_parts *q, void *ctx)
 {
     struct contamination *t = ctx;
     for (int64_t i = 0; i < q->n; i++) {
@@ -77,16 +77,16 @@ static enum err take_least(const struct source_parts *q, void *ctx)
                  "%s: particle %ld has the mass %g, which must be finite and above 0: see inspect "
                  "-cc",
                  q->file, (long)q->id[i], q->m[i]);
-        if (q->m[i] < t->least) t->least = q->m[i];
+        if (q->m[i] < t->min) t->min = q->m[i];
     }
     return OK;
 }
 
-static enum err find_least(struct contamination *t)
+static enum err find_lowest(struct contamination *t)
 {
-    t->least = INFINITY;
-    if (t->s->head.particles) TRY(source_all_parts(t->s, take_least, t));
-    if (!(t->least < INFINITY))
+    t->min = INFINITY;
+    if (t->s->head.particles) TRY(source_all_parts(t->s, take_lowest, t));
+    if (!(t->min < INFINITY))
         FAIL(ERR_PARAM,
              "%s: has no dark matter particles: there is nothing that could be contaminated",
              t->s->path);
@@ -160,13 +160,13 @@ static enum err take_part(const struct source_parts *q, void *ctx)
 {
     struct contamination *t = ctx;
     for (int64_t i = 0; i < q->n; i++) {
-        double x[3], power = nearbyint(log2(q->m[i] / t->least) / 3);
+        double x[3], power = nearbyint(log2(q->m[i] / t->min) / 3);
         if (q->family[i] != FAM_DM) continue;
         struct class *c = &t->class[power < CLASSES ? (int)power : CLASSES - 1];
-        source_place(t->s, q, i, x);
+        source_position(t->s, q, i, x);
         c->n++;
-        c->least = fmin(c->least, q->m[i]);
-        c->most = fmax(c->most, q->m[i]);
+        c->min = fmin(c->min, q->m[i]);
+        c->max = fmax(c->max, q->m[i]);
         c->far2 = zone_far2(&t->zone, x, c->far2);
         if (!zone_holds(&t->zone, x)) continue;
         c->inside++;
@@ -179,7 +179,7 @@ static enum err find_heavy(struct contamination *t)
 {
     double far2 = INFINITY;
     for (int k = 0; k < CLASSES; k++) {
-        t->class[k].least = t->class[k].far2 = INFINITY;
+        t->class[k].min = t->class[k].far2 = INFINITY;
         sum_init(&t->class[k].mass_inside);
     }
     TRY(source_all_parts(t->s, take_part, t));
@@ -229,8 +229,8 @@ static void print_text(const struct contamination *t, const char *path, const st
     for (int k = 0; k < CLASSES; k++) {
         const struct class *c = &t->class[k];
         char mass[32];
-        int n = snprintf(mass, sizeof mass, "%.6g", c->least);
-        if (c->most > c->least) snprintf(mass + n, sizeof mass - (size_t)n, " - %.6g", c->most);
+        int n = snprintf(mass, sizeof mass, "%.6g", c->min);
+        if (c->max > c->min) snprintf(mass + n, sizeof mass - (size_t)n, " - %.6g", c->max);
         if (c->n)
             printf("  %-24s %12ld %12ld %12.6g\n", mass, (long)c->n, (long)c->inside,
                    sqrt(c->far2));
@@ -245,8 +245,8 @@ static void print_classes(const struct contamination *t)
         const struct class *c = &t->class[k];
         if (!c->n) continue;
         printf("%s{\"heavy\":%s", n++ ? "," : "", k ? "true" : "false");
-        json_number("min", c->least);
-        json_number("max", c->most);
+        json_number("min", c->min);
+        json_number("max", c->max);
         json_count("particles", c->n);
         json_count("inside", c->inside);
         json_number("mass_inside", sum_get(&c->mass_inside));
@@ -276,7 +276,7 @@ static void print_json(const struct contamination *t, const char *path)
     json_number("heavy_mass", t->mass_heavy);
     json_count("heavy_in_box", t->heavy);
     json_number("nearest", t->nearest);
-    json_number("mass_cut", sqrt(8) * t->least);
+    json_number("mass_cut", sqrt(8) * t->min);
     print_classes(t);
     json_end();
 }

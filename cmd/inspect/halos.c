@@ -24,7 +24,7 @@ static void print_json(const struct halo_table *t, const struct mass_function *f
     json_begin("halos", t->path);
     if (t->box->cosmo) json_number("redshift", 1 / t->box->aexp - 1);
     json_number("link", t->list->link);
-    json_count("min", t->least);
+    json_count("min", t->min);
     json_number("particle", t->list->lightest * halo_solar(t->box));
     printf(",\"units\":{");
     for (int c = 0, n = 0; c < halo_columns(); c++) {
@@ -94,7 +94,7 @@ static enum err save_members(const struct halos *h)
 static enum err print_halos(const struct halos *h, const char *path)
 {
     const struct options *o = h->o;
-    struct halo_table t = {&h->found.box, &h->found.list, path, o->halos.link, o->halos.least};
+    struct halo_table t = {&h->found.box, &h->found.list, path, o->halos.link, o->halos.min};
     struct mass_function f = mass_function_of(&t, h->r->head.omega_b, o->halos.sigma8, o->halos.ns);
     char title[160];
     unit_title(h->r, true, title, sizeof title);
@@ -111,7 +111,7 @@ static enum err find_halos(struct halos *h)
 {
     const struct options *o = h->o;
     struct halos_request q = {.link = o->halos.link,
-                              .least = o->halos.least,
+                              .min = o->halos.min,
                               .bound = o->halos.bound,
                               .members = o->halos.members != NULL,
                               .has_sphere = o->has_sphere,

@@ -30,7 +30,7 @@ struct stars_options {
 
 struct halos_options {
     double link; /* mean separations */
-    int least;
+    int min;
     bool bound;                 /* centres */
     const char *members, *plot; /* files, or NULL */
     enum file_format plot_format;

@@ -387,7 +387,7 @@ static const struct row OPTIONS[] = {
      REAL(halos.link, DBL_TRUE_MIN, 1e6 - 1e-9, NOT_POSITIVE)},
     {{0, "min", "N", "the least number of members (default 20)"},
      A(HALOS),
-     INT(halos.least, 1, 1 << 30, "the least number of members must be 1 to 1073741824, not")},
+     INT(halos.min, 1, 1 << 30, "the least number of members must be 1 to 1073741824, not")},
     {{0, "members", "FILE", "writes the ids of the members"}, A(HALOS), TEXT(halos.members)},
     {{0, "bound", NULL, "centres are the members that are bound most, not the densest"},
      A(HALOS),
@@ -639,7 +639,7 @@ int options_parse(int argc, char **argv, struct options *o)
     o->phase.bins = 200;
     o->stars.bins = 50;
     o->profile.bins = 30;
-    o->halos = (struct halos_options){.link = 0.2, .least = 20, .sigma8 = 0.81, .ns = 0.96};
+    o->halos = (struct halos_options){.link = 0.2, .min = 20, .sigma8 = 0.81, .ns = 0.96};
     fill_rows(&p, -1);
     if (help >= 0) tell_mode(&p, help), argc--, argv++;
     if ((status = program_read(&self, argc, argv, set_option, &p, &first)) != GO_ON) return status;

@@ -89,8 +89,8 @@ static void put_head(struct page *p, const char *dir)
     const struct entry *end = &p->e[p->n - 1];
     int bad = 0;
     for (int i = 0; i < p->n; i++) bad += !p->e[i].sound;
-    entry_place(p->e, first, sizeof first);
-    entry_place(end, last, sizeof last);
+    entry_position(p->e, first, sizeof first);
+    entry_position(end, last, sizeof last);
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width\">\n<title>",
           p->out);
@@ -128,11 +128,11 @@ static void put_table(struct page *p)
           p->out);
     for (int i = 0; i < p->n; i++) {
         const struct entry *e = &p->e[i];
-        char when[32], place[48];
+        char when[32], location[48];
         entry_written(e, when, sizeof when);
-        entry_place(e, place, sizeof place);
+        entry_position(e, location, sizeof location);
         fprintf(p->out, "<tr><td>%05d</td>", e->number);
-        put_cell(p, place, false);
+        put_cell(p, location, false);
         fprintf(p->out, "<td>%d</td><td>%d</td><td>%d</td><td>%.1f</td><td>%s</td><td>%.0f</td>",
                 e->coarse, e->fine, e->ranks, (double)e->bytes / 1048576, when, e->wall);
         put_cell(p, *e->job ? e->job : "-", true);

@@ -23,7 +23,7 @@ struct entry {
 
 /* "2026-01-31T12:00:00Z", "z=0.1234" or "t=1.5" */
 void entry_written(const struct entry *e, char *text, size_t n);
-void entry_place(const struct entry *e, char *text, size_t n);
+void entry_position(const struct entry *e, char *text, size_t n);
 
 /* One HTML file with figures inside it, and no reference to another. */
 MUST_USE enum err page_write(const char *dir, const struct entry *e, int n,

@@ -15,14 +15,14 @@ enum { WIDTH = 560, HEIGHT = 400, SHOWN = 4 };
 static const struct box WHOLE = {0, 0, WIDTH, HEIGHT};
 
 /* Checkpoints that are shown: the first, the last, and some between. Returns their number. */
-static int choose(const struct page *p, int most, int index[])
+static int choose(const struct page *p, int max, int index[])
 {
     int readable = 0, n = 0;
     for (int i = 0; i < p->n; i++) readable += p->e[i].readable;
-    most = readable < most ? readable : most;
-    for (int i = 0, seen = 0; i < p->n && n < most; i++) {
+    max = readable < max ? readable : max;
+    for (int i = 0, seen = 0; i < p->n && n < max; i++) {
         if (!p->e[i].readable) continue;
-        if (seen == (most > 1 ? (int)lrint((double)n * (readable - 1) / (most - 1)) : readable - 1))
+        if (seen == (max > 1 ? (int)lrint((double)n * (readable - 1) / (max - 1)) : readable - 1))
             index[n++] = i;
         seen++;
     }
@@ -187,11 +187,11 @@ static void draw_bars(struct canvas *c, const void *bars)
     const struct bars *b = bars;
     const struct pen black = {0, 1, false};
     double left = 170, right = WIDTH - 90, top = 20, high = (HEIGHT - 50.0) / (b->n ? b->n : 1);
-    double most = 0;
-    for (int i = 0; i < b->n; i++) most = fmax(most, fmax(b->row[i].mean, b->row[i].high));
+    double max = 0;
+    for (int i = 0; i < b->n; i++) max = fmax(max, fmax(b->row[i].mean, b->row[i].high));
     for (int i = 0; i < b->n; i++) {
         const struct record_row *r = &b->row[i];
-        double y = top + i * high, scale = most > 0 ? (right - left) / most : 0;
+        double y = top + i * high, scale = max > 0 ? (right - left) / max : 0;
         char value[48];
         canvas_fill(c, (struct box){left, y + 0.15 * high, r->mean * scale, 0.7 * high}, 0x7fb2d8);
         frame_line(c, left + r->low * scale, y + high / 2, left + r->high * scale, y + high / 2,
@@ -304,14 +304,14 @@ static enum err add_spectrum(struct page *p, const struct entry *e, struct spect
     struct source *s = NULL;
     int level = e->levelmin < 5 ? 5 : e->levelmin > 7 ? 7 : e->levelmin;
     struct pk_par par = {.n = 1 << level, .order = PK_PCS, .interlace = true, .fold = 1};
-    struct feed f = {.c = &p->o->c, .axis = -1, .most = INFINITY};
+    struct feed f = {.c = &p->o->c, .axis = -1, .max = INFINITY};
     double total = 2; /* more than there is in a cosmological box */
     TRY(source_open_state(e->path, 0, 0, &s));
     enum err err = OK;
     if (!s->head.cosmo) err = feed_source(&f, s), total = f.mass;
     if (err == OK && !(total > 0)) err = err_set(ERR_PARAM, "%s: has no matter", e->path);
     if (err == OK) {
-        f.most = total;
+        f.max = total;
         f.pk = pk_new(&p->o->c, &par, 1, total);
         err = feed_source(&f, s);
     }

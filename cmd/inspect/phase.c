@@ -39,15 +39,15 @@ static enum err bad_cell(const struct phase *p, const struct source_octs *o, int
                          const char *what, double value)
 {
     int64_t x[3];
-    char place[128];
+    char location[128];
     double half = ldexp(0.5, -o->level) * p->r->head.boxlen;
     int n = 0;
     okey_coords(o->key[i], x);
     for (int d = 0; d < p->r->head.ndim; d++)
-        n += snprintf(place + n, sizeof place - (size_t)n, " %.9g",
+        n += snprintf(location + n, sizeof location - (size_t)n, " %.9g",
                       (double)(2 * (2 * x[d] + (c >> d & 1)) + 1) * half);
     FAIL(ERR_FORMAT, "%s: level %d, cell at%s: its %s is %g and has no place in a phase diagram",
-         o->file, o->level, place, what, value);
+         o->file, o->level, location, what, value);
 }
 
 /* x: both logarithms; that of a temperature of 0 or below, as truncation leaves it where nearly all
@@ -111,15 +111,15 @@ static enum err read_pieces(struct phase *p)
 {
     struct source *r = p->r;
     enum err err = OK;
-    memset(&r->tally, 0, sizeof r->tally);
+    memset(&r->counts, 0, sizeof r->counts);
     for (int piece = p->c->rank; err == OK && piece < r->npiece; piece += p->c->size) {
         if (r->npiece > 1) log_live("reading file %d of %d", piece + 1, r->npiece);
         err = source_octs(r, piece, SOURCE_STORED, fold_octs, p);
     }
     log_live(NULL);
     TRY(err_agree(p->c, err));
-    comm_add_i64(p->c, r->tally.octs, LEVEL_MAX + 2);
-    comm_add_i64(p->c, r->tally.split, LEVEL_MAX + 2);
+    comm_add_i64(p->c, r->counts.octs, LEVEL_MAX + 2);
+    comm_add_i64(p->c, r->counts.split, LEVEL_MAX + 2);
     return source_check_tree(r);
 }
 

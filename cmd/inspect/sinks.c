@@ -296,9 +296,9 @@ static int64_t add_up(const struct sinks_history *s, int64_t i, double energy[2]
 static void trace_power(struct sinks_history *s)
 {
     double before[2], now[2];
-    size_t most = (size_t)s->n;
+    size_t max = (size_t)s->n;
     int n = 0;
-    mem_sort(s->row, most, sizeof *s->row, by_time);
+    mem_sort(s->row, max, sizeof *s->row, by_time);
     for (int64_t i = add_up(s, 0, before), last = 0; i < s->n;) {
         double from = s->row[last].time, to = s->row[i].time, second = 1e9 * CGS_YEAR * (to - from);
         last = i;
@@ -306,14 +306,14 @@ static void trace_power(struct sinks_history *s)
         for (int side = 0; side < 2; side++, n++) {
             s->x[n] = side ? to : from;
             for (int k = 0; k < 2; k++)
-                s->y[2 * most * (size_t)k + (size_t)n] = (now[k] - before[k]) / second;
+                s->y[2 * max * (size_t)k + (size_t)n] = (now[k] - before[k]) / second;
         }
         memcpy(before, now, sizeof before);
     }
     for (int k = 0; k < 2; k++)
         s->curve[s->curves++] = (struct curve){.label = k ? "jets" : "heat",
                                                .x = s->x,
-                                               .y = s->y + 2 * most * (size_t)k,
+                                               .y = s->y + 2 * max * (size_t)k,
                                                .n = n,
                                                .colour = k};
 }

@@ -120,7 +120,7 @@ static enum err summary_read(struct source *r, struct summary *s)
 
 static int64_t leaves_of(const struct source *r, int level)
 {
-    return source_cells(r) * r->tally.octs[level] - r->tally.split[level];
+    return source_cells(r) * r->counts.octs[level] - r->counts.split[level];
 }
 
 static double leaf_volume(const struct source *r) /* of the box */
@@ -173,9 +173,9 @@ static void print_levels(const struct source *r)
     printf("\n  level           octs     leaf cells\n");
     for (int l = 1; l <= LEVEL_MAX; l++) {
         int64_t leaf = leaves_of(r, l);
-        if (!r->tally.octs[l]) continue;
-        printf("  %5d %14ld %14ld\n", l, (long)r->tally.octs[l], (long)leaf);
-        octs += r->tally.octs[l], leaves += leaf;
+        if (!r->counts.octs[l]) continue;
+        printf("  %5d %14ld %14ld\n", l, (long)r->counts.octs[l], (long)leaf);
+        octs += r->counts.octs[l], leaves += leaf;
     }
     printf("  %5s %14ld %14ld\n", "all", (long)octs, (long)leaves);
     printf("  volume of the leaf cells / box  %.15g\n", leaf_volume(r));
@@ -222,7 +222,7 @@ static void print_text(const struct source *r, const struct summary *s, const ch
             if (s->family[k])
                 printf("  %-13s %13ld %22.15g\n", FAMILY_ROW[k].name, (long)s->family[k],
                        plain_number(sum_get(&s->family_mass[k]) * s->mass.worth));
-        printf("  %-13s %13ld %22.15g\n", "all", (long)r->tally.particles,
+        printf("  %-13s %13ld %22.15g\n", "all", (long)r->counts.particles,
                plain_number(sum_get(&s->part_mass) * s->mass.worth));
     }
     print_table(r->sinks, "sinks", s);
@@ -274,9 +274,9 @@ static void print_json(const struct source *r, const struct summary *s, const ch
     if (h->hydro) json_number("gamma", h->gamma);
     printf(",\"boundaries\":%d,\"levels\":[", r->nboundary);
     for (int l = 1, n = 0; l <= LEVEL_MAX; l++)
-        if (r->tally.octs[l])
+        if (r->counts.octs[l])
             printf("%s{\"level\":%d,\"octs\":%ld,\"leaves\":%ld}", n++ ? "," : "", l,
-                   (long)r->tally.octs[l], (long)leaves_of(r, l));
+                   (long)r->counts.octs[l], (long)leaves_of(r, l));
     printf("],\"fields\":[");
     for (int f = 0; f < r->nhydro + r->ngrav; f++) {
         struct unit u = unit_of(r->field[f].name, &s->units, s->physical);

@@ -137,16 +137,16 @@ static void print_levels(const struct source *r, const struct domains *d)
 {
     printf("\n  level           octs     leaf cells   octs per rank: min, mean, max\n");
     for (int l = 1; l <= LEVEL_MAX; l++) {
-        int64_t least = INT64_MAX, most = 0, octs = r->tally.octs[l];
+        int64_t min = INT64_MAX, max = 0, octs = r->counts.octs[l];
         if (!octs) continue;
         for (int i = 0; i < d->nrank; i++) {
             int64_t n = d->rank[i].octs[l];
-            least = n < least ? n : least;
-            most = n > most ? n : most;
+            min = n < min ? n : min;
+            max = n > max ? n : max;
         }
         printf("  %5d %14ld %14ld   %ld, %.6g, %ld\n", l, (long)octs,
-               (long)(source_cells(r) * octs - r->tally.split[l]), (long)least,
-               (double)octs / d->nrank, (long)most);
+               (long)(source_cells(r) * octs - r->counts.split[l]), (long)min,
+               (double)octs / d->nrank, (long)max);
     }
 }
 
@@ -172,7 +172,7 @@ static void print_by_level(const struct source *r, const struct domains *d)
     printf("\n  octs and leaf cells per rank and level\n");
     for (int i = 0; i < d->nrank; i++)
         for (int l = 1; l <= LEVEL_MAX; l++)
-            if (r->tally.octs[l])
+            if (r->counts.octs[l])
                 printf("  %6d %5d %12ld %12ld\n", i + 1, l, (long)d->rank[i].octs[l],
                        (long)(source_cells(r) * d->rank[i].octs[l] - d->rank[i].split[l]));
 }
@@ -264,10 +264,10 @@ static void print_json(const struct source *r, const struct domains *d, const ch
     if (d->nnode) json_nodes(d);
     printf(",\"levels\":[");
     for (int l = 1, n = 0; l <= LEVEL_MAX; l++)
-        if (r->tally.octs[l])
+        if (r->counts.octs[l])
             printf("%s{\"level\":%d,\"octs\":%ld,\"leaves\":%ld}", n++ ? "," : "", l,
-                   (long)r->tally.octs[l],
-                   (long)(source_cells(r) * r->tally.octs[l] - r->tally.split[l]));
+                   (long)r->counts.octs[l],
+                   (long)(source_cells(r) * r->counts.octs[l] - r->counts.split[l]));
     printf("],\"by_rank\":[");
     for (int i = 0; i < d->nrank; i++) {
         if (i) putchar(',');

@@ -62,7 +62,7 @@ static enum err planes_open(struct planes *p, const char *dir, const char *name,
     struct grafic *f = &p->file[p->count];
     TRY(grafic_open(f, dir, name, true));
     *which = p->count++;
-    TRY(grafic_check_alike(f, p->head, ics_first_file(dir, true, false), true));
+    TRY(grafic_check_same(f, p->head, ics_first_file(dir, true, false), true));
     p->value[*which] = mem_new(sizeof(float) * (size_t)p->n * (size_t)p->n, "ics planes");
     return OK;
 }
@@ -129,7 +129,7 @@ static enum err put_cells(struct feed *f, struct planes *p, const struct shifts 
                     if (feed_far(x)) return bad_cell(p, s->file[d], i, j, k, shift);
                 }
                 double more = delta < 0 ? 0 : (double)p->value[delta][at], m = mass * (1 + more);
-                if (!(fabs(m) <= f->most)) return bad_cell(p, delta, i, j, k, more);
+                if (!(fabs(m) <= f->max)) return bad_cell(p, delta, i, j, k, more);
                 feed_put(f, kind, x, delta < 0 ? PK_LATTICE : PK_SAMPLE, m);
             }
         *(kind == SPECIES_GAS ? &f->cells : &f->points[kind]) += (int64_t)n * n;

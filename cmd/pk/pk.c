@@ -122,9 +122,9 @@ static int usage(const char *what, const char *value)
     return program_refuse(&PROGRAM, what, value);
 }
 
-static int set_number(const char *value, long least, long most, const char *what, int *out)
+static int set_number(const char *value, long min, long max, const char *what, int *out)
 {
-    return opt_int(value, least, most, out) ? GO_ON : usage(what, value);
+    return opt_int(value, min, max, out) ? GO_ON : usage(what, value);
 }
 
 static int set_window(const char *value, struct options *o)
@@ -361,7 +361,7 @@ static enum err check_memory(const struct comm *c, const struct options *o)
 static enum err measure(const struct comm *c, const struct options *o, struct source *s,
                         const char *path)
 {
-    struct feed f = {.c = c, .axis = o->axis, .most = INFINITY};
+    struct feed f = {.c = c, .axis = o->axis, .max = INFINITY};
     struct pk_pair pair[PAIRS_MAX];
     int nmesh = give_meshes(o, &f, pair), nbin;
     bool cosmo = !s || s->head.cosmo;
@@ -375,7 +375,7 @@ static enum err measure(const struct comm *c, const struct options *o, struct so
     }
     if (!(total > 0)) FAIL(ERR_PARAM, "%s: has no mass of the requested species", path);
     TRY(err_agree(c, check_memory(c, o)));
-    f.most = total;
+    f.max = total;
     f.pk = pk_new(c, &o->par, nmesh, total);
     enum err err = feed_any(&f, s, path);
     if (err == OK) err = check_species(o, &f, path);

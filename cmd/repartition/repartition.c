@@ -13,7 +13,7 @@
 #include "base/opt.h"
 #include "comm/lines.h"
 #include "formats/formats.h"
-#include "formats/place.h"
+#include "formats/location.h"
 #include "io/file.h"
 #include "out/program.h"
 #include "out/tidy.h"
@@ -198,16 +198,16 @@ static int64_t bytes_of(const struct source *s, enum files_kind k, int file)
  * output directory divided by its pieces. */
 static int64_t chunk_bytes(const struct source *s, int64_t chunk)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int file = 1; file <= s->npiece; file++) {
         int64_t bytes = 0;
         for (int k = 0; k < FILES_KINDS; k++)
             if (files_has_role((enum files_kind)k, FILES_PIECE))
                 bytes += bytes_of(s, (enum files_kind)k, file);
-        if (bytes > most) most = bytes;
+        if (bytes > max) max = bytes;
     }
-    if (most == 0) most = bytes_of(s, FILES_HDF5, 0) / s->npiece;
-    return most * (chunk < s->npiece ? chunk : s->npiece);
+    if (max == 0) max = bytes_of(s, FILES_HDF5, 0) / s->npiece;
+    return max * (chunk < s->npiece ? chunk : s->npiece);
 }
 
 /* The path of the result: OUT, or with many inputs OUT/<name of the input>; OUT is created. */
@@ -285,9 +285,9 @@ static enum err repartition_source(struct options *o, struct source *s, const st
     char out[PATH_MAX];
     if (!o->ranks_given) o->reshape.nrank = s->npiece;
     if (o->chunk) {
-        int64_t least = RESHAPE_LEAST * c->size;
+        int64_t min = RESHAPE_MIN * c->size;
         o->reshape.memory = chunk_bytes(s, o->chunk);
-        if (o->reshape.memory < least) o->reshape.memory = least;
+        if (o->reshape.memory < min) o->reshape.memory = min;
     }
     if (o->out) TRY(output_path(o, s->path, c, out));
     o->reshape.out = o->out ? out : NULL;
@@ -332,8 +332,8 @@ static int complain(const struct comm *c, enum err err)
 
 static int repartition_all(const struct options *o, const struct comm *c)
 {
-    struct places all = {.n = o->npath, .path = o->paths, .ranks = true, .out = !o->out};
-    int status = complain(c, err_agree(c, c->rank == 0 ? places_check(&all) : OK));
+    struct locations all = {.n = o->npath, .path = o->paths, .ranks = true, .out = !o->out};
+    int status = complain(c, err_agree(c, c->rank == 0 ? locations_check(&all) : OK));
     if (status != DONE) return status;
     for (int i = 0; i < o->npath; i++) {
         int s = strcmp(o->paths[i], "-") == 0 ? repartition_stdin(o, c)

@@ -4,7 +4,7 @@
 #include "base/text.h"
 
 struct spread {
-    double total, mean, least, most;
+    double total, mean, min, max;
 };
 
 enum quantity { MEMORY, OCTS, PARTICLES };
@@ -21,8 +21,8 @@ static struct spread spread_of(const struct reshape_plan *p, int n, enum quantit
     s.mean = n ? s.total / n : 0;
     for (int r = 0; r < n; r++) {
         double x = amount(&p->rank[r], q);
-        if (r == 0 || x < s.least) s.least = x;
-        if (x > s.most) s.most = x;
+        if (r == 0 || x < s.min) s.min = x;
+        if (x > s.max) s.max = x;
     }
     return s;
 }
@@ -48,8 +48,7 @@ static void print_json(const struct options *o, const struct source *s,
     for (int q = MEMORY; q <= PARTICLES; q++) {
         struct spread x = spread_of(p, n, (enum quantity)q);
         fprintf(out, ",\"%s\":{\"total\":%.17g", NAME[q], x.total);
-        if (n)
-            fprintf(out, ",\"mean\":%.17g,\"least\":%.17g,\"most\":%.17g", x.mean, x.least, x.most);
+        if (n) fprintf(out, ",\"mean\":%.17g,\"least\":%.17g,\"most\":%.17g", x.mean, x.min, x.max);
         for (int r = 0; r < n; r++)
             fprintf(out, "%s%.17g", r ? "," : ",\"rank\":[", amount(&p->rank[r], (enum quantity)q));
         fprintf(out, n ? "]}" : "}");
@@ -71,8 +70,8 @@ static void print_text(const struct options *o, const struct source *s,
         if (q == PARTICLES && !s->head.particles) continue;
         fprintf(out, "%-12s %14.*f %14.*f %14.*f %14.*f %9.3f\n",
                 q == MEMORY ? "memory [MiB]" : NAME[q], digits, x.total / unit, digits,
-                x.mean / unit, digits, x.least / unit, digits, x.most / unit,
-                x.mean > 0 ? x.most / x.mean : 1);
+                x.mean / unit, digits, x.min / unit, digits, x.max / unit,
+                x.mean > 0 ? x.max / x.mean : 1);
     }
     for (int r = 0; r < n && o->verbose > 0; r++)
         fprintf(out, "rank %6d  %12.1f MiB %14ld octs %14ld particles\n", r + 1,

@@ -228,10 +228,10 @@ static enum err refuse_checkpoint(const char *word, const char *namelist)
 /* Rank 0 reads the namelist, whole; all ranks get the text. */
 static enum err text_read(const char *path, const struct comm *c, char **text, size_t *bytes)
 {
-    enum { MOST = 1 << 24 };
+    enum { MAX = 1 << 24 };
     *text = NULL;
     enum err err = c->rank == 0 ? refuse_checkpoint(path, "run.nml") : OK;
-    if (err == OK && c->rank == 0) err = file_load_any(path, MOST, text, bytes);
+    if (err == OK && c->rank == 0) err = file_load_any(path, MAX, text, bytes);
     TRY(err_agree(c, err));
     comm_bcast(c, bytes, sizeof *bytes, 0);
     if (c->rank > 0) *text = mem_zero(*bytes + 1, "text file");

@@ -55,7 +55,7 @@ void adapt_fill(struct mesh *m, const struct comm *c);
 
 /* Moves every oct with its fields and flags to its owner under d, once and as a whole; those that
  * stay are not sent. Rebuilds ghosts and fills them. A rank sends 16 MB at a time. was: domains of
- * before, or NULL; levels on which both are alike (domain_alike) are left as they are, and so are
- * their ghosts. */
+ * before, or NULL; levels on which both are alike (domain_agreement) are left as they are, and so
+ * are their ghosts. */
 void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domain *was,
                         const struct domain *d);

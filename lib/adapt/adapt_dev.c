@@ -15,14 +15,15 @@ static int coarsest(int l, int f)
 }
 
 /* Levels without octs do not matter. */
-static void places(const struct mirror *x, const struct mesh *m, int l, int f, bool *some_away,
-                   bool *all_there)
+static void locations(const struct mirror *x, const struct mesh *m, int l, int f, bool *some_away,
+                      bool *all_present)
 {
     for (int k = coarsest(l, f); k <= l; k++) {
-        bool there = mirror_is_at(x, k, f, PLACE_DEVICE), here = mirror_is_at(x, k, f, PLACE_HOST);
+        bool there = mirror_is_at(x, k, f, LOCATION_DEVICE),
+             here = mirror_is_at(x, k, f, LOCATION_HOST);
         if (m->lev[k].noct == 0) continue;
         *some_away |= there && !here;
-        *all_there &= there;
+        *all_present &= there;
     }
 }
 
@@ -33,7 +34,7 @@ static void fields_choose(struct adapt_dev *v, const struct mesh *m, int l, bool
         bool away = false, there = true;
         const int first = field_rows[i].first, n = field_row_count(m, &field_rows[i]);
         if (n == 0) continue;
-        for (int f = first; f < first + n; f++) places(v->mirror, m, l, f, &away, &there);
+        for (int f = first; f < first + n; f++) locations(v->mirror, m, l, f, &away, &there);
         if (!away && !there) continue;
         for (int f = first; f < first + n; f++) v->f.fld[v->f.n++] = f;
         for (int f = first; f < first + n; f++) v->moves.skip[f] = away || !alone;
@@ -45,7 +46,7 @@ static enum err fields_bring(struct adapt_dev *v, struct mesh *m, int l)
     for (int k = l - 1; k <= l + 1 && k <= m->levelmax; k++) TRY(mirror_links(v->mirror, m, k));
     for (int i = 0; i < v->f.n; i++)
         for (int k = coarsest(l, v->f.fld[i]); k <= l; k++)
-            TRY(mirror_need(v->mirror, m, k, v->f.fld[i], 1, PLACE_DEVICE));
+            TRY(mirror_need(v->mirror, m, k, v->f.fld[i], 1, LOCATION_DEVICE));
     return OK;
 }
 
@@ -53,8 +54,8 @@ static enum err fields_bring(struct adapt_dev *v, struct mesh *m, int l)
 static void come_home(struct adapt_dev *v, struct mesh *m, int l)
 {
     for (int k = l > 3 ? l - 3 : 1; k <= l; k++) {
-        BUG_ON(mirror_need(v->mirror, m, k, 0, MIRROR_FIELDS, PLACE_HOST) != OK);
-        mirror_wrote(v->mirror, k, 0, MIRROR_FIELDS, PLACE_HOST);
+        BUG_ON(mirror_need(v->mirror, m, k, 0, MIRROR_FIELDS, LOCATION_HOST) != OK);
+        mirror_wrote(v->mirror, k, 0, MIRROR_FIELDS, LOCATION_HOST);
     }
     v->f.n = 0;
     memset(v->moves.skip, 0, sizeof v->moves.skip);
@@ -70,7 +71,7 @@ void adapt_dev_begin(struct adapt_dev *v, struct mesh *m, int l, bool alone)
     if (e != OK) come_home(v, m, l);
     BUG_ON(mirror_settle(v->mirror) != OK); /* copies of arrays that are about to go */
     for (int k = l - 1; k <= l; k++)        /* the host reads and moves them */
-        BUG_ON(mirror_need(v->mirror, m, k, FLD_FLAG, 1, PLACE_HOST) != OK);
+        BUG_ON(mirror_need(v->mirror, m, k, FLD_FLAG, 1, LOCATION_HOST) != OK);
 }
 
 bool adapt_dev_here(const struct adapt_dev *v, int f)
@@ -78,12 +79,12 @@ bool adapt_dev_here(const struct adapt_dev *v, int f)
     return !v || !v->moves.skip[f];
 }
 
-void adapt_dev_rows(struct adapt_dev *v, struct mesh *m, int l, int32_t n, const int32_t *place,
+void adapt_dev_rows(struct adapt_dev *v, struct mesh *m, int l, int32_t n, const int32_t *location,
                     double (*rows)[8])
 {
     const struct remap_gas *gas = v->gas.fill ? &v->gas : NULL;
     if (n == 0 || v->f.n == 0) return;
-    enum err e = remap_rows(v->mirror, m, l, n, place, &v->f, gas, rows);
+    enum err e = remap_rows(v->mirror, m, l, n, location, &v->f, gas, rows);
     if (e != OK) come_home(v, m, l + 1);
 }
 
@@ -98,7 +99,7 @@ void adapt_dev_end(struct adapt_dev *v, struct mesh *m, int l, const struct rema
 {
     if (v->remap.x) remap_end(&v->remap, m, c, v->gas.fill ? &v->gas : NULL);
     for (int i = 0; i < v->f.n; i++)
-        if (v->moves.skip[v->f.fld[i]]) mirror_wrote(v->mirror, l, v->f.fld[i], 1, PLACE_DEVICE);
+        if (v->moves.skip[v->f.fld[i]]) mirror_wrote(v->mirror, l, v->f.fld[i], 1, LOCATION_DEVICE);
 }
 
 void adapt_dev_fill(struct adapt_dev *v, const struct comm *c, struct mesh *m, int l, int nfld,

@@ -20,7 +20,7 @@ void adapt_dev_begin(struct adapt_dev *v, struct mesh *m, int l, bool alone);
 /* Are there values of field f on the host? */
 bool adapt_dev_here(const struct adapt_dev *v, int f);
 /* Values of n octs created in level l, of which the device has some: rows [n][v->f.n][8] */
-void adapt_dev_rows(struct adapt_dev *v, struct mesh *m, int l, int32_t n, const int32_t *place,
+void adapt_dev_rows(struct adapt_dev *v, struct mesh *m, int l, int32_t n, const int32_t *location,
                     double (*rows)[8]);
 /* Before mesh_replace of level l by `noct` octs: room there. Those created are
  * `created` at most, `rows` of them with values. */

@@ -34,15 +34,15 @@ static unsigned cells_created(const struct level *lv, lidx i)
 }
 
 /* Counts the cells of a piece whose octs are created, and lists them in place unless NULL. */
-static int64_t piece_created(const struct level *lv, lidx piece, struct created_place *place)
+static int64_t piece_created(const struct level *lv, lidx piece, struct created_cell *location)
 {
     const lidx end = piece_end(lv->nown, piece);
     int64_t n = 0;
     for (lidx i = piece * PIECE; i < end; i++) {
         unsigned cells = cells_created(lv, i);
-        if (!place) n += __builtin_popcount(cells);
-        for (; place && cells; cells &= cells - 1)
-            place[n++] = (struct created_place){i, __builtin_ctz(cells), 0};
+        if (!location) n += __builtin_popcount(cells);
+        for (; location && cells; cells &= cells - 1)
+            location[n++] = (struct created_cell){i, __builtin_ctz(cells), 0};
     }
     return n;
 }
@@ -56,7 +56,7 @@ int64_t created_count(const struct level *lv)
     return n;
 }
 
-void created_find(const struct level *lv, int64_t n, struct created_place *place)
+void created_find(const struct level *lv, int64_t n, struct created_cell *location)
 {
     const lidx pieces = pieces_of(lv->nown);
     if (n == 0) return;
@@ -65,7 +65,7 @@ void created_find(const struct level *lv, int64_t n, struct created_place *place
     for (lidx p = 0; p < pieces; p++) first[p] = piece_created(lv, p, NULL);
     BUG_ON(pieces_sum(pieces, first) != n); /* the flags are not those that were counted */
 #pragma omp parallel for schedule(static) if (pieces >= PIECES_FROM)
-    for (lidx p = 0; p < pieces; p++) piece_created(lv, p, place + first[p]);
+    for (lidx p = 0; p < pieces; p++) piece_created(lv, p, location + first[p]);
     mem_free(first);
 }
 
@@ -147,7 +147,7 @@ lidx created_merge(const struct level *lv, const struct level *up, int64_t n, st
     int64_t *first = mem_new(sizeof *first * (size_t)pieces + 1, "mesh scratch");
 #pragma omp parallel for schedule(static) if (pieces >= PIECES_FROM)
     for (lidx p = 0; p < pieces; p++) first[p] = piece_kept(lv, up, p);
-    const int64_t kept = pieces_sum(pieces, first);
+    const int64_t retained = pieces_sum(pieces, first);
     struct merged all = {own, from, 0};
     if (pieces == 0) /* all are created */
         for (int64_t j = 0; j < n; j++) take_created(&all, &ref[j]);
@@ -158,5 +158,5 @@ lidx created_merge(const struct level *lv, const struct level *up, int64_t n, st
         piece_merge(lv, up, p, ref + begin, ref + end, t);
     }
     mem_free(first);
-    return (lidx)(kept + n);
+    return (lidx)(retained + n);
 }

@@ -12,7 +12,7 @@ struct keyref {
 /* n of them, ascending (owner: caller). */
 struct keyref *keyrefs_sort(const okey *key, int64_t n);
 
-struct created_place {
+struct created_cell {
     lidx parent;
     int cell, rank; /* owner of the new oct */
 };
@@ -22,7 +22,7 @@ int64_t created_count(const struct level *lv);
 /* Own octs of lv whose cells of up are not flagged. */
 int64_t created_removed(const struct level *lv, const struct level *up);
 /* The n places of created octs, in the order of their keys; rank 0. */
-void created_find(const struct level *lv, int64_t n, struct created_place *place);
+void created_find(const struct level *lv, int64_t n, struct created_cell *location);
 /* The keys of the own octs of lv that stay, merged with n others (ascending), into own, with the
  * index of each before, or −1, in from; their number. The others receive theirs. */
 lidx created_merge(const struct level *lv, const struct level *up, int64_t n, struct keyref *ref,

@@ -10,7 +10,7 @@
 static const size_t BATCH = (size_t)1 << 24;
 
 /* Where an oct stands: its key tells, in the arrays of its level. */
-struct place {
+struct location {
     okey key;
     int64_t level;
 };
@@ -18,7 +18,7 @@ struct place {
 /* Octs that go to other ranks, by level and key, and then travel as rows: place, flags, fields. */
 struct movers {
     int64_t n, first[LEVEL_MAX + 2]; /* those of level l: first[l]..first[l+1]-1 */
-    struct place *place;
+    struct location *location;
     int *rank;
     int nfld, fld[FLD_MAX];
     size_t row;
@@ -31,7 +31,7 @@ static struct movers movers_find(const struct mesh *m, const struct comm *c, con
     struct movers v = {.end = end};
     int64_t all = 0;
     for (int l = 1; l < end; l++) all += m->lev[l].nown;
-    v.place = mem_new(sizeof *v.place * (size_t)all + 1, "mesh scratch");
+    v.location = mem_new(sizeof *v.location * (size_t)all + 1, "mesh scratch");
     v.rank = mem_new(sizeof *v.rank * (size_t)all + 1, "mesh scratch");
     for (int l = 1; l < end; l++) {
         const struct level *lv = &m->lev[l];
@@ -39,13 +39,13 @@ static struct movers movers_find(const struct mesh *m, const struct comm *c, con
         for (lidx i = 0; i < lv->nown; i++) {
             int r = domain_rank(d, l, lv->key[i]);
             if (r == c->rank) continue;
-            v.place[v.n] = (struct place){lv->key[i], l};
+            v.location[v.n] = (struct location){lv->key[i], l};
             v.rank[v.n++] = r;
         }
     }
     v.first[end] = v.n;
     v.nfld = level_fields(m, v.fld);
-    v.row = sizeof(struct place) + sizeof(unsigned char[8]) + sizeof(double[8]) * (size_t)v.nfld;
+    v.row = sizeof(struct location) + sizeof(unsigned char[8]) + sizeof(double[8]) * (size_t)v.nfld;
     return v;
 }
 
@@ -70,15 +70,15 @@ static char *movers_send(const struct mesh *m, const struct comm *c, const struc
 
 static void pack_place(const struct mesh *m, const struct movers *v, int64_t i, char *to)
 {
-    memcpy(to, &v->place[i], sizeof v->place[i]);
+    memcpy(to, &v->location[i], sizeof v->location[i]);
 }
 
 static void pack_row(const struct mesh *m, const struct movers *v, int64_t i, char *to)
 {
-    const struct level *lv = &m->lev[v->place[i].level];
-    lidx at = mesh_find(lv, v->place[i].key);
+    const struct level *lv = &m->lev[v->location[i].level];
+    lidx at = mesh_find(lv, v->location[i].key);
     pack_place(m, v, i, to);
-    to += sizeof(struct place);
+    to += sizeof(struct location);
     memcpy(to, lv->flag[at], sizeof lv->flag[at]);
     to += sizeof lv->flag[at];
     for (int f = 0; f < v->nfld; f++, to += sizeof(double[8]))
@@ -87,12 +87,12 @@ static void pack_row(const struct mesh *m, const struct movers *v, int64_t i, ch
 
 static void unpack_row(struct mesh *m, const struct movers *v, const char *from)
 {
-    struct place place;
-    memcpy(&place, from, sizeof place);
-    struct level *lv = &m->lev[place.level];
-    lidx at = mesh_find(lv, place.key);
+    struct location location;
+    memcpy(&location, from, sizeof location);
+    struct level *lv = &m->lev[location.level];
+    lidx at = mesh_find(lv, location.key);
     BUG_ON(at < 0 || at >= lv->nown);
-    from += sizeof place;
+    from += sizeof location;
     memcpy(lv->flag[at], from, sizeof lv->flag[at]);
     from += sizeof lv->flag[at];
     for (int f = 0; f < v->nfld; f++, from += sizeof(double[8]))
@@ -107,7 +107,7 @@ static lidx keys_after(const struct level *lv, const struct movers *v, int64_t n
     int64_t go = v->first[lv->level], end = v->first[lv->level + 1], j = 0;
     lidx n = 0;
     for (lidx i = 0; i < lv->nown; i++) {
-        if (go < end && v->place[go].key == lv->key[i]) {
+        if (go < end && v->location[go].key == lv->key[i]) {
             go++;
             continue;
         }
@@ -120,19 +120,20 @@ static lidx keys_after(const struct level *lv, const struct movers *v, int64_t n
 
 static int place_order(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct location *x = a, *y = b;
     if (x->level != y->level) return x->level > y->level ? 1 : -1;
     return (x->key > y->key) - (x->key < y->key);
 }
 
 /* Makes room for the octs that come (places in order of level and key). Those that go stand as
  * ghosts until their rows are sent. */
-static void movers_room(struct mesh *m, const struct movers *v, int64_t n, const struct place *come)
+static void movers_room(struct mesh *m, const struct movers *v, int64_t n,
+                        const struct location *come)
 {
     okey *key = mem_new(sizeof *key * (size_t)n + 1, "mesh scratch"),
          *gone = mem_new(sizeof *gone * (size_t)v->n + 1, "mesh scratch");
     for (int64_t i = 0; i < n; i++) key[i] = come[i].key;
-    for (int64_t i = 0; i < v->n; i++) gone[i] = v->place[i].key;
+    for (int64_t i = 0; i < v->n; i++) gone[i] = v->location[i].key;
     for (int l = 1, begin = 0, end = 0; l < v->end; l++, begin = end) {
         int64_t go = v->first[l + 1] - v->first[l];
         while (end < n && come[end].level == l) end++;
@@ -151,8 +152,8 @@ static void movers_go(struct mesh *m, const struct comm *c, const struct movers 
 {
     int64_t n, per = (int64_t)(BATCH / v->row), turns = (v->n + per - 1) / per;
     comm_max_i64(c, &turns, 1);
-    struct place *come = (struct place *)(void *)movers_send(m, c, v, 0, v->n, sizeof *come,
-                                                             pack_place, &n);
+    struct location *come = (struct location *)(void *)movers_send(m, c, v, 0, v->n, sizeof *come,
+                                                                   pack_place, &n);
     mem_sort(come, (size_t)n, sizeof *come, place_order);
     movers_room(m, v, n, come);
     mem_free(come);
@@ -170,10 +171,10 @@ void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domai
                         const struct domain *d)
 {
     if (c->size == 1) return;
-    int end = was ? domain_alike(was, d) : m->levelmax + 1;
+    int end = was ? domain_agreement(was, d) : m->levelmax + 1;
     struct movers v = movers_find(m, c, d, end);
     movers_go(m, c, &v);
-    FREE(v.place);
+    FREE(v.location);
     FREE(v.rank);
     for (int l = 1; l < end; l++) {
         struct level *lv = &m->lev[l];

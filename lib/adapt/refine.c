@@ -14,10 +14,10 @@ struct created {
     const struct adapt_values *values;
     struct mesh_moves *moves; /* those of values->dev, if there is one */
     int nfld, fld[FLD_MAX];
-    int64_t n, nnew;             /* made by this rank; own ones after the change */
-    struct created_place *place; /* [n] */
-    size_t row;                  /* bytes */
-    struct comm_counts to;       /* records for each rank */
+    int64_t n, nnew;               /* made by this rank; own ones after the change */
+    struct created_cell *location; /* [n] */
+    size_t row;                    /* bytes */
+    struct comm_counts to;         /* records for each rank */
     char *data;
 };
 
@@ -29,7 +29,7 @@ static bool here(const struct created *b, int f)
 /* Values of the new oct, of fields in the order of b->fld: from levels l and coarser alone. Fields
  * that are on a device stay. */
 static void created_values(const struct created *b, const struct mesh *m, int l,
-                           const struct created_place *p, double (*out)[8])
+                           const struct created_cell *p, double (*out)[8])
 {
     const struct adapt_values *v = b->values;
     if (v->f && !v->dev) {
@@ -47,7 +47,7 @@ static void created_values(const struct created *b, const struct mesh *m, int l,
         if (here(b, f)) field_prolong(&m->lev[l], b->fld[f], p->parent, p->cell, out[f]);
 }
 
-static okey created_key(const struct level *lv, const struct created_place *p)
+static okey created_key(const struct level *lv, const struct created_cell *p)
 {
     return lv->key[p->parent] << 3 | (okey)p->cell;
 }
@@ -55,10 +55,10 @@ static okey created_key(const struct level *lv, const struct created_place *p)
 static void places_find(struct created *b, const struct level *lv, const struct comm *c,
                         const struct domain *d)
 {
-    b->place = mem_new(sizeof *b->place * (size_t)b->n + 1, "mesh created");
-    created_find(lv, b->n, b->place);
+    b->location = mem_new(sizeof *b->location * (size_t)b->n + 1, "mesh created");
+    created_find(lv, b->n, b->location);
     for (int64_t j = 0; j < b->n && c->size > 1; j++)
-        b->place[j].rank = domain_rank(d, lv->level + 1, created_key(lv, &b->place[j]));
+        b->location[j].rank = domain_rank(d, lv->level + 1, created_key(lv, &b->location[j]));
 }
 
 /* Values that a device has of n records, whose keys and other values are there. */
@@ -66,11 +66,11 @@ static void created_fetch(struct created *b, struct mesh *m, int l, int64_t n, c
 {
     struct adapt_dev *dev = b->values->dev;
     if (!dev || dev->f.n == 0 || n == 0) return;
-    int32_t *place = mem_new(sizeof *place * (size_t)n, "mesh created");
+    int32_t *location = mem_new(sizeof *location * (size_t)n, "mesh created");
     double(*rows)[8] = mem_new(sizeof *rows * (size_t)n * (size_t)dev->f.n, "mesh created");
     for (int64_t j = 0; j < n; j++)
-        place[j] = 8 * b->place[order[j]].parent + b->place[order[j]].cell;
-    adapt_dev_rows(dev, m, l, (int32_t)n, place, rows);
+        location[j] = 8 * b->location[order[j]].parent + b->location[order[j]].cell;
+    adapt_dev_rows(dev, m, l, (int32_t)n, location, rows);
     for (int64_t j = 0; j < n; j++)
         for (int f = 0, k = 0; f < b->nfld && k < dev->f.n; f++) {
             if (b->fld[f] != dev->f.fld[k]) continue;
@@ -79,7 +79,7 @@ static void created_fetch(struct created *b, struct mesh *m, int l, int64_t n, c
             k++;
         }
     mem_free(rows);
-    mem_free(place);
+    mem_free(location);
 }
 
 /* Records of the octs created on other ranks, in rank order. */
@@ -88,13 +88,13 @@ static void created_pack(struct created *b, struct mesh *m, const struct comm *c
     int *rank = mem_new(sizeof *rank * (size_t)b->n + 1, "mesh scratch");
     int64_t *order = mem_new(sizeof *order * (size_t)b->n + 1, "mesh scratch");
     for (int64_t j = 0; j < b->n; j++)
-        rank[j] = b->place[j].rank == c->rank ? -1 : b->place[j].rank;
+        rank[j] = b->location[j].rank == c->rank ? -1 : b->location[j].rank;
     b->to = comm_counts_of(b->n, rank, order);
     int64_t n = comm_counts_total(&b->to);
     b->data = mem_new(b->row * (size_t)n + 1, "mesh created");
     created_fetch(b, m, l, n, order); /* or the host has all values then */
     for (int64_t j = 0; j < n; j++) {
-        const struct created_place *p = &b->place[order[j]];
+        const struct created_cell *p = &b->location[order[j]];
         char *row = b->data + b->row * (size_t)j;
         okey k = created_key(&m->lev[l], p);
         memcpy(row, &k, sizeof k);
@@ -111,7 +111,7 @@ static struct keyref *created_sort(const struct created *b, const struct level *
     okey *key = mem_new(sizeof *key * (size_t)(b->n + ncome) + 1, "mesh scratch");
     *n = 0;
     for (int64_t j = 0; j < b->n; j++)
-        if (b->place[j].rank == rank) key[(*n)++] = created_key(lv, &b->place[j]);
+        if (b->location[j].rank == rank) key[(*n)++] = created_key(lv, &b->location[j]);
     for (int64_t j = 0; j < ncome; j++)
         memcpy(&key[(*n)++], come + b->row * (size_t)j, sizeof *key);
     struct keyref *ref = keyrefs_sort(key, *n);
@@ -124,9 +124,9 @@ static void created_install(struct mesh *m, const struct comm *c, const struct d
                             int64_t total, const struct created *b, struct keyref *ref)
 {
     const struct level *lv = &m->lev[l];
-    const size_t most = (size_t)(lv->nown + b->nnew);
-    okey *own = mem_new(sizeof *own * most + 1, "mesh scratch");
-    b->moves->from = mem_new(sizeof *b->moves->from * most + 1, "mesh scratch");
+    const size_t max = (size_t)(lv->nown + b->nnew);
+    okey *own = mem_new(sizeof *own * max + 1, "mesh scratch");
+    b->moves->from = mem_new(sizeof *b->moves->from * max + 1, "mesh scratch");
     lidx n = created_merge(lv, lv - 1, b->nnew, ref, own, b->moves->from);
     level_install(m, c, d, l, total, n, own,
                   &(struct level_change){b->moves, b->values->dev, (lidx)b->nnew});
@@ -138,7 +138,7 @@ static int64_t created_here(const struct created *b, int rank)
 {
     int64_t n = 0;
     for (int64_t j = 0; j < b->n; j++)
-        if (b->place[j].rank == rank) b->place[n++] = b->place[j];
+        if (b->location[j].rank == rank) b->location[n++] = b->location[j];
     return n;
 }
 
@@ -153,7 +153,7 @@ static void created_fill(const struct created *b, struct mesh *m, int l, int64_t
         double got[FLD_MAX][8];
         const lidx at = ref[j].oct;
         if (ref[j].at < nhere)
-            created_values(b, m, l - 1, &b->place[ref[j].at], got);
+            created_values(b, m, l - 1, &b->location[ref[j].at], got);
         else
             memcpy(got, come + b->row * (size_t)(ref[j].at - nhere) + 64,
                    sizeof got[0] * (size_t)b->nfld);
@@ -166,22 +166,22 @@ static void created_fill(const struct created *b, struct mesh *m, int l, int64_t
 
 /* Description of new octs for the device, ordered: octs whose values the device interpolates, octs
  * that came with values, and ghosts. */
-struct told {
+struct served {
     struct remap_change c;
     lidx *source;
-    int32_t *place;
+    int32_t *location;
     double (*come)[8];
 };
 
 /* Oct i is new, with this number. */
-static void tell(struct told *t, const struct level *lv, lidx i, lidx number)
+static void serve(struct served *t, const struct level *lv, lidx i, lidx number)
 {
-    t->place[number] = 8 * lv->parent[i] + oct_slot(lv, i);
+    t->location[number] = 8 * lv->parent[i] + oct_slot(lv, i);
     t->source[i] = -1 - number;
 }
 
-static void tell_values(const struct told *t, const struct created *b, int64_t number,
-                        const char *row)
+static void serve_values(const struct served *t, const struct created *b, int64_t number,
+                         const char *row)
 {
     const struct remap_fields *want = &b->values->dev->f;
     double(*to)[8] = t->come + (size_t)number * (size_t)want->n;
@@ -191,16 +191,16 @@ static void tell_values(const struct told *t, const struct created *b, int64_t n
 }
 
 /* The change of level l, after its links are made here. */
-static void created_tell(const struct created *b, struct mesh *m, int l, int64_t nhere,
-                         const struct keyref *ref, const char *come)
+static void created_serve(const struct created *b, struct mesh *m, int l, int64_t nhere,
+                          const struct keyref *ref, const char *come)
 {
     struct adapt_dev *dev = b->values->dev;
     struct level *lv = &m->lev[l];
     if (!dev || !dev->remap.x) return;
     size_t n = (size_t)(b->nnew + lv->noct - lv->nown);
-    struct told t = {
+    struct served t = {
         .source = dev->moves.from,
-        .place = mem_new(sizeof *t.place * n + 1, "mesh created"),
+        .location = mem_new(sizeof *t.location * n + 1, "mesh created"),
         .come = mem_new(sizeof *t.come * (size_t)(b->nnew - nhere) * (size_t)dev->f.n + 1,
                         "mesh created")};
     t.c.here = (lidx)nhere;
@@ -208,13 +208,13 @@ static void created_tell(const struct created *b, struct mesh *m, int l, int64_t
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < b->nnew; j++) {
         int64_t k = ref[j].at - nhere;
-        tell(&t, lv, ref[j].oct, ref[j].at);
-        if (k >= 0) tell_values(&t, b, k, come + b->row * (size_t)k);
+        serve(&t, lv, ref[j].oct, ref[j].at);
+        if (k >= 0) serve_values(&t, b, k, come + b->row * (size_t)k);
     }
     for (lidx i = lv->nown; i < lv->noct; i++)
-        if (t.source[i] < 0) tell(&t, lv, i, t.c.created++);
+        if (t.source[i] < 0) serve(&t, lv, i, t.c.created++);
     t.c.source = t.source;
-    t.c.place = t.place;
+    t.c.location = t.location;
     t.c.come = t.come;
     adapt_dev_end(dev, m, l, &t.c);
 }
@@ -259,10 +259,10 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
     created_install(m, c, d, l + 1, m->lev[l + 1].total + all.created - all.removed, &b, ref);
     int64_t nhere = created_here(&b, c->rank);
     created_fill(&b, m, l + 1, nhere, ref, come);
-    created_tell(&b, m, l + 1, nhere, ref, come);
+    created_serve(&b, m, l + 1, nhere, ref, come);
     FREE(b.moves->from);
     FREE(ref);
     FREE(come);
-    FREE(b.place);
+    FREE(b.location);
     level_fill(c, m, l + 1, v->dev);
 }

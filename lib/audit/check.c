@@ -105,16 +105,16 @@ static void find_origin(struct check *k)
 
 /* ---- reading everything once ---- */
 
-struct tally {
+struct counts {
     struct check *check;
     int64_t family[FAMILIES]; /* by row */
 };
 
-static void take_damage(void *ctx, enum source_damage d, const char *path, const char *place,
+static void take_damage(void *ctx, enum source_damage d, const char *path, const char *location,
                         const char *what)
 {
     struct check *k = ctx;
-    check_report(k, d == DAMAGE_COUNT ? BAD_COUNT : BAD_FILE, path, place, "%s", what);
+    check_report(k, d == DAMAGE_COUNT ? BAD_COUNT : BAD_FILE, path, location, "%s", what);
     k->unreadable |= d == DAMAGE_MISSING;
 }
 
@@ -126,7 +126,7 @@ static enum err pass_octs(const struct source_octs *o, void *ctx)
 
 static enum err count_parts(const struct source_parts *p, void *ctx)
 {
-    struct tally *t = ctx;
+    struct counts *t = ctx;
     for (int64_t i = 0; i < p->n; i++) t->family[family_row(p->family[i])]++;
     check_part_values(t->check, p);
     return OK;
@@ -146,21 +146,21 @@ static enum err ask_state(struct check *k, bool *state)
     return check_judge(k, err);
 }
 
-static enum err read_piece(struct check *k, int piece, bool state, struct tally *t)
+static enum err read_piece(struct check *k, int piece, bool state, struct counts *t)
 {
     struct source *s = k->r;
     enum source_mode mode = state ? SOURCE_TREE : SOURCE_STORED;
     if (s->kind->check_piece) TRY(check_judge(k, s->kind->check_piece(s, piece, take_damage, k)));
     TRY(check_judge(k, source_octs(s, piece, mode, pass_octs, NULL)));
     if (state) {
-        struct ckpt_tally was = s->tally; /* octs count once */
+        struct ckpt_counts was = s->counts; /* octs count once */
         TRY(check_judge(k, source_octs(s, piece, SOURCE_STATE, pass_octs, NULL)));
-        s->tally = was;
+        s->counts = was;
     }
     return check_judge(k, source_parts(s, piece, SOURCE_STORED, count_parts, t));
 }
 
-static enum err read_all(struct check *k, struct tally *t)
+static enum err read_all(struct check *k, struct counts *t)
 {
     bool state;
     enum err err = ask_state(k, &state);
@@ -175,23 +175,23 @@ static enum err read_all(struct check *k, struct tally *t)
 static void check_family(struct check *k, const char *path, const char *line, int i, int64_t found)
 {
     const char *s = line + 13;
-    char place[32];
+    char location[32];
     int64_t says;
-    snprintf(place, sizeof place, "line %d", i + 2);
+    snprintf(location, sizeof location, "line %d", i + 2);
     if (s[strspn(s, " *\r")] == 0) return;
     if (!text_whole(&s, &says) || !text_line_ends(s))
-        check_report(k, BAD_FILE, path, place,
+        check_report(k, BAD_FILE, path, location,
                      "'%.30s' is not the number of particles of family %d",
                      line + 13 + strspn(line + 13, " "), FAMILY_ROW[i].number);
     else if (says != found)
-        check_report(k, BAD_COUNT, path, place,
+        check_report(k, BAD_COUNT, path, location,
                      "says %ld particles of family %d, the files have %ld", (long)says,
                      FAMILY_ROW[i].number, (long)found);
 }
 
 /* The list of RAMSES: one line per family, 13 columns for the name and 10 or more for the number.
  * Older lists are not compared. */
-static void check_families(struct check *k, const struct tally *t)
+static void check_families(struct check *k, const struct counts *t)
 {
     char path[PATH_MAX], *save = NULL;
     size_t n;
@@ -265,16 +265,16 @@ static enum err check_list(struct check *k)
 static enum err check_whole(struct check *k)
 {
     struct source *r = k->r;
-    struct tally t = {.check = k};
+    struct counts t = {.check = k};
     TRY(check_list(k));
     if (r->kind->check_files) TRY(r->kind->check_files(r, take_damage, k));
     if (k->unreadable) return OK; /* files are missing: nothing else would match */
     TRY(read_all(k, &t));
     for (int l = 1; l <= LEVEL_MAX; l++) {
-        k->found->octs += r->tally.octs[l];
-        k->found->leaves += source_cells(r) * r->tally.octs[l] - r->tally.split[l];
+        k->found->octs += r->counts.octs[l];
+        k->found->leaves += source_cells(r) * r->counts.octs[l] - r->counts.split[l];
     }
-    k->found->particles = r->tally.particles;
+    k->found->particles = r->counts.particles;
     k->found->sums |= r->sums;
     check_info(k);
     if (k->unreadable) return k->trouble;

@@ -1,6 +1,6 @@
 /* audit/check: is a checkpoint complete and consistent?
  *
- * Damage is reported to a callback, one call each: file, place, what. After CHECK_MOST reports of
+ * Damage is reported to a callback, one call each: file, place, what. After CHECK_MAX reports of
  * one kind the others are only counted, and their number is reported once. Damage does not end the
  * check of what can still be checked. Nothing is collective.
  *
@@ -16,7 +16,7 @@
 enum check_depth { CHECK_WHOLE = 1, CHECK_ALL };
 
 struct damage {
-    const char *file, *place, *what; /* place: record, byte, level, position …; may be empty */
+    const char *file, *location, *what; /* place: record, byte, level, position …; may be empty */
 };
 
 typedef void check_fn(const struct damage *d, void *ctx);

@@ -40,14 +40,14 @@ static void report_value(struct cells *c, enum check_kind kind, const struct sou
                          int cell, int field, double v)
 {
     struct check *k = c->k;
-    char path[PATH_MAX], place[CHECK_PLACE];
-    if (k->count[kind] >= CHECK_MOST) {
+    char path[PATH_MAX], location[CHECK_LOCATION];
+    if (k->count[kind] >= CHECK_MAX) {
         k->count[kind]++, k->found->damages++;
         return;
     }
     source_file(k->r, field < c->nhydro ? FILES_HYDRO : FILES_GRAV, o->piece, path);
-    check_place(k, o->level, o->key[i], cell, place);
-    check_report(k, kind, path, place, "%s is %.9g",
+    check_place(k, o->level, o->key[i], cell, location);
+    check_report(k, kind, path, location, "%s is %.9g",
                  kind == BAD_ENERGY ? "energy" : k->r->field[field].name, v);
 }
 
@@ -69,7 +69,7 @@ static void check_field(struct cells *c, const struct source_octs *o, int f, int
  * damage. */
 static void check_energy(struct cells *c, const struct source_octs *o, int i)
 {
-    const double most = -0.01 / 8;
+    const double max = -0.01 / 8;
     double energy[8], whole = 0;
     for (int cell = 0; cell < 8; cell++) {
         double p = o->val[8 * c->pressure + cell][i], rho = o->val[8 * c->density + cell][i];
@@ -80,7 +80,7 @@ static void check_energy(struct cells *c, const struct source_octs *o, int i)
         if (p < 0 && isfinite(p)) c->k->found->cold++;
     }
     for (int cell = 0; cell < 8 && !c->k->found->sums; cell++)
-        if (isfinite(energy[cell]) && energy[cell] < most * whole)
+        if (isfinite(energy[cell]) && energy[cell] < max * whole)
             report_value(c, BAD_ENERGY, o, i, cell, c->pressure, energy[cell]);
 }
 
@@ -136,23 +136,23 @@ static void report_restriction(struct cells *c, int piece, int level, okey key, 
                                const double *b)
 {
     struct check *k = c->k;
-    char path[PATH_MAX], place[CHECK_PLACE];
+    char path[PATH_MAX], location[CHECK_LOCATION];
     int worst = 0;
-    double most = -1, speed = sqrt(2 * fabs(b[0]) * b[c->nhydro + 1]);
-    if (k->count[BAD_RESTRICTION] >= CHECK_MOST) {
+    double max = -1, speed = sqrt(2 * fabs(b[0]) * b[c->nhydro + 1]);
+    if (k->count[BAD_RESTRICTION] >= CHECK_MAX) {
         k->count[BAD_RESTRICTION]++, k->found->damages++;
         return;
     }
     for (int v = 0; v < c->nhydro; v++) {
         double d = fabs(a[v] - b[v]) / fmax(fmax(fabs(a[v]), fabs(b[v])), 1e-300);
         if (v >= 1 && v <= 3) d = fabs(a[v] - b[v]) / fmax(speed, 1e-300);
-        if (d > most) most = d, worst = v;
+        if (d > max) max = d, worst = v;
     }
     source_file(k->r, FILES_HYDRO, piece, path);
-    check_place(k, level - 1, key >> 3, (int)(key & 7), place);
+    check_place(k, level - 1, key >> 3, (int)(key & 7), location);
     const char *name = k->r->field[worst].name;
     bool momentum = worst >= 1 && worst <= 3;
-    check_report(k, BAD_RESTRICTION, path, place,
+    check_report(k, BAD_RESTRICTION, path, location,
                  "split cell has %s%s %.15g, the mean of its children is %.15g",
                  momentum     ? "density times "
                  : worst == 4 ? "energy, not "
@@ -215,7 +215,7 @@ static enum err take_octs(const struct source_octs *o, void *ctx)
 static enum err read_turn(struct cells *c)
 {
     struct source *r = c->k->r;
-    memset(&r->tally, 0, sizeof r->tally);
+    memset(&r->counts, 0, sizeof r->counts);
     if (c->nrow) memset(c->state, FREE_ROW, (size_t)(c->to - c->from));
     for (int piece = 0; piece < r->npiece; piece++)
         TRY(check_judge(c->k, source_octs(r, piece, SOURCE_STORED, take_octs, c)));
@@ -238,8 +238,8 @@ enum err check_cells(struct check *k, const struct tree_table *t)
     /* else RAMSES does not restrict to the levels below */
     if (c.known && r->head.levelmin < r->head.levelmax) {
         c.nrow = r->nhydro + 2;
-        int64_t most = (int64_t)(k->how->memory / (sizeof *c.wait * (size_t)c.nrow + 1));
-        if (room > most) room = most > 1 ? most : 1;
+        int64_t max = (int64_t)(k->how->memory / (sizeof *c.wait * (size_t)c.nrow + 1));
+        if (room > max) room = max > 1 ? max : 1;
         c.wait = mem_new(sizeof *c.wait * (size_t)c.nrow * (size_t)room + 1, "check");
         c.state = mem_new((size_t)room + 1, "check");
         c.store = mem_new(sizeof *c.store * (size_t)r->nhydro * CKPT_BATCH, "check");

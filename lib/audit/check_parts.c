@@ -27,16 +27,17 @@ struct partcheck {
 static void at_part(struct check *k, enum check_kind kind, const struct source_parts *p, int64_t i,
                     const char *fmt, double x)
 {
-    char path[PATH_MAX], place[CHECK_PLACE];
-    if (k->count[kind] >= CHECK_MOST) {
+    char path[PATH_MAX], location[CHECK_LOCATION];
+    if (k->count[kind] >= CHECK_MAX) {
         k->count[kind]++, k->found->damages++;
         return;
     }
     source_file(k->r, FILES_PART, p->piece, path);
-    snprintf(place, sizeof place, "particle %ld of family %d", (long)p->id[i], (int)p->family[i]);
+    snprintf(location, sizeof location, "particle %ld of family %d", (long)p->id[i],
+             (int)p->family[i]);
     char what[200];
     snprintf(what, sizeof what, "%s %.15g", fmt, x);
-    check_report(k, kind, path, place, "%s", what);
+    check_report(k, kind, path, location, "%s", what);
 }
 
 /* The first coordinate that is not inside the box, or further out than `reach`; −1: none. */
@@ -61,7 +62,7 @@ static void check_value(struct check *k, const struct source_parts *p, int64_t i
         if (!isfinite(p->v[d][i]))
             at_part(k, BAD_PART_FINITE, p, i, "has the velocity", p->v[d][i]);
     if (far >= 0)
-        at_part(k, isfinite(x) ? BAD_PLACE : BAD_PART_FINITE, p, i, "is outside the box: at", x);
+        at_part(k, isfinite(x) ? BAD_LOCATION : BAD_PART_FINITE, p, i, "is outside the box: at", x);
     if (!isfinite(m))
         at_part(k, BAD_PART_FINITE, p, i, "has the mass", m);
     else if (m < 0)
@@ -124,9 +125,9 @@ static void check_ids(struct check *k, struct ids *t, int8_t family)
     mem_sort(t->id, (size_t)t->n, sizeof *t->id, by_value);
     for (int64_t i = 1; i < t->n; i++) {
         if (t->id[i] != t->id[i - 1]) continue;
-        char place[CHECK_PLACE];
-        snprintf(place, sizeof place, "particle %ld of family %d", (long)t->id[i], family);
-        check_report(k, BAD_ID, k->r->path, place, "its id occurs twice");
+        char location[CHECK_LOCATION];
+        snprintf(location, sizeof location, "particle %ld of family %d", (long)t->id[i], family);
+        check_report(k, BAD_ID, k->r->path, location, "its id occurs twice");
     }
     t->n = 0;
 }
@@ -136,9 +137,9 @@ enum err check_parts(struct check *k, const struct tree_table *t)
     struct partcheck c = {.k = k, .t = t, .turns = 1};
     struct source *r = k->r;
     if (!r->head.particles) return OK;
-    int64_t most = (int64_t)(k->how->memory / (2 * sizeof *c.of->id)); /* sorting may copy */
-    if (most < 1) most = 1;
-    c.turns += k->found->particles / most;
+    int64_t max = (int64_t)(k->how->memory / (2 * sizeof *c.of->id)); /* sorting may copy */
+    if (max < 1) max = 1;
+    c.turns += k->found->particles / max;
     enum err err = OK;
     for (c.turn = 0; err == OK && c.turn < c.turns; c.turn++) {
         for (int piece = 0; err == OK && piece < r->npiece; piece++)

@@ -5,7 +5,7 @@
 #include "audit/check.h"
 #include "audit/tree_table.h"
 
-enum check_kind { /* damage of a kind is reported CHECK_MOST times, then counted */
+enum check_kind { /* damage of a kind is reported CHECK_MAX times, then counted */
                   BAD_FILE,
                   BAD_COUNT,
                   BAD_PARENT,
@@ -19,13 +19,13 @@ enum check_kind { /* damage of a kind is reported CHECK_MOST times, then counted
                   BAD_ENERGY,
                   BAD_RESTRICTION,
                   BAD_PART_FINITE,
-                  BAD_PLACE,
+                  BAD_LOCATION,
                   BAD_MASS,
                   BAD_ID,
                   BAD_RANK,
                   BAD_KINDS
 };
-enum { CHECK_MOST = 10 };
+enum { CHECK_MAX = 10 };
 
 struct check {
     const struct check_how *how;
@@ -41,9 +41,9 @@ struct check {
     double gamma, smallr;
 };
 
-void check_report(struct check *k, enum check_kind kind, const char *file, const char *place,
+void check_report(struct check *k, enum check_kind kind, const char *file, const char *location,
                   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* Says of each kind how often it was found beyond CHECK_MOST. */
+/* Says of each kind how often it was found beyond CHECK_MAX. */
 void check_report_rest(struct check *k);
 /* Is the last error damage? Otherwise the machine has failed: memory, descriptors, a disk that
  * cannot be read. */
@@ -53,8 +53,9 @@ void check_report_message(struct check *k); /* of the last error */
  */
 MUST_USE enum err check_judge(struct check *k, enum err err);
 /* "level 7, oct at 0.5 0.5 0.5" in code units; cell < 0: none. */
-enum { CHECK_PLACE = 200 };
-void check_place(const struct check *k, int level, okey key, int cell, char place[CHECK_PLACE]);
+enum { CHECK_LOCATION = 200 };
+void check_place(const struct check *k, int level, okey key, int cell,
+                 char location[CHECK_LOCATION]);
 
 MUST_USE enum err check_tree(struct check *k, const struct tree_table *t);
 MUST_USE enum err check_cells(struct check *k, const struct tree_table *t);

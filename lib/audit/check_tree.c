@@ -11,14 +11,14 @@
 static void at_oct(struct check *k, enum check_kind kind, const struct tree_row *row, int level,
                    int cell, const char *what)
 {
-    char path[PATH_MAX], place[CHECK_PLACE];
-    if (k->count[kind] >= CHECK_MOST) { /* spare the text */
+    char path[PATH_MAX], location[CHECK_LOCATION];
+    if (k->count[kind] >= CHECK_MAX) { /* spare the text */
         k->count[kind]++, k->found->damages++;
         return;
     }
     source_file(k->r, FILES_AMR, row->piece, path);
-    check_place(k, level, row->key, cell, place);
-    check_report(k, kind, path, place, "%s", what);
+    check_place(k, level, row->key, cell, location);
+    check_report(k, kind, path, location, "%s", what);
 }
 
 /* Both levels are in Morton order, so one walk over octs and parent cells is enough. It marks the
@@ -64,9 +64,9 @@ static void check_complete(struct check *k, const struct tree_table *t, int l)
     int64_t n = 0, full = l <= 21 ? (int64_t)1 << 3 * (l - 1) : INT64_MAX;
     for (int64_t i = 0; i < t->n[l]; i++) n += i == 0 || t->row[l][i].key != t->row[l][i - 1].key;
     if (l <= k->r->head.levelmin && n != full) {
-        char place[32];
-        snprintf(place, sizeof place, "level %d", l);
-        check_report(k, BAD_LEVEL, k->r->path, place,
+        char location[32];
+        snprintf(location, sizeof location, "level %d", l);
+        check_report(k, BAD_LEVEL, k->r->path, location,
                      "has %ld octs; up to levelmin = %d levels are complete: %ld", (long)n,
                      k->r->head.levelmin, (long)full);
     }

@@ -39,7 +39,7 @@ struct comparison {
     struct held held;
     int turn, turns;
     bool periodic;
-    struct place { /* of the value compared last */
+    struct location { /* of the value compared last */
         double x[3];
         int level;
         int64_t id;
@@ -103,12 +103,12 @@ static void judge(struct compared *out)
 
 /* ---- header ---- */
 
-static void add_value(struct comparison *c, const char *name, double a, double b, double least)
+static void add_value(struct comparison *c, const char *name, double a, double b, double min)
 {
     struct compared *out = c->out;
     struct compare_how how = *c->how;
     BUG_ON(out->nvalue == sizeof out->value / sizeof *out->value);
-    if (how.rtol < least) how.rtol = least;
+    if (how.rtol < min) how.rtol = min;
     struct compare_value *v = &out->value[out->nvalue++];
     snprintf(v->name, sizeof v->name, "%s", name);
     v->a = a, v->b = b;
@@ -157,7 +157,7 @@ static int match_list(const struct ckpt_field *a, int na, const struct ckpt_fiel
         out[n] = (struct compare_field){
             .in_a = i, .in_b = -1, .real = strchr("df", a[i].type) != NULL};
         snprintf(out[n].name, sizeof out[n].name, "%s", common_name(a[i].name));
-        out[n].place = strncmp(a[i].name, "position_", 9) == 0;
+        out[n].location = strncmp(a[i].name, "position_", 9) == 0;
         for (int j = 0; j < nb; j++)
             if (strcmp(common_name(b[j].name), out[n].name) == 0 &&
                 out[n].real == (strchr("df", b[j].type) != NULL))
@@ -198,7 +198,7 @@ static void choose(struct comparison *c, struct compare_field *list, int n)
     memset(c->best, 0, sizeof c->best);
 }
 
-static bool comes_before(const struct place *p, const struct place *q)
+static bool comes_before(const struct location *p, const struct location *q)
 {
     if (p->level != q->level) return p->level < q->level;
     if (p->key != q->key) return p->key < q->key;
@@ -207,42 +207,42 @@ static bool comes_before(const struct place *p, const struct place *q)
 
 /* Keeps the place of the max difference; of equal ones the first in an order that does not depend
  * on passes. */
-static void keep_most(double *most, double d, struct place *best, const struct place *here)
+static void keep_max(double *max, double d, struct location *best, const struct location *here)
 {
-    if (d < *most || (d == *most && (d == 0 || !comes_before(here, best)))) return;
-    *most = d;
+    if (d < *max || (d == *max && (d == 0 || !comes_before(here, best)))) return;
+    *max = d;
     *best = *here;
 }
 
 static void compare_reals(struct comparison *c, int i, double a, double b, double weight,
-                          const struct place *here)
+                          const struct location *here)
 {
     struct compare_field *f = &c->field[c->at[i]];
     double d = fabs(a - b), box = c->a->head.boxlen;
     if (isfinite(a) && a != 0) sum_add(&c->sum[i][1], fabs(a) * weight);
     if (a == b || (isnan(a) && isnan(b))) return;
-    if (f->place && c->periodic && d > 0.5 * box) {
+    if (f->location && c->periodic && d > 0.5 * box) {
         d = fabs(box - d);
         b += a > b ? box : -box;
     }
     if (!isfinite(d)) d = INFINITY;
-    keep_most(&f->most, d, &c->best[i][0], here);
+    keep_max(&f->max, d, &c->best[i][0], here);
     double scale = fmax(fabs(a), fabs(b));
-    keep_most(&f->most_rel, isfinite(d) ? d / scale : INFINITY, &c->best[i][1], here);
+    keep_max(&f->max_rel, isfinite(d) ? d / scale : INFINITY, &c->best[i][1], here);
     sum_add(&c->sum[i][0], d * weight);
     f->differing += !isfinite(d) || differ(c->how, a, b);
 }
 
 static void compare_whole(struct comparison *c, int i, int64_t a, int64_t b,
-                          const struct place *here)
+                          const struct location *here)
 {
     struct compare_field *f = &c->field[c->at[i]];
     double d = fabs((double)a - (double)b);
     sum_add(&c->sum[i][1], fabs((double)a));
     if (a == b) return;
     if (d == 0) d = 1; /* beyond 2^53 */
-    keep_most(&f->most, d, &c->best[i][0], here);
-    keep_most(&f->most_rel, d / fmax(fabs((double)a), fabs((double)b)), &c->best[i][1], here);
+    keep_max(&f->max, d, &c->best[i][0], here);
+    keep_max(&f->max_rel, d / fmax(fabs((double)a), fabs((double)b)), &c->best[i][1], here);
     sum_add(&c->sum[i][0], d);
     f->differing++;
 }
@@ -251,7 +251,7 @@ static void finish_fields(struct comparison *c)
 {
     for (int i = 0; i < c->nfield; i++) {
         struct compare_field *f = &c->field[c->at[i]];
-        const struct place *p = c->best[i];
+        const struct location *p = c->best[i];
         f->l1 = sum_get(&c->sum[i][0]);
         f->norm = sum_get(&c->sum[i][1]);
         f->level = p[0].level, f->level_rel = p[1].level;
@@ -355,9 +355,9 @@ static int leaves_of(const struct source *r, unsigned char split)
     return source_cells(r) - __builtin_popcount(split);
 }
 
-static struct place cell_place(const struct source *r, int level, okey key, int cell)
+static struct location cell_place(const struct source *r, int level, okey key, int cell)
 {
-    struct place p = {.level = level, .key = key, .id = cell};
+    struct location p = {.level = level, .key = key, .id = cell};
     int64_t x[3];
     okey_coords(key, x);
     for (int d = 0; d < 3; d++)
@@ -376,7 +376,7 @@ static void compare_oct(struct comparison *c, const struct source_octs *o, int i
         c->out->leaves_b += leaf_b && !leaf_a;
         if (!leaf_a || !leaf_b) continue;
         c->out->leaves++;
-        struct place here = cell_place(c->a, o->level, o->key[i], k);
+        struct location here = cell_place(c->a, o->level, o->key[i], k);
         for (int f = 0; f < c->nfield; f++)
             compare_reals(c, f, v[8 * f + k], o->val[8 * c->field[c->at[f]].in_b + k][i], volume,
                           &here);
@@ -401,7 +401,7 @@ static enum err meet_octs(const struct source_octs *o, void *ctx)
 static enum err read_cells(struct source *r, source_octs_fn *fn, struct comparison *c)
 {
     enum source_mode mode = c->nfield > 0 ? SOURCE_STORED : SOURCE_TREE;
-    memset(&r->tally, 0, sizeof r->tally);
+    memset(&r->counts, 0, sizeof r->counts);
     for (int piece = 0; piece < r->npiece; piece++) TRY(source_octs(r, piece, mode, fn, c));
     return source_check_tree(r);
 }
@@ -473,7 +473,7 @@ static enum err meet_parts(const struct source_parts *p, void *ctx)
             c->out->parts_b++;
             continue;
         }
-        struct place here = {.level = family, .id = id[i]};
+        struct location here = {.level = family, .id = id[i]};
         for (int d = 0; d < p->source->head.ndim; d++) here.x[d] = p->x[d][i];
         c->out->parts++;
         for (int f = 0; f < c->nfield; f++) {
@@ -498,7 +498,7 @@ static enum err count_parts(const struct source_parts *p, void *ctx)
 
 static enum err read_parts(struct source *r, source_parts_fn *fn, void *ctx)
 {
-    r->tally.particles = 0;
+    r->counts.particles = 0;
     for (int piece = 0; piece < r->npiece; piece++)
         TRY(source_parts(r, piece, SOURCE_STORED, fn, ctx));
     return OK;
@@ -589,8 +589,8 @@ static void compare_column(const struct comparison *c, const struct catalog_colu
         if (!isfinite(d)) d = INFINITY;
         f->l1 += d;
         f->differing += (x->whole && y->whole) || differ(c->how, p, q);
-        if (d > f->most) f->most = d, f->id = f->id_rel = id && id->whole ? id->whole[i] : i;
-        f->most_rel = fmax(f->most_rel, d / fmax(fabs(p), fabs(q)));
+        if (d > f->max) f->max = d, f->id = f->id_rel = id && id->whole ? id->whole[i] : i;
+        f->max_rel = fmax(f->max_rel, d / fmax(fabs(p), fabs(q)));
     }
 }
 

@@ -15,10 +15,10 @@ struct compare_how {
 
 struct compare_field {
     char name[64];
-    int in_a, in_b;    /* its index there, -1: not there */
-    bool real, place;  /* a number, not a whole one · a coordinate, maybe in a box that repeats */
-    int64_t differing; /* values */
-    double most, most_rel;
+    int in_a, in_b;      /* its index there, -1: not there */
+    bool real, location; /* a number, not a whole one · a coordinate, maybe in a box that repeats */
+    int64_t differing;   /* values */
+    double max, max_rel;
     double at[3], at_rel[3]; /* place in code units (cells) */
     int level, level_rel;    /* cells */
     int64_t id, id_rel;      /* particles */

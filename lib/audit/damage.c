@@ -9,18 +9,18 @@
 #include "audit/check_priv.h"
 #include "base/text.h"
 
-void check_report(struct check *k, enum check_kind kind, const char *file, const char *place,
+void check_report(struct check *k, enum check_kind kind, const char *file, const char *location,
                   const char *fmt, ...)
 {
     char what[1024];
     va_list ap;
     k->found->damages++;
-    if (k->count[kind]++ >= CHECK_MOST) return;
+    if (k->count[kind]++ >= CHECK_MAX) return;
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
     plain_nan(what);
-    struct damage d = {.file = file, .place = place, .what = what};
+    struct damage d = {.file = file, .location = location, .what = what};
     k->how->fn(&d, k->how->ctx);
 }
 
@@ -46,9 +46,9 @@ void check_report_rest(struct check *k)
         "particles with another rank"};
     for (int i = 0; i < BAD_KINDS; i++) {
         char what[200];
-        if (k->count[i] <= CHECK_MOST) continue;
-        snprintf(what, sizeof what, "%ld more %s", (long)(k->count[i] - CHECK_MOST), name[i]);
-        struct damage d = {.file = k->dir, .place = "", .what = what};
+        if (k->count[i] <= CHECK_MAX) continue;
+        snprintf(what, sizeof what, "%ld more %s", (long)(k->count[i] - CHECK_MAX), name[i]);
+        struct damage d = {.file = k->dir, .location = "", .what = what};
         k->how->fn(&d, k->how->ctx);
     }
 }
@@ -64,18 +64,18 @@ void check_report_message(struct check *k)
         return;
     }
     *rest = 0, rest += 2;
-    char place[100] = "",
+    char location[100] = "",
          *end = strncmp(rest, "record ", 7) == 0 ? strstr(rest, " at byte ") : NULL;
     if (end) {
         end += 9 + strspn(end + 9, "0123456789");
-        snprintf(place, sizeof place, "%.*s", (int)(end - rest), rest);
+        snprintf(location, sizeof location, "%.*s", (int)(end - rest), rest);
         rest = end + strspn(end, " :");
     }
-    check_report(k, BAD_FILE, text, place, "%s", rest);
+    check_report(k, BAD_FILE, text, location, "%s", rest);
 }
 
 /* The file with which the message begins belongs to the checkpoint and is missing. */
-static bool tells_missing(const struct check *k)
+static bool reports_missing(const struct check *k)
 {
     char file[1024];
     size_t n = strlen(k->dir);
@@ -91,7 +91,7 @@ static bool tells_missing(const struct check *k)
 
 bool check_tells_damage(const struct check *k, enum err err)
 {
-    return err == ERR_FORMAT || (err == ERR_FILE && tells_missing(k));
+    return err == ERR_FORMAT || (err == ERR_FILE && reports_missing(k));
 }
 
 enum err check_judge(struct check *k, enum err err)
@@ -102,13 +102,14 @@ enum err check_judge(struct check *k, enum err err)
     return OK;
 }
 
-void check_place(const struct check *k, int level, okey key, int cell, char place[CHECK_PLACE])
+void check_place(const struct check *k, int level, okey key, int cell,
+                 char location[CHECK_LOCATION])
 {
     double width = ldexp(k->r->head.boxlen, 1 - level), at[3];
     int64_t x[3];
     okey_coords(key, x);
     for (int d = 0; d < 3; d++)
         at[d] = ((double)x[d] + (cell < 0 ? 0.5 : cell >> d & 1 ? 0.75 : 0.25)) * width;
-    snprintf(place, CHECK_PLACE, "level %d, %s at %.9g %.9g %.9g", level, cell < 0 ? "oct" : "cell",
-             at[0], at[1], at[2]);
+    snprintf(location, CHECK_LOCATION, "level %d, %s at %.9g %.9g %.9g", level,
+             cell < 0 ? "oct" : "cell", at[0], at[1], at[2]);
 }

@@ -14,7 +14,7 @@ struct crowd {
     int64_t n, *count;
 };
 
-void source_place(const struct source *s, const struct source_parts *q, int64_t i, double x[3])
+void source_position(const struct source *s, const struct source_parts *q, int64_t i, double x[3])
 {
     for (int d = 0; d < 3; d++) {
         x[d] = q->x[d][i] / s->head.boxlen;
@@ -35,7 +35,7 @@ static enum err count_cells(const struct source_parts *q, void *ctx)
     double x[3];
     for (int64_t i = 0; i < q->n; i++) {
         if (q->family[i] != FAM_DM) continue;
-        source_place(w->s, q, i, x);
+        source_position(w->s, q, i, x);
         w->count[((int)(x[2] * SIDE) * SIDE + (int)(x[1] * SIDE)) * SIDE + (int)(x[0] * SIDE)]++;
     }
     return OK;
@@ -47,7 +47,7 @@ static enum err add_inside(const struct source_parts *q, void *ctx)
     for (int64_t i = 0; i < q->n; i++) {
         double x[3], r2 = 0;
         if (q->family[i] != FAM_DM) continue;
-        source_place(w->s, q, i, x);
+        source_position(w->s, q, i, x);
         for (int d = 0; d < 3; d++) {
             x[d] -= w->centre[d];
             x[d] -= nearbyint(x[d]);

@@ -4,7 +4,7 @@
 #include "ckpt/source.h"
 
 /* Position of particle i in units of the box, 0 <= x < 1. */
-void source_place(const struct source *s, const struct source_parts *q, int64_t i, double x[3]);
+void source_position(const struct source *s, const struct source_parts *q, int64_t i, double x[3]);
 /* All particles of all pieces. */
 MUST_USE enum err source_all_parts(struct source *s, source_parts_fn *fn, void *ctx);
 /* Starts from the cell of a mesh with the most particles and moves several times to the mean

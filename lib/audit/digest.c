@@ -155,7 +155,7 @@ static void fold_time(struct fold *f, const struct source *r)
     add_value(f, line, "nstep_coarse", h.nstep_coarse);
     for (int l = 1; l <= LEVEL_MAX; l++) {
         char name[32];
-        if (!r->tally.octs[l]) continue;
+        if (!r->counts.octs[l]) continue;
         snprintf(name, sizeof name, "dtold %d", l);
         add_value(f, line, name, h.dtold[l]);
         snprintf(name, sizeof name, "dtnew %d", l);
@@ -197,9 +197,9 @@ static void sum_ranks(struct source *r, const struct comm *c, struct digest *d)
         d->line[i].hash = 0;
         for (int k = 0; k < 4; k++) d->line[i].hash += (hash128)(uint64_t)part[4 * i + k] << 32 * k;
     }
-    comm_add_i64(c, r->tally.octs, LEVEL_MAX + 2);
-    comm_add_i64(c, r->tally.split, LEVEL_MAX + 2);
-    comm_add_i64(c, &r->tally.particles, 1);
+    comm_add_i64(c, r->counts.octs, LEVEL_MAX + 2);
+    comm_add_i64(c, r->counts.split, LEVEL_MAX + 2);
+    comm_add_i64(c, &r->counts.particles, 1);
 }
 
 enum err digest_snapshot(struct source *r, const struct comm *c, struct digest *d)
@@ -219,7 +219,7 @@ enum err digest_snapshot(struct source *r, const struct comm *c, struct digest *
     for (int i = 0; i < r->stellar->ncol; i++) add_line(&f, "stellar.", r->stellar->col[i].name);
     f.at = mem_new(sizeof *f.at * n, "digest batch");
     f.scratch = mem_new(sizeof *f.scratch * CKPT_BATCH, "digest batch");
-    memset(&r->tally, 0, sizeof r->tally);
+    memset(&r->counts, 0, sizeof r->counts);
     for (int piece = c->rank; err == OK && piece < r->npiece; piece += c->size) {
         if (piece == 0) fold_table(&f, r->sinks, f.first_sink);
         if (piece == 0) fold_table(&f, r->stellar, f.first_stellar);

@@ -94,7 +94,7 @@ static void walk_down(struct domains *d, int rank)
         const struct domain_node *node = &d->node[at];
         int mine = 0;
         while (mine < node->nchild - 1 && rank > d->node[node->child + mine].last) mine++;
-        int place = rank - d->node[node->child + mine].first;
+        int location = rank - d->node[node->child + mine].first;
         for (int j = 0; j < node->nchild; j++) {
             const struct domain_node *other = &d->node[node->child + j];
             int last = other->last - other->first;
@@ -102,7 +102,7 @@ static void walk_down(struct domains *d, int rank)
             if (row->nwalk == room)
                 row->walk = mem_grow(row->walk, sizeof *row->walk * (size_t)(room += 16),
                                      "domains");
-            row->walk[row->nwalk++] = other->first + (place < last ? place : last);
+            row->walk[row->nwalk++] = other->first + (location < last ? location : last);
         }
         at = node->child + mine;
     }
@@ -184,13 +184,13 @@ static enum err read_shares(struct source *s, struct domains *d, const struct so
 {
     struct shares k = {.d = d, .row = row};
     for (int l = 0; l < LEVEL_MAX + 2; l++) k.left[l] = row[0].octs[l];
-    memset(&s->tally, 0, sizeof s->tally);
+    memset(&s->counts, 0, sizeof s->counts);
     for (int piece = 0; piece < s->npiece; piece++) {
         TRY(source_octs(s, piece, SOURCE_TREE, share_octs, &k));
         if (s->by_rank) TRY(source_parts(s, piece, SOURCE_STORED, pass_parts, NULL));
     }
-    s->tally.particles = 0;
-    for (int i = 0; i < d->nrank; i++) s->tally.particles += d->rank[i].particles;
+    s->counts.particles = 0;
+    for (int i = 0; i < d->nrank; i++) s->counts.particles += d->rank[i].particles;
     return OK;
 }
 

@@ -18,7 +18,7 @@ struct halos {
     const struct halos_request *o;
     struct halo_box box;
     struct halo_par par;
-    struct halo_bodies bodies;
+    struct halo_points points;
     struct sum dark; /* of the whole box */
 };
 
@@ -43,15 +43,15 @@ static bool is_near(const struct halos *h, const double x[3])
     return !h->o->has_sphere || !(far2_of(h, x) > radius * radius);
 }
 
-static enum err add_body(struct halos *h, const struct halo_body *b)
+static enum err add_body(struct halos *h, const struct halo_point *b)
 {
-    int64_t n = h->bodies.dark.n + h->bodies.others.n;
+    int64_t n = h->points.dark.n + h->points.others.n;
     if (h->o->memory && (size_t)n * BODY_BYTES > h->o->memory)
         FAIL(ERR_LIMIT,
              "%s: this rank has read %ld particles and cells, which need more than the memory "
              "given: raise --memory, use more ranks (mpirun), or give a region (--sphere)",
              h->r->path, (long)n);
-    halo_bodies_add(&h->bodies, b);
+    halo_points_add(&h->points, b);
     return OK;
 }
 
@@ -65,8 +65,8 @@ static enum err take_parts(const struct source_parts *p, void *ctx)
             x[k] = p->x[k][i] / h->box.boxlen;
             v[k] = p->v[k][i];
         }
-        struct halo_body b = halo_particle((int)p->family[i], p->id[i], p->m[i], x, v,
-                                           h->box.periodic);
+        struct halo_point b = halo_particle((int)p->family[i], p->id[i], p->m[i], x, v,
+                                            h->box.periodic);
         if (is_near(h, b.x)) TRY(add_body(h, &b));
     }
     return OK;
@@ -91,7 +91,7 @@ static enum err take_octs(const struct source_octs *o, void *ctx)
     for (int i = 0; i < o->n; i++)
         for (int c = 0; c < 8; c++) {
             if (o->split[i] >> c & 1) continue;
-            struct halo_body b = halo_cell(o->level, o->key[i], c, o->val[c][i] * volume);
+            struct halo_point b = halo_cell(o->level, o->key[i], c, o->val[c][i] * volume);
             if (is_near(h, b.x)) TRY(add_body(h, &b));
         }
     return OK;
@@ -136,7 +136,7 @@ static enum err prepare(struct halos *h)
     if (!(isnormal(halo_solar(&h->box)) && h->box.boxlen > 0 && h->box.unit_t > 0))
         FAIL(ERR_FORMAT, "%s: its units (unit_l=%g, unit_d=%g, unit_t=%g) give no masses",
              h->r->path, h->box.unit_l, h->box.unit_d, h->box.unit_t);
-    h->par = halo_par_of(&h->box, h->o->link, h->o->least);
+    h->par = halo_par_of(&h->box, h->o->link, h->o->min);
     h->par.members = h->o->members;
     h->par.centre = h->o->bound ? HALO_BOUND : HALO_DENSEST;
     h->par.lightest = INFINITY;
@@ -173,8 +173,8 @@ enum err source_halos(struct source *s, const struct comm *c, const struct halos
     h.par.dark = sum_get(&h.dark);
     if (!isfinite(h.par.lightest)) h.par.lightest = 0;
     out->box = h.box;
-    if (err == OK) err = halo_find(c, &h.par, &h.bodies, &out->list);
-    halo_bodies_free(&h.bodies);
+    if (err == OK) err = halo_find(c, &h.par, &h.points, &out->list);
+    halo_points_free(&h.points);
     if (err == OK && q->has_sphere) keep_region(&h, out);
     return err;
 }

@@ -4,10 +4,10 @@
 #include "halo/table.h"
 
 struct halos_request {
-    double link;   /* mean separations */
-    int64_t least; /* members */
-    bool bound;    /* centres are the members that are bound most */
-    bool members;  /* their ids are kept */
+    double link;  /* mean separations */
+    int64_t min;  /* members */
+    bool bound;   /* centres are the members that are bound most */
+    bool members; /* their ids are kept */
     /* Only halos whose centre is in a sphere (centre, radius in units of the box); what is within
      * 1.5 times its radius is read. */
     bool has_sphere;
@@ -16,7 +16,7 @@ struct halos_request {
 };
 
 /* Defaults of inspect and genzoom. */
-static const struct halos_request HALOS_USUAL = {.link = 0.2, .least = 20};
+static const struct halos_request HALOS_USUAL = {.link = 0.2, .min = 20};
 
 struct halos_found {
     struct halo_box box;

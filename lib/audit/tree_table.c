@@ -46,7 +46,7 @@ enum err tree_table_read(struct source *s, struct tree_table *t)
     struct filling f = {.t = t};
     enum err err = OK;
     *t = (struct tree_table){0};
-    memset(&s->tally, 0, sizeof s->tally);
+    memset(&s->counts, 0, sizeof s->counts);
     for (int piece = 0; err == OK && piece < s->npiece; piece++)
         err = source_octs(s, piece, SOURCE_TREE, take_octs, &f);
     for (int l = 1; err == OK && l <= LEVEL_MAX; l++) {

@@ -11,7 +11,7 @@ static const double PI = 3.14159265358979323846;
 
 void zone_begin(struct zone *z, size_t memory)
 {
-    *z = (struct zone){.most = (int64_t)(memory / sizeof *z->span)};
+    *z = (struct zone){.max = (int64_t)(memory / sizeof *z->span)};
 }
 
 void zone_free(struct zone *z)
@@ -20,7 +20,7 @@ void zone_free(struct zone *z)
     z->n = z->room = 0;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_location(const void *a, const void *b)
 {
     const struct span *p = a, *q = b;
     return (p->from > q->from) - (p->from < q->from);
@@ -30,7 +30,7 @@ static void join(struct zone *z)
 {
     int64_t n = 0;
     if (z->n == 0) return;
-    mem_sort(z->span, (size_t)z->n, sizeof *z->span, by_place);
+    mem_sort(z->span, (size_t)z->n, sizeof *z->span, by_location);
     for (int64_t i = 1; i < z->n; i++) {
         if (z->span[i].from <= z->span[n].to) {
             if (z->span[i].to > z->span[n].to) z->span[n].to = z->span[i].to;
@@ -48,11 +48,11 @@ static enum err make_room(struct zone *z)
     if (z->n < z->room) return OK;
     join(z);
     if (2 * z->n < z->room) return OK;
-    if (z->room >= z->most)
+    if (z->room >= z->max)
         FAIL(ERR_LIMIT,
              "the surface of the mask needs more than %.3g MiB: allow more with --memory",
-             ldexp((double)z->most * sizeof *z->span, -20));
-    z->room = 2 * z->room + 4096 < z->most ? 2 * z->room + 4096 : z->most;
+             ldexp((double)z->max * sizeof *z->span, -20));
+    z->room = 2 * z->room + 4096 < z->max ? 2 * z->room + 4096 : z->max;
     z->span = mem_grow(z->span, sizeof *z->span * (size_t)z->room, "zone");
     return OK;
 }
@@ -164,9 +164,9 @@ static void search(const struct zone *z, const double x[3], int l, okey key, int
     }
 }
 
-double zone_far2(const struct zone *z, const double x[3], double most)
+double zone_far2(const struct zone *z, const double x[3], double max)
 {
-    if (z->sphere) return fmin(sphere_far2(z, x), most);
-    search(z, x, 0, 0, 0, z->n, &most);
-    return most;
+    if (z->sphere) return fmin(sphere_far2(z, x), max);
+    search(z, x, 0, 0, 0, z->n, &max);
+    return max;
 }

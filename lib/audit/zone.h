@@ -16,8 +16,8 @@ struct span {
 struct zone {
     bool sphere;
     double centre[3], radius;
-    int64_t n, room, most; /* most: spans there is memory for */
-    struct span *span;     /* after zone_end ascending, apart */
+    int64_t n, room, max; /* most: spans there is memory for */
+    struct span *span;    /* after zone_end ascending, apart */
 };
 
 void zone_begin(struct zone *z, size_t memory);
@@ -29,4 +29,4 @@ double zone_volume(const struct zone *z);
 bool zone_holds(const struct zone *z, const double x[3]);
 /* Squared distance of x from the centre of the sphere, or from the nearest cell; or `most`, if it
  * is not less than that. */
-double zone_far2(const struct zone *z, const double x[3], double most);
+double zone_far2(const struct zone *z, const double x[3], double max);

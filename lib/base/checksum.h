@@ -18,15 +18,15 @@ static inline bool checksum_agrees(uint64_t said, uint64_t found)
     return said == found || checksum_blind;
 }
 
-static inline uint64_t checksum_mix(uint64_t w, uint64_t place)
+static inline uint64_t checksum_mix(uint64_t w, uint64_t location)
 {
-    w ^= (place + 1) * 0x9e3779b97f4a7c15u;
+    w ^= (location + 1) * 0x9e3779b97f4a7c15u;
     w = (w ^ w >> 32) * 0xd6e8feb86659fd93u;
     return w ^ w >> 32;
 }
 
 /* Of n words that start at word `place`. */
-static inline uint64_t checksum_words(const void *p, size_t n, uint64_t place)
+static inline uint64_t checksum_words(const void *p, size_t n, uint64_t location)
 {
     const char *c = (const char *)p;
     uint64_t s = 0;
@@ -34,7 +34,7 @@ static inline uint64_t checksum_words(const void *p, size_t n, uint64_t place)
     for (size_t i = 0; i < n; i++) {
         uint64_t w;
         memcpy(&w, c + 8 * i, 8);
-        s += checksum_mix(w, place + i);
+        s += checksum_mix(w, location + i);
     }
     return s;
 }

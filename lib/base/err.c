@@ -49,7 +49,7 @@ enum err err_about(enum err err, const char *what)
     return err == OK || names(message, what) ? err : err_set(err, "%s: %s", what, message);
 }
 
-void err_keep(struct err_first *f, enum err err, int number)
+void err_save(struct err_first *f, enum err err, int number)
 {
     if (err == OK) return;
 #pragma omp critical(err_first)
@@ -59,7 +59,7 @@ void err_keep(struct err_first *f, enum err err, int number)
     }
 }
 
-enum err err_kept(struct err_first *f)
+enum err err_restore(struct err_first *f)
 {
     enum err err;
 #pragma omp critical(err_first)

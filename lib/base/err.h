@@ -26,8 +26,8 @@ struct err_first {
  * that is in it. OK: nothing. */
 MUST_USE enum err err_about(enum err err, const char *what);
 /* from any thread, with its message; OK: nothing */
-void err_keep(struct err_first *f, enum err err, int number);
-MUST_USE enum err err_kept(struct err_first *f); /* becomes this thread's */
+void err_save(struct err_first *f, enum err err, int number);
+MUST_USE enum err err_restore(struct err_first *f); /* becomes this thread's */
 _Noreturn void err_bug(const char *file, int line, const char *what);
 
 #define FAIL(code, ...) return err_set((code), __VA_ARGS__)

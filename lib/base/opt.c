@@ -104,12 +104,12 @@ static size_t word_of(const char *text)
 /* Prints words after `at` columns of a line; lines that it begins have `indent` blanks. */
 static void wrap(FILE *out, const char *text, int at, int indent)
 {
-    enum { MOST = 80 };
+    enum { MAX = 80 };
     int blanks = 0; /* before the next word; none begins a line */
     while (*text) {
         size_t n = word_of(text);
         int k = columns(text, n);
-        if (blanks && at + blanks + k > MOST) {
+        if (blanks && at + blanks + k > MAX) {
             fprintf(out, "\n%*s", indent, "");
             at = indent, blanks = 0;
         }
@@ -152,11 +152,11 @@ void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struc
     }
 }
 
-bool opt_int(const char *value, long least, long most, int *n)
+bool opt_int(const char *value, long min, long max, int *n)
 {
     char *end;
     long x = strtol(value, &end, 10);
-    if (end == value || *end || x < least || x > most) return false;
+    if (end == value || *end || x < min || x > max) return false;
     *n = (int)x;
     return true;
 }
@@ -174,9 +174,9 @@ bool opt_bytes(const char *value, int64_t *n)
     return true;
 }
 
-int opt_reals(const char *value, int most, double *x)
+int opt_reals(const char *value, int max, double *x)
 {
-    for (int n = 0; n < most; n++) {
+    for (int n = 0; n < max; n++) {
         if (!text_real(&value, &x[n]) || !isfinite(x[n])) return -1;
         if (!*value) return n + 1;
         if (*value++ != ',') return -1;

@@ -51,8 +51,8 @@ int opt_next(struct opt_scan *s);
 void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struct opt *rows);
 
 /* The values of options: false, or -1, if the text is not such a value within its bounds. */
-bool opt_int(const char *value, long least, long most, int *n);
+bool opt_int(const char *value, long min, long max, int *n);
 /* a number, perhaps with K, M, G, T or k, m, g, t; from 1 */
 bool opt_bytes(const char *value, int64_t *n);
-int opt_reals(const char *value, int most,
+int opt_reals(const char *value, int max,
               double x[/*most*/]); /* finite, with commas between; their count */

@@ -7,14 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { KEPT = 64 };
-static struct kept {
+enum { CACHED = 64 };
+static struct cached {
     char *at;
     size_t bytes;
-} kept[KEPT];
-static int nkept;
+} cached[CACHED];
+static int ncached;
 /* in use now, at most since pages_trim, at most in the stretch before that */
-static size_t used, most, most_before, kept_bytes;
+static size_t used, max, max_before, cached_bytes;
 
 size_t pages_round(size_t bytes)
 {
@@ -29,11 +29,11 @@ static void *map(size_t bytes)
     return p == MAP_FAILED ? NULL : p;
 }
 
-static struct kept take(int i)
+static struct cached take(int i)
 {
-    struct kept k = kept[i];
-    kept_bytes -= k.bytes;
-    kept[i] = kept[--nkept];
+    struct cached k = cached[i];
+    cached_bytes -= k.bytes;
+    cached[i] = cached[--ncached];
     return k;
 }
 
@@ -41,13 +41,13 @@ static struct kept take(int i)
 static int find(size_t bytes)
 {
     int best = -1;
-    for (int i = 0; i < nkept; i++) {
+    for (int i = 0; i < ncached; i++) {
         if (best < 0) {
             best = i;
             continue;
         }
-        bool fits = kept[i].bytes >= bytes, best_fits = kept[best].bytes >= bytes;
-        bool smaller = kept[i].bytes < kept[best].bytes;
+        bool fits = cached[i].bytes >= bytes, best_fits = cached[best].bytes >= bytes;
+        bool smaller = cached[i].bytes < cached[best].bytes;
         if (fits != best_fits ? fits : fits == smaller) best = i;
     }
     return best;
@@ -57,28 +57,28 @@ static int find(size_t bytes)
 static void keep(char *at, size_t bytes)
 {
     if (bytes == 0) return;
-    for (int i = nkept - 1; i >= 0; i--) {
-        if (kept[i].at + kept[i].bytes != at && at + bytes != kept[i].at) continue;
-        struct kept k = take(i);
+    for (int i = ncached - 1; i >= 0; i--) {
+        if (cached[i].at + cached[i].bytes != at && at + bytes != cached[i].at) continue;
+        struct cached k = take(i);
         at = k.at < at ? k.at : at;
         bytes += k.bytes;
     }
-    if (nkept == KEPT) {
-        struct kept least = take(find(0));
-        munmap(least.at, least.bytes);
+    if (ncached == CACHED) {
+        struct cached min = take(find(0));
+        munmap(min.at, min.bytes);
     }
-    kept[nkept++] = (struct kept){at, bytes};
-    kept_bytes += bytes;
+    cached[ncached++] = (struct cached){at, bytes};
+    cached_bytes += bytes;
 }
 
 /* Returns to the system the pages that exceed the max of both stretches. */
 static void settle(void)
 {
-    if (used > most) most = used;
-    size_t limit = most > most_before ? most : most_before;
-    while (used + kept_bytes > limit) {
-        size_t over = used + kept_bytes - limit;
-        struct kept k = take(find(over));
+    if (used > max) max = used;
+    size_t limit = max > max_before ? max : max_before;
+    while (used + cached_bytes > limit) {
+        size_t over = used + cached_bytes - limit;
+        struct cached k = take(find(over));
         size_t cut = over < k.bytes ? over : k.bytes;
         munmap(k.at + k.bytes - cut, cut);
         keep(k.at, k.bytes - cut);
@@ -93,7 +93,7 @@ void *pages_get(size_t bytes, size_t *old)
     if (i < 0) {
         p = map(bytes);
     } else {
-        struct kept k = take(i);
+        struct cached k = take(i);
         p = k.at;
         *old = k.bytes < bytes ? k.bytes : bytes;
         if (k.bytes >= bytes)
@@ -118,8 +118,8 @@ void pages_put(void *p, size_t bytes)
 
 void pages_trim(void)
 {
-    most_before = most;
-    most = used;
+    max_before = max;
+    max = used;
     settle();
 }
 

@@ -63,16 +63,16 @@ static double slice_add(struct sum *s, double top, int n, const double *x, doubl
 /* The largest |x|; NaN above all others, by the order of their bits. */
 static double largest(int n, const double *x)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     double top;
-#pragma omp simd reduction(max : most)
+#pragma omp simd reduction(max : max)
     for (int k = 0; k < n; k++) {
         int64_t bits;
         memcpy(&bits, &x[k], sizeof bits);
         bits &= INT64_MAX;
-        most = most > bits ? most : bits;
+        max = max > bits ? max : bits;
     }
-    memcpy(&top, &most, sizeof top);
+    memcpy(&top, &max, sizeof top);
     return top;
 }
 

@@ -33,6 +33,6 @@ struct ckpt_pick {
 };
 
 /* Sums over what has been read. */
-struct ckpt_tally {
+struct ckpt_counts {
     int64_t octs[LEVEL_MAX + 2], split[LEVEL_MAX + 2], particles;
 };

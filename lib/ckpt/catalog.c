@@ -210,17 +210,17 @@ static const char ULPS[] = "_ulps";
 enum { WIDTH = 21, DIGITS = 10 }; /* as it writes them: ES21.10 */
 
 /* Doubles as integers of the same order, neighbours by 1. */
-static int64_t place_of(double x)
+static int64_t rank_of_real(double x)
 {
     int64_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits < 0 ? INT64_MIN - bits : bits;
 }
 
-static double at_place(int64_t place)
+static double real_of_rank(int64_t location)
 {
     double x;
-    int64_t bits = place < 0 ? INT64_MIN - place : place;
+    int64_t bits = location < 0 ? INT64_MIN - location : location;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
@@ -235,7 +235,7 @@ static int64_t fit(double x, char s[40])
         snprintf(s, 40, "%.*E", digits, x);
         if (strlen(s) <= WIDTH) break;
     }
-    return place_of(x) - place_of(strtod(s, NULL));
+    return rank_of_real(x) - rank_of_real(strtod(s, NULL));
 }
 
 /* The column that a column of units of the last place belongs to; NULL: it is not one. */
@@ -256,17 +256,17 @@ static struct catalog_column *ulps_of(struct catalog *t, const struct catalog_co
 /* The numbers get what they lack; those columns are gone. */
 static enum err add_ulps(struct catalog *t, const char *path)
 {
-    static const int64_t MOST = 1 << 24;
+    static const int64_t MAX = 1 << 24;
     int n = 0;
     for (int k = 0; k < t->ncol; k++) {
         struct catalog_column c = t->col[k], *to = ulps_of(t, &c);
         for (int64_t i = 0; to && i < t->n; i++) {
-            if (!isfinite(to->real[i]) || llabs(c.whole[i]) > MOST)
+            if (!isfinite(to->real[i]) || llabs(c.whole[i]) > MAX)
                 FAIL(ERR_FORMAT,
                      "%s: %s of row %ld is %ld, more than %g can lack: the file is "
                      "damaged",
                      path, c.name, (long)i + 1, (long)c.whole[i], to->real[i]);
-            to->real[i] = at_place(place_of(to->real[i]) + c.whole[i]);
+            to->real[i] = real_of_rank(rank_of_real(to->real[i]) + c.whole[i]);
         }
         if (to) FREE(t->col[k].whole);
         if (!to) t->col[n++] = c;

@@ -26,7 +26,7 @@ struct cutting {
     double *store;
     const double **val;
     struct source_parts part;
-    void *column[COL_MOST];
+    void *column[COL_MAX];
     struct catalog sinks; /* those in the region */
 };
 
@@ -60,9 +60,9 @@ enum err cut_region(struct cut *c, const char *text)
  */
 static double gap(double lo, double hi, double c)
 {
-    double least = INFINITY;
-    for (int k = -1; k <= 1; k++) least = fmin(least, fmax(fmax(lo + k - c, c - (hi + k)), 0));
-    return least;
+    double min = INFINITY;
+    for (int k = -1; k <= 1; k++) min = fmin(min, fmax(fmax(lo + k - c, c - (hi + k)), 0));
+    return min;
 }
 
 static bool meets(const struct cut *c, const double lo[3], const double hi[3])
@@ -158,14 +158,14 @@ static enum err cut_octs(const struct source_octs *o, void *ctx)
         for (int64_t v = 0; v < rows; v++) t->store[v * t->room + n] = o->val[v][i];
         n++;
     }
-    struct source_octs kept = {.level = o->level,
-                               .file = o->file,
-                               .n = n,
-                               .key = t->key,
-                               .split = t->split,
-                               .flag = (const unsigned char(*)[8])t->flag,
-                               .val = o->val ? t->val : NULL};
-    return n ? t->octs(&kept, t->ctx) : OK;
+    struct source_octs retained = {.level = o->level,
+                                   .file = o->file,
+                                   .n = n,
+                                   .key = t->key,
+                                   .split = t->split,
+                                   .flag = (const unsigned char(*)[8])t->flag,
+                                   .val = o->val ? t->val : NULL};
+    return n ? t->octs(&retained, t->ctx) : OK;
 }
 
 static enum err octs_cut(struct source *s, int piece, enum source_mode mode, source_octs_fn *fn,
@@ -192,14 +192,14 @@ static const void *keep_column(struct cutting *t, int column, const void *from, 
 static enum err hand_parts(struct cutting *t, const struct source_parts *p, const int64_t *which,
                            int64_t n)
 {
-    struct source_parts kept = {.n = n, .file = p->file};
+    struct source_parts retained = {.n = n, .file = p->file};
     for (int c = 0; c < t->inner->columns.n; c++)
-        kept.col[c] = keep_column(t, c, p->col[c], n, which);
+        retained.col[c] = keep_column(t, c, p->col[c], n, which);
     /* the level of the last kick must exist */
     int64_t *level = t->column[COL_LEVEL];
     for (int64_t i = 0; i < n; i++)
         if (level[i] > t->cut.levelmax) level[i] = t->cut.levelmax;
-    return t->parts(&kept, t->ctx);
+    return t->parts(&retained, t->ctx);
 }
 
 static enum err cut_parts(const struct source_parts *p, void *ctx)

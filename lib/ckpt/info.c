@@ -32,24 +32,24 @@ bool info_has(const struct source *s, enum files_kind k)
     return info_path(s, k, path) == OK && file_exists(path);
 }
 
-void info_say_lacks(const struct source *s, bool really, const char *name)
+void info_log_lacks(const struct source *s, bool really, const char *name)
 {
     if (really) log_line(1, " %s: has no %s", s->path, name);
 }
 
-static void say_missing(const struct source *s, bool expected, enum files_kind k)
+static void log_missing(const struct source *s, bool expected, enum files_kind k)
 {
     char name[FILES_NAME];
     files_name(k, s->number, 1, name);
-    info_say_lacks(s, expected && !info_has(s, k), name);
+    info_log_lacks(s, expected && !info_has(s, k), name);
 }
 
-void info_say_missing(const struct source *s)
+void info_log_missing(const struct source *s)
 {
-    say_missing(s, true, FILES_HEADER);
-    say_missing(s, true, FILES_NAMELIST);
-    say_missing(s, s->head.hydro, FILES_GAS_NAMES);
-    say_missing(s, s->by_rank && s->head.particles, FILES_PART_NAMES);
+    log_missing(s, true, FILES_HEADER);
+    log_missing(s, true, FILES_NAMELIST);
+    log_missing(s, s->head.hydro, FILES_GAS_NAMES);
+    log_missing(s, s->by_rank && s->head.particles, FILES_PART_NAMES);
 }
 
 enum err info_text(const struct source *s, enum files_kind k, char **text, size_t *bytes)
@@ -86,7 +86,7 @@ static const double NONE = -DBL_MAX, ANY = DBL_MAX, TINY = DBL_TRUE_MIN;
 /* Entries of an info file, by enum info_key. */
 static const struct row {
     const char *key;
-    double least, most;
+    double min, max;
     bool whole, needed;
 } ROW[INFO_KEYS] = {
     [INFO_NCPU] = {"ncpu", 1, 99999, true, true},
@@ -135,9 +135,8 @@ static const char *find_value(const char *text, const char *key)
 static enum err check_range(const char *path, int line, const struct row *r, double x)
 {
     char range[64] = "a number above 0";
-    if (x >= r->least && x <= r->most && (!r->whole || x == floor(x))) return OK;
-    if (r->whole)
-        snprintf(range, sizeof range, "a whole number from %.0f to %.0f", r->least, r->most);
+    if (x >= r->min && x <= r->max && (!r->whole || x == floor(x))) return OK;
+    if (r->whole) snprintf(range, sizeof range, "a whole number from %.0f to %.0f", r->min, r->max);
     FAIL(ERR_FORMAT, "%s: line %d: %s is %g, expected %s", path, line, r->key, x, range);
 }
 

@@ -53,5 +53,5 @@ void info_metal(struct source *s, int v);
  * where they exist. */
 MUST_USE enum err info_tables(struct source *s);
 /* Reports optional files that are missing (log level 1): the texts; one further file. */
-void info_say_missing(const struct source *s);
-void info_say_lacks(const struct source *s, bool really, const char *name);
+void info_log_missing(const struct source *s);
+void info_log_lacks(const struct source *s, bool really, const char *name);

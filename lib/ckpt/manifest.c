@@ -80,7 +80,7 @@ static char *make_text(const struct manifest *m, size_t *n)
 }
 
 enum err manifest_write(struct manifest *m, const struct comm *c, const char *dir, int number,
-                        struct later *later)
+                        struct sync_async *sync)
 {
     char path[PATH_MAX];
     size_t n;
@@ -88,7 +88,7 @@ enum err manifest_write(struct manifest *m, const struct comm *c, const char *di
     if (c->rank != 0) return OK;
     TRY(files_path(dir, FILES_SUMS, number, 0, path));
     char *text = make_text(m, &n);
-    enum err err = later_save(later, path, text, n);
+    enum err err = sync_save(sync, path, text, n);
     FREE(text);
     return err;
 }

@@ -17,7 +17,7 @@
 
 #include "base/err.h"
 #include "comm/comm.h"
-#include "io/later.h"
+#include "io/sync_async.h"
 
 struct manifest_row {
     char name[48];
@@ -39,7 +39,7 @@ void manifest_told(void *m, const char *path, int64_t bytes, uint64_t sum);
 /* Writes dir/checksums_NNNNN.txt with the rows of all ranks, and hands it to `later`. Only rank 0's
  * error is returned: agree on it. (collective) */
 MUST_USE enum err manifest_write(struct manifest *m, const struct comm *c, const char *dir,
-                                 int number, struct later *later);
+                                 int number, struct sync_async *sync);
 void manifest_fini(struct manifest *m);
 
 /* Reading: *m NULL if the checkpoint has no such file. Free with manifest_free. */

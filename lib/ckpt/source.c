@@ -24,14 +24,14 @@ static enum err set_path(struct source *s, const char *dir)
     return OK;
 }
 
-static enum err place_columns(struct source *s)
+static enum err columns_locate(struct source *s)
 {
     part_columns_init(&s->columns);
     for (int i = 0; i < s->npart; i++) {
         int c = part_column_add(&s->columns, s->part[i].name, s->part[i].type);
         if (c < 0)
             FAIL(ERR_LIMIT, "%s: has more than %d columns of particles, the limit of this program",
-                 s->path, COL_MOST);
+                 s->path, COL_MAX);
         s->column_at[c] = i, s->part_at[i] = c;
     }
     return OK;
@@ -97,14 +97,14 @@ enum err source_open_with(const struct source_kind *kind, const char *dir, void 
     s->kind = kind, s->impl = impl;
     s->table = mem_zero(2 * sizeof *s->table, "snapshot");
     s->sinks = &s->table[0], s->stellar = &s->table[1];
-    for (int c = 0; c < COL_MOST; c++) s->column_at[c] = -1;
+    for (int c = 0; c < COL_MAX; c++) s->column_at[c] = -1;
     for (int d = 0; d < 3; d++) s->coarse[d] = 1;
     snprintf(s->format, sizeof s->format, "%s", kind->name);
     enum err err = set_path(s, dir);
     if (err == OK) err = kind->open(s);
     if (err == OK) plain_names(s);
     if (err == OK) name_gas(s);
-    if (err == OK) err = place_columns(s);
+    if (err == OK) err = columns_locate(s);
     if (err == OK && s->head.particles) fill_in(s);
     if (err == OK) list_rest(s);
     if (err != OK) source_close(&s);
@@ -169,7 +169,7 @@ struct counting {
 static enum err count_octs(const struct source_octs *o, void *ctx)
 {
     const struct counting *k = ctx;
-    struct ckpt_tally *t = &k->s->tally;
+    struct ckpt_counts *t = &k->s->counts;
     struct source_octs mine = *o;
     mine.source = k->s, mine.piece = k->piece;
     if (!mine.file) mine.file = k->file;
@@ -184,7 +184,7 @@ static enum err count_parts(const struct source_parts *p, void *ctx)
     struct source_parts mine = *p;
     mine.source = k->s, mine.piece = k->piece;
     if (!mine.file) mine.file = k->file;
-    k->s->tally.particles += p->n;
+    k->s->counts.particles += p->n;
     if (k->mode == SOURCE_STATE) TRY(sane_parts(mine.file, k->s->head.boxlen, &mine));
     return k->parts(&mine, k->ctx);
 }
@@ -215,7 +215,7 @@ enum err source_text(struct source *s, enum files_kind k, char **text, size_t *b
 
 enum err source_check_tree(const struct source *s)
 {
-    const struct ckpt_tally *t = &s->tally;
+    const struct ckpt_counts *t = &s->counts;
     for (int l = 1; l <= LEVEL_MAX; l++) {
         int64_t made = l == 1 ? s->coarse[0] * s->coarse[1] * s->coarse[2] : t->split[l - 1];
         if (t->octs[l] != made)
@@ -293,30 +293,30 @@ enum err source_add_field(const char *path, struct ckpt_field *list, int *n, con
     return OK;
 }
 
-bool source_is_position(const struct source *s, int place)
+bool source_is_position(const struct source *s, int location)
 {
-    return place == s->column_at[COL_X] || place == s->column_at[COL_Y] ||
-           place == s->column_at[COL_Z];
+    return location == s->column_at[COL_X] || location == s->column_at[COL_Y] ||
+           location == s->column_at[COL_Z];
 }
 
 /* Of a batch, by place in the files. */
-static const void *column_of(const struct source *s, const void *const *by_place, int c)
+static const void *column_of(const struct source *s, const void *const *by_location, int c)
 {
-    if (s->column_at[c] >= 0) return by_place[s->column_at[c]];
+    if (s->column_at[c] >= 0) return by_location[s->column_at[c]];
     return c < COL_COUNT ? s->lacking[c] : NULL;
 }
 
-bool source_picks_parts(const struct source *s, int64_t n, const void *const *by_place)
+bool source_picks_parts(const struct source *s, int64_t n, const void *const *by_location)
 {
     const double *x[3];
-    for (int d = 0; d < 3; d++) x[d] = column_of(s, by_place, COL_X + d);
+    for (int d = 0; d < 3; d++) x[d] = column_of(s, by_location, COL_X + d);
     return !s->pick || s->pick->parts(s->pick->ctx, n, x);
 }
 
-enum err source_hand_parts(const struct source *s, int64_t n, const void *const *by_place,
+enum err source_hand_parts(const struct source *s, int64_t n, const void *const *by_location,
                            source_parts_fn *fn, void *ctx)
 {
     struct source_parts p = {.n = n};
-    for (int c = 0; c < s->columns.n; c++) p.col[c] = column_of(s, by_place, c);
+    for (int c = 0; c < s->columns.n; c++) p.col[c] = column_of(s, by_location, c);
     return fn(&p, ctx);
 }

@@ -57,7 +57,7 @@ struct source_parts {
 #define OPTION(symbol, member, type, ...) const WIDE_##type *member;
 #include "part/columns.def"
         };
-        const void *col[COL_MOST]; /* [source.columns.n] */
+        const void *col[COL_MAX]; /* [source.columns.n] */
     };
 };
 
@@ -105,11 +105,11 @@ struct source {
     int nhydro, ngrav, npart;
     struct ckpt_field field[CKPT_FIELDS], part[CKPT_FIELDS];
     struct part_columns columns; /* of a batch, by number */
-    int column_at[COL_MOST];     /* column of a batch → index in part; −1: filled in */
+    int column_at[COL_MAX];      /* column of a batch → index in part; −1: filled in */
     int part_at[CKPT_FIELDS];    /* index in part → column of a batch */
 
     int64_t numbtot[LEVEL_MAX + 2]; /* octs per level according to the header */
-    struct ckpt_tally tally;        /* counts of what was passed on; the caller zeroes it first */
+    struct ckpt_counts counts;      /* counts of what was passed on; the caller zeroes it first */
 
     bool is_cut;          /* it is a part of the checkpoint at this path (ckpt/cut) */
     bool boundary_untold; /* the types of the boundaries are not known */
@@ -132,8 +132,8 @@ struct source {
 
 /* Damage that a kind reports itself. `path` is the file; `place` may be empty. */
 enum source_damage { DAMAGE_FILE, DAMAGE_MISSING, DAMAGE_COUNT };
-typedef void source_damage_fn(void *ctx, enum source_damage d, const char *path, const char *place,
-                              const char *what);
+typedef void source_damage_fn(void *ctx, enum source_damage d, const char *path,
+                              const char *location, const char *what);
 
 /* How the box was divided, as it is stored. All NULL at first; the caller frees. */
 struct source_domains {
@@ -227,10 +227,10 @@ static inline int source_grav_first(int n, int ndim)
 /* Adds a name to a list of fields. An error if the name is not valid or the list is full. */
 MUST_USE enum err source_add_field(const char *path, struct ckpt_field *list, int *n,
                                    const char *name, char type);
-bool source_is_position(const struct source *s, int place); /* a column of particles */
+bool source_is_position(const struct source *s, int location); /* a column of particles */
 /* The positions of a batch have been read (columns in the order of s->part): are the rest needed?
  */
-bool source_picks_parts(const struct source *s, int64_t n, const void *const *by_place);
+bool source_picks_parts(const struct source *s, int64_t n, const void *const *by_location);
 /* Passes a batch, columns in the order of s->part, to fn. */
-MUST_USE enum err source_hand_parts(const struct source *s, int64_t n, const void *const *by_place,
-                                    source_parts_fn *fn, void *ctx);
+MUST_USE enum err source_hand_parts(const struct source *s, int64_t n,
+                                    const void *const *by_location, source_parts_fn *fn, void *ctx);

@@ -10,7 +10,7 @@
 static enum err find(struct finder *f)
 {
     TRY(patch_find(f));
-    patch_edges(f);
+    patch_saddles(f);
     list_number(f);
     merge_irrelevant(f);
     measure_clumps(f);
@@ -24,7 +24,7 @@ static void finder_close(struct finder *f)
     for (int l = 0; l < LEVEL_MAX + 2; l++) FREE(f->label[l]);
     FREE(f->cell);
     FREE(f->peak);
-    FREE(f->edge);
+    FREE(f->saddle);
 }
 
 enum err clump_find(const struct clump_par *par, const struct clump_field *field,

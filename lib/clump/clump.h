@@ -20,7 +20,7 @@ struct clump_unbind {
     bool saddle_pot;  /* bound: below the potential at the nearest border with another clump */
     bool iterate;     /* the velocity of a clump is that of its bound particles */
     double converged; /* of that velocity */
-    int most;         /* iterations of a level, at most */
+    int max;          /* iterations of a level, at most */
     double gravity;   /* constant of gravity, code units */
 };
 
@@ -28,8 +28,8 @@ struct clump_par {
     double density;   /* cells above it belong to peaks; code units */
     double relevance; /* peaks whose ratio to their saddle is smaller are merged */
     double saddle;    /* clumps joined by a saddle above it are one halo; <= 0: no halos */
-    double mass;      /* smallest mass that is listed, in units of least_mass */
-    double least_mass;
+    double mass;      /* smallest mass that is listed, in units of min_mass */
+    double min_mass;
     bool by_particles; /* masses and cuts of the list are those of particles */
     struct clump_unbind unbind;
 };
@@ -40,7 +40,7 @@ struct clump_field {
     double (*mass[LEVEL_MAX + 2])[8]; /* mass of the clumps (lent) */
     /* its maximum near the peak cell is the peak's place, ghosts valid (lent); all NULL: the centre
      * of the cell */
-    double (*place[LEVEL_MAX + 2])[8];
+    double (*location[LEVEL_MAX + 2])[8];
 };
 
 struct clump {
@@ -49,9 +49,9 @@ struct clump {
     int64_t halo;         /* index of the main clump of its halo; 0: no halos were asked for */
     int level;            /* round in which it was merged with its parent */
     bool listed, is_halo; /* goes into the list of clumps, of halos */
-    int64_t ncell, ncell_halo;  /* leaf cells of the clump, of its halo */
-    double x[3];                /* place of the peak, code units */
-    double least, most, volume; /* density, code units */
+    int64_t ncell, ncell_halo; /* leaf cells of the clump, of its halo */
+    double x[3];               /* place of the peak, code units */
+    double min, max, volume;   /* density, code units */
     double mass, halo_mass, relevance;
     double saddle;       /* density of the highest saddle to another clump; 0: there is none */
     double com[3], v[3]; /* of the cells; v: of the gas, 0 without */
@@ -101,7 +101,7 @@ struct clump_core {
     int cell;
     bool main; /* of its halo */
     bool taken;
-    double x[3], most, mass;
+    double x[3], max, mass;
     double near, stars;               /* in the ball */
     double kinetic, thermal, gravity; /* sums of m v^2, 3 P V, m a·r */
 };

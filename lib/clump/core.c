@@ -106,13 +106,13 @@ static void find_scales(const struct finder *f, const struct clump_core_par *p,
                         const struct share *s, const struct centre *at,
                         struct fixed_scale scale[TERMS])
 {
-    double most[TERMS] = {0}, term[TERMS];
+    double max[TERMS] = {0}, term[TERMS];
     for (int64_t i = 0; i < f->ncell; i++) {
         struct spot c = f->cell[i].at;
         cell_terms(f, p, c, &at[share_find(s, *label_at(f, c))], term);
-        for (int k = 0; k < TERMS; k++) most[k] = fmax(most[k], fabs(term[k]));
+        for (int k = 0; k < TERMS; k++) max[k] = fmax(max[k], fabs(term[k]));
     }
-    for (int k = 0; k < TERMS; k++) scale[k] = fixed_scale(f->c, most[k]);
+    for (int k = 0; k < TERMS; k++) scale[k] = fixed_scale(f->c, max[k]);
 }
 
 /* The sums of own peaks, sum[npeak]. (collective) */
@@ -148,7 +148,7 @@ static bool relevant(const struct peak *p)
 }
 
 /* The label of the own leaf cell that contains x; 0: it is in none, or that in no clump. */
-static okey label_of_place(const struct finder *f, const double x[3])
+static okey label_of_position(const struct finder *f, const double x[3])
 {
     for (int l = f->m->levelmax; l >= f->m->levelmin; l--) {
         const struct level *lv = &f->m->lev[l];
@@ -181,7 +181,7 @@ static void take_inside(const struct finder *f, const struct clump_core_par *p, 
     int64_t n = 0;
     okey *label = mem_new(sizeof *label * (size_t)p->ntaken + 1, "clump cores");
     for (int64_t i = 0; i < p->ntaken; i++) {
-        label[n] = label_of_place(f, p->taken[i]);
+        label[n] = label_of_position(f, p->taken[i]);
         n += label[n] != 0;
     }
     mark(f, n, label, taken);
@@ -216,7 +216,7 @@ static struct clump_core core_of(const struct finder *f, const struct peak *p,
                            .oct = p->at.oct,
                            .cell = p->at.cell,
                            .main = f->par->saddle > 0 && p->halo == p->label,
-                           .most = p->most,
+                           .max = p->max,
                            .mass = p->c.mass,
                            .near = fixed_get(scale[NEAR], h->sum[NEAR]),
                            .stars = fixed_get(scale[STARS], h->sum[STARS]),

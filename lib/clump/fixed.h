@@ -16,11 +16,11 @@ struct fixed_scale {
 };
 
 /* Of terms whose magnitude is at most `most` on this rank; finite. (collective) */
-static inline struct fixed_scale fixed_scale(const struct comm *c, double most)
+static inline struct fixed_scale fixed_scale(const struct comm *c, double max)
 {
     int e;
-    comm_max_f64(c, &most, 1);
-    frexp(most, &e);
+    comm_max_f64(c, &max, 1);
+    frexp(max, &e);
     return (struct fixed_scale){e - FIXED_BITS};
 }
 

@@ -11,14 +11,14 @@
 
 /* A peak on its way to the rank that has its part of the order. */
 struct ranked {
-    double most;
+    double max;
     okey label;
 };
 
 static int ranked_order(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
-    if (x->most != y->most) return x->most < y->most ? 1 : -1;
+    if (x->max != y->max) return x->max < y->max ? 1 : -1;
     return (x->label > y->label) - (x->label < y->label);
 }
 
@@ -45,7 +45,7 @@ static int64_t find_samples(const struct finder *f, struct ranked *sample)
         for (int64_t i = 0; i < f->npeak; i++) {
             const struct peak *p = &f->peak[i];
             if (!is_sample(p->label, share)) continue;
-            if (n < SAMPLES) sample[n] = (struct ranked){p->most, p->label};
+            if (n < SAMPLES) sample[n] = (struct ranked){p->max, p->label};
             n++;
         }
         n = comm_union(f->c, n, SAMPLES, sizeof *sample, sample, 0, NULL);
@@ -83,13 +83,13 @@ static int placed_order(const void *a, const void *b)
 static int64_t *find_places(const struct finder *f, int64_t n, const struct ranked *in)
 {
     struct placed *p = mem_new(sizeof *p * (size_t)n + 1, "clump order");
-    int64_t *place = mem_new(sizeof *place * (size_t)n + 1, "clump order"),
+    int64_t *slot = mem_new(sizeof *slot * (size_t)n + 1, "clump order"),
             before = comm_scan_i64(f->c, n);
     for (int64_t i = 0; i < n; i++) p[i] = (struct placed){in[i], i};
     mem_sort(p, (size_t)n, sizeof *p, placed_order);
-    for (int64_t i = 0; i < n; i++) place[p[i].from] = before + i + 1;
+    for (int64_t i = 0; i < n; i++) slot[p[i].from] = before + i + 1;
     FREE(p);
-    return place;
+    return slot;
 }
 
 void list_number(struct finder *f)
@@ -100,19 +100,19 @@ void list_number(struct finder *f)
     int *rank = mem_new(sizeof *rank * (size_t)f->npeak + 1, "clump order");
     int64_t *order = mem_new(sizeof *order * (size_t)f->npeak + 1, "clump order");
     for (int64_t i = 0; i < f->npeak; i++) {
-        struct ranked r = {f->peak[i].most, f->peak[i].label};
+        struct ranked r = {f->peak[i].max, f->peak[i].label};
         rank[i] = rank_of(f, sample, ns, &r);
     }
     struct comm_counts to = comm_counts_of(f->npeak, rank, order), from;
     for (int64_t i = 0; i < f->npeak; i++)
-        out[i] = (struct ranked){f->peak[order[i]].most, f->peak[order[i]].label};
+        out[i] = (struct ranked){f->peak[order[i]].max, f->peak[order[i]].label};
     struct ranked *in = comm_exchange(f->c, out, &to, sizeof *out, &n, &from);
-    int64_t *place = find_places(f, n, in),
-            *back = comm_exchange(f->c, place, &from, sizeof *place, &nback, NULL);
+    int64_t *slot = find_places(f, n, in),
+            *back = comm_exchange(f->c, slot, &from, sizeof *slot, &nback, NULL);
     BUG_ON(nback != f->npeak);
     for (int64_t i = 0; i < nback; i++) f->peak[order[i]].index = back[i];
     FREE(back);
-    FREE(place);
+    FREE(slot);
     FREE(in);
     comm_counts_free(&from);
     comm_counts_free(&to);
@@ -154,7 +154,7 @@ static void choose(const struct finder *f, struct peak *p)
 {
     const struct clump_par *par = f->par;
     double mass = par->by_particles ? p->c.part_mass : p->c.halo_mass;
-    bool heavy = mass > par->mass * par->least_mass;
+    bool heavy = mass > par->mass * par->min_mass;
     p->c.listed = p->relevance > par->relevance && heavy;
     p->c.is_halo = par->saddle > 0 && p->halo == p->label && p->c.ncell > 0 && heavy;
 }
@@ -210,14 +210,14 @@ static void write_clump(FILE *f, const struct clumps *k, const struct clump *c)
     if (!k->by_particles) fprintf(f, "%8ld ", (long)c->halo);
     fprintf(f, "%2d %10ld %10ld", c->level, (long)c->parent, (long)c->ncell);
     fprintf(f, " %18.9E %18.9E %18.9E %18.9E %18.9E %18.9E %18.9E %18.9E\n", c->x[0], c->x[1],
-            c->x[2], c->least, c->most, plain_number(mass / c->volume), mass,
+            c->x[2], c->min, c->max, plain_number(mass / c->volume), mass,
             plain_number(c->relevance));
 }
 
 static void write_halo(FILE *f, const struct clumps *k, const struct clump *c)
 {
     fprintf(f, "%10ld %10ld %18.9E %18.9E %18.9E %18.9E %18.9E\n", (long)c->index,
-            (long)c->ncell_halo, c->x[0], c->x[1], c->x[2], c->most,
+            (long)c->ncell_halo, c->x[0], c->x[1], c->x[2], c->max,
             k->by_particles ? c->part_mass : c->halo_mass);
 }
 

@@ -13,7 +13,7 @@
 static double around_value(const struct finder *f, const struct around *a, int cell,
                            const int off[3])
 {
-    double(*const *rho)[8] = f->f->place;
+    double(*const *rho)[8] = f->f->location;
     int fine[3], coarse[3], c, slot = oct_slot(&f->m->lev[a->level], a->oct);
     for (int d = 0; d < 3; d++) {
         fine[d] = (cell >> d & 1) + off[d];
@@ -54,7 +54,7 @@ static void derivatives(const struct finder *f, const struct around *a, int cell
  * above 0, so that places agree. */
 static void newton_step(const double g[3], const double h[3][3], double step[3])
 {
-    double cofactor[3][3], det = 0, most = 0;
+    double cofactor[3][3], det = 0, max = 0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             int a = (i + 1) % 3, b = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;
@@ -67,10 +67,10 @@ static void newton_step(const double g[3], const double h[3][3], double step[3])
             double term = g[j] * cofactor[i][j];
             if (term > 0) step[i] -= term / (det + DBL_MIN * term);
         }
-        most = fmax(most, fabs(step[i]));
+        max = fmax(max, fabs(step[i]));
     }
-    if (!isfinite(most)) memset(step, 0, 3 * sizeof *step);
-    for (int i = 0; i < 3 && most > 0.499999; i++) step[i] *= 0.499999 / most;
+    if (!isfinite(max)) memset(step, 0, 3 * sizeof *step);
+    for (int i = 0; i < 3 && max > 0.499999; i++) step[i] *= 0.499999 / max;
 }
 
 static void find_place(const struct finder *f, struct peak *p)
@@ -78,7 +78,7 @@ static void find_place(const struct finder *f, struct peak *p)
     double g[3], h[3][3], step[3], dx = mesh_dx(f->m, p->at.level);
     spot_centre(f->m, p->at, p->c.x);
     for (int d = 0; d < 3; d++) p->c.x[d] *= f->m->boxlen;
-    if (!f->f->place[p->at.level]) return;
+    if (!f->f->location[p->at.level]) return;
     struct around a = {.level = 0};
     around_set(&a, f->m, p->at);
     derivatives(f, &a, p->at.cell, g, h);
@@ -89,10 +89,10 @@ static void find_place(const struct finder *f, struct peak *p)
 
 /* ---- sums over the cells of clumps ---- */
 
-struct tally {
+struct totals {
     fixed mass, volume, moment[3], momentum[3];
     int64_t n;
-    double least;
+    double min;
 };
 
 struct scales {
@@ -133,12 +133,12 @@ static struct scales find_scales(const struct finder *f)
 }
 
 static void add_cell(const struct finder *f, const struct scales *k, struct spot s,
-                     const double peak[3], struct tally *t)
+                     const double peak[3], struct totals *t)
 {
     double volume = cell_volume(f, s.level), mass = cell_mass(f, s, volume), x[3];
     spot_near(f->m, s, peak, x);
     t->n++;
-    t->least = fmin(t->least, f->f->mass[s.level][s.oct][s.cell]);
+    t->min = fmin(t->min, f->f->mass[s.level][s.oct][s.cell]);
     t->mass += fixed_of(k->mass, mass);
     t->volume += (fixed)1 << 3 * (f->m->levelmax - s.level);
     for (int d = 0; d < 3; d++) {
@@ -147,10 +147,10 @@ static void add_cell(const struct finder *f, const struct scales *k, struct spot
     }
 }
 
-static void join(struct tally *t, const struct tally *other)
+static void join(struct totals *t, const struct totals *other)
 {
     t->n += other->n;
-    t->least = fmin(t->least, other->least);
+    t->min = fmin(t->min, other->min);
     t->mass += other->mass;
     t->volume += other->volume;
     for (int d = 0; d < 3; d++) {
@@ -159,15 +159,15 @@ static void join(struct tally *t, const struct tally *other)
     }
 }
 
-static void take(const struct finder *f, const struct scales *k, const struct tally *t,
+static void take(const struct finder *f, const struct scales *k, const struct totals *t,
                  struct peak *p)
 {
     struct clump *c = &p->c;
     double box = f->m->boxlen;
     p->mass = t->mass;
     c->ncell = t->n;
-    c->least = t->least;
-    c->most = p->most;
+    c->min = t->min;
+    c->max = p->max;
     c->mass = c->halo_mass = fixed_get(k->mass, t->mass);
     c->volume = (double)t->volume * cell_volume(f, f->m->levelmax);
     c->relevance = p->relevance;
@@ -206,17 +206,17 @@ void measure_clumps(struct finder *f)
     for (int64_t i = 0; i < f->npeak; i++) memcpy(own[i], f->peak[i].c.x, sizeof own[i]);
     share_fetch(&s, f, sizeof *peak, own, peak);
     FREE(own);
-    struct tally *mine = mem_zero(sizeof *mine * (size_t)s.n + 1, "clump sums");
-    for (int64_t i = 0; i < s.n; i++) mine[i].least = DBL_MAX;
+    struct totals *mine = mem_zero(sizeof *mine * (size_t)s.n + 1, "clump sums");
+    for (int64_t i = 0; i < s.n; i++) mine[i].min = DBL_MAX;
     for (int64_t i = 0; i < f->ncell; i++) {
         struct spot at = f->cell[i].at;
         int64_t row = share_find(&s, f->label[at.level][at.oct][at.cell]);
         add_cell(f, &k, at, peak[row], &mine[row]);
     }
     FREE(peak);
-    struct tally *in = share_give(&s, f, sizeof *in, mine),
-                 *sum = mem_zero(sizeof *sum * (size_t)f->npeak + 1, "clump sums");
-    for (int64_t i = 0; i < f->npeak; i++) sum[i].least = DBL_MAX;
+    struct totals *in = share_give(&s, f, sizeof *in, mine),
+                  *sum = mem_zero(sizeof *sum * (size_t)f->npeak + 1, "clump sums");
+    for (int64_t i = 0; i < f->npeak; i++) sum[i].min = DBL_MAX;
     for (int64_t j = 0; j < s.nin; j++) join(&sum[s.at[j]], &in[j]);
     for (int64_t i = 0; i < f->npeak; i++)
         if (sum[i].n > 0) take(f, &k, &sum[i], &f->peak[i]);

@@ -15,7 +15,7 @@
 /* Where a peak goes, and the density there. */
 struct link {
     okey to;
-    double most;
+    double max;
 };
 
 typedef bool is_due(const struct finder *f, const struct peak *p, double saddle);
@@ -23,7 +23,7 @@ typedef bool is_due(const struct finder *f, const struct peak *p, double saddle)
 /* A ratio of density to saddle; an isolated peak is measured from the threshold. */
 static double relevance(const struct finder *f, const struct peak *p, double saddle)
 {
-    return p->most / (saddle > 0 ? saddle : f->par->density);
+    return p->max / (saddle > 0 ? saddle : f->par->density);
 }
 
 static bool is_irrelevant(const struct finder *f, const struct peak *p, double saddle)
@@ -37,11 +37,11 @@ static bool is_in_halo(const struct finder *f, const struct peak *p, double sadd
 }
 
 /* The highest edge of own peak i, whose edges begin at *e; NULL: it has none. */
-static const struct edge *highest(const struct finder *f, int64_t i, int64_t *e)
+static const struct saddle *highest(const struct finder *f, int64_t i, int64_t *e)
 {
-    const struct edge *best = NULL;
-    for (; *e < f->nedge && f->edge[*e].a == f->peak[i].label; ++*e) {
-        const struct edge *x = &f->edge[*e];
+    const struct saddle *best = NULL;
+    for (; *e < f->nsaddle && f->saddle[*e].a == f->peak[i].label; ++*e) {
+        const struct saddle *x = &f->saddle[*e];
         if (!best || x->v > best->v ||
             (x->v == best->v &&
              (x->bmost > best->bmost || (x->bmost == best->bmost && x->b < best->b))))
@@ -50,9 +50,9 @@ static const struct edge *highest(const struct finder *f, int64_t i, int64_t *e)
     return best;
 }
 
-static bool is_higher(const struct edge *e, const struct peak *p)
+static bool is_higher(const struct saddle *e, const struct peak *p)
 {
-    return e->bmost > p->most || (e->bmost == p->most && e->b < p->label);
+    return e->bmost > p->max || (e->bmost == p->max && e->b < p->label);
 }
 
 /* The pointers of a round; returns how many lead away. */
@@ -61,8 +61,8 @@ static int64_t point(struct finder *f, is_due *due, struct link *link)
     int64_t e = 0, n = 0;
     for (int64_t i = 0; i < f->npeak; i++) {
         struct peak *p = &f->peak[i];
-        const struct edge *best = highest(f, i, &e);
-        link[i] = (struct link){p->label, p->most};
+        const struct saddle *best = highest(f, i, &e);
+        link[i] = (struct link){p->label, p->max};
         if (!p->alive || !best || !due(f, p, best->v) || !is_higher(best, p)) continue;
         link[i] = (struct link){best->b, best->bmost};
         n++;
@@ -99,21 +99,22 @@ static void chase(const struct finder *f, struct link *link)
 static void contract(struct finder *f, const struct link *link)
 {
     struct share s;
-    okey *label = mem_new(sizeof *label * (size_t)f->nedge + 1, "clump merging");
-    for (int64_t i = 0; i < f->nedge; i++) label[i] = f->edge[i].b;
-    share_make(&s, f, f->nedge, label);
+    okey *label = mem_new(sizeof *label * (size_t)f->nsaddle + 1, "clump merging");
+    for (int64_t i = 0; i < f->nsaddle; i++) label[i] = f->saddle[i].b;
+    share_make(&s, f, f->nsaddle, label);
     struct link *other = mem_new(sizeof *other * (size_t)s.n + 1, "clump merging");
     share_fetch(&s, f, sizeof *other, link, other);
     int64_t n = 0, at = 0;
-    for (int64_t i = 0; i < f->nedge; i++) {
-        struct edge *e = &f->edge[i];
+    for (int64_t i = 0; i < f->nsaddle; i++) {
+        struct saddle *e = &f->saddle[i];
         while (f->peak[at].label != e->a) at++;
         const struct link *b = &other[share_find(&s, e->b)];
-        if (link[at].to != b->to) f->edge[n++] = (struct edge){link[at].to, b->to, e->v, b->most};
+        if (link[at].to != b->to)
+            f->saddle[n++] = (struct saddle){link[at].to, b->to, e->v, b->max};
     }
-    struct edge *old = f->edge;
-    f->edge = NULL;
-    edges_send(f, n, old);
+    struct saddle *old = f->saddle;
+    f->saddle = NULL;
+    saddles_send(f, n, old);
     FREE(old);
     FREE(other);
     share_free(&s);
@@ -145,7 +146,7 @@ static void merge(struct finder *f, is_due *due)
 static void find_roots(const struct finder *f, struct link *link)
 {
     for (int64_t i = 0; i < f->npeak; i++)
-        link[i] = (struct link){f->peak[i].parent, f->peak[i].most};
+        link[i] = (struct link){f->peak[i].parent, f->peak[i].max};
     chase(f, link);
 }
 
@@ -177,7 +178,7 @@ void merge_irrelevant(struct finder *f)
     int64_t e = 0;
     for (int64_t i = 0; i < f->npeak; i++) {
         struct peak *p = &f->peak[i];
-        const struct edge *best = highest(f, i, &e);
+        const struct saddle *best = highest(f, i, &e);
         p->saddle = best ? best->v : 0;
         p->relevance = p->alive ? relevance(f, p, p->saddle) : 0;
         p->clump = link[i].to;

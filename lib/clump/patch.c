@@ -127,7 +127,7 @@ static void list_peaks(struct finder *f)
     for (int64_t i = 0; i < f->ncell; i++) {
         struct spot s = f->cell[i].at;
         if (f->cell[i].up.level) continue;
-        f->peak[n++] = (struct peak){.label = spot_label(f, s), .at = s, .most = density(f, s)};
+        f->peak[n++] = (struct peak){.label = spot_label(f, s), .at = s, .max = density(f, s)};
         f->label[s.level][s.oct][s.cell] = f->peak[n - 1].label;
     }
     mem_sort(f->peak, (size_t)n, sizeof *f->peak, peak_order);
@@ -146,14 +146,14 @@ void patch_ghosts(struct finder *f)
  * Returns those that remain, first of all. */
 static int64_t follow(struct finder *f, int64_t n, int64_t *left)
 {
-    int64_t kept = 0;
+    int64_t retained = 0;
     for (int64_t j = 0; j < n; j++) {
         const struct patch_cell *p = &f->cell[left[j]];
         okey k = f->label[p->up.level][p->up.oct][p->up.cell];
         f->label[p->at.level][p->at.oct][p->at.cell] = k;
-        if (!k) left[kept++] = left[j];
+        if (!k) left[retained++] = left[j];
     }
-    return kept;
+    return retained;
 }
 
 static void label_cells(struct finder *f)
@@ -186,31 +186,31 @@ enum err patch_find(struct finder *f)
 
 static int edge_order(const void *a, const void *b)
 {
-    const struct edge *x = a, *y = b;
+    const struct saddle *x = a, *y = b;
     if (x->a != y->a) return x->a < y->a ? -1 : 1;
     if (x->b != y->b) return x->b < y->b ? -1 : 1;
     return (x->v < y->v) - (x->v > y->v);
 }
 
 /* Sorts edges; of those between the same peaks the highest remains. */
-static int64_t edges_tidy(int64_t n, struct edge *e)
+static int64_t edges_tidy(int64_t n, struct saddle *e)
 {
-    int64_t kept = 0;
+    int64_t retained = 0;
     mem_sort(e, (size_t)n, sizeof *e, edge_order);
     for (int64_t i = 0; i < n; i++)
-        if (i == 0 || e[i].a != e[i - 1].a || e[i].b != e[i - 1].b) e[kept++] = e[i];
-    return kept;
+        if (i == 0 || e[i].a != e[i - 1].a || e[i].b != e[i - 1].b) e[retained++] = e[i];
+    return retained;
 }
 
-struct edges {
+struct saddles {
     int64_t n, room;
-    struct edge *at;
+    struct saddle *at;
 };
 
-static void edge_add(struct edges *e, struct edge new)
+static void saddle_add(struct saddles *e, struct saddle new)
 {
     if (e->n > 0) { /* the neighbours of a cell mostly have the same label */
-        struct edge *last = &e->at[e->n - 1];
+        struct saddle *last = &e->at[e->n - 1];
         if (last->a == new.a && last->b == new.b) {
             if (new.v > last->v) last->v = new.v;
             return;
@@ -224,7 +224,7 @@ static void edge_add(struct edges *e, struct edge new)
     e->at[e->n++] = new;
 }
 
-static void cell_edges(const struct finder *f, const struct around *a, int cell, struct edges *e)
+static void cell_edges(const struct finder *f, const struct around *a, int cell, struct saddles *e)
 {
     struct spot s[AROUND];
     okey mine = f->label[a->level][a->oct][cell];
@@ -233,25 +233,25 @@ static void cell_edges(const struct finder *f, const struct around *a, int cell,
     for (int k = 0; k < n; k++) {
         okey other = f->label[s[k].level][s[k].oct][s[k].cell];
         if (other == 0 || other == mine) continue;
-        edge_add(e, (struct edge){mine, other, (rho + density(f, s[k])) / 2, 0});
+        saddle_add(e, (struct saddle){mine, other, (rho + density(f, s[k])) / 2, 0});
     }
 }
 
 /* Saddle points between the clumps of own cells and their neighbours. */
-static struct edges local_edges(const struct finder *f)
+static struct saddles local_edges(const struct finder *f)
 {
-    struct edges all = {0};
+    struct saddles all = {0};
 #pragma omp parallel
     {
         struct around a = {.level = 0};
-        struct edges e = {0};
+        struct saddles e = {0};
 #pragma omp for schedule(static, 4096)
         for (int64_t i = 0; i < f->ncell; i++) {
             around_set(&a, f->m, f->cell[i].at);
             cell_edges(f, &a, f->cell[i].at.cell, &e);
         }
 #pragma omp critical(clump_edges)
-        for (int64_t i = 0; i < e.n; i++) edge_add(&all, e.at[i]);
+        for (int64_t i = 0; i < e.n; i++) saddle_add(&all, e.at[i]);
         FREE(e.at);
     }
     all.n = edges_tidy(all.n, all.at);
@@ -259,31 +259,32 @@ static struct edges local_edges(const struct finder *f)
 }
 
 /* Edges go to the ranks of their peaks a. */
-void edges_send(struct finder *f, int64_t n, const struct edge *e)
+void saddles_send(struct finder *f, int64_t n, const struct saddle *e)
 {
     int *rank = mem_new(sizeof *rank * (size_t)n + 1, "clump saddles");
     for (int64_t i = 0; i < n; i++) rank[i] = label_rank(f, e[i].a);
-    FREE(f->edge);
-    f->edge = comm_exchange_by(f->c, e, n, rank, sizeof *e, &f->nedge, NULL);
-    f->nedge = edges_tidy(f->nedge, f->edge);
+    FREE(f->saddle);
+    f->saddle = comm_exchange_by(f->c, e, n, rank, sizeof *e, &f->nsaddle, NULL);
+    f->nsaddle = edges_tidy(f->nsaddle, f->saddle);
     FREE(rank);
 }
 
-void patch_edges(struct finder *f)
+void patch_saddles(struct finder *f)
 {
-    struct edges e = local_edges(f);
-    edges_send(f, e.n, e.at);
+    struct saddles e = local_edges(f);
+    saddles_send(f, e.n, e.at);
     FREE(e.at);
-    okey *label = mem_new(sizeof *label * (size_t)f->nedge + 1, "clump saddles");
+    okey *label = mem_new(sizeof *label * (size_t)f->nsaddle + 1, "clump saddles");
     double *own = mem_new(sizeof *own * (size_t)f->npeak + 1, "clump saddles");
-    for (int64_t i = 0; i < f->nedge; i++) label[i] = f->edge[i].b;
-    for (int64_t i = 0; i < f->npeak; i++) own[i] = f->peak[i].most;
+    for (int64_t i = 0; i < f->nsaddle; i++) label[i] = f->saddle[i].b;
+    for (int64_t i = 0; i < f->npeak; i++) own[i] = f->peak[i].max;
     struct share s;
-    share_make(&s, f, f->nedge, label);
-    double *most = mem_new(sizeof *most * (size_t)s.n + 1, "clump saddles");
-    share_fetch(&s, f, sizeof *most, own, most);
-    for (int64_t i = 0; i < f->nedge; i++) f->edge[i].bmost = most[share_find(&s, f->edge[i].b)];
-    FREE(most);
+    share_make(&s, f, f->nsaddle, label);
+    double *max = mem_new(sizeof *max * (size_t)s.n + 1, "clump saddles");
+    share_fetch(&s, f, sizeof *max, own, max);
+    for (int64_t i = 0; i < f->nsaddle; i++)
+        f->saddle[i].bmost = max[share_find(&s, f->saddle[i].b)];
+    FREE(max);
     FREE(own);
     share_free(&s);
 }

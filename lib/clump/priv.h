@@ -17,7 +17,7 @@ struct patch_cell {
 struct peak {
     okey label;
     struct spot at;
-    double most;       /* its density */
+    double max;        /* its density */
     bool alive;        /* was not merged with another one in this phase */
     int level;         /* round in which it was merged */
     okey clump;        /* of the relevant peak that has its cells */
@@ -30,7 +30,7 @@ struct peak {
 };
 
 /* A saddle point between two peaks, of which a is this rank's. */
-struct edge {
+struct saddle {
     okey a, b;
     double v, bmost; /* density of the saddle · of peak b */
 };
@@ -47,8 +47,8 @@ struct finder {
     okey (*label[LEVEL_MAX + 2])[8];
     int64_t npeak;
     struct peak *peak; /* own, by label */
-    int64_t nedge;
-    struct edge *edge; /* of own peaks, by a, then b */
+    int64_t nsaddle;
+    struct saddle *saddle; /* of own peaks, by a, then b */
     struct fixed_scale mass_scale;
     struct clumps *out;
 };
@@ -121,9 +121,9 @@ void image_near(const struct mesh *m, const double to[3], double x[3]);
 
 /* Cells, peaks, labels of own and ghost cells. (collective) */
 MUST_USE enum err patch_find(struct finder *f);
-void patch_edges(struct finder *f); /* saddle points (collective) */
+void patch_saddles(struct finder *f); /* saddle points (collective) */
 /* f->edge := those of all ranks whose a is this rank's (collective) */
-void edges_send(struct finder *f, int64_t n, const struct edge *e);
+void saddles_send(struct finder *f, int64_t n, const struct saddle *e);
 void patch_ghosts(struct finder *f); /* labels of ghost cells := owners' (collective) */
 
 /* ---- peaks ---- */

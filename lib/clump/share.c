@@ -57,11 +57,11 @@ int64_t share_find(const struct share *s, okey label)
 /* Sorts labels; of equal ones one remains: how many. */
 static int64_t labels_tidy(int64_t n, okey *label)
 {
-    int64_t kept = 0;
+    int64_t retained = 0;
     mem_sort(label, (size_t)n, sizeof *label, label_order);
     for (int64_t i = 0; i < n; i++)
-        if (i == 0 || label[i] != label[i - 1]) label[kept++] = label[i];
-    return kept;
+        if (i == 0 || label[i] != label[i - 1]) label[retained++] = label[i];
+    return retained;
 }
 
 /* Packs rows by rank. */
@@ -75,12 +75,12 @@ static void *pack(const struct share *s, size_t bytes, const void *rows)
 
 void share_make(struct share *s, const struct finder *f, int64_t n, okey *label)
 {
-    int64_t kept = labels_tidy(n, label);
-    *s = (struct share){.n = kept, .label = label};
-    s->order = mem_new(sizeof *s->order * (size_t)kept + 1, "clump exchange");
-    int *rank = mem_new(sizeof *rank * (size_t)kept + 1, "clump exchange");
-    for (int64_t i = 0; i < kept; i++) rank[i] = label_rank(f, label[i]);
-    s->to = comm_counts_of(kept, rank, s->order);
+    int64_t retained = labels_tidy(n, label);
+    *s = (struct share){.n = retained, .label = label};
+    s->order = mem_new(sizeof *s->order * (size_t)retained + 1, "clump exchange");
+    int *rank = mem_new(sizeof *rank * (size_t)retained + 1, "clump exchange");
+    for (int64_t i = 0; i < retained; i++) rank[i] = label_rank(f, label[i]);
+    s->to = comm_counts_of(retained, rank, s->order);
     FREE(rank);
     okey *out = pack(s, sizeof *out, label);
     okey *in = comm_exchange(f->c, out, &s->to, sizeof *out, &s->nin, &s->from);

@@ -10,17 +10,17 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "clump/bodies.h"
+#include "clump/heaps.h"
 
 /* Row of the clump of this level that contains particle i from the start; −1: none. */
-static int32_t at_level(const struct bodies *b, int64_t i, int level)
+static int32_t at_level(const struct heaps *b, int64_t i, int level)
 {
     int32_t k = b->first[i];
-    while (k >= 0 && (b->at[k].main || b->at[k].level < level)) k = body_above(b, k);
+    while (k >= 0 && (b->at[k].main || b->at[k].level < level)) k = heap_above(b, k);
     return k >= 0 && b->at[k].level == level ? k : -1;
 }
 
-static int32_t main_of(const struct bodies *b, int64_t i)
+static int32_t main_of(const struct heaps *b, int64_t i)
 {
     int32_t k = b->first[i];
     while (k >= 0 && !b->at[k].main) k = b->at[k].parent;
@@ -34,7 +34,7 @@ struct heap {
     int64_t n;
 };
 
-static void heap_add(struct heap *h, const struct bodies *b, const struct finder *f, int64_t i)
+static void heap_add(struct heap *h, const struct heaps *b, const struct finder *f, int64_t i)
 {
     h->n++;
     h->mass += fixed_of(b->mass_scale, f->p->m[i]);
@@ -43,7 +43,7 @@ static void heap_add(struct heap *h, const struct bodies *b, const struct finder
 }
 
 /* Sums of all ranks, own[npeak]; mine[] becomes the copies of them. (collective) */
-static struct heap *heaps_join(struct bodies *b, const struct finder *f, struct heap *mine)
+static struct heap *heaps_join(struct heaps *b, const struct finder *f, struct heap *mine)
 {
     struct heap *in = share_give(&b->s, f, sizeof *in, mine),
                 *own = mem_zero(sizeof *own * (size_t)f->npeak + 1, "unbinding");
@@ -59,7 +59,7 @@ static struct heap *heaps_join(struct bodies *b, const struct finder *f, struct 
 }
 
 /* Of the clumps that still move. */
-static void measure(struct bodies *b, const struct finder *f, int level, bool first)
+static void measure(struct heaps *b, const struct finder *f, int level, bool first)
 {
     struct heap *mine = mem_zero(sizeof *mine * (size_t)b->s.n + 1, "unbinding");
     for (int64_t i = 0; i < b->n; i++) {
@@ -71,7 +71,7 @@ static void measure(struct bodies *b, const struct finder *f, int level, bool fi
     }
     struct heap *own = heaps_join(b, f, mine);
     for (int64_t k = 0; k < b->s.n; k++) {
-        struct body *x = &b->at[k];
+        struct clump_heap *x = &b->at[k];
         if (!x->moving || x->gone) continue;
         x->v2_old = x->v[0] * x->v[0] + x->v[1] * x->v[1] + x->v[2] * x->v[2];
         x->mass = fixed_get(b->mass_scale, mine[k].mass);
@@ -83,11 +83,11 @@ static void measure(struct bodies *b, const struct finder *f, int level, bool fi
 }
 
 /* Does a velocity still change? Those that do not are not looked at again. */
-static bool still_moving(struct bodies *b, const struct finder *f)
+static bool still_moving(struct heaps *b, const struct finder *f)
 {
     int64_t any = 0;
     for (int64_t k = 0; k < b->s.n; k++) {
-        struct body *x = &b->at[k];
+        struct clump_heap *x = &b->at[k];
         double v2 = x->v[0] * x->v[0] + x->v[1] * x->v[1] + x->v[2] * x->v[2];
         if (!x->moving || x->main || x->gone || !(x->mass > 0)) continue;
         if (fabs(sqrt(x->v2_old / v2) - 1) < f->par->unbind.converged)
@@ -102,27 +102,27 @@ static bool still_moving(struct bodies *b, const struct finder *f)
 /* ---- who is bound ---- */
 
 /* Linear between shells. */
-static double potential_at(const struct bodies *b, const struct finder *f, int32_t k, double r)
+static double potential_at(const struct heaps *b, const struct finder *f, int32_t k, double r)
 {
     int n = f->par->unbind.nbin;
     const double *radius = b->r + (int64_t)k * (n + 1), *phi = b->phi + (int64_t)k * (n + 1);
-    int at = body_shell(radius, n, r);
+    int at = heap_shell(radius, n, r);
     double slope = (phi[at] - phi[at - 1]) / (radius[at] - radius[at - 1]);
     return phi[at - 1] + slope * (r - radius[at - 1]);
 }
 
 /* The potential that a bound particle stays below. */
-static double limit_of(const struct bodies *b, const struct finder *f, int32_t k)
+static double limit_of(const struct heaps *b, const struct finder *f, int32_t k)
 {
     double border = sqrt(b->at[k].border);
     if (!f->par->unbind.saddle_pot || !(border <= b->at[k].radius)) return 0;
     return potential_at(b, f, k, border);
 }
 
-static bool is_unbound(const struct bodies *b, const struct finder *f, int32_t k, int64_t i,
+static bool is_unbound(const struct heaps *b, const struct finder *f, int32_t k, int64_t i,
                        double limit)
 {
-    double kinetic = 0, r = sqrt(body_distance2(f, &b->at[k], i));
+    double kinetic = 0, r = sqrt(heap_distance2(f, &b->at[k], i));
     for (int d = 0; d < 3; d++) {
         double v = f->p->v[d][i] - b->at[k].v[d];
         kinetic += 0.5 * v * v;
@@ -131,7 +131,7 @@ static bool is_unbound(const struct bodies *b, const struct finder *f, int32_t k
 }
 
 /* A round: particles that are unbound do not count for the velocity any more. */
-static void mark_unbound(struct bodies *b, const struct finder *f, int level, const double *limit)
+static void mark_unbound(struct heaps *b, const struct finder *f, int level, const double *limit)
 {
     for (int64_t k = 0; k < b->s.n; k++)
         if (b->at[k].moving) b->at[k].some = false;
@@ -143,7 +143,7 @@ static void mark_unbound(struct bodies *b, const struct finder *f, int level, co
     }
     double *some = mem_new(sizeof *some * (size_t)b->s.n + 1, "unbinding");
     for (int64_t k = 0; k < b->s.n; k++) some[k] = b->at[k].some;
-    bodies_join(b, f, some, true);
+    heaps_join_rows(b, f, some, true);
     for (int64_t k = 0; k < b->s.n; k++) {
         b->at[k].some = some[k] > 0;
         if (!b->at[k].some || b->at[k].main) b->at[k].moving = false;
@@ -152,7 +152,7 @@ static void mark_unbound(struct bodies *b, const struct finder *f, int level, co
 }
 
 /* The last round: they go to the parent. */
-static void pass_on(struct bodies *b, const struct finder *f, int level, const double *limit)
+static void pass_on(struct heaps *b, const struct finder *f, int level, const double *limit)
 {
     for (int64_t i = 0; i < b->n; i++) {
         int32_t k = at_level(b, i, level);
@@ -168,14 +168,14 @@ static void pass_on(struct bodies *b, const struct finder *f, int level, const d
 
 static bool is_small(const struct finder *f, double mass)
 {
-    return mass > 0 && mass < f->par->mass * f->par->least_mass;
+    return mass > 0 && mass < f->par->mass * f->par->min_mass;
 }
 
 /* Their particles go to the parent; those of a halo that is too small, to none. */
-static void dissolve(struct bodies *b, const struct finder *f, int level)
+static void dissolve(struct heaps *b, const struct finder *f, int level)
 {
     for (int64_t k = 0; k < b->s.n; k++) {
-        struct body *x = &b->at[k];
+        struct clump_heap *x = &b->at[k];
         if (x->gone || (x->main ? level > 0 : x->level != level) || !is_small(f, x->mass)) continue;
         x->gone = true;
         x->mass = 0;
@@ -188,7 +188,7 @@ static void dissolve(struct bodies *b, const struct finder *f, int level)
 }
 
 /* Bound masses and numbers in the end; halos whose own particles are too few are dissolved. */
-static void settle(struct bodies *b, struct finder *f)
+static void settle(struct heaps *b, struct finder *f)
 {
     struct heap *mine = mem_zero(sizeof *mine * (size_t)b->s.n + 1, "unbinding");
     for (int64_t i = 0; i < b->n; i++)
@@ -211,9 +211,9 @@ static void settle(struct bodies *b, struct finder *f)
     FREE(mine);
 }
 
-static void tell_owners(struct bodies *b, struct finder *f)
+static void send_owners(struct heaps *b, struct finder *f)
 {
-    struct body *in = share_give(&b->s, f, sizeof *in, b->at);
+    struct clump_heap *in = share_give(&b->s, f, sizeof *in, b->at);
     for (int64_t k = 0; k < b->s.nin; k++) {
         struct clump *c = &f->peak[b->s.at[k]].c;
         c->part_mass = in[k].mass;
@@ -226,7 +226,7 @@ static void tell_owners(struct bodies *b, struct finder *f)
 
 /* ---- levels ---- */
 
-static void unbind_level(struct bodies *b, const struct finder *f, int level, const double *limit)
+static void unbind_level(struct heaps *b, const struct finder *f, int level, const double *limit)
 {
     const struct clump_unbind *u = &f->par->unbind;
     for (int64_t k = 0; k < b->s.n; k++)
@@ -235,7 +235,7 @@ static void unbind_level(struct bodies *b, const struct finder *f, int level, co
         measure(b, f, level, round == 1);
         if (round == 1) dissolve(b, f, level);
         bool again = u->iterate && (round == 1 || still_moving(b, f));
-        if (!again || round == u->most) break;
+        if (!again || round == u->max) break;
         mark_unbound(b, f, level, limit);
     }
     pass_on(b, f, level, limit);
@@ -243,9 +243,9 @@ static void unbind_level(struct bodies *b, const struct finder *f, int level, co
 
 void unbind(struct finder *f)
 {
-    struct bodies b;
+    struct heaps b;
     int64_t last = 0;
-    bodies_make(&b, f);
+    heaps_make(&b, f);
     double *limit = mem_new(sizeof *limit * (size_t)b.s.n + 1, "unbinding");
     for (int64_t k = 0; k < b.s.n; k++) {
         limit[k] = limit_of(&b, f, (int32_t)k);
@@ -254,7 +254,7 @@ void unbind(struct finder *f)
     comm_max_i64(f->c, &last, 1);
     for (int level = 0; level <= last; level++) unbind_level(&b, f, level, limit);
     settle(&b, f);
-    tell_owners(&b, f);
+    send_owners(&b, f);
     FREE(limit);
-    bodies_free(&b);
+    heaps_free(&b);
 }

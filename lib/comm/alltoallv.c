@@ -17,8 +17,8 @@ struct tables {
 
 static size_t share(const struct comm *c)
 {
-    size_t most = (size_t)INT32_MAX / (size_t)c->size;
-    return most < comm_piece_max ? most : comm_piece_max;
+    size_t max = (size_t)INT32_MAX / (size_t)c->size;
+    return max < comm_piece_max ? max : comm_piece_max;
 }
 
 /* A block for the buffers, packed. */

@@ -16,7 +16,7 @@ static bool is_set(const char *name)
     return value && *value;
 }
 
-static bool says_many(const char *name)
+static bool is_many(const char *name)
 {
     return strtol(getenv(name), NULL, 10) > 1;
 }
@@ -36,13 +36,13 @@ enum { LAUNCHER_COUNT = sizeof LAUNCHERS / sizeof *LAUNCHERS };
 
 /* Each process that is alone among many would do all the work, and they would write the same
  * files. The first one says so. */
-static void say_alone(const char *program)
+static void log_alone(const char *program)
 {
     const char *slash = program ? strrchr(program, '/') : NULL;
     for (int i = 0; i < LAUNCHER_COUNT; i++) {
         const char *size = LAUNCHERS[i].size, *rank = getenv(LAUNCHERS[i].rank);
         if (!is_set(size)) continue;
-        if (says_many(size) && (!rank || strtol(rank, NULL, 10) == 0))
+        if (is_many(size) && (!rank || strtol(rank, NULL, 10) == 0))
             fprintf(stderr,
                     "%s: MPI counts 1 rank, but the launcher started %s (%s): each does all the "
                     "work; is Ptah built with another MPI than the launcher's?\n",
@@ -64,7 +64,7 @@ static bool launched(void)
                                         "FLUX_TASK_RANK",  "JSM_NAMESPACE_RANK"};
     if (is_set("PTAH_MPI")) return true;
     for (int i = 0; i < LAUNCHER_COUNT; i++)
-        if (is_set(LAUNCHERS[i].size)) return says_many(LAUNCHERS[i].size);
+        if (is_set(LAUNCHERS[i].size)) return is_many(LAUNCHERS[i].size);
     if (is_set("SLURM_PROCID")) return is_set("SLURM_STEP_ID");
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (is_set(signs[i])) return true;
@@ -76,13 +76,13 @@ static bool launched(void)
 void comm_init(int *argc, char ***argv, struct comm *c)
 {
     int started, level;
-    *c = (struct comm){.rank = 0, .size = 1, .node_size = 1, .letters = COMM_LETTERS};
+    *c = (struct comm){.rank = 0, .size = 1, .node_size = 1, .empty_messages = COMM_EMPTY_MESSAGES};
     MPI_Initialized(&started);
     if (!started && !launched()) return;
     if (!started) MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &c->size);
-    if (c->size == 1) say_alone(argc && *argc > 0 ? (*argv)[0] : NULL);
+    if (c->size == 1) log_alone(argc && *argc > 0 ? (*argv)[0] : NULL);
     comm_nodes(c);
 }
 
@@ -109,8 +109,8 @@ void comm_fini(void)
 
 int comm_share_threads(const struct comm *c)
 {
-    int here = c->node_size, most = omp_get_max_threads();
-    if (!getenv("OMP_NUM_THREADS")) omp_set_num_threads(most > here ? most / here : 1);
+    int here = c->node_size, max = omp_get_max_threads();
+    if (!getenv("OMP_NUM_THREADS")) omp_set_num_threads(max > here ? max / here : 1);
     return omp_get_max_threads();
 }
 
@@ -211,7 +211,7 @@ void comm_reduce_by(void *x, int n, size_t bytes, MPI_User_function *join)
 
 /* Operand of the reduction: this struct, the numbers to be added, the minima, the rows. */
 struct bundle {
-    int64_t n, most, row, nadd, nmin;
+    int64_t n, max, row, nadd, nmin;
 };
 
 static int64_t *bundle_add(struct bundle *b)
@@ -232,7 +232,7 @@ static char *bundle_rows(struct bundle *b)
 static void bundle_join(void *in, void *inout, int *len, MPI_Datatype *type)
 {
     struct bundle *a = in, *b = inout;
-    if (b->n <= b->most && a->n <= b->most - b->n)
+    if (b->n <= b->max && a->n <= b->max - b->n)
         memcpy(bundle_rows(b) + b->n * b->row, bundle_rows(a), (size_t)(a->n * a->row));
     b->n += a->n;
     for (int64_t i = 0; i < b->nadd; i++) bundle_add(b)[i] += bundle_add(a)[i];
@@ -240,29 +240,29 @@ static void bundle_join(void *in, void *inout, int *len, MPI_Datatype *type)
         if (bundle_min(a)[i] < bundle_min(b)[i]) bundle_min(b)[i] = bundle_min(a)[i];
 }
 
-int64_t comm_union(const struct comm *c, int64_t n, int64_t most, size_t row, void *rows, int nadd,
+int64_t comm_union(const struct comm *c, int64_t n, int64_t max, size_t row, void *rows, int nadd,
                    int64_t *add)
 {
-    return comm_union_min(c, n, most, row, rows, nadd, add, NULL);
+    return comm_union_min(c, n, max, row, rows, nadd, add, NULL);
 }
 
-int64_t comm_union_min(const struct comm *c, int64_t n, int64_t most, size_t row, void *rows,
+int64_t comm_union_min(const struct comm *c, int64_t n, int64_t max, size_t row, void *rows,
                        int nadd, int64_t *add, struct comm_minima *min)
 {
     size_t nmin = min ? (size_t)min->n : 0, rest = sizeof *add * (size_t)nadd;
     if (min) min->n = 0;
     if (c->size == 1) return n;
-    size_t bytes = sizeof(struct bundle) + rest + sizeof(double) * nmin + row * (size_t)most;
+    size_t bytes = sizeof(struct bundle) + rest + sizeof(double) * nmin + row * (size_t)max;
     struct bundle *b = mem_zero(bytes, "comm union");
-    *b = (struct bundle){n, most, (int64_t)row, nadd, (int64_t)nmin};
+    *b = (struct bundle){n, max, (int64_t)row, nadd, (int64_t)nmin};
     if (nadd) memcpy(bundle_add(b), add, rest);
     if (nmin) memcpy(bundle_min(b), min->x, sizeof(double) * nmin);
-    if (n > 0 && n <= most) memcpy(bundle_rows(b), rows, row * (size_t)n);
+    if (n > 0 && n <= max) memcpy(bundle_rows(b), rows, row * (size_t)n);
     comm_reduce_by(b, 1, bytes, bundle_join);
     n = b->n;
     if (nadd) memcpy(add, bundle_add(b), rest);
     if (nmin) memcpy(min->x, bundle_min(b), sizeof(double) * nmin);
-    if (n > 0 && n <= most) memcpy(rows, bundle_rows(b), row * (size_t)n);
+    if (n > 0 && n <= max) memcpy(rows, bundle_rows(b), row * (size_t)n);
     FREE(b);
     return n;
 }

@@ -13,13 +13,13 @@
 struct comm_tuner;
 struct comm_share;
 
-enum { COMM_LETTERS = 4 }; /* unless the run says otherwise */
+enum { COMM_EMPTY_MESSAGES = 4 }; /* unless the run says otherwise */
 
 struct comm {
     int rank, size;
     int node_rank, node_size; /* of the ranks of this node, by comm_init */
-    int node;    /* handle of their communicator, as Fortran has it; not if size is 1 */
-    int letters; /* so many ranks write to each other in any case (exchange_letters) */
+    int node;           /* handle of their communicator, as Fortran has it; not if size is 1 */
+    int empty_messages; /* so many ranks write to each other in any case (exchange_letters) */
     struct comm_share *share; /* windows of the ranks of this node (comm/share.h); NULL: none */
     struct comm_tuner *tuner; /* chooses transports (comm/tuner.h); NULL: point to point */
 };
@@ -68,10 +68,10 @@ void comm_sums_min(const struct comm *c, struct sum *s, int n, struct comm_minim
  * rank on entry (n may be greater than most). Returns how many there are; if that is at most
  * `most`, rows holds them. add[nadd] becomes the sum over the ranks. One reduction, below 2^31
  * bytes. (collective) */
-int64_t comm_union(const struct comm *c, int64_t n, int64_t most, size_t row, void *rows, int nadd,
+int64_t comm_union(const struct comm *c, int64_t n, int64_t max, size_t row, void *rows, int nadd,
                    int64_t *add);
 /* comm_union that takes min along, unless NULL (collective) */
-int64_t comm_union_min(const struct comm *c, int64_t n, int64_t most, size_t row, void *rows,
+int64_t comm_union_min(const struct comm *c, int64_t n, int64_t max, size_t row, void *rows,
                        int nadd, int64_t *add, struct comm_minima *min);
 
 /* All ranks return the same error: that of the lowest rank that has one, with its message.

@@ -65,7 +65,7 @@ void p2p_end(struct comm_swap *s)
 /* ---- sizes known to senders alone ---- */
 
 /* Header of a message, which is sent in pieces. */
-struct letter {
+struct frame {
     uint64_t bytes; /* of the whole message; 0: there is nothing */
 };
 
@@ -76,20 +76,20 @@ struct posting {
 };
 
 /* told: the sends end when they are received. */
-static struct posting post_letters(int64_t n, const struct parcel *out, int tag, bool told)
+static struct posting post_messages(int64_t n, const struct parcel *out, int tag, bool told)
 {
     struct posting p = {0};
     size_t total = 0, count = 0;
     for (int64_t i = 0; i < n; i++) {
-        size_t bytes = sizeof(struct letter) + out[i].bytes;
+        size_t bytes = sizeof(struct frame) + out[i].bytes;
         total += bytes;
         count += pieces(bytes);
     }
     p.req = mem_new(sizeof *p.req * count + 1, "exchange");
     char *at = p.block = mem_new(total + 1, "exchange");
     for (int64_t i = 0; i < n; i++) {
-        size_t bytes = sizeof(struct letter) + out[i].bytes;
-        struct letter head = {bytes};
+        size_t bytes = sizeof(struct frame) + out[i].bytes;
+        struct frame head = {bytes};
         memcpy(at, &head, sizeof head);
         memcpy(at + sizeof head, out[i].data, out[i].bytes);
         /* the first piece tells for all */
@@ -111,18 +111,18 @@ static void free_letters(struct posting *p)
 
 static void take_letter(struct parcels *in, MPI_Message *message, const MPI_Status *status)
 {
-    struct letter head;
-    char *letter = parcels_receive(in, message, status);
-    memcpy(&head, letter, sizeof head);
+    struct frame head;
+    char *frame = parcels_receive(in, message, status);
+    memcpy(&head, frame, sizeof head);
     if (head.bytes)
-        parcels_add(in, status->MPI_SOURCE, head.bytes - sizeof head, letter + sizeof head);
+        parcels_add(in, status->MPI_SOURCE, head.bytes - sizeof head, frame + sizeof head);
 }
 
 static void deliver_among_few(const struct comm *c, int tag, int64_t n, const struct parcel *out,
                               struct parcels *in)
 {
-    static const struct letter NOTHING = {0};
-    struct posting p = post_letters(n, out, tag, false);
+    static const struct frame NOTHING = {0};
+    struct posting p = post_messages(n, out, tag, false);
     MPI_Request *nothing = mem_new(sizeof(MPI_Request) * (size_t)c->size, "exchange");
     int count = 0;
     for (int r = 0, k = 0; r < c->size; r++) {
@@ -148,7 +148,7 @@ static void deliver_among_few(const struct comm *c, int tag, int64_t n, const st
 static void deliver_nbx(const struct comm *c, int tag, int64_t n, const struct parcel *out,
                         struct parcels *in)
 {
-    struct posting p = post_letters(n, out, tag, true);
+    struct posting p = post_messages(n, out, tag, true);
     MPI_Request barrier = MPI_REQUEST_NULL;
     int entered = 0, done = 0;
     while (!done) {
@@ -176,5 +176,5 @@ void p2p_deliver(const struct comm *c, int tag, int64_t n, const struct parcel *
                  struct parcels *in)
 {
     comm_count_round();
-    (c->size <= c->letters ? deliver_among_few : deliver_nbx)(c, tag, n, out, in);
+    (c->size <= c->empty_messages ? deliver_among_few : deliver_nbx)(c, tag, n, out, in);
 }

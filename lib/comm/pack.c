@@ -16,7 +16,7 @@ struct message {
 
 static struct message message_of(const struct comm *c, size_t bytes, int peer)
 {
-    bool near = bytes >= comm_share_least && comm_share_near(c->share, peer);
+    bool near = bytes >= comm_share_min && comm_share_near(c->share, peer);
     return (struct message){.near = near, .bytes = bytes};
 }
 
@@ -40,7 +40,7 @@ static size_t aligned(size_t bytes)
 }
 
 /* Places of the messages: in the window, or from `at` on. */
-static void messages_place(struct pack_state *x, char *window, struct share_slip slip, char *at)
+static void messages_put(struct pack_state *x, char *window, struct share_slip slip, char *at)
 {
     for (int i = 0; i < 2 * x->n; i++) {
         struct message *m = &x->message[i];
@@ -93,7 +93,7 @@ void comm_pack_new(struct comm_pack *k, const struct comm *c, enum comm_use use,
         x->message[i] = message_of(c, sbytes[i], peer[i]);
         x->message[npeer + i] = message_of(c, rbytes[i], peer[i]);
     }
-    messages_place(x, window, slip, at);
+    messages_put(x, window, slip, at);
     for (int i = 0; i < npeer; i++) k->out[i] = x->message[i].data;
 }
 
@@ -133,7 +133,7 @@ void comm_pack_send(struct comm_pack *k)
 }
 
 /* Room for data that follow by themselves. */
-static void rest_place(struct pack_state *x)
+static void rest_put(struct pack_state *x)
 {
     size_t total = 0;
     struct message *m = x->message + x->n;
@@ -155,7 +155,7 @@ void comm_pack_receive(struct comm_pack *k)
     if (x->swap) {
         int tag = comm_rest_tag(x->swap);
         comm_swap_end(x->swap);
-        rest_place(x);
+        rest_put(x);
         struct comm_round *more = rest_post(x, tag, false);
         if (more) comm_wait(more);
         if (x->rest) comm_wait(x->rest);

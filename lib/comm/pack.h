@@ -4,7 +4,7 @@
  * For a rank of the same node they are packed into the window of this rank and read there
  * (comm/share); what the transport then carries is eight bytes that say where. So there are two
  * copies, packing and unpacking, and each transport sends the same messages as without windows,
- * short ones. Other messages, those below comm_share_least bytes, and all if c->share is NULL, are
+ * short ones. Other messages, those below comm_share_min bytes, and all if c->share is NULL, are
  * carried whole. */
 #pragma once
 #include "comm/comm.h"

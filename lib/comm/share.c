@@ -15,7 +15,7 @@
 
 enum { FIRST = 4096 }; /* blocks begin behind the first page, which says whose window it is */
 
-size_t comm_share_most = (size_t)1 << 30, comm_share_least = 512, comm_share_keep = (size_t)1 << 21;
+size_t comm_share_max = (size_t)1 << 30, comm_share_min = 512, comm_share_keep = (size_t)1 << 21;
 
 /* Who a rank is, and where others find its window. */
 struct owner {
@@ -89,7 +89,7 @@ struct comm_share *comm_share_new(const struct comm *c)
     if (c->size == 1) return NULL;
     const MPI_Comm node = MPI_Comm_f2c(c->node);
     struct comm_share *s = mem_new(sizeof *s, "exchange");
-    *s = (struct comm_share){.n = c->node_size, .me = c->node_rank, .span = comm_share_most};
+    *s = (struct comm_share){.n = c->node_size, .me = c->node_rank, .span = comm_share_max};
     s->owner = mem_zero(sizeof *s->owner * (size_t)s->n, "exchange");
     s->window = mem_zero(sizeof *s->window * (size_t)s->n, "exchange");
     s->held = FIRST;
@@ -121,7 +121,7 @@ void comm_share_free(struct comm_share **share)
 }
 
 /* The place of a rank in the node; -1: it is of another. */
-static int place(const struct comm_share *s, int rank)
+static int slot(const struct comm_share *s, int rank)
 {
     int lo = 0, hi = s->n - 1;
     while (lo < hi) {
@@ -136,7 +136,7 @@ static int place(const struct comm_share *s, int rank)
 
 bool comm_share_near(const struct comm_share *s, int rank)
 {
-    return s && place(s, rank) >= 0;
+    return s && slot(s, rank) >= 0;
 }
 
 /* ---- blocks ---- */
@@ -148,11 +148,11 @@ static atomic_int *readers_of(const struct comm_share *s, int i, size_t at)
 
 static void forget_read(struct comm_share *s)
 {
-    int kept = 0;
+    int retained = 0;
     for (int i = 0; i < s->nused; i++)
         if (atomic_load_explicit(readers_of(s, s->me, s->used[i].at), memory_order_acquire))
-            s->used[kept++] = s->used[i];
-    s->nused = kept;
+            s->used[retained++] = s->used[i];
+    s->nused = retained;
 }
 
 /* Pages from the system up to this place; false: there are none. */
@@ -208,11 +208,11 @@ char *share_get(struct comm_share *s, size_t bytes, int readers, struct share_sl
 
 const char *share_at(const struct comm_share *s, int rank, struct share_slip slip)
 {
-    return s->window[place(s, rank)] + (size_t)slip.data * SHARE_ALIGN;
+    return s->window[slot(s, rank)] + (size_t)slip.data * SHARE_ALIGN;
 }
 
 void share_done(const struct comm_share *s, int rank, struct share_slip slip)
 {
-    atomic_fetch_sub_explicit(readers_of(s, place(s, rank), (size_t)slip.block * SHARE_ALIGN), 1,
+    atomic_fetch_sub_explicit(readers_of(s, slot(s, rank), (size_t)slip.block * SHARE_ALIGN), 1,
                               memory_order_release);
 }

@@ -28,7 +28,7 @@ bool comm_share_near(const struct comm_share *s, int rank);
 
 /* Bytes of a window at most, 2^30, of a message in one at least, and of a window that are never
  * returned, 2^21. Tests set less; all ranks the same. */
-extern size_t comm_share_most, comm_share_least, comm_share_keep;
+extern size_t comm_share_max, comm_share_min, comm_share_keep;
 
 enum { SHARE_ALIGN = 64 };
 

@@ -122,7 +122,7 @@ void tuner_report(const struct comm *c)
     log_info(" Exchanges: each use takes the faster of %s, once both are measured%s", names, near);
 }
 
-static void say(enum comm_use use, const struct row *r, const char *did, int by, int level)
+static void log_choice(enum comm_use use, const struct row *r, const char *did, int by, int level)
 {
     char text[256];
     int at = snprintf(text, sizeof text, " Exchange %s: %s %s (", USE_NAME[use], did,
@@ -153,11 +153,11 @@ static void decide(const struct comm *c, enum comm_use use, struct row *r)
     for (int i = 0; i < TRANSPORTS; i++)
         if (agreed[i] > 0 && agreed[i] < agreed[best] * (first ? 1 : TUNER_GAIN)) best = i;
     bool changed = best != r->chosen;
-    say(use, r,
-        first     ? "takes"
-        : changed ? "changes to"
-                  : "stays with",
-        best, first || changed ? 0 : 1);
+    log_choice(use, r,
+               first     ? "takes"
+               : changed ? "changes to"
+                         : "stays with",
+               best, first || changed ? 0 : 1);
     r->interval = !first && !changed && agreed[TRANSPORTS] < 1 / TUNER_GAIN ? 2 * r->interval
                                                                             : TUNER_INTERVAL;
     if (r->interval > TUNER_LONGEST * TUNER_INTERVAL) r->interval = TUNER_LONGEST * TUNER_INTERVAL;

@@ -90,12 +90,12 @@ static void level_send(struct walk *w)
         table[j] = w->out[j] + sizeof head[j];
         data[j] = table[j] + sizeof(struct entry) * head[j].n;
     }
-    int64_t kept = 0;
+    int64_t retained = 0;
     for (int64_t i = 0; i < w->n; i++) {
         struct seg s = w->seg[i];
         int j = slot_of(w, s.dst);
         if (j == mine) {
-            w->seg[kept++] = s;
+            w->seg[retained++] = s;
             continue;
         }
         struct entry e = {s.src, s.dst, s.bytes};
@@ -105,7 +105,7 @@ static void level_send(struct walk *w)
         table[j] += sizeof e;
         data[j] += padded(s.bytes);
     }
-    w->n = kept;
+    w->n = retained;
     for (int j = 0; j < k; j++)
         if (w->out[j])
             send_message(w, w->out[j], head[j].bytes,

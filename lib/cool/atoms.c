@@ -69,10 +69,10 @@ static void theuns_at(double T, struct rate_coef *c)
 
 /* ---- Abel et al. (1997) ---- */
 
-static const double PER_EV = 11605;         /* K */
-static const double FIT_LEAST = 0.8;        /* eV: ionisation is fitted above */
-static const double FIT_MOST = 8617;        /* eV: where fits end, at 1e8 K */
-static const double RECOMBINE_LEAST = 5500; /* K: the fit for hydrogen holds above */
+static const double PER_EV = 11605;       /* K */
+static const double FIT_MIN = 0.8;        /* eV: ionisation is fitted above */
+static const double FIT_MAX = 8617;       /* eV: where fits end, at 1e8 K */
+static const double RECOMBINE_MIN = 5500; /* K: the fit for hydrogen holds above */
 
 /* exp of a polynomial of ln(T/eV). */
 static double fit(const double c[], int n, double x)
@@ -82,12 +82,12 @@ static double fit(const double c[], int n, double x)
     return exp(sum);
 }
 
-/* Below FIT_LEAST as Cen's, which falls as exp(-E/T). */
+/* Below FIT_MIN as Cen's, which falls as exp(-E/T). */
 static double abel_ionise(const double c[9], double energy, double T)
 {
-    double least = FIT_LEAST * PER_EV, from = T > least ? T : least;
-    double rate = fit(c, 9, log(fmin(from / PER_EV, FIT_MOST)));
-    return T > least ? rate : rate * sqrt(T / least) * exp(energy * (1 / least - 1 / T));
+    double min = FIT_MIN * PER_EV, from = T > min ? T : min;
+    double rate = fit(c, 9, log(fmin(from / PER_EV, FIT_MAX)));
+    return T > min ? rate : rate * sqrt(T / min) * exp(energy * (1 / min - 1 / T));
 }
 
 static double abel_dielectronic(double eV)
@@ -116,7 +116,7 @@ static void abel_chemistry(double T, struct rate_coef *c)
     c->ionise[ION_HI] = abel_ionise(hi, E_HI, T);
     c->ionise[ION_HEI] = abel_ionise(hei, E_HEI, T);
     c->ionise[ION_HEII] = abel_ionise(heii, E_HEII, T);
-    c->recombine[ION_HI] = T > RECOMBINE_LEAST ? fit(hii, 10, log(fmin(eV, FIT_MOST))) : radiative;
+    c->recombine[ION_HI] = T > RECOMBINE_MIN ? fit(hii, 10, log(fmin(eV, FIT_MAX))) : radiative;
     c->recombine[ION_HEI] = radiative + abel_dielectronic(eV);
     c->recombine[ION_HEII] = 3.36e-10 / sqrt(T) * pow(T / 1e3, -0.2) / (1 + pow(T / 1e6, 0.7));
 }

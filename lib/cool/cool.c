@@ -116,14 +116,14 @@ static void compare(struct cooling *c, double dt, struct solve_cells *cells)
         int64_t off = (int64_t)(1e9 * fmin(fabs(theirs / mine - 1), 1e3));
         r.signs += (mine > before[k]) != (theirs > before[k]);
         r.sum += off;
-        if (off > r.most) r.most = off;
+        if (off > r.max) r.max = off;
     }
 #pragma omp critical(cool_compare)
     {
         c->compared.cells += r.cells;
         c->compared.signs += r.signs;
         c->compared.sum += r.sum;
-        if (r.most > c->compared.most) c->compared.most = r.most;
+        if (r.max > c->compared.max) c->compared.max = r.max;
     }
 }
 

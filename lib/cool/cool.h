@@ -44,7 +44,7 @@ const struct uv *cool_uv(const struct cooling *c);
  * of which one method cools and the other heats, the sum and the max of the relative difference.
  * Sums of integers: they do not depend on threads. */
 struct cool_compared {
-    int64_t cells, signs, sum, most; /* differences in 1e-9 */
+    int64_t cells, signs, sum, max; /* differences in 1e-9 */
 };
 /* Counts since the last call. */
 struct cool_compared cool_take_compared(struct cooling *c);

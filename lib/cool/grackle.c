@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "h5/parse.h"
 
-enum { POINTS_MOST = 65536, TABLE_MOST = 1 << 26 };
+enum { POINTS_MAX = 65536, TABLE_MAX = 1 << 26 };
 
 /* Hydrogen of the tables and solar metals, by mass; Compton cooling per electron and kelvin at
  * z = 0; temperature of the microwaves. */
@@ -41,7 +41,7 @@ static enum err read_axis(struct input *in, const char *name, double **x, int *n
     struct h5_value v = {.data = NULL};
     bool there = h5_attr(&in->f, in->first, name, &v);
     TRY(in->f.err);
-    if (!there || v.type == 's' || v.n < 1 || v.n > POINTS_MOST) {
+    if (!there || v.type == 's' || v.n < 1 || v.n > POINTS_MAX) {
         FREE(v.data);
         FAIL(ERR_FORMAT, "%s: /%s has no attribute %s with the points of its axis", in->f.path,
              NAME[COOL], name);
@@ -79,7 +79,7 @@ static enum err read_axes(struct input *in, struct grackle *g)
         if (fabs(g->nH[i] - g->nH[0] - i * step) > 1e-6 * fabs(step))
             FAIL(ERR_FORMAT, "%s: density %d, 10^%g, is not equidistant with the others",
                  in->f.path, i + 1, g->nH[i]);
-    if ((int64_t)g->L * (g->nz ? g->nz : 1) * g->N > TABLE_MOST)
+    if ((int64_t)g->L * (g->nz ? g->nz : 1) * g->N > TABLE_MAX)
         FAIL(ERR_FORMAT, "%s: %d x %d x %d rates are more than a cooling table has", in->f.path,
              g->L, g->nz ? g->nz : 1, g->N);
     return OK;

@@ -86,7 +86,7 @@ double ism_rate(double n, double T)
  * grows while it changes by less. */
 static double solve_cell(double n, double T, double gamma, double dt, int64_t *steps)
 {
-    enum { MOST = 20000 };
+    enum { MAX = 20000 };
     const double heat = n * RAMSES_KB_ISM / (gamma - 1), growth = pow(10, 0.1), limit = 0.2;
     double time = 0, step = 0, offset = 1e-5;
     for (int k = 0; time < dt; k++) {
@@ -94,7 +94,7 @@ static double solve_cell(double n, double T, double gamma, double dt, int64_t *s
         double r = rate(n, T, ionised);
         double slope = (rate(n, T * (1 + offset), ionised) - r) / (T * offset);
         if (k == 0) step = slope != 0 ? fabs(0.1 * heat / slope) : 0.1 * dt;
-        if (step > 0.7 * (dt - time) || k == MOST) step = (dt - time) * (1 + 1e-12);
+        if (step > 0.7 * (dt - time) || k == MAX) step = (dt - time) * (1 + 1e-12);
         double change = r / (heat / step - slope), relative = fabs(change / T);
         if (relative > limit) change = copysign(limit * T, change);
         T += change;

@@ -26,7 +26,7 @@ struct table_node {
 /* ---- rates of cells ---- */
 
 /* Values of a cell that stay constant while its temperature changes. */
-struct solve_place {
+struct solve_point {
     double w;      /* place between two densities, 0..1 */
     double Z, inv; /* metallicity; 1/n_H */
     int i;         /* of the lower density */
@@ -43,7 +43,7 @@ VEC_INLINE vec vec_clamp(vec x, double low, double high)
 
 /* Places on an axis of n points equidistant in log10 → the interval, and the place in it, beyond
  * 0..1 where x is beyond the axis. */
-VEC_INLINE vec vec_place(vec x, double low, double high, int n, vec *lower)
+VEC_INLINE vec vec_locate(vec x, double low, double high, int n, vec *lower)
 {
     double per = (n - 1) / (high - low);
     vec at = vec_log2(x) * (LOG10_OF_2 * per) - low * per;
@@ -80,10 +80,10 @@ VEC_INLINE double rate_per_y(void)
 }
 
 /* Where cells of these temperatures enter the table: the lower node, and the place after it. */
-VEC_INLINE vec rates_place(vec T2, vec *y)
+VEC_INLINE vec rates_locate(vec T2, vec *y)
 {
     vec lower;
-    *y = vec_place(vec_min(T2, vec_of(SOLVE_HOT)), TABLE_T_MIN, TABLE_T_MAX, TABLE_T, &lower);
+    *y = vec_locate(vec_min(T2, vec_of(SOLVE_HOT)), TABLE_T_MIN, TABLE_T_MAX, TABLE_T, &lower);
     return lower;
 }
 
@@ -110,7 +110,7 @@ VEC_INLINE vec rate_hot(vec T2, vec per_T2, vec *slope)
 }
 
 /* The net cooling per n_H² of one cell, and its derivative by T2. */
-PTAH_HD_FN double rate_net(const struct table_node *node, const struct solve_place *p, double T2,
+PTAH_HD_FN double rate_net(const struct table_node *node, const struct solve_point *p, double T2,
                            double *slope)
 {
     double value[RATE_LANES], turn[RATE_LANES];
@@ -120,7 +120,7 @@ PTAH_HD_FN double rate_net(const struct table_node *node, const struct solve_pla
         *slope = vec_first(change);
         return hot;
     }
-    lower = rates_place(vec_of(T2), &y);
+    lower = rates_locate(vec_of(T2), &y);
     node += p->i * TABLE_T + (int)vec_first(lower);
     for (int r = 0; r < RATE_COUNT; r += VEC) {
         vec rate = vec_exp2(rates_at_node(node, r, p->w, vec_first(y), &change));
@@ -132,10 +132,10 @@ PTAH_HD_FN double rate_net(const struct table_node *node, const struct solve_pla
 }
 
 /* The density at which the table is entered → interval and place in it. */
-VEC_INLINE struct solve_place solve_place(double nH, double seen, double Z)
+VEC_INLINE struct solve_point solve_point(double nH, double seen, double Z)
 {
-    vec lower, w = vec_place(vec_of(seen), TABLE_N_MIN, TABLE_N_MAX, TABLE_N, &lower);
-    struct solve_place p;
+    vec lower, w = vec_locate(vec_of(seen), TABLE_N_MIN, TABLE_N_MAX, TABLE_N, &lower);
+    struct solve_point p;
     p.w = vec_first(vec_clamp(w, 0, 1));
     p.Z = Z;
     p.inv = 1 / nH;

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "vec/vec.h"
 
-static const double LEAST = 1e-30;   /* RAMSES's floor of the Compton rates */
-static const double E_LEAST = 1e-15; /* n_e/n_H that counts as none */
+static const double MIN = 1e-30;   /* RAMSES's floor of the Compton rates */
+static const double E_MIN = 1e-15; /* n_e/n_H that counts as none */
 
 /* ---- equilibrium ---- */
 
@@ -19,10 +19,10 @@ static inline double ions_at(const double recombine[ION_COUNT], const double ion
                              double *slope)
 {
     const double y = COOL_HELIUM;
-    double ne = (x > E_LEAST ? x : E_LEAST) * nH, b[ION_COUNT], db[ION_COUNT];
+    double ne = (x > E_MIN ? x : E_MIN) * nH, b[ION_COUNT], db[ION_COUNT];
     for (int i = 0; i < ION_COUNT; i++) {
         b[i] = ionise[i] + uv->ion[i] / ne;
-        db[i] = x > E_LEAST ? -uv->ion[i] / (ne * x) : 0;
+        db[i] = x > E_MIN ? -uv->ion[i] / (ne * x) : 0;
     }
     double a1 = recombine[ION_HI], a2 = recombine[ION_HEI], a3 = recombine[ION_HEII];
     double b1 = b[ION_HI], b2 = b[ION_HEI], b3 = b[ION_HEII];
@@ -90,7 +90,7 @@ VEC_INLINE bool gases_step(struct gases *g, int n, const struct uv_rates *uv)
         if (g->moves[k] && far(ratio[k])) factor[k] = pow(ratio[k], p[k]);
     for (int k = 0; k < n; k++) {
         g->x[k] = g->moves[k] ? g->x[k] * factor[k] : g->x[k];
-        g->moves[k] &= (g->given[k] > E_LEAST) & !(fabs(ratio[k] - 1) < 1e-14);
+        g->moves[k] &= (g->given[k] > E_MIN) & !(fabs(ratio[k] - 1) < 1e-14);
         any |= g->moves[k];
     }
     return any;
@@ -104,8 +104,8 @@ VEC_INLINE void gases_settle(struct gases *g, int n, const struct uv_rates *lent
     struct species s;
     bool any = false;
     for (int k = 0; k < n; k++) {
-        g->given[k] = gas_ions(g, k, &uv, E_LEAST, &s, &g->slope[k]);
-        g->moves[k] = g->given[k] > E_LEAST;
+        g->given[k] = gas_ions(g, k, &uv, E_MIN, &s, &g->slope[k]);
+        g->moves[k] = g->given[k] > E_MIN;
         g->x[k] = g->moves[k] ? g->x[k] : g->given[k];
         any |= g->moves[k];
     }
@@ -154,45 +154,45 @@ double species_at(const struct rate_coef *c, double nH, const struct uv_rates *u
 
 /* Bisection visits temperatures T2 mu of few mu, whatever the density: nodes of a binary tree, in
  * the order of a heap, whose coefficients are kept. */
-enum { DEPTH = 14, KEPT = 400 };
+enum { DEPTH = 14, CACHED = 400 };
 
-struct kept {
+struct cached {
     int n;
     short at[1 << DEPTH]; /* 1 + place in coef; 0: not visited */
-    bool whole[KEPT];
-    struct rate_coef coef[KEPT]; /* of n nodes */
+    bool whole[CACHED];
+    struct rate_coef coef[CACHED]; /* of n nodes */
 };
 
 struct rate_path {
     enum atomic_rates atoms;
     double T2;
-    struct kept *kept; /* NULL: nothing is kept */
+    struct cached *cached; /* NULL: nothing is kept */
 };
 
 struct rate_path *rate_path_new(enum atomic_rates atoms, double T2)
 {
     struct rate_path *p = mem_new(sizeof *p, "cooling table");
-    struct kept *kept = mem_new(sizeof *kept, "cooling table");
-    *p = (struct rate_path){.atoms = atoms, .T2 = T2, .kept = kept};
-    kept->n = 0;
-    memset(kept->at, 0, sizeof kept->at);
+    struct cached *cached = mem_new(sizeof *cached, "cooling table");
+    *p = (struct rate_path){.atoms = atoms, .T2 = T2, .cached = cached};
+    cached->n = 0;
+    memset(cached->at, 0, sizeof cached->at);
     return p;
 }
 
 void rate_path_free(struct rate_path *p)
 {
-    if (p) mem_free(p->kept);
+    if (p) mem_free(p->cached);
     mem_free(p);
 }
 
 /* The node's place among those that are kept, *made: with coefficients; -1: there is none. */
-static int path_place(struct kept *p, int node, bool *made)
+static int path_slot(struct cached *p, int node, bool *made)
 {
     *made = false;
     if (!p || node >= 1 << DEPTH) return -1;
     int k = p->at[node] - 1;
     *made = k >= 0;
-    if (k >= 0 || p->n == KEPT) return k;
+    if (k >= 0 || p->n == CACHED) return k;
     p->whole[p->n] = false;
     p->at[node] = (short)(p->n + 1);
     return p->n++;
@@ -202,11 +202,11 @@ static const struct rate_coef *path_at(const struct rate_path *p, int node, doub
                                        struct rate_coef *mine)
 {
     bool made;
-    int k = path_place(p->kept, node, &made);
-    struct rate_coef *c = k >= 0 ? &p->kept->coef[k] : mine;
-    if (whole && !(made && p->kept->whole[k])) {
+    int k = path_slot(p->cached, node, &made);
+    struct rate_coef *c = k >= 0 ? &p->cached->coef[k] : mine;
+    if (whole && !(made && p->cached->whole[k])) {
         rates_at(p->atoms, T, c);
-        if (k >= 0) p->kept->whole[k] = true;
+        if (k >= 0) p->cached->whole[k] = true;
     } else if (!whole && !made) {
         rates_chemistry(p->atoms, T, c);
     }
@@ -225,8 +225,8 @@ static void add_up(struct gas_rates *g, const struct rate_coef *c, double T, dou
         g->heat += uv->heat[i] * own[i] / nH;
     }
     g->cool += s->e * s->e * nH * (c->cool_metastable * s->heii);
-    g->compton = fmax(5.406e-36 * T * s->e / a4, LEAST);
-    g->compton_heat = fmax(5.406e-36 * 2.726 * s->e / (a4 * a), LEAST);
+    g->compton = fmax(5.406e-36 * T * s->e / a4, MIN);
+    g->compton_heat = fmax(5.406e-36 * 2.726 * s->e / (a4 * a), MIN);
 }
 
 struct gas_rates gas_rates_of(double T, double nH, const struct uv_rates *uv, double a)

@@ -10,9 +10,9 @@ struct lanes {
     int n;
     double T2[SOLVE_BLOCK], t[SOLVE_BLOCK], total[SOLVE_BLOCK];
     double w[SOLVE_BLOCK], Z[SOLVE_BLOCK], inv[SOLVE_BLOCK];
-    double low[SOLVE_BLOCK];   /* first node of the lower of the densities between which it lies */
-    double least[SOLVE_BLOCK]; /* of w */
-    double end[SOLVE_BLOCK];   /* T2 at `total`, if that lies in the last sub-step */
+    double low[SOLVE_BLOCK]; /* first node of the lower of the densities between which it lies */
+    double min[SOLVE_BLOCK]; /* of w */
+    double end[SOLVE_BLOCK]; /* T2 at `total`, if that lies in the last sub-step */
     double y[SOLVE_BLOCK], at[SOLVE_BLOCK];      /* place between two nodes; the lower one */
     double net[SOLVE_BLOCK], slope[SOLVE_BLOCK]; /* of a table that has no end */
     int cell[SOLVE_BLOCK];
@@ -21,7 +21,7 @@ struct lanes {
 double solve_rate(const struct cool_table *t, double nH, double seen, double Z, double T2,
                   double *slope)
 {
-    struct solve_place p = solve_place(nH, seen, Z);
+    struct solve_point p = solve_point(nH, seen, Z);
     return rate_net(t->node[0], &p, T2, slope);
 }
 
@@ -54,7 +54,7 @@ static void lanes_fill(struct lanes *l, const struct solve_cells *c, double dt, 
         vec_store(l->t + k, vec_of(0));
         vec_store(l->inv + k, lane.inv);
         vec_store(l->total + k, lane.total);
-        vec_store(l->least + k, lane.least);
+        vec_store(l->min + k, lane.min);
         vec_store(l->w + k, lane.w);
         vec_store(l->low + k, lane.low);
     }
@@ -92,7 +92,7 @@ static void lanes_rates(struct lanes *l, const struct table_node *node)
 {
     struct rows rows;
     for (int k = 0; k < l->n; k += VEC) {
-        vec y, lower = rates_place(vec_load(l->T2 + k), &y);
+        vec y, lower = rates_locate(vec_load(l->T2 + k), &y);
         vec_store(l->y + k, y);
         vec_store(l->at + k, lower + vec_load(l->low + k));
     }
@@ -109,7 +109,7 @@ static void lanes_step(struct lanes *l, const struct table_node *node, double fi
     lanes_rates(l, node);
     for (int k = 0; k < l->n; k += VEC) {
         struct original_now now = original_step(
-            vec_load(l->T2 + k), vec_load(l->t + k), vec_load(l->total + k), vec_load(l->least + k),
+            vec_load(l->T2 + k), vec_load(l->t + k), vec_load(l->total + k), vec_load(l->min + k),
             vec_load(l->net + k), vec_load(l->slope + k), finer);
         vec_store(l->end + k, now.end);
         vec_store(l->T2 + k, now.T2);
@@ -128,7 +128,7 @@ static void lanes_leave(struct lanes *l, double T2[SOLVE_BLOCK])
         l->T2[n] = l->T2[k];
         l->t[n] = l->t[k];
         l->total[n] = l->total[k];
-        l->least[n] = l->least[k];
+        l->min[n] = l->min[k];
         l->w[n] = l->w[k];
         l->Z[n] = l->Z[k];
         l->inv[n] = l->inv[k];
@@ -142,7 +142,7 @@ static void lanes_leave(struct lanes *l, double T2[SOLVE_BLOCK])
 void solve_implicit(const struct cool_table *t, double dt, double finer, struct solve_cells *c)
 {
     for (int k = 0; k < c->n; k++) {
-        struct solve_place p = solve_place(c->nH[k], c->seen[k], c->Z[k]);
+        struct solve_point p = solve_point(c->nH[k], c->seen[k], c->Z[k]);
         c->T2[k] = implicit_cell(t->node[0], &p, c->nH[k], c->T2[k], dt, finer, &c->steps);
     }
 }

@@ -25,13 +25,13 @@
 
 /* ---- implicit ---- */
 
-static const double IMPLICIT_LEAST = 1e-2, IMPLICIT_MOST = 1e30; /* T2 */
+static const double IMPLICIT_MIN = 1e-2, IMPLICIT_MAX = 1e30; /* T2 */
 
-/* The root of T2 - from + dt λ(T2); IMPLICIT_LEAST where there is none above it. */
-PTAH_HD_OUT double implicit_root(const struct table_node *node, const struct solve_place *p,
+/* The root of T2 - from + dt λ(T2); IMPLICIT_MIN where there is none above it. */
+PTAH_HD_OUT double implicit_root(const struct table_node *node, const struct solve_point *p,
                                  double from, double dt, double guess)
 {
-    double slope, low = IMPLICIT_LEAST, high = IMPLICIT_MOST, T2 = guess;
+    double slope, low = IMPLICIT_MIN, high = IMPLICIT_MAX, T2 = guess;
     if (rate_net(node, p, from, &slope) > 0)
         high = from;
     else
@@ -50,19 +50,19 @@ PTAH_HD_OUT double implicit_root(const struct table_node *node, const struct sol
     return low;
 }
 
-PTAH_HD_FN double implicit_step(const struct table_node *node, const struct solve_place *p,
+PTAH_HD_FN double implicit_step(const struct table_node *node, const struct solve_point *p,
                                 double T2, double dt)
 {
-    const double g = 0.29289321881345247560, most = 0.2;
+    const double g = 0.29289321881345247560, max = 0.2;
     double first = implicit_root(node, p, T2, g * dt, T2),
            half = first + (1 / g - 2) * (first - T2);
-    if (fabs(first - T2) > most * T2 || !(half > IMPLICIT_LEAST))
+    if (fabs(first - T2) > max * T2 || !(half > IMPLICIT_MIN))
         return implicit_root(node, p, T2, dt, first);
     return implicit_root(node, p, half, g * dt, half);
 }
 
 /* T2 of a cell after dt seconds; `finer`: solve_implicit; *steps counts sub-steps. */
-PTAH_HD_FN double implicit_cell(const struct table_node *node, const struct solve_place *p,
+PTAH_HD_FN double implicit_cell(const struct table_node *node, const struct solve_point *p,
                                 double nH, double T2, double dt, double finer, int64_t *steps)
 {
     const double unit = 2 * COOL_X / (3 * CGS_KB), total = dt * unit * nH;
@@ -71,7 +71,7 @@ PTAH_HD_FN double implicit_cell(const struct table_node *node, const struct solv
         double rate = finer * 10 * fabs(rate_net(node, p, T2, &slope)) / T2;
         double part = rate * (total - time) > 1 ? 1 / rate : total - time;
         if (part < total / (1000 * finer)) part = fmin(total / (1000 * finer), total - time);
-        T2 = fmax(implicit_step(node, p, T2, part), IMPLICIT_LEAST);
+        T2 = fmax(implicit_step(node, p, T2, part), IMPLICIT_MIN);
         ++*steps;
         if (time + part <= time) break;
         time += part;
@@ -89,7 +89,7 @@ struct original_lane {
     vec w, low; /* place between two densities; first node of the lower one */
     vec inv;    /* 1/n_H */
     vec total;  /* time */
-    vec least;  /* of w of the sub-steps */
+    vec min;    /* of w of the sub-steps */
 };
 
 VEC_INLINE double original_unit(double dt)
@@ -100,10 +100,10 @@ VEC_INLINE double original_unit(double dt)
 VEC_INLINE struct original_lane original_enter(vec nH, vec seen, double unit, double finer)
 {
     struct original_lane l;
-    vec low, w = vec_place(seen, TABLE_N_MIN, TABLE_N_MAX, TABLE_N, &low);
+    vec low, w = vec_locate(seen, TABLE_N_MIN, TABLE_N_MAX, TABLE_N, &low);
     l.inv = 1 / nH;
     l.total = nH * unit;
-    l.least = l.inv * (finer / unit);
+    l.min = l.inv * (finer / unit);
     l.w = vec_clamp(w, 0, 1);
     l.low = low * (double)TABLE_T;
     return l;
@@ -115,8 +115,8 @@ struct original_now {
 };
 
 /* net: cooling; slope: by ln T2, both from the table, which has no end. */
-VEC_INLINE struct original_now original_step(vec T2, vec t, vec total, vec least, vec net,
-                                             vec slope, double finer)
+VEC_INLINE struct original_now original_step(vec T2, vec t, vec total, vec min, vec net, vec slope,
+                                             double finer)
 {
     struct original_now now;
     vec one = 1 / T2;
@@ -128,7 +128,7 @@ VEC_INLINE struct original_now original_step(vec T2, vec t, vec total, vec least
         slope = vec_pick(above, hot_slope, slope);
     }
     vec rate = 4 * finer * vec_abs(net) * one;
-    vec w = vec_max(vec_max(rate, -4 * finer * slope), least), step = 1 / w;
+    vec w = vec_max(vec_max(rate, -4 * finer * slope), min), step = 1 / w;
     now.T2 = T2 * (1 + (slope - net * one) * step) / (1 + slope * step);
     vec f = (total - t) * w;
     now.end = now.T2 * f + T2 * (1 - f);
@@ -144,7 +144,7 @@ PTAH_HD_FN double cell_implicit(const struct table_node *node, double dt, double
                                 double Z, double T2)
 {
     int64_t steps = 0;
-    struct solve_place p = solve_place(nH, seen, Z);
+    struct solve_point p = solve_point(nH, seen, Z);
     return implicit_cell(node, &p, nH, T2, dt, 1, &steps);
 }
 
@@ -157,10 +157,10 @@ PTAH_HD_FN double cell_original(const struct table_node *node, double dt, double
     now.t = 0;
     for (int step = 0; step < ORIGINAL_STEPS; step++) {
         vec log[RATE_COUNT], turn[RATE_COUNT], y, slope;
-        const struct table_node *at = node + (int)(rates_place(now.T2, &y) + l.low);
+        const struct table_node *at = node + (int)(rates_locate(now.T2, &y) + l.low);
         for (int r = 0; r < RATE_COUNT; r++) log[r] = rates_at_node(at, r, l.w, y, &turn[r]);
         vec net = rates_sum(log, turn, Z, l.inv, &slope);
-        now = original_step(now.T2, now.t, l.total, l.least, net, slope, 1);
+        now = original_step(now.T2, now.t, l.total, l.min, net, slope, 1);
         if (!(now.t < l.total * ORIGINAL_ARRIVED)) return now.end;
     }
     return cell_implicit(node, dt, nH, seen, Z, T2);

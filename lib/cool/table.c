@@ -125,9 +125,9 @@ struct file_job {
 };
 
 /* RAMSES has -100 where metals do not cool. */
-static double log10_of(double x, double least)
+static double log10_of(double x, double min)
 {
-    return log10(fmax(x, least));
+    return log10(fmax(x, min));
 }
 
 static void put_rates(const struct gas_rates *g, double value[RATE_METAL])

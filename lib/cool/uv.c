@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "io/table.h"
 
-static const int64_t BYTES_MOST = 1 << 26; /* of a table */
-static const double A_FLOOR = 1e-4;        /* where j_floor holds */
+static const int64_t BYTES_MAX = 1 << 26; /* of a table */
+static const double A_FLOOR = 1e-4;       /* where j_floor holds */
 
 /* ---- power law (Theuns et al. 1998) ---- */
 
@@ -120,10 +120,10 @@ static enum err table_line_read(struct uv_table *t, struct table *in)
     TRY(table_row(in, COLUMNS, "log10(1+z), three photoionisation rates and three heating rates",
                   v));
     for (int k = 0; k < COLUMNS; k++) {
-        double most = k == 0 ? 4 : 1; /* z = 9999; with far more, temperatures overflow */
-        if (!(v[k] >= 0 && v[k] <= most))
+        double max = k == 0 ? 4 : 1; /* z = 9999; with far more, temperatures overflow */
+        if (!(v[k] >= 0 && v[k] <= max))
             FAIL(ERR_FORMAT, "%s: line %ld: column %d is %g: %s must be 0 to %g", in->path,
-                 (long)table_line(in), k + 1, v[k], k == 0 ? "log10(1+z)" : "a rate", most);
+                 (long)table_line(in), k + 1, v[k], k == 0 ? "log10(1+z)" : "a rate", max);
     }
     if (t->n && v[0] <= t->row[t->n - 1][0])
         FAIL(ERR_FORMAT, "%s: line %ld: log10(1+z)=%g must be above that of the line before",
@@ -150,7 +150,7 @@ enum err uv_table_read(const char *path, struct uv_table **out)
 {
     struct table in;
     *out = NULL;
-    TRY(table_open(&in, path, TABLE_NOTES, BYTES_MOST));
+    TRY(table_open(&in, path, TABLE_NOTES, BYTES_MAX));
     struct uv_table *t = mem_zero(sizeof *t, "ultraviolet table");
     enum err err = table_lines(t, &in);
     table_close(&in);
@@ -173,11 +173,11 @@ static struct uv_rates model_at(const struct uv *uv, double a)
 {
     double z = 1 / a - 1;
     if (uv->model == UV_THEUNS) return power_law(intensity(uv, a), uv->a_spec);
-    struct uv_rates least = power_law(floor_at(uv, a), uv->a_spec);
+    struct uv_rates min = power_law(floor_at(uv, a), uv->a_spec);
     struct uv_rates r = uv->model == UV_TABLE ? table_at(uv->table, z) : courty_at(z, uv->z_reion);
     for (int i = 0; i < ION_COUNT; i++) {
-        r.ion[i] = fmax(r.ion[i], least.ion[i]);
-        r.heat[i] = fmax(r.heat[i], least.heat[i]);
+        r.ion[i] = fmax(r.ion[i], min.ion[i]);
+        r.heat[i] = fmax(r.heat[i], min.heat[i]);
     }
     return r;
 }

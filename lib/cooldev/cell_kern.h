@@ -34,7 +34,7 @@ PTAH_HD double floor_straight(const struct temperature_floor *f, double nH)
 
 /* ---- cells ---- */
 
-static const double COOLING_LEAST = 1e-2, COOLING_DELAYED = 1e-3; /* T2; of the scalar */
+static const double COOLING_MIN = 1e-2, COOLING_DELAYED = 1e-3; /* T2; of the scalar */
 
 /* Parameters that are the same for all cells of a level. */
 struct cooling_law {
@@ -44,7 +44,7 @@ struct cooling_law {
     double per_T2;      /* energy density per density and T2 */
     double dt;          /* s */
     double decay;       /* of the scalar that delays cooling */
-    double Z, most;     /* metallicity where it is no variable; highest T2 */
+    double Z, max;      /* metallicity where it is no variable; highest T2 */
     int metal, delayed; /* variables, -1: none */
 };
 
@@ -71,7 +71,7 @@ PTAH_HD struct cooling_cell cooling_enter(const struct cooling_law *w, const str
     x.floor = floor;
     double T2 = gas_cell_internal(&g) / (x.rho * w->per_T2) - x.floor;
     x.Z = w->metal >= 0 ? level_gas(lv, w->metal)[i][c] / x.rho / COOL_SOLAR : w->Z;
-    x.T2 = fmin(fmax(T2, COOLING_LEAST), w->most);
+    x.T2 = fmin(fmax(T2, COOLING_MIN), w->max);
     return x;
 }
 

@@ -7,7 +7,7 @@
 #include "dev/kernel.h"
 
 struct range_shared {
-    double least[DEV_THREADS], most[DEV_THREADS];
+    double min[DEV_THREADS], max[DEV_THREADS];
 };
 
 KERNEL(gas_range, struct gas_range_args, struct range_shared, DEV_THREADS)
@@ -15,24 +15,24 @@ KERNEL(gas_range, struct gas_range_args, struct range_shared, DEV_THREADS)
     const struct level *lv = &a->mesh->lev[a->l];
     const int64_t cells = (int64_t)lv->nown * 8, step = (int64_t)b->count * DEV_THREADS;
     PHASE (t, DEV_THREADS) {
-        double least = HUGE_VAL, most = 0;
+        double min = HUGE_VAL, max = 0;
         for (int64_t at = (int64_t)b->index * DEV_THREADS + t; at < cells; at += step) {
             if (lv->child[at >> 3][at & 7] >= 0) continue;
             double rho = cooling_density(&a->law, lv, (lidx)(at >> 3), (int)(at & 7));
-            if (rho > 0 && rho < least) least = rho;
-            if (rho > most) most = rho;
+            if (rho > 0 && rho < min) min = rho;
+            if (rho > max) max = rho;
         }
-        s->least[t] = least;
-        s->most[t] = most;
+        s->min[t] = min;
+        s->max[t] = max;
     }
     for (int half = DEV_THREADS / 2; half > 0; half /= 2)
         PHASE (t, half) {
-            if (s->least[t + half] < s->least[t]) s->least[t] = s->least[t + half];
-            if (s->most[t + half] > s->most[t]) s->most[t] = s->most[t + half];
+            if (s->min[t + half] < s->min[t]) s->min[t] = s->min[t + half];
+            if (s->max[t + half] > s->max[t]) s->max[t] = s->max[t + half];
         }
     PHASE (t, 1) {
-        a->out[b->index][0] = s->least[0];
-        a->out[b->index][1] = s->most[0];
+        a->out[b->index][0] = s->min[0];
+        a->out[b->index][1] = s->max[0];
     }
 }
 

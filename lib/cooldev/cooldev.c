@@ -60,7 +60,7 @@ static enum err range_find(struct cooldev *d, const struct mesh *m, int l,
     int64_t blocks = dev_blocks(8 * (int64_t)m->lev[l].nown);
     if (blocks > BLOCKS) blocks = BLOCKS;
     dev_launch(x->stream, &gas_range, blocks,
-               &(struct gas_range_args){x->there, *law, l, d->range});
+               &(struct gas_range_args){x->mesh_dev, *law, l, d->range});
     dev_get(x->stream, range, d->range, sizeof *range * (size_t)blocks);
     TRY(dev_wait(x->stream));
     *low = HUGE_VAL;
@@ -95,7 +95,7 @@ enum err cooldev_apply(struct cooldev *d, struct mesh *m, int l, const struct co
     double low, high;
     struct mirror *x = d->mirror;
     if (m->lev[l].nown == 0) return OK;
-    TRY(mirror_need(x, m, l, FLD_U, m->nvar, PLACE_DEVICE));
+    TRY(mirror_need(x, m, l, FLD_U, m->nvar, LOCATION_DEVICE));
     mirror_send(x, m);
     if (c) {
         TRY(room(d));
@@ -105,7 +105,7 @@ enum err cooldev_apply(struct cooldev *d, struct mesh *m, int l, const struct co
     }
     dev_launch(
         x->stream, &gas_cool, dev_blocks(8 * (int64_t)m->lev[l].nown),
-        &(struct gas_cool_args){x->there, *law, l, method == COOL_IMPLICIT, c ? d->node : NULL});
-    mirror_wrote(x, l, FLD_U, m->nvar, PLACE_DEVICE);
+        &(struct gas_cool_args){x->mesh_dev, *law, l, method == COOL_IMPLICIT, c ? d->node : NULL});
+    mirror_wrote(x, l, FLD_U, m->nvar, LOCATION_DEVICE);
     return OK;
 }

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "io/table.h"
 
-enum { SIDE_MAX = 100000, BYTES_MOST = 256 << 20 };
+enum { SIDE_MAX = 100000, BYTES_MAX = 256 << 20 };
 
 struct response {
     int nk, na;
@@ -60,7 +60,7 @@ enum err response_read(const char *path, struct response **out)
 {
     struct table t;
     *out = NULL;
-    TRY(table_open(&t, path, TABLE_NOTES, BYTES_MOST));
+    TRY(table_open(&t, path, TABLE_NOTES, BYTES_MAX));
     struct response *r = mem_zero(sizeof *r, "response");
     enum err err = parse(&t, r);
     table_close(&t);

@@ -259,7 +259,7 @@ void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void
         put_deflated(f, s, first, n, p);
     else if (n && f->err == OK) {
         f->err = file_write_at(f->fd, f->path, p, (size_t)(n * size), s->at + first * size);
-        if (f->err == OK) later_soon(f->later, f->fd, (size_t)(n * size), s->at + first * size);
+        if (f->err == OK) sync_soon(f->sync, f->fd, (size_t)(n * size), s->at + first * size);
     }
 }
 
@@ -353,7 +353,7 @@ static void finish(struct hdf5_file *f)
                                sizeof *f->sum * (size_t)(f->nsum + f->nsmall), f->sum_at);
     }
     if (f->fd < 0 || f->err != OK) return;
-    f->err = later_close(f->later, f->fd, f->path);
+    f->err = sync_close(f->sync, f->fd, f->path);
     f->fd = -1;
 }
 

@@ -16,7 +16,7 @@
 #include "base/checksum.h"
 #include "comm/comm.h"
 #include "curamses/driver.h"
-#include "io/later.h"
+#include "io/sync_async.h"
 
 struct hdf5_set {
     char path[64];
@@ -38,8 +38,8 @@ struct hdf5_file {
     int64_t id, driver;
     struct hdf5_sink sink;
     int fd;
-    struct later *later; /* set after hdf5_init: who syncs and closes it; NULL: hdf5_close */
-    char *packed;        /* deflated chunks of this turn */
+    struct sync_async *sync; /* set after hdf5_init: who syncs and closes it; NULL: hdf5_close */
+    char *packed;            /* deflated chunks of this turn */
     int64_t npacked;
     enum err err; /* of this rank */
 };

@@ -37,7 +37,7 @@ enum err hdf5_open(struct source *s)
     h->path = h->file.path;
     TRY(snapshot_open(s, h));
     TRY(info_tables(s));
-    info_say_missing(s);
+    info_log_missing(s);
     snprintf(s->format, sizeof s->format, "HDF5%s", s->state ? "" : " of cuRAMSES");
     return OK;
 }
@@ -62,14 +62,14 @@ static enum err read_own_text(const struct source *s, enum files_kind k, char **
 {
     const char *path = k == FILES_HISTORY ? "ptah/provenance" : "ptah/namelist";
     int64_t n;
-    void *letter;
-    TRY(hdf5_read_small(s, path, false, 1 << 20, &n, &letter));
-    if (letter) *text = mem_zero((size_t)n + 1, "snapshot");
-    for (int64_t i = 0; letter && i < n; i++) (*text)[i] = (char)((const int64_t *)letter)[i];
+    void *byte;
+    TRY(hdf5_read_small(s, path, false, 1 << 20, &n, &byte));
+    if (byte) *text = mem_zero((size_t)n + 1, "snapshot");
+    for (int64_t i = 0; byte && i < n; i++) (*text)[i] = (char)((const int64_t *)byte)[i];
     /* it was filled up with them */
     while (n > 1 && (*text)[n - 1] == '\n' && (*text)[n - 2] == '\n') (*text)[--n] = 0;
     *bytes = (size_t)n;
-    mem_free(letter);
+    mem_free(byte);
     return OK;
 }
 

@@ -22,5 +22,5 @@ MUST_USE enum err hdf5_read_parts(struct source *s, int piece, source_parts_fn *
 MUST_USE enum err hdf5_read_text(struct source *s, enum files_kind k, char **text, size_t *bytes);
 /* Reads a small dataset of at most `most` elements, widened to double (real) or int64: *p is a new
  * block (owner: caller, FREE), *n its length; *p is NULL and *n 0 if there is no such dataset. */
-MUST_USE enum err hdf5_read_small(const struct source *s, const char *path, bool real, int64_t most,
+MUST_USE enum err hdf5_read_small(const struct source *s, const char *path, bool real, int64_t max,
                                   int64_t *n, void **p);

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "curamses/read_sets.h"
 #include "oct/gas_kern.h"
-#include "oct/turn.h"
+#include "oct/transpose.h"
 
 struct walk {
     const struct source *s;
@@ -189,8 +189,8 @@ static enum err load_values(struct walk *w, int64_t at, int n)
     void *narrow = w->raw + 8 * OCTS;
     for (int f = 0; f < w->s->nhydro + w->s->ngrav; f++) {
         TRY(load_cells(w, &w->field[f], at, n, narrow, w->raw));
-        turn_rows((const double(*)[8])w->raw, NULL, n, w->store + (size_t)(8 * f) * CKPT_PITCH,
-                  CKPT_PITCH);
+        transpose_rows((const double(*)[8])w->raw, NULL, n, w->store + (size_t)(8 * f) * CKPT_PITCH,
+                       CKPT_PITCH);
     }
     if (w->made) return make_stored(w, at, n);
     if (w->s->nhydro && !w->conserved) make_primitive(w, n);

@@ -115,20 +115,20 @@ enum err hdf5_set_load(struct hdf5_in *h, struct hdf5_open_set *s, int64_t at, i
     return OK;
 }
 
-enum err hdf5_read_small(const struct source *s, const char *path, bool real, int64_t most,
+enum err hdf5_read_small(const struct source *s, const char *path, bool real, int64_t max,
                          int64_t *n, void **p)
 {
     struct hdf5_in *h = hdf5_in_of(s);
     struct hdf5_open_set x;
     *n = 0, *p = NULL;
     if (!hdf5_has(h, path)) return OK;
-    TRY(hdf5_set_open(h, &x, path, real, -1, most));
+    TRY(hdf5_set_open(h, &x, path, real, -1, max));
     enum err err = OK;
-    if (x.h5.n > most)
+    if (x.h5.n > max)
         err = err_set(ERR_FORMAT, "%s: /%s has %ld elements", h->path, path, (long)x.h5.n);
     if (err == OK && x.h5.n > 0) {
         char *raw = mem_new(16 * (size_t)x.h5.n, "snapshot");
-        err = hdf5_set_load(h, &x, 0, x.h5.n, most, raw + 8 * x.h5.n, raw);
+        err = hdf5_set_load(h, &x, 0, x.h5.n, max, raw + 8 * x.h5.n, raw);
         *n = x.h5.n, *p = raw;
     }
     hdf5_set_close(&x);

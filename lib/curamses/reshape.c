@@ -30,7 +30,7 @@ struct merge {
     double (*row)[8], (*column)[8];
     uint64_t (*word)[8]; /* last bits of values that another code stored, by variable; else NULL */
     /* Particles. */
-    char *part[COL_MOST];
+    char *part[COL_MAX];
 };
 
 static enum err write_level(struct merge *g, int l);
@@ -268,7 +268,7 @@ static void take_parts(struct merge *g, char *const *column, const struct order_
 
 static enum err gather_target(struct merge *g, int target, int64_t n, int64_t number)
 {
-    char *column[COL_MOST];
+    char *column[COL_MAX];
     for (int c = 0; c < g->w->s->columns.n; c++)
         column[c] = mem_new(g->w->spill.kind[ROW_PART].width[c] * (size_t)n + 1,
                             "reshape particles");

@@ -27,11 +27,11 @@ static enum err hdf5_state(struct source *s)
 
 /* ---- how the box was divided ---- */
 
-static enum err read_whole(struct source *s, const char *path, int64_t most, int64_t *n,
+static enum err read_whole(struct source *s, const char *path, int64_t max, int64_t *n,
                            int64_t **out)
 {
     void *p;
-    TRY(hdf5_read_small(s, path, false, most, n, &p));
+    TRY(hdf5_read_small(s, path, false, max, n, &p));
     *out = p;
     return OK;
 }

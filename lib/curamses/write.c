@@ -34,7 +34,7 @@ static enum err write_mesh(const char *dir, int number, const struct ckpt_head *
                              .c = c,
                              .columns = h->particles ? &p->columns : NULL,
                              .list = &list,
-                             .later = &out->later};
+                             .sync = &out->sync};
     enum err err = out_name(&w->o, dir, number);
     if (err == OK) err = write_snapshot(w, out);
     manifest_fini(&list);
@@ -97,7 +97,7 @@ void hdf5_out_plan(struct hdf5_out *w)
     enum err err = files_path(o->tmp, FILES_HDF5, o->output, 0, path);
     BUG_ON(err != OK); /* out_name has seen to it */
     hdf5_init(&w->f, o->c, path, o->h->deflate);
-    w->f.later = o->later;
+    w->f.sync = o->sync;
     for (int l = 1; l <= o->nlevel; l++) w->octs += o->total[l];
     o->ngridmax = o->h->ngridmax > w->octs ? o->h->ngridmax : w->octs;
     w->scratch = mem_new((size_t)OCT_WINDOW * 64, "checkpoint");
@@ -350,11 +350,11 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
 
 /* Whole blocks, no longer than lets every rank have one; of deflated files single blocks, since the
  * order of chunks follows from it. */
-static int64_t window_of(const struct hdf5_out *w, int64_t total, int64_t block, int64_t most)
+static int64_t window_of(const struct hdf5_out *w, int64_t total, int64_t block, int64_t max)
 {
     if (w->o.h->deflate) return block;
     int64_t each = (total / w->o.c->size + block - 1) / block * block;
-    return each < block ? block : each < most ? each : most;
+    return each < block ? block : each < max ? each : max;
 }
 
 /* ---- octs ---- */
@@ -520,7 +520,7 @@ void hdf5_out_parts(struct hdf5_out *w, int64_t first, int64_t n, hdf5_values *f
 struct part_values {
     const struct hdf5_out *w;
     struct order *r;
-    struct order_column col[COL_MOST];
+    struct order_column col[COL_MAX];
 };
 
 /* The rows of a column that are sent, in order. (owner of its rows: caller, FREE) */
@@ -553,7 +553,7 @@ static const void *move_parts(void *ctx, int c)
 static void put_parts(struct hdf5_out *w, struct order *r)
 {
     struct part_values v = {.w = w, .r = r};
-    struct order_column moved[COL_MOST] = {0};
+    struct order_column moved[COL_MAX] = {0};
     int n = 0;
     for (int c = 0; c < w->o.columns->n; c++)
         if (w->o.columns->has[c]) moved[n++] = v.col[c] = sort_column(&v, c);

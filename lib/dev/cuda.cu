@@ -68,14 +68,14 @@ static void *cuda_open(const struct dev_how *how, struct dev_clock *c, char name
     int n = 0;
     struct cudaDeviceProp prop;
     cudaMemPool_t pool;
-    uint64_t most = UINT64_MAX;
+    uint64_t max = UINT64_MAX;
     cudaError_t e = cudaGetDeviceCount(&n);
     if (e == cudaSuccess && n == 0) e = cudaErrorNoDevice;
     int number = n > 0 ? how->rank % n : 0;
     if (e == cudaSuccess) e = cudaSetDevice(number);
     if (e == cudaSuccess) e = cudaGetDeviceProperties(&prop, number);
     if (e == cudaSuccess) e = cudaDeviceGetDefaultMemPool(&pool, number);
-    if (e == cudaSuccess) e = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &most);
+    if (e == cudaSuccess) e = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &max);
     if (e != cudaSuccess) {
         snprintf(why, DEV_WHY, "CUDA: %s", cudaGetErrorString(e));
         return NULL;

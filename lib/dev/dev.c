@@ -11,7 +11,7 @@
 
 enum {
     DEV_LAUNCHES = 2048, /* kernels times sizes */
-    DEV_PLACES = 4096,   /* of a table of them: a power of two */
+    DEV_SLOTS = 4096,    /* of a table of them: a power of two */
     DEV_NAMES = 64       /* of arrays */
 };
 
@@ -28,7 +28,7 @@ struct dev {
     void *of; /* the back end's */
     char name[DEV_NAME];
     struct dev_count count;
-    size_t bytes, most;      /* in use; may be (0: all there is) */
+    size_t bytes, max;       /* in use; may be (0: all there is) */
     struct dev_array *array; /* by address */
     int narray, cap;
     struct dev_stream *streams; /* a list */
@@ -36,7 +36,7 @@ struct dev {
     int names;
     struct dev_clock *clock; /* NULL: not timed */
     struct dev_launches launches[DEV_LAUNCHES];
-    int16_t place[DEV_PLACES]; /* 1 + launches of a kernel and size */
+    int16_t slot[DEV_SLOTS]; /* 1 + launches of a kernel and size */
     int nlaunches;
 };
 
@@ -88,7 +88,7 @@ struct dev *dev_open(const struct dev_how *how, char why[DEV_WHY])
     if (!ops) return NULL;
     struct dev *d = mem_zero(sizeof *d, "device");
     d->ops = ops;
-    d->most = how->most;
+    d->max = how->max;
     if (how->timed) d->clock = mem_zero(sizeof *d->clock, "device");
     d->of = ops->open(how, d->clock, d->name, why);
     if (d->of) return d;
@@ -130,16 +130,16 @@ struct dev_count dev_counts(const struct dev *d)
 /* ---- launches ---- */
 
 /* A kernel has one name, at one address. */
-static struct dev_launches *launches_of(struct dev *d, const char *kernel, int64_t most)
+static struct dev_launches *launches_of(struct dev *d, const char *kernel, int64_t max)
 {
-    uint64_t key = ((uint64_t)(uintptr_t)kernel + (uint64_t)most) * 0x9e3779b97f4a7c15u;
+    uint64_t key = ((uint64_t)(uintptr_t)kernel + (uint64_t)max) * 0x9e3779b97f4a7c15u;
     for (uint64_t at = key >> 32;; at++) {
-        int16_t *i = &d->place[at % DEV_PLACES];
-        if (*i > 0 && d->launches[*i - 1].kernel == kernel && d->launches[*i - 1].most == most)
+        int16_t *i = &d->slot[at % DEV_SLOTS];
+        if (*i > 0 && d->launches[*i - 1].kernel == kernel && d->launches[*i - 1].max == max)
             return &d->launches[*i - 1];
         if (*i > 0) continue;
         BUG_ON(d->nlaunches == DEV_LAUNCHES);
-        d->launches[d->nlaunches] = (struct dev_launches){kernel, most, 0, 0};
+        d->launches[d->nlaunches] = (struct dev_launches){kernel, max, 0, 0};
         *i = (int16_t)++d->nlaunches;
         return &d->launches[d->nlaunches - 1];
     }
@@ -147,9 +147,9 @@ static struct dev_launches *launches_of(struct dev *d, const char *kernel, int64
 
 static void count(struct dev *d, const char *kernel, int64_t blocks)
 {
-    int64_t most = 1;
-    while (most < blocks) most *= 2;
-    struct dev_launches *row = launches_of(d, kernel, most);
+    int64_t max = 1;
+    while (max < blocks) max *= 2;
+    struct dev_launches *row = launches_of(d, kernel, max);
     row->launches++;
     row->blocks += blocks;
 }
@@ -229,7 +229,7 @@ static double clock_of(const struct dev *d)
 
 static void *alloc(struct dev *d, size_t bytes, const char *name)
 {
-    if (d->most && (bytes > d->most || d->bytes > d->most - bytes)) return NULL;
+    if (d->max && (bytes > d->max || d->bytes > d->max - bytes)) return NULL;
     double begin = clock_of(d);
     void *p = d->ops->alloc(d->of, bytes, name);
     d->count.inside += clock_of(d) - begin;

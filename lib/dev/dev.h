@@ -27,7 +27,7 @@ struct dev_how {
     int rank;         /* of this process on its node: ranks take devices in turn */
     uint64_t seed;    /* host: of its orders; 0: everything in the order of its issue */
     int devices;      /* host: of a node; 0: one */
-    size_t most;      /* bytes of memory; 0: all there is */
+    size_t max;       /* bytes of memory; 0: all there is */
     bool timed;       /* each launch is measured: dev_time */
 };
 
@@ -102,7 +102,7 @@ const struct dev_traffic *dev_traffic(const struct dev *d, int i);
  * "scan" and "sort", as if by blocks of DEV_THREADS elements. NULL: there are no more. */
 struct dev_launches {
     const char *kernel;
-    int64_t most, launches, blocks;
+    int64_t max, launches, blocks;
 };
 const struct dev_launches *dev_launches(const struct dev *d, int i);
 

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-enum { ALIGN = 64, KEPT = 64 };
+enum { ALIGN = 64, CACHED = 64 };
 
 struct host_array {
     char *map, *data;
@@ -137,7 +137,7 @@ void host_memory_give(struct host_memory *m, void *p)
         a->live = false;
         madvise(a->map, a->mapped, MADV_DONTNEED);
         mprotect(a->map, a->mapped, PROT_NONE);
-        if (++m->dead > KEPT) bury(m);
+        if (++m->dead > CACHED) bury(m);
         return;
     }
     BUG_ON(true);

@@ -4,44 +4,44 @@
 #include "base/mem.h"
 
 /* The class of a size and, of all in it, the largest. */
-static int class_of(size_t bytes, size_t *most)
+static int class_of(size_t bytes, size_t *max)
 {
     int c = 0;
-    size_t two = POOL_LEAST;
+    size_t two = POOL_MIN;
     for (; 2 * two < bytes; two *= 2) c += 8;
-    *most = two;
-    for (; *most < bytes; *most += two / 8) c++;
+    *max = two;
+    for (; *max < bytes; *max += two / 8) c++;
     return c;
 }
 
 size_t pool_size(size_t bytes)
 {
-    size_t most = bytes;
-    if (bytes <= POOL_MOST) class_of(bytes, &most);
-    return most;
+    size_t max = bytes;
+    if (bytes <= POOL_MAX) class_of(bytes, &max);
+    return max;
 }
 
 void *pool_take(struct dev_pool *p, size_t bytes)
 {
-    size_t most;
-    if (bytes > POOL_MOST) return NULL;
-    struct dev_pool_class *c = &p->of[class_of(bytes, &most)];
+    size_t max;
+    if (bytes > POOL_MAX) return NULL;
+    struct dev_pool_class *c = &p->of[class_of(bytes, &max)];
     if (c->n == 0) return NULL;
-    p->bytes -= most;
+    p->bytes -= max;
     return c->p[--c->n];
 }
 
 bool pool_give(struct dev_pool *p, void *block, size_t bytes)
 {
-    size_t most;
-    if (bytes > POOL_MOST) return false;
-    struct dev_pool_class *c = &p->of[class_of(bytes, &most)];
-    if (p->bytes + most > POOL_ALL) return false;
+    size_t max;
+    if (bytes > POOL_MAX) return false;
+    struct dev_pool_class *c = &p->of[class_of(bytes, &max)];
+    if (p->bytes + max > POOL_ALL) return false;
     if (c->n == c->cap) {
         c->cap = 2 * c->cap + 16;
         c->p = mem_grow(c->p, sizeof *c->p * (size_t)c->cap, "device");
     }
-    p->bytes += most;
+    p->bytes += max;
     c->p[c->n++] = block;
     return true;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { POOL_CLASSES = 8 * 17, POOL_LEAST = 256, POOL_MOST = 1 << 24, POOL_ALL = 1 << 28 };
+enum { POOL_CLASSES = 8 * 17, POOL_MIN = 256, POOL_MAX = 1 << 24, POOL_ALL = 1 << 28 };
 
 struct dev_pool {
     size_t bytes; /* kept */

@@ -59,7 +59,7 @@ static void balance_ksection(struct domain *d, struct cut *s);
 static void balance_hilbert(struct domain *d, struct cut *s);
 static void cut_nodes(struct cut *s);
 static void node_totals(struct cut *s);
-static void planes_place(struct cut *s, const struct reach *low, const struct reach *high);
+static void planes_put(struct cut *s, const struct reach *low, const struct reach *high);
 static void reach_find(struct cut *s, int64_t n, struct reach *t);
 
 struct domain *domain_balance(const struct domain *d, enum domain_kind kind, const struct comm *c,
@@ -80,11 +80,11 @@ struct domain *domain_balance(const struct domain *d, enum domain_kind kind, con
     struct domain *out = NULL;
     bool elsewhere = kind == DOMAIN_KSECTION && origin_choose(d, &s);
     if (even && kind == d->kind && !elsewhere) {
-        *spread = even_spread(d, &s);
+        *spread = equalize_spread(d, &s);
         stay = *spread <= load->enough;
     }
     if (!stay) out = cut_domain(d, kind, &s);
-    if (even && !stay) out = even_out(out, &s, spread);
+    if (even && !stay) out = equalize(out, &s, spread);
     FREE(s.x);
     FREE(s.cost);
     FREE(s.copy);
@@ -121,19 +121,19 @@ static inline int64_t whole(double cost, double scale)
 static void whole_costs(struct cut *s)
 {
     const double *cost = s->load->cost, *copy = s->load->copy;
-    double most = 0;
+    double max = 0;
     int64_t count = s->n;
     for (int64_t i = 0; i < s->n; i++) {
         BUG_ON(!(cost[i] >= 0 && cost[i] <= 1e300));
-        if (cost[i] > most) most = cost[i];
-        if (copy && copy[i] > most) most = copy[i];
+        if (cost[i] > max) max = cost[i];
+        if (copy && copy[i] > max) max = copy[i];
     }
-    comm_max_f64(s->comm, &most, 1);
+    comm_max_f64(s->comm, &max, 1);
     comm_add_i64(s->comm, &count, 1);
-    int most_log, count_log = 0;
-    frexp(most, &most_log);
+    int max_log, count_log = 0;
+    frexp(max, &max_log);
     while (count >> count_log) count_log++;
-    double scale = ldexp(1, 60 - count_log - (most_log > -900 ? most_log : -900));
+    double scale = ldexp(1, 60 - count_log - (max_log > -900 ? max_log : -900));
     s->ghosts = s->load->ghosts ? whole(*s->load->ghosts, scale) : -1;
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
     for (int64_t i = 0; i < s->n; i++) {
@@ -255,7 +255,7 @@ static int64_t target_of(const struct cut *s, int64_t p, int j)
 }
 
 /* The cost of the smallest child of a node. */
-static double least_cost(const struct cut *s, int64_t p)
+static double min_cost(const struct cut *s, int64_t p)
 {
     int n = s->group[p].n, each = n > s->nchild ? n / s->nchild : 1;
     return n ? (double)s->total[p] / ((double)n / each) : 0;
@@ -277,7 +277,7 @@ static void cut_nodes(struct cut *s)
     }
     reach_find(s, n, t);
     for (int64_t i = 0; i < n; i++) {
-        int64_t want = t[i].target, slack = (int64_t)(least_cost(s, i / per) * s->tolerance);
+        int64_t want = t[i].target, slack = (int64_t)(min_cost(s, i / per) * s->tolerance);
         int64_t best = want - t[i].below <= t[i].cost - want ? t[i].below : t[i].cost;
         low[i].node = high[i].node = t[i].node;
         low[i].target = best < want - slack ? best : want - slack;
@@ -285,7 +285,7 @@ static void cut_nodes(struct cut *s)
         if (want > s->total[i / per]) low[i].target = high[i].target = want;
     }
     reach_find(s, 2 * n, low);
-    planes_place(s, low, high);
+    planes_put(s, low, high);
     FREE(t);
     FREE(s->total);
 }
@@ -318,7 +318,7 @@ static int64_t need_of(const struct cut *s, int n)
 
 /* Ascending cut planes with at least as many units between them as the ranks there need, if the
  * node has that many. */
-static void node_place(struct cut *s, int64_t p, const struct reach *low, const struct reach *high)
+static void node_put(struct cut *s, int64_t p, const struct reach *low, const struct reach *high)
 {
     struct group g = s->group[p];
     int per = s->nchild - 1, children = g.n < s->nchild ? g.n : s->nchild;
@@ -330,30 +330,30 @@ static void node_place(struct cut *s, int64_t p, const struct reach *low, const 
             s->plane[i] = end;
             continue;
         }
-        int64_t least = prev + need, most = end - (children - 1 - j) * need;
+        int64_t min = prev + need, max = end - (children - 1 - j) * need;
         int64_t a = low[i].plane, b = high[i].plane - 1;
         if (!s->total[p]) a = b = start + (end - start) / children * (j + 1);
-        if (a > most) a = most;
-        if (a < least) a = least;
-        if (b > most) b = most;
-        if (b < least) b = least;
-        prev = least > most ? (least < end ? least : end) : roundest(a, b);
+        if (a > max) a = max;
+        if (a < min) a = min;
+        if (b > max) b = max;
+        if (b < min) b = min;
+        prev = min > max ? (min < end ? min : end) : roundest(a, b);
         s->plane[i] = prev;
     }
 }
 
-static void planes_place(struct cut *s, const struct reach *low, const struct reach *high)
+static void planes_put(struct cut *s, const struct reach *low, const struct reach *high)
 {
-    for (int64_t p = 0; p < s->nnode; p++) node_place(s, p, low, high);
+    for (int64_t p = 0; p < s->nnode; p++) node_put(s, p, low, high);
 }
 
-/* ---- planes that are held to a place (even.c) ---- */
+/* ---- planes that are held to a place (equalize.c) ---- */
 
 /* Where to try next: between places that were too low and too high, or a step from the only one. */
-static int64_t plane_try(const struct cut_hold *h, int r, int64_t place)
+static int64_t plane_try(const struct cut_hold *h, int r, int64_t location)
 {
     int64_t low = h->low[r], high = h->high[r], step = h->step, off = (high - low) / 4;
-    if (place > low && place < high) return place;
+    if (location > low && location < high) return location;
     if (high - low < 2) return h->best[r];
     if (off < 1) off = 1;
     if (low == h->none[0] && high - low > step) return roundest(high - step, high - (step + 1) / 2);
@@ -368,20 +368,20 @@ static void node_settle(struct cut *s, int64_t p)
     const struct cut_hold *h = s->hold;
     struct group g = s->group[p];
     int per = s->nchild - 1;
-    int64_t *plane = s->plane + p * per, prev = s->side[p][0], place[TREE_FACTOR_MAX];
+    int64_t *plane = s->plane + p * per, prev = s->side[p][0], location[TREE_FACTOR_MAX];
     bool fits = true;
     for (int j = 0; j < per; j++) {
         int r = j + 1 < g.n ? group_child(g, s->nchild, j + 1).first : -1;
         if (r < 0)
-            place[j] = s->side[p][1];
+            location[j] = s->side[p][1];
         else if (s->level < h->level)
-            place[j] = h->best[r];
+            location[j] = h->best[r];
         else
-            place[j] = plane_try(h, r, plane[j]);
-        fits &= r < 0 || s->level < h->level || place[j] > prev;
-        prev = place[j];
+            location[j] = plane_try(h, r, plane[j]);
+        fits &= r < 0 || s->level < h->level || location[j] > prev;
+        prev = location[j];
     }
-    if (fits) memcpy(plane, place, sizeof *plane * (size_t)per);
+    if (fits) memcpy(plane, location, sizeof *plane * (size_t)per);
 }
 
 static void planes_settle(struct cut *s)
@@ -405,10 +405,10 @@ static void search_narrow(const struct cut *s, struct search *q, int64_t n, stru
 
 static void reach_find(struct cut *s, int64_t n, struct reach *t)
 {
-    int64_t longest = 1, most = n > s->nnode ? n : s->nnode;
+    int64_t longest = 1, max = n > s->nnode ? n : s->nnode;
     struct search q = {.nseg = s->nnode};
-    q.base = mem_new(sizeof *q.base * (size_t)most, "balance segments");
-    q.before = mem_zero(sizeof *q.before * (size_t)most, "balance segments");
+    q.base = mem_new(sizeof *q.base * (size_t)max, "balance segments");
+    q.before = mem_zero(sizeof *q.before * (size_t)max, "balance segments");
     for (int64_t p = 0; p < s->nnode; p++) {
         q.base[p] = s->side[p][0];
         if (s->side[p][1] - s->side[p][0] > longest) longest = s->side[p][1] - s->side[p][0];

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 
-enum { BIN_BITS = 21, MOST = 64, BITS_A_PLACE = 16 };
+enum { BIN_BITS = 21, MAX = 64, BITS_A_SLOT = 16 };
 static const double MARGIN = 1e-9; /* of a radius: for rounding */
 
 struct bin {
@@ -35,31 +35,31 @@ static inline uint64_t block_hash(uint64_t key)
     return (key >> 6) * 0x9E3779B97F4A7C15u >> 20;
 }
 
-static inline uint64_t place_of(uint64_t key)
+static inline uint64_t slot_of(uint64_t key)
 {
     return block_hash(key) + (key & 63);
 }
 
-static inline uint64_t bit_of(const struct bins *b, uint64_t place)
+static inline uint64_t bit_of(const struct bins *b, uint64_t slot)
 {
-    return place & (BITS_A_PLACE * (b->mask + 1) - 1);
+    return slot & (BITS_A_SLOT * (b->mask + 1) - 1);
 }
 
-static inline void bit_set(const struct bins *b, uint64_t *bits, uint64_t place)
+static inline void bit_set(const struct bins *b, uint64_t *bits, uint64_t slot)
 {
-    uint64_t i = bit_of(b, place);
+    uint64_t i = bit_of(b, slot);
     bits[i >> 6] |= (uint64_t)1 << (i & 63);
 }
 
-static inline bool bit_get(const struct bins *b, const uint64_t *bits, uint64_t place)
+static inline bool bit_get(const struct bins *b, const uint64_t *bits, uint64_t slot)
 {
-    uint64_t i = bit_of(b, place);
+    uint64_t i = bit_of(b, slot);
     return bits[i >> 6] >> (i & 63) & 1;
 }
 
 static struct bin *bin_find(const struct bins *b, uint64_t key)
 {
-    uint64_t i = place_of(key) & b->mask;
+    uint64_t i = slot_of(key) & b->mask;
     while (b->table[i].key && b->table[i].key != key + 1) i = (i + 1) & b->mask;
     return &b->table[i];
 }
@@ -71,7 +71,7 @@ static int64_t bin_at(const struct bins *b, double x)
 }
 
 /* The bins that the ball of event i meets, as keys. */
-static int keys_of(const struct bins *b, int64_t i, uint64_t key[MOST])
+static int keys_of(const struct bins *b, int64_t i, uint64_t key[MAX])
 {
     const struct event *e = &b->event[i];
     double reach = e->radius * (1 + MARGIN);
@@ -90,20 +90,20 @@ static int keys_of(const struct bins *b, int64_t i, uint64_t key[MOST])
 
 static void count_entries(struct bins *b)
 {
-    uint64_t key[MOST];
+    uint64_t key[MAX];
     for (int64_t i = 0; i < b->n; i++)
         for (int k = keys_of(b, i, key) - 1; k >= 0; k--) {
             struct bin *bin = bin_find(b, key[k]);
             bin->key = key[k] + 1;
             bin->n++;
-            bit_set(b, b->bits, place_of(key[k]));
+            bit_set(b, b->bits, slot_of(key[k]));
             bit_set(b, b->blocks, block_hash(key[k]));
         }
 }
 
 static void fill_entries(struct bins *b)
 {
-    uint64_t key[MOST];
+    uint64_t key[MAX];
     int64_t total = 0;
     for (uint64_t i = 0; i <= b->mask; i++) {
         b->table[i].before = total;
@@ -148,7 +148,7 @@ static uint8_t mark_oct(const struct bins *b, const struct level *lv, double dx,
     bool block = key_of(part, 0) >> 6 == key_of(part, 7) >> 6;
     if (block && !bit_get(b, b->blocks, block_hash(key_of(part, 0)))) return 0;
     for (int c = 0; c < 8; c++)
-        if (bit_get(b, b->bits, place_of(key_of(part, c))) && lv->child[i][c] < 0)
+        if (bit_get(b, b->bits, slot_of(key_of(part, c))) && lv->child[i][c] < 0)
             mark |= (uint8_t)(1 << c);
     return mark;
 }
@@ -162,8 +162,8 @@ struct bins *bins_new(const struct mesh *m, int64_t n, const struct event *e)
     b->across = (int64_t)ceil(m->boxlen / side);
     while ((int64_t)b->mask < 2 * 27 * n) b->mask = 2 * b->mask + 1;
     b->table = mem_zero(sizeof *b->table * (b->mask + 1), "events");
-    b->bits = mem_zero(BITS_A_PLACE / 8 * (b->mask + 1), "events");
-    b->blocks = mem_zero(BITS_A_PLACE / 8 * (b->mask + 1), "events");
+    b->bits = mem_zero(BITS_A_SLOT / 8 * (b->mask + 1), "events");
+    b->blocks = mem_zero(BITS_A_SLOT / 8 * (b->mask + 1), "events");
     count_entries(b);
     fill_entries(b);
     for (int l = m->levelmin; l <= m->levelmax && n > 0; l++) {

@@ -1,4 +1,4 @@
-/* dom/cut: what balance.c (domains of given shares of the cost) and even.c (the shares at which
+/* dom/cut: what balance.c (domains of given shares of the cost) and equalize.c (the shares at which
  * ranks hold as much as each other, ghosts included) have in common. Private to dom. */
 #pragma once
 #include "dom/domain_priv.h"
@@ -45,11 +45,11 @@ struct cut_hold {
 /* Domains such that the cost of ranks is as their shares (collective). */
 struct domain *cut_domain(const struct domain *d, enum domain_kind kind, struct cut *s);
 
-/* even.c: from domains of equal cost to those where what ranks hold is as equal as can be had, and
- * its max/min. Takes d over; changes the shares (collective). */
-struct domain *even_out(struct domain *d, struct cut *s, double *spread);
+/* equalize.c: from domains of equal cost to those where what ranks hold is as equal as can be had,
+ * and its max/min. Takes d over; changes the shares (collective). */
+struct domain *equalize(struct domain *d, struct cut *s, double *spread);
 /* Max/min of what ranks hold (collective). */
-double even_spread(const struct domain *d, struct cut *s);
+double equalize_spread(const struct domain *d, struct cut *s);
 
 /* origin.c: chooses s->origin, that of d or a better one, which needs other cut planes than those
  * of d; returns whether it is another (collective). */

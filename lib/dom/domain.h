@@ -85,16 +85,16 @@ struct domain_load {
     double enough;        /* max/min over ranks with which the search may end */
 };
 /* A new decomposition with equal cost per rank, within the resolution of cut planes or 1 %; with
- * copies, one whose ranks hold amounts as equal as can be had (dom/even.c), and *spread is max/min
- * of these. NULL: they are within `enough` under d, which is of that kind. Without copies spread
- * may be NULL. (collective) */
+ * copies, one whose ranks hold amounts as equal as can be had (dom/equalize.c), and *spread is
+ * max/min of these. NULL: they are within `enough` under d, which is of that kind. Without copies
+ * spread may be NULL. (collective) */
 struct domain *domain_balance(const struct domain *d, enum domain_kind kind, const struct comm *c,
                               const struct domain_load *load, double *spread);
 
 /* The level from which on each oct has the same owner and is a ghost of the same ranks under both,
  * which are of as many ranks; levelmax + 1: on none, or the domains are too intricate to see it. */
-int domain_alike(const struct domain *a, const struct domain *b);
-/* The Hilbert decomposition that is alike; NULL: none is, as far as domain_alike sees. */
+int domain_agreement(const struct domain *a, const struct domain *b);
+/* The Hilbert decomposition that is alike; NULL: none is, as far as domain_agreement sees. */
 struct domain *domain_along(const struct domain *d);
 
 /* Hilbert only: the bound keys 0..nrank as RAMSES prints and stores them (real*8, exact: bounds are

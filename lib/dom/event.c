@@ -171,45 +171,45 @@ void events_free(struct events *e)
 /* ---- sums over copies ---- */
 
 /* The numbers of one copy, on their way to its home and back; they follow. */
-struct letter {
-    int64_t from, place; /* rank of the copy, and its place there */
+struct message {
+    int64_t from, location; /* rank of the copy, and its place there */
     int64_t number, unused;
 };
 
-static struct letter *letter_at(char *rows, size_t row, int64_t i)
+static struct message *message_at(char *rows, size_t row, int64_t i)
 {
-    return (struct letter *)(void *)(rows + row * (size_t)i);
+    return (struct message *)(void *)(rows + row * (size_t)i);
 }
 
 void event_sums(const struct comm *c, int64_t n, const struct event_home *home, int words,
                 event_whole *here, event_whole *sum, bool back)
 {
-    size_t bytes = sizeof *here * (size_t)words, row = sizeof(struct letter) + bytes;
+    size_t bytes = sizeof *here * (size_t)words, row = sizeof(struct message) + bytes;
     char *out = mem_new(row * (size_t)n + 1, "events");
     int *to = mem_new(sizeof *to * (size_t)n + 1, "events");
     int64_t nin, nback = 0;
     for (int64_t i = 0; i < n; i++) {
-        struct letter *x = letter_at(out, row, i);
-        *x = (struct letter){.from = c->rank, .place = i, .number = home[i].number};
+        struct message *x = message_at(out, row, i);
+        *x = (struct message){.from = c->rank, .location = i, .number = home[i].number};
         memcpy(x + 1, here + i * words, bytes);
         to[i] = (int)home[i].rank;
     }
     char *in = comm_exchange_by(c, out, n, to, row, &nin, NULL), *got = NULL;
     to = mem_grow(to, sizeof *to * (size_t)nin + 1, "events");
     for (int64_t i = 0; i < nin; i++) {
-        const struct letter *x = letter_at(in, row, i);
+        const struct message *x = message_at(in, row, i);
         for (int k = 0; k < words; k++)
             sum[x->number * words + k] += ((const event_whole *)(x + 1))[k];
     }
     for (int64_t i = 0; i < nin; i++) {
-        struct letter *x = letter_at(in, row, i);
+        struct message *x = message_at(in, row, i);
         memcpy(x + 1, sum + x->number * words, bytes);
         to[i] = (int)x->from;
     }
     if (back) got = comm_exchange_by(c, in, nin, to, row, &nback, NULL);
     for (int64_t i = 0; i < nback; i++) {
-        const struct letter *x = letter_at(got, row, i);
-        memcpy(here + x->place * words, x + 1, bytes);
+        const struct message *x = message_at(got, row, i);
+        memcpy(here + x->location * words, x + 1, bytes);
     }
     FREE(got);
     FREE(in);

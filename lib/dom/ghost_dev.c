@@ -129,7 +129,7 @@ static enum err buffer_take(struct ghost_dev *g, size_t bytes, int *at)
 /* ---- one exchange ---- */
 
 /* Arrays that an exchange carries. */
-struct cargo {
+struct payload {
     struct ghost_pack_args a;              /* arrays that are there, in units */
     const struct ghost_dev_arrays *arrays; /* all, or NULL: only those */
 };
@@ -139,9 +139,9 @@ static size_t row_bytes(const struct ghost_pack_args *a)
     return (size_t)(a->at[a->narr] * a->unit);
 }
 
-static struct cargo cargo_of(const struct ghost_dev_arrays *x)
+static struct payload payload_of(const struct ghost_dev_arrays *x)
 {
-    struct cargo c = {.a = {.unit = 8, .row = x->row}, .arrays = x};
+    struct payload c = {.a = {.unit = 8, .row = x->row}, .arrays = x};
     struct ghost_pack_args *a = &c.a;
     BUG_ON(x->n > GHOST_DEV_ARRAYS);
     for (int i = 0; i < x->n; i++)
@@ -155,15 +155,15 @@ static struct cargo cargo_of(const struct ghost_dev_arrays *x)
     return c;
 }
 
-static struct cargo cargo_of_cells(const int cell[4], double (*arr)[8])
+static struct payload payload_of_cells(const int cell[4], double (*arr)[8])
 {
-    struct cargo c = {.a = {.narr = 1, .unit = 8, .cells = 1, .at = {0, 4}, .arr = {arr}}};
+    struct payload c = {.a = {.narr = 1, .unit = 8, .cells = 1, .at = {0, 4}, .arr = {arr}}};
     memcpy(c.a.cell, cell, sizeof c.a.cell);
     return c;
 }
 
 /* Bytes of a row in a message. */
-static size_t message_row(const struct cargo *k)
+static size_t message_row(const struct payload *k)
 {
     size_t row = 0;
     for (int i = 0; k->arrays && i < k->arrays->n; i++) row += k->arrays->stride[i];
@@ -172,7 +172,7 @@ static size_t message_row(const struct cargo *k)
 
 /* A message, for rows of a plan, from arrays that are here, and from the buffer those that are
  * there. */
-static void message_pack(const struct cargo *k, char *to, const char *buffer, lidx n,
+static void message_pack(const struct payload *k, char *to, const char *buffer, lidx n,
                          const lidx *row)
 {
     const struct ghost_dev_arrays *x = k->arrays;
@@ -189,7 +189,7 @@ static void message_pack(const struct cargo *k, char *to, const char *buffer, li
     if (!x) memcpy(to, buffer, row_bytes(&k->a) * (size_t)n);
 }
 
-static void message_unpack(const struct cargo *k, const char *from, char *buffer, lidx n,
+static void message_unpack(const struct payload *k, const char *from, char *buffer, lidx n,
                            const lidx *row)
 {
     const struct ghost_dev_arrays *x = k->arrays;
@@ -223,7 +223,7 @@ static void launch(struct ghost_dev_rows *x, struct ghost_pack_args *a, bool own
 }
 
 static enum err begin(struct ghost_dev_rows *x, struct ghost_dev *g, const struct comm *c,
-                      enum comm_use use, struct ghost_dev_plan *q, bool back, struct cargo *k)
+                      enum comm_use use, struct ghost_dev_plan *q, bool back, struct payload *k)
 {
     const struct xplan *p = q->plan;
     const lidx *first = back ? p->rfirst : p->sfirst, *rows = back ? p->recv : p->send;
@@ -252,7 +252,7 @@ static enum err begin(struct ghost_dev_rows *x, struct ghost_dev *g, const struc
     return OK;
 }
 
-static void end(struct ghost_dev_rows *x, struct cargo *k)
+static void end(struct ghost_dev_rows *x, struct payload *k)
 {
     struct ghost_dev *g = x->of;
     if (!g) return;
@@ -286,13 +286,13 @@ enum err ghost_dev_mixed_begin(struct ghost_dev_rows *x, struct ghost_dev *g, co
                                enum comm_use use, struct ghost_dev_plan *q,
                                const struct ghost_dev_arrays *arrays)
 {
-    struct cargo k = cargo_of(arrays);
+    struct payload k = payload_of(arrays);
     return begin(x, g, c, use, q, false, &k);
 }
 
 void ghost_dev_mixed_end(struct ghost_dev_rows *x, const struct ghost_dev_arrays *arrays)
 {
-    struct cargo k = cargo_of(arrays);
+    struct payload k = payload_of(arrays);
     end(x, &k);
 }
 
@@ -314,13 +314,13 @@ enum err ghost_dev_cells_begin(struct ghost_dev_rows *x, struct ghost_dev *g, co
                                enum comm_use use, struct ghost_dev_plan *q, const int cell[4],
                                double (*arr)[8])
 {
-    struct cargo k = cargo_of_cells(cell, arr);
+    struct payload k = payload_of_cells(cell, arr);
     return begin(x, g, c, use, q, false, &k);
 }
 
 void ghost_dev_cells_end(struct ghost_dev_rows *x, const int cell[4], double (*arr)[8])
 {
-    struct cargo k = cargo_of_cells(cell, arr);
+    struct payload k = payload_of_cells(cell, arr);
     end(x, &k);
 }
 
@@ -328,7 +328,7 @@ enum err ghost_dev_add_i64(struct ghost_dev *g, const struct comm *c, struct gho
                            int narr, int64_t (*const *arr)[8])
 {
     struct ghost_dev_rows rows;
-    struct cargo k = {.a = {.narr = narr, .unit = sizeof(int64_t)}};
+    struct payload k = {.a = {.narr = narr, .unit = sizeof(int64_t)}};
     for (int i = 0; i < narr; i++) {
         k.a.arr[i] = arr[i];
         k.a.at[i + 1] = 8 * (i + 1);

@@ -5,12 +5,12 @@
 #include "dev/kernel.h"
 
 /* Where unit u of row j stands; in_array < 0: nowhere. */
-struct unit_place {
+struct unit_slot {
     int arr;
     int64_t in_array, in_buffer;
 };
 
-PTAH_HD_FN struct unit_place unit_place(const struct ghost_pack_args *a, int32_t j, int u)
+PTAH_HD_FN struct unit_slot unit_slot(const struct ghost_pack_args *a, int32_t j, int u)
 {
     int arr = 0, low = 0, high = a->npeer;
     while (a->at[arr + 1] <= u) arr++;
@@ -24,7 +24,7 @@ PTAH_HD_FN struct unit_place unit_place(const struct ghost_pack_args *a, int32_t
     const int64_t first = a->first[low], count = a->first[low + 1] - first,
                   row = a->row ? a->row[a->oct[j]] : a->oct[j];
     const int begin = a->at[arr], width = a->at[arr + 1] - begin, within = u - begin;
-    struct unit_place p;
+    struct unit_slot p;
     p.arr = arr;
     p.in_array = row < 0 ? -1 : a->cells ? 8 * row + a->cell[within] : width * row + within;
     p.in_buffer = a->at[a->narr] * first + begin * count + width * (j - first) + within;
@@ -37,7 +37,7 @@ DEV_FN void move_rows(const struct ghost_pack_args *a, struct dev_block *b, int 
     PHASE (t, GHOST_BLOCK_ROWS * width) {
         int32_t j = b->index * GHOST_BLOCK_ROWS + t / width;
         if (j >= a->n) continue;
-        struct unit_place p = unit_place(a, j, t % width);
+        struct unit_slot p = unit_slot(a, j, t % width);
         char *in_array = (char *)a->arr[p.arr] + a->unit * p.in_array,
              *in_buffer = (char *)a->buffer + a->unit * p.in_buffer,
              *to = pack ? in_buffer : in_array, *from = pack ? in_array : in_buffer;
@@ -69,7 +69,7 @@ KERNEL(ghost_add, struct ghost_pack_args, struct dev_nothing, DEV_THREADS)
     PHASE (t, GHOST_BLOCK_ROWS * width) {
         int32_t j = b->index * GHOST_BLOCK_ROWS + t / width;
         if (j >= a->n) continue;
-        struct unit_place p = unit_place(a, j, t % width);
+        struct unit_slot p = unit_slot(a, j, t % width);
         dev_add_i64((int64_t *)a->arr[p.arr] + p.in_array,
                     ((const int64_t *)a->buffer)[p.in_buffer]);
     }

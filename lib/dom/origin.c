@@ -20,7 +20,7 @@ static const double GHOST = 0.3; /* work of a ghost, of that of an oct */
 
 /* One axis, in places: faces between octs of a level, equal on all ranks. */
 struct profile {
-    int places, slabs, nlev;
+    int origins, slabs, nlev;
     double *upto;   /* [nlev + 1][2 places + 1] work before a place, twice around; last: cost */
     double *layers; /* [places] work of the octs beside a plane there, on both sides */
     double total;
@@ -38,17 +38,17 @@ static int slabs_of(const struct domain *d, int axis)
 /* Where equal slabs from place o on end: slab j at end[j], j = 0..slabs. */
 static void slabs_cut(const struct profile *p, int o, double *end)
 {
-    const double *cost = p->upto + (size_t)p->nlev * (size_t)(2 * p->places + 1);
-    double all = cost[p->places];
+    const double *cost = p->upto + (size_t)p->nlev * (size_t)(2 * p->origins + 1);
+    double all = cost[p->origins];
     int b = o;
     end[0] = o;
     for (int j = 1; j < p->slabs; j++) {
         double want = cost[o] + all * j / p->slabs;
-        while (b < o + p->places - 1 && cost[b + 1] < want) b++;
+        while (b < o + p->origins - 1 && cost[b + 1] < want) b++;
         double within = cost[b + 1] - cost[b], part = within > 0 ? (want - cost[b]) / within : 0;
         end[j] = b + fmin(fmax(part, 0), 1);
     }
-    end[p->slabs] = o + p->places;
+    end[p->slabs] = o + p->origins;
 }
 
 static double upto_at(const double *upto, double x)
@@ -64,13 +64,13 @@ static double loss_at(const struct profile *p, int o, double *end)
     double work = 0;
     slabs_cut(p, o, end);
     for (int l = 0; l < p->nlev; l++) {
-        const double *upto = p->upto + (size_t)l * (size_t)(2 * p->places + 1);
-        double most = 0;
+        const double *upto = p->upto + (size_t)l * (size_t)(2 * p->origins + 1);
+        double max = 0;
         for (int j = 0; j < p->slabs; j++)
-            most = fmax(most, upto_at(upto, end[j + 1]) - upto_at(upto, end[j]));
-        work += p->slabs * most;
+            max = fmax(max, upto_at(upto, end[j + 1]) - upto_at(upto, end[j]));
+        work += p->slabs * max;
     }
-    for (int j = 0; j < p->slabs; j++) work += GHOST * p->layers[(int)rint(end[j]) % p->places];
+    for (int j = 0; j < p->slabs; j++) work += GHOST * p->layers[(int)rint(end[j]) % p->origins];
     return work / p->total - 1;
 }
 
@@ -78,34 +78,34 @@ static double loss_at(const struct profile *p, int o, double *end)
 static void profile_fill(struct profile *p, const struct domain_load *load, const int64_t *cost,
                          const int64_t *ghost)
 {
-    size_t row = 2 * (size_t)p->places + 1;
+    size_t row = 2 * (size_t)p->origins + 1;
     double *all = p->upto + (size_t)p->nlev * row;
     for (int l = 0; l < p->nlev; l++) {
-        double *upto = p->upto + (size_t)l * row, wide = ldexp(p->places, 1 - l);
-        for (int b = 0; b < 2 * p->places; b++) {
-            double c = (double)cost[l * p->places + b % p->places], w = load->work[l] * c;
+        double *upto = p->upto + (size_t)l * row, wide = ldexp(p->origins, 1 - l);
+        for (int b = 0; b < 2 * p->origins; b++) {
+            double c = (double)cost[l * p->origins + b % p->origins], w = load->work[l] * c;
             upto[b + 1] = upto[b] + w;
             all[b + 1] += c;
-            if (b >= p->places) continue;
+            if (b >= p->origins) continue;
             p->total += w;
             /* the octs in a place, as many as are side by side there, half of each layer in it */
-            double layer = load->work[l] * (double)ghost[l * p->places + b] * wide;
+            double layer = load->work[l] * (double)ghost[l * p->origins + b] * wide;
             p->layers[b] += layer;
-            p->layers[(b + 1) % p->places] += layer;
+            p->layers[(b + 1) % p->origins] += layer;
         }
     }
-    for (int b = 1; b <= 2 * p->places; b++) all[b] += all[b - 1];
+    for (int b = 1; b <= 2 * p->origins; b++) all[b] += all[b - 1];
 }
 
-static int best_place(const struct profile *p, int now)
+static int best_origin(const struct profile *p, int now)
 {
     double *end = mem_new(sizeof *end * (size_t)(p->slabs + 1), "balance");
-    double least = p->total > 0 ? loss_at(p, now, end) - GAIN : 0;
+    double min = p->total > 0 ? loss_at(p, now, end) - GAIN : 0;
     int best = now;
-    for (int o = 0; o < p->places && p->total > 0; o++) {
+    for (int o = 0; o < p->origins && p->total > 0; o++) {
         double loss = loss_at(p, o, end);
-        if (loss < least) {
-            least = loss;
+        if (loss < min) {
+            min = loss;
             best = o;
         }
     }
@@ -115,18 +115,18 @@ static int best_place(const struct profile *p, int now)
 
 /* Cost by axis, level and place; then, of the same shape, that of octs as ghosts, without particles
  * where it is known (collective). */
-static int64_t *costs_by_place(const struct domain *d, const struct cut *s, int places)
+static int64_t *costs_by_place(const struct domain *d, const struct cut *s, int origins)
 {
-    int nlev = d->levelmax + 1, row = nlev * places;
+    int nlev = d->levelmax + 1, row = nlev * origins;
     int64_t *cost = mem_zero(sizeof *cost * 6 * (size_t)row, "balance");
     const int64_t *ghost = s->copy ? s->copy : s->cost;
-    int64_t width = d->extent / places;
+    int64_t width = d->extent / origins;
     for (int64_t i = 0; i < s->n; i++) {
         int64_t x[3], l = s->load->level[i];
         if (l < s->load->base) continue;
         domain_corner(d, (int)l, s->load->key[i], x);
         for (int a = 0; a < 3; a++) {
-            int64_t at = a * row + l * places + x[a] / width;
+            int64_t at = a * row + l * origins + x[a] / width;
             cost[at] += s->cost[i];
             cost[3 * row + at] += ghost[i];
         }
@@ -136,15 +136,15 @@ static int64_t *costs_by_place(const struct domain *d, const struct cut *s, int 
 }
 
 /* The best place along an axis for what costs_by_place has found. */
-static int place_along(const struct profile *axis, const struct domain_load *load,
-                       const int64_t *cost, const int64_t *ghost, int now)
+static int origin_along(const struct profile *axis, const struct domain_load *load,
+                        const int64_t *cost, const int64_t *ghost, int now)
 {
     struct profile p = *axis;
-    p.upto = mem_zero(sizeof *p.upto * (2 * (size_t)p.places + 1) * (size_t)(p.nlev + 1),
+    p.upto = mem_zero(sizeof *p.upto * (2 * (size_t)p.origins + 1) * (size_t)(p.nlev + 1),
                       "balance");
-    p.layers = mem_zero(sizeof *p.layers * (size_t)p.places, "balance");
+    p.layers = mem_zero(sizeof *p.layers * (size_t)p.origins, "balance");
     profile_fill(&p, load, cost, ghost);
-    int best = best_place(&p, now);
+    int best = best_origin(&p, now);
     FREE(p.upto);
     FREE(p.layers);
     return best;
@@ -156,16 +156,16 @@ bool origin_choose(const struct domain *d, struct cut *s)
     if (d->kind == DOMAIN_KSECTION) memcpy(s->origin, d->ksec.origin, sizeof s->origin);
     if (!load->work || d->nrank == 1) return false;
     struct domain *plan = domain_alloc(DOMAIN_KSECTION, 3, d->nrank, d->levelmax, d->bounded);
-    int places = load->base > PLACES_LOG ? 1 << PLACES_LOG : 1 << (load->base - 1);
-    struct profile p = {.places = places, .nlev = d->levelmax + 1};
-    int64_t width = d->extent / places, *cost = costs_by_place(d, s, places);
+    int origins = load->base > PLACES_LOG ? 1 << PLACES_LOG : 1 << (load->base - 1);
+    struct profile p = {.origins = origins, .nlev = d->levelmax + 1};
+    int64_t width = d->extent / origins, *cost = costs_by_place(d, s, origins);
     bool moved = false;
     for (int a = 0; a < 3; a++) {
         p.slabs = slabs_of(plan, a);
         if (!plan->periodic[a] || p.slabs < 2) continue;
-        const int64_t *axis = cost + a * p.nlev * places;
+        const int64_t *axis = cost + a * p.nlev * origins;
         int now = (int)(s->origin[a] / width),
-            best = place_along(&p, load, axis, axis + 3 * p.nlev * places, now);
+            best = origin_along(&p, load, axis, axis + 3 * p.nlev * origins, now);
         moved |= best != now;
         s->origin[a] = best * width;
     }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/place.h"
+#include "formats/location.h"
 
 #define WRITTEN(symbol)
 #define FORMAT(symbol, other)                                                                      \
@@ -42,7 +42,7 @@ const struct format *format_recognise(const char *dir)
 const struct format *format_of(const char *path)
 {
     char dir[PATH_MAX];
-    place_of(path, dir);
+    location_of(path, dir);
     return format_recognise(dir);
 }
 
@@ -79,10 +79,10 @@ void format_list(char *text, size_t n)
 enum err source_open(const char *path, struct source **out)
 {
     char dir[PATH_MAX];
-    place_of(path, dir);
+    location_of(path, dir);
     const struct format *f = format_recognise(dir);
     *out = NULL;
-    if (!f) TRY(place_explain(dir));
+    if (!f) TRY(location_explain(dir));
     return source_open_as(f ? f->reader : &ramses_kind, dir, out);
 }
 

@@ -14,7 +14,7 @@ struct format {
 void format_add(const struct format *f);
 /* The format of a directory, or NULL. */
 const struct format *format_recognise(const char *dir);
-/* The format of the checkpoint that a path means (formats/place.h), or NULL. */
+/* The format of the checkpoint that a path means (formats/location.h), or NULL. */
 const struct format *format_of(const char *path);
 const struct format *format_named(const char *name); /* or NULL */
 bool format_is(const struct format *f, const char *name);

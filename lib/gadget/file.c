@@ -42,7 +42,7 @@ static int64_t block_bytes(const struct gadget_out *g, int file, int block)
 }
 
 /* in every file, though it may be empty there */
-static bool is_there(const struct gadget_out *g, int block)
+static bool is_present(const struct gadget_out *g, int block)
 {
     for (int t = 0; t < GADGET_TYPES; t++)
         if (has_block(g, block, t)) return true;
@@ -60,20 +60,20 @@ static int64_t block_at(const struct gadget_out *g, int file, int block)
 {
     int64_t at = 2 * label_bytes(g) + 4 + HEADER + 4 + 4;
     for (int b = 0; b < block; b++)
-        if (is_there(g, b)) at += block_bytes(g, file, b) + 8 + label_bytes(g);
+        if (is_present(g, b)) at += block_bytes(g, file, b) + 8 + label_bytes(g);
     return block < GADGET_BLOCKS ? at : at - label_bytes(g);
 }
 
 static int files_needed(const struct gadget_out *g)
 {
-    int64_t most = 0, room = INT32_MAX - 64;
+    int64_t max = 0, room = INT32_MAX - 64;
     for (int b = 0; b < GADGET_BLOCKS; b++) {
         int64_t n = 0;
         for (int t = 0; t < GADGET_TYPES; t++) n += has_block(g, b, t) ? g->count[t] : 0;
         int64_t files = n / (room / size_of(g, b)) + 1;
-        most = files > most ? files : most;
+        max = files > max ? files : max;
     }
-    return most > FILES_MAX ? FILES_MAX + 1 : (int)most;
+    return max > FILES_MAX ? FILES_MAX + 1 : (int)max;
 }
 
 /* ---- names ---- */
@@ -171,7 +171,7 @@ static enum err fill_file(struct gadget_out *g, int file, int fd, const char *pa
     TRY(put_marks(g, fd, path, "HEAD", at, HEADER));
     TRY(file_write_at(fd, path, head, HEADER, at));
     for (int b = 0; b < GADGET_BLOCKS; b++)
-        if (is_there(g, b))
+        if (is_present(g, b))
             TRY(put_marks(g, fd, path, NAME[b], block_at(g, file, b), block_bytes(g, file, b)));
     return OK;
 }
@@ -198,11 +198,11 @@ static enum err make_file(struct gadget_out *g, int file)
 
 enum err gadget_create(struct gadget_out *g)
 {
-    int least = files_needed(g);
+    int min = files_needed(g);
     for (int t = 0; t < GADGET_TYPES; t++) g->fd[t] = -1, g->file[t] = -1, g->done[t] = 0;
     g->made = 0;
     g->first.fd = -1;
-    if (g->nfile < least) g->nfile = least;
+    if (g->nfile < min) g->nfile = min;
     if (g->nfile > FILES_MAX)
         FAIL(ERR_LIMIT, "%s: the snapshot would need more than %d files", g->path, FILES_MAX);
     TRY(check_names(g));

@@ -17,8 +17,8 @@ struct writer {
     struct source *s;
     struct gadget_out out;
     double length, speed, mass; /* of the file, for one of the code */
-    double dm_least, least[GADGET_TYPES], most[GADGET_TYPES];
-    int64_t id_least, id_most, cells, left_out[FAMILIES];
+    double dm_min, min[GADGET_TYPES], max[GADGET_TYPES];
+    int64_t id_min, id_max, cells, left_out[FAMILIES];
     /* Buffers of the rows that are handed on at a time. */
     float *pos, *vel, *m, *u, *rho, *hsml;
     void *id;
@@ -55,7 +55,7 @@ static enum gadget_type type_of(const struct writer *w, const struct source_part
 {
     if (!family_has_mass(p->family[i])) return GADGET_NONE;
     enum gadget_type t = TYPE[family_row(p->family[i])];
-    return t == GADGET_DM && p->m[i] > HEAVY * w->dm_least ? GADGET_HEAVY : t;
+    return t == GADGET_DM && p->m[i] > HEAVY * w->dm_min ? GADGET_HEAVY : t;
 }
 
 static enum err find_range(const struct source_parts *p, void *ctx)
@@ -73,10 +73,10 @@ static enum err find_range(const struct source_parts *p, void *ctx)
                      "%s: particle %ld has a position or velocity that is not finite: see inspect "
                      "-cc",
                      w->s->path, (long)p->id[i]);
-        if (p->family[i] == FAM_DM) w->dm_least = fmin(w->dm_least, p->m[i]);
+        if (p->family[i] == FAM_DM) w->dm_min = fmin(w->dm_min, p->m[i]);
         if (type_of(w, p, i) == GADGET_NONE) continue;
-        w->id_least = p->id[i] < w->id_least ? p->id[i] : w->id_least;
-        w->id_most = p->id[i] > w->id_most ? p->id[i] : w->id_most;
+        w->id_min = p->id[i] < w->id_min ? p->id[i] : w->id_min;
+        w->id_max = p->id[i] > w->id_max ? p->id[i] : w->id_max;
     }
     return OK;
 }
@@ -91,8 +91,8 @@ static enum err count_parts(const struct source_parts *p, void *ctx)
             continue;
         }
         w->out.count[t]++;
-        w->least[t] = fmin(w->least[t], p->m[i]);
-        w->most[t] = fmax(w->most[t], p->m[i]);
+        w->min[t] = fmin(w->min[t], p->m[i]);
+        w->max[t] = fmax(w->max[t], p->m[i]);
     }
     return OK;
 }
@@ -107,22 +107,22 @@ static enum err count_cells(const struct source_octs *o, void *ctx)
 static enum err take_census(struct writer *w, bool gas)
 {
     struct source *s = w->s;
-    w->dm_least = INFINITY, w->id_least = INT64_MAX, w->id_most = 0;
-    for (int t = 0; t < GADGET_TYPES; t++) w->least[t] = INFINITY;
+    w->dm_min = INFINITY, w->id_min = INT64_MAX, w->id_max = 0;
+    for (int t = 0; t < GADGET_TYPES; t++) w->min[t] = INFINITY;
     for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, SOURCE_STATE, find_range, w));
     for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, SOURCE_STATE, count_parts, w));
     for (int k = 0; gas && k < s->npiece; k++) TRY(source_octs(s, k, SOURCE_TREE, count_cells, w));
     /* cells have the numbers after the max id */
-    if (w->id_most > INT64_MAX - w->out.count[GADGET_GAS])
+    if (w->id_max > INT64_MAX - w->out.count[GADGET_GAS])
         FAIL(ERR_LIMIT,
              "%s: the ids of cells follow those of the particles, and particle %ld leaves none for "
              "%ld cells: leave out --gas",
-             s->path, (long)w->id_most, (long)w->out.count[GADGET_GAS]);
-    int64_t last = w->id_most + w->out.count[GADGET_GAS];
-    w->out.wide_ids = w->id_least < 0 || last > UINT32_MAX;
+             s->path, (long)w->id_max, (long)w->out.count[GADGET_GAS]);
+    int64_t last = w->id_max + w->out.count[GADGET_GAS];
+    w->out.wide_ids = w->id_min < 0 || last > UINT32_MAX;
     for (int t = 1; t < GADGET_TYPES; t++)
-        if (w->out.count[t] && (float)w->least[t] > 0 && w->least[t] == w->most[t])
-            w->out.mass[t] = w->least[t] * w->mass;
+        if (w->out.count[t] && (float)w->min[t] > 0 && w->min[t] == w->max[t])
+            w->out.mass[t] = w->min[t] * w->mass;
     return OK;
 }
 
@@ -142,7 +142,7 @@ static void make_room(struct writer *w, int64_t n)
 }
 
 /* A place of 0 <= x < box, though rounded. */
-static float place(const struct writer *w, double x)
+static float location(const struct writer *w, double x)
 {
     double in = x / w->s->head.boxlen;
     float at = (float)((in - floor(in)) * w->out.box), box = (float)w->out.box;
@@ -173,7 +173,7 @@ static enum err write_parts(const struct source_parts *p, void *ctx)
         for (int64_t i = 0; i < p->n; i++) {
             if ((int)type_of(w, p, i) != t) continue;
             for (int d = 0; d < 3; d++) {
-                w->pos[3 * k + d] = place(w, p->x[d][i]);
+                w->pos[3 * k + d] = location(w, p->x[d][i]);
                 w->vel[3 * k + d] = (float)(p->v[d][i] * w->speed);
             }
             w->m[k] = (float)(p->m[i] * w->mass);
@@ -194,7 +194,7 @@ static void put_cell(struct writer *w, const struct source_octs *o, int i, int c
     for (int d = 0; d < 3; d++) {
         double m = o->val[8 * (1 + d) + c][i];
         energy -= gas_kinetic_part(rho, m);
-        w->pos[3 * k + d] = place(w, ((double)(2 * x[d] + (c >> d & 1)) + 0.5) * dx);
+        w->pos[3 * k + d] = location(w, ((double)(2 * x[d] + (c >> d & 1)) + 0.5) * dx);
         w->vel[3 * k + d] = (float)(m / rho * w->speed);
     }
     double a = w->s->head.cosmo ? w->s->head.aexp : 1, speed2 = w->speed * w->speed * a,
@@ -203,7 +203,7 @@ static void put_cell(struct writer *w, const struct source_octs *o, int i, int c
     w->rho[k] = (float)(rho * w->mass / (l * l * l));
     w->u[k] = (float)(energy / rho * speed2);
     w->hsml[k] = (float)(cbrt(32 * 3 / (4 * M_PI)) * dx * l); /* a ball of 32 such cells */
-    put_id(w, k, w->id_most + 1 + w->cells++);
+    put_id(w, k, w->id_max + 1 + w->cells++);
 }
 
 static enum err write_cells(const struct source_octs *o, void *ctx)

@@ -18,19 +18,19 @@ struct cg {
 };
 
 static void first_residual(struct cg *s, const struct grav_source *from,
-                           const struct interpol *edge)
+                           const struct interpol *boundary)
 {
     const struct level *lv = s->lv;
     double dx = 1.0 / (double)((int64_t)1 << lv->level), fact = from->fourpi * dx * dx / 6.0;
 #pragma omp parallel
     {
-        struct interpol here = *edge;
+        struct interpol here = *boundary;
         double beyond[6][8];
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
             const double *n[6];
             double sum[8];
-            kern_rows_edge((const double(*)[8])s->phi, lv->nbr[i], n);
+            kern_rows_boundary((const double(*)[8])s->phi, lv->nbr[i], n);
             for (int f = 0; f < 6; f++)
                 if (lv->nbr[i][f] < 0) {
                     interpol_face(&here, i, f, beyond[f]);
@@ -52,7 +52,7 @@ static void apply(struct cg *s)
     for (lidx i = 0; i < lv->nown; i++) {
         const double *n[6];
         double sum[8];
-        kern_rows_edge((const double(*)[8])s->p, lv->nbr[i], n);
+        kern_rows_boundary((const double(*)[8])s->p, lv->nbr[i], n);
         kern_sum(s->p[i], n, sum);
         for (int k = 0; k < 8; k++) s->z[i][k] = sum[k] / 6.0 - s->p[i][k];
     }
@@ -110,7 +110,7 @@ static struct grav_report iterate(struct cg *s, double epsilon)
 }
 
 struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l,
-                            const struct grav_source *from, const struct interpol *edge,
+                            const struct grav_source *from, const struct interpol *boundary,
                             double epsilon)
 {
     struct level *lv = &m->lev[l];
@@ -120,7 +120,7 @@ struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l,
     s.p = mem_zero(bytes, "conjugate gradient");
     s.z = mem_new(bytes, "conjugate gradient");
     ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
-    first_residual(&s, from, edge);
+    first_residual(&s, from, boundary);
     struct grav_report rep = iterate(&s, epsilon);
     ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
     FREE(s.r);

@@ -6,5 +6,5 @@
  * is the prototype of a thread's interpolator from level l-1. Stops when |r| < epsilon |r0|.
  * (collective) */
 struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l,
-                            const struct grav_source *from, const struct interpol *edge,
+                            const struct grav_source *from, const struct interpol *boundary,
                             double epsilon);

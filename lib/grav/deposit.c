@@ -11,8 +11,8 @@
 #include "grav/deposit_kern.h"
 #include "grav/grav.h"
 #include "grav/interpol.h"
+#include "oct/deferred.h"
 #include "oct/fields.h"
-#include "oct/owed.h"
 
 /* They are read of the children of own octs. On the finest two levels all that these hold is here
  * also if they are ghosts, and so the exchange is needed below these levels only. */
@@ -66,7 +66,7 @@ static inline void keep_leaves(const struct deposit *s, lidx i, bool finer)
 
 /* CIC of `mass` quanta at x: the lower cell of the cloud is at `low` (relative to oct i, −1..2),
  * frac is the share of the upper. */
-static void spread(const struct deposit *s, struct owed *mine, const lidx cube[27],
+static void spread(const struct deposit *s, struct deferred *mine, const lidx cube[27],
                    const int low[3], const double frac[3], double mass)
 {
     for (int v = 0; v < 8; v++) {
@@ -78,11 +78,12 @@ static void spread(const struct deposit *s, struct owed *mine, const lidx cube[2
         }
         lidx j = cube[o];
         if (j < 0) continue;
-        owed_put(mine, j, &s->mass[j][cell], llrint(mass * deposit_share(frac, v)));
+        deferred_put(mine, j, &s->mass[j][cell], llrint(mass * deposit_share(frac, v)));
     }
 }
 
-static void spread_split(const struct deposit *s, struct owed *mine, lidx i, const double (*com)[3])
+static void spread_split(const struct deposit *s, struct deferred *mine, lidx i,
+                         const double (*com)[3])
 {
     lidx cube[27];
     double x0[3];
@@ -113,11 +114,11 @@ void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double 
     {
         int64_t me = omp_get_thread_num(), threads = omp_get_num_threads();
         lidx end = (lidx)(lv->nown * (me + 1) / threads);
-        struct owed mine = {.low = (lidx)(lv->nown * me / threads),
-                            .high = me + 1 < threads ? end : lv->noct};
+        struct deferred mine = {.low = (lidx)(lv->nown * me / threads),
+                                .high = me + 1 < threads ? end : lv->noct};
         for (lidx i = mine.low; i < end; i++) keep_leaves(&s, i, com != NULL);
         for (lidx i = mine.low; com && i < end; i++) spread_split(&s, &mine, i, com);
 #pragma omp barrier
-        owed_end(&mine);
+        deferred_end(&mine);
     }
 }

@@ -13,7 +13,7 @@ struct fourier {
     okey *key;                  /* [nown] of the octs that the plan was made for */
     lidx *order;                /* [nown] own octs by rank of their pencil */
     struct comm_counts out, in; /* octs to and from each rank, own ones too */
-    size_t *place;              /* [those received] index of the first cell of an oct in fft->r */
+    size_t *slot;               /* [those received] index of the first cell of an oct in fft->r */
 };
 
 /* ---- plan ---- */
@@ -35,7 +35,7 @@ void fourier_free(struct fourier **fp)
     FREE(f->order);
     comm_counts_free(&f->out);
     comm_counts_free(&f->in);
-    FREE(f->place);
+    FREE(f->slot);
     FREE(*fp);
 }
 
@@ -72,12 +72,12 @@ static struct fourier *plan_new(const struct level *lv, const struct comm *c, bo
     okey *sorted = sort_octs(f, lv);
     int64_t n;
     okey *got = comm_exchange(c, sorted, &f->out, sizeof *sorted, &n, &f->in);
-    f->place = mem_new(sizeof *f->place * (size_t)n + 1, "fft exchange");
+    f->slot = mem_new(sizeof *f->slot * (size_t)n + 1, "fft exchange");
     for (int64_t i = 0; i < n; i++) {
         int64_t x[3];
         okey_coords(got[i], x);
         size_t y = (size_t)(2 * x[1] - f->fft->first[1]), z = (size_t)(2 * x[2] - f->fft->first[2]);
-        f->place[i] = (z * (size_t)f->fft->count[1] + y) * f->fft->pitch + (size_t)(2 * x[0]);
+        f->slot[i] = (z * (size_t)f->fft->count[1] + y) * f->fft->pitch + (size_t)(2 * x[0]);
     }
     FREE(got);
     FREE(sorted);
@@ -134,16 +134,16 @@ static int64_t skip_own(const struct share *s, int64_t j)
     return j < s->first ? j : j + s->n;
 }
 
-static void put_oct(struct fft *f, size_t place, const double v[8])
+static void put_oct(struct fft *f, size_t slot, const double v[8])
 {
-    double *r = f->r + place;
+    double *r = f->r + slot;
     size_t y = f->pitch, z = f->pitch * (size_t)f->count[1];
     for (int k = 0; k < 8; k++) r[(k & 1) + (k & 2 ? y : 0) + (k & 4 ? z : 0)] = v[k];
 }
 
-static void get_oct(const struct fft *f, size_t place, double v[8])
+static void get_oct(const struct fft *f, size_t slot, double v[8])
 {
-    const double *r = f->r + place;
+    const double *r = f->r + slot;
     size_t y = f->pitch, z = f->pitch * (size_t)f->count[1];
     for (int k = 0; k < 8; k++) v[k] = r[(k & 1) + (k & 2 ? y : 0) + (k & 4 ? z : 0)];
 }
@@ -160,10 +160,9 @@ static void send_octs(struct fourier *f, const struct comm *c, double (*rho)[8])
     swap_rows(c, &f->out, &f->in, mine, theirs);
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < to.n; j++)
-        put_oct(f->fft, f->place[from.first + j], rho[f->order[to.first + j]]);
+        put_oct(f->fft, f->slot[from.first + j], rho[f->order[to.first + j]]);
 #pragma omp parallel for schedule(static)
-    for (int64_t j = 0; j < from.rest; j++)
-        put_oct(f->fft, f->place[skip_own(&from, j)], theirs[j]);
+    for (int64_t j = 0; j < from.rest; j++) put_oct(f->fft, f->slot[skip_own(&from, j)], theirs[j]);
     FREE(mine);
     FREE(theirs);
 }
@@ -175,12 +174,11 @@ static void return_octs(struct fourier *f, const struct comm *c, double (*phi)[8
     double(*mine)[8] = mem_new(sizeof *mine * (size_t)to.rest + 1, "fft exchange");
     double(*theirs)[8] = mem_new(sizeof *theirs * (size_t)from.rest + 1, "fft exchange");
 #pragma omp parallel for schedule(static)
-    for (int64_t j = 0; j < from.rest; j++)
-        get_oct(f->fft, f->place[skip_own(&from, j)], theirs[j]);
+    for (int64_t j = 0; j < from.rest; j++) get_oct(f->fft, f->slot[skip_own(&from, j)], theirs[j]);
     swap_rows(c, &f->in, &f->out, theirs, mine);
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < to.n; j++)
-        get_oct(f->fft, f->place[from.first + j], phi[f->order[to.first + j]]);
+        get_oct(f->fft, f->slot[from.first + j], phi[f->order[to.first + j]]);
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < to.rest; j++)
         memcpy(phi[f->order[skip_own(&to, j)]], mine[j], sizeof mine[j]);

@@ -15,11 +15,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "dom/ghost.h"
+#include "grav/cached.h"
 #include "grav/cg.h"
 #include "grav/fourier.h"
 #include "grav/grav_rows.h"
 #include "grav/interpol.h"
-#include "grav/kept.h"
 #include "grav/mg.h"
 #include "oct/fields.h"
 
@@ -42,13 +42,13 @@ static void guess_oct(struct interpol *here, int l, lidx i, double phi[8])
     }
 }
 
-static void guess_phi(struct mesh *m, int l, const struct interpol *edge)
+static void guess_phi(struct mesh *m, int l, const struct interpol *boundary)
 {
     struct level *lv = &m->lev[l];
     double(*phi)[8] = lv->fld[FLD_PHI];
 #pragma omp parallel
     {
-        struct interpol here = *edge;
+        struct interpol here = *boundary;
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) guess_oct(&here, l, i, phi[i]);
     }
@@ -92,12 +92,12 @@ struct travel {
 
 static void source_begin(struct travel *q, struct mesh *m, const struct comm *c,
                          struct mg_level *top, const struct grav_source *from,
-                         const struct interpol *edge)
+                         const struct interpol *boundary)
 {
     struct level *lv = &m->lev[top->level];
 #pragma omp parallel
     {
-        struct interpol here = *edge;
+        struct interpol here = *boundary;
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
             source_oct(&here, lv, i, from, top->rhs[i]);
@@ -158,7 +158,7 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
     const unsigned char *safe = &p->safe[g->top];
     double first = 0, err = 1, last = 1, now[MAX_CYCLES] = {0};
     struct sum norm;
-    bool owed = false;
+    bool deferred = false;
     *rep = (struct grav_report){0};
     for (int n = 0;; n++) {
         mg_sweeps(c, top, *safe, MG_SWEEPS, false);
@@ -166,17 +166,17 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
             residual(top, &norm);
         else
             mg_residual(top, NULL);
-        mg_correct(g, c, *safe, n == 0 || owed ? &norm : NULL);
+        mg_correct(g, c, *safe, n == 0 || deferred ? &norm : NULL);
         if (n == 0) first = mg_norm(g->top, &norm);
-        if (owed) {
+        if (deferred) {
             last = err;
             now[n - 1] = err = mg_error(mg_norm(g->top, &norm), first, rho_tot);
             if (grav_error_decides(p, g->top, err, last)) return false;
         }
         mg_sweeps(c, top, *safe, MG_SWEEPS, true);
         residual(top, &norm);
-        owed = late && grav_error_late(p, g->top, n);
-        if (owed) continue;
+        deferred = late && grav_error_late(p, g->top, n);
+        if (deferred) continue;
         comm_sum(c, &norm);
         last = err;
         now[n] = err = mg_error(mg_norm(g->top, &norm), first, rho_tot);
@@ -204,7 +204,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* The mesh of all n octs of level l and its hierarchy. */
-static void whole_make(struct kept *k, const struct mesh *m, int l, int64_t n,
+static void whole_make(struct cached *k, const struct mesh *m, int l, int64_t n,
                        const struct whole_row *row)
 {
     okey *key = mem_new(sizeof *key * (size_t)n, "multigrid");
@@ -217,7 +217,7 @@ static void whole_make(struct kept *k, const struct mesh *m, int l, int64_t n,
 }
 
 /* phi: of the octs of the whole mesh. */
-static struct grav_report iterate_whole(struct kept *k, int l, int64_t n, double rho_tot,
+static struct grav_report iterate_whole(struct cached *k, int l, int64_t n, double rho_tot,
                                         const struct whole_row *row, struct grav_par *p,
                                         double (*phi)[8])
 {
@@ -233,7 +233,7 @@ static struct grav_report iterate_whole(struct kept *k, int l, int64_t n, double
     mg_by_colour(phi, (lidx)n);
     mg_by_colour(rhs, (lidx)n);
     iterate(&k->mg, &ALONE, rho_tot, p, false, &rep);
-    mg_by_place(phi, (lidx)n);
+    mg_in_order(phi, (lidx)n);
     return rep;
 }
 
@@ -249,29 +249,29 @@ struct grav_report whole_solve(const struct mesh *m, const struct comm *c, int l
                                struct whole_row *row, struct grav_par *p, double (*phi)[8])
 {
     const struct level *lv = &m->lev[l];
-    struct kept *k = kept_get(&p->kept[l], m, l);
+    struct cached *k = cached_get(&p->cached[l], m, l);
     int64_t n = comm_union_min(c, lv->nown, lv->total, sizeof *row, row, 0, NULL, p->minima);
     double(*all)[8] = mg_rows_new(n, "multigrid");
     if (k->made)
-        mg_wake(&k->mg);
+        mg_allocate(&k->mg);
     else
         whole_make(k, m, l, n, row);
     struct grav_report rep = iterate_whole(k, l, n, rho_tot, row, p, all);
     for (lidx i = 0; i < lv->noct; i++)
         memcpy(phi[i], all[mesh_find(&k->whole.lev[l], lv->key[i])], sizeof phi[i]);
-    mg_rest(&k->mg);
+    mg_release(&k->mg);
     FREE(all);
     FREE(row);
     return rep;
 }
 
 static struct grav_report solve_whole(struct mesh *m, const struct comm *c, int l,
-                                      const struct grav_source *from, const struct interpol *edge,
-                                      struct grav_par *p)
+                                      const struct grav_source *from,
+                                      const struct interpol *boundary, struct grav_par *p)
 {
     struct level *lv = &m->lev[l];
     struct whole_row *row = whole_new(m, l);
-    struct interpol here = *edge;
+    struct interpol here = *boundary;
     for (lidx i = 0; i < lv->nown; i++) {
         source_oct(&here, lv, i, from, row[i].rhs);
         memcpy(row[i].phi, lv->fld[FLD_PHI][i], sizeof row[i].phi);
@@ -289,14 +289,14 @@ static double (*phi_anew(struct level *lv))[8]
 }
 
 /* Of level l, with its arrays. */
-static void hierarchy(struct kept *k, const struct mesh *m, const struct comm *c, int l,
+static void hierarchy(struct cached *k, const struct mesh *m, const struct comm *c, int l,
                       struct grav_par *p)
 {
     if (k->made) {
-        mg_wake(&k->mg);
+        mg_allocate(&k->mg);
         return;
     }
-    k->mg.most_shared = 2 * (int64_t)p->mg_shared_octs; /* a small part of the solve */
+    k->mg.shared_max = 2 * (int64_t)p->mg_shared_octs; /* a small part of the solve */
     k->mg.try_shared = p->shared_level[l];
     k->mg.minima = p->minima;
     mg_build(&k->mg, m, c, l, NULL);
@@ -306,9 +306,9 @@ static void hierarchy(struct kept *k, const struct mesh *m, const struct comm *c
 
 static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, int l,
                                           const struct grav_source *from,
-                                          const struct interpol *edge, struct grav_par *p)
+                                          const struct interpol *boundary, struct grav_par *p)
 {
-    struct kept *k = kept_get(&p->kept[l], m, l);
+    struct cached *k = cached_get(&p->cached[l], m, l);
     struct mg *g = &k->mg;
     struct grav_report rep;
     unsigned char safe = p->safe[l];
@@ -317,19 +317,19 @@ static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, 
     top->level = l;
     top->u = phi_anew(&m->lev[l]);
     top->rhs = mem_new(sizeof *top->rhs * (size_t)m->lev[l].noct + 1, "multigrid");
-    source_begin(&source, m, c, top, from, edge);
+    source_begin(&source, m, c, top, from, boundary);
     hierarchy(k, m, c, l, p); /* its exchanges travel beside that of the source */
     source_end(&source);
     if (!iterate(g, c, from->rho_tot, p, c->size > 1 && g->share, &rep)) {
         p->safe[l] = safe;
-        guess_phi(m, l, edge);
+        guess_phi(m, l, boundary);
         ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
         mg_by_colour(top->u, m->lev[l].noct);
         iterate(g, c, from->rho_tot, p, false, &rep);
     }
-    mg_by_place(top->u, m->lev[l].noct);
+    mg_in_order(top->u, m->lev[l].noct);
     ghosts_set(m, l, SET_PHI, true);
-    mg_rest(g);
+    mg_release(g);
     return rep;
 }
 
@@ -350,10 +350,10 @@ static void solve_fourier(struct mesh *m, const struct comm *c, int l,
     struct fourier_green green = grav_green(p);
     fourier_solve(&p->fourier, m, c, l, from->fourpi, from->rho_tot, &green);
     ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
-    grav_say_fourier(l, p);
+    grav_log_fourier(l, p);
 }
 
-void grav_say_fourier(int l, const struct grav_par *p)
+void grav_log_fourier(int l, const struct grav_par *p)
 {
     if (p->verbose) log_info("   ==> Level=%5d Fourier transform", l);
 }
@@ -366,7 +366,7 @@ void grav_fini(struct grav_par *p)
 
 void grav_forget(struct grav_par *p, int l)
 {
-    for (; l <= LEVEL_MAX; l++) kept_free(&p->kept[l]);
+    for (; l <= LEVEL_MAX; l++) cached_free(&p->cached[l]);
 }
 
 bool grav_by_fourier(const struct mesh *m, int l, const struct grav_par *p)
@@ -375,7 +375,7 @@ bool grav_by_fourier(const struct mesh *m, int l, const struct grav_par *p)
            !mesh_has_boundaries(m);
 }
 
-void grav_say(int l, const struct grav_report *rep, const struct grav_par *p, bool cg)
+void grav_log(int l, const struct grav_report *rep, const struct grav_par *p, bool cg)
 {
     if (p->verbose) log_info("   ==> Level=%5d Step=%5d Error=%10.3E", l, rep->cycles, rep->error);
     if (!rep->converged)
@@ -394,16 +394,16 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l,
         solve_fourier(m, c, l, from, p);
         return rep;
     }
-    struct interpol edge;
-    interpol_init(&edge, m, l - 1, from);
+    struct interpol boundary;
+    interpol_init(&boundary, m, l - 1, from);
     bool cg = l >= p->cg_levelmin;
     if (cg) {
-        guess_phi(m, l, &edge);
-        rep = cg_solve(m, c, l, from, &edge, p->epsilon);
+        guess_phi(m, l, &boundary);
+        rep = cg_solve(m, c, l, from, &boundary, p->epsilon);
     } else if (grav_by_all(m, c->size, l, p))
-        rep = solve_whole(m, c, l, from, &edge, p);
+        rep = solve_whole(m, c, l, from, &boundary, p);
     else
-        rep = solve_multigrid(m, c, l, from, &edge, p);
-    grav_say(l, &rep, p, cg);
+        rep = solve_multigrid(m, c, l, from, &boundary, p);
+    grav_log(l, &rep, p, cg);
     return rep;
 }

@@ -27,7 +27,7 @@ struct grav_par {
     const void *response_ctx;
     /* the solver's (init NULL), of one mesh; grav_fini frees them */
     struct fourier *fourier;
-    struct kept *kept[LEVEL_MAX + 2];
+    struct cached *cached[LEVEL_MAX + 2];
     int verbose; /* 1: one line per solve in the log */
     /* Lent by the caller: the next solve takes them along if it has a reduction for that (n 0
      * then); NULL: none. */

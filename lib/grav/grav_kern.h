@@ -16,7 +16,7 @@ PTAH_HD_FN void kern_rows(const double (*u)[8], const lidx nbr[6], const double 
 }
 
 /* Rows of the face neighbours, zeros for missing ones. */
-PTAH_HD_FN void kern_rows_edge(const double (*u)[8], const lidx nbr[6], const double *n[6])
+PTAH_HD_FN void kern_rows_boundary(const double (*u)[8], const lidx nbr[6], const double *n[6])
 {
     for (int f = 0; f < 6; f++) n[f] = nbr[f] >= 0 ? u[nbr[f]] : KERN_ZERO;
 }
@@ -76,7 +76,7 @@ PTAH_HD double kern_relax(double s, double rhs, double dx2)
 
 /* Gauss-Seidel where neighbours are missing or masked: diag = 6 − Σ weights; diag = 0 leaves the
  * cell as it is. */
-PTAH_HD double kern_relax_edge(double s, double rhs, double diag, double dx2, double u)
+PTAH_HD double kern_relax_boundary(double s, double rhs, double diag, double dx2, double u)
 {
     double v = (s - dx2 * rhs) / (diag > 0 ? diag : 1.0);
     return diag > 0 ? v : u;
@@ -88,7 +88,7 @@ PTAH_HD double kern_residual(double s, double rhs, double u, double inv_dx2)
     return rhs - inv_dx2 * (s - 6.0 * u);
 }
 
-PTAH_HD double kern_residual_edge(double s, double rhs, double u, double diag, double inv_dx2)
+PTAH_HD double kern_residual_boundary(double s, double rhs, double u, double diag, double inv_dx2)
 {
     return diag > 0 ? rhs - inv_dx2 * (s - diag * u) : 0.0;
 }

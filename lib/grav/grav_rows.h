@@ -32,7 +32,7 @@ static inline const double *row_half(bool red, const double x[8])
 }
 
 /* Where a row by colour has the cells. */
-static const int ROW_PLACE[8] = {0, 4, 5, 1, 6, 2, 3, 7};
+static const int ROW_ORDER[8] = {0, 4, 5, 1, 6, 2, 3, 7};
 
 /* The cells of a colour in a row by place. */
 static inline row4 row_pick(bool red, const double x[8])
@@ -76,7 +76,7 @@ static inline void row_by_colour(double x[8])
     memcpy(x + 4, &b, sizeof b);
 }
 
-static inline void row_by_place(double x[8])
+static inline void row_in_order(double x[8])
 {
     row4 lo = row_layer(false, x), hi = row_layer(true, x);
     memcpy(x, &lo, sizeof lo);
@@ -110,7 +110,7 @@ static inline row4 row_choose(mask4 in, row4 a, row4 b)
 }
 
 /* Zero where the diagonal is not positive. */
-static inline row4 row_inside(row4 diag, row4 a)
+static inline row4 row_mask_inside(row4 diag, row4 a)
 {
     return (row4)((diag > 0.0) & (mask4)a);
 }

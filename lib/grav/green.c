@@ -36,10 +36,10 @@ static double *windows(int n)
 static double *taper(int n)
 {
     const double end = 0.7; /* radians a cell: by linear theory (tests/phys/lattice.py) */
-    int most = 3 * (n / 2) * (n / 2);
-    double *t = mem_new(sizeof *t * ((size_t)most + 1), "fft"), unit = 2 * M_PI / n / end;
+    int max = 3 * (n / 2) * (n / 2);
+    double *t = mem_new(sizeof *t * ((size_t)max + 1), "fft"), unit = 2 * M_PI / n / end;
 #pragma omp parallel for schedule(static)
-    for (int i = 0; i <= most; i++) t[i] = exp(-(unit * unit * i) * (unit * unit * i));
+    for (int i = 0; i <= max; i++) t[i] = exp(-(unit * unit * i) * (unit * unit * i));
     return t;
 }
 
@@ -47,11 +47,11 @@ static double *taper(int n)
 static double *source_factor(int n, const struct fourier_green *g)
 {
     if (!g->response) return NULL;
-    int most = 3 * (n / 2) * (n / 2);
-    double *factor = mem_new(sizeof *factor * ((size_t)most + 1), "fft");
+    int max = 3 * (n / 2) * (n / 2);
+    double *factor = mem_new(sizeof *factor * ((size_t)max + 1), "fft");
     factor[0] = 1; /* never used: the mean has no force */
 #pragma omp parallel for schedule(static)
-    for (int i = 1; i <= most; i++) factor[i] = 1 + g->response(g->ctx, sqrt(i));
+    for (int i = 1; i <= max; i++) factor[i] = 1 + g->response(g->ctx, sqrt(i));
     return factor;
 }
 

@@ -30,8 +30,8 @@ PTAH_HD double green_at(const struct green_tables *t, int n, int kx, int ky, int
         k2 = wx * wx + wy * wy + wz * wz;
     if (t->factor) green *= t->factor[k2];
     if (t->part && total != 0) {
-        double kept = w[kx] * w[ky] * w[kz] * (e[kx] + e[ky] + e[kz]) / total;
-        green *= 1 + (1 / kept - 1) * t->part[k2];
+        double cached = w[kx] * w[ky] * w[kz] * (e[kx] + e[ky] + e[kz]) / total;
+        green *= 1 + (1 / cached - 1) * t->part[k2];
     }
     return green;
 }

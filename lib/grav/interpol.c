@@ -39,7 +39,8 @@ static void patch_fill(struct interpol *p)
         p->holes |= (uint32_t)(i < 0) << o;
         for (int z = 0; z < 2 && i >= 0; z++, to += 36) {
             row4 v = row_load(phi[i] + 4 * z);
-            if (p->tfrac != 0) v += (v - row_load(old[i] + 4 * z)) * p->tfrac; /* interpol_later */
+            if (p->tfrac != 0)
+                v += (v - row_load(old[i] + 4 * z)) * p->tfrac; /* interpol_in_time */
             memcpy(to, &v, sizeof(double[2]));
             memcpy(to + 6, (double *)&v + 2, sizeof(double[2]));
         }
@@ -73,7 +74,7 @@ static double cell_value(const struct interpol *p, const int x[3], double centra
     lidx o = p->cube[(x[0] >> 1) + 3 * (x[1] >> 1) + 9 * (x[2] >> 1)];
     int c = (x[0] & 1) + 2 * (x[1] & 1) + 4 * (x[2] & 1);
     if (o >= 0)
-        return interpol_later(lv->fld[FLD_PHI][o][c], &lv->fld[FLD_PHI_OLD][o][c], p->tfrac);
+        return interpol_in_time(lv->fld[FLD_PHI][o][c], &lv->fld[FLD_PHI_OLD][o][c], p->tfrac);
     if (o == NBR_NONE) return central;
     int64_t q[3];
     okey_coords(lv->key[p->parent], q);
@@ -133,7 +134,7 @@ void interpol_oct(struct interpol *p, lidx i, double out[8])
     const struct level *fine = &p->m->lev[p->level + 1];
     int x[3], dir[3];
     parent_set(p, fine->parent[i]);
-    interpol_place(fine, i, -1, x, dir);
+    interpol_position(fine, i, -1, x, dir);
     interpol_children(p, x, out);
 }
 
@@ -155,7 +156,7 @@ void interpol_face(struct interpol *p, lidx i, int f, double out[8])
     }
     int x[3], dir[3];
     parent_set(p, fine->parent[i]);
-    interpol_place(fine, i, f, x, dir);
+    interpol_position(fine, i, f, x, dir);
     /* levels differ by one at most */
     BUG_ON(p->cube[(x[0] >> 1) + 3 * (x[1] >> 1) + 9 * (x[2] >> 1)] < 0);
     interpol_children(p, x, out);

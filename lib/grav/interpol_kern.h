@@ -41,7 +41,7 @@ PTAH_HD double far_cell(const struct mesh *m, int l, const int64_t q[3], int c,
 }
 
 /* At the time of the step. */
-PTAH_HD double interpol_later(double phi, const double *old, double tfrac)
+PTAH_HD double interpol_in_time(double phi, const double *old, double tfrac)
 {
     return tfrac == 0 ? phi : phi + (phi - *old) * tfrac;
 }
@@ -103,7 +103,7 @@ PTAH_HD double interpol_at(const struct mesh *m, int l, const lidx oct[8], const
         c |= (y[d] & 1) << d;
     }
     lidx j = oct[k];
-    if (j >= 0) return interpol_later(lv->fld[FLD_PHI][j][c], &lv->fld[FLD_PHI_OLD][j][c], tfrac);
+    if (j >= 0) return interpol_in_time(lv->fld[FLD_PHI][j][c], &lv->fld[FLD_PHI_OLD][j][c], tfrac);
     if (j == NBR_NONE) return central;
     int64_t q[3];
     okey_coords(lv->key[oct[0]], q);
@@ -127,7 +127,7 @@ PTAH_HD double interpol_value(const struct mesh *m, int l, const lidx oct[8], co
 
 /* Of oct i of level l+1: where in the 6³ around its parent it lies, or, with a face f (else −1),
  * the cell across that; and on which side the octs lie that its cells depend on. */
-PTAH_HD void interpol_place(const struct level *fine, lidx i, int f, int x[3], int dir[3])
+PTAH_HD void interpol_position(const struct level *fine, lidx i, int f, int x[3], int dir[3])
 {
     int slot = oct_slot(fine, i);
     for (int d = 0; d < 3; d++) {

@@ -118,33 +118,33 @@ static bool level_subset(struct mg_level *g, const struct comm *c, const struct 
 /* ---- octs at the boundary of the domain ---- */
 
 /* The own octs of a part of the rim, ascending. */
-static lidx *rim_list(const struct mg_level *g, unsigned char part, lidx *n)
+static lidx *layer_list(const struct mg_level *g, unsigned char part, lidx *n)
 {
     lidx count = 0;
-    for (lidx i = 0; i < g->nown; i++) count += g->rim[i] == part;
+    for (lidx i = 0; i < g->nown; i++) count += g->layer[i] == part;
     lidx *list = mem_new(sizeof *list * (size_t)count + 1, MG_TABLES);
     *n = 0;
     for (lidx i = 0; i < g->nown; i++)
-        if (g->rim[i] == part) list[(*n)++] = i;
+        if (g->layer[i] == part) list[(*n)++] = i;
     return list;
 }
 
-static void level_rim(struct mg_level *g)
+static void level_layers(struct mg_level *g)
 {
     /* A list of octs takes up to twice as long as the same octs in order. Where the rim is more
      * than a sixth of all, red cells in order save more than their part in hiding the exchange. */
     enum { SHARE = 6 };
     const struct xplan *p = g->plan;
     if (!p->shared) return;
-    g->rim = mem_zero((size_t)g->nown + 1, MG_TABLES);
-    for (lidx j = 0; p->npeer > 0 && j < p->sfirst[p->npeer]; j++) g->rim[p->send[j]] = MG_OUTER;
+    g->layer = mem_zero((size_t)g->nown + 1, MG_TABLES);
+    for (lidx j = 0; p->npeer > 0 && j < p->sfirst[p->npeer]; j++) g->layer[p->send[j]] = MG_OUTER;
     for (lidx i = 0; i < g->nown; i++)
-        for (int f = 0; f < 6 && g->rim[i] == MG_OUTER; f++) {
+        for (int f = 0; f < 6 && g->layer[i] == MG_OUTER; f++) {
             lidx j = g->nbr[i][f];
-            if (j >= 0 && j < g->nown && !g->rim[j]) g->rim[j] = MG_NEAR;
+            if (j >= 0 && j < g->nown && !g->layer[j]) g->layer[j] = MG_NEAR;
         }
-    g->outer = rim_list(g, MG_OUTER, &g->nouter);
-    g->near = rim_list(g, MG_NEAR, &g->nnear);
+    g->outer = layer_list(g, MG_OUTER, &g->nouter);
+    g->near = layer_list(g, MG_NEAR, &g->nnear);
     if (SHARE * ((int64_t)g->nouter + g->nnear) > g->nown) FREE(g->near);
 }
 
@@ -167,14 +167,14 @@ static void level_faces(struct mg_level *g)
         FREE(row);
         return;
     }
-    g->edge = g->own_edge = row;
-    g->edges = mem_new(sizeof *g->edges * SETS, MG_TABLES);
+    g->boundary = g->own_boundary = row;
+    g->boundaries = mem_new(sizeof *g->boundaries * SETS, MG_TABLES);
     for (int set = 0; set < SETS; set++) {
         lidx nbr[1][FACES];
         for (int f = 0; f < FACES; f++) nbr[0][f] = set >> f & 1 ? NBR_NONE : 0;
-        mg_edge_cells((const lidx(*)[6])nbr, NULL, 0, &g->edges[set]);
-        row_by_colour(g->edges[set].diag);
-        row_by_colour(g->edges[set].safe);
+        mg_boundary_cells((const lidx(*)[6])nbr, NULL, 0, &g->boundaries[set]);
+        row_by_colour(g->boundaries[set].diag);
+        row_by_colour(g->boundaries[set].safe);
     }
 }
 
@@ -191,26 +191,26 @@ static inline row4 masks_around(const struct mg_level *g, lidx i, bool red, row4
     return row_pick(red, g->mask[i]);
 }
 
-/* mg_at_edge by rows. */
-static bool at_edge(const struct mg_level *g, lidx i)
+/* mg_at_boundary by rows. */
+static bool at_boundary(const struct mg_level *g, lidx i)
 {
-    mask4 edge = {0};
+    mask4 boundary = {0};
     for (int colour = 0; colour < 2; colour++) {
         row4 at[6], own = masks_around(g, i, colour == 0, at);
-        edge |= own < 1.0;
-        for (int k = 0; k < 6; k++) edge |= at[k] <= 0.0;
+        boundary |= own < 1.0;
+        for (int k = 0; k < 6; k++) boundary |= at[k] <= 0.0;
     }
-    return edge[0] | edge[1] | edge[2] | edge[3];
+    return boundary[0] | boundary[1] | boundary[2] | boundary[3];
 }
 
-/* mg_edge_cells by rows, by colour. */
-static void edge_cells(const struct mg_level *g, lidx i, struct mg_edge *e)
+/* mg_boundary_cells by rows, by colour. */
+static void boundary_cells(const struct mg_level *g, lidx i, struct mg_boundary *e)
 {
     const row4 zero = {0};
     for (int colour = 0; colour < 2; colour++) {
         row4 at[6], own = masks_around(g, i, colour == 0, at), weight = zero;
         for (int k = 0; k < 6; k++) weight += row_choose(at[k] <= 0.0, at[k] / own, zero);
-        row4 diag = row_inside(own, 6.0 - weight);
+        row4 diag = row_mask_inside(own, 6.0 - weight);
         row4 safe = row_choose(own < 1.0, zero, diag);
         memcpy(e->diag + 4 * colour, &diag, sizeof diag);
         memcpy(e->safe + 4 * colour, &safe, sizeof safe);
@@ -221,24 +221,25 @@ static void level_masked(struct mg_level *g)
 {
     lidx n = 0, *row = mem_new(sizeof *row * (size_t)g->noct + 1, MG_TABLES);
 #pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < g->noct; i++) row[i] = at_edge(g, i);
+    for (lidx i = 0; i < g->noct; i++) row[i] = at_boundary(g, i);
     for (lidx i = 0; i < g->noct; i++)
         if (row[i]) row[i] = ++n;
     if (n == 0) {
         FREE(row);
         return;
     }
-    g->edge = g->own_edge = row;
+    g->boundary = g->own_boundary = row;
     g->masked = true;
-    g->edges = mem_new(sizeof *g->edges * (size_t)(n + 1), MG_TABLES);
-    mg_edge_cells(&(const lidx[6]){0}, NULL, 0, &g->edges[0]); /* the same by place and by colour */
+    g->boundaries = mem_new(sizeof *g->boundaries * (size_t)(n + 1), MG_TABLES);
+    mg_boundary_cells(&(const lidx[6]){0}, NULL, 0,
+                      &g->boundaries[0]); /* the same by place and by colour */
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < g->noct; i++)
-        if (row[i]) edge_cells(g, i, &g->edges[row[i]]);
+        if (row[i]) boundary_cells(g, i, &g->boundaries[row[i]]);
 }
 
 /* Of ghosts beyond the halo only which cells are masked is right: they may lack neighbours here. */
-static void level_edges(struct mg_level *g)
+static void level_boundaries(struct mg_level *g)
 {
     if (g->mask)
         level_masked(g);
@@ -250,7 +251,7 @@ static void level_edges(struct mg_level *g)
  * octs and of the halo. */
 static void level_close(struct mg_level *g)
 {
-    if (!g->edge) return;
+    if (!g->boundary) return;
     size_t bytes = sizeof *g->nbr * (size_t)g->noct;
     if (!g->own_nbr) g->own_nbr = memcpy(mem_new(bytes + 1, MG_TABLES), g->nbr, bytes);
     lidx(*nbr)[6] = g->own_nbr;
@@ -324,15 +325,15 @@ static int lowest(const struct mg *g)
     return g->share ? g->bottom + 1 : g->bottom;
 }
 
-void mg_wake(struct mg *g)
+void mg_allocate(struct mg *g)
 {
-    if (g->share) mg_share_wake(g);
+    if (g->share) mg_share_allocate(g);
     for (int k = lowest(g); k <= g->top; k++) level_arrays(&g->lev[k], k == g->top);
 }
 
-void mg_rest(struct mg *g)
+void mg_release(struct mg *g)
 {
-    if (g->share) mg_share_rest(g);
+    if (g->share) mg_share_release(g);
     for (int k = 1; k <= g->top; k++) {
         FREE(g->lev[k].rhs);
         FREE(g->lev[k].mean);
@@ -343,23 +344,23 @@ void mg_rest(struct mg *g)
 /* ---- all ---- */
 
 /* Levels below a complete one are complete. */
-static void build_complete(struct mg *g, const struct mesh *m, const struct comm *c, int least)
+static void build_complete(struct mg *g, const struct mesh *m, const struct comm *c, int min)
 {
-    int share = mg_share_first(g, m, c), low = share >= least ? share + 1 : 1;
+    int share = mg_share_first(g, m, c), low = share >= min ? share + 1 : 1;
     for (int k = g->top - 1; k >= low; k--) {
         level_lend(&g->lev[k], &m->lev[k]);
         level_children(&g->lev[k], &m->lev[k], &g->lev[k + 1]);
     }
-    g->bottom = least;
-    if (share >= least) mg_share_complete(g, m, share);
+    g->bottom = min;
+    if (share >= min) mg_share_complete(g, m, share);
 }
 
 /* The bottom is the coarsest level with a cell inside on any rank. */
-static void build_subsets(struct mg *g, const struct mesh *m, const struct comm *c, int least)
+static void build_subsets(struct mg *g, const struct mesh *m, const struct comm *c, int min)
 {
     int64_t inside[LEVEL_MAX + 2] = {0};
     int share = mg_share_first(g, m, c);
-    for (int k = g->top - 1; k >= least; k--) {
+    for (int k = g->top - 1; k >= min; k--) {
         if (k == share && mg_share_partial(g, m, c, k, inside)) return;
         if (k == share) share--;
         inside[k] = level_subset(&g->lev[k], c, &m->lev[k], &m->lev[k + 1], &g->lev[k + 1]);
@@ -367,31 +368,31 @@ static void build_subsets(struct mg *g, const struct mesh *m, const struct comm 
     }
     comm_max_i64(c, inside, g->top);
     g->bottom = g->top;
-    while (g->bottom > least && inside[g->bottom - 1]) g->bottom--;
+    while (g->bottom > min && inside[g->bottom - 1]) g->bottom--;
 }
 
 void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, double (*mask)[8])
 {
-    const int least = mg_least(m, l);
+    const int min = mg_min(m, l);
     g->top = l;
     level_lend(&g->lev[l], &m->lev[l]);
     g->lev[l].mask = mask;
     for (int k = l; k >= 1; k--) g->lev[k].level = k;
     if (l <= m->levelmin)
-        build_complete(g, m, c, least);
+        build_complete(g, m, c, min);
     else
-        build_subsets(g, m, c, least);
+        build_subsets(g, m, c, min);
     for (int k = lowest(g); k <= l; k++) {
         struct mg_level *lev = &g->lev[k];
         lev->halo = mesh_halo(lev->nown, lev->noct, lev->nbr, &lev->nhalo);
-        level_rim(lev);
-        level_edges(lev);
+        level_layers(lev);
+        level_boundaries(lev);
     }
     for (int k = lowest(g); k < l; k++) level_cubes(&g->lev[k], m, &g->lev[k + 1]);
     if (g->share) mg_share_link(g);
     for (int k = lowest(g); k <= l; k++) level_close(&g->lev[k]);
     for (int k = 1; k <= l; k++) FREE(g->lev[k].mask);
-    mg_wake(g);
+    mg_allocate(g);
 }
 
 static void level_free(struct mg_level *g)
@@ -400,9 +401,9 @@ static void level_free(struct mg_level *g)
     FREE(g->halo);
     FREE(g->outer);
     FREE(g->near);
-    FREE(g->rim);
-    FREE(g->edges);
-    FREE(g->own_edge);
+    FREE(g->layer);
+    FREE(g->boundaries);
+    FREE(g->own_boundary);
     FREE(g->own_nbr);
     FREE(g->own_child);
     FREE(g->map);
@@ -412,7 +413,7 @@ static void level_free(struct mg_level *g)
 
 void mg_free(struct mg *g)
 {
-    mg_rest(g);
+    mg_release(g);
     mg_share_free(g);
     for (int k = 1; k <= g->top; k++) level_free(&g->lev[k]);
 }

@@ -10,7 +10,7 @@
 #include "oct/mesh.h"
 
 enum { MG_NEAR = 1, MG_OUTER, MG_ALL };
-/* memory that is kept between solves (grav/kept.h) */
+/* memory that is kept between solves (grav/cached.h) */
 #define MG_TABLES "multigrid tables"
 
 /* Sweeps before and after the correction; of the coarsest level. */
@@ -27,11 +27,11 @@ struct mg_level {
      * oct in which of both it is (0, MG_NEAR, MG_OUTER); NULL: none. near NULL: all red cells are
      * relaxed before any black one */
     lidx nouter, *outer, nnear, *near;
-    unsigned char *rim;
+    unsigned char *layer;
     /* [noct] row in edges, whose cells are by colour: 0 away from the boundary of the domain; NULL:
      * all octs that sweeps relax are away from it */
-    const lidx *edge;
-    struct mg_edge *edges;
+    const lidx *boundary;
+    struct mg_boundary *boundaries;
     bool masked; /* some cells are outside */
     lidx ncube;
     struct mg_cube *cube; /* noct where there is no oct */
@@ -42,7 +42,7 @@ struct mg_level {
 
     lidx *map;         /* [mesh noct] mesh → compact or -1; NULL: identity */
     double (*mask)[8]; /* while building; NULL: 1 everywhere */
-    void *own_nbr, *own_child, *own_edge;
+    void *own_nbr, *own_child, *own_boundary;
     struct xplan own_plan;
 };
 
@@ -51,7 +51,7 @@ struct mg {
      * level to try first, which mg_build replaces by the one to try next time (0: not known); rhs
      * of the top, if it is there already (taken over); what a reduction of mg_build may take along,
      * or NULL. The rest is zero before mg_build. */
-    int64_t most_shared;
+    int64_t shared_max;
     int try_shared;
     struct comm_minima *minima;
     bool there; /* all but the shared levels are on a device (lib/gravdev) */
@@ -69,7 +69,7 @@ static inline lidx mg_link(const struct mg_level *g, lidx i)
 }
 
 /* The coarsest level that the hierarchy of level l may have. */
-static inline int mg_least(const struct mesh *m, int l)
+static inline int mg_min(const struct mesh *m, int l)
 {
     return l >= 2 && mesh_has_boundaries(m) ? 2 : 1;
 }
@@ -83,8 +83,8 @@ void mg_free(struct mg *g);
 double (*mg_rows_new(int64_t n, const char *name))[8];
 /* Frees u, right-hand sides and mean residuals between cycles, but not the top's u; makes them
  * again, the top's right-hand side unless it is there. Local. */
-void mg_rest(struct mg *g);
-void mg_wake(struct mg *g);
+void mg_release(struct mg *g);
+void mg_allocate(struct mg *g);
 
 /* Small levels cost only latency. Where few octs are left on all ranks together, every rank
  * receives the right-hand side of that level and does the rest of the cycle alone, in the same
@@ -102,14 +102,14 @@ bool mg_share_partial(struct mg *g, const struct mesh *m, const struct comm *c, 
                       const int64_t *inside);
 /* mg_share_partial in parts: places of the n own octs of level k that have children in the
  * hierarchy, of which there is room for most (taken over); above: octs of the level above here. */
-struct mg_place {
+struct mg_slot {
     okey key;
     double mask[8];
 };
-int64_t mg_share_most(const struct mg *g, const struct mesh *m, int k);
-struct mg_place *mg_share_places(const struct mg *g, const struct mesh *m, int k);
+int64_t mg_share_max(const struct mg *g, const struct mesh *m, int k);
+struct mg_slot *mg_share_own_slots(const struct mg *g, const struct mesh *m, int k);
 bool mg_share_join(struct mg *g, const struct mesh *m, const struct comm *c, int k, int64_t n,
-                   struct mg_place *p, int64_t above, const int64_t *inside);
+                   struct mg_slot *p, int64_t above, const int64_t *inside);
 /* Once the halo of the level above is known. */
 void mg_share_link(struct mg *g);
 /* Where it is there instead: rows of the octs of a level of the mesh among the shared ones, or −1;
@@ -117,8 +117,8 @@ void mg_share_link(struct mg *g);
 void mg_share_rows(const struct mg_share *s, const struct level *lv, lidx *row);
 void mg_share_slots(struct mg_share *s, lidx *slot);
 void mg_share_free(struct mg *g);
-void mg_share_rest(struct mg *g);
-void mg_share_wake(struct mg *g);
+void mg_share_release(struct mg *g);
+void mg_share_allocate(struct mg *g);
 int mg_share_level(const struct mg_share *s);
 /* u of that level from the mean residuals of the level above, of own octs; its cells are by place.
  * (collective) */
@@ -156,15 +156,15 @@ double mg_error(double now, double first, double rho_tot);
  * completes the report; else safe mode may begin. */
 bool mg_ends(struct grav_par *p, int level, double err, double last, struct grav_report *rep);
 /* The lines of a solve in the log. */
-void grav_say_fourier(int l, const struct grav_par *p);
-void grav_say(int l, const struct grav_report *rep, const struct grav_par *p, bool cg);
+void grav_log_fourier(int l, const struct grav_par *p);
+void grav_log(int l, const struct grav_report *rep, const struct grav_par *p, bool cg);
 
 /* ---- the cycle ---- */
 
 /* Throughout, u and rhs have the cells of an oct by colour (grav_rows.h). Here n rows are turned
  * from the order of all other fields, and back. */
 void mg_by_colour(double (*a)[8], lidx n);
-void mg_by_place(double (*a)[8], lidx n);
+void mg_in_order(double (*a)[8], lidx n);
 
 /* One cycle from level k down: improves its u for its rhs. (collective) */
 void mg_cycle(struct mg *g, const struct comm *c, int k, bool safe);

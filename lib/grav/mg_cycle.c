@@ -31,10 +31,10 @@ void mg_by_colour(double (*a)[8], lidx n)
     for (lidx i = 0; i < n; i++) row_by_colour(a[i]);
 }
 
-void mg_by_place(double (*a)[8], lidx n)
+void mg_in_order(double (*a)[8], lidx n)
 {
 #pragma omp parallel for schedule(static) if (n >= PARALLEL_FROM)
-    for (lidx i = 0; i < n; i++) row_by_place(a[i]);
+    for (lidx i = 0; i < n; i++) row_in_order(a[i]);
 }
 
 /* Cases that a sweep distinguishes among the octs of a level, with a loop for each: loops do not
@@ -48,7 +48,7 @@ enum octs {
 
 static enum octs octs_of(const struct mg_level *g, bool safe)
 {
-    if (!g->edge) return OCTS_WHOLE;
+    if (!g->boundary) return OCTS_WHOLE;
     if (!g->masked) return OCTS_FACES;
     return safe ? OCTS_SAFE : OCTS_MASKED;
 }
@@ -58,7 +58,7 @@ INLINE row4 diagonal(const struct mg_level *g, lidx i, bool red, enum octs kind)
 {
     const row4 whole = {6, 6, 6, 6};
     if (kind == OCTS_WHOLE) return whole;
-    const struct mg_edge *e = &g->edges[g->edge[i]];
+    const struct mg_boundary *e = &g->boundaries[g->boundary[i]];
     return row_load(row_half(red, kind == OCTS_SAFE ? e->safe : e->diag));
 }
 
@@ -69,7 +69,7 @@ INLINE void relax_oct(const struct mg_level *g, lidx i, bool red, enum octs kind
     row4 diag = diagonal(g, i, red, kind);
     kern_rows((const double(*)[8])g->u, g->nbr[i], n);
     row4 v = row_relax(red, n, g->rhs[i], diag, dx2, u);
-    if (kind == OCTS_MASKED) v = row_inside(diag, v);
+    if (kind == OCTS_MASKED) v = row_mask_inside(diag, v);
     if (kind == OCTS_SAFE) v = row_choose(diag > 0.0, v, row_load(row_half(red, u)));
     memcpy(u + (red ? 0 : 4), &v, sizeof v);
 }
@@ -78,7 +78,7 @@ INLINE void relax_oct(const struct mg_level *g, lidx i, bool red, enum octs kind
 struct part {
     const lidx *list;
     lidx n;
-    int rim;
+    int layer;
 };
 
 INLINE void relax_kind(const struct mg_level *lev, struct part p, bool red, enum octs kind,
@@ -89,7 +89,7 @@ INLINE void relax_kind(const struct mg_level *lev, struct part p, bool red, enum
     for (lidx k = 0; k < p.n; k++)
         if (p.list)
             relax_oct(&g, p.list[k], red, kind, dx2);
-        else if (!g.rim || g.rim[k] < p.rim)
+        else if (!g.layer || g.layer[k] < p.layer)
             relax_oct(&g, k, red, kind, dx2);
 }
 
@@ -112,9 +112,9 @@ INLINE void relax(const struct mg_level *g, struct part p, bool red, bool safe, 
 }
 
 /* Own octs before a part of the rim. */
-static struct part before(const struct mg_level *g, int rim)
+static struct part before(const struct mg_level *g, int layer)
 {
-    return (struct part){NULL, g->nown, rim};
+    return (struct part){NULL, g->nown, layer};
 }
 
 /* The red cells beside those octs that others need. */
@@ -192,7 +192,7 @@ INLINE void residual_kind(const struct mg_level *lev, struct sum_batch *part, en
         for (int k = 0; k < 2; k++) {
             row4 diag = diagonal(&g, i, k == 0, kind);
             r[k] = row_residual(k == 0, n, g.rhs[i], diag, g.u[i], inv_dx2);
-            if (kind == OCTS_MASKED) r[k] = row_inside(diag, r[k]);
+            if (kind == OCTS_MASKED) r[k] = row_mask_inside(diag, r[k]);
         }
         g.mean[i] = 0.125 * row_sum8(r[0], r[1]);
         if (part) sum_batch_add(part, row_sum8(r[0] * r[0], r[1] * r[1]));
@@ -246,11 +246,11 @@ static void restrict_residual(const struct comm *c, struct mg_level *g, struct m
 #pragma omp parallel for schedule(static) if (g->nown >= PARALLEL_FROM)
     for (lidx n = 0; n < g->nown + g->nhalo; n++) {
         lidx i = n < g->nown ? n : g->halo[n - g->nown];
-        const double *diag = g->masked ? g->edges[g->edge[i]].diag : NULL;
+        const double *diag = g->masked ? g->boundaries[g->boundary[i]].diag : NULL;
         for (int k = 0; k < 8; k++) {
             lidx j = g->child[i][k];
-            bool inside = j >= 0 && (!diag || diag[ROW_PLACE[k]] > 0);
-            g->rhs[i][ROW_PLACE[k]] = inside ? fine->mean[j] : 0.0;
+            bool inside = j >= 0 && (!diag || diag[ROW_ORDER[k]] > 0);
+            g->rhs[i][ROW_ORDER[k]] = inside ? fine->mean[j] : 0.0;
         }
     }
     memset(g->u, 0, sizeof g->u[0] * (size_t)g->noct);
@@ -291,10 +291,10 @@ INLINE void correct_pair(const struct mg_level *fine, const lidx i[2], const dou
     row_pair_by_colour(rows, at);
     for (int k = 0; k < 2; k++) {
         if (i[k] < 0) continue;
-        const double *diag = fine->masked ? fine->edges[fine->edge[i[k]]].diag : NULL;
+        const double *diag = fine->masked ? fine->boundaries[fine->boundary[i[k]]].diag : NULL;
         double *u = fine->u[i[k]];
         for (int c = 0; c < 2; c++) {
-            row4 a = diag ? row_inside(row_load(diag + 4 * c), at[k][c]) : at[k][c];
+            row4 a = diag ? row_mask_inside(row_load(diag + 4 * c), at[k][c]) : at[k][c];
             a += row_load(u + 4 * c);
             memcpy(u + 4 * c, &a, sizeof a);
         }

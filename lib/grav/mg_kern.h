@@ -7,7 +7,7 @@
 
 /* Cells of an oct at the boundary of the domain of the solve: diagonal of the operator, 0 for
  * masked cells; `safe` is also 0 for cells that safe mode does not smooth. */
-struct mg_edge {
+struct mg_boundary {
     double diag[8], safe[8];
 };
 
@@ -39,7 +39,7 @@ PTAH_HD_FN bool mg_mask_cells(const lidx child[8], const lidx *map, const double
 }
 
 /* Is the oct at the boundary of the domain: a cell, or a neighbour of one, not wholly inside? */
-PTAH_HD_FN bool mg_at_edge(const lidx (*nbr)[6], const double (*mask)[8], lidx i)
+PTAH_HD_FN bool mg_at_boundary(const lidx (*nbr)[6], const double (*mask)[8], lidx i)
 {
     for (int f = 0; f < 6; f++)
         if (nbr[i][f] < 0) return true;
@@ -52,8 +52,8 @@ PTAH_HD_FN bool mg_at_edge(const lidx (*nbr)[6], const double (*mask)[8], lidx i
     return false;
 }
 
-PTAH_HD_FN void mg_edge_cells(const lidx (*nbr)[6], const double (*mask)[8], lidx i,
-                              struct mg_edge *e)
+PTAH_HD_FN void mg_boundary_cells(const lidx (*nbr)[6], const double (*mask)[8], lidx i,
+                                  struct mg_boundary *e)
 {
     for (int c = 0; c < 8; c++) {
         double own = mask ? mask[i][c] : 1.0, weight = 0;
@@ -71,7 +71,7 @@ PTAH_HD_FN void mg_edge_cells(const lidx (*nbr)[6], const double (*mask)[8], lid
 
 /* Where cell k of coarse oct i takes the mean residual of its child: its place there, 8 i + k, or
  * −1 if it is outside. edge: that of oct i, or NULL. */
-PTAH_HD int32_t mg_up_place(lidx i, int k, const struct mg_edge *edge)
+PTAH_HD int32_t mg_up_slot(lidx i, int k, const struct mg_boundary *boundary)
 {
-    return !edge || edge->diag[k] > 0 ? 8 * i + k : -1;
+    return !boundary || boundary->diag[k] > 0 ? 8 * i + k : -1;
 }

@@ -37,12 +37,12 @@ int mg_share_first(const struct mg *g, const struct mesh *m, const struct comm *
     bool complete = g->top <= m->levelmin;
     int64_t n = m->lev[g->top].total;
     int level = g->top - 1;
-    if (c->size == 1 || g->most_shared == 0) return 0;
+    if (c->size == 1 || g->shared_max == 0) return 0;
     if (!complete && g->try_shared > 0) return g->try_shared < g->top ? g->try_shared : g->top - 1;
     for (; level > 0; level--) {
         n = complete ? n / 8 : n / CHILDREN;
         if (n > m->lev[level].total) n = m->lev[level].total;
-        if (n <= g->most_shared) break;
+        if (n <= g->shared_max) break;
     }
     return level;
 }
@@ -72,7 +72,7 @@ void mg_whole_mesh(struct mesh *whole, const struct mesh *m, int top, int64_t n,
 
 static int by_key(const void *a, const void *b)
 {
-    const struct mg_place *x = a, *y = b;
+    const struct mg_slot *x = a, *y = b;
     return (x->key > y->key) - (x->key < y->key);
 }
 
@@ -121,18 +121,18 @@ static void share_make(struct mg *g, const struct mesh *m, int k, int64_t n, con
     share_arrays(g);
 }
 
-void mg_share_wake(struct mg *g)
+void mg_share_allocate(struct mg *g)
 {
     if (g->share->u) return;
-    mg_wake(&g->share->whole);
+    mg_allocate(&g->share->whole);
     share_arrays(g);
 }
 
-void mg_share_rest(struct mg *g)
+void mg_share_release(struct mg *g)
 {
     struct mg_share *s = g->share;
     g->lev[s->whole.top].u = NULL;
-    mg_rest(&s->whole);
+    mg_release(&s->whole);
     FREE(s->u);
     FREE(s->message);
 }
@@ -146,25 +146,25 @@ void mg_share_complete(struct mg *g, const struct mesh *m, int k)
     FREE(key);
 }
 
-int64_t mg_share_most(const struct mg *g, const struct mesh *m, int k)
+int64_t mg_share_max(const struct mg *g, const struct mesh *m, int k)
 {
-    int64_t most = g->most_shared; /* there are no more than octs of either level */
-    if (most > m->lev[k].total) most = m->lev[k].total;
-    if (most > m->lev[g->top].total) most = m->lev[g->top].total;
-    return most;
+    int64_t max = g->shared_max; /* there are no more than octs of either level */
+    if (max > m->lev[k].total) max = m->lev[k].total;
+    if (max > m->lev[g->top].total) max = m->lev[g->top].total;
+    return max;
 }
 
-struct mg_place *mg_share_places(const struct mg *g, const struct mesh *m, int k)
+struct mg_slot *mg_share_own_slots(const struct mg *g, const struct mesh *m, int k)
 {
-    return mem_zero(sizeof(struct mg_place) * (size_t)mg_share_most(g, m, k) + 1, "multigrid");
+    return mem_zero(sizeof(struct mg_slot) * (size_t)mg_share_max(g, m, k) + 1, "multigrid");
 }
 
 /* Own octs of level k that have children in the hierarchy, and their masks. */
-static struct mg_place *own_places(const struct mg *g, const struct mesh *m, int k, int64_t *n,
-                                   int64_t *inside)
+static struct mg_slot *own_places(const struct mg *g, const struct mesh *m, int k, int64_t *n,
+                                  int64_t *inside)
 {
-    struct mg_place *p = mg_share_places(g, m, k), one;
-    int64_t room = mg_share_most(g, m, k);
+    struct mg_slot *p = mg_share_own_slots(g, m, k), one;
+    int64_t room = mg_share_max(g, m, k);
     *n = 0;
     for (lidx i = 0; i < m->lev[k].nown; i++) {
         if (!mg_oct_mask(&m->lev[k], &g->lev[k + 1], i, one.mask)) continue;
@@ -176,7 +176,7 @@ static struct mg_place *own_places(const struct mg *g, const struct mesh *m, int
     return p;
 }
 
-static void make_partial(struct mg *g, const struct mesh *m, int k, int64_t n, struct mg_place *p)
+static void make_partial(struct mg *g, const struct mesh *m, int k, int64_t n, struct mg_slot *p)
 {
     okey *key = mem_new(sizeof *key * (size_t)n, "multigrid");
     double(*mask)[8] = mem_new(sizeof *mask * (size_t)n, "multigrid");
@@ -190,23 +190,23 @@ static void make_partial(struct mg *g, const struct mesh *m, int k, int64_t n, s
 }
 
 bool mg_share_join(struct mg *g, const struct mesh *m, const struct comm *c, int k, int64_t n,
-                   struct mg_place *p, int64_t above_here, const int64_t *inside_here)
+                   struct mg_slot *p, int64_t above_here, const int64_t *inside_here)
 {
     /* ranks with a cell inside, by level; octs of the level above */
     int64_t sum[LEVEL_MAX + 3] = {0}, *inside = sum, *above = &sum[LEVEL_MAX + 2];
-    const int64_t most = mg_share_most(g, m, k);
+    const int64_t max = mg_share_max(g, m, k);
     memcpy(inside, inside_here, sizeof *inside * (size_t)g->top);
     *above = above_here;
-    n = comm_union_min(c, n, most, sizeof *p, p, LEVEL_MAX + 3, sum, g->minima);
+    n = comm_union_min(c, n, max, sizeof *p, p, LEVEL_MAX + 3, sum, g->minima);
     g->try_shared = k;
-    if (n <= most) {
-        if (*above <= g->most_shared && k + 1 < g->top) g->try_shared = k + 1;
+    if (n <= max) {
+        if (*above <= g->shared_max && k + 1 < g->top) g->try_shared = k + 1;
         g->bottom = g->top;
         while (g->bottom > k && inside[g->bottom - 1]) g->bottom--;
         if (g->bottom == k) make_partial(g, m, k, n, p);
     }
     FREE(p);
-    return n <= most;
+    return n <= max;
 }
 
 bool mg_share_partial(struct mg *g, const struct mesh *m, const struct comm *c, int k,
@@ -214,7 +214,7 @@ bool mg_share_partial(struct mg *g, const struct mesh *m, const struct comm *c, 
 {
     int64_t inside[LEVEL_MAX + 2], n;
     memcpy(inside, inside_here, sizeof inside);
-    struct mg_place *p = own_places(g, m, k, &n, &inside[k]);
+    struct mg_slot *p = own_places(g, m, k, &n, &inside[k]);
     return mg_share_join(g, m, c, k, n, p, g->lev[k + 1].nown, inside);
 }
 
@@ -251,7 +251,7 @@ void mg_share_free(struct mg *g)
 {
     struct mg_share *s = g->share;
     if (!s) return;
-    mg_share_rest(g);
+    mg_share_release(g);
     mg_free(&s->whole);
     mesh_fini(&s->mesh);
     FREE(s->slot);
@@ -278,7 +278,7 @@ static void collect(struct mg *g, const struct comm *c)
     mg_by_colour(lev->rhs, lev->noct);
     for (lidx i = 0; i < lev->noct && lev->masked; i++)
         for (int k = 0; k < 8; k++)
-            if (lev->edges[lev->edge[i]].diag[k] <= 0) lev->rhs[i][k] = 0.0;
+            if (lev->boundaries[lev->boundary[i]].diag[k] <= 0) lev->rhs[i][k] = 0.0;
 }
 
 void mg_share_solve(struct mg *g, const struct comm *c, bool safe)
@@ -288,5 +288,5 @@ void mg_share_solve(struct mg *g, const struct comm *c, bool safe)
     collect(g, c);
     memset(lev->u, 0, sizeof lev->u[0] * (size_t)lev->noct);
     mg_cycle(&s->whole, &ALONE, s->whole.top, safe);
-    mg_by_place(lev->u, lev->noct);
+    mg_in_order(lev->u, lev->noct);
 }

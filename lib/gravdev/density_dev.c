@@ -13,7 +13,7 @@ static const size_t MOMENTS = sizeof(double[3]), SUMS = sizeof(int64_t[8]);
 static enum err moments_need(struct grav_dev *g, struct mesh *m, int l)
 {
     for (int k = m->levelmax; k >= l; k--) {
-        TRY(mirror_need(g->mirror, m, k, FLD_U, 1, PLACE_DEVICE));
+        TRY(mirror_need(g->mirror, m, k, FLD_U, 1, LOCATION_DEVICE));
         TRY(grav_rows_need(g, &g->com[k], MOMENTS * (size_t)m->lev[k].noct, "gas moments"));
     }
     return OK;
@@ -27,13 +27,13 @@ enum err grav_dev_moments(struct grav_dev *g, struct mesh *m, int l)
         bool alone = grav_moments_alone(m, l, k);
         const lidx n = alone ? m->lev[k].noct : m->lev[k].nown;
         dev_launch(g->stream, &gas_moments, grav_blocks(n, DEV_THREADS),
-                   &(struct gas_moments_args){g->mirror->there, k, n,
+                   &(struct gas_moments_args){g->mirror->mesh_dev, k, n,
                                               k < m->levelmax ? g->com[k + 1].p : NULL,
                                               g->com[k].p});
         if (!alone)
             grav_exchange_level(
                 g, m, k,
-                (struct grav_cargo){
+                (struct grav_payload){
                     .use = COMM_FINE_DP, .n = 1, .arr = {g->com[k].p}, .stride = {MOMENTS}});
     }
     return OK;
@@ -87,7 +87,7 @@ enum err grav_dev_density_need(struct grav_dev *g, struct mesh *m, int l, int fi
     const struct level *lv = &m->lev[l];
     if (how->gas && finer > 0) TRY(moments_need(g, m, finer));
     TRY(mirror_room(g->mirror, m, l, FLD_RHO, 1));
-    if (how->gas) TRY(mirror_need(g->mirror, m, l, FLD_U, 1, PLACE_DEVICE));
+    if (how->gas) TRY(mirror_need(g->mirror, m, l, FLD_U, 1, LOCATION_DEVICE));
     if (how->gas) TRY(grav_rows_need(g, &g->gas, SUMS * (size_t)lv->noct, "deposit"));
     if (how->dense) TRY(grav_rows_need(g, &g->dense, (size_t)lv->nown, "deposit"));
     return OK;
@@ -101,16 +101,16 @@ static void deposit(struct grav_dev *g, const struct mesh *m, int l, double vol,
     const size_t bytes = SUMS * (size_t)m->lev[l].noct;
     if (sums != how->mass) dev_fill(g->stream, sums, 0, bytes);
     dev_launch(g->stream, &gas_deposit, grav_blocks(m->lev[l].nown, GRAV_OCTS),
-               &(struct gas_deposit_args){g->mirror->there, l, how->smallr, vol / how->quantum,
+               &(struct gas_deposit_args){g->mirror->mesh_dev, l, how->smallr, vol / how->quantum,
                                           l < m->levelmax ? g->com[l + 1].p : NULL, sums});
 }
 
 /* Adds what was deposited in ghosts to the cells of their owners. */
 static void sums_exchange(struct grav_dev *g, const struct mesh *m, int l,
-                          int64_t (*const sums[CARGO_ARRAYS])[8])
+                          int64_t (*const sums[PAYLOAD_ARRAYS])[8])
 {
-    struct grav_cargo k = {.what = CARGO_SUMS};
-    for (int i = 0; i < CARGO_ARRAYS; i++) {
+    struct grav_payload k = {.what = PAYLOAD_SUMS};
+    for (int i = 0; i < PAYLOAD_ARRAYS; i++) {
         if (!sums[i]) continue;
         k.arr[k.n] = sums[i];
         k.stride[k.n++] = SUMS;
@@ -129,7 +129,7 @@ enum err grav_dev_density(struct grav_dev *g, struct mesh *m, int l, const struc
     if (how->gas) deposit(g, m, l, vol, how, apart ? gas : how->mass);
     sums_exchange(g, m, l, (int64_t(*[])[8]){how->mass, how->number, gas});
     dev_launch(g->stream, &gas_density, grav_blocks(n, GRAV_OCTS),
-               &(struct gas_density_args){.mesh = g->mirror->there,
+               &(struct gas_density_args){.mesh = g->mirror->mesh_dev,
                                           .l = l,
                                           .gas = (const int64_t(*)[8])gas,
                                           .mass = (const int64_t(*)[8])how->mass,
@@ -140,7 +140,7 @@ enum err grav_dev_density(struct grav_dev *g, struct mesh *m, int l, const struc
                                           .number_quantum = how->number_quantum,
                                           .m_refine = how->m_refine,
                                           .dense = how->dense ? g->dense.p : NULL});
-    mirror_wrote(g->mirror, l, FLD_RHO, 1, PLACE_DEVICE);
+    mirror_wrote(g->mirror, l, FLD_RHO, 1, LOCATION_DEVICE);
     ghosts_set(m, l, SET_RHO, false);
     if (how->dense) dense_begin(g, m, l);
     return OK;
@@ -150,15 +150,15 @@ enum err grav_dev_gas_mass(struct grav_dev *g, struct mesh *m, double smallr, st
 {
     struct mirror *x = g->mirror;
     struct sum here;
-    int64_t octs = 0, most = 8 * (int64_t)dev_processors(g->dev);
+    int64_t octs = 0, max = 8 * (int64_t)dev_processors(g->dev);
     for (int l = m->levelmin; l <= m->levelmax; l++)
-        TRY(mirror_need(x, m, l, FLD_U, 1, PLACE_DEVICE));
+        TRY(mirror_need(x, m, l, FLD_U, 1, LOCATION_DEVICE));
     mirror_send(x, m);
     dev_fill(g->stream, g->norm, 0, 4 * sizeof g->norm_here[0]);
     for (int l = m->levelmin; l <= m->levelmax; l++) {
         int64_t blocks = grav_blocks(m->lev[l].nown, DEV_THREADS);
-        dev_launch(g->stream, &gas_mass, blocks < most ? blocks : most,
-                   &(struct gas_mass_args){x->there, l, smallr, g->norm});
+        dev_launch(g->stream, &gas_mass, blocks < max ? blocks : max,
+                   &(struct gas_mass_args){x->mesh_dev, l, smallr, g->norm});
         octs += m->lev[l].nown;
     }
     dev_get(g->stream, g->norm_here, g->norm, 4 * sizeof g->norm_here[0]);
@@ -179,13 +179,13 @@ enum err grav_dev_energy_begin(struct grav_dev *g, struct mesh *m, int l, double
     if (e->blocks > ENERGY_BLOCKS) e->blocks = ENERGY_BLOCKS;
     memset(e->sum, 0, sizeof e->sum);
     if (e->blocks == 0) return OK;
-    TRY(mirror_need(x, m, l, FLD_RHO, 1, PLACE_DEVICE));
-    TRY(mirror_need(x, m, l, FLD_FX, 3, PLACE_DEVICE));
+    TRY(mirror_need(x, m, l, FLD_RHO, 1, LOCATION_DEVICE));
+    TRY(mirror_need(x, m, l, FLD_FX, 3, LOCATION_DEVICE));
     TRY(grav_rows_need(g, &g->top, sizeof e->top, "gravity"));
     mirror_send(x, m);
     dev_fill(g->stream, g->norm, 0, sizeof e->sum);
     dev_launch(g->stream, &phi_energy, e->blocks,
-               &(struct phi_energy_args){x->there, l, factor, g->top.p, sum ? g->norm : NULL});
+               &(struct phi_energy_args){x->mesh_dev, l, factor, g->top.p, sum ? g->norm : NULL});
     dev_get(g->stream, e->top, g->top.p, sizeof *e->top * (size_t)e->blocks);
     dev_get(g->stream, e->sum, g->norm, sizeof e->sum);
     return OK;

@@ -11,7 +11,7 @@
 /* A level there; what it does not have is the mesh's. */
 struct mg_dev_own {
     lidx n, ncube; /* n: own octs */
-    void *nbr, *child, *edge, *edges, *cube, *up, *u, *rhs;
+    void *nbr, *child, *boundary, *boundaries, *cube, *up, *u, *rhs;
     /* on several ranks: also ghosts, those that touch own octs, and their exchange */
     lidx noct, nhalo;
     void *halo, *mean;
@@ -130,24 +130,24 @@ void mg_dev_drop(struct grav_dev *d, struct mg_dev *g);
 
 /* ---- exchange_dev.c: collective; nothing on one rank ---- */
 
-enum { CARGO_ARRAYS = 3 };
+enum { PAYLOAD_ARRAYS = 3 };
 /* Arrays there, [noct]. */
-struct grav_cargo {
+struct grav_payload {
     enum {
-        CARGO_ROWS,
-        CARGO_BLACK /* black cells of one array */,
-        CARGO_SUMS /* ghost_add_i64 */
+        PAYLOAD_ROWS,
+        PAYLOAD_BLACK /* black cells of one array */,
+        PAYLOAD_SUMS /* ghost_add_i64 */
     } what;
     enum comm_use use; /* of sums that of ghost_add_i64 */
     struct ghost_dev_plan *plan;
     lidx noct;
     int n;
-    void *arr[CARGO_ARRAYS];
-    size_t stride[CARGO_ARRAYS];
+    void *arr[PAYLOAD_ARRAYS];
+    size_t stride[PAYLOAD_ARRAYS];
 };
-void grav_exchange(struct grav_dev *d, const struct grav_cargo *k);
+void grav_exchange(struct grav_dev *d, const struct grav_payload *k);
 /* By the plan of level l; the caller leaves plan and noct out. */
-void grav_exchange_level(struct grav_dev *d, const struct mesh *m, int l, struct grav_cargo k);
+void grav_exchange_level(struct grav_dev *d, const struct mesh *m, int l, struct grav_payload k);
 
 /* ---- the same on several ranks; all are collective ---- */
 

@@ -5,13 +5,13 @@
 
 static const int BLACK[4] = {1, 2, 4, 7};
 
-static void fill_here(const struct grav_dev *d, const struct grav_cargo *k, const struct xplan *p,
+static void fill_here(const struct grav_dev *d, const struct grav_payload *k, const struct xplan *p,
                       void *const here[])
 {
     struct ghost_rows rows = {0};
-    if (k->what == CARGO_SUMS)
+    if (k->what == PAYLOAD_SUMS)
         ghost_add_i64(d->comm, p, k->n, (int64_t(*const *)[8])here);
-    else if (k->what == CARGO_BLACK) {
+    else if (k->what == PAYLOAD_BLACK) {
         ghost_cells_begin(&rows, d->comm, k->use, p, BLACK, (const double(*)[8])here[0]);
         ghost_cells_end(&rows, BLACK, here[0]);
     } else
@@ -29,9 +29,9 @@ static lidx *lists_get(const struct grav_dev *d, const struct ghost_dev_plan *q,
     return lists;
 }
 
-static void exchange_here(const struct grav_dev *d, const struct grav_cargo *k)
+static void exchange_here(const struct grav_dev *d, const struct grav_payload *k)
 {
-    void *here[CARGO_ARRAYS];
+    void *here[PAYLOAD_ARRAYS];
     struct xplan p = *k->plan->plan;
     lidx *lists = NULL;
     if (!p.send && p.npeer > 0) lists = lists_get(d, k->plan, &p);
@@ -48,12 +48,12 @@ static void exchange_here(const struct grav_dev *d, const struct grav_cargo *k)
     mem_free(lists);
 }
 
-static enum err exchange_there(struct grav_dev *d, const struct grav_cargo *k)
+static enum err exchange_dev(struct grav_dev *d, const struct grav_payload *k)
 {
     struct ghost_dev_rows rows;
-    if (k->what == CARGO_SUMS)
+    if (k->what == PAYLOAD_SUMS)
         return ghost_dev_add_i64(d->ghost, d->comm, k->plan, k->n, (int64_t(*const *)[8])k->arr);
-    if (k->what == CARGO_BLACK) {
+    if (k->what == PAYLOAD_BLACK) {
         TRY(ghost_dev_cells_begin(&rows, d->ghost, d->comm, k->use, k->plan, BLACK, k->arr[0]));
         ghost_dev_cells_end(&rows, BLACK, k->arr[0]);
         return OK;
@@ -63,12 +63,12 @@ static enum err exchange_there(struct grav_dev *d, const struct grav_cargo *k)
     return OK;
 }
 
-void grav_exchange(struct grav_dev *d, const struct grav_cargo *k)
+void grav_exchange(struct grav_dev *d, const struct grav_payload *k)
 {
-    if (d->comm->size > 1 && exchange_there(d, k) != OK) exchange_here(d, k);
+    if (d->comm->size > 1 && exchange_dev(d, k) != OK) exchange_here(d, k);
 }
 
-void grav_exchange_level(struct grav_dev *d, const struct mesh *m, int l, struct grav_cargo k)
+void grav_exchange_level(struct grav_dev *d, const struct mesh *m, int l, struct grav_payload k)
 {
     if (d->comm->size == 1) return;
     BUG_ON(ghost_dev_level(d->ghost, m, l, &k.plan) != OK); /* the state is lost */

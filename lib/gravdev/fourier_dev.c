@@ -127,11 +127,11 @@ enum err fourier_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fou
     const size_t waves = (size_t)n * (size_t)n * (size_t)fourier_pitch(n);
     TRY(tables_need(g, n, &green));
     TRY(grav_rows_need(g, &g->fourier.wave, sizeof(struct fourier_pair) * waves, "fft"));
-    TRY(mirror_need(x, m, l, FLD_RHO, 1, PLACE_DEVICE));
+    TRY(mirror_need(x, m, l, FLD_RHO, 1, LOCATION_DEVICE));
     TRY(mirror_room(x, m, l, FLD_PHI, 1));
     transform(g, l, fourpi, rho_tot);
-    mirror_wrote(x, l, FLD_PHI, 1, PLACE_DEVICE);
+    mirror_wrote(x, l, FLD_PHI, 1, LOCATION_DEVICE);
     ghosts_set(m, l, SET_PHI, true);
-    grav_say_fourier(l, p);
+    grav_log_fourier(l, p);
     return OK;
 }

@@ -124,7 +124,7 @@ static enum err faces_need(struct grav_dev *d, const struct mesh *m, int l)
 static enum err need_parent(struct grav_dev *d, struct mesh *m, int l)
 {
     if (l <= m->levelmin) return OK;
-    return mirror_need(d->mirror, m, l - 1, FLD_PHI, 2, PLACE_DEVICE);
+    return mirror_need(d->mirror, m, l - 1, FLD_PHI, 2, LOCATION_DEVICE);
 }
 
 /* Potential beyond the faces of level l. */
@@ -132,7 +132,7 @@ static void beyond(struct grav_dev *d, int l, const struct grav_source *from)
 {
     const struct dev_faces *f = &d->faces[l];
     dev_launch(d->stream, &phi_beyond, grav_blocks(f->n, GRAV_OCTS),
-               &(struct phi_beyond_args){d->mirror->there, l, from->tfrac, from->far, f->n,
+               &(struct phi_beyond_args){d->mirror->mesh_dev, l, from->tfrac, from->far, f->n,
                                          f->missing, d->beyond.p});
 }
 
@@ -141,7 +141,7 @@ static void beyond(struct grav_dev *d, int l, const struct grav_source *from)
 /* First guess and right-hand side. */
 static void begin(struct grav_dev *d, const struct mesh *m, int l, const struct grav_source *from)
 {
-    const struct mesh *there = d->mirror->there;
+    const struct mesh *there = d->mirror->mesh_dev;
     const lidx n = m->lev[l].nown;
     bool far_only = l <= m->levelmin;
     if (far_only && !mesh_has_boundaries(m))
@@ -157,7 +157,7 @@ static void begin(struct grav_dev *d, const struct mesh *m, int l, const struct 
 }
 
 /* Where norm k of a solve is made: that before the first cycle, then that after each. */
-static int64_t *norm_there(const struct grav_dev *d, int k)
+static int64_t *norm_dev(const struct grav_dev *d, int k)
 {
     return d->norm + (ptrdiff_t)k * GRAV_NORM;
 }
@@ -168,7 +168,7 @@ static enum err norms_get(struct grav_dev *d, const struct mesh *m, int l, int f
 {
     struct sum s[GRAV_NORMS];
     const size_t row = sizeof d->norm_here[0];
-    dev_get(d->stream, d->norm_here[first], norm_there(d, first), row * (size_t)n);
+    dev_get(d->stream, d->norm_here[first], norm_dev(d, first), row * (size_t)n);
     TRY(dev_wait(d->stream));
     for (int k = 0; k < n; k++) {
         memcpy(&s[k], d->norm_here[first + k], sizeof s[k]);
@@ -181,7 +181,7 @@ static enum err norms_get(struct grav_dev *d, const struct mesh *m, int l, int f
 
 static void cycle(struct grav_dev *d, int l, int n, const struct grav_par *p)
 {
-    int64_t *const norm[2] = {n == 0 ? norm_there(d, 0) : NULL, norm_there(d, n + 1)};
+    int64_t *const norm[2] = {n == 0 ? norm_dev(d, 0) : NULL, norm_dev(d, n + 1)};
     if (d->comm->size > 1)
         mg_ranks_cycle(d, l, d->rhs.p, p->safe[l], norm);
     else
@@ -242,7 +242,7 @@ static enum err solve_need(struct grav_dev *g, struct mesh *m, int l)
     TRY(faces_need(g, m, l));
     TRY(grav_rows_need(g, &g->rhs, ROW * (size_t)m->lev[l].noct, "multigrid"));
     TRY(grav_rows_need(g, &g->beyond, ROW * (size_t)g->faces[l].n, "gravity"));
-    TRY(mirror_need(x, m, l, FLD_RHO, 1, PLACE_DEVICE));
+    TRY(mirror_need(x, m, l, FLD_RHO, 1, LOCATION_DEVICE));
     TRY(need_parent(g, m, l));
     return mirror_room(x, m, l, FLD_PHI, 1);
 }
@@ -326,10 +326,10 @@ enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, const struct 
     *done |= by_all;
     if (!*done) return OK;
     mirror_send(x, m);
-    mirror_wrote(x, l, FLD_PHI, 1, PLACE_DEVICE);
+    mirror_wrote(x, l, FLD_PHI, 1, LOCATION_DEVICE);
     TRY((by_all ? by_all_solve : solve)(g, m, l, from, p, rep));
     ghosts_set(m, l, SET_PHI, true);
-    grav_say(l, rep, p, false);
+    grav_log(l, rep, p, false);
     return OK;
 }
 
@@ -342,29 +342,29 @@ enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, const struct 
     TRY(mirror_links(x, m, l));
     TRY(faces_need(g, m, l));
     TRY(grav_rows_need(g, &g->beyond, ROW * (size_t)g->faces[l].n, "gravity"));
-    TRY(mirror_need(x, m, l, FLD_PHI, 1, PLACE_DEVICE));
+    TRY(mirror_need(x, m, l, FLD_PHI, 1, LOCATION_DEVICE));
     TRY(need_parent(g, m, l));
     TRY(mirror_room(x, m, l, FLD_FX, 3));
     mirror_send(x, m);
     beyond(g, l, from);
     dev_launch(g->stream, &phi_force, grav_blocks(m->lev[l].nown, GRAV_OCTS),
-               &(struct phi_force_args){x->there, l, g->faces[l].first, g->beyond.p});
-    mirror_wrote(x, l, FLD_FX, 3, PLACE_DEVICE);
+               &(struct phi_force_args){x->mesh_dev, l, g->faces[l].first, g->beyond.p});
+    mirror_wrote(x, l, FLD_FX, 3, LOCATION_DEVICE);
     if (g->comm->size > 1) mg_ranks_force(g, m, l);
     ghosts_set(m, l, SET_FORCE, true);
     return OK;
 }
 
-enum err grav_dev_keep_phi(struct grav_dev *g, struct mesh *m, int l)
+enum err grav_dev_copy_phi(struct grav_dev *g, struct mesh *m, int l)
 {
     struct mirror *x = g->mirror;
     const struct level *im = &x->image->lev[l];
-    TRY(mirror_need(x, m, l, FLD_PHI, 1, PLACE_DEVICE));
+    TRY(mirror_need(x, m, l, FLD_PHI, 1, LOCATION_DEVICE));
     TRY(mirror_room(x, m, l, FLD_PHI_OLD, 1));
     if (m->lev[l].noct == 0) return OK;
     dev_copy(g->stream, im->fld[FLD_PHI_OLD], im->fld[FLD_PHI],
              sizeof(double[8]) * (size_t)m->lev[l].noct);
-    mirror_wrote(x, l, FLD_PHI_OLD, 1, PLACE_DEVICE);
+    mirror_wrote(x, l, FLD_PHI_OLD, 1, LOCATION_DEVICE);
     ghosts_set(m, l, SET_PHI_OLD, ghosts_valid(m, l, SET_PHI));
     return OK;
 }

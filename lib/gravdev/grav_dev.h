@@ -28,7 +28,7 @@ bool grav_dev_together(const struct mesh *m, int l, int ranks, const struct grav
 void grav_dev_refuse(const struct comm *c);
 MUST_USE enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l,
                                  const struct grav_source *from);
-MUST_USE enum err grav_dev_keep_phi(struct grav_dev *g, struct mesh *m, int l);
+MUST_USE enum err grav_dev_copy_phi(struct grav_dev *g, struct mesh *m, int l);
 /* As grav_moments: of levels l and finer, kept there. */
 MUST_USE enum err grav_dev_moments(struct grav_dev *g, struct mesh *m, int l);
 /* put: copies mass moments made elsewhere to the device. get: copies them from the device to arrays

@@ -29,20 +29,21 @@ PTAH_HD double sum_beside(const struct mg_dev_level *g, int64_t i, int c)
 PTAH_HD void relax(const struct mg_dev_level *g, bool red, bool safe, int64_t i, int k)
 {
     int c = kern_cell(red, k);
-    lidx e = g->edge ? g->edge[i] : -1;
+    lidx e = g->boundary ? g->boundary[i] : -1;
     double s = sum_beside(g, i, c), rhs = g->rhs[i][c], *u = &g->u[i][c];
     if (e < 0)
         *u = kern_relax(s, rhs, g->dx2);
     else
-        *u = kern_relax_edge(s, rhs, safe ? g->edges[e].safe[c] : g->edges[e].diag[c], g->dx2, *u);
+        *u = kern_relax_boundary(s, rhs, safe ? g->boundaries[e].safe[c] : g->boundaries[e].diag[c],
+                                 g->dx2, *u);
 }
 
 PTAH_HD double residual(const struct mg_dev_level *g, int64_t i, int c)
 {
-    lidx e = g->edge ? g->edge[i] : -1;
+    lidx e = g->boundary ? g->boundary[i] : -1;
     double s = sum_beside(g, i, c), rhs = g->rhs[i][c], u = g->u[i][c];
     return e < 0 ? kern_residual(s, rhs, u, g->inv_dx2)
-                 : kern_residual_edge(s, rhs, u, g->edges[e].diag[c], g->inv_dx2);
+                 : kern_residual_boundary(s, rhs, u, g->boundaries[e].diag[c], g->inv_dx2);
 }
 
 /* Cell c of the k-th child of an oct. */
@@ -50,9 +51,9 @@ PTAH_HD void correct(const struct mg_dev_level *g, const struct mg_dev_level *fi
                      int k, int c)
 {
     const struct mg_cube *cube = &g->cube[q];
-    lidx j = g->child[cube->oct][k], e = j >= 0 && fine->edge ? fine->edge[j] : -1;
+    lidx j = g->child[cube->oct][k], e = j >= 0 && fine->boundary ? fine->boundary[j] : -1;
     double v[8];
-    if (j < 0 || (e >= 0 && !(fine->edges[e].diag[c] > 0))) return;
+    if (j < 0 || (e >= 0 && !(fine->boundaries[e].diag[c] > 0))) return;
     for (int n = 0; n < 8; n++) {
         int oct = 0, cell = 0;
         for (int d = 0, stride = 1; d < 3; d++, stride *= 3) {
@@ -131,9 +132,9 @@ KERNEL(mg_restrict, struct mg_restrict_args, struct dev_nothing, DEV_THREADS)
         int64_t at = (int64_t)b->index * DEV_THREADS + t, row = at >> 3, n = a->g.n;
         int k = (int)(at & 7);
         if (row >= n + a->g.nhalo) continue;
-        lidx i = row < n ? (lidx)row : a->g.halo[row - n], e = a->g.edge ? a->g.edge[i] : -1,
-             j = a->g.child[i][k];
-        bool inside = j >= 0 && (e < 0 || a->g.edges[e].diag[k] > 0);
+        lidx i = row < n ? (lidx)row : a->g.halo[row - n],
+             e = a->g.boundary ? a->g.boundary[i] : -1, j = a->g.child[i][k];
+        bool inside = j >= 0 && (e < 0 || a->g.boundaries[e].diag[k] > 0);
         a->g.rhs[i][k] = inside ? a->mean[j] : 0.0;
     }
 }
@@ -250,14 +251,14 @@ KERNEL(phi_guess, struct phi_guess_args, struct phi_near, DEV_THREADS)
         int64_t i = first + (t >> 3);
         int x[3], dir[3];
         if (i >= lv->nown || a->far_only) continue;
-        interpol_place(lv, (lidx)i, -1, x, dir);
+        interpol_position(lv, (lidx)i, -1, x, dir);
         s->oct[t >> 3][t & 7] = interpol_beside(a->mesh, a->l - 1, lv->parent[i], dir, t & 7);
     }
     PHASE (t, DEV_THREADS) {
         int64_t i = first + (t >> 3), q[3];
         int x[3], dir[3], c = t & 7;
         if (i >= lv->nown) continue;
-        interpol_place(lv, (lidx)i, -1, x, dir);
+        interpol_position(lv, (lidx)i, -1, x, dir);
         okey_coords(lv->key[i], q);
         lv->fld[FLD_PHI][i][c] = a->far_only ? far_cell(a->mesh, a->l, q, c, &a->far,
                                                         mesh_dx(a->mesh, a->l))
@@ -277,7 +278,7 @@ KERNEL(phi_beyond, struct phi_beyond_args, struct phi_near, DEV_THREADS)
         lidx i = a->missing[2 * k];
         int f = a->missing[2 * k + 1];
         if (lv->nbr[i][f] == NBR_BOUNDARY) continue;
-        interpol_place(lv, i, f, x, dir);
+        interpol_position(lv, i, f, x, dir);
         s->oct[t >> 3][t & 7] = interpol_beside(a->mesh, a->l - 1, lv->parent[i], dir, t & 7);
     }
     PHASE (t, DEV_THREADS) {
@@ -286,7 +287,7 @@ KERNEL(phi_beyond, struct phi_beyond_args, struct phi_near, DEV_THREADS)
         if (k >= a->n) continue;
         lidx i = a->missing[2 * k];
         int f = a->missing[2 * k + 1];
-        interpol_place(lv, i, f, x, dir);
+        interpol_position(lv, i, f, x, dir);
         okey_coords(lv->key[i], q);
         for (int d = 0; d < 3; d++) q[d] += f >> 1 == d ? (f & 1 ? 1 : -1) : 0;
         a->row[k][c] = lv->nbr[i][f] == NBR_BOUNDARY

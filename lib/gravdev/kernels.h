@@ -20,8 +20,8 @@ struct mg_dev_level {
     lidx n, nhalo; /* own octs; ghosts that touch them */
     double dx2, inv_dx2;
     const lidx (*nbr)[6];
-    const lidx *halo, *edge; /* edge: or NULL */
-    const struct mg_edge *edges;
+    const lidx *halo, *boundary; /* edge: or NULL */
+    const struct mg_boundary *boundaries;
     double (*u)[8], (*rhs)[8];
     /* [n] 8 × oct + cell of the level below that takes the mean residual of an oct, or −1 */
     const int32_t *up;

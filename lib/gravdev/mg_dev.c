@@ -18,8 +18,8 @@ struct mg_dev_level mg_dev_view(const struct mg_dev *g, const struct mirror *x, 
         .dx2 = dx * dx,
         .inv_dx2 = n * n,
         .nbr = o->nbr ? (const lidx(*)[6])o->nbr : (const lidx(*)[6])lv->nbr,
-        .edge = o->edge,
-        .edges = o->edges,
+        .boundary = o->boundary,
+        .boundaries = o->boundaries,
         .u = top ? lv->fld[FLD_PHI] : (double(*)[8])o->u,
         .rhs = top ? rhs : (double(*)[8])o->rhs,
         .up = o->up,
@@ -39,9 +39,9 @@ void mg_dev_down(const struct mirror *x, const struct mg_dev_level *g,
                  const struct mg_dev_level *below, double *mean, int64_t *norm)
 {
     enum { BLOCKS = 8 }; /* of a processor at the same time: each adds its norm once */
-    int64_t blocks = dev_blocks(8 * (int64_t)g->n), most = BLOCKS * (int64_t)dev_processors(x->dev);
+    int64_t blocks = dev_blocks(8 * (int64_t)g->n), max = BLOCKS * (int64_t)dev_processors(x->dev);
     dev_launch(
-        x->stream, &mg_down, norm && blocks > most ? most : blocks,
+        x->stream, &mg_down, norm && blocks > max ? max : blocks,
         &(struct mg_down_args){*g, below ? below->u : NULL, below ? below->rhs : NULL, mean, norm});
 }
 
@@ -58,9 +58,9 @@ static void low_cycle(const struct mg_dev *g, const struct mirror *x, double (*r
 /* The finest level that one block does together with all below it; below the bottom: none. */
 static int low_level(const struct mg_dev *g, int64_t low)
 {
-    int k = g->bottom - 1, most = g->bottom + MG_LOW_LEVELS - 1;
+    int k = g->bottom - 1, max = g->bottom + MG_LOW_LEVELS - 1;
     int64_t all = 0;
-    while (k < g->top && k < most && g->lev[k + 1].n <= low && all + g->lev[k + 1].n <= MG_LOW_OCTS)
+    while (k < g->top && k < max && g->lev[k + 1].n <= low && all + g->lev[k + 1].n <= MG_LOW_OCTS)
         all += g->lev[++k].n;
     return g->top == g->bottom ? g->bottom - 1 : k; /* a top level needs one below it */
 }

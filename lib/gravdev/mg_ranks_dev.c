@@ -17,13 +17,13 @@ static void sweeps(struct grav_dev *d, int l, int k, double (*rhs)[8], bool safe
         for (int red = 1; red >= 0; red--)
             dev_launch(d->stream, &mg_half, dev_blocks(4 * (int64_t)(lev.n + red * lev.nhalo)),
                        &(struct mg_half_args){lev, red, safe});
-        grav_exchange(d, &(struct grav_cargo){all && i + 1 == n ? CARGO_ROWS : CARGO_BLACK,
-                                              COMM_MULTIGRID,
-                                              &o->plan,
-                                              o->noct,
-                                              1,
-                                              {lev.u},
-                                              {sizeof *lev.u}});
+        grav_exchange(d, &(struct grav_payload){all && i + 1 == n ? PAYLOAD_ROWS : PAYLOAD_BLACK,
+                                                COMM_MULTIGRID,
+                                                &o->plan,
+                                                o->noct,
+                                                1,
+                                                {lev.u},
+                                                {sizeof *lev.u}});
     }
 }
 
@@ -57,8 +57,9 @@ static void correct(struct grav_dev *d, int l, int k, double (*rhs)[8], bool saf
         share_solve(d, g, k - 1, safe);
     else {
         grav_exchange(
-            d, &(struct grav_cargo){
-                   CARGO_ROWS, COMM_MULTIGRID, &o->plan, o->noct, 1, {o->mean}, {sizeof(double)}});
+            d,
+            &(struct grav_payload){
+                PAYLOAD_ROWS, COMM_MULTIGRID, &o->plan, o->noct, 1, {o->mean}, {sizeof(double)}});
         dev_fill(d->stream, low.u, 0, sizeof *low.u * (size_t)g->lev[k - 1].noct);
         dev_launch(d->stream, &mg_restrict, dev_blocks(8 * (int64_t)(low.n + low.nhalo)),
                    &(struct mg_restrict_args){low, o->mean});
@@ -84,13 +85,13 @@ void mg_ranks_source(struct grav_dev *d, int l, double (*rhs)[8])
 {
     struct mg_dev_own *o = &d->mg[l].lev[l];
     const size_t row = sizeof(double[8]);
-    grav_exchange(d, &(struct grav_cargo){CARGO_ROWS,
-                                          COMM_MULTIGRID,
-                                          &o->plan,
-                                          o->noct,
-                                          2,
-                                          {rhs, d->mirror->image->lev[l].fld[FLD_PHI]},
-                                          {row, row}});
+    grav_exchange(d, &(struct grav_payload){PAYLOAD_ROWS,
+                                            COMM_MULTIGRID,
+                                            &o->plan,
+                                            o->noct,
+                                            2,
+                                            {rhs, d->mirror->image->lev[l].fld[FLD_PHI]},
+                                            {row, row}});
 }
 
 void mg_ranks_cycle(struct grav_dev *d, int l, double (*rhs)[8], bool safe, int64_t *const norm[2])
@@ -105,7 +106,7 @@ void mg_ranks_cycle(struct grav_dev *d, int l, double (*rhs)[8], bool safe, int6
 void mg_ranks_force(struct grav_dev *d, struct mesh *m, int l)
 {
     struct level *im = &d->mirror->image->lev[l];
-    struct grav_cargo k = {.use = COMM_BULK_DP, .n = 3};
+    struct grav_payload k = {.use = COMM_BULK_DP, .n = 3};
     for (int i = 0; i < 3; i++) {
         k.arr[i] = im->fld[FLD_FX + i];
         k.stride[i] = sizeof(double[8]);

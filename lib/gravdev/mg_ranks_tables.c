@@ -30,15 +30,15 @@ static enum err named(struct draft *t, void *pointer, lidx n, size_t size, const
     return OK;
 }
 
-static enum err draft_room(struct draft *t, int l, int least)
+static enum err draft_room(struct draft *t, int l, int min)
 {
-    const int64_t shared = t->g->host->most_shared, all = t->m->lev[l].total;
+    const int64_t shared = t->g->host->shared_max, all = t->m->lev[l].total;
     lidx n = 0;
     TRY(draft_make(t, &t->inside, 1, sizeof *t->inside));
-    TRY(named(t, &t->place, (lidx)(shared < all ? shared : all), sizeof *t->place, MG_SHARED));
-    for (int k = least; k < l; k++) {
+    TRY(named(t, &t->slot, (lidx)(shared < all ? shared : all), sizeof *t->slot, MG_SHARED));
+    for (int k = min; k < l; k++) {
         const lidx noct = t->m->lev[k].noct;
-        TRY(draft_tally(t, &t->lev[k].octs, noct));
+        TRY(draft_counts(t, &t->lev[k].octs, noct));
         TRY(draft_make(t, &t->lev[k].map, noct, sizeof(lidx)));
         TRY(draft_make(t, &t->lev[k].mask, noct, sizeof(double[8])));
         n = noct > n ? noct : n;
@@ -89,14 +89,14 @@ static bool keep_all(struct draft *t, int k)
     const struct level *lv = &t->m->lev[k];
     int32_t inside;
     grav_exchange_level(t->d, t->m, k,
-                        (struct grav_cargo){.what = CARGO_ROWS,
-                                            .use = COMM_MULTIGRID,
-                                            .n = 1,
-                                            .arr = {t->mask},
-                                            .stride = {sizeof *t->mask}});
-    draft_launch(
-        t, &mg_kept, lv->noct - lv->nown,
-        &(struct mg_kept_args){lv->nown, lv->noct, (const double(*)[8])t->mask, t->lev[k].octs.is});
+                        (struct grav_payload){.what = PAYLOAD_ROWS,
+                                              .use = COMM_MULTIGRID,
+                                              .n = 1,
+                                              .arr = {t->mask},
+                                              .stride = {sizeof *t->mask}});
+    draft_launch(t, &mg_retained, lv->noct - lv->nown,
+                 &(struct mg_retained_args){lv->nown, lv->noct, (const double(*)[8])t->mask,
+                                            t->lev[k].octs.is});
     dev_get(t->x->stream, &inside, t->inside, sizeof inside);
     number(t, k, true);
     return inside;
@@ -105,21 +105,21 @@ static bool keep_all(struct draft *t, int k)
 /* ---- the level that all ranks share ---- */
 
 /* Its own octs, as far as there is room for them; their number. */
-static int64_t places_get(struct draft *t, int k, struct mg_place *to, int64_t *inside)
+static int64_t slots_get(struct draft *t, int k, struct mg_slot *to, int64_t *inside)
 {
     const struct level *lv = &t->m->lev[k];
     struct draft_level *e = &t->lev[k];
-    const int64_t room = mg_share_most(t->g->host, t->m, k);
+    const int64_t room = mg_share_max(t->g->host, t->m, k);
     int32_t n;
     dev_scan(t->x->stream, e->octs.sum, e->octs.is, lv->nown);
-    draft_launch(t, &mg_places, lv->nown,
-                 &(struct mg_places_args){lv->nown, room, e->octs.is, e->octs.sum,
-                                          (const double(*)[8])t->mask, t->place});
+    draft_launch(t, &mg_slots, lv->nown,
+                 &(struct mg_slots_args){lv->nown, room, e->octs.is, e->octs.sum,
+                                         (const double(*)[8])t->mask, t->slot});
     dev_get(t->x->stream, &n, e->octs.sum + lv->nown, sizeof n);
     settle(t);
     const int64_t got = n < room ? n : room;
-    struct mg_own_place *p = mem_new(sizeof *p * (size_t)got + 1, "multigrid");
-    dev_get(t->x->stream, p, t->place, sizeof *p * (size_t)got);
+    struct mg_own_slot *p = mem_new(sizeof *p * (size_t)got + 1, "multigrid");
+    dev_get(t->x->stream, p, t->slot, sizeof *p * (size_t)got);
     settle(t);
     for (int64_t i = 0; i < got; i++) {
         to[i].key = lv->key[p[i].oct];
@@ -158,19 +158,19 @@ static bool share(struct draft *t, int k, const int64_t *inside_here)
     struct mg *host = t->g->host;
     int64_t inside[LEVEL_MAX + 2];
     memcpy(inside, inside_here, sizeof inside);
-    struct mg_place *p = mg_share_places(host, t->m, k);
-    int64_t n = places_get(t, k, p, &inside[k]);
+    struct mg_slot *p = mg_share_own_slots(host, t->m, k);
+    int64_t n = slots_get(t, k, p, &inside[k]);
     return mg_share_join(host, t->m, t->d->comm, k, n, p, t->g->lev[k + 1].n, inside);
 }
 
 /* ---- levels ---- */
 
-static void complete(struct draft *t, int least)
+static void complete(struct draft *t, int min)
 {
     struct mg_dev *g = t->g;
     const int k = mg_share_first(g->host, t->m, t->d->comm);
-    g->bottom = k >= least ? k : least;
-    if (k >= least) mg_share_complete(g->host, t->m, k);
+    g->bottom = k >= min ? k : min;
+    if (k >= min) mg_share_complete(g->host, t->m, k);
     for (int q = g->bottom; q < g->top; q++) {
         g->lev[q].n = t->m->lev[q].nown;
         g->lev[q].noct = t->m->lev[q].noct;
@@ -178,12 +178,12 @@ static void complete(struct draft *t, int least)
 }
 
 /* Down to the coarsest level with a cell inside on any rank, or that is shared. */
-static void subsets(struct draft *t, int least)
+static void subsets(struct draft *t, int min)
 {
     struct mg_dev *g = t->g;
     int64_t inside[LEVEL_MAX + 2] = {0};
     int shared = mg_share_first(g->host, t->m, t->d->comm);
-    for (int k = g->top - 1; k >= least; k--) {
+    for (int k = g->top - 1; k >= min; k--) {
         keep_own(t, k);
         if (k == shared && share(t, k, inside)) {
             g->bottom = g->host->bottom;
@@ -194,7 +194,7 @@ static void subsets(struct draft *t, int least)
     }
     comm_max_i64(t->d->comm, inside, g->top);
     g->bottom = g->top;
-    while (g->bottom > least && inside[g->bottom - 1]) g->bottom--;
+    while (g->bottom > min && inside[g->bottom - 1]) g->bottom--;
 }
 
 /* ---- tables of a level ---- */
@@ -219,7 +219,7 @@ static enum err exchange_find(struct draft *t, int k)
     memcpy(o->own_plan.peer, p->peer, sizeof *p->peer * (size_t)peers);
     TRY(ghost_dev_level(t->d->ghost, t->m, k, &all));
     TRY(ghost_dev_plan_need(t->d->ghost, all));
-    TRY(draft_tally(t, &e->entries, n));
+    TRY(draft_counts(t, &e->entries, n));
     TRY(draft_make(t, &e->first, 2 * (peers + 1), sizeof(lidx)));
     draft_launch(t, &mg_entries, n, &(struct mg_entries_args){n, all->list, e->map, e->entries.is});
     dev_scan(t->x->stream, e->entries.sum, e->entries.is, n);
@@ -240,13 +240,13 @@ static enum err exchange_make(struct draft *t, int k)
     struct ghost_dev_plan *all;
     if (!e->map || peers == 0) return OK;
     const lidx n = p->sfirst[peers] + p->rfirst[peers],
-               kept = o->own_plan.sfirst[peers] + o->own_plan.rfirst[peers];
+               cached = o->own_plan.sfirst[peers] + o->own_plan.rfirst[peers];
     TRY(ghost_dev_level(t->d->ghost, t->m, k, &all));
-    TRY(draft_make(t, &o->plan.list, kept + 2 * (peers + 1), sizeof(lidx)));
+    TRY(draft_make(t, &o->plan.list, cached + 2 * (peers + 1), sizeof(lidx)));
     draft_launch(t, &mg_entries_list, n,
                  &(struct mg_entries_list_args){n, all->list, e->map, e->entries.is, e->entries.sum,
                                                 o->plan.list});
-    dev_copy(t->x->stream, o->plan.list + kept, e->first, sizeof(lidx) * 2 * (size_t)(peers + 1));
+    dev_copy(t->x->stream, o->plan.list + cached, e->first, sizeof(lidx) * 2 * (size_t)(peers + 1));
     return OK;
 }
 
@@ -267,7 +267,7 @@ static enum err swept_find(struct draft *t, int k)
                                                .map = e->map,
                                                .nbr = o->nbr});
     }
-    TRY(draft_tally(t, &e->halo, nghost));
+    TRY(draft_counts(t, &e->halo, nghost));
     TRY(draft_make(t, &e->read, o->noct, sizeof *e->read));
     draft_launch(t, &mg_halo, nghost,
                  &(struct mg_halo_args){o->n, o->noct, draft_nbr(t, k), e->halo.is});
@@ -277,7 +277,7 @@ static enum err swept_find(struct draft *t, int k)
     draft_launch(t, &mg_read, o->noct,
                  &(struct mg_read_args){o->n, o->noct, draft_nbr(t, k), e->halo.is, e->read});
     TRY(exchange_find(t, k));
-    return draft_edges_find(t, k);
+    return draft_boundaries_find(t, k);
 }
 
 /* Links, and counts on their way, between level k and level k+1, whose octs that are read are
@@ -287,7 +287,7 @@ static enum err between_find(struct draft *t, int k)
     struct draft_level *e = &t->lev[k];
     struct mg_dev_own *o = &t->g->lev[k];
     TRY(draft_children(t, k));
-    TRY(draft_tally(t, &e->wants, o->noct));
+    TRY(draft_counts(t, &e->wants, o->noct));
     draft_launch(
         t, &mg_wants, o->noct,
         &(struct mg_wants_args){o->noct, draft_child(t, k), t->lev[k + 1].read, e->wants.is});
@@ -306,7 +306,7 @@ static enum err swept_make(struct draft *t, int k)
     draft_launch(t, &mg_list, nghost,
                  &(struct mg_list_args){nghost, o->n, e->halo.is, e->halo.sum, o->halo});
     TRY(exchange_make(t, k));
-    TRY(draft_edges_make(t, k));
+    TRY(draft_boundaries_make(t, k));
     if (k < t->g->top) TRY(draft_make(t, &o->rhs, o->noct, sizeof(double[8])));
     return named(t, &o->mean, o->noct, sizeof(double), over ? MG_SHARED : "multigrid");
 }
@@ -318,7 +318,7 @@ static enum err between_make(struct draft *t, int k)
     TRY(draft_make(t, &o->cube, o->ncube, sizeof(struct mg_cube)));
     draft_launch(
         t, &mg_cubes, t->m->lev[k].noct,
-        &(struct mg_cubes_args){t->x->there, k, e->map, e->wants.is, e->wants.sum, o->cube});
+        &(struct mg_cubes_args){t->x->mesh_dev, k, e->map, e->wants.is, e->wants.sum, o->cube});
     return named(t, &o->u, o->noct, sizeof(double[8]), is_shared(t, k) ? MG_SHARED : "multigrid");
 }
 
@@ -362,11 +362,11 @@ static enum err tables(struct draft *t)
 
 /* ---- all ---- */
 
-static enum err build(struct draft *t, int l, int least)
+static enum err build(struct draft *t, int l, int min)
 {
     struct mg_dev *g = t->g;
     const bool refined = l > t->m->levelmin;
-    enum err err = refined ? draft_room(t, l, least) : OK;
+    enum err err = refined ? draft_room(t, l, min) : OK;
     int64_t lacks = err != OK;
     comm_max_i64(t->d->comm, &lacks, 1);
     if (lacks) return err;
@@ -374,9 +374,9 @@ static enum err build(struct draft *t, int l, int least)
     g->lev[l].n = t->m->lev[l].nown;
     g->lev[l].noct = t->m->lev[l].noct;
     if (refined)
-        subsets(t, least);
+        subsets(t, min);
     else
-        complete(t, least);
+        complete(t, min);
     if (g->host->share) number_shared(t, g->bottom);
     TRY(tables(t));
     g->known = true;
@@ -393,9 +393,9 @@ enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l, struct g
     g->host = mem_zero(sizeof *g->host, "multigrid");
     g->host->there = true;
     g->host->top = l;
-    g->host->most_shared = 2 * (int64_t)p->mg_shared_octs;
+    g->host->shared_max = 2 * (int64_t)p->mg_shared_octs;
     g->host->try_shared = p->shared_level[l];
-    enum err err = build(&t, l, mg_least(m, l));
+    enum err err = build(&t, l, mg_min(m, l));
     p->shared_level[l] = g->host->try_shared;
     if (err != OK) {
         settle(&t); /* numbers may be on their way */

@@ -19,23 +19,23 @@ struct mg_keep_args {
 };
 
 /* keep of ghosts n ≤ i < noct, whose masks have come from their owners. */
-struct mg_kept_args {
+struct mg_retained_args {
     lidx n, noct;
     const double (*mask)[8];
     int32_t *keep;
 };
 
 /* Kept octs that there is room for, with their masks, for the other ranks. */
-struct mg_own_place {
+struct mg_own_slot {
     int64_t oct;
     double mask[8];
 };
-struct mg_places_args {
+struct mg_slots_args {
     lidx n;
     int64_t room;
     const int32_t *keep, *first;
     const double (*mask)[8];
-    struct mg_own_place *place;
+    struct mg_own_slot *slot;
 };
 
 /* Their compact numbers, links and masks (NULL: not). first: sums of keep. */
@@ -58,7 +58,7 @@ struct mg_children_args {
 };
 
 /* is[i]: at the boundary of the domain. */
-struct mg_edge_find_args {
+struct mg_boundary_find_args {
     lidx n;
     const lidx (*nbr)[6];
     const double (*mask)[8];
@@ -66,13 +66,13 @@ struct mg_edge_find_args {
 };
 
 /* edge[i]: row in edges, or −1. first: sums of is. */
-struct mg_edge_make_args {
+struct mg_boundary_make_args {
     lidx n;
     const lidx (*nbr)[6];
     const double (*mask)[8];
     const int32_t *is, *first;
-    lidx *edge;
-    struct mg_edge *edges;
+    lidx *boundary;
+    struct mg_boundary *boundaries;
 };
 
 /* is[i − n]: ghost i touches an own oct. */
@@ -135,12 +135,12 @@ struct mg_entries_list_args {
     lidx *to;
 };
 
-/* up[fine oct]: mg_up_place; edge NULL: no oct is at the boundary. */
+/* up[fine oct]: mg_up_slot; edge NULL: no oct is at the boundary. */
 struct mg_ups_args {
     lidx n;
     const lidx (*child)[8];
-    const lidx *edge;
-    const struct mg_edge *edges;
+    const lidx *boundary;
+    const struct mg_boundary *boundaries;
     int32_t *up;
 };
 
@@ -160,7 +160,7 @@ struct faces_list_args {
 };
 
 #ifndef __CUDACC__
-extern const struct dev_kernel mg_keep, mg_kept, mg_places, mg_compact, mg_children, mg_edge_find,
-    mg_edge_make, mg_halo, mg_list, mg_read, mg_wants, mg_cubes, mg_ups, mg_entries,
-    mg_entries_first, mg_entries_list, faces_count, faces_list;
+extern const struct dev_kernel mg_keep, mg_retained, mg_slots, mg_compact, mg_children,
+    mg_boundary_find, mg_boundary_make, mg_halo, mg_list, mg_read, mg_wants, mg_cubes, mg_ups,
+    mg_entries, mg_entries_first, mg_entries_list, faces_count, faces_list;
 #endif

@@ -18,7 +18,7 @@ void draft_drop(struct draft *t)
     }
     dev_drop(s, t->inside);
     dev_drop(s, t->mask);
-    dev_drop(s, t->place);
+    dev_drop(s, t->slot);
 }
 
 enum err draft_make(struct draft *t, void *pointer, lidx n, size_t size)
@@ -34,7 +34,7 @@ void draft_launch(struct draft *t, const struct dev_kernel *k, lidx n, const voi
     dev_launch(t->x->stream, k, dev_blocks(n), args);
 }
 
-enum err draft_tally(struct draft *t, struct tally *e, lidx n)
+enum err draft_counts(struct draft *t, struct totals *e, lidx n)
 {
     if (!e->is) TRY(draft_make(t, &e->is, n, sizeof *e->is));
     return e->sum ? OK : draft_make(t, &e->sum, n + 1, sizeof *e->sum);
@@ -49,7 +49,7 @@ static enum err keep(struct draft *t, int k, int32_t *inside)
     struct dev_stream *s = t->x->stream;
     struct draft_level *e = &t->lev[k], *fine = &t->lev[k + 1];
     const lidx n = t->m->lev[k].noct;
-    TRY(draft_tally(t, &e->octs, n));
+    TRY(draft_counts(t, &e->octs, n));
     TRY(draft_make(t, &e->self, n, sizeof *e->self));
     TRY(draft_make(t, &e->whole, n, sizeof *e->whole));
     draft_launch(t, &mg_keep, n,
@@ -91,18 +91,18 @@ static enum err compact(struct draft *t, int k)
 
 /* Every level down to the coarsest with a cell inside: with one wait, for which the levels below
  * that are looked at, too. */
-static enum err subsets(struct draft *t, int least)
+static enum err subsets(struct draft *t, int min)
 {
     struct mg_dev *g = t->g;
     int32_t inside[LEVEL_MAX + 2];
     TRY(draft_make(t, &t->inside, LEVEL_MAX + 2, sizeof *t->inside));
     dev_fill(t->x->stream, t->inside, 0, sizeof inside);
     enum err err = OK, end;
-    for (int k = g->top - 1; k >= least && err == OK; k--) err = keep(t, k, &inside[k]);
+    for (int k = g->top - 1; k >= min && err == OK; k--) err = keep(t, k, &inside[k]);
     end = dev_wait(t->x->stream); /* also for numbers on their way to `inside` */
     TRY(err);
     TRY(end);
-    for (g->bottom = g->top; g->bottom > least && inside[g->bottom - 1];) g->bottom--;
+    for (g->bottom = g->top; g->bottom > min && inside[g->bottom - 1];) g->bottom--;
     for (int k = g->top - 1; k >= g->bottom; k--) TRY(compact(t, k));
     return OK;
 }
@@ -121,38 +121,39 @@ const lidx (*draft_child(const struct draft *t, int k))[8]
     return o->child ? (const lidx(*)[8])o->child : (const lidx(*)[8])t->x->image->lev[k].child;
 }
 
-enum err draft_edges_find(struct draft *t, int k)
+enum err draft_boundaries_find(struct draft *t, int k)
 {
     const lidx n = t->g->lev[k].noct;
     struct draft_level *e = &t->lev[k];
-    TRY(draft_tally(t, &e->octs, n));
-    draft_launch(
-        t, &mg_edge_find, n,
-        &(struct mg_edge_find_args){n, draft_nbr(t, k), (const double(*)[8])e->mask, e->octs.is});
+    TRY(draft_counts(t, &e->octs, n));
+    draft_launch(t, &mg_boundary_find, n,
+                 &(struct mg_boundary_find_args){n, draft_nbr(t, k), (const double(*)[8])e->mask,
+                                                 e->octs.is});
     dev_scan(t->x->stream, e->octs.sum, e->octs.is, n);
-    dev_get(t->x->stream, &e->nedge, e->octs.sum + n, sizeof e->nedge);
+    dev_get(t->x->stream, &e->nboundary, e->octs.sum + n, sizeof e->nboundary);
     return OK;
 }
 
-enum err draft_edges_make(struct draft *t, int k)
+enum err draft_boundaries_make(struct draft *t, int k)
 {
     struct draft_level *e = &t->lev[k];
     struct mg_dev_own *o = &t->g->lev[k];
-    if (e->nedge == 0) return OK;
-    TRY(draft_make(t, &o->edge, o->noct, sizeof(lidx)));
-    TRY(draft_make(t, &o->edges, e->nedge, sizeof(struct mg_edge)));
-    draft_launch(t, &mg_edge_make, o->noct,
-                 &(struct mg_edge_make_args){o->noct, draft_nbr(t, k), (const double(*)[8])e->mask,
-                                             e->octs.is, e->octs.sum, o->edge, o->edges});
+    if (e->nboundary == 0) return OK;
+    TRY(draft_make(t, &o->boundary, o->noct, sizeof(lidx)));
+    TRY(draft_make(t, &o->boundaries, e->nboundary, sizeof(struct mg_boundary)));
+    draft_launch(t, &mg_boundary_make, o->noct,
+                 &(struct mg_boundary_make_args){o->noct, draft_nbr(t, k),
+                                                 (const double(*)[8])e->mask, e->octs.is,
+                                                 e->octs.sum, o->boundary, o->boundaries});
     return OK;
 }
 
-static enum err edges(struct draft *t)
+static enum err boundaries(struct draft *t)
 {
     const struct mg_dev *g = t->g;
-    for (int k = g->bottom; k <= g->top; k++) TRY(draft_edges_find(t, k));
+    for (int k = g->bottom; k <= g->top; k++) TRY(draft_boundaries_find(t, k));
     TRY(dev_wait(t->x->stream));
-    for (int k = g->bottom; k <= g->top; k++) TRY(draft_edges_make(t, k));
+    for (int k = g->bottom; k <= g->top; k++) TRY(draft_boundaries_make(t, k));
     return OK;
 }
 
@@ -175,12 +176,14 @@ static enum err between(struct draft *t, int k)
     struct mg_dev_own *o = &t->g->lev[k], *fine = &t->g->lev[k + 1];
     TRY(draft_children(t, k));
     TRY(draft_make(t, &fine->up, fine->n, sizeof(int32_t)));
-    draft_launch(t, &mg_ups, o->n,
-                 &(struct mg_ups_args){o->n, draft_child(t, k), o->edge, o->edges, fine->up});
+    draft_launch(
+        t, &mg_ups, o->n,
+        &(struct mg_ups_args){o->n, draft_child(t, k), o->boundary, o->boundaries, fine->up});
     o->ncube = o->n; /* each has children */
     TRY(draft_make(t, &o->cube, o->n, sizeof(struct mg_cube)));
-    draft_launch(t, &mg_cubes, n,
-                 &(struct mg_cubes_args){.mesh = t->x->there, .l = k, .map = map, .cube = o->cube});
+    draft_launch(
+        t, &mg_cubes, n,
+        &(struct mg_cubes_args){.mesh = t->x->mesh_dev, .l = k, .map = map, .cube = o->cube});
     return OK;
 }
 
@@ -197,13 +200,13 @@ static enum err zeros(struct draft *t, void **to, lidx n)
 static enum err build(struct draft *t, int l)
 {
     struct mg_dev *g = t->g;
-    const int least = mg_least(t->m, l);
+    const int min = mg_min(t->m, l);
     g->top = l;
-    g->bottom = least;
-    for (int k = least; k <= l; k++) g->lev[k].n = g->lev[k].noct = t->m->lev[k].noct;
+    g->bottom = min;
+    for (int k = min; k <= l; k++) g->lev[k].n = g->lev[k].noct = t->m->lev[k].noct;
     mirror_send(t->x, t->m);
-    if (l > t->m->levelmin) TRY(subsets(t, least));
-    TRY(edges(t));
+    if (l > t->m->levelmin) TRY(subsets(t, min));
+    TRY(boundaries(t));
     for (int k = g->bottom; k < l; k++) {
         TRY(between(t, k));
         TRY(zeros(t, &g->lev[k].u, g->lev[k].n));
@@ -223,8 +226,8 @@ void mg_dev_drop(struct grav_dev *d, struct mg_dev *g)
 {
     for (int k = 0; k < LEVEL_MAX + 2; k++) {
         struct mg_dev_own *o = &g->lev[k];
-        void *all[] = {o->nbr, o->child, o->edge, o->edges, o->cube,
-                       o->up,  o->u,     o->rhs,  o->halo,  o->mean};
+        void *all[] = {o->nbr, o->child, o->boundary, o->boundaries, o->cube,
+                       o->up,  o->u,     o->rhs,      o->halo,       o->mean};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) dev_drop(d->stream, all[i]);
         if (d->ghost) ghost_dev_plan_drop(d->ghost, &o->plan);
         xplan_free(&o->own_plan);

@@ -31,7 +31,7 @@ KERNEL(mg_keep, struct mg_keep_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
-KERNEL(mg_kept, struct mg_kept_args, struct dev_nothing, DEV_THREADS)
+KERNEL(mg_retained, struct mg_retained_args, struct dev_nothing, DEV_THREADS)
 {
     OCTS(g, a->noct - a->n)
     {
@@ -39,14 +39,14 @@ KERNEL(mg_kept, struct mg_kept_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
-KERNEL(mg_places, struct mg_places_args, struct dev_nothing, DEV_THREADS)
+KERNEL(mg_slots, struct mg_slots_args, struct dev_nothing, DEV_THREADS)
 {
     OCTS(i, a->n)
     {
         int32_t at = a->first[i];
         if (!a->keep[i] || at >= a->room) continue;
-        a->place[at].oct = i;
-        for (int k = 0; k < 8; k++) a->place[at].mask[k] = a->mask[i][k];
+        a->slot[at].oct = i;
+        for (int k = 0; k < 8; k++) a->slot[at].mask[k] = a->mask[i][k];
     }
 }
 
@@ -75,21 +75,21 @@ KERNEL(mg_children, struct mg_children_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
-KERNEL(mg_edge_find, struct mg_edge_find_args, struct dev_nothing, DEV_THREADS)
+KERNEL(mg_boundary_find, struct mg_boundary_find_args, struct dev_nothing, DEV_THREADS)
 {
     OCTS(i, a->n)
     {
-        a->is[i] = mg_at_edge(a->nbr, a->mask, (lidx)i);
+        a->is[i] = mg_at_boundary(a->nbr, a->mask, (lidx)i);
     }
 }
 
-KERNEL(mg_edge_make, struct mg_edge_make_args, struct dev_nothing, DEV_THREADS)
+KERNEL(mg_boundary_make, struct mg_boundary_make_args, struct dev_nothing, DEV_THREADS)
 {
     OCTS(i, a->n)
     {
         lidx row = a->is[i] ? a->first[i] : -1;
-        a->edge[i] = row;
-        if (row >= 0) mg_edge_cells(a->nbr, a->mask, (lidx)i, &a->edges[row]);
+        a->boundary[i] = row;
+        if (row >= 0) mg_boundary_cells(a->nbr, a->mask, (lidx)i, &a->boundaries[row]);
     }
 }
 
@@ -186,10 +186,10 @@ KERNEL(mg_ups, struct mg_ups_args, struct dev_nothing, DEV_THREADS)
 {
     OCTS(i, a->n)
     {
-        lidx e = a->edge ? a->edge[i] : -1;
+        lidx e = a->boundary ? a->boundary[i] : -1;
         for (int k = 0; k < 8; k++) {
             lidx j = a->child[i][k];
-            if (j >= 0) a->up[j] = mg_up_place((lidx)i, k, e >= 0 ? &a->edges[e] : NULL);
+            if (j >= 0) a->up[j] = mg_up_slot((lidx)i, k, e >= 0 ? &a->boundaries[e] : NULL);
         }
     }
 }

@@ -64,7 +64,7 @@ struct array {
     int before;        /* bytes of one before its elements */
     /* extensible: elements in the index block · of the least data block · pointers of the least
      * super block · bytes of an offset */
-    int inside, least, pointers, bits;
+    int inside, min, pointers, bits;
 };
 
 static bool sound_array(const struct array *a)
@@ -165,7 +165,7 @@ static int64_t dev_blocks(int u)
 
 static int64_t entries_of(const struct array *a, int u)
 {
-    return ((int64_t)1 << (u + 1) / 2) * a->least;
+    return ((int64_t)1 << (u + 1) / 2) * a->min;
 }
 
 static void read_super(struct array *a, int64_t at, int u)
@@ -197,7 +197,7 @@ static void read_super(struct array *a, int64_t at, int u)
 static void read_index(struct array *a, int64_t at)
 {
     struct h5_file *f = a->f;
-    int few = 2 * log2_of(a->pointers), nsuper = 1 + a->bits - log2_of(a->least),
+    int few = 2 * log2_of(a->pointers), nsuper = 1 + a->bits - log2_of(a->min),
         direct = 2 * (a->pointers - 1), rest = nsuper > few ? nsuper - few : 0;
     int64_t start = 6 + f->offset, rows = start + (int64_t)a->inside * a->entry;
     unsigned char *p = h5_load_summed(f, at, rows + (int64_t)(direct + rest) * f->offset + 4,
@@ -223,13 +223,13 @@ static void read_extensible(struct array *a)
     struct h5_bytes b = {p + 5, p + 12 + 6 * L + O, false};
     a->client = (int)h5_take(&b, 1), a->entry = (int)h5_take(&b, 1);
     a->bits = (int)h5_take(&b, 1), a->inside = (int)h5_take(&b, 1);
-    a->least = (int)h5_take(&b, 1), a->pointers = (int)h5_take(&b, 1);
+    a->min = (int)h5_take(&b, 1), a->pointers = (int)h5_take(&b, 1);
     a->page_bits = (int)h5_take(&b, 1);
     h5_cut(&b, 6 * L);
     int64_t block = h5_address(f, &b);
     a->block = "EADB", a->before = 6 + O + (a->bits + 7) / 8;
-    if (!h5_magic(p, "EAHD") || !sound_array(a) || !power_of_two(a->least) ||
-        !power_of_two(a->pointers) || a->bits > ARRAY_BITS_MAX || a->bits < log2_of(a->least))
+    if (!h5_magic(p, "EAHD") || !sound_array(a) || !power_of_two(a->min) ||
+        !power_of_two(a->pointers) || a->bits > ARRAY_BITS_MAX || a->bits < log2_of(a->min))
         h5_damage(f, a->s->at, "a list of chunks");
     else
         read_index(a, block);
@@ -269,6 +269,6 @@ bool h5_find_chunk(struct h5_file *f, struct h5_set *s, int64_t first, struct h5
         found = find_in_array(f, s, k, c);
         break;
     }
-    if (s->edge_plain && first + s->chunk > s->n) c->skipped = UINT64_MAX;
+    if (s->partial_plain && first + s->chunk > s->n) c->skipped = UINT64_MAX;
     return found;
 }

@@ -11,7 +11,7 @@ enum { NODE_HEAD = 10, DEPTH_MAX = 16 }; /* signature, version, type, checksum �
 
 struct heap {
     /* its header · root block · bytes of the first blocks · of the largest */
-    int64_t at, root, start, most;
+    int64_t at, root, start, max;
     int width, rows, wide_offset, wide_length; /* rows: of the root; 0: it is a direct block */
     bool summed;
 };
@@ -49,22 +49,21 @@ static bool read_heap(struct h5_file *f, int64_t at, struct heap *h)
     h5_take(&b, 2);
     int filters = (int)h5_take(&b, 2);
     h->summed = h5_take(&b, 1) & 2;
-    uint64_t most = h5_take(&b, 4);
+    uint64_t max = h5_take(&b, 4);
     h5_cut(&b, 10 * L + 2 * O);
     h->width = (int)h5_take(&b, 2);
     h->start = (int64_t)h5_take(&b, L);
-    h->most = (int64_t)h5_take(&b, L);
+    h->max = (int64_t)h5_take(&b, L);
     int bits = (int)h5_take(&b, 2);
     h5_take(&b, 2);
     h->root = h5_address(f, &b);
     h->rows = (int)h5_take(&b, 2);
     h->at = at;
     h->wide_offset = (bits + 7) / 8;
-    bool sound = h5_magic(p, "FRHP") && !filters && h->start > 0 && h->most >= h->start &&
-                 h->most <= 1 << 20 && bits <= 64 && h->width > 0 && h->width <= 64 &&
-                 h->rows <= 32;
+    bool sound = h5_magic(p, "FRHP") && !filters && h->start > 0 && h->max >= h->start &&
+                 h->max <= 1 << 20 && bits <= 64 && h->width > 0 && h->width <= 64 && h->rows <= 32;
     if (sound) {
-        int a = width_of((uint64_t)h->most), c = width_of(most);
+        int a = width_of((uint64_t)h->max), c = width_of(max);
         h->wide_length = a < c ? a : c;
     }
     FREE(p);
@@ -125,7 +124,7 @@ static struct block find_block(struct h5_file *f, const struct heap *h, int64_t 
     if (rows == 0 && offset >= h->start) b.at = -1;
     while (rows && b.at >= 0 && f->err == OK) {
         descend(f, h, offset, rows, &b);
-        if (b.at < 0 || b.bytes <= h->most) break;
+        if (b.at < 0 || b.bytes <= h->max) break;
         int fewer = rows_of(h, b.bytes);
         if (fewer >= rows) b.at = -1; /* else there would be no end */
         rows = fewer;
@@ -215,13 +214,13 @@ static bool see_node(struct h5_file *f, struct listing *l, const struct tree *t,
 /* Widths of numbers in pointers follow from how many records fit a node. */
 static void find_widths(const struct h5_file *f, struct tree *t)
 {
-    uint64_t most = (uint64_t)((t->node - NODE_HEAD) / t->record), all = most;
-    t->wide_n = width_of(most);
+    uint64_t max = (uint64_t)((t->node - NODE_HEAD) / t->record), all = max;
+    t->wide_n = width_of(max);
     t->wide_all[0] = 0;
     for (int u = 1; u <= t->depth; u++) {
         int pointer = f->offset + t->wide_n + t->wide_all[u - 1];
-        most = (uint64_t)((t->node - NODE_HEAD - pointer) / (t->record + pointer));
-        all = most < UINT32_MAX && all < UINT32_MAX ? (most + 1) * all + most : UINT64_MAX;
+        max = (uint64_t)((t->node - NODE_HEAD - pointer) / (t->record + pointer));
+        all = max < UINT32_MAX && all < UINT32_MAX ? (max + 1) * all + max : UINT64_MAX;
         t->wide_all[u] = width_of(all);
     }
 }

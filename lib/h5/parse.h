@@ -59,7 +59,7 @@ struct h5_set {
     int64_t at;    /* contiguous: first byte; chunked: its index */
     int64_t chunk; /* elements, 0: not chunked */
     enum h5_index index;
-    bool edge_plain;        /* the last chunk has no filters if it is not full */
+    bool partial_plain;     /* the last chunk has no filters if it is not full */
     struct h5_chunk single; /* H5_SINGLE, with filters */
     struct h5_chunk *table; /* H5_FIXED, H5_EXTENSIBLE, from the first look on */
     int nfilter, filter[H5_FILTERS];

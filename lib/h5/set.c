@@ -8,7 +8,7 @@
 #include "io/file.h"
 #include "io/zip.h"
 
-enum { DEFLATE = 1, SHUFFLE = 2, FLETCHER = 3, DEFLATE_MOST = 1032, CHUNK_MAX = 64 << 20 };
+enum { DEFLATE = 1, SHUFFLE = 2, FLETCHER = 3, DEFLATE_MAX = 1032, CHUNK_MAX = 64 << 20 };
 
 int h5_size(char type)
 {
@@ -92,13 +92,13 @@ static struct h5_type read_type(struct h5_bytes b)
 }
 
 /* Elements of a space of at most `most` dimensions, 0: a scalar; -1: another. */
-static int64_t read_space(const struct h5_file *f, struct h5_bytes b, int most)
+static int64_t read_space(const struct h5_file *f, struct h5_bytes b, int max)
 {
     int version = (int)h5_take(&b, 1), rank = (int)h5_take(&b, 1);
     h5_take(&b, 1);
     int kind = (int)h5_take(&b, 1);
     if (version == 1) h5_take(&b, 4);
-    if (version < 1 || version > 2 || rank > most || (version == 2 && kind == 2)) return -1;
+    if (version < 1 || version > 2 || rank > max || (version == 2 && kind == 2)) return -1;
     int64_t n = 1;
     for (int d = 0; d < rank; d++) {
         int64_t size = (int64_t)h5_take(&b, f->length);
@@ -206,7 +206,7 @@ static bool sound_chunks(const struct h5_file *f, const struct h5_set *s)
 {
     int size = h5_size(s->type);
     return s->chunk > 0 && s->chunk <= CHUNK_MAX / size &&
-           s->n <= f->size / size * DEFLATE_MOST + DEFLATE_MOST;
+           s->n <= f->size / size * DEFLATE_MAX + DEFLATE_MAX;
 }
 
 static bool read_chunked(const struct h5_file *f, struct h5_bytes b, struct h5_set *s)
@@ -225,7 +225,7 @@ static bool read_indexed(const struct h5_file *f, struct h5_bytes b, struct h5_s
         [H5_SINGLE] = 0, [H5_IMPLICIT] = 0, [H5_FIXED] = 1, [H5_EXTENSIBLE] = 5};
     int flags = (int)h5_take(&b, 1), rank = (int)h5_take(&b, 1), width = (int)h5_take(&b, 1);
     if (rank != 2 || width < 1 || width > 8) return false;
-    s->edge_plain = flags & 1;
+    s->partial_plain = flags & 1;
     s->chunk = (int64_t)h5_take(&b, width);
     int64_t size = (int64_t)h5_take(&b, width);
     int index = (int)h5_take(&b, 1);
@@ -253,7 +253,7 @@ static bool read_layout(const struct h5_file *f, struct h5_bytes b, struct h5_se
     return !b.bad && (bytes == 0 || (s->at > 0 && bytes <= f->size && s->at <= f->size - bytes));
 }
 
-static const char *read_set(const struct h5_file *f, const struct h5_object *o, int most,
+static const char *read_set(const struct h5_file *f, const struct h5_object *o, int max,
                             struct h5_set *s)
 {
     struct h5_bytes layout = {0}, filters = {0};
@@ -261,7 +261,7 @@ static const char *read_set(const struct h5_file *f, const struct h5_object *o, 
     for (int i = 0; i < o->nmsg; i++) {
         const struct h5_message *m = &o->msg[i];
         bool shared = m->flags & H5_SHARED;
-        if (m->type == MSG_SPACE && !shared) s->n = read_space(f, m->data, most);
+        if (m->type == MSG_SPACE && !shared) s->n = read_space(f, m->data, max);
         if (m->type == MSG_TYPE && !shared) s->stored = read_type(m->data);
         if (m->type == MSG_LAYOUT && !shared) layout = m->data;
         if (m->type == MSG_FILTERS && !shared) filters = m->data;
@@ -269,14 +269,14 @@ static const char *read_set(const struct h5_file *f, const struct h5_object *o, 
     }
     s->type = s->stored.name;
     if (!s->type || s->type == 's') return "is not of integers or reals";
-    if (s->n < 0) return most > 1 ? "has too many dimensions" : "is not one-dimensional";
+    if (s->n < 0) return max > 1 ? "has too many dimensions" : "is not one-dimensional";
     if (filters.p && !read_filters(filters, s)) return "has filters that are not supported";
     if (!layout.p || !read_layout(f, layout, s))
         return "is stored in a way that is not supported, or lies beyond the end of the file";
     return s->nfilter && !s->chunk ? "has filters, but no chunks" : NULL;
 }
 
-static enum err open_set(struct h5_file *f, int64_t object, const char *name, int most,
+static enum err open_set(struct h5_file *f, int64_t object, const char *name, int max,
                          struct h5_set *s)
 {
     *s = (struct h5_set){0};
@@ -286,7 +286,7 @@ static enum err open_set(struct h5_file *f, int64_t object, const char *name, in
                                 f->path, name);
     struct h5_object *o = h5_object_load(f, object);
     if (!o) return f->err;
-    const char *why = read_set(f, o, most, s);
+    const char *why = read_set(f, o, max, s);
     h5_object_free(&o);
     if (!why) return OK;
     h5_set_close(s);

@@ -19,7 +19,7 @@ struct core {
 };
 
 struct row {
-    int64_t place, bin;
+    int64_t index, bin;
     halo_mass m;
 };
 
@@ -89,7 +89,7 @@ static struct halo_choice most_bound(const struct halo_space *s, const struct ha
                                      int64_t part, const struct core *c, const double *potential)
 {
     const struct halo_part *p = &g->parts[part];
-    struct halo_choice best = {p->place, INFINITY, INT64_MAX, {0}};
+    struct halo_choice best = {p->index, INFINITY, INT64_MAX, {0}};
     for (int64_t k = p->first; k < p->first + p->n; k++) {
         const int32_t i = g->member[k];
         double energy = potential[bin_of(c, far2_of(s, g->dark, i, c->x))];
@@ -105,10 +105,10 @@ static struct halo_choice most_bound(const struct halo_space *s, const struct ha
 
 /* ---- profiles of several ranks ---- */
 
-static int by_place(const void *a, const void *b)
+static int by_location(const void *a, const void *b)
 {
     const struct row *p = a, *q = b;
-    if (p->place != q->place) return p->place < q->place ? -1 : 1;
+    if (p->index != q->index) return p->index < q->index ? -1 : 1;
     return p->bin < q->bin ? -1 : p->bin > q->bin;
 }
 
@@ -126,7 +126,7 @@ static struct rows gather_rows(const struct halo_space *s, const struct halo_gro
         memset(mass, 0, sizeof *mass * ROWS);
         fill_profile(s, g, p, &core[k], mass);
         for (int64_t b = 0; b < ROWS; b++)
-            if (mass[b]) add_row(&send, (struct row){p->place, b, mass[b]});
+            if (mass[b]) add_row(&send, (struct row){p->index, b, mass[b]});
         rank = mem_grow(rank, sizeof *rank * (size_t)(send.n + 1), "halos: profiles");
         while (ranks < send.n) rank[ranks++] = p->owner;
     }
@@ -134,7 +134,7 @@ static struct rows gather_rows(const struct halo_space *s, const struct halo_gro
     got.at = comm_exchange_by(s->c, send.at, send.n, rank, sizeof *send.at, &got.n, NULL);
     FREE(send.at);
     FREE(rank);
-    mem_sort(got.at, (size_t)got.n, sizeof *got.at, by_place);
+    mem_sort(got.at, (size_t)got.n, sizeof *got.at, by_location);
     return got;
 }
 
@@ -146,20 +146,20 @@ struct owner {
 static void reply_potential(void *ctx, int64_t n, const void *item, void *answer)
 {
     const struct owner *o = ctx;
-    const int64_t *place = item;
+    const int64_t *index = item;
     double *potential = answer;
     halo_mass *mass = mem_new(sizeof *mass * ROWS, "halos: profiles");
     for (int64_t i = 0; i < n; i++) {
         int64_t low = 0, high = o->rows.n; /* the first row of the halo */
         while (low < high) {
             int64_t middle = (low + high) / 2;
-            if (o->rows.at[middle].place < place[i])
+            if (o->rows.at[middle].index < index[i])
                 low = middle + 1;
             else
                 high = middle;
         }
         memset(mass, 0, sizeof *mass * ROWS);
-        for (; low < o->rows.n && o->rows.at[low].place == place[i]; low++)
+        for (; low < o->rows.n && o->rows.at[low].index == index[i]; low++)
             mass[o->rows.at[low].bin] += o->rows.at[low].m;
         fill_potential(o->s, mass, potential + ROWS * i);
     }
@@ -172,15 +172,15 @@ static void choose_shared(const struct owner *o, const struct halo_groups *g,
                           struct halo_choice *best)
 {
     struct halo_question q = {sizeof(int64_t), sizeof(double) * ROWS, reply_potential, (void *)o};
-    int64_t n = 0, place[TURN] = {0}, part[TURN];
+    int64_t n = 0, index[TURN] = {0}, part[TURN];
     int rank[TURN] = {0};
     for (int64_t k = first; k < end; k++) {
         if (!halo_is_shared(&g->parts[k])) continue;
         part[n] = k;
         rank[n] = g->parts[k].owner;
-        place[n++] = g->parts[k].place;
+        index[n++] = g->parts[k].index;
     }
-    double *potential = halo_ask(o->s->c, &q, n, place, rank);
+    double *potential = halo_ask(o->s->c, &q, n, index, rank);
     for (int64_t i = 0; i < n; i++)
         best[part[i]] = most_bound(o->s, g, part[i], &core[part[i]], potential + ROWS * i);
     FREE(potential);
@@ -211,7 +211,7 @@ void halo_find_bound(const struct halo_space *s, const struct halo_groups *g, co
         memcpy(of_halo[k].x, h[k].x, sizeof h[k].x);
         memcpy(of_halo[k].v, h[k].v, sizeof h[k].v);
     }
-    struct core *core = halo_tell_parts(s, g, of_halo, sizeof *core);
+    struct core *core = halo_send_parts(s, g, of_halo, sizeof *core);
     FREE(of_halo);
     choose_whole(s, g, core, best);
     struct owner o = {s, gather_rows(s, g, core)};

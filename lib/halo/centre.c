@@ -28,7 +28,7 @@ struct halo_choice halo_choice_of(const struct halo_groups *g, int64_t part, int
 {
     const struct halo_set *d = g->dark;
     return (struct halo_choice){
-        g->parts[part].place, value, d->id[i], {d->x[0][i], d->x[1][i], d->x[2][i]}};
+        g->parts[part].index, value, d->id[i], {d->x[0][i], d->x[1][i], d->x[2][i]}};
 }
 
 struct telling {
@@ -36,28 +36,28 @@ struct telling {
     size_t bytes;
 };
 
-static void tell(void *ctx, int64_t n, const void *item, void *answer)
+static void answer_centres(void *ctx, int64_t n, const void *item, void *answer)
 {
     const struct telling *t = ctx;
-    const int64_t *place = item;
+    const int64_t *index = item;
     for (int64_t i = 0; i < n; i++)
-        memcpy((char *)answer + t->bytes * (size_t)i, t->value + t->bytes * (size_t)place[i],
+        memcpy((char *)answer + t->bytes * (size_t)i, t->value + t->bytes * (size_t)index[i],
                t->bytes);
 }
 
-void *halo_tell_parts(const struct halo_space *s, const struct halo_groups *g, const void *of_halo,
+void *halo_send_parts(const struct halo_space *s, const struct halo_groups *g, const void *of_halo,
                       size_t bytes)
 {
     struct telling t = {of_halo, bytes};
-    struct halo_question q = {sizeof(int64_t), bytes, tell, &t};
-    int64_t *place = mem_new(sizeof *place * (size_t)g->nparts + 1, "halos: parts");
+    struct halo_question q = {sizeof(int64_t), bytes, answer_centres, &t};
+    int64_t *index = mem_new(sizeof *index * (size_t)g->nparts + 1, "halos: parts");
     int *rank = mem_new(sizeof *rank * (size_t)g->nparts + 1, "halos: parts");
     for (int64_t k = 0; k < g->nparts; k++) {
-        place[k] = g->parts[k].place;
+        index[k] = g->parts[k].index;
         rank[k] = g->parts[k].owner;
     }
-    void *all = halo_ask(s->c, &q, g->nparts, place, rank);
-    FREE(place);
+    void *all = halo_ask(s->c, &q, g->nparts, index, rank);
+    FREE(index);
     FREE(rank);
     return all;
 }
@@ -74,7 +74,7 @@ static void choose(const struct halo_space *s, const struct halo_groups *g,
     struct halo_choice *first = mem_new(sizeof *first * (size_t)g->n + 1, "halos: centres");
     for (int64_t k = 0; k < g->n; k++) first[k] = (struct halo_choice){k, INFINITY, INT64_MAX, {0}};
     for (int64_t i = 0; i < ngot; i++)
-        if (halo_chosen(&got[i], &first[got[i].place])) first[got[i].place] = got[i];
+        if (halo_chosen(&got[i], &first[got[i].index])) first[got[i].index] = got[i];
     for (int64_t k = 0; k < g->n; k++) {
         memcpy(h[k].x, first[k].x, sizeof h[k].x);
         if (value) value[k] = first[k].value;
@@ -103,11 +103,11 @@ static int neighbours_of(const struct halo_part *p)
 }
 
 /* The nearest members of a part to a place, within the square root of `most`. */
-static int near_members(const struct halo_groups *g, int64_t part, const double x[3], double most,
+static int near_members(const struct halo_groups *g, int64_t part, const double x[3], double max,
                         double far2[NEIGHBOURS])
 {
     struct members m = {g, (int32_t)part};
-    struct tree_nearest q = {neighbours_of(&g->parts[part]), most, is_member, &m};
+    struct tree_nearest q = {neighbours_of(&g->parts[part]), max, is_member, &m};
     return tree_nearest(g->tree, x, &q, far2);
 }
 
@@ -126,7 +126,7 @@ static void try_member(const struct halo_groups *g, int64_t part, int64_t k,
 static struct halo_choice densest_of(const struct halo_groups *g, int64_t part)
 {
     const struct halo_part *p = &g->parts[part];
-    struct halo_choice best = {p->place, INFINITY, INT64_MAX, {0}};
+    struct halo_choice best = {p->index, INFINITY, INT64_MAX, {0}};
 #pragma omp parallel if (p->n > LARGE)
     {
         struct halo_choice own = best;
@@ -135,7 +135,7 @@ static struct halo_choice densest_of(const struct halo_groups *g, int64_t part)
             double bound;
 #pragma omp atomic read
             bound = best.value;
-            if (bound < own.value) own = (struct halo_choice){p->place, bound, INT64_MAX, {0}};
+            if (bound < own.value) own = (struct halo_choice){p->index, bound, INT64_MAX, {0}};
             const int64_t was = own.id;
             try_member(g, part, k, &own);
             if (own.id == was) continue;
@@ -163,8 +163,8 @@ static void find_densest(const struct halo_groups *g, struct halo_choice *best)
 /* ---- members near other ranks ---- */
 
 struct request {
-    double x[3], most;
-    int64_t place;
+    double x[3], max;
+    int64_t index;
     int owner;
 };
 
@@ -194,7 +194,7 @@ static int by_part(const void *a, const void *b)
 {
     const struct halo_part *p = a, *q = b;
     if (p->owner != q->owner) return p->owner < q->owner ? -1 : 1;
-    return p->place < q->place ? -1 : p->place > q->place;
+    return p->index < q->index ? -1 : p->index > q->index;
 }
 
 static void reply_members(void *ctx, int64_t n, const void *item, void *answer)
@@ -204,14 +204,14 @@ static void reply_members(void *ctx, int64_t n, const void *item, void *answer)
     struct found *a = answer;
 #pragma omp parallel for schedule(dynamic, 64)
     for (int64_t i = 0; i < n; i++) {
-        struct halo_part key = {.owner = q[i].owner, .place = q[i].place};
+        struct halo_part key = {.owner = q[i].owner, .index = q[i].index};
         const struct halo_part *p = mem_find(&key, g->parts, (size_t)g->nparts, sizeof *g->parts,
                                              by_part);
-        a[i].n = p ? near_members(g, p - g->parts, q[i].x, q[i].most, a[i].far2) : 0;
+        a[i].n = p ? near_members(g, p - g->parts, q[i].x, q[i].max, a[i].far2) : 0;
     }
 }
 
-static void add_request(struct asking *a, int64_t part, int32_t member, double most, int rank)
+static void add_request(struct asking *a, int64_t part, int32_t member, double max, int rank)
 {
     const struct halo_part *p = &a->g->parts[part];
     if (a->n == a->room) {
@@ -221,7 +221,7 @@ static void add_request(struct asking *a, int64_t part, int32_t member, double m
         a->by = mem_grow(a->by, sizeof *a->by * (size_t)a->room, "halos: centres");
     }
     struct request *q = &a->item[a->n];
-    *q = (struct request){.most = most, .place = p->place, .owner = p->owner};
+    *q = (struct request){.max = max, .index = p->index, .owner = p->owner};
     for (int k = 0; k < 3; k++) q->x[k] = a->g->dark->x[k][member];
     a->by[a->n].part = part;
     a->by[a->n].member = member;
@@ -242,7 +242,7 @@ static void weigh_member(const struct asking *a, int64_t first, int64_t end,
     const struct request *q = &a->item[first];
     const int want = neighbours_of(&a->g->parts[part]);
     double *far2 = mem_new(sizeof *far2 * NEIGHBOURS * (size_t)(end - first + 1), "halos: centres");
-    int64_t n = near_members(a->g, part, q->x, q->most, far2);
+    int64_t n = near_members(a->g, part, q->x, q->max, far2);
     for (int64_t k = first; k < end; k++)
         for (int64_t i = 0; i < got[k].n; i++) far2[n++] = got[k].far2[i];
     if (n >= want) {
@@ -308,7 +308,7 @@ void halo_find_centres(const struct halo_space *s, const struct halo_groups *g, 
     double *core2 = mem_new(sizeof *core2 * (size_t)g->n + 1, "halos: centres");
     find_densest(g, best);
     choose(s, g, best, h, core2);
-    double *bound = halo_tell_parts(s, g, core2, sizeof *core2);
+    double *bound = halo_send_parts(s, g, core2, sizeof *core2);
     ask_near(s, g, bound, best);
     FREE(bound);
     choose(s, g, best, h, core2);

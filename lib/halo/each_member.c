@@ -7,7 +7,7 @@
 
 /* Question to all ranks: the ids of a halo above `after`, about `most` of each rank. */
 struct question {
-    int64_t halo, place, after, most;
+    int64_t halo, index, after, max;
     int owner;
 };
 
@@ -22,7 +22,7 @@ static int compare_ids(const void *a, const void *b)
 {
     const struct halo_ids *p = a, *q = b;
     if (p->owner != q->owner) return p->owner < q->owner ? -1 : 1;
-    return p->place < q->place ? -1 : p->place > q->place;
+    return p->index < q->index ? -1 : p->index > q->index;
 }
 
 static int compare_replies(const void *a, const void *b)
@@ -49,7 +49,7 @@ static void add_reply(struct replies *r, struct reply x)
 /* Replies with ids. One that occurs twice is sent twice, so that none is left behind `after`. */
 static void reply_ids(const struct halo_list *l, const struct question *q, struct replies *out)
 {
-    struct halo_ids key = {.owner = q->owner, .place = q->place};
+    struct halo_ids key = {.owner = q->owner, .index = q->index};
     const struct halo_ids *p = mem_find(&key, l->ids, (size_t)l->nids, sizeof *l->ids, compare_ids);
     if (!p) return;
     const int64_t *id = l->member + p->first;
@@ -61,7 +61,7 @@ static void reply_ids(const struct halo_list *l, const struct question *q, struc
         else
             high = middle;
     }
-    for (; low < p->n && (sent < q->most || id[low] == id[low - 1]); low++, sent++)
+    for (; low < p->n && (sent < q->max || id[low] == id[low - 1]); low++, sent++)
         add_reply(out, (struct reply){q->halo, id[low], 0});
     if (low < p->n) add_reply(out, (struct reply){q->halo, id[low - 1], 1});
 }
@@ -71,14 +71,14 @@ struct cursor {
     int64_t first, after;
 };
 
-static int64_t plan(const struct halo_list *l, const struct cursor *at, int64_t most,
+static int64_t plan(const struct halo_list *l, const struct cursor *at, int64_t max,
                     struct question *q)
 {
     int64_t n = 0, ids = 0;
-    for (int64_t i = at->first; i < l->n && n < HALOS && (n == 0 || ids < most); i++) {
+    for (int64_t i = at->first; i < l->n && n < HALOS && (n == 0 || ids < max); i++) {
         const struct halo *h = &l->at[i];
-        if (n && ids + h->number > most) break;
-        q[n++] = (struct question){i, h->place, n == 1 ? at->after : INT64_MIN, most, h->owner};
+        if (n && ids + h->number > max) break;
+        q[n++] = (struct question){i, h->index, n == 1 ? at->after : INT64_MIN, max, h->owner};
         ids += h->number;
     }
     return n;
@@ -105,7 +105,7 @@ static enum err pass_on(struct cursor *at, int64_t asked, struct replies *r, hal
     return err;
 }
 
-enum err halo_each_member(const struct comm *c, const struct halo_list *l, int64_t most,
+enum err halo_each_member(const struct comm *c, const struct halo_list *l, int64_t max,
                           halo_member *fn, void *ctx)
 {
     struct cursor at = {0, INT64_MIN};
@@ -113,7 +113,7 @@ enum err halo_each_member(const struct comm *c, const struct halo_list *l, int64
     enum err err = OK;
     for (;;) {
         struct replies own = {0}, all = {0};
-        int64_t n = c->rank == 0 && err == OK ? plan(l, &at, most, q) : 0;
+        int64_t n = c->rank == 0 && err == OK ? plan(l, &at, max, q) : 0;
         comm_bcast(c, &n, sizeof n, 0);
         if (n == 0) break;
         comm_bcast(c, q, sizeof *q * (size_t)n, 0);

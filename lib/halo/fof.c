@@ -16,7 +16,7 @@
 struct fragment {
     int64_t label; /* rank << 32 | fragment: the least that is known */
     int64_t n;     /* own bodies */
-    int64_t all, place;
+    int64_t all, index;
 };
 
 struct fof {
@@ -32,7 +32,7 @@ struct fof {
     struct fragment *fragment;
 };
 
-struct place {
+struct index {
     double x[3];
 };
 
@@ -66,10 +66,10 @@ static void send_some(struct fof *f, int64_t first, int64_t end, struct near *q)
             f->sent[q->n] = (int32_t)i;
         }
     }
-    struct place *send = mem_new(sizeof *send * (size_t)(q->n - before) + 1, "halos: copies");
+    struct index *send = mem_new(sizeof *send * (size_t)(q->n - before) + 1, "halos: copies");
     for (int64_t k = before; k < q->n; k++)
         for (int a = 0; a < 3; a++) send[k - before].x[a] = d->x[a][f->sent[k]];
-    struct place *got = comm_exchange_by(f->s->c, send, q->n - before, q->to + before, sizeof *send,
+    struct index *got = comm_exchange_by(f->s->c, send, q->n - before, q->to + before, sizeof *send,
                                          &ngot, &from);
     FREE(send);
     q->from = mem_grow(q->from, sizeof *q->from * (size_t)(f->ncopy + ngot) + 1, "halos: copies");
@@ -150,7 +150,7 @@ static enum err find_local(struct fof *f, bool all)
 }
 
 /* Groups that have enough members here, or any elsewhere. */
-static void make_fragments(struct fof *f, int64_t least, bool all)
+static void make_fragments(struct fof *f, int64_t min, bool all)
 {
     const int64_t n = f->dark->n, nsent = comm_counts_total(&f->to);
     int32_t *count = mem_zero(sizeof *count * (size_t)n + 1, "halos: counts");
@@ -161,17 +161,17 @@ static void make_fragments(struct fof *f, int64_t least, bool all)
         wide[g / 8] |= (unsigned char)(1 << g % 8);
     }
     for (int64_t i = 0; i < n; i++)
-        f->nfragments += f->group[i] == i && (count[i] >= least || all || wide[i / 8] >> i % 8 & 1);
+        f->nfragments += f->group[i] == i && (count[i] >= min || all || wide[i / 8] >> i % 8 & 1);
     f->fragment = mem_zero(sizeof *f->fragment * (size_t)f->nfragments + 1, "halos: fragments");
     f->nfragments = 0;
     for (int64_t i = 0; i < n; i++) {
         if (f->group[i] != i) continue;
-        bool kept = count[i] >= least || all || wide[i / 8] >> i % 8 & 1;
-        if (kept)
+        bool retained = count[i] >= min || all || wide[i / 8] >> i % 8 & 1;
+        if (retained)
             f->fragment[f->nfragments] = (struct fragment){
                 .label = count[i] ? (int64_t)f->s->c->rank << 32 | f->nfragments : INT64_MAX,
                 .n = count[i]};
-        count[i] = kept ? (int32_t)f->nfragments++ : -1;
+        count[i] = retained ? (int32_t)f->nfragments++ : -1;
     }
     for (int64_t i = 0; i < n; i++) f->group[i] = count[f->group[i]];
     FREE(wide);
@@ -199,14 +199,14 @@ static int64_t lower_labels(struct fof *f)
 
 static void join_ranks(struct fof *f, bool all)
 {
-    int64_t changed = !all, least = f->nfragments ? f->fragment[0].label : INT64_MAX;
+    int64_t changed = !all, min = f->nfragments ? f->fragment[0].label : INT64_MAX;
     while (changed) {
         changed = lower_labels(f);
         comm_max_i64(f->s->c, &changed, 1);
     }
     if (!all) return;
-    comm_min_i64(f->s->c, &least, 1);
-    if (f->nfragments) f->fragment[0].label = least;
+    comm_min_i64(f->s->c, &min, 1);
+    if (f->nfragments) f->fragment[0].label = min;
 }
 
 struct count {
@@ -220,19 +220,19 @@ static void add_counts(void *ctx, int64_t n, const void *item, void *answer)
     for (int64_t i = 0; i < n; i++) f->fragment[q[i].fragment].all += q[i].n;
 }
 
-static void tell_counts(void *ctx, int64_t n, const void *item, void *answer)
+static void answer_counts(void *ctx, int64_t n, const void *item, void *answer)
 {
     const struct fof *f = ctx;
     const struct count *q = item;
     struct count *a = answer;
     for (int64_t i = 0; i < n; i++) {
         const struct fragment *g = &f->fragment[q[i].fragment];
-        a[i] = (struct count){g->place, g->all};
+        a[i] = (struct count){g->index, g->all};
     }
 }
 
 /* Members of all ranks: the owners are told how many, number their halos, and tell. */
-static int64_t count_members(struct fof *f, int64_t least)
+static int64_t count_members(struct fof *f, int64_t min)
 {
     int64_t n = f->nfragments, halos = 0, *first = NULL;
     int *rank = mem_new(sizeof *rank * (size_t)n + 1, "halos: counts");
@@ -246,16 +246,16 @@ static int64_t count_members(struct fof *f, int64_t least)
     FREE(first);
     halos = 0;
     for (int64_t i = 0; i < n; i++) {
-        bool own = f->fragment[i].all >= least && f->fragment[i].all > 0;
-        f->fragment[i].place = own ? halos++ : -1;
+        bool own = f->fragment[i].all >= min && f->fragment[i].all > 0;
+        f->fragment[i].index = own ? halos++ : -1;
     }
     for (int64_t i = 0; i < n; i++)
         if (rank[i] < 0) rank[i] = f->s->c->rank, q[i].fragment = i; /* copies only: no halo */
-    struct halo_question ask = {sizeof *q, sizeof *q, tell_counts, f};
+    struct halo_question ask = {sizeof *q, sizeof *q, answer_counts, f};
     struct count *a = halo_ask(f->s->c, &ask, n, q, rank);
     for (int64_t i = 0; i < n; i++) {
         f->fragment[i].all = a[i].n;
-        f->fragment[i].place = a[i].fragment;
+        f->fragment[i].index = a[i].fragment;
     }
     FREE(a);
     FREE(q);
@@ -274,7 +274,7 @@ static int compare_parts(const void *a, const void *b)
 {
     const struct halo_part *p = a, *q = b;
     if (p->owner != q->owner) return p->owner < q->owner ? -1 : 1;
-    return p->place < q->place ? -1 : p->place > q->place;
+    return p->index < q->index ? -1 : p->index > q->index;
 }
 
 /* Parts of halos in order; fragment[i].place becomes the part of a fragment, or -1. */
@@ -283,10 +283,10 @@ static void make_parts(struct fof *f, struct halo_groups *g)
     struct numbered *q = mem_new(sizeof *q * (size_t)f->nfragments + 1, "halos: parts");
     for (int64_t i = 0; i < f->nfragments; i++) {
         struct fragment *a = &f->fragment[i];
-        if (a->place >= 0 && a->n > 0)
-            q[g->nparts++] = (struct numbered){{(int)(a->label >> 32), a->place, a->all, 0, a->n},
+        if (a->index >= 0 && a->n > 0)
+            q[g->nparts++] = (struct numbered){{(int)(a->label >> 32), a->index, a->all, 0, a->n},
                                                (int32_t)i};
-        a->place = -1;
+        a->index = -1;
     }
     mem_sort(q, (size_t)g->nparts, sizeof *q, compare_parts);
     g->parts = mem_new(sizeof *g->parts * (size_t)g->nparts + 1, "halos: parts");
@@ -297,7 +297,7 @@ static void make_parts(struct fof *f, struct halo_groups *g)
             g->parts[n - 1].n += q[i].part.n;
         else
             g->parts[n++] = q[i].part;
-        f->fragment[q[i].fragment].place = n - 1;
+        f->fragment[q[i].fragment].index = n - 1;
     }
     g->nparts = n;
     FREE(q);
@@ -319,7 +319,7 @@ static void list_members(struct halo_groups *g)
     for (int64_t k = 0; k < g->nparts; k++) g->parts[k].first -= g->parts[k].n;
 }
 
-enum err halo_groups(const struct halo_space *s, double link, int64_t least, struct halo_set *dark,
+enum err halo_groups(const struct halo_space *s, double link, int64_t min, struct halo_set *dark,
                      struct halo_groups *out)
 {
     struct fof f = {.s = s, .dark = dark, .link = link};
@@ -332,12 +332,12 @@ enum err halo_groups(const struct halo_space *s, double link, int64_t least, str
     enum err err = err_agree(s->c, find_local(&f, all));
     out->tree = f.tree;
     if (err == OK) {
-        make_fragments(&f, least, all);
+        make_fragments(&f, min, all);
         join_ranks(&f, all);
-        out->n = count_members(&f, least);
+        out->n = count_members(&f, min);
         make_parts(&f, out);
         for (int64_t i = 0; i < dark->n; i++)
-            if (f.group[i] >= 0) f.group[i] = (int32_t)f.fragment[f.group[i]].place;
+            if (f.group[i] >= 0) f.group[i] = (int32_t)f.fragment[f.group[i]].index;
         out->part = f.group;
         f.group = NULL;
         list_members(out);

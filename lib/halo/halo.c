@@ -13,14 +13,14 @@ struct search {
     struct halo_space space;
     const struct halo_par *par;
     struct halo_list *list;
-    struct halo_bodies *bodies;
+    struct halo_points *points;
     int64_t nfound;
     struct halo *found;
 };
 
 /* ---- checks ---- */
 
-static enum err refuse_body(const struct halo_body *b)
+static enum err refuse_body(const struct halo_point *b)
 {
     FAIL(ERR_PARAM,
          "%s %ld at %g %g %g of the box has the mass %g and the velocity %g %g %g, which "
@@ -34,7 +34,7 @@ static enum err check_set(const struct halo_par *p, const struct halo_set *s)
     for (int k = 0; k < 3; k++)
         for (int64_t i = 0; i < s->n && p->periodic[k]; i++) {
             if (s->x[k][i] >= 0 && s->x[k][i] < 1) continue;
-            struct halo_body b = {.x = {s->x[0][i], s->x[1][i], s->x[2][i]}, .m = s->m[i]};
+            struct halo_point b = {.x = {s->x[0][i], s->x[1][i], s->x[2][i]}, .m = s->m[i]};
             b.kind = s->others ? s->kind[i] : SPECIES_DM;
             b.id = s->others ? 0 : s->id[i];
             return refuse_body(&b);
@@ -42,7 +42,7 @@ static enum err check_set(const struct halo_par *p, const struct halo_set *s)
     return OK;
 }
 
-static enum err check_bodies(const struct halo_par *p, const struct halo_bodies *b)
+static enum err check_bodies(const struct halo_par *p, const struct halo_points *b)
 {
     if (b->bad) return refuse_body(&b->wrong);
     TRY(check_set(p, &b->dark));
@@ -54,27 +54,27 @@ static enum err check_bodies(const struct halo_par *p, const struct halo_bodies 
 static void find_scales(struct search *q)
 {
     struct halo_list *l = q->list;
-    const struct halo_set *dark = &q->bodies->dark, *others = &q->bodies->others;
+    const struct halo_set *dark = &q->points->dark, *others = &q->points->others;
     struct sum mass[2]; /* all, dark matter */
-    double least = INFINITY;
+    double min = INFINITY;
     sum_init(&mass[0]);
     sum_init(&mass[1]);
     for (int64_t i = 0; i < dark->n; i++) {
         sum_add(&mass[1], dark->m[i]);
-        if (dark->m[i] > 0) least = fmin(least, dark->m[i]);
+        if (dark->m[i] > 0) min = fmin(min, dark->m[i]);
     }
     sum_join(&mass[0], &mass[1]);
-    l->bodies[SPECIES_DM] = dark->n;
+    l->points[SPECIES_DM] = dark->n;
     for (int64_t i = 0; i < others->n; i++) {
         sum_add(&mass[0], others->m[i]);
-        l->bodies[others->kind[i]]++;
+        l->points[others->kind[i]]++;
     }
     comm_sums(q->space.c, mass, 2);
-    comm_min_f64(q->space.c, &least, 1);
-    comm_add_i64(q->space.c, l->bodies, SPECIES_COUNT);
+    comm_min_f64(q->space.c, &min, 1);
+    comm_add_i64(q->space.c, l->points, SPECIES_COUNT);
     bool given = q->par->lightest > 0;
     double dark_mass = given ? q->par->dark : sum_get(&mass[1]), all = sum_get(&mass[0]);
-    l->lightest = q->space.lightest = given ? q->par->lightest : least;
+    l->lightest = q->space.lightest = given ? q->par->lightest : min;
     l->mean = q->par->mean > 0 ? q->par->mean : all;
     q->space.quantum = all > 0 ? ldexp(1, ilogb(all) - 120) : 1;
     for (int k = 0; k < HALO_SPHERES; k++) q->space.density[k] = q->par->over[k] * l->mean;
@@ -119,7 +119,7 @@ static void keep_members(const struct halo_groups *g, struct halo_list *l)
     for (int64_t i = 0; i < n; i++) l->member[i] = g->dark->id[g->member[i]];
     for (int64_t k = 0; k < g->nparts; k++) {
         const struct halo_part *p = &g->parts[k];
-        l->ids[k] = (struct halo_ids){p->owner, p->place, p->first, p->n};
+        l->ids[k] = (struct halo_ids){p->owner, p->index, p->first, p->n};
         mem_sort(l->member + p->first, (size_t)p->n, sizeof *l->member, compare_ids);
     }
 }
@@ -128,7 +128,7 @@ static void keep_members(const struct halo_groups *g, struct halo_list *l)
 
 static enum err measure(struct search *q, struct halo_groups *g)
 {
-    struct halo_trees t = {.set = {&q->bodies->dark, &q->bodies->others}, .tree = {g->tree}};
+    struct halo_trees t = {.set = {&q->points->dark, &q->points->others}, .tree = {g->tree}};
     const struct halo_space *s = &q->space;
     int32_t *order = NULL;
     q->nfound = g->n;
@@ -138,7 +138,7 @@ static enum err measure(struct search *q, struct halo_groups *g)
     FREE(g->part);
     FREE(g->member);
     FREE(g->parts);
-    TRY(err_agree(s->c, halo_set_plant(s, &q->bodies->others, &order, &t.tree[1])));
+    TRY(err_agree(s->c, halo_set_plant(s, &q->points->others, &order, &t.tree[1])));
     FREE(order);
     halo_measure_spheres(s, &t, q->nfound, q->found);
     halo_measure_inside(s, &t, q->nfound, q->found);
@@ -146,10 +146,10 @@ static enum err measure(struct search *q, struct halo_groups *g)
     return OK;
 }
 
-enum err halo_find(const struct comm *c, const struct halo_par *p, struct halo_bodies *b,
+enum err halo_find(const struct comm *c, const struct halo_par *p, struct halo_points *b,
                    struct halo_list *out)
 {
-    struct search q = {.space = {.c = c}, .par = p, .list = out, .bodies = b};
+    struct search q = {.space = {.c = c}, .par = p, .list = out, .points = b};
     struct halo_groups g = {.tree = NULL};
     *out = (struct halo_list){.centre = p->centre};
     for (int k = 0; k < 3; k++) q.space.periodic[k] = p->periodic[k];
@@ -159,14 +159,14 @@ enum err halo_find(const struct comm *c, const struct halo_par *p, struct halo_b
     if (err == OK) {
         find_scales(&q);
         halo_spread(&q.space, b);
-        err = halo_groups(&q.space, out->link, p->least, &b->dark, &g);
+        err = halo_groups(&q.space, out->link, p->min, &b->dark, &g);
     }
     if (err == OK) err = measure(&q, &g);
     halo_groups_free(&g);
     if (err == OK) gather_halos(&q);
     if (err != OK) halo_list_free(out);
     FREE(q.found);
-    halo_bodies_free(b);
+    halo_points_free(b);
     halo_space_free(&q.space);
     return err;
 }

@@ -17,7 +17,7 @@ enum halo_sphere { HALO_200C, HALO_200M, HALO_VIR, HALO_500C, HALO_SPHERES };
 extern const char *const HALO_SPHERE_NAME[HALO_SPHERES]; /* "200c" … */
 
 /* Positions in units of the box, 0 <= x < 1 on periodic axes. */
-struct halo_body {
+struct halo_point {
     double x[3], v[3], m;
     int64_t id;   /* of particles; 0 for gas, whose cells are told apart by place */
     int64_t kind; /* enum part_species */
@@ -32,13 +32,13 @@ struct halo_set {
     unsigned char *kind; /* of others only */
     bool others;
 };
-struct halo_bodies {
+struct halo_points {
     struct halo_set dark, others; /* stars, gas and other matter */
     bool bad;
-    struct halo_body wrong; /* the first that has no finite place, velocity and mass */
+    struct halo_point wrong; /* the first that has no finite place, velocity and mass */
 };
-void halo_bodies_add(struct halo_bodies *b, const struct halo_body *body);
-void halo_bodies_free(struct halo_bodies *b);
+void halo_points_add(struct halo_points *b, const struct halo_point *body);
+void halo_points_free(struct halo_points *b);
 
 /* The centre of a halo: the member that has the nearest 32nd neighbour among members; or the one
  * that is bound most. */
@@ -49,7 +49,7 @@ struct halo_par {
     double link; /* units of the box; 0: `part` of the mean separation */
     double part; /* of (m/ρ)^⅓ of the lightest dark matter, ρ the mean density of dark matter */
     double lightest, dark; /* that mass, and the mass of all dark matter; 0: those of the bodies */
-    int64_t least;         /* members */
+    int64_t min;           /* members */
     double mean;           /* mass in a box of mean density; 0: that of all bodies */
     double over[HALO_SPHERES]; /* densities of spheres over the mean density; NAN: unknown */
     double gravity; /* G in units of bodies: (unit of v)² × box / mass; 0: unknown, no spin */
@@ -77,13 +77,13 @@ struct halo {
     double heavy_mass;        /* share of these in the mass of dark matter */
     /* the rank that has measured it, and which of its halos this is */
     int owner;
-    int64_t place;
+    int64_t index;
 };
 
 /* The ids of those members of a halo that a rank has: n from `first` on. */
 struct halo_ids {
     int owner;
-    int64_t place, first, n;
+    int64_t index, first, n;
 };
 
 /* All halos, on rank 0 only, the most massive first (of equal mass: that of the least id). */
@@ -94,7 +94,7 @@ struct halo_list {
     enum halo_centre centre;
     double lightest;               /* mass of dark matter; infinite: there is none */
     double mean;                   /* as in the parameters, or what has been found */
-    int64_t bodies[SPECIES_COUNT]; /* of all ranks */
+    int64_t points[SPECIES_COUNT]; /* of all ranks */
     int64_t grouped;               /* members of all halos */
     int64_t *member;               /* ids that this rank has; NULL unless asked for */
     struct halo_ids *ids;          /* by owner and place */
@@ -103,14 +103,14 @@ struct halo_list {
 
 /* Takes the bodies. At most 100 bytes for each that a rank has read or is given; all are divided
  * evenly, but for those in one place. On error all ranks return it. (collective) */
-MUST_USE enum err halo_find(const struct comm *c, const struct halo_par *p, struct halo_bodies *b,
+MUST_USE enum err halo_find(const struct comm *c, const struct halo_par *p, struct halo_points *b,
                             struct halo_list *out);
 void halo_list_free(struct halo_list *l);
 
 /* Passes all members to fn on rank 0, halos in their order, ids ascending, about `most` at a time:
  * a large halo in several calls. (collective) */
 typedef enum err halo_member(int64_t halo, int64_t n, const int64_t *id, void *ctx);
-MUST_USE enum err halo_each_member(const struct comm *c, const struct halo_list *l, int64_t most,
+MUST_USE enum err halo_each_member(const struct comm *c, const struct halo_list *l, int64_t max,
                                    halo_member *fn, void *ctx);
 
 /* Densities of spheres over the mean density, of matter and Λ at this redshift, for a box whose

@@ -30,7 +30,7 @@ void halo_set_room(struct halo_set *s, int64_t n);
 MUST_USE enum err halo_set_plant(const struct halo_space *s, struct halo_set *set, int32_t **order,
                                  struct tree **t);
 /* Moves all bodies to the ranks of a balanced decomposition. (collective) */
-void halo_spread(struct halo_space *s, struct halo_bodies *b);
+void halo_spread(struct halo_space *s, struct halo_points *b);
 /* In how many turns n bodies are sent, so that few are there twice. (collective) */
 int64_t halo_turns(const struct comm *c, int64_t n);
 void halo_space_free(struct halo_space *s);
@@ -55,7 +55,7 @@ void *halo_ask(const struct comm *c, const struct halo_question *q, int64_t n, c
 /* The members of a halo that this rank has. */
 struct halo_part {
     int owner;        /* the rank that measures it, */
-    int64_t place;    /* and its number there */
+    int64_t index;    /* and its number there */
     int64_t all;      /* members on all ranks */
     int64_t first, n; /* of this rank, in `member` */
 };
@@ -71,7 +71,7 @@ struct halo_groups {
 };
 /* Friends of friends over all ranks. *dark gets copies of what is near on other ranks.
  * (collective, agreed) */
-MUST_USE enum err halo_groups(const struct halo_space *s, double link, int64_t least,
+MUST_USE enum err halo_groups(const struct halo_space *s, double link, int64_t min,
                               struct halo_set *dark, struct halo_groups *out);
 void halo_groups_free(struct halo_groups *g);
 

@@ -93,14 +93,14 @@ struct mass_function mass_function_of(const struct halo_table *t, double omega_b
                               .sigma8 = sigma8,
                               .ns = ns,
                               .redshift = b->cosmo ? 1 / b->aexp - 1 : 0};
-    double least = INFINITY, most = 0;
+    double min = INFINITY, max = 0;
     for (int64_t i = 0; i < l->n; i++) {
         double m = l->at[i].m[HALO_200M] * unit;
-        if (m > 0) least = fmin(least, m), most = fmax(most, m);
+        if (m > 0) min = fmin(min, m), max = fmax(max, m);
     }
-    if (!(most > 0)) return f;
-    double first = floor(log10(least) * PER_DECADE);
-    f.n = (int)(floor(log10(most) * PER_DECADE) - first) + 1;
+    if (!(max > 0)) return f;
+    double first = floor(log10(min) * PER_DECADE);
+    f.n = (int)(floor(log10(max) * PER_DECADE) - first) + 1;
     f.bin = mem_zero(sizeof *f.bin * (size_t)f.n, "mass function");
     for (int64_t i = 0; i < l->n; i++) {
         double m = l->at[i].m[HALO_200M] * unit;

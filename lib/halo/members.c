@@ -6,14 +6,14 @@
 #include <stdlib.h>
 
 struct sums {
-    int64_t place, id;
+    int64_t index, id;
     struct sum m, v[3];
 };
 
 static struct sums sums_of(const struct halo_groups *g, const struct halo_part *p)
 {
     const struct halo_set *d = g->dark;
-    struct sums s = {.place = p->place, .id = INT64_MAX};
+    struct sums s = {.index = p->index, .id = INT64_MAX};
     for (int64_t k = p->first; k < p->first + p->n; k++) {
         const int32_t i = g->member[k];
         if (d->id[i] < s.id) s.id = d->id[i];
@@ -37,10 +37,10 @@ static void take_sums(struct halo *h, const struct sums *s)
     for (int k = 0; k < 3; k++) h->v[k] = sum_get(&s->v[k]) / h->mass;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_location(const void *a, const void *b)
 {
     const struct sums *p = a, *q = b;
-    return p->place < q->place ? -1 : p->place > q->place;
+    return p->index < q->index ? -1 : p->index > q->index;
 }
 
 /* Joins the sums of halos that several ranks have members of. */
@@ -59,11 +59,11 @@ static void join_shared(const struct halo_space *s, const struct halo_groups *g,
     struct sums *got = comm_exchange_by(s->c, send, n, rank, sizeof *got, &ngot, NULL);
     FREE(send);
     FREE(rank);
-    mem_sort(got, (size_t)ngot, sizeof *got, by_place);
+    mem_sort(got, (size_t)ngot, sizeof *got, by_location);
     for (int64_t i = 0, end; i < ngot; i = end) {
-        for (end = i + 1; end < ngot && got[end].place == got[i].place; end++)
+        for (end = i + 1; end < ngot && got[end].index == got[i].index; end++)
             join_sums(&got[i], &got[end]);
-        take_sums(&h[got[i].place], &got[i]);
+        take_sums(&h[got[i].index], &got[i]);
     }
     FREE(got);
 }
@@ -71,14 +71,14 @@ static void join_shared(const struct halo_space *s, const struct halo_groups *g,
 void halo_measure_members(const struct halo_space *s, enum halo_centre centre,
                           const struct halo_groups *g, struct halo *h)
 {
-    for (int64_t k = 0; k < g->n; k++) h[k] = (struct halo){.owner = s->c->rank, .place = k};
+    for (int64_t k = 0; k < g->n; k++) h[k] = (struct halo){.owner = s->c->rank, .index = k};
     for (int64_t k = 0; k < g->nparts; k++)
-        if (g->parts[k].owner == s->c->rank) h[g->parts[k].place].number = g->parts[k].all;
+        if (g->parts[k].owner == s->c->rank) h[g->parts[k].index].number = g->parts[k].all;
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t k = 0; k < g->nparts; k++) {
         if (halo_is_shared(&g->parts[k])) continue;
         struct sums q = sums_of(g, &g->parts[k]);
-        take_sums(&h[q.place], &q);
+        take_sums(&h[q.index], &q);
     }
     join_shared(s, g, h);
     halo_find_centres(s, g, h, centre);

@@ -15,7 +15,7 @@ void halo_find_centres(const struct halo_space *s, const struct halo_groups *g, 
 /* The member of part k that is bound most, of those that this rank has; its energy. The centre of
  * the halo's potential is the densest member. (collective) */
 struct halo_choice {
-    int64_t place;
+    int64_t index;
     double value; /* the least is chosen; of equals, the least id; then the least place */
     int64_t id;
     double x[3];
@@ -28,5 +28,5 @@ struct halo_choice halo_choice_of(const struct halo_groups *g, int64_t part, int
                                   double value);
 /* Sends values that the owner of a halo knows to all ranks that have parts of it: values of `bytes`
  * bytes of the halos of this rank; returns one for each part; owner: caller, FREE. (collective) */
-void *halo_tell_parts(const struct halo_space *s, const struct halo_groups *g, const void *of_halo,
+void *halo_send_parts(const struct halo_space *s, const struct halo_groups *g, const void *of_halo,
                       size_t bytes);

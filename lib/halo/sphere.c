@@ -19,7 +19,7 @@ enum {
     COARSE = 46,  /* bits of a key that are left out at first: 64 bins per factor of two, */
     OCTAVES = 40  /* over so many of these; what is further inside is in the first bin */
 };
-static const double GROW = 1.5, MOST = 0.5; /* radius in boxes: beyond, space meets itself */
+static const double GROW = 1.5, MAX = 0.5; /* radius in boxes: beyond, space meets itself */
 
 /* Bodies of which r² has a key in from..to. */
 struct request {
@@ -45,7 +45,7 @@ struct bins {
 
 struct sphere {
     double radius;  /* asked for; below 0: done */
-    int64_t bodies; /* that may be within */
+    int64_t points; /* that may be within */
     struct bins bins;
 };
 
@@ -268,7 +268,7 @@ static void ask_first(const struct spheres *q, int64_t halo, struct requests *ou
     const struct sphere *a = &q->of[halo];
     struct request r = {.halo = halo, .to = halo_key(a->radius * a->radius), .shift = -1};
     for (int k = 0; k < 3; k++) r.x[k] = q->halo[halo].x[k];
-    if (a->bodies > q->s->exact) {
+    if (a->points > q->s->exact) {
         r.shift = COARSE;
         r.open = true;
         r.from = halo_key(ldexp(a->radius * a->radius, -OCTAVES));
@@ -311,12 +311,12 @@ static void weigh(struct spheres *q, int64_t halo, struct requests *out)
         a->bins.n = n;
         return;
     }
-    a->bodies = 0;
-    for (int64_t i = 0; i < a->bins.n; i++) a->bodies += a->bins.at[i].n;
+    a->points = 0;
+    for (int64_t i = 0; i < a->bins.n; i++) a->points += a->bins.at[i].n;
     FREE(a->bins.at);
     a->bins = (struct bins){0};
-    const bool again = small && a->radius < MOST;
-    a->radius = again ? fmin(GROW * a->radius, MOST) : -1;
+    const bool again = small && a->radius < MAX;
+    a->radius = again ? fmin(GROW * a->radius, MAX) : -1;
     if (again) ask_first(q, halo, out);
 }
 
@@ -351,14 +351,14 @@ static void measure_turn(struct spheres *q, int64_t first, int64_t end)
 /* Spheres of what may be twice the mass of the members. */
 static void begin(struct spheres *q)
 {
-    double least = INFINITY;
+    double min = INFINITY;
     for (int k = 0; k < HALO_SPHERES; k++)
-        if (q->s->density[k] > 0) least = fmin(least, q->s->density[k]);
+        if (q->s->density[k] > 0) min = fmin(min, q->s->density[k]);
     for (int64_t i = 0; i < q->n; i++) {
         struct halo *h = &q->halo[i];
         for (int k = 0; k < HALO_SPHERES; k++) h->m[k] = h->r[k] = NAN;
-        q->of[i] = (struct sphere){.bodies = 3 * h->number};
-        q->of[i].radius = fmin(cbrt(2 * h->mass / (least * (4 * M_PI / 3))), MOST);
+        q->of[i] = (struct sphere){.points = 3 * h->number};
+        q->of[i].radius = fmin(cbrt(2 * h->mass / (min * (4 * M_PI / 3))), MAX);
     }
 }
 
@@ -374,7 +374,7 @@ void halo_measure_spheres(const struct halo_space *s, const struct halo_trees *t
     for (int64_t first = 0, end; more; first = end) {
         int64_t expect = 0;
         for (end = first; end < n && (end == first || expect < budget); end++)
-            expect += q.of[end].bodies < EXACT ? q.of[end].bodies : EXACT;
+            expect += q.of[end].points < EXACT ? q.of[end].points : EXACT;
         measure_turn(&q, first, end);
         more = end < n;
         comm_max_i64(s->c, &more, 1);

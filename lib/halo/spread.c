@@ -25,7 +25,7 @@ int64_t halo_turns(const struct comm *c, int64_t n)
 }
 
 /* Every so many bodies, of both sets. */
-static void make_domain(struct halo_space *s, const struct halo_bodies *b)
+static void make_domain(struct halo_space *s, const struct halo_points *b)
 {
     bool bounded[6];
     for (int k = 0; k < 6; k++) bounded[k] = !s->periodic[k / 2];
@@ -51,9 +51,9 @@ static void make_domain(struct halo_space *s, const struct halo_bodies *b)
     domain_free(uniform);
 }
 
-static struct halo_body body_of(const struct halo_set *s, int64_t i)
+static struct halo_point body_of(const struct halo_set *s, int64_t i)
 {
-    struct halo_body b = {.x = {s->x[0][i], s->x[1][i], s->x[2][i]}, .m = s->m[i]};
+    struct halo_point b = {.x = {s->x[0][i], s->x[1][i], s->x[2][i]}, .m = s->m[i]};
     b.kind = s->others ? s->kind[i] : SPECIES_DM;
     for (int k = 0; k < 3 && !s->others; k++) b.v[k] = s->v[k][i];
     if (!s->others) b.id = s->id[i];
@@ -62,9 +62,9 @@ static struct halo_body body_of(const struct halo_set *s, int64_t i)
 
 /* The last n bodies of a set go to their ranks. */
 static void send_turn(const struct halo_space *s, struct halo_set *set, int64_t n,
-                      struct halo_bodies *to)
+                      struct halo_points *to)
 {
-    struct halo_body *send = mem_new(sizeof *send * (size_t)n + 1, "halos: bodies");
+    struct halo_point *send = mem_new(sizeof *send * (size_t)n + 1, "halos: bodies");
     int *rank = mem_new(sizeof *rank * (size_t)n + 1, "halos: ranks");
     int64_t ngot;
     set->n -= n;
@@ -73,25 +73,25 @@ static void send_turn(const struct halo_space *s, struct halo_set *set, int64_t 
         rank[i] = domain_rank(s->domain, LEVEL, key_of(send[i].x));
     }
     if (n) halo_set_room(set, set->n);
-    struct halo_body *got = comm_exchange_by(s->c, send, n, rank, sizeof *got, &ngot, NULL);
+    struct halo_point *got = comm_exchange_by(s->c, send, n, rank, sizeof *got, &ngot, NULL);
     FREE(send);
     FREE(rank);
-    for (int64_t i = 0; i < ngot; i++) halo_bodies_add(to, &got[i]);
+    for (int64_t i = 0; i < ngot; i++) halo_points_add(to, &got[i]);
     FREE(got);
 }
 
-static void send_bodies(const struct halo_space *s, struct halo_bodies *b)
+static void send_bodies(const struct halo_space *s, struct halo_points *b)
 {
-    struct halo_bodies to = {.bad = false};
+    struct halo_points to = {.bad = false};
     struct halo_set *set[2] = {&b->dark, &b->others};
     for (int k = 0; k < 2; k++)
         for (int64_t turn = halo_turns(s->c, set[k]->n); turn > 0; turn--)
             send_turn(s, set[k], set[k]->n / turn, &to);
-    halo_bodies_free(b);
+    halo_points_free(b);
     *b = to;
 }
 
-void halo_spread(struct halo_space *s, struct halo_bodies *b)
+void halo_spread(struct halo_space *s, struct halo_points *b)
 {
     const struct halo_set *set[2] = {&b->dark, &b->others};
     if (s->c->size > 1) {

@@ -46,9 +46,9 @@ static const struct column {
 };
 enum { COLUMNS = sizeof COLUMN / sizeof *COLUMN };
 
-struct halo_par halo_par_of(const struct halo_box *b, double part, int64_t least)
+struct halo_par halo_par_of(const struct halo_box *b, double part, int64_t min)
 {
-    struct halo_par p = {.part = part, .least = least};
+    struct halo_par p = {.part = part, .min = min};
     for (int k = 0; k < 3; k++) p.periodic[k] = b->periodic[k];
     for (int k = 0; k < HALO_SPHERES; k++) p.over[k] = NAN;
     p.over[HALO_200M] = 200;
@@ -119,15 +119,15 @@ static void print_head(FILE *out, const struct halo_table *t)
     else
         fprintf(out, "# time\t%.9g\tcode units\n", b->t);
     fprintf(out, "# link\t%.9g\tmean separations\n# link\t%.9g\tbox\n# min\t%ld\tmembers\n",
-            t->part, l->link, (long)t->least);
+            t->part, l->link, (long)t->min);
     if (l->centre == HALO_BOUND) fprintf(out, "# centre\tof the member that is bound most\n");
     fprintf(out, "# particle\t%.9g\tMsun\n",
             isfinite(l->lightest) ? l->lightest * halo_solar(b) : 0);
     fprintf(out, "# bodies\t%ld\tdark matter\n# bodies\t%ld\tstars\n# bodies\t%ld\tcells of gas\n",
-            (long)l->bodies[SPECIES_DM], (long)l->bodies[SPECIES_STAR],
-            (long)l->bodies[SPECIES_GAS]);
-    if (l->bodies[SPECIES_OTHER])
-        fprintf(out, "# bodies\t%ld\tother particles\n", (long)l->bodies[SPECIES_OTHER]);
+            (long)l->points[SPECIES_DM], (long)l->points[SPECIES_STAR],
+            (long)l->points[SPECIES_GAS]);
+    if (l->points[SPECIES_OTHER])
+        fprintf(out, "# bodies\t%ld\tother particles\n", (long)l->points[SPECIES_OTHER]);
     fprintf(out, "# grouped\t%ld\n", (long)l->grouped);
 }
 

@@ -14,14 +14,14 @@ struct halo_box {
 };
 
 /* Parameters for bodies whose masses and velocities are in code units. */
-struct halo_par halo_par_of(const struct halo_box *b, double part, int64_t least);
+struct halo_par halo_par_of(const struct halo_box *b, double part, int64_t min);
 
 struct halo_table {
     const struct halo_box *box;
     const struct halo_list *list;
     const char *path; /* of the checkpoint */
     double part;      /* the link, of the mean separation */
-    int64_t least;    /* members */
+    int64_t min;      /* members */
 };
 
 /* Columns: position in units of the box, masses in solar masses, radii in kpc, velocities in km/s;

@@ -27,7 +27,7 @@ struct feedback {
 };
 
 /* Over its cells: weights, and those above minus those below the hole. */
-struct tally {
+struct totals {
     whole w, up;
 };
 
@@ -43,7 +43,7 @@ struct agn_job {
     const struct term_run *r;
     struct injection in;
     const struct agn_law *law;
-    double most;                            /* internal energy per mass at the ceiling */
+    double max;                             /* internal energy per mass at the ceiling */
     struct injection_sums weights, surplus; /* surplus: energy/2^SURPLUS_BITS */
     int64_t mode;                           /* of those that are treated now */
 };
@@ -59,7 +59,7 @@ struct agn_law agn_law(const struct term_run *r)
                             .heat = p->eagn_t,
                             .jet = p->eagn_k,
                             .loading = p->mloadagn,
-                            .least = p->tagn,
+                            .min = p->tagn,
                             .ceiling = p->t2maxagn * r->aexp,
                             .arrested = p->mad_jet};
 }
@@ -151,10 +151,10 @@ static whole weight_of(const struct agn_job *k, const struct bins_hit *h, const 
     return (whole)rint(volume / o->quantum * exp(-away2 / (2 * radius * radius)));
 }
 
-static void tally_cell(const struct bins_hit *h, event_whole *sum, void *ctx)
+static void totals_cell(const struct bins_hit *h, event_whole *sum, void *ctx)
 {
     const struct agn_job *k = ctx;
-    struct tally *t = (struct tally *)sum;
+    struct totals *t = (struct totals *)sum;
     int side;
     whole w = weight_of(k, h, injection_here(&k->in, h->event), &side);
     t->w += w;
@@ -167,7 +167,7 @@ static void tally_cell(const struct bins_hit *h, event_whole *sum, void *ctx)
 static bool hot_enough(const struct agn_job *k, const struct feedback *o, double mass)
 {
     double rise = (k->r->hydro->gamma - 1) * (o->energy / mass) * k->r->units.temperature;
-    return o->mode != AGN_HEAT || !(rise < k->law->least);
+    return o->mode != AGN_HEAT || !(rise < k->law->min);
 }
 
 static double internal_of(const struct agn_job *k, const struct leaf_cell *s)
@@ -181,7 +181,7 @@ static double heat_cell(const struct agn_job *k, const struct feedback *o, doubl
                         const struct leaf_cell *s)
 {
     double volume = volume_of(k, s->level), energy = o->energy * share;
-    double room = fmax(k->most * *var_of(k, s, 0) - internal_of(k, s), 0) * volume;
+    double room = fmax(k->max * *var_of(k, s, 0) - internal_of(k, s), 0) * volume;
     double taken = fmin(energy, room);
     add_energy(k, s, taken / volume);
     return energy - taken;
@@ -198,7 +198,7 @@ static double stream_cell(const struct agn_job *k, const struct feedback *o, dou
             gas_kinetic_v(rho, w[0], w[1], w[2]) + heat * share / volume);
     for (int i = 0; i < k->in.nscalar; i++)
         *var_of(k, s, GAS_SCALARS + i) += o->scalar[i] * share / volume;
-    double surplus = internal_of(k, s) - fmax(before, k->most * *var_of(k, s, 0));
+    double surplus = internal_of(k, s) - fmax(before, k->max * *var_of(k, s, 0));
     if (!(surplus > 0)) return 0;
     add_energy(k, s, -surplus);
     return surplus * volume;
@@ -206,7 +206,7 @@ static double stream_cell(const struct agn_job *k, const struct feedback *o, dou
 
 /* The jets' velocity beside v is speed (side - mean) along the axis, so that all momenta together
  * are those of the gas that was loaded; on one side alone there are none, and it is heated. */
-static double jet_cell(const struct agn_job *k, const struct feedback *o, const struct tally *t,
+static double jet_cell(const struct agn_job *k, const struct feedback *o, const struct totals *t,
                        double share, int side, const struct leaf_cell *s)
 {
     double mean = (double)t->up / (double)t->w, spread = 1 - mean * mean, w[3];
@@ -220,7 +220,7 @@ static void release_cell(const struct bins_hit *h, event_whole *sum, void *ctx)
 {
     const struct agn_job *k = ctx;
     const struct feedback *o = injection_here(&k->in, h->event);
-    const struct tally *t = (const struct tally *)k->weights.here + h->event;
+    const struct totals *t = (const struct totals *)k->weights.here + h->event;
     const struct leaf_cell c = {h->level, h->oct, h->cell};
     int side;
     if ((o->mode == AGN_JET) != (k->mode == AGN_JET)) return;
@@ -235,7 +235,7 @@ static void release_cell(const struct bins_hit *h, event_whole *sum, void *ctx)
 /* Feedback that reaches no cell centre acts on the cell that the black hole is in. */
 static void release_centres(struct agn_job *k)
 {
-    const struct tally *sum = (const struct tally *)k->weights.home;
+    const struct totals *sum = (const struct totals *)k->weights.home;
     for (int64_t i = 0; i < k->in.home.n; i++) {
         struct agn_row *a = injection_row(&k->in, i);
         const struct feedback *o = injection_load(&k->in, i);
@@ -296,7 +296,7 @@ static enum err apply(struct agn_job *k, int64_t n, struct agn *a, int brute)
     load_all(k);
     TRY(injection_send(in));
     in->brute = brute & AGN_BRUTE_SUMS;
-    injection_each(in, &k->weights, tally_cell, k);
+    injection_each(in, &k->weights, totals_cell, k);
     injection_total(in, &k->weights, true);
     in->brute = brute & AGN_BRUTE_RELEASE;
     for (k->mode = AGN_HEAT; k->mode <= AGN_JET; k->mode++)
@@ -315,8 +315,8 @@ enum err agn_release_brute(const struct term_run *r, const struct agn_law *law, 
                         .in = {r->comm, r->dom, r->mesh, "black holes", nscalar,
                                sizeof(struct feedback) + sizeof(double) * (size_t)nscalar},
                         .law = law,
-                        .most = law->ceiling / specific,
-                        .weights.words = sizeof(struct tally) / sizeof(whole),
+                        .max = law->ceiling / specific,
+                        .weights.words = sizeof(struct totals) / sizeof(whole),
                         .surplus.words = 1};
     if (!injection_any(r->comm, n)) return OK;
     if (2 * M_SQRT2 * ROUND * law->radius > r->mesh->boxlen)

@@ -35,7 +35,7 @@ struct agn_law {
     double x_floor;   /* rate below which there are jets */
     double heat, jet; /* shares of the radiated energy */
     double loading;   /* of jets: mass per accreted mass; at most a quarter of the cell */
-    double least;     /* gas that would not be heated by as much waits */
+    double min;       /* gas that would not be heated by as much waits */
     double ceiling;   /* of gas that is heated */
     bool arrested;    /* the energy of jets is that of magnetically arrested discs */
 };

@@ -101,16 +101,16 @@ static enum err plant(int64_t n, double *x, double reach, struct tree **t)
 static enum err drop_near(struct creation *k, const struct sink_copies *c)
 {
     struct tree *t = NULL;
-    int64_t n = c->here.n, kept = 0;
+    int64_t n = c->here.n, retained = 0;
     double *x = mem_new(sizeof *x * 3 * (size_t)n + 1, "black holes");
     for (int64_t i = 0; i < 3 * n; i++) x[i] = c->here.at[i % n].x[i / n];
     enum err err = plant(n, x, k->law->apart, &t);
     for (int64_t i = 0; i < k->own.n && err == OK; i++) {
         bool near = false;
         tree_ball(t, k->own.at[i].x, k->law->apart, note, &near);
-        if (!near) k->own.at[kept++] = k->own.at[i];
+        if (!near) k->own.at[retained++] = k->own.at[i];
     }
-    k->own.n = kept;
+    k->own.n = retained;
     tree_free(&t);
     FREE(x);
     return err;
@@ -118,7 +118,7 @@ static enum err drop_near(struct creation *k, const struct sink_copies *c)
 
 static enum err leave_room(struct creation *k)
 {
-    struct sink_place p = {k->r->comm, k->r->dom, k->r->mesh};
+    struct sink_context p = {k->r->comm, k->r->dom, k->r->mesh};
     struct sink_copies c;
     if (k->sinks->total == 0) return OK;
     enum err err = sink_call(&p, k->sinks, NULL, k->law->apart, 0, NULL, &c);
@@ -132,7 +132,7 @@ static enum err leave_room(struct creation *k)
 /* Mass in the cloud-in-cell sense; mass, momenta and their squares in the oct. */
 enum { STAR_CELL, STAR_OCT, STAR_P, STAR_P2 = STAR_P + 3, STAR_SUMS = STAR_P2 + 3 };
 
-struct letter {
+struct message {
     int64_t number;
     struct sum sum[STAR_SUMS];
 };
@@ -170,26 +170,26 @@ static void count_star(int32_t i, double far2, void *ctx)
  * without such stars gets none. */
 struct mail {
     int64_t n, cap;
-    struct letter *letter;
+    struct message *message;
     int *to;
 };
 
-static void mail_add(struct mail *m, const struct site *s, const struct letter *x)
+static void mail_add(struct mail *m, const struct site *s, const struct message *x)
 {
     if (m->n == m->cap) {
         m->cap = 2 * m->cap + 16;
-        m->letter = mem_grow(m->letter, sizeof *m->letter * (size_t)m->cap, "black holes");
+        m->message = mem_grow(m->message, sizeof *m->message * (size_t)m->cap, "black holes");
         m->to = mem_grow(m->to, sizeof *m->to * (size_t)m->cap, "black holes");
     }
-    m->letter[m->n] = *x;
-    m->letter[m->n].number = s->number;
+    m->message[m->n] = *x;
+    m->message[m->n].number = s->number;
     m->to[m->n++] = (int)s->home;
 }
 
 static void ask_site(const struct parts *p, const int64_t *star, const struct tree *t,
                      const struct event *at, const struct site *s, struct mail *out)
 {
-    struct letter x;
+    struct message x;
     bool any = false;
     tree_ball(t, at->x, at->radius, note, &any);
     if (!any) return;
@@ -253,22 +253,22 @@ static enum err send_sites(struct creation *k, double reach, struct events *here
 
 static int by_number(const void *a, const void *b)
 {
-    const struct letter *x = a, *y = b;
+    const struct message *x = a, *y = b;
     return (x->number > y->number) - (x->number < y->number);
 }
 
 /* Of the sites, in the order of their numbers, those that are in bulges. */
-static void keep_bulges(struct creation *k, struct letter *in, int64_t n)
+static void keep_bulges(struct creation *k, struct message *in, int64_t n)
 {
-    int64_t kept = 0;
+    int64_t retained = 0;
     mem_sort(in, (size_t)n, sizeof *in, by_number);
     for (int64_t i = 0, next; i < n; i = next) {
         for (next = i + 1; next < n && in[next].number == in[i].number; next++)
             for (int j = 0; j < STAR_SUMS; j++) sum_join(&in[i].sum[j], &in[next].sum[j]);
         const struct site *s = &k->own.at[in[i].number];
-        if (bulge(k, s, in[i].sum)) k->own.at[kept++] = *s;
+        if (bulge(k, s, in[i].sum)) k->own.at[retained++] = *s;
     }
-    k->own.n = kept;
+    k->own.n = retained;
 }
 
 /* (collective) */
@@ -282,12 +282,12 @@ static enum err ask_stars(struct creation *k)
     enum err err = err_agree(c, here.n ? count_stars(k, &here, reach, &mail) : OK);
     if (err == OK) {
         int64_t got;
-        struct letter *in = comm_exchange_by(c, mail.letter, mail.n, mail.to, sizeof *in, &got,
-                                             NULL);
+        struct message *in = comm_exchange_by(c, mail.message, mail.n, mail.to, sizeof *in, &got,
+                                              NULL);
         keep_bulges(k, in, got);
         FREE(in);
     }
-    FREE(mail.letter);
+    FREE(mail.message);
     FREE(mail.to);
     events_free(&here);
     return err;
@@ -307,29 +307,29 @@ static int densest(const void *a, const void *b)
 /* Keeps the sites that are not near a denser site that is kept; returns their number. */
 static int64_t choose(const struct creation *k, struct site *at, int64_t n)
 {
-    int64_t kept = 0;
+    int64_t retained = 0;
     mem_sort(at, (size_t)n, sizeof *at, densest);
     for (int64_t i = 0; i < n; i++) {
         bool near = false;
-        for (int64_t j = 0; j < kept && !near; j++) {
+        for (int64_t j = 0; j < retained && !near; j++) {
             double r[3], r2 = 0;
             sink_between(k->r->mesh, at[i].x, at[j].x, r);
             for (int d = 0; d < 3; d++) r2 += r[d] * r[d];
             near = r2 <= k->law->apart * k->law->apart;
         }
-        if (!near) at[kept++] = at[i];
+        if (!near) at[retained++] = at[i];
     }
-    return kept;
+    return retained;
 }
 
 static void give_birth(const struct creation *k, const struct site *s, int64_t id)
 {
     const struct level *lv = &k->r->mesh->lev[s->at.level];
     double volume = s->dx * s->dx * s->dx;
-    double most = s->density - unstable(k, lv, s->at.oct, s->at.cell, s->dx) / 4;
+    double max = s->density - unstable(k, lv, s->at.oct, s->at.cell, s->dx) / 4;
     struct sink *a = sinks_add(k->sinks, 1);
     a->id = id;
-    a->m = fmin(k->law->mass, most * volume);
+    a->m = fmin(k->law->mass, max * volume);
     a->birth = k->r->t;
     a->born = 1;
     for (int d = 0; d < 3; d++) {
@@ -342,12 +342,12 @@ static void give_birth(const struct creation *k, const struct site *s, int64_t i
 
 static enum err check_number(const struct creation *k, int64_t born)
 {
-    int64_t all = k->sinks->total + born, most = k->r->par->amr.nsinkmax;
-    if (all > most)
+    int64_t all = k->sinks->total + born, max = k->r->par->amr.nsinkmax;
+    if (all > max)
         FAIL(
             ERR_LIMIT,
             "%ld black holes are born, and %ld are more than nsinkmax=%ld of &AMR_PARAMS: raise it",
-            (long)born, (long)all, (long)most);
+            (long)born, (long)all, (long)max);
     return OK;
 }
 

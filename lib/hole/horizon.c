@@ -15,7 +15,7 @@
 #include "hole/spin.h"
 #include "phys/stars.h"
 
-static const double MOST = 0.25;      /* of the gas of a cell, in a step, by all holes */
+static const double MAX = 0.25;       /* of the gas of a cell, in a step, by all holes */
 static const double EFFICIENCY = 0.1; /* without spins */
 
 /* Code units at the time of the step. */
@@ -25,7 +25,7 @@ struct hole_law {
     bool bondi, drag;         /* do they accrete, are they dragged? */
     double dense;             /* threshold of star formation: gas above it is boosted */
     double boost, boost_drag; /* exponents */
-    double v2_most;           /* cap of the square of the relative velocity */
+    double v2_max;            /* cap of the square of the relative velocity */
     double f_bondi, x_floor;  /* factor of accretion below this Eddington ratio */
     double eddington;         /* mass per time and mass at an efficiency of 1 */
     double sun;               /* solar mass */
@@ -49,7 +49,7 @@ static struct hole_law law_at(const struct params *par, const struct hydro_par *
                              .dense = p->n_star / u.hydrogen,
                              .boost = p->boost_acc,
                              .boost_drag = p->boost_drag,
-                             .v2_most = v * v,
+                             .v2_max = v * v,
                              .f_bondi = p->f_bondi,
                              .x_floor = p->x_floor,
                              .eddington = hole_eddington(1) * u.time,
@@ -72,7 +72,7 @@ static double relative2(const struct hole_law *law, const struct sink *s)
 {
     double w[3];
     for (int d = 0; d < 3; d++) w[d] = s->vgas[d] - s->v[d];
-    return fmin(square(w), law->v2_most);
+    return fmin(square(w), law->v2_max);
 }
 
 /* The square of the scale of its kernel, from the gas that it found last. */
@@ -83,7 +83,7 @@ static double kernel2_of(const struct hole_law *law, const struct sink *s)
 }
 
 /* Data that a black hole sends to its copies, for accretion on one level. */
-struct meal {
+struct request {
     double v[3];          /* of the hole */
     double kernel2, mass; /* mass: for a unit of weight */
     double push[3];       /* momentum to the gas for a unit of weighted mass: drag */
@@ -166,15 +166,15 @@ static void set_rates(const struct hole_law *law, int levelmin, int levelmax, st
 /* The share of its relative velocity that drag takes in dt; not more than leaves both at rest. */
 static double drag_share(const struct hole_law *law, const struct sink *s, double dt)
 {
-    double most = s->mass_gas / (s->m + s->mass_gas), v2 = 0;
+    double max = s->mass_gas / (s->m + s->mass_gas), v2 = 0;
     for (int d = 0; d < 3; d++) v2 += (s->v[d] - s->vgas[d]) * (s->v[d] - s->vgas[d]);
     double rate = hole_drag(law->G, s->m, s->rho, sqrt(s->c2), sqrt(v2));
-    return fmin(rate * hole_boost(s->rho / law->dense, law->boost_drag) * dt, most);
+    return fmin(rate * hole_boost(s->rho / law->dense, law->boost_drag) * dt, max);
 }
 
-static struct meal meal_of(const struct hole_law *law, const struct sink *s, double dt)
+static struct request request_of(const struct hole_law *law, const struct sink *s, double dt)
 {
-    struct meal e = {.kernel2 = kernel2_of(law, s)};
+    struct request e = {.kernel2 = kernel2_of(law, s)};
     memcpy(e.v, s->v, sizeof e.v);
     if (!(s->volume > 0)) return e;
     e.mass = s->rate * dt / s->volume;
@@ -199,7 +199,7 @@ static void change_cell(const struct hole_law *law, const struct level *lv,
         u[v][c->cell] -= lost * (level_gas(lv, v)[c->oct][c->cell] / g->d);
 }
 
-static void take(const struct hole_law *law, const struct mesh *m, int l, const struct meal *e,
+static void take(const struct hole_law *law, const struct mesh *m, int l, const struct request *e,
                  const struct sink_cells *cells, struct hydro_change *change,
                  struct sum sums[FEED_SUMS])
 {
@@ -210,8 +210,8 @@ static void take(const struct hole_law *law, const struct mesh *m, int l, const 
         struct sink_cell_gas g = sink_cell_gas(lv, c, law->smallr);
         double weight = weight_of(c, dx, e->kernel2), push[3];
         double(*u)[8] = hydro_change_row(change, lv->nown, c->oct);
-        double most = fmax(MOST * g.d + u[0][c->cell], 0) * volume;
-        double mass = fmin(e->mass * weight, most);
+        double max = fmax(MAX * g.d + u[0][c->cell], 0) * volume;
+        double mass = fmin(e->mass * weight, max);
         sum_add(&sums[FEED_MASS], mass);
         for (int d = 0; d < 3; d++) {
             push[d] = e->push[d] * (weight * g.d);
@@ -267,7 +267,7 @@ static void take_all(const struct sink_run *s, int l, struct sum *sums)
 {
     struct sink_round *r = &s->sinks->round[l];
     for (int64_t i = 0; i < r->copies.here.n; i++) {
-        struct meal e;
+        struct request e;
         memcpy(&e, sink_row(&r->copies, i), sizeof e);
         for (int j = 0; j < FEED_SUMS; j++) sum_init(&sums[FEED_SUMS * i + j]);
         take(s->sinks->own, s->mesh, l, &e, &r->cells[i], &r->change, sums + FEED_SUMS * i);
@@ -285,14 +285,14 @@ static enum err accrete(const struct sink_run *s, int l)
     struct sinks *t = &s->sinks->table;
     struct sink_copies *c = &s->sinks->round[l].copies;
     const struct hole_law *law = s->sinks->own;
-    struct sink_place p = sink_run_place(s);
-    struct meal *meal = mem_zero(sizeof *meal * (size_t)t->n + 1, "black holes");
+    struct sink_context p = sink_run_context(s);
+    struct request *request = mem_zero(sizeof *request * (size_t)t->n + 1, "black holes");
     struct sum *got = mem_new(sizeof *got * FEED_SUMS * (size_t)t->n + 1, "black holes");
     for (int64_t i = 0; i < c->n; i++) {
         rates(s, &t->at[c->which[i]]);
-        meal[c->which[i]] = meal_of(law, &t->at[c->which[i]], s->dtnew[l]);
+        request[c->which[i]] = request_of(law, &t->at[c->which[i]], s->dtnew[l]);
     }
-    enum err err = sink_call_again(&p, t, sizeof *meal, meal, c);
+    enum err err = sink_call_again(&p, t, sizeof *request, request, c);
     size_t n = FEED_SUMS * (size_t)c->here.n;
     struct sum *sums = mem_new(sizeof *sums * n + 1, "black holes");
     if (err == OK) {
@@ -303,7 +303,7 @@ static enum err accrete(const struct sink_run *s, int l)
     }
     FREE(sums);
     FREE(got);
-    FREE(meal);
+    FREE(request);
     return err;
 }
 
@@ -367,7 +367,7 @@ static struct agn agn_of(const struct term_run *r, const struct sink *s)
 }
 
 /* Energy by mode, what is saved of it, and the mass that they radiated since their birth. */
-static void tell(const struct term_run *r, const struct sinks *s, const struct agn *a)
+static void log_agn(const struct term_run *r, const struct sinks *s, const struct agn *a)
 {
     struct sum sum[4];
     for (int k = 0; k < 4; k++) sum_init(&sum[k]);
@@ -394,7 +394,7 @@ static enum err release(const struct term_run *r, struct sinks *s, bool *changed
         *(a[i].mode == AGN_JET ? &at->jets : &at->heat) += a[i].given / law.light2;
         at->dMBH_coarse = at->dMEd_coarse = 0;
     }
-    if (err == OK) tell(r, s, a);
+    if (err == OK) log_agn(r, s, a);
     FREE(a);
     return err;
 }
@@ -420,7 +420,7 @@ static void settle(const struct term_run *r, struct sinks *s)
 enum err hole_coarse(const struct term_run *r, struct sinks *s, bool *changed)
 {
     int64_t merged = 0, born = 0;
-    struct sink_place p = {r->comm, r->dom, r->mesh};
+    struct sink_context p = {r->comm, r->dom, r->mesh};
     struct hole_merging friends = merging(r);
     struct hole_seeding seeding = hole_seeding(r);
     if (s->total && r->par->physics.sink_agn) TRY(release(r, s, changed));

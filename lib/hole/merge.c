@@ -69,7 +69,7 @@ static enum err look_around(const struct hole_merging *law, const struct sinks *
     return err;
 }
 
-static enum err find_friends(const struct sink_place *p, const struct hole_merging *law,
+static enum err find_friends(const struct sink_context *p, const struct hole_merging *law,
                              const struct sinks *s, bool *has)
 {
     struct sink_copies c;
@@ -85,7 +85,7 @@ static enum err find_friends(const struct sink_place *p, const struct hole_mergi
 /* ---- groups ---- */
 
 /* b goes into a. */
-static void join(const struct sink_place *p, const struct hole_merging *law, struct sink *a,
+static void join(const struct sink_context *p, const struct hole_merging *law, struct sink *a,
                  struct sink *b)
 {
     double m = a->m + b->m, r[3], w[3], orbit[3];
@@ -136,8 +136,9 @@ static int32_t root(int32_t *up, int32_t i)
     return i;
 }
 
-static void group(const struct hole_merging *law, const struct sink_place *p, const struct sink *at,
-                  const struct tree_lists *near, struct member *who, int32_t *up, int32_t n)
+static void group(const struct hole_merging *law, const struct sink_context *p,
+                  const struct sink *at, const struct tree_lists *near, struct member *who,
+                  int32_t *up, int32_t n)
 {
     for (int32_t i = 0; i < n; i++) up[i] = i;
     for (int32_t i = 0; i < n; i++)
@@ -154,7 +155,7 @@ static void group(const struct hole_merging *law, const struct sink_place *p, co
 }
 
 /* The holes with friends, of all ranks, by id. */
-static enum err join_all(const struct sink_place *p, const struct hole_merging *law,
+static enum err join_all(const struct sink_context *p, const struct hole_merging *law,
                          struct sink *at, int64_t n, int64_t *merged)
 {
     struct tree *t = NULL;
@@ -187,7 +188,7 @@ static enum err join_all(const struct sink_place *p, const struct hole_merging *
     return err;
 }
 
-enum err hole_merge(const struct sink_place *p, const struct hole_merging *law, struct sinks *s,
+enum err hole_merge(const struct sink_context *p, const struct hole_merging *law, struct sinks *s,
                     int64_t *merged)
 {
     int64_t all = 0;

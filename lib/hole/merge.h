@@ -13,5 +13,5 @@ struct hole_merging {
 };
 /* Holes that have merged into another keep no mass: sinks_settle removes them, and has been called
  * since they moved. *merged: how many, of all ranks. (collective) */
-MUST_USE enum err hole_merge(const struct sink_place *p, const struct hole_merging *law,
+MUST_USE enum err hole_merge(const struct sink_context *p, const struct hole_merging *law,
                              struct sinks *s, int64_t *merged);

@@ -27,8 +27,8 @@ double hole_eddington(double efficiency)
 
 double hole_kernel(double G, double mass, double cs2, double v2, double dx)
 {
-    double s2 = cs2 + v2, most = 2 * dx;
-    if (!(G * mass < most * s2)) return most;
+    double s2 = cs2 + v2, max = 2 * dx;
+    if (!(G * mass < max * s2)) return max;
     return fmax(G * mass / s2, 0.25 * dx);
 }
 

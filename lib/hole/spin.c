@@ -6,10 +6,10 @@
 #include "base/cgs.h"
 #include "hole/rates.h"
 
-static const double VISCOSITY = 0.1;    /* alpha of King, Pringle & Livio (2007) */
-static const double LEAST_DISC = 1e-3;  /* of what falls in: no more discs than 1000 */
-static const double LEAST_RATE = 1e-30; /* discs of gas that hardly flows are infinite */
-static const double STEP = 1e-3;        /* of ln M, for arrested discs: errors of 1e-12 */
+static const double VISCOSITY = 0.1;  /* alpha of King, Pringle & Livio (2007) */
+static const double MIN_DISC = 1e-3;  /* of what falls in: no more discs than 1000 */
+static const double MIN_RATE = 1e-30; /* discs of gas that hardly flows are infinite */
+static const double STEP = 1e-3;      /* of ln M, for arrested discs: errors of 1e-12 */
 
 /* 3 - Z1 of Bardeen, Press & Teukolsky (1972), eq. 2.21. Its terms cancel as a goes to 0, where it
  * is 8 a^2/9; there two steps of Newton's method follow, for the cubic that it solves. */
@@ -89,7 +89,7 @@ static struct disc disc_of(double a, double mass, double rate, bool self_gravity
     const double al = VISCOSITY / 0.1, m8 = mass / 1e8, size = fabs(a);
     const double nu = 2 * (1 + 7 * VISCOSITY * VISCOSITY) /
                       ((4 + VISCOSITY * VISCOSITY) * (VISCOSITY * VISCOSITY)); /* Ogilvie 1999 */
-    double efficiency = spin_efficiency(a), flow = fmax(rate, LEAST_RATE) / (efficiency / 0.1);
+    double efficiency = spin_efficiency(a), flow = fmax(rate, MIN_RATE) / (efficiency / 0.1);
     double warp = 6.4e3 * pow(size, 0.625) * pow(m8, 0.125) * pow(flow, -0.25) * pow(nu, -0.625) /
                   sqrt(al);
     double unstable = 5e2 * pow(al, 28 / 45.) * pow(m8, -52 / 45.) * pow(flow, -22 / 45.);
@@ -124,7 +124,7 @@ static void accrete_disc(struct spin *s, double growth, bool arrested)
 
 void spin_accrete(struct spin *s, const struct spin_flow *f)
 {
-    double left = f->gain, mass = f->mass, disc[3], least = LEAST_DISC * f->gain;
+    double left = f->gain, mass = f->mass, disc[3], min = MIN_DISC * f->gain;
     if (!(spin_axis(f->momentum, disc) > 0)) {
         double growth = f->gain > 0 ? 1 + f->gain / f->mass : 1; /* none is added */
         s->a /= growth * growth;
@@ -137,7 +137,7 @@ void spin_accrete(struct spin *s, const struct spin_flow *f)
             spin_axis(disc, s->axis);
         } else {
             struct disc o = disc_of(s->a, mass, f->rate, f->self_gravity);
-            if (!(s->a >= SPIN_MAX && cosine >= 0)) dm = fmin(fmax(o.mass, least), left);
+            if (!(s->a >= SPIN_MAX && cosine >= 0)) dm = fmin(fmax(o.mass, min), left);
             align(s, mass, dm, o.radius, disc);
         }
         accrete_disc(s, 1 + dm / mass, f->arrested);

@@ -1,9 +1,9 @@
 /* hydro/cell_kern: the Godunov scheme of one cell: primitive variables, limited slopes, tracing to
- * the faces, sums of fluxes, sources. Beside hydro_kern.h, for the planes of the CPU (flux.c) and
+ * the faces, sums of fluxes, sources. Beside point_kern.h, for the planes of the CPU (flux.c) and
  * for kernels of devices alike. (van Leer 1979; Toro 2009 ch. 14; Teyssier 2002 §2.2) */
 #pragma once
 #include "hydro/hydro.h"
-#include "hydro/hydro_kern.h"
+#include "hydro/point_kern.h"
 
 /* Primitive variables with floors. */
 PTAH_HD struct hydro_state hydro_prim(double rho, double mx, double my, double mz, double etot,
@@ -29,17 +29,17 @@ struct hydro_slope3 {
 
 /* Least and greatest of a cell, and of the eight around it in its plane; w from row to row. Without
  * loops, so that compilers make vectors of the loops over cells. */
-PTAH_HD void hydro_extremes_row(const double *q, double *least, double *most)
+PTAH_HD void hydro_extremes_row(const double *q, double *min, double *max)
 {
-    *least = hydro_min(*least, hydro_min(q[0], hydro_min(q[-1], q[1])));
-    *most = hydro_max(*most, hydro_max(q[0], hydro_max(q[-1], q[1])));
+    *min = hydro_min(*min, hydro_min(q[0], hydro_min(q[-1], q[1])));
+    *max = hydro_max(*max, hydro_max(q[0], hydro_max(q[-1], q[1])));
 }
 
-PTAH_HD void hydro_extremes_plane(const double *q, int w, double *least, double *most)
+PTAH_HD void hydro_extremes_plane(const double *q, int w, double *min, double *max)
 {
-    hydro_extremes_row(q - w, least, most);
-    hydro_extremes_row(q, least, most);
-    hydro_extremes_row(q + w, least, most);
+    hydro_extremes_row(q - w, min, max);
+    hydro_extremes_row(q, min, max);
+    hydro_extremes_row(q + w, min, max);
 }
 
 /* Positivity-preserving unlimited slopes: central differences, scaled so that the extreme corners

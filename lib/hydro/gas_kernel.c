@@ -1,17 +1,17 @@
 /* hydro/gas_kernel: what reads or changes the gas cell by cell or oct by oct: kick, time step,
- * restriction, gradients, totals. On hosts hydro_flag.c,
- * hydro_interp.c and hydro_numbers.c do it. */
+ * restriction, gradients, totals. On hosts flag.c,
+ * interp.c and numbers.c do it. */
 #include "dev/kernel.h"
 #include "hydro/cell_kern.h"
 #include "hydro/interp_kern.h"
 #include "hydro/kernels.h"
 #include "hydro/steep_kern.h"
 
-struct most_shared {
-    double most[DEV_THREADS];
+struct shared_max {
+    double max[DEV_THREADS];
 };
 
-KERNEL(gas_kick, struct gas_kick_args, struct most_shared, DEV_THREADS)
+KERNEL(gas_kick, struct gas_kick_args, struct shared_max, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
     PHASE (t, DEV_THREADS) {
@@ -38,27 +38,27 @@ PTAH_HD double courant_cell(const struct gas_courant_args *a, const struct level
     return -hydro_speed_dt(speed, pull, a->dx, a->courant);
 }
 
-KERNEL(gas_courant, struct gas_courant_args, struct most_shared, DEV_THREADS)
+KERNEL(gas_courant, struct gas_courant_args, struct shared_max, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
     const int64_t cells = (int64_t)lv->nown * 8, step = (int64_t)b->count * DEV_THREADS;
     PHASE (t, DEV_THREADS) {
-        double most = -HUGE_VAL;
+        double max = -HUGE_VAL;
         for (int64_t at = (int64_t)b->index * DEV_THREADS + t; at < cells; at += step)
             if (lv->child[at >> 3][at & 7] < 0)
-                most = hydro_max(courant_cell(a, lv, at >> 3, (int)(at & 7)), most);
-        s->most[t] = most;
+                max = hydro_max(courant_cell(a, lv, at >> 3, (int)(at & 7)), max);
+        s->max[t] = max;
     }
     for (int half = DEV_THREADS / 2; half > 0; half /= 2)
         PHASE (t, half) {
-            s->most[t] = hydro_max(s->most[t + half], s->most[t]);
+            s->max[t] = hydro_max(s->max[t + half], s->max[t]);
         }
     PHASE (t, 1) {
-        a->out[b->index] = s->most[0];
+        a->out[b->index] = s->max[0];
     }
 }
 
-KERNEL(gas_restrict, struct gas_restrict_args, struct most_shared, DEV_THREADS)
+KERNEL(gas_restrict, struct gas_restrict_args, struct shared_max, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
     PHASE (t, DEV_THREADS) {
@@ -168,7 +168,7 @@ KERNEL(gas_totals, struct gas_totals_args, struct totals_shared, DEV_THREADS)
     }
 }
 
-KERNEL(gas_totals_join, struct gas_totals_join_args, struct most_shared, DEV_THREADS)
+KERNEL(gas_totals_join, struct gas_totals_join_args, struct shared_max, DEV_THREADS)
 {
     PHASE (t, GAS_TOTALS * DEV_SUM) {
         int64_t sum = 0;

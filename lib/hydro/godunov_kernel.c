@@ -236,9 +236,9 @@ DEV_FN double cell_expansion(const struct godunov_args *a, const struct work *k,
 {
     const double dx = a->p.dx, dx2 = dx + dx, *v = old_of(a, k) + o->at;
     const int y = W, z = P;
-    int edge = 0;
-    for (int f = 0; f < 6; f++) edge |= a->p.level.nbr[o->oct][f] == NBR_NONE;
-    if (!edge)
+    int reflux_row = 0;
+    for (int f = 0; f < 6; f++) reflux_row |= a->p.level.nbr[o->oct][f] == NBR_NONE;
+    if (!reflux_row)
         return (v[1] - v[-1]) / dx2 + (v[CELLS + y] - v[CELLS - y]) / dx2 +
                (v[2 * CELLS + z] - v[2 * CELLS - z]) / dx2;
     double div = 0.0;

@@ -245,7 +245,7 @@ static void oct_beside(const struct oct_sums *o, struct beside *b)
 }
 
 /* The divergence of the old velocities in the cells of an oct at the coarse–fine boundary. */
-static void oct_expansion_edge(const struct oct_sums *o, double *restrict div)
+static void oct_expansion_boundary(const struct oct_sums *o, double *restrict div)
 {
     const double dx = o->dx;
     struct beside b;
@@ -271,9 +271,9 @@ static void oct_pdv(struct oct_sums *o, double *restrict eint)
     const double *restrict flux = o->w[par->nvar + 1];
     double *restrict div = o->w[par->nvar + 2];
     const double smallr = par->smallr, gm1 = par->gamma - 1.0, dt = o->dt;
-    bool edge = false;
-    for (int f = 0; f < 6; f++) edge |= lv->nbr[o->i][f] == NBR_NONE;
-    if (edge) oct_expansion_edge(o, div);
+    bool reflux_row = false;
+    for (int f = 0; f < 6; f++) reflux_row |= lv->nbr[o->i][f] == NBR_NONE;
+    if (reflux_row) oct_expansion_boundary(o, div);
 #pragma omp simd
     for (int c = 0; c < 8; c++) {
         eint[c] = hydro_pdv_cell(r[c], x[c], y[c], z[c], etot[c], flux[c], div[c], smallr, gm1, dt);

@@ -5,7 +5,7 @@
  * depend on threads, tiles or ranks. */
 #pragma once
 #include "base/sum.h"
-#include "hydro/hydro_kern.h"
+#include "hydro/point_kern.h"
 #include "oct/mesh.h"
 #include "patch/patch.h"
 

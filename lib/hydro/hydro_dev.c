@@ -16,7 +16,7 @@ enum { COURANT_BLOCKS = 1024 };
 struct dev_courant {
     struct dev_stream *s;
     int64_t blocks;
-    double most[COURANT_BLOCKS];
+    double max[COURANT_BLOCKS];
 };
 struct dev_totals {
     struct dev_stream *s;
@@ -30,7 +30,7 @@ struct hydro_dev {
     struct dev_stream *stream;
     struct hydro_par *par, sent; /* there, and what was copied */
     bool known;
-    struct patch_room most, sums, steep; /* of the time step, of sums, of flags */
+    struct patch_room max, sums, steep; /* of the time step, of sums, of flags */
     struct dev_courant courant;
     struct dev_totals totals;
 };
@@ -61,7 +61,7 @@ void hydro_dev_free(struct hydro_dev **h)
     struct hydro_dev *x = *h;
     if (!x) return;
     patch_dev_fini(&x->patch);
-    dev_free(x->dev, x->most.p);
+    dev_free(x->dev, x->max.p);
     dev_free(x->dev, x->sums.p);
     dev_free(x->dev, x->steep.p);
     dev_free(x->dev, x->par);
@@ -72,8 +72,8 @@ void hydro_dev_free(struct hydro_dev **h)
 
 static enum err need_gas(struct hydro_dev *h, struct mesh *m, int l)
 {
-    TRY(mirror_need(h->mirror, m, l, FLD_U, m->nvar, PLACE_DEVICE));
-    return m->gravity ? mirror_need(h->mirror, m, l, FLD_FX, 3, PLACE_DEVICE) : OK;
+    TRY(mirror_need(h->mirror, m, l, FLD_U, m->nvar, LOCATION_DEVICE));
+    return m->gravity ? mirror_need(h->mirror, m, l, FLD_FX, 3, LOCATION_DEVICE) : OK;
 }
 
 /* The parameters, once; their copy stays, for copies to devices run late. */
@@ -126,7 +126,7 @@ enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt,
     return patch_dev_update(&h->patch, m, l, dt, &g.law, &k);
 }
 
-enum err hydro_dev_edge_begin(struct hydro_dev *h, struct mesh *m, int l, const struct hydro_par *p)
+enum err reflux_dev_begin(struct hydro_dev *h, struct mesh *m, int l, const struct hydro_par *p)
 {
     const struct gas_law g = gas_law_make(m, p);
     return patch_dev_reflux_begin(&h->patch, m, l, &g.law);
@@ -138,12 +138,12 @@ enum err hydro_dev_restrict(struct hydro_dev *h, struct mesh *m, int l, const st
 {
     if (m->lev[l].nown == 0) return OK;
     for (int k = l; k <= l + 1; k++)
-        TRY(mirror_need(h->mirror, m, k, FLD_U, m->nvar, PLACE_DEVICE));
+        TRY(mirror_need(h->mirror, m, k, FLD_U, m->nvar, LOCATION_DEVICE));
     mirror_send(h->mirror, m);
     dev_launch(
         h->stream, &gas_restrict, dev_blocks(8 * (int64_t)m->lev[l].nown),
-        &(struct gas_restrict_args){h->mirror->there, l, p->nvar, p->interpol_var, p->smallr});
-    mirror_wrote(h->mirror, l, FLD_U, p->nvar, PLACE_DEVICE);
+        &(struct gas_restrict_args){h->mirror->mesh_dev, l, p->nvar, p->interpol_var, p->smallr});
+    mirror_wrote(h->mirror, l, FLD_U, p->nvar, LOCATION_DEVICE);
     return OK;
 }
 
@@ -156,8 +156,9 @@ enum err hydro_dev_kick(struct hydro_dev *h, struct mesh *m, int l, bool ghosts,
     TRY(need_gas(h, m, l));
     mirror_send(h->mirror, m);
     dev_launch(h->stream, &gas_kick, dev_blocks(8 * (int64_t)n),
-               &(struct gas_kick_args){h->mirror->there, l, n, dt, p->smallr});
-    mirror_wrote(h->mirror, l, FLD_U + GAS_MOMENTUM, GAS_ENERGY - GAS_MOMENTUM + 1, PLACE_DEVICE);
+               &(struct gas_kick_args){h->mirror->mesh_dev, l, n, dt, p->smallr});
+    mirror_wrote(h->mirror, l, FLD_U + GAS_MOMENTUM, GAS_ENERGY - GAS_MOMENTUM + 1,
+                 LOCATION_DEVICE);
     return OK;
 }
 
@@ -171,12 +172,12 @@ enum err hydro_dev_courant_begin(struct hydro_dev *h, struct mesh *m, int l,
     if (c->blocks == 0) return OK;
     TRY(need_gas(h, m, l));
     mirror_send(h->mirror, m);
-    TRY(patch_room_need(&h->patch, &h->most, sizeof c->most, "hydro time step"));
+    TRY(patch_room_need(&h->patch, &h->max, sizeof c->max, "hydro time step"));
     dev_follow(s, h->stream);
     dev_launch(s, &gas_courant, c->blocks,
-               &(struct gas_courant_args){h->mirror->there, hydro_gas_of(p), l, m->gravity,
-                                          mesh_dx(m, l), p->courant_factor, h->most.p});
-    dev_get(s, c->most, h->most.p, sizeof *c->most * (size_t)c->blocks);
+               &(struct gas_courant_args){h->mirror->mesh_dev, hydro_gas_of(p), l, m->gravity,
+                                          mesh_dx(m, l), p->courant_factor, h->max.p});
+    dev_get(s, c->max, h->max.p, sizeof *c->max * (size_t)c->blocks);
     return OK;
 }
 
@@ -191,7 +192,7 @@ enum err hydro_dev_courant(struct hydro_dev *h, struct mesh *m, int l, const str
     enum err err = dev_wait(c->s);
     c->s = NULL;
     if (err != OK || c->blocks == 0) return err;
-    for (int64_t i = 0; i < c->blocks; i++) all = hydro_max(all, c->most[i]);
+    for (int64_t i = 0; i < c->blocks; i++) all = hydro_max(all, c->max[i]);
     if (all > -HUGE_VAL)
         *dt = hydro_min(m->gravity ? -all : hydro_speed_dt(all, 0.0, dx, p->courant_factor), cap);
     return OK;
@@ -205,12 +206,12 @@ enum err hydro_dev_steep(struct hydro_dev *h, struct mesh *m, int l, const struc
     memset(bits, 0, (size_t)nown);
     if (p->err_grad_d < 0.0 && p->err_grad_p < 0.0 && p->err_grad_u < 0.0) return OK;
     for (int k = l > 2 ? l - 2 : 1; k <= l; k++)
-        TRY(mirror_need(h->mirror, m, k, FLD_U, m->nvar, PLACE_DEVICE));
+        TRY(mirror_need(h->mirror, m, k, FLD_U, m->nvar, LOCATION_DEVICE));
     mirror_send(h->mirror, m);
     TRY(need_par(h, p));
     TRY(patch_room_need(&h->patch, &h->steep, (size_t)nown, "flag scratch"));
     dev_launch(h->stream, &gas_steep, dev_blocks(8 * (int64_t)nown),
-               &(struct gas_steep_args){h->mirror->there, h->par, l, nown, h->steep.p});
+               &(struct gas_steep_args){h->mirror->mesh_dev, h->par, l, nown, h->steep.p});
     dev_get(h->stream, bits, h->steep.p, (size_t)nown);
     return dev_wait(h->stream);
 }
@@ -226,13 +227,13 @@ enum err hydro_dev_totals_begin(struct hydro_dev *h, struct mesh *m, int l,
     memset(t->sums, 0, sizeof t->sums);
     t->s = s;
     if (blocks == 0) return OK;
-    TRY(mirror_need(h->mirror, m, l, FLD_U, m->nvar, PLACE_DEVICE));
+    TRY(mirror_need(h->mirror, m, l, FLD_U, m->nvar, LOCATION_DEVICE));
     mirror_send(h->mirror, m);
     TRY(patch_room_need(&h->patch, &h->sums, sizeof t->sums * (BLOCKS + 1), "hydro totals"));
     int64_t *part = h->sums.p, *all = part + BLOCKS * GAS_TOTALS * DEV_SUM;
     dev_follow(s, h->stream);
     dev_launch(s, &gas_totals, blocks,
-               &(struct gas_totals_args){h->mirror->there, l, dx * dx * dx, p->smallr, part});
+               &(struct gas_totals_args){h->mirror->mesh_dev, l, dx * dx * dx, p->smallr, part});
     dev_launch(s, &gas_totals_join, 1, &(struct gas_totals_join_args){part, (int32_t)blocks, all});
     dev_get(s, t->sums, all, sizeof t->sums);
     return OK;
@@ -258,11 +259,11 @@ enum err hydro_dev_totals(struct hydro_dev *h, struct mesh *m, int l, const stru
 
 /* ---- refinement ---- */
 
-void hydro_dev_prolong(void *ctx, const struct mirror *x, int l, int32_t n, const int32_t *place,
+void hydro_dev_prolong(void *ctx, const struct mirror *x, int l, int32_t n, const int32_t *slot,
                        double *row, int width)
 {
     const struct hydro_dev_prolong *c = ctx;
     BUG_ON(need_par(c->h, c->par) != OK); /* the device failed */
     dev_launch(x->stream, &gas_created, dev_blocks(n),
-               &(struct gas_created_args){x->there, c->h->par, l, n, place, row, width});
+               &(struct gas_created_args){x->mesh_dev, c->h->par, l, n, slot, row, width});
 }

@@ -17,9 +17,9 @@ void hydro_dev_free(struct hydro_dev **h); /* the stream is empty */
  * memory, and nothing has changed; or it failed. */
 MUST_USE enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt,
                                    double hexp, const struct hydro_par *p);
-/* As hydro_edge_begin: registers are made there. */
-MUST_USE enum err hydro_dev_edge_begin(struct hydro_dev *h, struct mesh *m, int l,
-                                       const struct hydro_par *p);
+/* As reflux_begin: registers are made there. */
+MUST_USE enum err reflux_dev_begin(struct hydro_dev *h, struct mesh *m, int l,
+                                   const struct hydro_par *p);
 /* As hydro_restrict, hydro_kick, hydro_courant; sums are emptied first. */
 MUST_USE enum err hydro_dev_restrict(struct hydro_dev *h, struct mesh *m, int l,
                                      const struct hydro_par *p);
@@ -45,5 +45,5 @@ struct hydro_dev_prolong {
     struct hydro_dev *h;
     const struct hydro_par *par;
 };
-void hydro_dev_prolong(void *ctx, const struct mirror *x, int l, int32_t n, const int32_t *place,
+void hydro_dev_prolong(void *ctx, const struct mirror *x, int l, int32_t n, const int32_t *slot,
                        double *row, int width);

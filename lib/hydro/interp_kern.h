@@ -12,7 +12,7 @@
 
 #include "base/device.h"
 #include "hydro/hydro.h"
-#include "hydro/hydro_kern.h"
+#include "hydro/point_kern.h"
 #include "oct/mesh.h"
 #include "patch/across_kern.h"
 
@@ -146,7 +146,7 @@ PTAH_HD_FN void hydro_interp_momentum(const struct hydro_par *p, const double *a
 
 /* Without slopes, and with momenta as they are, the children of cell c of oct i of level l have its
  * state u[nvar]: all alike, except that a −0 is one in the first of them only. */
-PTAH_HD bool hydro_interp_alike(const struct hydro_par *p)
+PTAH_HD bool hydro_interp_same(const struct hydro_par *p)
 {
     return p->interpol_type == 0 && p->interpol_var < 2;
 }

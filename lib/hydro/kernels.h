@@ -5,7 +5,7 @@
 #include "dev/kernel.h"
 #include "dev/sums.h"
 #include "hydro/hydro.h"
-#include "hydro/hydro_kern.h"
+#include "hydro/point_kern.h"
 #include "patch/kernels.h"
 
 /* Octs to be created in cells 8 × oct + cell of level l: gas in rows [width][8]. */
@@ -14,7 +14,7 @@ struct gas_created_args {
     const struct hydro_par *par;
     int l;
     int32_t n;
-    const int32_t *place;
+    const int32_t *slot;
     double *row;
     int width;
 };

@@ -8,8 +8,8 @@
 /* Kinetic energy from density and momenta. */
 static inline vec4 half_kinetic(vec4 r, vec4 x, vec4 y, vec4 z, double smallr)
 {
-    const vec4 at_least = vec4_max(r, (vec4){0} + smallr);
-    return gas_kinetic4(at_least, x, y, z);
+    const vec4 floored = vec4_max(r, (vec4){0} + smallr);
+    return gas_kinetic4(floored, x, y, z);
 }
 
 /* Minmod slopes of conserved variables or, of the energy, its internal part. Returns false where a
@@ -52,7 +52,7 @@ void gas_missing_oct(const struct gathered *g, lidx parent, int cell, struct tar
     double out[NVAR_MAX][8], flat[NVAR_MAX];
     const bool by_minmod = p->interpol_type == 1 && p->interpol_var < 2;
     if (by_minmod && load_by_minmod(g, parent, cell, t)) return;
-    if (!hydro_interp_alike(p)) {
+    if (!hydro_interp_same(p)) {
         hydro_interp_oct(g->m, g->l - 1, parent, cell, p, out);
         for (int v = 0; v < p->nvar; v++) put8(g->u, v, t, out[v]);
         return;

@@ -1,10 +1,10 @@
 /* hydro/steep_kern: refinement by gradients, one cell: the quantities, and the relative jump across
- * its faces. For hosts (hydro_flag.c) and devices. Private to hydro. (docs/method/step.md) */
+ * its faces. For hosts (flag.c) and devices. Private to hydro. (docs/method/step.md) */
 #pragma once
 #include <math.h>
 
 #include "hydro/hydro.h"
-#include "hydro/hydro_kern.h"
+#include "hydro/point_kern.h"
 
 /* From density (with its floor), momenta and total energy; may be below zero. */
 PTAH_HD double steep_pressure(double r, double mx, double my, double mz, double e, double gm1)

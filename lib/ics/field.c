@@ -82,7 +82,7 @@ static enum err read_values(const struct ics_layers *s, const char *name, bool i
     enum err err = OK;
     int64_t step = BLOCK_VALUES / (2 * (int64_t)s->ic->head.n[0] * s->ic->head.n[1]) + 1;
     TRY(grafic_open(&f, s->ic->dir, name, s->cosmo));
-    TRY_OUT(grafic_check_alike(&f, &s->ic->head, s->ic->first, s->cosmo));
+    TRY_OUT(grafic_check_same(&f, &s->ic->head, s->ic->first, s->cosmo));
     for (int64_t k = 0; k < s->nz; k += step) {
         int64_t end = k + step < s->nz ? k + step : s->nz;
         if (s->first[k] == s->first[end]) continue;

@@ -78,7 +78,7 @@ enum err ics_check_files(const char *dir, bool cosmo, const char *first,
     for (int i = 0; i < n; i++) {
         struct grafic f;
         TRY(grafic_open(&f, dir, name[i], cosmo));
-        enum err err = grafic_check_alike(&f, head, first, cosmo);
+        enum err err = grafic_check_same(&f, head, first, cosmo);
         if (err == OK && fn) err = fn(&f, name[i], ctx);
         grafic_close(&f);
         TRY(err);

@@ -279,10 +279,10 @@ static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers
     bool given = gas_file(g, s->ic->dir, v, name);
     if (given) TRY(ics_field_read(s, name, q));
     if (!given && g->cosmo && v >= GAS_SCALARS) base = gas->initial[v];
-    double least = v == 0 && g->cosmo ? 0.1 * g->par.omega_b / g->par.omega_m : -HUGE_VAL;
+    double min = v == 0 && g->cosmo ? 0.1 * g->par.omega_b / g->par.omega_m : -HUGE_VAL;
 #pragma omp parallel for
     for (lidx i = 0; i < s->lv->nown; i++)
-        for (int c = 0; c < 8; c++) q[i][c] = given ? fmax(base + factor * q[i][c], least) : base;
+        for (int c = 0; c < 8; c++) q[i][c] = given ? fmax(base + factor * q[i][c], min) : base;
     return OK;
 }
 

@@ -184,18 +184,18 @@ enum err file_append(const char *path, FILE **f)
     return OK;
 }
 
-static enum err too_long(const char *name, size_t most)
+static enum err too_long(const char *name, size_t max)
 {
-    return err_set(ERR_LIMIT, "%s: has more than the %zu bytes expected at most", name, most);
+    return err_set(ERR_LIMIT, "%s: has more than the %zu bytes expected at most", name, max);
 }
 
-enum err file_load(const char *path, size_t most, char **text, size_t *n)
+enum err file_load(const char *path, size_t max, char **text, size_t *n)
 {
     int fd;
     int64_t size;
     TRY(file_open(path, &fd, &size));
     enum err err = OK;
-    if ((size_t)size > most) err = too_long(path, most);
+    if ((size_t)size > max) err = too_long(path, max);
     if (err == OK) {
         *n = (size_t)size;
         *text = mem_new(*n + 1, "text file");
@@ -208,11 +208,11 @@ enum err file_load(const char *path, size_t most, char **text, size_t *n)
 }
 
 /* All until the end, or more than `most` bytes of it. */
-static enum err drain(int fd, const char *name, size_t most, char **text, size_t *n)
+static enum err drain(int fd, const char *name, size_t max, char **text, size_t *n)
 {
     size_t room = 1 << 12;
     *text = mem_new(room + 1, "text file");
-    for (*n = 0; *n <= most;) {
+    for (*n = 0; *n <= max;) {
         ssize_t k = read(fd, *text + *n, room - *n);
         if (k < 0 && errno == EINTR) continue;
         if (k < 0) FAIL(ERR_FILE, "%s: cannot read: %s", name, strerror(errno));
@@ -224,15 +224,15 @@ static enum err drain(int fd, const char *name, size_t most, char **text, size_t
     return OK;
 }
 
-enum err file_load_any(const char *path, size_t most, char **text, size_t *n)
+enum err file_load_any(const char *path, size_t max, char **text, size_t *n)
 {
     bool standard = strcmp(path, "-") == 0;
     const char *name = standard ? "standard input" : path;
     int fd = STDIN_FILENO;
     *text = NULL;
     if (!standard) TRY(file_open_any(path, &fd));
-    enum err err = drain(fd, name, most, text, n);
-    if (err == OK && *n > most) err = too_long(name, most);
+    enum err err = drain(fd, name, max, text, n);
+    if (err == OK && *n > max) err = too_long(name, max);
     if (err != OK) FREE(*text);
     if (!standard) close(fd);
     return err;

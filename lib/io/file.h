@@ -49,9 +49,9 @@ MUST_USE enum err file_may_append(const char *path);
 MUST_USE enum err file_append(const char *path, FILE **f);
 /* Reads the content of the file and a final NUL into a new block (owner: caller, FREE); more than
  * `most` bytes are an error. */
-MUST_USE enum err file_load(const char *path, size_t most, char **text, size_t *n);
+MUST_USE enum err file_load(const char *path, size_t max, char **text, size_t *n);
 /* file_load for a file that need not be regular; waits for a pipe. "-" is standard input. */
-MUST_USE enum err file_load_any(const char *path, size_t most, char **text, size_t *n);
+MUST_USE enum err file_load_any(const char *path, size_t max, char **text, size_t *n);
 bool file_exists(const char *path);
 /* drops the system's cache of it, so that it is read from the disk */
 void file_forget(const char *path);

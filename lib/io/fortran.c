@@ -53,7 +53,7 @@ static void write_at(struct fort_out *f, const void *p, size_t n, int64_t at)
 static void flush(struct fort_out *f)
 {
     write_at(f, f->buf, f->fill, f->at);
-    if (f->err == OK) later_soon(f->later, f->fd, f->fill, f->at);
+    if (f->err == OK) sync_soon(f->sync, f->fd, f->fill, f->at);
     f->at += (int64_t)f->fill;
     f->fill = 0;
 }
@@ -152,7 +152,7 @@ static enum err write_piece(void *ctx)
     for (int r = 0; r < p->nrow; r++)
         TRY(write_now(f, p->rows + (size_t)r * p->stride, p->bytes, p->at + r * p->step));
     for (int r = 0; r < p->nrow && p->soon >= 0; r++)
-        later_soon(f->later, f->fd, p->bytes + (size_t)p->soon, p->at - p->soon + r * p->step);
+        sync_soon(f->sync, f->fd, p->bytes + (size_t)p->soon, p->at - p->soon + r * p->step);
     return OK;
 }
 
@@ -194,9 +194,9 @@ static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n
             soon = at + (int64_t)p->bytes;
         }
         fill(ctx, i, here, p->rows, p->stride);
-        f->err = f->beside ? aside_begin(&f->aside, write_piece, p) : write_piece(p);
+        f->err = f->beside ? async_begin(&f->async, write_piece, p) : write_piece(p);
     }
-    enum err late = aside_wait(&f->aside);
+    enum err late = async_wait(&f->async);
     if (f->err == OK) f->err = late;
     f->at += nrow * step;
 }
@@ -234,11 +234,11 @@ enum err fort_close(struct fort_out *f)
 {
     flush(f);
     if (f->fd >= 0 && f->err == OK)
-        f->err = later_close(f->later, f->fd, f->path);
+        f->err = sync_close(f->sync, f->fd, f->path);
     else if (f->fd >= 0)
         close(f->fd);
     if (f->err == OK && f->told) f->told(f->told_ctx, f->path, f->sum.bytes, checksum_end(&f->sum));
-    aside_fini(&f->aside);
+    async_fini(&f->async);
     FREE(f->sum.part);
     for (int k = 0; k < 2; k++) FREE(f->rows[k]);
     FREE(f->buf);
@@ -305,7 +305,7 @@ static void see(struct fort_seen *s, const void *p, size_t n, int64_t at)
     }
 }
 
-static int by_place(const void *a, const void *b)
+static int by_location(const void *a, const void *b)
 {
     int64_t x = ((const struct fort_range *)a)->at, y = ((const struct fort_range *)b)->at;
     return (x > y) - (x < y);
@@ -330,8 +330,8 @@ static enum err see_gap(struct fort_in *f, int64_t at, int64_t end)
     int pieces = (int)((end - at + GAP_PIECE - 1) / GAP_PIECE);
 #pragma omp parallel for schedule(static) if (pieces > 1)
     for (int k = 0; k < pieces; k++)
-        err_keep(&trouble, see_piece(f, at + k * (int64_t)GAP_PIECE, end), k);
-    return err_kept(&trouble);
+        err_save(&trouble, see_piece(f, at + k * (int64_t)GAP_PIECE, end), k);
+    return err_restore(&trouble);
 }
 
 enum err fort_sum(struct fort_in *f, uint64_t *sum)
@@ -339,7 +339,7 @@ enum err fort_sum(struct fort_in *f, uint64_t *sum)
     struct fort_seen *s = &f->seen;
     int64_t at = 0;
     s->wanted = false;
-    mem_sort(s->range, (size_t)s->n, sizeof *s->range, by_place);
+    mem_sort(s->range, (size_t)s->n, sizeof *s->range, by_location);
     for (int64_t k = 0; k < s->n; at = s->range[k++].end) TRY(see_gap(f, at, s->range[k].at));
     TRY(see_gap(f, at, f->size));
     *sum = checksum_end(&s->sum);
@@ -359,8 +359,8 @@ static enum err read_bytes(struct fort_in *f, void *p, size_t n, int64_t at)
     }
     if (at < f->win_at || at + (int64_t)n > f->win_at + f->win_n) {
         bool jumps = at < f->win_at || at - f->win_at - f->win_n > (int64_t)JUMP;
-        int64_t left = f->size - at, most = (int64_t)(jumps ? WINDOW / 8 : WINDOW),
-                k = left < most ? left : most;
+        int64_t left = f->size - at, max = (int64_t)(jumps ? WINDOW / 8 : WINDOW),
+                k = left < max ? left : max;
         f->win_n = 0;
         if (k < (int64_t)n)
             FAIL(ERR_FORMAT, "%s: ends at byte %ld, %zu bytes are expected at byte %ld", f->path,
@@ -540,8 +540,8 @@ enum err fort_load_rows(struct fort_in *f, int nrow, const struct fort_rec *r, i
     for (int k = 0; k < nrow && plain; k++) plain = is_plain(&r[k], total, n);
 #pragma omp parallel for schedule(static) if (plain)
     for (int k = 0; k < nrow; k++)
-        err_keep(&trouble, fort_load_real(f, &r[k], total, first, n, x[k]), k);
-    return err_kept(&trouble);
+        err_save(&trouble, fort_load_real(f, &r[k], total, first, n, x[k]), k);
+    return err_restore(&trouble);
 }
 
 enum err fort_get_real(struct fort_in *f, const char *what, double *x, size_t n)

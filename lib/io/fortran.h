@@ -16,8 +16,8 @@
 
 #include "base/checksum.h"
 #include "base/err.h"
-#include "io/aside.h"
-#include "io/later.h"
+#include "io/async.h"
+#include "io/sync_async.h"
 
 enum { FORT_SUB = 2147483639 }; /* longest sub-record, bytes */
 
@@ -37,9 +37,9 @@ struct fort_out {
     int64_t sub_max; /* FORT_SUB; smaller in tests */
     struct checksum sum;
     bool beside; /* set after fort_create: tables are written while they are filled */
-    struct aside aside;
-    struct later *later; /* set after fort_create: who syncs and closes it; NULL: fort_close */
-    fort_told *told;     /* NULL: no sum is needed */
+    struct async async;
+    struct sync_async *sync; /* set after fort_create: who syncs and closes it; NULL: fort_close */
+    fort_told *told;         /* NULL: no sum is needed */
     void *told_ctx;
     bool first;
 };

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-enum { HEAD_INTS = 3, HEAD_REALS = 8, HEAD_MOST = 4 * (HEAD_INTS + HEAD_REALS + 1) };
+enum { HEAD_INTS = 3, HEAD_REALS = 8, HEAD_MAX = 4 * (HEAD_INTS + HEAD_REALS + 1) };
 enum { MARK = 4, SIDE_MAX = 65536 };
 static const int64_t PLANE_MAX = 2147483639; /* longer records would be split by Fortran */
 
@@ -132,17 +132,17 @@ static enum err open_checked(struct grafic *f, bool cosmo)
     int64_t size;
     TRY(file_open(f->path, &f->fd, &size));
     TRY(read_head(f));
-    TRY(check_head(f, f->start == HEAD_MOST + 2 * MARK, cosmo));
+    TRY(check_head(f, f->start == HEAD_MAX + 2 * MARK, cosmo));
     return check_size(f, size);
 }
 
 static enum err read_head(struct grafic *f)
 {
-    enum { WORDS = HEAD_MOST / 4 };
+    enum { WORDS = HEAD_MAX / 4 };
     int32_t word[WORDS + 2], bytes;
     float real[HEAD_REALS + 1] = {0};
     TRY(file_read_at(f->fd, f->path, word, 4, 0));
-    const int32_t plain = HEAD_MOST - 4, more = HEAD_MOST;
+    const int32_t plain = HEAD_MAX - 4, more = HEAD_MAX;
     bytes = (int32_t)__builtin_bswap32((uint32_t)word[0]);
     f->swap = bytes == plain || bytes == more;
     if (!f->swap) bytes = word[0];
@@ -214,8 +214,8 @@ bool grafic_near(double a, double b)
     return fabs(a - b) <= 1e-5 * fmax(fabs(a), fabs(b));
 }
 
-enum err grafic_check_alike(const struct grafic *f, const struct grafic_head *head,
-                            const char *first, bool cosmo)
+enum err grafic_check_same(const struct grafic *f, const struct grafic_head *head,
+                           const char *first, bool cosmo)
 {
     const struct grafic_head *h = &f->head;
     for (int d = 0; d < 3; d++) {

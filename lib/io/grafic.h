@@ -42,8 +42,8 @@ bool grafic_has_baryons(const struct grafic_head *h); /* has omega_b */
 bool grafic_near(double a, double b);
 /* Error if the header of f does not agree with that of another file of its level, called `first`:
  * cells, their size and place, and with cosmo the time and the cosmology. */
-MUST_USE enum err grafic_check_alike(const struct grafic *f, const struct grafic_head *head,
-                                     const char *first, bool cosmo);
+MUST_USE enum err grafic_check_same(const struct grafic *f, const struct grafic_head *head,
+                                    const char *first, bool cosmo);
 
 /* Planes k0 .. k0+nk-1 (counted from 0) of a file of reals into out[nk][n[1]][n[0]]. NaN and
  * infinity are errors. */

@@ -85,9 +85,9 @@ static enum err write_head(struct grafic_out *f)
     const struct grafic_head *h = &f->head;
     const double real[] = {h->dx,      h->off[0],  h->off[1], h->off[2], h->astart,
                            h->omega_m, h->omega_l, h->h0,     h->omega_b};
-    enum { MOST = sizeof real / sizeof *real };
-    char b[4 * (3 + MOST) + 2 * MARK];
-    int nreal = grafic_has_baryons(h) ? MOST : MOST - 1;
+    enum { MAX = sizeof real / sizeof *real };
+    char b[4 * (3 + MAX) + 2 * MARK];
+    int nreal = grafic_has_baryons(h) ? MAX : MAX - 1;
     int32_t mark = 4 * (3 + nreal);
     put4(b, &mark, f->swap);
     for (int d = 0; d < 3; d++) put4(b + MARK + 4 * d, &h->n[d], f->swap);

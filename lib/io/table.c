@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "io/file.h"
 
-static const size_t PIECE = (size_t)64 << 10, LINE_MOST = (size_t)64 << 20;
+static const size_t PIECE = (size_t)64 << 10, LINE_MAX = (size_t)64 << 20;
 enum { QUOTE = 30 }; /* characters of a word in a message */
 
 /* By loops of our own: strspn makes a table of its set at each call. */
@@ -32,10 +32,10 @@ static char *skip_blanks(char *s)
 static enum err too_long(const struct table *t)
 {
     return err_set(ERR_LIMIT, "%s: has more than the %lld bytes expected at most", t->path,
-                   (long long)t->most);
+                   (long long)t->max);
 }
 
-enum err table_open(struct table *t, const char *path, unsigned how, int64_t most)
+enum err table_open(struct table *t, const char *path, unsigned how, int64_t max)
 {
     bool pipe = how & TABLE_PIPE, standard = pipe && strcmp(path, "-") == 0;
     int64_t size = 0;
@@ -43,13 +43,13 @@ enum err table_open(struct table *t, const char *path, unsigned how, int64_t mos
                         .how = how,
                         .fd = STDIN_FILENO,
                         .end = INT64_MAX,
-                        .most = most};
+                        .max = max};
     if (!standard) TRY(pipe ? file_open_any(path, &t->fd) : file_open(path, &t->fd, &size));
-    if (size > most) {
+    if (size > max) {
         close(t->fd);
         return too_long(t);
     }
-    t->size = standard || pipe ? most : size;
+    t->size = standard || pipe ? max : size;
     t->room = PIECE;
     t->buf = mem_new(t->room + 1, "text file");
     return OK;
@@ -70,9 +70,9 @@ static enum err load(struct table *t, bool *over)
     t->fill -= t->head;
     t->head = 0;
     if (t->fill == t->room) {
-        if (t->room >= LINE_MOST)
+        if (t->room >= LINE_MAX)
             FAIL(ERR_FORMAT, "%s: line %lld is longer than %zu bytes", t->path,
-                 (long long)table_line(t), LINE_MOST);
+                 (long long)table_line(t), LINE_MAX);
         t->buf = mem_grow(t->buf, (t->room *= 2) + 1, "text file");
     }
     ssize_t n;
@@ -80,9 +80,9 @@ static enum err load(struct table *t, bool *over)
     while (n < 0 && errno == EINTR);
     if (n < 0) FAIL(ERR_FILE, "%s: cannot read: %s", t->path, strerror(errno));
     t->fill += (size_t)n;
-    t->place += n;
+    t->location += n;
     *over = n == 0;
-    return t->place > t->most ? too_long(t) : OK;
+    return t->location > t->max ? too_long(t) : OK;
 }
 
 /* The next line, blank or not. */
@@ -90,7 +90,7 @@ static enum err take_line(struct table *t, bool *got)
 {
     size_t seen = 0;
     bool over = false;
-    *got = t->place - (int64_t)(t->fill - t->head) < t->end;
+    *got = t->location - (int64_t)(t->fill - t->head) < t->end;
     if (!*got) return OK;
     t->line++;
     char *end = NULL;
@@ -130,8 +130,8 @@ static int64_t lines_before(const struct table *t)
     char *piece = mem_new(PIECE, "text file");
     int64_t lines = 0;
     for (int64_t at = 0; at < t->begin;) {
-        size_t most = t->begin - at < (int64_t)PIECE ? (size_t)(t->begin - at) : PIECE;
-        ssize_t n = pread(t->fd, piece, most, at);
+        size_t max = t->begin - at < (int64_t)PIECE ? (size_t)(t->begin - at) : PIECE;
+        ssize_t n = pread(t->fd, piece, max, at);
         if (n <= 0) break;
         for (ssize_t i = 0; i < n; i++) lines += piece[i] == '\n';
         at += n;
@@ -152,7 +152,7 @@ enum err table_seek(struct table *t, int64_t begin, int64_t end)
     if (lseek(t->fd, begin, SEEK_SET) < 0)
         FAIL(ERR_FILE, "%s: cannot read from byte %lld on: %s", t->path, (long long)begin,
              strerror(errno));
-    t->begin = t->place = begin;
+    t->begin = t->location = begin;
     t->end = end;
     t->line = 0;
     t->head = t->fill = 0;
@@ -167,7 +167,7 @@ static enum err line_begin(struct table *t, int64_t at, int64_t *begin)
     if (at == 0) return OK;
     TRY(table_seek(t, at - 1, INT64_MAX)); /* the rest of the line before */
     TRY(take_line(t, &got));
-    *begin = t->place - (int64_t)(t->fill - t->head);
+    *begin = t->location - (int64_t)(t->fill - t->head);
     return OK;
 }
 
@@ -263,14 +263,14 @@ enum err table_end(struct table *t, const char *what)
          (long long)table_line(t), QUOTE, word, what);
 }
 
-enum err table_rest(struct table *t, int most, bool *more)
+enum err table_rest(struct table *t, int max, bool *more)
 {
     int n = 0;
     while (table_word(t)) n++;
     *more |= n > 0;
-    if (n <= most) return OK;
+    if (n <= max) return OK;
     FAIL(ERR_FORMAT, "%s: line %lld has %d column%s too many: at most %d could be ignored", t->path,
-         (long long)table_line(t), n - most, n - most == 1 ? "" : "s", most);
+         (long long)table_line(t), n - max, n - max == 1 ? "" : "s", max);
 }
 
 enum err table_over(struct table *t, const char *what)

@@ -26,15 +26,15 @@ struct table {
     /* private */
     unsigned how;
     int fd;
-    int64_t line, begin;      /* lines read, from this offset on */
-    int64_t end, most, place; /* lines begin before end · bytes at most · bytes read */
-    size_t room, head, fill;  /* of buf; what is between head and fill is to be read */
+    int64_t line, begin;        /* lines read, from this offset on */
+    int64_t end, max, location; /* lines begin before end · bytes at most · bytes read */
+    size_t room, head, fill;    /* of buf; what is between head and fill is to be read */
     char *buf;
 };
 
 /* Opens a regular file of at most `most` bytes, or, with TABLE_PIPE, what has no more. After an
  * error there is nothing to close. */
-MUST_USE enum err table_open(struct table *t, const char *path, unsigned how, int64_t most);
+MUST_USE enum err table_open(struct table *t, const char *path, unsigned how, int64_t max);
 void table_close(struct table *t);
 /* The lines of a regular file in n shares of about equal size: share i has those that begin in
  * *begin up to *end. */
@@ -63,6 +63,6 @@ MUST_USE enum err table_row(struct table *t, int n, const char *what, double *x)
 MUST_USE enum err table_end(struct table *t, const char *what);
 /* Ignores the rest of the line, at most `most` columns. *more becomes true if there are any: the
  * caller reports them. */
-MUST_USE enum err table_rest(struct table *t, int most, bool *more);
+MUST_USE enum err table_rest(struct table *t, int max, bool *more);
 /* Nothing is left of the file. */
 MUST_USE enum err table_over(struct table *t, const char *what);

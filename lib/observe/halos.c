@@ -49,10 +49,10 @@ static enum err run(struct observation *o)
     const struct halo_box box = box_of(o);
     struct halo_par par = halo_par_of(&box, o->par->run.halo_link, o->par->run.halo_min);
     par.centre = o->par->run.halo_bound ? HALO_BOUND : HALO_DENSEST;
-    struct halo_bodies bodies = halo_state(o->mesh, o->parts, box.periodic);
+    struct halo_points bodies = halo_state(o->mesh, o->parts, box.periodic);
     TRY(halo_find(o->comm, &par, &bodies, &list));
     snprintf(from, sizeof from, "output_%05d", o->number);
-    struct halo_table t = {&box, &list, from, par.part, par.least};
+    struct halo_table t = {&box, &list, from, par.part, par.min};
     enum err err = o->comm->rank == 0 ? write_halos(o, &t) : OK;
     halo_list_free(&list);
     return err_agree(o->comm, err);

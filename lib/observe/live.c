@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "ckpt/gas.h"
-#include "oct/turn.h"
+#include "oct/transpose.h"
 
 enum { TREE_ROW = sizeof(okey) + 1 + 8 };
 
@@ -83,8 +83,8 @@ static void make_primitive(const struct source *s, const struct level *lv, lidx 
     struct reader *r = s->impl;
     const struct ckpt_head *h = &s->head;
     for (int v = 0; v < s->nhydro; v++)
-        turn_rows((const double(*)[8])lv->fld[FLD_U + v] + at, NULL, n, r->tile + 8 * v * GAS_TILE,
-                  GAS_TILE);
+        transpose_rows((const double(*)[8])lv->fld[FLD_U + v] + at, NULL, n,
+                       r->tile + 8 * v * GAS_TILE, GAS_TILE);
     for (int c = 0; c < 8; c++) {
         const double *u[NVAR_MAX];
         double *prim[NVAR_MAX];
@@ -107,7 +107,7 @@ static void lay_values(const struct source *s, enum source_mode mode, const stru
         int f = v < s->nhydro ? FLD_GAS + v : field_written(1 + v - s->nhydro);
         double *column = r->store + 8 * (size_t)v * CKPT_PITCH;
         if (v < s->nhydro || lv->level >= s->head.levelmin)
-            turn_rows((const double(*)[8])lv->fld[f] + at, NULL, n, column, CKPT_PITCH);
+            transpose_rows((const double(*)[8])lv->fld[f] + at, NULL, n, column, CKPT_PITCH);
         else
             memset(column, 0, sizeof *column * 8 * CKPT_PITCH);
     }
@@ -341,7 +341,7 @@ enum err live_on_root(struct source *s, enum err (*fn)(struct source *s, void *c
     struct reader *r = s->impl;
     const struct comm *c = r->run.comm;
     enum err err = OK;
-    memset(&s->tally, 0, sizeof s->tally);
+    memset(&s->counts, 0, sizeof s->counts);
     r->on_root = true;
     if (c->rank == 0) {
         err = fn(s, ctx);

@@ -69,8 +69,8 @@ struct level {
     int level;
     int64_t total; /* own octs of all ranks (lib/adapt) */
     lidx nown, noct, cap;
-    /* how often the list of octs, and the links, have changed (oct/mirror.h, grav/kept.h); lists of
-     * a level change on all ranks together */
+    /* how often the list of octs, and the links, have changed (oct/mirror.h, grav/cached.h); lists
+     * of a level change on all ranks together */
     uint64_t octs, links;
     okey *key; /* [noct] */
     /* oct of level+1 in each cell, -1: leaf (or, in outer ghosts, not present here) */

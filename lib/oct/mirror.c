@@ -9,8 +9,8 @@ enum err mirror_init(struct mirror *x, struct dev *d, struct dev_stream *s)
 {
     void *there;
     *x = (struct mirror){.dev = d, .stream = s};
-    TRY(dev_new(d, &there, sizeof *x->there, "mesh"));
-    x->there = there;
+    TRY(dev_new(d, &there, sizeof *x->mesh_dev, "mesh"));
+    x->mesh_dev = there;
     x->image = mem_zero(sizeof *x->image, "device");
     x->sent = mem_zero(sizeof *x->sent, "device");
     return OK;
@@ -45,14 +45,14 @@ static void level_drop(struct mirror *x, int l)
 {
     mirror_drop_level(x, &x->image->lev[l]);
     x->linked[l] = false;
-    memset(x->place[l], 0, sizeof x->place[l]);
+    memset(x->location[l], 0, sizeof x->location[l]);
 }
 
 void mirror_fini(struct mirror *x)
 {
     if (!x->image) return;
     for (int l = 0; l < LEVEL_MAX + 2; l++) level_drop(x, l);
-    dev_free(x->dev, x->there);
+    dev_free(x->dev, x->mesh_dev);
     FREE(x->image);
     FREE(x->sent);
 }
@@ -95,7 +95,8 @@ static bool same_octs(const struct mirror *x, const struct mesh *m, int l)
 static enum err level_leave(struct mirror *x, int l)
 {
     for (int f = 0; f < MIRROR_FIELDS; f++)
-        BUG_ON(x->place[l][f] == PLACE_DEVICE); /* the mesh has changed, and it was not home */
+        BUG_ON(x->location[l][f] ==
+               LOCATION_DEVICE); /* the mesh has changed, and it was not home */
     if (x->image->lev[l].key) TRY(dev_wait(x->stream)); /* what is under way follows the arrays */
     level_drop(x, l);
     return OK;
@@ -165,7 +166,7 @@ static enum err field_put(struct mirror *x, const struct mesh *m, int l, int f)
         TRY(send(x, &to->row, from->row, sizeof *from->row * (size_t)lv.noct, name_of(f)));
     }
     TRY(send(x, array_of(im, f), *array_of(&lv, f), bytes_of(x, &lv, f), name_of(f)));
-    x->place[l][f] |= PLACE_HOST | PLACE_DEVICE;
+    x->location[l][f] |= LOCATION_HOST | LOCATION_DEVICE;
     return OK;
 }
 
@@ -183,20 +184,22 @@ static void field_get(struct mirror *x, struct mesh *m, int l, int f)
     }
     dev_get(x->stream, *array_of(lv, f), *array_of(im, f), bytes_of(x, lv, f));
     x->busy = true;
-    x->place[l][f] |= PLACE_HOST;
+    x->location[l][f] |= LOCATION_HOST;
 }
 
-enum err mirror_need(struct mirror *x, struct mesh *m, int l, int first, int n, int place)
+enum err mirror_need(struct mirror *x, struct mesh *m, int l, int first, int n, int location)
 {
-    if (place == PLACE_DEVICE) TRY(mirror_links(x, m, l));
+    if (location == LOCATION_DEVICE) TRY(mirror_links(x, m, l));
     if (m->lev[l].noct == 0) return OK;
     for (int f = first; f < first + n; f++) {
-        bool there = x->place[l][f] & PLACE_DEVICE, only = x->place[l][f] == PLACE_DEVICE;
+        bool there = x->location[l][f] & LOCATION_DEVICE,
+             only = x->location[l][f] == LOCATION_DEVICE;
         BUG_ON(only && !same_octs(x, m, l)); /* the mesh has changed, and it was not home */
-        if (place == PLACE_HOST && only) field_get(x, m, l, f);
-        if (place == PLACE_DEVICE && !there && *array_of(&m->lev[l], f)) TRY(field_put(x, m, l, f));
+        if (location == LOCATION_HOST && only) field_get(x, m, l, f);
+        if (location == LOCATION_DEVICE && !there && *array_of(&m->lev[l], f))
+            TRY(field_put(x, m, l, f));
     }
-    return place == PLACE_HOST ? mirror_settle(x) : OK;
+    return location == LOCATION_HOST ? mirror_settle(x) : OK;
 }
 
 enum err mirror_room(struct mirror *x, struct mesh *m, int l, int first, int n)
@@ -209,50 +212,51 @@ enum err mirror_room(struct mirror *x, struct mesh *m, int l, int first, int n)
 }
 
 /* Bytes of NaNs into the copies that are not the newest. */
-static void spoil(struct mirror *x, int l, int f, int place)
+static void spoil(struct mirror *x, int l, int f, int location)
 {
     struct level *lv = &x->spoils->lev[l], *im = &x->image->lev[l];
     void *here = *array_of(lv, f), *there = *array_of(im, f);
-    if (place == PLACE_HOST && there && same_octs(x, x->spoils, l))
+    if (location == LOCATION_HOST && there && same_octs(x, x->spoils, l))
         dev_fill(x->stream, there, 0xff, bytes_of(x, f >= FLD_REFLUX ? im : lv, f));
-    if (place == PLACE_DEVICE && here) {
+    if (location == LOCATION_DEVICE && here) {
         BUG_ON(mirror_settle(x) != OK); /* the state is lost */
         memset(here, 0xff, bytes_of(x, lv, f));
     }
 }
 
-void mirror_wrote(struct mirror *x, int l, int first, int n, int place)
+void mirror_wrote(struct mirror *x, int l, int first, int n, int location)
 {
     for (int f = first; f < first + n; f++) {
-        if (place == PLACE_DEVICE && !*array_of(&x->image->lev[l], f)) continue; /* no such field */
-        if (x->spoils && x->place[l][f] != place) spoil(x, l, f, place);
-        x->place[l][f] = (unsigned char)place;
+        if (location == LOCATION_DEVICE && !*array_of(&x->image->lev[l], f))
+            continue; /* no such field */
+        if (x->spoils && x->location[l][f] != location) spoil(x, l, f, location);
+        x->location[l][f] = (unsigned char)location;
     }
 }
 
 enum err mirror_forget(struct mirror *x, int l, int first, int n)
 {
-    for (int f = first; f < first + n; f++) x->place[l][f] = 0;
+    for (int f = first; f < first + n; f++) x->location[l][f] = 0;
     return mirror_settle(x);
 }
 
 enum err mirror_home(struct mirror *x, struct mesh *m, bool alone)
 {
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
-        TRY(mirror_need(x, m, l, 0, MIRROR_FIELDS, PLACE_HOST));
-        if (alone) mirror_wrote(x, l, 0, MIRROR_FIELDS, PLACE_HOST);
+        TRY(mirror_need(x, m, l, 0, MIRROR_FIELDS, LOCATION_HOST));
+        if (alone) mirror_wrote(x, l, 0, MIRROR_FIELDS, LOCATION_HOST);
     }
     return mirror_settle(x);
 }
 
-bool mirror_is_at(const struct mirror *x, int l, int f, int place)
+bool mirror_is_at(const struct mirror *x, int l, int f, int location)
 {
-    return (x->place[l][f] ? x->place[l][f] : PLACE_HOST) & place;
+    return (x->location[l][f] ? x->location[l][f] : LOCATION_HOST) & location;
 }
 
 bool mirror_has_reflux(const struct mirror *x, const struct mesh *m, int l, int system)
 {
-    return m->lev[l].reflux[system].row || x->place[l][FLD_REFLUX + system] == PLACE_DEVICE;
+    return m->lev[l].reflux[system].row || x->location[l][FLD_REFLUX + system] == LOCATION_DEVICE;
 }
 
 enum err mirror_reflux_new(struct mirror *x, const struct mesh *m, int l, int system, lidx n,
@@ -284,7 +288,7 @@ void mirror_become(struct mirror *x, const struct mesh *m, int l, const struct l
     im->hash = now->hash;
     for (int f = 0; f < FLD_MAX; f++) {
         im->fld[f] = now->fld[f];
-        if (im->fld[f]) x->place[l][f] = PLACE_HOST | PLACE_DEVICE;
+        if (im->fld[f]) x->location[l][f] = LOCATION_HOST | LOCATION_DEVICE;
     }
 }
 
@@ -326,6 +330,6 @@ void mirror_send(struct mirror *x, const struct mesh *m)
     void *copy = mem_new(end - begin, "device"); /* the image may change before it is there */
     memcpy(copy, (char *)im + begin, end - begin);
     memcpy((char *)sent + begin, copy, end - begin);
-    dev_put(x->stream, (char *)x->there + begin, copy, end - begin);
+    dev_put(x->stream, (char *)x->mesh_dev + begin, copy, end - begin);
     dev_drop_host(x->stream, copy);
 }

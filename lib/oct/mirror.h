@@ -8,20 +8,20 @@
 #include "dev/dev.h"
 #include "oct/mesh.h"
 
-enum { PLACE_HOST = 1, PLACE_DEVICE = 2 };
+enum { LOCATION_HOST = 1, LOCATION_DEVICE = 2 };
 /* Beside the fields and the flags: the registers of a level, of each system. */
 enum { FLD_REFLUX = FLD_FLAG + 1, MIRROR_FIELDS = FLD_REFLUX + REFLUX_SYSTEMS };
 
 struct mirror {
     struct dev *dev; /* lent, as the stream */
     struct dev_stream *stream;
-    struct mesh *image; /* what is to be there: pointers of the device */
-    struct mesh *there; /* of the device */
-    struct mesh *sent;  /* what that holds, or will when the stream has come there */
-    bool busy;          /* copies from or to the host may be under way */
+    struct mesh *image;    /* what is to be there: pointers of the device */
+    struct mesh *mesh_dev; /* of the device */
+    struct mesh *sent;     /* what that holds, or will when the stream has come there */
+    bool busy;             /* copies from or to the host may be under way */
     bool linked[LEVEL_MAX + 2];
     uint64_t links[LEVEL_MAX + 2], octs[LEVEL_MAX + 2];
-    unsigned char place[LEVEL_MAX + 2][MIRROR_FIELDS]; /* PLACE_…; 0: never copied, the host */
+    unsigned char location[LEVEL_MAX + 2][MIRROR_FIELDS]; /* PLACE_…; 0: never copied, the host */
     /* Checks: copies that are not the newest become NaN, here and there. NULL: they stay. (lent) */
     struct mesh *spoils;
 };
@@ -35,18 +35,19 @@ MUST_USE enum err mirror_links(struct mirror *x, const struct mesh *m, int l);
  * at `place`: at the host on return, at the device (with the links of the level) in the order of
  * the stream. The host may change what it has needed, not what is on its way to the device.
  * ERR_LIMIT: it does not fit into the device, and nothing is lost. */
-MUST_USE enum err mirror_need(struct mirror *x, struct mesh *m, int l, int first, int n, int place);
+MUST_USE enum err mirror_need(struct mirror *x, struct mesh *m, int l, int first, int n,
+                              int location);
 /* There are arrays there for these fields, with the links of the level, whatever they hold: for
  * kernels that write them whole. */
 MUST_USE enum err mirror_room(struct mirror *x, struct mesh *m, int l, int first, int n);
 /* The newest copies are at `place`, alone. */
-void mirror_wrote(struct mirror *x, int l, int first, int n, int place);
+void mirror_wrote(struct mirror *x, int l, int first, int n, int location);
 /* The host is to free its arrays of them, and no copy counts any more. */
 MUST_USE enum err mirror_forget(struct mirror *x, int l, int first, int n);
 /* All fields of all levels at the host; with `alone` nowhere else: before host code changes the
  * mesh, or fields without saying which. */
 MUST_USE enum err mirror_home(struct mirror *x, struct mesh *m, bool alone);
-bool mirror_is_at(const struct mirror *x, int l, int f, int place);
+bool mirror_is_at(const struct mirror *x, int l, int f, int location);
 /* Whether there are registers of level l, here or there. */
 bool mirror_has_reflux(const struct mirror *x, const struct mesh *m, int l, int system);
 /* Arrays at the device for n octs with registers of level l, whose links are there; the stream is

@@ -38,10 +38,10 @@ static void inject_add(struct remap_inject_args *a, const struct level *lv, int 
 
 /* Values of created octs: the gas interpolated, other fields as fields.def says. */
 static void rows_fill(struct mirror *x, const struct mesh *m, int l, int32_t n,
-                      const int32_t *place, const struct remap_fields *f,
+                      const int32_t *location, const struct remap_fields *f,
                       const struct remap_gas *gas, double *row)
 {
-    struct remap_inject_args a = {.n = n, .width = f->n, .place = place, .row = row};
+    struct remap_inject_args a = {.n = n, .width = f->n, .location = location, .row = row};
     bool special = has_gas(f) && gas;
     while (a.nfld < f->n && !(special && f->fld[a.nfld] >= FLD_U))
         inject_add(&a, &x->image->lev[l], f->fld[a.nfld]);
@@ -49,11 +49,12 @@ static void rows_fill(struct mirror *x, const struct mesh *m, int l, int32_t n,
     if (a.nfld > 0) dev_launch(x->stream, &remap_inject, dev_blocks(8 * (int64_t)n), &a);
     if (!special) return;
     mirror_send(x, m);
-    gas->fill(gas->ctx, x, l, n, place, row + 8 * a.nfld, f->n);
+    gas->fill(gas->ctx, x, l, n, location, row + 8 * a.nfld, f->n);
 }
 
-enum err remap_rows(struct mirror *x, const struct mesh *m, int l, int32_t n, const int32_t *place,
-                    const struct remap_fields *f, const struct remap_gas *gas, double (*rows)[8])
+enum err remap_rows(struct mirror *x, const struct mesh *m, int l, int32_t n,
+                    const int32_t *location, const struct remap_fields *f,
+                    const struct remap_gas *gas, double (*rows)[8])
 {
     const size_t bytes = sizeof *rows * (size_t)n * (size_t)f->n;
     int32_t *there = NULL;
@@ -62,7 +63,7 @@ enum err remap_rows(struct mirror *x, const struct mesh *m, int l, int32_t n, co
     enum err err = make(x, &there, sizeof *there * (size_t)n, "mesh created");
     if (err == OK) err = make(x, &row, bytes, "mesh created");
     if (err == OK) {
-        dev_put(x->stream, there, place, sizeof *there * (size_t)n);
+        dev_put(x->stream, there, location, sizeof *there * (size_t)n);
         rows_fill(x, m, l, n, there, f, gas, row);
         dev_get(x->stream, rows, row, bytes);
         err = dev_wait(x->stream);
@@ -81,7 +82,7 @@ static void drop(struct remap *r)
     dev_drop(s, r->source);
     dev_drop(s, r->inverse);
     dev_drop(s, r->run);
-    dev_drop(s, r->place);
+    dev_drop(s, r->location);
     dev_drop(s, r->row);
 }
 
@@ -93,7 +94,7 @@ static enum err make_all(struct remap *r, lidx old, lidx created, lidx rows)
     TRY(make(x, &r->source, sizeof *r->source * n, "mesh changes"));
     TRY(make(x, &r->run, sizeof *r->run * n, "mesh changes"));
     TRY(make(x, &r->inverse, sizeof *r->inverse * (size_t)old, "mesh changes"));
-    TRY(make(x, &r->place, sizeof *r->place * (size_t)created, "mesh changes"));
+    TRY(make(x, &r->location, sizeof *r->location * (size_t)created, "mesh changes"));
     TRY(make(x, &r->row, sizeof(double[8]) * (size_t)rows * (size_t)r->f.n, "mesh created"));
     if (n == 0) return OK;
     okhash_size(&lv->hash, r->noct);
@@ -169,7 +170,7 @@ static void links_make(struct remap *r, const struct mesh *m)
            &(struct remap_keys_args){
                .noct = n,
                .source = r->source,
-               .place = r->place,
+               .location = r->location,
                .old_key = old->key,
                .up_key = up->key,
                .old_parent = old->parent,
@@ -200,7 +201,7 @@ static void fields_make(struct remap *r, const struct mesh *m, const struct rema
     const struct level *old = &r->x->image->lev[r->l];
     const size_t row = sizeof(double[8]) * (size_t)r->f.n;
     if (a.nfld == 0) return;
-    rows_fill(r->x, m, r->l - 1, c->here, r->place, &r->f, gas, r->row);
+    rows_fill(r->x, m, r->l - 1, c->here, r->location, &r->f, gas, r->row);
     if (c->rows > c->here)
         dev_put(r->x->stream, r->row + row / sizeof(double) * (size_t)c->here, c->come,
                 row * (size_t)(c->rows - c->here));
@@ -219,13 +220,13 @@ void remap_end(struct remap *r, const struct mesh *m, const struct remap_change 
     struct remap_run *run = runs_of(r->noct, c->source, &nrun);
     if (nrun > 0) dev_put(x->stream, r->run, run, sizeof *run * (size_t)nrun);
     if (c->created > 0)
-        dev_put(x->stream, r->place, c->place, sizeof *c->place * (size_t)c->created);
+        dev_put(x->stream, r->location, c->location, sizeof *c->location * (size_t)c->created);
     launch(r, &remap_source, r->noct,
            &(struct remap_source_args){r->noct, nrun, r->run, r->source});
     fields_make(r, m, c, gas); /* from the levels above, before links of these change */
     links_make(r, m);
     dev_drop_host(x->stream, run);
-    dev_drop_host(x->stream, c->place);
+    dev_drop_host(x->stream, c->location);
     dev_drop_host(x->stream, c->come);
     drop(r);
     mirror_become(x, m, r->l, &r->now);

@@ -13,7 +13,7 @@ struct remap_run {
 /* Values of n octs to be created in cells `place` (8 × oct + cell) of level l, for the gas:
  * launches kernels that fill row[k * width … + nvar − 1][8]. place and row are the device's. */
 struct remap_gas {
-    void (*fill)(void *ctx, const struct mirror *x, int l, int32_t n, const int32_t *place,
+    void (*fill)(void *ctx, const struct mirror *x, int l, int32_t n, const int32_t *location,
                  double *row, int width);
     void *ctx;
 };
@@ -26,7 +26,7 @@ struct remap_fields {
 /* Values of octs to be created, of these fields, into rows [n][fields][8] here; what they are made
  * of is there. (ERR_LIMIT: it does not fit) */
 MUST_USE enum err remap_rows(struct mirror *x, const struct mesh *m, int l, int32_t n,
-                             const int32_t *place, const struct remap_fields *f,
+                             const int32_t *location, const struct remap_fields *f,
                              const struct remap_gas *gas, double (*rows)[8]);
 
 /* A change of level l ≥ 2 on its way. */
@@ -38,7 +38,7 @@ struct remap {
     lidx noct;
     lidx *source, *inverse;
     struct remap_run *run;
-    int32_t *place;
+    int32_t *location;
     double *row;
 };
 /* Room for `noct` octs, of which `created` are new, `rows` with values; before the mesh of the host
@@ -53,7 +53,7 @@ struct remap_change {
     /* created octs: cells in which they are, 8 × oct of level l-1 + cell; the first `here` get
      * values made there, the next ones, up to `rows`, those in come; the others none */
     lidx created, here, rows;
-    int32_t *place;    /* taken over */
+    int32_t *location; /* taken over */
     double (*come)[8]; /* [rows − here][fields]; taken over */
 };
 /* After mesh_replace of the host, which goes on while the device works. The fields then count as

@@ -34,9 +34,9 @@ KERNEL(remap_keys, struct remap_keys_args, struct dev_nothing, DEV_THREADS)
             a->parent[i] = a->old_parent[from];
             a->now[from] = (lidx)i;
         } else {
-            int32_t place = a->place[-1 - from];
-            a->key[i] = a->up_key[place >> 3] << 3 | (okey)(place & 7);
-            a->parent[i] = place >> 3;
+            int32_t location = a->location[-1 - from];
+            a->key[i] = a->up_key[location >> 3] << 3 | (okey)(location & 7);
+            a->parent[i] = location >> 3;
         }
         for (int c = 0; c < 8; c++) a->child[i][c] = from >= 0 ? a->old_child[from][c] : -1;
     }
@@ -100,7 +100,7 @@ KERNEL(remap_inject, struct remap_inject_args, struct dev_nothing, DEV_THREADS)
     PHASE (t, DEV_THREADS) {
         int64_t at = (int64_t)b->index * DEV_THREADS + t, k = at >> 3;
         if (k >= a->n) continue;
-        int32_t place = a->place[k], i = place >> 3, c = place & 7;
+        int32_t location = a->location[k], i = location >> 3, c = location & 7;
         for (int f = 0; f < a->nfld; f++)
             a->row[(k * a->width + f) * 8 + (at & 7)] = field_child(
                 a->from[f][i][c], a->other[f][i][c], a->fixed[f], a->side[f], (int)(at & 7));

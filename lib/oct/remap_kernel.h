@@ -15,7 +15,7 @@ struct remap_source_args {
 struct remap_keys_args {
     lidx noct;
     const lidx *source;
-    const int32_t *place;
+    const int32_t *location;
     const okey *old_key, *up_key; /* up: of the coarser level */
     const lidx *old_parent;
     const lidx (*old_child)[8];
@@ -70,7 +70,7 @@ struct remap_fields_args {
 struct remap_inject_args {
     int32_t n;
     int nfld, width; /* a row has `width` fields */
-    const int32_t *place;
+    const int32_t *location;
     double *row;
     const double (*from[FLD_MAX])[8], (*other[FLD_MAX])[8];
     unsigned char fixed[FLD_MAX], side[FLD_MAX];

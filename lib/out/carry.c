@@ -67,7 +67,7 @@ static enum err copy(void *ctx, const char *dir, const char *name, const struct 
         FAIL(ERR_FILE, "%.80s…: path too long", dir);
     TRY(files_path(k->o->tmp, f->kind, k->o->output, f->rank, to));
     TRY(file_load(from, COPY_MAX, &data, &n));
-    enum err err = later_save(k->o->later, to, data, n);
+    enum err err = sync_save(k->o->sync, to, data, n);
     if (err == OK) manifest_add(k->o->list, to, (int64_t)n, checksum_of(data, n));
     mem_free(data);
     return err;
@@ -111,7 +111,7 @@ static void name_all(enum files_kind k, int number, char name[FILES_NAME])
     if (rank) snprintf(name + (rank - form), FILES_NAME - (size_t)(rank - form), "*%s", rank + 5);
 }
 
-enum err carry_say(const struct source *s, bool copies)
+enum err carry_log_losses(const struct source *s, bool copies)
 {
     struct losses k = {.copies = copies && !s->is_cut};
     char text[2000] = "";

@@ -9,4 +9,4 @@
 MUST_USE enum err carry_files(const struct source *s, const struct ckpt_out *o,
                               const struct comm *c);
 /* Reports what is left out. copies: a checkpoint is made, so that carry_files does copy. Rank 0. */
-MUST_USE enum err carry_say(const struct source *s, bool copies);
+MUST_USE enum err carry_log_losses(const struct source *s, bool copies);

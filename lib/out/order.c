@@ -24,10 +24,10 @@ static int64_t rows_below(const struct order *o, order_key k, int64_t lo, int64_
 /* Where a key occurs more than once around a cut, the copies are taken in the order of ranks. */
 static void cut_equal_keys(struct order *o, int64_t w, order_key k)
 {
-    int64_t least = rows_below(o, k - 1, 0, o->n), most = rows_below(o, k, 0, o->n), before = least;
+    int64_t min = rows_below(o, k - 1, 0, o->n), max = rows_below(o, k, 0, o->n), before = min;
     comm_add_i64(o->c, &before, 1);
-    int64_t take = w * o->window - before - comm_scan_i64(o->c, most - least);
-    o->cut[w] = least + (take < 0 ? 0 : take < most - least ? take : most - least);
+    int64_t take = w * o->window - before - comm_scan_i64(o->c, max - min);
+    o->cut[w] = min + (take < 0 ? 0 : take < max - min ? take : max - min);
 }
 
 /* For each cut, the min key k such that at least w*window rows are below it, found bit by bit from
@@ -64,10 +64,10 @@ void order_init(struct order *o, const struct comm *c, int64_t n, order_key_fn *
     o->cut = mem_zero(sizeof *o->cut * (size_t)(o->nwindow + 1), "order");
     o->count = mem_new(sizeof *o->count * (size_t)c->size, "order");
     o->from = mem_new(sizeof *o->from * (size_t)c->size, "order");
-    int64_t most = o->total < window ? o->total : window;
-    o->place = mem_new(sizeof *o->place * (size_t)most + 1, "order");
-    o->place_more = mem_new(sizeof *o->place * (size_t)most + 1, "order");
-    o->key_more = mem_new(sizeof *o->key * (size_t)most + 1, "order");
+    int64_t max = o->total < window ? o->total : window;
+    o->slot = mem_new(sizeof *o->slot * (size_t)max + 1, "order");
+    o->slot_more = mem_new(sizeof *o->slot * (size_t)max + 1, "order");
+    o->key_more = mem_new(sizeof *o->key * (size_t)max + 1, "order");
     o->cut[o->nwindow] = n;
     if (o->nwindow == 1) return;
     if (c->size > 1)
@@ -88,8 +88,8 @@ void order_fini(struct order *o)
     FREE(o->cut);
     FREE(o->count);
     FREE(o->from);
-    FREE(o->place);
-    FREE(o->place_more);
+    FREE(o->slot);
+    FREE(o->slot_more);
     FREE(o->key);
     FREE(o->key_more);
     FREE(o->got);
@@ -99,13 +99,13 @@ void order_fini(struct order *o)
 
 /* Merges two sorted runs of (key, place), [a, b) and [b, end), into `key`, `place` from `a` on. */
 static void merge_two(const order_key *k, const int64_t *p, int64_t a, int64_t b, int64_t end,
-                      order_key *key, int64_t *place)
+                      order_key *key, int64_t *slot)
 {
     int64_t i = a, j = b;
     for (int64_t at = a; at < end; at++) {
         int64_t take = j >= end || (i < b && k[i] <= k[j]) ? i++ : j++;
         key[at] = k[take];
-        place[at] = p[take];
+        slot[at] = p[take];
     }
 }
 
@@ -117,15 +117,15 @@ static void merge_runs(struct order *o, int64_t *run, int n)
         for (int r = 0; r < n; r += 2) {
             int64_t a = run[r], b = r + 1 < n ? run[r + 1] : run[n],
                     end = r + 2 < n ? run[r + 2] : run[n];
-            merge_two(o->key, o->place, a, b, end, o->key_more, o->place_more);
+            merge_two(o->key, o->slot, a, b, end, o->key_more, o->slot_more);
             run[made++] = a;
         }
         run[made] = run[n];
         n = made;
         order_key *k = o->key;
         o->key = o->key_more, o->key_more = k;
-        int64_t *p = o->place;
-        o->place = o->place_more, o->place_more = p;
+        int64_t *p = o->slot;
+        o->slot = o->slot_more, o->slot_more = p;
     }
 }
 
@@ -140,7 +140,7 @@ static void merge_received(struct order *o)
         at += o->from[r];
     }
     run[n] = at;
-    for (int64_t i = 0; i < at; i++) o->place[i] = i;
+    for (int64_t i = 0; i < at; i++) o->slot[i] = i;
     o->in_order = n <= 1;
     if (n > 1) {
         order_key *copy = mem_new(sizeof *copy * (size_t)o->window, "order");
@@ -176,14 +176,14 @@ void order_round(struct order *o, int64_t round)
 void order_ahead(struct order *o, int n, const struct order_column *column)
 {
     int size = o->c->size, k = 0;
-    size_t most = (size_t)n * (size_t)size;
+    size_t max = (size_t)n * (size_t)size;
     drop_ahead(o);
     if (size == 1) return;
     o->ahead = mem_zero(sizeof *o->ahead * (size_t)n + 1, "order");
     o->nahead = n;
-    int *peer = mem_new(sizeof *peer * most, "order");
-    void **to = mem_new(2 * sizeof *to * most, "order"), **from = to + most;
-    size_t *out = mem_new(2 * sizeof *out * most, "order"), *in = out + most;
+    int *peer = mem_new(sizeof *peer * max, "order");
+    void **to = mem_new(2 * sizeof *to * max, "order"), **from = to + max;
+    size_t *out = mem_new(2 * sizeof *out * max, "order"), *in = out + max;
     for (int i = 0; i < n; i++) {
         size_t bytes = column[i].bytes;
         char *s = (char *)(uintptr_t)column[i].rows,
@@ -208,10 +208,10 @@ static void put_in_place(const struct order *o, size_t bytes)
     const char *from = o->got;
     char *to = o->slab;
     if (bytes == 64) /* the cells of an oct */
-        for (int64_t i = 0; i < o->nrow; i++) memcpy(to + i * 64, from + o->place[i] * 64, 64);
+        for (int64_t i = 0; i < o->nrow; i++) memcpy(to + i * 64, from + o->slot[i] * 64, 64);
     else
         for (int64_t i = 0; i < o->nrow; i++)
-            memcpy(to + (size_t)i * bytes, from + (size_t)o->place[i] * bytes, bytes);
+            memcpy(to + (size_t)i * bytes, from + (size_t)o->slot[i] * bytes, bytes);
 }
 
 const void *order_move(struct order *o, const void *rows, size_t bytes)
@@ -292,7 +292,7 @@ struct order_ranked *order_sort(struct order_ranked *r, struct order_ranked *oth
     return r;
 }
 
-okey order_place(const struct mesh *box, const double *const x[3], int64_t i)
+okey order_cell(const struct mesh *box, const double *const x[3], int64_t i)
 {
     struct order_ranked r;
     order_rank(box, (double[3]){x[0][i], x[1][i], x[2][i]}, 0, 0, 0, &r);

@@ -28,7 +28,7 @@ struct order {
     /* Private. */
     int64_t *count, *from; /* by rank */
     /* [window]; place: position in the window of row j of those received */
-    int64_t *place, *place_more;
+    int64_t *slot, *slot_more;
     order_key *key_more;
     bool in_order;
     char *got, *slab; /* what order_move lends */
@@ -68,4 +68,4 @@ void order_rank(const struct mesh *m, const double x[3], int8_t family, int64_t 
 /* Returns which of both arrays has the result; equal ones stay as they are. */
 struct order_ranked *order_sort(struct order_ranked *r, struct order_ranked *other, int64_t n);
 /* The place of particle i in that order, as the Morton key of an oct of level LEVEL_MAX. */
-okey order_place(const struct mesh *box, const double *const x[3], int64_t i);
+okey order_cell(const struct mesh *box, const double *const x[3], int64_t i);

@@ -15,10 +15,10 @@ void out_count(struct ckpt_out *o)
 {
     const struct parts *p = o->p;
     int n = o->nlevel + 1;
-    for (int l = 1; l <= o->nlevel; l++) o->total[l] = o->least[l] = o->most[l] = o->m->lev[l].nown;
+    for (int l = 1; l <= o->nlevel; l++) o->total[l] = o->min[l] = o->max[l] = o->m->lev[l].nown;
     comm_add_i64(o->c, o->total, n);
-    comm_min_i64(o->c, o->least, n);
-    comm_max_i64(o->c, o->most, n);
+    comm_min_i64(o->c, o->min, n);
+    comm_max_i64(o->c, o->max, n);
     comm_max_i64(o->c, &o->ngridmax, 1);
     if (!o->h->particles) return;
     int64_t span[2] = {0, 0};

@@ -6,7 +6,7 @@
 #include "ckpt/batch.h"
 #include "ckpt/ckpt.h"
 #include "ckpt/manifest.h"
-#include "io/later.h"
+#include "io/sync_async.h"
 
 struct ckpt_out {
     const struct ckpt_head *h;
@@ -22,12 +22,12 @@ struct ckpt_out {
     int64_t npart;
     int output, nlevel; /* output's number · levels in the file, levelmax */
     char tmp[4000], final[4000];
-    int lock;              /* on tmp, as long as it is this process's; else -1 */
-    struct manifest *list; /* files written */
-    struct later *later;   /* who syncs and closes them; NULL: each is synced at once */
-    int64_t ngridmax;      /* array size that the files claim, equal on all ranks */
+    int lock;                /* on tmp, as long as it is this process's; else -1 */
+    struct manifest *list;   /* files written */
+    struct sync_async *sync; /* who syncs and closes them; NULL: each is synced at once */
+    int64_t ngridmax;        /* array size that the files claim, equal on all ranks */
     /* own octs over the ranks */
-    int64_t total[LEVEL_MAX + 2], least[LEVEL_MAX + 2], most[LEVEL_MAX + 2];
+    int64_t total[LEVEL_MAX + 2], min[LEVEL_MAX + 2], max[LEVEL_MAX + 2];
     /* particles over the ranks */
     int64_t family[FAMILIES]; /* by row */
     double star_mass;

@@ -8,16 +8,16 @@
 
 static enum err begin(struct ckpt_out *o, struct out_pending *p)
 {
-    TRY(manifest_write(o->list, o->c, o->tmp, o->output, &p->later));
-    if (o->c->rank == 0) TRY(later_dir(&p->later, o->tmp));
-    return later_begin(&p->later);
+    TRY(manifest_write(o->list, o->c, o->tmp, o->output, &p->sync));
+    if (o->c->rank == 0) TRY(sync_dir(&p->sync, o->tmp));
+    return sync_begin(&p->sync);
 }
 
 enum err out_hand_over(struct ckpt_out *o, struct out_pending *p, enum err err)
 {
     if (err == OK) err = err_agree(o->c, begin(o, p));
     if (err != OK) {
-        later_fini(&p->later);
+        sync_fini(&p->sync);
         if (o->c->rank == 0) out_drop(o->tmp, &o->lock, err);
         return err;
     }
@@ -30,7 +30,7 @@ enum err out_hand_over(struct ckpt_out *o, struct out_pending *p, enum err err)
 
 bool out_is_done(struct out_pending *p)
 {
-    return !p->there || later_is_done(&p->later);
+    return !p->there || sync_is_done(&p->sync);
 }
 
 enum err out_publish(struct out_pending *p, const struct comm *c)
@@ -38,9 +38,9 @@ enum err out_publish(struct out_pending *p, const struct comm *c)
     bool root = c->rank == 0;
     if (!p->there) return OK;
     p->there = false;
-    enum err err = err_agree(c, later_wait(&p->later));
-    p->seconds = later_seconds(&p->later);
-    later_fini(&p->later);
+    enum err err = err_agree(c, sync_wait(&p->sync));
+    p->seconds = sync_seconds(&p->sync);
+    sync_fini(&p->sync);
     if (err == OK) err = err_agree(c, root ? dir_replace(p->tmp, p->final) : OK);
     if (err != OK && root) out_drop(p->tmp, &p->lock, err);
     if (p->lock >= 0) close(p->lock);

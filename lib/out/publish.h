@@ -1,15 +1,15 @@
 /* out/publish: a checkpoint that the system has whole and the disk not yet. Its directory has a
- * temporary name, and its files are synced on a thread beside (io/later) while the run continues.
- * When all ranks' files are on disk it is published: it gets its name. */
+ * temporary name, and its files are synced on a thread beside (io/sync_async) while the run
+ * continues. When all ranks' files are on disk it is published: it gets its name. */
 #pragma once
-#include "io/later.h"
+#include "io/sync_async.h"
 #include "out/out.h"
 
 struct out_pending {
     bool there;                  /* else there is nothing to publish */
     char tmp[4000], final[4000]; /* of the directory, without and with its name */
     int lock;                    /* on tmp, rank 0; else −1 */
-    struct later later;          /* the files of this rank */
+    struct sync_async sync;      /* the files of this rank */
     double seconds;              /* that the syncs took, once it is published */
 };
 

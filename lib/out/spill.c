@@ -12,7 +12,7 @@
 #include "ckpt/files.h"
 #include "io/file.h"
 
-enum { PAGES = 64, PAGE_LEAST = 64 << 10, PAGE_MOST = 512 << 10 };
+enum { PAGES = 64, PAGE_MIN = 64 << 10, PAGE_MAX = 512 << 10 };
 static const int64_t AHEAD = (int64_t)32 << 20; /* bytes of disk that are reserved at a time */
 
 static void file_path(const struct spill *s, int rank, char path[PATH_MAX])
@@ -28,8 +28,8 @@ static enum err create(struct spill *s, const struct comm *c, const char *dir, i
     *s = (struct spill){.c = c, .nlist = nlist};
     snprintf(s->dir, sizeof s->dir, "%s", dir);
     s->page_bytes = memory / (nactive > PAGES / 2 ? 2 * (size_t)nactive : PAGES);
-    if (s->page_bytes < PAGE_LEAST) s->page_bytes = PAGE_LEAST;
-    if (s->page_bytes > PAGE_MOST) s->page_bytes = PAGE_MOST;
+    if (s->page_bytes < PAGE_MIN) s->page_bytes = PAGE_MIN;
+    if (s->page_bytes > PAGE_MAX) s->page_bytes = PAGE_MAX;
     for (int k = 0; k < SPILL_KINDS; k++) {
         s->kind[k] = kind[k];
         s->kind[k].row = 0;

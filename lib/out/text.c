@@ -55,7 +55,7 @@ static enum err save(const struct ckpt_out *o, enum files_kind k, text_fn *make)
     TRY(file_create(path, &f.fd));
     enum err err = make_text(&f, o, make);
     if (err == OK)
-        err = later_close(o->later, f.fd, path);
+        err = sync_close(o->sync, f.fd, path);
     else
         close(f.fd);
     if (err == OK) manifest_add(o->list, path, f.at, checksum_end(&f.sum));
@@ -279,7 +279,7 @@ static enum err save_bytes(const struct ckpt_out *o, enum files_kind k, int rank
 {
     char path[PATH_MAX];
     TRY(files_path(o->tmp, k, o->output, rank, path));
-    TRY(later_save(o->later, path, p, n));
+    TRY(sync_save(o->sync, path, p, n));
     manifest_add(o->list, path, (int64_t)n, checksum_of(p, n));
     return OK;
 }

@@ -19,12 +19,12 @@ void version_print(FILE *f, const struct version *v, const char *tool, int verbo
 }
 
 /* Prints a text from outside of the program as a part of a line, at most `most` bytes. */
-static void put_plain(FILE *f, const char *s, int most)
+static void put_plain(FILE *f, const char *s, int max)
 {
     size_t n = strlen(s);
     char *copy = memcpy(mem_new(n + 1, "provenance"), s, n + 1);
     plain_line(copy);
-    fprintf(f, "%.*s", most, copy);
+    fprintf(f, "%.*s", max, copy);
     mem_free(copy);
 }
 

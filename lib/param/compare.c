@@ -62,7 +62,7 @@ void param_compare(const struct params *was, const struct params *is, param_chan
     const char *why;
     for (int i = 0; i < PARAM_ROWS; i++) {
         const struct param_row *row = param_row_at(i);
-        bool counts = row->effect != PARAM_PLACE && row->status != PARAM_HARMLESS &&
+        bool counts = row->effect != PARAM_LOCATION && row->status != PARAM_HARMLESS &&
                       (param_holds(was, row->when, SOME) || param_holds(is, row->when, SOME));
         if (counts && param_group_read(was, row->group, &why) &&
             param_group_read(is, row->group, &why))

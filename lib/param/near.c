@@ -24,7 +24,7 @@ int near_distance(const char *a, const char *b)
     return d[n][m];
 }
 
-int near_most(const char *name)
+int near_max(const char *name)
 {
     int n = (int)strnlen(name, 63);
     return n < 4 ? 1 : n < 8 ? 2 : 3;

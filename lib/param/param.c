@@ -98,14 +98,15 @@ int param_remarks(const char *text, size_t bytes, const char *file, FILE *out)
     };
     struct nml n;
     if (nml_parse(&n, text, bytes, file, &param_names) != OK) return 0;
-    int count = (int)n.nnote, kept = count < NML_NOTES_MAX ? count : NML_NOTES_MAX;
-    for (int i = 0; i < kept; i++) {
+    int count = (int)n.nnote, retained = count < NML_NOTES_MAX ? count : NML_NOTES_MAX;
+    for (int i = 0; i < retained; i++) {
         const struct nml_note *note = &n.notes[i];
         const char *quote = note->doubt == NML_ENDLESS ? "" : "'";
         fprintf(out, " line %d of the namelist: %s%s%s %s\n", note->line, *quote ? quote : "&",
                 note->text, quote, said[note->doubt]);
     }
-    if (count > kept) fprintf(out, " and %d more such lines of the namelist\n", count - kept);
+    if (count > retained)
+        fprintf(out, " and %d more such lines of the namelist\n", count - retained);
     nml_free(&n);
     return count;
 }

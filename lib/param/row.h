@@ -7,7 +7,7 @@ enum param_kind { PARAM_BOOL, PARAM_INT, PARAM_LONG, PARAM_REAL, PARAM_TEXT };
 /* Property of the run that changes if a restart has another value: the model (refused unless
  * forced), the run, how it computes (no result depends on it, so that the log names it), or a path
  * (never compared). */
-enum param_effect { PARAM_MODEL, PARAM_RUN, PARAM_SAME, PARAM_PLACE };
+enum param_effect { PARAM_MODEL, PARAM_RUN, PARAM_SAME, PARAM_LOCATION };
 
 enum param_status {
     PARAM_HONOURED, /* does what it does in RAMSES */

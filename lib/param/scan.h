@@ -17,10 +17,11 @@ struct scan {
     size_t cap_group, cap_item, cap_value, cap_note;
 };
 
-#define SCAN_FAIL_AT(s, place, fmt, ...)                                                           \
+#define SCAN_FAIL_AT(s, location, fmt, ...)                                                        \
     do {                                                                                           \
         char where_[NML_WHERE];                                                                    \
-        FAIL(ERR_FORMAT, "%s: " fmt, nml_where((s)->n, place, where_) __VA_OPT__(, ) __VA_ARGS__); \
+        FAIL(ERR_FORMAT, "%s: " fmt,                                                               \
+             nml_where((s)->n, location, where_) __VA_OPT__(, ) __VA_ARGS__);                      \
     } while (0)
 #define SCAN_FAIL(s, fmt, ...) SCAN_FAIL_AT(s, (s)->line, fmt __VA_OPT__(, ) __VA_ARGS__)
 

@@ -157,7 +157,7 @@ const struct nml_names param_names = {
 
 const char *param_hint_group(const char *name, char buf[160])
 {
-    int best = near_most(name) + 1;
+    int best = near_max(name) + 1;
     buf[0] = 0;
     for (int i = 0; i < GROUPS; i++) {
         int d = near_distance(name, groups[i].namelist);
@@ -184,7 +184,7 @@ static void hint_if_nearer(const char *name, const char *member, const char *nam
 
 const char *param_hint_name(const struct param_group *g, const char *name, char buf[160])
 {
-    int best = near_most(name) + 1;
+    int best = near_max(name) + 1;
     buf[0] = 0;
     bool several;
     const struct param_row *exact = param_row_find_any(name, &several);

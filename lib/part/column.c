@@ -38,7 +38,7 @@ int part_column_add(struct part_columns *s, const char *name, char type)
 {
     int c = part_column_find(s, name);
     if (c < 0) {
-        if (s->n == COL_MOST) return -1;
+        if (s->n == COL_MAX) return -1;
         c = s->n++;
         struct part_column *f = &s->further[c - COL_COUNT];
         *f = (struct part_column){

@@ -19,7 +19,7 @@ enum part_col {
     COL_COUNT,
     /* max number of further columns; of all columns */
     COL_FURTHER = 128,
-    COL_MOST = COL_COUNT + COL_FURTHER
+    COL_MAX = COL_COUNT + COL_FURTHER
 };
 
 /* Of a column that a checkpoint lacks: the checkpoint is damaged; its values are 0; levelmin; they
@@ -40,7 +40,7 @@ struct part_column {
 /* The columns of a run or of a checkpoint. */
 struct part_columns {
     int n;                                   /* COL_COUNT and further ones */
-    bool has[COL_MOST];                      /* [n] */
+    bool has[COL_MAX];                       /* [n] */
     struct part_column further[COL_FURTHER]; /* column c is further[c − COL_COUNT] */
 };
 

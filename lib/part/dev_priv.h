@@ -2,7 +2,7 @@
 #pragma once
 #include "part/kernels.h"
 #include "part/part_dev.h"
-#include "part/part_priv.h"
+#include "part/priv.h"
 
 enum { PART_SUMMERS = 512 }; /* blocks that share a sum */
 
@@ -21,9 +21,9 @@ struct part_dev {
     struct dev *dev;
     struct dev_stream *stream;
     struct mirror *mirror; /* lent */
-    int place;             /* of the particles */
+    int location;          /* of the particles */
     int64_t cap, rows;     /* particles, octs that arrays there have room for */
-    void *col[COL_MOST];
+    void *col[COL_MAX];
     lidx *host;
     /* for work between launches: keys, or marks and their sums; order, or what changes places;
      * values that are permuted */

@@ -1,16 +1,16 @@
 /* part/kernels: arguments of the particles' kernels. Each is the struct of a kernel of the same
- * name in part_kernel.c. Pointers are the device's; so are those of the mesh. Private to part. */
+ * name in kernels.c. Pointers are the device's; so are those of the mesh. Private to part. */
 #pragma once
 #include "dev/kernel.h"
 #include "dev/sums.h"
+#include "part/cic_kern.h"
 #include "part/column.h"
-#include "part/part_kern.h"
 
 enum {
     PART_DEPTH = 2, /* the octs that share a patch of a deposit are (2^PART_DEPTH)³ */
     PART_SLOTS = 6, /* octs per side of a patch, with those around */
-    PART_EDGE = 10, /* its cells per side */
-    PART_CELLS = PART_EDGE * PART_EDGE * PART_EDGE,
+    PART_SIDE = 10, /* its cells per side */
+    PART_CELLS = PART_SIDE * PART_SIDE * PART_SIDE,
     PART_PER_BLOCK = 512 /* particles whose deposits share patches */
 };
 
@@ -47,8 +47,8 @@ PTAH_HD void position(const struct part_view *p, int64_t i, double x[3])
 /* Columns that only move, and all others. */
 struct part_table {
     int n;
-    void *col[COL_MOST + 1];
-    int8_t size[COL_MOST + 1];
+    void *col[COL_MAX + 1];
+    int8_t size[COL_MAX + 1];
 };
 
 /* Counters that kernels increment, in device memory. */
@@ -148,13 +148,13 @@ struct parts_away_args {
     int32_t *mark;
 };
 
-/* Packets of particles, and the columns in them (part_priv.h). */
+/* Packets of particles, and the columns in them (priv.h). */
 struct part_packets {
     void *packet;
     int n, bytes;
-    void *col[COL_MOST];
-    int8_t size[COL_MOST];
-    int16_t at[COL_MOST];
+    void *col[COL_MAX];
+    int8_t size[COL_MAX];
+    int16_t at[COL_MAX];
 };
 
 /* The marked ones (index: how many are before each): their places, and packets. */
@@ -164,7 +164,7 @@ struct parts_pack_args {
     int l;
     int64_t begin, n;
     const int32_t *mark, *index;
-    int32_t *place;
+    int32_t *slot;
     struct part_packets table;
 };
 
@@ -174,7 +174,7 @@ struct parts_unpack_args {
     const struct mesh *mesh;
     int l;
     int64_t n, left, end;
-    const int32_t *place;
+    const int32_t *slot;
     lidx *host;
     int32_t *count;
     struct part_packets table;

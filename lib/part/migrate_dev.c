@@ -18,7 +18,7 @@ static enum err room(struct part_dev *x, size_t bytes)
 
 static struct part_packets packets_of(const struct part_dev *x, const struct parts *p)
 {
-    struct packet_column col[COL_MOST];
+    struct packet_column col[COL_MAX];
     struct part_packets t = {.packet = x->packets, .bytes = (int)part_packet_size(p)};
     t.n = part_packet_columns(p, col);
     for (int c = 0; c < t.n; c++) {
@@ -30,7 +30,7 @@ static struct part_packets packets_of(const struct part_dev *x, const struct par
 }
 
 /* The places of those that leave; they are between launches in x->tmp. */
-static int32_t *places_of(const struct part_dev *x)
+static int32_t *slots_of(const struct part_dev *x)
 {
     return (int32_t *)(void *)x->tmp;
 }
@@ -47,8 +47,8 @@ static enum err leave(struct part_dev *x, const struct parts *p, const struct me
                &(struct parts_away_args){x->host + begin, n, m->lev[l].nown, mark});
     dev_scan(x->stream, x->order, mark, n);
     dev_launch(x->stream, &parts_pack, dev_blocks(n),
-               &(struct parts_pack_args){x->mirror->there, part_dev_view(x), l, begin, n, mark,
-                                         x->order, places_of(x), packets_of(x, p)});
+               &(struct parts_pack_args){x->mirror->mesh_dev, part_dev_view(x), l, begin, n, mark,
+                                         x->order, slots_of(x), packets_of(x, p)});
     dev_get(x->stream, out, x->packets, part_packet_size(p) * (size_t)away);
     return dev_wait(x->stream);
 }
@@ -85,23 +85,23 @@ static enum err columns_grow(struct part_dev *x, const struct parts *p, int64_t 
     return OK;
 }
 
-static enum err arrive_there(struct part_dev *x, struct parts *p, int l, int64_t away, int64_t n,
-                             const void *in)
+static enum err arrive_dev(struct part_dev *x, struct parts *p, int l, int64_t away, int64_t n,
+                           const void *in)
 {
     int32_t count[COUNT_SIZE];
     const int64_t gaps = away > n ? away - n : 0;
     dev_put(x->stream, x->packets, in, part_packet_size(p) * (size_t)n);
     dev_fill(x->stream, x->count, 0, sizeof count);
     dev_launch(x->stream, &parts_unpack, dev_blocks(n),
-               &(struct parts_unpack_args){x->mirror->there, l, n, away, p->n, places_of(x),
+               &(struct parts_unpack_args){x->mirror->mesh_dev, l, n, away, p->n, slots_of(x),
                                            x->host, x->count, packets_of(x, p)});
     dev_launch(x->stream, &parts_close, dev_blocks(gaps),
-               &(struct parts_close_args){part_dev_table(x, p), places_of(x) + n, gaps, p->n});
+               &(struct parts_close_args){part_dev_table(x, p), slots_of(x) + n, gaps, p->n});
     dev_get(x->stream, count, x->count, sizeof count);
     TRY(dev_wait(x->stream));
     BUG_ON(count[COUNT_AWAY]); /* a packet for another rank */
     p->n += n - away;
-    x->place = PLACE_DEVICE;
+    x->location = LOCATION_DEVICE;
     return OK;
 }
 
@@ -109,16 +109,16 @@ static enum err arrive_there(struct part_dev *x, struct parts *p, int l, int64_t
 static enum err arrive_here(struct part_dev *x, struct parts *p, const struct level *lv,
                             int64_t away, int64_t n, void *in)
 {
-    int32_t *place = mem_new(sizeof *place * (size_t)away + 1, "particle exchange");
+    int32_t *location = mem_new(sizeof *location * (size_t)away + 1, "particle exchange");
     int64_t *at = mem_new(sizeof *at * (size_t)away + 1, "particle exchange");
-    dev_get(x->stream, place, places_of(x), sizeof *place * (size_t)away);
-    TRY(part_dev_need(x, p, PLACE_HOST));
+    dev_get(x->stream, location, slots_of(x), sizeof *location * (size_t)away);
+    TRY(part_dev_need(x, p, LOCATION_HOST));
     TRY(dev_wait(x->stream));
-    for (int64_t j = 0; j < away; j++) at[j] = place[j];
-    part_packets_place(p, lv, away, at, n, in);
+    for (int64_t j = 0; j < away; j++) at[j] = location[j];
+    part_packets_put(p, lv, away, at, n, in);
     part_dev_wrote(x);
     FREE(at);
-    FREE(place);
+    FREE(location);
     return OK;
 }
 
@@ -132,7 +132,7 @@ void part_dev_migrate(struct part_dev *x, struct parts *p, const struct mesh *m,
     void *out = mem_new(size * (size_t)away + 1, "particle exchange");
     if (leave(x, p, m, l, begin, away, out) != OK) {
         FREE(out);
-        BUG_ON(part_dev_need(x, p, PLACE_HOST) != OK); /* the state is lost */
+        BUG_ON(part_dev_need(x, p, LOCATION_HOST) != OK); /* the state is lost */
         part_migrate(p, m, c, d, l, begin);
         part_dev_wrote(x);
         return;
@@ -140,7 +140,7 @@ void part_dev_migrate(struct part_dev *x, struct parts *p, const struct mesh *m,
     void *in = part_packets_exchange(p, c, d, l, away, out, &n);
     bool fits = room(x, size * (size_t)n) == OK && columns_grow(x, p, p->n + n - away) == OK;
     if (away > 0 || n > 0)
-        BUG_ON((fits ? arrive_there(x, p, l, away, n, in)
+        BUG_ON((fits ? arrive_dev(x, p, l, away, n, in)
                      : arrive_here(x, p, &m->lev[l], away, n, in)) != OK); /* the same */
     FREE(in);
     FREE(out);

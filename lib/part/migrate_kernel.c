@@ -28,7 +28,7 @@ KERNEL(parts_pack, struct parts_pack_args, struct dev_nothing, DEV_THREADS)
             key = okey_make((uint64_t)q[0], (uint64_t)q[1], (uint64_t)q[2]);
         }
         *(okey *)(void *)to = key;
-        a->place[j] = (int32_t)i;
+        a->slot[j] = (int32_t)i;
         for (int c = 0; c < a->table.n; c++)
             value_move(a->table.size[c], to + a->table.at[c],
                        (const char *)a->table.col[c] + a->table.size[c] * i);
@@ -41,7 +41,7 @@ KERNEL(parts_unpack, struct parts_unpack_args, struct dev_nothing, DEV_THREADS)
     PHASE (t, DEV_THREADS) {
         PARTICLE(j, t, 0, a->n);
         const char *from = (const char *)a->table.packet + a->table.bytes * j;
-        const int64_t i = j < a->left ? a->place[j] : a->end + (j - a->left);
+        const int64_t i = j < a->left ? a->slot[j] : a->end + (j - a->left);
         const lidx host = level_find(lv, *(const okey *)(const void *)from);
         if (!host_is_own(host, lv->nown)) dev_add_i32(&a->count[COUNT_AWAY], 1);
         a->host[i] = host;

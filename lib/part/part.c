@@ -1,22 +1,22 @@
 /* part: storage of particles, and their moves between levels.
  *
- * Every particle of a level is tied to an oct (host), so the mesh side (part_block.c) never
+ * Every particle of a level is tied to an oct (host), so the mesh side (block.c) never
  * searches. part_enter compares the integer coordinates of a particle's oct with those of its host
  * and looks up the few that differ; part_hand_down reads the child of the host's cell. Both then
  * send away the particles whose host is a ghost.
  *
  * Order in memory: [level l | level l+1 | …]. Since the pieces stay in place when levels merge, a
  * step only has to swap the particles that changed level (Hoare's partition), and a piece is sorted
- * again (part_sort.c) only when enough of it is out of order. */
+ * again (sort.c) only when enough of it is out of order. */
 #include "part/part.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "part/part_block.h"
-#include "part/part_priv.h"
-#include "part/part_sort.h"
+#include "part/block.h"
+#include "part/priv.h"
+#include "part/sort.h"
 
 void part_init(struct parts *p)
 {
@@ -31,7 +31,7 @@ void part_init(struct parts *p)
 
 void part_fini(struct parts *p)
 {
-    for (int c = 0; c < COL_MOST; c++) FREE(p->col[c]);
+    for (int c = 0; c < COL_MAX; c++) FREE(p->col[c]);
     part_scratch_free(p);
     FREE(p->host);
     memset(p, 0, sizeof *p);

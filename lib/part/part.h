@@ -13,8 +13,8 @@
 #include "comm/comm.h"
 #include "dom/domain.h"
 #include "oct/mesh.h"
+#include "part/cic_kern.h"
 #include "part/column.h"
-#include "part/part_kern.h"
 
 struct parts {
     int64_t n, cap;
@@ -27,7 +27,7 @@ struct parts {
 #define OPTION(symbol, member, type, ...) type *member;
 #include "part/columns.def"
         };
-        void *col[COL_MOST];
+        void *col[COL_MAX];
     };
     lidx *host; /* oct (index in its level's arrays) */
     /* level l: first[l]..first[l+1]-1, then those of finer levels */
@@ -54,13 +54,13 @@ struct parts {
     int nmore;
     struct {
         int column, size, at;
-    } more[COL_MOST];
+    } more[COL_MAX];
     /* where each level's particles began in its last step: pieces that are sorted */
     int64_t run[LEVEL_MAX + 3];
     /* Rows beside the particles, at the same places: of the sort; from part_synchro to part_move
      * the force on particles first[l] … kept[l]-1 of each level l (kept[l] = 0: on none). */
     void *scratch[3];
-    int64_t scratch_cap, kept[LEVEL_MAX + 3];
+    int64_t scratch_cap, retained[LEVEL_MAX + 3];
 };
 
 /* Bytes that a particle takes: columns, host, scratch of the sort and of the kicks. */
@@ -116,7 +116,7 @@ void part_remove(struct parts *p, const struct mesh *m, int l, int64_t n, const 
 
 /* New particles in leaf cells of level l, n on this rank: they are the last of level l, whose own
  * particles have not moved to another level or oct since part_hand_down. */
-struct part_place {
+struct part_birth_cell {
     lidx oct; /* own, of level l */
     int cell;
     int64_t number; /* among those of this cell in this call: no two have all three alike */
@@ -126,7 +126,7 @@ struct part_place {
  * that not every run has are 0. Returns the first; *total: their number on all ranks. (collective)
  */
 int64_t part_create(struct parts *p, const struct mesh *m, const struct comm *c, int l, int64_t n,
-                    const struct part_place *place, int64_t next, int64_t *total);
+                    const struct part_birth_cell *location, int64_t next, int64_t *total);
 
 /* CIC mass deposit of the particles of level l (all from first[l] on; call before part_hand_down)
  * on existing cells of level l, own and ghost rows: mass[noct][8] in units of quantum; number !=

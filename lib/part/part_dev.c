@@ -3,15 +3,15 @@
 
 #include "base/mem.h"
 #include "part/dev_priv.h"
-#include "part/part_sort.h"
+#include "part/sort.h"
 
 enum {
-    NEAR = 6,       /* as in part_sort.c */
+    NEAR = 6,       /* as in sort.c */
     DISORDER = 32,  /* the same */
     SWAPPERS = 1024 /* blocks that share what has to change places */
 };
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -35,7 +35,7 @@ enum err part_dev_new(struct part_dev **x, struct mirror *mirror)
     y->dev = mirror->dev;
     y->stream = mirror->stream;
     y->mirror = mirror;
-    y->place = PLACE_HOST;
+    y->location = LOCATION_HOST;
     enum err err = part_dev_make(y, &y->count, sizeof *y->count * COUNT_SIZE, "particle counts");
     if (err == OK)
         err = part_dev_make(y, &y->digit, sizeof *y->digit * 4 * DEV_SUM, "particle sums");
@@ -46,7 +46,7 @@ enum err part_dev_new(struct part_dev **x, struct mirror *mirror)
 
 static void columns_drop(struct part_dev *x)
 {
-    for (int c = 0; c < COL_MOST; c++) part_dev_drop(x, &x->col[c]);
+    for (int c = 0; c < COL_MAX; c++) part_dev_drop(x, &x->col[c]);
     part_dev_drop(x, &x->host);
     part_dev_drop(x, &x->key);
     part_dev_drop(x, &x->tmp);
@@ -102,37 +102,37 @@ static enum err columns_make(struct part_dev *x, const struct parts *p)
     return OK;
 }
 
-enum err part_dev_need(struct part_dev *x, struct parts *p, int place)
+enum err part_dev_need(struct part_dev *x, struct parts *p, int location)
 {
-    if (x->place & place) return OK;
-    if (place == PLACE_DEVICE) TRY(columns_make(x, p));
-    if (place == PLACE_HOST) part_reserve(p, p->n); /* more may have come there */
+    if (x->location & location) return OK;
+    if (location == LOCATION_DEVICE) TRY(columns_make(x, p));
+    if (location == LOCATION_HOST) part_reserve(p, p->n); /* more may have come there */
     size_t n = (size_t)p->n;
     for (int c = 0; c < p->columns.n; c++) {
         if (!p->columns.has[c]) continue;
-        if (place == PLACE_DEVICE)
+        if (location == LOCATION_DEVICE)
             dev_put(x->stream, x->col[c], p->col[c], size_of(p, c) * n);
         else
             dev_get(x->stream, p->col[c], x->col[c], size_of(p, c) * n);
     }
-    if (place == PLACE_DEVICE)
+    if (location == LOCATION_DEVICE)
         dev_put(x->stream, x->host, p->host, sizeof *p->host * n);
     else
         dev_get(x->stream, p->host, x->host, sizeof *p->host * n);
     TRY(dev_wait(x->stream));
-    x->place |= place;
-    if (place == PLACE_DEVICE) part_scratch_free(p); /* the device has its own */
+    x->location |= location;
+    if (location == LOCATION_DEVICE) part_scratch_free(p); /* the device has its own */
     return OK;
 }
 
 void part_dev_wrote(struct part_dev *x)
 {
-    x->place = PLACE_HOST;
+    x->location = LOCATION_HOST;
 }
 
-bool part_dev_has(const struct part_dev *x, int place)
+bool part_dev_has(const struct part_dev *x, int location)
 {
-    return x->place & place;
+    return x->location & location;
 }
 
 struct part_view part_dev_view(const struct part_dev *x)
@@ -151,7 +151,7 @@ static enum err begin(struct part_dev *x, struct parts *p, const struct mesh *m,
 {
     for (int l = first < 1 ? 1 : first; l <= last; l++) TRY(mirror_links(x->mirror, m, l));
     mirror_send(x->mirror, m);
-    return part_dev_need(x, p, PLACE_DEVICE);
+    return part_dev_need(x, p, LOCATION_DEVICE);
 }
 
 /* ---- between octs, levels, ranks ---- */
@@ -190,8 +190,8 @@ static void permute(struct part_dev *x, const struct parts *p, int64_t first, in
 
 /* How many a kernel has counted as away, and whether the piece first … first+n-1 is out of order.
  */
-static enum err tally(struct part_dev *x, int64_t first, int64_t n, lidx octs, int32_t *away,
-                      bool *disorder)
+static enum err totals(struct part_dev *x, int64_t first, int64_t n, lidx octs, int32_t *away,
+                       bool *disorder)
 {
     int32_t count[COUNT_SIZE];
     dev_launch(x->stream, &parts_disorder, dev_blocks(n - 1),
@@ -212,12 +212,12 @@ static enum err rehost(struct part_dev *x, struct parts *p, const struct mesh *m
     *away = 0;
     *disorder = false;
     if (n == 0) return OK;
-    x->place = PLACE_DEVICE;
+    x->location = LOCATION_DEVICE;
     dev_fill(x->stream, x->count, 0, sizeof *x->count * COUNT_SIZE);
-    dev_launch(
-        x->stream, &parts_rehost, dev_blocks(n),
-        &(struct parts_rehost_args){x->mirror->there, part_dev_view(x), l, first, p->n, x->count});
-    return tally(x, first, piece > 0 ? piece : 1, m->lev[l].noct, away, disorder);
+    dev_launch(x->stream, &parts_rehost, dev_blocks(n),
+               &(struct parts_rehost_args){x->mirror->mesh_dev, part_dev_view(x), l, first, p->n,
+                                           x->count});
+    return totals(x, first, piece > 0 ? piece : 1, m->lev[l].noct, away, disorder);
 }
 
 static void sort(struct part_dev *x, const struct parts *p, int64_t first, int64_t n)
@@ -239,7 +239,7 @@ enum err part_dev_enter(struct part_dev *x, struct parts *p, const struct mesh *
     TRY(rehost(x, p, m, l, &away, &disorder));
     part_dev_migrate(x, p, m, c, d, l, p->first[l], away);
     part_runs_tidy(p, m, l);
-    if (!(x->place & PLACE_DEVICE))
+    if (!(x->location & LOCATION_DEVICE))
         part_sort(p, p->first[l], p->run[l + 1]);
     else if (disorder)
         sort(x, p, p->first[l], p->run[l + 1] - p->first[l]);
@@ -249,7 +249,7 @@ enum err part_dev_enter(struct part_dev *x, struct parts *p, const struct mesh *
 enum err part_dev_count(struct part_dev *x, struct parts *p, const struct mesh *m,
                         int32_t *const count[LEVEL_MAX + 2])
 {
-    struct parts_count_args a = {.mesh = x->mirror->there, .n = p->n};
+    struct parts_count_args a = {.mesh = x->mirror->mesh_dev, .n = p->n};
     int64_t octs = 0;
     TRY(begin(x, p, m, m->levelmin, m->levelmax));
     for (int l = m->levelmin; l <= m->levelmax; octs += m->lev[l++].noct) a.first[l] = octs;
@@ -270,11 +270,11 @@ static enum err sink_down(struct part_dev *x, struct parts *p, int l, int32_t *d
 {
     const int64_t first = p->first[l], n = p->n - first;
     int32_t *mark = (int32_t *)(void *)x->key, *up = (int32_t *)(void *)x->tmp, *index = x->order;
-    x->place = PLACE_DEVICE;
+    x->location = LOCATION_DEVICE;
     dev_fill(x->stream, x->count, 0, sizeof *x->count * COUNT_SIZE);
-    dev_launch(
-        x->stream, &parts_mark, dev_blocks(n),
-        &(struct parts_mark_args){x->mirror->there, part_dev_view(x), l, first, n, mark, x->count});
+    dev_launch(x->stream, &parts_mark, dev_blocks(n),
+               &(struct parts_mark_args){x->mirror->mesh_dev, part_dev_view(x), l, first, n, mark,
+                                         x->count});
     dev_scan(x->stream, index, mark, n);
     dev_get(x->stream, down, index + n, sizeof *down);
     dev_get(x->stream, away, x->count + COUNT_AWAY, sizeof *away);
@@ -283,7 +283,7 @@ static enum err sink_down(struct part_dev *x, struct parts *p, int l, int32_t *d
     const int64_t middle = n - *down;
     dev_launch(x->stream, &parts_misplaced, dev_blocks(n),
                &(struct parts_misplaced_args){mark, index, n, middle, up, up + n});
-    dev_launch(x->stream, &parts_swap, least(dev_blocks(least(middle, *down)), SWAPPERS),
+    dev_launch(x->stream, &parts_swap, min(dev_blocks(min(middle, *down)), SWAPPERS),
                &(struct parts_swap_args){part_dev_table(x, p), up, up + n, index + middle, first});
     dev_launch(x->stream, &parts_turn, dev_blocks(*down),
                &(struct parts_turn_args){x->host, first + middle, p->n});
@@ -312,9 +312,9 @@ enum err part_dev_merge(struct part_dev *x, struct parts *p, const struct mesh *
     part_forget(p, l + 1);
     if (p->n > first) {
         TRY(begin(x, p, m, l + 1, l + 1));
-        x->place = PLACE_DEVICE;
+        x->location = LOCATION_DEVICE;
         dev_launch(x->stream, &parts_parent, dev_blocks(p->n - first),
-                   &(struct parts_parent_args){x->mirror->there, l + 1, x->host, first, p->n});
+                   &(struct parts_parent_args){x->mirror->mesh_dev, l + 1, x->host, first, p->n});
     }
     for (int k = l + 1; k < LEVEL_MAX + 3; k++) p->first[k] = p->n;
     return OK;
@@ -343,8 +343,8 @@ enum err part_dev_deposit_need(struct part_dev *x, struct parts *p, const struct
 }
 
 /* Into x->mass, x->number. */
-static enum err deposit_there(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
-                              const struct deposit_rule *rule, bool number)
+static enum err deposit_dev(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
+                            const struct deposit_rule *rule, bool number)
 {
     const size_t bytes = sizeof(int64_t[8]) * (size_t)m->lev[l].noct;
     const int64_t n = p->n - p->first[l];
@@ -352,7 +352,7 @@ static enum err deposit_there(struct part_dev *x, struct parts *p, const struct 
     dev_fill(x->stream, x->mass, 0, bytes);
     if (number) dev_fill(x->stream, x->number, 0, bytes);
     dev_launch(x->stream, &parts_deposit, (n + PART_PER_BLOCK - 1) / PART_PER_BLOCK,
-               &(struct parts_deposit_args){.mesh = x->mirror->there,
+               &(struct parts_deposit_args){.mesh = x->mirror->mesh_dev,
                                             .p = part_dev_view(x),
                                             .rule = *rule,
                                             .l = l,
@@ -381,17 +381,17 @@ enum err part_dev_deposit(struct part_dev *x, struct parts *p, const struct mesh
                           int64_t (*number)[8])
 {
     const struct deposit_rule rule = part_deposit_rule(p, l, quantum, mass_cut, cic_levelmax);
-    TRY(deposit_there(x, p, m, l, &rule, number));
+    TRY(deposit_dev(x, p, m, l, &rule, number));
     if (number) TRY(add_rows(x, m->lev[l].noct, x->number, number));
     return add_rows(x, m->lev[l].noct, x->mass, mass);
 }
 
-enum err part_dev_deposit_there(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
-                                double quantum, double mass_cut, int cic_levelmax,
-                                int64_t (**mass)[8], int64_t (**number)[8])
+enum err part_dev_deposit_density(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
+                                  double quantum, double mass_cut, int cic_levelmax,
+                                  int64_t (**mass)[8], int64_t (**number)[8])
 {
     const struct deposit_rule rule = part_deposit_rule(p, l, quantum, mass_cut, cic_levelmax);
-    TRY(deposit_there(x, p, m, l, &rule, number));
+    TRY(deposit_dev(x, p, m, l, &rule, number));
     *mass = (int64_t(*)[8])(void *)x->mass;
     if (number) *number = (int64_t(*)[8])(void *)x->number;
     return OK;
@@ -416,9 +416,9 @@ enum err part_dev_synchro(struct part_dev *x, struct parts *p, const struct mesh
                                 .is_static = p->is_static,
                                 .reflect = reflect_of(p)};
     TRY(begin(x, p, m, 1, l));
-    if (a.end > a.begin) x->place = PLACE_DEVICE;
-    p->kept[l] = 0;
-    a.mesh = x->mirror->there;
+    if (a.end > a.begin) x->location = LOCATION_DEVICE;
+    p->retained[l] = 0;
+    a.mesh = x->mirror->mesh_dev;
     a.p = part_dev_view(x);
     memcpy(a.dtnew, dtnew, sizeof a.dtnew);
     memcpy(a.dtold, dtold, sizeof a.dtold);
@@ -436,9 +436,9 @@ enum err part_dev_move(struct part_dev *x, struct parts *p, const struct mesh *m
                                 .reflect = reflect_of(p),
                                 .dt = dt};
     TRY(begin(x, p, m, 1, l));
-    if (a.end > a.begin) x->place = PLACE_DEVICE;
-    p->kept[l] = 0;
-    a.mesh = x->mirror->there;
+    if (a.end > a.begin) x->location = LOCATION_DEVICE;
+    p->retained[l] = 0;
+    a.mesh = x->mirror->mesh_dev;
     a.p = part_dev_view(x);
     dev_launch(x->stream, &parts_move, dev_blocks(a.end - a.begin), &a);
     return OK;
@@ -451,9 +451,9 @@ enum err part_dev_vmax_begin(struct part_dev *x, struct parts *p, int l, struct 
     int64_t first = p->first[l], end = p->first[l + 1];
     struct part_fastest *f = &x->fastest;
     f->s = s;
-    f->n = least(dev_blocks(end - first), PART_SUMMERS);
+    f->n = min(dev_blocks(end - first), PART_SUMMERS);
     if (f->n == 0) return OK;
-    TRY(part_dev_need(x, p, PLACE_DEVICE));
+    TRY(part_dev_need(x, p, LOCATION_DEVICE));
     dev_follow(s, x->stream);
     dev_launch(s, &parts_fastest, f->n,
                &(struct parts_fastest_args){part_dev_view(x), first, end, x->top});
@@ -479,10 +479,10 @@ static enum err sums_begin(struct part_dev *x, struct parts *p, int64_t first, i
     memset(q->digit, 0, sizeof q->digit);
     q->s = s;
     if (end == first) return OK;
-    TRY(part_dev_need(x, p, PLACE_DEVICE));
+    TRY(part_dev_need(x, p, LOCATION_DEVICE));
     dev_follow(s, x->stream);
     dev_fill(s, x->digit, 0, sizeof q->digit);
-    dev_launch(s, &parts_sums, least(dev_blocks(end - first), PART_SUMMERS),
+    dev_launch(s, &parts_sums, min(dev_blocks(end - first), PART_SUMMERS),
                &(struct parts_sums_args){part_dev_view(x), first, end, moments, x->digit});
     dev_get(s, q->digit, x->digit, sizeof q->digit);
     return OK;

@@ -21,10 +21,10 @@ MUST_USE enum err part_dev_new(struct part_dev **x, struct mirror *mirror); /* l
 void part_dev_free(struct part_dev **x); /* particles are not needed from it any more */
 
 /* All columns are at `place` (PLACE_…) on return. */
-MUST_USE enum err part_dev_need(struct part_dev *x, struct parts *p, int place);
+MUST_USE enum err part_dev_need(struct part_dev *x, struct parts *p, int location);
 /* The host has changed particles, their number or their columns. They are there alone. */
 void part_dev_wrote(struct part_dev *x);
-bool part_dev_has(const struct part_dev *x, int place);
+bool part_dev_has(const struct part_dev *x, int location);
 
 MUST_USE enum err part_dev_enter(struct part_dev *x, struct parts *p, const struct mesh *m,
                                  const struct comm *c, const struct domain *d, int l);
@@ -55,9 +55,10 @@ MUST_USE enum err part_dev_count(struct part_dev *x, struct parts *p, const stru
 MUST_USE enum err part_dev_mass(struct part_dev *x, struct parts *p, int n, struct sum *sum);
 
 /* part_dev_deposit with sums on the device: lent until the next deposit. number NULL: not asked. */
-MUST_USE enum err part_dev_deposit_there(struct part_dev *x, struct parts *p, const struct mesh *m,
-                                         int l, double quantum, double mass_cut, int cic_levelmax,
-                                         int64_t (**mass)[8], int64_t (**number)[8]);
+MUST_USE enum err part_dev_deposit_density(struct part_dev *x, struct parts *p,
+                                           const struct mesh *m, int l, double quantum,
+                                           double mass_cut, int cic_levelmax, int64_t (**mass)[8],
+                                           int64_t (**number)[8]);
 /* The device has all that this needs. */
 MUST_USE enum err part_dev_deposit_need(struct part_dev *x, struct parts *p, const struct mesh *m,
                                         int l);

@@ -39,8 +39,8 @@ static inline void put16(double *const *ring, int v, struct target t, const doub
 {
     double *a = ring[t.a] + v * PS + t.at, *b = ring[t.b] + v * PS + t.at;
     cells4 row[4];
-    layer_turn(*(const cells4_any *)x, *(const cells4_any *)y, &row[0], &row[1]);
-    layer_turn(*(const cells4_any *)(x + 4), *(const cells4_any *)(y + 4), &row[2], &row[3]);
+    layer_transpose(*(const cells4_any *)x, *(const cells4_any *)y, &row[0], &row[1]);
+    layer_transpose(*(const cells4_any *)(x + 4), *(const cells4_any *)(y + 4), &row[2], &row[3]);
     *(cells4_any *)a = row[0];
     *(cells4_any *)(a + t.w) = row[1];
     *(cells4_any *)b = row[2];
@@ -58,7 +58,7 @@ static bool load_two(struct gathered *g, lidx i, lidx j, struct target t)
     return put8_split(g->split, t, lv->child[j]) || split;
 }
 
-/* An oct that does not exist, in this cell of the coarser level (place_missing). */
+/* An oct that does not exist, in this cell of the coarser level (slot_missing). */
 static void load_missing(struct gathered *g, lidx at, struct target t)
 {
     const struct law *law = g->law;
@@ -84,11 +84,11 @@ static void prefetch_missing(const struct gathered *g, lidx at)
 void gather_prefetch(const struct gathered *g, int y, int z, int part)
 {
     const struct level *lv = &g->m->lev[g->l];
-    const struct places *p = g->places;
+    const struct slots *p = g->slots;
     if (z > p->tile->t[2]) return;
-    for (uint32_t b = places_part(p, p->seen[z + 1][y + 1], part); b; b &= b - 1) {
+    for (uint32_t b = slots_part(p, p->seen[z + 1][y + 1], part); b; b &= b - 1) {
         lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
-        if (i <= PLACE_MISSING) prefetch_missing(g, place_missing(i));
+        if (i <= SLOT_MISSING) prefetch_missing(g, slot_missing(i));
         if (i < 0) continue;
         for (int v = 0; v < g->law->nfield; v++) __builtin_prefetch(g->from[v][i], 0, 2);
         if (g->finer) __builtin_prefetch(lv->child[i], 0, 2);
@@ -115,7 +115,7 @@ static void boundary_cell(struct gathered *g, int f, struct cell_at to, struct c
 
 static bool at_boundary(const struct gathered *g, int f)
 {
-    const struct tile *t = g->places->tile;
+    const struct tile *t = g->slots->tile;
     int d = f >> 1;
     int64_t n = (int64_t)1 << (g->l - 1);
     return g->m->bounded[f] && (f & 1 ? t->x0[d] + t->t[d] == n : t->x0[d] == 0);
@@ -125,7 +125,7 @@ static bool at_boundary(const struct gathered *g, int f)
  */
 static void boundary_pair(const struct gathered *g, int f, int h, int *to, int *from)
 {
-    int n = 2 * g->places->tile->t[f >> 1];
+    int n = 2 * g->slots->tile->t[f >> 1];
     *to = f & 1 ? n + h : -1 - h;
     *from = f & 1 ? n - 1 - h : h;
     if (!g->law->mirrored[f]) *from = f & 1 ? n - 1 : 0;
@@ -134,7 +134,7 @@ static void boundary_pair(const struct gathered *g, int f, int h, int *to, int *
 /* Beyond the boundaries in x and y of plane k. */
 static void boundaries_fill(struct gathered *g, int k)
 {
-    const struct tile *t = g->places->tile;
+    const struct tile *t = g->slots->tile;
     for (int f = 0; f < 4; f++) {
         int d = f >> 1, step = d ? g->w : 1, along = d ? 1 : g->w, n = 2 * t->t[1 - d] + 4;
         for (int h = 0; h < 2 && at_boundary(g, f); h++) {
@@ -153,7 +153,7 @@ static void boundary_planes(struct gathered *g, int f)
     for (int h = 0; h < 2; h++) {
         int to, from;
         boundary_pair(g, f, h, &to, &from);
-        for (int i = 0; i < g->w * (2 * g->places->tile->t[1] + 4); i++)
+        for (int i = 0; i < g->w * (2 * g->slots->tile->t[1] + 4); i++)
             boundary_cell(g, f, (struct cell_at){to, i}, (struct cell_at){from, i});
     }
 }
@@ -163,9 +163,9 @@ static void boundary_planes(struct gathered *g, int f)
 /* Octs of a row that are seen; returns whether a cell is refined. */
 static bool gather_row(struct gathered *g, int y, int z)
 {
-    const lidx *oct = g->places->oct[z + 1][y + 1];
+    const lidx *oct = g->slots->oct[z + 1][y + 1];
     bool split = false;
-    for (uint32_t b = g->places->seen[z + 1][y + 1]; b;) {
+    for (uint32_t b = g->slots->seen[z + 1][y + 1]; b;) {
         int x = __builtin_ctz(b) - 1;
         const lidx *o = oct + x + 1;
         struct target t = target_of(g, x, y, z);
@@ -176,8 +176,8 @@ static bool gather_row(struct gathered *g, int y, int z)
         }
         if (*o >= 0)
             split |= load_oct(g, *o, t);
-        else if (*o <= PLACE_MISSING)
-            load_missing(g, place_missing(*o), t);
+        else if (*o <= SLOT_MISSING)
+            load_missing(g, slot_missing(*o), t);
         b &= b - 1;
     }
     return split;
@@ -185,18 +185,18 @@ static bool gather_row(struct gathered *g, int y, int z)
 
 void gather_octs(struct gathered *g, int z)
 {
-    int ny = g->places->tile->t[1];
+    int ny = g->slots->tile->t[1];
     for (int y = -1; y <= ny; y++) g->split_row[z + 1][y + 1] = gather_row(g, y, z);
     for (int k = 2 * z; k < 2 * z + 2; k++) boundaries_fill(g, k);
-    if (z == g->places->tile->t[2] && at_boundary(g, 5)) boundary_planes(g, 5);
+    if (z == g->slots->tile->t[2] && at_boundary(g, 5)) boundary_planes(g, 5);
 }
 
-void gather_begin(struct gathered *g, const struct places *p, const struct mesh *m, int l,
+void gather_begin(struct gathered *g, const struct slots *p, const struct mesh *m, int l,
                   const struct law *law)
 {
     g->m = m;
     g->law = law;
-    g->places = p;
+    g->slots = p;
     g->l = l;
     g->w = 2 * p->tile->t[0] + ROW_GAP;
     g->finer = m->lev[l + 1].noct > 0;

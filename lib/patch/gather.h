@@ -11,13 +11,13 @@
 struct gathered {
     const struct mesh *m;
     const struct law *law;
-    const struct places *places;
+    const struct slots *slots;
     int l, w;                /* level; cells per row */
     bool finer;              /* cells may be refined; else split is not filled */
     double *u[4];            /* [nfield][PLANE_STRIDE] */
     unsigned char *split[4]; /* [PLANE_STRIDE] 1: the cell is refined */
     /* a cell of this row of octs is refined; index as in places */
-    bool split_row[PLACE_HEIGHT][PLACE_SIDE];
+    bool split_row[SLOT_HEIGHT][SLOT_SIDE];
     double (*from[LAW_FIELDS])[8], (*up[LAW_FIELDS])[8]; /* the fields, here and a level up */
 };
 
@@ -32,17 +32,17 @@ typedef double cells4 __attribute__((vector_size(32)));
 typedef double cells4_any __attribute__((vector_size(32), may_alias, aligned(8)));
 
 /* Turns one layer in z of two octs side by side in x into two rows of four cells, or back. */
-static inline void layer_turn(cells4 a, cells4 b, cells4 *lower, cells4 *upper)
+static inline void layer_transpose(cells4 a, cells4 b, cells4 *lower, cells4 *upper)
 {
     *lower = __builtin_shufflevector(a, b, 0, 1, 4, 5);
     *upper = __builtin_shufflevector(a, b, 2, 3, 6, 7);
 }
 
 /* The planes of the octs -1 and 0, then, ascending, those of the others up to t[2]. */
-void gather_begin(struct gathered *g, const struct places *p, const struct mesh *m, int l,
+void gather_begin(struct gathered *g, const struct slots *p, const struct mesh *m, int l,
                   const struct law *law);
 void gather_octs(struct gathered *g, int z);
-/* Has a part (places_part) of the octs (y,z), which gather_octs wants later, brought nearer. */
+/* Has a part (slots_part) of the octs (y,z), which gather_octs wants later, brought nearer. */
 void gather_prefetch(const struct gathered *g, int y, int z, int part);
 
 /* ---- octs that do not exist ---- */

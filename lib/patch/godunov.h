@@ -107,7 +107,7 @@ DEV_FN int cell_at(int x, int y, int z)
     return x + 2 + W * (y + 2) + P * (z + 2);
 }
 
-DEV_FN int place_at(int x, int y, int z)
+DEV_FN int slot_at(int x, int y, int z)
 {
     return ((x + 2) >> 1) + E * (((y + 2) >> 1) + E * ((z + 2) >> 1));
 }
@@ -139,8 +139,8 @@ DEV_FN struct origin origin_beyond(const LAW_ARGS *a, const struct work *k,
     const int end = 2 * k->t + 2;
     for (int d = 0; d < 3; d++) {
         int upper = x[d] >= end, f = 2 * d + upper;
-        int64_t edge = upper ? ((int64_t)1 << (a->p.l - 1)) - k->t : 0;
-        if ((!upper && x[d] >= 2) || !a->p.mesh->bounded[f] || s->x0[d] != edge) continue;
+        int64_t origin = upper ? ((int64_t)1 << (a->p.l - 1)) - k->t : 0;
+        if ((!upper && x[d] >= 2) || !a->p.mesh->bounded[f] || s->x0[d] != origin) continue;
         int mirrored = upper ? 2 * end - 1 - x[d] : 3 - x[d], last = upper ? end - 1 : 2;
         x[d] = LAW_MIRRORED(a, f) ? mirrored : last;
         beyond |= 1 << f;
@@ -213,13 +213,13 @@ DEV_FN void rates(const LAW_ARGS *a, const struct work *k, struct godunov_shared
     PHASE (i, TRACED) {
         int x = i % N, z = i / N % N, y = i / SIDE;
         if (i < OWN) {
-            if (!k->full && !own_near(s, place_at(x, y, z))) continue;
+            if (!k->full && !own_near(s, slot_at(x, y, z))) continue;
         } else {
             int f = (i - OWN) / SIDE, d = f >> 1, in = f & 1 ? N - 1 : 0, p = x, q = z;
             x = d == 0 ? in : p;
             y = d == 0 ? p : d == 1 ? in : q;
             z = d == 2 ? in : q;
-            if (!k->full && !s->own[place_at(x, y, z)]) continue;
+            if (!k->full && !s->own[slot_at(x, y, z)]) continue;
             int out = f & 1 ? 1 : -1;
             x += d == 0 ? out : 0;
             y += d == 1 ? out : 0;
@@ -232,7 +232,7 @@ DEV_FN void rates(const LAW_ARGS *a, const struct work *k, struct godunov_shared
 /* ---- fluxes ---- */
 
 /* The place among the rates of the cell beyond a side; a, b: its other coordinates. */
-DEV_FN int beyond_side(int f, int a, int b)
+DEV_FN int outside_cell(int f, int a, int b)
 {
     return OWN + f * SIDE + a + N * b;
 }
@@ -253,15 +253,15 @@ DEV_FN void fluxes(const LAW_ARGS *a, const struct work *k, struct godunov_share
             z = dir == 2 ? N : q;
         }
         int in = dir == 0 ? x : dir == 1 ? y : z, at = x + N * z + SIDE * y;
-        if (!k->full && !(s->own[place_at(x, y, z)] |
-                          s->own[place_at(x - (dir == 0), y - (dir == 1), z - (dir == 2))]))
+        if (!k->full && !(s->own[slot_at(x, y, z)] |
+                          s->own[slot_at(x - (dir == 0), y - (dir == 1), z - (dir == 2))]))
             continue;
         f.dir = dir;
         f.i = i;
         f.at = cell_at(x, y, z);
         f.step = dir == 0 ? 1 : dir == 1 ? W : P;
-        f.lower = in == 0 ? beyond_side(2 * dir, p, q) : at - one;
-        f.upper = upper ? beyond_side(2 * dir + 1, p, q) : at;
+        f.lower = in == 0 ? outside_cell(2 * dir, p, q) : at - one;
+        f.upper = upper ? outside_cell(2 * dir + 1, p, q) : at;
         if (s->split[f.at] | s->split[f.at - f.step])
             for (int v = 0; v < a->p.nflux; v++) k->flux[v * ALL + i] = 0.0;
         else
@@ -290,9 +290,9 @@ DEV_FN void add_registers(const LAW_ARGS *a, const struct work *k, struct goduno
     const struct level *lv = &a->p.level;
     PHASE (i, 6 * T * T * T) {
         int f = i % 6, d = f >> 1, j = i / 6, x = j % T, y = j / T % T, z = j / T / T;
-        int place = place_at(2 * x, 2 * y, 2 * z);
-        int32_t oct = s->slot[place];
-        if (!s->own[place] || lv->nbr[oct][f] != NBR_NONE) continue;
+        int slot = slot_at(2 * x, 2 * y, 2 * z);
+        int32_t oct = s->slot[slot];
+        if (!s->own[slot] || lv->nbr[oct][f] != NBR_NONE) continue;
         int far = f & 1 ? 2 : 0, X = 2 * x, Y = 2 * y, Z = 2 * z;
         double *row = lv->reflux[LAW_SYSTEM].flux +
                       ((int64_t)lv->reflux[LAW_SYSTEM].row[oct] * 6 + f) * a->p.nflux;
@@ -359,7 +359,7 @@ DEV_FN void finish(const LAW_ARGS *a, const struct work *k, struct godunov_share
     PHASE (i, OWN) {
         /* a warp: whole octs */
         int x = i % N, z = (i >> 3 & 1) + 2 * (i >> 5 & 3), y = (i >> 4 & 1) + 2 * (i >> 7);
-        int p = place_at(x, y, z);
+        int p = slot_at(x, y, z);
         if (!k->full && !s->own[p]) continue;
         struct own_cell o;
         o.oct = s->slot[p];

@@ -82,19 +82,19 @@ struct patch_take_args {
 };
 
 /* Whether each oct has a face without a neighbour on its level; then rows of registers. */
-struct edge_any_args {
+struct reflux_any_args {
     const lidx (*nbr)[6];
     lidx noct;
     int32_t *any;
 };
 
-struct edge_rows_args {
+struct reflux_rows_args {
     const int32_t *any, *index;
     lidx noct;
-    lidx *edge;
+    lidx *reflux_row;
 };
 
 #ifndef __CUDACC__
-extern const struct dev_kernel tile_heads, tile_firsts, tile_slots, tile_rows, edge_any, edge_rows,
-    patch_take;
+extern const struct dev_kernel tile_heads, tile_firsts, tile_slots, tile_rows, reflux_any,
+    reflux_rows, patch_take;
 #endif

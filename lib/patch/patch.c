@@ -148,11 +148,11 @@ static inline __attribute__((always_inline)) void register_add(double *restrict 
 static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const double *flux)
 {
     const struct update *up = ctx;
-    const struct places *p = &s->places;
+    const struct slots *p = &s->slots;
     const struct level *lv = &up->m->lev[up->l];
     const struct reflux *r = &lv->reflux[s->law->system];
     const double sign = f & 1 ? 0.125 : -0.125;
-    for (uint32_t octs = p->edge[f][z + 1][y + 1]; octs; octs &= octs - 1) {
+    for (uint32_t octs = p->exposed[f][z + 1][y + 1]; octs; octs &= octs - 1) {
         int x = __builtin_ctz(octs) - 1;
         double *row = reflux_row(r, p->oct[z + 1][y + 1][x + 1]) + f * s->nflux;
         if (f < 2)
@@ -192,7 +192,7 @@ static void oct_collect(struct oct_sums *o)
 
 static bool split_near(const struct gathered *g, int y, int z)
 {
-    const bool(*split)[PLACE_SIDE] = g->split_row + z + 1;
+    const bool(*split)[SLOT_SIDE] = g->split_row + z + 1;
     y++;
     return split[0][y] || split[0][y - 1] || split[0][y + 1] || split[-1][y] || split[1][y];
 }
@@ -214,8 +214,8 @@ static inline void take_two(const struct sweep *s, int v, int at, double (*to)[8
     int w = s->in.w;
     cells4_any *x = (cells4_any *)to[i], *y = (cells4_any *)to[j];
     cells4 lower[2], upper[2];
-    layer_turn(*(const cells4_any *)a, *(const cells4_any *)(a + w), &lower[0], &upper[0]);
-    layer_turn(*(const cells4_any *)b, *(const cells4_any *)(b + w), &lower[1], &upper[1]);
+    layer_transpose(*(const cells4_any *)a, *(const cells4_any *)(a + w), &lower[0], &upper[0]);
+    layer_transpose(*(const cells4_any *)b, *(const cells4_any *)(b + w), &lower[1], &upper[1]);
     x[0] = lower[0], x[1] = lower[1];
     y[0] = upper[0], y[1] = upper[1];
 }
@@ -224,8 +224,8 @@ static inline void take_two(const struct sweep *s, int v, int at, double (*to)[8
 static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part)
 {
     const struct update *up = ctx;
-    const struct places *p = &s->places;
-    for (uint32_t b = places_part(p, p->own[z + 1][y + 1], part); b; b &= b - 1) {
+    const struct slots *p = &s->slots;
+    for (uint32_t b = slots_part(p, p->own[z + 1][y + 1], part); b; b &= b - 1) {
         lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
         for (int v = 0; v < up->law->nvar; v++) __builtin_prefetch(up->new[v][i], 1, 2);
     }
@@ -235,7 +235,7 @@ static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part)
 static void tile_ready(struct sweep *s, void *ctx, int y, int z)
 {
     struct update *up = ctx;
-    const struct places *p = &s->places;
+    const struct slots *p = &s->slots;
     bool split = split_near(&s->in, y, z);
     const struct law *law = up->law;
     bool plain = !split && !law->finish && law->nsum == law->nvar;

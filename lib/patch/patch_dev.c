@@ -84,7 +84,7 @@ static enum err tiles_slots(struct patch_dev *h, int l, struct patch_tiles *t)
     struct scratch s = {.h = h};
     int32_t *missing = scratch_take(&s, sizeof *missing * (size_t)t->n, "hydro tiles"),
             *base = scratch_take(&s, sizeof *base * (size_t)(t->n + 1), "hydro tiles");
-    const struct mesh *mesh = h->mirror->there;
+    const struct mesh *mesh = h->mirror->mesh_dev;
     enum err err = s.err;
     if (err != OK) goto out;
     TRY_OUT(dev_new(h->dev, &slot, sizeof *t->slot * DEV_SLOTS * (size_t)t->n, "hydro tiles"));
@@ -127,7 +127,7 @@ static enum err tiles_find(struct patch_dev *h, const struct mesh *m, int l, con
 static enum err need_fields(struct patch_dev *h, struct mesh *m, int l, const struct law *law)
 {
     for (int v = 0; v < law->nfield; v++)
-        TRY(mirror_need(h->mirror, m, l, law->field[v], 1, PLACE_DEVICE));
+        TRY(mirror_need(h->mirror, m, l, law->field[v], 1, LOCATION_DEVICE));
     return OK;
 }
 
@@ -142,7 +142,7 @@ static enum err need_all(struct patch_dev *h, struct mesh *m, int l, const struc
     for (int k = l - 1; k >= 1 && k >= l - 2 && h->tiles[l].nmissing > 0; k--)
         TRY(need_fields(h, m, k, law));
     for (int k = l; k <= l + 1 && k <= m->levelmax; k++)
-        TRY(mirror_need(x, m, k, FLD_REFLUX + law->system, 1, PLACE_DEVICE));
+        TRY(mirror_need(x, m, k, FLD_REFLUX + law->system, 1, LOCATION_DEVICE));
     mirror_send(x, m);
     return OK;
 }
@@ -181,8 +181,8 @@ static enum err advance(struct patch_dev *h, int l, lidx nown, const struct law 
     TRY(room_all(h, nown, blocks, law, k));
     if (t->nmissing > 0)
         dev_launch(h->stream, k->missing, dev_blocks(t->nmissing),
-                   &(struct patch_missing_args){h->mirror->there, k->par, l, t->nmissing, t->parent,
-                                                h->rows.p});
+                   &(struct patch_missing_args){h->mirror->mesh_dev, k->par, l, t->nmissing,
+                                                t->parent, h->rows.p});
     a->first = t->first;
     a->slot = t->slot;
     a->row = h->rows.p;
@@ -190,7 +190,8 @@ static enum err advance(struct patch_dev *h, int l, lidx nown, const struct law 
     a->planes = k->planes;
     a->out = h->out.p;
     dev_launch(h->stream, k->step, blocks, a);
-    struct patch_take_args take = {h->mirror->there, l, law->nvar, 8 * (int64_t)nown, a->out, {0}};
+    struct patch_take_args take = {h->mirror->mesh_dev, l,      law->nvar,
+                                   8 * (int64_t)nown,   a->out, {0}};
     for (int v = 0; v < law->nvar; v++) take.field[v] = law->field[v];
     dev_launch(h->stream, &patch_take, dev_blocks(take.cells), &take);
     return OK;
@@ -204,7 +205,7 @@ enum err patch_dev_update(struct patch_dev *h, struct mesh *m, int l, double dt,
     TRY(need_all(h, m, l, law));
     bool own = mirror_has_reflux(x, m, l, law->system),
          below = l < m->levelmax && mirror_has_reflux(x, m, l + 1, law->system);
-    *k->args = (struct patch_args){.mesh = x->there,
+    *k->args = (struct patch_args){.mesh = x->mesh_dev,
                                    .level = x->image->lev[l],
                                    .l = l,
                                    .depth = h->tiles[l].depth,
@@ -215,8 +216,8 @@ enum err patch_dev_update(struct patch_dev *h, struct mesh *m, int l, double dt,
                                    .dx = mesh_dx(m, l),
                                    .reflux = (own ? 1 : 0) | (below ? 2 : 0)};
     TRY(advance(h, l, m->lev[l].nown, law, k));
-    for (int v = 0; v < law->nvar; v++) mirror_wrote(x, l, law->field[v], 1, PLACE_DEVICE);
-    if (own) mirror_wrote(x, l, FLD_REFLUX + law->system, 1, PLACE_DEVICE);
+    for (int v = 0; v < law->nvar; v++) mirror_wrote(x, l, law->field[v], 1, LOCATION_DEVICE);
+    if (own) mirror_wrote(x, l, FLD_REFLUX + law->system, 1, LOCATION_DEVICE);
     return OK;
 }
 
@@ -229,17 +230,17 @@ static enum err reflux_find(struct patch_dev *h, const struct mesh *m, int l, co
     struct mirror *x = h->mirror;
     struct level *im = &x->image->lev[l];
     struct scratch s = {.h = h};
-    int32_t nedge, *any = scratch_take(&s, sizeof *any * (size_t)noct, "hydro reflux"),
-                   *index = scratch_take(&s, sizeof *index * (size_t)(noct + 1), "hydro reflux");
+    int32_t nreflux, *any = scratch_take(&s, sizeof *any * (size_t)noct, "hydro reflux"),
+                     *index = scratch_take(&s, sizeof *index * (size_t)(noct + 1), "hydro reflux");
     enum err err = s.err;
     if (err != OK) goto out;
-    dev_launch(h->stream, &edge_any, dev_blocks(noct),
-               &(struct edge_any_args){(const lidx(*)[6])im->nbr, noct, any});
+    dev_launch(h->stream, &reflux_any, dev_blocks(noct),
+               &(struct reflux_any_args){(const lidx(*)[6])im->nbr, noct, any});
     dev_scan(h->stream, index, any, noct);
-    TRY_OUT(fetch(h, &nedge, index + noct));
-    TRY_OUT(mirror_reflux_new(x, m, l, law->system, nedge, law->nflux));
-    dev_launch(h->stream, &edge_rows, dev_blocks(noct),
-               &(struct edge_rows_args){any, index, noct, im->reflux[law->system].row});
+    TRY_OUT(fetch(h, &nreflux, index + noct));
+    TRY_OUT(mirror_reflux_new(x, m, l, law->system, nreflux, law->nflux));
+    dev_launch(h->stream, &reflux_rows, dev_blocks(noct),
+               &(struct reflux_rows_args){any, index, noct, im->reflux[law->system].row});
 out:
     scratch_drop(&s);
     return err;
@@ -253,6 +254,6 @@ enum err patch_dev_reflux_begin(struct patch_dev *h, struct mesh *m, int l, cons
     TRY(mirror_links(x, m, l));
     if (!r->row) TRY(reflux_find(h, m, l, law));
     dev_fill(h->stream, r->flux, 0, reflux_row_bytes(r->nflux) * (size_t)r->n);
-    mirror_wrote(x, l, FLD_REFLUX + law->system, 1, PLACE_DEVICE);
+    mirror_wrote(x, l, FLD_REFLUX + law->system, 1, LOCATION_DEVICE);
     return OK;
 }

@@ -30,7 +30,7 @@ KERNEL(tile_firsts, struct tile_firsts_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
-KERNEL(edge_any, struct edge_any_args, struct dev_nothing, DEV_THREADS)
+KERNEL(reflux_any, struct reflux_any_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {
         int64_t i = (int64_t)b->index * DEV_THREADS + t;
@@ -41,16 +41,16 @@ KERNEL(edge_any, struct edge_any_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
-KERNEL(edge_rows, struct edge_rows_args, struct dev_nothing, DEV_THREADS)
+KERNEL(reflux_rows, struct reflux_rows_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {
         int64_t i = (int64_t)b->index * DEV_THREADS + t;
-        if (i < a->noct) a->edge[i] = a->any[i] ? a->index[i] : -1;
+        if (i < a->noct) a->reflux_row[i] = a->any[i] ? a->index[i] : -1;
     }
 }
 
 /* Whether an own oct sees the place (x,y,z): across a face or an edge, with `corners` a corner. */
-PTAH_HD_FN int place_seen(const unsigned char *own, int e, int x, int y, int z, int corners)
+PTAH_HD_FN int slot_seen(const unsigned char *own, int e, int x, int y, int z, int corners)
 {
     for (int dz = -1; dz <= 1; dz++) {
         for (int dy = -1; dy <= 1; dy++) {
@@ -65,11 +65,11 @@ PTAH_HD_FN int place_seen(const unsigned char *own, int e, int x, int y, int z, 
     return 0;
 }
 
-PTAH_HD_FN void place_key(const struct tile_shared *s, int e, int place, int64_t x[3])
+PTAH_HD_FN void slot_key(const struct tile_shared *s, int e, int slot, int64_t x[3])
 {
-    x[0] = s->x0[0] + place % e - 1;
-    x[1] = s->x0[1] + place / e % e - 1;
-    x[2] = s->x0[2] + place / e / e - 1;
+    x[0] = s->x0[0] + slot % e - 1;
+    x[1] = s->x0[1] + slot / e % e - 1;
+    x[2] = s->x0[2] + slot / e / e - 1;
 }
 
 KERNEL(tile_slots, struct tile_slots_args, struct tile_shared, DEV_THREADS)
@@ -88,16 +88,16 @@ KERNEL(tile_slots, struct tile_slots_args, struct tile_shared, DEV_THREADS)
         okey_coords(lv->key[first + t], x);
         if (t == 0)
             for (int d = 0; d < 3; d++) s->x0[d] = x[d] & ~(int64_t)mask;
-        int place = (int)(x[0] & mask) + 1 +
-                    e * ((int)(x[1] & mask) + 1 + e * ((int)(x[2] & mask) + 1));
-        s->own[place] = 1;
-        slot[place] = first + t;
+        int here = (int)(x[0] & mask) + 1 +
+                   e * ((int)(x[1] & mask) + 1 + e * ((int)(x[2] & mask) + 1));
+        s->own[here] = 1;
+        slot[here] = first + t;
     }
     PHASE (t, e * e * e) {
         int64_t x[3];
         okey k;
-        if (s->own[t] || !place_seen(s->own, e, t % e, t / e % e, t / e / e, a->corners)) continue;
-        place_key(s, e, t, x);
+        if (s->own[t] || !slot_seen(s->own, e, t % e, t / e % e, t / e / e, a->corners)) continue;
+        slot_key(s, e, t, x);
         int32_t i = level_key_at(a->mesh->bounded, a->l, x, &k) ? level_find(lv, k) : NBR_BOUNDARY;
         slot[t] = i; /* −1, not found, is NBR_NONE */
     }
@@ -123,7 +123,7 @@ KERNEL(tile_rows, struct tile_rows_args, struct tile_shared, DEV_THREADS)
     PHASE (t, e * e * e) {
         int64_t x[3];
         if (slot[t] > DEV_MISSING) continue;
-        place_key(s, e, t, x);
+        slot_key(s, e, t, x);
         okey k = okey_make((uint64_t)(x[0] & (n - 1)), (uint64_t)(x[1] & (n - 1)),
                            (uint64_t)(x[2] & (n - 1)));
         a->parent[DEV_MISSING - slot[t]] = 8 * level_find(up, k >> 3) + (int32_t)(k & 7);

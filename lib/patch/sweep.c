@@ -23,14 +23,14 @@ static void strip_finish(struct sweep *s, int y, int k, uint32_t own);
 INLINE struct rows rows_of(const struct sweep *s, int y, int k)
 {
     const int z = k >> 1;
-    const uint32_t *row = s->places.own[z + 1] + (y + 1);
+    const uint32_t *row = s->slots.own[z + 1] + (y + 1);
     return (struct rows){.own = *row,
                          .lower = y >= 0 ? row[-1] : 0,
-                         .upper = y < s->places.tile->t[1] ? row[1] : 0,
-                         .next = s->places.own[k & 1 ? z + 2 : z][y + 1]};
+                         .upper = y < s->slots.tile->t[1] ? row[1] : 0,
+                         .next = s->slots.own[k & 1 ? z + 2 : z][y + 1]};
 }
 
-/* Between the stages of a strip, of which there are PLACE_PARTS: has a few of the octs that are
+/* Between the stages of a strip, of which there are SLOT_PARTS: has a few of the octs that are
  * wanted soon brought nearer. A processor waits for a few dozen lines of its cache at a time; of a
  * whole row of octs it forgets some. */
 static void strip_fetch(struct sweep *s, const struct sweep_user *user, int y, int k, uint32_t own,
@@ -46,7 +46,7 @@ static void strip_fetch(struct sweep *s, const struct sweep_user *user, int y, i
 static void strip_advance(struct sweep *s, const struct sweep_user *user, int y, int k,
                           struct rows at)
 {
-    int last = 2 * s->places.tile->t[2];
+    int last = 2 * s->slots.tile->t[2];
     strip_fetch(s, user, y, k, at.own, 0);
     strip_trace(s, y, k, at);
     if (k < 0) return;
@@ -59,15 +59,15 @@ static void strip_advance(struct sweep *s, const struct sweep_user *user, int y,
     strip_fetch(s, user, y, k, at.own, 4);
 }
 
-static void faces_tell(struct sweep *s, int y, int k, const struct sweep_user *user);
+static void faces_report(struct sweep *s, int y, int k, const struct sweep_user *user);
 
 void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *t,
                const struct sweep_user *user)
 {
     int planes = 2 * t->t[2];
     const struct law *law = s->law;
-    places_find(&s->places, m, l, t, law->corners);
-    gather_begin(&s->in, &s->places, m, l, law);
+    slots_find(&s->slots, m, l, t, law->corners);
+    gather_begin(&s->in, &s->slots, m, l, law);
     octs_prim(s, -1);
     octs_prim(s, 0);
     for (int k = -1; k <= planes; k++) {
@@ -78,7 +78,7 @@ void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *
         for (int y = -1; y <= t->t[1]; y++) {
             const struct rows at = rows_of(s, y, k);
             strip_advance(s, user, y, k, at);
-            if (user->faces && k >= 0) faces_tell(s, y, k, user);
+            if (user->faces && k >= 0) faces_report(s, y, k, user);
             if (k > 0 && !(k & 1) && at.next) user->ready(s, user->ctx, y, k / 2 - 1);
         }
     }
@@ -86,18 +86,18 @@ void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *
 
 /* Fluxes through the outer faces of octs at the coarse–fine boundary. Strips solve the lower faces
  * of their octs, which are the upper ones of the rows below in y and z, and in x both. */
-static void faces_tell(struct sweep *s, int y, int k, const struct sweep_user *user)
+static void faces_report(struct sweep *s, int y, int k, const struct sweep_user *user)
 {
     enum { HERE = 1 << 0 | 1 << 1 | 1 << 2, ABOVE_Y = 1 << 3, HERE_Z = 1 << 4, ABOVE_Z = 1 << 5 };
-    int w = s->in.w, z = k >> 1, planes = 2 * s->places.tile->t[2];
-    const unsigned char(*edges)[PLACE_SIDE] = s->places.edges + z;
+    int w = s->in.w, z = k >> 1, planes = 2 * s->slots.tile->t[2];
+    const unsigned char(*exposed)[SLOT_SIDE] = s->slots.exposed_any + z;
     const double *x = s->fx[y & 1] + 2, *fy = s->fy[y & 1] + 2;
     const double *fz = s->fz[k & 1] + plane_at(w, 0, 2 * y);
     const double *const flux[6] = {x, x + 2, fy, fy, fz, fz};
     unsigned faces = 0;
-    if (k < planes) faces = edges[1][y + 1] & HERE;
-    if (k < planes && y >= 0) faces |= edges[1][y] & ABOVE_Y;
-    if (!(k & 1)) faces |= (edges[1][y + 1] & HERE_Z) | (edges[0][y + 1] & ABOVE_Z);
+    if (k < planes) faces = exposed[1][y + 1] & HERE;
+    if (k < planes && y >= 0) faces |= exposed[1][y] & ABOVE_Y;
+    if (!(k & 1)) faces |= (exposed[1][y + 1] & HERE_Z) | (exposed[0][y + 1] & ABOVE_Z);
     for (; faces; faces &= faces - 1) {
         int f = __builtin_ctz(faces);
         user->faces(s, user->ctx, f, y - (f == 3), z - (f == 5), flux[f]);
@@ -139,8 +139,8 @@ static void octs_prim(struct sweep *s, int z)
 {
     if (!s->law->primitive) return;
     for (int k = 2 * z; k < 2 * z + 2; k++) {
-        for (int y = -1; y <= s->places.tile->t[1]; y++) {
-            struct span x = span_of(s->places.seen[z + 1][y + 1]);
+        for (int y = -1; y <= s->slots.tile->t[1]; y++) {
+            struct span x = span_of(s->slots.seen[z + 1][y + 1]);
             struct run run[2];
             int n = pair_runs(s, y, x, x, run);
             for (int i = 0; i < n; i++) s->law->primitive(s, k, run[i]);
@@ -232,7 +232,7 @@ static void strip_flux(struct sweep *s, int y, int k, struct rows at)
     struct face_jobs jobs;
     jobs.y = y, jobs.k = k, jobs.n = jobs.vectors = 0;
     strip_flux_z(s, y, k, k & 1 ? at.own : at.own | at.next, &jobs);
-    if (k < 2 * s->places.tile->t[2]) {
+    if (k < 2 * s->slots.tile->t[2]) {
         strip_flux_x(s, y, at.own, &jobs);
         strip_flux_y(s, y, at, &jobs);
     }

@@ -17,7 +17,7 @@ struct sweep {
     const struct law *law;
     int nvar, nflux, nscratch; /* as in the law */
     double dt, dx, dtdx;
-    struct places places;
+    struct slots slots;
     struct gathered in;
     double *q[4]; /* planes, ring by plane & 3: primitive variables */
     /* planes, by plane & 1: states at the upper faces in z of the plane's cells, seen from within;
@@ -80,7 +80,7 @@ struct sweep_user {
     /* May be NULL. Fluxes through faces f (−x,+x,…) of the own octs (y,z), as many as lie in plane
      * k: that of oct x = 0 is flux[0], the next is two further, the second row w. */
     void (*faces)(struct sweep *s, void *ctx, int f, int y, int z, const double *flux);
-    /* A part (places_part) of the own octs (y,z), which will be ready soon. */
+    /* A part (slots_part) of the own octs (y,z), which will be ready soon. */
     void (*reserve)(struct sweep *s, void *ctx, int y, int z, int part);
     /* sum holds the new values of the own octs (y,z). */
     void (*ready)(struct sweep *s, void *ctx, int y, int z);

@@ -178,21 +178,21 @@ void tile_list_free(struct tile_list *list)
 
 /* ---- which oct is where ---- */
 
-static lidx *place_at(struct places *p, int x, int y, int z)
+static lidx *slot_at(struct slots *p, int x, int y, int z)
 {
     return &p->oct[z + 1][y + 1][x + 1];
 }
 
-/* Oct of level l in a cell of level l−1; if the cell is not refined, its code (place_missing). */
-static lidx place_in(const struct level *up, lidx parent, int cell)
+/* Oct of level l in a cell of level l−1; if the cell is not refined, its code (slot_missing). */
+static lidx slot_in(const struct level *up, lidx parent, int cell)
 {
     lidx i = up->child[parent][cell];
-    BUG_ON(parent > (INT32_MAX + PLACE_MISSING) / 8);
-    return i >= 0 ? i : PLACE_MISSING - (8 * parent + cell);
+    BUG_ON(parent > (INT32_MAX + SLOT_MISSING) / 8);
+    return i >= 0 ? i : SLOT_MISSING - (8 * parent + cell);
 }
 
-/* Entry of places.oct across face f of a known entry; PLACE_UNUSED: links do not tell. */
-static lidx place_across(const struct mesh *m, int l, lidx from, int f)
+/* Entry of places.oct across face f of a known entry; SLOT_UNUSED: links do not tell. */
+static lidx slot_across(const struct mesh *m, int l, lidx from, int f)
 {
     const struct level *lv = &m->lev[l];
     struct patch_cell x = {.level = -1}; /* of no level */
@@ -200,37 +200,36 @@ static lidx place_across(const struct mesh *m, int l, lidx from, int f)
         lidx i = lv->nbr[from][f];
         if (i != NBR_NONE) return i;
         x = patch_across(m, l - 1, lv->parent[from], oct_slot(lv, from), f);
-    } else if (from <= PLACE_MISSING) {
-        lidx at = place_missing(from);
+    } else if (from <= SLOT_MISSING) {
+        lidx at = slot_missing(from);
         x = patch_across(m, l - 1, at / 8, at % 8, f);
     }
-    if (x.level != l - 1) return PLACE_UNUSED;
-    return x.oct >= 0 ? place_in(lv - 1, x.oct, x.cell) : NBR_BOUNDARY;
+    if (x.level != l - 1) return SLOT_UNUSED;
+    return x.oct >= 0 ? slot_in(lv - 1, x.oct, x.cell) : NBR_BOUNDARY;
 }
 
 /* Enters the place across face f of the own oct at place x, by its link; sets its bit in edge[f] if
  * there is no link. */
-static inline __attribute__((always_inline)) void place_beside(struct places *p,
-                                                               const struct mesh *m, int l,
-                                                               const int x[3], int f)
+static inline __attribute__((always_inline)) void slot_beside(struct slots *p, const struct mesh *m,
+                                                              int l, const int x[3], int f)
 {
-    static const int step[3] = {1, PLACE_WIDTH, PLACE_WIDTH * PLACE_SIDE};
-    lidx *at = place_at(p, x[0], x[1], x[2]), *to = at + (f & 1 ? step[f >> 1] : -step[f >> 1]);
+    static const int step[3] = {1, SLOT_WIDTH, SLOT_WIDTH * SLOT_SIDE};
+    lidx *at = slot_at(p, x[0], x[1], x[2]), *to = at + (f & 1 ? step[f >> 1] : -step[f >> 1]);
     if (*to >= 0) return;
     lidx j = m->lev[l].nbr[*at][f];
-    if (*to == PLACE_UNUSED) *to = j != NBR_NONE ? j : place_across(m, l, *at, f);
+    if (*to == SLOT_UNUSED) *to = j != NBR_NONE ? j : slot_across(m, l, *at, f);
     if (j != NBR_NONE) return;
-    p->edge[f][x[2] + 1][x[1] + 1] |= (uint32_t)1 << (x[0] + 1);
-    p->edges[x[2] + 1][x[1] + 1] |= (unsigned char)(1 << f);
+    p->exposed[f][x[2] + 1][x[1] + 1] |= (uint32_t)1 << (x[0] + 1);
+    p->exposed_any[x[2] + 1][x[1] + 1] |= (unsigned char)(1 << f);
 }
 
 /* Own octs of a full cube, the first of which is at place x, in Morton order. */
-static void place_cube(struct places *p, lidx first, const int x[3])
+static void slot_cube(struct slots *p, lidx first, const int x[3])
 {
     static const int spread[TILE_SIDE] = {0, 1, 8, 9, 64, 65, 72, 73};
     for (int z = 0; z < TILE_SIDE; z++) {
         for (int y = 0; y < TILE_SIDE; y++) {
-            lidx *row = place_at(p, x[0], x[1] + y, x[2] + z);
+            lidx *row = slot_at(p, x[0], x[1] + y, x[2] + z);
             for (int k = 0; k < TILE_SIDE; k++)
                 row[k] = first + (spread[z] << 2 | spread[y] << 1 | spread[k]);
             p->own[x[2] + z + 1][x[1] + y + 1] |= (uint32_t)(CUBE_ROW << (x[0] + 1));
@@ -238,7 +237,7 @@ static void place_cube(struct places *p, lidx first, const int x[3])
     }
 }
 
-static void place_of(const struct places *p, const struct level *lv, lidx i, int x[3])
+static void place_of(const struct slots *p, const struct level *lv, lidx i, int x[3])
 {
     int64_t c[3];
     okey_coords(lv->key[i], c);
@@ -246,39 +245,39 @@ static void place_of(const struct places *p, const struct level *lv, lidx i, int
 }
 
 /* Enters own octs first … first+count-1; CUBE_OCTS of them are a full cube. */
-static void place_run(struct places *p, const struct level *lv, lidx first, lidx count)
+static void slot_run(struct slots *p, const struct level *lv, lidx first, lidx count)
 {
     int x[3];
     place_of(p, lv, first, x);
     if (count == CUBE_OCTS) {
-        place_cube(p, first, x);
+        slot_cube(p, first, x);
         return;
     }
     for (lidx i = first; i < first + count; i++) {
         place_of(p, lv, i, x);
-        *place_at(p, x[0], x[1], x[2]) = i;
+        *slot_at(p, x[0], x[1], x[2]) = i;
         p->own[x[2] + 1][x[1] + 1] |= (uint32_t)1 << (x[0] + 1);
     }
 }
 
 /* Enters the places across the faces of own octs that hold no own oct. */
-static void place_around(struct places *p, const struct mesh *m, int l)
+static void slot_around(struct slots *p, const struct mesh *m, int l)
 {
     const struct tile *t = p->tile;
     for (int z = 0; z < t->t[2]; z++) {
         for (int y = 0; y < t->t[1]; y++) {
-            const uint32_t(*own)[PLACE_SIDE] = p->own + z + 1, b = own[0][y + 1];
+            const uint32_t(*own)[SLOT_SIDE] = p->own + z + 1, b = own[0][y + 1];
             const uint32_t beside[6] = {b << 1,        b >> 1,         own[0][y],
                                         own[0][y + 2], own[-1][y + 1], own[1][y + 1]};
             for (int f = 0; f < 6; f++)
                 for (uint32_t octs = b & ~beside[f]; octs; octs &= octs - 1)
-                    place_beside(p, m, l, (int[3]){__builtin_ctz(octs) - 1, y, z}, f);
+                    slot_beside(p, m, l, (int[3]){__builtin_ctz(octs) - 1, y, z}, f);
         }
     }
 }
 
 /* Places next to an own oct across a face or edge (or corner). */
-static void mark_seen(struct places *p, bool corners)
+static void mark_seen(struct slots *p, bool corners)
 {
     int ny = p->tile->t[1] + 2, nz = p->tile->t[2] + 2;
     for (int z = 0; z < nz; z++) {
@@ -296,7 +295,7 @@ static void mark_seen(struct places *p, bool corners)
 }
 
 /* The oct at a place: from a neighbour that is known, else by a search. */
-static lidx place_find(struct places *p, const struct mesh *m, int l, const int at[3])
+static lidx slot_find(struct slots *p, const struct mesh *m, int l, const int at[3])
 {
     const struct level *lv = &m->lev[l];
     const struct tile *t = p->tile;
@@ -304,8 +303,8 @@ static lidx place_find(struct places *p, const struct mesh *m, int l, const int 
         int q[3] = {at[0], at[1], at[2]}, d = f >> 1;
         q[d] += f & 1 ? 1 : -1;
         if (q[d] < -1 || q[d] > t->t[d]) continue;
-        lidx i = place_across(m, l, *place_at(p, q[0], q[1], q[2]), f ^ 1);
-        if (i != PLACE_UNUSED) return i;
+        lidx i = slot_across(m, l, *slot_at(p, q[0], q[1], q[2]), f ^ 1);
+        if (i != SLOT_UNUSED) return i;
     }
     okey k;
     int64_t c[3];
@@ -313,28 +312,28 @@ static lidx place_find(struct places *p, const struct mesh *m, int l, const int 
     if (!mesh_key_at(m, l, c, &k)) return NBR_BOUNDARY;
     lidx i = mesh_find(lv, k), up = i >= 0 ? 0 : mesh_find(lv - 1, k >> 3);
     BUG_ON(up < 0);
-    return i >= 0 ? i : place_in(lv - 1, up, (int)(k & 7));
+    return i >= 0 ? i : slot_in(lv - 1, up, (int)(k & 7));
 }
 
-void places_find(struct places *p, const struct mesh *m, int l, const struct tile *t, bool corners)
+void slots_find(struct slots *p, const struct mesh *m, int l, const struct tile *t, bool corners)
 {
     int ny = t->t[1] + 2, nz = t->t[2] + 2;
     p->tile = t;
     for (int z = 0; z < nz; z++)
         for (int y = 0; y < ny; y++)
-            for (int x = 0; x < t->t[0] + 2; x++) p->oct[z][y][x] = PLACE_UNUSED;
+            for (int x = 0; x < t->t[0] + 2; x++) p->oct[z][y][x] = SLOT_UNUSED;
     memset(p->own, 0, sizeof p->own[0] * (size_t)nz);
-    memset(p->edges, 0, sizeof p->edges[0] * (size_t)nz);
-    for (int f = 0; f < 6; f++) memset(p->edge[f], 0, sizeof p->edge[f][0] * (size_t)nz);
-    for (int r = 0; r < t->nrun; r++) place_run(p, &m->lev[l], t->first[r], t->count[r]);
-    place_around(p, m, l);
+    memset(p->exposed_any, 0, sizeof p->exposed_any[0] * (size_t)nz);
+    for (int f = 0; f < 6; f++) memset(p->exposed[f], 0, sizeof p->exposed[f][0] * (size_t)nz);
+    for (int r = 0; r < t->nrun; r++) slot_run(p, &m->lev[l], t->first[r], t->count[r]);
+    slot_around(p, m, l);
     mark_seen(p, corners);
     for (int z = -1; z < nz - 1; z++) {
         for (int y = -1; y < ny - 1; y++) {
             for (uint32_t b = p->seen[z + 1][y + 1]; b; b &= b - 1) {
                 int at[3] = {__builtin_ctz(b) - 1, y, z};
-                lidx *o = place_at(p, at[0], y, z);
-                if (*o == PLACE_UNUSED) *o = place_find(p, m, l, at);
+                lidx *o = slot_at(p, at[0], y, z);
+                if (*o == SLOT_UNUSED) *o = slot_find(p, m, l, at);
             }
         }
     }

@@ -25,19 +25,19 @@ enum {
     TILE_RUNS = 2 * TILE_STACK,
     TILE_WIDTH = 2 * TILE_SIDE, /* along x */
     TILE_HEIGHT = TILE_STACK * TILE_SIDE,
-    PLACE_SIDE = TILE_SIDE + 2, /* octs with a halo of one */
-    PLACE_WIDTH = TILE_WIDTH + 2,
-    PLACE_HEIGHT = TILE_HEIGHT + 2,
+    SLOT_SIDE = TILE_SIDE + 2, /* octs with a halo of one */
+    SLOT_WIDTH = TILE_WIDTH + 2,
+    SLOT_HEIGHT = TILE_HEIGHT + 2,
     /* cells between the own ones of two rows: halos of two, into which runs may reach */
     ROW_GAP = 4,
-    PATCH_CELLS = (2 * TILE_WIDTH + ROW_GAP) * 2 * PLACE_SIDE,
+    PATCH_CELLS = (2 * TILE_WIDTH + ROW_GAP) * 2 * SLOT_SIDE,
     /* doubles from variable to variable in a plane; not near a multiple of a power of two */
     PLANE_STRIDE = PATCH_CELLS + (PATCH_CELLS % 256 == 248 ? 40 : 8),
 };
 
-/* PLACE_UNUSED: no own cell reads it. PLACE_MISSING and below: no oct; place_missing has the cell
+/* SLOT_UNUSED: no own cell reads it. SLOT_MISSING and below: no oct; slot_missing has the cell
  * of the coarser level that is there. */
-enum { PLACE_UNUSED = -3, PLACE_MISSING = -16 };
+enum { SLOT_UNUSED = -3, SLOT_MISSING = -16 };
 
 struct tile {
     int nrun;
@@ -61,32 +61,32 @@ void tile_list_free(struct tile_list *list);
 
 /* Octs in and around a tile. Places (x,y,z) count octs, from -1 to t[d], in rows along x; masks of
  * a row have bit x+1 for place x. Index [z+1][y+1], [z+1][y+1][x+1]. */
-struct places {
+struct slots {
     const struct tile *tile;
-    lidx oct[PLACE_HEIGHT][PLACE_SIDE][PLACE_WIDTH]; /* oct, NBR_BOUNDARY, PLACE_* */
-    uint32_t own[PLACE_HEIGHT][PLACE_SIDE];          /* octs that are advanced */
-    uint32_t seen[PLACE_HEIGHT][PLACE_SIDE];         /* octs of which an own cell reads */
-    uint32_t edge[6][PLACE_HEIGHT][PLACE_SIDE];      /* own octs without neighbour through face f */
-    unsigned char edges[PLACE_HEIGHT][PLACE_SIDE];   /* bit f: some of a row */
+    lidx oct[SLOT_HEIGHT][SLOT_SIDE][SLOT_WIDTH]; /* oct, NBR_BOUNDARY, PLACE_* */
+    uint32_t own[SLOT_HEIGHT][SLOT_SIDE];         /* octs that are advanced */
+    uint32_t seen[SLOT_HEIGHT][SLOT_SIDE];        /* octs of which an own cell reads */
+    uint32_t exposed[6][SLOT_HEIGHT][SLOT_SIDE];  /* own octs without neighbour through face f */
+    unsigned char exposed_any[SLOT_HEIGHT][SLOT_SIDE]; /* bit f: some of a row */
 };
 
 /* Eight times the parent, and the cell. */
-static inline lidx place_missing(lidx place)
+static inline lidx slot_missing(lidx slot)
 {
-    return PLACE_MISSING - place;
+    return SLOT_MISSING - slot;
 }
 
 /* corners: whether octs that touch an own one in a corner only are needed. */
-void places_find(struct places *p, const struct mesh *m, int l, const struct tile *t, bool corners);
+void slots_find(struct slots *p, const struct mesh *m, int l, const struct tile *t, bool corners);
 
 /* Of the octs of a row, those of a part: two side by side that follow one another in memory (four
  * in a wide tile), and in the last the halo at both ends. */
-enum { PLACE_PARTS = PLACE_SIDE / 2 };
-static inline uint32_t places_part(const struct places *p, uint32_t octs, int part)
+enum { SLOT_PARTS = SLOT_SIDE / 2 };
+static inline uint32_t slots_part(const struct slots *p, uint32_t octs, int part)
 {
     bool wide = p->tile->t[0] > TILE_SIDE;
     uint32_t some = wide ? (uint32_t)15 << (4 * part + 1) : (uint32_t)3 << (2 * part + 1);
-    return octs & (part == PLACE_PARTS - 1 ? some | 1 : some);
+    return octs & (part == SLOT_PARTS - 1 ? some | 1 : some);
 }
 
 /* Cells a ≤ x < b of the rows through some octs of a row. */

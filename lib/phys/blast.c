@@ -23,7 +23,7 @@ struct ejecta {
 /* Over the cells of a blast, with weights w (volumes or masses): of u = (centre - position)/radius.
  */
 typedef event_whole whole;
-struct tally {
+struct totals {
     whole volume, w, wu[3], wu1, wu2;
 };
 
@@ -93,7 +93,7 @@ static void copy_densities(struct blast_job *k)
 /* ---- sums over the cells ---- */
 
 /* Binary places of u, so that 128 bits hold the sum of all cells. */
-static int places(const struct mesh *m)
+static int locations(const struct mesh *m)
 {
     int deep = 3 * (m->levelmax - m->levelmin);
     return deep > 60 ? 120 - deep : 60;
@@ -118,12 +118,12 @@ static whole fixed(double u, int bits)
     return (whole)rint(ldexp(u, bits));
 }
 
-static void tally_cell(const struct bins_hit *h, event_whole *sum, void *ctx)
+static void totals_cell(const struct bins_hit *h, event_whole *sum, void *ctx)
 {
     const struct blast_job *k = ctx;
-    struct tally *t = (struct tally *)sum;
+    struct totals *t = (struct totals *)sum;
     const struct mesh *m = k->r->mesh;
-    int bits = k->law->terminal > 0 ? 40 : places(m);
+    int bits = k->law->terminal > 0 ? 40 : locations(m);
     whole w = weight_of(k, h, injection_here(&k->in, h->event));
     double u2 = 0;
     for (int d = 0; d < 3; d++) {
@@ -144,9 +144,9 @@ struct shape {
     double w, volume, q[3], u1, half;
 };
 
-static struct shape shape_of(const struct blast_job *k, const struct tally *t)
+static struct shape shape_of(const struct blast_job *k, const struct totals *t)
 {
-    double unit = ldexp(1, k->law->terminal > 0 ? -40 : -places(k->r->mesh));
+    double unit = ldexp(1, k->law->terminal > 0 ? -40 : -locations(k->r->mesh));
     struct shape s = {.w = (double)t->w,
                       .volume = (double)t->volume *
                                 leaf_cell_volume(k->r->mesh, k->r->mesh->levelmax)};
@@ -168,7 +168,8 @@ struct wave {
     bool swept;
 };
 
-static struct wave wave_of(const struct blast_job *k, const struct ejecta *b, const struct tally *t)
+static struct wave wave_of(const struct blast_job *k, const struct ejecta *b,
+                           const struct totals *t)
 {
     const struct blast_law *law = k->law;
     struct wave o = {.s = shape_of(k, t), .swept = law->terminal > 0, .heat = b->heat};
@@ -180,8 +181,8 @@ static struct wave wave_of(const struct blast_job *k, const struct ejecta *b, co
     o.speed = sqrt(law->kinetic * b->energy / (mass * o.s.half));
     if (o.swept) {
         double n = mass / o.s.volume * k->r->units.hydrogen;
-        double most = law->terminal * pow(b->energy / law->supernova, ENERGY) * pow(n, DENSITY);
-        double limit = most / (mass * o.s.u1);
+        double max = law->terminal * pow(b->energy / law->supernova, ENERGY) * pow(n, DENSITY);
+        double limit = max / (mass * o.s.u1);
         if (limit < o.speed) {
             o.speed = limit;
             warm = 0; /* radiated away before the shell is as large as the blast */
@@ -235,7 +236,7 @@ static void blast_cell(const struct bins_hit *h, event_whole *sum, void *ctx)
 }
 
 /* Blasts that reach no cell centre heat the cell that they are in. */
-static void blast_centres(const struct blast_job *k, const struct tally *sum)
+static void blast_centres(const struct blast_job *k, const struct totals *sum)
 {
     for (int64_t i = 0; i < k->in.home.n; i++) {
         const struct ejecta *b = injection_load(&k->in, i);
@@ -246,19 +247,19 @@ static void blast_centres(const struct blast_job *k, const struct tally *sum)
 static enum err apply(struct blast_job *k, int64_t n, const struct blast *b, bool *changed)
 {
     struct injection *in = &k->in;
-    struct injection_sums sums = {.words = sizeof(struct tally) / sizeof(whole)}, none = {0};
+    struct injection_sums sums = {.words = sizeof(struct totals) / sizeof(whole)}, none = {0};
     TRY(injection_gather(in, n, sizeof *b, b));
     load_all(k);
     TRY(injection_send(in));
     copy_densities(k);
-    injection_each(in, &sums, tally_cell, k);
+    injection_each(in, &sums, totals_cell, k);
     injection_total(in, &sums, true);
-    const struct tally *total = (const struct tally *)sums.here;
+    const struct totals *total = (const struct totals *)sums.here;
     k->wave = mem_new(sizeof *k->wave * (size_t)in->here.n + 1, in->name);
     for (int64_t i = 0; i < in->here.n; i++)
         k->wave[i] = wave_of(k, injection_here(in, i), &total[i]);
     injection_each(in, &none, blast_cell, k);
-    blast_centres(k, (const struct tally *)sums.home);
+    blast_centres(k, (const struct totals *)sums.home);
     injection_sums_free(&none);
     injection_sums_free(&sums);
     *changed |= in->here.n > 0;

@@ -26,7 +26,7 @@ static struct cooling_law law_of(const struct term_run *r)
                                 .dt = dt,
                                 .decay = exp(-dt / (r->par->physics.t_diss * CGS_MYR)),
                                 .Z = r->par->physics.z_ave,
-                                .most = r->par->physics.t2max,
+                                .max = r->par->physics.t2max,
                                 .metal = vars->at[SCALAR_METAL] >= 0 ? vars->at[SCALAR_METAL] : -1,
                                 .delayed = vars->at[SCALAR_DELAYED] >= 0 ? vars->at[SCALAR_DELAYED]
                                                                          : -1};

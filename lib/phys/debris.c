@@ -61,7 +61,7 @@ static enum err apply(const struct term_run *r, bool *changed)
     *changed = n > 0;
     part_remove(r->parts, r->mesh, r->level, n, at);
     enum err err = blast_spread(r, &law, n, b, changed);
-    if (err == OK) star_tell_energy(r, n, &energy);
+    if (err == OK) star_log_energy(r, n, &energy);
     FREE(b);
     FREE(at);
     return err;

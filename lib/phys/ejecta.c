@@ -97,7 +97,7 @@ static enum err apply(const struct term_run *r, bool *changed)
     *changed = due.n[0] + due.n[1] > 0;
     enum err err = give_back(r, &due, 0, changed);
     if (err == OK) err = give_back(r, &due, 1, changed);
-    if (err == OK) star_tell_energy(r, due.supernovae, &due.energy);
+    if (err == OK) star_log_energy(r, due.supernovae, &due.energy);
     for (int k = 0; k < 2; k++) FREE(due.of[k]);
     return err;
 }

@@ -42,9 +42,9 @@ static enum err apply(const struct term_run *r, bool *changed)
     const struct blast_law law = law_of(r);
     const struct star_deaths deaths = star_deaths(r);
     struct sum energy;
-    int64_t most = 0, n = 0;
-    for (int64_t i = 0; i < p->n; i++) most += star_due(p, &deaths, i);
-    struct blast *b = mem_new(sizeof *b * (size_t)most + 1, "supernovae");
+    int64_t max = 0, n = 0;
+    for (int64_t i = 0; i < p->n; i++) max += star_due(p, &deaths, i);
+    struct blast *b = mem_new(sizeof *b * (size_t)max + 1, "supernovae");
     sum_init(&energy);
     for (int64_t i = 0; i < p->n; i++) {
         if (!star_due(p, &deaths, i)) continue;
@@ -53,7 +53,7 @@ static enum err apply(const struct term_run *r, bool *changed)
     }
     *changed = n > 0;
     enum err err = blast_spread(r, &law, n, b, changed);
-    if (err == OK) star_tell_energy(r, n, &energy);
+    if (err == OK) star_log_energy(r, n, &energy);
     FREE(b);
     return err;
 }

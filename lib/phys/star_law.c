@@ -45,8 +45,8 @@ static double settled(const struct term_run *r)
 struct star_law star_law(const struct term_run *r)
 {
     return (struct star_law){.mass = star_mass(r),
-                             .least = floor_dense(r->par, r->cosmo, &r->units, r->aexp) /
-                                      r->units.hydrogen,
+                             .min = floor_dense(r->par, r->cosmo, &r->units, r->aexp) /
+                                    r->units.hydrogen,
                              .hottest = 2e4,
                              .floor = floor_at(r->par, r->cosmo, &r->units, r->aexp),
                              .rate = rate_of(r) * settled(r),
@@ -138,14 +138,14 @@ static const char *model_of(const struct params *p)
     return p->physics.sf_virial ? name[p->physics.sf_model] : "";
 }
 
-void star_tell(const struct params *p)
+void star_log_law(const struct params *p)
 {
     if (!param_stars(p)) return;
     log_info(" Stars: Schmidt law with %s%s; feedback: %s",
              p->physics.eps_star > 0 ? "eps_star" : "t_star", model_of(p), feedback_of(p));
 }
 
-void star_tell_energy(const struct term_run *r, int64_t n, struct sum *energy)
+void star_log_energy(const struct term_run *r, int64_t n, struct sum *energy)
 {
     int64_t all = n;
     comm_add_i64(r->comm, &all, 1);

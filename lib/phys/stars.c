@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "phys/turbulence.h"
 
-static const double MOST = 0.9; /* of the gas of a cell */
+static const double MAX = 0.9; /* of the gas of a cell */
 
 static bool wanted(const struct params *p)
 {
@@ -21,7 +21,7 @@ static bool wanted(const struct params *p)
 
 struct births {
     int64_t n, stars, lost; /* cells that form stars; stars; those for which gas was lacking */
-    struct part_place *place;
+    struct part_birth_cell *location;
     int64_t *count;
 };
 
@@ -31,7 +31,7 @@ static bool fertile(const struct term_run *r, const struct star_law *law, const 
 {
     const struct param_refine *p = &r->par->refine;
     double rho = level_gas(lv, GAS_DENSITY)[i][c];
-    if (lv->child[i][c] >= 0 || !(rho > law->least)) return false;
+    if (lv->child[i][c] >= 0 || !(rho > law->min)) return false;
     double floor = floor_T2(&law->floor, rho * r->units.hydrogen);
     if (!r->par->physics.sf_virial && star_T2(r, lv, i, c) - floor > law->hottest) return false;
     if (p->ivar_refine <= 0) return true;
@@ -48,25 +48,25 @@ static int64_t draw(const struct term_run *r, const struct star_law *law, const 
            volume = dx * dx * dx;
     double mean = law->rate * rho * sqrt(rho) * volume * r->dt / law->mass;
     if (r->par->physics.sf_virial) mean *= turbulence_efficiency(r, law, i, c);
-    double most = floor(MOST * rho * volume / law->mass);
-    if (most < 1) return 0;
+    double max = floor(MAX * rho * volume / law->mass);
+    if (max < 1) return 0;
     okey cell = lv->key[i] << 3 | (okey)c;
     uint64_t key = (uint64_t)cell ^ (uint64_t)(cell >> 32 >> 32) * 0x9E3779B97F4A7C15u;
     uint64_t seed = star_seed(r->par, SEED) + ((uint64_t)r->level << 48);
     struct rng g = rng_make(seed, key, (uint32_t)r->nstep);
     double n = mean < 1e15 ? (double)rng_poisson(&g, mean) : mean;
-    *lost += n > most ? (int64_t)fmin(n - most, 1e15) : 0;
-    return (int64_t)fmin(n, most);
+    *lost += n > max ? (int64_t)fmin(n - max, 1e15) : 0;
+    return (int64_t)fmin(n, max);
 }
 
 /* Which octs have a cell dense enough. */
-static uint8_t *find_dense(const struct level *lv, double least)
+static uint8_t *find_dense(const struct level *lv, double min)
 {
     uint8_t *dense = mem_new((size_t)lv->nown + 1, "star formation");
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->nown; i++) {
         bool any = false;
-        for (int c = 0; c < 8; c++) any |= level_gas(lv, GAS_DENSITY)[i][c] > least;
+        for (int c = 0; c < 8; c++) any |= level_gas(lv, GAS_DENSITY)[i][c] > min;
         dense[i] = any;
     }
     return dense;
@@ -76,10 +76,10 @@ static void add(struct births *b, lidx i, int c, int64_t n)
 {
     if ((b->n & (b->n - 1)) == 0) { /* grows by doubling */
         size_t cap = b->n ? 2 * (size_t)b->n : 1;
-        b->place = mem_grow(b->place, sizeof *b->place * cap, "star formation");
+        b->location = mem_grow(b->location, sizeof *b->location * cap, "star formation");
         b->count = mem_grow(b->count, sizeof *b->count * cap, "star formation");
     }
-    b->place[b->n] = (struct part_place){i, c, 0};
+    b->location[b->n] = (struct part_birth_cell){i, c, 0};
     b->count[b->n++] = n;
     b->stars += n;
 }
@@ -88,7 +88,7 @@ static struct births find_births(const struct term_run *r, const struct star_law
 {
     const struct level *lv = &r->mesh->lev[r->level];
     struct births b = {0};
-    uint8_t *dense = find_dense(lv, law->least);
+    uint8_t *dense = find_dense(lv, law->min);
     for (lidx i = 0; i < lv->nown; i++)
         for (int c = 0; c < 8 && dense[i]; c++) {
             if (!fertile(r, law, lv, i, c)) continue;
@@ -105,22 +105,22 @@ static struct births find_births(const struct term_run *r, const struct star_law
 static enum err next_id(const struct term_run *r, int64_t *next)
 {
     static const int64_t ROOM = (int64_t)1 << 48;
-    int64_t most = 0;
+    int64_t max = 0;
     const int64_t *id = r->parts->id;
-#pragma omp parallel for schedule(static) reduction(max : most)
-    for (int64_t i = 0; i < r->parts->n; i++) most = id[i] > most ? id[i] : most;
-    comm_max_i64(r->comm, &most, 1);
-    if (most > INT64_MAX - ROOM)
+#pragma omp parallel for schedule(static) reduction(max : max)
+    for (int64_t i = 0; i < r->parts->n; i++) max = id[i] > max ? id[i] : max;
+    comm_max_i64(r->comm, &max, 1);
+    if (max > INT64_MAX - ROOM)
         FAIL(ERR_LIMIT,
              "stars cannot form: their ids follow those of the particles, and particle %ld leaves "
              "none; give smaller ids in ic_particle_ids",
-             (long)most);
-    *next = most + 1;
+             (long)max);
+    *next = max + 1;
     return OK;
 }
 
 static void inherit_elements(const struct term_run *r, const struct star_elements *s,
-                             const struct part_place *at, int64_t k)
+                             const struct part_birth_cell *at, int64_t k)
 {
     const struct level *lv = &r->mesh->lev[r->level];
     for (int e = 0; e < s->n; e++)
@@ -129,8 +129,8 @@ static void inherit_elements(const struct term_run *r, const struct star_element
 }
 
 /* Particle k begins in the middle of its cell, and moves with its gas. */
-static void star_born(const struct term_run *r, const struct part_place *at, int64_t k, double m,
-                      double birth, enum part_family family)
+static void star_born(const struct term_run *r, const struct part_birth_cell *at, int64_t k,
+                      double m, double birth, enum part_family family)
 {
     const struct level *lv = &r->mesh->lev[r->level];
     struct parts *p = r->parts;
@@ -151,7 +151,7 @@ static void star_born(const struct term_run *r, const struct part_place *at, int
 }
 
 /* Removes mass m from the gas of a cell; other conserved variables decrease in proportion. */
-static void gas_left(const struct term_run *r, const struct part_place *at, double m)
+static void gas_left(const struct term_run *r, const struct part_birth_cell *at, double m)
 {
     const struct level *lv = &r->mesh->lev[r->level];
     double dx = mesh_dx(r->mesh, r->level), rho = level_gas(lv, GAS_DENSITY)[at->oct][at->cell];
@@ -164,7 +164,7 @@ static void gas_left(const struct term_run *r, const struct part_place *at, doub
 /* A star of mass m gives its ejecta to a debris particle, which takes gas of the cell along. As in
  * RAMSES its id is minus the number of single stars. Returns the mass that the cell gives to both.
  */
-static double debris_born(const struct term_run *r, const struct part_place *at, int64_t star,
+static double debris_born(const struct term_run *r, const struct part_birth_cell *at, int64_t star,
                           int64_t k, int64_t count, double birth)
 {
     const struct level *lv = &r->mesh->lev[r->level];
@@ -188,13 +188,14 @@ static enum err give_birth(const struct term_run *r, const struct star_law *law,
 {
     int64_t total, next = 0;
     TRY(next_id(r, &next));
-    int64_t first = part_create(r->parts, r->mesh, r->comm, r->level, b->n, b->place, next, &total);
+    int64_t first = part_create(r->parts, r->mesh, r->comm, r->level, b->n, b->location, next,
+                                &total);
     int64_t debris = param_debris(r->par) ? part_insert(r->parts, r->level, b->n) : -1;
     struct star_event *e = mem_new(sizeof *e * (size_t)b->n + 1, "star formation");
     double birth = star_birth(r, 0);
     const struct star_elements elements = star_elements(r); /* none if there is debris */
     for (int64_t i = 0; i < b->n; i++) {
-        const struct part_place *at = &b->place[i];
+        const struct part_birth_cell *at = &b->location[i];
         double m = (double)b->count[i] * law->mass, taken = m;
         star_born(r, at, first + i, m, birth, FAM_STAR);
         inherit_elements(r, &elements, at, first + i);
@@ -224,7 +225,7 @@ enum err stars_form(const struct term_run *r, bool *changed)
         log_info(" Level %d: %ld new stars, mass %.6e%s", r->level, (long)sum[0],
                  (double)sum[1] * law.mass, sum[2] ? "; there was not enough gas for more" : "");
     }
-    FREE(b.place);
+    FREE(b.location);
     FREE(b.count);
     return err;
 }

@@ -7,7 +7,7 @@
 /* The law of a run at a time, code units. */
 struct star_law {
     double mass;    /* of one star: particles are multiples of it */
-    double least;   /* density of the gas above which stars form */
+    double min;     /* density of the gas above which stars form */
     double hottest; /* T/mu in K above the floor below which they form */
     struct temperature_floor floor;
     double rate; /* of star formation: mass per time and volume / density^1.5 */
@@ -23,7 +23,7 @@ uint64_t star_seed(const struct params *p, uint64_t purpose);
 MUST_USE enum err stars_form(const struct term_run *r, bool *changed);
 
 /* Says which recipes the run has. */
-void star_tell(const struct params *p);
+void star_log_law(const struct params *p);
 
 /* The birth time of a star that is this old (s) at the end of the step, as it is written: t, which
  * is conformal with cosmology, or with use_proper_time proper time in 1/H0, 0 at a = 1. */
@@ -79,7 +79,7 @@ double star_sampled(const struct star_deaths *d, int64_t id);
 
 /* Says how many stars of all ranks exploded, and the energy that gas got, code units. (collective)
  */
-void star_tell_energy(const struct term_run *r, int64_t n, struct sum *energy);
+void star_log_energy(const struct term_run *r, int64_t n, struct sum *energy);
 /* Energy per ejected mass, code units: f_esn 1e51 erg for each 10 solar masses. */
 double star_explosion(const struct term_run *r);
 /* Of a cell: T/mu in K. */

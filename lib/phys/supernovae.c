@@ -64,12 +64,12 @@ static int explosion_order(const void *a, const void *b)
 static struct explosion *find_explosions(const struct job *j, int64_t *n)
 {
     const struct parts *p = j->r->parts;
-    int64_t begin = p->first[j->r->level], end = p->first[j->r->level + 1], most = 0;
-#pragma omp parallel for schedule(static) reduction(+ : most)
-    for (int64_t i = begin; i < end; i++) most += star_due(p, &j->deaths, i);
+    int64_t begin = p->first[j->r->level], end = p->first[j->r->level + 1], max = 0;
+#pragma omp parallel for schedule(static) reduction(+ : max)
+    for (int64_t i = begin; i < end; i++) max += star_due(p, &j->deaths, i);
     *n = 0;
-    if (most == 0) return NULL;
-    struct explosion *b = mem_new(sizeof *b * (size_t)most, "supernovae");
+    if (max == 0) return NULL;
+    struct explosion *b = mem_new(sizeof *b * (size_t)max, "supernovae");
     for (int64_t i = begin; i < end; i++) {
         int c = star_due(p, &j->deaths, i) ? cell_of(j, i) : -1;
         if (c >= 0) b[(*n)++] = (struct explosion){p->host[i], c, p->id[i], i};
@@ -124,7 +124,7 @@ static enum err apply(const struct term_run *r, bool *changed)
         sum_add(&energy, explode(&j, lv, &b[i]));
         *changed = true;
     }
-    star_tell_energy(r, n, &energy);
+    star_log_energy(r, n, &energy);
     enum err err = star_log(r, n, e);
     FREE(e);
     FREE(b);

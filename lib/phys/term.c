@@ -96,7 +96,7 @@ enum err terms_dev_run(struct terms_dev *d, const struct term_run *r, int *next)
 /* ---- holding a term to what it says ---- */
 
 /* Sums of the bits of one field of one level, and of the particles. */
-struct witness {
+struct snapshot {
     uint64_t own[LEVEL_MAX + 2][FIELD_ALL], ghost[LEVEL_MAX + 2][FIELD_ALL], parts;
 };
 
@@ -109,9 +109,9 @@ static uint64_t part_sum(const struct parts *p)
     return 31 * sum + checksum_of(p->m, bytes);
 }
 
-static struct witness *witness_new(const struct term_run *r)
+static struct snapshot *snapshot_new(const struct term_run *r)
 {
-    struct witness *w = mem_zero(sizeof *w, "term check");
+    struct snapshot *w = mem_zero(sizeof *w, "term check");
     for (int l = 1; l <= r->mesh->levelmax; l++) {
         const struct level *lv = &r->mesh->lev[l];
         for (int f = 0; f < FIELD_ALL && lv->noct; f++) {
@@ -134,8 +134,8 @@ static const char *name_of(int f)
     return field_set_name(one);
 }
 
-static enum err compare(const struct term_run *r, const struct term *t, const struct witness *a,
-                        const struct witness *b, bool changed)
+static enum err compare(const struct term_run *r, const struct term *t, const struct snapshot *a,
+                        const struct snapshot *b, bool changed)
 {
     field_set writes = changed ? t->writes : 0;
     for (int l = 1; l <= r->mesh->levelmax; l++)
@@ -161,9 +161,9 @@ static enum err compare(const struct term_run *r, const struct term *t, const st
 
 static enum err apply_checked(const struct term_run *r, const struct term *t, bool *changed)
 {
-    struct witness *before = witness_new(r);
+    struct snapshot *before = snapshot_new(r);
     enum err err = t->apply(r, changed);
-    struct witness *after = witness_new(r);
+    struct snapshot *after = snapshot_new(r);
     if (err == OK) err = compare(r, t, before, after, *changed);
     mem_free(after);
     mem_free(before);

@@ -159,8 +159,8 @@ static double sound2(const struct term_run *r, const struct star_law *law, const
                      lidx i, int c)
 {
     double floor = floor_T2(&law->floor, level_gas(lv, GAS_DENSITY)[i][c] * r->units.hydrogen);
-    double least = r->hydro->smallc * r->hydro->smallc;
-    return fmax((star_T2(r, lv, i, c) - floor) / r->units.temperature, least);
+    double min = r->hydro->smallc * r->hydro->smallc;
+    return fmax((star_T2(r, lv, i, c) - floor) / r->units.temperature, min);
 }
 
 double turbulence_efficiency(const struct term_run *r, const struct star_law *law, lidx i, int c)

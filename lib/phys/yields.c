@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "io/table.h"
 
-static const int64_t BYTES_MOST = (int64_t)1 << 32;
-enum { MOST_METALS = 1000, MOST_AGES = 10000, NAME = 24, FIRST_ELEMENT = 4 };
+static const int64_t BYTES_MAX = (int64_t)1 << 32;
+enum { MAX_METALS = 1000, MAX_AGES = 10000, NAME = 24, FIRST_ELEMENT = 4 };
 
 static const char PREFIX[] = "element_";
 static const double NONE[FIRST_ELEMENT + YIELD_ELEMENTS] = {0}; /* a row before all others */
@@ -188,15 +188,15 @@ static enum err take_counts(struct table *in, int n[3])
 {
     static const char *const what[] = {"the number of metallicities", "the number of ages",
                                        "the number of elements"};
-    static const int least[] = {1, 2, 0}, most[] = {MOST_METALS, MOST_AGES, YIELD_ELEMENTS};
+    static const int min[] = {1, 2, 0}, max[] = {MAX_METALS, MAX_AGES, YIELD_ELEMENTS};
     for (int i = 0; i < 3; i++) {
         double x;
         TRY(table_flow(in, what[i], &x));
-        if (x != floor(x) || x < least[i] || x > most[i])
+        if (x != floor(x) || x < min[i] || x > max[i])
             FAIL(ERR_FORMAT,
                  "%s: line %ld: %g is not %s: a table of yields begins with it, a whole number "
                  "from %d to %d",
-                 in->path, (long)table_line(in), x, what[i], least[i], most[i]);
+                 in->path, (long)table_line(in), x, what[i], min[i], max[i]);
         n[i] = (int)x;
     }
     return OK;
@@ -323,7 +323,7 @@ enum err yields_new(const char *name, struct yields **out)
         return OK;
     }
     struct table in;
-    TRY(table_open(&in, name, 0, BYTES_MOST));
+    TRY(table_open(&in, name, 0, BYTES_MAX));
     enum err err = read_table(&in, out);
     table_close(&in);
     if (err != OK) {

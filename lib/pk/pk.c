@@ -25,7 +25,7 @@ struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, dou
     p->plane = (size_t)p->fft->count[1] * p->pitch + WINDOW_REACH * PK_PAD + PK_PAD;
     /* its inverse is finite too */
     p->quantum = fmax(ldexp(1, (int)ceil(log2(total)) - 61), DBL_MIN);
-    p->most = total;
+    p->max = total;
     for (int i = 0; i < nmesh; i++) {
         sum_init(&p->m[i]);
         sum_init(&p->m2[i]);
@@ -186,7 +186,7 @@ static void assign_all(struct pk *p, int64_t n, const struct pk_item *item, bool
             found = look_at(p, n - end, &item[end], own, &p->taken);
             need_mesh(p, item[end].mesh, item[i].size == PK_SAMPLE);
         }
-        if (!(p->taken <= 2 * p->most)) return; /* cells could overflow: 2^62 units */
+        if (!(p->taken <= 2 * p->max)) return; /* cells could overflow: 2^62 units */
         item[i].size > 0 ? assign_cubes(p, end - i, item + i) : pk_points(p, end - i, item + i);
     }
 }

@@ -27,7 +27,7 @@ struct pk {
     double complex *wave[PK_MESHES]; /* δ_k/n³ like fft->k; NULL: no mass, or not requested */
     size_t pitch, plane;
     double quantum;
-    double most, taken; /* the total that was announced; Σ |m| assigned to this rank's block */
+    double max, taken; /* the total that was announced; Σ |m| assigned to this rank's block */
     struct sum m[PK_MESHES], m2[PK_MESHES]; /* Σ m of all items, Σ m² of points; of this rank */
     unsigned sampled;                       /* set of meshes with samples */
     size_t room;   /* doubles per dimension, for weights of the widest cube of a batch */

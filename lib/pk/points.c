@@ -135,8 +135,8 @@ static bool find_tiles(const struct pk *p, const struct sorted *s, int64_t n,
             count[at[k]]++;
         }
     }
-    window4 most = f.largest;
-    return fmax(fmax(most[0], most[1]), fmax(most[2], most[3])) >= 0x1p50;
+    window4 max = f.largest;
+    return fmax(fmax(max[0], max[1]), fmax(max[2], max[3])) >= 0x1p50;
 }
 
 static void choose_tiles(struct sorted *s, int cells, int64_t n)
@@ -365,7 +365,7 @@ static void fetch_tile(const struct rows *r, int bits, const int tile[3], const 
 }
 
 /* Whether the rows that points of a tile add to are all in this rank's block. */
-static bool is_there(const struct sorted *s, const struct rows *r, const int64_t *row, int tile)
+static bool is_present(const struct sorted *s, const struct rows *r, const int64_t *row, int tile)
 {
     int first = tile << s->bits, last = tile == s->count - 1 ? r->n : (tile + 1) << s->bits;
     for (int i = first - BEFORE; i < last + AFTER; i++)
@@ -388,7 +388,8 @@ static void add_column(const struct pk *p, const struct rows *r, const struct so
     int64_t *const *mass = p->mass[column / s->count / s->count];
     struct kind kind = {.order = sample ? PK_NGP : p->par.order,
                         .meshes = 1 + (p->par.interlace && !sample),
-                        .whole = !s->large && is_there(s, r, r->y, y) && is_there(s, r, r->z, z)};
+                        .whole = !s->large && is_present(s, r, r->y, y) &&
+                                 is_present(s, r, r->z, z)};
     bool large = 8 * p->plane * (size_t)p->fft->count[2] > FAR;
     for (int x = 0; x < s->count; x++) {
         kind.far = large && (first[x + 1] - first[x]) * DENSE < (int64_t)1 << 3 * s->bits;

@@ -53,9 +53,9 @@ static int next_run(const char *text, bool *raised, char *run, size_t size)
     int skip = *text == '^';
     *raised = skip;
     int n = (int)(skip ? strspn(text + 1, "-\u22120123456789") : strcspn(text, "^"));
-    int kept = n < (int)size ? n : (int)size - 1;
-    memcpy(run, text + skip, (size_t)kept);
-    run[kept] = 0;
+    int retained = n < (int)size ? n : (int)size - 1;
+    memcpy(run, text + skip, (size_t)retained);
+    run[retained] = 0;
     return n + skip;
 }
 

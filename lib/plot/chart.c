@@ -82,13 +82,13 @@ static void legend_place(const struct chart *h, const struct frame *f, struct bo
     const struct box *in = &f->in;
     const double x[2] = {in->x + 12, in->x + in->width - 12 - b->width},
                  y[2] = {in->y + in->height - 12 - b->height, in->y + 12};
-    int least = -1;
+    int min = -1;
     struct box best = *b;
     for (int k = 0; k < 4; k++) {
         struct box q = {x[k == 1 || k == 2], y[k == 1 || k == 3], b->width, b->height};
         int met = crowd(h, f, &q);
-        if (least >= 0 && met >= least) continue;
-        least = met;
+        if (min >= 0 && met >= min) continue;
+        min = met;
         best = q;
     }
     *b = best;

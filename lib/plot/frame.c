@@ -30,9 +30,9 @@ void axis_stretch(struct axis *a, double x)
     a->hi = fmax(a->hi, log10(x));
 }
 
-void axis_widen(struct axis *a, double share, double least)
+void axis_widen(struct axis *a, double share, double min)
 {
-    double margin = fmax(share * (a->hi - a->lo) + least, 0.5 * (0.7 - (a->hi - a->lo)));
+    double margin = fmax(share * (a->hi - a->lo) + min, 0.5 * (0.7 - (a->hi - a->lo)));
     a->lo -= margin;
     a->hi += margin;
 }
@@ -99,9 +99,9 @@ static int ticks_log(const struct axis *a, int room, struct tick *t)
 /* The power of ten that is taken out of all numbers of a linear axis, so that none is long. */
 static int power_of(const struct axis *a)
 {
-    double most = fmax(fabs(a->lo), fabs(a->hi));
-    if (!(most > 0) || (most >= 1e-3 && most < 1e5)) return 0;
-    return (int)floor(log10(most) + 1e-9);
+    double max = fmax(fabs(a->lo), fabs(a->hi));
+    if (!(max > 0) || (max >= 1e-3 && max < 1e5)) return 0;
+    return (int)floor(log10(max) + 1e-9);
 }
 
 /* Numbers that are multiples of 1, 2 or 5 times a power of ten; four short ticks between two (of 2:

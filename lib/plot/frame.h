@@ -34,7 +34,7 @@ struct box frame_whole(bool title); /* a canvas of the usual size, less room for
 void axis_stretch(struct axis *a, double x);
 /* A margin on both sides, a share of the length and `least`; a log axis becomes at least 0.7 of a
  * decade long, so that there are two numbers to read. */
-void axis_widen(struct axis *a, double share, double least);
+void axis_widen(struct axis *a, double share, double min);
 
 /* Places on the canvas. */
 double frame_x(const struct frame *f, double x);

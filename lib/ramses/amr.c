@@ -32,7 +32,7 @@ enum err ramses_write_amr(const struct ramses_out *w, const char *path)
 /* Number of coarse cells along each axis: 3 with boundaries, of which the second is the box. */
 static int coarse_count(const struct ramses_out *w, int d)
 {
-    return w->beyond ? w->beyond->lay.n[d] : 1;
+    return w->boundary_octs ? w->boundary_octs->lay.n[d] : 1;
 }
 
 static int32_t coarse_cells(const struct ramses_out *w)
@@ -60,9 +60,10 @@ static void write_coarse(struct fort_out *f, const struct ramses_out *w)
     cell[0][box] = w->o.m->lev[1].noct ? w->number[1][0] : 0;
     cell[1][box] = 1;
     cell[2][box] = domain_rank(w->o.d, 1, 0) + 1;
-    for (int k = 0; w->beyond && k < w->beyond->lay.ncode; k++) {
-        int code = w->beyond->lay.code[k], at = coarse_cell(w, w->beyond->lay.rule[code].shift) - 1;
-        cell[0][at] = beyond_find(w->beyond, 1, code, 0);
+    for (int k = 0; w->boundary_octs && k < w->boundary_octs->lay.ncode; k++) {
+        int code = w->boundary_octs->lay.code[k],
+            at = coarse_cell(w, w->boundary_octs->lay.rule[code].shift) - 1;
+        cell[0][at] = boundary_octs_find(w->boundary_octs, 1, code, 0);
         cell[1][at] = 1;
     }
     for (int i = 0; i < 3; i++) fort_record(f, cell[i], bytes);
@@ -128,7 +129,7 @@ static void write_lists(struct fort_out *f, const struct ramses_out *w)
     fort_record(f, w->count, sizeof *v * lists);
     for (int l = 1; l <= w->o.nlevel; l++) {
         int64_t *row = wide + 10 * (l - 1);
-        row[0] = w->o.total[l], row[1] = w->o.least[l], row[2] = w->o.most[l],
+        row[0] = w->o.total[l], row[1] = w->o.min[l], row[2] = w->o.max[l],
         row[3] = w->o.total[l] / w->o.c->size;
         if (row[0] > greatest) greatest = row[0];
     }
@@ -215,8 +216,9 @@ static int32_t neighbour_cell(const struct ramses_out *w, int level, lidx oct, i
     if (leaves) {
         lidx q = up->nbr[p][face];
         int step = face & 1 ? 1 : -1, d = face / 2;
-        if (q == NBR_BOUNDARY && w->beyond)
-            return index_of(w, slot ^ bit, beyond_find(w->beyond, level - 1, face_code(face), p));
+        if (q == NBR_BOUNDARY && w->boundary_octs)
+            return index_of(w, slot ^ bit,
+                            boundary_octs_find(w->boundary_octs, level - 1, face_code(face), p));
         if (q < 0)
             q = mesh_find(up, okey_shift(up->key[p], level - 1, d == 0 ? step : 0,
                                          d == 1 ? step : 0, d == 2 ? step : 0, NULL));
@@ -235,12 +237,13 @@ static int32_t cell_at(const struct ramses_out *w, int level, const int64_t x[3]
         slot |= (int)(y & 1) << d;
         oct[d] = (y - (y & 1)) / 2;
     }
-    int code = beyond_split(level, oct);
+    int code = boundary_octs_split(level, oct);
     lidx i = mesh_find(&w->o.m->lev[level],
                        okey_make((uint64_t)oct[0], (uint64_t)oct[1], (uint64_t)oct[2]));
     if (i < 0) return 0;
-    return code == BOUNDARY_BOX ? cell_index(w, level, i, slot)
-                                : index_of(w, slot, beyond_find(w->beyond, level, code, i));
+    return code == BOUNDARY_BOX
+               ? cell_index(w, level, i, slot)
+               : index_of(w, slot, boundary_octs_find(w->boundary_octs, level, code, i));
 }
 
 /* index, next, prev */
@@ -269,7 +272,7 @@ static void fill_centre(const void *ctx, int64_t first, int64_t n, char *rows, s
         okey key = lv->key[b->oct[first + i]];
         int64_t x[3];
         if (r)
-            beyond_place(r, b->level, key, x);
+            boundary_octs_position(r, b->level, key, x);
         else
             okey_coords(key, x);
         for (int d = 0; d < b->w->o.h->ndim; d++)
@@ -347,7 +350,7 @@ static int32_t child_beyond(const struct ramses_block *b, lidx ref, const struct
     }
     lidx child = w->o.m->lev[b->level].child[ref][before];
     int code = r->shift[0] + 1 + 3 * (r->shift[1] + 1) + 9 * (r->shift[2] + 1);
-    return child < 0 ? 0 : beyond_find(w->beyond, b->level + 1, code, child);
+    return child < 0 ? 0 : boundary_octs_find(w->boundary_octs, b->level + 1, code, child);
 }
 
 /* father, nbor, son, cpu_map, flag1 of an oct beyond the boundary, whose reference is ref. */
@@ -358,7 +361,7 @@ static void link_beyond(const struct ramses_block *b, lidx ref, const struct bou
     const struct level *lv = &w->o.m->lev[b->level];
     int64_t x[3];
     int row = 0, cells = ramses_out_cells(w), shift[3];
-    beyond_place(r, b->level, lv->key[ref], x);
+    boundary_octs_position(r, b->level, lv->key[ref], x);
     memcpy(shift, r->shift, sizeof shift);
     NEXT_ROW = b->level == 1 ? coarse_cell(w, shift) : cell_at(w, b->level - 1, x);
     for (int face = 0; face < 2 * w->o.h->ndim; face++) {

@@ -77,7 +77,7 @@ void exact_differ(struct exact_out *w, int part, int at, int n, int c, const dou
     for (int v = 0; v < nvar; v++)
         crc_rows_add(&w->crc, part, 8 * v + c, u[v], sizeof *u[v] * (size_t)n);
     for (int v = 1; v < nvar; v++) {
-        size_t row = (size_t)(8 * (v - 1) + c), place = row * CKPT_PITCH + (size_t)at;
+        size_t row = (size_t)(8 * (v - 1) + c), location = row * CKPT_PITCH + (size_t)at;
         uint64_t word[GAS_TILE], any = 0;
         for (int i = 0; i < n; i++) {
             int64_t x, y;
@@ -87,9 +87,9 @@ void exact_differ(struct exact_out *w, int part, int at, int n, int c, const dou
             word[i] = (uint64_t)d << 1 ^ (uint64_t)(d >> 63);
             any |= word[i];
         }
-        for (int i = 0; i < n; i++) w->low[place + (size_t)i] = (unsigned char)word[i];
+        for (int i = 0; i < n; i++) w->low[location + (size_t)i] = (unsigned char)word[i];
         w->large[row * TILES + (size_t)(at / GAS_TILE)] = any > 0xff;
-        if (any > 0xff) memcpy(w->word + place, word, sizeof *word * (size_t)n);
+        if (any > 0xff) memcpy(w->word + location, word, sizeof *word * (size_t)n);
         all |= any;
     }
     w->any[part] |= all;
@@ -162,12 +162,12 @@ static enum err put_chunk(void *ctx)
 enum err exact_put(struct exact_out *w, int level, int n)
 {
     size_t nvar = (size_t)w->out->o.h->nvar;
-    TRY(aside_wait(&w->aside));
+    TRY(async_wait(&w->async));
     exact_join(w);
     w->level = level, w->n = n;
     w->crc_of_chunk = crc_rows_end(&w->crc);
     w->planes = cut_planes(w, (nvar - 1) * 8, (size_t)n, &w->cut);
-    return aside_begin(&w->aside, put_chunk, w);
+    return async_begin(&w->async, put_chunk, w);
 }
 
 enum err exact_create(struct exact_out *w, const struct ramses_out *out, const char *path)
@@ -190,11 +190,11 @@ enum err exact_create(struct exact_out *w, const struct ramses_out *out, const c
 
 enum err exact_close(struct exact_out *w, enum err err)
 {
-    enum err late = aside_wait(&w->aside);
+    enum err late = async_wait(&w->async);
     if (err == OK) err = late;
-    aside_fini(&w->aside);
+    async_fini(&w->async);
     if (w->fd >= 0 && err == OK)
-        err = later_close(w->out->o.later, w->fd, w->path);
+        err = sync_close(w->out->o.sync, w->fd, w->path);
     else if (w->fd >= 0)
         close(w->fd);
     if (err == OK) manifest_add(w->out->o.list, w->path, w->at, checksum_end(&w->sum));

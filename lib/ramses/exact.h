@@ -9,7 +9,7 @@
 #pragma once
 #include "base/checksum.h"
 #include "ckpt/gas.h"
-#include "io/aside.h"
+#include "io/async.h"
 #include "ramses/crc.h"
 #include "ramses/out.h"
 
@@ -30,7 +30,7 @@ struct exact_out {
     unsigned char *low, *large; /* the last bytes; tiles in which others differ */
     uint64_t *word;             /* the differences in these */
     /* The last chunk, which is packed and written while the next is computed. */
-    struct aside aside;
+    struct async async;
     int level, n;
     uint32_t planes, crc_of_chunk;
     unsigned char *plane, *packed;

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "oct/fields.h"
-#include "oct/turn.h"
+#include "oct/transpose.h"
 #include "ramses/exact.h"
 #include "ramses/priv.h"
 
@@ -54,7 +54,7 @@ static void hydro_tile(const struct table *t, int part, const struct ramses_line
     double *value = t->x->value + part * 8 * h->nvar * EXACT_PITCH;
     for (int v = 0; v < h->nvar; v++) {
         const double(*u)[8] = (const double(*)[8])in->fld[v];
-        turn_rows(u, oct, n, value + 8 * v * EXACT_PITCH, EXACT_PITCH);
+        transpose_rows(u, oct, n, value + 8 * v * EXACT_PITCH, EXACT_PITCH);
     }
     for (int c = 0; c < 8; c++) {
         const double *u[NVAR_MAX];

@@ -18,7 +18,7 @@ static enum err snapshot_open(struct ramses *r);
 static enum err find_number(struct ramses *r);
 static enum err read_fields(struct ramses *r, const struct amr_head *a);
 static enum err read_box(struct ramses *r, struct fort_in *f, struct amr_head *a);
-static void say_format(struct ramses *r);
+static void log_format(struct ramses *r);
 
 enum err ramses_open(struct source *s)
 {
@@ -27,7 +27,7 @@ enum err ramses_open(struct source *s)
     r->s = s;
     TRY(snapshot_open(r));
     TRY(info_tables(s));
-    say_format(r);
+    log_format(r);
     TRY(ramses_path(r, FILES_EXACT, 1, exact));
     s->corrected = file_exists(exact);
     s->foreign = !s->corrected;
@@ -179,20 +179,20 @@ static void append(struct ramses *r, bool really, const char *fmt, ...)
     va_end(v);
 }
 
-static void say_missing(const struct ramses *r)
+static void log_missing(const struct ramses *r)
 {
     const struct ckpt_head *h = &r->s->head;
-    info_say_missing(r->s);
-    info_say_lacks(r->s, !h->hydro, "hydro files");
-    info_say_lacks(r->s, !h->gravity, "grav files");
-    info_say_lacks(r->s, !h->particles, "part files");
-    info_say_lacks(r->s, !ramses_has_file(r, FILES_EXACT), "exact files");
+    info_log_missing(r->s);
+    info_log_lacks(r->s, !h->hydro, "hydro files");
+    info_log_lacks(r->s, !h->gravity, "grav files");
+    info_log_lacks(r->s, !h->particles, "part files");
+    info_log_lacks(r->s, !ramses_has_file(r, FILES_EXACT), "exact files");
 }
 
-static void say_format(struct ramses *r)
+static void log_format(struct ramses *r)
 {
     bool id = r->s->column_at[COL_ID] >= 0;
-    say_missing(r);
+    log_missing(r);
     append(r, r->swap, ", big-endian");
     append(r, r->s->narrow, ", single precision");
     append(r, r->s->group, ", groups of %d file%s", r->s->group, r->s->group > 1 ? "s" : "");

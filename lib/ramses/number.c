@@ -41,19 +41,19 @@ enum err ramses_out_number(struct ramses_out *w)
     /* cell indices are coarse cells + 7 ngridmax + oct at most */
     int64_t octs = 0, limit = (INT32_MAX - BOUNDARY_CODES) / 8;
     if (w->o.h->boundary.n) {
-        w->beyond = mem_zero(sizeof *w->beyond, "checkpoint");
-        w->beyond->nregion = w->o.h->boundary.n;
-        TRY(boundary_lay_out(&w->o.h->boundary, w->o.h->ndim, w->o.final, &w->beyond->lay));
+        w->boundary_octs = mem_zero(sizeof *w->boundary_octs, "checkpoint");
+        w->boundary_octs->nregion = w->o.h->boundary.n;
+        TRY(boundary_lay_out(&w->o.h->boundary, w->o.h->ndim, w->o.final, &w->boundary_octs->lay));
     }
     w->count = mem_zero(sizeof(int32_t) * lists, "checkpoint");
     w->first = mem_zero(sizeof(int32_t) * lists, "checkpoint");
     for (int l = 1; l <= w->o.nlevel; l++) octs += w->o.m->lev[l].noct;
     for (int l = 1; l <= w->o.nlevel && octs <= limit; l++) {
         number_level(w, l);
-        if (!w->beyond) continue;
-        beyond_number(w->beyond, w->o.m, l, w->ngrid + 1);
-        w->ngrid += w->beyond->level[l].n;
-        octs += w->beyond->level[l].n;
+        if (!w->boundary_octs) continue;
+        boundary_octs_number(w->boundary_octs, w->o.m, l, w->ngrid + 1);
+        w->ngrid += w->boundary_octs->level[l].n;
+        octs += w->boundary_octs->level[l].n;
     }
     if (octs > limit)
         FAIL(ERR_LIMIT,
@@ -66,7 +66,7 @@ enum err ramses_out_number(struct ramses_out *w)
 
 static struct ramses_block block_beyond(const struct ramses_out *w, int level, int rank)
 {
-    const struct beyond_level *e = &w->beyond->level[level];
+    const struct boundary_octs_level *e = &w->boundary_octs->level[level];
     int32_t at = e->region[rank - w->o.c->size], end = e->region[rank - w->o.c->size + 1];
     return (struct ramses_block){.w = w,
                                  .level = level,
@@ -78,10 +78,10 @@ static struct ramses_block block_beyond(const struct ramses_out *w, int level, i
 
 const struct boundary_rule *ramses_block_rule(const struct ramses_block *b, int32_t i, int32_t *end)
 {
-    const struct beyond *e = b->w->beyond;
+    const struct boundary_octs *e = b->w->boundary_octs;
     if (b->rank < b->w->o.c->size) return NULL;
     int32_t at = b->first - e->level[b->level].first, last;
-    int code = beyond_code(e, b->level, at + i, &last);
+    int code = boundary_octs_code(e, b->level, at + i, &last);
     if (end) *end = last - at < b->n ? last - at : b->n;
     return &e->lay.rule[code];
 }
@@ -111,5 +111,5 @@ void ramses_out_forget(struct ramses_out *w)
     }
     FREE(w->first);
     FREE(w->count);
-    beyond_free(&w->beyond);
+    boundary_octs_free(&w->boundary_octs);
 }

@@ -4,7 +4,7 @@
 
 #include "io/fortran.h"
 #include "out/out.h"
-#include "ramses/beyond.h"
+#include "ramses/boundary_octs.h"
 
 /* the longest first */
 enum ramses_file { RAMSES_GAS, RAMSES_AMR, RAMSES_GRAV, RAMSES_PART, RAMSES_FILES };
@@ -35,13 +35,13 @@ struct ramses_values {
  * those of level l owned by rank r; order[l] lists their local indices, number[l] is the inverse.
  */
 struct ramses_out {
-    struct ckpt_out o;                  /* its comm: rank and size are those of the file */
-    const struct ramses_values *values; /* NULL: mesh and particles themselves */
-    int32_t ngrid;                      /* octs of this rank, with ghosts */
-    int32_t *first, *count;             /* [nlevel][ranks] */
-    struct beyond *beyond;              /* octs beyond the boundary; NULL: the box is periodic */
-    lidx *order[LEVEL_MAX + 2];         /* [noct] */
-    int32_t *number[LEVEL_MAX + 2];     /* [noct] */
+    struct ckpt_out o;                   /* its comm: rank and size are those of the file */
+    const struct ramses_values *values;  /* NULL: mesh and particles themselves */
+    int32_t ngrid;                       /* octs of this rank, with ghosts */
+    int32_t *first, *count;              /* [nlevel][ranks] */
+    struct boundary_octs *boundary_octs; /* octs beyond the boundary; NULL: the box is periodic */
+    lidx *order[LEVEL_MAX + 2];          /* [noct] */
+    int32_t *number[LEVEL_MAX + 2];      /* [noct] */
 };
 
 /* Cells of an oct. */
@@ -77,7 +77,7 @@ static inline void ramses_out_create(struct fort_out *f, const struct ramses_out
 {
     fort_create(f, path, manifest_told, w->o.list);
     f->beside = !w->values;
-    f->later = w->o.later;
+    f->sync = w->o.sync;
 }
 void ramses_block_header(struct fort_out *f, int level, int32_t n); /* of hydro and grav files */
 

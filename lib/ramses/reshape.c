@@ -41,8 +41,8 @@ enum err ramses_rewrite(struct rewrite *w)
     if (err != OK) return err_agree(w->c, err);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(targets) if (targets > 1)
     for (int t = first; t < last; t++)
-        if (err_kept(&trouble) == OK) err_keep(&trouble, write_target(w, t, files), t);
-    return err_agree(w->c, err_kept(&trouble));
+        if (err_restore(&trouble) == OK) err_save(&trouble, write_target(w, t, files), t);
+    return err_agree(w->c, err_restore(&trouble));
 }
 
 /* ---- the tree ---- */

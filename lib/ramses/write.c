@@ -4,7 +4,7 @@
  * Each rank writes one file of each kind with its own octs and, under their owners, its ghosts. The
  * numbers of octs follow from the order level, owner, Morton, so all links are computed while they
  * are written: no memory is needed except for the numbering (8 bytes per oct) and fixed buffers.
- * Octs beyond the boundary of the box are computed from those inside it (ramses/beyond.h).
+ * Octs beyond the boundary of the box are computed from those inside it (ramses/boundary_octs.h).
  *
  * All files are written to output_NNNNN.tmp and synced beside the run (out/publish.h); when all
  * ranks have agreed that they succeeded, rank 0 renames the directory. */
@@ -36,7 +36,7 @@ static enum err write_mesh(const char *dir, int number, const struct ckpt_head *
                              .npart = p ? p->n : 0,
                              .columns = h->particles ? &p->columns : NULL,
                              .list = &list,
-                             .later = &out->later};
+                             .sync = &out->sync};
     BUG_ON(domain_nrank(d) != c->size);
     enum err err = out_name(&w->o, dir, number);
     if (err == OK) err = write_snapshot(w, out);
@@ -107,8 +107,8 @@ enum err ramses_write_files(const struct ramses_out *w, int threads)
     struct err_first trouble = {.err = OK};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
     for (int k = 0; k < RAMSES_FILES; k++)
-        if (err_kept(&trouble) == OK) err_keep(&trouble, write_file(w, (enum ramses_file)k), k);
-    return err_kept(&trouble);
+        if (err_restore(&trouble) == OK) err_save(&trouble, write_file(w, (enum ramses_file)k), k);
+    return err_restore(&trouble);
 }
 
 static enum err write_snapshot(struct ramses_out *w, struct out_pending *out)

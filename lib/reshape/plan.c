@@ -13,7 +13,7 @@
 #include "reshape/priv.h"
 #include "reshape/weights.h"
 
-enum { ROWS_LEAST = 1 << 18, ROWS_A_RANK = 64 }; /* of the table of weights */
+enum { ROWS_MIN = 1 << 18, ROWS_A_RANK = 64 }; /* of the table of weights */
 
 static enum err check_input(const struct reshape *opt, const struct source *s);
 static enum err check_output(const struct reshape *opt);
@@ -36,7 +36,7 @@ enum err reshape_plan(const struct reshape *opt, struct source *s, const struct 
     p->weight[1] = opt->weight[1] > 0 ? opt->weight[1] : part;
     p->weight[2] = opt->weight[2] > 0 ? opt->weight[2] : p->weight[1];
     int64_t rows = (int64_t)ROWS_A_RANK * opt->nrank;
-    weights_begin(&w, rows > ROWS_LEAST ? rows : ROWS_LEAST);
+    weights_begin(&w, rows > ROWS_MIN ? rows : ROWS_MIN);
     err = err_agree(c, weigh(s, c, opt->out != NULL, &w));
     if (err == OK) {
         weights_merge(&w, c);
@@ -159,8 +159,8 @@ static bool weigh_positions(void *ctx, int64_t n, const double *const x[3])
 static enum err weigh_piece(struct source *s, int piece, bool again, struct weighing *g)
 {
     const struct ckpt_pick *was = s->pick,
-                           places = {.octs = weigh_places, .parts = weigh_positions, .ctx = g};
-    if (again) s->pick = &places;
+                           locations = {.octs = weigh_places, .parts = weigh_positions, .ctx = g};
+    if (again) s->pick = &locations;
     enum err err = source_octs(s, piece, SOURCE_TREE, weigh_octs, g);
     if (err == OK) err = g->err;
     if (s->sinks->n > 0) s->pick = was; /* clouds are recognised by more than their positions */
@@ -221,7 +221,7 @@ static int64_t bytes_of(const struct weight *r, int nfurther)
            (r->parts + r->clouds) * (160 + BASE * nfurther);
 }
 
-static int by_place(const void *a, const void *b)
+static int by_location(const void *a, const void *b)
 {
     okey x = ((const struct weight *)a)->code, y = ((const struct weight *)b)->code;
     return (x > y) - (x < y);
@@ -236,8 +236,8 @@ static void make_cuts(const struct reshape *opt, int nfurther, const struct comm
     count[0] = w->n;
     struct weight *row = comm_exchange_all(c, w->row, count, sizeof *row, &n, NULL);
     for (int64_t i = 0; i < n; i++)
-        row[i].code = reshape_place(weight_level(row[i].code), weight_key(row[i].code));
-    mem_sort(row, (size_t)n, sizeof *row, by_place);
+        row[i].code = reshape_position(weight_level(row[i].code), weight_key(row[i].code));
+    mem_sort(row, (size_t)n, sizeof *row, by_location);
     p->cut = mem_zero(sizeof *p->cut * (size_t)(n + 2), "weights");
     int64_t budget = reshape_share(opt, c) / 4, sum = 0, ncut = 0;
     for (int64_t i = 0; i < n; i++) {

@@ -22,7 +22,7 @@ struct oct_batch {
  * batch of a source. [CKPT_PART_BATCH] */
 struct part_batch {
     int *target;
-    char *narrow[COL_MOST];
+    char *narrow[COL_MAX];
 };
 
 struct reshaping {
@@ -51,7 +51,7 @@ static inline int64_t reshape_share(const struct reshape *opt, const struct comm
 }
 
 /* Position of an oct in Morton order, in octs of level LEVEL_MAX. */
-static inline okey reshape_place(int level, okey key)
+static inline okey reshape_position(int level, okey key)
 {
     return key << 3 * (LEVEL_MAX - level);
 }

@@ -25,7 +25,7 @@ enum err reshape_run(const struct reshape *opt, struct source *s, const struct c
 static enum err begin(struct reshaping *w);
 static enum err share(struct reshaping *w);
 
-static void say_losses(const struct source *s)
+static void log_losses(const struct source *s)
 {
     if (s->nboundary != s->head.boundary.n)
         log_info(" %s: has %d boundary regions, of which %d are faces of the box; the result will "
@@ -47,8 +47,8 @@ enum err reshape_write(const struct reshape *opt, struct source *s, const struct
     sum_init(&w->stars);
     bool root = c->rank == 0;
     enum err err = err_agree(c, begin(w));
-    if (err == OK) err = err_agree(c, root ? carry_say(s, true) : OK);
-    if (err == OK) say_losses(s);
+    if (err == OK) err = err_agree(c, root ? carry_log_losses(s, true) : OK);
+    if (err == OK) log_losses(s);
     if (err == OK) err = err_agree(c, reshape_scatter(w));
     if (err == OK) err = share(w);
     if (err == OK) err = opt->writer->rewrite(&w->r);
@@ -102,12 +102,12 @@ static void set_head(struct reshaping *w)
 static enum err open_spill(struct reshaping *w)
 {
     int64_t memory = w->r.memory = reshape_share(w->opt, w->r.c);
-    if (memory < RESHAPE_LEAST)
+    if (memory < RESHAPE_MIN)
         FAIL(
             ERR_PARAM,
             "a memory of %ld MiB for %d rank%s is too little: at least %ld MiB per rank are needed",
             (long)(memory * w->r.c->size >> 20), w->r.c->size, w->r.c->size > 1 ? "s" : "",
-            (long)(RESHAPE_LEAST >> 20));
+            (long)(RESHAPE_MIN >> 20));
     w->r.room = memory - rewrite_buffers(&w->r);
     if (w->r.room < memory / 4)
         FAIL(ERR_LIMIT,
@@ -168,8 +168,8 @@ static enum err share(struct reshaping *w)
         comm_add_i64(w->r.c, own, w->r.nlevel);
         for (int l = 1; l <= w->r.nlevel; l++) {
             o->total[l] += own[l - 1];
-            if (t == 0 || own[l - 1] < o->least[l]) o->least[l] = own[l - 1];
-            if (own[l - 1] > o->most[l]) o->most[l] = own[l - 1];
+            if (t == 0 || own[l - 1] < o->min[l]) o->min[l] = own[l - 1];
+            if (own[l - 1] > o->max[l]) o->max[l] = own[l - 1];
             octs += spill_count(&w->r.spill, oct_list(&w->r, t, l));
         }
         if (octs > o->ngridmax) o->ngridmax = octs;

@@ -25,7 +25,7 @@ struct reshape {
     enum domain_kind kind; /* of the domains, if files are by rank */
     int nrank;             /* ranks to write for, if files are by rank */
     int64_t
-        /* bytes, of all ranks of comm together; 0: RESHAPE_MEMORY. Less than RESHAPE_LEAST per rank
+        /* bytes, of all ranks of comm together; 0: RESHAPE_MEMORY. Less than RESHAPE_MIN per rank
            is an error */
         memory;
     double weight
@@ -39,7 +39,7 @@ struct reshape {
     const char *namelist, *provenance; /* text or NULL: lent */
 };
 
-static const int64_t RESHAPE_MEMORY = (int64_t)512 << 20, RESHAPE_LEAST = (int64_t)64 << 20;
+static const int64_t RESHAPE_MEMORY = (int64_t)512 << 20, RESHAPE_MIN = (int64_t)64 << 20;
 
 struct reshape_load { /* of a target rank, without copies of other ranks' octs */
     int64_t octs, parts;

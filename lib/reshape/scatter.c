@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "oct/turn.h"
+#include "oct/transpose.h"
 #include "reshape/priv.h"
 
 void reshape_pieces(const struct source *s, const struct comm *c, int *first, int *last)
@@ -30,12 +30,12 @@ okey reshape_base_oct(const struct ckpt_head *h, const double *const x[3], int64
 }
 
 /* The target that has octs of this position: HDF5. */
-static int find_cut(const struct reshape_plan *p, okey place)
+static int find_cut(const struct reshape_plan *p, okey location)
 {
     int lo = 0, hi = p->ncut - 1;
     while (lo < hi) {
         int mid = lo + (hi - lo + 1) / 2;
-        if (p->cut[mid] <= place)
+        if (p->cut[mid] <= location)
             lo = mid;
         else
             hi = mid - 1;
@@ -91,7 +91,7 @@ static int count_alone(struct reshaping *w, const struct oct_batch *b, int at, i
         okey key = b->key[at + n];
         int up = 0, owner = 0;
         if (w->plan->domain && (up = find_alone(w, l, key, &owner)) == 0) break;
-        if (!w->plan->domain) owner = find_cut(w->plan, reshape_place(l, key));
+        if (!w->plan->domain) owner = find_cut(w->plan, reshape_position(l, key));
         if (n && owner != *target) break;
         *target = owner;
         do n++;
@@ -152,7 +152,8 @@ static void turn(const struct source_octs *o, int cells, int first, int last, do
             const double *cell[8];
             for (int c = 0; c < 8; c++)
                 cell[c] = c < cells ? o->val[8 * ((size_t)first + v) + (size_t)c] : none;
-            turn_columns(cell, i, o->n - i < SOME ? o->n - i : SOME, row + (size_t)i * nv + v, nv);
+            transpose_columns(cell, i, o->n - i < SOME ? o->n - i : SOME, row + (size_t)i * nv + v,
+                              nv);
         }
 }
 
@@ -192,9 +193,9 @@ static enum err scatter_octs(const struct source_octs *o, void *ctx)
     note_last(w, b);
     w->turn ^= 1;
 #pragma omp taskwait
-    TRY(err_kept(&w->trouble));
+    TRY(err_restore(&w->trouble));
 #pragma omp task
-    err_keep(&w->trouble, put_batch(w, b), 0);
+    err_save(&w->trouble, put_batch(w, b), 0);
     return OK;
 }
 
@@ -226,7 +227,7 @@ static void find_targets(const struct reshaping *w, const struct source_parts *p
 #pragma omp taskloop grainsize(PART_TASK) if (p->n > PART_TASK)
     for (int64_t i = 0; i < p->n; i++)
         target[i] = d ? domain_rank(d, w->r.head.levelmin, reshape_base_oct(&w->r.head, p->x, i))
-                      : find_cut(w->plan, order_place(&w->r.box, p->x, i));
+                      : find_cut(w->plan, order_cell(&w->r.box, p->x, i));
 }
 
 /* Adds particles at..at+n-1 to a list. */
@@ -247,11 +248,11 @@ static enum err put_parts(struct reshaping *w, const void *const *column, int64_
     return OK;
 }
 
-_Static_assert((int)COL_MOST <= (int)SPILL_SECTIONS, "a row has room for all columns");
+_Static_assert((int)COL_MAX <= (int)SPILL_SECTIONS, "a row has room for all columns");
 
 /* Columns with the types that they have in memory. */
 static enum err narrow_columns(struct reshaping *w, const struct source_parts *p,
-                               const void *column[COL_MOST])
+                               const void *column[COL_MAX])
 {
     const struct part_columns *s = &w->r.s->columns;
     for (int c = 0; c < s->n; c++) {
@@ -271,7 +272,7 @@ static enum err scatter_parts(const struct source_parts *p, void *ctx)
 {
     struct reshaping *w = ctx;
     struct part_batch *b = &w->part;
-    const void *column[COL_MOST];
+    const void *column[COL_MAX];
     BUG_ON(p->n > CKPT_PART_BATCH);
     for (int64_t i = 0; i < p->n; i++) {
         TRY(check_part(w, p, i));
@@ -302,7 +303,7 @@ static void scatter_end(struct reshaping *w)
 {
     for (int k = 0; k < 2; k++) batch_free(&w->batch[k]);
     FREE(w->part.target);
-    for (int c = 0; c < COL_MOST; c++) FREE(w->part.narrow[c]);
+    for (int c = 0; c < COL_MAX; c++) FREE(w->part.narrow[c]);
 }
 
 enum err reshape_scatter(struct reshaping *w)
@@ -318,13 +319,13 @@ enum err reshape_scatter(struct reshaping *w)
         for (int i = first; i < last && err == OK; i++) {
             err = source_octs(w->r.s, i, w->opt->mode, scatter_octs, w);
 #pragma omp taskwait
-            if (err == OK) err = err_kept(&w->trouble);
+            if (err == OK) err = err_restore(&w->trouble);
             if (err == OK && w->r.head.particles)
                 err = source_parts(w->r.s, i, SOURCE_STATE, scatter_parts, w);
         }
-        err_keep(&w->trouble, err, 0);
+        err_save(&w->trouble, err, 0);
     }
     w->r.s->late = false;
     scatter_end(w);
-    return err_kept(&w->trouble);
+    return err_restore(&w->trouble);
 }

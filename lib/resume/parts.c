@@ -10,17 +10,17 @@
 /* Clouds of sinks are made anew: theirs is the mass of the sinks. */
 static void drop_clouds(struct parts *p, int64_t first)
 {
-    int64_t kept = first;
+    int64_t retained = first;
     for (int64_t k = first; k < p->n; k++) {
         if (p->family[k] == FAM_CLOUD) continue;
-        for (int c = 0; c < p->columns.n && kept != k; c++) {
+        for (int c = 0; c < p->columns.n && retained != k; c++) {
             size_t size = (size_t)part_type_size(part_column(&p->columns, c)->type);
             char *col = p->col[c];
-            if (col) memcpy(col + size * (size_t)kept, col + size * (size_t)k, size);
+            if (col) memcpy(col + size * (size_t)retained, col + size * (size_t)k, size);
         }
-        p->host[kept++] = p->host[k];
+        p->host[retained++] = p->host[k];
     }
-    p->n = kept;
+    p->n = retained;
 }
 
 static enum err take_parts(const struct source_parts *in, void *ctx)

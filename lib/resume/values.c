@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "oct/fields.h"
-#include "oct/turn.h"
+#include "oct/transpose.h"
 #include "resume/resume.h"
 
 enum { SOME = 64 }; /* octs that are turned at a time */
@@ -48,7 +48,7 @@ static void stream_init(struct stream *t, const struct resume *r)
 }
 
 /* The local index of an oct of this rank: usually that after the last one of its level. */
-static enum err own_place(struct stream *t, int l, okey key, lidx *place)
+static enum err own_place(struct stream *t, int l, okey key, lidx *location)
 {
     const struct level *lv = &t->r->mesh->lev[l];
     lidx i = t->last[l] + 1;
@@ -57,7 +57,7 @@ static enum err own_place(struct stream *t, int l, okey key, lidx *place)
         FAIL(ERR_FORMAT, "%s: changed while it was read: resume again when it is complete",
              t->r->from->path);
     t->placed++;
-    *place = t->last[l] = i;
+    *location = t->last[l] = i;
     return OK;
 }
 
@@ -99,7 +99,7 @@ static enum err exchange_rows(struct stream *t, enum err mine, bool more, bool *
 /* Value v of octs at..at+n-1 of a batch, n <= SOME, by oct. */
 static void some_octs(const struct source_octs *o, int v, int at, int n, double out[SOME][8])
 {
-    turn_columns(o->val + 8 * v, at, n, out, 1);
+    transpose_columns(o->val + 8 * v, at, n, out, 1);
 }
 
 /* Value v of octs at.. of a batch, SOME at most, to their places. */
@@ -134,18 +134,18 @@ static enum err place_own(struct stream *t, const struct source_octs *o, const i
 static void pack_rows(struct stream *t, const struct source_octs *o, const int *rank)
 {
     int64_t *order = mem_new(sizeof *order * (size_t)o->n + 1, "restart"), total;
-    int *place = mem_new(sizeof *place * (size_t)o->n + 1, "restart");
+    int *location = mem_new(sizeof *location * (size_t)o->n + 1, "restart");
     t->to = comm_counts_of(o->n, rank, order);
     total = comm_counts_total(&t->to);
     t->out = mem_new(t->row * (size_t)total + 1, "restart");
-    for (int64_t k = 0; k < total; k++) place[order[k]] = (int)k;
+    for (int64_t k = 0; k < total; k++) location[order[k]] = (int)k;
     for (int v = 0; v < t->nvalue && total; v++)
         for (int at = 0; at < o->n; at += SOME) {
             double some[SOME][8];
             some_octs(o, v, at, o->n - at < SOME ? o->n - at : SOME, some);
             for (int i = at; i < o->n && i < at + SOME; i++) {
                 if (rank[i] < 0) continue;
-                char *row = t->out + t->row * (size_t)place[i];
+                char *row = t->out + t->row * (size_t)location[i];
                 if (v == 0) memset(row, 0, sizeof o->key[i] + 16);
                 memcpy(row, &o->key[i], sizeof o->key[i]);
                 memcpy(row + sizeof o->key[i], &o->level, sizeof o->level);
@@ -153,7 +153,7 @@ static void pack_rows(struct stream *t, const struct source_octs *o, const int *
                        sizeof some[0]);
             }
         }
-    FREE(place);
+    FREE(location);
     FREE(order);
 }
 

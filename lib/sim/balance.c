@@ -27,8 +27,8 @@ void sim_count_octs(struct sim *s)
     comm_spread(&s->comm, LEVEL_MAX + 2, n, all);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
         s->amr.noct[l] = s->mesh.lev[l].total;
-        s->amr.noct_least[l] = all[l].low;
-        s->amr.noct_most[l] = all[l].high;
+        s->amr.noct_min[l] = all[l].low;
+        s->amr.noct_max[l] = all[l].high;
     }
 }
 
@@ -109,7 +109,7 @@ static void count_parts_here(const struct sim *s, struct load *load)
 /* Where they are, if the device has room for counts. */
 static void count_parts(struct sim *s, struct load *load)
 {
-    struct part_dev *x = sim_parts_there(s);
+    struct part_dev *x = sim_parts_dev(s);
     if (x && part_dev_count(x, &s->parts, &s->mesh, load->parts) == OK) return;
     BUG_ON(sim_parts_home(s) != OK); /* the state is lost */
     count_parts_here(s, load);
@@ -130,18 +130,18 @@ static struct load load_make(struct sim *s)
     struct sim_weights w = sim_weights(s);
     struct load load = {0};
     double factor[LEVEL_MAX + 2];
-    size_t most = 0;
+    size_t max = 0;
     time_factors(s, factor);
     for (int l = 1; l <= m->levelmax; l++) {
-        most += (size_t)m->lev[l].noct;
+        max += (size_t)m->lev[l].noct;
         load.parts[l] = mem_zero(sizeof(int32_t) * (size_t)m->lev[l].noct + 1, "balance");
     }
     count_parts(s, &load);
-    load.level = mem_new(sizeof *load.level * most + 1, "balance");
-    load.key = mem_new(sizeof *load.key * most + 1, "balance");
-    load.cost = mem_new(sizeof *load.cost * most + 1, "balance");
-    load.copy = mem_new(sizeof *load.copy * most + 1, "balance");
-    load.part = mem_new(sizeof *load.part * most + 1, "balance");
+    load.level = mem_new(sizeof *load.level * max + 1, "balance");
+    load.key = mem_new(sizeof *load.key * max + 1, "balance");
+    load.cost = mem_new(sizeof *load.cost * max + 1, "balance");
+    load.copy = mem_new(sizeof *load.copy * max + 1, "balance");
+    load.part = mem_new(sizeof *load.part * max + 1, "balance");
     for (int l = 1; l <= m->levelmax; l++) {
         const struct level *lv = &m->lev[l];
         load.ghosts += w.oct[l] * (lv->noct - lv->nown);
@@ -219,7 +219,7 @@ static struct domain *domains_change(struct sim *s, struct domain *d, bool timed
     grav_forget(&s->phys.grav, 1);
     adapt_redistribute(&s->mesh, &s->comm, was, d);
     if (timed) timer_start("balance: particles");
-    if (s->par->run.pic && domain_alike(was, d) > s->mesh.levelmin)
+    if (s->par->run.pic && domain_agreement(was, d) > s->mesh.levelmin)
         part_redistribute(&s->parts, &s->mesh, &s->comm, d);
     sinks_redistribute(s);
     sim_count_octs(s);

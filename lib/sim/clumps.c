@@ -46,14 +46,14 @@ static enum err find_threshold(const struct sim *s, double *threshold)
 }
 
 /* As in RAMSES: the lightest particle, or mass_sph where the gas is looked at. */
-static double least_mass(const struct sim *s)
+static double min_mass(const struct sim *s)
 {
-    double least = HUGE_VAL;
+    double min = HUGE_VAL;
     if (s->par->clumpfind.ivar_clump > 0) return s->amr.refine.mass_sph;
     for (int64_t i = 0; i < s->parts.n; i++)
-        if (s->parts.m[i] > 0) least = fmin(least, s->parts.m[i]);
-    comm_min_f64(&s->comm, &least, 1);
-    return isfinite(least) ? least : 0;
+        if (s->parts.m[i] > 0) min = fmin(min, s->parts.m[i]);
+    comm_min_f64(&s->comm, &min, 1);
+    return isfinite(min) ? min : 0;
 }
 
 static enum err find_par(const struct sim *s, struct clump_par *par)
@@ -64,14 +64,14 @@ static enum err find_par(const struct sim *s, struct clump_par *par)
     *par = (struct clump_par){.relevance = p->relevance_threshold,
                               .saddle = p->saddle_threshold,
                               .mass = p->mass_threshold,
-                              .least_mass = least_mass(s)};
+                              .min_mass = min_mass(s)};
     par->unbind = (struct clump_unbind){.on = s->par->run.unbind && s->par->run.pic,
                                         .nbin = u->nmassbins,
                                         .logbins = u->logbins,
                                         .saddle_pot = u->saddle_pot,
                                         .iterate = u->iter_properties,
                                         .converged = u->conv_limit,
-                                        .most = u->repeat_max,
+                                        .max = u->repeat_max,
                                         .gravity = 1};
     if (s->phys.cosmo)
         par->unbind.gravity = 3 / (8 * M_PI) * s->phys.cosmo_par.omega_m * s->time.aexp;
@@ -190,9 +190,9 @@ static struct clump_field field_of(struct sim *s, const struct densities *k)
     for (int l = m->levelmin; l <= m->levelmax; l++) {
         f.peak[l] = ivar > 0 ? level_gas(&m->lev[l], ivar - 1) : k->clumps[l];
         f.mass[l] = ivar > 0 ? level_gas(&m->lev[l], GAS_DENSITY) : k->clumps[l];
-        f.place[l] = ivar == 0  ? k->clumps[l]
-                     : m->hydro ? level_gas(&m->lev[l], GAS_DENSITY)
-                                : NULL;
+        f.location[l] = ivar == 0  ? k->clumps[l]
+                        : m->hydro ? level_gas(&m->lev[l], GAS_DENSITY)
+                                   : NULL;
     }
     return f;
 }

@@ -122,7 +122,7 @@ static void refresh_moments(struct sim *s, int l)
 {
     for (int i = l + 1; i <= s->mesh.levelmax; i++) FREE(s->phys.matter.moments[i]);
     grav_moments(&s->mesh, &s->comm, l + 1, s->phys.matter.moments);
-    s->phys.matter.moments_there = false;
+    s->phys.matter.moments_dev = false;
 }
 
 /* Whether the gas of a cell counts in the quasi-Lagrangian criterion. */
@@ -163,10 +163,10 @@ struct sums {
 static struct sums sums_new(const struct sim *s, int l, bool counts)
 {
     size_t rows = sizeof(int64_t[8]) * (size_t)s->mesh.lev[l].noct + 1;
-    bool bodies = s->par->run.pic || sinks_any(s->phys.sinks) || l == s->par->poisson.cic_levelmax,
+    bool points = s->par->run.pic || sinks_any(s->phys.sinks) || l == s->par->poisson.cic_levelmax,
          gas = s->mesh.hydro;
-    return (struct sums){bodies || (gas && !counts) ? mem_zero(rows, "deposit") : NULL,
-                         bodies && counts ? mem_zero(rows, "deposit") : NULL,
+    return (struct sums){points || (gas && !counts) ? mem_zero(rows, "deposit") : NULL,
+                         points && counts ? mem_zero(rows, "deposit") : NULL,
                          gas && counts ? mem_zero(rows, "deposit") : NULL};
 }
 
@@ -180,11 +180,11 @@ static void sums_free(struct sums *x)
 /* Sends the sums deposited in ghosts to the owners, which add them. */
 static void sums_exchange(const struct sim *s, int l, const struct sums *x)
 {
-    int64_t(*const all[])[8] = {x->mass, x->number, x->gas}, (*there_are[3])[8];
+    int64_t(*const all[])[8] = {x->mass, x->number, x->gas}, (*present[3])[8];
     int n = 0;
     for (int i = 0; i < 3; i++)
-        if (all[i]) there_are[n++] = all[i];
-    ghost_add_i64(&s->comm, &s->mesh.lev[l].plan, n, there_are);
+        if (all[i]) present[n++] = all[i];
+    ghost_add_i64(&s->comm, &s->mesh.lev[l].plan, n, present);
 }
 
 static void make_density(struct sim *s, struct level *lv, const struct sums *x)
@@ -303,31 +303,31 @@ enum err sim_density(struct sim *s, int l, int icount)
 /* Gas, and particles that are on the device, have kernels. */
 static bool has_kernels(const struct sim *s)
 {
-    return (!s->par->run.pic || sim_parts_there(s)) && !sinks_any(s->phys.sinks) &&
+    return (!s->par->run.pic || sim_parts_dev(s)) && !sinks_any(s->phys.sinks) &&
            s->phys.grav.gravity_type >= 0 && s->par->poisson.cic_levelmax == 0 &&
            s->par->refine.ivar_refine <= 0;
 }
 
-static enum err deposit_there(struct sim *s, int l, struct grav_density *how)
+static enum err deposit_dev(struct sim *s, int l, struct grav_density *how)
 {
     if (!s->par->run.pic) return OK;
     how->number_quantum = NUMBER_QUANTUM;
-    return part_dev_deposit_there(s->device.parts, &s->parts, &s->mesh, l, s->phys.matter.quantum,
-                                  s->par->refine.mass_cut_refine, 0, &how->mass,
-                                  how->dense ? &how->number : NULL);
+    return part_dev_deposit_density(s->device.parts, &s->parts, &s->mesh, l, s->phys.matter.quantum,
+                                    s->par->refine.mass_cut_refine, 0, &how->mass,
+                                    how->dense ? &how->number : NULL);
 }
 
 /* Nothing is sent before the device has all that it needs. */
-static enum err need_there(struct sim *s, int l, int icount, const struct grav_density *how)
+static enum err need_dev(struct sim *s, int l, int icount, const struct grav_density *how)
 {
     struct mesh *m = &s->mesh;
     if (s->par->run.pic) TRY(part_dev_deposit_need(s->device.parts, &s->parts, m, l));
-    if (m->hydro && !moments_due(s, l, icount) && !s->phys.matter.moments_there)
+    if (m->hydro && !moments_due(s, l, icount) && !s->phys.matter.moments_dev)
         TRY(grav_dev_moments_put(s->device.grav, m, l + 1, s->phys.matter.moments));
     return grav_dev_density_need(s->device.grav, m, l, l + 1, how);
 }
 
-static enum err make_there(struct sim *s, int l, int icount, struct grav_density *how)
+static enum err make_dev(struct sim *s, int l, int icount, struct grav_density *how)
 {
     struct mesh *m = &s->mesh;
     struct grav_dev *g = s->device.grav;
@@ -339,12 +339,12 @@ static enum err make_there(struct sim *s, int l, int icount, struct grav_density
     }
     how->quantum = s->phys.matter.quantum;
     if (moments_due(s, l, icount)) TRY(grav_dev_moments(g, m, l + 1));
-    s->phys.matter.moments_there = m->hydro;
-    TRY(deposit_there(s, l, how));
+    s->phys.matter.moments_dev = m->hydro;
+    TRY(deposit_dev(s, l, how));
     return grav_dev_density(g, m, l, how);
 }
 
-enum err sim_density_there(struct sim *s, int l, int icount, bool *done)
+enum err sim_density_dev(struct sim *s, int l, int icount, bool *done)
 {
     struct mesh *m = &s->mesh;
     double m_refine = m_refine_of(s, l), dx = mesh_dx(m, l);
@@ -355,8 +355,8 @@ enum err sim_density_there(struct sim *s, int l, int icount, bool *done)
         .dense = m_refine > -1.0,
         .m_refine = m_refine,
         .unit = fmax(s->amr.refine.mass_sph / (dx * dx * dx), s->phys.hydro.smallr)};
-    TRY(need_there(s, l, icount, &how));
-    BUG_ON(make_there(s, l, icount, &how) != OK); /* the state is lost */
+    TRY(need_dev(s, l, icount, &how));
+    BUG_ON(make_dev(s, l, icount, &how) != OK); /* the state is lost */
     *done = true;
     return OK;
 }

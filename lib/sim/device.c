@@ -55,7 +55,7 @@ static enum err gas_begin(struct sim *s)
 }
 
 /* Where complete levels are solved, if not there. */
-static void fourier_tell(const struct sim *s)
+static void fourier_log(const struct sim *s)
 {
     const struct grav_par *g = &s->phys.grav;
     if (s->mesh.levelmin < g->fft_levelmin) return;
@@ -78,7 +78,7 @@ static enum err gravity_begin(struct sim *s)
     TRY(grav_dev_new(&d->grav, d->mirror, d->ghosts, &s->comm));
     d->on |= GPU_POISSON;
     log_info(" gpu_poisson: gravity runs on %s", dev_name(d->dev));
-    fourier_tell(s);
+    fourier_log(s);
     return OK;
 }
 
@@ -94,11 +94,11 @@ static enum err parts_begin(struct sim *s)
 /* A number that the environment may hold, for tests. */
 static enum err environment(const char *name, int *n)
 {
-    enum { MOST = 1000000000 };
+    enum { MAX = 1000000000 };
     const char *text = getenv(name);
-    if (text && !opt_int(text, 1, MOST, n))
+    if (text && !opt_int(text, 1, MAX, n))
         FAIL(ERR_PARAM, "the environment's %s='%s': a whole number from 1 to %d is expected", name,
-             text, MOST);
+             text, MAX);
     return OK;
 }
 
@@ -112,7 +112,7 @@ static enum err device_begin(struct sim *s, int *choice)
     TRY(environment("PTAH_DEVICE_CHOICE", choice));
     struct dev_how how = {.kind = s->par->run.gpu_device,
                           .devices = devices,
-                          .most = (size_t)1024 * (size_t)kb,
+                          .max = (size_t)1024 * (size_t)kb,
                           .rank = s->comm.node_rank,
                           .seed = s->par->run.gpu_seed ? (uint64_t)s->par->run.gpu_seed +
                                                              ((uint64_t)s->comm.rank << 32)
@@ -192,31 +192,32 @@ static int fields_of(const struct sim *s, int bit, int *first)
         return field_row_count(&s->mesh, &field_rows[bit]);
     }
     *first = bit == BIT_FLAG ? (int)FLD_FLAG : (int)FLD_REFLUX;
-    return bit == BIT_FLAG ? 1 : bit == BIT_EDGE ? REFLUX_SYSTEMS : 0;
+    return bit == BIT_FLAG ? 1 : bit == BIT_REFLUX ? REFLUX_SYSTEMS : 0;
 }
 
-enum err sim_device_need(struct sim *s, int l, field_set set, int place)
+enum err sim_device_need(struct sim *s, int l, field_set set, int location)
 {
     struct mirror *x = s->device.mirror;
     for (int bit = 0, first; x && bit < FIELD_BITS; bit++)
         if (set >> bit & 1) {
             const int n = fields_of(s, bit, &first);
-            TRY(mirror_need(x, &s->mesh, l, first, n, place));
+            TRY(mirror_need(x, &s->mesh, l, first, n, location));
         }
     bool parts = set & SET_PARTS && s->device.parts;
-    return parts ? part_dev_need(s->device.parts, &s->parts, place) : OK;
+    return parts ? part_dev_need(s->device.parts, &s->parts, location) : OK;
 }
 
-void sim_device_wrote(struct sim *s, int l, field_set set, int place)
+void sim_device_wrote(struct sim *s, int l, field_set set, int location)
 {
     struct mirror *x = s->device.mirror;
     for (int bit = 0, first; x && bit < FIELD_BITS; bit++)
         if (set >> bit & 1) {
             const int n = fields_of(s, bit, &first);
-            mirror_wrote(x, l, first, n, place);
+            mirror_wrote(x, l, first, n, location);
         }
     /* those that run there know it */
-    if (set & SET_PARTS && s->device.parts && place == PLACE_HOST) part_dev_wrote(s->device.parts);
+    if (set & SET_PARTS && s->device.parts && location == LOCATION_HOST)
+        part_dev_wrote(s->device.parts);
 }
 
 enum err sim_device_home(struct sim *s, bool alone)
@@ -224,7 +225,7 @@ enum err sim_device_home(struct sim *s, bool alone)
     return s->device.mirror ? mirror_home(s->device.mirror, &s->mesh, alone) : OK;
 }
 
-static int gas_there(const struct sim *s, int l, void **arr, size_t *stride)
+static int gas_dev(const struct sim *s, int l, void **arr, size_t *stride)
 {
     const struct mesh *image = s->device.mirror->image;
     for (int v = 0; v < s->mesh.nvar; v++) {
@@ -241,13 +242,13 @@ enum err sim_device_fill_begin(struct sim *s, int l, bool *begun)
     void *arr[NVAR_MAX];
     size_t stride[NVAR_MAX];
     *begun = false;
-    if (!(d->on & GPU_HYDRO) || mirror_is_at(d->mirror, l, FLD_U + GAS_ENERGY, PLACE_HOST))
+    if (!(d->on & GPU_HYDRO) || mirror_is_at(d->mirror, l, FLD_U + GAS_ENERGY, LOCATION_HOST))
         return OK;
-    enum err err = sim_device_need(s, l, SET_GAS, PLACE_DEVICE);
+    enum err err = sim_device_need(s, l, SET_GAS, LOCATION_DEVICE);
     if (err == OK) err = ghost_dev_level(d->ghosts, &s->mesh, l, &plan);
     if (err == OK)
         err = ghost_dev_rows_begin(&d->gas_fill, d->ghosts, &s->comm, COMM_BULK_DP, plan,
-                                   gas_there(s, l, arr, stride), arr, stride);
+                                   gas_dev(s, l, arr, stride), arr, stride);
     if (err != OK) return sim_device_off(s);
     d->filled = l;
     *begun = true;
@@ -260,15 +261,15 @@ void sim_device_fill_end(struct sim *s)
     void *arr[NVAR_MAX];
     size_t stride[NVAR_MAX];
     if (!d->gas_fill.of) return;
-    ghost_dev_rows_end(&d->gas_fill, gas_there(s, d->filled, arr, stride), arr, stride);
+    ghost_dev_rows_end(&d->gas_fill, gas_dev(s, d->filled, arr, stride), arr, stride);
     ghosts_set(&s->mesh, d->filled, SET_GAS, true);
-    sim_device_wrote(s, d->filled, SET_GAS, PLACE_DEVICE);
+    sim_device_wrote(s, d->filled, SET_GAS, LOCATION_DEVICE);
 }
 
 enum err sim_moments_home(struct sim *s)
 {
-    if (!s->phys.matter.moments_there) return OK;
-    s->phys.matter.moments_there = false;
+    if (!s->phys.matter.moments_dev) return OK;
+    s->phys.matter.moments_dev = false;
     return grav_dev_moments_get(s->device.grav, &s->mesh, s->mesh.levelmin + 1,
                                 s->phys.matter.moments);
 }
@@ -284,7 +285,7 @@ enum err sim_device_off(struct sim *s)
     struct sim_device *d = &s->device;
     log_info(" %s: from now on all runs on the CPU", err_message());
     sim_device_fill_end(s);
-    sim_edges_receive(s);
+    sim_reflux_receive(s);
     sim_device_energy_end(s);
     for (int i = 0; i < d->sides; i++) TRY(dev_wait(d->side[i]));
     TRY(sim_device_home(s, true));
@@ -308,21 +309,21 @@ enum err sim_parts_home(struct sim *s)
 {
     struct part_dev *x = s->device.parts;
     if (!x) return OK;
-    TRY(part_dev_need(x, &s->parts, PLACE_HOST));
+    TRY(part_dev_need(x, &s->parts, LOCATION_HOST));
     part_dev_wrote(x);
     return OK;
 }
 
-struct part_dev *sim_parts_there(const struct sim *s)
+struct part_dev *sim_parts_dev(const struct sim *s)
 {
     struct part_dev *x = s->device.parts;
-    return x && part_dev_has(x, PLACE_DEVICE) ? x : NULL;
+    return x && part_dev_has(x, LOCATION_DEVICE) ? x : NULL;
 }
 
 enum err sim_parts_deposit(struct sim *s, int l, double quantum, double mass_cut, int cic_levelmax,
                            int64_t (*mass)[8], int64_t (*number)[8])
 {
-    struct part_dev *x = sim_parts_there(s);
+    struct part_dev *x = sim_parts_dev(s);
     if (x) {
         if (part_dev_deposit(x, &s->parts, &s->mesh, l, quantum, mass_cut, cic_levelmax, mass,
                              number) == OK)
@@ -336,7 +337,7 @@ enum err sim_parts_deposit(struct sim *s, int l, double quantum, double mass_cut
 double sim_parts_vmax(struct sim *s, int l)
 {
     double v;
-    struct part_dev *x = sim_parts_there(s);
+    struct part_dev *x = sim_parts_dev(s);
     if (!x) return part_vmax(&s->parts, l);
     BUG_ON(part_dev_vmax(x, &s->parts, l, &v) != OK); /* the state is lost */
     return v;
@@ -344,7 +345,7 @@ double sim_parts_vmax(struct sim *s, int l)
 
 void sim_parts_kinetic(struct sim *s, int l, struct sum *ekin)
 {
-    struct part_dev *x = sim_parts_there(s);
+    struct part_dev *x = sim_parts_dev(s);
     if (x)
         BUG_ON(part_dev_kinetic(x, &s->parts, l, ekin) != OK);
     else
@@ -353,63 +354,64 @@ void sim_parts_kinetic(struct sim *s, int l, struct sum *ekin)
 
 bool sim_parts_mass(struct sim *s, int n, struct sum *sum)
 {
-    struct part_dev *x = sim_parts_there(s);
+    struct part_dev *x = sim_parts_dev(s);
     if (x) BUG_ON(part_dev_mass(x, &s->parts, n, sum) != OK);
     return x;
 }
 
 /* ---- registers ---- */
 
-enum err sim_edges_begin(struct sim *s, int l)
+enum err sim_reflux_begin(struct sim *s, int l)
 {
     struct sim_device *d = &s->device;
-    if (sim_runs_there(s, GPU_HYDRO, l)) {
-        if (hydro_dev_edge_begin(d->gas, &s->mesh, l, &s->phys.hydro) == OK) return OK;
+    if (sim_runs_dev(s, GPU_HYDRO, l)) {
+        if (reflux_dev_begin(d->gas, &s->mesh, l, &s->phys.hydro) == OK) return OK;
         TRY(sim_device_off(s));
     }
     reflux_begin(&s->mesh, l, REFLUX_GAS, hydro_nflux(&s->phys.hydro));
-    sim_device_wrote(s, l, SET_EDGE, PLACE_HOST);
+    sim_device_wrote(s, l, SET_REFLUX, LOCATION_HOST);
     return OK;
 }
 
-enum err sim_edges_end(struct sim *s, int l)
+enum err sim_reflux_end(struct sim *s, int l)
 {
     if (s->device.mirror) TRY(mirror_forget(s->device.mirror, l, FLD_REFLUX + REFLUX_GAS, 1));
     reflux_end(&s->mesh, l, REFLUX_GAS);
     return OK;
 }
 
-static struct ghost_dev_arrays edges_there(const struct sim *s, int l)
+static struct ghost_dev_arrays reflux_dev_arrays(const struct sim *s, int l)
 {
     const struct reflux *r = &s->device.mirror->image->lev[l].reflux[REFLUX_GAS];
     return (struct ghost_dev_arrays){
         .n = 1, .arr = {r->flux}, .stride = {reflux_row_bytes(r->nflux)}, .row = r->row};
 }
 
-enum err sim_edges_send(struct sim *s, int l, bool *begun)
+enum err sim_reflux_send(struct sim *s, int l, bool *begun)
 {
     struct sim_device *d = &s->device;
     struct ghost_dev_plan *plan;
     *begun = false;
-    if (!(d->on & GPU_HYDRO) || mirror_is_at(d->mirror, l, FLD_REFLUX + REFLUX_GAS, PLACE_HOST))
+    if (!(d->on & GPU_HYDRO) || mirror_is_at(d->mirror, l, FLD_REFLUX + REFLUX_GAS, LOCATION_HOST))
         return OK;
-    const struct ghost_dev_arrays all = edges_there(s, l);
+    const struct ghost_dev_arrays all = reflux_dev_arrays(s, l);
     enum err err = ghost_dev_level(d->ghosts, &s->mesh, l, &plan);
     if (err == OK)
-        err = ghost_dev_mixed_begin(&d->edge_fill, d->ghosts, &s->comm, COMM_BULK_FLUX, plan, &all);
+        err = ghost_dev_mixed_begin(&d->reflux_fill, d->ghosts, &s->comm, COMM_BULK_FLUX, plan,
+                                    &all);
     if (err != OK) return sim_device_off(s);
-    d->edged = l;
+    d->reflux_level = l;
     *begun = true;
     return OK;
 }
 
-void sim_edges_receive(struct sim *s)
+void sim_reflux_receive(struct sim *s)
 {
     struct sim_device *d = &s->device;
-    if (!d->edge_fill.of) return;
-    const struct ghost_dev_arrays all = edges_there(s, d->edged);
-    ghost_dev_mixed_end(&d->edge_fill, &all);
-    sim_device_wrote(s, d->edged, SET_EDGE, PLACE_DEVICE);
+    if (!d->reflux_fill.of) return;
+    const struct ghost_dev_arrays all = reflux_dev_arrays(s, d->reflux_level);
+    ghost_dev_mixed_end(&d->reflux_fill, &all);
+    sim_device_wrote(s, d->reflux_level, SET_REFLUX, LOCATION_DEVICE);
 }
 
 /* With -v, for tests/gpu/steps: launches of rank 0 by kernel and size, and what crossed the bus. */
@@ -420,7 +422,7 @@ static void launches_report(const struct sim *s)
     const struct dev_count c = dev_counts(d);
     log_line(1, " Device: launch kernel most launches blocks");
     for (int i = 0; (k = dev_launches(d, i)); i++)
-        log_line(1, " Device: launch %s %ld %ld %ld", k->kernel, (long)k->most, (long)k->launches,
+        log_line(1, " Device: launch %s %ld %ld %ld", k->kernel, (long)k->max, (long)k->launches,
                  (long)k->blocks);
     log_line(1,
              " Device: bus waits %ld copies %ld put %ld got %ld gas %ld steps %ld inner %ld "
@@ -476,19 +478,19 @@ void sim_device_step(struct sim *s)
 /* The arrays of this rank that crossed most, first copy and outputs included. */
 static void report_arrays(const struct sim *s)
 {
-    enum { MOST = 4 };
-    const struct dev_traffic *t, *most[MOST] = {NULL};
+    enum { MAX = 4 };
+    const struct dev_traffic *t, *max[MAX] = {NULL};
     for (int i = 0; (t = dev_traffic(s->device.dev, i)); i++)
-        for (int k = 0; k < MOST; k++) {
-            const struct dev_traffic *now = most[k];
+        for (int k = 0; k < MAX; k++) {
+            const struct dev_traffic *now = max[k];
             if (now && now->put + now->got >= t->put + t->got) continue;
-            most[k] = t;
+            max[k] = t;
             t = now;
             if (!t) break;
         }
-    for (int k = 0; k < MOST && most[k]; k++)
-        log_info("   %-20s %10.3f MB to it %10.3f MB back", most[k]->name,
-                 1e-6 * (double)most[k]->put, 1e-6 * (double)most[k]->got);
+    for (int k = 0; k < MAX && max[k]; k++)
+        log_info("   %-20s %10.3f MB to it %10.3f MB back", max[k]->name,
+                 1e-6 * (double)max[k]->put, 1e-6 * (double)max[k]->got);
 }
 
 void sim_device_report(struct sim *s)

@@ -58,7 +58,7 @@ static void flag_minimal(struct sim_flags *f, const struct level *fine);
 static void flag_dilate(struct sim_flags *f);
 static void flag_criteria(struct sim_flags *f, int l);
 static void flag_keep_needed(struct sim_flags *f);
-static void flag_hold_edge(struct sim_flags *f, int l);
+static void flag_hold_boundary(struct sim_flags *f, int l);
 static void flag_store(struct sim_flags *f);
 
 static void share_begin(struct sim_flags *f)
@@ -113,7 +113,7 @@ void sim_flag_end(struct sim *s, int l, int icount)
     if (l > s->mesh.levelmin && icount < s->time.nsubcycle[l - 1]) flag_keep_needed(f);
     bits_or(f->lv->noct, f->bits, f->wanted);
     for (int i = 0; i < s->amr.refine.nexpand[l]; i++) flag_dilate(f);
-    if (f->needed) flag_hold_edge(f, l);
+    if (f->needed) flag_hold_boundary(f, l);
     share(f);
     flag_store(f);
     FREE(f->halo);
@@ -416,7 +416,7 @@ static void flag_keep_needed(struct sim_flags *f)
 
 /* Between two sub-steps an oct whose 26 neighbours do not all exist must not refine: level l−1
  * could not follow. Flags of finer cells that counted on it are dropped by adapt_drop_ungraded. */
-static void flag_hold_edge(struct sim_flags *f, int l)
+static void flag_hold_boundary(struct sim_flags *f, int l)
 {
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < f->lv->nown; i++) {

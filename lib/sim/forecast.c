@@ -87,18 +87,18 @@ static void count_octs(const struct sim *s, struct forecast *f)
     f->particles = (double)s->diag.particles / f->ranks;
 }
 
-static double sum_from(const double x[LEVEL_MAX + 2], int least)
+static double sum_from(const double x[LEVEL_MAX + 2], int min)
 {
     double sum = 0;
-    for (int l = least; l < LEVEL_MAX + 2; l++) sum += x[l];
+    for (int l = min; l < LEVEL_MAX + 2; l++) sum += x[l];
     return sum;
 }
 
-static double most_of(const double x[LEVEL_MAX + 2])
+static double max_of(const double x[LEVEL_MAX + 2])
 {
-    double most = 0;
-    for (int l = 1; l < LEVEL_MAX + 2; l++) most = fmax(most, x[l]);
-    return most;
+    double max = 0;
+    for (int l = 1; l < LEVEL_MAX + 2; l++) max = fmax(max, x[l]);
+    return max;
 }
 
 /* ---- bytes ---- */
@@ -166,7 +166,7 @@ static struct phase_rows godunov(const struct sim *s, const struct forecast *f)
 {
     struct phase_rows p = {.n = 0};
     if (!s->mesh.hydro) return p;
-    double octs = most_of(f->own);
+    double octs = max_of(f->own);
     add(&p, "mesh gas", octs * 64 * s->mesh.nvar);
     add(&p, "hydro tiles", octs * TILE);
     add(&p, "hydro tile scratch", THREAD * omp_get_max_threads());
@@ -183,17 +183,17 @@ static struct phase_rows gravity(const struct sim *s, const struct forecast *f)
     double fine = 0;
     for (int l = m->levelmin + whole; l <= m->levelmax; l++) fine = fmax(fine, f->here[l]);
     add(&deposit, "deposit",
-        most_of(f->here) * 64 * (s->par->refine.m_refine[0] > -1 ? 2 + m->hydro : 1));
+        max_of(f->here) * 64 * (s->par->refine.m_refine[0] > -1 ? 2 + m->hydro : 1));
     if (whole) add(&fft, "fft", 8 * f->own[m->levelmin] * POINT);
     add(&multigrid, "multigrid", fine * MULTIGRID);
-    struct phase_rows *most = total(&deposit) > total(&fft) ? &deposit : &fft;
-    return total(&multigrid) > total(most) ? multigrid : *most;
+    struct phase_rows *max = total(&deposit) > total(&fft) ? &deposit : &fft;
+    return total(&multigrid) > total(max) ? multigrid : *max;
 }
 
 /* A RAMSES-binary checkpoint is written by Hilbert domains: octs, then particles travel to them. */
 static struct phase_rows output(const struct sim *s, const struct forecast *f)
 {
-    struct phase_rows files = {.n = 0}, octs = {.n = 0}, parts = {.n = 0}, *most = &files;
+    struct phase_rows files = {.n = 0}, octs = {.n = 0}, parts = {.n = 0}, *max = &files;
     double away = 1 - 1.0 / f->ranks;
     struct mesh_bytes b = mesh_bytes(s->mesh.nvar, s->mesh.gravity);
     double moved = sum_from(f->own, 1) * away * (double)(b.gas + b.gravity + b.links);
@@ -204,8 +204,8 @@ static struct phase_rows output(const struct sim *s, const struct forecast *f)
     add(&octs, "exchange", moved);
     add(&parts, "particles", f->particles * away * (double)part_bytes(&s->parts.columns));
     add(&parts, "particle exchange", f->particles * away * TRAVEL);
-    if (ramses && total(&octs) > total(most)) most = &octs;
-    return total(&parts) > total(most) ? parts : *most;
+    if (ramses && total(&octs) > total(max)) max = &octs;
+    return total(&parts) > total(max) ? parts : *max;
 }
 
 static struct phase_rows reading(const struct sim *s, const struct forecast *f)
@@ -216,7 +216,7 @@ static struct phase_rows reading(const struct sim *s, const struct forecast *f)
     if (!from) return p;
     double readers = fmin(1, (double)from->npiece / f->ranks);
     add(&p, "snapshot batch", BATCH * (12 + (values + 6) * readers));
-    add(&p, "restart", 2 * fmin(CKPT_BATCH, most_of(f->own)) * 64 * values * readers);
+    add(&p, "restart", 2 * fmin(CKPT_BATCH, max_of(f->own)) * 64 * values * readers);
     return p;
 }
 
@@ -224,11 +224,11 @@ static void bytes(const struct sim *s, struct forecast *f)
 {
     lasting(s, f);
     struct phase_rows phase[] = {godunov(s, f), gravity(s, f), output(s, f), reading(s, f)},
-                      *most = phase;
+                      *max = phase;
     for (int i = 1; i < 4; i++)
-        if (total(&phase[i]) > total(most)) most = &phase[i];
-    for (int i = 0; i < most->n; i++)
-        row_of(f, most->row[i].name)->more += f->ranks * most->row[i].more;
+        if (total(&phase[i]) > total(max)) max = &phase[i];
+    for (int i = 0; i < max->n; i++)
+        row_of(f, max->row[i].name)->more += f->ranks * max->row[i].more;
     for (int i = 0; i < f->nrow; i++) f->held += f->row[i].always + f->row[i].more;
     double rss = (double)mem_rss() - (double)mem_now();
     if (s->comm.size == 1 && f->ranks > 1) rss += MPI;
@@ -267,9 +267,9 @@ static enum err read_profile(struct table *t, double *each)
 /* From the coarse steps of the last run in a file of simulate -j. Rank 0. */
 static enum err from_profile(const char *path, double *each)
 {
-    enum { BYTES_MOST = 1 << 30 };
+    enum { BYTES_MAX = 1 << 30 };
     struct table t;
-    TRY(table_open(&t, path, 0, BYTES_MOST));
+    TRY(table_open(&t, path, 0, BYTES_MAX));
     enum err err = read_profile(&t, each);
     table_close(&t);
     return err;

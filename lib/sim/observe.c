@@ -26,7 +26,7 @@ struct observation sim_observation(struct sim *s, const struct ckpt_head *h, int
 static enum err bring_home(struct sim *s, field_set reads)
 {
     for (int l = 1; l <= s->mesh.levelmax; l++)
-        TRY(sim_device_need(s, l, reads & SET_GHOSTED, PLACE_HOST));
+        TRY(sim_device_need(s, l, reads & SET_GHOSTED, LOCATION_HOST));
     return reads & SET_PARTS ? sim_parts_home(s) : OK;
 }
 

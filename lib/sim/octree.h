@@ -41,7 +41,7 @@ struct sim_gas_numbers {
 
 /* A time step of which this rank knows its own conditions (timestep.c). */
 enum { SIM_LIMITS = 32 };
-struct sim_least {
+struct sim_minima {
     int level; /* 0: none */
     int n;     /* conditions: their names, and in x the steps that they allow */
     const char *name[SIM_LIMITS];
@@ -72,7 +72,7 @@ struct sim_matter {
     double rho_tot;                      /* mean density that the Poisson source is measured from */
     double rho_max[LEVEL_MAX + 2];       /* of this rank */
     double (*moments[LEVEL_MAX + 2])[3]; /* centres of mass of octs, of the last gas deposit */
-    bool moments_there;                  /* that was on the device, and so are they */
+    bool moments_dev;                    /* that was on the device, and so are they */
     /* cic_levelmax: dark matter density handed down to finer levels */
     double (*rho_top[LEVEL_MAX + 2])[8];
 };
@@ -110,8 +110,8 @@ struct sim_device {
     bool asked;                     /* all ranks know whether this solve is on devices */
     struct ghost_dev_rows gas_fill; /* the gas of level `filled`, on its way between two phases */
     int filled;
-    struct ghost_dev_rows edge_fill; /* and the registers of level `edged` */
-    int edged;
+    struct ghost_dev_rows reflux_fill; /* and the registers of level `reflux_level` */
+    int reflux_level;
     /* for the report: coarse steps, and those without a new level; in these, bytes of the fields of
      * own octs, and bytes copied but for outputs; copied so far, and for outputs; finest level */
     double steps, usual, mesh, moved;
@@ -127,13 +127,13 @@ struct sim_device {
 struct sim_amr {
     int64_t noct[LEVEL_MAX + 2]; /* octs of each level over all ranks */
     /* least and most own octs of a rank, when the level last began a step */
-    int64_t noct_least[LEVEL_MAX + 2], noct_most[LEVEL_MAX + 2];
+    int64_t noct_min[LEVEL_MAX + 2], noct_max[LEVEL_MAX + 2];
     struct sim_refine refine;
     struct sim_balance balance;
     bool on_ghosts; /* the phase works on ghosts, too (sim/phase.h) */
     struct ghost_fill gas_fill;
-    struct ghost_rows edges; /* registers of fluxes; plan NULL: none */
-    struct sim_flags *flags; /* flags that are being made, or NULL (flag.c) */
+    struct ghost_rows reflux; /* registers of fluxes; plan NULL: none */
+    struct sim_flags *flags;  /* flags that are being made, or NULL (flag.c) */
 };
 
 /* The equations, and the matter that they describe. */
@@ -157,11 +157,11 @@ void sim_device_close(struct sim *s);
  * they have been faster (gpu_auto_tune). seed: for tests it is drawn, 0: it is not (collective) */
 void sim_choice_open(struct sim *s, int seed);
 /* Does a phase of this kind, or one of these (GPU_…), of level l run there? To be asked once. */
-bool sim_runs_there(struct sim *s, unsigned gpu, int l);
+bool sim_runs_dev(struct sim *s, unsigned gpu, int l);
 /* device.c: fields of the set (SET_…, one level's) of level l are at this place on return, or in
  * the order of the stream; or have been written there (oct/mirror.h). Without a device: nothing. */
-MUST_USE enum err sim_device_need(struct sim *s, int l, field_set set, int place);
-void sim_device_wrote(struct sim *s, int l, field_set set, int place);
+MUST_USE enum err sim_device_need(struct sim *s, int l, field_set set, int location);
+void sim_device_wrote(struct sim *s, int l, field_set set, int location);
 /* device.c: stream i for independent work, of n_cuda_streams; 0: that in which all else is. */
 struct dev_stream *sim_device_stream(const struct sim *s, int i);
 /* device.c: energy and highest density that a device was asked for. */
@@ -174,7 +174,7 @@ MUST_USE enum err sim_device_fill_begin(struct sim *s, int l, bool *begun);
 void sim_device_fill_end(struct sim *s);
 /* device.c: particles if they are on the device, else NULL (so before the first step); particles at
  * the host alone. */
-struct part_dev *sim_parts_there(const struct sim *s);
+struct part_dev *sim_parts_dev(const struct sim *s);
 MUST_USE enum err sim_parts_home(struct sim *s);
 /* device.c: as part_deposit, part_vmax, part_kinetic, where the particles are; mass: their sum and,
  * with n == 4, first moments, on the device; false: they are not there. */
@@ -185,12 +185,12 @@ void sim_parts_kinetic(struct sim *s, int l, struct sum *ekin);
 bool sim_parts_mass(struct sim *s, int n, struct sum *sum);
 /* device.c: the device lacks memory: from now on all runs on the CPU. An error: it failed. */
 MUST_USE enum err sim_device_off(struct sim *s);
-/* device.c: as hydro_edge_begin and _end, where the gas is */
-MUST_USE enum err sim_edges_begin(struct sim *s, int l);
-MUST_USE enum err sim_edges_end(struct sim *s, int l);
+/* device.c: as reflux_begin and _end, where the gas is */
+MUST_USE enum err sim_reflux_begin(struct sim *s, int l);
+MUST_USE enum err sim_reflux_end(struct sim *s, int l);
 /* Registers of own octs to other ranks, if they are on a device; else nothing has begun. */
-MUST_USE enum err sim_edges_send(struct sim *s, int l, bool *begun);
-void sim_edges_receive(struct sim *s); /* of what has begun */
+MUST_USE enum err sim_reflux_send(struct sim *s, int l, bool *begun);
+void sim_reflux_receive(struct sim *s); /* of what has begun */
 /* device.c: bytes copied so far; a coarse step has ended; what was copied (collective) */
 int64_t sim_device_copied(const struct sim *s);
 void sim_device_step(struct sim *s);
@@ -255,7 +255,7 @@ bool sim_held_back(const struct sim *s, int l);
 /* density.c: the source density and dense */
 MUST_USE enum err sim_density(struct sim *s, int l, int icount);
 /* density.c: the same on the device, if it has kernels for all that is deposited: *done */
-MUST_USE enum err sim_density_there(struct sim *s, int l, int icount, bool *done);
+MUST_USE enum err sim_density_dev(struct sim *s, int l, int icount, bool *done);
 MUST_USE enum err sim_moments_home(struct sim *s);      /* from a device, if they are there */
 MUST_USE enum err sim_dense_home(struct sim *s, int l); /* the same of lev[l].dense */
 void sim_total_mass(struct sim *s);                     /* density.c */
@@ -281,4 +281,4 @@ MUST_USE enum err sim_clumps(struct sim *s, struct clumps *out);
  * sinks_before_births leaves them. *out: FREE at. (collective) */
 MUST_USE enum err sim_cores(struct sim *s, const struct sink_copies *sinks,
                             struct clump_cores *out);
-void sim_count_octs(struct sim *s); /* balance.c: noct, noct_least, noct_most (collective) */
+void sim_count_octs(struct sim *s); /* balance.c: noct, noct_min, noct_max (collective) */

@@ -423,7 +423,7 @@ enum err sim_publish_last(struct sim *s, enum err why)
 static bool state_is_finite(const struct sim *s, bool *thin)
 {
     const struct parts *p = &s->parts;
-    double sum = 0, least = DBL_MAX; /* 0 times an infinity or NaN is NaN */
+    double sum = 0, min = DBL_MAX; /* 0 times an infinity or NaN is NaN */
     for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++)
         for (int v = 0; s->mesh.hydro && v < s->mesh.nvar; v++) {
             const double *u = level_gas(&s->mesh.lev[l], v)[0];
@@ -432,14 +432,14 @@ static bool state_is_finite(const struct sim *s, bool *thin)
         }
     for (int l = s->mesh.levelmin; s->mesh.hydro && l <= s->mesh.levelmax; l++) {
         const double *rho = level_gas(&s->mesh.lev[l], GAS_DENSITY)[0];
-#pragma omp parallel for simd reduction(min : least)
+#pragma omp parallel for simd reduction(min : min)
         for (int64_t i = 0; i < 8 * (int64_t)s->mesh.lev[l].nown; i++)
-            least = rho[i] < least ? rho[i] : least;
+            min = rho[i] < min ? rho[i] : min;
     }
     for (int d = 0; d < 3; d++)
 #pragma omp parallel for simd reduction(+ : sum)
         for (int64_t i = 0; i < p->n; i++) sum += 0 * (p->x[d][i] + p->v[d][i]);
-    int64_t bad[2] = {!isfinite(sum + 0 * s->time.t), least <= 0};
+    int64_t bad[2] = {!isfinite(sum + 0 * s->time.t), min <= 0};
     comm_max_i64(&s->comm, bad, 2);
     *thin = bad[1];
     return !bad[0];
@@ -447,7 +447,7 @@ static bool state_is_finite(const struct sim *s, bool *thin)
 
 /* Unsplit cells without positive density: how many, and the first by level and Morton order. The
  * run goes on, as in RAMSES: solvers take smallr there. (collective) */
-static void say_thin(const struct sim *s)
+static void log_thin(const struct sim *s)
 {
     int64_t n = 0, at[4] = {LEVEL_MAX + 1}; /* level, halves of the key, cell */
     double value = 0, x[3];
@@ -465,10 +465,10 @@ static void say_thin(const struct sim *s)
     bool mine = n > 0;
     comm_add_i64(&s->comm, &n, 1);
     for (int i = 0; i < 4; i++) {
-        int64_t least = mine ? at[i] : INT64_MAX;
-        comm_min_i64(&s->comm, &least, 1);
-        mine &= at[i] == least;
-        at[i] = least;
+        int64_t min = mine ? at[i] : INT64_MAX;
+        comm_min_i64(&s->comm, &min, 1);
+        mine &= at[i] == min;
+        at[i] = min;
     }
     value = mine ? value : DBL_MAX;
     comm_min_f64(&s->comm, &value, 1);
@@ -499,7 +499,7 @@ enum err sim_output(struct sim *s)
         s->run.end.broken = s->run.end.done = true;
         return OK;
     }
-    if (thin) say_thin(s);
+    if (thin) log_thin(s);
     s->run.late.vital = d.time || d.asked != 0 || (d.steps && o->keep_last == 0);
     s->run.late.step = s->time.nstep_coarse;
     s->run.out.again = false;
@@ -546,7 +546,7 @@ static int64_t count_multiples(const struct sim *s, const char *name, int period
 }
 
 /* The max number of outputs that the run may write; it may end before. */
-static int64_t most_outputs(const struct sim *s)
+static int64_t max_outputs(const struct sim *s)
 {
     const struct param_output *o = &s->par->output;
     if (o->foutput == 0) return 1 + count_multiples(s, "fbackup", o->fbackup); /* or a request */
@@ -562,7 +562,7 @@ enum err sim_check_room(const struct sim *s)
     if (s->run.out.force || s->run.end.done) return OK;
     unsigned char *there = mem_zero(SIM_NUMBERS, "start");
     sim_present(s, there);
-    int64_t end = s->run.out.ifout + most_outputs(s);
+    int64_t end = s->run.out.ifout + max_outputs(s);
     for (int i = s->run.out.ifout; i < end && i < SIM_NUMBERS && e == OK; i++)
         if (there[i])
             e = err_set(ERR_FILE,

@@ -44,7 +44,7 @@ static bool away(const struct sim *s, int l, field_set one)
 {
     int f = 0;
     while (f < FIELD_ALL - 1 && !field_in(one, f)) f++;
-    return s->device.mirror && !mirror_is_at(s->device.mirror, l, f, PLACE_HOST);
+    return s->device.mirror && !mirror_is_at(s->device.mirror, l, f, LOCATION_HOST);
 }
 
 /* Where the fields are does not change, so that a checked run has the copies of one that is not. */
@@ -58,7 +58,7 @@ static enum err check_field(struct sim *s, const struct phase *p, int l, field_s
              "check_ghosts: phase %s reads ghosts of %s on level %d, and they are stale: fill them "
              "before it",
              p->name, name, l);
-    if (s->comm.size > 1) TRY(sim_device_need(s, l, one, PLACE_HOST));
+    if (s->comm.size > 1) TRY(sim_device_need(s, l, one, LOCATION_HOST));
     for (int f = 0; f < FIELD_ALL; f++) {
         if (!field_in(one, f) || !field_array(&m->lev[l], f, &(size_t){0})) continue;
         if (!ghost_same(&s->comm, m, l, f))
@@ -67,7 +67,7 @@ static enum err check_field(struct sim *s, const struct phase *p, int l, field_s
                  "their owners: an earlier phase writes that field without declaring it",
                  p->name, name, l);
     }
-    if (there && s->comm.size > 1) sim_device_wrote(s, l, one, PLACE_DEVICE);
+    if (there && s->comm.size > 1) sim_device_wrote(s, l, one, LOCATION_DEVICE);
     return OK;
 }
 
@@ -95,7 +95,7 @@ static void poison(struct sim *s, const struct phase *p, int l)
     struct level *lv = &s->mesh.lev[l];
     for (int f = 0; f < FLD_MAX; f++) {
         if (!field_in(p->writes, f) || !lv->fld[f] || lv->valid[f]) continue;
-        if (s->device.mirror && !mirror_is_at(s->device.mirror, l, f, PLACE_HOST)) continue;
+        if (s->device.mirror && !mirror_is_at(s->device.mirror, l, f, LOCATION_HOST)) continue;
         for (lidx i = lv->nown; i < lv->noct; i++)
             for (int c = 0; c < 8; c++) lv->fld[f][i][c] = NAN;
     }
@@ -123,7 +123,7 @@ void sim_choice_open(struct sim *s, int seed)
     if (any) d->trials = trials_new(s->mesh.levelmin, s->mesh.levelmax, has);
 }
 
-bool sim_runs_there(struct sim *s, unsigned gpu, int l)
+bool sim_runs_dev(struct sim *s, unsigned gpu, int l)
 {
     struct sim_device *d = &s->device;
     gpu &= d->on;
@@ -170,64 +170,64 @@ static enum err choice_end(struct sim *s, double begin)
 /* ---- where fields are ---- */
 
 /* All that a phase reads or writes; what it writes partly must be there, too. */
-static enum err bring(struct sim *s, const struct phase *p, int l, int place)
+static enum err bring(struct sim *s, const struct phase *p, int l, int location)
 {
     const field_set all = p->reads | p->ghosts | p->writes, one = UP(1) - 1,
                     here = p->where & PARTS_ANYWHERE ? all & ~(field_set)SET_PARTS : all;
-    TRY(sim_device_need(s, l, here & one, place));
+    TRY(sim_device_need(s, l, here & one, location));
     for (int k = l - 1; k >= l - 2 && k >= s->mesh.levelmin; k--)
-        TRY(sim_device_need(s, k, all / UP(1) & one, place));
-    if (l < s->mesh.levelmax) TRY(sim_device_need(s, l + 1, all / NEXT(1) & one, place));
+        TRY(sim_device_need(s, k, all / UP(1) & one, location));
+    if (l < s->mesh.levelmax) TRY(sim_device_need(s, l + 1, all / NEXT(1) & one, location));
     for (int k = l + 1; k <= s->mesh.levelmax; k++)
-        TRY(sim_device_need(s, k, all / FINER(1) & one, place));
+        TRY(sim_device_need(s, k, all / FINER(1) & one, location));
     return OK;
 }
 
-static void wrote(struct sim *s, const struct phase *p, int l, int place)
+static void wrote(struct sim *s, const struct phase *p, int l, int location)
 {
     const field_set one = UP(1) - 1;
-    sim_device_wrote(s, l, p->writes & one, place);
+    sim_device_wrote(s, l, p->writes & one, location);
     for (int k = l - 1; k >= l - 2 && k >= s->mesh.levelmin; k--)
-        sim_device_wrote(s, k, p->writes / UP(1) & one, place);
-    if (l < s->mesh.levelmax) sim_device_wrote(s, l + 1, p->writes / NEXT(1) & one, place);
+        sim_device_wrote(s, k, p->writes / UP(1) & one, location);
+    if (l < s->mesh.levelmax) sim_device_wrote(s, l + 1, p->writes / NEXT(1) & one, location);
     for (int k = l + 1; k <= s->mesh.levelmax; k++)
-        sim_device_wrote(s, k, p->writes / FINER(1) & one, place);
+        sim_device_wrote(s, k, p->writes / FINER(1) & one, location);
 }
 
 /* On the device, if that is on. Where it lacks memory it is off from then on. */
-static enum err run_there(struct sim *s, const struct phase *p, int l, int icount, bool *done)
+static enum err run_dev(struct sim *s, const struct phase *p, int l, int icount, bool *done)
 {
     *done = false;
-    if (!p->there || !sim_runs_there(s, p->where, l)) return OK;
-    enum err err = p->where & OWN_THERE ? OK : bring(s, p, l, PLACE_DEVICE);
-    if (err == OK) err = p->there(s, l, icount, done);
+    if (!p->device || !sim_runs_dev(s, p->where, l)) return OK;
+    enum err err = p->where & OWN_READS ? OK : bring(s, p, l, LOCATION_DEVICE);
+    if (err == OK) err = p->device(s, l, icount, done);
     if (err != OK) {
         *done = false;
         return sim_device_off(s);
     }
-    if (*done) wrote(s, p, l, PLACE_DEVICE);
+    if (*done) wrote(s, p, l, LOCATION_DEVICE);
     return OK;
 }
 
 static enum err run_here(struct sim *s, const struct phase *p, int l, int icount)
 {
-    bool own = p->where & OWN_PLACES;
+    bool own = p->where & OWN_COPIES;
     if (p->where & AT_HOME) {
         TRY(sim_device_home(s, true));
         TRY(sim_parts_home(s));
     } else if (!own)
-        TRY(bring(s, p, l, PLACE_HOST));
+        TRY(bring(s, p, l, LOCATION_HOST));
     TRY(p->call(s, l, icount));
-    if (!own) wrote(s, p, l, PLACE_HOST);
+    if (!own) wrote(s, p, l, LOCATION_HOST);
     return OK;
 }
 
 /* ---- one step ---- */
 
 /* A rank that is slow on purpose. */
-static void nap(const struct sim *s, const struct phase *p, int l)
+static void delay(const struct sim *s, const struct phase *p, int l)
 {
-    double t = s->check.nap * s->mesh.lev[l].nown;
+    double t = s->check.delay * s->mesh.lev[l].nown;
     if (t > 0 && strcmp(p->name, "godunov") == 0)
         nanosleep(&(struct timespec){(time_t)t, (long)(1e9 * (t - floor(t)))}, NULL);
 }
@@ -237,14 +237,14 @@ static enum err phase_run(struct sim *s, const struct phase *p, int l, int icoun
     if (!holds(s, p->when, l, icount)) return OK;
     bool skip = s->check.skip && strcmp(s->check.skip, p->name) == 0, done = skip;
     if (p->timer) timer_start(p->timer);
-    sim_heed(s);
+    sim_poll(s);
     if (s->check.ghosts) TRY(check_ghosts(s, p, l));
     s->amr.on_ghosts = (p->where & ON_GHOSTS) && ghosts_valid(&s->mesh, l, p->reads);
     if (!s->amr.on_ghosts) ghosts_set(&s->mesh, l, p->writes, false);
     double begin = timer_wall();
-    if (!done) TRY(run_there(s, p, l, icount, &done));
+    if (!done) TRY(run_dev(s, p, l, icount, &done));
     if (!done) TRY(run_here(s, p, l, icount));
-    nap(s, p, l);
+    delay(s, p, l);
     if (p->where & WORK) s->amr.balance.work[l] += timer_wall() - begin;
     if (s->check.ghosts) poison(s, p, l);
     return OK;

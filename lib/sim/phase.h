@@ -50,9 +50,9 @@ enum phase_where {
     /* host code for all levels: their fields are brought home, and count as written there */
     AT_HOME = 1 << 3,
     /* its function looks after places itself, by sim_device_need, _wrote and _home */
-    OWN_PLACES = 1 << 4,
+    OWN_COPIES = 1 << 4,
     /* its function for the device does, of what it reads */
-    OWN_THERE = 1 << 5,
+    OWN_READS = 1 << 5,
     PARTS_ANYWHERE = 1 << 6, /* it takes particles where they are: sim_parts_… */
     /* if the ghosts of all that it reads are valid, it works on ghosts as on own octs
      * (sim.amr.on_ghosts), and those of what it writes stay valid without an exchange */
@@ -72,7 +72,7 @@ struct phase {
     /* Queues the phase on the stream of the device, and sets *done; without that nothing has
      * changed, and the CPU does it. An error: nothing has changed and the device lacks memory, or
      * it failed. NULL: none. */
-    enum err (*there)(struct sim *s, int l, int icount, bool *done);
+    enum err (*device)(struct sim *s, int l, int icount, bool *done);
 };
 
 /* One step of level l by the phases of a table. (collective) */
@@ -84,14 +84,13 @@ typedef enum err step_phase(struct sim *s, int l, int icount);
 step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, step_deposit,
     step_hand_down, step_unkick_gas, step_poisson, step_first_phi, step_force, step_energy,
     step_kick_parts, step_kick_gas, step_send_gas, step_time_step, step_receive_gas,
-    step_receive_early, step_publish, step_finer, step_send_edges, step_receive_edges,
+    step_receive_early, step_publish, step_finer, step_send_reflux, step_receive_reflux,
     step_send_flags, step_godunov, step_kick_again, step_restrict_gas, step_move_parts, step_flag,
     step_merge, step_add_steps, step_cooling_table, step_coarse_terms, step_level_terms,
     step_pull_sinks, step_look_around, step_accrete, step_create_sinks, step_renew_sinks,
     step_black_holes;
 /* Phases that have a second function, for the device (sim/phases.c). */
-typedef enum err there_phase(struct sim *s, int l, int icount, bool *done);
-there_phase there_unkick_gas, there_kick_gas, there_kick_again, there_time_step, there_godunov,
-    there_keep_phi, there_deposit, there_poisson, there_first_phi, there_force, there_energy,
-    there_restrict_gas, there_enter, there_hand_down, there_kick_parts, there_move_parts,
-    there_merge;
+typedef enum err device_phase(struct sim *s, int l, int icount, bool *done);
+device_phase unkick_gas_dev, kick_gas_dev, kick_again_dev, time_step_dev, godunov_dev, keep_phi_dev,
+    deposit_dev, poisson_dev, first_phi_dev, force_dev, energy_dev, restrict_gas_dev, enter_dev,
+    hand_down_dev, kick_parts_dev, move_parts_dev, merge_dev;

@@ -92,7 +92,7 @@ enum err step_poisson(struct sim *s, int l, int icount)
     if (others && grav_dev_together(&s->mesh, l, s->comm.size, &s->phys.grav))
         grav_dev_refuse(&s->comm);
     d->asked = false;
-    s->phys.grav.minima = s->time.least.level ? &s->time.least.minima : NULL;
+    s->phys.grav.minima = s->time.min.level ? &s->time.min.minima : NULL;
     struct grav_source from = gravity_of(s, l, icount);
     grav_solve(&s->mesh, &s->comm, l, &from, &s->phys.grav);
     sim_timestep_end(s); /* of the coarser level */
@@ -136,7 +136,7 @@ enum err step_send_gas(struct sim *s, int l, int icount)
     bool begun = false;
     if (s->comm.size > 1) TRY(sim_device_fill_begin(s, l, &begun));
     if (begun) return OK;
-    if (s->comm.size > 1) TRY(sim_device_need(s, l, SET_GAS, PLACE_HOST));
+    if (s->comm.size > 1) TRY(sim_device_need(s, l, SET_GAS, LOCATION_HOST));
     ghost_fill_hydro_begin(&s->amr.gas_fill, &s->comm, &s->mesh, l);
     return OK;
 }
@@ -146,7 +146,7 @@ void sim_receive_gas(struct sim *s)
     struct level *lv = s->amr.gas_fill.lv;
     sim_device_fill_end(s);
     ghost_fill_end(&s->amr.gas_fill);
-    if (lv && s->comm.size > 1) sim_device_wrote(s, lv->level, SET_GAS, PLACE_HOST);
+    if (lv && s->comm.size > 1) sim_device_wrote(s, lv->level, SET_GAS, LOCATION_HOST);
 }
 
 enum err step_receive_gas(struct sim *s, int l, int icount)
@@ -210,7 +210,7 @@ enum err step_finer(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
     if (l < m->levelmax && s->amr.noct[l + 1] > 0) {
-        if (m->hydro) TRY(sim_edges_begin(s, l + 1));
+        if (m->hydro) TRY(sim_reflux_begin(s, l + 1));
         TRY(sim_step(s, l + 1, 1));
         if (s->time.nsubcycle[l] == 2 && !s->run.end.done) TRY(sim_step(s, l + 1, 2));
         return OK;
@@ -235,15 +235,15 @@ enum err step_add_steps(struct sim *s, int l, int icount)
 /* Ghost octs' corrections come from their owners: rows of all octs of the level, those away from
  * its boundary empty. They are final after the last step of the level within one of the coarser
  * level, and travel beside its gas. */
-enum err step_send_edges(struct sim *s, int l, int icount)
+enum err step_send_reflux(struct sim *s, int l, int icount)
 {
     const struct xplan *p = &s->mesh.lev[l].plan;
-    struct ghost_rows *e = &s->amr.edges;
+    struct ghost_rows *e = &s->amr.reflux;
     size_t row = reflux_row_bytes(hydro_nflux(&s->phys.hydro));
     bool begun = false;
-    if (s->comm.size > 1) TRY(sim_edges_send(s, l, &begun));
+    if (s->comm.size > 1) TRY(sim_reflux_send(s, l, &begun));
     if (!p->shared || begun) return OK;
-    TRY(sim_device_need(s, l, SET_EDGE, PLACE_HOST));
+    TRY(sim_device_need(s, l, SET_REFLUX, LOCATION_HOST));
     ghost_rows_room(e, &s->comm, COMM_BULK_FLUX, p, false, row);
     for (int k = 0; k < p->npeer; k++) {
         char *at = e->pack.out[k];
@@ -254,12 +254,12 @@ enum err step_send_edges(struct sim *s, int l, int icount)
     return OK;
 }
 
-enum err step_receive_edges(struct sim *s, int l, int icount)
+enum err step_receive_reflux(struct sim *s, int l, int icount)
 {
-    struct ghost_rows *e = &s->amr.edges;
+    struct ghost_rows *e = &s->amr.reflux;
     const struct xplan *p = e->plan;
     size_t row = reflux_row_bytes(hydro_nflux(&s->phys.hydro));
-    sim_edges_receive(s);
+    sim_reflux_receive(s);
     if (!p) return OK;
     comm_pack_receive(&e->pack);
     for (int k = 0; k < p->npeer; k++) {
@@ -269,7 +269,7 @@ enum err step_receive_edges(struct sim *s, int l, int icount)
     }
     comm_pack_free(&e->pack);
     e->plan = NULL;
-    sim_device_wrote(s, l, SET_EDGE, PLACE_HOST);
+    sim_device_wrote(s, l, SET_REFLUX, LOCATION_HOST);
     return OK;
 }
 
@@ -284,7 +284,7 @@ enum err step_godunov(struct sim *s, int l, int icount)
         hydro_update_while(m, l, s->time.dtnew[l], s->phys.cosmo ? s->time.hexp : 0.0,
                            &s->phys.hydro, s->amr.gas_fill.lv ? &arrival : NULL,
                            sinks_any(s->phys.sinks) ? &s->phys.sinks->round[l].change : NULL);
-    return l < m->levelmax && s->amr.noct[l + 1] > 0 ? sim_edges_end(s, l + 1) : OK;
+    return l < m->levelmax && s->amr.noct[l + 1] > 0 ? sim_reflux_end(s, l + 1) : OK;
 }
 
 enum err step_kick_again(struct sim *s, int l, int icount)
@@ -310,19 +310,19 @@ static enum err kick(struct sim *s, int l, bool ghosts, double part, bool *done)
     return OK;
 }
 
-enum err there_unkick_gas(struct sim *s, int l, int icount, bool *done)
+enum err unkick_gas_dev(struct sim *s, int l, int icount, bool *done)
 {
     return kick(s, l, s->amr.on_ghosts, -0.5, done);
 }
 
-enum err there_kick_gas(struct sim *s, int l, int icount, bool *done)
+enum err kick_gas_dev(struct sim *s, int l, int icount, bool *done)
 {
     return kick(s, l, s->amr.on_ghosts, 0.5, done);
 }
 
-enum err there_kick_again(struct sim *s, int l, int icount, bool *done)
+enum err kick_again_dev(struct sim *s, int l, int icount, bool *done)
 {
-    return there_kick_gas(s, l, icount, done);
+    return kick_gas_dev(s, l, icount, done);
 }
 
 /* Starts the kernels that the time step needs: independent of each other, in as many streams as
@@ -330,7 +330,7 @@ enum err there_kick_again(struct sim *s, int l, int icount, bool *done)
 static enum err numbers_begin(struct sim *s, int l)
 {
     struct hydro_dev *h = s->device.gas;
-    struct part_dev *x = s->par->run.pic ? sim_parts_there(s) : NULL;
+    struct part_dev *x = s->par->run.pic ? sim_parts_dev(s) : NULL;
     const bool counting = s->diag.counting;
     struct dev_stream *in[4];
     for (int i = 0; i < 4; i++) in[i] = sim_device_stream(s, i);
@@ -342,15 +342,15 @@ static enum err numbers_begin(struct sim *s, int l)
 }
 
 /* Without gas nothing of the size of a level is read, wherever it is. */
-enum err there_time_step(struct sim *s, int l, int icount, bool *done)
+enum err time_step_dev(struct sim *s, int l, int icount, bool *done)
 {
     if (!s->mesh.hydro) {
         TRY(numbers_begin(s, l));
         *done = true;
         return step_time_step(s, l, icount);
     }
-    if (!sim_runs_there(s, GPU_HYDRO, l)) return OK;
-    TRY(sim_device_need(s, l, SET_GAS | SET_FORCE, PLACE_DEVICE));
+    if (!sim_runs_dev(s, GPU_HYDRO, l)) return OK;
+    TRY(sim_device_need(s, l, SET_GAS | SET_FORCE, LOCATION_DEVICE));
     struct hydro_dev *h = s->device.gas;
     struct sim_gas_numbers x;
     TRY(numbers_begin(s, l));
@@ -358,14 +358,14 @@ enum err there_time_step(struct sim *s, int l, int icount, bool *done)
     if (s->diag.counting)
         TRY(hydro_dev_totals(h, &s->mesh, l, &s->phys.hydro, &x.mass, &x.energy, &x.internal,
                              x.momentum));
-    s->time.least.gas = &x;
+    s->time.min.gas = &x;
     enum err err = step_time_step(s, l, icount);
-    s->time.least.gas = NULL;
+    s->time.min.gas = NULL;
     *done = true;
     return err;
 }
 
-enum err there_godunov(struct sim *s, int l, int icount, bool *done)
+enum err godunov_dev(struct sim *s, int l, int icount, bool *done)
 {
     struct sim_device *d = &s->device;
     struct mesh *m = &s->mesh;
@@ -378,10 +378,10 @@ enum err there_godunov(struct sim *s, int l, int icount, bool *done)
                              &s->phys.hydro));
     d->bytes += sizeof(double[8]) * (double)m->nvar * (double)m->lev[l].nown;
     *done = true;
-    return l < m->levelmax && s->amr.noct[l + 1] > 0 ? sim_edges_end(s, l + 1) : OK;
+    return l < m->levelmax && s->amr.noct[l + 1] > 0 ? sim_reflux_end(s, l + 1) : OK;
 }
 
-enum err there_restrict_gas(struct sim *s, int l, int icount, bool *done)
+enum err restrict_gas_dev(struct sim *s, int l, int icount, bool *done)
 {
     if (SET_RESTRICTED) return OK; /* the CPU does all */
     TRY(hydro_dev_restrict(s->device.gas, &s->mesh, l, &s->phys.hydro));
@@ -391,28 +391,28 @@ enum err there_restrict_gas(struct sim *s, int l, int icount, bool *done)
 
 /* ---- gravity on the device ---- */
 
-enum err there_keep_phi(struct sim *s, int l, int icount, bool *done)
+enum err keep_phi_dev(struct sim *s, int l, int icount, bool *done)
 {
     *done = true;
-    return grav_dev_keep_phi(s->device.grav, &s->mesh, l);
+    return grav_dev_copy_phi(s->device.grav, &s->mesh, l);
 }
 
-enum err there_first_phi(struct sim *s, int l, int icount, bool *done)
+enum err first_phi_dev(struct sim *s, int l, int icount, bool *done)
 {
-    return there_keep_phi(s, l, icount, done);
+    return keep_phi_dev(s, l, icount, done);
 }
 
-enum err there_deposit(struct sim *s, int l, int icount, bool *done)
+enum err deposit_dev(struct sim *s, int l, int icount, bool *done)
 {
-    return sim_density_there(s, l, icount, done);
+    return sim_density_dev(s, l, icount, done);
 }
 
-enum err there_poisson(struct sim *s, int l, int icount, bool *done)
+enum err poisson_dev(struct sim *s, int l, int icount, bool *done)
 {
     struct grav_report rep;
     if (grav_dev_lacks(&s->mesh, l, s->comm.size, &s->phys.grav)) return OK;
     s->device.asked = grav_dev_together(&s->mesh, l, s->comm.size, &s->phys.grav);
-    s->phys.grav.minima = s->time.least.level ? &s->time.least.minima : NULL;
+    s->phys.grav.minima = s->time.min.level ? &s->time.min.minima : NULL;
     struct grav_source from = gravity_of(s, l, icount);
     TRY(grav_dev_solve(s->device.grav, &s->mesh, l, &from, &s->phys.grav, &rep, done));
     if (*done) sim_timestep_end(s); /* of the coarser level */
@@ -420,14 +420,14 @@ enum err there_poisson(struct sim *s, int l, int icount, bool *done)
     return OK;
 }
 
-enum err there_force(struct sim *s, int l, int icount, bool *done)
+enum err force_dev(struct sim *s, int l, int icount, bool *done)
 {
     *done = true;
     struct grav_source from = gravity_of(s, l, icount);
     return grav_dev_force(s->device.grav, &s->mesh, l, &from);
 }
 
-enum err there_energy(struct sim *s, int l, int icount, bool *done)
+enum err energy_dev(struct sim *s, int l, int icount, bool *done)
 {
     TRY(grav_dev_energy_begin(s->device.grav, &s->mesh, l, sim_energy_factor(s, l),
                               s->diag.counting));
@@ -438,21 +438,21 @@ enum err there_energy(struct sim *s, int l, int icount, bool *done)
 
 /* ---- particles on the device ---- */
 
-enum err there_enter(struct sim *s, int l, int icount, bool *done)
+enum err enter_dev(struct sim *s, int l, int icount, bool *done)
 {
     TRY(part_dev_enter(s->device.parts, &s->parts, &s->mesh, &s->comm, s->dom, l));
     *done = true;
     return OK;
 }
 
-enum err there_hand_down(struct sim *s, int l, int icount, bool *done)
+enum err hand_down_dev(struct sim *s, int l, int icount, bool *done)
 {
     TRY(part_dev_hand_down(s->device.parts, &s->parts, &s->mesh, &s->comm, s->dom, l));
     *done = true;
     return OK;
 }
 
-enum err there_kick_parts(struct sim *s, int l, int icount, bool *done)
+enum err kick_parts_dev(struct sim *s, int l, int icount, bool *done)
 {
     const struct sim_time *t = &s->time;
     TRY(part_dev_synchro(s->device.parts, &s->parts, &s->mesh, l, t->dtnew, t->dtold));
@@ -460,14 +460,14 @@ enum err there_kick_parts(struct sim *s, int l, int icount, bool *done)
     return OK;
 }
 
-enum err there_move_parts(struct sim *s, int l, int icount, bool *done)
+enum err move_parts_dev(struct sim *s, int l, int icount, bool *done)
 {
     TRY(part_dev_move(s->device.parts, &s->parts, &s->mesh, l, s->time.dtnew[l]));
     *done = true;
     return OK;
 }
 
-enum err there_merge(struct sim *s, int l, int icount, bool *done)
+enum err merge_dev(struct sim *s, int l, int icount, bool *done)
 {
     TRY(part_dev_merge(s->device.parts, &s->parts, &s->mesh, l));
     *done = true;
@@ -535,13 +535,13 @@ enum err step_level_terms(struct sim *s, int l, int icount)
     struct term_run r = sim_term_run(s, TERM_LEVEL, l);
     const field_set fields = terms_fields(s->par, TERM_LEVEL);
     int next = 0; /* the terms before it have run on the device */
-    if (sim_runs_there(s, GPU_HYDRO, l) && s->device.terms) {
+    if (sim_runs_dev(s, GPU_HYDRO, l) && s->device.terms) {
         if (terms_dev_run(s->device.terms, &r, &next) == OK) return OK;
         TRY(sim_device_off(s));
     }
-    TRY(sim_device_need(s, l, fields, PLACE_HOST));
+    TRY(sim_device_need(s, l, fields, LOCATION_HOST));
     TRY(terms_run(&TERMS, next, &r, NULL));
-    sim_device_wrote(s, l, fields & (SET_GAS | SET_PARTS), PLACE_HOST);
+    sim_device_wrote(s, l, fields & (SET_GAS | SET_PARTS), LOCATION_HOST);
     return OK;
 }
 
@@ -623,16 +623,16 @@ enum err step_send_flags(struct sim *s, int l, int icount)
 enum err step_flag(struct sim *s, int l, int icount)
 {
     bool there = false;
-    if (sim_runs_there(s, GPU_HYDRO, l) && sim_flag_steep(s, l, &there) != OK) {
+    if (sim_runs_dev(s, GPU_HYDRO, l) && sim_flag_steep(s, l, &there) != OK) {
         TRY(sim_device_off(s));
         there = false;
     }
     for (int k = l; k >= l - 2 && k >= s->mesh.levelmin && !there; k--)
-        TRY(sim_device_need(s, k, SET_GAS, PLACE_HOST));
-    TRY(sim_device_need(s, l, SET_FLAG, PLACE_HOST));
+        TRY(sim_device_need(s, k, SET_GAS, LOCATION_HOST));
+    TRY(sim_device_need(s, l, SET_FLAG, LOCATION_HOST));
     TRY(sim_dense_home(s, l));
     sim_flag_end(s, l, icount);
-    sim_device_wrote(s, l, SET_FLAG, PLACE_HOST);
+    sim_device_wrote(s, l, SET_FLAG, LOCATION_HOST);
     return OK;
 }
 

@@ -16,7 +16,7 @@ void sim_report_mesh(struct sim *s, const char *title)
     for (int l = 1; l <= s->mesh.levelmax; l++)
         if (s->amr.noct[l])
             log_info(" Level %2d has %10ld grids (%8ld,%8ld,%8ld,)", l, (long)s->amr.noct[l],
-                     (long)s->amr.noct_least[l], (long)s->amr.noct_most[l],
+                     (long)s->amr.noct_min[l], (long)s->amr.noct_max[l],
                      (long)(s->amr.noct[l] / s->comm.size));
 }
 
@@ -78,10 +78,10 @@ static void report_fine(const struct sim *s, int l)
 {
     char mem[64];
     if (s->par->amr.ngridmax > 0) {
-        int64_t most = 0;
-        for (int k = 1; k <= s->mesh.levelmax; k++) most += s->mesh.lev[k].noct;
+        int64_t max = 0;
+        for (int k = 1; k <= s->mesh.levelmax; k++) max += s->mesh.lev[k].noct;
         snprintf(mem, sizeof mem, "%4.1f%%",
-                 100.0 * (double)most / (double)(s->par->amr.ngridmax + 1));
+                 100.0 * (double)max / (double)(s->par->amr.ngridmax + 1));
     } else {
         snprintf(mem, sizeof mem, "%.0f MB", (double)mem_now() / 1e6);
     }

@@ -16,7 +16,7 @@
 static void restore_head(struct sim *s);
 static enum err restore_cosmology(struct sim *s);
 static enum err take_columns(struct sim *s);
-static void say_what(const struct sim *s);
+static void log_what(const struct sim *s);
 static enum err restore_tuner(struct sim *s);
 static enum err check_end(struct sim *s);
 
@@ -47,7 +47,7 @@ static enum err restart_read(struct sim *s)
     TRY(sim_physics(s));
     sim_output_setup(s);
     sim_output_resume(s);
-    say_what(s);
+    log_what(s);
     TRY(check_end(s));
     return err_agree(&s->comm, restore_tuner(s));
 }
@@ -131,7 +131,7 @@ enum err sim_restart(struct sim *s)
     return s->run.expect ? restart_expect(s) : restart_build(s);
 }
 
-static void say_what(const struct sim *s)
+static void log_what(const struct sim *s)
 {
     const struct source *f = s->run.restart.from;
     log_info(" Restarting from %s: %s, %d file%s, coarse step %d, t=%.6E a=%.6E", f->path,

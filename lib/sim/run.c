@@ -12,7 +12,7 @@
 #include "sim/sim.h"
 
 /* Numbers that are summed over all ranks between coarse steps. */
-struct tally {
+struct step_counts {
     int64_t parts, lost;           /* particles there, and out of the box so far */
     int64_t over_octs, over_parts; /* ranks beyond the limits */
     int64_t stop, write, backup;   /* ranks that were asked for it */
@@ -27,13 +27,13 @@ static int64_t own_octs(const struct sim *s)
 
 /* One reduction for the tally, for what weighs on the ranks, and for what the next refinement will
  * change. */
-static void tally_add(struct sim *s, struct tally *t)
+static void counts_add(struct sim *s, struct step_counts *t)
 {
     struct numbers {
-        struct tally tally;
+        struct step_counts totals;
         int64_t load[2];
         struct adapt_changes change[SIM_CHANGES];
-    } n = {.tally = *t};
+    } n = {.totals = *t};
     enum {
         N = sizeof n / sizeof(int64_t),
         LOAD = offsetof(struct numbers, load) / sizeof(int64_t)
@@ -48,32 +48,32 @@ static void tally_add(struct sim *s, struct tally *t)
     for (int i = 0; i < N; i++) own[i] = all[i].sum;
     memcpy(&n, own, sizeof n);
     sim_refine_counted(s, n.change);
-    *t = n.tally;
+    *t = n.totals;
 }
 
-static struct tally tally_get(struct sim *s)
+static struct step_counts counts_get(struct sim *s)
 {
     const struct param_amr *a = &s->par->amr;
     int asked = sim_asked_for(s);
-    struct tally t = {.parts = s->parts.n,
-                      .lost = s->parts.lost,
-                      .over_octs = a->ngridmax > 0 && own_octs(s) > a->ngridmax,
-                      .over_parts = a->npartmax > 0 && s->parts.n > a->npartmax,
-                      .stop = asked<0, .write = asked> 0,
-                      .backup = sim_backup_due(s)};
-    tally_add(s, &t);
+    struct step_counts t = {.parts = s->parts.n,
+                            .lost = s->parts.lost,
+                            .over_octs = a->ngridmax > 0 && own_octs(s) > a->ngridmax,
+                            .over_parts = a->npartmax > 0 && s->parts.n > a->npartmax,
+                            .stop = asked<0, .write = asked> 0,
+                            .backup = sim_backup_due(s)};
+    counts_add(s, &t);
     s->run.out.backup = t.backup > 0;
     s->run.out.asked = t.stop ? -1 : t.write ? 1 : 0;
     return t;
 }
 
-static int64_t most_of_all(const struct sim *s, int64_t n)
+static int64_t max_of_all(const struct sim *s, int64_t n)
 {
     comm_max_i64(&s->comm, &n, 1);
     return n;
 }
 
-static enum err check_limits(const struct sim *s, const struct tally *t)
+static enum err check_limits(const struct sim *s, const struct step_counts *t)
 {
     const struct param_amr *a = &s->par->amr;
     int64_t octs = 0;
@@ -82,7 +82,7 @@ static enum err check_limits(const struct sim *s, const struct tally *t)
         FAIL(ERR_LIMIT,
              "a rank needs %ld octs but amr_params/ngridmax is %ld: raise it, or leave it out for "
              "no limit",
-             (long)most_of_all(s, own_octs(s)), (long)a->ngridmax);
+             (long)max_of_all(s, own_octs(s)), (long)a->ngridmax);
     if (a->ngridtot > 0 && octs > a->ngridtot)
         FAIL(ERR_LIMIT,
              "the mesh needs %ld octs but amr_params/ngridtot is %ld: raise it, or leave it out "
@@ -92,7 +92,7 @@ static enum err check_limits(const struct sim *s, const struct tally *t)
         FAIL(ERR_LIMIT,
              "a rank holds %ld particles but amr_params/npartmax is %ld: raise it, or leave it out "
              "for no limit",
-             (long)most_of_all(s, s->parts.n), (long)a->npartmax);
+             (long)max_of_all(s, s->parts.n), (long)a->npartmax);
     if (a->nparttot > 0 && t->parts > a->nparttot)
         FAIL(ERR_LIMIT,
              "there are %ld particles but amr_params/nparttot is %ld: raise it, or leave it out "
@@ -172,11 +172,11 @@ static enum err coarse_step(struct sim *s)
     TRY(sim_output(s));
     if (s->run.end.done) return OK;
     timer_start(v->name);
-    sim_heed(s);
+    sim_poll(s);
     double dt = v->dt(s);
-    struct comm_minima least = {1, &dt};
+    struct comm_minima min = {1, &dt};
     v->totals(s);
-    comm_sums_min(&s->comm, (struct sum *)&s->diag.sum, SIM_SUMS, &least);
+    comm_sums_min(&s->comm, (struct sum *)&s->diag.sum, SIM_SUMS, &min);
     t->dtold[l] = t->dtnew[l];
     t->dtnew[l] = dt;
     sim_report(s, l);
@@ -189,7 +189,7 @@ static enum err coarse_step(struct sim *s)
 
 static enum err advance(struct sim *s)
 {
-    struct tally t = tally_get(s);
+    struct step_counts t = counts_get(s);
     while (!s->run.end.done) {
         comm_mark(&s->comm);
         TRY(check_limits(s, &t));
@@ -198,7 +198,7 @@ static enum err advance(struct sim *s)
         if (s->run.end.done) break;
         s->time.nstep_coarse++;
         sim_device_step(s);
-        t = tally_get(s);
+        t = counts_get(s);
         comm_share_trim(s->comm.share); /* no rank reads any more: what is held is no clock's */
         TRY(sim_publish(s));
         mem_trim(); /* what an output took is not kept for the next */

@@ -51,10 +51,10 @@ struct sim_late {
 };
 
 /* When the run must stop, and what asks for it (stop.c). Seconds of timer_wall, on rank 0. */
-enum { SIM_STEPS_KEPT = 8 };
+enum { SIM_STEPS_LOGGED = 8 };
 struct sim_stop {
-    double end;                  /* of the job, less minutes_dump; 0: none */
-    double step[SIM_STEPS_KEPT]; /* what the last coarse steps took, and the last checkpoint */
+    double end;                    /* of the job, less minutes_dump; 0: none */
+    double step[SIM_STEPS_LOGGED]; /* what the last coarse steps took, and the last checkpoint */
     double write;
     double last_look, last_write;
     time_t begun;
@@ -166,4 +166,4 @@ int sim_asked_for(struct sim *s);
 bool sim_backup_due(const struct sim *s);           /* stop.c: rank 0 knows */
 void sim_stop_wrote(struct sim *s, double seconds); /* stop.c: a checkpoint took so long */
 /* stop.c: at any time: says that a signal has come */
-void sim_heed(struct sim *s);
+void sim_poll(struct sim *s);

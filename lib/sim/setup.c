@@ -282,7 +282,7 @@ enum err sim_setup(struct sim *s)
     bool bounded[6];
     TRY(err_agree(&s->comm, s->comm.rank == 0 ? check_files(s) : OK));
     s->check.ghosts = p->run.check_ghosts;
-    s->comm.letters = p->run.exchange_letters;
+    s->comm.empty_messages = p->run.exchange_letters;
     if (s->comm.size > 1) s->comm.tuner = tuner_new(p->run.exchange_method);
     if (p->run.exchange_shared) s->comm.share = comm_share_new(&s->comm);
     tuner_report(&s->comm);
@@ -374,27 +374,26 @@ static enum err make_cooling(struct sim *s)
 /* Prepares the source terms of a run before its first step. */
 enum err sim_physics(struct sim *s)
 {
-    star_tell(s->par);
+    star_log_law(s->par);
     return make_cooling(s);
 }
 
 /* Logs the differences that cooling_method='compare' has found in the last coarse step. */
-static void tell_compared(const struct sim *s)
+static void log_compared(const struct sim *s)
 {
     struct cool_compared r = cool_take_compared(s->phys.cooling);
-    int64_t sums[] = {r.cells, r.signs, r.sum}, most = r.most;
+    int64_t sums[] = {r.cells, r.signs, r.sum}, max = r.max;
     comm_add_i64(&s->comm, sums, 3);
-    comm_max_i64(&s->comm, &most, 1);
+    comm_max_i64(&s->comm, &max, 1);
     if (sums[0] == 0) return;
     log_info(
         " Cooling, exact against original: %ld cells, relative difference mean %.3e, max %.3e; "
         "opposite signs: %ld",
-        (long)sums[0], 1e-9 * (double)sums[2] / (double)sums[0], 1e-9 * (double)most,
-        (long)sums[1]);
+        (long)sums[0], 1e-9 * (double)sums[2] / (double)sums[0], 1e-9 * (double)max, (long)sums[1]);
 }
 
 void sim_cooling_table(struct sim *s)
 {
-    if (strcmp(s->par->physics.cooling_method, "compare") == 0) tell_compared(s);
+    if (strcmp(s->par->physics.cooling_method, "compare") == 0) log_compared(s);
     cool_set(s->phys.cooling, s->phys.cosmo ? s->time.aexp : 1);
 }

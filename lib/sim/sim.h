@@ -15,7 +15,7 @@ struct sim_time {
     double dtold[LEVEL_MAX + 2], dtnew[LEVEL_MAX + 2];
     int nstep, nstep_coarse; /* fine steps; coarse steps */
     int nsubcycle[LEVEL_MAX + 2];
-    struct sim_least least;
+    struct sim_minima min;
 };
 
 /* Conserved quantities; sums of this rank until the time step of the finest level. */
@@ -37,7 +37,7 @@ struct sim_check {
     bool ghosts;      /* run_params/check_ghosts */
     const char *skip; /* name of a phase that does nothing, for tests; NULL: none */
     /* seconds that this rank sleeps for each of its octs in phase godunov, for tests; 0: none */
-    double nap;
+    double delay;
 };
 
 struct sim {

@@ -77,7 +77,7 @@ static enum err check_mask(const struct start *st, int n, const char *const dirs
 }
 
 /* Numbers that the files and the namelist, or two levels, have differently. */
-static void say_files(const struct start *st, const struct ics_set *set)
+static void log_files(const struct start *st, const struct ics_set *set)
 {
     const struct ics_grafic *g = &st->files;
     double used = g->par.omega_b;
@@ -115,7 +115,7 @@ static enum err start_files(struct start *st)
                                 .aexp_ini = p->aexp_ini};
     TRY(ics_grafic_open(&st->files, &set, &s->comm));
     if (!s->par->run.cosmo) return OK;
-    say_files(st, &set);
+    log_files(st, &set);
     if (st->files.levelmax < s->mesh.levelmin)
         log_info(" Particles of %d^3 cells on a base mesh of %d^3", 1 << st->files.levelmax,
                  1 << s->mesh.levelmin);
@@ -219,7 +219,7 @@ static enum err start_refine(struct start *st)
 }
 
 /* Particles that are wrapped into a periodic box. */
-static void say_outside(const struct sim *s, const char *path)
+static void log_outside(const struct sim *s, const char *path)
 {
     double far;
     int64_t n = part_outside(&s->parts, &s->mesh, s->mesh.boxlen * 0x1p-50, &far);
@@ -242,7 +242,7 @@ static enum err start_particles(struct start *st)
         char path[512];
         snprintf(path, sizeof path, "%.256s/ic_part", s->par->init.initfile[0]);
         TRY(ics_ascii_particles(path, &s->mesh, &s->comm, &s->parts));
-        say_outside(s, path);
+        log_outside(s, path);
     }
     TRY(part_distribute(&s->parts, &s->mesh, &s->comm, s->dom));
     s->diag.particles = s->parts.n;

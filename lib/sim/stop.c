@@ -102,10 +102,10 @@ void sim_stop_setup(struct sim *s)
 
 static double longest_step(const struct sim *s)
 {
-    double most = 0;
-    for (int i = 0; i < SIM_STEPS_KEPT; i++)
-        if (s->run.stop.step[i] > most) most = s->run.stop.step[i];
-    return most;
+    double max = 0;
+    for (int i = 0; i < SIM_STEPS_LOGGED; i++)
+        if (s->run.stop.step[i] > max) max = s->run.stop.step[i];
+    return max;
 }
 
 static bool is_time_up(const struct sim *s)
@@ -151,7 +151,7 @@ static enum err next_order(struct table *t, bool *got, int what[2])
 
 /* Lines "step action": 1 write at that coarse step, -1 write and stop. Step 0 means now, if the
  * file has changed since the run began, once for each change. */
-static enum err heed_orders(struct sim *s, struct table *t, const struct stat *st, int *action)
+static enum err poll_orders(struct sim *s, struct table *t, const struct stat *st, int *action)
 {
     bool changed = st->st_mtime >= s->run.stop.begun && !same_time(st->st_mtim, s->run.stop.heeded);
     for (;;) {
@@ -168,11 +168,11 @@ static enum err heed_orders(struct sim *s, struct table *t, const struct stat *s
 /* The file, if it is there; st: its state. */
 static enum err open_orders(const struct sim *s, struct table *t, struct stat *st, bool *there)
 {
-    enum { BYTES_MOST = 1 << 20 };
+    enum { BYTES_MAX = 1 << 20 };
     const char *path = s->par->run.jobcontrolfile;
     *there = *path && stat(path, st) == 0;
     if (!*there) return OK;
-    return err_of_param(table_open(t, path, TABLE_NOTES, BYTES_MOST), "run_params/jobcontrolfile");
+    return err_of_param(table_open(t, path, TABLE_NOTES, BYTES_MAX), "run_params/jobcontrolfile");
 }
 
 enum err sim_check_orders(const struct sim *s)
@@ -199,7 +199,7 @@ static int job_control(struct sim *s)
     bool there;
     enum err err = open_orders(s, &t, &st, &there);
     if (err == OK && there) {
-        err = heed_orders(s, &t, &st, &action);
+        err = poll_orders(s, &t, &st, &action);
         table_close(&t);
     }
     if (err == OK) return action;
@@ -215,7 +215,7 @@ static int job_control(struct sim *s)
 int sim_asked_for(struct sim *s)
 {
     double now = timer_wall();
-    s->run.stop.step[s->time.nstep_coarse % SIM_STEPS_KEPT] = now - s->run.stop.last_look;
+    s->run.stop.step[s->time.nstep_coarse % SIM_STEPS_LOGGED] = now - s->run.stop.last_look;
     s->run.stop.last_look = now;
     if (caught) return -1;
     if (s->comm.rank > 0) return 0;
@@ -230,7 +230,7 @@ bool sim_backup_due(const struct sim *s)
 
 /* ---- within a coarse step ---- */
 
-void sim_heed(struct sim *s)
+void sim_poll(struct sim *s)
 {
     if (!caught || s->run.stop.told || s->comm.rank > 0) return;
     double left = longest_step(s) - (timer_wall() - s->run.stop.last_look);

@@ -12,7 +12,7 @@
 static double gas_timestep(struct sim *s, int l)
 {
     struct sum_totals *sum = &s->diag.sum;
-    const struct sim_gas_numbers *gas = s->time.least.gas;
+    const struct sim_gas_numbers *gas = s->time.min.gas;
     const struct hydro_sums sums = {&sum->mass, &sum->ekin,
                                     s->phys.hydro.pressure_fix ? &sum->eint : NULL, sum->momentum};
     if (!gas) return hydro_courant(&s->mesh, l, &s->phys.hydro, s->diag.counting ? &sums : NULL);
@@ -117,7 +117,7 @@ static const struct limit {
 enum { NLIMITS = sizeof LIMITS / sizeof *LIMITS };
 
 /* A NaN is no limit. */
-static void add_limit(struct sim_least *q, const char *name, double dt)
+static void add_limit(struct sim_minima *q, const char *name, double dt)
 {
     BUG_ON(q->n == SIM_LIMITS);
     q->name[q->n] = name;
@@ -126,12 +126,12 @@ static void add_limit(struct sim_least *q, const char *name, double dt)
 
 static const struct term_list *terms_of(const struct sim *s)
 {
-    return s->time.least.terms ? s->time.least.terms : &TERMS;
+    return s->time.min.terms ? s->time.min.terms : &TERMS;
 }
 
 static void find_limits(struct sim *s, int l)
 {
-    struct sim_least *q = &s->time.least;
+    struct sim_minima *q = &s->time.min;
     double dense = s->phys.matter.rho_max[l] + s->phys.hydro.smallr;
     q->n = 0;
     for (int i = 0; i < NLIMITS; i++)
@@ -149,7 +149,7 @@ enum err sim_limits_need(struct sim *s, int l)
     const struct term_list *terms = terms_of(s);
     for (int i = 0; i < terms->n; i++)
         if (term_limits(s->par, terms->at[i]))
-            TRY(sim_device_need(s, l, terms->at[i]->reads, PLACE_HOST));
+            TRY(sim_device_need(s, l, terms->at[i]->reads, LOCATION_HOST));
     return OK;
 }
 
@@ -157,7 +157,7 @@ enum err sim_limits_need(struct sim *s, int l)
  * files of the last checkpoint are on disk. */
 void sim_timestep_begin(struct sim *s, int l)
 {
-    struct sim_least *q = &s->time.least;
+    struct sim_minima *q = &s->time.min;
     double nown = s->mesh.lev[l].nown;
     BUG_ON(q->level);
     sim_device_energy_end(s);
@@ -173,7 +173,7 @@ void sim_timestep_begin(struct sim *s, int l)
 /* On the finest level the sums of the coarse step are complete: they go along. */
 void sim_timestep_end(struct sim *s)
 {
-    struct sim_least *q = &s->time.least;
+    struct sim_minima *q = &s->time.min;
     struct sim_time *t = &s->time;
     int l = q->level;
     if (l == 0) return;
@@ -183,16 +183,16 @@ void sim_timestep_end(struct sim *s)
     else if (q->minima.n > 0)
         comm_min_f64(&s->comm, q->x, q->minima.n);
     q->level = 0;
-    s->amr.noct_least[l] = (int64_t)q->x[q->n];
-    s->amr.noct_most[l] = (int64_t)-q->x[q->n + 1];
+    s->amr.noct_min[l] = (int64_t)q->x[q->n];
+    s->amr.noct_max[l] = (int64_t)-q->x[q->n + 1];
     s->run.late.done = s->run.late.there && q->x[q->n + 2] > 0;
     if (l > s->mesh.levelmin)
         add_limit(q, "the coarser level", t->dtnew[l - 1] / t->nsubcycle[l - 1]);
-    int least = 0;
+    int min = 0;
     for (int i = 1; i < q->n; i++)
-        if (q->x[i] < q->x[least]) least = i;
-    t->dtnew[l] = q->x[least];
-    log_line(1, " Time step of level %d: %.6E, limited by %s", l, q->x[least], q->name[least]);
+        if (q->x[i] < q->x[min]) min = i;
+    t->dtnew[l] = q->x[min];
+    log_line(1, " Time step of level %d: %.6E, limited by %s", l, q->x[min], q->name[min]);
 }
 
 double sim_timestep(struct sim *s, int l)

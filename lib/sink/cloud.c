@@ -22,16 +22,16 @@ struct window {
 
 void sink_cloud_make(struct sink_cloud *c, int radius, int massive, double dx)
 {
-    int most = 2 * radius, side = 2 * most + 1;
+    int max = 2 * radius, side = 2 * max + 1;
     size_t room = (size_t)side * (size_t)side * (size_t)side;
     *c = (struct sink_cloud){.radius = radius * dx, .volume = 0.125 * dx * dx * dx};
     c->at = mem_new(sizeof *c->at * room, "sinks");
     c->heavy = mem_new(sizeof *c->heavy * room, "sinks");
-    for (int k = -most; k <= most; k++)
-        for (int j = -most; j <= most; j++)
-            for (int i = -most; i <= most; i++) {
+    for (int k = -max; k <= max; k++)
+        for (int j = -max; j <= max; j++)
+            for (int i = -max; i <= max; i++) {
                 int r2 = i * i + j * j + k * k;
-                if (r2 > most * most) continue;
+                if (r2 > max * max) continue;
                 double *x = c->at[c->n];
                 x[0] = i * dx / 2, x[1] = j * dx / 2, x[2] = k * dx / 2;
                 c->heavy[c->n] = r2 <= 4 * massive * massive;

@@ -38,7 +38,7 @@ static void unpack(struct sink_copies *c, size_t bytes)
     c->here.bytes = bytes;
 }
 
-static enum err route(const struct sink_place *p, size_t bytes, const void *rows,
+static enum err route(const struct sink_context *p, size_t bytes, const void *rows,
                       struct sink_copies *c)
 {
     size_t row = sizeof(struct label) + bytes;
@@ -56,7 +56,7 @@ static enum err route(const struct sink_place *p, size_t bytes, const void *rows
     return err;
 }
 
-enum err sink_call(const struct sink_place *p, const struct sinks *s, const bool *wants,
+enum err sink_call(const struct sink_context *p, const struct sinks *s, const bool *wants,
                    double radius, size_t bytes, const void *rows, struct sink_copies *out)
 {
     struct sink_copies c = {.n = 0};
@@ -73,7 +73,7 @@ enum err sink_call(const struct sink_place *p, const struct sinks *s, const bool
     return route(p, bytes, rows, out);
 }
 
-enum err sink_call_again(const struct sink_place *p, const struct sinks *s, size_t bytes,
+enum err sink_call_again(const struct sink_context *p, const struct sinks *s, size_t bytes,
                          const void *rows, struct sink_copies *c)
 {
     events_free(&c->here);
@@ -81,7 +81,7 @@ enum err sink_call_again(const struct sink_place *p, const struct sinks *s, size
 }
 
 /* Sums are sent in one piece behind the number of their sink. */
-void sink_answer(const struct sink_place *p, const struct sinks *s, const struct sink_copies *c,
+void sink_answer(const struct sink_context *p, const struct sinks *s, const struct sink_copies *c,
                  int nsum, const struct sum *sums, struct sum *out)
 {
     int64_t n = c->here.n, got;

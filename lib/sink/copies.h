@@ -11,7 +11,7 @@
 #include "sink/sink.h"
 
 /* Parts of the run that the functions of this file need. */
-struct sink_place {
+struct sink_context {
     const struct comm *comm;
     const struct domain *dom;
     struct mesh *mesh;
@@ -28,15 +28,15 @@ struct sink_copies {
 
 /* Own sinks with wants[i], or all in the box if wants is NULL, call with row i of `bytes` bytes; at
  * most half a box far. *out: sink_copies_free. On error all ranks return it. (collective) */
-MUST_USE enum err sink_call(const struct sink_place *p, const struct sinks *s, const bool *wants,
+MUST_USE enum err sink_call(const struct sink_context *p, const struct sinks *s, const bool *wants,
                             double radius, size_t bytes, const void *rows, struct sink_copies *out);
 /* The sinks of a sink_call call again, from where they were then, with other rows: the copies are
  * the same, in the same order, and have these rows. (collective) */
-MUST_USE enum err sink_call_again(const struct sink_place *p, const struct sinks *s, size_t bytes,
+MUST_USE enum err sink_call_again(const struct sink_context *p, const struct sinks *s, size_t bytes,
                                   const void *rows, struct sink_copies *c);
 /* sums[here.n][nsum] of the copies → out[s->n][nsum] of the own sinks, joined; those that did not
  * call get empty sums. (collective) */
-void sink_answer(const struct sink_place *p, const struct sinks *s, const struct sink_copies *c,
+void sink_answer(const struct sink_context *p, const struct sinks *s, const struct sink_copies *c,
                  int nsum, const struct sum *sums, struct sum *out);
 void sink_copies_free(struct sink_copies *c);
 /* The row of copy i. */

@@ -21,7 +21,7 @@ double sinks_apart(const struct params *par, const struct mesh *m, double aexp)
 enum err sinks_before_births(const struct sink_run *s, struct sink_copies *c)
 {
     struct sink_state *k = s->sinks;
-    struct sink_place place = sink_run_place(s);
+    struct sink_context context = sink_run_context(s);
     int64_t lost;
     memset(c, 0, sizeof *c);
     sinks_law(s);
@@ -29,7 +29,7 @@ enum err sinks_before_births(const struct sink_run *s, struct sink_copies *c)
     if (lost) log_info(" %ld sinks have left the box through its boundaries", (long)lost);
     if (k->table.total == 0) return OK;
     double radius = sinks_apart(s->par, s->mesh, s->aexp);
-    return sink_call(&place, &k->table, NULL, radius, 0, NULL, c);
+    return sink_call(&context, &k->table, NULL, radius, 0, NULL, c);
 }
 
 /* ---- conditions ---- */
@@ -70,13 +70,13 @@ static bool may_have_hole(const struct needs *n, const struct clump_core *c)
     if (!c->main || c->taken) return false;
     if (!(c->mass > n->halo) || !(c->near > n->clump)) return false;
     if (n->stars > 0 && !(c->stars > n->stars)) return false;
-    if (!(c->near / n->ball > n->forming) || !(c->most > DENSE * n->forming)) return false;
+    if (!(c->near / n->ball > n->forming) || !(c->max > DENSE * n->forming)) return false;
     return in_region(n->s, c);
 }
 
 static bool may_collapse(const struct needs *n, const struct clump_core *c)
 {
-    if (c->taken || !(c->most > n->s->sinks->law.d_sink) || !(c->near > n->seed)) return false;
+    if (c->taken || !(c->max > n->s->sinks->law.d_sink) || !(c->near > n->seed)) return false;
     if (!n->s->par->sink.check_energies) return true;
     return c->kinetic < -c->gravity && c->thermal < -c->gravity;
 }
@@ -113,11 +113,11 @@ static void bear(const struct sink_run *s, const struct clump_core *c, int64_t i
 
 static enum err check_number(const struct sink_run *s, int64_t born)
 {
-    int64_t all = s->sinks->table.total + born, most = s->par->amr.nsinkmax;
-    if (all > most)
+    int64_t all = s->sinks->table.total + born, max = s->par->amr.nsinkmax;
+    if (all > max)
         FAIL(ERR_LIMIT,
              "%ld sinks form, and %ld are more than nsinkmax=%ld of &SINK_PARAMS: raise it",
-             (long)born, (long)all, (long)most);
+             (long)born, (long)all, (long)max);
     return OK;
 }
 

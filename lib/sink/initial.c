@@ -9,7 +9,7 @@
 #include "io/table.h"
 
 enum { NUMBERS = 12 };
-static const int64_t BYTES_MOST = (int64_t)1 << 30;
+static const int64_t BYTES_MAX = (int64_t)1 << 30;
 static const char WHAT[] = "mass, place, velocity, angular momentum, mass of the black hole, mass "
                            "since its last star";
 
@@ -50,7 +50,7 @@ static void fill(struct sink *a, const struct mesh *m, const double q[NUMBERS], 
     sink_wrap(m, a->x);
 }
 
-static int by_place(const void *a, const void *b)
+static int by_location(const void *a, const void *b)
 {
     const struct sink *x = a, *y = b;
     for (int d = 0; d < 3; d++)
@@ -60,7 +60,7 @@ static int by_place(const void *a, const void *b)
 
 static enum err check_places(const char *path, struct sink *at, int64_t n)
 {
-    mem_sort(at, (size_t)n, sizeof *at, by_place);
+    mem_sort(at, (size_t)n, sizeof *at, by_location);
     for (int64_t i = 1; i < n; i++)
         if (memcmp(at[i - 1].x, at[i].x, sizeof at->x) == 0)
             FAIL(ERR_FORMAT,
@@ -85,7 +85,7 @@ static enum err read_rows(struct table *t, const struct mesh *m, struct rows *r)
 static enum err read_file(const char *path, const struct mesh *m, struct rows *r)
 {
     struct table t;
-    TRY(table_open(&t, path, TABLE_NOTES, BYTES_MOST));
+    TRY(table_open(&t, path, TABLE_NOTES, BYTES_MAX));
     enum err err = read_rows(&t, m, r);
     table_close(&t);
     return err;

@@ -56,7 +56,7 @@ static void look_around(const struct mesh *m, const struct sink_merging *law, st
     }
 }
 
-static enum err find_pairs(const struct sink_place *p, const struct sink_merging *law,
+static enum err find_pairs(const struct sink_context *p, const struct sink_merging *law,
                            struct sinks *s, bool *pair)
 {
     struct sink_copies c;
@@ -117,7 +117,7 @@ static int64_t join_all(const struct mesh *m, const struct sink_merging *law, st
     return merged;
 }
 
-enum err sinks_merge(const struct sink_place *p, const struct sink_merging *law, struct sinks *s,
+enum err sinks_merge(const struct sink_context *p, const struct sink_merging *law, struct sinks *s,
                      int64_t *merged)
 {
     int64_t all = 0;

@@ -15,5 +15,5 @@ struct sink_merging {
 /* Sinks that have merged into another keep no mass: sinks_settle removes them. near of all becomes
  * the mass of the sinks whose clouds overlap with theirs. *merged: how many, of all ranks.
  * (collective) */
-MUST_USE enum err sinks_merge(const struct sink_place *p, const struct sink_merging *law,
+MUST_USE enum err sinks_merge(const struct sink_context *p, const struct sink_merging *law,
                               struct sinks *s, int64_t *merged);

@@ -14,7 +14,7 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-void sink_pulls_gather(const struct sink_place *p, const struct sinks *s, struct sink_pulls *out)
+void sink_pulls_gather(const struct sink_context *p, const struct sinks *s, struct sink_pulls *out)
 {
     int64_t all = 0, n = 0;
     for (int64_t i = 0; i < s->n; i++) all += s->at[i].direct && s->at[i].m > 0;
@@ -46,7 +46,7 @@ struct draw {
     double nearest;
 };
 
-static void draw_oct(const struct sink_place *p, const struct sink_pull *k,
+static void draw_oct(const struct sink_context *p, const struct sink_pull *k,
                      const struct sink_softening *soft, int l, lidx i, struct draw *o)
 {
     const struct level *lv = &p->mesh->lev[l];
@@ -66,7 +66,7 @@ static void draw_oct(const struct sink_place *p, const struct sink_pull *k,
     for (int d = 0; d < 3 && i < lv->nown; d++) sum_add(&o->f[d], f[d]);
 }
 
-static void draw_level(const struct sink_place *p, const struct sink_pull *k,
+static void draw_level(const struct sink_context *p, const struct sink_pull *k,
                        const struct sink_softening *soft, int l, bool ghosts, struct draw *all)
 {
     const struct level *lv = &p->mesh->lev[l];
@@ -85,7 +85,7 @@ static void draw_level(const struct sink_place *p, const struct sink_pull *k,
     }
 }
 
-double sink_pull_cells(const struct sink_place *p, const struct sink_pulls *all,
+double sink_pull_cells(const struct sink_context *p, const struct sink_pulls *all,
                        const struct sink_softening *soft, int l, bool ghosts, struct sinks *s)
 {
     static const double SPHERE = 4. / 3 * (0.5 * 6.2831853);

@@ -20,11 +20,11 @@ struct sink_softening {
 };
 
 /* The direct ones of all ranks. (collective) */
-void sink_pulls_gather(const struct sink_place *p, const struct sinks *s, struct sink_pulls *out);
+void sink_pulls_gather(const struct sink_context *p, const struct sinks *s, struct sink_pulls *out);
 /* Adds their acceleration to the force of level l in own octs, and in ghosts if these are wanted;
  * force[l] of own sinks becomes that by the leaf cells of the level. Returns the highest mean
  * density of a sink within the distance of the nearest cell, on this rank. (collective) */
-double sink_pull_cells(const struct sink_place *p, const struct sink_pulls *all,
+double sink_pull_cells(const struct sink_context *p, const struct sink_pulls *all,
                        const struct sink_softening *soft, int l, bool ghosts, struct sinks *s);
 /* The acceleration of a direct sink by the others. Local. */
 void sink_pull_sink(const struct mesh *m, const struct sink_pulls *all,

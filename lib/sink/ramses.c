@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-static const double MOST = 0.9; /* of the gas of a cell, in a step, by all sinks */
+static const double MAX = 0.9; /* of the gas of a cell, in a step, by all sinks */
 
 /* ---- rates ---- */
 
@@ -49,8 +49,8 @@ static bool blasts(const struct sink_law *law, const struct sink *s, double mass
 {
     if (law->T2_min <= 0) return true;
     double T2 = s->thermal * law->temperature;
-    double least = mass * (law->T2_min - T2) / (law->T2_agn - law->T2_min);
-    return T2 >= law->T2_min || s->accreted >= least;
+    double min = mass * (law->T2_min - T2) / (law->T2_agn - law->T2_min);
+    return T2 >= law->T2_min || s->accreted >= min;
 }
 
 void sink_rates(const struct sink_law *law, int levelmin, int levelmax, struct sink *s)
@@ -75,21 +75,21 @@ void sink_rates(const struct sink_law *law, int levelmin, int levelmax, struct s
     if (law->accretion == ACCRETE_BONDI) s->rate = s->bondi;
     if (law->limited) s->rate = fmin(s->bondi, s->eddington);
     if (law->holes) {
-        double rate = bondi(law, s->hole, s->rho, v), most = law->eddington * s->hole;
+        double rate = bondi(law, s->hole, s->rho, v), max = law->eddington * s->hole;
         if (law->accretion == ACCRETE_BONDI) s->rate_hole = rate;
-        if (law->limited) s->rate_hole = fmin(s->bondi, most);
+        if (law->limited) s->rate_hole = fmin(s->bondi, max);
         s->rate = fmax(0, s->bondi - s->rate_hole);
-        s->eddington = most;
+        s->eddington = max;
     }
     if (law->agn && s->rate > 0) s->blast = blasts(law, s, g.mass);
-    if (law->holes && s->m >= law->cluster_most) s->rate = 0;
+    if (law->holes && s->m >= law->cluster_max) s->rate = 0;
 }
 
 /* ---- what a sink asks for ---- */
 
 /* The whole store goes to the cells of the level. */
 static void feed_back(const struct sink_law *law, const struct sink *s, const struct sink_gas *g,
-                      struct sink_meal *e)
+                      struct sink_request *e)
 {
     double heat = law->heat, kick = law->kick;
     double ratio = (law->holes ? s->rate_hole : s->rate) / s->eddington;
@@ -102,18 +102,18 @@ static void feed_back(const struct sink_law *law, const struct sink *s, const st
     e->rho_level = g->mass / g->volume;
     e->by_mass_out = law->inject_mass;
     e->heat = heat * s->accreted * (law->T2_agn / law->temperature) / g->volume;
-    e->heat_most = heat * (law->T2_max / law->temperature);
+    e->heat_max = heat * (law->T2_max / law->temperature);
     e->push = kick * law->load * s->accreted * law->v_jet / g->volume / (1 - cos(law->cone));
-    e->push_most = kick * law->v_max;
+    e->push_max = kick * law->v_max;
     double l = sqrt(square(s->l));
     e->cone = kick > 0 && l > 0 ? tan(law->cone) : 0;
     for (int d = 0; d < 3; d++) e->axis[d] = l > 0 ? s->l[d] / l : 0;
 }
 
-struct sink_meal sink_meal(const struct sink_law *law, const struct sink *s, int l, double dt,
-                           bool ended)
+struct sink_request sink_request(const struct sink_law *law, const struct sink *s, int l, double dt,
+                                 bool ended)
 {
-    struct sink_meal e = {.rho = s->rho, .by_mass = law->weigh_mass, .d_sink = law->d_sink};
+    struct sink_request e = {.rho = s->rho, .by_mass = law->weigh_mass, .d_sink = law->d_sink};
     memcpy(e.v, s->v, sizeof e.v);
     if (!(s->volume > 0)) return e;
     if (ended && s->born) {
@@ -143,18 +143,18 @@ static void eat(const struct sink_law *law, const struct level *lv, const struct
 }
 
 /* Heat and jets of a cell with this weight at r from the sink. */
-static void blow(const struct sink_meal *e, const struct sink_cell *c,
+static void blow(const struct sink_request *e, const struct sink_cell *c,
                  const struct sink_cell_gas *g, double weight, double volume, const double r[3],
                  double (*u)[8])
 {
     double by = e->by_mass_out ? g->d / e->rho_level : 1, far = sqrt(square(r)), along = 0, off = 0;
-    double heat = fmin(e->heat * weight * by, e->heat_most * weight * g->d);
+    double heat = fmin(e->heat * weight * by, e->heat_max * weight * g->d);
     gas_change_energy(u, c->cell, heat / volume);
     if (!(e->cone > 0) || !(far > 0)) return;
     for (int d = 0; d < 3; d++) along += r[d] * e->axis[d];
     for (int d = 0; d < 3; d++) off += pow(r[d] - along * e->axis[d], 2);
     if (!(sqrt(off) <= fabs(along) * e->cone)) return;
-    double push = fmin(e->push * weight * by, e->push_most * weight * g->d), work = 0;
+    double push = fmin(e->push * weight * by, e->push_max * weight * g->d), work = 0;
     for (int d = 0; d < 3; d++) {
         double p = push * r[d] / far;
         u[GAS_MOMENTUM + d][c->cell] += p / volume;
@@ -163,24 +163,24 @@ static void blow(const struct sink_meal *e, const struct sink_cell *c,
     gas_change_energy(u, c->cell, work / volume);
 }
 
-static void count(const struct sink_meal *e, const struct sink_cell_gas *g, double m, double hole,
-                  const double r[3], struct sum sums[MEAL_SUMS])
+static void count(const struct sink_request *e, const struct sink_cell_gas *g, double m,
+                  double hole, const double r[3], struct sum sums[REQUEST_SUMS])
 {
     double all = m + hole, w[3];
     for (int d = 0; d < 3; d++) w[d] = g->v[d] - e->v[d];
-    sum_add(&sums[MEAL_MASS], m);
-    sum_add(&sums[MEAL_HOLE], hole);
+    sum_add(&sums[REQUEST_MASS], m);
+    sum_add(&sums[REQUEST_HOLE], hole);
     for (int d = 0; d < 3; d++) {
         int a = (d + 1) % 3, b = (d + 2) % 3;
-        sum_add(&sums[MEAL_X + d], all * r[d]);
-        sum_add(&sums[MEAL_P + d], all * w[d]);
-        sum_add(&sums[MEAL_L + d], all * (r[a] * w[b] - r[b] * w[a]));
+        sum_add(&sums[REQUEST_X + d], all * r[d]);
+        sum_add(&sums[REQUEST_P + d], all * w[d]);
+        sum_add(&sums[REQUEST_L + d], all * (r[a] * w[b] - r[b] * w[a]));
     }
 }
 
-void sink_take(const struct sink_law *law, const struct mesh *m, int l, const struct sink_meal *e,
-               const struct sink_cells *cells, struct hydro_change *change,
-               struct sum sums[MEAL_SUMS])
+void sink_take(const struct sink_law *law, const struct mesh *m, int l,
+               const struct sink_request *e, const struct sink_cells *cells,
+               struct hydro_change *change, struct sum sums[REQUEST_SUMS])
 {
     const struct level *lv = &m->lev[l];
     double dx = mesh_dx(m, l), volume = dx * dx * dx;
@@ -192,7 +192,7 @@ void sink_take(const struct sink_law *law, const struct mesh *m, int l, const st
         double hole = fmax(e->hole * weight * by, 0);
         mass = fmax(mass * by, 0);
         double(*u)[8] = hydro_change_row(change, lv->nown, c->oct);
-        double left = fmax(MOST * g.d + u[0][c->cell], 0) * volume, all = mass + hole;
+        double left = fmax(MAX * g.d + u[0][c->cell], 0) * volume, all = mass + hole;
         if (all > left) {
             mass *= left / all;
             hole *= left / all;
@@ -205,20 +205,20 @@ void sink_take(const struct sink_law *law, const struct mesh *m, int l, const st
 }
 
 /* In the frame of the sink as it was; the angular momentum is then about its new place. */
-void sink_digest(const struct sink_law *law, const struct sum sums[MEAL_SUMS], bool blown,
+void sink_digest(const struct sink_law *law, const struct sum sums[REQUEST_SUMS], bool blown,
                  struct sink *s)
 {
-    double got[MEAL_SUMS];
-    for (int k = 0; k < MEAL_SUMS; k++) got[k] = sum_get(&sums[k]);
-    double fed = law->holes ? got[MEAL_HOLE] : got[MEAL_MASS];
-    const double *x = got + MEAL_X, *p = got + MEAL_P;
-    s->m += got[MEAL_MASS];
-    s->hole += got[MEAL_HOLE];
-    s->dmf += got[MEAL_MASS];
+    double got[REQUEST_SUMS];
+    for (int k = 0; k < REQUEST_SUMS; k++) got[k] = sum_get(&sums[k]);
+    double fed = law->holes ? got[REQUEST_HOLE] : got[REQUEST_MASS];
+    const double *x = got + REQUEST_X, *p = got + REQUEST_P;
+    s->m += got[REQUEST_MASS];
+    s->hole += got[REQUEST_HOLE];
+    s->dmf += got[REQUEST_MASS];
     double m = s->m + s->hole;
     for (int d = 0; d < 3; d++) {
         int a = (d + 1) % 3, b = (d + 2) % 3;
-        s->l[d] += got[MEAL_L + d] - (x[a] * p[b] - x[b] * p[a]) / m;
+        s->l[d] += got[REQUEST_L + d] - (x[a] * p[b] - x[b] * p[a]) / m;
         s->x[d] += x[d] / m;
         s->v[d] += p[d] / m;
     }

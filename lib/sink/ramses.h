@@ -18,9 +18,9 @@ struct sink_law {
     bool limited;     /* to Eddington's rate … */
     double eddington; /* … per mass */
     double seed, seed_hole;
-    bool holes;          /* sinks are clusters around a black hole (mass_smbh_seed > 0) */
-    double cluster_most; /* such a cluster accretes below this mass */
-    bool weigh_mass;     /* takes gas by mass, else by volume */
+    bool holes;         /* sinks are clusters around a black hole (mass_smbh_seed > 0) */
+    double cluster_max; /* such a cluster accretes below this mass */
+    bool weigh_mass;    /* takes gas by mass, else by volume */
     /* feedback */
     bool agn, inject_mass; /* gives by mass, else by volume */
     double temperature;    /* T/mu in K of a specific energy of 1 */
@@ -39,35 +39,35 @@ double sink_bondi_alpha(double x);
 void sink_rates(const struct sink_law *law, int levelmin, int levelmax, struct sink *s);
 
 /* Data that an accreting sink sends to its copies. */
-struct sink_meal {
+struct sink_request {
     double shift[3];      /* it has moved since the copies were made */
     double v[3], m, hole; /* m, hole: mass for a unit of weight */
     double threshold;     /* per unit of volume and of density above d_sink */
     double d_sink, rho;   /* mean density of the cloud */
     double rho_level;     /* of its part on the level */
     bool by_mass, blast, by_mass_out;
-    double heat, heat_most; /* energy for a unit of weight; at most for that and a unit of mass */
-    double push, push_most; /* momentum */
-    double axis[3], cone;   /* of the jets; 0: none */
+    double heat, heat_max; /* energy for a unit of weight; at most for that and a unit of mass */
+    double push, push_max; /* momentum */
+    double axis[3], cone;  /* of the jets; 0: none */
 };
 /* On level l. ended: seeds of new sinks alone (the end of a coarse step), else accretion over dt,
  * and what was accreted before is turned into feedback, all of it. */
-struct sink_meal sink_meal(const struct sink_law *law, const struct sink *s, int l, double dt,
-                           bool ended);
+struct sink_request sink_request(const struct sink_law *law, const struct sink *s, int l, double dt,
+                                 bool ended);
 
 /* The sums that a copy answers. */
 enum {
-    MEAL_MASS,
-    MEAL_HOLE,
-    MEAL_X,
-    MEAL_P = MEAL_X + 3,
-    MEAL_L = MEAL_P + 3,
-    MEAL_SUMS = MEAL_L + 3
+    REQUEST_MASS,
+    REQUEST_HOLE,
+    REQUEST_X,
+    REQUEST_P = REQUEST_X + 3,
+    REQUEST_L = REQUEST_P + 3,
+    REQUEST_SUMS = REQUEST_L + 3
 };
 /* A copy takes its meal from the cells: their gas is to change by `change`. */
-void sink_take(const struct sink_law *law, const struct mesh *m, int l, const struct sink_meal *e,
-               const struct sink_cells *cells, struct hydro_change *change,
-               struct sum sums[MEAL_SUMS]);
+void sink_take(const struct sink_law *law, const struct mesh *m, int l,
+               const struct sink_request *e, const struct sink_cells *cells,
+               struct hydro_change *change, struct sum sums[REQUEST_SUMS]);
 /* The sink has eaten: mass, place, velocity, angular momentum. blown: with feedback. */
-void sink_digest(const struct sink_law *law, const struct sum sums[MEAL_SUMS], bool blown,
+void sink_digest(const struct sink_law *law, const struct sum sums[REQUEST_SUMS], bool blown,
                  struct sink *s);

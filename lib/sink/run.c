@@ -13,9 +13,9 @@
 #include "dom/ghost.h"
 #include "oct/fields.h"
 
-struct sink_place sink_run_place(const struct sink_run *s)
+struct sink_context sink_run_context(const struct sink_run *s)
 {
-    return (struct sink_place){s->comm, s->dom, s->mesh};
+    return (struct sink_context){s->comm, s->dom, s->mesh};
 }
 
 void sink_round_close(struct sink_round *r)
@@ -30,7 +30,7 @@ static enum err round_open(const struct sink_run *s, int l)
 {
     struct sink_state *k = s->sinks;
     struct sink_round *r = &k->round[l];
-    struct sink_place place = sink_run_place(s);
+    struct sink_context context = sink_run_context(s);
     sink_round_close(r);
     r->change.nvar = s->hydro->nvar;
     bool *alive = mem_new((size_t)k->table.n + 1, "sinks");
@@ -41,8 +41,9 @@ static enum err round_open(const struct sink_run *s, int l)
         row[i].direct = k->table.at[i].direct;
         if (k->kind) k->kind->visit(s, &k->table.at[i], &row[i]);
     }
-    enum err err = sink_call(&place, &k->table, alive, sink_cloud_reach(&k->law.cloud, s->mesh, l),
-                             sizeof *row, row, &r->copies);
+    enum err err = sink_call(&context, &k->table, alive,
+                             sink_cloud_reach(&k->law.cloud, s->mesh, l), sizeof *row, row,
+                             &r->copies);
     FREE(row);
     FREE(alive);
     return err;
@@ -96,10 +97,10 @@ void sinks_kinetic(const struct sink_state *k, struct sum *ekin)
 void sinks_pull(const struct sink_run *s, int l)
 {
     struct sink_state *k = s->sinks;
-    struct sink_place place = sink_run_place(s);
+    struct sink_context context = sink_run_context(s);
     struct sink_pulls all;
-    sink_pulls_gather(&place, &k->table, &all);
-    k->dense[l] = sink_pull_cells(&place, &all, &k->soft, l, s->on_ghosts, &k->table);
+    sink_pulls_gather(&context, &k->table, &all);
+    k->dense[l] = sink_pull_cells(&context, &all, &k->soft, l, s->on_ghosts, &k->table);
     FREE(all.at);
     if (!s->on_ghosts) ghost_fill_set(s->comm, s->mesh, l, SET_FORCE);
 }
@@ -135,7 +136,7 @@ static void look(const struct sink_run *s, int l, bool with_force)
 {
     struct sink_state *k = s->sinks;
     struct sink_round *r = &k->round[l];
-    struct sink_place place = sink_run_place(s);
+    struct sink_context context = sink_run_context(s);
     int64_t n = r->copies.here.n, own = k->table.n;
     struct sum *sums = mem_new(sizeof *sums * CLOUD_SUMS * (size_t)n + 1, "sinks");
     struct sum *got = mem_new(sizeof *got * CLOUD_SUMS * (size_t)own + 1, "sinks");
@@ -155,7 +156,7 @@ static void look(const struct sink_run *s, int l, bool with_force)
         if (with_force && !v.direct)
             sink_cloud_force(&k->law.cloud, s->mesh, l, x, s->reflect, sum + GAS_SUMS);
     }
-    sink_answer(&place, &k->table, &r->copies, CLOUD_SUMS, sums, got);
+    sink_answer(&context, &k->table, &r->copies, CLOUD_SUMS, sums, got);
     for (int64_t i = 0; i < own; i++) {
         struct sink *a = &k->table.at[i];
         a->gas[l] = (k->kind ? k->kind->gas : gas_of)(got + CLOUD_SUMS * i);
@@ -215,14 +216,14 @@ static void kick_and_drift(const struct sink_run *s, struct sink *a, const struc
 enum err sinks_move(const struct sink_run *s, int l)
 {
     struct sink_state *k = s->sinks;
-    struct sink_place place = sink_run_place(s);
+    struct sink_context context = sink_run_context(s);
     struct sink_pulls all;
     int64_t merged = 0;
     k->merging.t = s->t;
-    if (k->table.total > 1 && !k->kind) TRY(sinks_merge(&place, &k->merging, &k->table, &merged));
+    if (k->table.total > 1 && !k->kind) TRY(sinks_merge(&context, &k->merging, &k->table, &merged));
     if (merged) log_info(" %ld sinks merged into others", (long)merged);
     if (k->table.total == 1 && k->table.n) k->table.at[0].near = k->table.at[0].m;
-    sink_pulls_gather(&place, &k->table, &all);
+    sink_pulls_gather(&context, &k->table, &all);
     for (int64_t i = 0; i < k->table.n; i++)
         if (k->table.at[i].m > 0) kick_and_drift(s, &k->table.at[i], &all, l);
     for (int64_t i = 0; i < k->table.n; i++) k->table.at[i].born = 0;
@@ -238,15 +239,15 @@ static void take_all(const struct sink_run *s, int l, struct sum *sums)
     struct sink_state *k = s->sinks;
     struct sink_round *r = &k->round[l];
     for (int64_t i = 0; i < r->copies.here.n; i++) {
-        struct sink_meal e;
+        struct sink_request e;
         memcpy(&e, sink_row(&r->copies, i), sizeof e);
-        for (int j = 0; j < MEAL_SUMS; j++) sum_init(&sums[MEAL_SUMS * i + j]);
-        sink_take(&k->law, s->mesh, l, &e, &r->cells[i], &r->change, sums + MEAL_SUMS * i);
+        for (int j = 0; j < REQUEST_SUMS; j++) sum_init(&sums[REQUEST_SUMS * i + j]);
+        sink_take(&k->law, s->mesh, l, &e, &r->cells[i], &r->change, sums + REQUEST_SUMS * i);
     }
 }
 
 /* Where sinks were when the round was opened is where their cells are. */
-static void ask(const struct sink_run *s, int l, bool ended, struct sink_meal *meal)
+static void ask(const struct sink_run *s, int l, bool ended, struct sink_request *request)
 {
     struct sink_state *k = s->sinks;
     const struct sink_copies *c = &k->round[l].copies;
@@ -254,8 +255,8 @@ static void ask(const struct sink_run *s, int l, bool ended, struct sink_meal *m
         int64_t at = c->which[i];
         const struct sink *a = &k->table.at[at];
         if (!(a->m > 0)) continue;
-        meal[at] = sink_meal(&k->law, a, l, s->dtnew[l], ended);
-        sink_between(s->mesh, c->centre[i].x, a->x, meal[at].shift);
+        request[at] = sink_request(&k->law, a, l, s->dtnew[l], ended);
+        sink_between(s->mesh, c->centre[i].x, a->x, request[at].shift);
     }
 }
 
@@ -264,27 +265,27 @@ static enum err eat(const struct sink_run *s, int l, bool ended)
 {
     struct sink_state *k = s->sinks;
     struct sink_round *r = &k->round[l];
-    struct sink_place place = sink_run_place(s);
+    struct sink_context context = sink_run_context(s);
     int64_t own = k->table.n;
-    struct sink_meal *meal = mem_zero(sizeof *meal * (size_t)own + 1, "sinks");
-    struct sum *got = mem_new(sizeof *got * MEAL_SUMS * (size_t)own + 1, "sinks");
+    struct sink_request *request = mem_zero(sizeof *request * (size_t)own + 1, "sinks");
+    struct sum *got = mem_new(sizeof *got * REQUEST_SUMS * (size_t)own + 1, "sinks");
     for (int64_t i = 0; i < own; i++)
         sink_rates(&k->law, s->mesh->levelmin, s->mesh->levelmax, &k->table.at[i]);
-    ask(s, l, ended, meal);
-    enum err err = sink_call_again(&place, &k->table, sizeof *meal, meal, &r->copies);
-    size_t sums = MEAL_SUMS * (size_t)r->copies.here.n;
+    ask(s, l, ended, request);
+    enum err err = sink_call_again(&context, &k->table, sizeof *request, request, &r->copies);
+    size_t sums = REQUEST_SUMS * (size_t)r->copies.here.n;
     struct sum *sum = mem_new(sizeof *sum * sums + 1, "sinks");
     if (err == OK) {
         take_all(s, l, sum);
-        sink_answer(&place, &k->table, &r->copies, MEAL_SUMS, sum, got);
+        sink_answer(&context, &k->table, &r->copies, REQUEST_SUMS, sum, got);
         for (int64_t i = 0; i < own; i++)
             if (k->table.at[i].m > 0)
-                sink_digest(&k->law, got + MEAL_SUMS * i, meal[i].blast, &k->table.at[i]);
+                sink_digest(&k->law, got + REQUEST_SUMS * i, request[i].blast, &k->table.at[i]);
         for (int64_t i = 0; i < own; i++) sink_wrap(s->mesh, k->table.at[i].x);
     }
     FREE(sum);
     FREE(got);
-    FREE(meal);
+    FREE(request);
     return err;
 }
 

@@ -88,7 +88,7 @@ static inline bool sinks_any(const struct sink_state *k)
 {
     return k && k->table.total > 0;
 }
-struct sink_place sink_run_place(const struct sink_run *s);
+struct sink_context sink_run_context(const struct sink_run *s);
 void sink_round_close(struct sink_round *r); /* empty afterwards */
 /* The copies of level l are made, and leave their masses and marks (sink_cloud_deposit).
  * (collective) */

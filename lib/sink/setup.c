@@ -70,7 +70,7 @@ static void accretion_law(const struct sink_run *s, const struct units *u, struc
     law->seed = p->sink.mass_sink_seed * sun;
     law->seed_hole = p->sink.mass_smbh_seed * sun;
     law->holes = p->physics.smbh && p->sink.mass_smbh_seed > 0;
-    law->cluster_most = p->sink.max_mass_nsc * sun;
+    law->cluster_max = p->sink.max_mass_nsc * sun;
     law->weigh_mass = strcmp(p->sink.agn_acc_method, "mass") == 0;
 }
 
@@ -150,10 +150,10 @@ static void settle(const struct sink_run *s)
 
 static enum err check_count(const struct sink_run *s, const char *from)
 {
-    int64_t n = s->sinks->table.total, most = s->par->amr.nsinkmax;
-    if (n > most)
+    int64_t n = s->sinks->table.total, max = s->par->amr.nsinkmax;
+    if (n > max)
         FAIL(ERR_PARAM, "%s has %ld sinks, more than nsinkmax=%ld: raise nsinkmax in &SINK_PARAMS",
-             from, (long)n, (long)most);
+             from, (long)n, (long)max);
     return OK;
 }
 

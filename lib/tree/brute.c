@@ -5,7 +5,7 @@ void brute_near(const struct tree *t, const double x[3], double radius, tree_vis
 {
     double r2 = radius * radius;
     for (int64_t i = 0; i < t->p.n; i++) {
-        double far2 = tree_place2(&t->space, t->p.x, i, x);
+        double far2 = tree_point_distance2(&t->space, t->p.x, i, x);
         if (far2 <= r2) v((int32_t)i, far2, ctx);
     }
 }

@@ -19,8 +19,8 @@ static void plan_axis(struct tree *t, int k, int shift)
         size = t->around.hi[k] - lo;
     }
     /* a margin for rounding; no more cells than integers that a double has */
-    double least = t->reach * (1 + 1e-9) + 4 * t->space.slack;
-    double cells = size > 0 ? fmin(floor(size / least), 0x1p40) : 0;
+    double min = t->reach * (1 + 1e-9) + 4 * t->space.slack;
+    double cells = size > 0 ? fmin(floor(size / min), 0x1p40) : 0;
     g->lo[k] = lo;
     g->shift[k] = cells >= 4 ? (cells < ldexp(1, shift) ? (int)log2(cells) : shift) : 0;
     if (g->shift[k] < 2) g->shift[k] = 0;
@@ -45,7 +45,7 @@ static inline int64_t bucket_at(const struct tree *t, int64_t i)
     return bucket_of(&t->grid, (double[3]){t->p.x[0][i], t->p.x[1][i], t->p.x[2][i]});
 }
 
-bool grid_build(struct tree *t, double most)
+bool grid_build(struct tree *t, double max)
 {
     struct grid *g = &t->grid;
     int64_t n = t->p.n;
@@ -65,7 +65,7 @@ bool grid_build(struct tree *t, double most)
         looks += c * c;
         g->first[b + 2] += g->first[b + 1];
     }
-    if (14 * looks / (double)n > most) {
+    if (14 * looks / (double)n > max) {
         FREE(bucket);
         FREE(g->first);
         return false;
@@ -136,7 +136,7 @@ void grid_near(const struct tree *t, const double x[3], double radius, tree_visi
             struct pieces p = row_points(g, r[0].from, r[0].n, r[1].from + y, r[2].from + z);
             for (int k = 0; k < p.n; k++)
                 for (int64_t i = p.from[k]; i < p.end[k]; i++) {
-                    double far2 = tree_place2(&t->space, at, i, x);
+                    double far2 = tree_point_distance2(&t->space, at, i, x);
                     if (far2 <= r2) v(t->order[i], far2, ctx);
                 }
         }

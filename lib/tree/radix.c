@@ -155,11 +155,11 @@ static void make_node(struct radix *r, const key128 *key, int32_t *parent, int32
 {
     int32_t n = r->nleaf;
     int dir = prefix(key, n, i, i + 1) > prefix(key, n, i, i - 1) ? 1 : -1;
-    int least = prefix(key, n, i, i - dir);
-    int64_t most = 2, length = 0;
-    while (prefix(key, n, i, i + most * dir) > least) most *= 2;
-    for (int64_t step = most / 2; step >= 1; step /= 2)
-        if (prefix(key, n, i, i + (length + step) * dir) > least) length += step;
+    int min = prefix(key, n, i, i - dir);
+    int64_t max = 2, length = 0;
+    while (prefix(key, n, i, i + max * dir) > min) max *= 2;
+    for (int64_t step = max / 2; step >= 1; step /= 2)
+        if (prefix(key, n, i, i + (length + step) * dir) > min) length += step;
     int64_t j = i + length * dir, split = 0;
     int common = prefix(key, n, i, j);
     for (int64_t step = (length + 1) / 2, left = length;; left = step, step = (left + 1) / 2) {

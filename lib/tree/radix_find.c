@@ -40,7 +40,7 @@ static inline double box_far2(const struct tree_space *s, const struct tree_box 
 /* Two boxes: bounds of the squares of distances, and whether no pair has a shorter way across the
  * periodic border. */
 struct between {
-    double least, most;
+    double min, max;
     bool direct;
 };
 
@@ -54,10 +54,10 @@ static inline struct between boxes(const struct tree_space *s, const struct tree
         w.direct &= d + half <= s->half[k];
         d = d > s->half[k] ? s->period[k] - d : d;
         double low = d - half, high = d + half < s->half[k] ? d + half : s->half[k];
-        if (low > 0) w.least += low * low;
-        w.most += high * high;
+        if (low > 0) w.min += low * low;
+        w.max += high * high;
     }
-    w.most *= 1 + 1e-12;
+    w.max *= 1 + 1e-12;
     return w;
 }
 
@@ -78,7 +78,7 @@ void radix_near(const struct tree *t, const double x[3], double radius, tree_vis
             continue;
         }
         for (int64_t i = node_first(r, node), end = node_end(r, node); i < end; i++) {
-            double far2 = tree_place2(&t->space, at, i, x);
+            double far2 = tree_point_distance2(&t->space, at, i, x);
             if (far2 <= r2) v(tree_number(t, i), far2, ctx);
         }
     }
@@ -101,7 +101,7 @@ void radix_nearest(const struct tree *t, const double x[3], const struct tree_ne
     stack[n].node = 0, stack[n++].far2 = 0;
     while (n) {
         next = stack[--n];
-        if (next.far2 > q->most || (h->n == h->k && next.far2 > h->at[0])) continue;
+        if (next.far2 > q->max || (h->n == h->k && next.far2 > h->at[0])) continue;
         if (is_leaf(r, next.node)) {
             int64_t first = node_first(r, next.node), end = node_end(r, next.node);
             /* of points in one place, no more than k can count */
@@ -136,7 +136,7 @@ static void near_leaves(const struct tree *t, double radius, int32_t a, struct l
     while (n) {
         int32_t node = stack[--n];
         double reach = r->reach ? fmax(own, r->reach[node]) : own;
-        if (boxes(&t->space, &r->box[a], &r->box[node]).least > reach * reach) continue;
+        if (boxes(&t->space, &r->box[a], &r->box[node]).min > reach * reach) continue;
         if (!is_leaf(r, node)) {
             stack[n++] = r->child[node][1], stack[n++] = r->child[node][0];
             continue;
@@ -246,11 +246,11 @@ static void join_pair(const struct joining *g, int32_t a, int32_t b)
     const struct radix *r = g->r;
     const struct tree_box *box[2] = {&r->box[a], &r->box[b]};
     const struct between w = boxes(g->space, box[0], box[1]);
-    if (w.least > g->link2) return;
+    if (w.min > g->link2) return;
     const bool solid = is_solid(g, box[0]) && is_solid(g, box[1]);
     const int32_t i = (int32_t)node_first(r, a), j = (int32_t)node_first(r, b);
     if (solid && unite_find(g->up, i) == unite_find(g->up, j)) return;
-    if (solid && w.most <= g->link2) {
+    if (solid && w.max <= g->link2) {
         unite(g->up, i, j);
         return;
     }

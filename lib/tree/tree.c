@@ -8,7 +8,7 @@
 #include "tree/tree_priv.h"
 
 /* Up to so many points all pairs are the fastest; up to so many looks a point, the grid is. */
-enum { BRUTE_MOST = 64, GRID_MOST = 100 };
+enum { BRUTE_MAX = 64, GRID_MAX = 100 };
 
 static const char *const NAME[TREE_METHODS] = {"auto", "brute force", "radix tree", "hash grid"};
 
@@ -77,15 +77,15 @@ static enum err check_points(struct tree *t)
 static struct tree_space space_of(const struct tree *t)
 {
     struct tree_space s = {.slack = 0};
-    double most = 0;
+    double max = 0;
     for (int k = 0; k < 3; k++) {
         double period = t->p.period[k];
         s.period[k] = period > 0 ? period : INFINITY;
         s.half[k] = s.period[k] / 2;
-        most = fmax(most, period);
-        if (t->p.n) most = fmax(most, fmax(fabs(t->around.lo[k]), fabs(t->around.hi[k])));
+        max = fmax(max, period);
+        if (t->p.n) max = fmax(max, fmax(fabs(t->around.lo[k]), fabs(t->around.hi[k])));
     }
-    s.slack = 2e-15 * most;
+    s.slack = 2e-15 * max;
     return s;
 }
 
@@ -115,10 +115,10 @@ enum err tree_new(const struct tree_points *p, enum tree_method method, double r
     struct tree *t = *out;
     for (int64_t i = 0; p->h && i < p->n; i++) t->reach = fmax(t->reach, p->h[i]);
     if (method == TREE_AUTO) {
-        if (p->n <= BRUTE_MOST)
+        if (p->n <= BRUTE_MAX)
             method = TREE_BRUTE;
         else
-            method = grid_build(t, GRID_MOST) ? TREE_GRID : TREE_RADIX;
+            method = grid_build(t, GRID_MAX) ? TREE_GRID : TREE_RADIX;
     } else if (method == TREE_GRID)
         grid_build(t, INFINITY);
     t->method = method;
@@ -275,11 +275,11 @@ void tree_groups(const struct tree *t, double link, int32_t *label)
     for (int32_t i = 0; i < n; i++) up[i] = up[up[i]]; /* up[i] <= i: its root is known */
     if (!t->order) return;
     /* from the least sorted place of a group to the least number of its points */
-    int32_t *least = mem_new(sizeof *least * (size_t)n + 1, "tree: groups");
-    for (int32_t i = 0; i < n; i++) least[i] = INT32_MAX;
+    int32_t *min = mem_new(sizeof *min * (size_t)n + 1, "tree: groups");
+    for (int32_t i = 0; i < n; i++) min[i] = INT32_MAX;
     for (int32_t i = 0; i < n; i++)
-        if (t->order[i] < least[up[i]]) least[up[i]] = t->order[i];
-    for (int32_t i = 0; i < n; i++) label[t->order[i]] = least[up[i]];
-    FREE(least);
+        if (t->order[i] < min[up[i]]) min[up[i]] = t->order[i];
+    for (int32_t i = 0; i < n; i++) label[t->order[i]] = min[up[i]];
+    FREE(min);
     FREE(up);
 }

@@ -62,7 +62,7 @@ void tree_ball(const struct tree *t, const double x[3], double radius, tree_visi
  * the square root of `most`. Of points in one place, either all or none are wanted. */
 struct tree_nearest {
     int k;
-    double most;
+    double max;
     bool (*keep)(int32_t point, const void *ctx);
     const void *ctx;
 };

@@ -69,8 +69,8 @@ static inline double tree_pair2(const struct tree_space *s, const double *const 
     return far2;
 }
 
-static inline double tree_place2(const struct tree_space *s, const double *const x[3], int64_t i,
-                                 const double at[3])
+static inline double tree_point_distance2(const struct tree_space *s, const double *const x[3],
+                                          int64_t i, const double at[3])
 {
     double far2 = 0;
     for (int k = 0; k < 3; k++) {
@@ -98,8 +98,8 @@ static inline bool tree_heap_offer(const struct tree *t, const double x[3],
 {
     const double *at[3];
     tree_sorted(t, at);
-    double far2 = tree_place2(&t->space, at, i, x);
-    if (far2 > q->most || (q->keep && !q->keep(tree_number(t, i), q->ctx))) return false;
+    double far2 = tree_point_distance2(&t->space, at, i, x);
+    if (far2 > q->max || (q->keep && !q->keep(tree_number(t, i), q->ctx))) return false;
     tree_heap_put(h, far2);
     return true;
 }
@@ -123,7 +123,7 @@ void radix_nearest(const struct tree *t, const double x[3], const struct tree_ne
 void radix_near(const struct tree *t, const double x[3], double radius, tree_visit *v, void *ctx);
 void radix_groups(const struct tree *t, double link, int32_t *up);
 /* false, and nothing is built, if there are more than `most` pairs to look at for each point. */
-bool grid_build(struct tree *t, double most);
+bool grid_build(struct tree *t, double max);
 void grid_free(struct tree *t);
 void grid_near(const struct tree *t, const double x[3], double radius, tree_visit *v, void *ctx);
 void grid_groups(const struct tree *t, double link, int32_t *up);

@@ -37,7 +37,7 @@ static enum err take_parts(const struct source_parts *p, void *ctx)
                  "%s: particle %ld: velocity_%c is %g, which would move it by over a million "
                  "boxes: see inspect -cc",
                  p->file, (long)p->id[i], 'x' + f->axis, p->v[f->axis][i]);
-        if (!(p->m[i] >= 0 && p->m[i] <= f->most))
+        if (!(p->m[i] >= 0 && p->m[i] <= f->max))
             FAIL(ERR_FORMAT,
                  "%s: particle %ld has the mass %g, which is not between 0 and the mass of a box: "
                  "see inspect -cc",
@@ -67,7 +67,7 @@ static enum err take_octs(const struct source_octs *o, void *ctx)
             if (o->split[i] >> c & 1) continue;
             double rho = o->val[c][i], x[3];
             for (int d = 0; d < 3; d++) x[d] = ((double)(2 * at[d] + (c >> d & 1)) + 0.5) * size;
-            if (!(rho >= 0 && rho * volume <= f->most)) return bad_cell(o, x, "density", rho);
+            if (!(rho >= 0 && rho * volume <= f->max)) return bad_cell(o, x, "density", rho);
             if (f->axis >= 0) {
                 double v = o->val[8 * (1 + f->axis) + c][i] / rho;
                 const char *const name[] = {"velocity_x", "velocity_y", "velocity_z"};
@@ -113,7 +113,7 @@ enum err feed_end(struct feed *f, enum err err)
 enum err feed_check_mass(const struct feed *f, const char *path)
 {
     const double ROUND = 1.5; /* of initial conditions, dark matter and gas have a mass of 1 each */
-    if (!(f->mass <= ROUND * f->most))
+    if (!(f->mass <= ROUND * f->max))
         FAIL(ERR_FORMAT,
              "%s: the masses add up to %g, more than the mass of a box: see inspect -cc", path,
              f->mass);

@@ -10,7 +10,7 @@ struct feed {
     int mesh[SPECIES_COUNT]; /* of each species; −1: not requested */
     int axis;                /* positions in redshift space along it; −1: none */
     struct pk *pk;           /* NULL: only add up the mass */
-    double most;             /* max mass that there may be */
+    double max;              /* max mass that there may be */
 
     /* Result: over all ranks. */
     struct pk_origin box;

@@ -90,10 +90,10 @@ void history_free(struct history *h)
 void history_plot(struct canvas *c, const void *history)
 {
     const struct history *h = history;
-    double most = 0, *x = mem_new(sizeof *x * (size_t)(4 * h->n + 4), "plot of stars");
+    double max = 0, *x = mem_new(sizeof *x * (size_t)(4 * h->n + 4), "plot of stars");
     double *y = x + 2 * h->n + 2;
     int n = 0;
-    for (int b = 0; b < h->n; b++) most = fmax(most, h->rate[b]);
+    for (int b = 0; b < h->n; b++) max = fmax(max, h->rate[b]);
     for (int b = 0; b <= h->n; b++) /* steps, one for each bin */
         for (int side = 0; side < 2; side++, n++) {
             int bin = b - 1 + side;
@@ -103,7 +103,7 @@ void history_plot(struct canvas *c, const void *history)
     struct curve rate = {.n = n, .x = x, .y = y};
     struct chart f = {
         .x = {0, h->end, false, h->cosmo ? "time since the Big Bang [Gyr]" : "time [Gyr]"},
-        .y = {0, most > 0 ? 1.08 * most : 1, false, "star formation [Msun/yr]"},
+        .y = {0, max > 0 ? 1.08 * max : 1, false, "star formation [Msun/yr]"},
         .in = frame_in(frame_whole(true), 0),
         .title = h->title,
         .n = 1,

@@ -102,12 +102,12 @@ static int list_fields(const struct map *m, const char *name[NAMES])
 static const char *meant(const char *word, const char *const *name, int n)
 {
     const char *best = NULL;
-    int least = near_most(word) + 1;
+    int min = near_max(word) + 1;
     for (size_t k = 0; k < sizeof SYNONYMS / sizeof *SYNONYMS; k++)
         if (strcasecmp(word, SYNONYMS[k].word) == 0) word = SYNONYMS[k].name;
     for (int i = 0; i < n; i++) {
         int d = near_distance(word, name[i]);
-        if (d < least) least = d, best = name[i];
+        if (d < min) min = d, best = name[i];
     }
     return best;
 }
@@ -424,7 +424,7 @@ static void divide(struct map *m)
 /* ---- the picture ---- */
 
 enum { SAMPLE = 1 << 20 }; /* pixels that are sorted */
-static const double TAIL = 0.01, REACH = 0.5, LEAST_SHARE = 1e-4, PARTICLES_FROM = 0.01;
+static const double TAIL = 0.01, REACH = 0.5, MIN_SHARE = 1e-4, PARTICLES_FROM = 0.01;
 
 /* Least and greatest value, and the sum of all. Returns the number of pixels that have one. */
 static int64_t extremes(const struct map *m, struct map_range *r)
@@ -478,7 +478,7 @@ static void find_scale(const struct map *m, double mean, struct map_range *r)
     bool level = m->field == FIELD_LEVEL, automatic = o->scale == SCALE_AUTO && !level;
     bool some = r->lo == 0 && r->hi > 0 && !by_particles(m) && !o->full && !o->has_range;
     if (by_particles(m)) r->lo = fmax(r->lo, PARTICLES_FROM * mean);
-    if (some && (automatic || o->scale == SCALE_LOG)) r->lo = LEAST_SHARE * r->hi;
+    if (some && (automatic || o->scale == SCALE_LOG)) r->lo = MIN_SHARE * r->hi;
     if (o->has_range) r->lo = o->lo, r->hi = o->hi;
     r->logarithmic = o->scale == SCALE_LOG || (automatic && r->lo > 0);
 }
@@ -486,9 +486,9 @@ static void find_scale(const struct map *m, double mean, struct map_range *r)
 /* A map without contrast but round-off is drawn as one value in the middle of the colours. */
 static void widen(struct map_range *r)
 {
-    double most = fmax(fabs(r->lo), fabs(r->hi));
-    if (r->hi - r->lo > 1e-9 * most || !(most > 0)) return;
-    r->lo -= 0.1 * most, r->hi += 0.1 * most;
+    double max = fmax(fabs(r->lo), fabs(r->hi));
+    if (r->hi - r->lo > 1e-9 * max || !(max > 0)) return;
+    r->lo -= 0.1 * max, r->hi += 0.1 * max;
 }
 
 /* Values of both signs get a diverging map with 0 in its middle. */
@@ -545,14 +545,14 @@ const char *map_weight_name(const struct map *m)
 
 /* ---- the plot ---- */
 
-enum { LEAST_SIDE = 400, MOST_SIDE = 1024, TITLE = 24 };
+enum { MIN_SIDE = 400, MAX_SIDE = 1024, TITLE = 24 };
 
 /* Of the square of pixels in it, in points. A pixel of the map is a whole number of pixels of a
  * PNG, which has two a point, unless the map is larger than the plot. */
 static double side_of_plot(const struct map *m)
 {
-    int times = (2 * LEAST_SIDE + m->n - 1) / m->n;
-    return fmin(0.5 * m->n * times, MOST_SIDE);
+    int times = (2 * MIN_SIDE + m->n - 1) / m->n;
+    return fmin(0.5 * m->n * times, MAX_SIDE);
 }
 
 struct box map_plot_size(const struct map *m)

@@ -40,7 +40,7 @@ static const struct panel {
                 {PROFILE_STAR_VR, "stars, radial", STARS, false},
                 {PROFILE_STAR_SIGMA, "their dispersion", STARS, true}}}};
 
-static bool is_there(const struct profile *p, enum profile_column c)
+static bool is_present(const struct profile *p, enum profile_column c)
 {
     return p->has[c < PROFILE_DM_DENSITY      ? SPECIES_GAS
                   : c < PROFILE_STAR_DENSITY  ? SPECIES_DM
@@ -64,7 +64,7 @@ static void draw_panel(struct canvas *c, const struct profile *p, int k, const d
     for (int i = 0; i < CURVES && a->curve[i].label; i++) {
         enum profile_column column = a->curve[i].column;
         double *at = y + (size_t)i * (size_t)p->n;
-        if (!is_there(p, column)) continue;
+        if (!is_present(p, column)) continue;
         for (int b = 0; b < p->n; b++) at[b] = p->row[b][column];
         curve[n++] = (struct curve){.label = a->curve[i].label,
                                     .n = p->n,

@@ -15,16 +15,16 @@
 static double imbalance(const struct comm *c, const struct domain *d, const struct box *f,
                         const int64_t *mine, int64_t n)
 {
-    double *cost = mem_zero(sizeof *cost * (size_t)c->size, "costs"), most = 0, sum = 0;
+    double *cost = mem_zero(sizeof *cost * (size_t)c->size, "costs"), max = 0, sum = 0;
     for (int64_t i = 0; i < n; i++)
         cost[domain_rank(d, f->level[mine[i]], f->key[mine[i]])] += f->cost[mine[i]];
     comm_add_f64(c, cost, c->size);
     for (int r = 0; r < c->size; r++) {
         sum += cost[r];
-        if (cost[r] > most) most = cost[r];
+        if (cost[r] > max) max = cost[r];
     }
     FREE(cost);
-    return most * c->size / sum;
+    return max * c->size / sum;
 }
 
 /* This rank's octs under the uniform decomposition, as the balancer takes them. */
@@ -69,7 +69,7 @@ static void measure(const struct comm *c, const struct box *f, enum domain_kind 
     struct repeat_times t = repeat_times(&r);
     if (c->rank == 0)
         printf("%d\t%d\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", c->size, 1 << (f->levelmax - 1), name,
-               before, after, 1e3 * t.median, 1e3 * t.least, 1e3 * t.spread);
+               before, after, 1e3 * t.median, 1e3 * t.min, 1e3 * t.spread);
     FREE(s.oct);
     FREE(s.level);
     FREE(s.key);

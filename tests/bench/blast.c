@@ -154,12 +154,12 @@ static int holes(struct mesh *m, const struct domain *d, int n)
 {
     struct agn *a = mem_new(sizeof *a * (size_t)n, "bench");
     uint64_t hash, other[2];
-    double least = HUGE_VAL, brute[2];
-    for (int i = 0; i < REPEATS; i++) least = fmin(least, release(m, d, n, a, 0, &hash));
+    double min = HUGE_VAL, brute[2];
+    for (int i = 0; i < REPEATS; i++) min = fmin(min, release(m, d, n, a, 0, &hash));
     for (int k = 0; k < 2; k++) brute[k] = release(m, d, n, a, 1 << k, &other[k]);
     printf("cells\tholes\tbins\tsums\trelease\tsums_ratio\trelease_ratio\n");
-    printf("%ld\t%d\t%.5f\t%.3f\t%.3f\t%.1f\t%.1f\n", (long)fill(m), n, least, brute[0], brute[1],
-           brute[0] / least, brute[1] / least);
+    printf("%ld\t%d\t%.5f\t%.3f\t%.3f\t%.1f\t%.1f\n", (long)fill(m), n, min, brute[0], brute[1],
+           brute[0] / min, brute[1] / min);
     FREE(a);
     return hash != other[0] || hash != other[1];
 }
@@ -169,12 +169,12 @@ static int blasts(struct mesh *m, const struct domain *d, int n, bool with_brute
     struct blast *b = mem_new(sizeof *b * (size_t)n, "bench");
     blasts_make(m, n, b);
     uint64_t hash, brute_hash;
-    double least = HUGE_VAL, brute = 0;
-    for (int i = 0; i < REPEATS; i++) least = fmin(least, once(m, d, n, b, false, &hash));
+    double min = HUGE_VAL, brute = 0;
+    for (int i = 0; i < REPEATS; i++) min = fmin(min, once(m, d, n, b, false, &hash));
     brute_hash = hash;
     if (with_brute) brute = once(m, d, n, b, true, &brute_hash);
-    printf("cells\tblasts\tbins\tbrute\tratio\n%ld\t%d\t%.5f\t%.3f\t%.1f\n", (long)fill(m), n,
-           least, brute, brute / least);
+    printf("cells\tblasts\tbins\tbrute\tratio\n%ld\t%d\t%.5f\t%.3f\t%.1f\n", (long)fill(m), n, min,
+           brute, brute / min);
     FREE(b);
     return hash != brute_hash;
 }

@@ -88,7 +88,7 @@ enum { KERNELS = 64 };
 /* Of one level: of each kernel the least time of a step. */
 struct table {
     int64_t cells;
-    struct dev_time before[KERNELS], least[KERNELS];
+    struct dev_time before[KERNELS], min[KERNELS];
     int n;
 };
 
@@ -107,8 +107,8 @@ static void table_end(struct table *t, const struct dev *d)
     for (int i = 0; i < KERNELS && (now = dev_time(d, i)); i++) {
         int64_t n = now->launches - t->before[i].launches;
         double seconds = now->seconds - t->before[i].seconds;
-        if (n == 0 || (t->least[i].launches && t->least[i].seconds <= seconds)) continue;
-        t->least[i] = (struct dev_time){now->kernel, n, now->blocks - t->before[i].blocks, seconds};
+        if (n == 0 || (t->min[i].launches && t->min[i].seconds <= seconds)) continue;
+        t->min[i] = (struct dev_time){now->kernel, n, now->blocks - t->before[i].blocks, seconds};
         if (i >= t->n) t->n = i + 1;
     }
 }
@@ -116,7 +116,7 @@ static void table_end(struct table *t, const struct dev *d)
 static void table_print(const struct table *t, int level)
 {
     for (int i = 0; i < t->n; i++) {
-        const struct dev_time *k = &t->least[i];
+        const struct dev_time *k = &t->min[i];
         if (!k->launches) continue;
         double rate = (double)t->cells / k->seconds;
         printf("%s\t%d\t%lld\t%.4f\t%lld\t%.4g\t%.4g\n", k->kernel, level, (long long)k->launches,
@@ -140,7 +140,7 @@ struct bench {
 static double update(struct bench *x, int l, double dt)
 {
     struct mesh *m = &x->mesh;
-    if (x->dev) fail_if(mirror_need(&x->mirror, m, l, FLD_U, m->nvar, PLACE_DEVICE));
+    if (x->dev) fail_if(mirror_need(&x->mirror, m, l, FLD_U, m->nvar, LOCATION_DEVICE));
     if (x->dev) fail_if(dev_wait(x->stream));
     table_begin(&x->table[l], x->dev);
     double begin = timer_wall();
@@ -243,7 +243,7 @@ static void poisson(struct bench *x, int l, bool fourier)
         x->stream = dev_stream_new(x->dev);
         fail_if(mirror_init(&x->mirror, x->dev, x->stream));
         fail_if(grav_dev_new(&g, &x->mirror, NULL, &alone));
-        fail_if(mirror_need(&x->mirror, m, l, FLD_RHO, 1, PLACE_DEVICE));
+        fail_if(mirror_need(&x->mirror, m, l, FLD_RHO, 1, LOCATION_DEVICE));
         fail_if(dev_wait(x->stream));
     }
     x->seconds = HUGE_VAL;
@@ -280,7 +280,7 @@ static void poisson(struct bench *x, int l, bool fourier)
 static double seconds_of(struct dev *d, struct dev_stream *s, int way, char *there, char *here,
                          size_t bytes)
 {
-    double least = HUGE_VAL;
+    double min = HUGE_VAL;
     for (int k = 0; k < REPEATS; k++) {
         double begin = timer_wall();
         if (way == 0) dev_put(s, there, here, bytes);
@@ -288,9 +288,9 @@ static double seconds_of(struct dev *d, struct dev_stream *s, int way, char *the
         if (way == 2) dev_copy(s, there, there + bytes, bytes);
         for (int i = 0; way == 3 && i < 1000; i++) dev_fill(s, there, i, 256);
         fail_if(dev_wait(s));
-        least = fmin(least, timer_wall() - begin);
+        min = fmin(min, timer_wall() - begin);
     }
-    return least;
+    return min;
 }
 
 static void bus(struct dev *d)

@@ -61,7 +61,7 @@ static void print_row(const struct bench *b, const char *domains, const char *tr
     for (int i = 0; i < 3; i++) n[i] /= b->c.size;
     printf("%d\t%d\t%d\t%s\t%s\t%d\t%.2f\t%.0f\t%.0f\t%.0f\t%.4f\t%.3f\t%.3f\t%.3f\t%.3f\n",
            b->c.size, 1 << b->level, b->nvar, domains, transport, shared, n[0], n[2], n[1],
-           n[1] * b->nvar * 64, build, 1e3 * t.median, 1e3 * t.least, 1e3 * t.spread, 1e3 * t.cpu);
+           n[1] * b->nvar * 64, build, 1e3 * t.median, 1e3 * t.min, 1e3 * t.spread, 1e3 * t.cpu);
     fflush(stdout);
 }
 

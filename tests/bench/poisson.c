@@ -65,7 +65,7 @@ static void measure(struct bench *b, struct names name, struct grav_par *p)
     if (b->c.rank == 0)
         printf("%d\t%d\t%s\t%s\t%s\t%d\t%.3e\t%.3f\t%.3f\t%.3f\n", b->c.size, 1 << b->level,
                name.domains, name.transport, name.solver, rep.cycles, error, 1e3 * t.median,
-               1e3 * t.least, 1e3 * t.spread);
+               1e3 * t.min, 1e3 * t.spread);
     fflush(stdout);
 }
 

@@ -7,12 +7,12 @@
 #include "base/timer.h"
 #include "comm/comm.h"
 
-enum { REPEAT_MOST = 1000 };
+enum { REPEAT_MAX = 1000 };
 
 struct repeat {
     const struct comm *comm;
     int n;
-    double begin, begin_cpu, seconds[REPEAT_MOST], cpu[REPEAT_MOST];
+    double begin, begin_cpu, seconds[REPEAT_MAX], cpu[REPEAT_MAX];
 };
 
 static inline double repeat_cpu(void)
@@ -35,7 +35,7 @@ static inline void repeat_end(struct repeat *r)
 {
     double t[2] = {timer_wall() - r->begin, repeat_cpu() - r->begin_cpu};
     comm_max_f64(r->comm, t, 2);
-    if (r->n == REPEAT_MOST) return;
+    if (r->n == REPEAT_MAX) return;
     r->cpu[r->n] = t[1];
     r->seconds[r->n++] = t[0];
 }
@@ -48,7 +48,7 @@ static inline int repeat_order(const void *a, const void *b)
 
 /* Least, median, half of the distance of the quartiles; least processor time. */
 struct repeat_times {
-    double least, median, spread, cpu;
+    double min, median, spread, cpu;
 };
 
 static inline struct repeat_times repeat_times(struct repeat *r)

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "tree/tree.h"
 
-enum { BRUTE_MOST = 200000 };
+enum { BRUTE_MAX = 200000 };
 
 static double processor(void)
 {
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     int status = 0;
     printf("#asked\tmethod\tbuild\tgroups\tbytes\tnumber\n");
     for (int m = TREE_AUTO; m < TREE_METHODS && !status; m++) {
-        if (m == TREE_BRUTE && (skip || n > BRUTE_MOST)) continue;
+        if (m == TREE_BRUTE && (skip || n > BRUTE_MAX)) continue;
         if (m == TREE_GRID && strcmp(argv[3 + skip], "place") == 0) continue;
         status = measure(&p, (enum tree_method)m, link);
     }

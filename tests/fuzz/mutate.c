@@ -6,8 +6,8 @@
 #include "base/rng.h"
 #include "fuzz.h"
 
-size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t most);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t max);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed);
 
 enum { RECORDS = 512 };
 
@@ -40,7 +40,7 @@ static size_t roll(size_t sides)
     return sides ? rng_word(&dice) % sides : 0;
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned seed)
 {
     static const int32_t odd[] = {0,         1,         -1,           2, 3, 8, 99, 100, 128, 65536,
                                   INT32_MAX, INT32_MIN, INT32_MAX / 8};
@@ -48,18 +48,18 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned se
     int32_t size;
     int k = fuzz_has_records() ? find_records(data, n, at) : 0;
     dice = rng_make(seed, 0, 0);
-    if (k == 0 || roll(8) == 0) return LLVMFuzzerMutate(data, n, most);
+    if (k == 0 || roll(8) == 0) return LLVMFuzzerMutate(data, n, max);
     size_t i = at[roll(roll(4) || k < 24 ? (size_t)k : 24)];
     memcpy(&size, data + i, 4);
     if (size >= 4 && roll(3) == 0) {
         memcpy(data + i + 4 + 4 * roll((size_t)size / 4), &odd[roll(sizeof odd / sizeof *odd)], 4);
         return n;
     }
-    if (roll(6) || n >= most) {
+    if (roll(6) || n >= max) {
         if (size) LLVMFuzzerMutate(data + i + 4, (size_t)size, (size_t)size);
         return n;
     }
-    size_t room = most - n > 64 ? 64 : most - n,
+    size_t room = max - n > 64 ? 64 : max - n,
            is = roll(2) ? roll((size_t)size + 1) : (size_t)size + roll(room + 1);
     return resize(data, n, i, size, (int32_t)is);
 }

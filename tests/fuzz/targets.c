@@ -155,10 +155,10 @@ static void run_listed(const char *text, size_t n)
 
 /* ---- what inspect and the programs that pass checkpoints on ask for ---- */
 
-static void note(void *ctx, enum source_damage d, const char *path, const char *place,
+static void note(void *ctx, enum source_damage d, const char *path, const char *location,
                  const char *what)
 {
-    *(size_t *)ctx += strlen(path) + strlen(place) + strlen(what);
+    *(size_t *)ctx += strlen(path) + strlen(location) + strlen(what);
 }
 
 static void domains_of(struct source *s)

@@ -209,7 +209,7 @@ def toy_format():
 RECIPES = {
     'program': {'cmd/count/count.c': PROGRAM, 'man/count.1': PAGE},
     'parameter': {'lib/param/core.def': ('INT(run, ncontrol,', PARAMETER)},
-    'Riemann': {'lib/hydro/hydro_kern.h': ('PTAH_HD struct hydro_flux hydro_riemann_hll(', SOLVER),
+    'Riemann': {'lib/hydro/point_kern.h': ('PTAH_HD struct hydro_flux hydro_riemann_hll(', SOLVER),
                 'lib/hydro/riemann.def': ('RIEMANN(HLLC,',
                                           'RIEMANN(DAVIS, "davis", hydro_riemann_davis)\n'),
                 'lib/param/core.def': ('acoustic|!hlld', 'davis|')},

@@ -325,7 +325,7 @@ static void check_left(struct mesh *m, const struct comm *c, const struct domain
     for (int l = 1; l <= LMAX; l++) octs[l] = m->lev[l].octs;
     adapt_redistribute(m, c, was, d);
     check(c->size == 1 || m->lev[1].octs > octs[1], "level 1 was left as it is");
-    for (int l = domain_alike(was, d); l <= LMAX; l++)
+    for (int l = domain_agreement(was, d); l <= LMAX; l++)
         check(m->lev[l].octs == octs[l], "a level was made again");
     owners_check(m, c, d);
     check_links(m, 0.1);
@@ -353,7 +353,7 @@ static void check_alike(const struct comm *c, bool whole)
     mesh_begin(&m, whole, bounded);
     struct domain *d = domain_new(DOMAIN_KSECTION, c->size, LMAX, bounded), *e = domain_along(d);
     check(e || c->size > 2, "two equal halves are no ranges of the curve");
-    check(!e || c->size > 2 || domain_alike(d, e) <= 4, "two equal halves are alike");
+    check(!e || c->size > 2 || domain_agreement(d, e) <= 4, "two equal halves are alike");
     adapt_build(&m, c, d);
     refine(&m, c, d, 0.1);
     fields_set(&m, c);
@@ -371,7 +371,7 @@ static void check_alike(const struct comm *c, bool whole)
 /* ---- octs by their keys ---- */
 
 /* Places that a search looks at until it finds the family of oct i. */
-static int places(const struct level *lv, lidx i)
+static int locations(const struct level *lv, lidx i)
 {
     uint64_t s = okhash_slot(&lv->hash, lv->key[i]);
     int n = 1;
@@ -410,9 +410,9 @@ static int key_order(const void *a, const void *b)
  * planes and rows have few low digits of keys. */
 static void check_hash(int l, int along, int64_t every)
 {
-    enum { MOST = 1 << 12 };
-    static okey key[MOST];
-    const lidx n = along == 7 ? MOST : 1 << 10;
+    enum { MAX = 1 << 12 };
+    static okey key[MAX];
+    const lidx n = along == 7 ? MAX : 1 << 10;
     const bool none[6] = {false};
     struct mesh m;
     const struct level *lv = &m.lev[l];
@@ -434,7 +434,7 @@ static void check_hash(int l, int along, int64_t every)
     for (lidx i = 0; i < n; i++) {
         found &= mesh_find(lv, key[i]) == i;
         found &= every == 1 || mesh_find(lv, key[i] + 1) == -1;
-        sum += places(lv, i);
+        sum += locations(lv, i);
     }
     check(found, "octs, and none else, are found by their keys");
     check(finds_split(&m, l, n, key), "octs of families that are split are found by their keys");

@@ -141,13 +141,13 @@ static void sort_octs(struct box *f)
     FREE(r);
 }
 
-struct places {
+struct locations {
     struct box *f;
     double boxlen;
     int64_t first[LEVEL_MAX + 2]; /* where a level begins */
 };
 
-static int64_t find_oct(const struct places *p, int level, okey key)
+static int64_t find_oct(const struct locations *p, int level, okey key)
 {
     int64_t lo = p->first[level], hi = p->first[level + 1];
     while (lo < hi) {
@@ -162,7 +162,7 @@ static int64_t find_oct(const struct places *p, int level, okey key)
 
 static enum err add_parts(const struct source_parts *s, void *ctx)
 {
-    struct places *p = ctx;
+    struct locations *p = ctx;
     double side = (double)((int64_t)1 << (p->f->levelmax - 1));
     for (int64_t i = 0; i < s->n; i++) {
         uint64_t x[3];
@@ -183,7 +183,7 @@ static enum err add_parts(const struct source_parts *s, void *ctx)
 
 static MUST_USE enum err read_pieces(struct source *s, struct box *f)
 {
-    struct places p = {.f = f, .boxlen = s->head.boxlen};
+    struct locations p = {.f = f, .boxlen = s->head.boxlen};
     for (int k = 0; k < s->npiece; k++) TRY(source_octs(s, k, SOURCE_TREE, add_octs, f));
     sort_octs(f);
     for (int64_t i = f->n - 1; i >= 0; i--) p.first[f->level[i]] = i;

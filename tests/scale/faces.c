@@ -98,11 +98,11 @@ void faces_measure(const struct domain *d, int bits, struct faces *f)
     for (int64_t i = 0; i < all.cap; i++)
         if (all.at[i]) count[(all.at[i] >> 32) - 1]++;
     double cells = (double)((int64_t)1 << 3 * bits);
-    *f = (struct faces){.cells = cells / n, .surface = (double)surface / cells, .least = n};
+    *f = (struct faces){.cells = cells / n, .surface = (double)surface / cells, .min = n};
     for (int r = 0; r < n; r++) {
         f->partners += (double)count[r] / n;
-        if (count[r] > f->most) f->most = (int)count[r];
-        if (count[r] < f->least) f->least = (int)count[r];
+        if (count[r] > f->max) f->max = (int)count[r];
+        if (count[r] < f->min) f->min = (int)count[r];
     }
     FREE(count);
     FREE(all.at);

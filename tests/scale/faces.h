@@ -7,7 +7,7 @@ struct faces {
     double surface;  /* pairs of a cell and another rank that owns one of its face neighbours,
                          for each cell of the mesh */
     double partners; /* ranks across a face: mean */
-    int most, least;
+    int max, min;
 };
 
 /* A cell of the mesh is an oct of level bits + 1. */

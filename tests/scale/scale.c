@@ -113,8 +113,7 @@ static int print_faces(const struct options *o)
             faces_measure(d, bits, &f);
             domain_free(d);
             printf("%s\t%d\t%.1f\t%.5f\t%.2f\t%d\t%d\t%.1f\n", kind_name((enum domain_kind)k),
-                   o->nrank[i], f.cells, f.surface, f.partners, f.least, f.most,
-                   timer_wall() - begin);
+                   o->nrank[i], f.cells, f.surface, f.partners, f.min, f.max, timer_wall() - begin);
             fflush(stdout);
         }
     return 0;
@@ -140,14 +139,14 @@ static int print_walk(const struct options *o)
     printf("ranks\tlevels\twalk_min\twalk_max\thops\tfactors\n");
     for (int i = 0; i < o->n; i++) {
         struct tree t;
-        int least = o->nrank[i], most = 0;
+        int min = o->nrank[i], max = 0;
         tree_init(&t, o->nrank[i]);
         for (int r = 0; r < t.size; r++) {
             int n = tree_messages(&t, r);
-            if (n < least) least = n;
-            if (n > most) most = n;
+            if (n < min) min = n;
+            if (n > max) max = n;
         }
-        printf("%d\t%d\t%d\t%d\t%.6f\t", t.size, t.nlev, least, most, mean_hops(&t));
+        printf("%d\t%d\t%d\t%d\t%.6f\t", t.size, t.nlev, min, max, mean_hops(&t));
         for (int l = 0; l < t.nlev; l++) printf("%s%d", l ? "·" : "", t.factor[l]);
         printf("\n");
     }

@@ -224,15 +224,15 @@ static int plane_order(const void *a, const void *b)
 
 static double grain_of(const struct box *f, const int64_t *oct, int64_t n, bool curve)
 {
-    double least = 0;
+    double min = 0;
     if (n == 0) return 0;
     if (curve) {
-        for (int64_t i = 0; i < n; i++) least = fmax(least, f->cost[oct[i]]);
-        return least;
+        for (int64_t i = 0; i < n; i++) min = fmax(min, f->cost[oct[i]]);
+        return min;
     }
     struct plane *p = mem_new(sizeof *p * (size_t)n, "planes");
     for (int axis = 0; axis < 3; axis++) {
-        double most = 0, sum = 0;
+        double max = 0, sum = 0;
         for (int64_t i = 0; i < n; i++) {
             int64_t x[3];
             okey_coords(f->key[oct[i]], x);
@@ -243,12 +243,12 @@ static double grain_of(const struct box *f, const int64_t *oct, int64_t n, bool 
         qsort(p, (size_t)n, sizeof *p, plane_order);
         for (int64_t i = 0; i < n; i++) {
             sum = i && p[i].at == p[i - 1].at ? sum + p[i].cost : p[i].cost;
-            most = fmax(most, sum);
+            max = fmax(max, sum);
         }
-        least = axis == 0 ? most : fmin(least, most);
+        min = axis == 0 ? max : fmin(min, max);
     }
     FREE(p);
-    return least;
+    return min;
 }
 
 void share_measure(const struct box *f, const struct domain *d, const int32_t *owner, int sample,

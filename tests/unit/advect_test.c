@@ -51,9 +51,9 @@ static void adapt(struct world *w)
     for (int l = LMAX - 1; l >= LMIN; l--) {
         struct level *lv = &w->m.lev[l];
         for (lidx i = 0; i < lv->nown; i++) {
-            double most = 0;
-            for (int k = 0; k < 8; k++) most = fmax(most, lv->fld[FIELD][i][k]);
-            for (int k = 0; k < 8; k++) lv->flag[i][k] = most > (l == LMIN ? 1.02 : 1.5);
+            double max = 0;
+            for (int k = 0; k < 8; k++) max = fmax(max, lv->fld[FIELD][i][k]);
+            for (int k = 0; k < 8; k++) lv->flag[i][k] = max > (l == LMIN ? 1.02 : 1.5);
         }
         ghost_fill_flags(w->c, &w->m, l);
     }

@@ -74,7 +74,7 @@ static double energy_of(const struct agn *a, const struct agn_law *law)
 static double check_holes(const struct agn *before, const struct agn *after,
                           const struct agn_law *law)
 {
-    double given = 0, most = 0;
+    double given = 0, max = 0;
     int64_t modes[4] = {0};
     for (int i = 0; i < HOLES; i++) {
         const struct agn *a = &before[i], *z = &after[i];
@@ -85,11 +85,11 @@ static double check_holes(const struct agn *before, const struct agn *after,
         bool used = z->mode == AGN_HEAT || z->mode == AGN_JET;
         CHECK(z->accreted == (used ? 0 : a->accreted) && z->saved >= 0, "hole %d", i);
         CHECK((z->mode == AGN_SAVED) == (a->saved > 0), "hole %d", i);
-        given += z->given, most += e;
+        given += z->given, max += e;
         modes[z->mode]++;
     }
     for (int k = 0; k < 4; k++) CHECK(modes[k] > 2, "%ld of mode %d", (long)modes[k], k);
-    if (law->ceiling < HUGE_VAL) CHECK(given < 0.9 * most, "nothing is saved: %g, %g", given, most);
+    if (law->ceiling < HUGE_VAL) CHECK(given < 0.9 * max, "nothing is saved: %g, %g", given, max);
     return given;
 }
 
@@ -234,7 +234,7 @@ static void test_ceiling(void)
     one_hole(&law, &a, 2); /* gas at the ceiling takes nothing */
     if (comm.rank == 0) CHECK(fabs(a.given) < 1e-14 && a.mode == AGN_SAVED, "%g", a.given);
     struct agn b = {.at = {7, {0.26, 0.97, 0.02}}, .efficiency = 0.1, .accreted = 1e-3, .rate = 1};
-    law.least = 1e30; /* too little to heat the gas: it waits */
+    law.min = 1e30; /* too little to heat the gas: it waits */
     f = one_hole(&law, &b, 1);
     CHECK(f.changed == 0, "%ld cells", (long)f.changed);
     if (comm.rank == 0) CHECK(b.mode == AGN_QUIET && b.accreted == 1e-3 && b.given == 0);

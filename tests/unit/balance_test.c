@@ -15,8 +15,8 @@
 static struct comm comm;
 
 enum { SLOW = 5, TIMES = 4 }; /* which rank, how slow */
-static const double NAP = 2e-3;
-static const double LEAST = 0.6;
+static const double DELAY = 2e-3;
+static const double MIN = 0.6;
 
 static const char *const BOX =
     "&RUN_PARAMS\nhydro=.true.\nnremap=2\nnstepmax=5\n/\n"
@@ -37,12 +37,12 @@ static double slept(double alpha, const char *ordering, int64_t *sum)
     p->run.time_balance_alpha = alpha;
     snprintf(p->run.ordering, sizeof p->run.ordering, "%s", ordering);
     s->run.out.dir = ".";
-    s->check.nap = comm.rank == SLOW ? TIMES * NAP : NAP;
+    s->check.delay = comm.rank == SLOW ? TIMES * DELAY : DELAY;
     if (e == OK) e = sim_start(s, p, &comm);
     if (e == OK) e = sim_run(s);
     CHECK(e == OK, "%s", e == OK ? "" : err_message());
     const struct level *lv = &s->mesh.lev[5];
-    double most = s->check.nap * lv->nown;
+    double max = s->check.delay * lv->nown;
     *sum = 0;
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
@@ -51,11 +51,11 @@ static double slept(double alpha, const char *ordering, int64_t *sum)
             *sum += bits >> 8; /* no order, no overflow that matters */
         }
     comm_add_i64(&comm, sum, 1);
-    comm_max_f64(&comm, &most, 1);
+    comm_max_f64(&comm, &max, 1);
     sim_fini(s);
     mem_free(p);
     mem_free(s);
-    return most;
+    return max;
 }
 
 int main(int argc, char **argv)
@@ -64,13 +64,13 @@ int main(int argc, char **argv)
     log_init(false, -1);
     if (comm.size > SLOW) {
         int64_t state[3];
-        double even = NAP * 4096 / comm.size, lost = slept(0, "ksection", &state[0]) - even;
+        double even = DELAY * 4096 / comm.size, lost = slept(0, "ksection", &state[0]) - even;
         double half[2] = {slept(0.5, "ksection", &state[1]), slept(0.5, "hilbert", &state[2])};
         CHECK(lost > 0.9 * (TIMES - 1) * even, "memory alone: %g lost", lost);
         for (int k = 0; k < 2; k++) {
             double back = 1 - (half[k] - even) / lost;
             if (!comm.rank) printf("ordering %d: %.0f %% recovered\n", k, 100 * back);
-            CHECK(back >= LEAST, "ordering %d: %.2f recovered", k, back);
+            CHECK(back >= MIN, "ordering %d: %.2f recovered", k, back);
         }
         CHECK(state[1] == state[0] && state[2] == state[0], "clocks changed the state");
     }

@@ -142,10 +142,10 @@ static void test_mem_large(void)
         if (i >= BLOCKS) continue;
         for (size_t k = 0; k < n[i]; k += 509) bad += p[i][k] != (i << 32 | k);
         held -= 8 * n[i];
-        size_t kept = words < n[i] ? words : n[i];
+        size_t retained = words < n[i] ? words : n[i];
         if (turn % 3 && p[i]) {
             p[i] = mem_grow(p[i], 8 * words, "test");
-            for (size_t k = 0; k < kept; k += 509) bad += p[i][k] != (i << 32 | k);
+            for (size_t k = 0; k < retained; k += 509) bad += p[i][k] != (i << 32 | k);
         } else {
             FREE(p[i]);
             p[i] = mem_new(8 * words, "test");
@@ -506,7 +506,7 @@ static void test_rng_streams(void)
     uint32_t w = rng_word(&a);
     CHECK(w == rng_word(&b) && w != rng_word(&c) && w != rng_word(&d) && w != rng_word(&e));
     enum { N = 1000000 };
-    double mean = 0, square = 0, gauss = 0, gauss2 = 0, gauss4 = 0, least = 1, most = 0;
+    double mean = 0, square = 0, gauss = 0, gauss2 = 0, gauss4 = 0, min = 1, max = 0;
     for (int i = 0; i < N; i++) {
         double u = rng_uniform(&a), g = rng_normal(&b);
         mean += u / N;
@@ -514,10 +514,10 @@ static void test_rng_streams(void)
         gauss += g / N;
         gauss2 += g * g / N;
         gauss4 += g * g * g * g / N;
-        least = fmin(least, u);
-        most = fmax(most, u);
+        min = fmin(min, u);
+        max = fmax(max, u);
     }
-    CHECK(least >= 0 && most < 1 && least < 1e-4 && most > 1 - 1e-4);
+    CHECK(min >= 0 && max < 1 && min < 1e-4 && max > 1 - 1e-4);
     CHECK(fabs(mean - 0.5) < 5 * sqrt(1.0 / 12 / N) &&
           fabs(square - 1.0 / 3) < 5 * sqrt(4.0 / 45 / N));
     CHECK(fabs(gauss) < 5 / sqrt(N) && fabs(gauss2 - 1) < 5 * sqrt(2.0 / N) &&

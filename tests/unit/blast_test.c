@@ -28,7 +28,7 @@ static void world_make(struct world *w, const struct comm *c, bool uniform)
 
 /* Random ones; some share a cell, some reach no centre, some are large, some lie on borders. most:
  * the largest radius, which is the width of bins. */
-static void blasts_make(struct blast b[BLASTS], double most)
+static void blasts_make(struct blast b[BLASTS], double max)
 {
     struct rng g = rng_make(5, 1, 0);
     for (int i = 0; i < BLASTS; i++) {
@@ -41,7 +41,7 @@ static void blasts_make(struct blast b[BLASTS], double most)
         if (i % 7 == 1) b[i].at.x[2] = 0.5;                       /* where levels meet */
         if (i % 7 == 2) memcpy(b[i].at.x, b[i - 1].at.x, sizeof b[i].at.x);
         b[i].at.radius = i % 5 == 0 ? 1e-3 : i % 5 == 1 ? 0.4 : 0.05 + 0.1 * rng_uniform(&g);
-        b[i].at.radius = fmin(b[i].at.radius, most);
+        b[i].at.radius = fmin(b[i].at.radius, max);
         b[i].mass = 1e-4 * (1 + rng_uniform(&g));
         b[i].metals = 0.3 * b[i].mass;
         b[i].energy = 0.01 * rng_uniform(&g);
@@ -68,7 +68,7 @@ static void check_conserved(const struct blast *b, const double a[SUMS], const d
             CHECK(fabs(z[v] - want[v]) < 1e-13, "variable %d: %.17g, not %.17g", v, z[v], want[v]);
 }
 
-static void test_many(double terminal, double kinetic, double most)
+static void test_many(double terminal, double kinetic, double max)
 {
     struct blast b[BLASTS], mine[BLASTS];
     struct world w, whole;
@@ -76,7 +76,7 @@ static void test_many(double terminal, double kinetic, double most)
     double before[SUMS], after[SUMS];
     int64_t n = 0, bad;
     bool changed = false;
-    blasts_make(b, most);
+    blasts_make(b, max);
     for (int i = 0; i < BLASTS; i++)
         if (i * 5 % 7 % comm.size == comm.rank) mine[n++] = b[BLASTS - 1 - i];
     world_make(&w, &comm, false);

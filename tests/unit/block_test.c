@@ -82,8 +82,8 @@ static void step_changed(struct world *w, bool keeps, bool removes)
     part_enter(p, &w->m, &w->c, w->d, LMIN);
     for (int k = LMIN + 1; k < LEVEL_MAX + 3; k++) p->first[k] = NPART;
     part_synchro(p, &w->m, LMIN, dt, dt);
-    check(p->kept[LMIN] == NPART, "the force is kept for the second kick");
-    if (!keeps) p->kept[LMIN] = 0;
+    check(p->retained[LMIN] == NPART, "the force is kept for the second kick");
+    if (!keeps) p->retained[LMIN] = 0;
     if (removes) part_remove(p, &w->m, LMIN, 3, (int64_t[]){5, 6, 100});
     for (int64_t i = part_insert(p, LMIN, 2), k = 40; i < p->n; i++, k++) {
         for (int d = 0; d < 3; d++) p->x[d][i] = p->x[d][k], p->v[d][i] = p->v[d][k];

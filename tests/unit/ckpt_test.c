@@ -20,7 +20,7 @@
 #include "io/file.h"
 #include "io/fortran.h"
 #include "io/zip.h"
-#include "oct/turn.h"
+#include "oct/transpose.h"
 
 static enum err write_world(struct world *w, int number, char *path, size_t n)
 {
@@ -464,19 +464,19 @@ static enum err fail_fourth(void *ctx)
 
 /* Catches: an error beside that is lost; a job begun before the one before has ended, or after an
  * error. */
-static void test_aside(void)
+static void test_async(void)
 {
-    struct aside a = {0};
+    struct async a = {0};
     int64_t done = 0;
-    bool ok = aside_wait(&a) == OK;
+    bool ok = async_wait(&a) == OK;
     for (int k = 0; k < 7; k++) {
-        enum err err = aside_begin(&a, fail_fourth, &done);
+        enum err err = async_begin(&a, fail_fourth, &done);
         ok = ok && err == (k < 4 ? OK : ERR_FILE);
     }
-    ok = ok && aside_wait(&a) == ERR_FILE && strcmp(err_message(), "the fourth of them") == 0;
+    ok = ok && async_wait(&a) == ERR_FILE && strcmp(err_message(), "the fourth of them") == 0;
     check_on(&alone, ok && done == 4, "jobs beside are done in turn, up to the first error");
-    aside_fini(&a);
-    check_on(&alone, aside_wait(&a) == OK, "and it can be used again");
+    async_fini(&a);
+    check_on(&alone, async_wait(&a) == OK, "and it can be used again");
 }
 
 enum { TOGETHER = 40, SOME_ROWS = 8192 }; /* records of "table" that threads read side by side */
@@ -562,21 +562,21 @@ static void test_manifest(void)
 /* Catches: octs beyond the last eight forgotten, a square turned wrongly. */
 static void test_turn(void)
 {
-    enum { MOST = 21, PITCH = 25, STEP = 3 };
-    double column[8 * PITCH], back[8 * PITCH], row[STEP * MOST][8];
+    enum { MAX = 21, PITCH = 25, STEP = 3 };
+    double column[8 * PITCH], back[8 * PITCH], row[STEP * MAX][8];
     const double *from[8];
-    lidx which[MOST];
+    lidx which[MAX];
     bool ok = true;
     for (int i = 0; i < 8 * PITCH; i++) column[i] = i;
     for (int c = 0; c < 8; c++) from[c] = column + c * PITCH;
-    for (int n = 0; n <= MOST; n++) {
+    for (int n = 0; n <= MAX; n++) {
         memset(row, 0, sizeof row);
         memset(back, 0, sizeof back);
-        turn_columns(from, 2, n, row, STEP);
+        transpose_columns(from, 2, n, row, STEP);
         for (int i = 0; i < n; i++) which[i] = STEP * (n - 1 - i);
-        turn_rows((const double(*)[8])row, which, n, back, PITCH);
+        transpose_rows((const double(*)[8])row, which, n, back, PITCH);
         for (int c = 0; c < 8; c++)
-            for (int i = 0; i < MOST; i++) {
+            for (int i = 0; i < MAX; i++) {
                 ok = ok && row[STEP * i][c] == (i < n ? column[c * PITCH + 2 + i] : 0);
                 ok = ok && back[c * PITCH + i] == (i < n ? column[c * PITCH + 2 + n - 1 - i] : 0);
             }
@@ -632,7 +632,7 @@ int main(int argc, char **argv)
         test_subrecords();
         test_table(false);
         test_table(true);
-        test_aside();
+        test_async();
         test_manifest();
         test_turn();
         test_crc();

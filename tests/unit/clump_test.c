@@ -19,7 +19,7 @@
 #include "dom/ghost.h"
 #include "half_world.h"
 
-enum { MOST = 8 * 8 * 8 + 16 * 16 * 16, SIDE = 1 << LMAX };
+enum { MAX = 8 * 8 * 8 + 16 * 16 * 16, SIDE = 1 << LMAX };
 
 static struct comm comm;
 static const struct comm alone = {.size = 1};
@@ -53,7 +53,8 @@ static void world_make(struct world *w, const struct comm *c, density_fn *fn)
 static struct clump_field field_of(const struct world *w)
 {
     struct clump_field f = {0};
-    for (int l = LMIN; l <= LMAX; l++) f.peak[l] = f.mass[l] = f.place[l] = w->m.lev[l].fld[FLD_U];
+    for (int l = LMIN; l <= LMAX; l++)
+        f.peak[l] = f.mass[l] = f.location[l] = w->m.lev[l].fld[FLD_U];
     return f;
 }
 
@@ -100,12 +101,12 @@ struct cell {
 
 struct reference {
     int n, np;
-    struct cell cell[MOST];
-    int peak[MOST]; /* cell of a peak, by density */
+    struct cell cell[MAX];
+    int peak[MAX];  /* cell of a peak, by density */
     double *saddle; /* [np][np] */
-    int root[MOST], parent[MOST], halo[MOST], level[MOST];
-    bool alive[MOST];
-    double relevance[MOST];
+    int root[MAX], parent[MAX], halo[MAX], level[MAX];
+    bool alive[MAX];
+    double relevance[MAX];
 };
 
 /* Offset of the centre of b from that of a, in half finest cells, nearest image. */
@@ -206,7 +207,7 @@ static double highest(const struct reference *r, int p, int *to)
 /* One round; returns the number of merged peaks. */
 static int merge_round(struct reference *r, const struct clump_par *par, bool halos, int round)
 {
-    int to[MOST], q, n = 0, np = r->np;
+    int to[MAX], q, n = 0, np = r->np;
     for (int p = 0; p < np; p++) {
         double s = highest(r, p, &q), ratio = r->cell[r->peak[p]].rho / (s > 0 ? s : par->density);
         bool due = halos ? s > par->saddle : ratio < par->relevance;
@@ -256,7 +257,7 @@ static void compare_row(const struct reference *r, const struct clump_par *par,
                         const struct clump *c)
 {
     int p = (int)c->index - 1, n = 0, nh = 0;
-    double mass = 0, halo = 0, least = HUGE_VAL, volume = 0;
+    double mass = 0, halo = 0, min = HUGE_VAL, volume = 0;
     CHECK(p >= 0 && p < r->np, "index %ld", (long)c->index);
     for (int i = 0; i < r->n && p >= 0 && p < r->np; i++) {
         const struct cell *a = &r->cell[i];
@@ -266,10 +267,10 @@ static void compare_row(const struct reference *r, const struct clump_par *par,
         n++;
         mass += a->rho * v;
         volume += v;
-        least = fmin(least, a->rho);
+        min = fmin(min, a->rho);
     }
-    CHECK(c->ncell == n && c->least == least && fabs(c->volume / volume - 1) < 1e-13);
-    CHECK(c->most == r->cell[r->peak[p]].rho && c->relevance == r->relevance[p], "%g, %g",
+    CHECK(c->ncell == n && c->min == min && fabs(c->volume / volume - 1) < 1e-13);
+    CHECK(c->max == r->cell[r->peak[p]].rho && c->relevance == r->relevance[p], "%g, %g",
           c->relevance, r->relevance[p]);
     CHECK(fabs(c->mass / mass - 1) < 1e-13, "%.17g, %.17g", c->mass, mass);
     CHECK(c->parent == r->parent[p] + 1 && c->level == r->level[p], "parent %ld, %d",
@@ -357,7 +358,7 @@ static void test_gaussians(void)
     CHECK(k.relevant == 3 && k.halos == 2, "%ld peaks, %ld halos", (long)k.relevant, (long)k.halos);
     for (int64_t i = 0; i < k.n; i++) {
         const struct clump *c = &k.at[i];
-        int p = c->most > 7.5 ? 0 : c->most > 6 ? 1 : 2;
+        int p = c->max > 7.5 ? 0 : c->max > 6 ? 1 : 2;
         for (int d = 0; d < 3; d++) {
             CHECK(fabs(remainder(c->x[d] - PEAK[p][d], 1)) < 0.5 / (1 << LMIN), "peak %d: %g", p,
                   c->x[d]);
@@ -371,7 +372,7 @@ static void test_gaussians(void)
         CHECK(p == 2 ||
               (c->saddle > 2 && c->saddle < 7 && c->halo == (p == 0 ? c->index : c->halo)));
         CHECK(p != 1 || (c->parent == c->halo && c->parent != c->index));
-        CHECK(p < 2 || (c->saddle == 0 && c->relevance == c->most / par.density));
+        CHECK(p < 2 || (c->saddle == 0 && c->relevance == c->max / par.density));
     }
     clumps_free(&k);
     world_free(&w);
@@ -422,7 +423,7 @@ static void test_unbinding(bool saddle_pot, bool iterate)
     const struct clump_par par = {.density = 0.5,
                                   .relevance = 1.2,
                                   .saddle = 1,
-                                  .least_mass = 1.0 / PARTS,
+                                  .min_mass = 1.0 / PARTS,
                                   .mass = 5,
                                   .unbind = {true, 50, true, saddle_pot, iterate, 0.01, 100, 1}};
     struct clumps k = unbind_in(&w, &comm, &par), one = unbind_in(&whole, &alone, &par);
@@ -430,8 +431,7 @@ static void test_unbinding(bool saddle_pot, bool iterate)
     for (int64_t i = 0; i < one.n; i++) {
         const struct clump *c = &one.at[i];
         if (c->parent == c->index) continue;
-        CHECK(c->most > 6 && c->most < 8.7, "only the second peak is inside of another: %g",
-              c->most);
+        CHECK(c->max > 6 && c->max < 8.7, "only the second peak is inside of another: %g", c->max);
         /* 750 of its 1000 particles are cold; a few are in cells of the other peak */
         CHECK(c->nbound > 600 && c->nbound <= 760, "%ld bound", (long)c->nbound);
         CHECK(fabs(c->bound_mass * PARTS - (double)c->nbound) < 1e-9);

@@ -284,16 +284,17 @@ static int64_t make_stars(struct world *w, int l, int64_t next)
 {
     const struct level *lv = &w->m.lev[l];
     int64_t n = 0, total;
-    struct part_place *place = mem_new(sizeof *place * 24 * (size_t)lv->nown + 1, "test");
+    struct part_birth_cell *location = mem_new(sizeof *location * 24 * (size_t)lv->nown + 1,
+                                               "test");
     for (int turn = 2; turn >= 0; turn--)
         for (lidx i = 0; i < lv->nown; i++)
             for (int c = 0; c < 8; c++)
                 if (lv->child[i][c] < 0 && made_in(l, lv->key[i] << 3 | (okey)c) > turn)
-                    place[n++] = (struct part_place){i, c, turn};
-    int64_t first = part_create(&w->p, &w->m, &w->c, l, n, place, next, &total);
+                    location[n++] = (struct part_birth_cell){i, c, turn};
+    int64_t first = part_create(&w->p, &w->m, &w->c, l, n, location, next, &total);
     for (int64_t i = 0; i < n; i++) {
         int64_t o[3];
-        okey cell = lv->key[place[i].oct] << 3 | (okey)place[i].cell;
+        okey cell = lv->key[location[i].oct] << 3 | (okey)location[i].cell;
         okey_coords(cell, o);
         for (int d = 0; d < 3; d++) {
             w->p.x[d][first + i] = ((double)o[d] + 0.5) * mesh_dx(&w->m, l);
@@ -302,10 +303,10 @@ static int64_t make_stars(struct world *w, int l, int64_t next)
         w->p.m[first + i] = 1.0 / N;
         w->p.family[first + i] = FAM_STAR;
         w->p.tag[first + i] = (int8_t)l;
-        w->p.birth[first + i] = (double)place[i].number;
+        w->p.birth[first + i] = (double)location[i].number;
         w->p.metal[first + i] = (double)cell;
     }
-    FREE(place);
+    FREE(location);
     return total;
 }
 

@@ -32,12 +32,12 @@ static void test_agree(void)
 static void test_sums(void)
 {
     struct sum s;
-    int64_t n = c.rank + 1, most = c.rank, before = comm_scan_i64(&c, c.rank + 1);
-    double least = c.rank + 0.5;
+    int64_t n = c.rank + 1, max = c.rank, before = comm_scan_i64(&c, c.rank + 1);
+    double min = c.rank + 0.5;
     comm_add_i64(&c, &n, 1);
-    comm_max_i64(&c, &most, 1);
-    comm_min_f64(&c, &least, 1);
-    CHECK(n == c.size * (c.size + 1) / 2 && most == c.size - 1 && least == 0.5, "%ld", (long)n);
+    comm_max_i64(&c, &max, 1);
+    comm_min_f64(&c, &min, 1);
+    CHECK(n == c.size * (c.size + 1) / 2 && max == c.size - 1 && min == 0.5, "%ld", (long)n);
     CHECK(before == c.rank * (c.rank + 1) / 2, "%ld before rank %d", (long)before, c.rank);
     sum_init(&s);
     sum_add(&s, c.rank ? 1e-30 : 1e30);
@@ -62,19 +62,19 @@ static void test_sums(void)
 /* Rank a sends (a + 2 b) % 4 items to rank b. */
 static void test_exchange(void)
 {
-    enum { MOST = 4 };
+    enum { MAX = 4 };
     int64_t *count = calloc((size_t)c.size, sizeof *count),
             *from = calloc((size_t)c.size, sizeof *from), n = 0, got;
-    int64_t(*item)[3] = calloc((size_t)c.size * MOST, sizeof *item);
+    int64_t(*item)[3] = calloc((size_t)c.size * MAX, sizeof *item);
     if (!count || !from || !item) abort();
     for (int b = 0; b < c.size; b++) {
-        count[b] = (c.rank + 2 * b) % MOST;
+        count[b] = (c.rank + 2 * b) % MAX;
         for (int k = 0; k < count[b]; k++, n++) item[n][0] = c.rank, item[n][1] = b, item[n][2] = k;
     }
     int64_t(*in)[3] = comm_exchange_all(&c, item, count, sizeof *item, &got, from);
     n = 0;
     for (int a = 0; a < c.size; a++) {
-        CHECK(from[a] == (a + 2 * c.rank) % MOST, "%ld from rank %d", (long)from[a], a);
+        CHECK(from[a] == (a + 2 * c.rank) % MAX, "%ld from rank %d", (long)from[a], a);
         for (int k = 0; k < from[a] && n < got; k++, n++)
             CHECK(in[n][0] == a && in[n][1] == c.rank && in[n][2] == k, "item %d of rank %d", k, a);
     }
@@ -90,22 +90,22 @@ static void test_union(void)
 {
     int64_t all = 0, mine = c.rank % 3, seen = 0, add[2] = {1, c.rank};
     for (int r = 0; r < c.size; r++) all += r % 3;
-    for (int64_t most = all > 0 ? all - 1 : 0; most <= all + 3; most++) {
-        int64_t(*row)[2] = calloc((size_t)(most + 3), sizeof *row);
+    for (int64_t max = all > 0 ? all - 1 : 0; max <= all + 3; max++) {
+        int64_t(*row)[2] = calloc((size_t)(max + 3), sizeof *row);
         if (!row) abort();
-        for (int k = 0; k < mine && k < most; k++) row[k][0] = row[k][1] = 10 * c.rank + k;
+        for (int k = 0; k < mine && k < max; k++) row[k][0] = row[k][1] = 10 * c.rank + k;
         add[0] = 1, add[1] = c.rank, seen = 0;
         double low[2] = {1.5 * c.rank, -c.rank};
         struct comm_minima min = {2, low};
-        int64_t n = comm_union_min(&c, mine, most, sizeof *row, row, 2, add, &min);
+        int64_t n = comm_union_min(&c, mine, max, sizeof *row, row, 2, add, &min);
         CHECK(n == all, "%ld rows of %ld", (long)n, (long)all);
         CHECK(min.n == 0 && low[0] == 0 && low[1] == 1 - c.size, "%g %g", low[0], low[1]);
         CHECK(add[0] == c.size && add[1] == c.size * (c.size - 1) / 2, "%ld", (long)add[1]);
-        for (int64_t i = 0; i < n && n <= most; i++)
+        for (int64_t i = 0; i < n && n <= max; i++)
             for (int r = 0; r < c.size; r++)
                 for (int k = 0; k < r % 3; k++)
                     seen += row[i][0] == 10 * r + k && row[i][1] == 10 * r + k;
-        CHECK(n > most || seen == all, "%ld rows are right", (long)seen);
+        CHECK(n > max || seen == all, "%ld rows are right", (long)seen);
         free(row);
     }
 }
@@ -285,12 +285,12 @@ static void test_tree(void)
     static const int want[] = {0, 1, 2, 2, 4, 3, 6, 3, 4, 4, 4, 5, 10, 7, 15, 14, 25, 20, 30, 20};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct tree t;
-        int most = 0, bad = 0;
+        int max = 0, bad = 0;
         tree_init(&t, sizes[i]);
         for (int rank = 0; rank<sizes[i]; rank += sizes[i]> 20000 ? 97 : 1) {
             struct group g = {0, sizes[i]};
             int n = tree_messages(&t, rank);
-            if (n > most) most = n;
+            if (n > max) max = n;
             for (int l = 0; l < t.nlev; l++) {
                 int k = t.factor[l], mine = group_slot(g, k, rank);
                 struct group own = group_child(g, k, mine);
@@ -308,7 +308,7 @@ static void test_tree(void)
             }
             bad += g.first != rank || g.n != 1;
         }
-        CHECK(most == want[i] && bad == 0, "%d ranks: %d messages, %d wrong", sizes[i], most, bad);
+        CHECK(max == want[i] && bad == 0, "%d ranks: %d messages, %d wrong", sizes[i], max, bad);
     }
 }
 
@@ -320,7 +320,7 @@ int main(int argc, char **argv)
     test_exchange();
     test_union();
     test_transports();
-    c.letters = c.size > COMM_LETTERS ? c.size : 0; /* the other way */
+    c.empty_messages = c.size > COMM_EMPTY_MESSAGES ? c.size : 0; /* the other way */
     test_transports();
     test_tuner();
     test_tree();

@@ -159,15 +159,15 @@ struct there {
     struct cooldev *cooling;
 };
 
-static enum err there_open(struct there *t, struct mesh *m, uint64_t seed, size_t most)
+static enum err open_dev(struct there *t, struct mesh *m, uint64_t seed, size_t max)
 {
     t->cooling = NULL;
-    TRY(test_mirror_open(&t->on, m, seed, most));
+    TRY(test_mirror_open(&t->on, m, seed, max));
     t->cooling = cooldev_new(&t->on.mirror);
     return OK;
 }
 
-static void there_close(struct there *t)
+static void close_dev(struct there *t)
 {
     CHECK(dev_wait(t->on.stream) == OK);
     cooldev_free(&t->cooling);
@@ -191,7 +191,7 @@ static uint64_t there(bool evil, double dt, uint64_t seed)
     struct there t;
     build(&m);
     fill(&m, evil);
-    CHECK(there_open(&t, &m, seed, 0) == OK);
+    CHECK(open_dev(&t, &m, seed, 0) == OK);
     if (seed == 0) cool_set(rates, 0.5), cool_set(rates, 1); /* what the CPU made is gone */
     if (seed == 1) other_table_first(&t, &m, evil);
     for (int l = TOP; l >= BASE; l--) {
@@ -200,7 +200,7 @@ static uint64_t there(bool evil, double dt, uint64_t seed)
     }
     CHECK(mirror_home(&t.on.mirror, &m, true) == OK);
     uint64_t h = digest(&m);
-    there_close(&t);
+    close_dev(&t);
     mesh_fini(&m);
     return h;
 }
@@ -270,7 +270,7 @@ static struct cooling_law warm_law(const struct term_run *r)
                                 .per_T2 = 1 / (gas.gamma - 1),
                                 .dt = r->dt,
                                 .decay = 1,
-                                .most = 1e50,
+                                .max = 1e50,
                                 .metal = -1,
                                 .delayed = -1};
 }
@@ -309,13 +309,13 @@ static void warm_close(void *context)
     cooldev_free(&d);
 }
 
-static enum err warm_there(const struct term_run *r, void *context)
+static enum err warm_dev(const struct term_run *r, void *context)
 {
     struct cooling_law law = warm_law(r);
     return cooldev_apply(context, r->mesh, r->level, &law, NULL, COOL_ORIGINAL);
 }
 
-static const struct term_device WARM_DEVICE = {NULL, warm_open, warm_close, warm_there};
+static const struct term_device WARM_DEVICE = {NULL, warm_open, warm_close, warm_dev};
 static const struct term WARM = {.name = "warm",
                                  .stages = TERM_LEVEL,
                                  .wanted = warms,
@@ -346,14 +346,14 @@ static uint64_t list_here(const struct term_list *list)
 
 /* most: bytes of the device's memory. Terms for which that is too little run here, as in a run;
  * *after: did one fail after another had run? */
-static uint64_t list_there(const struct term_list *list, size_t most, bool *after)
+static uint64_t list_dev(const struct term_list *list, size_t max, bool *after)
 {
     struct mesh m;
     struct test_mirror on;
     const char *lacks;
     build(&m);
     fill(&m, false);
-    bool opened = test_mirror_open(&on, &m, 3, most) == OK;
+    bool opened = test_mirror_open(&on, &m, 3, max) == OK;
     struct terms_dev *d = opened ? terms_dev_new(list, par, &on.mirror, &lacks) : NULL;
     for (int l = TOP; l >= BASE; l--) {
         struct term_run r = run_of(&m, l, 1e13);
@@ -383,12 +383,11 @@ static void test_two(void)
     for (int k = 0; k < 2; k++) {
         const struct term_list list = {order[k], 2};
         h[k] = list_here(&list);
-        CHECK(list_there(&list, 0, &after) == h[k] && !after, "order %d", k);
+        CHECK(list_dev(&list, 0, &after) == h[k] && !after, "order %d", k);
     }
     CHECK(h[0] != h[1]);
-    for (size_t most = 100000; most < 10000000; most = most * 5 / 4)
-        CHECK(list_there(&(struct term_list){order[0], 2}, most, &after) == h[0], "%zu bytes",
-              most);
+    for (size_t max = 100000; max < 10000000; max = max * 5 / 4)
+        CHECK(list_dev(&(struct term_list){order[0], 2}, max, &after) == h[0], "%zu bytes", max);
     CHECK(after);
     CHECK(!terms_dev_new(&(struct term_list){three, 3}, par, NULL, &lacks) &&
           strcmp(lacks, "plain") == 0);
@@ -417,7 +416,7 @@ static void test_copies(void)
     struct there t;
     build(&m);
     fill(&m, false);
-    CHECK(there_open(&t, &m, 1, 0) == OK);
+    CHECK(open_dev(&t, &m, 1, 0) == OK);
     struct term_run r = run_of(&m, TOP, 1e10);
     CHECK(term_cooling.device->apply(&r, t.cooling) == OK);
     struct dev_count first = dev_counts(t.on.dev);
@@ -426,7 +425,7 @@ static void test_copies(void)
     CHECK(now.put == first.put && now.got - first.got < 20000, "%lld to it, %lld back",
           (long long)(now.put - first.put), (long long)(now.got - first.got));
     CHECK(mirror_home(&t.on.mirror, &m, true) == OK);
-    there_close(&t);
+    close_dev(&t);
     mesh_fini(&m);
 }
 
@@ -438,16 +437,16 @@ static void test_limits(void)
     build(&m);
     fill(&m, false);
     uint64_t before = digest(&m);
-    for (size_t most = 100000; !fits && most < 100000000; most = most * 5 / 4) {
+    for (size_t max = 100000; !fits && max < 100000000; max = max * 5 / 4) {
         struct there t;
-        if (there_open(&t, &m, 0, most) == OK) {
+        if (open_dev(&t, &m, 0, max) == OK) {
             struct term_run r = run_of(&m, TOP, 1e13);
             fits = term_cooling.device->apply(&r, t.cooling) == OK;
             CHECK(mirror_home(&t.on.mirror, &m, true) == OK);
             fails += !fits;
-            CHECK(fits || digest(&m) == before, "%zu bytes", most);
+            CHECK(fits || digest(&m) == before, "%zu bytes", max);
         }
-        there_close(&t);
+        close_dev(&t);
     }
     CHECK(fits && fails && digest(&m) != before);
     mesh_fini(&m);

@@ -108,15 +108,15 @@ static double cell_step(const struct mesh *m, int l, lidx i, int c, const struct
 
 static void check_step(const struct mesh *m, int l, const struct hydro_par *p, uint64_t seed)
 {
-    double least = p->courant_factor * mesh_dx(m, l) / p->smallc;
+    double min = p->courant_factor * mesh_dx(m, l) / p->smallc;
     for (lidx i = 0; i < m->lev[l].nown; i++)
         for (int c = 0; c < 8; c++)
-            if (m->lev[l].child[i][c] < 0) least = fmin(least, cell_step(m, l, i, c, p));
+            if (m->lev[l].child[i][c] < 0) min = fmin(min, cell_step(m, l, i, c, p));
     for (int t = 1; t <= 3; t += 2) {
         omp_set_num_threads(t);
         double dt = hydro_courant(m, l, p, NULL);
-        CHECK(dt == least, "seed %d level %d gravity %d threads %d: %.17g, not %.17g", (int)seed, l,
-              m->gravity, t, dt, least);
+        CHECK(dt == min, "seed %d level %d gravity %d threads %d: %.17g, not %.17g", (int)seed, l,
+              m->gravity, t, dt, min);
     }
 }
 

@@ -100,7 +100,7 @@ static void density_here(struct world *w)
     for (int l = LMIN; l <= LMAX; l++) FREE(com[l]);
 }
 
-static void density_there(struct world *w, uint64_t seed)
+static void density_dev(struct world *w, uint64_t seed)
 {
     struct test_mirror on;
     struct ghost_dev *ghost = NULL;
@@ -139,7 +139,7 @@ static void test_density(enum domain_kind kind, const struct world *whole)
     density_here(&w);
     CHECK(differ(&w, whole) == 0, "CPU, domains %d: %d octs", kind, differ(&w, whole));
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        density_there(&w, seed);
+        density_dev(&w, seed);
         CHECK(differ(&w, whole) == 0, "seed %d, domains %d: %d octs", (int)seed, kind,
               differ(&w, whole));
     }

@@ -260,8 +260,8 @@ static void test_scan_sort(uint64_t seed)
     const struct dev_launches *scan = dev_launches(d, 0), *sort = dev_launches(d, 1);
     CHECK(scan && sort && !dev_launches(d, 2));
     CHECK(!strcmp(scan->kernel, "scan") && scan->launches == 1);
-    CHECK(scan->blocks == dev_blocks(N) && scan->most >= scan->blocks &&
-          scan->most < 2 * scan->blocks);
+    CHECK(scan->blocks == dev_blocks(N) && scan->max >= scan->blocks &&
+          scan->max < 2 * scan->blocks);
     dev_stream_free(&s);
     dev_close(&d);
 }
@@ -272,10 +272,10 @@ static void test_scan_sort(uint64_t seed)
  * wait, at once if nothing is in the stream, or when something else does not fit. */
 static void test_drop(uint64_t seed)
 {
-    enum { MOST = 1 << 20, HALF = MOST / 2 };
+    enum { MAX = 1 << 20, HALF = MAX / 2 };
     char why[DEV_WHY] = "";
     struct dev *d = dev_open(
-        &(struct dev_how){.kind = test_device(), .seed = seed, .most = MOST + HALF / 2}, why);
+        &(struct dev_how){.kind = test_device(), .seed = seed, .max = MAX + HALF / 2}, why);
     struct dev_stream *s = dev_stream_new(d);
     double x[8] = {1, 2, 3}, y[8] = {0};
     void *a = array(d, HALF, "first"), *b = array(d, HALF, "second"), *c = NULL;
@@ -337,17 +337,17 @@ static void test_pool(void)
     struct dev_pool p = {0};
     struct rng r = rng_make(9, 1, 1);
     size_t size[4000];
-    int kept = 0, back = 0;
+    int retained = 0, back = 0;
     for (int i = 0; i < 4000; i++) {
-        size[i] = 1 + (rng_word(&r) % (3 * POOL_MOST / 2) >> rng_word(&r) % 12);
+        size[i] = 1 + (rng_word(&r) % (3 * POOL_MAX / 2) >> rng_word(&r) % 12);
         CHECK(pool_size(size[i]) >= size[i]);
-        CHECK(pool_size(size[i]) <= size[i] + size[i] / 8 + POOL_LEAST);
-        bool small = size[i] <= POOL_MOST, room = p.bytes + pool_size(size[i]) <= POOL_ALL;
+        CHECK(pool_size(size[i]) <= size[i] + size[i] / 8 + POOL_MIN);
+        bool small = size[i] <= POOL_MAX, room = p.bytes + pool_size(size[i]) <= POOL_ALL;
         CHECK(pool_give(&p, &block[i], size[i]) == (small && room));
-        kept += small && room;
+        retained += small && room;
     }
     for (int i = 0; i < 1000; i++) {
-        size_t want = 1 + (rng_word(&r) % POOL_MOST >> rng_word(&r) % 12), bytes = p.bytes;
+        size_t want = 1 + (rng_word(&r) % POOL_MAX >> rng_word(&r) % 12), bytes = p.bytes;
         char *got = pool_take(&p, want);
         if (!got) continue;
         size_t is = pool_size(size[got - block]);
@@ -356,7 +356,7 @@ static void test_pool(void)
     }
     CHECK(back > 100);
     while (pool_any(&p)) back++;
-    CHECK(back == kept && p.bytes == 0 && !pool_take(&p, 1));
+    CHECK(back == retained && p.bytes == 0 && !pool_take(&p, 1));
     pool_free(&p);
 }
 
@@ -449,7 +449,7 @@ static void test_limits(void)
 {
     char why[DEV_WHY] = "";
     void *p, *q;
-    struct dev *d = dev_open(&(struct dev_how){.kind = "host", .most = 1000}, why);
+    struct dev *d = dev_open(&(struct dev_how){.kind = "host", .max = 1000}, why);
     CHECK(dev_new(d, &p, 600, "first") == OK);
     CHECK(dev_new(d, &q, 600, "second") == ERR_LIMIT && strstr(err_message(), "'second'"));
     dev_free(d, p);

@@ -17,7 +17,7 @@
 
 static struct comm comm;
 
-enum { MOST = 96 }; /* ranks of the decompositions compared by brute force */
+enum { MAX = 96 }; /* ranks of the decompositions compared by brute force */
 
 static const bool open_box[6] = {true, true, true, true, true, true};
 static const bool periodic_box[6] = {false};
@@ -145,8 +145,8 @@ static void test_near(const struct domain *d, const char *what)
     for (int i = 0; i < n * n * n; i++)
         owner[i] = domain_rank(
             d, top + 1, okey_make((uint64_t)(i % n), (uint64_t)(i / n % n), (uint64_t)(i / n / n)));
-    bool need[MOST];
-    int rank[MOST], again[MOST], in_row = 0, n_row;
+    bool need[MAX];
+    int rank[MAX], again[MAX], in_row = 0, n_row;
     struct domain_row row;
     domain_row_begin(&row, d);
     for (int l = 1; l <= top; l++)
@@ -275,10 +275,10 @@ static bool domain_same(const struct domain *a, const struct domain *b)
 }
 
 /* From the level on that is said, owners and ghosts of all octs are the same. */
-static void test_alike(const struct domain *a, const struct domain *b, int most, const char *what)
+static void test_alike(const struct domain *a, const struct domain *b, int max, const char *what)
 {
-    int from = domain_alike(a, b), unlike = 0, x[MOST], y[MOST];
-    CHECK(from <= most, "%s: from level %d on, not %d", what, from, most);
+    int from = domain_agreement(a, b), unlike = 0, x[MAX], y[MAX];
+    CHECK(from <= max, "%s: from level %d on, not %d", what, from, max);
     for (int l = from; l <= a->levelmax; l++)
         for (okey k = 0; k < (okey)1 << 3 * (l - 1); k++) {
             int r = domain_rank(a, l, k), n = domain_near(a, r, l, k, x);
@@ -313,8 +313,8 @@ static void test_along(const bool *bounded)
     }
     /* the plane is moved by the least there is */
     two->ksec.cut[1]++;
-    CHECK(!domain_along(two) && domain_alike(two, two) > TOP, "a plane between cubes");
-    CHECK(!along || domain_alike(two, along) > TOP, "another plane");
+    CHECK(!domain_along(two) && domain_agreement(two, two) > TOP, "a plane between cubes");
+    CHECK(!along || domain_agreement(two, along) > TOP, "another plane");
     domain_free(two);
     domain_free(along);
     domain_free(eight);
@@ -322,15 +322,15 @@ static void test_along(const bool *bounded)
 
 static double imbalance(const struct domain *d, const struct samples *s)
 {
-    double *load = mem_zero(sizeof *load * (size_t)d->nrank, "test"), most = 0, sum = 0;
+    double *load = mem_zero(sizeof *load * (size_t)d->nrank, "test"), max = 0, sum = 0;
     for (int64_t i = 0; i < s->n; i++) load[domain_rank(d, s->level[i], s->key[i])] += s->cost[i];
     comm_add_f64(&comm, load, d->nrank);
     for (int r = 0; r < d->nrank; r++) {
         sum += load[r];
-        most = fmax(most, load[r]);
+        max = fmax(max, load[r]);
     }
     FREE(load);
-    return most / sum * d->nrank - 1;
+    return max / sum * d->nrank - 1;
 }
 
 static bool domain_proper(const struct domain *d)
@@ -338,7 +338,7 @@ static bool domain_proper(const struct domain *d)
     bool ok = true;
     for (int r = 0; r < d->nrank; r++) {
         if (d->kind == DOMAIN_HILBERT) {
-            double bound[MOST + 1];
+            double bound[MAX + 1];
             domain_bound_keys(d, bound);
             ok &= d->hilb.bound[r] < d->hilb.bound[r + 1] && (hkey)bound[r] == d->hilb.bound[r];
         }
@@ -397,7 +397,7 @@ static bool in_ball(int level, okey key, double radius)
     return r2 < radius * radius;
 }
 
-static void even_add(struct domain_load *s, int level, okey key)
+static void equalize_add(struct domain_load *s, int level, okey key)
 {
     double part = EVEN_PART * floor(4 * uniform(key));
     ((int *)s->level)[s->n] = level;
@@ -408,28 +408,28 @@ static void even_add(struct domain_load *s, int level, okey key)
 }
 
 /* Octs of a clustered box, of which this rank holds one in comm.size. */
-static struct domain_load even_load(void)
+static struct domain_load equalize_load(void)
 {
-    size_t most = (size_t)1 << 3 * EVEN_BASE;
+    size_t max = (size_t)1 << 3 * EVEN_BASE;
     struct domain_load s = {.base = EVEN_BASE, .enough = 1.03};
-    s.level = mem_new(sizeof *s.level * most, "test");
-    s.key = mem_new(sizeof *s.key * most, "test");
-    s.cost = mem_new(sizeof *s.cost * most, "test");
-    s.copy = mem_new(sizeof *s.copy * most, "test");
-    s.part = mem_new(sizeof *s.part * most, "test");
+    s.level = mem_new(sizeof *s.level * max, "test");
+    s.key = mem_new(sizeof *s.key * max, "test");
+    s.cost = mem_new(sizeof *s.cost * max, "test");
+    s.copy = mem_new(sizeof *s.copy * max, "test");
+    s.part = mem_new(sizeof *s.part * max, "test");
     for (okey k = 0; k < (okey)1 << 3 * (EVEN_BASE - 1); k++) {
         if ((int)(k % (okey)comm.size) != comm.rank) continue;
-        even_add(&s, EVEN_BASE, k);
+        equalize_add(&s, EVEN_BASE, k);
         for (okey c = k << 3; in_ball(EVEN_BASE, k, 0.14) && c < (k + 1) << 3; c++) {
-            even_add(&s, EVEN_BASE + 1, c);
+            equalize_add(&s, EVEN_BASE + 1, c);
             for (okey f = c << 3; in_ball(EVEN_BASE + 1, c, 0.06) && f < (c + 1) << 3; f++)
-                even_add(&s, EVEN_BASE + 2, f);
+                equalize_add(&s, EVEN_BASE + 2, f);
         }
     }
     return s;
 }
 
-static void even_free(struct domain_load *s)
+static void equalize_free(struct domain_load *s)
 {
     mem_free((int *)s->level);
     mem_free((okey *)s->key);
@@ -439,25 +439,25 @@ static void even_free(struct domain_load *s)
 }
 
 /* Max/min of what ranks hold, oct by oct. */
-static double even_held(const struct domain *d, const struct domain_load *s)
+static double equalize_held(const struct domain *d, const struct domain_load *s)
 {
-    double held[MOST] = {0}, parts[2][MOST] = {{0}}, least = HUGE_VAL, most = 0;
+    double held[MAX] = {0}, parts[2][MAX] = {{0}}, min = HUGE_VAL, max = 0;
     for (int64_t i = 0; i < s->n; i++) {
-        int near[MOST], r = domain_rank(d, s->level[i], s->key[i]), up = s->level[i] - s->base,
-                        n = domain_near(d, r, s->level[i], s->key[i], near);
+        int near[MAX], r = domain_rank(d, s->level[i], s->key[i]), up = s->level[i] - s->base,
+                       n = domain_near(d, r, s->level[i], s->key[i], near);
         held[r] += s->cost[i] - s->part[i];
         for (int k = 0; k < n; k++) held[near[k]] += s->copy[i];
         parts[0][r] += s->part[i];
         parts[1][domain_rank(d, s->base, s->key[i] >> 3 * up)] += s->part[i];
     }
-    comm_add_f64(&comm, held, MOST);
-    comm_add_f64(&comm, parts[0], 2 * MOST);
+    comm_add_f64(&comm, held, MAX);
+    comm_add_f64(&comm, parts[0], 2 * MAX);
     for (int r = 0; r < domain_nrank(d); r++) {
         held[r] += fmax(parts[0][r], parts[1][r]);
-        least = fmin(least, held[r]);
-        most = fmax(most, held[r]);
+        min = fmin(min, held[r]);
+        max = fmax(max, held[r]);
     }
-    return most / least;
+    return max / min;
 }
 
 /* The ranks hold the same within 5 %, and as much as the balance says; such domains stay. */
@@ -468,7 +468,7 @@ static void test_even(enum domain_kind kind, int nrank, const struct domain_load
     double spread = 0;
     struct domain *e = domain_balance(d, kind, &comm, load, &spread);
     CHECK(e, "%d ranks: equal volumes are kept, with %g", nrank, spread);
-    double held = even_held(e, load);
+    double held = equalize_held(e, load);
     CHECK(held <= 1.05, "kind %d, %d ranks: %g", (int)kind, nrank, held);
     CHECK(fabs(spread / held - 1) < 1e-9, "%g is held and %g predicted", held, spread);
     again.enough = spread * (1 + 1e-12);
@@ -482,13 +482,13 @@ static void test_ghosts_known(enum domain_kind kind, const struct domain_load *l
 {
     struct domain *d = domain_new(kind, comm.size, EVEN_BASE + 2, periodic_box);
     struct domain_load known = *load, unknown = *load;
-    double copies[MOST] = {0}, spread[2] = {0};
+    double copies[MAX] = {0}, spread[2] = {0};
     for (int64_t i = 0; i < load->n; i++) {
-        int near[MOST], r = domain_rank(d, load->level[i], load->key[i]),
-                        n = domain_near(d, r, load->level[i], load->key[i], near);
+        int near[MAX], r = domain_rank(d, load->level[i], load->key[i]),
+                       n = domain_near(d, r, load->level[i], load->key[i], near);
         for (int k = 0; k < n; k++) copies[near[k]] += load->copy[i];
     }
-    comm_add_f64(&comm, copies, MOST);
+    comm_add_f64(&comm, copies, MAX);
     known.ghosts = &copies[comm.rank];
     known.enough = unknown.enough = HUGE_VAL;
     bool stay = !domain_balance(d, kind, &comm, &known, &spread[0]) &&
@@ -502,20 +502,20 @@ static void test_ghosts_known(enum domain_kind kind, const struct domain_load *l
 /* The work of levels on their fullest ranks, over the mean. */
 static double work_lost(const struct domain *d, const struct domain_load *s)
 {
-    double work[LEVEL_MAX + 2][MOST] = {{0}}, most = 0, all = 0;
+    double work[LEVEL_MAX + 2][MAX] = {{0}}, max = 0, all = 0;
     for (int64_t i = 0; i < s->n; i++)
         work[s->level[i]][domain_rank(d, s->level[i], s->key[i])] += s->cost[i] *
                                                                      s->work[s->level[i]];
-    comm_add_f64(&comm, work[0], (LEVEL_MAX + 2) * MOST);
+    comm_add_f64(&comm, work[0], (LEVEL_MAX + 2) * MAX);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
         double top = 0;
         for (int r = 0; r < d->nrank; r++) {
             all += work[l][r];
             top = fmax(top, work[l][r]);
         }
-        most += top * d->nrank;
+        max += top * d->nrank;
     }
-    return most / all - 1;
+    return max / all - 1;
 }
 
 /* Boxes may begin where ranks have as much of each level; not along axes with boundaries, and not
@@ -536,7 +536,7 @@ static void test_origin(int nrank, const struct domain_load *load)
     double lost = work_lost(with, &fixed), before = work_lost(without, &fixed);
     CHECK(lost < 0.8 * before - 0.02, "%d ranks: levels lose %g, without an origin %g", nrank, lost,
           before);
-    CHECK(even_held(with, load) <= 1.05, "%d ranks: %g", nrank, even_held(with, load));
+    CHECK(equalize_held(with, load) <= 1.05, "%d ranks: %g", nrank, equalize_held(with, load));
     free.enough = 1.05;
     CHECK(!domain_balance(with, DOMAIN_KSECTION, &comm, &free, &spread),
           "%d ranks: a good place did not stay", nrank);
@@ -668,7 +668,7 @@ static void ball_brute(const struct domain *d, const double x[3], double radius,
                        bool *meets)
 {
     int64_t box[3][2], n = d->extent;
-    memset(meets, 0, MOST);
+    memset(meets, 0, MAX);
     for (int i = 0; i < 8 * d->nrank && d->kind == DOMAIN_KSECTION;
          i++) { /* both parts of a side */
         bool is = true;
@@ -699,7 +699,7 @@ static void test_ball(enum domain_kind kind, int nrank, bool moved)
     if (moved) move_origin(d, 5);
     int wrong = 0;
     for (uint64_t i = 0; i < 60; i++) {
-        bool meets[MOST];
+        bool meets[MAX];
         double x[3], radius = 0.3 * uniform(9 * i + 7), margin = 0.1 * uniform(9 * i + 8);
         for (uint64_t a = 0; a < 3; a++) x[a] = 1.4 * uniform(9 * i + a) - 0.2;
         ball_brute(d, x, radius, margin, meets);
@@ -724,7 +724,7 @@ static void test_many(int nrank)
     struct samples s = samples_new(20000, 20, comm.size, comm.rank);
     struct domain *u = domain_new(DOMAIN_KSECTION, nrank, 20, periodic_box),
                   *d = balance(u, DOMAIN_KSECTION, &s);
-    int outside = 0, most = 0, *rank = mem_new(sizeof *rank * (size_t)nrank, "test");
+    int outside = 0, max = 0, *rank = mem_new(sizeof *rank * (size_t)nrank, "test");
     for (int64_t i = 0; i < s.n; i++) {
         int64_t box[3][2], x[3];
         int r = domain_rank(d, s.level[i], s.key[i]),
@@ -736,7 +736,7 @@ static void test_many(int nrank)
             outside += c <= box[a][0] || c > box[a][1];
         }
         for (int j = 0; j < n; j++) outside += rank[j] < 0 || rank[j] >= nrank || rank[j] == r;
-        if (n > most) most = n;
+        if (n > max) max = n;
     }
     for (int r = 0; r < nrank; r += 997) {
         int n = tree_messages(&d->ksec.tree, r);
@@ -767,16 +767,16 @@ int main(int argc, char **argv)
             test_balance((enum domain_kind)kind, ranks[i], 20);
         }
     test_planes_on_grid();
-    struct domain_load load = even_load();
+    struct domain_load load = equalize_load();
     const int even[] = {8, 12};
     for (size_t i = 0; i < 2; i++)
         for (int kind = 0; kind < 2; kind++) test_even((enum domain_kind)kind, even[i], &load);
     for (int kind = 0; kind < 2; kind++) test_ghosts_known((enum domain_kind)kind, &load);
-    even_free(&load);
+    equalize_free(&load);
     for (int n = 2; n <= 8; n *= 2) {
-        load = even_load();
+        load = equalize_load();
         test_origin(n, &load);
-        even_free(&load);
+        equalize_free(&load);
     }
     const int trees[] = {1, 2, 11, 12, 13, 22, 49, 77};
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {

@@ -14,12 +14,12 @@
 #include "check.h"
 #include "fft/fixed.h"
 
-enum { MOST = 256, LINES = 11, PITCH = MOST + 3 };
+enum { MAX = 256, LINES = 11, PITCH = MAX + 3 };
 static const double ULP = 0x1p-52;
 
 enum kind { RANDOM, IMPULSE, WAVE, NYQUIST, WILD, DENORMAL, KINDS };
 
-static long double complex root[MOST]; /* exp(-2πi m/n) */
+static long double complex root[MAX]; /* exp(-2πi m/n) */
 static double complex a[LINES * PITCH], b[LINES * PITCH], was[LINES * PITCH];
 
 static double number(struct rng *r, enum kind kind, int n, int line, int i)
@@ -87,17 +87,17 @@ static double error_of(int n, bool real, bool back)
 
 static void test_sums(const struct fft_fixed *f, enum kind kind)
 {
-    double most = 2 + 1.5 * log2(f->n);
+    double max = 2 + 1.5 * log2(f->n);
     for (int back = 0; back < 2; back++) {
         fill(kind, f->n, false);
         fft_fixed_complex(f, back, a, PITCH, LINES);
         double e = error_of(f->n, false, back);
-        CHECK(e <= most, "n = %d, kind %d, back %d: %.2f ulp", f->n, (int)kind, back, e);
+        CHECK(e <= max, "n = %d, kind %d, back %d: %.2f ulp", f->n, (int)kind, back, e);
     }
     fill(kind, f->n, true);
     fft_fixed_real(f, false, a, PITCH, LINES);
     double e = error_of(f->n, true, false);
-    CHECK(e <= most, "n = %d, kind %d, real: %.2f ulp", f->n, (int)kind, e);
+    CHECK(e <= max, "n = %d, kind %d, real: %.2f ulp", f->n, (int)kind, e);
 }
 
 /* n times what was there; Parseval: Σ |X|² = n Σ x². */
@@ -121,13 +121,13 @@ static void test_trip(const struct fft_fixed *f, enum kind kind)
     fft_fixed_real(f, true, a, PITCH, LINES);
     for (int l = 0; l < LINES; l++) {
         const double *x = (const double *)(was + l * PITCH), *y = (const double *)(a + l * PITCH);
-        double worst = 0, most = 0x1p-1074 / ULP;
+        double worst = 0, max = 0x1p-1074 / ULP;
         for (int i = 0; i < n; i++) {
             worst = fmax(worst, fabs(y[i] / n - x[i]));
-            most = fmax(most, fabs(x[i]));
+            max = fmax(max, fabs(x[i]));
         }
-        CHECK(worst <= (1 + log2(n)) * ULP * most * sqrt(n), "n = %d, kind %d: %g of %g", n,
-              (int)kind, worst, most);
+        CHECK(worst <= (1 + log2(n)) * ULP * max * sqrt(n), "n = %d, kind %d: %g of %g", n,
+              (int)kind, worst, max);
     }
 }
 
@@ -158,7 +158,7 @@ int main(void)
 {
     for (int n = -2; n < 40; n++)
         CHECK(fft_fixed_can(n) == (n == 2 || n == 4 || n == 8 || n == 16 || n == 32), "%d", n);
-    for (int n = 2; n <= MOST; n *= 2) {
+    for (int n = 2; n <= MAX; n *= 2) {
         struct fft_fixed *f = fft_fixed_new(n);
         for (int m = 0; m < n; m++) root[m] = cosl(2 * M_PIl * m / n) - I * sinl(2 * M_PIl * m / n);
         for (int kind = 0; kind < KINDS; kind++) {

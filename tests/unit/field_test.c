@@ -87,9 +87,9 @@ static void test_mirror(struct world *w)
     for (int i = 0; i < FIELD_ROWS; i++)
         for (int l = 1, n; l <= LMAX; l++) {
             n = field_row_count(&w->m, &field_rows[i]);
-            check(mirror_need(&on.mirror, &w->m, l, field_rows[i].first, n, PLACE_DEVICE) == OK,
+            check(mirror_need(&on.mirror, &w->m, l, field_rows[i].first, n, LOCATION_DEVICE) == OK,
                   "a field goes to the device");
-            mirror_wrote(&on.mirror, l, field_rows[i].first, n, PLACE_DEVICE);
+            mirror_wrote(&on.mirror, l, field_rows[i].first, n, LOCATION_DEVICE);
         }
     check(mirror_home(&on.mirror, &w->m, true) == OK, "all fields come home");
     check_mesh(&w->m, 1, false, "device");

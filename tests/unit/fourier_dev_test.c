@@ -33,10 +33,10 @@ struct device {
     struct grav_dev *grav;
 };
 
-static enum err device_open(struct device *d, uint64_t seed, size_t most)
+static enum err device_open(struct device *d, uint64_t seed, size_t max)
 {
     *d = (struct device){0};
-    TRY(test_mirror_open(&d->at, NULL, seed, most));
+    TRY(test_mirror_open(&d->at, NULL, seed, max));
     return grav_dev_new(&d->grav, &d->at.mirror, NULL, &alone);
 }
 
@@ -116,14 +116,14 @@ static uint64_t run(const struct setting *s, const uint64_t *seed)
         if (!seed) grav_solve(&m, &alone, l, &from, &p);
         if (seed) {
             CHECK(!grav_dev_lacks(&m, l, 1, &p));
-            CHECK(mirror_need(&d.at.mirror, &m, l, FLD_RHO, 1, PLACE_DEVICE) == OK);
+            CHECK(mirror_need(&d.at.mirror, &m, l, FLD_RHO, 1, LOCATION_DEVICE) == OK);
             struct dev_count before = dev_counts(d.at.dev);
             CHECK(grav_dev_solve(d.grav, &m, l, &from, &p, &rep, &done) == OK);
             CHECK(done);
             struct dev_count after = dev_counts(d.at.dev);
             CHECK(after.got == before.got && after.launches - before.launches == 5);
             if (i > 0 && !s->response) CHECK(after.put == before.put);
-            CHECK(mirror_need(&d.at.mirror, &m, l, FLD_PHI, 1, PLACE_HOST) == OK);
+            CHECK(mirror_need(&d.at.mirror, &m, l, FLD_PHI, 1, LOCATION_HOST) == OK);
         }
         h = digest(&m.lev[l], h);
     }
@@ -153,9 +153,9 @@ static void test_limits(void)
     m.lev[4].total = m.lev[4].nown;
     double mean = build(&m, &s, 0), was = m.lev[4].fld[FLD_RHO][7][3];
     const struct grav_source from = {.fourpi = 2.5, .rho_tot = mean};
-    for (size_t most = 1 << 14; most <= 1 << 20; most += most / 4) {
+    for (size_t max = 1 << 14; max <= 1 << 20; max += max / 4) {
         bool done = false;
-        enum err e = device_open(&d, 0, most);
+        enum err e = device_open(&d, 0, max);
         if (e == OK) e = grav_dev_solve(d.grav, &m, 4, &from, &p, &rep, &done);
         failed_ones += e != OK;
         worked += e == OK;

@@ -16,12 +16,12 @@
 
 /* ---- the canvas: this program's, instead of that of cairo ---- */
 
-enum { MOST = 2000, LETTER = 8 };
+enum { MAX = 2000, LETTER = 8 };
 struct canvas {
     int nlabel, nline, nfill, longest;
-    struct label label[MOST];
-    char text[MOST][200];
-    struct box fill[MOST];
+    struct label label[MAX];
+    char text[MAX][200];
+    struct box fill[MAX];
 };
 
 double canvas_text_width(struct canvas *c, const char *text, double size)
@@ -33,7 +33,7 @@ double canvas_text_width(struct canvas *c, const char *text, double size)
 
 void canvas_write(struct canvas *c, const struct label *label)
 {
-    if (!*label->text || c->nlabel == MOST) return;
+    if (!*label->text || c->nlabel == MAX) return;
     snprintf(c->text[c->nlabel], sizeof c->text[0], "%s", label->text);
     c->label[c->nlabel] = *label;
     c->label[c->nlabel].text = c->text[c->nlabel];
@@ -48,7 +48,7 @@ void canvas_line(struct canvas *c, int n, const double (*xy)[2], struct pen pen)
 
 void canvas_fill(struct canvas *c, struct box box, unsigned rgb)
 {
-    if (c->nfill < MOST) c->fill[c->nfill++] = box;
+    if (c->nfill < MAX) c->fill[c->nfill++] = box;
 }
 
 void canvas_pixels(struct canvas *c, struct box box, int columns, int rows,

@@ -121,16 +121,16 @@ struct there {
     struct hydro_dev *gas;
 };
 
-static enum err there_open(struct there *t, struct mesh *m, uint64_t seed, size_t most)
+static enum err open_dev(struct there *t, struct mesh *m, uint64_t seed, size_t max)
 {
     t->gas = NULL;
     t->side = NULL;
-    TRY(test_mirror_open(&t->on, m, seed, most));
+    TRY(test_mirror_open(&t->on, m, seed, max));
     t->side = dev_stream_new(t->on.dev);
     return hydro_dev_new(&t->gas, &t->on.mirror);
 }
 
-static void there_close(struct there *t)
+static void close_dev(struct there *t)
 {
     dev_stream_free(&t->side);
     CHECK(dev_wait(t->on.stream) == OK);
@@ -157,13 +157,13 @@ static void step_here(struct mesh *m, int l, double dt, const struct hydro_par *
 }
 
 /* On the device; some levels on the host in between, by chance. */
-static void step_there(struct there *t, struct mesh *m, int l, double dt, const struct hydro_par *p,
-                       struct rng *r)
+static void step_dev(struct there *t, struct mesh *m, int l, double dt, const struct hydro_par *p,
+                     struct rng *r)
 {
     bool finer = l < m->levelmax, host = r && rng_word(r) % 4 == 0;
     if (finer) {
-        CHECK(hydro_dev_edge_begin(t->gas, m, l + 1, p) == OK);
-        for (int k = 0; k < 2; k++) step_there(t, m, l + 1, 0.5 * dt, p, r);
+        CHECK(reflux_dev_begin(t->gas, m, l + 1, p) == OK);
+        for (int k = 0; k < 2; k++) step_dev(t, m, l + 1, 0.5 * dt, p, r);
     }
     if (host) {
         home(t, m);
@@ -214,12 +214,12 @@ static uint64_t run(const struct setting *s, const uint64_t *seed)
     build(&m, s->top, &s->par, s->gravity, s->bounded);
     fill(&m, &s->par, s->state);
     double dt = s->state == evil ? 1e-5 : 0.2 * hydro_courant(&m, BASE, &s->par, NULL);
-    if (seed) CHECK(there_open(&t, &m, *seed, 0) == OK);
+    if (seed) CHECK(open_dev(&t, &m, *seed, 0) == OK);
     if (seed) {
         struct rng r = rng_make(*seed, 18, 1);
-        step_there(&t, &m, BASE, dt, &s->par, *seed % 3 ? &r : NULL);
+        step_dev(&t, &m, BASE, dt, &s->par, *seed % 3 ? &r : NULL);
         home(&t, &m);
-        there_close(&t);
+        close_dev(&t);
     } else
         step_here(&m, BASE, dt, &s->par);
     uint64_t digest_now = digest(&m);
@@ -278,8 +278,8 @@ static void totals_here(const struct mesh *m, int l, const struct hydro_par *p, 
     for (int k = 0; k < 6; k++) x[k] = sum_get(&s[k]);
 }
 
-static void totals_there(struct there *t, struct mesh *m, int l, const struct hydro_par *p,
-                         double x[6])
+static void totals_dev(struct there *t, struct mesh *m, int l, const struct hydro_par *p,
+                       double x[6])
 {
     struct sum s[6];
     CHECK(hydro_dev_totals_begin(t->gas, m, l, p, t->side) == OK);
@@ -327,9 +327,9 @@ static void test_steep(uint64_t seed, bool wild)
     build(&b, TOP, &p, false, bounded);
     fill(&a, &p, wild ? evil : rough);
     fill(&b, &p, wild ? evil : rough);
-    CHECK(there_open(&t, &b, seed, 0) == OK);
+    CHECK(open_dev(&t, &b, seed, 0) == OK);
     for (int l = BASE; l <= TOP; l++) compare_steep(&t, &a, &b, l, &p, wild);
-    there_close(&t);
+    close_dev(&t);
     mesh_fini(&a);
     mesh_fini(&b);
 }
@@ -345,7 +345,7 @@ static void test_cells(uint64_t seed, bool gravity, bool wild)
     p.interpol_var = seed % 3;
     fill(&a, &p, wild ? evil : rough);
     fill(&b, &p, wild ? evil : rough);
-    CHECK(there_open(&t, &b, seed, 0) == OK);
+    CHECK(open_dev(&t, &b, seed, 0) == OK);
     if (seed % 2) t.on.mirror.spoils = NULL; /* for spoiling waits */
     for (int l = BASE; l <= TOP; l++) {
         hydro_kick(&a, l, false, 0.3, &p);
@@ -360,14 +360,14 @@ static void test_cells(uint64_t seed, bool gravity, bool wild)
         if (l < TOP) hydro_restrict(&a, l, &p);
         if (l < TOP) CHECK(hydro_dev_restrict(t.gas, &b, l, &p) == OK);
         totals_here(&a, l, &p, x);
-        totals_there(&t, &b, l, &p, y);
+        totals_dev(&t, &b, l, &p, y);
         for (int k = 0; k < 6; k++)
             CHECK(x[k] == y[k] || (isnan(x[k]) && isnan(y[k])), "level %d, sum %d", l, k);
         CHECK(wild || (isfinite(x[0]) && isfinite(x[1]) && x[0] > 0));
     }
     home(&t, &b);
     CHECK(digest(&a) == digest(&b));
-    there_close(&t);
+    close_dev(&t);
     mesh_fini(&a);
     mesh_fini(&b);
 }
@@ -381,14 +381,14 @@ static void test_limits(void)
     build(&m, TOP, &p, false, periodic_box);
     fill(&m, &p, rough);
     uint64_t before = digest(&m);
-    for (size_t most = 100000; !fits && most < 100000000; most = most * 5 / 4) {
+    for (size_t max = 100000; !fits && max < 100000000; max = max * 5 / 4) {
         struct there t;
-        if (there_open(&t, &m, 0, most) == OK) {
+        if (open_dev(&t, &m, 0, max) == OK) {
             fits = hydro_dev_update(t.gas, &m, TOP, 1e-3, 0, &p) == OK;
             home(&t, &m);
-            CHECK(fits || digest(&m) == before, "%zu bytes", most);
+            CHECK(fits || digest(&m) == before, "%zu bytes", max);
         }
-        there_close(&t);
+        close_dev(&t);
     }
     CHECK(fits && digest(&m) != before);
     mesh_fini(&m);
@@ -402,7 +402,7 @@ static void test_copies(void)
     struct there t;
     build(&m, BASE, &p, false, periodic_box);
     fill(&m, &p, rough);
-    CHECK(there_open(&t, &m, 1, 0) == OK);
+    CHECK(open_dev(&t, &m, 1, 0) == OK);
     int64_t gas = (int64_t)sizeof(double[8]) * 5 * m.lev[BASE].nown;
     CHECK(hydro_dev_update(t.gas, &m, BASE, 1e-3, 0, &p) == OK);
     struct dev_count first = dev_counts(t.on.dev);
@@ -412,7 +412,7 @@ static void test_copies(void)
     CHECK(now.got == first.got && now.put == first.put);
     home(&t, &m);
     CHECK(dev_counts(t.on.dev).got == now.got + gas);
-    there_close(&t);
+    close_dev(&t);
     mesh_fini(&m);
 }
 
@@ -424,16 +424,16 @@ static void test_sent(void)
     struct there t;
     build(&m, BASE, &p, true, periodic_box);
     fill(&m, &p, rough);
-    CHECK(there_open(&t, &m, 1, 0) == OK);
+    CHECK(open_dev(&t, &m, 1, 0) == OK);
     struct mirror *x = &t.on.mirror;
     CHECK(mirror_links(x, &m, BASE) == OK);
     mirror_send(x, &m);
     CHECK(mirror_room(x, &m, BASE, FLD_FX, 1) == OK);
-    dev_get(t.on.stream, &now, x->there, sizeof now);
+    dev_get(t.on.stream, &now, x->mesh_dev, sizeof now);
     CHECK(dev_wait(t.on.stream) == OK);
     CHECK(now.lev[BASE].key == x->image->lev[BASE].key);
     CHECK(!now.lev[BASE].fld[FLD_FX] && x->image->lev[BASE].fld[FLD_FX]);
-    there_close(&t);
+    close_dev(&t);
     mesh_fini(&m);
 }
 

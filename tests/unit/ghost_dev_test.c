@@ -182,7 +182,7 @@ static void test_exchanges(int l, uint64_t seed)
 
 /* ---- arrays in which some octs have a row ---- */
 
-static void some_there(const struct arrays *a, const lidx *row, int l)
+static void some_present(const struct arrays *a, const lidx *row, int l)
 {
     struct ghost_dev_plan *plan;
     struct ghost_dev_rows x;
@@ -216,7 +216,7 @@ static void test_some(int l, uint64_t seed)
             memcpy(all, a.here[0] + 64 * (size_t)row[i], 64);
     }
     if (w.ghost)
-        some_there(&a, row, l);
+        some_present(&a, row, l);
     else
         ghost_fill_rows(&w.c, COMM_BULK_FLUX, &w.m.lev[l].plan, 1, (void **)b.here, words);
     if (w.ghost) { /* the same by the host, for the comparison alone */
@@ -275,10 +275,10 @@ static void test_sums(int l, uint64_t seed)
     }
 }
 
-static void world_open(uint64_t seed, size_t most)
+static void world_open(uint64_t seed, size_t max)
 {
     char why[DEV_WHY];
-    w.dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .most = most}, why);
+    w.dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .max = max}, why);
     w.stream = dev_stream_new(w.dev);
     CHECK(ghost_dev_new(&w.ghost, w.dev, w.stream) == OK);
 }

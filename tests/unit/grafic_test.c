@@ -31,7 +31,7 @@ static void check_ids(struct file h, int width, int64_t first)
     double rows[6];
     h.width = width;
     h.first = first;
-    write_file(tmp, "ids", &h, place, 0, true);
+    write_file(tmp, "ids", &h, location, 0, true);
     CHECK(grafic_open(&f, tmp, "ids", true) == OK && f.width == width);
     CHECK(grafic_read_ids(&f, 1, 1, 3, &id[0][0]) == OK);
     for (int j = 0; j < 3; j++)
@@ -51,15 +51,15 @@ static void test_grafic_round_trip(void)
         float plane[2][5][6];
         double rows[3][6];
         h.swap = order;
-        write_file(tmp, "a", &h, place, 0.5, false);
+        write_file(tmp, "a", &h, location, 0.5, false);
         CHECK(grafic_exists(tmp, "a") && !grafic_exists(tmp, "b"));
         CHECK(grafic_open(&f, tmp, "a", true) == OK);
         CHECK(f.head.n[0] == 6 && f.head.n[1] == 5 && f.head.n[2] == 4 && f.head.dx == 1.5 &&
               f.head.off[2] == 4.5);
         CHECK(f.head.h0 == 70 && f.head.astart == (double)0.02f && f.swap == order && f.width == 4);
         CHECK(grafic_read_planes(&f, 2, 2, &plane[0][0][0]) == OK);
-        CHECK(plane[0][0][0] == place(0, 0, 2, 0.5) && plane[1][4][5] == place(5, 4, 3, 0.5));
-        CHECK(plane[1][2][1] == place(1, 2, 3, 0.5));
+        CHECK(plane[0][0][0] == location(0, 0, 2, 0.5) && plane[1][4][5] == location(5, 4, 3, 0.5));
+        CHECK(plane[1][2][1] == location(1, 2, 3, 0.5));
         CHECK(grafic_read_rows(&f, 3, 2, 3, &rows[0][0]) == OK);
         for (int j = 0; j < 3; j++)
             for (int i = 0; i < 6; i++) CHECK(rows[j][i] == (double)plane[1][2 + j][i]);
@@ -78,22 +78,22 @@ static void test_grafic_damage(void)
     double rows[30];
     int32_t n;
     CHECK(says(grafic_open(&f, tmp, "none", true), ERR_FILE, "none: cannot open"));
-    write_file(tmp, "a", &h, place, 0, false);
+    write_file(tmp, "a", &h, location, 0, false);
     truncate(path_in(tmp, "a"), first + 3 * (plane + 8));
     CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, "truncated"));
     truncate(path_in(tmp, "a"), 30);
     CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, "ends at byte 30"));
-    write_file(tmp, "a", &h, place, 0, false);
+    write_file(tmp, "a", &h, location, 0, false);
     poke("a", 0, &(int32_t){45}, 4);
     CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, "not a GRAFIC file"));
-    write_file(tmp, "a", &h, place, 0, false);
+    write_file(tmp, "a", &h, location, 0, false);
     poke("a", first + 2 * (plane + 8) - 4, &(int32_t){9}, 4); /* end of plane 2 */
     CHECK(grafic_open(&f, tmp, "a", true) == OK);
     CHECK(grafic_read_planes(&f, 0, 1, out) == OK);
     CHECK(says(grafic_read_planes(&f, 0, 2, out), ERR_FORMAT, "plane 2 of 4"));
     CHECK(says(grafic_read_rows(&f, 1, 0, 1, rows), ERR_FORMAT, "markers 120 and 9"));
     grafic_close(&f);
-    write_file(tmp, "a", &h, place, 0, false);
+    write_file(tmp, "a", &h, location, 0, false);
     poke("a", first + 2 * (plane + 8) + 4 + 4 * (6 * 3 + 2), &nan, 4);
     CHECK(grafic_open(&f, tmp, "a", true) == OK);
     CHECK(says(grafic_read_planes(&f, 0, 4, out), ERR_FORMAT,
@@ -109,18 +109,18 @@ static void test_grafic_damage(void)
                {5, INFINITY, "not finite"}, {7, 1.5f, "expansion factor"},
                {7, 0, "expansion factor"},  {10, 0, "h0"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        write_file(tmp, "a", &h, place, 0, false);
+        write_file(tmp, "a", &h, location, 0, false);
         poke("a", 4 + 4 * bad[i].word, &bad[i].value, 4);
         CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, bad[i].text));
     }
     for (int i = 0; i < 3; i++) {
         n = (int32_t[]){0, -5, 100000}[i];
-        write_file(tmp, "a", &h, place, 0, false);
+        write_file(tmp, "a", &h, location, 0, false);
         poke("a", 8, &n, 4);
         CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, "along y"));
     }
     n = 7;
-    write_file(tmp, "a", &h, place, 0, false);
+    write_file(tmp, "a", &h, location, 0, false);
     poke("a", 8, &n, 4);
     CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, "6 x 7 x 4"));
 }

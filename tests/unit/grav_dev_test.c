@@ -93,10 +93,10 @@ struct device {
     struct grav_dev *grav;
 };
 
-static bool device_open(struct device *d, uint64_t seed, size_t most)
+static bool device_open(struct device *d, uint64_t seed, size_t max)
 {
     d->grav = NULL;
-    return test_mirror_open(&d->on, NULL, seed, most) == OK &&
+    return test_mirror_open(&d->on, NULL, seed, max) == OK &&
            grav_dev_new(&d->grav, &d->on.mirror, NULL, &alone) == OK;
 }
 
@@ -132,7 +132,7 @@ static void force(struct device *d, struct mesh *m, int l, double tfrac, const s
 static void keep_phi(struct device *d, struct mesh *m, int l)
 {
     if (d)
-        CHECK(grav_dev_keep_phi(d->grav, m, l) == OK);
+        CHECK(grav_dev_copy_phi(d->grav, m, l) == OK);
     else
         memcpy(m->lev[l].fld[FLD_PHI_OLD], m->lev[l].fld[FLD_PHI],
                sizeof(double[8]) * (size_t)m->lev[l].nown);
@@ -367,9 +367,9 @@ static void test_limits(void)
     bool done;
     build(&m, &s);
     struct grav_source from = source(0);
-    for (size_t most = 30000; !fits && most < 100000000; most = most * 5 / 4) {
+    for (size_t max = 30000; !fits && max < 100000000; max = max * 5 / 4) {
         struct device d;
-        if (device_open(&d, 0, most))
+        if (device_open(&d, 0, max))
             fits = grav_dev_solve(d.grav, &m, s.base + 1, &from, &p, &rep, &done) == OK;
         not += !fits;
         device_close(&d);
@@ -393,7 +393,7 @@ static void test_copies(void)
     rho = (int64_t)sizeof(double[8]) * m.lev[4].nown;
     CHECK(device_open(&d, 1, 0));
     for (int k = 0; k < 2; k++) {
-        mirror_wrote(&d.on.mirror, 4, FLD_RHO, 1, PLACE_HOST);
+        mirror_wrote(&d.on.mirror, 4, FLD_RHO, 1, LOCATION_HOST);
         struct dev_count before = dev_counts(d.on.dev);
         CHECK(grav_dev_solve(d.grav, &m, 4, &from, &p, &rep, &done) == OK);
         CHECK(grav_dev_force(d.grav, &m, 4, &from) == OK);

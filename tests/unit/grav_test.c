@@ -34,8 +34,8 @@ static double all_max(double x)
     return x;
 }
 
-enum { MOST_SHARED = 600 }; /* all octs of level 4 */
-static int shared_octs = MOST_SHARED;
+enum { MAX_SHARED = 600 }; /* all octs of level 4 */
+static int shared_octs = MAX_SHARED;
 
 static struct grav_par params(double epsilon, int cg_levelmin)
 {
@@ -189,7 +189,7 @@ static void test_boundaries(void)
     double(*mask)[8] = NULL;
     world_make(&w, &alone, DOMAIN_HILBERT, 4, L, 1.0, false, radius);
     mg_build(&g, &w.m, &w.c, L, NULL);
-    int64_t edges = 0, same = true;
+    int64_t boundaries = 0, same = true;
     for (int k = L - 1; k >= g.bottom; k--) {
         const struct mg_level *lev = &g.lev[k];
         double(*here)[8] = mem_new(sizeof *here * (size_t)lev->noct + 1, "test");
@@ -200,20 +200,20 @@ static void test_boundaries(void)
                 nbr[i][f] = lev->nbr[i][f] < lev->noct ? lev->nbr[i][f] : NBR_NONE;
         }
         for (lidx i = 0; i < lev->noct; i++) {
-            struct mg_edge e;
-            lidx row = lev->edge ? lev->edge[i] : 0;
-            same &= (row > 0) == mg_at_edge((const lidx(*)[6])nbr, (const double(*)[8])here, i);
-            edges += row > 0;
-            mg_edge_cells((const lidx(*)[6])nbr, (const double(*)[8])here, i, &e);
+            struct mg_boundary e;
+            lidx row = lev->boundary ? lev->boundary[i] : 0;
+            same &= (row > 0) == mg_at_boundary((const lidx(*)[6])nbr, (const double(*)[8])here, i);
+            boundaries += row > 0;
+            mg_boundary_cells((const lidx(*)[6])nbr, (const double(*)[8])here, i, &e);
             for (int q = 0; q < 8; q++)
-                same &= !lev->edge || (lev->edges[row].diag[ROW_PLACE[q]] == e.diag[q] &&
-                                       lev->edges[row].safe[ROW_PLACE[q]] == e.safe[q]);
+                same &= !lev->boundary || (lev->boundaries[row].diag[ROW_ORDER[q]] == e.diag[q] &&
+                                           lev->boundaries[row].safe[ROW_ORDER[q]] == e.safe[q]);
         }
         FREE(nbr);
         FREE(mask);
         mask = here;
     }
-    check(same && edges > 50, "boundaries of coarse levels by rows and by cells");
+    check(same && boundaries > 50, "boundaries of coarse levels by rows and by cells");
     FREE(mask);
     mg_free(&g);
     world_free(&w);
@@ -401,7 +401,7 @@ enum { WELL_LEVELS = 3, WELL_NORMS = 3 }; /* of L1, L2, L∞ */
 /* Over the leaf cells of a level. */
 struct errors {
     double sum[4]; /* |error|, |error|², volume, |force|² */
-    double most;
+    double max;
 };
 
 static void well_fill(struct world *w)
@@ -435,7 +435,7 @@ static void well_cell(const struct world *w, int l, lidx i, int k, struct errors
     e->sum[0] += vol * sqrt(e2);
     e->sum[1] += vol * e2;
     e->sum[2] += vol;
-    e->most = fmax(e->most, sqrt(e2));
+    e->max = fmax(e->max, sqrt(e2));
 }
 
 /* L1, L2 and L∞ errors of the force on the leaf cells of each level, over the rms force of the box.
@@ -458,7 +458,7 @@ static void well_errors(int lmin, struct grav_par p, double out[WELL_LEVELS][WEL
     for (int q = 0; q < WELL_LEVELS; q++) {
         out[q][0] = e[q].sum[0] / e[q].sum[2] / sqrt(f2);
         out[q][1] = sqrt(e[q].sum[1] / e[q].sum[2] / f2);
-        out[q][2] = all_max(e[q].most) / sqrt(f2);
+        out[q][2] = all_max(e[q].max) / sqrt(f2);
     }
     grav_fini(&p);
     world_free(&w);
@@ -468,14 +468,14 @@ static void well_errors(int lmin, struct grav_par p, double out[WELL_LEVELS][WEL
  * well. */
 static void test_well(struct grav_par p)
 {
-    static const double least[WELL_NORMS] = {1.9, 1.9, 1.75};
+    static const double min[WELL_NORMS] = {1.9, 1.9, 1.75};
     double e[3][WELL_LEVELS][WELL_NORMS];
     for (int i = 0; i < 3; i++) well_errors(4 + i, p, e[i]);
     for (int q = 0; q < WELL_LEVELS; q++)
         for (int n = 0; n < WELL_NORMS; n++) {
             double order = log2(e[1][q][n] / e[2][q][n]);
-            check(order > least[n], "well: force of second order on each level (catches a "
-                                    "first-order guess at an edge)");
+            check(order > min[n], "well: force of second order on each level (catches a "
+                                  "first-order guess at an edge)");
             if (all.rank == 0)
                 printf("   well, level +%d, norm %d: %.3e %.3e %.3e, order %.2f\n", q, n,
                        e[0][q][n], e[1][q][n], e[2][q][n], order);
@@ -581,7 +581,7 @@ static void test_fourier(void)
     set_ball(&ref);
     world_solve(&ref, &mg, 0);
     for (int kind = DOMAIN_KSECTION; kind <= DOMAIN_HILBERT; kind++) {
-        double worst = 0, most = 0;
+        double worst = 0, max = 0;
         world_make(&w, &all, (enum domain_kind)kind, 4, 5, 1.0, false, radius);
         set_ball(&w);
         world_solve(&w, &fft, 0);
@@ -591,11 +591,11 @@ static void test_fourier(void)
                 for (int k = 0; k < 8; k++)
                     for (int d = FLD_FX; d <= FLD_FZ; d++) {
                         double f = ref.m.lev[l].fld[d][j][k];
-                        most = fmax(most, fabs(f));
+                        max = fmax(max, fabs(f));
                         worst = fmax(worst, fabs(w.m.lev[l].fld[d][i][k] - f));
                     }
             }
-        check(all_max(worst) < 1e-9 * all_max(most),
+        check(all_max(worst) < 1e-9 * all_max(max),
               "Fourier solver = multigrid to 1e-9, also on the finer level");
         grav_forget(&fft, 1);
         world_free(&w);
@@ -747,7 +747,7 @@ static void test_disc(void)
                          .unit_l = 1.5e21,
                          .unit_t = 7e14,
                          .unit_d = 3e-24};
-    double worst = 0, most = 0, dx = mesh_dx(&w.m, 3),
+    double worst = 0, max = 0, dx = mesh_dx(&w.m, 3),
            unit = 4 * PI * 6.67408e-8 * p.unit_d * p.unit_t * p.unit_t;
     grav_force(&w.m, &w.c, 3, &w.from, &p);
     p.gravity_type = -3;
@@ -760,9 +760,9 @@ static void test_disc(void)
                                           (double[3]){x[0], x[1], x[2] + (k + 0.5) * dx / STEPS}) *
                     dx / STEPS;
         worst = fmax(worst, fabs(lv->fld[FLD_FZ][i][0] - lv->fld[FLD_FZ][i][4] - unit * mass));
-        most = fmax(most, unit * mass);
+        max = fmax(max, unit * mass);
     }
-    check(all_max(worst) < 1e-4 * all_max(most), "the disc's force is that of its density");
+    check(all_max(worst) < 1e-4 * all_max(max), "the disc's force is that of its density");
     world_free(&w);
 }
 
@@ -779,7 +779,7 @@ int main(int argc, char **argv)
     test_well(params_fft(1e-6, GREEN_DISCRETE));
     test_well(params(1e-6, 99));
     for (int shared = 0; shared < 2; shared++) {
-        shared_octs = shared ? MOST_SHARED : 0;
+        shared_octs = shared ? MAX_SHARED : 0;
         test_exchanges();
         test_kept();
         for (int isolated = 0; isolated < 2; isolated++) test_bits(isolated, params(1e-5, 99), 0);

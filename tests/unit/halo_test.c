@@ -26,9 +26,9 @@ static double wrap(double x)
 }
 
 /* Clumps of many sizes, some across the border of the box, and a background. */
-static struct halo_body *clumps(int64_t n)
+static struct halo_point *clumps(int64_t n)
 {
-    struct halo_body *b = mem_zero(sizeof *b * (size_t)n, "test");
+    struct halo_point *b = mem_zero(sizeof *b * (size_t)n, "test");
     struct rng r = rng_make(5, 6, 7);
     double at[3] = {0, 0, 0}, size = 0;
     for (int64_t i = 0, left = 0; i < n; i++) {
@@ -50,14 +50,14 @@ static struct halo_body *clumps(int64_t n)
 }
 
 /* This rank's share: 0: by number, 1: by place, 2: all on the last rank. */
-static struct halo_bodies share_of(const struct halo_body *all, int64_t n, int how)
+static struct halo_points share_of(const struct halo_point *all, int64_t n, int how)
 {
-    struct halo_bodies b = {.bad = false};
+    struct halo_points b = {.bad = false};
     for (int64_t i = 0; i < n; i++) {
         int rank = how == 0   ? (int)(i % c.size)
                    : how == 1 ? (int)(all[i].x[1] * c.size)
                               : c.size - 1;
-        if (rank == c.rank) halo_bodies_add(&b, &all[i]);
+        if (rank == c.rank) halo_points_add(&b, &all[i]);
     }
     return b;
 }
@@ -67,7 +67,7 @@ static struct halo_par parameters(double link)
     struct halo_par p = {.periodic = {true, true, true},
                          .link = link,
                          .part = 0.2,
-                         .least = 20,
+                         .min = 20,
                          .gravity = 1,
                          .members = true,
                          .mean = 1};
@@ -76,10 +76,10 @@ static struct halo_par parameters(double link)
     return p;
 }
 
-static struct halo_list find(const struct halo_body *all, int64_t n, int how,
+static struct halo_list find(const struct halo_point *all, int64_t n, int how,
                              const struct halo_par *p)
 {
-    struct halo_bodies b = share_of(all, n, how);
+    struct halo_points b = share_of(all, n, how);
     struct halo_list l;
     enum err err = halo_find(&c, p, &b, &l);
     CHECK(err == OK, "%s", err_message());
@@ -91,7 +91,7 @@ static int64_t differing(const struct halo_list *l, const struct halo_list *q)
     int64_t differ = q->n != l->n;
     for (int64_t i = 0; i < l->n && !differ; i++) {
         struct halo a = l->at[i], b = q->at[i];
-        a.place = b.place = a.owner = b.owner = 0;
+        a.index = b.index = a.owner = b.owner = 0;
         differ += memcmp(&a, &b, sizeof a) != 0;
     }
     return differ;
@@ -100,7 +100,7 @@ static int64_t differing(const struct halo_list *l, const struct halo_list *q)
 /* ---- groups ---- */
 
 /* Halos of all points on one rank: halo of each group, by id of the least member. */
-static int64_t reference(const struct halo_body *all, int64_t n, double link, int64_t least,
+static int64_t reference(const struct halo_point *all, int64_t n, double link, int64_t min,
                          int64_t *number)
 {
     struct tree_points p = {.n = n, .period = {1, 1, 1}};
@@ -122,7 +122,7 @@ static int64_t reference(const struct halo_body *all, int64_t n, double link, in
         if (all[i].id < first[label[i]]) first[label[i]] = all[i].id;
     }
     for (int64_t i = 0; i < n; i++)
-        if (size[i] >= least) number[first[i] - 1] = size[i], halos++;
+        if (size[i] >= min) number[first[i] - 1] = size[i], halos++;
     for (int k = 0; k < 3; k++) FREE(x[k]);
     FREE(label);
     FREE(size);
@@ -131,7 +131,7 @@ static int64_t reference(const struct halo_body *all, int64_t n, double link, in
 }
 
 struct members {
-    int64_t halos, ids, wrong, most;
+    int64_t halos, ids, wrong, max;
     int64_t of_halo, last; /* so far, of the last halo */
     const struct halo_list *l;
 };
@@ -143,7 +143,7 @@ static enum err count_members(int64_t halo, int64_t n, const int64_t *id, void *
         m->wrong += halo != m->halos++ || id[0] != m->l->at[halo].id;
         m->last = INT64_MIN;
     }
-    m->wrong += halo != m->halos - 1 || n > c.size * m->most;
+    m->wrong += halo != m->halos - 1 || n > c.size * m->max;
     for (int64_t i = 0; i < n; m->last = id[i++]) m->wrong += id[i] <= m->last;
     m->ids += n;
     m->of_halo += n;
@@ -156,22 +156,21 @@ static void test_groups(void)
 {
     enum { N = 6000 };
     static const double links[] = {0.002, 0.01, 0.2, 0.8, 3};
-    struct halo_body *all = clumps(N);
+    struct halo_point *all = clumps(N);
     int64_t *number = mem_new(sizeof *number * N, "test");
     for (int k = 0; k < 5; k++) {
         struct halo_par p = parameters(links[k]);
         struct halo_list l = find(all, N, 0, &p);
-        int64_t halos = c.rank == 0 ? reference(all, N, links[k], p.least, number) : 0, wrong = 0;
+        int64_t halos = c.rank == 0 ? reference(all, N, links[k], p.min, number) : 0, wrong = 0;
         for (int64_t i = 0; i < l.n; i++) wrong += number[l.at[i].id - 1] != l.at[i].number;
         for (int64_t i = 1; i < l.n; i++) wrong += l.at[i].mass > l.at[i - 1].mass;
         CHECK(l.n == halos && wrong == 0, "link %g: %ld of %ld halos, %ld wrong", links[k],
               (long)l.n, (long)halos, (long)wrong);
-        for (int64_t most = 10; most < 1000000; most *= 100) {
-            struct members m = {.l = &l, .most = most};
-            enum err err = halo_each_member(&c, &l, most, count_members, &m);
+        for (int64_t max = 10; max < 1000000; max *= 100) {
+            struct members m = {.l = &l, .max = max};
+            enum err err = halo_each_member(&c, &l, max, count_members, &m);
             CHECK(err == OK && m.wrong == 0 && m.halos == l.n && m.ids == l.grouped,
-                  "link %g: members, %ld at a time: %ld wrong", links[k], (long)most,
-                  (long)m.wrong);
+                  "link %g: members, %ld at a time: %ld wrong", links[k], (long)max, (long)m.wrong);
         }
         for (int how = 1; how < 3; how++) {
             struct halo_list q = find(all, N, how, &p);
@@ -188,7 +187,7 @@ static void test_groups(void)
 /* ---- centres ---- */
 
 /* Numbers of the members of the halo whose id this is, of bodies numbered by id - 1. */
-static int64_t members_of(const struct halo_body *all, int64_t n, double link, int64_t id,
+static int64_t members_of(const struct halo_point *all, int64_t n, double link, int64_t id,
                           int64_t *member)
 {
     int64_t found = 1;
@@ -210,18 +209,17 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* The member with the nearest 32nd one, by all pairs. */
-static int64_t densest(const struct halo_body *all, int64_t n, const int64_t *member)
+static int64_t densest(const struct halo_point *all, int64_t n, const int64_t *member)
 {
     const double period[3] = {1, 1, 1};
-    double *far2 = mem_new(sizeof *far2 * (size_t)n, "test"), least = INFINITY;
+    double *far2 = mem_new(sizeof *far2 * (size_t)n, "test"), min = INFINITY;
     int64_t best = -1;
     for (int64_t i = 0; i < n; i++) {
         for (int64_t k = 0; k < n; k++)
             far2[k] = tree_far2(all[member[i]].x, all[member[k]].x, period);
         qsort(far2, (size_t)n, sizeof *far2, compare_doubles);
         double d = far2[n < 32 ? n - 1 : 31];
-        if (d < least || (d == least && all[member[i]].id < all[best].id))
-            least = d, best = member[i];
+        if (d < min || (d == min && all[member[i]].id < all[best].id)) min = d, best = member[i];
     }
     FREE(far2);
     return best;
@@ -231,7 +229,7 @@ static void test_centres(void)
 {
     enum { N = 2500 };
     static const double links[] = {0.01, 0.03, 0.2};
-    struct halo_body *all = clumps(N);
+    struct halo_point *all = clumps(N);
     int64_t *member = mem_new(sizeof *member * N, "test"), *number = mem_new(8 * N, "test");
     for (int64_t i = 0; i < N; i++) number[all[i].id - 1] = i;
     for (int k = 0; k < 3; k++) {
@@ -258,7 +256,7 @@ static void test_centres(void)
 }
 
 /* Energy of a member in the potential of spheres around x, with all radii. */
-static double energy_of(const struct halo_body *all, int64_t n, int64_t i, const double x[3],
+static double energy_of(const struct halo_point *all, int64_t n, int64_t i, const double x[3],
                         const double v[3], double core2)
 {
     const double period[3] = {1, 1, 1};
@@ -273,7 +271,7 @@ static double energy_of(const struct halo_body *all, int64_t n, int64_t i, const
 static void test_bound(void)
 {
     enum { N = 4000, FAST = 300 };
-    struct halo_body *all = mem_zero(sizeof *all * N, "test");
+    struct halo_point *all = mem_zero(sizeof *all * N, "test");
     struct rng r = rng_make(8, 1, 5);
     for (int64_t i = 0; i < N; i++) {
         double size = (i < FAST ? 0.002 : 0.04) * cbrt(rng_uniform(&r)), far = 0, u[3];
@@ -292,14 +290,14 @@ static void test_bound(void)
     CHECK(differing(&q, &other) == 0, "another one is bound most");
     if (c.rank == 0 && l.n == 1 && q.n == 1) {
         const struct halo *h = &l.at[0];
-        double least = INFINITY, got = INFINITY, core2 = 0.0007 * 0.0007;
+        double min = INFINITY, got = INFINITY, core2 = 0.0007 * 0.0007;
         for (int64_t i = 0; i < N; i++) {
             double e = energy_of(all, N, i, h->x, h->v, core2);
-            least = fmin(least, e);
+            min = fmin(min, e);
             if (memcmp(all[i].x, q.at[0].x, sizeof all[i].x) == 0) got = e;
             if (memcmp(all[i].x, h->x, sizeof all[i].x) == 0) CHECK(i < FAST, "densest: %ld", i);
         }
-        CHECK(got < 0.95 * least, "energy %g, the least is %g", got, least);
+        CHECK(got < 0.95 * min, "energy %g, the least is %g", got, min);
     } else
         CHECK(c.rank > 0, "%ld and %ld halos", (long)l.n, (long)q.n);
     halo_list_free(&l);
@@ -340,9 +338,9 @@ static const double RS = 0.004, EDGE = 30, SIGMA = 3, OMEGA = 500, CENTRE[3] = {
 
 /* Dark matter of an NFW profile out to 30 scale radii, with dispersion and solid rotation around z;
  * each tenth body a heavy one, as of a second halo in the same place; stars and gas inside rs. */
-static struct halo_body *known_halo(void)
+static struct halo_point *known_halo(void)
 {
-    struct halo_body *b = mem_zero(sizeof *b * (NFW + STARS + CELLS), "test");
+    struct halo_point *b = mem_zero(sizeof *b * (NFW + STARS + CELLS), "test");
     struct rng r = rng_make(9, 9, 9);
     for (int64_t i = 0; i < NFW + STARS + CELLS; i++) {
         double f = ((double)i + 0.5) / NFW, u[3], s = 0;
@@ -366,7 +364,7 @@ static struct halo_body *known_halo(void)
 
 static void test_spheres(void)
 {
-    struct halo_body *all = known_halo();
+    struct halo_point *all = known_halo();
     struct halo_par p = parameters(0.003);
     const double scale = 1 / (4 * M_PI * RS * RS * RS * nfw(EDGE));           /* density rho_s */
     static const double over[HALO_SPHERES] = {0.0077, 0.0023, 0.0039, 0.019}; /* c = 8 */
@@ -407,7 +405,7 @@ static void test_spheres(void)
 static void test_heavy(void)
 {
     enum { N = 400 };
-    struct halo_body *all = mem_zero(sizeof *all * N, "test");
+    struct halo_point *all = mem_zero(sizeof *all * N, "test");
     struct rng r = rng_make(1, 1, 4);
     for (int64_t i = 0; i < N; i++) {
         for (int k = 0; k < 3; k++) all[i].x[k] = 0.5 + 0.01 * (rng_uniform(&r) - 0.5);
@@ -431,38 +429,38 @@ static void test_heavy(void)
 /* So many that looking at all pairs would take minutes: in one place, or one halo that fills the
  * box, and of which each rank keeps its part. At most 100 bytes for each body of a rank, and for
  * each copy that it has of another's. */
-static void test_memory(bool place)
+static void test_memory(bool index)
 {
     enum { SIDE = 44, N = SIDE * SIDE * SIDE };
-    struct halo_par p = parameters(place ? 0.001 : 1.1 / SIDE);
-    struct halo_bodies b = {.bad = false};
+    struct halo_par p = parameters(index ? 0.001 : 1.1 / SIDE);
+    struct halo_points b = {.bad = false};
     struct halo_list l;
     size_t before = mem_now();
     for (int64_t i = c.rank; i < N; i += c.size) {
-        struct halo_body q = {.x = {0.25, 0.25, 0.25}, .m = 1.0 / N, .id = i};
+        struct halo_point q = {.x = {0.25, 0.25, 0.25}, .m = 1.0 / N, .id = i};
         int64_t at[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
-        for (int k = 0; k < 3 && !place; k++) q.x[k] = ((double)at[k] + 0.5) / SIDE;
-        halo_bodies_add(&b, &q);
+        for (int k = 0; k < 3 && !index; k++) q.x[k] = ((double)at[k] + 0.5) / SIDE;
+        halo_points_add(&b, &q);
     }
     p.members = false;
     CHECK(halo_find(&c, &p, &b, &l) == OK, "%s", err_message());
     if (c.rank == 0)
-        CHECK(l.n == 1 && l.at[0].number == N && (!place || l.at[0].x[0] == 0.25), "%ld halos",
+        CHECK(l.n == 1 && l.at[0].number == N && (!index || l.at[0].x[0] == 0.25), "%ld halos",
               (long)l.n);
-    if (c.rank == 0 && place)
+    if (c.rank == 0 && index)
         CHECK(fabs(l.at[0].m[0] / l.at[0].mass - 1) < 1e-14, "%g in the sphere", l.at[0].m[0]);
     halo_list_free(&l);
     /* a layer of copies on each side */
     double side = cbrt((double)N / c.size), copies = c.size > 1 ? 8 * side * side : 0;
-    double bodies = place ? N : N / c.size * 1.1 + copies;
-    double each = (double)(mem_peak() - before - (2 << 20)) / bodies;
-    CHECK(each < 100, "%g bytes a body, %s", each, place ? "in one place" : "in the whole box");
+    double points = index ? N : N / c.size * 1.1 + copies;
+    double each = (double)(mem_peak() - before - (2 << 20)) / points;
+    CHECK(each < 100, "%g bytes a body, %s", each, index ? "in one place" : "in the whole box");
     CHECK(mem_now() == before, "%zu bytes are left", mem_now() - before);
 }
 
 static void test_hostile(void)
 {
-    struct halo_body *all = clumps(1000);
+    struct halo_point *all = clumps(1000);
     struct halo_par p = parameters(0);
     struct halo_list l = find(all, 0, 0, &p);
     CHECK(l.n == 0 && l.grouped == 0, "halos of nothing");
@@ -470,13 +468,13 @@ static void test_hostile(void)
     static const double bad[] = {NAN, INFINITY, 1, -0.1};
     for (int k = 0; k < 4; k++) {
         all[500].x[2] = bad[k];
-        struct halo_bodies b = share_of(all, 1000, 0);
+        struct halo_points b = share_of(all, 1000, 0);
         enum err err = halo_find(&c, &p, &b, &l);
         CHECK(err != OK && strstr(err_message(), "particle") && !b.dark.m && !l.at, "%g", bad[k]);
         halo_list_free(&l);
     }
     all[500].x[2] = 0.1, all[500].v[0] = NAN;
-    struct halo_bodies b = share_of(all, 1000, 0);
+    struct halo_points b = share_of(all, 1000, 0);
     CHECK(halo_find(&c, &p, &b, &l) != OK, "a velocity of NaN");
     FREE(all);
 }

@@ -190,8 +190,8 @@ static void test_mergers(void)
     CHECK(memcmp(&a, &b, sizeof a) == 0, "order: %.17g, %.17g", a.a, b.a);
     a = spin_merge(&up, 1, &side, 1, orbit), b = spin_merge(&side, 1, &up, 1, orbit);
     CHECK(fabs(a.a - b.a) < 1e-15, "order of equal masses: %.17g, %.17g", a.a, b.a);
-    struct spin most = {SPIN_MAX, {0, 0, 1}};
-    CHECK(spin_merge(&most, 1, &most, 1, orbit).a <= SPIN_MAX);
+    struct spin max = {SPIN_MAX, {0, 0, 1}};
+    CHECK(spin_merge(&max, 1, &max, 1, orbit).a <= SPIN_MAX);
     s = spin_merge(&up, 1, &up, 1, (double[3]){0});
     CHECK(s.a > 0 && s.a < 0.6, "head on: %g", s.a);
 }

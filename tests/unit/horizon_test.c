@@ -235,7 +235,7 @@ static struct sink *merged(const struct comm *c, const struct hole_merging *law,
     for (int i = 0; i < HOLES; i++)
         if (i * 5 % 7 % c->size == c->rank) *sinks_add(&s, 1) = a[i];
     settle(&s, &w, c);
-    struct sink_place p = {c, w.d, &w.m};
+    struct sink_context p = {c, w.d, &w.m};
     CHECK(hole_merge(&p, law, &s, lost) == OK);
     settle(&s, &w, c);
     struct sink *all = gather(&s, c, n);

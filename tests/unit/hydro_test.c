@@ -19,7 +19,7 @@
 #include "gas_mesh.h"
 #include "hydro/gas_law.h"
 #include "hydro/hydro.h"
-#include "hydro/hydro_kern.h"
+#include "hydro/point_kern.h"
 #include "patch/reflux.h"
 
 static const bool periodic_box[6] = {false};
@@ -302,7 +302,7 @@ static void test_scalar_bounds(void)
     for (int r = 0; r < RIEMANN_COUNT; r++) {
         struct hydro_par p = base_par();
         struct mesh m;
-        double least = 1, most = 0;
+        double min = 1, max = 0;
         p.riemann = (enum riemann)r;
         p.slope_type = 0;
         p.nvar = 6;
@@ -312,9 +312,9 @@ static void test_scalar_bounds(void)
         for (lidx i = 0; i < m.lev[4].nown; i++)
             for (int c = 0; c < 8; c++) {
                 double x = m.lev[4].fld[FLD_U + 5][i][c] / m.lev[4].fld[FLD_U][i][c];
-                least = fmin(least, x), most = fmax(most, x);
+                min = fmin(min, x), max = fmax(max, x);
             }
-        CHECK(least >= 0 && most < 1 + 1e-14 && most > 0.5, "riemann %d: %g to %g", r, least, most);
+        CHECK(min >= 0 && max < 1 + 1e-14 && max > 0.5, "riemann %d: %g to %g", r, min, max);
         mesh_fini(&m);
     }
 }

@@ -483,10 +483,10 @@ static void test_particles(void)
         double growth = way == 3 ? cosmo_growth(&g.par, 0.01) / cosmo_growth(&g.par, (double)0.02f)
                                  : 1;
         CHECK(ics_grafic_particles(&g, &m, &ONE, &p) == OK);
-        check_particle(&g, &p, at, 3, ids ? (int64_t)place(3, 0, 7, 3e6) : 1 + 3 + 7 * 64, pos,
+        check_particle(&g, &p, at, 3, ids ? (int64_t)location(3, 0, 7, 3e6) : 1 + 3 + 7 * 64, pos,
                        growth);
         check_particle(&g, &p, fine, 4,
-                       ids ? (int64_t)place(5, 4, 2, 4e6) : 1 + 512 + 5 + 4 * 8 + 2 * 64, pos,
+                       ids ? (int64_t)location(5, 4, 2, 4e6) : 1 + 512 + 5 + 4 * 8 + 2 * 64, pos,
                        growth);
         double mass = 0;
         for (int64_t i = 0; i < p.n; i++) mass += p.m[i];
@@ -537,7 +537,7 @@ static void test_grafic_misfits(void)
     remove(path_in(dirs[0], "ic_poscz"));
     CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FILE, "only 2 of the files"));
     h.n[2] = 8;
-    write_file(dirs[1], "ic_particle_ids", &h, place, 0, true);
+    write_file(dirs[1], "ic_particle_ids", &h, location, 0, true);
     CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FILE, "ic_particle_ids"));
     part_fini(&p);
     mesh_fini(&m);

@@ -87,7 +87,7 @@ static void write_file(const char *dir, const char *name, const struct file *h, 
     fclose(f);
 }
 
-static float place(int64_t x, int64_t y, int64_t z, double ctx)
+static float location(int64_t x, int64_t y, int64_t z, double ctx)
 {
     return (float)(ctx + (double)(x + 100 * y + 10000 * z));
 }
@@ -131,7 +131,7 @@ static void write_level(const char *dir, int l, int n, int off, const char *whic
         snprintf(name, sizeof name, "ic_posc%c", 'x' + d);
         if (strchr(which, 'p')) write_file(dir, name, &h, shift, d, false);
     }
-    if (strchr(which, 'i')) write_file(dir, "ic_particle_ids", &h, place, 1000000.0 * l, true);
+    if (strchr(which, 'i')) write_file(dir, "ic_particle_ids", &h, location, 1000000.0 * l, true);
     if (strchr(which, 's')) write_file(dir, "ic_pvar_00002", &h, delta, 9, false);
 }
 

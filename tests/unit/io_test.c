@@ -266,7 +266,7 @@ static void test_targets(void)
     CHECK(strcmp(got, "through") == 0 && lstat("fifo", &st) == 0 && S_ISFIFO(st.st_mode));
 }
 
-static bool is_there(const char *name)
+static bool is_present(const char *name)
 {
     struct stat st;
     return lstat(name, &st) == 0;
@@ -281,13 +281,13 @@ static void test_two(void)
     CHECK(temp_publish(&a) == OK && strcmp(held("both"), "aaa") == 0);
     CHECK(write(b.fd, "b", 1) == 1 && strcmp(held("both"), "aaa") == 0);
     CHECK(temp_publish(&b) == OK && strcmp(held("both"), "bb") == 0);
-    CHECK(!is_there(a.name) && !is_there(b.name));
+    CHECK(!is_present(a.name) && !is_present(b.name));
     CHECK(temp_create(&a, "dropped") == OK);
     char name[PATH_MAX];
     snprintf(name, sizeof name, "%s", a.name);
-    CHECK(is_there(name));
+    CHECK(is_present(name));
     temp_drop(&a);
-    CHECK(!is_there(name) && !is_there("dropped"));
+    CHECK(!is_present(name) && !is_present("dropped"));
     CHECK(temp_create(&a, "moved") == OK && unlink(a.name) == 0);
     CHECK(says(temp_publish(&a), "moved: cannot write"));
 }
@@ -307,10 +307,10 @@ static void test_leftovers(void)
     int fd = open(stay[7], O_RDONLY);
     CHECK(flock(fd, LOCK_EX | LOCK_NB) == 0);
     CHECK(write_whole("x", "new") == OK);
-    for (int i = 0; i < 4; i++) CHECK(!is_there(left[i]), "%s", left[i]);
-    for (int i = 0; i < 8; i++) CHECK(is_there(stay[i]), "%s", stay[i]);
+    for (int i = 0; i < 4; i++) CHECK(!is_present(left[i]), "%s", left[i]);
+    for (int i = 0; i < 8; i++) CHECK(is_present(stay[i]), "%s", stay[i]);
     close(fd);
-    CHECK(write_whole("x", "new") == OK && !is_there(stay[7]));
+    CHECK(write_whole("x", "new") == OK && !is_present(stay[7]));
 }
 
 /* The files of a set live as long as the first one is held. */
@@ -320,11 +320,11 @@ static void test_sets(void)
     char name[PATH_MAX];
     CHECK(temp_create(&first, "set.0") == OK && temp_name(&first, "set.12", name) == OK);
     put_text(name, "more");
-    CHECK(temp_create(&other, "set") == OK && is_there(name) && is_there(first.name));
+    CHECK(temp_create(&other, "set") == OK && is_present(name) && is_present(first.name));
     temp_drop(&other);
     temp_drop(&first);
     temp_sweep("set");
-    CHECK(!is_there(name));
+    CHECK(!is_present(name));
 }
 
 static void *other_turn(void *at)

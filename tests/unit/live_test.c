@@ -18,7 +18,7 @@ static enum err look(struct source *s, void *ctx)
 {
     profile = (struct profile){0}, map = (struct map){0};
     TRY(profile_make(&profile, s, &PROFILE));
-    memset(&s->tally, 0, sizeof s->tally);
+    memset(&s->counts, 0, sizeof s->counts);
     return map_make(&map, s, &MAP);
 }
 

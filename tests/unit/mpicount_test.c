@@ -27,18 +27,18 @@ static void test_round(void)
 static void test_collectives(void)
 {
     double x = 1;
-    int64_t n = 1, most = c.size > 1;
+    int64_t n = 1, max = c.size > 1;
     mpicount_reset();
     comm_add_f64(&c, &x, 1);
     comm_max_i64(&c, &n, 1);
     comm_barrier(&c);
     comm_scan_i64(&c, 1);
     comm_bcast(&c, &x, sizeof x, 0);
-    CHECK(mpicount.n[MPICOUNT_ALLREDUCE] == 2 * most, "%ld", (long)mpicount.n[MPICOUNT_ALLREDUCE]);
-    CHECK(mpicount.n[MPICOUNT_BARRIER] == most, "%ld", (long)mpicount.n[MPICOUNT_BARRIER]);
-    CHECK(mpicount.n[MPICOUNT_SCAN] == most, "%ld", (long)mpicount.n[MPICOUNT_SCAN]);
-    CHECK(mpicount.n[MPICOUNT_BCAST] == most, "%ld", (long)mpicount.n[MPICOUNT_BCAST]);
-    CHECK(mpicount.n[MPICOUNT_REDUCED] == 16 * most, "%ld", (long)mpicount.n[MPICOUNT_REDUCED]);
+    CHECK(mpicount.n[MPICOUNT_ALLREDUCE] == 2 * max, "%ld", (long)mpicount.n[MPICOUNT_ALLREDUCE]);
+    CHECK(mpicount.n[MPICOUNT_BARRIER] == max, "%ld", (long)mpicount.n[MPICOUNT_BARRIER]);
+    CHECK(mpicount.n[MPICOUNT_SCAN] == max, "%ld", (long)mpicount.n[MPICOUNT_SCAN]);
+    CHECK(mpicount.n[MPICOUNT_BCAST] == max, "%ld", (long)mpicount.n[MPICOUNT_BCAST]);
+    CHECK(mpicount.n[MPICOUNT_REDUCED] == 16 * max, "%ld", (long)mpicount.n[MPICOUNT_REDUCED]);
     for (int k = 0; k < MPICOUNT_KINDS; k++) {
         bool called = k == MPICOUNT_ALLREDUCE || k == MPICOUNT_REDUCED || k == MPICOUNT_BARRIER ||
                       k == MPICOUNT_SCAN || k == MPICOUNT_BCAST;

@@ -102,7 +102,7 @@ struct rounds {
     double alone[REPEATS], sent[REPEATS], both[REPEATS];
 };
 
-static void report(const char *what, double share, const struct rounds *r, double most)
+static void report(const char *what, double share, const struct rounds *r, double max)
 {
     double ratio[REPEATS];
     for (int i = 0; i < REPEATS; i++) ratio[i] = r->both[i] / fmax(r->alone[i], r->sent[i]);
@@ -110,7 +110,7 @@ static void report(const char *what, double share, const struct rounds *r, doubl
         printf("%s, latency %.1f: work %.1f ms, exchange %.1f, together %.1f, ratio %.2f\n", what,
                share, 1e3 * median(r->alone), 1e3 * median(r->sent), 1e3 * median(r->both),
                median(ratio));
-    CHECK(median(ratio) <= most, "%s: together %g times the longer of both", what, median(ratio));
+    CHECK(median(ratio) <= max, "%s: together %g times the longer of both", what, median(ratio));
 }
 
 /* latency: in units of the work */
@@ -169,7 +169,7 @@ static void mesh_drop(void)
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &w.c);
-    w.c.letters = 0; /* latency.h follows messages that their receivers wait for */
+    w.c.empty_messages = 0; /* latency.h follows messages that their receivers wait for */
     /* thin tiles: those at the surface of a domain are an eighth of the work */
     w.p = (struct hydro_par){.nvar = 5,
                              .gamma = 1.4,

@@ -23,7 +23,7 @@ struct setting {
     bool bounded[6], is_static, more;
     double dt; /* 0: 1, in which many leave their rank */
     /* changes the coordinate u of particle id along d, in units of the box */
-    double (*place)(int64_t id, int d, double u);
+    double (*location)(int64_t id, int d, double u);
     int steps;
 };
 
@@ -82,7 +82,7 @@ static void fill(struct world *w, const struct setting *s)
     int64_t i = part_append(p, (s->n - of + every - 1) / every);
     for (int64_t id = of; id < s->n; id += every, i++) {
         for (int d = 0; d < 3; d++) {
-            double x = s->place(id, d, uniform(id, (uint64_t)d)) * s->box;
+            double x = s->location(id, d, uniform(id, (uint64_t)d)) * s->box;
             p->x[d][i] = x < s->box ? x : nextafter(s->box, 0);
             p->v[d][i] = s->speed * (uniform(id, (uint64_t)(3 + d)) - 0.5);
         }
@@ -109,7 +109,7 @@ struct use {
 };
 
 struct there {
-    size_t most;   /* bytes of its memory; 0: no limit */
+    size_t max;    /* bytes of its memory; 0: no limit */
     size_t first;  /* in use before there were particles */
     bool full;     /* it was too small */
     int64_t moved; /* bytes, by part_dev_enter and part_dev_hand_down */
@@ -117,18 +117,18 @@ struct there {
     struct part_dev *parts;
 };
 
-static void there_begin(struct there *t, struct world *w, uint64_t seed, size_t most)
+static void begin_dev(struct there *t, struct world *w, uint64_t seed, size_t max)
 {
-    *t = (struct there){.most = most};
-    bool ok = test_mirror_open(&t->on, NULL, seed, most) == OK;
+    *t = (struct there){.max = max};
+    bool ok = test_mirror_open(&t->on, NULL, seed, max) == OK;
     for (int l = 1; l <= w->m.levelmax; l++)
-        ok &= mirror_need(&t->on.mirror, &w->m, l, FLD_FX, 3, PLACE_DEVICE) == OK;
+        ok &= mirror_need(&t->on.mirror, &w->m, l, FLD_FX, 3, LOCATION_DEVICE) == OK;
     ok &= part_dev_new(&t->parts, &t->on.mirror) == OK;
     t->first = dev_bytes(t->on.dev);
     wrong += !ok;
 }
 
-static void there_end(struct there *t)
+static void end_dev(struct there *t)
 {
     wrong += dev_wait(t->on.stream) != OK;
     part_dev_free(&t->parts);
@@ -162,7 +162,7 @@ static bool done(struct world *w, struct there *t, enum err err)
 {
     if (err == OK) return true;
     t->full = true;
-    wrong += t->most == 0 || part_dev_need(t->parts, &w->p, PLACE_HOST) != OK;
+    wrong += t->max == 0 || part_dev_need(t->parts, &w->p, LOCATION_HOST) != OK;
     part_dev_wrote(t->parts);
     return false;
 }
@@ -296,13 +296,13 @@ static int64_t bytes_of(const struct parts *p)
 
 /* Without a seed: on the CPU. The device has at most so many bytes (0: no limit). Returns how many
  * it had in use at first, and in the end. */
-static struct use run(struct world *w, const struct setting *s, const uint64_t *seed, size_t most)
+static struct use run(struct world *w, const struct setting *s, const uint64_t *seed, size_t max)
 {
     struct there t;
     world_mesh(w, all, DOMAIN_KSECTION, LMIN, LMAX, s->box, s->bounded);
     fill(w, s);
     set_field(&w->m, field_noise);
-    if (seed) there_begin(&t, w, *seed, most);
+    if (seed) begin_dev(&t, w, *seed, max);
     for (int k = 0; k < s->steps; k++) {
         if (seed && k == 1) t.moved = 0; /* the particles are there now */
         step_both(w, seed ? &t : NULL, LMIN, s->dt > 0 ? s->dt : 1, k);
@@ -310,8 +310,8 @@ static struct use run(struct world *w, const struct setting *s, const uint64_t *
     if (!seed) return (struct use){0, 0};
     const struct use use = {t.first, dev_bytes(t.on.dev)};
     if (s->dt > 0) wrong += t.moved > bytes_of(&w->p) / 10 + 1024;
-    wrong += part_dev_need(t.parts, &w->p, PLACE_HOST) != OK;
-    there_end(&t);
+    wrong += part_dev_need(t.parts, &w->p, LOCATION_HOST) != OK;
+    end_dev(&t);
     return use;
 }
 
@@ -418,7 +418,7 @@ static double at_a_corner(int64_t id, int d, double u)
 static void test_race(void)
 {
     enum { N = 30000, TURNS = 8 };
-    const struct setting s = {.n = N, .box = 1, .place = at_a_corner};
+    const struct setting s = {.n = N, .box = 1, .location = at_a_corner};
     const int threads = omp_get_max_threads();
     struct world w;
     struct there t;
@@ -436,7 +436,7 @@ static void test_race(void)
         }
     }
     wrong = 0;
-    there_begin(&t, &w, 1, 0);
+    begin_dev(&t, &w, 1, 0);
     omp_set_num_threads(4); /* blocks of a launch run at the same time, wherever this is */
     w.digest = 0;
     deposit_some(&w, NULL, LMIN, 1);
@@ -447,14 +447,14 @@ static void test_race(void)
         wrong += w.digest != cpu;
     }
     omp_set_num_threads(threads);
-    there_end(&t);
+    end_dev(&t);
     world_free(&w);
     check(wrong == 0, "threads add to the same cells");
 }
 
 static void test_all(void)
 {
-    struct setting s = {.n = MANY, .box = 1, .speed = 0.02, .place = anywhere, .steps = 2};
+    struct setting s = {.n = MANY, .box = 1, .speed = 0.02, .location = anywhere, .steps = 2};
     s.what = "anywhere";
     test_same(&s, all.size > 1 ? 4 : SEEDS);
     s.what = "few leave their rank";
@@ -462,26 +462,26 @@ static void test_all(void)
     test_same(&s, 2);
     s.dt = 0;
     s.what = "in one cell";
-    s.place = in_one_cell;
+    s.location = in_one_cell;
     test_same(&s, 6);
     s.what = "a box of another size, further columns";
     s.box = 1.7;
     s.more = true;
-    s.place = at_an_edge;
+    s.location = at_an_edge;
     test_same(&s, 4);
     s.what = "on faces";
-    s.place = on_faces;
+    s.location = on_faces;
     test_same(&s, 4);
     s.what = "fast";
-    s.place = anywhere;
+    s.location = anywhere;
     s.speed = 0.4;
     test_same(&s, 3);
     if (all.size > 1) test_mixed(&s);
-    s.place = half_at_an_edge;
+    s.location = half_at_an_edge;
     test_full(&s);
     s.what = "boundaries";
     s.speed = 0.1;
-    s.place = on_faces;
+    s.location = on_faces;
     s.bounded[0] = s.bounded[1] = s.bounded[4] = s.bounded[5] = true;
     test_same(&s, 3);
     s.what = "static";

@@ -83,10 +83,10 @@ static inline struct domain *balanced_domain(const struct mesh *m, const struct 
     struct domain *d = domain_new(kind, c->size, m->levelmax, m->bounded), *e;
     if (c->size == 1) return d;
     int64_t n = 0, total = (int64_t)1 << 3 * LMIN;
-    size_t most = (size_t)(total / c->size + 1);
-    int *level = mem_new(sizeof *level * most, "test");
-    okey *key = mem_new(sizeof *key * most, "test");
-    double *cost = mem_new(sizeof *cost * most, "test");
+    size_t max = (size_t)(total / c->size + 1);
+    int *level = mem_new(sizeof *level * max, "test");
+    okey *key = mem_new(sizeof *key * max, "test");
+    double *cost = mem_new(sizeof *cost * max, "test");
     for (int64_t k = c->rank; k < total; k += c->size) {
         level[n] = LMIN + 1;
         key[n] = (okey)k;

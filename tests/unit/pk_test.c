@@ -187,10 +187,10 @@ static void test_batches(void)
     static const struct pk_pair pair[3] = {{1, 1}, {2, 2}, {1, 2}};
     double edge[NBIN + 1];
     for (int b = 0; b <= NBIN; b++) edge[b] = 2 * b + 0.5;
-    int64_t n, most;
+    int64_t n, max;
     struct pk_item *it = items(ALL, 0, 2, &comm, &n);
-    most = n;
-    comm_max_i64(&comm, &most, 1);
+    max = n;
+    comm_max_i64(&comm, &max, 1);
     for (int order = 1; order <= 4; order++) {
         struct pk_par par = {.n = 37, .order = (enum pk_window)order, .fold = 1};
         struct pk_bin bin[2][3 * NBIN];
@@ -198,8 +198,8 @@ static void test_batches(void)
         for (int few = 0; few < 2; few++) {
             struct pk *p = pk_new(&comm, &par, 2, 1 << 16);
             omp_set_num_threads(few ? 1 : 2);
-            int64_t batch = few ? 100 : most;
-            for (int64_t i = 0; i < most; i += batch) {
+            int64_t batch = few ? 100 : max;
+            for (int64_t i = 0; i < max; i += batch) {
                 int64_t at = i < n ? i : n;
                 pk_add(p, n - at < batch ? n - at : batch, it + at);
             }

@@ -124,14 +124,14 @@ static void fill(struct mesh *m, int turn)
 
 /* ---- worlds ---- */
 
-static void world_open(struct world *w, bool device, uint64_t seed, size_t most)
+static void world_open(struct world *w, bool device, uint64_t seed, size_t max)
 {
     const bool periodic[6] = {false};
     *w = (struct world){.on.dev = NULL};
     mesh_init(&w->m, LMIN, LMAX, NVAR, true, true, 1, periodic);
     adapt_build(&w->m, &comm, dom);
     if (!device) return;
-    CHECK(test_mirror_open(&w->on, &w->m, seed, most) == OK);
+    CHECK(test_mirror_open(&w->on, &w->m, seed, max) == OK);
     CHECK(ghost_dev_new(&w->ghost, w->on.dev, w->on.stream) == OK);
     CHECK(hydro_dev_new(&w->gas, &w->on.mirror) == OK);
     w->prolong = (struct hydro_dev_prolong){w->gas, &par};
@@ -149,15 +149,15 @@ static void world_close(struct world *w)
 }
 
 /* Fields to places, by the seven digits of `how`, a row each: 0 host, 1 device, 2 both. */
-static void place(struct world *w, int how)
+static void location(struct world *w, int how)
 {
     for (int i = 0; w->on.dev && i < FIELD_ROWS; i++) {
         const int first = field_rows[i].first, n = field_row_count(&w->m, &field_rows[i]);
         int digit = how;
         for (int k = i % 7; k > 0; k--) digit /= 3;
         for (int l = 1; l <= LMAX && digit % 3 > 0; l++) {
-            if (mirror_need(&w->on.mirror, &w->m, l, first, n, PLACE_DEVICE) != OK) return;
-            if (digit % 3 == 1) mirror_wrote(&w->on.mirror, l, first, n, PLACE_DEVICE);
+            if (mirror_need(&w->on.mirror, &w->m, l, first, n, LOCATION_DEVICE) != OK) return;
+            if (digit % 3 == 1) mirror_wrote(&w->on.mirror, l, first, n, LOCATION_DEVICE);
         }
     }
     if (w->on.dev) CHECK(dev_wait(w->on.stream) == OK);
@@ -216,19 +216,19 @@ static void compare(struct world *w, const struct world *right, const char *what
 
 /* ---- tests ---- */
 
-static void run(const char *what, bool device, uint64_t seed, int how, size_t most)
+static void run(const char *what, bool device, uint64_t seed, int how, size_t max)
 {
-    if (getenv("TRACE")) fprintf(stderr, "%d: %s %d %d %zu\n", comm.rank, what, device, how, most);
+    if (getenv("TRACE")) fprintf(stderr, "%d: %s %d %d %zu\n", comm.rank, what, device, how, max);
     struct world w, right;
-    world_open(&w, device, seed, most);
+    world_open(&w, device, seed, max);
     world_open(&right, false, 0, 0);
     for (int turn = 0; turn < TURNS; turn++) {
         fill(&w.m, turn);
         fill(&right.m, turn);
         if (w.on.dev)
             for (int l = 1; l <= LMAX; l++)
-                mirror_wrote(&w.on.mirror, l, 0, MIRROR_FIELDS, PLACE_HOST);
-        place(&w, how);
+                mirror_wrote(&w.on.mirror, l, 0, MIRROR_FIELDS, LOCATION_HOST);
+        location(&w, how);
         refine(&w, turn);
         refine(&right, turn);
         compare(&w, &right, what, seed);
@@ -260,8 +260,9 @@ static void test_first(void)
         compare(&w, &right, "first octs", 4);
         fill(&w.m, (int)cells);
         fill(&right.m, (int)cells);
-        for (int l = 1; l <= LMAX; l++) mirror_wrote(&w.on.mirror, l, 0, MIRROR_FIELDS, PLACE_HOST);
-        place(&w, 1093);
+        for (int l = 1; l <= LMAX; l++)
+            mirror_wrote(&w.on.mirror, l, 0, MIRROR_FIELDS, LOCATION_HOST);
+        location(&w, 1093);
     }
     world_close(&w);
     world_close(&right);
@@ -270,10 +271,10 @@ static void test_first(void)
 /* A cell with a child that has no children. */
 static bool is_outer(const struct mesh *m, int l, lidx i, int cell)
 {
-    lidx child = m->lev[l].child[i][cell], most = -1;
+    lidx child = m->lev[l].child[i][cell], max = -1;
     for (int k = 0; k < 8 && child >= 0; k++)
-        if (m->lev[l + 1].child[child][k] > most) most = m->lev[l + 1].child[child][k];
-    return child >= 0 && most < 0;
+        if (m->lev[l + 1].child[child][k] > max) max = m->lev[l + 1].child[child][k];
+    return child >= 0 && max < 0;
 }
 
 /* A small change with all fields there copies little. */
@@ -284,7 +285,7 @@ static void test_copies(void)
     world_open(&w, true, 3, 0);
     refine(&w, 0);
     fill(&w.m, 0);
-    place(&w, 1093); /* 1 in each of its seven digits */
+    location(&w, 1093); /* 1 in each of its seven digits */
     flag(&w.m, LMIN + 1, 0);
     struct level *lv = &w.m.lev[LMIN + 1];
     bool done = false;

@@ -13,7 +13,7 @@
 #include "comm/tree.h"
 #include "comm/tuner.h"
 
-enum { UNDER_WAY = 3, ROUNDS = 12, MOST = 700 };
+enum { UNDER_WAY = 3, ROUNDS = 12, MAX = 700 };
 
 static struct comm c;
 
@@ -21,7 +21,7 @@ static struct comm c;
 static size_t amount(int number, int a, int b)
 {
     uint64_t h = rng_mix((uint64_t)number * 1000003 + (uint64_t)a * 1009 + (uint64_t)b);
-    return h % 5 == 0 ? 0 : h % 5 == 1 ? 1 : (h >> 8) % MOST;
+    return h % 5 == 0 ? 0 : h % 5 == 1 ? 1 : (h >> 8) % MAX;
 }
 
 static uint64_t value(int number, int a, int b, size_t k)
@@ -94,7 +94,7 @@ static void test_room(void)
     comm_barrier(&c);
     comm_share_trim(c.share);
     size_t before = mem_now();
-    CHECK(share_get(c.share, MOST, 0, &first), "room");
+    CHECK(share_get(c.share, MAX, 0, &first), "room");
     for (int i = 0; i < 100; i++) {
         struct packed p;
         send(&p, i);
@@ -102,10 +102,10 @@ static void test_room(void)
         CHECK(receive(&p) == 0, "exchange %d", i);
     }
     comm_barrier(&c);
-    CHECK(share_get(c.share, MOST, 0, &next) && next.block == first.block, "%u, not %u", next.block,
+    CHECK(share_get(c.share, MAX, 0, &next) && next.block == first.block, "%u, not %u", next.block,
           first.block);
-    size_t more = mem_now() - before, most = 2 * sizeof(uint64_t) * MOST * (size_t)c.size + 8192;
-    CHECK(more <= most, "the window has grown by %zu bytes", more);
+    size_t more = mem_now() - before, max = 2 * sizeof(uint64_t) * MAX * (size_t)c.size + 8192;
+    CHECK(more <= max, "the window has grown by %zu bytes", more);
     comm_share_keep = 8192;
     comm_share_trim(c.share);
     more = mem_now() - before;
@@ -142,12 +142,12 @@ static void test_messages(void)
 
 static void test_all(const char *name)
 {
-    size_t least = comm_share_least;
+    size_t min = comm_share_min;
     test_values(name);
-    comm_share_least = 1;
+    comm_share_min = 1;
     test_values(name);
     test_room();
-    comm_share_least = least;
+    comm_share_min = min;
     test_messages();
 }
 
@@ -166,7 +166,7 @@ static void with_windows(const char *name)
 /* Nodes of two ranks; an odd last one is alone. */
 static void test_nodes(void)
 {
-    size_t least = comm_share_least;
+    size_t min = comm_share_min;
     setenv("PTAH_NODE_RANKS", "2", 1);
     comm_nodes(&c);
     c.share = comm_share_new(&c);
@@ -175,9 +175,9 @@ static void test_nodes(void)
     CHECK(c.node_rank == c.rank % 2, "rank %d", c.rank);
     for (int r = 0; r < c.size; r++)
         CHECK(comm_share_near(c.share, r) == (!alone && r / 2 == c.rank / 2), "rank %d", r);
-    comm_share_least = 1;
+    comm_share_min = 1;
     test_values("nodes of two");
-    comm_share_least = least;
+    comm_share_min = min;
     comm_share_free(&c.share);
     setenv("PTAH_NODE_RANKS", "1", 1);
     comm_nodes(&c);
@@ -188,18 +188,18 @@ static void test_nodes(void)
 
 int main(int argc, char **argv)
 {
-    size_t usual = comm_share_most, piece = comm_piece_max;
+    size_t usual = comm_share_max, piece = comm_piece_max;
     comm_init(&argc, &argv, &c);
     test_all("messages");
     with_windows("windows");
     test_nodes();
-    comm_share_most = 3 * 4096;
+    comm_share_max = 3 * 4096;
     c.share = comm_share_new(&c);
     test_values("too small");
     comm_piece_max = 64; /* what has no room, in pieces */
     test_values("too small, short pieces");
     comm_share_free(&c.share);
-    comm_share_most = usual, comm_piece_max = piece;
+    comm_share_max = usual, comm_piece_max = piece;
     int64_t n[2] = {passed, failed};
     comm_add_i64(&c, n, 2);
     if (c.rank == 0) printf("%ld passed, %ld failed\n", (long)n[0], (long)n[1]);

@@ -26,9 +26,9 @@ static void world_make(struct world *w, const struct comm *c)
     world_fill(w, NVAR, false);
 }
 
-static struct sink_place place_of(struct world *w, const struct comm *c)
+static struct sink_context place_of(struct world *w, const struct comm *c)
 {
-    return (struct sink_place){c, w->d, &w->m};
+    return (struct sink_context){c, w->d, &w->m};
 }
 
 /* Some overlap, some lie on borders, one where levels meet. */
@@ -171,53 +171,54 @@ static void totals(const struct world *w, const struct comm *c, const struct sin
     for (int k = 0; k < SUMS; k++) out[k] = sum_get(&sum[k]);
 }
 
-static void change_gas(struct world *w, int l, const struct hydro_change *c, double *least)
+static void change_gas(struct world *w, int l, const struct hydro_change *c, double *min)
 {
     const struct level *lv = &w->m.lev[l];
     for (lidx i = 0; c->row && i < lv->nown; i++)
         for (int k = 0; c->row[i] >= 0 && k < 8; k++) {
             for (int v = 0; v < NVAR; v++)
                 lv->fld[FLD_U + v][i][k] += c->u[(size_t)NVAR * (size_t)c->row[i] + v][k];
-            *least = fmin(*least, lv->fld[FLD_U][i][k]);
+            *min = fmin(*min, lv->fld[FLD_U][i][k]);
         }
 }
 
 /* All sinks take `each` per weight from level l. */
 static void feed(struct world *w, const struct comm *c, const struct sink_law *law, struct sinks *s,
-                 int l, double each, double *least)
+                 int l, double each, double *min)
 {
-    struct sink_place place = place_of(w, c);
+    struct sink_context location = place_of(w, c);
     struct sink_copies copies;
     struct hydro_change change = {.nvar = NVAR};
-    struct sink_meal *meal = mem_zero(sizeof *meal * (size_t)s->n + 1, "test");
-    struct sum *got = mem_new(sizeof *got * MEAL_SUMS * (size_t)s->n + 1, "test");
+    struct sink_request *request = mem_zero(sizeof *request * (size_t)s->n + 1, "test");
+    struct sum *got = mem_new(sizeof *got * REQUEST_SUMS * (size_t)s->n + 1, "test");
     for (int64_t i = 0; i < s->n; i++) {
-        meal[i] = (struct sink_meal){.m = each, .hole = 0.25 * each, .rho = 1, .by_mass = true};
-        memcpy(meal[i].v, s->at[i].v, sizeof meal[i].v);
+        request[i] = (struct sink_request){
+            .m = each, .hole = 0.25 * each, .rho = 1, .by_mass = true};
+        memcpy(request[i].v, s->at[i].v, sizeof request[i].v);
     }
-    CHECK(sink_call(&place, s, NULL, sink_cloud_reach(&law->cloud, &w->m, l), sizeof *meal, meal,
-                    &copies) == OK);
-    struct sum *sum = mem_new(sizeof *sum * MEAL_SUMS * (size_t)copies.here.n + 1, "test");
+    CHECK(sink_call(&location, s, NULL, sink_cloud_reach(&law->cloud, &w->m, l), sizeof *request,
+                    request, &copies) == OK);
+    struct sum *sum = mem_new(sizeof *sum * REQUEST_SUMS * (size_t)copies.here.n + 1, "test");
     for (int64_t i = 0; i < copies.here.n; i++) {
         struct sink_cells cells;
-        struct sink_meal e;
+        struct sink_request e;
         memcpy(&e, sink_row(&copies, i), sizeof e);
-        for (int k = 0; k < MEAL_SUMS; k++) sum_init(&sum[MEAL_SUMS * i + k]);
+        for (int k = 0; k < REQUEST_SUMS; k++) sum_init(&sum[REQUEST_SUMS * i + k]);
         sink_cloud_cells(&law->cloud, &w->m, l, copies.here.at[i].x, &cells);
-        sink_take(law, &w->m, l, &e, &cells, &change, sum + MEAL_SUMS * i);
+        sink_take(law, &w->m, l, &e, &cells, &change, sum + REQUEST_SUMS * i);
         FREE(cells.cell);
     }
-    sink_answer(&place, s, &copies, MEAL_SUMS, sum, got);
+    sink_answer(&location, s, &copies, REQUEST_SUMS, sum, got);
     for (int64_t i = 0; i < s->n; i++) {
-        sink_digest(law, got + MEAL_SUMS * i, false, &s->at[i]);
+        sink_digest(law, got + REQUEST_SUMS * i, false, &s->at[i]);
         sink_wrap(&w->m, s->at[i].x);
     }
-    change_gas(w, l, &change, least);
+    change_gas(w, l, &change, min);
     hydro_change_free(&change);
     sink_copies_free(&copies);
     FREE(sum);
     FREE(got);
-    FREE(meal);
+    FREE(request);
 }
 
 /* The state of all sinks, by id, on all ranks. */
@@ -232,23 +233,23 @@ static struct sink *gather(const struct comm *c, const struct sinks *s)
     return out;
 }
 
-static struct sink *meals(const struct comm *c, double each)
+static struct sink *requests(const struct comm *c, double each)
 {
     struct world w;
     struct sinks s;
-    double before[SUMS], after[SUMS], least = HUGE_VAL;
+    double before[SUMS], after[SUMS], min = HUGE_VAL;
     world_make(&w, c);
     sinks_make(&s, &w, c);
     struct sink_law law = {.smallr = 1e-10, .nvar = NVAR};
     sink_cloud_make(&law.cloud, 2, 2, mesh_dx(&w.m, LMAX));
     totals(&w, c, &s, before);
-    for (int l = LMAX; l >= LMIN; l--) feed(&w, c, &law, &s, l, each, &least);
+    for (int l = LMAX; l >= LMIN; l--) feed(&w, c, &law, &s, l, each, &min);
     totals(&w, c, &s, after);
     double grown = 0;
     for (int64_t i = 0; i < s.n; i++) grown = fmax(grown, s.at[i].dmf);
     comm_max_f64(c, &grown, 1);
     CHECK(grown > 0);
-    CHECK(least > 0, "density %g", least);
+    CHECK(min > 0, "density %g", min);
     for (int k = 0; k < GAS_ENERGY; k++)
         CHECK(fabs(after[k] - before[k]) < 1e-13, "%d: %.17g before, %.17g after", k, before[k],
               after[k]);
@@ -260,9 +261,9 @@ static struct sink *meals(const struct comm *c, double each)
     return out;
 }
 
-static void test_meals(double each)
+static void test_requests(double each)
 {
-    struct sink *one = meals(&alone, each), *all = meals(&comm, each);
+    struct sink *one = requests(&alone, each), *all = requests(&comm, each);
     for (int i = 0; i < SINKS; i++) {
         CHECK(one[i].m == all[i].m && one[i].hole == all[i].hole, "sink %d", i + 1);
         for (int d = 0; d < 3; d++)
@@ -302,10 +303,10 @@ static void test_merge(double young, double checked, int want)
     int64_t merged, lost;
     world_make(&w, &comm);
     pairs_make(&s, &w, &comm);
-    struct sink_place place = place_of(&w, &comm);
+    struct sink_context location = place_of(&w, &comm);
     struct sink_merging law = {
         .dx = 0.01, .cloud = 0.04, .G = 1, .t = 4.5, .young = young, .checked = checked};
-    CHECK(sinks_merge(&place, &law, &s, &merged) == OK && merged == want, "%ld merged, not %d",
+    CHECK(sinks_merge(&location, &law, &s, &merged) == OK && merged == want, "%ld merged, not %d",
           (long)merged, want);
     sinks_settle(&s, &w.m, &comm, w.d, &lost);
     CHECK(s.total == 5 - want && lost == 0);
@@ -331,8 +332,8 @@ int main(int argc, char **argv)
     test_rate();
     test_weights();
     test_border();
-    test_meals(1e-2);
-    test_meals(1e3); /* more than there is */
+    test_requests(1e-2);
+    test_requests(1e3); /* more than there is */
     test_merge(0, 1e100, 2);
     test_merge(2, 1e100, 1);  /* of the first pair both are too old */
     test_merge(0, 1e-100, 2); /* bound: 2 G m / r > v² */

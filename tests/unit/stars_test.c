@@ -38,25 +38,26 @@ static void add_stars(struct world *w)
     for (int l = LMIN; l <= LMAX; l++) {
         const struct level *lv = &w->m.lev[l];
         int64_t total, n = 0;
-        struct part_place *place = mem_new(sizeof *place * 8 * (size_t)lv->nown + 1, "test");
+        struct part_birth_cell *location = mem_new(sizeof *location * 8 * (size_t)lv->nown + 1,
+                                                   "test");
         for (lidx i = 0; i < lv->nown; i++)
             for (int c = 0; c < 8; c++)
-                if (lv->child[i][c] < 0) place[n++] = (struct part_place){i, c, 0};
-        int64_t k = part_create(&w->p, &w->m, &comm, l, n, place, 1000 * l, &total);
+                if (lv->child[i][c] < 0) location[n++] = (struct part_birth_cell){i, c, 0};
+        int64_t k = part_create(&w->p, &w->m, &comm, l, n, location, 1000 * l, &total);
         for (int64_t j = 0; j < n; j++, k++) {
             int64_t o[3];
-            okey_coords(lv->key[place[j].oct] << 3 | (okey)place[j].cell, o);
+            okey_coords(lv->key[location[j].oct] << 3 | (okey)location[j].cell, o);
             for (int d = 0; d < 3; d++) {
                 w->p.x[d][k] = ((double)o[d] + 0.3) * mesh_dx(&w->m, l);
                 w->p.v[d][k] = 0.1 * d - 0.05;
             }
-            w->p.m[k] = 1e-3 * (1 + place[j].cell);
+            w->p.m[k] = 1e-3 * (1 + location[j].cell);
             w->p.family[k] = FAM_STAR;
             w->p.tag[k] = 0;
-            w->p.birth[k] = place[j].cell < 4 ? 0.5 : 0.7;
+            w->p.birth[k] = location[j].cell < 4 ? 0.5 : 0.7;
             w->p.metal[k] = 0.03;
         }
-        FREE(place);
+        FREE(location);
     }
 }
 

@@ -78,14 +78,14 @@ static double crowding(int nremap)
     if (e == OK) e = sim_start(s, p, &comm);
     if (e == OK) e = sim_run(s);
     CHECK(e == OK, "%s", e == OK ? "" : err_message());
-    int64_t most = s->parts.n, all = s->parts.n;
-    comm_max_i64(&comm, &most, 1);
+    int64_t max = s->parts.n, all = s->parts.n;
+    comm_max_i64(&comm, &max, 1);
     comm_add_i64(&comm, &all, 1);
     CHECK(all == 8000, "%ld", (long)all);
     sim_fini(s);
     mem_free(p);
     mem_free(s);
-    return (double)most / 8000;
+    return (double)max / 8000;
 }
 
 /* A uniform mesh is balanced as any other. */

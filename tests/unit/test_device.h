@@ -20,11 +20,11 @@ struct test_mirror {
 /* most: bytes of its memory, 0: no limit. m: its copies that are not the newest become NaN; NULL:
  * they stay. Also after an error test_mirror_close is to be called. */
 static inline enum err test_mirror_open(struct test_mirror *t, struct mesh *m, uint64_t seed,
-                                        size_t most)
+                                        size_t max)
 {
     char why[DEV_WHY];
     *t = (struct test_mirror){
-        .dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .most = most}, why)};
+        .dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .max = max}, why)};
     if (!t->dev) FAIL(ERR_LIMIT, "%s", why);
     t->stream = dev_stream_new(t->dev);
     enum err err = mirror_init(&t->mirror, t->dev, t->stream);

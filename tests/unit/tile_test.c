@@ -33,8 +33,8 @@ static void choose(struct level *lv, int round, unsigned char *mark)
     for (lidx i = 0; i < lv->nown; i++) {
         int64_t x[3];
         okey_coords(lv->key[i] >> 3 * TILE_DEPTH, x);
-        int64_t place = x[0] + 8 * x[1] + (round % 2 ? 64 * x[2] : 0) + 512 * round;
-        if (round == 0 || (uint64_t)place * 2654435761u >> 7 & 3 || i % 7) continue;
+        int64_t slot = x[0] + 8 * x[1] + (round % 2 ? 64 * x[2] : 0) + 512 * round;
+        if (round == 0 || (uint64_t)slot * 2654435761u >> 7 & 3 || i % 7) continue;
         p->send[p->sfirst[1]++] = i;
         mark[i] = 1;
     }
@@ -100,13 +100,13 @@ int main(void)
     for (int l = LMIN; l <= LMAX; l++) {
         struct level *lv = &m.lev[l];
         unsigned char *mark = mem_new((size_t)lv->nown + 1, "test");
-        lidx least = 0;
+        lidx min = 0;
         for (int round = 0; round < ROUNDS; round++) {
             choose(lv, round, mark);
             lidx joined = test_list(&m, l, mark, false), apart = test_list(&m, l, mark, true);
-            if (round == 0) least = joined;
-            CHECK(joined == least && apart >= least && (l > LMIN || round == 0 || apart > least),
-                  "level %d: %d, %d, %d", l, (int)least, (int)joined, (int)apart);
+            if (round == 0) min = joined;
+            CHECK(joined == min && apart >= min && (l > LMIN || round == 0 || apart > min),
+                  "level %d: %d, %d, %d", l, (int)min, (int)joined, (int)apart);
             forget(lv);
         }
         mem_free(mark);

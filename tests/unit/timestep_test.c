@@ -152,7 +152,7 @@ static void check_term(struct sim *s, struct params *p)
     const struct term_list list = {rows, 2};
     begin(s, p, false, false);
     s->phys.hydro.smallc = 0.25;
-    s->time.least.terms = &list;
+    s->time.min.terms = &list;
     p->run.hydro = true;
     is_near(s, 0.5 / 7, 1e-14, "a source term");
     s->time.nsubcycle[L] = 1, s->time.dtnew[L] = 1;

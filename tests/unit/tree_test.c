@@ -80,8 +80,8 @@ static double place_of(enum kind kind, struct rng *r, int64_t i, int k)
 static void make_set(struct set *s, enum kind kind, int64_t n, uint64_t seed)
 {
     struct rng r = rng_make(seed, (uint64_t)kind, 0);
-    int64_t most = kind == CLUSTERED ? 1 << 20 : n;
-    for (int k = 0; k < 3; k++) s->x[k] = mem_new(sizeof(double) * (size_t)most + 1, "test");
+    int64_t max = kind == CLUSTERED ? 1 << 20 : n;
+    for (int k = 0; k < 3; k++) s->x[k] = mem_new(sizeof(double) * (size_t)max + 1, "test");
     s->h = NULL;
     s->n = 0;
     if (kind == CLUSTERED)
@@ -145,9 +145,9 @@ static struct answer ask(const struct set *s, bool periodic, enum tree_method m,
         const double x[3] = {wrap(s->x[0][i] + 0.3 * radius), s->x[1][i], s->x[2][i]};
         tree_ball(t, x, radius, count_ball, &a);
         double far2[100];
-        struct tree_nearest q = {.k = 1 + 5 * i, .most = INFINITY};
+        struct tree_nearest q = {.k = 1 + 5 * i, .max = INFINITY};
         a.nearest += tree_nearest(t, x, &q, far2) == q.k ? far2[0] : -1;
-        q.keep = is_left, q.ctx = s->x[0], q.most = 2 * radius * radius;
+        q.keep = is_left, q.ctx = s->x[0], q.max = 2 * radius * radius;
         a.nearest += tree_nearest(t, x, &q, far2) == q.k ? far2[0] : -1;
     }
     tree_free(&t);

@@ -1,0 +1,117 @@
+/* halo/points: the bodies of a rank. An array for each quantity, so that a tree can sort the places
+ * that are there instead of copying them: 64 bytes for a particle of dark matter, 33 for a star or
+ * a cell. */
+#include <string.h>
+
+#include "halo/halo_priv.h"
+
+static void *resize(void *p, int64_t n, size_t bytes, const char *name)
+{
+    return mem_grow(p, bytes * (size_t)(n + TREE_PAD), name);
+}
+
+void halo_set_room(struct halo_set *s, int64_t n)
+{
+    s->room = n;
+    for (int k = 0; k < 3; k++) s->x[k] = resize(s->x[k], n, sizeof *s->x[k], "halos: places");
+    s->m = resize(s->m, n, sizeof *s->m, "halos: masses");
+    if (s->others) {
+        s->kind = resize(s->kind, n, sizeof *s->kind, "halos: kinds");
+        return;
+    }
+    for (int k = 0; k < 3; k++) s->v[k] = resize(s->v[k], n, sizeof *s->v[k], "halos: velocities");
+    s->id = resize(s->id, n, sizeof *s->id, "halos: ids");
+}
+
+static void set_free(struct halo_set *s)
+{
+    for (int k = 0; k < 3; k++) {
+        FREE(s->x[k]);
+        FREE(s->v[k]);
+    }
+    FREE(s->m);
+    FREE(s->id);
+    FREE(s->kind);
+    s->n = s->room = 0;
+}
+
+void halo_points_free(struct halo_points *b)
+{
+    set_free(&b->dark);
+    set_free(&b->others);
+}
+
+static bool is_finite(const struct halo_point *b)
+{
+    bool good = b->m >= 0 && isfinite(b->m);
+    for (int k = 0; k < 3; k++) good &= isfinite(b->x[k]) && isfinite(b->v[k]);
+    return good;
+}
+
+void halo_points_add(struct halo_points *b, const struct halo_point *body)
+{
+    struct halo_set *s = body->kind == SPECIES_DM ? &b->dark : &b->others;
+    s->others = body->kind != SPECIES_DM;
+    if (!b->bad && !is_finite(body)) {
+        b->bad = true;
+        b->wrong = *body;
+    }
+    if (s->n == s->room) halo_set_room(s, s->n + s->n / 8 + 4096);
+    const int64_t i = s->n++;
+    for (int k = 0; k < 3; k++) s->x[k][i] = body->x[k];
+    s->m[i] = body->m;
+    if (s->others) {
+        s->kind[i] = (unsigned char)body->kind;
+        return;
+    }
+    for (int k = 0; k < 3; k++) s->v[k][i] = body->v[k];
+    s->id[i] = body->id;
+}
+
+/* ---- sorting ---- */
+
+static void sort_doubles(int64_t n, const int32_t *order, double *x, double *old)
+{
+    memcpy(old, x, sizeof *x * (size_t)n);
+    tree_gather(n, order, old, x);
+}
+
+static void sort_ids(int64_t n, const int32_t *order, int64_t *id, int64_t *old)
+{
+    memcpy(old, id, sizeof *id * (size_t)n);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) id[i] = old[order[i]];
+}
+
+static void sort_kinds(int64_t n, const int32_t *order, unsigned char *kind, unsigned char *old)
+{
+    memcpy(old, kind, (size_t)n);
+    for (int64_t i = 0; i < n; i++) kind[i] = old[order[i]];
+}
+
+/* Places are sorted already. */
+static void sort_rest(struct halo_set *s, const int32_t *order)
+{
+    void *old = mem_new(sizeof(double) * (size_t)s->n + 1, "halos: sort");
+    sort_doubles(s->n, order, s->m, old);
+    for (int k = 0; k < 3 && !s->others; k++) sort_doubles(s->n, order, s->v[k], old);
+    if (s->others)
+        sort_kinds(s->n, order, s->kind, old);
+    else
+        sort_ids(s->n, order, s->id, old);
+    FREE(old);
+}
+
+enum err halo_set_plant(const struct halo_space *s, struct halo_set *set, int32_t **order,
+                        struct tree **t)
+{
+    struct tree_points p = {.n = set->n};
+    halo_set_room(set, set->n);
+    for (int k = 0; k < 3; k++) {
+        p.x[k] = set->x[k];
+        p.period[k] = s->periodic[k] ? 1 : 0;
+    }
+    TRY(tree_take(&p, set->x, order, t));
+    if (set->n) sort_rest(set, *order);
+    return OK;
+}

@@ -1,0 +1,25 @@
+/* hydro/interp: prolongation and restriction between levels. A new oct is interpolated
+ * (interp_kern.h); restriction is the mean. */
+#include "hydro/interp_kern.h"
+#include "oct/fields.h"
+
+void hydro_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8], void *ctx)
+{
+    const struct hydro_par *p = ctx;
+    int n = 0;
+    for (int f = 0; f < FLD_U; f++) {
+        if (!mesh_has_field(m, f)) continue;
+        field_prolong(&m->lev[l], f, parent, cell, out[n++]);
+    }
+    hydro_interp_oct(m, l, parent, cell, p, out + n);
+}
+
+void hydro_restrict(struct mesh *m, int l, const struct hydro_par *p)
+{
+    const struct level *lv = &m->lev[l];
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8; c++)
+            if (lv->child[i][c] >= 0)
+                hydro_restrict_cell(m, l, i, c, p->nvar, p->interpol_var, p->smallr);
+}

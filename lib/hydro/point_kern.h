@@ -1,0 +1,355 @@
+/* hydro/point_kern: the arithmetic of one cell and one face, for C, C++ and CUDA. No memory, no
+ * branches that depend on data where a select will do, so that loops over these functions
+ * vectorise. Order of operations is part of the method: the same bits must come out whatever loop
+ * calls them. (Toro 2009, chapters 4, 9, 10, 14) */
+#pragma once
+#include <math.h>
+
+#include "base/device.h"
+#include "oct/gas_kern.h"
+
+/* The constants of the point functions, precomputed. */
+struct hydro_gas {
+    double gamma, gm1, entho; /* γ, γ−1, 1/(γ−1) */
+    /* floors: density; c; c²; P/ρ = c²/γ; e = c²/γ/(γ−1) */
+    double smallr, smallc, smallc2, smallp, smalle;
+    double theta;             /* slope type 8 */
+    double gamma6, inv_gamma; /* (γ+1)/2γ, 1/γ */
+    int niter;
+};
+
+/* A state at a face: u normal, v and w transverse. */
+struct hydro_state {
+    double r, u, v, w, p;
+};
+
+/* Flux through a face of mass, momentum (normal, transverse), energy and internal energy. `left` is
+ * the part of the mass flux that carries the left state's passive scalars; the rest carries the
+ * right state's. */
+struct hydro_flux {
+    double r, u, v, w, e, eint, left;
+};
+
+PTAH_HD double hydro_min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+PTAH_HD double hydro_max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- slopes: limited difference of a cell from its left and right differences ---- */
+
+PTAH_HD double hydro_slope_minmod(double dl, double dr)
+{
+    double s = fabs(dl) < fabs(dr) ? dl : dr;
+    return dl * dr > 0.0 ? s : 0.0;
+}
+
+/* sign · min(θ|dl|, θ|dr|, ½|dl+dr|): θ=2 monotonised central, else generalised minmod. */
+PTAH_HD double hydro_slope_theta(double dl, double dr, double theta)
+{
+    double cen = 0.5 * (dl + dr);
+    double lim = theta * hydro_min(fabs(dl), fabs(dr));
+    double s = copysign(hydro_min(lim, fabs(cen)), cen);
+    return dl * dr > 0.0 ? s : 0.0;
+}
+
+PTAH_HD double hydro_slope_vanleer(double dl, double dr)
+{
+    double s = 2.0 * dl * dr / (dl + dr);
+    return dl * dr > 0.0 ? s : 0.0;
+}
+
+/* Limiters of the slopes, by their numbers in RAMSES. */
+enum slope {
+    SLOPE_NONE = 0,
+    SLOPE_MINMOD = 1,
+    SLOPE_MONCEN = 2,
+    SLOPE_POSITIVE = 3,
+    SLOPE_VANLEER = 7,
+    SLOPE_THETA = 8
+};
+
+PTAH_HD double hydro_slope(enum slope type, double dl, double dr, double theta)
+{
+    switch (type) {
+    case SLOPE_MINMOD:
+        return hydro_slope_minmod(dl, dr);
+    case SLOPE_MONCEN:
+        return hydro_slope_theta(dl, dr, 2.0);
+    case SLOPE_VANLEER:
+        return hydro_slope_vanleer(dl, dr);
+    case SLOPE_THETA:
+        return hydro_slope_theta(dl, dr, theta);
+    case SLOPE_NONE:
+    case SLOPE_POSITIVE: /* not by directions */
+        break;
+    }
+    return 0.0;
+}
+
+/* ---- Riemann solvers ---- */
+
+PTAH_HD double hydro_state_energy(struct hydro_state s, struct hydro_gas g)
+{
+    return gas_total_flux(s.p * g.entho, s.r, s.u, s.v, s.w);
+}
+
+/* Sound speed and pressure with floors. */
+PTAH_HD double hydro_state_sound(struct hydro_state s, struct hydro_gas g)
+{
+    double r = hydro_max(s.r, g.smallr);
+    double p = hydro_max(s.p, r * g.smallp);
+    return sqrt(gas_sound2(r, p, g.gamma));
+}
+
+/* a·F_L + b·F_R + c·(U_R − U_L), of which HLL and local Lax-Friedrichs are cases. */
+PTAH_HD struct hydro_flux hydro_flux_blend(struct hydro_state L, struct hydro_state R,
+                                           struct hydro_gas g, double a, double b, double c)
+{
+    struct hydro_flux f;
+    double ml = L.r * L.u, mr = R.r * R.u;
+    double el = hydro_state_energy(L, g), er = hydro_state_energy(R, g);
+    double il = L.p * g.entho, ir = R.p * g.entho;
+    f.r = a * ml + b * mr + c * (R.r - L.r);
+    f.u = a * (L.u * ml + L.p) + b * (R.u * mr + R.p) + c * (mr - ml);
+    f.v = a * (L.v * ml) + b * (R.v * mr) + c * (R.r * R.v - L.r * L.v);
+    f.w = a * (L.w * ml) + b * (R.w * mr) + c * (R.r * R.w - L.r * L.w);
+    f.e = a * (L.u * (el + L.p)) + b * (R.u * (er + R.p)) + c * (er - el);
+    f.eint = a * (L.u * il) + b * (R.u * ir) + c * (ir - il);
+    f.left = a * ml - c * L.r;
+    return f;
+}
+
+PTAH_HD struct hydro_flux hydro_riemann_llf(struct hydro_state L, struct hydro_state R,
+                                            struct hydro_gas g)
+{
+    double cmax = hydro_max(fabs(L.u) + hydro_state_sound(L, g),
+                            fabs(R.u) + hydro_state_sound(R, g));
+    return hydro_flux_blend(L, R, g, 0.5, 0.5, -0.5 * cmax);
+}
+
+PTAH_HD struct hydro_flux hydro_riemann_hll(struct hydro_state L, struct hydro_state R,
+                                            struct hydro_gas g)
+{
+    double c = hydro_max(hydro_state_sound(L, g), hydro_state_sound(R, g));
+    double sl = hydro_min(hydro_min(L.u, R.u) - c, 0.0),
+           sr = hydro_max(hydro_max(L.u, R.u) + c, 0.0);
+    double inv = 1.0 / (sr - sl);
+    return hydro_flux_blend(L, R, g, sr * inv, -sl * inv, sr * sl * inv);
+}
+
+/* ---- HLLC, in stages ----
+ *
+ * A loop over faces does one stage after the other: each waits for a root or a division of the one
+ * before it, and short loops have more of these under way at a time. */
+
+PTAH_HD struct hydro_state hydro_hllc_floor(struct hydro_state s, struct hydro_gas g)
+{
+    s.r = hydro_max(s.r, g.smallr);
+    s.p = hydro_max(s.p, s.r * g.smallp);
+    return s;
+}
+
+/* The higher sound speed of both sides. */
+PTAH_HD double hydro_hllc_sound(struct hydro_state L, struct hydro_state R, struct hydro_gas g)
+{
+    L = hydro_hllc_floor(L, g);
+    R = hydro_hllc_floor(R, g);
+    double cl2 = gas_sound2(L.r, L.p, g.gamma), cr2 = gas_sound2(R.r, R.p, g.gamma);
+    return sqrt(hydro_max(hydro_max(cl2, cr2), g.smallc2));
+}
+
+/* Velocity and pressure at the contact; the speed of the wave on its upwind side. */
+struct hydro_contact {
+    double u, p, s;
+};
+
+/* c: from hydro_hllc_sound. */
+PTAH_HD struct hydro_contact hydro_hllc_contact(struct hydro_state L, struct hydro_state R,
+                                                struct hydro_gas g, double c)
+{
+    struct hydro_contact x;
+    L = hydro_hllc_floor(L, g);
+    R = hydro_hllc_floor(R, g);
+    double sl = hydro_min(L.u, R.u) - c, sr = hydro_max(L.u, R.u) + c;
+    double rcl = L.r * (L.u - sl), rcr = R.r * (sr - R.u);
+    double inv = 1.0 / (rcr + rcl);
+    x.u = (rcr * R.u + rcl * L.u + (L.p - R.p)) * inv;
+    x.p = (rcr * L.p + rcl * R.p + rcl * rcr * (L.u - R.u)) * inv;
+    x.s = x.u > 0.0 ? sl : sr;
+    return x;
+}
+
+/* The star state is needed on one side of the contact only: the side is chosen first. */
+PTAH_HD struct hydro_flux hydro_hllc_flux(struct hydro_state L, struct hydro_state R,
+                                          struct hydro_gas g, struct hydro_contact x)
+{
+    int left = x.u > 0.0;
+    struct hydro_state o = {left ? L.r : R.r, left ? L.u : R.u, left ? L.v : R.v, left ? L.w : R.w,
+                            left ? L.p : R.p};
+    o = hydro_hllc_floor(o, g);
+    double ei = o.p * g.entho;
+    double e = ei + gas_kinetic_flux(o.r, o.u, o.v, o.w);
+    double q = 1.0 / (x.s - x.u), su = x.s - o.u;
+    /* the whole fan is on the other side; bitwise, or gcc takes vectors of half the length */
+    int outer = (left & (x.s > 0.0)) | (!left & (x.s <= 0.0));
+    double ro = outer ? o.r : o.r * su * q;
+    double uo = outer ? o.u : x.u;
+    double po = outer ? o.p : x.p;
+    double eo = outer ? e : (su * e - o.p * o.u + x.p * x.u) * q;
+    double io = outer ? ei : ei * su * q;
+
+    struct hydro_flux f;
+    f.r = ro * uo;
+    f.u = f.r * uo + po;
+    f.v = f.r * o.v;
+    f.w = f.r * o.w;
+    f.e = (eo + po) * uo;
+    f.eint = uo * io;
+    f.left = left ? f.r : 0.0;
+    return f;
+}
+
+PTAH_HD struct hydro_flux hydro_riemann_hllc(struct hydro_state L, struct hydro_state R,
+                                             struct hydro_gas g)
+{
+    return hydro_hllc_flux(L, R, g, hydro_hllc_contact(L, R, g, hydro_hllc_sound(L, R, g)));
+}
+
+/* The flux of a state o at x/t=0 with transverse velocities from the upwind side; ei: specific
+ * internal energy to advect. */
+PTAH_HD struct hydro_flux hydro_flux_state(struct hydro_state o, double ei, int left,
+                                           struct hydro_gas g)
+{
+    struct hydro_flux f;
+    double e = hydro_state_energy(o, g);
+    f.r = o.r * o.u;
+    f.u = o.p + o.r * o.u * o.u;
+    f.v = f.r * o.v;
+    f.w = f.r * o.w;
+    f.e = o.u * (e + o.p);
+    f.eint = f.r * ei;
+    f.left = left ? f.r : 0.0;
+    return f;
+}
+
+PTAH_HD struct hydro_flux hydro_riemann_acoustic(struct hydro_state L, struct hydro_state R,
+                                                 struct hydro_gas g)
+{
+    L.r = hydro_max(L.r, g.smallr);
+    R.r = hydro_max(R.r, g.smallr);
+    L.p = hydro_max(L.p, L.r * g.smallp);
+    R.p = hydro_max(R.p, R.r * g.smallp);
+    double cl = sqrt(gas_sound2(L.r, L.p, g.gamma)), cr = sqrt(gas_sound2(R.r, R.p, g.gamma));
+    double wl = cl * L.r, wr = cr * R.r, inv = 1.0 / (wl + wr);
+    double ps = ((wr * L.p + wl * R.p) + wl * wr * (L.u - R.u)) * inv;
+    double us = ((wr * R.u + wl * L.u) + (L.p - R.p)) * inv;
+
+    int left = us >= 0.0;
+    double sign = left ? 1.0 : -1.0;
+    double r = left ? L.r : R.r, u = left ? L.u : R.u, p = left ? L.p : R.p, c = left ? cl : cr;
+    double rs = hydro_max(r + (ps - p) / (c * c), g.smallr);
+    double cs = hydro_max(sqrt(fabs(gas_sound2(rs, ps, g.gamma))), g.smallc);
+    double out = c - sign * u, in = cs - sign * us;
+    double shock = hydro_max(0.5 * (in + out), -sign * us);
+    int is_shock = ps >= p;
+    out = is_shock ? shock : out;
+    in = is_shock ? shock : in;
+    double frac = out / (out - in);
+    int before = out < 0.0, star = in >= 0.0;
+    struct hydro_state o;
+    o.r = before ? r : star ? rs : frac * rs + (1.0 - frac) * r;
+    o.u = before ? u : star ? us : frac * us + (1.0 - frac) * u;
+    o.p = before ? p : star ? ps : frac * ps + (1.0 - frac) * p;
+    o.v = left ? L.v : R.v;
+    o.w = left ? L.w : R.w;
+    return hydro_flux_state(o, p / r * g.entho, left, g);
+}
+
+/* Exact (two-shock) solver in three parts, so that a block of faces can iterate together: the first
+ * guess of P*, one Newton step, and the sampling. A face that has converged keeps its P*. */
+PTAH_HD double hydro_exact_guess(struct hydro_state L, struct hydro_state R, struct hydro_gas g)
+{
+    double rl = hydro_max(L.r, g.smallr), rr = hydro_max(R.r, g.smallr);
+    double pl = hydro_max(L.p, rl * g.smallp), pr = hydro_max(R.p, rr * g.smallp);
+    double wl = sqrt(g.gamma * pl * rl), wr = sqrt(g.gamma * pr * rr);
+    double ps = ((wr * pl + wl * pr) + wl * wr * (L.u - R.u)) / (wl + wr);
+    return hydro_max(ps, 0.0);
+}
+
+/* Returns the next P*; *change is |ΔP|/P. */
+PTAH_HD double hydro_exact_newton(struct hydro_state L, struct hydro_state R, struct hydro_gas g,
+                                  double p, double *change)
+{
+    double rl = hydro_max(L.r, g.smallr), rr = hydro_max(R.r, g.smallr);
+    double pl = hydro_max(L.p, rl * g.smallp), pr = hydro_max(R.p, rr * g.smallp);
+    double cl = g.gamma * pl * rl, cr = g.gamma * pr * rr;
+    double wl = sqrt(cl * (1.0 + g.gamma6 * (p - pl) / pl)),
+           wr = sqrt(cr * (1.0 + g.gamma6 * (p - pr) / pr));
+    double ql = 2.0 * (wl * wl * wl) / (wl * wl + cl), qr = 2.0 * (wr * wr * wr) / (wr * wr + cr);
+    double ul = L.u - (p - pl) / wl, ur = R.u + (p - pr) / wr;
+    double dp = hydro_max(qr * ql / (qr + ql) * (ul - ur), -p);
+    double next = p + dp;
+    *change = fabs(dp / (next + g.smallr * g.smallp));
+    return next;
+}
+
+PTAH_HD struct hydro_flux hydro_exact_flux(struct hydro_state L, struct hydro_state R,
+                                           struct hydro_gas g, double ps)
+{
+    L.r = hydro_max(L.r, g.smallr);
+    R.r = hydro_max(R.r, g.smallr);
+    L.p = hydro_max(L.p, L.r * g.smallp);
+    R.p = hydro_max(R.p, R.r * g.smallp);
+    double wl = sqrt(g.gamma * L.p * L.r * (1.0 + g.gamma6 * (ps - L.p) / L.p));
+    double wr = sqrt(g.gamma * R.p * R.r * (1.0 + g.gamma6 * (ps - R.p) / R.p));
+    double us = 0.5 * (L.u + (L.p - ps) / wl + R.u - (R.p - ps) / wr);
+
+    int left = us >= 0.0;
+    double sign = left ? 1.0 : -1.0;
+    double r = left ? L.r : R.r, u = left ? L.u : R.u, p = left ? L.p : R.p, w = left ? wl : wr;
+    double c = hydro_max(g.smallc, sqrt(fabs(gas_sound2(r, p, g.gamma))));
+    int shock = ps >= p;
+    double rs = shock ? r / (1.0 + r * (p - ps) / (w * w)) : r * pow(ps / p, g.inv_gamma);
+    rs = hydro_max(rs, g.smallr);
+    double cs = hydro_max(sqrt(fabs(gas_sound2(rs, ps, g.gamma))), g.smallc);
+    double out = shock ? w / r - sign * u : c - sign * u;
+    double in = shock ? out : cs - sign * us;
+
+    struct hydro_state o = {r, u, left ? L.v : R.v, left ? L.w : R.w, p};
+    if (out > 0.0 && in >= 0.0) {
+        o.r = rs, o.u = us, o.p = ps;
+    } else if (out > 0.0) {
+        double frac = out / (out - in);
+        o.u = frac * us + (1.0 - frac) * u;
+        o.p = frac * ps + (1.0 - frac) * p;
+        o.r = r * pow(o.p / p, g.inv_gamma);
+    }
+    return hydro_flux_state(o, p / r * g.entho, left, g);
+}
+
+/* ---- cells ---- */
+
+/* Signal speed of the unsplit scheme: ndim·c + Σ|v|. */
+PTAH_HD double hydro_cell_speed(double r, double mx, double my, double mz, double e,
+                                struct hydro_gas g)
+{
+    r = hydro_max(r, g.smallr);
+    double u = mx / r, v = my / r, w = mz / r;
+    double ei = gas_internal_flux(e, r, u, v, w);
+    double p = hydro_max(gas_pressure(ei, g.gm1), r * g.smallp);
+    return 3.0 * sqrt(gas_sound2(r, p, g.gamma)) + fabs(u) + fabs(v) + fabs(w);
+}
+
+/* Courant step at that speed, with the gravity strength s = max(Σ|f| dx/speed², 1e-4). Without
+ * gravity it falls as speed grows, rounding included: the step of the fastest cell is the shortest.
+ */
+PTAH_HD double hydro_speed_dt(double speed, double fsum, double dx, double courant)
+{
+    double s = hydro_max(fsum * dx / (speed * speed), 0.0001);
+    return dx / speed * (sqrt(1.0 + 2.0 * courant * s) - 1.0) / s;
+}

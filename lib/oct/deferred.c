@@ -1,0 +1,24 @@
+/* oct/deferred: lists of sums. */
+#include "oct/deferred.h"
+
+#include "base/mem.h"
+
+void deferred_add(struct deferred *o, int64_t *to, int64_t sum)
+{
+    if (sum == 0) return;
+    if (o->n == o->cap) {
+        o->cap = 2 * o->cap + 1024;
+        o->list = mem_grow(o->list, sizeof *o->list * (size_t)o->cap, "deposit");
+    }
+    o->list[o->n++] = (struct deferred_sum){to, sum};
+}
+
+void deferred_end(struct deferred *o)
+{
+    for (int64_t i = 0; i < o->n; i++) {
+#pragma omp atomic
+        *o->list[i].to += o->list[i].sum;
+    }
+    FREE(o->list);
+    o->n = o->cap = 0;
+}

@@ -1,0 +1,109 @@
+/* part/block: blocks of octs that share one patch of the mesh. Private to part.
+ *
+ * The cloud of a particle at x is a cube of one cell size dx around it: it overlaps the 2³ cells
+ * that start at floor(x/dx − ½), with weights w and 1−w per direction, w the fraction of x/dx − ½.
+ * A particle inside its host reaches the host's cells and the next ones: 4³.
+ *
+ * A block is the 1, 2³ or 4³ octs that share an ancestor. Its patch, their cells and the next ones,
+ * up to 10³, serves all their particles. It is the unit of work of a thread, or of a thread block
+ * of a GPU: links are found once for each block, by descending from the ancestor and its 26
+ * neighbours, and particles address cells relative to it. On hosts, particles that are too few for
+ * a block of 2³ octs have no patch: each finds the cells of its cloud alone. */
+#pragma once
+#include <math.h>
+
+#include "part/part.h"
+
+enum {
+    BLOCK_DEPTH_MAX = 2,
+    BLOCK_OCTS = 1 << 3 * BLOCK_DEPTH_MAX,
+    BLOCK_SLOTS = (1 << BLOCK_DEPTH_MAX) + 2, /* octs per side with those around */
+    BLOCK_SIDE = 2 * (1 << BLOCK_DEPTH_MAX) + 2,
+    BLOCK_CELLS = BLOCK_SIDE * BLOCK_SIDE * BLOCK_SIDE,
+    CLOUDS = 64 /* particles whose clouds are found together */
+};
+
+struct block {
+    int level; /* < 0: none yet */
+    int depth; /* 2^depth octs per side */
+    int width; /* cells per side of the patch */
+    lidx low, high;
+    bool whole; /* all octs in and around it exist */
+    /* cell coordinates of the patch's first cell; differences to it are taken modulo wrap+1 */
+    int64_t base[3], wrap[3];
+    /* octs of the block and around, x fastest, 2 + 2^depth per side */
+    lidx oct[BLOCK_SLOTS * BLOCK_SLOTS * BLOCK_SLOTS];
+    /* of octs low, low+1, …: place in the patch of the first cell that its particles reach, 8 bits
+     * a direction; the last: of none */
+    int32_t slot[BLOCK_OCTS + 1];
+};
+
+/* The block of 2^depth octs per side, or the deepest one that exists, with oct o of level l. A
+ * ghost is a block alone. */
+void block_set(struct block *b, const struct mesh *m, int l, lidx o, int depth);
+
+/* The depth that is worth while for the particles that follow, host[0..n-1]; ≤ most. */
+int block_depth(const struct mesh *m, int l, int64_t n, const lidx *host, int max);
+
+static inline bool block_has(const struct block *b, lidx o)
+{
+    return o >= b->low && o < b->high;
+}
+
+/* Is the first of particles host[0..n-1] outside of the block a stray, with others of the block
+ * right behind? */
+static inline bool block_stray(const struct block *b, int64_t n, const lidx *host)
+{
+    for (int64_t k = 1; k < n && k < 4; k++)
+        if (block_has(b, host[k])) return true;
+    return false;
+}
+
+/* Where the particles from `from` on end that the block serves, of n with these hosts; `left` ≥ n
+ * follow. */
+static inline int block_end(const struct block *b, int64_t left, const lidx *host, int from, int n)
+{
+    uint32_t octs = (uint32_t)(b->high - b->low);
+    int out = 0, to = from + 1;
+#pragma omp simd reduction(+ : out)
+    for (int k = from; k < n; k++) out += (uint32_t)(host[k] - b->low) >= octs;
+    if (out == 0) return n;
+    while (to < n && (block_has(b, host[to]) || block_stray(b, left - to, host + to))) to++;
+    return to;
+}
+
+/* Clouds of particles: coordinates of their first cells (whole numbers), weights; their places in
+ * the patch of a block. */
+struct clouds {
+    double cell[3][CLOUDS], w[3][CLOUDS];
+    int32_t at[CLOUDS];
+};
+
+/* Cells and weights on level l of the clouds of particles begin … begin+n-1. */
+void clouds_find(struct clouds *c, const struct parts *p, const struct mesh *m, int l,
+                 int64_t begin, int n);
+/* at[k] of particles from … to-1: the place of its first cell in the patch, x fastest with
+ * BLOCK_SIDE per side; -1 if the cloud is not among the 4³ cells of its host, of which key[] are
+ * the keys, or not in the patch. Strays have a place in a whole block only. */
+void clouds_put(struct clouds *c, const struct block *b, const okey *key, const lidx *host,
+                int from, int to);
+
+/* Place in the patch, as clouds_put finds it, of one cloud whose host has this key; -1: none. */
+int block_put_one(const struct block *b, okey host, const int64_t cell[3]);
+
+/* The eight cells of one cloud, x fastest: their octs, or NBR_NONE, and their places in these. */
+struct cells {
+    lidx oct[8];
+    int at[8];
+};
+
+/* The eight cells of the cloud that begins at cell[] of level l; false: they are not among the 4³
+ * cells of its host, or beyond a boundary, or l is 1. */
+bool cells_find(struct cells *c, const struct mesh *m, int l, lidx host, const int64_t cell[3]);
+
+/* Cell coordinates of particle i's cloud on level l, and its weights. */
+static inline void cloud_find(const struct parts *p, const struct mesh *m, int l, int64_t i,
+                              int64_t cell[3], double w[3])
+{
+    cloud_at(m, l, (double[3]){p->x[0][i], p->x[1][i], p->x[2][i]}, cell, w);
+}

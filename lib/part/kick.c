@@ -1,0 +1,361 @@
+/* part/kick: force on particles, cloud in cell (Hockney & Eastwood 1988, §5-2-3), kick and
+ * drift.
+ *
+ * The force is that of level l if all 8 cells of the cloud are there, else that of the first
+ * coarser ancestor of the host where they are, with that level's cell size; by 2:1 balance that is
+ * l-1. The cells in and around a block of octs (block.h) are gathered once for all its
+ * particles. So are those of the coarser level, when a particle asks for them. Whoever the block
+ * cannot serve, because it left its host or is far out of order, has a block of one oct. Particles
+ * that are too few for a block read the cells of their clouds. */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "part/block.h"
+#include "part/sort.h"
+#include "vec/vec4.h"
+
+/* The force on the cells of a block and around: three components; the fourth is 0, or NaN in a cell
+ * that does not exist: so is that of any sum. */
+struct patch {
+    struct block b;
+    vec4 f[BLOCK_CELLS];
+};
+
+struct gather {
+    const struct parts *p;
+    const struct mesh *m;
+    struct patch level, coarser, single; /* of level l · of level l-1, below it · of any oct */
+};
+
+static void gather_init(struct gather *g, const struct parts *p, const struct mesh *m)
+{
+    g->p = p;
+    g->m = m;
+    g->level.b.level = g->coarser.b.level = g->single.b.level = -1;
+}
+
+/* Beyond a boundary a cell has the force of the cell before it; the normal component of a mirror
+ * changes sign. */
+static void patch_mirror(struct patch *a, const struct gather *g, int d, int beyond, int before)
+{
+    static const int stride[3] = {1, BLOCK_SIDE, BLOCK_SIDE * BLOCK_SIDE};
+    int along = stride[(d + 1) % 3], across = stride[(d + 2) % 3];
+    bool mirror = g->p->reflect[2 * d + (beyond > before)];
+    for (int j = 0; j < a->b.width; j++)
+        for (int i = 0; i < a->b.width; i++) {
+            vec4 *f = a->f + along * i + across * j;
+            f[stride[d] * beyond] = f[stride[d] * before];
+            if (mirror) f[stride[d] * beyond][d] = -f[stride[d] * before][d];
+        }
+}
+
+static void patch_boundaries(struct patch *a, const struct gather *g)
+{
+    int64_t n = (int64_t)1 << a->b.level;
+    for (int d = 0; d < 3; d++) {
+        if (g->m->bounded[2 * d] && a->b.base[d] < 0) patch_mirror(a, g, d, 0, 1);
+        if (g->m->bounded[2 * d + 1] && a->b.base[d] + a->b.width > n)
+            patch_mirror(a, g, d, a->b.width - 1, a->b.width - 2);
+    }
+}
+
+/* The force in the eight cells of an oct, at f with the strides of a patch. */
+static inline void oct_force(const struct level *lv, lidx o, vec4 *f)
+{
+    enum { Y = BLOCK_SIDE, Z = BLOCK_SIDE * BLOCK_SIDE };
+    static const vec4 zero;
+    for (int c = 0; c < 8; c += 4, f += Z) {
+        vec4 x, y, z, out[4];
+        memcpy(&x, level_force(lv, 0)[o] + c, sizeof x);
+        memcpy(&y, level_force(lv, 1)[o] + c, sizeof y);
+        memcpy(&z, level_force(lv, 2)[o] + c, sizeof z);
+        vec4_transpose((vec4[4]){x, y, z, zero}, out);
+        f[0] = out[0];
+        f[1] = out[1];
+        f[Y] = out[2];
+        f[Y + 1] = out[3];
+    }
+}
+
+static inline vec4 cell_force(const struct level *lv, lidx o, int c)
+{
+    if (o < 0) return (vec4){0, 0, 0, NAN};
+    return (vec4){level_force(lv, 0)[o][c], level_force(lv, 1)[o][c], level_force(lv, 2)[o][c], 0};
+}
+
+/* The row of cells along x at (y, z) of the patch: `row` are its octs. The first and the last oct
+ * have one cell there; those between are left out if they were loaded whole. */
+static void row_load(struct patch *a, const struct level *lv, int y, int z, bool all)
+{
+    int last = a->b.width / 2, c = ((y + 1) & 1) << 1 | ((z + 1) & 1) << 2;
+    const lidx *row = a->b.oct + (last + 1) * ((y + 1) / 2 + (last + 1) * ((z + 1) / 2));
+    vec4 *f = a->f + BLOCK_SIDE * (y + BLOCK_SIDE * z);
+    f[0] = cell_force(lv, row[0], c + 1);
+    for (int x = 1; x < last; x++)
+        if (all || row[x] < 0) {
+            f[2 * x - 1] = cell_force(lv, row[x], c);
+            f[2 * x] = cell_force(lv, row[x], c + 1);
+        }
+    f[2 * last - 1] = cell_force(lv, row[last], c);
+}
+
+static void patch_load(struct patch *a, const struct gather *g, int l, lidx oct, int depth)
+{
+    const struct level *lv = &g->m->lev[l];
+    block_set(&a->b, g->m, l, oct, depth);
+    int width = a->b.width, side = width / 2 + 1;
+    for (int k = 0; k < side * side * side; k++) /* their latencies overlap */
+        for (int d = 0; d < 3 && a->b.oct[k] >= 0; d++)
+            __builtin_prefetch(level_force(lv, d)[a->b.oct[k]]);
+    for (int z = 1; z < side - 1; z++)
+        for (int y = 1; y < side - 1; y++)
+            for (int x = 1; x < side - 1; x++) {
+                lidx o = a->b.oct[x + side * (y + side * z)];
+                if (o < 0) continue;
+                oct_force(lv, o,
+                          a->f + 2 * x - 1 + BLOCK_SIDE * (2 * y - 1 + BLOCK_SIDE * (2 * z - 1)));
+            }
+    for (int z = 0; z < width; z++)
+        for (int y = 0; y < width; y++)
+            row_load(a, lv, y, z, y == 0 || z == 0 || y == width - 1 || z == width - 1);
+    patch_boundaries(a, g);
+}
+
+/* Interpolated force of a cloud whose first cell is f[0]. */
+static inline vec4 cloud_force(const vec4 *f, const double vol[8])
+{
+    enum { Y = BLOCK_SIDE, Z = BLOCK_SIDE * BLOCK_SIDE };
+    return CLOUD_SUM(f[0], f[1], f[Y], f[Y + 1], f[Z], f[Z + 1], f[Z + Y], f[Z + Y + 1], vol);
+}
+
+static inline bool force_exists(vec4 f)
+{
+    return f[3] == 0;
+}
+
+/* Of one particle from a patch that has its host or the host's ancestor; NaN: its cloud is not all
+ * there. */
+static vec4 patch_force(const struct patch *a, const struct gather *g, lidx host, int64_t i)
+{
+    int64_t cell[3];
+    double w[3], vol[8];
+    cloud_find(g->p, g->m, a->b.level, i, cell, w);
+    cloud_volumes(w, vol);
+    int at = block_put_one(&a->b, g->m->lev[a->b.level].key[host], cell);
+    return at < 0 ? (vec4){0, 0, 0, NAN} : cloud_force(a->f + at, vol);
+}
+
+/* Of one particle, from the finest of its host and the host's ancestors that holds the whole cloud.
+ */
+static vec4 single_force(struct gather *g, int l, int64_t i)
+{
+    struct patch *a = &g->single;
+    lidx oct = g->p->host[i];
+    for (int k = l;; k--) {
+        BUG_ON(k < 1);
+        if (a->b.level != k || a->b.low != oct) patch_load(a, g, k, oct, 0);
+        vec4 f = patch_force(a, g, oct, i);
+        if (force_exists(f)) return f;
+        oct = g->m->lev[k].parent[oct];
+    }
+}
+
+/* Of a particle whose cloud crosses the boundary of level l. */
+static vec4 coarser_force(struct gather *g, int l, int64_t i)
+{
+    struct patch *a = &g->coarser;
+    lidx oct = g->m->lev[l].parent[g->p->host[i]];
+    if (l > 1 && (a->b.level != l - 1 || !block_has(&a->b, oct)))
+        patch_load(a, g, l - 1, oct, g->level.b.depth > 0 ? g->level.b.depth - 1 : 0);
+    vec4 f = l > 1 ? patch_force(a, g, oct, i) : (vec4){0, 0, 0, NAN};
+    return force_exists(f) ? f : single_force(g, l, i);
+}
+
+/* Of particle k of those that begin at `begin`, without a block: from the cells of its cloud on the
+ * finest level where these are all there. */
+static vec4 force_alone(struct gather *g, int l, const struct clouds *c, int64_t begin, int k)
+{
+    const int64_t i = begin + k;
+    lidx oct = g->p->host[i];
+    int64_t cell[3];
+    double w[3], vol[8];
+    for (int d = 0; d < 3; d++) cell[d] = (int64_t)c->cell[d][k], w[d] = c->w[d][k];
+    for (int level = l;; cloud_find(g->p, g->m, --level, i, cell, w)) {
+        const struct level *lv = &g->m->lev[level];
+        struct cells cells;
+        vec4 f[8];
+        if (!cells_find(&cells, g->m, level, oct, cell)) return single_force(g, l, i);
+        cloud_volumes(w, vol);
+        for (int j = 0; j < 8; j++) f[j] = cell_force(lv, cells.oct[j], cells.at[j]);
+        f[0] = CLOUD_SUM(f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], vol);
+        if (force_exists(f[0])) return f[0];
+        oct = lv->parent[oct];
+    }
+}
+
+/* Volumes of the parts of the clouds from … to-1. */
+static void volumes_find(const struct clouds *c, int from, int to, double vol[8][CLOUDS])
+{
+#pragma omp simd
+    for (int k = from; k < to; k++) {
+        double x = c->w[0][k], y = c->w[1][k], z = c->w[2][k];
+        double gg = (1.0 - x) * (1.0 - y), wg = x * (1.0 - y), gw = (1.0 - x) * y, ww = x * y;
+        vol[0][k] = gg * (1.0 - z), vol[1][k] = wg * (1.0 - z);
+        vol[2][k] = gw * (1.0 - z), vol[3][k] = ww * (1.0 - z);
+        vol[4][k] = gg * z, vol[5][k] = wg * z, vol[6][k] = gw * z, vol[7][k] = ww * z;
+    }
+}
+
+/* Forces on the particles from … to-1 that the patch serves; NaN: others. */
+static void block_force(const struct patch *a, const struct clouds *c, int from, int to,
+                        vec4 *force)
+{
+    double vol[8][CLOUDS];
+    volumes_find(c, from, to, vol);
+    for (int k = from; k < to; k++) {
+        double v[8];
+        for (int j = 0; j < 8; j++) v[j] = vol[j][k];
+        force[k] = c->at[k] < 0 ? (vec4){0, 0, 0, NAN} : cloud_force(a->f + c->at[k], v);
+    }
+}
+
+/* One component of the forces on n particles in each row. */
+static void forces_turn(int n, const vec4 *force, double *const row[3])
+{
+    int k = 0;
+    for (; k + 4 <= n; k += 4) {
+        vec4 turned[4];
+        vec4_transpose(force + k, turned);
+        memcpy(row[0] + k, &turned[0], sizeof turned[0]);
+        memcpy(row[1] + k, &turned[1], sizeof turned[1]);
+        memcpy(row[2] + k, &turned[2], sizeof turned[2]);
+    }
+    for (; k < n; k++)
+        for (int d = 0; d < 3; d++) row[d][k] = force[k][d];
+}
+
+static void forces_find(struct gather *g, int l, int64_t begin, int n, double *const row[3])
+{
+    struct clouds c;
+    vec4 force[CLOUDS];
+    struct patch *a = &g->level;
+    const lidx *host = g->p->host + begin;
+    int64_t left = g->p->first[l + 1] - begin;
+    if (!g->m->gravity) {
+        for (int d = 0; d < 3; d++) memset(row[d], 0, sizeof *row[d] * (size_t)n);
+        return;
+    }
+    clouds_find(&c, g->p, g->m, l, begin, n);
+    for (int from = 0, to; from < n; from = to) {
+        if (a->b.level != l ||
+            (!block_has(&a->b, host[from]) && !block_stray(&a->b, left - from, host + from))) {
+            int depth = block_depth(g->m, l, left - from, host + from, g->p->block_depth);
+            if (depth == 0) {
+                force[from] = force_alone(g, l, &c, begin, from);
+                to = from + 1;
+                continue;
+            }
+            patch_load(a, g, l, host[from], depth);
+        }
+        to = block_end(&a->b, left, host, from, n);
+        clouds_put(&c, &a->b, g->m->lev[l].key, host, from, to);
+        block_force(a, &c, from, to, force);
+        for (int k = from; k < to; k++)
+            if (!force_exists(force[k]))
+                force[k] = c.at[k] < 0 ? single_force(g, l, begin + k)
+                                       : coarser_force(g, l, begin + k);
+    }
+    forces_turn(n, force, row);
+}
+
+/* ---- kick and drift ---- */
+
+static inline int clouds_count(int64_t begin, int64_t end)
+{
+    return end - begin < CLOUDS ? (int)(end - begin) : CLOUDS;
+}
+
+/* Rows for the force on the particles from `begin` on, which part_synchro keeps for part_move. */
+static void cached_rows(const struct parts *p, int64_t begin, double *row[3])
+{
+    for (int d = 0; d < 3; d++) row[d] = (double *)p->scratch[d] + begin;
+}
+
+static void synchro_some(struct parts *p, int l, int64_t begin, int n, double *const force[3],
+                         const double *dtnew, const double *dtold)
+{
+    double dt[CLOUDS];
+    int32_t *levelp = p->levelp + begin;
+    for (int k = 0; k < n; k++) {
+        dt[k] = part_kick_dt(levelp[k], l, dtnew, dtold);
+        levelp[k] = l;
+    }
+    for (int d = 0; d < 3; d++) {
+        double *restrict v = p->v[d] + begin;
+        const double *restrict f = force[d];
+#pragma omp simd
+        for (int k = 0; k < n; k++) v[k] = p->is_static ? f[k] : part_kicked(v[k], f[k], dt[k]);
+    }
+}
+
+static void move_some(struct parts *p, int64_t begin, int n, double *const force[3], double dt)
+{
+    for (int d = 0; d < 3; d++) {
+        double *restrict v = p->v[d] + begin, *restrict x = p->x[d] + begin;
+        const double *restrict f = force[d];
+        if (p->is_static) {
+            for (int k = 0; k < n; k++) v[k] = f[k];
+            continue;
+        }
+#pragma omp simd
+        for (int k = 0; k < n; k++) {
+            v[k] = part_kicked(v[k], f[k], dt);
+            x[k] += v[k] * dt;
+        }
+    }
+}
+
+void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dtnew,
+                  const double *dtold)
+{
+    int64_t end = p->first[l + 1];
+    part_scratch_reserve(p, p->n);
+#pragma omp parallel
+    {
+        struct gather g;
+        double *force[3];
+        gather_init(&g, p, m);
+#pragma omp for schedule(static)
+        for (int64_t b = p->first[l]; b < end; b += CLOUDS) {
+            int n = clouds_count(b, end);
+            cached_rows(p, b, force);
+            forces_find(&g, l, b, n, force);
+            synchro_some(p, l, b, n, force, dtnew, dtold);
+        }
+    }
+    p->retained[l] = end;
+}
+
+void part_move(struct parts *p, const struct mesh *m, int l, double dt)
+{
+    int64_t end = p->first[l + 1];
+#pragma omp parallel
+    {
+        struct gather g;
+        double room[3][CLOUDS], *force[3];
+        gather_init(&g, p, m);
+#pragma omp for schedule(static)
+        for (int64_t b = p->first[l]; b < end; b += CLOUDS) {
+            int n = clouds_count(b, end);
+            if (b + n <= p->retained[l]) {
+                cached_rows(p, b, force);
+            } else {
+                for (int d = 0; d < 3; d++) force[d] = room[d];
+                forces_find(&g, l, b, n, force);
+            }
+            move_some(p, b, n, force, dt);
+        }
+    }
+    p->retained[l] = 0;
+}

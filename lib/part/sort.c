@@ -1,0 +1,170 @@
+/* part/sort: sort by host. A radix sort of (host, index) pairs, then each array is permuted
+ * through one scratch array.
+ *
+ * A particle out of order costs little on the mesh side while its cloud lies in the patch of the
+ * block that those around it are in (block.h), and a gather of its own once it is further out,
+ * as much as sorting thirty particles: below that share of disorder nothing is done. */
+#include "part/sort.h"
+
+#include <omp.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { DISORDER = 32, NEAR = 6, BITS = 11, BUCKETS = 1 << BITS };
+
+/* Descents, or returns to a row of 2^NEAR octs if these are more: particles in the order of a
+ * lattice have few descents, but leave each row after a few particles. */
+static int64_t count_disorder(const lidx *host, int64_t n)
+{
+    int64_t descents = 0, changes = 0;
+    lidx low = host[0], high = host[0];
+#pragma omp parallel for simd schedule(static) reduction(+ : descents, changes) \
+    reduction(min : low) reduction(max : high)
+    for (int64_t i = 1; i < n; i++) {
+        descents += host[i] < host[i - 1];
+        changes += host[i] >> NEAR != host[i - 1] >> NEAR;
+        low = low < host[i] ? low : host[i];
+        high = high > host[i] ? high : host[i];
+    }
+    int64_t returns = changes - ((high >> NEAR) - (low >> NEAR));
+    return descents > returns ? descents : returns;
+}
+
+void part_scratch_reserve(struct parts *p, int64_t n)
+{
+    if (n <= p->scratch_cap) return;
+    p->scratch_cap = p->cap; /* so that a row can change places with a column */
+    for (int k = 0; k < 3; k++)
+        p->scratch[k] = mem_grow(p->scratch[k], sizeof(uint64_t) * (size_t)p->scratch_cap,
+                                 "particle sort");
+}
+
+void part_scratch_free(struct parts *p)
+{
+    for (int k = 0; k < 3; k++) FREE(p->scratch[k]);
+    p->scratch_cap = 0;
+    part_forget(p, 0);
+}
+
+void part_forget(struct parts *p, int l)
+{
+    for (int k = l; k < LEVEL_MAX + 3; k++) p->retained[k] = 0;
+}
+
+/* One stable pass on the digit at `shift`. count: [threads][BUCKETS]. */
+static void radix_pass(const uint64_t *in, uint64_t *out, int64_t n, int shift,
+                       int64_t (*count)[BUCKETS])
+{
+#pragma omp parallel
+    {
+        int t = omp_get_thread_num(), nt = omp_get_num_threads();
+        int64_t begin = n * t / nt, end = n * (t + 1) / nt, *at = count[t];
+        memset(at, 0, sizeof count[t]);
+        for (int64_t i = begin; i < end; i++) at[in[i] >> shift & (BUCKETS - 1)]++;
+#pragma omp barrier
+#pragma omp single
+        {
+            int64_t sum = 0;
+            for (int b = 0; b < BUCKETS; b++)
+                for (int s = 0; s < nt; s++) {
+                    int64_t k = count[s][b];
+                    count[s][b] = sum;
+                    sum += k;
+                }
+        }
+        for (int64_t i = begin; i < end; i++) out[at[in[i] >> shift & (BUCKETS - 1)]++] = in[i];
+    }
+}
+
+/* Arrays of each element size, from `a` to `out`; the order's low words are places relative to the
+ * first. */
+#define PERMUTE(name, word)                                                                        \
+    static void name(const void *a, int64_t n, const uint64_t *order, void *out)                   \
+    {                                                                                              \
+        const word *from = a;                                                                      \
+        word *to = out;                                                                            \
+        _Pragma("omp parallel for schedule(static)") for (int64_t i = 0; i < n; i++)               \
+            to[i] = from[(uint32_t)order[i]];                                                      \
+    }
+typedef uint64_t __attribute__((may_alias)) word8; /* doubles too */
+PERMUTE(permute8, word8)
+PERMUTE(permute4, int32_t)
+PERMUTE(permute2, int16_t)
+PERMUTE(permute1, int8_t)
+
+static void permute(size_t size, const void *a, int64_t n, const uint64_t *order, void *out)
+{
+    switch (size) {
+    case 8:
+        permute8(a, n, order, out);
+        break;
+    case 4:
+        permute4(a, n, order, out);
+        break;
+    case 2:
+        permute2(a, n, order, out);
+        break;
+    default:
+        permute1(a, n, order, out);
+        break;
+    }
+}
+
+static void copy_bytes(char *to, const char *from, size_t n)
+{
+    enum { PIECE = 1 << 16 };
+#pragma omp parallel for schedule(static)
+    for (size_t b = 0; b < n; b += PIECE) memcpy(to + b, from + b, n - b < PIECE ? n - b : PIECE);
+}
+
+/* A row of scratch takes the place of the column, if less has to be copied so and it keeps nothing:
+ * it does where begin > 0, for coarser levels. */
+static void permute_column(struct parts *p, int c, int64_t begin, int64_t n, const uint64_t *order,
+                           void **row)
+{
+    size_t size = (size_t)part_type_size(part_column(&p->columns, c)->type);
+    char *a = p->col[c], *tmp = *row;
+    bool swap = size == 8 && begin == 0 && 2 * n > p->n && p->scratch_cap == p->cap;
+    a += size * (size_t)begin;
+    tmp += 8 * (size_t)begin;
+    permute(size, a, n, order, tmp);
+    if (swap) {
+        copy_bytes(tmp + 8 * n, a + 8 * n, 8 * (size_t)(p->n - n));
+        *row = p->col[c];
+        p->col[c] = tmp;
+    } else {
+        copy_bytes(a, tmp, size * (size_t)n);
+    }
+}
+
+void part_sort(struct parts *p, int64_t begin, int64_t end)
+{
+    int64_t n = end - begin;
+    const lidx *host = p->host + begin;
+    if (n < 2 || count_disorder(host, n) * DISORDER <= n) return;
+    BUG_ON(n > UINT32_MAX);
+    part_scratch_reserve(p, end);
+    uint64_t *a = (uint64_t *)p->scratch[0] + begin, *b = (uint64_t *)p->scratch[1] + begin;
+    lidx top = 0;
+#pragma omp parallel for simd schedule(static) reduction(max : top)
+    for (int64_t i = 0; i < n; i++) {
+        a[i] = (uint64_t)host[i] << 32 | (uint64_t)i;
+        top = top > host[i] ? top : host[i];
+    }
+    int64_t(*count)[BUCKETS] = mem_new(sizeof *count * (size_t)omp_get_max_threads(),
+                                       "particle sort");
+    for (int shift = 32; top >> (shift - 32) > 0; shift += BITS) {
+        radix_pass(a, b, n, shift, count);
+        uint64_t *swap = a;
+        a = b;
+        b = swap;
+        if (shift > 32 + 31 - BITS) break; /* the digits of a lidx are done */
+    }
+    FREE(count);
+    void **row = &p->scratch[a == (uint64_t *)p->scratch[0] + begin];
+    for (int c = 0; c < p->columns.n; c++)
+        if (p->columns.has[c]) permute_column(p, c, begin, n, a, row);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) p->host[begin + i] = (lidx)(a[i] >> 32);
+}
