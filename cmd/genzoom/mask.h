@@ -12,7 +12,7 @@ struct mask_par {
 };
 
 struct mask_level {
-    int64_t cells; /* that are 1 */
+    int64_t cells; /* cells of the mask that are 1 */
     /* the first and last of them, in cells of the level from the corner of the box */
     int64_t lo[3], hi[3];
     /* cells of the map whose children are not in the files of the next level: made 0 */

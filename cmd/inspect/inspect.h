@@ -54,7 +54,7 @@ struct options {
     int depth;         /* of the check: 1, 2 */
     double rtol, atol; /* of the comparison */
     size_t memory;     /* bytes for tables */
-    bool has_memory;   /* it was given */
+    bool has_memory;   /* memory was given */
     struct map_options map;
     struct phase_options phase;
     struct stars_options stars;

@@ -36,7 +36,7 @@ struct page {
     const struct entry *e; /* [n] */
     int n;
     struct records r;
-    int figures; /* so far: their ids differ by it */
+    int figures; /* figures so far: their number is part of their ids */
 };
 
 void page_text(FILE *out, const char *s); /* with &lt; and the like */

@@ -44,7 +44,7 @@ void manifest_fini(struct manifest *m);
 
 /* Reading: *m NULL if the checkpoint has no such file. Free with manifest_free. */
 MUST_USE enum err manifest_load(const char *dir, int number, struct manifest **m);
-/* what load does */
+/* modes of loading */
 MUST_USE enum err manifest_parse(const char *path, const char *text, size_t n, struct manifest *m);
 void manifest_free(struct manifest **m);
 bool manifest_is_backup(const char *dir, int number);          /* by its first lines; no file: no */

@@ -32,7 +32,7 @@ struct source;
 struct source_octs {
     const struct source *source;
     int piece, level, n;
-    const char *file; /* that of the gas, for messages; lent */
+    const char *file; /* file of the gas, for messages; lent */
     const okey *key;
     const unsigned char *split;     /* bit c: cell c < 2^ndim is refined */
     const unsigned char (*flag)[8]; /* 1: the cell is to be split or to stay split */
@@ -111,7 +111,7 @@ struct source {
     int64_t numbtot[LEVEL_MAX + 2]; /* octs per level according to the header */
     struct ckpt_counts counts;      /* counts of what was passed on; the caller zeroes it first */
 
-    bool is_cut;          /* it is a part of the checkpoint at this path (ckpt/cut) */
+    bool is_cut;          /* the source is a part of the checkpoint at this path (ckpt/cut) */
     bool boundary_untold; /* the types of the boundaries are not known */
     /* names of further columns and tables, for messages of formats that cannot store them */
     char left_out[256];

@@ -26,7 +26,7 @@ struct peak {
     double relevance;  /* 0: merged as irrelevant */
     double saddle;     /* highest one, when irrelevant ones were merged */
     fixed mass;        /* of its cells */
-    struct clump c;    /* what is listed */
+    struct clump c;    /* the clump as it is listed */
 };
 
 /* A saddle point between two peaks, of which a is this rank's. */

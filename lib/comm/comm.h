@@ -19,7 +19,7 @@ struct comm {
     int rank, size;
     int node_rank, node_size; /* of the ranks of this node, by comm_init */
     int node;           /* handle of their communicator, as Fortran has it; not if size is 1 */
-    int empty_messages; /* so many ranks write to each other in any case (exchange_letters) */
+    int empty_messages; /* ranks that write to each other in any case (exchange_letters) */
     struct comm_share *share; /* windows of the ranks of this node (comm/share.h); NULL: none */
     struct comm_tuner *tuner; /* chooses transports (comm/tuner.h); NULL: point to point */
 };

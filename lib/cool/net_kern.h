@@ -15,7 +15,7 @@ enum table_rate {
     RATE_COMPTON_HEAT, /* per n_H */
     RATE_METAL,        /* solar metallicity, per n_H² */
     RATE_COUNT,
-    RATE_LANES = 8 /* those beyond RATE_COUNT fill a vector */
+    RATE_LANES = 8 /* lanes beyond RATE_COUNT fill a vector */
 };
 
 /* log2 of the rates, then their derivatives by the place in the interval of temperature (0..1). */

@@ -9,7 +9,7 @@ struct uv_table; /* rates in redshift, of a file */
 
 struct uv {
     enum uv_model model;
-    enum atomic_rates atoms; /* that it shines on */
+    enum atomic_rates atoms; /* rates of the atoms that it ionises */
     double z_reion;
     double j21;    /* UV_THEUNS: intensity, 1e-21 erg/cm²/s/Hz/sr */
     double a_spec; /* of the power law ν^-a_spec */

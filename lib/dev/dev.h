@@ -35,7 +35,7 @@ struct dev_how {
 struct dev *dev_open(const struct dev_how *how, char why[DEV_WHY]);
 void dev_close(struct dev **d); /* waits for all streams; frees all that is left */
 const char *dev_name(const struct dev *d);
-int dev_processors(const struct dev *d); /* that run blocks at the same time */
+int dev_processors(const struct dev *d); /* processors, which run blocks at the same time */
 bool dev_is_host(const struct dev *d);   /* emulated: what it proves is bits, not speed */
 
 /* Device memory, uninitialised, aligned to 256 bytes; `name` is a literal (lent). ERR_LIMIT: it
@@ -53,7 +53,7 @@ struct dev_stream *dev_stream_new(struct dev *d);
 void dev_stream_free(struct dev_stream **s); /* waits for it */
 struct dev_event *dev_event_new(struct dev *d);
 void dev_event_free(struct dev_event **e);
-void dev_record(struct dev_event *e, struct dev_stream *s); /* it happens when s has come here */
+void dev_record(struct dev_event *e, struct dev_stream *s); /* happens when s has come here */
 /* Work put into s from now on runs after the last dev_record of e before this call. */
 void dev_after(struct dev_stream *s, struct dev_event *e);
 /* Work put into s from now on runs after all that is in `first` now. s = first: nothing happens. */

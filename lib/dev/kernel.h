@@ -32,7 +32,7 @@
 #include "base/device.h"
 
 enum { DEV_THREADS = 256 }; /* of a block, where a kernel has no reason for another number */
-struct dev_nothing {        /* what threads of a block share, if they share nothing */
+struct dev_nothing {        /* shared memory of a block that has none */
     int unused;
 };
 

@@ -22,4 +22,4 @@ void *pool_take(struct dev_pool *p, size_t bytes); /* NULL: there is none */
 /* false: it is not kept. Nothing that uses it is under way. */
 bool pool_give(struct dev_pool *p, void *block, size_t bytes);
 void *pool_any(struct dev_pool *p); /* one that the library gets back; NULL: there is none left */
-void pool_free(struct dev_pool *p); /* it is empty */
+void pool_free(struct dev_pool *p); /* the pool must be empty */

@@ -33,7 +33,7 @@ struct trial_result {
     int level;                          /* of the unit; 0: all levels */
     int step;                           /* the level whose steps were measured */
     double seconds_cpu, seconds_device; /* of such a step: median, or of the one that was enough */
-    bool cpu;                           /* what was kept */
+    bool cpu;                           /* the choice that was kept */
 };
 /* The step that is measured has ended. */
 struct trial_result trials_end(struct trials *t, double seconds);

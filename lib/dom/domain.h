@@ -81,7 +81,7 @@ struct domain_load {
      * k-section may begin anywhere in a periodic box, so that ranks have as much of each level as
      * of all. NULL: they begin at 0, as cuRAMSES stores them */
     const double *work;
-    const double *ghosts; /* what this rank's ghosts take under the domains of now; NULL: unknown */
+    const double *ghosts; /* bytes of this rank's ghosts under the present domains; NULL: unknown */
     double enough;        /* max/min over ranks with which the search may end */
 };
 /* A new decomposition with equal cost per rank, within the resolution of cut planes or 1 %; with

@@ -29,7 +29,7 @@ struct injection {
     struct events home; /* of this rank's cells, with a row each; negative radius: nothing to do */
     struct leaf_cell *centre; /* [home.n] */
     char *load;               /* [home.n][bytes], at first 0 */
-    struct events here;       /* those that meet this rank, with their loads */
+    struct events here;       /* events that meet this rank, with their loads */
     struct event_home *from;  /* [here.n] */
     struct bins *bins;        /* of here */
 };

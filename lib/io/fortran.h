@@ -69,7 +69,7 @@ struct fort_in {
     int64_t record;   /* number of the next record, from 1 */
     bool swap;        /* the bytes of its numbers are in the other order: big-endian */
     bool narrow;      /* fort_get_real has seen reals of 4 bytes */
-    char *win;        /* what was read last, for the short reads */
+    char *win;        /* the bytes read last, for short reads */
     int64_t win_at, win_n;
     struct fort_seen { /* what long reads have added to the file's checksum */
         bool wanted;

@@ -36,5 +36,5 @@ MUST_USE enum err sync_begin(struct sync_async *l);
 bool sync_is_done(struct sync_async *l); /* without waiting; failed or not */
 /* Waits. The first error, with its sentence. */
 MUST_USE enum err sync_wait(struct sync_async *l);
-double sync_seconds(const struct sync_async *l); /* what the syncs took, once they are done */
+double sync_seconds(const struct sync_async *l); /* seconds of the syncs, once they are done */
 void sync_fini(struct sync_async *l);            /* waits; closes what was not begun; as zeroed */

@@ -14,8 +14,8 @@
 #include "base/err.h"
 
 enum {
-    TABLE_NOTES = 1, /* what follows # in a line is a comment */
-    TABLE_PIPE = 2,  /* it may be a pipe or a device, and - is standard input */
+    TABLE_NOTES = 1, /* text after # in a line is a comment */
+    TABLE_PIPE = 2,  /* pipes and devices are allowed, and - is standard input */
     TABLE_LOG = 4    /* lines that others print: zero bytes are let through */
 };
 

@@ -79,7 +79,7 @@ enum {
 #define ROW(symbol, ...) SET_##symbol = 1 << BIT_##symbol,
 #define SET(symbol, words) SET_##symbol = 1 << BIT_##symbol,
 #include "oct/fields.def"
-    SET_GHOSTED = 2 * SET_FLAG - 1, /* those above have no ghosts to look after */
+    SET_GHOSTED = 2 * SET_FLAG - 1, /* sets above have no ghosts to look after */
     SET_RESTRICTED = 0
 #define ROW(symbol, n, centre, when, prolong, restricts, ...)                                      \
     +(RESTRICT_##restricts == RESTRICT_MEAN ? SET_##symbol : 0)

@@ -31,7 +31,7 @@ struct order {
     int64_t *slot, *slot_more;
     order_key *key_more;
     bool in_order;
-    char *got, *slab; /* what order_move lends */
+    char *got, *slab; /* memory that order_move lends */
     char **ahead;     /* [nahead] columns received, for order_move */
     int nahead, next;
 };

@@ -10,7 +10,7 @@ struct out_pending {
     char tmp[4000], final[4000]; /* of the directory, without and with its name */
     int lock;                    /* on tmp, rank 0; else −1 */
     struct sync_async sync;      /* the files of this rank */
-    double seconds;              /* that the syncs took, once it is published */
+    double seconds;              /* seconds of the syncs, once it is published */
 };
 
 /* Ends the writing of o, whose files were given to p->later: adds the list of checksums, and the

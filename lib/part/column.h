@@ -44,7 +44,7 @@ struct part_columns {
     struct part_column further[COL_FURTHER]; /* column c is further[c − COL_COUNT] */
 };
 
-void part_columns_init(struct part_columns *s); /* those that every run has */
+void part_columns_init(struct part_columns *s); /* the columns of every run */
 /* Column c, lent; s is not used for those of the table, and may then be NULL. */
 const struct part_column *part_column(const struct part_columns *s, int c);
 /* −1: there is none of this name. */

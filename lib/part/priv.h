@@ -36,7 +36,7 @@ static inline char *part_value_at(const struct parts *p, int k, int64_t i)
 /* One of size bytes. */
 static inline void part_value_copy(int size, char *to, const char *from)
 {
-    switch (size) { /* so that the compiler knows the length */
+    switch (size) { /* the compiler knows each length */
     case 8:
         memcpy(to, from, 8);
         break;

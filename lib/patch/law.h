@@ -31,7 +31,7 @@ struct law {
     int system;       /* of the registers: REFLUX_… */
     bool corners;     /* slopes read cells that touch in a corner only */
     bool near;        /* missing reads cells beside the parent */
-    bool mirrored[6]; /* what is beyond this boundary mirrors what is within; else: the last cell */
+    bool mirrored[6]; /* beyond this boundary are mirrored cells; else: the last cell */
     /* The variables in the eight cells of an oct that does not exist, from cell c of oct i of the
      * coarser level: into the planes (patch/gather.h). The other fields have the value of c. */
     void (*missing)(const struct gathered *g, lidx i, int c, struct target t);

@@ -16,7 +16,7 @@ void patch_scratch_free(struct patch_scratch **s);
 struct patch_arrival {
     void (*wait)(void *ctx);
     void *ctx;
-    bool soon; /* it takes less time than the work that more tiles would be */
+    bool soon; /* waiting takes less time than the work of more tiles */
 };
 
 struct patch_how {

@@ -14,7 +14,7 @@ struct yields;
 struct yield {
     double type2, type1;            /* supernovae per solar mass of stars */
     double mass, metals;            /* fractions of the mass of the stars at birth */
-    double element[YIELD_ELEMENTS]; /* the same of each element; 0 beyond those of the table */
+    double element[YIELD_ELEMENTS]; /* fraction of each element; 0 beyond the table's elements */
 };
 
 /* "hopkins2018": the fits of Hopkins et al. (2018, appendix A) for the initial mass function of

@@ -50,7 +50,7 @@ void pk_add(struct pk *p, int64_t n, const struct pk_item *item);
 struct pk_bin {
     double k;                 /* mean |k| of its modes; fundamental modes of the box, 2π/L */
     double p[PK_BIN_COLUMNS]; /* V = 1: ℓ = 0, 2, 4, corrected; shot noise is in p[0] alone */
-    double shot;              /* that part of p[0] */
+    double shot;              /* shot noise in p[0] */
     double sigma;             /* of p[0], Gaussian: p √(2/modes) */
     int64_t modes;            /* k and −k counted both */
 };

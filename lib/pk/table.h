@@ -17,7 +17,7 @@ struct pk_table {
     int npair, nbin;
     const char (*name)[40];   /* [npair] */
     const struct pk_bin *bin; /* [npair][nbin] */
-    int64_t points, cells;    /* that went in */
+    int64_t points, cells;    /* counted in the spectrum */
 };
 
 /* One bin per fundamental mode up to Nyquist: n/2 bins; edge[n/2 + 1]. */

@@ -16,7 +16,7 @@ struct boundary_octs {
         lidx *ref;                        /* [n] references, by code in the order of lay.code */
         int32_t n, first;                 /* number of the first */
         int32_t at[BOUNDARY_CODES];       /* by place in lay.code: where in ref its octs begin */
-        int32_t region[BOUNDARY_MAX + 1]; /* the same by region */
+        int32_t region[BOUNDARY_MAX + 1]; /* where in ref its octs begin, by region */
     } level[LEVEL_MAX + 2];
 };
 

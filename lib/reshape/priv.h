@@ -30,7 +30,7 @@ struct reshaping {
     const struct reshape *opt;
     const struct reshape_plan *plan;
     struct comm file;      /* the ranks in whose name the texts are written */
-    struct ckpt_rest rest; /* that of the source */
+    struct ckpt_rest rest; /* the rest of the source */
     struct manifest list;
     int *near; /* scratch: [ntarget] */
     /* by level above an oct: the last ancestor found whose octs several ranks may need */

@@ -257,7 +257,7 @@ MUST_USE enum err sim_density(struct sim *s, int l, int icount);
 /* density.c: the same on the device, if it has kernels for all that is deposited: *done */
 MUST_USE enum err sim_density_dev(struct sim *s, int l, int icount, bool *done);
 MUST_USE enum err sim_moments_home(struct sim *s);      /* from a device, if they are there */
-MUST_USE enum err sim_dense_home(struct sim *s, int l); /* the same of lev[l].dense */
+MUST_USE enum err sim_dense_home(struct sim *s, int l); /* lev[l].dense, from a device */
 void sim_total_mass(struct sim *s);                     /* density.c */
 double sim_fourpi(const struct sim *s);
 struct units sim_units(const struct sim *s); /* setup.c: at the time of the run */

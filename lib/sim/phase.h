@@ -53,7 +53,7 @@ enum phase_where {
     OWN_COPIES = 1 << 4,
     /* its function for the device does, of what it reads */
     OWN_READS = 1 << 5,
-    PARTS_ANYWHERE = 1 << 6, /* it takes particles where they are: sim_parts_… */
+    PARTS_ANYWHERE = 1 << 6, /* particles are taken where they are: sim_parts_… */
     /* if the ghosts of all that it reads are valid, it works on ghosts as on own octs
      * (sim.amr.on_ghosts), and those of what it writes stay valid without an exchange */
     ON_GHOSTS = 1 << 7,

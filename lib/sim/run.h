@@ -42,7 +42,7 @@ struct sim_out {
 
 /* The newest checkpoint, which may be on its way to the disk (output.c). */
 struct sim_late {
-    bool there; /* it is to be published */
+    bool there; /* a checkpoint is to be published */
     bool done;  /* and all ranks' files are on disk */
     bool vital; /* the run ends if it fails */
     int number, step;
@@ -53,8 +53,9 @@ struct sim_late {
 /* When the run must stop, and what asks for it (stop.c). Seconds of timer_wall, on rank 0. */
 enum { SIM_STEPS_LOGGED = 8 };
 struct sim_stop {
-    double end;                    /* of the job, less minutes_dump; 0: none */
-    double step[SIM_STEPS_LOGGED]; /* what the last coarse steps took, and the last checkpoint */
+    double end; /* of the job, less minutes_dump; 0: none */
+    double step
+        [SIM_STEPS_LOGGED]; /* seconds of the last coarse steps; write: of the last checkpoint */
     double write;
     double last_look, last_write;
     time_t begun;
@@ -67,7 +68,7 @@ struct sim_restart {
     const char *path;      /* checkpoint to resume from, or NULL: nrestart of the namelist says */
     struct source *from;   /* it, while it is read */
     bool change_model;     /* its model may be another than the namelist's */
-    struct ckpt_rest rest; /* what it has that the run does not use */
+    struct ckpt_rest rest; /* contents that the run does not use */
     /* before its first output would be due: that is the checkpoint it comes from */
     bool resumed;
     int number; /* of that checkpoint, if it is one of s->run.out.dir; else −1 */

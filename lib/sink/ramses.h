@@ -40,7 +40,7 @@ void sink_rates(const struct sink_law *law, int levelmin, int levelmax, struct s
 
 /* Data that an accreting sink sends to its copies. */
 struct sink_request {
-    double shift[3];      /* it has moved since the copies were made */
+    double shift[3];      /* displacement since the copies were made */
     double v[3], m, hole; /* m, hole: mass for a unit of weight */
     double threshold;     /* per unit of volume and of density above d_sink */
     double d_sink, rho;   /* mean density of the cloud */

@@ -14,7 +14,7 @@ struct diagram {
     char title[160];          /* which checkpoint */
     double range[2][2];       /* [axis][from, to] */
     int64_t *mass;            /* [n (T/μ)][n (n_H)] in units of `quantum` */
-    int64_t *cells;           /* the same */
+    int64_t *cells;           /* cells in each bin */
     double total;             /* mass of all gas */
     double quantum;           /* a mass */
     int64_t out, out_cells;   /* beyond the ranges */
