@@ -129,7 +129,7 @@ def refusals(v, path):
             ('too large a sphere', ['--contamination', '--sphere', '.5,.5,.5,.6', path], 2,
              'a sphere must be'),
             ('a sphere alone', ['--sphere', '.5,.5,.5,.1', path], 2,
-             'only --contamination or --halos takes'),
+             'only --halos or --contamination takes'),
             ('two questions', ['--contamination', '-d', path], 2, 'exclude each other'),
             ('nothing there', ['--contamination', 'nowhere'], 2, 'nowhere')):
         r = ptah.Run([ptah.program('inspect'), *argv], '.')
