@@ -6,8 +6,7 @@
  * those of the gas, registers of another system, a flux that one side of a face has and the other
  * has not.
  *
- * test: tier=quick
- * test: ranks=3 tier=quick */
+ * test: tier=quick mpi=1,3 */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
