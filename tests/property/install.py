@@ -257,7 +257,7 @@ def test_declined(v):
     os.mkdir('bin')
     for tool in ('dpkg-query', 'apt-get', 'sudo'):
         with open('bin/' + tool, 'w') as f:
-            f.write('#!/bin/sh\n[ $0 = bin/dpkg-query ] || touch touched\n')
+            f.write('#!/bin/sh\n')
         os.chmod('bin/' + tool, 0o755)
     env = {k: x for k, x in os.environ.items() if k not in ('CI', 'MFLAGS', 'MAKEFLAGS')}
     env['PATH'] = os.path.abspath('bin') + ':' + env['PATH']
