@@ -522,7 +522,7 @@ static const char *name_of(const struct opt *o, char name[40])
     return name;
 }
 
-/* What -h tells once a mode has been asked for. */
+/* The help of one mode: -h after its option. */
 static void tell_mode(struct parsing *p, int m)
 {
     const struct opt *o = &MODES[m].row.opt;

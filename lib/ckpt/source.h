@@ -179,7 +179,7 @@ struct source_kind {
 /* Opens a directory of this kind, with any number of dimensions, coarse cells and variables. */
 MUST_USE enum err source_open_as(const struct source_kind *kind, const char *dir,
                                  struct source **out);
-/* The same of a kind whose impl is there before `open`; it is the kind's, after errors too. */
+/* Opens a source whose impl is there before `open`; the kind owns the impl, after errors too. */
 MUST_USE enum err source_open_with(const struct source_kind *kind, const char *dir, void *impl,
                                    struct source **out);
 void source_close(struct source **s);

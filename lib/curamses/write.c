@@ -535,7 +535,7 @@ static struct order_column sort_column(const struct part_values *v, int c)
     char *mine = mem_new(size * (size_t)r->nsend + 1, "checkpoint");
     if (c <= COL_Z)
         for (int64_t i = 0; i < r->nsend; i++)
-            ((double *)mine)[i] = order_wrapped(v->w->o.m, c - COL_X, x[rank[i].i]);
+            ((double *)mine)[i] = mesh_wrapped(v->w->o.m, c - COL_X, x[rank[i].i]);
     else if (size == 8)
         for (int64_t i = 0; i < r->nsend; i++) ((double *)mine)[i] = x[rank[i].i];
     else

@@ -31,7 +31,7 @@ struct totals {
     whole w, up;
 };
 
-/* What its owner sends to its home. */
+/* A row that the owner of a black hole sends to the home of its event. */
 struct agn_row {
     struct agn agn;
     int64_t owner, index; /* rank, and its index there */

@@ -83,7 +83,7 @@ static void make_primitive(const struct source *s, const struct level *lv, lidx 
     struct reader *r = s->impl;
     const struct ckpt_head *h = &s->head;
     for (int v = 0; v < s->nhydro; v++)
-        transpose_rows((const double(*)[8])lv->fld[FLD_U + v] + at, NULL, n,
+        transpose_rows((const double(*)[8])level_gas(lv, v) + at, NULL, n,
                        r->tile + 8 * v * GAS_TILE, GAS_TILE);
     for (int c = 0; c < 8; c++) {
         const double *u[NVAR_MAX];
@@ -141,15 +141,6 @@ static enum err own_octs(struct source *s, enum source_mode mode, source_octs_fn
 
 /* ---- particles of this rank ---- */
 
-/* Into [0, boxlen) where the box is periodic, with the arithmetic of files. */
-static double wrapped(const struct mesh *m, int d, double x)
-{
-    if (m->bounded[2 * d] || m->bounded[2 * d + 1]) return x;
-    if (x < 0) x = x + m->boxlen;
-    if (x >= m->boxlen) x = x - m->boxlen;
-    return x;
-}
-
 /* Integers of any size to 8 bytes. */
 static int64_t whole_of(char type, const void *p, int64_t i)
 {
@@ -167,7 +158,7 @@ static const void *widened(const struct reader *r, int c, int64_t at, int64_t n,
     int64_t *whole = to;
     if (part_type_is_real(type) && c > COL_Z) return (const double *)p->col[c] + at;
     for (int64_t i = 0; i < n && c <= COL_Z; i++)
-        real[i] = wrapped(r->run.mesh, c - COL_X, p->x[c - COL_X][at + i]);
+        real[i] = mesh_wrapped(r->run.mesh, c - COL_X, p->x[c - COL_X][at + i]);
     for (int64_t i = 0; i < n && c > COL_Z; i++) whole[i] = whole_of(type, p->col[c], at + i);
     return to;
 }

@@ -145,20 +145,23 @@ const char *field_set_name(field_set one)
     return "nothing";
 }
 
-static bool exists(const struct mesh *m, int f)
+int field_bit(const struct mesh *m, int bit, int *first)
 {
-    return f == FLD_FLAG || mesh_has_field(m, f);
+    *first = bit < FIELD_ROWS ? field_rows[bit].first : (int)FLD_FLAG;
+    return bit < FIELD_ROWS ? field_row_count(m, &field_rows[bit]) : bit == BIT_FLAG;
 }
 
 void ghosts_set(struct mesh *m, int l, field_set set, bool valid)
 {
-    for (int f = 0; f < FIELD_ALL; f++)
-        if (field_in(set, f) && exists(m, f)) m->lev[l].valid[f] = valid;
+    for (int bit = 0, first = 0; bit <= BIT_FLAG; bit++)
+        for (int k = set >> bit & 1 ? field_bit(m, bit, &first) : 0; k-- > 0;)
+            m->lev[l].valid[first + k] = valid;
 }
 
 bool ghosts_valid(const struct mesh *m, int l, field_set set)
 {
-    for (int f = 0; f < FIELD_ALL; f++)
-        if (field_in(set, f) && exists(m, f) && !m->lev[l].valid[f]) return false;
+    for (int bit = 0, first = 0; bit <= BIT_FLAG; bit++)
+        for (int k = set >> bit & 1 ? field_bit(m, bit, &first) : 0; k-- > 0;)
+            if (!m->lev[l].valid[first + k]) return false;
     return true;
 }

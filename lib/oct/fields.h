@@ -87,6 +87,8 @@ enum {
 };
 
 bool field_in(field_set set, int f); /* f: of FIELD_ALL */
+/* The number of fields of a bit that the mesh has, *first and up (the flags: FLD_FLAG). */
+int field_bit(const struct mesh *m, int bit, int *first);
 const char *field_set_name(field_set one);
 
 /* Ghosts of the fields of the set, as far as they exist, are valid or not. */

@@ -80,7 +80,7 @@ PTAH_HD double gas_kick_work(double rho, double m, double kick)
     return kick * (m + 0.5 * kick) / rho;
 }
 
-/* The same work from the velocity before it: drag takes it from gas that has just lost mass. */
+/* The work of a push on gas of velocity v: drag acts on gas that has just lost mass. */
 PTAH_HD double gas_drag_work(double rho, double v, double push)
 {
     return push * (v + 0.5 * push / rho);

@@ -139,6 +139,15 @@ PTAH_HD_FN double mesh_dx(const struct mesh *m, int l)
     return m->boxlen / (double)((int64_t)1 << l);
 }
 
+/* Coordinate x along d, in [0, boxlen) where the box is periodic, as in RAMSES's files. */
+static inline double mesh_wrapped(const struct mesh *m, int d, double x)
+{
+    if (m->bounded[2 * d] || m->bounded[2 * d + 1]) return x;
+    if (x < 0) x = x + m->boxlen;
+    if (x >= m->boxlen) x = x - m->boxlen;
+    return x;
+}
+
 /* Position in cells of level l. The same digits on every level, so levels never disagree about
  * where a particle is; 0 <= x < boxlen gives 0 <= result < 2^l. */
 PTAH_HD double mesh_cells(const struct mesh *m, int l, double x)

@@ -234,15 +234,6 @@ const void *order_move(struct order *o, const void *rows, size_t bytes)
 
 /* ---- particles ---- */
 
-/* Into [0, boxlen) where the box is periodic, as in the RAMSES files. */
-double order_wrapped(const struct mesh *m, int d, double x)
-{
-    if (m->bounded[2 * d] || m->bounded[2 * d + 1]) return x;
-    if (x < 0) x = x + m->boxlen;
-    if (x >= m->boxlen) x = x - m->boxlen;
-    return x;
-}
-
 /* Ids that differ in their upper bits only, as ids in which a code numbers parts of the box, must
  * not be alike: their order would be that of the ranks. */
 static uint64_t id_bits(int64_t id)
@@ -257,7 +248,7 @@ void order_rank(const struct mesh *m, const double x[3], int8_t family, int64_t 
     const double last = (double)((1 << ORDER_LEVEL) - 1);
     uint64_t cell[3];
     for (int d = 0; d < 3; d++) {
-        double y = mesh_cells(m, ORDER_LEVEL, order_wrapped(m, d, x[d]));
+        double y = mesh_cells(m, ORDER_LEVEL, mesh_wrapped(m, d, x[d]));
         cell[d] = (uint64_t)(y > 0 ? y < last ? y : last : 0);
     }
     r->key = okey_spread21(cell[0]) | okey_spread21(cell[1]) << 1 | okey_spread21(cell[2]) << 2;

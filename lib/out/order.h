@@ -61,8 +61,6 @@ struct order_ranked {
     uint64_t key, more; /* Morton key of the position · family, id */
     int64_t i;
 };
-/* into [0, boxlen) where the box is periodic */
-double order_wrapped(const struct mesh *m, int d, double x);
 void order_rank(const struct mesh *m, const double x[3], int8_t family, int64_t id, int64_t i,
                 struct order_ranked *r);
 /* Returns which of both arrays has the result; equal ones stay as they are. */

@@ -57,7 +57,7 @@ struct patch_missing_args {
     double *row;
 };
 
-/* What a step of all tiles reads (patch/godunov.h). */
+/* Arguments of a step of all tiles (patch/godunov.h). */
 struct patch_args {
     const struct mesh *mesh;
     struct level level; /* level l of the mesh: nearer */

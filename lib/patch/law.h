@@ -37,7 +37,8 @@ struct law {
     void (*missing)(const struct gathered *g, lidx i, int c, struct target t);
     /* u[nfield]: the state within boundary f becomes the state beyond it. */
     void (*beyond)(const struct law *law, int f, double *u);
-    /* What is limited and traced, of a run of cells of plane k: sweep.q from sweep.in. */
+    /* Primitive variables, which are limited and traced, of a run of plane k: sweep.q from
+     * sweep.in. */
     void (*primitive)(struct sweep *s, int k, struct run at);
     /* Once for each plane 0 … last + 1, when its primitive variables are known. */
     void (*plane)(struct sweep *s, int k);

@@ -234,14 +234,7 @@ enum err ramses_write_grav(const struct ramses_out *w, const char *path)
 static const void *wrapped(const struct ramses_out *w, int d, const double *x, int64_t n,
                            double *chunk)
 {
-    double box = w->o.m->boxlen;
-    if (w->o.m->bounded[2 * d] || w->o.m->bounded[2 * d + 1]) return x;
-    for (int64_t i = 0; i < n; i++) {
-        double y = x[i];
-        if (y < 0) y = y + box;
-        if (y >= box) y = y - box;
-        chunk[i] = y;
-    }
+    for (int64_t i = 0; i < n; i++) chunk[i] = mesh_wrapped(w->o.m, d, x[i]);
     return chunk;
 }
 

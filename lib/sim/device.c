@@ -187,12 +187,9 @@ void sim_device_energy_end(struct sim *s)
 /* Fields of a bit, by number and from the first on; none: it has no copies. */
 static int fields_of(const struct sim *s, int bit, int *first)
 {
-    if (bit < FIELD_ROWS) {
-        *first = field_rows[bit].first;
-        return field_row_count(&s->mesh, &field_rows[bit]);
-    }
-    *first = bit == BIT_FLAG ? (int)FLD_FLAG : (int)FLD_REFLUX;
-    return bit == BIT_FLAG ? 1 : bit == BIT_REFLUX ? REFLUX_SYSTEMS : 0;
+    if (bit != BIT_REFLUX) return field_bit(&s->mesh, bit, first);
+    *first = FLD_REFLUX;
+    return REFLUX_SYSTEMS;
 }
 
 enum err sim_device_need(struct sim *s, int l, field_set set, int location)

@@ -47,7 +47,7 @@ static inline struct sink_cell_gas sink_cell_gas(const struct level *lv, const s
     return g;
 }
 
-/* Its internal energy per mass. */
+/* Internal energy per mass of the gas of a cell. */
 static inline double sink_cell_internal(const struct sink_cell_gas *g)
 {
     return g->e - gas_kinetic_specific(g->v[0], g->v[1], g->v[2]);
