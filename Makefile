@@ -116,6 +116,9 @@ $(B)/tests/unit/advect_test: $(patsubst %,$(B)/tests/toy/%.o,advect advect_kerne
 $(patsubst %,$(B)/tests/%.o,unit/advect_test toy/advect toy/advect_kernel): CFLAGS += -Itests/toy
 $(B)/tests/toy/advect_kernel.o: CFLAGS += -fno-tree-slp-vectorize
 
+# One more solver, tests/toy/heat.c.
+$(B)/tests/unit/solver_test: $(B)/tests/toy/heat.o
+
 # Programs with one format more, tests/toy/toy.c: tests/property/formats.py.
 TOYS := $(B)/tests/toy/convert $(B)/tests/toy/inspect
 $(TOYS): $(B)/tests/toy/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/tests/toy/toy.o \
@@ -186,5 +189,5 @@ distclean: clean
 .SECONDARY:
 -include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(UNITS:%=%.d) $(RANKED:%=%.d)
 -include $(patsubst %.c,$(B)/%.d,$(wildcard tests/scale/*.c))
--include $(patsubst %,$(B)/tests/toy/%.d,toy advect advect_kernel)
+-include $(patsubst %,$(B)/tests/toy/%.d,toy heat advect advect_kernel)
 -include $(patsubst %,$(B)/tests/bench/%.d,roof kernels device)

@@ -18,7 +18,7 @@
 #include "out/program.h"
 #include "out/version.h"
 #include "param/param.h"
-#include "sim/sim.h"
+#include "sim/solver.h"
 
 enum { CHANGE_MODEL = 256, RANKS, LIKE };
 
@@ -64,6 +64,7 @@ static const struct program PROGRAM = {
 static int request_read(int argc, char **argv, struct request *r);
 static enum err simulate(struct request *r, const struct comm *c, struct sim *s, struct params *p,
                          char **text);
+static const struct solver *solver_named(const char *name);
 static bool is_piped(const char *path);
 static enum err path_read(const struct comm *c, char path[PATH_MAX]);
 static enum err parameters_read(const struct request *r, const struct comm *c, struct params *p,
@@ -122,6 +123,7 @@ static enum err simulate(struct request *r, const struct comm *c, struct sim *s,
     s->run.out.announce = announce;
     s->run.out.namelist_text = *text;
     s->run.expect = r->check == 1;
+    s->run.solver = solver_named(p->run.solver);
     sim_catch_signals();
     int threads = comm_share_threads(c);
     log_info(" Ptah simulate on %d rank%s, %d thread%s each", c->size, c->size > 1 ? "s" : "",
@@ -135,6 +137,21 @@ static enum err simulate(struct request *r, const struct comm *c, struct sim *s,
     log_info("The namelist and %s valid",
              r->check > 1 ? "the initial state are" : "all headers are");
     return OK;
+}
+
+#define SOLVER(name) extern const struct solver name##_solver;
+#include "param/solvers.def"
+
+/* The name is one of the table: lib/param has checked it. */
+static const struct solver *solver_named(const char *name)
+{
+    static const struct solver *const SOLVERS[] = {
+#define SOLVER(name) &name##_solver,
+#include "param/solvers.def"
+    };
+    int i = 0;
+    while (strcmp(SOLVERS[i]->name, name) != 0) i++;
+    return SOLVERS[i];
 }
 
 /* ---- options ---- */

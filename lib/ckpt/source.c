@@ -116,7 +116,7 @@ void source_close(struct source **out)
 {
     struct source *s = *out;
     if (!s) return;
-    s->kind->close(s);
+    if (s->kind->close) s->kind->close(s);
     manifest_free(&s->list);
     FREE(s->out_times);
     for (int k = 0; s->table && k < 2; k++) catalog_free(&s->table[k]);
@@ -290,6 +290,23 @@ enum err source_add_field(const char *path, struct ckpt_field *list, int *n, con
         FAIL(ERR_FORMAT, "%s: variable %s has an unknown type '%c'", path, name, type);
     memcpy(list[*n].name, name, k + 1);
     list[(*n)++].type = type == '?' ? 'i' : type;
+    return OK;
+}
+
+enum err source_running(struct source *s, const struct ckpt_head *h, int ranks)
+{
+    struct gas_vars g; /* the first variables have RAMSES's names, as in files */
+    s->head = *h;
+    s->head.namelist = s->head.provenance = NULL;
+    s->head.rest = NULL, s->head.nfile = 0;
+    s->npiece = s->nwriter = ranks;
+    s->by_rank = true;
+    s->nboundary = h->boundary.n;
+    gas_vars_init(&g);
+    for (int v = 0; h->hydro && v < h->nvar; v++) {
+        if (v >= GAS_SCALARS) gas_vars_add(&g, h->gas && v < h->gas->n ? h->gas->name[v] : NULL);
+        TRY(source_add_field(s->path, s->field, &s->nhydro, g.name[v], 'd'));
+    }
     return OK;
 }
 

@@ -157,7 +157,7 @@ struct source_kind {
     bool (*is)(const char *dir);
     /* Fills in everything above "Set by source_state" from s->path. After an error close frees. */
     enum err (*open)(struct source *s);
-    void (*close)(struct source *s); /* after errors too */
+    void (*close)(struct source *s); /* after errors too; NULL: there is nothing to do */
     enum err (*octs)(struct source *s, int piece, enum source_mode mode, source_octs_fn *fn,
                      void *ctx);
     /* passes on columns in the order of s->part by source_hand_parts */
@@ -227,6 +227,8 @@ static inline int source_grav_first(int n, int ndim)
 /* Adds a name to a list of fields. An error if the name is not valid or the list is full. */
 MUST_USE enum err source_add_field(const char *path, struct ckpt_field *list, int *n,
                                    const char *name, char type);
+/* Header and fields of the gas of a running state, a piece a rank. */
+MUST_USE enum err source_running(struct source *s, const struct ckpt_head *h, int ranks);
 bool source_is_position(const struct source *s, int location); /* a column of particles */
 /* The positions of a batch have been read (columns in the order of s->part): are the rest needed?
  */

@@ -24,21 +24,9 @@ static enum err live_open(struct source *s)
 {
     struct reader *r = s->impl;
     const struct parts *p = r->run.parts;
-    struct gas_vars usual; /* the first variables have RAMSES's names, as in files */
-    s->head = *r->run.head;
-    s->head.namelist = s->head.provenance = NULL;
-    s->head.rest = NULL, s->head.nfile = 0;
+    TRY(source_running(s, r->run.head, r->run.comm->size));
     s->number = r->run.number;
-    s->npiece = s->nwriter = r->run.comm->size;
-    s->by_rank = true;
-    s->nboundary = s->head.boundary.n;
     if (r->run.head->rest) s->formed = r->run.head->rest->formed;
-    gas_vars_init(&usual);
-    for (int v = 0; s->head.hydro && v < s->head.nvar; v++) {
-        if (v >= GAS_SCALARS)
-            gas_vars_add(&usual, s->head.gas && v < s->head.gas->n ? s->head.gas->name[v] : NULL);
-        TRY(source_add_field(s->path, s->field, &s->nhydro, usual.name[v], 'd'));
-    }
     int n = s->nhydro;
     for (int k = 1; s->head.gravity && k <= FIELD_WRITTEN; k++) {
         char name[FIELD_NAME];

@@ -14,14 +14,20 @@ static const struct observer *const OBSERVERS[] = {
 enum { NOBSERVER = sizeof OBSERVERS / sizeof *OBSERVERS };
 _Static_assert((int)NOBSERVER <= 64, "a set of observers has 64 bits");
 
-observer_set observers_due(const struct observation *o, int when)
+observer_set observers_wanted(const struct params *p, int when)
 {
     observer_set set = 0;
-    for (int i = 0; i < NOBSERVER; i++) {
-        const struct observer *b = OBSERVERS[i];
-        if (!(b->when & when) || !b->wanted(o->par) || (b->due && !b->due(o))) continue;
-        set |= (observer_set)1 << i;
-    }
+    for (int i = 0; i < NOBSERVER; i++)
+        if ((OBSERVERS[i]->when & when) && OBSERVERS[i]->wanted(p)) set |= (observer_set)1 << i;
+    return set;
+}
+
+observer_set observers_due(const struct observation *o, int when)
+{
+    observer_set set = observers_wanted(o->par, when);
+    for (int i = 0; i < NOBSERVER; i++)
+        if ((set >> i & 1) && OBSERVERS[i]->due && !OBSERVERS[i]->due(o))
+            set &= ~((observer_set)1 << i);
     return set;
 }
 

@@ -50,7 +50,8 @@ struct observer {
 
 typedef uint64_t observer_set; /* bit i: row i of observers.def */
 
-/* Observers that are wanted and due. */
+/* Observers that the run wants at this occasion, OBSERVE_…, and those that are due, too. */
+observer_set observers_wanted(const struct params *p, int when);
 observer_set observers_due(const struct observation *o, int when);
 /* Observers of outputs whose tables beside output o->number are missing. (collective) */
 observer_set observers_missing(const struct observation *o);

@@ -86,6 +86,14 @@ void mesh_fini(struct mesh *m)
     for (int l = 0; l < LEVEL_MAX + 2; l++) level_free(&m->lev[l]);
 }
 
+void mesh_empty(struct mesh *m)
+{
+    const struct mesh was = *m;
+    mesh_fini(m);
+    mesh_init(m, was.levelmin, was.levelmax, was.nvar, was.hydro, was.gravity, was.boxlen,
+              was.bounded);
+}
+
 lidx mesh_find(const struct level *lv, okey k)
 {
     return level_find(lv, k);

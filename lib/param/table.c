@@ -9,6 +9,12 @@
 #include "param/nml.h"
 #include "param/row.h"
 
+/* Choices of solver. */
+static const char SOLVERS[] =
+#define SOLVER(name) #name "|"
+#include "param/solvers.def"
+    ;
+
 /* Choices of exchange_method: auto, and the transports. */
 static const char EXCHANGE_METHODS[] = "auto"
 #define TRANSPORT(name, tried) "|" #name

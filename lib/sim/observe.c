@@ -33,10 +33,12 @@ static enum err bring_home(struct sim *s, field_set reads)
 enum err sim_observe(struct sim *s, int when)
 {
     struct ckpt_head h;
+    if (!observers_wanted(s->par, when)) return OK;
     sim_head(s, &h);
     struct observation o = sim_observation(
         s, &h, when == OBSERVE_OUTPUT ? s->run.late.number : s->run.out.ifout);
     observer_set due = observers_due(&o, when);
+    if (due) TRY(sim_gather(s));
     if (due) TRY(bring_home(s, observers_read(due)));
     return observers_run(&o, due);
 }
@@ -49,6 +51,7 @@ enum err sim_measure_missing(struct sim *s)
     struct observation o = sim_observation(s, &h, s->run.restart.number);
     observer_set missing = observers_missing(&o);
     if (!missing) return OK;
+    TRY(sim_gather(s));
     TRY(sim_device_home(s, false));
     TRY(sim_parts_home(s));
     log_info(" The tables beside output_%05d are missing: they are written now", o.number);

@@ -482,16 +482,13 @@ static void log_thin(const struct sim *s)
                                               : "a lower courant_factor may help");
 }
 
-enum err sim_output(struct sim *s)
+static enum err write_due(struct sim *s)
 {
     const struct param_output *o = &s->par->output;
-    if (s->run.restart.resumed) {
-        s->run.restart.resumed = false;
-        return OK;
-    }
     struct due d = why_due(s);
     if (o->foutput == 0) pass_times(s);
     if (!is_due(&d)) return OK;
+    TRY(sim_gather(s));
     TRY(sim_device_home(s, false));
     TRY(sim_parts_home(s)); /* the search for clumps moves them */
     bool thin;
@@ -520,6 +517,16 @@ enum err sim_output(struct sim *s)
         s->run.end.status = 75;
     }
     return OK;
+}
+
+enum err sim_output(struct sim *s)
+{
+    if (s->run.restart.resumed) { /* the run before has written it */
+        s->run.restart.resumed = false;
+        return OK;
+    }
+    TRY(write_due(s));
+    return s->run.end.broken ? OK : sim_observe(s, OBSERVE_STEP);
 }
 
 /* ---- the checkpoints that are there before the run begins ---- */

@@ -29,9 +29,7 @@ enum err step_enter(struct sim *s, int l, int icount)
 enum err step_output(struct sim *s, int l, int icount)
 {
     int64_t before = sim_device_copied(s);
-    bool seen = s->run.restart.resumed; /* by the run before */
     enum err err = sim_output(s);
-    if (err == OK && !seen && !s->run.end.broken) err = sim_observe(s, OBSERVE_STEP);
     s->device.outputs += sim_device_copied(s) - before;
     return err;
 }

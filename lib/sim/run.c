@@ -9,7 +9,7 @@
 #include "comm/share.h"
 #include "comm/tuner.h"
 #include "phys/yields.h"
-#include "sim/sim.h"
+#include "sim/solver.h"
 
 /* Numbers that are summed over all ranks between coarse steps. */
 struct step_counts {
@@ -132,7 +132,6 @@ static void report_end(const struct sim *s)
 
 enum err sim_run(struct sim *s)
 {
-    if (!s->run.solver) s->run.solver = &octree_solver;
     sim_count_octs(s);
     sim_report_mesh(s, s->run.restart.resumed ? "Mesh structure of the checkpoint"
                                               : "Initial mesh structure");
@@ -181,6 +180,8 @@ static enum err coarse_step(struct sim *s)
     t->dtnew[l] = dt;
     sim_report(s, l);
     if (s->run.end.done) return OK;
+    if (v->source) mesh_empty(&s->mesh);
+    s->run.gathered = false;
     TRY(v->step(s, dt));
     t->t += dt;
     t->nstep++;
@@ -211,6 +212,7 @@ static enum err advance(struct sim *s)
 
 void sim_fini(struct sim *s)
 {
+    if (s->run.solver && s->run.solver->fini) s->run.solver->fini(s);
     sim_device_close(s);
     mesh_fini(&s->mesh);
     part_fini(&s->parts);

@@ -9,6 +9,7 @@
 #include "out/publish.h"
 
 struct sim;
+struct solver;
 
 /* Cost of the run: wall-clock time, updates of cells, most cells. */
 struct sim_cost {
@@ -80,23 +81,11 @@ struct sim_end {
     int status;  /* exit status: 0, 75 stopped early */
 };
 
-/* The laws that the time loop of run.c advances. Outputs, requests to stop, restart and the log are
- * those of the loop; a solver keeps its state in s->mesh, which checkpoints contain. */
-struct solver {
-    const char *name; /* also in the log's table of timers */
-    /* A coarse step with its outputs, report and clock, of levels that have clocks of their own.
-     * NULL: it is made of the functions below. (collective) */
-    enum err (*coarse)(struct sim *s);
-    double (*dt)(const struct sim *s); /* the longest step that this rank allows */
-    void (*totals)(struct sim *s);     /* adds this rank's share to s->diag.sum */
-    /* From s->time.t to s->time.t + dt. (collective, agreed) */
-    enum err (*step)(struct sim *s, double dt);
-};
-extern const struct solver octree_solver; /* step.c */
-
 /* The run as such: its outputs, why it stops, where it comes from, and its cost. */
 struct sim_run {
-    const struct solver *solver; /* lent; NULL before sim_run: octree_solver */
+    const struct solver *solver; /* sim/solver.h; lent; NULL before sim_start: octree_solver */
+    void *own;                   /* the state that the solver keeps beside the mesh */
+    bool gathered;               /* solver with a source: the mesh holds the state of now */
     struct sim_out out;
     struct sim_late late;
     struct sim_stop stop;
@@ -128,7 +117,8 @@ void sim_report(struct sim *s, int l); /* report.c: step lines */
 void sim_report_mesh(struct sim *s, const char *title);
 void sim_report_step_time(struct sim *s);
 void sim_report_timers(struct sim *s);
-MUST_USE enum err sim_output(struct sim *s); /* output.c: write if one is due */
+/* output.c: the output, and observers, that are due at this step (collective) */
+MUST_USE enum err sim_output(struct sim *s);
 /* observe.c: at the start of a run that resumes: tables beside its checkpoint that a run that was
  * killed has not written (collective) */
 MUST_USE enum err sim_measure_missing(struct sim *s);
@@ -152,6 +142,8 @@ void sim_output_resume(struct sim *s);
 /* restart.c: s->run.restart.from, if the run resumes from a checkpoint */
 MUST_USE enum err sim_restart_open(struct sim *s);
 MUST_USE enum err sim_restart(struct sim *s); /* restart.c: the state of s->run.restart.from */
+/* restart.c: the state of a solver that keeps it elsewhere, into the mesh (collective, agreed) */
+MUST_USE enum err sim_gather(struct sim *s);
 enum { SIM_NUMBERS = 100000 };                /* output_00001 to output_99999 */
 /* output.c: marks the checkpoints in the directory of outputs (collective) */
 void sim_present(const struct sim *s, unsigned char there[SIM_NUMBERS]);

@@ -15,7 +15,7 @@
 #include "ics/ics.h"
 #include "io/ascii_part.h"
 #include "io/grafic.h"
-#include "sim/sim.h"
+#include "sim/solver.h"
 
 struct start {
     struct sim *s;
@@ -413,12 +413,13 @@ static enum err start_once(struct sim *s)
     part_init(&s->parts);
     enum err e = err_agree(&s->comm, sim_restart_open(s));
     if (e == OK) e = sim_setup(s);
-    if (e == OK) e = sim_device_open(s);
+    if (e == OK && s->run.solver == &octree_solver) e = sim_device_open(s);
     s->parts.is_static = par->run.static_;
     for (int f = 0; f < 6; f++) s->parts.reflect[f] = s->phys.hydro.bound[f] == BOUND_REFLECT;
     st->s = s;
     st->grafic = strcmp(par->init.filetype, "grafic") == 0;
     if (e == OK) e = s->run.restart.from ? sim_restart(s) : start_afresh(st);
+    if (e == OK && s->run.solver->setup && !s->run.expect) e = s->run.solver->setup(s);
     e = err_agree(&s->comm, e);
     s->amr.refine.frozen = par->run.static_;
     if (st->grafic) ics_grafic_close(&st->files);
@@ -462,6 +463,7 @@ enum err sim_start(struct sim *s, const struct params *par, const struct comm *c
 {
     s->par = par;
     s->comm = *c;
+    if (!s->run.solver) s->run.solver = &octree_solver;
     TRY(par->run.nrestart < 0 && !s->run.restart.path ? start_newest(s) : start_once(s));
     return sim_check_room(s);
 }

@@ -13,6 +13,7 @@
  * all beyond. With check_ghosts=.true. every run proves the last two columns (sim/phase.h). WORK:
  * the time of the phase counts for the balance. GPU: a row with a second function, for a device. */
 #include "sim/phase.h"
+#include "sim/solver.h"
 
 #define SAME NULL
 #define ROW(phase, timer, when, where, reads, ghosts, writes)                                      \

@@ -1,8 +1,11 @@
-/* solver_test: a solver that knows nothing of levels, the heat equation on a uniform grid, under
- * the time loop of every run. Its state is that of a plain array, to the last bit, on any number of
- * ranks; its checkpoints are read by every program, and a run that resumes from one ends with the
- * bits of a run without a stop; a signal ends it with a checkpoint and status 75. Catches: a time
- * loop that needs the octree, a clock or a report that a solver without levels lacks. */
+/* solver_test: a solver with an array of its own (tests/toy/heat.c), the heat equation on a uniform
+ * grid, under the time loop of every run. Its state is that of a plain array, to the last bit, on
+ * any number of ranks; its checkpoints are read by every program, and a run that resumes from one
+ * ends with the bits of a run without a stop; observers of coarse steps see its state; a signal
+ * ends it with a checkpoint and status 75. Catches: a time loop that needs the octree, a clock or a
+ * report that a solver without levels lacks, a checkpoint of the mesh as it was at the start.
+ *
+ * test: tier=quick mpi=1,3 */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,11 +16,10 @@
 #include "base/mem.h"
 #include "check.h"
 #include "ckpt/source.h"
-#include "dom/ghost.h"
 #include "formats/formats.h"
-#include "sim/sim.h"
+#include "sim/solver.h"
 
-enum { L = 3, N = 1 << L, CELLS = N * N * N, E = FLD_U + 4 };
+enum { L = 3, N = 1 << L, CELLS = N * N * N };
 static const double KAPPA = 0.1;
 static struct comm comm;
 static int raise_at = -1; /* coarse step within which this process gets a signal */
@@ -28,8 +30,6 @@ static const char *const GRID =
     "x_center=0.5,0.4\ny_center=0.5,0.45\nz_center=0.5,0.55\n"
     "length_x=10,0.5\nlength_y=10,0.5\nlength_z=10,0.5\nexp_region=10,10\n"
     "d_region=1,1\np_region=0.1,10\n/\n&OUTPUT_PARAMS\nnoutput=1\ntout=100\n/\n";
-
-/* ---- the solver ---- */
 
 static int index_of(const struct sim *s, lidx i, int cell)
 {
@@ -51,39 +51,14 @@ static double heated(const double *a, int c, double share)
     return a[c] + share * sum;
 }
 
-static double heat_dt(const struct sim *s)
-{
-    double dx = mesh_dx(&s->mesh, L);
-    return dx * dx / (8 * KAPPA);
-}
+extern const struct solver heat_solver;
 
-static void heat_totals(struct sim *s)
+/* Its step, within which this process may get a signal. */
+static enum err step(struct sim *s, double dt)
 {
-    const struct level *lv = &s->mesh.lev[L];
-    double volume = pow(mesh_dx(&s->mesh, L), 3);
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) {
-            sum_add(&s->diag.sum.mass, volume * lv->fld[FLD_U][i][k]);
-            sum_add(&s->diag.sum.ekin, volume * lv->fld[E][i][k]);
-        }
-}
-
-static enum err heat_step(struct sim *s, double dt)
-{
-    struct level *lv = &s->mesh.lev[L];
-    double grid[CELLS] = {0}, dx = mesh_dx(&s->mesh, L);
-    for (lidx i = 0; i < lv->noct; i++)
-        for (int k = 0; k < 8; k++) grid[index_of(s, i, k)] = lv->fld[E][i][k];
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++)
-            lv->fld[E][i][k] = heated(grid, index_of(s, i, k), KAPPA * dt / (dx * dx));
-    ghost_fill_hydro(&s->comm, &s->mesh, L);
     if (s->time.nstep_coarse == raise_at && s->comm.rank == 0) raise(SIGUSR1);
-    return OK;
+    return heat_solver.step(s, dt);
 }
-
-static const struct solver HEAT = {
-    .name = "heat", .dt = heat_dt, .totals = heat_totals, .step = heat_step};
 
 /* ---- its runs ---- */
 
@@ -114,13 +89,15 @@ static enum err run(const char *dir, const char *from, int steps, struct outcome
     s->run.out.provenance = "";
     s->run.out.namelist_text = GRID;
     s->run.restart.path = from;
-    s->run.solver = &HEAT;
+    struct solver heat = heat_solver;
+    heat.step = step;
+    s->run.solver = &heat;
     if (e == OK) e = sim_start(s, p, &comm);
     if (e == OK) e = sim_run(s);
     CHECK(e == OK, "%s", e == OK ? "" : err_message());
     const struct level *lv = &s->mesh.lev[L];
     for (lidx i = 0; e == OK && i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) o->cell[index_of(s, i, k)] = lv->fld[E][i][k];
+        for (int k = 0; k < 8; k++) o->cell[index_of(s, i, k)] = level_gas(lv, GAS_ENERGY)[i][k];
     o->t = s->time.t;
     o->steps = s->time.nstep_coarse;
     o->status = s->run.end.status;

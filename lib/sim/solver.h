@@ -1,0 +1,38 @@
+/* sim/solver: a solver is the laws that the time loop of run.c advances. Outputs, observers,
+ * requests to stop, restarts, the clock and the log are those of the loop.
+ *
+ * A solver is a row of param/solvers.def, by which run_params/solver selects it, and a struct
+ * solver NAME_solver in a module of its own, lib/NAME, which includes this header. Nothing of
+ * lib/sim includes the module.
+ *
+ * Checkpoints contain the mesh and the particles of the run. A solver that works on these, as one
+ * of particles alone does on s->parts, needs no more than dt, totals and step: outputs and restarts
+ * follow. One with arrays of its own takes them from the mesh in setup, hands them out in source,
+ * and frees them in fini; the mesh has no octs while it steps. */
+#pragma once
+#include "ckpt/source.h"
+#include "sim/sim.h"
+
+struct solver {
+    const char *name; /* also in the log's table of timers */
+    /* s->mesh and s->parts hold the state, that of the initial conditions (&INIT_PARAMS) or of the
+     * checkpoint from which the run resumes (s->run.restart.resumed). The solver checks that it can
+     * advance it, changes what it begins with, or takes what it keeps elsewhere, to s->run.own.
+     * NULL: the state stays as it is. (collective, agreed) */
+    enum err (*setup)(struct sim *s);
+    /* A coarse step with its outputs, report and clock, of levels that have clocks of their own.
+     * NULL: it is made of the functions below. (collective) */
+    enum err (*coarse)(struct sim *s);
+    double (*dt)(const struct sim *s); /* the longest step that this rank allows */
+    void (*totals)(struct sim *s);     /* adds this rank's share to s->diag.sum */
+    /* From s->time.t to s->time.t + dt. (collective, agreed) */
+    enum err (*step)(struct sim *s, double dt);
+    /* The octs of the state as a source of SOURCE_TREE and SOURCE_STATE, a piece a rank, on any
+     * rank, each once. Before an output and before observers the loop makes the mesh of it, as a
+     * restart does of a checkpoint; means of split cells above levelmin are made, too. Particles
+     * stay those of s->parts. h: the header that an output has, lent until source_close. NULL: the
+     * state is in the mesh. (collective, agreed) */
+    enum err (*source)(struct sim *s, const struct ckpt_head *h, struct source **out);
+    void (*fini)(struct sim *s); /* frees s->run.own, which may be NULL. NULL: nothing to free */
+};
+extern const struct solver octree_solver; /* step.c */
