@@ -227,8 +227,10 @@ static inline int source_grav_first(int n, int ndim)
 /* Adds a name to a list of fields. An error if the name is not valid or the list is full. */
 MUST_USE enum err source_add_field(const char *path, struct ckpt_field *list, int *n,
                                    const char *name, char type);
-/* Header and fields of the gas of a running state, a piece a rank. */
+/* Of a running state: its header and the fields of the gas, a piece a rank; struct source_kind's
+ * state. */
 MUST_USE enum err source_running(struct source *s, const struct ckpt_head *h, int ranks);
+enum err source_running_state(struct source *s);
 bool source_is_position(const struct source *s, int location); /* a column of particles */
 /* The positions of a batch have been read (columns in the order of s->part): are the rest needed?
  */

@@ -56,13 +56,6 @@ static void live_close(struct source *s)
     FREE(s->impl);
 }
 
-static enum err live_state(struct source *s)
-{
-    s->nvalue = s->nhydro + s->ngrav;
-    s->exact = s->state = true;
-    return OK;
-}
-
 /* ---- octs of this rank ---- */
 
 /* Primitive variables of octs at..at+n-1 of a level, to places from `to` of the batch. */
@@ -339,7 +332,7 @@ static const struct source_kind KIND = {.name = "running mesh",
                                         .close = live_close,
                                         .octs = live_octs,
                                         .parts = live_parts,
-                                        .state = live_state};
+                                        .state = source_running_state};
 
 enum err source_live(const struct live *l, struct source **out)
 {

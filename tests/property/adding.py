@@ -19,6 +19,7 @@ A one-line fault it catches: a second list of what a table has.
 # test: mode tier=long timeout=900
 # test: phase tier=long timeout=900 ranks=2
 # test: module tier=long timeout=900
+# test: solver tier=long timeout=900 ranks=3
 import os
 import re
 import shutil
@@ -240,6 +241,10 @@ RECIPES = {
                'lib/sim/setup.c': ('    /* RAMSES reads both columns with sinks, too */',
                                    '    if (s->par->run.check_ghosts) '
                                    'part_want_all(&s->parts, WHEN_CHECKED);\n')},
+    'solver': {'lib/heat/heat.c': example('heat.c'),
+               'lib/param/solvers.def': ('\n#undef SOLVER', 'SOLVER(heat)\n'),
+               'lib/DEPS': [('cmd:      base', 'heat:     base comm oct ckpt sim\n'),
+                            ('\ntests:', ' heat')]},
     'mode': {'cmd/inspect/pieces.c': MODE_FILE,
              'cmd/inspect/modes.def': ('MODE(CONTAMINATION,', MODE_ROW),
              'man/inspect.1': ('.TP\n\\fB\\-\\-contamination\\fR\n',
@@ -463,6 +468,73 @@ def use_module(v, tree):
         r = ptah.Run(['scripts/lint', 'layers'], tree)
         v.same('%s may not include %s' % (file, name), 'may not include ' + name in r.out, True)
         shutil.copy2('kept', path)
+
+
+WARM = """&RUN_PARAMS
+hydro=.true.
+nstepmax=4
+solver='heat'
+/
+&AMR_PARAMS
+levelmin=4
+levelmax=4
+/
+&INIT_PARAMS
+nregion=2
+region_type='square','square'
+x_center=0.5,0.4
+y_center=0.5,0.45
+z_center=0.5,0.55
+length_x=10,0.5
+length_y=10,0.5
+length_z=10,0.5
+exp_region=10,10
+d_region=1,1
+p_region=0.1,10
+/
+&OUTPUT_PARAMS
+foutput=2
+/
+"""
+
+
+def use_solver(v, tree):
+    """Its runs and restarts end with the same bits on any number of ranks, in checkpoints that are
+    sound and of which maps are made; what it cannot do, and another solver's restart, is refused
+    in a sentence."""
+    simulate, inspect = (os.path.join(tree, 'bin', name) for name in ('simulate', 'inspect'))
+    half, digests = os.path.join('run0', 'output_00002'), []
+    with open('run.nml', 'w') as f:
+        f.write(WARM)
+    for ranks, more in ((1, []), (3, []), (3, ['-r', half]), (1, ['-r', half]),
+                        (3, ['output/outformat=hdf5', 'run/ordering=hilbert']),
+                        (2, ['-r', os.path.join('run4', 'output_00002')]),
+                        (1, ['run/solver=octree'])):
+        folder = 'run%d' % len(digests)
+        os.mkdir(folder)
+        r = ptah.Run([*ptah.mpirun(ranks), simulate, '-q', '-o', folder, 'run.nml', *more], '.',
+                     {'OMP_NUM_THREADS': '1'})
+        print(r.err)
+        v.same('%d ranks %s' % (ranks, more), r.status, 0)
+        last = os.path.join(folder, 'output_00003')
+        digests.append(ptah.digest(last) if r.status == 0 else folder)
+        r = ptah.Run([inspect, '-q', '-cc', last], '.')
+        v.same('it is sound', (r.status, r.err), (0, ''))
+    v.same('the same bits', digests[:6], digests[:1] * 6)
+    v.same('the octree has others', digests[6] == digests[0], False)
+    warm = read_ramses.load(os.path.join('run0', 'output_00003')).cell['pressure']
+    v.same('heat has spread, and none is lost',
+           (len(set(warm)) > 8, abs(warm.sum() / (0.1 * 3584 + 10 * 512) - 1) < 1e-12),
+           (True, True))
+    r = ptah.Run([inspect, '-m', 'pressure', os.path.join('run0', 'output_00003')], '.')
+    v.same('a map', (r.status, r.err), (0, ''))
+    for words, answer in ((['run/solver=heats'], "solver='heats' is unknown; possible values are "
+                           "'octree', 'heat'"),
+                          (['run/solver=octree', '-r', half], "run_params/solver='heat' (now "
+                           "'octree')"),
+                          (['amr/levelmax=5'], "run_params/solver='heat' needs a periodic")):
+        r = ptah.Run([simulate, '-q', '-o', 'refused', 'run.nml', *words], '.')
+        v.same(words[0], (r.status, answer in r.err, r.err.count('\n')), (2, True, 1))
 
 
 def use_scalar(v, tree):

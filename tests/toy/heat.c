@@ -1,39 +1,22 @@
 /* heat: a solver with an array of its own, the heat equation on a uniform periodic grid:
  * ∂e/∂t = κ ∇²e, the seven-point operator, explicit in time. Gas of density 1 is at rest; e is its
- * energy per volume. Each rank has a slab of planes in x, two to an oct, and a plane beside it on
- * either side. tests/property/adding.py makes a module lib/heat of this file; tests/unit/
- * solver_test.c runs it. */
+ * energy per volume. Each rank has a slab of planes in x, two to an oct, and a plane on either side.
+ * tests/property/adding.py makes a module of it, tests/unit/solver_test.c runs it. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "sim/solver.h"
 
 static const double KAPPA = 0.1;
-enum { BATCH = 64 }; /* octs */
 
 struct heat {
     const struct comm *comm;
-    int level, n;     /* n³ cells */
-    int first, last;  /* planes of this rank: first..last-1 */
-    double *e, *next; /* [2 + last - first][n][n]: plane first-1 comes first */
-    /* of the source, while it is open */
-    const struct ckpt_head *head;
-    okey key[BATCH];
-    unsigned char split[BATCH], flag[BATCH][8];
-    double zero[BATCH], one[BATCH], energy[8][BATCH];
-    const double *val[8 * NVAR_MAX];
+    const struct ckpt_head *head; /* while the source is open */
+    int level, n;                 /* n³ cells */
+    size_t plane;                 /* n² */
+    int first, last;              /* planes of this rank: first..last-1 */
+    double *e, *next;             /* [2 + last - first][n][n]: plane first-1 comes first */
 };
-
-/* An oct on its way to the rank that has its slab. */
-struct packet {
-    okey key;
-    double e[8];
-};
-
-static size_t plane(const struct heat *h)
-{
-    return (size_t)h->n * (size_t)h->n;
-}
 
 static double *at(const struct heat *h, int64_t x, int64_t y, int64_t z)
 {
@@ -57,18 +40,16 @@ static int owner(const struct heat *h, int x)
 
 static void fill_ghosts(struct heat *h)
 {
-    const size_t row = 1 + plane(h), bytes = sizeof(double) * plane(h);
+    const size_t row = 1 + h->plane, bytes = sizeof(double) * h->plane;
     const int planes = h->last - h->first, rank[2] = {owner(h, h->first - 1), owner(h, h->last)};
     double *out = mem_new(2 * sizeof *out * row, "heat");
     int64_t n;
     out[0] = 1, out[row] = 0; /* it lies above the planes of the receiver, or below them */
-    memcpy(out + 1, h->e + plane(h), bytes);
-    memcpy(out + row + 1, h->e + (size_t)planes * plane(h), bytes);
+    memcpy(out + 1, h->e + h->plane, bytes);
+    memcpy(out + row + 1, h->e + (size_t)planes * h->plane, bytes);
     double *in = comm_exchange_by(h->comm, out, planes ? 2 : 0, rank, sizeof *out * row, &n, NULL);
-    for (int64_t i = 0; i < n; i++) {
-        const double *from = in + (size_t)i * row;
-        memcpy(h->e + (*from > 0 ? (size_t)(planes + 1) * plane(h) : 0), from + 1, bytes);
-    }
+    for (const double *p = in; p < in + (size_t)n * row; p += row)
+        memcpy(h->e + (*p > 0 ? (size_t)(planes + 1) * h->plane : 0), p + 1, bytes);
     FREE(in);
     FREE(out);
 }
@@ -88,14 +69,13 @@ static enum err step(struct sim *s, double dt)
     for (int x = 1; x <= h->last - h->first; x++)
         for (int y = 0; y < n; y++)
             for (int z = 0; z < n; z++) {
-                const double *a = h->e + (size_t)x * plane(h), *c = a + y * n + z;
-                double sum = (c[plane(h)] - *c) + (*(c - plane(h)) - *c);
+                const double *a = h->e + (size_t)x * h->plane, *c = a + y * n + z;
+                double sum = (c[h->plane] - *c) + (*(c - h->plane) - *c);
                 sum += (a[(y + 1) % n * n + z] - *c) + (a[(y + n - 1) % n * n + z] - *c);
                 sum += (a[y * n + (z + 1) % n] - *c) + (a[y * n + (z + n - 1) % n] - *c);
                 h->next[c - h->e] = *c + share * sum;
             }
-    double *old = h->e;
-    h->e = h->next, h->next = old;
+    memcpy(h->e, h->next, (size_t)(1 + h->last - h->first) * h->plane * sizeof *h->e);
     return OK;
 }
 
@@ -103,17 +83,17 @@ static void totals(struct sim *s)
 {
     const struct heat *h = s->run.own;
     const double dx = mesh_dx(&s->mesh, h->level);
-    for (size_t i = plane(h); i < (size_t)(1 + h->last - h->first) * plane(h); i++) {
-        sum_add(&s->diag.sum.mass, dx * dx * dx);
+    for (size_t i = h->plane; i < (size_t)(1 + h->last - h->first) * h->plane; i++)
         sum_add(&s->diag.sum.ekin, dx * dx * dx * h->e[i]);
-    }
 }
 
-/* ---- from the mesh ---- */
-
+/* Octs go to the ranks that have their slabs. */
 static void take(struct heat *h, const struct level *lv)
 {
-    struct packet *out = mem_new(sizeof *out * (size_t)lv->nown + 1, "heat"), *in;
+    struct packet {
+        okey key;
+        double e[8];
+    } *out = mem_new(sizeof *out * (size_t)lv->nown + 1, "heat"), *in;
     int *rank = mem_new(sizeof *rank * (size_t)lv->nown + 1, "heat");
     int64_t q[3], n;
     for (lidx i = 0; i < lv->nown; i++) {
@@ -142,8 +122,9 @@ static enum err setup(struct sim *s)
                         "hydro=.true. and levelmax=levelmin, without poisson, pic and nboundary");
     struct heat *h = s->run.own = mem_zero(sizeof *h, "heat");
     *h = (struct heat){.comm = &s->comm, .level = m->levelmin, .n = 1 << m->levelmin};
+    h->plane = (size_t)h->n * (size_t)h->n;
     h->first = first_of(h, s->comm.rank), h->last = first_of(h, s->comm.rank + 1);
-    size_t bytes = sizeof *h->e * (size_t)(2 + h->last - h->first) * plane(h);
+    size_t bytes = sizeof *h->e * (size_t)(2 + h->last - h->first) * h->plane;
     h->e = mem_zero(bytes, "heat"), h->next = mem_zero(bytes, "heat");
     take(h, &m->lev[h->level]);
     return OK;
@@ -160,44 +141,28 @@ static void fini(struct sim *s)
 
 static enum err open_grid(struct source *s)
 {
-    struct heat *h = s->impl;
-    for (int i = 0; i < BATCH; i++) h->one[i] = 1;
-    for (int v = 0; v < 8 * h->head->nvar; v++)
-        h->val[v] = v / 8 == GAS_DENSITY  ? h->one
-                    : v / 8 == GAS_ENERGY ? h->energy[v % 8]
-                                          : h->zero;
+    const struct heat *h = s->impl;
     for (int l = 1; l <= h->level; l++) s->numbtot[l] = (int64_t)1 << 3 * (l - 1);
     return source_running(s, h->head, h->comm->size);
 }
 
-static enum err whole(struct source *s)
+/* Oct x of level l alone: larger batches are faster. Split cells have the energy of one within. */
+static enum err oct(const struct heat *h, int l, const int64_t x[3], source_octs_fn *fn, void *ctx)
 {
-    s->nvalue = s->nhydro;
-    s->exact = s->state = true;
-    return OK;
-}
-
-/* Octs (x, y, z) to (x, y, z + n - 1) of level l. Split cells have the energy of one in their
- * oct. */
-static enum err row(struct heat *h, int l, const int64_t x[3], int n, source_octs_fn *fn, void *ctx)
-{
+    static const double zero = 0, one = 1;
+    static const unsigned char flag[1][8];
     const int up = h->level - l;
-    for (int i = 0; i < n; i++) {
-        const int64_t z = x[2] + i;
-        h->key[i] = okey_make((uint64_t)x[0], (uint64_t)x[1], (uint64_t)z);
-        h->split[i] = up ? 255 : 0;
-        for (int k = 0; k < 8; k++) {
-            int c = up ? 0 : k;
-            h->energy[k][i] = *at(h, (2 * x[0] << up) + (c & 1), (2 * x[1] << up) + (c >> 1 & 1),
-                                  (2 * z << up) + (c >> 2));
-        }
+    const okey key = okey_make((uint64_t)x[0], (uint64_t)x[1], (uint64_t)x[2]);
+    const double *val[8 * NVAR_MAX];
+    for (int v = 0; v < 8 * NVAR_MAX; v++) val[v] = v / 8 == GAS_DENSITY ? &one : &zero;
+    for (int k = 0; k < 8; k++) {
+        const int c = up ? 0 : k;
+        val[8 * GAS_ENERGY + k] = at(h, (2 * x[0] << up) + (c & 1), (2 * x[1] << up) + (c >> 1 & 1),
+                                     (2 * x[2] << up) + (c >> 2));
     }
-    const struct source_octs o = {.level = l,
-                                  .n = n,
-                                  .key = h->key,
-                                  .split = h->split,
-                                  .flag = (const unsigned char(*)[8])h->flag,
-                                  .val = h->val};
+    const unsigned char split = up ? 255 : 0;
+    const struct source_octs o = {
+        .level = l, .n = 1, .key = &key, .split = &split, .flag = flag, .val = val};
     return fn(&o, ctx);
 }
 
@@ -205,19 +170,19 @@ static enum err row(struct heat *h, int l, const int64_t x[3], int n, source_oct
 static enum err octs(struct source *s, int piece, enum source_mode mode, source_octs_fn *fn,
                      void *ctx)
 {
-    struct heat *h = s->impl;
+    const struct heat *h = s->impl;
     for (int l = 1; l <= h->level; l++) {
-        const int64_t n = (int64_t)1 << (l - 1), some = n < BATCH ? n : BATCH;
-        for (int64_t i = 0; i < n * n * n; i += some) {
+        const int64_t n = (int64_t)1 << (l - 1);
+        for (int64_t i = 0; i < n * n * n; i++) {
             const int64_t x[3] = {i / (n * n), i / n % n, i % n}, from = x[0] << (h->level - l + 1);
-            if (from >= h->first && from < h->last) TRY(row(h, l, x, (int)some, fn, ctx));
+            if (from >= h->first && from < h->last) TRY(oct(h, l, x, fn, ctx));
         }
     }
     return OK;
 }
 
 static const struct source_kind GRID = {
-    .name = "grid of heat", .open = open_grid, .octs = octs, .state = whole};
+    .name = "grid of heat", .open = open_grid, .octs = octs, .state = source_running_state};
 
 static enum err source(struct sim *s, const struct ckpt_head *head, struct source **out)
 {
