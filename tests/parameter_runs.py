@@ -354,8 +354,9 @@ RUNS = {
 
 ACTS = {
     'gas': """
-        run/solver=other!2 run/pic=T!0 run/poisson=T run/sink=T!2 run/use_neutrino=T!2 run/unbind=T!2 run/verbose=T
+        run/pic=T!0 run/poisson=T run/sink=T!2 run/use_neutrino=T!2 run/unbind=T!2 run/verbose=T
         run/ncontrol=2 run/nstepmax=2 run/nsubcycle=1,1 run/static=T run/nrestart=1!2
+        run/solver=other!2
         run/check_ghosts=T run/jobcontrolfile=other.txt!75 run/gpu_hydro=T run/overload=2!2
         output/noutput=1 output/foutput=3 output/fbackup=1 output/backup_minutes=1e-9
         output/tout=0.01 output/tend=0.01 output/delta_tout=0.01 output/aout=0.5 output/aend=0.5

@@ -173,7 +173,8 @@ size_t mesh_oct_bytes(int nvar, bool gravity);
 void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity,
                double boxlen, const bool bounded[6]);
 void mesh_fini(struct mesh *m);
-void mesh_empty(struct mesh *m); /* as after mesh_init */
+/* Frees all octs: the mesh is as after mesh_init. */
+void mesh_empty(struct mesh *m);
 lidx mesh_find(const struct level *lv, okey k); /* -1 if not present on this rank */
 /* Key of the oct at coordinates x of level l, which may lie outside of the box: periodic, or false
  * beyond a boundary. */

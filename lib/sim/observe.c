@@ -1,8 +1,50 @@
-/* sim/observe: the state of the run as observers see it (observe/observe.h), and when they run. */
+/* sim/observe: the state of the run as observers see it (observe/observe.h), and when they run; the
+ * mesh of a source, which that of a solver may be (sim/solver.h). */
 #include "observe/observe.h"
 
+#include <string.h>
+
 #include "base/log.h"
-#include "sim/sim.h"
+#include "resume/resume.h"
+#include "sim/solver.h"
+
+enum err sim_mesh_read(struct sim *s, struct source *from, struct parts *parts)
+{
+    struct sim_weights w = sim_weights(s); /* by the columns of particles, among others */
+    bool hilbert = strcmp(s->par->run.ordering, "hilbert") == 0;
+    struct resume r = {.from = from,
+                       .comm = &s->comm,
+                       .mesh = &s->mesh,
+                       .parts = parts,
+                       .drop_clouds = s->phys.sinks != NULL,
+                       .gas = &s->phys.hydro.vars,
+                       .kind = hilbert ? DOMAIN_HILBERT : DOMAIN_KSECTION,
+                       .oct_cost = w.oct,
+                       .part_cost = w.part[s->mesh.levelmin]};
+    enum err err = resume_read(&r);
+    domain_free(s->dom);
+    s->dom = r.dom;
+    if (parts) s->diag.particles = r.particles;
+    return err;
+}
+
+enum err sim_gather(struct sim *s)
+{
+    const struct solver *v = s->run.solver;
+    struct source *from = NULL;
+    struct ckpt_head h;
+    if (!v->source || s->run.gathered) return OK;
+    sim_head(s, &h);
+    mesh_empty(&s->mesh);
+    TRY(v->source(s, &h, &from));
+    enum err err = source_state(from, h.gamma, h.smallr);
+    if (err == OK) err = sim_mesh_read(s, from, NULL);
+    source_close(&from);
+    TRY(err);
+    sim_count_octs(s);
+    s->run.gathered = true;
+    return s->par->run.pic ? part_distribute(&s->parts, &s->mesh, &s->comm, s->dom) : OK;
+}
 
 static enum err find_clumps(void *owner, struct clumps *out)
 {

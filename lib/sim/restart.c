@@ -10,8 +10,7 @@
 #include "comm/tuner.h"
 #include "formats/formats.h"
 #include "io/dir.h"
-#include "resume/resume.h"
-#include "sim/solver.h"
+#include "sim/sim.h"
 
 static void restore_head(struct sim *s);
 static enum err restore_cosmology(struct sim *s);
@@ -72,45 +71,6 @@ static enum err restart_expect(struct sim *s)
     return err_agree(&s->comm, err);
 }
 
-/* Octs with their values, and these particles, or none. */
-static enum err read_mesh(struct sim *s, struct source *from, struct parts *parts)
-{
-    struct sim_weights w = sim_weights(s); /* by the columns of particles, among others */
-    bool hilbert = strcmp(s->par->run.ordering, "hilbert") == 0;
-    struct resume r = {.from = from,
-                       .comm = &s->comm,
-                       .mesh = &s->mesh,
-                       .parts = parts,
-                       .drop_clouds = s->phys.sinks != NULL,
-                       .gas = &s->phys.hydro.vars,
-                       .kind = hilbert ? DOMAIN_HILBERT : DOMAIN_KSECTION,
-                       .oct_cost = w.oct,
-                       .part_cost = w.part[s->mesh.levelmin]};
-    enum err err = resume_read(&r);
-    domain_free(s->dom);
-    s->dom = r.dom;
-    if (parts) s->diag.particles = r.particles;
-    return err;
-}
-
-enum err sim_gather(struct sim *s)
-{
-    const struct solver *v = s->run.solver;
-    struct source *from = NULL;
-    struct ckpt_head h;
-    if (!v->source || s->run.gathered) return OK;
-    sim_head(s, &h);
-    mesh_empty(&s->mesh);
-    TRY(v->source(s, &h, &from));
-    enum err err = source_state(from, h.gamma, h.smallr);
-    if (err == OK) err = read_mesh(s, from, NULL);
-    source_close(&from);
-    TRY(err);
-    sim_count_octs(s);
-    s->run.gathered = true;
-    return s->par->run.pic ? part_distribute(&s->parts, &s->mesh, &s->comm, s->dom) : OK;
-}
-
 /* Particles of the checkpoint to their ranks. RAMSES keeps those that have left the box through its
  * boundaries, a run of ours does not. */
 static enum err take_particles(struct sim *s)
@@ -135,7 +95,7 @@ static enum err restart_build(struct sim *s)
 {
     TRY(err_agree(&s->comm, rest_copy(&s->run.restart.rest, s->run.restart.from)));
     if (s->par->run.pic) TRY(take_columns(s));
-    TRY(read_mesh(s, s->run.restart.from, s->par->run.pic ? &s->parts : NULL));
+    TRY(sim_mesh_read(s, s->run.restart.from, s->par->run.pic ? &s->parts : NULL));
     sim_count_octs(s);
     if (s->par->run.pic) TRY(take_particles(s));
     struct sink_run sinks = sim_sinks(s);

@@ -142,9 +142,13 @@ void sim_output_resume(struct sim *s);
 /* restart.c: s->run.restart.from, if the run resumes from a checkpoint */
 MUST_USE enum err sim_restart_open(struct sim *s);
 MUST_USE enum err sim_restart(struct sim *s); /* restart.c: the state of s->run.restart.from */
-/* restart.c: the state of a solver that keeps it elsewhere, into the mesh (collective, agreed) */
+/* observe.c: octs and values of a source become those of the mesh, which has none, with balanced
+ * domains; its particles, unless parts is NULL, are where they were read (collective) */
+MUST_USE enum err sim_mesh_read(struct sim *s, struct source *from, struct parts *parts);
+/* observe.c: before the mesh is read between steps: it holds the state, if the solver keeps that
+ * elsewhere (collective, agreed) */
 MUST_USE enum err sim_gather(struct sim *s);
-enum { SIM_NUMBERS = 100000 };                /* output_00001 to output_99999 */
+enum { SIM_NUMBERS = 100000 }; /* output_00001 to output_99999 */
 /* output.c: marks the checkpoints in the directory of outputs (collective) */
 void sim_present(const struct sim *s, unsigned char there[SIM_NUMBERS]);
 /* output.c: none is in the way of this run's, or they may be replaced (collective) */

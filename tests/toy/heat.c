@@ -1,6 +1,6 @@
 /* heat: a solver with an array of its own, the heat equation on a uniform periodic grid:
  * ∂e/∂t = κ ∇²e, the seven-point operator, explicit in time. Gas of density 1 is at rest; e is its
- * energy per volume. Each rank has a slab of planes in x, two to an oct, and a plane on either side.
+ * energy per volume. Each rank has a slab of planes in x, two to an oct, and one on either side.
  * tests/property/adding.py makes a module of it, tests/unit/solver_test.c runs it. */
 #include <string.h>
 
