@@ -73,7 +73,7 @@ static enum err fold_octs(const struct source_octs *o, void *ctx)
     struct summary *s = ctx;
     const struct source *r = o->source;
     int ncell = source_cells(r);
-    for (int f = 0; f < r->nhydro + r->ngrav; f++) fold_extremes(o, ncell, f, s);
+    for (int f = 0; f < r->nfield; f++) fold_extremes(o, ncell, f, s);
     if (s->density < 0) return OK;
     double dx = source_dx(r, o->level), volume = dx;
     for (int d = 1; d < r->head.ndim; d++) volume *= dx;
@@ -104,7 +104,7 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
 static enum err summary_read(struct source *r, struct summary *s)
 {
     s->density = -1;
-    for (int f = 0; f < r->nhydro + r->ngrav; f++) {
+    for (int f = 0; f < r->nfield; f++) {
         s->lo[f] = INFINITY, s->hi[f] = -INFINITY;
         if (strcmp(r->field[f].name, "density") == 0) s->density = f;
     }
@@ -208,8 +208,8 @@ static void print_text(const struct source *r, const struct summary *s, const ch
 {
     print_header(r, path, o);
     print_levels(r);
-    if (r->nhydro + r->ngrav) printf("\n  %-20s %22s %22s\n", "field (leaf cells)", "min", "max");
-    for (int f = 0; f < r->nhydro + r->ngrav; f++) {
+    if (r->nfield) printf("\n  %-20s %22s %22s\n", "field (leaf cells)", "min", "max");
+    for (int f = 0; f < r->nfield; f++) {
         struct unit u = unit_of(r->field[f].name, &s->units, s->physical);
         printf("  %-20s %22.15g %22.15g%s%s\n", r->field[f].name, s->lo[f] * u.worth,
                s->hi[f] * u.worth, s->physical ? " " : "", s->physical ? u.name : "");
@@ -278,7 +278,7 @@ static void print_json(const struct source *r, const struct summary *s, const ch
             printf("%s{\"level\":%d,\"octs\":%ld,\"leaves\":%ld}", n++ ? "," : "", l,
                    (long)r->counts.octs[l], (long)leaves_of(r, l));
     printf("],\"fields\":[");
-    for (int f = 0; f < r->nhydro + r->ngrav; f++) {
+    for (int f = 0; f < r->nfield; f++) {
         struct unit u = unit_of(r->field[f].name, &s->units, s->physical);
         printf("%s{\"name\":\"%s\"", f ? "," : "", r->field[f].name);
         json_number("min", s->lo[f] * u.worth);

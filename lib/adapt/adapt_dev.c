@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "oct/fields.h"
+#include "oct/field_sets.h"
 
 /* The gas is interpolated from its own level and the two coarser ones. */
 static int coarsest(int l, int f)
@@ -71,7 +71,7 @@ void adapt_dev_begin(struct adapt_dev *v, struct mesh *m, int l, bool alone)
     if (e != OK) come_home(v, m, l);
     BUG_ON(mirror_settle(v->mirror) != OK); /* copies of arrays that are about to go */
     for (int k = l - 1; k <= l; k++)        /* the host reads and moves them */
-        BUG_ON(mirror_need(v->mirror, m, k, FLD_FLAG, 1, LOCATION_HOST) != OK);
+        BUG_ON(mirror_need_set(v->mirror, m, k, FLAG, LOCATION_HOST) != OK);
 }
 
 bool adapt_dev_here(const struct adapt_dev *v, int f)

@@ -5,7 +5,7 @@
 #include "adapt/level.h"
 #include "base/mem.h"
 #include "dom/ghost.h"
-#include "oct/fields.h"
+#include "oct/field_sets.h"
 
 /* ---- complete levels ---- */
 
@@ -50,7 +50,7 @@ void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d)
     for (int l = m->levelmin + 1; l <= m->levelmax; l++)
         level_install(m, c, d, l, 0, 0, (okey[1]){0}, NULL);
     /* zero everywhere, and flags alike */
-    for (int l = 1; l <= m->levelmax; l++) ghosts_set(m, l, SET_GHOSTED, true);
+    for (int l = 1; l <= m->levelmax; l++) ghosts_set(m, l, ALL, true);
 }
 
 /* ---- a mesh that is read ---- */

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "dom/ghost.h"
 #include "oct/bits.h"
-#include "oct/fields.h"
+#include "oct/field_sets.h"
 #include "oct/keys.h"
 
 /* ---- copies for other ranks ---- */
@@ -239,25 +239,17 @@ void level_links(struct mesh *m, int last)
     }
 }
 
-int level_fields(const struct mesh *m, int *fld)
-{
-    int n = 0;
-    for (int f = 0; f < FLD_MAX; f++)
-        if (mesh_has_field(m, f)) fld[n++] = f;
-    return n;
-}
-
 void level_fill(const struct comm *c, struct mesh *m, int l, struct adapt_dev *dev)
 {
     struct level *lv = &m->lev[l];
-    int fld[FLD_MAX], n = level_fields(m, fld);
-    ghosts_set(m, l, SET_GHOSTED, true);
+    int fld[FIELD_ALL], n = mesh_fields(m, ALL, fld);
+    ghosts_set(m, l, ALL, true);
     if (dev) {
         adapt_dev_fill(dev, c, m, l, n, fld);
         return;
     }
-    void *arr[FLD_MAX + 1];
-    size_t stride[FLD_MAX + 1];
+    void *arr[FIELD_ALL];
+    size_t stride[FIELD_ALL];
     for (int i = 0; i < n; i++) {
         arr[i] = lv->fld[fld[i]];
         stride[i] = sizeof(double[8]);

@@ -24,7 +24,5 @@ void level_install(struct mesh *m, const struct comm *c, const struct domain *d,
                    int64_t total, lidx nown, const okey *own, const struct level_change *v);
 /* Links of levels 1..last, with the parents of the last; local. */
 void level_links(struct mesh *m, int last);
-/* The fields that there are, into fld[FLD_MAX]; returns their number. Local. */
-int level_fields(const struct mesh *m, int *fld);
 /* Ghosts of all fields and flags of level l, on a device or not (dev NULL). */
 void level_fill(const struct comm *c, struct mesh *m, int l, struct adapt_dev *dev);

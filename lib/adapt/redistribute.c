@@ -5,6 +5,7 @@
 #include "adapt/adapt.h"
 #include "adapt/level.h"
 #include "base/mem.h"
+#include "oct/field_sets.h"
 
 /* Bytes that a rank sends in one exchange. */
 static const size_t BATCH = (size_t)1 << 24;
@@ -20,7 +21,7 @@ struct movers {
     int64_t n, first[LEVEL_MAX + 2]; /* those of level l: first[l]..first[l+1]-1 */
     struct location *location;
     int *rank;
-    int nfld, fld[FLD_MAX];
+    int nfld, fld[FIELD_ALL];
     size_t row;
     int end; /* the first level that stays as it is */
 };
@@ -44,7 +45,7 @@ static struct movers movers_find(const struct mesh *m, const struct comm *c, con
         }
     }
     v.first[end] = v.n;
-    v.nfld = level_fields(m, v.fld);
+    v.nfld = mesh_fields(m, ALL, v.fld);
     v.row = sizeof(struct location) + sizeof(unsigned char[8]) + sizeof(double[8]) * (size_t)v.nfld;
     return v;
 }

@@ -7,13 +7,13 @@
 #include "adapt/level.h"
 #include "base/mem.h"
 #include "dom/ghost.h"
-#include "oct/fields.h"
+#include "oct/field_sets.h"
 
 /* New octs, by key; those of other ranks are sent as records of a key and nfld*8 doubles. */
 struct created {
     const struct adapt_values *values;
     struct mesh_moves *moves; /* those of values->dev, if there is one */
-    int nfld, fld[FLD_MAX];
+    int nfld, fld[FIELD_ALL];
     int64_t n, nnew;               /* made by this rank; own ones after the change */
     struct created_cell *location; /* [n] */
     size_t row;                    /* bytes */
@@ -37,7 +37,7 @@ static void created_values(const struct created *b, const struct mesh *m, int l,
         return;
     }
     if (v->f && here(b, b->nfld - 1)) { /* the last one is of the gas */
-        double all[FLD_MAX][8];
+        double all[FIELD_ALL][8];
         v->f(m, l, p->parent, p->cell, all, v->ctx);
         for (int f = 0; f < b->nfld; f++)
             if (here(b, f)) memcpy(out[f], all[f], sizeof all[f]);
@@ -150,7 +150,7 @@ static void created_fill(const struct created *b, struct mesh *m, int l, int64_t
     struct level *lv = &m->lev[l];
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < b->nnew; j++) {
-        double got[FLD_MAX][8];
+        double got[FIELD_ALL][8];
         const lidx at = ref[j].oct;
         if (ref[j].at < nhere)
             created_values(b, m, l - 1, &b->location[ref[j].at], got);
@@ -245,7 +245,7 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
 
     int64_t ncome = 0;
     char *come = NULL;
-    b.nfld = level_fields(m, b.fld);
+    b.nfld = mesh_fields(m, ALL, b.fld);
     b.row = 64 + sizeof(double[8]) * (size_t)b.nfld;
     if (v->dev) adapt_dev_begin(v->dev, m, l + 1, c->size == 1);
     places_find(&b, lv, c, d);

@@ -142,7 +142,7 @@ static enum err ask_state(struct check *k, bool *state)
     *state = err == OK;
     k->gamma = s->gamma > 0 ? s->gamma : k->gamma,
     k->smallr = s->smallr > 0 ? s->smallr : k->smallr;
-    if (*state && s->exact && !s->head.particles && !s->ngrav) k->found->sums = true;
+    if (*state && s->exact && !s->head.particles && s->nfield == s->nhydro) k->found->sums = true;
     return check_judge(k, err);
 }
 

@@ -45,7 +45,7 @@ static void report_value(struct cells *c, enum check_kind kind, const struct sou
         k->count[kind]++, k->found->damages++;
         return;
     }
-    source_file(k->r, field < c->nhydro ? FILES_HYDRO : FILES_GRAV, o->piece, path);
+    source_file(k->r, field < source_hydro(k->r) ? FILES_HYDRO : FILES_GRAV, o->piece, path);
     check_place(k, o->level, o->key[i], cell, location);
     check_report(k, kind, path, location, "%s is %.9g",
                  kind == BAD_ENERGY ? "energy" : k->r->field[field].name, v);
@@ -87,7 +87,7 @@ static void check_energy(struct cells *c, const struct source_octs *o, int i)
 static void check_values(struct cells *c, const struct source_octs *o)
 {
     for (int cell = 0; cell < 8; cell++)
-        for (int f = 0; f < c->nhydro + c->k->r->ngrav; f++) check_field(c, o, f, cell);
+        for (int f = 0; f < c->k->r->nfield; f++) check_field(c, o, f, cell);
     for (int i = 0; c->known && i < o->n; i++) check_energy(c, o, i);
 }
 

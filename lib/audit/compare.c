@@ -177,8 +177,7 @@ static void match_names(struct comparison *c)
 {
     const struct source *a = c->a, *b = c->b;
     struct compared *out = c->out;
-    out->nfield = match_list(a->field, a->nhydro + a->ngrav, b->field, b->nhydro + b->ngrav,
-                             out->field);
+    out->nfield = match_list(a->field, a->nfield, b->field, b->nfield, out->field);
     for (int i = 0; i < out->nfield; i++) out->field[i].real = true;
     int n = match_list(a->part, a->npart, b->part, b->npart, out->part);
     /* particles are matched by family, which some formats only imply */

@@ -96,7 +96,7 @@ static enum err fold_octs(const struct source_octs *o, void *ctx)
     }
     f->d->line[f->tree].hash += column_sum(o->n, f->at, f->field[f->tree], f->scratch);
     hash128 part[8 * CKPT_FIELDS];
-    int n = 8 * (r->nhydro + r->ngrav);
+    int n = 8 * (r->nfield);
 #pragma omp parallel for schedule(dynamic)
     for (int k = 0; k < n; k++)
         part[k] = k % 8 >= ncell ? 0
@@ -210,7 +210,7 @@ enum err digest_snapshot(struct source *r, const struct comm *c, struct digest *
     *d = (struct digest){0};
     f.tree = add_line(&f, "", "tree");
     f.first_field = d->n;
-    for (int i = 0; i < r->nhydro + r->ngrav; i++) add_line(&f, "", r->field[i].name);
+    for (int i = 0; i < r->nfield; i++) add_line(&f, "", r->field[i].name);
     f.first_part = d->n;
     for (int i = 0; i < r->npart; i++) add_line(&f, "particle.", r->part[i].name);
     f.first_sink = d->n;

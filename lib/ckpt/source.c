@@ -77,12 +77,23 @@ static void list_rest(struct source *s)
 /* Names come from the files and are printed. */
 static void plain_names(struct source *s)
 {
-    for (int i = 0; i < s->nhydro + s->ngrav; i++) plain_text(s->field[i].name);
+    for (int i = 0; i < s->nfield; i++) plain_text(s->field[i].name);
     for (int i = 0; i < s->npart; i++) plain_text(s->part[i].name);
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < s->table[k].ncol; i++) plain_text(s->table[k].col[i].name);
     plain_text(s->ordering);
     plain_text(s->format);
+}
+
+enum err source_add_rows(struct source *s)
+{
+    const int end = s->nhydro + fields_count(s->fields, FILE_HYDRO) + s->ngrav;
+    for (s->nfield = s->nhydro; s->nfield < end;) {
+        char name[FIELD_NAME];
+        field_name(field_stored(s->fields, s->nhydro, s->nfield), name);
+        TRY(source_add_field(s->path, s->field, &s->nfield, name, 'd'));
+    }
+    return OK;
 }
 
 enum err source_open_as(const struct source_kind *kind, const char *dir, struct source **out)
@@ -147,7 +158,7 @@ enum err source_whole(struct source *s, enum source_mode *mode)
              "%s: has %ld x %ld x %ld coarse cells inside the box; only checkpoints with one can "
              "be written (inspect can read this one)",
              s->path, (long)s->coarse[0], (long)s->coarse[1], (long)s->coarse[2]);
-    s->nvalue = s->nhydro + s->ngrav;
+    s->nvalue = s->nfield;
     s->gamma = s->head.gamma;
     s->smallr = s->head.smallr > 0 ? s->head.smallr : SMALLR;
     s->head.smallr = s->smallr;
@@ -242,7 +253,7 @@ int source_values(const struct source *s, enum source_mode mode)
     case SOURCE_STATE:
         return s->nvalue;
     case SOURCE_STORED:
-        return s->nhydro + s->ngrav;
+        return s->nfield;
     case SOURCE_TREE:
         break;
     }
@@ -307,12 +318,15 @@ enum err source_running(struct source *s, const struct ckpt_head *h, int ranks)
         if (v >= GAS_SCALARS) gas_vars_add(&g, h->gas && v < h->gas->n ? h->gas->name[v] : NULL);
         TRY(source_add_field(s->path, s->field, &s->nhydro, g.name[v], 'd'));
     }
-    return OK;
+    s->fields = fields_written(s->nhydro, h->gravity);
+    s->ngrav = fields_count(s->fields, FILE_GRAVITY);
+    return source_add_rows(s);
 }
 
 enum err source_running_state(struct source *s)
 {
-    s->nvalue = s->nhydro + s->ngrav;
+    s->nvalue = s->nfield;
+    s->values = s->fields;
     s->exact = s->state = true;
     return OK;
 }

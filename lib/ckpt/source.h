@@ -20,8 +20,7 @@
 enum source_mode {
     SOURCE_TREE,  /* no values */
     SOURCE_STATE, /* after source_state: head.nvar conserved variables, bit for bit where the
-                     checkpoint allows; then, with gravity, potential and acceleration: nvalue
-                     values in all */
+                     checkpoint allows; then the rows of `values`: nvalue values in all */
     SOURCE_STORED /* all fields in the order of `field`: gas in primitive variables, as RAMSES
                      stores it; any number of fields, one to three dimensions */
 };
@@ -100,9 +99,10 @@ struct source {
     const struct catalog *sinks, *stellar; /* never NULL; lent */
 
     struct gas_vars gas; /* names of the hydro fields: head.gas */
-    /* Fields of cells: gas, then gravity (source_grav_first). Columns of particles, in their order
-     * in the files. */
-    int nhydro, ngrav, npart;
+    /* Fields of cells: variables of the gas, fields of other rows in the same files, gravity; in
+     * all, nfield. Columns of particles, in their order in the files. */
+    int nhydro, ngrav, nfield, npart;
+    field_set fields; /* rows of fields.def that there are beside the variables of the gas */
     struct ckpt_field field[CKPT_FIELDS], part[CKPT_FIELDS];
     struct part_columns columns; /* of a batch, by number */
     int column_at[COL_MAX];      /* column of a batch → index in part; −1: filled in */
@@ -118,6 +118,7 @@ struct source {
 
     /* Set by source_state and source_whole. */
     int nvalue;
+    field_set values;     /* as `fields`, of SOURCE_STATE */
     double gamma, smallr; /* of the run that resumes */
     bool exact;           /* values have all bits of the run that wrote them */
     bool state;           /* head has tout_next, aout_next, safe */
@@ -207,7 +208,12 @@ MUST_USE enum err source_text(struct source *s, enum files_kind k, char **text, 
 MUST_USE enum err source_check_tree(const struct source *s);
 int source_values(const struct source *s, enum source_mode mode); /* number per cell */
 int source_cells(const struct source *s);                         /* number per oct */
-double source_dx(const struct source *s, int level);              /* side of a cell, code units */
+/* Number of fields in the files of the gas: its variables, and what is beside them. */
+static inline int source_hydro(const struct source *s)
+{
+    return s->nfield - s->ngrav;
+}
+double source_dx(const struct source *s, int level); /* side of a cell, code units */
 /* How far beyond a face a position may be by rounding, code units: −1e-17 + boxlen is boxlen, and
  * single precision has eight digits. */
 double source_rounding(const struct source *s);
@@ -217,13 +223,8 @@ void source_file(const struct source *s, enum files_kind k, int piece, char path
 
 /* ---- for kinds ---- */
 
-/* Of n fields of gravity the first one, as field_written counts them; −1: no file has n. RAMSES
- * stores the force, potential and force, or its density before them. */
-static inline int source_grav_first(int n, int ndim)
-{
-    return n > ndim + 2 ? (n == FIELD_WRITTEN && ndim == 3 ? 1 : -1) : n < ndim ? -1 : ndim + 2 - n;
-}
-
+/* Adds the fields of the rows of `fields` behind the variables of the gas, ngrav of gravity. */
+MUST_USE enum err source_add_rows(struct source *s);
 /* Adds a name to a list of fields. An error if the name is not valid or the list is full. */
 MUST_USE enum err source_add_field(const char *path, struct ckpt_field *list, int *n,
                                    const char *name, char type);

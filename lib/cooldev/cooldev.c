@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "cooldev/kernels.h"
+#include "oct/field_sets.h"
 
 enum { BLOCKS = 1024 };
 
@@ -95,7 +96,7 @@ enum err cooldev_apply(struct cooldev *d, struct mesh *m, int l, const struct co
     double low, high;
     struct mirror *x = d->mirror;
     if (m->lev[l].nown == 0) return OK;
-    TRY(mirror_need(x, m, l, FLD_U, m->nvar, LOCATION_DEVICE));
+    TRY(mirror_need_set(x, m, l, GAS, LOCATION_DEVICE));
     mirror_send(x, m);
     if (c) {
         TRY(room(d));
@@ -106,6 +107,6 @@ enum err cooldev_apply(struct cooldev *d, struct mesh *m, int l, const struct co
     dev_launch(
         x->stream, &gas_cool, dev_blocks(8 * (int64_t)m->lev[l].nown),
         &(struct gas_cool_args){x->mesh_dev, *law, l, method == COOL_IMPLICIT, c ? d->node : NULL});
-    mirror_wrote(x, l, FLD_U, m->nvar, LOCATION_DEVICE);
+    mirror_wrote_set(x, m, l, GAS, LOCATION_DEVICE);
     return OK;
 }

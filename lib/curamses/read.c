@@ -223,7 +223,7 @@ static enum err read_stored(struct source *s, struct hdf5_in *h)
     if (ngrav == -1) return OK;
     s->foreign = true;
     s->ngrav = (int)ngrav;
-    if (ngrav != 0 && (ngrav > CKPT_FIELDS || source_grav_first((int)ngrav, s->head.ndim) < 0))
+    if (ngrav != 0 && (ngrav > CKPT_FIELDS || !fields_of_gravity((int)ngrav, s->head.ndim, 0)))
         FAIL(ERR_FORMAT,
              "%s: attribute stored_grav of /ptah is %ld, which is not a valid number of gravity "
              "fields: the file is damaged",
@@ -365,21 +365,36 @@ static enum err read_columns(struct source *s, struct hdf5_in *h)
     return OK;
 }
 
-/* Files of before a field was added lack it. */
-static bool has_field(struct hdf5_in *h, int f, int level)
+/* The rows that the file has: files of before a row was added lack it. */
+static field_set rows_of(struct hdf5_in *h, int nvar, bool gravity, int level)
 {
-    char path[64], form[FIELD_NAME];
-    field_dataset(f, form);
-    if (strncmp(form, "gravity/", 8) == 0) return true;
-    snprintf(path, sizeof path, form, level);
-    return hdf5_has(h, path);
+    field_set all = fields_written(nvar, gravity), has = 0;
+    for (int i = 0; i < FIELD_ROWS; i++) {
+        char path[64], form[FIELD_NAME];
+        field_dataset(field_rows[i].first, form);
+        snprintf(path, sizeof path, form, level);
+        if (all >> i & 1 && (strncmp(form, "gravity/", 8) == 0 || hdf5_has(h, path)))
+            has |= (field_set)1 << i;
+    }
+    return has;
+}
+
+/* Their names come from the descriptor, which lists what is beside the gas too. */
+static enum err read_gas(struct source *s, struct hdf5_in *h)
+{
+    bool old;
+    const int nvar = s->nhydro;
+    if (nvar == 0) return OK;
+    TRY(info_gas(s, h->path, nvar + fields_count(s->fields, FILE_HYDRO), &old));
+    s->nhydro = s->head.nvar = nvar;
+    if (h->imetal > GAS_SCALARS && h->imetal <= nvar) info_metal(s, (int)h->imetal - 1);
+    for (int v = 0; v < nvar; v++)
+        snprintf(h->field_set[v], sizeof *h->field_set, "hydro/level_%%d/uold_%d", v + 1);
+    return OK;
 }
 
 static enum err read_fields(struct source *s, struct hdf5_in *h)
 {
-    bool old;
-    const int ngrav = s->foreign ? s->ngrav : FIELD_WRITTEN,
-              first = source_grav_first(ngrav, s->head.ndim);
     s->head.hydro = hdf5_has(h, "hydro");
     s->head.gravity = hdf5_has(h, "gravity");
     s->nhydro = s->head.hydro ? s->head.nvar : 0;
@@ -387,19 +402,16 @@ static enum err read_fields(struct source *s, struct hdf5_in *h)
     if (s->nhydro && s->nhydro < GAS_SCALARS && !s->foreign)
         FAIL(ERR_FORMAT, "%s: has %d gas variables where at least %d are expected", h->path,
              s->nhydro, GAS_SCALARS);
-    if (s->nhydro) TRY(info_gas(s, h->path, s->nhydro, &old));
-    if (h->imetal > GAS_SCALARS && h->imetal <= s->nhydro) info_metal(s, (int)h->imetal - 1);
-    for (int v = 0; v < s->nhydro; v++)
-        snprintf(h->field_set[v], sizeof *h->field_set, "hydro/level_%%d/uold_%d", v + 1);
-    s->ngrav = 0;
-    for (int k = first; s->head.gravity && k < first + ngrav; k++) {
-        if (!s->foreign && !has_field(h, field_written(k), s->head.levelmin)) break;
-        int i = s->nhydro + s->ngrav++;
-        struct ckpt_field *f = &s->field[i];
-        field_name(field_written(k), f->name);
-        field_dataset(field_written(k), h->field_set[i]);
-        f->type = 'd';
-    }
+    if (!s->head.gravity) s->ngrav = 0;
+    if (!s->foreign) {
+        s->fields = rows_of(h, s->nhydro, s->head.gravity, s->head.levelmin);
+        s->ngrav = fields_count(s->fields, FILE_GRAVITY);
+    } else if (s->ngrav)
+        s->fields = fields_of_gravity(s->ngrav, s->head.ndim, 0);
+    TRY(read_gas(s, h));
+    TRY(source_add_rows(s));
+    for (int v = s->nhydro; v < s->nfield; v++)
+        field_dataset(field_stored(s->fields, s->nhydro, v), h->field_set[v]);
     return OK;
 }
 

@@ -43,7 +43,7 @@ static void level_close(struct walk *w)
     for (int d = 0; d < 3; d++) hdf5_set_close(&w->x[d]);
     hdf5_set_close(&w->son);
     hdf5_set_close(&w->flag);
-    for (int i = 0; w->values && i < w->s->nhydro + w->s->ngrav; i++) hdf5_set_close(&w->field[i]);
+    for (int i = 0; w->values && i < w->s->nfield; i++) hdf5_set_close(&w->field[i]);
     for (int i = 0; w->made && i < w->s->nhydro; i++) hdf5_set_close(&w->last[i]);
 }
 
@@ -73,7 +73,7 @@ static enum err level_open(struct walk *w, int l)
     snprintf(path, sizeof path, "ptah/amr/level_%d/flag", l);
     w->has_flag = w->h->ours && hdf5_has(w->h, path);
     if (w->has_flag) TRY(hdf5_set_open(w->h, &w->flag, path, false, n, OCTS));
-    for (int i = 0; w->values && i < w->s->nhydro + w->s->ngrav; i++) {
+    for (int i = 0; w->values && i < w->s->nfield; i++) {
         const char *form = w->h->field_set[i], *at = strchr(form, '%');
         snprintf(path, sizeof path, "%.*s%d%s", (int)(at - form), form, l, at + 2);
         TRY(hdf5_set_open(w->h, &w->field[i], path, true, w->cells * n, w->cells * OCTS));
@@ -187,7 +187,7 @@ static enum err make_stored(struct walk *w, int64_t at, int n)
 static enum err load_values(struct walk *w, int64_t at, int n)
 {
     void *narrow = w->raw + 8 * OCTS;
-    for (int f = 0; f < w->s->nhydro + w->s->ngrav; f++) {
+    for (int f = 0; f < w->s->nfield; f++) {
         TRY(load_cells(w, &w->field[f], at, n, narrow, w->raw));
         transpose_rows((const double(*)[8])w->raw, NULL, n, w->store + (size_t)(8 * f) * CKPT_PITCH,
                        CKPT_PITCH);
@@ -225,7 +225,7 @@ enum err hdf5_read_octs(struct source *s, int piece, enum source_mode mode, sour
 {
     struct walk w = {.s = s, .h = hdf5_in_of(s)};
     w.values = mode != SOURCE_TREE, w.conserved = mode == SOURCE_STATE;
-    size_t nfield = (size_t)(w.values ? s->nhydro + s->ngrav : 0);
+    size_t nfield = (size_t)(w.values ? s->nfield : 0);
     w.field = mem_zero(sizeof *w.field * nfield + 1, "snapshot batch");
     w.raw = mem_new(2 * 64 * OCTS, "snapshot batch");
     w.store = mem_new(64 * (size_t)CKPT_PITCH * (nfield + 1), "snapshot batch");

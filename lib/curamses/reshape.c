@@ -123,7 +123,7 @@ static const void *oct_column(void *ctx, int v)
 {
     struct merge *g = ctx;
     const struct rewrite *w = g->w;
-    int gas = w->head.hydro ? w->head.nvar : 0, section = v < gas ? OCT_GAS : OCT_GRAV,
+    int gas = out_hydro(&w->o), section = v < gas ? OCT_GAS : OCT_GRAV,
         nv = section == OCT_GAS ? gas : w->s->nvalue - gas, k = section == OCT_GAS ? v : v - gas;
     if (v >= w->s->nvalue) return last_bits(g, v - w->s->nvalue);
     enum err err = k == 0 ? rewrite_fetch(w, section, g->ref, (int)g->n, g->row) : OK;

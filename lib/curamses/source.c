@@ -11,7 +11,8 @@ enum { SMALL = 1 << 26 }; /* elements of a table */
 
 static enum err hdf5_state(struct source *s)
 {
-    s->nvalue = s->nhydro + s->ngrav;
+    s->nvalue = s->nfield;
+    s->values = s->fields;
     s->exact = !s->foreign;
     if (s->head.ndim != 3)
         FAIL(ERR_LIMIT, "%s: has %d dimension%s; simulate needs 3", s->path, s->head.ndim,

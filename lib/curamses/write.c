@@ -113,11 +113,6 @@ enum err hdf5_out_create(struct hdf5_out *w)
 
 /* ---- layout ---- */
 
-static int grav_fields(const struct hdf5_out *w)
-{
-    return !w->o.h->gravity ? 0 : w->o.stored ? w->o.ngrav : FIELD_WRITTEN;
-}
-
 /* Bits of integers of 1, 4 and 8 bytes. */
 static char last_type(int bytes)
 {
@@ -129,16 +124,17 @@ static void add_level(struct hdf5_out *w, int l)
     struct hdf5_file *f = &w->f;
     int64_t n = w->o.total[l];
     w->level_set[l] = f->nset;
-    int ndim = w->o.h->ndim, cells = 1 << ndim, ngrav = grav_fields(w);
+    int ndim = w->o.h->ndim, cells = 1 << ndim, nvar = w->o.h->hydro ? w->o.h->nvar : 0,
+        values = out_hydro(&w->o) + out_gravity(&w->o);
     for (int d = 1; d <= ndim; d++) hdf5_add(f, 'd', n, OCTS, "amr/level_%d/xg_%d", l, d);
     hdf5_add(f, 'i', cells * n, cells * OCTS, "amr/level_%d/son_flag", l);
     hdf5_add(f, 'i', cells * n, cells * OCTS, "amr/level_%d/cpu_map", l);
     hdf5_add(f, 'B', n, OCTS, "ptah/amr/level_%d/flag", l);
-    for (int v = 1; w->o.h->hydro && v <= w->o.h->nvar; v++)
+    for (int v = 1; v <= nvar; v++)
         hdf5_add(f, 'd', cells * n, cells * OCTS, "hydro/level_%d/uold_%d", l, v);
-    for (int k = 0; k < ngrav; k++) {
+    for (int v = nvar; v < values; v++) {
         char path[FIELD_NAME];
-        field_dataset(field_written(source_grav_first(ngrav, ndim) + k), path);
+        field_dataset(field_stored(w->o.fields, nvar, v), path);
         hdf5_add(f, 'd', cells * n, cells * OCTS, path, l);
     }
     for (int v = 0; w->o.stored && v < w->o.nhydro; v++)
@@ -408,19 +404,18 @@ static void put_cells(struct hdf5_out *w, int set, const struct hdf5_octs *o, co
 void hdf5_out_octs(struct hdf5_out *w, int l, const struct hdf5_octs *o, hdf5_values *fn, void *ctx)
 {
     const struct ckpt_head *h = w->o.h;
-    int set = w->level_set[l], n = h->hydro ? h->nvar : 0, ngrav = grav_fields(w);
+    int set = w->level_set[l], hydro = out_hydro(&w->o), n = hydro + out_gravity(&w->o);
     put_centres(w, set, l, o);
     put_masks(w, set + h->ndim, o);
     set += h->ndim + 3;
-    for (int v = 0; v < n; v++) put_cells(w, set++, o, fn(ctx, v), 8);
-    for (int k = 0; k < ngrav; k++) {
-        /* our coarser levels are not solved */
-        bool zero = l < h->levelmin && !w->o.stored;
+    for (int v = 0; v < n; v++) {
+        /* coarser levels have no solved gravity */
+        bool zero = v >= hydro && l < h->levelmin && !w->o.stored;
         if (zero) memset(w->scratch, 0, 64 * (size_t)o->n);
-        put_cells(w, set++, o, zero ? w->scratch : fn(ctx, n + k), 8);
+        put_cells(w, set++, o, zero ? w->scratch : fn(ctx, v), 8);
     }
-    for (int v = 0; w->o.stored && v < n; v++)
-        if (w->last[l][v]) put_cells(w, set++, o, fn(ctx, n + ngrav + v), w->last[l][v]);
+    for (int v = 0; w->o.stored && v < hydro; v++)
+        if (w->last[l][v]) put_cells(w, set++, o, fn(ctx, n + v), w->last[l][v]);
     hdf5_turn(&w->f);
 }
 
@@ -443,13 +438,13 @@ struct mesh_values {
     const struct level *lv;
     struct order *r;
     int nvar;
+    field_set fields;
 };
 
 /* Value v of the octs that are sent. */
 static const double (*field_of(const struct mesh_values *m, int v))[8]
 {
-    const int f = v < m->nvar ? (int)FLD_GAS + v : field_written(v - m->nvar + 1);
-    return (const double(*)[8])m->lv->fld[f] + m->r->send;
+    return (const double(*)[8])m->lv->fld[field_stored(m->fields, m->nvar, v)] + m->r->send;
 }
 
 static const void *move_values(void *ctx, int v)
@@ -463,8 +458,8 @@ static const void *move_values(void *ctx, int v)
 static void move_ahead(const struct hdf5_out *w, int l, const struct mesh_values *m,
                        const void *mask)
 {
-    struct order_column c[1 + NVAR_MAX + FIELD_WRITTEN] = {{mask, 2}};
-    int n = 1, values = m->nvar + (w->o.h->gravity && l >= w->o.h->levelmin ? FIELD_WRITTEN : 0);
+    struct order_column c[1 + FIELD_ALL] = {{mask, 2}};
+    int n = 1, values = out_hydro(&w->o) + (l >= w->o.h->levelmin ? out_gravity(&w->o) : 0);
     for (int v = 0; v < values; v++) c[n++] = (struct order_column){field_of(m, v), 64};
     order_ahead(m->r, n, c);
 }
@@ -473,7 +468,7 @@ static enum err write_level(struct hdf5_out *w, int l)
 {
     const struct level *lv = &w->o.m->lev[l];
     struct order r;
-    struct mesh_values values = {lv, &r, w->o.h->hydro ? w->o.h->nvar : 0};
+    struct mesh_values values = {lv, &r, w->o.h->hydro ? w->o.h->nvar : 0, w->o.fields};
     order_init(&r, w->o.c, lv->nown, oct_key, lv, 3 * l - 2,
                window_of(w, w->o.total[l], OCTS, OCT_WINDOW));
     for (int64_t round = 0; round < r.nround; round++) {

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "comm/share.h"
-#include "oct/fields.h"
+#include "oct/field_sets.h"
 
 /* Most rows are the cells of an oct: their length is then known to the compiler. */
 void ghost_rows_get(char *to, const char *from, size_t stride, lidx n, const lidx *row)
@@ -127,8 +127,8 @@ static void field_arrays(const struct ghost_fill *g, void *arr[], size_t stride[
 void ghost_fill_begin(struct ghost_fill *g, const struct comm *c, struct mesh *m, int l, int nfld,
                       const int *fld)
 {
-    void *arr[FLD_MAX];
-    size_t stride[FLD_MAX];
+    void *arr[FIELD_ALL];
+    size_t stride[FIELD_ALL];
     BUG_ON(g->lv);
     g->lv = &m->lev[l];
     g->nfld = nfld;
@@ -140,8 +140,8 @@ void ghost_fill_begin(struct ghost_fill *g, const struct comm *c, struct mesh *m
 
 void ghost_fill_end(struct ghost_fill *g)
 {
-    void *arr[FLD_MAX];
-    size_t stride[FLD_MAX];
+    void *arr[FIELD_ALL];
+    size_t stride[FIELD_ALL];
     if (!g->lv) return;
     field_arrays(g, arr, stride);
     ghost_rows_end(&g->rows, g->nfld, arr, stride);
@@ -158,17 +158,14 @@ void ghost_fill(const struct comm *c, struct mesh *m, int l, int nfld, const int
 
 void ghost_fill_set(const struct comm *c, struct mesh *m, int l, field_set set)
 {
-    int fld[FLD_MAX], n = 0;
-    for (int f = 0; f < FLD_MAX; f++)
-        if (field_in(set, f) && mesh_has_field(m, f)) fld[n++] = f;
+    int fld[FIELD_ALL], n = mesh_fields(m, set, fld);
     ghost_fill(c, m, l, n, fld);
 }
 
 void ghost_fill_hydro_begin(struct ghost_fill *g, const struct comm *c, struct mesh *m, int l)
 {
-    int fld[NVAR_MAX];
-    for (int i = 0; i < m->nvar; i++) fld[i] = FLD_U + i;
-    ghost_fill_begin(g, c, m, l, m->nvar, fld);
+    int fld[FIELD_ALL], n = mesh_fields(m, GAS, fld);
+    ghost_fill_begin(g, c, m, l, n, fld);
 }
 
 void ghost_fill_hydro(const struct comm *c, struct mesh *m, int l)
@@ -183,7 +180,7 @@ void ghost_fill_flags(const struct comm *c, struct mesh *m, int l)
     void *flag = m->lev[l].flag;
     size_t stride = sizeof m->lev[l].flag[0];
     ghost_fill_rows(c, COMM_FINE_INT, &m->lev[l].plan, 1, &flag, &stride);
-    ghosts_set(m, l, SET_FLAG, true);
+    ghosts_set(m, l, FLAG, true);
 }
 
 bool ghost_near(const struct comm *c, const struct xplan *p)
@@ -202,7 +199,7 @@ bool ghost_same(const struct comm *c, const struct mesh *m, int l, int f)
     char *fresh = mem_new(row * (size_t)lv->noct + 1, "ghost check");
     memcpy(fresh, now, row * (size_t)lv->noct);
     void *arr = fresh;
-    ghost_fill_rows(c, f == FLD_FLAG ? COMM_FINE_INT : COMM_FINE_DP, &lv->plan, 1, &arr, &row);
+    ghost_fill_rows(c, field_in(FLAG, f) ? COMM_FINE_INT : COMM_FINE_DP, &lv->plan, 1, &arr, &row);
     int64_t differs = memcmp(fresh, now, row * (size_t)lv->noct) != 0;
     mem_free(fresh);
     comm_max_i64(c, &differs, 1);

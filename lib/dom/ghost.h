@@ -2,7 +2,7 @@
  * (every rank calls them with the same level and the same kind of arrays). */
 #pragma once
 #include "comm/pack.h"
-#include "oct/mesh.h"
+#include "oct/fields.h"
 
 /* Ghost rows of each array := the owner's rows. arr[i] is an array with one row of stride[i] bytes
  * per oct. */
@@ -41,7 +41,7 @@ void ghost_rows_room(struct ghost_rows *g, const struct comm *c, enum comm_use u
 
 struct ghost_fill {
     struct level *lv; /* NULL: nothing is on its way */
-    int nfld, fld[FLD_MAX];
+    int nfld, fld[FIELD_ALL];
     struct ghost_rows rows;
 };
 void ghost_fill_begin(struct ghost_fill *g, const struct comm *c, struct mesh *m, int l, int nfld,

@@ -27,7 +27,7 @@ void ghost_dev_plan_drop(struct ghost_dev *g, struct ghost_dev_plan *q);
 MUST_USE enum err ghost_dev_level(struct ghost_dev *g, const struct mesh *m, int l,
                                   struct ghost_dev_plan **q);
 
-enum { GHOST_DEV_ARRAYS = FLD_MAX + 1 };
+enum { GHOST_DEV_ARRAYS = FIELD_ALL };
 struct ghost_dev_arrays {
     int n;
     void *arr[GHOST_DEV_ARRAYS];

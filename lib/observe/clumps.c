@@ -3,6 +3,7 @@
 #include "clump/clump.h"
 
 #include "observe/observe.h"
+#include "oct/field_sets.h"
 
 static bool wanted(const struct params *p)
 {
@@ -26,6 +27,6 @@ static enum err run(struct observation *o)
 const struct observer observer_clumps = {.name = "clumps",
                                          .wanted = wanted,
                                          .when = OBSERVE_WITHIN,
-                                         .reads = SET_GAS | SET_PARTS,
+                                         .reads = GAS | PARTS,
                                          .table = FILES_KINDS,
                                          .run = run};

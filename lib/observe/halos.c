@@ -6,6 +6,7 @@
 #include "halo/table.h"
 #include "io/stream.h"
 #include "observe/observe.h"
+#include "oct/field_sets.h"
 
 static struct halo_box box_of(const struct observation *o)
 {
@@ -61,6 +62,6 @@ static enum err run(struct observation *o)
 const struct observer observer_halos = {.name = "halos",
                                         .wanted = wanted,
                                         .when = OBSERVE_OUTPUT,
-                                        .reads = SET_GAS | SET_PARTS,
+                                        .reads = GAS | PARTS,
                                         .table = FILES_HALO_TABLE,
                                         .run = run};

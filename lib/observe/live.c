@@ -27,13 +27,6 @@ static enum err live_open(struct source *s)
     TRY(source_running(s, r->run.head, r->run.comm->size));
     s->number = r->run.number;
     if (r->run.head->rest) s->formed = r->run.head->rest->formed;
-    int n = s->nhydro;
-    for (int k = 1; s->head.gravity && k <= FIELD_WRITTEN; k++) {
-        char name[FIELD_NAME];
-        field_name(field_written(k), name);
-        TRY(source_add_field(s->path, s->field, &n, name, 'd'));
-    }
-    s->ngrav = n - s->nhydro;
     for (int c = 0; s->head.particles && c < p->columns.n; c++) {
         const struct part_column *col = part_column(&p->columns, c);
         if (!p->columns.has[c]) continue;
@@ -84,10 +77,10 @@ static void lay_values(const struct source *s, enum source_mode mode, const stru
     struct reader *r = s->impl;
     for (int i = 0; mode == SOURCE_STORED && s->nhydro && i < n; i += GAS_TILE)
         make_primitive(s, lv, at + i, n - i < GAS_TILE ? n - i : GAS_TILE, i);
-    for (int v = mode == SOURCE_STORED ? s->nhydro : 0; v < s->nhydro + s->ngrav; v++) {
-        int f = v < s->nhydro ? FLD_GAS + v : field_written(1 + v - s->nhydro);
+    for (int v = mode == SOURCE_STORED ? s->nhydro : 0; v < s->nfield; v++) {
+        int f = field_stored(s->fields, s->nhydro, v);
         double *column = r->store + 8 * (size_t)v * CKPT_PITCH;
-        if (v < s->nhydro || lv->level >= s->head.levelmin)
+        if (v < source_hydro(s) || lv->level >= s->head.levelmin)
             transpose_rows((const double(*)[8])lv->fld[f] + at, NULL, n, column, CKPT_PITCH);
         else
             memset(column, 0, sizeof *column * 8 * CKPT_PITCH);
@@ -178,7 +171,7 @@ static void exchange(const struct comm *c, int peer, void *out, size_t out_bytes
 /* Values first: they are the widest but for the keys, which are read byte by byte. */
 static size_t octs_bytes(const struct source *s, const struct message *m)
 {
-    int values = m->mode == SOURCE_TREE ? 0 : s->nhydro + s->ngrav;
+    int values = m->mode == SOURCE_TREE ? 0 : s->nfield;
     return (size_t)m->n * (64 * (size_t)values + TREE_ROW);
 }
 
@@ -342,7 +335,7 @@ enum err source_live(const struct live *l, struct source **out)
     if (err != OK) source_close(out);
     TRY(err);
     struct source *s = *out;
-    size_t rows = 8 * (size_t)(s->nhydro + s->ngrav);
+    size_t rows = 8 * (size_t)(s->nfield);
     r->store = mem_new(sizeof *r->store * rows * CKPT_PITCH + 1, "snapshot batch");
     r->tile = mem_new(sizeof *r->tile * rows * GAS_TILE + 1, "snapshot batch");
     r->val = mem_new(sizeof *r->val * rows + 1, "snapshot batch");

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "io/stream.h"
 #include "observe/observe.h"
+#include "oct/field_sets.h"
 #include "pk/batch.h"
 #include "pk/table.h"
 
@@ -139,6 +140,6 @@ static enum err run(struct observation *o)
 const struct observer observer_spectra = {.name = "spectra",
                                           .wanted = wanted,
                                           .when = OBSERVE_OUTPUT,
-                                          .reads = SET_GAS | SET_PARTS,
+                                          .reads = GAS | PARTS,
                                           .table = FILES_PK_TABLE,
                                           .run = run};

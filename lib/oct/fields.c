@@ -41,20 +41,14 @@ bool field_exists(int f, int nvar, bool gravity)
     return exists[k] && (f < FLD_GAS || f < FLD_GAS + nvar);
 }
 
+const char *field_memory(int f)
+{
+    return field_exists(f, NVAR_MAX, false) ? "mesh gas" : "mesh gravity";
+}
+
 int field_row_count(const struct mesh *m, const struct field_row *r)
 {
     return !mesh_has_field(m, r->first) ? 0 : r->first == FLD_GAS ? m->nvar : r->n;
-}
-
-int field_written(int k)
-{
-    for (int i = 0; k > 0 && i < FIELD_ROWS; i++) {
-        const struct field_row *r = &field_rows[i];
-        if (r->file != FILE_WRITTEN) continue;
-        if (k <= r->n) return r->first + k - 1;
-        k -= r->n;
-    }
-    return FLD_RHO;
 }
 
 int field_axis(int f)
@@ -133,6 +127,14 @@ bool field_in(field_set set, int f)
     return set >> bit & 1;
 }
 
+int mesh_fields(const struct mesh *m, field_set set, int f[FIELD_ALL])
+{
+    int n = 0;
+    for (int k = 0; k < FLD_MAX; k++)
+        if (field_in(set, k) && mesh_has_field(m, k)) f[n++] = k;
+    return n;
+}
+
 const char *field_set_name(field_set one)
 {
     static const char *const name[] = {
@@ -150,6 +152,77 @@ int field_bit(const struct mesh *m, int bit, int *first)
     *first = bit < FIELD_ROWS ? field_rows[bit].first : (int)FLD_FLAG;
     return bit < FIELD_ROWS ? field_row_count(m, &field_rows[bit]) : bit == BIT_FLAG;
 }
+
+/* ---- in checkpoints ---- */
+
+/* The places of a checkpoint in their order. */
+static const enum field_file ORDER[] = {FILE_HYDRO, FILE_DERIVED, FILE_GRAVITY};
+enum { PLACES = sizeof ORDER / sizeof *ORDER };
+
+field_set fields_written(int nvar, bool gravity)
+{
+    field_set set = 0;
+    for (int i = 0; i < FIELD_ROWS; i++) {
+        const struct field_row *r = &field_rows[i];
+        const bool has = (r->file == FILE_HYDRO && nvar > 0) ||
+                         (r->file == FILE_GRAVITY && gravity);
+        if (has && field_exists(r->first, nvar, gravity)) set |= (field_set)1 << i;
+    }
+    return set;
+}
+
+field_set fields_of_gravity(int n, int ndim, field_set own)
+{
+    field_set set = 0;
+    for (int i = 0; i < FIELD_ROWS; i++)
+        if (field_rows[i].file == FILE_GRAVITY) set |= own & (field_set)1 << i;
+    if (set && n == fields_count(set, FILE_GRAVITY)) return set;
+    if (n < ndim || n > ndim + 2) return 0;
+    return SET_FORCE | (n > ndim ? SET_PHI : 0) | (n > ndim + 1 ? SET_RHO : 0);
+}
+
+field_set fields_state(field_set rows, bool gravity)
+{
+    return (rows & ~(field_set)SET_RHO) | (gravity ? SET_PHI | SET_FORCE : 0);
+}
+
+int fields_count(field_set set, enum field_file file)
+{
+    int n = 0;
+    for (int i = 0; i < FIELD_ROWS; i++) {
+        const struct field_row *r = &field_rows[i];
+        const enum field_file in = r->file == FILE_DERIVED ? FILE_GRAVITY : r->file;
+        if (set >> i & 1 && in == file) n += r->n;
+    }
+    return n;
+}
+
+int field_stored(field_set set, int nvar, int v)
+{
+    if (v < nvar) return FLD_GAS + v;
+    v -= nvar;
+    for (int k = 0; k < PLACES; k++)
+        for (int i = 0; i < FIELD_ROWS; i++) {
+            const struct field_row *r = &field_rows[i];
+            if (!(set >> i & 1) || r->file != ORDER[k]) continue;
+            if (v < r->n) return r->first + v;
+            v -= r->n;
+        }
+    return -1;
+}
+
+field_set field_beside_gas(const char *name)
+{
+    char is[FIELD_NAME];
+    for (int f = 0; f < FLD_GAS; f++) {
+        const struct field_row *r = field_row_of(f);
+        field_name(f, is);
+        if (r->file == FILE_HYDRO && strcmp(is, name) == 0) return (field_set)1 << (r - field_rows);
+    }
+    return 0;
+}
+
+/* ---- ghosts ---- */
 
 void ghosts_set(struct mesh *m, int l, field_set set, bool valid)
 {

@@ -14,7 +14,7 @@
 enum field_centre { FIELD_CELL, FIELD_FACE, FIELD_EDGE };
 enum field_prolong { PROLONG_COPY, PROLONG_LINEAR, PROLONG_GAS };
 enum field_restrict { RESTRICT_NONE, RESTRICT_MEAN, RESTRICT_GAS };
-enum field_file { FILE_NONE, FILE_DERIVED, FILE_GAS, FILE_WRITTEN };
+enum field_file { FILE_NONE, FILE_DERIVED, FILE_GAS, FILE_HYDRO, FILE_GRAVITY };
 
 struct field_row {
     int first, n; /* fields first … first + n − 1; n = NVAR_MAX for the gas */
@@ -29,14 +29,7 @@ enum {
 #define ROW(symbol, ...) ROW_##symbol,
 #include "oct/fields.def"
     FIELD_ROWS,
-    /* values in the fields of gravity of a checkpoint */
-    FIELD_WRITTEN = 0
-#define ROW(symbol, n, centre, when, prolong, restricts, file, ...)                                \
-    +(FILE_##file == FILE_WRITTEN ? n : 0)
-#include "oct/fields.def"
 };
-/* RAMSES has potential and force, or its density before them: five values would be these. */
-_Static_assert(FIELD_WRITTEN == 4 || FIELD_WRITTEN > 5, "one more written value is ambiguous");
 
 extern const struct field_row field_rows[FIELD_ROWS];
 const struct field_row *field_row_of(int f);
@@ -46,9 +39,6 @@ enum { FIELD_ALL = FLD_FLAG + 1 };
 const char *field_array(const struct level *lv, int f, size_t *row);
 /* Fields of a row that the mesh has. */
 int field_row_count(const struct mesh *m, const struct field_row *r);
-/* Value k of the fields of gravity in checkpoints: of 0, the density that other codes write, and 1
- * to FIELD_WRITTEN. */
-int field_written(int k);
 /* The axis of a component of a vector, on faces the one across; −1: none. */
 int field_axis(int f);
 /* The place of a value in its cell: on the side `side` (bits, of axes) along the axes `fixed`. */
@@ -87,9 +77,32 @@ enum {
 };
 
 bool field_in(field_set set, int f); /* f: of FIELD_ALL */
+/* The fields of the set that the mesh has, ascending, without the flags; returns their number. */
+int mesh_fields(const struct mesh *m, field_set set, int f[FIELD_ALL]);
 /* The number of fields of a bit that the mesh has, *first and up (the flags: FLD_FLAG). */
 int field_bit(const struct mesh *m, int bit, int *first);
 const char *field_set_name(field_set one);
+
+/* ---- in checkpoints ---- */
+
+/* The rows that a run with nvar variables of the gas (0: none) writes beside these. */
+field_set fields_written(int nvar, bool gravity);
+/* The rows that n values in gravity files are; 0: no code writes n. These files have no list of
+ * names. RAMSES stores the force, potential and force, or the density before them. `own` are the
+ * rows that this code wrote if these are its files, else 0: so five values are no riddle. */
+field_set fields_of_gravity(int n, int ndim, field_set own);
+/* The rows of a checkpoint with these that are the state of a run: potential and force of all that
+ * have gravity. */
+field_set fields_state(field_set rows, bool gravity);
+/* Number of values of rows of the set in the files of gas (FILE_HYDRO) or of gravity. */
+int fields_count(field_set set, enum field_file file);
+/* The field of value v of a checkpoint with nvar variables of the gas and the rows of the set: the
+ * variables, what is beside them in the same files, then that of gravity; −1: there is none. */
+int field_stored(field_set set, int nvar, int v);
+/* The row of the field of this name that is in files of the gas beside its variables; 0: none. */
+field_set field_beside_gas(const char *name);
+
+/* ---- ghosts ---- */
 
 /* Ghosts of the fields of the set, as far as they exist, are valid or not. */
 void ghosts_set(struct mesh *m, int l, field_set set, bool valid);

@@ -31,14 +31,15 @@ void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro,
 struct mesh_bytes mesh_bytes(int nvar, bool gravity)
 {
     const struct level *lv = NULL;
-    size_t gravity_fields = 0;
-    for (int f = 0; f < FLD_GAS; f++) gravity_fields += field_exists(f, nvar, gravity);
+    size_t n[2] = {0}; /* fields that do not need gravity, that do */
+    for (int f = 0; f < FLD_MAX; f++)
+        if (field_exists(f, nvar, gravity)) n[!field_exists(f, nvar, false)]++;
     return (struct mesh_bytes){.links = sizeof *lv->key + sizeof *lv->child + sizeof *lv->parent +
                                         sizeof *lv->nbr + sizeof *lv->flag +
                                         (gravity ? sizeof *lv->dense : 0),
                                .hash = 2 * sizeof *lv->hash.slot, /* half full, on average */
-                               .gas = sizeof **lv->fld * (size_t)nvar,
-                               .gravity = sizeof **lv->fld * gravity_fields,
+                               .gas = sizeof **lv->fld * n[0],
+                               .gravity = sizeof **lv->fld * n[1],
                                .moments = nvar && gravity ? sizeof(double[3]) : 0};
 }
 

@@ -221,9 +221,6 @@ void mesh_link_down(struct mesh *m,
 void mesh_link_neighbours(struct mesh *m, int l); /* nbr alone */
 bool field_exists(int f, int nvar, bool gravity);
 bool mesh_has_field(const struct mesh *m, int f);
-/* The name of its memory (base/mem.h). */
-static inline const char *field_memory(int f)
-{
-    return f < FLD_GAS ? "mesh gravity" : "mesh gas";
-}
+/* The name of its memory (base/mem.h): that of gravity has fields that need it. */
+const char *field_memory(int f);
 void xplan_free(struct xplan *p);

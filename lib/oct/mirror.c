@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "oct/fields.h"
 
 enum err mirror_init(struct mirror *x, struct dev *d, struct dev_stream *s)
 {
@@ -234,9 +235,9 @@ void mirror_wrote(struct mirror *x, int l, int first, int n, int location)
     }
 }
 
-enum err mirror_forget(struct mirror *x, int l, int first, int n)
+enum err mirror_forget_reflux(struct mirror *x, int l, int system)
 {
-    for (int f = first; f < first + n; f++) x->location[l][f] = 0;
+    x->location[l][FLD_REFLUX + system] = 0;
     return mirror_settle(x);
 }
 
@@ -254,6 +255,41 @@ bool mirror_is_at(const struct mirror *x, int l, int f, int location)
     return (x->location[l][f] ? x->location[l][f] : LOCATION_HOST) & location;
 }
 
+/* The fields of bit `bit` of a set, *first and up; none: it is not in the set or has no copies. */
+static int fields_of(const struct mesh *m, field_set set, int bit, int *first)
+{
+    if (!(set >> bit & 1)) return 0;
+    if (bit != BIT_REFLUX) return field_bit(m, bit, first);
+    *first = FLD_REFLUX;
+    return REFLUX_SYSTEMS;
+}
+
+enum err mirror_need_set(struct mirror *x, struct mesh *m, int l, field_set set, int location)
+{
+    for (int bit = 0, first = 0; bit < FIELD_BITS; bit++) {
+        const int n = fields_of(m, set, bit, &first);
+        if (set >> bit & 1) TRY(mirror_need(x, m, l, first, n, location)); /* or the links alone */
+    }
+    return OK;
+}
+
+void mirror_wrote_set(struct mirror *x, const struct mesh *m, int l, field_set set, int location)
+{
+    for (int bit = 0, first = 0; bit < FIELD_BITS; bit++) {
+        const int n = fields_of(m, set, bit, &first);
+        mirror_wrote(x, l, first, n, location);
+    }
+}
+
+bool mirror_has_set(const struct mirror *x, const struct mesh *m, int l, field_set set,
+                    int location)
+{
+    for (int bit = 0, first = 0; bit < FIELD_BITS; bit++)
+        for (int n = fields_of(m, set, bit, &first); n-- > 0;)
+            if (!mirror_is_at(x, l, first + n, location)) return false;
+    return true;
+}
+
 bool mirror_has_reflux(const struct mirror *x, const struct mesh *m, int l, int system)
 {
     return m->lev[l].reflux[system].row || x->location[l][FLD_REFLUX + system] == LOCATION_DEVICE;
@@ -263,12 +299,12 @@ enum err mirror_reflux_new(struct mirror *x, const struct mesh *m, int l, int sy
                            int nflux)
 {
     struct reflux *r = &x->image->lev[l].reflux[system];
-    const int f = FLD_REFLUX + system;
+    const char *name = name_of(FLD_REFLUX);
     reflux_drop(x, r);
     r->n = n;
     r->nflux = nflux;
-    TRY(make(x, &r->row, sizeof *r->row * (size_t)m->lev[l].noct, name_of(f)));
-    enum err err = make(x, &r->flux, reflux_bytes(r), name_of(f));
+    TRY(make(x, &r->row, sizeof *r->row * (size_t)m->lev[l].noct, name));
+    enum err err = make(x, &r->flux, reflux_bytes(r), name);
     if (err != OK) drop(x, &r->row);
     return err;
 }

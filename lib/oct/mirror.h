@@ -42,12 +42,19 @@ MUST_USE enum err mirror_need(struct mirror *x, struct mesh *m, int l, int first
 MUST_USE enum err mirror_room(struct mirror *x, struct mesh *m, int l, int first, int n);
 /* The newest copies are at `place`, alone. */
 void mirror_wrote(struct mirror *x, int l, int first, int n, int location);
-/* The host is to free its arrays of them, and no copy counts any more. */
-MUST_USE enum err mirror_forget(struct mirror *x, int l, int first, int n);
+/* The host is to free its registers of level l, and no copy counts any more. */
+MUST_USE enum err mirror_forget_reflux(struct mirror *x, int l, int system);
 /* All fields of all levels at the host; with `alone` nowhere else: before host code changes the
  * mesh, or fields without saying which. */
 MUST_USE enum err mirror_home(struct mirror *x, struct mesh *m, bool alone);
 bool mirror_is_at(const struct mirror *x, int l, int f, int location);
+/* mirror_need, mirror_wrote and mirror_is_at for all fields of a set that the mesh has, its flags
+ * and its registers. */
+MUST_USE enum err mirror_need_set(struct mirror *x, struct mesh *m, int l, field_set set,
+                                  int location);
+void mirror_wrote_set(struct mirror *x, const struct mesh *m, int l, field_set set, int location);
+bool mirror_has_set(const struct mirror *x, const struct mesh *m, int l, field_set set,
+                    int location);
 /* Whether there are registers of level l, here or there. */
 bool mirror_has_reflux(const struct mirror *x, const struct mesh *m, int l, int system);
 /* Arrays at the device for n octs with registers of level l, whose links are there; the stream is

@@ -7,6 +7,7 @@
 #include "ckpt/ckpt.h"
 #include "ckpt/manifest.h"
 #include "io/sync_async.h"
+#include "oct/fields.h"
 
 struct ckpt_out {
     const struct ckpt_head *h;
@@ -19,6 +20,7 @@ struct ckpt_out {
      * (lent); NULL: they are the state of a run. */
     const struct ckpt_field *stored;
     int nhydro, ngrav;
+    field_set fields; /* rows of fields.def that are written beside the variables of the gas */
     int64_t npart;
     int output, nlevel; /* output's number · levels in the file, levelmax */
     char tmp[4000], final[4000];
@@ -60,6 +62,15 @@ static inline bool out_is_wide(const int64_t span[2])
 /* The counts in the headers of particle files: those of the source, or of the stars that there are.
  */
 struct stars_formed out_formed(const struct ckpt_out *o);
+/* Numbers of fields in the files of the gas and of gravity. */
+static inline int out_hydro(const struct ckpt_out *o)
+{
+    return o->h->hydro ? o->h->nvar + fields_count(o->fields, FILE_HYDRO) : 0;
+}
+static inline int out_gravity(const struct ckpt_out *o)
+{
+    return !o->h->gravity ? 0 : o->stored ? o->ngrav : fields_count(o->fields, FILE_GRAVITY);
+}
 /* Is column c of particles in RAMSES files, and with which type? */
 bool out_has(const struct ckpt_out *o, int c);
 char out_type(const struct ckpt_out *o, int c);

@@ -173,13 +173,19 @@ static void put_field(FILE *t, int *n, const char *name, char type)
 
 static const char VERSION_LINES[] = "# version:  1\n# ivar, variable_name, variable_type\n";
 
-/* The first variables have the names of RAMSES, whatever the source called them. */
+/* The first variables have the names of RAMSES, whatever the source called them; behind the
+ * variables come the fields of these files. */
 static const struct gas_vars *names_of(const struct ckpt_out *o, struct gas_vars *store)
 {
     const struct gas_vars *given = o->h->gas;
     gas_vars_init(store);
     while (store->n < o->h->nvar)
         gas_vars_add(store, given && store->n < given->n ? given->name[store->n] : NULL);
+    for (int k = 0, n = fields_count(o->fields, FILE_HYDRO); k < n; k++) {
+        char name[FIELD_NAME];
+        field_name(field_stored(o->fields, 0, k), name);
+        gas_vars_add(store, name);
+    }
     return store;
 }
 
@@ -190,19 +196,19 @@ static void make_hydro_fields(FILE *t, const struct ckpt_out *o)
     int n = 0;
     fputs(VERSION_LINES, t);
     while (o->stored && n < o->nhydro) put_field(t, &n, o->stored[n].name, 'd');
-    while (!o->stored && n < o->h->nvar) put_field(t, &n, g->name[n], 'd');
+    while (!o->stored && n < g->n) put_field(t, &n, g->name[n], 'd');
 }
 
 static void make_old_hydro_fields(FILE *t, const struct ckpt_out *o)
 {
     struct gas_vars store;
     const struct gas_vars *g = names_of(o, &store);
-    int nvar = o->stored ? o->nhydro : o->h->nvar;
+    int nvar = o->stored ? o->nhydro : g->n;
     fprintf(t, "nvar        =%11d\n", nvar);
     for (int v = 0; v < nvar; v++)
         if (o->stored)
             fprintf(t, "variable #%2d: %s\n", v + 1, o->stored[v].name);
-        else if (v >= GAS_SCALARS)
+        else if (v >= GAS_SCALARS && v < o->h->nvar)
             fprintf(t, "variable #%2d: passive_scalar_%d\n", v + 1, v - GAS_SCALARS + 1);
         else
             fprintf(t, "variable #%2d: %s%s\n", v + 1, v == GAS_PRESSURE ? "thermal_" : "",

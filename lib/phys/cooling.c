@@ -6,6 +6,7 @@
 #include "base/cgs.h"
 #include "cool/cool.h"
 #include "cooldev/cooldev.h"
+#include "oct/field_sets.h"
 #include "phys/floor.h"
 #include "phys/rates_asked.h"
 #include "phys/term.h"
@@ -165,7 +166,7 @@ static const struct term_device DEVICE = {lacks, dev_context, dev_close_context,
 const struct term term_cooling = {.name = "cooling",
                                   .stages = TERM_LEVEL,
                                   .wanted = wanted,
-                                  .reads = SET_GAS,
-                                  .writes = SET_GAS,
+                                  .reads = GAS,
+                                  .writes = GAS,
                                   .apply = apply,
                                   .device = &DEVICE};

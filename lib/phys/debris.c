@@ -6,6 +6,7 @@
 #include "base/cgs.h"
 #include "base/checksum.h"
 #include "base/mem.h"
+#include "oct/field_sets.h"
 #include "phys/blast.h"
 
 static bool wanted(const struct params *p)
@@ -70,6 +71,6 @@ static enum err apply(const struct term_run *r, bool *changed)
 const struct term term_debris = {.name = "debris",
                                  .stages = TERM_COARSE,
                                  .wanted = wanted,
-                                 .reads = SET_GAS | SET_PARTS,
-                                 .writes = SET_GAS | SET_PARTS,
+                                 .reads = GAS | PARTS,
+                                 .writes = GAS | PARTS,
                                  .apply = apply};

@@ -6,6 +6,7 @@
 
 #include "base/cgs.h"
 #include "base/mem.h"
+#include "oct/field_sets.h"
 #include "phys/blast.h"
 
 static bool wanted(const struct params *p)
@@ -105,6 +106,6 @@ static enum err apply(const struct term_run *r, bool *changed)
 const struct term term_ejecta = {.name = "stellar ejecta",
                                  .stages = TERM_COARSE,
                                  .wanted = wanted,
-                                 .reads = SET_GAS | SET_PARTS,
-                                 .writes = SET_GAS | SET_PARTS,
+                                 .reads = GAS | PARTS,
+                                 .writes = GAS | PARTS,
                                  .apply = apply};

@@ -5,6 +5,7 @@
 
 #include "base/cgs.h"
 #include "base/mem.h"
+#include "oct/field_sets.h"
 #include "phys/blast.h"
 
 static const double TERMINAL = 2.8e5; /* solar masses km/s, of 1e51 erg at 1 H/cm^3 */
@@ -61,6 +62,6 @@ static enum err apply(const struct term_run *r, bool *changed)
 const struct term term_momentum = {.name = "momentum",
                                    .stages = TERM_COARSE,
                                    .wanted = wanted,
-                                   .reads = SET_GAS | SET_PARTS,
-                                   .writes = SET_GAS | SET_PARTS,
+                                   .reads = GAS | PARTS,
+                                   .writes = GAS | PARTS,
                                    .apply = apply};

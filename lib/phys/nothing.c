@@ -1,5 +1,6 @@
 /* phys/nothing: the source term that does nothing: a template for others, and the test that calling
  * terms changes no bit. It visits the leaf cells that it may write, as cooling would. */
+#include "oct/field_sets.h"
 #include "phys/term.h"
 
 static bool wanted(const struct params *p)
@@ -37,6 +38,6 @@ static enum err apply(const struct term_run *r, bool *changed)
 const struct term term_nothing = {.name = "nothing",
                                   .stages = TERM_LEVEL | TERM_COARSE,
                                   .wanted = wanted,
-                                  .reads = SET_GAS,
-                                  .writes = SET_GAS,
+                                  .reads = GAS,
+                                  .writes = GAS,
                                   .apply = apply};

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "oct/field_sets.h"
 #include "phys/turbulence.h"
 
 static const double MAX = 0.9; /* of the gas of a cell */
@@ -233,6 +234,6 @@ enum err stars_form(const struct term_run *r, bool *changed)
 const struct term term_stars = {.name = "stars",
                                 .stages = TERM_LEVEL,
                                 .wanted = wanted,
-                                .reads = SET_GAS | SET_PARTS,
-                                .writes = SET_GAS | SET_PARTS,
+                                .reads = GAS | PARTS,
+                                .writes = GAS | PARTS,
                                 .apply = stars_form};

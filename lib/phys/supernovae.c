@@ -3,6 +3,7 @@
  * ids, so that their sum does not depend on the order of particles. A star that has exploded has
  * tag 1. */
 #include "base/cgs.h"
+#include "oct/field_sets.h"
 #include "phys/stars.h"
 
 #include <math.h>
@@ -134,6 +135,6 @@ static enum err apply(const struct term_run *r, bool *changed)
 const struct term term_supernovae = {.name = "supernovae",
                                      .stages = TERM_LEVEL,
                                      .wanted = wanted,
-                                     .reads = SET_GAS | SET_PARTS,
-                                     .writes = SET_GAS | SET_PARTS,
+                                     .reads = GAS | PARTS,
+                                     .writes = GAS | PARTS,
                                      .apply = apply};

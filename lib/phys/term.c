@@ -7,6 +7,7 @@
 #include "dom/ghost.h"
 
 #define TERM(name) extern const struct term term_##name;
+#include "oct/field_sets.h"
 #include "phys/terms.def"
 #undef TERM
 
@@ -152,7 +153,7 @@ static enum err compare(const struct term_run *r, const struct term *t, const st
                      "does not declare",
                      t->name, name_of(f), l);
         }
-    if (!(writes & SET_PARTS) && a->parts != b->parts)
+    if (!(writes & PARTS) && a->parts != b->parts)
         FAIL(ERR_LIMIT,
              "check_ghosts: source term %s wrote particles, which its struct term does not declare",
              t->name);
@@ -177,15 +178,16 @@ static enum err apply_checked(const struct term_run *r, const struct term *t, bo
 /* Stale ghosts that the term reads. */
 static void fill_stale(const struct term_run *r, int l, field_set set)
 {
-    for (int f = 0; f < FLD_MAX; f++)
-        if (field_in(set, f) && r->mesh->lev[l].fld[f] && !r->mesh->lev[l].valid[f])
-            ghost_fill(r->comm, r->mesh, l, 1, &f);
+    const struct level *lv = &r->mesh->lev[l];
+    int f[FIELD_ALL], n = mesh_fields(r->mesh, set, f);
+    for (int i = 0; i < n; i++)
+        if (lv->fld[f[i]] && !lv->valid[f[i]]) ghost_fill(r->comm, r->mesh, l, 1, &f[i]);
 }
 
 static enum err term_apply(const struct term_run *r, const struct term *t, bool *changed)
 {
     int first = r->level, last = r->stage == TERM_LEVEL ? r->level : r->mesh->levelmax;
-    BUG_ON(t->writes & ~(field_set)(SET_GAS | SET_PARTS));
+    BUG_ON(t->writes & ~(field_set)(GAS | PARTS));
     timer_start(t->name);
     for (int l = first; l <= last; l++) {
         fill_stale(r, l, t->ghosts);

@@ -1,5 +1,6 @@
 /* phys/turbulent_stars: star formation with sf_virial, which reads the gas and the force of
  * neighbouring cells; otherwise that of phys/stars.c. */
+#include "oct/field_sets.h"
 #include "phys/stars.h"
 
 static bool wanted(const struct params *p)
@@ -10,7 +11,7 @@ static bool wanted(const struct params *p)
 const struct term term_turbulent_stars = {.name = "stars",
                                           .stages = TERM_LEVEL,
                                           .wanted = wanted,
-                                          .reads = SET_GAS | SET_FORCE | SET_PARTS,
-                                          .ghosts = SET_GAS | SET_FORCE,
-                                          .writes = SET_GAS | SET_PARTS,
+                                          .reads = GAS | FORCE | PARTS,
+                                          .ghosts = GAS | FORCE,
+                                          .writes = GAS | PARTS,
                                           .apply = stars_form};

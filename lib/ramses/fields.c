@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "oct/fields.h"
+#include "oct/field_sets.h"
 #include "oct/transpose.h"
 #include "ramses/exact.h"
 #include "ramses/priv.h"
@@ -15,13 +15,21 @@ enum { TILE = GAS_TILE, CHUNK = 65536 }; /* octs, particles at a time */
 
 /* ---- cells ---- */
 
-enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first, int n,
+/* The field of value v, of the gas files, then of the gravity files. */
+static int field_of(const struct ramses_out *w, int v)
+{
+    return field_stored(w->o.fields, w->o.h->hydro ? w->o.h->nvar : 0, v);
+}
+
+enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t at, int n,
                          struct ramses_lines *out)
 {
     const struct ramses_out *w = b->w;
-    if (w->values) return w->values->octs(w->values->ctx, b, grav, first, n, out);
-    *out = (struct ramses_lines){
-        (double(*const *)[8])(w->o.m->lev[b->level].fld + (grav ? 0 : FLD_GAS)), b->oct + first};
+    if (w->values) return w->values->octs(w->values->ctx, b, grav, at, n, out);
+    const int hydro = out_hydro(&w->o), first = grav ? hydro : 0,
+              all = grav ? out_gravity(&w->o) : hydro;
+    for (int v = 0; v < all; v++) out->fld[v] = w->o.m->lev[b->level].fld[field_of(w, first + v)];
+    out->line = b->oct + at;
     return OK;
 }
 
@@ -43,6 +51,24 @@ static void hydro_beyond(const struct ckpt_head *h, const struct boundary_rule *
         for (int i = 0; r->flip[d] && i < n; i++) prim[1 + d][i] = -prim[1 + d][i];
 }
 
+/* The first value of the file that is written, and the first column that is written as it is in
+ * memory: behind the variables of the gas; files of before 2015 have no potential. */
+static int file_first(const struct table *t)
+{
+    return !t->x && t->b->w->o.h->legacy & CKPT_BEFORE_2015 ? 1 : 0;
+}
+
+static int raw_first(const struct table *t)
+{
+    return t->x ? t->b->w->o.h->nvar : 0;
+}
+
+static int file_columns(const struct table *t)
+{
+    const struct ckpt_out *o = &t->b->w->o;
+    return (t->x ? out_hydro(o) : out_gravity(o)) - file_first(t);
+}
+
 /* Octs i..i+n-1 of `in`, by one of the parts; in their batch they begin at `at`. First their values
  * are laid out by cell and variable. rule: that of octs beyond the boundary, else NULL. */
 static void hydro_tile(const struct table *t, int part, const struct ramses_lines *in, int i, int n,
@@ -50,6 +76,7 @@ static void hydro_tile(const struct table *t, int part, const struct ramses_line
 {
     const struct ckpt_head *h = t->b->w->o.h;
     const lidx *oct = in->line + i;
+    const int ncol = file_columns(t);
     bool own = t->b->rank == t->b->w->o.c->rank;
     double *value = t->x->value + part * 8 * h->nvar * EXACT_PITCH;
     for (int v = 0; v < h->nvar; v++) {
@@ -61,7 +88,7 @@ static void hydro_tile(const struct table *t, int part, const struct ramses_line
         double *prim[NVAR_MAX];
         for (int v = 0; v < h->nvar; v++) {
             u[v] = value + (8 * v + (rule ? rule->from[c] : c)) * EXACT_PITCH;
-            prim[v] = (double *)(rows + (size_t)(c * h->nvar + v) * stride) + i;
+            prim[v] = (double *)(rows + (size_t)(c * ncol + v) * stride) + i;
         }
         gas_primitive(h->nvar, h->gamma, h->smallr, n, u, prim);
         if (rule) hydro_beyond(h, rule, n, prim);
@@ -93,59 +120,47 @@ static void put_hydro_beyond(const struct table *t, const struct ramses_lines *i
     }
 }
 
-static int grav_first(const struct ramses_out *w) /* the potential, or the force alone */
-{
-    return w->o.h->legacy & CKPT_BEFORE_2015 ? 1 : 0;
-}
-
-static int grav_count(const struct ramses_out *w)
-{
-    return FIELD_WRITTEN - grav_first(w);
-}
-
-/* The arrays of ramses_lines_of: fields of the mesh, or the written ones alone. */
-static int grav_array(const struct ramses_out *w, int k)
-{
-    return w->values ? grav_first(w) + k : field_written(grav_first(w) + k + 1);
-}
-
 /* The value in the mirrored cell: across the mirror opposite faces change places. */
-static int grav_mirrored(int f, const struct boundary_rule *r)
+static int raw_mirrored(int f, const struct boundary_rule *r)
 {
     const struct field_row *row = field_row_of(f);
     const bool swaps = row->centre == FIELD_FACE && r->flip[field_axis(f)];
     return swaps ? FACE_OPPOSITE(f, row->first) - f : 0;
 }
 
-static void put_grav_beyond(const struct ramses_block *b, const struct ramses_lines *in,
-                            int64_t first, int n, char *rows, size_t stride)
+static void put_raw_beyond(const struct table *t, const struct ramses_lines *in, int64_t first,
+                           int n, char *rows, size_t stride)
 {
-    const int nvar = grav_count(b->w);
-    for (int i = 0; i < n; i++) {
-        const struct boundary_rule *r = ramses_block_rule(b, (int32_t)first + i, NULL);
-        for (int k = 0; k < nvar; k++) {
+    const struct ramses_out *w = t->b->w;
+    const int ncol = file_columns(t), of = t->x ? 0 : out_hydro(&w->o);
+    for (int i = 0; raw_first(t) < ncol && i < n; i++) {
+        const struct boundary_rule *r = ramses_block_rule(t->b, (int32_t)first + i, NULL);
+        for (int k = raw_first(t); k < ncol; k++) {
             double out[8];
-            const int f = field_written(grav_first(b->w) + k + 1), axis = field_axis(f);
-            const double *is = in->fld[grav_array(b->w, k) + grav_mirrored(f, r)][in->line[i]];
-            if (f == FLD_PHI) boundary_phi(r, is, out);
-            for (int c = 0; f != FLD_PHI && c < 8; c++)
+            const int v = file_first(t) + k, f = field_of(w, of + v), axis = field_axis(f);
+            const double *is = in->fld[v + raw_mirrored(f, r)][in->line[i]];
+            const bool phi = field_in(PHI, f);
+            if (phi) boundary_phi(r, is, out);
+            for (int c = 0; !phi && c < 8; c++)
                 out[c] = axis >= 0 && r->flip[axis] ? -is[r->from[c]] : is[r->from[c]];
             for (int c = 0; c < 8; c++)
-                ((double *)(rows + (size_t)(c * nvar + k) * stride))[i] = out[c];
+                ((double *)(rows + (size_t)(c * ncol + k) * stride))[i] = out[c];
         }
     }
 }
 
-static void put_grav(const struct ramses_block *b, const struct ramses_lines *in, int n, char *rows,
-                     size_t stride)
+static void put_raw(const struct table *t, const struct ramses_lines *in, int n, char *rows,
+                    size_t stride)
 {
-    const int nvar = grav_count(b->w);
+    const int ncol = file_columns(t), from = raw_first(t), first = file_first(t);
+    if (from == ncol) return;
 #pragma omp parallel for schedule(static)
-    for (int t = 0; t < n; t += TILE)
-        for (int k = 0; k < 8 * nvar; k++) {
+    for (int o = 0; o < n; o += TILE)
+        for (int k = 0; k < 8 * ncol; k++) {
+            if (k % ncol < from) continue;
             double *row = (double *)(rows + (size_t)k * stride);
-            double(*fld)[8] = in->fld[grav_array(b->w, k % nvar)];
-            for (int i = t; i < n && i < t + TILE; i++) row[i] = fld[in->line[i]][k / nvar];
+            double(*fld)[8] = in->fld[first + k % ncol];
+            for (int i = o; i < n && i < o + TILE; i++) row[i] = fld[in->line[i]][k / ncol];
         }
 }
 
@@ -157,16 +172,12 @@ static enum err fill_batch(const struct table *t, int64_t first, int n, char *ro
     bool whole = at + n == CKPT_BATCH || first + n == b->n;
     TRY(ramses_lines_of(b, !t->x, first, n, &in));
     if (b->rank >= b->w->o.c->size) {
-        if (t->x)
-            put_hydro_beyond(t, &in, first, n, at, rows, stride);
-        else
-            put_grav_beyond(b, &in, first, n, rows, stride);
+        if (t->x) put_hydro_beyond(t, &in, first, n, at, rows, stride);
+        put_raw_beyond(t, &in, first, n, rows, stride);
         return OK;
     }
-    if (!t->x) {
-        put_grav(b, &in, n, rows, stride);
-        return OK;
-    }
+    put_raw(t, &in, n, rows, stride);
+    if (!t->x) return OK;
     put_hydro(t, &in, n, at, rows, stride);
     return whole && b->rank == b->w->o.c->rank ? exact_put(t->x, b->level, at + n) : OK;
 }
@@ -176,7 +187,7 @@ static void fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t s
     const struct table *t = ctx;
     const struct ramses_out *w = t->b->w;
     if (!t->x && t->b->level < w->o.h->levelmin) { /* coarser levels are not solved: zero */
-        for (int k = 0; k < 8 * grav_count(w); k++)
+        for (int k = 0; k < 8 * file_columns(t); k++)
             memset(rows + (size_t)k * stride, 0, sizeof(double) * (size_t)n);
         return;
     }
@@ -206,24 +217,26 @@ enum err ramses_write_hydro(const struct ramses_out *w, const char *path, struct
     struct fort_out f;
     ramses_out_create(&f, w, path);
     fort_i4(&f, w->o.c->size);
-    fort_i4(&f, w->o.h->nvar);
+    fort_i4(&f, out_hydro(&w->o));
     fort_i4(&f, 3);
     fort_i4(&f, w->o.nlevel);
     fort_i4(&f, w->o.h->boundary.n);
     fort_r8(&f, w->o.h->gamma);
-    write_blocks(&f, w, w->o.h->nvar, x);
+    write_blocks(&f, w, out_hydro(&w->o), x);
     return fort_close(&f);
 }
 
 enum err ramses_write_grav(const struct ramses_out *w, const char *path)
 {
     struct fort_out f;
+    const struct ramses_block any = {.w = w};
+    const int ncol = file_columns(&(struct table){.b = &any});
     ramses_out_create(&f, w, path);
     fort_i4(&f, w->o.c->size);
-    fort_i4(&f, grav_count(w));
+    fort_i4(&f, ncol);
     fort_i4(&f, w->o.nlevel);
     fort_i4(&f, w->o.h->boundary.n);
-    write_blocks(&f, w, grav_count(w), NULL);
+    write_blocks(&f, w, ncol, NULL);
     return fort_close(&f);
 }
 

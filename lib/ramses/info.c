@@ -23,14 +23,10 @@ static void log_format(struct ramses *r);
 enum err ramses_open(struct source *s)
 {
     struct ramses *r = s->impl = mem_zero(sizeof *r, "snapshot");
-    char exact[PATH_MAX];
     r->s = s;
     TRY(snapshot_open(r));
     TRY(info_tables(s));
     log_format(r);
-    TRY(ramses_path(r, FILES_EXACT, 1, exact));
-    s->corrected = file_exists(exact);
-    s->foreign = !s->corrected;
     s->head.longint = r->wide_counts;
     return OK;
 }
@@ -206,6 +202,20 @@ static void log_format(struct ramses *r)
     append(r, r->no_mass_sph, ", header of before 2010");
 }
 
+/* Fields of the gas files that are rows of the table, by their names, which come last. */
+static enum err split_gas(struct source *s, const char *path)
+{
+    const int all = s->nhydro;
+    for (int v = GAS_SCALARS; v < all; v++) {
+        const field_set row = field_beside_gas(s->field[v].name);
+        if (row && !s->fields) s->nhydro = s->head.nvar = v;
+        s->fields |= row;
+    }
+    if (s->nhydro + fields_count(s->fields, FILE_HYDRO) == all) return OK;
+    FAIL(ERR_FORMAT, "%s: hydro_file_descriptor.txt names a part of a field alone: it is damaged",
+         path);
+}
+
 static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)
 {
     char path[PATH_MAX];
@@ -219,7 +229,8 @@ static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)
     if (nvar < 1 || nvar > CKPT_FIELDS - GAS_SCALARS)
         FAIL(ERR_FORMAT, "%s: the number of variables is %d, which is not supported", path, nvar);
     r->s->head.hydro = true;
-    return info_gas(r->s, path, nvar, &r->old_hydro);
+    TRY(info_gas(r->s, path, nvar, &r->old_hydro));
+    return r->s->foreign ? OK : split_gas(r->s, path);
 }
 
 static enum err read_grav_fields(struct ramses *r, const struct amr_head *a)
@@ -232,23 +243,26 @@ static enum err read_grav_fields(struct ramses *r, const struct amr_head *a)
     if (err == OK) err = ramses_grav_head(&f, a, &nvar);
     fort_shut(&f);
     TRY(err);
-    int ndim = r->s->head.ndim, n = r->s->nhydro;
-    if (source_grav_first(nvar, ndim) < 0)
+    struct source *s = r->s;
+    const int ndim = s->head.ndim;
+    const field_set own = s->foreign ? 0 : fields_written(s->nhydro, true),
+                    rows = fields_of_gravity(nvar, ndim, own);
+    if (!rows)
         FAIL(ERR_FORMAT, "%s: the number of variables is %d where %d to %d are expected", path,
              nvar, ndim, ndim + 2);
-    for (int i = 0; i < nvar; i++) {
-        char name[FIELD_NAME];
-        field_name(field_written(source_grav_first(nvar, ndim) + i), name);
-        TRY(source_add_field(path, r->s->field, &n, name, 'd'));
-    }
-    r->s->ngrav = nvar;
-    r->s->head.gravity = true;
+    s->fields |= rows;
+    s->ngrav = nvar;
+    s->head.gravity = true;
     return OK;
 }
 
 static enum err read_fields(struct ramses *r, const struct amr_head *a)
 {
+    char exact[PATH_MAX];
+    TRY(ramses_path(r, FILES_EXACT, 1, exact));
+    r->s->corrected = file_exists(exact);
+    r->s->foreign = !r->s->corrected;
     if (ramses_has_file(r, FILES_HYDRO)) TRY(read_hydro_fields(r, a));
     if (ramses_has_file(r, FILES_GRAV)) TRY(read_grav_fields(r, a));
-    return OK;
+    return source_add_rows(r->s);
 }

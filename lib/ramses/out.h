@@ -15,7 +15,7 @@ struct exact_out;
 
 /* Value v of the i-th oct of a range is fld[v][line[i]]. */
 struct ramses_lines {
-    double (*const *fld)[8];
+    double (*fld[CKPT_FIELDS])[8];
     const lidx *line;
 };
 
@@ -23,8 +23,8 @@ struct ramses_lines {
  * the next call for the same file. Several files may request values at the same time. */
 struct ramses_values {
     void *ctx;
-    /* n <= CKPT_BATCH octs of a block: conserved variables, or else potential and acceleration.
-     */
+    /* n <= CKPT_BATCH octs of a block: fields of the gas files, gas as conserved variables, or else
+     * those of the gravity files. */
     enum err (*octs)(void *ctx, const struct ramses_block *b, bool grav, int64_t first, int n,
                      struct ramses_lines *out);
     /* Particles first..first+*n-1, or fewer: then *n becomes less. A column as it is in memory. */

@@ -58,7 +58,7 @@ enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_f
     w.late = sums_late(r);
     int nkind = 0;
     if (!w.known) w.kind[nkind++] = FILES_AMR;
-    if (values && r->s->nhydro) w.kind[nkind++] = FILES_HYDRO;
+    if (values && source_hydro(r->s)) w.kind[nkind++] = FILES_HYDRO;
     if (values && r->s->ngrav) w.kind[nkind++] = FILES_GRAV;
     w.kind[nkind] = FILES_KINDS;
     if (!w.late) TRY(verify(r, file, w.kind, ramses_verify_share));
@@ -68,7 +68,7 @@ enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_f
         for (int b = 0; err == OK && b < nlist; b++)
             err = read_block(&w, l, b + 1, w.a.numbl[(size_t)(l - 1) * (size_t)nlist + (size_t)b]);
     if (err == OK) err = fort_at_end(&w.amr);
-    if (err == OK && values && r->s->nhydro) err = fort_at_end(&w.hydro);
+    if (err == OK && values && source_hydro(r->s)) err = fort_at_end(&w.hydro);
     if (err == OK && values && r->s->ngrav) err = fort_at_end(&w.grav);
     if (err == OK)
         err = w.late ? verify_late(&w) : OK;
@@ -93,7 +93,7 @@ static enum err verify_late(struct walk *w)
 {
     const struct ramses *r = w->r;
     if (!w->known) TRY(ramses_verify_sum(r, FILES_AMR, w->file, &w->amr));
-    if (w->values && r->s->nhydro) TRY(ramses_verify_sum(r, FILES_HYDRO, w->file, &w->hydro));
+    if (w->values && source_hydro(r->s)) TRY(ramses_verify_sum(r, FILES_HYDRO, w->file, &w->hydro));
     return w->values && r->s->ngrav ? ramses_verify_sum(r, FILES_GRAV, w->file, &w->grav) : OK;
 }
 
@@ -117,11 +117,11 @@ static enum err open_values(struct walk *w)
     char path[PATH_MAX];
     int32_t nvar;
     double gamma;
-    if (w->r->s->nhydro) {
+    if (source_hydro(w->r->s)) {
         TRY(ramses_path(w->r, FILES_HYDRO, w->file, path));
         TRY(fort_open(&w->hydro, path));
         TRY(ramses_hydro_head(&w->hydro, w->r->s->head.ndim, &w->a, &nvar, &gamma));
-        TRY(check_count(&w->hydro, nvar, w->r->s->nhydro));
+        TRY(check_count(&w->hydro, nvar, source_hydro(w->r->s)));
     }
     if (w->r->s->ngrav) {
         TRY(ramses_path(w->r, FILES_GRAV, w->file, path));
@@ -135,7 +135,7 @@ static enum err open_values(struct walk *w)
 /* In a file: cell by cell, the file's variables in each. */
 static void order_rows(struct walk *w)
 {
-    int nh = w->r->s->nhydro, nf = nh + w->r->s->ngrav, ncell = w->shape.ncell;
+    int nh = source_hydro(w->r->s), nf = nh + w->r->s->ngrav, ncell = w->shape.ncell;
     for (int f = 0; f < nf; f++)
         for (int c = 0; c < ncell; c++) {
             int k = f < nh ? c * nh + f : ncell * nh + c * (nf - nh) + f - nh;
@@ -152,7 +152,7 @@ static enum err walk_open(struct walk *w)
     if (w->values) TRY(open_values(w));
     if (w->late && !w->known) fort_watch(&w->amr);
     if (w->late) fort_watch(&w->hydro), fort_watch(&w->grav);
-    size_t b = CKPT_BATCH, nval = w->values ? 8 * (size_t)(w->r->s->nhydro + w->r->s->ngrav) : 0;
+    size_t b = CKPT_BATCH, nval = w->values ? 8 * (size_t)(w->r->s->nfield) : 0;
     w->rec = mem_new(sizeof *w->rec * (AMR_RECORDS + nval), "snapshot batch");
     w->raw = mem_new(8 * b, "snapshot batch");
     w->key = mem_new(sizeof *w->key * b, "snapshot batch");
@@ -301,7 +301,7 @@ static enum err load_tree(struct walk *w, int64_t at, int n)
 
 static enum err load_values(struct walk *w, int32_t total, int64_t at, int n)
 {
-    int nh = w->shape.ncell * w->r->s->nhydro, ng = w->shape.ncell * w->r->s->ngrav;
+    int nh = w->shape.ncell * source_hydro(w->r->s), ng = w->shape.ncell * w->r->s->ngrav;
     const struct fort_rec *rec = w->rec + AMR_RECORDS;
     TRY(fort_load_rows(&w->hydro, nh, rec, total, at, (size_t)n, w->row));
     return fort_load_rows(&w->grav, ng, rec + nh, total, at, (size_t)n, w->row + nh);
@@ -312,10 +312,11 @@ static enum err read_block(struct walk *w, int level, int list, int32_t n)
     struct ramses *r = w->r;
     struct fort_rec *value = w->rec + AMR_RECORDS;
     int ncell = w->shape.ncell;
-    if (w->values && r->s->nhydro)
-        TRY(step_values(&w->hydro, level, n, ncell * r->s->nhydro, value));
+    if (w->values && source_hydro(r->s))
+        TRY(step_values(&w->hydro, level, n, ncell * source_hydro(r->s), value));
     if (w->values && r->s->ngrav)
-        TRY(step_values(&w->grav, level, n, ncell * r->s->ngrav, value + ncell * r->s->nhydro));
+        TRY(step_values(&w->grav, level, n, ncell * r->s->ngrav,
+                        value + ncell * source_hydro(r->s)));
     if (n == 0) return OK;
     TRY(step_amr(w, n));
     if (list != w->file) return OK;

@@ -13,7 +13,6 @@
 /* Buffers that are lent to the writer of a file. */
 struct lent {
     double (*row)[8]; /* [CKPT_BATCH][values] */
-    double (**fld)[8];
     lidx *line;
     struct oct_ref *some;
 };
@@ -163,7 +162,6 @@ static int values_of(const struct rewrite *w, int section)
 static void make_lent(struct lent *k, int nv)
 {
     k->row = mem_new(sizeof *k->row * CKPT_BATCH * (size_t)nv + 1, "reshape batch");
-    k->fld = mem_new(sizeof *k->fld * (size_t)nv + 1, "reshape batch");
     k->line = mem_new(sizeof *k->line * CKPT_BATCH, "reshape batch");
     k->some = mem_new(sizeof *k->some * CKPT_BATCH, "reshape batch");
 }
@@ -171,7 +169,6 @@ static void make_lent(struct lent *k, int nv)
 static void free_lent(struct lent *k)
 {
     FREE(k->row);
-    FREE(k->fld);
     FREE(k->line);
     FREE(k->some);
 }
@@ -186,9 +183,9 @@ static enum err fetch_octs(void *ctx, const struct ramses_block *b, bool grav, i
     const struct oct_ref *ref = t->ref[b->level];
     for (int i = 0; i < n; i++) k->some[i] = ref[b->oct[first + i]];
     TRY(rewrite_fetch(w, section, k->some, n, k->row));
-    for (int v = 0; v < nv; v++) k->fld[v] = k->row + v;
+    for (int v = 0; v < nv; v++) out->fld[v] = k->row + v;
     for (int i = 0; i < n; i++) k->line[i] = i * nv;
-    *out = (struct ramses_lines){k->fld, k->line};
+    out->line = k->line;
     return OK;
 }
 

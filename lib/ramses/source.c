@@ -80,7 +80,9 @@ static enum err ramses_state(struct source *s)
     for (int i = GAS_SCALARS; i < s->nhydro; i++)
         if (strncmp(s->field[i].name, "B_", 2) == 0)
             FAIL(ERR_LIMIT, "%s: has a magnetic field, which is not supported", s->path);
-    s->nvalue = s->nhydro + (h->gravity ? FIELD_WRITTEN : 0);
+    s->values = fields_state(s->fields, h->gravity);
+    s->nvalue = s->nhydro + fields_count(s->values, FILE_HYDRO) +
+                fields_count(s->values, FILE_GRAVITY);
     return s->corrected ? open_exact(s) : OK;
 }
 
@@ -102,6 +104,14 @@ static void make_state(struct reading *g, const struct source_octs *in, int part
         }
 }
 
+/* The field of a file that has this field of the mesh; −1: none. */
+static int stored_at(const struct source *s, int f)
+{
+    for (int v = s->nhydro; v < s->nfield; v++)
+        if (field_stored(s->fields, s->nhydro, v) == f) return v;
+    return -1;
+}
+
 static enum err give_octs(const struct source_octs *in, void *ctx)
 {
     struct reading *g = ctx;
@@ -115,12 +125,11 @@ static enum err give_octs(const struct source_octs *in, void *ctx)
             if (nvar) make_state(g, in, k, gas_cut(in->n, k, parts), gas_cut(in->n, k + 1, parts));
         if (s->exact && nvar) TRY(exact_end(&g->exact));
         for (int i = 0; i < 8 * nvar; i++) g->val[i] = g->u[i];
-        for (int k = 1; s->head.gravity && k <= FIELD_WRITTEN; k++) {
-            int at = k - source_grav_first(s->ngrav, 3);
+        for (int v = nvar; v < s->nvalue; v++) {
+            const int at = stored_at(s, field_stored(s->values, nvar, v));
             for (int c = 0; c < 8; c++)
-                g->val[8 * (nvar + k - 1) + c] = at < 0 || at >= s->ngrav
-                                                     ? g->store + 8 * (size_t)nvar * CKPT_PITCH
-                                                     : in->val[8 * (nvar + at) + c];
+                g->val[8 * v + c] = at < 0 ? g->store + 8 * (size_t)nvar * CKPT_PITCH
+                                           : in->val[8 * at + c];
         }
         o.val = g->val;
     }

@@ -90,6 +90,7 @@ static void set_head(struct reshaping *w)
     /* wide numbers stay wide: RAMSES compiled with LONGINT needs them */
     if (w->opt->mode == SOURCE_STORED)
         w->r.o.stored = w->r.s->field, w->r.o.nhydro = w->r.s->nhydro, w->r.o.ngrav = w->r.s->ngrav;
+    w->r.o.fields = w->opt->mode == SOURCE_STORED ? w->r.s->fields : w->r.s->values;
     if (w->r.o.stored && !w->opt->writer->by_rank)
         asis_of_fields(&w->r.asis, w->r.s->field, w->r.s->nhydro, w->r.head.gamma,
                        w->r.head.smallr);
@@ -117,7 +118,7 @@ static enum err open_spill(struct reshaping *w)
              w->r.s->nvalue);
     const struct part_columns *col = &w->r.s->columns;
     struct spill_kind kind[SPILL_KINDS] = {{.nsection = 3}, {.nsection = col->n}};
-    size_t gas = w->r.head.hydro ? (size_t)w->r.head.nvar : 0;
+    const size_t gas = (size_t)out_hydro(&w->r.o);
     kind[ROW_OCT].width[OCT_TREE] = sizeof(struct oct_tree);
     kind[ROW_OCT].width[OCT_GAS] = 8 * BASE * gas;
     kind[ROW_OCT].width[OCT_GRAV] = 8 * BASE * ((size_t)w->r.s->nvalue - gas);

@@ -175,7 +175,7 @@ static enum err scatter_octs(const struct source_octs *o, void *ctx)
 {
     struct reshaping *w = ctx;
     struct oct_batch *b = &w->batch[w->turn];
-    int gas = w->r.head.hydro ? w->r.head.nvar : 0, cells = 1 << w->r.head.ndim;
+    int gas = out_hydro(&w->r.o), cells = 1 << w->r.head.ndim;
     if (o->level < 1 || o->level > w->r.nlevel)
         FAIL(ERR_FORMAT, "%s: changed while it was read: it now has octs of level %d", w->r.s->path,
              o->level);

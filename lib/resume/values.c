@@ -10,8 +10,8 @@ enum { SOME = 64 }; /* octs that are turned at a time */
 
 struct stream {
     const struct resume *r;
-    int nvalue, field[NVAR_MAX + FIELD_WRITTEN]; /* value of the source → field, -1: not needed */
-    size_t row;                                  /* bytes: key, level, values */
+    int nvalue, field[FIELD_ALL]; /* value of the source → field, -1: not needed */
+    size_t row;                   /* bytes: key, level, values */
     int64_t placed;
     struct comm_counts to;
     char *out;
@@ -38,11 +38,12 @@ static void stream_init(struct stream *t, const struct resume *r)
     *t = (struct stream){.r = r, .nvalue = f->nvalue};
     for (int v = 0; v < nvar; v++) {
         int to = variable_of(r, v);
-        t->field[v] = to >= 0 && to < r->mesh->nvar ? FLD_U + to : -1;
+        t->field[v] = to >= 0 && to < r->mesh->nvar ? field_stored(0, r->mesh->nvar, to) : -1;
     }
-    for (int k = 1; nvar + k <= f->nvalue; k++) {
-        const int to = field_written(k);
-        t->field[nvar + k - 1] = mesh_has_field(r->mesh, to) ? to : -1;
+    for (int v = nvar; v < f->nvalue; v++) {
+        const int to = field_stored(f->values, nvar, v);
+        const bool is_state = field_row_of(to)->file != FILE_DERIVED;
+        t->field[v] = is_state && mesh_has_field(r->mesh, to) ? to : -1;
     }
     t->row = 16 + sizeof(okey) + sizeof(double[8]) * (size_t)t->nvalue;
 }

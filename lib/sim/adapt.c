@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "oct/field_sets.h"
 #include "sim/phase.h"
 
 /* Whether octs may be created or removed in this run. */
@@ -19,7 +20,7 @@ static void count_here(struct sim *s, int from)
     struct adapt_changes *here = s->amr.refine.here;
     for (int l = 0; l < SIM_CHANGES; l++) here[l] = (struct adapt_changes){0, 0};
     for (int l = from; l < m->levelmax; l++) {
-        if (!ghosts_valid(m, l, SET_FLAG)) ghost_fill_flags(&s->comm, m, l);
+        if (!ghosts_valid(m, l, FLAG)) ghost_fill_flags(&s->comm, m, l);
         here[l] = adapt_count(m, l);
     }
 }
@@ -53,8 +54,7 @@ static void count_all(struct sim *s, int from)
         all[m->levelmax].created = dropped; /* no level refines to levelmax + 1 */
         comm_add_i64(&s->comm, &all[from].created, 2 * (m->levelmax - from) + 1);
         dropped = all[m->levelmax].created;
-        for (int l = from + 1; l < m->levelmax && dropped > 0; l++)
-            ghosts_set(m, l, SET_FLAG, false);
+        for (int l = from + 1; l < m->levelmax && dropped > 0; l++) ghosts_set(m, l, FLAG, false);
     } while (dropped > 0);
 }
 

@@ -8,6 +8,7 @@
 #include "base/opt.h"
 #include "base/timer.h"
 #include "dev/trial.h"
+#include "oct/field_sets.h"
 #include "patch/reflux.h"
 #include "phys/term.h"
 #include "sim/phase.h"
@@ -184,36 +185,20 @@ void sim_device_energy_end(struct sim *s)
 
 /* ---- where fields are ---- */
 
-/* Fields of a bit, by number and from the first on; none: it has no copies. */
-static int fields_of(const struct sim *s, int bit, int *first)
-{
-    if (bit != BIT_REFLUX) return field_bit(&s->mesh, bit, first);
-    *first = FLD_REFLUX;
-    return REFLUX_SYSTEMS;
-}
-
 enum err sim_device_need(struct sim *s, int l, field_set set, int location)
 {
     struct mirror *x = s->device.mirror;
-    for (int bit = 0, first; x && bit < FIELD_BITS; bit++)
-        if (set >> bit & 1) {
-            const int n = fields_of(s, bit, &first);
-            TRY(mirror_need(x, &s->mesh, l, first, n, location));
-        }
-    bool parts = set & SET_PARTS && s->device.parts;
+    if (x) TRY(mirror_need_set(x, &s->mesh, l, set, location));
+    bool parts = set & PARTS && s->device.parts;
     return parts ? part_dev_need(s->device.parts, &s->parts, location) : OK;
 }
 
 void sim_device_wrote(struct sim *s, int l, field_set set, int location)
 {
     struct mirror *x = s->device.mirror;
-    for (int bit = 0, first; x && bit < FIELD_BITS; bit++)
-        if (set >> bit & 1) {
-            const int n = fields_of(s, bit, &first);
-            mirror_wrote(x, l, first, n, location);
-        }
+    if (x) mirror_wrote_set(x, &s->mesh, l, set, location);
     /* those that run there know it */
-    if (set & SET_PARTS && s->device.parts && location == LOCATION_HOST)
+    if (set & PARTS && s->device.parts && location == LOCATION_HOST)
         part_dev_wrote(s->device.parts);
 }
 
@@ -239,9 +224,9 @@ enum err sim_device_fill_begin(struct sim *s, int l, bool *begun)
     void *arr[NVAR_MAX];
     size_t stride[NVAR_MAX];
     *begun = false;
-    if (!(d->on & GPU_HYDRO) || mirror_is_at(d->mirror, l, FLD_U + GAS_ENERGY, LOCATION_HOST))
+    if (!(d->on & GPU_HYDRO) || mirror_has_set(d->mirror, &s->mesh, l, GAS, LOCATION_HOST))
         return OK;
-    enum err err = sim_device_need(s, l, SET_GAS, LOCATION_DEVICE);
+    enum err err = sim_device_need(s, l, GAS, LOCATION_DEVICE);
     if (err == OK) err = ghost_dev_level(d->ghosts, &s->mesh, l, &plan);
     if (err == OK)
         err = ghost_dev_rows_begin(&d->gas_fill, d->ghosts, &s->comm, COMM_BULK_DP, plan,
@@ -259,8 +244,8 @@ void sim_device_fill_end(struct sim *s)
     size_t stride[NVAR_MAX];
     if (!d->gas_fill.of) return;
     ghost_dev_rows_end(&d->gas_fill, gas_dev(s, d->filled, arr, stride), arr, stride);
-    ghosts_set(&s->mesh, d->filled, SET_GAS, true);
-    sim_device_wrote(s, d->filled, SET_GAS, LOCATION_DEVICE);
+    ghosts_set(&s->mesh, d->filled, GAS, true);
+    sim_device_wrote(s, d->filled, GAS, LOCATION_DEVICE);
 }
 
 enum err sim_moments_home(struct sim *s)
@@ -366,13 +351,13 @@ enum err sim_reflux_begin(struct sim *s, int l)
         TRY(sim_device_off(s));
     }
     reflux_begin(&s->mesh, l, REFLUX_GAS, hydro_nflux(&s->phys.hydro));
-    sim_device_wrote(s, l, SET_REFLUX, LOCATION_HOST);
+    sim_device_wrote(s, l, REFLUX, LOCATION_HOST);
     return OK;
 }
 
 enum err sim_reflux_end(struct sim *s, int l)
 {
-    if (s->device.mirror) TRY(mirror_forget(s->device.mirror, l, FLD_REFLUX + REFLUX_GAS, 1));
+    if (s->device.mirror) TRY(mirror_forget_reflux(s->device.mirror, l, REFLUX_GAS));
     reflux_end(&s->mesh, l, REFLUX_GAS);
     return OK;
 }
@@ -389,7 +374,7 @@ enum err sim_reflux_send(struct sim *s, int l, bool *begun)
     struct sim_device *d = &s->device;
     struct ghost_dev_plan *plan;
     *begun = false;
-    if (!(d->on & GPU_HYDRO) || mirror_is_at(d->mirror, l, FLD_REFLUX + REFLUX_GAS, LOCATION_HOST))
+    if (!(d->on & GPU_HYDRO) || mirror_has_set(d->mirror, &s->mesh, l, REFLUX, LOCATION_HOST))
         return OK;
     const struct ghost_dev_arrays all = reflux_dev_arrays(s, l);
     enum err err = ghost_dev_level(d->ghosts, &s->mesh, l, &plan);
@@ -408,7 +393,7 @@ void sim_reflux_receive(struct sim *s)
     if (!d->reflux_fill.of) return;
     const struct ghost_dev_arrays all = reflux_dev_arrays(s, d->reflux_level);
     ghost_dev_mixed_end(&d->reflux_fill, &all);
-    sim_device_wrote(s, d->reflux_level, SET_REFLUX, LOCATION_DEVICE);
+    sim_device_wrote(s, d->reflux_level, REFLUX, LOCATION_DEVICE);
 }
 
 /* With -v, for tests/gpu/steps: launches of rank 0 by kernel and size, and what crossed the bus. */
@@ -456,8 +441,7 @@ void sim_device_step(struct sim *s)
     struct sim_device *d = &s->device;
     const struct mesh *m = &s->mesh;
     int64_t copied = sim_device_copied(s) - d->outputs, messages = messages_copied(s);
-    int fields = 0, finest = m->levelmin;
-    for (int f = 0; f < FLD_MAX; f++) fields += mesh_has_field(m, f);
+    int fld[FIELD_ALL], fields = mesh_fields(m, ALL, fld), finest = m->levelmin;
     while (finest < m->levelmax && m->lev[finest + 1].total > 0) finest++;
     d->steps++;
     if (finest <= d->finest) {

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "dom/ghost.h"
 #include "oct/bits.h"
+#include "oct/field_sets.h"
 #include "oct/gas_kern.h"
 #include "sim/sim.h"
 
@@ -86,7 +87,7 @@ void sim_flag_begin(struct sim *s, int l)
     struct level *lv = &m->lev[l];
     if (l < m->levelmin) {
         memset(lv->flag, 1, sizeof lv->flag[0] * (size_t)lv->noct);
-        ghosts_set(m, l, SET_FLAG, true);
+        ghosts_set(m, l, FLAG, true);
         return;
     }
     struct sim_flags *f = s->amr.flags = mem_zero(sizeof *f, "flag scratch");
@@ -238,7 +239,7 @@ static void flag_store(struct sim_flags *f)
 {
 #pragma omp parallel for schedule(static) if (f->lv->noct >= PARALLEL_FROM)
     for (lidx i = 0; i < f->lv->noct; i++) bits_to_bytes(f->bits[i], f->lv->flag[i]);
-    ghosts_set(&f->s->mesh, f->lv->level, SET_FLAG, true);
+    ghosts_set(&f->s->mesh, f->lv->level, FLAG, true);
 }
 
 /* Is the cell inside the refinement geometry of level l? x in code units. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "oct/field_sets.h"
 #include "resume/resume.h"
 #include "sim/solver.h"
 
@@ -68,8 +69,8 @@ struct observation sim_observation(struct sim *s, const struct ckpt_head *h, int
 static enum err bring_home(struct sim *s, field_set reads)
 {
     for (int l = 1; l <= s->mesh.levelmax; l++)
-        TRY(sim_device_need(s, l, reads & SET_GHOSTED, LOCATION_HOST));
-    return reads & SET_PARTS ? sim_parts_home(s) : OK;
+        TRY(sim_device_need(s, l, reads & ALL, LOCATION_HOST));
+    return reads & PARTS ? sim_parts_home(s) : OK;
 }
 
 enum err sim_observe(struct sim *s, int when)

@@ -32,6 +32,7 @@
 #include "formats/formats.h"
 #include "io/dir.h"
 #include "io/file.h"
+#include "oct/field_sets.h"
 #include "out/keep.h"
 #include "sim/sim.h"
 
@@ -271,7 +272,8 @@ static void restrict_coarse(struct sim *s)
     if (!s->mesh.hydro) return;
     for (int l = s->mesh.levelmin - 1; l >= 1; l--) {
         hydro_restrict(&s->mesh, l, &s->phys.hydro);
-        ghost_fill_hydro(&s->comm, &s->mesh, l);
+        fields_restrict(&s->mesh, l);
+        ghost_fill_set(&s->comm, &s->mesh, l, GAS | MEANS);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "base/timer.h"
 #include "dev/trial.h"
 #include "dom/ghost.h"
+#include "oct/field_sets.h"
 #include "phys/term.h"
 
 static bool holds(struct sim *s, unsigned when, int l, int icount)
@@ -74,7 +75,7 @@ static enum err check_field(struct sim *s, const struct phase *p, int l, field_s
 static enum err check_level(struct sim *s, const struct phase *p, int l, field_set set)
 {
     if (l > s->mesh.levelmax || s->amr.noct[l] == 0) return OK;
-    for (field_set one = 1; one & SET_GHOSTED; one <<= 1)
+    for (field_set one = 1; one & ALL; one <<= 1)
         if (set & one) TRY(check_field(s, p, l, one));
     return OK;
 }
@@ -93,8 +94,10 @@ static enum err check_ghosts(struct sim *s, const struct phase *p, int l)
 static void poison(struct sim *s, const struct phase *p, int l)
 {
     struct level *lv = &s->mesh.lev[l];
-    for (int f = 0; f < FLD_MAX; f++) {
-        if (!field_in(p->writes, f) || !lv->fld[f] || lv->valid[f]) continue;
+    int fld[FIELD_ALL], n = mesh_fields(&s->mesh, p->writes, fld);
+    for (int k = 0; k < n; k++) {
+        const int f = fld[k];
+        if (lv->valid[f]) continue;
         if (s->device.mirror && !mirror_is_at(s->device.mirror, l, f, LOCATION_HOST)) continue;
         for (lidx i = lv->nown; i < lv->noct; i++)
             for (int c = 0; c < 8; c++) lv->fld[f][i][c] = NAN;
@@ -173,7 +176,7 @@ static enum err choice_end(struct sim *s, double begin)
 static enum err bring(struct sim *s, const struct phase *p, int l, int location)
 {
     const field_set all = p->reads | p->ghosts | p->writes, one = UP(1) - 1,
-                    here = p->where & PARTS_ANYWHERE ? all & ~(field_set)SET_PARTS : all;
+                    here = p->where & PARTS_ANYWHERE ? all & ~(field_set)PARTS : all;
     TRY(sim_device_need(s, l, here & one, location));
     for (int k = l - 1; k >= l - 2 && k >= s->mesh.levelmin; k--)
         TRY(sim_device_need(s, k, all / UP(1) & one, location));

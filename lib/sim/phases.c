@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "dom/ghost.h"
 #include "hole/horizon.h"
+#include "oct/field_sets.h"
 #include "patch/reflux.h"
 #include "phys/term.h"
 #include "sim/phase.h"
@@ -42,7 +43,7 @@ enum err step_keep_phi(struct sim *s, int l, int icount)
     double(*old)[8] = level_phi_old(lv);
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->noct; i++) memcpy(old[i], phi[i], sizeof old[i]);
-    ghosts_set(m, l, SET_PHI_OLD, ghosts_valid(m, l, SET_PHI));
+    ghosts_set(m, l, PHI_OLD, ghosts_valid(m, l, PHI));
     return OK;
 }
 
@@ -130,11 +131,11 @@ enum err step_kick_gas(struct sim *s, int l, int icount)
 /* Nothing, if the kick of the gas was done on ghosts too. */
 enum err step_send_gas(struct sim *s, int l, int icount)
 {
-    if (ghosts_valid(&s->mesh, l, SET_GAS)) return OK;
+    if (ghosts_valid(&s->mesh, l, GAS)) return OK;
     bool begun = false;
     if (s->comm.size > 1) TRY(sim_device_fill_begin(s, l, &begun));
     if (begun) return OK;
-    if (s->comm.size > 1) TRY(sim_device_need(s, l, SET_GAS, LOCATION_HOST));
+    if (s->comm.size > 1) TRY(sim_device_need(s, l, GAS, LOCATION_HOST));
     ghost_fill_hydro_begin(&s->amr.gas_fill, &s->comm, &s->mesh, l);
     return OK;
 }
@@ -144,7 +145,7 @@ void sim_receive_gas(struct sim *s)
     struct level *lv = s->amr.gas_fill.lv;
     sim_device_fill_end(s);
     ghost_fill_end(&s->amr.gas_fill);
-    if (lv && s->comm.size > 1) sim_device_wrote(s, lv->level, SET_GAS, LOCATION_HOST);
+    if (lv && s->comm.size > 1) sim_device_wrote(s, lv->level, GAS, LOCATION_HOST);
 }
 
 enum err step_receive_gas(struct sim *s, int l, int icount)
@@ -241,7 +242,7 @@ enum err step_send_reflux(struct sim *s, int l, int icount)
     bool begun = false;
     if (s->comm.size > 1) TRY(sim_reflux_send(s, l, &begun));
     if (!p->shared || begun) return OK;
-    TRY(sim_device_need(s, l, SET_REFLUX, LOCATION_HOST));
+    TRY(sim_device_need(s, l, REFLUX, LOCATION_HOST));
     ghost_rows_room(e, &s->comm, COMM_BULK_FLUX, p, false, row);
     for (int k = 0; k < p->npeer; k++) {
         char *at = e->pack.out[k];
@@ -267,7 +268,7 @@ enum err step_receive_reflux(struct sim *s, int l, int icount)
     }
     comm_pack_free(&e->pack);
     e->plan = NULL;
-    sim_device_wrote(s, l, SET_REFLUX, LOCATION_HOST);
+    sim_device_wrote(s, l, REFLUX, LOCATION_HOST);
     return OK;
 }
 
@@ -294,7 +295,7 @@ enum err step_restrict_gas(struct sim *s, int l, int icount)
 {
     hydro_restrict(&s->mesh, l, &s->phys.hydro);
     fields_restrict(&s->mesh, l);
-    if (SET_RESTRICTED) ghost_fill_set(&s->comm, &s->mesh, l, SET_RESTRICTED);
+    if (MEANS) ghost_fill_set(&s->comm, &s->mesh, l, MEANS);
     return OK;
 }
 
@@ -348,7 +349,7 @@ enum err time_step_dev(struct sim *s, int l, int icount, bool *done)
         return step_time_step(s, l, icount);
     }
     if (!sim_runs_dev(s, GPU_HYDRO, l)) return OK;
-    TRY(sim_device_need(s, l, SET_GAS | SET_FORCE, LOCATION_DEVICE));
+    TRY(sim_device_need(s, l, GAS | FORCE, LOCATION_DEVICE));
     struct hydro_dev *h = s->device.gas;
     struct sim_gas_numbers x;
     TRY(numbers_begin(s, l));
@@ -381,7 +382,7 @@ enum err godunov_dev(struct sim *s, int l, int icount, bool *done)
 
 enum err restrict_gas_dev(struct sim *s, int l, int icount, bool *done)
 {
-    if (SET_RESTRICTED) return OK; /* the CPU does all */
+    if (MEANS) return OK; /* the CPU does all */
     TRY(hydro_dev_restrict(s->device.gas, &s->mesh, l, &s->phys.hydro));
     *done = true;
     return OK;
@@ -524,7 +525,7 @@ enum err step_coarse_terms(struct sim *s, int l, int icount)
     struct term_run r = sim_term_run(s, TERM_COARSE, l);
     field_set wrote;
     TRY(terms_run(&TERMS, 0, &r, &wrote));
-    send_all_gas(s, wrote & SET_GAS);
+    send_all_gas(s, wrote & GAS);
     return OK;
 }
 
@@ -539,7 +540,7 @@ enum err step_level_terms(struct sim *s, int l, int icount)
     }
     TRY(sim_device_need(s, l, fields, LOCATION_HOST));
     TRY(terms_run(&TERMS, next, &r, NULL));
-    sim_device_wrote(s, l, fields & (SET_GAS | SET_PARTS), LOCATION_HOST);
+    sim_device_wrote(s, l, fields & (GAS | PARTS), LOCATION_HOST);
     return OK;
 }
 
@@ -556,7 +557,7 @@ enum err step_black_holes(struct sim *s, int l, int icount)
     if (changed)
         send_all_gas(s, true);
     else
-        ghosts_set(&s->mesh, l, SET_GAS, true); /* as they were */
+        ghosts_set(&s->mesh, l, GAS, true); /* as they were */
     return OK;
 }
 
@@ -626,11 +627,11 @@ enum err step_flag(struct sim *s, int l, int icount)
         there = false;
     }
     for (int k = l; k >= l - 2 && k >= s->mesh.levelmin && !there; k--)
-        TRY(sim_device_need(s, k, SET_GAS, LOCATION_HOST));
-    TRY(sim_device_need(s, l, SET_FLAG, LOCATION_HOST));
+        TRY(sim_device_need(s, k, GAS, LOCATION_HOST));
+    TRY(sim_device_need(s, l, FLAG, LOCATION_HOST));
     TRY(sim_dense_home(s, l));
     sim_flag_end(s, l, icount);
-    sim_device_wrote(s, l, SET_FLAG, LOCATION_HOST);
+    sim_device_wrote(s, l, FLAG, LOCATION_HOST);
     return OK;
 }
 

@@ -12,6 +12,7 @@
  * · what it writes. Sets are those of level l; UP: of l-1 and l-2; NEXT: of l+1; FINER: of l+1 and
  * all beyond. With check_ghosts=.true. every run proves the last two columns (sim/phase.h). WORK:
  * the time of the phase counts for the balance. GPU: a row with a second function, for a device. */
+#include "oct/field_sets.h"
 #include "sim/phase.h"
 #include "sim/solver.h"
 
@@ -25,18 +26,6 @@
 #phase, step_##phase, timer, when, where, reads, ghosts, writes, phase##_dev               \
     }
 enum {
-    GAS = SET_GAS,
-    PHI = SET_PHI,
-    OLD = SET_PHI_OLD,
-    FORCE = SET_FORCE,
-    RHO = SET_RHO,
-    FLAG = SET_FLAG,
-    DENSE = SET_DENSE,
-    REFLUX = SET_REFLUX,
-    PARTS = SET_PARTS,
-    TIME = SET_TIME,
-    ALL = SET_GHOSTED,
-    MEANS = SET_RESTRICTED, /* fields that are restricted as the gas is */
     SELF = IF_GRAVITY | IF_SELF_GRAVITY,
     PULLED = IF_GAS | IF_GRAVITY,
     GRAV_DEV = GPU_POISSON | OWN_READS
@@ -48,7 +37,7 @@ static const struct phase STEP[] = {
     ROW(refine,      "refine",       IF_MESH | IF_TURN, OWN_COPIES,      ALL,
                         GAS | FLAG | UP(GAS) | FINER(GAS | FLAG),               FINER(ALL)),
     ROW(balance,     "load balance", IF_BASE | IF_BALANCE, OWN_COPIES,
-                                                            ALL | FINER(ALL),  0,   SET_DOMAIN),
+                                                            ALL | FINER(ALL),  0,   DOMAIN),
     GPU(enter,       "particles",    IF_PARTS, GPU_PARTS,   PARTS,        0,                PARTS),
     ROW(output,      SAME,           IF_BASE, OWN_COPIES,   ALL | PARTS,  GAS,              0),
     ROW(cooling_table, "cooling table", IF_BASE | IF_COOLING, HOST,
@@ -57,15 +46,15 @@ static const struct phase STEP[] = {
                                                             ALL | PARTS,  0,          GAS | PARTS),
     ROW(black_holes, "sinks",        IF_BASE | IF_GAS | IF_HOLES, AT_HOME,
                                                             ALL | PARTS,  0,                GAS),
-    GPU(keep_phi,    "particles",    IF_GRAVITY, GRAV_DEV,  0,          PHI,              OLD),
+    GPU(keep_phi,    "particles",    IF_GRAVITY, GRAV_DEV,  0,          PHI,              PHI_OLD),
     GPU(deposit,     "rho",          IF_GRAVITY, GRAV_DEV | PARTS_ANYWHERE,
                                                             PARTS,  GAS | FINER(GAS),  RHO | DENSE),
     GPU(hand_down,   "particles",    IF_PARTS, GPU_PARTS,   PARTS,        0,         NEXT(PARTS)),
     GPU(unkick_gas,  "poisson",      PULLED, WORK | ON_GHOSTS | GPU_HYDRO,
                                                             GAS | FORCE,  0,                GAS),
-    GPU(poisson,     "poisson",      SELF, GRAV_DEV,      RHO,    UP(PHI | OLD),  PHI | UP(TIME)),
-    GPU(first_phi,   SAME,           IF_GRAVITY | IF_FIRST, GRAV_DEV,  0, PHI,            OLD),
-    GPU(force,       "poisson",      IF_GRAVITY, GRAV_DEV,  0,    PHI | UP(PHI | OLD),    FORCE),
+    GPU(poisson,     "poisson",      SELF, GRAV_DEV,      RHO, UP(PHI | PHI_OLD),  PHI | UP(TIME)),
+    GPU(first_phi,   SAME,           IF_GRAVITY | IF_FIRST, GRAV_DEV,  0, PHI,            PHI_OLD),
+    GPU(force,       "poisson",      IF_GRAVITY, GRAV_DEV,  0, PHI | UP(PHI | PHI_OLD),   FORCE),
     ROW(pull_sinks,  "sinks", SELF | IF_SINKS, ON_GHOSTS,   FORCE | RHO,  0,                FORCE),
     GPU(energy,      "poisson",      IF_GRAVITY, GRAV_DEV,  RHO | FORCE, 0,               0),
     GPU(kick_parts,  SAME,           IF_GRAVITY | IF_PARTS, WORK | GPU_PARTS,

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "dom/ghost.h"
-#include "oct/fields.h"
+#include "oct/field_sets.h"
 
 struct sink_context sink_run_context(const struct sink_run *s)
 {
@@ -102,7 +102,7 @@ void sinks_pull(const struct sink_run *s, int l)
     sink_pulls_gather(&context, &k->table, &all);
     k->dense[l] = sink_pull_cells(&context, &all, &k->soft, l, s->on_ghosts, &k->table);
     FREE(all.at);
-    if (!s->on_ghosts) ghost_fill_set(s->comm, s->mesh, l, SET_FORCE);
+    if (!s->on_ghosts) ghost_fill_set(s->comm, s->mesh, l, FORCE);
 }
 
 enum { GAS_SUMS = SINK_GAS_SUMS, CLOUD_SUMS = GAS_SUMS + 3 };

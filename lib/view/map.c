@@ -91,7 +91,7 @@ static int list_fields(const struct map *m, const char *name[NAMES])
     static const char *const PARTICLES[] = {"dm", "star", "other", "sfr"};
     const struct source *r = m->r;
     int n = 0;
-    for (int i = 0; i < r->nhydro + r->ngrav && n < CKPT_FIELDS; i++) name[n++] = r->field[i].name;
+    for (int i = 0; i < r->nfield && n < CKPT_FIELDS; i++) name[n++] = r->field[i].name;
     if (m->gas.pressure >= 0) name[n++] = "temperature", name[n++] = "nH";
     name[n++] = "level";
     for (int i = 0; r->head.particles && i < 4; i++) name[n++] = PARTICLES[i];
@@ -146,7 +146,7 @@ static enum err find_field(struct map *m)
     const struct gas *g = &m->gas;
     m->gas = gas_of(r);
     m->field = -1, m->species = SPECIES_NONE;
-    for (int i = 0; i < r->nhydro + r->ngrav; i++)
+    for (int i = 0; i < r->nfield; i++)
         if (strcmp(r->field[i].name, name) == 0) m->field = i;
     if (strcmp(name, "pressure") == 0 && g->pressure >= 0) m->field = g->pressure;
     if (strcmp(name, "level") == 0) m->field = FIELD_LEVEL;
@@ -287,7 +287,8 @@ static enum err bad_cell(const struct map *m, const struct source_octs *o, const
     char file[PATH_MAX];
     double x[3], half = ldexp(0.5, -o->level), box = m->r->head.boxlen;
     x[m->u] = (at[0] + half) * box, x[m->v] = (at[1] + half) * box, x[m->w] = (at[2] + half) * box;
-    source_file(m->r, field && m->field >= m->r->nhydro ? FILES_GRAV : FILES_HYDRO, o->piece, file);
+    source_file(m->r, field && m->field >= source_hydro(m->r) ? FILES_GRAV : FILES_HYDRO, o->piece,
+                file);
     FAIL(ERR_FORMAT,
          "%s: level %d, cell at %.9g %.9g %.9g: %s is NaN or infinite and cannot be drawn", file,
          o->level, x[0], x[1], x[2], field ? m->o->field : "density");

@@ -106,12 +106,14 @@ static void flag_density(const struct sim *s, int l, unsigned char (*ok)[8])
 {
     const struct level *lv = &s->mesh.lev[l];
     for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) ok[i][k] = lv->fld[FLD_U][i][k] >= s->par->refine.rho_refine;
+        for (int k = 0; k < 8; k++)
+            ok[i][k] = level_gas(lv, GAS_DENSITY)[i][k] >= s->par->refine.rho_refine;
 }
 
 '''
 
 TERM = r'''/* phys/heating: gas is heated at a rate per mass. */
+#include "oct/field_sets.h"
 #include "phys/term.h"
 
 static bool wanted(const struct params *p)
@@ -134,15 +136,15 @@ static enum err apply(const struct term_run *r, bool *changed)
 const struct term term_heating = {.name = "heating",
                                   .stages = TERM_LEVEL,
                                   .wanted = wanted,
-                                  .reads = SET_GAS,
-                                  .writes = SET_GAS,
+                                  .reads = GAS,
+                                  .writes = GAS,
                                   .apply = apply};
 '''
 COLUMN = 'OPTION(IRON, iron, double, "iron", "particles/iron", "iron", ZERO, STARS)\n'
-FIELD = '''FIELD(COSMIC, cosmic, nvar > 0 && gravity, COPY, MEAN, WRITTEN, "cosmic rays", "cosmic",
+FIELD = '''FIELD(COSMIC, cosmic, nvar > 0 && gravity, COPY, MEAN, GRAVITY, "cosmic rays", "cosmic",
       "ptah/gravity/level_%d/cosmic")
-FACES(MAGNETIC, magnetic, nvar > 0 && gravity, LINEAR, MEAN, WRITTEN, "the magnetic field", "B",
-      "ptah/gravity/level_%d/B")
+FACES(MAGNETIC, magnetic, nvar > 0, LINEAR, MEAN, HYDRO, "the magnetic field", "B",
+      "ptah/hydro/level_%d/B")
 EDGES(ELECTRIC, electric, nvar > 0, COPY, MEAN, NONE, "the electric field", "", "")
 '''
 VISITS = ('OPTION(VISITS, visits, double, "visits", "ptah/particles/visits", "visits", ZERO, '
@@ -365,13 +367,15 @@ def use_particle(v, tree):
 
 
 def use_field(v, tree):
-    """Runs with gravity have it in checkpoints, the same on 2 ranks, and restart with it."""
+    """Runs have the fields of their kind in checkpoints, the same on 2 ranks, and restart with
+    them: that of the gas without gravity, too."""
     digests = []
     inspect, simulate = (os.path.join(tree, 'bin', name) for name in ('inspect', 'simulate'))
     for name, ranks, more in (('selfgrav3d', 1, []), ('selfgrav3d', 2, []),
                               ('selfgrav3d', 2, ['-r', '../run0/output_00001']),
                               ('selfgrav3d', 1, ['-r', '../run0/output_00001']),
-                              ('selfgrav_walls', 2, [])):
+                              ('selfgrav_walls', 2, []), ('sedov3d', 1, []),
+                              ('sedov3d', 2, ['-r', '../run5/output_00001'])):
         folder = os.path.abspath('run%d' % len(digests))
         os.mkdir(folder)
         namelist = os.path.join(ptah.DATA, 'golden', name + '.nml')
@@ -384,8 +388,10 @@ def use_field(v, tree):
         digests.append(r.out)
         print(r.out, r.err)
         v.same('%s on %d ranks %s' % (name, ranks, more),
-               (r.status, [word in r.out for word in ('cosmic', 'B_xl', 'B_zr')]), (0, [True] * 3))
+               (r.status, [word in r.out for word in ('cosmic', 'B_xl', 'B_zr')]),
+               (0, [name != 'sedov3d', True, True]))
     v.same('the same on 2 ranks, and resumed', digests[1:4], digests[:1] * 3)
+    v.same('resumed without gravity', digests[6], digests[5])
 
 
 COLLAPSE = """&RUN_PARAMS

@@ -3,7 +3,7 @@
  * convert and inspect (Makefile), both of which then know it: tests/property/formats.py.
  *
  * The file, checkpoint.toy: a header; by level the octs' keys, masks of split and of flagged cells,
- * and conserved variables, potential and acceleration, oct by oct; the columns of particles, all of
+ * and conserved variables and what is beside them, oct by oct; the columns of particles, all of
  * 8 bytes. It trusts itself: a format that is not a toy does not. */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,8 @@ struct toy_head {
     char magic[8];
     struct ckpt_head head;
     struct stars_formed formed;
-    int number, nhydro, ngrav, npart;
+    int number, nhydro, nfield, npart;
+    field_set fields; /* beside the gas */
     struct ckpt_field field[CKPT_FIELDS], part[CKPT_FIELDS];
     int64_t octs[LEVEL_MAX + 2], particles;
 };
@@ -34,7 +35,7 @@ struct toy {
 
 static size_t oct_bytes(const struct toy_head *h)
 {
-    return sizeof(okey) + 2 + sizeof(double[CELLS]) * (size_t)(h->nhydro + h->ngrav);
+    return sizeof(okey) + 2 + sizeof(double[CELLS]) * (size_t)h->nfield;
 }
 
 /* n bytes at a place of the file. */
@@ -68,11 +69,12 @@ static enum err toy_open(struct source *s)
     s->head = h->head;
     s->formed = h->formed;
     s->number = h->number, s->npiece = s->nwriter = 1;
-    s->nhydro = h->nhydro, s->ngrav = h->ngrav, s->npart = h->npart;
+    s->nhydro = h->nhydro, s->fields = h->fields, s->npart = h->npart;
+    s->ngrav = fields_count(s->fields, FILE_GRAVITY);
     memcpy(s->field, h->field, sizeof s->field);
     memcpy(s->part, h->part, sizeof s->part);
     memcpy(s->numbtot, h->octs, sizeof s->numbtot);
-    return OK;
+    return source_add_rows(s);
 }
 
 static void toy_close(struct source *s)
@@ -84,7 +86,8 @@ static void toy_close(struct source *s)
 
 static enum err toy_state(struct source *s)
 {
-    s->nvalue = s->nhydro + s->ngrav;
+    s->nvalue = s->nfield;
+    s->values = s->fields;
     s->exact = s->state = true;
     return OK;
 }
@@ -99,7 +102,7 @@ struct batch {
 /* Octs by columns; gas as RAMSES would have stored it, if that is wanted. */
 static void turn(const struct source *s, enum source_mode mode, struct batch *b, int n)
 {
-    int nv = s->nhydro + s->ngrav;
+    int nv = s->nfield;
     for (int k = 0; k < CELLS * nv; k++) {
         b->val[k] = b->column + (size_t)k * CKPT_BATCH;
         for (int i = 0; i < n; i++)
@@ -153,7 +156,7 @@ static enum err toy_octs(struct source *s, int piece, enum source_mode mode, sou
 {
     const struct toy *t = s->impl;
     struct batch *b = mem_zero(sizeof *b, "toy");
-    size_t rows = (size_t)(CELLS * (s->nhydro + s->ngrav)) + 1;
+    size_t rows = (size_t)(CELLS * s->nfield) + 1;
     int64_t start = sizeof t->h;
     enum err err = OK;
     b->row = mem_new(sizeof *b->row * rows * CKPT_BATCH, "toy");
@@ -209,7 +212,6 @@ static enum err put(FILE *f, const void *p, size_t n)
 
 static enum err put_head(const struct rewrite *w, FILE *f)
 {
-    static const char *const grav[] = {"phi", "acc_x", "acc_y", "acc_z"};
     struct toy_head *h = mem_zero(sizeof *h, "toy");
     const struct part_columns *columns = w->o.columns;
     memcpy(h->magic, MAGIC, sizeof MAGIC);
@@ -218,10 +220,9 @@ static enum err put_head(const struct rewrite *w, FILE *f)
     h->head.namelist = h->head.provenance = NULL, h->head.rest = NULL;
     h->formed = w->s->formed;
     h->number = w->o.output;
-    h->nhydro = w->head.hydro ? w->head.nvar : 0, h->ngrav = w->head.gravity ? 4 : 0;
+    h->nhydro = w->head.hydro ? w->head.nvar : 0, h->nfield = w->s->nvalue;
+    h->fields = w->o.fields;
     for (int v = 0; v < h->nhydro; v++) h->field[v] = w->s->field[v];
-    for (int k = 0; k < h->ngrav; k++)
-        snprintf(h->field[h->nhydro + k].name, sizeof h->field->name, "%s", grav[k]);
     for (int c = 0; columns && c < columns->n; c++) {
         if (!columns->has[c]) continue;
         struct ckpt_field *to = &h->part[h->npart++];

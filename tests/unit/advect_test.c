@@ -113,7 +113,7 @@ static void advance(struct world *w, int l, double dt)
     }
     update(w, l, dt);
     if (finer && w->on_device)
-        CHECK(mirror_forget(&w->on.mirror, l + 1, FLD_REFLUX + w->law.system, 1) == OK);
+        CHECK(mirror_forget_reflux(&w->on.mirror, l + 1, w->law.system) == OK);
     home(w);
     if (finer) reflux_end(&w->m, l + 1, w->law.system);
     if (finer) restrict_level(w, l);

@@ -80,7 +80,7 @@ static void fill_mesh(struct mesh *m)
                     double x = cell_noise(v, l, lv->key[i], c);
                     lv->fld[FLD_U + v][i][c] = v == 0 ? 0.1 + x : v == 4 ? 30 + x : x - 0.5;
                 }
-                for (int f = FLD_PHI; f <= FLD_FZ; f++)
+                for (int f = FLD_PHI; f <= FLD_FZ && m->gravity; f++)
                     lv->fld[f][i][c] = cell_noise(20 + f, l, lv->key[i], c) - 0.5;
             }
 }
@@ -107,6 +107,7 @@ static void fill_parts(struct parts *p, const struct comm *c)
     }
 }
 
+static bool world_gravity = true; /* of worlds that are made */
 static struct gas_vars world_gas; /* the first scalar is the metallicity */
 
 static void world_new_in(struct world *w, struct comm c, bool isolated, enum domain_kind kind)
@@ -119,7 +120,7 @@ static void world_new_in(struct world *w, struct comm c, bool isolated, enum dom
     while (world_gas.n < NVAR) gas_vars_add(&world_gas, NULL);
     w->c = c;
     w->d = domain_new(kind, c.size, LMAX, bounded);
-    mesh_init(&w->m, LMIN, LMAX, NVAR, true, true, BOX, bounded);
+    mesh_init(&w->m, LMIN, LMAX, NVAR, true, world_gravity, BOX, bounded);
     adapt_build(&w->m, &w->c, w->d);
     for (int l = LMIN; l < LMAX; l++) {
         struct level *lv = &w->m.lev[l];
@@ -133,7 +134,7 @@ static void world_new_in(struct world *w, struct comm c, bool isolated, enum dom
                               .levelmin = LMIN,
                               .levelmax = LMAX,
                               .hydro = true,
-                              .gravity = true,
+                              .gravity = world_gravity,
                               .particles = true,
                               .stars = true,
                               .metal = true,

@@ -171,7 +171,7 @@ static void step_dev(struct there *t, struct mesh *m, int l, double dt, const st
     } else
         CHECK(hydro_dev_update(t->gas, m, l, dt, 0.1, p) == OK, "%s", err_message());
     if (finer) {
-        CHECK(mirror_forget(&t->on.mirror, l + 1, FLD_REFLUX + REFLUX_GAS, 1) == OK);
+        CHECK(mirror_forget_reflux(&t->on.mirror, l + 1, REFLUX_GAS) == OK);
         reflux_end(m, l + 1, REFLUX_GAS);
         CHECK(hydro_dev_restrict(t->gas, m, l, p) == OK);
     }
