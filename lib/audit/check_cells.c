@@ -75,7 +75,7 @@ static void check_energy(struct cells *c, const struct source_octs *o, int i)
         double p = o->val[8 * c->pressure + cell][i], rho = o->val[8 * c->density + cell][i];
         double kinetic = gas_kinetic_v(rho, o->val[8 + cell][i], o->val[16 + cell][i],
                                        o->val[24 + cell][i]);
-        energy[cell] = gas_internal_of(p, c->k->gamma - 1) + kinetic;
+        energy[cell] = gas_internal_of(p, c->k->gamma) + kinetic;
         if (energy[cell] > 0 && isfinite(energy[cell])) whole += energy[cell];
         if (p < 0 && isfinite(p)) c->k->found->cold++;
     }
@@ -105,7 +105,7 @@ static void conserved_of(struct cells *c, const struct source_octs *o, int cell)
 static double row_value(const struct cells *c, const struct source_octs *o, int cell, int i, int v)
 {
     double inside = o->val[8 * c->pressure + cell][i];
-    inside = gas_internal_of(inside, c->k->gamma - 1);
+    inside = gas_internal_of(inside, c->k->gamma);
     if (v < c->nhydro) return c->u[v][i];
     return v == c->nhydro ? inside : fabs(inside) + fabs(c->u[4][i] - inside);
 }

@@ -7,8 +7,6 @@
 
 #include "base/mem.h"
 
-static const double PI = 3.14159265358979323846;
-
 void zone_begin(struct zone *z, size_t memory)
 {
     *z = (struct zone){.max = (int64_t)(memory / sizeof *z->span)};
@@ -78,7 +76,7 @@ void zone_end(struct zone *z)
 double zone_volume(const struct zone *z)
 {
     double v = 0;
-    if (z->sphere) return 4 * PI / 3 * z->radius * z->radius * z->radius;
+    if (z->sphere) return 4 * M_PI / 3 * z->radius * z->radius * z->radius;
     for (int64_t i = 0; i < z->n; i++)
         v += ldexp((double)(z->span[i].to - z->span[i].from), -3 * OKEY_LEVELS);
     return v;

@@ -24,6 +24,7 @@ static const double RHO_CRIT_MSUN_MPC = 2.77536627e11;
 static const double RAMSES_C = 2.9979246e10;
 static const double RAMSES_G = 6.67408e-8, RAMSES_G_2024 = 6.67e-8; /* since 2025, before */
 static const double RAMSES_MH = 1.660539e-24; /* its mass of hydrogen, the atomic mass unit */
+static const double RAMSES_HYDROGEN = 0.76;   /* of primordial gas, by mass; the rest is helium */
 static const double RAMSES_MSUN = 1.9891e33;
 static const double RAMSES_RHO_CRIT = 1.88e-29;    /* critical density for h = 1, g/cm³ */
 static const double RAMSES_HUBBLE = 3.2408608e-18; /* 100 km/s/Mpc, 1/s */

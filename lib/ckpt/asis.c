@@ -38,7 +38,7 @@ void asis_conserved(const struct asis *a, int n, const double *const *stored, do
         }
     for (int v = 0; v < a->nvar; v++) {
         if (a->kind[v] != ASIS_PRESSURE) continue;
-        for (int i = 0; i < n; i++) u[v][i] = gas_internal_of(stored[v][i], a->gamma - 1);
+        for (int i = 0; i < n; i++) u[v][i] = gas_internal_of(stored[v][i], a->gamma);
         for (int k = 0; k < a->nvar; k++)
             for (int i = 0; a->kind[k] == ASIS_VELOCITY && i < n; i++) {
                 double q = stored[k][i];
@@ -61,7 +61,7 @@ void asis_stored(const struct asis *a, int n, const double *const *u, double *co
                 double m = u[k][i];
                 stored[v][i] = stored[v][i] - gas_kinetic_part(density(a, u[0][i]), m);
             }
-        for (int i = 0; i < n; i++) stored[v][i] = gas_pressure(stored[v][i], a->gamma - 1);
+        for (int i = 0; i < n; i++) stored[v][i] = gas_pressure(stored[v][i], a->gamma);
     }
 }
 

@@ -9,7 +9,7 @@ void gas_conserved(int nvar, double gamma, double smallr, int64_t n, const doubl
     double *e = u[GAS_ENERGY];
     for (int64_t i = 0; i < n; i++) {
         u[0][i] = prim[0][i];
-        e[i] = gas_internal_of(prim[GAS_PRESSURE][i], gamma - 1);
+        e[i] = gas_internal_of(prim[GAS_PRESSURE][i], gamma);
     }
     for (int v = 1; v < nvar; v++) {
         if (v == GAS_ENERGY) continue;
@@ -25,7 +25,7 @@ void gas_conserved(int nvar, double gamma, double smallr, int64_t n, const doubl
 void gas_primitive(int nvar, double gamma, double smallr, int64_t n, const double *const *u,
                    double *const *prim)
 {
-    double gamma1 = gamma - 1, rho[GAS_TILE], p[GAS_TILE];
+    double rho[GAS_TILE], p[GAS_TILE];
     for (int64_t i = 0; i < n; i++) {
         double r = u[0][i];
         prim[0][i] = r;
@@ -40,5 +40,5 @@ void gas_primitive(int nvar, double gamma, double smallr, int64_t n, const doubl
         for (int64_t i = 0; v < GAS_PRESSURE && i < n; i++)
             p[i] = p[i] - gas_kinetic_part(rho[i], q[i]);
     }
-    for (int64_t i = 0; i < n; i++) prim[GAS_PRESSURE][i] = gas_pressure(p[i], gamma1);
+    for (int64_t i = 0; i < n; i++) prim[GAS_PRESSURE][i] = gas_pressure(p[i], gamma);
 }

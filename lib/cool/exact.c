@@ -168,7 +168,7 @@ double exact_rate(const struct exact_table *t, double nH, double Z, double T2)
 
 void solve_exact(const struct exact_table *t, double dt, struct solve_cells *c)
 {
-    const double unit = 2 * COOL_X / (3 * CGS_KB);
+    const double unit = 2 * RAMSES_HYDROGEN / (3 * CGS_KB);
     for (int k = 0; k < c->n; k++) {
         struct column col = column_at(t, c->seen[k], c->Z[k]);
         c->T2[k] = advance(&col, c->T2[k], dt * unit * c->nH[k], &c->steps);

@@ -128,7 +128,7 @@ static void settle_all(struct gases *g, const struct uv_rates *uv)
 
 static double mu_of(const struct species *s)
 {
-    return 1 / (COOL_X * (s->e + 1 + COOL_HELIUM));
+    return 1 / (RAMSES_HYDROGEN * (s->e + 1 + COOL_HELIUM));
 }
 
 static void gas_put(struct gases *g, int k, const struct rate_coef *c, double guess)

@@ -2,10 +2,10 @@
  * (docs/method/cooling.md). Pure functions, cgs: T in K, densities in 1/cm³, rates in erg cm³/s
  * per n_H². T2 means T/mu. */
 #pragma once
+#include "base/cgs.h"
 
 enum ion { ION_HI, ION_HEI, ION_HEII, ION_COUNT };
 
-static const double COOL_X = 0.76;                   /* hydrogen, by mass */
 static const double COOL_HELIUM = 0.24 / 0.76 / 4.0; /* helium nuclei per hydrogen nucleus */
 static const double COOL_SOLAR = 0.02;               /* solar metallicity */
 

@@ -65,7 +65,7 @@ PTAH_HD_FN double implicit_step(const struct table_node *node, const struct solv
 PTAH_HD_FN double implicit_cell(const struct table_node *node, const struct solve_point *p,
                                 double nH, double T2, double dt, double finer, int64_t *steps)
 {
-    const double unit = 2 * COOL_X / (3 * CGS_KB), total = dt * unit * nH;
+    const double unit = 2 * RAMSES_HYDROGEN / (3 * CGS_KB), total = dt * unit * nH;
     double time = 0, slope;
     while (time < total) {
         double rate = finer * 10 * fabs(rate_net(node, p, T2, &slope)) / T2;
@@ -94,7 +94,7 @@ struct original_lane {
 
 VEC_INLINE double original_unit(double dt)
 {
-    return dt * (2 * COOL_X / (3 * CGS_KB));
+    return dt * (2 * RAMSES_HYDROGEN / (3 * CGS_KB));
 }
 
 VEC_INLINE struct original_lane original_enter(vec nH, vec seen, double unit, double finer)

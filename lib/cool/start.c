@@ -19,7 +19,7 @@ static double change(double T2, void *ctx)
 {
     const struct history_step *s = ctx;
     struct gas_rates g = gas_rates_at(T2, s->nH, &s->uv, s->a);
-    double unit = 2 * COOL_X / (3 * CGS_KB);
+    double unit = 2 * RAMSES_HYDROGEN / (3 * CGS_KB);
     double net = s->nH * (g.heat - g.cool) + (g.compton_heat - g.compton);
     return unit * net + (s->T2_old - T2) / s->dt;
 }
@@ -51,7 +51,7 @@ static double evolve(const struct mean_cell *m, const struct uv *uv, double a_en
                      double *electrons)
 {
     double a = A_START, comoving = T_CMB * a / MU_START;
-    double nH = m->omega_b * RAMSES_RHO_CRIT * m->h * m->h * COOL_X / RAMSES_MH;
+    double nH = m->omega_b * RAMSES_RHO_CRIT * m->h * m->h * RAMSES_HYDROGEN / RAMSES_MH;
     double omega_k = 1 - m->omega_m - m->omega_l;
     struct history_step s = {.T2_old = comoving / (a * a)};
     gsl_error_handler_t *old = gsl_set_error_handler_off();

@@ -137,7 +137,7 @@ static enum err load_tree(struct walk *w, int64_t at, int n)
  * writer, so that both give the same bits. */
 static void make_primitive(struct walk *w, int n)
 {
-    double smallr = w->h->smallr, gamma1 = w->s->head.gamma - 1;
+    double smallr = w->h->smallr, gamma = w->s->head.gamma;
 #pragma omp parallel for schedule(static)
     for (int c = 0; c < 8; c++) {
         double *rho = w->store + (size_t)c * CKPT_PITCH,
@@ -150,7 +150,7 @@ static void make_primitive(struct walk *w, int n)
                 if (v < 4) p[i] = p[i] - gas_kinetic_part(r, m);
             }
         }
-        for (int i = 0; i < n; i++) p[i] = gas_pressure(p[i], gamma1);
+        for (int i = 0; i < n; i++) p[i] = gas_pressure(p[i], gamma);
     }
 }
 

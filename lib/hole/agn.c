@@ -166,7 +166,7 @@ static void totals_cell(const struct bins_hit *h, event_whole *sum, void *ctx)
 /* Is this mass of gas heated enough? */
 static bool hot_enough(const struct agn_job *k, const struct feedback *o, double mass)
 {
-    double rise = (k->r->hydro->gamma - 1) * (o->energy / mass) * k->r->units.temperature;
+    double rise = gas_gm1(k->r->hydro->gamma) * (o->energy / mass) * k->r->units.temperature;
     return o->mode != AGN_HEAT || !(rise < k->law->min);
 }
 
@@ -309,7 +309,7 @@ static enum err apply(struct agn_job *k, int64_t n, struct agn *a, int brute)
 enum err agn_release_brute(const struct term_run *r, const struct agn_law *law, int64_t n,
                            struct agn *a, int brute, bool *changed)
 {
-    double specific = (r->hydro->gamma - 1) * r->units.temperature;
+    double specific = gas_gm1(r->hydro->gamma) * r->units.temperature;
     int nscalar = r->hydro->nvar - GAS_SCALARS;
     struct agn_job k = {.r = r,
                         .in = {r->comm, r->dom, r->mesh, "black holes", nscalar,

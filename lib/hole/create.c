@@ -64,7 +64,7 @@ static double unstable(const struct creation *k, const struct level *lv, lidx i,
     const struct hydro_par *h = k->r->hydro;
     const struct gas_cell g = gas_cell_read(lv, i, c);
     double e = gas_cell_internal_m2(&g) / g.rho;
-    double c2 = fmax(gas_pressure(e, h->gamma - 1), h->smallc * h->smallc);
+    double c2 = fmax(gas_pressure(e, h->gamma), h->smallc * h->smallc);
     return M_PI * c2 / (k->law->G * 16 * dx * dx);
 }
 

@@ -40,7 +40,7 @@ static struct hole_law law_at(const struct params *par, const struct hydro_par *
 {
     const struct param_physics *p = &par->physics;
     struct units u = units_at(&par->units, cosmo, aexp);
-    double v = p->sigmav_max * 1e5 / u.velocity;
+    double v = p->sigmav_max * CGS_KM / u.velocity;
     return (struct hole_law){.aexp = aexp,
                              .G = cosmo ? 3 / (8 * M_PI) * cosmo->omega_m * aexp : 1,
                              .dx = dx,
@@ -113,7 +113,8 @@ static void collect(const struct sink_run *s, int l, const struct sink_visit *v,
         const struct sink_cell *c = &cells->cell[i];
         struct sink_cell_gas g = sink_cell_gas(&m->lev[l], c, law->smallr);
         double w = weight_of(c, dx, v->kernel2), mass = w * g.d, u[3];
-        double c2 = law->gamma * (law->gamma - 1) * sink_cell_internal(&g);
+        double c2 = law->gamma * gas_gm1(law->gamma) *
+                    gas_internal_specific(g.e, g.v[0], g.v[1], g.v[2]);
         for (int d = 0; d < 3; d++) u[d] = g.v[d] - v->v[d];
         sum_add(&sums[HOLE_VOLUME], w);
         sum_add(&sums[HOLE_MASS], mass);

@@ -12,7 +12,7 @@ PTAH_HD struct hydro_state hydro_prim(double rho, double mx, double my, double m
     struct hydro_state q;
     double r = hydro_max(rho, g.smallr), inv = 1.0 / r;
     double vx = mx * inv, vy = my * inv, vz = mz * inv;
-    double e = etot * inv - gas_kinetic_specific(vx, vy, vz);
+    double e = gas_internal_specific(etot * inv, vx, vy, vz);
     q.r = r;
     q.u = vx;
     q.v = vy;
@@ -154,7 +154,7 @@ PTAH_HD void hydro_pull_cell(double r, double *mx, double *my, double *mz, doubl
 {
     double d = hydro_max(r, smallr);
     double u = *mx / d, v = *my / d, x = *mz / d;
-    double e = *etot - gas_kinetic_v(d, u, v, x);
+    double e = gas_internal_v(*etot, d, u, v, x);
     double fact = hydro_max(r_old, smallr) / d * 0.5 * dt;
     u += fx * fact;
     v += fy * fact;
@@ -162,7 +162,7 @@ PTAH_HD void hydro_pull_cell(double r, double *mx, double *my, double *mz, doubl
     *mx = d * u;
     *my = d * v;
     *mz = d * x;
-    *etot = e + gas_kinetic_v(d, u, v, x);
+    *etot = gas_total_v(e, d, u, v, x);
 }
 
 /* Momentum += dt f rho at constant internal energy. */
@@ -197,7 +197,7 @@ PTAH_HD double hydro_pdv_cell(double r, double mx, double my, double mz, double 
                               double div, double smallr, double gm1, double dt)
 {
     double d = hydro_max(r, smallr), u = mx / d, v = my / d, w = mz / d;
-    double e = etot - gas_kinetic_v(d, u, v, w);
+    double e = gas_internal_v(etot, d, u, v, w);
     return e + flux - gm1 * e * div * dt;
 }
 
@@ -209,9 +209,33 @@ PTAH_HD double hydro_energy_choose(double r, double mx, double my, double mz, do
 {
     double d = hydro_max(r, smallr);
     double u = mx / d, v = my / d, w = mz / d;
-    double ekin = gas_kinetic_v(d, u, v, w);
     double div = hydro_max(dt > 0 ? fabs(change) * dx / dt : 0, hubble);
-    return etot - ekin < beta * d * (div * div) ? eint + ekin : etot;
+    bool lost = gas_internal_v(etot, d, u, v, w) < beta * d * (div * div);
+    return lost ? gas_total_v(eint, d, u, v, w) : etot;
+}
+
+/* ---- the Courant condition ---- */
+
+/* The signal of a cell (patch/courant.h) is its speed; with gravity, minus its step. */
+struct gas_signal {
+    struct hydro_gas gas;
+    double dx, courant;
+};
+
+PTAH_HD double gas_signal_speed(const void *ctx, const struct level *lv, lidx i, int c)
+{
+    const struct gas_signal *s = (const struct gas_signal *)ctx;
+    return hydro_cell_speed(lv->fld[FLD_U][i][c], lv->fld[FLD_U + 1][i][c],
+                            lv->fld[FLD_U + 2][i][c], lv->fld[FLD_U + 3][i][c],
+                            lv->fld[FLD_U + GAS_ENERGY][i][c], s->gas);
+}
+
+PTAH_HD double gas_signal_step(const void *ctx, const struct level *lv, lidx i, int c)
+{
+    const struct gas_signal *s = (const struct gas_signal *)ctx;
+    double pull = fabs(lv->fld[FLD_FX][i][c]) + fabs(lv->fld[FLD_FY][i][c]) +
+                  fabs(lv->fld[FLD_FZ][i][c]);
+    return -hydro_speed_dt(gas_signal_speed(s, lv, i, c), pull, s->dx, s->courant);
 }
 
 /* ---- sums over an oct ---- */

@@ -49,12 +49,11 @@ struct values {
 static void values_of(const struct jump *q, const double (*restrict u)[8],
                       const struct hydro_par *par, double *restrict x, double *restrict c)
 {
-    const double smallr = par->smallr, gamma = par->gamma, gm1 = gamma - 1.0,
-                 floor2 = par->floor_u * par->floor_u;
+    const double smallr = par->smallr, gamma = par->gamma, floor2 = par->floor_u * par->floor_u;
     double p[8], r[8];
     for (int k = 0; k < 8; k++) r[k] = hydro_max(u[0][k], smallr);
     for (int k = 0; k < 8; k++)
-        p[k] = steep_pressure(r[k], u[1][k], u[2][k], u[3][k], u[GAS_ENERGY][k], gm1);
+        p[k] = steep_pressure(r[k], u[1][k], u[2][k], u[3][k], u[GAS_ENERGY][k], gamma);
     const int v = q->field - FLD_U;
     for (int k = 0; k < 8; k++) x[k] = steep_quantity(v, r[k], u[v][k], p[k]);
     for (int k = 0; k < 8 && q->c; k++) c[k] = steep_sound(r[k], p[k], gamma, floor2);

@@ -6,12 +6,9 @@
 #include "hydro/interp_kern.h"
 #include "hydro/kernels.h"
 #include "hydro/steep_kern.h"
+#include "patch/courant.h"
 
-struct shared_max {
-    double max[DEV_THREADS];
-};
-
-KERNEL(gas_kick, struct gas_kick_args, struct shared_max, DEV_THREADS)
+KERNEL(gas_kick, struct gas_kick_args, struct dev_nothing, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
     PHASE (t, DEV_THREADS) {
@@ -25,40 +22,16 @@ KERNEL(gas_kick, struct gas_kick_args, struct shared_max, DEV_THREADS)
     }
 }
 
-/* Courant condition of one cell: its signal speed, or with gravity minus its time step. */
-PTAH_HD double courant_cell(const struct gas_courant_args *a, const struct level *lv, int64_t i,
-                            int c)
+PTAH_HD double courant_signal(const struct gas_courant_args *a, const struct level *lv, lidx i,
+                              int c)
 {
-    double speed = hydro_cell_speed(lv->fld[FLD_U][i][c], lv->fld[FLD_U + 1][i][c],
-                                    lv->fld[FLD_U + 2][i][c], lv->fld[FLD_U + 3][i][c],
-                                    lv->fld[FLD_U + GAS_ENERGY][i][c], a->gas);
-    if (!a->gravity) return speed;
-    double pull = fabs(lv->fld[FLD_FX][i][c]) + fabs(lv->fld[FLD_FY][i][c]) +
-                  fabs(lv->fld[FLD_FZ][i][c]);
-    return -hydro_speed_dt(speed, pull, a->dx, a->courant);
+    return a->gravity ? gas_signal_step(&a->signal, lv, i, c)
+                      : gas_signal_speed(&a->signal, lv, i, c);
 }
 
-KERNEL(gas_courant, struct gas_courant_args, struct shared_max, DEV_THREADS)
-{
-    const struct level *lv = &a->mesh->lev[a->l];
-    const int64_t cells = (int64_t)lv->nown * 8, step = (int64_t)b->count * DEV_THREADS;
-    PHASE (t, DEV_THREADS) {
-        double max = -HUGE_VAL;
-        for (int64_t at = (int64_t)b->index * DEV_THREADS + t; at < cells; at += step)
-            if (lv->child[at >> 3][at & 7] < 0)
-                max = hydro_max(courant_cell(a, lv, at >> 3, (int)(at & 7)), max);
-        s->max[t] = max;
-    }
-    for (int half = DEV_THREADS / 2; half > 0; half /= 2)
-        PHASE (t, half) {
-            s->max[t] = hydro_max(s->max[t + half], s->max[t]);
-        }
-    PHASE (t, 1) {
-        a->out[b->index] = s->max[0];
-    }
-}
+PATCH_COURANT(gas_courant, struct gas_courant_args, courant_signal)
 
-KERNEL(gas_restrict, struct gas_restrict_args, struct shared_max, DEV_THREADS)
+KERNEL(gas_restrict, struct gas_restrict_args, struct dev_nothing, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
     PHASE (t, DEV_THREADS) {
@@ -82,7 +55,7 @@ struct steep_cell {
 PTAH_HD void steep_derive(struct steep_cell *x, const struct hydro_par *p)
 {
     x->r = hydro_max(x->u[0], p->smallr);
-    x->p = steep_pressure(x->r, x->u[1], x->u[2], x->u[3], x->u[GAS_ENERGY], p->gamma - 1.0);
+    x->p = steep_pressure(x->r, x->u[1], x->u[2], x->u[3], x->u[GAS_ENERGY], p->gamma);
     x->c = p->err_grad_u >= 0.0 ? steep_sound(x->r, x->p, p->gamma, p->floor_u * p->floor_u) : 0.0;
 }
 
@@ -168,7 +141,7 @@ KERNEL(gas_totals, struct gas_totals_args, struct totals_shared, DEV_THREADS)
     }
 }
 
-KERNEL(gas_totals_join, struct gas_totals_join_args, struct shared_max, DEV_THREADS)
+KERNEL(gas_totals_join, struct gas_totals_join_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, GAS_TOTALS * DEV_SUM) {
         int64_t sum = 0;

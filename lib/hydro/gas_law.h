@@ -1,6 +1,6 @@
 /* hydro/gas_law: the gas as a conservation law (patch/law.h). Private to hydro. */
 #pragma once
-#include "hydro/hydro.h"
+#include "hydro/cell_kern.h"
 #include "patch/sweep.h"
 
 struct gas_law {
@@ -15,6 +15,11 @@ struct gas_law {
 /* As the engine asks for it; hydro.c. */
 struct gas_law gas_law_make(const struct mesh *m, const struct hydro_par *par);
 struct hydro_gas hydro_gas_of(const struct hydro_par *par);
+
+static inline struct gas_signal gas_signal_of(const struct gas_law *g, double dx)
+{
+    return (struct gas_signal){g->gas, dx, g->par->courant_factor};
+}
 
 static inline const struct gas_law *gas_law_of(const struct sweep *s)
 {
@@ -41,7 +46,7 @@ static inline double *gas_old(const struct sweep *s, int k)
     return s->own + (GAS_OLD + 3 * (k & 3)) * PLANE_STRIDE;
 }
 
-/* flux.c, trace.c, missing.c, hydro.c */
+/* flux.c, trace.c, missing.c, hydro.c, numbers.c */
 void gas_to_primitive(struct sweep *s, int k, struct run at);
 void gas_divergence(struct sweep *s, int k);
 void gas_fluxes(struct sweep *s, const struct face_jobs *jobs);
@@ -49,3 +54,5 @@ void gas_expansion(struct sweep *s, int k, struct run at);
 void gas_trace(struct sweep *s, int y, int k, struct run at);
 void gas_missing_oct(const struct gathered *g, lidx i, int c, struct target t);
 void gas_finish(struct oct_sums *o);
+double gas_signal(const struct law *law, const struct patch_rows *r, double max);
+double gas_step(const struct law *law, double dx, double signal);

@@ -276,7 +276,7 @@ DEV_FN void law_finish(const struct godunov_args *a, const struct work *k, struc
                         a->p.dt);
     if (a->pfix)
         eint = hydro_pdv_cell(old[0], old[1], old[2], old[3], old[4], o->extra[1],
-                              cell_expansion(a, k, o), smallr, a->par->gamma - 1.0, a->p.dt);
+                              cell_expansion(a, k, o), smallr, a->gas.gm1, a->p.dt);
     if (a->p.nvar > GAS) cell_scalars(a, k, o, old[0]);
     if (a->pfix)
         u[4] = hydro_energy_choose(u[0], u[1], u[2], u[3], u[4], eint, o->extra[0],

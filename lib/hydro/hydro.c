@@ -38,7 +38,7 @@ struct hydro_gas hydro_gas_of(const struct hydro_par *par)
                           .smallc = par->smallc,
                           .theta = par->slope_theta,
                           .niter = par->niter_riemann};
-    g.gm1 = g.gamma - 1.0;
+    g.gm1 = gas_gm1(g.gamma);
     g.entho = 1.0 / g.gm1;
     g.smallc2 = g.smallc * g.smallc;
     g.smallp = g.smallc2 / g.gamma;
@@ -83,6 +83,8 @@ struct gas_law gas_law_make(const struct mesh *m, const struct hydro_par *p)
     law->trace = gas_trace;
     law->fluxes = gas_fluxes;
     law->extra = p->pressure_fix ? gas_expansion : NULL;
+    law->signal = gas_signal;
+    law->step = gas_step;
     return g;
 }
 
@@ -270,7 +272,7 @@ static void oct_pdv(struct oct_sums *o, double *restrict eint)
                            *restrict etot = lv->fld[FLD_U + GAS_ENERGY][o->i];
     const double *restrict flux = o->w[par->nvar + 1];
     double *restrict div = o->w[par->nvar + 2];
-    const double smallr = par->smallr, gm1 = par->gamma - 1.0, dt = o->dt;
+    const double smallr = par->smallr, gm1 = gas_gm1(par->gamma), dt = o->dt;
     bool reflux_row = false;
     for (int f = 0; f < 6; f++) reflux_row |= lv->nbr[o->i][f] == NBR_NONE;
     if (reflux_row) oct_expansion_boundary(o, div);

@@ -12,12 +12,6 @@
 #include "patch/patch_dev.h"
 
 /* Numbers on their way in a stream; NULL: none. */
-enum { COURANT_BLOCKS = 1024 };
-struct dev_courant {
-    struct dev_stream *s;
-    int64_t blocks;
-    double max[COURANT_BLOCKS];
-};
 struct dev_totals {
     struct dev_stream *s;
     int64_t sums[GAS_TOTALS][DEV_SUM];
@@ -30,8 +24,7 @@ struct hydro_dev {
     struct dev_stream *stream;
     struct hydro_par *par, sent; /* there, and what was copied */
     bool known;
-    struct patch_room max, sums, steep; /* of the time step, of sums, of flags */
-    struct dev_courant courant;
+    struct patch_room sums, steep; /* of sums, of flags */
     struct dev_totals totals;
 };
 
@@ -61,7 +54,6 @@ void hydro_dev_free(struct hydro_dev **h)
     struct hydro_dev *x = *h;
     if (!x) return;
     patch_dev_fini(&x->patch);
-    dev_free(x->dev, x->max.p);
     dev_free(x->dev, x->sums.p);
     dev_free(x->dev, x->steep.p);
     dev_free(x->dev, x->par);
@@ -165,37 +157,18 @@ enum err hydro_dev_kick(struct hydro_dev *h, struct mesh *m, int l, bool ghosts,
 enum err hydro_dev_courant_begin(struct hydro_dev *h, struct mesh *m, int l,
                                  const struct hydro_par *p, struct dev_stream *s)
 {
-    struct dev_courant *c = &h->courant;
-    c->s = s;
-    c->blocks = dev_blocks(8 * (int64_t)m->lev[l].nown);
-    if (c->blocks > COURANT_BLOCKS) c->blocks = COURANT_BLOCKS;
-    if (c->blocks == 0) return OK;
-    TRY(need_gas(h, m, l));
-    mirror_send(h->mirror, m);
-    TRY(patch_room_need(&h->patch, &h->max, sizeof c->max, "hydro time step"));
-    dev_follow(s, h->stream);
-    dev_launch(s, &gas_courant, c->blocks,
-               &(struct gas_courant_args){h->mirror->mesh_dev, hydro_gas_of(p), l, m->gravity,
-                                          mesh_dx(m, l), p->courant_factor, h->max.p});
-    dev_get(s, c->max, h->max.p, sizeof *c->max * (size_t)c->blocks);
-    return OK;
+    const struct gas_law g = gas_law_make(m, p);
+    struct gas_courant_args a = {.signal = gas_signal_of(&g, mesh_dx(m, l)), .gravity = g.gravity};
+    const struct patch_courant_kernel k = {&gas_courant, &a.p};
+    return patch_dev_courant_begin(&h->patch, m, l, &g.law, &k, s);
 }
 
 enum err hydro_dev_courant(struct hydro_dev *h, struct mesh *m, int l, const struct hydro_par *p,
                            double *dt)
 {
-    struct dev_courant *c = &h->courant;
-    const double dx = mesh_dx(m, l), cap = p->courant_factor * dx / p->smallc;
-    double all = -HUGE_VAL;
-    *dt = HUGE_VAL;
-    if (!c->s) TRY(hydro_dev_courant_begin(h, m, l, p, h->stream));
-    enum err err = dev_wait(c->s);
-    c->s = NULL;
-    if (err != OK || c->blocks == 0) return err;
-    for (int64_t i = 0; i < c->blocks; i++) all = hydro_max(all, c->max[i]);
-    if (all > -HUGE_VAL)
-        *dt = hydro_min(m->gravity ? -all : hydro_speed_dt(all, 0.0, dx, p->courant_factor), cap);
-    return OK;
+    const struct gas_law g = gas_law_make(m, p);
+    if (!h->patch.signals.s) TRY(hydro_dev_courant_begin(h, m, l, p, h->stream));
+    return patch_dev_courant(&h->patch, m, l, &g.law, dt);
 }
 
 enum err hydro_dev_steep(struct hydro_dev *h, struct mesh *m, int l, const struct hydro_par *p,

@@ -35,7 +35,7 @@ PTAH_HD_FN void hydro_boundary_gas(const struct hydro_par *p, int f, double *u)
     u[0] = hydro_max(q[0], p->smallr);
     for (int d = 1; d <= 3; d++) u[d] = q[0] * q[d];
     u[GAS_ENERGY] = gas_kinetic(u[0], u[1], u[2], u[3]) +
-                    gas_internal_of(q[GAS_PRESSURE], p->gamma - 1.0);
+                    gas_internal_of(q[GAS_PRESSURE], p->gamma);
 }
 
 PTAH_HD_FN double hydro_boundary_scalar(const struct hydro_par *p, int f, int v, double u)

@@ -4,7 +4,7 @@
 #pragma once
 #include "dev/kernel.h"
 #include "dev/sums.h"
-#include "hydro/hydro.h"
+#include "hydro/cell_kern.h"
 #include "hydro/point_kern.h"
 #include "patch/kernels.h"
 
@@ -70,13 +70,10 @@ struct gas_kick_args {
     double dt, smallr;
 };
 
-/* out[block]: max speed of its leaves; with gravity −(shortest step). */
 struct gas_courant_args {
-    const struct mesh *mesh;
-    struct hydro_gas gas;
-    int l, gravity;
-    double dx, courant;
-    double *out;
+    struct patch_courant_args p; /* the engine's, first */
+    struct gas_signal signal;
+    int gravity;
 };
 
 #ifndef __CUDACC__

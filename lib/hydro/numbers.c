@@ -8,11 +8,13 @@
 #include <math.h>
 #include <omp.h>
 
+#include "base/mem.h"
 #include "hydro/cell_kern.h"
 #include "hydro/gas_law.h"
 #include "hydro/hydro.h"
 #include "hydro/vec4_load.h"
 #include "oct/gas_vec.h"
+#include "patch/courant.h"
 
 /* ---- the Courant step ---- */
 
@@ -58,59 +60,54 @@ static inline bool oct_is_slow(const struct level *lv, lidx i, bool gravity, str
     return half_is_slow(lv, i, 0, gravity, limit, g) && half_is_slow(lv, i, 1, gravity, limit, g);
 }
 
-/* Of octs first to end: the fastest leaf, if it is faster than this. */
-static double courant_still(const struct level *lv, lidx first, lidx end, double fastest,
-                            struct hydro_gas g)
+/* Which octs have no cell of interest, for one highest signal after the other. */
+struct screen {
+    struct gas_signal s; /* first */
+    struct limit limit;
+    double max; /* to which the limit belongs */
+};
+
+static inline bool are_below(void *ctx, const struct level *lv, lidx i, double max, bool gravity)
 {
-    for (lidx i = first; i < end; i++) {
-        const struct limit limit = {fastest * (1.0 - MARGIN), 0.0};
-        if (oct_is_slow(lv, i, false, limit, g)) continue;
-        const double *r = lv->fld[FLD_U][i], *mx = lv->fld[FLD_U + 1][i],
-                     *my = lv->fld[FLD_U + 2][i], *mz = lv->fld[FLD_U + 3][i],
-                     *e = lv->fld[FLD_U + GAS_ENERGY][i];
-        const lidx *child = lv->child[i];
-        double max = 0.0;
-#pragma omp simd reduction(max : max)
-        for (int c = 0; c < 8; c++) {
-            double x = hydro_cell_speed(r[c], mx[c], my[c], mz[c], e[c], g);
-            max = hydro_max(child[c] < 0 ? x : 0.0, max);
-        }
-        fastest = hydro_max(max, fastest);
+    struct screen *x = ctx;
+    if (max != x->max) {
+        x->limit = gravity ? limit_of_step(-max, x->s.dx, x->s.courant)
+                           : (struct limit){max * (1.0 - MARGIN), 0.0};
+        x->max = max;
     }
-    return fastest;
+    return oct_is_slow(lv, i, gravity, x->limit, x->s.gas);
 }
 
-/* The shortest step of a leaf, if it is shorter than dt. */
-static double courant_pulled(const struct level *lv, lidx first, lidx end, double dt, double dx,
-                             double courant, struct hydro_gas g)
+static bool speeds_are_below(void *ctx, const struct level *lv, lidx i, double max)
 {
-    struct limit limit = limit_of_step(dt, dx, courant);
-    for (lidx i = first; i < end; i++) {
-        if (oct_is_slow(lv, i, true, limit, g)) continue;
-        const double *r = lv->fld[FLD_U][i], *mx = lv->fld[FLD_U + 1][i],
-                     *my = lv->fld[FLD_U + 2][i], *mz = lv->fld[FLD_U + 3][i],
-                     *e = lv->fld[FLD_U + GAS_ENERGY][i];
-        const double *fx = lv->fld[FLD_FX][i], *fy = lv->fld[FLD_FY][i], *fz = lv->fld[FLD_FZ][i];
-        const lidx *child = lv->child[i];
-        double min = HUGE_VAL;
-#pragma omp simd reduction(min : min)
-        for (int c = 0; c < 8; c++) {
-            double speed = hydro_cell_speed(r[c], mx[c], my[c], mz[c], e[c], g);
-            double x = hydro_speed_dt(speed, fabs(fx[c]) + fabs(fy[c]) + fabs(fz[c]), dx, courant);
-            min = hydro_min(child[c] < 0 ? x : HUGE_VAL, min);
-        }
-        if (!(min < dt)) continue;
-        dt = min;
-        limit = limit_of_step(dt, dx, courant);
-    }
-    return dt;
+    return are_below(ctx, lv, i, max, false);
+}
+
+static bool steps_are_longer(void *ctx, const struct level *lv, lidx i, double max)
+{
+    return are_below(ctx, lv, i, max, true);
+}
+
+double gas_signal(const struct law *law, const struct patch_rows *r, double max)
+{
+    const struct gas_law *g = (const struct gas_law *)law;
+    struct screen x = {gas_signal_of(g, r->dx), .max = NAN};
+    if (g->gravity) return patch_rows_max(r, max, &x, gas_signal_step, steps_are_longer);
+    return patch_rows_max(r, max, &x, gas_signal_speed, speeds_are_below);
+}
+
+double gas_step(const struct law *law, double dx, double signal)
+{
+    const struct gas_law *g = (const struct gas_law *)law;
+    const double courant = g->par->courant_factor;
+    return hydro_min(g->gravity ? -signal : hydro_speed_dt(signal, 0.0, dx, courant),
+                     courant * dx / g->par->smallc);
 }
 
 /* ---- totals ---- */
 
 /* Of the leaves of an oct, each. */
 enum { MASS, ENERGY, MOMENTUM, INTERNAL = MOMENTUM + 3, TOTALS };
-enum { BLOCK = 256 }; /* octs */
 
 /* All bits set in the cells that are leaves. */
 static inline vec4_mask leaves_of(const struct level *lv, lidx i, int h)
@@ -149,7 +146,7 @@ static inline vec4 internal_of(const struct level *lv, lidx i, int h, double sma
 
 /* As hydro_oct_totals, by vectors: the same operations. Without finer octs all cells are leaves. */
 static inline void block_totals(const struct level *lv, lidx first, int n, bool finer, double vol,
-                                double x[TOTALS][BLOCK])
+                                double x[TOTALS][PATCH_BLOCK])
 {
     static const int field[INTERNAL] = {FLD_U, FLD_U + GAS_ENERGY, FLD_U + GAS_MOMENTUM,
                                         FLD_U + GAS_MOMENTUM + 1, FLD_U + GAS_MOMENTUM + 2};
@@ -163,7 +160,7 @@ static inline void block_totals(const struct level *lv, lidx first, int n, bool 
 }
 
 static void block_internal(const struct level *lv, lidx first, int n, double vol, double smallr,
-                           double x[BLOCK])
+                           double x[PATCH_BLOCK])
 {
     for (int k = 0; k < n; k++) {
         lidx i = first + k;
@@ -172,65 +169,48 @@ static void block_internal(const struct level *lv, lidx first, int n, double vol
     }
 }
 
-/* ---- both ---- */
-
 /* Sums of a thread. */
 struct part {
-    int n; /* of them are wanted */
     struct sum of[TOTALS];
-    double x[TOTALS][BLOCK];
+    double x[TOTALS][PATCH_BLOCK];
 };
 
-static void totals_begin(struct part *t, const struct hydro_sums *s)
-{
-    t->n = 0;
-    if (s) t->n = s->internal ? TOTALS : INTERNAL;
-    for (int q = 0; q < t->n; q++) sum_init(&t->of[q]);
-}
+struct totals {
+    const struct level *lv;
+    double vol, smallr;
+    int n;             /* of them are wanted */
+    struct part *part; /* by thread */
+};
 
-static void totals_add(struct part *t, const struct level *lv, lidx first, int n, double vol,
-                       double smallr)
+static void totals_octs(void *ctx, lidx first, lidx n)
 {
+    const struct totals *t = ctx;
+    const struct level *lv = t->lv;
+    struct part *p = &t->part[omp_get_thread_num()];
     if (lv[1].noct > 0)
-        block_totals(lv, first, n, true, vol, t->x);
+        block_totals(lv, first, (int)n, true, t->vol, p->x);
     else
-        block_totals(lv, first, n, false, vol, t->x);
-    if (t->n > INTERNAL) block_internal(lv, first, n, vol, smallr, t->x[INTERNAL]);
-    for (int q = 0; q < t->n; q++) sum_add_many(&t->of[q], n, t->x[q]);
+        block_totals(lv, first, (int)n, false, t->vol, p->x);
+    if (t->n > INTERNAL) block_internal(lv, first, (int)n, t->vol, t->smallr, p->x[INTERNAL]);
+    for (int q = 0; q < t->n; q++) sum_add_many(&p->of[q], (int)n, p->x[q]);
 }
 
-static void totals_join(const struct part *t, const struct hydro_sums *s)
+double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
+                     const struct hydro_sums *s)
 {
+    const struct gas_law g = gas_law_make(m, p);
+    const double dx = mesh_dx(m, l);
+    const int threads = omp_get_max_threads();
+    if (!s) return patch_courant(m, l, &g.law, NULL);
+    struct totals t = {&m->lev[l], dx * dx * dx, p->smallr, s->internal ? TOTALS : INTERNAL, NULL};
     struct sum *all[TOTALS] = {s->mass,         s->energy,       s->momentum,
                                s->momentum + 1, s->momentum + 2, s->internal};
-#pragma omp critical(hydro_sums)
-    for (int q = 0; q < t->n; q++) sum_join(all[q], &t->of[q]);
-}
-
-/* By blocks that stay in the cache from one to the other. */
-double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
-                     const struct hydro_sums *sums)
-{
-    const struct level *lv = &m->lev[l];
-    const struct hydro_gas g = hydro_gas_of(p);
-    const double dx = mesh_dx(m, l), vol = dx * dx * dx, courant = p->courant_factor;
-    double dt = HUGE_VAL, fastest = 0.0;
-#pragma omp parallel reduction(min : dt) reduction(max : fastest)
-    {
-        struct part t;
-        totals_begin(&t, sums);
-        int64_t me = omp_get_thread_num(), threads = omp_get_num_threads();
-        lidx end = (lidx)(lv->nown * (me + 1) / threads);
-        for (lidx i = (lidx)(lv->nown * me / threads); i < end; i += BLOCK) {
-            lidx n = end - i < BLOCK ? end - i : BLOCK;
-            if (m->gravity)
-                dt = courant_pulled(lv, i, i + n, dt, dx, courant, g);
-            else
-                fastest = courant_still(lv, i, i + n, fastest, g);
-            if (sums) totals_add(&t, lv, i, (int)n, vol, p->smallr);
-        }
-        if (sums) totals_join(&t, sums);
-    }
-    if (fastest > 0.0) dt = hydro_speed_dt(fastest, 0.0, dx, courant);
-    return dt < HUGE_VAL ? hydro_min(dt, courant * dx / p->smallc) : dt;
+    t.part = mem_new(sizeof *t.part * (size_t)threads, "hydro totals");
+    for (int k = 0; k < threads; k++)
+        for (int q = 0; q < t.n; q++) sum_init(&t.part[k].of[q]);
+    double dt = patch_courant(m, l, &g.law, &(struct patch_reader){totals_octs, &t});
+    for (int k = 0; k < threads; k++)
+        for (int q = 0; q < t.n; q++) sum_join(all[q], &t.part[k].of[q]);
+    mem_free(t.part);
+    return dt;
 }

@@ -341,7 +341,7 @@ PTAH_HD double hydro_cell_speed(double r, double mx, double my, double mz, doubl
     r = hydro_max(r, g.smallr);
     double u = mx / r, v = my / r, w = mz / r;
     double ei = gas_internal_flux(e, r, u, v, w);
-    double p = hydro_max(gas_pressure(ei, g.gm1), r * g.smallp);
+    double p = hydro_max(gas_pressure(ei, g.gamma), r * g.smallp);
     return 3.0 * sqrt(gas_sound2(r, p, g.gamma)) + fabs(u) + fabs(v) + fabs(w);
 }
 

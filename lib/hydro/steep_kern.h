@@ -7,10 +7,10 @@
 #include "hydro/point_kern.h"
 
 /* From density (with its floor), momenta and total energy; may be below zero. */
-PTAH_HD double steep_pressure(double r, double mx, double my, double mz, double e, double gm1)
+PTAH_HD double steep_pressure(double r, double mx, double my, double mz, double e, double gamma)
 {
     double vx = mx / r, vy = my / r, vz = mz / r;
-    return gas_pressure(e - gas_kinetic_state(r, vx, vy, vz), gm1);
+    return gas_pressure(gas_internal_state(e, r, vx, vy, vz), gamma);
 }
 
 /* Quantity v, by the number of its variable: density, a velocity, pressure. u: variable v. */

@@ -297,7 +297,7 @@ static void gas_conserve(const struct ics_grafic *g, struct level *lv, const str
             double rho = u[0][i][c], q = u[GAS_PRESSURE][i][c], p = g->cosmo ? rho * q : q;
             double kinetic = gas_kinetic_v(rho, u[1][i][c], u[2][i][c], u[3][i][c]);
             for (int v = GAS_VELOCITY; v < gas->nvar; v++) u[v][i][c] *= rho;
-            gas_set_internal(lv, i, c, gas_internal_of(p, gas->gamma - 1), kinetic);
+            gas_set_internal(lv, i, c, gas_internal_of(p, gas->gamma), kinetic);
         }
 }
 

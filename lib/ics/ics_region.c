@@ -132,5 +132,5 @@ static void to_conserved(const struct ics_gas *g, const double *q, double *u)
     double kinetic = gas_kinetic_state(q[0], q[1], q[2], q[3]);
     for (int v = 1; v < g->nvar; v++) u[v] = q[0] * q[v];
     u[0] = q[0];
-    u[GAS_ENERGY] = kinetic + gas_internal_of(q[GAS_PRESSURE], g->gamma - 1);
+    u[GAS_ENERGY] = kinetic + gas_internal_of(q[GAS_PRESSURE], g->gamma);
 }

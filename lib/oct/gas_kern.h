@@ -107,6 +107,29 @@ PTAH_HD double gas_total_by_parts(double internal, double rho, double mx, double
            gas_kinetic_part(rho, mz);
 }
 
+/* Per mass, from the total energy per mass e. */
+PTAH_HD double gas_internal_specific(double e, double vx, double vy, double vz)
+{
+    return e - gas_kinetic_specific(vx, vy, vz);
+}
+
+/* Per volume from velocities, and back: sources within the Godunov step. */
+PTAH_HD double gas_internal_v(double e, double rho, double vx, double vy, double vz)
+{
+    return e - gas_kinetic_v(rho, vx, vy, vz);
+}
+
+PTAH_HD double gas_total_v(double internal, double rho, double vx, double vy, double vz)
+{
+    return internal + gas_kinetic_v(rho, vx, vy, vz);
+}
+
+/* With gas_kinetic_state. */
+PTAH_HD double gas_internal_state(double e, double rho, double vx, double vy, double vz)
+{
+    return e - gas_kinetic_state(rho, vx, vy, vz);
+}
+
 /* By parts too, from velocities: the Courant step and fluxes. */
 PTAH_HD double gas_internal_flux(double e, double rho, double vx, double vy, double vz)
 {
@@ -122,17 +145,23 @@ PTAH_HD double gas_total_flux(double internal, double rho, double vx, double vy,
 
 /* ---- pressure ---- */
 
-/* Of an internal energy per volume; of one per mass it is the square of the isothermal sound speed.
- * gm1: γ − 1. */
-PTAH_HD double gas_pressure(double internal, double gm1)
+/* γ − 1, the ratio of pressure and internal energy per volume. */
+PTAH_HD double gas_gm1(double gamma)
 {
-    return gm1 * internal;
+    return gamma - 1.0;
+}
+
+/* Of an internal energy per volume; of one per mass it is the square of the isothermal sound speed.
+ */
+PTAH_HD double gas_pressure(double internal, double gamma)
+{
+    return gas_gm1(gamma) * internal;
 }
 
 /* Internal energy per volume. */
-PTAH_HD double gas_internal_of(double pressure, double gm1)
+PTAH_HD double gas_internal_of(double pressure, double gamma)
 {
-    return pressure / gm1;
+    return pressure / gas_gm1(gamma);
 }
 
 /* Square of the sound speed. */

@@ -40,17 +40,25 @@ PTAH_HD double patch_minmod(double left, double mid, double right)
     return l * r > 0.0 ? s : 0.0;
 }
 
-/* A field of a periodic box in the children that cell c of oct i of level l would have, by slopes
- * of minmod. */
-PTAH_HD_FN void patch_children(const struct mesh *m, int l, lidx i, int c, int field, double out[8])
+/* A field across face f of a cell; beyond a boundary of the box the cell's own value, with another
+ * sign if `odd` has the bit of f. */
+PTAH_HD_FN double patch_value_across(const struct mesh *m, struct patch_cell p, int f, int field,
+                                     int odd)
 {
-    double q = m->lev[l].fld[field][i][c], half[3];
-    for (int d = 0; d < 3; d++) {
-        struct patch_cell a = patch_across(m, l, i, c, 2 * d),
-                          b = patch_across(m, l, i, c, 2 * d + 1);
-        half[d] = 0.5 * patch_minmod(m->lev[a.level].fld[field][a.oct][a.cell], q,
-                                     m->lev[b.level].fld[field][b.oct][b.cell]);
-    }
+    struct patch_cell x = patch_across(m, p.level, p.oct, p.cell, f);
+    if (x.oct >= 0) return m->lev[x.level].fld[field][x.oct][x.cell];
+    double own = m->lev[p.level].fld[field][p.oct][p.cell];
+    return odd >> f & 1 ? -own : own;
+}
+
+/* A field in the children that a cell would have, by slopes of minmod. */
+PTAH_HD_FN void patch_children(const struct mesh *m, struct patch_cell p, int field, int odd,
+                               double out[8])
+{
+    double q = m->lev[p.level].fld[field][p.oct][p.cell], half[3];
+    for (int d = 0; d < 3; d++)
+        half[d] = 0.5 * patch_minmod(patch_value_across(m, p, 2 * d, field, odd), q,
+                                     patch_value_across(m, p, 2 * d + 1, field, odd));
     for (int k = 0; k < 8; k++)
         out[k] = q + ((k & 1) - 0.5) * half[0] + ((k >> 1 & 1) - 0.5) * half[1] +
                  ((k >> 2) - 0.5) * half[2];

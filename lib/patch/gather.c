@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "patch/across_kern.h"
 
 enum { PS = PLANE_STRIDE };
 
@@ -58,11 +59,25 @@ static bool load_two(struct gathered *g, lidx i, lidx j, struct target t)
     return put8_split(g->split, t, lv->child[j]) || split;
 }
 
+/* The variables of an oct that does not exist by slopes of minmod. */
+static void load_children(struct gathered *g, lidx at, struct target t)
+{
+    const struct patch_cell parent = {g->l - 1, at / 8, at % 8};
+    double out[8];
+    for (int v = 0; v < g->law->nvar; v++) {
+        patch_children(g->m, parent, g->law->field[v], g->law->odd[v], out);
+        put8(g->u, v, t, out);
+    }
+}
+
 /* An oct that does not exist, in this cell of the coarser level (slot_missing). */
 static void load_missing(struct gathered *g, lidx at, struct target t)
 {
     const struct law *law = g->law;
-    law->missing(g, at / 8, at % 8, t);
+    if (law->missing)
+        law->missing(g, at / 8, at % 8, t);
+    else
+        load_children(g, at, t);
     for (int v = law->nvar; v < law->nfield; v++) put_flat(g->u, v, t, g->up[v][at / 8][at % 8]);
     put8_split(g->split, t, NULL);
 }
@@ -109,6 +124,8 @@ static void boundary_cell(struct gathered *g, int f, struct cell_at to, struct c
     double u[LAW_FIELDS];
     for (int v = 0; v < law->nfield; v++) u[v] = g->u[from.plane & 3][v * PS + from.at];
     if (law->beyond) law->beyond(law, f, u);
+    for (int v = 0; v < law->nfield; v++)
+        if (law->odd[v] >> f & 1) u[v] = -u[v];
     for (int v = 0; v < law->nfield; v++) g->u[to.plane & 3][v * PS + to.at] = u[v];
     g->split[to.plane & 3][to.at] = 0;
 }

@@ -46,8 +46,8 @@ struct tile_rows_args {
     int32_t *slot, *parent;
 };
 
-/* Missing octs: rows [nvar + LAW_BESIDE][8], the law's variables and then the other fields; the law
- * has the kernel, par is what it gave. */
+/* Missing octs: rows [nvar + LAW_BESIDE][8], the law's variables and then the other fields; if the
+ * law has the kernel, par is what it gave. */
 struct patch_missing_args {
     const struct mesh *mesh;
     const void *par;
@@ -55,6 +55,7 @@ struct patch_missing_args {
     int32_t n;
     const int32_t *parent; /* 8 × parent + cell */
     double *row;
+    struct law law; /* its numbers; functions are the host's */
 };
 
 /* Arguments of a step of all tiles (patch/godunov.h). */
@@ -70,6 +71,13 @@ struct patch_args {
     double *out; /* [nvar][nown][8] */
     double dt, dx;
     int reflux; /* 1 own registers, 2 those of the finer level */
+};
+
+/* out[block]: the highest signal of its leaf cells (patch/courant.h). */
+struct patch_courant_args {
+    const struct mesh *mesh;
+    int l;
+    double *out;
 };
 
 /* The variables of own octs become from[nvar][cells]. */
@@ -96,5 +104,5 @@ struct reflux_rows_args {
 
 #ifndef __CUDACC__
 extern const struct dev_kernel tile_heads, tile_firsts, tile_slots, tile_rows, reflux_any,
-    reflux_rows, patch_take;
+    reflux_rows, patch_missing, patch_take;
 #endif

@@ -14,13 +14,15 @@ struct sweep;
 struct run;
 struct face_jobs;
 struct oct_sums;
+struct patch_rows;
 
 /* LAW_BESIDE: numbers of a cell beside its conserved variables, at most: fields that are only read,
  * sums without an old value. */
 enum { LAW_BESIDE = 3, LAW_FIELDS = NVAR_MAX + LAW_BESIDE };
 
-/* Functions that may be NULL: beyond (periodic), primitive (what is limited and traced are the
- * variables), plane, extra, finish. */
+/* Functions that may be NULL: missing (the variables by slopes of minmod), beyond (only `odd`
+ * changes signs), primitive (what is limited and traced are the variables), plane, extra, finish;
+ * signal and step (the law has no Courant condition). */
 struct law {
     int nvar;   /* conserved variables: the first of the fields, which a step replaces */
     int nfield; /* fields that are gathered; those after the variables are read only */
@@ -32,6 +34,8 @@ struct law {
     bool corners;     /* slopes read cells that touch in a corner only */
     bool near;        /* missing reads cells beside the parent */
     bool mirrored[6]; /* beyond this boundary are mirrored cells; else: the last cell */
+    unsigned char
+        odd[LAW_FIELDS]; /* bits of the boundaries beyond which a field has another sign */
     /* The variables in the eight cells of an oct that does not exist, from cell c of oct i of the
      * coarser level: into the planes (patch/gather.h). The other fields have the value of c. */
     void (*missing)(const struct gathered *g, lidx i, int c, struct target t);
@@ -50,4 +54,8 @@ struct law {
     void (*extra)(struct sweep *s, int k, struct run at);
     /* Sums of an oct become its new values: sources and the like. */
     void (*finish)(struct oct_sums *o);
+    /* The Courant condition (patch/courant.h): the highest signal of leaf cells of some octs, or
+     * max if that is higher; the step that the highest signal of a level allows. */
+    double (*signal)(const struct law *law, const struct patch_rows *r, double max);
+    double (*step)(const struct law *law, double dx, double signal);
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "patch/courant.h"
 #include "patch/reflux.h"
 
 static void tiles_drop(struct patch_dev *h, struct patch_tiles *t)
@@ -24,6 +25,7 @@ void patch_dev_fini(struct patch_dev *h)
     dev_free(h->dev, h->rows.p);
     dev_free(h->dev, h->tile.p);
     dev_free(h->dev, h->out.p);
+    dev_free(h->dev, h->signals.out.p);
 }
 
 /* ---- tiles ---- */
@@ -180,9 +182,9 @@ static enum err advance(struct patch_dev *h, int l, lidx nown, const struct law 
     if (blocks > t->n) blocks = t->n;
     TRY(room_all(h, nown, blocks, law, k));
     if (t->nmissing > 0)
-        dev_launch(h->stream, k->missing, dev_blocks(t->nmissing),
+        dev_launch(h->stream, k->missing ? k->missing : &patch_missing, dev_blocks(t->nmissing),
                    &(struct patch_missing_args){h->mirror->mesh_dev, k->par, l, t->nmissing,
-                                                t->parent, h->rows.p});
+                                                t->parent, h->rows.p, *law});
     a->first = t->first;
     a->slot = t->slot;
     a->row = h->rows.p;
@@ -219,6 +221,38 @@ enum err patch_dev_update(struct patch_dev *h, struct mesh *m, int l, double dt,
     for (int v = 0; v < law->nvar; v++) mirror_wrote(x, l, law->field[v], 1, LOCATION_DEVICE);
     if (own) mirror_wrote(x, l, FLD_REFLUX + law->system, 1, LOCATION_DEVICE);
     return OK;
+}
+
+/* ---- the Courant condition ---- */
+
+enum err patch_dev_courant_begin(struct patch_dev *h, struct mesh *m, int l, const struct law *law,
+                                 const struct patch_courant_kernel *k, struct dev_stream *s)
+{
+    struct patch_signals *x = &h->signals;
+    x->s = s;
+    x->blocks = dev_blocks(8 * (int64_t)m->lev[l].nown);
+    if (x->blocks > COURANT_BLOCKS) x->blocks = COURANT_BLOCKS;
+    if (x->blocks == 0) return OK;
+    TRY(need_fields(h, m, l, law));
+    mirror_send(h->mirror, m);
+    TRY(patch_room_need(h, &x->out, sizeof x->max, "hydro time step"));
+    dev_follow(s, h->stream);
+    *k->args = (struct patch_courant_args){h->mirror->mesh_dev, l, x->out.p};
+    dev_launch(s, k->kernel, x->blocks, k->args);
+    dev_get(s, x->max, x->out.p, sizeof *x->max * (size_t)x->blocks);
+    return OK;
+}
+
+enum err patch_dev_courant(struct patch_dev *h, const struct mesh *m, int l, const struct law *law,
+                           double *dt)
+{
+    struct patch_signals *x = &h->signals;
+    double max = -HUGE_VAL;
+    enum err err = dev_wait(x->s);
+    x->s = NULL;
+    for (int64_t i = 0; err == OK && i < x->blocks; i++) max = patch_max(x->max[i], max);
+    *dt = max > -HUGE_VAL ? law->step(law, mesh_dx(m, l), max) : HUGE_VAL;
+    return err;
 }
 
 /* ---- registers ---- */

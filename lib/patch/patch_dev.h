@@ -21,6 +21,15 @@ struct patch_room {
     void *p;
 };
 
+/* Highest signals on their way in a stream; NULL: none. */
+enum { COURANT_BLOCKS = 1024 };
+struct patch_signals {
+    struct dev_stream *s;
+    int64_t blocks;
+    double max[COURANT_BLOCKS];
+    struct patch_room out;
+};
+
 struct patch_dev {
     struct mirror *mirror; /* lent, with its device and stream */
     struct dev *dev;
@@ -28,6 +37,7 @@ struct patch_dev {
     /* of missing octs, of tiles, new values of a level */
     struct patch_room rows, tile, out;
     struct patch_tiles tiles[LEVEL_MAX + 2];
+    struct patch_signals signals;
 };
 
 void patch_dev_init(struct patch_dev *h, struct mirror *m);
@@ -38,10 +48,16 @@ MUST_USE enum err patch_room_need(struct patch_dev *h, struct patch_room *s, siz
 
 /* The kernels of a law, and what it wants of their memory. */
 struct patch_kernels {
-    const struct dev_kernel *missing, *step;
-    const void *par;         /* for `missing` */
+    const struct dev_kernel *missing, *step; /* missing: NULL: by slopes of minmod */
+    const void *par;                         /* for `missing` */
     struct patch_args *args; /* the first member of the arguments of `step`, whose rest is set */
     int planes;              /* of a block's scratch: fluxes, and the law's own */
+};
+/* The kernel of a law's signal (PATCH_COURANT); the first member of its arguments, whose rest is
+ * set. */
+struct patch_courant_kernel {
+    const struct dev_kernel *kernel;
+    struct patch_courant_args *args;
 };
 /* As patch_update, ghosts there; functions of the law are not called. ERR_LIMIT: the device has too
  * little memory, and nothing has changed; or it failed. */
@@ -50,3 +66,12 @@ MUST_USE enum err patch_dev_update(struct patch_dev *h, struct mesh *m, int l, d
 /* As reflux_begin: registers are made there. */
 MUST_USE enum err patch_dev_reflux_begin(struct patch_dev *h, struct mesh *m, int l,
                                          const struct law *law);
+
+/* As patch_courant, in two halves. What the first asks for runs in stream s, after what is in the
+ * mirror's now. The second, which waits for it, follows before the fields change. */
+MUST_USE enum err patch_dev_courant_begin(struct patch_dev *h, struct mesh *m, int l,
+                                          const struct law *law,
+                                          const struct patch_courant_kernel *k,
+                                          struct dev_stream *s);
+MUST_USE enum err patch_dev_courant(struct patch_dev *h, const struct mesh *m, int l,
+                                    const struct law *law, double *dt);

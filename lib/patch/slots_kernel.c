@@ -1,7 +1,9 @@
 /* patch/slots_kernel: kernels that find the tiles of a level and the octs around each, which change
- * only with the mesh (patch/tile does it on hosts); and new values into their fields. */
+ * only with the mesh (patch/tile does it on hosts); values of octs that do not exist; new values
+ * into their fields. */
 #include "dev/kernel.h"
 #include "oct/find_kern.h"
+#include "patch/across_kern.h"
 #include "patch/kernels.h"
 
 /* Octs of a tile, and its first place on the level. */
@@ -127,6 +129,21 @@ KERNEL(tile_rows, struct tile_rows_args, struct tile_shared, DEV_THREADS)
         okey k = okey_make((uint64_t)(x[0] & (n - 1)), (uint64_t)(x[1] & (n - 1)),
                            (uint64_t)(x[2] & (n - 1)));
         a->parent[DEV_MISSING - slot[t]] = 8 * level_find(up, k >> 3) + (int32_t)(k & 7);
+    }
+}
+
+KERNEL(patch_missing, struct patch_missing_args, struct dev_nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        int64_t k = (int64_t)b->index * DEV_THREADS + t;
+        if (k >= a->n) continue;
+        const struct law *law = &a->law;
+        const struct patch_cell p = {a->l - 1, a->parent[k] >> 3, a->parent[k] & 7};
+        double *row = a->row + k * (law->nvar + LAW_BESIDE) * 8;
+        for (int v = 0; v < law->nvar; v++, row += 8)
+            patch_children(a->mesh, p, law->field[v], law->odd[v], row);
+        for (int c = 0; c < 8 * (law->nfield - law->nvar); c++)
+            row[c] = a->mesh->lev[p.level].fld[law->field[law->nvar + c / 8]][p.oct][p.cell];
     }
 }
 

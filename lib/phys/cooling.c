@@ -23,7 +23,7 @@ static struct cooling_law law_of(const struct term_run *r)
     return (struct cooling_law){.floor = floor_at(r->par, r->cosmo, &r->units, r->aexp),
                                 .smallr = r->hydro->smallr,
                                 .hydrogen = r->units.hydrogen,
-                                .per_T2 = 1 / (r->units.temperature * (r->hydro->gamma - 1)),
+                                .per_T2 = 1 / (r->units.temperature * gas_gm1(r->hydro->gamma)),
                                 .dt = dt,
                                 .decay = exp(-dt / (r->par->physics.t_diss * CGS_MYR)),
                                 .Z = r->par->physics.z_ave,

@@ -56,7 +56,7 @@ struct star_law star_law(const struct term_run *r)
 double star_T2(const struct term_run *r, const struct level *lv, lidx i, int c)
 {
     const struct gas_cell g = gas_cell_read(lv, i, c);
-    double pressure = gas_pressure(gas_cell_internal(&g), r->hydro->gamma - 1);
+    double pressure = gas_pressure(gas_cell_internal(&g), r->hydro->gamma);
     return pressure / g.rho * r->units.temperature;
 }
 

@@ -3,15 +3,13 @@
 
 #include "base/cgs.h"
 
-static const double HYDROGEN = 0.76; /* share of the mass, as in RAMSES */
-
 struct units units_of(double length, double density, double time)
 {
     struct units s = {.length = length, .density = density, .time = time};
     s.velocity = s.length / s.time;
     s.mass = s.density * s.length * s.length * s.length;
     s.temperature = RAMSES_MH / CGS_KB * (s.velocity * s.velocity);
-    s.hydrogen = HYDROGEN / RAMSES_MH * s.density;
+    s.hydrogen = RAMSES_HYDROGEN / RAMSES_MH * s.density;
     return s;
 }
 

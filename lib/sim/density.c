@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 #include "dom/ghost.h"
 #include "grav/deposit_kern.h"
@@ -22,7 +23,7 @@ double sim_fourpi(const struct sim *s)
     /* the matter on the mesh */
     double clustered = s->phys.cosmo_par.omega_m -
                        (s->phys.neutrino ? s->par->neutrino.omega_nu : 0);
-    return s->phys.cosmo ? 1.5 * clustered * s->time.aexp : 2 * 6.2831853 * s->mesh.boxlen;
+    return s->phys.cosmo ? 1.5 * clustered * s->time.aexp : 2 * RAMSES_TWOPI * s->mesh.boxlen;
 }
 
 /* The centre of mass is asked for beyond boundaries alone: without them only the mass is summed. */

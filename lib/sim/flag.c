@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 #include "dom/ghost.h"
 #include "oct/bits.h"
@@ -329,13 +330,13 @@ static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
     const struct mesh *m = &s->mesh;
     const struct level *lv = &m->lev[l];
     double nj = s->par->refine.jeans_refine[l - m->levelmin], dx = mesh_dx(m, l);
-    const double pi = 0.5 * 6.2831853; /* RAMSES's, as everywhere in gravity */
+    const double pi = 0.5 * RAMSES_TWOPI; /* RAMSES's, as everywhere in gravity */
     double g = s->phys.cosmo ? 3 * s->phys.cosmo_par.omega_m * s->time.aexp / (8 * pi) : 1;
     const struct hydro_par *h = &s->phys.hydro;
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
             const struct gas_cell u = gas_cell_above(lv, i, k, h->smallr);
-            double p = gas_pressure(gas_cell_internal_m2(&u), h->gamma - 1);
+            double p = gas_pressure(gas_cell_internal_m2(&u), h->gamma);
             double cs2 = fmax(p / u.rho, h->smallc * h->smallc);
             if (nj * dx >= sqrt(pi * cs2 / (g * u.rho))) ok[i][k] = 1;
         }

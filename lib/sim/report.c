@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timer.h"
@@ -24,8 +25,9 @@ void sim_report_mesh(struct sim *s, const char *title)
  * step. */
 double sim_energy_factor(const struct sim *s, int l)
 {
-    double dx = mesh_dx(&s->mesh, l),
-           fourpi = s->phys.cosmo ? 1.5 * s->phys.cosmo_par.omega_m * s->time.aexp : 2 * 6.2831853;
+    double dx = mesh_dx(&s->mesh, l), fourpi = s->phys.cosmo
+                                                   ? 1.5 * s->phys.cosmo_par.omega_m * s->time.aexp
+                                                   : 2 * RAMSES_TWOPI;
     return -dx * dx * dx / fourpi / 2;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cgs.h"
 #include "base/log.h"
 #include "comm/share.h"
 #include "comm/tuner.h"
@@ -15,8 +16,6 @@
 #include "phys/stars.h"
 #include "phys/yields.h"
 #include "sim/sim.h"
-
-static const double HYDROGEN = 0.76; /* of primordial gas; the rest is helium */
 
 /* A boundary region of RAMSES covers a face of the box, with or without its edges: the face is the
  * direction in which the region has no extent. Regions of edges and corners alone repeat those of
@@ -126,8 +125,8 @@ void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX])
 #include "oct/scalars.def"
     int hydrogen = gas_vars_find(&s->phys.hydro.vars, "element_H");
     int helium = gas_vars_find(&s->phys.hydro.vars, "element_He");
-    if (hydrogen >= 0) initial[hydrogen] = HYDROGEN;
-    if (helium >= 0) initial[helium] = 1 - HYDROGEN;
+    if (hydrogen >= 0) initial[hydrogen] = RAMSES_HYDROGEN;
+    if (helium >= 0) initial[helium] = 1 - RAMSES_HYDROGEN;
 }
 
 enum err sim_star_columns(struct sim *s)

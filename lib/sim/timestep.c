@@ -3,6 +3,7 @@
  * else too: nobody needs the step of a level before the finer level is solved. */
 #include <math.h>
 
+#include "base/cgs.h"
 #include "base/log.h"
 #include "phys/term.h"
 #include "sim/sim.h"
@@ -64,7 +65,7 @@ static bool falls(const struct sim *s)
 
 static double free_fall(struct sim *s, int l, double *dense)
 {
-    double pi = 0.5 * 6.2831853,
+    double pi = 0.5 * RAMSES_TWOPI,
            fourpi = s->phys.cosmo ? 1.5 * s->phys.cosmo_par.omega_m * s->time.aexp : 4 * pi;
     return s->phys.hydro.courant_factor * sqrt(3 * pi * pi / 8 / fourpi / *dense);
 }

@@ -47,12 +47,6 @@ static inline struct sink_cell_gas sink_cell_gas(const struct level *lv, const s
     return g;
 }
 
-/* Internal energy per mass of the gas of a cell. */
-static inline double sink_cell_internal(const struct sink_cell_gas *g)
-{
-    return g->e - gas_kinetic_specific(g->v[0], g->v[1], g->v[2]);
-}
-
 /* Own leaf cells of level l on which points of this level weigh, around x. */
 void sink_cloud_cells(const struct sink_cloud *c, const struct mesh *m, int l, const double x[3],
                       struct sink_cells *out);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 
 static int by_id(const void *a, const void *b)
@@ -88,7 +89,7 @@ static void draw_level(const struct sink_context *p, const struct sink_pull *k,
 double sink_pull_cells(const struct sink_context *p, const struct sink_pulls *all,
                        const struct sink_softening *soft, int l, bool ghosts, struct sinks *s)
 {
-    static const double SPHERE = 4. / 3 * (0.5 * 6.2831853);
+    const double SPHERE = 4. / 3 * (0.5 * RAMSES_TWOPI);
     double dense = 0;
     struct sum *f = mem_new(sizeof *f * 3 * (size_t)all->n + 1, "sinks");
     for (int64_t i = 0; i < all->n; i++) {

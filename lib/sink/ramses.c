@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 
 static const double MAX = 0.9; /* of the gas of a cell, in a step, by all sinks */
@@ -41,7 +42,7 @@ static double bondi(const struct sink_law *law, double mass, double rho, double 
     static const double TINY = 2.2250738585072014e-308;
     double r = law->G * mass / (v * v);
     double inf = rho / sink_bondi_alpha(0.5 * law->cloud.radius / (r + TINY));
-    return 4 * (0.5 * 6.2831853) * inf * (r * r) * v;
+    return 4 * (0.5 * RAMSES_TWOPI) * inf * (r * r) * v;
 }
 
 /* Is the gas hot enough, or has the hole enough in store, for a blast above T2_min? */
@@ -68,7 +69,8 @@ void sink_rates(const struct sink_law *law, int levelmin, int levelmax, struct s
     for (int d = 0; d < 3; d++) s->vgas[d] = g.momentum[d] / g.mass;
     for (int d = 0; d < 3; d++) vrel[d] = s->vgas[d] - s->v[d];
     double boost = law->boost < 0 ? fmax(pow(s->rho / law->boost_density, 2), 1) : law->boost;
-    s->c2 = fmax((law->gamma - 1) * s->thermal, law->smallc * law->smallc) * pow(boost, -2. / 3);
+    s->c2 = fmax(gas_pressure(s->thermal, law->gamma), law->smallc * law->smallc) *
+            pow(boost, -2. / 3);
     double v = sqrt(law->vrel ? s->c2 + square(vrel) : s->c2);
     s->bondi = bondi(law, s->m, s->rho, v);
     s->eddington = law->eddington * s->m;

@@ -118,7 +118,7 @@ static void collect_gas(const struct sink_run *s, int l, const struct sink_cells
         sum_add(&sums[0], weight);
         sum_add(&sums[1], weight * g.d);
         for (int d = 0; d < 3; d++) sum_add(&sums[2 + d], weight * g.d * g.v[d]);
-        sum_add(&sums[5], weight * g.d * sink_cell_internal(&g));
+        sum_add(&sums[5], weight * g.d * gas_internal_specific(g.e, g.v[0], g.v[1], g.v[2]));
     }
 }
 

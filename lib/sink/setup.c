@@ -47,7 +47,7 @@ static void feedback_law(const struct sink_run *s, const struct units *u, struct
     law->switch_at = p->agn_fbk_mode_switch_threshold;
     law->load = p->kin_mass_loading;
     law->v_jet = sqrt(2 * efficiency * p->epsilon_kin / law->load) * RAMSES_C / u->velocity;
-    law->v_max = p->v_max * 1e5 / u->velocity;
+    law->v_max = p->v_max * CGS_KM / u->velocity;
     law->cone = 0.5 * RAMSES_TWOPI / 180 * opening / 2;
 }
 

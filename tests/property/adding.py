@@ -20,6 +20,7 @@ A one-line fault it catches: a second list of what a table has.
 # test: phase tier=long timeout=900 ranks=2
 # test: module tier=long timeout=900
 # test: solver tier=long timeout=900 ranks=3
+# test: conservation tier=long timeout=900 ranks=3
 import os
 import re
 import shutil
@@ -208,6 +209,12 @@ def toy_format():
                   lambda m: 'const struct %s toy_%s' % (m[1], m[2].lower()), text)
 
 
+def toy_law(name):
+    """tests/toy/advect.*, as a module with registers of its own name."""
+    return example(name).replace('"advect.h"', '"advect/advect.h"').replace('REFLUX_SECOND',
+                                                                            'REFLUX_ADVECT')
+
+
 # heading of the page: {file: text of a new file, or (text before which to insert, text)}
 RECIPES = {
     'program': {'cmd/count/count.c': PROGRAM, 'man/count.1': PAGE},
@@ -261,6 +268,12 @@ RECIPES = {
                                   'double wave_at(double x, double t);\n',
                'lib/DEPS': [('comm:     base ', 'wave:     base\n'),
                             ('<mpi.h> <gsl/*>', 'wave ')]},
+    'conservation': {'lib/advect/advect.h': toy_law('advect.h'),
+                     'lib/advect/advect.c': toy_law('advect.c'),
+                     'lib/advect/advect_kernel.c': toy_law('advect_kernel.c'),
+                     'lib/oct/mesh.h': ('REFLUX_SYSTEMS };', 'REFLUX_ADVECT, '),
+                     'lib/DEPS': [('hydro:    base vec', 'advect:   base vec dev oct patch\n'),
+                                  ('<mpi.h> <gsl/*>', 'advect ')]},
 }
 
 # The laws of which the page says that they hold for each row, and the ranks that they run on.
@@ -541,6 +554,23 @@ def use_solver(v, tree):
                           (['amr/levelmax=5'], "run_params/solver='heat' needs a periodic")):
         r = ptah.Run([simulate, '-q', '-o', 'refused', 'run.nml', *words], '.')
         v.same(words[0], (r.status, answer in r.err, r.err.count('\n')), (2, True, 1))
+
+
+def use_conservation(v, tree):
+    """The test of the toy passes with the module in the place of tests/toy."""
+    units = os.path.join(tree, 'tests', 'unit')
+    with open(os.path.join(units, 'advect_test.c')) as f:
+        text = f.read()
+    with open(os.path.join(units, 'law_test.c'), 'w') as f:
+        f.write(text.replace('"advect.h"', '"advect/advect.h"'))
+    r = ptah.Run(['make', 'build/tests/unit/law_test'], tree)
+    print(r.err)
+    v.same('its test builds', r.status, 0)
+    for ranks in 1, 3:
+        r = ptah.Run(ptah.mpirun(ranks) + ['build/tests/unit/law_test'], tree)
+        print(r.out[-500:], r.err[-500:])
+        v.same('its test on %d ranks' % ranks, (r.status, r.out.rstrip().endswith(' 0 failed')),
+               (0, True))
 
 
 def use_scalar(v, tree):

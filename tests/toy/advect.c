@@ -1,18 +1,10 @@
 /* advect: the law on rows of cells and faces; advect_kernel.c has it on a device. */
 #include "advect.h"
 
+#include "patch/courant.h"
 #include "patch/sweep.h"
 
 enum { PS = PLANE_STRIDE };
-
-static void missing(const struct gathered *g, lidx i, int c, struct target t)
-{
-    double out[8];
-    for (int v = 0; v < ADVECTED; v++) {
-        patch_children(g->m, g->l - 1, i, c, g->law->field[v], out);
-        put8(g->u, v, t, out);
-    }
-}
 
 static void trace(struct sweep *s, int y, int k, struct run at)
 {
@@ -39,16 +31,26 @@ static void fluxes(struct sweep *s, const struct face_jobs *jobs)
                 j->F[i] = advect_flux(j->dir, j->L[i], j->R[i], s->dtdx);
 }
 
-struct law advect_law(void)
+static double signal(const struct law *law, const struct patch_rows *r, double max)
 {
-    return (struct law){.nvar = ADVECTED,
-                        .nfield = ADVECTED,
-                        .field = {ADVECT_FIELD, ADVECT_FIELD + 1},
-                        .nflux = ADVECTED,
-                        .nsum = ADVECTED,
-                        .system = REFLUX_SECOND,
-                        .near = true,
-                        .missing = missing,
-                        .trace = trace,
-                        .fluxes = fluxes};
+    return patch_rows_max(r, max, NULL, advect_signal, NULL);
 }
+
+static double step(const struct law *law, double dx, double signal)
+{
+    return dx / signal;
+}
+
+const struct law advect_law = {.nvar = ADVECTED,
+                               .nfield = ADVECTED,
+                               .field = {ADVECT_FIELD, ADVECT_FIELD + 1},
+                               .nflux = ADVECTED,
+                               .nsum = ADVECTED,
+                               .system = REFLUX_SECOND,
+                               .near = true,
+                               .mirrored = {true, true},
+                               .odd = {0, ADVECT_MIRRORED},
+                               .trace = trace,
+                               .fluxes = fluxes,
+                               .signal = signal,
+                               .step = step};

@@ -1,11 +1,11 @@
 /* advect: linear advection as a conservation law (patch/law.h): two numbers that a wind carries, by
- * slopes of minmod, half a step and the state on the upwind side; periodic, with registers of its
- * own. */
+ * slopes of minmod, half a step and the state on the upwind side. Beyond a boundary is the last
+ * cell; in x cells are mirrored, the second number with another sign. */
 #pragma once
 #include "patch/across_kern.h"
 #include "patch/kernels.h"
 
-enum { ADVECTED = 2, ADVECT_FIELD = FLD_U + 5 };
+enum { ADVECTED = 2, ADVECT_FIELD = FLD_U + 5, ADVECT_MIRRORED = 3 /* faces */ };
 
 PTAH_HD double advect_wind(int dir)
 {
@@ -26,6 +26,10 @@ PTAH_HD double advect_flux(int dir, double below, double above, double dtdx)
     return dtdx * (w * (w > 0.0 ? below : above));
 }
 
-struct law advect_law(void);
+PTAH_HD double advect_signal(const void *ctx, const struct level *lv, lidx i, int c)
+{
+    return fabs(advect_wind(0)) + fabs(advect_wind(1)) + fabs(advect_wind(2));
+}
 
-extern const struct dev_kernel advect_missing, advect_step;
+extern const struct law advect_law;
+extern const struct dev_kernel advect_step, advect_courant;

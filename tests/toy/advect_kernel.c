@@ -1,5 +1,6 @@
 /* advect_kernel: the law on a device. */
 #include "advect.h"
+#include "patch/courant.h"
 
 struct advect_args {
     struct patch_args p;
@@ -8,7 +9,7 @@ struct advect_args {
 #define LAW_CORE ADVECTED
 #define LAW_FIELD(v) (ADVECT_FIELD + (v))
 #define LAW_SYSTEM REFLUX_SECOND
-#define LAW_MIRRORED(a, f) 0
+#define LAW_MIRRORED(a, f) ((f) < 2)
 #define LAW_LIMITER int
 #define LAW_SOLVER int
 #include "patch/godunov.h"
@@ -16,6 +17,7 @@ struct advect_args {
 DEV_FN void law_primitive(const struct advect_args *a, const struct work *k,
                           struct godunov_shared *s, struct origin o, int at)
 {
+    if (o.beyond & ADVECT_MIRRORED) s->q[1][at] = -s->q[1][at];
 }
 
 DEV_FN void law_rates(const struct advect_args *a, struct godunov_shared *s, int type, int at,
@@ -54,12 +56,4 @@ KERNEL(advect_step, struct advect_args, struct godunov_shared, GODUNOV_THREADS)
     tiles(a, s, b, 0);
 }
 
-KERNEL(advect_missing, struct patch_missing_args, struct dev_nothing, DEV_THREADS)
-{
-    PHASE (t, DEV_THREADS) {
-        int64_t k = (int64_t)b->index * DEV_THREADS + t;
-        for (int v = 0; v < ADVECTED && k < a->n; v++)
-            patch_children(a->mesh, a->l - 1, a->parent[k] >> 3, a->parent[k] & 7, ADVECT_FIELD + v,
-                           a->row + (k * (ADVECTED + LAW_BESIDE) + v) * 8);
-    }
-}
+PATCH_COURANT(advect_courant, struct patch_courant_args, advect_signal)

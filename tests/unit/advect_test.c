@@ -1,10 +1,11 @@
 /* patch: a second system of conservation laws, linear advection (tests/toy/advect.c), beside the
  * fields of the gas: two fields in the middle of the list, registers of their own. On a mesh that
  * adapts to what moves, sums over leaves stay what they were to round-off; bits are the same on
- * one rank and several, with one thread and two, on the CPU and on the emulated device; a constant
- * stays one; the fields of the gas stay as they are. Catches: an engine that takes its fields for
- * those of the gas, registers of another system, a flux that one side of a face has and the other
- * has not.
+ * one rank and several, with one thread and two, on the CPU and on the emulated device, in a
+ * periodic box and in one with walls that refined octs touch; a constant stays one; the fields of
+ * the gas stay as they are; the Courant step is that of the wind. Catches: an engine that takes its
+ * fields for those of the gas, registers of another system, a flux that one side of a face has and
+ * the other has not, octs that do not exist beside a wall and take values from beyond it.
  *
  * test: tier=quick mpi=1,3 */
 #include <math.h>
@@ -17,6 +18,7 @@
 #include "base/sum.h"
 #include "check.h"
 #include "dom/ghost.h"
+#include "patch/courant.h"
 #include "patch/patch.h"
 #include "patch/patch_dev.h"
 #include "patch/reflux.h"
@@ -29,6 +31,7 @@ struct world {
     struct domain *d;
     struct mesh m;
     struct law law;
+    double centre; /* of what moves */
     bool on_device;
     struct test_mirror on;
     struct patch_dev dev;
@@ -93,7 +96,7 @@ static void restrict_level(struct world *w, int l)
 static void update(struct world *w, int l, double dt)
 {
     struct patch_args args;
-    const struct patch_kernels k = {&advect_missing, &advect_step, NULL, &args, ADVECTED};
+    const struct patch_kernels k = {NULL, &advect_step, NULL, &args, ADVECTED};
     if (w->on_device)
         CHECK(patch_dev_update(&w->dev, &w->m, l, dt, &w->law, &k) == OK, "%s", err_message());
     else
@@ -128,7 +131,8 @@ static void fill(struct world *w, bool flat)
             double r2 = 0;
             okey_coords(w->m.lev[l].key[i / 8], x);
             for (int d = 0; d < 3; d++) {
-                double y = ((double)(2 * x[d] + (i >> d & 1)) + 0.5) * mesh_dx(&w->m, l) - 0.4;
+                double y = ((double)(2 * x[d] + (i >> d & 1)) + 0.5) * mesh_dx(&w->m, l) -
+                           w->centre;
                 r2 += y * y;
             }
             for (int v = 0; v < NVAR; v++)
@@ -175,13 +179,37 @@ static struct result result_of(struct world *w)
     return x;
 }
 
-static struct result run(const struct comm *c, int threads, bool device, bool flat)
+/* The longest step of the coarsest level that all levels allow. */
+static double longest_step(struct world *w)
 {
-    static const bool periodic[6] = {false};
-    struct world w = {.c = c, .law = advect_law(), .on_device = device};
-    omp_set_num_threads(threads);
-    mesh_init(&w.m, LMIN, LMAX, NVAR, true, false, 1.0, periodic);
-    w.d = domain_new(DOMAIN_KSECTION, c->size, LMAX, periodic);
+    double all = HUGE_VAL;
+    for (int l = LMIN; l <= LMAX; l++) {
+        struct patch_courant_args args;
+        const struct patch_courant_kernel k = {&advect_courant, &args};
+        double dev, dt = patch_courant(&w->m, l, &w->law, NULL);
+        all = fmin(all, dt * (1 << (l - LMIN)));
+        if (!w->on_device) continue;
+        CHECK(patch_dev_courant_begin(&w->dev, &w->m, l, &w->law, &k, w->on.stream) == OK);
+        CHECK(patch_dev_courant(&w->dev, &w->m, l, &w->law, &dev) == OK && dev == dt, "level %d",
+              l);
+    }
+    CHECK(fabs(all * 1.4 / mesh_dx(&w->m, LMIN) - 1) < 1e-15, "%g", all);
+    return all;
+}
+
+struct how {
+    int threads;
+    bool device, flat, walls;
+};
+
+static struct result run(const struct comm *c, struct how how)
+{
+    const bool flat = how.flat, device = how.device, b = how.walls, bounded[6] = {b, b, b, b, b, b};
+    struct world w = {
+        .c = c, .law = advect_law, .centre = how.walls ? 0.1 : 0.4, .on_device = device};
+    omp_set_num_threads(how.threads);
+    mesh_init(&w.m, LMIN, LMAX, NVAR, true, false, 1.0, bounded);
+    w.d = domain_new(DOMAIN_KSECTION, c->size, LMAX, bounded);
     adapt_build(&w.m, c, w.d);
     for (int k = 0; k < 2; k++) {
         fill(&w, false);
@@ -195,9 +223,9 @@ static struct result run(const struct comm *c, int threads, bool device, bool fl
     if (device) patch_dev_init(&w.dev, &w.on.mirror);
     struct result before = result_of(&w), after;
     for (int k = 0; k < STEPS; k++) {
-        advance(&w, LMIN, 0.6 * mesh_dx(&w.m, LMIN));
+        advance(&w, LMIN, 0.84 * longest_step(&w));
         after = result_of(&w);
-        for (int v = 0; v < ADVECTED; v++)
+        for (int v = 0; v < ADVECTED && !how.walls; v++)
             CHECK(fabs(after.sum[v] - before.sum[v]) < 1e-14 * fabs(before.sum[v]),
                   "sum %d changes by %g", v, after.sum[v] / before.sum[v] - 1);
         CHECK(flat ? after.highest - after.lowest < 1e-14 : after.bits != before.bits);
@@ -215,17 +243,43 @@ static struct result run(const struct comm *c, int threads, bool device, bool fl
     return after;
 }
 
+/* Beside walls a cell's children have no slope, except of a number that changes its sign there. */
+static void test_children(const struct comm *alone)
+{
+    static const bool walls[6] = {true, true, true, true, true, true};
+    struct world w = {.c = alone, .centre = 0.1};
+    const struct patch_cell corner = {LMIN, 0, 0};
+    double even[8], odd[8];
+    mesh_init(&w.m, LMIN, LMIN, NVAR, true, false, 1.0, walls);
+    w.d = domain_new(DOMAIN_KSECTION, 1, LMIN, walls);
+    adapt_build(&w.m, alone, w.d);
+    fill(&w, false);
+    const double *u = w.m.lev[LMIN].fld[FIELD][0];
+    patch_children(&w.m, corner, FIELD, 0, even);
+    patch_children(&w.m, corner, FIELD, 1 << 2, odd);
+    for (int k = 0; k < 8; k++) {
+        CHECK(even[k] == u[0], "child %d", k);
+        CHECK(odd[k] == u[0] + ((k >> 1 & 1) - 0.5) * (0.5 * patch_minmod(-u[0], u[0], u[2])));
+    }
+    CHECK(odd[0] != odd[2], "a slope in y");
+    mesh_fini(&w.m);
+    domain_free(w.d);
+}
+
 int main(int argc, char **argv)
 {
     struct comm all;
     const struct comm alone = {.size = 1};
     comm_init(&argc, &argv, &all);
-    struct result one = run(&alone, 1, false, false);
-    CHECK(one.octs > 500, "%d octs", (int)one.octs);
-    CHECK(run(&alone, 2, false, false).bits == one.bits, "two threads");
-    CHECK(run(&alone, 1, true, false).bits == one.bits, "on a device");
-    CHECK(run(&all, 1, false, false).bits == one.bits, "%d ranks", all.size);
-    run(&alone, 1, false, true);
+    test_children(&alone);
+    for (int walls = 0; walls < 2; walls++) {
+        struct result one = run(&alone, (struct how){1, .walls = walls});
+        CHECK(one.octs > 500, "%d octs", (int)one.octs);
+        CHECK(run(&alone, (struct how){2, .walls = walls}).bits == one.bits, "two threads");
+        CHECK(run(&alone, (struct how){1, true, .walls = walls}).bits == one.bits, "on a device");
+        CHECK(run(&all, (struct how){1, .walls = walls}).bits == one.bits, "%d ranks", all.size);
+    }
+    run(&alone, (struct how){1, .flat = true});
     CHECK(mem_now() == 0, "%zu bytes are left", mem_now());
     if (all.rank == 0) printf("%d passed, %d failed\n", passed, failed);
     comm_fini();

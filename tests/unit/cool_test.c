@@ -77,7 +77,7 @@ static void test_equilibrium(const struct uv *uv)
         worst = fmax(worst, fabs(s.hei + s.heii + s.heiii - COOL_HELIUM));
         worst = fmax(worst, fabs(s.hii + s.heii + 2 * s.heiii - s.e));
         worst = fmax(worst, fabs(s.e - other.e));
-        worst = fmax(worst, fabs(mu * COOL_X * (1 + COOL_HELIUM + s.e) - 1));
+        worst = fmax(worst, fabs(mu * RAMSES_HYDROGEN * (1 + COOL_HELIUM + s.e) - 1));
         if (i % 2 == 0) {
             species_at(&c, 1, &none, 1, &other);
             still = fmax(still, fabs(s.e - other.e));
@@ -85,9 +85,10 @@ static void test_equilibrium(const struct uv *uv)
     }
     CHECK(worst < 1e-13, "%g", worst);
     CHECK(still < 1e-13, "%g", still);
-    CHECK(fabs(gas_rates_at(1e9, 1, &none, 1).mu - 1 / (COOL_X * (2 + 3 * COOL_HELIUM))) < 1e-5,
+    CHECK(fabs(gas_rates_at(1e9, 1, &none, 1).mu - 1 / (RAMSES_HYDROGEN * (2 + 3 * COOL_HELIUM))) <
+              1e-5,
           "ionised");
-    CHECK(fabs(gas_rates_at(10, 1, &none, 1).mu - 1 / (COOL_X * (1 + COOL_HELIUM))) < 1e-9,
+    CHECK(fabs(gas_rates_at(10, 1, &none, 1).mu - 1 / (RAMSES_HYDROGEN * (1 + COOL_HELIUM))) < 1e-9,
           "neutral");
 }
 
@@ -199,7 +200,7 @@ static int ode_jacobian(double x, const double T2[], double *dfdy, double dfdt[]
 /* T2 after dt by an integration to 1e-9. */
 static double reference(struct ode *o, double T2, double dt)
 {
-    double x = 0, total = dt * o->nH * 2 * COOL_X / (3 * CGS_KB);
+    double x = 0, total = dt * o->nH * 2 * RAMSES_HYDROGEN / (3 * CGS_KB);
     gsl_odeiv2_system sys = {ode_rate, ode_jacobian, 1, o};
     gsl_odeiv2_driver *d = gsl_odeiv2_driver_alloc_y_new(&sys, gsl_odeiv2_step_msbdf, total * 1e-6,
                                                          1e-10 * T2 * 1e-3, 1e-9);
@@ -270,7 +271,8 @@ static void test_extremes(const struct cool_table *t, const char *name, method *
 /* One cell by RAMSES's sub-steps, one after the other; -1: too many. */
 static double plain(const struct cool_table *t, const struct solve_cells *b, int k, double dt)
 {
-    double T2 = b->T2[k], total = dt * b->nH[k] * 2 * COOL_X / (3 * CGS_KB), time = 0, slope;
+    double T2 = b->T2[k], total = dt * b->nH[k] * 2 * RAMSES_HYDROGEN / (3 * CGS_KB), time = 0,
+           slope;
     for (int i = 0; i < 490; i++) {
         double net = solve_rate(t, b->nH[k], b->seen[k], b->Z[k], T2, &slope);
         double w = fmax(fmax(4 * fabs(net) / T2, -4 * slope), 1 / total);
@@ -357,7 +359,7 @@ static void test_bad_tables(const char *path)
 static void test_power_law(const char *path, double power)
 {
     struct exact_table *t = NULL;
-    double off = 0, split = 0, unit = 2 * COOL_X / (3 * CGS_KB) * 1e-23;
+    double off = 0, split = 0, unit = 2 * RAMSES_HYDROGEN / (3 * CGS_KB) * 1e-23;
     CHECK(write_power(path, power, 0) == OK && exact_read(path, &t) == OK, "%s", err_message());
     if (!t) return;
     exact_set(t, 0);
@@ -393,7 +395,7 @@ static void test_exact(const char *path, const struct uv *uv)
     CHECK(fabs(jump) < 1e-5, "from one metallicity of the table to the next: %g", jump);
     struct solve_cells hot = {
         .n = 2, .nH = {1, 1}, .seen = {1, 1}, .Z = {1, 1}, .T2 = {1e11, 4e11}};
-    solve_exact(t, 1e7 * 3 * CGS_KB / (2 * COOL_X * exact_rate(t, 1, 1, 1e9)), &hot);
+    solve_exact(t, 1e7 * 3 * CGS_KB / (2 * RAMSES_HYDROGEN * exact_rate(t, 1, 1, 1e9)), &hot);
     double ratio = (4e11 - hot.T2[1]) / (1e11 - hot.T2[0]);
     CHECK(hot.T2[0] < 1e11 && fabs(ratio - 2) < 0.01, "bremsstrahlung beyond the table: %g", ratio);
     struct solve_cells b, mine;

@@ -1,8 +1,8 @@
 /* hydro/dev: the gas on the emulated device has the bits of the CPU, for meshes with coarse-fine
- * boundaries and boundaries of the box, for rough states and for evil ones (vacuum, cold gas at
- * high speed, negative pressure, numbers of any size), for 20 seeds of its orders. The CPU's planes
- * and the kernels share formulas of one cell and nothing else. Also: memory that does not fit, and
- * what steps copy.
+ * boundaries and boundaries of the box, also where both meet, for rough states and for
+ * evil ones (vacuum, cold gas at high speed, negative pressure, numbers of any size), for 20 seeds
+ * of its orders. The CPU's planes and the kernels share formulas of one cell and nothing else. And
+ * memory that does not fit, and what steps copy.
  *
  * test: tier=quick
  * test: all tier=check */
@@ -47,10 +47,21 @@ static bool wanted(const double *x, int l, int levelmin)
     return r2 < (l == levelmin ? 0.16 : 0.03) && (l == levelmin || r2 > 0.004);
 }
 
+/* Around two corners of the box: octs that do not exist lie beside each of its six faces. */
+static bool in_corners(const double *x, int l, int levelmin)
+{
+    double lower = 0, upper = 0, r = l == levelmin ? 0.5 : 0.27;
+    for (int d = 0; d < 3; d++) {
+        lower += x[d] * x[d];
+        upper += (1 - x[d]) * (1 - x[d]);
+    }
+    return lower < r * r || upper < r * r;
+}
+
 static void build(struct mesh *m, int top, const struct hydro_par *p, bool gravity,
                   const bool bounded[6])
 {
-    gas_mesh(m, BASE, top, p, gravity, bounded, wanted);
+    gas_mesh(m, BASE, top, p, gravity, bounded, bounded[2] ? in_corners : wanted);
     CHECK(m->lev[top].nown > 0);
 }
 
@@ -270,6 +281,31 @@ static void test_update(bool all)
     CHECK(hydro_dev_lacks(&s.par));
 }
 
+/* Every kind of boundary, and refined octs that touch all of them. */
+static void test_walls(bool all)
+{
+    struct setting s = {.par = base_par(),
+                        .top = TOP,
+                        .gravity = true,
+                        .bounded = {true, true, true, true, true, true},
+                        .state = rough};
+    s.par.nvar = 6;
+    s.par.no_inflow = true;
+    s.par.bound[0] = s.par.bound[2] = s.par.bound[4] = BOUND_REFLECT;
+    s.par.bound[1] = s.par.bound[3] = BOUND_OUTFLOW;
+    s.par.bound[5] = BOUND_IMPOSED;
+    s.par.bound_state[5][0] = s.par.bound_state[5][4] = 1.0;
+    for (int k = 0; k < 15; k++) {
+        s.par.interpol_type = k % 5;
+        s.par.interpol_var = k % 3;
+        s.par.pressure_fix = k % 2;
+        s.par.beta_fix = 0.5;
+        if (all || k < 3) test_same_bits(&s, all, "refined beside walls");
+        enum bound_type first = s.par.bound[0];
+        for (int f = 0; f < 4; f++) s.par.bound[f] = f < 3 ? s.par.bound[f + 1] : first;
+    }
+}
+
 static void totals_here(const struct mesh *m, int l, const struct hydro_par *p, double x[6])
 {
     struct sum s[6];
@@ -441,6 +477,7 @@ int main(int argc, char **argv)
 {
     test_sent();
     test_update(argc > 1 && strcmp(argv[1], "all") == 0);
+    test_walls(argc > 1 && strcmp(argv[1], "all") == 0);
     for (uint64_t seed = 0; seed < SEEDS; seed++) test_cells(seed, seed % 2, seed % 4 > 1);
     for (uint64_t seed = 0; seed < SEEDS; seed++) test_steep(seed, seed > 15);
     test_limits();
