@@ -134,7 +134,10 @@ $(SCALE): $(patsubst %.c,$(B)/%.o,$(wildcard tests/scale/*.c)) $(B)/libptah.a
 RANKED := $(patsubst %,$(B)/tests/bench/%,ghost balance blast poisson)
 $(B)/tests/bench/balance: $(B)/tests/scale/box.o
 $(B)/tests/bench/balance.o: CFLAGS += -Itests/scale
-$(B)/tests/bench/device.o: CFLAGS += -Itests/unit
+$(patsubst %,$(B)/tests/bench/%.o,device blast): CFLAGS += -Itests/unit
+# They also look for cells without bins, to compare.
+$(patsubst %,$(B)/tests/%,unit/blast_test unit/agn_test bench/blast): \
+    LDFLAGS += -Wl,--wrap=bins_new,--wrap=bins_each
 
 units: $(UNITS) $(TOYS) $(SCALE) $(RANKED) \
        $(patsubst %,$(B)/tests/bench/%,roof kernels tree device)

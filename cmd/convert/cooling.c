@@ -1,7 +1,6 @@
 /* convert: --cooling-table, tables for cooling_method='exact'. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/log.h"

@@ -33,10 +33,7 @@ struct hull {
 
 static void make_face(struct hull *h, int a, int b, int c)
 {
-    if (h->nface == h->faces) {
-        h->faces = 2 * h->faces + 64;
-        h->face = mem_grow(h->face, sizeof *h->face * (size_t)h->faces, "hull");
-    }
+    MEM_ROOM(h->face, h->nface, h->faces, 64, "hull");
     struct face *f = &h->face[h->nface++];
     const int64_t *p = h->vertex[a], *q = h->vertex[b], *r = h->vertex[c];
     *f = (struct face){.v = {a, b, c}};
@@ -68,20 +65,14 @@ static void add_horizon_edge(struct hull *h, int a, int b)
             memcpy(h->horizon[i], h->horizon[--h->nhorizon], sizeof h->horizon[0]);
             return;
         }
-    if (h->nhorizon == h->horizon_cap) {
-        h->horizon_cap = 2 * h->horizon_cap + 64;
-        h->horizon = mem_grow(h->horizon, sizeof *h->horizon * (size_t)h->horizon_cap, "hull");
-    }
+    MEM_ROOM(h->horizon, h->nhorizon, h->horizon_cap, 64, "hull");
     h->horizon[h->nhorizon][0] = a;
     h->horizon[h->nhorizon++][1] = b;
 }
 
 static int new_vertex(struct hull *h, const int64_t p[3])
 {
-    if (h->nvertex == h->vertices) {
-        h->vertices = 2 * h->vertices + 64;
-        h->vertex = mem_grow(h->vertex, sizeof *h->vertex * (size_t)h->vertices, "hull");
-    }
+    MEM_ROOM(h->vertex, h->nvertex, h->vertices, 64, "hull");
     memcpy(h->vertex[h->nvertex], p, sizeof h->vertex[0]);
     return h->nvertex++;
 }

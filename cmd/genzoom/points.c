@@ -12,10 +12,7 @@ static const int64_t BYTES_MAX = (int64_t)1 << 35; /* of a list of points */
 
 void points_add(struct points *p, const double x[3])
 {
-    if (p->n == p->cap) {
-        p->cap = 2 * p->cap + 1024;
-        p->x = mem_grow(p->x, sizeof *p->x * (size_t)p->cap, "points");
-    }
+    MEM_ROOM(p->x, p->n, p->cap, 1024, "points");
     memcpy(p->x[p->n++], x, sizeof *p->x);
 }
 

@@ -8,7 +8,6 @@
 #include "base/cgs.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/text.h"
 
@@ -34,7 +33,9 @@ static int variable(const struct report *r)
     return r->number ? 5 + r->number : 0;
 }
 
-double report_mass_cut(const struct report *r)
+/* Between the dark matter particles of the finest level and those of the next coarser one, in units
+ * of the mass of the box; -1 if all weigh the same. */
+static double mass_cut(const struct report *r)
 {
     int l = r->s->g.levelmax;
     return l == r->s->g.levelmin ? -1 : sqrt(particle_mass(r, l) * particle_mass(r, l - 1));
@@ -140,7 +141,7 @@ void report_namelist(FILE *out, const struct report *r)
     fprintf(out, "/\n&REFINE_PARAMS\n");
     if (r->levelmax > g->levelmin) fprintf(out, "m_refine=%d*8.\n", r->levelmax - g->levelmin);
     fprintf(out, "ivar_refine=%d\nvar_cut_refine=0.01\nmass_cut_refine=%.9g\n/\n", variable(r),
-            report_mass_cut(r));
+            mass_cut(r));
 }
 
 /* ---- JSON ---- */
@@ -192,7 +193,7 @@ void report_json(FILE *out, const struct report *r)
     list_nexpand(out, r);
     fprintf(out, "], ");
     fprintf(out, "\"ivar_refine\": %d, \"var_cut_refine\": 0.01, \"mass_cut_refine\": %.9g}, ",
-            variable(r), report_mass_cut(r));
+            variable(r), mass_cut(r));
     fprintf(
         out,
         "\"estimate\": {\"ranks\": %d, \"octs\": %.4g, \"particles\": %.4g, \"bytes\": %.4g}}\n",

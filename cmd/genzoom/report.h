@@ -18,8 +18,5 @@ struct report {
     const struct trace *trace; /* .ids > 0: particles were traced */
 };
 
-/* Between the dark matter particles of the finest level and those of the next coarser one, in units
- * of the mass of the box; -1 if all weigh the same. */
-double report_mass_cut(const struct report *r);
 void report_namelist(FILE *out, const struct report *r);
 void report_json(FILE *out, const struct report *r);

@@ -28,18 +28,11 @@ struct walk {
 
 static void ids_add(struct ids *s, int64_t id)
 {
-    if (s->n == s->cap) {
-        s->cap = 2 * s->cap + 1024;
-        s->id = mem_grow(s->id, sizeof *s->id * (size_t)s->cap, "ids");
-    }
+    MEM_ROOM(s->id, s->n, s->cap, 1024, "ids");
     s->id[s->n++] = id;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
+MEM_ORDER_OF(by_id, int64_t)
 
 /* Takes the point if its id is searched for, once. */
 static void offer(struct ids *s, struct points *p, int64_t id, const double x[3])

@@ -1,6 +1,5 @@
 /* inspect: -c: is a checkpoint complete and valid? One line per damage, and a verdict. */
 #include <stdio.h>
-#include <string.h>
 
 #include "audit/check.h"
 #include "inspect.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/mem.h"
 #include "comm/lines.h"
 
 enum { LOST = TROUBLE + 1 }; /* status: nothing can be printed any more */

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/mem.h"
 #include "io/stream.h"
 
-void page_text(FILE *out, const char *s)
+/* With &lt; and the like. */
+static void page_text(FILE *out, const char *s)
 {
     static const char special[] = "&<>\"'", *const name[] = {"amp", "lt", "gt", "quot", "#39"};
     for (; *s; s++) {

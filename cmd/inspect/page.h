@@ -39,7 +39,6 @@ struct page {
     int figures; /* figures so far: their number is part of their ids */
 };
 
-void page_text(FILE *out, const char *s); /* with &lt; and the like */
 /* The drawing as SVG inside the page. */
 MUST_USE enum err page_figure(struct page *p, struct picture *q, const char *caption);
 /* A sentence in place of a figure. */

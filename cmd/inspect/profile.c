@@ -1,7 +1,6 @@
 /* inspect: --profile: radial profiles around a place. */
 #include "view/profile.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "base/text.h"

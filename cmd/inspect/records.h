@@ -1,6 +1,5 @@
 /* inspect: what a run has written about itself: its log, and the file of simulate -j. */
 #pragma once
-#include <stdbool.h>
 
 #include "base/err.h"
 

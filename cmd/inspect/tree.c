@@ -4,10 +4,8 @@
  * octs and ghosts (oct/mesh.h), the gas a second time during an update, and its particles
  * (part/part.h) with the scratch of their sort. Buffers are not included. */
 #include <stdio.h>
-#include <string.h>
 
 #include "audit/domains.h"
-#include "base/mem.h"
 #include "formats/formats.h"
 #include "inspect.h"
 
@@ -23,7 +21,6 @@ struct balance {
     double sum, max;
 };
 
-static struct totals total_of(const struct source *r, const struct rank_row *row);
 static void print_text(const struct source *r, const struct domains *d, const char *path,
                        const struct options *o);
 static void print_json(const struct source *r, const struct domains *d, const char *path);

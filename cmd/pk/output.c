@@ -2,7 +2,6 @@
 #include "output.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 

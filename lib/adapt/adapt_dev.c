@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
 #include "oct/field_sets.h"
 
 /* The gas is interpolated from its own level and the two coarser ones. */

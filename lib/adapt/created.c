@@ -8,11 +8,7 @@
 #include "oct/bits.h"
 #include "oct/pieces.h"
 
-static int keyref_order(const void *a, const void *b)
-{
-    const struct keyref *x = a, *y = b;
-    return (x->key > y->key) - (x->key < y->key);
-}
+MEM_ORDER(keyref_order, struct keyref, key)
 
 struct keyref *keyrefs_sort(const okey *key, int64_t n)
 {

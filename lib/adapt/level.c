@@ -159,10 +159,7 @@ struct ghosts {
 
 static void ghosts_add(struct ghosts *g, okey key)
 {
-    if (g->n == g->cap) {
-        g->cap = 2 * g->cap + 256;
-        g->key = mem_grow(g->key, sizeof *g->key * (size_t)g->cap, "mesh scratch");
-    }
+    MEM_ROOM(g->key, g->n, g->cap, 256, "mesh scratch");
     g->key[g->n++] = key;
 }
 

@@ -1,8 +1,6 @@
 /* audit/check: see check.h. This file has the checks that need one file at a time. */
 #include "audit/check.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

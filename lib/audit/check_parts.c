@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "audit/check_priv.h"
 #include "base/mem.h"
@@ -114,11 +113,7 @@ static enum err take_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
+MEM_ORDER_OF(by_value, int64_t)
 
 static void check_ids(struct check *k, struct ids *t, int8_t family)
 {

@@ -3,7 +3,6 @@
  * Every oct lies in a split cell, every split cell has its oct, no oct occurs twice; levels up to
  * levelmin are complete; the 26 cells around the parent cell of an oct exist (this is the 2:1 rule
  * of RAMSES, corners included). */
-#include <math.h>
 #include <stdio.h>
 
 #include "audit/check_priv.h"

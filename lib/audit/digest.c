@@ -7,7 +7,6 @@
 #include "audit/digest.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

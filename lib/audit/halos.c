@@ -4,9 +4,7 @@
 #include <math.h>
 
 #include "base/log.h"
-#include "base/mem.h"
 #include "ckpt/boundary.h"
-#include "halo/state.h"
 
 /* Bytes at the peak, of a body that is read; around a region, its surroundings are read too. */
 enum { BODY_BYTES = 100 };
@@ -55,18 +53,27 @@ static enum err add_body(struct halos *h, const struct halo_point *b)
     return OK;
 }
 
+/* The place is wrapped where the box is periodic. */
+static struct halo_point particle_body(const struct halos *h, const struct source_parts *p,
+                                       int64_t i)
+{
+    struct halo_point b = {.m = p->m[i], .id = p->id[i], .kind = family_species((int)p->family[i])};
+    for (int k = 0; k < 3; k++) {
+        const double x = p->x[k][i] / h->box.boxlen;
+        const bool wrapped = h->box.periodic[k];
+        b.x[k] = wrapped ? x - floor(x) : x;
+        if (wrapped && b.x[k] >= 1) b.x[k] = 0; /* one below 0 by less than rounding */
+        b.v[k] = p->v[k][i];
+    }
+    return b;
+}
+
 static enum err take_parts(const struct source_parts *p, void *ctx)
 {
     struct halos *h = ctx;
     for (int64_t i = 0; i < p->n; i++) {
-        double x[3], v[3];
         if (!family_has_mass(p->family[i])) continue;
-        for (int k = 0; k < 3; k++) {
-            x[k] = p->x[k][i] / h->box.boxlen;
-            v[k] = p->v[k][i];
-        }
-        struct halo_point b = halo_particle((int)p->family[i], p->id[i], p->m[i], x, v,
-                                            h->box.periodic);
+        struct halo_point b = particle_body(h, p, i);
         if (is_near(h, b.x)) TRY(add_body(h, &b));
     }
     return OK;
@@ -87,11 +94,14 @@ static enum err take_masses(const struct source_parts *p, void *ctx)
 static enum err take_octs(const struct source_octs *o, void *ctx)
 {
     struct halos *h = ctx;
-    double volume = pow(ldexp(1, -o->level) * h->box.boxlen, 3);
+    double width = ldexp(1, -o->level), volume = pow(width * h->box.boxlen, 3);
+    int64_t at[3];
     for (int i = 0; i < o->n; i++)
         for (int c = 0; c < 8; c++) {
             if (o->split[i] >> c & 1) continue;
-            struct halo_point b = halo_cell(o->level, o->key[i], c, o->val[c][i] * volume);
+            struct halo_point b = {.m = o->val[c][i] * volume, .kind = SPECIES_GAS};
+            okey_coords(o->key[i] << 3 | (okey)c, at);
+            for (int k = 0; k < 3; k++) b.x[k] = ((double)at[k] + 0.5) * width;
             if (is_near(h, b.x)) TRY(add_body(h, &b));
         }
     return OK;
@@ -101,7 +111,8 @@ static enum err read_pieces(struct halos *h)
 {
     const struct ckpt_head *head = &h->r->head;
     for (int i = h->c->rank; i < h->r->npiece; i += h->c->size) {
-        if (h->r->npiece > 1) log_live("reading file %d of %d", i + 1, h->r->npiece);
+        if (h->r->npiece > 1 && h->r->kind->is) /* files, not a run */
+            log_live("reading file %d of %d", i + 1, h->r->npiece);
         if (h->o->has_sphere && head->particles)
             TRY(source_parts(h->r, i, SOURCE_STATE, take_masses, h));
         if (head->particles) TRY(source_parts(h->r, i, SOURCE_STATE, take_parts, h));

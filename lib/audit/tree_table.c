@@ -28,11 +28,7 @@ static enum err take_octs(const struct source_octs *o, void *ctx)
     return OK;
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const struct tree_row *x = a, *y = b;
-    return x->key < y->key ? -1 : x->key > y->key;
-}
+MEM_ORDER(by_key, struct tree_row, key)
 
 static bool in_order(const struct tree_row *row, int64_t n)
 {

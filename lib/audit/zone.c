@@ -3,7 +3,6 @@
 #include "audit/zone.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/mem.h"
 
@@ -18,11 +17,7 @@ void zone_free(struct zone *z)
     z->n = z->room = 0;
 }
 
-static int by_location(const void *a, const void *b)
-{
-    const struct span *p = a, *q = b;
-    return (p->from > q->from) - (p->from < q->from);
-}
+MEM_ORDER(by_location, struct span, from)
 
 static void join(struct zone *z)
 {

@@ -11,6 +11,34 @@
 void *mem_new(size_t bytes, const char *name);           /* uninitialised */
 void *mem_zero(size_t bytes, const char *name);          /* zeroed */
 void *mem_grow(void *p, size_t bytes, const char *name); /* realloc; keeps the old contents */
+/* Room for one more than the n elements of the list p; `room`, 0 at first, more than doubles. */
+#define MEM_ROOM(p, n, room, min, name)                                                            \
+    do {                                                                                           \
+        if ((n) < (room)) break;                                                                   \
+        (room) = 2 * (room) + (min);                                                               \
+        (p) = mem_grow(p, sizeof *(p) * (size_t)(room), name);                                     \
+    } while (0)
+/* Comparisons for mem_sort and mem_find, ascending: of objects of a type by one member or by two,
+ * and of numbers. */
+#define MEM_ORDER(name, type, member)                                                              \
+    static int name(const void *a, const void *b)                                                  \
+    {                                                                                              \
+        const type *x = a, *y = b;                                                                 \
+        return (x->member > y->member) - (x->member < y->member);                                  \
+    }
+#define MEM_ORDER2(name, type, first, second)                                                      \
+    static int name(const void *a, const void *b)                                                  \
+    {                                                                                              \
+        const type *x = a, *y = b;                                                                 \
+        if (x->first != y->first) return x->first < y->first ? -1 : 1;                             \
+        return (x->second > y->second) - (x->second < y->second);                                  \
+    }
+#define MEM_ORDER_OF(name, number)                                                                 \
+    static int name(const void *a, const void *b)                                                  \
+    {                                                                                              \
+        const number *x = a, *y = b;                                                               \
+        return (*x > *y) - (*x < *y);                                                              \
+    }
 /* All of a new block will be written soon: all threads take its pages from the system. */
 void mem_touch(void *p);
 /* Closes a stream of open_memstream; returns its text as a block of this module. */

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/text.h"
 
 void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows)

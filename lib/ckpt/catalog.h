@@ -6,7 +6,6 @@
  * RAMSES have 11 digits; HDF5 and binary files have all bits. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

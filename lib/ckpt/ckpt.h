@@ -4,7 +4,6 @@
 #include "ckpt/files.h"
 #include "ckpt/rest.h"
 #include "comm/comm.h"
-#include "dom/domain.h"
 #include "oct/mesh.h"
 #include "part/part.h"
 

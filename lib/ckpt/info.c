@@ -112,7 +112,8 @@ const char *info_key(enum info_key k)
     return ROW[k].key;
 }
 
-int info_line(const char *text, const char *at)
+/* The number of the line that has this place, from 1. */
+static int info_line(const char *text, const char *at)
 {
     int n = 1;
     for (; text < at; text++) n += *text == '\n';

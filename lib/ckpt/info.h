@@ -31,8 +31,6 @@ struct info {
 
 const char *info_key(enum info_key k);
 MUST_USE enum err info_read(const struct source *s, struct info *info);
-/* The number of the line that has this place, from 1. */
-int info_line(const char *text, const char *at);
 /* Path of a text or another file that rank 1 wrote, whether it exists or not. */
 MUST_USE enum err info_path(const struct source *s, enum files_kind k, char path[PATH_MAX]);
 bool info_has(const struct source *s, enum files_kind k); /* does such a file exist? */

@@ -1,7 +1,6 @@
 /* ckpt/manifest: see manifest.h. */
 #include "ckpt/manifest.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

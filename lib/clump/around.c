@@ -3,7 +3,6 @@
  * Neighbouring leaf cells differ by one level at most, across corners too. So those that touch a
  * cell of level l are among: the eight cells of level l−1 that touch it (one of them is its parent,
  * never a leaf), the 27 around it of level l, and of level l+1 the 4³ in and around it. */
-#include <math.h>
 
 #include "clump/priv.h"
 

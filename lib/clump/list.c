@@ -1,7 +1,6 @@
 /* clump/list: the list of clumps in an order of its own, whichever rank they are on. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -159,11 +158,7 @@ static void choose(const struct finder *f, struct peak *p)
     p->c.is_halo = par->saddle > 0 && p->halo == p->label && p->c.ncell > 0 && heavy;
 }
 
-static int index_order(const void *a, const void *b)
-{
-    const struct clump *x = a, *y = b;
-    return (x->index > y->index) - (x->index < y->index);
-}
+MEM_ORDER(index_order, struct clump, index)
 
 static void send_rows(struct finder *f, int64_t peaks)
 {

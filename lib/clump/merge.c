@@ -7,7 +7,6 @@
  * peak that is not merged, which takes all of the chain, and its edges. Rounds follow until there
  * is nothing to merge. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "clump/priv.h"

@@ -7,7 +7,6 @@
  * of two touching cells of theirs, the highest one that there is. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "clump/priv.h"
@@ -45,10 +44,7 @@ static enum err find_cells(struct finder *f)
                 if (!isfinite(rho)) return check_finite(f, s);
                 if (!(rho > f->par->density)) continue;
                 TRY(check_finite(f, s));
-                if (f->ncell == room) {
-                    room = 2 * room + 4096;
-                    f->cell = mem_grow(f->cell, sizeof *f->cell * (size_t)room, "clump cells");
-                }
+                MEM_ROOM(f->cell, f->ncell, room, 4096, "clump cells");
                 f->cell[f->ncell++] = (struct patch_cell){.at = s};
             }
     }
@@ -108,11 +104,7 @@ static void sort_cells(struct finder *f)
     f->cell = sorted;
 }
 
-static int peak_order(const void *a, const void *b)
-{
-    const struct peak *x = a, *y = b;
-    return (x->label > y->label) - (x->label < y->label);
-}
+MEM_ORDER(peak_order, struct peak, label)
 
 static okey spot_label(const struct finder *f, struct spot s)
 {

@@ -5,11 +5,7 @@
 #include "base/mem.h"
 #include "clump/priv.h"
 
-static int label_order(const void *a, const void *b)
-{
-    okey x = *(const okey *)a, y = *(const okey *)b;
-    return (x > y) - (x < y);
-}
+MEM_ORDER_OF(label_order, okey)
 
 int label_rank(const struct finder *f, okey label)
 {

@@ -57,11 +57,7 @@ void comm_counts_join(const struct comm_counts *a, const struct comm_counts *b,
     all_a->n = all_b->n = n;
 }
 
-static int int_order(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
+MEM_ORDER_OF(int_order, int)
 
 /* The place of a rank in the ascending list; *last: where the one before was. */
 static int find_rank(const struct comm_counts *k, int rank, int *last)

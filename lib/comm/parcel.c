@@ -1,6 +1,5 @@
 /* comm/parcel: what all transports share: parcels that arrive, lengths of messages, the count of
  * rounds; see transport.h. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -21,19 +20,13 @@ void comm_count_round(void)
 
 void parcels_add(struct parcels *p, int rank, size_t bytes, char *data)
 {
-    if (p->n == p->room) {
-        p->room = 2 * p->room + 16;
-        p->at = mem_grow(p->at, sizeof *p->at * (size_t)p->room, "exchange");
-    }
+    MEM_ROOM(p->at, p->n, p->room, 16, "exchange");
     p->at[p->n++] = (struct parcel){rank, bytes, data};
 }
 
 char *parcels_block(struct parcels *p, size_t bytes)
 {
-    if (p->nblock == p->block_room) {
-        p->block_room = 2 * p->block_room + 16;
-        p->block = mem_grow(p->block, sizeof *p->block * (size_t)p->block_room, "exchange");
-    }
+    MEM_ROOM(p->block, p->nblock, p->block_room, 16, "exchange");
     return p->block[p->nblock++] = mem_new(bytes + 1, "exchange");
 }
 

@@ -193,10 +193,7 @@ char *share_get(struct comm_share *s, size_t bytes, int readers, struct share_sl
         i++;
     }
     if (!grow(s, at + all)) return NULL;
-    if (s->nused == s->used_room) {
-        s->used_room = 2 * s->used_room + 8;
-        s->used = mem_grow(s->used, sizeof *s->used * (size_t)s->used_room, "exchange");
-    }
+    MEM_ROOM(s->used, s->nused, s->used_room, 8, "exchange");
     memmove(s->used + i + 1, s->used + i, sizeof *s->used * (size_t)(s->nused - i));
     s->used[i] = (struct used){at, all};
     s->nused++;

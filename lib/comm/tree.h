@@ -8,7 +8,6 @@
  * alone before the last level. So a rank has at most TREE_FACTOR_MAX - 1 partners per level, and
  * the number of levels is that of a logarithm, for prime numbers of ranks too. */
 #pragma once
-#include <stdint.h>
 
 enum { TREE_LEVELS = 32, TREE_FACTOR_MAX = 7 };
 

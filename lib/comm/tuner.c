@@ -93,11 +93,7 @@ int tuner_choice(const struct comm_tuner *t, enum comm_use use)
     return r->trying ? drawn(r->call) : r->chosen;
 }
 
-static int float_order(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
+MEM_ORDER_OF(float_order, float)
 
 static void keep_sample(struct row *r, int by, double seconds)
 {

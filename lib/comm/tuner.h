@@ -11,7 +11,6 @@
  *
  * The choice depends on clocks, the results of a run do not depend on the choice. */
 #pragma once
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "comm/comm.h"

@@ -45,10 +45,7 @@ static size_t padded(size_t bytes)
 
 static void seg_add(struct walk *w, struct seg s)
 {
-    if (w->n == w->room) {
-        w->room = 2 * w->room + 64;
-        w->seg = mem_grow(w->seg, sizeof *w->seg * (size_t)w->room, "exchange");
-    }
+    MEM_ROOM(w->seg, w->n, w->room, 64, "exchange");
     w->seg[w->n++] = s;
 }
 

@@ -2,7 +2,6 @@
 #include "cool/cool.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "cool/ism.h"

@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "base/cgs.h"
-#include "base/mem.h"
 #include "cool/exact_priv.h"
 
 /* ---- the rates of one cell ---- */

@@ -1,6 +1,5 @@
 /* cool/exact_priv: the table of cool/exact.h in memory. Private to cool. */
 #pragma once
-#include <stdbool.h>
 
 /* Densities, metallicities, temperatures. */
 struct exact_head {

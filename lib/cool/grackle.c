@@ -2,7 +2,6 @@
 #include "cool/grackle.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "h5/parse.h"

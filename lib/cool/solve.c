@@ -18,13 +18,6 @@ struct lanes {
     int cell[SOLVE_BLOCK];
 };
 
-double solve_rate(const struct cool_table *t, double nH, double seen, double Z, double T2,
-                  double *slope)
-{
-    struct solve_point p = solve_point(nH, seen, Z);
-    return rate_net(t->node[0], &p, T2, slope);
-}
-
 /* The cells, and as far as VEC divides copies of the last one. */
 static void lanes_copy(struct lanes *l, const struct solve_cells *c, double nH[], double seen[])
 {

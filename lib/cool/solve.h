@@ -3,7 +3,6 @@
 #pragma once
 #include <stdint.h>
 
-#include "base/err.h"
 #include "cool/table.h"
 
 enum { SOLVE_BLOCK = 64 }; /* cells at a time */
@@ -15,10 +14,6 @@ struct solve_cells {
     double nH[SOLVE_BLOCK], seen[SOLVE_BLOCK], Z[SOLVE_BLOCK], T2[SOLVE_BLOCK];
     int64_t steps;
 };
-
-/* The net cooling of one cell per n_H² and its derivative by T2. */
-double solve_rate(const struct cool_table *t, double nH, double seen, double Z, double T2,
-                  double *slope);
 
 /* Over dt seconds. original: semi-implicit sub-steps as in RAMSES, with `finer` times as many as
  * its accuracy asks for (1: as RAMSES). implicit: backward Euler with a bracketed root. */

@@ -102,12 +102,6 @@ void table_need(struct cool_table *t, double low, double high)
     memset(t->made + s.first, true, (size_t)(s.last - s.first + 1));
 }
 
-void table_make(struct cool_table *t, const struct uv *uv, double a)
-{
-    table_begin(t, uv, a);
-    table_need(t, pow(10, TABLE_N_MIN), pow(10, TABLE_N_MAX));
-}
-
 /* ---- the file of RAMSES ----
  *
  * Records of cooling_NNNNN.out: sizes of the axes; log10 n_H; log10 T2; tables with n_H running

@@ -43,8 +43,6 @@ void table_begin(struct cool_table *t, const struct uv *uv, double a);
 /* Makes what gas of densities between low and high needs, and at first what was needed at the
  * expansion factor before; all threads work. */
 void table_need(struct cool_table *t, double low, double high);
-/* A whole table. */
-void table_make(struct cool_table *t, const struct uv *uv, double a);
 
 /* The bytes of a file cooling_NNNNN.out, which RAMSES has beside its outputs: the table at a, the
  * mean molecular weight and the densities of ions, with which programs of analysis find the

@@ -39,17 +39,10 @@ void cooldev_free(struct cooldev **d)
 
 static enum err room(struct cooldev *d)
 {
-    void *p;
     struct dev *dev = d->mirror->dev;
-    if (!d->range) {
-        TRY(dev_new(dev, &p, sizeof *d->range * BLOCKS, "cooling table"));
-        d->range = p;
-    }
-    if (!d->node) {
-        TRY(dev_new(dev, &p, sizeof *d->node * TABLE_N * TABLE_T, "cooling table"));
-        d->node = p;
-    }
-    return OK;
+    if (!d->range) TRY(dev_new(dev, &d->range, sizeof *d->range * BLOCKS, "cooling table"));
+    if (d->node) return OK;
+    return dev_new(dev, &d->node, sizeof *d->node * TABLE_N * TABLE_T, "cooling table");
 }
 
 /* Least and most density of the leaves of the level. */

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <hdf5.h>
-#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -4,8 +4,6 @@
 #ifdef PTAH_HDF5
 #include "curamses/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <hdf5.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +17,6 @@
 /* datasets of at least so many bytes start at a page */
 static const int64_t ALIGN = 4096, ALIGN_FROM = 65536;
 
-static void lay_out(struct hdf5_file *f, hdf5_fill *fill, const void *ctx);
 static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first, int64_t n,
                          const void *p);
 

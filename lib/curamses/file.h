@@ -11,7 +11,6 @@
  * The dataset /ptah/checksum contains all of them; the attribute `checksum` of a dataset is the
  * index of its first one. */
 #pragma once
-#include <stdbool.h>
 
 #include "base/checksum.h"
 #include "comm/comm.h"

@@ -196,10 +196,7 @@ static int arrays_to(const struct dev *d, const void *at)
 static void array_add(struct dev *d, const struct dev_array *a)
 {
     int i = arrays_to(d, a->at);
-    if (d->narray == d->cap) {
-        d->cap = 2 * d->cap + 64;
-        d->array = mem_grow(d->array, sizeof *a * (size_t)d->cap, "device");
-    }
+    MEM_ROOM(d->array, d->narray, d->cap, 64, "device");
     memmove(&d->array[i + 1], &d->array[i], sizeof *a * (size_t)(d->narray++ - i));
     d->array[i] = *a;
 }
@@ -236,15 +233,16 @@ static void *alloc(struct dev *d, size_t bytes, const char *name)
     return p;
 }
 
-enum err dev_new(struct dev *d, void **p, size_t bytes, const char *name)
+enum err dev_new(struct dev *d, void *pointer, size_t bytes, const char *name)
 {
     d->count.arrays++;
-    *p = alloc(d, bytes, name);
-    if (!*p && drops_flush(d)) *p = alloc(d, bytes, name);
-    if (!*p)
+    void *p = alloc(d, bytes, name);
+    if (!p && drops_flush(d)) p = alloc(d, bytes, name);
+    memcpy(pointer, &p, sizeof p);
+    if (!p)
         FAIL(ERR_LIMIT, "%.1f MB of '%s' do not fit into %s, of which %.1f MB are in use",
              1e-6 * (double)bytes, name, d->name, 1e-6 * (double)d->bytes);
-    array_add(d, &(struct dev_array){*p, bytes, name, -1});
+    array_add(d, &(struct dev_array){p, bytes, name, -1});
     d->bytes += bytes;
     return OK;
 }
@@ -265,10 +263,7 @@ void dev_free(struct dev *d, void *p)
 static void drop(struct dev_stream *s, struct drops *d, void *p)
 {
     if (!p) return;
-    if (d->n == d->cap) {
-        d->cap = 2 * d->cap + 64;
-        d->p = mem_grow(d->p, sizeof *d->p * (size_t)d->cap, "device");
-    }
+    MEM_ROOM(d->p, d->n, d->cap, 64, "device");
     d->p[d->n++] = p;
     if (!s->busy) drops_free(s);
 }
@@ -276,6 +271,16 @@ static void drop(struct dev_stream *s, struct drops *d, void *p)
 void dev_drop(struct dev_stream *s, void *p)
 {
     drop(s, &s->there, p);
+}
+
+enum err dev_room_need(struct dev_stream *s, struct dev_room *r, size_t bytes, const char *name)
+{
+    if (r->p && r->bytes >= bytes) return OK;
+    dev_drop(s, r->p);
+    r->bytes = 0;
+    TRY(dev_new(s->dev, &r->p, bytes + 1, name));
+    r->bytes = bytes;
+    return OK;
 }
 
 void dev_drop_host(struct dev_stream *s, void *p)

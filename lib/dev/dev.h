@@ -38,13 +38,20 @@ const char *dev_name(const struct dev *d);
 int dev_processors(const struct dev *d); /* processors, which run blocks at the same time */
 bool dev_is_host(const struct dev *d);   /* emulated: what it proves is bits, not speed */
 
-/* Device memory, uninitialised, aligned to 256 bytes; `name` is a literal (lent). ERR_LIMIT: it
- * does not fit. */
-MUST_USE enum err dev_new(struct dev *d, void **p, size_t bytes, const char *name);
+/* Device memory, uninitialised, aligned to 256 bytes; `name` is a literal (lent). pointer: the
+ * address of a pointer to any object. ERR_LIMIT: it does not fit, and that pointer is NULL. */
+MUST_USE enum err dev_new(struct dev *d, void *pointer, size_t bytes, const char *name);
 void dev_free(struct dev *d, void *p); /* nothing that uses it is under way; NULL is allowed */
 /* Frees device memory when all that is in s now has run: by the next wait for s, or dev_new for
  * want of room. Other streams do not use it. */
 void dev_drop(struct dev_stream *s, void *p);
+/* Memory that stays from launch to launch: at least that many bytes, of any value. */
+struct dev_room {
+    size_t bytes;
+    void *p;
+};
+MUST_USE enum err dev_room_need(struct dev_stream *s, struct dev_room *r, size_t bytes,
+                                const char *name);
 /* dev_drop of host memory (base/mem.h), which copies in s may still read. */
 void dev_drop_host(struct dev_stream *s, void *p);
 size_t dev_bytes(const struct dev *d); /* in use */

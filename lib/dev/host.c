@@ -99,10 +99,7 @@ static void host_event_free(void *dev, void *event)
 
 static void put(struct host_stream *s, struct op op)
 {
-    if (s->n == s->cap) {
-        s->cap = 2 * s->cap + 64;
-        s->op = mem_grow(s->op, sizeof *s->op * (size_t)s->cap, "device");
-    }
+    MEM_ROOM(s->op, s->n, s->cap, 64, "device");
     s->op[s->n++] = op;
 }
 

@@ -4,7 +4,6 @@
 #include "dev/host_memory.h"
 
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -106,10 +105,7 @@ void *host_memory_take(struct host_memory *m, size_t bytes, const char *name)
     char *map = mmap(NULL, mapped + m->page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                      -1, 0);
     if (map == MAP_FAILED) return NULL;
-    if (m->n == m->cap) {
-        m->cap = 2 * m->cap + 64;
-        m->array = mem_grow(m->array, sizeof *m->array * (size_t)m->cap, "device");
-    }
+    MEM_ROOM(m->array, m->n, m->cap, 64, "device");
     struct host_array *a = &m->array[m->n++];
     *a = (struct host_array){map, map + mapped - room, mapped, bytes, name, true};
     BUG_ON(mprotect(map, mapped, PROT_READ | PROT_WRITE) != 0);

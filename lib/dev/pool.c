@@ -37,10 +37,7 @@ bool pool_give(struct dev_pool *p, void *block, size_t bytes)
     if (bytes > POOL_MAX) return false;
     struct dev_pool_class *c = &p->of[class_of(bytes, &max)];
     if (p->bytes + max > POOL_ALL) return false;
-    if (c->n == c->cap) {
-        c->cap = 2 * c->cap + 16;
-        c->p = mem_grow(c->p, sizeof *c->p * (size_t)c->cap, "device");
-    }
+    MEM_ROOM(c->p, c->n, c->cap, 16, "device");
     p->bytes += max;
     c->p[c->n++] = block;
     return true;

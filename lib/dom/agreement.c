@@ -5,7 +5,6 @@
  * the same owner. Its ghosts depend on whose domains meet the cubes around it, which are the same,
  * and on the owners of octs one and two levels up (domain_near): from level L + 2 on they are the
  * same, too. */
-#include "base/mem.h"
 #include "dom/domain_priv.h"
 
 enum { CUBES_TO = 5 }; /* level of the finest cubes that are tried: 16^3 of them */

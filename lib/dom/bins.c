@@ -237,34 +237,3 @@ void bins_each(const struct bins *b, const struct mesh *m, bins_visit *visit, vo
         }
     }
 }
-
-/* All cells of a level for one event. x: centres of the first cells of octs. */
-static void visit_level(const struct level *lv, double dx, const double (*x)[3],
-                        const struct event *e, struct bins_hit *h, bins_visit *visit, void *ctx)
-{
-    for (h->oct = 0; h->oct < lv->nown; h->oct++)
-        for (h->cell = 0; h->cell < 8; h->cell++) {
-            double centre[3];
-            for (int d = 0; d < 3; d++) centre[d] = x[h->oct][d] + (h->cell >> d & 1) * dx;
-            if (meet(e, centre, h->r) && lv->child[h->oct][h->cell] < 0) visit(h, ctx);
-        }
-}
-
-void bins_each_brute(const struct bins *b, const struct mesh *m, bins_visit *visit, void *ctx)
-{
-    double(*x[LEVEL_MAX + 1])[3];
-    struct bins_hit h = {0};
-    for (int l = m->levelmin; l <= m->levelmax; l++) {
-        x[l] = mem_new(sizeof *x[l] * (size_t)m->lev[l].nown + 1, "events");
-        for (lidx i = 0; i < m->lev[l].nown; i++) {
-            int64_t q[3];
-            okey_coords(m->lev[l].key[i], q);
-            for (int d = 0; d < 3; d++) x[l][i][d] = middle(q[d], 0, mesh_dx(m, l));
-        }
-    }
-    for (h.event = 0; h.event < b->n; h.event++)
-        for (h.level = m->levelmin; h.level <= m->levelmax; h.level++)
-            visit_level(&m->lev[h.level], mesh_dx(m, h.level), x[h.level], &b->event[h.event], &h,
-                        visit, ctx);
-    for (int l = m->levelmin; l <= m->levelmax; l++) FREE(x[l]);
-}

@@ -25,6 +25,4 @@ typedef void bins_visit(const struct bins_hit *h, void *ctx);
  * cells: one cell is always visited by one thread, its events in the order of their numbers. Local.
  */
 void bins_each(const struct bins *b, const struct mesh *m, bins_visit *visit, void *ctx);
-/* bins_each by looking at all cells for each event: for tests. */
-void bins_each_brute(const struct bins *b, const struct mesh *m, bins_visit *visit, void *ctx);
 int bins_threads(void); /* of bins_each, at most */

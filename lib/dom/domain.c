@@ -2,7 +2,6 @@
  * and hilbert.c, the search for cut planes of equal cost in balance.c. */
 #include "dom/domain_priv.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -120,10 +119,7 @@ int domain_row_near(struct domain_row *w, int level, okey key, int *n)
 
 void rank_list_add(struct rank_list *s, int rank)
 {
-    if (s->n == s->cap) {
-        s->cap = 2 * s->cap + 16;
-        s->rank = mem_grow(s->rank, sizeof *s->rank * (size_t)s->cap, "domain ranks");
-    }
+    MEM_ROOM(s->rank, s->n, s->cap, 16, "domain ranks");
     s->rank[s->n++] = rank;
 }
 

@@ -1,7 +1,6 @@
 /* dom/event: see event.h. */
 #include "dom/event.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -84,10 +84,8 @@ enum err ghost_dev_plan_need(struct ghost_dev *g, struct ghost_dev_plan *q)
 {
     const struct xplan *p = q->plan;
     const size_t n = (size_t)sent(p), r = (size_t)received(p), peers = (size_t)p->npeer + 1;
-    void *list;
     if (q->list || p->npeer == 0) return OK;
-    TRY(dev_new(g->dev, &list, sizeof *q->list * (n + r + 2 * peers), "exchange plans"));
-    q->list = list;
+    TRY(dev_new(g->dev, &q->list, sizeof *q->list * (n + r + 2 * peers), "exchange plans"));
     dev_put(g->stream, q->list, p->send, sizeof *q->list * n);
     dev_put(g->stream, q->list + n, p->recv, sizeof *q->list * r);
     dev_put(g->stream, q->list + n + r, p->sfirst, sizeof *q->list * peers);

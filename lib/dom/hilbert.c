@@ -11,7 +11,6 @@
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "dom/domain_priv.h"
@@ -140,11 +139,7 @@ static void ball_descend(const struct domain_ball *b, const struct cube *c)
     }
 }
 
-static int rank_order(const void *a, const void *b)
-{
-    const int *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
+MEM_ORDER_OF(rank_order, int)
 
 /* Few cubes of a level are more than one rank's: as many as there are bounds. */
 void hilbert_ball(const struct domain_ball *b)

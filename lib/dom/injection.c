@@ -5,7 +5,8 @@
 
 #include "base/mem.h"
 
-bool leaf_cell_find(const struct mesh *m, const double x[3], struct leaf_cell *c)
+/* The leaf cell at a position; false: it is not this rank's own. */
+static bool leaf_cell_find(const struct mesh *m, const double x[3], struct leaf_cell *c)
 {
     for (int d = 0; d < 3; d++)
         if (!(x[d] >= 0 && x[d] < m->boxlen)) return false;
@@ -138,7 +139,7 @@ void injection_each(const struct injection *j, struct injection_sums *t, injecti
     int64_t n = j->here.n * t->words, all = n * bins_threads();
     struct visitor v = {j, t->words, mem_zero(sizeof *v.sum * (size_t)all + 1, j->name), visit,
                         ctx};
-    (j->brute ? bins_each_brute : bins_each)(j->bins, j->mesh, visit_cell, &v);
+    bins_each(j->bins, j->mesh, visit_cell, &v);
     if (!t->here) t->here = mem_zero(sizeof *t->here * (size_t)n + 1, j->name);
     for (int64_t i = 0; i < all; i++) t->here[i % n] += v.sum[i];
     FREE(v.sum);

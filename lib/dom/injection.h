@@ -14,8 +14,6 @@ struct leaf_cell {
     lidx oct;
     int cell;
 };
-/* The leaf cell at a position; false: it is not this rank's own. */
-bool leaf_cell_find(const struct mesh *m, const double x[3], struct leaf_cell *c);
 double leaf_cell_volume(const struct mesh *m, int level);
 
 struct injection {
@@ -25,7 +23,6 @@ struct injection {
     const char *name;   /* for the memory */
     int nscalar;        /* of the gas */
     size_t bytes;       /* of a load, which begins with its struct event_home; a multiple of 8 */
-    bool brute;         /* cells are looked for without bins: for tests and measurements */
     struct events home; /* of this rank's cells, with a row each; negative radius: nothing to do */
     struct leaf_cell *centre; /* [home.n] */
     char *load;               /* [home.n][bytes], at first 0 */

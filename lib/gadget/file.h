@@ -4,7 +4,6 @@
  * All offsets follow from the counts, so that particles of any type may come in any order: each is
  * written to its place in all blocks. Files have temporary names until all are complete. */
 #pragma once
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -197,11 +197,7 @@ bool grav_by_all(const struct mesh *m, int ranks, int l, const struct grav_par *
 
 static const struct comm ALONE = {.size = 1};
 
-static int by_key(const void *a, const void *b)
-{
-    okey x = *(const okey *)a, y = *(const okey *)b;
-    return (x > y) - (x < y);
-}
+MEM_ORDER_OF(by_key, okey)
 
 /* The mesh of all n octs of level l and its hierarchy. */
 static void whole_make(struct cached *k, const struct mesh *m, int l, int64_t n,

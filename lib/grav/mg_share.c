@@ -70,11 +70,7 @@ void mg_whole_mesh(struct mesh *whole, const struct mesh *m, int top, int64_t n,
 
 /* ---- building ---- */
 
-static int by_key(const void *a, const void *b)
-{
-    const struct mg_slot *x = a, *y = b;
-    return (x->key > y->key) - (x->key < y->key);
-}
+MEM_ORDER(by_key, struct mg_slot, key)
 
 /* Rows of level k that the level above reads: where the octs of that level hang, and the octs
  * around them. */

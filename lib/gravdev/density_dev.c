@@ -14,7 +14,7 @@ static enum err moments_need(struct grav_dev *g, struct mesh *m, int l)
 {
     for (int k = m->levelmax; k >= l; k--) {
         TRY(mirror_need(g->mirror, m, k, FLD_U, 1, LOCATION_DEVICE));
-        TRY(grav_rows_need(g, &g->com[k], MOMENTS * (size_t)m->lev[k].noct, "gas moments"));
+        TRY(dev_room_need(g->stream, &g->com[k], MOMENTS * (size_t)m->lev[k].noct, "gas moments"));
     }
     return OK;
 }
@@ -88,8 +88,8 @@ enum err grav_dev_density_need(struct grav_dev *g, struct mesh *m, int l, int fi
     if (how->gas && finer > 0) TRY(moments_need(g, m, finer));
     TRY(mirror_room(g->mirror, m, l, FLD_RHO, 1));
     if (how->gas) TRY(mirror_need(g->mirror, m, l, FLD_U, 1, LOCATION_DEVICE));
-    if (how->gas) TRY(grav_rows_need(g, &g->gas, SUMS * (size_t)lv->noct, "deposit"));
-    if (how->dense) TRY(grav_rows_need(g, &g->dense, (size_t)lv->nown, "deposit"));
+    if (how->gas) TRY(dev_room_need(g->stream, &g->gas, SUMS * (size_t)lv->noct, "deposit"));
+    if (how->dense) TRY(dev_room_need(g->stream, &g->dense, (size_t)lv->nown, "deposit"));
     return OK;
 }
 
@@ -181,7 +181,7 @@ enum err grav_dev_energy_begin(struct grav_dev *g, struct mesh *m, int l, double
     if (e->blocks == 0) return OK;
     TRY(mirror_need(x, m, l, FLD_RHO, 1, LOCATION_DEVICE));
     TRY(mirror_need(x, m, l, FLD_FX, 3, LOCATION_DEVICE));
-    TRY(grav_rows_need(g, &g->top, sizeof e->top, "gravity"));
+    TRY(dev_room_need(g->stream, &g->top, sizeof e->top, "gravity"));
     mirror_send(x, m);
     dev_fill(g->stream, g->norm, 0, sizeof e->sum);
     dev_launch(g->stream, &phi_energy, e->blocks,

@@ -63,18 +63,12 @@ struct dev_faces {
     int32_t *first, *missing; /* kernels.h; NULL: none */
 };
 
-/* Memory between launches; it only grows. */
-struct dev_rows {
-    void *p;
-    size_t bytes;
-};
-
 /* For levels of n³ cells; 0: no tables there. */
 struct fourier_dev {
     int n;
     enum green kind;
     struct fft_passes whole, half;
-    struct dev_rows root, denominator, exact, window, part, factor, wave;
+    struct dev_room root, denominator, exact, window, part, factor, wave;
 };
 
 /* Energy and highest density on their way. */
@@ -104,19 +98,15 @@ struct grav_dev {
     struct mg_dev mg[LEVEL_MAX + 2];
     struct dev_faces faces[LEVEL_MAX + 2];
     struct fourier_dev fourier;
-    struct dev_rows rhs, beyond, all;         /* all: of levels that every rank solves */
-    struct dev_rows com[LEVEL_MAX + 2], gas;  /* 3 and 8 numbers an oct */
-    struct dev_rows dense, top;               /* a byte an oct; one number a block */
-    struct dev_rows count, sum;               /* of octs, while lists are made */
+    struct dev_room rhs, beyond, all;         /* all: of levels that every rank solves */
+    struct dev_room com[LEVEL_MAX + 2], gas;  /* 3 and 8 numbers an oct */
+    struct dev_room dense, top;               /* a byte an oct; one number a block */
+    struct dev_room count, sum;               /* of octs, while lists are made */
     int64_t *norm;                            /* there: [GRAV_NORMS][GRAV_NORM] */
     int64_t norm_here[GRAV_NORMS][GRAV_NORM]; /* its copy */
     struct dev_energy energy;
     struct dev_dense dense_of[LEVEL_MAX + 2];
 };
-
-/* At least that many bytes, of any value. */
-MUST_USE enum err grav_rows_need(struct grav_dev *d, struct dev_rows *r, size_t bytes,
-                                 const char *name);
 
 static inline int64_t grav_blocks(int64_t n, int each)
 {

@@ -15,17 +15,17 @@ bool fourier_dev_can(int l)
 void fourier_dev_drop(struct grav_dev *g)
 {
     struct fourier_dev *f = &g->fourier;
-    struct dev_rows *all[] = {&f->root, &f->denominator, &f->exact, &f->window,
+    struct dev_room *all[] = {&f->root, &f->denominator, &f->exact, &f->window,
                               &f->part, &f->factor,      &f->wave};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) dev_free(g->dev, all[i]->p);
     *f = (struct fourier_dev){0};
 }
 
 /* A table of the host, n numbers; NULL: there is none. */
-static enum err put(struct grav_dev *g, struct dev_rows *to, const double *from, size_t n)
+static enum err put(struct grav_dev *g, struct dev_room *to, const double *from, size_t n)
 {
     if (!from) return OK;
-    TRY(grav_rows_need(g, to, sizeof *from * n, "fft"));
+    TRY(dev_room_need(g->stream, to, sizeof *from * n, "fft"));
     dev_put(g->stream, to->p, from, sizeof *from * n);
     return OK;
 }
@@ -126,7 +126,7 @@ enum err fourier_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fou
     const int n = 1 << l;
     const size_t waves = (size_t)n * (size_t)n * (size_t)fourier_pitch(n);
     TRY(tables_need(g, n, &green));
-    TRY(grav_rows_need(g, &g->fourier.wave, sizeof(struct fourier_pair) * waves, "fft"));
+    TRY(dev_room_need(g->stream, &g->fourier.wave, sizeof(struct fourier_pair) * waves, "fft"));
     TRY(mirror_need(x, m, l, FLD_RHO, 1, LOCATION_DEVICE));
     TRY(mirror_room(x, m, l, FLD_PHI, 1));
     transform(g, l, fourpi, rho_tot);

@@ -10,15 +10,13 @@
 enum err grav_dev_new(struct grav_dev **g, struct mirror *x, struct ghost_dev *ghost,
                       const struct comm *c)
 {
-    void *norm;
     struct grav_dev *d = *g = mem_zero(sizeof *d, "device");
     d->mirror = x;
     d->ghost = ghost;
     d->comm = c;
     d->dev = x->dev;
     d->stream = x->stream;
-    enum err err = dev_new(d->dev, &norm, sizeof d->norm_here, "multigrid");
-    if (err == OK) d->norm = norm;
+    enum err err = dev_new(d->dev, &d->norm, sizeof d->norm_here, "multigrid");
     if (err != OK) grav_dev_free(g);
     return err;
 }
@@ -72,23 +70,12 @@ bool grav_dev_together(const struct mesh *m, int l, int ranks, const struct grav
 
 /* ---- what the kernels need ---- */
 
-enum err grav_rows_need(struct grav_dev *d, struct dev_rows *r, size_t bytes, const char *name)
-{
-    if (r->p && r->bytes >= bytes) return OK;
-    dev_drop(d->stream, r->p);
-    *r = (struct dev_rows){0};
-    TRY(dev_new(d->dev, &r->p, bytes + 1, name));
-    r->bytes = bytes;
-    return OK;
-}
-
 /* Both lists, from the links there. */
 static enum err faces_make(struct grav_dev *d, struct dev_faces *to, const struct level *im, lidx n)
 {
     int32_t *count, *sum;
-    void *p;
-    TRY(grav_rows_need(d, &d->count, sizeof *count * (size_t)n, "gravity"));
-    TRY(grav_rows_need(d, &d->sum, sizeof *sum * ((size_t)n + 1), "gravity"));
+    TRY(dev_room_need(d->stream, &d->count, sizeof *count * (size_t)n, "gravity"));
+    TRY(dev_room_need(d->stream, &d->sum, sizeof *sum * ((size_t)n + 1), "gravity"));
     count = d->count.p;
     sum = d->sum.p;
     dev_launch(d->stream, &faces_count, dev_blocks(n),
@@ -97,10 +84,8 @@ static enum err faces_make(struct grav_dev *d, struct dev_faces *to, const struc
     dev_get(d->stream, &to->n, sum + n, sizeof to->n);
     TRY(dev_wait(d->stream));
     if (to->n == 0) return OK;
-    TRY(dev_new(d->dev, &p, sizeof *to->first * (size_t)n, "gravity"));
-    to->first = p;
-    TRY(dev_new(d->dev, &p, sizeof *to->missing * 2 * (size_t)to->n, "gravity"));
-    to->missing = p;
+    TRY(dev_new(d->dev, &to->first, sizeof *to->first * (size_t)n, "gravity"));
+    TRY(dev_new(d->dev, &to->missing, sizeof *to->missing * 2 * (size_t)to->n, "gravity"));
     dev_launch(
         d->stream, &faces_list, dev_blocks(n),
         &(struct faces_list_args){n, (const lidx(*)[6])im->nbr, sum, to->first, to->missing});
@@ -240,8 +225,8 @@ static enum err solve_need(struct grav_dev *g, struct mesh *m, int l)
     struct mirror *x = g->mirror;
     for (int k = 1; k <= l; k++) TRY(mirror_links(x, m, k));
     TRY(faces_need(g, m, l));
-    TRY(grav_rows_need(g, &g->rhs, ROW * (size_t)m->lev[l].noct, "multigrid"));
-    TRY(grav_rows_need(g, &g->beyond, ROW * (size_t)g->faces[l].n, "gravity"));
+    TRY(dev_room_need(g->stream, &g->rhs, ROW * (size_t)m->lev[l].noct, "multigrid"));
+    TRY(dev_room_need(g->stream, &g->beyond, ROW * (size_t)g->faces[l].n, "gravity"));
     TRY(mirror_need(x, m, l, FLD_RHO, 1, LOCATION_DEVICE));
     TRY(need_parent(g, m, l));
     return mirror_room(x, m, l, FLD_PHI, 1);
@@ -280,7 +265,7 @@ static size_t by_all_rows(const struct level *lv)
 static enum err by_all_need(struct grav_dev *g, struct mesh *m, int l)
 {
     TRY(solve_need(g, m, l));
-    return grav_rows_need(g, &g->all, ROW * by_all_rows(&m->lev[l]), MG_SHARED);
+    return dev_room_need(g->stream, &g->all, ROW * by_all_rows(&m->lev[l]), MG_SHARED);
 }
 
 static enum err by_all_solve(struct grav_dev *g, const struct mesh *m, int l,
@@ -341,7 +326,7 @@ enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, const struct 
     if (m->lev[l].nown == 0 && g->comm->size == 1) return OK;
     TRY(mirror_links(x, m, l));
     TRY(faces_need(g, m, l));
-    TRY(grav_rows_need(g, &g->beyond, ROW * (size_t)g->faces[l].n, "gravity"));
+    TRY(dev_room_need(g->stream, &g->beyond, ROW * (size_t)g->faces[l].n, "gravity"));
     TRY(mirror_need(x, m, l, FLD_PHI, 1, LOCATION_DEVICE));
     TRY(need_parent(g, m, l));
     TRY(mirror_room(x, m, l, FLD_FX, 3));

@@ -24,10 +24,7 @@ static bool is_shared(const struct draft *t, int k)
 /* An array whose traffic has another name. */
 static enum err named(struct draft *t, void *pointer, lidx n, size_t size, const char *name)
 {
-    void *p;
-    TRY(dev_new(t->x->dev, &p, size * (size_t)n + 1, name));
-    *(void **)pointer = p;
-    return OK;
+    return dev_new(t->x->dev, pointer, size * (size_t)n + 1, name);
 }
 
 static enum err draft_room(struct draft *t, int l, int min)

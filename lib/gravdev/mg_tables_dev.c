@@ -23,10 +23,7 @@ void draft_drop(struct draft *t)
 
 enum err draft_make(struct draft *t, void *pointer, lidx n, size_t size)
 {
-    void *p;
-    TRY(dev_new(t->x->dev, &p, (size_t)n * size + 1, "multigrid"));
-    *(void **)pointer = p;
-    return OK;
+    return dev_new(t->x->dev, pointer, (size_t)n * size + 1, "multigrid");
 }
 
 void draft_launch(struct draft *t, const struct dev_kernel *k, lidx n, const void *args)

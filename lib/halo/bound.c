@@ -53,10 +53,7 @@ static double far2_of(const struct halo_space *s, const struct halo_set *d, int3
 
 static void add_row(struct rows *r, struct row row)
 {
-    if (r->n == r->room) {
-        r->room = 2 * r->room + 1024;
-        r->at = mem_grow(r->at, sizeof *r->at * (size_t)r->room, "halos: profiles");
-    }
+    MEM_ROOM(r->at, r->n, r->room, 1024, "halos: profiles");
     r->at[r->n++] = row;
 }
 
@@ -105,12 +102,7 @@ static struct halo_choice most_bound(const struct halo_space *s, const struct ha
 
 /* ---- profiles of several ranks ---- */
 
-static int by_location(const void *a, const void *b)
-{
-    const struct row *p = a, *q = b;
-    if (p->index != q->index) return p->index < q->index ? -1 : 1;
-    return p->bin < q->bin ? -1 : p->bin > q->bin;
-}
+MEM_ORDER2(by_location, struct row, index, bin)
 
 /* All rows of the halos of this rank that others have parts of, by place and bin. */
 static struct rows gather_rows(const struct halo_space *s, const struct halo_groups *g,

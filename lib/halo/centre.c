@@ -190,12 +190,7 @@ struct cursor {
     struct rank_list near, scratch;
 };
 
-static int by_part(const void *a, const void *b)
-{
-    const struct halo_part *p = a, *q = b;
-    if (p->owner != q->owner) return p->owner < q->owner ? -1 : 1;
-    return p->index < q->index ? -1 : p->index > q->index;
-}
+MEM_ORDER2(by_part, struct halo_part, owner, index)
 
 static void reply_members(void *ctx, int64_t n, const void *item, void *answer)
 {
@@ -228,11 +223,7 @@ static void add_request(struct asking *a, int64_t part, int32_t member, double m
     a->rank[a->n++] = rank;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
+MEM_ORDER_OF(compare_doubles, double)
 
 /* The answers to one member, requests first..end-1, and what it has here. */
 static void weigh_member(const struct asking *a, int64_t first, int64_t end,

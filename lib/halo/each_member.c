@@ -1,6 +1,5 @@
 /* halo/each_member: the ids of members, which are with those who have the members, pass through
  * rank 0 in bounded numbers: of several small halos at a time, or a range of ids of a large one. */
-#include <stdlib.h>
 
 #include "base/mem.h"
 #include "halo/halo_priv.h"
@@ -18,19 +17,9 @@ struct reply {
 
 enum { HALOS = 4096 }; /* at a time */
 
-static int compare_ids(const void *a, const void *b)
-{
-    const struct halo_ids *p = a, *q = b;
-    if (p->owner != q->owner) return p->owner < q->owner ? -1 : 1;
-    return p->index < q->index ? -1 : p->index > q->index;
-}
+MEM_ORDER2(compare_ids, struct halo_ids, owner, index)
 
-static int compare_replies(const void *a, const void *b)
-{
-    const struct reply *p = a, *q = b;
-    if (p->halo != q->halo) return p->halo < q->halo ? -1 : 1;
-    return p->id < q->id ? -1 : p->id > q->id;
-}
+MEM_ORDER2(compare_replies, struct reply, halo, id)
 
 struct replies {
     int64_t n, room;
@@ -39,10 +28,7 @@ struct replies {
 
 static void add_reply(struct replies *r, struct reply x)
 {
-    if (r->n == r->room) {
-        r->room = 2 * r->room + 1024;
-        r->at = mem_grow(r->at, sizeof *r->at * (size_t)r->room, "halos: ids");
-    }
+    MEM_ROOM(r->at, r->n, r->room, 1024, "halos: ids");
     r->at[r->n++] = x;
 }
 

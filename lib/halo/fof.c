@@ -270,12 +270,7 @@ struct numbered {
     int32_t fragment;
 };
 
-static int compare_parts(const void *a, const void *b)
-{
-    const struct halo_part *p = a, *q = b;
-    if (p->owner != q->owner) return p->owner < q->owner ? -1 : 1;
-    return p->index < q->index ? -1 : p->index > q->index;
-}
+MEM_ORDER2(compare_parts, struct halo_part, owner, index)
 
 /* Parts of halos in order; fragment[i].place becomes the part of a fragment, or -1. */
 static void make_parts(struct fof *f, struct halo_groups *g)

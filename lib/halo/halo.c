@@ -103,11 +103,7 @@ static void gather_halos(struct search *q)
     for (int64_t i = 0; i < l->n; i++) l->grouped += l->at[i].number;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
+MEM_ORDER_OF(compare_ids, int64_t)
 
 static void keep_members(const struct halo_groups *g, struct halo_list *l)
 {

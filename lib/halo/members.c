@@ -37,11 +37,7 @@ static void take_sums(struct halo *h, const struct sums *s)
     for (int k = 0; k < 3; k++) h->v[k] = sum_get(&s->v[k]) / h->mass;
 }
 
-static int by_location(const void *a, const void *b)
-{
-    const struct sums *p = a, *q = b;
-    return p->index < q->index ? -1 : p->index > q->index;
-}
+MEM_ORDER(by_location, struct sums, index)
 
 /* Joins the sums of halos that several ranks have members of. */
 static void join_shared(const struct halo_space *s, const struct halo_groups *g, struct halo *h)

@@ -66,12 +66,7 @@ static void add_bin(struct bins *b, const struct bin *bin)
     b->at[b->n++] = *bin;
 }
 
-static int by_edge(const void *a, const void *b)
-{
-    const struct bin *p = a, *q = b;
-    if (p->halo != q->halo) return p->halo < q->halo ? -1 : 1;
-    return p->edge < q->edge ? -1 : p->edge > q->edge;
-}
+MEM_ORDER2(by_edge, struct bin, halo, edge)
 
 static void join_bin(struct bin *a, const struct bin *b)
 {
@@ -176,10 +171,7 @@ struct requests {
 
 static void add_request(struct requests *r, const struct request *q)
 {
-    if (r->n == r->room) {
-        r->room = 2 * r->room + 64;
-        r->at = mem_grow(r->at, sizeof *r->at * (size_t)r->room, "halos: requests");
-    }
+    MEM_ROOM(r->at, r->n, r->room, 64, "halos: requests");
     r->at[r->n++] = *q;
 }
 

@@ -119,10 +119,7 @@ static void add_rank(struct rank_list *l, int rank)
     int at = l->n;
     while (at > 0 && l->rank[at - 1] >= rank) at--;
     if (at < l->n && l->rank[at] == rank) return;
-    if (l->n == l->cap) {
-        l->cap = 2 * l->cap + 8;
-        l->rank = mem_grow(l->rank, sizeof *l->rank * (size_t)l->cap, "halos: ranks");
-    }
+    MEM_ROOM(l->rank, l->n, l->cap, 8, "halos: ranks");
     for (int k = l->n++; k > at; k--) l->rank[k] = l->rank[k - 1];
     l->rank[at] = rank;
 }

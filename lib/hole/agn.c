@@ -4,7 +4,6 @@
 #include "hole/agn.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/cgs.h"
 #include "base/mem.h"
@@ -284,7 +283,7 @@ static void send_back(struct agn_job *k, struct agn *a)
     FREE(to);
 }
 
-static enum err apply(struct agn_job *k, int64_t n, struct agn *a, int brute)
+static enum err apply(struct agn_job *k, int64_t n, struct agn *a)
 {
     struct injection *in = &k->in;
     struct agn_row *row = mem_zero(sizeof *row * (size_t)n + 1, in->name);
@@ -295,10 +294,8 @@ static enum err apply(struct agn_job *k, int64_t n, struct agn *a, int brute)
     if (err != OK) return err;
     load_all(k);
     TRY(injection_send(in));
-    in->brute = brute & AGN_BRUTE_SUMS;
     injection_each(in, &k->weights, totals_cell, k);
     injection_total(in, &k->weights, true);
-    in->brute = brute & AGN_BRUTE_RELEASE;
     for (k->mode = AGN_HEAT; k->mode <= AGN_JET; k->mode++)
         injection_each(in, &k->surplus, release_cell, k);
     release_centres(k);
@@ -306,8 +303,8 @@ static enum err apply(struct agn_job *k, int64_t n, struct agn *a, int brute)
     return OK;
 }
 
-enum err agn_release_brute(const struct term_run *r, const struct agn_law *law, int64_t n,
-                           struct agn *a, int brute, bool *changed)
+enum err agn_release(const struct term_run *r, const struct agn_law *law, int64_t n, struct agn *a,
+                     bool *changed)
 {
     double specific = gas_gm1(r->hydro->gamma) * r->units.temperature;
     int nscalar = r->hydro->nvar - GAS_SCALARS;
@@ -324,16 +321,10 @@ enum err agn_release_brute(const struct term_run *r, const struct agn_law *law, 
              "black holes: jets of radius %g do not fit into the box of %g (code units): reduce "
              "rAGN, or raise levelmax",
              law->radius, r->mesh->boxlen);
-    enum err err = apply(&k, n, a, brute);
+    enum err err = apply(&k, n, a);
     *changed |= k.in.here.n > 0;
     injection_sums_free(&k.surplus);
     injection_sums_free(&k.weights);
     injection_free(&k.in);
     return err;
-}
-
-enum err agn_release(const struct term_run *r, const struct agn_law *law, int64_t n, struct agn *a,
-                     bool *changed)
-{
-    return agn_release_brute(r, law, n, a, 0, changed);
 }

@@ -45,8 +45,3 @@ struct agn_law agn_law(const struct term_run *r);
  * all ranks return it. (collective) */
 MUST_USE enum err agn_release(const struct term_run *r, const struct agn_law *law, int64_t n,
                               struct agn *a, bool *changed);
-/* Looking for cells without bins, for tests and measurements: the sums over cells, the release, or
- * both. */
-enum { AGN_BRUTE_SUMS = 1, AGN_BRUTE_RELEASE = 2 };
-MUST_USE enum err agn_release_brute(const struct term_run *r, const struct agn_law *law, int64_t n,
-                                    struct agn *a, int brute, bool *changed);

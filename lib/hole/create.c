@@ -49,10 +49,7 @@ struct creation {
 
 static void sites_add(struct sites *s, const struct site *a)
 {
-    if (s->n == s->cap) {
-        s->cap = 2 * s->cap + 64;
-        s->at = mem_grow(s->at, sizeof *s->at * (size_t)s->cap, "black holes");
-    }
+    MEM_ROOM(s->at, s->n, s->cap, 64, "black holes");
     s->at[s->n++] = *a;
 }
 
@@ -251,11 +248,7 @@ static enum err send_sites(struct creation *k, double reach, struct events *here
     return err;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const struct message *x = a, *y = b;
-    return (x->number > y->number) - (x->number < y->number);
-}
+MEM_ORDER(by_number, struct message, number)
 
 /* Of the sites, in the order of their numbers, those that are in bulges. */
 static void keep_bulges(struct creation *k, struct message *in, int64_t n)

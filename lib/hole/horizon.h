@@ -2,7 +2,6 @@
  * what they take from the gas of their clouds (sink/cloud), and what that does to them. Method:
  * docs/method/blackholes.md. */
 #pragma once
-#include "hydro/hydro.h"
 #include "phys/term.h"
 #include "sink/run.h"
 

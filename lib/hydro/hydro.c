@@ -26,11 +26,6 @@ enum riemann hydro_riemann_named(const char *name)
     return (enum riemann)r;
 }
 
-void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p)
-{
-    hydro_update_while(m, l, dt, hexp, p, NULL, NULL);
-}
-
 struct hydro_gas hydro_gas_of(const struct hydro_par *par)
 {
     struct hydro_gas g = {.gamma = par->gamma,
@@ -88,8 +83,8 @@ struct gas_law gas_law_make(const struct mesh *m, const struct hydro_par *p)
     return g;
 }
 
-void hydro_update_while(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
-                        const struct patch_arrival *a, const struct hydro_change *c)
+void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
+                  const struct patch_arrival *a, const struct hydro_change *c)
 {
     struct gas_law g = gas_law_make(m, p);
     BUG_ON(p->nvar != m->nvar);
@@ -107,7 +102,6 @@ static inline const struct gas_law *gas_of(const struct oct_sums *o)
     return (const struct gas_law *)o->law;
 }
 
-static void oct_change(struct oct_sums *o);
 static void oct_gravity(struct oct_sums *o);
 static void oct_pdv(struct oct_sums *o, double *eint);
 static void oct_scalars(struct oct_sums *o);

@@ -58,14 +58,11 @@ double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
  * l+1 left (reflux), with gravity the term ½ dt f rho_old at constant internal energy, with
  * pressure_fix its source and switch (hexp: code units, 0 without cosmology). Adds this level's
  * corrections for level l-1 to lev[l].reflux[REFLUX_GAS]. The arrays lev[l].fld[FLD_U…] are
- * replaced by new ones; ghosts are stale afterwards. */
-void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p);
-
-/* hydro_update while ghosts of U of level l are being received (patch/patch.h). a NULL: the ghosts
- * are here. c NULL: no changes by sources. */
+ * replaced by new ones; ghosts are stale afterwards. a: ghosts of U of level l are being received
+ * (patch/patch.h), NULL: they are here. c NULL: no changes by sources. */
 struct hydro_change;
-void hydro_update_while(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
-                        const struct patch_arrival *a, const struct hydro_change *c);
+void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
+                  const struct patch_arrival *a, const struct hydro_change *c);
 
 /* Changes that sources make to U of own octs within the step: after the fluxes, and before gravity
  * and pressure_fix. Begins as zeros with .nvar; its rows are zeroed [nvar][8]. */

@@ -24,7 +24,7 @@ struct hydro_dev {
     struct dev_stream *stream;
     struct hydro_par *par, sent; /* there, and what was copied */
     bool known;
-    struct patch_room sums, steep; /* of sums, of flags */
+    struct dev_room sums, steep; /* of sums, of flags */
     struct dev_totals totals;
 };
 
@@ -37,14 +37,12 @@ const char *hydro_dev_lacks(const struct hydro_par *p)
 
 enum err hydro_dev_new(struct hydro_dev **h, struct mirror *m)
 {
-    void *par;
     struct hydro_dev *x = *h = mem_zero(sizeof *x, "device");
     x->mirror = m;
     x->dev = m->dev;
     x->stream = m->stream;
     patch_dev_init(&x->patch, m);
-    enum err err = dev_new(x->dev, &par, sizeof *x->par, "hydro parameters");
-    if (err == OK) x->par = par;
+    enum err err = dev_new(x->dev, &x->par, sizeof *x->par, "hydro parameters");
     if (err != OK) hydro_dev_free(h);
     return err;
 }
@@ -182,7 +180,7 @@ enum err hydro_dev_steep(struct hydro_dev *h, struct mesh *m, int l, const struc
         TRY(mirror_need(h->mirror, m, k, FLD_U, m->nvar, LOCATION_DEVICE));
     mirror_send(h->mirror, m);
     TRY(need_par(h, p));
-    TRY(patch_room_need(&h->patch, &h->steep, (size_t)nown, "flag scratch"));
+    TRY(dev_room_need(h->stream, &h->steep, (size_t)nown, "flag scratch"));
     dev_launch(h->stream, &gas_steep, dev_blocks(8 * (int64_t)nown),
                &(struct gas_steep_args){h->mirror->mesh_dev, h->par, l, nown, h->steep.p});
     dev_get(h->stream, bits, h->steep.p, (size_t)nown);
@@ -202,7 +200,7 @@ enum err hydro_dev_totals_begin(struct hydro_dev *h, struct mesh *m, int l,
     if (blocks == 0) return OK;
     TRY(mirror_need(h->mirror, m, l, FLD_U, m->nvar, LOCATION_DEVICE));
     mirror_send(h->mirror, m);
-    TRY(patch_room_need(&h->patch, &h->sums, sizeof t->sums * (BLOCKS + 1), "hydro totals"));
+    TRY(dev_room_need(h->stream, &h->sums, sizeof t->sums * (BLOCKS + 1), "hydro totals"));
     int64_t *part = h->sums.p, *all = part + BLOCKS * GAS_TOTALS * DEV_SUM;
     dev_follow(s, h->stream);
     dev_launch(s, &gas_totals, blocks,

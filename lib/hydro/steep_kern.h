@@ -3,7 +3,6 @@
 #pragma once
 #include <math.h>
 
-#include "hydro/hydro.h"
 #include "hydro/point_kern.h"
 
 /* From density (with its floor), momenta and total energy; may be below zero. */

@@ -2,8 +2,6 @@
 #include "io/fortran.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -284,10 +282,7 @@ static void see_range(struct fort_seen *s, size_t n, int64_t at)
     if (k >= s->n || s->range[k].end != at)
         for (k = s->n - 1; k >= 0 && s->range[k].end != at; k--) continue;
     if (k < 0) {
-        if (s->n == s->room) {
-            s->room = 2 * s->room + 64;
-            s->range = mem_grow(s->range, sizeof *s->range * (size_t)s->room, "checksum");
-        }
+        MEM_ROOM(s->range, s->n, s->room, 64, "checksum");
         s->range[k = s->n++].at = at;
     }
     s->range[k].end = at + (int64_t)n;
@@ -305,11 +300,7 @@ static void see(struct fort_seen *s, const void *p, size_t n, int64_t at)
     }
 }
 
-static int by_location(const void *a, const void *b)
-{
-    int64_t x = ((const struct fort_range *)a)->at, y = ((const struct fort_range *)b)->at;
-    return (x > y) - (x < y);
-}
+MEM_ORDER(by_location, struct fort_range, at)
 
 /* One piece of a gap. */
 static enum err see_piece(struct fort_in *f, int64_t at, int64_t end)

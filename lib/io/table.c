@@ -216,15 +216,6 @@ static enum err to_number(const struct table *t, const char *word, const char *w
     return OK;
 }
 
-enum err table_number(struct table *t, const char *what, double *x)
-{
-    const char *word = table_word(t);
-    if (!word)
-        FAIL(ERR_FORMAT, "%s: line %lld ends where %s should follow", t->path,
-             (long long)table_line(t), what);
-    return to_number(t, word, what, x);
-}
-
 enum err table_flow(struct table *t, const char *what, double *x)
 {
     const char *word = t->at ? table_word(t) : NULL;

@@ -51,9 +51,8 @@ int64_t table_line(const struct table *t);
 char *table_word(struct table *t);
 /* An error if the file is too short for n numbers: before memory is taken for them. */
 MUST_USE enum err table_holds(const struct table *t, double n);
-/* The next number of the line. what: its name in messages, with an article. */
-MUST_USE enum err table_number(struct table *t, const char *what, double *x);
-/* The next number of the file, in this line or one below. */
+/* The next number of the file, in this line or one below. what: its name in messages, with an
+ * article. */
 MUST_USE enum err table_flow(struct table *t, const char *what, double *x);
 /* The next n numbers of the line. what: the names of its columns. */
 MUST_USE enum err table_numbers(struct table *t, int n, const char *what, double *x);

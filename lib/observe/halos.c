@@ -2,33 +2,12 @@
  * that of inspect --halos. */
 #include <stdio.h>
 
-#include "halo/state.h"
-#include "halo/table.h"
+#include "audit/halos.h"
 #include "io/stream.h"
 #include "observe/observe.h"
 #include "oct/field_sets.h"
 
-static struct halo_box box_of(const struct observation *o)
-{
-    const struct ckpt_head *h = o->head;
-    struct halo_box b = {.cosmo = h->cosmo,
-                         .aexp = h->aexp,
-                         .omega_m = h->omega_m,
-                         .omega_l = h->omega_l,
-                         .omega_k = h->omega_k,
-                         .h0 = h->h0,
-                         .boxlen_ini = h->boxlen_ini,
-                         .t = h->t,
-                         .boxlen = h->boxlen,
-                         .unit_l = h->unit_l,
-                         .unit_d = h->unit_d,
-                         .unit_t = h->unit_t};
-    for (int k = 0; k < 3; k++)
-        b.periodic[k] = !o->mesh->bounded[2 * k] && !o->mesh->bounded[2 * k + 1];
-    return b;
-}
-
-static enum err write_halos(const struct observation *o, const struct halo_table *t)
+static enum err write_table(const struct observation *o, const struct halo_table *t)
 {
     char path[PATH_MAX];
     struct stream f;
@@ -45,18 +24,18 @@ static bool wanted(const struct params *p)
 
 static enum err run(struct observation *o)
 {
-    char from[64];
-    struct halo_list list;
-    const struct halo_box box = box_of(o);
-    struct halo_par par = halo_par_of(&box, o->par->run.halo_link, o->par->run.halo_min);
-    par.centre = o->par->run.halo_bound ? HALO_BOUND : HALO_DENSEST;
-    struct halo_points bodies = halo_state(o->mesh, o->parts, box.periodic);
-    TRY(halo_find(o->comm, &par, &bodies, &list));
-    snprintf(from, sizeof from, "output_%05d", o->number);
-    struct halo_table t = {&box, &list, from, par.part, par.min};
-    enum err err = o->comm->rank == 0 ? write_halos(o, &t) : OK;
-    halo_list_free(&list);
-    return err_agree(o->comm, err);
+    const struct param_run *p = &o->par->run;
+    const struct halos_request q = {
+        .link = p->halo_link, .min = p->halo_min, .bound = p->halo_bound};
+    struct halos_found found;
+    struct source *s;
+    TRY(observe_source(o, &s));
+    enum err err = source_halos(s, o->comm, &q, &found);
+    struct halo_table t = {&found.box, &found.list, s->path, q.link, q.min};
+    if (err == OK) err = err_agree(o->comm, o->comm->rank == 0 ? write_table(o, &t) : OK);
+    halo_list_free(&found.list);
+    source_close(&s);
+    return err;
 }
 
 const struct observer observer_halos = {.name = "halos",

@@ -4,7 +4,7 @@
  * changes nothing. It reads the mesh and the particles, or, as the programs do a checkpoint, the
  * source that observe/live makes of them. */
 #pragma once
-#include "ckpt/ckpt.h"
+#include "ckpt/source.h"
 #include "comm/comm.h"
 #include "oct/fields.h"
 #include "param/param.h"
@@ -57,5 +57,8 @@ observer_set observers_due(const struct observation *o, int when);
 observer_set observers_missing(const struct observation *o);
 field_set observers_read(observer_set set);
 MUST_USE enum err observers_run(struct observation *o, observer_set set); /* (collective, agreed) */
+/* The state as a checkpoint of it would be read: each rank can read its own piece (observe/live).
+ * The caller closes it. (collective, agreed) */
+MUST_USE enum err observe_source(const struct observation *o, struct source **out);
 /* Path of a table of output o->number. */
 MUST_USE enum err observe_path(const struct observation *o, enum files_kind k, char path[PATH_MAX]);

@@ -6,10 +6,7 @@
 void deferred_add(struct deferred *o, int64_t *to, int64_t sum)
 {
     if (sum == 0) return;
-    if (o->n == o->cap) {
-        o->cap = 2 * o->cap + 1024;
-        o->list = mem_grow(o->list, sizeof *o->list * (size_t)o->cap, "deposit");
-    }
+    MEM_ROOM(o->list, o->n, o->cap, 1024, "deposit");
     o->list[o->n++] = (struct deferred_sum){to, sum};
 }
 

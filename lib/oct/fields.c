@@ -1,8 +1,9 @@
 /* oct/fields: see fields.h. */
 #include "oct/fields.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include <stdio.h>
 
 /* ---- the table ---- */
 

@@ -5,7 +5,6 @@
  * exchange (dom/ghost) makes them valid, a new list of octs makes them stale, and so does a phase
  * that writes own cells (sim/phase). The flags of refinement count as a field of their own. */
 #pragma once
-#include <stdint.h>
 
 #include "oct/mesh.h"
 

@@ -5,7 +5,6 @@
  * pressure), then passive scalars as density times value: those of scalars.def that the run has,
  * then unnamed ones. */
 #pragma once
-#include <stdbool.h>
 
 enum { GAS_DENSITY, GAS_MOMENTUM, GAS_ENERGY = GAS_MOMENTUM + 3, GAS_SCALARS };
 enum { GAS_VELOCITY = GAS_MOMENTUM, GAS_PRESSURE = GAS_ENERGY }; /* in files */

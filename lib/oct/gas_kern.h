@@ -8,7 +8,6 @@
  * Σ ½ρvv (gas_kinetic_flux) or Σ ½ρ(v²) (gas_kinetic_state), from both Σ ½mv (gas_kinetic_mv). New
  * code takes gas_kinetic or gas_kinetic_v. A factor ½ does not round: it may stand anywhere. */
 #pragma once
-#include <math.h>
 
 #include "base/device.h"
 #include "oct/mesh.h"

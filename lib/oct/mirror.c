@@ -8,10 +8,8 @@
 
 enum err mirror_init(struct mirror *x, struct dev *d, struct dev_stream *s)
 {
-    void *there;
     *x = (struct mirror){.dev = d, .stream = s};
-    TRY(dev_new(d, &there, sizeof *x->mesh_dev, "mesh"));
-    x->mesh_dev = there;
+    TRY(dev_new(d, &x->mesh_dev, sizeof *x->mesh_dev, "mesh"));
     x->image = mem_zero(sizeof *x->image, "device");
     x->sent = mem_zero(sizeof *x->sent, "device");
     return OK;

@@ -1,8 +1,6 @@
 /* oct/remap: see remap.h. */
 #include "oct/remap.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "oct/fields.h"
 #include "oct/find_kern.h"
@@ -11,10 +9,7 @@
 
 static enum err make(struct mirror *x, void *pointer, size_t bytes, const char *name)
 {
-    void *p;
-    TRY(dev_new(x->dev, &p, bytes + 1, name));
-    *(void **)pointer = p;
-    return OK;
+    return dev_new(x->dev, pointer, bytes + 1, name);
 }
 
 /* ---- created octs ---- */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/sum.h"
 #include "ckpt/files.h"
 #include "io/dir.h"

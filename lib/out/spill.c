@@ -2,7 +2,6 @@
 #include "out/spill.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -106,10 +105,7 @@ static enum err page_write(struct spill *s, struct spill_page *p)
         bytes += k->width[i] * (size_t)p->n;
         from += k->width[i] * (size_t)p->cap;
     }
-    if (s->nchunk == s->room) {
-        s->room = 2 * s->room + 1024;
-        s->chunk = mem_grow(s->chunk, sizeof *s->chunk * (size_t)s->room, "spill lists");
-    }
+    MEM_ROOM(s->chunk, s->nchunk, s->room, 1024, "spill lists");
     s->chunk[s->nchunk++] = (struct spill_chunk){
         .at = s->end, .n = p->n, .file = s->c->rank, .list = p->list, .kind = p->kind};
     p->n = 0;

@@ -2,7 +2,6 @@
  * and osyris expect. The history of a run is in compilation.txt, which no reader and no digest
  * uses. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* param/check: the checks that need only the parameters. Messages name parameters as `name` of
  * &GROUP. */
-#include <float.h>
 #include <string.h>
 
 #include "param/row.h"

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "base/mem.h"
 #include "param/scan.h"
 
 enum { EXCERPT = 60, INDEX_MAX = 80, WORDS_MAX = 10000, SHORTEST = 3 };

@@ -1,5 +1,4 @@
 /* param/table: the rows of params.def as data, finding one by name, and values as text. */
-#include <ctype.h>
 #include <float.h>
 #include <limits.h>
 #include <stdlib.h>

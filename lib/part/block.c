@@ -1,9 +1,6 @@
 /* part/block: see block.h. */
 #include "part/block.h"
 
-#include <math.h>
-#include <string.h>
-
 /* Octs of the next level in and around the block, from those of this one, `side` per side; children
  * of absent octs are as absent as these. */
 static int slots_descend(const struct level *lv, int side, const lidx *in, lidx *out)

@@ -10,7 +10,6 @@
  * neighbours, and particles address cells relative to it. On hosts, particles that are too few for
  * a block of 2³ octs have no patch: each finds the cells of its cloud alone. */
 #pragma once
-#include <math.h>
 
 #include "part/part.h"
 

@@ -6,10 +6,7 @@
  * of formats (ckpt/source.h) it is doubles or int64_t. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include "base/err.h"
 
 enum part_col {
 #define AXIS(symbol, ...) COL_##symbol,

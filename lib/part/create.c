@@ -5,7 +5,6 @@
  * Each cell has one owner, so keys are all different, and their order is the same for any
  * decomposition. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "part/part.h"
@@ -16,12 +15,7 @@ struct ticket {
     int64_t at; /* on the requesting rank: the index of its ticket; later: the id */
 };
 
-static int ticket_order(const void *a, const void *b)
-{
-    const struct ticket *x = a, *y = b;
-    if (x->cell != y->cell) return x->cell < y->cell ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
+MEM_ORDER2(ticket_order, struct ticket, cell, number)
 
 /* Which rank numbers a cell: parts of the curve ascend with the rank. */
 static int share_of(okey cell, int size)

@@ -8,7 +8,6 @@
  * cannot serve, because it left its host or is far out of order, has a block of one oct. Particles
  * that are too few for a block read the cells of their clouds. */
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #include "part/block.h"

@@ -10,7 +10,6 @@
  * again (sort.c) only when enough of it is out of order. */
 #include "part/part.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -18,8 +18,7 @@ static int64_t min(int64_t a, int64_t b)
 
 enum err part_dev_make(struct part_dev *x, void *pointer, size_t bytes, const char *name)
 {
-    void **p = pointer;
-    return dev_new(x->dev, p, bytes + 1, name);
+    return dev_new(x->dev, pointer, bytes + 1, name);
 }
 
 void part_dev_drop(struct part_dev *x, void *pointer)

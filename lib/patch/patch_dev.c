@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
 #include "patch/courant.h"
 #include "patch/reflux.h"
 
@@ -61,7 +60,6 @@ static enum err fetch(struct patch_dev *h, int32_t *to, const int32_t *from)
 static enum err tiles_first(struct patch_dev *h, const struct mesh *m, int l, struct patch_tiles *t)
 {
     const lidx nown = m->lev[l].nown;
-    void *first;
     struct scratch s = {.h = h};
     int32_t *head = scratch_take(&s, sizeof *head * (size_t)nown, "hydro tiles"),
             *index = scratch_take(&s, sizeof *index * (size_t)(nown + 1), "hydro tiles");
@@ -71,8 +69,7 @@ static enum err tiles_first(struct patch_dev *h, const struct mesh *m, int l, st
                &(struct tile_heads_args){h->mirror->image->lev[l].key, nown, t->depth, head});
     dev_scan(h->stream, index, head, nown);
     TRY_OUT(fetch(h, &t->n, index + nown));
-    TRY_OUT(dev_new(h->dev, &first, sizeof *t->first * (size_t)(t->n + 1), "hydro tiles"));
-    t->first = first;
+    TRY_OUT(dev_new(h->dev, &t->first, sizeof *t->first * (size_t)(t->n + 1), "hydro tiles"));
     dev_launch(h->stream, &tile_firsts, dev_blocks(nown + 1),
                &(struct tile_firsts_args){head, index, nown, t->first});
 out:
@@ -82,22 +79,20 @@ out:
 
 static enum err tiles_slots(struct patch_dev *h, int l, struct patch_tiles *t)
 {
-    void *slot, *parent;
     struct scratch s = {.h = h};
     int32_t *missing = scratch_take(&s, sizeof *missing * (size_t)t->n, "hydro tiles"),
             *base = scratch_take(&s, sizeof *base * (size_t)(t->n + 1), "hydro tiles");
     const struct mesh *mesh = h->mirror->mesh_dev;
     enum err err = s.err;
     if (err != OK) goto out;
-    TRY_OUT(dev_new(h->dev, &slot, sizeof *t->slot * DEV_SLOTS * (size_t)t->n, "hydro tiles"));
-    t->slot = slot;
+    TRY_OUT(dev_new(h->dev, &t->slot, sizeof *t->slot * DEV_SLOTS * (size_t)t->n, "hydro tiles"));
     dev_launch(
         h->stream, &tile_slots, t->n,
         &(struct tile_slots_args){mesh, l, t->depth, t->corners, t->first, t->slot, missing});
     dev_scan(h->stream, base, missing, t->n);
     TRY_OUT(fetch(h, &t->nmissing, base + t->n));
-    TRY_OUT(dev_new(h->dev, &parent, sizeof *t->parent * (size_t)t->nmissing + 1, "hydro tiles"));
-    t->parent = parent;
+    TRY_OUT(
+        dev_new(h->dev, &t->parent, sizeof *t->parent * (size_t)t->nmissing + 1, "hydro tiles"));
     if (t->nmissing > 0)
         dev_launch(h->stream, &tile_rows, t->n,
                    &(struct tile_rows_args){mesh, l, t->depth, t->first, base, t->slot, t->parent});
@@ -149,28 +144,18 @@ static enum err need_all(struct patch_dev *h, struct mesh *m, int l, const struc
     return OK;
 }
 
-enum err patch_room_need(struct patch_dev *h, struct patch_room *s, size_t bytes, const char *name)
-{
-    if (s->p && s->bytes >= bytes) return OK;
-    dev_drop(h->stream, s->p);
-    *s = (struct patch_room){0};
-    TRY(dev_new(h->dev, &s->p, bytes + 1, name));
-    s->bytes = bytes;
-    return OK;
-}
-
 /* The memory of a step, whatever is in it. */
 static enum err room_all(struct patch_dev *h, lidx nown, int blocks, const struct law *law,
                          const struct patch_kernels *k)
 {
     const size_t row = sizeof(double) * 8 * (size_t)(law->nvar + LAW_BESIDE),
                  cells = sizeof(double) * 8 * (size_t)nown;
-    TRY(patch_room_need(h, &h->rows, row * (size_t)h->tiles[k->args->l].nmissing,
-                        "hydro missing octs"));
-    TRY(patch_room_need(h, &h->tile,
-                        sizeof(double) * DEV_CELLS * (size_t)blocks * (size_t)k->planes,
-                        "hydro tile scratch"));
-    return patch_room_need(h, &h->out, cells * (size_t)law->nvar, "mesh gas");
+    TRY(dev_room_need(h->stream, &h->rows, row * (size_t)h->tiles[k->args->l].nmissing,
+                      "hydro missing octs"));
+    TRY(dev_room_need(h->stream, &h->tile,
+                      sizeof(double) * DEV_CELLS * (size_t)blocks * (size_t)k->planes,
+                      "hydro tile scratch"));
+    return dev_room_need(h->stream, &h->out, cells * (size_t)law->nvar, "mesh gas");
 }
 
 static enum err advance(struct patch_dev *h, int l, lidx nown, const struct law *law,
@@ -235,7 +220,7 @@ enum err patch_dev_courant_begin(struct patch_dev *h, struct mesh *m, int l, con
     if (x->blocks == 0) return OK;
     TRY(need_fields(h, m, l, law));
     mirror_send(h->mirror, m);
-    TRY(patch_room_need(h, &x->out, sizeof x->max, "hydro time step"));
+    TRY(dev_room_need(h->stream, &x->out, sizeof x->max, "hydro time step"));
     dev_follow(s, h->stream);
     *k->args = (struct patch_courant_args){h->mirror->mesh_dev, l, x->out.p};
     dev_launch(s, k->kernel, x->blocks, k->args);

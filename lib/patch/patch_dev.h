@@ -15,19 +15,13 @@ struct patch_tiles {
     int32_t *first, *slot, *parent;
 };
 
-/* Memory that stays from launch to launch. */
-struct patch_room {
-    size_t bytes;
-    void *p;
-};
-
 /* Highest signals on their way in a stream; NULL: none. */
 enum { COURANT_BLOCKS = 1024 };
 struct patch_signals {
     struct dev_stream *s;
     int64_t blocks;
     double max[COURANT_BLOCKS];
-    struct patch_room out;
+    struct dev_room out;
 };
 
 struct patch_dev {
@@ -35,16 +29,13 @@ struct patch_dev {
     struct dev *dev;
     struct dev_stream *stream;
     /* of missing octs, of tiles, new values of a level */
-    struct patch_room rows, tile, out;
+    struct dev_room rows, tile, out;
     struct patch_tiles tiles[LEVEL_MAX + 2];
     struct patch_signals signals;
 };
 
 void patch_dev_init(struct patch_dev *h, struct mirror *m);
 void patch_dev_fini(struct patch_dev *h); /* the stream is empty */
-/* At least that many bytes, of any value. */
-MUST_USE enum err patch_room_need(struct patch_dev *h, struct patch_room *s, size_t bytes,
-                                  const char *name);
 
 /* The kernels of a law, and what it wants of their memory. */
 struct patch_kernels {

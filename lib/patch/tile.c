@@ -154,10 +154,7 @@ void tile_list_build(const struct mesh *m, int l, int depth, int threads, bool a
         lidx j = i + 1, full = i + ((lidx)1 << 3 * side);
         if (full <= lv->nown && lv->key[full - 1] >> 3 * side == cube) j = full;
         while (j < lv->nown && lv->key[j] >> 3 * side == cube) j++;
-        if (list->n == cap) {
-            cap = 2 * cap + 64;
-            list->tile = mem_grow(list->tile, sizeof *list->tile * (size_t)cap, "hydro tiles");
-        }
+        MEM_ROOM(list->tile, list->n, cap, 64, "hydro tiles");
         list->tile[list->n++] = cube_tile(lv, i, j - i, side, sent);
         i = j;
     }

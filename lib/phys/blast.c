@@ -266,14 +266,14 @@ static enum err apply(struct blast_job *k, int64_t n, const struct blast *b, boo
     return star_log(k->r, in->home.n, k->log);
 }
 
-static enum err apply_by(const struct term_run *r, const struct blast_law *law, int64_t n,
-                         const struct blast *b, bool *changed, bool brute)
+enum err blast_apply(const struct term_run *r, const struct blast_law *law, int64_t n,
+                     const struct blast *b, bool *changed)
 {
     if (!injection_any(r->comm, n)) return OK;
     int nscalar = r->hydro->nvar - GAS_SCALARS;
     struct blast_job k = {.r = r,
                           .in = {r->comm, r->dom, r->mesh, "supernovae", nscalar,
-                                 sizeof(struct ejecta) + sizeof(double) * (size_t)nscalar, brute},
+                                 sizeof(struct ejecta) + sizeof(double) * (size_t)nscalar},
                           .law = law,
                           .elements = star_elements(r)};
     enum err err = apply(&k, n, b, changed);
@@ -297,12 +297,6 @@ struct blast blast_from(const struct parts *p, int64_t i)
     return b;
 }
 
-enum err blast_apply(const struct term_run *r, const struct blast_law *law, int64_t n,
-                     const struct blast *b, bool *changed)
-{
-    return apply_by(r, law, n, b, changed, false);
-}
-
 static enum err radius_of(const struct term_run *r, double *radius)
 {
     double bubble = r->par->physics.rbubble * CGS_PC / r->units.length;
@@ -323,10 +317,4 @@ enum err blast_spread(const struct term_run *r, const struct blast_law *law, int
     TRY(radius_of(r, &radius));
     for (int64_t i = 0; i < n; i++) b[i].at.radius = radius;
     return blast_apply(r, law, n, b, changed);
-}
-
-enum err blast_apply_brute(const struct term_run *r, const struct blast_law *law, int64_t n,
-                           const struct blast *b, bool *changed)
-{
-    return apply_by(r, law, n, b, changed, true);
 }

@@ -39,6 +39,3 @@ MUST_USE enum err blast_apply(const struct term_run *r, const struct blast_law *
  * rbubble. If there are blasts, and it is too large for the box: an error. */
 MUST_USE enum err blast_spread(const struct term_run *r, const struct blast_law *law, int64_t n,
                                struct blast *b, bool *changed);
-/* blast_apply, looking for cells without bins, for tests and measurements. */
-MUST_USE enum err blast_apply_brute(const struct term_run *r, const struct blast_law *law,
-                                    int64_t n, const struct blast *b, bool *changed);

@@ -1,7 +1,6 @@
 /* phys/debris: kinetic supernovae of RAMSES. With every star a debris particle is born, which has
  * its ejecta, and gas that they take along (phys/stars.c). After t_sne it becomes a blast wave
  * (Dubois & Teyssier 2008; docs/method/stars.md). */
-#include <math.h>
 
 #include "base/cgs.h"
 #include "base/checksum.h"

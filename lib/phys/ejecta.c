@@ -2,7 +2,6 @@
  * (phys/yields.h; docs/method/stars.md). What has become due since the last time goes into the cell
  * that the star is in or, of supernovae of type II with f_w > 0, into a blast wave. */
 #include <math.h>
-#include <string.h>
 
 #include "base/cgs.h"
 #include "base/mem.h"

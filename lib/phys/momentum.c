@@ -1,7 +1,6 @@
 /* phys/momentum: supernovae that push all gas around: with the momentum that they have when their
  * shells cool (Kim & Ostriker 2015) where that is not resolved (docs/method/stars.md). At a coarse
  * step, as blasts (phys/blast). */
-#include <math.h>
 
 #include "base/cgs.h"
 #include "base/mem.h"

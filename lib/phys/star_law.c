@@ -1,7 +1,6 @@
 /* phys/star_law: see stars.h. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/cgs.h"
 #include "base/err.h"

@@ -3,7 +3,6 @@
  * Per solar mass of stars at birth, of one age and metallicity, cumulative: numbers of supernovae
  * of types II and Ia, mass of the ejecta, of metals and of chemical elements among them. */
 #pragma once
-#include <stdbool.h>
 
 #include "base/err.h"
 

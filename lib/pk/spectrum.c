@@ -1,6 +1,5 @@
 /* pk/spectrum: from masses on the mesh to spectra in bins. */
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -3,7 +3,6 @@
 #include <cairo.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "plot/canvas_priv.h"
 
 /* Size of exponents and how far they are raised, as parts of the size of letters. */

@@ -2,7 +2,6 @@
 #include "ramses/boundary_octs.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #include "base/mem.h"
 

@@ -7,8 +7,6 @@
  */
 #include "ramses/exact.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <omp.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,12 +1,10 @@
 /* ramses/info: opens a RAMSES snapshot: its text files, and the variables that the first binary
  * files contain. */
-#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"

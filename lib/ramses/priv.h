@@ -3,7 +3,6 @@
 #include "ckpt/info.h"
 #include "ckpt/manifest.h"
 #include "io/fortran.h"
-#include "ramses/read.h"
 
 /* The state of a source of this kind. Files are numbered from 1, as in their names. */
 struct ramses {

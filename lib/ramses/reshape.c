@@ -4,7 +4,6 @@
  * files do the rest, and fetch values from where each oct was spilled. Octs that are consecutive
  * here mostly were so in the input: they are fetched in runs. */
 #include <omp.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "ramses/out.h"

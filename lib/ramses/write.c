@@ -11,7 +11,6 @@
 #include "ramses/write.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"

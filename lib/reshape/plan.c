@@ -221,11 +221,7 @@ static int64_t bytes_of(const struct weight *r, int nfurther)
            (r->parts + r->clouds) * (160 + BASE * nfurther);
 }
 
-static int by_location(const void *a, const void *b)
-{
-    okey x = ((const struct weight *)a)->code, y = ((const struct weight *)b)->code;
-    return (x > y) - (x < y);
-}
+MEM_ORDER(by_location, struct weight, code)
 
 /* Ranges of Morton order, each of which fits into a quarter of the memory of a rank. Rank 0 has all
  * rows and cuts; codes become positions. */

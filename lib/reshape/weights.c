@@ -1,8 +1,6 @@
 /* reshape/weights: see weights.h. */
 #include "reshape/weights.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 
 static okey code_of(int level, okey key)

@@ -95,11 +95,7 @@ static void make_domains(struct forest *f)
     FREE(f->cost);
 }
 
-static int seed_order(const void *a, const void *b)
-{
-    const struct seed *x = a, *y = b;
-    return (x->key > y->key) - (x->key < y->key);
-}
+MEM_ORDER(seed_order, struct seed, key)
 
 /* The octs of level l, wherever they were read, to their owners. */
 static void exchange_seeds(struct forest *f, int l)

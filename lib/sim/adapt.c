@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/log.h"
-#include "base/mem.h"
 #include "oct/field_sets.h"
 #include "sim/phase.h"
 

@@ -6,7 +6,6 @@
  * an oct of the level than the ranks do on average (eq. 12). Clocks so move domains, and no result
  * depends on these. */
 #include <math.h>
-#include <string.h>
 
 #include "adapt/adapt.h"
 #include "base/mem.h"

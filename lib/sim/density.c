@@ -4,7 +4,6 @@
  * Gas cells (as pseudo-particles at their centre of mass) and particles are deposited by
  * cloud-in-cell as integers, so that the sum over cells, threads and ranks has no order. */
 #include <math.h>
-#include <string.h>
 
 #include "base/cgs.h"
 #include "base/mem.h"

@@ -6,7 +6,6 @@
  * these octs and the particles times the bytes of mesh_bytes and part_bytes; on top comes the phase
  * that takes most. The constants below are what runs have been seen to hold, by the names of
  * base/mem; tests/phys/forecast.py compares with runs. Refinement to come is not known. */
-#include <errno.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>

@@ -270,7 +270,6 @@ MUST_USE enum err sim_limits_need(struct sim *s, int l);
 /* phases.c: the arguments of source terms of a stage (phys/term.h) */
 struct term_run sim_term_run(struct sim *s, int stage, int l);
 void sim_timestep_end(struct sim *s);
-double sim_timestep(struct sim *s, int l);       /* both; returns dtnew[l] (collective) */
 void sim_potential_energy(struct sim *s, int l); /* report.c: epot sum, rho_max */
 /* report.c: what the square of the acceleration of a cell is times, in that sum */
 double sim_energy_factor(const struct sim *s, int l);

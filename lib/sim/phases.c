@@ -280,9 +280,9 @@ enum err step_godunov(struct sim *s, int l, int icount)
         hydro_kick(m, l, false, 0.5 * s->time.dtnew[l],
                    &s->phys.hydro); /* no fluxes in this step */
     else
-        hydro_update_while(m, l, s->time.dtnew[l], s->phys.cosmo ? s->time.hexp : 0.0,
-                           &s->phys.hydro, s->amr.gas_fill.lv ? &arrival : NULL,
-                           sinks_any(s->phys.sinks) ? &s->phys.sinks->round[l].change : NULL);
+        hydro_update(m, l, s->time.dtnew[l], s->phys.cosmo ? s->time.hexp : 0.0, &s->phys.hydro,
+                     s->amr.gas_fill.lv ? &arrival : NULL,
+                     sinks_any(s->phys.sinks) ? &s->phys.sinks->round[l].change : NULL);
     return l < m->levelmax && s->amr.noct[l + 1] > 0 ? sim_reflux_end(s, l + 1) : OK;
 }
 

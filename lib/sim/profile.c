@@ -1,8 +1,6 @@
 /* sim/profile: the cost of a run in machine-readable form (simulate -j): one line of JSON per
  * coarse step, and a last one with times by phase and memory by name. Sums are over ranks. Nothing
  * here affects the state. */
-#include <errno.h>
-#include <math.h>
 #include <omp.h>
 #include <string.h>
 

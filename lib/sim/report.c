@@ -1,6 +1,5 @@
 /* sim/report: the log of a run, in the format of RAMSES: mesh, conservation, time, speed. */
 #include <math.h>
-#include <string.h>
 
 #include "base/cgs.h"
 #include "base/log.h"

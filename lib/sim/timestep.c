@@ -195,10 +195,3 @@ void sim_timestep_end(struct sim *s)
     t->dtnew[l] = q->x[min];
     log_line(1, " Time step of level %d: %.6E, limited by %s", l, q->x[min], q->name[min]);
 }
-
-double sim_timestep(struct sim *s, int l)
-{
-    sim_timestep_begin(s, l);
-    sim_timestep_end(s);
-    return s->time.dtnew[l];
-}

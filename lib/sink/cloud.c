@@ -2,7 +2,6 @@
 #include "sink/cloud.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "part/part.h"

@@ -5,7 +5,6 @@
  * weighs on leaf cells alone. The points are not particles: every rank finds those that concern its
  * own cells, from a copy of the sink (sink/copies.h), in one order. */
 #pragma once
-#include <math.h>
 
 #include "oct/gas_kern.h"
 #include "sink/copies.h"

@@ -88,11 +88,7 @@ struct birth {
     int64_t home, number; /* rank, and its place there */
 };
 
-static int birth_order(const void *a, const void *b)
-{
-    const struct birth *x = a, *y = b;
-    return (x->index > y->index) - (x->index < y->index);
-}
+MEM_ORDER(birth_order, struct birth, index)
 
 static void bear(const struct sink_run *s, const struct clump_core *c, int64_t id)
 {

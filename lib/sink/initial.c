@@ -2,7 +2,6 @@
 #include "sink/initial.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -2,18 +2,13 @@
 #include "sink/pull.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cgs.h"
 #include "base/mem.h"
 
-static int by_id(const void *a, const void *b)
-{
-    const struct sink_pull *x = a, *y = b;
-    return (x->id > y->id) - (x->id < y->id);
-}
+MEM_ORDER(by_id, struct sink_pull, id)
 
 void sink_pulls_gather(const struct sink_context *p, const struct sinks *s, struct sink_pulls *out)
 {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cgs.h"
-#include "base/mem.h"
 
 static const double MAX = 0.9; /* of the gas of a cell, in a step, by all sinks */
 

@@ -265,11 +265,7 @@ static void put_row(const struct sink *a, struct row *r)
     }
 }
 
-static int row_order(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    return (x->id > y->id) - (x->id < y->id);
-}
+MEM_ORDER(row_order, struct row, id)
 
 static enum err fill_catalog(const struct sink_run *s, struct catalog *t, const char *rows,
                              size_t row)

@@ -118,11 +118,7 @@ static int64_t keep_inside(struct sinks *s, const struct mesh *m)
     return lost;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const struct sink *x = a, *y = b;
-    return (x->id > y->id) - (x->id < y->id);
-}
+MEM_ORDER(by_id, struct sink, id)
 
 static void send(struct sinks *s, const struct mesh *m, const struct comm *c,
                  const struct domain *d)

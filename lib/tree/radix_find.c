@@ -141,10 +141,7 @@ static void near_leaves(const struct tree *t, double radius, int32_t a, struct l
             stack[n++] = r->child[node][1], stack[n++] = r->child[node][0];
             continue;
         }
-        if (out->n == out->cap) {
-            out->cap = 2 * out->cap + 64;
-            out->leaf = mem_grow(out->leaf, sizeof *out->leaf * (size_t)out->cap, "tree: leaves");
-        }
+        MEM_ROOM(out->leaf, out->n, out->cap, 64, "tree: leaves");
         out->leaf[out->n++] = node;
     }
 }

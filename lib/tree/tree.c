@@ -155,11 +155,7 @@ void tree_free(struct tree **t)
 
 /* ---- lists ---- */
 
-static int by_number(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return x < y ? -1 : x > y;
-}
+MEM_ORDER_OF(by_number, int32_t)
 
 static void run_search(const struct tree_search *s)
 {

@@ -443,11 +443,7 @@ static int64_t extremes(const struct map *m, struct map_range *r)
     return n;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+MEM_ORDER_OF(ascending, double)
 
 /* Few values far from all others would take nearly all colours: the ends are at most half as far
  * from the 1st and the 99th percentile as these are from each other, on the scale of the colours.

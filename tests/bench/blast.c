@@ -18,6 +18,7 @@
 #include "adapt/adapt.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "brute_bins.h"
 #include "hole/agn.h"
 #include "phys/blast.h"
 
@@ -113,15 +114,16 @@ static struct term_run run_of(struct mesh *m, const struct domain *d)
 }
 
 /* Processor time of one application; the bits of the gas in *hash. */
-static double once(struct mesh *m, const struct domain *d, int n, const struct blast *b, bool brute,
-                   uint64_t *hash)
+static double once(struct mesh *m, const struct domain *d, int n, const struct blast *b,
+                   int without, uint64_t *hash)
 {
     const struct blast_law law = {.kinetic = 1};
     struct term_run r = run_of(m, d);
     bool changed = false;
     fill(m);
+    brute_begin(without);
     double t = seconds();
-    if ((brute ? blast_apply_brute : blast_apply)(&r, &law, n, b, &changed) != OK) exit(2);
+    if (blast_apply(&r, &law, n, b, &changed) != OK) exit(2);
     t = seconds() - t;
     *hash = hash_of(m);
     return t;
@@ -129,7 +131,7 @@ static double once(struct mesh *m, const struct domain *d, int n, const struct b
 
 /* Processor time of one agn_release by black holes, made anew; the bits of the gas in *hash; a:
  * room for n. */
-static double release(struct mesh *m, const struct domain *d, int n, struct agn *a, int brute,
+static double release(struct mesh *m, const struct domain *d, int n, struct agn *a, int without,
                       uint64_t *hash)
 {
     const struct agn_law law = {.radius = 2 * mesh_dx(m, m->levelmax),
@@ -143,8 +145,9 @@ static double release(struct mesh *m, const struct domain *d, int n, struct agn 
     bool changed = false;
     fill(m);
     holes_make(n, a);
+    brute_begin(without);
     double t = seconds();
-    if (agn_release_brute(&r, &law, n, a, brute, &changed) != OK) exit(2);
+    if (agn_release(&r, &law, n, a, &changed) != OK) exit(2);
     t = seconds() - t;
     *hash = hash_of(m);
     return t;
@@ -154,12 +157,13 @@ static int holes(struct mesh *m, const struct domain *d, int n)
 {
     struct agn *a = mem_new(sizeof *a * (size_t)n, "bench");
     uint64_t hash, other[2];
-    double min = HUGE_VAL, brute[2];
+    double min = HUGE_VAL, slow[2];
     for (int i = 0; i < REPEATS; i++) min = fmin(min, release(m, d, n, a, 0, &hash));
-    for (int k = 0; k < 2; k++) brute[k] = release(m, d, n, a, 1 << k, &other[k]);
+    for (int k = 0; k < 2; k++)
+        slow[k] = release(m, d, n, a, k ? BRUTE_REST : BRUTE_FIRST, &other[k]);
     printf("cells\tholes\tbins\tsums\trelease\tsums_ratio\trelease_ratio\n");
-    printf("%ld\t%d\t%.5f\t%.3f\t%.3f\t%.1f\t%.1f\n", (long)fill(m), n, min, brute[0], brute[1],
-           brute[0] / min, brute[1] / min);
+    printf("%ld\t%d\t%.5f\t%.3f\t%.3f\t%.1f\t%.1f\n", (long)fill(m), n, min, slow[0], slow[1],
+           slow[0] / min, slow[1] / min);
     FREE(a);
     return hash != other[0] || hash != other[1];
 }
@@ -169,12 +173,12 @@ static int blasts(struct mesh *m, const struct domain *d, int n, bool with_brute
     struct blast *b = mem_new(sizeof *b * (size_t)n, "bench");
     blasts_make(m, n, b);
     uint64_t hash, brute_hash;
-    double min = HUGE_VAL, brute = 0;
-    for (int i = 0; i < REPEATS; i++) min = fmin(min, once(m, d, n, b, false, &hash));
+    double min = HUGE_VAL, slow = 0;
+    for (int i = 0; i < REPEATS; i++) min = fmin(min, once(m, d, n, b, 0, &hash));
     brute_hash = hash;
-    if (with_brute) brute = once(m, d, n, b, true, &brute_hash);
+    if (with_brute) slow = once(m, d, n, b, BRUTE_FIRST | BRUTE_REST, &brute_hash);
     printf("cells\tblasts\tbins\tbrute\tratio\n%ld\t%d\t%.5f\t%.3f\t%.1f\n", (long)fill(m), n, min,
-           brute, brute / min);
+           slow, slow / min);
     FREE(b);
     return hash != brute_hash;
 }

@@ -148,7 +148,7 @@ static double update(struct bench *x, int l, double dt)
         fail_if(hydro_dev_update(x->hydro, m, l, dt, 0, &par));
         fail_if(dev_wait(x->stream));
     } else {
-        hydro_update(m, l, dt, 0, &par);
+        hydro_update(m, l, dt, 0, &par, NULL, NULL);
     }
     double seconds = timer_wall() - begin;
     x->table[l].cells = 8 * (int64_t)m->lev[l].nown;

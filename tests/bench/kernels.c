@@ -140,7 +140,7 @@ static void setup(struct bench *b)
 
 static void godunov(struct bench *b)
 {
-    hydro_update(&b->m, LEVEL, b->dt, 0.0, &b->h);
+    hydro_update(&b->m, LEVEL, b->dt, 0.0, &b->h, NULL, NULL);
 }
 
 static void courant(struct bench *b)
@@ -235,7 +235,8 @@ static void cool_set_up(struct bench *b)
     struct rng r = rng_make(1, 2, 3);
     b->table = mem_zero(sizeof *b->table, "bench");
     b->gas = mem_zero(sizeof *b->gas * (COOLED / SOLVE_BLOCK), "bench");
-    table_make(b->table, &uv, 0.25);
+    table_begin(b->table, &uv, 0.25);
+    table_need(b->table, pow(10, TABLE_N_MIN), pow(10, TABLE_N_MAX));
     for (int i = 0; i < COOLED; i++) {
         struct solve_cells *c = &b->gas[i / SOLVE_BLOCK];
         int k = c->n++;

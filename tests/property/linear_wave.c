@@ -123,7 +123,7 @@ static double run(const struct comm *c, int l, enum wave wave, int slope_type)
     comm_min_f64(c, &dt, 1);
     int steps = (int)ceil(period / dt);
     for (int s = 0; s < steps; s++) {
-        hydro_update(&b.m, l, period / steps, 0, &p);
+        hydro_update(&b.m, l, period / steps, 0, &p, NULL, NULL);
         ghost_fill_hydro(c, &b.m, l);
     }
     double error = wave_error(&b, wave);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "io/stream.h"
-#include "observe/live.h"
 #include "observe/observe.h"
 
 static bool wanted(const struct params *p)
@@ -33,10 +32,9 @@ static enum err write_row(const struct observation *o, double peak)
 
 static enum err run(struct observation *o)
 {
-    const struct live l = {o->head, o->mesh, o->parts, o->comm, "the run", o->number};
     struct source *s;
     double peak = -DBL_MAX;
-    TRY(source_live(&l, &s));
+    TRY(observe_source(o, &s));
     enum err err = err_agree(o->comm,
                              source_octs(s, o->comm->rank, SOURCE_STORED, take_octs, &peak));
     source_close(&s);

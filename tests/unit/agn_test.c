@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "brute_bins.h"
 #include "check.h"
 #include "half_world.h"
 #include "hole/spin.h"
@@ -112,8 +113,9 @@ static void test_many(const struct agn_law *law)
                     one = world_run(&whole, &alone, &par, &hydro);
     enum err err = agn_release(&r, law, n, mine, &changed);
     CHECK(err == OK, "%s", err == OK ? "" : err_message());
-    int brute = AGN_BRUTE_SUMS | AGN_BRUTE_RELEASE;
-    CHECK(agn_release_brute(&one, law, HOLES, all, brute, &changed) == OK);
+    brute_begin(BRUTE_FIRST | BRUTE_REST);
+    CHECK(agn_release(&one, law, HOLES, all, &changed) == OK);
+    brute_begin(0);
     world_totals(&w, &comm, NVAR, after);
     double given = check_holes(first, all, law);
     for (int v = 0; v < NVAR; v++) {

@@ -21,7 +21,16 @@
 #include "check.h"
 #include "cool/cool.h"
 #include "cool/ism.h"
+#include "cool/solve_kern.h"
 #include "vec/vec.h"
+
+/* The net cooling of one cell per n_H² and its derivative by T2. */
+static double solve_rate(const struct cool_table *t, double nH, double seen, double Z, double T2,
+                         double *slope)
+{
+    struct solve_point p = solve_point(nH, seen, Z);
+    return rate_net(t->node[0], &p, T2, slope);
+}
 
 static const struct cool_par PAR = {.method = COOL_ORIGINAL,
                                     .cosmo = true,
@@ -146,7 +155,8 @@ static void test_need(struct cooling *c)
     struct cool_table *whole = mem_zero(sizeof *whole, "test");
     struct cool_table *part = mem_zero(sizeof *part, "test");
     int differ = 0;
-    table_make(whole, cool_uv(c), 0.25);
+    table_begin(whole, cool_uv(c), 0.25);
+    table_need(whole, pow(10, TABLE_N_MIN), pow(10, TABLE_N_MAX));
     for (int i = 0; i < 300; i++) {
         double nH[2] = {pow(10, draw(-10.5, 6)), 0}, slope;
         if (i % 2) nH[0] = pow(10, -10 + 0.1 * (int)draw(0, 160));

@@ -162,7 +162,7 @@ static void step_here(struct mesh *m, int l, double dt, const struct hydro_par *
         reflux_begin(m, l + 1, REFLUX_GAS, hydro_nflux(p));
         for (int k = 0; k < 2; k++) step_here(m, l + 1, 0.5 * dt, p);
     }
-    hydro_update(m, l, dt, 0.1, p);
+    hydro_update(m, l, dt, 0.1, p, NULL, NULL);
     if (finer) reflux_end(m, l + 1, REFLUX_GAS);
     if (finer) hydro_restrict(m, l, p);
 }
@@ -178,7 +178,7 @@ static void step_dev(struct there *t, struct mesh *m, int l, double dt, const st
     }
     if (host) {
         home(t, m);
-        hydro_update(m, l, dt, 0.1, p);
+        hydro_update(m, l, dt, 0.1, p, NULL, NULL);
     } else
         CHECK(hydro_dev_update(t->gas, m, l, dt, 0.1, p) == OK, "%s", err_message());
     if (finer) {

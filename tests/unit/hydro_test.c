@@ -138,7 +138,7 @@ static void advance(struct mesh *m, int l, double dt, const struct hydro_par *p)
         advance(m, l + 1, 0.5 * dt, p);
         advance(m, l + 1, 0.5 * dt, p);
     }
-    hydro_update(m, l, dt, 0.1, p);
+    hydro_update(m, l, dt, 0.1, p, NULL, NULL);
     if (finer) reflux_end(m, l + 1, REFLUX_GAS);
     if (finer) hydro_restrict(m, l, p);
 }
@@ -400,8 +400,8 @@ static void test_mirror(void)
             mirror(&b, &a, 4, d, false);
             double dt = hydro_courant(&a, 4, &p, NULL);
             for (int s = 0; s < 4; s++) {
-                hydro_update(&a, 4, dt, 0.0, &p);
-                hydro_update(&b, 4, dt, 0.0, &p);
+                hydro_update(&a, 4, dt, 0.0, &p, NULL, NULL);
+                hydro_update(&b, 4, dt, 0.0, &p, NULL, NULL);
             }
             double worst = mirror(&b, &a, 4, d, true);
             CHECK(worst < 1e-12, "riemann %d axis %d: %g", r, d, worst);
@@ -442,8 +442,8 @@ static void test_reflecting_boundaries(void)
         double dt = hydro_courant(&a, 4, &p, NULL);
         CHECK(fabs(dt / hydro_courant(&b, 5, &q, NULL) - 1.0) < 1e-15, "dt");
         for (int s = 0; s < 5; s++) {
-            hydro_update(&a, 4, dt, 0.0, &p);
-            hydro_update(&b, 5, dt, 0.0, &q);
+            hydro_update(&a, 4, dt, 0.0, &p, NULL, NULL);
+            hydro_update(&b, 5, dt, 0.0, &q, NULL, NULL);
         }
         worst = 0.0;
     }
@@ -685,7 +685,7 @@ static void test_pressure_fix(void)
     fill(&m, expanding, &p);
     struct level *lv = &m.lev[5];
     reflux_begin(&m, 5, REFLUX_GAS, hydro_nflux(&p));
-    hydro_update(&m, 5, dt, 0.0, &p);
+    hydro_update(&m, 5, dt, 0.0, &p, NULL, NULL);
     for (lidx i = 0; i < lv->nown; i++) {
         int64_t x[3];
         okey_coords(lv->key[i], x);

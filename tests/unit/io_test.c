@@ -180,7 +180,7 @@ static void test_shares(void)
               table_share(&t, s, SHARES, &begin, &end) == OK && table_seek(&t, begin, end) == OK);
         while (table_next(&t, &got) == OK && got) {
             double x = 0;
-            CHECK(table_number(&t, "a number", &x) == OK && x == (double)++last);
+            CHECK(table_flow(&t, "a number", &x) == OK && x == (double)++last);
             lines += table_line(&t) == last + (last - 1) / 3;
         }
         table_close(&t);

@@ -45,7 +45,7 @@ static void gas_set(void)
 
 static void work(void)
 {
-    hydro_update(&w.m, LEVEL, 1e-4, 0, &w.p);
+    hydro_update(&w.m, LEVEL, 1e-4, 0, &w.p, NULL, NULL);
 }
 
 static void exchange(void)
@@ -67,8 +67,7 @@ static void arrive(void *ctx)
 static void together(void)
 {
     ghost_fill_hydro_begin(&w.fill, &w.c, &w.m, LEVEL);
-    hydro_update_while(&w.m, LEVEL, 1e-4, 0, &w.p, &(struct patch_arrival){arrive, &w.fill, false},
-                       NULL);
+    hydro_update(&w.m, LEVEL, 1e-4, 0, &w.p, &(struct patch_arrival){arrive, &w.fill, false}, NULL);
 }
 
 /* Of the slowest rank. */

@@ -2,6 +2,7 @@
  * counted as supernovae, a table that decreases, interpolation off by one row.
  * test: tier=quick timeout=60 */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "check.h"
