@@ -1,11 +1,11 @@
 # Ptah. `make help` lists the targets.
 include config.mk
 
-# make O=DIR: everything that is built goes into DIR, whose name has no spaces
+# make O=DIR: all build products go into DIR, whose name has no spaces
 ifneq ($(words [$(O)]),1)
 $(error O=$(O): give a directory without blanks in its name)
 endif
-# Targets that compile here need the compiler; the others look for it first, or do not need it.
+# Targets that compile directly need the compiler; the others look for it first, or do not need it.
 NEED_NONE := deps demo test check check-% bench lint format clean distclean uninstall dist help
 B      := $(if $(O),$(O)/build,build)
 ifneq ($(filter-out $(NEED_NONE),$(or $(MAKECMDGOALS),all)),)
@@ -14,7 +14,7 @@ ifeq ($(shell command -v '$(firstword $(CC))' 2>/dev/null),)
 $(error $(firstword $(CC)) is not there: $(ADVICE) \
 (on Debian MPI is libopenmpi-dev and openmpi-bin; on a cluster: module load openmpi))
 endif
-# The first time, the headers of libraries are looked for.
+# Before the first build, headers of libraries are checked.
 ifeq ($(wildcard $(B)/version.c),)
 LACK := $(shell for h in mpi.h gsl/gsl_errno.h fftw3.h zlib.h png.h; do \
           echo "\#include <$$h>" | $(CC) $(LIBS_C) -E - >/dev/null 2>&1 || echo "$$h"; done)
@@ -39,7 +39,7 @@ BINS   := $(TOOLS:%=$(BIN)/%)
 CMDOBJ := $(patsubst %.c,$(B)/%.o,$(wildcard cmd/*/*.c))
 UNITS  := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*.c tests/property/*.c))
 
-# make V=1 shows the commands whole.
+# make V=1 shows whole commands.
 say     = $(if $(V),,@printf '  %-3s %s\n' $(1) $(2); )
 
 ifdef PATCH
@@ -48,17 +48,19 @@ else
 all: $(BINS) $(BIN)/ptah
 endif
 
-# make PATCH=DIR: files of DIR in place of ours, or beside them. DIR is as ours (lib/…, cmd/…), or
-# flat with the names of files that exist once. Checkpoints name the patch and its sum.
+# make PATCH=DIR: files of DIR replace those of Ptah or are added. DIR has the layout of Ptah
+# (lib/…, cmd/…), or is flat with names of files that exist once. Checkpoints name the patch and its
+# checksum.
 patched:
 	@scripts/patch '$(PATCH)' $(B)/patch
 	@$(MAKE) --no-print-directory -C $(B)/patch PATCH= O= BIN=$(abspath $(BIN)) \
 	    PATCHED="$$(cat $(B)/patch/NAME)" all
 
-# gcc 12 would find ½·(x > 0 ? s : 0) on both branches of each limiter: more comparisons and spills.
+# gcc 12 would compute ½·(x > 0 ? s : 0) in both branches of each limiter: more comparisons and
+# spills.
 $(patsubst %,$(B)/lib/%.o,hydro/trace hydro/flux patch/sweep): CFLAGS += $(call knows,-fno-tree-pre)
 
-# What programs know of their build. Written anew only if it is another: then they are linked again.
+# Build information of programs. Replaced only if it changes, so that programs are not linked again.
 $(B)/version.c: always
 	@mkdir -p $(@D)
 	@CC='$(CC)' FLAGS='$(OPT) $(STRICT)' PATCHED='$(PATCHED)' scripts/version >$@.new
@@ -73,8 +75,8 @@ $(BIN)/ptah: scripts/ptah
 
 # Devices: config.mk. Kernels are compiled twice, as C and as CUDA.
 DEVOBJ := $(B)/lib/dev/dev.o $(patsubst %.c,$(B)/%.o,$(wildcard lib/*/*_kernel.c))
-# gcc 12 fuses a multiplication and what adds and subtracts in turn (vfmaddsub), without asking
-# -ffp-contract, where it makes vectors of straight code: tests/property/kernels.py host.
+# gcc 12 fuses multiplications with alternating additions and subtractions (vfmaddsub), regardless
+# of -ffp-contract, where it vectorises straight-line code: tests/property/kernels.py host.
 $(DEVOBJ): CFLAGS += -fno-tree-slp-vectorize
 $(DEVOBJ): CFLAGS += -DPTAH_DEV='"$(DEV)"' $(if $(filter cuda,$(DEV)),-DPTAH_CUDA)
 $(DEVOBJ): $(B)/dev
@@ -111,7 +113,7 @@ $(BIN)/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/version.o $(B)/libp
 $(B)/tests/%: $(B)/tests/%.o $(B)/libptah.a
 	$(call say,ld,$@)$(CC) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) -o $@
 
-# A conservation law more, tests/toy/advect.c.
+# A further conservation law, tests/toy/advect.c.
 $(B)/tests/unit/advect_test: $(patsubst %,$(B)/tests/toy/%.o,advect advect_kernel)
 $(patsubst %,$(B)/tests/%.o,unit/advect_test toy/advect toy/advect_kernel): CFLAGS += -Itests/toy
 $(B)/tests/toy/advect_kernel.o: CFLAGS += -fno-tree-slp-vectorize
@@ -125,12 +127,12 @@ $(TOYS): $(B)/tests/toy/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/te
          $(B)/version.o $(B)/libptah.a
 	$(call say,ld,$@)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
-# A program of several files, tests/scale. It counts the balancer's reductions over ranks.
+# A program of several files, tests/scale, which counts the reductions of the balancer over ranks.
 SCALE := $(B)/tests/scale/scale
 $(SCALE): $(patsubst %.c,$(B)/%.o,$(wildcard tests/scale/*.c)) $(B)/libptah.a
 	$(call say,ld,$@)$(CC) $(LDFLAGS) -Wl,--wrap=comm_add_i64 $^ $(LDLIBS) -o $@
 
-# Benchmarks on several ranks; balance takes its field from tests/scale.
+# Benchmarks on several ranks; balance uses the cost field of tests/scale.
 RANKED := $(patsubst %,$(B)/tests/bench/%,ghost balance blast poisson)
 $(B)/tests/bench/balance: $(B)/tests/scale/box.o
 $(B)/tests/bench/balance.o: CFLAGS += -Itests/scale
@@ -142,11 +144,11 @@ $(patsubst %,$(B)/tests/%,unit/blast_test unit/agn_test bench/blast): \
 units: $(UNITS) $(TOYS) $(SCALE) $(RANKED) \
        $(patsubst %,$(B)/tests/bench/%,roof kernels tree device)
 
-# The two commands that set up everything on a fresh machine: demo and check.
+# The two targets that set up everything on a fresh machine: demo and check.
 CORES  := $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 BUILD   = $(MAKE) --no-print-directory -j$(CORES)
 
-# scripts/install.sh ends with 3 where its question is answered by no: that is no error here.
+# scripts/install.sh exits with 3 if the user declines: not an error here.
 deps:
 	@scripts/install.sh check || [ $$? = 3 ]
 
@@ -160,7 +162,7 @@ check check-quick check-long:
 	@$(BUILD) all units
 	@tests/run $(if $(filter host cuda,$(DEV)),--device=auto) $(patsubst check-%,%,$@)
 
-# What the machine can do, and what the kernels take of it: docs/performance.md
+# Peak performance of the machine, and the fraction reached by kernels: docs/performance.md.
 roof: $(B)/tests/bench/roof $(B)/tests/bench/kernels
 	@$(B)/tests/bench/roof
 	@$(B)/tests/bench/kernels
@@ -178,7 +180,7 @@ lint:
 format:
 	@scripts/lint --format
 
-# O=DIR may have files of others
+# O=DIR may contain other files.
 MADE := bench check cmd demo dev gpu lib libptah.a patch tests valgrind venv version.c version.o
 clean:
 	rm -rf $(addprefix $(B)/,$(filter-out venv,$(MADE))) $(BINS) $(BIN)/ptah

@@ -1,12 +1,11 @@
 #!/bin/sh
-# make demo: a universe in build/demo. Initial conditions of 64^3 by mpgrafic, a run on the cores
-# there are, a picture.
+# make demo: a small universe in build/demo: initial conditions of 64^3 by mpgrafic, a run on all
+# cores, a picture.
 #
 #     scripts/demo.sh [DIR [ICS LEVEL]]
 #
-# DIR receives all (default build/demo); what an earlier demo left there is removed.
-# ICS is a directory of GRAFIC files of LEVEL instead of
-# mpgrafic's.
+# DIR receives all files (default build/demo); files of an earlier demo are removed. ICS is a
+# directory of GRAFIC files of LEVEL, used instead of those of mpgrafic.
 set -eu
 
 case ${1:-} in -*)
@@ -25,7 +24,7 @@ if [ -e "$dir" ] && [ ! -e "$dir/demo.nml" ] && ! rmdir "$dir" 2>/dev/null; then
 fi
 rm -rf "$dir"
 mkdir -p "$dir"
-: >"$dir/demo.nml" # it is a demo's, even if this one fails
+: >"$dir/demo.nml" # marks the directory as a demo's, even if this one fails
 
 if [ -n "$ics" ]; then
     ln -s "$ics" "$dir/ics"
@@ -83,12 +82,12 @@ say() {
     printf '%s\n' "$*" >&2
 }
 
-# The value in the last place of the log that fits a pattern NAME= VALUE.
+# Value of NAME in the last line of the log with `NAME= VALUE`.
 last_of() {
     grep -o "$1" "$dir/run.log" 2>/dev/null | tail -n 1 | sed 's/.*= *//' || true
 }
 
-# The progress of a run whose log is not a terminal: its last coarse step, each second.
+# Shows the progress of a run whose log is not a terminal: its last coarse step, every second.
 progress() {
     while kill -0 "$1" 2>/dev/null; do
         step=$(last_of 'Main step= *[0-9]*')

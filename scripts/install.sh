@@ -1,14 +1,14 @@
 #!/bin/sh
-# Installs what Ptah needs. Does nothing, quickly, where all is there.
+# Installs the packages that Ptah needs; does nothing, quickly, if all are installed.
 #
 #     scripts/install.sh build|demo|check
 #
 # build: to compile.  demo: also mpgrafic, which makes initial conditions.  check: also the tools
 # and readers that the tests use (a Python environment in build/venv, from tests/requirements.txt).
-# Debian and Ubuntu: by apt, with sudo if not root. It asks before it installs, unless CI=true or
-# there is no terminal; the answer no ends it with status 3. Elsewhere, and for users who are not
-# root and have no sudo: nothing is installed; what the compiler finds, such as by modules, will do.
-# If something is missing, it says what, and the command for the administrator.
+# Debian and Ubuntu: by apt, with sudo if not root. When interactive the script asks before it
+# installs, unless CI=true; the answer no ends it with status 3. On other systems, and without root
+# and sudo, nothing is installed: tools that the compiler finds, e.g. through modules, suffice. If
+# something is missing, the script names it, and the command for the administrator.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -66,14 +66,14 @@ install_debian() {
     as_root $apt install -y -q --no-install-recommends $missing >&2
 }
 
-# Does the compiler find this header, and the linker this library? pkg-config may know where.
+# Whether the compiler finds a header and the linker a library; pkg-config may know their paths.
 finds() {
     flags=$(pkg-config --cflags --libs "$3" 2>/dev/null || true)
     printf '#include <%s>\nint main(void) { return 0; }\n' "$1" |
         ${CC:-mpicc} -x c - -o /dev/null -l"$2" $flags >/dev/null 2>&1
 }
 
-# The command that installs all, for a package manager of this system.
+# Command that installs all packages with the package manager of this system.
 administrator() {
     other='gcc make pkgconf-pkg-config openmpi-devel hdf5-openmpi-devel fftw-devel gsl-devel
         zlib-devel libpng-devel cairo-devel libdeflate-devel'
@@ -89,7 +89,7 @@ administrator() {
     fi
 }
 
-# Nothing can be installed: look for the things themselves, and name what is not there.
+# Looks for programs and libraries when nothing can be installed, and names the missing ones.
 look() {
     lost=''
     for tool in mpicc mpirun make; do
@@ -125,7 +125,7 @@ END
     exit 2
 }
 
-# The Python environment is remade when its list or the interpreter changes.
+# Makes the Python environment again when the list of packages or the interpreter changes.
 make_venv() {
     stamp="$(python3 --version 2>&1) $(cksum <tests/requirements.txt)"
     [ "$(cat build/venv/stamp 2>/dev/null || true)" = "$stamp" ] && return

@@ -8,9 +8,9 @@
 # starts them at the expansion factor at which the rms density contrast of a cell is 0.2; aexp_ini
 # in the namelist takes them back to an earlier time.
 #
-# mpgrafic displaces ic_velc by half a cell from ic_velb. RAMSES, and we, take both at cell centres,
-# so dark matter here moves with the gas's velocities; with the files as mpgrafic leaves them it
-# would start half a cell beside the gas.
+# mpgrafic displaces ic_velc by half a cell from ic_velb. RAMSES and Ptah take both at cell centres,
+# so dark matter gets the velocities of the gas here; with the files of mpgrafic dark matter would
+# start half a cell away from the gas.
 set -eu
 
 case ${1:--} in -*)
@@ -29,9 +29,9 @@ command -v mpgrafic >/dev/null || {
     exit 2
 }
 
-# The answers to its questions, in order: transfer function of Eisenstein & Hu; Omega_m, Omega_v,
-# H0; Omega_b; n_s; -sigma_8; no power spectrum to disk; -box in Mpc/h; no refinement; final output;
-# four times "as it is"; new noise; seed; noise file; no padding.
+# Answers to the questions of mpgrafic, in order: transfer function of Eisenstein & Hu; Omega_m,
+# Omega_v, H0; Omega_b; n_s; -sigma_8; no power spectrum to disk; -box in Mpc/h; no refinement;
+# final output; four times "as it is"; new noise; seed; noise file; no padding.
 cat >mpgrafic.in <<END
 4
 0.3111,0.6889,67.66

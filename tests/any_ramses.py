@@ -1,11 +1,11 @@
 """Writes RAMSES binary outputs of random trees and random bits: one to three dimensions, any
-variables, any number of ranks, with boundaries or without. They share no code with the programs,
-and RAMSES could not have computed them; but each field is where it belongs.
+variables, any number of ranks, with boundaries or without. The writer shares no code with the
+programs. RAMSES could not have computed these outputs, but each field is in its place.
 
     write(folder, rng, ndim=2, names=['density', ...], ...) -> Made
 
-Own octs have the true values; ghosts and octs beyond the boundary have others, which nobody may
-take for them.
+Own octs have the true values; ghosts and octs beyond the boundary have other values, which a reader
+must not use.
 """
 import os
 import struct
@@ -23,16 +23,16 @@ def record(f, values, dtype='<i4'):
 
 
 def random_bits(rng, *shape):
-    """Any doubles: also not-a-numbers, infinities, the smallest."""
+    """Random doubles, including NaN, infinities and the smallest numbers."""
     bits = rng.integers(0, 2 ** 64, shape, dtype=np.uint64)
-    usual = rng.random(shape) < 0.7  # most of a size that arithmetic can do with
+    usual = rng.random(shape) < 0.7  # most values are of ordinary size
     tame = (rng.random(shape) * np.exp(rng.normal(size=shape) * 5) *
             rng.choice([-1, 1], shape)).view(np.uint64)
     return np.where(usual, tame, bits)
 
 
 def graded(l, cells, ndim, walls):
-    """Cells of level l that may be refined: their neighbours, those across corners too, exist."""
+    """Cells of level l that may be refined: all neighbours, also across corners, exist."""
     side = 2 ** l
     there = {tuple(c) for c in cells}
     good = np.ones(len(cells), bool)
@@ -68,7 +68,7 @@ class Made:
 
 def write(folder, rng, ndim=3, levelmin=3, levelmax=6, ncpu=2, names=(), ngrav=0, walls=False,
           npart=0, columns=(), namelist='', number=7, tame=False):
-    """tame: values between 0 and 1 instead of any bits."""
+    """tame: values between 0 and 1 instead of random bits."""
     os.makedirs(folder)
     m = Made()
     if tame:
@@ -90,7 +90,7 @@ def write(folder, rng, ndim=3, levelmin=3, levelmax=6, ncpu=2, names=(), ngrav=0
 
 
 def beyond(l, b, octs):
-    """Octs of region b (face) next to those of the box."""
+    """Octs of boundary region b (face) next to the octs of the box."""
     d, high = b // 2, b % 2
     out = octs[octs[:, d] == (2 ** (l - 1) - 1 if high else 0)].copy()
     out[:, d] += 1 if high else -1
@@ -196,7 +196,7 @@ def texts(folder, rng, ndim, levelmin, levelmax, ncpu, names, namelist, number):
 
 
 def particles(folder, rng, ndim, ncpu, npart, columns, number):
-    """columns: further ones, (name, type)."""
+    """columns: further columns, (name, type)."""
     rows = [(what + a, 'd') for what in ('position_', 'velocity_') for a in 'xyz'[:ndim]]
     rows += [('mass', 'd'), ('identity', 'i'), ('levelp', 'i'), ('family', 'b'), ('tag', 'b'),
              *columns]

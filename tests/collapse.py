@@ -2,8 +2,8 @@
 
     RUN % dict(LAW['core'], steps=6, every=5)
 
-Values are those of the parameters that the cases differ in; places, sizes and densities are such
-that no two cells are alike, so that each clump has one peak.
+LAW has the parameters in which the cases differ. Positions, sizes and densities make all cells
+different, so that each clump has one peak.
 """
 RUN = """
 &RUN_PARAMS
@@ -78,7 +78,8 @@ clinfo=.true.
 %(clumps)s
 /
 """
-# criteria of stars of low mass, with checks of energies; without, and clumps cut; black holes
+# collapse: criteria for low-mass stars with energy checks; core: without checks, clumps cut; holes:
+# black holes
 LAW = {
     'collapse': {'law': "d_sink=60\naccretion_scheme='bondi'", 'clumps': ''},
     'core': {'law': "n_sink=3e5\ncheck_energies=.false.\nclump_core=.true.\n"

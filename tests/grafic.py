@@ -6,14 +6,14 @@ import struct
 import numpy as np
 
 FIELDS = ('deltab', 'velbx', 'velby', 'velbz', 'velcx', 'velcy', 'velcz')
-MPC = 20.0  # the side of the box
+MPC = 20.0  # side of the box, Mpc
 HEAD = {'astart': 0.02, 'omega_m': 0.3, 'omega_l': 0.7, 'h0': 70.0, 'omega_b': None}
 
 
 def write(path, values, level, offset=(0, 0, 0), order='<', **change):
-    """values[z, y, x], reals of 4 bytes unless they are integers; offset in cells; `change`: of the
-    numbers of the header (HEAD, dx, shift: the offset in Mpc). omega_b makes a header of 48
-    bytes."""
+    """Writes values[z, y, x], as 4-byte reals unless they are integers; offset in cells. change:
+    numbers of the header to change (HEAD, dx, shift: the offset in Mpc). omega_b makes a header of
+    48 bytes."""
     head = {'dx': MPC / 2 ** level, **HEAD, **change}
     nz, ny, nx = values.shape
     corner = change.get('shift', [o * head['dx'] for o in offset])
@@ -30,7 +30,7 @@ def write(path, values, level, offset=(0, 0, 0), order='<', **change):
 
 
 def head_of(path):
-    """The header's length and its reals."""
+    """(length of the header, its reals)"""
     with open(path, 'rb') as f:
         b = f.read(64)
     order = '<' if b[0] in (44, 48) else '>'
@@ -45,7 +45,7 @@ def field(name, n, seed=1):
 
 
 def make(folder, level=3, fields=FIELDS, order='<', **change):
-    """One complete level in a new folder."""
+    """Writes one complete level into a new folder."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     for name in fields:

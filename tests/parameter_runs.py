@@ -1,11 +1,11 @@
-"""The small runs of property/parameters.py, and in which of them each parameter acts.
+"""The small runs of property/parameters.py, and the run in which each parameter has an effect.
 
 RUNS: name → (ranks, namelist, function that puts its files into a folder, or None). A run takes a
 few tenths of a second.
 
 ACTS: the run in which a parameter, set alone to this value, changes a checkpoint, an output, the
 log or the exit status, as `group/name=value` of the command line. A value followed by !N ends the
-run with exit status N. A new parameter gets a word here.
+run with exit status N. A new parameter needs an entry.
 """
 import copy
 import math
@@ -16,7 +16,7 @@ import ptah
 
 
 def text_of(groups):
-    """A namelist from {group: {name: value}}; a group is named as on the command line."""
+    """A namelist from {group: {name: value}}; groups are named as on the command line."""
     def word(x):
         if isinstance(x, bool):
             return '.true.' if x else '.false.'
@@ -29,7 +29,7 @@ def text_of(groups):
 
 
 def vary(base, *without, **groups):
-    """A copy with other values, and without some ('group/name' or 'group')."""
+    """A copy with changed values, and without some ('group/name' or 'group')."""
     out = copy.deepcopy(base)
     for name in without:
         g, _, n = name.partition('/')
@@ -60,7 +60,7 @@ def each(*makers):
 
 
 def unpack(*names):
-    """Initial conditions, once for all runs."""
+    """Makes initial conditions, shared by all runs."""
     def make(folder):
         os.symlink(os.path.abspath('ics'), os.path.join(folder, 'ics'))
     make.ics = names
@@ -68,7 +68,7 @@ def unpack(*names):
 
 
 def particles(n, clumps=1):
-    """Some around, most in clumps; one of five is fast; three masses."""
+    """Particles: some in the background, most in clumps; one of five is fast; three masses."""
     r, lines = random.Random(3), []
     for i in range(n):
         c, fast = i % 9 % (clumps + 1), i % 5 == 0
@@ -80,7 +80,7 @@ def particles(n, clumps=1):
 
 
 def response(name, value):
-    """A table of neutrinos."""
+    """Writes a table of neutrinos."""
     return put(name, '# R(k, a)\n2 2\n1e-3 10\n0.01 1\n# the matrix\n' + 2 * ('%g %g\n' %
                                                                             (value, value)))
 
@@ -90,7 +90,7 @@ BACKGROUND = put('background.txt', ''.join(
 
 
 def cooling_tables(folder):
-    """Two tables of different resolution."""
+    """Writes two cooling tables of different resolution."""
     run = text_of(vary(COOLING, 'output', run={'nstepmax': 0}, output={'foutput': 1}))
     first = ptah.simulate(run, os.path.join(folder, 'model')).outputs[0]
     for name, points in (('grackle_multi_z.bin', '9,2,33'), ('other.bin', '9,2,17')):
@@ -117,7 +117,8 @@ SOLVER = vary(GAS, 'refine/err_grad_d',
               init={'u_region': [1.5, -2.0]},
               refine={'err_grad_p': 0.2, 'r_refine': [0.7, 0.4], 'x_refine': [0.45, 0.45],
                       'y_refine': [0.55, 0.5], 'z_refine': [0.5, 0.5]})
-# Faces of all kinds; four regions of edges, each of which an end moved makes a face.
+# Faces of all kinds; four boundary regions of edges, each of which becomes a face if one of its
+# ends moves.
 WALLS = vary(vary(GAS, 'refine/err_grad_d', **SCALARS), init={'v_region': [0.2, 0.3]},
              refine={'err_grad_u': 0.5, 'floor_u': 0.1}, boundary={
     'nboundary': 10, 'bound_type': [3, 2, 2, 1, 1, 3, 2, 1, 2, 1],
@@ -468,9 +469,10 @@ ACTS = {
         sink/clump_core=T sink/mass_halo_agn=1e9 sink/mass_clump_agn=1e9 sink/mass_star_agn=1e9""",
     'boost': 'sink/boost_threshold_density=10'}
 
-# What records a value that has no effect otherwise: files, or the log.
+# Files or log lines that record a parameter without other effects.
 RECORDED = {'refine/mass_sph': r'amr_\d+\.out\d+$', 'sink/acc_sink_boost': r'sink_\d+\.csv',
             'sink/bondi_use_vrel': r'sink_\d+\.csv', 'sink/eddington_limit': r'sink_\d+\.csv|log'}
 
-# Parameters that change nothing in some runs (or *: many), and of which nothing is said: why.
+# Parameters without effect in some runs (or *: many), for which no remark is printed, with the
+# reason.
 QUIET = {}

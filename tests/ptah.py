@@ -1,7 +1,8 @@
-"""What the Python tests share: running our programs in an empty folder, reading what they leave.
+"""Functions shared by the Python tests: running programs in an empty folder, and reading their
+results.
 
-A test prints what it measured and exits 0 (passed), 1 (failed) or 77 (skipped: something it needs
-is not there). tests/run finds tests by their `# test:` lines; see there.
+A test prints its measurements and exits with 0 (passed), 1 (failed) or 77 (skipped: a requirement
+is missing). tests/run finds tests by their `# test:` lines, as described there.
 """
 import getopt
 import glob
@@ -27,7 +28,7 @@ ENVIRONMENT = {
     'OMPI_MCA_rmaps_base_oversubscribe': '1',
     'OMPI_MCA_hwloc_base_binding_policy': 'none',
     'OMP_WAIT_POLICY': 'passive',
-    'OMPI_MCA_mpi_yield_when_idle': '1',  # ranks outnumber cores: who waits gives way
+    'OMPI_MCA_mpi_yield_when_idle': '1',  # ranks outnumber cores: waiting ranks yield
     'OMPI_MCA_btl_base_warn_component_unused': '0',
     'OMPI_MCA_btl_vader_single_copy_mechanism': 'none',
     'PRTE_MCA_rmaps_default_mapping_policy': ':oversubscribe',
@@ -41,7 +42,7 @@ def skip(why):
 
 
 def options(page, letters):
-    """Options of a command of ours and the words after them; -h prints the page, its docstring."""
+    """Options and words of a command line; -h prints the docstring of the script."""
     try:
         found, words = getopt.gnu_getopt(sys.argv[1:], 'h' + letters)
     except getopt.GetoptError as e:
@@ -60,14 +61,14 @@ def program(name):
     return watched(path)
 
 
-WATCH = 'PTAH_VALGRIND'  # the folder of a test whose programs run under valgrind
+WATCH = 'PTAH_VALGRIND'  # folder of a test whose programs run under valgrind
 WATCHED = os.path.join(ROOT, 'build', 'valgrind')
 VALGRIND = ['valgrind', '-q', '--error-exitcode=99', '--leak-check=no', '--num-callers=30',
             '--suppressions=' + os.path.join(ROOT, 'tests', 'valgrind.supp')]
 
 
 def watched(path):
-    """The program, or in tests under valgrind the script that starts it so."""
+    """Path of the program or, in tests under valgrind, of the script that starts it."""
     script = os.path.join(WATCHED, os.path.relpath(path, ROOT).replace(os.sep, '_'))
     if WATCH not in os.environ:
         return path
@@ -82,7 +83,7 @@ def watched(path):
 
 
 def watch_begin():
-    """Before tests under valgrind."""
+    """Makes the scripts before tests under valgrind."""
     os.environ[WATCH] = WATCHED
     r = subprocess.run([*VALGRIND, os.path.join(ROOT, 'bin', 'inspect'), '-V'],
                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -92,7 +93,7 @@ def watch_begin():
 
 
 def watch_logs(folder):
-    """What valgrind said of the programs of a test."""
+    """Messages of valgrind about the programs of a test."""
     text = ''
     for path in sorted(glob.glob(os.path.join(folder, 'valgrind.*'))):
         with open(path, errors='replace') as f:
@@ -101,14 +102,14 @@ def watch_logs(folder):
 
 
 def crowd():
-    """Processes that are ready to run, a core; at least 1."""
+    """Number of runnable processes per core, at least 1."""
     return max(1, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def wait_patiently(wait, seconds):
-    """wait(timeout) in slices; raises subprocess.TimeoutExpired when the seconds are used up. On a
-    machine where more processes are ready to run than there are cores, a second counts as the share
-    of it that one of them gets."""
+    """wait(timeout) in slices; raises subprocess.TimeoutExpired when the time is used up. On a
+    machine with more runnable processes than cores, a second counts as the fraction of it that one
+    process gets."""
     while True:
         start = time.monotonic()
         try:
@@ -120,7 +121,7 @@ def wait_patiently(wait, seconds):
 
 
 class Ended(Exception):
-    """tests/run ends a test that is out of time: it says what it waits for."""
+    """tests/run ends a test that exceeds its time: the test reports what it waits for."""
 
 
 def end(*_):
@@ -146,7 +147,7 @@ class Run:
             else:
                 self.out, self.err = p.communicate()
         except (subprocess.TimeoutExpired, Ended) as e:
-            p.terminate()  # mpirun passes it on to its ranks
+            p.terminate()  # mpirun forwards it to its ranks
             self.timed_out, ended = True, isinstance(e, Ended)
             try:
                 self.out, self.err = p.communicate(timeout=2 if ended else 10)
@@ -160,7 +161,7 @@ class Run:
             sys.exit('%s after %.0f s' % (self.said(), self.seconds))
 
     def said(self):
-        """The end of its messages, what ran, and how it ended."""
+        """The end of its messages, its command line, and how it ended."""
         how = 'ended by the test' if self.timed_out else 'exit status %d' % self.status
         if self.status < 0 and not self.timed_out:
             how = 'ended by ' + signal.Signals(-self.status).name
@@ -171,11 +172,10 @@ def mpirun(ranks):
     return ['mpirun', '-n', str(ranks)] if ranks > 1 else []
 
 
-RUNS_ON = 'PTAH_RUNS_ON'  # the gpu_device of all runs of simulate (tests/run --device)
-# Why a part of a run may stay on the CPU then.
+RUNS_ON = 'PTAH_RUNS_ON'  # gpu_device of all runs of simulate (tests/run --device)
 NO_KERNEL = {
     'gpu_hydro': ["riemann='exact' has", 'difmag has',
-                  # source terms, beside which the gas runs there
+                  # source terms: the gas runs on the device next to them
                   'stars has', 'stellar ejecta has', 'debris has', 'momentum has',
                   'supernovae has', 'nothing has', 'cooling has', 'a temperature floor with',
                   'this method of cooling has', 'self_shielding has'],
@@ -186,8 +186,8 @@ NO_KERNEL = {
 
 
 def device_settings(settings):
-    """All that has a kernel on the device that tests/run --device asks for, unless these settings
-    name one."""
+    """Settings that put all parts with kernels on the device of tests/run --device, unless these
+    settings name a device."""
     kind = os.environ.get(RUNS_ON)
     if not kind or any('gpu_device=' in s for s in settings):
         return []
@@ -196,13 +196,13 @@ def device_settings(settings):
 
 
 def check_device(log):
-    """A run that was to be on a device, by its log: each part of it ran there to the end, or has no
+    """Checks the log of a run that was to be on a device: each part ran there to the end, or has no
     kernel."""
     told = re.findall(r'^ (gpu_\w+): (.*)', log, re.M)
     stays = [(part, why) for part, why in told if ' on the CPU' in why]
     bad = ['%s: %s' % (part, why) for part, why in stays
            if not why.startswith(tuple(NO_KERNEL.get(part, ())))]
-    bad += re.findall(r'.*from now on all runs on the CPU', log)
+    bad += re.findall(r'.*from now on everything runs on the CPU', log)
     if not told or len(told) > len(stays) and not re.search(r'^ Device: .* [1-9]\d* launches', log,
                                                             re.M):
         bad.append('nothing ran there')
@@ -217,7 +217,7 @@ def simulate(namelist, cwd, ranks=1, threads=1, settings=(), options=(), timeout
     it announced on stdout."""
     there = device_settings(settings)
     if there and must_work:
-        options = [o for o in options if o != '-q']  # the log is to say where it ran
+        options = [o for o in options if o != '-q']  # the log must tell where the run took place
     os.makedirs(cwd, exist_ok=True)
     if not namelist.endswith('.nml'):
         with open(os.path.join(cwd, 'run.nml'), 'w') as f:
@@ -236,14 +236,14 @@ def simulate(namelist, cwd, ranks=1, threads=1, settings=(), options=(), timeout
 
 
 def ramses_program():
-    """The RAMSES that tests which run it are given."""
+    """Path of the RAMSES given to tests that run it."""
     if not os.environ.get('RAMSES'):
         skip('set RAMSES to the path of a ramses3d with NVAR=6')
     return os.environ['RAMSES']
 
 
 def ramses(namelist, cwd):
-    """Runs RAMSES with a namelist (text) in folder cwd. Its exit status says nothing."""
+    """Runs RAMSES with a namelist (text) in folder cwd. Its exit status is meaningless."""
     os.makedirs(cwd, exist_ok=True)
     with open(os.path.join(cwd, 'run.nml'), 'w') as f:
         f.write(namelist)
@@ -288,15 +288,16 @@ exp_region=10.0
 
 
 def ascii_box(levels, steps, every, refine, gas='d_region=1.0\np_region=1.0', ics='ics'):
-    """A namelist: a box of 1 with the particles of ICS/ic_part and uniform gas, or '': none.
+    """A namelist: a box of side 1 with the particles of ICS/ic_part and uniform gas, or '': no gas.
 
-    levels: levelmin, levelmax; every: steps between outputs; refine, gas: lines of text"""
+    levels: levelmin, levelmax; every: steps between outputs; refine, gas: lines of text."""
     hydro, uniform = ('.true.', UNIFORM + gas + '\n') if gas else ('.false.', '')
     return ASCII_BOX % (hydro, steps, *levels, ics, uniform, every, refine)
 
 
 def gas_box(form):
-    """A namelist: uniform gas on levels 2 and 3, an output at the start in this format."""
+    """A namelist: uniform gas on levels 2 and 3, with an output at the start in the given
+    format."""
     return """&RUN_PARAMS
 hydro=.true.
 nstepmax=1
@@ -321,7 +322,7 @@ m_refine=0.001
 
 
 def output(run, number):
-    """The checkpoint output_<number> of a run."""
+    """Path of the checkpoint output_<number> of a run."""
     for path in run.outputs:
         if path.rstrip('/').endswith('output_%05d' % number):
             return path
@@ -338,19 +339,19 @@ def digest(path):
 
 
 def changed(found, expected):
-    """Lines of a digest that differ from those of another; '' for one that is missing."""
+    """Lines of a digest that differ from those of another; '' for a missing line."""
     lines = itertools.zip_longest(found.splitlines(), expected.splitlines(), fillvalue='')
     return [x for x, y in lines if x != y]
 
 
 def transports():
-    """Values of exchange_method that force one: the rows of lib/comm/transports.def."""
+    """Values of exchange_method that force a transport: the rows of lib/comm/transports.def."""
     with open(os.path.join(ROOT, 'lib', 'comm', 'transports.def')) as f:
         return re.findall(r'^TRANSPORT\((\w+),', f.read(), re.M)
 
 
 def unpack_ics(cwd, *names):
-    """Puts tests/data/ics/<name>.tar.xz under cwd/ics."""
+    """Unpacks tests/data/ics/<name>.tar.xz to cwd/ics."""
     folder = os.path.join(cwd, 'ics')
     os.makedirs(folder, exist_ok=True)
     for name in names:
@@ -360,8 +361,8 @@ def unpack_ics(cwd, *names):
 
 
 def ics_64():
-    """The folder of initial conditions of 64^3 particles in 50 Mpc/h: IC64, or build/bench/ic_64,
-    which mpgrafic makes; None without."""
+    """Folder of initial conditions of 64^3 particles in 50 Mpc/h: IC64, or build/bench/ic_64, made
+    by mpgrafic; None if neither exists."""
     if os.environ.get('IC64'):
         return os.environ['IC64']
     folder = os.path.join(ROOT, 'build', 'bench', 'ic_64')
@@ -376,7 +377,7 @@ def ics_64():
 
 def mpicount(table):
     """Builds tests/unit/mpicount.h as a library in this folder. Returns the environment with which
-    a program on two or more ranks writes what it asked of MPI into `table`, for read_tsv."""
+    a program on two or more ranks writes its counts of MPI calls into `table`, for read_tsv."""
     library = os.path.abspath('mpicount.so')
     if not os.path.exists(library):
         subprocess.check_call(['mpicc', '-shared', '-fPIC', '-O2', '-w', '-o', library, '-x', 'c',
@@ -385,8 +386,8 @@ def mpicount(table):
 
 
 def read_tsv(path):
-    """The lines of a table as dicts of numbers (or words) by the names in its first line, less
-    those with #."""
+    """Lines of a table as dicts of numbers (or words) by the names in its first line, without lines
+    that begin with #."""
     def value(word):
         try:
             return int(word)
@@ -405,7 +406,7 @@ def ics_of(namelist):
 
 
 class Verdict:
-    """Collects comparisons; each prints a line, `end` leaves with the status."""
+    """Collects comparisons; each prints a line; `end` exits with the status."""
 
     def __init__(self):
         self.failed = 0

@@ -1,5 +1,5 @@
-"""Writes RAMSES binary checkpoints of any tree, sound or not, and finds records in those of others,
-to break them.
+"""Writes RAMSES binary checkpoints of any tree, valid or not, and finds records in existing ones,
+to damage them.
 
     write('output_00001', octs, levelmin=2)     octs: {level: [(x, y, z, split)]}, integer
                                                 coordinates, split: bit mask of cells; amr files
@@ -19,7 +19,7 @@ import numpy as np
 
 
 class Records(list):
-    """Places of the records of a Fortran file; number k is r[k]."""
+    """Positions of the records of a Fortran file; record k is r[k]."""
 
     def __init__(self, path):
         super().__init__([None])
@@ -51,7 +51,7 @@ def record(f, values, dtype='<i4'):
 
 
 def amr_file(path, octs, rank, ncpu, owner, domains, ordering, nlevel):
-    # Own octs, and that of level 1, which every rank has.
+    # own octs, and the oct of level 1, which every rank has
     here = {(l, r): [o for o in octs.get(l, []) if owner(l, o) == r and (l == 1 or r == rank)]
             for l in range(1, nlevel + 1) for r in range(1, ncpu + 1)}
     numbl = np.zeros((nlevel, ncpu), '<i4')
@@ -130,7 +130,7 @@ def gas(folder, octs, nlevel=5):
 
 
 def grow(split):
-    """A tree from {level: set of (x, y, z) of cells that are split}: the octs of all levels."""
+    """A tree from {level: set of (x, y, z) of split cells}: the octs of all levels."""
     octs, here, level = {}, {(0, 0, 0)}, 1
     while here:
         cells = split.get(level, set())
@@ -148,8 +148,8 @@ def all_cells(level):
 
 
 def alter_particles(path, to, change):
-    """A copy of a checkpoint of one rank whose particle columns, {name: array}, `change` has
-    altered; what would tell, checksums and last bits, is not copied."""
+    """Copies a checkpoint of one rank with particle columns, {name: array}, altered by `change`;
+    checksums and exact values, which would reveal the change, are not copied."""
     skip = shutil.ignore_patterns('exact*', 'checksums*', 'header_*')
     shutil.rmtree(to, ignore_errors=True)
     shutil.copytree(path, to, ignore=skip)

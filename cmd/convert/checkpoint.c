@@ -1,4 +1,5 @@
-/* convert: one checkpoint: a source, perhaps cut, and the writer of its result. */
+/* convert: conversion of one checkpoint: source, optional cut to a region, and writer of the
+ * result. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static const struct format *other_format(const char *in)
     return format_named(format_is(format_of(in), "ramses") ? "hdf5" : "ramses");
 }
 
-/* Most programs write a file where a name ends so. */
+/* Logs that the result is a directory: in most programs such a name belongs to a file. */
 static void log_directory(const char *path, const struct source *s)
 {
     const char *end = strrchr(path, '.');
@@ -77,7 +78,8 @@ static enum err open_source(const struct request *r, const struct format *f, con
     return source_cut(whole, &r->cut, s);
 }
 
-/* OUT for one checkpoint; otherwise a name in the directory OUT, which is created. */
+/* Path of the result: OUT for a single checkpoint; otherwise a name in the directory OUT, which is
+ * created. */
 static enum err name_result(const struct request *r, const struct format *f, const struct source *s,
                             char *path, size_t n)
 {
@@ -92,13 +94,13 @@ static enum err name_result(const struct request *r, const struct format *f, con
         k = snprintf(path, n, "%s/snapshot_%03d", dir, s->number);
     else
         k = snprintf(path, n, "%s/output_%05d", dir, s->number);
-    if (k < 0 || (size_t)k >= n) FAIL(ERR_FILE, "%.80s…: path too long", dir);
+    if (k < 0 || (size_t)k >= n) FAIL(ERR_FILE, "%.80s…: the path is too long", dir);
     if (f->writer)
         while (k > 1 && path[k - 1] == '/') path[--k] = 0;
     return OK;
 }
 
-/* Text of the checkpoint, "" if it has none. Owner: caller. */
+/* Loads a text file of the checkpoint, "" if it has none. Owner: caller. */
 static enum err load_text(struct source *s, enum files_kind k, char **text)
 {
     size_t n;
@@ -107,7 +109,7 @@ static enum err load_text(struct source *s, enum files_kind k, char **text)
     return OK;
 }
 
-/* A record of the conversion, and the history that the checkpoint contains. */
+/* Provenance: a record of the conversion, followed by the history in the checkpoint. */
 static char *log_text(const struct request *r, const struct source *s, const char *before)
 {
     size_t n = strlen(r->provenance) + strlen(before) + strlen(s->path) + 256;
@@ -148,7 +150,7 @@ static enum err write_checkpoint(const struct request *r, const struct format *f
     return err;
 }
 
-/* Which particles a snapshot lacks, and why. */
+/* Logs which particles a snapshot lacks, and why. */
 static void log_left_out(const struct source *s, const int64_t n[FAMILIES])
 {
     for (int i = 0; i < FAMILIES; i++) {

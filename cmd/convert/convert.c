@@ -1,4 +1,4 @@
-/* convert: checkpoints → checkpoints, in another format, for other ranks, or a part of them. See
+/* convert: converts checkpoints to another format or number of ranks, or to a part of the box. See
  * man/convert.1. */
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static void log_result(const struct request *r, const char *in, const char *path
     printf(",\"format\":\"%s\"}\n", f ? f->name : "table");
 }
 
-/* All ranks must know whether the path of the result could be printed. (collective) */
+/* Converts one checkpoint. All ranks must know whether its path could be printed. (collective) */
 static int convert_one(const struct request *r, const char *in, const struct comm *c)
 {
     char path[4096];
@@ -78,12 +78,13 @@ static int convert_stdin(const struct request *r, const struct comm *c)
     return err == OK ? status : TROUBLE;
 }
 
-/* Without a reader of the paths it is pointless to continue. */
+/* Converts all checkpoints; stops when the paths of results can no longer be printed. */
 static int convert_all(const struct request *r, const struct comm *c)
 {
     int status = DONE;
     struct locations all = {.n = r->npath, .path = r->paths, .ranks = true, .out = !r->out};
-    bool look = c->rank == 0 && !r->cooling; /* a table of Grackle is no checkpoint */
+    /* with --cooling-table the input may be a Grackle table instead of a checkpoint */
+    bool look = c->rank == 0 && !r->cooling;
     if (err_agree(c, look ? locations_check(&all) : OK) != OK) {
         if (c->rank == 0) fprintf(stderr, "convert: %s\n", err_message());
         return TROUBLE;

@@ -1,4 +1,4 @@
-/* convert: what the files of this program share. */
+/* convert: declarations shared by the files of this program. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,17 +10,18 @@
 enum { REDSHIFTS = 256 };
 
 struct request {
-    const struct format *format; /* NULL: hdf5 from RAMSES binary, else ramses */
-    const char *out;             /* NULL: directory with the name of the format */
+    const struct format *format; /* output format; NULL: hdf5 from RAMSES binary, else ramses */
+    const char *out;             /* output path; NULL: directory named after the format */
     int ranks, deflate, files, verbosity;
     unsigned legacy;
     int64_t memory;
     struct cut cut;
-    const char *region; /* as given */
+    const char *region; /* region as given on the command line */
     bool gas, named, force, json;
-    bool cooling;  /* a cooling table instead of a checkpoint */
-    int points[3]; /* of it: densities, metallicities, temperatures; 0: by default */
-    int nz;        /* redshifts; 0: that of the checkpoint */
+    bool cooling; /* write a cooling table instead of a checkpoint */
+    /* points of the cooling table: densities, metallicities, temperatures; 0: default */
+    int points[3];
+    int nz; /* number of redshifts; 0: redshift of the checkpoint alone */
     double z[REDSHIFTS];
     const char *provenance;
     int npath;
@@ -29,8 +30,8 @@ struct request {
 
 /* Reads the options into r. Returns the exit status, or GO_ON (out/program.h). */
 int request_read(int argc, char **argv, struct request *r);
-/* Converts one checkpoint; path (size n) receives that of the result. (collective) */
+/* Converts one checkpoint; path (size n) receives the path of the result. (collective) */
 MUST_USE enum err convert_checkpoint(const struct request *r, const char *in, const struct comm *c,
                                      char *path, size_t n);
-/* Writes the cooling table of what is at `in`: a checkpoint, or a table of Grackle. (local) */
+/* Writes a cooling table from `in`: a checkpoint, or a Grackle table. (local) */
 MUST_USE enum err convert_cooling(const struct request *r, const char *in, char *path, size_t n);

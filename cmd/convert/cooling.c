@@ -18,7 +18,7 @@ static enum err save(const struct request *r, const struct exact_shape *s, exact
 {
     TRY(temp_may_write(r->out, r->force));
     double max = (double)(r->memory > 0 ? r->memory : RESHAPE_MEMORY);
-    double bytes = 2. * sizeof(double) * s->L * s->M * s->N; /* rate, weight of one redshift */
+    double bytes = 2. * sizeof(double) * s->L * s->M * s->N; /* rate and weight of one redshift */
     if (bytes > max)
         FAIL(ERR_LIMIT,
              "a table of %d densities, %d metallicities and %d temperatures needs %.0f MB: raise "
@@ -51,7 +51,7 @@ static enum err from_grackle(const struct request *r, const char *in)
     return err;
 }
 
-/* ---- the model of a run ---- */
+/* ---- cooling of a run ---- */
 
 static struct cosmo_par cosmology_of(const struct ckpt_head *h)
 {
@@ -72,19 +72,22 @@ static enum err model_of(struct source *s, struct params *p, struct cooling **c)
     TRY(source_text(s, FILES_NAMELIST, &text, &bytes));
     enum err err = OK;
     if (!text)
-        err = err_set(ERR_FORMAT, "%s: contains no namelist, which would tell how its gas cools",
-                      s->path);
+        err = err_set(
+            ERR_FORMAT,
+            "%s: contains no namelist, so that its cooling is unknown: give a checkpoint with one",
+            s->path);
     if (err == OK) err = param_read_loose(p, text, bytes, "namelist", &left_out);
     mem_free(text);
     TRY(err);
     struct cosmo_par cosmo = cosmology_of(h);
     if (h->cosmo && !(h->omega_b > 0 && h->h0 > 0 && h->aexp_ini > 0))
-        FAIL(ERR_FORMAT, "%s: omega_b=%g, H0=%g and aexp_ini=%g are those of no run that cools",
-             s->path, h->omega_b, h->h0, h->aexp_ini);
+        FAIL(ERR_FORMAT,
+             "%s: omega_b=%g, H0=%g and aexp_ini=%g are impossible in a run with cooling", s->path,
+             h->omega_b, h->h0, h->aexp_ini);
     if (p->cooling.cooling_ism)
         FAIL(ERR_PARAM,
-             "%s: its gas cools by cooling_ism, which has no background and no metallicity: there "
-             "is nothing to tabulate",
+             "%s: its gas cools by cooling_ism, which depends on neither redshift nor metallicity: "
+             "there is nothing to tabulate",
              s->path);
     struct cool_par asked = rates_asked(p, h->cosmo ? &cosmo : NULL);
     asked.method = COOL_ORIGINAL;
@@ -123,6 +126,7 @@ enum err convert_cooling(const struct request *r, const char *in, char *path, si
     struct stat st;
     bool checkpoint = stat(in, &st) != 0 || S_ISDIR(st.st_mode) || format_of(in);
     TRY(checkpoint ? from_model(r, in) : from_grackle(r, in));
-    if (snprintf(path, n, "%s", r->out) >= (int)n) FAIL(ERR_FILE, "%.80s…: path too long", r->out);
+    if (snprintf(path, n, "%s", r->out) >= (int)n)
+        FAIL(ERR_FILE, "%.80s…: the path is too long", r->out);
     return OK;
 }

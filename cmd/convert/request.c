@@ -14,30 +14,31 @@ static const struct opt ROWS[] = {
     {'f', "format", "FORMAT",
      "ramses, hdf5 or gadget (default: hdf5 from RAMSES binary, ramses from HDF5)"},
     {'o', "output", "OUT",
-     "path of the result; for - or several checkpoints, their directory (default: FORMAT)"},
+     "path of the result; with - or several checkpoints, the directory of the results (default: "
+     "FORMAT)"},
     {OPT_OLD('n'), "ranks", "RANKS", "ramses: files for this many ranks (default 1)"},
     {OPT_OLD('z'), "deflate", "LEVEL", "hdf5: compress, from 1 (fast) to 9 (small)"},
     {LEVELMAX, "levelmax", "LEVEL", "leave out everything finer than this level"},
     {LEVELMIN, "levelmin", "LEVEL",
-     "with --region: no finer than this level outside (default: the checkpoint's)"},
+     "with --region: finest level outside of it (default: levelmin of the checkpoint)"},
     {REGION, "region", "REGION",
      "full resolution only in box:X0,Y0,Z0,X1,Y1,Z1 or sphere:X,Y,Z,R (code units)"},
-    {LEGACY, "legacy", "YEAR", "ramses: files as RAMSES wrote them before the year 2017 or 2015"},
+    {LEGACY, "legacy", "YEAR",
+     "ramses: the layout of files that RAMSES wrote before 2017 or before 2015"},
     {GAS, "gas", NULL, "gadget: include the gas, one particle per leaf cell"},
-    {NAMED, "named", NULL, "gadget: blocks with names (format 2)"},
-    {FILES, "files", "N", "gadget: at least this many files (default 1)"},
+    {NAMED, "named", NULL, "gadget: write named blocks (format 2)"},
+    {FILES, "files", "N", "gadget: write at least this many files (default 1)"},
     {COOLING, "cooling-table", NULL,
-     "write a table for cooling_method='exact': of the model of a run (DIR: a checkpoint), or from "
-     "a "
-     "table of Grackle (DIR: a HDF5 file)"},
+     "write a table for cooling_method='exact', from the cooling of a run (DIR: its checkpoint) or "
+     "from a table of Grackle (DIR: its HDF5 file)"},
     {REDSHIFT, "redshifts", "Z,…",
-     "cooling table: ascending redshifts (default: that of the checkpoint; those of the file)"},
+     "cooling table: ascending redshifts (default: the redshifts of the checkpoint or file)"},
     {POINTS, "points", "L,M,N",
-     "cooling table: densities, metallicities, temperatures (default 81,51,257)"},
+     "cooling table: numbers of densities, metallicities, temperatures (default 81,51,257)"},
     {MEMORY, "memory", "SIZE",
      "use no more memory than this, in bytes or with K, M, G (default 512M)"},
     {FORCE, "force", NULL, "replace OUT if it is a checkpoint"},
-    {'j', "json", NULL, "JSON, one line per checkpoint, instead of the path of the result"},
+    {'j', "json", NULL, "print JSON, one line per checkpoint, instead of the path of the result"},
     {'q', "quiet", NULL, "print errors only"},
     {'v', "verbose", NULL, "print more messages"},
     {'V', "version", NULL, "print the version"},
@@ -47,7 +48,7 @@ static const struct opt ROWS[] = {
 static const struct program PROGRAM = {
     .name = "convert",
     .synopsis = "convert [options] DIR…   (DIR - : paths from standard input, one per line)",
-    .purpose = "Writes checkpoints in another format, for other ranks, or in part.",
+    .purpose = "Writes checkpoints in another format, for another number of ranks, or in part.",
     .rows = ROWS};
 
 static enum err get_int(const char *what, const char *value, long lo, long hi, int *x)
@@ -108,7 +109,8 @@ static enum err get_points(const char *value, int points[3])
         good = good && points[d] == x[d];
     }
     if (!good)
-        FAIL(ERR_PARAM, "--points needs three integers, 2 to 1024, 256, 4096, not %s", value);
+        FAIL(ERR_PARAM, "--points needs three integers, from 2 up to 1024, 256 and 4096, not %s",
+             value);
     return OK;
 }
 
@@ -159,7 +161,7 @@ static enum err check_together(const struct request *r)
 {
     bool ramses = format_is(r->format, "ramses"), gadget = format_is(r->format, "gadget");
     if (r->npath == 0) FAIL(ERR_PARAM, "no checkpoint is given");
-    if (r->out && !*r->out) FAIL(ERR_PARAM, "-o needs a name");
+    if (r->out && !*r->out) FAIL(ERR_PARAM, "-o needs a path");
     if (r->ranks && r->format && !ramses)
         FAIL(ERR_PARAM, "--ranks needs -f ramses: the other formats do not depend on ranks");
     if (r->legacy && !ramses) FAIL(ERR_PARAM, "--legacy needs -f ramses");
@@ -176,7 +178,7 @@ static enum err check_together(const struct request *r)
     return OK;
 }
 
-/* Returns the exit status, or GO_ON. */
+/* Sets one option. Returns the exit status, or GO_ON. */
 static int set_option(int letter, const char *value, void *ctx)
 {
     struct request *r = ctx;

@@ -1,5 +1,5 @@
-/* genzoom: the mask of a zoom for GRAFIC2 initial conditions, and the lines of the namelist that go
- * with it. See man/genzoom.1. */
+/* genzoom: writes the mask of a zoom for GRAFIC2 initial conditions, and prints the namelist for
+ * it. See man/genzoom.1. */
 #include <math.h>
 #include <string.h>
 
@@ -30,35 +30,37 @@ enum {
 
 static const struct opt ROWS[] = {
     {'i', "number", "N",
-     "write ic_pvar_N, five digits (default 6: variable 11, as RAMSES counts); 0: ic_refmap, for "
-     "runs without gas"},
+     "write the mask as ic_pvar_N, N of five digits (default 6: variable 11 of RAMSES); 0: as "
+     "ic_refmap, for runs without gas"},
     {BOX, "box", "X,Y,Z,LX,LY,LZ",
-     "mask a box: centre and sides, in units of the box like all lengths"},
+     "mask a cuboid: centre and sides, in units of the box like all lengths"},
     {SPHERE, "sphere", "X,Y,Z,R", "mask a sphere"},
     {ELLIPSOID, "ellipsoid", "X,Y,Z,…",
      "mask an ellipsoid: centre, then three semi-axes or the nine elements of MUSIC's matrix"},
     {POINTS, "points", "FILE",
      "mask the region around points, one line x y z each; - is standard input"},
     {TRACE, "trace", "CHECKPOINT",
-     "mask where the dark matter in a sphere of this later checkpoint comes from"},
+     "mask the region that the dark matter in a sphere of this later checkpoint comes from"},
     {CENTER, "center", "X,Y,Z",
      "centre of the sphere of --trace; densest: where the dark matter is densest"},
     {RADIUS, "radius", "R", "radius of the sphere of --trace"},
     {HALO, "halo", "N",
      "instead of --center: halo N of inspect --halos; --radius is then twice its r200m by default"},
     {FROM, "from", "CHECKPOINT",
-     "find traced particles in this early checkpoint instead of by the ids of the set"},
+     "find traced particles in this early checkpoint, not by the ids of the initial conditions"},
     {SHAPE, "shape", "NAME",
-     "shape of the region around points: hull (default) or ellipsoid, the one of minimum volume"},
-    {'o', "output", "FILE", "write the traced points, as --points reads them"},
+     "shape of the region around points: hull (default) or ellipsoid of minimum volume"},
+    {'o', "output", "FILE", "write the traced points to a file for --points"},
     {OPT_OLD('p'), "padding", "N", "grow the region by N cells of the base level (default 0)"},
     {ONES, "ones", NULL, "set sub-levels to 1 even where they have an ic_refmap"},
-    {'l', "levelmax", "L", "levelmax of the run (default: three levels beyond the set)"},
+    {'l', "levelmax", "L",
+     "levelmax of the run (default: three levels beyond the initial conditions)"},
     {OPT_OLD('r'), "ranks", "N", "ranks of the run, for the estimate of memory (default 1)"},
     {OMEGA_B, "omega-b", "X",
-     "density of baryons (default: that of the headers or of --trace, else 0.045; 0 without gas)"},
+     "density of baryons (default: from the headers or the checkpoint of --trace, else 0.045; 0 "
+     "without gas)"},
     {DEEP, "deep", NULL, "read all values of all files, to find damage before a run does"},
-    {'n', "check", NULL, "do everything except writing"},
+    {'n', "check", NULL, "check everything, but write no files"},
     {FORCE, "force", NULL, "replace files that exist"},
     {'j', "json", NULL, "print JSON instead of the namelist"},
     {'q', "quiet", NULL, "print errors only"},
@@ -76,12 +78,12 @@ static const struct program PROGRAM = {
 
 struct options {
     int number, padding, levelmax, ranks, verbose;
-    int kind, value_count; /* kind: BOX …, 0: the maps of the set */
+    int kind, value_count; /* kind: BOX …, 0: maps of the set; number of values */
     double value[12];
-    const char *path, *output; /* of points or checkpoint · list to write */
+    const char *path, *output; /* path of points or of a checkpoint; list of points to write */
     struct trace trace;
     bool have_center, ellipsoid, ones, check, force, json, deep;
-    double omega_b; /* NAN: not given */
+    double omega_b; /* baryon density parameter; NAN: not given */
     int ndir;
     char **dirs;
 };
@@ -204,7 +206,7 @@ static int set_flag(int letter, struct options *o)
     }
 }
 
-/* Returns the exit status, or GO_ON. */
+/* Sets one option. Returns the exit status, or GO_ON. */
 static int set_option(int letter, const char *value, void *ctx)
 {
     struct options *o = ctx;
@@ -214,12 +216,14 @@ static int set_option(int letter, const char *value, void *ctx)
                           "the number of the scalar must be 1 to 59, or 0 for ic_refmap, not",
                           &o->number);
     case 'p':
-        return set_number(value, 0, 1024, "the padding must be 0 to 1024 cells, not", &o->padding);
+        return set_number(value, 0, 1024, "the padding must be from 0 to 1024 cells, not",
+                          &o->padding);
     case 'l':
         return set_number(value, 1, LEVEL_MAX,
                           "levelmax must be a level that this build supports, not", &o->levelmax);
     case 'r':
-        return set_number(value, 1, 1 << 24, "the ranks must be 1 to 16777216, not", &o->ranks);
+        return set_number(value, 1, 1 << 24, "the number of ranks must be 1 to 16777216, not",
+                          &o->ranks);
     case 'o':
         o->output = value;
         return GO_ON;
@@ -232,7 +236,7 @@ static int set_option(int letter, const char *value, void *ctx)
         return set_real(value, 1e-12, 0.5, "the radius must be above 0 and at most 0.5, not",
                         &o->trace.radius);
     case HALO:
-        return set_number(value, 1, 1 << 30, "the halo must be 1 to 1073741824, not",
+        return set_number(value, 1, 1 << 30, "the number of the halo must be 1 to 1073741824, not",
                           &o->trace.halo);
     case SHAPE:
         return set_shape(value, o);
@@ -256,13 +260,13 @@ static int parse(int argc, char **argv, struct options *o)
     if (trace && !o->trace.halo && (!o->have_center || !(o->trace.radius > 0)))
         return usage("--trace needs --center and --radius, or --halo", NULL);
     if (o->have_center && o->trace.halo)
-        return usage("--halo has a centre of its own: give it or --center", NULL);
+        return usage("--halo sets the centre: give either --halo or --center", NULL);
     if (!trace &&
         (o->have_center || o->trace.radius > 0 || o->trace.halo || o->trace.from || o->output))
         return usage("--center, --radius, --halo, --from and --output go with --trace", NULL);
     if (!points && o->ellipsoid) return usage("--shape goes with --points or --trace", NULL);
     if (o->kind && o->ones)
-        return usage("--ones goes with the maps of the set, not with a region", NULL);
+        return usage("--ones is for the maps of the initial conditions, not for a region", NULL);
     o->trace.path = o->path;
     return GO_ON;
 }
@@ -279,8 +283,8 @@ static enum err gather_points(const struct options *o, const struct zoom_set *s,
     return o->output && !o->check ? points_write(p, o->output, o->force) : OK;
 }
 
-/* Around points there is at least half a cell of the finest level, so that the cells that contain
- * the points are masked. */
+/* Shape around points, padded by at least half a cell of the finest level, so that the cells that
+ * contain points are masked. */
 static enum err shape_of_points(const struct options *o, const struct zoom_set *s, struct trace *t,
                                 double pad, struct shape *shape)
 {
@@ -359,11 +363,11 @@ static enum err check_room(const struct zoom_set *s, const struct mask_level *ma
     return room_for_run(s, made, ctx);
 }
 
-/* As simulate has it with the namelist that is printed; where the headers lack it, that of the run
- * whose particles are traced. A run without gas does not know any. */
+/* Baryon density as simulate will have it with the printed namelist; if the headers lack it, that
+ * of the traced run. A run without gas has none. */
 static double baryons(const struct options *o, const struct zoom_set *s, const struct trace *t)
 {
-    static const double usual = 0.045; /* of the parameter */
+    static const double usual = 0.045; /* default of the parameter */
     if (!isnan(o->omega_b)) return o->omega_b;
     if (!s->gas) return 0;
     return !isnan(s->g.omega_b) ? s->g.omega_b : t->omega_b > 0 ? t->omega_b : usual;

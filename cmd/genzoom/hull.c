@@ -1,10 +1,10 @@
-/* genzoom/hull: the convex hull of cubes around points. Corners are added one by one: the faces
- * that see a corner are removed, and faces between the corner and the rim of the hole are added.
+/* genzoom/hull: the convex hull of cubes around points. Corners are added one by one: faces visible
+ * from a corner are removed, and faces between the corner and the horizon are added.
  *
- * Points on a grid are a bad case for hulls (many lie in one plane). So coordinates are integers in
- * units of 2^-30 of the box, and whether a face sees a point is decided exactly: in double
- * precision where that is certain, otherwise with 128 bits. A face sees only what is strictly above
- * it, so no degenerate face can arise. */
+ * Points on a grid are a bad case for hulls (many lie in one plane). Coordinates are therefore
+ * integers in units of 2^-30 of the box, and visibility of a face from a point is decided exactly:
+ * in double precision if the sign is certain, otherwise in 128 bits. Only points strictly above a
+ * face see it, so degenerate faces cannot arise. */
 #include <math.h>
 #include <string.h>
 
@@ -18,9 +18,9 @@ static const double UNIT = 1073741824.0;
 
 struct face {
     int v[3];
-    wide n[3], d; /* n x <= d within */
-    double f[4];  /* the same, rounded */
-    double reach; /* sum |n_i|, for the errors of f and for cubes */
+    wide n[3], d; /* normal and offset: n x <= d inside */
+    double f[4];  /* normal and offset, rounded */
+    double reach; /* sum |n_i|, for error bounds of f and for cubes */
 };
 
 struct hull {
@@ -47,7 +47,7 @@ static void make_face(struct hull *h, int a, int b, int c)
     f->f[3] = (double)f->d;
 }
 
-/* Is p strictly above the face? Coordinates are below 2^33. */
+/* Whether p is strictly above the face. Coordinates are below 2^33. */
 static bool sees(const struct face *f, const int64_t p[3])
 {
     double x = f->f[0] * (double)p[0] + f->f[1] * (double)p[1] + f->f[2] * (double)p[2] - f->f[3];
@@ -61,7 +61,7 @@ static void add_horizon_edge(struct hull *h, int a, int b)
 {
     for (int i = 0; i < h->nhorizon; i++)
         if (h->horizon[i][0] == b &&
-            h->horizon[i][1] == a) { /* two faces that are removed share it */
+            h->horizon[i][1] == a) { /* an edge shared by two removed faces is not on the horizon */
             memcpy(h->horizon[i], h->horizon[--h->nhorizon], sizeof h->horizon[0]);
             return;
         }
@@ -99,7 +99,7 @@ static void corner(const int64_t p[3], int64_t half, int k, int64_t out[3])
     for (int d = 0; d < 3; d++) out[d] = p[d] + (k >> d & 1 ? half : -half);
 }
 
-/* Does any face see any corner of the cube? */
+/* Whether any corner of the cube is strictly above any face. */
 static bool cube_is_outside(const struct hull *h, const int64_t p[3], int64_t half)
 {
     for (int i = 0; i < h->nface; i++) {
@@ -111,7 +111,7 @@ static bool cube_is_outside(const struct hull *h, const int64_t p[3], int64_t ha
     return false;
 }
 
-/* Tetrahedron from four corners of the first cube. */
+/* Starts the hull as a tetrahedron from four corners of the first cube. */
 static void begin(struct hull *h, const int64_t p[3], int64_t half)
 {
     static const int at[4] = {0, 1, 2, 4};
@@ -140,7 +140,7 @@ static enum err add_cube(struct hull *h, const int64_t p[3], int64_t half)
     return OK;
 }
 
-/* The points farthest out in a few directions come first: most others are then inside. */
+/* Adds the extreme points in a few directions first: most other points are then inside. */
 static enum err add_extremes(struct hull *h, int64_t n, const int64_t (*x)[3], int64_t half)
 {
     for (int dir = 0; dir < 343; dir++) {
@@ -164,7 +164,7 @@ static void take_faces(const struct hull *h, struct shape *s)
         const struct face *f = &h->face[i];
         for (int k = 0; k < 3; k++) used[f->v[k]] = true;
         for (int d = 0; d < 3; d++) s->face[s->nface][d] = f->f[d] / f->reach;
-        /* rounding must not exclude its own points */
+        /* margin: rounding must not exclude points of the hull */
         s->face[s->nface++][3] = f->f[3] / f->reach / UNIT + 1e-14;
     }
     for (int i = 0; i < h->nvertex; i++) {

@@ -1,12 +1,12 @@
 /* genzoom/mask: see mask.h.
  *
- * From a shape: a cell of the finest level is 1 if its centre is within, one of a coarser level if
- * it holds such a cell. Along x a convex shape is one interval, so a row costs two ends, whatever
- * the cells. From maps: a cell is 1 if the map is not 0 within `pad` cells in every direction. The
- * map goes by once: for each column the last plane that had a 1 near by is remembered. A refined
- * cell needs data for its children: a shape that leaves the files of the next level is refused, a
- * map is cut there, and a level without map, 1 throughout, ends one cell earlier for the cells that
- * nexpand adds. */
+ * Masks from a shape: a cell of the finest level is 1 if its centre is inside; a cell of a coarser
+ * level is 1 if it contains such a cell. A convex shape cuts a row along x in one interval, so the
+ * cost of a row does not depend on the number of cells. Masks from maps: a cell is 1 if the map is
+ * not 0 within `pad` cells in every direction. The map is read once: for each column the last plane
+ * with a 1 nearby is stored. A refined cell needs data for its children: a shape that extends
+ * beyond the files of the next level is an error; a map is cut there, and a level without a map,
+ * which is 1 throughout, ends one cell earlier for the cells that nexpand adds. */
 #include "mask.h"
 
 #include <math.h>
@@ -20,14 +20,14 @@ struct plane_maker {
     const struct ics_level *ic;
     int l;
     bool ones;
-    int64_t pad; /* in cells of this level */
+    int64_t pad; /* padding in cells of this level */
     struct grafic map;
     int64_t k; /* next plane of the result */
-    /* next plane of the map; < 0 and beyond the end: around the box, if the level is complete */
+    /* next plane of the map; on a complete level it may be < 0 or beyond the end (periodic) */
     int64_t read;
     bool whole;                /* complete level: periodic */
-    unsigned char *cell, *row; /* [n1][n0] the plane · scratch */
-    int32_t *last;             /* [n1][n0] */
+    unsigned char *cell, *row; /* [n1][n0] plane; scratch */
+    int32_t *last;             /* [n1][n0] last plane with a 1 nearby */
     float *value;
 };
 
@@ -68,7 +68,7 @@ static void maker_end(struct plane_maker *m)
 
 /* ---- from a shape ---- */
 
-/* Cells of row j that contain centres of fine cells from x0 to x1. */
+/* Sets cells of row j that contain centres of fine cells between x0 and x1. */
 static void fill_interval(struct plane_maker *m, int64_t j, double x0, double x1)
 {
     int up = m->s->g.levelmax - m->l;
@@ -76,7 +76,7 @@ static void fill_interval(struct plane_maker *m, int64_t j, double x0, double x1
     int64_t a = (int64_t)ceil(x0 * (double)fine - 0.5), b = (int64_t)floor(x1 * (double)fine - 0.5);
     if (b - a >= fine) b = a + fine - 1;
     if (a > b) return;
-    for (int image = -2; image <= 2; image++) { /* the same cells in the periodic box */
+    for (int image = -2; image <= 2; image++) { /* periodic images of the interval */
         int64_t lo = ((a + image * fine) >> up) - off, hi = ((b + image * fine) >> up) - off;
         lo = lo < 0 ? 0 : lo;
         hi = hi >= n0 ? n0 - 1 : hi;
@@ -84,7 +84,7 @@ static void fill_interval(struct plane_maker *m, int64_t j, double x0, double x1
     }
 }
 
-/* Images of coordinate x that are between lo and hi, at most three. */
+/* Periodic images of coordinate x between lo and hi, at most three. */
 static int images(double x, double lo, double hi, double out[3])
 {
     int n = 0;
@@ -114,12 +114,13 @@ static void fill_from_shape(struct plane_maker *m)
 
 /* ---- from maps ---- */
 
-/* out[i] = 1 where a[] has a 1 within pad entries; n entries `step` apart. */
+/* Dilation in one direction: out[i] = 1 where a[] has a 1 within pad entries; n entries with stride
+ * `step`. */
 static void spread(const unsigned char *a, unsigned char *out, int64_t n, int64_t step, int64_t pad,
                    bool around)
 {
     int64_t last = INT64_MIN / 2;
-    /* i: where we look, i - pad: what is then known */
+    /* i: entry read; i - pad: entry decided */
     for (int64_t i = around ? -pad : 0; i < n + pad; i++) {
         int64_t at = around ? ((i % n) + n) % n : i;
         if (at < n && a[at * step]) last = i;
@@ -156,7 +157,8 @@ static enum err fill_from_map(struct plane_maker *m)
 
 /* ---- planes ---- */
 
-/* The cells whose children are in files: cells lo..hi of this level, from the corner of the box. */
+/* Cells whose children are in the files of the next level: lo..hi in cells of this level from the
+ * corner of the box. */
 static bool child_range(const struct plane_maker *m, int64_t lo[3], int64_t hi[3])
 {
     const struct ics_level *in = &m->s->g.lev[m->l + 1];
@@ -234,15 +236,15 @@ static enum err next_plane(struct plane_maker *m, struct mask_level *r)
              (long long)m->s->g.lev[m->l + 1].off[2],
              (long long)(m->s->g.lev[m->l + 1].off[2] + m->s->g.lev[m->l + 1].head.n[2] - 1),
              m->l + 1);
-    if (m->ones) r->cut = 0; /* not requested by the user */
+    if (m->ones) r->cut = 0; /* cells cut from a level of ones were not requested by the user */
     count_plane(m, r);
     for (int64_t i = 0; i < n; i++) m->value[i] = (float)m->cell[i];
     m->k++;
     return OK;
 }
 
-/* Cells between the mask and the edge of the next level's files; -1 for complete levels, the
- * finest, and no mask. */
+/* Cells between the mask and the boundary of the next level's files; -1 for complete levels, the
+ * finest level, and an empty mask. */
 static int64_t margin_of(const struct plane_maker *m, const struct mask_level *r)
 {
     int64_t lo[3], hi[3], min = INT64_MAX, side = (int64_t)1 << m->l, edge = m->ones ? 1 : 0;
@@ -299,10 +301,9 @@ enum err mask_make(const struct zoom_set *s, const struct mask_par *p, struct ma
         TRY_OUT(make_level(s, p, l, p->name ? &out[l] : NULL, &result[l]));
     for (int l = s->g.levelmin; l <= s->g.levelmax; l++)
         if (result[l].cells == 0 && (l == s->g.levelmin || l < s->g.levelmax))
-            TRY_OUT(err_set(ERR_PARAM,
-                            "%s: the mask is empty on level %d: nothing would be refined there%s",
-                            s->g.lev[l].dir, l,
-                            p->shape ? "" : "; another region can be given, as by --sphere"));
+            TRY_OUT(err_set(
+                ERR_PARAM, "%s: the mask is empty on level %d: nothing would be refined there%s",
+                s->g.lev[l].dir, l, p->shape ? "" : "; give a region, for example by --sphere"));
     TRY_OUT(judge(s, result, ctx));
     for (int l = s->g.levelmin; p->name && l <= s->g.levelmax; l++) TRY_OUT(grafic_finish(&out[l]));
     if (p->name) err = publish(s, out);

@@ -8,7 +8,7 @@
 #include "io/stream.h"
 #include "io/table.h"
 
-static const int64_t BYTES_MAX = (int64_t)1 << 35; /* of a list of points */
+static const int64_t BYTES_MAX = (int64_t)1 << 35; /* max size of a list of points, bytes */
 
 void points_add(struct points *p, const double x[3])
 {
@@ -24,7 +24,7 @@ void points_free(struct points *p)
 
 /* ---- text ---- */
 
-/* Files for MUSIC have velocities, too. */
+/* Reads one point; files for MUSIC have velocities as well. */
 static enum err read_line(struct points *p, struct table *t, bool *more)
 {
     enum { FURTHER = 9 };
@@ -50,7 +50,7 @@ static enum err read_lines(struct points *p, struct table *t)
         if (!got) break;
         TRY(read_line(p, t, &more));
     }
-    if (more) log_info("genzoom: %s: what follows the third column is ignored", t->path);
+    if (more) log_info("genzoom: %s: columns after the third are ignored", t->path);
     if (p->n == 0) FAIL(ERR_FORMAT, "%s: contains no points", t->path);
     return OK;
 }
@@ -78,7 +78,7 @@ enum err points_write(const struct points *p, const char *path, bool force)
 
 enum { BINS = 1 << 14 };
 
-/* First bin after the widest run of empty ones; 0 if there is none. */
+/* First bin after the widest run of empty bins; 0 if no bin is empty. */
 static int cut_of(const bool *full)
 {
     int cut = 0, widest = 0, run = 0;

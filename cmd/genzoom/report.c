@@ -1,9 +1,9 @@
 /* genzoom/report: see report.h.
  *
- * A particle of level l has 2^-3l (1 - Ω_b/Ω_m) of the mass of the box; the cut is the geometric
- * mean of the two finest. Memory: of the levels with files, octs are the masked cells of the level
- * above, grown as refinement does; beyond, each level has octs for half of the fine particles that
- * are left, eight a cell. That is a guess; it is meant for the size of a job. */
+ * A particle of level l has a fraction 2^-3l (1 - Ω_b/Ω_m) of the mass of the box; mass_cut is the
+ * geometric mean for the two finest levels. Memory is a rough estimate for job sizes: a level with
+ * files has octs for the masked cells of the next coarser level, dilated as in refinement; each
+ * further level has half as many octs as the level before. */
 #include "report.h"
 #include "base/cgs.h"
 
@@ -12,7 +12,8 @@
 #include "base/text.h"
 
 struct estimate {
-    double octs[LEVEL_MAX + 2], total, particles, bytes; /* bytes: of all ranks */
+    /* octs by level; their sum; particles; bytes of all ranks */
+    double octs[LEVEL_MAX + 2], total, particles, bytes;
 };
 
 static double particle_mass(const struct report *r, int l)
@@ -20,14 +21,14 @@ static double particle_mass(const struct report *r, int l)
     return ldexp(1 - r->omega_b / r->s->g.par.omega_m, -3 * l);
 }
 
-/* Msun/h */
+/* Converts a mass in units of the mass of the box to Msun/h. */
 static double solar(const struct report *r, double mass)
 {
     double box = r->s->g.par.boxlen_ini;
     return mass * RHO_CRIT_MSUN_MPC * r->s->g.par.omega_m * box * box * box;
 }
 
-/* Numbered as in RAMSES; 0: the map, not a variable. */
+/* Number of the refinement variable, as in RAMSES; 0: a map instead of a variable. */
 static int variable(const struct report *r)
 {
     return r->number ? 5 + r->number : 0;
@@ -41,8 +42,7 @@ static double mass_cut(const struct report *r)
     return l == r->s->g.levelmin ? -1 : sqrt(particle_mass(r, l) * particle_mass(r, l - 1));
 }
 
-/* Octs in a region of that many cells of the next coarser level that grows by `cells` on each side.
- */
+/* Octs in a region of n cells of the next coarser level, extended by `cells` on each side. */
 static double grown(double n, double cells)
 {
     double side = cbrt(n) + 2 * cells;
@@ -57,7 +57,7 @@ static struct estimate estimate_of(const struct report *r)
     for (int l = s->g.levelmax; l > s->g.levelmin; l--) {
         double cells = fmin((double)r->mask[l - 1].cells, ldexp(1, 3 * (l - 1))),
                parents = e.octs[l + 1] / 8;
-        if (l - 1 > s->g.levelmin) /* where there are octs */
+        if (l - 1 > s->g.levelmin) /* levelmin+1 and finer levels exist only where the mask is */
             cells = fmin(cells, 8 * grown((double)r->mask[l - 2].cells, 1));
         e.octs[l] = fmin(fmax(grown(cells, 1), l < s->g.levelmax ? grown(parents, 2) : 0),
                          ldexp(1, 3 * (l - 1)));
@@ -70,7 +70,7 @@ static struct estimate estimate_of(const struct report *r)
     for (int l = s->g.levelmin; l <= s->g.levelmax; l++)
         e.particles += 8 * e.octs[l] - e.octs[l + 1] * (l < s->g.levelmax);
     double own = e.total / r->ranks, ghosts = grown(own, 2) - own;
-    /* fields twice while they move, links; sorting */
+    /* bytes: fields twice during load balance, and links; particles with sorting */
     const double oct = (2 * nvar + 8) * 64 + 160, part = 74 + 40;
     e.bytes = r->ranks *
               ((own + fmin(ghosts, 7 * own)) * oct + e.particles / r->ranks * part + 32e6);
@@ -95,11 +95,11 @@ static void levels_as_comments(FILE *out, const struct report *r, const struct e
             r->levelmax, r->ranks, r->ranks == 1 ? "" : "s", e->total, e->particles,
             e->bytes / 1073741824);
     if (r->number > 0)
-        fprintf(out, "! %s is variable %d: RAMSES needs NVAR >= %d; simulate counts by itself\n",
+        fprintf(out, "! %s is variable %d: RAMSES needs NVAR >= %d, simulate needs no setting\n",
                 r->name, variable(r), variable(r));
 }
 
-/* A quote in a string of a namelist is doubled. */
+/* Prints a namelist string; quotes in it are doubled. */
 static void quoted(FILE *out, const char *text)
 {
     fputc('\'', out);
@@ -110,7 +110,7 @@ static void quoted(FILE *out, const char *text)
     fputc('\'', out);
 }
 
-/* By level, from levelmin; one more entry for those without files. */
+/* Prints nexpand by level from levelmin; the last entry is for levels without files. */
 static void list_nexpand(FILE *out, const struct report *r)
 {
     const struct ics_grafic *g = &r->s->g;

@@ -1,5 +1,4 @@
-/* genzoom/report: the lines of the namelist, the masses and the memory that follow from a set and
- * its mask. */
+/* genzoom/report: namelist, particle masses and memory for a set and its mask. */
 #pragma once
 #include <stdio.h>
 
@@ -8,14 +7,14 @@
 
 struct report {
     const struct zoom_set *s;
-    const struct mask_level *mask; /* by level */
-    int number;                    /* of ic_pvar_NNNNN */
+    const struct mask_level *mask; /* mask by level */
+    int number;                    /* number of ic_pvar_NNNNN */
     int levelmax, ranks;
-    const int *nexpand; /* by level, for levels whose children have files */
+    const int *nexpand; /* nexpand by level, for levels whose children have files */
     double omega_b;
-    const char *name, *region; /* file; how the mask was made, as text */
+    const char *name, *region; /* name of the mask file; description of the region */
     bool written;
-    const struct trace *trace; /* .ids > 0: particles were traced */
+    const struct trace *trace; /* traced particles, if .ids > 0 */
 };
 
 void report_namelist(FILE *out, const struct report *r);

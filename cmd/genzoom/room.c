@@ -1,4 +1,4 @@
-/* genzoom/room: see room.h. Regions are replaced by the boxes around them. */
+/* genzoom/room: see room.h. Regions are replaced by their bounding boxes. */
 #include "room.h"
 
 #include "base/log.h"
@@ -7,8 +7,8 @@ struct box {
     int64_t lo[3], hi[3];
 };
 
-/* Box of the cells that are refined on level l: the mask, and what `fine`, the box of the next
- * level, requires (NULL: there is none). */
+/* Bounding box of the cells refined on level l: the mask, and the cells required by `fine`, the box
+ * of the next level (NULL: none). */
 static struct box refined_box(const struct mask_level *m, int l, const struct box *fine,
                               int nexpand)
 {
@@ -20,27 +20,27 @@ static struct box refined_box(const struct mask_level *m, int l, const struct bo
         if (fine && (fine->hi[d] >> 1) + 1 > b.hi[d]) b.hi[d] = (fine->hi[d] >> 1) + 1;
         b.lo[d] -= nexpand, b.hi[d] += nexpand;
         if (b.hi[d] - b.lo[d] + 1 < side - 1) continue;
-        /* a gap of one cell between two refined ones is closed, around the periodic box too */
+        /* a gap of one cell between refined cells is closed, also across the periodic boundary */
         b.lo[d] = b.lo[d] < 0 ? b.lo[d] : 0, b.hi[d] = b.hi[d] < side ? side - 1 : b.hi[d];
     }
     return b;
 }
 
-/* Cells that the files of level l+1 lack around the box, in the direction that lacks most. */
+/* Number of cells by which the box exceeds the files of level l+1, in the worst direction. */
 static int64_t lack(const struct zoom_set *s, int l, const struct box *b)
 {
     const struct ics_level *in = &s->g.lev[l + 1];
     int64_t max = 0;
     for (int d = 0; d < 3; d++) {
         int64_t lo = in->off[d] / 2, hi = lo + in->head.n[d] / 2 - 1;
-        if (in->head.n[d] == (int64_t)1 << (l + 1)) continue; /* all of the periodic box */
+        if (in->head.n[d] == (int64_t)1 << (l + 1)) continue; /* the files cover the periodic box */
         if (lo - b->lo[d] > max) max = lo - b->lo[d];
         if (b->hi[d] - hi > max) max = b->hi[d] - hi;
     }
     return max;
 }
 
-/* The finest level where the files lack cells: their number; 0: nowhere. */
+/* Number of missing cells on the finest level whose files lack any; 0: none missing. */
 static int64_t find_lack(const struct zoom_set *s, const struct mask_level *mask,
                          const int nexpand[], int *level)
 {

@@ -1,12 +1,12 @@
-/* genzoom/room: what a run refines around a mask, and whether the files contain it.
+/* genzoom/room: checks that the files cover all cells that a run will refine around a mask.
  *
- * On each level a run refines the masked cells, those that contain refined cells of the next level
- * and their neighbours, and all within nexpand cells of these. Each refined cell needs values for
- * its children. */
+ * On each level a run refines the masked cells, the cells that contain refined cells of the next
+ * level with their neighbours, and all cells within nexpand cells of these. Each refined cell needs
+ * values for its children. */
 #pragma once
 #include "mask.h"
 
-/* nexpand[l], l = levelmin.., of the levels whose children have files: 1, RAMSES's default, or 0
- * where there is no room for it. ERR_PARAM if there is too little room even so. */
+/* Chooses nexpand[l], l = levelmin.., of the levels whose children have files: 1, the default of
+ * RAMSES, or 0 where the files are too small. ERR_PARAM if they are too small even for 0. */
 MUST_USE enum err room_for_run(const struct zoom_set *s, const struct mask_level *mask,
                                int nexpand[LEVEL_MAX + 2]);

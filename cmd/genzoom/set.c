@@ -1,4 +1,4 @@
-/* genzoom/set: see set.h. What simulate needs of a set is checked by the code that simulate uses
+/* genzoom/set: see set.h. Requirements of simulate are checked by the function that simulate uses
  * (ics_grafic_open). The checks here need all files together: missing and repeated levels, files
  * that belong to another level or cosmology. */
 #include "set.h"
@@ -76,7 +76,7 @@ void zoom_set_close(struct zoom_set *s)
 
 /* ---- directories ---- */
 
-/* 0: not called level_NNN. */
+/* Level from a directory name level_NNN; 0: another name. */
 static int level_of_name(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -91,7 +91,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* Names in a directory, sorted; hidden ones are left out. */
+/* Names in a directory, sorted, without hidden ones. */
 static enum err list_names(const char *path, char (*name)[NAME], int *n)
 {
     DIR *dir = opendir(path);
@@ -113,7 +113,7 @@ static enum err list_names(const char *path, char (*name)[NAME], int *n)
     return err;
 }
 
-/* A directory is a level, or its subdirectories are searched. */
+/* Finds level directories: the path itself, or its subdirectories. */
 static enum err find_dirs(struct dirs *d, const char *path)
 {
     char clean[4096], sub[4096 + NAME];
@@ -161,7 +161,7 @@ static int coarse_first(const void *a, const void *b)
     return p->head.dx < q->head.dx ? 1 : p->head.dx > q->head.dx ? -1 : strcmp(p->path, q->path);
 }
 
-/* Levels from the cells of the base grid and the ratios of cell sizes. */
+/* Derives level numbers from the cells of the base grid and the ratios of cell sizes. */
 static enum err number_levels(struct dirs *d)
 {
     mem_sort(d->at, (size_t)d->n, sizeof d->at[0], coarse_first);
@@ -178,7 +178,7 @@ static enum err number_levels(struct dirs *d)
         double up = log2(base->head.dx / p->head.dx);
         if (!(fabs(up - nearbyint(up)) < 1e-3))
             FAIL(ERR_FORMAT,
-                 "%s: its cells of %.7g Mpc are not those of %s, %.7g Mpc, divided by a power of "
+                 "%s: its cell size, %.7g Mpc, is not that of %s, %.7g Mpc, divided by a power of "
                  "two",
                  p->path, p->head.dx, base->path, base->head.dx);
         if (l + up > LEVEL_MAX + 0.5)
@@ -222,8 +222,8 @@ static enum err read_file(const struct grafic *f, const char *name, void *ctx)
     return read_all(f, strcmp(name, "ic_particle_ids") == 0);
 }
 
-/* Masks may exist on some levels only, and are written by this program; all other fields exist on
- * all levels or none. */
+/* Whether a file must exist on all levels or none; masks may exist on some levels only, and are
+ * written by this program. */
 static bool on_all_levels(const char *name)
 {
     return strcmp(name, "ic_refmap") != 0 && strncmp(name, "ic_pvar_", 8) != 0;

@@ -1,4 +1,4 @@
-/* genzoom/set: a multi-level GRAFIC2 set: where its levels are, and whether they match. */
+/* genzoom/set: a multi-level GRAFIC2 set: directories of its levels, and consistency checks. */
 #pragma once
 #include "ics/ics.h"
 #include "io/grafic.h"
@@ -10,11 +10,11 @@ struct zoom_level {
 struct zoom_set {
     struct ics_grafic g; /* levels, offsets in cells, cosmology */
     struct zoom_level lev[LEVEL_MAX + 2];
-    bool gas; /* has ic_deltab */
+    bool gas; /* the set has ic_deltab */
 };
 
-/* Finds the levels in the named directories: each is a level itself, or contains a directory per
- * level. Checks the headers and sizes of all files, and reads all values as well if `deep`. Nothing
- * is left to close on error. */
+/* Finds the levels in the given directories: each is a level itself, or contains one directory per
+ * level. Checks the headers and sizes of all files, and reads all values if `deep`. On error
+ * nothing needs to be closed. */
 MUST_USE enum err zoom_set_open(struct zoom_set *s, int ndir, char *const dirs[], bool deep);
 void zoom_set_close(struct zoom_set *s);

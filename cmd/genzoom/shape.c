@@ -1,5 +1,6 @@
-/* genzoom/shape: boxes, ellipsoids (that of minimum volume by Khachiyan's algorithm with steps
- * away, Todd & Yıldırım 2007), and lines through all shapes. Hulls are computed in hull.c. */
+/* genzoom/shape: boxes, ellipsoids (minimum-volume ellipsoid by Khachiyan's algorithm with away
+ * steps, Todd & Yıldırım 2007), and intersections of lines with all shapes. Hulls are computed in
+ * hull.c. */
 #include "shape.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ void shape_box(struct shape *s, const double center[3], const double side[3], do
 
 /* ---- ellipsoids ---- */
 
-/* The box around it: half widths are the roots of the diagonal of the inverse. */
+/* Bounding box: the half widths are the square roots of the diagonal of A⁻¹. */
 static bool ellipsoid_bounds(struct shape *s)
 {
     double inv[3][3];
@@ -81,7 +82,7 @@ enum err shape_matrix(struct shape *s, const double center[3], double a[3][3], d
     return OK;
 }
 
-/* Eigenvalues on the diagonal of a, eigenvectors in the columns of v. */
+/* Jacobi method: eigenvalues on the diagonal of a, eigenvectors in the columns of v. */
 static void jacobi(double a[3][3], double v[3][3])
 {
     for (int i = 0; i < 3; i++)
@@ -106,7 +107,7 @@ static void jacobi(double a[3][3], double v[3][3])
             }
 }
 
-/* Gauss and Jordan, with pivots; n <= 4. */
+/* Gauss–Jordan elimination with pivoting; n <= 4. */
 static bool invert(int n, double *a, double *out)
 {
     double m[4][8] = {{0}};
@@ -133,7 +134,7 @@ static bool invert(int n, double *a, double *out)
     return true;
 }
 
-/* (x, 1) X⁻¹ (x, 1) */
+/* Quadratic form (x, 1) X⁻¹ (x, 1) of a lifted point. */
 static double lifted(const double inv[4][4], const double x[3])
 {
     double q[4] = {x[0], x[1], x[2], 1}, sum = 0;
@@ -153,8 +154,8 @@ static bool lifted_inverse(int n, const double (*x)[3], const double *u, double 
     return invert(4, &m[0][0], &inv[0][0]);
 }
 
-/* Weights of the points: at the optimum, those with a weight above 0 lie on the ellipsoid and all
- * others inside. */
+/* Weights u of the points: at the optimum, points with u > 0 lie on the ellipsoid, and all others
+ * inside. */
 static void khachiyan(int n, const double (*x)[3], double *u)
 {
     const double tolerance = 1e-8;
@@ -172,7 +173,7 @@ static void khachiyan(int n, const double (*x)[3], double *u)
         if (over < tolerance && under < tolerance) return;
         int j = over > under ? far : near;
         double w = over > under ? max : min, step = (w - 4) / (4 * (w - 1));
-        /* its weight becomes nothing, not less */
+        /* the weight must not become negative */
         if (step < -u[j] / (1 - u[j])) step = -u[j] / (1 - u[j]);
         for (int i = 0; i < n; i++) u[i] *= 1 - step;
         u[j] += step;
@@ -200,7 +201,7 @@ static enum err smallest_around(struct shape *s, int n, const double (*x)[3])
                 sum += (x[k][i] - s->c[i]) * s->a[i][j] * (x[k][j] - s->c[j]);
         max = fmax(max, sum);
     }
-    /* rounding: all points must be inside */
+    /* margin for rounding: all points must be inside */
     for (int i = 0; i < 9; i++) s->a[i / 3][i % 3] /= max * (1 + 1e-12);
     if (!ellipsoid_bounds(s))
         FAIL(ERR_PARAM, "no ellipsoid of finite size encloses the points: use --shape hull");

@@ -1,6 +1,6 @@
-/* genzoom/trace: which particles are within a sphere of a checkpoint, and their initial positions:
- * those of the cells to which the set gives their ids (ic_particle_ids, or the order of the cells,
- * as simulate numbers them), or those in an early checkpoint. */
+/* genzoom/trace: finds the particles within a sphere of a checkpoint, and their initial positions:
+ * positions of the cells to which the set assigns their ids (ic_particle_ids, or the order of
+ * cells, as simulate numbers them), or positions in an early checkpoint. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct walk {
     struct trace *t;
     struct ids *ids;
     struct points *p;
-    bool densest, halo; /* the centre is to be found first */
+    bool densest, halo; /* the centre is not known yet: densest position, or halo */
 };
 
 static void ids_add(struct ids *s, int64_t id)
@@ -34,7 +34,7 @@ static void ids_add(struct ids *s, int64_t id)
 
 MEM_ORDER_OF(by_id, int64_t)
 
-/* Takes the point if its id is searched for, once. */
+/* Adds the point if its id is searched for and not found yet. */
 static void offer(struct ids *s, struct points *p, int64_t id, const double x[3])
 {
     int64_t *at = mem_find(&id, s->id, (size_t)s->n, sizeof id, by_id);
@@ -74,22 +74,21 @@ static enum err take_found(const struct source_parts *q, void *ctx)
     return OK;
 }
 
-/* The centre of a halo; twice its radius of 200 times the mean density. */
+/* Finds the centre of a halo; the radius is twice the radius of 200 times the mean density. */
 static enum err find_halo(struct source *s, struct trace *t)
 {
     const struct comm alone = {.size = 1};
     struct halos_found f;
     TRY(source_halos(s, &alone, &HALOS_USUAL, &f));
-    bool there = t->halo <= f.list.n;
-    const struct halo *h = there ? &f.list.at[t->halo - 1] : NULL;
+    bool found = t->halo <= f.list.n;
+    const struct halo *h = found ? &f.list.at[t->halo - 1] : NULL;
     enum err err = OK;
-    if (!there)
+    if (!found)
         err = err_set(ERR_PARAM, "%s: has %ld halos of %ld members and more, not %d: lower --halo",
                       s->path, (long)f.list.n, (long)HALOS_USUAL.min, t->halo);
     else if (t->radius == 0 && !(h->r[HALO_200M] > 0))
         err = err_set(ERR_PARAM,
-                      "%s: halo %d is too thin to have a radius of 200 times the mean density: "
-                      "give --radius",
+                      "%s: halo %d nowhere reaches 200 times the mean density: give --radius",
                       s->path, t->halo);
     else {
         memcpy(t->center, h->x, sizeof t->center);
@@ -99,7 +98,8 @@ static enum err find_halo(struct source *s, struct trace *t)
     return err;
 }
 
-/* Particles of another universe would be traced to a wrong place, without an error. */
+/* Compares cosmologies: particles of another one would be traced to wrong positions without an
+ * error. */
 static void compare_boxes(const struct source *s, const struct cosmo_par *set)
 {
     const struct ckpt_head *h = &s->head;
@@ -164,7 +164,8 @@ out:
     return err;
 }
 
-/* Ids are 1 + the index of the cell, levels one after the other, each in the order of its file. */
+/* Finds ids in sets without an id file: ids are 1 + the index of the cell, level after level, each
+ * in the order of its file. */
 static void find_in_order(const struct zoom_set *s, struct ids *ids, struct points *p)
 {
     for (int64_t i = 0; i < ids->n; i++) {

@@ -1,5 +1,5 @@
-/* inspect: --campaign: a directory of checkpoints, a line each: when the simulation was where, how
- * long that took, which job wrote it, and whether it is whole. */
+/* inspect: --campaign: a directory of checkpoints, one line each: position in time, duration, job,
+ * and whether the checkpoint is sound. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void keep_first(const struct damage *d, void *ctx)
         snprintf(e->verdict, sizeof e->verdict, "damaged: %.60s: %.120s", d->file, d->what);
 }
 
-/* Files of the checkpoint, and when the last of them was written. */
+/* Size of all files of the checkpoint, and modification time of the newest one. */
 static void weigh(struct entry *e)
 {
     DIR *dir = opendir(e->path);
@@ -42,12 +42,13 @@ static void weigh(struct entry *e)
     if (dir) closedir(dir);
 }
 
-/* The first line of the provenance that begins with the key: the newest run's. */
+/* First line of the provenance with this key, which belongs to the newest run. */
 static void find_line(const char *text, const char *key, char *value, size_t n)
 {
     size_t k = strlen(key);
     for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
-        if (strncmp(line, "from: ", 6) == 0) return; /* of runs before */
+        /* the following lines belong to earlier runs */
+        if (strncmp(line, "from: ", 6) == 0) return;
         if (strncmp(line, key, k) != 0) continue;
         snprintf(value, n, "%.*s", (int)strcspn(line + k, "\n"), line + k);
         plain_line(value);
@@ -91,7 +92,7 @@ static void look_at(struct entry *e, const struct options *o)
     if (err != OK)
         snprintf(e->verdict, sizeof e->verdict, "unreadable: %.180s", err_message());
     else if (o->quiet)
-        snprintf(e->verdict, sizeof e->verdict, "not looked at");
+        snprintf(e->verdict, sizeof e->verdict, "not checked");
     else if (e->sound)
         snprintf(e->verdict, sizeof e->verdict, "sound");
     plain_line(e->verdict);
@@ -140,7 +141,7 @@ static void print_line(const struct entry *e, const struct options *o)
            e->verdict);
 }
 
-/* Seconds between this checkpoint and the one before; pauses between jobs count. */
+/* Seconds between this checkpoint and the previous one, including pauses between jobs. */
 enum err campaign_print(const char *path, const struct options *o, int *status)
 {
     struct dirent **list = NULL;

@@ -1,4 +1,5 @@
-/* inspect: -c: is a checkpoint complete and valid? One line per damage, and a verdict. */
+/* inspect: -c: checks whether a checkpoint is complete and valid. One line per damage, and a
+ * verdict. */
 #include <stdio.h>
 
 #include "audit/check.h"
@@ -38,16 +39,16 @@ static void print_verdict(const char *path, const struct check_found *f, const s
     if (o->verbose && f->restricted > 0)
         printf("%s: split cells are the mean of their children within %.3g\n", path, f->restricted);
     if (f->cold)
-        printf("%s: note: %ld cell%s negative pressure, as cold gas has without pressure_fix\n",
+        printf("%s: note: %ld cell%s negative pressure, which occurs in cold gas without "
+               "pressure_fix\n",
                path, (long)f->cold, f->cold > 1 ? "s have a" : " has a");
     if (f->beyond)
         printf(
             "%s: note: %ld particle%s beyond the boundaries of the box, where RAMSES keeps them\n",
             path, (long)f->beyond, f->beyond > 1 ? "s are" : " is");
     if (f->strays)
-        printf(
-            "%s: note: %ld particles are not with the rank of their cell, as RAMSES leaves them\n",
-            path, (long)f->strays);
+        printf("%s: note: %ld particles are not on the rank of their cell, which RAMSES allows\n",
+               path, (long)f->strays);
 }
 
 enum err check_print(const char *path, const struct options *o, int *status)
@@ -61,7 +62,7 @@ enum err check_print(const char *path, const struct options *o, int *status)
         printf(",\"damage\":[");
     }
     enum err err = ckpt_check(path, &how, &f);
-    if (o->json) { /* the line is ended after errors too */
+    if (o->json) { /* the JSON line is closed after errors too */
         printf("]");
         json_text("verdict", err != OK ? "unknown" : f.damages ? "damaged" : "sound");
         json_count("damages", f.damages);

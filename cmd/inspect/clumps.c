@@ -2,8 +2,8 @@
  *
  * The checkpoint is loaded as by a run that resumes from it, without what only a run needs; its
  * namelist, if it has one, gives &CLUMPFIND_PARAMS and &UNBINDING_PARAMS, and --set changes them.
- * So the clumps are those that the run has found, or would have. Rows of other ranks are passed on
- * to rank 0, one rank after the other. */
+ * The clumps are therefore identical to those of the run. Rows of other ranks are sent to rank 0,
+ * one rank after the other. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,8 @@ static enum err read_namelist(struct source *r, struct params *p)
     return OK;
 }
 
-/* Sets the parameters that the header contains; physics that no clump needs is off. */
+/* Sets the parameters that the header contains, and switches off physics that clumps do not
+ * need. */
 static void adjust(const struct ckpt_head *h, struct params *p)
 {
     p->run.hydro = h->hydro;
@@ -55,7 +56,7 @@ static void adjust(const struct ckpt_head *h, struct params *p)
     p->output.tend = p->output.aend = p->output.delta_tout = p->output.delta_aout = 0;
 }
 
-/* One of --set. Others than those of the clump finder must stay as they are. */
+/* Applies one --set, which may change parameters of the clump finder only. */
 static enum err set_one(struct params *p, const char *text)
 {
     struct params *new = mem_new(2 * sizeof *new, "parameters"), *old = new + 1;
@@ -66,8 +67,8 @@ static enum err set_one(struct params *p, const char *text)
     old->run.unbind = new->run.unbind;
     if (err == OK && memcmp(old, new, offsetof(struct params, given)) != 0)
         err = err_set(ERR_PARAM,
-                      "--set %s: clumps depend on parameters of &CLUMPFIND_PARAMS and "
-                      "&UNBINDING_PARAMS, and on unbind, alone",
+                      "--set %s: only parameters of &CLUMPFIND_PARAMS and &UNBINDING_PARAMS, and "
+                      "unbind, can be set",
                       text);
     if (err == OK) *p = *new;
     mem_free(new);
@@ -110,7 +111,7 @@ static enum err load(const char *path, const struct params *p, const struct comm
 
 /* ---- output ---- */
 
-/* The worth of code units; 1 without -u. */
+/* Factors from code units to printed units; 1 without -u. */
 struct scale {
     double density, length, volume, mass, velocity;
 };
@@ -247,7 +248,7 @@ static void json_row(const struct clump *c, bool unbound, bool first)
     printf("}");
 }
 
-/* Rows of one rank after the other, on rank 0. (collective) */
+/* Prints rows on rank 0, one rank after the other. (collective) */
 static void print_rows(const struct clumps *k, const struct sim *s, bool json, bool physical)
 {
     struct scale scale = scale_of(s, physical);

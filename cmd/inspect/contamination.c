@@ -1,11 +1,11 @@
-/* inspect: --contamination: which dark matter particles of a zoom are heavy, how many are in a
- * region, and how close the nearest is.
+/* inspect: --contamination: counts heavy dark matter particles of a zoom in a region, and finds the
+ * nearest one.
  *
- * Levels of initial conditions differ by eight in mass, so particles are sorted into classes by the
- * power of eight that is nearest to the ratio of their mass to the min mass. All classes but the
- * first are heavy, those above sqrt(8) times the min mass: genzoom's mass_cut_refine. The region is
- * a sphere, or the mask of the run: the leaf cells where the scalar ivar_refine exceeds
- * var_cut_refine. */
+ * Particle masses of successive levels of initial conditions differ by a factor of eight, so
+ * particles are sorted into classes by the nearest power of eight of the ratio of their mass to the
+ * min mass. All classes but the first are heavy: above sqrt(8) times the min mass, the
+ * mass_cut_refine of genzoom. The region is a sphere, or the mask of the run: the leaf cells where
+ * the scalar ivar_refine exceeds var_cut_refine. */
 #include <math.h>
 #include <stdio.h>
 
@@ -22,20 +22,21 @@ enum { CLASSES = LEVEL_MAX + 1 };
 struct class {
     int64_t n, inside;
     struct sum mass_inside;
-    double min, max; /* mass */
-    double far2;     /* squared distance of the nearest, as zone_far2; infinite: there is none */
+    double min, max; /* min and max particle mass */
+    /* squared distance of the nearest particle, as zone_far2; infinite: no particle */
+    double far2;
 };
 
 struct contamination {
     struct source *s;
     struct zone zone;
-    int variable; /* of the mask, as RAMSES counts; 0: a sphere */
-    double cut;   /* above which a cell is in the mask */
-    double min;   /* mass of a particle */
+    int variable; /* variable of the mask, numbered as in RAMSES; 0: a sphere */
+    double cut;   /* value above which a cell is in the mask */
+    double min;   /* min mass of a particle */
     struct class class[CLASSES];
     int64_t light, heavy, inside_light, inside_heavy;
-    double mass_light, mass_heavy; /* inside */
-    double nearest;                /* heavy particle; infinite: there is none */
+    double mass_light, mass_heavy; /* mass inside the region */
+    double nearest;                /* distance of the nearest heavy particle; infinite: none */
 };
 
 static enum err find_lowest(struct contamination *t);
@@ -65,7 +66,7 @@ out:
     return err;
 }
 
-/* ---- the least mass ---- */
+/* ---- the min mass ---- */
 
 static enum err take_lowest(const struct source_parts *q, void *ctx)
 {
@@ -95,7 +96,7 @@ static enum err find_lowest(struct contamination *t)
 
 /* ---- the region ---- */
 
-/* The mask as the namelist of the run defines it. */
+/* Reads the definition of the mask from the namelist of the run. */
 static enum err read_mask(struct contamination *t)
 {
     struct params *p = mem_new(sizeof *p, "parameters");
@@ -106,8 +107,7 @@ static enum err read_mask(struct contamination *t)
     param_init(p);
     TRY_OUT(source_text(t->s, FILES_NAMELIST, &text, &bytes));
     if (!text)
-        TRY_OUT(err_set(ERR_PARAM,
-                        "%s: contains no namelist, which would define its mask: give --sphere",
+        TRY_OUT(err_set(ERR_PARAM, "%s: contains no namelist that defines its mask: give --sphere",
                         t->s->path));
     TRY_OUT(param_read_loose(p, text, bytes, "namelist", &left_out));
     t->variable = p->refine.ivar_refine, t->cut = p->refine.var_cut_refine;
@@ -194,7 +194,7 @@ static enum err find_heavy(struct contamination *t)
     return OK;
 }
 
-/* ---- words ---- */
+/* ---- output ---- */
 
 static double part_heavy(const struct contamination *t)
 {

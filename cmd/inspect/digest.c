@@ -1,4 +1,4 @@
-/* inspect: -d, the digest. */
+/* inspect: -d, the digest of the physical state. */
 #include "audit/digest.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* inspect: --halos: friends of friends and the spheres around them (lib/halo). All ranks read. */
+/* inspect: --halos: friends-of-friends groups and spherical overdensities (lib/halo). All ranks
+ * read. */
 #include "audit/halos.h"
 
 #include "base/log.h"
@@ -10,7 +11,7 @@
 #include "view/halos.h"
 #include "view/unit.h"
 
-enum { MEMBERS = 1 << 20 }; /* ids at a time */
+enum { MEMBERS = 1 << 20 }; /* ids in a batch */
 
 struct halos {
     struct source *r;
@@ -79,7 +80,7 @@ static enum err write_member(int64_t halo, int64_t n, const int64_t *id, void *c
     return OK;
 }
 
-/* (collective) */
+/* Writes the file of member ids. (collective) */
 static enum err save_members(const struct halos *h)
 {
     const struct comm *c = &h->o->c;
@@ -106,7 +107,7 @@ static enum err print_halos(const struct halos *h, const char *path)
     return err;
 }
 
-/* (collective) */
+/* Runs the halo finder. (collective) */
 static enum err find_halos(struct halos *h)
 {
     const struct options *o = h->o;
@@ -119,7 +120,7 @@ static enum err find_halos(struct halos *h)
     for (int k = 0; k < 4; k++) q.sphere[k] = o->sphere[k];
     TRY(source_halos(h->r, &o->c, &q, &h->found));
     if (h->found.cut)
-        log_info("%s: %ld halos reach beyond what was read around the region: give a larger one",
+        log_info("%s: %ld halos extend beyond the particles that were read: give a larger region",
                  h->r->path, (long)h->found.cut);
     return OK;
 }

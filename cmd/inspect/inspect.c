@@ -1,4 +1,5 @@
-/* inspect: what is in a checkpoint. See man/inspect.1. This file has the loop over checkpoints. */
+/* inspect: shows the contents of checkpoints. See man/inspect.1. This file has the loop over
+ * checkpoints. */
 #include "inspect.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include "base/log.h"
 #include "comm/lines.h"
 
-enum { LOST = TROUBLE + 1 }; /* status: nothing can be printed any more */
+enum { LOST = TROUBLE + 1 }; /* status: standard output is lost */
 
 static int inspect_all(struct options *o);
 
@@ -38,8 +39,8 @@ static enum err run_mode(const char *path, const struct options *o, int *status)
     return OK;
 }
 
-/* Inspects one checkpoint. The exit status is the same on all ranks, LOST if rank 0 cannot print.
- */
+/* Inspects one checkpoint. All ranks return the same exit status, or LOST if rank 0 cannot
+ * print. */
 static int inspect_one(const char *path, const struct options *o)
 {
     int status = DONE;

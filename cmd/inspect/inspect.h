@@ -1,4 +1,4 @@
-/* inspect: what the files of this program share. */
+/* inspect: declarations shared by the files of this program. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,13 +14,14 @@ enum mode {
 #include "modes.def"
 };
 
-/* File formats; the formats of pictures have the numbers of plot/picture.h. */
+/* File formats; formats of pictures have the values of plot/picture.h. */
 enum file_format { FORMAT_NONE, FORMAT_PNG, FORMAT_SVG, FORMAT_PDF, FORMAT_NPY, FORMAT_TSV };
 
-/* Of a phase diagram; colours and their range are those of map_options. */
+/* Options of a phase diagram; colours and their range are in map_options. */
 struct phase_options {
-    int bins;         /* a side */
-    bool has_axis[2]; /* n_H in 1/cm³, T/μ in K: else the range of the gas */
+    int bins; /* bins along each axis */
+    /* ranges given for log n_H (1/cm³) and log T/μ (K); else the range of the gas */
+    bool has_axis[2];
     double axis[2][2];
 };
 
@@ -29,12 +30,12 @@ struct stars_options {
 };
 
 struct halos_options {
-    double link; /* mean separations */
+    double link; /* linking length in mean particle separations */
     int min;
-    bool bound;                 /* centres */
-    const char *members, *plot; /* files, or NULL */
+    bool bound;                 /* centres at the most bound particle */
+    const char *members, *plot; /* output files, or NULL */
     enum file_format plot_format;
-    double sigma8, ns; /* of the fit */
+    double sigma8, ns; /* parameters of the fitted mass function */
 };
 enum { SETS = 32 };
 
@@ -44,29 +45,30 @@ struct options {
     enum mode mode;
     bool json, quiet;
     const char *out;         /* file of a picture or table; NULL: FIELD_NNNNN.png and the like */
-    enum file_format format; /* of it; NONE: a picture and a table */
-    enum file_format asked;  /* by -f */
-    int pixels;              /* or bins; 0: not given */
-    bool force, bare;        /* replaces files · a picture without axes */
-    bool physical;           /* units */
-    const char *html;        /* the page of a campaign; NULL: none */
+    enum file_format format; /* format of `out`; NONE: a picture and a table */
+    enum file_format asked;  /* format requested by -f */
+    int pixels;              /* pixels or bins along a side; 0: not given */
+    bool force, bare;        /* replace files; picture without axes */
+    bool physical;           /* physical units */
+    const char *html;        /* path of the HTML page of a campaign; NULL: none */
     int verbose;
-    int depth;         /* of the check: 1, 2 */
-    double rtol, atol; /* of the comparison */
-    size_t memory;     /* bytes for tables */
-    bool has_memory;   /* memory was given */
+    int depth;         /* depth of the check, 1 or 2 */
+    double rtol, atol; /* tolerances of the comparison */
+    size_t memory;     /* memory for tables, bytes */
+    bool has_memory;   /* the option was given */
     struct map_options map;
     struct phase_options phase;
     struct stars_options stars;
     enum sinks_drawing drawing;
-    struct sinks_history *sinks; /* of --sinks: what all checkpoints have told */
+    struct sinks_history *sinks; /* data of --sinks collected over all checkpoints */
     struct halos_options halos;
     struct profile_options profile;
-    int nset; /* of the clumps: NAME=VALUE */
+    int nset; /* number of options --set of the clump finder */
     const char *set[SETS];
-    bool has_sphere, densest; /* of the contamination: else the mask · its centre is to be found */
-    double sphere[4];         /* centre and radius in units of the box */
-    bool many;                /* more than one checkpoint: say which */
+    /* contamination: sphere given, else the mask; its centre is the densest position */
+    bool has_sphere, densest;
+    double sphere[4]; /* centre and radius in units of the box */
+    bool many;        /* several checkpoints: output names each */
     int npath;
     char **paths;
     struct comm c;
@@ -76,22 +78,23 @@ struct options {
     MUST_USE enum err run(const char *path, const struct options *o, int *status);
 #include "modes.def"
 struct sinks_history *sinks_begin(void);
-/* Draws what the checkpoints told, if that is asked for, and frees it. */
+/* Draws the collected history of sinks, if requested, and frees it. */
 MUST_USE enum err sinks_end_plot(struct options *o);
 
-const char *format_name(enum file_format f); /* png, svg, pdf, npy, tsv */
+const char *format_name(enum file_format f); /* name of a format: png, svg, pdf, npy, tsv */
 
-/* Fills in o, whose member c is set; returns the exit status, or GO_ON. Prints on rank 0 only. */
+/* Parses the command line into o, whose member c is set. Returns the exit status, or GO_ON. Prints
+ * on rank 0 only. */
 int options_parse(int argc, char **argv, struct options *o);
 
-/* JSON on stdout: an object a line. json_begin opens it, with the schema, its kind and the path,
- * and json_end closes it; in between members: each begins with a comma of its own, so that all
- * calls below are alike. Not finite numbers are null. */
+/* JSON on stdout: one object per line. json_begin opens it with schema, kind and path, json_end
+ * closes it. Members in between begin with a comma each, so that all functions below can be called
+ * in any order. Infinities and NaN become null. */
 enum { JSON_SCHEMA = 2 };
 void json_begin(const char *kind, const char *path);
 void json_end(void);
-void json_string(const char *s); /* a value, quoted; bytes that are no UTF-8 are replaced */
-void json_value(double x);       /* a value */
+void json_string(const char *s); /* quoted value; bytes that are not UTF-8 are replaced */
+void json_value(double x);       /* number as value */
 void json_number(const char *name, double x);
 void json_count(const char *name, int64_t n);
 void json_text(const char *name, const char *s);

@@ -1,4 +1,4 @@
-/* inspect: JSON, see inspect.h. */
+/* inspect: output of JSON, see inspect.h. */
 #include <stdio.h>
 
 #include "base/text.h"

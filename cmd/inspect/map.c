@@ -1,4 +1,4 @@
-/* inspect: -m, maps: files of them. */
+/* inspect: -m, writes maps to files. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "plot/picture.h"
 #include "view/map.h"
 
-/* With axes, or bare pixels. */
+/* Saves a picture with axes, or bare pixels. */
 static enum err save_picture(const struct map *m, const char *path, const char *file,
                              const struct options *q)
 {

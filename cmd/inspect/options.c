@@ -13,40 +13,40 @@
 
 enum { PIXELS_MAX = 16384, BINS_MAX = 2048 };
 
-/* An option. `set` stores its value at `at`, and returns NULL or what is wrong with it. */
+/* An option. `set` stores its value at `at`, and returns NULL or an error message. */
 struct row {
-    struct opt opt; /* letter 0: none; help NULL: another name of the row before */
-    unsigned modes; /* bit m: mode m takes it */
+    struct opt opt; /* letter 0: none; help NULL: synonym of the previous row */
+    unsigned modes; /* bit m: option of mode m */
     const char *(*set)(struct options *o, const struct row *r, const char *value);
-    size_t at;     /* in struct options */
-    double lo, hi; /* of a number; lo: of the first word */
+    size_t at;     /* offset in struct options */
+    double lo, hi; /* limits of a number; lo: value of the first word */
     const char *const *words;
     const char *wrong;
 };
-/* A mode, modes.def. */
+/* A mode, as in modes.def. */
 struct mode_row {
     struct row row;
     const char *phrase;
     int (*check)(struct options *o);
 };
 
-/* The command line while it is read. */
+/* State of the parser. */
 struct parsing {
     struct options *o;
-    unsigned modes, again;    /* given, more than once: bit m */
-    bool given[OPT_MAX];      /* by row of OPTIONS */
-    struct opt rows[OPT_MAX]; /* for scanning and -h: all, or of one mode */
+    unsigned modes, again;    /* modes given, modes given more than once: bit m */
+    bool given[OPT_MAX];      /* options given, by row of OPTIONS */
+    struct opt rows[OPT_MAX]; /* options for scanning and -h: all, or those of one mode */
     char synopsis[200], purpose[200];
 };
 
-/* Rank 0 speaks. */
+/* Prints a usage error on rank 0. */
 static int usage(const struct options *o, const char *what, const char *value)
 {
     struct program p = {.name = "inspect", .silent = o->c.rank > 0};
     return program_refuse(&p, what, value);
 }
 
-/* The index of a word in a list, -1: it is not there. */
+/* Index of a word in a list; -1: not found. */
 static int find_word(const char *value, const char *const *list)
 {
     for (int i = 0; list[i]; i++)
@@ -87,7 +87,7 @@ static const char *set_int(struct options *o, const struct row *r, const char *v
     return opt_int(value, (long)r->lo, (long)r->hi, x) ? NULL : r->wrong;
 }
 
-/* An enum, by a word. */
+/* Sets an enum by a word. */
 static const char *set_word(struct options *o, const struct row *r, const char *value)
 {
     int k = find_word(value, r->words);
@@ -95,7 +95,7 @@ static const char *set_word(struct options *o, const struct row *r, const char *
     return k < 0 ? r->wrong : NULL;
 }
 
-/* An enum, by the option itself. */
+/* Sets an enum to the value `lo` of the option. */
 static const char *set_lo(struct options *o, const struct row *r, const char *value)
 {
     *(int *)((char *)o + r->at) = (int)r->lo;
@@ -118,7 +118,7 @@ static const char *set_memory(struct options *o, const struct row *r, const char
     return NULL;
 }
 
-/* Is it a place in the box, followed by a radius if n is 4? */
+/* Parses a position in the box, followed by a radius if n is 4; false: invalid. */
 static bool is_place(const char *value, int n, double x[/*n*/])
 {
     bool good = opt_reals(value, n, x) == n;
@@ -179,7 +179,7 @@ static const char *set_range(struct options *o, const struct row *r, const char 
     return NULL;
 }
 
-/* The range of axis `lo` of the diagram. */
+/* Sets the range of axis `lo` of the phase diagram. */
 static const char *set_axis(struct options *o, const struct row *r, const char *value)
 {
     int axis = (int)r->lo;
@@ -196,7 +196,7 @@ static const char *set_colours(struct options *o, const struct row *r, const cha
     return good ? NULL : "the colours must be inferno, viridis, grey or coolwarm, not";
 }
 
-/* check_clumps refuses more than there is room for. */
+/* Stores one --set; check_clumps refuses more than SETS. */
 static const char *append_set(struct options *o, const struct row *r, const char *value)
 {
     if (o->nset < SETS) o->set[o->nset] = value;
@@ -204,12 +204,12 @@ static const char *append_set(struct options *o, const struct row *r, const char
     return NULL;
 }
 
-/* ---- options together ---- */
+/* ---- combinations of options ---- */
 
-/* Tells which formats there are. */
+/* Refuses a format, and lists the possible ones. */
 static int refuse_format(const struct options *o, int known, const char * not )
 {
-    char what[100] = "the file can be";
+    char what[100] = "the format must be";
     size_t n = strlen(what);
     int left = __builtin_popcount((unsigned)known);
     for (int k = 0; FORMATS[k]; k++)
@@ -217,12 +217,12 @@ static int refuse_format(const struct options *o, int known, const char * not )
             n += (size_t)snprintf(what + n, sizeof what - n, " %s%s", FORMATS[k],
                                   --left > 1  ? ","
                                   : left == 1 ? " or"
-                                              : ", by its ending or -f, not");
+                                              : ", by the ending of the file or -f, not");
     return usage(o, what, not );
 }
 
-/* Of a file by -f, else by the ending of its name, else `usual`; `known`: bit f for each that there
- * is. */
+/* Format of a file: as given by -f, else by the extension of its name, else `usual`; known: bit f
+ * for each possible format. */
 static int find_format(const struct options *o, const char *file, int known, enum file_format usual,
                        enum file_format *format)
 {
@@ -250,16 +250,17 @@ static int check_map(struct options *o)
 
 static int check_phase(struct options *o)
 {
-    if (o->map.full) return usage(o, "--range full is for maps", NULL);
+    if (o->map.full) return usage(o, "--range full is for maps only", NULL);
     if (o->map.has_range && !(o->map.lo > 0))
         return usage(o, "the range of a phase diagram must be above 0: its colours are logarithmic",
                      NULL);
-    if (o->pixels > BINS_MAX) return usage(o, "a phase diagram has at most 2048 bins a side", NULL);
+    if (o->pixels > BINS_MAX)
+        return usage(o, "a phase diagram has at most 2048 bins per side", NULL);
     if (o->pixels) o->phase.bins = o->pixels;
     return find_format(o, o->out, DRAWINGS | TABLES, o->out ? FORMAT_PNG : FORMAT_NONE, &o->format);
 }
 
-/* -o of a mode that prints a table. */
+/* Checks -o of a mode that prints a table. */
 static int check_plot(struct options *o)
 {
     int verdict = find_format(o, o->out, DRAWINGS, FORMAT_NONE, &o->format);
@@ -299,7 +300,7 @@ static int check_halos(struct options *o)
 
 static int check_clumps(struct options *o)
 {
-    if (o->nset > SETS) return usage(o, "there are more than 32 options --set", NULL);
+    if (o->nset > SETS) return usage(o, "--set is given more than 32 times", NULL);
     if (o->has_memory)
         return usage(o,
                      "--clumps loads the whole checkpoint, divided among the ranks: use more ranks "
@@ -313,7 +314,7 @@ static int check_campaign(struct options *o)
     return o->html && o->many ? usage(o, "--html is for one directory only", NULL) : GO_ON;
 }
 
-/* ---- the rows ---- */
+/* ---- tables ---- */
 
 static const struct mode_row MODES[] = {
 #define MODE(symbol, letter, name, arg, setter, run, ranks, checker, words, help)                  \
@@ -335,12 +336,13 @@ static const char *const DRAWN[] = {"mass", "power", "stars", NULL};
 #define REAL(member, a, b, text) TO(set_real, member), .lo = a, .hi = b, .wrong = text
 #define INT(member, a, b, text) TO(set_int, member), .lo = a, .hi = b, .wrong = text
 #define WORD(member, a, list, text) TO(set_word, member), .lo = a, .words = list, .wrong = text
-static const char NOT_TOLERANCE[] = "a tolerance must be a number from 0, not";
-static const char NOT_POSITIVE[] = "this must be a number above 0 and below a million:";
+static const char NOT_TOLERANCE[] = "a tolerance must be 0 or above, not";
+static const char NOT_POSITIVE[] = "the value must be above 0 and below a million, not";
 
-/* By the modes that take them, in their order; then those of several modes, then those of all. */
+/* Options of single modes, in the order of modes; then options of several modes; then of all
+ * modes. */
 static const struct row OPTIONS[] = {
-    {{'p', "params", NULL, NULL}, .modes = ~0u}, /* an older name */
+    {{'p', "params", NULL, NULL}, .modes = ~0u}, /* older name */
     {{0, "rtol", "X", "relative difference that counts as equal (default 0)"},
      A(COMPARE),
      REAL(rtol, 0, DBL_MAX, NOT_TOLERANCE)},
@@ -354,7 +356,7 @@ static const struct row OPTIONS[] = {
      A(MAP),
      .set = set_centre},
     {{0, "centre", "X,Y,Z", NULL}, A(MAP), .set = set_centre},
-    /* Below 1e-12 of the box, the places of pixels would be those of round-off. */
+    /* below 1e-12 of the box, pixel positions would be dominated by round-off */
     {{0, "width", "W", "side in units of the box (default 1)"},
      A(MAP),
      REAL(map.width, 1e-12, 1, "the width must be 1e-12 to 1 (the box), not")},
@@ -362,56 +364,60 @@ static const struct row OPTIONS[] = {
      A(MAP),
      REAL(map.depth, 1e-12, 1, "the depth must be 1e-12 to 1 (the box), not")},
     {{0, "weight", "HOW",
-      "mass, volume, max or column (default: column for density, max for level, mass for others)"},
+      "weight by mass, volume, max or column (default: column for density, max for level, else "
+      "mass)"},
      A(MAP),
      WORD(map.weight, COLUMN, WEIGHTS, "the weight must be mass, volume, max or column, not")},
     {{0, "recent", "MYR",
       "with -m sfr: the rate of star formation is the mean over this time (default 100)"},
      A(MAP),
      REAL(map.recent, DBL_TRUE_MIN, DBL_MAX, "the time must be above 0, in Myr, not")},
-    {{0, "bare", NULL, "without axes: a pixel of the PNG for each of the map"}, A(MAP), FLAG(bare)},
-    {{0, "density", "LO,HI", "hydrogen nuclei per cm³ (default: min and max of the gas)"},
+    {{0, "bare", NULL, "omit axes: the PNG has one pixel per pixel of the map"},
+     A(MAP),
+     FLAG(bare)},
+    {{0, "density", "LO,HI", "range of hydrogen nuclei per cm³ (default: min and max of the gas)"},
      A(PHASE),
      .set = set_axis},
-    {{0, "temperature", "LO,HI", "T/μ in K (default: min and max)"},
+    {{0, "temperature", "LO,HI", "range of T/μ in K (default: min and max of the gas)"},
      A(PHASE),
      .set = set_axis,
      .lo = 1},
     {{0, "draw", "WHAT",
-      "mass of each by time (default), power of all by time, or stars: mass by that of the stars "
+      "mass (default): masses by time; power: total power by time; stars: masses by mass of stars "
       "within 30 kpc"},
      A(SINKS),
      WORD(drawing, DRAW_MASS, DRAWN, "--draw takes mass, power or stars, not")},
-    {{0, "link", "B", "link in mean separations of particles (default 0.2)"},
+    {{0, "link", "B", "linking length in mean particle separations (default 0.2)"},
      A(HALOS),
      REAL(halos.link, DBL_TRUE_MIN, 1e6 - 1e-9, NOT_POSITIVE)},
-    {{0, "min", "N", "the least number of members (default 20)"},
+    {{0, "min", "N", "minimum number of members (default 20)"},
      A(HALOS),
-     INT(halos.min, 1, 1 << 30, "the least number of members must be 1 to 1073741824, not")},
-    {{0, "members", "FILE", "writes the ids of the members"}, A(HALOS), TEXT(halos.members)},
-    {{0, "bound", NULL, "centres are the members that are bound most, not the densest"},
+     INT(halos.min, 1, 1 << 30, "the minimum number of members must be 1 to 1073741824, not")},
+    {{0, "members", "FILE", "write the ids of the members"}, A(HALOS), TEXT(halos.members)},
+    {{0, "bound", NULL, "centre halos on the most bound member, not on the densest"},
      A(HALOS),
      FLAG(halos.bound)},
-    {{0, "plot", "FILE", "mass function beside Tinker et al. 2008: FILE.png, .svg, .pdf, or .tsv"},
+    {{0, "plot", "FILE",
+      "plot the mass function with the fit of Tinker et al. (2008): FILE.png, .svg, .pdf or .tsv"},
      A(HALOS),
      TEXT(halos.plot)},
-    {{0, "sigma8", "X", "of the fit beside the mass function (default 0.81)"},
+    {{0, "sigma8", "X", "sigma8 of the fitted mass function (default 0.81)"},
      A(HALOS),
      REAL(halos.sigma8, DBL_TRUE_MIN, 1e6 - 1e-9, NOT_POSITIVE)},
-    {{0, "ns", "X", "spectral index of that fit (default 0.96)"},
+    {{0, "ns", "X", "spectral index of the fitted mass function (default 0.96)"},
      A(HALOS),
      REAL(halos.ns, DBL_TRUE_MIN, 1e6 - 1e-9, NOT_POSITIVE)},
     {{0, "set", "NAME=VALUE",
-      "a parameter of the clump finder; others are as in the checkpoint's namelist"},
+      "set a parameter of the clump finder (default: from the namelist of the checkpoint)"},
      A(CLUMPS),
      .set = append_set},
     {{0, "html", "FILE",
-      "also a page: progress, conservation, time and memory, maps, spectra, stars"},
+      "also write a page with progress, conservation, time, memory, maps, spectra, stars"},
      A(CAMPAIGN),
      TEXT(html)},
     {{0, "sphere", "X,Y,Z,R",
-      "halos or heavy particles in this sphere (units of the box); with --contamination also "
-      "densest,R: around the densest place"},
+      "only halos or heavy particles in this sphere (units of the box); with --contamination also "
+      "densest,R: around the densest point"},
      A(HALOS) | A(CONTAMINATION),
      .set = set_sphere},
     {{OPT_OLD('n'), "pixels", "N",
@@ -420,17 +426,17 @@ static const struct row OPTIONS[] = {
      A(MAP) | A(PHASE) | A(STARS) | A(PROFILE),
      INT(pixels, 1, PIXELS_MAX, "the pixels must be 1 to 16384, not")},
     {{0, "log", NULL,
-      "logarithmic colours (default if no value is negative); bins of a profile (default)"},
+      "logarithmic colours (default if no value is negative) or bins of a profile (default)"},
      A(MAP) | A(PROFILE),
      TO(set_lo, map.scale),
      .lo = SCALE_LOG},
-    {{0, "linear", NULL, "linear colours; bins of a profile"},
+    {{0, "linear", NULL, "linear colours or bins of a profile"},
      A(MAP) | A(PROFILE),
      TO(set_lo, map.scale),
      .lo = SCALE_LINEAR},
     {{0, "range", "LO,HI",
-      "values of the first and last colour, or full: min and max (default: without values far from "
-      "all others); of a diagram: mass per dex²"},
+      "values of the first and last colour, or full: min and max (default: without outliers); of a "
+      "phase diagram: mass per dex²"},
      A(MAP) | A(PHASE),
      .set = set_range},
     {{0, "colours", "NAME",
@@ -440,17 +446,17 @@ static const struct row OPTIONS[] = {
      .set = set_colours},
     {{0, "colors", "NAME", NULL}, A(MAP) | A(PHASE), .set = set_colours},
     {{'o', "output", "FILE",
-      "file, - for standard output (default FIELD_NNNNN.png; phase_NNNNN.png and .tsv); with "
-      "--stars, --sinks (of all checkpoints) and --profile: a plot, FILE.png, .svg or .pdf"},
+      "output file, - for standard output (default FIELD_NNNNN.png; phase_NNNNN.png and .tsv); "
+      "with --stars, --sinks and --profile: a plot, FILE.png, .svg or .pdf"},
      A(MAP) | A(PHASE) | A(STARS) | A(SINKS) | A(PROFILE),
      TEXT(out)},
     {{'f', "format", "FORMAT",
-      "map: png, svg, pdf, or npy, an array of doubles; diagram: also tsv (default: by FILE's "
-      "ending)"},
+      "format of a map: png, svg, pdf or npy (array of doubles); of a phase diagram: also tsv "
+      "(default: by the ending of FILE)"},
      A(MAP) | A(PHASE),
      WORD(asked, FORMAT_PNG, FORMATS, "the format must be png, svg, pdf, npy or tsv, not")},
     {{'u', "units", NULL,
-      "physical units instead of those of the code: g/cm³, km/s, K, kpc; maps, profiles, summaries "
+      "physical units instead of code units: g/cm³, km/s, K, kpc; maps, profiles, summaries "
       "(masses in Msun/h with cosmology), clumps (Msun)"},
      A(SUMMARY) | A(MAP) | A(PROFILE) | A(CLUMPS),
      FLAG(physical)},
@@ -462,14 +468,14 @@ static const struct row OPTIONS[] = {
       "--halos, per rank (default: no limit)"},
      ~0u,
      .set = set_memory},
-    {{'j', "json", NULL, "JSON, one line per checkpoint"}, ~0u, FLAG(json)},
+    {{'j', "json", NULL, "print JSON, one line per checkpoint"}, ~0u, FLAG(json)},
     {{'q', "quiet", NULL, "print less"}, ~0u, FLAG(quiet)},
     {{'v', "verbose", NULL, "print more"}, ~0u, TO(count_up, verbose)},
     {{'V', "version", NULL, "print the version"}, .modes = ~0u},
-    {{'h', "help", NULL, "print a short help; after a mode: of this mode"}, .modes = ~0u}};
+    {{'h', "help", NULL, "print a short help; after a mode: its options"}, .modes = ~0u}};
 enum { NOPTION = sizeof OPTIONS / sizeof *OPTIONS };
 
-/* ---- reading ---- */
+/* ---- parsing ---- */
 
 static int mode_letter(int m)
 {
@@ -489,7 +495,7 @@ static const char *takers(unsigned modes)
     return modes == ~0u ? "all modes" : "several modes";
 }
 
-/* Rows of which -h tells all, or those of one mode. */
+/* Fills the rows of -h: all, or those of one mode. */
 static void fill_rows(struct parsing *p, int only)
 {
     const char *group = NULL;
@@ -512,7 +518,7 @@ static void fill_rows(struct parsing *p, int only)
     *r = (struct opt){0};
 }
 
-/* The option that asks for a mode, as one types it. */
+/* The option of a mode, as typed by the user. */
 static const char *name_of(const struct opt *o, char name[40])
 {
     if (o->letter)
@@ -522,7 +528,7 @@ static const char *name_of(const struct opt *o, char name[40])
     return name;
 }
 
-/* The help of one mode: -h after its option. */
+/* Prepares the help of one mode: -h after its option. */
 static void tell_mode(struct parsing *p, int m)
 {
     const struct opt *o = &MODES[m].row.opt;
@@ -534,7 +540,7 @@ static void tell_mode(struct parsing *p, int m)
     fill_rows(p, m);
 }
 
-/* The mode of `inspect MODE -h`, where MODE is its name or its option; -1: the line is another. */
+/* Mode of `inspect MODE -h`, where MODE is its name or its option; -1: another command line. */
 static int mode_asked(int argc, char **argv)
 {
     if (argc != 3 || (strcmp(argv[2], "-h") != 0 && strcmp(argv[2], "--help") != 0)) return -1;
@@ -546,7 +552,7 @@ static int mode_asked(int argc, char **argv)
     return -1;
 }
 
-/* Returns the exit status, or GO_ON. */
+/* Sets one option. Returns the exit status, or GO_ON. */
 static int set_option(int letter, const char *value, void *ctx)
 {
     struct parsing *p = ctx;
@@ -566,7 +572,7 @@ static int set_option(int letter, const char *value, void *ctx)
     return wrong ? usage(p->o, wrong, value) : GO_ON;
 }
 
-/* An option that the mode does not take. */
+/* Checks that the mode takes all given options. */
 static int check_taken(const struct parsing *p)
 {
     for (int i = 0; i < NOPTION; i++) {
@@ -609,7 +615,8 @@ static int check_options(struct parsing *p)
     if (o->npath == 0) return usage(o, "no checkpoint is given", NULL);
     if (p->modes & (p->modes - 1)) return refuse_modes(o);
     if (p->again & (A(MAP) | A(PROFILE)))
-        return usage(o, "a map or a profile at a time: -m or --profile is given twice", NULL);
+        return usage(o, "-m or --profile is given twice: inspect makes one map or profile per call",
+                     NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
     if ((status = check_taken(p)) != GO_ON) return status;
     o->many = o->mode != COMPARE && (o->npath > 1 || piped);

@@ -1,5 +1,5 @@
-/* inspect: --campaign --html: one page about a run. Its figures are inline SVG, so that it is one
- * file and refers to no other. */
+/* inspect: --campaign --html: one page about a run. Figures are inline SVG, so that the page is a
+ * single file without references to others. */
 #include "page.h"
 
 #include <limits.h>
@@ -35,7 +35,8 @@ void page_note(struct page *p, const char *format, ...)
     fputs("</p>\n", p->out);
 }
 
-/* Copies the drawing; its ids get the number of the figure, as other figures have the same. */
+/* Copies a drawing; the number of the figure is added to its ids, which would otherwise repeat in
+ * other figures. */
 static void put_svg(struct page *p, const char *s)
 {
     static const char *const before[] = {" id=\"", "href=\"#", "url(#"};
@@ -56,7 +57,8 @@ enum err page_figure(struct page *p, struct picture *q, const char *caption)
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
     q->format = PICTURE_SVG;
-    enum err err = f ? picture_write(f, p->name, q) : err_set(ERR_LIMIT, "no memory for a figure");
+    enum err err = f ? picture_write(f, p->name, q)
+                     : err_set(ERR_LIMIT, "out of memory for a figure");
     if (f) fclose(f);
     if (err == OK) {
         p->figures++;
@@ -100,7 +102,7 @@ static void put_head(struct page *p, const char *dir)
     fprintf(p->out, "</h1>\n<p>%d checkpoints from %s to %s, %d coarse steps, ", p->n, first, last,
             end->coarse);
     if (p->o->quiet)
-        fputs("not looked at", p->out);
+        fputs("not checked", p->out);
     else if (bad)
         fprintf(p->out, "<span class=\"bad\">%d not sound</span>", bad);
     else

@@ -1,5 +1,5 @@
-/* inspect: --campaign: what is said of each checkpoint of a directory, and the page of all: HTML,
- * and the figures in it. */
+/* inspect: --campaign: data shown for each checkpoint of a directory, and the HTML page with its
+ * figures. */
 #pragma once
 #include <stdio.h>
 #include <time.h>
@@ -15,37 +15,37 @@ struct entry {
     int number, coarse, fine, ranks, levelmin;
     int64_t bytes, octs, particles;
     time_t written;
-    double wall; /* seconds since the one before; 0: the first */
+    double wall; /* seconds since the previous checkpoint; 0: the first one */
     char job[96], version[64];
     char verdict[200]; /* sound, not looked at, or the first damage */
     bool sound, readable;
 };
 
-/* "2026-01-31T12:00:00Z", "z=0.1234" or "t=1.5" */
+/* Texts of an entry: "2026-01-31T12:00:00Z"; "z=0.1234" or "t=1.5". */
 void entry_written(const struct entry *e, char *text, size_t n);
 void entry_position(const struct entry *e, char *text, size_t n);
 
-/* One HTML file with figures inside it, and no reference to another. */
+/* Writes one HTML file with inline figures, without references to other files. */
 MUST_USE enum err page_write(const char *dir, const struct entry *e, int n,
                              const struct options *o);
 
 struct page {
     FILE *out;
-    const char *name; /* of the file, for messages */
+    const char *name; /* name of the file, for messages */
     const struct options *o;
-    const struct entry *e; /* [n] */
+    const struct entry *e; /* [n] entries */
     int n;
     struct records r;
-    int figures; /* figures so far: their number is part of their ids */
+    int figures; /* number of figures so far, part of their ids */
 };
 
 /* The drawing as SVG inside the page. */
 MUST_USE enum err page_figure(struct page *p, struct picture *q, const char *caption);
-/* A sentence in place of a figure. */
+/* Adds a sentence in place of a figure. */
 void page_note(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-MUST_USE enum err page_progress(struct page *p);     /* place in time, octs */
-MUST_USE enum err page_conservation(struct page *p); /* of mass and energy */
+MUST_USE enum err page_progress(struct page *p);     /* position in time, octs */
+MUST_USE enum err page_conservation(struct page *p); /* errors of mass and energy */
 MUST_USE enum err page_costs(struct page *p);        /* time and memory by phase and rank */
 MUST_USE enum err page_maps(struct page *p);
 MUST_USE enum err page_spectra(struct page *p);

@@ -14,7 +14,7 @@ enum { WIDTH = 560, HEIGHT = 400, SHOWN = 4 };
 
 static const struct box WHOLE = {0, 0, WIDTH, HEIGHT};
 
-/* Checkpoints that are shown: the first, the last, and some between. Returns their number. */
+/* Chooses the checkpoints that are shown: first, last, and some between. Returns their number. */
 static int choose(const struct page *p, int max, int index[])
 {
     int readable = 0, n = 0;
@@ -43,7 +43,7 @@ static enum err put_chart(struct page *p, struct chart *h, const char *caption)
 
 /* ---- curves over coarse steps ---- */
 
-/* A member of struct step, times a factor. Returns how many steps have it. */
+/* Values of a member of struct step, times a factor. Returns the number of steps that have it. */
 static int column(const struct page *p, size_t member, double factor, double *y)
 {
     int n = 0;
@@ -54,7 +54,7 @@ static int column(const struct page *p, size_t member, double factor, double *y)
     return n;
 }
 
-/* Up to three curves over the steps; a note if no step has any. */
+/* Up to three curves over coarse steps; a note if no step has values. */
 struct over {
     const char *name, *label[3], *caption, *missing;
     size_t member[3];
@@ -93,13 +93,14 @@ static enum err put_over(struct page *p, const struct over *v)
 
 /* ---- progress ---- */
 
-/* Expansion factor or time over the hours of work, from the records; over dates without them. */
+/* Plots expansion factor or time over hours of work, from the records; over dates without
+ * records. */
 enum err page_progress(struct page *p)
 {
     size_t n = (size_t)p->r.nstep, room = n > (size_t)p->n ? n : (size_t)p->n;
     double *x = mem_new(sizeof *x * (2 * room + 1), "page"), *y = x + room, wall = 0;
     struct curve q = {.x = x, .y = y};
-    const char *caption = "Place in time over the hours that the run has worked, from its log.";
+    const char *caption = "Progress of the run against its hours of work, from its log.";
     for (size_t i = 0; i < n; i++) {
         const struct step *s = &p->r.step[i];
         if (isfinite(s->elapsed)) wall += s->elapsed / 3600;
@@ -107,7 +108,7 @@ enum err page_progress(struct page *p)
         x[q.n] = wall, y[q.n++] = s->a;
     }
     if (!q.n) {
-        caption = "Checkpoints by the time when they were written; pauses count.";
+        caption = "Checkpoints by the time of writing, pauses included.";
         for (int i = 0; i < p->n; i++) {
             if (!p->e[i].readable) continue;
             x[q.n] = difftime(p->e[i].written, p->e[0].written) / 3600;
@@ -127,34 +128,36 @@ enum err page_progress(struct page *p)
                                    .factor = 1,
                                    .log = true,
                                    .caption = "Seconds of each coarse step.",
-                                   .missing = "The records have no times of steps."}));
-    return put_over(p, &(struct over){.name = "octs",
-                                      .label = {"octs"},
-                                      .member = {MEMBER(octs)},
-                                      .factor = 1,
-                                      .log = true,
-                                      .caption = "Octs of all levels.",
-                                      .missing = "No numbers of octs: start simulate with -j "
-                                                 "DIR/costs."});
+                                   .missing = "The records of the run contain no step times."}));
+    return put_over(
+        p, &(struct over){
+               .name = "octs",
+               .label = {"octs"},
+               .member = {MEMBER(octs)},
+               .factor = 1,
+               .log = true,
+               .caption = "Octs of all levels.",
+               .missing = "The numbers of octs are missing: start simulate with -j DIR/costs."});
 }
 
 enum err page_conservation(struct page *p)
 {
-    static const char missing[] = "No log of the run is in the directory: its mcons and econs are "
-                                  "shown here.";
-    TRY(put_over(p, &(struct over){.name = "relative change",
-                                   .label = {"mass"},
-                                   .member = {MEMBER(mcons)},
-                                   .factor = 1,
-                                   .caption = "Mass against that at the beginning (mcons).",
-                                   .missing = missing}));
-    return put_over(p, &(struct over){.name = "relative error",
-                                      .label = {"energy"},
-                                      .member = {MEMBER(econs)},
-                                      .factor = 1,
-                                      .caption = "Energy by the equation of Layzer and Irvine "
-                                                 "(econs).",
-                                      .missing = missing});
+    static const char missing[] =
+        "The directory contains no log of the run to show mcons and econs from.";
+    TRY(put_over(
+        p, &(struct over){.name = "relative change",
+                          .label = {"mass"},
+                          .member = {MEMBER(mcons)},
+                          .factor = 1,
+                          .caption = "Relative change of the mass since the beginning (mcons).",
+                          .missing = missing}));
+    return put_over(
+        p, &(struct over){.name = "relative error",
+                          .label = {"energy"},
+                          .member = {MEMBER(econs)},
+                          .factor = 1,
+                          .caption = "Error of the energy by the Layzer-Irvine equation (econs).",
+                          .missing = missing});
 }
 
 /* ---- costs ---- */
@@ -165,7 +168,7 @@ struct bars {
     const char *unit;
 };
 
-/* The greatest first. */
+/* Rows in descending order of the max over ranks, at most 14. */
 static struct bars sorted(const struct record_row *row, int n, double factor, const char *unit)
 {
     struct bars b = {.n = n, .unit = unit};
@@ -181,7 +184,7 @@ static struct bars sorted(const struct record_row *row, int n, double factor, co
     return b;
 }
 
-/* Bars from 0 to the mean, a line from the least to the greatest rank. */
+/* Draws bars from 0 to the mean, with a line from min to max over ranks. */
 static void draw_bars(struct canvas *c, const void *bars)
 {
     const struct bars *b = bars;
@@ -214,41 +217,40 @@ enum err page_costs(struct page *p)
 {
     struct bars time = sorted(p->r.phase, p->r.nphase, 1, "s"), memory;
     struct record_row row[RECORD_NAMES];
-    for (int i = 0; i < p->r.nmemory; i++) { /* [at the peak of all, its own peak, now] */
+    for (int i = 0; i < p->r.nmemory; i++) { /* columns: at the peak of the total, own peak, now */
         row[i] = p->r.memory[i];
         row[i].mean = row[i].low, row[i].high = row[i].low;
     }
     memory = sorted(row, p->r.nmemory, 1e-6, "MB");
-    if (time.n)
-        TRY(put_bars(p, &time,
-                     "Seconds by phase: mean of the ranks, and from the least to the greatest."));
-    if (memory.n)
-        TRY(put_bars(p, &memory, "Memory by name when it was greatest, all ranks together."));
+    if (time.n) TRY(put_bars(p, &time, "Seconds by phase: mean, min and max over the ranks."));
+    if (memory.n) TRY(put_bars(p, &memory, "Memory by name at its peak, summed over the ranks."));
     if (!time.n)
-        page_note(p,
-                  "No times by phase: start simulate with -j DIR/costs; they come when it ends.");
-    TRY(put_over(p, &(struct over){.name = "MB",
-                                   .label = {"held by us", "resident"},
-                                   .member = {MEMBER(held), MEMBER(resident)},
-                                   .factor = 1e-6,
-                                   .log = true,
-                                   .caption = "Memory of all ranks.",
-                                   .missing = "No memory by step: start simulate with -j "
-                                              "DIR/costs."}));
-    static const char one[] = "No figures by rank: the log has them for runs on several ranks.";
+        page_note(p, "The times by phase are missing: start simulate with -j DIR/costs, which "
+                     "writes them when it ends.");
+    TRY(put_over(
+        p, &(struct over){
+               .name = "MB",
+               .label = {"held by Ptah", "resident"},
+               .member = {MEMBER(held), MEMBER(resident)},
+               .factor = 1e-6,
+               .log = true,
+               .caption = "Memory of all ranks.",
+               .missing = "The memory by step is missing: start simulate with -j DIR/costs."}));
+    static const char one[] =
+        "There are no figures by rank: the log contains them for runs on several ranks.";
     TRY(put_over(
         p, &(struct over){.name = "MB",
                           .label = {"min", "mean", "max"},
                           .member = {MEMBER(rank_mb[0]), MEMBER(rank_mb[1]), MEMBER(rank_mb[2])},
                           .factor = 1,
-                          .caption = "Memory that a rank holds.",
+                          .caption = "Memory per rank.",
                           .missing = one}));
     return put_over(
         p, &(struct over){.name = "seconds",
                           .label = {"min", "mean", "max"},
                           .member = {MEMBER(rank_s[0]), MEMBER(rank_s[1]), MEMBER(rank_s[2])},
                           .factor = 1,
-                          .caption = "Work of a rank in a coarse step.",
+                          .caption = "Work per rank in a coarse step.",
                           .missing = one});
 }
 
@@ -297,7 +299,7 @@ enum err page_maps(struct page *p)
     return OK;
 }
 
-/* All matter of a checkpoint on one mesh. */
+/* Adds the power spectrum of all matter of a checkpoint. */
 static enum err add_spectrum(struct page *p, const struct entry *e, struct spectra *all)
 {
     static const char name[1][40] = {"all"};
@@ -305,7 +307,7 @@ static enum err add_spectrum(struct page *p, const struct entry *e, struct spect
     int level = e->levelmin < 5 ? 5 : e->levelmin > 7 ? 7 : e->levelmin;
     struct pk_par par = {.n = 1 << level, .order = PK_PCS, .interlace = true, .fold = 1};
     struct feed f = {.c = &p->o->c, .axis = -1, .max = INFINITY};
-    double total = 2; /* more than there is in a cosmological box */
+    double total = 2; /* upper limit of the total mass: above that of any cosmological box */
     TRY(source_open_state(e->path, 0, 0, &s));
     enum err err = OK;
     if (!s->head.cosmo) err = feed_source(&f, s), total = f.mass;
@@ -346,7 +348,9 @@ enum err page_spectra(struct page *p)
     for (int i = 0; i < n; i++)
         if (add_spectrum(p, &p->e[index[i]], &all) != OK) page_note(p, "%s", err_message());
     struct picture q = {.draw = spectra_draw, .what = &all};
-    if (all.n) err = page_figure(p, &q, "Power of all matter, as pk has it; shot noise is dashed.");
+    if (all.n)
+        err = page_figure(
+            p, &q, "Power spectrum of all matter, as pk prints it; the shot noise is dashed.");
     spectra_free(&all);
     return err;
 }

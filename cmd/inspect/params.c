@@ -17,7 +17,7 @@ static void print_text(const char *path, const char *from, const char *list,
                        const struct options *o);
 static void print_json(const char *path, char *from, const char *list, size_t n);
 
-/* *text stays NULL if there is no such file. */
+/* Loads a text file; *text stays NULL if it does not exist. */
 static enum err load(const struct source *r, enum files_kind k, char **text, size_t *n)
 {
     char path[PATH_MAX];
@@ -83,8 +83,8 @@ static void print_item(const struct nml *list, const struct nml_item *it)
     printf("]");
 }
 
-/* Values stay strings as they were written. A name that is set twice is printed twice; as in
- * Fortran, the last value counts. */
+/* Prints parameters. Values stay strings as they were written. A name that is set twice is printed
+ * twice; as in Fortran, the last value counts. */
 static void print_parameters(const struct nml *list)
 {
     printf(",\"parameters\":{");

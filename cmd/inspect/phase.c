@@ -1,4 +1,4 @@
-/* inspect: --phase, the diagram of density and temperature.
+/* inspect: --phase, the density–temperature diagram.
  *
  * The mass of the gas in bins of log n_H and log T/μ. The checkpoint is read twice: for the ranges
  * and the mass of all gas, then for the bins. Masses are counted in units of 2^-61 of all mass, as
@@ -24,12 +24,12 @@ struct phase {
     const struct comm *c;
     struct gas gas;
     struct diagram d;
-    struct sum mass;   /* in code units */
+    struct sum mass;   /* total mass in code units */
     double seen[2][2]; /* min and max of both logarithms */
-    double unit;       /* mass, solar */
-    bool fill;         /* the second time */
+    double unit;       /* code unit of mass, solar masses */
+    bool fill;         /* second pass: fill the bins */
     char name[2][64];
-    const char *file[2]; /* what is written; NULL: no second one */
+    const char *file[2]; /* files to write; NULL: no second file */
     enum file_format format[2];
 };
 
@@ -46,12 +46,12 @@ static enum err bad_cell(const struct phase *p, const struct source_octs *o, int
     for (int d = 0; d < p->r->head.ndim; d++)
         n += snprintf(location + n, sizeof location - (size_t)n, " %.9g",
                       (double)(2 * (2 * x[d] + (c >> d & 1)) + 1) * half);
-    FAIL(ERR_FORMAT, "%s: level %d, cell at%s: its %s is %g and has no place in a phase diagram",
+    FAIL(ERR_FORMAT, "%s: level %d, cell at%s: its %s is %g, which a phase diagram cannot show",
          o->file, o->level, location, what, value);
 }
 
-/* x: both logarithms; that of a temperature of 0 or below, as truncation leaves it where nearly all
- * energy is kinetic, is NaN. */
+/* Extends the ranges. x: both logarithms; NaN for a temperature ≤ 0, which truncation errors cause
+ * where nearly all energy is kinetic. */
 static void range_add(struct phase *p, const double x[2], double mass)
 {
     sum_add(&p->mass, mass);
@@ -78,7 +78,7 @@ static void bin_add(struct diagram *d, const double x[2], int64_t mass)
             return;
         }
         at[a] = (int)((x[a] - from) / (to - from) * d->n);
-        if (at[a] >= d->n) at[a] = d->n - 1; /* the last bin has its upper end too */
+        if (at[a] >= d->n) at[a] = d->n - 1; /* the last bin includes its upper end */
     }
     d->mass[at[PHASE_T2] * d->n + at[PHASE_NH]] += mass;
     d->cells[at[PHASE_T2] * d->n + at[PHASE_NH]]++;
@@ -104,9 +104,9 @@ static enum err fold_octs(const struct source_octs *o, void *ctx)
     return OK;
 }
 
-/* ---- the checkpoint, twice ---- */
+/* ---- the two passes over the checkpoint ---- */
 
-/* (collective) */
+/* Reads all pieces. (collective) */
 static enum err read_pieces(struct phase *p)
 {
     struct source *r = p->r;
@@ -123,7 +123,7 @@ static enum err read_pieces(struct phase *p)
     return source_check_tree(r);
 }
 
-/* Ranges of the diagram: as asked for, else of what there is. (collective) */
+/* Sets the ranges of the diagram: as given, else the range of the gas. (collective) */
 static enum err find_ranges(struct phase *p)
 {
     struct diagram *d = &p->d;
@@ -137,20 +137,21 @@ static enum err find_ranges(struct phase *p)
             FAIL(ERR_FORMAT, "%s: no cell has a temperature above 0", p->r->path);
         for (int e = 0; e < 2; e++)
             d->range[a][e] = given ? log10(p->o->axis[a][e]) : p->seen[a][e];
-        if (!given && d->range[a][1] - d->range[a][0] < 0.1) /* gas of one state is a bin */
+        /* min width, so that gas of a single state fills one bin */
+        if (!given && d->range[a][1] - d->range[a][0] < 0.1)
             d->range[a][0] -= 0.5, d->range[a][1] += 0.5;
     }
     d->total = sum_get(&p->mass) * p->unit;
     d->quantum = ldexp(d->total, -61);
     if (!(isnormal(d->total) && isnormal(d->quantum)))
         FAIL(ERR_FORMAT,
-             "%s: the mass of its gas is %g Msun: a phase diagram needs more "
-             "gas, or other units",
+             "%s: the mass of its gas is %g Msun, which is too small for a phase diagram: check "
+             "its units",
              p->r->path, d->total);
     return OK;
 }
 
-/* (collective) */
+/* Second pass: fills the bins. (collective) */
 static enum err fill_bins(struct phase *p)
 {
     struct diagram *d = &p->d;
@@ -168,7 +169,7 @@ static enum err fill_bins(struct phase *p)
     if (d->cold_cells)
         log_line(0,
                  "inspect: %s: %lld cells, %.3g of the mass, have a temperature of 0 or below, "
-                 "which has no place in a phase diagram",
+                 "which a phase diagram cannot show",
                  p->r->path, (long long)d->cold_cells, (double)d->cold * d->quantum / d->total);
     return OK;
 }
@@ -196,7 +197,7 @@ static enum err phase_init(struct phase *p, const struct options *o)
 
 /* ---- output ---- */
 
-/* At most seven decades of colours below the densest bin. */
+/* Sets the range of colours: at most seven decades below the densest bin. */
 static void find_colours(struct diagram *d, const struct map_options *o)
 {
     double lo = INFINITY, hi = 0;
@@ -247,7 +248,8 @@ static void print_json(const struct phase *p, const char *path, const char *cons
     json_end();
 }
 
-/* One file of the format that was asked for, or picture and table; none may exist. */
+/* Names the output files: one file of the requested format, or a picture and a table. Existing
+ * files are an error. */
 static enum err name_files(struct phase *p, const struct options *o)
 {
     bool both = !o->out && o->format == FORMAT_NONE;

@@ -1,4 +1,4 @@
-/* inspect: --profile: radial profiles around a place. */
+/* inspect: --profile: radial profiles around a centre. */
 #include "view/profile.h"
 
 #include <stdio.h>

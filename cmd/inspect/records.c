@@ -1,5 +1,4 @@
-/* inspect: see records.h. Nothing of these files is trusted: what is not as expected is left out.
- */
+/* inspect: see records.h. The files are not trusted: lines in an unexpected form are skipped. */
 #include "records.h"
 
 #include <dirent.h>
@@ -30,7 +29,7 @@ static struct step *step_at(struct records *r, long k)
 
 /* ---- the log ---- */
 
-/* *at: the step of the last line that named one. Is it a line of a log? */
+/* Parses a line of a log; false: not a line of a log. *at: step number last seen. */
 static bool log_line(struct records *r, const char *s, long *at)
 {
     double x[6];
@@ -52,7 +51,7 @@ static bool log_line(struct records *r, const char *s, long *at)
     return true;
 }
 
-/* ---- the file of -j ---- */
+/* ---- files of simulate -j ---- */
 
 static double number_of(const char *s, const char *key)
 {
@@ -62,7 +61,7 @@ static double number_of(const char *s, const char *key)
     return at ? strtod(at + strlen(quoted), NULL) : NAN;
 }
 
-/* Rows "name":[a,b,c] of an object. Those of the same name are added up, or replaced. */
+/* Parses rows "name":[a,b,c] of an object. Rows with a known name are added up, or replaced. */
 static void rows_of(const char *s, const char *key, struct record_row *row, int *n, bool add)
 {
     char quoted[48];
@@ -86,7 +85,7 @@ static void rows_of(const char *s, const char *key, struct record_row *row, int 
     }
 }
 
-/* A line of JSON. *wall: seconds of this run until the step before. */
+/* Parses a line of JSON. *wall: seconds from the start of the run to the previous step. */
 static bool cost_line(struct records *r, const char *s, double *wall)
 {
     double k = number_of(s, "step"), now = number_of(s, "wall_s");
@@ -110,7 +109,7 @@ static bool cost_line(struct records *r, const char *s, double *wall)
 
 /* ---- files ---- */
 
-/* Lines until one is no line of a record for long. *any: there were some. */
+/* Reads lines; gives up after many lines of which none belongs to a record. *any: some lines do. */
 static enum err read_lines(struct records *r, struct table *t, bool *any)
 {
     double wall = 0;
@@ -133,7 +132,7 @@ static enum err read_file(struct records *r, const char *path, const char *name)
     table_close(&t);
     if (any && r->nfile < RECORD_FILES)
         snprintf(r->file[r->nfile++], sizeof r->file[0], "%.255s", name);
-    return err == ERR_FORMAT ? OK : err; /* a line without an end: no record */
+    return err == ERR_FORMAT ? OK : err; /* overlong line: not a record */
 }
 
 enum err records_read(struct records *r, const char *dir)

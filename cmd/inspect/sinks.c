@@ -18,9 +18,9 @@
 #include "view/births.h"
 #include "view/unit.h"
 
-/* Quantities that are printed of a sink, in this order. */
+/* Quantities printed for each sink, in this order. */
 static const struct number {
-    const char *name, *of, * or ; /* of: its column in the checkpoint, or another */
+    const char *name, *of, * or ; /* of, or: column in the checkpoint, or an alternative column */
     enum { CODE, MASS, RATE, ENERGY, REST, SPEED } unit;
 } NUMBER[] = {{"mass", "mass", NULL, MASS},
               {"rate", "acc_rate", NULL, RATE},
@@ -36,10 +36,10 @@ static const struct number {
               {"radiated", "radiated", NULL, MASS},
               {"heat", "heat_c2", NULL, REST},
               {"jets", "jets_c2", NULL, REST},
-              {"stars", NULL, NULL, MASS}}; /* if they are asked for */
+              {"stars", NULL, NULL, MASS}}; /* printed only if requested */
 enum { NUMBERS = sizeof NUMBER / sizeof *NUMBER, STARS_AROUND = NUMBERS - 1 };
 enum { OF_MASS = 0, OF_HEAT = NUMBERS - 3, OF_JETS };
-static const double APERTURE = 30; /* kpc */
+static const double APERTURE = 30; /* radius around a sink within which stars are summed, kpc */
 
 struct row {
     double time, redshift, of[NUMBERS];
@@ -52,7 +52,7 @@ struct sinks_history {
     enum sinks_drawing drawing;
     int curves;
     struct curve *curve;
-    double *x, *y; /* of the curves */
+    double *x, *y; /* points of the curves */
 };
 
 static double value(const struct catalog *t, const struct number *k, int64_t i)
@@ -80,13 +80,13 @@ static double unit(const struct ckpt_head *h, const struct births *b, int kind)
     return 1;
 }
 
-/* ---- stars around them ---- */
+/* ---- stars near sinks ---- */
 
 struct around {
     struct source *r;
     struct tree *tree;
     double radius, m;
-    struct sum *sum; /* [sinks] */
+    struct sum *sum; /* [sinks] mass of stars near each sink */
 };
 
 static void add_star(int32_t i, double far2, void *ctx)
@@ -119,7 +119,7 @@ static enum err count_stars(struct around *a, struct row *row)
     if (h->cosmo) a->radius = fmin(a->radius, 0.49 * h->boxlen);
     for (int d = 0; d < 3; d++) {
         const struct catalog_column *c = catalog_find(t, name[d]);
-        if (!c || !c->real) FAIL(ERR_FORMAT, "%s: its sinks have no places", a->r->path);
+        if (!c || !c->real) FAIL(ERR_FORMAT, "%s: its sinks have no positions", a->r->path);
         p.x[d] = c->real;
         p.period[d] = h->cosmo ? h->boxlen : 0;
     }
@@ -133,7 +133,7 @@ static enum err count_stars(struct around *a, struct row *row)
     return OK;
 }
 
-/* The mass of the stars near each sink of a checkpoint. */
+/* Sums the mass of stars near each sink of a checkpoint. */
 static enum err read_stars(struct source *r, struct row *row)
 {
     struct around a = {.r = r};
@@ -150,7 +150,7 @@ static enum err read_rows(struct sinks_history *s, struct source *r)
     struct births b = {0};
     const struct catalog *t = r->sinks;
     if (t->n == 0) return OK;
-    /* at its beginning a run without cosmology has no births */
+    /* at t = 0 a run without cosmology has no births */
     enum err err = r->head.t != 0 ? births_open(&b, r) : OK;
     if (r->head.t == 0) b.solar = r->head.unit_d * pow(r->head.unit_l, 3) / CGS_MSUN;
     const struct catalog_column *id = catalog_find(t, "identity");
@@ -248,13 +248,13 @@ static int by_time(const void *a, const void *b)
     return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : by_id(a, b);
 }
 
-/* The curve of the observed relation (Kormendy & Ho 2013, ARA&A 51, 511, equation 10). */
+/* Observed relation (Kormendy & Ho 2013, ARA&A 51, 511, equation 10). */
 static double relation(double stars)
 {
     return 0.49e9 * pow(stars / 1e11, 1.17);
 }
 
-/* A curve for each sink: its mass by time, or by that of the stars around it. */
+/* Makes a curve for each sink: mass over time, or over the mass of nearby stars. */
 static void trace_each(struct sinks_history *s)
 {
     bool stars = s->drawing == DRAW_STARS;
@@ -282,7 +282,7 @@ static void trace_each(struct sinks_history *s)
                                            .dashed = true};
 }
 
-/* Sums over those that there are at the time of row i; the row of the next time. */
+/* Sums energies over all sinks at the time of row i. Returns the first row of the next time. */
 static int64_t add_up(const struct sinks_history *s, int64_t i, double energy[2])
 {
     double time = s->row[i].time;
@@ -292,7 +292,7 @@ static int64_t add_up(const struct sinks_history *s, int64_t i, double energy[2]
     return i;
 }
 
-/* Power between one checkpoint and the next, as heat and by jets: steps. */
+/* Makes step functions of the power between consecutive checkpoints, as heat and by jets. */
 static void trace_power(struct sinks_history *s)
 {
     double before[2], now[2];
@@ -353,7 +353,7 @@ static enum err save(struct sinks_history *s, const struct options *o)
     if (s->drawing == DRAW_POWER && !anything(s))
         FAIL(ERR_FORMAT,
              "%s is not drawn: no black hole has given energy to the gas between two of these "
-             "checkpoints, or they do not say (columns heat and jets of the table)",
+             "checkpoints, or the columns heat and jets are missing",
              o->out);
     if (!anything(s)) FAIL(ERR_FORMAT, "%s is not drawn: no sink has stars within 30 kpc", o->out);
     return picture_save(o->out, &plot);

@@ -15,12 +15,12 @@
 
 struct summary {
     double lo[CKPT_FIELDS], hi[CKPT_FIELDS];
-    int64_t bad; /* values that are not finite, in leaf cells and particles */
-    int density; /* field, -1: none */
+    int64_t bad; /* number of values that are not finite, in leaf cells and particles */
+    int density; /* index of the density field, -1: none */
     struct sum gas, family_mass[FAMILIES], part_mass;
-    bool physical; /* units of fields and masses */
+    bool physical; /* physical units of fields and masses */
     struct units units;
-    struct unit mass; /* of all masses */
+    struct unit mass; /* unit of masses */
     int64_t family[FAMILIES];
 };
 
@@ -78,7 +78,7 @@ static enum err fold_octs(const struct source_octs *o, void *ctx)
     double dx = source_dx(r, o->level), volume = dx;
     for (int d = 1; d < r->head.ndim; d++) volume *= dx;
     for (int i = 0; i < o->n; i++) {
-        double mass = 0; /* of an oct, in the order of its cells */
+        double mass = 0; /* mass of an oct, summed in the order of its cells */
         for (int c = 0; c < ncell; c++)
             if (!(o->split[i] >> c & 1)) mass += o->val[8 * s->density + c][i] * volume;
         if (mass != 0) sum_add(&s->gas, mass);
@@ -123,7 +123,7 @@ static int64_t leaves_of(const struct source *r, int level)
     return source_cells(r) * r->counts.octs[level] - r->counts.split[level];
 }
 
-static double leaf_volume(const struct source *r) /* of the box */
+static double leaf_volume(const struct source *r) /* in units of the volume of the box */
 {
     double v = 0;
     for (int l = LEVEL_MAX; l > 0; l--) v += ldexp((double)leaves_of(r, l), -r->head.ndim * l);

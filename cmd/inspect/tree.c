@@ -1,18 +1,18 @@
-/* inspect: -t, how the box was divided, what each rank had, and what it needs.
+/* inspect: -t, the domains of a checkpoint, and the octs, particles and memory of each rank.
  *
- * Memory of a rank: the content of its files, and what simulate holds for it: the arrays of its
- * octs and ghosts (oct/mesh.h), the gas a second time during an update, and its particles
- * (part/part.h) with the scratch of their sort. Buffers are not included. */
+ * Memory of a rank is the memory that simulate needs for the content of its files: arrays of octs
+ * and ghosts (oct/mesh.h), a second copy of the gas during an update, and particles (part/part.h)
+ * with scratch for sorting. Buffers are not included. */
 #include <stdio.h>
 
 #include "audit/domains.h"
 #include "formats/formats.h"
 #include "inspect.h"
 
-/* Bytes. */
+/* Bytes of the links of an oct, a field of an oct, a particle, and a star's further columns. */
 enum { OCT_LINKS = 92, FIELD = 64, PARTICLE = 90, STAR = 16, RANKS_SHOWN = 64 };
 
-struct totals { /* of a rank */
+struct totals { /* sums of a rank */
     int64_t octs, leaves, need;
 };
 
@@ -105,7 +105,7 @@ static void print_ranks(const char *what, const int *rank, int n)
 {
     if (n == 0) return;
     printf("    %s", what);
-    for (int i = 0; i < n && i < RANKS_SHOWN; i++) { /* runs as 4-9 */
+    for (int i = 0; i < n && i < RANKS_SHOWN; i++) { /* prints consecutive ranks as 4-9 */
         int j = i;
         while (j + 1 < n && rank[j + 1] == rank[j] + 1) j++;
         if (j > i + 1)

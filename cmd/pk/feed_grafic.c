@@ -1,6 +1,6 @@
 /* pk/feed_grafic: initial conditions as particles and gas. The position of a particle is the centre
- * of its cell plus ic_posc (Mpc/h), or plus the displacement of the growing mode that belongs to
- * its velocity, v/(a H f). */
+ * of its cell plus ic_posc (Mpc/h), or plus the displacement of the growing mode that corresponds
+ * to its velocity, v/(a H f). */
 #include "base/mem.h"
 #include "cosmo/cosmo.h"
 #include "grafic.h"
@@ -48,13 +48,13 @@ enum err grafic_cells(const struct comm *c, const char *dir, int *n)
     return OK;
 }
 
-/* Planes of several files at a time. */
+/* One plane of each of several files. */
 struct planes {
     int n;
     const struct grafic_head *head;
     struct grafic file[6];
     int count;
-    float *value[6]; /* [n][n] */
+    float *value[6]; /* [n][n] values of each file */
 };
 
 static enum err planes_open(struct planes *p, const char *dir, const char *name, int *which)
@@ -76,7 +76,7 @@ static void planes_close(struct planes *p)
     p->count = 0;
 }
 
-/* This rank's planes. */
+/* Planes that this rank reads. */
 static void share(const struct comm *c, int n, int *first, int *last)
 {
     *first = (int)((int64_t)n * c->rank / c->size);
@@ -89,8 +89,8 @@ static enum err read_planes(struct planes *p, int k)
     return OK;
 }
 
-/* Shifts of a cell's mass: offset[d] and, in redshift space, one more, as files and factors to
- * boxes. */
+/* Displacements of the mass of a cell, at most four: offset[d] and, in redshift space, the
+ * velocity; each with a file and a factor to boxes. */
 struct shifts {
     int file[4], axis[4], count;
     double factor[4];
@@ -111,7 +111,7 @@ static enum err bad_cell(const struct planes *p, int file, int i, int j, int k, 
          p->file[file].path, i + 1, j + 1, k + 1, value);
 }
 
-/* delta: file of the density contrast, or −1. */
+/* Adds cells as points. delta: index of the file of the density contrast, or −1. */
 static enum err put_cells(struct feed *f, struct planes *p, const struct shifts *s,
                           enum part_species kind, int delta, double mass)
 {
@@ -137,8 +137,8 @@ static enum err put_cells(struct feed *f, struct planes *p, const struct shifts 
     return OK;
 }
 
-/* v [km/s] → comoving displacement of the growing mode, in boxes; without f: the shift in redshift
- * space. */
+/* Factor from v [km/s] to the comoving displacement of the growing mode, in boxes; if not growing,
+ * to the displacement in redshift space. */
 static double rate_of(const struct grafic_head *h, bool growing)
 {
     struct cosmo_par par = {.omega_m = h->omega_m,

@@ -1,12 +1,12 @@
-/* pk/output: tables and plots as files. A file appears complete or not at all; an existing one is
- * kept, unless forced. Rank 0 only. */
+/* pk/output: tables and plots as files. A file appears complete or not at all; an existing file is
+ * an error, unless forced. Rank 0 only. */
 #pragma once
 #include <limits.h>
 
 #include "base/err.h"
 #include "view/spectra.h"
 
-/* dir/pk_NNNNN.tsv or .json; dir is created if necessary. path receives the name. */
+/* Writes dir/pk_NNNNN.tsv or .json; dir is created if necessary. path receives the name. */
 MUST_USE enum err output_table(const char *dir, int number, bool json, bool force,
                                const struct pk_table *t, char path[PATH_MAX]);
 MUST_USE enum err output_plot(const struct spectra *p, const char *path, bool force);

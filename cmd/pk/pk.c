@@ -16,7 +16,7 @@
 #include "plot/picture.h"
 
 enum {
-    LOST = TROUBLE + 1, /* nothing can be printed any more */
+    LOST = TROUBLE + 1, /* status: standard output is lost */
     PAIRS_MAX = 16,
     INTERLACE = 256,
     NO_INTERLACE,
@@ -28,17 +28,17 @@ enum {
 
 static const struct opt ROWS[] = {
     {OPT_OLD('s'), "species", "LIST",
-     "dm, gas, star, other, all, and crosses AxB, separated by commas (default all)"},
+     "species dm, gas, star, other, all and cross spectra AxB, separated by commas (default all)"},
     {OPT_OLD('n'), "mesh", "N",
-     "cells per side of the mesh (default 256; for initial conditions as many as they have)"},
-    {OPT_OLD('w'), "window", "NAME", "assignment: ngp, cic, tsc or pcs (default pcs)"},
+     "cells per side of the mesh (default 256; for initial conditions: their own)"},
+    {OPT_OLD('w'), "window", "NAME", "mass assignment: ngp, cic, tsc or pcs (default pcs)"},
     {INTERLACE, "interlace", NULL, "use a second mesh, shifted by half a cell (the default)"},
-    {NO_INTERLACE, "no-interlace", NULL, "use one mesh: half of the memory, less exact"},
+    {NO_INTERLACE, "no-interlace", NULL, "use one mesh: half of the memory, less accurate"},
     {'k', "bins", "N",
      "N linear bins up to Nyquist, or log:N (default: one bin per fundamental mode)"},
     {FOLD, "fold", "F", "fold the box F times in each dimension, for small scales"},
     {OPT_OLD('z'), "redshift-space", "AXIS", "multipoles with the line of sight x, y or z"},
-    {'j', "json", NULL, "JSON, one line per checkpoint"},
+    {'j', "json", NULL, "print JSON, one line per checkpoint"},
     {'o', "output", "DIR",
      "write one file per checkpoint, DIR/pk_NNNNN.tsv or .json, and print the paths"},
     {PLOT, "plot", "FILE", "plot all spectra into FILE, which ends in .png, .svg or .pdf"},
@@ -60,14 +60,14 @@ struct options {
     struct pk_par par;
     int axis, bins, verbose;
     bool mesh_given, species_given, log_bins, json, quiet, force;
-    const char *out, *picture; /* NULL: none */
-    struct spectra *plot;      /* the curves of the plot (rank 0) */
+    const char *out, *picture; /* output directory, plot; NULL: none */
+    struct spectra *plot;      /* curves of the plot (rank 0) */
     int npair;
     char name[PAIRS_MAX][40];
-    unsigned a[PAIRS_MAX], b[PAIRS_MAX]; /* sets of species */
+    unsigned a[PAIRS_MAX], b[PAIRS_MAX]; /* sets of species of each pair */
     int npath;
     char **paths;
-    bool many; /* several, or from standard input */
+    bool many; /* several checkpoints, or paths from standard input */
 };
 
 static int parse(int argc, char **argv, struct options *o);
@@ -102,7 +102,7 @@ static int complain(const struct comm *c, enum err err)
     return TROUBLE;
 }
 
-/* All paths, then the plot. Whether it may be written is checked first. */
+/* Measures all checkpoints, then draws the plot. Permission to write the plot is checked first. */
 static int work(const struct comm *c, struct options *o)
 {
     struct spectra plot = {.n = 0};
@@ -142,7 +142,7 @@ static int set_bins(const char *value, struct options *o)
 {
     o->log_bins = strncmp(value, "log:", 4) == 0;
     return set_number(value + (o->log_bins ? 4 : 0), 1, BINS_MAX,
-                      "the bins must be a number from 1, or log:N, not", &o->bins);
+                      "the number of bins must be 1 or above, or log:N, not", &o->bins);
 }
 
 static int set_axis(const char *value, struct options *o)
@@ -153,7 +153,7 @@ static int set_axis(const char *value, struct options *o)
     return GO_ON;
 }
 
-/* One name of n characters → set of species; 0: unknown. */
+/* Set of species from a name of n characters; 0: unknown. */
 static unsigned species_set(const char *name, size_t n)
 {
     for (unsigned i = 0; i <= SPECIES_COUNT; i++)
@@ -170,7 +170,7 @@ static int set_species(const char *value, struct options *o)
         if (o->npair == PAIRS_MAX || n >= sizeof o->name[0])
             return usage("there are too many spectra, or a name is too long:", value);
         snprintf(o->name[o->npair], sizeof o->name[0], "%.*s", (int)n, s);
-        /* × is c3 97 */
+        /* UTF-8 of × is c3 97 */
         size_t left = strcspn(o->name[o->npair], "x*\xc3"), skip = s[left] == '\xc3' ? 2 : 1;
         bool cross = left < n;
         o->a[o->npair] = species_set(s, left);
@@ -186,7 +186,7 @@ static int set_species(const char *value, struct options *o)
     return GO_ON;
 }
 
-/* Returns the exit status, or GO_ON. */
+/* Sets one option. Returns the exit status, or GO_ON. */
 static int set_option(int letter, const char *value, void *ctx)
 {
     struct options *o = ctx;
@@ -256,7 +256,7 @@ static int parse(int argc, char **argv, struct options *o)
 
 /* ---- one checkpoint ---- */
 
-/* Edges in fundamental modes of the mesh. (owner: caller) */
+/* Edges of the bins in units of the fundamental mode. (owner: caller) */
 static double *bin_edges(const struct options *o, int *nbin)
 {
     *nbin = o->bins ? o->bins : o->par.n / 2;
@@ -266,11 +266,11 @@ static double *bin_edges(const struct options *o, int *nbin)
         double x = (double)i / *nbin;
         edge[i] = o->log_bins ? 0.5 * pow(2 * nyquist, x) : 0.5 + (nyquist - 0.5) * x;
     }
-    edge[*nbin] = nyquist * (1 + 1e-12); /* Nyquist itself belongs to the last bin */
+    edge[*nbin] = nyquist * (1 + 1e-12); /* the Nyquist mode belongs to the last bin */
     return edge;
 }
 
-/* A mesh for each species that is requested; one for all if only their sum is. */
+/* Assigns a mesh to each requested species; a common one if only their sum is requested. */
 static int give_meshes(const struct options *o, struct feed *f, struct pk_pair *pair)
 {
     unsigned wanted = 0;
@@ -308,7 +308,8 @@ static enum err check_species(const struct options *o, const struct feed *f, con
     return OK;
 }
 
-/* Prints to standard output, or writes a file and prints its path; adds to the plot. */
+/* Prints a table to standard output, or writes a file and prints its path; adds the table to the
+ * plot. */
 static enum err give_table(const struct options *o, const struct feed *f, const char *path,
                            int number, int nbin, const struct pk_bin *bin)
 {
@@ -333,14 +334,14 @@ static enum err give_table(const struct options *o, const struct feed *f, const 
     return OK;
 }
 
-/* A checkpoint, or initial conditions (s NULL). */
+/* Feeds a checkpoint, or initial conditions (s NULL). */
 static enum err feed_any(struct feed *f, struct source *s, const char *path)
 {
     return s ? feed_source(f, s) : feed_grafic(f, path);
 }
 
-/* Refuses meshes that no machine of this size can hold, with a message; ranks may share the
- * machine. At least the species that are named alone have a mesh. */
+/* Fails if the meshes exceed the memory of the machine, which ranks may share. Species that are
+ * requested alone need a mesh each. */
 static enum err check_memory(const struct comm *c, const struct options *o)
 {
     unsigned alone = 0;
@@ -365,7 +366,7 @@ static enum err measure(const struct comm *c, const struct options *o, struct so
     struct pk_pair pair[PAIRS_MAX];
     int nmesh = give_meshes(o, &f, pair), nbin;
     bool cosmo = !s || s->head.cosmo;
-    double total = 2; /* more than there is in a cosmological box */
+    double total = 2; /* upper limit of the total mass: above that of any cosmological box */
     if (o->axis >= 0 && !cosmo)
         FAIL(ERR_PARAM, "%s: redshift space needs a cosmological run: leave out --redshift-space",
              path);
@@ -392,7 +393,7 @@ static enum err measure(const struct comm *c, const struct options *o, struct so
     return err;
 }
 
-/* Initial conditions have one mesh: their own. */
+/* Measures initial conditions, on a mesh with the cells of their files. */
 static enum err measure_grafic(const struct comm *c, const struct options *o, const char *path)
 {
     struct options mine = *o;

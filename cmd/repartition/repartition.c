@@ -1,5 +1,5 @@
-/* repartition: a checkpoint for another number of ranks, ready for a restart. See
- * man/repartition.1; the method is in lib/reshape/reshape.h. */
+/* repartition: rewrites a checkpoint for another number of ranks. See man/repartition.1; the method
+ * is in lib/reshape/reshape.h. */
 #include "repartition.h"
 
 #include <errno.h>
@@ -26,15 +26,15 @@ static const struct opt ROWS[] = {
     {'o', "output", "OUT",
      "the directory to create; without it, the balance is printed and nothing is written"},
     {OPT_OLD('m'), "memory", "SIZE",
-     "memory of all ranks together, such as 2G (default 512M, at least 64M per rank)"},
+     "memory limit of all ranks together, such as 2G (default 512M, at least 64M per rank)"},
     {OPT_OLD('c'), "chunk", "FILES",
      "instead of --memory: as much memory as FILES files of the input contain"},
     {OPT_OLD('w'), "weights", "G,P,S",
      "weights of an oct, a particle, a particle of a sink's cloud in the balance, in bytes"},
     {OPT_OLD('F'), "force", NULL, "replace OUT if it exists"},
-    {'j', "json", NULL, "JSON, one line per checkpoint"},
+    {'j', "json", NULL, "print JSON, one line per checkpoint"},
     {'q', "quiet", NULL, "print errors only"},
-    {'v', "verbose", NULL, "print more: what each rank will hold; twice: memory by name"},
+    {'v', "verbose", NULL, "print more: the load of each rank; twice: memory by name"},
     {'V', "version", NULL, "print the version"},
     {'h', "help", NULL, "print a short help"},
     {0, NULL, NULL, NULL}};
@@ -80,7 +80,7 @@ static int usage(const char *what, const char *value)
 static int set_ranks(const char *value, struct options *o)
 {
     if (!opt_int(value, 1, 99999, &o->reshape.nrank))
-        return usage("the ranks must be 1 to 99999, not", value);
+        return usage("the number of ranks must be 1 to 99999, not", value);
     o->ranks_given = true;
     return GO_ON;
 }
@@ -125,7 +125,7 @@ static int set_format(const char *value, struct options *o)
     return GO_ON;
 }
 
-/* Returns the exit status, or GO_ON. */
+/* Sets one option. Returns the exit status, or GO_ON. */
 static int set_option(int letter, const char *value, void *ctx)
 {
     struct options *o = ctx;
@@ -179,7 +179,7 @@ static int parse(int argc, char **argv, struct options *o)
             "an HDF5 checkpoint has no domains: --ranks, --domains and --weights are for -f ramses",
             NULL);
     if (o->hdf5 && !o->out) return usage("-f hdf5 needs -o", NULL);
-    if (o->out && !*o->out) return usage("-o needs a name", NULL);
+    if (o->out && !*o->out) return usage("-o needs a path", NULL);
     o->many = o->npath > 1 || strcmp(o->paths[0], "-") == 0;
     return GO_ON;
 }
@@ -190,12 +190,12 @@ static int64_t bytes_of(const struct source *s, enum files_kind k, int file)
 {
     char path[PATH_MAX];
     struct stat st;
-    bool there = files_path(s->path, k, s->number, file, path) == OK && stat(path, &st) == 0;
-    return there ? st.st_size : 0;
+    bool exists = files_path(s->path, k, s->number, file, path) == OK && stat(path, &st) == 0;
+    return exists ? st.st_size : 0;
 }
 
-/* The bytes of FILES files of the input, of the longest ones; if it is one file, the bytes of the
- * output directory divided by its pieces. */
+/* Estimates the bytes of `chunk` input files, from the largest one; for a single file, the bytes of
+ * `chunk` of its pieces. */
 static int64_t chunk_bytes(const struct source *s, int64_t chunk)
 {
     int64_t max = 0;
@@ -210,7 +210,7 @@ static int64_t chunk_bytes(const struct source *s, int64_t chunk)
     return max * (chunk < s->npiece ? chunk : s->npiece);
 }
 
-/* The path of the result: OUT, or with many inputs OUT/<name of the input>; OUT is created. */
+/* Path of the result: OUT, or with several inputs OUT/<name of the input>; OUT is created. */
 static enum err output_path(const struct options *o, const char *in, const struct comm *c,
                             char path[PATH_MAX])
 {
@@ -230,13 +230,14 @@ static enum err output_path(const struct options *o, const char *in, const struc
              "of the checkpoint",
              in, o->out);
     if (snprintf(path, PATH_MAX, "%s/%.*s", o->out, (int)(n - at), in + at) >= PATH_MAX)
-        err = err_set(ERR_FILE, "%.80s…: path too long", o->out);
+        err = err_set(ERR_FILE, "%.80s…: the path is too long", o->out);
     if (err == OK && c->rank == 0 && mkdir(o->out, 0777) != 0 && errno != EEXIST)
         err = err_set(ERR_FILE, "%s: cannot create the directory: %s", o->out, strerror(errno));
     return err_agree(c, err);
 }
 
-/* The history of the input is kept; the record of this program comes first. */
+/* Text of a file of the result: the record of this program, followed by the history of the
+ * input. */
 static enum err text_of(struct source *s, enum files_kind kind, const char *before, char **all)
 {
     char *text = NULL;

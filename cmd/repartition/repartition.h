@@ -1,4 +1,4 @@
-/* repartition: shared by its files. */
+/* repartition: declarations shared by its files. */
 #pragma once
 #include <stdio.h>
 
@@ -7,13 +7,13 @@
 struct options {
     struct reshape reshape;
     const char *out;
-    int chunk; /* input files, 0: not given */
+    int chunk; /* memory limit as a number of input files; 0: not given */
     bool json, quiet, ranks_given, order_given, weights_given, memory_given, hdf5, many;
     int verbose;
     int npath;
     char **paths;
 };
 
-/* Prints the expected balance, as text or JSON; written: path of the result, or NULL. */
+/* Prints the predicted load balance, as text or JSON; written: path of the result, or NULL. */
 void report_print(const struct options *o, const struct source *s, const struct reshape_plan *p,
                   const char *written, FILE *out);

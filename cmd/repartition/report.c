@@ -1,4 +1,4 @@
-/* repartition: what each target rank will hold. */
+/* repartition: report of the predicted load of each target rank. */
 #include "repartition.h"
 
 #include "base/text.h"

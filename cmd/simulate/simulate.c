@@ -1,5 +1,5 @@
-/* simulate: from a namelist, and initial conditions or a checkpoint, to checkpoints. Here are the
- * options; what a step does is in lib/sim/step.c. */
+/* simulate: runs a simulation from a namelist and initial conditions or a checkpoint. This file has
+ * the options; the order of a step is in lib/sim/step.c. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -32,9 +32,8 @@ static const struct opt rows[] = {
     {'n', "check", NULL,
      "check the namelist and headers, predict memory and time, then stop; twice (-nn): build and "
      "check the initial state, too"},
-    {RANKS, "ranks", "N", "with -n: predict for N ranks (default: those that run)"},
-    {LIKE, "like", "FILE",
-     "with -n: a file of -j, of a run before: predict the time from its updates"},
+    {RANKS, "ranks", "N", "with -n: predict for N ranks (default: the ranks of this call)"},
+    {LIKE, "like", "FILE", "with -n: predict the time from FILE, which an earlier run wrote by -j"},
     {'p', "parameters", NULL, "list all parameters with defaults and meaning, then stop"},
     {'j', "json", "FILE",
      "append a line of JSON per coarse step to FILE, and one at the end: time per phase, memory by "
@@ -47,9 +46,9 @@ static const struct opt rows[] = {
 
 struct request {
     const char *outdir, *restart, *profile, *like, *namelist;
-    int verbosity, check, ranks; /* check: times that -n is given */
+    int verbosity, check, ranks; /* check: number of times that -n is given */
     bool force, change_model, list;
-    bool made; /* outdir, by this run */
+    bool made; /* outdir was created by this run */
     int nset;
     char **set;
 };
@@ -98,7 +97,7 @@ int main(int argc, char **argv)
     return status;
 }
 
-/* The place of outputs; a check of the namelist changes nothing there. */
+/* Prepares the output directory, without changes if only the namelist is checked. */
 static enum err prepare(struct request *r)
 {
     TRY(dir_ready(r->outdir, r->check ? NULL : &r->made));
@@ -161,7 +160,7 @@ static bool is_piped(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-/* Returns the exit status, or GO_ON. */
+/* Sets one option. Returns the exit status, or GO_ON. */
 static int set_option(int letter, const char *value, void *ctx)
 {
     struct request *r = ctx;
@@ -198,7 +197,8 @@ static int set_option(int letter, const char *value, void *ctx)
         break;
     case RANKS:
         if (!opt_int(value, 1, 1 << 24, &r->ranks))
-            return program_refuse(&PROGRAM, "the ranks must be 1 to 16777216, not", value);
+            return program_refuse(&PROGRAM, "the number of ranks must be 1 to 16777216, not",
+                                  value);
         break;
     default:
         BUG_ON(true);
@@ -232,9 +232,9 @@ static int request_read(int argc, char **argv, struct request *r)
                           NULL);
 }
 
-/* ---- what is read, and told ---- */
+/* ---- input and output ---- */
 
-/* An error if a word is the directory of a checkpoint, where it cannot be one. */
+/* Fails if a word of the command line that cannot be a checkpoint is one. */
 static enum err refuse_checkpoint(const char *word, const char *namelist)
 {
     if (!format_recognise(word)) return OK;
@@ -242,7 +242,7 @@ static enum err refuse_checkpoint(const char *word, const char *namelist)
          namelist);
 }
 
-/* Rank 0 reads the namelist, whole; all ranks get the text. */
+/* Rank 0 reads the whole namelist; all ranks get the text. */
 static enum err text_read(const char *path, const struct comm *c, char **text, size_t *bytes)
 {
     enum { MAX = 1 << 24 };
@@ -256,8 +256,8 @@ static enum err text_read(const char *path, const struct comm *c, char **text, s
     return OK;
 }
 
-/* The last line of stdin, for all ranks: the last checkpoint that programs before this one in a
- * pipe have written. */
+/* Last line of stdin, for all ranks: the last checkpoint written by the previous program of a
+ * pipe. */
 static enum err path_read(const struct comm *c, char path[PATH_MAX])
 {
     struct lines lines = {0};
@@ -289,13 +289,13 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
     if (told) param_unused(p, ranks, stderr);
     if (told) param_settings(p, ranks, stderr);
     if (r->nset == 0) return OK;
-    FREE(*text); /* checkpoints record the parameters that the run has used */
+    FREE(*text); /* checkpoints must record the parameters in use */
     *text = param_namelist(p);
     return OK;
 }
 
-/* A run does not end because its output is not read: its checkpoints are in place. The exit status
- * reports the failure. */
+/* Prints the path of a checkpoint. A closed stdout does not end the run, since its checkpoints are
+ * in place; the exit status reports the failure. */
 static void announce(const char *path)
 {
     if (ferror(stdout) || (printf("%s\n", path) >= 0 && fflush(stdout) == 0)) return;

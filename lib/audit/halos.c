@@ -46,8 +46,8 @@ static enum err add_body(struct halos *h, const struct halo_point *b)
     int64_t n = h->points.dark.n + h->points.others.n;
     if (h->o->memory && (size_t)n * BODY_BYTES > h->o->memory)
         FAIL(ERR_LIMIT,
-             "%s: this rank has read %ld particles and cells, which need more than the memory "
-             "given: raise --memory, use more ranks (mpirun), or give a region (--sphere)",
+             "%s: this rank has read %ld particles and cells, which need more than the given "
+             "memory: raise --memory, use more ranks (mpirun), or give a region (--sphere)",
              h->r->path, (long)n);
     halo_points_add(&h->points, b);
     return OK;

@@ -73,7 +73,8 @@ enum err catalog_add(struct catalog *t, const char *path, const char *name, bool
     if (k == 0 || k >= sizeof t->col->name ||
         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.*") != k)
         FAIL(ERR_FORMAT,
-             "%s: the name of column %d is empty, too long, or not of letters, digits and _+-.*",
+             "%s: the name of column %d is empty, too long, or contains other characters than "
+             "letters, digits and _+-.*",
              path, t->ncol + 1);
     if (catalog_find(t, name)) FAIL(ERR_FORMAT, "%s: has two columns named %s", path, name);
     struct catalog_column *c = *col = &t->col[t->ncol++];
@@ -263,8 +264,7 @@ static enum err add_ulps(struct catalog *t, const char *path)
         for (int64_t i = 0; to && i < t->n; i++) {
             if (!isfinite(to->real[i]) || llabs(c.whole[i]) > MAX)
                 FAIL(ERR_FORMAT,
-                     "%s: %s of row %ld is %ld, more than %g can lack: the file is "
-                     "damaged",
+                     "%s: %s of row %ld is %ld, too large a correction of %g: the file is damaged",
                      path, c.name, (long)i + 1, (long)c.whole[i], to->real[i]);
             to->real[i] = real_of_rank(rank_of_real(to->real[i]) + c.whole[i]);
         }

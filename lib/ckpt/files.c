@@ -55,7 +55,7 @@ enum err files_path(const char *dir, enum files_kind k, int number, int rank, ch
     char name[FILES_NAME];
     files_name(k, number, rank, name);
     if (snprintf(path, PATH_MAX, "%s/%s", dir, name) >= PATH_MAX)
-        FAIL(ERR_FILE, "%.80s…: path too long", dir);
+        FAIL(ERR_FILE, "%.80s…: the path is too long", dir);
     return OK;
 }
 

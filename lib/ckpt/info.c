@@ -22,7 +22,7 @@ enum err info_path(const struct source *s, enum files_kind k, char path[PATH_MAX
     TRY(files_path(s->path, k, s->number, 1, path));
     if (!s->group || file_exists(path)) return OK;
     if (snprintf(dir, sizeof dir, "%s/group_00001", s->path) >= (int)sizeof dir)
-        FAIL(ERR_FILE, "%.80s…: path too long", s->path);
+        FAIL(ERR_FILE, "%.80s…: the path is too long", s->path);
     return files_path(dir, k, s->number, 1, path);
 }
 

@@ -142,7 +142,9 @@ enum err manifest_parse(const char *path, const char *text, size_t n, struct man
     int64_t number = 1;
     *m = (struct manifest){0};
     if (strlen(text) != n || !skip_words(&s, HEAD))
-        return bad_line(path, number, "is not 'ptah-checksums 1'");
+        return bad_line(
+            path, number,
+            "is not 'ptah-checksums 1': this is no list of checksums, or a damaged one");
     if (skip_words(&s, BACKUP)) m->backup = true, number++;
     for (;; number++) {
         line = s;
@@ -154,9 +156,10 @@ enum err manifest_parse(const char *path, const char *text, size_t n, struct man
         if (!get_file(&s, r))
             return bad_line(path, number + 1, "does not name a file: the file is damaged");
         if (m->n > 1 && by_name(r - 1, r) >= 0)
-            return bad_line(path, number + 1, "is out of order");
+            return bad_line(path, number + 1, "is out of order: the file is damaged");
     }
-    if (s != text + n) return bad_line(path, number + 1, "should be the last");
+    if (s != text + n)
+        return bad_line(path, number + 1, "should be the last line: the file is damaged");
     if (!checksum_agrees(sum, checksum_of(text, (size_t)(line - text))))
         FAIL(ERR_FORMAT, "%s: its own checksum is wrong: the file is damaged", path);
     return OK;
@@ -259,7 +262,7 @@ static enum err need_row(const struct manifest *m, const char *dir, const char *
                          char path[PATH_MAX], const struct manifest_row **r)
 {
     if (snprintf(path, PATH_MAX, "%s/%s", dir, name) >= PATH_MAX)
-        FAIL(ERR_FILE, "%.80s…: path too long", dir);
+        FAIL(ERR_FILE, "%.80s…: the path is too long", dir);
     *r = find_row(m, name);
     if (!*r)
         FAIL(ERR_FORMAT,

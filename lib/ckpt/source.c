@@ -19,7 +19,7 @@ static enum err set_path(struct source *s, const char *dir)
     size_t n = strlen(dir);
     while (n > 1 && dir[n - 1] == '/') n--;
     if (n == 0) FAIL(ERR_FILE, "the path of the checkpoint is empty");
-    if (n >= sizeof s->path) FAIL(ERR_FILE, "%.80s…: path too long", dir);
+    if (n >= sizeof s->path) FAIL(ERR_FILE, "%.80s…: the path is too long", dir);
     memcpy(s->path, dir, n);
     return OK;
 }
@@ -295,7 +295,8 @@ enum err source_add_field(const char *path, struct ckpt_field *list, int *n, con
     if (k == 0 || k >= sizeof list->name ||
         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.") != k)
         FAIL(ERR_FORMAT,
-             "%s: the name of variable %d is empty, too long, or not of letters, digits and _+-.",
+             "%s: the name of variable %d is empty, too long, or contains other characters than "
+             "letters, digits and _+-.",
              path, *n + 1);
     if (!strchr("dfiqhb?", type))
         FAIL(ERR_FORMAT, "%s: variable %s has an unknown type '%c'", path, name, type);

@@ -45,7 +45,7 @@ static void log_alone(const char *program)
         if (is_many(size) && (!rank || strtol(rank, NULL, 10) == 0))
             fprintf(stderr,
                     "%s: MPI counts 1 rank, but the launcher started %s (%s): each does all the "
-                    "work; is Ptah built with another MPI than the launcher's?\n",
+                    "work; use the launcher of the MPI that Ptah was built with\n",
                     slash     ? slash + 1
                     : program ? program
                               : "",

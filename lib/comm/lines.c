@@ -13,7 +13,7 @@ static enum err read_line(struct lines *l, int64_t *n)
     l->number++;
     for (*n = 0; (c = getc(stdin)) != EOF && c != '\n'; l->text[(*n)++] = (char)c)
         if (c == 0 || *n + 1 == sizeof l->text)
-            FAIL(ERR_FORMAT, "standard input: line %ld is no path: it %s", l->number,
+            FAIL(ERR_FORMAT, "standard input: line %ld is not a path: it %s", l->number,
                  c ? "is too long" : "contains a zero byte");
     l->text[*n] = 0;
     if (c == EOF && ferror(stdin))

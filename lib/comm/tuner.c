@@ -106,8 +106,8 @@ void tuner_report(const struct comm *c)
     if (!t) return;
     const char *near = c->share ? "; ranks of a node read ghosts in each other's memory" : "";
     if (t->forced >= 0) {
-        log_info(" Exchanges: all by %s, as exchange_method has it%s",
-                 comm_transport[t->forced].name, near);
+        log_info(" Exchanges: all by %s, as exchange_method sets%s", comm_transport[t->forced].name,
+                 near);
         return;
     }
     char names[64] = "";
@@ -115,7 +115,8 @@ void tuner_report(const struct comm *c)
         if (comm_transport[i].tried)
             at += snprintf(names + at, sizeof names - (size_t)at, "%s%s", at ? " and " : "",
                            comm_transport[i].name);
-    log_info(" Exchanges: each use takes the faster of %s, once both are measured%s", names, near);
+    log_info(" Exchanges: each exchange takes the faster of %s, once both are measured%s", names,
+             near);
 }
 
 static void log_choice(enum comm_use use, const struct row *r, const char *did, int by, int level)

@@ -92,8 +92,8 @@ static enum err check_axes(const struct input *in, const struct exact_table *t, 
     int n[] = {h->L, h->M};
     for (int d = 0; d < 2; d++)
         if (n[d] > 1 && !(h->high[d] > h->low[d]))
-            FAIL(ERR_FORMAT, "%s: its %s go from 10^%g to 10^%g: they must rise", in->path, name[d],
-                 h->low[d], h->high[d]);
+            FAIL(ERR_FORMAT, "%s: its %s go from 10^%g to 10^%g: they must ascend", in->path,
+                 name[d], h->low[d], h->high[d]);
     for (int i = 1; i < h->N; i++)
         if (!(log_T[i] > log_T[i - 1]) || fabs(log_T[i]) > 30)
             FAIL(ERR_FORMAT, "%s: temperature %d, 10^%g K, must be above the one before, 10^%g K",
@@ -116,8 +116,8 @@ static enum err check_column(const struct input *in, struct exact_table *t, size
                  "%s: has a mean molecular weight of %g, which is not between 0.1 and 10", in->path,
                  *mu);
         if (i > 0 && !(t->T[i] / mu[0] > t->T[i - 1] / mu[-1]))
-            FAIL(ERR_FORMAT, "%s: T/mu falls as T rises, at %g K and n_H=%g", in->path, t->T[i],
-                 nH);
+            FAIL(ERR_FORMAT, "%s: T/mu must increase with T, but decreases at %g K and n_H=%g",
+                 in->path, t->T[i], nH);
     }
     return OK;
 }
@@ -151,7 +151,7 @@ static enum err read_open(struct input *in, struct exact_table *t)
     struct exact_head *h = &t->head;
     size_t cells = cells_of(h), n = cells * (size_t)h->nz;
     if (n > (size_t)1 << 28)
-        FAIL(ERR_FORMAT, "%s: has %d x %d x %d x %d rates; this program reads 2^28 at most",
+        FAIL(ERR_FORMAT, "%s: has %d x %d x %d x %d rates; this program reads at most 2^28",
              in->path, h->nz, h->L, h->M, h->N);
     for (int d = 0; d < 3; d++) h->low[d] = limits[2 * d], h->high[d] = limits[2 * d + 1];
     t->T = log_T = mem_new(sizeof *t->T * (size_t)h->N, "cooling table");
@@ -178,7 +178,7 @@ enum err exact_read(const char *path, struct exact_table **out)
     struct input in = {.path = path, .f = gzdopen(fd, "rb")};
     if (!in.f) {
         close(fd);
-        FAIL(ERR_LIMIT, "%s: no memory to decompress it", path);
+        FAIL(ERR_LIMIT, "%s: out of memory while decompressing it", path);
     }
     struct exact_table *t = mem_zero(sizeof *t, "cooling table");
     enum err err = read_open(&in, t);

@@ -50,7 +50,7 @@ static enum err read_axis(struct input *in, const char *name, double **x, int *n
     h5_widen(v.type, v.n, v.data, *x);
     FREE(v.data);
     if (v.type != 'd' && v.type != 'f')
-        FAIL(ERR_FORMAT, "%s: attribute %s is not of reals", in->f.path, name);
+        FAIL(ERR_FORMAT, "%s: attribute %s does not contain reals", in->f.path, name);
     for (int i = 0; i < *n; i++)
         if (!isfinite((*x)[i]) || (i > 0 && !((*x)[i] > (*x)[i - 1])))
             FAIL(ERR_FORMAT,
@@ -68,9 +68,12 @@ static enum err read_axes(struct input *in, struct grackle *g)
     TRY(read_axis(in, "Parameter1", &g->nH, &g->L));
     if (several) TRY(read_axis(in, "Parameter2", &g->z, &g->nz));
     TRY(read_axis(in, "Temperature", &g->T, &g->N));
-    if (g->N < 2) FAIL(ERR_FORMAT, "%s: has one temperature only", in->f.path);
+    if (g->N < 2)
+        FAIL(ERR_FORMAT, "%s: has only one temperature, but at least two are needed", in->f.path);
     for (int i = 0; i < g->N; i++) {
-        if (!(g->T[i] > 0)) FAIL(ERR_FORMAT, "%s: has a temperature of %g", in->f.path, g->T[i]);
+        if (!(g->T[i] > 0))
+            FAIL(ERR_FORMAT, "%s: has a temperature of %g, which must be above 0", in->f.path,
+                 g->T[i]);
         g->T[i] = log10(g->T[i]);
     }
     double step = g->L > 1 ? (g->nH[g->L - 1] - g->nH[0]) / (g->L - 1) : 0;
@@ -79,8 +82,8 @@ static enum err read_axes(struct input *in, struct grackle *g)
             FAIL(ERR_FORMAT, "%s: density %d, 10^%g, is not equidistant with the others",
                  in->f.path, i + 1, g->nH[i]);
     if ((int64_t)g->L * (g->nz ? g->nz : 1) * g->N > TABLE_MAX)
-        FAIL(ERR_FORMAT, "%s: %d x %d x %d rates are more than a cooling table has", in->f.path,
-             g->L, g->nz ? g->nz : 1, g->N);
+        FAIL(ERR_FORMAT, "%s: %d x %d x %d rates are more than a cooling table can hold",
+             in->f.path, g->L, g->nz ? g->nz : 1, g->N);
     return OK;
 }
 
@@ -88,7 +91,7 @@ static enum err read_values(struct input *in, struct grackle *g, enum set k, str
 {
     int64_t n = (int64_t)g->L * (g->nz ? g->nz : 1) * g->N;
     if (s->n != n || (s->type != 'd' && s->type != 'f'))
-        FAIL(ERR_FORMAT, "%s: /%s has %ld values, its axes %ld reals", in->f.path, NAME[k],
+        FAIL(ERR_FORMAT, "%s: /%s has %ld values, but its axes need %ld reals", in->f.path, NAME[k],
              (long)s->n, (long)n);
     double *x = g->set[k] = mem_new(sizeof *x * (size_t)n, "Grackle table");
     char *raw = mem_new((size_t)(n * h5_size(s->type)), "Grackle table");
@@ -98,7 +101,8 @@ static enum err read_values(struct input *in, struct grackle *g, enum set k, str
     TRY(err);
     for (int64_t i = 0; i < n; i++)
         if (!isfinite(x[i]) || x[i] < (k == MMW ? 0.1 : 0))
-            FAIL(ERR_FORMAT, "%s: /%s: value %ld is %g", in->f.path, NAME[k], (long)i, x[i]);
+            FAIL(ERR_FORMAT, "%s: /%s: value %ld is %g, which is out of range", in->f.path, NAME[k],
+                 (long)i, x[i]);
     return OK;
 }
 
@@ -109,7 +113,7 @@ static enum err read_set(struct input *in, struct grackle *g, enum set k)
     TRY(in->f.err);
     if (!at && k != COOL && k != MMW) return OK;
     if (!at)
-        FAIL(ERR_FORMAT, "%s: has no /%s: it is no table for primordial_chemistry=0 of Grackle",
+        FAIL(ERR_FORMAT, "%s: has no /%s: it is not a Grackle table for primordial_chemistry=0",
              in->f.path, NAME[k]);
     TRY(h5_table_open(&in->f, at, NAME[k], &s));
     enum err err = read_values(in, g, k, &s);
@@ -122,7 +126,7 @@ static enum err read_open(struct input *in, struct grackle *g)
     in->first = h5_find(&in->f, NAME[COOL]);
     TRY(in->f.err);
     if (!in->first)
-        FAIL(ERR_FORMAT, "%s: has no /%s: it is no table for primordial_chemistry=0 of Grackle",
+        FAIL(ERR_FORMAT, "%s: has no /%s: it is not a Grackle table for primordial_chemistry=0",
              in->f.path, NAME[COOL]);
     TRY(read_axes(in, g));
     for (enum set k = 0; k < SETS; k++) TRY(read_set(in, g, k));

@@ -29,7 +29,7 @@ enum err hdf5_open(struct source *s)
     struct files_name last;
     int found;
     TRY(files_count(s->path, FILES_HDF5, -1, &found, &last));
-    if (found != 1) FAIL(ERR_FILE, "%s: has no data_NNNNN.h5, or several", s->path);
+    if (found != 1) FAIL(ERR_FILE, "%s: has no data_NNNNN.h5, or more than one", s->path);
     s->number = last.number;
     TRY(hdf5_file_path(s, FILES_HDF5, 0, path));
     TRY(info_verify(s));
@@ -191,7 +191,8 @@ static enum err read_boundary(struct ckpt_head *d, struct hdf5_in *h, int n)
     struct boundary b = {.n = n};
     int64_t face[BOUNDARY_MAX], type[BOUNDARY_MAX], extent[BOUNDARY_MAX][6] = {{-9}};
     double state[BOUNDARY_MAX][NVAR_MAX];
-    if (n > BOUNDARY_MAX) FAIL(ERR_FORMAT, "%s: has %d boundary regions", h->path, n);
+    if (n > BOUNDARY_MAX)
+        FAIL(ERR_FORMAT, "%s: has %d boundary regions, more than %d", h->path, n, BOUNDARY_MAX);
     if (n == 0) return OK;
     TRY(hdf5_get_attr(h, "ptah", "boundary_extent", 'q', 6 * (int64_t)n, extent, true));
     if (extent[0][0] == -9) return OK; /* of before */

@@ -125,7 +125,8 @@ enum err hdf5_read_small(const struct source *s, const char *path, bool real, in
     TRY(hdf5_set_open(h, &x, path, real, -1, max));
     enum err err = OK;
     if (x.h5.n > max)
-        err = err_set(ERR_FORMAT, "%s: /%s has %ld elements", h->path, path, (long)x.h5.n);
+        err = err_set(ERR_FORMAT, "%s: /%s has %ld elements, more than %ld", h->path, path,
+                      (long)x.h5.n, (long)max);
     if (err == OK && x.h5.n > 0) {
         char *raw = mem_new(16 * (size_t)x.h5.n, "snapshot");
         err = hdf5_set_load(h, &x, 0, x.h5.n, max, raw + 8 * x.h5.n, raw);

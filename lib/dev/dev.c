@@ -84,7 +84,7 @@ struct dev *dev_open(const struct dev_how *how, char why[DEV_WHY])
     if (!ops && strcmp(kind, "cuda") == 0)
         snprintf(why, DEV_WHY, "this build has no CUDA (make DEV=cuda)");
     else if (!ops)
-        snprintf(why, DEV_WHY, "neither gpu_device nor the build (make DEV=) names one");
+        snprintf(why, DEV_WHY, "neither gpu_device nor the build (make DEV=) names a device");
     if (!ops) return NULL;
     struct dev *d = mem_zero(sizeof *d, "device");
     d->ops = ops;

@@ -111,8 +111,8 @@ enum err location_explain(const char *path)
     int n;
     if (stat(path, &st) != 0 || !*path) return OK;
     if (S_ISREG(st.st_mode))
-        FAIL(ERR_FILE,
-             "%s: is a file, and no file of a checkpoint: give the directory output_NNNNN", path);
+        FAIL(ERR_FILE, "%s: is a file, but not of a checkpoint: give the directory output_NNNNN",
+             path);
     if ((n = list_names(path, is_output, names)) > 0)
         FAIL(ERR_FILE, "%s: is not a checkpoint, but has %s in it: %s", path,
              n > 1 ? "checkpoints" : "one", names);

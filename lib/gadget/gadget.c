@@ -115,7 +115,7 @@ static enum err take_census(struct writer *w, bool gas)
     /* cells have the numbers after the max id */
     if (w->id_max > INT64_MAX - w->out.count[GADGET_GAS])
         FAIL(ERR_LIMIT,
-             "%s: the ids of cells follow those of the particles, and particle %ld leaves none for "
+             "%s: the ids of cells follow the largest id of a particle, %ld, which leaves none for "
              "%ld cells: leave out --gas",
              s->path, (long)w->id_max, (long)w->out.count[GADGET_GAS]);
     int64_t last = w->id_max + w->out.count[GADGET_GAS];

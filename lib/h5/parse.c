@@ -19,7 +19,7 @@ enum err h5_open(struct h5_file *f, const char *path)
 {
     *f = (struct h5_file){.fd = -1};
     if (snprintf(f->path, sizeof f->path, "%s", path) >= (int)sizeof f->path)
-        return f->err = err_set(ERR_FILE, "%.80s…: path too long", path);
+        return f->err = err_set(ERR_FILE, "%.80s…: the path is too long", path);
     f->err = file_open(path, &f->fd, &f->size);
     if (f->err != OK) return f->err;
     return read_superblock(f);

@@ -268,7 +268,7 @@ static const char *read_set(const struct h5_file *f, const struct h5_object *o, 
         if (m->type == MSG_EXTERNAL) return "has its data in another file";
     }
     s->type = s->stored.name;
-    if (!s->type || s->type == 's') return "is not of integers or reals";
+    if (!s->type || s->type == 's') return "contains neither integers nor reals";
     if (s->n < 0) return max > 1 ? "has too many dimensions" : "is not one-dimensional";
     if (filters.p && !read_filters(filters, s)) return "has filters that are not supported";
     if (!layout.p || !read_layout(f, layout, s))

@@ -23,8 +23,8 @@ struct search {
 static enum err refuse_body(const struct halo_point *b)
 {
     FAIL(ERR_PARAM,
-         "%s %ld at %g %g %g of the box has the mass %g and the velocity %g %g %g, which "
-         "must be finite, as must its place: see inspect -cc",
+         "%s %ld at %g %g %g of the box has the mass %g and the velocity %g %g %g, but position, "
+         "mass and velocity must be finite: see inspect -cc",
          b->kind == SPECIES_GAS ? "a cell of gas, number" : "particle", (long)b->id, b->x[0],
          b->x[1], b->x[2], b->m, b->v[0], b->v[1], b->v[2]);
 }

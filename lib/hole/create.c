@@ -337,10 +337,10 @@ static enum err check_number(const struct creation *k, int64_t born)
 {
     int64_t all = k->sinks->total + born, max = k->r->par->amr.nsinkmax;
     if (all > max)
-        FAIL(
-            ERR_LIMIT,
-            "%ld black holes are born, and %ld are more than nsinkmax=%ld of &AMR_PARAMS: raise it",
-            (long)born, (long)all, (long)max);
+        FAIL(ERR_LIMIT,
+             "%ld new black holes would make %ld, more than nsinkmax=%ld of &AMR_PARAMS: raise "
+             "nsinkmax",
+             (long)born, (long)all, (long)max);
     return OK;
 }
 

@@ -430,7 +430,7 @@ enum err hole_coarse(const struct term_run *r, struct sinks *s, bool *changed)
     TRY(hole_create(r, &seeding, s, &born));
     if (born) settle(r, s);
     if (merged) log_info(" %ld black holes merged into others", (long)merged);
-    if (born) log_info(" %ld black holes are born", (long)born);
+    if (born) log_info(" %ld black holes have formed", (long)born);
     *changed |= born > 0;
     return OK;
 }

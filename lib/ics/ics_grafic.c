@@ -151,8 +151,8 @@ static enum err check_nested(const struct ics_grafic *g, int l)
     for (int d = 0; d < 3; d++) {
         int64_t lo = in->off[d], hi = lo + in->head.n[d];
         if (lo < 2 * out->off[d] || hi > 2 * (out->off[d] + out->head.n[d]))
-            FAIL(ERR_FORMAT, "%s: its region is not within that of %s along %c", in->dir, out->dir,
-                 'x' + d);
+            FAIL(ERR_FORMAT, "%s: its region is not within the region of %s along %c", in->dir,
+                 out->dir, 'x' + d);
         if (lo % 2 || hi % 2)
             FAIL(ERR_FORMAT,
                  "%s: its cells %lld to %lld along %c begin or end inside a cell of level %d",

@@ -54,7 +54,7 @@ enum err ics_ascii_particles(const char *path, const struct mesh *m, const struc
     TRY(err_agree(c, ascii_part_read(path, &s, x, v, p->m + at)));
     int64_t more = s.more;
     comm_max_i64(c, &more, 1);
-    if (more) log_info(" %s: what follows the seventh column is ignored", path);
+    if (more) log_info(" %s: columns after the seventh are ignored", path);
     for (int64_t i = 0; i < s.n; i++) {
         p->id[at + i] = before + i + 1;
         for (int d = 0; d < 3; d++) x[d][i] += m->boxlen / 2;

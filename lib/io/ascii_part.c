@@ -33,8 +33,8 @@ static enum err check_place(struct table *t, const struct ascii_share *s, const 
         double x = q[d] + s->boxlen / 2, more = s->periodic[d] ? s->boxlen : 0;
         if (!(x >= -more && x < s->boxlen + more))
             FAIL(ERR_PARAM,
-                 "%s: line %lld: particle at %.9g along %c is outside the box: places are from its "
-                 "centre, up to %g",
+                 "%s: line %lld: particle at %.9g along %c is outside the box: positions are "
+                 "relative to its centre, up to %g",
                  t->path, (long long)table_line(t), q[d], 'x' + d, s->boxlen / 2);
     }
     return OK;
@@ -47,7 +47,7 @@ static enum err read_line(struct table *t, double q[COLUMNS], bool *more)
     if (!got) FAIL(ERR_FILE, "%s: shrank while it was read", t->path);
     TRY(table_numbers(t, COLUMNS, "x y z vx vy vz m", q));
     if (q[6] < 0)
-        FAIL(ERR_FORMAT, "%s: line %lld: holds a negative mass, %g", t->path,
+        FAIL(ERR_FORMAT, "%s: line %lld: has a negative mass, %g", t->path,
              (long long)table_line(t), q[6]);
     return table_rest(t, COLUMNS - 1, more);
 }

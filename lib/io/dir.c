@@ -161,7 +161,7 @@ static enum err check_name(int at, const char *path, const char *name, void *ctx
 static enum err parent_of(const char *path, char *parent)
 {
     if (snprintf(parent, PATH_MAX, "%s", path) >= PATH_MAX)
-        FAIL(ERR_FILE, "%.80s…: path too long", path);
+        FAIL(ERR_FILE, "%.80s…: the path is too long", path);
     for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/';) parent[--n] = 0;
     char *slash = strrchr(parent, '/');
     if (slash)
@@ -176,7 +176,7 @@ static enum err check_writable(const char *path)
 {
     char file[PATH_MAX];
     if (snprintf(file, sizeof file, "%s/.ptah-XXXXXX", path) >= (int)sizeof file)
-        FAIL(ERR_FILE, "%.80s…: path too long", path);
+        FAIL(ERR_FILE, "%.80s…: the path is too long", path);
     int fd = mkstemp(file);
     if (fd < 0)
         FAIL(ERR_FILE, "%s: no files can be created in this directory: %s", path, strerror(errno));
@@ -192,7 +192,7 @@ enum err dir_ready(const char *path, bool *made)
     if (made) *made = mkdir(path, 0777) == 0;
     if (made && !*made && errno != EEXIST)
         FAIL(ERR_FILE, "%s: the directory cannot be created: %s%s", path, strerror(errno),
-             errno == ENOENT ? "; create the one above it" : "");
+             errno == ENOENT ? "; create its parent directory first" : "");
     if (stat(path, &st) == 0) {
         if (!S_ISDIR(st.st_mode)) FAIL(ERR_FILE, "%s: is not a directory", path);
         return check_writable(path);
@@ -200,7 +200,7 @@ enum err dir_ready(const char *path, bool *made)
     if (errno != ENOENT) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
     TRY(parent_of(path, above));
     if (stat(above, &st) != 0)
-        FAIL(ERR_FILE, "%s: the directory above it does not exist; create it first", path);
+        FAIL(ERR_FILE, "%s: its parent directory does not exist; create it first", path);
     return check_writable(above);
 }
 
@@ -217,7 +217,7 @@ enum err dir_outside(const char *path, const char *dir)
     if (stat(dir, &in) != 0) return OK;
     for (size_t n = strlen(up); n + 4 < sizeof up && stat(up, &at) == 0; n += 3) {
         if (at.st_dev == in.st_dev && at.st_ino == in.st_ino)
-            FAIL(ERR_FILE, "%s: lies in the checkpoint %s: choose a place outside of it", path,
+            FAIL(ERR_FILE, "%s: lies in the checkpoint %s: choose a directory outside of it", path,
                  dir);
         if (at.st_dev == below.st_dev && at.st_ino == below.st_ino) break; /* the root */
         below = at;
@@ -235,7 +235,8 @@ enum err dir_take(const char *path, bool ours(const char *name), int *lock)
             FAIL(ERR_FILE, "%s: cannot create the directory: %s", path, strerror(errno));
         int fd = open_dir(AT_FDCWD, path);
         if (fd < 0 && errno == ENOENT) continue;
-        if (fd < 0) FAIL(ERR_FILE, "%s: is in the way: %s", path, strerror(errno));
+        if (fd < 0)
+            FAIL(ERR_FILE, "%s: cannot be opened as a directory: %s", path, strerror(errno));
         enum err err = lock_dir(fd, path);
         bool still = is_still(fd, path);
         if (err == OK && still) err = each(dup(fd), path, check_name, &(struct known){ours});
@@ -244,7 +245,7 @@ enum err dir_take(const char *path, bool ours(const char *name), int *lock)
         if (*lock < 0) close(fd);
         if (err != OK || still) return err;
     }
-    FAIL(ERR_FILE, "%s: appears and disappears: other programs are writing there", path);
+    FAIL(ERR_FILE, "%s: other programs create and remove this directory at the same time", path);
 }
 
 enum err dir_make(const char *path)
@@ -292,7 +293,7 @@ enum err dir_replace(const char *from, const char *to)
         FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
     } else {
         if (snprintf(old, sizeof old, "%s%s", to, DIR_OLD) >= (int)sizeof old)
-            FAIL(ERR_FILE, "%s: path too long", to);
+            FAIL(ERR_FILE, "%s: the path is too long", to);
         TRY(dir_remove(old));
         TRY(move(to, old));
         TRY(move(from, to));

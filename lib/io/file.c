@@ -112,7 +112,7 @@ static enum err check_regular(const char *path, unsigned mode)
 {
     if (S_ISREG(mode)) return OK;
     if (S_ISDIR(mode)) FAIL(ERR_FILE, "%s: cannot be read: %s", path, strerror(EISDIR));
-    FAIL(ERR_FILE, "%s: cannot be read: it is %s, and no regular file", path, file_kind(mode));
+    FAIL(ERR_FILE, "%s: cannot be read: it is %s, not a regular file", path, file_kind(mode));
 }
 
 /* Opens an existing file, if it is regular. It is looked at before, too: the mere opening of a

@@ -26,10 +26,11 @@ enum err grafic_create(struct grafic_out *f, const char *dir, const char *name,
     char path[PATH_MAX];
     *f = (struct grafic_out){.head = *head, .temp.fd = -1, .swap = swap};
     if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
-        FAIL(ERR_FILE, "%.80s…: path too long", dir);
+        FAIL(ERR_FILE, "%.80s…: the path is too long", dir);
     TRY(temp_may_write(path, force));
     TRY(temp_create(&f->temp, path));
-    if (!*f->temp.name) TRY_OUT(err_set(ERR_FILE, "%s: is no file, and is not replaced", path));
+    if (!*f->temp.name)
+        TRY_OUT(err_set(ERR_FILE, "%s: is not a regular file, and is not replaced", path));
     f->record = mem_new((size_t)plane_bytes(f) + 2 * MARK, "grafic plane");
     int32_t mark = (int32_t)plane_bytes(f);
     put4(f->record, &mark, swap);

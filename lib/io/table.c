@@ -207,8 +207,8 @@ char *table_word(struct table *t)
 static enum err to_number(const struct table *t, const char *word, const char *what, double *x)
 {
     if (!*word)
-        FAIL(ERR_FORMAT, "%s: line %lld: nothing stands in front of a comma, where %s should",
-             t->path, (long long)table_line(t), what);
+        FAIL(ERR_FORMAT, "%s: line %lld: expected %s before a comma", t->path,
+             (long long)table_line(t), what);
     const char *end = word;
     if (!text_real(&end, x) || !isfinite(*x))
         FAIL(ERR_FORMAT, "%s: line %lld: '%.*s%s' is not %s", t->path, (long long)table_line(t),
@@ -250,7 +250,7 @@ enum err table_end(struct table *t, const char *what)
 {
     const char *word = table_word(t);
     if (!word) return OK;
-    FAIL(ERR_FORMAT, "%s: line %lld: '%.*s' is beyond what is expected there: %s", t->path,
+    FAIL(ERR_FORMAT, "%s: line %lld: unexpected '%.*s' (expected: %s)", t->path,
          (long long)table_line(t), QUOTE, word, what);
 }
 

@@ -177,7 +177,7 @@ static void draw_tag(char tag[TEMP_TAG + 1])
 enum err temp_name(const struct temp *t, const char *path, char name[PATH_MAX])
 {
     if (snprintf(name, PATH_MAX, "%s%s%s%s", path, MARK, t->tag, END) >= PATH_MAX)
-        FAIL(ERR_FILE, "%.80s…: path too long", path);
+        FAIL(ERR_FILE, "%.80s…: the path is too long", path);
     return OK;
 }
 
@@ -203,7 +203,7 @@ enum err temp_create(struct temp *t, const char *path)
     t->fd = -1;
     t->name[0] = t->tag[0] = 0;
     if (snprintf(t->path, sizeof t->path, "%s", path) >= (int)sizeof t->path)
-        FAIL(ERR_FILE, "%.80s…: path too long", path);
+        FAIL(ERR_FILE, "%.80s…: the path is too long", path);
     if (is_direct(path)) return open_direct(t);
     TRY(temp_may_write(path, true));
     temp_sweep(path);

@@ -27,7 +27,7 @@ static enum err one_name(void *ctx, const char *name, const struct files_name *f
     char path[PATH_MAX];
     struct stat st;
     if (snprintf(path, sizeof path, "%s/%s", w->dir, name) >= (int)sizeof path)
-        FAIL(ERR_FILE, "%.80s…: path too long", w->dir);
+        FAIL(ERR_FILE, "%.80s…: the path is too long", w->dir);
     bool file = stat(path, &st) == 0 && S_ISREG(st.st_mode),
          other = f->number >= 0 && f->number != w->s->number;
     struct files_name none = {FILES_KINDS, -1, -1};
@@ -40,7 +40,7 @@ static enum err each_file(struct walk *w)
     TRY(files_each(w->dir, one_name, w));
     for (int g = 1; w->s->group && (g - 1) * w->s->group < w->s->npiece; g++) {
         if (snprintf(w->dir, sizeof w->dir, "%s/group_%05d", w->s->path, g) >= (int)sizeof w->dir)
-            FAIL(ERR_FILE, "%.80s…: path too long", w->s->path);
+            FAIL(ERR_FILE, "%.80s…: the path is too long", w->s->path);
         TRY(files_each(w->dir, one_name, w));
     }
     return OK;
@@ -64,7 +64,7 @@ static enum err copy(void *ctx, const char *dir, const char *name, const struct 
         return OK;
     if (manifest_has(k->s->list, name)) TRY(manifest_check_file(k->s->list, dir, name));
     if (snprintf(from, sizeof from, "%s/%s", dir, name) >= (int)sizeof from)
-        FAIL(ERR_FILE, "%.80s…: path too long", dir);
+        FAIL(ERR_FILE, "%.80s…: the path is too long", dir);
     TRY(files_path(k->o->tmp, f->kind, k->o->output, f->rank, to));
     TRY(file_load(from, COPY_MAX, &data, &n));
     enum err err = sync_save(k->o->sync, to, data, n);

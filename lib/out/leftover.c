@@ -87,7 +87,7 @@ void leftover_clear(const char *dir)
     for (int64_t i = 0; i < l.n; i++) {
         if (snprintf(path, sizeof path, "%s/%s", dir, l.name[i]) >= (int)sizeof path) continue;
         if (clear_one(path, dir, l.name[i]))
-            log_info(" Cleared away %s, which a run that was killed had left", path);
+            log_info(" Removed %s, left by a run that was killed", path);
     }
     FREE(l.name);
 }

@@ -112,7 +112,7 @@ enum err out_name(struct ckpt_out *o, const char *dir, int number)
     BUG_ON(o->nlevel > LEVEL_MAX || o->m->levelmax > o->nlevel);
     if (snprintf(o->final, sizeof o->final, "%s/output_%05d", dir, number) + 24 >
         (int)sizeof o->final)
-        FAIL(ERR_FILE, "%.80s…: path too long", dir);
+        FAIL(ERR_FILE, "%.80s…: the path is too long", dir);
     out_name_tmp(o);
     if (number < 0 || number > 99999)
         FAIL(ERR_LIMIT, "%s: output number %d has more than five digits", dir, number);

@@ -140,7 +140,7 @@ static enum err check_cooling(const struct params *p)
              "cooling_method='%s'",
              p->physics.cooling_method);
     if (p->physics.self_shielding)
-        FAIL(ERR_PARAM, "cooling_ism=.true. in &COOLING_PARAMS has no background to shield: set "
+        FAIL(ERR_PARAM, "cooling_ism=.true. in &COOLING_PARAMS has no ultraviolet background: set "
                         "self_shielding=.false.");
     return OK;
 }
@@ -175,14 +175,13 @@ static enum err check_feedback(const struct params *p)
              p->physics.mass_gmc, p->physics.kappa_ir, p->physics.yieldtablefilename);
     if (param_yields(p) && (p->feedback.eta_sn > 0 || p->feedback.momentum_feedback != 0))
         FAIL(ERR_PARAM,
-             "yieldtablefilename='%s' tells what supernovae give back: set eta_sn=0 and "
-             "momentum_feedback=0, or leave the table out",
+             "yieldtablefilename='%s' defines the ejecta of supernovae: set eta_sn=0 and "
+             "momentum_feedback=0, or leave out the table",
              p->physics.yieldtablefilename);
     if (p->sf.sf_imf && (param_yields(p) || param_debris(p)))
         FAIL(ERR_PARAM,
-             "sf_imf=.true. in &SF_PARAMS gives single stars ejecta of their own, which neither "
-             "yieldtablefilename nor f_w=%g, whose debris is born with eta_sn, can have: set "
-             "sf_imf=.false.",
+             "sf_imf=.true. in &SF_PARAMS gives single stars ejecta of their own, which excludes "
+             "yieldtablefilename and f_w=%g: set sf_imf=.false.",
              p->physics.f_w);
     bool momentum = p->feedback.momentum_feedback != 0;
     if (!param_stars(p)) return OK;
@@ -193,8 +192,8 @@ static enum err check_feedback(const struct params *p)
              p->physics.f_w, p->feedback.momentum_feedback);
     if (param_debris(p) && p->physics.mass_gmc > 0)
         FAIL(ERR_PARAM,
-             "f_w=%g in &FEEDBACK_PARAMS: kinetic supernovae all explode, mass_gmc=%g is for "
-             "thermal ones: set mass_gmc=-1",
+             "f_w=%g in &FEEDBACK_PARAMS makes supernovae kinetic, but mass_gmc=%g is for thermal "
+             "ones: set mass_gmc=-1",
              p->physics.f_w, p->physics.mass_gmc);
     if ((param_debris(p) || momentum) && p->physics.kappa_ir > 0)
         FAIL(ERR_PARAM,
@@ -224,10 +223,10 @@ static enum err check_stars(const struct params *p)
              f->m_star,
              p->amr.levelmax > p->amr.levelmin ? "" : ", which is read with levelmax > levelmin");
     if (f->sf_virial && (f->sf_model < 0 || f->sf_model > 5))
-        FAIL(ERR_PARAM,
-             "sf_model=%d in &SF_PARAMS: there are models 0 to 5 of star formation from turbulence "
-             "(docs/method/stars.md)",
-             f->sf_model);
+        FAIL(
+            ERR_PARAM,
+            "sf_model=%d in &SF_PARAMS must be from 0 to 5: see the models in docs/method/stars.md",
+            f->sf_model);
     if (p->run.static_)
         FAIL(ERR_PARAM, "stars do not form with static=.true. in &RUN_PARAMS: set eps_star=0 and "
                         "t_star=0");
@@ -275,7 +274,7 @@ enum err param_check_clumps(const struct params *p)
     if (p->run.unbind && !p->run.clumpfind)
         FAIL(ERR_PARAM, "unbind=.true. in &RUN_PARAMS needs clumpfind=.true.");
     if (p->run.unbind && !p->run.pic)
-        FAIL(ERR_PARAM, "unbind=.true. in &RUN_PARAMS is about particles: set pic=.true.");
+        FAIL(ERR_PARAM, "unbind=.true. in &RUN_PARAMS needs particles: set pic=.true.");
     bool by_sinks = param_sinks_ramses(p) && !p->run.cosmo; /* their density gives one */
     const char *needs = p->run.clumpfind ? "clumpfind=.true." : "create_sinks=.true.";
     if (!p->run.clumpfind && !param_creates_sinks(p)) return OK;
@@ -292,8 +291,8 @@ enum err param_check_clumps(const struct params *p)
              needs);
     if (c->n_clfind > 0 && c->rho_clfind > 0)
         FAIL(ERR_PARAM,
-             "n_clfind=%g and rho_clfind=%g in &CLUMPFIND_PARAMS are both the min "
-             "density of clumps: set one of them",
+             "n_clfind=%g and rho_clfind=%g in &CLUMPFIND_PARAMS both set the min density of "
+             "clumps: give only one of them",
              c->n_clfind, c->rho_clfind);
     if (!(c->n_clfind > 0 || c->rho_clfind > 0 || by_sinks))
         FAIL(ERR_PARAM, "clumpfind=.true. needs density_threshold (code units), n_clfind (H/cm^3) "

@@ -43,7 +43,7 @@ static enum err check_threshold(const struct params *p)
     if (given > 1)
         FAIL(ERR_PARAM,
              "n_sink=%g (H/cm^3), rho_sink=%g (g/cm^3) and d_sink=%g (code units) in &SINK_PARAMS "
-             "are the same density: give one of them",
+             "set the same density: give only one of them",
              p->physics.n_sink, p->sink.rho_sink, p->sink.d_sink);
     if (used && given == 0 && !p->run.cosmo && !(p->physics.t2_star > 0))
         FAIL(ERR_PARAM,
@@ -57,16 +57,16 @@ static enum err check_threshold(const struct params *p)
 static enum err check_creation(const struct params *p)
 {
     if (!p->run.hydro)
-        FAIL(ERR_PARAM, "create_sinks=.true. in &SINK_PARAMS forms sinks out of gas: set "
+        FAIL(ERR_PARAM, "create_sinks=.true. in &SINK_PARAMS forms sinks from gas: set "
                         "hydro=.true., or create_sinks=.false. and give a file ic_sink");
     if (p->run.cosmo && !p->physics.smbh &&
         !(p->sink.d_sink > 0 || p->sink.rho_sink > 0 || p->physics.n_sink > 0))
-        FAIL(ERR_PARAM, "create_sinks=.true. in &SINK_PARAMS needs the least density of peaks that "
+        FAIL(ERR_PARAM, "create_sinks=.true. in &SINK_PARAMS needs the min density of peaks that "
                         "become sinks: give n_sink, rho_sink or d_sink, or smbh=.true.");
     if (p->physics.smbh && !(p->clumpfind.saddle_threshold > 0))
         FAIL(ERR_PARAM,
              "create_sinks=.true. and smbh=.true. in &SINK_PARAMS put one black hole into each "
-             "halo: give saddle_threshold in &CLUMPFIND_PARAMS, above which clumps are one halo");
+             "halo: give saddle_threshold in &CLUMPFIND_PARAMS, which joins clumps to halos");
     if (p->physics.smbh && !(p->physics.n_star > 0))
         FAIL(ERR_PARAM,
              "create_sinks=.true. and smbh=.true. in &SINK_PARAMS need the density of star "
@@ -100,7 +100,7 @@ static enum err check_horizon(const struct params *p)
 {
     if (!p->run.hydro)
         FAIL(ERR_PARAM, "sink=.true. without &SINK_PARAMS means the black holes of Horizon-AGN, "
-                        "which live of gas: set hydro=.true., or give &SINK_PARAMS");
+                        "which accrete gas: set hydro=.true., or give &SINK_PARAMS");
     if (!(p->physics.n_star > 0))
         FAIL(ERR_PARAM, "n_star=%g in &PHYSICS_PARAMS must be above 0: black holes form above it",
              p->physics.n_star);
@@ -119,7 +119,7 @@ enum err param_check_sinks(const struct params *p)
     if (ramses && horizon)
         FAIL(ERR_PARAM,
              "%s of &SINK_PARAMS is for the sinks of RAMSES, %s of &PHYSICS_PARAMS for those of "
-             "Horizon-AGN: a run has one kind, leave out the parameters of the other",
+             "Horizon-AGN: a run has one kind only: leave out the parameters of the other",
              ramses, horizon);
     if (p->run.sinkprops)
         FAIL(ERR_PARAM, "sinkprops=.true. in &RUN_PARAMS: there are no files sink_NNNNN.dat for "

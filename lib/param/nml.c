@@ -166,8 +166,7 @@ static enum err scan_group(struct scan *s)
     if (err == OK || !s->within) return err;
     char message[1024];
     snprintf(message, sizeof message, "%s", err_message());
-    return err_set(err,
-                   "%.800s (Fortran reads the group from line %d, whatever stands before &%.60s)",
+    return err_set(err, "%.800s (Fortran reads the group from line %d, whatever precedes &%.60s)",
                    message, g.line, g.name);
 }
 
@@ -422,7 +421,8 @@ static enum err scan_string(struct scan *s, struct nml_value *v)
         if (c == quote && (s->p + 1 == s->end || s->p[1] != quote)) break;
         if (c == quote) s->p++;
         if (c < 32 && c != '\t')
-            SCAN_FAIL(s, "byte 0x%02x in a string: is this a text file?", (unsigned)c);
+            SCAN_FAIL(s, "a string contains byte 0x%02x: a namelist must be a text file",
+                      (unsigned)c);
         *s->pool++ = (char)c;
     }
     TRY(outside_in_text(s, begin, s->p));
@@ -440,7 +440,7 @@ static enum err scan_value(struct scan *s, struct nml_value *v)
     for (; (c = peek(s)) >= 0 && !is_blank_here(s) && !strchr(",;/\n!", c); s->p++) {
         char buf[16];
         if (c < 32 || strchr("'\"=()*&$", c))
-            SCAN_FAIL(s, "%s has no place in a value", scan_show(c, buf));
+            SCAN_FAIL(s, "%s is not allowed in a value", scan_show(c, buf));
         *s->pool++ = (char)c;
     }
     v->kind = s->pool == v->text ? NML_NULL : NML_WORD;

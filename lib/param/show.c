@@ -131,7 +131,8 @@ static int print_regions(const struct params *p, int ranks, FILE *out)
         if (!region || !p->given[i] || p->count[i] <= p->init.nregion) continue;
         if (!param_holds(p, row->when, ranks)) continue; /* which is said */
         fprintf(out,
-                " init/%s has values for %d region%s, but nregion=%d: the rest has no effect\n",
+                " init/%s has values for %d region%s, but nregion=%d: the values of other regions "
+                "have no effect\n",
                 row->name, p->count[i], p->count[i] == 1 ? "" : "s", p->init.nregion);
         n++;
     }
@@ -145,10 +146,10 @@ static int print_times(const struct params *p, const char *name, const double *a
     int given = param_given_count(p, "output", name), used = p->output.noutput, late = 0;
     for (int i = 0; i < given && i < used; i++) late += end > 0 && at[i] > end;
     if (given > used)
-        fprintf(out,
-                " output/%s has %d entries, but noutput=%d: those from %s(%d)=%g on are not "
-                "used\n",
-                name, given, used, name, used + 1, at[used]);
+        fprintf(
+            out,
+            " output/%s has %d entries, but noutput=%d: entries from %s(%d)=%g on are not used\n",
+            name, given, used, name, used + 1, at[used]);
     if (late)
         fprintf(out, " output/%s: the last %d entr%s beyond %s=%g, where the run ends\n", name,
                 late, late > 1 ? "ies lie" : "y lies", end_name, end);
@@ -171,8 +172,8 @@ static int print_expansion(const struct params *p, FILE *out)
     }
     if (!beyond) return 0;
     fprintf(out,
-            " output/%s: expansion factors above 1 lie in the future; 1/(1 + z) is meant where "
-            "redshifts z are given\n",
+            " output/%s: expansion factors above 1 lie in the future; give 1/(1 + z) for a "
+            "redshift z\n",
             given ? "aout" : "aend");
     return 1;
 }

@@ -72,7 +72,8 @@ static enum err columns_grow(struct part_dev *x, const struct parts *p, int64_t 
 {
     const size_t old = (size_t)x->cap, cap = (size_t)(n + n / 32 + 1);
     if (n <= x->cap) return OK;
-    if (n >= INT32_MAX) FAIL(ERR_LIMIT, "%lld particles on a device", (long long)n);
+    if (n >= INT32_MAX)
+        FAIL(ERR_LIMIT, "%lld particles on a device: the limit is 2^31", (long long)n);
     for (int c = 0; c < p->columns.n; c++) {
         size_t size = (size_t)part_type_size(part_column(&p->columns, c)->type);
         if (p->columns.has[c]) TRY(array_grow(x, &x->col[c], size * old, size * cap, "particles"));

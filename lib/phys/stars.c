@@ -113,8 +113,8 @@ static enum err next_id(const struct term_run *r, int64_t *next)
     comm_max_i64(r->comm, &max, 1);
     if (max > INT64_MAX - ROOM)
         FAIL(ERR_LIMIT,
-             "stars cannot form: their ids follow those of the particles, and particle %ld leaves "
-             "none; give smaller ids in ic_particle_ids",
+             "stars cannot form: their ids follow the largest id of a particle, %ld, which leaves "
+             "none: give smaller ids in ic_particle_ids",
              (long)max);
     *next = max + 1;
     return OK;

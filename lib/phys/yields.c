@@ -257,7 +257,7 @@ static enum err take_metallicity(struct table *in, double before, double *Z)
         }
     if (!found || !isfinite(*Z) || !(*Z > before) || *Z > 1)
         FAIL(ERR_FORMAT,
-             "%s: line %ld: a line of # and a metallicity is expected, above that before, %g, and "
+             "%s: line %ld: expected a line of # and a metallicity, above the one before, %g, and "
              "at most 1",
              in->path, (long)table_line(in), before);
     return OK;

@@ -59,9 +59,7 @@ static enum err find_columns(struct ramses *r)
             const struct part_column *col = part_column(NULL, c);
             if (strcmp(r->s->part[i].name, col->name) != 0) continue;
             if (part_type_is_real(r->s->part[i].type) != part_type_is_real(col->type))
-                FAIL(ERR_FORMAT,
-                     "%s: column %s of the particle files has the type '%c', which is not the "
-                     "expected one",
+                FAIL(ERR_FORMAT, "%s: column %s of the particle files has the unexpected type '%c'",
                      r->s->path, col->name, r->s->part[i].type);
             r->s->column_at[c] = i;
         }

@@ -344,11 +344,12 @@ void exact_correct(struct exact_in *x, int part, int at, int n, int c, double *c
 enum err exact_end(struct exact_in *x)
 {
     if (!checksum_agrees(x->sum, crc_rows_end(&x->crc)))
-        return damaged(x, "the sum over the values is wrong: it or the hydro file is damaged");
+        return damaged(
+            x, "the checksum of the values is wrong: this file or the hydro file is damaged");
     return OK;
 }
 
 enum err exact_at_end(const struct exact_in *x)
 {
-    return x->at == x->size ? OK : damaged(x, "more follows than it should");
+    return x->at == x->size ? OK : damaged(x, "has bytes after its end");
 }

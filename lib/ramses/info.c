@@ -96,7 +96,7 @@ enum err ramses_path(const struct ramses *r, enum files_kind k, int file, char p
     if (!r->s->group) return files_path(r->s->path, k, r->s->number, file, path);
     if (snprintf(dir, sizeof dir, "%s/group_%05d", r->s->path, (file - 1) / r->s->group + 1) >=
         (int)sizeof dir)
-        FAIL(ERR_FILE, "%.80s…: path too long", r->s->path);
+        FAIL(ERR_FILE, "%.80s…: the path is too long", r->s->path);
     return files_path(dir, k, r->s->number, file, path);
 }
 
@@ -143,7 +143,7 @@ static enum err find_number(struct ramses *r)
     struct files_name last;
     int found, files;
     if (snprintf(first, sizeof first, "%s/group_00001", r->s->path) >= (int)sizeof first)
-        FAIL(ERR_FILE, "%.80s…: path too long", r->s->path);
+        FAIL(ERR_FILE, "%.80s…: the path is too long", r->s->path);
     bool groups = file_exists(first);
     TRY(files_count(r->s->path, FILES_INFO, -1, &found, &last));
     if (found == 0 && groups) TRY(files_count(first, FILES_INFO, -1, &found, &last));

@@ -13,7 +13,8 @@
 #include "reshape/priv.h"
 #include "reshape/weights.h"
 
-enum { ROWS_MIN = 1 << 18, ROWS_A_RANK = 64 }; /* of the table of weights */
+/* limits of the number of rows of the table of weights: lower bound, and per rank */
+enum { ROWS_MIN = 1 << 18, ROWS_A_RANK = 64 };
 
 static enum err check_input(const struct reshape *opt, const struct source *s);
 static enum err check_output(const struct reshape *opt);
@@ -29,7 +30,7 @@ enum err reshape_plan(const struct reshape *opt, struct source *s, const struct 
     enum err err = check_input(opt, s);
     if (err == OK && opt->out) err = check_output(opt);
     TRY(err_agree(c, err));
-    /* Bytes that simulate holds for an oct and for a particle. */
+    /* Bytes that simulate needs for an oct and for a particle. */
     double oct = (double)mesh_oct_bytes(s->head.hydro ? s->head.nvar : 0, s->head.gravity),
            part = (double)part_bytes(&s->columns);
     p->weight[0] = opt->weight[0] > 0 ? opt->weight[0] : oct;
@@ -86,7 +87,7 @@ static enum err check_input(const struct reshape *opt, const struct source *s)
     return OK;
 }
 
-/* Only a checkpoint is ever replaced: anything else at that path is an error. */
+/* Only a checkpoint is ever replaced: anything else at the output path is an error. */
 static enum err check_output(const struct reshape *opt)
 {
     if (!file_exists(opt->out)) return OK;
@@ -108,7 +109,7 @@ static enum err check_output(const struct reshape *opt)
 struct weighing {
     const struct source *s;
     struct weights *w;
-    enum err err; /* of weigh_places */
+    enum err err; /* error of weigh_places */
 };
 
 static enum err weigh_octs(const struct source_octs *o, void *ctx)
@@ -122,7 +123,7 @@ static enum err weigh_octs(const struct source_octs *o, void *ctx)
     return OK;
 }
 
-/* family: NULL if none is a sink's cloud. */
+/* family: NULL if no particle belongs to a sink's cloud. */
 static void add_parts(struct weighing *g, int64_t n, const double *const x[3],
                       const int64_t *family)
 {
@@ -141,7 +142,7 @@ static enum err weigh_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* Positions are enough: the rest need not be read, nor the sums of files compared. */
+/* Positions are enough: other data need not be read, nor checksums of files compared. */
 static bool weigh_places(void *ctx, int level, int n, const okey *key)
 {
     struct weighing *g = ctx;
@@ -163,13 +164,13 @@ static enum err weigh_piece(struct source *s, int piece, bool again, struct weig
     if (again) s->pick = &locations;
     enum err err = source_octs(s, piece, SOURCE_TREE, weigh_octs, g);
     if (err == OK) err = g->err;
-    if (s->sinks->n > 0) s->pick = was; /* clouds are recognised by more than their positions */
+    if (s->sinks->n > 0) s->pick = was; /* clouds are recognised by other columns than positions */
     if (err == OK && s->head.particles) err = source_parts(s, piece, SOURCE_STATE, weigh_parts, g);
     s->pick = was;
     return err;
 }
 
-/* again: everything will be read once more, and checked then */
+/* again: the files will be read a second time, and are checked then */
 static enum err weigh(struct source *s, const struct comm *c, bool again, struct weights *w)
 {
     struct weighing g = {.s = s, .w = w};
@@ -214,7 +215,8 @@ static void add_loads(const struct reshape *opt, const struct comm *c, const str
     FREE(sum);
 }
 
-/* Bytes of a target, HDF5: octs while they are sorted, particles with two arrays to sort them. */
+/* Bytes that an HDF5 target needs: octs while they are sorted, particles with two sorting
+ * arrays. */
 static int64_t bytes_of(const struct weight *r, int nfurther)
 {
     return r->octs * (int64_t)(sizeof(struct oct_item) + 8) +
@@ -224,7 +226,7 @@ static int64_t bytes_of(const struct weight *r, int nfurther)
 MEM_ORDER(by_location, struct weight, code)
 
 /* Ranges of Morton order, each of which fits into a quarter of the memory of a rank. Rank 0 has all
- * rows and cuts; codes become positions. */
+ * rows and cuts; the codes of the rows are replaced by positions. */
 static void make_cuts(const struct reshape *opt, int nfurther, const struct comm *c,
                       const struct weights *w, struct reshape_plan *p)
 {

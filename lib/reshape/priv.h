@@ -1,16 +1,16 @@
-/* reshape/priv: what the files of this module share. Private to reshape. */
+/* reshape/priv: declarations shared by the files of this module. Private to reshape. */
 #pragma once
 #include "base/sum.h"
 #include "out/order.h"
 #include "out/spill.h"
 #include "reshape/reshape.h"
 
-/* particles that are worth another thread */
+/* min number of particles for which a further thread pays off */
 enum { PART_TASK = 2048 };
 
-enum { MIXED = 2 }; /* levels above an oct at which one rank may have everything around it */
+enum { MIXED = 2 }; /* levels above an oct at which one rank may own all octs around it */
 
-/* A batch of octs, values by oct: one thread spills it while another reads the next batch. */
+/* A batch of octs, values by oct: one thread spills a batch while another reads the next one. */
 struct oct_batch {
     int level, n, room;
     okey *key;
@@ -18,7 +18,7 @@ struct oct_batch {
     double (*row[2])[8];         /* [n][values], gas and gravity */
 };
 
-/* A batch of particles: their target ranks, and the columns that are narrower in memory than in the
+/* A batch of particles: target ranks, and columns whose type in memory is narrower than in the
  * batch of a source. [CKPT_PART_BATCH] */
 struct part_batch {
     int *target;
@@ -29,7 +29,7 @@ struct reshaping {
     struct rewrite r;
     const struct reshape *opt;
     const struct reshape_plan *plan;
-    struct comm file;      /* the ranks in whose name the texts are written */
+    struct comm file;      /* ranks in whose name the texts are written */
     struct ckpt_rest rest; /* the rest of the source */
     struct manifest list;
     int *near; /* scratch: [ntarget] */
@@ -38,13 +38,13 @@ struct reshaping {
     int mixed_level[MIXED];
     struct oct_batch batch[2];
     struct part_batch part;
-    int turn;                 /* the one to be filled next */
-    struct err_first trouble; /* of the spilling thread */
+    int turn;                 /* index of the batch to be filled next */
+    struct err_first trouble; /* first error of the spilling thread */
     int64_t family[FAMILIES], span[2];
     struct sum stars;
 };
 
-/* Memory of a rank. */
+/* Memory of a rank, bytes. */
 static inline int64_t reshape_share(const struct reshape *opt, const struct comm *c)
 {
     return (opt->memory ? opt->memory : RESHAPE_MEMORY) / c->size;
@@ -56,9 +56,9 @@ static inline okey reshape_position(int level, okey key)
     return key << 3 * (LEVEL_MAX - level);
 }
 
-/* The pieces of the source that this rank reads, first..last-1, ascending with the rank. */
+/* The pieces of the source that this rank reads: first..last-1, ascending with the rank. */
 void reshape_pieces(const struct source *s, const struct comm *c, int *first, int *last);
-/* The base oct that contains a particle, after its position has been wrapped as writers do it. */
+/* Base oct that contains a particle, after its position has been wrapped as writers wrap it. */
 okey reshape_base_oct(const struct ckpt_head *h, const double *const x[3], int64_t i);
-/* all of this rank's pieces are spilled */
+/* Reads all pieces of this rank and spills their octs and particles. */
 MUST_USE enum err reshape_scatter(struct reshaping *w);

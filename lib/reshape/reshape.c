@@ -1,5 +1,5 @@
-/* reshape/reshape: see reshape.h. This file has the sequence of steps, and reads octs from the
- * temporary files by list. */
+/* reshape/reshape: see reshape.h. The sequence of steps, and the reading of octs from the temporary
+ * files list by list. */
 #include "reshape/reshape.h"
 
 #include <stdio.h>
@@ -71,7 +71,7 @@ static enum err set_names(struct reshaping *w)
     struct ckpt_out *o = &w->r.o;
     size_t n = strlen(w->opt->out);
     while (n > 1 && w->opt->out[n - 1] == '/') n--;
-    if (n + 30 > sizeof o->final) FAIL(ERR_FILE, "%.80s…: path too long", w->opt->out);
+    if (n + 30 > sizeof o->final) FAIL(ERR_FILE, "%.80s…: the path is too long", w->opt->out);
     memcpy(o->final, w->opt->out, n);
     out_name_tmp(o);
     o->output = w->opt->number ? w->opt->number : w->r.s->number;
@@ -84,10 +84,10 @@ static void set_head(struct reshaping *w)
 {
     w->r.head = w->r.s->head;
     w->r.head.gamma = w->r.s->gamma, w->r.head.smallr = w->r.s->smallr;
-    w->r.head.ngridmax = 0; /* it was requested with another number of ranks */
+    w->r.head.ngridmax = 0; /* the value requested by the run holds for its own number of ranks */
     w->r.head.namelist = w->opt->namelist, w->r.head.provenance = w->opt->provenance;
     w->r.head.deflate = w->opt->deflate, w->r.head.overwrite = w->opt->overwrite;
-    /* wide numbers stay wide: RAMSES compiled with LONGINT needs them */
+    /* 64-bit integers are kept: RAMSES compiled with LONGINT needs them */
     if (w->opt->mode == SOURCE_STORED)
         w->r.o.stored = w->r.s->field, w->r.o.nhydro = w->r.s->nhydro, w->r.o.ngrav = w->r.s->ngrav;
     w->r.o.fields = w->opt->mode == SOURCE_STORED ? w->r.s->fields : w->r.s->values;
@@ -147,7 +147,7 @@ static enum err begin(struct reshaping *w)
     return open_spill(w);
 }
 
-/* Numbers of bits become numbers of bytes as they are stored: 0, 1, 4 or 8. */
+/* Replaces numbers of bits by numbers of bytes as stored: 0, 1, 4 or 8. */
 static void share_last(struct reshaping *w, int l)
 {
     int64_t bytes[CKPT_FIELDS];

@@ -19,51 +19,52 @@
 #include "out/writer.h"
 
 struct reshape {
-    const char *out; /* the directory to create, of any name */
+    const char *out; /* path of the directory to create, any name */
     const struct writer_kind *writer;
-    enum source_mode mode; /* of source_whole */
-    enum domain_kind kind; /* of the domains, if files are by rank */
-    int nrank;             /* ranks to write for, if files are by rank */
+    enum source_mode mode; /* mode passed to source_whole */
+    enum domain_kind kind; /* kind of domains, if files are by rank */
+    int nrank;             /* number of ranks to write for, if files are by rank */
     int64_t
-        /* bytes, of all ranks of comm together; 0: RESHAPE_MEMORY. Less than RESHAPE_MIN per rank
-           is an error */
+        /* memory of all ranks of comm together, bytes; 0: RESHAPE_MEMORY. Less than RESHAPE_MIN per
+         * rank is an error */
         memory;
     double weight
-        /* bytes of an oct, a particle, a particle of a sink's cloud, for the balance; 0: what
-           simulate needs */
+        /* bytes of an oct, a particle, a particle of a sink's cloud, for load balance; 0: bytes
+         * that simulate needs */
         [3];
-    int number;  /* of the output; 0: the source's */
-    int deflate; /* HDF5: 0 or a level 1..9 */
-    /* replace `out` at the end if it exists; otherwise that is an error */
+    int number;  /* number of the output; 0: that of the source */
+    int deflate; /* HDF5 compression: 0 none, or a level 1..9 */
+    /* replace an existing `out` at the end; otherwise an existing `out` is an error */
     bool overwrite;
-    const char *namelist, *provenance; /* text or NULL: lent */
+    const char *namelist, *provenance; /* texts, lent, or NULL */
 };
 
 static const int64_t RESHAPE_MEMORY = (int64_t)512 << 20, RESHAPE_MIN = (int64_t)64 << 20;
 
-struct reshape_load { /* of a target rank, without copies of other ranks' octs */
+struct reshape_load { /* load of a target rank, without copies of other ranks' octs */
     int64_t octs, parts;
     double bytes;
 };
 
 struct reshape_plan {
-    struct domain *domain;     /* by rank; else NULL */
-    struct reshape_load *rank; /* [nrank] by rank: what each will hold */
+    struct domain *domain;     /* domains, if files are by rank; else NULL */
+    struct reshape_load *rank; /* [nrank] predicted load of each rank, if files are by rank */
     struct reshape_load total;
-    int64_t clouds; /* particles of sinks' clouds */
+    int64_t clouds; /* particles of sinks' clouds, number */
     double weight[3];
     int level; /* finest level whose octs were weighed one by one */
-    /* [ncut] if files are not by rank: where each part begins that is sorted at a time, as keys of
-     * level LEVEL_MAX */
+    /* [ncut] if files are not by rank: first key, at level LEVEL_MAX, of each part that is sorted
+     * as a whole */
     okey *cut;
     int ncut;
 };
 
-/* All are collective; errors are agreed. A plan is freed after errors too, or zeroed. */
+/* All functions are collective; errors are agreed. reshape_plan_free must be called after errors
+ * too; a zeroed plan is also valid. */
 MUST_USE enum err reshape_plan(const struct reshape *opt, struct source *s, const struct comm *c,
                                struct reshape_plan *p);
 void reshape_plan_free(struct reshape_plan *p);
 MUST_USE enum err reshape_write(const struct reshape *opt, struct source *s,
                                 const struct reshape_plan *p, const struct comm *c);
-/* Both. */
+/* Calls reshape_plan and reshape_write. */
 MUST_USE enum err reshape_run(const struct reshape *opt, struct source *s, const struct comm *c);

@@ -1,8 +1,8 @@
 /* reshape/scatter: moves octs and particles from the source into the temporary files, list by list.
  *
- * One thread reads and turns values from columns to rows; another, if there is one, meanwhile finds
- * the ranks that need the octs of the previous batch, and spills them. Batches and particles are
- * spilled in the order of the source, whatever the threads. */
+ * One thread reads and transposes values from columns to rows; a second thread, if any, meanwhile
+ * finds the ranks that need the octs of the previous batch, and spills these octs. Batches and
+ * particles are spilled in the order of the source, whatever the threads. */
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ okey reshape_base_oct(const struct ckpt_head *h, const double *const x[3], int64
     return okey_make(q[0], q[1], q[2]);
 }
 
-/* The target that has octs of this position: HDF5. */
+/* HDF5: number of the target whose range contains this Morton position. */
 static int find_cut(const struct reshape_plan *p, okey location)
 {
     int lo = 0, hi = p->ncut - 1;
@@ -52,7 +52,7 @@ static enum err put_octs(struct reshaping *w, const struct oct_batch *b, int at,
         some = n;
         TRY(spill_room(&w->r.spill, list, ROW_OCT, &some, section));
         struct oct_tree *tree = (struct oct_tree *)(void *)section[OCT_TREE];
-        memset(tree, 0, sizeof *tree * (size_t)some); /* gaps go to disk too */
+        memset(tree, 0, sizeof *tree * (size_t)some); /* padding bytes are written to disk too */
         for (int i = 0; i < some; i++)
             tree[i].key = b->key[at + i], tree[i].split = b->split[at + i],
             tree[i].flag = b->flag[at + i], tree[i].own = own;
@@ -66,8 +66,8 @@ static enum err put_octs(struct reshaping *w, const struct oct_batch *b, int at,
     return OK;
 }
 
-/* The grandparent, or the nearest ancestor above it, around which one rank has everything, so that
- * its descendants need no copies: how many levels up; 0: none of them. */
+/* Finds the lowest ancestor, from the grandparent upwards, around which one rank owns everything,
+ * so that its descendants need no copies. Returns how many levels up; 0: none. */
 static int find_alone(struct reshaping *w, int level, okey key, int *owner)
 {
     const struct domain *d = w->plan->domain;
@@ -81,8 +81,8 @@ static int find_alone(struct reshaping *w, int level, okey key, int *owner)
     return 0;
 }
 
-/* How many octs from `at` on belong to one target and need no copies; 0: this one does not, or
- * might not. */
+/* Number of octs from `at` on that belong to one target and need no copies; 0: the first one needs
+ * copies or might need them. */
 static int count_alone(struct reshaping *w, const struct oct_batch *b, int at, int *target)
 {
     int l = b->level, n = 0;
@@ -157,7 +157,7 @@ static void turn(const struct source_octs *o, int cells, int first, int last, do
         }
 }
 
-/* The max difference in bits between the stored values and those computed. */
+/* Updates the max difference in bits between stored and computed values. */
 static void note_last(struct reshaping *w, const struct oct_batch *b)
 {
     int nvar = w->r.asis.nvar;
@@ -170,7 +170,7 @@ static void note_last(struct reshaping *w, const struct oct_batch *b)
     }
 }
 
-/* The batch before the last has been spilled when this returns. */
+/* On return the batch before the previous one has been spilled. */
 static enum err scatter_octs(const struct source_octs *o, void *ctx)
 {
     struct reshaping *w = ctx;
@@ -250,7 +250,7 @@ static enum err put_parts(struct reshaping *w, const void *const *column, int64_
 
 _Static_assert((int)COL_MAX <= (int)SPILL_SECTIONS, "a row has room for all columns");
 
-/* Columns with the types that they have in memory. */
+/* Converts columns to the types that they have in memory. */
 static enum err narrow_columns(struct reshaping *w, const struct source_parts *p,
                                const void *column[COL_MAX])
 {
@@ -267,7 +267,7 @@ static enum err narrow_columns(struct reshaping *w, const struct source_parts *p
     return OK;
 }
 
-/* Consecutive particles mostly have the same target. */
+/* Groups consecutive particles with equal target: most neighbours in a file have one. */
 static enum err scatter_parts(const struct source_parts *p, void *ctx)
 {
     struct reshaping *w = ctx;
@@ -312,7 +312,7 @@ enum err reshape_scatter(struct reshaping *w)
     enum err err = OK;
     reshape_pieces(w->r.s, w->r.c, &first, &last);
     scatter_begin(w);
-    w->r.s->late = true; /* after an error nothing is kept */
+    w->r.s->late = true; /* an error discards the output, so files may be checked late */
 #pragma omp parallel
 #pragma omp single
     {

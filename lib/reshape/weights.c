@@ -69,7 +69,7 @@ static struct weight *find_row(struct weights *w, int level, okey key)
     return w->last;
 }
 
-/* The deepest level such that there are no more octs than `limit` down to it. */
+/* Deepest level down to which the number of octs is at most `limit`. */
 static int level_within(const struct weights *w)
 {
     int64_t n = 0;

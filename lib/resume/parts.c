@@ -1,4 +1,4 @@
-/* resume/parts: particles, on the rank that reads them. */
+/* resume/parts: reads particles and keeps them on the rank that read them. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,8 @@
 #include "base/timer.h"
 #include "resume/resume.h"
 
-/* Clouds of sinks are made anew: theirs is the mass of the sinks. */
+/* Drops particles of sink clouds: the mass of a cloud is the mass of its sink, which makes it
+ * anew. */
 static void drop_clouds(struct parts *p, int64_t first)
 {
     int64_t retained = first;

@@ -1,13 +1,13 @@
-/* resume/resume: see resume.h. The order of reading, who reads what, and flags that cannot be
- * followed. */
+/* resume/resume: see resume.h. The order of reading, which rank reads which batch, and repair of
+ * refinement flags that cannot be followed. */
 #include "resume/resume.h"
 
 #include "adapt/adapt.h"
 #include "base/log.h"
 #include "dom/ghost.h"
 
-/* Batches of a piece that several ranks read, each those whose turn is its own. All of them see the
- * same batches, so that they count alike. */
+/* Batches of a piece that several ranks share in turn. All these ranks see all batches of the
+ * piece, so that their counts agree. */
 struct turns {
     struct ckpt_pick pick;
     const struct source *from;
@@ -19,7 +19,7 @@ static void mend_flags(const struct resume *r);
 
 static enum err read_all(struct resume *r)
 {
-    r->from->late = true; /* an error ends the run */
+    r->from->late = true; /* an error ends the run, so files may be checked late */
     TRY(resume_parts(r));
     TRY(resume_tree(r));
     return resume_values(r);
@@ -53,7 +53,7 @@ static bool my_parts(void *turns, int64_t n, const double *const x[3])
     return my_turn(turns);
 }
 
-/* Fewer pieces than ranks: those of a piece follow one another. */
+/* With fewer pieces than ranks, several consecutive ranks share a piece. */
 static void share_pieces(const struct resume *r, struct turns *t)
 {
     int64_t n = r->from->npiece, size = r->comm->size, piece = n * r->comm->rank / size;
@@ -78,8 +78,8 @@ static int64_t count_contradictions(const struct mesh *m, int l)
     return n;
 }
 
-/* A refinement must not remove an oct that has children or is to get some. Flags of a checkpoint
- * that ask for it are replaced by those that keep the octs as they are. */
+/* A refinement must not remove an oct that has children or will get some. Checkpoint flags that ask
+ * for this are replaced by flags that keep the octs as they are. */
 static void mend_flags(const struct resume *r)
 {
     struct mesh *m = r->mesh;

@@ -6,7 +6,8 @@
  * each part of the box, and the domains are balanced before any value is read. Each oct is sent to
  * its owner as a key, the levels are built from the keys (lib/adapt), and the tree is checked,
  * since the contents of a file may be anything. Then the values follow in rounds: every rank reads
- * a batch, all exchange, until none has more; so the memory of the exchange is bounded. */
+ * a batch, and all ranks exchange values, until no rank has a further batch; this bounds the memory
+ * of the exchange. */
 #pragma once
 #include "ckpt/source.h"
 #include "comm/comm.h"
@@ -15,32 +16,34 @@
 #include "part/part.h"
 
 struct resume {
-    struct source *from; /* after source_state */
+    struct source *from; /* source, opened by source_state */
     const struct comm *comm;
-    struct mesh *mesh;          /* without levels, which become those of the checkpoint */
-    struct parts *parts;        /* with the columns that are wanted; NULL: none are read */
-    bool drop_clouds;           /* clouds of sinks are not read */
-    const struct gas_vars *gas; /* variables of the mesh */
-    enum domain_kind kind;      /* domains to be made */
-    const double *oct_cost;     /* [LEVEL_MAX + 2] of an oct, by level; */
-    double part_cost;           /* of a particle: what domains are balanced by */
-    struct domain *dom;         /* out, after errors too (owner: caller); NULL: not made yet */
-    int64_t particles;          /* out: over all ranks */
+    struct mesh *mesh; /* mesh without levels, which are built from the checkpoint */
+    /* particles, with the columns to be read; NULL: particles are not read */
+    struct parts *parts;
+    bool drop_clouds;           /* skip the particles of sink clouds */
+    const struct gas_vars *gas; /* gas variables of the mesh */
+    enum domain_kind kind;      /* kind of domains to make */
+    const double *oct_cost;     /* [LEVEL_MAX + 2] cost of an oct by level, for load balance */
+    double part_cost;           /* cost of a particle, for load balance */
+    struct domain *dom;         /* out, after errors too (owner: caller); NULL: no domains made */
+    int64_t particles;          /* out: number of particles on all ranks */
 };
 
-/* Octs are on their owners, with all ghosts valid; particles are on the rank that read them, for
- * part_distribute. An error of any rank is that of all. (collective) */
+/* Afterwards octs are on their owners, with all ghosts valid; particles are on the rank that read
+ * them, ready for part_distribute. Errors are agreed. (collective) */
 MUST_USE enum err resume_read(struct resume *r);
 
-/* ---- between the files of resume ---- */
-/* The pieces of this rank are first..last-1: neighbouring files, whose domains are neighbours, too.
- */
+/* ---- shared by the files of resume ---- */
+/* Pieces of this rank: first..last-1, neighbouring files, whose domains are neighbours too. */
 static inline void resume_pieces(const struct resume *r, int *first, int *last)
 {
     int64_t n = r->from->npiece, size = r->comm->size, rank = r->comm->rank;
     *first = (int)(n * rank / size);
     *last = n < size ? *first + 1 : (int)(n * (rank + 1) / size);
 }
-MUST_USE enum err resume_parts(struct resume *r);        /* parts.c (collective, agreed) */
-MUST_USE enum err resume_tree(struct resume *r);         /* tree.c: r->dom, octs, links, flags */
-MUST_USE enum err resume_values(const struct resume *r); /* values.c: of own octs */
+MUST_USE enum err resume_parts(struct resume *r); /* parts.c (collective, agreed) */
+/* tree.c: r->dom, octs, links, flags (collective, agreed) */
+MUST_USE enum err resume_tree(struct resume *r);
+/* values.c: fields of own octs (collective, agreed) */
+MUST_USE enum err resume_values(const struct resume *r);

@@ -1,4 +1,5 @@
-/* resume/tree: octs go to their owners as keys; domains, levels and links, which are checked. */
+/* resume/tree: sends octs to their owners as keys; builds domains, levels and links, and checks
+ * them. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,7 +8,7 @@
 #include "base/timer.h"
 #include "resume/resume.h"
 
-/* An oct that is sent to its owner. */
+/* Message that describes an oct to its owner. */
 struct seed {
     okey key;
     unsigned char split, flag, level, unused[5];
@@ -17,7 +18,7 @@ struct forest {
     struct resume *r;
     int64_t n[LEVEL_MAX + 2], cap[LEVEL_MAX + 2];
     struct seed *seed[LEVEL_MAX + 2];
-    /* expected work of a rank: octs, then particles */
+    /* items of work of a rank for load balance: octs, then particles */
     int64_t nitem, item_cap;
     int *level;
     okey *key;
@@ -29,7 +30,7 @@ static enum err take_seeds(const struct source_octs *o, void *ctx)
     struct forest *f = ctx;
     int l = o->level;
     int levelmax = f->r->mesh->levelmax;
-    if (l > levelmax) return OK; /* levelmax was lowered */
+    if (l > levelmax) return OK; /* levelmax of the run is below that of the checkpoint */
     if (f->n[l] + o->n > f->cap[l]) {
         f->cap[l] = 2 * f->cap[l] + o->n;
         f->seed[l] = mem_grow(f->seed[l], sizeof *f->seed[l] * (size_t)f->cap[l], "restart");
@@ -62,7 +63,7 @@ static void add_item(struct forest *f, int level, okey key, double cost)
     f->cost[f->nitem++] = cost;
 }
 
-/* Particles are charged to their base oct: finer ones may still be on other ranks. */
+/* Adds the cost of particles to their base oct: finer octs may still be on other ranks. */
 static void weigh(struct forest *f)
 {
     const struct resume *r = f->r;
@@ -97,7 +98,7 @@ static void make_domains(struct forest *f)
 
 MEM_ORDER(seed_order, struct seed, key)
 
-/* The octs of level l, wherever they were read, to their owners. */
+/* Exchanges the octs of level l: each goes from the rank that read it to its owner. */
 static void exchange_seeds(struct forest *f, int l)
 {
     const struct resume *r = f->r;
@@ -115,7 +116,7 @@ static void exchange_seeds(struct forest *f, int l)
     FREE(order);
 }
 
-/* Sends octs of level l to their owners, in Morton order; an oct that occurs twice is an error. */
+/* Sends octs of level l to their owners, in Morton order; a duplicate oct is an error. */
 static enum err send_seeds(struct forest *f, int l)
 {
     const struct resume *r = f->r;
@@ -132,7 +133,7 @@ static enum err send_seeds(struct forest *f, int l)
     return OK;
 }
 
-/* Checks that every oct on this rank has its parent here (before links are made). */
+/* Checks that the parent of every oct of this rank is on this rank (before links are made). */
 static enum err check_parents(const struct resume *r, int l)
 {
     const struct level *lv = &r->mesh->lev[l], *up = &r->mesh->lev[l - 1];

@@ -1,4 +1,4 @@
-/* resume/values: values of cells to the owners of their octs, in rounds of bounded size. */
+/* resume/values: sends cell values to the owners of their octs, in rounds of bounded size. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -6,7 +6,7 @@
 #include "oct/transpose.h"
 #include "resume/resume.h"
 
-enum { SOME = 64 }; /* octs that are turned at a time */
+enum { SOME = 64 }; /* octs whose values are transposed at a time */
 
 struct stream {
     const struct resume *r;
@@ -19,9 +19,9 @@ struct stream {
     bool ended; /* all ranks know of the error */
 };
 
-/* Where variable v of the checkpoint is stored: in the scalar of its name if both know it,
- * otherwise in the variable of the same number, unless that is a scalar that the checkpoint has
- * elsewhere. */
+/* Index at which variable v of the checkpoint is stored: the scalar of equal name, if both sides
+ * know the name; otherwise the variable of equal number, unless it is a scalar that the checkpoint
+ * stores under another number. */
 static int variable_of(const struct resume *r, int v)
 {
     const struct gas_vars *from = r->from->head.gas, *to = r->gas;
@@ -48,7 +48,7 @@ static void stream_init(struct stream *t, const struct resume *r)
     t->row = 16 + sizeof(okey) + sizeof(double[8]) * (size_t)t->nvalue;
 }
 
-/* The local index of an oct of this rank: usually that after the last one of its level. */
+/* Finds the local index of an own oct: usually the one after the last index found on its level. */
 static enum err own_place(struct stream *t, int l, okey key, lidx *location)
 {
     const struct level *lv = &t->r->mesh->lev[l];
@@ -77,7 +77,7 @@ static enum err place_row(struct stream *t, const char *row)
     return OK;
 }
 
-/* All ranks send what they have packed; *any: some rank has more to come. (collective) */
+/* All ranks send their packed rows; *any: some rank has further rows. (collective) */
 static enum err exchange_rows(struct stream *t, enum err mine, bool more, bool *any)
 {
     const struct comm *c = t->r->comm;
@@ -97,13 +97,13 @@ static enum err exchange_rows(struct stream *t, enum err mine, bool more, bool *
     return OK;
 }
 
-/* Value v of octs at..at+n-1 of a batch, n <= SOME, by oct. */
+/* Copies value v of octs at..at+n-1 of a batch, n <= SOME, to [oct][cell] order. */
 static void some_octs(const struct source_octs *o, int v, int at, int n, double out[SOME][8])
 {
     transpose_columns(o->val + 8 * v, at, n, out, 1);
 }
 
-/* Value v of octs at.. of a batch, SOME at most, to their places. */
+/* Stores value v of at most SOME octs of a batch, from `at` on, in the mesh. */
 static void place_some(const struct stream *t, const struct source_octs *o, const int *rank,
                        const lidx *to, int v, int at)
 {
@@ -115,7 +115,7 @@ static void place_some(const struct stream *t, const struct source_octs *o, cons
         if (rank[at + i] < 0) memcpy(fld[to[at + i]], some[i], sizeof some[i]);
 }
 
-/* The octs of a batch that this rank owns need not be packed. */
+/* Stores the octs of a batch that this rank owns directly, without packing. */
 static enum err place_own(struct stream *t, const struct source_octs *o, const int *rank)
 {
     lidx *to = mem_new(sizeof *to * (size_t)o->n + 1, "restart");
@@ -131,7 +131,7 @@ static enum err place_own(struct stream *t, const struct source_octs *o, const i
     return err;
 }
 
-/* Rows for the others. */
+/* Packs rows for other ranks. */
 static void pack_rows(struct stream *t, const struct source_octs *o, const int *rank)
 {
     int64_t *order = mem_new(sizeof *order * (size_t)o->n + 1, "restart"), total;

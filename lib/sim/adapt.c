@@ -1,4 +1,4 @@
-/* sim/adapt: when the mesh and the domains change. How they change is in lib/adapt. */
+/* sim/adapt: when the mesh and the domains change. The methods are in lib/adapt. */
 #include "adapt/adapt.h"
 
 #include <string.h>
@@ -35,9 +35,9 @@ void sim_refine_counted(struct sim *s, const struct adapt_changes all[SIM_CHANGE
     memcpy(s->amr.refine.all, all, sizeof s->amr.refine.all);
 }
 
-/* Octs that are held between two sub-steps do not refine as finer flags ask for. These are dropped,
- * level after level, before changes are counted. Flags of all levels are made together before a
- * coarse step, and nothing is held. */
+/* Octs held between two sub-steps do not refine, even if flags of finer cells require it. Such
+ * flags are dropped, level after level, before changes are counted. Before a coarse step the flags
+ * of all levels are made together, and no oct is held. */
 static void count_all(struct sim *s, int from)
 {
     struct mesh *m = &s->mesh;
@@ -56,7 +56,7 @@ static void count_all(struct sim *s, int from)
     } while (dropped > 0);
 }
 
-/* With check_ghosts: are the levels that refinement has changed graded? */
+/* With check_ghosts: checks that levels changed by refinement are graded. */
 static enum err check_graded(const struct sim *s, int from)
 {
     const struct mesh *m = &s->mesh;
@@ -88,8 +88,8 @@ enum err sim_refine(struct sim *s, int from)
         values.dev = &dev;
     else if (changes > 0)
         TRY(sim_device_home(s, true));
-    /* created octs are not flagged, and removed ones neither: no level changes the counts of the
-     * next */
+    /* neither created nor removed octs carry flags, so no level changes the counts of the next
+     * one */
     for (int l = from; l < m->levelmax; l++) {
         if (all[l].created + all[l].removed > 0) grav_forget(&s->phys.grav, l + 1);
         adapt_change(m, &s->comm, s->dom, l, here[l], all[l], &values);

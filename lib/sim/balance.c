@@ -1,10 +1,10 @@
-/* sim/balance: what weighs on a rank, when that is out of balance, and new domains
- * (docs/method/mesh.md, "Balance").
+/* sim/balance: load of a rank, criterion for load imbalance, and new domains (docs/method/mesh.md,
+ * "Balance").
  *
  * An oct weighs the bytes that it and the particles in it take (Kim 2026, eq. 4). With
- * time_balance_alpha > 0 that is multiplied, level by level, by how much longer this rank takes for
- * an oct of the level than the ranks do on average (eq. 12). Clocks so move domains, and no result
- * depends on these. */
+ * time_balance_alpha > 0 the weight is multiplied, level by level, by the ratio of this rank's time
+ * per oct to the average over ranks (eq. 12). Measured times thus shift domains, but no result
+ * depends on domains. */
 #include <math.h>
 
 #include "adapt/adapt.h"
@@ -13,9 +13,9 @@
 #include "oct/bits.h"
 #include "sim/sim.h"
 
-static const double MEMORY_OF_CLOCKS = 0.7; /* share of the past in the smoothed times of octs */
-/* max/min of what ranks hold with which they keep their domains; or that much more than the last
- * search for domains could reach, up to a limit */
+static const double MEMORY_OF_CLOCKS = 0.7; /* weight of the past in the smoothed times of octs */
+/* Domains are kept while max/min of the ranks' loads is below ENOUGH, or below MORE times the ratio
+ * that the last balance reached, limited to ENOUGH_MAX. */
 static const double ENOUGH = 1.03, MORE = 1.005, ENOUGH_MAX = 1.1;
 
 void sim_count_octs(struct sim *s)
@@ -31,7 +31,7 @@ void sim_count_octs(struct sim *s)
     }
 }
 
-/* ---- what weighs ---- */
+/* ---- weights ---- */
 
 struct sim_weights sim_weights(const struct sim *s)
 {
@@ -47,7 +47,7 @@ struct sim_weights sim_weights(const struct sim *s)
         w.oct[l] = oct;
         w.part[l] = part;
         if (run->memory_balance) continue;
-        /* the work, as RAMSES counts it: 80 a cell and 1 for each of an oct's particles, a cell */
+        /* work as RAMSES counts it, per cell: 80, and 1 for each particle of its oct */
         w.oct[l] = l < m->levelmin ? 1 : 8 * 80 * repeat;
         w.part[l] = 8 * repeat;
         if (l >= m->levelmin && run->cost_weighting) repeat *= s->time.nsubcycle[l];
@@ -55,8 +55,8 @@ struct sim_weights sim_weights(const struct sim *s)
     return w;
 }
 
-/* By level: how this rank's time for an oct compares with the mean of the ranks that have octs.
- * Levels below levelmin have no steps: that of levelmin holds for them. */
+/* Ratio of this rank's time per oct to the mean over the ranks that have octs, by level. Levels
+ * below levelmin take no steps and get the factor of levelmin. */
 static void time_factors(const struct sim *s, double factor[LEVEL_MAX + 2])
 {
     double sum[2][LEVEL_MAX + 2] = {{0}}, alpha = s->par->run.time_balance_alpha;
@@ -74,18 +74,19 @@ static void time_factors(const struct sim *s, double factor[LEVEL_MAX + 2])
     for (int l = 1; l < s->mesh.levelmin; l++) factor[l] = factor[s->mesh.levelmin];
 }
 
-/* Octs with their weights, of all levels: own ones, and those of other ranks in which this rank has
- * particles. */
+/* Weights of octs of all levels: own octs, and octs of other ranks that contain particles of this
+ * rank. */
 struct load {
     int64_t n;
     int *level;
     okey *key;
-    double *cost, *copy, *part; /* as struct domain_load has them */
+    double *cost, *copy, *part; /* costs in the sense of struct domain_load */
     double ghosts;
-    int32_t *parts[LEVEL_MAX + 2]; /* [noct] particles whose finest oct it is */
+    int32_t *parts[LEVEL_MAX + 2]; /* [noct] number of particles whose finest oct this is */
 };
 
-/* All are hosted on levelmin now, most next to others of their oct. */
+/* Counts particles on the host, where their host octs are all on levelmin and neighbours in memory
+ * mostly share an oct. */
 static void count_parts_here(const struct sim *s, struct load *load)
 {
     const struct mesh *m = &s->mesh;
@@ -105,7 +106,7 @@ static void count_parts_here(const struct sim *s, struct load *load)
     }
 }
 
-/* Where they are, if the device has room for counts. */
+/* Counts particles on the device if they are there and memory for the counts suffices. */
 static void count_parts(struct sim *s, struct load *load)
 {
     struct part_dev *x = sim_parts_dev(s);
@@ -162,7 +163,8 @@ static void load_free(struct load *load)
     FREE(load->part);
 }
 
-/* By level, work of a coarse step for what costs 1: sub-steps, unless costs count these. */
+/* Number of times that a unit of cost is spent in a coarse step, by level: the sub-steps, or 1 if
+ * costs include them. */
 static void work_of_costs(const struct sim *s, double work[LEVEL_MAX + 2])
 {
     const struct param_run *run = &s->par->run;
@@ -174,8 +176,9 @@ static void work_of_costs(const struct sim *s, double work[LEVEL_MAX + 2])
     }
 }
 
-/* New domains, or NULL: those there are will do. Fields stay where they are. stay: the run goes on
- * in them, so that ghosts count, which take longer to find than all else. */
+/* New domains, or NULL if the present ones are good enough. Fields are not moved. stay: the run
+ * will continue in these domains, so that ghosts are included, whose search takes most of the
+ * time. */
 static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool stay, bool timed)
 {
     struct sim_balance *b = &s->amr.balance;
@@ -201,15 +204,15 @@ static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool st
     return d;
 }
 
-/* They are called by those that own the place where they are (sink/copies.h). */
+/* Sends sinks to the owners of their positions, as sink/copies.h requires. */
 static void sinks_redistribute(struct sim *s)
 {
-    int64_t lost = 0; /* none: they stay where they are */
+    int64_t lost = 0; /* always 0: sinks do not move */
     if (sinks_any(s->phys.sinks))
         sinks_settle(&s->phys.sinks->table, &s->mesh, &s->comm, s->dom, &lost);
 }
 
-/* d: taken over. Returns the domains of before (owner: caller). */
+/* d: taken over. Returns the previous domains (owner: caller). */
 static struct domain *domains_change(struct sim *s, struct domain *d, bool timed)
 {
     struct domain *was = s->dom;
@@ -228,7 +231,7 @@ static struct domain *domains_change(struct sim *s, struct domain *d, bool timed
 void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed, bool wait)
 {
     struct domain *d = domains_make(s, kind, true, timed);
-    domain_free(s->amr.balance.next); /* of an output that could not be written */
+    domain_free(s->amr.balance.next); /* left over from an output that could not be written */
     s->amr.balance.next = NULL;
     if (!d) return;
     s->amr.balance.fresh = true;
@@ -254,7 +257,7 @@ void sim_domains_return(struct sim *s, struct domain *was)
     domain_free(domains_change(s, to, false));
 }
 
-/* ---- when ---- */
+/* ---- when to balance ---- */
 
 void sim_balance_own(struct sim *s, int64_t own[2])
 {
@@ -283,8 +286,8 @@ void sim_balance_measured(struct sim *s, const struct spread all[2])
     }
 }
 
-/* Every nremap coarse steps; before, if what is balanced has gone further out of balance by
- * remap_thresh than the last balance left it. */
+/* Every nremap coarse steps; earlier, if the imbalance exceeds that after the last balance by more
+ * than remap_thresh. */
 bool sim_balance_due(const struct sim *s)
 {
     const struct param_run *run = &s->par->run;

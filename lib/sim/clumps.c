@@ -1,9 +1,9 @@
 /* sim/clumps: clumps of the state (clumpfind), in the density that &CLUMPFIND_PARAMS asks for.
  *
- * ivar_clump > 0: that variable of the gas; masses are those of the gas. 0: dark matter, −1: stars,
- * both deposited by cloud-in-cell level by level, and with hydro the gas too, as RAMSES deposits
- * it. Particles are sent to their leaf levels for it and return to levelmin. Nothing of the state
- * changes but the order of particles in memory, on which no bit depends.
+ * ivar_clump > 0: this variable of the gas, with gas masses. 0: dark matter, −1: stars, both
+ * deposited by cloud-in-cell level by level; with hydro the gas is added, as RAMSES deposits it.
+ * For the deposit, particles are sent to their leaf levels, and return to levelmin afterwards.
+ * Nothing of the state changes but the order of particles in memory, on which no bit depends.
  *
  * With create_sinks clumps are sought at the end of each coarse step, too (sim_cores). */
 #include <stdio.h>
@@ -22,12 +22,12 @@ static enum err check_variable(const struct sim *s)
     int ivar = s->par->clumpfind.ivar_clump;
     if (ivar <= 0 || (s->mesh.hydro && ivar <= s->mesh.nvar)) return OK;
     FAIL(ERR_PARAM,
-         "clumpfind_params/ivar_clump=%d: the gas has %d variables: set ivar_clump=0 "
-         "for dark matter, or one of them",
+         "clumpfind_params/ivar_clump=%d: the gas has only %d variables: give one of them, or 0 "
+         "for dark matter",
          ivar, s->mesh.hydro ? s->mesh.nvar : 0);
 }
 
-/* In code units, from one of the three ways to give it. */
+/* Density threshold in code units, from one of three parameters. */
 static enum err find_threshold(const struct sim *s, double *threshold)
 {
     const struct param_clumpfind *p = &s->par->clumpfind;
@@ -39,13 +39,13 @@ static enum err find_threshold(const struct sim *s, double *threshold)
         *threshold = s->phys.sinks->law.d_sink / 10;
     if (!(*threshold > 0))
         FAIL(ERR_PARAM,
-             "clumpfind_params/density_threshold=%g must be above 0: cells above it "
+             "clumpfind_params/density_threshold=%g must be above 0: cells above this density "
              "belong to clumps",
              p->density_threshold);
     return OK;
 }
 
-/* As in RAMSES: the lightest particle, or mass_sph where the gas is looked at. */
+/* Mass of the lightest particle, or mass_sph where gas counts, as in RAMSES. */
 static double min_mass(const struct sim *s)
 {
     double min = HUGE_VAL;
@@ -83,7 +83,7 @@ static enum err find_par(const struct sim *s, struct clump_par *par)
 
 /* Fields by level, [noct][8]. */
 struct densities {
-    double (*clumps[LEVEL_MAX + 2])[8]; /* in which they are sought */
+    double (*clumps[LEVEL_MAX + 2])[8]; /* density in which clumps are searched */
     double (*stars[LEVEL_MAX + 2])[8];
     bool want_clumps, want_stars;
 };
@@ -96,7 +96,7 @@ static void densities_free(struct densities *k)
     }
 }
 
-/* Does a particle count? Young stars alone do with age_cut_clfind. */
+/* Whether a particle counts as matter of clumps; with age_cut_clfind only young stars count. */
 static bool counts(const struct sim *s, int64_t i, bool stars)
 {
     const struct parts *p = &s->parts;
@@ -112,7 +112,7 @@ static bool counts(const struct sim *s, int64_t i, bool stars)
 static void deposit_parts(const struct sim *s, int l, double quantum, bool stars,
                           int64_t (*mass)[8])
 {
-    struct parts some = s->parts; /* with other masses */
+    struct parts some = s->parts; /* copy with other masses */
     double *m = mem_new(sizeof *m * (size_t)some.n + 1, "clump deposit");
     for (int64_t i = 0; i < some.n; i++)
         m[i] = i >= some.first[l] && counts(s, i, stars) ? some.m[i] : 0;
@@ -121,7 +121,7 @@ static void deposit_parts(const struct sim *s, int l, double quantum, bool stars
     FREE(m);
 }
 
-/* com: moments of the gas; stars: these alone. */
+/* Density of level l, [noct][8]. com: moments of the gas; stars: deposit stars only. */
 static double (*deposit(const struct sim *s, int l, double quantum, const double (*com)[3],
                         bool stars))[8]
 {
@@ -142,7 +142,7 @@ static double (*deposit(const struct sim *s, int l, double quantum, const double
     return rho;
 }
 
-/* Unit of the deposit: all mass in one cell still fits. */
+/* Mass quantum of the deposit: the whole mass in a single cell does not overflow. */
 static double find_quantum(struct sim *s)
 {
     struct sim_matter old = s->phys.matter;
@@ -152,7 +152,7 @@ static double find_quantum(struct sim *s)
     return quantum;
 }
 
-/* Particles go to their leaf levels; on the way the densities that are wanted are found. */
+/* Sends particles to their leaf levels, and on each level makes the densities that are wanted. */
 static void hand_down(struct sim *s, struct densities *k)
 {
     struct mesh *m = &s->mesh;
@@ -225,9 +225,9 @@ enum err sim_clumps(struct sim *s, struct clumps *out)
     return err;
 }
 
-/* ---- where sinks may form ---- */
+/* ---- sites of sink formation ---- */
 
-/* RAMSES: radii in cells of levelmax, at constant physical size. */
+/* Radii in cells of levelmax at constant physical size, as in RAMSES. */
 static struct clump_core_par core_par(struct sim *s, const struct sink_copies *sinks,
                                       double (*taken)[3])
 {

@@ -11,7 +11,7 @@
 #include "grav/deposit_kern.h"
 #include "sim/sim.h"
 
-/* of the particle number deposit (part.h) */
+/* quantum of the particle number deposit (part.h) */
 static const double NUMBER_QUANTUM = 1.0 / 4294967296.0;
 
 enum { PARALLEL_FROM = 256 /* octs */, CHUNK = 1024 /* particles */ };
@@ -19,19 +19,20 @@ enum { PARALLEL_FROM = 256 /* octs */, CHUNK = 1024 /* particles */ };
 double sim_fourpi(const struct sim *s)
 {
     /* pi has eight digits, as in RAMSES, so that results can be compared */
-    /* the matter on the mesh */
+    /* matter on the mesh */
     double clustered = s->phys.cosmo_par.omega_m -
                        (s->phys.neutrino ? s->par->neutrino.omega_nu : 0);
     return s->phys.cosmo ? 1.5 * clustered * s->time.aexp : 2 * RAMSES_TWOPI * s->mesh.boxlen;
 }
 
-/* The centre of mass is asked for beyond boundaries alone: without them only the mass is summed. */
+/* Number of sums per cell: the centre of mass is needed with boundaries only; otherwise mass
+ * alone. */
 static int moments_wanted(const struct sim *s)
 {
     return mesh_has_boundaries(&s->mesh) ? 4 : 1;
 }
 
-/* Adds the leaf cells of level l: n sums of an oct, then exact ones. */
+/* Adds the leaf cells of level l: n sums per oct in floating point, then exact sums. */
 static void add_leaf_mass(const struct sim *s, int l, int n, struct sum sum[4])
 {
     const struct level *lv = &s->mesh.lev[l];
@@ -55,11 +56,11 @@ static void add_leaf_mass(const struct sim *s, int l, int n, struct sum sum[4])
     }
 }
 
-/* Mass and, with n == 4, first moments of particles begin … end-1. */
+/* Adds mass and, with n == 4, first moments of particles begin..end-1. */
 static void add_some_mass(const struct parts *p, int64_t begin, int64_t end, int n, struct sum *sum)
 {
     double m[CHUNK], mx[CHUNK];
-    for (int64_t i = begin; i < end; i++) /* tracers do not gravitate */
+    for (int64_t i = begin; i < end; i++) /* tracers have no gravity */
         m[i - begin] = family_has_mass(p->family[i]) ? p->m[i] : 0;
     sum_add_many(&sum[0], end - begin, m);
     for (int d = 0; d < n - 1; d++) {
@@ -82,7 +83,7 @@ static void add_particle_mass(const struct parts *p, int n, struct sum sum[4])
     }
 }
 
-/* Completes the sums of the leaf cells. */
+/* Completes the sums of the leaf cells: adds particles and sinks, and derives the mass quantum. */
 static void total_mass(struct sim *s, struct sum sum[4])
 {
     const int n = moments_wanted(s);
@@ -98,10 +99,11 @@ static void total_mass(struct sim *s, struct sum sum[4])
                                          (s->mesh.boxlen * s->mesh.boxlen * s->mesh.boxlen);
     int e;
     frexp(s->phys.matter.mass, &e);
-    s->phys.matter.quantum = ldexp(1, e - 61); /* all mass in one cell still fits */
+    /* the whole mass in a single cell does not overflow */
+    s->phys.matter.quantum = ldexp(1, e - 61);
 }
 
-/* Mass and, where there are boundaries, centre of mass of everything: leaf cells and particles. */
+/* Total mass and, with boundaries, centre of mass of all leaf cells and particles. */
 void sim_total_mass(struct sim *s)
 {
     struct sum sum[4];
@@ -111,8 +113,8 @@ void sim_total_mass(struct sim *s)
     total_mass(s, sum);
 }
 
-/* Whether the moments of finer levels are to be made anew. All ranks do that together, on a device
- * or not. */
+/* Whether the moments of finer levels must be recomputed. All ranks decide alike, with a device or
+ * without. */
 static bool moments_due(const struct sim *s, int l, int icount)
 {
     return s->mesh.hydro && (l == s->mesh.levelmin || icount > 1);
@@ -135,7 +137,7 @@ static bool gas_counts(const struct sim *s, const struct level *lv, lidx i, int 
                r->var_cut_refine;
 }
 
-/* The criterion from gas and particles. */
+/* Quasi-Lagrangian criterion from gas and particles. */
 static void mark_dense(const struct sim *s, struct level *lv, double m_refine,
                        const int64_t (*gas)[8], const int64_t (*number)[8])
 {
@@ -158,8 +160,8 @@ struct sums {
     int64_t (*mass)[8], (*number)[8], (*gas)[8];
 };
 
-/* Arrays for the sums that a level needs, zeroed. Gas has its own where a criterion asks for it.
- * The choice of arrays is the same on all ranks, and on a device. */
+/* Allocates zeroed arrays for the sums that a level needs. Gas has a separate array where a
+ * criterion needs one. All ranks choose the same arrays, also on a device. */
 static struct sums sums_new(const struct sim *s, int l, bool counts)
 {
     size_t rows = sizeof(int64_t[8]) * (size_t)s->mesh.lev[l].noct + 1;
@@ -177,7 +179,7 @@ static void sums_free(struct sums *x)
     FREE(x->gas);
 }
 
-/* Sends the sums deposited in ghosts to the owners, which add them. */
+/* Sends the sums deposited in ghosts to their owners, which add them. */
 static void sums_exchange(const struct sim *s, int l, const struct sums *x)
 {
     int64_t(*const all[])[8] = {x->mass, x->number, x->gas}, (*present[3])[8];
@@ -212,7 +214,7 @@ static void add_analytic(const struct sim *s, int l)
         }
 }
 
-/* cic_levelmax: the dark matter of that level is kept as it was deposited there … */
+/* cic_levelmax: stores the dark matter density deposited on this level. */
 static void keep_top(struct sim *s, int l, int64_t (*dm)[8], int64_t (*mass)[8])
 {
     const struct level *lv = &s->mesh.lev[l];
@@ -232,7 +234,7 @@ static void keep_top(struct sim *s, int l, int64_t (*dm)[8], int64_t (*mass)[8])
     mem_free(dm);
 }
 
-/* … and every cell of a finer level takes the density of its parent. */
+/* cic_levelmax: gives each cell of a finer level the dark matter density of its parent. */
 static void add_top(struct sim *s, int l)
 {
     const struct level *lv = &s->mesh.lev[l];
@@ -247,7 +249,7 @@ static void add_top(struct sim *s, int l)
         for (int k = 0; k < 8; k++) level_rho(lv)[i][k] += s->phys.matter.rho_top[l][i][k];
 }
 
-/* Own octs and ghosts. */
+/* Deposits matter in own octs and ghosts. */
 static enum err deposit(struct sim *s, int l, struct sums *x)
 {
     struct mesh *m = &s->mesh;
@@ -300,7 +302,7 @@ enum err sim_density(struct sim *s, int l, int icount)
 
 /* ---- on the device ---- */
 
-/* Gas, and particles that are on the device, have kernels. */
+/* Whether the device can deposit all matter: gas, and particles that are on the device. */
 static bool has_kernels(const struct sim *s)
 {
     return (!s->par->run.pic || sim_parts_dev(s)) && !sinks_any(s->phys.sinks) &&
@@ -317,7 +319,7 @@ static enum err deposit_dev(struct sim *s, int l, struct grav_density *how)
                                     how->dense ? &how->number : NULL);
 }
 
-/* Nothing is sent before the device has all that it needs. */
+/* Reserves all device memory that is needed, before any message is sent. */
 static enum err need_dev(struct sim *s, int l, int icount, const struct grav_density *how)
 {
     struct mesh *m = &s->mesh;

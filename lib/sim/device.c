@@ -1,5 +1,5 @@
-/* sim/device: what of a run is done on a device (lib/dev; docs/gpu.md). Results do not depend on
- * it: ranks without a device, or with one that is full, use the CPU. */
+/* sim/device: device parts of a run (lib/dev; docs/gpu.md). Results do not depend on the device:
+ * ranks without a device, or with a full one, use the CPU. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static bool wants_parts(const struct sim *s)
     return s->par->run.gpu_particles && s->par->run.pic;
 }
 
-/* Source terms of levels, if all of them have kernels. */
+/* Prepares source terms of levels for the device, if all of them have kernels. */
 static void terms_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
@@ -55,14 +55,14 @@ static enum err gas_begin(struct sim *s)
     return OK;
 }
 
-/* Where complete levels are solved, if not there. */
+/* Logs where the Poisson equation of complete levels is solved, if not on the device. */
 static void fourier_log(const struct sim *s)
 {
     const struct grav_par *g = &s->phys.grav;
     if (s->mesh.levelmin < g->fft_levelmin) return;
     if (!g->fft_fixed)
         log_info(" gpu_poisson: the Fourier transform of FFTW runs on the CPU: complete levels are "
-                 "copied; gpu_fft=.true. has them solved on the device");
+                 "copied; gpu_fft=.true. solves them on the device");
     else if (s->comm.size > 1)
         log_info(" gpu_poisson: the Fourier transform of several ranks runs on the CPU: complete "
                  "levels are copied");
@@ -92,13 +92,13 @@ static enum err parts_begin(struct sim *s)
     return OK;
 }
 
-/* A number that the environment may hold, for tests. */
+/* Reads a number from an environment variable, if set; for tests. */
 static enum err environment(const char *name, int *n)
 {
     enum { MAX = 1000000000 };
     const char *text = getenv(name);
     if (text && !opt_int(text, 1, MAX, n))
-        FAIL(ERR_PARAM, "the environment's %s='%s': a whole number from 1 to %d is expected", name,
+        FAIL(ERR_PARAM, "environment variable %s='%s': expected a whole number from 1 to %d", name,
              text, MAX);
     return OK;
 }
@@ -120,7 +120,7 @@ static enum err device_begin(struct sim *s, int *choice)
                                                        : 0};
     d->dev = dev_open(&how, why);
     if (!d->dev) {
-        log_info(" %s: no device: %s: all runs on the CPU",
+        log_info(" %s: no device: %s: everything runs on the CPU",
                  wants_gas(s)       ? "gpu_hydro"
                  : wants_gravity(s) ? "gpu_poisson"
                                     : "gpu_particles",
@@ -265,7 +265,7 @@ enum err sim_dense_home(struct sim *s, int l)
 enum err sim_device_off(struct sim *s)
 {
     struct sim_device *d = &s->device;
-    log_info(" %s: from now on all runs on the CPU", err_message());
+    log_info(" %s: from now on everything runs on the CPU", err_message());
     sim_device_fill_end(s);
     sim_reflux_receive(s);
     sim_device_energy_end(s);
@@ -285,7 +285,7 @@ enum err sim_device_off(struct sim *s)
     return OK;
 }
 
-/* ---- particles, where they are ---- */
+/* ---- location of particles ---- */
 
 enum err sim_parts_home(struct sim *s)
 {
@@ -396,7 +396,7 @@ void sim_reflux_receive(struct sim *s)
     sim_device_wrote(s, d->reflux_level, REFLUX, LOCATION_DEVICE);
 }
 
-/* With -v, for tests/gpu/steps: launches of rank 0 by kernel and size, and what crossed the bus. */
+/* With -v, for tests/gpu/steps: launches of rank 0 by kernel and size, and bus traffic. */
 static void launches_report(const struct sim *s)
 {
     const struct dev *d = s->device.dev;
@@ -414,7 +414,7 @@ static void launches_report(const struct sim *s)
              (long)(1e6 * (timer_thread() - s->device.begun - c.inside)));
 }
 
-/* ---- what crossed the bus ---- */
+/* ---- bus traffic ---- */
 
 int64_t sim_device_copied(const struct sim *s)
 {
@@ -423,7 +423,7 @@ int64_t sim_device_copied(const struct sim *s)
     return c.put + c.got;
 }
 
-/* Messages of several ranks, by the names of arrays. */
+/* Names of the arrays that hold messages between ranks. */
 static const char *const MESSAGES[] = {"ghost buffers", "particle exchange", "multigrid shared"};
 
 static int64_t messages_copied(const struct sim *s)
@@ -456,7 +456,7 @@ void sim_device_step(struct sim *s)
     d->messages_before = messages;
 }
 
-/* The arrays of this rank that crossed most, first copy and outputs included. */
+/* Logs the arrays of this rank with most bus traffic, first copy and outputs included. */
 static void report_arrays(const struct sim *s)
 {
     enum { MAX = 4 };

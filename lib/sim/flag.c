@@ -1,10 +1,10 @@
 /* sim/flag: which cells of a level are to be split at the next refinement (docs/method/step.md).
  *
  * Minimal rules first (a split cell with split or flagged children stays split, and one dilation
- * keeps neighbouring levels within one), then the physical criteria, then nexpand dilations. Own
- * octs only are decided. Ghosts are two cells thick, so an exchange serves two passes. The first
- * one needs no gas, and travels beside it; the criteria do not depend on what was flagged before,
- * so theirs go with the second one. */
+ * keeps neighbouring levels within one), then the physical criteria, then nexpand dilations. Only
+ * own octs are decided. Ghosts are two cells thick, so an exchange serves two passes. The first
+ * exchange needs no gas, and overlaps with that of the gas; the criteria do not depend on earlier
+ * flags, so their results travel with the second exchange. */
 #include <math.h>
 #include <string.h>
 
@@ -21,23 +21,25 @@ struct sim_flags {
     struct sim *s;
     struct level *lv;
     unsigned char *bits, *next; /* [noct], in words of eight */
-    unsigned char *wanted;      /* [noct] by the criteria */
-    unsigned char *needed;      /* [nown] by finer cells; NULL where no oct is held */
-    unsigned char *steep;       /* [nown] by gradients, where a device has found them; or NULL */
-    int valid;                  /* layers of cells of the ghosts whose bits are those of owners */
-    int narr;                   /* arrays that an exchange carries: 1 bits, 2 wanted too */
-    lidx nhalo, *halo;          /* ghosts beyond a face of own octs */
+    unsigned char *wanted;      /* [noct] cells flagged by the criteria */
+    /* [nown] cells that finer cells need split; NULL where no oct is held */
+    unsigned char *needed;
+    /* [nown] cells flagged by gradients on a device; NULL without a device */
+    unsigned char *steep;
+    int valid;         /* number of valid layers of ghost cells */
+    int narr;          /* number of arrays in an exchange: 1 bits, 2 bits and wanted */
+    lidx nhalo, *halo; /* ghosts that share a face with own octs */
     struct ghost_rows on_way;
 };
 
-enum { PARALLEL_FROM = 4096 /* octs */, WORD = 8 /* octs whose bytes are read at once */ };
+enum { PARALLEL_FROM = 4096 /* octs */, WORD = 8 /* octs in a word of flags */ };
 
 static size_t words_bytes(lidx noct)
 {
     return ((size_t)noct / WORD + 1) * WORD;
 }
 
-/* Most words are zero. */
+/* Whether any oct of a word has a flag; most words are zero. */
 static inline bool any_of_word(const unsigned char *bytes, lidx first)
 {
     uint64_t x;
@@ -110,7 +112,7 @@ void sim_flag_end(struct sim *s, int l, int icount)
     share_end(f);
     flag_criteria(f, l);
     f->narr = 2;
-    flag_dilate(f); /* with an exchange, since it is three passes */
+    flag_dilate(f); /* exchanges ghosts, since there are three passes */
     f->narr = 1;
     if (l > s->mesh.levelmin && icount < s->time.nsubcycle[l - 1]) flag_keep_needed(f);
     bits_or(f->lv->noct, f->bits, f->wanted);
@@ -133,7 +135,8 @@ void sim_flag(struct sim *s, int l, int icount)
     sim_flag_end(s, l, icount);
 }
 
-/* A split cell whose child is split or flagged stays split. (Threads meet in parents.) */
+/* A split cell whose child is split or flagged stays split. Threads may write to one parent, hence
+ * the atomic update. */
 static void flag_minimal(struct sim_flags *f, const struct level *fine)
 {
     const lidx nown = f->lv->nown;
@@ -150,8 +153,8 @@ static void flag_minimal(struct sim_flags *f, const struct level *fine)
     }
 }
 
-/* For each of the eight cells of oct i: the flag of the neighbours in −d and +d. Cells with the bit
- * of d clear are `low`. */
+/* Flags of the neighbours of the eight cells of oct i in directions −d and +d. `low`: cells with
+ * bit d clear. */
 static inline void flags_beside(const struct sim_flags *f, lidx i, int d, unsigned *minus,
                                 unsigned *plus)
 {
@@ -164,7 +167,7 @@ static inline void flags_beside(const struct sim_flags *f, lidx i, int d, unsign
     *plus = (own & hi) >> shift | (right & lo) << shift;
 }
 
-/* Cells of oct i after one pass: those with a flagged neighbour, or with two. */
+/* Flags of oct i after one pass: cells with a flagged neighbour, or with two flagged neighbours. */
 static inline unsigned char dilated(const struct sim_flags *f, lidx i, bool first)
 {
     unsigned one = 0, two = 0;
@@ -183,7 +186,8 @@ static inline void mark(unsigned char *to)
     *to = 1;
 }
 
-/* next := 1 for the octs of a word that have flagged cells, and those beside them. */
+/* Sets `next` to 1 for the octs of a word that have flagged cells, and for their face
+ * neighbours. */
 static void mark_near(struct sim_flags *f, lidx word)
 {
     const lidx end = word_end(word, f->lv->noct);
@@ -196,8 +200,8 @@ static void mark_near(struct sim_flags *f, lidx word)
     }
 }
 
-/* One pass of flag_dilate over own octs and nhalo ghosts. Most octs have no flagged cell in or
- * beside them. */
+/* One pass of flag_dilate over own octs and nhalo ghosts. Most octs are skipped, since neither they
+ * nor their neighbours have a flagged cell. */
 static void flag_pass(struct sim_flags *f, bool first, lidx nhalo)
 {
     const lidx noct = f->lv->noct, nown = f->lv->nown, *halo = f->halo;
@@ -225,8 +229,8 @@ static void flag_pass(struct sim_flags *f, bool first, lidx nhalo)
     for (lidx k = 0; k < nhalo; k++) bits[halo[k]] = next[halo[k]];
 }
 
-/* One cell-wide buffer: three passes over face neighbours, which flag cells with at least 1, 2, 2
- * flagged ones. The cells of ghosts next to own octs are flagged here too. */
+/* Dilation by one cell: three passes over face neighbours, which flag cells with at least 1, 2, 2
+ * flagged neighbours. Ghost cells next to own octs are flagged here too. */
 static void flag_dilate(struct sim_flags *f)
 {
     for (int pass = 0; pass < 3; pass++) {
@@ -262,7 +266,7 @@ static bool inside_geometry(const struct sim *s, int l, const double x[3])
     return (e < 10 ? pow(sum, 1 / e) : top) < 1.0;
 }
 
-/* Clears the bits of cells outside. */
+/* Clears the flags of cells outside of the refinement geometry. */
 static void keep_inside(const struct sim *s, int l, unsigned char *bits)
 {
     const struct level *lv = &s->mesh.lev[l];
@@ -342,7 +346,7 @@ static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
         }
 }
 
-/* The finest level that has initial conditions of its own. */
+/* Finest level with initial conditions. */
 static int ics_level(const struct params *p)
 {
     int l = p->amr.levelmin;
@@ -405,7 +409,8 @@ static void flag_criteria(struct sim_flags *f, int l)
     if (s->par->refine.r_refine[l - s->mesh.levelmin] > -1.0) keep_inside(s, l, f->wanted);
 }
 
-/* Split cells that must stay split, since finer cells beside them are flagged or split. */
+/* Marks split cells that must stay split, since cells of finer levels next to them are flagged or
+ * split. */
 static void flag_keep_needed(struct sim_flags *f)
 {
     const lidx nown = f->lv->nown;
@@ -417,7 +422,8 @@ static void flag_keep_needed(struct sim_flags *f)
 }
 
 /* Between two sub-steps an oct whose 26 neighbours do not all exist must not refine: level l−1
- * could not follow. Flags of finer cells that counted on it are dropped by adapt_drop_ungraded. */
+ * could not follow. Flags of finer cells that rely on such a refinement are dropped by
+ * adapt_drop_ungraded. */
 static void flag_hold_boundary(struct sim_flags *f, int l)
 {
 #pragma omp parallel for schedule(static)

@@ -1,4 +1,4 @@
-/* sim/forecast: what a run will take, told from headers alone (simulate -n).
+/* sim/forecast: memory and time of a run, predicted from headers alone (simulate -n).
  *
  * The octs of each level are those of the complete levels, of the files of initial conditions, or
  * of the checkpoint. Ghosts of a complete level are a layer of octs around the box of a rank; a
@@ -20,19 +20,19 @@
 #include "patch/reflux.h"
 #include "sim/sim.h"
 
-/* Bytes. Of a particle on its way to another rank; of an oct in the multigrid solver and in the
- * lists of the Godunov step; of a point of a transform; of a batch of values for each variable; of
- * the buffers of RAMSES's files; of a thread in the Godunov step; of the libraries of MPI once
- * several ranks run. */
+/* Memory in bytes: TRAVEL of a particle in an exchange; MULTIGRID of an oct in the multigrid
+ * solver; TILE of an oct in the lists of the Godunov step; POINT of a point of a Fourier transform;
+ * BATCH of a batch of values, per variable; FILES, WRITING of the buffers of RAMSES files; THREAD
+ * of a thread in the Godunov step; MPI of the MPI libraries with several ranks. */
 static const double TRAVEL = 81 + 89, MULTIGRID = 368, TILE = 12, POINT = 17.2,
                     BATCH = 64.0 * CKPT_PITCH, FILES = 12.6e6, WRITING = 10.6e6, THREAD = 1.03e6,
                     MPI = 18e6;
-/* Part of the octs of finer levels at a coarse-fine boundary. */
+/* Fraction of the octs of finer levels that lie at a coarse–fine boundary. */
 static const double AT_BOUNDARY = 0.5;
 
 enum { ROWS = 24 };
 
-/* Bytes of all ranks by name: from step to step, and in the phase that takes most. */
+/* Bytes of all ranks by name: permanent, and in the phase that needs most memory. */
 struct row {
     const char *name;
     double always, more;
@@ -40,19 +40,21 @@ struct row {
 
 struct forecast {
     int ranks;
-    double own[LEVEL_MAX + 2], here[LEVEL_MAX + 2]; /* octs of a rank, without and with ghosts */
-    double particles;                               /* of a rank */
+    /* octs of a rank by level, without and with ghosts */
+    double own[LEVEL_MAX + 2], here[LEVEL_MAX + 2];
+    double particles; /* particles of a rank */
     int nrow;
     struct row row[ROWS];
     double held, resident;
-    double updates, each; /* of a coarse step; microseconds of a rank for one */
-    const char *source;   /* of that */
-    double steps;         /* to the end; 0: not known */
+    double updates, each; /* cell updates in a coarse step; microseconds of a rank per update */
+    const char *source;   /* source of `each` */
+    double steps;         /* coarse steps until the end; 0: not known */
 };
 
 /* ---- octs ---- */
 
-/* Octs of a complete level in the box of a rank and around it, relative to those in it. */
+/* Octs of a complete level in the box of a rank and in a layer around it, relative to the octs in
+ * the box. */
 static double with_layer(int ranks, int l)
 {
     double side[3], whole = ldexp(1, l - 1), in = 1, out = 1;
@@ -258,13 +260,15 @@ static enum err read_profile(struct table *t, double *each)
         before = step;
     }
     if (!(last[1] > first[1] && last[0] > first[0]))
-        FAIL(ERR_FORMAT, "%s: has no two coarse steps of a run, as simulate -j writes them",
+        FAIL(ERR_FORMAT,
+             "%s: contains fewer than two coarse steps: give a file that simulate -j wrote",
              t->path);
     *each = 1e6 * ranks * (last[0] - first[0]) / (last[1] - first[1]);
     return OK;
 }
 
-/* From the coarse steps of the last run in a file of simulate -j. Rank 0. */
+/* Microseconds per update from the coarse steps of the last run in a file of simulate -j. Rank
+ * 0. */
 static enum err from_profile(const char *path, double *each)
 {
     enum { BYTES_MAX = 1 << 30 };
@@ -283,7 +287,7 @@ static double from_documents(const struct params *p)
     return p->run.hydro ? 0.15 + cooling : 0.20;
 }
 
-/* Coarse steps to the end, by nstepmax, and for a restart by its time step, too. */
+/* Coarse steps until the end, from nstepmax and, for a restart, from its time step. */
 static double steps_left(const struct sim *s)
 {
     const struct params *p = s->par;
@@ -322,14 +326,14 @@ static double step_seconds(const struct forecast *f)
 
 static void tell(const struct sim *s, const struct forecast *f)
 {
-    log_info(" Forecast for %d rank%s. Not known: refinement to come, and how evenly ranks share",
+    log_info(" Forecast for %d rank%s. Later refinement and load imbalance cannot be predicted",
              f->ranks, f->ranks > 1 ? "s" : "");
     for (int l = 1; l <= s->mesh.levelmax; l++)
         if (s->amr.noct[l] && (l >= s->mesh.levelmin || l == 1))
             log_info(" Level %2d has %10ld octs%s", l, (long)s->amr.noct[l],
                      l > s->mesh.levelmin && !s->run.restart.from ? " at most" : "");
     if (s->par->run.pic) log_info(" %ld particles", (long)s->diag.particles);
-    log_info(" Memory of all ranks, MB: from step to step, and more at the peak");
+    log_info(" Memory of all ranks, MB: between steps, and in addition at the peak");
     for (int i = 0; i < f->nrow; i++)
         log_info("   %-22s %12.1f %12.1f", f->row[i].name, f->row[i].always / 1e6,
                  f->row[i].more / 1e6);
@@ -337,11 +341,11 @@ static void tell(const struct sim *s, const struct forecast *f)
              "%.1f and %.1f MB",
              f->held / 1e6, f->resident / 1e6, f->held / 1e6 / f->ranks,
              f->resident / 1e6 / f->ranks);
-    log_info(" Time: %.3g s a coarse step: %.3g updates of cells, %.2f microseconds each and rank "
-             "(%s)",
+    log_info(" Time: %.3g s per coarse step: %.3g cell updates, %.2f microseconds per update and "
+             "rank (%s)",
              step_seconds(f), f->updates, f->each, f->source);
     if (f->steps > 0)
-        log_info(" Time: %.3g s for the %.0f coarse steps left, if they stay as they are",
+        log_info(" Time: %.3g s for the remaining %.0f coarse steps, if their cost stays the same",
                  f->steps * step_seconds(f), f->steps);
 }
 

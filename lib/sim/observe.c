@@ -65,7 +65,7 @@ struct observation sim_observation(struct sim *s, const struct ckpt_head *h, int
                                 .owner = s};
 }
 
-/* Sets of fields come from a device, if they are there. */
+/* Copies sets of fields from the device to the host, if the device has newer copies. */
 static enum err bring_home(struct sim *s, field_set reads)
 {
     for (int l = 1; l <= s->mesh.levelmax; l++)

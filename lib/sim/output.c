@@ -6,10 +6,10 @@
  * Hilbert domains, one per rank, whatever decomposition the run uses: octs travel to Hilbert
  * domains before writing and back afterwards, which changes no result. HDF5 needs no domains.
  *
- * A run does not wait for the disk: files are synced on a thread beside it (out/publish.h). Ranks
- * tell one another with the time step of each level whether theirs are done, and publish when all
- * are; at the latest when the coarse step ends. So at most one checkpoint is on its way, and none
- * when the run ends, whyever it ends. */
+ * A run does not wait for the disk: files are synced by a separate thread (out/publish.h). The
+ * time-step reduction of each level also tells whether all ranks' files are on disk; the checkpoint
+ * is then published, at the latest at the end of the coarse step. So at most one checkpoint is
+ * unpublished at a time, and none when the run ends, for whatever reason. */
 #include <dirent.h>
 #include <errno.h>
 #include <float.h>
@@ -39,7 +39,7 @@
 static void note_home(struct sim *s);
 static char *history(const struct sim *s);
 
-/* Do outputs follow the expansion? Without cosmology it is always 1. */
+/* Whether outputs follow the expansion factor, which is always 1 without cosmology. */
 static bool expands(const struct sim *s)
 {
     return s->par->run.cosmo && s->par->output.delta_aout < DBL_MAX;
@@ -63,19 +63,20 @@ void sim_output_setup(struct sim *s)
     s->run.out.aout_next = expands(s) ? s->time.aexp + o->delta_aout : DBL_MAX;
     s->run.out.iout = s->run.out.ifout = 1;
     s->run.out.last_step = -1;
-    if (o->foutput == 0) log_info(" foutput=0: no outputs, but on request");
+    if (o->foutput == 0) log_info(" foutput=0: outputs are written on request only");
 }
 
-/* As in the run that wrote it, if possible; otherwise the first multiple of delta after `first`
- * that is still to come. A checkpoint that was converted from one without this time has 0. */
+/* Time of the next output: the stored time if possible, otherwise the first future time of the form
+ * `first` + a multiple of delta. A converted checkpoint may lack the stored time, and then has
+ * 0. */
 static double next_time(const struct sim *s, double stored, double first, double now, double delta)
 {
     if (s->run.restart.from->state && stored > 0 && stored <= now + delta) return stored;
     return first + (floor((now - first) / delta) + 1) * delta;
 }
 
-/* Numbers and times resume where they were if the list of times is the same, otherwise after those
- * that have passed. */
+/* Output numbers and times resume as stored if the list of times is unchanged, otherwise after the
+ * times that have passed. */
 void sim_output_resume(struct sim *s)
 {
     const struct ckpt_head *h = &s->run.restart.from->head;
@@ -100,8 +101,8 @@ void sim_output_resume(struct sim *s)
     s->run.restart.resumed = true;
 }
 
-/* The last time of the run has come: tend, aend, or the end of the list. Times of the list beyond
- * tend are not reached. */
+/* Whether the final time has come: tend, aend, or the end of the list. Listed times beyond tend are
+ * not reached. */
 static bool is_over(const struct sim *s)
 {
     int last = s->run.out.noutput - 1;
@@ -137,7 +138,8 @@ void sim_head(const struct sim *s, struct ckpt_head *h)
                             .boxlen = s->mesh.boxlen,
                             .noutput = s->run.out.noutput,
                             .iout = s->run.out.iout,
-                            .ifout = s->run.out.ifout + 1, /* the next one, as in RAMSES */
+                            /* number of the next output, as in RAMSES */
+                            .ifout = s->run.out.ifout + 1,
                             .tout = s->run.out.tout,
                             .aout = s->run.out.aout,
                             .t = s->time.t,
@@ -171,19 +173,19 @@ void sim_head(const struct sim *s, struct ckpt_head *h)
                             .namelist = s->run.out.namelist_text,
                             .provenance = s->run.out.provenance};
     boundary_of_params(p, &h->boundary);
-    /* as they will be once it is written */
+    /* values after this output */
     h->tout_next = s->run.out.tout_next +
                    (s->time.t >= s->run.out.tout_next ? p->output.delta_tout : 0);
     h->aout_next = s->run.out.aout_next +
                    (s->time.aexp >= s->run.out.aout_next ? p->output.delta_aout : 0);
     memcpy(h->safe, s->phys.grav.safe, sizeof h->safe);
-    /* without cosmology as in RAMSES: readers take another H0 for a cosmological run */
+    /* without cosmology, values of RAMSES: readers take any other H0 for a cosmological run */
     if (!s->phys.cosmo) h->omega_m = h->h0 = 1, h->aexp_ini = 10;
     memcpy(h->dtold, s->time.dtold, sizeof h->dtold);
     memcpy(h->dtnew, s->time.dtnew, sizeof h->dtnew);
 }
 
-/* The run ends with it. */
+/* Whether the run ends with this output. */
 static bool is_last(const struct sim *s)
 {
     return sim_at_end(s) || s->run.out.asked < 0;
@@ -194,7 +196,7 @@ static bool travels(const struct sim *s, const struct writer_kind *w)
     return domain_kind(s->dom) != DOMAIN_HILBERT && w->by_rank;
 }
 
-/* In Hilbert domains, where the writer needs them. A run that ends stays in them. */
+/* Writes in Hilbert domains if the writer needs them. A run that ends keeps these domains. */
 static enum err write_in_domains(struct sim *s, const struct writer_kind *w,
                                  const struct ckpt_head *h)
 {
@@ -214,15 +216,15 @@ static enum err write_in_domains(struct sim *s, const struct writer_kind *w,
     return e;
 }
 
-/* Why a checkpoint is due. */
+/* Reasons for a checkpoint. */
 struct due {
-    bool time;  /* by a time, the job control file, as the first or the last */
-    bool steps; /* by foutput */
+    bool time;  /* due by time, by the job control file, or as first or last output */
+    bool steps; /* due by foutput */
     bool backup;
     int asked;
 };
 
-/* The next entry of tout or aout has come. */
+/* Whether the next entry of tout or aout has been reached. */
 static bool is_listed(const struct sim *s)
 {
     return s->run.out.iout <= s->run.out.noutput &&
@@ -230,7 +232,7 @@ static bool is_listed(const struct sim *s)
             s->time.aexp >= s->run.out.aout[s->run.out.iout - 1]);
 }
 
-/* Times that have come are passed without an output. */
+/* Skips output times that have been reached. */
 static void pass_times(struct sim *s)
 {
     const struct param_output *o = &s->par->output;
@@ -266,7 +268,7 @@ bool sim_output_travels(const struct sim *s)
            travels(s, format_named(s->par->output.outformat)->writer);
 }
 
-/* Gas of the complete levels above levelmin := means of their children. The steps do not use it. */
+/* Restricts the gas to the complete levels below levelmin, which the steps do not use. */
 static void restrict_coarse(struct sim *s)
 {
     if (!s->mesh.hydro) return;
@@ -277,7 +279,7 @@ static void restrict_coarse(struct sim *s)
     }
 }
 
-/* The path of the directory of outputs, even if it is removed. */
+/* Records the absolute path of the output directory, in case it is removed. */
 static void note_home(struct sim *s)
 {
     if (!getcwd(s->run.out.start, sizeof s->run.out.start)) return;
@@ -304,7 +306,7 @@ static enum err renew_home(struct sim *s, bool *renewed)
     return err_agree(&s->comm, e);
 }
 
-/* A run that ends need not continue while the disk works. */
+/* Writes a checkpoint. At the end of a run it also waits for the disk. */
 static enum err write_once(struct sim *s, const struct ckpt_head *h)
 {
     const struct format *f = format_named(s->par->output.outformat);
@@ -312,7 +314,7 @@ static enum err write_once(struct sim *s, const struct ckpt_head *h)
     return is_last(s) ? out_publish(&s->run.late.out, &s->comm) : OK;
 }
 
-/* Again if the directory of outputs was removed meanwhile. */
+/* Writes a checkpoint, and repeats this if the output directory was removed meanwhile. */
 static enum err write_twice(struct sim *s, const struct ckpt_head *h)
 {
     char why[800];
@@ -325,8 +327,8 @@ static enum err write_twice(struct sim *s, const struct ckpt_head *h)
     return again ? write_once(s, h) : err_set(e, "%s", why);
 }
 
-/* Programs that analyse the checkpoint find temperatures with the rates by which its gas cools, and
- * not with those that an earlier run had. */
+/* Renews the cooling rates stored with the checkpoint: programs that analyse it must find
+ * temperatures with the rates of this run, not with those of an earlier one. */
 static void renew_rates(struct sim *s)
 {
     double a = s->phys.cosmo ? s->time.aexp : 1;
@@ -361,10 +363,10 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     return e;
 }
 
-/* ---- when it is on disk ---- */
+/* ---- publication of checkpoints ---- */
 
-/* Old backups are removed after the new checkpoint has been read back. A failure here does not end
- * the run. */
+/* Removes old backups after the new checkpoint has been read back. A failure here does not end the
+ * run. */
 static void remove_old(struct sim *s)
 {
     int keep = s->par->output.keep_last, number = s->run.late.number;
@@ -376,8 +378,9 @@ static void remove_old(struct sim *s)
                  err_message());
 }
 
-/* A failed backup does not end the run: the next one is due soon. Nor does one that was lost with
- * the directory of outputs on its way to the disk: the next coarse step writes another. */
+/* A failed backup does not end the run: the next one is due soon. A checkpoint lost with its
+ * directory before it was on disk does not end the run either: the next coarse step writes
+ * another. */
 static enum err failed(struct sim *s, enum err e, bool on_its_way)
 {
     char why[800];
@@ -397,8 +400,8 @@ static enum err failed(struct sim *s, enum err e, bool on_its_way)
 enum err sim_publish(struct sim *s)
 {
     struct sim_late *p = &s->run.late;
-    if (!p->there) return OK;
-    p->there = p->done = false;
+    if (!p->pending) return OK;
+    p->pending = p->done = false;
     timer_start("io");
     enum err e = out_publish(&p->out, &s->comm);
     if (e != OK) return failed(s, e, true);
@@ -421,7 +424,8 @@ enum err sim_publish_last(struct sim *s, enum err why)
 
 /* ---- writing when it is due ---- */
 
-/* Is the state worth a restart? *thin: some cell has no positive density. (collective) */
+/* Whether the state is finite, hence worth a restart. *thin: some cell has no positive density.
+ * (collective) */
 static bool state_is_finite(const struct sim *s, bool *thin)
 {
     const struct parts *p = &s->parts;
@@ -447,8 +451,8 @@ static bool state_is_finite(const struct sim *s, bool *thin)
     return !bad[0];
 }
 
-/* Unsplit cells without positive density: how many, and the first by level and Morton order. The
- * run goes on, as in RAMSES: solvers take smallr there. (collective) */
+/* Logs unsplit cells without positive density: their number, and the first by level and Morton
+ * order. The run continues, as in RAMSES: solvers use smallr there. (collective) */
 static void log_thin(const struct sim *s)
 {
     int64_t n = 0, at[4] = {LEVEL_MAX + 1}; /* level, halves of the key, cell */
@@ -474,7 +478,7 @@ static void log_thin(const struct sim *s)
     }
     value = mine ? value : DBL_MAX;
     comm_min_f64(&s->comm, &value, 1);
-    if (n == 0) return; /* split cells only: nothing reads them */
+    if (n == 0) return; /* only split cells, which no solver reads */
     okey_cell_centre((okey)at[1] << 62 | (okey)at[2], (int)at[3], mesh_dx(&s->mesh, (int)at[0]), x);
     log_line(-1,
              " Warning: coarse step %d leaves %ld cell%s without positive density; the first, of "
@@ -492,7 +496,7 @@ static enum err write_due(struct sim *s)
     if (!is_due(&d)) return OK;
     TRY(sim_gather(s));
     TRY(sim_device_home(s, false));
-    TRY(sim_parts_home(s)); /* the search for clumps moves them */
+    TRY(sim_parts_home(s)); /* the clump search moves particles */
     bool thin;
     if (!state_is_finite(s, &thin)) {
         s->run.end.broken = s->run.end.done = true;
@@ -506,9 +510,9 @@ static enum err write_due(struct sim *s)
     s->run.out.last_step = s->time.nstep_coarse;
     enum err e = write_checkpoint(s, o->keep_last > 0 && !d.time);
     s->run.late.number =
-        s->run.out.ifout++; /* its name may be taken, if only the last sync failed */
+        s->run.out.ifout++; /* the name may be taken if only the last sync failed */
     if (e != OK) return failed(s, e, false);
-    s->run.late.there = true;
+    s->run.late.pending = true;
     if (is_last(s)) TRY(sim_publish(s));
     TRY(sim_observe(s, OBSERVE_OUTPUT));
     if (s->time.t >= s->run.out.tout_next) s->run.out.tout_next += o->delta_tout;
@@ -533,19 +537,19 @@ enum err sim_output(struct sim *s)
 
 /* ---- the checkpoints that are there before the run begins ---- */
 
-void sim_present(const struct sim *s, unsigned char there[SIM_NUMBERS])
+void sim_present(const struct sim *s, unsigned char present[SIM_NUMBERS])
 {
     DIR *d = s->comm.rank == 0 ? opendir(s->run.out.dir) : NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
         const char *rest;
         int number = dir_output_number(e->d_name, &rest);
-        if (number > 0 && !*rest) there[number] = 1;
+        if (number > 0 && !*rest) present[number] = 1;
     }
     if (d) closedir(d);
-    comm_bcast(&s->comm, there, SIM_NUMBERS, 0);
+    comm_bcast(&s->comm, present, SIM_NUMBERS, 0);
 }
 
-/* Multiples of period among the steps to come. */
+/* Number of multiples of `period` among the remaining coarse steps. */
 static int64_t count_multiples(const struct sim *s, const char *name, int period)
 {
     int64_t last = s->par->run.nstepmax;
@@ -554,11 +558,12 @@ static int64_t count_multiples(const struct sim *s, const char *name, int period
     return last / period - s->time.nstep_coarse / period;
 }
 
-/* The max number of outputs that the run may write; it may end before. */
+/* Max number of outputs that the run can write; it may end before. */
 static int64_t max_outputs(const struct sim *s)
 {
     const struct param_output *o = &s->par->output;
-    if (o->foutput == 0) return 1 + count_multiples(s, "fbackup", o->fbackup); /* or a request */
+    /* one more for an output on request */
+    if (o->foutput == 0) return 1 + count_multiples(s, "fbackup", o->fbackup);
     if (param_given(s->par, "output", "delta_tout") || param_given(s->par, "output", "delta_aout"))
         return SIM_NUMBERS;
     return s->run.out.noutput - (s->run.out.iout - 1) + count_multiples(s, "foutput", o->foutput) +
@@ -569,20 +574,20 @@ enum err sim_check_room(const struct sim *s)
 {
     enum err e = OK;
     if (s->run.out.force || s->run.end.done) return OK;
-    unsigned char *there = mem_zero(SIM_NUMBERS, "start");
-    sim_present(s, there);
+    unsigned char *present = mem_zero(SIM_NUMBERS, "start");
+    sim_present(s, present);
     int64_t end = s->run.out.ifout + max_outputs(s);
     for (int i = s->run.out.ifout; i < end && i < SIM_NUMBERS && e == OK; i++)
-        if (there[i])
+        if (present[i])
             e = err_set(ERR_FILE,
                         "%s/output_%05d exists already, and this run may have to write it: choose "
                         "another directory (-o), or let it be replaced (--force)",
                         s->run.out.dir, i);
-    mem_free(there);
+    mem_free(present);
     return e;
 }
 
-/* ---- provenance: of this run, its measurements, and all runs before it, newest first ---- */
+/* ---- provenance: this run, its measurements, then all earlier runs, newest first ---- */
 
 /* Provenance text that checkpoints record (owner: caller, mem_free). (collective) */
 static char *history(const struct sim *s)
@@ -607,7 +612,7 @@ static char *history(const struct sim *s)
     return mem_close_text(f, &text, &n, "provenance");
 }
 
-/* Choices of the tuner count for the newest run only. */
+/* Keeps the earlier history; choices of the tuner are kept for the newest run only. */
 void sim_history_resume(struct sim *s, const char *before)
 {
     static const char choice[] = "exchange:";

@@ -40,7 +40,8 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
 
 /* ---- checks ---- */
 
-/* Only on the device. Fields of a set have one place. */
+/* Whether the newest copy of a field set is on the device. All fields of a set share one
+ * location. */
 static bool away(const struct sim *s, int l, field_set one)
 {
     int f = 0;
@@ -48,11 +49,12 @@ static bool away(const struct sim *s, int l, field_set one)
     return s->device.mirror && !mirror_is_at(s->device.mirror, l, f, LOCATION_HOST);
 }
 
-/* Where the fields are does not change, so that a checked run has the copies of one that is not. */
+/* Checks a field on the host. Afterwards its newest copy is where it was, so that a checked run
+ * uses the same locations as an unchecked one. */
 static enum err check_field(struct sim *s, const struct phase *p, int l, field_set one)
 {
     const struct mesh *m = &s->mesh;
-    const bool there = away(s, l, one);
+    const bool on_device = away(s, l, one);
     const char *name = field_set_name(one);
     if (!ghosts_valid(m, l, one))
         FAIL(ERR_LIMIT,
@@ -68,7 +70,7 @@ static enum err check_field(struct sim *s, const struct phase *p, int l, field_s
                  "their owners: an earlier phase writes that field without declaring it",
                  p->name, name, l);
     }
-    if (there && s->comm.size > 1) sim_device_wrote(s, l, one, LOCATION_DEVICE);
+    if (on_device && s->comm.size > 1) sim_device_wrote(s, l, one, LOCATION_DEVICE);
     return OK;
 }
 
@@ -90,7 +92,7 @@ static enum err check_ghosts(struct sim *s, const struct phase *p, int l)
     return OK;
 }
 
-/* Stale ghosts of doubles become NaN, so that a read of them is noticed. */
+/* Fills stale ghosts of doubles with NaN, so that reading them is noticed. */
 static void poison(struct sim *s, const struct phase *p, int l)
 {
     struct level *lv = &s->mesh.lev[l];
@@ -104,7 +106,7 @@ static void poison(struct sim *s, const struct phase *p, int l)
     }
 }
 
-/* ---- where a phase runs that could run on the device ---- */
+/* ---- choice of host or device ---- */
 
 static const struct {
     unsigned gpu;
@@ -142,7 +144,8 @@ static enum err settle(struct sim *s)
     return OK;
 }
 
-/* A step of level l begins, and ends: `begin` goes from one to the other. (collective) */
+/* Timing of a step of level l; choice_end takes the start time that choice_begin returns.
+ * (collective) */
 static enum err choice_begin(struct sim *s, int l, double *begin)
 {
     struct trials *t = s->device.trials;
@@ -164,15 +167,16 @@ static enum err choice_end(struct sim *s, double begin)
     if (!r.what) return OK;
     if (r.level > 0) snprintf(of, sizeof of, " of level %d", r.level);
     log_info(" gpu_auto_tune: %s%s: %s (a step of level %d takes %.3g ms with it on the device, "
-             "%.3g ms by the CPU)",
-             r.what, of, r.cpu ? "by the CPU" : "on the device", r.step, 1e3 * r.seconds_device,
+             "%.3g ms on the CPU)",
+             r.what, of, r.cpu ? "on the CPU" : "on the device", r.step, 1e3 * r.seconds_device,
              1e3 * r.seconds_cpu);
     return OK;
 }
 
-/* ---- where fields are ---- */
+/* ---- location of fields ---- */
 
-/* All that a phase reads or writes; what it writes partly must be there, too. */
+/* Makes all fields that a phase reads or writes available at a location; partly written fields must
+ * be there too. */
 static enum err bring(struct sim *s, const struct phase *p, int l, int location)
 {
     const field_set all = p->reads | p->ghosts | p->writes, one = UP(1) - 1,
@@ -197,7 +201,8 @@ static void wrote(struct sim *s, const struct phase *p, int l, int location)
         sim_device_wrote(s, k, p->writes / FINER(1) & one, location);
 }
 
-/* On the device, if that is on. Where it lacks memory it is off from then on. */
+/* Runs a phase on the device, if it is on. If device memory is short, the device is switched
+ * off. */
 static enum err run_dev(struct sim *s, const struct phase *p, int l, int icount, bool *done)
 {
     *done = false;
@@ -227,7 +232,7 @@ static enum err run_here(struct sim *s, const struct phase *p, int l, int icount
 
 /* ---- one step ---- */
 
-/* A rank that is slow on purpose. */
+/* Sleeps to simulate a slow rank, for tests. */
 static void delay(const struct sim *s, const struct phase *p, int l)
 {
     double t = s->check.delay * s->mesh.lev[l].nown;

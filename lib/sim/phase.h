@@ -1,85 +1,87 @@
 /* sim/phase: a row of the table of the step (sim/step.c), and the loop over the rows.
  *
  * With run_params/check_ghosts a phase that reads ghosts which are stale, or which differ from
- * their owners although they count as valid, ends the run with a message; and what a phase leaves
- * stale becomes NaN, so that nothing can read it undeclared.
+ * their owners although they count as valid, ends the run with a message; ghosts that a phase
+ * leaves stale become NaN, so that an undeclared read is noticed.
  *
- * A phase may have a second function, which does the same on a device (sim/phases.c). The fields
- * that a phase reads or writes are brought to where it runs, if their newest copy is not there
- * (oct/mirror.h); what it writes is newest there. With check_ghosts the other copy becomes NaN. */
+ * A phase may have a second function, its equivalent on a device (sim/phases.c). The fields that a
+ * phase reads or writes are copied to the side on which it runs, if their newest copy is on the
+ * other one (oct/mirror.h); fields that it writes are newest there. With check_ghosts the other
+ * copy becomes NaN. */
 #pragma once
 #include "oct/fields.h"
 #include "sim/sim.h"
 
-/* Sets of other levels than that of the step: the two coarser ones, the next finer one, all finer
- * ones. */
+/* Field sets of other levels than that of the step: UP the two coarser levels, NEXT the next finer
+ * level, FINER all finer levels. */
 #define UP(set) ((field_set)(set) << 32)
 #define NEXT(set) ((field_set)(set) << 64)
 #define FINER(set) ((field_set)(set) << 96)
 
-/* When a phase runs: all conditions must hold. */
+/* Conditions for a phase to run: all must hold. */
 enum phase_when {
     ALWAYS = 0,
     IF_GAS = 1 << 0,
     IF_GRAVITY = 1 << 1,
-    IF_SELF_GRAVITY = 1 << 2, /* not an analytic force */
+    IF_SELF_GRAVITY = 1 << 2, /* gravity is not analytic */
     IF_PARTS = 1 << 3,
     IF_MESH = 1 << 4,     /* cells of the level may be split: not levelmax, not static */
-    IF_BASE = 1 << 5,     /* the level is levelmin: once a coarse step */
+    IF_BASE = 1 << 5,     /* the level is levelmin: once per coarse step */
     IF_TURN = 1 << 6,     /* levelmin, or a second sub-step */
-    IF_FINER = 1 << 7,    /* there is a finer level */
-    IF_FIRST = 1 << 8,    /* first fine step of all */
-    IF_LAST = 1 << 9,     /* the last step within one of the coarser level */
-    IF_BALANCE = 1 << 10, /* the domains are to be balanced */
-    IF_TERMS = 1 << 11,   /* there are source terms on levels */
+    IF_FINER = 1 << 7,    /* a finer level exists */
+    IF_FIRST = 1 << 8,    /* first fine step of the run */
+    IF_LAST = 1 << 9,     /* last step of the level within a step of the coarser level */
+    IF_BALANCE = 1 << 10, /* load balance is due */
+    IF_TERMS = 1 << 11,   /* source terms act on levels */
     IF_COARSE_TERMS = 1 << 12,
-    IF_COOLING = 1 << 13, /* there is a table of rates */
-    IF_SINKS = 1 << 14,   /* there are sinks */
-    IF_HOLES = 1 << 15,   /* sinks are the black holes of Horizon-AGN */
+    IF_COOLING = 1 << 13, /* the gas cools by a table of rates */
+    IF_SINKS = 1 << 14,   /* the run has sinks */
+    IF_HOLES = 1 << 15,   /* sinks are black holes as in Horizon-AGN */
     IF_CREATES = 1 << 16, /* sinks form out of clumps */
-    IF_ON_DISK = 1 << 17  /* a checkpoint that has no name yet is on the disk */
+    IF_ON_DISK = 1 << 17  /* a checkpoint is on disk but not yet published */
 };
 
-/* Where a phase runs, and on what. */
+/* Where a phase runs, and on which octs. */
 enum phase_where {
-    HOST = 0, /* its fields are brought to the host */
-    /* a phase with a function for the device, for runs in which that is on (sim_device.on) */
+    HOST = 0, /* host only; fields are copied to the host */
+    /* phases with a device function, used if the bit is set in sim_device.on */
     GPU_HYDRO = 1 << 0,
     GPU_POISSON = 1 << 1,
     GPU_PARTS = 1 << 2,
-    /* host code for all levels: their fields are brought home, and count as written there */
+    /* host code for all levels: all fields are copied to the host, and count as written there */
     AT_HOME = 1 << 3,
-    /* its function looks after places itself, by sim_device_need, _wrote and _home */
+    /* the phase handles locations itself, by sim_device_need, _wrote and _home */
     OWN_COPIES = 1 << 4,
-    /* its function for the device does, of what it reads */
+    /* the device function handles the locations of what it reads */
     OWN_READS = 1 << 5,
-    PARTS_ANYWHERE = 1 << 6, /* particles are taken where they are: sim_parts_… */
-    /* if the ghosts of all that it reads are valid, it works on ghosts as on own octs
-     * (sim.amr.on_ghosts), and those of what it writes stay valid without an exchange */
+    PARTS_ANYWHERE = 1 << 6, /* particles are used where they are, by sim_parts_… */
+    /* if the ghosts of all its inputs are valid, the phase also works on ghosts
+     * (sim.amr.on_ghosts), whose outputs stay valid without an exchange */
     ON_GHOSTS = 1 << 7,
-    WORK = 1 << 8 /* its time is that of this rank's own octs, and counts for the balance */
+    WORK = 1 << 8 /* the time of the phase is work on own octs, and counts for load balance */
 };
 
 struct phase {
     const char *name;
     enum err (*call)(struct sim *s, int l, int icount);
-    const char *timer; /* NULL: the timer of the phase before continues */
+    const char *timer; /* label of the timer; NULL: the timer of the previous phase continues */
     unsigned when;     /* enum phase_when */
     unsigned where;    /* enum phase_where */
-    field_set reads;   /* in own cells */
-    field_set ghosts;  /* in own cells and ghosts */
-    field_set writes;  /* in own cells; ghosts are stale then, unless the phase fills them */
-    /* Queues the phase on the stream of the device, and sets *done; without that nothing has
-     * changed, and the CPU does it. An error: nothing has changed and the device lacks memory, or
-     * it failed. NULL: none. */
+    field_set reads;   /* field sets read in own cells */
+    field_set ghosts;  /* field sets read in own cells and ghosts */
+    /* field sets written in own cells; ghosts become stale unless the phase fills them */
+    field_set writes;
+    /* Queues the phase on the stream of the device, and sets *done; if *done stays false, nothing
+     * has changed and the CPU runs the phase. Error: nothing has changed, and the device lacks
+     * memory or failed. NULL: no device function. */
     enum err (*device)(struct sim *s, int l, int icount, bool *done);
 };
 
-/* One step of level l by the phases of a table. (collective) */
+/* Runs one step of level l by the phases of a table. (collective) */
 MUST_USE enum err phases_run(struct sim *s, const struct phase *p, int n, int l, int icount);
 
-/* The phases of sim/step.c as functions (sim/phases.c). Each is of one step of level l, the
- * icount-th within a step of level l-1. */
+/* Phases of sim/step.c as functions (sim/phases.c), each for one step of level l, the icount-th
+ * within a step of level l-1. */
 typedef enum err step_phase(struct sim *s, int l, int icount);
 step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, step_deposit,
     step_hand_down, step_unkick_gas, step_poisson, step_first_phi, step_force, step_energy,
@@ -89,7 +91,7 @@ step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, st
     step_merge, step_add_steps, step_cooling_table, step_coarse_terms, step_level_terms,
     step_pull_sinks, step_look_around, step_accrete, step_create_sinks, step_renew_sinks,
     step_black_holes;
-/* Phases that have a second function, for the device (sim/phases.c). */
+/* Device functions of phases (sim/phases.c). */
 typedef enum err device_phase(struct sim *s, int l, int icount, bool *done);
 device_phase unkick_gas_dev, kick_gas_dev, kick_again_dev, time_step_dev, godunov_dev, keep_phi_dev,
     deposit_dev, poisson_dev, first_phi_dev, force_dev, energy_dev, restrict_gas_dev, enter_dev,

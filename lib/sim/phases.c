@@ -1,5 +1,5 @@
-/* sim/phases: the functions of the table in sim/step.c, in its order; there_…: those that do the
- * same on a device. */
+/* sim/phases: the functions of the table in sim/step.c, in its order; names ending in _dev:
+ * equivalents on a device. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -94,7 +94,7 @@ enum err step_poisson(struct sim *s, int l, int icount)
     s->phys.grav.minima = s->time.min.level ? &s->time.min.minima : NULL;
     struct grav_source from = gravity_of(s, l, icount);
     grav_solve(&s->mesh, &s->comm, l, &from, &s->phys.grav);
-    sim_timestep_end(s); /* of the coarser level */
+    sim_timestep_end(s); /* time step of the coarser level */
     return OK;
 }
 
@@ -128,7 +128,7 @@ enum err step_kick_gas(struct sim *s, int l, int icount)
     return OK;
 }
 
-/* Nothing, if the kick of the gas was done on ghosts too. */
+/* Starts the exchange of gas ghosts, unless the kick was applied to ghosts too. */
 enum err step_send_gas(struct sim *s, int l, int icount)
 {
     if (ghosts_valid(&s->mesh, l, GAS)) return OK;
@@ -154,8 +154,8 @@ enum err step_receive_gas(struct sim *s, int l, int icount)
     return OK;
 }
 
-/* On the finest level only the Godunov step reads the ghosts. It waits for them itself, after what
- * needs none; but not where phases are checked. */
+/* On the finest level only the Godunov step reads the ghosts of the gas, and waits for them after
+ * the octs that need none; with check_ghosts they are received here. */
 enum err step_receive_early(struct sim *s, int l, int icount)
 {
     bool finest = l == s->mesh.levelmax || s->amr.noct[l + 1] == 0;
@@ -175,7 +175,7 @@ static struct patch_arrival gas_arrival(struct sim *s, int l)
                                   .soon = ghost_near(&s->comm, &s->mesh.lev[l].plan)};
 }
 
-/* ---- time, and the recursion ---- */
+/* ---- time and recursion ---- */
 
 enum err step_time_step(struct sim *s, int l, int icount)
 {
@@ -184,7 +184,7 @@ enum err step_time_step(struct sim *s, int l, int icount)
     TRY(sim_limits_need(s, l));
     s->time.dtold[l] = s->time.dtnew[l];
     sim_timestep_begin(s, l);
-    /* else it ends in step_poisson of the finer level */
+    /* otherwise step_poisson of the finer level completes the reduction */
     if (!finer || !m->gravity || s->phys.grav.gravity_type > 0) sim_timestep_end(s);
     return OK;
 }
@@ -231,9 +231,9 @@ enum err step_add_steps(struct sim *s, int l, int icount)
 
 /* ---- gas ---- */
 
-/* Ghost octs' corrections come from their owners: rows of all octs of the level, those away from
- * its boundary empty. They are final after the last step of the level within one of the coarser
- * level, and travel beside its gas. */
+/* Sends flux corrections of ghost octs from their owners: rows of all octs of the level, empty away
+ * from its boundary. Corrections are final after the last step of the level within a step of the
+ * coarser one, and travel along with its gas. */
 enum err step_send_reflux(struct sim *s, int l, int icount)
 {
     const struct xplan *p = &s->mesh.lev[l].plan;
@@ -278,7 +278,7 @@ enum err step_godunov(struct sim *s, int l, int icount)
     struct patch_arrival arrival = gas_arrival(s, l);
     if (s->amr.refine.frozen)
         hydro_kick(m, l, false, 0.5 * s->time.dtnew[l],
-                   &s->phys.hydro); /* no fluxes in this step */
+                   &s->phys.hydro); /* static mesh: no fluxes in this step */
     else
         hydro_update(m, l, s->time.dtnew[l], s->phys.cosmo ? s->time.hexp : 0.0, &s->phys.hydro,
                      s->amr.gas_fill.lv ? &arrival : NULL,
@@ -324,8 +324,7 @@ enum err kick_again_dev(struct sim *s, int l, int icount, bool *done)
     return kick_gas_dev(s, l, icount, done);
 }
 
-/* Starts the kernels that the time step needs: independent of each other, in as many streams as
- * there are. */
+/* Starts the independent kernels that the time step needs, in up to four streams. */
 static enum err numbers_begin(struct sim *s, int l)
 {
     struct hydro_dev *h = s->device.gas;
@@ -340,7 +339,7 @@ static enum err numbers_begin(struct sim *s, int l)
     return OK;
 }
 
-/* Without gas nothing of the size of a level is read, wherever it is. */
+/* Without gas the time step reads no field. */
 enum err time_step_dev(struct sim *s, int l, int icount, bool *done)
 {
     if (!s->mesh.hydro) {
@@ -371,7 +370,7 @@ enum err godunov_dev(struct sim *s, int l, int icount, bool *done)
     sim_receive_gas(s);
     if (sinks_any(s->phys.sinks) && s->phys.sinks->round[l].change.n > 0) return OK;
     if (s->amr.refine.frozen)
-        TRY(kick(s, l, false, 0.5, done)); /* no fluxes in this step */
+        TRY(kick(s, l, false, 0.5, done)); /* static mesh: no fluxes in this step */
     else
         TRY(hydro_dev_update(d->gas, m, l, s->time.dtnew[l], s->phys.cosmo ? s->time.hexp : 0.0,
                              &s->phys.hydro));
@@ -414,7 +413,7 @@ enum err poisson_dev(struct sim *s, int l, int icount, bool *done)
     s->phys.grav.minima = s->time.min.level ? &s->time.min.minima : NULL;
     struct grav_source from = gravity_of(s, l, icount);
     TRY(grav_dev_solve(s->device.grav, &s->mesh, l, &from, &s->phys.grav, &rep, done));
-    if (*done) sim_timestep_end(s); /* of the coarser level */
+    if (*done) sim_timestep_end(s); /* time step of the coarser level */
     if (*done) s->device.asked = false;
     return OK;
 }
@@ -475,7 +474,8 @@ enum err merge_dev(struct sim *s, int l, int icount, bool *done)
 
 /* ---- source terms ---- */
 
-/* For the whole coarse step, at its start: a restart finds the same. */
+/* Updates the rates at the start of a coarse step, for the whole step, so that a restart finds
+ * equal rates. */
 enum err step_cooling_table(struct sim *s, int l, int icount)
 {
     sim_cooling_table(s);
@@ -519,7 +519,7 @@ static void send_all_gas(struct sim *s, bool changed)
     }
 }
 
-/* After the checkpoint, so that a restart applies them once. */
+/* Applied after the checkpoint, so that a restart applies coarse terms once. */
 enum err step_coarse_terms(struct sim *s, int l, int icount)
 {
     struct term_run r = sim_term_run(s, TERM_COARSE, l);
@@ -533,7 +533,7 @@ enum err step_level_terms(struct sim *s, int l, int icount)
 {
     struct term_run r = sim_term_run(s, TERM_LEVEL, l);
     const field_set fields = terms_fields(s->par, TERM_LEVEL);
-    int next = 0; /* the terms before it have run on the device */
+    int next = 0; /* first term that has not run on the device */
     if (sim_runs_dev(s, GPU_HYDRO, l) && s->device.terms) {
         if (terms_dev_run(s->device.terms, &r, &next) == OK) return OK;
         TRY(sim_device_off(s));
@@ -546,7 +546,7 @@ enum err step_level_terms(struct sim *s, int l, int icount)
 
 /* ---- sinks ---- */
 
-/* As the coarse terms: energy that is set free, mergers, births. */
+/* Coarse terms of black holes: energy release, mergers, births. */
 enum err step_black_holes(struct sim *s, int l, int icount)
 {
     struct term_run r = sim_term_run(s, TERM_COARSE, l);
@@ -581,8 +581,8 @@ enum err step_accrete(struct sim *s, int l, int icount)
     return sinks_accrete(&sinks, l);
 }
 
-/* Their first masses are next to nothing, and taken from leaf cells alone: what cells above and
- * ghosts have is renewed when they get their seeds, by the next phase. */
+/* New sinks have negligible mass, taken from leaf cells only: coarser cells and ghosts are updated
+ * by the next phase, which gives the sinks their seeds. */
 enum err step_create_sinks(struct sim *s, int l, int icount)
 {
     struct sink_run sinks = sim_sinks(s);
@@ -621,10 +621,10 @@ enum err step_send_flags(struct sim *s, int l, int icount)
 
 enum err step_flag(struct sim *s, int l, int icount)
 {
-    bool there = false;
-    if (sim_runs_dev(s, GPU_HYDRO, l) && sim_flag_steep(s, l, &there) != OK) {
+    bool found = false;
+    if (sim_runs_dev(s, GPU_HYDRO, l) && sim_flag_steep(s, l, &found) != OK) {
         TRY(sim_device_off(s));
-        there = false;
+        found = false;
     }
     for (int k = l; k >= l - 2 && k >= s->mesh.levelmin && !there; k--)
         TRY(sim_device_need(s, k, GAS, LOCATION_HOST));

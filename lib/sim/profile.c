@@ -26,7 +26,7 @@ static int64_t octs_all(const struct sim *s)
     return n;
 }
 
-/* held: heap by our own account; rss: as the system counts. */
+/* held: heap as counted by base/mem; rss: resident memory as counted by the system. */
 void sim_profile_step(struct sim *s)
 {
     if (!s->run.cost.profile_path) return;
@@ -78,7 +78,8 @@ static void phases_put(struct sim *s)
     fputs("},", s->run.cost.profile);
 }
 
-/* Rows of rank 0 by name, summed over ranks; what only other ranks hold is in the total. */
+/* Rows of rank 0 by name, summed over ranks; memory under names that only other ranks have is in
+ * the total. */
 static void memory_put(struct sim *s)
 {
     char name[NAMES][LABEL] = {{0}};

@@ -20,8 +20,7 @@ void sim_report_mesh(struct sim *s, const char *title)
                      (long)(s->amr.noct[l] / s->comm.size));
 }
 
-/* −Σ_leaf f² dx³ / (8π G) and max |rho| of the level, on this rank; the sum counts once a coarse
- * step. */
+/* Factor of Σ_leaf f² in the potential energy −Σ_leaf f² dx³ / (8π G) of a level. */
 double sim_energy_factor(const struct sim *s, int l)
 {
     double dx = mesh_dx(&s->mesh, l), fourpi = s->phys.cosmo
@@ -90,7 +89,7 @@ static void report_fine(const struct sim *s, int l)
              s->time.dtnew[l], s->time.aexp, mem);
 }
 
-/* Sums of mass and energy; econs as RAMSES defines it, with the work of expansion integrated in
+/* Logs mass and energy; econs as RAMSES defines it, with the work of expansion integrated in
  * epot_tot_int. */
 static void report_conservation(struct sim *s, const struct totals *t)
 {
@@ -153,7 +152,7 @@ static void count_cells(struct sim *s)
     s->run.cost.leaves_most = cells - octs;
 }
 
-/* Logs the memory that ranks hold and the time that they worked: see sim_balance. */
+/* Logs memory and work time of the ranks: see sim_balance. */
 static void report_balance(const struct sim *s)
 {
     struct spread m = s->amr.balance.memory, t = s->amr.balance.time;
@@ -163,8 +162,8 @@ static void report_balance(const struct sim *s)
              t.mean / 1e9, (double)t.high / 1e9);
 }
 
-/* Time since the last coarse step, microseconds per cell update (RAMSES's count of points), and a
- * live line with the progress. */
+/* Logs the time of the last coarse step and microseconds per cell update (counted as in RAMSES),
+ * and shows a live line with the progress. */
 void sim_report_step_time(struct sim *s)
 {
     double now = timer_wall(), dt = now - s->run.cost.wall_step,

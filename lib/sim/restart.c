@@ -1,6 +1,6 @@
-/* sim/restart: from a checkpoint to the state of a run on any number of ranks: its header, what is
- * known of the run before, and, by lib/resume, mesh and particles. The run resumes as if it had not
- * stopped: with the same bits if the checkpoint contains them. */
+/* sim/restart: from a checkpoint to the state of a run on any number of ranks: its header, the
+ * parameters of the earlier run, and, by lib/resume, mesh and particles. The run resumes as if it
+ * had not stopped, bit by bit if the checkpoint has full precision. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -123,7 +123,7 @@ static void log_what(const struct sim *s)
     if (*f->left_out && !sinks) log_info(" Carried along unchanged: %s", f->left_out);
 }
 
-/* The transports that the run before found to be the fastest. */
+/* Restores the transports that the earlier run found fastest. */
 static enum err restore_tuner(struct sim *s)
 {
     char *text;
@@ -139,8 +139,8 @@ static enum err restore_tuner(struct sim *s)
     return OK;
 }
 
-/* A run that searches for the newest checkpoint may find itself at its end; a user who names one
- * wants to resume. */
+/* A run that searches for the newest checkpoint may find that the run is complete; a user who names
+ * a checkpoint wants to resume. */
 static enum err check_end(struct sim *s)
 {
     if (!sim_at_end(s)) return OK;
@@ -196,7 +196,7 @@ static enum err restore_cosmology(struct sim *s)
     return sim_cosmology(s);
 }
 
-/* The run has the columns of its checkpoint. */
+/* Gives the run the particle columns of its checkpoint. */
 static enum err take_columns(struct sim *s)
 {
     const struct part_columns *from = &s->run.restart.from->columns;
@@ -206,19 +206,19 @@ static enum err take_columns(struct sim *s)
     return sim_star_columns(s);
 }
 
-/* ---- is the checkpoint of the model that the namelist describes? ---- */
+/* ---- comparison of the checkpoint with the namelist ---- */
 
-/* A checkpoint contains the namelist of its run, and its header has facts about it. Both together
- * are compared with the parameters of this run. A difference in a parameter that defines the model
+/* A checkpoint contains the namelist of its run, and a header with facts about the run. Both are
+ * compared with the parameters of this run. A difference in a parameter that defines the model
  * stops the run, unless option --change-model was given; the log lists all changes. A namelist of
  * another program may be missing or unreadable: then only the header is compared. */
 struct changes {
     const struct sim *s;
     int model, told;
-    char list[600]; /* what differs, for one message */
+    char list[600]; /* differences, for one message */
 };
 
-/* Differences that no option can accept. */
+/* Checks for differences that no option can accept. */
 static enum err check_possible(const struct sim *s)
 {
     const struct ckpt_head *h = &s->run.restart.from->head;
@@ -243,7 +243,7 @@ static enum err check_possible(const struct sim *s)
     return OK;
 }
 
-/* The parameters of the run that wrote the checkpoint. */
+/* Reads the parameters of the run that wrote the checkpoint. */
 static enum err read_model(const struct sim *s, struct params *was)
 {
     const struct ckpt_head *h = &s->run.restart.from->head;
@@ -269,14 +269,14 @@ static enum err read_model(const struct sim *s, struct params *was)
     was->run.poisson = h->gravity;
     was->amr.levelmin = h->levelmin;
     was->amr.levelmax = h->levelmax;
-    was->amr.boxlen = s->par->amr.boxlen; /* compared before */
+    was->amr.boxlen = s->par->amr.boxlen; /* compared by check_possible */
     bool same_gamma = s->run.restart.from->narrow &&
                       fabs(h->gamma - s->par->hydro.gamma) <= 1e-6 * h->gamma;
     if (h->hydro) was->hydro.gamma = same_gamma ? s->par->hydro.gamma : h->gamma;
     return OK;
 }
 
-/* More levels leave the state as it is: a run may become deeper. */
+/* Whether the only change is a higher levelmax, which leaves the state valid. */
 static bool only_deeper(const struct sim *s, const struct param_change *change)
 {
     return strcmp(change->name, "amr_params/levelmax") == 0 &&

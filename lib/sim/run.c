@@ -1,5 +1,5 @@
-/* sim/run: the time loop. One iteration is one coarse step, a step of the solver
- * (struct solver); the phases of the octree are in step.c. */
+/* sim/run: the time loop. An iteration is a coarse step, i.e. a step of the solver (struct solver);
+ * the phases of the octree are in step.c. */
 #include <stddef.h>
 #include <string.h>
 
@@ -11,11 +11,12 @@
 #include "phys/yields.h"
 #include "sim/solver.h"
 
-/* Numbers that are summed over all ranks between coarse steps. */
+/* Counts that are summed over all ranks between coarse steps. */
 struct step_counts {
-    int64_t parts, lost;           /* particles there, and out of the box so far */
-    int64_t over_octs, over_parts; /* ranks beyond the limits */
-    int64_t stop, write, backup;   /* ranks that were asked for it */
+    /* particles present, and particles that have left the box so far */
+    int64_t parts, lost;
+    int64_t over_octs, over_parts; /* ranks above ngridmax and npartmax */
+    int64_t stop, write, backup;   /* ranks with a request to stop, write, or back up */
 };
 
 static int64_t own_octs(const struct sim *s)
@@ -25,8 +26,7 @@ static int64_t own_octs(const struct sim *s)
     return n;
 }
 
-/* One reduction for the tally, for what weighs on the ranks, and for what the next refinement will
- * change. */
+/* One reduction for the counts, the load of the ranks, and the changes of the next refinement. */
 static void counts_add(struct sim *s, struct step_counts *t)
 {
     struct numbers {
@@ -101,8 +101,8 @@ static enum err check_limits(const struct sim *s, const struct step_counts *t)
     return OK;
 }
 
-/* Particles that crossed a boundary are removed, which is reported at once. In a periodic box no
- * particle can. */
+/* Reports particles that crossed a boundary and were removed. In a periodic box this is an
+ * error. */
 enum err sim_report_lost(struct sim *s, int64_t lost)
 {
     if (lost > s->diag.lost && !mesh_has_boundaries(&s->mesh))
@@ -119,15 +119,14 @@ enum err sim_report_lost(struct sim *s, int64_t lost)
 
 static enum err advance(struct sim *s);
 
-/* nstepmax ends a run without an output, as in RAMSES: what is lost is said. */
+/* Logs that nstepmax ends the run without an output, as in RAMSES, and which steps are lost. */
 static void report_end(const struct sim *s)
 {
     log_info(" Run completed");
     if (s->run.out.last_step == s->time.nstep_coarse || s->par->output.foutput == 0) return;
-    log_info(
-        " nstepmax=%d has ended the run: coarse steps after %d are in no checkpoint; a multiple "
-        "of foutput would be",
-        s->par->run.nstepmax, s->run.out.last_step);
+    log_info(" nstepmax=%d has ended the run: coarse steps after %d are in no checkpoint: give a "
+             "multiple of foutput",
+             s->par->run.nstepmax, s->run.out.last_step);
 }
 
 enum err sim_run(struct sim *s)
@@ -139,13 +138,13 @@ enum err sim_run(struct sim *s)
     sim_stop_setup(s);
     TRY(sim_profile_begin(s));
     s->run.cost.wall_step = timer_wall();
-    /* A coarse step is reported in the next one; that of the checkpoint is not lost. */
+    /* A coarse step is reported in the next one; the step before the checkpoint is reported now. */
     s->diag.nstep_last = s->run.restart.resumed && s->time.nstep_coarse > 0
                              ? s->time.nstep_coarse - 1
                              : s->time.nstep_coarse;
     TRY(sim_measure_missing(s));
     TRY(sim_publish_last(s, advance(s)));
-    sim_receive_gas(s); /* if the run ended within a step */
+    sim_receive_gas(s); /* pending if the run ended within a step */
     log_live(NULL);
     if (s->run.end.broken)
         FAIL(ERR_LIMIT,
@@ -162,7 +161,8 @@ enum err sim_run(struct sim *s)
     return OK;
 }
 
-/* The time step is the least of all ranks', and the report of the state before it, as on levels. */
+/* A coarse step of a solver with a single time step for all levels: the min over ranks, reduced
+ * together with the totals of the report. */
 static enum err coarse_step(struct sim *s)
 {
     const struct solver *v = s->run.solver;
@@ -200,9 +200,10 @@ static enum err advance(struct sim *s)
         s->time.nstep_coarse++;
         sim_device_step(s);
         t = counts_get(s);
-        comm_share_trim(s->comm.share); /* no rank reads any more: what is held is no clock's */
+        /* between steps no rank reads shared memory, so trimming depends on no timing */
+        comm_share_trim(s->comm.share);
         TRY(sim_publish(s));
-        mem_trim(); /* what an output took is not kept for the next */
+        mem_trim(); /* buffers of an output are not kept for the next one */
         TRY(sim_report_lost(s, t.lost));
         sim_report_step_time(s);
         sim_profile_step(s);

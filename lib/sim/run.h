@@ -1,5 +1,5 @@
-/* sim/run: the run as such, whatever it solves: its outputs, what stops it, where it resumes from,
- * its cost and its reports. */
+/* sim/run: the run itself, whatever equations it solves: outputs, stop conditions, restart, cost
+ * and reports. */
 #pragma once
 #include <stdio.h>
 #include <time.h>
@@ -11,74 +11,74 @@
 struct sim;
 struct solver;
 
-/* Cost of the run: wall-clock time, updates of cells, most cells. */
+/* Cost of the run: wall-clock time, cell updates, max number of cells. */
 struct sim_cost {
     double wall_start, wall_step, updates_all, wall_all;
-    double updates; /* of cells, all levels, by all ranks */
-    /* most cells of all levels after a coarse step, and the leaves among them */
+    double updates; /* cell updates of all levels and ranks */
+    /* max number of cells of all levels after a coarse step, and leaves at that time */
     int64_t cells_most, leaves_most;
     const char *profile_path; /* simulate -j, or NULL (lent) */
-    FILE *profile;            /* on rank 0, while the run lasts */
+    FILE *profile;            /* profile file on rank 0 during the run */
 };
 
 struct sim_out {
     const char *dir;
-    char start[4096], home[8192]; /* where the run began, and dir from there; empty: not known */
-    /* Called for each finished checkpoint, on rank 0. */
+    /* initial working directory, and absolute path of dir; empty: not known */
+    char start[4096], home[8192];
+    /* Called on rank 0 for each finished checkpoint. */
     void (*announce)(const char *path);
-    bool force; /* replace checkpoints that are there */
+    bool force; /* replace existing checkpoints */
     const char *namelist_text, *provenance;
-    char *before; /* history of the checkpoint that the run resumed from; NULL: none */
+    char *before; /* provenance of the checkpoint from which the run resumed; NULL: none */
     int ifout, iout, noutput;
     double *tout, *aout, tout_next, aout_next;
-    char last_good[4096]; /* checkpoint; empty: none yet */
-    int last_step;        /* the coarse step of the last output, or of the restart; −1: none */
-    /* before this coarse step, by any rank: 0 nothing, 1 write, −1 write and stop */
+    char last_good[4096]; /* path of the last good checkpoint; empty: none yet */
+    int last_step;        /* coarse step of the last output, or of the restart; −1: none */
+    /* request of any rank before this coarse step: 0 none, 1 write, −1 write and stop */
     int asked;
     bool backup; /* backup_minutes have passed */
     bool again;  /* the last checkpoint is lost */
-    /* expansion factor of the table of cooling in restart.rest, on rank 0; 0: not of this run */
+    /* expansion factor of the cooling table in restart.rest, on rank 0; 0: table of another run */
     double rates_aexp;
 };
 
-/* The newest checkpoint, which may be on its way to the disk (output.c). */
+/* The newest checkpoint, possibly not yet on disk (output.c). */
 struct sim_late {
-    bool there; /* a checkpoint is to be published */
-    bool done;  /* and all ranks' files are on disk */
-    bool vital; /* the run ends if it fails */
+    bool pending; /* a checkpoint waits for publication */
+    bool done;    /* all ranks' files of the checkpoint are on disk */
+    bool vital;   /* a failure of the checkpoint ends the run */
     int number, step;
-    double handed; /* seconds until the system had it */
+    double handed; /* time to hand the checkpoint to the system, seconds */
     struct out_pending out;
 };
 
-/* When the run must stop, and what asks for it (stop.c). Seconds of timer_wall, on rank 0. */
+/* Stop conditions (stop.c). Times are timer_wall on rank 0, seconds. */
 enum { SIM_STEPS_LOGGED = 8 };
 struct sim_stop {
-    double end; /* of the job, less minutes_dump; 0: none */
-    double step
-        [SIM_STEPS_LOGGED]; /* seconds of the last coarse steps; write: of the last checkpoint */
+    double end;                    /* end of the job minus minutes_dump; 0: none */
+    double step[SIM_STEPS_LOGGED]; /* durations of the last coarse steps, seconds */
     double write;
     double last_look, last_write;
     time_t begun;
-    /* changes of the job control file that have been acted on, or could not be */
+    /* modification times of the job control file: last one obeyed, last one refused */
     struct timespec heeded, refused;
-    bool told; /* of a signal */
+    bool told; /* a signal has been logged */
 };
 
 struct sim_restart {
-    const char *path;      /* checkpoint to resume from, or NULL: nrestart of the namelist says */
-    struct source *from;   /* it, while it is read */
-    bool change_model;     /* its model may be another than the namelist's */
-    struct ckpt_rest rest; /* contents that the run does not use */
-    /* before its first output would be due: that is the checkpoint it comes from */
+    const char *path;      /* checkpoint to resume from; NULL: as nrestart of the namelist says */
+    struct source *from;   /* source of the checkpoint while it is read */
+    bool change_model;     /* accept a checkpoint of another model than the namelist's */
+    struct ckpt_rest rest; /* contents of the checkpoint that the run does not use */
+    /* no output is due yet at the coarse step of the restart, which the checkpoint already holds */
     bool resumed;
-    int number; /* of that checkpoint, if it is one of s->run.out.dir; else −1 */
+    int number; /* number of the checkpoint if it is one of s->run.out.dir; else −1 */
 };
 
 struct sim_end {
     bool done;
-    bool broken; /* the state holds infinities or NaNs */
-    int status;  /* exit status: 0, 75 stopped early */
+    bool broken; /* the state contains infinities or NaNs */
+    int status;  /* exit status: 0, or 75 if stopped early */
 };
 
 /* The run as such: its outputs, why it stops, where it comes from, and its cost. */
@@ -92,28 +92,28 @@ struct sim_run {
     struct sim_restart restart;
     struct sim_end end;
     struct sim_cost cost;
-    bool expect; /* sim_start reads headers only: noct and diag.particles are what they say */
+    bool expect; /* sim_start reads headers only, and fills noct and diag.particles from them */
 };
-/* Says how many particles have left the box since the last time; lost: of all ranks, from the start
- * on. In a periodic box it is an error that any have. */
+/* Logs how many particles have left the box since the last call; lost: number on all ranks since
+ * the start. In a periodic box a loss is an error. */
 MUST_USE enum err sim_report_lost(struct sim *s, int64_t lost);
 
 enum { TIMING_MAX = 64 };
 struct timing {
     char label[32];
-    double low, mean, high; /* seconds, over ranks */
+    double low, mean, high; /* min, mean and max over ranks, seconds */
 };
-/* profile.c: the timers, how many (collective) */
+/* profile.c: the timers; returns their number (collective) */
 int sim_timings(const struct sim *s, struct timing p[TIMING_MAX]);
 MUST_USE enum err sim_profile_begin(struct sim *s);
 void sim_profile_step(struct sim *s);
 MUST_USE enum err sim_profile_end(struct sim *s);
 MUST_USE enum err sim_profile_close(struct sim *s); /* (collective) */
-/* output.c: an output of this step is laid out by other domains than the run's, to which the run
- * returns */
+/* output.c: whether an output of this step needs other domains than the run's, to which the run
+ * returns afterwards */
 bool sim_output_travels(const struct sim *s);
-void sim_report_begin(struct sim *s);  /* report.c: empty sums of a coarse step */
-void sim_report(struct sim *s, int l); /* report.c: step lines */
+void sim_report_begin(struct sim *s);  /* report.c: clears the sums of a coarse step */
+void sim_report(struct sim *s, int l); /* report.c: logs the lines of a step */
 void sim_report_mesh(struct sim *s, const char *title);
 void sim_report_step_time(struct sim *s);
 void sim_report_timers(struct sim *s);
@@ -122,24 +122,24 @@ MUST_USE enum err sim_output(struct sim *s);
 /* observe.c: at the start of a run that resumes: tables beside its checkpoint that a run that was
  * killed has not written (collective) */
 MUST_USE enum err sim_measure_missing(struct sim *s);
-/* output.c: waits until the checkpoint on its way, if any, is on disk, and gives it its name.
- * (collective, agreed) */
+/* output.c: waits until the pending checkpoint, if any, is on disk, and publishes it (collective,
+ * agreed) */
 MUST_USE enum err sim_publish(struct sim *s);
-/* output.c: the same at the end of the run, which has this error or none: that is what it returns,
- * before its own (collective, agreed) */
+/* output.c: sim_publish at the end of a run that ended with error `why` or OK; returns `why` if it
+ * is an error, else that of sim_publish (collective, agreed) */
 MUST_USE enum err sim_publish_last(struct sim *s, enum err why);
 /* output.c: the header of a checkpoint of the state */
 void sim_head(const struct sim *s, struct ckpt_head *h);
-/* observe.c: the state with this header, for observers (observe/observe.h) */
+/* observe.c: the state with this header, as observers see it (observe/observe.h) */
 struct observation sim_observation(struct sim *s, const struct ckpt_head *h, int number);
-/* observe.c: observers that are due at this occasion, OBSERVE_… (collective, agreed) */
+/* observe.c: runs the observers due at this occasion, OBSERVE_… (collective, agreed) */
 MUST_USE enum err sim_observe(struct sim *s, int when);
-/* output.c: the run resumes from a checkpoint with this provenance */
+/* output.c: records the provenance of the checkpoint from which the run resumes */
 void sim_history_resume(struct sim *s, const char *text);
 void sim_output_setup(struct sim *s);
-/* output.c: what was written before the checkpoint s->run.restart.from */
+/* output.c: resumes numbers and times of outputs from the checkpoint s->run.restart.from */
 void sim_output_resume(struct sim *s);
-/* restart.c: s->run.restart.from, if the run resumes from a checkpoint */
+/* restart.c: opens s->run.restart.from, if the run resumes from a checkpoint */
 MUST_USE enum err sim_restart_open(struct sim *s);
 MUST_USE enum err sim_restart(struct sim *s); /* restart.c: the state of s->run.restart.from */
 /* observe.c: octs and values of a source become those of the mesh, which has none, with balanced
@@ -150,17 +150,22 @@ MUST_USE enum err sim_mesh_read(struct sim *s, struct source *from, struct parts
 MUST_USE enum err sim_gather(struct sim *s);
 enum { SIM_NUMBERS = 100000 }; /* output_00001 to output_99999 */
 /* output.c: marks the checkpoints in the directory of outputs (collective) */
-void sim_present(const struct sim *s, unsigned char there[SIM_NUMBERS]);
-/* output.c: none is in the way of this run's, or they may be replaced (collective) */
+void sim_present(const struct sim *s, unsigned char present[SIM_NUMBERS]);
+/* output.c: fails if an existing checkpoint is in the way of one of this run's and may not be
+ * replaced (collective) */
 MUST_USE enum err sim_check_room(const struct sim *s);
 bool sim_at_end(const struct sim *s); /* output.c: time or step limit reached */
-void sim_stop_setup(struct sim *s);   /* stop.c: once the run begins */
-/* stop.c: a job control file that is there can be read */
+void sim_stop_setup(struct sim *s);   /* stop.c: called when the run begins */
+/* stop.c: checks that the job control file, if present, can be read */
 MUST_USE enum err sim_check_orders(const struct sim *s);
-bool sim_caught(const struct sim *s); /* stop.c: a rank was asked to stop (collective) */
-/* stop.c: after a coarse step, what this rank was asked for: 0 nothing, 1 write, −1 and stop */
+/* stop.c: whether any rank has caught a signal to stop (collective) */
+bool sim_caught(const struct sim *s);
+/* stop.c: after a coarse step, the request known to this rank: 0 none, 1 write, −1 write and
+ * stop */
 int sim_asked_for(struct sim *s);
-bool sim_backup_due(const struct sim *s);           /* stop.c: rank 0 knows */
-void sim_stop_wrote(struct sim *s, double seconds); /* stop.c: a checkpoint took so long */
-/* stop.c: at any time: says that a signal has come */
+/* stop.c: whether a backup is due; true on rank 0 only */
+bool sim_backup_due(const struct sim *s);
+/* stop.c: records the duration of a checkpoint */
+void sim_stop_wrote(struct sim *s, double seconds);
+/* stop.c: logs a signal that has arrived; may be called at any time */
 void sim_poll(struct sim *s);

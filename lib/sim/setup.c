@@ -1,5 +1,5 @@
-/* sim/setup: parameters → the structs that the modules take. Only tables are allocated, and only
- * headers are read. */
+/* sim/setup: converts parameters into the structs that the modules take. Allocates tables only, and
+ * reads headers only. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,7 +98,8 @@ static int count_scalars(const struct params *p, const struct yields *yields)
     return n;
 }
 
-/* Names: of the scalars that the run knows, then those that a checkpoint gives to the others. */
+/* Names the scalars: first those of the physics modules, then the remaining ones as in the
+ * checkpoint. */
 static void name_variables(const struct sim *s, int nvar, struct gas_vars *g)
 {
     const struct params *p = s->par;
@@ -131,7 +132,7 @@ void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX])
 
 enum err sim_star_columns(struct sim *s)
 {
-    /* RAMSES reads both columns with sinks, too */
+    /* RAMSES also reads both columns in runs with sinks */
     if (!param_stars(s->par) && !param_sinks_ramses(s->par)) return OK;
     part_want(&s->parts, COL_BIRTH);
     if (s->phys.hydro.vars.at[SCALAR_METAL] >= 0) part_want(&s->parts, COL_METAL);
@@ -140,8 +141,8 @@ enum err sim_star_columns(struct sim *s)
     for (int e = 0; e < yields_elements(s->phys.yields); e++)
         if (part_add(&s->parts, yields_element(s->phys.yields, e), 'd') < 0)
             FAIL(ERR_LIMIT,
-                 "the checkpoint has %d further columns of particles: there is no room for those "
-                 "of the elements of yieldtablefilename='%s'",
+                 "the checkpoint has %d further columns of particles, which leave no room for the "
+                 "elements of yieldtablefilename='%s'",
                  COL_FURTHER, s->par->physics.yieldtablefilename);
     s->parts.mass_sph = s->amr.refine.mass_sph;
     return OK;
@@ -189,7 +190,8 @@ static enum err setup_hydro(struct sim *s)
     return OK;
 }
 
-/* Below 64³ cells multigrid takes negligible time, and agrees with RAMSES to the last digit. */
+/* Coarsest level solved by FFT. Below 64³ cells multigrid takes negligible time, and agrees with
+ * RAMSES to the last digit. */
 static int fft_levelmin(const struct params *p)
 {
     if (!p->run.use_fftw) return LEVEL_MAX + 1;
@@ -218,12 +220,12 @@ static enum err setup_green(struct sim *s)
     s->phys.grav.green = strcmp(name, "spectral") == 0 ? GREEN_SPECTRAL : GREEN_PARTICLES;
     if (s->phys.grav.green == GREEN_PARTICLES && p->run.hydro)
         FAIL(ERR_PARAM,
-             "poisson_params/fft_green='particles' makes up for the deposit of particles, "
-             "and would make the force on gas too strong: it needs hydro=.false.");
+             "poisson_params/fft_green='particles' corrects for the deposit of particles, which "
+             "makes the force on gas too strong: set hydro=.false., or another fft_green");
     return OK;
 }
 
-/* (Ω_ν/Ω_cb) R(k, a): the source of the neutrinos in units of the source on the mesh. */
+/* (Ω_ν/Ω_cb) R(k, a): source of the neutrinos in units of the source on the mesh. */
 static double neutrino_response(const void *ctx, double wave)
 {
     const struct sim *s = ctx;
@@ -267,7 +269,7 @@ enum err sim_cosmology(struct sim *s)
     return cosmo_new(&s->phys.cosmo_par, &s->phys.cosmo);
 }
 
-/* The files that the run reads or appends to later are such files. Rank 0. */
+/* Checks files that the run reads or appends to later. Rank 0. */
 static enum err check_files(const struct sim *s)
 {
     if (s->run.cost.profile_path) TRY(file_may_append(s->run.cost.profile_path));
@@ -349,7 +351,7 @@ struct sink_run sim_sinks(struct sim *s)
                              .on_ghosts = s->amr.on_ghosts};
 }
 
-/* ---- the rates that cool the gas, from parameters and the cosmology ---- */
+/* ---- cooling rates, from parameters and cosmology ---- */
 
 static enum err make_cooling(struct sim *s)
 {

@@ -9,18 +9,18 @@ struct totals {
     double momentum[3];
 };
 
-/* Where the run is in time, and the steps of its levels. */
+/* Time of the run, and time steps of its levels. */
 struct sim_time {
     double t, aexp, hexp;
     double dtold[LEVEL_MAX + 2], dtnew[LEVEL_MAX + 2];
-    int nstep, nstep_coarse; /* fine steps; coarse steps */
+    int nstep, nstep_coarse; /* number of fine steps; number of coarse steps */
     int nsubcycle[LEVEL_MAX + 2];
     struct sim_minima min;
 };
 
-/* Conserved quantities; sums of this rank until the time step of the finest level. */
+/* Conserved quantities, summed on this rank until the time step of the finest level. */
 struct sim_diag {
-    bool counting; /* first way down of the coarse step: every level is met once */
+    bool counting; /* first descent of the coarse step, in which every level is visited once */
     struct sum_totals {
         struct sum mass, ekin, eint, epot, momentum[3];
     } sum;
@@ -32,11 +32,11 @@ struct sim_diag {
 
 enum { SIM_SUMS = sizeof(struct sum_totals) / sizeof(struct sum) };
 
-/* Switches for tests, and for users who want further checks. */
+/* Switches for tests, and for additional checks. */
 struct sim_check {
-    bool ghosts;      /* run_params/check_ghosts */
-    const char *skip; /* name of a phase that does nothing, for tests; NULL: none */
-    /* seconds that this rank sleeps for each of its octs in phase godunov, for tests; 0: none */
+    bool ghosts;      /* value of run_params/check_ghosts */
+    const char *skip; /* name of a phase to skip, for tests; NULL: none */
+    /* delay of this rank per own oct in phase godunov, seconds, for tests; 0: none */
     double delay;
 };
 
@@ -57,13 +57,13 @@ struct sim {
 
 /* Builds the initial state from parameters and initial conditions. (collective) */
 MUST_USE enum err sim_start(struct sim *s, const struct params *par, const struct comm *c);
-/* forecast.c: after sim_start with s->run.expect: what the run will take on that many ranks, as
- * messages and, if s->run.cost.profile_path, a line of JSON. like: the file of a profile of a run
- * before, which says how long updates take; NULL: the checkpoint, or figures of
- * docs/performance.md. (collective) */
+/* forecast.c: after sim_start with s->run.expect: memory and time of the run on `ranks` ranks, as
+ * messages and, with s->run.cost.profile_path, a line of JSON. like: profile of an earlier run, for
+ * the time per update; NULL: time from the checkpoint, or from docs/performance.md. (collective) */
 MUST_USE enum err sim_forecast(struct sim *s, int ranks, const char *like);
 /* Runs to the end; finished checkpoints are announced. (collective) */
 MUST_USE enum err sim_run(struct sim *s);
 void sim_fini(struct sim *s);
-/* SIGTERM, SIGINT, SIGUSR1, SIGUSR2: finish the step, write, stop with status 75 */
+/* Installs handlers of SIGTERM, SIGINT, SIGUSR1, SIGUSR2: finish the step, write, stop with status
+ * 75. */
 void sim_catch_signals(void);

@@ -1,8 +1,9 @@
 /* sim/start: from parameters and initial conditions to the state at step 0 (docs/method/step.md).
  *
- * Levels up to levelmin are complete. Then the flow is laid on the mesh, flagged and refined, level
- * after level; with particles and regions a few more rounds let the mass criterion act. GRAFIC
- * files give the levels they cover and no more: the first step refines the rest. */
+ * Levels up to levelmin are complete. Then the initial flow is set on the mesh, flagged and
+ * refined, level after level; with particles and regions a few more rounds apply the mass
+ * criterion. GRAFIC files define only the levels that they cover: the first step refines
+ * further. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,7 @@ struct start {
     struct ics_gas gas;
     int nregion;
     struct ics_region region[100];
-    bool laid; /* the flow, on the mesh as it is */
+    bool laid; /* the initial flow is set on the present mesh */
 };
 
 static enum err start_regions(struct start *st)
@@ -76,13 +77,13 @@ static enum err check_mask(const struct start *st, int n, const char *const dirs
     return OK;
 }
 
-/* Numbers that the files and the namelist, or two levels, have differently. */
+/* Logs numbers that differ between the files and the namelist, or between two levels. */
 static void log_files(const struct start *st, const struct ics_set *set)
 {
     const struct ics_grafic *g = &st->files;
     double used = g->par.omega_b;
     if (set->gas && !isnan(g->omega_b) && !set->omega_b_given)
-        log_info(" omega_b=%g is that of the initial conditions", used);
+        log_info(" omega_b=%g is taken from the initial conditions", used);
     else if (set->gas && !isnan(g->omega_b) && !grafic_near(g->omega_b, used))
         log_info(" omega_b=%g of the namelist is used; the initial conditions have omega_b=%g",
                  used, g->omega_b);
@@ -133,7 +134,7 @@ static enum err start_files(struct start *st)
     return OK;
 }
 
-/* U of one level from its source; split cells are set by start_flow. */
+/* Sets U of one level from its source; split cells are set by start_flow. */
 static enum err flow_level(struct start *st, int l)
 {
     struct sim *s = st->s;
@@ -164,7 +165,7 @@ static void flag_all(struct sim *s)
     for (int l = s->mesh.levelmax - 1; l >= 1; l--) sim_flag(s, l, 2);
 }
 
-/* Refines; the flow is to be laid anew where that changed the mesh. */
+/* Refines; if the mesh changes, the flow must be set again. */
 static enum err refine(struct start *st)
 {
     struct sim *s = st->s;
@@ -180,7 +181,7 @@ static void balance(struct sim *s)
     sim_domains_become(s, domain_kind(s->dom), false, false);
 }
 
-/* Before the first step there is no state to write. */
+/* Fails if a signal was caught: before the first step there is no state to write. */
 static enum err check_stop(const struct sim *s)
 {
     if (sim_caught(s))
@@ -189,7 +190,7 @@ static enum err check_stop(const struct sim *s)
     return OK;
 }
 
-/* First refinements, by the flow alone. */
+/* First refinements, by flow criteria alone. */
 static enum err start_refine(struct start *st)
 {
     struct sim *s = st->s;
@@ -218,7 +219,7 @@ static enum err start_refine(struct start *st)
     return OK;
 }
 
-/* Particles that are wrapped into a periodic box. */
+/* Logs particles that are wrapped into a periodic box. */
 static void log_outside(const struct sim *s, const char *path)
 {
     double far;
@@ -271,8 +272,8 @@ static enum err mass_criterion(struct sim *s)
     return OK;
 }
 
-/* More refinements for regions and text particles, with the mass criterion (RAMSES's
- * init_refine_2). */
+/* Further refinements for regions and text particles, with the mass criterion (init_refine_2 of
+ * RAMSES). */
 static enum err start_refine_more(struct start *st)
 {
     struct sim *s = st->s;
@@ -288,7 +289,7 @@ static enum err start_refine_more(struct start *st)
     return OK;
 }
 
-/* The solver would treat a cell without gas as one of density smallr. */
+/* Fails for a cell without gas, which the solver would treat as one of density smallr. */
 static enum err check_cell(const struct sim *s, int l, okey key, int cell, double rho)
 {
     double x[3], dx = mesh_dx(&s->mesh, l);
@@ -320,7 +321,7 @@ static enum err start_T2(struct sim *s, double *T2)
     return OK;
 }
 
-/* Parameters, tables and the headers of files. */
+/* Reads regions, tables and the headers of files. */
 static enum err start_read(struct start *st)
 {
     struct sim *s = st->s;
@@ -337,8 +338,8 @@ static enum err start_read(struct start *st)
     return OK;
 }
 
-/* Complete levels that no machine of this size can hold are refused here; else the kernel would
- * end the run when memory is full, or another program. */
+/* Fails if complete levels cannot fit into the memory of a node; otherwise the kernel would kill
+ * this process or another one. */
 static enum err check_memory(const struct sim *s)
 {
     const struct mesh *m = &s->mesh;
@@ -372,8 +373,8 @@ static enum err start_build(struct start *st)
     return err_agree(&s->comm, check_gas(s));
 }
 
-/* Octs and particles of the initial state, as far as they are known before it is built: complete
- * levels, and all that the files of finer levels cover. */
+/* Octs and particles of the initial state that are known before it is built: complete levels, and
+ * all that the files of finer levels cover. */
 static enum err start_expect(struct start *st)
 {
     struct sim *s = st->s;
@@ -427,17 +428,17 @@ static enum err start_once(struct sim *s)
     return e;
 }
 
-/* Starts from the newest checkpoint that is complete; the damaged ones keep their numbers. */
+/* Starts from the newest complete checkpoint; damaged ones keep their numbers. */
 static enum err start_newest(struct sim *s)
 {
     struct sim empty = *s;
     char path[4096];
     int last = 0;
     enum err e = OK;
-    unsigned char *there = mem_zero(SIM_NUMBERS, "start");
-    sim_present(s, there);
+    unsigned char *present = mem_zero(SIM_NUMBERS, "start");
+    sim_present(s, present);
     for (int i = SIM_NUMBERS - 1; i > 0; i--) {
-        if (!there[i]) continue;
+        if (!present[i]) continue;
         if (!last) last = i;
         snprintf(path, sizeof path, "%.4000s/output_%05d", s->run.out.dir, i);
         s->run.restart.path = path;
@@ -448,7 +449,7 @@ static enum err start_newest(struct sim *s)
         sim_fini(s);
         *s = empty;
     }
-    mem_free(there);
+    mem_free(present);
     if (e != OK && e != ERR_PARAM && e != ERR_STOPPED)
         FAIL(e, "%s: none of its checkpoints can be read; the oldest one: %s", s->run.out.dir,
              err_message());

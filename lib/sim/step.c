@@ -1,4 +1,4 @@
-/* sim/step: the order of one step of one level, a row a phase.
+/* sim/step: the order of one step of one level, one row per phase.
  *
  * Levels are advanced by recursion with adaptive steps: level l takes one step, level l+1 one or
  * two inside it (phase `finer`), and the coarse step ends as the exact sum of the fine ones. The
@@ -68,7 +68,7 @@ static const struct phase STEP[] = {
                                                             GAS | FORCE | PARTS, 0,         TIME),
     ROW(receive_early, "ghosts",     PULLED, OWN_COPIES,    0,            0,                0),
     ROW(publish,     "io",           IF_ON_DISK, OWN_COPIES,  0,           0,                0),
-    ROW(finer,       "courant",      ALWAYS, OWN_COPIES,    0, 0, /* levels l+1.. */
+    ROW(finer,       "courant",      ALWAYS, OWN_COPIES,    0, 0, /* levels l+1 and finer */
                                                                      FINER(ALL | REFLUX) | TIME),
     ROW(accrete,     "sinks",        PULLED | IF_SINKS, HOST, GAS,          0,                0),
     GPU(godunov,     "hydro",        IF_GAS, WORK | GPU_HYDRO,  NEXT(REFLUX),
@@ -88,7 +88,7 @@ static const struct phase STEP[] = {
     ROW(flag,        "flag",         IF_MESH, OWN_COPIES,
                                                  DENSE,  GAS | UP(GAS),                     FLAG),
     GPU(merge,       "particles",    IF_PARTS, GPU_PARTS,   NEXT(PARTS),  0,                PARTS),
-    /* where sinks have formed, the second of these fills all ghosts of the gas */
+    /* after sinks have formed, renew_sinks fills all ghosts of the gas */
     ROW(create_sinks, "sinks",       IF_BASE | PULLED | IF_CREATES, AT_HOME,
                                 FORCE | FINER(FORCE) | PARTS,  GAS | FINER(GAS),          PARTS),
     ROW(renew_sinks, "sinks",        IF_BASE | PULLED | IF_SINKS, AT_HOME,

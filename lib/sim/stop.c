@@ -2,9 +2,9 @@
  * end of its job, the job control file, the time since the last checkpoint.
  *
  * A checkpoint holds the state at the start of a coarse step, since levels are at different times
- * within one. So a request is noticed at once, between the phases of any level, and answered by a
- * sentence; it is granted when the coarse step has ended. The end of the job is foreseen: the run
- * stops if the longest of the last steps and another checkpoint would not fit. */
+ * within one. A request is noticed between any two phases, and logged; it is obeyed at the end of
+ * the coarse step. Before the end of the job the run stops as soon as the longest of the last steps
+ * and another checkpoint would not fit into the time left. */
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -22,10 +22,10 @@
 #include "sim/sim.h"
 
 static volatile sig_atomic_t caught;
-static int log_flags = -1; /* of stderr, if that is a pipe */
+static int log_flags = -1; /* file status flags of stderr, if it is a pipe; else −1 */
 
-/* mpirun that ends a run reads no more of its log: a write into the full pipe would wait until the
- * rank is killed. So it no longer waits; lines may be lost. */
+/* When mpirun ends a run it stops reading the log, and a write to the full pipe would block until
+ * the rank is killed. The handler makes stderr non-blocking; lines may be lost. */
 static void on_signal(int number)
 {
     caught = number;
@@ -33,7 +33,7 @@ static void on_signal(int number)
     if (deaf && log_flags >= 0) fcntl(STDERR_FILENO, F_SETFL, log_flags | O_NONBLOCK);
 }
 
-/* nohup ignores SIGHUP, a shell's background jobs SIGINT: they still do. */
+/* Keeps SIGHUP ignored under nohup, and SIGINT in background jobs of a shell. */
 static void catch_unless_ignored(int number, const struct sigaction *a)
 {
     struct sigaction before;
@@ -64,8 +64,8 @@ bool sim_caught(const struct sim *s)
 
 /* ---- the end of the job ---- */
 
-/* Seconds since the epoch at which Slurm will end this job; 0: not known. The variable is of Slurm
- * 23 and later; before, squeue tells. */
+/* Seconds since the epoch at which Slurm will end this job; 0: not known. Slurm 23 and later set
+ * SLURM_JOB_END_TIME; for older versions squeue is run. */
 static double end_of_slurm_job(void)
 {
     const char *end = getenv("SLURM_JOB_END_TIME"), *job = getenv("SLURM_JOB_ID");
@@ -82,7 +82,7 @@ static double end_of_slurm_job(void)
     return strptime(said, "%Y-%m-%dT%H:%M:%S", &at) ? (double)mktime(&at) : 0;
 }
 
-/* Rank 0 decides for all, by its own clock. */
+/* Rank 0 decides for all ranks, by its own clock. */
 void sim_stop_setup(struct sim *s)
 {
     const struct param_output *o = &s->par->output;
@@ -95,9 +95,9 @@ void sim_stop_setup(struct sim *s)
     double end = end_of_slurm_job();
     if (end <= 0) return;
     s->run.stop.end = now + end - (double)time(NULL) - margin;
-    log_info(" The batch system ends this job in %.0f s: the run stops in time, %g minutes "
-             "(minutes_dump) before",
-             s->run.stop.end + margin - now, o->minutes_dump);
+    log_info(
+        " The batch system ends this job in %.0f s: the run stops %g minutes (minutes_dump) before",
+        s->run.stop.end + margin - now, o->minutes_dump);
 }
 
 static double longest_step(const struct sim *s)
@@ -131,7 +131,7 @@ static bool same_time(struct timespec a, struct timespec b)
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* An order: what[0], the step, and what[1], the action. */
+/* Reads an order: what[0] coarse step, what[1] action. */
 static enum err next_order(struct table *t, bool *got, int what[2])
 {
     double x[2];
@@ -142,15 +142,14 @@ static enum err next_order(struct table *t, bool *got, int what[2])
         what[i] = fabs(x[i]) < 1e9 ? (int)x[i] : 0;
         if (what[i] != x[i])
             FAIL(ERR_FORMAT,
-                 "%s: line %ld: %g is no whole number: a coarse step and an action are "
-                 "expected",
+                 "%s: line %ld: %g is not a whole number: expected a coarse step and an action",
                  t->path, (long)table_line(t), x[i]);
     }
     return OK;
 }
 
-/* Lines "step action": 1 write at that coarse step, -1 write and stop. Step 0 means now, if the
- * file has changed since the run began, once for each change. */
+/* Reads lines "step action": 1 write at this coarse step, -1 write and stop. Step 0 means now, once
+ * for each modification of the file since the run began. */
 static enum err poll_orders(struct sim *s, struct table *t, const struct stat *st, int *action)
 {
     bool changed = st->st_mtime >= s->run.stop.begun && !same_time(st->st_mtim, s->run.stop.heeded);
@@ -165,13 +164,13 @@ static enum err poll_orders(struct sim *s, struct table *t, const struct stat *s
     }
 }
 
-/* The file, if it is there; st: its state. */
-static enum err open_orders(const struct sim *s, struct table *t, struct stat *st, bool *there)
+/* Opens the job control file if it exists; st: its status. */
+static enum err open_orders(const struct sim *s, struct table *t, struct stat *st, bool *exists)
 {
     enum { BYTES_MAX = 1 << 20 };
     const char *path = s->par->run.jobcontrolfile;
-    *there = *path && stat(path, st) == 0;
-    if (!*there) return OK;
+    *exists = *path && stat(path, st) == 0;
+    if (!*exists) return OK;
     return err_of_param(table_open(t, path, TABLE_NOTES, BYTES_MAX), "run_params/jobcontrolfile");
 }
 
@@ -189,28 +188,28 @@ enum err sim_check_orders(const struct sim *s)
     return err;
 }
 
-/* A run does not end because its orders cannot be read: the log says so, once for each change. */
+/* An unreadable job control file does not end the run: the log reports it, once for each change. */
 static int job_control(struct sim *s)
 {
     struct table t;
     struct stat st = {0};
     struct timespec before = s->run.stop.heeded;
     int action = 0;
-    bool there;
-    enum err err = open_orders(s, &t, &st, &there);
-    if (err == OK && there) {
+    bool exists;
+    enum err err = open_orders(s, &t, &st, &exists);
+    if (err == OK && exists) {
         err = poll_orders(s, &t, &st, &action);
         table_close(&t);
     }
     if (err == OK) return action;
     if (!same_time(s->run.stop.refused, st.st_mtim))
-        log_info(" %s; it is not heeded", err_message());
+        log_info(" %s; the job control file is ignored", err_message());
     s->run.stop.refused = st.st_mtim;
     s->run.stop.heeded = before;
     return 0;
 }
 
-/* ---- asked between coarse steps ---- */
+/* ---- requests between coarse steps ---- */
 
 int sim_asked_for(struct sim *s)
 {
@@ -228,7 +227,7 @@ bool sim_backup_due(const struct sim *s)
     return s->comm.rank == 0 && every > 0 && timer_wall() - s->run.stop.last_write >= every;
 }
 
-/* ---- within a coarse step ---- */
+/* ---- requests within a coarse step ---- */
 
 void sim_poll(struct sim *s)
 {
@@ -237,5 +236,5 @@ void sim_poll(struct sim *s)
     s->run.stop.told = true;
     log_info(" Signal %d (%s): a checkpoint follows this coarse step, in about %.0f s%s", caught,
              strsignal(caught), left > 0 ? left : 0,
-             caught == SIGINT ? "; another Ctrl-C ends the run at once" : "");
+             caught == SIGINT ? "; a second Ctrl-C ends the run at once" : "");
 }

@@ -1,6 +1,7 @@
-/* sim/timestep: the longest step that all conditions allow (docs/method/step.md). Minima only: the
- * order of ranks does not matter. In two halves, so that the reduction can be one for something
- * else too: nobody needs the step of a level before the finer level is solved. */
+/* sim/timestep: the longest step that all conditions allow (docs/method/step.md). Only minima are
+ * reduced, so the order of ranks does not matter. The computation has two halves, so that its
+ * reduction can be merged with another one: the step of a level is not needed before the finer
+ * level is solved. */
 #include <math.h>
 
 #include "base/cgs.h"
@@ -8,8 +9,8 @@
 #include "phys/term.h"
 #include "sim/sim.h"
 
-/* The Courant step of the gas, and once a coarse step (on the first way down) this rank's sums of
- * what it conserves. Internal energy is reported with pressure_fix only. */
+/* Courant step of the gas and, once per coarse step (on the first descent), this rank's sums of
+ * conserved quantities. Internal energy is summed with pressure_fix only. */
 static double gas_timestep(struct sim *s, int l)
 {
     struct sum_totals *sum = &s->diag.sum;
@@ -26,7 +27,7 @@ static double gas_timestep(struct sim *s, int l)
     return gas->dt;
 }
 
-/* The kinetic energy of all else. */
+/* Adds the kinetic energy of particles and sinks. */
 static void add_kinetic(struct sim *s, int l)
 {
     if (!s->diag.counting) return;
@@ -34,7 +35,7 @@ static void add_kinetic(struct sim *s, int l)
     if (s->phys.sinks && l == s->mesh.levelmin) sinks_kinetic(s->phys.sinks, &s->diag.sum.ekin);
 }
 
-/* ---- the conditions ---- */
+/* ---- limits ---- */
 
 static bool always(const struct sim *s)
 {
@@ -101,14 +102,14 @@ static double of_gas(struct sim *s, int l, double *dense)
     return gas_timestep(s, l);
 }
 
-/* In this order: sinks change `dense`, the highest density of the level, for free fall. The density
- * of this rank is enough: the least of the ranks' time steps is that of the highest density of all,
- * to the last bit, since rounding keeps order; but sinks find the highest of all ranks, and add
- * their own. `when` is the same on all ranks. */
+/* Time-step limits. Their order matters: sinks update `dense`, the max density of the level, before
+ * free fall uses it. The max density of this rank suffices: since rounding is monotonic, the min
+ * over ranks of the time step equals the step of the max density over ranks, bit for bit. Sinks
+ * find the max over all ranks, and add their own density. `when` agrees on all ranks. */
 static const struct limit {
     const char *name;
     bool (*when)(const struct sim *s);
-    double (*value)(struct sim *s, int l, double *dense); /* this rank's; HUGE_VAL: none */
+    double (*value)(struct sim *s, int l, double *dense); /* limit on this rank; HUGE_VAL: none */
 } LIMITS[] = {{"the box", always, box_crossing},
               {"sinks", has_sinks, of_sinks},
               {"free fall", falls, free_fall},
@@ -117,7 +118,7 @@ static const struct limit {
               {"gas", has_gas, of_gas}};
 enum { NLIMITS = sizeof LIMITS / sizeof *LIMITS };
 
-/* A NaN is no limit. */
+/* Adds a limit; NaN counts as none. */
 static void add_limit(struct sim_minima *q, const char *name, double dt)
 {
     BUG_ON(q->n == SIM_LIMITS);
@@ -154,8 +155,8 @@ enum err sim_limits_need(struct sim *s, int l)
     return OK;
 }
 
-/* With the time step go the extremes of the number of octs, for the report, and whether this rank's
- * files of the last checkpoint are on disk. */
+/* The time-step reduction also carries the min and max number of own octs, for the report, and
+ * whether this rank's files of the last checkpoint are on disk. */
 void sim_timestep_begin(struct sim *s, int l)
 {
     struct sim_minima *q = &s->time.min;
@@ -171,7 +172,8 @@ void sim_timestep_begin(struct sim *s, int l)
     add_kinetic(s, l);
 }
 
-/* On the finest level the sums of the coarse step are complete: they go along. */
+/* On the finest level the sums of the coarse step are complete, and are reduced together with the
+ * time step. */
 void sim_timestep_end(struct sim *s)
 {
     struct sim_minima *q = &s->time.min;
@@ -186,7 +188,7 @@ void sim_timestep_end(struct sim *s)
     q->level = 0;
     s->amr.noct_min[l] = (int64_t)q->x[q->n];
     s->amr.noct_max[l] = (int64_t)-q->x[q->n + 1];
-    s->run.late.done = s->run.late.there && q->x[q->n + 2] > 0;
+    s->run.late.done = s->run.late.pending && q->x[q->n + 2] > 0;
     if (l > s->mesh.levelmin)
         add_limit(q, "the coarser level", t->dtnew[l - 1] / t->nsubcycle[l - 1]);
     int min = 0;

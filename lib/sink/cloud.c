@@ -6,17 +6,17 @@
 #include "base/mem.h"
 #include "part/part.h"
 
-/* The cells of a level around a copy, and what the points do to them. */
+/* The cells of a level around a copy of a sink, and the weights of its points in them. */
 struct window {
     const struct mesh *m;
     const struct level *lv;
-    int64_t base[3];     /* its first cell: even, may be outside of the box */
-    int64_t cells;       /* of the level along the box */
-    int edge;            /* cells along it, even */
-    lidx *oct;           /* [(edge/2)^3] -1: not here */
-    double *w;           /* [edge^3] */
-    double *heavy;       /* the same of heavy points alone, or NULL */
-    unsigned char *seen; /* touched by a point, or NULL */
+    int64_t base[3];     /* coordinates of the first cell: even, may be outside of the box */
+    int64_t cells;       /* cells of the level along the box */
+    int edge;            /* cells of the window along each axis, even */
+    lidx *oct;           /* [(edge/2)^3] octs; -1: not on this rank */
+    double *w;           /* [edge^3] weights of all points */
+    double *heavy;       /* [edge^3] weights of heavy points, or NULL */
+    unsigned char *seen; /* [edge^3] cells touched by a point, or NULL */
 };
 
 void sink_cloud_make(struct sink_cloud *c, int radius, int massive, double dx)
@@ -83,7 +83,7 @@ static void window_close(struct window *w)
     FREE(w->seen);
 }
 
-/* The oct of a cell given from the base, and its place in it. */
+/* Oct that contains a cell, given by its offset from the base, and index of the cell in the oct. */
 static inline lidx window_oct(const struct window *w, const int64_t q[3], int *cell)
 {
     int64_t half = w->edge / 2;
@@ -92,9 +92,9 @@ static inline lidx window_oct(const struct window *w, const int64_t q[3], int *c
 }
 
 struct point {
-    int64_t cell[3]; /* the first of the eight, from the base */
+    int64_t cell[3]; /* first of the eight cells, as offset from the base */
     double w[3];
-    lidx oct; /* on the level, of any rank; -1: none here */
+    lidx oct; /* oct of the level on this rank, own or ghost; -1: none */
     bool finer;
 };
 
@@ -115,7 +115,7 @@ static struct point point_find(const struct window *w, int l, const double x[3],
     return p;
 }
 
-/* Volumes of the eight parts, x fastest, as for particles. */
+/* Overlap of the point's cube with the eight cells, x fastest, as for particles. */
 static void volumes(const double w[3], double vol[8])
 {
     for (int c = 0; c < 8; c++) {
@@ -137,7 +137,8 @@ static void window_add(struct window *w, const struct point *p, bool heavy)
     }
 }
 
-/* Is cell i of the window an own cell in the box? Images beyond the box have it as another's. */
+/* Whether cell i of the window is an own cell inside the box. Cells outside belong to another image
+ * of the sink. */
 static bool window_own(const struct window *w, int64_t i, lidx *oct, int *cell, int64_t q[3])
 {
     bool in = true;
@@ -155,7 +156,7 @@ static int64_t window_size(const struct window *w)
     return (int64_t)w->edge * w->edge * w->edge;
 }
 
-/* ---- what clouds do ---- */
+/* ---- deposit, gas and force ---- */
 
 void sink_cloud_cells(const struct sink_cloud *c, const struct mesh *m, int l, const double x[3],
                       struct sink_cells *out)
@@ -205,7 +206,7 @@ void sink_cloud_deposit(const struct sink_cloud *c, const struct mesh *m, int l,
     window_close(&w);
 }
 
-/* The force in a cell of level l, which may lie beyond a boundary; false: there is no such cell. */
+/* Force in a cell of level l, which may lie beyond a boundary; false: no such cell on this rank. */
 static bool force_of_cell(const struct mesh *m, int l, const int64_t cell[3], const bool reflect[6],
                           double f[3])
 {

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* Label before each row of a message: rank of the sink, and its place there. */
+/* Label before each row of a message: rank of the sink, and its index there. */
 struct label {
     int64_t home, number;
 };
@@ -20,7 +20,7 @@ void sink_copies_free(struct sink_copies *c)
     *c = (struct sink_copies){.n = 0};
 }
 
-/* The labels go to arrays of their own, the rows close up. */
+/* Moves labels to separate arrays, and closes the gaps between rows. */
 static void unpack(struct sink_copies *c, size_t bytes)
 {
     int64_t n = c->here.n;
@@ -80,7 +80,7 @@ enum err sink_call_again(const struct sink_context *p, const struct sinks *s, si
     return route(p, bytes, rows, c);
 }
 
-/* Sums are sent in one piece behind the number of their sink. */
+/* Sends the sums of a copy contiguously, after the index of its sink. */
 void sink_answer(const struct sink_context *p, const struct sinks *s, const struct sink_copies *c,
                  int nsum, const struct sum *sums, struct sum *out)
 {

@@ -1,16 +1,16 @@
-/* sink/copies: what sinks have to say to the ranks around them, and what these answer.
+/* sink/copies: exchange of data between sinks and the ranks around them.
  *
- * A call sends a row of bytes for each own sink to every rank that owns an oct which the ball
- * around it meets (dom/event): there it is a copy. In a periodic box one rank may get several
- * copies of a sink, images with places shifted by whole boxes: nothing is to be wrapped. Copies are
- * ordered by id, then by place, on every rank. Answers are exact sums, one set per copy, which the
- * owner gets joined. Messages go between neighbours alone. */
+ * sink_call sends a row of bytes for each own sink to every rank that owns an oct overlapping a
+ * ball around the sink (dom/event): the receiver has a copy of the sink. In a periodic box one rank
+ * may get several copies, images shifted by whole boxes, so that positions need no wrapping. Copies
+ * are ordered by id, then by position, on every rank. sink_answer returns exact sums, one set per
+ * copy, which are added on the owner. Messages go between neighbours alone. */
 #pragma once
 #include "base/sum.h"
 #include "dom/event.h"
 #include "sink/sink.h"
 
-/* Parts of the run that the functions of this file need. */
+/* Parts of the run that these functions need. */
 struct sink_context {
     const struct comm *comm;
     const struct domain *dom;
@@ -18,28 +18,29 @@ struct sink_context {
 };
 
 struct sink_copies {
-    struct events here;   /* here.at[i]: id, place, radius; here.payload: the rows */
-    int *home;            /* [here.n] the rank of the sink … */
-    int64_t *number;      /* … and its place there */
-    int64_t n;            /* own sinks that called: */
-    struct event *centre; /* [n] where they were */
-    int64_t *which;       /* [n] their places among the sinks */
+    struct events here;   /* here.at[i]: id, position, radius; here.payload: rows */
+    int *home;            /* [here.n] ranks of the sinks */
+    int64_t *number;      /* [here.n] indices of the sinks on their ranks */
+    int64_t n;            /* own sinks that were sent, number */
+    struct event *centre; /* [n] their positions at the call */
+    int64_t *which;       /* [n] their indices among own sinks */
 };
 
-/* Own sinks with wants[i], or all in the box if wants is NULL, call with row i of `bytes` bytes; at
- * most half a box far. *out: sink_copies_free. On error all ranks return it. (collective) */
+/* Sends row i, `bytes` bytes, of own sinks with wants[i], or of all sinks in the box if wants is
+ * NULL, to ranks within the radius, at most half a box. *out: sink_copies_free. Errors are agreed.
+ * (collective) */
 MUST_USE enum err sink_call(const struct sink_context *p, const struct sinks *s, const bool *wants,
                             double radius, size_t bytes, const void *rows, struct sink_copies *out);
-/* The sinks of a sink_call call again, from where they were then, with other rows: the copies are
- * the same, in the same order, and have these rows. (collective) */
+/* Sends other rows to the copies of an earlier sink_call: copies, their order and positions are
+ * unchanged. (collective) */
 MUST_USE enum err sink_call_again(const struct sink_context *p, const struct sinks *s, size_t bytes,
                                   const void *rows, struct sink_copies *c);
-/* sums[here.n][nsum] of the copies → out[s->n][nsum] of the own sinks, joined; those that did not
- * call get empty sums. (collective) */
+/* Adds sums[here.n][nsum] of the copies to out[s->n][nsum] of own sinks; sinks that were not sent
+ * get empty sums. (collective) */
 void sink_answer(const struct sink_context *p, const struct sinks *s, const struct sink_copies *c,
                  int nsum, const struct sum *sums, struct sum *out);
 void sink_copies_free(struct sink_copies *c);
-/* The row of copy i. */
+/* Row of copy i. */
 static inline const void *sink_row(const struct sink_copies *c, int64_t i)
 {
     return c->here.payload + c->here.bytes * (size_t)i;

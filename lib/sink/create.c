@@ -1,5 +1,5 @@
-/* sink/create: see create.h. Clumps are few where they may become sinks: all ranks get the numbers
- * of those that do, whose order gives the ids. */
+/* sink/create: see create.h. Only few clumps become sinks: all ranks get their indices, whose order
+ * defines the ids. */
 #include "sink/create.h"
 
 #include <math.h>
@@ -10,8 +10,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-static const double FIRST = 1e-10; /* of the mass of its cell: a new sink, before its seed */
-static const double DENSE = 10;    /* of n_star: least density of a peak with a black hole */
+/* mass of a new sink before its seed, in units of the mass of its cell */
+static const double FIRST = 1e-10;
+static const double DENSE = 10; /* min density of a peak with a black hole, in units of n_star */
 
 double sinks_apart(const struct params *par, const struct mesh *m, double aexp)
 {
@@ -34,12 +35,13 @@ enum err sinks_before_births(const struct sink_run *s, struct sink_copies *c)
 
 /* ---- conditions ---- */
 
-/* Code units. */
+/* Thresholds for sink formation, code units. */
 struct needs {
     const struct sink_run *s;
-    double seed;               /* least mass near the peak */
-    double halo, clump, stars; /* with black holes: of the clump, of gas and stars near the peak */
-    double forming, ball;      /* density of star formation, volume near the peak */
+    double seed; /* min mass near the peak */
+    /* for black holes: min masses of the clump, and of gas and stars near the peak */
+    double halo, clump, stars;
+    double forming, ball; /* density threshold of star formation; volume near the peak */
 };
 
 static struct needs needs_of(const struct sink_run *s)
@@ -55,7 +57,7 @@ static struct needs needs_of(const struct sink_run *s)
                           .ball = 4. / 3 * M_PI * (radius * radius * radius)};
 }
 
-/* The scalar that limits refinement limits black holes, too. */
+/* Whether black holes may form here: the scalar that limits refinement limits them, too. */
 static bool in_region(const struct sink_run *s, const struct clump_core *c)
 {
     const struct level *lv = &s->mesh->lev[c->level];
@@ -81,11 +83,11 @@ static bool may_collapse(const struct needs *n, const struct clump_core *c)
     return c->kinetic < -c->gravity && c->thermal < -c->gravity;
 }
 
-/* ---- births ---- */
+/* ---- formation ---- */
 
 struct birth {
     int64_t index;
-    int64_t home, number; /* rank, and its place there */
+    int64_t home, number; /* rank, and index of the clump there */
 };
 
 MEM_ORDER(birth_order, struct birth, index)
@@ -112,7 +114,7 @@ static enum err check_number(const struct sink_run *s, int64_t born)
     int64_t all = s->sinks->table.total + born, max = s->par->amr.nsinkmax;
     if (all > max)
         FAIL(ERR_LIMIT,
-             "%ld sinks form, and %ld are more than nsinkmax=%ld of &SINK_PARAMS: raise it",
+             "%ld new sinks would make %ld, more than nsinkmax=%ld of &SINK_PARAMS: raise nsinkmax",
              (long)born, (long)all, (long)max);
     return OK;
 }
@@ -126,7 +128,7 @@ static enum err bear_all(const struct sink_run *s, const struct clump_cores *k,
         if (at[i].home == s->comm->rank) bear(s, &k->at[at[i].number], table->made + 1 + i);
     table->made += n;
     table->total += n;
-    table->level = s->mesh->levelmin; /* the finest one: there the next step begins */
+    table->level = s->mesh->levelmin; /* finest level, on which the next step begins */
     while (table->level < s->mesh->levelmax && s->noct[table->level + 1] > 0) table->level++;
     log_info(" %ld sinks have formed", (long)n);
     return OK;

@@ -9,10 +9,11 @@
 
 enum { NUMBERS = 12 };
 static const int64_t BYTES_MAX = (int64_t)1 << 30;
-static const char WHAT[] = "mass, place, velocity, angular momentum, mass of the black hole, mass "
-                           "since its last star";
+static const char WHAT[] =
+    "mass, position, velocity, angular momentum, mass of the black hole, mass "
+    "since its last star";
 
-/* Sinks as they are in the file. */
+/* Sinks in the order of the file. */
 struct rows {
     int64_t n, room;
     double (*at)[NUMBERS];
@@ -22,16 +23,15 @@ static enum err check(const struct table *t, const struct mesh *m, const double 
 {
     if (!(q[0] > 0) || !(q[10] >= 0) || !(q[11] >= 0))
         FAIL(ERR_FORMAT,
-             "%s: line %ld: a sink needs a mass above 0, not %g, and masses of its black hole and "
-             "since its last star, %g and %g, that are not negative",
+             "%s: line %ld: a sink needs a mass above 0, not %g, and the masses of its black hole "
+             "and since its last star, %g and %g, must not be negative",
              t->path, (long)table_line(t), q[0], q[10], q[11]);
     for (int d = 0; d < 3; d++)
         if (!(fabs(q[1 + d]) <= 0.5 * m->boxlen))
-            FAIL(
-                ERR_FORMAT,
-                "%s: line %ld: the sink is at %g from the centre of the box, along axis %d, and so "
-                "outside of it: places are from the centre, at most boxlen/2 = %g",
-                t->path, (long)table_line(t), q[1 + d], d + 1, 0.5 * m->boxlen);
+            FAIL(ERR_FORMAT,
+                 "%s: line %ld: the sink is at %g from the centre of the box, along axis %d, "
+                 "outside of it: positions are relative to the centre, at most boxlen/2 = %g",
+                 t->path, (long)table_line(t), q[1 + d], d + 1, 0.5 * m->boxlen);
     return OK;
 }
 
@@ -63,7 +63,8 @@ static enum err check_places(const char *path, struct sink *at, int64_t n)
     for (int64_t i = 1; i < n; i++)
         if (memcmp(at[i - 1].x, at[i].x, sizeof at->x) == 0)
             FAIL(ERR_FORMAT,
-                 "%s: sinks %ld and %ld of the file are in one place, %g %g %g: give them one line "
+                 "%s: sinks %ld and %ld of the file have the same position, %g %g %g: give them "
+                 "one line "
                  "with the sum of their masses",
                  path, (long)at[i - 1].id, (long)at[i].id, at[i].x[0], at[i].x[1], at[i].x[2]);
     return OK;

@@ -1,4 +1,4 @@
-/* sink/merge: see merge.h. Pairs are found by copies. Sinks that have a partner are few: all ranks
+/* sink/merge: see merge.h. Copies are used to find pairs. Sinks with a partner are few: all ranks
  * get them, and merge them pair by pair in the order of ids. */
 #include "sink/merge.h"
 
@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-/* Properties of a sink, for the test whether it merges with another. */
+/* Properties of a sink that decide whether it merges with another. */
 struct other {
     double m, x[3], v[3], birth;
 };
@@ -32,9 +32,9 @@ static bool merges(const struct sink_merging *law, const struct other *a, const 
     return 2 * law->G * mass / sqrt(r2) > v2;
 }
 
-/* near of the own sinks, and which of them have a partner. A sink that has passed a periodic face
- * is beside another image of its partner than this rank has: any image tells, the first is asked.
- */
+/* Computes `near` of own sinks, and marks sinks that have a partner. After crossing a periodic face
+ * a sink may be close to another image of its partner than the one here; since the nearest image is
+ * computed, the first copy of each sink suffices. */
 static void look_around(const struct mesh *m, const struct sink_merging *law, struct sinks *s,
                         const struct sink_copies *c, bool *pair)
 {
@@ -77,7 +77,7 @@ static enum err find_pairs(const struct sink_context *p, const struct sink_mergi
     return err;
 }
 
-/* b, at r from a, goes into a. */
+/* Merges b, at r from a, into a. */
 static void join(struct sink *a, struct sink *b, const double r[3])
 {
     double m = a->m + b->m, reduced = a->m * (b->m / m), w[3];

@@ -36,7 +36,7 @@ static double plummer(double soft, double r2)
     return 1 / (u * sqrt(u));
 }
 
-/* Of one sink on the cells of the octs begin..end-1; what they give it, and the least r². */
+/* Force of one sink on the cells of octs, the reaction on the sink, and min r². */
 struct draw {
     struct sum f[3];
     double nearest;

@@ -6,11 +6,11 @@
 
 #include "base/cgs.h"
 
-static const double MAX = 0.9; /* of the gas of a cell, in a step, by all sinks */
+static const double MAX = 0.9; /* max fraction of the gas of a cell that all sinks take in a step */
 
 /* ---- rates ---- */
 
-/* At x = 0.01 … 2, equidistant in log x. */
+/* α at x = 0.01 … 2, equidistant in log x. */
 static const double ALPHA[] = {
     820.254, 701.882, 600.752, 514.341, 440.497, 377.381, 323.427, 277.295, 237.845,
     204.1,   175.23,  150.524, 129.377, 111.27,  95.7613, 82.4745, 71.0869, 61.3237,
@@ -35,7 +35,8 @@ static double square(const double v[3])
     return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
 }
 
-/* Of a mass in gas of density rho, whose velocity at the radius of the cloud is v. */
+/* Bondi accretion rate of a mass in gas of density rho that moves with velocity v at the radius of
+ * the cloud. */
 static double bondi(const struct sink_law *law, double mass, double rho, double v)
 {
     static const double TINY = 2.2250738585072014e-308;
@@ -44,7 +45,7 @@ static double bondi(const struct sink_law *law, double mass, double rho, double 
     return 4 * (0.5 * RAMSES_TWOPI) * inf * (r * r) * v;
 }
 
-/* Is the gas hot enough, or has the hole enough in store, for a blast above T2_min? */
+/* Whether a blast reaches T2_min: the gas is hot enough, or the stored mass large enough. */
 static bool blasts(const struct sink_law *law, const struct sink *s, double mass)
 {
     if (law->T2_min <= 0) return true;
@@ -86,9 +87,9 @@ void sink_rates(const struct sink_law *law, int levelmin, int levelmax, struct s
     if (law->holes && s->m >= law->cluster_max) s->rate = 0;
 }
 
-/* ---- what a sink asks for ---- */
+/* ---- requests of a sink ---- */
 
-/* The whole store goes to the cells of the level. */
+/* Turns the whole stored mass into feedback in the cells of the level. */
 static void feed_back(const struct sink_law *law, const struct sink *s, const struct sink_gas *g,
                       struct sink_request *e)
 {
@@ -130,7 +131,7 @@ struct sink_request sink_request(const struct sink_law *law, const struct sink *
     return e;
 }
 
-/* ---- what it gets ---- */
+/* ---- accretion and feedback in cells ---- */
 
 static void eat(const struct sink_law *law, const struct level *lv, const struct sink_cell *c,
                 const struct sink_cell_gas *g, double share, double (*u)[8])
@@ -143,7 +144,7 @@ static void eat(const struct sink_law *law, const struct level *lv, const struct
         u[v][c->cell] -= lost * (level_gas(lv, v)[c->oct][c->cell] / g->d);
 }
 
-/* Heat and jets of a cell with this weight at r from the sink. */
+/* Adds heat and jets to a cell with this weight at r from the sink. */
 static void blow(const struct sink_request *e, const struct sink_cell *c,
                  const struct sink_cell_gas *g, double weight, double volume, const double r[3],
                  double (*u)[8])
@@ -205,7 +206,8 @@ void sink_take(const struct sink_law *law, const struct mesh *m, int l,
     }
 }
 
-/* In the frame of the sink as it was; the angular momentum is then about its new place. */
+/* In the frame of the sink before accretion; the angular momentum is converted to the new
+ * position. */
 void sink_digest(const struct sink_law *law, const struct sum sums[REQUEST_SUMS], bool blown,
                  struct sink *s)
 {

@@ -1,8 +1,8 @@
 /* sink/run: the steps of sinks; see run.h and docs/method/sinks.md.
  *
- * At its deposit a level gets copies of the sinks around. Once its force is known they collect gas
- * and force from their clouds, and before its Godunov step they take what the rates allow from the
- * cells. The sinks themselves move at the end of the finest steps. */
+ * At its deposit a level receives copies of the sinks nearby. When the force of the level is known,
+ * copies collect gas and force from their clouds; before the Godunov step they remove gas from
+ * cells, as accretion rates allow. Sinks move at the end of the finest steps. */
 #include "sink/run.h"
 
 #include <math.h>
@@ -91,9 +91,9 @@ void sinks_kinetic(const struct sink_state *k, struct sum *ekin)
     }
 }
 
-/* ---- force, and the gas around ---- */
+/* ---- force and surrounding gas ---- */
 
-/* Direct sinks pull the cells, and cells pull them. */
+/* Gravity between direct sinks and cells, in both directions. */
 void sinks_pull(const struct sink_run *s, int l)
 {
     struct sink_state *k = s->sinks;
@@ -130,8 +130,8 @@ static struct sink_gas gas_of(const struct sum sums[GAS_SUMS])
                              .thermal = sum_get(&sums[5])};
 }
 
-/* Copies look at the cells of their clouds; with_force: and those that do not pull by themselves
- * at the force on their points. */
+/* Copies sum the gas in the cells of their clouds; with_force: sinks without direct gravity also
+ * sum the force on their points. */
 static void look(const struct sink_run *s, int l, bool with_force)
 {
     struct sink_state *k = s->sinks;
@@ -188,8 +188,8 @@ double sinks_timestep(const struct sink_run *s, int l, double *rho_max)
 
 /* ---- motion ---- */
 
-/* The rest of the last step and half of this one: from the step of the level on which it moved
- * last. */
+/* Time of a kick: half of this step and the second half of the last one, which may belong to
+ * another level. */
 static double kick_time(const struct sink_run *s, const struct sink *a, int l)
 {
     int last = s->sinks->table.level;
@@ -246,7 +246,7 @@ static void take_all(const struct sink_run *s, int l, struct sum *sums)
     }
 }
 
-/* Where sinks were when the round was opened is where their cells are. */
+/* Makes requests. Cells of a copy are relative to the position at which the round was opened. */
 static void ask(const struct sink_run *s, int l, bool ended, struct sink_request *request)
 {
     struct sink_state *k = s->sinks;
@@ -260,7 +260,7 @@ static void ask(const struct sink_run *s, int l, bool ended, struct sink_request
     }
 }
 
-/* The meals of a level: round[l].change is what its gas loses. */
+/* Accretion on a level: round[l].change gets the changes of its gas. */
 static enum err eat(const struct sink_run *s, int l, bool ended)
 {
     struct sink_state *k = s->sinks;
@@ -298,7 +298,7 @@ enum err sinks_accrete(const struct sink_run *s, int l)
 
 /* ---- the end of a coarse step ---- */
 
-/* The mass and rate of all, for the log. */
+/* Logs the total mass and accretion rate of all sinks. */
 static void tell(const struct sink_run *s)
 {
     const struct sinks *t = &s->sinks->table;
@@ -320,7 +320,7 @@ static bool exists(const struct sink_run *s, int l)
     return l <= s->mesh->levelmax && s->noct[l] > 0;
 }
 
-/* Seeds of new sinks, of RAMSES: the rounds of all levels are open. */
+/* Gives new sinks of RAMSES their seeds; the rounds of all levels are open. */
 static enum err feed_new(const struct sink_run *s)
 {
     int top = s->mesh->levelmin;
@@ -340,8 +340,7 @@ static bool any_new(const struct sink_run *s)
     return born != 0;
 }
 
-/* Removes sinks that have merged, sends the others to their owners, and computes rates of the new
- * state. */
+/* Removes merged sinks, sends the others to their owners, and computes rates of the new state. */
 enum err sinks_renew(const struct sink_run *s, bool *fed)
 {
     struct sink_state *k = s->sinks;

@@ -1,4 +1,5 @@
-/* sink/setup: from parameters, files and checkpoints to the sinks of a run; and back. */
+/* sink/setup: converts parameters, files and checkpoints to the sinks of a run, and sinks to
+ * checkpoints. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "sink/initial.h"
 #include "sink/run.h"
 
-/* ---- laws ---- */
+/* ---- parameters ---- */
 
 static int sink_level(const struct sink_run *s)
 {
@@ -19,7 +20,8 @@ static int sink_level(const struct sink_run *s)
     return l > 0 ? l : s->par->amr.levelmax;
 }
 
-/* RAMSES: the density at which a Jeans length is four of the sinks' cells, if none is given. */
+/* Threshold density of RAMSES if none is given: the Jeans length is four cells of the sinks'
+ * level. */
 static double threshold(const struct sink_run *s, const struct units *u)
 {
     const struct params *p = s->par;
@@ -121,9 +123,9 @@ void sinks_end(struct sink_state **k)
     FREE(*k);
 }
 
-/* ---- the first sinks ---- */
+/* ---- initial sinks ---- */
 
-/* A cloud with the cells that it touches must fit into half the box. */
+/* Checks that a cloud with all cells that it touches fits into half the box. */
 static enum err check_size(const struct sink_run *s)
 {
     sinks_law(s);
@@ -137,7 +139,7 @@ static enum err check_size(const struct sink_run *s)
     return OK;
 }
 
-/* Sinks find their owners; who pulls by itself is decided once a coarse step. */
+/* Sends sinks to their owners, and decides which are direct. */
 static void settle(const struct sink_run *s)
 {
     int64_t lost;
@@ -157,18 +159,19 @@ static enum err check_count(const struct sink_run *s, const char *from)
     return OK;
 }
 
-/* A file in initfile(1), or here. False: there is none. (collective) */
+/* Finds a file in initfile(1) or in the working directory; false: it does not exist.
+ * (collective) */
 static bool find_file(const struct sink_run *s, const char *name, char path[600])
 {
-    int64_t there = 0;
+    int64_t found = 0;
     snprintf(path, 600, "%.512s/%s", s->par->init.initfile[0], name);
     if (s->comm->rank == 0) {
-        there = s->par->init.initfile[0][0] && file_exists(path);
-        if (!there) there = file_exists(name) ? 2 : 0;
+        found = s->par->init.initfile[0][0] && file_exists(path);
+        if (!found) found = file_exists(name) ? 2 : 0;
     }
-    comm_max_i64(s->comm, &there, 1);
-    if (there == 2) snprintf(path, 600, "%s", name);
-    return there != 0;
+    comm_max_i64(s->comm, &found, 1);
+    if (found == 2) snprintf(path, 600, "%s", name);
+    return found != 0;
 }
 
 enum err sinks_initial(const struct sink_run *s)
@@ -250,10 +253,10 @@ enum err sinks_restore(const struct sink_run *s, const struct catalog *t, const 
     return check_count(s, path);
 }
 
-/* A row of the table as it travels. */
+/* A row of the table in a message. */
 struct row {
     int64_t id;
-    double value[]; /* by column; integers are exact */
+    double value[]; /* values by column; integers are exact */
 };
 
 static void put_row(const struct sink *a, struct row *r)

@@ -85,7 +85,8 @@ bool sink_reached(const struct mesh *m, const double x[3])
     return true;
 }
 
-/* Of the finest oct that this rank has there; another's leaf is followed up there. */
+/* Owner of the finest oct on this rank that contains x; if another rank has finer octs there, it
+ * repeats the search. */
 static int owner_of(const struct mesh *m, const struct domain *dom, const double x[3])
 {
     okey key = 0;
@@ -102,7 +103,8 @@ static int owner_of(const struct mesh *m, const struct domain *dom, const double
     return domain_rank(dom, level, key);
 }
 
-/* Positions are wrapped; those that do not stay are left out. */
+/* Wraps positions; drops merged sinks and sinks beyond a boundary. Returns the number of the
+ * latter. */
 static int64_t keep_inside(struct sinks *s, const struct mesh *m)
 {
     int64_t n = 0, lost = 0;
@@ -133,7 +135,7 @@ static void send(struct sinks *s, const struct mesh *m, const struct comm *c,
     s->n = s->cap = got;
 }
 
-enum { FOLLOW = 2 }; /* a rank that is no neighbour may not see the finest octs: asked twice */
+enum { FOLLOW = 2 }; /* number of sends: a rank that is no neighbour may not know the finest octs */
 
 void sinks_settle(struct sinks *s, const struct mesh *m, const struct comm *c,
                   const struct domain *d, int64_t *lost)

@@ -1,86 +1,88 @@
 /* sink: sink particles and black holes. Method: docs/method/sinks.md.
  *
- * A run has one of two families of laws (enum sink_family); both stand on this core: the table of
- * sinks, who owns them, and how what they are reaches other ranks and what these find comes back.
+ * A run has one of two families of sinks (enum sink_family); both use this core: the table of
+ * sinks, their owners, and the exchange of data with other ranks.
  *
- * A sink belongs to the rank that owns the leaf cell it is in. No rank knows the others' sinks, and
- * nothing is summed over all sinks on all ranks: what a sink does to the cells around it, and what
- * these give it, goes by copies (sink/copies.h), which are routed events (dom/event). Sums over
- * cells are exact (base/sum), copies are ordered by id: no result depends on ranks or threads. */
+ * A sink belongs to the rank that owns its leaf cell. No rank knows the sinks of others:
+ * interactions of a sink with the cells around it use copies of the sink (sink/copies.h), which are
+ * routed events (dom/event). Sums over cells are exact (base/sum), copies are ordered by id: no
+ * result depends on ranks or threads. */
 #pragma once
 #include "comm/comm.h"
 #include "dom/domain.h"
 #include "oct/mesh.h"
 
-/* RAMSES: &SINK_PARAMS. HORIZON: &PHYSICS_PARAMS, as Horizon-AGN and cuRAMSES have it. BOTH: of
- * columns. */
+/* SINK_RAMSES: &SINK_PARAMS. SINK_HORIZON: &PHYSICS_PARAMS, as in Horizon-AGN and cuRAMSES.
+ * SINK_BOTH: columns of both families. */
 enum sink_family { SINK_NONE, SINK_RAMSES = 1, SINK_HORIZON = 2, SINK_BOTH = 3 };
 
-/* Sums over the cloud of a sink, of one level: the volume of gas and what is in it. */
+/* Sums over the cloud of a sink on one level: volume of the gas, mass, momentum, internal
+ * energy. */
 struct sink_gas {
     double volume, mass, momentum[3], thermal;
     double turn[3]; /* angular momentum about the sink (Horizon) */
 };
 
-/* All in code units. The members of sink/columns.def are the state; the rest lives within a coarse
- * step. */
+/* A sink in code units. Members from sink/columns.def are its state; the others are valid within a
+ * coarse step. */
 struct sink {
-    int64_t id; /* from 1, in the order of birth; a merger keeps the smaller one */
+    int64_t id; /* unique id from 1, in the order of birth; a merger keeps the smaller one */
 #define SINK_REAL(name, member, family) double member;
 #define SINK_WHOLE(name, member, family) int64_t member;
 #define SINK_VECTOR(x, y, z, member, family) double member[3];
 #include "sink/columns.def"
     /* ---- within a coarse step ---- */
-    bool direct;                        /* pulls by itself, not by a cloud of mass (RAMSES) */
-    double rate, rate_hole;             /* accretion by the sink, and by the hole in it */
-    double eddington;                   /* Eddington's rate */
-    double volume, mass_gas;            /* of its cloud */
-    double force[LEVEL_MAX + 1][3];     /* acceleration by what is on each level */
-    struct sink_gas gas[LEVEL_MAX + 1]; /* in the cloud, by level */
+    /* has direct gravity, instead of a cloud with mass (RAMSES) */
+    bool direct;
+    double rate, rate_hole;             /* accretion rates of the sink, and of the hole in it */
+    double eddington;                   /* Eddington rate */
+    double volume, mass_gas;            /* volume and gas mass of the cloud */
+    double force[LEVEL_MAX + 1][3];     /* acceleration by matter on each level */
+    struct sink_gas gas[LEVEL_MAX + 1]; /* gas in the cloud, by level */
 };
 
 struct sinks {
     enum sink_family family;
     int64_t n, cap;
-    struct sink *at; /* this rank's, by id */
-    int64_t total;   /* of all ranks, known to all */
-    int64_t made;    /* ids given so far: the next is made + 1 */
-    int level;       /* on which they moved last; 0: not yet */
+    struct sink *at; /* sinks of this rank, ascending by id */
+    int64_t total;   /* number of sinks on all ranks */
+    int64_t made;    /* number of ids assigned so far: the next id is made + 1 */
+    int level;       /* level on which sinks moved last; 0: not moved yet */
 };
 
 /* A column of the state, for checkpoints. */
 struct sink_column {
-    const char *name; /* as catalogs (ckpt/catalog.h) have it */
-    size_t offset;    /* in struct sink */
+    const char *name; /* name as in catalogs (ckpt/catalog.h) */
+    size_t offset;    /* offset in struct sink */
     bool whole;       /* int64_t, else double */
-    int family;       /* bits of enum sink_family: which runs have it */
+    int family;       /* bits of enum sink_family: runs that have the column */
 };
-int sink_columns(void); /* the id is not among them */
+int sink_columns(void); /* number of columns, without the id */
 const struct sink_column *sink_column(int i);
 
 void sinks_free(struct sinks *s);
-/* n zeroed sinks at the end. Returns the first; the caller gives ids and then calls sinks_settle.
- */
+/* Appends n zeroed sinks, and returns the first. The caller sets ids and then calls
+ * sinks_settle. */
 struct sink *sinks_add(struct sinks *s, int64_t n);
-/* Wraps positions, sends every sink to its owner, sorts by id, counts. Those beyond a boundary, and
- * those without mass (they have merged), are removed; *lost: how many were beyond a boundary, of
- * all ranks. (collective) */
+/* Wraps positions, removes sinks beyond a boundary and sinks without mass (merged), sends every
+ * sink to its owner, sorts by id, and counts. *lost: number of sinks beyond a boundary, on all
+ * ranks. (collective) */
 void sinks_settle(struct sinks *s, const struct mesh *m, const struct comm *c,
                   const struct domain *d, int64_t *lost);
-/* The *all sinks that their ranks have marked, by id, on every rank, so that all do the same with
- * them; NULL if there are none, else FREE. (collective) */
+/* Gathers the marked sinks of all ranks, by id, on every rank, so that all ranks can process them
+ * alike. *all: their number. Returns NULL if there are none, else FREE. (collective) */
 struct sink *sinks_share(const struct sinks *s, const bool *marked, const struct comm *c,
                          int64_t *all);
-/* This rank's marked ones become what they are in such a list. Local. */
+/* Copies the state of marked own sinks back from a list of sinks_share. Local. */
 void sinks_return(struct sinks *s, const bool *marked, const struct sink *from, int64_t all);
-/* Sums over its cloud on these levels. */
+/* Sums over the cloud on levels levelmin..levelmax. */
 struct sink_gas sink_gas_sum(const struct sink *s, int levelmin, int levelmax);
-/* A position that has moved by less than a box, back into a periodic box. */
+/* Wraps a position that has moved by less than a box into a periodic box. */
 void sink_wrap(const struct mesh *m, double x[3]);
-/* b - a, the nearest image in a periodic box. */
+/* Vector from a to b, to the nearest image in a periodic box. */
 void sink_between(const struct mesh *m, const double a[3], const double b[3], double r[3]);
-/* Is it in the box? */
+/* Whether a position is in the box. */
 bool sink_inside(const struct mesh *m, const double x[3]);
-/* In the box when it is wrapped, or up to a box beyond a boundary, so that sinks_settle removes it.
- */
+/* Whether a position is in the box after wrapping, or at most a box beyond a boundary, so that
+ * sinks_settle can remove the sink. */
 bool sink_reached(const struct mesh *m, const double x[3]);

@@ -1,4 +1,4 @@
-/* tree/brute: all pairs: the fastest for few points, and the reference of the other methods. */
+/* tree/brute: all pairs: fastest for few points, and the reference for the other methods. */
 #include "tree/tree_priv.h"
 
 void brute_near(const struct tree *t, const double x[3], double radius, tree_visit *v, void *ctx)

@@ -2,10 +2,10 @@
  *
  * Space is divided into cells no smaller than the reach, so neighbours are in the 27 cells around a
  * point. There are about as many buckets as points; along each axis cell i is in bucket i modulo
- * their number. So buckets that are neighbours hold cells that are, memory does not depend on the
- * size of the box, and a cell from far away that is in the same bucket costs looks at its points,
- * which are too far. Points are sorted by bucket, x fastest: three buckets along x are one range.
- * An axis of less than four cells has one bucket. */
+ * their number. Neighbouring buckets thus hold neighbouring cells, and memory does not depend on
+ * the size of the box; a distant cell in the same bucket only costs distance tests with points that
+ * are too far. Points are sorted by bucket, x fastest: three buckets along x are one range. An axis
+ * of fewer than four cells has one bucket. */
 #include "tree/tree_priv.h"
 
 /* ---- building ---- */
@@ -18,7 +18,7 @@ static void plan_axis(struct tree *t, int k, int shift)
         lo = t->around.lo[k];
         size = t->around.hi[k] - lo;
     }
-    /* a margin for rounding; no more cells than integers that a double has */
+    /* min cell size with a margin for rounding; the number of cells is exact in a double */
     double min = t->reach * (1 + 1e-9) + 4 * t->space.slack;
     double cells = size > 0 ? fmin(floor(size / min), 0x1p40) : 0;
     g->lo[k] = lo;
@@ -59,7 +59,9 @@ bool grid_build(struct tree *t, double max)
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) bucket[i] = (int32_t)bucket_at(t, i);
     for (int64_t i = 0; i < n; i++) g->first[bucket[i] + 2]++;
-    double looks = 0; /* that a point has at others of its bucket; 13 others are like it */
+    /* distance tests with points of the same bucket, summed over points; 13 more buckets cost about
+     * as much */
+    double looks = 0;
     for (int64_t b = 0; b < buckets; b++) {
         double c = g->first[b + 2];
         looks += c * c;
@@ -84,7 +86,7 @@ void grid_free(struct tree *t)
 
 /* ---- walks ---- */
 
-/* Buckets along an axis, from `from` to `from + n - 1` modulo their number. */
+/* Buckets `from` to `from + n - 1` along an axis, modulo the number of buckets. */
 struct reach {
     int64_t from;
     int n;
@@ -96,7 +98,7 @@ static inline struct reach around(const struct grid *g, int k, double x)
     return (struct reach){cell_of(g, k, x) - 1, 3};
 }
 
-/* The sorted points in the buckets x0..x0+n-1 of a row: a range, or two where it wraps. */
+/* Sorted points in buckets x0..x0+n-1 of a row: one range, or two if the row wraps. */
 struct pieces {
     int n;
     int64_t from[2], end[2];
@@ -128,7 +130,7 @@ void grid_near(const struct tree *t, const double x[3], double radius, tree_visi
     tree_sorted(t, at);
     for (int k = 0; k < 3; k++) {
         double far = isfinite(t->space.period[k]) ? 0 : (x[k] - g->lo[k]) * g->scale[k];
-        if (!(far > -2 && far < (double)g->cells[k] + 2)) return; /* no point is so near */
+        if (!(far > -2 && far < (double)g->cells[k] + 2)) return; /* no point is close enough */
         r[k] = around(g, k, x[k]);
     }
     for (int z = 0; z < r[2].n; z++)
@@ -168,7 +170,7 @@ void grid_lists(const struct tree_search *s)
 
 /* ---- groups ---- */
 
-/* Links of point i with the sorted points from..end-1. */
+/* Links point i with the sorted points from..end-1. */
 static inline void link_range(const struct tree *t, const double *const x[3], double r2, int64_t i,
                               int64_t from, int64_t end, int32_t *up)
 {
@@ -176,8 +178,8 @@ static inline void link_range(const struct tree *t, const double *const x[3], do
         if (tree_pair2(&t->space, x, i, j) <= r2) unite(up, (int32_t)i, (int32_t)j);
 }
 
-/* Links of the points of a bucket with one another and with those of 13 buckets around it, so that
- * each pair of buckets is looked at once. */
+/* Links the points of a bucket with one another and with 13 of the surrounding buckets, so that
+ * each pair of buckets is tested once. */
 static void bucket_groups(const struct tree *t, double r2, int64_t y, int64_t z, int64_t b,
                           int32_t *up)
 {

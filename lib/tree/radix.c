@@ -1,13 +1,12 @@
-/* tree/radix: the radix tree is built.
+/* tree/radix: construction of the radix tree.
  *
- * Points are sorted by a Morton key of 21 bits an axis, over the box around them; where more than a
- * leaf's worth of points have the same key, by 21 bits more. What is still the same then stays in
- * one leaf. Leaves are the largest nodes of the radix tree over all points that have LEAF points or
- * fewer: two neighbours in the order are in one leaf if the points with as long a common prefix as
- * theirs are that few. So each place of the order decides alone, and inner nodes are made for
- * leaves only. Each inner node is then made alone, from the keys of the leaves (Karras 2012,
- * section 4), and boxes and radii from the leaves upwards, by the second of two children that
- * arrives. */
+ * Points are sorted by a Morton key of 21 bits per axis over their bounding box; where more points
+ * than a leaf holds have equal keys, by 21 further bits. Points that are still equal stay in one
+ * leaf. Leaves are the largest nodes of the radix tree over all points that have LEAF points or
+ * fewer: two neighbours in the order share a leaf if at most LEAF points share their common prefix.
+ * Each position thus decides independently, and inner nodes are made for leaves only. Each inner
+ * node is then made independently, from the keys of the leaves (Karras 2012, section 4), and boxes
+ * and radii from the leaves upwards, by the second of two children that arrives. */
 #include "oct/okey.h"
 #include "tree/tree_priv.h"
 
@@ -18,7 +17,7 @@ typedef unsigned __int128 key128;
 /* ---- keys ---- */
 
 struct frame {
-    double lo[3], scale; /* (x - lo) * scale < 2^21 */
+    double lo[3], scale; /* lower corner; scale such that (x - lo) * scale < 2^21 */
 };
 
 static struct frame frame_of(const struct tree *t)
@@ -42,7 +41,7 @@ static inline uint64_t key_of(const struct frame *f, const double x[3])
     return key;
 }
 
-/* The next 21 bits an axis. */
+/* Next 21 bits of the Morton key per axis. */
 static inline uint64_t second_key(const struct frame *f, const double x[3])
 {
     uint64_t key = 0;
@@ -60,7 +59,7 @@ static uint64_t second_of(const struct frame *f, const double *const x[3], int64
 
 /* ---- sort ---- */
 
-/* Sorts a run of points with the same key by the second one. */
+/* Sorts a run of points with equal first keys by their second keys. */
 static void sort_run(const struct tree *t, const struct frame *f, int32_t *order, int64_t n,
                      struct radix_items scratch)
 {
@@ -76,7 +75,7 @@ static struct radix_items new_items(int64_t n)
                                 mem_new(sizeof(int32_t) * (size_t)n, "tree: order")};
 }
 
-/* Returns the sorted keys; those of the points that order names. */
+/* Sorts the points: sets t->order, and returns the sorted keys. */
 static uint64_t *sort_points(struct tree *t, const struct frame *f)
 {
     int64_t n = t->p.n;
@@ -100,7 +99,7 @@ static uint64_t *sort_points(struct tree *t, const struct frame *f)
 
 /* ---- leaves ---- */
 
-/* Is there a boundary of leaves between the sorted points i - 1 and i? */
+/* Whether a leaf ends between the sorted points i - 1 and i. */
 static bool parts(const struct tree *t, const struct frame *f, const uint64_t *key, int64_t i)
 {
     const double *const x[3] = {t->x[0], t->x[1], t->x[2]};
@@ -141,7 +140,7 @@ static void make_leaves(struct tree *t, const struct frame *f, const uint64_t *k
 
 /* ---- inner nodes ---- */
 
-/* Length of the common prefix of two leaves; -1: j is none. */
+/* Length of the common prefix of leaves i and j in bits; -1: there is no leaf j. */
 static inline int prefix(const key128 *key, int32_t n, int32_t i, int64_t j)
 {
     if (j < 0 || j >= n) return -1;
@@ -150,7 +149,7 @@ static inline int prefix(const key128 *key, int32_t n, int32_t i, int64_t j)
     return high ? __builtin_clzl(high) : low ? 64 + __builtin_clzl(low) : 128;
 }
 
-/* Inner node i: one end of its range is leaf i. */
+/* Makes inner node i, whose range begins or ends at leaf i. */
 static void make_node(struct radix *r, const key128 *key, int32_t *parent, int32_t i)
 {
     int32_t n = r->nleaf;
@@ -234,7 +233,7 @@ static void make_boxes(struct tree *t, const int32_t *parent)
     for (int32_t k = 0; k < r->nleaf; k++) {
         leaf_box(t, k);
         for (int32_t i = parent[r->nleaf - 1 + k]; i >= 0; i = parent[i]) {
-            /* the first child to arrive leaves its parent to the second */
+            /* the first child to arrive leaves the parent to the second child */
             if (!__atomic_fetch_add(&arrived[i], 1, __ATOMIC_ACQ_REL)) break;
             join_boxes(r, i);
         }

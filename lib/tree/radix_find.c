@@ -1,9 +1,10 @@
-/* tree/radix_find: what is asked of the radix tree.
+/* tree/radix_find: searches in the radix tree.
  *
- * Neighbours are found in two stages, as by David-Cléris et al. (2025, Shamrock): for a leaf, all
- * leaves whose boxes come near enough; then, for its points, the points of these leaves. Groups are
- * joined by a walk over pairs of nodes: pairs that are too far apart are left out, a node that is
- * no larger than the link is one group, two of these are joined by the first link that is found. */
+ * Neighbours are found in two stages (David-Cléris et al. 2025, Shamrock): first, for a leaf, all
+ * leaves with boxes within reach; then, for each point of the leaf, the neighbours among the points
+ * of these leaves. Groups are found by a walk over pairs of nodes: pairs that are too far apart are
+ * skipped, a node no larger than the linking length is one group, and two such nodes are joined by
+ * the first link found. */
 #include "tree/tree_priv.h"
 
 enum { STACK = 320, TASK = 20000, WIDTH = 8 };
@@ -23,7 +24,7 @@ static inline int64_t node_end(const struct radix *r, int32_t node)
     return r->first[1 + (is_leaf(r, node) ? node - (r->nleaf - 1) : r->range[node][1])];
 }
 
-/* At most the square of the distance of any point of a box from x. */
+/* Lower bound of the squared distance between x and any point of a box. */
 static inline double box_far2(const struct tree_space *s, const struct tree_box *b,
                               const double x[3])
 {
@@ -37,8 +38,8 @@ static inline double box_far2(const struct tree_space *s, const struct tree_box 
     return far2;
 }
 
-/* Two boxes: bounds of the squares of distances, and whether no pair has a shorter way across the
- * periodic border. */
+/* Two boxes: bounds of squared distances between their points; direct: no pair is closer across the
+ * periodic boundary. */
 struct between {
     double min, max;
     bool direct;
@@ -104,7 +105,7 @@ void radix_nearest(const struct tree *t, const double x[3], const struct tree_ne
         if (next.far2 > q->max || (h->n == h->k && next.far2 > h->at[0])) continue;
         if (is_leaf(r, next.node)) {
             int64_t first = node_first(r, next.node), end = node_end(r, next.node);
-            /* of points in one place, no more than k can count */
+            /* of points at one position, at most k can count */
             if (end - first > h->k && is_point(&r->box[next.node])) end = first + h->k;
             for (int64_t i = first; i < end; i++) tree_heap_offer(t, x, q, i, h);
             continue;
@@ -112,7 +113,7 @@ void radix_nearest(const struct tree *t, const double x[3], const struct tree_ne
         const int32_t *c = r->child[next.node];
         double far2[2];
         for (int k = 0; k < 2; k++) far2[k] = box_far2(&t->space, &r->box[c[k]], x);
-        for (int k = 0; k < 2; k++) { /* the nearer one is on top */
+        for (int k = 0; k < 2; k++) { /* the nearer child is on top of the stack */
             int which = far2[0] > far2[1] ? k : 1 - k;
             stack[n].node = c[which], stack[n++].far2 = far2[which];
         }
@@ -125,7 +126,7 @@ struct leaves {
     int32_t n, cap, *leaf;
 };
 
-/* Stage one: the leaves with points within reach of those of leaf a. */
+/* Stage one: finds the leaves with points within reach of points of leaf a. */
 static void near_leaves(const struct tree *t, double radius, int32_t a, struct leaves *out)
 {
     const struct radix *r = &t->radix;
@@ -146,7 +147,7 @@ static void near_leaves(const struct tree *t, double radius, int32_t a, struct l
     }
 }
 
-/* Stage two. */
+/* Stage two: finds the neighbours of the points of leaf a in the leaves `near`. */
 static void leaf_lists(const struct tree_search *s, int32_t a, const struct leaves *near)
 {
     const struct tree *t = s->t;
@@ -187,7 +188,7 @@ struct joining {
     int32_t *up;
 };
 
-/* Is each point of the box within the link of each other? */
+/* Whether all pairs of points of a box are closer than the linking length. */
 static inline bool is_solid(const struct joining *g, const struct tree_box *b)
 {
     double far2 = 0;
@@ -198,7 +199,7 @@ static inline bool is_solid(const struct joining *g, const struct tree_box *b)
     return far2 <= g->link2;
 }
 
-/* Which of the WIDTH points from j on are within the link of point i, as bits. */
+/* Bit mask of the WIDTH points from j on that are within the linking length of point i. */
 static inline unsigned linked(const struct joining *g, int64_t i, int64_t j, bool direct)
 {
     unsigned bits = 0;
@@ -223,7 +224,7 @@ static inline unsigned linked(const struct joining *g, int64_t i, int64_t j, boo
     return bits;
 }
 
-/* All links between the points i0..i1-1 and j0..j1-1; `once`: the first is enough. */
+/* Joins all linked pairs between points i0..i1-1 and j0..j1-1; once: stops after the first link. */
 static void link_points(const struct joining *g, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                         bool direct, bool once)
 {

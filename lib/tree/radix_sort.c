@@ -1,19 +1,20 @@
-/* tree/radix_sort: keys and the numbers of their points are sorted, then the points by these.
+/* tree/radix_sort: sorts keys with point numbers, then the points in this order.
  *
  * A large set is divided once by its leading bits that differ, into parts that fit into the cache
- * of a core. Each part is then sorted by as many of its next bits as tell most of its keys apart,
- * least digit first, and what is still alike is sorted on its own. So memory is gone through twice,
- * whatever the width of a key, and bits that are the same in all keys cost nothing. */
+ * of a core. Each part is then sorted by as many further bits as distinguish most of its keys,
+ * least significant digit first; runs of keys that are still equal are sorted separately. Memory is
+ * thus traversed twice, whatever the width of a key, and bits common to all keys cost nothing. */
 #include "tree/tree_priv.h"
 
 enum {
-    SMALL = 24,      /* by insertion */
-    LOCAL = 1 << 14, /* keys and numbers, twice, are less than half of a cache of 1 MiB */
-    PART = 12,       /* 2^PART in each part of a larger set, */
-    WIDE = 11,       /* of which there are no more than 2^WIDE */
-    SPARE = 6,       /* bits beyond those that number the keys */
+    SMALL = 24, /* max number of keys for insertion sort */
+    /* max number of keys for which keys and numbers, twice, fill less than half of a 1 MiB cache */
+    LOCAL = 1 << 14,
+    PART = 12, /* log2 of the number of keys in each part of a larger set */
+    WIDE = 11, /* log2 of the max number of parts */
+    SPARE = 6, /* bits in excess of log2 of the number of keys */
     THREADS_FROM = 1 << 16,
-    AHEAD = 32 /* places that are fetched before they are needed */
+    AHEAD = 32 /* prefetch distance, elements */
 };
 
 static struct radix_items after(struct radix_items a, int64_t n)
@@ -42,7 +43,7 @@ static void insert_items(struct radix_items a, int64_t n)
     }
 }
 
-/* Below which bit keys differ; 0: all are the same. */
+/* Number of low bits below which keys may differ; 0: all keys are equal. */
 static int bits_of(const uint64_t *key, int64_t n)
 {
     uint64_t differ = 0, first = key[0];
@@ -56,7 +57,8 @@ static int log2_above(int64_t n)
     return n > 1 ? 64 - __builtin_clzl((uint64_t)n - 1) : 0;
 }
 
-/* One stable pass by `bits` bits from `shift` up; start[2^bits + 1]: where each value begins. */
+/* Stable counting sort by `bits` bits from bit `shift` upwards; start[2^bits + 1]: begin of each
+ * value. */
 static void scatter(struct radix_items a, struct radix_items b, int64_t n, int shift, int bits,
                     int64_t *start)
 {
@@ -75,7 +77,8 @@ static void scatter(struct radix_items a, struct radix_items b, int64_t n, int s
 
 static void sort_items(struct radix_items a, struct radix_items b, int64_t n, bool move);
 
-/* Divides; each part is sorted from b, where it is then, to where the set is wanted. */
+/* Divides a large set from a into parts in b, and sorts each part; move: the result is wanted in
+ * b. */
 static void sort_large(struct radix_items a, struct radix_items b, int64_t n, int top, bool move)
 {
     int64_t start[(1 << WIDE) + 1];
@@ -88,7 +91,7 @@ static void sort_large(struct radix_items a, struct radix_items b, int64_t n, in
         sort_items(after(b, start[k]), after(a, start[k]), start[k + 1] - start[k], !move);
 }
 
-/* By as many bits as tell most keys apart; then what is the same in these. */
+/* Sorts by as many bits as distinguish most keys; then sorts runs that are equal in these bits. */
 static void sort_local(struct radix_items a, struct radix_items b, int64_t n, int top, bool move)
 {
     int64_t start[(1 << WIDE) + 1];
@@ -144,7 +147,7 @@ void tree_gather(int64_t n, const int32_t *order, const double *from, double *to
     }
 }
 
-/* The caller's own arrays are sorted one after the other, by way of a copy. */
+/* Sorts the arrays lent by the caller one after the other, through a copy. */
 static void sort_lent(struct tree *t)
 {
     size_t bytes = sizeof(double) * (size_t)t->p.n;

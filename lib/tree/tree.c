@@ -1,5 +1,5 @@
-/* tree: see tree.h. What is the same for all methods: checks, lists in order, labels, the choice of
- * the method. */
+/* tree: see tree.h. Code common to all methods: checks, order of lists, labels, choice of
+ * method. */
 #include "tree/tree.h"
 
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "tree/tree_priv.h"
 
-/* Up to so many points all pairs are the fastest; up to so many looks a point, the grid is. */
+/* Max number of points for which all pairs are fastest; max number of distance tests per point for
+ * which the grid is fastest. */
 enum { BRUTE_MAX = 64, GRID_MAX = 100 };
 
 static const char *const NAME[TREE_METHODS] = {"auto", "brute force", "radix tree", "hash grid"};
@@ -33,7 +34,7 @@ static bool is_good(const struct tree_points *p, int64_t i)
     return good;
 }
 
-/* The box around the points. */
+/* Bounding box of the points. */
 static struct tree_box box_around(const struct tree_points *p)
 {
     struct tree_box b;
@@ -50,7 +51,7 @@ static struct tree_box box_around(const struct tree_points *p)
     return b;
 }
 
-/* Fills t->around. */
+/* Checks the points, and fills t->around. */
 static enum err check_points(struct tree *t)
 {
     const struct tree_points *p = &t->p;
@@ -66,10 +67,10 @@ static enum err check_points(struct tree *t)
     if (bad == INT64_MAX) return OK;
     double x[3] = {p->x[0][bad], p->x[1][bad], p->x[2][bad]};
     if (!p->h)
-        FAIL(ERR_PARAM, "point %ld, at %g %g %g, is not a finite place in the box", (long)bad, x[0],
-             x[1], x[2]);
+        FAIL(ERR_PARAM, "point %ld, at %g %g %g, is not a finite position in the box", (long)bad,
+             x[0], x[1], x[2]);
     FAIL(ERR_PARAM,
-         "point %ld, at %g %g %g with radius %g, is not a finite place in the box with a finite "
+         "point %ld, at %g %g %g with radius %g, is not a finite position in the box with a finite "
          "radius",
          (long)bad, x[0], x[1], x[2], p->h[bad]);
 }
@@ -181,7 +182,7 @@ enum err tree_neighbours(const struct tree *t, double radius, struct tree_lists 
     int64_t n = t->p.n;
     BUG_ON(radius > t->reach);
     *out = (struct tree_lists){.first = mem_zero(sizeof *out->first * (size_t)(n + 2), "lists")};
-    /* counts are one place up, so that they become the ends of lists while these are filled */
+    /* counts are stored one element up, so that filling turns them into the ends of lists */
     struct tree_search s = {.t = t, .radius = radius, .count = out->first + 1};
     run_search(&s);
     int64_t total = 0;
@@ -219,7 +220,7 @@ void tree_ball(const struct tree *t, const double x[3], double radius, tree_visi
         brute_near(t, x, radius, visit, ctx);
 }
 
-/* The k least squares of distances so far, as a heap: the largest first. */
+/* Adds a squared distance to a max-heap of the k smallest so far. */
 void tree_heap_put(struct tree_heap *h, double far2)
 {
     int i = 0;
@@ -268,9 +269,9 @@ void tree_groups(const struct tree *t, double link, int32_t *label)
         grid_groups(t, link, up);
     else
         brute_groups(t, link, up);
-    for (int32_t i = 0; i < n; i++) up[i] = up[up[i]]; /* up[i] <= i: its root is known */
+    for (int32_t i = 0; i < n; i++) up[i] = up[up[i]]; /* up[i] <= i, so its root is known */
     if (!t->order) return;
-    /* from the least sorted place of a group to the least number of its points */
+    /* smallest point number of each group, by smallest sorted position */
     int32_t *min = mem_new(sizeof *min * (size_t)n + 1, "tree: groups");
     for (int32_t i = 0; i < n; i++) min[i] = INT32_MAX;
     for (int32_t i = 0; i < n; i++)

@@ -1,45 +1,47 @@
-/* tree/tree_priv: what the files of this module share. Private to tree. */
+/* tree/tree_priv: declarations shared by the files of this module. Private to tree. */
 #pragma once
 #include <string.h>
 
 #include "base/mem.h"
 #include "tree/tree.h"
 
-/* The k least squares of distances, the largest of them first. */
+/* Max-heap of the k smallest squared distances. */
 struct tree_heap {
     int n, k;
     double *at;
 };
 void tree_heap_put(struct tree_heap *h, double far2);
 
-/* A box around points: closed. */
+/* Closed bounding box of points. */
 struct tree_box {
     double lo[3], hi[3];
 };
 
-/* Axes of a space: periods, infinite where there is none, and their halves; slack: what rounding
- * may add to a distance. */
+/* Axes of space: periods (infinite if not periodic) and half periods; slack: max rounding error of
+ * a distance. */
 struct tree_space {
     double period[3], half[3], slack;
 };
 
-/* Binary radix tree over leaves of neighbouring points. Nodes 0..nleaf-2 are inner ones, the root
- * is 0; leaf k is node nleaf-1+k. */
+/* Binary radix tree over leaves of neighbouring points. Nodes 0..nleaf-2 are inner nodes, node 0 is
+ * the root; leaf k is node nleaf-1+k. */
 struct radix {
     int32_t nleaf;
-    int32_t *first;       /* [nleaf+1] of the sorted points */
-    int32_t (*child)[2];  /* [nleaf-1] nodes */
-    int32_t (*range)[2];  /* [nleaf-1] first and last leaf */
-    struct tree_box *box; /* [2 nleaf-1] */
-    double *reach;        /* [2 nleaf-1] largest radius of the points; NULL: none has one */
+    int32_t *first;       /* [nleaf+1] first sorted point of each leaf */
+    int32_t (*child)[2];  /* [nleaf-1] child nodes */
+    int32_t (*range)[2];  /* [nleaf-1] first and last leaf of each inner node */
+    struct tree_box *box; /* [2 nleaf-1] bounding box of each node */
+    double *reach;        /* [2 nleaf-1] max radius of the points of each node; NULL: no radii */
 };
 
-/* Cells of side >= reach; cell i of an axis is in bucket i & (buckets - 1). */
+/* Hash grid with cells of side >= reach; cell i of an axis is in bucket i & (buckets - 1). */
 struct grid {
-    int shift[3];           /* 2^shift buckets along an axis; 0: one, which holds all cells */
+    /* log2 of the number of buckets along an axis; 0: one bucket holds all cells */
+    int shift[3];
     double lo[3], scale[3]; /* cell = (x - lo) * scale */
-    int64_t cells[3];       /* of a periodic axis: a multiple of the buckets */
-    int32_t *first;         /* [buckets+1] of the sorted points */
+    /* number of cells along an axis; a multiple of the buckets if periodic */
+    int64_t cells[3];
+    int32_t *first; /* [buckets+1] first sorted point of each bucket */
 };
 
 struct tree {
@@ -47,8 +49,9 @@ struct tree {
     struct tree_points p;
     struct tree_space space;
     double reach;
-    /* Points in the order of the method; NULL: that of the caller, who lends x in tree_take. */
-    int32_t *order; /* sorted place → point */
+    /* Points in the order of the method; order NULL: order of the caller. lent: x belongs to the
+     * caller (tree_take). */
+    int32_t *order; /* sorted position → point */
     double *x[3], *h;
     bool lent;
     struct tree_box around;
@@ -80,19 +83,19 @@ static inline double tree_point_distance2(const struct tree_space *s, const doub
     return far2;
 }
 
-/* Positions in the order of the method. */
+/* Coordinates of the points in sorted order. */
 static inline void tree_sorted(const struct tree *t, const double *x[3])
 {
     for (int k = 0; k < 3; k++) x[k] = t->order ? t->x[k] : t->p.x[k];
 }
 
-/* The caller's number of a sorted point. */
+/* Number by which the caller knows a sorted point. */
 static inline int32_t tree_number(const struct tree *t, int64_t i)
 {
     return t->order ? t->order[i] : (int32_t)i;
 }
 
-/* Puts sorted point i into the heap, if it is wanted; returns whether it is. */
+/* Offers sorted point i to the heap; returns whether q accepts it. */
 static inline bool tree_heap_offer(const struct tree *t, const double x[3],
                                    const struct tree_nearest *q, int64_t i, struct tree_heap *h)
 {
@@ -104,25 +107,25 @@ static inline bool tree_heap_offer(const struct tree *t, const double x[3],
     return true;
 }
 
-/* Fills x and h from order. */
+/* Fills x and h in sorted order. */
 void tree_sort_points(struct tree *t);
 
-/* Keys and the numbers of their points. */
+/* Keys, and numbers of the points that they belong to. */
 struct radix_items {
     uint64_t *key;
     int32_t *order;
 };
-/* By key; the same keys stay in order. */
+/* Sorts by key; stable for equal keys. */
 void radix_sort(struct radix_items a, struct radix_items scratch, int64_t n);
 
-/* For each method: */
+/* Functions of each method. */
 void radix_build(struct tree *t);
 void radix_free(struct tree *t);
 void radix_nearest(const struct tree *t, const double x[3], const struct tree_nearest *q,
                    struct tree_heap *h);
 void radix_near(const struct tree *t, const double x[3], double radius, tree_visit *v, void *ctx);
 void radix_groups(const struct tree *t, double link, int32_t *up);
-/* false, and nothing is built, if there are more than `most` pairs to look at for each point. */
+/* Returns false without a grid if there are more than `max` distance tests per point. */
 bool grid_build(struct tree *t, double max);
 void grid_free(struct tree *t);
 void grid_near(const struct tree *t, const double x[3], double radius, tree_visit *v, void *ctx);
@@ -130,8 +133,8 @@ void grid_groups(const struct tree *t, double link, int32_t *up);
 void brute_near(const struct tree *t, const double x[3], double radius, tree_visit *v, void *ctx);
 void brute_groups(const struct tree *t, double link, int32_t *up);
 
-/* Neighbours of the points first..last-1 of the sorted order. count: how many each has; or, if at
- * is not NULL, count says where in `at` they go. */
+/* Search for the neighbours of all points. count: number of neighbours of each point; if `at` is
+ * not NULL, count holds the positions in `at` where they are stored. */
 struct tree_search {
     const struct tree *t;
     double radius;
@@ -142,7 +145,7 @@ void brute_lists(const struct tree_search *s);
 void radix_lists(const struct tree_search *s);
 void grid_lists(const struct tree_search *s);
 
-/* The square of the radius for a pair of sorted points. */
+/* Squared radius for a pair of sorted points. */
 static inline double tree_link2(const struct tree *t, double radius, int64_t i, int64_t j)
 {
     const double *h = t->order ? t->h : t->p.h;
@@ -160,17 +163,17 @@ static inline void tree_search_put(const struct tree_search *s, int64_t i, int64
     if (s->at) s->at[at] = order ? order[j] : (int32_t)j;
 }
 
-/* ---- sets that are joined, by several threads at a time ----
+/* ---- disjoint sets, joined by several threads at a time ----
  *
- * up[i] <= i is another member of the set of i, or i, its root. Roots are joined by hanging the
- * larger below the smaller, so the root of a set is always its least member, in whichever order
- * sets are joined. */
+ * up[i] <= i is another member of the set of i, or i itself for a root. Sets are joined by making
+ * the smaller root the parent of the larger one, so the root of a set is always its smallest
+ * member, in whichever order sets are joined. */
 static inline int32_t unite_find(int32_t *up, int32_t i)
 {
     int32_t p = __atomic_load_n(&up[i], __ATOMIC_RELAXED);
     while (p != i) {
         int32_t q = __atomic_load_n(&up[p], __ATOMIC_RELAXED);
-        if (q != p) __atomic_store_n(&up[i], q, __ATOMIC_RELAXED); /* halves the path */
+        if (q != p) __atomic_store_n(&up[i], q, __ATOMIC_RELAXED); /* path halving */
         i = p, p = q;
     }
     return i;

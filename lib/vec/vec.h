@@ -1,7 +1,6 @@
-/* vec/vec: eight doubles side by side, in one register or several, and log2, 2^x of them. Each
- * element has the same bits whatever its neighbours, the machine or the compiler: no operation
- * crosses elements. Kernels of devices define VEC_ONE: the same text of one double. For C, C++ and
- * CUDA. */
+/* vec/vec: vectors of eight doubles, in one register or several, with log2 and 2^x. The result of
+ * an element does not depend on other elements, the machine or the compiler, to the last bit.
+ * Device kernels define VEC_ONE: the same source for a single double. For C, C++ and CUDA. */
 #pragma once
 #include <math.h>
 #include <stdbool.h>
@@ -60,7 +59,7 @@ VEC_INLINE vec vec_sqrt(vec x)
 
 #else
 
-/* All functions are inlined: how a register of 512 bits would be passed does not matter. */
+/* All functions are inlined, so the calling convention for 512-bit registers does not matter. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 enum { VEC = 8 };
@@ -88,7 +87,7 @@ VEC_INLINE vec vec_from_bits(vec_bits b)
     return (vec)b;
 }
 
-/* Where the mask (of a comparison) is set a, else b. */
+/* Element-wise a where the mask (of a comparison) is set, else b. */
 VEC_INLINE vec vec_pick(vec_bits mask, vec a, vec b)
 {
     return (vec)((mask & (vec_bits)a) | (~mask & (vec_bits)b));
@@ -139,20 +138,21 @@ VEC_INLINE vec vec_abs(vec x)
     return vec_from_bits(vec_as_bits(x) & 0x7fffffffffffffffULL);
 }
 
-static const double VEC_MAGIC = 0x1.8p52; /* its last bits hold the integer that is added */
+/* number whose sum with a small integer holds the integer in its low bits */
+static const double VEC_MAGIC = 0x1.8p52;
 
-/* To the nearest integer, |x| < 2^51. */
+/* Rounds to the nearest integer, |x| < 2^51. */
 VEC_INLINE vec vec_round(vec x)
 {
     return (x + VEC_MAGIC) - VEC_MAGIC;
 }
 
-/* 2^x, |x| ≤ 1000, to 1e-14. */
+/* 2^x for |x| ≤ 1000, relative error 1e-14. */
 VEC_INLINE vec vec_exp2(vec x)
 {
     vec shifted = x + VEC_MAGIC, r = x - (shifted - VEC_MAGIC), r2 = r * r, r4 = r2 * r2,
         r8 = r4 * r4;
-    /* ln 2^k / k! */
+    /* coefficients ln 2^k / k! of the exponential series */
     vec p0 = 1 + r * 6.931471805599453094e-1;
     vec p2 = 2.402265069591007123e-1 + r * 5.550410866482157995e-2;
     vec p4 = 9.618129107628477161e-3 + r * 1.333355814642844342e-3;
@@ -163,7 +163,7 @@ VEC_INLINE vec vec_exp2(vec x)
     return p * vec_from_bits((vec_as_bits(shifted) + 1023) << 52);
 }
 
-/* log2 of normal x > 0: x = m 2^e, m in 1/√2..√2, ln m = 2 artanh (m-1)/(m+1). To 3e-14. */
+/* log2 of normal x > 0: x = m 2^e, m in 1/√2..√2, ln m = 2 artanh (m-1)/(m+1). Error 3e-14. */
 VEC_INLINE vec vec_log2(vec x)
 {
     vec_bits b = vec_as_bits(x), low = b & 0xfffffffffffffULL;

@@ -1,5 +1,5 @@
-/* vec/vec4: four doubles in one register, such as half an oct. Not eight: vectors that the
- * processor does not have are shuffled number by number (gcc 12). All is inlined. */
+/* vec/vec4: vectors of four doubles in one register, such as half an oct. With eight doubles gcc 12
+ * would shuffle vectors wider than the registers element by element. All functions are inlined. */
 #pragma once
 #include <limits.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@ typedef double vec4 __attribute__((vector_size(32)));
 typedef double vec4_any __attribute__((vector_size(32), may_alias, aligned(8)));
 typedef long long vec4_mask __attribute__((vector_size(32)));
 
-/* Arrays on the stack lie where doubles may lie, which is not where vectors may. */
+/* Loads from an address aligned for doubles only, such as an array on the stack. */
 VEC4_INLINE vec4 vec4_load(const double *x)
 {
     return *(const vec4_any *)x;
@@ -35,7 +35,7 @@ VEC4_INLINE bool vec4_all(vec4_mask x)
     return (x[0] & x[1] & x[2] & x[3]) != 0;
 }
 
-/* out[i][j] = in[j][i], in registers; what the caller does not use of out costs nothing. */
+/* Transposes in registers: out[i][j] = in[j][i]; unused elements of out cost nothing. */
 VEC4_INLINE void vec4_transpose(const vec4 in[4], vec4 out[4])
 {
     vec4 a = __builtin_shufflevector(in[0], in[1], 0, 4, 2, 6),

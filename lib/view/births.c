@@ -1,8 +1,8 @@
 /* view/births: see births.h.
  *
- * Births are stored as times of the code (conformal with cosmology), or as proper times in 1/H0
- * with use_proper_time=.true. Stars that have exploded have lost eta_sn of their mass; it is added
- * again where the run's namelist tells. */
+ * Births are stored as code times (conformal with cosmology), or as proper times in 1/H0 with
+ * use_proper_time=.true. Exploded stars have lost a fraction eta_sn of their mass, which is added
+ * back if the namelist of the run contains it. */
 #include "view/births.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static double proper_of(const struct births *s, double birth)
     return cosmo_time(s->cosmo, a);
 }
 
-/* Seconds since the beginning. */
+/* Seconds since the Big Bang, or since t = 0 without cosmology. */
 static double time_of(const struct births *s, double birth)
 {
     if (!s->cosmo) return birth * s->second;
@@ -52,7 +52,7 @@ static enum err begin_cosmology(struct births *s)
              h->aexp);
     TRY(cosmo_new(&p, &s->cosmo));
     s->second = h->unit_t / (h->aexp * h->aexp);
-    /* matter rules before (Einstein & de Sitter 1932) */
+    /* before aexp_ini matter dominates (Einstein & de Sitter 1932) */
     s->begin = cosmo_time(s->cosmo, p.aexp_ini);
     if (p.omega_m > 0) s->begin -= 2 * pow(p.aexp_ini, 1.5) / (3 * sqrt(p.omega_m));
     s->now = (cosmo_time(s->cosmo, h->aexp) - s->begin) * s->second;
@@ -76,7 +76,8 @@ static enum err begin_times(struct births *s)
 
 /* ---- stars ---- */
 
-/* Of a star of this age and mass. With f_w > 0 debris had its share from birth on. */
+/* Mass at birth of a star of this age and mass. With f_w > 0 the mass of the debris is removed at
+ * birth. */
 static double mass_at_birth(const struct births *s, double age, double mass)
 {
     const struct params *p = s->par;
@@ -126,8 +127,8 @@ static enum err read_namelist(struct births *s)
     TRY(source_text(s->r, FILES_NAMELIST, &text, &bytes));
     enum err err = text ? param_read_loose(s->par, text, bytes, "namelist", &left_out) : OK;
     if (!text)
-        log_info("%s: contains no namelist: births are taken for conformal times and masses for "
-                 "those at birth",
+        log_info("%s: contains no namelist: birth times are taken as conformal, and masses as "
+                 "initial masses",
                  s->r->path);
     mem_free(text);
     double eta = s->par->feedback.eta_sn;

@@ -3,7 +3,9 @@
 
 #include <math.h>
 
-static const double FAR = 1e6; /* boxes; light goes 3e5 in a box of 10 kpc/h */
+/* max distance of a position from the box, in boxes; light travels 3e5 boxes in a box of 10
+ * kpc/h */
+static const double FAR = 1e6;
 
 struct reading {
     struct feed *f;
@@ -112,7 +114,8 @@ enum err feed_end(struct feed *f, enum err err)
 
 enum err feed_check_mass(const struct feed *f, const char *path)
 {
-    const double ROUND = 1.5; /* of initial conditions, dark matter and gas have a mass of 1 each */
+    /* tolerance: in initial conditions, dark matter and gas both have a total mass of 1 */
+    const double ROUND = 1.5;
     if (!(f->mass <= ROUND * f->max))
         FAIL(ERR_FORMAT,
              "%s: the masses add up to %g, more than the mass of a box: see inspect -cc", path,
@@ -124,7 +127,8 @@ enum err feed_source(struct feed *f, struct source *s)
 {
     const struct ckpt_head *h = &s->head;
     f->box = (struct pk_origin){h->cosmo, h->aexp, h->t, h->cosmo ? h->boxlen_ini : h->boxlen};
-    f->rate = h->cosmo ? 1 / (h->hexp * h->boxlen) : 0; /* super-comoving velocity: v_pec/(a H) */
+    /* factor from super-comoving velocity to v_pec/(a H) in boxes */
+    f->rate = h->cosmo ? 1 / (h->hexp * h->boxlen) : 0;
     feed_begin(f);
     TRY(feed_end(f, read_pieces(&(struct reading){f, s})));
     return feed_check_mass(f, s->path);

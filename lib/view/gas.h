@@ -3,7 +3,7 @@
 #include "ckpt/source.h"
 #include "phys/units.h"
 
-/* Numbers of fields, -1: there is none; units of the checkpoint. */
+/* Indices of fields, -1: missing; units of the checkpoint. */
 struct gas {
     int density, pressure, metal;
     struct units units;
@@ -11,8 +11,8 @@ struct gas {
 
 struct gas gas_of(const struct source *r);
 
-/* Cell c of oct i of a batch of SOURCE_STORED: T/μ in K; hydrogen nuclei per cm³; metals in solar
- * units (Z/0.02). */
+/* Properties of cell c of oct i of a batch of SOURCE_STORED: T/μ in K; hydrogen nuclei per cm³;
+ * metals in solar units (Z/0.02). */
 double gas_T2(const struct gas *g, const struct source_octs *o, int c, int i);
 double gas_hydrogen(const struct gas *g, const struct source_octs *o, int c, int i);
 double gas_metals(const struct gas *g, const struct source_octs *o, int c, int i);

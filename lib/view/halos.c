@@ -1,13 +1,13 @@
-/* view/halos: the picture of a mass function. */
+/* view/halos: plot of a halo mass function. */
 #include <math.h>
 
 #include "base/mem.h"
 #include "plot/chart.h"
 #include "view/halos.h"
 
-enum { RED = 1 }; /* number of a colour */
+enum { RED = 1 }; /* index of a colour */
 
-/* Axes around the bins with halos. */
+/* Sets axes that enclose the bins with halos. */
 static void find_axes(const struct mass_function *f, struct chart *h)
 {
     h->x.lo = h->y.lo = INFINITY, h->x.hi = h->y.hi = -INFINITY;
@@ -22,7 +22,7 @@ static void find_axes(const struct mass_function *f, struct chart *h)
     axis_widen(&h->y, 0.05, 0.05);
 }
 
-/* A line of two points in the next room. */
+/* Makes a line of two points at *room, which advances. */
 static struct curve line(double **room, double x0, double y0, double x1, double y1)
 {
     double *p = *room;
@@ -31,7 +31,8 @@ static struct curve line(double **room, double x0, double y0, double x1, double 
     return (struct curve){.n = 2, .x = p, .y = p + 2};
 }
 
-/* A cross for each bin: its width, and the limits of its number. Returns how many lines. */
+/* Makes a cross for each bin: width of the bin, and error bar of the number. Returns the number of
+ * lines. */
 static int crosses(const struct mass_function *f, double **room, struct curve *q)
 {
     int n = 0;

@@ -1,4 +1,4 @@
-/* view/halos: a mass function, as it is drawn. */
+/* view/halos: plot of a halo mass function. */
 #pragma once
 #include "halo/mass_function.h"
 #include "plot/canvas.h"

@@ -1,4 +1,4 @@
-/* view/history: the history of star formation: the mass of stars by the time of their birth.
+/* view/history: star formation history: mass of stars by time of birth.
  *
  * Time is proper time since the Big Bang or, without cosmology, since t = 0. Sums do not depend on
  * the order of the stars. */
@@ -94,7 +94,7 @@ void history_plot(struct canvas *c, const void *history)
     double *y = x + 2 * h->n + 2;
     int n = 0;
     for (int b = 0; b < h->n; b++) max = fmax(max, h->rate[b]);
-    for (int b = 0; b <= h->n; b++) /* steps, one for each bin */
+    for (int b = 0; b <= h->n; b++) /* step function, one step per bin */
         for (int side = 0; side < 2; side++, n++) {
             int bin = b - 1 + side;
             x[n] = b * h->end / h->n;

@@ -1,4 +1,4 @@
-/* view/history: the history of star formation, as it is printed and drawn. */
+/* view/history: star formation history, printed and plotted. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -6,18 +6,20 @@
 #include "ckpt/source.h"
 #include "plot/canvas.h"
 
-/* Bins of equal time, from the beginning to that of the checkpoint. */
+/* Bins of equal width in time, from the Big Bang or t = 0 to the time of the checkpoint. */
 struct history {
     int n;
-    char title[160]; /* which checkpoint */
-    double end;      /* Gyr */
-    bool cosmo;      /* the beginning is the Big Bang, else t = 0 */
-    double mass;     /* of all stars now, solar masses */
+    char title[160]; /* name of the checkpoint */
+    double end;      /* time of the checkpoint, Gyr */
+    bool cosmo;      /* time is since the Big Bang, else since t = 0 */
+    double mass;     /* mass of all stars at present, solar masses */
     int64_t *stars;
-    double *formed, *rate, *redshift; /* solar masses; per year; of the middle, NAN without */
+    /* [n] solar masses formed; solar masses per year; redshift of the middle of the bin, NAN
+     * without cosmology */
+    double *formed, *rate, *redshift;
 };
 
-/* Fills in h, whose n is set; history_free also after an error. */
+/* Fills h, whose n is set. history_free must be called after errors too. */
 MUST_USE enum err history_read(struct history *h, struct source *r);
 void history_free(struct history *h);
 void history_plot(struct canvas *c, const void *history); /* a canvas_draw */

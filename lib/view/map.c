@@ -2,17 +2,17 @@
  *
  * A map is a square of pixels that projects a region along an axis: `width` wide, `depth` long,
  * around a centre. The box is repeated where the region extends across its faces, unless it has
- * boundaries. A leaf cell gives each pixel that it covers its share, by area and by the part of it
- * that lies within the depth, so that the sum of a map times the area of a pixel is exactly the
- * mass in the region. Along axes that a checkpoint of one or two dimensions does not have, cells
- * are as long as the box.
+ * boundaries. A leaf cell contributes to each pixel that it covers in proportion to the overlap in
+ * area and depth, so that the sum of a map times the area of a pixel is exactly the mass in the
+ * region. Along the missing axes of a one- or two-dimensional checkpoint, cells are as long as the
+ * box.
  *
  * Fields are in code units; temperature (T/μ), nH and metallicity are in physical ones (gas.h).
  *
- * column: the integral of a field along the line of sight. mass, volume: the weighted mean. max:
- * the max value of a cell that a pixel meets. dm, star: column density of particles, each spread
- * over a cell of its level (CIC). sfr: that of the stars born within `recent`, with their masses at
- * birth, divided by that time. */
+ * column: integral of a field along the line of sight. mass, volume: weighted mean. max: max value
+ * of the cells that overlap a pixel. dm, star: column density of particles, each spread over a cell
+ * of its level (CIC). sfr: column density of stars born within the time `recent`, with their masses
+ * at birth, divided by this time. */
 #include "view/map.h"
 
 #include <limits.h>
@@ -30,7 +30,7 @@
 #include "plot/colours.h"
 #include "plot/frame.h"
 
-/* Beside the fields of the checkpoint: computed ones, in physical units but for the level. */
+/* Computed fields, numbered after those of the checkpoint; in physical units, except the level. */
 enum { FIELD_LEVEL = CKPT_FIELDS, FIELD_TEMPERATURE, FIELD_HYDROGEN, FIELD_METALS };
 
 static enum err map_init(struct map *m, struct source *r, const struct map_options *o);
@@ -47,9 +47,9 @@ enum err map_make(struct map *m, struct source *r, const struct map_options *o)
     return OK;
 }
 
-/* ---- what is drawn ---- */
+/* ---- selection of the field ---- */
 
-/* Names that others use, for suggestions. Case is ignored. */
+/* Names used by other programs, for suggestions. Case is ignored. */
 static const struct {
     const char *word, *name;
 } SYNONYMS[] = {{"rho", "density"},
@@ -85,7 +85,7 @@ static const struct {
                 {"stellar", "star"}};
 enum { NAMES = CKPT_FIELDS + 12 };
 
-/* All that can be drawn; returns their number. */
+/* Lists all names that can be drawn; returns their number. */
 static int list_fields(const struct map *m, const char *name[NAMES])
 {
     static const char *const PARTICLES[] = {"dm", "star", "other", "sfr"};
@@ -98,7 +98,7 @@ static int list_fields(const struct map *m, const char *name[NAMES])
     return n;
 }
 
-/* The name that may be meant: another word for it, or one that is spelt alike; NULL: none. */
+/* Suggestion for a mistyped name: a synonym, or a name with similar spelling; NULL: none. */
 static const char *meant(const char *word, const char *const *name, int n)
 {
     const char *best = NULL;
@@ -126,7 +126,7 @@ static enum err unknown_field(const struct map *m)
          list);
 }
 
-/* The species of particles of this name; gas is in cells. */
+/* Species of particles with this name; SPECIES_GAS for fields of cells. */
 static enum part_species species_drawn(const char *name)
 {
     for (int k = 0; k < SPECIES_COUNT; k++)
@@ -200,8 +200,9 @@ static enum err map_init(struct map *m, struct source *r, const struct map_optio
         double size = d < 2 ? o->width : o->depth;
         m->lo[d] = o->centre[axis[d]] - 0.5 * size;
         m->hi[d] = o->centre[axis[d]] + 0.5 * size;
-        if (size == 1 && m->periodic) m->lo[d] = 0, m->hi[d] = 1; /* all of the box, not shifted */
-        /* particles extend across the faces */
+        /* the whole box, without a shift */
+        if (size == 1 && m->periodic) m->lo[d] = 0, m->hi[d] = 1;
+        /* particles extend beyond the faces of the region */
         bool spread = by_particles(m);
         m->from[d] = m->periodic && (spread || m->lo[d] < 0) ? -1 : 0;
         m->to[d] = m->periodic && (spread || m->hi[d] > 1) ? 1 : 0;
@@ -228,7 +229,8 @@ static double clip(double lo, double hi, double a, double b)
     return x > 0 ? x : 0;
 }
 
-/* Draws a cell: adds q to the pixels' sum and w to their norm, per unit of volume. */
+/* Adds the integrals of q and w over a cell, per area of a pixel, to the sums and norms of
+ * pixels. */
 static void lay_cell(struct map *m, const double lo[3], const double size[3], double q, double w)
 {
     double dz = clip(lo[2], lo[2] + size[2], m->lo[2], m->hi[2]), area = 1 / (m->pixel * m->pixel);
@@ -252,14 +254,14 @@ static void lay_cell(struct map *m, const double lo[3], const double size[3], do
     }
 }
 
-/* A cell and its images in the repeated box; at: its corner. */
+/* Draws a cell and its images in the repeated box. corner: lower corner of the cell. */
 static void lay_images(struct map *m, const double corner[3], double side, double q, double w)
 {
     const int axis[3] = {m->u, m->v, m->w};
     double at[3], size[3];
     for (int d = 0; d < 3; d++) {
-        bool there = axis[d] < m->r->head.ndim;
-        at[d] = there ? corner[d] : 0, size[d] = there ? side : 1;
+        bool exists = axis[d] < m->r->head.ndim;
+        at[d] = exists ? corner[d] : 0, size[d] = exists ? side : 1;
     }
     for (int a = m->from[0]; a <= m->to[0]; a++)
         for (int b = m->from[1]; b <= m->to[1]; b++)
@@ -280,7 +282,8 @@ static double value_of(const struct map *m, const struct source_octs *o, int c, 
     return o->val[8 * m->field + c][i];
 }
 
-/* field: NaN or infinite, else the density, by which it is weighted. at: its corner. */
+/* Reports a cell with a NaN or infinite value: of the field, or else of the density, its weight.
+ * at: lower corner of the cell. */
 static enum err bad_cell(const struct map *m, const struct source_octs *o, const double at[3],
                          bool field)
 {
@@ -315,7 +318,7 @@ static enum err fold_octs(const struct source_octs *o, void *ctx)
     return OK;
 }
 
-/* Velocities are not needed. */
+/* Checks particles without their velocities, which are not needed. */
 static enum err check_parts(const struct source_parts *p)
 {
     struct source_parts q = *p;
@@ -323,13 +326,13 @@ static enum err check_parts(const struct source_parts *p)
     return sane_parts(p->file, p->source->head.boxlen, &q);
 }
 
-/* The time over which star formation is averaged, s. */
+/* Time over which star formation is averaged, s. */
 static double recent(const struct map *m)
 {
     return fmin(m->o->recent * 1e6 * CGS_YEAR, m->births.now);
 }
 
-/* For sfr the mass that star i had when it was born, or 0 if it is too old. */
+/* Mass of star i; for sfr the mass at birth, or 0 if it is too old. */
 static enum err mass_of(struct map *m, const struct source_parts *p, int64_t i, double *mass)
 {
     double time;
@@ -340,7 +343,7 @@ static enum err mass_of(struct map *m, const struct source_parts *p, int64_t i, 
     return OK;
 }
 
-/* A particle is a cube, as large as a cell of its level, with uniform density. */
+/* Draws a particle as a cube of uniform density, as large as a cell of its level. */
 static enum err fold_parts(const struct source_parts *p, void *ctx)
 {
     struct map *m = ctx;
@@ -380,14 +383,14 @@ static enum err map_read(struct map *m, struct source *r)
     return !by_particles(m) ? source_check_tree(r) : OK;
 }
 
-/* Of a code unit of length, kpc. */
+/* Code unit of length, kpc. */
 static double kiloparsecs(const struct map *m)
 {
     return m->gas.units.length / CGS_KPC;
 }
 
-/* Factor that converts values to the unit that m->unit gets. Columns are lengths in code units, in
- * physical ones cm, that of nH always in cm; sfr is per year and kpc². */
+/* Factor that converts values to the unit m->unit. Column densities use lengths in cm in physical
+ * units and for nH, else code lengths; sfr is per year and kpc². */
 static double find_unit(struct map *m)
 {
     double length = m->r->head.boxlen;
@@ -410,7 +413,7 @@ static double find_unit(struct map *m)
     return u.worth * (column ? length * (cm ? m->gas.units.length : 1) : 1);
 }
 
-/* A pixel without cells has no mean. */
+/* Divides sums by norms, and converts to units; pixels without cells become NaN. */
 static void divide(struct map *m)
 {
     double worth = find_unit(m);
@@ -422,12 +425,12 @@ static void divide(struct map *m)
     }
 }
 
-/* ---- the picture ---- */
+/* ---- colours ---- */
 
-enum { SAMPLE = 1 << 20 }; /* pixels that are sorted */
+enum { SAMPLE = 1 << 20 }; /* max number of pixels that are sorted for percentiles */
 static const double TAIL = 0.01, REACH = 0.5, MIN_SHARE = 1e-4, PARTICLES_FROM = 0.01;
 
-/* Least and greatest value, and the sum of all. Returns the number of pixels that have one. */
+/* Min, max and sum of all pixels. Returns the number of pixels with a value. */
 static int64_t extremes(const struct map *m, struct map_range *r)
 {
     int64_t n = 0;
@@ -445,9 +448,9 @@ static int64_t extremes(const struct map *m, struct map_range *r)
 
 MEM_ORDER_OF(ascending, double)
 
-/* Few values far from all others would take nearly all colours: the ends are at most half as far
- * from the 1st and the 99th percentile as these are from each other, on the scale of the colours.
- * Pixels without anything do not count where these are logarithmic. */
+/* Limits the range of colours if a few values are far from all others: it extends beyond the 1st
+ * and 99th percentiles by at most half of their distance, on the scale of the colours. Empty pixels
+ * do not count on a logarithmic scale. */
 static void cut_tails(const struct map *m, struct map_range *r)
 {
     size_t pixels = (size_t)m->n * (size_t)m->n, step = pixels / SAMPLE | 1, n = 0;
@@ -467,8 +470,8 @@ static void cut_tails(const struct map *m, struct map_range *r)
     if (hi < r->hi) r->hi = hi;
 }
 
-/* Whether the colours are to be logarithmic; then they begin above 0: those of particles at a
- * hundredth of their mean, below that are the fringes of single clouds. */
+/* Chooses a linear or logarithmic scale. A logarithmic scale starts above 0; for particles at a
+ * hundredth of the mean, since lower values are fringes of single particles. */
 static void find_scale(const struct map *m, double mean, struct map_range *r)
 {
     const struct map_options *o = m->o;
@@ -480,7 +483,7 @@ static void find_scale(const struct map *m, double mean, struct map_range *r)
     r->logarithmic = o->scale == SCALE_LOG || (automatic && r->lo > 0);
 }
 
-/* A map without contrast but round-off is drawn as one value in the middle of the colours. */
+/* Widens a range without contrast, so that a uniform map gets the middle colour. */
 static void widen(struct map_range *r)
 {
     double max = fmax(fabs(r->lo), fabs(r->hi));
@@ -488,7 +491,7 @@ static void widen(struct map_range *r)
     r->lo -= 0.1 * max, r->hi += 0.1 * max;
 }
 
-/* Values of both signs get a diverging map with 0 in its middle. */
+/* Finds the range of colours. Values of both signs get a diverging map with 0 in the middle. */
 static void find_range(struct map *m)
 {
     const struct map_options *o = m->o;
@@ -526,7 +529,8 @@ unsigned char *map_paint(const struct map *m)
     double a = r->logarithmic ? log(r->lo) : r->lo, b = r->logarithmic ? log(r->hi) : r->hi;
     for (int64_t v = 0; v < n; v++)
         for (int64_t u = 0; u < n; u++) {
-            double x = m->sum[(n - 1 - v) * n + u]; /* rows go down, the axis goes up */
+            /* rows of the image go down, the v axis goes up */
+            double x = m->sum[(n - 1 - v) * n + u];
             double y = !r->logarithmic ? x : x > r->lo ? log(x) : a;
             if (!isnan(x))
                 colours_at(m->colours, b > a ? (y - a) / (b - a) : 0, rgb + 3 * (v * n + u));
@@ -544,8 +548,8 @@ const char *map_weight_name(const struct map *m)
 
 enum { MIN_SIDE = 400, MAX_SIDE = 1024, TITLE = 24 };
 
-/* Of the square of pixels in it, in points. A pixel of the map is a whole number of pixels of a
- * PNG, which has two a point, unless the map is larger than the plot. */
+/* Side of the square of pixels in the plot, in points. A pixel of the map takes a whole number of
+ * pixels of a PNG, which has two per point, unless the map is larger than the plot. */
 static double side_of_plot(const struct map *m)
 {
     int times = (2 * MIN_SIDE + m->n - 1) / m->n;
@@ -564,7 +568,7 @@ static const char *name_of(const struct map *m)
     return m->rate ? "star formation" : m->field == FIELD_TEMPERATURE ? "T/μ" : m->o->field;
 }
 
-/* Of the axes, and of the colours. */
+/* Labels of the two axes and of the colour bar. */
 static void names_of(const struct map *m, struct unit length, char text[3][96])
 {
     static const char *const how[] = {"", "column", "by mass", "by volume", "max"};
@@ -576,7 +580,7 @@ static void names_of(const struct map *m, struct unit length, char text[3][96])
              *m->unit ? " [" : "", m->unit, *m->unit ? "]" : "");
 }
 
-/* "density, run, output 2, z = 0.5, depth 20 kpc" */
+/* Title such as "density, run, output 2, z = 0.5, depth 20 kpc". */
 static void title_of(const struct map *m, char *title, size_t n)
 {
     size_t k = (size_t)snprintf(title, n, "%.40s, ", name_of(m));

@@ -11,55 +11,58 @@ enum map_scale { SCALE_AUTO, SCALE_LINEAR, SCALE_LOG };
 
 struct map_options {
     const char *field;
-    int axis;                       /* line of sight: 0, 1, 2 */
-    int pixels;                     /* a side */
-    bool physical;                  /* units; else those of the code, where the field has some */
+    int axis;                       /* line of sight: axis 0, 1 or 2 */
+    int pixels;                     /* pixels along a side */
+    bool physical;                  /* physical units, else code units */
     double centre[3], width, depth; /* in units of the box */
-    double recent;                  /* of sfr, Myr */
-    bool has_range, full;           /* of the colours: given · min and max of the map */
+    double recent;                  /* time over which star formation is averaged, Myr */
+    /* has_range: range of colours given; full: colours from min to max of the map */
+    bool has_range, full;
     double lo, hi;
     enum map_weight weight;
     enum map_scale scale;
-    bool has_colours; /* else a sequential map, or a diverging one for values of both signs */
+    /* colour map given; else a sequential map, or a diverging one for values of both signs */
+    bool has_colours;
     int colours;
 };
 
-/* The ends of the colours, and the least and greatest value. */
+/* Range of the colours; min and max of the map. */
 struct map_range {
-    double lo, hi, min, max, total; /* total: sum times the area of a pixel */
+    double lo, hi, min, max, total; /* total: sum of the pixels times the area of a pixel */
     bool logarithmic;
 };
 
 struct map {
     const struct source *r;
     const struct map_options *o; /* lent */
-    /* pixels a side; axes right, up, along the line of sight */
+    /* pixels along a side; axes to the right, up, and along the line of sight */
     int n, u, v, w;
-    int field;                 /* -1: none */
-    enum part_species species; /* of particles that are drawn */
-    bool rate;                 /* of star formation */
+    int field;                 /* index of the field; -1: none */
+    enum part_species species; /* species of particles to draw */
+    bool rate;                 /* star formation rate */
     struct births births;
     struct gas gas;
     enum map_weight weight;
     bool periodic;
-    double lo[3], hi[3]; /* region along u, v, w, in units of the box */
-    int from[3], to[3];  /* images of the box that extend into it */
-    double pixel;        /* its side */
-    double *norm;        /* [n*n] */
+    double lo[3], hi[3]; /* region along axes u, v, w, in units of the box */
+    int from[3], to[3];  /* first and last periodic image of the box along u, v, w */
+    double pixel;        /* side of a pixel, in units of the box */
+    double *norm;        /* [n*n] sum of weights */
 
-    double *sum; /* [n*n] result: the values; the first row has the lowest coordinate */
+    double *sum; /* [n*n] result; the first row has the lowest coordinate */
     struct map_range range;
     int colours;
     char unit[48];
 };
 
-/* Reads the checkpoint. *m is zero; map_free also after an error. */
+/* Reads the checkpoint. *m is zero on entry; map_free must be called after errors too. */
 MUST_USE enum err map_make(struct map *m, struct source *r, const struct map_options *o);
 void map_free(struct map *m);
-/* An error if the colours are to be logarithmic and cannot be. */
+/* Fails if colours are to be logarithmic but the range does not allow it. */
 MUST_USE enum err map_check_range(const struct map *m);
 
 const char *map_weight_name(const struct map *m);
-unsigned char *map_paint(const struct map *m);    /* 3 bytes a pixel, top row first; caller frees */
-void map_plot(struct canvas *c, const void *map); /* with axes: a canvas_draw */
+unsigned char *map_paint(const struct map *m); /* RGB pixels, top row first; caller frees */
+/* draws the map with axes; a canvas_draw function */
+void map_plot(struct canvas *c, const void *map);
 struct box map_plot_size(const struct map *m);

@@ -1,4 +1,4 @@
-/* view/phase: pictures and tables of phase diagrams. See phase.h. */
+/* view/phase: images and tables of phase diagrams. See phase.h. */
 #include <math.h>
 
 #include "base/mem.h"
@@ -14,7 +14,7 @@ double phase_share(const struct diagram *d, int bin)
     return (double)d->mass[bin] * d->quantum / d->total / area;
 }
 
-/* A pixel for each bin, white where there is no gas; rows from the top. */
+/* RGB image with a pixel per bin, white where there is no gas; top row first. */
 static unsigned char *paint(const struct diagram *d)
 {
     unsigned char *rgb = mem_new((size_t)d->n * (size_t)d->n * 3, "phase diagram"), *to = rgb;

@@ -1,9 +1,9 @@
 /* view/profile: see profile.h.
  *
- * A cell counts in each bin by the part of its volume there: cells that meet more than one bin are
- * divided into halves up to DEPTH times. Particles are points. Sums are exact (base/sum), so that
- * they do not depend on the number of files or their order. Lengths are from the centre to the
- * nearest image of a periodic box. */
+ * A cell counts in each bin in proportion to its volume there: cells that overlap several bins are
+ * bisected up to DEPTH times. Particles are points. Sums are exact (base/sum), so that they do not
+ * depend on the number of files or their order. Distances are from the centre to the nearest image
+ * in a periodic box. */
 #include "view/profile.h"
 
 #include <math.h>
@@ -20,9 +20,9 @@
 
 enum { DEPTH = 4 };
 
-/* Of a species in a bin. */
+/* Sums over one species in a bin. */
 struct bin {
-    struct sum mass, volume; /* volume: of the gas */
+    struct sum mass, volume; /* volume: gas only */
     struct sum mv[3], mvv;   /* momentum; mass × velocity² */
     struct sum mvr, mr[3];   /* mass × velocity along the radius; mass × direction */
     struct sum mt;           /* mass × T/μ */
@@ -33,11 +33,11 @@ struct reading {
     struct source *r;
     const struct profile_options *o;
     struct gas gas;
-    int velocity[3]; /* fields */
+    int velocity[3]; /* indices of the velocity fields */
     int n;
-    double *edge; /* [n+1] in units of the box */
+    double *edge; /* [n+1] edges of bins in units of the box */
     struct bin *bin[SPECIES_COUNT];
-    double (*part)[4]; /* [n] of a cell: share of its volume in a bin, and that × direction */
+    double (*part)[4]; /* [n] share of a cell's volume in each bin, and share × direction (3) */
 };
 
 /* ---- bins ---- */
@@ -52,7 +52,7 @@ static void set_edges(struct reading *q)
     q->edge[q->n] = r;
 }
 
-/* -1: beyond the last. */
+/* Index of the bin of radius r; -1: beyond the last bin. */
 static int bin_of(const struct reading *q, double r)
 {
     int lo = 0, hi = q->n;
@@ -79,7 +79,7 @@ static void bin_add(struct bin *b, double mass, const double v[3], double vr, co
     b->count++;
 }
 
-/* From the centre, in units of the box. */
+/* Component d of the vector from the centre to x, in units of the box. */
 static double towards(const struct reading *q, int d, double x)
 {
     double dx = x - q->o->centre[d];
@@ -88,7 +88,7 @@ static double towards(const struct reading *q, int d, double x)
 
 /* ---- cells ---- */
 
-/* A cube around x: the shares of its volume. */
+/* Distributes the volume of a cube around x over bins. */
 static void divide(struct reading *q, const double x[3], double half, double share, int depth)
 {
     double near2 = 0, far2 = 0, r2 = 0;
@@ -202,7 +202,7 @@ static enum err read_all(struct reading *q)
 
 /* ---- results ---- */
 
-/* Names and units; per: of what the unit is. */
+/* Names of columns, and fields that define their units. */
 static const struct {
     const char *name, *field;
 } COLUMN[PROFILE_COLUMNS] = {{"from", "length"},
@@ -227,7 +227,7 @@ static const struct {
                              {"other_mass", "mass"},
                              {"other_count", ""}};
 
-/* The first of the five columns of a species of particles. */
+/* First of the five columns of each species of particles. */
 static const enum profile_column FIRST[SPECIES_COUNT] = {[SPECIES_DM] = PROFILE_DM_DENSITY,
                                                          [SPECIES_STAR] = PROFILE_STAR_DENSITY,
                                                          [SPECIES_OTHER] = PROFILE_OTHER_DENSITY};
@@ -278,7 +278,7 @@ static double dispersion(const struct bin *b)
     return b->count > 1 ? sqrt(fmax(v2, 0) / 3) : NAN;
 }
 
-/* within: masses of the bins up to here. */
+/* within: cumulative masses up to this bin, by species. */
 static void fill_row(const struct reading *q, int k, const double bulk[3],
                      const double within[SPECIES_COUNT], double *row)
 {

@@ -1,4 +1,4 @@
-/* view/profile: radial profiles around a place: gas, dark matter, stars, other particles. */
+/* view/profile: radial profiles around a centre: gas, dark matter, stars, other particles. */
 #pragma once
 #include <stdbool.h>
 
@@ -6,25 +6,26 @@
 #include "plot/canvas.h"
 
 struct profile_options {
-    double centre[3], radius; /* in units of the box; the radius up to 0.5 */
+    double centre[3], radius; /* in units of the box; radius up to 0.5 */
     int bins;
-    bool linear; /* bins of equal width, else of equal ratio: the first from 0 to radius/100 */
+    /* bins of equal width, else of equal ratio, with a first bin from 0 to radius/100 */
+    bool linear;
     bool physical;
 };
 
-/* Columns of a profile: view/profile.c has their names and units. What has no value is NAN. */
+/* Columns of a profile: view/profile.c has names and units. Missing values are NAN. */
 enum profile_column {
     PROFILE_FROM,
     PROFILE_TO,
     PROFILE_GAS_DENSITY,
-    PROFILE_TEMPERATURE, /* T/μ, by mass */
+    PROFILE_TEMPERATURE, /* T/μ, weighted by mass */
     PROFILE_GAS_VR,
-    PROFILE_GAS_MASS, /* masses: within `to` */
+    PROFILE_GAS_MASS, /* cumulative mass within `to`, as for other species */
     PROFILE_DM_DENSITY,
     PROFILE_DM_VR,
-    PROFILE_DM_SIGMA, /* dispersion of velocities along one axis */
+    PROFILE_DM_SIGMA, /* one-dimensional velocity dispersion */
     PROFILE_DM_MASS,
-    PROFILE_DM_COUNT, /* particles in the bin */
+    PROFILE_DM_COUNT, /* number of particles in the bin */
     PROFILE_STAR_DENSITY,
     PROFILE_STAR_VR,
     PROFILE_STAR_SIGMA,
@@ -41,11 +42,13 @@ enum profile_column {
 struct profile {
     int n;
     double (*row)[PROFILE_COLUMNS]; /* [n] */
-    double bulk[3];                 /* mean velocity of all matter inside, which v_r leave out */
-    bool has[SPECIES_COUNT];        /* is there any */
+    /* mean velocity of all matter within the radius, subtracted from v_r */
+    double bulk[3];
+    bool has[SPECIES_COUNT]; /* whether the species is present */
     const char *unit[PROFILE_COLUMNS], *unit_velocity;
-    char title[160]; /* which checkpoint */
-    /* Of the plot: r with a unit by its size, and what it is for one of the table. */
+    char title[160]; /* name of the checkpoint */
+    /* axis of the plot: label with a unit that fits the radius; stretch: factor to this unit from
+     * that of the table */
     char axis[48];
     double stretch;
 };
@@ -56,4 +59,4 @@ MUST_USE enum err profile_make(struct profile *p, struct source *r,
                                const struct profile_options *o);
 void profile_free(struct profile *p);
 enum { PROFILE_WIDTH = 1040, PROFILE_HEIGHT = 840 };
-void profile_plot(struct canvas *c, const void *profile); /* a canvas_draw, of this size */
+void profile_plot(struct canvas *c, const void *profile); /* canvas_draw function of this size */

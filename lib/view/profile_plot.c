@@ -6,7 +6,7 @@
 #include "plot/chart.h"
 #include "view/profile.h"
 
-/* colours: blue, black, green, orange */
+/* indices of colours: blue, black, green, orange */
 enum { CURVES = 5, GAS = 0, DM = 6, STARS = 2, OTHER = 1 };
 
 /* Content of a chart: columns, their labels and colours. */
@@ -54,7 +54,7 @@ static bool column_is_mass(enum profile_column c)
            c == PROFILE_OTHER_MASS;
 }
 
-/* x: the middle of each bin, then its end, which is that of masses; y: room for the curves. */
+/* x: middle of each bin, then end of each bin, for cumulative masses; y: scratch for the curves. */
 static void draw_panel(struct canvas *c, const struct profile *p, int k, const double *x, double *y)
 {
     const struct panel *a = &PANEL[k];

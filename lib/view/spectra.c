@@ -9,7 +9,7 @@
 
 /* ---- curves ---- */
 
-/* Column l of pair i. */
+/* Adds the curve of column l of pair i. */
 static void add_curve(struct spectra *p, const struct pk_table *t, int i, int l)
 {
     double wave = 2 * M_PI / t->from.length, volume = pow(t->from.length, 3);
@@ -28,7 +28,7 @@ static void add_curve(struct spectra *p, const struct pk_table *t, int i, int l)
         if (q->modes == 0) continue;
         if (l == 0) c->shot = q->shot * volume;
         c->k[c->n] = q->k * wave;
-        /* a logarithm cannot show others: the line has a gap */
+        /* a logarithmic axis cannot show p ≤ 0: the line gets a gap */
         c->p[c->n++] = q->p[l] > 0 || c->multipole ? q->p[l] * volume : NAN;
     }
 }
@@ -55,7 +55,7 @@ void spectra_free(struct spectra *p)
 
 /* ---- the chart ---- */
 
-/* The magnitude of a multipole into y, and into y + n where it is negative. */
+/* Stores the magnitude of a multipole in y, and of its negative values in y + n. */
 static void split_signs(const struct spectrum *k, double *y)
 {
     for (int b = 0; b < k->n; b++) {
@@ -64,8 +64,8 @@ static void split_signs(const struct spectrum *k, double *y)
     }
 }
 
-/* The curves of a spectrum: itself, where it is negative, its shot noise as a line across. y: room
- * for them. Returns how many they are. */
+/* Makes the curves of a spectrum: values, negative values, and shot noise as a horizontal line. y:
+ * scratch. Returns the number of curves. */
 static int curves_of(const struct spectrum *k, int colour, double *y, struct curve *q)
 {
     int n = 0;

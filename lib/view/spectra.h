@@ -1,5 +1,5 @@
-/* view/spectra: curves on logarithmic axes, shot noise dashed; multipoles by their magnitude, with
- * squares where they are negative. */
+/* view/spectra: plot of power spectra on logarithmic axes, shot noise dashed; magnitudes of
+ * multipoles, with squares where they are negative. */
 #pragma once
 #include <stdbool.h>
 
@@ -10,7 +10,7 @@ struct spectrum {
     char label[80];
     int n;
     double *k, *p, shot;
-    bool multipole; /* then p may be negative */
+    bool multipole; /* multipole: p may be negative */
 };
 
 struct spectra {
@@ -19,7 +19,7 @@ struct spectra {
     bool cosmo;
 };
 
-/* Curves are gathered, table by table, and drawn at the end. */
+/* Collects curves, table by table; spectra_draw draws them at the end. */
 void spectra_add(struct spectra *p, const struct pk_table *t);
-void spectra_draw(struct canvas *c, const void *spectra); /* a canvas_draw */
+void spectra_draw(struct canvas *c, const void *spectra); /* a canvas_draw function */
 void spectra_free(struct spectra *p);

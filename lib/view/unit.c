@@ -9,7 +9,7 @@
 
 #include "base/cgs.h"
 
-/* By the beginning of the name of a field: density^d length^l time^t, in so many cgs units. */
+/* Units by the prefix of a field name: density^d length^l time^t, and the unit in cgs. */
 static const struct row {
     const char *field, *name;
     int d, l, t;
@@ -34,7 +34,7 @@ struct unit unit_of(const char *field, const struct units *u, bool physical)
 {
     const struct row *r = ROWS;
     while (r->field && strncmp(field, r->field, strlen(r->field)) != 0) r++;
-    bool always = r->field && !r->d && !r->l && !r->t; /* the same without -u */
+    bool always = r->field && !r->d && !r->l && !r->t; /* same unit with and without -u */
     if (!r->field || !(physical || always)) return (struct unit){1, "code"};
     return (struct unit){pow(u->density, r->d) * pow(u->length, r->l) * pow(u->time, r->t) / r->cgs,
                          r->name};
@@ -46,8 +46,8 @@ struct unit unit_mass(const struct ckpt_head *h)
     return h->cosmo ? (struct unit){solar * h->h0 / 100, "Msun/h"} : (struct unit){solar, "Msun"};
 }
 
-/* The first of these units, from the largest, of which the size is at least `from`; the last has
- * none. */
+/* Units from the largest to the smallest, each for sizes of at least `from` units; 0 for the
+ * last. */
 struct scale {
     const char *name;
     double cgs, from;
@@ -72,7 +72,7 @@ struct unit unit_length(const struct ckpt_head *h, double size, bool physical)
     return u;
 }
 
-/* Of a time in code units. */
+/* Unit that fits a time in code units. */
 static struct unit unit_time(const struct ckpt_head *h, double time)
 {
     static const struct scale SCALES[] = {{"Gyr", CGS_GYR, 0.1},
@@ -92,7 +92,7 @@ void unit_axis(const struct ckpt_head *h, const char *what, struct unit u, char 
     snprintf(text, n, "%s [%s%s]", what, u.name, h->cosmo && length ? ", proper" : "");
 }
 
-/* "z = 1.2", or "t = 3.4 Gyr" (in code units if not physical). */
+/* Text "z = 1.2", or "t = 3.4 Gyr" (in code units if not physical). */
 static void when_of(const struct ckpt_head *h, bool physical, char *text, size_t n)
 {
     double z = 1 / h->aexp - 1;
@@ -105,7 +105,7 @@ static void when_of(const struct ckpt_head *h, bool physical, char *text, size_t
         snprintf(text, n, "t = %.4g", h->t);
 }
 
-/* The directory in which the checkpoint lies, shortened; empty: there is none. */
+/* Name of the directory that contains the checkpoint, shortened; empty: none. */
 static void run_of(const char *path, char *text, size_t n)
 {
     enum { LONGEST = 40 };
@@ -116,7 +116,8 @@ static void run_of(const char *path, char *text, size_t n)
         const char *slash = strrchr(whole, '/'), *name = slash ? slash + 1 : whole;
         size_t k = strlen(name);
         bool cut = k > LONGEST;
-        for (k = cut ? LONGEST : k; cut && k && (name[k] & 0xc0) == 0x80;) k--; /* whole letters */
+        /* cut at a character boundary (UTF-8) */
+        for (k = cut ? LONGEST : k; cut && k && (name[k] & 0xc0) == 0x80;) k--;
         if (k) snprintf(text, n, "%.*s%s, ", (int)k, name, cut ? "…" : "");
     }
 }

@@ -1,5 +1,5 @@
-/* balance: what the balancer takes and reaches (Kim 2026, section 8.6.3): the 20 Gaussian clusters
- * of tests/scale on a mesh of N^3, whose cells, each an oct here, begin in equal volumes.
+/* balance: time and result of load balance (Kim 2026, section 8.6.3): the 20 Gaussian clusters of
+ * tests/scale on a mesh of N^3 cells (each an oct here), initially divided into equal volumes.
  *
  *     mpirun -n RANKS balance N REPEATS
  *
@@ -27,7 +27,7 @@ static double imbalance(const struct comm *c, const struct domain *d, const stru
     return max * c->size / sum;
 }
 
-/* This rank's octs under the uniform decomposition, as the balancer takes them. */
+/* Octs of this rank in the uniform decomposition, as input of the balancer. */
 struct sample {
     int64_t n, *oct;
     int *level;

@@ -1,14 +1,14 @@
-/* blast: the time of simultaneous blasts, or of black holes that set energy free, on a refined
- * mesh, their cells found through bins and by looking at all cells for each, which must give the
- * same bits.
+/* blast: time of simultaneous supernova blasts, or of energy release by black holes, on a refined
+ * mesh. Affected cells are found through bins, and by testing all cells for each blast; results
+ * must agree bit by bit.
  *
  *     blast LEVELMIN BLASTS [brute]
  *     blast LEVELMIN HOLES holes
  *
- * A row on stdout: leaf cells, blasts, processor seconds with bins (the least of five), and without
- * them (brute; else 0), their ratio. For holes: with the sums over cells without bins, with the
- * release without bins, and both over the time with bins. Two finer levels lie around a centre,
- * where the blasts are too. One thread. A difference ends with status 1. */
+ * A row on stdout: leaf cells, blasts, processor seconds with bins (min of five) and without
+ * (brute; else 0), and their ratio. For holes: seconds with the sums without bins, and with the
+ * release without bins, and the ratios of both to the time with bins. Two finer levels surround a
+ * centre, near which the blasts are. One thread. Status 1 if results differ. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

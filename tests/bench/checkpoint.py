@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Measures how fast checkpoints are on disk, against dd of the same bytes to the same disk.
+"""Measures the speed of checkpoints relative to dd of the same bytes to the same disk.
 
     tests/bench/checkpoint.py [-f ramses|hdf5] [-n RANKS] [-r ROUNDS] [-d DIR] [SIMULATE...]
 
-A round is, in turns, a run of the uniform Sedov case with ten passive scalars (128^3 cells, 314 MB)
+A round consists of a run of the uniform Sedov case with ten passive scalars (128^3 cells, 314 MB)
 that ends with its first checkpoint, and `cat FILES | dd bs=64K conv=fsync` of the checkpoint's
-files, on the same file system: DIR (default: here). Our time is that of the timer `io`: it begins
-with the layout of the files and ends when the checkpoint has its name, since the last one of a run
-is waited for: texts, data, checksums, fsync, rename. dd takes the bytes as they are. Several
+files, on the same file system: DIR (default: here). The time of Ptah is that of the timer `io`,
+from the layout of the files until the checkpoint has its final name, since the run waits for its
+last checkpoint: texts, data, checksums, fsync, rename. dd copies the finished bytes. Several
 programs SIMULATE (default: bin/simulate) are compared with the same dd.
 
 Prints a line of JSON for each program: medians in MB/s, and the median of the ratios of a round. On
-a busy machine only the ratio says anything.
+a busy machine only the ratio is meaningful.
 """
 import glob
 import json
@@ -34,7 +34,7 @@ IO = re.compile(r'^ *([0-9.]+) +[0-9.]+ +io$|^ *[0-9.]+ +[0-9.]+ +([0-9.]+) +[0-
 
 
 def write_ours(program, form, ranks, folder):
-    """Seconds of a checkpoint, its files."""
+    """(seconds of a checkpoint, its files)"""
     case = os.path.join(HERE, 'cases', 'sedov_uniform.nml')
     settings = SETTINGS + ["output_params/outformat='%s'" % FORMATS[form]]
     shutil.rmtree(os.path.join(folder, 'output_00001'), ignore_errors=True)

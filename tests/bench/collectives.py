@@ -1,20 +1,20 @@
-"""Counts what a coarse step asks of MPI: messages, rounds and collectives by kind, in bin/simulate,
-through MPI's profiling interface (tests/unit/mpicount.h). A table on stdout, tab-separated: a line
-for each run and kind of coarse step.
+"""Counts the MPI calls of a coarse step of bin/simulate: messages, rounds and collectives by kind,
+through MPI's profiling interface (tests/unit/mpicount.h). A table on stdout, tab-separated: one
+line per run and kind of coarse step.
 
     collectives.py [-n RANKS,…] [-s STEPS] [-e NAMELIST] [GROUP/NAME=VALUE…]
 
 -n: numbers of ranks, default 2,3,4,8. -s: coarse steps, default 12. Other words are settings of the
-run, and GROUP/NAME=A,B,… runs each value (run_params/ordering=hilbert,ksection). -e: a namelist in
+run; GROUP/NAME=A,B,… runs each value (run_params/ordering=hilbert,ksection). -e: a namelist in
 place of the box of 32^3 with gas.
 
-check: rounds and sends go together. most: the last four steps, on three levels with gas, particles
-and a Poisson solve each, stay below what a coarse step may ask for, point to point. five: the same
-of the last four steps, for coarse steps of five steps of levels or more. nine: of the last
-seven, of nine.
+check: rounds and sends agree. most: the last four steps, on three levels with gas, particles and a
+Poisson solve each, stay below the limits for point-to-point exchange. five: limits for the last
+four steps, with five or more level steps per coarse step. nine: limits for the last seven steps,
+with nine level steps per coarse step.
 
-steady: the median step between remaps, the rank with most. remap: the step with most calls. start:
-all before the second step.
+steady: the median step between remaps, on the rank with most calls. remap: the step with most
+calls. start: all calls before the second step.
 """
 # test: -n 2,3 -s 7 check tier=check timeout=240 ranks=3
 # test: -n 2,3 -s 25 most tier=check timeout=400 ranks=3
@@ -36,7 +36,7 @@ NUMBERS = ['sends', 'bytes', 'partners', 'rounds', 'allreduce', 'alltoall', 'all
 
 
 def count(namelist, ranks, steps, settings):
-    """Intervals of one run: a list of dicts, each the rank with most of each number."""
+    """Counts of one run: a dict for each interval, with the max over ranks of each number."""
     folder = tempfile.mkdtemp(prefix='collectives.', dir='.')
     ptah.unpack_ics(folder, *ptah.ics_of(namelist))
     table = os.path.join(folder, 'table.tsv')
@@ -51,24 +51,24 @@ def count(namelist, ranks, steps, settings):
     shutil.rmtree(folder)
     last = max(d['interval'] for d in lines)
     return [{k: max(d[k] for d in lines if d['interval'] == i) for k in NUMBERS}
-            for i in range(last)]  # the last one only ends
+            for i in range(last)]  # the last mark only ends an interval
 
 
-# By what the coarse steps are, how many are looked at, and what they may ask for: such that refine
-# once and take one step of each of three levels; one step of levels 5, 6, 7, two of level 8, and in
-# the last one of level 9 too; two of level 8 and four of level 9, with multigrid on levels 5, 6,
-# and in the last two on level 7.
+# Kinds of coarse steps: number of steps examined, and limits of calls. most: one refinement, and
+# one step of each of three levels. five: one step of levels 5, 6, 7 and two of level 8, in the last
+# coarse step also of level 9. nine: two steps of level 8 and four of level 9, with multigrid on
+# levels 5, 6 and, in the last two coarse steps, 7.
 MOST = {'most': (4, {'alltoall': 0, 'allgather': 0, 'allreduce': 17, 'rounds': 62}),
         'five': (4, {'alltoall': 0, 'allgather': 0, 'allreduce': 26, 'rounds': 75}),
         'nine': (7, {'alltoall': 0, 'allgather': 0, 'allreduce': 30, 'rounds': 110})}
 
 
 def check_most(namelist, ranks, steps, last, most):
-    """Would catch a reduction for each sum and time step, a gather in multigrid, an exchange for an
+    """Catches a reduction for each sum and time step, a gather in multigrid, an exchange for an
     array, one for each pass over flags, one for the keys of ghosts after a refinement, one for flux
     registers alone, and gas that is sent after each of its kicks."""
-    # One balance, before the steps that count: messages are those of domains that fit the mesh. As
-    # among many ranks there are none that say that there is nothing
+    # One balance before the counted steps: domains then fit the mesh. As with many ranks, no empty
+    # messages are sent.
     intervals = count(namelist, ranks, steps, ['run_params/exchange_method=p2p',
                                                'run_params/exchange_letters=0',
                                                'run_params/nremap=%d' % (steps - last - 1)])
@@ -80,7 +80,7 @@ def check_most(namelist, ranks, steps, last, most):
 
 
 def kinds(intervals):
-    """start, steady and remap of a run."""
+    """Start, steady and remap of a run."""
     steps = intervals[2:]
     busiest = max(steps, key=lambda d: d['alltoall'] + d['allreduce'] + d['sends'])
     return {'start': {k: intervals[0][k] + intervals[1][k] for k in NUMBERS},

@@ -1,4 +1,4 @@
-/* device: how long the kernels of a device take, on meshes that are made in memory.
+/* device: times of the kernels of a device, on meshes made in memory.
  *
  *     device KIND uniform LEVEL [SLOPE SOLVER [NVAR]]
  *     device KIND levels LEVEL        a complete level with two finer ones in a ball
@@ -7,10 +7,10 @@
  *     device KIND fourier LEVEL       the same in Fourier space (gpu_fft); Fourier: the time of all
  *     device KIND bus                 copies, and how long a launch takes
  *
- * KIND: cuda or host (gpu_device); cpu: what the CPU does instead. Rows on stdout, tab-separated:
- * kernel, level, launches, milliseconds in a step (the least of REPEATS), own cells of the level,
- * cells per second, and bytes per second as if each variable were read and written once. Last the
- * digest of the gas, the same for all kinds. Exit status 2: there is no such device. */
+ * KIND: cuda or host (gpu_device); cpu: the CPU code. Rows on stdout, tab-separated: kernel, level,
+ * launches, milliseconds in a step (the least of REPEATS), own cells of the level, cells per
+ * second, and bytes per second as if each variable were read and written once. The last row is the
+ * digest of the gas, equal for all kinds. Exit status 2: no such device. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ static void fail_if(enum err err)
 
 enum { KERNELS = 64 };
 
-/* Of one level: of each kernel the least time of a step. */
+/* Min time of a step of one level, by kernel. */
 struct table {
     int64_t cells;
     struct dev_time before[KERNELS], min[KERNELS];
@@ -127,16 +127,16 @@ static void table_print(const struct table *t, int level)
 /* ---- the gas ---- */
 
 struct bench {
-    struct dev *dev; /* NULL: the CPU */
+    struct dev *dev; /* device; NULL: the CPU */
     struct dev_stream *stream;
     struct mirror mirror;
     struct hydro_dev *hydro;
     struct mesh mesh;
     struct table table[LEVEL_MAX + 1];
-    double seconds; /* of all Godunov steps of a step: the least */
+    double seconds; /* min time of all Godunov steps within a step, seconds */
 };
 
-/* The Godunov step of a level, of the gas as it is there. */
+/* Godunov step of a level, where the gas is. */
 static double update(struct bench *x, int l, double dt)
 {
     struct mesh *m = &x->mesh;
@@ -304,7 +304,7 @@ static void bus(struct dev *d)
     printf("what\tbytes_s\n");
     printf("put\t%.4g\n", (double)bytes / seconds_of(d, s, 0, there, here, bytes));
     printf("get\t%.4g\n", (double)bytes / seconds_of(d, s, 1, there, here, bytes));
-    /* read and written */
+    /* bytes read and written */
     printf("copy\t%.4g\n", 2 * (double)bytes / seconds_of(d, s, 2, there, here, bytes));
     printf("# a launch: %.2f us\n", 1e3 * seconds_of(d, s, 3, there, here, bytes));
     dev_stream_free(&s);

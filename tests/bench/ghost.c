@@ -3,13 +3,13 @@
  *
  *     mpirun -n RANKS ghost CELLS-PER-SIDE VARIABLES REPEATS [0|1]
  *
- * 0: messages hold all data; 1: the ranks read each other's windows (comm/share); without: both,
- * in turn. A table on stdout. sent: octs that a rank sends, mean; a ghost layer is an oct, so two
- * cells, wide, and holds corners. bytes: sent by a rank, mean. build: of mesh and plans. Times are
- * of the slowest rank: median, least and spread of the repeats, and the least processor time,
- * waiting included. Ghosts are compared with what
- * their owners hold; a difference ends with status 1. For those who count calls of MPI
- * (mpicount.h) each exchange begins with a mark, and the last one of a transport ends with one. */
+ * 0: messages hold all data; 1: ranks read each other's windows (comm/share); without: both,
+ * alternately. A table on stdout, means over ranks. sent: octs sent by a rank; a ghost layer is
+ * one oct, i.e. two cells, wide, and includes corners. bytes: bytes sent by a rank. build: time
+ * to build mesh and plans. Times are of the slowest rank: median, min and spread of the repeats,
+ * and the min processor time, waiting included. Ghosts are compared with their owners; a
+ * difference ends with status 1. To count calls of MPI (mpicount.h), each exchange begins with a
+ * mark, and the last one of a transport ends with one. */
 #include <stdio.h>
 
 #include "adapt/adapt.h"
@@ -24,7 +24,7 @@ struct bench {
     struct comm c;
     struct mesh m;
     int level, nvar, repeats, wrong;
-    bool shared[2]; /* without, with windows: what is measured */
+    bool shared[2]; /* variants to measure: without and with windows */
     struct comm_share *share;
 };
 
@@ -73,7 +73,7 @@ static void exchange(struct bench *b, struct repeat *r)
     repeat_end(r);
 }
 
-/* Messages and windows in turn. */
+/* Measures with messages and with windows, alternately. */
 static void measure_transport(struct bench *b, const char *domains, const char *transport,
                               double build)
 {
@@ -87,7 +87,7 @@ static void measure_transport(struct bench *b, const char *domains, const char *
             exchange(b, &r[w]);
             if (i > 0) continue;
             compare_ghosts(b);
-            r[w].n = 0; /* the first one makes buffers */
+            r[w].n = 0; /* the first exchange allocates buffers */
         }
     comm_mark(&b->c);
     for (int w = 0; w < 2; w++)

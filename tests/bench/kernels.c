@@ -1,7 +1,7 @@
 /* kernels: nanoseconds of processor time a cell (or particle) of each kernel, one thread, complete
  * level of 64^3 cells and one particle a cell, for the table in docs/performance.md. Best of
- * several runs. Prints markdown. `make roof` builds and runs it. An argument: only kernels with it
- * in their names. */
+ * several runs. Prints markdown. `make roof` builds and runs it. With an argument, only kernels
+ * whose names contain it are run. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ struct bench {
     struct cool_table *table;
     struct solve_cells *gas; /* blocks of cells to cool */
     struct pk *pk;
-    struct pk_item *item; /* the particles */
+    struct pk_item *item; /* particles */
     int64_t (*mass)[8];
     unsigned char (*ok)[8];
     double dt;
@@ -254,12 +254,12 @@ static void cool(struct bench *b)
     }
 }
 
-/* ---- power spectra: the particles on as many cells ---- */
+/* ---- power spectra: as many particles as cells ---- */
 
 static void pk_set_up(struct bench *b, bool interlace)
 {
     const struct pk_par par = {1 << LEVEL, PK_PCS, interlace, 1};
-    b->pk = pk_new(&b->c, &par, 1, REPEATS); /* what exceeds the mass announced is left out */
+    b->pk = pk_new(&b->c, &par, 1, REPEATS); /* mass beyond the announced total is ignored */
     b->item = mem_new(sizeof *b->item * (size_t)b->p.n, "bench");
     for (int64_t i = 0; i < b->p.n; i++)
         b->item[i] = (struct pk_item){.x = {b->p.x[0][i], b->p.x[1][i], b->p.x[2][i]},
@@ -279,7 +279,7 @@ static void pk_deposit(struct bench *b)
         pk_add(b->pk, b->p.n - i < BATCH ? b->p.n - i : BATCH, b->item + i);
 }
 
-/* Nanoseconds for each of 64^3; `before` is not counted. */
+/* Prints nanoseconds for each of 64^3 cells or particles; `before` is not timed. */
 static void report(struct bench *b, const char *name, void (*f)(struct bench *),
                    void (*before)(struct bench *))
 {
@@ -303,7 +303,7 @@ int main(int argc, char **argv)
     omp_set_num_threads(1);
     b->only = argc > 1 ? argv[1] : NULL;
     setup(b);
-    courant(b); /* sets the time step of the others */
+    courant(b); /* sets the time step of the other kernels */
     printf("| kernel | ns a cell or particle |\n|---|---|\n");
     report(b, "courant", courant, NULL);
     for (int r = 0; r < 5; r++) {

@@ -1,14 +1,14 @@
-"""The microbenchmarks of Kim (2026, section 8.6) with what simulate itself calls, on real ranks.
+"""The microbenchmarks of Kim (2026, section 8.6) with functions of simulate, on real ranks.
 
     micro.py [-p PREFIX] [-r REPEATS] [ghost] [balance] [poisson] [blast] [holes] [check]
 
 ghost: one exchange of all variables of a uniform mesh (ghost.c). balance: the balancer over 20
 clusters (balance.c). poisson: one solve (poisson.c). blast: supernovae whose cells are found
-through bins, and by looking at all for each (blast.c), which takes minutes; holes: the same of
-black holes that set energy free. collectives is tests/bench/collectives.py.
-Tables on stdout, tab-separated; reference: what cuRAMSES's own program took on the machine of its
-logs, in the same set-up, its ghosts being one cell wide and without corners. -p: a command put
-before mpirun, as `chrt -r 10` on a machine that others use. check: small cases alone.
+through bins, and by testing all cells for each (blast.c), which takes minutes; holes: energy
+release by black holes, likewise. collectives is tests/bench/collectives.py. Tables on stdout,
+tab-separated; reference: times of the program of cuRAMSES in the same set-up on the machine of its
+logs, with ghosts one cell wide and without corners. -p: a command put before mpirun, as `chrt -r
+10` on a machine that others use. check: small cases alone.
 """
 # test: ghost balance poisson check tier=check timeout=120 ranks=4
 # test: blast holes check tier=check timeout=300
@@ -30,7 +30,7 @@ GHOST = {
     (6, 64, 5): {'ksection': (0.8, 1.1, 7.7), 'hilbert': (5.1, 0.9, 9.3)},
     (12, 64, 5): {'ksection': (3.6, 2.7, 16.1), 'hilbert': (8.8, 5.5, 38.2)}}
 TRANSPORTS = ('p2p', 'alltoallv', 'ksection')
-# (ranks, N): imbalance of equal volumes, which cuRAMSES's program leaves as it is.
+# (ranks, N): imbalance of equal volumes, which the program of cuRAMSES does not change.
 BALANCE = {
     (2, 64): {'ksection': 1.035, 'hilbert': 1.035},
     (3, 64): {'ksection': 1.354, 'hilbert': 1.239},
@@ -38,8 +38,8 @@ BALANCE = {
     (6, 64): {'ksection': 1.605, 'hilbert': 1.350},
     (12, 64): {'ksection': 2.518, 'hilbert': 2.188},
     (4, 128): {'ksection': 1.243, 'hilbert': 1.243}}
-POISSON = {(2, 64): 7.3, (4, 64): 8.8}  # ms of the conjugate gradient
-IMBALANCE = 1.08  # after the balancer: planes of 64 octs cannot be divided
+POISSON = {(2, 64): 7.3, (4, 64): 8.8}  # ms of the conjugate gradient solver
+IMBALANCE = 1.08  # limit after load balance: planes of 64 octs cannot be divided
 IMBALANCE_BEFORE = 0.001
 
 
@@ -54,7 +54,7 @@ def table(prefix, ranks, program, *arguments):
 
 
 class Printer:
-    """Rows of one program; the names once."""
+    """Rows of one program; column names are printed once."""
 
     def __init__(self):
         self.names = None
@@ -96,8 +96,8 @@ def poisson(prefix, repeats, cases):
 
 
 def blast(cases, faster, v):
-    """cases: levelmin, blasts, whether without bins too. Through bins the time of as many more
-    blasts grows no faster than their number."""
+    """cases: levelmin, blasts, whether to run without bins too. Through bins, time grows no faster
+    than the number of blasts."""
     out = Printer()
     for level, n, brute in cases:
         for d in table([], 1, 'blast', level, n, *['brute'][:brute]):
@@ -107,8 +107,8 @@ def blast(cases, faster, v):
 
 
 def holes(levelmin, n, v):
-    """Both passes over the cells, each without bins, against all of it with them. The sums: 30
-    times slower, the release: 14 times, as Kim (2026) measured."""
+    """Compares both passes over the cells, each without bins, with the time with bins: 30 times
+    slower for the sums, 14 times for the release, as Kim (2026) measured."""
     for d in table([], 1, 'blast', levelmin, n, 'holes'):
         Printer().add(d)
         v.check('%d holes: reciprocal of the speed-up of sums' % n, 1 / d['sums_ratio'], 1 / 30)

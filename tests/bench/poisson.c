@@ -52,7 +52,7 @@ static void measure(struct bench *b, struct names name, struct grav_par *p)
     struct repeat r = {.comm = &b->c};
     struct grav_report rep = {0};
     const struct grav_source from = {.fourpi = 1};
-    for (int i = 0; i <= b->repeats; i++) { /* the first one makes plans */
+    for (int i = 0; i <= b->repeats; i++) { /* the first solve makes FFT plans */
         repeat_begin(&r);
         rep = grav_solve(&b->m, &b->c, b->level, &from, p);
         repeat_end(&r);

@@ -4,11 +4,11 @@
     tests/bench/repartition.py [-r ROUNDS] [-l LEVEL] [-c] [-i CHECKPOINT] [-d DIR]
 
 The checkpoint is one of uniform gas, (2^LEVEL)^3 cells in one file (default 8: 1.15 GB), or the one
-given. A round is, in turns and on the same file system (DIR, default: here): `cp -r`, the same with
-`sync` of what it copied, and repartition to 4 files and to HDF5 on one and on two threads with a
-quarter of the checkpoint as memory; -c: each reads from disk, as the system forgets files before
-(root only). Prints a line of JSON a case: median wall clock, processor seconds, largest resident
-set, ratios to both copies.
+given. A round consists, on one file system (DIR, default: here), of `cp -r`, `cp -r` with `sync` of
+the copy, and repartition to 4 files and to HDF5 on one and on two threads with a quarter of the
+checkpoint as memory; -c: caches are dropped, so that all read from disk (root only). Prints a line
+of JSON per case: median wall clock, processor seconds, largest resident set, ratios to both copies.
+
 """
 import json
 import os

@@ -1,4 +1,4 @@
-/* How the benchmarks on several ranks take times: a run counts with its slowest rank. */
+/* Timing of benchmarks on several ranks: the slowest rank of a run counts. */
 #pragma once
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static inline double repeat_cpu(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* (collective) */
+/* Starts the clock. (collective) */
 static inline void repeat_begin(struct repeat *r)
 {
     comm_barrier(r->comm);
@@ -30,7 +30,7 @@ static inline void repeat_begin(struct repeat *r)
     r->begin = timer_wall();
 }
 
-/* (collective) */
+/* Stops the clock. (collective) */
 static inline void repeat_end(struct repeat *r)
 {
     double t[2] = {timer_wall() - r->begin, repeat_cpu() - r->begin_cpu};
@@ -46,7 +46,7 @@ static inline int repeat_order(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Least, median, half of the distance of the quartiles; least processor time. */
+/* Min, median, half the interquartile range; min processor time. */
 struct repeat_times {
     double min, median, spread, cpu;
 };

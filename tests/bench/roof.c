@@ -1,7 +1,8 @@
-/* roof: what this machine can do, for the table in docs/performance.md: peak arithmetic of a core
- * and rates of a[i] = b[i] + s c[i] from each level of its memory, on 1 to OMP_NUM_THREADS cores.
- * Prints markdown. Times are of the threads' processors, so that other work on the machine disturbs
- * them little; the best of many short runs counts. `make roof` builds and runs it. */
+/* roof: peak performance of this machine, for the table in docs/performance.md: arithmetic of a
+ * core, and rates of a[i] = b[i] + s c[i] from each level of the memory hierarchy, on 1 to
+ * OMP_NUM_THREADS cores. Prints markdown. Times are processor times of threads, so that other work
+ * on the machine has little effect; the best of many short runs counts. `make roof` builds and runs
+ * this program. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* CHAINS independent x := x m + a, contracted or not as the caller was compiled. */
+/* CHAINS independent recurrences x := x m + a, with or without fused multiply-add as the caller was
+ * compiled. */
 #define CHAINS_RUN                                                                                 \
     vec x[CHAINS], m = {0}, a = {0};                                                               \
     for (int l = 0; l < LANES; l++) m[l] = 0.999, a[l] = 0.001 * arg;                              \
@@ -55,7 +57,7 @@ static double flops(double (*f)(double))
     return sink == 0.5 ? 0 : 2.0 * LANES * CHAINS * ROUNDS / best;
 }
 
-/* Divisions a second: the Riemann solver and multigrid live on them. */
+/* Divisions per second, which dominate the Riemann solver and multigrid. */
 static double divisions(void)
 {
     double best = 1e99, sink = 0;
@@ -73,8 +75,8 @@ static double divisions(void)
     return sink == 0.5 ? 0 : (double)LANES * CHAINS * (ROUNDS / 4) / best;
 }
 
-/* Bytes a second of the triad over arrays of `bytes` in all, each thread its own: two loads and a
- * store, 24 bytes. */
+/* Bytes per second of the triad over arrays of `bytes` in total, divided among threads: two loads
+ * and a store, 24 bytes. */
 static double triad(size_t bytes, int threads)
 {
     size_t n = bytes / 24 / 64 * 64, turns = (size_t)40000000 / n + 1;

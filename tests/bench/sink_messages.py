@@ -1,18 +1,18 @@
-"""Counts what black holes ask of MPI: messages, their bytes, reductions and their bytes, of a rank
-in a coarse step, through MPI's profiling interface (tests/unit/mpicount.h), as the difference to
-the same run with hardly any. A table on stdout, tab-separated.
+"""Counts the MPI traffic of black holes: messages, their bytes, reductions and their bytes, per
+rank and coarse step, through MPI's profiling interface (tests/unit/mpicount.h), as the difference
+to a run with hardly any black holes. A table on stdout, tab-separated.
 
     sink_messages.py [RANKS...]    default 2 4 8
 
-The ranks divide a uniform mesh evenly. Every eighth of the box has the same pattern of holes: one
-near its corner, one at each of three faces, and others in its interior, `sets` of them. `fixed`:
-the same holes on all numbers of ranks; `each`: as many for each rank. copies: how many other ranks
-get a hole, for a rank.
+The ranks divide a uniform mesh evenly. Every eighth of the box has the same pattern of holes,
+`sets` times: one near its corner, one at each of three faces, and others in its interior. `fixed`:
+the same holes on all numbers of ranks; `each`: as many for each rank. copies: copies of holes on
+other ranks, per rank.
 
-Fails if a rank sends messages to others than those whose cells its holes reach, if bytes grow with
-anything else than the copies, or if reductions grow with ranks or holes.
+Fails if a rank sends messages to ranks whose cells its holes do not reach, if bytes grow faster
+than the number of copies, or if reductions grow with ranks or holes.
 
-A one-line fault it catches: holes that all ranks get, an array with a place for every hole that is
+Example of a fault caught: holes that all ranks get, an array with a place for every hole that is
 summed over all ranks, a message to every rank.
 """
 # test: 2 8 tier=check timeout=200 ranks=4
@@ -73,11 +73,11 @@ rAGN=0.06
 /
 """
 NUMBERS = ['sends', 'bytes', 'allreduce', 'reduced']
-STEP = 2  # the coarse step that is looked at: holes have accreted, and set energy free
+STEP = 2  # coarse step that is measured: holes have accreted, and released energy
 
 
 def pattern(sets):
-    """Places of the holes; the box is -0.5 to 0.5."""
+    """Positions of the holes; the box is -0.5 to 0.5."""
     cell, places = 1 / 64, []
     for s in range(sets):
         near, far = 0.8 * cell, (9 + 3.5 * s) * cell
@@ -86,15 +86,16 @@ def pattern(sets):
             side = [eighth >> d & 1 for d in range(3)]
             for x in [corner, (near, far, far), (far, near, far), (far, far, near),
                       (far, far, far), (far, far, far + 2 * cell)]:
-                # from the middle of the box outwards: faces there and where it is periodic
+                # mirrored in the middle of the box, so that faces there and at the periodic
+                # boundary have holes
                 places.append([x[d] if side[d] else -x[d] for d in range(3)])
     return places
 
 
 def copies(places, ranks):
-    """Other ranks that get a hole, for a rank; how many others a rank tells. A cloud and the
-    cells around it have a radius of 3 cells of the base, and an oct may reach half an oct into
-    another domain; the planes between ranks are x = 0 and 0.5, then those of y, of z."""
+    """(copies of holes on other ranks, number of other ranks that receive any), per rank. A cloud
+    and the cells around it have a radius of 3 base cells, and an oct may reach half an oct into
+    another domain; the planes between ranks are x = 0 and 0.5, then those of y, then of z."""
     cuts = {2: 1, 4: 2, 8: 3}[ranks]
     total = 0
     for x in places:
@@ -104,7 +105,7 @@ def copies(places, ranks):
 
 
 def count(ranks, places):
-    """Of the rank with most."""
+    """Counts of the rank with most messages."""
     folder = 'run'
     os.makedirs(folder)
     with open(os.path.join(folder, 'ic_sink'), 'w') as f:
@@ -127,7 +128,8 @@ def main():
     print('\t'.join(['holes', 'ranks', 'sets', 'copies', *NUMBERS, 'bytes/copy', 'sends/rank']))
     each, talks, reductions = [], [], set()
     for ranks in map(int, sys.argv[1:] or ('2', '4', '8')):
-        few = count(ranks, [(0.2, 0.2, 0.2), (-0.2, -0.2, -0.2)])  # no rank tells another of them
+        # holes that no other rank needs to know
+        few = count(ranks, [(0.2, 0.2, 0.2), (-0.2, -0.2, -0.2)])
         for sets, kind in {ranks // 2: 'each', 4: 'fixed'}.items():
             places = pattern(sets)
             d = {k: n - few[k] for k, n in count(ranks, places).items()}

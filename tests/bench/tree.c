@@ -1,7 +1,7 @@
-/* How long groups take: tree [-s] N LINK KIND: N points, link in mean separations, by each method,
- * one line each: processor seconds to build, to find the groups, bytes a point, number of groups.
- * KIND: half (half uniform, half groups of four), uniform, place (all in one). All pairs up to
- * 200000 points; -s: without. */
+/* Times of group finding: tree [-s] N LINK KIND: N points, link in mean separations, one line per
+ * method: processor seconds to build and to find groups, bytes per point, number of groups. KIND:
+ * half (half uniform, half groups of four), uniform, place (all at one position). All pairs up to
+ * 200000 points; -s: without all pairs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

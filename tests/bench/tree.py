@@ -1,5 +1,5 @@
-"""How long neighbours take: groups of N points, half of them uniform and half in groups of four, by
-all pairs, the radix tree and the hash grid (tests/bench/tree.c), in processor time of one thread.
+"""Times of group finding: N points, half of them uniform and half in groups of four, by all pairs,
+the radix tree and the hash grid (tests/bench/tree.c), in processor time of one thread.
 
     tree.py [check]
 

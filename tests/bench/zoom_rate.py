@@ -1,7 +1,7 @@
-"""genzoom beside dd: a set of 1024^3 effective cells is masked at half of the rate at which the
-disk takes a stream, in 64 MiB.
+"""genzoom compared with dd: a set of 1024^3 effective cells is masked at half the streaming rate of
+the disk or faster, within 64 MiB of memory.
 
-A one-line fault it catches: a level held in memory as a whole, a write a row.
+Example of a fault caught: a level held in memory as a whole, a write a row.
 """
 # test: tier=long timeout=300
 import glob

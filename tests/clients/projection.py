@@ -1,10 +1,10 @@
-"""yt's projection of a checkpoint and our map agree to 9 digits: columns, means by mass, both axes
-of the picture the right way round, in the physical units of both.
+"""A projection by yt and a map by Ptah agree to 9 digits: columns, mass-weighted means, orientation
+of both axes, physical units.
 
     projection.py                     a small cosmological run, on three lines of sight
     projection.py CHECKPOINT FOLDER   this one; also both pictures, FOLDER/projection_{ptah,yt}.png
 
-One-line faults it catches: a map turned, mirrored or shifted by a pixel, a column without the
+Examples of faults caught: a map turned, mirrored or shifted by a pixel, a column without the
 length of the box, the weight of the volume for that of the mass, a unit with another a.
 """
 # test: tier=check timeout=180
@@ -19,7 +19,7 @@ import ptah  # noqa: E402
 import readers  # noqa: E402
 
 DIGITS = 1e-9
-# ours, theirs, weight of theirs, unit
+# Ptah's field, yt's field, weight in yt, unit
 FIELDS = [('density', ('gas', 'density'), None, 'g/cm**2'),
           ('pressure', ('gas', 'pressure'), ('gas', 'density'), 'erg/cm**3'),
           ('velocity_x', ('gas', 'velocity_x'), ('gas', 'density'), 'km/s')]
@@ -40,7 +40,8 @@ def by_us(path, field, axis, n):
 
 
 def by_yt(ds, field, weight, unit, axis, n):
-    """Rows along the second axis, as ours: yt looks along y from the other side (x after z)."""
+    """Projection with rows along the second axis, as in Ptah's maps: yt looks along y from the
+    other side (x after z)."""
     projection = ds.proj(field, axis, weight_field=weight)
     image = projection.to_frb(1.0, n)[field].to(unit).value
     return image.T if axis == 'y' else image

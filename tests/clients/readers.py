@@ -1,12 +1,12 @@
-"""The field's readers open our checkpoints and find what our own sums say: cells, gas mass,
-particles and their mass, extrema.
+"""Readers of the field open Ptah's checkpoints and agree with inspect: cells, gas mass, particles
+and their mass, extrema.
 
     readers.py yt|osyris|pynbody [CHECKPOINT...]    the checkpoints of a small cosmological run on
                                                     1 and 3 ranks, or those given
     readers.py sinks      sinks and further columns of particles, as convert writes them (osyris,
                           pynbody; yt would need pandas)
 
-A one-line fault it catches: a missing record, a level without its empty entries, a descriptor of
+Example of a fault caught: a missing record, a level without its empty entries, a descriptor of
 another version.
 """
 # test: yt tier=check timeout=180
@@ -63,7 +63,7 @@ m_refine=2.6,0.4
 
 
 class Found:
-    """What a reader says of a checkpoint, in code units."""
+    """Quantities that a reader finds in a checkpoint, in code units."""
 
     def __init__(self, cells, gas_mass, density_max, particles, particle_mass, speed_max):
         self.cells, self.particles = int(cells), int(particles)
@@ -140,7 +140,7 @@ def checkpoints():
 
 
 def sinks():
-    """The checkpoint of property/beside."""
+    """The checkpoint made by property/beside."""
     sys.path.insert(0, os.path.join(ptah.ROOT, 'tests', 'property'))
     import beside
     import osyris

@@ -1,10 +1,10 @@
-"""The table of rates beside the outputs of runs that cool: analysis programs find with it the mean
-molecular weight, and so the temperature of the gas. Its laws, and that it is that of its output
-after restarts, conversions, on other ranks; yt.
+"""The cooling table in the outputs of runs that cool gives analysis programs the mean molecular
+weight, hence the temperature of the gas. Checks laws of the table, its agreement with the output
+after restarts and conversions and on other ranks, and its use in yt.
 
     temperature.py
 
-A one-line fault it catches: axes exchanged, densities per nucleus, the table of the checkpoint from
+Example of a fault caught: axes exchanged, densities per nucleus, the table of the checkpoint from
 which a run resumed, a table of gas that cools by other rates.
 """
 # test: tier=check timeout=300
@@ -66,7 +66,7 @@ def load(path):
 
 
 def laws(v, what, path):
-    """Nuclei and charges are conserved at each node; mu follows."""
+    """Nuclei and charges are conserved at each node, which determines mu."""
     t = read_ramses.cooling_table(table_of(path))
     v.same(what + ': axes', [(len(t[a]), t[a][0], t[a][-1]) for a in ('nH', 'T2')],
            [(161, -10, 6), (101, -2, 9)])
@@ -82,7 +82,7 @@ def laws(v, what, path):
     v.check(what + ': neutral gas', abs(cold - 1 / (X * (1 + HELIUM))), 1e-3)
     v.check(what + ': ions', abs(hot - 1 / (X * (2 + 3 * HELIUM))), 1e-6)
     for a in read_ramses.COOLING_TABLES[:4]:
-        # derivatives over 0.01 dex are those of the table, where it is smooth
+        # tabulated derivatives are central differences over 0.01 dex where the table is smooth
         slope = np.gradient(t[a], t['T2'], axis=1)
         v.check('%s: derivative of %s, median difference' % (what, a),
                 np.median(np.abs(slope - t[a + '_prime'])), 0.05)
@@ -90,7 +90,7 @@ def laws(v, what, path):
 
 
 def mu_at(t, nH, T2):
-    """Bilinear in the logarithms."""
+    """Bilinear interpolation in the logarithms."""
     at = []
     for x, axis in ((np.log10(nH), t['nH']), (np.log10(T2), t['T2'])):
         p = (x - axis[0]) / (axis[1] - axis[0])
@@ -162,7 +162,7 @@ def cosmology(v):
 
 def box(v):
     import yt
-    # yt finds mu by density, temperature and metallicity
+    # yt interpolates mu in density, temperature and metallicity
     yt.add_field(('gas', 'metallicity'), sampling_type='cell', units='',
                  function=lambda field, data: 0 * data['index', 'ones'])
     r = ptah.simulate(BOX % 'z_ave=0.1', '.', options=['-q', '-o', 'box'],

@@ -1,4 +1,4 @@
-/* Preloaded into a program: its n-th request for memory fails.
+/* Preloaded library that makes the n-th memory request of a program fail.
  *
  *     ALLOC_AT    n, from 1; 0: none
  *     ALLOC_LAST  1: all later ones fail as well
@@ -7,8 +7,8 @@
  *                 and its relatives (lib/base/alloc)
  *     ALLOC_LOG   file that gets the number of requests at the end
  *
- * Requests: malloc, calloc, realloc, aligned_alloc, memalign, posix_memalign,
- * and mmap without a file. */
+ * Requests: malloc, calloc, realloc, aligned_alloc, memalign, posix_memalign, and mmap without a
+ * file. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,16 +29,16 @@ void *__libc_realloc(void *p, size_t n);
 void *__libc_memalign(size_t align, size_t n);
 
 static atomic_long count;
-static atomic_bool begun; /* the program has asked for memory */
+static atomic_bool begun; /* the program has requested memory */
 static long at;
 static bool last, of_program, ready;
-static char *low, *high; /* the program's text */
+static char *low, *high; /* text segment of the program */
 enum { PASSES = 6 };
 static struct {
     const char *low, *high;
-} pass[PASSES]; /* functions of the program that pass on what libraries request */
+} pass[PASSES]; /* functions of the program that pass on requests of libraries */
 
-/* The first object is the program. */
+/* Finds the first object, which is the program. */
 static int find_program(struct dl_phdr_info *info, size_t size, void *ctx)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {

@@ -2,12 +2,12 @@
 
     campaign.py
 
-The jobs of a campaign are known by their ids, which it notes; another campaign of the same name is
-left alone. `stop` is for all members of an array: those that run get a signal, others end when they
-start, none is queued again. A member that may not be requeued is queued alone. Names of directories
-are data: blanks, quotes, brackets, a dash, a percent sign.
+A campaign records the ids of its jobs; another campaign of the same name is left alone. `stop`
+affects all members of an array: running members get a signal, others end when they start, none is
+queued again. A member that may not be requeued is queued alone. Names of directories are data:
+blanks, quotes, brackets, a dash, a percent sign.
 
-One-line faults it catches: a job that is chosen by its name, a name that is a pattern, or code.
+Examples of faults caught: a job that is chosen by its name, a name that is a pattern, or code.
 """
 # test: tier=check timeout=120
 import os
@@ -64,7 +64,7 @@ class Place:
                               env={**os.environ, 'PATH': path, 'TOP': self.top, **env})
 
     def calls(self, name):
-        """The arguments of each call."""
+        """Arguments of each call."""
         if not os.path.exists(self.top + '/calls'):
             return []
         with open(self.top + '/calls') as f:
@@ -105,7 +105,7 @@ def array(v):
 
 
 def forbidden(v):
-    """Where jobs may not be requeued."""
+    """Clusters on which jobs may not be requeued."""
     p = Place('forbidden', SBATCH='--array=1-3', LAUNCH='env')
     p.run('submit')
     p.run('run', **member(2, REFUSED='1'))
@@ -130,7 +130,7 @@ def two(v):
     """Two campaigns whose directories have the same name."""
     p = Place('two', OUT='a/run')
     p.run('submit')
-    p.run('submit', OUT='b/run')  # the configuration wins
+    p.run('submit', OUT='b/run')  # the value in the configuration file wins
     p.put('here/campaign.conf', 'OUT=b/run\n')
     p.run('submit')
     p.put('queue', '5\n6\n7\n')

@@ -6,7 +6,7 @@ would go to a closed standard output, or be read from a closed standard input, a
     descriptors.py all
     descriptors.py ranks    two ranks
 
-A one-line fault it catches: a program that opens its first file before the closed descriptors are
+Example of a fault caught: a program that opens its first file before the closed descriptors are
 filled: its log is then written into that file, with status 0.
 """
 # test: few tier=quick timeout=100
@@ -23,7 +23,7 @@ import inputs  # noqa: E402
 import ptah  # noqa: E402
 
 PROGRAMS = sorted(os.listdir(os.path.join(ptah.ROOT, 'cmd')))
-# Of each program: its arguments, and whether they ask for data on standard output.
+# For each program: arguments, and whether they send data to standard output.
 COMMANDS = {
     'simulate': [(['-o', 'out', '-j', 'cost', '../run.nml'], True),
                  (['-o', 'out', '../run.nml', "output_params/outformat='hdf5'"], True),
@@ -41,8 +41,7 @@ COMMANDS = {
     'genzoom': [(['--sphere', '0.5,0.5,0.5,0.2', '--force', 'ics'], True)],
     'pk': [(['--mesh', '8', '-o', 'tables', '../given/output_00001'], True),
            (['--mesh', '8', '--plot', 'pk.png', '../given/output_00001'], True)]}
-ALONE = {'genzoom'}  # a program of one process
-# What reads its paths from standard input.
+ALONE = {'genzoom'}  # Programs with a single process.
 PIPED = [['inspect', '-'], ['pk', '--mesh', '8', '-'], ['convert', '-o', 'out', '-'],
          ['repartition', '-o', 'out', '-'], ['simulate', '-'],
          ['simulate', '-r', '-', '../run.nml'],
@@ -52,7 +51,8 @@ SOME = [(), (0, 2), (0, 1, 2)]
 
 
 def start(argv, closed, ranks=1):
-    """Runs argv in the folder `now` with descriptors closed: status, standard output and error."""
+    """Runs argv in the folder `now` with descriptors closed: (status, standard output, standard
+    error)."""
     signs = ' '.join('%d>&-' % fd for fd in closed)
     argv = ptah.mpirun(ranks) + ['sh', '-c', 'exec "$0" "$@" ' + signs, *argv]
     p = subprocess.Popen(argv, cwd='now', stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -63,17 +63,17 @@ def start(argv, closed, ranks=1):
 
 
 def bytes_of(path):
-    """The content of a file, less what two runs have different."""
+    """Content of a file without the parts that differ between two runs."""
     with open(path, 'rb') as f:
         text = f.read()
     name = os.path.basename(path)
     if name == 'compilation.txt':  # date and process
         return text.count(b'\n')
-    if name.startswith('checksums_'):  # of compilation.txt and of itself
+    if name.startswith('checksums_'):  # checksums of compilation.txt and of the list itself
         return [s for s in text.splitlines() if b'compilation' not in s][:-1]
     if name == 'cost':
         return [s[:9] for s in text.splitlines()]
-    if name.endswith('.h5'):  # what it says of its run differs; the checksums find damage
+    if name.endswith('.h5'):  # provenance in the file differs; its checksums find damage
         return ptah.digest(os.path.dirname(path))
     return text
 
@@ -94,7 +94,7 @@ def fresh():
 
 
 def damaged():
-    """Checkpoints whose checksums are wrong."""
+    """Checkpoints with wrong checksums."""
     found = [f for f, _, names in os.walk('now') if any(n.startswith('checksums_') for n in names)]
     checks = {f: ptah.Run([ptah.program('inspect'), '-c', f], '.').status for f in found}
     return [f for f, status in checks.items() if status != 0]
@@ -119,7 +119,7 @@ def law(v, program, argv, data, subsets, ranks):
 
 
 def by_ptah():
-    """The command ptah, which lies beside the programs."""
+    """The command ptah, which is in the same directory as the programs."""
     os.mkdir('bin')
     for program in PROGRAMS:
         os.symlink(ptah.program(program), os.path.join('bin', program))

@@ -1,13 +1,14 @@
-"""Numbers that the environment holds for a device, which are none; parameters of a device in a run
-that uses none.
+"""Invalid numbers in environment variables for a device; device parameters in a run without a
+device.
 
     environment.py
 
-PTAH_DEVICES, PTAH_DEVICE_KB and PTAH_DEVICE_CHOICE that are no whole numbers from 1: one sentence
-that names the variable and its text, and exit status 2, also where only one rank has it. The log
-names n_cuda_streams, gpu_auto_tune, gpu_device and gpu_seed where nothing is to run on a device.
+PTAH_DEVICES, PTAH_DEVICE_KB and PTAH_DEVICE_CHOICE must be whole numbers from 1: other texts give
+one sentence that names the variable and its text, and exit status 2, even if only one rank has it.
+The log names n_cuda_streams, gpu_auto_tune, gpu_device and gpu_seed where nothing is to run on a
+device.
 
-A one-line fault it catches: strtol without a look at where it ended.
+Example of a fault caught: strtol whose end pointer is not checked.
 """
 # test: tier=quick ranks=2
 import os
@@ -22,7 +23,7 @@ SETTINGS = ['run_params/nstepmax=1', 'run_params/gpu_hydro=.true.',
 
 
 def run(ranks, name, text, only=''):
-    """With the variable on all ranks, or on one of Open MPI's."""
+    """Runs with the variable on all ranks, or on one rank of Open MPI."""
     with open('run.nml', 'w') as f:
         f.write(stop.ENDLESS)
     command = '[ "${OMPI_COMM_WORLD_RANK:-0}" = "${ONLY:-${OMPI_COMM_WORLD_RANK:-0}}" ] || ' \

@@ -1,7 +1,7 @@
 """Escape sequences inside a checkpoint do not reach a terminal: names of fields, texts, ordering,
 names in an HDF5 file.
 
-A one-line fault it catches: a name of a descriptor that is printed as it stands.
+Example of a fault caught: a name of a descriptor that is printed as it stands.
 """
 # test: tier=check timeout=120
 import glob
@@ -17,7 +17,7 @@ EVIL = ('\x1b[31m', '\x07', '\x9b', '\x7f')
 
 
 def make(form):
-    """A checkpoint with an escape wherever a text stands."""
+    """A checkpoint with an escape sequence in every text."""
     path = ptah.simulate(ptah.gas_box(form), form, options=['-q']).outputs[0]
     for name in glob.glob(path + '/checksums_*') + glob.glob(path + '/exact_*'):
         os.remove(name)

@@ -1,19 +1,19 @@
-"""A program that writes a checkpoint is killed at each of its calls that change the disk, and each
-of these fails once: afterwards every checkpoint that has a name is whole and is the old or the new
-one, no rank waits for ever, and the exit status is right.
+"""A program that writes a checkpoint is killed at each system call that changes the disk, and each
+of these calls fails once: afterwards every checkpoint with a final name is complete and is the old
+or the new one, no rank waits for ever, and the exit status is correct.
 
     faults.py sample SCENARIO RANKS    some calls, all kinds of trouble
     faults.py all SCENARIO RANKS       all calls
     SCENARIO: ramses, hdf5       a restart writes its next checkpoint
-              replace, replace5  the same over an older one, with --force (RAMSES, HDF5)
-              keep, keep5        the same, and older ones are removed (keep_last)
+              replace, replace5  a restart that replaces an older one, with --force (RAMSES, HDF5)
+              keep, keep5        a restart after which older ones are removed (keep_last)
               late           a restart whose checkpoint is not its end: the run continues while
                              the disk works, and the name comes later
               convert, repartition   these programs, to HDF5 and to 3 ranks of RAMSES binary
               disk               a full disk: backups may fail, the end may not
               order              a slow disk: what happens before what
 
-A one-line fault it catches: a rename before the sync, an error of close or fsync dropped, a file
+Example of a fault caught: a rename before the sync, an error of close or fsync dropped, a file
 removed before its successor is there, a rank that leaves while others wait.
 """
 # test: sample ramses 1 tier=check timeout=120
@@ -66,8 +66,8 @@ def build_shim():
 
 
 class Scenario:
-    """What is there before (old: name -> digest), the command, what it makes (new: name ->
-    digest), what may be gone afterwards."""
+    """A scenario: initial content of the output directory (old: name -> digest), the command, its
+    results (new: name -> digest), and checkpoints that may be removed."""
 
     def __init__(self, name, ranks):
         five = name == 'hdf5' or name.endswith('5')
@@ -89,7 +89,7 @@ class Scenario:
             for leave in ('run.nml', 'log'):
                 os.remove('before/' + leave)
             last = sorted(os.listdir('before'))[-1]
-            shutil.rmtree('before/' + last)  # of the last step: no backup
+            shutil.rmtree('before/' + last)  # the last one is no backup
             before = sorted(os.listdir('before'))
             options = ['-q', '-o', OUT, '-r', os.path.join(OUT, before[-1])]
             settings += ['run_params/nstepmax=6', *steps]
@@ -106,7 +106,7 @@ class Scenario:
         self.old = digests('before')
 
     def trouble(self, at=0, kind='kill', rank=0, log=None, last=False, slow=0):
-        """A fresh copy of what was there; the environment for trouble at call `at`."""
+        """Restores the initial content; returns the environment for trouble at call `at`."""
         shutil.rmtree(OUT, ignore_errors=True)
         shutil.copytree('before', OUT)
         trouble = {'FAULT_DIR': OUT, 'FAULT_AT': str(at), 'FAULT_KIND': kind,
@@ -115,7 +115,7 @@ class Scenario:
         return {'LD_PRELOAD': SHIM, 'OMP_NUM_THREADS': '1', **trouble}
 
     def run(self, *args, **kwargs):
-        """The command with trouble. (Run, names -> digest afterwards)"""
+        """Runs the command with trouble. (Run, name -> digest afterwards)"""
         return ptah.Run(self.argv, '.', self.trouble(*args, **kwargs), SECONDS), digests(OUT)
 
     def calls(self, rank):
@@ -131,7 +131,7 @@ class Scenario:
 
 
 def rename_set(folder, was, now):
-    """Another number for an output; its list names files, so it goes."""
+    """Gives an output another number; its list of checksums names files, so it is removed."""
     for name in os.listdir(folder):
         new = name.replace('%05d' % was, '%05d' % now, 1)
         os.rename(os.path.join(folder, name), os.path.join(folder, new))
@@ -139,7 +139,7 @@ def rename_set(folder, was, now):
 
 
 def digests(folder):
-    """Of all that has the name of a checkpoint; None: does not read."""
+    """name -> digest of all checkpoints with a final name; None: unreadable."""
     names = sorted(n for n in os.listdir(folder) if re.fullmatch(r'output_\d{5}', n))
     found = {}
     if names:
@@ -156,13 +156,13 @@ SAID = re.compile(r'(simulate|convert|repartition): | The new checkpoint| The ba
 
 
 def troubles(s, r, found, kind):
-    """What is wrong with the end of a run."""
+    """List of errors in the end of a run."""
     wrong = []
     if r.timed_out:
         wrong.append('still running after %d s' % SECONDS)
     for name, value in found.items():
         good = [s.old.get(name), s.new.get(name)]
-        if s.may_go:  # after a failed backup numbers shift
+        if s.may_go:  # after a failed backup, numbers shift
             good = [*s.old.values(), *s.new.values()]
         if value is None or value not in good:
             wrong.append('%s is %s' % (name, value))
@@ -174,10 +174,11 @@ def troubles(s, r, found, kind):
         wrong.append('only %s is left' % kept)
     whole = found == s.new
     said = [line for line in r.err.splitlines() if SAID.match(line)]
-    stays = whole and len(said) == 1 and STAYS in said[0]  # all is well but for the disk's room
+    # only the durability of the result is in doubt
+    stays = whole and len(said) == 1 and STAYS in said[0]
     failed_backup = s.may_go and s.new[max(s.new)] in found.values() and len(said) == 1
     if kind == 'term' and whole and r.status == 0:
-        pass  # it came while the result got its name, and the program was quicker to end
+        pass  # the failure came during the final rename, and the program ended sooner
     elif kind in DEADLY:
         wrong += ['exit status %s' % r.status] if r.status == 0 and s.ranks == 1 else []
     elif kind in HARMLESS:
@@ -196,8 +197,8 @@ def troubles(s, r, found, kind):
 
 
 def choose(calls, kind, ranks):
-    """In a sample: of each kind of call the first and the last, of each kind of trouble some;
-    fewer if it takes mpirun."""
+    """Sample: the first and the last call of each kind, with some kinds of trouble; fewer with
+    mpirun."""
     first = {}
     for k, name in enumerate(calls, 1):
         first.setdefault(name, [k, k])[1] = k
@@ -217,7 +218,8 @@ def loop(mode, name, ranks):
         counts = ', '.join('%d %s' % (calls.count(c), c) for c in sorted(set(calls)))
         print('     %s, %d ranks: rank %d makes %d calls: %s' %
               (name, ranks, rank, len(calls), counts))
-        for kind in KINDS[:None if name in REWRITE else -1]:  # a run finishes its step
+        # a run finishes its step after SIGTERM
+        for kind in KINDS[:None if name in REWRITE else -1]:
             for at in range(1, len(calls) + 1) if mode == 'all' else choose(calls, kind, ranks):
                 suits = ('write', 'fsync') if kind == 'EINTR' else ('write',)
                 if kind in HARMLESS and calls[at - 1] not in suits:
@@ -234,8 +236,8 @@ def loop(mode, name, ranks):
 
 
 def disk_full():
-    """From some call on the disk is full: backups are skipped with a sentence; the end is an error
-    that names the last good one."""
+    """From some call on the disk is full: backups are skipped with a sentence; at the end, an error
+    names the last good checkpoint."""
     v = ptah.Verdict()
     s = Scenario('keep', 1)
     v.same('keep_last=2 left the first and two backups',
@@ -257,8 +259,8 @@ def disk_full():
 
 
 def order(ranks):
-    """The disk of the last rank is slow: the run continues meanwhile; the name comes when all is
-    synced, and does not come if the last sync fails."""
+    """The disk of the last rank is slow: the run continues meanwhile; the checkpoint gets its name
+    after all syncs, and none if the last sync fails."""
     v = ptah.Verdict()
     s = Scenario('late', ranks)
     s.argv.remove('-q')

@@ -1,8 +1,7 @@
-"""What shells, disks and hands do to command lines: names that end with a slash, a namelist from a
-pipe, a file that does not fit, an option that is not there. One sentence each, with the true
-reason.
+"""Common mistakes on command lines: names that end with a slash, a namelist from a pipe, a full
+disk, an unknown option. Each gives one sentence with the true reason.
 
-A one-line fault it catches: an error of standard output that is reported where it happens and again
+Example of a fault caught: an error of standard output that is reported where it happens and again
 at the end of the program.
 """
 # test: tier=quick timeout=60
@@ -19,7 +18,7 @@ BLOCK = 4096
 
 
 def run(*argv, out=subprocess.PIPE, most=None, text=''):
-    """most: no file may be larger than this (bytes). text: standard input, a pipe."""
+    """max: largest file size allowed (bytes). text: standard input, a pipe."""
     def limit():
         if most is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
@@ -69,7 +68,8 @@ def sentences(v, one):
 
 
 def piped(v):
-    """The namelist from standard input, of several ranks too, or a FIFO whose writer is slow."""
+    """The namelist from standard input, also with several ranks, or from a FIFO whose writer is
+    slow."""
     with open('run.nml') as f:
         text = f.read()
     v.same('from standard input', run('simulate', '-q', '-o', 'p', '-', text=text)[:2],
@@ -99,7 +99,7 @@ def twice(v):
 
 
 def files_of_checkpoints(v):
-    """A file of a checkpoint means the checkpoint, in all programs."""
+    """The path of a file in a checkpoint stands for the checkpoint, in all programs."""
     run('convert', '-q', '-o', 'h', 'two/output_00002')
     digest = run('inspect', '-qd', 'h')[1]
     for path in ('h/data_00002.h5', 'h/info_00002.txt', 'two/output_00002/amr_00002.out00001',
@@ -130,7 +130,8 @@ def files_of_checkpoints(v):
 
 
 def looked_at_first(v):
-    """Nothing is written if one of the paths is no checkpoint. Programs that write none go on."""
+    """Programs that write nothing if one of the paths is no checkpoint; other programs continue
+    with the next path."""
     for argv in (('inspect', '-d'), ('pk', '--mesh', '8')):
         alone = run(*argv, 'two/output_00001')[1]
         one_sentence(v, argv[0] + ' goes on', (*argv, 'new', 'two/output_00001'), 'new: ')
@@ -175,7 +176,7 @@ def suggestions(v, one):
 
 
 def many_ranks(v, one):
-    """A launcher whose MPI is another: its processes are alone, and the first one says so."""
+    """A launcher for another MPI: every process runs alone, and the first one reports it."""
     for number, rank, size in (('PMI_SIZE', 'PMI_RANK', 3), ('OMPI_COMM_WORLD_SIZE',
                                                              'OMPI_COMM_WORLD_RANK', 1)):
         for k in (0, 1):
@@ -188,7 +189,7 @@ def many_ranks(v, one):
 
 
 def campaign(v):
-    """A checkpoint that cannot be read has the number of its name, and no place in time."""
+    """An unreadable checkpoint has the number from its name, and no position in time."""
     os.remove('two/output_00001/amr_00001.out00001')
     lines = run('inspect', '--campaign', 'two')[1].splitlines()
     v.same('campaign of what cannot be read', lines[1].split('\t')[:2], ['00001', '-'])

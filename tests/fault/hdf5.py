@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""HDF5 checkpoints: the same bytes for other ranks and at another time; in all the forms that HDF5
-has for them; and damaged.
+"""HDF5 checkpoints: identical bytes on other ranks and at another time; all storage forms of HDF5;
+damaged files.
 
 A small run's checkpoint is copied by h5py: in the oldest format and the newest, with groups in
-heaps, chunks with each filter and each index that there is, big-endian, integers of 32 bits in 8
-bytes (as cuRAMSES has them), among a thousand other groups. `inspect -d` must find the same digest
-in each; and in those, with a bit flipped or cut, the same one or another (they need not have
-checksums), or give one sentence: no signal, no hang. A group or dataset behind a soft or external
-link is refused. Catches: a form that is misread, a length that is believed, a page of an array at
-the wrong place, gas that is not there because its group is a link.
+heaps, chunks with every filter and every index, big-endian, 32-bit integers in 8 bytes (as in
+cuRAMSES), among a thousand other groups. `inspect -d` must find the same digest in each form; with
+a bit flipped or the file cut, it must print a digest (files without checksums may be read wrongly)
+or one sentence: no signal, no hang. A group or dataset behind a soft or external link is refused.
+Catches, for example, a form that is misread, an unchecked length, a page of an array at the wrong
+offset, gas missing because its group is a link.
 
 """
 # test: tier=quick timeout=240 ranks=3
@@ -53,7 +53,7 @@ FLIPS, MANY = 12, 1 << 20  # MANY chunks: one an element
 
 
 def skip_filters(d, item):
-    """Of three chunks in a row one has no filters, and one the first of them alone, shuffle."""
+    """Of three consecutive chunks one has no filters, and one only the first filter, shuffle."""
     n = d.get_create_plist().get_chunk()[0]
     for k, at in enumerate(range(0, item.size, n)):
         part = item[at:at + n]
@@ -107,13 +107,13 @@ FORMS = {
     'short': ('earliest', {'short': True}),
     'chunks': ('earliest', {'chunks': 3}),
     'filters': ('v108', {'shuffle': 1, 'gzip': 1, 'fletcher': 1}),
-    # the sum is shuffled too: four bytes more than whole elements
+    # the Fletcher sum is shuffled too: four bytes more than whole elements
     'sum first': ('v108', {'fletcher': 1, 'shuffle': 1, 'gzip': 1}),
     'skipped': ('v108', {'shuffle': 1, 'gzip': 1, 'fletcher': 1, 'skip': 1}),
     'fixed skipped': ('latest', {'shuffle': 1, 'gzip': 1, 'fletcher': 1, 'skip': 1}),
     'latest': ('latest', {}),
-    # chunks of HDF5 1.10: one alone · in a row · in a fixed array, with pages · in an extensible
-    # one, of which super blocks
+    # chunk indices of HDF5 1.10: single chunk; implicit; fixed array, with pages; extensible array,
+    # with super blocks
     'single': ('v110', {'chunks': 1}),
     'single filtered': ('latest', {'chunks': 1, 'shuffle': 1, 'gzip': 1}),
     'implicit': ('v110', {'chunks': 3, 'early': 1}),
@@ -124,7 +124,7 @@ FORMS = {
     'extensible filtered': ('latest', {'chunks': 5, 'grows': 1, 'shuffle': 1, 'gzip': 1}),
     'extensible blocks': ('v110', {'chunks': MANY, 'grows': 1}),
 }
-CROWDED = ('earliest', 'v108', 'latest')  # with a thousand groups more
+CROWDED = ('earliest', 'v108', 'latest')  # files with a thousand further groups
 
 
 def inspect(path):
@@ -136,8 +136,8 @@ def inspect(path):
 
 
 def convert_perturbed(path):
-    """Memory that is given back is overwritten at once. Catches: the driver's class is freed while
-    HDF5 has the file open."""
+    """Overwrites freed memory at once. Catches a driver class that is freed while HDF5 has the file
+    open."""
     for options in (['-o', 'perturbed'], ['-z', '1', '-o', 'deflated']):
         r = ptah.Run([ptah.program('convert'), '-f', 'hdf5', *options, path], '.',
                      {'MALLOC_PERTURB_': '165'}, timeout=60)
@@ -149,7 +149,7 @@ def convert_perturbed(path):
 
 
 def damage(path, count, rng):
-    """Damages the file in `count` ways; the number of those that are noticed."""
+    """Damages the file in `count` ways; returns the number of damages noticed."""
     with open(path, 'rb') as f:
         good = f.read()
     noticed = 0
@@ -168,7 +168,7 @@ def damage(path, count, rng):
 
 
 def sums_are_asked(folder, file):
-    """Each byte of the Fletcher sums, at the end of chunks, and one before them."""
+    """Flips each byte of the Fletcher sums at the end of chunks, and one byte before them."""
     good = True
     path = os.path.join(folder, file)
     with h5py.File(path) as f:
@@ -189,8 +189,8 @@ def sums_are_asked(folder, file):
 
 
 def make(name, ours, file, libver, form):
-    """A copy of the checkpoint in this form, without the checksums of its files; those of the
-    datasets stay. (its folder)"""
+    """Copies the checkpoint in this form, without the checksums of its files; checksums of datasets
+    remain. Returns the folder."""
     folder = os.path.join(name, os.path.basename(ours))
     os.makedirs(folder)
     for text in os.listdir(ours):
@@ -211,7 +211,7 @@ def differs(name, folder, want):
 
 
 def try_form(ours, file, want, name):
-    """(failed, text) of one of FORMS, whole and damaged."""
+    """(failed, text) for one of FORMS, intact and damaged."""
     folder = make(name, ours, file, *FORMS[name])
     failed = differs(name, folder, want)
     if name == 'filters':
@@ -221,7 +221,7 @@ def try_form(ours, file, want, name):
 
 
 def follows_links(ours, file, libver):
-    """What is behind a link that is not followed must not read as if it were not there."""
+    """A dataset behind a link that is not followed must not read as if it were missing."""
     failed = False
     for what in ('hydro', 'hydro/level_3', 'amr/level_2/son_flag', 'ptah'):
         for kind, link in (('soft', h5py.SoftLink('/elsewhere')),
@@ -243,13 +243,13 @@ def follows_links(ours, file, libver):
 
 def main():
     files = []
-    os.environ['SOURCE_DATE_EPOCH'] = '1700000000'  # provenance: the same bytes at any time
+    os.environ['SOURCE_DATE_EPOCH'] = '1700000000'  # provenance: identical bytes at any time
     run = ptah.simulate(NAMELIST, '.', options=['-q'])
     ours = run.outputs[0]
     file = os.path.basename([n for n in os.listdir(ours) if n.endswith('.h5')][0])
     want = inspect(ours)
     failed = want is None or not convert_perturbed(ours)
-    again = ptah.simulate(NAMELIST, 'again', ranks=3, options=['-q']).outputs[0]  # seconds later
+    again = ptah.simulate(NAMELIST, 'again', ranks=3, options=['-q']).outputs[0]  # a later run, with other time stamps
     for path in (os.path.join(ours, file), os.path.join(again, file)):
         with open(path, 'rb') as f:
             files.append(f.read())

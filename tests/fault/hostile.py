@@ -1,12 +1,12 @@
-"""Damaged checkpoints: cut at each record of each file, and with random bits flipped. With our list
-of checksums each is refused or reads the same; without it (as checkpoints of RAMSES come) no input
-may crash the reader, stop it for long or make it ask for absurd memory.
+"""Damaged checkpoints: cut at each record of each file, and with random bits flipped. With the list
+of checksums each is refused or gives the same digest; without a list, as in checkpoints of RAMSES,
+no input may crash the reader, delay it for long or make it allocate absurd amounts of memory.
 
     hostile.py FLIPS            of each checkpoint: RAMSES binary and HDF5, with the list, without
     hostile.py FLIPS PATH...    those instead, without regard to what is read
 
-One process of inspect reads them all, as it would from a pipe.
-A one-line fault it catches: a sum that is made but not compared.
+One process of inspect reads all checkpoints, as from a pipe. Example of a fault caught: a sum
+that is made but not compared.
 """
 # test: 700 tier=check timeout=200
 # test: 10000 tier=long timeout=3600
@@ -29,7 +29,7 @@ NAMELIST = edit(edit(SEDOV, 'tout=1.0', 'tout=1e9\nfoutput=2'), 'levelmin=3', 'l
 
 
 class Inspect:
-    """inspect -qd -: a path in, a line out: the digest, or what is wrong."""
+    """inspect -qd -: reads a path per line, and answers with the digest or an error message."""
 
     def __init__(self):
         self.p = None
@@ -61,7 +61,7 @@ class Inspect:
 
 
 def records(data):
-    """Ends of the Fortran records, or of the lines of a text; of other files, every 512 bytes."""
+    """Ends of the Fortran records, or of the lines of a text; for other files, every 512 bytes."""
     cuts, at = [0], 0
     while at + 8 <= len(data):
         n = struct.unpack_from('<i', data, at)[0]
@@ -77,7 +77,7 @@ def records(data):
 
 
 def cases(files, flips, rng):
-    """(name of a file, its new content, what was done)"""
+    """(name of a file, its new content, description)"""
     for name in sorted(files):
         for cut in records(files[name]):
             if cut < len(files[name]):
@@ -92,7 +92,7 @@ def cases(files, flips, rng):
 
 def put(folder, name, data):
     path = os.path.join(folder, name)
-    os.remove(path)  # another file, for those who remember
+    os.remove(path)  # a new inode, in case a reader caches files
     with open(path, 'wb') as f:
         f.write(data)
 
@@ -123,7 +123,7 @@ def torment(what, path, flips, protected, reader, rng):
 
 
 def check_sees(what, path, rng):
-    """inspect -c says of each single file that a bit of it was flipped."""
+    """inspect -c reports a flipped bit in every single file."""
     failed = 0
     for name in sorted(os.listdir(path)):
         data = open(os.path.join(path, name), 'rb').read()

@@ -3,7 +3,7 @@
 belong together, in the same words; take omega_b from headers of 48 bytes; need no ic_deltab for
 dark matter alone; mask files have the header of the others.
 
-A one-line fault it catches: a reader that looks at the header of one file only, omega_b of the
+Example of a fault caught: a reader that looks at the header of one file only, omega_b of the
 header against that of the namelist.
 """
 # test: tier=check timeout=240 ranks=2
@@ -38,7 +38,7 @@ def write(name, **change):
 
 
 def programs(hydro=True, *more):
-    """(what, status, message) of each program on the set ics."""
+    """(program, status, message) of each program on the set ics."""
     with open('run.nml', 'w') as f:
         f.write(grafic.namelist('ics', LEVEL, hydro))
     for what, argv in (('simulate -n', ['simulate', '-n', 'run.nml', *more]),
@@ -79,7 +79,7 @@ def check_baryons(v):
         v.same('%s: headers of 48 bytes %s' % (program, said[-300:] if status else ''), status, 0)
     v.check('omega_b of the headers', abs(omega_b('o/output_00001') - 0.05), 1e-7)
     r = ptah.Run([ptah.program('simulate'), '--force', '-o', 'o', 'run.nml'], '.')
-    v.same('it is said', ' omega_b=0.05 is that of the initial conditions\n' in r.err, True)
+    v.same('it is said', ' omega_b=0.05 is taken from the initial conditions\n' in r.err, True)
     r = ptah.Run([ptah.program('simulate'), '--force', '-o', 'o', 'run.nml',
                   'init_params/omega_b=0.04'], '.')
     v.same('the namelist wins, and it is said', (omega_b('o/output_00001'), r.err.count(
@@ -100,7 +100,7 @@ def check_baryons(v):
 
 
 def check_dark(v):
-    """The digest of dark matter does not depend on whether ic_deltab is there."""
+    """The digest of dark matter does not depend on the presence of ic_deltab."""
     digests = []
     for fields in (grafic.FIELDS, ('velcx', 'velcy', 'velcz')):
         grafic.make('ics', LEVEL, fields)

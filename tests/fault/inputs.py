@@ -3,7 +3,7 @@ any number of ranks.
 
     inputs.py RANKS
 
-A one-line fault it catches: a return before the ranks agree (one leaves, the others wait), a read
+Example of a fault caught: a return before the ranks agree (one leaves, the others wait), a read
 whose count is not looked at.
 """
 # test: 1 tier=quick timeout=120
@@ -17,7 +17,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
-SECONDS = 60  # where the name of the machine is not found, MPI alone takes up to 16
+SECONDS = 60  # timeout: where the host name cannot be resolved, MPI alone takes up to 16 s
 
 SEDOV = """
 &RUN_PARAMS
@@ -83,7 +83,7 @@ def grafic(n=8, planes=None, value=0.0, astart=0.02):
 
 
 def sized(n):
-    """A file whose header claims n cells along x."""
+    """A file whose header has n cells along x."""
     return grafic()[:4] + struct.pack('<i', n) + grafic()[8:]
 
 
@@ -127,7 +127,7 @@ length_x(2)=9.0
 length_y(2)=9.0
 length_z(2)=9.0
 exp_region(2)=10.0"""
-NAMELISTS = [  # what is wrong, the namelist, what the message must name
+NAMELISTS = [  # error, namelist, pattern of the message
     ('an unknown name', edit(SEDOV, 'hydro=', 'hidro='), 'hidro'),
     ('an unknown group', edit(SEDOV, '&AMR_PARAMS', '&ARM_PARAMS'), 'ARM_PARAMS'),
     ('text for a number', edit(SEDOV, 'levelmin=3', "levelmin='three'"), 'levelmin'),
@@ -174,9 +174,9 @@ NAMELISTS = [  # what is wrong, the namelist, what the message must name
      'nrestart|output_00007'),
 ]
 
-CHECKED = ['a region without gas']  # option -nn tells of them too
+CHECKED = ['a region without gas']  # cases that option -nn reports too
 
-FILES = [  # what is wrong, how to make it, the namelist, what the message must name
+FILES = [  # error, function that makes it, namelist, pattern of the message
     ('no files', lambda: shutil.rmtree('ics', ignore_errors=True), COSMO, 'ics'),
     ('no ic_deltab', lambda: without('ic_deltab'), COSMO, 'ic_deltab'),
     ('no ic_velcy', lambda: without('ic_velcy'), COSMO, 'ic_velcy'),
@@ -208,7 +208,7 @@ FILES = [  # what is wrong, how to make it, the namelist, what the message must 
     ('junk for particles', lambda: particles(os.urandom(3000)), ASCII, 'ic_part'),
 ]
 
-# what is wrong, the arguments, what the message must name; seen before the ranks know of each other
+# error, arguments, pattern of the message; detected before the ranks communicate
 USAGE = [
     ('no argument', [], 'namelist|usage'),
     ('an unknown option', ['--frobnicate', 'good.nml'], 'frobnicate'),
@@ -228,7 +228,8 @@ COMMANDS = [
 
 
 def wrong(what, argv, ranks, pattern, failures):
-    """Runs and judges: one line of simulate's own that names the culprit; mpirun adds its words."""
+    """Runs and checks: one line of simulate itself that names the culprit; mpirun adds lines of its
+    own."""
     r = ptah.Run(ptah.mpirun(ranks) + argv, '.', timeout=SECONDS)
     said = [s for s in r.err.splitlines() if s.startswith('simulate: ')]
     troubles = []

@@ -9,7 +9,7 @@ are on their way for longer. Formats, ranks (1 to 3) and keep_last are drawn, to
 digest, the tables beside the checkpoints and the names that are there must be those of a run that
 nobody disturbed, and every checkpoint must be sound.
 
-One-line faults it catches: a name that the table of files does not know, tables that a killed run
+Examples of faults caught: a name that the table of files does not know, tables that a killed run
 has not written and nobody writes, an unfinished file that stays.
 """
 # test: 8 1 tier=check timeout=400 ranks=3
@@ -28,7 +28,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import faults  # noqa: E402
 import ptah  # noqa: E402
 
-SECONDS = 120  # for a run that nobody disturbs
+SECONDS = 120  # timeout of an undisturbed run
 STEPS = 5
 NAMELIST = """
 &RUN_PARAMS
@@ -122,7 +122,7 @@ def tables(folder):
 
 
 class Expected:
-    """What a run has made that nobody disturbed."""
+    """Results of an undisturbed run."""
 
     def __init__(self, form, keep):
         self.folder = os.path.abspath('undisturbed_%s_%d' % (form, keep))
@@ -135,10 +135,10 @@ class Expected:
         self.tables = tables(self.folder + '/out')
 
 
-# ---- processes: only those that this test has started
+# ---- processes that this test has started
 
 def children(pid):
-    """All that a process has started, and what that has started."""
+    """All descendants of a process."""
     parents = {}
     for path in glob.glob('/proc/[0-9]*/stat'):
         try:
@@ -190,7 +190,7 @@ def wait_gone(pids):
 
 
 class Attempt:
-    """A run that may be killed; `killed`: with how many ranks, 0: it came to its end."""
+    """A run that may be killed. killed: number of ranks that it had then; 0: it completed."""
 
     def __init__(self, r, campaign, expected):
         self.ranks = r.choice([1, 1, 2, 3])
@@ -199,7 +199,7 @@ class Attempt:
         slow = r.random() < 0.5
         self.delay = (r.uniform(0, 0.15 if slow else 0.03) if self.biased else
                       r.uniform(0.05, 1.3 * expected.seconds * (1 if self.ranks == 1 else 2)))
-        self.after = r.randrange(1, 3)  # checkpoints that are begun
+        self.after = r.randrange(1, 3)  # number of checkpoints begun before the kill
         env = {'OMP_NUM_THREADS': '1'}
         if slow:
             env.update(LD_PRELOAD=faults.SHIM, FAULT_DIR=campaign.out, FAULT_SLOW='0.01')
@@ -254,7 +254,7 @@ class Attempt:
 
 
 class Campaign:
-    """A directory of outputs, and what is killed and resumed in it."""
+    """A directory of outputs, and the runs in it that are killed and resumed."""
 
     def __init__(self, r, number, expected):
         self.form, self.keep = r.choice(sorted(expected))

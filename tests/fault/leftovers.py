@@ -1,4 +1,4 @@
-"""What killed programs leave in a directory of outputs does not stand in the way of the next one.
+"""Files that killed programs leave in a directory of outputs do not obstruct the next program.
 
     leftovers.py names     an unfinished checkpoint with every file that runs, convert and
                            repartition make: it is taken away, with what others have left; what is
@@ -8,7 +8,7 @@
                            out; a damaged one is an error; inspect -c finds one of another
                            checkpoint
 
-One-line faults it catches: a name that the table of files lacks, a lock that is not asked, an older
+Examples of faults caught: a name that the table of files lacks, a lock that is not asked, an older
 checkpoint that is removed before its successor is there.
 """
 # test: names tier=check timeout=120
@@ -60,7 +60,7 @@ def leave(whole, unfinished, more=()):
 
 
 def check_names(v, form):
-    """Leftovers of all kinds, then the same run."""
+    """Leaves files of all kinds, then repeats the run."""
     last = run('whole_' + form, form, ranks=2).outputs[-1]
     made = listing('whole_%s/out' % form)
     more = ['spill.00001', 'info_00001.txt.part', 'timer_00001.txt', 'rt_00001.out00001']
@@ -90,7 +90,7 @@ def check_rewrites(v, last):
 
 
 def check_replaced(v):
-    """Where names cannot be exchanged, the older one has another name for a moment."""
+    """Where names cannot be exchanged, the older checkpoint has another name for a moment."""
     last = run('old').outputs[-1]
     shutil.copytree(last, 'old/out/output_00001.old', dirs_exist_ok=True)
     os.rename('old/out/output_00002', 'old/out/output_00002.old')
@@ -102,7 +102,7 @@ def check_replaced(v):
 
 
 def check_others(v):
-    """What is not ours, or somebody works on, is left alone."""
+    """Files of other programs, or in use by another process, are left alone."""
     touch('others/out/output_00005.tmp/notes.txt')
     touch('others/out/output_00006.tmp/info_00006.txt')
     for name in 'pk_00006.tsv.part', 'mine.part', 'output_5.tmp', 'output_000055.tmp':
@@ -129,7 +129,7 @@ def check_others(v):
 
 
 def check_held(v):
-    """A killed process may end late; one that works there does not."""
+    """A killed process may end late; files of a process that still works are left alone."""
     for seconds in 1, 60:
         folder = 'held_%d' % seconds
         touch(folder + '/out/output_00001.tmp/info_00001.txt')

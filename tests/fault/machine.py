@@ -1,8 +1,8 @@
-"""Trouble of the machine is not damage: inspect -cc of a sound checkpoint whose k-th read fails
-ends with status 2 and the true reason.
+"""Machine failures are not damage: inspect -cc of a sound checkpoint whose k-th read fails ends
+with status 2 and the true reason.
 
 Reads (open, pread, opendir, readdir) fail from the k-th on with EIO, EMFILE or EACCES, by a library
-that is preloaded; k is drawn at random. A one-line fault it catches: an error of a file that
+that is preloaded; k is drawn at random. Example of a fault caught: an error of a file that
 counts as a finding.
 """
 # test: tier=check timeout=240

@@ -1,13 +1,13 @@
-"""Every program with each request for memory in turn refused, that one alone or all from then on:
-it says so in one sentence and ends with status 2, or does without and does its work; no checkpoint,
-map or table is half written.
+"""Each memory request of every program is refused in turn, alone or with all later ones: the
+program reports it in one sentence and ends with status 2, or does without the memory and completes;
+no checkpoint, map or table is half written.
 
     memory.py sample PROGRAM...   some ten requests of each command
     memory.py all PROGRAM...      up to 400 of each
-    memory.py libraries PROGRAM   some ten of those that libraries make (HDF5, FFTW, GSL, zlib, C)
+    memory.py libraries PROGRAM   some ten requests of libraries (HDF5, FFTW, GSL, zlib, C)
 
-A one-line fault it catches: an allocation that is not looked at, an output that has its name
-before it is whole; malloc of lib/base/alloc that returns NULL.
+Example of a fault caught: an allocation that is not checked, an output that has its name before
+it is whole; malloc of lib/base/alloc that returns NULL.
 """
 # test: sample simulate inspect tier=check timeout=240
 # test: sample convert repartition pk genzoom tier=check timeout=240
@@ -53,7 +53,7 @@ aout=1.0
 
 
 def commands(binary, five):
-    """PROGRAM: [(arguments, where what they make is)]; checkpoints of both formats are there."""
+    """PROGRAM: [(arguments, path of the result)]; checkpoints of both formats exist."""
     both, out = (binary, five), ['-q', '-o', 'new/output_00002']
     starts = [['run.nml', 'output_params/outformat=' + form] for form in ('original', 'hdf5')]
     restarts = [['-r', path, 'run.nml', 'run_params/nstepmax=3'] for path in both]
@@ -107,7 +107,7 @@ def run(argv, made, **env):
 
 
 def broken(made):
-    """Names of checkpoints that are not whole; of a set's new files, unless they are all there."""
+    """Names of incomplete checkpoints; of a set's new files, unless all of them exist."""
     if made == 'set':
         new = glob.glob('set/*/ic_pvar_00???')
         return new if len(new) not in (0, len(zoom_sets.GOOD)) else []
@@ -123,7 +123,7 @@ def trouble(r, made, whole):
     if broken(made):
         return 'not whole: %s' % broken(made)
     if r.status == whole.status and r.out == whole.out:
-        return None  # it did without
+        return None  # the program completed without the memory
     usual = whole.err.splitlines()
     if r.status != 2 or len([line for line in r.err.splitlines() if line not in usual]) != 1:
         return 'status %d: %s' % (r.status, r.err[-400:])

@@ -1,7 +1,7 @@
-"""Every place of every program that takes a path is given what is no such file: a FIFO that nobody
-writes or reads, a directory, a device without an end, files that are empty, hold a zero byte or a
-line of 10^5 characters. Each ends within five seconds with one sentence and status 2, but for what
-the manual allows (ALLOWED).
+"""Every argument and parameter of every program that takes a path is given an unsuitable file: a
+FIFO without writer or reader, a directory, an endless device, files that are empty or contain a
+zero byte or a line of 10^5 characters. Each program ends within five seconds with one sentence and
+status 2, except where the manual allows the file (ALLOWED).
 
     paths.py options        the options and operands of all programs, from their -h
     paths.py parameters     the parameters that `simulate -p` calls a file or a directory
@@ -9,7 +9,7 @@ the manual allows (ALLOWED).
 
 The places are found, not listed: a new option or parameter that this test does not know fails it.
 
-A one-line fault it catches: a file that is opened by fopen, which waits for a FIFO; a reader that
+Example of a fault caught: a file that is opened by fopen, which waits for a FIFO; a reader that
 stops at a zero byte.
 """
 # test: options tier=check timeout=300
@@ -40,13 +40,13 @@ THINGS = {
 GIVEN = 'run/output_00001'
 READABLE = ['empty', 'zero byte', 'long word', 'long line']
 
-# The words for arguments of options that are no paths. Any other word stands for a path.
+# Words for arguments of options that are not paths. Any other word stands for a path.
 NO_PATHS = set('''N M X B F L R W D K G LO,HI NAME LIST SIZE AXIS HOW WHAT FIELD FORMAT FILES ORDER
 YEAR RANKS LEVEL REGION MYR NAME=VALUE G,P,S L,M,N Z,… X,Y,Z X,Y,Z,R X,Y,Z,LX,LY,LZ
 X,Y,Z,…'''.split())
 
-# Where an option needs company: (program, option) → arguments after it, and the ending of its
-# file. Without a row: the option and OPERAND.
+# Options that need more arguments: (program, option) → arguments after it, and the extension of
+# its file. Without a row: the option and OPERAND.
 COMPANY = {
     ('simulate', '--like'): (['-n', 'run.nml'], ''),
     ('inspect', '--members'): (['--halos', GIVEN], ''),
@@ -63,14 +63,13 @@ COMPANY = {
     ('genzoom', '--points'): (['-n', 'ics'], ''),
     ('genzoom', '--output'): (['--trace', GIVEN, '--from', GIVEN, '--center', '.5,.5,.5',
                                '--radius', '.4', 'ics'], '')}
-OPERAND = {'simulate': 'run.nml', 'genzoom': 'ics'}  # others: a checkpoint
-# More of what an option writes: with these before it, as the option that ALLOWED names.
+OPERAND = {'simulate': 'run.nml', 'genzoom': 'ics'}  # operands; for other programs: a checkpoint
 MORE = [('convert', ['-f', 'gadget'], '--output', [GIVEN], ''),
         ('convert', ['--cooling-table', '--points', '4,4,8'], '--output of a table', [GIVEN], ''),
         ('inspect', ['--phase'], '--output', [GIVEN], '.tsv'),
         ('inspect', ['--phase'], '--output', [GIVEN], '.svg'),
         ('inspect', ['--map', 'density'], '--output', [GIVEN], '.npy')]
-# Operands, by program: arguments before them.
+# Operands by program: arguments before them.
 OPERANDS = {
     'simulate': [[], ['-n']],
     'inspect': [[], ['-d'], ['-t'], ['-p'], ['-c'], ['-cc'], ['-m', 'dm'], ['--phase'],
@@ -82,7 +81,7 @@ OPERANDS = {
     'genzoom': [['-n', '--sphere', '.5,.5,.5,.2']],
     'pk': [['--mesh', '8']]}
 
-# What the manual allows: (program or parameter, option, thing) → why.
+# Exceptions in the manual: (program or parameter, option, file) → reason.
 ALLOWED = {
     ('simulate', '', 'fifo'): 'the namelist may be a pipe: it waits for the writer',
     ('genzoom', '--points', 'fifo'): 'points may come from a pipe: it waits for the writer',
@@ -118,7 +117,7 @@ def thing(kind, path):
 
 
 def run(argv, given=None):
-    """Status, None after five seconds; standard error; input from the path given."""
+    """(status, None after five seconds; standard error), with input from the given path."""
     f = os.open(given or '/dev/null', os.O_RDONLY)
     try:
         p = subprocess.Popen([ptah.program(argv[0]), *argv[1:]], stdin=f, text=True,
@@ -134,7 +133,7 @@ def run(argv, given=None):
 
 
 def judge(v, who, option, kind, argv, given=None, name=None):
-    """One sentence, status 2, in time; where the manual allows it also status 0."""
+    """Expects one sentence and status 2 in time; where the manual allows the file also status 0."""
     status, err = run(argv, given)
     said = [s for s in err.splitlines() if s.startswith(argv[0] + ':')]
     culprit = name or ('standard input' if given else 'thing')
@@ -163,7 +162,7 @@ def prepare():
 
 
 def options_of(program):
-    """[(long name, word for its argument)]"""
+    """[(long name, word for the argument)]"""
     r = ptah.Run([ptah.program(program), '-h'], '.')
     return re.findall(r'^  (?:-\w, |    )--([\w-]+) (\S+)  ', r.out, re.M)
 
@@ -217,7 +216,7 @@ units_time=3d14
 units_length=3d21
 /
 """
-# What makes a run read the file: the namelist and settings.
+# Settings and namelist that make a run read the file.
 READ_BY = {
     'jobcontrolfile': (GAS, []),
     'initfile': (inputs.COSMO, []),

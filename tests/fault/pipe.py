@@ -1,7 +1,8 @@
-"""Standard output that ends early: nothing is said of a reader that has gone (`pk … | head`), one
-sentence of a full disk.
+"""Standard output that ends early: no message for a reader that has gone (`pk … | head`), one
+sentence for a full disk.
 
-A one-line fault it catches: a program that goes on to the next checkpoint though nobody reads.
+Example of a fault caught: a program that continues with the next checkpoint after the reader has
+gone.
 """
 # test: tier=quick timeout=60
 import os
@@ -25,7 +26,7 @@ def run(argv, out):
 
 
 def gone(argv):
-    """Into a pipe that nobody reads."""
+    """Runs with a pipe that nobody reads."""
     read, write = os.pipe()
     os.close(read)
     status, err = run(argv, write)

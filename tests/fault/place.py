@@ -1,15 +1,16 @@
-"""A place for outputs that goes, or is too small.
+"""The output directory is removed, or its disk is too small.
 
     place.py
 
-The directory of outputs is removed while the run goes on: the run says so, makes it again, and
-writes; it names no checkpoint that is gone as good. The same while a checkpoint is on its way to a
-slow disk: the next coarse step writes another. What is written beside a checkpoint fails, which
-ends the run: the checkpoint gets its name first. A limit on the size of files (ulimit -f) is one
-sentence and exit status 2 in every program that writes, no death by a signal. A run that is refused
-leaves no empty directory. Nothing writes into the checkpoint that it reads.
+The directory of outputs is removed during the run: the run reports it, creates it again, and
+writes; it does not report a removed checkpoint as good. If the directory is removed while a
+checkpoint is being synced to a slow disk, the next coarse step writes another. If tables beside a
+checkpoint cannot be written, the run ends, but the checkpoint gets its name first. A limit on the
+size of files (ulimit -f) is one sentence and exit status 2 in every program that writes, no death
+by a signal. A run that is refused leaves no empty directory. Nothing writes into the checkpoint
+that it reads.
 
-A one-line fault it catches: SIGXFSZ left as it is, a lost directory taken for a disk that is full.
+Example of a fault caught: SIGXFSZ left as it is, a lost directory taken for a disk that is full.
 """
 # test: tier=check timeout=120
 import os
@@ -25,7 +26,7 @@ import stop  # noqa: E402
 
 
 def vanishing(v, form):
-    """The run writes each 20 steps; its directory goes after the first checkpoint."""
+    """The run writes every 20 steps; its directory is removed after the first checkpoint."""
     folder = 'gone_' + form
     os.makedirs(folder)
     with open(os.path.join(folder, 'run.nml'), 'w') as f:
@@ -63,7 +64,7 @@ def vanishing_late(v):
                               'run_params/nstepmax=2'], cwd=folder, text=True,
                              stdout=subprocess.PIPE, stderr=log,
                              env={**os.environ, **ptah.ENVIRONMENT, **slow})
-    while p.poll() is None and 'Fine step=' not in read('late/log'):  # it goes on
+    while p.poll() is None and 'Fine step=' not in read('late/log'):  # the run continues
         time.sleep(0.01)
     shutil.rmtree(out)
     told, err = p.communicate(timeout=60)[0], read('late/log')
@@ -107,7 +108,7 @@ def too_large(v):
 
 
 def refused_first(v):
-    """A place where nothing can be written is found before the initial state is built."""
+    """An output directory that is not writable is detected before the initial state is built."""
     with open('file', 'w') as f:
         f.write('x')
     os.makedirs('read')

@@ -1,8 +1,9 @@
-/* Preloaded into a program: its k-th call that reads below a folder fails, and all later ones.
+/* Preloaded library: the k-th call of a program that reads below a folder fails, and so do all
+ * later calls.
  *
  *     TROUBLE_DIR    the folder, as the program names it
  *     TROUBLE_AT     k, from 1; 0: none
- *     TROUBLE_ERRNO  a number
+ *     TROUBLE_ERRNO  value of errno
  *     TROUBLE_COUNT  file that gets the number of calls
  *
  * Calls: open for reading, pread, opendir, readdir. */

@@ -1,8 +1,8 @@
-"""repartition and what goes wrong: one sentence and exit status 2 on any number of ranks, what
-stood under OUT stays as it was, and nothing else is left, also when the disk is full at any moment.
+"""Errors of repartition: one sentence and exit status 2 on any number of ranks, existing files
+under OUT are unchanged, and no other file is left, also when the disk is full at any moment.
 
-A one-line fault it catches: a temporary file left behind, a write whose result is not looked at,
-the old output removed before the new one is whole.
+Example of a fault caught: a temporary file left behind, a write whose result is not checked, the
+old output removed before the new one is whole.
 """
 # test: tier=check timeout=480 ranks=3
 import hashlib
@@ -23,7 +23,7 @@ ENVIRONMENT = {**os.environ, **ptah.ENVIRONMENT, 'OMP_NUM_THREADS': '2', 'PMIX_M
 
 
 def run(options, ranks=1, most=None, stdout=subprocess.PIPE):
-    """status, sentences; `most`: no file gets longer, as on a full disk"""
+    """(status, sentences). max: largest file size allowed, as on a full disk."""
     def limit():
         if most is not None:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -69,7 +69,7 @@ def wrong_inputs(v, good):
     cases = [
         ('amr file 2 missing', lambda: os.remove(file % 'amr'), 'amr'),
         ('hydro file 2 cut', lambda: cut(file % 'hydro', 0.5), 'hydro'),
-        # of an oct's links: not looked at but for the sum
+        # of the links of an oct: protected by the checksum only
         ('a bit of amr file 2', lambda: flip(file % 'amr', 0.9), 'amr'),
         ('a bit of hydro file 2', lambda: flip(file % 'hydro', 0.5),
          'hydro_00002.out00002: its checksum'),
@@ -98,7 +98,7 @@ def outputs(v, good):
     refused(v, 'OUT exists', ['-n', '3', '-o', 'old', good], 'exists', 2)
     sizes = sorted({int(os.path.getsize(os.path.join('old', n)) * s) for n in os.listdir('old')
                     for s in (0.2, 0.95)})
-    for most in [s for s in sizes if s > 2000]:  # one rank: mpirun has long files of its own
+    for most in [s for s in sizes if s > 2000]:  # one rank: mpirun has large files of its own
         refused(v, 'files of %d bytes at most' % most,
                 ['-n', '2', '-o', 'old', '-F', good], 'old', 1, most)
     refused(v, 'HDF5 file of 100000 bytes at most',
@@ -129,7 +129,7 @@ def pipe_in_place(path):
 
 
 def pipes(v, good):
-    """Nobody waits for the other end."""
+    """No rank waits for a rank that has failed."""
     for n, name in enumerate(('amr_00002.out00002', 'hydro_00002.out00001', 'exact_00002.out00001',
                               'info_00002.txt', 'header_00002.txt', 'checksums_00002.txt',
                               'namelist.txt')):
@@ -141,7 +141,7 @@ def pipes(v, good):
 
 
 def not_ours(v, good):
-    """What was not meant to be replaced, or is somebody else's."""
+    """Files that must not be replaced, or belong to other programs."""
     shutil.copytree('old', 'archive')
     os.symlink('archive', 'link')
     before = state('archive')

@@ -1,14 +1,14 @@
 """Builds with the address and undefined-behaviour sanitizers and runs small problems on 2 ranks:
-neither may say anything.
+neither may report anything.
 
     sanitizers.py CASE      sedov, cosmo, broken (a truncated file, met by the readers), or stack
 
-stack: a build with the sanitizer of alignments alone, since the others align what is on the stack;
-sedov and cosmo with the stack at four distances from a multiple of 64 bytes. An array that is read
-as a vector must not be aligned by chance. Leaks are looked for where there is /proc.
+stack: a build with the alignment sanitizer alone, since the others align the stack; sedov and cosmo
+with the stack at four offsets from a multiple of 64 bytes. An array that is read as a vector must
+not be aligned by chance only. Leaks are checked where /proc exists.
 
-Catches reads past an array, uses after free, leaks of our own, meaningless shifts and overflows,
-and vectors that are read from where numbers lie.
+Catches reads past an array, uses after free, leaks of Ptah, undefined shifts and overflows, and
+vectors read from addresses that are aligned for scalars only.
 """
 # test: sedov tier=check timeout=400 ranks=2
 # test: cosmo tier=check timeout=400 ranks=2
@@ -28,7 +28,7 @@ sys.path.insert(0, os.path.join(ptah.ROOT, 'tests', 'property'))
 import digest  # noqa: E402
 
 MEMORY = 'asan', 'address,undefined'  # name and kinds of a build
-LEAKS = os.path.isdir('/proc/self/task')  # without it LeakSanitizer ends each program
+LEAKS = os.path.isdir('/proc/self/task')  # without /proc, LeakSanitizer ends each program
 OPTIONS = {
     'ASAN_OPTIONS': 'detect_stack_use_after_return=1:exitcode=99:detect_leaks=%d' % LEAKS,
     'UBSAN_OPTIONS': 'print_stacktrace=1',
@@ -43,7 +43,7 @@ def build(name, kinds, *programs):
     os.makedirs(os.path.join(ptah.ROOT, folder), exist_ok=True)
     with open(os.path.join(ptah.ROOT, folder, 'lock'), 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        # what it runs takes seconds, to compile it with more effort a minute more
+        # the runs take seconds; compilation with more optimisation would take a minute more
         options = '-O0 -march=native -fno-omit-frame-pointer -fno-sanitize-recover=undefined '
         goals = [os.path.join(folder, 'bin', program) for program in programs]
         subprocess.check_call(['make', '-s', '-j2', '-C', ptah.ROOT, 'B=' + folder,
@@ -54,8 +54,8 @@ def build(name, kinds, *programs):
 
 
 def leaks(text):
-    """Leak reports whose memory one of our own functions asked for; Open MPI and its unloaded
-    parts leave some behind."""
+    """Leak reports whose memory was requested by a function of Ptah; Open MPI and its unloaded
+    parts leak too."""
     ours = re.compile(r'#[12] .* in \w+ \S*(lib|cmd)/\w+/\w+\.c:')
     return [b for b in text.split('\n\n') if ' leak of ' in b and ours.search(b)]
 
@@ -71,8 +71,8 @@ def quiet(v, what, argv, ranks, status=0, env=None):
 
 
 def fixed_addresses():
-    """Programs that this process starts have their stack where the environment puts it, not at a
-    random place."""
+    """Child processes have their stack at an address fixed by the environment, instead of a random
+    one."""
     address_no_randomize = 0x0040000
     return ctypes.CDLL(None).personality(address_no_randomize) >= 0
 
@@ -115,8 +115,8 @@ def run_case(v, case, programs):
 
 
 def truncated(v, programs):
-    """inspect, and simulate where it alone reads a file, on a checkpoint each of whose files in
-    turn is cut short."""
+    """Runs inspect, and simulate where only it reads a file, on checkpoints of which each file in
+    turn is truncated."""
     simulate, inspect = (os.path.join(programs, p) for p in ('simulate', 'inspect'))
     settings = ['amr_params/levelmax=5', 'run_params/nstepmax=1']
     good = ptah.simulate(digest.SEDOV, 'good', settings=settings).outputs[0]

@@ -1,5 +1,5 @@
-/* Preloaded into a program: its k-th call that changes something below a folder fails, or ends the
- * program there.
+/* Preloaded library: the k-th call of a program that changes something below a folder fails, or
+ * ends the program.
  *
  *     FAULT_DIR   the folder, as the program names it
  *     FAULT_AT    k, from 1; 0: none
@@ -30,7 +30,7 @@
 enum { FDS = 4096, NOTHING, FAIL_IT, HALF, HALF_KILL };
 
 static bool ours[FDS];
-static _Atomic long calls; /* of all threads */
+static _Atomic long calls; /* number of calls of all threads */
 
 static const char *get(const char *name)
 {
@@ -71,7 +71,7 @@ static void log_call(const char *what, const char *path)
     real_close(fd);
 }
 
-/* Failure that this call gets, or NOTHING; errno is set for FAIL_IT. */
+/* Trouble for this call, or NOTHING; errno is set for FAIL_IT. */
 static int fate(const char *what, const char *path)
 {
     static const struct {
@@ -99,7 +99,7 @@ static int fate(const char *what, const char *path)
 
 #define REAL(name) __typeof__(&name) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
-/* Calls with an int for an answer, failing or done whole. */
+/* Wrappers of calls that return int, which fail or succeed as a whole. */
 #define WHOLE(cond, what, path, call)                                                              \
     do {                                                                                           \
         int fate_ = (cond) ? fate(what, path) : NOTHING;                                           \
@@ -175,8 +175,8 @@ int ftruncate(int fd, off_t n)
     WHOLE(IS_OURS(fd), "ftruncate", "", real(fd, n));
 }
 
-/* The descriptor is gone in any case, as on Linux. Of a file without a name nobody needs to know
- * how it ends. */
+/* The descriptor is closed in any case, as on Linux. Calls on a file without a name are not
+ * counted. */
 int close(int fd)
 {
     REAL(close);

@@ -1,7 +1,7 @@
 """A campaign under a real Slurm, as examples/campaign/campaign.sh runs it: two virtual nodes on
-this machine, with daemons, keys, ports and folders of its own. Whatever happens on the way, the
-final digest is that of a run without interruption, no job is repeated without progress, and the
-last checkpoint names every job.
+this machine, with separate daemons, keys, ports and folders. Whatever happens, the final digest
+equals that of an uninterrupted run, no job is repeated without progress, and the last checkpoint
+names every job.
 
     walltime    jobs that end before the run does are queued again; keep_last=2
     signals     scancel --signal=TERM, with srun and with mpirun
@@ -12,7 +12,7 @@ last checkpoint names every job.
                 complete; meanwhile another campaign of the same name runs on; odd names
     tools       programs with srun of one task, with and without PMIx
 
-A one-line fault it catches: a launcher's variables of a single task that start MPI.
+Example of a fault caught: a launcher's variables of a single task that start MPI.
 """
 # test: walltime tier=check timeout=240 ranks=2 waits=yes
 # test: signals tier=check timeout=300 ranks=2 waits=yes
@@ -39,7 +39,7 @@ from digest import SEDOV  # noqa: E402
 
 SCRIPT = os.path.join(ptah.ROOT, 'examples', 'campaign', 'campaign.sh')
 STEPS, EVERY = 24, 4
-# a rank that dies, be it in MPI_Init, ends the step of the job
+# a rank that dies, even in MPI_Init, ends the job step
 SRUN = 'srun --wait=5 --mpi=pmix -n 2'
 NODES = ('n1', 'n2')
 DAEMONS = ('munged', 'slurmctld', 'slurmd')
@@ -83,7 +83,7 @@ def free_ports(n):
 
 
 class Cluster:
-    """Daemons with a folder of their own; those processes that carry its SLURM_CONF are ours."""
+    """Slurm daemons with a separate folder; processes with its SLURM_CONF belong to them."""
 
     def __init__(self):
         self.top = os.path.abspath('slurm')
@@ -113,7 +113,7 @@ class Cluster:
             self.skip('%s: %s' % (argv[0], r.stdout))
 
     def skip(self, why):
-        """Those that have started end."""
+        """Ends the daemons that have started."""
         self.end()
         ptah.skip(why)
 
@@ -132,7 +132,7 @@ class Cluster:
                               stderr=subprocess.DEVNULL).stdout
 
     def processes(self, node=None):
-        """(pid, command) of what this cluster has started, on a node."""
+        """(pid, command) of the processes that this cluster has started on a node."""
         found = []
         for path in glob.glob('/proc/[0-9]*/environ'):
             try:
@@ -242,7 +242,7 @@ def check_result(v, what, campaign, expected):
 
 
 def useful_jobs(campaign):
-    """Those that wrote a checkpoint later than the one they began with."""
+    """Jobs that wrote a checkpoint later than the one from which they started."""
     starts = re.findall(r' (\d+) starts from checkpoint (\w+)', campaign.history())
     reached = [at for _, at in starts[1:]] + [campaign.checkpoints()[-1][-5:]]
     return [job for (job, at), end in zip(starts, reached) if at != end]
@@ -316,7 +316,7 @@ def environment(pid):
 
 
 def flip_bit(checkpoint):
-    """One in the middle of the largest file."""
+    """Flips a bit in the middle of the largest file."""
     path = max(glob.glob(os.path.join(checkpoint, '*')), key=os.path.getsize)
     with open(path, 'r+b') as f:
         f.seek(os.path.getsize(path) // 2)
@@ -358,7 +358,7 @@ ODD = "it's [1-9] % run"
 
 
 class Member(Campaign):
-    """Of an array."""
+    """A member of an array."""
 
     def __init__(self, campaign, number):
         self.cluster, self.folder = campaign.cluster, campaign.folder
@@ -397,7 +397,8 @@ def test_array(v, cluster):
 
 
 def test_tools(v, cluster):
-    """Inside a job: without launcher, srun of one task, srun of two with PMIx, mpirun."""
+    """Inside a job: without launcher, with srun of one task, srun of two tasks with PMIx, and
+    mpirun."""
     r = ptah.simulate(SEDOV, '.', settings=['run_params/nstepmax=1'])
     inspect, last = ptah.program('inspect'), os.path.abspath(r.outputs[-1])
     ways = ['', 'srun -N 1 -n 1', 'srun --mpi=pmix -n 2', 'mpirun -n 2']
@@ -418,7 +419,7 @@ def main():
     if os.geteuid() != 0 or not all(map(shutil.which, DAEMONS)):
         ptah.skip('needs root and Slurm: %s' % ', '.join(DAEMONS))
     v = ptah.Verdict()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # a test out of time ends its daemons
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # a test that times out ends its daemons
     cluster = Cluster()
     try:
         globals()['test_' + sys.argv[1]](v, cluster)

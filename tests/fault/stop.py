@@ -3,12 +3,12 @@ stdout; backups by the clock.
 
     stop.py RANKS
 
-SIGUSR1, SIGTERM, SIGHUP, SIGINT: the run says so, the step is finished, a whole checkpoint written
-and announced, exit status 75. A second SIGINT ends it at once. The same when its terminal is
-closed; under nohup it goes on. Under mpirun SIGTERM leaves a checkpoint
-if mpirun is told to wait.
-During the construction of the initial mesh: the run ends before its first step, with a sentence and
-status 75. A full stdout: the run goes on to its end, then exit status 2.
+SIGUSR1, SIGTERM, SIGHUP, SIGINT: the run logs the signal, finishes its step, writes and announces a
+complete checkpoint, and exits with status 75. A second SIGINT ends it at once. A closed terminal
+counts as SIGHUP; under nohup the run continues. Under mpirun SIGTERM leaves a checkpoint if mpirun
+is told to wait. During the construction of the initial mesh: the run ends before its first step,
+with a sentence and status 75. A full stdout: the run continues to its end, then exits with status
+2.
 """
 # test: 1 tier=quick timeout=120
 # test: 2 tier=check timeout=120 ranks=2
@@ -65,8 +65,8 @@ def heed_hangup():
 
 
 def run_until(number, ranks, folder, words='Main step=      3', settings=(), again=None):
-    """Sends the signal once the log has these words: the run has made a few steps; and again after
-    those. (status, stdout lines)"""
+    """Sends the signal once the log has these words, i.e. after a few steps; and again after
+    further words. Returns (status, stdout lines)."""
     os.makedirs(folder)
     with open(os.path.join(folder, 'run.nml'), 'w') as f:
         f.write(ENDLESS)
@@ -107,7 +107,7 @@ def check_signal(v, name, ranks):
 
 
 def check_interrupted_twice(v):
-    """The second one comes while the first is being heeded."""
+    """A second signal arrives while the first is being handled."""
     settings = ['amr_params/levelmin=7', 'amr_params/levelmax=7']
     status, outputs = run_until(signal.SIGINT, 1, 'twice', settings=settings, again=' Signal 2 (')
     v.same('Ctrl-C twice: exit status, checkpoints', (status, len(outputs)),
@@ -115,7 +115,7 @@ def check_interrupted_twice(v):
 
 
 def check_hangup(v):
-    """A closed terminal; SIGHUP that was ignored before."""
+    """A closed terminal; SIGHUP ignored on entry."""
     for name in 'terminal', 'nohup':
         os.makedirs(name)
         with open(name + '/run.nml', 'w') as f:
@@ -155,14 +155,14 @@ def check_hangup(v):
 
 def check_patient_mpirun(v, ranks):
     os.environ['OMPI_MCA_odls_base_sigkill_timeout'] = '6'
-    status, _ = run_until(signal.SIGTERM, ranks, 'patient')  # mpirun prints no more then
+    status, _ = run_until(signal.SIGTERM, ranks, 'patient')  # afterwards mpirun prints nothing
     outputs = [f for f in os.listdir('patient') if f.startswith('output_')]
     del os.environ['OMPI_MCA_odls_base_sigkill_timeout']
     v.same('SIGTERM to a patient mpirun: exit status, checkpoints', (status, len(outputs)), (1, 2))
 
 
 def check_clock(v):
-    """The end of the job is foreseen; backups come by the clock."""
+    """The run stops before the end of the job; backups are written at time intervals."""
     r = ptah.simulate(ENDLESS, 'clock', must_work=False, timeout=SECONDS,
                       settings=['output_params/walltime_hrs=%.6f' % (6 / 3600),
                                 'output_params/minutes_dump=0',
@@ -185,7 +185,7 @@ def check_start(v, ranks):
 def check_job_control(v, ranks):
     os.makedirs('job')
     with open('job/jobcontrol.txt', 'w') as f:
-        f.write('2 1\n4 -1\n0 -1\n')  # 0 is now, but only if the file changes during the run
+        f.write('2 1\n4 -1\n0 -1\n')  # 0 means now, but only if the file changes during the run
     os.utime('job/jobcontrol.txt', (1e9, 1e9))
     r = ptah.simulate(ENDLESS, 'job', ranks, must_work=False, timeout=SECONDS)
     v.same('job control: exit status', r.status, 75)
@@ -194,7 +194,7 @@ def check_job_control(v, ranks):
     os.makedirs('now')
     with open('now/jobcontrol.txt', 'w') as f:
         f.write('0 -1\n')
-    os.utime('now/jobcontrol.txt', (4e9, 4e9))  # as changed as a file can be
+    os.utime('now/jobcontrol.txt', (4e9, 4e9))  # the latest possible modification time
     r = ptah.simulate(ENDLESS, 'now', ranks, must_work=False, timeout=SECONDS)
     v.same('job control: step 0 is now', (r.status, len(r.outputs)), (75, 1))
 
@@ -219,7 +219,7 @@ def main():
     ranks = int(sys.argv[1])
     v = ptah.Verdict()
     check_signal(v, 'SIGUSR1', ranks)
-    if ranks == 1:  # mpirun ends its ranks itself on SIGTERM, soon after passing it on
+    if ranks == 1:  # on SIGTERM mpirun ends its ranks soon after forwarding the signal
         check_signal(v, 'SIGTERM', ranks)
         check_signal(v, 'SIGHUP', ranks)
         check_signal(v, 'SIGINT', ranks)

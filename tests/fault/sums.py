@@ -1,7 +1,7 @@
-"""A bit of any file of a checkpoint is flipped, in the middle of it, where only its checksum can
-tell: every program that reads the file ends with one sentence that names it, and writes nothing.
+"""A bit in the middle of any file of a checkpoint is flipped, which only the checksum can detect:
+every program that reads the file ends with one sentence that names it, and writes nothing.
 
-A one-line fault it catches: the checksum of one kind of file, gravity say, is not compared, or what
+Example of a fault caught: the checksum of one kind of file, gravity say, is not compared, or what
 was read is not what is summed.
 """
 # test: tier=quick timeout=60
@@ -14,7 +14,7 @@ import ptah  # noqa: E402
 
 GAS = 'd_region=1.0\nu_region=0.3\np_region=1.0'
 NAMELIST = ptah.ascii_box((3, 4), 1, 1, 'm_refine=0.001', GAS, '.')
-# Files that a program reads; all of them tell of amr and info.
+# Files that a program reads, besides amr and info.
 KINDS = ['amr', 'hydro', 'grav', 'part', 'info']
 READS = {
     'repartition': (['-q', '-n', '2', '-o', 'new/output_00002', 'bad'], KINDS),
@@ -26,7 +26,7 @@ READS = {
 
 
 def flip(kind):
-    """In a lowest bit: of the real number in the middle of a file, of a digit of a text."""
+    """Flips a low bit: of the number in the middle of a binary file, or of a digit of a text."""
     shutil.rmtree('bad', ignore_errors=True)
     shutil.copytree('good', 'bad')
     name = kind + '_00001.out00001'

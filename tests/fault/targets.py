@@ -1,14 +1,14 @@
-"""Files that programs write beside each other's: they have temporary names of their own until they
-are complete. A link or a file of another name is never written into; two programs with one target
-write one whole file after the other; a program that is killed or fails at any of its calls leaves
-the old file or the new one, and the next one removes what the killed one left.
+"""Programs that write the same file: each uses a temporary name of its own until the file is
+complete. A link or a file of another name is never written into; two programs with one target write
+complete files one after the other; a program that is killed or fails at any call leaves the old
+file or the new one, and the next program removes leftovers of a killed one.
 
-    targets.py links      what is in the way, and who writes at the same time
-    targets.py some       the same, of three programs
+    targets.py links      existing files and links, and concurrent writers
+    targets.py some       a subset of this, with three programs
     targets.py kill       SIGKILL instead of each call that changes the disk
     targets.py fail       each of these calls fails
 
-A one-line fault it catches: a temporary file that is opened without O_EXCL, or that stays.
+Example of a fault caught: a temporary file that is opened without O_EXCL, or that stays.
 """
 # test: some tier=quick timeout=60
 # test: links tier=check timeout=200
@@ -27,7 +27,7 @@ import ptah  # noqa: E402
 
 GIVEN = '../run/output_00001'
 ALL = ['kill', 'tear']
-# What is written: the target, and the command that writes it in an empty folder.
+# Outputs: the target, and the command that writes it in an empty folder.
 WRITERS = {
     'map': ('m.png', ['inspect', '-m', 'density', '-o', 'm.png', GIVEN]),
     'array': ('m.npy', ['inspect', '-m', 'density', '-o', 'm.npy', GIVEN]),
@@ -46,7 +46,7 @@ WRITERS = {
     'points': ('traced', ['genzoom', '--trace', GIVEN, '--from', GIVEN, '--center', '.5,.5,.5',
                           '--radius', '.4', '-o', 'traced', '--force', 'ics'])}
 SOME = ['map', 'Gadget, 3 files', 'mask']
-MANY = 6  # programs at once
+MANY = 6  # number of concurrent programs
 
 
 def fresh():
@@ -71,7 +71,7 @@ def run(argv, force=False, env=None):
 
 
 def files():
-    """name → content of all that is there now, less the initial conditions given."""
+    """name → content of all files in the folder, without the given initial conditions."""
     found = {}
     for folder, _, names in os.walk('now'):
         for name in names:
@@ -100,7 +100,7 @@ def links(v, name, target, argv):
         found = files()
         v.same('%s: a link %s' % (name, ending),
                (status, found.pop(target + ending), found == whole), (0, b'precious', True))
-    # what the name of a mask means must be a mask
+    # a file with the name of a mask must be a mask
     precious = whole[target] if name == 'mask' else b'precious'
     inputs.put('victim', precious)
     fresh()
@@ -117,7 +117,7 @@ def links(v, name, target, argv):
     together = [start(argv, True) for _ in range(MANY)]
     ends = [ptah.wait_patiently(lambda s, p=p: p.communicate(timeout=s), 60)[1]
             for p in together]
-    # a set of files may be overtaken while it gets its names
+    # a set of files may be overtaken by another writer while it is renamed
     good = [0, 2] if 'files' in name or name == 'mask' else [0]
     v.same('%s: %d at once' % (name, MANY),
            ([e for p, e in zip(together, ends) if p.returncode not in good], files() == whole),
@@ -125,7 +125,7 @@ def links(v, name, target, argv):
 
 
 def calls_of(argv, force):
-    """The environment of the shim, and how many calls there are."""
+    """Environment of the shim, and the number of calls."""
     there = os.path.abspath('now')
     log = os.path.abspath('calls')
     if os.path.exists(log):

@@ -4,9 +4,10 @@
 
 In info_NNNNN.txt, header_NNNNN.txt, both descriptors, sink_NNNNN.csv and sink_NNNNN.info, numbers
 are followed by letters, have exponents of Fortran, are too long, or absurd; inspect, and inspect -c
-where it alone reads them, tell of what is none. Lists of numbers in options are read alike.
+where it alone reads them, report each invalid number. Lists of numbers in options are read in the
+same way.
 
-A one-line fault it catches: strtod whose end is not looked at.
+Example of a fault caught: strtod whose end pointer is not checked.
 """
 # test: tier=check timeout=120
 import os
@@ -28,7 +29,7 @@ NONE = ['3e24cm', '1,5', '3e24 cm', '0x1p82', '1e', '1.2.3', '--1', '', '****', 
 
 
 def copy(name, *edits):
-    """A copy without list of checksums, with other texts: (file, pattern, by what)."""
+    """A copy without the list of checksums, with edited texts: (file, pattern, replacement)."""
     shutil.rmtree('copy', ignore_errors=True)
     shutil.copytree(OUT, 'copy')
     os.remove('copy/checksums_00001.txt')
@@ -48,7 +49,7 @@ def inspect(*argv):
 
 
 def refused(v, what, name, line, *edits, option=()):
-    """One sentence, with the file and the line; by inspect -c as a finding."""
+    """Expects one sentence with the file and the line; from inspect -c as a finding."""
     r = inspect(*option, copy(name, *edits))
     said = [s for s in (r.out if option else r.err).splitlines() if name in s]
     v.same('%s: status, one sentence, with the line' % what,

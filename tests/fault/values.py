@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Values that no run has: a position, velocity, mass or density that is not finite, or absurd; an
-id that is the least integer.
+"""Values that no run produces: a position, velocity, mass or density that is not finite, or absurd;
+an id equal to the smallest integer.
 
     values.py ramses      in a RAMSES checkpoint
     values.py hdf5        in an HDF5 checkpoint
     values.py grafic      in initial conditions
 
 A checkpoint of gas and particles is copied, one number in it is changed, and its checksums are
-taken away. Every program that would make something wrong of it must end with status 2 and one
-sentence that names the file and the place; `inspect -c` and `-cc` list it, status 1. One-line
-faults it catches: a NaN cast to an integer, a particle that is left out of a map without a word, a
-mass whose sum overflows.
+taken away. Every program whose result would be wrong must end with status 2 and one sentence that
+names the file and the position; `inspect -c` and `-cc` list it, status 1. Examples of faults
+caught: a NaN cast to an integer, a particle that is left out of a map without a word, a mass whose
+sum overflows.
 """
 # test: ramses tier=check timeout=240 ranks=3
 # test: hdf5 tier=check timeout=240 ranks=3
@@ -51,8 +51,7 @@ levelmax=5
 /
 """
 NAN, INF, HUGE, LEAST = float('nan'), float('inf'), 1e300, -2 ** 63
-PLACE = 7  # the particle or cell that is changed
-# Records of a part file; datasets.
+PLACE = 7  # index of the particle or cell that is changed
 COLUMN = {'x': (9, 'particles/x_1', 'd'), 'v': (12, 'particles/v_1', 'd'),
           'm': (15, 'particles/mass', 'd'), 'id': (16, 'particles/identity', 'q')}
 PK, MAP = ('pk', '-n', '16', '-s', 'dm'), ('inspect', '-m', 'dm', '-o', 'map.png')
@@ -60,7 +59,7 @@ PK_Z, PK_GAS = PK + ('-z', 'x'), ('pk', '-n', '16', '-s', 'gas')
 MAP_GAS = ('inspect', '-m', 'density', '-o', 'map.png')
 ZOOM = ('inspect', '--contamination', '--sphere', '0.5,0.5,0.5,0.1')
 ALL = (PK, MAP, ZOOM, ('convert', '-o', 'out'), ('repartition', '-n', '2', '-o', 'out'))
-# What is changed, to what, who must refuse it, a word of the sentence.
+# Quantity that is changed, new value, programs that must refuse it, a word of the sentence.
 CASES = [('x', NAN, ALL, 'nan'), ('x', -INF, ALL, 'inf'), ('x', HUGE, ALL, 'e+300'),
          ('m', NAN, ALL, 'nan'), ('m', INF, ALL, 'inf'), ('m', -1.0, (PK, MAP, ZOOM), '-1'),
          ('m', HUGE, (PK,), 'mass'), ('v', NAN, (PK_Z,), 'nan'), ('v', HUGE, (PK_Z,), 'e+3'),
@@ -77,7 +76,7 @@ def run(program, *argv, ranks=1):
 
 
 def copy(path):
-    """The checkpoint without checksums. The copy has the same name, elsewhere."""
+    """A copy of the checkpoint with the same name, without checksums, in another folder."""
     there = os.path.join('changed', os.path.basename(path))
     shutil.rmtree('changed', ignore_errors=True)
     shutil.copytree(path, there)
@@ -117,7 +116,7 @@ def change_hdf5(there, what, value):
 
 
 def refused(v, what, r, words):
-    """Status 2 and one sentence with all the words; mpirun and make add their own lines."""
+    """Status 2 and one sentence with all the words; mpirun and make add lines of their own."""
     said = [line for line in r.err.splitlines()
             if line.split(':')[0] in ('pk', 'inspect', 'convert', 'repartition')]
     good = (r.status == 2 and not r.timed_out and len(said) == 1 and
@@ -128,7 +127,7 @@ def refused(v, what, r, words):
 
 
 def checked(v, what, path, words):
-    """-c and -cc list it."""
+    """Options -c and -cc list the damage."""
     for depth in ('-c', '-cc'):
         r = run('inspect', depth, path)
         good = r.status == 1 and any(all(w in line for w in words) for line in r.out.splitlines())
@@ -162,7 +161,8 @@ def checkpoint(form):
 
 
 def least(v, there, change):
-    """An id that no number less is of: shown as it is, nothing overflows (the sanitizers tell)."""
+    """The smallest integer as an id: it is shown as it is, and nothing overflows (checked by
+    sanitizers)."""
     change(there, 'id', LEAST)
     for program, *argv in (('inspect', '-cc'), ('inspect', '-d'), ('convert', '-o', 'out'), PK):
         r = run(program, *argv, there)

@@ -1,7 +1,7 @@
 """Broken initial conditions, options and disks: genzoom ends with status 2 and one sentence that
 names the culprit, and leaves no file.
 
-A one-line fault it catches: a level taken from its name, not its header; a temporary file that
+Example of a fault caught: a level taken from its name, not its header; a temporary file that
 stays.
 """
 # test: tier=check timeout=120
@@ -88,7 +88,7 @@ def remove(what):
     return lambda: shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
 
 
-SETS = [  # what, how, options, pattern of the sentence
+SETS = [  # error, function that makes it, options, pattern of the sentence
     ('offset wrong by half a cell', header(4, shift=0.5 * BOX / 16), [],
      r'level_004: offset .* along z is .* cells, not a whole'),
     ('offset wrong by half a coarse cell', moved(5, 13, 8), [],
@@ -111,8 +111,9 @@ SETS = [  # what, how, options, pattern of the sentence
     ('other cosmology of a file', lambda: put(5, 'ic_velcx', grafic(5, 12, 8, om=0.31)), [],
      r'level_005/ic_velcx: has another cosmology'),
     ('cells of the wrong size', header(5, dx=BOX / 30), [],
-     r'level_005: its cells of .* are not those of .*level_003'),
-    ('not nested', moved(5, 4, 8), [], r'level_005: its region is not within that of .*level_004'),
+     r'level_005: its cell size, .* is not that of .*level_003'),
+    ('not nested', moved(5, 4, 8), [],
+     r'level_005: its region is not within the region of .*level_004'),
     ('outside of the box', moved(5, 26, 8), [],
      r'level_005: cells 26 to 33 along x are not within the 32'),
     ('file of another level', lambda: put(5, 'ic_velcx', grafic(5, 12, 6)), [],

@@ -1,16 +1,16 @@
-"""Namelists in dialects drawn at random: Ptah reads what Fortran reads, or refuses.
+"""Namelists in randomly drawn dialects: Ptah reads the same values as Fortran, or refuses.
 
-    dialects.py NUMBER [SEED]   draws so many, and reads each with both
-    dialects.py show SEED/K     one of them: its text, and what both make of it
+    dialects.py NUMBER [SEED]   draws NUMBER texts, and reads each with both
+    dialects.py show SEED/K     prints a text, and the values read by both
 
 The oracle is a Fortran program, written from the table of parameters (`inforce table`), that reads
 the groups as RAMSES does: each after a rewind. The dialects are drawn from a grammar that writes
-the same assignments in many forms, plain and odd ones; in some of them a few characters are then
-removed, doubled, moved or replaced.
+the same assignments in many forms, plain and odd; in some texts a few characters are then removed,
+doubled, moved or replaced.
 
-Catches any value that Ptah reads otherwise than Fortran without a word. What Fortran refuses Ptah
-may read where its meaning is known: then the values must be those of the same assignments in plain
-forms. Most must be read, so that it is no way out to refuse all.
+Catches any value that Ptah silently reads differently from Fortran. Ptah may read a text that
+Fortran refuses if its meaning is known: the values must then be those of the same assignments in
+plain forms. Most texts must be read, so that refusing all is no solution.
 """
 # test: 1000 tier=check timeout=300
 # test: 10000 tier=long timeout=1500
@@ -28,12 +28,12 @@ import fuzz  # noqa: E402
 
 GROUPS = ['RUN_PARAMS', 'AMR_PARAMS', 'OUTPUT_PARAMS', 'INIT_PARAMS', 'HYDRO_PARAMS',
           'REFINE_PARAMS', 'BOUNDARY_PARAMS', 'MOVIE_PARAMS', 'SIDM_PARAMS', 'POISSON_PARAMS']
-REFUSED = 3  # rows of this status and after it have no value but their default, or none
+REFUSED = 3  # statuses from this one on: rows whose only value is the default, or that have none
 TYPES = {'bool': 'logical', 'int': 'integer', 'long': 'integer(8)', 'real': 'real(8)',
          'text': 'character(255)'}
-MOST = 1e6  # of numbers that are drawn
+MOST = 1e6  # largest number drawn
 AT_LEAST_EQUAL, MOST_UNKNOWN = 0.6, 0.02
-SOUND, DAMAGED = 0.9, 0.06  # shares: of odd forms with a meaning, of texts that are changed
+SOUND, DAMAGED = 0.9, 0.06  # fractions: of odd forms with a meaning, of texts that are damaged
 BATCH = 500
 
 
@@ -65,7 +65,7 @@ class Row:
 # ---- both readers
 
 def oracle_of_group(group, rows):
-    """A module with the variables of a group; reset, read, show."""
+    """A module with the variables of a group, and subroutines reset, read, show."""
     out = ['module m_%s' % group, 'implicit none']
     for r in rows:
         last = r.base + r.n1 - 1
@@ -109,7 +109,7 @@ def oracle_source(rows):
 
 
 def build():
-    """The two programs in this folder, and the rows."""
+    """Builds the two programs in this folder; returns them and the rows."""
     subprocess.check_call(['mpicc', *fuzz.FLAGS.split(), '-fopenmp', '-o', os.path.abspath(
         'inforce'), *fuzz.sources(['inforce.c']), os.path.join(ptah.ROOT, 'build', 'libptah.a'),
         *fuzz.libraries()], cwd=ptah.ROOT)
@@ -136,7 +136,7 @@ def answers(output):
 
 
 def fortran(texts):
-    """What Fortran reads of each: its lines; None where it refuses, or dies."""
+    """Values that Fortran reads from each text, as lines; None where it refuses, or crashes."""
     names = []
     for i, text in enumerate(texts):
         names.append('dialect%d.nml' % i)
@@ -158,15 +158,16 @@ def fortran(texts):
 
 
 def understood(lines):
-    """The values, or None if a group was refused. At the end of the file, which a group that is not
-    there has as well, those read are kept."""
+    """The values, or None if a group was refused. At end of file, which also occurs for a missing
+    group, the values read so far are kept."""
     status = [int(line.split()[2]) for line in lines if line.startswith('status ')]
     values = sorted(line for line in lines if not line.startswith('status '))
     return None if max(status) > 0 else values
 
 
 def ptah_reads(texts):
-    """What Ptah reads of each: its lines, or the sentence (a str) with which it refuses."""
+    """Values that Ptah reads from each text, as lines, or the sentence (a str) with which it
+    refuses."""
     data = b''.join(struct.pack('<Q', len(t)) + t for t in texts)
     r = subprocess.run(['./inforce'], input=data, stdout=subprocess.PIPE, check=True)
     return [lines[0][8:] if lines and lines[0].startswith('refused ') else sorted(lines)
@@ -176,7 +177,7 @@ def ptah_reads(texts):
 # ---- a dialect
 
 class Dialect:
-    """A text as it is drawn, and the same assignments in plain forms."""
+    """A text drawn at random, and the same assignments in plain forms."""
 
     def __init__(self, rows, seed):
         self.rng = random.Random(seed)
@@ -184,7 +185,8 @@ class Dialect:
         self.text, self.plain, self.meant = [], [], True
         self.odds = self.rng.choice([0, 0, 0, 0.02, 0.08])
         self.chosen = self.rng.sample(range(50), self.rng.choice([0, 1, 1, 2]))
-        self.places = 0  # so far, for an odd form; at the chosen ones is one for sure
+        # number of positions for odd forms so far; odd forms are certain at the chosen ones
+        self.places = 0
         self.draw()
         self.text, self.plain = ''.join(self.text), ''.join(self.plain)
         if self.rng.random() < 0.04:
@@ -196,8 +198,8 @@ class Dialect:
         self.bytes = (b'\xef\xbb\xbf' if self.rng.random() < 0.02 else b'') + self.text.encode()
 
     def put(self, plain, odd=(), meaning=None):
-        """One of the plain forms, or now and then of the odd ones. A form is its text, or (text,
-        None) if it has no meaning. In the plain text `meaning`, or the first plain form, stands."""
+        """Chooses one of the plain forms, or sometimes an odd one. A form is its text, or (text,
+        None) if it has no meaning. The plain text gets `meaning`, or the first plain form."""
         forms = plain
         self.places += len(odd) > 0
         if odd and self.places - 1 in self.chosen or self.rng.random() < self.odds:
@@ -272,7 +274,7 @@ class Dialect:
         self.values(r, room)
 
     def index(self, r):
-        """Writes an index, or none; returns for how many values there is room."""
+        """Writes an index, or none; returns the number of values that fit."""
         rng, lo = self.rng, r.base
         if not r.array:
             self.put([''], [('(1)', None), ('(:)', None), ('()', None), (' (1:2)', None)])
@@ -332,7 +334,7 @@ class Dialect:
                                        ('%d *' % n, None), ('%d**' % n, None),
                                        ('%d*' % (room + 1), None), ('99999999999*', None),
                                        ('%d*\n' % n, None)])
-                if rng.random() < 0.1:  # nulls
+                if rng.random() < 0.1:  # null values
                     used, count = used + n, count - 1
                     continue
             self.value(r)
@@ -408,7 +410,7 @@ class Dialect:
                               *((w, None) for w in bad)]
 
     def damage(self):
-        """Changes a few characters, anywhere."""
+        """Changes a few characters at random positions."""
         self.meant, rng, t = False, self.rng, self.text
         for _ in range(rng.randrange(1, 4)):
             at, kind = rng.randrange(len(t) + 1), rng.randrange(6)
@@ -429,7 +431,7 @@ class Dialect:
 # ---- comparison
 
 def same(rows, a, b):
-    """Equal lines; texts of which only certain ones are allowed have no case."""
+    """Equality of lines; texts with a fixed set of choices are compared without case."""
     if a == b:
         return True
     caseless = {(r.group, r.name) for r in rows if r.choices}
@@ -444,7 +446,7 @@ OUTCOMES = ['equal', 'equal, nothing set', 'refused by Ptah', 'refused by both',
 
 
 def outcome(rows, dialect, theirs, ours, plain):
-    """One of OUTCOMES. plain: what Fortran makes of the plain text."""
+    """One of OUTCOMES. plain: Fortran's values of the plain text."""
     if isinstance(ours, str):
         return 'refused by both' if theirs is None else 'refused by Ptah'
     if theirs is not None:
@@ -458,7 +460,7 @@ def outcome(rows, dialect, theirs, ours, plain):
 
 
 def judge(rows, dialects):
-    """(dialect, outcome, Fortran's, Ptah's) of each."""
+    """(dialect, outcome, Fortran's values, Ptah's values) of each."""
     texts = [d.bytes for d in dialects]
     theirs, ours = fortran(texts), ptah_reads(texts)
     plain = fortran([d.plain.encode() for d in dialects])
@@ -478,12 +480,12 @@ def drawn(rows, seed, k):
 
 
 def is_sentence(text):
-    """With file and line, or without line where it is none line's."""
+    """Whether a message has file and line, or no line if none is to blame."""
     return re.match(r't\.nml(:\d+: |\b.* no namelist group)', text) and '\n' not in text
 
 
 def refuses(v, d, sentence):
-    """The program, too, with this sentence."""
+    """Whether the program itself also ends with this sentence."""
     with open('t.nml', 'wb') as f:
         f.write(d.bytes)
     r = subprocess.run([ptah.program('simulate'), '-n', 't.nml'], stdout=subprocess.PIPE,

@@ -1,18 +1,19 @@
-"""Readers are fed what libFuzzer has found: the corpus in tests/fuzz/corpus, under the sanitizers.
+"""Readers are fed the inputs found by libFuzzer: the corpus in tests/fuzz/corpus, under the
+sanitizers.
 
     fuzz.py replay [TARGET...]              all targets
     fuzz.py coverage [TARGET...]            lines of the readers that these inputs reach (gcov)
     fuzz.py run FOLDER SECONDS [TARGET...]  searches further, from FOLDER/TARGET and the corpus
-                                            (clang 14, libclang-rt-14-dev); what it finds wrong is
-                                            left in FOLDER/TARGET.bad
+                                            (clang 14, libclang-rt-14-dev); failures are left in
+                                            FOLDER/TARGET.bad
     fuzz.py keep FOLDER                     makes the smallest corpus of equal coverage from FOLDER
-                                            and the one kept
+                                            and the present corpus
 
-Beside the corpus, well-formed inputs of the program as it is are fed, in all their forms (HDF5:
-chunks and filters), and some thousand random changes of them, always the same ones.
+In addition to the corpus, well-formed outputs of the present programs are fed, in all forms (HDF5:
+chunks and filters), with some thousand random changes from a fixed seed.
 
-Catches what any reader does out of bounds, undefined, for ever, or with absurd memory, for inputs
-that reach most of its lines.
+Catches out-of-bounds accesses, undefined behaviour, endless loops and absurd allocations in any
+reader, for inputs that reach most of its lines.
 """
 # test: replay tier=check timeout=400
 import glob
@@ -47,8 +48,8 @@ OPTIONS = {
     'ASAN_OPTIONS': 'detect_leaks=0:quarantine_size_mb=1:max_allocation_size_mb=512:exitcode=99',
     'UBSAN_OPTIONS': 'print_stacktrace=1'}
 LIMITS = ['-rss_limit_mb=2000', '-malloc_limit_mb=256', '-timeout=10']
-# Readers; the files among them that only write or work on what a reader has checked; and in the
-# others the functions that only write, or turn options into formats.
+# Source files of readers; files among them that only write or work on checked data; and, in the
+# other files, functions that only write, or convert options to formats.
 READERS = ['lib/h5/*.c', 'lib/ramses/*.c', 'lib/curamses/*.c', 'lib/ckpt/*.c', 'lib/io/*.c',
            'lib/param/nml.c', 'lib/param/outside.c', 'lib/formats/*.c']
 WRITER_FILES = re.compile(
@@ -69,7 +70,7 @@ BASE = ptah.ascii_box((1, 2), 1, 2, 'm_refine=2*2.5', GAS)
 
 
 def make_base(folder):
-    """Checkpoints by kind, RAMSES and HDF5 each: one of 9 octs and 3 particles, the same of two
+    """Checkpoints by kind, in RAMSES binary and HDF5: one of 9 octs and 3 particles, one of two
     ranks with k-section domains, and one of another code in a box with boundaries."""
     bases = {'': simulated(folder)}
     bases['ranks'] = [passed_on(folder, 'repartition', '-n2', '-dksection', bases[''][0]),
@@ -84,7 +85,7 @@ def make_base(folder):
 
 
 def passed_on(folder, program, *arguments):
-    """The output of a program that passes a checkpoint on."""
+    """Output of a program that passes a checkpoint on."""
     out = os.path.join(folder, 'base_%s' % ''.join((program,) + arguments[:-1]), 'output_00001')
     shutil.rmtree(os.path.dirname(out), ignore_errors=True)
     os.makedirs(os.path.dirname(out))
@@ -116,7 +117,7 @@ def environment(target, bases):
 
 
 def packed(target):
-    """The inputs kept for a target."""
+    """Stored inputs of a target."""
     try:
         with lzma.open(os.path.join(CORPUS, target + '.xz')) as f:
             data = f.read()
@@ -145,7 +146,7 @@ def libraries():
 
 
 def replayer(program, build, flags):
-    """The targets, to be fed from standard input, linked with the library of a build."""
+    """Builds the targets, which read standard input, with the library of a build."""
     subprocess.check_call(['mpicc', *FLAGS.split(), '-fopenmp', *flags.split(), '-o', program,
                            *sources(['targets.c', 'replay.c']), os.path.join(build, 'libptah.a'),
                            *libraries()], cwd=ptah.ROOT)
@@ -177,7 +178,7 @@ def replay(targets):
     v.end()
 
 
-# ---- inputs of today's program, and changes of them
+# ---- inputs from the present programs, and changes of them
 
 ODD = [b'-1', b'0', b'nan', b'inf', b'99999999999999999999', b'1e999', b'', b' ', b'=', b'\n',
        b'x' * 200, b"'", b'/', b'&', b'*', b'%n']
@@ -190,7 +191,7 @@ def is_text(data):
 
 
 def change(data, rng):
-    """One to three small changes."""
+    """Makes one to three small changes."""
     text, out = is_text(data), bytearray(data)
     for _ in range(rng.randrange(1, 4)):
         at, kind = rng.randrange(len(out) + 1), rng.randrange(8)
@@ -215,7 +216,7 @@ def change(data, rng):
 
 
 def changed(target, bases):
-    """Well-formed inputs and random changes of them, always the same."""
+    """Well-formed inputs and random changes, from a fixed seed."""
     good, rng = wellformed(target, bases), random.Random(target)
     most = min(CHANGES, MOST_BYTES // max(map(len, good))) if good else 0
     return good + [change(rng.choice(good), rng) for _ in range(most)]
@@ -244,7 +245,7 @@ def hdf5_forms(path):
 
 
 def with_ksection(path):
-    """The HDF5 file as of two ranks, with the tree of domains that cuRAMSES writes."""
+    """The HDF5 file as written by two ranks, with the tree of domains that cuRAMSES writes."""
     import h5py
     shutil.copy(path, 'ksection.h5')
     with h5py.File('ksection.h5', 'a') as f:
@@ -295,7 +296,8 @@ def wellformed(target, bases):
 # ---- coverage
 
 def coverage(targets):
-    """Prints, for each file of the readers, the share of lines reached, and the other lines."""
+    """Prints, for each source file of the readers, the fraction of lines reached, and the lines not
+    reached."""
     build = os.path.join(ptah.ROOT, 'build', 'coverage')
     subprocess.check_call(['make', '-s', '-j2', '-C', ptah.ROOT, 'B=build/coverage',
                            'OPT=-O0 -march=native --coverage', 'build/coverage/libptah.a'],
@@ -326,7 +328,7 @@ def coverage(targets):
 
 
 def lines_reached(build, path):
-    """{line: times} of a file's functions that do not only write."""
+    """{line: count} for the functions of a file that do not only write."""
     data = os.path.join(build, os.path.relpath(path, ptah.ROOT)[:-2] + '.gcda')
     if not os.path.exists(data):
         return {}
@@ -349,7 +351,7 @@ def output(argv):
 
 
 def build_fuzzer():
-    """build/fuzz/fuzz, by clang; gcc's OpenMP is there to link only."""
+    """Builds build/fuzz/fuzz with clang; OpenMP of gcc serves for linking only."""
     env = {**os.environ, 'OMPI_CC': 'clang-14'}
     gcc = [output(['gcc', '-print-file-name=' + n]) for n in ('include', 'libgomp.so')]
     flags = (FLAGS + ' -march=native -ffp-contract=off -fno-omit-frame-pointer -DCKPT_OCTS=64 '
@@ -381,7 +383,8 @@ def records(*payloads):
 
 
 def beside():
-    """What the base has not: two sinks in each form, a stellar object, a small cooling table."""
+    """Adds components that the base lacks: two sinks in each form, a stellar object, a small
+    cooling table."""
     real, line = struct.pack('<2d', 0.25, 1 / 3), ' =' * 20 + '\n'
     names = ('# id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform,acc_rate,level\n'
              '# 1,m,l,l,l,l t**-1,l t**-1,l t**-1,1,1,1,t,m t**-1,1\n')
@@ -401,7 +404,7 @@ def beside():
 
 
 def seeds(target, folder, bases):
-    """Well-formed inputs."""
+    """Stores well-formed inputs."""
     for k, data in enumerate(wellformed(target, bases)):
         with open(os.path.join(folder, 'base%d' % k), 'wb') as f:
             f.write(data)

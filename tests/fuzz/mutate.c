@@ -1,6 +1,6 @@
-/* fuzz/mutate: changes that leave the frame of a file of Fortran records whole: mostly within one
- * record, at times its length. Otherwise nearly every input would end at a length that does not
- * fit. */
+/* fuzz/mutate: changes that preserve the framing of a file of Fortran records: mostly within one
+ * record, sometimes of its length. Otherwise nearly every input would end at a length that does not
+ * match. */
 #include <string.h>
 
 #include "base/rng.h"
@@ -11,7 +11,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t max, unsigned see
 
 enum { RECORDS = 512 };
 
-/* First byte of each record; the number of them. */
+/* Finds the first byte of each record; returns the number of records. */
 static int find_records(const uint8_t *data, size_t n, size_t *at)
 {
     int k = 0;

@@ -1,5 +1,5 @@
-/* fuzz/replay: gives a target each of the files named, or those of a packed corpus on standard
- * input: length (8 bytes), bytes, and so on. */
+/* fuzz/replay: feeds a target with the files named, or with the files of a packed corpus on
+ * standard input: length (8 bytes), bytes, and so on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* fuzz/targets: see fuzz.h. Checkpoints consist of several files: those of FUZZ_BASE are copied to
- * memory (/dev/shm), and the one that the target is about is replaced by the input. */
+/* fuzz/targets: see fuzz.h. Checkpoints consist of several files: the files of FUZZ_BASE are copied
+ * to memory (/dev/shm), and the file of the target is replaced by the input. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static int memory = -1;
 static const struct target *target;
 
 struct target {
-    const char *name, *file; /* replaced in the checkpoint; NULL: none needed */
+    const char *name, *file; /* file of the checkpoint that is replaced; NULL: none */
     int records;
     void (*run)(const char *text, size_t n);
 };
@@ -93,7 +93,7 @@ static enum err source_pass(const struct source_octs *o, void *ctx)
     return OK;
 }
 
-/* Files beside the mesh are read when a checkpoint is opened. */
+/* Opens a checkpoint, which reads all files except those of the mesh. */
 static void run_open(const char *text, size_t n)
 {
     struct source *r;
@@ -111,7 +111,7 @@ static enum err source_pass_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* late: files are compared with their checksums after they were read. */
+/* late: checksums are compared after the files were read. */
 static void run_whole(bool late)
 {
     struct source *s;
@@ -140,7 +140,7 @@ static void run_late(const char *text, size_t n)
     run_whole(true);
 }
 
-/* A list of checksums that may be of anything: what it says of the files beside it. */
+/* Feeds a list of checksums for the files of the checkpoint. */
 static void run_listed(const char *text, size_t n)
 {
     struct manifest *m = NULL;
@@ -153,7 +153,7 @@ static void run_listed(const char *text, size_t n)
     run_whole(true);
 }
 
-/* ---- what inspect and the programs that pass checkpoints on ask for ---- */
+/* ---- operations of inspect and of programs that pass checkpoints on ---- */
 
 static void note(void *ctx, enum source_damage d, const char *path, const char *location,
                  const char *what)
@@ -198,7 +198,7 @@ static void run_audit(const char *text, size_t n)
     source_close(&s);
 }
 
-/* As convert and repartition read: the bits of another code, or the state of a run. */
+/* Reads as convert and repartition do: the bits of another code, or the state of a run. */
 static void run_passed_on(const char *text, size_t n)
 {
     struct source *s;
@@ -224,7 +224,7 @@ static bool pick_left(void *ctx, int64_t n, const double *const x[3])
     return x[0][0] < 0.5;
 }
 
-/* A part of the checkpoint, as a map reads it. */
+/* Reads a part of the checkpoint, as a map does. */
 static void run_picked(const char *text, size_t n)
 {
     static const struct ckpt_pick pick = {pick_even, pick_left, NULL};
@@ -240,7 +240,7 @@ static void run_picked(const char *text, size_t n)
 
 /* ---- single files ---- */
 
-/* The first bytes say what is asked of the records that follow. */
+/* Feeds Fortran records; the first bytes select the operations. */
 static void run_fortran(const char *text, size_t n)
 {
     struct fort_in f;
@@ -271,7 +271,7 @@ static void run_nml(const char *text, size_t n)
     if (nml_parse(&l, text, n, "fuzz.nml", &param_names) == OK) nml_free(&l);
 }
 
-/* Slow: the parameters are many. */
+/* Feeds a namelist. Slow, since there are many parameters. */
 static void run_param(const char *text, size_t n)
 {
     static struct params p;
@@ -310,7 +310,7 @@ static void run_grafic(const char *text, size_t n)
     grafic_close(&f);
 }
 
-/* Tables of numbers of all kinds. */
+/* Feeds tables of numbers of all kinds. */
 static void run_ascii(const char *text, size_t n)
 {
     for (int share = 0; share < 2; share++) {
@@ -421,7 +421,7 @@ static void remove_copy(void)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     const char *name = getenv("FUZZ"), *base = getenv("FUZZ_BASE");
-    checksum_blind = true; /* what lies behind a sum would hardly ever be seen */
+    checksum_blind = true; /* checksums would hide nearly all damage */
     for (size_t i = 0; name && i < sizeof TARGET / sizeof *TARGET; i++)
         if (strcmp(TARGET[i].name, name) == 0) target = &TARGET[i];
     if (!target || (target->file && !base)) {
@@ -460,6 +460,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         die("memfd");
     target->run(text, n);
     free(text);
-    if (mem_now() != before) abort(); /* a leak */
+    if (mem_now() != before) abort(); /* a memory leak */
     return 0;
 }

@@ -6,7 +6,7 @@
 The files of the run and inspect --clumps of its checkpoint, on other ranks, agree bit by bit. Same
 peaks, parents, halos, cells; densities, masses, relevance to 1e-6.
 
-A one-line fault it catches: a neighbour of another level that is missed, a saddle that is not the
+Example of a fault caught: a neighbour of another level that is missed, a saddle that is not the
 mean of two cells, halos merged before irrelevant peaks, the mass cut on clumps instead of halos.
 """
 # test: dm tier=check timeout=240 ranks=3
@@ -36,7 +36,7 @@ UNBIND = ['density_threshold=3', 'saddle_threshold=3.5', 'run_params/unbind=.tru
 
 
 def tables(text):
-    """(clumps, halos) of the text of both files. With masses of particles there is no halo: 0."""
+    """(clumps, halos) from the text of both files. With masses of particles there is no halo: 0."""
     rows = [line.split() for line in text.splitlines() if not line.lstrip().startswith('index')]
     rows = [r[:1] + ['0'] + r[1:] if len(r) == 12 else r for r in rows]
     return tuple(np.array([r for r in rows if len(r) == n], float) for n in (13, 7))
@@ -48,7 +48,7 @@ def theirs(name):
 
 
 def of_run(output):
-    """The files of all ranks, one after the other."""
+    """Text of the files of all ranks, one after the other."""
     text = ''
     for kind in 'clump', 'halo':
         for path in sorted(glob.glob(os.path.join(output, kind + '_*.txt*'))):
@@ -67,7 +67,7 @@ def inspect(path, ranks=1, settings=()):
 
 
 def of_inspect(text, unbound=False):
-    """In the columns of RAMSES's files."""
+    """Table in the columns of RAMSES's files."""
     t = np.array([line.split('\t') for line in text.splitlines()], float)
     clumps = t[t[:, 4] == 1][:, [0, 1, 2, 3, 6, 8, 9, 10, 11, 12, 16, 16, 14]]
     clumps[:, 10] /= t[t[:, 4] == 1][:, 15]
@@ -81,7 +81,7 @@ def of_inspect(text, unbound=False):
 
 
 def agrees(v, name, mine, ramses):
-    """Where cells have the same density, the place is that of one of them."""
+    """Compares tables; where cells have equal density, the position may be that of any of them."""
     for a, b, kind, n in zip(mine, ramses, ('clumps', 'halos'), (5, 2)):
         what = '%s: %s: ' % (name, kind)
         v.same(what + 'number', len(a), len(b))
@@ -106,7 +106,7 @@ def begin(case, ivar, density, saddle):
 
 
 def same_afterwards(v, output):
-    """Files of the run, to their ten digits, and of its checkpoint on one and two ranks."""
+    """Compares files of the run (ten digits) with its checkpoint on one and two ranks."""
     text = inspect(output)
     v.same('inspect on two ranks: the same text', inspect(output, 2) == text, True)
     for a, b in zip(of_run(output), of_inspect(text)):
@@ -120,7 +120,7 @@ def dm(v):
     r = ptah.simulate(text, '.', 3, 1, [*AS_RAMSES, "output_params/outformat='hdf5'"])
     agrees(v, 'dark matter', of_run(r.outputs[-1]), theirs('dm'))
     same_afterwards(v, r.outputs[-1])
-    # RAMSES with three faults of its unbinding mended: docs/differences.md
+    # RAMSES with three errors of its unbinding corrected: docs/differences.md
     agrees(v, 'unbound', of_inspect(inspect(r.outputs[-1], 2, UNBIND), True), theirs('unbound'))
 
 

@@ -4,7 +4,7 @@ largest absolute value of the field.
 
     compare.py CASE [CHECKPOINT...]    runs the case, or compares checkpoints made before
 
-A one-line fault it catches: a slope limiter that takes the wrong neighbour (uni_*), a missing flux
+Example of a fault caught: a slope limiter that takes the wrong neighbour (uni_*), a missing flux
 correction (amr_*), a force interpolated without the time fraction (nbody4096), a static mesh that
 is not refined at the start (*_static), a kick with the wrong half step (cosmo_*).
 """
@@ -53,10 +53,10 @@ import read_ramses  # noqa: E402
 # Largest difference allowed in any cell, relative to the field's maximum.
 CELL_LIMIT = {'uniform': 1e-10, 'amr': 1e-6, 'selfgrav': 1e-4, 'nbody': 1e-4}
 EXACT_LIMIT = 1e-5   # the iterative solver stops at its own tolerance
-OCTS_LIMIT = 5e-3    # cosmo: octs a level, relative
+OCTS_LIMIT = 5e-3    # cosmo: octs per level, relative
 L1_LIMIT = 2e-3      # cosmo: density
 POSITION_LIMIT = 1e-3  # cosmo: median, in cells of the finest level
-ROUND_OFF = 1e-10    # conservation columns below this are noise
+ROUND_OFF = 1e-10    # conservation columns below this value are noise
 
 
 def limit_of(case):
@@ -75,8 +75,8 @@ def compare_cells(v, case, mine, theirs):
 
 
 def on_common_pieces(a, b):
-    """Two piecewise constant functions on the Morton curve: indices into a and b of the common
-    pieces, and their volumes."""
+    """Merges two piecewise constant functions on the Morton curve: indices into a and b of the
+    common pieces, and their volumes."""
     sa, sb = read_ramses.starts(a.level), read_ramses.starts(b.level)
     cut = np.union1d(sa, sb)
     length = np.diff(np.append(cut, np.int64(8) ** read_ramses.CURVE_LEVELS))
@@ -85,7 +85,8 @@ def on_common_pieces(a, b):
 
 
 def compare_statistics(v, mine, theirs):
-    """For cosmological boxes, where a cell near a threshold may be split in one run only."""
+    """Comparison for cosmological boxes, where a cell near a threshold may be split in one run
+    only."""
     for l, n in sorted(theirs.octs.items()):
         v.check('octs on level %d, of %d' % (l, n), abs(mine.octs.get(l, 0) - n) / n, OCTS_LIMIT)
     ia, ib, volume = on_common_pieces(mine, theirs)
@@ -98,7 +99,7 @@ def compare_statistics(v, mine, theirs):
 
 
 def compare_temperatures(v, mine, theirs):
-    """Gas that cools, cell by cell."""
+    """Compares cooling gas cell by cell."""
     if not v.same('leaf cells', len(mine.level), len(theirs.level)):
         return
     v.same('levels of the leaf cells that differ', int((mine.level != theirs.level).sum()), 0)
@@ -109,7 +110,7 @@ def compare_temperatures(v, mine, theirs):
 
 
 def distances(mine, theirs):
-    """Distance of each particle from its twin, periodic, in units of the box."""
+    """Distance of each particle from its counterpart, periodic, in units of the box."""
     box = theirs.info['boxlen']
     d = np.array([mine.part['position_' + x] - theirs.part['position_' + x] for x in 'xyz']) / box
     return np.sqrt(((d - np.rint(d)) ** 2).sum(0))
@@ -138,13 +139,14 @@ def compare_particles(v, case, mine, theirs):
 
 
 def last_digit(text):
-    """What one unit in the last digit of a printed number is worth."""
+    """Value of one unit in the last digit of a printed number."""
     mantissa, _, exponent = text.partition('E')
     return 10.0 ** (int(exponent or 0) - len(mantissa.partition('.')[2]))
 
 
 def compare_logs(v, case, mine, theirs):
-    """Every column of every coarse step agrees to the digits shown, or one unit in the last."""
+    """Every column of every coarse step agrees in the digits shown, within one unit in the last
+    digit."""
     a, b = mine['main'], theirs['main']
     v.same('coarse steps in the log', len(a), len(b))
     columns = ['econs', 'epot', 'ekin'] + (['eint'] if b and b[0]['eint'] else [])
@@ -161,7 +163,7 @@ def compare_logs(v, case, mine, theirs):
                 print('FAIL step %d %s %s, expected %s' % (y['step'], c, x[c], y[c]))
                 v.failed += 1
             worst = max(worst, units)
-        # Mass is conserved, or goes through walls as it does in the reference.
+        # mass is conserved, or crosses boundaries as in the reference
         got, want = float(x['mcons']), float(y['mcons'])
         unit = last_digit(y['mcons']) if abs(want) > 1e-10 else 0
         if abs(got - want) > 1e-12 + 1.01 * unit:

@@ -1,10 +1,10 @@
 """Why cosmological boxes differ from RAMSES's: with run_params/ramses_cosmology=.true., which
-repeats the truncation errors of its tables of the expansion and of the growth, nothing is left but
-rounding; without it expansion factor and positions differ as the tour says.
+repeats the truncation errors of its tables of the expansion and of the growth, only rounding errors
+remain; without it, expansion factor and positions differ as stated in the tour.
 
     cosmology.py
 
-A one-line fault it catches: the wrong point of RAMSES's table, a quadrature of the growth with
+Example of a fault caught: the wrong point of RAMSES's table, a quadrature of the growth with
 other steps.
 """
 # test: tier=check timeout=300

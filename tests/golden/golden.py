@@ -1,9 +1,9 @@
-"""The compact form in which reference outputs are kept in tests/data/golden: an .xz file each.
+"""Compact storage of reference outputs in tests/data/golden: one .xz file per output.
 
-Leaf cells lie in Morton order, so their levels alone are the tree. A field is rounded to a number
-of bits that is far finer than the tolerance of its case: as multiples of 2^-bits of its largest
-absolute value, or, where that is wanted for fields of many decades, as float32 with `-bits` bits of
-mantissa. Integers are then written as differences, by bytes, and compressed.
+Leaf cells are in Morton order, so their levels alone define the tree. A field is rounded to a
+number of bits far below the tolerance of its case: to multiples of 2^-bits of its largest absolute
+value, or, for fields that span many decades, as float32 with `-bits` bits of mantissa. Integers are
+then written as differences, by bytes, and compressed.
 
     golden.py pack REFERENCE_DIR OUT_DIR   makes the data from outputs of the reference code
                                            (DIR/<case>/output_NNNNN, run.log)
@@ -20,7 +20,7 @@ import numpy as np
 
 import read_ramses
 
-# Bits kept, by kind of case: of the gas fields, of phi and acc, of positions, of velocities
+# bits stored, by kind of case: of gas fields, of phi and acc, of positions, of velocities
 BITS = {
     'uniform': (41, 0, 0, 0),
     'amr': (28, 0, 0, 0),
@@ -42,9 +42,10 @@ def kind_of(case):
 
 
 def shuffle(ints):
-    """Differences of neighbours, byte planes."""
+    """Byte planes of the differences of neighbours."""
     d = np.diff(ints.astype(np.int64), prepend=np.int64(0))
-    z = (d << 1 ^ d >> 63).view(np.uint64)  # small of either sign → small
+    # zigzag encoding: small integers of either sign become small
+    z = (d << 1 ^ d >> 63).view(np.uint64)
     return z.view(np.uint8).reshape(-1, 8).T.copy()
 
 
@@ -73,7 +74,7 @@ def decode(scale, planes, bits):
 def field_bits(case, name, of_part):
     gas, grav, position, velocity = BITS[kind_of(case)]
     if case.startswith('cosmo_cool') and name in ('density', 'pressure'):
-        gas = -16  # temperatures to 1e-4
+        gas = -16  # temperatures have an error of 1e-4
     if of_part:
         return position if name.startswith('position') else velocity
     return grav if name == 'phi' or name.startswith('acc') else gas
@@ -105,7 +106,7 @@ def write(path, case, s, log):
 
 
 def read(path):
-    """(snapshot, lines of the log)."""
+    """(snapshot, lines of the log)"""
     with lzma.open(path) as f:
         data = np.load(io.BytesIO(f.read()))
     about = json.loads(data['about'].tobytes())
@@ -130,8 +131,8 @@ LEVEL = re.compile(r'Level +(\d+) has +(\d+) grids')
 
 
 def read_log(text):
-    """The conservation columns of a log: a dict a coarse step with the numbers as printed, the fine
-    steps and octs a level."""
+    """Conservation columns of a log: a dict per coarse step with the numbers as printed, the fine
+    steps, and octs per level."""
     steps, fine, octs = [], [], {}
     for line in text.splitlines():
         m = MAIN.search(line)
@@ -154,7 +155,7 @@ def pack(reference, target):
     for case in sorted(os.listdir(reference)):
         folder = os.path.join(reference, case)
         if case.endswith('_np3'):
-            continue  # the same state as on one rank
+            continue  # same state as on one rank
         name = re.sub('_np1$', '', case)
         nml = [f for f in os.listdir(folder) if f.endswith('.nml')][0]
         shutil.copyfile(os.path.join(folder, nml), os.path.join(target, name + '.nml'))

@@ -1,11 +1,11 @@
-"""Sinks that form out of clumps, beside RAMSES (stable, October 2024, 2 ranks): what its file
-sink_00002.csv has after five coarse steps.
+"""Sinks that form from clumps, compared with RAMSES (stable, October 2024, 2 ranks): its file
+sink_00002.csv after five coarse steps.
 
     new_sinks.py collapse   criteria of low-mass stars, with checks of energies
     new_sinks.py core       without these, clumps cut around their peaks
     new_sinks.py holes      black holes in clusters, one for each halo
 
-A one-line fault it catches: a second sink beside the first, a seed taken by another weight or not
+Example of a fault caught: a second sink beside the first, a seed taken with another weight or not
 at all, a sink in the middle of a cell instead of at the peak.
 """
 # test: collapse tier=check timeout=100
@@ -59,7 +59,7 @@ def read(path):
 
 
 def scale(name, row):
-    """Of which a difference is a fraction."""
+    """Scale relative to which a difference is measured."""
     of = dict(zip(COLUMNS, row))
     if name in ('x', 'y', 'z'):
         return CELL
@@ -73,7 +73,7 @@ def main(case):
     given = dict(collapse.LAW[case], steps=6, every=5)
     out = ptah.simulate(collapse.RUN % given, 'run').outputs[-1]
     got = read(os.path.join(out, 'sink_%s.csv' % out.rstrip('/')[-5:]))
-    got = sorted(got, key=lambda r: r['x'])  # ids follow the density here, the ranks in RAMSES
+    got = sorted(got, key=lambda r: r['x'])  # ids follow the density in Ptah, the ranks in RAMSES
     v.same('sinks', len(got), len(WANT[case]))
     for ours, theirs in zip(got, WANT[case]):
         for name, value in zip(COLUMNS[1:], theirs[1:]):

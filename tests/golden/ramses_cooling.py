@@ -1,11 +1,12 @@
-"""Cooling beside RAMSES, run with the same namelists: other cosmologies, reionisation, metallicity,
-self-shielding, the power law, floors, equations of state, without cosmology. Prints the table of
-docs/method/cooling.md.
+"""Cooling compared with RAMSES, run with the same namelists: other cosmologies, reionisation,
+metallicity, self-shielding, the power law, floors, equations of state, without cosmology. Prints
+the table of docs/method/cooling.md.
 
     RAMSES=…/ramses3d ramses_cooling.py [CASE…]    built with NVAR=6
 
-RAMSES runs where the case has no output of it yet. A one-line fault it catches: a unit that is
+RAMSES is run for cases without an output of RAMSES. Example of a fault caught: a unit that is
 right at one h only, a z_reion that is not capped, a floor that is not subtracted before cooling.
+
 """
 # test: tier=long timeout=3000
 import os
@@ -77,7 +78,7 @@ z_ave=1.0
 
 OPEN = {'omega_m': 0.3, 'omega_v': 0.0, 'h0': 70.0}
 LIGHT = {'omega_m': 0.25, 'omega_v': 0.75, 'h0': 60.0}
-# name: what it is, group → lines, cosmology (None: as in the files; False: without)
+# name: description, group → lines, cosmology (None: as in the files; False: without)
 CASES = {
     'golden': ('as the golden case', {}, None),
     'lambda': ('Ω_m=0.25, Ω_Λ=0.75, h=0.6', {}, LIGHT),
@@ -119,7 +120,7 @@ CASES = {
 
 
 def namelist(change, cosmo):
-    """Lines of a group replace those of the same name."""
+    """Replaces lines of a group that set the same name."""
     text = BOX
     if cosmo is not False:
         with open(os.path.join(ptah.DATA, 'golden', 'cosmo_cool32.nml')) as f:
@@ -132,7 +133,7 @@ def namelist(change, cosmo):
 
 
 def other_cosmology(folder, values):
-    """Into the headers of all GRAFIC files; boxes keep their size in Mpc."""
+    """Writes a cosmology into the headers of all GRAFIC files; boxes keep their size in Mpc."""
     for base, _, files in os.walk(folder):
         for name in files:
             with open(os.path.join(base, name), 'r+b') as f:
@@ -167,7 +168,7 @@ def compare(name):
     a, b = (read_ramses.load(os.path.join(name, who, 'output_00002'))
             for who in ('ptah', 'ramses'))
     same = len(a.level) == len(b.level) and bool(np.array_equal(a.level, b.level))
-    if not same:  # cells that both have
+    if not same:  # only cells that exist in both
         at = [dict(zip(zip(s.level.tolist(), s.starts.tolist()), range(len(s.level))))
               for s in (a, b)]
         both = sorted(set(at[0]) & set(at[1]))
@@ -181,7 +182,7 @@ def compare(name):
 
 
 def rates(v, name):
-    """The table of the first output, at whose expansion factor both make it."""
+    """Compares the tables of the first output, which both codes make at its expansion factor."""
     paths = [os.path.join(name, who, 'output_00001', 'cooling_00001.out')
              for who in ('ptah', 'ramses')]
     if not cools_by_rates(name):
@@ -189,8 +190,8 @@ def rates(v, name):
         return
     ours, theirs = (read_ramses.cooling_table(p) for p in paths)
     v.same(name + ': tables', list(ours), list(theirs))
-    # RAMSES ends its iteration where electrons change by 1e-8 of the hydrogen, of which there are
-    # few where it is cold and dense
+    # RAMSES stops iterating when electrons change by less than 1e-8 of hydrogen, which is imprecise
+    # for cold, dense gas with few electrons
     for key, x in theirs.items():
         off = np.abs(ours[key] - x)[(x > -100) & (ours[key] > -100)]
         v.check('%s: %s, of %d values, median' % (name, key, len(off)), np.median(off),
@@ -215,7 +216,7 @@ def main():
         if os.path.isdir(os.path.join(name, 'ics')):
             os.symlink('../ics', os.path.join(folder, 'ics'))
         rules = ['ramses_cosmology'] if CASES[name][2] is not False else []
-        rules += ['ramses_2024'] if 'jeans_ncells' in text else []  # as that RAMSES has it
+        rules += ['ramses_2024'] if 'jeans_ncells' in text else []  # as in this version of RAMSES
         ptah.simulate(text, folder, settings=['run_params/%s=.true.' % x for x in rules])
         cells, differ, median, most = compare(name)
         print('| %s | %d | %d | %.1e | %.1e |' % (CASES[name][0], cells, differ, median, most),

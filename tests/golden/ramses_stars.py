@@ -1,4 +1,5 @@
-"""Star formation from turbulence and kinetic supernovae beside RAMSES, run with the same namelists.
+"""Star formation from turbulence and kinetic supernovae, compared with RAMSES run with the same
+namelists.
 
     RAMSES=…/ramses3d ramses_stars.py     built with NVAR=6
 
@@ -7,7 +8,7 @@ virial: the scalar of turbulence, on two levels, after STEPS steps and so many m
         numbers differ.
 debris: sums after supernovae with f_w > 0: mass of stars and debris, energy of the gas, within the
         Poisson error.
-A one-line fault it catches: a decay over another time, a gradient over two cells, ejecta that count
+Example of a fault caught: a decay over another time, a gradient over two cells, ejecta that count
 twice, an unnamed scalar that is lost.
 """
 # test: tier=long timeout=1200
@@ -94,7 +95,7 @@ def text(recipe, steps, refine, nrestart=0):
 
 
 def ramses(folder, namelist):
-    """The last checkpoint."""
+    """Runs RAMSES; returns its last checkpoint."""
     ptah.ramses(namelist, folder)
     last = sorted(d for d in os.listdir(folder) if re.match('output_', d))[-1]
     return os.path.abspath(os.path.join(folder, last))
@@ -115,7 +116,8 @@ def virial(v):
     for k, (levels, refine, decay) in enumerate([(1, -1, 0), (2, 0.3, 0), (2, 0.3, 1)]):
         name = 'virial on %d levels, sf_tdiss=%g' % (levels, decay)
         recipe = (VIRIAL[0] % decay, '')
-        # RAMSES lets it decay over the step before; where levels meet it has other neighbours
+        # in RAMSES the turbulence decays over the previous step, and has other neighbours at level
+        # boundaries
         limit = 0.02 if decay else 1e-10 if levels == 1 else 1e-5
         first = ramses('r%d' % k, text(recipe, STEPS, refine))
         ours = ptah.simulate(text(recipe, STEPS, refine), 'p%d' % k, options=['-f'])
@@ -128,7 +130,7 @@ def virial(v):
 
 
 def sums(path):
-    """Mass of stars, debris; number of debris; mass, energy of the gas."""
+    """(mass of stars, mass of debris, number of debris, mass of gas, energy of gas)"""
     s = read_ramses.load(path)
     c, m, f = s.cell, s.part.get('mass', np.zeros(0)), s.part.get('family', np.zeros(0))
     kinetic = 0.5 * sum(c['velocity_' + d] ** 2 for d in 'xyz') * c['density']

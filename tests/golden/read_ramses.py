@@ -1,4 +1,4 @@
-"""An independent reader of RAMSES binary checkpoints: it shares no code with what it checks.
+"""An independent reader of RAMSES binary checkpoints, which shares no code with the programs.
 
     s = load('output_00002')
     s.info['time'], s.info['aexp'], ...     from info_NNNNN.txt; nvar and gamma of the hydro files
@@ -30,7 +30,7 @@ class Snapshot:
 
 
 class Records:
-    """Fortran unformatted records with 4-byte markers."""
+    """Reader of Fortran unformatted records with 4-byte markers."""
 
     def __init__(self, path):
         self.path = path
@@ -131,7 +131,7 @@ def morton(x, bits):
 
 
 def starts(level):
-    """First curve cell of each leaf, in units of level CURVE_LEVELS."""
+    """First Morton curve cell of each leaf, in units of level CURVE_LEVELS."""
     length = np.int64(8) ** (CURVE_LEVELS - level.astype(np.int64))
     return np.cumsum(length) - length
 

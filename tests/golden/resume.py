@@ -1,10 +1,10 @@
-"""Goes on from a checkpoint that the reference code wrote, kept whole in tests/data/restart, and
-compares what follows with the reference code's own next checkpoints (tests/data/golden), with the
-limits of compare.py.
+"""Resumes from a checkpoint of the reference code, stored in tests/data/restart, and compares the
+results with the next checkpoints of the reference code (tests/data/golden), with the limits of
+compare.py.
 
     resume.py CASE
 
-A one-line fault it catches: the old time step of a level not taken over, the potential of the
+Example of a fault caught: the old time step of a level not taken over, the potential of the
 checkpoint not used as first guess and in the first kick, particles' levels lost, an output time
 that the checkpoint does not know taken for 0.
 """

@@ -1,19 +1,20 @@
-"""Sinks beside RAMSES (stable, October 2024, 2 ranks): what its file sink_00002.csv has after four
+"""Sinks compared with RAMSES (stable, October 2024, 2 ranks): its file sink_00002.csv after four
 coarse steps. The sinks move through a periodic box of gas with refined clouds.
 
-    sinks.py direct     two sinks that pull by themselves, accretion boosted
-    sinks.py clouds     two sinks that pull by the mass of their clouds
-    sinks.py merger     a pair that merges, and one that pulls by its cloud
+    sinks.py direct     two sinks with direct gravity, accretion boosted
+    sinks.py clouds     two sinks with gravity of clouds
+    sinks.py merger     a pair that merges, and one with gravity of its cloud
     sinks.py clusters   a black hole in a cluster, limited by Eddington's rate
     sinks.py threshold  gas above a density is accreted
     sinks.py agn        thermal and kinetic feedback
 
-For the last two RAMSES was mended in two places (docs/differences.md, In sinks): what is accreted
-is kept until it is released, and the number that is not initialised is 0.
+For the last two cases RAMSES was corrected in two places (docs/differences.md, In sinks): accreted
+mass is stored until it is released, and an uninitialised number is 0.
 
-The limit is that of what changes in the run: 1e-6 of the accreted mass, of the way and of the
-change of velocity, and of rates and gas. A one-line fault it catches: a cloud with another radius,
-a kick with the step of another level, accretion after the Godunov step, a force of the wrong cell.
+Limits are relative to the changes during the run: 1e-6 of the accreted mass, of the displacement
+and change of velocity, and of rates and gas properties. Example of a fault caught: a cloud with
+another radius, a kick with the step of another level, accretion after the Godunov step, a force of
+the wrong cell.
 """
 # test: direct tier=check timeout=200
 # test: clouds tier=check timeout=200
@@ -151,7 +152,7 @@ def read(path):
 
 
 def first_of(text):
-    """Of each sink of a file ic_sink: mass, place, velocity."""
+    """Mass, position and velocity of each sink of a file ic_sink."""
     rows = [[float(x) for x in line.split(',')] for line in text.splitlines()]
     return {i + 1: [r[0], *(x + 0.5 for x in r[1:4]), *r[4:7]] for i, r in enumerate(rows)}
 
@@ -174,7 +175,7 @@ def main(case):
                              (range(2, 5) if k < 5 else range(5, 8)))
             if name in ('msink', 'mbh'):
                 change = theirs[COLUMNS.index('dmfsink')]
-            limit = max(1e-6 * change, 1e-10 * abs(theirs[k]))  # eleven digits
+            limit = max(1e-6 * change, 1e-10 * abs(theirs[k]))  # files have eleven digits
             v.check('sink %d: %s, difference' % (theirs[0], name), abs(ours[name] - theirs[k]),
                     limit)
     v.end()

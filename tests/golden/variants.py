@@ -1,4 +1,4 @@
-"""Every old or odd form of RAMSES's files is recognised and read as what it is.
+"""Every old or unusual form of RAMSES's files is recognised and read correctly.
 
     variants.py           forms made here from a small checkpoint of ours (gas, particles, gravity,
                           3 ranks): big-endian, LONGINT, QUADHILBERT, group_NNNNN/, particles and
@@ -12,8 +12,8 @@
     variants.py beside    sink particles in each form, stellar objects, cooling tables, whole and
                           damaged
 
-The files are read and written by the few lines below, which share nothing with our programs.
-One-line faults that it catches: a number not swapped, a column taken for another, boundary cells
+The files are read and written by the functions below, which share no code with the programs.
+Examples of faults caught: a number not swapped, a column taken for another, boundary cells
 counted, an oct's 8 cells read where there are 4.
 """
 # test: tier=check timeout=120 ranks=3
@@ -42,7 +42,7 @@ def namelist(steps):
     return ptah.ascii_box((4, 6), steps, 2, refine, gas, 'ics/nbody4096')
 
 
-# ---- files as lists of arrays, one a record
+# ---- files as lists of arrays, one per record
 
 def records(path):
     """The payloads of a file written in the usual way."""
@@ -58,7 +58,7 @@ def records(path):
 
 
 def store(path, arrays, big=False, sub=None):
-    """`sub`: longest sub-record."""
+    """sub: length of the longest sub-record."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     mark = struct.Struct('>i' if big else '<i')
     with open(path, 'wb') as f:
@@ -135,7 +135,7 @@ class Snapshot:
                 f.write(text)
 
 
-# ---- the forms: each changes a snapshot in place
+# ---- forms: each function changes a snapshot in place
 
 PART_NAMES, HYDRO_NAMES = 'part_file_descriptor.txt', 'hydro_file_descriptor.txt'
 
@@ -156,7 +156,7 @@ def long_integers(s):
 
 
 def quad(x):
-    """A double as real*16, the low and the high half."""
+    """A double as real*16, as low and high half."""
     bits, = struct.unpack('<Q', struct.pack('<d', x))
     sign, exponent, mantissa = bits >> 63, bits >> 52 & 0x7ff, bits & (1 << 52) - 1
     wide = sign << 127 | exponent - 1023 + 16383 << 112 | mantissa << 60
@@ -164,7 +164,7 @@ def quad(x):
 
 
 class Quads(np.ndarray):
-    """16-byte numbers, which numpy has not: swapped as a whole."""
+    """16-byte numbers, which numpy lacks: swapped as a whole."""
 
     @classmethod
     def of(cls, values):
@@ -237,7 +237,7 @@ def round_reals(s):
 
 def single(s):
     for (kind, _), a in s.file.items():
-        keys = bound_key(a) if kind == 'amr' else -1  # these stay
+        keys = bound_key(a) if kind == 'amr' else -1  # domain boundaries keep their precision
         a[:] = [x.astype('<f4') if x.dtype == REAL and i != keys else x for i, x in enumerate(a)]
     change_text(s, PART_NAMES, ', d', ', f')
 
@@ -284,7 +284,8 @@ def go_on(folder, start, steps=3):
 
 
 def damage(v, what, folder, group, every=True):
-    """A file that is cut; with `every` also missing, longer, wrong in its first or last length."""
+    """Reads a truncated file; with `every` also a missing file, a longer one, and a wrong first or
+    last record length."""
     place = '%s/group_%05d/%%s' % (folder, (RANKS - 1) // group + 1) if group else folder + '/%s'
     for kind in ('amr', 'hydro', 'grav', 'part'):
         path = place % ('%s_00002.out%05d' % (kind, RANKS))
@@ -329,7 +330,8 @@ def forms():
     v.same('without exact files it is said',
            'not bit for bit' in end.err and 'has no exact files' in end.err, True)
     final = digests(end.outputs[-1])
-    # what, changes, how it is written, words of the format, lines of the digest: gone, changed
+    # description, changes, keywords for writing, words of the format, lines of the digest: missing,
+    # changed
     table = [
         ('big-endian', [], {'big': True}, ['big-endian'], [], []),
         ('LONGINT', [long_integers], {}, ['8-byte counts', '8-byte ids'], [], []),
@@ -366,7 +368,7 @@ def forms():
         r = go_on('on', 'form')
         if v.same(what + ': simulate goes on', r.status or len(r.outputs), 1):
             v.same(what + ': the form is in the log', words == [] or words[-1] in r.err, True)
-            if 'phi' not in gone:  # it is where the solver begins
+            if 'phi' not in gone:  # phi is the first guess of the solver
                 v.same(what + ': to the same state', differing(digests(r.outputs[-1]), final), [])
         else:
             print(r.err[-500:])
@@ -378,7 +380,8 @@ def forms():
 
 
 def old_stars(v):
-    """In files without families stars are the particles with a time of birth, negative or not."""
+    """In files without families, stars are the particles with a time of birth other than 0, also
+    negative."""
     new, old = Snapshot('plain'), Snapshot('plain')
     for (kind, _), a in new.file.items():
         if kind == 'part':
@@ -397,7 +400,7 @@ def old_stars(v):
 
 
 def narrow(v):
-    """Single precision: as the doubles that are singles."""
+    """Single precision is read as the doubles of equal value."""
     s = Snapshot('plain')
     round_reals(s)
     s.write('rounded')
@@ -418,12 +421,13 @@ def narrow(v):
 # ---- boxes
 
 def periodic_twin(s):
-    """A snapshot with physical boundaries without them: one coarse cell, no boundary octs."""
+    """A snapshot converted from one with physical boundaries to one without: one coarse cell, no
+    boundary octs."""
     for rank in range(1, 3):
         amr, hydro, grav = (s.file[k, rank] for k in ('amr', 'hydro', 'grav'))
         ncpu, nlevel, nbound = (int(amr[i][0]) for i in (0, 3, 5))
         size = amr[2].copy()
-        coarse = [int(x) // 2 for x in size]  # of the box
+        coarse = [int(x) // 2 for x in size]  # coarse cells of the box
         inside = coarse[0] + size[0] * (coarse[1] + size[1] * coarse[2])
         own, bound = amr[21].reshape(nlevel, ncpu), amr[25].reshape(nlevel, nbound)
         blocks, values = [], [hydro[:6], grav[:4]]
@@ -467,8 +471,9 @@ ordering type=hilbert
 
 
 def small(folder, ndim, coarse, split, seed=1):
-    """A snapshot in ndim dimensions with coarse cells inside the box, levels 1 to 3, some cells of
-    level 2 split if `split`. Returns octs and leaf cells a level, mass of the gas."""
+    """Makes a snapshot in ndim dimensions with coarse cells inside the box, levels 1 to 3, some
+    cells of level 2 split if `split`. Returns octs and leaf cells per level, and the mass of the
+    gas."""
     rng, ncell = np.random.default_rng(seed), 1 << ndim
     side = list(coarse) + [1] * (3 - ndim)
     levels, corner = [], np.stack(np.indices(coarse), -1).reshape(-1, ndim)
@@ -555,7 +560,7 @@ def boxes():
     v.end()
 
 
-# ---- sinks and the like
+# ---- sinks and other tables
 
 CSV = (' # id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform,acc_rate,del_mass,rho_gas,cs**2,etherm,'
        'vx_gas,vy_gas,vz_gas,mbh,dmfsink,level\n'
@@ -573,7 +578,7 @@ def row(i, n, width=22):
 
 
 def sink_file(n, acc_rate):
-    """As RAMSES wrote it until 2018; cuRAMSES has the accretion rate too."""
+    """Sink file as RAMSES wrote it until 2018; cuRAMSES has the accretion rate too."""
     real = [np.arange(n) + 0.25 + k for k in range(11 + 1 + acc_rate)]
     whole = [np.arange(1, n + 1, dtype=INT), np.ones(n, INT), np.array([6], INT)]
     return [np.array([n], INT), np.array([n], INT)] + (real + whole if n else [])

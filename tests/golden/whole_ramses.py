@@ -1,6 +1,6 @@
-"""Everything that a RAMSES binary checkpoint holds, of any number of dimensions and variables, bit
-by bit; with ghosts and octs beyond the boundary. It shares no code with the programs it checks, nor
-with read_ramses.py, which reads leaf cells.
+"""Reads the whole content of a RAMSES binary checkpoint, of any number of dimensions and variables,
+bit by bit, including ghosts and octs beyond the boundary. The reader shares no code with the
+programs, nor with read_ramses.py, which reads leaf cells.
 
     s = load('output_00002')
     s.ndim, s.ncpu, s.nboundary, s.n (nx, ny, nz), s.levelmax, s.ngridmax, s.ordering, s.gamma
@@ -142,7 +142,7 @@ def load(folder):
 
 
 def place(x, l):
-    """A number for each place: coordinates with one oct beyond the box on each side."""
+    """A number for each position: coordinates with one oct beyond the box on each side."""
     side = 2 ** (l - 1) + 2
     out = np.zeros(len(x), np.int64)
     for d in range(x.shape[1]):
@@ -151,9 +151,9 @@ def place(x, l):
 
 
 def gather(s, kind, lists):
-    """{level: (places, list, bits)} of octs in the lists of all files, sorted by place.
+    """{level: (positions, list, bits)} of octs in the lists of all files, sorted by position.
 
-    lists: those of a rank"""
+    lists: function from a rank to the numbers of its lists that are wanted"""
     out = {}
     for l in range(1, s.levelmax + 1):
         rows = []
@@ -174,12 +174,12 @@ def gather(s, kind, lists):
 
 
 def cells(s, kind):
-    """kind: hydro, grav, or None: which cells are refined."""
+    """{level: (positions, bits)} of own octs. kind: hydro, grav, or None for refined cells."""
     return {l: (at, bits) for l, (at, _, bits) in gather(s, kind, lambda r: [r]).items()}
 
 
 def beyond(s, kind):
-    """The same of octs beyond the boundary with the region (from 0), each once."""
+    """{level: (positions, region from 0, bits)} of octs beyond the boundary, each once."""
     out = {}
     for l, (at, b, bits) in gather(s, kind, lambda r: range(s.ncpu, s.ncpu + s.nboundary)).items():
         at, once = np.unique(at, return_index=True)

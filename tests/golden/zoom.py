@@ -2,7 +2,7 @@
 masks, and the run that follows has the octs of the reference run, the mask region alone refined,
 and the same digest on any number of ranks.
 
-A one-line fault it catches: a mask of the wrong level, offset or order of the axes; a mass cut that
+Example of a fault caught: a mask of the wrong level, offset or order of the axes; a mass cut that
 lets heavy particles count.
 """
 # test: tier=check timeout=400 ranks=5
@@ -24,7 +24,7 @@ OCTS_LIMIT = 5e-3
 SECONDS = 20
 STEPS = ['output_params/foutput=6', 'run_params/nstepmax=7']
 BASE = 5
-# Base cells by which refinement leaves the mask: at the start (nexpand, graded levels), at the end
+# base cells by which refinement exceeds the mask: at the start (nexpand, graded levels), at the end
 START, END = 3, 5
 
 
@@ -53,7 +53,7 @@ def make_masks(v):
            len(re.findall(r'^simulate: .*level_005: has no ic_pvar_00006', refused.err, re.M)), 1)
     r = ptah.Run([ptah.program('genzoom'), '-j', '--omega-b', '0.047', 'ics/ic_zoom'], '.')
     v.same('genzoom: exit status', (r.status, r.err), (0, ''))
-    for folder, data in first.items():  # MUSIC's own masks, which the reference run had
+    for folder, data in first.items():  # the masks of MUSIC, which the reference run had
         with open(os.path.join(folder, 'ic_pvar_00006'), 'rb') as f:
             v.same('mask of %s as the reference run had it' % os.path.basename(folder),
                    f.read() == data, True)
@@ -61,7 +61,7 @@ def make_masks(v):
 
 
 def base_cells(s):
-    """Of each cell of the base level, in [z, y, x]: is it refined?"""
+    """Whether each cell of the base level is refined, in [z, y, x]."""
     place = read_ramses.starts(s.level) >> 3 * (read_ramses.CURVE_LEVELS - BASE)
     refined = np.zeros(8 ** BASE, bool)
     refined[place[s.level > BASE]] = True
@@ -95,7 +95,7 @@ def main():
     for l, n in sorted(theirs.octs.items()):
         v.check('octs on level %d, of %d' % (l, n), abs(mine.octs.get(l, 0) - n) / n, OCTS_LIMIT)
     v.same('levels', sorted(mine.octs), sorted(theirs.octs))
-    for ranks in (1, 3, 5):  # the first steps: refinement beyond the files, load balance
+    for ranks in (1, 3, 5):  # first steps: refinement beyond the files, load balance
         shutil.rmtree('out', ignore_errors=True)
         r = ptah.simulate(text, os.getcwd(), ranks=ranks, options=['-o', 'out'], settings=STEPS)
         digests[ranks] = ptah.digest(ptah.output(r, 2))

@@ -1,10 +1,10 @@
-"""Initial conditions of a cosmological box (GRAFIC2), for measurements beside each other.
+"""Initial conditions of a cosmological box (GRAFIC2), for comparable measurements.
 
     box.py N SIZE AEXP FOLDER    N^3 particles in SIZE Mpc/h at expansion factor AEXP
 
 Needs numpy. A Gaussian field with the spectrum of cold dark matter (Bardeen et al. 1986), the
-velocities of growing waves. Nothing is random: everyone gets the same box. Started late (AEXP 0.2),
-it refines within ten steps.
+velocities of growing waves. The seed is fixed: all users get identical boxes. A box started late
+(AEXP 0.2) refines within ten steps.
 """
 import os
 import sys
@@ -15,14 +15,14 @@ H, OMEGA_M, SIGMA_8 = 0.7, 0.3, 0.9  # flat
 
 
 def transfer(k):
-    """Bardeen et al. (1986), equation G3; k in h/Mpc."""
+    """Transfer function of Bardeen et al. (1986), equation G3; k in h/Mpc."""
     q = k / (OMEGA_M * H)
     return np.log(1 + 2.34 * q) / (2.34 * q) * (
         1 + 3.89 * q + (16.1 * q)**2 + (5.46 * q)**3 + (6.71 * q)**4)**-0.25
 
 
 def amplitude():
-    """Of k T^2, for SIGMA_8 today."""
+    """Amplitude of k T^2, for SIGMA_8 today."""
     k = np.logspace(-4, 2, 4000)
     x = 8 * k
     window = 3 * (np.sin(x) - x * np.cos(x)) / x**3
@@ -75,7 +75,7 @@ def box(n, size, a, folder):
     put('ic_deltab', delta)
     rate = (OMEGA_M / a**3 / expansion(a)**2)**0.55
     for axis, x in zip('xyz', k):
-        for kind in 'cb':  # proper km/s
+        for kind in 'cb':  # velocities in proper km/s
             put('ic_vel%s%s' % (kind, axis), 1j * x / k2 * delta * (100 * a * expansion(a) * rate))
 
 

@@ -1,5 +1,5 @@
-"""Breaks the code on purpose, one small change at a time, and asks which tests notice. The changes
-are tests/mutation/table.
+"""Breaks the code on purpose, one small change at a time, and checks which tests notice.
+tests/mutation/table lists the changes.
 
     mutation.py table                    every change fits one place of the code, its tests exist
     mutation.py run [OPTION...] [WORD...]  makes all changes, or those whose text has one of the
@@ -14,14 +14,14 @@ are tests/mutation/table.
         -d DIR                 where the copies are (build/mutation)
     mutation.py report FILE    the figures of such a file, and what survives, with its explanation
 
-It works on copies of the tree, which are built step by step, so a change costs
-seconds. A change is made, the tests that it names are run, quick ones first, then the others of its
-tier; the first that fails, or takes ten times as long as before, has caught it. `check` may take
+It works on copies of the tree, which are built step by step, so a change costs seconds. For each
+change, the tests that it names are run, quick ones first, then the other tests of the tier; the
+first test that fails, or takes ten times as long as before, has caught the change. `check` may take
 hours.
 
-What is not caught has its explanation in the table. Fails if anything else survives, if a change
-does not compile, or if less than 60 % are caught by quick tests or less than 95 % by all (`-t
-check` only).
+Changes that are not caught are explained in the table. Fails if any other change survives, if a
+change does not compile, or if less than 60 % are caught by quick tests or less than 95 % by all
+(`-t check` only).
 """
 # test: table tier=quick timeout=60
 # test: run -t check tier=long timeout=36000 ranks=2
@@ -48,12 +48,12 @@ BUILD = os.path.join(ROOT, 'build', 'mutation')
 LEAST_QUICK, LEAST_CHECK = 0.60, 0.95
 NOT_ASKED = ('lint', 'mutation/', 'bench/')  # text and speed are not behaviour
 LONGEST_BUILD = 900
-SLACK = 10  # times as long as it takes may a test take that passes
+SLACK = 10  # factor by which a passing test may become slower
 
 
 class Mutation:
-    """What is wrong; the file it is thought to be in; the function, or None; what is replaced by
-    what; tests; why it survives."""
+    """A change: description; file; function, or None; old and new text; tests; explanation if it
+    survives."""
 
     def __init__(self, what):
         self.what = what
@@ -62,8 +62,8 @@ class Mutation:
 
 
 def read_table(path=os.path.join(HERE, 'table')):
-    """Blocks of lines: `# what`, `@ file [function]`, `- old`, `+ new` (several of both),
-    `by test`, `survives: why`."""
+    """Reads the changes. Blocks of lines: `# what`, `@ file [function]`, `- old`, `+ new` (several
+    of both), `by test`, `survives: why`."""
     mutations = []
     with open(path) as f:
         for number, line in enumerate(f, 1):
@@ -92,7 +92,7 @@ def tokens(text):
 
 
 def pattern(lines):
-    """The old text, however it is broken into lines and indented."""
+    """Pattern for the old text, however it is broken into lines and indented."""
     words = tokens('\n'.join(lines))
     out = re.escape(words[0])
     for a, b in zip(words, words[1:]):
@@ -125,8 +125,8 @@ def places(m, path):
 
 
 def find(m, root):
-    """(path, start, end), or a sentence. Files move: if the one named is not there, the change
-    must fit once in all of the code."""
+    """(path, start, end), or an error message. Files move: if the named file does not exist, the
+    old text must occur once in the whole code."""
     path = os.path.join(root, m.file)
     where = [(path, *p) for p in places(m, path)] if os.path.exists(path) else []
     if not where:
@@ -159,7 +159,7 @@ def check_table():
 
 
 def harness(root):
-    """tests/run of a tree."""
+    """Loads tests/run of a tree."""
     path = os.path.join(root, 'tests', 'run')
     loader = importlib.machinery.SourceFileLoader('tests_run_' + re.sub(r'\W', '_', root), path)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
@@ -170,8 +170,8 @@ def harness(root):
 # ---- a working copy
 
 def renew(source, path):
-    """Copies a file unless it is there. One that was changed and put back keeps its later time, so
-    that what was made of the change is made again."""
+    """Copies a file unless the copy is current. A file that was changed and restored keeps its
+    later time, so that objects built from the change are rebuilt."""
     if not os.path.isfile(path):
         shutil.copy2(source, path)
     elif not filecmp.cmp(source, path, shallow=False):
@@ -179,7 +179,7 @@ def renew(source, path):
 
 
 def remove_others(source, path):
-    """What is in a folder and its folders that the source has not."""
+    """Removes files and folders that the source lacks."""
     for folder, folders, files in os.walk(path):
         twin = os.path.join(source, os.path.relpath(folder, path))
         for name in files:
@@ -191,7 +191,7 @@ def remove_others(source, path):
 
 
 def copy_tree(to):
-    """Sources as they are here, and what is built, with the times that make looks at."""
+    """Copies the sources and build products, with the times that make compares."""
     os.makedirs(to, exist_ok=True)
     for name in os.listdir(ROOT):
         if name in ('.git', 'build'):
@@ -221,21 +221,21 @@ class Worker:
         asked = [t for t in self.harness.find_tests('check', [])
                  if not t.name.startswith(NOT_ASKED)]
         quick = {t.name for t in self.harness.find_tests('quick', [])}
-        for t in asked:  # the quick tier has a unit test on fewer ranks
+        for t in asked:  # in the quick tier a unit test runs on fewer ranks
             t.tier = 'quick' if t.name in quick else 'check'
         self.tests = {t.name: t for t in asked}
-        self.expected = {}  # test: seconds it takes when it passes, on a machine of its own
+        self.expected = {}  # seconds of a passing test on an idle machine, by name
 
     def make(self, goals):
         env = {**os.environ, **ptah.ENVIRONMENT}
-        # what is changed is compiled in a hurry: bits do not depend on it
+        # changed files are compiled with little optimisation, on which results do not depend
         r = subprocess.run(['make', '-s', '-j2', 'OPT=-O1 -march=native', *goals], cwd=self.root,
                            env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                            timeout=LONGEST_BUILD)
         return r.returncode == 0, r.stdout
 
     def build_for(self, test):
-        """A unit test needs only itself; other tests the programs."""
+        """A unit test needs only its own program; other tests need all programs."""
         path = os.path.join(self.root, 'build', 'tests', test.name.split('@')[0])
         relative = os.path.relpath(path, self.root)
         source = os.path.join(self.root, relative[6:] + '.c')
@@ -243,8 +243,8 @@ class Worker:
         return self.make([relative] if own else ['all'])
 
     def passes(self, test):
-        """Whether it does; with the time it may take, many times what it took. A change may make it
-        go on for ever."""
+        """Whether the test passes, with a time limit many times its usual duration, since a change
+        may cause an endless loop."""
         if test.name in self.expected:
             test.timeout = min(test.timeout, SLACK * (2 + self.expected[test.name]))
         result, seconds, _ = self.runner.execute(test)
@@ -254,12 +254,12 @@ class Worker:
         return result != 'failed'
 
     def passes_before(self, m):
-        """Whether the tests that the change names pass without it; then their times are known."""
+        """Whether the tests that the change names pass without it; records their durations."""
         new = [t for t in self.order(m)[:len(m.tests)] if t.name not in self.expected]
         return next((t.name for t in new if not (self.build_for(t)[0] and self.passes(t))), None)
 
     def order(self, m):
-        """The tests to ask, in stages."""
+        """Tests to run for a change, in stages."""
         o = self.options
         named = [self.tests[t] for t in m.tests if t in self.tests]
         quick = [t for t in self.tests.values() if t.tier == 'quick']
@@ -275,7 +275,7 @@ class Worker:
         return [t for stage in stages for t in stage if not (t.name in seen or seen.add(t.name))]
 
     def try_one(self, m):
-        """(result, the test that noticed)"""
+        """(result, name of the test that caught the change)"""
         place = find(m, self.root)
         if isinstance(place, str):
             return 'does not fit', place
@@ -291,7 +291,8 @@ class Worker:
         finally:
             put(path, text)
         test = self.tests.get(by)
-        if test and by not in self.expected:  # it has not passed yet: does it without the change?
+        # the test has not passed yet: it must pass without the change
+        if test and by not in self.expected:
             self.build_for(test)
             if not self.passes(test):
                 return 'does not pass', by
@@ -318,7 +319,7 @@ def put(path, text):
         f.write(text)
 
 
-# ---- all of them
+# ---- all changes
 
 def chosen(words, first):
     mutations = [m for m in read_table() if not words or
@@ -329,7 +330,8 @@ def chosen(words, first):
 
 
 def read_results(path):
-    """{what: (result, the test that noticed)} of a file of results: the last of each counts."""
+    """{description: (result, test that caught it)} from a file of results; the last result
+    counts."""
     found = {}
     if path and os.path.exists(path):
         with open(path, encoding='utf-8') as f:
@@ -414,7 +416,7 @@ def run(arguments):
 
 
 def show(path):
-    """The figures of a file of results, and the survivors."""
+    """Prints the figures of a file of results, and the survivors."""
     known = read_results(path)
     asked = [m for m in read_table() if m.what in known]
     for m in asked:

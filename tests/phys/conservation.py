@@ -1,6 +1,6 @@
 """On an adaptive mesh without gravity mass is conserved to 1e-14, energy and momentum to round-off.
 
-A one-line fault it catches: a missing correction where levels meet, a coarse cell that keeps its
+Example of a fault caught: a missing correction where levels meet, a coarse cell that keeps its
 own flux.
 """
 # test: tier=check timeout=120

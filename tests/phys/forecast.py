@@ -1,8 +1,8 @@
-"""simulate -n says what a run takes before it takes it: octs and particles from headers, memory at
-the peak within 20 % of what simulate -j reports of the run, and the time of an update from a
-profile of a run before. Nothing is built or written.
+"""simulate -n predicts the cost of a run: octs and particles from headers, peak memory within 20 %
+of the report of simulate -j, and the time of an update from the profile of an earlier run. It
+builds and writes nothing.
 
-A one-line fault it catches: a field of the gas that is not counted.
+Example of a fault caught: a field of the gas that is not counted.
 """
 # test: tier=check timeout=120 ranks=3
 import json
@@ -17,7 +17,7 @@ from restart import namelist  # noqa: E402
 
 COSMO = namelist('cosmo')
 
-LIMIT = 0.2  # of the memory held at the peak
+LIMIT = 0.2  # relative error of the predicted peak memory
 
 
 def lines(path):
@@ -26,7 +26,7 @@ def lines(path):
 
 
 def forecast(v, name, text, ranks, options, settings, extra=()):
-    """The line of JSON of -n; it takes no memory and writes no checkpoint."""
+    """The JSON line of -n, which needs little memory and writes no checkpoint."""
     path = name + '.forecast'
     os.makedirs(name, exist_ok=True)
     if not os.path.exists(name + '/ics'):

@@ -1,11 +1,11 @@
-"""Net rates beside Grackle's: primordial gas in collisional equilibrium, with what gracklepy gave,
-stored, and with gracklepy itself where it is installed.
+"""Net cooling rates compared with Grackle: primordial gas in collisional equilibrium, with stored
+rates of gracklepy, and with gracklepy itself where it is installed.
 
     grackle.py              stored rates
     grackle.py live         the stored rates are those of gracklepy; skipped without it
     grackle.py store FILE   writes them
 
-A one-line fault it catches: bremsstrahlung of helium left out, a rate per n_H instead of n_H²,
+Example of a fault caught: bremsstrahlung of helium left out, a rate per n_H instead of n_H²,
 rates of the other set.
 """
 # test: tier=check timeout=60
@@ -33,7 +33,7 @@ def stored():
 
 
 def table(v, atoms):
-    """Net rates that convert writes, with nodes at the stored points."""
+    """Net rates written by convert, with nodes at the stored points."""
     import cooltable
     text = cooltable.BOX.replace('z_ave=1.0', "z_ave=0.\nz_reion=0.\natomic_rates='%s'" % atoms)
     out = ptah.simulate(text.replace('nstepmax=1', 'nstepmax=0'), atoms).outputs[0]
@@ -56,13 +56,13 @@ def rates(v, atoms):
         print('    ', '  '.join('%.1f: %+.3f' % x for x in zip(T[k][::8], off[::8])))
         mu = t.mu[0, i, 0, k] / q[:, 2] - 1
         if atoms == 'abel':
-            # theirs are straight lines between bins: 4 % where ionisation begins
+            # Grackle interpolates linearly between bins: 4 % where ionisation begins
             v.check('all gas, n_H=%g' % n, abs(off).max(), 0.05)
             v.check('molecular weight', abs(mu).max(), 3e-3)
             continue
         hot = q[:, 1] > 10 ** 6.29
         v.check('hot gas, n_H=%g' % n, abs(off[hot]).max(), 0.05)
-        # their ionisation is that of other rates (docs/method/cooling.md)
+        # other ionisation rates (docs/method/cooling.md)
         v.check('all gas, n_H=%g: within a factor of two' % n, abs(off).max(), 1)
         v.check('molecular weight of hot gas', abs(mu[hot]).max(), 1e-4)
 
@@ -70,7 +70,7 @@ def rates(v, atoms):
 def grackle():
     try:
         from gracklepy import chemistry_data
-    except Exception as e:  # it raises what it likes where its library is missing
+    except Exception as e:  # gracklepy raises various exceptions if its library is missing
         ptah.skip('gracklepy: %s' % e)
     c = chemistry_data()
     for name, value in dict(use_grackle=1, with_radiative_cooling=0, primordial_chemistry=1,
@@ -84,7 +84,7 @@ def grackle():
 
 
 def equilibrium(c, n, T):
-    """mu and net rate per n^2 by gracklepy: ions that its own rates balance; they stay so."""
+    """mu and net rate per n^2 by gracklepy, for ions in balance by its own rates."""
     from gracklepy import FluidContainer
     bins = np.linspace(np.log(c.TemperatureStart), np.log(c.TemperatureEnd), len(c.k1))
     k1, k2, k3, k4, k5, k6 = (np.interp(np.log(T), bins, getattr(c, 'k%d' % k))
@@ -100,7 +100,7 @@ def equilibrium(c, n, T):
         f.calculate_mean_molecular_weight()
         f['internal_energy'][:] = T * K_B / (f['mean_molecular_weight'] * M_H *
                                              (c.Gamma - 1)) / c.velocity_units ** 2
-        if k > 3:  # a recombination time of ionised gas
+        if k > 3:  # beyond a recombination time of ionised gas
             f.solve_chemistry(1 / (2.6e-13 * n) / MYR)
     print('     electrons, moved by', abs(f['e_density'] / electrons - 1).max())
     f.calculate_cooling_time()

@@ -1,17 +1,17 @@
-"""Growth of waves on the lattice from which particles start, beside the exact linear theory of
-point masses on a lattice (Marcos et al. 2006, by Ewald's sum), in an Einstein-de Sitter universe
-from a = 0.02 to 0.08.
+"""Growth of waves on the initial particle lattice, compared with the exact linear theory of point
+masses on a lattice (Marcos et al. 2006, by Ewald's sum), in an Einstein-de Sitter universe from a =
+0.02 to 0.08.
 
-The lattice is a quarter of a cell beside the mesh's points, where the first harmonic of the force
-with the place within a cell vanishes: so does its mean, once particles have moved by a cell.
+The lattice is offset by a quarter of a cell from the mesh points, where the first harmonic of the
+force error within a cell vanishes, as does its mean once particles have moved by a cell.
 
 With a base mesh of four cells a particle spacing, the amplitude of waves up to 0.64 of the
 particles' Nyquist frequency is within 2 %. One or two cells are not enough: on one the waves grow
 too slowly, on two too fast, since the lattice's own wave number is the Nyquist frequency of that
-mesh, where the gradient is zero. What is left on four cells, deposit and force that weaken waves,
-fft_green='particles' makes up for.
+mesh, where the gradient is zero. fft_green='particles' corrects the remaining error on four cells,
+the damping of waves by deposit and force.
 
-A one-line fault it catches: particles of coarser files at wrong places, a factor in the Green
+Example of a fault caught: particles of coarser files at wrong places, a factor in the Green
 function of the base level.
 """
 # test: tier=check timeout=120
@@ -28,9 +28,9 @@ import read_ramses  # noqa: E402
 
 BOX, H0 = 64.0, 50.0  # comoving Mpc, km/s/Mpc
 A_START, A_END = 0.02, 0.08
-N = 16                # particles a side
+N = 16                # particles along each side
 WAVES = np.array([[2, 1, 1], [3, -2, 1], [1, 4, 3]])
-AMPLITUDE = 1e-3      # of each, in boxes
+AMPLITUDE = 1e-3      # amplitude of each wave, in boxes
 
 NAMELIST = """
 &RUN_PARAMS
@@ -59,7 +59,7 @@ fft_green='{green}'
 
 
 def displacement():
-    """[3, z, y, x] in boxes, and the phases [wave, z, y, x]."""
+    """(displacements [3, z, y, x] in boxes, phases [wave, z, y, x])"""
     q = (np.arange(N) + 0.5) / N
     z, y, x = np.meshgrid(q, q, q, indexing='ij')
     phase = [2 * np.pi * (k[0] * x + k[1] * y + k[2] * z) + i for i, k in enumerate(WAVES)]
@@ -85,7 +85,7 @@ def make_ics(folder, psi, shift):
 
 
 def measured(level, psi, phase, green='discrete'):
-    """(amplitudes of the waves over those at the start, a)"""
+    """(amplitudes of the waves relative to the start, a)"""
     folder = 'level%d-%s' % (level, green)
     shift = 0.25 / 2 ** level
     make_ics(folder + '/ics', psi, shift)
@@ -104,8 +104,8 @@ def measured(level, psi, phase, green='discrete'):
 
 
 def dynamical(k):
-    """Acceleration by displacements exp(i k x) of point masses at whole numbers, in units of 4 pi G
-    rho times the displacement: [3, 3], trace 1."""
+    """Acceleration by displacements exp(i k x) of point masses at integer positions, in units of 4
+    pi G rho times the displacement: [3, 3], trace 1."""
     sharp, n = 2.0, np.array(list(itertools.product(range(-4, 5), repeat=3)), float)
     r = n[np.abs(n).sum(axis=1) > 0]
     d = np.linalg.norm(r, axis=1)
@@ -114,7 +114,7 @@ def dynamical(k):
     except ImportError:
         ptah.skip('scipy is not installed')
     cut = 2 * sharp / np.sqrt(np.pi) * np.exp(-(sharp * d) ** 2)
-    first = -erfc(sharp * d) / d ** 2 - cut / d             # derivatives of erfc(sharp d) / d
+    first = -erfc(sharp * d) / d ** 2 - cut / d             # from derivatives of erfc(sharp d) / d
     second = 2 * erfc(sharp * d) / d ** 3 + 2 * cut * (1 / d ** 2 + sharp ** 2)
     u = r / d[:, None]
     pairs = u[:, :, None] * u[:, None, :]
@@ -130,12 +130,13 @@ def dynamical(k):
 
 
 def exact(a):
-    """As measured(), of point masses that start with the velocity of the growing mode."""
+    """Linear theory for the amplitudes of measured(): point masses that start with the velocity of
+    the growing mode."""
     out = []
     for wave in WAVES:
         strength, axis = np.linalg.eigh(dynamical(2 * np.pi * wave / N))
         share = (axis.T @ (wave / np.linalg.norm(wave))) ** 2
-        root = np.sqrt(1 + 24 * strength + 0j)  # powers of a
+        root = np.sqrt(1 + 24 * strength + 0j)  # exponents of a
         up, down = (-1 + root) / 4, (-1 - root) / 4
         part = (1 - down) / (up - down)
         ratio = a / A_START

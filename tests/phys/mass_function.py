@@ -1,16 +1,16 @@
 """The mass function of a box of 64^3 particles in 50 Mpc/h at z = 1, from initial conditions of
 Planck's cosmology (build/bench/ic_64, IC64=DIR, or made by mpgrafic): about 20 minutes of one core.
 
-    mass_function.py         groups beside pyfof (PyPI), where it is installed: the same ids;
-                             numbers above 50 particles beside published fits
+    mass_function.py         groups have the ids of pyfof (PyPI), where it is installed;
+                             numbers above 50 particles agree with published fits
     mass_function.py store   prints the fits, from colossus (PyPI), for FITS below
 
 The whole base grid is refined once, so that a cell has an eighth of a particle; with cells of one
 particle, small halos are missing (docs/method/halo.md). Halos by friends of friends are compared
 with a fit for such halos (Crocce et al. 2010), with masses corrected for the number of particles as
-theirs are (Warren et al. 2006); spheres of 200 times the mean density with Tinker et al. (2008).
+in the fit (Warren et al. 2006); spheres of 200 times the mean density with Tinker et al. (2008).
 
-One-line faults it catches: a link in units of the box side over the number of all bodies; spheres
+Examples of faults caught: a link in units of the box side over the number of all bodies; spheres
 that end at the first body below the density, a force that is too soft.
 """
 # test: tier=long timeout=7200
@@ -77,8 +77,8 @@ def fits(z):
 
 
 def friends(x, ids, link, least):
-    """Members of each group, as sorted ids, by the least of them: pyfof's, which knows no periodic
-    box, on the points and their images near the border."""
+    """Members of each group, as sorted ids, by smallest id, from pyfof, which knows no periodic
+    box, for the points and their images near the boundary."""
     import pyfof
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components

@@ -1,9 +1,9 @@
 """Memory does not grow with steps: a dense ball crosses the periodic box on a mesh that follows it,
 over 220 coarse steps.
 
-The most held in the last fifth of the steps, by our own account, for each oct there is, must be
-what it was in the second fifth, and so must what the system counts beyond our account; what lives
-within a step must be gone. A one-line fault it catches: a list of adapt_refine that is not freed.
+The max memory per oct in the last fifth of the steps, as counted by Ptah, must equal that in the
+second fifth, and so must the memory that only the system counts; memory of a single step must be
+freed. Example of a fault caught: a list of adapt_refine that is not freed.
 """
 # test: 1 2 tier=check timeout=300 ranks=2
 import json
@@ -14,9 +14,9 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
 STEPS = 220
-HELD_LIMIT, BEYOND_LIMIT = 0.02, 0.1  # of what it was; beyond: MPI's buffers too
+HELD_LIMIT, BEYOND_LIMIT = 0.02, 0.1  # relative growth; beyond: including buffers of MPI
 
-# What lives within a step only, by the names of base/mem.
+# names of base/mem for memory of a single step
 PASSING = ('mesh scratch', 'mesh births', 'ghost buffers', 'hydro tiles',
            'deposit', 'multigrid', 'balance', 'checkpoint', 'file buffer')
 
@@ -70,7 +70,7 @@ interpol_type=1
 
 
 def growth(lines, value):
-    """Of the most of value(line): from the second fifth of the run to the last."""
+    """Ratio of max value(line) in the last fifth of the run to that in the second fifth."""
     n = len(lines) // 5
     return max(map(value, lines[-n:])) / max(map(value, lines[n:2 * n])) - 1
 

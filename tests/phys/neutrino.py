@@ -3,9 +3,9 @@ universe, a tenth of it neutrinos.
 
 With R = 0 the neutrinos do not cluster, and matter grows as a^p, p = (-1 +- sqrt(1 + 24 f_cb))/4
 (Bond, Efstathiou & Silk 1980); the wave starts with the velocity of p = 1, so both powers are
-there. With R = 1 they follow the matter: all is as without neutrinos. A one-line fault it catches:
-the full density of matter in the Poisson source, the response of another wave number or scale
-factor.
+present. With R = 1 neutrinos follow the matter, and the result is that without neutrinos. Example
+of a fault caught: the full density of matter in the Poisson source, the response of another
+wave number or scale factor.
 """
 # test: tier=check timeout=200
 import os
@@ -19,12 +19,12 @@ import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 
 OMEGA_NU, A_END = 0.1, 0.3
-WAVES = 2  # in the box: a wave number that differs from its square
+WAVES = 2  # waves in the box: a wave number that differs from its square
 LEVEL = 5
 
 
 def table(path, k_step):
-    """R = 0 at waves longer than k_step [h/Mpc], 1 at shorter ones."""
+    """Table with R = 0 at waves longer than k_step [h/Mpc], 1 at shorter ones."""
     k, a = np.array([1e-3, k_step, k_step * 1.0001, 10]), np.array([0.01, 0.1, 1.0])
     with open(path, 'w') as f:
         f.write('# R(k, a)\n%d %d\n' % (len(k), len(a)))
@@ -46,7 +46,7 @@ def amplitude(folder, extra):
 
 
 def growth(a, f_cb):
-    """Of the wave's amplitude from A_START, where it is 1 and grows as a."""
+    """Growth of the wave's amplitude from A_START, where it is 1 and grows as a."""
     root = np.sqrt(1 + 24 * f_cb)
     up, down = (-1 + root) / 4, (-1 - root) / 4
     b = (1 - down) / (up - down)
@@ -73,7 +73,8 @@ def main():
         got, a = results[name]
         print('     %s: grew %.4f times to a = %.4f, %.4f expected' %
               (name, got / start, a, growth(a, f_cb)))
-        v.check('growth, ' + name, abs(got / start / growth(a, f_cb) - 1), 0.025)  # 16 cells a wave
+        # with 16 cells per wave
+        v.check('growth, ' + name, abs(got / start / growth(a, f_cb) - 1), 0.025)
     slower = results['still'][0] / results['none'][0]
     v.check('slower by', abs(slower / (growth(a, 1 - OMEGA_NU) / growth(a, 1)) - 1), 0.002)
     v.check('R = 1 is no neutrinos', abs(results['follow'][0] / results['none'][0] - 1), 1e-9)

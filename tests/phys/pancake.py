@@ -1,9 +1,9 @@
 """Zel'dovich's pancake: a plane wave that collapses at a = 0.5 in an Einstein-de Sitter universe,
 followed to a = 0.35.
 
-Until the caustic the solution is exact: x = q - (a / a_c) sin(k q) / k. Gas and dark matter follow
-the same flow, the gas being cold. Limits: particles within 0.03 of a base cell (rms), gas density
-within 3 % (L1), nothing sideways. A one-line fault it catches: a factor in the Poisson source, a
+Until the caustic the solution is exact: x = q - (a / a_c) sin(k q) / k. Gas, which is cold, and
+dark matter follow one flow. Limits: particles within 0.03 of a base cell (rms), gas density within
+3 % (L1), no transverse motion. Example of a fault caught: a factor in the Poisson source, a
 growth factor, the unit of velocities, a missing half kick.
 """
 # test: tier=check timeout=300
@@ -20,7 +20,7 @@ from sod import coordinate  # noqa: E402
 
 BOX, H0 = 64.0, 50.0               # comoving Mpc, km/s/Mpc
 A_START, A_CAUSTIC, A_END = 0.05, 0.5, 0.35
-K = 2 * np.pi                      # of the box
+K = 2 * np.pi                      # wave number of the box
 OMEGA_B = 0.1
 
 NAMELIST = """
@@ -65,7 +65,7 @@ def place(q, a):
 
 
 def origin(x, a):
-    """The q of the mass at x."""
+    """Initial position q of the mass at x."""
     q = x.copy()
     for _ in range(100):
         q -= (place(q, a) - x) / (1 - a / A_CAUSTIC * np.cos(K * (q - 0.5)))
@@ -83,7 +83,7 @@ def mean_density(low, high, a):
 
 
 def write_grafic(path, along_x):
-    """A field that depends on x alone."""
+    """A field that depends on x only."""
     n = len(along_x)
     marker = struct.pack('<i', 4 * n * n)
     plane = marker + np.tile(along_x.astype('<f4'), n).tobytes() + marker
@@ -107,15 +107,16 @@ def make_ics(folder, n):
 
 
 def run(v, level):
-    """With 2^level cells a side: rms error of positions in boxes, relative L1 error of gas."""
+    """(rms error of positions in boxes, relative L1 error of gas) with 2^level cells along each
+    side."""
     n = 2 ** level
     folder = 'cells%d' % n
     make_ics(folder + '/ics', n)
     r = ptah.simulate(NAMELIST.format(level=level, end=A_END, omega_b=OMEGA_B), folder)
     s = read_ramses.load(ptah.output(r, 2))
     a, p = s.info['aexp'], s.part
-    # Without ic_particle_ids a particle's id does not tell its sheet; its order along x does, as
-    # sheets do not cross.
+    # Without ic_particle_ids the id does not identify the sheet of a particle; the order along x
+    # does, since sheets do not cross.
     x = np.sort(p['position_x']).reshape(n, -1)
     exact = place((np.arange(n) + 0.5) / n, a)
     position = np.sqrt(((x - exact[:, None]) ** 2).mean())

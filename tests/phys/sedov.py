@@ -5,9 +5,9 @@
 
 Limits: energy conserved to 1e-13; kinetic energy 0.218729 of the total within 0.01 with 256 cells a
 side (Quokka's test_hydro3d_blast), 0.02 with 128; radius of the shock within one cell of (E t^2 /
-(alpha rho))^(1/5); the jump of density to 0.45 and 0.6 of its value where the shell is that thin;
-left and right equal. A one-line fault it catches: a flux correction with the wrong weight, an
-energy that is not refined with its momentum.
+(alpha rho))^(1/5); the density jump within 0.45 and 0.6 of its value for so thin a shell; left and
+right equal. Example of a fault caught: a flux correction with the wrong weight, an energy that is
+not refined with its momentum.
 """
 # test: 7 tier=check timeout=300 ranks=2
 # test: 8 tier=long timeout=3600 ranks=2
@@ -23,7 +23,8 @@ import read_ramses  # noqa: E402
 GAMMA, ALPHA = 1.4, 0.851060  # E t^2 / (rho r^5) for gamma = 1.4 in spherical symmetry
 KINETIC_SHARE = 0.218729
 JUMP = (GAMMA + 1) / (GAMMA - 1)
-ENDS = {7: (0.03, 0.02, 0.45), 8: (0.05, 0.01, 0.4)}  # end, limits: kinetic share, jump missed
+# end time, limits: kinetic fraction, missing part of the jump
+ENDS = {7: (0.03, 0.02, 0.45), 8: (0.05, 0.01, 0.4)}
 
 NAMELIST = """
 &RUN_PARAMS
@@ -84,7 +85,7 @@ def positions(s):
 
 
 def shock_radius(s, r, levelmax):
-    """Where the shell-averaged density is highest."""
+    """Radius at which the shell-averaged density is highest."""
     edges = np.arange(0, 0.5, 0.5 ** levelmax)
     weight = np.histogram(r, edges, weights=s.volume)[0]
     mass = np.histogram(r, edges, weights=s.volume * s.cell['density'])[0]

@@ -2,10 +2,10 @@
 
     sod.py uniform|directions|amr|fine
 
-Limits, as the Athena suite has them (hydro/sod_shock.py): root of the summed squares of the L1
-errors of the conserved variables at most 0.011 for 128 cells, at most 0.6 of it for twice the
-cells; the same number of steps in x, y and z. A one-line fault it catches: a wave speed estimate
-that misses the faster wave, a slope across the wrong face.
+Limits as in the Athena suite (hydro/sod_shock.py): root of the summed squares of the L1 errors of
+the conserved variables at most 0.011 for 128 cells, at most 0.6 of it for twice the cells; the same
+number of steps in x, y and z. Example of a fault caught: a wave speed estimate that misses the
+faster wave, a slope across the wrong face.
 """
 # test: uniform tier=check timeout=180
 # test: directions tier=check timeout=120
@@ -89,7 +89,7 @@ def run(levelmin, levelmax, axis=0):
 
 
 def coordinate(s, axis):
-    """Centres of the leaf cells along an axis, from their places on the curve."""
+    """Centres of the leaf cells along an axis, from their positions on the curve."""
     start = read_ramses.starts(s.level)
     x = np.zeros(len(start))
     for b in range(read_ramses.CURVE_LEVELS):
@@ -102,7 +102,7 @@ def conserved(rho, u, p):
 
 
 def error(s, axis=0):
-    """Root of the summed squares of L1 errors, in the frame of the run's own end time."""
+    """Root of the summed squares of L1 errors, at the end time of the run."""
     x = coordinate(s, axis) - 0.5
     exact = conserved(*riemann.solve(x, s.info['time'], LEFT, RIGHT, GAMMA))
     c = s.cell

@@ -1,12 +1,12 @@
-"""The stellar mass of a cosmological box beside RAMSES: both form stars by Poisson deviates of the
-same law, so their histories agree within the scatter between seeds.
+"""The stellar mass of a cosmological box compared with RAMSES: both codes draw stars from the same
+Poisson law, so their histories agree within the scatter between seeds.
 
     RAMSES=…/ramses3d star_mass.py [FOLDER [SEEDS]]    built with NVAR=6
 
 The golden namelist cosmo_cool32 with star formation, SEEDS random seeds of each code (10; RAMSES
 reads iseed with stellar=.true. only, which needs sink=.true.: both change nothing else here). Runs
-that FOLDER (the current one) has are not repeated. Prints the table of docs/method/stars.md. A
-one-line fault it catches: a rate that is off by 20 %, stars that form twice, a threshold without
+that exist in FOLDER (default: here) are not repeated. Prints the table of docs/method/stars.md.
+Example of a fault caught: a rate that is off by 20 %, stars that form twice, a threshold without
 del_star.
 """
 # test: tier=long timeout=3000
@@ -20,7 +20,7 @@ import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 
 EPOCHS = [0.22, 0.23, 0.24, 0.25]
-M_STAR = 0.2  # of the namelist
+M_STAR = 0.2  # m_star of the namelist
 SINKS = """
 &SINK_PARAMS
 mass_sink_seed=1.
@@ -37,7 +37,7 @@ iseed=%d
 
 
 def namelist():
-    """That of the golden case, with its stars and outputs."""
+    """Namelist of the golden case, with star formation and outputs."""
     with open(os.path.join(ptah.DATA, 'golden', 'cosmo_cool32.nml')) as f:
         text = f.read()
     text = text.replace('noutput=1\naout=0.20', 'noutput=2\naout=0.15,0.25')
@@ -45,7 +45,7 @@ def namelist():
 
 
 def run(who, seed):
-    """The folder of the last checkpoint."""
+    """Runs a code; returns the folder of its last checkpoint."""
     folder = '%s_%d' % (who, seed)
     last = os.path.join(folder, 'output_00003')
     if os.path.isdir(last):
@@ -64,13 +64,13 @@ def run(who, seed):
 
 def time_of(a, info):
     """Conformal time of an expansion factor, 0 today, as birth times are written."""
-    x = np.linspace(np.sqrt(a), 1, 20001)  # a = x^2
+    x = np.linspace(np.sqrt(a), 1, 20001)  # square roots of a
     f = 2 / (x ** 2 * np.sqrt(info['omega_m'] + info['omega_l'] * x ** 6))
     return -float(np.sum((f[1:] + f[:-1]) * np.diff(x)) / 2)
 
 
 def history(last):
-    """The number of single stars born before each epoch."""
+    """Number of single stars born before each epoch."""
     s = read_ramses.Snapshot(read_ramses.read_info(last))
     path = os.path.join(last, '%s_' + s.info['number'] + '.out%05d')
     read_ramses.read_particles(s, last, path)

@@ -3,9 +3,9 @@
     supernova.py thermal|debris
 
 A star forms in one cell; then the run resumes without star formation, and the star explodes.
-Limits: energy that the gas has got, 1e-9; radius of the shock, 2 %; as much on all sides. A
-one-line fault it catches: a supernova of another energy, ejecta that do not move outwards, a blast
-beside the star.
+Limits: energy given to the gas, 1e-9; radius of the shock, 2 %; symmetry of the blast. Example of a
+fault caught: a supernova of another energy, ejecta that do not move outwards, a blast away from
+the star.
 """
 # test: thermal tier=check timeout=400 ranks=2
 # test: debris tier=check timeout=300 ranks=2
@@ -21,13 +21,14 @@ from sedov import ALPHA, GAMMA, energies, positions  # noqa: E402
 
 LEVELMAX = 6
 # The shock of heat in one cell is ahead of the solution by 1.97, 1.89, 1.83, 1.68 % after 300, 400,
-# 500, 800 steps, at 10.6, 12.2, 13.5, 16.9 cells: it converges slowly. Another slope or half the
-# time step change that by 0.02 %.
+# 500, 800 steps, at 10.6, 12.2, 13.5, 16.9 cells: convergence is slow. Another slope limiter or
+# half the time step changes this by 0.02 %.
 STEPS = {'thermal': 500, 'debris': 300}
 FEEDBACK = {'thermal': '', 'debris': 'f_w=1.0\n'}
-MEAN = 0.935237  # radius of the mass within the shock, by its own: integral of the solution
+# mean radius of the mass within the shock over the shock radius, integral of the solution
+MEAN = 0.935237
 SPECIFIC = 1e51 / (10 * 1.9891e33)  # erg/g
-VELOCITY = 1e7  # cm/s, of a unit
+VELOCITY = 1e7  # unit of velocity, cm/s
 
 NAMELIST = """
 &RUN_PARAMS
@@ -90,11 +91,11 @@ t_sne={t_sne}
 
 
 def nested(levelmax, density, **values):
-    """The namelist of a star in gas at rest: it forms in the cell above the middle of the box, the
-    innermost of boxes within each other.
+    """Namelist of a star in gas at rest: the star forms in the cell above the middle of the box,
+    the innermost of nested boxes.
 
-    density: of the boxes, from outside. values: pressure, gamma, units (of density, time, length),
-    n_star, eps_star, t_sne; lines of feedback; cooling: a group, or ''."""
+    density: densities of the boxes, from outside. values: pressure, gamma, units (of density, time,
+    length), n_star, eps_star, t_sne; lines of feedback; cooling: a group, or ''."""
     cell, n = 0.5 ** levelmax, len(density)
     cells = [2 ** k for k in reversed(range(n - 1))]
     return NAMELIST.format(levelmax=levelmax, n=n, star=1e-4 * cell ** 3,
@@ -106,7 +107,8 @@ def nested(levelmax, density, **values):
 
 
 def shock_radius(s, r):
-    """From the mean radius of the mass that it has swept up: no width of the shell enters."""
+    """Radius of the shock from the mean radius of the swept-up mass, which does not depend on the
+    width of the shell."""
     moment = ((s.cell['density'] - 1) * r * s.volume).sum()
     return (moment / (MEAN * 4 / 3 * np.pi - np.pi)) ** 0.25
 

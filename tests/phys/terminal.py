@@ -5,9 +5,9 @@
 
 A star forms in one cell; then the run resumes with cooling at solar metallicity and without star
 formation, and the star explodes with 1e51 erg. The finest cells are a twentieth of the radius where
-the shell forms, 22.6 n^-0.42 pc, or finer. The momentum is that away from the star, at six times
-t_sf = 4.4e4 n^-0.55 years, when the shell forms. A one-line fault it catches: metals that do not
-cool, a supernova of another energy, momentum that is lost between levels.
+the shell forms, 22.6 n^-0.42 pc, or finer. The radial momentum is measured at six times t_sf =
+4.4e4 n^-0.55 years, when the shell forms. Example of a fault caught: metals that do not cool, a
+supernova of another energy, momentum that is lost between levels.
 """
 # test: momentum 1 10 tier=long timeout=2400 ranks=2
 # test: thermal 1 tier=long timeout=1500 ranks=2
@@ -39,7 +39,7 @@ FEEDBACK = {'momentum': 'momentum_feedback=1\nf_ek=1.0\n', 'thermal': ''}
 
 
 def explode(folder, recipe, n):
-    """The checkpoints at TIMES after the explosion, and units of mass and velocity."""
+    """(checkpoints at TIMES after the explosion, units of mass and velocity)"""
     cell = 0.5 ** LEVELMAX
     length, time = 128 * n ** -0.42 * PARSEC, 4.4e4 * n ** -0.55 * YEAR
     density, velocity = n * HYDROGEN, length / time
@@ -53,7 +53,7 @@ def explode(folder, recipe, n):
     s = read_ramses.load(start.outputs[-1])
     ejecta = 0.2 * s.part['mass'].sum() * density * length ** 3 / SUN
     now = s.info['time']
-    os.remove(os.path.join(folder, 'stars.txt'))  # it has the births of one step more
+    os.remove(os.path.join(folder, 'stars.txt'))  # the file has the births of one step more
     run = ptah.simulate(text, folder, threads=2,
                         options=['-r', os.path.abspath(start.outputs[-1]), '--change-model'],
                         settings=['sf_params/eps_star=1e-12', 'feedback_params/t_sne=0',

@@ -1,8 +1,8 @@
-"""Each recipe of docs/adding.md works: applied to a copy of the tree it touches as many files as
-the page says, the copy builds and passes the test that the page names and the checks of layers,
-symbols, sizes and words, and what was added can be used.
+"""Each recipe of docs/adding.md works: applied to a copy of the tree, a recipe touches as many
+files as stated, the copy builds and passes the test named there and the checks of layers, symbols,
+sizes and words, and the addition can be used.
 
-A one-line fault it catches: a second list of what a table has.
+Example of a fault caught: a second list of the contents of a table.
 """
 # test: program tier=check timeout=300
 # test: parameter tier=long timeout=900
@@ -203,7 +203,7 @@ def example(name):
 
 
 def toy_format():
-    """tests/toy/toy.c, with its two tables for a row of lib/formats/formats.def."""
+    """tests/toy/toy.c, with the two tables of a row of lib/formats/formats.def."""
     text = example('toy.c').partition('\n__attribute__((constructor))')[0]
     return re.sub(r'static const struct (source_kind|writer_kind) TOY_(KIND|WRITER)',
                   lambda m: 'const struct %s toy_%s' % (m[1], m[2].lower()), text)
@@ -276,7 +276,7 @@ RECIPES = {
                                   ('<mpi.h> <gsl/*>', 'advect ')]},
 }
 
-# The laws of which the page says that they hold for each row, and the ranks that they run on.
+# Laws that must hold for each row according to the page, and the ranks on which to run them.
 LAWS = {'parameter': [('base_test', 1)], 'Riemann': [('hydro_test', 1)],
         'source': [('term_test', 2)], 'particle': [('column_test', 2), ('part_test', 2)],
         'reason': [('column_test', 2), ('part_test', 2)], 'scalar': [('ics_test', 1)],
@@ -345,7 +345,7 @@ SHORT = ['run/nstepmax=4', 'output/foutput=3', 'amr/levelmax=5', 'run/check_ghos
 
 
 def use_physics(v, tree, *settings):
-    """What was added changes the state of a short run, the same on one rank and on two."""
+    """The addition changes the state of a short run, in the same way on one rank and on two."""
     namelist, digests = os.path.join(ptah.DATA, 'golden', 'sedov3d.nml'), []
     before = tree if settings else ptah.ROOT
     for ranks, top, more in ((1, before, []), (1, tree, settings), (2, tree, settings)):
@@ -427,8 +427,8 @@ foutput=1
 
 
 def use_reason(v, tree):
-    """Runs with that reason have the column and restart with it on other ranks; others do not, but
-    carry that of a checkpoint."""
+    """Runs with that reason have the column, and restart with it on other ranks; other runs lack
+    it, but preserve the column of a checkpoint."""
     simulate = os.path.join(tree, 'bin', 'simulate')
     with open('ic_part', 'w') as f:
         for i in range(64):
@@ -472,7 +472,7 @@ def use_phase(v, tree):
 
 
 def use_module(v, tree):
-    """A test has it from the library; it may include only what DEPS says."""
+    """A test uses the module from the library; the module may include only what DEPS lists."""
     with open(os.path.join(tree, 'tests', 'unit', 'wave_test.c'), 'w') as f:
         f.write('#include "wave/wave.h"\nint main(void)\n{\n    return wave_at(0, 1) != 0;\n}\n')
     r = ptah.Run(['make', 'build/tests/unit/wave_test'], tree)
@@ -574,7 +574,8 @@ def use_conservation(v, tree):
 
 
 def use_scalar(v, tree):
-    """A run that asks for it has it in every cell, on any number of ranks, and restarts with it."""
+    """A run that requests the scalar has it in every cell, on any number of ranks, and restarts
+    with it."""
     metals = ['physics/metal=.true.', 'init/var_region(2,1)=0.02', 'init/var_region(2,2)=0.3']
     use_physics(v, tree, *metals)
     iron, metal = (read_ramses.load(os.path.join('run1', 'output_00002')).cell.get(name)
@@ -593,7 +594,7 @@ def use_scalar(v, tree):
 
 
 def use_format(v, tree):
-    """Programs convert to it and from it, and resume and measure from it."""
+    """Programs convert to the format and from it, and resume and measure from it."""
     os.makedirs(os.path.join(tree, 'build', 'tests', 'toy'))
     for name in ('convert', 'inspect'):
         os.symlink(os.path.join(tree, 'bin', name),
@@ -627,7 +628,7 @@ def use_format(v, tree):
 
 
 def use_transport(v, tree):
-    """A run on three ranks by it alone has the digest of one rank."""
+    """A run on three ranks with this transport alone has the digest of one rank."""
     namelist, digests = os.path.join(ptah.DATA, 'golden', 'sedov3d.nml'), []
     for ranks, name in ((1, 'ring'), (3, 'ring'), (3, 'rings')):
         folder = os.path.abspath('run_%d_%s' % (ranks, name))
@@ -643,7 +644,7 @@ def use_transport(v, tree):
 
 
 def use_observer(v, tree):
-    """It writes the same on one rank and on three."""
+    """The observer writes equal tables on one rank and on three."""
     namelist, tables = os.path.join(ptah.DATA, 'golden', 'sedov3d.nml'), []
     for ranks in 1, 3:
         folder = os.path.abspath('run_%d' % ranks)

@@ -1,6 +1,6 @@
-"""Any run, the same bits: namelists are drawn at random, and each run in many ways: ranks, threads,
-divisions of the box, transports, tiles, devices, stopped and resumed from either format on other
-ranks. All digests are those of one rank with one thread.
+"""Bitwise reproducibility of any run: namelists are drawn at random, and each is run in many ways:
+ranks, threads, domains, transports, tiles, devices, stopped and resumed from either format on other
+ranks. All digests must equal that of one rank with one thread.
 
     any_run.py NUMBER [SEED [KIND]]   NUMBER namelists (0: until stopped), the first from SEED;
                                       without one they are new ones each time
@@ -9,9 +9,9 @@ ranks. All digests are those of one rank with one thread.
 KIND is any (boxes and universes) or galaxies: stars, a recipe of feedback, sinks or black holes,
 clumps and cooling together.
 
-A draw that simulate refuses is told and counts as none. What fails stays in the folder draw_SEED.
+A draw that simulate refuses is reported and not counted. Failed draws stay in the folder draw_SEED.
 
-A one-line fault it catches: a loop that follows the order of arrival, in whatever part of the code.
+Example of a fault caught: a loop that follows the order of arrival, in whatever part of the code.
 """
 # test: 3 20 tier=check timeout=400 ranks=3
 # test: 1 3 galaxies tier=check timeout=200 ranks=3
@@ -27,7 +27,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
-STEPS, EVERY = 6, 2  # coarse steps, and those between outputs
+STEPS, EVERY = 6, 2  # number of coarse steps, and of those between outputs
 
 
 def text_of(groups):
@@ -63,7 +63,8 @@ def gas(r):
 
 
 def refinement(r, levels, kind):
-    """What a level refines by; thresholds fall with the level, so that several are in use."""
+    """Refinement criteria of levels; thresholds fall with the level, so that several levels are in
+    use."""
     out = {'interpol_var': r.randint(0, 2)}
     out['interpol_type'] = r.randint(0, 4 if out['interpol_var'] == 2 else 3)
     ways = ['mass'] if kind == 'particles' else ['mass', 'steep', 'both']
@@ -84,7 +85,8 @@ def refinement(r, levels, kind):
 
 
 def regions(r, passive):
-    """A background and a few clouds, of which one may be a point; speeds of a few sound speeds."""
+    """A background and a few clouds, one of which may be a point; velocities of a few sound
+    speeds."""
     n = r.randint(2, 4)
     kinds = ['square'] * (n - 1) + [r.choice(['square', 'point'])]
     out = {'nregion': n}
@@ -108,7 +110,7 @@ def regions(r, passive):
 
 
 def walls(r, passive):
-    """Boundaries of one, two or all axes; those of later axes cover the edges."""
+    """Boundaries along one, two or all axes; boundaries of later axes cover the edges."""
     axes = sorted(r.sample('ijk', r.randint(1, 3)))
     out = {'nboundary': 2 * len(axes)}
     rows = {e + 'bound_' + m: [] for e in 'ijk' for m in ('min', 'max')}
@@ -140,7 +142,7 @@ def subcycles(r):
 
 
 def box(r):
-    """Gas, particles or both in a box of 1; gravity or none; walls or none."""
+    """Gas, particles or both in a box of side 1; with or without gravity and boundaries."""
     kind = r.choice(['gas', 'gas', 'gravity', 'particles', 'all'])
     hydro, poisson, pic = kind != 'particles', kind != 'gas', kind in ('particles', 'all')
     a, passive = mesh(r, r.randint(2, 4), 6), r.choice([0, 0, 1, 3]) if hydro else 0
@@ -173,7 +175,7 @@ def box(r):
 
 
 def universe(r):
-    """A cosmological box of 32^3 cells, with or without gas and what gas does."""
+    """A cosmological box of 32^3 cells, with or without gas and its physics."""
     hydro, fftw = r.random() < 0.75, r.random() < 0.5
     a = mesh(r, 5, 7)
     levels = a['levelmax'] - 4
@@ -204,7 +206,7 @@ def universe(r):
 
 
 def stars(r):
-    """Star formation and what stars return, as parameters of &PHYSICS_PARAMS and others."""
+    """Star formation and feedback, as parameters of &PHYSICS_PARAMS and others."""
     out = {'n_star': r.choice([10.0, 60.0]), 'm_star': r.choice([1.0, 5.0]),
            't2_star': r.choice([0.0, 100.0]), 'g_star': r.choice([1.6, 2.0]),
            'metal': r.random() < 0.7, 'sf_virial': r.random() < 0.3, 't_sne': 0.1}
@@ -242,7 +244,8 @@ def holes(r):
 
 
 def galaxy(r):
-    """A kiloparsec of dense clouds that collapse, form stars and holes, and are blown apart."""
+    """A kiloparsec of dense clouds that collapse, form stars and black holes, and are blown
+    apart."""
     a, n = mesh(r, 4, 6), r.randint(3, 5)
     a['levelmax'] = max(a['levelmax'], 5)
     law, sf, back = stars(r)
@@ -272,7 +275,7 @@ def galaxy(r):
 
 
 def particles(r, n, folder):
-    """ic_part of n particles: some in a clump, one on a face of cells, some alike."""
+    """Writes ic_part of n particles: some in a clump, one on a face of cells, some identical."""
     os.makedirs(os.path.join(folder, 'ics'))
     with open(os.path.join(folder, 'ics', 'ic_part'), 'w') as f:
         for i in range(n):
@@ -292,7 +295,7 @@ def draw(seed, kind):
 
 
 def manner(r, resume):
-    """One way of running: ranks, threads, settings, environment."""
+    """A way of running: ranks, threads, settings, environment."""
     device = r.random() < 0.5
     settings = ['run_params/ordering=' + r.choice(['ksection', 'hilbert']),
                 'run_params/nremap=%d' % r.choice([0, 1, 2, 5]),
@@ -338,7 +341,7 @@ def numbered(r):
 
 
 def attempt(seed, kind):
-    """None: refused; else the ways whose digests are others."""
+    """None if the draw is refused; else the ways whose digests differ."""
     groups, count, r = draw(seed, kind)
     folder = 'draw_%d' % seed
     os.makedirs(folder)
@@ -358,7 +361,7 @@ def attempt(seed, kind):
     expected, bad = numbered(first), []
     for i, way in enumerate(ways(r, groups['RUN_PARAMS']['hydro'])):
         options = ['-o', 'way%d' % i]
-        if way[4]:  # from the output after EVERY steps, in the form that it has been given
+        if way[4]:  # from the output after EVERY steps, in the format of this way
             source = 'output_00002'
             if r.random() < 0.5:
                 source = 'way%d.source' % i

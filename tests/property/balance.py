@@ -1,4 +1,4 @@
-"""Domains balance what ranks hold; a rank that dies ends the run, not its checkpoints.
+"""Domains balance the memory of ranks; a rank that dies ends the run, but leaves its checkpoints.
 
     balance.py clusters BASE RANKS...  20 clusters of particles and gas on a base of 2^BASE cells
                                        per side, refined: max/min of the bytes held by the ranks
@@ -9,8 +9,8 @@
     balance.py killed RANKS            SIGKILL for one rank: the others end within seconds, with one
                                        message, and the last checkpoint is good
 
-Bytes held are those of the program's own account after a coarse step, as its log gives them.
-Catches: particles charged to no oct, or with a few bytes each; ranks left waiting for a dead one.
+Bytes are those counted by the program after a coarse step, as in its log. Catches: particles
+charged to no oct, or with a few bytes each; ranks left waiting for a dead one.
 """
 # test: clusters 5 2 tier=check timeout=300 ranks=2
 # test: clusters 7 2 4 8 12 tier=long timeout=7200 ranks=2
@@ -30,7 +30,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
 SPREAD, PEAK, PEAK_BEFORE = 1.05, 1.15, 2.0
-SECONDS = 20  # from the death of a rank to the end of the run, on a loaded machine
+SECONDS = 20  # time from the death of a rank to the end of the run, on a loaded machine
 
 
 def held(run):
@@ -46,7 +46,7 @@ def particles(path, rows):
 
 
 def clustered(n):
-    """A third of n points anywhere in the box, the others in 20 clusters (Kim 2026, 8.6.3)."""
+    """A third of n points at random in the box, the others in 20 clusters (Kim 2026, 8.6.3)."""
     r = random.Random(1)
     rows = [[r.random() - 0.5 for _ in range(3)] for _ in range(n // 3)]
     centre = [[r.random() - 0.5 for _ in range(3)] for _ in range(20)]
@@ -59,7 +59,7 @@ def clustered(n):
 
 def clusters(v, base, ranks):
     particles('ics/ic_part', clustered(min(3 * 8 ** base, 400000)))
-    # twice the mean of matter in a cell, gas and particles, is 16 of these
+    # 16 of these are twice the mean mass of gas and particles in a cell
     refine = 'm_refine=10*8.0\nmass_sph=%.9e' % (2 / 8 ** base / 2)
     box = ptah.ascii_box((base, base + 2), 1, 1000, refine, ics='../ics')
     for n in ranks:
@@ -81,8 +81,10 @@ def corner(v, ranks):
     peak = {}
     for nremap in 0, 1:
         settings = ['run_params/nremap=%d' % nremap,
-                    'output_params/outformat=hdf5',  # other outputs balance by themselves
-                    'run_params/exchange_shared=.false.']  # windows keep up to 2 MiB a rank
+                    # outputs in other formats balance the domains themselves
+                    'output_params/outformat=hdf5',
+                    # shared windows take up to 2 MiB per rank
+                    'run_params/exchange_shared=.false.']
         low, mean, high = held(ptah.simulate(box, 'nremap%d' % nremap, ranks, settings=settings))
         print('     nremap %d: %.1f %.1f %.1f MB' % (nremap, low, mean, high))
         peak[nremap] = high / mean
@@ -92,7 +94,8 @@ def corner(v, ranks):
 
 
 def outputs(v, ranks):
-    """What needs no other layout shows that domains change, and what the state is."""
+    """A format that needs no other layout shows that domains change; also gives the reference
+    state."""
     r = random.Random(3)
     particles('ics/ic_part', [[r.random() ** 2 - 0.5 for _ in range(3)] for _ in range(30000)])
     box = ptah.ascii_box((4, 5), 3, 1, 'm_refine=10*8.0', ics='../ics')

@@ -1,11 +1,11 @@
-"""What a checkpoint has beside gas and the usual columns of its particles goes through convert,
+"""Data of a checkpoint in addition to gas and the usual particle columns pass through convert,
 repartition and simulate: times of birth, metallicity, further columns, sinks, stellar objects, the
 cooling table, the namelist, the history.
 
-    beside.py [RANKS...]      RANKS: on which a run goes on from it
+    beside.py [RANKS...]      RANKS: numbers of ranks on which a run resumes from it
 
-The checkpoint is of a small run, altered with h5py to what others write. Files are read by h5py,
-numpy and read_ramses.py. One-line faults it catches: two columns in each other's place, integers
+The checkpoint comes from a small run, altered with h5py to contain data of other codes. Files are
+read by h5py, numpy and read_ramses.py. Examples of faults caught: two columns exchanged, integers
 cut to the wrong bytes, sinks with eleven digits, a sink outside a region kept, a table written in
 one format only.
 """
@@ -55,7 +55,7 @@ def store(path, records):
 
 
 def make(run):
-    """`there`: with sinks, stars and tables as cuRAMSES has them; `ours`: with more columns too."""
+    """`there`: with sinks, stars and tables as in cuRAMSES; `ours`: with more columns."""
     import h5py
     base.alter(run, 'there')
     with h5py.File('there/data_00002.h5', 'r+') as f:
@@ -97,7 +97,7 @@ def n_parts(path):
 
 
 def exact(names, x, name):
-    """A column of a csv file with what it lacks, in units of the last place."""
+    """A column of a csv file with its rounding error, in units of the last place."""
     value = x[:, names.index(name)].copy()
     if name + '_ulps' in names:
         bits = value.view(np.int64)
@@ -106,7 +106,7 @@ def exact(names, x, name):
 
 
 def tables(v, what, path):
-    """The csv files, the cooling table, the namelist."""
+    """Compares the csv files, the cooling table, and the namelist."""
     names, units, *rows = open(path + '/sink_00002.csv').read().splitlines()
     names = names.strip(' #').split(',')
     v.same(what + ': units of the sinks',
@@ -166,7 +166,7 @@ def around(v, by_id):
         tables(v, 'repartition', out)
     r = ptah.Run([ptah.program('inspect'), 'b/' + NAME, 'd'], '.')
     v.same('inspect finds no difference', (r.status, '2 sinks in both' in r.out), (0, True))
-    # the texts are lost: the HDF5 file has them too
+    # the texts are removed: the HDF5 file contains them too
     for name in ('namelist.txt', 'compilation.txt'):
         os.remove('c/' + name)
     base.convert('-o', 'e', 'c')
@@ -207,8 +207,8 @@ def parts(v):
 
 
 def restart(v, ranks, by_id):
-    """A run goes on with all of it: columns that it does not change are those of the checkpoint, of
-    either format, on any ranks."""
+    """A resumed run keeps all these data: columns that the run does not change are those of the
+    checkpoint, from either format, on any number of ranks."""
     moves = ('particle.position', 'particle.velocity', 'particle.levelp')
     kept = only(digests('ours'), 'particle.', 'sink.', 'stellar.')
     want = {n: d for n, d in kept.items() if not n.startswith(moves)}
@@ -242,7 +242,7 @@ def restart(v, ranks, by_id):
 
 
 def empty(v):
-    """A run with sinks that has none yet."""
+    """Resumes a run with sinks from a checkpoint without sinks."""
     import h5py
     shutil.copytree('there', 'none')
     with h5py.File('none/data_00002.h5', 'r+') as f:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Positions at and beyond the faces of the box. In a box with boundaries RAMSES keeps particles
-that have left: they are no damage, a run that resumes leaves them out and counts them, on any
-number of ranks, from either format, and so do clumps. In a periodic box rounding may put them on
-the far face; further out is damage, and a run says how many it brings back.
+that have left: they are not damage; a run that resumes drops and counts them, on any number of
+ranks, from either format, as does inspect --clumps. In a periodic box rounding may put particles on
+the far face; further out they are damage, and a run reports how many it wraps.
 
-A one-line fault it catches: a particle beyond a boundary that is wrapped, or taken for damage.
+Example of a fault caught: a particle beyond a boundary that is wrapped, or taken for damage.
 """
 # test: tier=check timeout=240 ranks=3
 import json
@@ -51,7 +51,7 @@ def make_run(walls):
 
 
 def move(path, to, places):
-    """places: of the first particles, {axis: value} each."""
+    """places: positions of the first particles, an {axis: value} each."""
     def change(column):
         for i, place in enumerate(places):
             at = np.flatnonzero(column['identity'] == i + 1)[0]
@@ -67,11 +67,11 @@ def check(path):
 
 
 def restart(walls, path, ranks=1, where='resumed', name=None):
-    """The log, and the particles one step later."""
+    """(log, particles one step later)"""
     shutil.rmtree(where, ignore_errors=True)
     options = ['-r', os.path.join('..', path)]
     settings = []
-    if name:  # the newest one
+    if name:  # newest checkpoint
         shutil.copytree(path, os.path.join(where, name))
         options, settings = ['--force'], ['run_params/nrestart=-1']
     r = ptah.simulate(namelist(walls, 2), where, ranks, options=options, settings=settings,
@@ -89,7 +89,7 @@ def massless(column):
 
 
 def clumps(path):
-    """The lines of the table."""
+    """Lines of the table of clumps."""
     r = ptah.Run([ptah.program('inspect'), *CLUMPS, path], '.')
     if r.status != 0:
         sys.exit(r.said())
@@ -133,7 +133,7 @@ def check_walls(v):
 
 
 def check_mixed(v):
-    """Boundaries along x only."""
+    """A box with boundaries along x only."""
     path = make_run(2)
     move(path, 'output_00001', [{'x': -0.3}, {'y': 1.0}, {'y': -1e-17}])
     v.same('one axis: inspect -cc', check('output_00001'), (0, 'sound', 0, 1))
@@ -176,7 +176,7 @@ def check_periodic(v):
 
 
 def check_text(v):
-    """Particles in text: the file and the line, blank lines counted."""
+    """Particles in a text file: errors give the file and the line, counting blank lines."""
     for walls, line, status in ((6, '0.6 0 0 0 0 0 1', 2), (0, '0.6 0 0 0 0 0 1', 0),
                                 (0, '0 0 1.6 0 0 0 1', 2)):
         with open('ics/ic_part', 'w') as f:

@@ -1,21 +1,20 @@
-"""A box with boundaries keeps them: RAMSES binary files have the octs beyond the boundary that
-RAMSES itself stores, linked as it links them, with the values that its boundary conditions give; so
-RAMSES restarts from them.
+"""RAMSES binary files of a box with boundaries contain the octs beyond the boundary that RAMSES
+stores, with its links and the values of its boundary conditions, so that RAMSES restarts from them.
 
     boundary.py places        the tree of a RAMSES run on two ranks with six boundaries
                               (tests/data/variants/boundaries.tar.xz), through repartition and
                               convert: level, place and region of every oct beyond the boundary
-    boundary.py values RANKS  a run of ours: the values there are those of RAMSES's rules, written
-                              again below; through HDF5 and back, and laid out for other ranks,
-                              every bit stays
+    boundary.py values RANKS  a run of Ptah: boundary values follow the rules of RAMSES, which are
+                              repeated below; they are unchanged after conversion to HDF5 and back,
+                              and for other ranks
     boundary.py leave RANKS   particles that leave the box just before a load balance are gone after
                               it, as on one rank: the same digests, and as many in the log
 
 RAMSES is not at hand in a test. In November 2026 (RAMSES 87c803b5) it restarted from files of
 `simulate`, `repartition` and `convert` of tests/data/golden/amr_walls.nml and selfgrav_walls.nml on
 1 and 2 ranks, and after 8 more steps differed from a restart of its own output by 4e-13 at most.
-One-line faults that it catches: a region's list in another's place, edges and corners forgotten,
-cells not mirrored, the normal velocity with its old sign, boundaries counted as octs of the box, a
+Examples of faults caught: lists of two regions exchanged, edges and corners forgotten, cells
+not mirrored, the normal velocity with its old sign, boundaries counted as octs of the box, a
 balance that knows no particles beyond a boundary.
 """
 # test: places tier=quick timeout=60
@@ -82,13 +81,13 @@ def places(v):
 
 
 def rule(boxed, x, l, cell):
-    """What cell `cell` of the oct beyond the boundary at x has, RAMSES's way: its region's
-    reference is the next oct towards the box."""
+    """Expected value of cell `cell` of the oct beyond the boundary at x, by the rules of RAMSES:
+    the reference of its region is the next oct towards the box."""
     n = 2 ** (l - 1)
     away = [d for d in range(3) if not 0 <= x[d] < n]
     if not away:
         return boxed[tuple(x)][cell].copy()
-    d = away[-1]  # the namelist's regions along z have the edges along y, those the edges along x
+    d = away[-1]  # regions along z include the edges along y, and those along y the edges along x
     face = 2 * d + (x[d] > 0)
     kind, bit = TYPES[face], 1 << d
     if kind == IMPOSED:

@@ -4,8 +4,8 @@
                        inspect --clumps of their checkpoints on 1, 2, 3, 5, 8 ranks: the same rows
     clumps.py wrong    parameters that are missing, unknown, refused, absurd
 
-A one-line fault it catches: a tie that goes by ranks, a sum in the order of ranks, particles that
-are not on their leaf level, rows that a rank keeps to itself.
+Example of a fault caught: a tie broken by ranks, a sum in the order of ranks, particles that are
+not on their leaf level, rows that a rank keeps to itself.
 """
 # test: same tier=check timeout=300 ranks=3
 # test: wrong tier=check timeout=90 ranks=2
@@ -47,7 +47,7 @@ def box(run='clumpfind=.true.\nunbind=.true.\n', more=CLUMPS):
 
 
 def files(output):
-    """Rows of clumps and halos, in the order of ranks."""
+    """Rows of clumps and halos in the order of ranks."""
     rows = []
     for kind in 'clump', 'halo':
         for path in sorted(glob.glob(os.path.join(output, kind + '_*.txt*'))):

@@ -1,6 +1,6 @@
-"""clang builds all programs, and what they compute has the bits of gcc's.
+"""clang builds all programs, whose results have the bits of those built by gcc.
 
-Built in a directory of its own, build/clang. One-line faults it catches: a builtin that only gcc
+Built in a directory of its own, build/clang. Examples of faults caught: a builtin that only gcc
 has; arithmetic that one compiler contracts.
 """
 # test: tier=check timeout=600 ranks=2
@@ -19,8 +19,8 @@ STEPS = {'sedov': 6, 'cosmo': 2}
 
 
 def build():
-    """Through mpicc, whose compiler Open MPI and MPICH take from the environment; a cache in front
-    of gcc serves clang too."""
+    """Builds through mpicc, whose compiler Open MPI and MPICH take from the environment; a compiler
+    cache for gcc serves clang too."""
     os.makedirs(BUILD, exist_ok=True)
     gcc = os.environ.get('OMPI_CC', '')
     compiler = gcc.replace('gcc', 'clang') if 'ccache' in gcc else 'clang'

@@ -1,8 +1,8 @@
-"""inspect --contamination against brute force: every particle asked whether it is in a masked cell
-or in the sphere, and how far it is from each masked cell; in the zoom of the golden run as it is,
-and with its particles scattered over the box.
+"""inspect --contamination against brute force: every particle is tested for a masked cell or the
+sphere, and for its distance from each masked cell; in the zoom of the golden run as it is, and with
+its particles scattered over the box.
 
-A one-line fault it catches: particles looked up in the mask of the wrong axis, a distance that is
+Example of a fault caught: particles looked up in the mask of the wrong axis, a distance that is
 not taken around the box, a heavy particle that counts as light.
 """
 # test: tier=check timeout=120 ranks=2
@@ -56,8 +56,8 @@ class Checkpoint:
         return found
 
     def far_from_mask(self, who):
-        """The least distance of some particles from all masked cells: those are asked whose
-        distance from the box around all cells, a lower bound, is least."""
+        """Min distance of some particles from all masked cells. Only particles are tested whose
+        distance from the bounding box of these cells, a lower bound, is small enough."""
         x, best = self.x[who], np.inf
         around = lambda d: np.abs((d + 0.5) % 1 - 0.5)  # noqa: E731
         first = self.corner[0] * self.size[0]
@@ -102,7 +102,7 @@ def check(v, name, path, c):
 
 
 def scatter(source, name, move):
-    """A copy whose particles are elsewhere; move: their new places from the old."""
+    """A copy with moved particles; move: function from old positions to new ones."""
     name = os.path.join(name, os.path.basename(source))
     shutil.copytree(source, name)
     for f in sorted(os.listdir(name)):
@@ -168,7 +168,8 @@ var_cut_refine=0.01
 
 
 def corner(v):
-    """A mask near two faces of the box and across a third; particles nearest around these faces."""
+    """A mask close to two faces of the box and across a third one, with particles whose nearest
+    cell is across these faces."""
     ptah.unpack_ics('.', 'ic_32')
     at, rng = np.array([0.85, 0.03, 0.86]), np.random.default_rng(2)
     sphere = '%g,%g,%g,0.1' % tuple(at)

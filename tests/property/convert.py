@@ -1,11 +1,11 @@
-"""convert: the state goes through, parts of a checkpoint are what they should be, and Gadget-2
-snapshots hold what the checkpoint holds.
+"""convert: the state is preserved, parts of a checkpoint are correct, and Gadget-2 snapshots
+contain the data of the checkpoint.
 
     convert.py there|part|gadget|legacy|wrong|pipe
 
 The checkpoint is of a small cosmological run with gas, particles and four levels. Results are read
 by readers that share no code with the programs (read_ramses.py; below, one of Gadget files).
-One-line faults it catches: a value of the wrong oct when some of a batch are dropped; the root of a
+Examples of faults caught: a value of the wrong oct when some of a batch are dropped; the root of a
 forgotten in velocities; a refined cell left without its octs; ids cut to 32 bits.
 """
 # test: there tier=check timeout=180 ranks=2
@@ -83,7 +83,7 @@ def convert(*arguments, ranks=1, must_work=True):
 
 
 def state(path):
-    """The digest of all of it."""
+    """Digest of the whole state."""
     return ptah.digest(path).split()[0]
 
 
@@ -107,7 +107,7 @@ def there(v):
     text = open('c/compilation.txt').read()
     v.same('history: programs',
            re.findall(r'ptah (\w+)', text), ['convert', 'convert', 'convert', 'simulate'])
-    # as others write it, without the exact bits: what is read is what stays
+    # as written by other codes, without exact values: values as read must be preserved
     for f in glob.glob('b/exact_*'):
         os.remove(f)
     convert('-f', 'ramses', '-o', 'e', 'b')
@@ -151,7 +151,7 @@ class Leaves:
         self.x = ((x + 0.5) * self.width).T
 
     def find(self, x):
-        """The leaves that hold the places x[n, 3] of the box."""
+        """Leaves that contain the positions x[n, 3] of the box."""
         bits = read_ramses.CURVE_LEVELS
         at = np.floor(x.T % 1.0 * 2.0 ** bits).astype(np.int64)
         return np.searchsorted(self.start, read_ramses.morton(at, bits), 'right') - 1
@@ -168,7 +168,7 @@ class Region:
             self.centre, self.half = (n[:3] + n[3:]) / 2, (n[3:] - n[:3]) / 2
 
     def gaps(self, x, half=0.0):
-        """Distance from boxes about x to the centre, axis by axis."""
+        """Distance from boxes around x to the centre, axis by axis."""
         d = np.abs(x - self.centre) % 1.0
         return np.maximum(np.minimum(d, 1 - d) - half, 0)
 
@@ -192,7 +192,7 @@ def check_part(v, name, whole, path, region, levelmin, levelmax):
     n = len(part.level)
     print('     %s: %d of %d leaf cells, octs a level %s' %
           (name, n, len(whole.level), part.s.octs))
-    # each leaf is a cell of the whole, with the mean of what is in it
+    # each leaf is a cell of the whole box, with the mean of its contents
     inside = part.find(whole.x)
     volume = 0.125 ** (whole.level - part.level[inside])
     v.same(name + ': cells finer than in the checkpoint',
@@ -203,7 +203,7 @@ def check_part(v, name, whole, path, region, levelmin, levelmax):
     for f, x in whole.s.cell.items():
         v.same('%s: %s where cells are the same' % (name, f),
                np.array_equal(x[same], part.s.cell[f][inside][same]), True)
-    # all detail in the region, none far from it
+    # full resolution in the region, none far from it
     wanted = whole.level <= levelmax
     if region:
         wanted &= region.meets(whole.x, whole.width[:, None] / 2)
@@ -226,7 +226,7 @@ def check_part(v, name, whole, path, region, levelmin, levelmax):
     r = ptah.Run([ptah.program('inspect'), '-dq', path], '.')
     v.same(name + ': inspect -d takes the tree', r.status, 0)
     settings = ['amr_params/levelmin=%d' % levelmin, 'run_params/nstepmax=100']
-    options = ['-nn', '-q', '--change-model']  # a cut has fewer levels: another model
+    options = ['-nn', '-q', '--change-model']  # a cut has fewer levels, hence another model
     r = ptah.simulate(COSMO, '.', settings=settings, must_work=False,
                       options=[*options, '-r', os.path.abspath(path)])
     if r.status != 0:
@@ -321,8 +321,8 @@ class Gadget:
 
 
 def alter(run, path):
-    """The checkpoint as cuRAMSES would have written it, with stars, sinks' clouds, heavy dark
-    matter and great ids. (columns)"""
+    """The checkpoint as cuRAMSES would have written it, with stars, sink clouds, heavy dark matter
+    and large ids. Returns the columns."""
     import h5py
     convert('-f', 'hdf5', '-o', path, run)
     rng = np.random.default_rng(1)
@@ -368,7 +368,7 @@ def units_of(info):
 
 
 def check_gas(v, name, g, leaves, units):
-    """Cells are paired by their place."""
+    """Compares cells, paired by position."""
     length, speed, unit_mass = units
     c, info = leaves.s.cell, leaves.s.info
     at = leaves.find(g.data['POS', 0] / length)
@@ -430,7 +430,7 @@ def gadget(v):
 
 
 def readers(v, run, leaves, p):
-    """yt and pynbody find the same in it as in the checkpoint."""
+    """yt and pynbody find the same data in the snapshot as in the checkpoint."""
     try:
         import pynbody
         import yt
@@ -487,7 +487,7 @@ def legacy(v):
            (r.status, 'family 4' in r.err, os.path.exists('none')), (2, True, False))
 
 
-# ---- wrong ----
+# ---- errors ----
 
 def wrong(v):
     run = checkpoint(1, ['run_params/nstepmax=1', 'output_params/foutput=1'])
@@ -544,9 +544,9 @@ def wrong(v):
 
 
 def full(v, run):
-    """No room for the result: one sentence, nothing left.
+    """No disk space for the result: one sentence, and no file is left.
 
-    Once the program answers, the size of its files is limited."""
+    The size of files is limited once the program responds."""
     for f, room in (('ramses', 300), ('hdf5', 300), ('hdf5', 5000), ('gadget', 300)):
         p = subprocess.Popen([ptah.program('convert'), '-f', f, '-o', 'x', '-'], text=True,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -591,7 +591,8 @@ def pipe(v):
     for k, (digest, _) in enumerate(lines, 1):
         again = ptah.Run(['bin/inspect', '-dq', 'run/output_%05d' % k], '.').out.split()[0]
         v.same('digest of output %d' % k, digest, again)
-    # a consumer that dies: the run goes on, its checkpoints are whole, and the status tells
+    # a consumer that dies: the run continues, its checkpoints are complete, and the status reports
+    # the failure
     p = shell('(bin/simulate -q -o alone run.nml; echo status $? >&2) | true')
     v.same('nobody listens: checkpoints', len(glob.glob('alone/output_*')), 3)
     v.same('nobody listens: status, sentences',

@@ -1,9 +1,9 @@
 """Tables for cooling_method='exact': written by convert from the model of a run and from tables of
-Grackle, read by another reader, used by simulate; damaged ones are a sentence.
+Grackle, read by an independent reader, used by simulate; damaged tables are refused.
 
     cooltable.py
 
-One-line faults it catches: rates in another order, heating taken for cooling, redshifts that the
+Examples of faults caught: rates in another order, heating taken for cooling, redshifts that the
 header has but not the rates, metals of another sun, a damaged table that cools the gas.
 """
 # test: tier=check timeout=180
@@ -84,7 +84,7 @@ class Table:
 
 
 def model(v):
-    """From a cosmological run; the run with the table agrees with the run without."""
+    """Table from a cosmological run; a run with the table agrees with the run without."""
     with open(os.path.join(ptah.DATA, 'golden', 'cosmo_cool32.nml')) as f:
         text = f.read().replace('ncontrol=1', 'ncontrol=1\nnstepmax=3')
     ptah.unpack_ics('.', 'ic_32')
@@ -115,7 +115,7 @@ def model(v):
         mean = [float(x) for x in re.findall(r'difference mean ([\d.e+-]+)', r.err)]
         v.same('coarse steps compared', len(mean) >= 2, True)
         v.check('exact against original, mean', max(mean), 0.015)
-    # between redshifts rates are powers of 1+z, as Compton heating is: few redshifts will do
+    # rates between redshifts are powers of 1+z, as is Compton heating: few redshifts suffice
     v.same('few redshifts', convert('--redshifts', '37,45,49', '--points', '81,2,257', '-o',
                                     'few.bin', first).status, 0)
     r = ptah.simulate(text, '.', settings=['physics_params/cooling_method=compare',
@@ -171,7 +171,7 @@ def grackle(v):
     v.check('net rates', abs(t.rate / want - 1).max(), 1e-9)
     v.check('molecular weights', abs(t.mu - x['Primordial/MMW']).max(), 0)
 
-    def flat(f):  # without redshifts, as CloudyData_noUVB.h5
+    def flat(f):  # without redshifts, as in CloudyData_noUVB.h5
         for name in list(f['CoolingRates/Primordial']) + ['../Metals/Cooling', '../Metals/Heating']:
             name = 'CoolingRates/' + (name[3:] if name[0] == '.' else 'Primordial/' + name)
             old = f[name]
@@ -191,7 +191,7 @@ def grackle(v):
 
 
 def cools(table, *settings):
-    """T/mu after a step of a box, relative to that before."""
+    """T/mu of a box after a step, relative to the initial value."""
     shutil.rmtree('box', ignore_errors=True)
     r = ptah.simulate(BOX, 'box', must_work=False,
                       settings=['physics_params/cooling_method=exact',

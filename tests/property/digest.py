@@ -1,5 +1,5 @@
-"""The same state, the same bits: the digest of a checkpoint does not depend on ranks, threads, tile
-sizes, or where the domains are.
+"""Bitwise reproducibility: the digest of a checkpoint does not depend on ranks, threads, tile
+sizes, or domains.
 
     digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels), cosmo (gas, particles, gravity, 4
                                 levels), dark (the same without gas), cooling (with it), cool (by
@@ -10,18 +10,17 @@ sizes, or where the domains are.
 
 device: gas, gravity and particles on an emulated device (gpu_hydro, gpu_poisson, gpu_particles),
 whose orders come from several seeds, on one to three ranks; with seeds other than 0 also with
-check_ghosts: no phase reads a field where it is not the newest. On a GPU where tests/gpu/run says
-so.
+check_ghosts: no phase reads a stale copy of a field. tests/gpu/run uses a GPU instead.
 
-full: the emulated device has memory for the first levels only: the log says so, and the run goes on
-on the CPU.
+full: the emulated device has memory for the first levels only: the log reports it, and the run
+continues on the CPU.
 
 fft: with gpu_fft, on ranks and threads without a device, and with one.
 
-choice: as device, but whether a phase runs there or on the CPU is drawn, phase by phase and rank by
-rank, from the seed; a last run compares times (gpu_auto_tune).
+choice: as device, but device or CPU is drawn from the seed for each phase and rank; a last run
+chooses by time (gpu_auto_tune).
 
-mixed: rank 0 has no device, the others have: messages are the same.
+mixed: rank 0 has no device, the others have one: messages must not differ.
 
 devices: as device, on 1, 2 and 3 ranks of a node that has one or two devices.
 
@@ -33,7 +32,7 @@ transports: each transport, both orderings, 2 to 7 ranks, some with groups of un
 ghosts: on 3 ranks with check_ghosts: no phase of the step reads a stale ghost, a source term that
 does nothing changes nothing, and the digest is that of one rank.
 
-A one-line fault it catches: a sum over cells with MPI_Allreduce in doubles, a ghost that is one
+Example of a fault caught: a sum over cells with MPI_Allreduce in doubles, a ghost that is one
 exchange old, a loop order that follows the particles' arrival.
 """
 # test: sedov few tier=quick timeout=60 ranks=2
@@ -121,8 +120,8 @@ interpol_type=1
 /
 """
 
-# The base level by Fourier transforms, the finer ones by multigrid. The criterion splits cells long
-# before they would deserve it, so that four levels are in use by a = 0.06.
+# The base level is solved by Fourier transforms, finer ones by multigrid. The criterion splits
+# cells much earlier than usual, so that four levels are in use by a = 0.06.
 COSMO = """
 &RUN_PARAMS
 cosmo=.true.
@@ -166,7 +165,7 @@ interpol_type=0
 /
 """
 
-# The same with gas that cools, metals and a temperature floor, after reionisation.
+# COSMO with gas that cools, metals and a temperature floor, after reionisation.
 COOLING = COSMO + """
 &COOLING_PARAMS
 cooling=.true.
@@ -181,7 +180,7 @@ n_star=1.
 /
 """
 
-# Gas alone that falls together, some of it at a boundary of a refined level.
+# Collapse of gas, partly at the boundary of a refined level.
 COLLAPSE = """
 &RUN_PARAMS
 hydro=.true.
@@ -232,46 +231,46 @@ interpol_type=0
 /
 """
 
-# Dark matter alone, on a base mesh finer than its files.
+# Dark matter alone, on a base mesh finer than the files.
 FINER = re.sub('m_refine=.*', 'm_refine=0.7,1.0,1.0', re.sub('\nhydro=.*', '', COSMO)).replace(
     'levelmin=5', 'levelmin=6')
 
 CASES = {'sedov': SEDOV, 'cosmo': COSMO, 'cooling': COOLING, 'collapse': COLLAPSE, 'finer': FINER}
-# tests/gpu/run: cuda
+# tests/gpu/run sets cuda
 DEVICE = os.environ.get('PTAH_TEST_DEVICE', 'host')
-# Dark matter alone, and two levels of cells.
+# Dark matter alone, with two levels of cells.
 DARK = COSMO.replace('hydro=.true.', 'hydro=.false.').replace('levelmax=8', 'levelmax=6') \
     .replace('m_refine=4.0,0.9,0.3', 'm_refine=1.5').replace('nstepmax=13', 'nstepmax=7') \
     .replace('foutput=12', 'foutput=6')
 CASES['dark'] = DARK
-# Gas that cools by what has kernels.
+# Gas that cools by terms with device kernels.
 CASES['cool'] = COOLING.replace('self_shielding=.true.', 'self_shielding=.false.') \
     .replace('n_star=1.', 'n_star=1.\ng_star=2.')
-# (ranks, threads, ordering, nremap, tile_depth[, transport[, windows]]); the first is what the
-# others are compared with. windows: ranks of a node, 0: all, or off (exchange_shared)
+# (ranks, threads, ordering, nremap, tile_depth[, transport[, windows]]); the first variant is the
+# reference. windows: ranks of a node, 0: all, or off (exchange_shared)
 VARIANTS = {
     'few': [(1, 1, 'ksection', 0, 0), (3, 1, 'ksection', 2, 0), (2, 1, 'hilbert', 2, 0),
             (1, 2, 'ksection', 0, 0)],
     'tiles': [(1, 1, 'ksection', 0, 0), (1, 1, 'ksection', 0, 1), (1, 1, 'ksection', 0, 2),
               (1, 1, 'ksection', 0, 3), (1, 2, 'ksection', 0, 4)],
     'ghosts': [(1, 1, 'ksection', 0, 0), (3, 1, 'ksection', 2, 0), (3, 1, 'hilbert', 2, 0)],
-    # beside those of few, ghosts and device
+    # in addition to the variants of few, ghosts and device
     'all': [(1, 1, 'ksection', 0, 0), (1, 2, 'hilbert', 2, 0), (2, 2, 'ksection', 2, 0),
             (3, 2, 'hilbert', 3, 0), (5, 1, 'ksection', 2, 0), (5, 1, 'hilbert', 2, 0),
             (8, 1, 'ksection', 2, 0)],
 }
-# ranks, then the seed
+# number of ranks, then the seed
 VARIANTS['device'] = [(1, 1, 'ksection', 0, 0)] + [
     (ranks, 1, 'ksection', 2, 0, 'p2p', 0, seed)
     for ranks, seed in ((1, 0), (1, 1), (2, 2), (3, 3))]
 VARIANTS['fft'] = VARIANTS['device'][:1] + [
     (1, 2, 'ksection', 0, 0), (2, 2, 'hilbert', 2, 0), (3, 1, 'ksection', 2, 0)
 ] + VARIANTS['device'][1:]
-# ranks: kB of memory; some ranks run out of it before others, or alone
+# ranks: device memory in kB; some ranks run out of memory before others, or alone
 FULL = {'sedov': {1: '7000', 2: '5000'}, 'dark': {1: '6300', 2: '3800'},
         'collapse': {2: '5000', 3: '2600'}, 'cosmo': {2: '9000', 3: '8000'}}
 VARIANTS['mixed'] = [v for v in VARIANTS['device'] if len(v) < 8 or v[0] > 1]
-# and the number of devices
+# with the number of devices
 VARIANTS['devices'] = [(1, 1, 'ksection', 0, 0)] + [
     (ranks, 1, 'ksection', 2, 0, 'p2p', 0, seed, devices)
     for ranks, seed, devices in ((1, 4, 2), (2, 0, 1), (2, 5, 2), (3, 6, 1), (3, 0, 2))]
@@ -288,12 +287,12 @@ VARIANTS['windows'] = [(1, 1, 'ksection', 0, 0)] + [
     (5, 1, 'hilbert', 2, 0, 'alltoallv', 2), (5, 1, 'hilbert', 2, 0, 'ksection', 2)]
 
 
-# mixed: kB of rank 0 alone
+# mixed: device memory of rank 0, kB
 ALONE = 500
 
 
 def starved(folder):
-    """The folder of a `simulate` whose rank 0 has hardly any memory on its device."""
+    """Folder of a `simulate` whose rank 0 has hardly any device memory."""
     path = os.path.join(os.path.abspath(folder), 'simulate')
     with open(path, 'w') as f:
         f.write('#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 0 ] || '
@@ -303,7 +302,7 @@ def starved(folder):
 
 
 def run_variant(case, variant, which):
-    """(digests of the checkpoints, the last checkpoint, seconds)"""
+    """(digests of the checkpoints, last checkpoint, seconds)"""
     ranks, threads, ordering, nremap, tiles, *transport = variant
     devices = transport.pop() if len(transport) == 4 else 1
     seed = transport.pop() if len(transport) == 3 else None
@@ -343,13 +342,14 @@ def run_variant(case, variant, which):
     if which == 'mixed' and seed is not None:
         os.environ['PTAH_TEST_BIN'] = starved(folder)
     r = ptah.simulate(CASES[case], folder, ranks, threads, settings, env=env)
-    timed = which == 'choice' and seed == 0 and case in ('sedov', 'cosmo')  # long enough
+    # only for runs that are long enough
+    timed = which == 'choice' and seed == 0 and case in ('sedov', 'cosmo')
     if timed and not re.search(r'^ gpu_auto_tune: all: .* with it on the device, ', r.err, re.M):
         raise SystemExit('nothing was compared')
     os.environ.pop('PTAH_TEST_BIN', None)
     if bin_before is not None:
         os.environ['PTAH_TEST_BIN'] = bin_before
-    if which == 'mixed' and seed is not None and 'from now on all runs on the CPU' not in r.err:
+    if which == 'mixed' and seed is not None and 'everything runs on the CPU' not in r.err:
         raise SystemExit('rank 0 has a device')
     if seed is not None and 'Device: ' not in r.err:
         raise SystemExit('nothing ran on the device')

@@ -1,11 +1,11 @@
-"""The examples run as they stand, and leave what they say.
+"""The examples run unchanged, and leave the files that they promise.
 
     examples.py zoom     examples/zoom/run.sh
-    examples.py galaxy   examples/galaxy/run.sh, less deep and not as far
-    examples.py demo     scripts/demo.sh with our own initial conditions; then each command that
+    examples.py galaxy   examples/galaxy/run.sh, with fewer levels and steps
+    examples.py demo     scripts/demo.sh with initial conditions of the test; then each command that
                          it proposes next
 
-A one-line fault it catches: an option that a program no longer has, a proposed run into the
+Example of a fault caught: an option that a program no longer has, a proposed run into the
 directory of the first.
 """
 # test: zoom tier=long timeout=600 ranks=2

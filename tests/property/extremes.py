@@ -1,11 +1,11 @@
 """Checkpoints of odd but valid states are sound: times and lengths whose exponent has three digits,
 particles without mass, cold gas at rest, a blast into a near vacuum. `inspect -cc` accepts them in
-both formats, and a run goes on from them.
+both formats, and a run resumes from them.
 
     extremes.py
 
-One-line faults it catches: a Fortran number without the letter of its exponent, 0.1-120, read as
-0.1; smallr that is not that of the run when inspect -cc compares a split cell with its children;
+Examples of faults caught: a Fortran number without the letter of its exponent, 0.1-120, read as
+0.1; a smallr other than that of the run when inspect -cc compares a split cell with its children;
 the first cell without positive density of any rank instead of all.
 """
 # test: tier=check timeout=240 ranks=3
@@ -121,7 +121,7 @@ def check(v, name, text):
 
 
 def floor(v):
-    """A near vacuum below a smallr that only the namelist tells, as in outputs of RAMSES."""
+    """A near vacuum below a smallr that is only in the namelist, as in outputs of RAMSES."""
     r = ptah.simulate(BLAST.replace('gamma=', 'smallr=1d-6\ngamma='), 'floor',
                       settings=['run_params/nstepmax=0'])
     for name in os.listdir(r.outputs[0]):
@@ -136,7 +136,7 @@ def floor(v):
 
 
 def thin(v):
-    """Densities that slopes without limits leave below zero are named when they are written."""
+    """Negative densities, which slopes without limits cause, are reported when they are written."""
     said = []
     for ranks in 1, 3:
         folder = 'on%d' % ranks

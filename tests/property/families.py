@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""One particle beside a halo, of each family in turn, in all programs: what has mass counts once,
-in no column of gas; tracers nowhere. The families that have names, and others; both formats.
+"""One particle near a halo, of each family in turn, in all programs: particles with mass count
+once, never as gas; tracers do not count. Families with names, and others; both formats.
 
-A one-line fault it catches: particles that are taken for gas, tracers with mass, a family that a
+Example of a fault caught: particles that are taken for gas, tracers with mass, a family that a
 Gadget snapshot lacks.
 """
 # test: tier=check timeout=240
@@ -20,12 +20,13 @@ DARK, LIGHT, HEAVY = 40, 1e-3, 0.5
 CELLS = 512
 NAMES = {-5: 'other_tracer', -4: 'debris_tracer', -3: 'cloud_tracer', -2: 'star_tracer',
          -1: 'dm_tracer', 0: 'gas_tracer', 1: 'dm', 2: 'star', 3: 'cloud', 4: 'debris', 5: 'other'}
-GADGET = {2: 4, 4: 3, 5: 3}  # the types of those that are not dark matter; others: 3, or none
+# Gadget types of families other than dark matter; other families: 3, or none
+GADGET = {2: 4, 4: 3, 5: 3}
 FAMILIES = [*range(-6, 7), 100, 126, 127, -128]
 
 
 def make_run():
-    """A halo of dark matter in the middle of a box of gas, and a heavy particle in it."""
+    """A halo of dark matter in the middle of a box of gas, with a heavy particle."""
     rng = random.Random(1)
     os.makedirs('ics', exist_ok=True)
     with open('ics/ic_part', 'w') as f:
@@ -73,7 +74,7 @@ def check_summary(v, path, family):
 
 
 def check_halos(v, path, family, star):
-    """star: the halo where the particle is a star."""
+    """star: the halo if the particle is a star."""
     r = run('inspect', '--halos', path).out
     bodies = [line.split('\t') for line in r.splitlines() if line.startswith('# bodies')]
     kind = species(family)

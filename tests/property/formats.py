@@ -3,8 +3,8 @@ convert and inspect.
 
     formats.py toy
 
-Catches a program or a module of the library that knows single formats, or asks of one what is not
-in its table.
+Catches a program or a module of the library that knows single formats, or uses more than the table
+of a format.
 """
 # test: toy tier=check timeout=120
 import os

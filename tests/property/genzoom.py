@@ -1,8 +1,8 @@
-"""genzoom's masks against brute force: every cell of every level asked one by one. Boxes, spheres,
-ellipsoids, hulls and least ellipsoids of points, maps that grow, all of them around the edges of
-the box; traced particles; big-endian sets; the mass cut.
+"""Masks of genzoom against brute force, which tests every cell of every level. Boxes, spheres,
+ellipsoids, hulls and minimum-volume ellipsoids of points, padded maps, all across the faces of the
+box; traced particles; big-endian sets; the mass cut.
 
-A one-line fault it catches: a padding in cells of another level, x and z exchanged, a hull that
+Example of a fault caught: a padding in cells of another level, x and z exchanged, a hull that
 loses coplanar points.
 """
 # test: masks tier=check timeout=120
@@ -30,7 +30,7 @@ RHO_CRIT = 2.77536627e11  # Msun/h / (Mpc/h)^3
 
 
 def write(path, values, level, offset, order='<', box=BOX_MPC):
-    """A GRAFIC2 file of values[z, y, x]; offset in cells."""
+    """Writes a GRAFIC2 file of values[z, y, x]; offset in cells."""
     nz, ny, nx = values.shape
     dx = box / 2 ** level
     head = struct.pack(order + '3i8f', nx, ny, nz, dx, *(o * dx for o in offset), 0.02, OMEGA_M,
@@ -52,7 +52,7 @@ def read(path, order='<'):
 
 
 def make_set(folder, levels, maps=None, order='<', box=BOX_MPC):
-    """levels: {level: (offset, cells)}, cells alike in all directions or three numbers."""
+    """levels: {level: (offset, cells)}; cells: one number, or three for the directions."""
     shutil.rmtree(folder, ignore_errors=True)
     for level, (offset, n) in levels.items():
         d = os.path.join(folder, 'level_%03d' % level)
@@ -71,7 +71,7 @@ def genzoom(*words, status=0):
     return r
 
 
-# Brute force. Whole levels, so that the periodic images can be asked.
+# Brute force on complete levels, so that periodic images can be tested.
 
 LEVELS = {3: ((0, 0, 0), 8), 4: ((0, 0, 0), 16), 5: ((0, 0, 0), 32)}
 DEEPER = {4: ((0, 0, 0), 16), 5: ((0, 0, 0), 32), 6: ((0, 0, 0), 64)}
@@ -97,8 +97,7 @@ def any_image(inside):
 
 
 def in_hull(points, half):
-    """By linear programming's dual without a library: faces found by trying all triples of the
-    corners that are extreme."""
+    """Convex hull without a library: faces found by trying all triples of the extreme corners."""
     corners = np.concatenate([points + half * np.array(s)
                               for s in itertools.product((-1, 1), repeat=3)])
     corners = np.unique(np.round(corners, 12), axis=0)
@@ -159,7 +158,8 @@ def check_shapes(v):
 def check_points(v):
     rng = np.random.default_rng(11)
     half = 0.5 / 2 ** FINE
-    lattice = np.array(list(itertools.product((0, 1, 2), repeat=3))) / 32 + 0.03  # many in a plane
+    # many points in a plane
+    lattice = np.array(list(itertools.product((0, 1, 2), repeat=3))) / 32 + 0.03
     for what, points, pad in (('9 points', rng.uniform(-0.2, 0.1, (9, 3)), 0),
                               ('one point', np.array([[0.3, 0.7, 0.999]]), 0),
                               ('a plane', np.column_stack([lattice[:9, 1:], np.full(9, 0.5)]), 0),
@@ -171,7 +171,7 @@ def check_points(v):
 
 
 def least_ellipsoid(points):
-    """The least ellipsoid by Khachiyan's plain ascent, many steps."""
+    """Minimum-volume ellipsoid by Khachiyan's plain ascent, many steps."""
     n = len(points)
     q = np.column_stack([points, np.ones(n)])
     u = np.full(n, 1 / n)
@@ -229,16 +229,16 @@ def check_maps(v):
     middle[6:8, 7:9, 6:8] = 1
     make_set('inner', inner, {4: middle})
     genzoom('-q', 'inner')
-    level5 = np.zeros((16, 12, 12))  # 1 where the next level has files, less a cell all around
+    level5 = np.zeros((16, 12, 12))  # 1 where the next level has files, without a layer of one cell
     level5[12 - 8 + 1:18 - 8 - 1, 16 - 12 + 1:22 - 12 - 1, 14 - 10 + 1:18 - 10 - 1] = 1
     v.same('sub-level without map',
            bool((read('inner/level_005/ic_pvar_00006') == level5).all()), True)
 
 
 def check_genetic(v):
-    """genetIC's layout, as that of the set of its test 08e: directories NAME.grafic_CELLS, whose
-    order is not that of their names. Two complete levels below the base grid, two small ones
-    above; a mask of its own."""
+    """The layout of genetIC, as in its test 08e: directories NAME.grafic_CELLS, whose order is not
+    that of their names. Two complete levels below the base grid, two small levels above, with a
+    mask."""
     levels = {2: ((0, 0, 0), 4), 3: ((0, 0, 0), 8), 4: ((0, 0, 0), 16), 5: ((8, 8, 8), 12),
               6: ((20, 20, 20), 16)}
     maps = {2: np.zeros((4, 4, 4)), 3: np.zeros((8, 8, 8)), 4: np.zeros((16, 16, 16)),
@@ -267,7 +267,7 @@ def masks():
     v.end()
 
 
-# Tracing: a run of dark matter alone, its densest sphere, back to where it began.
+# Tracing: a run of dark matter, traced from its densest sphere back to the initial conditions.
 
 RUN = """
 &RUN_PARAMS
@@ -294,7 +294,7 @@ m_refine=8.
 
 
 def densest(x):
-    """Centre of the densest cell of a coarse mesh, then of what is near it."""
+    """Centre of the densest cell of a coarse mesh, refined by the particles near it."""
     n = 32
     h = np.histogramdd(x, bins=n, range=[(0, 1)] * 3)[0]
     c = (np.array(np.unravel_index(h.argmax(), h.shape)) + 0.5) / n
@@ -344,7 +344,7 @@ def trace():
     v.end()
 
 
-# The density of baryons of a traced checkpoint is that of the zoom: its masses and its namelist.
+# Baryon density of a traced checkpoint, used for masses and namelist of the zoom.
 
 GAS_RUN = RUN.replace('poisson=.true.', 'poisson=.true.\nhydro=.true.\nnstepmax=1').replace(
     "'ics/ic_32/level_005'", "'ics/ic_32/level_005'\nomega_b=%s").replace(
@@ -357,7 +357,7 @@ def header(path):
 
 
 def other_universes(v, words):
-    """Files of another box or cosmology than those of the checkpoint are traced with a note."""
+    """Files of another box or cosmology than those of the checkpoint are traced with a warning."""
     said = genzoom(*words, 'ics/ic_32').err
     v.same('the same universe: nothing is said', ' where ' in said, False)
     for at, name in ((8, 'omega_m'), (9, 'omega_l'), (10, 'H0'), (3, 'box')):
@@ -375,7 +375,7 @@ def other_universes(v, words):
 
 
 def printed(words):
-    """omega_b of the namelist, of JSON, and as it follows from the mass of particles."""
+    """omega_b of the namelist, of JSON, and as derived from the mass of particles."""
     lines = genzoom('-n', *words, 'ics/ic_32').out.splitlines()
     line = [float(a.split('=')[1]) for a in lines if a.startswith('omega_b=')]
     zoom = json.loads(genzoom('-n', '-j', *words, 'ics/ic_32').out)
@@ -405,16 +405,16 @@ def baryons():
     v.end()
 
 
-# A halo end to end: box, halo, where it began, a finer level there, its mask, the zoom, and whose
-# particles are in the halo then. The finer level is the coarse one interpolated, in files as
-# genetIC lays them out: directories NAME.grafic_CELLS, ids from 0 in 8 bytes.
+# A halo end to end: box, halo, its origin, a finer level there, its mask, the zoom, and the
+# particles of the halo in the zoom. The finer level is interpolated from the coarse one, in files
+# as genetIC writes them: directories NAME.grafic_CELLS, ids from 0 in 8 bytes.
 
 FIELDS = ['ic_deltab', 'ic_velcx', 'ic_velcy', 'ic_velcz', 'ic_poscx', 'ic_poscy', 'ic_poscz']
-ROOM = 4  # base cells of the finer level around the mask: refinement grows
+ROOM = 4  # base cells of the finer level around the mask, for the growth of refinement
 
 
 def interpolated(coarse_values):
-    """The same waves on a mesh of half the width; cells' centres do not coincide."""
+    """The waves on a mesh of half the cell width; centres of cells do not coincide."""
     n = len(coarse_values)
     k = np.fft.fftfreq(n, 1 / n)
     k[n // 2] = 0
@@ -431,7 +431,7 @@ def interpolated(coarse_values):
 
 
 def put_like(source, path, values, offset, dtype='<f4'):
-    """values[z, y, x] in a GRAFIC2 file with the header of another of the coarser level."""
+    """Writes values[z, y, x] as a GRAFIC2 file with the header of a file of the coarser level."""
     with open(source, 'rb') as f:
         head = struct.unpack('<3i8f', f.read(48)[4:])
     level = 1 if offset else 0
@@ -445,8 +445,8 @@ def put_like(source, path, values, offset, dtype='<f4'):
 
 
 def finer_set(points):
-    """genetIC's layout: x.grafic_32, x.grafic_64, the latter around the points; the ids of the
-    former are those of the box less 1."""
+    """Layout of genetIC: x.grafic_32, x.grafic_64, the latter around the points; the ids of the
+    former are those of the box minus 1."""
     lo = np.floor(points.min(0) * 32).astype(int) - ROOM
     hi = np.floor(points.max(0) * 32).astype(int) + ROOM + 1
     cut = tuple(slice(2 * a, 2 * b) for a, b in zip(lo[::-1], hi[::-1]))
@@ -503,7 +503,7 @@ def halo():
     v.end()
 
 
-# Masses.
+# Particle masses.
 
 # The manual's table of mass_cut_refine for levels 7 to L, 10 Mpc/h, as printed: L, fine particle,
 # coarse particle, cut.
@@ -522,7 +522,7 @@ def cuts():
         zoom = json.loads(genzoom('-n', '-j', '-q', '--omega-b', 0.04, 'set').out)
         two, one = zoom['levels'][-2:]
         mine = zoom['namelist']['mass_cut_refine']
-        # Particles of level l by the definition, not by genzoom's own digits.
+        # mass of a particle of level l by definition, not from genzoom
         l = one['level']
         want = (1 - 0.04 / OMEGA_M) * 8.0 ** -l
         v.check('level %d: particle mass' % l, abs(one['particle_mass'] / want - 1), 1e-6)
@@ -540,8 +540,8 @@ def cuts():
     v.end()
 
 
-# Room around the mask: what genzoom accepts, a run with its namelist does not refuse. Random nested
-# files, whole along some directions, and spheres, over the edges of the periodic box too.
+# Room around the mask: a run accepts its namelist if genzoom accepts the region. Random nested
+# files, complete along some directions, and spheres, also across the faces of the periodic box.
 
 ROOM_RUN = """&RUN_PARAMS
 cosmo=.true.
@@ -559,7 +559,7 @@ SETS = 24
 
 def random_set(rng, less):
     """{level: (offset, cells)} of levels 3 to 5, each with up to `less` cells less than the coarser
-    one's on every side; a level is whole along a direction now and then, if the coarser one is."""
+    one on every side; sometimes a level is complete along a direction, if the coarser one is."""
     levels, lo, hi = {3: ((0, 0, 0), 8)}, [0] * 3, [8] * 3
     for level in (4, 5):
         for d in range(3):
@@ -574,7 +574,7 @@ def random_set(rng, less):
 
 
 def run_zoom(namelist):
-    """Whether simulate starts from it: the sentence if not."""
+    """None if simulate starts from the zoom, else its message."""
     shutil.rmtree('zoom', ignore_errors=True)
     r = ptah.simulate(ROOM_RUN + namelist, os.getcwd(), options=['-o', 'zoom', '-q', '-f'],
                       timeout=60, must_work=False)

@@ -1,5 +1,5 @@
-"""Cells that touch differ by one level at most, whatever decides on refinement: each run checks it
-after every refinement (check_ghosts), and its digest is that of one rank.
+"""Adjacent cells differ by at most one level, for any refinement criterion: each run checks this
+after every refinement (check_ghosts), and has the digest of one rank.
 
     graded.py zoom           a zoom whose base level has nexpand=0, and whose thresholds fall
     graded.py NUMBER SEED    boxes drawn at random: clusters of fast particles and blasts,
@@ -7,7 +7,7 @@ after every refinement (check_ghosts), and its digest is that of one rank.
                              gradients; nexpand 0 or 1, one or two sub-steps, 3 or 4 levels below
                              the base
 
-A one-line fault it catches: a flag of a finer level that is kept although the coarser one is held
+Example of a fault caught: a flag of a finer level that is kept although the coarser one is held
 between its sub-steps; an oct with children that is removed because it is held.
 """
 # test: zoom tier=check timeout=200 ranks=3
@@ -106,8 +106,8 @@ def words(values):
 
 
 def draw(seed, folder):
-    """A namelist; its particles are in folder/ic_part: three clusters that cross a base cell in a
-    step or so."""
+    """A namelist; its particles, in folder/ic_part, form three clusters that cross a base cell in
+    about a step."""
     r = random.Random(seed)
     levelmin = r.choice([3, 4])
     depth = r.randint(3, 4)

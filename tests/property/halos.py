@@ -8,7 +8,7 @@
     halos.py hostile a link longer than the box, boxes without halos or particles, too little
                      memory
 
-One-line faults it catches: the link in units of the box; spheres of particles alone where there is
+Examples of faults caught: the link in units of the box; spheres of particles alone where there is
 gas; a unit of mass without h; halos of a region that reach beyond it.
 """
 # test: box tier=check timeout=400 ranks=2
@@ -91,7 +91,7 @@ def particles(path):
 
 
 def wanted_groups(x, ids, least):
-    """Members of each halo, as sorted ids, by the least of them."""
+    """Members of each halo, as sorted ids, by smallest id."""
     n = len(x)
     pairs = cKDTree(x, boxsize=1).query_pairs(0.2 * n ** (-1 / 3), output_type='ndarray')
     graph = coo_matrix((np.ones(len(pairs), bool), pairs.T), shape=(n, n))
@@ -130,12 +130,12 @@ def same_everywhere(v, path, first):
                        ('hdf5', '-f', 'hdf5')):
         r = ptah.Run([ptah.program('repartition'), '-q', '-o', name, *how, path], '.')
         if name == 'hdf5' and r.status:
-            continue  # not built with it
+            continue  # built without HDF5
         v.same(name, body(inspect(name, ranks=2).out) == body(first), True)
 
 
 def bound(v, path, h):
-    """Centres by the most bound member: the same halos, most of them around the same place."""
+    """Centres at the most bound member: the same halos, most of them around the same position."""
     r = inspect('--bound', path)
     b = rows(r.out)
     v.same('--bound: halos', (r.status, list(b['id']) == list(h['id'])), (0, True))
@@ -200,7 +200,7 @@ def box(v):
 
 
 def cells(p):
-    """Centres and masses of the leaf cells."""
+    """(centres, masses) of the leaf cells."""
     start, size = read_ramses.starts(p.level), 0.5 ** p.level
     x = np.zeros((len(start), 3))
     for bit in range(read_ramses.CURVE_LEVELS):

@@ -1,7 +1,7 @@
 """A checkpoint names every run that led to it: inspect -p lists them, newest first, through
 restarts on other numbers of ranks, another format and repartition.
 
-One-line faults it catches: a restart that forgets the history of the checkpoint it resumes from, a
+Examples of faults caught: a restart that forgets the history of the checkpoint it resumes from, a
 job whose name has a tab.
 """
 # test: tier=quick ranks=2
@@ -31,7 +31,7 @@ def history(path, folder='.'):
 
 
 def check_odd_words(v):
-    """Names of jobs and directories with tabs and newlines stay parts of their lines."""
+    """Names of jobs and directories with tabs and newlines do not break lines."""
     os.environ['SLURM_JOB_ID'] = '1\t2\njob: Slurm 3\033[2J'
     odd = 'o\tdd\nfrom: here'
     ptah.simulate(SEDOV, '.', settings=['run_params/nstepmax=1'], options=['-o', odd])

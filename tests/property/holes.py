@@ -1,19 +1,18 @@
-"""Black holes of Horizon-AGN: born, merged across the boundary of a periodic box, fed, and setting
-energy free as heat and by jets: the same whatever the ranks.
+"""Black holes of Horizon-AGN: formation, mergers across the periodic boundary, accretion, and
+energy release as heat and by jets do not depend on the number of ranks.
 
     holes.py RANKS   the same digest on RANKS, on 2 threads, in both orderings, and after a restart
                      from both formats on other ranks; mass of gas, holes and radiation is conserved
-    holes.py laws    mass and momentum of gas, holes and radiation, and the energy that was set
-                     free, over a whole run and a restart
+    holes.py laws    mass and momentum of gas, holes and radiation, and released energy, over a
+                     whole run and a restart
     holes.py foreign a checkpoint with only those columns of black holes that cuRAMSES writes is
                      resumed; with CURAMSES_SINKS, the path of one of its own, that one too
-    holes.py drawn   power of black holes and stars around them, as inspect tells and draws them
+    holes.py drawn   power of black holes and stars around them, as printed and drawn by inspect
     holes.py rates   one hole in uniform gas: Bondi's rate; drag at Mach 0.5 and 2 (Ostriker 1999)
     holes.py wrong   wrong parameters: one sentence, status 2; ghosts of a step without changes
 
-A one-line fault it catches: a birth that depends on ranks, energy that is set free twice at a
-restart, gas that is eaten by ghosts, a kernel that a restart forgets, a mass that is lost at a
-merger.
+Example of a fault caught: a birth that depends on ranks, energy released twice at a restart,
+accretion from ghosts, a kernel that a restart forgets, a mass that is lost at a merger.
 """
 # test: 2 3 tier=check timeout=600 ranks=3
 # test: 1 2 3 5 8 tier=long timeout=900 ranks=3
@@ -33,7 +32,7 @@ import numpy as np  # noqa: E402
 import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 
-# Two dense regions on both sides of a face, whose holes merge, and a thinner one far from them.
+# Two dense regions on both sides of a face, whose holes merge, and a thinner region far from them.
 BOX = """
 &RUN_PARAMS
 hydro=.true.
@@ -120,7 +119,7 @@ def total(path):
 
 
 def told(run):
-    """What the log tells of energy: rows of heat, jets, saved, radiated, one a coarse step."""
+    """Energies in the log: rows of heat, jets, saved, radiated, one per coarse step."""
     rows = [line.replace('=', ' ').split() for line in run.err.splitlines()
             if 'Black holes: heat' in line]
     return [[float(w[k]) for k in (3, 5, 7, 9)] for w in rows]
@@ -131,11 +130,11 @@ def number(run, what):
 
 
 SUN, GAMMA = 1.98841e33, 1.6666667
-MASS, VELOCITY = 1.66e-22 * 3e21 ** 3, 3e21 / 3e14  # units
+MASS, VELOCITY = 1.66e-22 * 3e21 ** 3, 3e21 / 3e14  # code units of mass and velocity
 
 
 def table(v, outputs):
-    """inspect --sinks tells what the files have, in its units."""
+    """inspect --sinks prints the data of the files, in its units."""
     r = ptah.Run([ptah.program('inspect'), '--sinks', '-o', 'sinks.png', *outputs], '.')
     lines = [line.split('\t') for line in r.out.splitlines() if not line.startswith('# ')]
     rows = [dict(zip(lines[0], line)) for line in lines[1:] if line[0] != '#time']
@@ -155,7 +154,7 @@ def ranks(numbers):
     whole = box('whole', 1)
     last, rows = whole.outputs[-1], told(whole)
     first = whole.outputs[0]
-    born, merged = number(whole, 'black holes are born'), number(whole, 'merged into others')
+    born, merged = number(whole, 'black holes have formed'), number(whole, 'merged into others')
     print('     %d born, %d merged, heat %g, jets %g, saved %g, radiated %g'
           % (born, merged, *[sum(r[k] for r in rows) for k in (0, 1)], *rows[-1][2:]))
     v.same('births, mergers, and energy of all modes',
@@ -180,8 +179,8 @@ def ranks(numbers):
     v.end()
 
 
-# The same with masses so small that gas and holes hardly pull each other, and accretion and drag
-# raised by as much. The efficiency is 0.1, and all of it is set free.
+# BOX with masses so small that gas and holes hardly attract each other, and with accretion and drag
+# increased accordingly. The efficiency is 0.1, and all of the energy is released.
 WEAK = BOX % (STEPS, '.false.', STEPS // 2, 'original', """boost_acc=4.5
 boost_drag=4.5
 eAGN_T=1.
@@ -197,8 +196,8 @@ for strong, light in [('d_region=1.0,20.0,20.0,8.0', 'd_region=1e-14,2e-13,2e-13
 
 
 def law(path):
-    """Mass and momentum of gas, holes and radiation, energy of the gas; of the holes: the energy of
-    what they have accreted, and what was set free or is saved, over c^2."""
+    """(mass and momentum of gas, holes and radiation; energy of the gas; energy of the accreted
+    mass, released or saved, over c^2)"""
     s, h = read_ramses.load(path), holes(path)
     gas = s.cell['density'] * s.volume
     light2 = (2.99792458e10 * s.info['unit_t'] / s.info['unit_l']) ** 2
@@ -206,7 +205,7 @@ def law(path):
     def of(f):
         return math.fsum(f(a) for a in h)
     v = [s.cell['velocity_' + d] for d in 'xyz']
-    # what has fallen in is nine times what was radiated; a part of it waits
+    # the accreted mass is nine times the radiated mass; a part of it is not yet added
     return {'mass': math.fsum([*gas, of(lambda a: a['msink'] + a['radiated'])]),
             'momentum': [math.fsum([*(gas * u), of(lambda a: a['msink'] * a['v' + d] +
                                                    a['radiated_p' + d])])
@@ -237,7 +236,7 @@ def laws():
                 abs(z['momentum'][d] - a['momentum'][d]) / a['momentum'][0], 1e-13)
     v.check('heat, jets and saved energy over the efficiency times the mass, times c^2',
             abs(z['free'] / z['due'] - 1), 1e-12)
-    # without accretion the gas gains what the holes have still to set free
+    # without accretion the gas gains the energy that the holes have saved
     quiet = ptah.simulate(WEAK, 'quiet', options=['--change-model', '-r',
                                                   os.path.abspath(half.outputs[1])],
                           settings=['physics_params/bondi=.false.', 'physics_params/drag=.false.',
@@ -250,7 +249,7 @@ def laws():
     v.end()
 
 
-# Two holes in a box that expands, each with as much energy as the gas cannot take.
+# Two holes in an expanding box, each with more energy than the gas can take.
 COSMO = """&RUN_PARAMS
 cosmo=.true.
 pic=.true.
@@ -288,7 +287,7 @@ T2maxAGN=5e5
 
 
 def expanding(v):
-    """The law of energy while the unit of energy changes."""
+    """Energy conservation while the unit of energy changes."""
     ptah.unpack_ics('.', 'ic_32')
     with open('ic_sink', 'w') as f:
         f.write('1e-9 0.1 0.1 0 0 0 0 0 0 0 0 0\n1e-9 -0.3 0.1 0.2 0 0 0 0 0 0 0 0\n')
@@ -304,7 +303,8 @@ dMBH_coarse dMEd_coarse jsink_1 jsink_2 jsink_3 bhspin_1 bhspin_2 bhspin_3 spinm
 
 
 def resumed(v, name, start, settings=()):
-    """On 1 rank and on 2: the same digest, the same holes as before. The last checkpoint."""
+    """Runs on 1 and 2 ranks: equal digests, and the holes of the checkpoint. Returns the last
+    checkpoint."""
     runs = [ptah.simulate(os.path.abspath('run.nml'), '%s_%d' % (name, n), n,
                           options=['--change-model', '-r', start],
                           settings=[*settings, 'output_params/outformat=original'])
@@ -345,7 +345,7 @@ def foreign():
 
 
 def drawn():
-    """Of a box of 32 kpc with stars, which form, and two holes."""
+    """A box of 32 kpc with forming stars and two holes."""
     v = ptah.Verdict()
     text = BOX % (4, '.false.', 2, 'original', '/\n&SF_PARAMS\neps_star=1.')
     os.makedirs('run')
@@ -359,7 +359,7 @@ def drawn():
                (draw.status, os.path.exists(what + '.svg')), (0, True))
     one = ptah.Run([*argv, 'one.png', r.outputs[-1]], '.')
     colours = matplotlib.image.imread('one.png')[..., :3]
-    marked = (np.ptp(colours, axis=2) > 0.3).sum()  # squares of 12 pixels, that may overlap
+    marked = (np.ptp(colours, axis=2) > 0.3).sum()  # squares of 12 pixels, which may overlap
     v.same('a single checkpoint has marks', (one.status, 144 <= marked < 1000), (0, True))
     s, last = read_ramses.load(r.outputs[-1]), holes(r.outputs[-1])
     lines = [line.split('\t') for line in draw.out.splitlines() if not line.startswith('# ')]
@@ -378,7 +378,7 @@ def drawn():
     v.end()
 
 
-# Sound speed 1; G = 1.
+# sound speed 1; G = 1
 ALONE = BOX.split('&INIT_PARAMS')[0] + """&INIT_PARAMS
 """ + ptah.UNIFORM + """d_region=1.0
 p_region=0.6
@@ -405,7 +405,7 @@ X_floor=0.
 
 
 def alone(name, law, speed):
-    """Mass and velocity along x of a hole of mass 1e-3, the time, and the momentum of the gas."""
+    """(mass and velocity along x of a hole of initial mass 1e-3, time, momentum of the gas)"""
     os.makedirs(name)
     with open(os.path.join(name, 'ic_sink'), 'w') as f:
         f.write('1e-3 0.01 0.02 -0.03 %g 0 0 0 0 0 0 0\n' % speed)
@@ -446,7 +446,7 @@ def wrong():
         lines = [line for line in r.err.strip().splitlines() if line.startswith('simulate:')]
         v.same('%s: one sentence, status 2' % ' '.join(law.split()),
                (r.status, len(lines), says in ''.join(lines)), (2, 1, True))
-    # no hole sets energy free: ghosts of the gas stay valid, which check_ghosts asks for
+    # no hole releases energy: ghosts of the gas must stay valid, as check_ghosts verifies
     quiet = BOX % (2, '.true.', 100, 'original', 'sink_AGN=.false.\nn_star=1e9')
     r = ptah.simulate(quiet, 'quiet', settings=['amr_params/levelmax=4'], must_work=False)
     v.same('a step in which no hole does anything', (r.status, r.err[-200:] if r.status else ''),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Ids are integers from the initial conditions to the last program: around 2^53, where doubles
-end, around -2^53, at both ends of 64 bits, in files of 4 and 8 bytes and of both byte orders; the
-same bytes on 1 and 3 ranks, in either format, in Gadget files and in sinks.
+"""Ids are 64-bit integers from the initial conditions to the last program: around ±2^53, where
+doubles lose integers, at both ends of the range, in files of 4 and 8 bytes and of both byte orders;
+the same bytes on 1 and 3 ranks, in either format, in Gadget files and in sinks.
 
-A one-line fault it catches: an id that is read as a double, or sorted by its lower 56 bits.
+Example of a fault caught: an id that is read as a double, or sorted by its lower 56 bits.
 """
 # test: tier=check timeout=240 ranks=3
 import itertools
@@ -42,7 +42,7 @@ def run(ranks, *settings):
 
 
 def wrong(found, first):
-    """The first ones that are not first, first + 1, …"""
+    """(found, expected) of the first few ids that differ from first, first + 1, …"""
     want = [first + k for k in range(COUNT)]
     return [(i, j) for i, j in itertools.zip_longest(found, want) if i != j][:3]
 
@@ -52,7 +52,7 @@ def differing(a, b):
 
 
 def cells(p):
-    """The cell that each particle began in, by its displacement, which is small."""
+    """Initial cell of each particle, from its displacement, which is small."""
     x = np.stack([p['position_' + d] for d in 'xyz'])
     i = np.floor(x * N).astype(int) % N
     return i[0] + N * (i[1] + N * i[2])
@@ -102,7 +102,7 @@ def check_gadget(v, what, path, first):
 
 
 def check_trace(v, what, path, first):
-    """Of a small sphere, the cells that the ids name."""
+    """Cells found by the ids in a small sphere."""
     r = ptah.Run([ptah.program('genzoom'), '-q', '--force', '--trace', path, '--center', '.3,.3,.3',
                   '--radius', '.2', '--output', 'points', 'ics'], '.')
     p = read_ramses.load(path).part
@@ -115,12 +115,12 @@ def check_trace(v, what, path, first):
 
 
 def check_upper_bits(v):
-    """Ids that differ in their upper 8 bits only, two in each place: the bytes of the file of 1 and
-    of 3 ranks."""
+    """Ids that differ in their upper 8 bits only, two at each position: (bytes of the file of 1
+    rank, of 3 ranks)."""
     grafic.make('ics', LEVEL, ('velcx', 'velcy', 'velcz'))
     for name in ('velcx', 'velcy', 'velcz'):
         grafic.write('ics/ic_' + name, np.zeros((N, N, N)), LEVEL)
-        # all particles of a row of cells in one place
+        # all particles of a row of cells at one position
         shift = (3.5 - np.arange(N)) * grafic.MPC / N * 0.7
         if name == 'velcx':
             values = np.broadcast_to(shift, (N, N, N))
@@ -146,7 +146,7 @@ SINKS = ' # id,msink,x,y,z,vx,vy,vz\n # 1,m,l,l,l,l t**-1,l t**-1,l t**-1\n'
 
 
 def check_sinks(v):
-    """A table of sinks, in text and back, and one of the ids wrong by one."""
+    """A table of sinks, converted to text and back, and one with an id that is wrong by one."""
     path = run(1)
     for name, last in (('a', MOST), ('b', MOST - 1)):
         shutil.rmtree(name, ignore_errors=True)

@@ -1,11 +1,11 @@
-"""inspect finds what is broken and says where, tells checkpoints apart, and its maps keep the mass.
+"""inspect finds damage and its location, compares checkpoints, and draws maps that conserve mass.
 
     inspection.py synthetic    trees made by hand: each broken rule of the tree, a k-section tree
                                of six ranks
     inspection.py written      checkpoints of simulate, one value changed at a time; comparisons;
                                maps; digest on several ranks
 
-One-line faults it catches: the corner left out of the 2:1 rule, a level not looked at, a mean over
+Examples of faults caught: the corner left out of the 2:1 rule, a level not looked at, a mean over
 seven sons, ids compared without their family, a pixel that gets a cell's whole mass.
 """
 # test: synthetic tier=quick timeout=60
@@ -22,7 +22,7 @@ import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 import tiny_ramses as tiny  # noqa: E402
 
-# Some cells are split from the first step on.
+# some cells are split from the first step on
 NAMELIST = """
 &RUN_PARAMS
 cosmo=.true.
@@ -61,7 +61,7 @@ interpol_var=1
 
 
 def forced(argv):
-    """With --force where a file is written, which may be there from before."""
+    """Adds --force if the command writes a file, which may exist from before."""
     return [*argv, '--force'] if '-o' in argv or '--phase' in argv else argv
 
 
@@ -70,7 +70,7 @@ def inspect(*argv, ranks=1):
 
 
 def expect(v, what, argv, status, *words):
-    """The exit status, and the words in one line of what was printed."""
+    """The exit status must be as given, and the words must be in one line of the output."""
     r = inspect(*argv)
     v.same(what + ': exit status', r.status, status)
     lines = (r.out + r.err).splitlines()
@@ -87,12 +87,12 @@ def trees(v):
     tiny.write('good', good, levelmin=3)
     expect(v, 'sound tree', ['-cc', 'good'], 0, 'sound')
 
-    # One oct of level 5 in the corner of one of level 4: the cells around its father lie in octs of
-    # level 4 that are not there.
+    # One oct of level 5 in the corner of one of level 4: cells around its father are in missing
+    # octs of level 4.
     steep = tiny.grow({1: tiny.all_cells(1), 2: tiny.all_cells(2), 3: {(3, 3, 3)}, 4: {(7, 7, 7)}})
     tiny.write('steep', steep, levelmin=3)
     expect(v, '2:1', ['-cc', 'steep'], 1, 'level 5, oct at 0.46875 0.46875 0.46875', '26 cells')
-    # With all 26 cells around it but the one at the corner.
+    # all 26 cells around it except the one at the corner
     near = {(x, y, z) for x in (3, 4) for y in (3, 4) for z in (3, 4)}
     for name, some, status in (('all', near, 0), ('corner', near - {(4, 4, 4)}, 1)):
         tiny.write('near_' + name, tiny.grow({**cells, 3: some, 4: {(7, 7, 7)}}), levelmin=3)
@@ -114,7 +114,7 @@ def trees(v):
            'level 3, oct at 0.125 0.125 0.125', 'no parent')
     tiny.write('twice', {**good, 3: good[3][:-1] + [good[3][0]]}, levelmin=3)
     expect(v, 'an oct twice', ['-cc', 'twice'], 1, 'level 3, oct at 0.125 0.125 0.125', 'twice')
-    # Over the faces of a box with walls there is nothing to keep up with.
+    # at faces of a box with boundaries there is no level to be graded with
     edge = tiny.grow({1: tiny.all_cells(1), 2: tiny.all_cells(2), 3: {(0, 0, 0)}, 4: {(0, 0, 0)}})
     tiny.write('edge', edge, levelmin=3)
     expect(v, '2:1 over the faces', ['-cc', 'edge'], 1, 'level 5')
@@ -124,7 +124,8 @@ def trees(v):
 
 
 def ksection(v):
-    """Six ranks: three along x, each two along y; x and y of level 3 say whose an oct is."""
+    """Six ranks: three along x, each divided in two along y; x and y of level 3 define the owner of
+    an oct."""
     octs = tiny.grow({1: tiny.all_cells(1), 2: tiny.all_cells(2)})
     nodes, kmax = 10, 3
     wall, child = np.zeros((nodes, kmax - 1)), np.zeros((nodes, kmax), int)
@@ -152,7 +153,7 @@ def ksection(v):
     v.same('octs of the ranks', [x['octs'] for x in t['by_rank']], [count[k] for k in range(1, 7)])
     v.same('balance', round(t['balance']['octs'], 12),
            round(max(count.values()) * 6 / sum(count.values()), 12))
-    child[0, 0] = 1  # round and round
+    child[0, 0] = 1  # a cycle
     domains[6] = (child.T, '<i4')
     tiny.write('loop', octs, levelmin=3, ncpu=6, owner=owner, ordering='ksection', domains=domains)
     expect(v, 'a tree that bites its tail', ['-t', 'loop'], 2, 'tree of domains is damaged')
@@ -173,7 +174,7 @@ def synthetic():
 # checkpoints of simulate
 
 def fresh(source, name='broken', sums=False):
-    """A copy to break, without the sums that would tell at once."""
+    """A copy to be damaged, without checksums, which would reveal the damage at once."""
     shutil.rmtree(name, ignore_errors=True)
     shutil.copytree(source, name)
     for f in os.listdir(name):
@@ -183,7 +184,7 @@ def fresh(source, name='broken', sums=False):
 
 
 class Hydro:
-    """A cell of the hydro file of rank 1: where its values are, and which cell it is."""
+    """A cell of the hydro file of rank 1: position of its values, and its coordinates."""
 
     def __init__(self, folder, want):
         amr = os.path.join(folder, 'amr_00002.out00001')
@@ -192,7 +193,7 @@ class Hydro:
         ncpu, nlevel = (tiny.get(amr, a[k][0], 'i') for k in (1, 4))
         nvar = tiny.get(self.path, h[2][0], 'i')
         numbl = np.fromfile(amr, '<i4', ncpu * nlevel, offset=a[22][0]).reshape(nlevel, ncpu)
-        at, vat = 30, 7  # the first records after the headers
+        at, vat = 30, 7  # first records after the headers
         for l in range(1, nlevel + 1):
             for r in range(ncpu):
                 n = numbl[l - 1, r]
@@ -230,7 +231,7 @@ def values(v, path):
     kinetic = 0.5 * rho * sum(x * x for x in vel) * (gamma - 1)
     for what, energy, seen in (('a little', 1e-4, False), ('far', 1.0, True)):
         h.change(4, lambda x: -kinetic - energy * (p + kinetic))
-        r = inspect('-cc', b)  # its parent is not the mean
+        r = inspect('-cc', b)  # its parent does not hold the mean
         v.same('an energy %s below zero' % what, (r.status, 'energy is -' in r.out), (1, seen))
     for var in range(5):
         h = Hydro(fresh(path), split)
@@ -244,7 +245,7 @@ def values(v, path):
 
 
 def particles(v, path):
-    def part(folder, column):  # its first two
+    def part(folder, column):  # its first two values
         p = os.path.join(folder, 'part_00002.out00001')
         at = tiny.Records(p)[9 + column][0]
         return p, at
@@ -261,7 +262,7 @@ def particles(v, path):
     p, at = part(fresh(path), 7)
     tiny.put(p, at + 4, 'i', first)
     expect(v, 'an id twice', ['-cc', b], 1, 'particle %d of family 1' % first, 'twice')
-    for d in range(3):  # to the other rank
+    for d in range(3):  # moved to the other rank
         p, at = part(fresh(path), d)
         tiny.put(p, at, 'd', (tiny.get(p, at, 'd') + 0.5) % 1)
         r = inspect('-cc', b)
@@ -340,7 +341,7 @@ def maps(v, path):
                 abs(np.load('m.npy').sum() / n ** 2 / mass.sum() - 1), 1e-12)
     m = json.loads(inspect('-j', '-m', 'dm', '-o', 'm.npy', path).out)
     v.check('mass of the particles', abs(m['total'] / s.part['mass'].sum() - 1), 1e-11)
-    # A region over the corner of the box.
+    # a region across the corner of the box
     centre, width, depth = np.array([0.05, 0.93, 0.4]), 0.31, 0.17
     share = np.ones(len(size))
     for d, w in enumerate((width, width, depth)):
@@ -367,7 +368,7 @@ def maps(v, path):
     top = np.zeros((64, 64))
     for l in np.unique(s.level):
         x, y = ((low[d][s.level == l] * 64).astype(int) for d in (0, 1))
-        for k in range(4 ** int(6 - l)):  # pixels are cells of level 6
+        for k in range(4 ** int(6 - l)):  # pixels have the size of cells of level 6
             width = 2 ** int(6 - l)
             np.maximum.at(top, (y + k // width, x + k % width), l)
     v.same('deepest level of each pixel', (r.status, (np.load('m.npy') == top).all()), (0, True))
@@ -406,7 +407,8 @@ def texts(v, path, hdf5):
 
 
 def add_places(path):
-    """read_ramses with the corner of each leaf cell (of the box) and its place on Morton's curve"""
+    """Snapshot of read_ramses with the corner of each leaf cell in the box and its position on the
+    Morton curve."""
     load = read_ramses.load
 
     def more(p):

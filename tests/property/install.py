@@ -1,10 +1,10 @@
-"""What `make install` leaves is whole: programs under other names, `ptah TOOL`, manual pages,
-completion with every option, and a library that a program outside can be built with; uninstall
-removes all. `make PATCH=DIR` takes a patch and checkpoints name it; `make dist` can be unpacked and
-knows its commit. A user without root is told what is missing and what the administrator would type,
-and can build without pkg-config.
+"""`make install` installs everything: programs under other names, `ptah TOOL`, manual pages,
+completion of every option, and a library with which other programs can be built; uninstall removes
+all files. `make PATCH=DIR` applies a patch, which checkpoints name; an archive of `make dist` can
+be unpacked and names its commit. A user without root gets a list of missing packages and the
+command for the administrator, and can build without pkg-config.
 
-A one-line fault it catches: a header that source.h includes and that is not installed.
+Example of a fault caught: a header that source.h includes and that is not installed.
 """
 # test: installed tier=check timeout=240
 # test: patched tier=check timeout=600
@@ -28,14 +28,14 @@ TOOLS = ['simulate', 'inspect', 'convert', 'repartition', 'genzoom', 'pk']
 
 
 def make(*words):
-    """In our own tree."""
+    """Runs make in the source tree."""
     plain = {k: x for k, x in os.environ.items() if not k.startswith('MAKE') and k != 'MFLAGS'}
     return subprocess.run(['make', '--no-print-directory', '-C', ptah.ROOT, *words], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=plain)
 
 
 def modes_below(folder):
-    """Those that not all may read, or enter."""
+    """Installed files that not all users can read or enter."""
     wrong = []
     for d, _, names in os.walk(folder):
         wrong += [d] if os.stat(d).st_mode & 0o777 != 0o755 else []
@@ -65,7 +65,7 @@ def check_completion(v, top):
     with open(zsh) as f:
         text = f.read()
     v.same('descriptions in zsh are whole', [n for n in (
-        'their directory (default\\: FORMAT)]', 'HDF5 file)]', 'include the gas, one particle')
+        'of the results (default\\: FORMAT)]', 'HDF5 file)]', 'include the gas, one particle')
         if n not in text], [])
     ask = '. %s; COMP_WORDS=(ptah inspect --conta); COMP_CWORD=2; _ptah; echo ${COMPREPLY[@]}'
     v.same('ptah inspect --conta', ptah.Run(['bash', '-c', ask % script], '.').out.split(),
@@ -73,7 +73,7 @@ def check_completion(v, top):
 
 
 def check_library(v, top):
-    """examples/read against the installed headers and library."""
+    """Builds examples/read with the installed headers and library."""
     run = ptah.simulate(SEDOV, '.', settings=['run_params/nstepmax=1'])
     os.environ['PKG_CONFIG_PATH'] = os.path.join(top, 'lib/pkgconfig')
     flags = ptah.Run(['pkg-config', '--define-variable=prefix=' + top, '--cflags', '--libs',
@@ -93,7 +93,7 @@ def test_installed(v):
     dest, prefix = os.path.abspath('dest'), '/opt/ptah'
     words = ['DESTDIR=' + dest, 'PREFIX=' + prefix, 'PROGRAM_PREFIX=ptah-']
     top = dest + prefix
-    os.makedirs(dest + '/opt')  # by somebody else
+    os.makedirs(dest + '/opt')  # created by another package
     os.makedirs(top + '/bin', mode=0o755)
     old = os.umask(0o077)
     r = make('install', *words)
@@ -119,7 +119,8 @@ def test_installed(v):
 
 
 def test_blank(v):
-    """A blank in a path: uninstall removes what is there, and nothing whose name ends before it."""
+    """A path with a blank: uninstall removes installed files, and nothing whose name ends before
+    the blank."""
     ours, mine = os.path.abspath('two words/bin/ptah'), os.path.abspath('two/mine')
     for path in (ours, mine):
         os.makedirs(os.path.dirname(path))
@@ -130,7 +131,7 @@ def test_blank(v):
     r = make('clean', 'O=' + os.path.abspath('two words'))
     v.same('make clean O= with a blank', (r.returncode, 'O=' in r.stderr, os.path.exists(mine)),
            (2, True, True))
-    for target in ('clean', 'distclean'):  # as in O=$HOME
+    for target in ('clean', 'distclean'):  # as for O=$HOME
         for name in ('bin/mine', 'bin/pk', 'build/mine', 'build/lib'):
             os.makedirs(os.path.dirname('home/' + name), exist_ok=True)
             open('home/' + name, 'w').close()
@@ -146,7 +147,7 @@ def version():
 
 
 def test_patched(v):
-    """A patch, flat and by path, that makes inspect speak differently."""
+    """A patch, flat and by path, that changes the output of inspect."""
     with open(os.path.join(ptah.ROOT, 'cmd/inspect/params.c')) as f:
         text = f.read()
     os.makedirs('louder')
@@ -179,14 +180,14 @@ def test_patched(v):
 
 
 def commit_of(tree):
-    """The commit that programs built in a tree name."""
+    """The commit named by programs built in a tree."""
     r = ptah.Run([os.path.join(tree, 'scripts', 'version')], '.',
                  {'CC': 'true', 'FLAGS': '', 'PATH': os.environ['PATH']})
     return re.search(r'commit = "([^"]*)"', r.out)[1]
 
 
 def test_commit(v):
-    """The commit of a repository, with changes, without git, and in the repository of another."""
+    """The commit of a repository, with changes, without git, and inside another repository."""
     def git(*words):
         r = ptah.Run(['git', '-c', 'user.name=x', '-c', 'user.email=x', *words], 'tree')
         v.same('git ' + words[0], r.status, 0)
@@ -228,7 +229,8 @@ def test_dist(v):
 
 
 def test_rootless(v):
-    """scripts/install.sh and config.mk for a user of modules: no root, no sudo, no pkg-config."""
+    """scripts/install.sh and config.mk for a user with environment modules: no root, no sudo, no
+    pkg-config."""
     os.makedirs('bin')
     for tool in ('sh', 'dirname', 'cat', 'make', 'mpicc', 'mpirun', 'gcc', 'as', 'ld', 'nproc',
                  'env', 'ccache'):
@@ -253,7 +255,7 @@ def test_rootless(v):
 
 
 def test_declined(v):
-    """Packages are missing, and the answer to the question is no; and there is no compiler."""
+    """Packages are missing, and the user answers no; no compiler is installed."""
     os.mkdir('bin')
     for tool in ('dpkg-query', 'apt-get', 'sudo'):
         with open('bin/' + tool, 'w') as f:

@@ -1,15 +1,15 @@
-"""Kernels of devices as nvcc compiles them: what can be known of them without a GPU.
+"""Device kernels as compiled by nvcc, checked without a GPU.
 
     kernels.py ptx      no fused multiply-add of doubles, approximate division or root in the PTX of
-                        any kernel: its bits are those of the CPU
-    kernels.py host     nor in the objects of the C files, on x86-64 and ARM: gcc 12 makes some of
-                        its own accord (Makefile)
+                        any kernel, whose results then equal those of the CPU
+    kernels.py host     none in the objects of the C files, on x86-64 and ARM, where gcc 12 may add
+                        some unasked (Makefile)
     kernels.py resources [ARCH...]
                         for sm_80, sm_90, sm_100 (or those named): no warnings; registers, stack,
                         spills, shared memory and occupancy of each kernel from the compiler's
                         report, within the limits below
 
-Skipped without nvcc, or objdump. A one-line fault it catches: nvcc without -fmad=false; an array in
+Skipped without nvcc, or objdump. Example of a fault caught: nvcc without -fmad=false; an array in
 a kernel that is indexed by a variable, and so lives in memory.
 """
 # test: ptx tier=check timeout=240
@@ -25,14 +25,14 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
-# Most registers, bytes of stack and of spills, least occupancy in percent, by the beginning of the
-# name; others: OTHERS.
-# godunov: half occupancy, by blocks of 512 threads, was measured to be slower (docs/gpu.md); sm_80
-# has shared memory for one block a multiprocessor only. gas_missing interpolates all variables of
-# seven cells, for few octs. parts_kick and parts_move look for the eight cells of a cloud at the
-# same time. gas_moments, gas_mass and phi_energy have an oct a thread, phi_guess and phi_beyond
-# eight cells: all read memory and do little else. The stack of gas_restrict and parts_* is that of
-# sm_100. Lines of fourier_* fill shared memory. gas_cool holds ten rates with their slopes.
+# Max registers, bytes of stack and of spills, min occupancy in percent, by prefix of the kernel
+# name; other kernels: OTHERS. For godunov, half occupancy with blocks of 512 threads was measured
+# to be slower (docs/gpu.md); sm_80 has shared memory for only one block per multiprocessor.
+# gas_missing interpolates all variables of seven cells, for few octs. parts_kick and parts_move
+# process the eight cells of a cloud at once. gas_moments, gas_mass and phi_energy have one oct per
+# thread, phi_guess and phi_beyond eight cells: all are limited by memory. The stack of gas_restrict
+# and parts_* is that of sm_100. Lines of fourier_* fill shared memory. gas_cool holds ten rates
+# with their slopes.
 LIMITS = {'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
           'gas_steep': (96, 0, 0, 25), 'gas_restrict': (72, 32, 0, 37),
           'gas_totals': (128, 0, 0, 25),
@@ -44,12 +44,12 @@ LIMITS = {'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
           'phi_guess': (80, 64, 0, 37), 'phi_beyond': (80, 64, 0, 37), 'phi_energy': (96, 0, 0, 25)}
 OTHERS = (64, 0, 0, 50)
 
-# Of a multiprocessor: registers, warps, blocks, bytes of shared memory. (CUDA C++ Programming
-# Guide, table of technical specifications by compute capability)
+# Per multiprocessor: registers, warps, blocks, bytes of shared memory (CUDA C++ Programming Guide,
+# table of technical specifications by compute capability).
 MACHINES = {'sm_80': (65536, 64, 32, 164 << 10), 'sm_90': (65536, 64, 32, 228 << 10),
             'sm_100': (65536, 64, 32, 228 << 10)}
 
-# div.rn and sqrt.rn round as IEEE 754 has it.
+# div.rn and sqrt.rn round as in IEEE 754.
 FORBIDDEN = re.compile(r'\b(?:fma\.\w+\.f64|mad\.\w+\.f64|(?:div|sqrt|rcp)\.(?:full|approx)\S*|'
                        r'\w+\.\S*ftz\S*)')
 
@@ -62,7 +62,7 @@ def nvcc():
 
 
 def flags():
-    """Those of the build."""
+    """nvcc flags of the build."""
     with open(os.path.join(ptah.ROOT, 'config.mk')) as f:
         text = f.read()
     return re.search(r'^NVFLAGS\s*:?=(.*)$', text, re.M)[1].split()
@@ -96,7 +96,7 @@ def check_ptx(v):
     v.same('kernels are found', found >= 9, True)
 
 
-# vfmadd231sd …; fmadd, fmla … of doubles
+# fused multiply-add of doubles: vfmadd231sd …; fmadd, fmla …
 FUSED = re.compile(r'\t(vfn?m(?:add|sub)\w*|fn?m(?:add|sub)|fml[as])\s')
 
 
@@ -120,8 +120,8 @@ def check_host(v):
 
 
 def shapes(source):
-    """Threads of a block and bytes that they share, by kernel: ptxas does not report what is set
-    at the launch."""
+    """Threads per block and bytes of shared memory by kernel, which ptxas does not report if set at
+    launch."""
     compile_kernels(source, 'kernels.ptx', ['-ptx', '-arch=compute_80'])
     with open('kernels.ptx') as f:
         text = f.read()
@@ -132,7 +132,7 @@ def shapes(source):
 
 
 def occupancy(machine, registers, threads, shared):
-    """Percent of the warps that fit, and what limits them."""
+    """(percent of the warps that fit, limiting resource)"""
     all_registers, warps, blocks, bytes_ = MACHINES[machine]
     per_block = threads // 32
     by = {'warps': warps // per_block, 'blocks': blocks,
@@ -143,7 +143,7 @@ def occupancy(machine, registers, threads, shared):
 
 
 def plain(symbol):
-    """The name of a kernel from that of its function."""
+    """Name of a kernel from its mangled function name."""
     m = re.match(r'_Z(\d+)(\w+)', symbol)
     return m[2][:int(m[1])]
 
@@ -153,7 +153,7 @@ def limits(kernel):
 
 
 def report(text):
-    """(kernel, architecture, registers, stack, spilled) of each kernel compiled."""
+    """(kernel, architecture, registers, stack, spills) of each compiled kernel."""
     entry = re.compile(r"Compiling entry function '(\S+)' for '(\S+)'(.*?)Used (\d+) registers",
                        re.S)
     for m in entry.finditer(text):

@@ -1,9 +1,9 @@
-/* Linear waves along the diagonal of a periodic box return to where they were after one period; the
- * error falls with the square of the cell size. Sound waves in both directions and an entropy wave,
- * amplitude 1e-6 (as Athena's hydro_linwave).
+/* Linear waves along the diagonal of a periodic box return to their initial state after one period;
+ * the error falls with the square of the cell size. Sound waves in both directions and an entropy
+ * wave, amplitude 1e-6 (as Athena's hydro_linwave).
  *
- * Limits: order of the RMS of L1 errors at least 1.9 from 32 to 64 cells; both sound waves alike to
- * 1 part in 1e3. A fault it catches: a predictor without its half step (order 1), a slope that is
+ * Limits: order of the RMS of L1 errors at least 1.9 from 32 to 64 cells; errors of both sound
+ * waves equal within 1e-3. Catches: a predictor without its half step (order 1), a slope that is
  * not centred.
  *
  * test: tier=check timeout=300 mpi=1 */
@@ -101,7 +101,7 @@ static double wave_error(const struct box *b, enum wave wave)
     return sqrt(sum) / error[5];
 }
 
-/* The error after one period on 2^l cells a side. */
+/* Error after one period on 2^l cells along each side. */
 static double run(const struct comm *c, int l, enum wave wave, int slope_type)
 {
     struct box b;

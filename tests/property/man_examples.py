@@ -1,21 +1,11 @@
 r"""The examples of the man pages work: each line of a block marked in the page is run by a shell.
-
-    man_examples.py PAGE...     pages man/PAGE.1, or .7
-
-In a page a block is marked by a comment before it, with the exit status of its commands where that
-is not 0:
-
-    .\" example: status 1
-    .EX
-    inspect output_00001 output_00002
-    .EE
-
-The commands of a page run one after the other in a folder of its own with run.nml (gas, two levels
-beyond the coarse one), its checkpoints output_00001 and output_00002, and hdf5/output_00002, the
-same in HDF5. Pages in COSMO have instead a cosmological run.nml and its checkpoints, from the
-coarsest level of ics, a zoom of three; so have blocks marked `example: cosmological` in other
-pages. Other data that a page needs, add here.
-"""
+man_examples.py PAGE...     pages man/PAGE.1, or .7  In a page a comment marks the block that
+follows, with the exit status of its commands if it is not 0:      .\" example: status 1     .EX
+inspect output_00001 output_00002     .EE  The commands of a page run one after the other in a
+folder of its own with run.nml (gas, two levels beyond the coarse one), its checkpoints output_00001
+and output_00002, and hdf5/output_00002, the same in HDF5. Pages in COSMO, and blocks marked
+`example: cosmological` in other pages, have a cosmological run.nml and its checkpoints instead,
+from the coarsest level of ics, a zoom of three levels. Data for further pages belong here. """
 # test: inspect simulate repartition convert ptah tier=check timeout=120 ranks=4
 # test: pk genzoom inspect convert tier=check timeout=60
 import os
@@ -33,7 +23,7 @@ ESCAPES = {'\\-': '-', '\\e': '\\', '\\(aq': "'", '\\fB': '', '\\fI': '', '\\fR'
 
 
 def examples(page):
-    """(of the other data, status, commands) of each marked block."""
+    """(other data, status, commands) of each marked block."""
     for m in BLOCK.finditer(page):
         text = re.sub('|'.join(map(re.escape, ESCAPES)), lambda e: ESCAPES[e.group()], m.group(3))
         yield bool(m.group(1)), int(m.group(2) or 0), text.strip().splitlines()

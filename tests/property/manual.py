@@ -1,8 +1,8 @@
-"""Program, man page and listing say the same: the man page has every option of -h and no other, in
-the same order and under the same headings, and examples parse. A letter means the same option in
-all programs. `inspect MODE -h` tells the options that this mode does not refuse, and no other.
+"""Programs and man pages agree: a man page has exactly the options of -h, in their order and under
+their headings, and examples parse. A letter means one option in all programs. `inspect MODE -h`
+lists exactly the options that this mode accepts.
 
-A one-line fault it catches: an option that was added to a program and not to its page; a letter
+Example of a fault caught: an option that was added to a program and not to its page; a letter
 that another program has for another option; an option whose row names one mode too many.
 """
 # test: tier=quick timeout=60
@@ -19,7 +19,7 @@ OPTION = r'^ *(?:-(\w), )?--([\w-]+)'
 
 
 def outline(text):
-    """Headings, and the letter and long name of each option, in their order."""
+    """Headings, and letter and long name of each option, in order."""
     return re.findall(r'^(\w.*):$|' + OPTION, text, re.M)
 
 
@@ -28,7 +28,7 @@ def options_of(text):
 
 
 def text_of_page(page):
-    """The options of a man page in the form of -h."""
+    """Options of a man page in the format of -h."""
     text = page.partition('\n.SH OPTIONS\n')[2].partition('\n.SH ')[0]
     text = re.sub(r'\\f[BRI]', '', text).replace('\\-', '-')
     lines = re.findall(r'^\.(SS .*|TP\n.*)', text, re.M)
@@ -41,7 +41,8 @@ def help_of(*args):
 
 
 def check_modes(v):
-    """The options in the help of each mode are those that it takes, by the answer to others."""
+    """The help of each mode lists the options that the mode accepts, as shown by trying all
+    options."""
     whole = help_of()
     modes = [(letter, name) for letter, name in options_of(whole.partition('\nOptions of')[0])]
     told = {name: {n for _, n in options_of(help_of(name))} for _, name in modes}
@@ -74,8 +75,9 @@ def check_modes(v):
 
 
 def check_letters(v, tables):
-    """tables: of each program its letters and long names. A letter has one long name in all
-    programs. So has -c, --check, of inspect beside -n, --check: both check and write nothing."""
+    """tables: letters and long names of the options of each program. A letter has one long name in
+    all programs, except -c, --check, of inspect and -n, --check, of others: both check and write
+    nothing."""
     names = {}
     for tool, rows in tables.items():
         for letter, name in rows:

@@ -1,8 +1,8 @@
-/* Laws of the distributed mesh, on any number of ranks: which octs exist is a pure function of
- * position here, so that every link, every ghost and every transported value can be checked against
- * it. Catches: a ghost missing next to a boundary, links to the wrong side, rows permuted in an
- * exchange or a redistribution, searches by keys that look at many places, octs that are lost where
- * links have gaps. */
+/* Laws of the distributed mesh, on any number of ranks: the existence of an oct is a pure function
+ * of its position, against which every link, every ghost and every transported value can be
+ * checked. Catches: a ghost missing next to a boundary, links to the wrong side, rows permuted in
+ * an exchange or a redistribution, searches by keys that probe many places, octs lost where links
+ * have gaps. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,16 +25,16 @@ static void check(bool ok, const char *what)
     }
 }
 
-static bool isolated; /* a boundary on every face, instead of a periodic box */
+static bool isolated; /* boundaries on all faces, instead of a periodic box */
 
 static double wrap(double x)
 {
     return isolated ? x : x - floor(x + 0.5);
 }
 
-/* Is cell `cell` of the oct of level l split? A ball around a corner of the box, so that refinement
- * crosses the periodic faces. Radius 0: cells of level LMIN at random, so that octs have only an
- * edge or a corner in common. */
+/* Whether cell `cell` of the oct of level l is split: a ball around a corner of the box, so that
+ * refinement crosses the periodic faces. Radius 0: random cells of level LMIN, so that some octs
+ * share only an edge or a corner. */
 static bool cell_split(int l, okey key, int cell, double radius)
 {
     int64_t q[3];
@@ -69,8 +69,8 @@ static void refine(struct mesh *m, const struct comm *c, const struct domain *d,
         for (lidx i = 0; i < lv->nown; i++)
             for (int k = 0; k < 8; k++) lv->flag[i][k] = cell_split(l, lv->key[i], k, radius);
     }
-    /* Coarse levels may only drop what has no children: finest first when shrinking, coarsest first
-     * when growing. */
+    /* Octs with children cannot be removed: finest level first when shrinking, coarsest first when
+     * growing. */
     for (int l = LMAX - 1; l >= LMIN; l--) adapt_refine(m, c, d, l, NULL, NULL);
     for (int l = LMIN; l < LMAX; l++) {
         struct level *lv = &m->lev[l];
@@ -94,7 +94,8 @@ static bool children_right(const struct mesh *m, int l, lidx i, unsigned cells, 
     return good;
 }
 
-/* Are the octs present that refine the cells next to own oct i, and its children's cells? */
+/* Checks that the octs exist that refine the cells next to own oct i, and next to the cells of its
+ * children. */
 static void check_finer(const struct mesh *m, int l, lidx i, double radius)
 {
     const struct level *lv = &m->lev[l];
@@ -102,7 +103,7 @@ static void check_finer(const struct mesh *m, int l, lidx i, double radius)
     bool beside = true, below = true;
     mesh_cube(m, l, i, cube);
     for (int c = 0; c < 27; c++) {
-        unsigned cells = 0; /* of that oct, which touch oct i */
+        unsigned cells = 0; /* cells of the oct that touch oct i */
         int s[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
         for (int k = 0; k < 8; k++) {
             bool touches = true;
@@ -140,7 +141,7 @@ static void check_links(const struct mesh *m, double radius)
                 lidx p = lv->parent[i];
                 up = p >= 0 && lu->key[p] == lv->key[i] >> 3 && lu->child[p][lv->key[i] & 7] == i;
                 mesh_cube(m, l - 1, p, cube);
-                /* strict 2:1: all are there, as ghosts at least */
+                /* strict 2:1: all octs exist, at least as ghosts */
                 for (int c = 0; c < 27; c++) up &= cube[c] >= 0 || cube[c] == NBR_BOUNDARY;
             }
             check(up, "parent of an own oct and its neighbourhood");
@@ -175,7 +176,8 @@ static void fields_check(const struct mesh *m, const char *what)
     }
 }
 
-/* A refined mesh: what was there keeps its values, what is new has those of its parent cell. */
+/* On a refined mesh, old octs keep their values, and new ones have the values of their parent
+ * cells. */
 static void born_check(const struct mesh *m)
 {
     for (int l = LMIN + 1; l <= LMAX; l++) {
@@ -221,7 +223,7 @@ static void sum_back(const struct mesh *m, const struct comm *c)
     }
 }
 
-/* Flags by position: set in own octs, or compared in all. */
+/* Flag as a function of position: set in own octs, or compared in all octs. */
 static unsigned char flag_value(int level, okey key, int cell)
 {
     return (int64_t)value(level, key, cell, 3) & 1;
@@ -248,7 +250,7 @@ static void flags_check(const struct mesh *m)
     check(all == 0 || (set > 0 && set < all), "flags of both kinds");
 }
 
-/* Of a box with boundaries or a periodic one. */
+/* Builds the mesh of a box with boundaries, or a periodic one. */
 static void mesh_begin(struct mesh *m, bool whole, bool bounded[6])
 {
     isolated = whole;
@@ -303,7 +305,7 @@ static void run(const struct comm *c, enum domain_kind kind, bool whole)
     mesh_fini(&m);
 }
 
-/* ---- domains that are alike ---- */
+/* ---- domains that agree ---- */
 
 static void owners_check(const struct mesh *m, const struct comm *c, const struct domain *d)
 {
@@ -314,7 +316,7 @@ static void owners_check(const struct mesh *m, const struct comm *c, const struc
     check(wrong == 0, "octs of others after redistribution");
 }
 
-/* A redistribution that leaves levels alone and one that does not make the same octs and ghosts of
+/* A redistribution that leaves levels in place and one that does not give equal octs and ghosts on
  * each rank, in the same order. */
 static void check_left(struct mesh *m, const struct comm *c, const struct domain *was,
                        const struct domain *d)
@@ -345,7 +347,7 @@ static void check_left(struct mesh *m, const struct comm *c, const struct domain
     }
 }
 
-/* To Hilbert domains that are alike, where there are such, and back. */
+/* Redistributes to Hilbert domains that agree with the present ones, if they exist, and back. */
 static void check_alike(const struct comm *c, bool whole)
 {
     struct mesh m;
@@ -368,9 +370,9 @@ static void check_alike(const struct comm *c, bool whole)
     mesh_fini(&m);
 }
 
-/* ---- octs by their keys ---- */
+/* ---- search of octs by keys ---- */
 
-/* Places that a search looks at until it finds the family of oct i. */
+/* Number of probes until a search finds the family of oct i. */
 static int locations(const struct level *lv, lidx i)
 {
     uint64_t s = okhash_slot(&lv->hash, lv->key[i]);
@@ -380,8 +382,8 @@ static int locations(const struct level *lv, lidx i)
     return n;
 }
 
-/* The n octs of a level, some of them own ones and the others ghosts, so that families are split in
- * all ways, are found by their keys. */
+/* Whether the n octs of a level are found by their keys, when some are own octs and the others
+ * ghosts, so that families are split in all ways. */
 static bool finds_split(struct mesh *m, int l, lidx n, const okey *key)
 {
     const struct level *lv = &m->lev[l];
@@ -406,8 +408,8 @@ static int key_order(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Octs of level l as dense as can be along the axes that `along` has bits of, `every` apart:
- * planes and rows have few low digits of keys. */
+/* Octs of level l at distances `every` along the axes in the bits of `along`: planes and rows have
+ * few low digits of keys. */
 static void check_hash(int l, int along, int64_t every)
 {
     enum { MAX = 1 << 12 };
@@ -443,9 +445,9 @@ static void check_hash(int l, int along, int64_t every)
     mesh_fini(&m);
 }
 
-/* ---- octs around octs, where links have gaps ---- */
+/* ---- neighbours where links have gaps ---- */
 
-/* Level l: octs in some of the cells of the level above. */
+/* Makes level l: octs in some of the cells of the next coarser level. */
 static void grow(struct mesh *m, int l, uint64_t seed)
 {
     const struct level *up = &m->lev[l - 1];
@@ -462,8 +464,8 @@ static void grow(struct mesh *m, int l, uint64_t seed)
     FREE(key);
 }
 
-/* In trees without 2:1 balance, as ghosts may be, where octs are found by their keys alone. faces:
- * bit f: a boundary. */
+/* Checks trees without 2:1 balance, as ghosts may form, where octs are found by their keys alone.
+ * faces: bit f: a boundary at face f. */
 static void check_cubes(uint64_t seed, int faces)
 {
     enum { DEPTH = 6 };

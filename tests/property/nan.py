@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What does not exist is nan in every table and message, without a sign, which depends on the
-machine; in JSON it is null. Halos whose members are in one place, and numbers of a checkpoint that
-are NaN with a sign.
+"""Undefined values are printed as nan in every table and message, without a sign, which depends on
+the machine; as null in JSON. Tested with halos whose members are at one position, and with NaNs of
+either sign in a checkpoint.
 
-A one-line fault it catches: a table that prints its numbers by itself.
+Example of a fault caught: a table that prints its numbers by itself.
 """
 # test: tier=check timeout=120
 import json
@@ -32,7 +32,7 @@ def make_run():
 
 
 def run(v, what, *argv, nan=None):
-    """No sign in what it prints; nan: whether there is one without."""
+    """The output has no signed nan. nan: whether an unsigned one is expected."""
     r = ptah.Run([ptah.program(argv[0]), *argv[1:]], '.', timeout=60)
     text = r.out + r.err
     v.same('%s: -nan' % what, [line for line in text.splitlines() if '-nan' in line.lower()], [])

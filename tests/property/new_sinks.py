@@ -1,17 +1,17 @@
-"""Sinks that form out of clumps: the same ones whatever the ranks; what the gas loses they get.
+"""Sinks that form from clumps do not depend on the number of ranks, and conserve mass with the gas.
 
-    new_sinks.py ranks N...   two of them form in different steps: mass is conserved; the same
-                              digest on N ranks, on 2 threads, in both orderings, and after a
-                              restart between the births from both formats on other ranks
-    new_sinks.py holes N...   black holes in halos of gas, dark matter and stars
-                              (ivar_clump=0, mass_star_AGN): one each, the same digest on N ranks;
-                              none where there are too few stars
+    new_sinks.py ranks N...   two sinks form in different steps: mass is conserved; equal digests on
+                              N ranks, on 2 threads, in both orderings, and after a restart between
+                              the births from both formats on other ranks
+    new_sinks.py holes N...   black holes in halos of gas, dark matter and stars (ivar_clump=0,
+                              mass_star_AGN): one each, equal digests on N ranks; none where there
+                              are too few stars
     new_sinks.py energies     cold clouds become sinks, hot ones only without check_energies, fast
                               ones neither
     new_sinks.py wrong        wrong parameters: one sentence, status 2
 
-A one-line fault it catches: a clump that ends at the domain of a rank, a sum in the order of ranks,
-ids in the order of ranks, a second sink beside the first, a seed that the gas does not lose.
+Example of a fault caught: a clump that ends at the domain of a rank, a sum in the order of ranks,
+ids in the order of ranks, a second sink near the first, a seed not subtracted from the gas.
 """
 # test: ranks 3 tier=check timeout=200 ranks=3
 # test: ranks 1 2 3 5 8 tier=long timeout=900 ranks=3
@@ -39,7 +39,7 @@ def run(name, case='core', n=1, threads=1, law='', settings=(), steps=STEPS, **m
 
 
 def table(path):
-    """The sinks of a checkpoint: a dict of columns."""
+    """Sinks of a checkpoint: a dict of columns."""
     with open(os.path.join(path, 'sink_%s.csv' % path.rstrip('/')[-5:])) as f:
         names = f.readline().lstrip(' #').strip().split(',')
         rows = [[float(x) for x in line.split(',')] for line in f if '#' not in line]
@@ -106,7 +106,7 @@ def holes(numbers):
 
 
 def energies():
-    """d_sink is below the densities at the start: what decides is the balance of energies."""
+    """d_sink is below the initial densities, so that the balance of energies decides."""
     v = ptah.Verdict()
     hot = ['init_params/p_region=0.03,60,100,200,60,120']
     fast = ['init_params/u_region=0,-8,0,8,-8,8']
@@ -124,14 +124,14 @@ def wrong():
     for name, case, law, settings, says in [
             ('no gas', 'core', '', ['run_params/hydro=.false.',
                                     "sink_params/accretion_scheme='none'"],
-             'create_sinks=.true. in &SINK_PARAMS forms sinks out of gas'),
+             'create_sinks=.true. in &SINK_PARAMS forms sinks from gas'),
             ('no halos', 'holes', '', ['clumpfind_params/saddle_threshold=-1'], 'saddle_threshold'),
             ('no stars', 'holes', '', ['sf_params/n_star=0'], 'n_star=0'),
-            ('two thresholds', 'core', 'd_sink=3', [], 'give one of them'),
+            ('two thresholds', 'core', 'd_sink=3', [], 'give only one of them'),
             ('clumps of both', 'core', '', ['clumpfind_params/density_threshold=-1',
                                             'clumpfind_params/n_clfind=1',
                                             'clumpfind_params/rho_clfind=1e-20'],
-             'set one of them'),
+             'give only one of them'),
             ('variable', 'core', '', ['clumpfind_params/ivar_clump=9', 'run_params/nstepmax=2'],
              'ivar_clump=9'),
             ('nsinkmax', 'holes', 'nsinkmax=1', ['run_params/nstepmax=3'], 'nsinkmax=1')]:

@@ -1,10 +1,10 @@
-"""When a run writes, when it ends, and what the log says of both.
+"""Times of outputs and of the end of a run, and their messages in the log.
 
     outputs.py [CASE…]
 
-A one-line fault it catches: a run that ends without its last state, an output at a time that lies
+Example of a fault caught: a run that ends without its last state, an output at a time that lies
 beyond the end, times that a restart writes again or leaves out, an output though foutput=0, a
-request that foutput=0 denies.
+request that is refused with foutput=0.
 """
 # test: tier=check timeout=240 ranks=2
 import os
@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 from parameter_runs import COSMO, GAS, text_of, vary  # noqa: E402
 
-# Some steps of 0.012 or less each, and of a few per cent of a.
+# Steps of 0.012 or less each, and of a few per cent of a.
 BOX = text_of(vary(GAS, 'output', 'run/nstepmax', run={'nremap': 0}))
 UNIVERSE = text_of(vary(COSMO, 'output', 'run/nstepmax'))
 
@@ -45,8 +45,8 @@ def said(r, text):
 
 
 def ends(v, name, unit, first, end, late, text):
-    """Outputs at the start, at `first`, and at `end`; the entry of the list beyond `end` is named;
-    resumed from the middle the run is the same."""
+    """Outputs at the start, at `first`, and at `end`; the log names the entry of the list beyond
+    `end`; a run resumed from the middle gives the same outputs."""
     given = ['%s=%r,%r' % (unit[0] + 'out', first, late), '%s=%r' % (unit[0] + 'end', end)]
     whole = run(name, *given, text=text)
     at = [info(p, unit) for p in whole.outputs]
@@ -113,7 +113,8 @@ def silent(v):
     r = run('never', *QUIET, 'tend=0.03')
     v.same('foutput=0: status, outputs, folders', (r.status, r.outputs, [
         x for x in os.listdir('never') if x.startswith('output')]), (0, [], []))
-    v.same('foutput=0: the log says so', len(said(r, ' foutput=0: no outputs, but on request')), 1)
+    v.same('foutput=0: the log says so',
+           len(said(r, ' foutput=0: outputs are written on request only')), 1)
     whole = run('often', 'foutput=1', 'tend=0.03')
     v.same('foutput=1: the same steps', said(r, ' Main step=') == said(whole, ' Main step='), True)
     r = run('steps', *QUIET, 'run/nstepmax=4', 'fbackup=2')
@@ -133,7 +134,7 @@ def silent(v):
 
 
 def signalled(v):
-    """SIGUSR1 while the run goes on: a checkpoint, from which it resumes."""
+    """SIGUSR1 during the run: a checkpoint, from which the run resumes."""
     os.makedirs('signal')
     with open('signal/run.nml', 'w') as f:
         f.write(BOX)
@@ -157,7 +158,7 @@ def signalled(v):
 
 
 def taken(v):
-    """A request would have to replace what is there: that is said at the start."""
+    """A request would have to replace an existing checkpoint: the run reports this at its start."""
     first = run('taken', 'foutput=1000', 'run/nstepmax=1')
     r = run('taken', 'foutput=0', 'run/nstepmax=1', must_work=False)
     v.same('foutput=0 where output_00001 exists: status, sentence',

@@ -1,8 +1,8 @@
 """inspect --campaign --html: one page that an HTML parser accepts, without a reference to anything
-outside; its table is that of --campaign; every figure is SVG whose ids are its own; curves have a
-point for each step of the log; damage is shown; what is in the way is a sentence.
+outside; its table is that of --campaign; every figure is SVG with unique ids; curves have a point
+for each step of the log; damage is shown; existing files are refused.
 
-One-line faults it catches: a path that is not escaped, ids that two figures share, a figure left
+Examples of faults caught: a path that is not escaped, ids that two figures share, a figure left
 open, a run that was started again counted twice.
 """
 # test: tier=check timeout=240 ranks=2
@@ -75,7 +75,7 @@ def inspect(*argv, ranks=1):
 
 
 def points(text, section):
-    """Of the longest curve of the figures of a section."""
+    """Number of points of the longest curve in the figures of a section."""
     part = text[text.index('<h2>%s</h2>' % section):].split('<h2>')[1]
     return max((d.count('L') + d.count('M') for d in re.findall(r' d="([^"]*)"', part)
                 if 'C' not in d and 'Z' not in d), default=0)
@@ -124,7 +124,8 @@ def main():
     v.same('figures', [k for k in least if p.figures.get(k, 0) < least[k]], [])
     steps = len(set(re.findall(r'Main step= *(\d+)', log)))
     v.same('points of the curve of energy', points(text, 'Conservation'), steps)
-    with open(os.path.join(FOLDER, 'log'), 'a') as f:  # as after a restart that did these again
+    # as after a restart that repeated these steps
+    with open(os.path.join(FOLDER, 'log'), 'a') as f:
         f.write(log)
     with open(os.path.join(FOLDER, 'noise'), 'wb') as f:
         f.write(os.urandom(100000) + b'{"step":1e9,"wall_s":nan,"phases_s":{"x":[1,2\n' * 3)
@@ -146,7 +147,7 @@ def main():
     with open('p.html') as f:
         text = f.read()
     p = page(v, 'damaged', text)
-    v.same('damage', (r.status, '1 not sound' in text, 'No log of the run' in text,
+    v.same('damage', (r.status, '1 not sound' in text, 'contains no log of the run' in text,
                       'hydro_%s.out00001' % last[-5:] in p.rows[-1][-1]), (1, True, True, True))
     v.end()
 

@@ -1,17 +1,18 @@
-"""Each parameter does something, or the log says that it does not.
+"""Each parameter has an effect, or the log says that it has none.
 
-    parameters.py acts          each parameter alone in a run in which it acts: a checkpoint, an
-                                output, the log or the exit status changes, and no line of the log
-                                says that it has no effect; what is not supported ends in a sentence
+    parameters.py acts          each parameter alone in a run in which it has an effect: a
+                                checkpoint, an output, the log or the exit status changes, and no
+                                line of the log says that it has no effect; what is not supported
+                                ends in a sentence
     parameters.py vain          each parameter that acts under a condition, where that does not
                                 hold: a line of the log says so, with the condition, and nothing
                                 changes
     parameters.py wide [RUN…]   each parameter in each run: either a line says that it has no
                                 effect, and nothing changes, or something does
 
-The parameters are those that `simulate -p` lists; tests/parameter_runs.py has the runs, and in
-which of them each acts. A one-line fault it catches: a parameter that is read and not used, or is
-used under another condition than its row says; a condition that is text alone.
+The parameters are listed by `simulate -p`; tests/parameter_runs.py has the runs, and the run in
+which each parameter has an effect. Example of a fault caught: a parameter that is read and not
+used, or is used under another condition than its row says; a condition that is text alone.
 """
 # test: acts tier=check timeout=400 ranks=2
 # test: vain tier=check timeout=200 ranks=2
@@ -32,11 +33,11 @@ import ptah  # noqa: E402
 from parameter_runs import ACTS, QUIET, RECORDED, RUNS, text_of  # noqa: E402
 
 WORKERS = 2
-# Differs between two equal runs: times, memory, lines about files that a thread has written, and
-# which transport was the faster one.
+# log lines that differ between two equal runs: times, memory, files written by a thread, fastest
+# transport
 FLEETING = re.compile(r'mem=\d+ MB|\d+\.\d+ s\b|^ (Time elapsed|Used memory|Ranks|Total elapsed'
                       r'|Wrote|Exchange \w+: takes)\b.*|^ +[\d.]+ +[\d.]+ .*')
-# Names the parameters that a run was given.
+# files that name the parameters given to a run
 PROVENANCE = re.compile(r'(^|/)(run\.nml|log|namelist\.txt|compilation\.txt|checksums_\d+\.txt)$')
 VAIN = re.compile(r'^ ((?:\w+/\w+(?:, )?)+) ha(?:s|ve) no effect(.*)')
 
@@ -56,7 +57,7 @@ class Row:
         self.told = ' unless ' + unless[1] if unless else ': ' + never[1] if never else None
 
     def other(self):
-        """A value that is not the default."""
+        """A value other than the default."""
         if self.type.startswith('logical'):
             return '.true.' if self.default == '.false.' else '.false.'
         if self.type.startswith('text'):
@@ -65,7 +66,7 @@ class Row:
 
 
 def listed():
-    """Rows by group/name. never: those of switches that are not supported."""
+    """Rows by group/name. never: rows of unsupported switches."""
     rows, group = {}, None
     lines = ptah.Run([ptah.program('simulate'), '-p'], '.').out.splitlines()
     for line, more in itertools.zip_longest(lines, lines[1:], fillvalue=''):
@@ -78,12 +79,12 @@ def listed():
     for r in rows.values():
         switch = re.match(r' unless (\w+)=', r.told or '')
         r.never = r.useless or bool(switch and switch[1] in refused) or \
-            'which no namelist switches on' in (r.told or '')
+            'which no parameter enables' in (r.told or '')
     return rows
 
 
 class Setting:
-    """group/name=value!status, a word of ACTS."""
+    """An entry of ACTS: group/name=value!status."""
 
     def __init__(self, word):
         word, _, status = word.partition('!')
@@ -94,7 +95,7 @@ class Setting:
 
 
 def settings(rows):
-    """By group/name: those of ACTS, else a value that is not the default."""
+    """Settings by group/name: from ACTS, else a value other than the default."""
     out = {}
     for words in ACTS.values():
         for s in map(Setting, words.split()):
@@ -104,10 +105,10 @@ def settings(rows):
     return out
 
 
-# ---- what a run leaves
+# ---- results of a run
 
 def content(path):
-    """What a file holds; of HDF5 the data and how they are stored."""
+    """Content of a file; for HDF5 the data and their storage properties."""
     if not path.endswith('.h5'):
         with open(path, 'rb') as f:
             return hashlib.sha1(f.read()).hexdigest()
@@ -122,7 +123,7 @@ def content(path):
 
 
 class Seen:
-    """Exit status, log, paths of outputs, files; `vain`: {parameter: why it has no effect}."""
+    """Exit status, log, paths of outputs, files; vain: {parameter: reason why it has no effect}."""
 
     def __init__(self, r, folder):
         self.status, self.out, self.vain, self.log = r.status, r.out, {}, []
@@ -142,26 +143,26 @@ class Seen:
                     self.files[path] = content(os.path.join(base, name))
 
     def told(self, key):
-        """Why a parameter has no effect, by whichever group it was named; None: it is not told."""
+        """Reason why a parameter has no effect, named by any group; None: not reported."""
         name = key.split('/')[1]
         return next((why for k, why in self.vain.items() if k.split('/')[1] == name), None)
 
     def changed(self, base):
-        """What is not as in the run without: words."""
+        """Differences from the run without the parameter, as words."""
         out = [x for x in ('status', 'log', 'out') if getattr(self, x) != getattr(base, x)]
         return out + sorted(x for x in self.files.keys() | base.files.keys()
                             if self.files.get(x) != base.files.get(x))
 
 
 class Runs:
-    """Runs settings, a few runs at a time."""
+    """Runs settings, several at a time."""
 
     def __init__(self):
         self.pool = concurrent.futures.ThreadPoolExecutor(WORKERS)
         self.number = itertools.count()
         self.bases, self.folders = {}, {}
         self.lock = {name: threading.Lock() for name in RUNS}
-        os.environ.pop(ptah.RUNS_ON, None)  # a run without it is what the others are compared with
+        os.environ.pop(ptah.RUNS_ON, None)  # the reference runs without it
         ptah.unpack_ics('.', 'ic_32', 'ic_zoom')
 
     def folder(self, name):
@@ -175,7 +176,7 @@ class Runs:
 
     def run(self, name, given):
         path = self.folder(name)
-        # each is given one, so that all record their parameters in the same way
+        # every run gets one setting, so that all record their parameters in the same way
         r = ptah.simulate('run.nml', path, RUNS[name][0], 1, ['run/geom=2', *given], timeout=100,
                           must_work=False)
         seen = Seen(r, path)
@@ -189,7 +190,7 @@ class Runs:
             return self.bases[name]
 
     def check(self, name, setting):
-        """What is said before a run; nothing is written, so that one folder serves all."""
+        """Messages before a run; nothing is written, so that one folder serves all."""
         with self.lock[name]:
             if name not in self.folders:
                 self.folders[name] = self.folder(name)
@@ -200,8 +201,8 @@ class Runs:
         return self.pool.submit(self.run, name, [setting.text])
 
     def in_vain(self, name, given):
-        """Those of these settings that change the run, each in pairs with what it changes. They are
-        made all at once, and in halves where something changes."""
+        """The settings that change the run, each with its changes. All are set together first, then
+        in halves if anything changes."""
         seen = self.run(name, [s.text for s in given])
         changed = seen.changed(self.base(name))
         if len(given) == 1:
@@ -267,7 +268,7 @@ def acts():
 # ---- vain
 
 def find_vain(runs, row, given):
-    """The first run in which the log tells why it has no effect."""
+    """The first run in which the log gives the reason why a parameter has no effect."""
     told = None
     for name in RUNS:
         seen = runs.check(name, given)
@@ -278,7 +279,7 @@ def find_vain(runs, row, given):
 
 
 def vain():
-    """Of a row without condition a line is wanted if its group is not read everywhere."""
+    """For a row without condition, a line is required if its group is not read in all runs."""
     v, rows, runs = Verdict(), listed(), Runs()
     jobs = []
     for key, given in settings(rows).items():
@@ -301,14 +302,14 @@ def vain():
     v.end('parameters without effect')
 
 
-# Groups that RAMSES reads under a condition.
+# groups that RAMSES reads under a condition
 CONDITIONAL = ('hydro', 'refine', 'clumpfind', 'unbinding', 'sink', 'cosmo')
 
 
 # ---- wide
 
 def is_there(name, setting, row):
-    """Does the run have this value already?"""
+    """Whether the run has this value already."""
     given = dict(re.findall(r'(?m)^(\w+(?:\([\d,]*\))?)=(.*)', text_of(RUNS[name][1])))
     what, value = setting.text.split('/')[1].split('=')
     return given.get(what, row.default) in (value, "'%s'" % value)

@@ -1,9 +1,9 @@
-"""Phase diagrams and maps in physical units: the mass of each bin, by a reader of its own; the same
-bytes on any number of ranks; the same table for both formats; damage is a sentence.
+"""Phase diagrams and maps in physical units: the mass of each bin agrees with an independent
+reader; identical bytes on any number of ranks; equal tables for both formats; damage is reported.
 
     phase.py
 
-One-line faults it catches: a bin off by one, a volume of the level above, a mass that a second rank
+Examples of faults caught: a bin off by one, a volume of the level above, a mass that a second rank
 does not add, a temperature in code units.
 """
 # test: tier=check timeout=120 ranks=3
@@ -23,7 +23,7 @@ M_H, K_B, SOLAR_MASS = 1.6605390e-24, 1.3806490e-16, 1.98841e33
 
 
 def forced(argv):
-    """With --force where a file is written, which may be there from before."""
+    """Adds --force if the command writes a file, which may exist from before."""
     return [*argv, '--force'] if '-o' in argv or '--phase' in argv else argv
 
 
@@ -32,7 +32,7 @@ def inspect(*argv, ranks=1):
 
 
 def runs():
-    """Paths of the same state, by two ranks in RAMSES's format, and in HDF5."""
+    """Paths of one state, by two ranks in RAMSES binary, and in HDF5."""
     with open(os.path.join(ptah.DATA, 'golden', 'cosmo_cool32.nml')) as f:
         text = f.read().replace('m_refine=10*8.', 'm_refine=10*2.')
     text = text.replace('ncontrol=1', 'ncontrol=1\nnstepmax=4')
@@ -97,7 +97,8 @@ def diagrams(v, path, hdf5):
     first = body('phase_00002.tsv')
     r = inspect('--phase', '-f', 'tsv', '-o', '-', path)
     v.same('on standard output', r.out.splitlines(True)[2:] == first[1:], True)
-    # HDF5 has the energy: pressures differ by rounding, and a cell at the edge of a bin may move
+    # HDF5 stores the energy: pressures differ by rounding, so that a cell at the edge of a bin may
+    # move
     inspect('--phase', '-n', str(n), '-o', 'h.tsv', *ranges, hdf5)
     u = {tuple(row[:2]): row[3] for row in np.loadtxt('h.tsv')}
     moved = sum(abs(u.get(tuple(row[:2]), 0) - row[3]) for row in t)
@@ -138,7 +139,7 @@ def damage(v, path):
                (2, 1, []))
 
     r, at = tiny.Records(copy()), []
-    for k in range(7, 4000):  # the first values of many octs: own ones, of level 6
+    for k in range(7, 4000):  # first values of many octs: own octs of level 6
         if r[k] and r[k][1] >= 8 * 10000:
             at.append(r[k])
         if len(at) == 6:

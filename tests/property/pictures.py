@@ -1,8 +1,8 @@
-"""Pictures: what a map with axes shows is the map pixel by pixel; every format is what its name
-says; units are those of the header; a picture never replaces another unless forced; values of both
-signs have two colours with 0 between them; a single cell does not darken a map.
+"""Pictures: a map with axes shows the bare map pixel by pixel; every file has the format of its
+name; units follow from the header; a picture replaces another only if forced; values of both signs
+have two colours with 0 between them; a single cell does not darken a map.
 
-One-line faults it catches: a map upside down or shifted by a pixel in its frame, a bar of colours
+Examples of faults caught: a map upside down or shifted by a pixel in its frame, a bar of colours
 from high to low, a unit without a power of the length, a file replaced without --force, colours
 that are not centred on 0, a range that is cut without saying so.
 """
@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 
-# gas with a gradient on levels 4 and 5, and units of a kind
+# gas with a gradient on levels 4 and 5, and units
 BOX = """&RUN_PARAMS
 hydro=.true.
 nstepmax=1
@@ -55,7 +55,7 @@ units_time=3e13
 units_length=3e20
 /
 """
-LEFT, TOP, SIDE = 2 * 96, 2 * 44, 800  # the frame of a map of 32 pixels, in pixels of the PNG
+LEFT, TOP, SIDE = 2 * 96, 2 * 44, 800  # frame of a map of 32 pixels, in pixels of the PNG
 
 
 def inspect(*argv):
@@ -73,7 +73,7 @@ def drawn(v, path):
     v.same('bare: a pixel for each of the map', bare.shape, (32, 32, 3))
     inside = whole[TOP:TOP + SIDE, LEFT:LEFT + SIDE]
     large = bare.repeat(SIDE // 32, 0).repeat(SIDE // 32, 1)
-    edge = slice(20, -20)  # beside the ticks
+    edge = slice(20, -20)  # without the ticks
     v.same('the map in its frame', (inside[edge, edge] == large[edge, edge]).all(), True)
     inspect('-m', 'density', '-n', '32', '-o', 'd.npy', path)
     values = np.load('d.npy')[::-1]  # rows of a picture go down
@@ -152,7 +152,7 @@ def kept(v, path):
 
 
 def draw(field, path, *argv):
-    """The pixels, the answer and the array of a bare map."""
+    """(pixels, answer, array) of a bare map."""
     r = inspect('-m', field, *argv, '-n', '32', '-j', '--bare', '--force', '-o', 's.png', path)
     said = inspect('-m', field, *argv, '-n', '32', '--bare', '--force', '-o', 's.png', path).err
     inspect('-m', field, *argv, '-n', '32', '--force', '-o', 's.npy', path)
@@ -179,7 +179,7 @@ def signs(v, path):
 
 
 def cut(v, path):
-    """A cell or two with most of the energy: a hundredth of the map at most."""
+    """A cell or two with most of the energy, at most a hundredth of the map."""
     rgb, r, values, said = draw('pressure', path, '--linear', '--weight', 'max')
     lo, hi = r['range']
     v.same('an outlier is there', values.max() > 2 * np.percentile(values, 99), True)

@@ -1,17 +1,17 @@
-"""pk measures what is there: its spectra beside those of numpy, of a known input, of other meshes,
-ranks and formats.
+"""Spectra of pk are correct: compared with those of numpy, of a known input, of other meshes, ranks
+and formats.
 
     pk.py poisson     points without structure: V/N below Nyquist within 0.1 %, all windows, folded
                       and interlaced
-    pk.py linear      linear initial conditions of CAMB's spectrum give it back; shell for shell
-                      what numpy finds
+    pk.py linear      linear initial conditions reproduce the spectrum of CAMB; shell by shell as
+                      numpy
     pk.py meshes      64³ and 128³ cells agree to 0.1 % below 0.7 of the smaller Nyquist; folded
-                      spectra go on where others end
-    pk.py formats     one checkpoint in any format, for any ranks and threads: the same bytes; parts
-                      add up to the whole
-    pk.py wrong       what cannot be measured: one sentence, status 2, on one rank and three
+                      spectra continue where unfolded ones end
+    pk.py formats     one checkpoint in any format, for any ranks and threads: identical bytes;
+                      parts add up to the whole
+    pk.py wrong       errors: one sentence, status 2, on one rank and three
 
-One-line faults it catches: a window divided out once, images of shot noise left in, a cross
+Examples of faults caught: a window divided out once, images of shot noise left in, a cross
 spectrum without its real part's other half, points of a lattice given shot noise, fold's modes off
 by the factor, a rank that waits for one that failed.
 """
@@ -40,7 +40,7 @@ ASTART = 0.02
 
 
 def pk(*argv, ranks=1, threads=1, must_work=True):
-    """The table: {spectrum: rows of k, P, shot, sigma, modes}, and its text."""
+    """The table, {spectrum: rows of k, P, shot, sigma, modes}, and its text."""
     r = ptah.Run(ptah.mpirun(ranks) + [ptah.program('pk'), *argv], '.',
                  {'OMP_NUM_THREADS': str(threads)}, 100)
     if must_work and (r.status != 0 or r.err):
@@ -58,7 +58,7 @@ def pk(*argv, ranks=1, threads=1, must_work=True):
 # ---- initial conditions ----
 
 def grafic(folder, name, value, dx):
-    """value[z][y][x]; Einstein-de Sitter."""
+    """Writes value[z][y][x] as initial conditions of an Einstein–de Sitter universe."""
     os.makedirs(folder, exist_ok=True)
     n = value.shape[0]
     head = struct.pack('<3i8f', n, n, n, dx, 0, 0, 0, ASTART, 1, 0, H0)
@@ -86,15 +86,16 @@ def waves(n):
 
 
 def camb(k):
-    """CAMB's, at the redshift of the initial conditions [(Mpc/h)^3]."""
+    """CAMB's spectrum at the redshift of the initial conditions [(Mpc/h)^3]."""
     table = np.loadtxt(os.path.join(ptah.ROOT, 'tests', 'data', 'camb_pk.txt'))
     return np.where(k > 0, np.exp(np.interp(np.log(np.maximum(k, 1e-9)), *np.log(table.T))), 0)
 
 
 def gaussian(n, box, rms, seed, spectrum=eisenstein_hu):
-    """A field of a spectrum, its Fourier transform, and the spectrum [(Mpc/h)^3] on its modes.
+    """A random field with a given spectrum, its Fourier transform, and the spectrum [(Mpc/h)^3] of
+    its modes.
 
-    rms: of the field; None: as it is."""
+    rms: rms to which the field is scaled; None: no scaling."""
     k = 2 * np.pi / box * np.sqrt(sum(w * w for w in waves(n)))
     p = spectrum(k)
     white = np.fft.rfftn(np.random.default_rng(seed).standard_normal((n, n, n)))
@@ -104,7 +105,8 @@ def gaussian(n, box, rms, seed, spectrum=eisenstein_hu):
 
 
 def displacements(wave, n, box):
-    """ψ of δ = −∇·ψ along x, y, z; without Nyquist waves, whose sign is not known."""
+    """Displacement ψ with δ = −∇·ψ along x, y, z; without Nyquist waves, whose sign is
+    undefined."""
     z, y, x = waves(n)
     k2 = np.maximum(x * x + y * y + z * z, 1)
     good = (abs(x) < n / 2) & (abs(y) < n / 2) & (abs(z) < n / 2)
@@ -122,7 +124,7 @@ def shells(power, n):
     return {s: (total[s] / modes[s], modes[s]) for s in range(1, (n // 2) ** 2 + 1) if modes[s] > 0}
 
 
-# ---- numpy's own estimate ----
+# ---- estimate by numpy ----
 
 def spline(order, x):
     x = abs(x)
@@ -136,7 +138,7 @@ def spline(order, x):
 
 
 def deposit(points, n, order, turn):
-    """Overdensity of points (in boxes) on a mesh whose cells' centres lie at i + 1/2 − turn."""
+    """Overdensity of points (in boxes) on a mesh whose cell centres are at i + 1/2 − turn."""
     mesh = np.zeros((n, n, n))
     t = points * n + turn
     first = np.floor(t).astype(int) - 2
@@ -161,7 +163,7 @@ def estimate(points, n, order, interlace):
 
 
 def compare_shells(v, what, table, want, box):
-    """Spectra of single shells, bins being narrow."""
+    """Spectra of single shells, for narrow bins."""
     got = {int(round((row[0] * box / (2 * np.pi)) ** 2)): row for row in table}
     v.same(what + ': modes',
            {s: row[4] for s, row in got.items()} == {s: w[1] for s, w in want.items()}, True)
@@ -221,8 +223,8 @@ def poisson(v):
 
 
 def direct(v, path):
-    """The spectrum by sums over the points, up to Nyquist: what pk takes off and divides out
-    leaves nothing else."""
+    """Checks the spectrum by sums over the points, up to Nyquist: shot noise and window are exactly
+    removed."""
     n, points = 32, 0.5 + np.loadtxt('points/ic_part')[:, :3]
     waves = [np.arange(-(n // 2) if d else 0, n // 2 + 1) for d in range(3)]
     x, y, z = (np.exp(-2j * np.pi * np.outer(waves[d], points[:, d])) for d in range(3))
@@ -241,7 +243,7 @@ def direct(v, path):
 
 
 def chi2(v, what, table, want):
-    """Against the input, with the errors of the input: each bin one degree of freedom."""
+    """Compares with the input, within its errors: each bin has one degree of freedom."""
     p, modes = np.array([w[0] for w in want]), table[:len(want), 4]
     c = np.sum((table[:len(want), 1] / p - 1) ** 2 * modes / 2) / len(want)
     v.check('%s: chi² of %d bins a bin, beside 1' % (what, len(want)),
@@ -249,7 +251,7 @@ def chi2(v, what, table, want):
 
 
 def in_bins(power, n):
-    """Means of a power in bins of a fundamental mode."""
+    """Means of a power in bins of one fundamental mode."""
     got = shells(power, n)
     bins = [[got[s] for s in got if int(np.sqrt(s) + 0.5) == b] for b in range(1, n // 2 + 1)]
     return [(sum(p * m for p, m in b) / sum(m for _, m in b),) for b in bins]
@@ -260,10 +262,11 @@ def linear(v):
     dx = box / n / (H0 / 100)
     delta, wave, power = gaussian(n, box, None, 4, camb)
     grafic('ics', 'ic_deltab', delta, dx)
-    speed = H0 * ASTART ** -0.5 / (H0 / 100)  # a H f for each Mpc/h
+    speed = H0 * ASTART ** -0.5 / (H0 / 100)  # a H f per Mpc/h
     for name, psi in zip('xyz', displacements(wave, n, box)):
         grafic('ics', 'ic_velc' + name, psi * speed, dx)
-    length = float(np.float32(dx)) * n * float(np.float32(H0)) / 100  # header: single precision
+    # the header has single precision
+    length = float(np.float32(dx)) * n * float(np.float32(H0)) / 100
     t = pk('-s', 'dm,gas', 'ics').table
     rho = 1 + delta.astype('f4').astype(float)
     compare_shells(v, 'gas', pk('-s', 'gas', '-k', 'log:100000', 'ics').table['gas'],
@@ -280,7 +283,7 @@ def linear(v):
 
 
 def numpy_sets(v):
-    """A few thousand particles far from their places."""
+    """A few thousand particles far from their lattice positions."""
     n, mesh, box = 14, 24, 70.0
     dx = box / n / (H0 / 100)
     rng, points = np.random.default_rng(5), []
@@ -301,7 +304,8 @@ def numpy_sets(v):
 
 
 def not_interlaced(v):
-    """What the manual says of initial conditions on their own mesh; at Nyquist, and at half."""
+    """Claims of the manual for initial conditions on their own mesh: at Nyquist, and at half of
+    it."""
     ptah.unpack_ics('sets', 'ic_32')
     path = 'sets/ics/ic_32/level_005'
     truth = pk('-s', 'dm', '-n', '256', path).table['dm']
@@ -319,15 +323,15 @@ def meshes(v):
     for name, psi in zip('xyz', displacements(wave, n, box)):
         grafic('ics', 'ic_posc' + name, psi, dx)
     upto = int(0.7 * 32)
-    # Not interlaced, the aliases are those of the mean over directions; 64 cells have few modes a
-    # bin, which scatter around that.
+    # Without interlacing, aliases are those of the mean over directions; 64 cells have few modes
+    # per bin, which scatter around this mean.
     for options, limit in (['--no-interlace'], 2e-3), ([], 1e-4):
         a, b = (pk('-s', 'dm', '-n', str(m), *options, 'ics').table['dm'][:upto] for m in (64, 128))
         v.check(' '.join(['64 and 128'] + options) + ': P', max(abs(a[:, 1] / b[:, 1] - 1)), limit)
     not_interlaced(v)
     folded = pk('-s', 'dm', '-n', '64', '--fold', '2', 'ics').table['dm']
     plain = pk('-s', 'dm', '-n', '128', 'ics').table['dm']
-    # Both have the modes of even numbers: a spectrum that neither starts nor ends in folding.
+    # bins with modes in both, away from the ends of the folded spectrum
     upto = slice(3, 28)
     there = np.exp(np.interp(np.log(folded[upto, 0]), np.log(plain[:, 0]), np.log(plain[:, 1])))
     error = folded[upto, 3] / folded[upto, 1]
@@ -389,7 +393,7 @@ def formats(v):
                pk(*options, path, ranks=ranks, threads=threads).out == first.out, True)
     shapes = [('five', '-n', '5'), ('ksection', '-n', '3', '-d', 'ksection')]
     r = ptah.Run([ptah.program('repartition'), '-q', '-f', 'hdf5', '-o', 'h', path], '.')
-    if r.status == 0:  # not built without
+    if r.status == 0:  # built without this format
         shapes.append(('hdf5', '-f', 'hdf5'))
     for name, *how in shapes:
         r = ptah.Run([ptah.program('repartition'), '-q', '-o', name, *how, path], '.')
@@ -407,7 +411,7 @@ def formats(v):
 
 
 def moved(v, path):
-    """Redshift space along x: the largest waves by sums over the displaced particles."""
+    """Redshift space along x: the longest waves by sums over the displaced particles."""
     p = read_ramses.load(path)
     x = np.array([p.part['position_' + d] for d in 'xyz'])
     a, o = p.info['aexp'], [p.info['omega_' + c] for c in 'mlk']
@@ -425,7 +429,7 @@ def moved(v, path):
 
 
 def sums(v, t):
-    """P_all = Σ_ab f_a f_b P_ab; the fractions follow from shot noise, of which gas has none."""
+    """P_all = Σ_ab f_a f_b P_ab; mass fractions follow from shot noise, which gas lacks."""
     dm = np.sqrt(t['all'][0, 2] / t['dm'][0, 2])
     gas = 1 - dm
     whole = (dm ** 2 * t['dm'][:, 1] + 2 * dm * gas * t['dmxgas'][:, 1] +
@@ -436,7 +440,8 @@ def sums(v, t):
 
 def refused(v, what, argv, word, ranks):
     r = pk(*argv, ranks=ranks, must_work=False)
-    said = [line for line in r.err.splitlines() if line.startswith('pk: ')]  # mpirun adds its own
+    # mpirun adds lines of its own
+    said = [line for line in r.err.splitlines() if line.startswith('pk: ')]
     v.same('%s, %d ranks: status' % (what, ranks), (r.status, r.timed_out), (2, False))
     v.same('%s, %d ranks: a sentence' % (what, ranks), len(said) == 1 and word in said[0], True)
     if len(said) != 1 or word not in said[0]:
@@ -474,7 +479,7 @@ def wrong(v):
 
 
 def files(v, path):
-    """A file a checkpoint, and a picture."""
+    """One file per checkpoint, and a picture."""
     r = pk('-n', '16', '-o', 'tables', '--plot', 'p.svg', path)
     pk('-n', '16', '--plot', 'p.png', path)
     name = 'tables/pk_%s.tsv' % path[-5:]

@@ -1,9 +1,10 @@
-"""inspect --profile beside what is known: particles of density r^-2 that fall in along the radius
-in a moving frame, shells of gas; on a face of the periodic box; the same numbers in both formats
-and from any number of files; masses in physical units; damage is a sentence.
+"""inspect --profile compared with known profiles: particles with density r^-2 and radial infall in
+a moving frame, shells of gas; across a face of the periodic box; equal numbers in both formats and
+from any number of files; masses in physical units; damage is reported.
 
-One-line faults it catches: a bin off by one, a shell without its inner sphere taken off, a velocity
-that keeps the bulk motion, a distance across the box, a mass without its power of the length.
+Examples of faults caught: a bin off by one, a shell whose inner sphere is not subtracted, a
+velocity that keeps the bulk motion, a distance across the box, a mass without its power of the
+length.
 """
 # test: tier=check timeout=120 ranks=2
 import json
@@ -17,9 +18,9 @@ import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 
 PAIRS, R, INFALL = 6000, 0.3, 0.5
-CENTRE = np.array([0.02, 0.5, 0.97])  # beside faces of the box
+CENTRE = np.array([0.02, 0.5, 0.97])  # close to faces of the box
 DRIFT = np.array([0.2, -0.1, 0.3])
-# a sphere in a box: density, pressure; its radius
+# a sphere in a box: (density, pressure) inside and outside; radius
 INNER, OUTER, EDGE = (8.0, 4.0), (1.0, 1.0), 0.15
 GAS = """nregion=9
 region_type=%s
@@ -33,7 +34,7 @@ p_region=%s
 
 
 def regions():
-    """A sphere in each of the images of the box that meet it; regions are not periodic."""
+    """A sphere in each image of the box that it overlaps, since regions are not periodic."""
     places = [(0.5, 0.5, 0.5)] + [tuple(CENTRE + np.array(s)) for s in
                                   ((0, 0, 0), (1, 0, 0), (0, 0, -1), (1, 0, -1))]
     n = len(places)
@@ -49,7 +50,7 @@ def regions():
 
 
 def particles():
-    """Mass within r in proportion to r; the velocity is that of the frame and -r/2 outwards."""
+    """Mass within r proportional to r; velocity of the frame plus -r/2 along the radius."""
     k = np.arange(PAIRS) + 0.5
     r, z, phi = R * k / PAIRS, 1 - 2 * (k * 0.6180339887498949 % 1), 2 * np.pi * k * 0.7548776662
     s = np.sqrt(1 - z * z)

@@ -1,11 +1,11 @@
-"""repartition changes how a checkpoint is laid out and nothing else: the digest stays, there and
-back, through every order of domains and format; the bytes do not depend on who wrote them, with how
-much memory; and a run goes on from it as from the original.
+"""repartition changes the layout of a checkpoint and nothing else: the digest is unchanged, there
+and back, through every order of domains and format; the bytes do not depend on the number of ranks
+that wrote them, or on memory; and a run resumes from the result as from the original.
 
     repartition.py CASE RANKS...    CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity);
-                                    RANKS: to write for
+                                    RANKS: numbers of ranks to write for
 
-A one-line fault it catches: a copy of an oct with values of another, particles of a bucket in
+Example of a fault caught: a copy of an oct with values of another, particles of a bucket in
 another order, the difference between stored and true energy lost, a total of one rank alone.
 """
 # test: sedov 2 tier=quick timeout=120 ranks=2
@@ -37,7 +37,7 @@ def repartition(out, path, *options, ranks=1, threads=1):
 
 
 def content(path):
-    """A checksum a file, but for those that tell of the command."""
+    """Checksum of each file, except those that record the command."""
     sums = {}
     for name in sorted(os.listdir(path)):
         if name != 'compilation.txt' and not name.startswith('checksums'):
@@ -88,7 +88,7 @@ def same_bytes(v, path):
         for threads in (2, 3):
             v.same('%s: written by %d threads, the same bytes' % (what, threads),
                    content(repartition('a', path, *some, threads=threads)) == first, True)
-        if memory:  # the HDF5 file has the arguments
+        if memory:  # the HDF5 file records the arguments
             v.same('%s: with 64M and 3 threads, file by file, the same bytes' % what,
                    content(repartition('a', path, *options, '-m', '64M', threads=3)) == first, True)
             v.same('%s: with 64M, with 2G, the same bytes' % what,
@@ -132,7 +132,7 @@ def pipe(v, path):
 
 
 def main():
-    os.environ['SOURCE_DATE_EPOCH'] = '1700000000'  # provenance: the same bytes at any time
+    os.environ['SOURCE_DATE_EPOCH'] = '1700000000'  # provenance: identical bytes at any time
     case, ranks = sys.argv[1], [int(n) for n in sys.argv[2:]]
     v = ptah.Verdict()
     if case == 'cosmo':

@@ -1,18 +1,18 @@
-"""What a box with gas, dark matter and gravity on a device moves between host and device in a
-coarse step is at most 2 % of its mesh, first copies and outputs aside: with the base level by
+"""A box with gas, dark matter and gravity on a device copies at most 2 % of its mesh between host
+and device per coarse step, without first copies and outputs: with the base level solved by
 multigrid, and in Fourier space (gpu_fft).
 
     residency.py          on one rank
     residency.py ranks    on two ranks, with one device and with two: messages to and from other
-                          ranks (ghosts, particles, levels of multigrid that all share) are counted
-                          apart; a balance that leaves the domains as they are moves hardly anything
+                          ranks (ghosts, particles, shared levels of multigrid) are counted
+                          separately; a load balance that keeps the domains copies hardly anything
 
-With refined levels, whose octs come and go; by the emulated device, which counts what a GPU would
-move. One-line faults it catches: a hierarchy of multigrid or a list of faces that the host makes,
-all levels of the mesh sent again for one that is new, a criterion of refinement that comes as a
-byte a cell; on ranks a density that the host makes, registers that travel whole, a balance that
-brings all home to find that nothing changes, the coarser level that comes home for the solve of a
-level of few octs.
+With refined levels, whose octs are created and removed; on the emulated device, which counts the
+bytes that a GPU would copy. Examples of faults caught: a multigrid hierarchy or a list of faces
+made by the host, all levels of the mesh sent again for a new one, a refinement criterion copied as
+a byte per cell; with ranks, a density made by the host, registers copied as a whole, a balance that
+copies everything to the host to find that nothing changes, the coarser level copied to the host for
+the solve of a level of few octs.
 """
 # test: tier=check timeout=240
 # test: ranks tier=check timeout=240 ranks=2
@@ -25,7 +25,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import digest  # noqa: E402
 import ptah  # noqa: E402
 
-MOST = 2.0  # % of the mesh
+MOST = 2.0  # max percentage of the mesh
 SOLVERS = {'multigrid': ['run_params/use_fftw=.false.'],
            'Fourier': ['run_params/use_fftw=.true.', 'run_params/gpu_fft=.true.']}
 SETTINGS = ['run_params/gpu_hydro=.true.',
@@ -35,7 +35,7 @@ SETTINGS = ['run_params/gpu_hydro=.true.',
 
 
 def run(v, ranks, devices, settings):
-    """The log, and shares of the mesh, in %: of all that moved, of messages."""
+    """(log, percentages of the mesh: all copies, messages)"""
     folder = '_'.join([str(ranks), str(devices)] + [s.replace('/', '.') for s in settings])
     os.makedirs(folder)
     os.symlink(os.path.abspath('ics'), os.path.join(folder, 'ics'))

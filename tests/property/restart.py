@@ -1,18 +1,18 @@
-"""A run that stops and goes on is the run that did not stop: 20 coarse steps in one go, or 10 on
-three ranks, then 10 from the checkpoint on other numbers of ranks, with the box divided otherwise,
-from both formats, end in the same bits; and the log goes on with the same numbers.
+"""A resumed run equals the uninterrupted run: 20 coarse steps in one run, or 10 on three ranks and
+10 more from the checkpoint on other numbers of ranks, with other domains, from both formats, end in
+the same bits; and the log continues with the same numbers.
 
     restart.py CASE RANKS...      CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity);
-                                  RANKS: on which to go on. A sample: k-section from RAMSES binary
-                                  goes on as Hilbert, Hilbert from HDF5 as k-section
+                                  RANKS: numbers of ranks that resume. A sample: k-section from
+                                  RAMSES binary resumes as Hilbert, Hilbert from HDF5 as k-section
     restart.py small              gas, particles and gravity in a small box, both formats: seconds
     restart.py all CASE RANKS...  both formats of both
     restart.py damage FORMAT      files that are missing, cut or altered: one sentence, status 2
     restart.py trees              trees that are no octree of a run, in files that are sound
-    restart.py model              a namelist of another model, forced or not; which checkpoint is
-                                  found, and how
+    restart.py model              a namelist of another model, forced or not; search for the
+                                  checkpoint
 
-A one-line fault it catches: the difference between stored and true energy left out, the time steps
+Example of a fault caught: the difference between stored and true energy left out, the time steps
 of the levels forgotten, an output repeated, the energy's bookkeeping begun anew.
 """
 # test: small tier=quick timeout=60 ranks=2 device=check
@@ -41,8 +41,8 @@ STEPS = 20
 
 
 def namelist(case):
-    """A golden case; steps instead of times decide about outputs, and in the box of galaxies cells
-    are split early enough."""
+    """Namelist of a golden case; outputs follow steps instead of times, and in the cosmological box
+    cells are split early enough."""
     golden = {'sedov': 'sedov3d', 'cosmo': 'cosmo_hydro32'}[case]
     with open(os.path.join(ptah.DATA, 'golden', golden + '.nml')) as f:
         text = re.sub(r'noutput=.*\n', 'foutput=%d\n' % (STEPS // 2), f.read())
@@ -62,8 +62,8 @@ def run(case, folder, ranks, ordering, options=(), settings=(), must_work=True):
 
 
 def numbers(r):
-    """The lines of the log that tell of steps, without memory; of a coarse step that is told twice
-    the first."""
+    """Lines of the log about steps, without memory; the first one of a coarse step that is reported
+    twice."""
     return [re.sub(r'mem=.*', '', line)
             for line in r.err.splitlines() if re.match(r' (Main|Fine) step=', line)]
 
@@ -126,8 +126,8 @@ err_grad_d=0.1
 
 
 def small():
-    """Half of the run, then the rest from it, in both formats, on other ranks: the same checkpoints
-    as of the run in one go."""
+    """Runs half, then the rest from its checkpoint in both formats on other ranks: checkpoints
+    equal those of the uninterrupted run."""
     v = ptah.Verdict()
     with open('ic_part', 'w') as f:
         for i in range(300):
@@ -186,7 +186,7 @@ def continues(case, ranks, everything):
             compare(v, '3 %s to %d %s, %s' % (before, n, after, form), r, whole)
     if case == 'cosmo' and not everything:
         v.end()
-    # by number, in the place where it was written, and twice; the newest
+    # by number, in the directory where it was written, and twice; the newest
     path = half['hilbert', 'hdf5']
     number = str(int(path[-5:]))
     r = run(case, os.path.dirname(path), 2, 'ksection', settings=['run_params/nrestart=' + number])
@@ -199,7 +199,7 @@ def continues(case, ranks, everything):
 
 
 def without_exact(v, case, path, whole):
-    """Bits are kept by the exact files, and a checkpoint without them is taken all the same."""
+    """Exact files preserve bits; a checkpoint without them is accepted too."""
     for f in glob.glob(path + '/exact_*'):
         os.remove(f)
     r = run(case, 'without', 2, 'ksection', ['-r', os.path.abspath(path)])
@@ -213,7 +213,7 @@ def without_exact(v, case, path, whole):
 
 
 def alter(path, at, new):
-    """at: bytes from the start or, if negative, the end; a fraction: of the size"""
+    """Flips a bit. at: bytes from the start or, if negative, the end; a fraction: of the size."""
     size = os.path.getsize(path)
     with open(path, 'r+b') as f:
         f.seek(int(at * size) if isinstance(at, float) else at if at >= 0 else size + at)
@@ -221,7 +221,7 @@ def alter(path, at, new):
 
 
 def move_oct(path, where):
-    """The first oct of level 2 along x: after that of level 1, whose centre is in three records."""
+    """First oct of level 2 along x, after that of level 1, whose centre is in three records."""
     with open(path, 'rb') as f:
         data = f.read()
     root = data.rindex(b'\x08\0\0\0%s\x08\0\0\0' % struct.pack('<d', 0.5))
@@ -241,7 +241,7 @@ def exchange(d, name):
 
 
 def harms(form):
-    """(what, what is done to a copy of the checkpoint, what the sentence must name)"""
+    """(description, function that damages a copy of the checkpoint, words of the message)"""
     def of(file, change, *how):
         return lambda d: change(os.path.join(d, file), *how)
 
@@ -300,7 +300,7 @@ def damage(form):
         shutil.rmtree(d, ignore_errors=True)
         shutil.copytree(good, d)
         harm(d)
-        # on five, ranks share file 2, too
+        # on five ranks, ranks share file 2, too
         r = run('sedov', 'go', (5, 1)[n % 2], 'hilbert', ['-q', '-r', d], must_work=False)
         refused(v, what, r, culprit)
     newest(v, good)
@@ -308,7 +308,8 @@ def damage(form):
 
 
 def trees():
-    """A level too far apart at a corner only, or everywhere around; an oct twice; one missing."""
+    """A level too far apart at a corner only, or everywhere around; a duplicate oct; a missing
+    oct."""
     v = ptah.Verdict()
     cells = {1: tiny.all_cells(1), 2: tiny.all_cells(2), 4: {(7, 7, 7)}}
     near = {(x, y, z) for x in (3, 4) for y in (3, 4) for z in (3, 4)}
@@ -334,7 +335,7 @@ def trees():
 
 
 def newest(v, good):
-    """nrestart=-1: damaged ones are passed over, and their numbers are not used again."""
+    """nrestart=-1: damaged checkpoints are skipped, and their numbers are not used again."""
     folder = 'newest'
     for name, share in ('output_00002', 1), ('output_00003', 0.6), ('output_00007', 0):
         shutil.copytree(good, os.path.join(folder, name))
@@ -356,7 +357,7 @@ def newest(v, good):
 
 
 def in_the_way(v):
-    """A checkpoint that the run may come to write is told before any step, and with -n."""
+    """A checkpoint that the run might overwrite is reported before any step, and with -n."""
     base = run('sedov', 'way', 2, 'hilbert',  # writes 1, 2, 3
                settings=['run_params/nstepmax=2', 'output_params/foutput=1'])
     second = ['-r', os.path.abspath(base.outputs[1])]
@@ -379,7 +380,7 @@ def in_the_way(v):
 
 def by_expansion():
     """Outputs at equal steps of the expansion factor: a run that resumes at one of them writes the
-    rest, and none twice."""
+    others, and none twice."""
     v = ptah.Verdict()
     ptah.unpack_ics('.', 'ic_32')
     settings = ['amr_params/levelmax=5', 'output_params/delta_aout=0.008', 'run_params/nstepmax=14',
@@ -396,7 +397,8 @@ def by_expansion():
 def model():
     v = ptah.Verdict()
     good = os.path.abspath(first_steps('hdf5'))
-    changes = [  # what, settings, what is named; can it be forced (None: not tried)
+    # description, settings, words of the message; whether it can be forced (None: not tried)
+    changes = [
         ('a higher levelmin', ['amr_params/levelmin=5'], r'levelmin=4 \(now 5\)', None),
         ('a lower levelmin', ['amr_params/levelmin=3'], r'levelmin=4 \(now 3\)', True),
         ('a lower levelmax', ['amr_params/levelmax=5'], r'levelmax=7 \(now 5\)', True),

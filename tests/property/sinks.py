@@ -1,19 +1,19 @@
-"""Sinks of RAMSES: the same ones whatever the ranks; what the gas loses they get.
+"""Sinks of RAMSES do not depend on the number of ranks, and conserve mass with the gas.
 
     sinks.py ranks N...   gas, gravity and five sinks on three levels, two of which merge across a
-                          periodic face, one that pulls by itself, feedback in both modes: mass is
+                          periodic face, one with direct gravity, feedback in both modes: mass is
                           conserved; the same digest on N ranks, on 2 threads, in both orderings,
                           and after a restart from both formats on other ranks
     sinks.py schemes      threshold accretion and black holes in clusters: mass is conserved, the
                           same digest on 2 ranks; `accretion_scheme='none'` leaves the gas alone
     sinks.py store        holes of clusters that do not accrete: whether they may heat the gas
-                          outlives a restart, in both formats, and is the same in both
+                          is preserved by a restart, in both formats
     sinks.py walls        a box with boundaries, which one sink leaves
-    sinks.py passes       a sink passes a periodic face and meets another one behind it, both still
-                          with the ranks that had them: they merge on any number of ranks
+    sinks.py passes       a sink crosses a periodic face and meets another one behind it, while both
+                          still belong to their old ranks: they merge on any number of ranks
     sinks.py wrong        wrong parameters and files: one sentence, status 2
 
-A one-line fault it catches: a sum over a cloud in the order of ranks, a cloud that ends at a
+Example of a fault caught: a sum over a cloud in the order of ranks, a cloud that ends at a
 periodic face, a merger that one rank does not see, gas that is taken twice where two clouds
 overlap, a column of sinks that a checkpoint lacks.
 """
@@ -102,7 +102,7 @@ AGN_fbk_mode_switch_threshold=-1
 AGN_fbk_frac_ener=0.5
 AGN_fbk_frac_mom=0.5
 """
-# Masses of 1 are 0.0136 suns: the second pulls by itself. The first two merge beyond x = 0.
+# Masses of 1 are 0.0136 solar masses: the second sink is direct. The first two merge beyond x = 0.
 SINKS = """0.3 -0.4999 0.1 0.1  -2 0.3 0.1  0 0 0 0 0
 0.5 0.49 0.12 0.1  1 0 0  1e-3 0 0 0 0
 0.2 -0.2 -0.2 -0.2  1 -1 0.5  0 0 1d-3 0.1 0
@@ -123,7 +123,7 @@ def run(name, n=1, threads=1, ordering='hilbert', form='original', law=AGN, sink
 
 
 def table(path):
-    """The sinks of a checkpoint: a dict of columns."""
+    """Sinks of a checkpoint: a dict of columns."""
     number = path.rstrip('/')[-5:]
     with open(os.path.join(path, 'sink_%s.csv' % number)) as f:
         names = f.readline().lstrip(' #').strip().split(',')
@@ -132,7 +132,7 @@ def table(path):
 
 
 def fits(path):
-    """Do RAMSES's columns have the widths that it reads: I10, 21 of ES21.10, I10?"""
+    """Whether columns have the widths that RAMSES reads: I10, 21 of ES21.10, I10."""
     with open(os.path.join(path, 'sink_%s.csv' % path.rstrip('/')[-5:])) as f:
         rows = [line for line in f if '#' not in line]
     widths = [10] + 21 * [21] + [10]
@@ -228,7 +228,7 @@ kbound_max=0,0,0,0,-1,1
 
 
 def walls():
-    """A box with boundaries: one sink leaves it, clouds end at its faces."""
+    """A box with boundaries: one sink leaves it, and clouds end at its faces."""
     v = ptah.Verdict()
     sinks = '0.3 -0.495 0.1 0.1  -3 0.3 0.1  0 0 0 0 0\n' + \
         '0.4 0.2 0.47 -0.31  0 0.2 0  0 0 0 0 0\n0.02 0.2 0.2 0.4  0 0 1  0 0 0 0 0\n'
@@ -267,18 +267,18 @@ def wrong():
     for name, law, sinks, says in [
             ('nan', bondi, good + ROW % (1, 'nan', 0), "ic_sink: line 2: 'nan' is not a number"),
             ('inf', bondi, ROW % (1, '-inf', 0), "ic_sink: line 1: '-inf' is not a number"),
-            ('one place', bondi, good + good, 'sinks 1 and 2 of the file are in one place'),
+            ('one place', bondi, good + good, 'sinks 1 and 2 of the file have the same position'),
             ('mass 0', bondi, ROW % (0, 0.1, 0), 'line 1: a sink needs a mass above 0'),
-            ('hole below 0', bondi, ROW % (1, 0.1, -1), 'that are not negative'),
+            ('hole below 0', bondi, ROW % (1, 0.1, -1), 'must not be negative'),
             ('outside', bondi, ROW % (1, 0.6, 0), 'outside of it'),
             ('short', bondi, '1 2 3\n', 'line 1: needs 12 numbers'),
-            ('words', bondi, good.replace('\n', ' x\n'), "line 1: 'x' is beyond"),
+            ('words', bondi, good.replace('\n', ' x\n'), "line 1: unexpected 'x'"),
             ('nsinkmax', bondi + '\nnsinkmax=1', good + ROW % (1, 0.2, 0), 'nsinkmax=1'),
             ('families', bondi + '\n/\n&PHYSICS_PARAMS\nmseed=1e5', good, 'Horizon-AGN'),
             ('seed', bondi + '\nmass_sink_seed=0', good, 'mass_sink_seed=0'),
             ('flux', "accretion_scheme='flux'", good, "accretion_scheme='flux'"),
             ('threshold', "accretion_scheme='threshold'", good, 'T2_star'),
-            ('two thresholds', 'd_sink=1\nn_sink=2', good, 'give one of them'),
+            ('two thresholds', 'd_sink=1\nn_sink=2', good, 'give only one of them'),
             ('level', 'nlevelmax_sink=7', good, 'nlevelmax_sink=7'),
             ('large', 'ir_cloud=30', good, 'ir_cloud=30'),
             ('descent', 'sink_descent=.true.', good, 'sink_descent=.true.')]:

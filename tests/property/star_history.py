@@ -1,14 +1,14 @@
-"""inspect --stars: the history of star formation equals what the log of births says.
+"""inspect --stars: the star formation history agrees with the log of births.
 
     star_history.py box      without cosmology, with supernovae: the mass formed by bin, from the
-                             log; the same numbers from both formats and any ranks; the picture;
-                             the map of the rate (-m sfr) has the mass of young stars; damage, and
+                             log; equal numbers from both formats and any ranks; the picture; the
+                             map of the rate (-m sfr) has the mass of young stars; damage, and
                              checkpoints without stars
     star_history.py cosmo    conformal and proper birth times give the history that follows from
                              the expansion factors in the log
 
-A one-line fault it catches: conformal times taken for proper ones, the mass that supernovae took
-not added again, a unit of time without a^2, a bin off by one, a rate per code length.
+Example of a fault caught: conformal times taken for proper ones, mass lost in supernovae not
+added back, a unit of time without a^2, a bin off by one, a rate per code length.
 """
 # test: box tier=check timeout=120 ranks=2
 # test: cosmo tier=check timeout=240 ranks=2
@@ -27,7 +27,7 @@ SOLAR_MASS, YEAR = 1.98841e33, 31557600.0
 
 
 def forced(argv):
-    """With --force where a file is written, which may be there from before."""
+    """Adds --force if the command writes a file, which may exist from before."""
     return [*argv, '--force'] if '-o' in argv or '--phase' in argv else argv
 
 
@@ -36,7 +36,7 @@ def inspect(*argv):
 
 
 def history(path, bins=BINS, options=()):
-    """from, to, redshift, stars, formed, rate, total"""
+    """Rows of the table: from, to, redshift, stars, formed, rate, total."""
     r = inspect('--stars', '-n', str(bins), *options, path)
     if r.status:
         print(r.err)
@@ -49,7 +49,7 @@ def by_bin(time, mass, end):
 
 
 def agrees(v, name, h, time, mass, end):
-    """h: a table; time (s) and mass (g) of the births."""
+    """Compares table h with births at time (s) with mass (g)."""
     n, formed = by_bin(time, mass / SOLAR_MASS, end)
     gyr = 1e9 * YEAR
     ends = (np.arange(BINS) + 1) / BINS * end / gyr
@@ -67,7 +67,7 @@ def run(name, ranks, form):
 
 
 def damaged(v, path):
-    """A birth after the time of the checkpoint, and one that is not a number."""
+    """A birth after the time of the checkpoint, and one that is NaN."""
     for value, says in (1e3, 'born after'), (float('nan'), 'birth time nan'):
         shutil.rmtree('bad', ignore_errors=True)
         shutil.copytree(path, 'bad')
@@ -91,7 +91,7 @@ def damaged(v, path):
 
 
 def rates(v, path, birth, end):
-    """Maps of the rate of star formation: of a part of the time, of all of it."""
+    """Maps of the star formation rate, averaged over a part of the time and over all of it."""
     age, mass = (end - birth[:, 13] * 3e14) / (1e6 * YEAR), birth[:, 3] * 1.66e-22 * 3e20 ** 3
     for recent in np.median(age) * 1.001, 1e5:
         j = json.loads(inspect('-m', 'sfr', '--recent', '%.17g' % recent, '-o', 'sfr.npy', '-j',
@@ -141,7 +141,7 @@ def box():
 def proper(a, par):
     """Proper time (s) since the Big Bang at expansion factors."""
     h0 = par['H0'] * 1e5 / 3.0856775814913673e24
-    grid = np.linspace(0, 1, 400001) ** 2  # in a^(1/2), where the integrand is smooth
+    grid = np.linspace(0, 1, 400001) ** 2  # uniform in a^(1/2), where the integrand is smooth
     s = np.sqrt(grid)
     f = 2 * s ** 2 / np.sqrt(par['omega_m'] + par['omega_k'] * grid + par['omega_l'] * grid ** 3)
     t = np.concatenate([[0], np.cumsum(0.5 * (f[1:] + f[:-1]) * np.diff(s))])

@@ -1,21 +1,22 @@
-"""Stars form by the law, and the same ones whatever the ranks; what the gas loses they get.
+"""Star formation follows the law, does not depend on the number of ranks, and conserves mass with
+the gas.
 
     stars.py rate          a uniform box: the rate of the Schmidt law within the Poisson error, for
                            eps_star and t_star; none below the threshold or in hot gas
     stars.py FEEDBACK RANKS
                            gas, stars, gravity and supernovae on three levels: the same digest on
                            RANKS, on 2 threads, in both orderings, and after a restart from both
-                           formats on other ranks; mass is conserved; the energy is that of all
-                           explosions. FEEDBACK: thermal, debris, momentum;
+                           formats on other ranks; mass is conserved; the energy equals that
+                           of all explosions. FEEDBACK: thermal, debris, momentum;
                            virial: thermal, and stars form by turbulence
     stars.py cosmo RANKS
-                           a cosmological box in which stars form early: supernovae release 1e51 erg
-                           each, and the gas has it; the same digest on RANKS
+                           a cosmological box in which stars form early: supernovae give 1e51 erg
+                           each to the gas; equal digests on RANKS
     stars.py wrong         wrong parameters: one sentence, status 2
 
-A one-line fault it catches: random numbers that follow the order of cells, ids in the order of
+Example of a fault caught: random numbers that follow the order of cells, ids in the order of
 ranks, an explosion that is lost or repeated at a restart, explosions added in the order of
-particles, a star that does not weigh what the gas has lost.
+particles, a star whose mass differs from the mass lost by the gas.
 """
 # test: rate tier=check timeout=120
 # test: thermal 2 3 tier=check timeout=300 ranks=3
@@ -94,7 +95,7 @@ STEPS = 8
 
 
 def events(folder):
-    """Lines of stars.txt; none: no rows."""
+    """Lines of stars.txt; no rows if it does not exist."""
     path = os.path.join(folder, 'stars.txt')
     return np.loadtxt(path, ndmin=2) if os.path.exists(path) else np.zeros((0, 15))
 
@@ -106,7 +107,7 @@ def uniform(name, law, settings=()):
 
 
 def expected(e, k):
-    """The mass of stars if the gas is consumed at the rate k rho^1.5, step by step."""
+    """Mass of stars if the gas is consumed at the rate k rho^1.5, step by step."""
     gas, t = 1.0, 0.0
     for now in np.unique(e[:, 13]):
         gas -= k * gas ** 1.5 * (now - t)
@@ -158,17 +159,17 @@ def total(path):
     return math.fsum(s.cell['density'] * s.volume) + math.fsum(s.part.get('mass', []))
 
 
-SOLAR = 1.9891e33 / (1.66e-22 * 3e20 ** 3)  # in units of mass
+SOLAR = 1.9891e33 / (1.66e-22 * 3e20 ** 3)  # solar mass in code units
 
 
 def energy(run):
-    """What the log tells, in 1e51 erg."""
+    """Energies in the log, in 1e51 erg."""
     words = [line.split() for line in run.err.splitlines() if ' erg' in line]
     return sum(float(w[-2]) for w in words) / 1e51
 
 
 def events_of(v, feedback, run, e):
-    """Checks births and explosions of a run: enough of them, once each, with their energy."""
+    """Checks births and explosions of a run: enough events, once each, with their energy."""
     births, blasts = e[e[:, 0] == 0], e[e[:, 0] == 1]
     print('     %d births, %d supernovae, levels %s'
           % (len(births), len(blasts), np.unique(e[:, 2])))
@@ -179,7 +180,7 @@ def events_of(v, feedback, run, e):
     v.same('ids of the stars are those of the births',
            (s.part['identity'][stars] == np.sort(births[:, 1])).all(), True)
     if feedback == 'debris':
-        single = -blasts[:, 1] * 2e-5  # debris tells the number of its stars
+        single = -blasts[:, 1] * 2e-5  # debris records the number of its stars
         v.same('what has exploded is gone', debris.sum(), len(births) - len(blasts))
     else:
         single = blasts[:, 3]
@@ -187,12 +188,12 @@ def events_of(v, feedback, run, e):
         v.same('tags', ((s.part['tag'] != 0).sum(), debris.sum()), (len(blasts), 0))
     want = math.fsum(0.2 * single / (10 * SOLAR))
     v.check('energy: %.6g explosions of 1e51 erg' % want, abs(energy(run) / want - 1),
-            0.4 if feedback == 'momentum' else 1e-9)  # mass_gmc: in the mean
+            0.4 if feedback == 'momentum' else 1e-9)  # mass_gmc: correct in the mean
 
 
 def ranks(feedback, numbers):
     v = ptah.Verdict()
-    whole = galaxy(feedback, 'whole', 1)  # with hilbert
+    whole = galaxy(feedback, 'whole', 1)  # with Hilbert ordering
     last, first = whole.outputs[-1], whole.outputs[0]
     e, reference = events('whole'), ptah.digest(last)
     events_of(v, feedback, whole, e)
@@ -214,7 +215,7 @@ def ranks(feedback, numbers):
     v.end()
 
 
-# Stars form wherever gas is a little denser than the mean, long before they should.
+# Stars form wherever gas is slightly denser than the mean, much earlier than usual.
 COSMO = """
 &RUN_PARAMS
 cosmo=.true.
@@ -274,7 +275,7 @@ def heat(s):
 
 
 def cosmo(numbers):
-    """Energy in code units is energy in erg times a^2; expansion leaves heat in these as it is."""
+    """Energy in code units is energy in erg times a^2; expansion conserves heat in these units."""
     v = ptah.Verdict()
     ptah.unpack_ics('.', 'ic_32')
     whole = cosmic('whole', 1)
@@ -282,7 +283,7 @@ def cosmo(numbers):
     e, s = events('whole'), read_ramses.load(whole.outputs[-1])
     births, blasts = e[e[:, 0] == 0], e[e[:, 0] == 1]
     gram = s.info['unit_d'] * s.info['unit_l'] ** 3
-    velocity = s.info['unit_l'] / s.info['unit_t'] * s.info['aexp']  # at a = 1
+    velocity = s.info['unit_l'] / s.info['unit_t'] * s.info['aexp']  # velocity unit at a = 1
     number = 0.2 * blasts[:, 3] * gram / (10 * SUN)
     print('     %d births, %d of them exploded' % (len(births), len(blasts)))
     v.same('births and supernovae', len(births) > 100 and len(blasts) > 50, True)
@@ -291,7 +292,7 @@ def cosmo(numbers):
     released = math.fsum(number * 1e51 * blasts[:, 14] ** 2) / (gram * velocity ** 2)
     gained = heat(s) - heat(read_ramses.load(weak.outputs[-1]))
     v.check('heat that the gas has of it: %.3f, less 1' % (gained / released),
-            abs(gained / released - 1), 0.1)  # some moves gas
+            abs(gained / released - 1), 0.1)  # a part moves gas
     for k, n in enumerate(numbers):
         r = cosmic('on_%d' % n, n, 'ksection' if k % 2 == 0 else 'hilbert', 1 + k % 2)
         v.same('%d ranks: the same digest' % n,

@@ -1,12 +1,13 @@
-"""What another code stored passes through convert and repartition untouched: every bit of every
-field of every cell and particle, whatever it means.
+"""Data of other codes pass through convert and repartition unchanged: every bit of every field of
+every cell and particle, whatever its meaning.
 
     stored.py CASE...     of CASES below; the outputs are random (tests/any_ramses.py), the seed is
                           printed and may be given as SEED=N
 
-Each goes to RAMSES files for other ranks, through HDF5 and back, and is read again by
-tests/golden/whole_ramses.py. One-line faults that it catches: pressure computed from energy, a
+Each output is converted to RAMSES files for other ranks, to HDF5 and back, and is read by
+tests/golden/whole_ramses.py. Examples of faults caught: pressure computed from energy, a
 value taken from a ghost, a variable without a name left out, cells of a flat oct taken for eight.
+
 """
 # test: gas tier=quick timeout=60
 # test: mhd many flat line tier=check timeout=180 ranks=2
@@ -67,7 +68,7 @@ def same_level(x, y):
 
 
 def bits(column):
-    """Integers of any width are compared as wide ones."""
+    """Integers of any width are compared as 64-bit integers."""
     return column.astype('<i8' if column.dtype.kind == 'i' else column.dtype).tobytes()
 
 
@@ -113,8 +114,8 @@ def run(v, case, seed):
 
 
 def maps(v, seed):
-    """A map of a checkpoint of two or one dimensions: pixels of the finest level, each the value
-    of the leaf cell that it is in."""
+    """A map of a one- or two-dimensional checkpoint: pixels of the finest level, each with the
+    value of its leaf cell."""
     for ndim in (2, 1):
         folder, levelmax = 'maps%d' % ndim, 6
         names = ['density', 'velocity_x', 'velocity_y', 'pressure'][:4 if ndim == 2 else 2]
@@ -142,7 +143,7 @@ def maps(v, seed):
 
 
 def told(v):
-    """What cannot be kept is said without -v."""
+    """Data that cannot be preserved are reported, also without -v."""
     open(os.path.join('gas', 'rt_00007.out00001'), 'w').close()
     r = ptah.Run([ptah.program('convert'), '-f', 'ramses', '-o', 'told', 'gas'], '.',
                  {'OMP_NUM_THREADS': '1'}, 60)

@@ -1,14 +1,10 @@
-r"""The commands of pages of docs do what the page says, one after the other in one directory.
-
-    tasks.py PAGE            all of docs/PAGE.md
-    tasks.py PAGE --show     prints the page with what the commands print now
-
-In a block of the page, `$ ` begins a command and `> ` continues it; the lines after it are what it
-prints on both streams, and `[2]` is its exit status where that is not 0. `…` in a line stands for
-any text, `…` as a line for any lines. A command with no lines after it may print what it likes.
-
-A one-line fault it catches: an option that was renamed, a message that no longer names its file.
-"""
+r"""The commands in pages of docs work as described, one after the other in one directory.
+tasks.py PAGE            all of docs/PAGE.md     tasks.py PAGE --show     prints the page with what
+the commands print now  In a block of the page, `$ ` begins a command and `> ` continues it; the
+lines that follow are its output on both streams, and `[2]` is its exit status if it is not 0. `…`
+in a line stands for any text, `…` as a line for any lines. A command without lines after it may
+print anything.  Example of a fault caught: an option that was renamed, a message that no longer
+names its file. """
 # test: tasks tier=check timeout=900 ranks=2
 # test: from-ramses tier=check timeout=300 ranks=2
 # test: first-galaxy tier=check timeout=300 ranks=2
@@ -20,7 +16,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
-# page: the least number of headings with a number, of commands below "Wrong ways"
+# page: min number of numbered headings, min number of commands below "Wrong ways"
 PAGES = {'tasks': (50, 40), 'from-ramses': (0, 0), 'first-galaxy': (8, 0)}
 BLOCK = '    '
 
@@ -50,7 +46,7 @@ class Command:
 
 
 def commands(page):
-    """Each line of the page with the command that it belongs to, None outside of blocks."""
+    """Each line of the page with its command; None outside of blocks."""
     task, command = '', None
     for line in page.splitlines():
         if line.startswith('#'):

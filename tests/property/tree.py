@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""lib/tree beside scipy's cKDTree on a million points: the number of neighbours of each point and
-the sum of their numbers, and the groups of connected pairs, periodic. Catches: a pair that is lost
-or found twice far from what the unit test's few points reach.
+"""lib/tree compared with scipy's cKDTree on a million points in a periodic box: the number of
+neighbours of each point and the sum of their numbers, and the groups of connected pairs. Catches a
+pair that is lost or found twice in situations that the few points of the unit test do not reach.
 """
 # test: tier=check timeout=240
 import os

@@ -1,7 +1,7 @@
-"""exchange_method=auto: the log says what was chosen and why, a checkpoint keeps it, a restart
-resumes with it; forced transports are used and nothing is measured.
+"""exchange_method=auto: the log gives the choice and its reason, a checkpoint stores the choice,
+and a restart uses it; a forced transport is used without measurement.
 
-A one-line fault it catches: choices that a checkpoint does not have, a trial that begins again at a
+Example of a fault caught: choices that a checkpoint does not have, a trial that begins again at a
 restart, a forced transport that is ignored.
 """
 # test: sedov tier=check timeout=120 ranks=3
@@ -19,7 +19,7 @@ TOOK = re.compile(r'Exchange (\w+): takes (\w+) \((.*) a call; call (\d+)\)')
 
 
 def kept(path):
-    """use: [ranks, transport, interval]"""
+    """Transports in a checkpoint: use: [ranks, transport, interval]."""
     with open(os.path.join(path, 'compilation.txt')) as f:
         rows = re.findall(r'^exchange: (\d+) (\w+) (\w+) (\d+) ([-+.e0-9]+)$', f.read(), re.M)
     return {use: [int(ranks), by, int(calls)] for ranks, use, by, calls, _ in rows}
@@ -45,8 +45,8 @@ def main():
            all('p2p' in m[2] and 'ksection' in m[2] and m[2].count(' us') == 2
                for m in TOOK.findall(r.out + r.err)), True)
     v.same('gas and objects were decided on', {'bulk_dp', 'objects'} <= set(took), True)
-    # What is decided while octs move for the output, or later, it need not have. The disk may be so
-    # slow that its coarse step ends before it is written.
+    # Choices made while octs move for the output, or later, need not be in the checkpoint. A slow
+    # disk may delay its message beyond the coarse step.
     log = r.err[:r.err.rindex(' Wrote ')]
     step = re.split(r' Main step= *%d ' % coarse_step(r.outputs[-1]), log)[0]
     before = TOOK.findall(step[:step.rindex(' Main step=')])

@@ -1,4 +1,4 @@
-"""Stars give mass, metals and energy back by a table of yields, the same ones whatever the ranks.
+"""Stars return mass, metals and energy by a table of yields, independent of the number of ranks.
 
     yields.py thermal RANKS   ejecta heat the cell of the star
     yields.py waves RANKS     supernovae of type II are blast waves (f_w > 0)
@@ -9,7 +9,7 @@
                               from both formats, and after convert
     yields.py wrong           bad tables: one sentence with file and line, status 2
 
-A one-line fault it catches: a step counted twice after a restart, metals of the wrong star, a
+Example of a fault caught: a step counted twice after a restart, metals of the wrong star, a
 metallicity off by one row, supernovae that are not in the log, an age in other units, an element in
 the place of another, a star that does not inherit its elements.
 """
@@ -31,12 +31,12 @@ STEPS = 10
 SUN, GYR = 1.9891e33, 3.15576e16
 UNIT_M, UNIT_T = 1.66e-22 * 3e20 ** 3, 3e14
 METALS = [0.001, 0.01, 0.04]
-ELEMENTS = ['H', 'O', 'all']  # the last has the yields of the metals
+ELEMENTS = ['H', 'O', 'all']  # the last element has the yields of all metals
 AGES = np.array([2e-6, 5e-6, 2e-5, 1e-4, 1e-2])  # Gyr
 
 
 def rows(k):
-    """Of a metallicity: supernovae II, Ia, mass, metals, elements."""
+    """Yields of a metallicity: supernovae II, Ia, mass, metals, elements."""
     x = np.array([0.1, 0.3, 0.5, 0.8, 1.0])
     mass = (0.2 + 0.02 * k) * x
     metals = 0.1 * (k + 1) * mass
@@ -54,7 +54,7 @@ def table(name, change=lambda lines: lines):
 
 
 def yields(age, Z):
-    """Supernovae II, Ia, mass, metals, elements at ages (Gyr) of stars with Z."""
+    """Supernovae II, Ia, mass, metals, elements at ages (Gyr) of stars with metallicity Z."""
     out = []
     for a, z in zip(age, Z):
         at = []
@@ -123,7 +123,7 @@ def law(ranks, f_w):
     seen, cells = np.load('oxygen.npy'), s.cell['element_O']
     v.same('a map of an element', bool((seen >= cells.min()).all() and (seen <= cells.max()).all()
                                        and seen.std() > 0), True)
-    # the last ones follow the last checkpoint
+    # the last ones occur after the last checkpoint
     erg = sum(float(x) for x in re.findall(r'Supernovae: .* (\S+) erg', whole.err)[:-1])
     want = math.fsum((y[:, 0] + y[:, 1]) * born * UNIT_M / SUN) * 1e51
     v.check('energy = supernovae x 1e51 erg', abs(erg / want - 1), 1e-8)

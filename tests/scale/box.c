@@ -49,7 +49,7 @@ static void box_reserve(struct box *f, int64_t n)
     f->key = mem_grow(f->key, sizeof *f->key * (size_t)f->cap, "field");
 }
 
-/* Levels below the base are complete; as in simulate they cost next to nothing. */
+/* Adds the complete levels below the base, whose cost is negligible, as in simulate. */
 static void add_complete(struct box *f, int level)
 {
     int64_t n = (int64_t)1 << 3 * (level - 1);
@@ -144,7 +144,7 @@ static void sort_octs(struct box *f)
 struct locations {
     struct box *f;
     double boxlen;
-    int64_t first[LEVEL_MAX + 2]; /* where a level begins */
+    int64_t first[LEVEL_MAX + 2]; /* first oct of each level */
 };
 
 static int64_t find_oct(const struct locations *p, int level, okey key)
@@ -199,7 +199,7 @@ static MUST_USE enum err read_pieces(struct source *s, struct box *f)
     return OK;
 }
 
-/* Bytes of an oct and of a particle: those that repartition takes (lib/reshape). */
+/* Reads a checkpoint. Bytes of an oct and of a particle are those of repartition (lib/reshape). */
 static enum err read_checkpoint(const char *dir, struct box *f)
 {
     struct source *s;
@@ -218,7 +218,7 @@ static enum err read_checkpoint(const char *dir, struct box *f)
 
 /* ---- copies ---- */
 
-/* In Morton order a copy's key goes before the key in the copy. */
+/* In Morton order the key of a copy is a prefix of the keys in it. */
 void box_tile(struct box *f, int tile)
 {
     int64_t copies = (int64_t)1 << 3 * tile;

@@ -1,5 +1,5 @@
-/* See faces.h. The mesh is walked from the root; where an oct and all around it belong to one rank,
- * nothing lies below. */
+/* See faces.h. The mesh is traversed from the root; the descent stops where an oct and all its
+ * neighbours belong to one rank. */
 #include "faces.h"
 
 #include <omp.h>
@@ -8,9 +8,9 @@
 
 #include "base/mem.h"
 
-enum { TOP = 4 }; /* level of the octs that threads share out */
+enum { TOP = 4 }; /* level of the octs that are divided among threads */
 
-struct pairs { /* of ranks, hashed: 64 bits each, 0: none */
+struct pairs { /* hash set of pairs of ranks: 64 bits each, 0: empty */
     int64_t n, cap;
     uint64_t *at;
 };

@@ -1,14 +1,16 @@
-/* The surfaces of domains of a complete mesh of 2^bits cells a side: no mesh is held. */
+/* Surfaces of domains of a complete mesh of 2^bits cells along each side, without storing the
+ * mesh. */
 #pragma once
 #include "dom/domain.h"
 
 struct faces {
-    double cells;    /* of a rank: mean */
-    double surface;  /* pairs of a cell and another rank that owns one of its face neighbours,
-                         for each cell of the mesh */
-    double partners; /* ranks across a face: mean */
+    double cells; /* mean number of cells of a rank */
+    /* number of pairs of a cell and another rank that owns one of its face neighbours, per cell of
+     * the mesh */
+    double surface;
+    double partners; /* mean number of ranks across a face */
     int max, min;
 };
 
-/* A cell of the mesh is an oct of level bits + 1. */
+/* Measures the surfaces. A cell of the mesh is an oct of level bits + 1. */
 void faces_measure(const struct domain *d, int bits, struct faces *f);

@@ -1,4 +1,5 @@
-"""The time of a coarse step as work, data and messages: fitted on few real ranks, told for many.
+"""Model of the time of a coarse step from work, data and messages: fitted on a few real ranks,
+extrapolated to many.
 
     model.py [-p PREFIX] [-n RANKS,…] [-s STEPS] [-k ROUNDS] [-o FILE]
              CHECKPOINT NAMELIST [SETTING…]
@@ -8,26 +9,26 @@
 
 The first measures: a run is resumed from the checkpoint on each number of ranks (default 1 to 8)
 for STEPS coarse steps (default 5, the first of which does not count) without remaps, with one
-thread each. What a rank has to do comes from tests/scale/scale on the same checkpoint, not from
-the run: W: octs, times the steps of their level in a coarse step; G: octs sent as ghosts, likewise;
-M: messages, likewise, if each step of a level had one exchange. On C cores R ranks take
+thread each. The load of a rank comes from tests/scale/scale for this checkpoint, not from the run:
+W: octs, times the steps of their level in a coarse step; G: octs sent as ghosts, likewise; M:
+messages, likewise, if each step of a level had one exchange. On C cores R ranks take
 
     T = max(1, R / C) (w max W + g max G + m max M + c)
 
-c: what a rank does whatever it holds: collectives, and levels that all ranks solve. w, g, m, c >= 0
-are fitted to medians by least squares of relative errors. `left out` is what the fit to the other
-numbers of ranks says. -k: rounds over all numbers of ranks (default 3). -p: a command put before
-mpirun, as `chrt -r 10` on a machine that others use.
+c: constant work of a rank: collectives, and levels that all ranks solve. w, g, m, c >= 0 are fitted
+to medians by least squares of relative errors. `left out` is the prediction of the fit to the other
+numbers of ranks. -k: rounds over all numbers of ranks (default 3). -p: a command put before mpirun,
+as `chrt -r 10` on a machine that others use.
 
-The second tells the time of ranks with a core each and a network, from w alone:
+The second form predicts the time of ranks with a core each and a network, from w alone:
 
     T = w max W + max G 64 VALUES (1 / BANDWIDTH + PACKING) + EXCHANGES max M LATENCY
         + REDUCTIONS LATENCY log2 R
 
-VALUES per cell and EXCHANGES are those of one step of a level, all in all (defaults: what
-tests/bench/collectives.py counts), BANDWIDTH is that of a core (default: 64 cores share 100 Gb/s),
-PACKING what tests/bench/ghost.c takes for a byte. Nothing overlaps. Seconds and bytes.
-synthetic: the fit finds the coefficients that times were made with, and leaves none below zero.
+VALUES per cell and EXCHANGES are totals of one step of a level (defaults: counts of
+tests/bench/collectives.py), BANDWIDTH is per core (default: 64 cores share 100 Gb/s), PACKING is
+the time of tests/bench/ghost.c per byte. Nothing overlaps. Units: seconds and bytes. synthetic: the
+fit finds the coefficients that times were made with, and leaves none below zero.
 """
 # test: synthetic tier=check timeout=20
 import getopt
@@ -65,7 +66,7 @@ def subcycle_of(namelist):
 
 
 def measure(prefix, checkpoint, namelist, ranks, steps, settings):
-    """Seconds of the coarse steps."""
+    """Seconds of each coarse step."""
     folder = tempfile.mkdtemp(prefix='model.', dir='.')
     ptah.unpack_ics(folder, *ptah.ics_of(namelist))
     with open(os.path.join(folder, 'run.nml'), 'w') as f:
@@ -87,7 +88,7 @@ def measure(prefix, checkpoint, namelist, ranks, steps, settings):
 
 
 def step_of(checkpoint):
-    """Coarse steps so far."""
+    """Number of coarse steps so far."""
     r = ptah.Run([ptah.program('inspect'), '-j', checkpoint], '.')
     return int(json.loads(r.out)['nstep_coarse'])
 
@@ -118,8 +119,8 @@ def solve(a, b):
 
 
 def fit(rows):
-    """rows: (terms, seconds). Coefficients >= 0 with the least sum of squares of relative errors:
-    all subsets are tried."""
+    """rows: (terms, seconds). Coefficients >= 0 with the smallest sum of squares of relative
+    errors, found by trying all subsets."""
     best, least = None, math.inf
     for k in range(1, len(NAMES) + 1):
         for subset in itertools.combinations(range(len(NAMES)), k):

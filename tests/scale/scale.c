@@ -1,29 +1,31 @@
-/* scale: decompositions for any number of ranks, made by one process without MPI.
+/* scale: domain decompositions for any number of ranks, computed by one process without MPI.
  *
  *     scale [-d ksection|hilbert] [-n RANKS,…] [-s SAMPLE] [-t TILE]
  *           [-u NSUBCYCLE,…] FIELD
  *     scale [-d …] [-n …] faces:N
  *
- * FIELD is a checkpoint of any format, clusters:N or uniform:N (box.h). -t: 8^TILE copies of it
- * side by side. -n: default 64,128,… 1024. -s: the partners of at most so many ranks are looked up,
- * evenly chosen; loads are those of all ranks (default 4096). -u: as in the namelist (default 2).
- * faces:N: a uniform mesh of N^3 cut into equal volumes, its faces alone. walk: the messages of a
- * k-section walk alone, and how often an item is sent on its way to a random rank.
+ * FIELD is a checkpoint of any format, clusters:N or uniform:N (box.h). -t: 8^TILE copies of the
+ * field side by side. -n: default 64,128,… 1024. -s: max number of ranks, evenly chosen, whose
+ * partners are searched (default 4096); loads are those of all ranks. -u: as in the namelist
+ * (default 2). faces:N: a uniform mesh of N^3 divided into equal volumes, surfaces only. walk:
+ * messages of a k-section walk only, and the mean number of sends of an item on its way to a random
+ * rank.
  *
- * A table on stdout, tab-separated, a line for each decomposition and number of ranks. Names ending
- * in _min, _max are over ranks; without an ending: the mean. Units: ranks, messages, octs, bytes of
- * one double per cell, shares of the mean, seconds.
+ * A table on stdout, tab-separated, one line per decomposition and number of ranks. Names ending in
+ * _min, _max are extremes over ranks; without an ending: the mean. Units: ranks, messages, octs,
+ * bytes of one double per cell, shares of the mean, seconds.
  *
- *   cost        what the balancer divides · grain: of it, in one plane (of one rank), or one oct
- *   partners    ranks that get ghosts · p2p: messages, one for each of them and level
- *   ghosts      octs sent · bytes: point to point, or with alltoallv · slots: of alltoallv's counts
- *   walk        messages of the k-section walk (exact, all ranks) · walk_bytes: with what is
- *               passed on
+ *   cost        cost that the balancer divides · grain: largest cost in one plane (of one rank), or
+ *               of one oct
+ *   partners    ranks that get ghosts · p2p: messages, one per partner and level
+ *   ghosts      octs sent · bytes: point to point, or with alltoallv · slots: counts of alltoallv
+ *   walk        messages of the k-section walk (exact, all ranks) · walk_bytes: including
+ *               forwarded data
  *   work        octs times the steps of their level in a coarse step · step_msgs, step_ghosts:
- *               messages and octs sent in one, if each step of a level had one exchange
+ *               messages and octs sent in a coarse step, with one exchange per step of a level
  *   root        ranks that get the octs of level 1 as ghosts
  *   held        bytes of octs, ghosts and particles · tree: bytes of the decomposition
- *   seconds     of the balancer in one process · reductions: of it, and their bytes */
+ *   seconds     time of the balancer in one process · reductions: their number, and their bytes */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,13 +37,13 @@
 #include "share.h"
 
 struct options {
-    bool kind[2]; /* by enum domain_kind */
+    bool kind[2]; /* decompositions to compute, by enum domain_kind */
     int nrank[64], n, sample, tile, nsubcycle[64], nsub;
     const char *field;
 };
 
-/* The balancer's reductions over ranks, counted: the linker puts this function in front of the
- * library's (Makefile). */
+/* Number and bytes of the balancer's reductions over ranks; the linker wraps the library's function
+ * by the one below (Makefile). */
 static int64_t reductions, reduced;
 void __wrap_comm_add_i64(const struct comm *c, int64_t *x, int n);
 void __real_comm_add_i64(const struct comm *c, int64_t *x, int n);
@@ -121,7 +123,8 @@ static int print_faces(const struct options *o)
 
 /* ---- the walk ---- */
 
-/* Of an item on its way, over all pairs of ranks, or those that begin at some of them. */
+/* Mean number of sends of an item, over all pairs of ranks, or over pairs that start at some
+ * ranks. */
 static double mean_hops(const struct tree *t)
 {
     enum { PAIRS = 1 << 20 };
@@ -155,7 +158,7 @@ static int print_walk(const struct options *o)
 
 /* ---- a field ---- */
 
-/* A column: its name, a number, and how many digits it has after the point. */
+/* A column: name, value, and number of decimals. */
 struct column {
     const char *name;
     double value;

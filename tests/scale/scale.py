@@ -1,13 +1,12 @@
-"""Decompositions for up to a million ranks by build/tests/scale/scale (tests/scale/scale.c), held
-against what they must be.
+"""Checks of domain decompositions for up to a million ranks by build/tests/scale/scale
+(tests/scale/scale.c).
 
     scale.py laws|million|real|CHECKPOINT…
 
-laws: 64 to 1024 ranks. million: up to 10^6 ranks. real: what MPI is asked for in a ghost
-exchange on 1 to 12 ranks, counted, is what the simulator says. With a checkpoint, the tables of
-docs/scaling.md.
+laws: 64 to 1024 ranks. million: up to 10^6 ranks. real: counted MPI calls of a ghost exchange on 1
+to 12 ranks agree with the prediction. With a checkpoint, the tables of docs/scaling.md.
 
-One-line faults it catches: a factor left in the tree, a walk that stops a level early, a walk that
+Examples of faults caught: a factor left in the tree, a walk that stops a level early, a walk that
 passes on what has arrived, a balancer that ignores costs, messages counted by octs.
 """
 # test: laws tier=check timeout=120
@@ -31,10 +30,12 @@ FACES = {(64, 12): {'ksection': (4.0, 0.2188), 'hilbert': (4.67, 0.2589)},
          (128, 4): {'ksection': (2.0, 0.0625), 'hilbert': (2.0, 0.0625)}}
 FACES_LONG = {(1024, 96): {'ksection': (6.0, 0.0273), 'hilbert': (8.71, 0.0329)}}
 IMBALANCE = 0.05
-PARTNERS, PARTNERS_FEW = 26, 124  # a cube in a grid of cubes touches 26, and the next but one 98
-TREE_BYTES, SCRATCH = 16, 65536  # a bound for each rank; of a thread, for the Hilbert curve
-EVEN = (2, 4, 8)  # equal volumes and equal costs of a uniform mesh have the same cuts
-# Cuts that a grain may be on the wrong side of, their weights added up (docs/scaling.md)
+# a cube in a grid of cubes has 26 neighbours, and 98 second neighbours
+PARTNERS, PARTNERS_FEW = 26, 124
+# bounds: bytes of the tree per rank; scratch of a thread, for the Hilbert curve
+TREE_BYTES, SCRATCH = 16, 65536
+# numbers of ranks for which equal volumes and equal costs of a uniform mesh have the same cuts
+EVEN = (2, 4, 8)
 CUTS = {'ksection': 3, 'hilbert': 1}
 
 
@@ -62,7 +63,7 @@ def check_walk(v):
         else:
             v.same('%d ranks: messages of a walk' % d['ranks'],
                    (d['walk_min'], d['walk_max']), (WALK[d['ranks']],) * 2)
-            # An item is sent on each level but when it is in the right child already.
+            # an item is sent on each level unless it is in the right child already
             factors = [int(k) for k in str(d['factors']).split('·') if k]
             hops = sum(1 - 1 / k for k in factors)
             v.check('%d ranks: hops' % d['ranks'], abs(d['hops'] - hops), 1e-6)
@@ -78,8 +79,8 @@ def check_faces(v, want):
 
 
 def check_field(v, rows):
-    """Laws of every row. Costs: no share is over the mean by more than the grain explains, which
-    is known where all ranks were looked at. Partners: of ranks that have a fair number of octs."""
+    """Laws of every row. Costs: no load exceeds the mean by more than the grain explains, which is
+    known if all ranks were examined. Partners: of ranks with a sufficient number of octs."""
     for d in rows:
         name = '%s, %d ranks: ' % (d['domains'], d['ranks'])
         if d['sampled'] == d['ranks']:
@@ -104,7 +105,7 @@ def counted(ranks, cells, windows):
     rows, found = ptah.read_tsv('mpi.tsv'), {}
     for i, kind in enumerate(('ksection', 'hilbert')):
         for j, transport in enumerate(('p2p', 'alltoallv', 'ksection')):
-            # interval 0 ends with the first mark; then two exchanges each and what is between
+            # interval 0 ends with the first mark; then two exchanges each and the time between
             at = 3 * (3 * i + j) + 2
             found[kind, transport] = [d for d in rows if d['interval'] == at]
     return found
@@ -121,7 +122,7 @@ def check_real(v, ranks, cells):
         v.check(name + 'their bytes', sum(d['bytes'] for d in through), sent / 2)
         if transport == 'ksection':
             v.same(name + 'messages', sends, [WALK[ranks]] * ranks)
-            if ranks in EVEN:  # payload, and a table of what is in a message
+            if ranks in EVEN:  # payload, and a table of the contents of a message
                 v.check(name + 'bytes', abs(sent / rows[kind]['walk_bytes'] / ranks - 1), 0.05)
         elif transport == 'p2p' and ranks in EVEN:
             v.same(name + 'messages', sum(sends), round(rows[kind]['partners'] * ranks))

@@ -54,8 +54,8 @@ static void measure_loads(const struct box *f, const int32_t *owner, struct shar
 
 /* ---- partners of sampled ranks ---- */
 
-/* Octs by owner, of the sampled ranks: those of rank pick[k] are oct[first[k]] … oct[first[k+1]-1],
- * in the order of the field. */
+/* Octs by owner, for the sampled ranks: rank pick[k] has oct[first[k]] … oct[first[k+1]-1], in the
+ * order of the field. */
 struct picks {
     int n, *pick;
     int64_t *first, *oct;
@@ -105,15 +105,15 @@ int share_hops(const struct tree *t, int from, int to)
     return hops;
 }
 
-/* Largest cost of octs of one rank in one plane (which a cut along an axis cannot divide) or, for a
- * curve, of one oct; the least over the axes. */
+/* Largest cost of the octs of a rank in one plane (which a cut along an axis cannot divide) or, for
+ * a curve, of one oct; min over the axes. */
 static double grain_of(const struct box *f, const int64_t *oct, int64_t n, bool curve);
 
-/* Buffers with which one thread looks up a rank's partners. */
+/* Buffers with which a thread finds the partners of a rank. */
 struct lookup {
-    int *near;                      /* [nrank] from domain_near */
-    int64_t *level_octs, *all_octs; /* [nrank] octs for it, zero in between */
-    int *level_rank, *all_rank;     /* the ranks that get some */
+    int *near;                      /* [nrank] result of domain_near */
+    int64_t *level_octs, *all_octs; /* [nrank] octs sent to each rank, zero between uses */
+    int *level_rank, *all_rank;     /* ranks that receive octs */
     int nlevel, nall;
 };
 
@@ -138,7 +138,7 @@ static void lookup_level_end(struct lookup *u)
     u->nlevel = 0;
 }
 
-struct sampled { /* [n] of each sampled rank */
+struct sampled { /* [n] results for each sampled rank */
     double *partners, *p2p, *ghosts, *walk, *grain, *step_msgs, *step_ghosts;
 };
 
@@ -209,7 +209,7 @@ static void measure_partners(const struct box *f, const struct domain *d, const 
     FREE(block);
 }
 
-/* ---- what a cut cannot divide ---- */
+/* ---- costs that a cut cannot divide ---- */
 
 struct plane {
     int64_t at;
@@ -236,7 +236,7 @@ static double grain_of(const struct box *f, const int64_t *oct, int64_t n, bool 
         for (int64_t i = 0; i < n; i++) {
             int64_t x[3];
             okey_coords(f->key[oct[i]], x);
-            /* the centre, in halves of the finest oct */
+            /* centre in units of half the finest oct */
             p[i].at = (2 * x[axis] + 1) << (f->levelmax - f->level[oct[i]]);
             p[i].cost = f->cost[oct[i]];
         }

@@ -1,4 +1,5 @@
-/* advect: the law on rows of cells and faces; advect_kernel.c has it on a device. */
+/* advect: the conservation law on rows of cells and faces; advect_kernel.c has the device
+ * version. */
 #include "advect.h"
 
 #include "patch/courant.h"

@@ -12,7 +12,7 @@ PTAH_HD double advect_wind(int dir)
     return dir == 0 ? 0.7 : dir == 1 ? -0.4 : 0.3;
 }
 
-/* Change in half a step of a cell at q, whose rows and planes are y and z apart. */
+/* Change of a cell in half a step. q: value of the cell, in an array with strides y and z. */
 PTAH_HD double advect_rate(const double *q, const double *lo, const double *hi, int y, double h)
 {
     return -h * (advect_wind(0) * patch_minmod(q[-1], *q, q[1]) +

@@ -1,4 +1,4 @@
-/* advect_kernel: the law on a device. */
+/* advect_kernel: the conservation law on a device. */
 #include "advect.h"
 #include "patch/courant.h"
 

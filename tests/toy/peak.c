@@ -1,5 +1,5 @@
-/* peak: the smallest observer: after each output it writes the max density of the gas beside it.
- * tests/property/adding.py puts it into a copy of lib/observe. */
+/* peak: the smallest observer: after each output, writes the max density of the gas to a file in
+ * the checkpoint. tests/property/adding.py puts it into a copy of lib/observe. */
 #include <float.h>
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* ring: the smallest transport. In step d each rank sends to the rank d after it and receives from
- * the rank d before it, one message at a time. It shows what a new one takes: three functions and a
+ * the rank d before it, one message at a time. An example of a new transport: three functions and a
  * row of comm/transports.def. tests/property/adding.py puts it into a copy of lib/comm. */
 #include "comm/transport.h"
 
-/* Piece after piece, each way until there is no more. */
+/* Exchanges pieces with two ranks until both directions are complete. */
 static void pass(const void *out, size_t to_send, int to, void *in, size_t to_take, int from,
                  int tag)
 {
@@ -22,7 +22,7 @@ static int slot_of(const struct comm_swap *s, int rank)
     return -1;
 }
 
-/* All of it happens here: every rank begins its exchanges in the same order. */
+/* Performs the whole exchange, since all ranks begin exchanges in the same order. */
 void ring_begin(struct comm_swap *s)
 {
     int size = s->c->size;
@@ -39,7 +39,7 @@ void ring_end(struct comm_swap *s)
 {
 }
 
-/* The length of each parcel first, then the parcel. */
+/* Sends the length of each parcel, then the parcel. */
 void ring_deliver(const struct comm *c, int tag, int64_t n, const struct parcel *out,
                   struct parcels *in)
 {

@@ -1,6 +1,6 @@
-/* toy: the smallest format, a checkpoint as one file. It shows what a new one takes: a struct
- * source_kind to be read, a struct writer_kind to be written, a row of the table. Linked into
- * convert and inspect (Makefile), both of which then know it: tests/property/formats.py.
+/* toy: the smallest format, a checkpoint as one file. An example of a new format: a struct
+ * source_kind for reading, a struct writer_kind for writing, a row of the table. Linked into
+ * convert and inspect (Makefile), which then support the format: tests/property/formats.py.
  *
  * The file, checkpoint.toy: a header; by level the octs' keys, masks of split and of flagged cells,
  * and conserved variables and what is beside them, oct by oct; the columns of particles, all of
@@ -38,7 +38,7 @@ static size_t oct_bytes(const struct toy_head *h)
     return sizeof(okey) + 2 + sizeof(double[CELLS]) * (size_t)h->nfield;
 }
 
-/* n bytes at a place of the file. */
+/* Reads n bytes at an offset of the file. */
 static enum err take(const struct source *s, int64_t at, size_t n, void *p)
 {
     struct toy *t = s->impl;
@@ -99,7 +99,7 @@ struct batch {
     const double **val;
 };
 
-/* Octs by columns; gas as RAMSES would have stored it, if that is wanted. */
+/* Transposes octs to columns; with gas as RAMSES stores it, if requested. */
 static void turn(const struct source *s, enum source_mode mode, struct batch *b, int n)
 {
     int nv = s->nfield;
@@ -202,7 +202,7 @@ static enum err toy_parts(struct source *s, int piece, source_parts_fn *fn, void
     return err;
 }
 
-/* ---- writing, all of it by rank 0 ---- */
+/* ---- writing, by rank 0 ---- */
 
 static enum err put(FILE *f, const void *p, size_t n)
 {
@@ -237,7 +237,7 @@ static enum err put_head(const struct rewrite *w, FILE *f)
     return err;
 }
 
-/* Gas and gravity are put aside apart, and stand together in the file. */
+/* Gas and gravity are spilled separately, and adjacent in the file. */
 static enum err put_values(const struct rewrite *w, FILE *f, const struct oct_item *x, int64_t n)
 {
     size_t part[2] = {w->spill.kind[ROW_OCT].width[OCT_GAS],
@@ -254,7 +254,8 @@ static enum err put_values(const struct rewrite *w, FILE *f, const struct oct_it
     return err;
 }
 
-/* Section of the octs of a level: keys, masks or values, target by target: in Morton order. */
+/* Writes a section of the octs of a level: keys, masks or values, target after target, hence in
+ * Morton order. */
 static enum err put_level(const struct rewrite *w, FILE *f, int l, int what)
 {
     enum err err = OK;

@@ -47,7 +47,7 @@ static void fill_ghosts(struct world *w, int l)
     ghost_fill(w->c, &w->m, l, w->law.nfield, w->law.field);
 }
 
-/* Octs where the first number is large, and two beside them. */
+/* Adapts the mesh: octs with large first quantity, and the two next to them. */
 static void adapt(struct world *w)
 {
     for (int l = LMAX - 1; l >= LMIN; l--) {
@@ -142,7 +142,7 @@ static void fill(struct world *w, bool flat)
         }
 }
 
-/* Of own leaves: sums of both numbers; a number of their bits that has no order. */
+/* Results over own leaves: sums of both quantities; order-independent hash of their bits. */
 struct result {
     double sum[ADVECTED], lowest, highest;
     int64_t octs, bits, gas;

@@ -1,8 +1,8 @@
-/* agn_test: what black holes set free over levels, ranks and the boundary of a periodic box. The
- * same bits as one rank that looks at all cells for each hole; mass, momentum and scalars are
- * conserved; given + saved energy is that of the accreted mass. Would catch: a distance that is not
- * wrapped, jets normalised twice, energy that the ceiling loses or makes, cells beside a hole that
- * get the velocity of the one before, a mode that depends on the ranks. */
+/* agn_test: energy release by black holes across levels, ranks and the periodic boundary. Results
+ * equal those of one rank that tests all cells for each hole, bit by bit; mass, momentum and
+ * scalars are conserved; released + saved energy is that of the accreted mass. Catches: a
+ * distance that is not wrapped, jets normalised twice, energy that the ceiling loses or makes,
+ * cells near a hole that get the velocity of the previous one, a mode that depends on the ranks. */
 #include "hole/agn.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static void world_make(struct world *w, const struct comm *c, bool uniform)
     world_fill(w, NVAR, uniform);
 }
 
-/* Of all modes; some share a cell, some lie on the boundary. */
+/* Makes holes of all modes; some share a cell, some lie on the boundary. */
 static void holes_make(struct agn a[HOLES])
 {
     struct rng g = rng_make(5, 1, 0);
@@ -51,18 +51,18 @@ static void holes_make(struct agn a[HOLES])
             a[i].at.x[d] = rng_uniform(&g);
             a[i].axis[d] = rng_uniform(&g) - 0.5;
         }
-        if (i % 7 == 0) a[i].at.x[i % 3] = i % 2 ? 0 : 1 - 1e-15; /* the boundary of the box */
-        if (i % 7 == 1) a[i].at.x[2] = 0.5;                       /* where levels meet */
+        if (i % 7 == 0) a[i].at.x[i % 3] = i % 2 ? 0 : 1 - 1e-15; /* on the boundary of the box */
+        if (i % 7 == 1) a[i].at.x[2] = 0.5;                       /* on a boundary between levels */
         if (i % 7 == 2) memcpy(a[i].at.x, a[i - 1].at.x, sizeof a[i].at.x);
         if (i % 11 == 3) a[i].saved = 1e-3 * rng_uniform(&g);
         if (i % 11 == 4) a[i].rate = NAN;
         if (i % 11 == 5) memset(a[i].axis, 0, sizeof a[i].axis);
-        if (i % 11 == 6) a[i].accreted = 0.5; /* a quarter of the cell */
+        if (i % 11 == 6) a[i].accreted = 0.5; /* a quarter of the mass of the cell */
         if (i % 11 == 7) a[i].accreted = 0;
     }
 }
 
-/* Energy that an active black hole sets free. */
+/* Energy that an active black hole releases. */
 static double energy_of(const struct agn *a, const struct agn_law *law)
 {
     if (a->saved > 0) return a->saved;
@@ -71,7 +71,7 @@ static double energy_of(const struct agn *a, const struct agn_law *law)
     return of * a->accreted * law->light2;
 }
 
-/* Of each hole: what it sets free is given or saved; what is accreted is used once. */
+/* Checks each hole: its energy is released or saved; accreted mass is used once. */
 static double check_holes(const struct agn *before, const struct agn *after,
                           const struct agn_law *law)
 {
@@ -133,12 +133,12 @@ static void test_many(const struct agn_law *law)
     world_free(&whole);
 }
 
-/* One hole in gas at rest: by cells, what changed. */
+/* Changes by one hole in gas at rest. */
 struct found {
-    int64_t changed, outside; /* cells; outside: not within the cylinder or sphere */
-    double along, across;     /* sums of |momentum| along the axis, and across it */
-    double up;                /* of momentum along the axis, above */
-    double hottest;           /* largest internal energy per mass */
+    int64_t changed, outside; /* changed cells; changed cells outside of the cylinder or sphere */
+    double along, across;     /* sums of |momentum| along the axis, and perpendicular to it */
+    double up;                /* sum of momentum along the axis, in cells above the hole */
+    double hottest;           /* largest specific internal energy */
 };
 
 static void look(const struct world *w, const struct agn *a, const double axis[3], bool jet,
@@ -209,40 +209,40 @@ static void test_jet(void)
     CHECK(f.across < 1e-6 * f.along && f.outside == 0 && f.changed > 20, "%ld cells, %ld outside",
           (long)f.changed, (long)f.outside);
     if (comm.rank == 0) CHECK(a.mode == AGN_JET && a.saved == 0 && fabs(a.given - 1e-4) < 1e-16);
-    struct agn b = a; /* the same away from the boundary */
+    struct agn b = a; /* the same hole away from the boundary */
     b.at.x[1] = 0.47, b.accreted = 1e-7;
     struct found g = one_hole(&LAW, &b, 1);
     CHECK(g.changed == f.changed && fabs(g.along / f.along - 1) < 1e-12, "%ld cells, not %ld",
           (long)g.changed, (long)f.changed);
 }
 
-/* Gas is heated to the ceiling and not above it; the rest waits, and comes again. */
+/* Gas is heated up to the ceiling; the remaining energy is saved, and released later. */
 static void test_ceiling(void)
 {
     struct agn_law law = LAW;
     struct agn a = {.at = {7, {0.26, 0.97, 0.02}}, .efficiency = 0.1, .accreted = 1e-3, .rate = 1};
     double unit = world_run(&(struct world){0}, &comm, &par, &hydro).units.temperature * 2 / 3;
-    law.ceiling = 5 * unit; /* internal energy per mass: 3.5 before */
+    law.ceiling = 5 * unit; /* in specific internal energy, which is 3.5 before */
     struct found f = one_hole(&law, &a, 1);
     CHECK(fabs(f.hottest / 5 - 1) < 1e-14 && f.outside == 0, "%g", f.hottest);
     if (comm.rank == 0) CHECK(a.saved > 0.1 && a.accreted == 0 && a.mode == AGN_HEAT);
     double e = 0.15 * 0.1 * 1e-3 * 1e4;
     if (comm.rank == 0) CHECK(fabs(a.given + a.saved - e) < 1e-15, "%.17g", a.given + a.saved);
     double saved = a.saved;
-    one_hole(&law, &a, 1); /* new gas takes as much again */
+    one_hole(&law, &a, 1); /* new gas takes an equal amount again */
     if (comm.rank == 0)
         CHECK(a.mode == AGN_SAVED && fabs(a.given + a.saved - saved) < 1e-15 && a.saved < saved);
     a.accreted = 1e-3, a.saved = 0;
     one_hole(&law, &a, 2); /* gas at the ceiling takes nothing */
     if (comm.rank == 0) CHECK(fabs(a.given) < 1e-14 && a.mode == AGN_SAVED, "%g", a.given);
     struct agn b = {.at = {7, {0.26, 0.97, 0.02}}, .efficiency = 0.1, .accreted = 1e-3, .rate = 1};
-    law.min = 1e30; /* too little to heat the gas: it waits */
+    law.min = 1e30; /* energy below the minimum is saved */
     f = one_hole(&law, &b, 1);
     CHECK(f.changed == 0, "%ld cells", (long)f.changed);
     if (comm.rank == 0) CHECK(b.mode == AGN_QUIET && b.accreted == 1e-3 && b.given == 0);
 }
 
-/* Jets so narrow that no centre of a cell is in them heat the cell that the hole is in. */
+/* Jets so narrow that they contain no cell centre heat the cell of the hole. */
 static void test_small(void)
 {
     struct agn_law law = LAW;
@@ -267,7 +267,7 @@ int main(int argc, char **argv)
     param_init(&par);
     test_many(&law);
     law.arrested = true;
-    law.radius = 0.03; /* some reach no centre of a cell */
+    law.radius = 0.03; /* some volumes contain no cell centre */
     test_many(&law);
     law.ceiling = 3 * world_run(&(struct world){0}, &comm, &par, &hydro).units.temperature;
     test_many(&law);

@@ -1,14 +1,14 @@
-/* Laws of parallel regions (base/alone): whatever the number of threads and the depth, each thread
- * of a region does its share of a loop, all of them the whole, and a region of one thread all of
- * it, without a team. Catches: a region inside another that shares the loop with the outer team or
- * ends it, a team for one thread, one thread where several were asked for. */
+/* Laws of parallel regions (base/alone): for any number of threads and depth, each thread of a
+ * region does its share of a loop, together they do all of it, and a region of one thread does all
+ * of it without a team. Catches: a region inside another that shares the loop with the outer team
+ * or ends it, a team for one thread, one thread where several were asked for. */
 #include <omp.h>
 
 #include "check.h"
 
 enum { MANY = 1000 };
 
-/* How often a loop of MANY is gone through by a region that the caller is in. */
+/* Number of times that the calling region executes a loop of MANY iterations. */
 static int share(void)
 {
     int n = 0;
@@ -64,7 +64,7 @@ static void test_inside(int inner)
     CHECK(outer == 3 && each == 3, "%d threads inside: %d of %d did all", inner, each, outer);
 }
 
-/* Both loops ask libgomp for their next pieces. */
+/* As share, with dynamic scheduling, for which both loops ask libgomp for chunks. */
 static int share_dynamic(void)
 {
     int n = 0;

@@ -1,8 +1,8 @@
-/* sim/balance: one rank is four times as slow as the others, on purpose: it sleeps longer for each
- * of its octs. With time_balance_alpha=0.5 the run recovers at least 60 % of what that costs, for
- * both orderings, and the state is the same to the last bit; without, nothing. Time is what the
- * slowest rank sleeps in a step, so that a loaded machine does not count. Catches: a factor of time
- * that is not applied, or upside down; a clock that touches results.
+/* sim/balance: one rank is made four times as slow as the others: it sleeps longer for each of its
+ * octs. With time_balance_alpha=0.5 the run recovers at least 60 % of the lost time, for both
+ * orderings, with an identical state; with 0 it recovers nothing. Time is the sleep of the slowest
+ * rank in a step, which does not depend on the load of the machine. Catches: a factor of time that
+ * is not applied, or upside down; a clock that touches results.
  * test: mpi=8 tier=check timeout=240 */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 static struct comm comm;
 
-enum { SLOW = 5, TIMES = 4 }; /* which rank, how slow */
+enum { SLOW = 5, TIMES = 4 }; /* number of the slow rank, factor of its slowness */
 static const double DELAY = 2e-3;
 static const double MIN = 0.6;
 
@@ -27,7 +27,7 @@ static const char *const BOX =
     "d_region=1,2\np_region=0.1,10\n/\n"
     "&OUTPUT_PARAMS\nnoutput=1\ntout=100\n/\n";
 
-/* Time that the slowest rank sleeps in a step at the end, seconds; *sum: of all density. */
+/* Sleep of the slowest rank in a step at the end, seconds; *sum: sum over densities. */
 static double slept(double alpha, const char *ordering, int64_t *sum)
 {
     struct sim *s = mem_zero(sizeof *s, "test");
@@ -48,7 +48,7 @@ static double slept(double alpha, const char *ordering, int64_t *sum)
         for (int k = 0; k < 8; k++) {
             int64_t bits;
             memcpy(&bits, &lv->fld[FLD_U][i][k], sizeof bits);
-            *sum += bits >> 8; /* no order, no overflow that matters */
+            *sum += bits >> 8; /* order-independent; overflow is harmless */
         }
     comm_add_i64(&comm, sum, 1);
     comm_max_f64(&comm, &max, 1);

@@ -13,7 +13,7 @@
 #include "check.h"
 #include "param/param.h"
 
-static struct params *par; /* large: one for all tests */
+static struct params *par; /* large, hence one for all tests */
 
 static enum err read_text(const char *text)
 {
@@ -69,7 +69,7 @@ static void test_sum_order(void)
     CHECK(sum_get(&forward) == 0);
 }
 
-/* Both to their last digit. */
+/* Compares sums to the last bit. */
 static bool sums_equal(struct sum a, struct sum b)
 {
     sum_carry(&a);
@@ -77,8 +77,9 @@ static bool sums_equal(struct sum a, struct sum b)
     return memcmp(a.digit, b.digit, sizeof a.digit) == 0 && !a.bad == !b.bad;
 }
 
-/* Many terms at a time, of exponents in a range of `wide` about `middle`. Fails if one bit of what
- * a slice leaves is lost: with a shift of 2^(e + 4) in slice_add, or one slice alone. */
+/* Adds many terms at a time, with exponents in a range of `wide` around `middle`. Fails if one bit
+ * of the remainder of a slice is lost: with a shift of 2^(e + 4) in slice_add, or with a single
+ * slice. */
 static void test_sum_many(void)
 {
     enum { N = 2500 };
@@ -129,8 +130,8 @@ static void test_mem(void)
     mem_free(NULL);
 }
 
-/* Large blocks that come, grow and go: fails if pages are given out twice, lost in growing, or lost
- * from the account. */
+/* Fails if pages of large blocks are given out twice, lost when a block grows, or lost from the
+ * account. */
 static void test_mem_large(void)
 {
     enum { BLOCKS = 24, TURNS = 4000 };
@@ -159,7 +160,7 @@ static void test_mem_large(void)
     CHECK(bad == 0 && mem_now() == before);
 }
 
-/* Fails if a part of a large block is not zeroed, as of memory that was used before. */
+/* Fails if a part of a large block is not zeroed when its memory was used before. */
 static void test_mem_zero(void)
 {
     enum { SIZES = 3, LARGEST = 8 << 20 };
@@ -183,8 +184,8 @@ static void touch(char *p[], int n, size_t bytes)
     for (int i = 0; i < n; i++) p[i] = memset(mem_new(bytes, "test"), i + 1, bytes);
 }
 
-/* Fails if a block that was given away in parts is not whole again once all of them are back: its
- * pages would be faulted a second time. */
+/* Fails if a block that was divided is not merged when all its parts are free: its pages would be
+ * faulted in again. */
 static void test_mem_joined(void)
 {
     enum { PARTS = 4, PAGES = 4096 };
@@ -206,7 +207,7 @@ static void test_mem_joined(void)
     }
 }
 
-/* Fails if what one stretch needed is kept for ever, or not for the next stretch. */
+/* Fails if memory needed in one interval is kept for ever, or not for the next interval. */
 static void test_mem_trim(void)
 {
     enum { PAGES = 4096 };
@@ -267,7 +268,7 @@ static void test_param_set(void)
     CHECK(par->run.nstepmax == 6);
 }
 
-/* One value of the whole that makes param_check fail. */
+/* Sets one value that makes param_check fail, with the given message. */
 static void check_with(const char *assignment, const char *message)
 {
     CHECK(read_text("&RUN_PARAMS hydro=T / &AMR_PARAMS levelmin=3 levelmax=5 /") == OK);
@@ -291,7 +292,7 @@ static void test_param_check(void)
     check_with("npassive=1;var_region(1,2)=1.", "npassive=1");
     check_with("cooling=T;cooling_ism=T;cooling_method=implicit", "method of its own");
     check_with("eps_star=0.1;eta_sn=0.1;f_w=1;sf_imf=T", "set sf_imf=.false.");
-    check_with("cooling=T;cooling_ism=T;self_shielding=T", "no background to shield");
+    check_with("cooling=T;cooling_ism=T;self_shielding=T", "no ultraviolet background");
     check_with("nboundary=2;bound_type=1", "only 1 entry");
     check_with("nboundary=1;bound_type=1", "no side of the box");
     check_with("nboundary=1;bound_type=1;ibound_min=1", "is empty");
@@ -299,17 +300,17 @@ static void test_param_check(void)
     CHECK(param_check(par) == OK); /* nstepmax ends the run, as in RAMSES */
     CHECK(read_text("&RUN_PARAMS hydro=T / &OUTPUT_PARAMS noutput=1 aout=0.5,0.2 tout=2,1 /") ==
           OK);
-    CHECK(param_check(par) == OK); /* what is beyond noutput is not used */
+    CHECK(param_check(par) == OK); /* entries beyond noutput are not used */
     CHECK(
         read_text(
             "&RUN_PARAMS pic=T / &HYDRO_PARAMS courant_factor=0.8 / &OUTPUT_PARAMS tout=1,2,3 /") ==
         OK);
-    CHECK(param_check(par) == OK); /* as RAMSES: &HYDRO_PARAMS is not read without hydro */
+    CHECK(param_check(par) == OK); /* as in RAMSES: &HYDRO_PARAMS is not read without hydro */
     CHECK(par->hydro.courant_factor == 0.5 && !param_given(par, "hydro", "courant_factor"));
     CHECK(par->init.omega_b == 0 && par->output.noutput == 3);
 }
 
-/* Fails if a default is not RAMSES's. */
+/* Fails if a default differs from that of RAMSES. */
 static void test_param_defaults(void)
 {
     param_init(par);
@@ -332,7 +333,7 @@ static void test_param_defaults(void)
           strcmp(par->init.region_type[99], "square") == 0);
 }
 
-/* The namelist of the parameters, fed back, is the same state. Fails if a digit, quote or index is
+/* The printed namelist, read again, gives the same parameters. Fails if a digit, quote or index is
  * lost. */
 static void test_param_namelist(void)
 {
@@ -425,7 +426,7 @@ static void test_opt_text(void)
     free(use);
 }
 
-/* Fails if a line is longer than 80 columns, or begins with what only looks like an option. */
+/* Fails if a line is longer than 80 columns, or begins with a word that resembles an option. */
 static void test_opt_wrapped(void)
 {
     static const struct opt rows[] = {
@@ -479,7 +480,7 @@ static void test_rng_known(void)
     }
 }
 
-/* Mean and variance of Poisson deviates on both sides of the change of method, 5 sigma. */
+/* Mean and variance of Poisson deviates on both sides of the change of method, within 5 sigma. */
 static void test_rng_poisson(void)
 {
     static const double means[] = {0, 1e-3, 0.7, 11.9, 12.1, 250, 1e9};
@@ -524,8 +525,8 @@ static void test_rng_streams(void)
           fabs(gauss4 - 3) < 5 * sqrt(96.0 / N));
 }
 
-/* Catches: a word counted twice or by halves where pieces meet; any changed bit, place or length
- * unseen. */
+/* Fails if a word is counted twice or in halves where pieces meet, or if a changed bit, position or
+ * length is not noticed. */
 static void test_checksum(void)
 {
     enum { N = 300 };

@@ -1,6 +1,6 @@
-/* blast_test: blasts over levels, ranks and the border of a periodic box. The same bits as one rank
- * that looks at all cells for each blast; mass, momentum, scalars and energy are conserved. Would
- * catch: a bin that is not looked into, an image that is not met, sums that a rank keeps to itself,
+/* blast_test: blasts across levels, ranks and the periodic boundary. Results equal those of one
+ * rank that tests all cells for each blast, bit by bit; mass, momentum, scalars and energy are
+ * conserved. Catches: a bin that is not searched, a missing image, sums that stay on one rank,
  * an order that follows the ranks, a cell that gives more than is spread, energy of mixing that is
  * lost. */
 #include <math.h>
@@ -27,8 +27,8 @@ static void world_make(struct world *w, const struct comm *c, bool uniform)
     world_fill(w, NVAR, uniform);
 }
 
-/* Random ones; some share a cell, some reach no centre, some are large, some lie on borders. most:
- * the largest radius, which is the width of bins. */
+/* Makes random blasts; some share a cell, some contain no cell centre, some are large, some lie on
+ * boundaries. max: the largest radius, which is the width of bins. */
 static void blasts_make(struct blast b[BLASTS], double max)
 {
     struct rng g = rng_make(5, 1, 0);
@@ -38,8 +38,8 @@ static void blasts_make(struct blast b[BLASTS], double max)
             b[i].at.x[d] = rng_uniform(&g);
             b[i].v[d] = rng_uniform(&g) - 0.5;
         }
-        if (i % 7 == 0) b[i].at.x[i % 3] = i % 2 ? 0 : 1 - 1e-15; /* the border of the box */
-        if (i % 7 == 1) b[i].at.x[2] = 0.5;                       /* where levels meet */
+        if (i % 7 == 0) b[i].at.x[i % 3] = i % 2 ? 0 : 1 - 1e-15; /* on the boundary of the box */
+        if (i % 7 == 1) b[i].at.x[2] = 0.5;                       /* on a boundary between levels */
         if (i % 7 == 2) memcpy(b[i].at.x, b[i - 1].at.x, sizeof b[i].at.x);
         b[i].at.radius = i % 5 == 0 ? 1e-3 : i % 5 == 1 ? 0.4 : 0.05 + 0.1 * rng_uniform(&g);
         b[i].at.radius = fmin(b[i].at.radius, max);
@@ -98,7 +98,7 @@ static void test_many(double terminal, double kinetic, double max)
     world_free(&whole);
 }
 
-/* One blast in gas at rest: the momentum away from it, and the energy. */
+/* One blast in gas at rest: radial momentum, and energy. */
 static void one_blast(const struct blast_law *law, double *momentum, double *energy)
 {
     struct world w;
@@ -144,7 +144,7 @@ static void test_momentum(void)
     double want = 1e-4 * pow(n, -0.17);
     CHECK(fabs(p / want - 1) < 0.02, "terminal momentum %g, not %g", p, want);
     CHECK(e < 0.05 * 1e-3, "%g is not radiated away", e);
-    law.terminal = 1; /* resolved: nothing is lost */
+    law.terminal = 1; /* resolved: no energy is lost */
     one_blast(&law, &p, &e);
     CHECK(fabs(e / 1e-3 - 1) < 1e-12, "energy %.15g", e);
     CHECK(p > 1e-3 && p < sqrt(2 * 0.6e-3 * 0.04), "momentum %g", p);

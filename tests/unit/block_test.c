@@ -1,5 +1,5 @@
-/* Blocks of octs whose particles share a patch of the mesh: the same bits whatever the size of
- * blocks and the order of particles. Last line: N passed, N failed.
+/* Blocks of octs whose particles share a patch of the mesh: results do not depend on the size of
+ * blocks or the order of particles, bit by bit. Last line: N passed, N failed.
  *
  * test: mpi=1 */
 #include "part_world.h"
@@ -25,7 +25,7 @@ static void swap_particles(struct parts *p, int64_t i, int64_t j)
 #undef SWAP
 }
 
-/* The mesh side of one step of LMIN after every so many particles have changed places; one of them
+/* Mesh side of a step of LMIN after every n-th particle was exchanged with another; one particle
  * has half of all mass. Deposits are confirmed by brute force. */
 static void step_disordered(struct world *w, const bool bounded[6], int depth, int64_t every)
 {
@@ -44,25 +44,25 @@ static void step_disordered(struct world *w, const bool bounded[6], int depth, i
     digest_grid(w, LMIN, &g);
     w->wrong_cells += brute_differs(w, LMIN, &g);
     grid_free(&g);
-    w->p.first[LMIN + 1] = NPART; /* all, as none were handed down */
+    w->p.first[LMIN + 1] = NPART; /* all particles, since none were handed down */
     part_synchro(&w->p, &w->m, LMIN, dt, dt);
     part_move(&w->p, &w->m, LMIN, 1);
 }
 
-/* Sorted particles in blocks of octs, strays among them, and no order at all: the same bits. Along
- * an axis with boundaries cells below a patch are not beyond the other end of the box. */
+/* Particles sorted in blocks of octs, with strays among them, and in random order give the same
+ * bits. Along an axis with boundaries, cells below a patch are not at the other end of the box. */
 static void test_disorder(const bool bounded[6])
 {
     static const int64_t every[] = {64, 5, 1};
     struct world ref, w;
     step_disordered(&ref, bounded, 0, 0);
-    /* brute force knows periodic boxes */
+    /* brute force assumes a periodic box */
     check(bounded[0] || ref.wrong_cells == 0,
           "deposits with one heavy particle agree with brute force");
     for (int depth = 0; depth <= 2; depth++)
         for (int k = 0; k < 3; k++) {
             step_disordered(&w, bounded, depth, every[k]);
-            /* a stray is given the block's place, or that of another oct */
+            /* strays are placed in their block, or in another oct */
             check(w.digest == ref.digest, "deposits do not depend on the order of particles");
             check(same_particles(&w, &ref, NPART), "nor do kicks, nor on the size of blocks");
             world_free(&w);
@@ -70,7 +70,8 @@ static void test_disorder(const bool bounded[6])
     world_free(&ref);
 }
 
-/* Between the two kicks of a step: some particles go, two are added in the places of others. */
+/* Between the two kicks of a step: removes some particles, and adds two in the slots of removed
+ * ones. */
 static void step_changed(struct world *w, bool keeps, bool removes)
 {
     double dt[LEVEL_MAX];
@@ -93,7 +94,7 @@ static void step_changed(struct world *w, bool keeps, bool removes)
     part_move(p, &w->m, LMIN, 1);
 }
 
-/* Fails if part_remove does not forget the forces, or if new particles get some of others. */
+/* Fails if part_remove keeps stored forces, or if new particles inherit them. */
 static void test_kept(void)
 {
     for (int removes = 0; removes < 2; removes++) {

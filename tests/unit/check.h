@@ -1,5 +1,5 @@
-/* Counts of the unit tests, and the sentence of one that fails: its place, the condition, and what
- * more it says (printf). */
+/* Counters of the unit tests, and the message of a failed check: its place, the condition, and
+ * further text (printf). */
 #pragma once
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static int passed, failed;
         }                                                                                          \
     } while (0)
 
-/* The call fails and its sentence has this part (base/err.h). */
+/* Checks that the call fails with a message that contains `part` (base/err.h). */
 #define CHECK_FAILS(call, part)                                                                    \
     do {                                                                                           \
         bool fails_ = (call) != OK && strstr(err_message(), part);                                 \

@@ -1,5 +1,5 @@
-/* Laws of lib/ckpt: what is written is read back, on any number of ranks, with one digest; wrong
- * files are refused.
+/* Laws of lib/ckpt: checkpoints are read back as written, on any number of ranks, with one digest;
+ * wrong files are refused.
  *
  * The fields are noise, a function of field, level, key and cell; each value that comes back is
  * compared with it. Each check says which fault it catches. Last line: N passed, N failed. */
@@ -27,7 +27,7 @@ static enum err write_world(struct world *w, int number, char *path, size_t n)
     return world_write(w, &ramses_writer, number, path, n);
 }
 
-/* ---- links: what RAMSES needs to go on from the files ---- */
+/* ---- links: data that RAMSES needs for a restart ---- */
 
 struct links {
     int32_t ngrid, ngridmax, ncpu, nlevel;
@@ -233,7 +233,7 @@ static void test_digest_sees(void)
     w.h.ngridmax = 100000;
     w.h.provenance = "elsewhere";
     for (lidx i = 0; i < lv->nown; i++) lv->flag[i][1] ^= 1;
-    for (int64_t i = 0; i < w.p.n / 2; i++) { /* another order of particles */
+    for (int64_t i = 0; i < w.p.n / 2; i++) { /* other order of particles */
         int64_t j = w.p.n - 1 - i, id = w.p.id[i];
         for (int k = 0; k < 3; k++) {
             double x = w.p.x[k][i], v = w.p.v[k][i];
@@ -252,7 +252,7 @@ static void test_digest_sees(void)
     world_free(&w);
 }
 
-/* Catches: ids written in four bytes that do not fit, or in eight that do. */
+/* Catches: ids written in four bytes that do not fit, or in eight although they fit in four. */
 static void test_id_width(void)
 {
     static const int64_t last[] = {INT32_MAX, INT32_MAX + (int64_t)1, UINT32_MAX};
@@ -281,7 +281,8 @@ static void count_twice(const struct damage *d, void *ctx)
     *(int *)ctx += strstr(d->what, "occurs twice") != NULL;
 }
 
-/* Catches: in the check, ids that differ only in their highest bits, or families, taken for one. */
+/* Catches: ids that differ only in their highest bits, or in their family, taken for equal by the
+ * check. */
 static void test_check_ids(void)
 {
     struct world w;
@@ -304,8 +305,8 @@ static void test_check_ids(void)
     world_free(&w);
 }
 
-/* Catches: a link that ends at a boundary. Bounded boxes are written as periodic ones, all links of
- * a single rank then exist. */
+/* Catches: a link that ends at a boundary. Bounded boxes are written as periodic ones, so all links
+ * of a single rank exist. */
 static void test_bounded(void)
 {
     struct world w;
@@ -319,8 +320,7 @@ static void test_bounded(void)
     world_free(&w);
 }
 
-/* Catches: an error that one rank keeps for itself, a directory left behind, an old checkpoint
- * lost. */
+/* Catches: an error that stays on one rank, a leftover directory, an old checkpoint lost. */
 static void test_full_disk(void)
 {
     struct world w;
@@ -359,7 +359,7 @@ static bool copy_part(const char *from, const char *to, int64_t keep)
     return ok;
 }
 
-/* Catches: a count that is trusted, a record whose end is not looked at. */
+/* Catches: an unchecked count, a record whose end is not checked. */
 static void test_cut_files(void)
 {
     static const char *const kind[] = {"amr", "hydro", "grav", "part"};
@@ -385,8 +385,8 @@ static void test_cut_files(void)
     check_on(&alone, refused, "files cut anywhere, or too long, are refused, by name");
 }
 
-/* Catches: a wrong sign or length of a sub-record. The layout for 25 bytes in pieces of 10 is
- * written out. */
+/* Catches: a wrong sign or length of a sub-record. The expected layout of 25 bytes in pieces of 10
+ * is written out. */
 static void test_subrecords(void)
 {
     static const int32_t expect[] = {-10, 10, -10, -10, 5, -5};
@@ -427,8 +427,8 @@ static void fill_count(const void *ctx, int64_t first, int64_t n, char *rows, si
             ((double *)(rows + (size_t)r * stride))[i] = (double)(r * 100000 + first + i);
 }
 
-/* Catches: a piece at the wrong place when records are longer than the scratch; a scratch that is
- * filled again before it is written. */
+/* Catches: a piece at the wrong offset when records are longer than the scratch; a scratch that is
+ * refilled before it is written. */
 static void test_table(bool beside)
 {
     static double back[50000];
@@ -462,8 +462,8 @@ static enum err fail_fourth(void *ctx)
     return OK;
 }
 
-/* Catches: an error beside that is lost; a job begun before the one before has ended, or after an
- * error. */
+/* Catches: a lost error of an asynchronous job; a job begun before the previous one has ended, or
+ * after an error. */
 static void test_async(void)
 {
     struct async a = {0};
@@ -479,9 +479,9 @@ static void test_async(void)
     check_on(&alone, async_wait(&a) == OK, "and it can be used again");
 }
 
-enum { TOGETHER = 40, SOME_ROWS = 8192 }; /* records of "table" that threads read side by side */
+enum { TOGETHER = 40, SOME_ROWS = 8192 }; /* records of "table" that threads read concurrently */
 
-/* Elements at..at+n-1 of these records. */
+/* Reads elements at..at+n-1 of these records. */
 static bool load_together(struct fort_in *in, const struct fort_rec *rec, int64_t at, size_t n)
 {
     static double row[TOGETHER][SOME_ROWS];
@@ -494,7 +494,7 @@ static bool load_together(struct fort_in *in, const struct fort_rec *rec, int64_
     return ok;
 }
 
-/* The sum of "table" from reading some of its records side by side, the rest passed over. */
+/* Checksum of "table" from concurrent reads of some records, the others skipped. */
 static bool sum_by_reading(uint64_t *sum)
 {
     static double some[SOME_ROWS];
@@ -506,7 +506,7 @@ static bool sum_by_reading(uint64_t *sum)
     for (int64_t at = 0; ok && at < 50000; at += SOME_ROWS) {
         size_t n = 50000 - at < SOME_ROWS ? (size_t)(50000 - at) : SOME_ROWS;
         ok = load_together(&in, rec, at, n);
-        for (int r = TOGETHER + 3; ok && r < 100; r++) /* some are left out */
+        for (int r = TOGETHER + 3; ok && r < 100; r++) /* some records are skipped */
             ok = fort_load(&in, &rec[r], sizeof *some, at, n, some) == OK;
     }
     ok = ok && fort_sum(&in, sum) == OK;
@@ -514,8 +514,7 @@ static bool sum_by_reading(uint64_t *sum)
     return ok;
 }
 
-/* Catches: a sum that misses what was written at its place out of turn; a listing that takes
- * anything. */
+/* Catches: a checksum that misses data written out of order; a listing that accepts anything. */
 static void test_manifest(void)
 {
     static const char *const wrong[] = {
@@ -559,7 +558,7 @@ static void test_manifest(void)
     manifest_fini(&list);
 }
 
-/* Catches: octs beyond the last eight forgotten, a square turned wrongly. */
+/* Catches: octs beyond the last eight forgotten, a square transposed wrongly. */
 static void test_turn(void)
 {
     enum { MAX = 21, PITCH = 25, STEP = 3 };
@@ -584,7 +583,7 @@ static void test_turn(void)
     check_on(&alone, ok, "values turn from columns to rows and back");
 }
 
-/* Bit by bit. */
+/* CRC bit by bit. */
 static uint32_t slow_crc(uint32_t crc, const unsigned char *p, size_t n)
 {
     crc = ~crc;
@@ -595,7 +594,7 @@ static uint32_t slow_crc(uint32_t crc, const unsigned char *p, size_t n)
     return ~crc;
 }
 
-/* All lengths around those that the fast way begins with, at any address. */
+/* Tests all lengths around the threshold of the fast method, at any alignment. */
 static void test_crc(void)
 {
     unsigned char p[1024];

@@ -1,5 +1,5 @@
-/* A small refined world of noise, a function of field, level, key and cell, and what must be read
- * back of it. For the tests of lib/ckpt. */
+/* A small refined world of noise, a function of field, level, key and cell, and checks of the state
+ * read back. For the tests of lib/ckpt. */
 #pragma once
 #include <math.h>
 #include <stdio.h>
@@ -178,7 +178,7 @@ static void world_free(struct world *w)
 
 struct seen {
     int64_t cells, wrong, split_wrong, parts, parts_wrong, parts_outside;
-    int64_t last_id; /* the greatest */
+    int64_t last_id; /* the largest id */
 };
 
 static void primitive(const double u[NVAR], double q[NVAR])
@@ -237,7 +237,8 @@ static enum err see_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* output_NNNNN of the world, here, on the disk; path (size n) receives its name. */
+/* Writes output_NNNNN of the world in the working directory, to disk; path (size n) receives its
+ * name. */
 static inline enum err world_write(struct world *w, const struct writer_kind *k, int number,
                                    char *path, size_t n)
 {

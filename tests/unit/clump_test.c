@@ -1,10 +1,9 @@
 /* clump_test: peaks, saddles, merging, halos and masses against a reference that compares every
- * cell with every other one, on two levels and across the border of a periodic box; the same rows
- * on any ranks; Gaussian peaks whose heights and masses are known; particles that are bound and
- * those that are not. Would catch: a neighbour across a corner, a level or a rank that is missed, a
- * saddle that is lost when peaks merge, a chain of merged peaks that ends too early, a tie that
- * goes by ranks, a halo without one of its clumps, a velocity that unbound particles still change.
- */
+ * cell with every other one, on two levels and across the periodic boundary; equal rows on any
+ * ranks; Gaussian peaks of known heights and masses; bound and unbound particles. Catches: a
+ * neighbour across a corner, a level or a rank that is missed, a saddle that is lost when peaks
+ * merge, a chain of merged peaks that ends too early, a tie broken by ranks, a halo without one of
+ * its clumps, a velocity that includes unbound particles. */
 /* test: some tier=quick */
 /* test: all tier=check timeout=240 */
 #include <math.h>
@@ -93,7 +92,7 @@ static void compare_worlds(const struct clumps *k, const struct clumps *one)
 /* ---- the reference ---- */
 
 struct cell {
-    int level, x[3], size; /* in finest cells */
+    int level, x[3], size; /* in units of finest cells */
     okey label;
     double rho;
     int up, peak;
@@ -102,8 +101,8 @@ struct cell {
 struct reference {
     int n, np;
     struct cell cell[MAX];
-    int peak[MAX];  /* cell of a peak, by density */
-    double *saddle; /* [np][np] */
+    int peak[MAX];  /* cell of each peak, by density */
+    double *saddle; /* [np][np] densities of saddles */
     int root[MAX], parent[MAX], halo[MAX], level[MAX];
     bool alive[MAX];
     double relevance[MAX];
@@ -123,7 +122,7 @@ static bool touch(const struct cell *a, const struct cell *b)
     return true;
 }
 
-/* Is b before c among the neighbours of a? By level, then z, y, x. */
+/* Whether b precedes c among the neighbours of a: by level, then z, y, x. */
 static bool before(const struct cell *a, const struct cell *b, const struct cell *c)
 {
     if (b->level != c->level) return b->level < c->level;
@@ -199,12 +198,12 @@ static double highest(const struct reference *r, int p, int *to)
 {
     double best = 0;
     *to = -1;
-    for (int q = 0; q < r->np; q++) /* by descending density: the first of equal ones */
+    for (int q = 0; q < r->np; q++) /* by descending density: the first of equal peaks */
         if (r->saddle[p * r->np + q] > best) best = r->saddle[p * r->np + q], *to = q;
     return best;
 }
 
-/* One round; returns the number of merged peaks. */
+/* One merging round; returns the number of merged peaks. */
 static int merge_round(struct reference *r, const struct clump_par *par, bool halos, int round)
 {
     int to[MAX], q, n = 0, np = r->np;
@@ -213,7 +212,7 @@ static int merge_round(struct reference *r, const struct clump_par *par, bool ha
         bool due = halos ? s > par->saddle : ratio < par->relevance;
         to[p] = r->alive[p] && due && q >= 0 && higher(r, q, p) ? q : p;
     }
-    for (int p = 0; p < np; p++) { /* denser ones have been followed to their end */
+    for (int p = 0; p < np; p++) { /* denser peaks are already resolved */
         if (to[p] == p) continue;
         to[p] = to[to[p]];
         r->alive[p] = false;
@@ -292,7 +291,7 @@ static double noise(const double x[3], okey key, int level)
     return pow(rng_uniform(&g), 3) + 0.05;
 }
 
-/* Few values: ties everywhere. */
+/* A few values only: many ties. */
 static double steps(const double x[3], okey key, int level)
 {
     return floor(6 * noise(x, key, level)) + 0.5;
@@ -330,7 +329,7 @@ static void test_reference(density_fn *fn, struct clump_par par)
 
 /* ---- Gaussians ---- */
 
-static const double PEAK[3][5] = {/* place, height, width */
+static const double PEAK[3][5] = {/* position, height, width */
                                   {0.30, 0.30, 0.30, 10, 0.07},
                                   {0.55, 0.30, 0.30, 8, 0.07},
                                   {0.80, 0.98, 0.02, 5, 0.09}};
@@ -364,7 +363,7 @@ static void test_gaussians(void)
                   c->x[d]);
             CHECK(p < 2 || fabs(remainder(c->com[d] - PEAK[p][d], 1)) < 0.02, "%g", c->com[d]);
         }
-        /* a Gaussian above 1/10 of its height has 0.8 of its mass */
+        /* the part of a Gaussian above 1/10 of its height has 0.8 of its mass */
         double mass = PEAK[p][3] * pow(2 * M_PI * PEAK[p][4] * PEAK[p][4], 1.5), q = log(10);
         double inside = erf(sqrt(q)) - 2 * sqrt(q / M_PI) * exp(-q);
         CHECK(p < 2 || fabs(c->mass / (mass * inside) - 1) < 0.1, "%g, not %g", c->mass,
@@ -382,7 +381,7 @@ static void test_gaussians(void)
 
 enum { PARTS = 3000 };
 
-/* Cold and hot particles around the peaks; the second one moves. */
+/* Puts cold and hot particles around the peaks; the second peak moves. */
 static void put_particles(struct world *w, const struct comm *c)
 {
     struct rng g = rng_make(21, 4, 0);
@@ -432,7 +431,7 @@ static void test_unbinding(bool saddle_pot, bool iterate)
         const struct clump *c = &one.at[i];
         if (c->parent == c->index) continue;
         CHECK(c->max > 6 && c->max < 8.7, "only the second peak is inside of another: %g", c->max);
-        /* 750 of its 1000 particles are cold; a few are in cells of the other peak */
+        /* 750 of the 1000 particles are cold; a few are in cells of the other peak */
         CHECK(c->nbound > 600 && c->nbound <= 760, "%ld bound", (long)c->nbound);
         CHECK(fabs(c->bound_mass * PARTS - (double)c->nbound) < 1e-9);
         for (int d = 0; d < 3 && iterate; d++)

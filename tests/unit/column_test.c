@@ -1,10 +1,10 @@
-/* Laws of the particle columns: whatever is done to particles, every row of the table and every
- * further column keeps its value: migration, sort, steps, both formats, region cut, reshaping and
- * conversion, on any number of ranks. And new particles get the same ids on any ranks.
+/* Laws of the particle columns: every row of the table and every further column keeps its value
+ * through migration, sort, steps, both formats, region cut, reshaping and conversion, on any number
+ * of ranks. Ids of new particles do not depend on the number of ranks.
  *
  * Every column holds noise, a function of id and column; a column dropped, swapped, narrowed or
- * left behind shows. The test loops over the table: a new row is tested as it stands. Last line: N
- * passed, N failed. */
+ * left behind is detected. The test loops over the table, so that new rows are tested too. Last
+ * line: N passed, N failed. */
 #include <unistd.h>
 
 #include "ckpt/cut.h"
@@ -16,7 +16,7 @@
 static const char FURTHER[] = "dqihbd"; /* types of further columns */
 enum { N = 4000 };
 
-/* Ids around 2^32, the least and the greatest among them. */
+/* Ids around 2^32, including the smallest and the largest. */
 static int64_t id_of(int64_t k)
 {
     return k == 0 ? INT64_MIN : k == 1 ? INT64_MAX : ((int64_t)1 << 32) - N / 2 + k;
@@ -27,7 +27,7 @@ static int64_t number_of(int64_t id)
     return id == INT64_MIN ? 0 : id == INT64_MAX ? 1 : id - ((int64_t)1 << 32) + N / 2;
 }
 
-/* The value of column c, wide, of particle number k. */
+/* Value of column c of particle number k, as 64-bit integer. */
 static int64_t value_of(const struct part_columns *s, int c, int64_t k)
 {
     uint64_t bits = rng_mix(rng_mix((uint64_t)k) + (uint64_t)c);
@@ -54,7 +54,7 @@ static void fill(struct parts *p, const struct comm *c)
     for (int k = 0; FURTHER[k]; k++) {
         char name[16];
         snprintf(name, sizeof name, "further_%d", k);
-        if (k == 3) part_want_all(p, WHEN_STARS); /* in any order */
+        if (k == 3) part_want_all(p, WHEN_STARS); /* columns in any order */
         part_add(p, name, FURTHER[k]);
     }
     for (int64_t k = c->rank; k < N; k += c->size) {
@@ -67,7 +67,7 @@ static void fill(struct parts *p, const struct comm *c)
     }
 }
 
-/* Column c of particle i in memory, wide. */
+/* Column c of particle i in memory, as 64-bit integer. */
 static int64_t value_at(const struct parts *p, int c, int64_t i)
 {
     int64_t wide = 0;
@@ -87,7 +87,7 @@ static int64_t value_at(const struct parts *p, int c, int64_t i)
     return wide;
 }
 
-/* All particles are there once, with all columns but those from..to−1. */
+/* Checks that all particles exist once, with all columns except from..to−1. */
 static void check_memory(const struct parts *p, const struct comm *c, int from, int to,
                          const char *what)
 {
@@ -172,7 +172,7 @@ static enum err look_at(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* Counts wrong columns in a checkpoint, or in a part (cut) of it. */
+/* Counts wrong columns in a checkpoint, or in a region (cut) of it. */
 static enum err look(const char *path, const struct cut *cut, struct look *g)
 {
     struct source *s = NULL;
@@ -213,7 +213,7 @@ static void check_region(const char *path)
     for (int64_t k = 0; k < N; k++) want += in_cut(&cut, k);
     enum err err = look(path, &asked, &g);
     check(err == OK && g.n == want && want > 100 && g.outside == 0, "a region has its particles");
-    /* levels deeper than the cut's are made its levels: none here */
+    /* no levels deeper than those of the cut, which would become its levels */
     check(g.wrong == 0, "a region: columns keep their values");
 }
 
@@ -230,8 +230,8 @@ static void reshape_to(const char *from, const char *out, const struct writer_ki
     check_file(out, "reshaping");
 }
 
-/* Catches: a column that a writer, a reader, the cut or the temporary files leave out, or whose
- * type they change. */
+/* Catches: a column omitted or with a changed type in a writer, a reader, the cut or the temporary
+ * files. */
 static void test_files(struct world *w)
 {
     char path[256];
@@ -252,7 +252,7 @@ static void test_files(struct world *w)
 #endif
 }
 
-/* A number that does not fit into its column is an error, not another number. */
+/* A number that does not fit into its column is an error. */
 static void test_narrow(void)
 {
     static const char type[] = "qihb";
@@ -272,14 +272,14 @@ static void test_narrow(void)
 
 /* ---- new particles ---- */
 
-/* How many are made in a cell: 0 to 3. */
+/* Number of particles made in a cell: 0 to 3. */
 static int made_in(int l, okey cell)
 {
     double x = noise(80, (uint64_t)l, (uint64_t)cell);
     return x < 0.9 ? 0 : x < 0.95 ? 1 : x < 0.98 ? 2 : 3;
 }
 
-/* Stars of level l, not in the order of their ids; the metallicity tells their place. */
+/* Makes stars of level l, not in the order of their ids; the metallicity encodes their position. */
 static int64_t make_stars(struct world *w, int l, int64_t next)
 {
     const struct level *lv = &w->m.lev[l];
@@ -310,7 +310,7 @@ static int64_t make_stars(struct world *w, int l, int64_t next)
     return total;
 }
 
-/* Ids as they must be, without the code under test: cells of level l along the curve. */
+/* Expected ids, without the code under test: cells of level l along the curve. */
 static int64_t count_ids(struct world *whole, int l, int64_t next, uint64_t *digest)
 {
     const struct level *lv = &whole->m.lev[l];
@@ -324,7 +324,7 @@ static int64_t count_ids(struct world *whole, int l, int64_t next, uint64_t *dig
     return next;
 }
 
-/* Catches: ids in the order of ranks, or twice; a new particle on the wrong level, or lost. */
+/* Catches: ids in the order of ranks, or duplicate; a new particle on the wrong level, or lost. */
 static void test_new_particles(struct world *w)
 {
     struct world whole;
@@ -376,7 +376,7 @@ static void remove_all(void)
         if (dir_remove(name[i]) != OK) printf("%s\n", err_message());
 }
 
-/* A particle at the upper side of the box, or beyond it, is that of the lower one. */
+/* A particle at or beyond the upper face of the box belongs to the base oct at the lower face. */
 static void test_base_oct(void)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* Laws of lib/comm, on any number of ranks. Catches: a count that is not added up, a rank's message
- * that the others do not get, items for the wrong rank. */
+/* Laws of lib/comm, on any number of ranks. Catches: a count that is not summed, an error message
+ * that other ranks do not get, items sent to the wrong rank. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 static struct comm c;
 
-/* One rank after the other has trouble, then the last two. */
+/* Each rank in turn has an error, then the last two together. */
 static void test_agree(void)
 {
     for (int bad = -1; bad <= c.size; bad++) {
@@ -85,7 +85,8 @@ static void test_exchange(void)
     free(item);
 }
 
-/* Rank r has r % 3 rows, numbered from 10 r; room for one row less than there are. */
+/* Rank r has r % 3 rows, numbered from 10 r; the buffer has space for one row less than there
+ * are. */
 static void test_union(void)
 {
     int64_t all = 0, mine = c.rank % 3, seen = 0, add[2] = {1, c.rank};
@@ -112,7 +113,7 @@ static void test_union(void)
 
 /* ---- transports ---- */
 
-/* Of a case: how many numbers rank a sends to rank b; some cases are sparse, some empty. */
+/* Number of items that rank a sends to rank b in a case; some cases are sparse, some empty. */
 static int64_t amount(int number, int a, int b)
 {
     uint64_t h = rng_mix((uint64_t)number * 1000003 + (uint64_t)a * 1009 + (uint64_t)b);
@@ -126,17 +127,17 @@ static uint64_t value(int number, int a, int b, int64_t k)
     return rng_mix((uint64_t)number << 48 | (uint64_t)a << 32 | (uint64_t)b << 16 | (uint64_t)k);
 }
 
-/* Sizes known to senders alone; destinations in an order of their own. */
+/* Sizes known to senders only; destinations in arbitrary order. */
 static void one_exchange(int number)
 {
     int64_t n = 0, got;
     for (int b = 0; b < c.size; b++) n += amount(number, c.rank, b);
     int *rank = mem_new(sizeof *rank * (size_t)(n + 1), "test"), skipped = 1;
     int64_t *order = mem_new(sizeof *order * (size_t)(n + 1), "test"), at = 0;
-    rank[n] = -1; /* for nobody */
+    rank[n] = -1; /* for no rank */
     for (int q = 0; q < c.size; q++) {
         int b = (q * 5 + number) %
-                c.size; /* each once where 5 and the number of ranks are prime to each other */
+                c.size; /* each rank once if 5 and the number of ranks are coprime */
         if (c.size % 5 == 0) b = q;
         for (int64_t k = 0; k < amount(number, c.rank, b); k++) rank[at++] = b;
     }
@@ -215,7 +216,7 @@ static void swap_check(struct swapped *s, int number)
     mem_free(s->peer);
 }
 
-/* Two under way at a time, and a sparse exchange between. */
+/* Two exchanges in progress at a time, with a sparse exchange in between. */
 static void test_transport(const char *method, int cases)
 {
     c.tuner = tuner_new(method);
@@ -244,7 +245,7 @@ static void test_transports(void)
     CHECK(tuner_new("pigeons") == NULL, "a transport that there is not");
 }
 
-/* All calls of the trial, then a decision, which a text keeps. */
+/* All calls of the trial, then a decision, which is stored as text. */
 static void test_tuner(void)
 {
     char text[4096], again[4096];
@@ -259,7 +260,7 @@ static void test_tuner(void)
             comm_max_i64(&c, &high, 1);
             CHECK(low == high, "call %d: ranks differ", i);
         }
-        /* the walk is quicker, on the slowest rank */
+        /* the walk is faster, on the slowest rank */
         tuner_spent(&c, COMM_FINE_DP, by == TRANSPORT_ksection ? 1e-6 : 1e-6 * (c.rank + 2));
         if (i > 2 * TUNER_TRIAL && i < 2 * TUNER_TRIAL + TUNER_INTERVAL)
             CHECK(by == TRANSPORT_ksection, "call %d: %s", i, comm_transport[by].name);
@@ -277,7 +278,7 @@ static void test_tuner(void)
     tuner_free(&c.tuner);
 }
 
-/* The tree of any number of ranks: every rank is a leaf, and what is sent to it is received. */
+/* Tree of any number of ranks: every rank is a leaf, and receives what is sent to it. */
 static void test_tree(void)
 {
     static const int sizes[] = {1,  2,  3,  4,  5,    6,     7,      8,       11,      12,
@@ -320,7 +321,8 @@ int main(int argc, char **argv)
     test_exchange();
     test_union();
     test_transports();
-    c.empty_messages = c.size > COMM_EMPTY_MESSAGES ? c.size : 0; /* the other way */
+    /* with empty messages, or without */
+    c.empty_messages = c.size > COMM_EMPTY_MESSAGES ? c.size : 0;
     test_transports();
     test_tuner();
     test_tree();

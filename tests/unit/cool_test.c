@@ -1,6 +1,6 @@
-/* cool_test: laws of the rates and of their integration. Would catch: charge or nuclei lost in the
+/* cool_test: laws of the rates and of their integration. Catches: charge or nuclei lost in the
  * equilibrium, a rate that misses its density, a table that depends on what it held before, a
- * sub-step that makes a temperature negative, a method that integrates something else than the
+ * sub-step that makes a temperature negative, a method that does not integrate the rates of the
  * table, a table of the background that is read wrongly.
  *
  *     cool_test           everything
@@ -48,7 +48,7 @@ static double draw(double low, double high)
     return low + (high - low) * rng_uniform(&numbers);
 }
 
-/* log2 and 2^x; each element by itself. */
+/* log2 and 2^x, independent for each element. */
 static void test_vec(void)
 {
     double worst_exp = 0, worst_log = 0, x[VEC], y[VEC], e[VEC], l[VEC];
@@ -120,7 +120,7 @@ static void test_atoms(void)
     CHECK(worst < 1e-6, "%g", worst);
 }
 
-/* Temperature at the start of a run of RAMSES with this cosmology, and its background. */
+/* Initial temperature of a run of RAMSES with this cosmology, and its background. */
 static void test_start(struct cooling *c)
 {
     double T2 = 0;
@@ -149,7 +149,7 @@ static void test_table(struct cooling *c)
     mem_free(first);
 }
 
-/* Cells at the ends of the range that was asked for have all their rates. */
+/* Cells at the ends of the requested range have all rates. */
 static void test_need(struct cooling *c)
 {
     struct cool_table *whole = mem_zero(sizeof *whole, "test");
@@ -178,7 +178,7 @@ static void test_need(struct cooling *c)
 struct ode {
     const struct cool_table *t;
     double nH, Z;
-    const struct exact_table *exact; /* instead of t */
+    const struct exact_table *exact; /* used instead of t, if not NULL */
 };
 
 static double ode_net(const struct ode *o, double T2, double *slope)
@@ -207,7 +207,7 @@ static int ode_jacobian(double x, const double T2[], double *dfdy, double dfdt[]
     return GSL_SUCCESS;
 }
 
-/* T2 after dt by an integration to 1e-9. */
+/* T2 after dt, by an integration to 1e-9. */
 static double reference(struct ode *o, double T2, double dt)
 {
     double x = 0, total = dt * o->nH * 2 * RAMSES_HYDROGEN / (3 * CGS_KB);
@@ -231,7 +231,7 @@ static void draw_block(struct solve_cells *b, double nmin, double nmax, double T
     }
 }
 
-/* Both methods agree with the reference; smaller sub-steps come closer. */
+/* Both methods agree with the reference, and converge with smaller sub-steps. */
 static void test_reference(const struct cool_table *t, const char *name, method *solve, double tol,
                            double worst_tol)
 {
@@ -261,7 +261,7 @@ static void test_reference(const struct cool_table *t, const char *name, method 
     CHECK(worst[1] < 0.2 * worst[0], "%s: %g, and finer %g", name, worst[0], worst[1]);
 }
 
-/* Any state and any time, and a cooling time of next to nothing. */
+/* Extreme states and times, and a tiny cooling time. */
 static void test_extremes(const struct cool_table *t, const char *name, method *solve, int blocks)
 {
     int bad = 0;
@@ -278,7 +278,7 @@ static void test_extremes(const struct cool_table *t, const char *name, method *
     CHECK(b.T2[0] > 0 && b.T2[0] < 1e5, "%s: %g", name, b.T2[0]);
 }
 
-/* One cell by RAMSES's sub-steps, one after the other; -1: too many. */
+/* One cell by RAMSES's sub-steps, without vectors; -1: too many. */
 static double plain(const struct cool_table *t, const struct solve_cells *b, int k, double dt)
 {
     double T2 = b->T2[k], total = dt * b->nH[k] * 2 * RAMSES_HYDROGEN / (3 * CGS_KB), time = 0,
@@ -311,7 +311,7 @@ static void test_plain(const struct cool_table *t)
     CHECK(worst < 1e-9, "%g", worst);
 }
 
-/* A cell's result does not depend on its neighbours, nor on how many there are. */
+/* The result of a cell does not depend on its neighbours or their number. */
 static void test_alone(const struct cool_table *t)
 {
     struct solve_cells b, all;
@@ -355,7 +355,7 @@ static enum err write_power(const char *path, double power, int extra)
     return f && fclose(f) == 0 && good ? OK : ERR_FILE;
 }
 
-/* Tables that are no tables. */
+/* Invalid tables are refused. */
 static void test_bad_tables(const char *path)
 {
     struct exact_table *t = NULL;
@@ -365,7 +365,7 @@ static void test_bad_tables(const char *path)
     CHECK(exact_read("/nowhere/table.bin", &t) == ERR_FILE, "no file");
 }
 
-/* On a power law the result is that of the integral, and how dt is divided does not matter. */
+/* On a power law the result equals the integral, for any division of dt. */
 static void test_power_law(const char *path, double power)
 {
     struct exact_table *t = NULL;
@@ -388,7 +388,7 @@ static void test_power_law(const char *path, double power)
     exact_free(t);
 }
 
-/* A table of the model, written and read again at two redshifts. */
+/* A table of the model, written and read at two redshifts. */
 static void test_exact(const char *path, const struct uv *uv)
 {
     const double z[2] = {2, 3};
@@ -476,7 +476,7 @@ static double ism_after(double n, double T, double dt)
 
 /* The interstellar medium has two phases: the pressure of gas in equilibrium falls with density
  * between 0.6 and 10 per cm³ (Wolfire et al. 1995: from about 4000 to 1000 k). Ionised gas at 3e7 K
- * has a constant rate. No step is without an answer. */
+ * has a constant rate. All steps converge. */
 static void test_ism(void)
 {
     static const double YEAR = 3.15576e7, K = 1.38062e-16, n[] = {0.3, 0.6, 10, 100};
@@ -504,7 +504,7 @@ static void test_ism(void)
     CHECK(fabs(once / T - 1) < 0.1, "in one step %g, in 1000 %g", once, T);
 }
 
-/* 10^6 states of any density, metallicity, temperature and time. */
+/* 10^6 states of random density, metallicity, temperature and time. */
 static int states(struct cooling *c)
 {
     enum { BLOCKS = 1000000 / SOLVE_BLOCK };
@@ -535,7 +535,8 @@ int main(int argc, char **argv)
     test_need(c);
     const struct cool_table *t = cool_table_of(c);
     gsl_set_error_handler_off();
-    /* of first order: where gas cools catastrophically, an error of 1 % in time is more in T2 */
+    /* first-order method: where gas cools catastrophically, an error of 1 % in time is larger in
+     * T2 */
     test_reference(t, "original", solve_original, 1e-3, 0.03);
     test_reference(t, "implicit", solve_implicit, 1e-4, 1e-3);
     test_extremes(t, "original", solve_original, 16000);

@@ -1,8 +1,7 @@
-/* cooldev: cooling on the emulated device has the bits of the CPU, for random gas and for
- * evil one (vacuum, negative pressure, hotter than the table, numbers of any size), both methods
- * that have kernels, long steps and short ones, the scalars that cooling reads, floors, equations
- * of state, for 20 seeds of its orders. The table is sent once; memory that does not fit changes
- * nothing.
+/* cooldev: cooling on the emulated device has the bits of the CPU, for random and for pathological
+ * gas (vacuum, negative pressure, hotter than the table, numbers of any size), both methods with
+ * kernels, long and short steps, the scalars that cooling reads, floors, equations of state, for 20
+ * seeds of its orders. The table is sent once; memory that does not fit changes nothing.
  *
  * test: tier=check timeout=300 */
 #include <math.h>
@@ -41,7 +40,7 @@ static void build(struct mesh *m)
     CHECK(m->lev[TOP].nown > 0);
 }
 
-/* Code units are those of the gas: density 1 is a hydrogen nucleus per cm³, T2 = 1 is 1 K. */
+/* Units in which density 1 is a hydrogen nucleus per cm³, and T2 = 1 is 1 K. */
 static struct units units(void)
 {
     struct units u = units_of(1, 1, 1);
@@ -65,7 +64,7 @@ static void state(struct rng *r, bool evil, double *u)
     case 1:
         T2 = -T2;
         break;
-    case 2: /* above the table */
+    case 2: /* above the range of the table */
         T2 = power(r, 8.9, 14);
         break;
     case 3:
@@ -108,7 +107,7 @@ static void fill(struct mesh *m, bool evil)
             }
 }
 
-/* All NaNs are alike: their sign depends on the compiler. */
+/* Digest in which all NaNs are equal: their sign depends on the compiler. */
 static uint64_t digest(const struct mesh *m)
 {
     uint64_t h = 1469598103934665603u, b;
@@ -174,7 +173,7 @@ static void close_dev(struct there *t)
     CHECK(test_mirror_close(&t->on) == 0);
 }
 
-/* The parts of another table are not those of this one. */
+/* Sends another table first, whose parts must not be used for this one. */
 static void other_table_first(struct there *t, struct mesh *m, bool evil)
 {
     cool_set(rates, 0.5);
@@ -192,7 +191,8 @@ static uint64_t there(bool evil, double dt, uint64_t seed)
     build(&m);
     fill(&m, evil);
     CHECK(open_dev(&t, &m, seed, 0) == OK);
-    if (seed == 0) cool_set(rates, 0.5), cool_set(rates, 1); /* what the CPU made is gone */
+    /* the table of the CPU is overwritten */
+    if (seed == 0) cool_set(rates, 0.5), cool_set(rates, 1);
     if (seed == 1) other_table_first(&t, &m, evil);
     for (int l = TOP; l >= BASE; l--) {
         struct term_run r = run_of(&m, l, dt);
@@ -260,7 +260,7 @@ static void test_bits(void)
 
 /* ---- several terms ---- */
 
-/* A term that makes all gas as warm as its own floor. */
+/* Parameters of a term that sets all gas to its own temperature floor. */
 static struct cooling_law warm_law(const struct term_run *r)
 {
     struct temperature_floor f = {.form = FLOOR_CONSTANT, .T2 = 3e4};
@@ -294,7 +294,7 @@ static enum err warm_here(const struct term_run *r, bool *changed)
     return OK;
 }
 
-static int contexts; /* open ones of WARM */
+static int contexts; /* number of open contexts of WARM */
 
 static void *warm_open(struct mirror *x)
 {
@@ -344,8 +344,8 @@ static uint64_t list_here(const struct term_list *list)
     return h;
 }
 
-/* most: bytes of the device's memory. Terms for which that is too little run here, as in a run;
- * *after: did one fail after another had run? */
+/* max: bytes of device memory. Terms that do not fit run on the CPU, as in a run; *after: whether a
+ * term failed after another one had run. */
 static uint64_t list_dev(const struct term_list *list, size_t max, bool *after)
 {
     struct mesh m;
@@ -371,8 +371,8 @@ static uint64_t list_dev(const struct term_list *list, size_t max, bool *after)
     return h;
 }
 
-/* Two terms on the device, in both orders, have the bits of the CPU; also where memory fails before
- * the second. A third without kernels keeps all of them away. */
+/* Two terms on the device, in both orders, have the bits of the CPU; also if memory fails before
+ * the second. A third term without kernels prevents the use of the device. */
 static void test_two(void)
 {
     const struct term *const order[2][2] = {{&WARM, &term_cooling}, {&term_cooling, &WARM}};
@@ -409,7 +409,7 @@ static void test_lacks(void)
     CHECK(!term_cooling.device->lacks(par));
 }
 
-/* The gas and the table are copied once; then steps move numbers only. */
+/* The gas and the table are copied once; later steps copy a few numbers only. */
 static void test_copies(void)
 {
     struct mesh m;
@@ -429,7 +429,7 @@ static void test_copies(void)
     mesh_fini(&m);
 }
 
-/* Whatever does not fit: the gas stays as it is. */
+/* If memory does not suffice, the gas is unchanged. */
 static void test_limits(void)
 {
     struct mesh m;

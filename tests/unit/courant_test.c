@@ -1,7 +1,7 @@
-/* hydro_courant beside the least of the steps of the cells, one by one, and its sums beside those
- * of octs: states of many magnitudes, cells that differ in their last digits, cold and empty ones,
- * numbers that are none; with gravity and without, on any number of threads. Catches, among others:
- * a cell that is taken for slow, a pull left out, a sum of cells that are refined.
+/* hydro_courant compared with the min over single cells, and its sums with sums over octs: states
+ * of many magnitudes, cells that differ in their last digits, cold and empty cells, NaN; with
+ * gravity and without, on any number of threads. Catches, among others: a fast cell that is
+ * skipped, acceleration left out, a sum that includes split cells.
  *
  * test: tier=quick */
 #include <math.h>
@@ -23,10 +23,10 @@ static double between(struct rng *r, double low, double high)
     return low + (high - low) * rng_uniform(r);
 }
 
-/* Conserved variables and pull of a cell. */
+/* Conserved variables and acceleration of a cell. */
 typedef void cell_of(struct rng *r, double u[NUMBERS]);
 
-/* Any magnitude, cold gas and densities below the floor among them. */
+/* States of any magnitude, including cold gas and densities below the floor. */
 static void wide(struct rng *r, double u[NUMBERS])
 {
     double e = pow(10.0, between(r, -20.0, 3.0));
@@ -40,14 +40,14 @@ static void wide(struct rng *r, double u[NUMBERS])
         u[PULL + d] = between(r, -1.0, 1.0) * pow(10.0, between(r, -10.0, 8.0));
 }
 
-/* Gas and force that are equal in all cells but for rounding. */
+/* Gas and acceleration equal in all cells except for rounding. */
 static void even(struct rng *r, double u[NUMBERS])
 {
     static const double q[NUMBERS] = {1.3, 0.4, -0.7, 0.9, 4.0, 0.2, -3.0, 1.0};
     for (int v = 0; v < NUMBERS; v++) u[v] = q[v] * (1.0 + between(r, -4e-16, 4e-16));
 }
 
-/* Gas with equal velocities in all cells, and no more internal energy than rounding leaves. */
+/* Gas with equal velocities in all cells, and internal energy at the level of rounding. */
 static void cold(struct rng *r, double u[NUMBERS])
 {
     static const double v[3] = {0.4, -0.7, 0.9};
@@ -61,7 +61,7 @@ static void cold(struct rng *r, double u[NUMBERS])
     u[GAS_ENERGY] = e * (1.0 + between(r, -4e-16, 4e-16));
 }
 
-/* Waves and jumps of a run, more or less. */
+/* Waves and jumps similar to those of a run. */
 static void tame(struct rng *r, double u[NUMBERS])
 {
     u[0] = between(r, 0.5, 2.0);
@@ -70,7 +70,7 @@ static void tame(struct rng *r, double u[NUMBERS])
     for (int d = 0; d < 3; d++) u[PULL + d] = between(r, -20.0, 20.0);
 }
 
-/* Products that leave the range of numbers, and cells without a number. */
+/* Products beyond the range of numbers, and cells with NaN. */
 static void broken(struct rng *r, double u[NUMBERS])
 {
     wide(r, u);

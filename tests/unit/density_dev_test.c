@@ -1,7 +1,7 @@
 /* gravdev/density_dev on several ranks: the density of the gas on four levels has the bits of one
  * rank, on the CPU and on the emulated device. Cut planes go through octs, so that an own oct has
- * children of other ranks whose finest descendants are not here: their centres of mass must come
- * from their owners. Would catch: a missing exchange of the centres of mass, or of the sums of
+ * children on other ranks whose finest descendants are not on this rank: their centres of mass must
+ * come from their owners. Catches: a missing exchange of the centres of mass, or of the sums of
  * ghosts.
  *
  * test: tier=quick mpi=3 */
@@ -43,7 +43,7 @@ static bool is_split(const struct mesh *m, int l, okey key, int cell)
     return r2 < radius[l - LMIN] * radius[l - LMIN];
 }
 
-/* Any density, the same on all ranks; that of a split cell is the mean of its children. */
+/* Random density, equal on all ranks; a split cell has the mean of its children. */
 static void gas_fill(struct world *w)
 {
     for (int l = LMAX; l >= LMIN; l--) {
@@ -120,7 +120,7 @@ static void density_dev(struct world *w, uint64_t seed)
     CHECK(test_mirror_close(&on) == 0);
 }
 
-/* Own octs whose density is not that of the other world, which has them all. */
+/* Number of own octs whose density differs from that of the other world, which has all octs. */
 static int differ(const struct world *w, const struct world *whole)
 {
     int n = 0;

@@ -1,6 +1,7 @@
-/* dev: the emulated device against plain loops, and what it must catch: memory of the device that
- * the host follows, copies too early, orders of streams, blocks and threads that nobody asked for.
- * Each law is asked with 20 seeds; each planted fault must show in one of them.
+/* dev: the emulated device compared with plain loops, and errors that it must detect: device memory
+ * dereferenced by the host, early reads of copies, unjustified assumptions on the order of streams,
+ * blocks and threads. Each law is tested with 20 seeds; each planted fault must show with one of
+ * them.
  *
  * test: tier=quick */
 #include <signal.h>
@@ -73,7 +74,7 @@ KERNEL(kernel_sum, struct sum_args, struct sum_shared, THREADS)
     sum_up(a, s, b);
 }
 
-/* Planted: what others read is written in the same phase. */
+/* Planted fault: data that other threads read are written in the same phase. */
 KERNEL(kernel_no_barrier, struct sum_args, struct sum_shared, THREADS)
 {
     PHASE (t, THREADS) {
@@ -83,7 +84,7 @@ KERNEL(kernel_no_barrier, struct sum_args, struct sum_shared, THREADS)
     PHASE (t, 1) a->to[b->index] = s->part[0];
 }
 
-/* Planted: shared memory counts as zero at the start. */
+/* Planted fault: shared memory is assumed to be zero at the start. */
 KERNEL(kernel_no_zero, struct sum_args, struct sum_shared, THREADS)
 {
     PHASE (t, THREADS)
@@ -91,14 +92,13 @@ KERNEL(kernel_no_zero, struct sum_args, struct sum_shared, THREADS)
     sum_up(a, s, b);
 }
 
-/* Planted: all threads of a block, or all blocks, add to one place in the order in which they
- * come. */
+/* Planted fault: all threads of a block, or all blocks, add to one location in order of arrival. */
 KERNEL(kernel_race, struct sum_args, struct sum_shared, THREADS)
 {
     PHASE (t, EACH) a->to[b->index] += a->from[b->index * EACH + t];
 }
 
-/* Planted: a block needs what the one before it has made. */
+/* Planted fault: a block needs the result of the previous one. */
 KERNEL(kernel_chain, struct sum_args, struct sum_shared, THREADS)
 {
     PHASE (t, 1) a->to[b->index] = a->from[b->index] + (b->index ? a->to[b->index - 1] : 0.0);
@@ -137,7 +137,7 @@ static int results(const struct dev_kernel *k)
     return other;
 }
 
-/* No seed: the order of a plain loop. */
+/* Without a seed: the order of a plain loop. */
 static void test_kernels(void)
 {
     double x[N], part[THREADS], sum[BLOCKS];
@@ -171,7 +171,7 @@ KERNEL(kernel_add, struct add_args, struct sum_shared, THREADS)
     PHASE (t, 1) a->x[0] = 3 * a->x[0] + a->add;
 }
 
-/* Work of two streams on one number, ordered by an event or not (planted). */
+/* Work of two streams on one number, ordered by an event, or not (planted fault). */
 static int two_streams(uint64_t seed, bool event)
 {
     struct dev *d = device(seed);
@@ -185,7 +185,7 @@ static int two_streams(uint64_t seed, bool event)
     if (event) dev_after(b, e);
     dev_launch(b, &kernel_add, 1, &two);
     dev_get(b, &x, one.x, sizeof x);
-    CHECK(x == 5, "too early"); /* nothing runs before someone waits */
+    CHECK(x == 5, "too early"); /* no work runs before a wait */
     CHECK(dev_wait(b) == OK && dev_wait(a) == OK);
     dev_event_free(&e);
     dev_stream_free(&a);
@@ -194,7 +194,7 @@ static int two_streams(uint64_t seed, bool event)
     return x;
 }
 
-/* Planted: the host changes what is still to be copied. */
+/* Planted fault: the host changes data that are still to be copied. */
 static int early_host(uint64_t seed)
 {
     struct dev *d = device(seed);
@@ -268,8 +268,8 @@ static void test_scan_sort(uint64_t seed)
 
 /* ---- memory ---- */
 
-/* Dropped arrays hold their values until the stream has come there, and are free after that: by the
- * wait, at once if nothing is in the stream, or when something else does not fit. */
+/* Dropped arrays keep their values until the stream has passed the drop, and are freed afterwards:
+ * by a wait, at once if the stream is empty, or when another allocation does not fit. */
 static void test_drop(uint64_t seed)
 {
     enum { MAX = 1 << 20, HALF = MAX / 2 };
@@ -286,10 +286,10 @@ static void test_drop(uint64_t seed)
     CHECK(dev_bytes(d) == 2 * HALF);
     dev_get(s, y, b, sizeof y);
     CHECK(y[0] == 0, "too early");
-    CHECK(dev_new(d, &c, HALF, "third") == OK); /* the first one had to go */
+    CHECK(dev_new(d, &c, HALF, "third") == OK); /* the first array had to be freed */
     CHECK(dev_counts(d).waits == 1);
     CHECK(dev_wait(s) == OK && y[2] == 3);
-    CHECK(dev_counts(d).waits == 1); /* not for what is empty */
+    CHECK(dev_counts(d).waits == 1); /* no wait for an empty stream */
     size_t before = dev_bytes(d);
     dev_drop(s, b);
     CHECK(dev_bytes(d) == before - HALF);
@@ -297,8 +297,8 @@ static void test_drop(uint64_t seed)
     dev_close(&d);
 }
 
-/* Memory of the host that is dropped stays until a copy from it has run; and what is in a stream at
- * some time has passed with the next wait for it. */
+/* Dropped host memory stays until copies from it have run; work in a stream has completed after the
+ * next wait for it. */
 static void test_drop_host(uint64_t seed)
 {
     enum { COUNT = 64, MANY = 100 };
@@ -330,7 +330,7 @@ static void test_drop_host(uint64_t seed)
     dev_close(&d);
 }
 
-/* Blocks come back to sizes that they have room for, and no others. */
+/* Freed blocks are reused for sizes that fit, and for no others. */
 static void test_pool(void)
 {
     static char block[4000];
@@ -403,7 +403,7 @@ static void put_device(void)
     dev_put(s, (void *)pages, (void *)(pages + 8), 8);
 }
 
-/* A child that does it must die of it, saying `says`. */
+/* Runs a function in a child process, which must die with the message `says`. */
 static void must_die(void (*what)(void), const char *says)
 {
     int end[2], status = 0;
@@ -433,7 +433,7 @@ static void test_memory(void)
     touched = device(3);
     pages = array(touched, 100 * sizeof *pages, "gas of level 5");
     CHECK(dev_bytes(touched) == 800);
-    struct dev_stream *s = dev_stream_new(touched); /* open once, and closed again */
+    struct dev_stream *s = dev_stream_new(touched); /* opened once, and closed again */
     dev_fill(s, (void *)pages, 0, 800);
     CHECK(dev_wait(s) == OK);
     dev_stream_free(&s);
@@ -479,7 +479,8 @@ static void test_turns(void)
 
 int main(void)
 {
-    const bool emulated = strcmp(test_device(), "host") == 0; /* it has the kernels of this file */
+    /* only the emulated device has the kernels of this file */
+    const bool emulated = strcmp(test_device(), "host") == 0;
     if (emulated) test_kernels();
     if (emulated) test_streams();
     for (uint64_t seed = 0; seed <= 3; seed++) test_scan_sort(seed);

@@ -1,9 +1,9 @@
-/* dom/domain: laws of the two decompositions. Runs on any number of ranks: the decomposed rank
- * numbers are independent of the ranks that hold the samples. Catches, among others: a point
- * of a cut plane given to the upper side, a ghost forgotten across the periodic border or where a
- * plane halves an oct, boxes that pass the end of the box wrongly, cut planes that depend on who
- * held the costs, and balance that forgets ghosts, or the particles of octs that another rank has
- * than their ancestors. */
+/* dom/domain: laws of the two decompositions. Runs on any number of ranks: numbers of domains are
+ * independent of the ranks that hold the samples. Catches, among others: a point of a cut plane
+ * given to the upper side, a ghost forgotten across the periodic boundary or where a plane halves
+ * an oct, boxes that cross the end of the box wrongly, cut planes that depend on the distribution
+ * of costs over ranks, and balance that forgets ghosts, or particles of octs on another rank than
+ * their ancestors. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 static struct comm comm;
 
-enum { MAX = 96 }; /* ranks of the decompositions compared by brute force */
+enum { MAX = 96 }; /* max number of domains compared by brute force */
 
 static const bool open_box[6] = {true, true, true, true, true, true};
 static const bool periodic_box[6] = {false};
@@ -33,7 +33,7 @@ static double uniform(uint64_t i)
     return (double)(mix(i) >> 11) * 0x1p-53;
 }
 
-/* A curve: every cell once, and neighbouring keys are neighbouring cells. */
+/* The curve visits every cell once, and neighbouring keys are neighbouring cells. */
 static void test_hilbert_key(int bits)
 {
     int64_t n = 1 << bits, count = n * n * n, wrong = 0;
@@ -68,7 +68,7 @@ struct samples {
     double *cost;
 };
 
-/* n octs, denser towards one corner, of which this rank holds those with index % share == part. */
+/* n octs, denser towards one corner; this rank holds those with index % share == part. */
 static struct samples samples_new(int64_t n, int levelmax, int share, int part)
 {
     struct samples s = {0};
@@ -105,11 +105,11 @@ static struct domain *balance(const struct domain *d, enum domain_kind kind,
         &(struct domain_load){.n = s->n, .level = s->level, .key = s->key, .cost = s->cost}, NULL);
 }
 
-/* The truth about domain_near, cell by cell: need[r] for every rank that must be in the list. */
+/* Reference for domain_near, cell by cell: need[r] for every rank that must be in the list. */
 static void need_brute(const struct domain *d, const int *owner, int level, okey key, bool *need)
 {
     int top = d->levelmax, n = 1 << top;
-    int64_t x[3], w = (int64_t)1 << (top + 1 - level); /* the oct's width in finest cells */
+    int64_t x[3], w = (int64_t)1 << (top + 1 - level); /* width of the oct in finest cells */
     memset(need, 0, sizeof *need * (size_t)d->nrank);
     okey_coords(key, x);
     for (int64_t i = 0; i < 27 * w * w * w; i++) {
@@ -164,7 +164,7 @@ static void test_near(const struct domain *d, const char *what)
             total += count;
             in_row += domain_row_near(&row, l, k, &n_row) != me || n_row != count ||
                       memcmp(rank, row.near, sizeof(int) * (size_t)count) != 0;
-            /* disturbs whatever was remembered */
+            /* must not affect cached results */
             okey other = mix((uint64_t)k) & (((okey)1 << 3 * (l - 1)) - 1);
             domain_near(d, domain_rank(d, l, other), l, other, again);
             unlike += domain_near(d, me, l, k, again) != count;
@@ -175,14 +175,14 @@ static void test_near(const struct domain *d, const char *what)
     CHECK(in_row == 0, "%s: %d answers differ in a row", what, in_row);
     CHECK(disorder == 0, "%s: %d out of order", what, disorder);
     CHECK(unlike == 0, "%s: %d answers changed", what, unlike);
-    /* A domain may own a point, but no cell's centre, of a cube. That is rare unless domains are
+    /* A domain may contain a point, but no cell centre, of a cube. This is rare unless domains are
      * thinner than cells. */
     CHECK(extra <= total / 20 || d->nrank > n / 2, "%s: %d of %d superfluous", what, extra, total);
     FREE(owner);
 }
 
-/* An oct that is whole is one rank's to its finest cells; where planes do not cut half of the
- * cells, few others are. */
+/* The finest cells of a whole oct belong to one rank; where planes do not cut half of the cells,
+ * few other octs are whole for one rank. */
 static void test_whole(const struct domain *d, const char *what)
 {
     int top = d->levelmax, wrong = 0, missed = 0, total = 0;
@@ -202,7 +202,7 @@ static void test_whole(const struct domain *d, const char *what)
           missed, total);
 }
 
-/* Coordinates of the k-section begin elsewhere, along axes that are periodic. */
+/* Moves the origin of k-section coordinates along periodic axes. */
 static void move_origin(struct domain *d, uint64_t seed)
 {
     for (int a = 0; a < 3; a++)
@@ -234,7 +234,7 @@ static void test_near_all(int nrank)
         }
 }
 
-/* Where the cut planes lie on the grid, one layer of octs is enough. */
+/* Where cut planes coincide with the grid, one layer of octs suffices. */
 static void test_near_thin(void)
 {
     struct domain *d = domain_new(DOMAIN_KSECTION, 8, 6, periodic_box);
@@ -274,7 +274,7 @@ static bool domain_same(const struct domain *a, const struct domain *b)
     return memcmp(a->ksec.cut, b->ksec.cut, sizeof *a->ksec.cut * (size_t)a->nrank) == 0;
 }
 
-/* From the level on that is said, owners and ghosts of all octs are the same. */
+/* From the given level on, owners and ghosts of all octs agree. */
 static void test_alike(const struct domain *a, const struct domain *b, int max, const char *what)
 {
     int from = domain_agreement(a, b), unlike = 0, x[MAX], y[MAX];
@@ -288,7 +288,7 @@ static void test_alike(const struct domain *a, const struct domain *b, int max, 
     CHECK(unlike == 0, "%s: %d octs of levels from %d on differ", what, unlike, from);
 }
 
-/* Hilbert domains that are k-section's, and those that are none. */
+/* Hilbert domains that agree with k-section domains, and those that do not. */
 static void test_along(const bool *bounded)
 {
     enum { TOP = 6 };
@@ -300,7 +300,7 @@ static void test_along(const bool *bounded)
     for (int n = 1; n <= 12; n++) {
         struct domain *h = domain_new(DOMAIN_HILBERT, n, TOP, bounded), *again = domain_along(h),
                       *k = domain_new(DOMAIN_KSECTION, n, TOP, bounded);
-        bool cubes = (n & (n - 1)) == 0; /* the ranges of equal lengths are made of them */
+        bool cubes = (n & (n - 1)) == 0; /* ranges of equal length are cubes */
         char what[40];
         snprintf(what, sizeof what, "%d ranges", n);
         CHECK(!again == !cubes, "%s: %d", what, again != NULL);
@@ -311,7 +311,7 @@ static void test_along(const bool *bounded)
         domain_free(k);
         domain_free(again);
     }
-    /* the plane is moved by the least there is */
+    /* moves the plane by the smallest amount */
     two->ksec.cut[1]++;
     CHECK(!domain_along(two) && domain_agreement(two, two) > TOP, "a plane between cubes");
     CHECK(!along || domain_agreement(two, along) > TOP, "another plane");
@@ -365,7 +365,7 @@ static void test_balance(enum domain_kind kind, int nrank, int levelmax)
     CHECK(domain_proper(d), "kind %d, %d ranks", kind, nrank);
     domain_free(d);
 
-    if (s.n && !comm.rank) s.cost[17] = 9e5; /* nine tenths in one oct */
+    if (s.n && !comm.rank) s.cost[17] = 9e5; /* nine tenths of the cost in one oct */
     d = balance(u, kind, &s);
     CHECK(domain_proper(d), "kind %d, %d ranks, concentrated", kind, nrank);
     CHECK(imbalance(d, &s) < 0.91 * nrank, "concentrated");
@@ -384,7 +384,7 @@ static void test_balance(enum domain_kind kind, int nrank, int levelmax)
 
 enum { EVEN_BASE = 7, EVEN_OCT = 788, EVEN_PART = 92 };
 
-/* Of the octs of level EVEN_BASE, those in a ball are refined, and theirs in a smaller one. */
+/* Octs of level EVEN_BASE in a ball are refined, and their children in a smaller ball. */
 static bool in_ball(int level, okey key, double radius)
 {
     int64_t x[3];
@@ -407,7 +407,7 @@ static void equalize_add(struct domain_load *s, int level, okey key)
     ((double *)s->part)[s->n++] = part;
 }
 
-/* Octs of a clustered box, of which this rank holds one in comm.size. */
+/* Octs of a clustered box; this rank holds one in comm.size. */
 static struct domain_load equalize_load(void)
 {
     size_t max = (size_t)1 << 3 * EVEN_BASE;
@@ -438,7 +438,7 @@ static void equalize_free(struct domain_load *s)
     mem_free((double *)s->part);
 }
 
-/* Max/min of what ranks hold, oct by oct. */
+/* Max/min of the ranks' loads, oct by oct. */
 static double equalize_held(const struct domain *d, const struct domain_load *s)
 {
     double held[MAX] = {0}, parts[2][MAX] = {{0}}, min = HUGE_VAL, max = 0;
@@ -460,7 +460,7 @@ static double equalize_held(const struct domain *d, const struct domain_load *s)
     return max / min;
 }
 
-/* The ranks hold the same within 5 %, and as much as the balance says; such domains stay. */
+/* Loads agree within 5 %, and with the prediction of the balance; such domains are kept. */
 static void test_even(enum domain_kind kind, int nrank, const struct domain_load *load)
 {
     struct domain *d = domain_new(kind, nrank, EVEN_BASE + 2, periodic_box);
@@ -477,7 +477,7 @@ static void test_even(enum domain_kind kind, int nrank, const struct domain_load
     domain_free(d);
 }
 
-/* One rank of each: what ranks hold is the same whether they know what their ghosts take or not. */
+/* One domain per rank: loads do not depend on whether the memory of ghosts is given. */
 static void test_ghosts_known(enum domain_kind kind, const struct domain_load *load)
 {
     struct domain *d = domain_new(kind, comm.size, EVEN_BASE + 2, periodic_box);
@@ -499,7 +499,7 @@ static void test_ghosts_known(enum domain_kind kind, const struct domain_load *l
     domain_free(d);
 }
 
-/* The work of levels on their fullest ranks, over the mean. */
+/* Work of each level on its fullest rank, summed, over the mean. */
 static double work_lost(const struct domain *d, const struct domain_load *s)
 {
     double work[LEVEL_MAX + 2][MAX] = {{0}}, max = 0, all = 0;
@@ -518,8 +518,8 @@ static double work_lost(const struct domain *d, const struct domain_load *s)
     return max / all - 1;
 }
 
-/* Boxes may begin where ranks have as much of each level; not along axes with boundaries, and not
- * where there is nothing to be had. */
+/* Boxes may start where loads of ranks per level are more equal; not along axes with boundaries,
+ * and not without a gain. */
 static void test_origin(int nrank, const struct domain_load *load)
 {
     const double work[LEVEL_MAX + 2] = {[EVEN_BASE] = 1, [EVEN_BASE + 1] = 2, [EVEN_BASE + 2] = 4};
@@ -543,7 +543,7 @@ static void test_origin(int nrank, const struct domain_load *load)
     struct domain *e = domain_balance(b, DOMAIN_KSECTION, &comm, &free, &spread);
     CHECK(!e || e->ksec.origin[1] == 0, "%d ranks: moved along an axis with boundaries", nrank);
     domain_free(e);
-    /* the base level alone: every place is as good */
+    /* base level only: every origin is equivalent */
     free.n = 0;
     for (int64_t i = 0; i < load->n; i++) {
         if (load->level[i] > EVEN_BASE) continue;
@@ -561,8 +561,8 @@ static void test_origin(int nrank, const struct domain_load *load)
     domain_free(d);
 }
 
-/* A uniform grid: the cut planes must come to lie between planes of octs, where the coarse grid has
- * its lines. */
+/* On a uniform grid, cut planes must lie between planes of octs, on grid lines of the coarse
+ * level. */
 static void test_planes_on_grid(void)
 {
     struct samples s = samples_new(32768, 6, comm.size, comm.rank);
@@ -594,7 +594,7 @@ static void test_tree(void)
     CHECK(!memcmp(d->ksec.axis, axis, sizeof axis), "axes of 96");
     domain_free(d);
     d = domain_new(DOMAIN_KSECTION, 2, 3,
-                   /* a centre on the plane, that of the whole box, goes to the lower side */
+                   /* the centre of the whole box is on a plane, and belongs to the lower side */
                    periodic_box);
     CHECK(domain_rank(d, 1, 0) == 0 && domain_rank(d, 2, 1) == 1, "points on a plane");
     domain_free(d);
@@ -606,7 +606,7 @@ static void test_tree(void)
     domain_free(d);
 }
 
-/* cuRAMSES's walk through the stored tree: on every level the first child whose cut plane is not
+/* Search of cuRAMSES in the stored tree: on every level the first child whose cut plane is not
  * below the point. */
 static int walk_tree(const struct domain_tree *t, const double x[3])
 {
@@ -650,7 +650,8 @@ static void test_stored_tree(int nrank)
     samples_free(&s);
 }
 
-/* Does a box in units, widened by the margin, meet the ball? Not by domain_ball_meets. */
+/* Whether a box in integer units, widened by the margin, overlaps the ball, without
+ * domain_ball_meets. */
 static bool box_meets(const struct domain *d, int64_t box[3][2], const double x[3], double radius,
                       double margin)
 {
@@ -717,8 +718,8 @@ static void test_ball(enum domain_kind kind, int nrank, bool moved)
     samples_free(&s);
 }
 
-/* A prime number of ranks: a logarithm of it of levels and messages; each oct's rank has it in its
- * box, and the ranks near it are near. */
+/* A prime number of ranks: levels and messages grow as its logarithm; the rank of each oct has it
+ * in its box, and the list of near ranks is complete. */
 static void test_many(int nrank)
 {
     struct samples s = samples_new(20000, 20, comm.size, comm.rank);

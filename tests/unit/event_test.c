@@ -1,7 +1,7 @@
 /* event_test: events reach all cells that they overlap, on any number of ranks, and are applied in
- * one order. Compared with a search through all events, images and cells. Would catch: an owner of
- * a cell that is left out, an image not shifted or sent over a boundary of the box, an order that
- * follows the ranks, a payload of another event, ranks that are sent everything. */
+ * one order. The reference is a search through all events, images and cells. Catches: an owner
+ * of a cell that is left out, an image not shifted or sent across a boundary of the box, an order
+ * that follows the ranks, a payload of another event, events sent to all ranks. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum { LMIN = 3, LMAX = 5, EVENTS = 90 };
 
 static struct comm comm;
 
-struct load { /* a payload of an awkward size */
+struct load { /* payload of an odd size */
     double strength;
     char tag[5];
 } __attribute__((packed));
@@ -29,7 +29,7 @@ struct world {
     struct load load[EVENTS];
 };
 
-/* Levels 4 and 5 around one place. */
+/* Refines levels 4 and 5 around one point. */
 static void refine(struct world *w)
 {
     const double centre[3] = {0.3, 0.9, 0.6}, radius[LMAX] = {[3] = 0.35, [4] = 0.12};
@@ -63,7 +63,7 @@ static void world_make(struct world *w, enum domain_kind kind, const bool bounde
         struct event *e = &w->all[i];
         *e = (struct event){.id = 1000 - 7 * i};
         for (int a = 0; a < 3; a++) e->x[a] = boxlen * rng_uniform(&g);
-        if (i % 5 == 0) e->x[i % 3] = i % 2 ? 0 : boxlen; /* on the border of the box */
+        if (i % 5 == 0) e->x[i % 3] = i % 2 ? 0 : boxlen; /* on the boundary of the box */
         e->radius = boxlen * (i % 4 == 0 ? 0 : i % 4 == 1 ? 0.5 : 0.2) * rng_uniform(&g);
         w->load[i].strength = rng_uniform(&g);
         snprintf(w->load[i].tag, sizeof w->load[i].tag, "%d", i);
@@ -76,7 +76,7 @@ static void world_free(struct world *w)
     domain_free(w->d);
 }
 
-/* Does not commute: the order shows. */
+/* Operation that does not commute, so that the order matters. */
 static double strike(double u, const struct event *e, double strength)
 {
     return 0.5 * u + strength * (double)e->id + e->x[0];
@@ -99,7 +99,7 @@ static void lower_corner(const struct level *lv, lidx i, int c, double dx, doubl
     for (int a = 0; a < 3; a++) low[a] = (double)(2 * q[a] + (c >> a & 1)) * dx;
 }
 
-/* This rank's own leaf cells that the ball meets. */
+/* Applies an event to own leaf cells that overlap its ball. */
 static void hit_cells(struct world *w, const struct event *e, double strength)
 {
     for (int l = LMIN; l <= LMAX; l++) {
@@ -115,15 +115,15 @@ static void hit_cells(struct world *w, const struct event *e, double strength)
     }
 }
 
-/* Expected value of one cell after all events and images, in the order of ids and then of places.
- */
+/* Expected value of one cell after all events and images, ordered by id and position. */
 static double expected(const struct world *w, const double low[3], double side)
 {
     double u = 0;
     for (int i = EVENTS - 1; i >= 0; i--) /* ids ascend */
         for (int k = 0; k < 27; k++) {
             struct event e = w->all[i];
-            int s[3] = {k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1}; /* x slowest: by place */
+            /* x slowest, as in the order of positions */
+            int s[3] = {k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1};
             bool there = true;
             for (int a = 0; a < 3; a++) {
                 e.x[a] += s[a] * w->m.boxlen;
@@ -155,7 +155,7 @@ static void compare(const struct world *w)
     CHECK(touched > 1000, "only %ld cells in all", (long)touched);
 }
 
-/* Nobody is sent what is further than half an oct of levelmin from the domain. */
+/* No rank receives events further than half an oct of levelmin from its domain. */
 static void check_near(const struct world *w, const struct events *got)
 {
     int64_t n = (int64_t)1 << (LMAX - 1), far = 0;

@@ -1,8 +1,9 @@
-/* fft/fixed: lines of our own transform against direct sums of long double, for all powers of two
- * up to 256, within 2 + 1.5 log2 n units of the last digit: random lines, impulses, single waves,
- * the shortest wave, numbers of very different size, denormals. Round trip, Parseval. Each line has
- * the same bits whatever stands beside it. Catches, among others: a root of the wrong angle, a pass
- * that reads another line's numbers, an imaginary part of wave 0 that is not left out.
+/* fft/fixed: lines of the built-in transform compared with direct sums in long double, for all
+ * powers of two up to 256, within 2 + 1.5 log2 n units in the last place: random lines, impulses,
+ * single waves, the shortest wave, numbers of very different size, denormals. Round trip, Parseval.
+ * The result of a line does not depend on the other lines, to the last bit. Catches, among others:
+ * a root of the wrong angle, a pass that reads numbers of another line, an imaginary part of wave 0
+ * that is not ignored.
  *
  * test: tier=quick */
 #include <math.h>
@@ -43,7 +44,7 @@ static double number(struct rng *r, enum kind kind, int n, int line, int i)
     return x;
 }
 
-/* As complex lines (real: as lines of n real numbers). */
+/* Fills complex lines (real: lines of n real numbers). */
 static void fill(enum kind kind, int n, bool real)
 {
     struct rng r = rng_make(7, (uint64_t)kind, (uint64_t)n);
@@ -55,8 +56,8 @@ static void fill(enum kind kind, int n, bool real)
     memcpy(was, a, sizeof a);
 }
 
-/* Σ of the line's numbers times exp(∓2πi jk/n); size: what its round-off is in units of, the norm
- * of the line and the sum itself, and for denormals what n/2 of them may be off. */
+/* Σ of the line's numbers times exp(∓2πi jk/n); size: scale of its round-off error, the norm of the
+ * line and the sum itself, with a bound for denormals. */
 static void sum_of(const double complex *line, int n, bool real, bool back, int k, double out[2],
                    double *size)
 {
@@ -71,7 +72,7 @@ static void sum_of(const double complex *line, int n, bool real, bool back, int 
     *size = (double)(sqrtl(total) + hypotl(re, im)) + n * 0x1p-1023;
 }
 
-/* The largest difference from the direct sum, in units of the last digit of `size`. */
+/* Largest difference from the direct sum, in units in the last place of `size`. */
 static double error_of(int n, bool real, bool back)
 {
     double worst = 0;
@@ -100,7 +101,7 @@ static void test_sums(const struct fft_fixed *f, enum kind kind)
     CHECK(e <= max, "n = %d, kind %d, real: %.2f ulp", f->n, (int)kind, e);
 }
 
-/* n times what was there; Parseval: Σ |X|² = n Σ x². */
+/* Round trip gives n times the input; Parseval: Σ |X|² = n Σ x². */
 static void test_trip(const struct fft_fixed *f, enum kind kind)
 {
     int n = f->n;
@@ -115,8 +116,8 @@ static void test_trip(const struct fft_fixed *f, enum kind kind)
             out += (k == 0 || k == n / 2 ? 1 : 2) * (creal(y) * creal(y) + cimag(y) * cimag(y));
         }
         CHECK(fabs(out - n * in) <= 1e-14 * log2(2 * n) * n * in, "n = %d, kind %d", n, (int)kind);
-        a[l * PITCH] += I;         /* does not count */
-        a[l * PITCH + n / 2] += I; /* nor this */
+        a[l * PITCH] += I;         /* ignored by the transform */
+        a[l * PITCH + n / 2] += I; /* ignored too */
     }
     fft_fixed_real(f, true, a, PITCH, LINES);
     for (int l = 0; l < LINES; l++) {
@@ -131,7 +132,7 @@ static void test_trip(const struct fft_fixed *f, enum kind kind)
     }
 }
 
-/* Alone, or in another place among others. */
+/* A line alone, or at another position among others. */
 static void test_place(const struct fft_fixed *f)
 {
     int n = f->n, waves = n / 2 + 1;

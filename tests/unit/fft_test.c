@@ -1,6 +1,6 @@
-/* fft: laws of the transform on any number of ranks, with the lines of FFTW and with our own, which
- * agree to round-off. Catches, among others: a block exchanged with the wrong part of an axis, and
- * lines whose bits depend on where they stand in memory.
+/* fft: laws of the transform on any number of ranks, with the lines of FFTW and with built-in ones,
+ * which agree to round-off. Catches, among others: a block exchanged with the wrong part of an
+ * axis, and lines whose results depend on their address.
  *
  * test: mpi=1,2,3,5,8 */
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "fft/fft.h"
 
 static struct comm comm;
-static bool fixed; /* lines of our own */
+static bool fixed; /* built-in lines instead of FFTW */
 
 static struct fft *make(const struct comm *c, int n)
 {
@@ -70,8 +70,8 @@ static void test_brute(int n)
     fft_free(&f);
 }
 
-/* Transforms have the same bits as on one rank alone, both ways; and backward after forward is n³
- * times the identity. */
+/* Transforms in both directions have the bits of those on a single rank; backward after forward is
+ * n³ times the identity. */
 static void test_alone(int n)
 {
     struct comm self = {.size = 1};
@@ -105,7 +105,7 @@ static void test_alone(int n)
     fft_free(&g);
 }
 
-/* Each row is somebody's, and fft_rank knows whose. */
+/* Each row has an owner, which fft_rank returns. */
 static void test_owners(int n)
 {
     struct fft *f = make(&comm, n);
@@ -123,7 +123,7 @@ static void test_owners(int n)
     fft_free(&f);
 }
 
-/* Both ways. Waves are sums of n³ random numbers of size 1/2. */
+/* Compares both directions with FFTW. Waves are sums of n³ random numbers of size 1/2. */
 static void test_fftw(int n)
 {
     struct fft *f = fft_new_fixed(&comm, n), *g = fft_new(&comm, n);

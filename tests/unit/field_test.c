@@ -3,8 +3,8 @@
  * values of split cells, and for what is written both formats, reshaping and restart, on any number
  * of ranks, of runs with gravity and without.
  *
- * Every field holds noise, a function of field, level, key and cell. The test loops over the table:
- * a new row is tested as it stands. Last line: N passed, N failed. */
+ * Every field holds noise, a function of field, level, key and cell. The test loops over the table,
+ * so that new rows are tested too. Last line: N passed, N failed. */
 #include "ckpt_world.h"
 #include "curamses/write.h"
 #include "dom/ghost.h"
@@ -22,7 +22,7 @@ static double value_of(int f, int l, okey k, int c)
     return v == 0 ? 0.1 + x : v == GAS_ENERGY ? 30 + x : x - 0.5;
 }
 
-/* All octs of levels first … LMAX, or the own ones alone, with NAN in the ghosts. */
+/* Fills all octs of levels first … LMAX, or only own ones, with NAN in ghosts. */
 static void fill(struct mesh *m, int first, bool own)
 {
     for (int l = first; l <= LMAX; l++)
@@ -50,7 +50,7 @@ static void check_row(int64_t wrong, const struct field_row *r, const char *what
     check(wrong == 0, text);
 }
 
-/* Fields of levels first … LMAX; only those that are written, or all. */
+/* Checks fields of levels first … LMAX; only stored fields, or all. */
 static void check_mesh(const struct mesh *m, int first, bool written, const char *what)
 {
     for (int i = 0; i < FIELD_ROWS; i++) {
@@ -63,7 +63,7 @@ static void check_mesh(const struct mesh *m, int first, bool written, const char
     }
 }
 
-/* Catches: a field that the exchange, or the move to another owner, leaves out. */
+/* Catches: a field omitted in the exchange, or in the move to another owner. */
 static void test_ranks(struct world *w)
 {
     fill(&w->m, 1, true);
@@ -78,7 +78,7 @@ static void test_ranks(struct world *w)
     check_mesh(&w->m, 1, false, "migration back");
 }
 
-/* Catches: a field that a copy on the device, or the one back, leaves out. */
+/* Catches: a field omitted in a copy to the device or back. */
 static void test_mirror(struct world *w)
 {
     struct test_mirror on;
@@ -106,7 +106,7 @@ static void flag_level(struct world *w, int l, bool split)
     adapt_refine(&w->m, &w->c, w->d, l, NULL, NULL);
 }
 
-/* Value k of row r in cell c of a new oct in a cell with these values of the row. */
+/* Value k of row r in cell c of a new oct, in a cell with these values of the row. */
 static double created(const struct field_row *r, int k, int c, const double *cell)
 {
     if (r->prolong != PROLONG_LINEAR || r->centre != FIELD_FACE) return cell[k];
@@ -114,7 +114,8 @@ static double created(const struct field_row *r, int k, int c, const double *cel
     return (c >> axis & 1) == side ? cell[k] : 0.5 * (cell[2 * axis + side] + cell[k ^ 1]);
 }
 
-/* New octs of level l have what their parent cells say: own ones and ghosts. */
+/* Number of new octs of level l, own ones and ghosts, that differ from the values of their parent
+ * cells. */
 static int64_t wrong_created(const struct mesh *m, const struct field_row *r, int l)
 {
     const struct level *lv = &m->lev[l];
@@ -131,7 +132,7 @@ static int64_t wrong_created(const struct mesh *m, const struct field_row *r, in
     return wrong;
 }
 
-/* Catches: a field that new octs lack, or that does not keep its divergence. */
+/* Catches: a field missing in new octs, or one that does not preserve its divergence. */
 static void test_refinement(struct world *w)
 {
     fill(&w->m, 1, false);
@@ -145,7 +146,7 @@ static void test_refinement(struct world *w)
         check_row(wrong_created(&w->m, &field_rows[i], LMAX), &field_rows[i], "created octs");
 }
 
-/* The mean over cells c0 … of the finer oct that touch value k of row r, by coordinates. */
+/* Mean over the cells c0 … of the finer oct that touch value k of row r, by coordinates. */
 static double mean_of(const struct field_row *r, int k, int l, okey child)
 {
     double sum = 0;
@@ -167,7 +168,7 @@ static double mean_of(const struct field_row *r, int k, int l, okey child)
     return sum / n;
 }
 
-/* Catches: split cells that are not the means, and leaves that are touched. */
+/* Catches: split cells that do not hold the means, and leaves that are changed. */
 static void test_restriction(struct world *w)
 {
     const int l = LMIN;
@@ -262,7 +263,7 @@ static void reshape_to(const char *from, const char *out, const struct writer_ki
     check_file(out, "a checkpoint that is written anew");
 }
 
-/* Catches: a field that a writer, a reader or the restart leaves out. */
+/* Catches: a field omitted by a writer, a reader or the restart. */
 static void test_files(struct world *w)
 {
     char path[256];
@@ -285,7 +286,7 @@ static void test_files(struct world *w)
 
 /* ---- the table ---- */
 
-/* Catches: memory that forecasts do not count, a place that two values share. */
+/* Catches: memory missing in forecasts, a slot shared by two values. */
 static void test_table(const struct mesh *m)
 {
     size_t n = 0;

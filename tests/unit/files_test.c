@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-/* Fails if a name that is made is not known again, or is also that of another kind. */
+/* Fails if a name that is made is not recognised, or is recognised as another kind. */
 static void test_round_trip(void)
 {
     for (int k = 0; k < FILES_KINDS; k++) {
@@ -49,7 +49,7 @@ static void test_odd_names(void)
     }
 }
 
-/* Fails if a leftover of ours is not known, or a table is taken for a part of a checkpoint. */
+/* Fails if a leftover of Ptah is not recognised, or a table is taken for a part of a checkpoint. */
 static void test_may_go(void)
 {
     static const char *const ours[] = {"info_00001.txt",

@@ -1,8 +1,8 @@
 /* flag_test: levels that are held back in a run with cooling. Cooling itself is not needed for
- * that, only the switch, which no namelist can set yet. Would catch: the rule applied to the levels
- * of the initial conditions, <= for <, the width of another level, criteria that refine all the
- * same; a criterion that erases what another has marked; and an oct at a coarse-fine boundary that
- * refines between sub-steps, or one inside that does not. */
+ * that, only the switch, which no namelist can set yet. Catches: the rule applied to the levels
+ * of the initial conditions, <= for <, the width of another level, criteria that refine such
+ * levels; a criterion that erases the marks of another one; and an oct at a coarse–fine boundary
+ * that refines between sub-steps, or an interior one that does not. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static void fill(struct sim *s, struct params *p)
     param_init(p);
     p->run.cosmo = p->physics.cooling = true;
     p->amr.levelmin = LMIN, p->amr.levelmax = LMAX;
-    p->refine.m_refine[0] = 0; /* while a run starts: refine all */
+    p->refine.m_refine[0] = 0; /* at the start of a run: refine everything */
     snprintf(p->init.filetype, sizeof p->init.filetype, "grafic");
     for (int i = 0; i < 2; i++)
         snprintf(p->init.initfile[i], sizeof p->init.initfile[i], "level %d", LMIN + i);
@@ -33,7 +33,7 @@ static void fill(struct sim *s, struct params *p)
     sim_count_octs(s);
 }
 
-/* The first level that is held back. */
+/* First level that is held back. */
 static int first_held(struct sim *s, double aexp)
 {
     int l = LMIN;
@@ -84,7 +84,8 @@ static void check_flags(struct sim *s, struct params *p)
     }
 }
 
-/* Marks cell 0 of every oct; marks cell 3 and wipes what is there; never asked. */
+/* Criteria for the test: one marks cell 0 of every oct; one marks cell 3 and erases other marks;
+ * one is never called. */
 static void mark_first(const struct sim *s, int l, unsigned char (*ok)[8])
 {
     for (lidx i = 0; i < s->mesh.lev[l].nown; i++) ok[i][0] = 1;
@@ -106,7 +107,7 @@ static bool no(const struct sim *s, int l)
     return false;
 }
 
-/* Criteria are joined by or, in whatever order they stand. */
+/* Criteria are combined by or, in any order. */
 static void check_order(struct sim *s)
 {
     const struct sim_criterion list[3][3] = {
@@ -125,7 +126,8 @@ static void check_order(struct sim *s)
     }
 }
 
-/* Is there an oct of level LMIN + 1 at q? A ball across a face of the periodic box, with a hole. */
+/* Whether there is an oct of level LMIN + 1 at q: a ball across a face of the periodic box, with a
+ * hole. */
 static bool in_ball(const int64_t q[3])
 {
     const int64_t n = 1 << LMIN, centre[3] = {0, 4, 5};
@@ -145,7 +147,7 @@ static bool is_inside(const int64_t q[3])
     return all;
 }
 
-/* All cells of level LMIN + 1 are wanted: what is flagged before substep `icount` of 1, 2. */
+/* All cells of level LMIN + 1 are wanted: checks the flags before sub-step `icount` of 1, 2. */
 static void check_substep(struct sim *s, int icount)
 {
     const struct level *lv = &s->mesh.lev[LMIN + 1];
@@ -162,7 +164,7 @@ static void check_substep(struct sim *s, int icount)
     CHECK((flagged == lv->nown) == (icount == 2));
 }
 
-/* Between the sub-steps of a level only octs refine that are surrounded by others. */
+/* Between the sub-steps of a level, only octs refine that are surrounded by others. */
 static void check_edge(struct sim *s, struct params *p)
 {
     struct level *lv = &s->mesh.lev[LMIN];

@@ -1,6 +1,6 @@
-/* floor_test: the temperature floors of dense gas. Would catch: a Jeans length in other cells, a
+/* floor_test: the temperature floors of dense gas. Catches: a Jeans length in other cells, a
  * unit without its power, cells that shrink with the expansion, a floor that forgets gamma, the
- * rules of 2024 where those of today are asked for, a polytrope that is T2_star elsewhere than at
+ * rules of 2024 instead of present ones, a polytrope that equals T2_star at a density other than
  * n_star. */
 #include <math.h>
 #include <stdio.h>
@@ -12,15 +12,15 @@
 static const double M_H = 1.6605390e-24, K_B = 1.3806490e-16, G = 6.67408e-8, G_2024 = 6.67e-8;
 static const double MPC = 3.0856775814913673e24;
 
-static struct params *par; /* large: one for all tests */
+static struct params *par; /* large, hence one for all tests */
 
 static double jeans_length(double gamma, double T2, double rho)
 {
     return sqrt(M_PI * gamma * K_B * T2 / (M_H * G * rho));
 }
 
-/* At the floor the Jeans length is so many of the finest cells, as wide as they are at a = 1 (in
- * cm): whatever the units, the density and gamma. */
+/* At the floor the Jeans length is a given number of finest cells, with their width at a = 1 (in
+ * cm), for any units, density and gamma. */
 static void check_jeans(const struct cosmo_par *c, double aexp, double cell)
 {
     const double gammas[] = {1.1, 1.4, 5. / 3};
@@ -64,7 +64,8 @@ static void test_jeans(void)
     par->run.cosmo = false;
 }
 
-/* T2_star at n_star, or with cosmology at del_star times the mean density if that is more. */
+/* The floor is T2_star at n_star, or with cosmology at del_star times the mean density if this is
+ * higher. */
 static void test_polytrope(void)
 {
     const struct cosmo_par c = {.omega_m = 0.3, .omega_b = 0.05, .h0 = 70, .boxlen_ini = 30};

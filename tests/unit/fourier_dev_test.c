@@ -1,9 +1,9 @@
 /* grav/fourier on the emulated device: the potential of a complete level has the bits of the CPU,
  * for levels of 2 to 64 cells a side, with each Green function and a response that changes, sources
- * of any size, for 20 seeds of its orders; nothing of the size of a level crosses but what the test
- * itself sends and asks for. Memory that does not fit leaves the host's copy alone. Hosts transform
- * several lines in a vector and transpose between them, the kernels do neither. Catches: a phase
- * that reads what its neighbour writes, a table that is not renewed, lines that share numbers.
+ * of any size, for 20 seeds of execution orders; no array of the size of a level is copied except
+ * by the test itself. A lack of memory leaves the host's copy unchanged. The host transforms
+ * several lines in a vector and transposes between them, the kernels do neither. Catches: a phase
+ * that reads values written by a neighbour, a table that is not renewed, lines that share numbers.
  *
  * test: tier=quick */
 #include <math.h>
@@ -94,7 +94,7 @@ static struct grav_par par_of(const struct setting *s, const double *strength)
                              .response_ctx = strength};
 }
 
-/* seed NULL: on the CPU. */
+/* seed NULL: run on the CPU. */
 static uint64_t run(const struct setting *s, const uint64_t *seed)
 {
     struct hydro_par gas = {.nvar = 5};

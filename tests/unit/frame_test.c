@@ -1,7 +1,7 @@
-/* frame_test: what is written and drawn on a canvas that only takes notes: numbers of axes, names,
- * units of lengths, markers, multipoles, the fit of a mass function. Would catch: a name across
- * numbers, numbers that touch, a factor of ten that is not said, a hyphen for a minus, a single
- * point that is not drawn, a fit through the middles of bins only. */
+/* frame_test: text and drawing on a canvas that only records calls: numbers of axes, names, units
+ * of lengths, markers, multipoles, the fit of a mass function. Catches: a name that overlaps
+ * numbers, numbers that touch, a missing factor of ten, a hyphen for a minus, a single point that
+ * is not drawn, a fit through the middles of bins only. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "view/spectra.h"
 #include "view/unit.h"
 
-/* ---- the canvas: this program's, instead of that of cairo ---- */
+/* ---- the canvas of this program, in place of that of cairo ---- */
 
 enum { MAX = 2000, LETTER = 8 };
 struct canvas {
@@ -83,7 +83,7 @@ static bool is_number(const struct label *l)
     return strspn(l->text, "+-\u2212.0123456789e^\u00b7") == strlen(l->text);
 }
 
-/* Between two labels of which none is turned. */
+/* Whether two labels overlap, neither of which is rotated. */
 static bool overlap(const struct label *a, const struct label *b)
 {
     double wa = canvas_text_width(&notes, a->text, a->size),
@@ -97,8 +97,8 @@ static bool overlap(const struct label *a, const struct label *b)
     return xa < xb + wb && xb < xa + wa && fabs(a->y - b->y) < CANVAS_FONT;
 }
 
-/* Draws axes from lo to hi, and a bar of colours; no label lies on another, and no number is long.
- * Returns the label with the name of the axis y. */
+/* Draws axes from lo to hi, and a colour bar; no label overlaps another one, and no number is long.
+ * Returns the label with the name of axis y. */
 static const struct label *axes(double lo, double hi, bool log, double width)
 {
     struct frame f = {.x = {lo, hi, log, "length [box]"},
@@ -117,11 +117,11 @@ static const struct label *axes(double lo, double hi, bool log, double width)
         for (int k = 0; k < i && !a->up; k++)
             CHECK(notes.label[k].up || !overlap(a, &notes.label[k]), "%g to %g, %g: '%s' on '%s'",
                   lo, hi, width, a->text, notes.text[k]);
-        if (number && a->anchor == ANCHOR_END) { /* of y */
+        if (number && a->anchor == ANCHOR_END) { /* number of axis y */
             double left = a->x - canvas_text_width(&notes, a->text, 0);
             CHECK(find("pressure")->x <= left - 4, "%g to %g: name on '%s'", lo, hi, a->text);
         }
-        if (number && a->anchor == ANCHOR_START) { /* of the bar */
+        if (number && a->anchor == ANCHOR_START) { /* number of the colour bar */
             double right = a->x + canvas_text_width(&notes, a->text, 0);
             CHECK(find("colours")->x - CANVAS_FONT >= right - 1, "%g to %g: name on '%s'", lo, hi,
                   a->text);
@@ -132,7 +132,7 @@ static const struct label *axes(double lo, double hi, bool log, double width)
     return name;
 }
 
-/* Numbers that can be told from each other. */
+/* Whether all numbers are distinct. */
 static bool all_differ(void)
 {
     for (int i = 0; i < notes.nlabel; i++)
@@ -216,7 +216,7 @@ static void test_title(void)
                 {2, 1, "output 7, t = 2 code units"}};
     char text[160];
     r.number = 7;
-    snprintf(r.path, sizeof r.path, "/usr/bin"); /* there is one everywhere */
+    snprintf(r.path, sizeof r.path, "/usr/bin"); /* a directory that exists on all systems */
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
         r.head = (struct ckpt_head){.t = ROWS[i].t, .unit_t = ROWS[i].unit, .aexp = 1};
         unit_title(&r, true, text, sizeof text);
@@ -259,7 +259,7 @@ static void test_multipoles(void)
         spectra_add(&p, &t);
         spectra_draw(&notes, &p);
         CHECK(!find("P2") == (axis < 0) && !find("P4") == (axis < 0) && !find("P0") == (axis < 0));
-        CHECK(marks() == (axis < 0 ? 0 : 2 + 1), "%d", marks()); /* negative, legend */
+        CHECK(marks() == (axis < 0 ? 0 : 2 + 1), "%d", marks()); /* negative values, legend */
         CHECK(find("shot noise"));
         spectra_free(&p);
     }

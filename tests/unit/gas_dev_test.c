@@ -125,7 +125,7 @@ static void fill(struct mesh *m, const struct hydro_par *p, void (*state)(struct
 
 /* ---- runs ---- */
 
-/* The gas of a mesh on an emulated device. */
+/* Gas of a mesh on an emulated device. */
 struct there {
     struct test_mirror on;
     struct dev_stream *side;
@@ -149,7 +149,7 @@ static void close_dev(struct there *t)
     CHECK(test_mirror_close(&t->on) == 0);
 }
 
-/* Everything at the host, which will change it. */
+/* Copies all fields to the host, which will change them. */
 static void home(struct there *t, struct mesh *m)
 {
     CHECK(mirror_home(&t->on.mirror, m, true) == OK);
@@ -167,7 +167,7 @@ static void step_here(struct mesh *m, int l, double dt, const struct hydro_par *
     if (finer) hydro_restrict(m, l, p);
 }
 
-/* On the device; some levels on the host in between, by chance. */
+/* A step on the device; some levels are copied to the host in between, at random. */
 static void step_dev(struct there *t, struct mesh *m, int l, double dt, const struct hydro_par *p,
                      struct rng *r)
 {
@@ -195,7 +195,7 @@ struct setting {
     void (*state)(struct rng *, double *);
 };
 
-/* All NaNs are alike: their sign depends on the compiler. There are few. */
+/* Digest in which all NaNs, which are few, are equal: their sign depends on the compiler. */
 static uint64_t digest(const struct mesh *m)
 {
     uint64_t h = 1469598103934665603u;
@@ -324,7 +324,7 @@ static void totals_dev(struct there *t, struct mesh *m, int l, const struct hydr
 }
 
 /* Kick, time step, restriction, totals. */
-/* Cells with steep gradients: the same ones as on the CPU, not none of them and not all. */
+/* The cells with steep gradients are those of the CPU; neither none nor all. */
 static void compare_steep(struct there *t, struct mesh *a, struct mesh *b, int l,
                           const struct hydro_par *p, bool wild)
 {
@@ -382,11 +382,11 @@ static void test_cells(uint64_t seed, bool gravity, bool wild)
     fill(&a, &p, wild ? evil : rough);
     fill(&b, &p, wild ? evil : rough);
     CHECK(open_dev(&t, &b, seed, 0) == OK);
-    if (seed % 2) t.on.mirror.spoils = NULL; /* for spoiling waits */
+    if (seed % 2) t.on.mirror.spoils = NULL; /* spoiling waits for the stream */
     for (int l = BASE; l <= TOP; l++) {
         hydro_kick(&a, l, false, 0.3, &p);
         CHECK(hydro_dev_kick(t.gas, &b, l, false, 0.3, &p) == OK);
-        /* in a stream of its own, after the kick */
+        /* in a separate stream, after the kick */
         if (seed % 2) CHECK(hydro_dev_courant_begin(t.gas, &b, l, &p, t.side) == OK);
         CHECK(hydro_dev_courant(t.gas, &b, l, &p, &dt) == OK);
         CHECK(dt == hydro_courant(&a, l, &p, NULL) && dt > 0, "level %d", l);
@@ -408,7 +408,7 @@ static void test_cells(uint64_t seed, bool gravity, bool wild)
     mesh_fini(&b);
 }
 
-/* Whatever does not fit: the gas stays as it is. */
+/* If memory does not suffice, the gas is unchanged. */
 static void test_limits(void)
 {
     struct mesh m;
@@ -430,7 +430,7 @@ static void test_limits(void)
     mesh_fini(&m);
 }
 
-/* The gas is copied once, and stays: steps without the host move nothing. */
+/* The gas is copied once: steps without host code copy nothing. */
 static void test_copies(void)
 {
     struct mesh m;
@@ -452,7 +452,7 @@ static void test_copies(void)
     mesh_fini(&m);
 }
 
-/* The mesh there is what the image was when it was sent, whatever becomes of that. */
+/* The mesh on the device is the image at the time it was sent, even if the image changes later. */
 static void test_sent(void)
 {
     struct mesh m, now;

@@ -4,10 +4,10 @@
 #include "base/mem.h"
 #include "hydro/hydro.h"
 
-/* Is the cell at x (units of the box) of level l to be refined? */
+/* Whether the cell at x (units of the box) of level l is to be refined. */
 typedef bool refine_at(const double *x, int l, int levelmin);
 
-/* Balls around one place, each half as wide as that of the level before. */
+/* Balls around one point, each half as wide as that of the coarser level. */
 static inline bool refine_ball(const double *x, int l, int levelmin)
 {
     double r = 0.36 / (1 << (l - levelmin)), d2 = 0.0;
@@ -15,7 +15,7 @@ static inline bool refine_ball(const double *x, int l, int levelmin)
     return d2 < r * r;
 }
 
-/* Keys of the octs of level l + 1; returns their number. */
+/* Fills the keys of the octs of level l + 1; returns their number. */
 static lidx refine_keys(const struct mesh *m, int l, refine_at *wanted, okey *key)
 {
     const struct level *lv = &m->lev[l];
@@ -25,7 +25,7 @@ static lidx refine_keys(const struct mesh *m, int l, refine_at *wanted, okey *ke
         int64_t x[3];
         okey_coords(lv->key[i], x);
         mesh_cube(m, l, i, cube);
-        bool held = false; /* the 26 neighbours must exist: the rule of graded refinement */
+        bool held = false; /* the 26 neighbours must exist for graded refinement */
         for (int c = 0; c < 27; c++) held |= cube[c] == NBR_NONE;
         for (int c = 0; c < 8 && !held; c++) {
             double y[3];

@@ -1,10 +1,9 @@
-/* dom/ghost_dev: an exchange of arrays on the emulated device leaves the bytes that one on the host
- * does: rows of several arrays with several strides, single cells, arrays in which not all octs
- * have a row, integers that are added to their owners', exchanges within each other, ranks with a
- * device beside ranks without, after changes of the mesh, for 20 seeds. What crosses the bus is the
- * messages. Catches: a row of another peer or array, lists that are not sent anew, ghosts that
- * arrive before they are sent, a buffer that is used twice, ghosts that are added twice or not at
- * all.
+/* dom/ghost_dev: an exchange of arrays on the emulated device gives the bytes of an exchange on the
+ * host: rows of several arrays with several strides, single cells, arrays in which not all octs
+ * have a row, integers that are added on their owners, nested exchanges, ranks with and without a
+ * device, after changes of the mesh, for 20 seeds. Only messages cross the bus. Catches: a row of
+ * another peer or array, lists that are not sent anew, ghosts that arrive before they are sent, a
+ * buffer that is used twice, ghosts that are added twice or not at all.
  *
  * test: tier=quick mpi=1,2,3 */
 #include <stdio.h>
@@ -41,7 +40,7 @@ static void refine(int turn)
     adapt_refine(&w.m, &w.c, w.d, LMIN, NULL, NULL);
 }
 
-/* Arrays here, and their copies there; NULL there: this rank has no device. */
+/* Arrays on the host, and their copies on the device; there NULL: no device on this rank. */
 struct arrays {
     int n;
     const size_t *stride;
@@ -71,7 +70,7 @@ static void arrays_free(struct arrays *a)
     }
 }
 
-/* Arrays on the device have the bytes of those on the host. */
+/* Compares arrays on the device with those on the host, byte by byte. */
 static void arrays_compare(const struct arrays *a, const char *what)
 {
     for (int i = 0; i < a->n && w.ghost; i++) {
@@ -83,7 +82,7 @@ static void arrays_compare(const struct arrays *a, const char *what)
     }
 }
 
-/* ---- exchanges: once as they are on this rank, once on the host ---- */
+/* ---- exchanges: as this rank has them, and on the host ---- */
 
 struct exchange {
     struct arrays a;
@@ -110,7 +109,7 @@ static void receive_host(struct exchange *x)
         ghost_rows_end(&x->host, x->a.n, (void **)x->a.here, x->a.stride);
 }
 
-/* A rank without a device has the bytes of the host's exchange, whatever its peers have. */
+/* A rank without a device gets the bytes of the host's exchange, whatever its peers have. */
 static void send(struct exchange *x, int l)
 {
     enum err e = OK;
@@ -138,7 +137,7 @@ static void receive(struct exchange *x)
         ghost_dev_rows_end(&x->dev, x->a.n, x->a.there, x->a.stride);
 }
 
-/* Three exchanges within each other; own rows change while they are on their way. */
+/* Three nested exchanges; own rows change during the exchange. */
 static void test_exchanges(int l, uint64_t seed)
 {
     enum { ALL = 3 };
@@ -157,7 +156,7 @@ static void test_exchanges(int l, uint64_t seed)
         }
     }
     for (int k = 0; k < ALL; k++) send(&x[k], l);
-    for (int k = 0; k < ALL; k++) /* zero, there or here */
+    for (int k = 0; k < ALL; k++) /* zero, on the device or the host */
         for (int i = 0; i < x[k].a.n; i++) {
             if (w.ghost)
                 dev_fill(w.stream, x[k].a.there[i], 0, x[k].a.stride[i] * own);
@@ -165,7 +164,7 @@ static void test_exchanges(int l, uint64_t seed)
                 memset(x[k].a.here[i], 0, x[k].a.stride[i] * own);
         }
     for (int k = ALL - 1; k >= 0; k--) receive(&x[k]);
-    for (int k = 0; k < ALL; k++) { /* the same on the host of all ranks */
+    for (int k = 0; k < ALL; k++) { /* the same exchange on the host of all ranks */
         struct exchange y = {.a = before[k], .cells = x[k].cells};
         send_host(&y, l);
         for (int i = 0; i < y.a.n; i++) memset(y.a.here[i], 0, y.a.stride[i] * own);
@@ -199,7 +198,7 @@ static void some_present(const struct arrays *a, const lidx *row, int l)
     dev_free(w.dev, there);
 }
 
-/* As registers of fluxes: beside them an array of all octs, in which others are zero. */
+/* As for flux registers, with a further array of all octs in which other rows are zero. */
 static void test_some(int l, uint64_t seed)
 {
     struct rng r = rng_make(seed, (uint64_t)w.c.rank, 3);
@@ -219,7 +218,7 @@ static void test_some(int l, uint64_t seed)
         some_present(&a, row, l);
     else
         ghost_fill_rows(&w.c, COMM_BULK_FLUX, &w.m.lev[l].plan, 1, (void **)b.here, words);
-    if (w.ghost) { /* the same by the host, for the comparison alone */
+    if (w.ghost) { /* host exchange, for the comparison only */
         dev_get(w.stream, a.here[0], a.there[0], 64 * a.noct);
         CHECK(dev_wait(w.stream) == OK);
     }
@@ -232,9 +231,9 @@ static void test_some(int l, uint64_t seed)
     arrays_free(&b);
 }
 
-/* ---- integers of ghosts, added to their owners' ---- */
+/* ---- integers of ghosts, added on their owners ---- */
 
-/* As they are on this rank. */
+/* Adds on the device or the host, as this rank has the arrays. */
 static void add_somewhere(int l, struct arrays *a)
 {
     struct ghost_dev_plan *plan;
@@ -246,7 +245,7 @@ static void add_somewhere(int l, struct arrays *a)
     CHECK(ghost_dev_add_i64(w.ghost, &w.c, plan, a->n, (int64_t(*const *)[8])a->there) == OK);
 }
 
-/* Arrays whose sums fit. */
+/* Arrays whose sums do not overflow. */
 static void sums_make(struct arrays *a, int n, int l, uint64_t seed)
 {
     arrays_make(a, n, words, l, seed);
@@ -261,7 +260,7 @@ static void sums_make(struct arrays *a, int n, int l, uint64_t seed)
 static void test_sums(int l, uint64_t seed)
 {
     for (int n = 1; n <= 3; n++) {
-        struct arrays a, b; /* one after the other, both on the host at last */
+        struct arrays a, b; /* compared one after the other, finally both on the host */
         sums_make(&a, n, l, seed + (uint64_t)n);
         sums_make(&b, n, l, seed + (uint64_t)n);
         add_somewhere(l, &a);
@@ -307,7 +306,7 @@ static void test_seed(uint64_t seed, bool mixed)
     world_close();
 }
 
-/* The second exchange of a level moves its messages and nothing else. */
+/* The second exchange of a level copies its messages only. */
 static void test_copies(void)
 {
     const struct xplan *p = &w.m.lev[LMIN].plan;
@@ -333,7 +332,7 @@ static void test_copies(void)
     world_close();
 }
 
-/* A device that is full sends nothing; the host does it instead. */
+/* A full device sends nothing; the host exchanges instead. */
 static void test_full(void)
 {
     world_open(1, 4096);

@@ -1,7 +1,7 @@
 /* grafic_test: GRAFIC2 files, read and written back, broken in one place each, and levels of which
- * one file has another header. Would catch, among others: a byte order that is not turned, ids that
- * pass through doubles, a damaged record taken as data, a file of another time or place taken for
- * one of its level, omega_b of the headers that is lost. */
+ * one file has another header. Catches, among others: a byte order that is not swapped, ids
+ * converted through doubles, a damaged record taken as data, a file of another time or position
+ * taken for one of its level, lost omega_b of the headers. */
 #include "base/mem.h"
 #include "ics_world.h"
 
@@ -19,7 +19,7 @@ static void poke(const char *name, long at, const void *p, size_t n)
 static const struct file SMALL = {
     .n = {6, 5, 4}, .real = {1.5f, 0, 3, 4.5f, 0.02f, 0.3f, 0.7f, 70}, .width = 4};
 
-/* Around 2^53, where doubles end, and at the ends of 64 bits. */
+/* Around ±2^53, where doubles lose integers, and at the ends of 64 bits. */
 static const int64_t FIRST[] = {0, ((int64_t)1 << 53) - 10200, -((int64_t)1 << 53) - 10200,
                                 INT64_MAX - 30405, INT64_MIN};
 
@@ -125,7 +125,8 @@ static void test_grafic_damage(void)
     CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, "6 x 7 x 4"));
 }
 
-/* Every number of the header of every file of a level counts, whether a run reads it or not. */
+/* Every number in the header of every file of a level is compared, whether a run reads the file or
+ * not. */
 static void test_alike(void)
 {
     static const char *const name[] = {"ic_velbx",  "ic_velcz",      "ic_poscy",
@@ -162,7 +163,7 @@ static void test_alike(void)
         CHECK(says(open_files(&g, 3, 2, 0.06, 10), ERR_FORMAT,
                    "has 6 cells along y where ic_deltab has 8"));
     }
-    /* what is no field of a set is not looked at */
+    /* files that are no field of a set are ignored */
     only_file(&LEVEL_4);
     write_file(dirs[1], "ic_velcx.old", &SMALL, delta, 4, false);
     write_file(dirs[1], "ic_refmap_2", &SMALL, delta, 4, false);
@@ -215,7 +216,7 @@ static void test_baryons(void)
     write_file(dirs[1], "ic_velcx", &h, delta, 4, false);
     CHECK(says(open_baryons(&g, true, true), ERR_FORMAT,
                "ic_velcx: has another cosmology: omega_b = 0.051 where ic_deltab has 0.05"));
-    h.baryons = false; /* one that lacks it agrees */
+    h.baryons = false; /* a header without omega_b agrees with any */
     write_file(dirs[1], "ic_velcx", &h, delta, 4, false);
     CHECK(open_baryons(&g, true, true) == OK);
     ics_grafic_close(&g);
@@ -228,7 +229,7 @@ static void test_baryons(void)
     }
 }
 
-/* Dark matter alone needs no ic_deltab. */
+/* Dark matter without gas needs no ic_deltab. */
 static void test_dark(void)
 {
     struct ics_grafic g = {0};

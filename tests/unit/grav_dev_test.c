@@ -1,8 +1,8 @@
 /* grav/dev: density, potential and force on the emulated device have the bits of the CPU, for
  * meshes with coarse-fine boundaries, holes, and boundaries of the box, with sources of any size,
- * in safe mode, after solves with more cycles, for 20 seeds of its orders, by launches for each
- * level and by one block for all. The CPU's rows of octs and the kernels share formulas of one cell
- * and nothing else. Also: memory that does not fit, and what a solve copies and waits for.
+ * in safe mode, after solves with more cycles, for 20 seeds of execution orders, by launches for
+ * each level and by one block for all. The CPU code and the kernels share only the formulas of a
+ * single cell. Also tests lack of memory, and the copies and waits of a solve.
  *
  * test: tier=quick */
 #include <math.h>
@@ -21,7 +21,7 @@
 
 enum { SEEDS = 20, NEVER = 99 };
 
-/* A ball with a hole, beside a boundary of the box. */
+/* A ball with a hole, next to a boundary of the box. */
 static bool wanted(const double *x, int l, int levelmin)
 {
     double r2 = 0;
@@ -32,7 +32,7 @@ static bool wanted(const double *x, int l, int levelmin)
 struct setting {
     int base, top, passes;
     bool bounded[6], wild, safe;
-    bool promised; /* by past solves: more cycles than are needed */
+    bool promised; /* more cycles than needed, as after earlier solves */
     int shared_octs;
     double tfrac;
 };
@@ -64,7 +64,7 @@ static void build(struct mesh *m, const struct setting *s)
     }
 }
 
-/* All NaNs are alike: their sign depends on the compiler. */
+/* Digest in which all NaNs are equal: their sign depends on the compiler. */
 static void digest_add(uint64_t *h, const void *at, size_t n)
 {
     const double *x = at;
@@ -138,7 +138,7 @@ static void keep_phi(struct device *d, struct mesh *m, int l)
                sizeof(double[8]) * (size_t)m->lev[l].nown);
 }
 
-/* The top level loses some of its octs. */
+/* Removes some octs of the top level. */
 static void shrink(struct device *d, struct mesh *m)
 {
     struct level *lv = &m->lev[m->levelmax];
@@ -156,8 +156,8 @@ static void shrink(struct device *d, struct mesh *m)
     mem_free(key);
 }
 
-/* All levels, twice: the second time the mesh is another one, and boundary values are those between
- * two times. */
+/* Solves all levels twice: the second time with another mesh, and boundary values between two
+ * times. */
 static uint64_t run(const struct setting *s, const uint64_t *seed)
 {
     struct mesh m;
@@ -227,7 +227,7 @@ static void test_solve(void)
 
 /* ---- deposit and sums ---- */
 
-/* Gas of any density, some of it below smallr. */
+/* Gas of random density, some of it below smallr. */
 static void fill_gas(struct mesh *m)
 {
     struct rng r = rng_make(18, 3, 1);
@@ -245,7 +245,7 @@ static void fill_gas(struct mesh *m)
 
 static const double QUANTUM = 0x1p-60, SMALLR = 1e-2, UNIT = 0.7, M_REFINE = 2.0;
 
-/* As sim/density does it. */
+/* Density on the host, as in sim/density. */
 static void density_here(struct mesh *m, int l, double (*com[])[3])
 {
     struct level *lv = &m->lev[l];
@@ -277,7 +277,7 @@ static double energy_here(const struct mesh *m, int l, struct sum *sum)
     return top;
 }
 
-/* As sim/density does it. */
+/* Total mass on the host, as in sim/density. */
 static void mass_here(const struct mesh *m, struct sum sum[4])
 {
     for (int l = m->levelmin; l <= m->levelmax; l++)
@@ -356,7 +356,7 @@ static void test_density(void)
     }
 }
 
-/* Whatever does not fit: what the host has stays as it is. */
+/* If memory does not suffice, arrays of the host are unchanged. */
 static void test_limits(void)
 {
     struct mesh m;
@@ -378,7 +378,8 @@ static void test_limits(void)
     mesh_fini(&m);
 }
 
-/* The second solve of a mesh copies its source and norms, and waits for what may decide. */
+/* The second solve of a mesh copies its source and norms, and waits only for norms that may end the
+ * cycles. */
 static void test_copies(void)
 {
     struct mesh m;

@@ -1,6 +1,5 @@
-/* Laws of lib/grav. Also meant for mpirun -n 2, 3, 5: every rank then also solves the whole problem
- * alone with one thread (the reference) and compares bits. Each check says which fault it catches.
- * Last line: N passed, N failed. */
+/* Laws of lib/grav. With mpirun -n 2, 3, 5 every rank also solves the whole problem alone with one
+ * thread, as reference, and compares bits. Last line: N passed, N failed. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -50,8 +49,8 @@ static struct grav_par params_fft(double epsilon, enum green green)
     return (struct grav_par){.epsilon = epsilon, .cg_levelmin = 99, .green = green};
 }
 
-/* All levels; if tfrac > 0 once more, with 1.5 times the source and that time fraction; returns the
- * report of the last solve. */
+/* Solves all levels; if tfrac > 0 once more, with 1.5 times the source and this time fraction;
+ * returns the report of the last solve. */
 static struct grav_report world_solve(struct world *w, struct grav_par *p, double tfrac)
 {
     struct grav_report rep = {0};
@@ -119,7 +118,7 @@ static void test_mode(void)
         check(mode_error(params_fft(1, g), &rep) < 1e-13, "Fourier, each Green function");
 }
 
-/* Latency: five exchanges a level and cycle, none on the shared levels, and a few a solve. */
+/* Latency: five exchanges per level and cycle, none on shared levels, and a few per solve. */
 static void test_exchanges(void)
 {
     enum { L = 6, A_SOLVE = 4 };
@@ -130,7 +129,7 @@ static void test_exchanges(void)
     int64_t before = comm_rounds();
     struct grav_report r = grav_solve(&w.m, &w.c, L, &w.from, &p);
     int64_t rounds = comm_rounds() - before;
-    int shared = shared_octs ? 4 : 0; /* the highest of these levels */
+    int shared = shared_octs ? 4 : 0; /* highest shared level */
     check(r.cycles > 2 && rounds <= 5 * (L - shared) * r.cycles + A_SOLVE,
           "at most five exchanges a level and cycle");
     check((rounds > 0) == (all.size > 1), "exchanges are counted");
@@ -179,7 +178,7 @@ static void test_black(void)
     world_free(&w);
 }
 
-/* Boundaries of coarse levels are made by rows, and are those of the formula cell by cell. */
+/* Boundary values of coarse levels are computed by rows, and equal the formula cell by cell. */
 static void test_boundaries(void)
 {
     enum { L = 6 };
@@ -219,11 +218,11 @@ static void test_boundaries(void)
     world_free(&w);
 }
 
-/* ---- the equation holds on a refined level, also at its edge, with the boundary values it was
- * given ---- */
+/* ---- the equation holds on a refined level, also at its boundary, with the given boundary values
+ * ---- */
 
-/* guess: the first guess inside (multigrid: the face value is fixed), or NULL (conjugate gradient:
- * the value beyond is). */
+/* guess: first guess inside (multigrid: fixed face value), or NULL (conjugate gradient: fixed value
+ * beyond the face). */
 static double equation_error(const struct world *w, int l, const double (*guess)[8], double fourpi,
                              double tfrac)
 {
@@ -284,7 +283,7 @@ static void test_edge(int cg)
 
 /* ---- interpolation reproduces linear functions; far field beyond boundaries ---- */
 
-/* The far field of a mass outside of the box, interpolated at the boundary x = 0: worst error. */
+/* Far field of a mass outside of the box, interpolated at the boundary x = 0: largest error. */
 static double far_field(struct world *w)
 {
     const struct grav_source from = {.far = {1, {0.5, 0.4, -1}}};
@@ -378,8 +377,8 @@ static void test_ball(void)
 
 /* ---- a periodic density whose potential is known: second order on every level ---- */
 
-/* φ = −exp(κ (Σ cos 2π(x_d − c_d) − 3)), a well some 0.06 wide around c that is periodic and
- * smooth; box of length 1. */
+/* φ = −exp(κ (Σ cos 2π(x_d − c_d) − 3)), a smooth periodic well of width about 0.06 around c; box
+ * of side 1. */
 static const double WELL = 8;
 
 /* f = −∇φ; returns ∇²φ. */
@@ -396,18 +395,18 @@ static double well(const double c[3], const double x[3], double f[3])
     return 4 * PI * PI * WELL * e * (cosines - WELL * sines2);
 }
 
-enum { WELL_LEVELS = 3, WELL_NORMS = 3 }; /* of L1, L2, L∞ */
+enum { WELL_LEVELS = 3, WELL_NORMS = 3 }; /* norms: L1, L2, L∞ */
 
-/* Over the leaf cells of a level. */
+/* Errors over the leaf cells of a level. */
 struct errors {
-    double sum[4]; /* |error|, |error|², volume, |force|² */
+    double sum[4]; /* sums of |error|, |error|², volume, |force|² */
     double max;
 };
 
 static void well_fill(struct world *w)
 {
     struct mesh *m = &w->m;
-    struct sum mean; /* what is not zero of it on the mesh has no solution */
+    struct sum mean; /* the equation has no solution for a nonzero mean on the mesh */
     double x[3], f[3];
     sum_init(&mean);
     for (int l = m->levelmin; l <= m->levelmax; l++)
@@ -464,8 +463,8 @@ static void well_errors(int lmin, struct grav_par p, double out[WELL_LEVELS][WEL
     world_free(&w);
 }
 
-/* Base levels of 16³, 32³ and 64³ cells, by Fourier transforms or multigrid; two more around the
- * well. */
+/* Base levels of 16³, 32³ and 64³ cells, by Fourier transforms or multigrid; two further levels
+ * around the well. */
 static void test_well(struct grav_par p)
 {
     static const double min[WELL_NORMS] = {1.9, 1.9, 1.75};
@@ -483,12 +482,12 @@ static void test_well(struct grav_par p)
     check(e[2][2][1] < 1e-2, "well: force error (catches a wrong source)");
 }
 
-/* ---- same bits on any ranks, threads, decomposition and number of shared levels ---- */
+/* ---- identical results for any ranks, threads, decomposition and number of shared levels ---- */
 
 static bool same_rows(const struct world *w, const struct world *ref, int l, int fld)
 {
     const struct level *a = &w->m.lev[l], *b = &ref->m.lev[l];
-    for (lidx i = 0; i < a->noct; i++) { /* ghosts too */
+    for (lidx i = 0; i < a->noct; i++) { /* including ghosts */
         lidx j = mesh_find(b, a->key[i]);
         if (j < 0 || memcmp(a->fld[fld][i], b->fld[fld][j], sizeof(double[8])) != 0) return false;
     }
@@ -528,7 +527,7 @@ static void test_bits(bool isolated, struct grav_par with, unsigned char safe)
     omp_set_num_threads(threads);
 }
 
-/* ---- hierarchies that are kept ---- */
+/* ---- cached hierarchies ---- */
 
 /* Rounds of messages of the solve of level l. */
 static int64_t solve_rounds(struct world *w, int l, struct grav_par *p)
@@ -570,8 +569,8 @@ static void test_kept(void)
 
 /* ---- gas deposit ---- */
 
-/* Multigrid and Fourier transforms solve the same equation; compared by the force, which has no
- * free constant. The plan that struct grav_par keeps must notice that the domains changed. */
+/* Multigrid and Fourier transforms solve the same equation; forces are compared, which have no free
+ * constant. The plan cached in struct grav_par must be renewed when the domains change. */
 static void test_fourier(void)
 {
     static const double radius[1] = {0.2};
@@ -622,8 +621,8 @@ static void set_gas(struct world *w)
     }
 }
 
-/* Deposits all levels into RHO; returns the mass found on the base level, moment[3] its first
- * moment. */
+/* Deposits all levels into RHO; returns the mass on the base level, and its first moment in
+ * moment[3]. */
 static double deposit(struct world *w, double moment[3])
 {
     const double quantum = 0x1p-58;
@@ -681,7 +680,7 @@ static void test_deposit(void)
     static const double radius[2] = {0.2, 0.12};
     struct world w, ref;
     double at[3], want[4], at_ref[3];
-    /* refined away from the boundaries: nothing is lost */
+    /* refined away from the boundaries: no mass is lost */
     world_make(&w, &all, DOMAIN_KSECTION, 4, 6, 1.0, true, radius);
     double mass = deposit(&w, at);
     gas_moments(&w, want);
@@ -735,7 +734,7 @@ static void test_analytic(void)
     world_free(&w);
 }
 
-/* Type 3: the force of the disc is that of its density, −df/dz = 4πG ρ, in any units. */
+/* Type 3: the force of the disc is consistent with its density, −df/dz = 4πG ρ, in any units. */
 static void test_disc(void)
 {
     enum { STEPS = 200 };

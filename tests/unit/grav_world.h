@@ -13,7 +13,8 @@ struct world {
     struct comm c;
     struct domain *d;
     struct mesh m;
-    /* of the refined spheres; cells of level l with a centre nearer than radius[l] are split */
+    /* centre of the refined spheres; cells of level l with a centre closer than radius[l] are
+     * split */
     double centre[3];
     const double *radius;
     struct grav_source from; /* tfrac: 0 */
@@ -42,7 +43,7 @@ static double distance(const struct world *w, const double x[3], const double y[
     return sqrt(r2);
 }
 
-/* Splits the cells of level l with a centre nearer than this alone. */
+/* Splits the cells of level l with a centre closer than radius. */
 static void world_refine(struct world *w, int l, double radius)
 {
     struct level *lv = &w->m.lev[l];

@@ -1,4 +1,4 @@
-/* A mesh of two levels: one half of the box is refined. */
+/* A mesh of two levels, with one half of the box refined. */
 #pragma once
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void half_world(struct world *w, const struct comm *c, int nvar, bool gra
     adapt_refine(&w->m, c, w->d, LMIN, NULL, NULL);
 }
 
-/* Gas that depends on the cell alone; uniform: on nothing. */
+/* Gas that depends only on the cell; uniform: constant gas. */
 static inline void world_fill(struct world *w, int nvar, bool uniform)
 {
     for (int l = LMIN; l <= LMAX; l++)
@@ -47,7 +47,7 @@ static inline void world_fill(struct world *w, int nvar, bool uniform)
                 }
 }
 
-/* A coarse step of a run on it, in code units without cosmology. */
+/* A coarse step of a run on this mesh, in code units without cosmology. */
 static inline struct term_run world_run(struct world *w, const struct comm *c,
                                         const struct params *par, const struct hydro_par *hydro)
 {
@@ -70,7 +70,7 @@ static void world_free(struct world *w)
     domain_free(w->d);
 }
 
-/* Adds what this rank's leaf cells hold of each variable of the gas to its sum. */
+/* Adds each gas variable of this rank's leaf cells to its sum. */
 static inline void world_gas(const struct world *w, int nvar, struct sum *s)
 {
     for (int l = LMIN; l <= LMAX; l++) {
@@ -92,7 +92,7 @@ static inline void world_totals(const struct world *w, const struct comm *c, int
     for (int v = 0; v < nvar; v++) out[v] = sum_get(&s[v]);
 }
 
-/* Values of cells that are not, bit by bit, those of a world that one rank has. */
+/* Number of values in cells that differ from those of a world that one rank holds completely. */
 static inline int64_t world_differ(const struct world *w, const struct world *whole, int nvar)
 {
     int64_t n = 0;

@@ -1,9 +1,10 @@
-/* Halos on any number of ranks: groups against those of all points on one rank, wherever the bodies
- * are at first; centres against all pairs; spheres of a Navarro-Frenk-White halo against its mass
- * profile, by all radii and by histograms; dispersion, spin, shape and contamination of bodies for
- * which they are known; memory; wrong inputs. Catches: a link between ranks that is lost, in
- * particular across the periodic border; a neighbour on another rank that does not count; a sphere
- * that ends at the border of a domain; units of the spin; all members of a group on one rank. */
+/* Halos on any number of ranks: groups agree with those of all points on one rank, for any initial
+ * distribution of the particles; centres agree with a search over all pairs; spheres of a
+ * Navarro–Frenk–White halo agree with its mass profile, by all radii and by histograms; known
+ * dispersion, spin, shape and contamination are recovered; memory is bounded; wrong inputs are
+ * refused. Catches: a lost link between ranks, in particular across the periodic boundary; a
+ * neighbour on another rank that does not count; a sphere that ends at the boundary of a domain;
+ * units of the spin; all members of a group on one rank. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 
 static struct comm c;
 
-/* ---- bodies, the same on all ranks ---- */
+/* ---- particles, equal on all ranks ---- */
 
 static double wrap(double x)
 {
@@ -25,7 +26,7 @@ static double wrap(double x)
     return x < 1 ? x : 0;
 }
 
-/* Clumps of many sizes, some across the border of the box, and a background. */
+/* Clumps of many sizes, some across the boundary of the box, and a background. */
 static struct halo_point *clumps(int64_t n)
 {
     struct halo_point *b = mem_zero(sizeof *b * (size_t)n, "test");
@@ -49,7 +50,7 @@ static struct halo_point *clumps(int64_t n)
     return b;
 }
 
-/* This rank's share: 0: by number, 1: by place, 2: all on the last rank. */
+/* Particles of this rank: 0: by number, 1: by position, 2: all on the last rank. */
 static struct halo_points share_of(const struct halo_point *all, int64_t n, int how)
 {
     struct halo_points b = {.bad = false};
@@ -99,7 +100,7 @@ static int64_t differing(const struct halo_list *l, const struct halo_list *q)
 
 /* ---- groups ---- */
 
-/* Halos of all points on one rank: halo of each group, by id of the least member. */
+/* Halos of all points on one rank: halo of each group, by id of the first member. */
 static int64_t reference(const struct halo_point *all, int64_t n, double link, int64_t min,
                          int64_t *number)
 {
@@ -132,7 +133,7 @@ static int64_t reference(const struct halo_point *all, int64_t n, double link, i
 
 struct members {
     int64_t halos, ids, wrong, max;
-    int64_t of_halo, last; /* so far, of the last halo */
+    int64_t of_halo, last; /* of_halo, last: members so far, of the last halo */
     const struct halo_list *l;
 };
 
@@ -186,7 +187,7 @@ static void test_groups(void)
 
 /* ---- centres ---- */
 
-/* Numbers of the members of the halo whose id this is, of bodies numbered by id - 1. */
+/* Numbers of the members of the halo with this id, for particles numbered by id - 1. */
 static int64_t members_of(const struct halo_point *all, int64_t n, double link, int64_t id,
                           int64_t *member)
 {
@@ -208,7 +209,7 @@ static int compare_doubles(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* The member with the nearest 32nd one, by all pairs. */
+/* The member with the closest 32nd neighbour, by all pairs. */
 static int64_t densest(const struct halo_point *all, int64_t n, const int64_t *member)
 {
     const double period[3] = {1, 1, 1};
@@ -267,7 +268,7 @@ static double energy_of(const struct halo_point *all, int64_t n, int64_t i, cons
     return e;
 }
 
-/* The densest members of a halo fly through it: others are bound most. */
+/* The densest members of a halo move through it: others are most bound. */
 static void test_bound(void)
 {
     enum { N = 4000, FAST = 300 };
@@ -306,7 +307,7 @@ static void test_bound(void)
     FREE(all);
 }
 
-/* ---- a halo that is known ---- */
+/* ---- a halo with known properties ---- */
 
 static double nfw(double x)
 {
@@ -336,8 +337,9 @@ static double radius_of(double over)
 enum { NFW = 60000, STARS = 3000, CELLS = 2000 };
 static const double RS = 0.004, EDGE = 30, SIGMA = 3, OMEGA = 500, CENTRE[3] = {0.999, 0.5, 0.001};
 
-/* Dark matter of an NFW profile out to 30 scale radii, with dispersion and solid rotation around z;
- * each tenth body a heavy one, as of a second halo in the same place; stars and gas inside rs. */
+/* Dark matter with an NFW profile out to 30 scale radii, with dispersion and solid rotation around
+ * z; every tenth particle is heavy, as of a second halo at the same position; stars and gas inside
+ * rs. */
 static struct halo_point *known_halo(void)
 {
     struct halo_point *b = mem_zero(sizeof *b * (NFW + STARS + CELLS), "test");
@@ -426,9 +428,9 @@ static void test_heavy(void)
 
 /* ---- hostile ---- */
 
-/* So many that looking at all pairs would take minutes: in one place, or one halo that fills the
- * box, and of which each rank keeps its part. At most 100 bytes for each body of a rank, and for
- * each copy that it has of another's. */
+/* So many particles that testing all pairs would take minutes: at one position, or one halo that
+ * fills the box, of which each rank keeps its part. At most 100 bytes for each particle of a rank,
+ * and for each copy from another rank. */
 static void test_memory(bool index)
 {
     enum { SIDE = 44, N = SIDE * SIDE * SIDE };
@@ -494,7 +496,7 @@ static void test_densities(void)
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &c);
-    test_memory(false); /* first: the peak is that of all */
+    test_memory(false); /* must be first: the peak counts all tests */
     test_memory(true);
     test_densities();
     test_groups();

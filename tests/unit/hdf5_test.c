@@ -1,10 +1,9 @@
 /* Laws of the HDF5 back end of lib/ckpt: one file, byte for byte, for any ranks and decomposition;
- * the state read back is that written, and its digest that of the RAMSES files; damage is told.
- * Each check says which fault it catches. Last line: N passed, N failed.
+ * the state is read back as written, with the digest of the RAMSES files; damage is reported.
+ * Comments on checks name the faults that they catch. Last line: N passed, N failed.
  *
- * Works in a folder in memory, where there is one: on a busy disk the many fsync take longer than
- * all the rest. With an argument N, N bits are flipped in each kind of file instead of a few
- * hundred, and nothing else is done.
+ * Works in a folder in memory, if possible: on a busy disk the many fsync dominate the run time.
+ * With an argument N, the program only flips N bits in each kind of file, instead of a few hundred.
  *
  * test: mpi=1,2,3 tier=check */
 #include <fcntl.h>
@@ -23,7 +22,7 @@
 
 static enum err write_hdf5(struct world *w, int number, char *path, size_t n)
 {
-    w->h.provenance = "from here\n"; /* the only part of a file that may tell ranks apart */
+    w->h.provenance = "from here\n"; /* the only part of a file that may depend on ranks */
     return world_write(w, &hdf5_writer, number, path, n);
 }
 
@@ -44,7 +43,7 @@ static int row_compare(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Catches: a window of the wrong rows, a merge that loses or swaps some, columns that do not follow
+/* Catches: a window of the wrong rows, a merge that loses or swaps rows, columns that do not follow
  * their keys. */
 static void test_order_of(int64_t total, int64_t window, uint64_t keys)
 {
@@ -89,7 +88,7 @@ static void test_order(void)
     test_order_of(1, 10, 0);
     test_order_of(1000, 10, 0);
     test_order_of(1003, 64, 0);
-    test_order_of(1003, 7, 12); /* keys that many rows share */
+    test_order_of(1003, 7, 12); /* keys common to many rows */
     test_order_of(100, 9, 1);
 }
 
@@ -136,7 +135,7 @@ static bool same_file(const char *a, const char *b)
     return same;
 }
 
-/* Flags of refinement that contradict the octs, as where these do not follow at once. */
+/* Refinement flags that contradict the octs, as between flagging and refinement. */
 static void test_flags(struct world *w)
 {
     struct level *lv = &w->m.lev[LMAX - 1];
@@ -153,8 +152,8 @@ static void test_flags(struct world *w)
         for (int k = 0; k < 8; k += 3) lv->flag[i][k] = !lv->flag[i][k];
 }
 
-/* Catches: a row at the wrong place, anything that depends on ranks or domains, a variable that
- * lost bits. */
+/* Catches: a row at the wrong offset, dependence on ranks or domains, a variable that loses
+ * bits. */
 static void test_round_trip(enum domain_kind kind, bool isolated)
 {
     struct world w, one;
@@ -202,8 +201,8 @@ static void test_round_trip(enum domain_kind kind, bool isolated)
     world_free(&w);
 }
 
-/* Level 6 alone is four blocks: several ranks write. Catches: a window at the wrong place, a rank
- * that fails alone. */
+/* Level 6 alone has four blocks, so that several ranks write. Catches: a window at the wrong
+ * offset, a rank that fails alone. */
 static void test_large(int deflate)
 {
     enum { LEVEL = 6 };
@@ -247,10 +246,9 @@ static void test_large(int deflate)
     world_free(&one);
 }
 
-/* ---- trouble ---- */
+/* ---- errors ---- */
 
-/* Catches: an error that one rank keeps for itself, a directory left behind, an old checkpoint
- * lost. */
+/* Catches: an error that stays on one rank, a leftover directory, an old checkpoint lost. */
 static void test_full_disk(int deflate)
 {
     struct world w;
@@ -271,7 +269,7 @@ static void test_full_disk(int deflate)
             if (all.rank == who) setrlimit(RLIMIT_FSIZE, &low);
             enum err err = write_hdf5(&w, 4, path, sizeof path);
             setrlimit(RLIMIT_FSIZE, &old);
-            bool idle = who > 0 && err == OK; /* levels of one block are rank 0's */
+            bool idle = who > 0 && err == OK; /* levels of one block are written by rank 0 */
             ok = ok && (idle || (err == ERR_FILE && strstr(err_message(), "output_00004.tmp/")));
         }
     check(ok, "a full disk is an error on all ranks that names the file");
@@ -280,7 +278,7 @@ static void test_full_disk(int deflate)
     world_free(&w);
 }
 
-/* A uniform world of 73 octs and few particles: its file is half metadata. */
+/* A uniform world of 73 octs and few particles, whose file is half metadata. */
 static bool write_small(int deflate, char *path, size_t n)
 {
     enum { LEVEL = 3 };
@@ -308,8 +306,8 @@ static bool poke(int fd, int64_t at, int bit)
     return pwrite(fd, &c, 1, at) == 1;
 }
 
-/* Catches: an extent, a count or an offset that is trusted, a block or a header whose sum is not
- * looked at. */
+/* Catches: an unchecked extent, count or offset, a block or a header whose checksum is not
+ * compared. */
 static void test_damage(int deflate, int64_t flips)
 {
     char path[256], file[300], *text;
@@ -366,7 +364,8 @@ static void go_to_memory(char dir[32])
     BUG_ON(*dir && chdir(dir) != 0);
 }
 
-/* Catches: a number of the header that is in no file. einit to mass_sph are adjacent members. */
+/* Catches: a number of the header that is missing in the file. einit to mass_sph are adjacent
+ * members. */
 static void test_head(void)
 {
     struct world w;
@@ -420,7 +419,7 @@ int main(int argc, char **argv)
     return failed != 0;
 }
 #else
-/* Catches: a build without HDF5 that fails in another way than by a sentence. */
+/* Catches: a build without HDF5 that fails without a proper message. */
 int main(int argc, char **argv)
 {
     struct world w;

@@ -1,7 +1,8 @@
-/* hole_test: rates, drag and spins of black holes against their laws: orbits and the equation
- * of motion of Kerr, integrated by GSL; series; limits. Would catch: a wrong branch of the last
- * stable orbit, a curve that depends on the size of its steps, a hole that turns over without its
- * axis, a disc that aligns where it should not, a merger that depends on the order of the two. */
+/* hole_test: rates, drag and spins of black holes compared with known laws: orbits in the Kerr
+ * metric, the equation of motion integrated by GSL; series; limits. Catches: a wrong branch of
+ * the last stable orbit, a curve that depends on the size of its steps, a hole that turns over
+ * without its axis, a disc that aligns where it should not, a merger that depends on the order of
+ * the two. */
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_odeiv2.h>
 #include <math.h>
@@ -119,8 +120,8 @@ static void test_curves(void)
     CHECK(fabs(spin_jet(1) - 1.32308522) < 1e-12 && fabs(spin_jet(0) - 0.0410507) < 1e-15);
 }
 
-/* A hole without spin takes the axis of the disc, and has that of the closed curve; a gain in many
- * discs of one direction adds up to it. */
+/* A hole without spin takes the axis of the disc, and the spin of the closed curve; accretion in
+ * many discs of one direction gives the result of a single one. */
 static void test_accretion(void)
 {
     struct spin s = {0};
@@ -135,12 +136,12 @@ static void test_accretion(void)
     CHECK(fabs(s.a - want) < 1e-10, "%.14g, not %.14g", s.a, want);
     struct spin none = {0.5, {0, 0, 1}};
     f = (struct spin_flow){.mass = 1, .gain = 1};
-    spin_accrete(&none, &f); /* nothing turns: the angular momentum stays */
+    spin_accrete(&none, &f); /* no rotation: angular momentum is unchanged */
     CHECK(none.a == 0.125);
 }
 
-/* Against its spin a small disc of a heavy hole counter-rotates, a large one of a light hole turns
- * it over; both end with the axis of the gas. */
+/* With opposite spin, a small disc of a heavy hole counter-rotates, while a large disc of a light
+ * hole flips the spin; both end with the axis of the gas. */
 static void test_alignment(void)
 {
     struct spin s = {0.9, {0.1, 0, sqrt(0.99)}};
@@ -152,7 +153,7 @@ static void test_alignment(void)
     f.mass = 1e5, f.gain = 3e4;
     spin_accrete(&light, &f);
     CHECK(light.a > 0 && light.axis[2] < -0.99, "turns over: %g, %g", light.a, light.axis[2]);
-    struct spin slow = {-1e-4, {0, 0, 1}}; /* through zero, its axis turns too */
+    struct spin slow = {-1e-4, {0, 0, 1}}; /* spin through zero: the axis flips too */
     f = (struct spin_flow){.mass = 1e9, .gain = 3e8, .rate = 1, .momentum = {0, 0, -1}};
     spin_accrete(&slow, &f);
     CHECK(slow.a > 0.3 && slow.axis[2] < -0.99, "through zero: %g, %g", slow.a, slow.axis[2]);

@@ -1,7 +1,7 @@
-/* horizon_test: where black holes are born, and which merge, over levels, ranks and the boundary of
- * a periodic box. Would catch: a condition that is not asked, stars of another rank that do not
- * count, a hole beside one across the boundary, gas that a seed does not cost, friends of friends
- * that do not meet, a bound pair found with G m1 m2/r^2, a merger that depends on ranks. */
+/* horizon_test: formation and mergers of black holes across levels, ranks and the periodic
+ * boundary. Catches: a condition that is not checked, stars of another rank that do not count,
+ * a hole formed near one across the boundary, a seed not subtracted from the gas, friends of
+ * friends that do not meet, a bound pair found with G m1 m2/r^2, a merger that depends on ranks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,20 +34,21 @@ static void settle(struct sinks *s, const struct world *w, const struct comm *c)
 /* A dense cell of the fine level with eight stars. */
 struct site {
     int cell[3];
-    double rho, e, star, speed; /* specific internal energy; mass and speed of a star */
-    int64_t id;                 /* of the hole that is born there; 0: none */
+    /* density and specific internal energy of the gas; mass and speed of a star */
+    double rho, e, star, speed;
+    int64_t id; /* id of the hole that forms there; 0: none */
 };
 static const double COLD = 0.01;
 enum { SITES = 8, HEAVY = 1, LIGHT = 2 };
 static const struct site SITE[SITES] = {
-    {{4, 4, 4}, 10, 0.01, 2e-4, 2, HEAVY}, /* the densest */
-    {{5, 4, 4}, 9, 0.01, 2e-4, 2, 0},      /* beside it */
+    {{4, 4, 4}, 10, 0.01, 2e-4, 2, HEAVY}, /* densest cell */
+    {{5, 4, 4}, 9, 0.01, 2e-4, 2, 0},      /* next to the densest cell */
     {{12, 4, 4}, 8, 0.01, 2e-4, 2, LIGHT}, /* far from both */
     {{4, 12, 4}, 7, 0.01, 2e-4, 0.1, 0},   /* slow stars */
-    {{12, 12, 4}, 6, 1, 2e-4, 2, 0},       /* hot: a Jeans length is longer than four cells */
+    {{12, 12, 4}, 6, 1, 2e-4, 2, 0},       /* hot: the Jeans length exceeds four cells */
     {{8, 0, 4}, 5, 0.01, 2e-5, 2, 0},      /* few stars */
-    {{0, 8, 4}, 20, 0.01, 2e-4, 2, 0},     /* a hole is near, across the boundary */
-    {{8, 8, 7}, 1.9, 0.01, 2e-4, 2, 0}};   /* too little gas */
+    {{0, 8, 4}, 20, 0.01, 2e-4, 2, 0},     /* close to a hole across the boundary */
+    {{8, 8, 7}, 1.9, 0.01, 2e-4, 2, 0}};   /* not enough gas */
 static const struct hole_seeding SEEDING = {.dense = 2,
                                             .mass = 2e-3,
                                             .apart = 0.25,
@@ -107,7 +108,7 @@ static void totals(const struct world *w, const struct sinks *s, double out[NVAR
     for (int k = 0; k < NVAR; k++) out[k] = sum_get(&sum[k]);
 }
 
-/* A hole that was born, on its rank. */
+/* Checks a new hole on its rank. */
 static void check_hole(const struct world *w, const struct sink *a)
 {
     const struct site *k = &SITE[a->id == HEAVY ? 0 : 2];
@@ -163,7 +164,7 @@ static void test_births(bool with_stars)
         if (s.at[i].id != 7) check_hole(&w, &s.at[i]);
     totals(&w, &s, after);
     for (int k = 0; k < NVAR; k++) {
-        if (k == GAS_ENERGY || k == 5) continue; /* that of the gas in the seed is lost */
+        if (k == GAS_ENERGY || k == 5) continue; /* energy of the gas in the seed is lost */
         CHECK(fabs(after[k] - before[k]) < 1e-14, "variable %d: %.17g, not %.17g", k, after[k],
               before[k]);
     }
@@ -183,8 +184,8 @@ static void test_births(bool with_stars)
 
 enum { HOLES = 200, FIRST = 9 };
 
-/* A chain across the boundary; a pair that is bound, one that is not; a pair for which G m1 m2/r^2
- * would give another answer; others at random, some of which are near. */
+/* Makes a chain across the boundary; a bound pair, and an unbound one; a pair for which G m1 m2/r^2
+ * would decide differently; others at random, some of which are close. */
 static void holes_make(struct sink a[HOLES])
 {
     struct rng g = rng_make(11, 2, 3);
@@ -208,7 +209,7 @@ static void holes_make(struct sink a[HOLES])
     a[1].m = 3;
 }
 
-/* All, by id, on all ranks. */
+/* order by id, for all holes on all ranks */
 static int by_id(const void *a, const void *b)
 {
     const struct sink *x = a, *y = b;
@@ -274,7 +275,7 @@ static void check_sums(const struct sink *a, int64_t n)
 
 static void test_mergers(bool bound)
 {
-    /* 0.01 apart, of mass 1: bound below sqrt(4 G/r) = 20 */
+    /* separation 0.01, masses 1: bound below sqrt(4 G/r) = 20 */
     const struct hole_merging law = {.link = 0.016, .G = 1, .bound = bound, .spin = true};
     int64_t n, m, lost, same;
     struct sink *a = merged(&comm, &law, &n, &lost), *b = merged(&alone, &law, &m, &same);

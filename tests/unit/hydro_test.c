@@ -1,9 +1,9 @@
 /* hydro: laws of the scheme on meshes with up to three levels, on random and constructed states:
- * same bits for any tile size and number of threads, conservation across coarse-fine boundaries,
- * mirror symmetry, boundaries as mirrors, free flow left alone, consistency of the Riemann solvers,
- * restriction undoing prolongation. Catches, among others: a register with a wrong sign or weight,
- * a halo oct taken from the wrong place, a slope that leans to one side, a mask forgotten on one
- * side of a face.
+ * identical results for any tile size and number of threads, conservation across coarse-fine
+ * boundaries, mirror symmetry, reflecting boundaries, preservation of uniform flow, consistency of
+ * the Riemann solvers, restriction undoing prolongation. Catches, among others: a register with a
+ * wrong sign or weight, a halo oct taken from the wrong position, an asymmetric slope, a mask
+ * forgotten on one side of a face.
  *
  * test: tier=quick
  * test: pairs tier=check */
@@ -48,8 +48,8 @@ static struct hydro_par base_par(void)
 
 /* ---- meshes ---- */
 
-/* Is the cell at x (box units) to be refined at level l? A ball around a point that shrinks with
- * the level. */
+/* Whether the cell at x (box units) is to be refined at level l: a ball around a point that shrinks
+ * with the level. */
 static bool in_ball(const double *x, int l, int levelmin)
 {
     double r = 0.36 / (1 << (l - levelmin)), d2 = 0.0;
@@ -57,7 +57,7 @@ static bool in_ball(const double *x, int l, int levelmin)
         double s = x[d] - (0.52 + 0.03 * d);
         d2 += s * s;
     }
-    /* with a hole: edges that bend inwards */
+    /* with a hole: concave boundaries of levels */
     return d2 < r * r && (l == levelmin || d2 > 0.25 * r * r);
 }
 
@@ -79,7 +79,7 @@ static double uniform(uint64_t i)
     return (double)(mix(i) >> 11) * 0x1p-53;
 }
 
-/* Primitive state at x: smooth waves, a jump, and noise that makes every cell different. */
+/* Primitive state at x: smooth waves, a jump, and noise that makes all cells different. */
 typedef void state_at(const double *x, uint64_t id, double *q);
 
 static void rough(const double *x, uint64_t id, double *q)
@@ -169,7 +169,7 @@ static bool all_finite(const struct mesh *m)
 
 /* ---- tests ---- */
 
-/* Of levels lmin to 6; depth: tile_depth. */
+/* Digest of a run on levels lmin to 6; depth: tile_depth. */
 static uint64_t digest_of_run(const struct hydro_par *par, bool gravity, const bool *bounded,
                               int lmin, int depth)
 {
@@ -187,8 +187,8 @@ static uint64_t digest_of_run(const struct hydro_par *par, bool gravity, const b
     return h;
 }
 
-/* Any tile size and any number of threads: same bits. Every solver and every slope, or all pairs of
- * them. */
+/* Results do not depend on tile size and number of threads. Every solver and every slope, or all
+ * pairs of both. */
 static void test_tiles(bool pairs)
 {
     for (int r = 0; r < RIEMANN_COUNT; r++) {
@@ -218,7 +218,8 @@ static void test_tiles(bool pairs)
     omp_set_num_threads(1);
 }
 
-/* Tiles two cubes wide, which one thread takes on a complete level of 16³ octs: same bits. */
+/* Tiles two cubes wide, which one thread processes on a complete level of 16³ octs, do not change
+ * results. */
 static void test_wide_tiles(void)
 {
     omp_set_num_threads(1);
@@ -263,7 +264,8 @@ static void test_conservation(void)
     }
 }
 
-/* Uniform flow stays uniform through edges of levels, and constant scalars constant in any flow. */
+/* Uniform flow stays uniform across boundaries of levels, and constant scalars stay constant in any
+ * flow. */
 static void test_free_flow(void)
 {
     for (int r = 0; r < RIEMANN_COUNT; r++) {
@@ -288,15 +290,14 @@ static void test_free_flow(void)
     }
 }
 
-/* Uniform flow that carries a cube of scalar. */
+/* Uniform flow that advects a cube of scalar. */
 static void carrying(const double *x, uint64_t id, double *q)
 {
     flowing(x, id, q);
     q[5] = fabs(x[0] - 0.4) < 0.2 && fabs(x[1] - 0.5) < 0.2 && fabs(x[2] - 0.6) < 0.2;
 }
 
-/* Without slopes a scalar takes the values of the cells upstream: none beyond those that there
- * were. */
+/* Without slopes a scalar stays within the range of upstream values. */
 static void test_scalar_bounds(void)
 {
     for (int r = 0; r < RIEMANN_COUNT; r++) {
@@ -319,15 +320,15 @@ static void test_scalar_bounds(void)
     }
 }
 
-/* Cold gas that flows apart and together, as fast as a wave. */
+/* Cold gas with a sinusoidal velocity, expanding and converging. */
 static void surging(const double *x, uint64_t id, double *q)
 {
     const double c[5] = {1, 10 * sin(2 * M_PI * x[0]), 0, 0, 1e-6};
     memcpy(q, c, sizeof c);
 }
 
-/* With pressure_fix the internal energy of cold gas follows de/dt = -div(e v) - P div v, here
- * -gamma e div v. */
+/* With pressure_fix the internal energy of cold gas follows de/dt = -div(e v) - P div v, in this
+ * case -gamma e div v. */
 static void test_cold_flow(void)
 {
     const double dt = 1e-5, e = 1e-6 / 0.4;
@@ -355,7 +356,7 @@ static void test_cold_flow(void)
     mesh_fini(&m);
 }
 
-/* The value of a cell by its coordinates on a complete level. */
+/* Value of a cell, by its coordinates on a complete level. */
 static double *cell_at(struct mesh *m, int l, int v, const int64_t *x)
 {
     okey k = okey_make((uint64_t)x[0] >> 1, (uint64_t)x[1] >> 1, (uint64_t)x[2] >> 1);
@@ -363,8 +364,8 @@ static double *cell_at(struct mesh *m, int l, int v, const int64_t *x)
                          [(x[0] & 1) + 2 * (x[1] & 1) + 4 * (x[2] & 1)];
 }
 
-/* to(mirror(x)) := from(x) with the velocity along d reversed; returns the largest difference
- * instead if compare. */
+/* Sets to(mirror(x)) := from(x) with the velocity along d reversed; if compare, returns the largest
+ * difference instead. */
 static double mirror(struct mesh *to, struct mesh *from, int l, int d, bool compare)
 {
     int64_t n = (int64_t)1 << l, x[3];
@@ -411,8 +412,8 @@ static void test_mirror(void)
     }
 }
 
-/* A box with reflecting boundaries is an eighth of a periodic box twice as large, filled with its
- * mirror images. */
+/* A box with reflecting boundaries is equivalent to an eighth of a periodic box twice as large,
+ * filled with mirror images. */
 static void test_reflecting_boundaries(void)
 {
     const bool isolated[6] = {true, true, true, true, true, true};
@@ -488,7 +489,7 @@ static struct hydro_flux solve(int r, struct hydro_state L, struct hydro_state R
     return hydro_exact_flux(L, R, g, p);
 }
 
-/* F(U,U) = F(U); a resting contact does not move with the solvers that know contacts; Toro's test 1
+/* F(U,U) = F(U); contacts at rest do not move with solvers that resolve contacts; Toro's test 1
  * (Sod) at x/t = 0. */
 static void test_riemann(void)
 {
@@ -533,9 +534,9 @@ static double flux_distance(struct hydro_flux a, struct hydro_flux b)
     return fabs(a.r - b.r) + fabs(a.u - b.u) + fabs(a.v - b.v) + fabs(a.w - b.w) + fabs(a.e - b.e);
 }
 
-/* In a mirror the flux is mirrored; small jumps give the exact flux but for their square (LLF, HLL:
- * but for themselves); pressures below the floor give numbers. Slopes of equal differences are
- * these, and grow with them. */
+/* The flux of a mirrored problem is mirrored; small jumps give the exact flux to second order (LLF,
+ * HLL: first order); pressures below the floor give finite fluxes. Slopes of equal differences have
+ * these values, and grow with the differences. */
 static void test_riemann_laws(void)
 {
     struct hydro_par p = base_par();
@@ -574,8 +575,8 @@ static void test_riemann_laws(void)
     }
 }
 
-/* The mean over the children of a prolonged cell is the cell: all but interpol_var > 0 in energy.
- */
+/* The mean over the children of a prolonged cell equals the cell, except the energy with
+ * interpol_var > 0. */
 static void test_prolong_restrict(void)
 {
     for (int var = 0; var < 3; var++) {
@@ -605,7 +606,7 @@ static void test_prolong_restrict(void)
     }
 }
 
-/* interpol_type 4: velocities as type 3, without a limiter; the rest as type 2. */
+/* interpol_type 4: velocities as type 3, without a limiter; other variables as type 2. */
 static void test_prolong_types(void)
 {
     struct hydro_par p = base_par();
@@ -636,8 +637,8 @@ static void linear(const double *x, uint64_t id, double *q)
     for (int v = 1; v < 8; v++) q[v] = v == 4 ? 1.0 : 0.5;
 }
 
-/* A linear field is prolonged exactly by every slope but that of injection: in the right direction
- * on each axis. */
+/* A linear field is prolonged exactly by every slope except injection, in the right direction on
+ * each axis. */
 static void test_prolong_linear(void)
 {
     for (int type = 1; type < 4; type++) {
@@ -669,8 +670,8 @@ static void expanding(const double *x, uint64_t id, double *q)
     for (int d = 0; d < 3; d++) q[1 + d] = HUBBLE * (x[d] - 0.5);
 }
 
-/* pressure_fix always on, in uniform expansion v = H x: the auxiliary internal energy falls
- * adiabatically, de/dt = −3 γ H e, also where neighbours are coarser and further away. */
+/* With pressure_fix always on, in uniform expansion v = H x, the auxiliary internal energy falls
+ * adiabatically, de/dt = −3 γ H e, also next to coarser cells and further away. */
 static void test_pressure_fix(void)
 {
     struct hydro_par p = base_par();
@@ -690,7 +691,7 @@ static void test_pressure_fix(void)
         int64_t x[3];
         okey_coords(lv->key[i], x);
         if (x[0] < 4 || x[1] < 4 || x[2] < 4 || x[0] > 11 || x[1] > 11 || x[2] > 11)
-            continue; /* v jumps at the box's border */
+            continue; /* v jumps at the boundary of the box */
         edges += lv->reflux[REFLUX_GAS].row[i] >= 0;
         for (int c = 0; c < 8; c++) {
             double ekin = 0.0;
@@ -728,7 +729,7 @@ static void test_courant_kick_flag(void)
     for (lidx i = 0; i < m.lev[3].nown; i++)
         for (int c = 0; c < 8; c++) n += ok[i][c];
     CHECK(n == 0, "%d cells flagged in uniform flow", n);
-    m.lev[3].fld[FLD_U][5][7] *= 1.1; /* a bump: the cell and its six neighbours */
+    m.lev[3].fld[FLD_U][5][7] *= 1.1; /* a perturbation of the cell and its six neighbours */
     hydro_flag(&m, 3, &p, ok);
     for (lidx i = 0; i < m.lev[3].nown; i++)
         for (int c = 0; c < 8; c++) n += ok[i][c];

@@ -1,7 +1,8 @@
-/* ics_test: expansion, the reader of text, initial conditions. Laws and analytic solutions, written
- * files that are read back, and files broken in one place each, which must be refused with a
- * sentence that names the place. Would catch, among others: a wrong power of a in a unit, an offset
- * of half a cell, planes of the wrong level, values that depend on the rank that read them. */
+/* ics_test: cosmic expansion, the reader of text, initial conditions. Laws and analytic solutions,
+ * files that are written and read back, and files damaged in one place each, which must be refused
+ * with a message that names the place. Catches, among others: a wrong power of a in a unit, an
+ * offset of half a cell, planes of the wrong level, values that depend on the rank that read
+ * them. */
 #include "base/mem.h"
 #include "ics_world.h"
 #include "io/ascii_part.h"
@@ -74,7 +75,7 @@ static void test_open(void)
     cosmo_free(c);
 }
 
-/* Times and expansion factors that RAMSES printed, for Ω of its float32 headers. */
+/* Times and expansion factors printed by RAMSES, for Ω of its float32 headers. */
 static void test_ramses_times(void)
 {
     static const double pair[][2] = {{-0.309145361009211E+01, 0.251219881643174E+00},
@@ -96,7 +97,7 @@ static void test_ramses_times(void)
         }
         cosmo_free(c);
     }
-    CHECK(worst[0] < 4e-6); /* RAMSES's linear interpolation */
+    CHECK(worst[0] < 4e-6); /* linear interpolation of RAMSES */
     CHECK(worst[1] < 1e-13);
     printf("a(tau) against RAMSES: exact %.2e, chords %.2e\n", worst[0], worst[1]);
 }
@@ -125,9 +126,9 @@ static void test_absurd_cosmology(void)
     CHECK(says(cosmo_new(&p, &c), ERR_PARAM, "expansion factor"));
     p = params(0.3, 0.7, NAN);
     CHECK(says(cosmo_new(&p, &c), ERR_PARAM, "expansion factor"));
-    p = params(0.1, 3, 0.02); /* bounces at a = 0.3 or so */
+    p = params(0.1, 3, 0.02); /* bounces at about a = 0.3 */
     CHECK(says(cosmo_new(&p, &c), ERR_PARAM, "does not pass"));
-    p = params(3, -0.5, 0.02); /* turns soon after today */
+    p = params(3, -0.5, 0.02); /* recollapses soon after today */
     CHECK(cosmo_new(&p, &c) == OK && isfinite(cosmo_tau(c, 1.2)));
     cosmo_free(c);
 }
@@ -213,7 +214,7 @@ static void test_text_particles(void)
     CHECK(p.id[0] == 1 && p.id[1] == 2 && p.levelp[0] == 5 && p.family[1] == FAM_DM &&
           p.tag[0] == 0);
     part_fini(&p);
-    /* on a periodic axis up to a box away, elsewhere in the box */
+    /* up to a box away along a periodic axis; inside the box along others */
     static const struct {
         int axis;
         double x;
@@ -238,8 +239,8 @@ static void test_text_particles(void)
 
 /* ---- mesh ---- */
 
-/* Levels 1..levelmin complete but for `part` of `nparts` of the octs of levelmin, and, if fine, the
- * octs of levelmin+1 in the octs lo..hi-1 along each axis that these cover. */
+/* Levels 1..levelmin, complete except `part` of `nparts` of the octs of levelmin, and, if fine, the
+ * octs of levelmin+1 in the covered octs lo..hi-1 along each axis. */
 static void build(struct mesh *m, int levelmin, int part, int nparts, int lo, int hi)
 {
     mesh_init(m, levelmin, levelmin + 1, 7, true, false, 1, PERIODIC);
@@ -297,8 +298,8 @@ static void test_regions(void)
     double mass = 0, energy = 0;
     for (lidx i = 0; i < m.lev[4].nown; i++)
         for (int c = 0; c < 8; c++) mass += u[0][i][c] / 4096;
-    /* 8 x 8 x 4 cells of density 2; the cells with centres within 0.25 of the corner, 34 (counted),
-     * of density 3 */
+    /* 8 x 8 x 4 cells of density 2; cells with centres within 0.25 of the corner, 34 by count, of
+     * density 3 */
     int corner = 0;
     for (int z = 0; z < 16; z++)
         for (int y = 0; y < 16; y++)
@@ -332,8 +333,7 @@ static void test_regions(void)
 static const struct ics_gas GAS = {
     .nvar = 7, .gamma = 5.0 / 3, .smallr = 1e-10, .smallc = 1e-10, .initial[GAS_SCALARS] = 0.01};
 
-/* The largest difference between the gas of level l and what its files say, and check of the
- * refinement map. */
+/* Largest difference between the gas of level l and its files; also checks the refinement map. */
 static double gas_error(const struct ics_grafic *g, const struct mesh *m, int l)
 {
     const struct level *lv = &m->lev[l];
@@ -381,7 +381,8 @@ static void test_grafic_gas(void)
               !ics_grafic_has(&g, 5));
         for (int l = 3; l <= 4; l++) {
             CHECK(ics_grafic_gas(&g, &m, &ONE, l, &GAS) == OK);
-            CHECK(gas_error(&g, &m, l) < 1e-6); /* float32 header against its own box length */
+            /* float32 header compared with the box length of the run */
+            CHECK(gas_error(&g, &m, l) < 1e-6);
             unsigned char map[64][8];
             CHECK(ics_grafic_refmap(&g, &m, &ONE, l, map) == OK);
             CHECK(map[0][0] == 1 && map[0][7] == 1 && !map[0][1] && map[0][3] == 1 && !map[0][6]);
@@ -390,14 +391,14 @@ static void test_grafic_gas(void)
     }
     mesh_fini(&m);
     CHECK(open_files(&g, 3, 2, 0.06, 10) == OK);
-    build(&m, 3, 0, 1, 1, 5); /* leaves the files of level 4 */
+    build(&m, 3, 0, 1, 1, 5); /* beyond the files of level 4 */
     CHECK(says(ics_grafic_gas(&g, &m, &ONE, 4, &GAS), ERR_PARAM,
                "leaves the initial conditions of level 4"));
     mesh_fini(&m);
     ics_grafic_close(&g);
 }
 
-/* Initial conditions have the same bits whichever rank holds a cell. */
+/* Initial conditions are identical on any rank that holds a cell. */
 static void test_ranks(void)
 {
     struct mesh whole, some;
@@ -443,8 +444,8 @@ static void test_ranks(void)
     ics_grafic_close(&g);
 }
 
-/* Positions and velocities of the particle of cell k of level l (counted in its files) with this
- * id. */
+/* Checks position and velocity of the particle with this id, which starts in cell k of level l,
+ * counted in the files. */
 static void check_particle(const struct ics_grafic *g, const struct parts *p, const int64_t k[3],
                            int l, int64_t id, bool pos, double growth)
 {

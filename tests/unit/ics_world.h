@@ -1,5 +1,5 @@
-/* ics_world: GRAFIC files that tests of initial conditions write: two nested levels in folders of
- * their own, of values that follow from the place of a cell. */
+/* ics_world: GRAFIC files that tests of initial conditions write: two nested levels in separate
+ * folders, with values that depend on the position of a cell. */
 #pragma once
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static bool near(double a, double b, double tol)
     return fabs(a - b) <= tol * fmax(fabs(a), fabs(b));
 }
 
-/* The error is of that kind and its sentence holds that text. */
+/* Whether the error has this kind, and its message contains the text. */
 static bool says(enum err got, enum err want, const char *text)
 {
     bool good = got == want && strstr(err_message(), text);
@@ -39,9 +39,9 @@ struct file {
     int32_t n[3];
     float real[9]; /* dx, offsets, astart, Ω_m, Ω_Λ, h0, Ω_b */
     bool baryons;  /* the header has Ω_b */
-    int width;     /* 4 or 8 */
+    int width;     /* bytes of an id, 4 or 8 */
     bool swap;
-    int64_t first; /* is added to ids of 8 bytes */
+    int64_t first; /* offset of ids of 8 bytes */
 };
 
 static void put4(FILE *f, const void *p, bool swap)
@@ -177,7 +177,7 @@ static void only_file(const struct file *h)
 static const struct file LEVEL_4 = {
     .n = {8, 8, 8}, .real = {8, 32, 32, 32, 0.02f, 0.3f, 0.7f, 70, 0.05f}, .width = 4};
 
-/* Folders for a test, and their end. */
+/* Makes folders for a test; world_end removes them. */
 static void world_begin(void)
 {
     snprintf(tmp, sizeof tmp, "/tmp/ics_testXXXXXX");

@@ -1,8 +1,8 @@
-/* io_test: text tables are read to the end of each line and file, and files appear under their
- * name complete or not at all. Would catch: a word after the last column, or a file behind a zero
- * byte, that is left out; a number that is read in part; a FIFO that is waited for; a link or a
- * file of another program that is written into; a temporary file that stays, or is taken from one
- * who still writes it. */
+/* io_test: text tables are read to the end of each line and file, and files appear under their name
+ * complete or not at all. Catches: ignored words after the last column, or text behind a zero
+ * byte; a number that is read in part; an open that waits for a FIFO; a link or a file of another
+ * program that is written into; a temporary file that stays, or is taken from a process that still
+ * writes it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -51,7 +51,7 @@ static bool says(enum err err, const char *what)
 
 /* ---- tables ---- */
 
-/* All rows of n numbers in a file: their sum. */
+/* Sums all rows of n numbers in a file. */
 static enum err sum_rows(const char *path, unsigned how, int n, double *sum, long *rows)
 {
     struct table t;
@@ -100,7 +100,7 @@ static void test_numbers(void)
     }
 }
 
-/* Any number that C prints comes back, between any blanks. */
+/* Any number printed by C is read back, with any blanks around it. */
 static void test_drawn_numbers(void)
 {
     enum { TIMES = 2000 };
@@ -126,7 +126,7 @@ static void test_lines(void)
     double x;
     long rows;
     CHECK(sum_text("# a\n\n 1 2\n  # b\n3\t4 # c\r\n5,6", 2, &x) == OK && x == 21);
-    CHECK(says(sum_text("1 2\n3 4 5\n", 2, &x), "t: line 2: '5' is beyond"));
+    CHECK(says(sum_text("1 2\n3 4 5\n", 2, &x), "t: line 2: unexpected '5'"));
     CHECK(says(sum_text("1 2\n\n3\n", 2, &x), "t: line 3: needs 2 numbers: numbers; it has 1"));
     put("t", "1 2\n\0003 4\n", 9);
     CHECK(says(sum_rows("t", TABLE_NOTES, 2, &x, &rows), "t: line 2 contains a zero byte"));
@@ -141,7 +141,7 @@ static void test_lines(void)
     snprintf(text + LONG, 100, "3\n4 5 6\n");
     put("t", text, strlen(text));
     CHECK(sum_rows("t", TABLE_NOTES, 3, &x, &rows) == OK && x == 21 && rows == 2, "a long line");
-    CHECK(says(sum_rows("t", TABLE_NOTES, 2, &x, &rows), "t: line 1: '3' is beyond"));
+    CHECK(says(sum_rows("t", TABLE_NOTES, 2, &x, &rows), "t: line 1: unexpected '3'"));
     free(text);
 }
 
@@ -160,11 +160,11 @@ static void test_stream_of_numbers(void)
     table_close(&t);
     put_text("t", "1\n\n2\n");
     CHECK(table_open(&t, "t", 0, 100) == OK && table_flow(&t, "a number", &x) == OK);
-    CHECK(says(table_over(&t, "the end"), "t: line 3: '2' is beyond"));
+    CHECK(says(table_over(&t, "the end"), "t: line 3: unexpected '2'"));
     table_close(&t);
 }
 
-/* A share that begins late knows the numbers of its lines. */
+/* A share that begins late has correct line numbers. */
 static void test_shares(void)
 {
     enum { LINES = 1000, SHARES = 7 };
@@ -188,7 +188,7 @@ static void test_shares(void)
     CHECK(last == LINES && lines == LINES, "%ld, %ld", last, lines);
 }
 
-/* ---- what can be opened ---- */
+/* ---- files that can be opened ---- */
 
 static void test_kinds(void)
 {
@@ -272,7 +272,8 @@ static bool is_present(const char *name)
     return lstat(name, &st) == 0;
 }
 
-/* Two who write the same: each writes its own file, and one of them has the last word. */
+/* Two processes that write one target: each writes a file of its own, and one of them replaces the
+ * other's. */
 static void test_two(void)
 {
     struct temp a, b;
@@ -313,7 +314,7 @@ static void test_leftovers(void)
     CHECK(write_whole("x", "new") == OK && !is_present(stay[7]));
 }
 
-/* The files of a set live as long as the first one is held. */
+/* The files of a set live as long as the first one is locked. */
 static void test_sets(void)
 {
     struct temp first, other;
@@ -337,7 +338,7 @@ static void *other_turn(void *at)
     return NULL;
 }
 
-/* Who gives names to a set waits for another one. */
+/* A process that renames a set waits for another one that does. */
 static void test_turns(void)
 {
     double at = 0;

@@ -1,12 +1,12 @@
 /* A slow network, made through the profiling interface of MPI, and a clock for it.
  *
  * Messages of MPI_Isend arrive `latency.seconds` after they were sent, at the earliest, by a clock
- * that counts the processor time of this process outside of MPI: who waits for a message in
- * MPI_Waitall finds the clock set to its arrival. So what is measured neither depends on the
- * machine's network nor on who else uses the machine, and nobody really sleeps.
+ * that counts the processor time of this process outside of MPI: a wait in MPI_Waitall advances the
+ * clock to the arrival of the message. Measurements thus depend neither on the network of the
+ * machine nor on other users, and no process really sleeps.
  *
- * Include it in a test of one thread per rank; what is sent point to point with MPI_Isend,
- * MPI_Irecv and MPI_Waitall is delayed, nothing else. */
+ * For tests with one thread per rank that include this file: only point-to-point messages with
+ * MPI_Isend, MPI_Irecv and MPI_Waitall are delayed. */
 #pragma once
 #include <mpi.h>
 #include <stdio.h>
@@ -17,14 +17,14 @@ enum { LATENCY_SENT = 1024, LATENCY_POSTED = 256 };
 
 static struct latency {
     double seconds;
-    double ahead; /* of the processor time: waiting minus what MPI itself took */
+    double ahead; /* clock minus processor time: waiting time minus time inside MPI */
     MPI_Comm comm;
     int sent, posted;
-    double stamp[LATENCY_SENT]; /* when messages were sent, on their way themselves */
+    double stamp[LATENCY_SENT]; /* send times of messages, sent as messages themselves */
     struct {
         MPI_Request request;
         int from;
-    } post[LATENCY_POSTED]; /* receives that were not waited for, in order */
+    } post[LATENCY_POSTED]; /* pending receives, in order */
 } latency;
 
 static inline double latency_processor(void)
@@ -39,7 +39,7 @@ static inline double latency_now(void)
     return latency_processor() + latency.ahead;
 }
 
-/* All clocks to zero. (collective) */
+/* Sets all clocks to zero. (collective) */
 static inline void latency_reset(void)
 {
     if (latency.comm == 0) PMPI_Comm_dup(MPI_COMM_WORLD, &latency.comm);
@@ -47,7 +47,7 @@ static inline void latency_reset(void)
     latency.ahead = -latency_processor();
 }
 
-/* A call of MPI takes no time by the clock. */
+/* Stops the clock during a call of MPI. */
 static inline int latency_free(double before, int result)
 {
     latency.ahead += before - latency_processor();

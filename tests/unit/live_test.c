@@ -1,5 +1,5 @@
-/* Laws of observe/live: digest, profile and map of a running mesh are those of the checkpoint that
- * is written at the same moment, bit by bit, on any number of ranks. Last line: N passed, N failed.
+/* Laws of observe/live: digest, profile and map of a running mesh equal those of a checkpoint
+ * written at this time, bit by bit, on any number of ranks. Last line: N passed, N failed.
  * test: tier=quick timeout=120 mpi=1,3 */
 #include "observe/live.h"
 

@@ -1,16 +1,15 @@
 /* Counts the MPI calls of a rank through the profiling interface of MPI.
  *
- * In a test: include this file, and read mpicount.n[MPICOUNT_SENDS] before and after a call, or
- * empty all with mpicount_reset().
- * For any program: compile it as a library and preload it (tests/ptah.py: mpicount). Then
- * MPICOUNT=FILE gets a table when MPI ends: a line for each rank and interval, tab-separated.
- * Interval 0 lasts from the start of MPI to the first coarse step, interval i is the i-th coarse
- * step of this run. A program begins an interval with MPI_Pcontrol(1, name), as comm_mark does.
+ * Tests include this file, and read mpicount.n[MPICOUNT_SENDS] before and after a call, or clear
+ * all counters with mpicount_reset(). For other programs it is compiled as a library and preloaded
+ * (tests/ptah.py: mpicount). Then MPICOUNT=FILE gets a table when MPI ends: a line for each rank
+ * and interval, tab-separated. Interval 0 lasts from the start of MPI to the first coarse step,
+ * interval i is the i-th coarse step of this run. A program begins an interval with MPI_Pcontrol(1,
+ * name), as comm_mark does.
  *
- * sends: messages between two ranks that are begun; bytes: in them; partners: ranks they go to;
- * rounds: how often the rank turned to wait for messages after it had begun some; then calls of
- * collectives, blocking or not; reduced: bytes that a rank gives to allreduce; seconds: inside of
- * MPI. */
+ * sends: point-to-point messages sent; bytes: their size; partners: number of receivers; rounds:
+ * number of waits after messages were begun; then calls of collectives, blocking or not; reduced:
+ * bytes contributed to allreduce; seconds: time inside MPI. */
 #pragma once
 #include <inttypes.h>
 #include <mpi.h>
@@ -25,17 +24,17 @@ enum mpicount_kind {
     MPICOUNT_PARTNERS,
     MPICOUNT_ROUNDS,
     MPICOUNT_ALLREDUCE,
-    MPICOUNT_ALLTOALL,  /* and v, w */
-    MPICOUNT_ALLGATHER, /* and v */
+    MPICOUNT_ALLTOALL,  /* including v and w forms */
+    MPICOUNT_ALLGATHER, /* including the v form */
     MPICOUNT_NEIGHBOR,  /* all neighbour collectives */
     MPICOUNT_BARRIER,
-    MPICOUNT_SCAN, /* and Exscan */
+    MPICOUNT_SCAN, /* including Exscan */
     MPICOUNT_BCAST,
-    MPICOUNT_REDUCE,  /* to one rank, and Reduce_scatter */
-    MPICOUNT_GATHER,  /* and v */
-    MPICOUNT_SCATTER, /* and v */
-    MPICOUNT_COMMS,   /* communicators made */
-    MPICOUNT_REDUCED, /* bytes that go into allreduce */
+    MPICOUNT_REDUCE,  /* including Reduce_scatter */
+    MPICOUNT_GATHER,  /* including the v form */
+    MPICOUNT_SCATTER, /* including the v form */
+    MPICOUNT_COMMS,   /* communicators created */
+    MPICOUNT_REDUCED, /* bytes contributed to allreduce */
     MPICOUNT_KINDS
 };
 
@@ -49,11 +48,11 @@ struct mpicount_row {
 };
 
 static struct mpicount {
-    int64_t n[MPICOUNT_KINDS]; /* of this interval */
+    int64_t n[MPICOUNT_KINDS]; /* counters of this interval */
     double seconds;
-    bool begun; /* messages that have not been waited for */
+    bool begun; /* messages have begun since the last wait */
     int size;
-    unsigned char *peer; /* [size] 1: there was a message to it */
+    unsigned char *peer; /* [size] 1: a message was sent to the rank */
     int nrow;
     struct mpicount_row *row;
 } mpicount;
@@ -107,7 +106,7 @@ static void mpicount_wait(void)
     mpicount.begun = false;
 }
 
-/* A call of MPI: what is counted, then the call itself, timed. */
+/* Wrapper of an MPI call: updates counters, then makes the timed call. */
 #define MPICOUNT_CALL(name, sign, args, count)                                                     \
     int MPI_##name sign                                                                            \
     {                                                                                              \
@@ -157,7 +156,7 @@ int MPI_Pcontrol(const int level, ...)
     return MPI_SUCCESS;
 }
 
-/* Collectives: the nonblocking form has one argument more. */
+/* Wrappers of a collective: the nonblocking form has one more argument. */
 #define MPICOUNT_BOTH(name, Iname, sign, isign, args, iargs, kind)                                 \
     MPICOUNT_CALL(name, sign, args, mpicount.n[kind]++)                                            \
     MPICOUNT_CALL(Iname, isign, iargs, mpicount.n[kind]++)
@@ -242,7 +241,7 @@ static void mpicount_print(FILE *f, int rank, int n, const struct mpicount_row *
     }
 }
 
-/* Rank 0 writes the lines of all, one rank after the other. */
+/* Rank 0 writes the lines of all ranks, one rank after the other. */
 static void mpicount_write(const char *path)
 {
     static const char *const names[] = {MPICOUNT_NAMES};

@@ -1,5 +1,5 @@
-/* Laws of mpicount.h: it counts what lib/comm asks of MPI, no less and no more. Catches: a call
- * that is not wrapped, a round counted per message, partners counted per message. */
+/* Laws of mpicount.h: it counts exactly the MPI calls of lib/comm. Catches: a call that is not
+ * wrapped, a round counted per message, partners counted per message. */
 #include "mpicount.h"
 
 #include "base/mem.h"
@@ -46,7 +46,7 @@ static void test_collectives(void)
     }
 }
 
-/* A mark ends an interval: what was counted is kept, and counting begins anew. */
+/* A mark ends an interval: its counts are stored, and counters restart. */
 static void test_mark(void)
 {
     double x = 1;

@@ -1,5 +1,5 @@
-/* Unit tests of the reader of namelists: what it reads, refuses and notes. tests/fuzz/dialects.py
- * compares it with Fortran. */
+/* Unit tests of the reader of namelists: values, errors and remarks. tests/fuzz/dialects.py
+ * compares the reader with Fortran. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "param/nml.h"
 #include "param/param.h"
 
-static struct params *par; /* large: one for all tests */
+static struct params *par; /* large, hence one for all tests */
 
 static enum err read_text(const char *text)
 {
@@ -33,7 +33,8 @@ static const char sample[] = "Remarks are ignored, also = and / and & here\n"
                              "&end\n"
                              "&REFINE_PARAMS m_refine=2*,2*8.,+1e+2,1-1 /\n";
 
-/* Fails if any rule of the syntax is forgotten; the numbers are those a Fortran compiler stores. */
+/* Fails if any rule of the syntax is forgotten; expected numbers are those stored by a Fortran
+ * compiler. */
 static void test_nml_values(void)
 {
     CHECK(read_text(sample) == OK);
@@ -62,7 +63,7 @@ static void test_nml_values(void)
           par->init.var_region[1][2] == 4);
 }
 
-/* Fails if a repeat count stores one value more or less, or beside its place. */
+/* Fails if a repeat count stores one value more or less, or at the wrong index. */
 static void test_nml_repeats(void)
 {
     for (int n = 1; n < 99; n++) {
@@ -76,7 +77,7 @@ static void test_nml_repeats(void)
     }
 }
 
-/* Fails if a mistake passes silently or is blamed on the wrong place. */
+/* Fails if a mistake passes silently or is reported at the wrong place. */
 static void test_nml_errors(void)
 {
     static const struct {
@@ -130,8 +131,8 @@ static void test_nml_errors(void)
         {"&INIT_PARAMS var_region(1)=3 /", "needs 2 indices"},
         {"no group\n", "no namelist group"},
         {"&INIT_PARAMS filetype=grafic /", "needs quotes: write 'grafic'"},
-        {"&HYDRO_PARAMS gamma=1.5&end", "'&' has no place in a value"},
-        {"&HYDRO_PARAMS gamma=1.5$end", "'$' has no place in a value"},
+        {"&HYDRO_PARAMS gamma=1.5&end", "'&' is not allowed in a value"},
+        {"&HYDRO_PARAMS gamma=1.5$end", "'$' is not allowed in a value"},
         {"&RUN_PARAMS nsubcycle=1\n,1 /",
          "t.nml:2: in 'nsubcycle', compilers differ on a comma that begins a line"},
         {"&RUN_PARAMS nsubcycle=1, ! c\n1 /", "t.nml:1: in 'nsubcycle', compilers differ on a "
@@ -145,7 +146,7 @@ static void test_nml_errors(void)
         {"&RUN_PARAMS nsubcycle=2*!c\n1 /", "compilers differ on '!' behind '*'"},
         {"&RUN_PARAMS\fhydro=T /", "a blank must follow &RUN_PARAMS, not byte 0x0c"},
         {"&RUN_PARAMS: hydro=T /", "a blank must follow &RUN_PARAMS, not ':'"},
-        {"&RUN_PARAMS hydro=T\rpic=T /", "byte 0x0d has no place"},
+        {"&RUN_PARAMS hydro=T\rpic=T /", "byte 0x0d is not allowed"},
         {"&& RUN_PARAMS /\n &&RUN_PARAMS hydro=T /",
          "t.nml:2: Fortran does not find &RUN_PARAMS right after another '&'"},
         {"&INIT_PARAMS initfile='a!b' / &RUN_PARAMS hydro=T /",
@@ -154,7 +155,7 @@ static void test_nml_errors(void)
          "Fortran takes &RUN_PARAMS in this string for the group"},
         {"see &RUN_PARAMS below\n&RUN_PARAMS hydro=T /",
          "t.nml:2: expected '=' after 'below', not '&' (Fortran reads the group from line 1, "
-         "whatever stands before &RUN_PARAMS)"},
+         "whatever precedes &RUN_PARAMS)"},
     };
     size_t before = mem_now();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -163,7 +164,7 @@ static void test_nml_errors(void)
     CHECK_FAILS(param_read_text(par, "&RUN\0", 5, "t.nml"), "zero byte at offset 4");
 }
 
-/* Forms of namelists that Fortran reads; all set hydro alone. Fails if one of them is skipped. */
+/* Forms of namelists that Fortran reads; each sets only hydro. Fails if one of them is skipped. */
 static void test_nml_forms(void)
 {
     static const char *const forms[] = {
@@ -201,7 +202,7 @@ static void test_nml_forms(void)
           par->init.var_region[2][2] == 0);
 }
 
-/* Fails (crashes, hangs, leaks) if any damage of a good file is not caught. */
+/* Fails (crashes, hangs, leaks) if any damage of a good file is not detected. */
 static void test_nml_hostile(void)
 {
     struct rng r = rng_make(42, 0, 0);
@@ -221,7 +222,7 @@ static void test_nml_hostile(void)
     }
     CHECK(good == rounds);
     CHECK(mem_now() == before);
-    for (int k = 0; k < 200; k++) { /* the whole way, less often: struct params is large */
+    for (int k = 0; k < 200; k++) { /* the complete reader, less often: struct params is large */
         char text[sizeof sample];
         memcpy(text, sample, sizeof text);
         text[rng_word(&r) % (sizeof text - 1)] = nasty[rng_word(&r) % (sizeof nasty - 1)];
@@ -237,11 +238,11 @@ static void test_nml_hostile(void)
     many[huge] = '*', many[huge + 1] = '1';
     CHECK_FAILS(param_read_text(par, many, huge + 2, "t.nml"), "repeat count");
     memset(many + 22, '(', huge - 22);
-    CHECK_FAILS(param_read_text(par, many, huge, "t.nml"), "no place in a value");
+    CHECK_FAILS(param_read_text(par, many, huge, "t.nml"), "not allowed in a value");
     FREE(many);
 }
 
-/* The caller frees it. */
+/* Remarks on a namelist; caller frees. */
 static char *remarks_on(const char *namelist)
 {
     char *said = NULL;
@@ -253,7 +254,8 @@ static char *remarks_on(const char *namelist)
     return said;
 }
 
-/* Fails if what stands outside of groups, and looks meant, vanishes, or if each remark is noted. */
+/* Fails if text outside of groups that looks like settings is silently ignored, or if every remark
+ * is reported. */
 static void test_nml_remarks(void)
 {
     static const struct {

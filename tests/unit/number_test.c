@@ -1,5 +1,5 @@
 /* number_test: numbers as text. A NaN has no sign, in tables, in messages and in the log; JSON has
- * null. Would catch: a sign that is printed, a path that is changed. */
+ * null. Catches: a printed sign, a changed path. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "check.h"
 
-/* Text that put(out, …) prints. */
+/* Text printed by put(out, …). */
 static const char *printed(void (*put)(FILE *out, double x), double x)
 {
     static char text[64];

@@ -1,7 +1,8 @@
-/* While ghosts are on their way, a rank works on what needs none: with a slow network the Godunov
- * step and the sweeps of multigrid take about as long as their work or their exchange, whichever is
- * longer, and not as both. Measured with the network and the clock of latency.h. Catches: an
- * exchange that is waited for where it begins, or before the work that needs no ghosts.
+/* Overlap of communication and computation: during a ghost exchange a rank works on octs that need
+ * no ghosts, so that on a slow network the Godunov step and multigrid sweeps take about the longer
+ * of the times of work and exchange, not their sum. Measured with the network and the clock of
+ * latency.h. Catches: a wait directly after the begin of an exchange, or before the work that needs
+ * no ghosts.
  *
  * test: tier=check timeout=240 mpi=2 */
 #include <math.h>
@@ -70,7 +71,7 @@ static void together(void)
     hydro_update(&w.m, LEVEL, 1e-4, 0, &w.p, &(struct patch_arrival){arrive, &w.fill, false}, NULL);
 }
 
-/* Of the slowest rank. */
+/* Time on the slowest rank, seconds. */
 static double seconds(void (*what)(void))
 {
     gas_set();
@@ -95,8 +96,8 @@ static double median(const double x[REPEATS])
     return y[REPEATS / 2];
 }
 
-/* Of each round: what is done beside an exchange, over the longer of both. The median counts: the
- * machine's speed may change from one round to the next. */
+/* Ratios of the time with overlap to the longer of the times of work and exchange. The median over
+ * rounds counts, since the speed of the machine may vary. */
 struct rounds {
     double alone[REPEATS], sent[REPEATS], both[REPEATS];
 };
@@ -136,8 +137,8 @@ static void sweeps(void)
     mg_sweeps(&w.c, &w.mg.lev[SWEEP_LEVEL], false, SWEEPS, false);
 }
 
-/* latency: in units of the work of a sweep. Nothing hides behind the octs at the surface of a
- * domain, six of a hundred, and the red half of those beside them. */
+/* latency: in units of the work of a sweep. No work overlaps with the exchange for octs at the
+ * surface of a domain, six of a hundred, and for the red half of their neighbours. */
 static void test_sweeps(double share)
 {
     struct rounds r;
@@ -168,8 +169,8 @@ static void mesh_drop(void)
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &w.c);
-    w.c.empty_messages = 0; /* latency.h follows messages that their receivers wait for */
-    /* thin tiles: those at the surface of a domain are an eighth of the work */
+    w.c.empty_messages = 0; /* latency.h needs messages for which receivers wait */
+    /* thin tiles: tiles at the surface of a domain are an eighth of the work */
     w.p = (struct hydro_par){.nvar = 5,
                              .gamma = 1.4,
                              .smallr = 1e-10,

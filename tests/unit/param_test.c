@@ -1,5 +1,5 @@
-/* param_test: what simulate says of parameters that it does not honour, that have no effect, or
- * that are most likely a mistake. Each test says which mistakes it would catch. */
+/* param_test: messages of simulate on parameters that are not supported, have no effect, or are
+ * most likely a mistake. Comments on tests name the mistakes that they catch. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 #include "check.h"
 #include "param/row.h"
 
-static struct params *par; /* large: one for all tests */
+static struct params *par; /* large, hence one for all tests */
 
 static enum err read_text(const char *text)
 {
     return param_read_text(par, text, strlen(text), "t.nml");
 }
 
-/* Fails if something we cannot do is silently accepted, or if its default or its details stop a
+/* Fails if an unsupported parameter is silently accepted, or if its default or its details stop a
  * run. */
 static void test_param_refused(void)
 {
@@ -54,8 +54,8 @@ static bool is_noted(const char *namelist, const char *note)
     return found;
 }
 
-/* Fails if a line says "no effect" where there is one, or says nothing where there is none. The
- * condition is what a value is measured by, not that a switch is mentioned. */
+/* Fails if a line says "no effect" wrongly, or is missing. The test changes conditions, since
+ * mentioning a switch is not enough. */
 static void test_param_conditions(void)
 {
     static const struct {
@@ -142,7 +142,7 @@ static void test_param_conditions(void)
     }
 }
 
-/* Fails if RAMSES's magnetic fields are taken for a plain gas, though a default is named. */
+/* Fails if magnetic fields of RAMSES are taken for plain gas because a default is named. */
 static void test_param_builds(void)
 {
     CHECK_FAILS(read_text("&HYDRO_PARAMS\nriemann2d='llf' /"),
@@ -155,7 +155,7 @@ static void test_param_builds(void)
     CHECK(param_read_loose(par, old, strlen(old), "t.nml", &left) == OK && left == 0);
 }
 
-/* Notes about settings that are most likely a mistake, though it is no error. */
+/* Remarks on settings that are most likely a mistake, though not an error. */
 static void test_param_noted(void)
 {
     CHECK(is_noted("&RUN_PARAMS hydro=T\npic=F\nhydro=F /",
@@ -191,8 +191,8 @@ static void test_param_noted(void)
     CHECK(is_noted("&PHYSICS_PARAMS ir_eff=1. /", "physics/ir_eff has no effect"));
 }
 
-/* Fails if a setting that changes no result is not named where it is in force, or is named though
- * it is the default or has no effect. */
+/* Fails if a setting that changes no result is not reported when in force, or is reported though it
+ * is the default or has no effect. */
 static void test_param_settings(void)
 {
     static const struct {

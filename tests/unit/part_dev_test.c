@@ -1,9 +1,9 @@
 /* part/dev: particles on the emulated device have the bits of the CPU: deposits, kicks, drifts,
- * their octs and levels, sums; on a mesh with coarse-fine boundaries, for particles on faces of
- * cells and of the box, all in one cell, far from their octs, beyond boundaries, in no order at
- * all; for 20 seeds of its orders; on several ranks, of which some may have no device, or one that
- * is full. Particles that stay on their rank do not leave the device. The CPU works by blocks of
- * octs, and shares formulas of one particle and nothing else.
+ * octs and levels of particles, sums; on a mesh with coarse–fine boundaries, for particles on faces
+ * of cells and of the box, all in one cell, far from their octs, beyond boundaries, in random
+ * order; for 20 seeds of execution orders; on several ranks, some without a device or with a full
+ * one. Particles that stay on their rank do not leave the device. CPU and device share only the
+ * formulas of a single particle.
  *
  * test: tier=quick mpi=1,2,3 */
 #include <float.h>
@@ -21,8 +21,8 @@ struct setting {
     int64_t n;
     double box, speed;
     bool bounded[6], is_static, more;
-    double dt; /* 0: 1, in which many leave their rank */
-    /* changes the coordinate u of particle id along d, in units of the box */
+    double dt; /* time step; 0: 1, with which many particles leave their rank */
+    /* new value of the coordinate u of particle id along d, in units of the box */
     double (*location)(int64_t id, int d, double u);
     int steps;
 };
@@ -32,7 +32,7 @@ static double anywhere(int64_t id, int d, double u)
     return u;
 }
 
-/* On faces of cells, and a last place beside them; on those of the box. */
+/* On faces of cells and of the box, and one unit in the last place next to them. */
 static double on_faces(int64_t id, int d, double u)
 {
     double x = floor(u * 64) / 64;
@@ -61,7 +61,8 @@ static double at_an_edge(int64_t id, int d, double u)
     return (d == 0 ? 0.2 : d == 1 ? 0.6 : 0.55) + 0.08 * (u - 0.5);
 }
 
-/* Half of them so: ranks have very different numbers, which become more alike. */
+/* Half of the particles around a corner: numbers of particles per rank are very different at
+ * first. */
 static double half_at_an_edge(int64_t id, int d, double u)
 {
     return id % 2 ? u : at_an_edge(id, d, u);
@@ -99,20 +100,20 @@ static void fill(struct world *w, const struct setting *s)
     check(part_distribute(p, &w->m, &w->c, w->d) == OK, "part_distribute");
 }
 
-/* ---- the device's side ---- */
+/* ---- device side ---- */
 
-static int64_t wrong; /* what failed on this rank alone: ranks may differ in what they do */
+static int64_t wrong; /* number of failures on this rank alone, as ranks may behave differently */
 
-/* Bytes of its memory. */
+/* Device memory of a run, bytes. */
 struct use {
     size_t first, last;
 };
 
 struct there {
-    size_t max;    /* bytes of its memory; 0: no limit */
-    size_t first;  /* in use before there were particles */
-    bool full;     /* it was too small */
-    int64_t moved; /* bytes, by part_dev_enter and part_dev_hand_down */
+    size_t max;    /* memory of the device; 0: no limit */
+    size_t first;  /* memory in use before particles were sent */
+    bool full;     /* the device ran out of memory */
+    int64_t moved; /* bytes copied by part_dev_enter and part_dev_hand_down */
     struct test_mirror on;
     struct part_dev *parts;
 };
@@ -151,13 +152,14 @@ static void digest_sum(struct world *w, const struct sum *sum)
     w->digest = mix(w->digest + bits);
 }
 
-/* Is this still done there? */
+/* Whether particles are still on the device. */
 static bool is_on(const struct there *t)
 {
     return t && !t->full;
 }
 
-/* Was it done there? If the device is full, the CPU does it, and all that follows. */
+/* Whether a call succeeded on the device. If the device is full, the CPU takes over for the
+ * rest. */
 static bool done(struct world *w, struct there *t, enum err err)
 {
     if (err == OK) return true;
@@ -167,7 +169,7 @@ static bool done(struct world *w, struct there *t, enum err err)
     return false;
 }
 
-/* Deposits, with limits of mass and levels that change. */
+/* Deposits with varying limits of mass and level. */
 static void deposit_some(struct world *w, struct there *t, int l, int turn)
 {
     struct level *lv = &w->m.lev[l];
@@ -193,7 +195,7 @@ static void add_mass(const struct parts *p, struct sum sum[4])
     }
 }
 
-/* Speeds and sums of particles that the time step and the report ask for. */
+/* Velocities and sums that the time step and the report need. */
 static void measure(struct world *w, struct there *t, int l)
 {
     double v;
@@ -210,7 +212,7 @@ static void measure(struct world *w, struct there *t, int l)
     for (int j = 0; j < 4; j++) digest_sum(w, &sum[j]);
 }
 
-/* The finest oct that holds particle i, by keys; its level. */
+/* Finest oct that contains particle i, by keys; returns its level. */
 static int finest(const struct world *w, int64_t i, lidx *oct)
 {
     const struct mesh *m = &w->m;
@@ -233,7 +235,7 @@ static void count_here(const struct world *w, int32_t *const count[LEVEL_MAX + 2
     }
 }
 
-/* Particles in each finest oct, for the load of a rank. */
+/* Counts particles in each finest oct, for the load of a rank. */
 static void count_finest(struct world *w, struct there *t)
 {
     int32_t *count[LEVEL_MAX + 2];
@@ -248,7 +250,7 @@ static void count_finest(struct world *w, struct there *t)
     }
 }
 
-/* Between octs, levels and ranks. */
+/* Moves particles between octs, levels and ranks. */
 static void step_enter(struct world *w, struct there *t, int l)
 {
     const int64_t before = t ? crossed(t) : 0;
@@ -265,7 +267,7 @@ static void step_hand_down(struct world *w, struct there *t, int l)
     if (t) t->moved += crossed(t) - before;
 }
 
-/* Without t: on the CPU. */
+/* A step; without t: on the CPU. */
 static void step_both(struct world *w, struct there *t, int l, double dt, int turn)
 {
     struct parts *p = &w->p;
@@ -288,14 +290,14 @@ static void step_both(struct world *w, struct there *t, int l, double dt, int tu
     if (!is_on(t) || !done(w, t, part_dev_merge(t->parts, p, &w->m, l))) part_merge(p, &w->m, l);
 }
 
-/* The bytes that particles take, but for the least of messages. */
+/* Bytes of the particles, except for small messages. */
 static int64_t bytes_of(const struct parts *p)
 {
     return p->n * (int64_t)part_bytes(&p->columns);
 }
 
-/* Without a seed: on the CPU. The device has at most so many bytes (0: no limit). Returns how many
- * it had in use at first, and in the end. */
+/* A run; without a seed: on the CPU. max: bytes of device memory (0: no limit). Returns the memory
+ * in use at the beginning and at the end. */
 static struct use run(struct world *w, const struct setting *s, const uint64_t *seed, size_t max)
 {
     struct there t;
@@ -304,7 +306,7 @@ static struct use run(struct world *w, const struct setting *s, const uint64_t *
     set_field(&w->m, field_noise);
     if (seed) begin_dev(&t, w, *seed, max);
     for (int k = 0; k < s->steps; k++) {
-        if (seed && k == 1) t.moved = 0; /* the particles are there now */
+        if (seed && k == 1) t.moved = 0; /* the particles are on the device by now */
         step_both(w, seed ? &t : NULL, LMIN, s->dt > 0 ? s->dt : 1, k);
     }
     if (!seed) return (struct use){0, 0};
@@ -315,7 +317,7 @@ static struct use run(struct world *w, const struct setting *s, const uint64_t *
     return use;
 }
 
-/* Columns that not every run has are those of the same particle. */
+/* Number of particles whose optional columns belong to another particle. */
 static int64_t mixed_up(const struct parts *p)
 {
     int64_t bad = 0;
@@ -327,7 +329,7 @@ static int64_t mixed_up(const struct parts *p)
     return bad;
 }
 
-/* Every particle of either is in the other. Some may have left the box. */
+/* Whether both worlds have the same particles. Some may have left the box. */
 static bool same_left(const struct world *a, const struct world *b, int64_t n)
 {
     int64_t *at = mem_new(sizeof *at * (size_t)n, "test"), bad = a->p.n != b->p.n;
@@ -372,7 +374,7 @@ static void test_same(const struct setting *s, int seeds)
     world_free(&cpu);
 }
 
-/* Packets are the same from the CPU and from a device. */
+/* Messages from the CPU and from a device are identical. */
 static void test_mixed(const struct setting *s)
 {
     struct world cpu, dev;
@@ -388,7 +390,7 @@ static void test_mixed(const struct setting *s)
     world_free(&cpu);
 }
 
-/* Wherever memory ends, the CPU goes on from there. */
+/* Wherever device memory ends, the CPU continues from there. */
 static void test_full(const struct setting *s)
 {
     enum { TURNS = 5 };
@@ -407,14 +409,14 @@ static void test_full(const struct setting *s)
     world_free(&cpu);
 }
 
-/* Around a corner of eight regions of octs. */
+/* Around the common corner of eight octs. */
 static double at_a_corner(int64_t id, int d, double u)
 {
     return 0.5 + (u - 0.5) / 32;
 }
 
-/* Many particles in few cells, in no order: threads of all blocks add to the same cells at the same
- * time. */
+/* Many particles in few cells, in random order: threads of all blocks add to the same cells
+ * concurrently. */
 static void test_race(void)
 {
     enum { N = 30000, TURNS = 8 };
@@ -437,7 +439,7 @@ static void test_race(void)
     }
     wrong = 0;
     begin_dev(&t, &w, 1, 0);
-    omp_set_num_threads(4); /* blocks of a launch run at the same time, wherever this is */
+    omp_set_num_threads(4); /* blocks of a launch run concurrently, on any machine */
     w.digest = 0;
     deposit_some(&w, NULL, LMIN, 1);
     uint64_t cpu = w.digest;

@@ -1,6 +1,6 @@
-/* Laws of lib/part on random clouds of particles. Also meant for mpirun -n 2, 3, 5: every rank then
- * also runs the whole problem alone (the reference) and compares bits. Each check says which fault
- * it catches. Last line: N passed, N failed. */
+/* Laws of lib/part on random clouds of particles. With mpirun -n 2, 3, 5 every rank also runs the
+ * whole problem alone, as reference, and compares bits. Comments on checks name the faults that
+ * they catch. Last line: N passed, N failed. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void test_levelmin_mass(enum domain_kind kind)
     world_free(&w);
 }
 
-/* Brute force: does every cell of the cloud exist on level l? (on the mesh of one rank) */
+/* Brute force: whether every cell of the cloud exists on level l (on the mesh of one rank). */
 static bool cloud_exists(const struct mesh *m, int l, const double x[3])
 {
     int64_t n = (int64_t)1 << l;
@@ -45,8 +45,8 @@ static bool cloud_exists(const struct mesh *m, int l, const double x[3])
     return true;
 }
 
-/* Kicks with a field that tells the level, and with a linear one, that CIC interpolates exactly on
- * whichever level. */
+/* Kicks with a field that encodes the level, and with a linear field, which CIC interpolates
+ * exactly on any level. */
 static void test_force(double box)
 {
     struct world w, whole;
@@ -93,8 +93,8 @@ static void test_force(double box)
     world_free(&whole);
 }
 
-/* dteff of the first half kick: the new step of the particle's level, or the old one if it was on a
- * coarser level. */
+/* dteff of the first half kick: the new step of the particle's level, or the old one if the
+ * particle was on a coarser level. */
 static void test_dteff(void)
 {
     struct world w;
@@ -117,8 +117,8 @@ static void test_dteff(void)
     world_free(&w);
 }
 
-/* Several ranks and threads, or another order of particles: the same bits after full steps with
- * sub-steps. */
+/* Several ranks and threads, or another order of particles, give identical results after full steps
+ * with sub-steps. */
 static void test_same_bits(enum domain_kind kind, double box)
 {
     struct world w, ref;
@@ -126,7 +126,7 @@ static void test_same_bits(enum domain_kind kind, double box)
     world_mesh(&ref, alone, DOMAIN_KSECTION, LMIN, LMAX, box, periodic_box);
     world_particles(&w, NPART, 12 * box);
     world_particles(&ref, NPART, 12 * box);
-    ref.p.block_depth = kind == DOMAIN_HILBERT ? 0 : 1; /* each oct has its own patch, or 2³ octs */
+    ref.p.block_depth = kind == DOMAIN_HILBERT ? 0 : 1; /* one patch per oct, or per 2³ octs */
     set_field(&w.m, field_noise);
     set_field(&ref.m, field_noise);
     int threads = omp_get_max_threads();
@@ -164,7 +164,7 @@ static void test_same_bits(enum domain_kind kind, double box)
     world_free(&ref);
 }
 
-/* Without force, against one line of arithmetic a particle. */
+/* Drift without force, compared with one line of arithmetic per particle. */
 static void test_streaming(enum domain_kind kind)
 {
     struct world w;
@@ -210,8 +210,8 @@ static void test_streaming(enum domain_kind kind)
     world_free(&w);
 }
 
-/* Two particles pull each other through deposit, an odd kernel on the grid and the gather: no net
- * momentum. */
+/* Two particles attract each other through deposit, an odd kernel on the grid and the gather:
+ * momentum is conserved. */
 static void test_momentum(void)
 {
     struct world w;
@@ -267,9 +267,10 @@ static void test_bounded(int block_depth)
     int64_t lost = 0, n;
     for (int64_t i = 0; i < w.p.n; i++) {
         w.p.x[0][i] += w.p.id[i] % 4 == 0 ? 1 : 0; /* out through the boundary */
-        w.p.x[1][i] -= w.p.id[i] % 4 == 1 ? 1 : 0; /* out of the periodic side, and back */
+        w.p.x[1][i] -= w.p.id[i] % 4 == 1 ? 1 : 0; /* out through the periodic face, and back */
     }
-    for (int64_t i = 0; i < w.p.n; i++) /* back into the box, where it rounds to its far side */
+    /* back into the box, where the position rounds to the far face */
+    for (int64_t i = 0; i < w.p.n; i++)
         if (w.p.id[i] % 4 == 2) w.p.x[2][i] = -1e-30;
     part_enter(&w.p, &w.m, &w.c, w.d, LMIN);
     bool inside = true;
@@ -348,8 +349,8 @@ static void test_selection(void)
     world_free(&w);
 }
 
-/* Several threads, some particles that weigh but do not count: what one thread leaves for another
- * is both. */
+/* Several threads, some particles with mass that are not counted: one thread passes on both mass
+ * and number to another. */
 static void test_threads(void)
 {
     struct world w;
@@ -371,7 +372,7 @@ static void test_threads(void)
     world_free(&w);
 }
 
-/* Ids beyond 2^32 reach the rank that has the place. */
+/* Ids beyond 2^32 reach the rank that owns their position. */
 static void test_wide_ids(void)
 {
     enum { N = 3000 };
@@ -394,7 +395,7 @@ static void test_wide_ids(void)
     world_free(&w);
 }
 
-/* One particle, then the first, some, and the last: the others keep their columns. */
+/* Removes one particle, then the first, some, and the last: the others keep their columns. */
 static void test_removed(void)
 {
     enum { N = 500 };

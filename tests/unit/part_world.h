@@ -1,4 +1,4 @@
-/* Particles on a mesh refined in two nested spheres, their step, and its confirmation by brute
+/* Particles on a mesh refined in two nested spheres, their steps, and verification by brute
  * force. */
 #pragma once
 #include <math.h>
@@ -34,10 +34,11 @@ struct world {
     struct domain *d;
     struct mesh m;
     struct parts p;
-    /* of all deposits so far, over own rows: the sum over ranks counts */
+    /* sum over all deposits so far, over own rows; the sum over ranks is compared */
     uint64_t digest;
-    int64_t total; /* number deposited on levelmin in the last step */
-    /* particles in the wrong place after part_hand_down, or rightly outside their host */
+    int64_t total; /* number of particles deposited on levelmin in the last step */
+    /* particles on the wrong level or host after part_hand_down; particles correctly outside of
+     * their host */
     int64_t misplaced, escaped;
     int64_t wrong_cells; /* deposits that brute force does not confirm (one rank only) */
 };
@@ -76,7 +77,7 @@ static inline bool want_split(const struct mesh *m, int l, okey k, int cell)
     return r2 < radius[l - LMIN] * radius[l - LMIN];
 }
 
-/* Cut planes that cross the spheres, and octs. */
+/* Domains with cut planes that cross the spheres, and octs. */
 static inline struct domain *balanced_domain(const struct mesh *m, const struct comm *c,
                                              enum domain_kind kind)
 {
@@ -125,7 +126,8 @@ static inline void world_free(struct world *w)
     domain_free(w->d);
 }
 
-/* Particles first, first + step, … below n; some heavy, some stars, many in the refined sphere. */
+/* Makes particles first, first + step, … below n; some heavy, some stars, many in the refined
+ * sphere. */
 static inline void world_particles(struct world *w, int64_t n, double speed)
 {
     struct parts *p = &w->p;
@@ -184,8 +186,8 @@ static inline void field_linear(const struct mesh *m, int l, const double x[3], 
     for (int d = 0; d < 3; d++) f[d] = 1 + d + 2 * x[0] - 3 * x[1] + (4 + d) * x[2];
 }
 
-/* Different in every cell of every level: any wrong cell shows. Values that no arithmetic order can
- * change. */
+/* Force that differs in every cell of every level, so that any wrong cell is detected. The order of
+ * additions cannot change its values. */
 static inline void field_noise(const struct mesh *m, int l, const double x[3], double f[3])
 {
     int64_t n = (int64_t)1 << l, at = 0;
@@ -236,7 +238,7 @@ static inline void digest_grid(struct world *w, int l, const struct grid *g)
                              (uint64_t)l);
 }
 
-/* The deposit from its definition, on one rank: cells by key. */
+/* Number of cells whose deposit differs from its definition, on one rank: cells by key. */
 static inline int64_t brute_differs(const struct world *w, int l, const struct grid *g)
 {
     const struct parts *p = &w->p;
@@ -264,7 +266,7 @@ static inline int64_t brute_differs(const struct world *w, int l, const struct g
     return bad;
 }
 
-/* Level and host of each particle against the mesh, by key: right after part_hand_down. */
+/* Checks level and host of each particle, by key, right after part_hand_down. */
 static inline void check_places(struct world *w, int l)
 {
     const struct parts *p = &w->p;
@@ -283,7 +285,7 @@ static inline void check_places(struct world *w, int l)
     }
 }
 
-/* The particles' part of a step (docs/method/step.md). */
+/* Particle part of a step (docs/method/step.md). */
 static inline void step(struct world *w, int l, double dt)
 {
     struct parts *p = &w->p;
@@ -310,7 +312,7 @@ static inline void step(struct world *w, int l, double dt)
     if (l < w->m.levelmax) part_merge(p, &w->m, l);
 }
 
-/* Every particle of `w` against the one with the same id in `ref` (ids 0..n-1 are all there). */
+/* Whether every particle of `w` equals that of the same id in `ref`, which has ids 0..n-1. */
 static inline bool same_particles(const struct world *w, const struct world *ref, int64_t n)
 {
     int64_t *at = mem_new(sizeof *at * (size_t)n, "test"), total = w->p.n, bad = ref->p.n != n;

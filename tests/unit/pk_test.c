@@ -1,6 +1,6 @@
-/* pk: laws of the estimator. Catches, among others: a window that is not divided out, images of
- * shot noise that are forgotten, an item that its second rank does not get, and a cube whose mass
- * is not spread evenly.
+/* pk: laws of the estimator. Catches, among others: a window that is not divided out, aliases of
+ * shot noise that are forgotten, an item missing on its second rank, and a cube whose mass is not
+ * spread evenly.
  *
  * test: mpi=1,2,3,5 */
 #include <complex.h>
@@ -24,7 +24,7 @@ static double uniform(uint64_t i)
     return (double)(rng_mix(i + 0x9e3779b97f4a7c15u) >> 11) * 0x1p-53;
 }
 
-/* Items of a reproducible set, all of them, or this rank's share. */
+/* Items of a reproducible set: all, or this rank's share. */
 static struct pk_item *items(int64_t all, double size, int nmesh, const struct comm *c, int64_t *n)
 {
     struct pk_item *it = mem_new(sizeof *it * (size_t)all + 1, "test");
@@ -40,7 +40,7 @@ static struct pk_item *items(int64_t all, double size, int nmesh, const struct c
     return it;
 }
 
-/* total: the mass that is announced. */
+/* total: announced mass. */
 static void spectra_of(const struct comm *c, struct pk_par par, double total, int64_t all,
                        double size, int nmesh, int npair, const struct pk_pair *pair, int nbin,
                        const double *edge, int axis, struct pk_bin *out)
@@ -61,8 +61,8 @@ static void spectra(const struct comm *c, struct pk_par par, int64_t all, double
     spectra_of(c, par, 1, all, size, nmesh, npair, pair, nbin, edge, axis, out);
 }
 
-/* Points without structure: V/N_eff in every bin below Nyquist, for every window, interlaced or
- * not. */
+/* Random points: V/N_eff in every bin below Nyquist, for every window, with and without
+ * interlacing. */
 static void test_shot(void)
 {
     enum { NBIN = 3, N = 32, POINTS = 3000 };
@@ -79,16 +79,16 @@ static void test_shot(void)
                 for (int b = 0; b < NBIN; b++) mean[b] += bin[b].p[0] / SETS;
                 shot = bin[0].shot;
             }
-            /* 8000 and 17000 modes each, four independent sets: 1.6 and 1.1 % */
+            /* bins of 8000 and 17000 modes, four independent sets: 1.6 and 1.1 % */
             for (int b = 1; b < NBIN; b++)
                 CHECK(fabs(mean[b] / shot - 1) < 0.05, "order %d interlaced %d bin %d: %g", order,
                       interlaced, b, mean[b] / shot);
         }
 }
 
-/* The mode-by-mode truth: sums over points. A fine window on a mesh much finer than the modes has
- * no aliases to speak of. Of a large total, points are small parts, which are added in a quicker
- * way. */
+/* Compares mode by mode with sums over points. A fine window on a mesh much finer than the modes
+ * has negligible aliases. With a large total, the weights of points are small, and a faster
+ * summation is used. */
 static void test_direct(double total)
 {
     enum { N = 64, POINTS = 200, TOP = 4 };
@@ -130,7 +130,7 @@ static void test_direct(double total)
     }
 }
 
-/* Every mode counts once, also those of the planes x = 0 and x = n/2, which are their own mirror
+/* Every mode counts once, also in the planes x = 0 and x = n/2, which are their own mirror
  * images. */
 static void test_modes(void)
 {
@@ -150,8 +150,8 @@ static void test_modes(void)
         CHECK(bin[b].modes == modes[b], "bin %d: %ld modes of %d", b, (long)bin[b].modes, modes[b]);
 }
 
-/* Spectra have the same bits from any ranks and for any order of batches; meshes add up: P_all =
- * Σ_ab M_a M_b P_ab / M². */
+/* Spectra are identical for any ranks and any order of batches; meshes are additive: P_all = Σ_ab
+ * M_a M_b P_ab / M². */
 static void test_bits_and_sum(void)
 {
     enum { NBIN = 8, ALL = 2000 };
@@ -179,8 +179,8 @@ static void test_bits_and_sum(void)
     }
 }
 
-/* Points that are sorted by tiles, on several threads, have the bits of points added a few at a
- * time. The mesh is not a multiple of the tiles. */
+/* Points sorted by tiles, on several threads, give the bits of points added a few at a time. The
+ * size of the mesh is not a multiple of that of tiles. */
 static void test_batches(void)
 {
     enum { NBIN = 8, ALL = 2000 };
@@ -212,8 +212,8 @@ static void test_batches(void)
     FREE(it);
 }
 
-/* A set and a part of it: P_{all,1} = (M_1 P_11 + M_2 P_12) / M, shot noise included, which is that
- * of the points in both. */
+/* A set and a subset: P_{all,1} = (M_1 P_11 + M_2 P_12) / M, including shot noise, which is that of
+ * the common points. */
 static void test_overlap(void)
 {
     enum { NBIN = 3, ALL = 300 };
@@ -236,7 +236,8 @@ static void test_overlap(void)
     }
 }
 
-/* One cube has the spectrum of its shape, and many cubes side by side that of the one they fill. */
+/* One cube has the spectrum of its shape, and many adjacent cubes have that of the cube that they
+ * fill. */
 static void test_cubes(void)
 {
     enum { NBIN = 3, N = 32 };
@@ -294,7 +295,7 @@ static void test_fold(void)
     CHECK(fabs(log(folded.p[0] / whole.p[0])) < 3, "%g %g", folded.p[0], whole.p[0]);
 }
 
-/* A cube in a folded box has the even modes of its shape: here (2, 0, 0) and its like. */
+/* A cube in a folded box has the even modes of its shape, such as (2, 0, 0). */
 static void test_folded_cube(void)
 {
     struct pk_par par = {.n = 64, .order = PK_CIC, .interlace = true, .fold = 2};
@@ -309,7 +310,7 @@ static void test_folded_cube(void)
           "%g of %g", bin.p[0], w * w);
 }
 
-/* Splines: partition of unity, and the step is the integral of the weights. */
+/* Splines are a partition of unity, and a difference is the integral of the weights. */
 static void test_splines(void)
 {
     for (int order = 1; order <= 4; order++)

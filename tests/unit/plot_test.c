@@ -1,5 +1,5 @@
-/* plot_test: colours. Between two knots each channel goes straight from one to the other. Would
- * catch: a weight or a knot that is the neighbour's, an end that is not that of the map. */
+/* plot_test: colours. Between two knots each channel is interpolated linearly. Catches: a
+ * weight or a knot of the neighbour, a wrong colour at an end of the map. */
 #include <math.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 
 enum { KNOTS = 17, STEPS = 10 };
 
-/* Knot i, and the colours between it and the next. */
+/* Checks knot i, and the colours between knots i and i + 1. */
 static void between_knots(int map, int i)
 {
     unsigned char a[3], b[3], rgb[3];

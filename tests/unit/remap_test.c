@@ -1,9 +1,8 @@
 /* adapt/adapt_dev, oct/remap: refinement of levels whose fields are on the emulated device gives
- * the fields, ghosts and links that it gives on the host, bit by bit: gas and gravity, each there
- * or here or at both, after several changes, for 20 seeds, beside ranks without a device, and if
- * the device is full. What crosses the bus is of the size of the change. Catches: octs moved from
- * the wrong place, values of a stale level, links or a hash table of before, fields that the host
- * has not and reads.
+ * the fields, ghosts and links of the host, bit by bit: gas and gravity, each on device, host or
+ * both, after several changes, for 20 seeds, with ranks without a device, and with a full device.
+ * Bus traffic is proportional to the change. Catches: octs moved from the wrong slot, values of a
+ * stale level, outdated links or hash tables, stale fields read by the host.
  *
  * test: tier=quick mpi=1,3
  * test: all tier=check mpi=2,3 timeout=240 */
@@ -27,7 +26,7 @@ enum { LMIN = 3, LMAX = 6, TURNS = 3, SEEDS = 20, NVAR = 6 };
 
 struct world {
     struct mesh m;
-    struct test_mirror on; /* on.dev NULL: all is on the host */
+    struct test_mirror on; /* on.dev NULL: all fields are on the host */
     struct ghost_dev *ghost;
     struct hydro_dev *gas;
     struct hydro_dev_prolong prolong;
@@ -43,9 +42,9 @@ static struct hydro_par par = {.nvar = NVAR,
                                .interpol_type = 1,
                                .interpol_var = 2};
 
-/* ---- a mesh around a point that moves ---- */
+/* ---- a mesh around a moving point ---- */
 
-/* At the end of radius 0 nothing is refined. */
+/* Whether a cell is to be refined; at the end, with radius 0, none is. */
 static bool wants(int l, okey key, int cell, int turn)
 {
     const double centre[TURNS][3] = {{0.05, 0.97, 0.4}, {0.13, 0.9, 0.45}, {0.2, 0.85, 0.4}};
@@ -68,7 +67,7 @@ static void flag(struct mesh *m, int l, int turn)
         for (int k = 0; k < 8; k++) lv->flag[i][k] = wants(l, lv->key[i], k, turn);
 }
 
-/* Refines and coarsens as the flags of own octs say. */
+/* Refines and coarsens by the flags of own octs. */
 static void change_flagged(struct world *w, int l)
 {
     struct mesh *m = &w->m;
@@ -85,7 +84,7 @@ static void change(struct world *w, int l, int turn)
     change_flagged(w, l);
 }
 
-/* Fine levels first where octs go, coarse ones first where they come. */
+/* Removes octs from the finest level on, creates octs from the coarsest level on. */
 static void refine(struct world *w, int turn)
 {
     for (int l = LMAX - 1; l >= LMIN; l--) {
@@ -102,7 +101,7 @@ static void refine(struct world *w, int turn)
     for (int l = LMIN; l < LMAX; l++) change(w, l, turn);
 }
 
-/* Values that depend on the place alone, so that both worlds, and all ranks, have the same. */
+/* Values that depend on position only, so that both worlds, and all ranks, agree. */
 static void fill(struct mesh *m, int turn)
 {
     for (int l = 1; l <= LMAX; l++)
@@ -148,7 +147,8 @@ static void world_close(struct world *w)
     mesh_fini(&w->m);
 }
 
-/* Fields to places, by the seven digits of `how`, a row each: 0 host, 1 device, 2 both. */
+/* Moves fields to locations, by the seven digits of `how`, one per row: 0 host, 1 device, 2
+ * both. */
 static void location(struct world *w, int how)
 {
     for (int i = 0; w->on.dev && i < FIELD_ROWS; i++) {
@@ -173,7 +173,7 @@ static void fetch(struct world *w, void *pointer, const void *there, size_t byte
     *(void **)pointer = to;
 }
 
-/* Links there, if they are current, are those here. */
+/* Compares links on the device, if they are current, with those on the host. */
 static void compare_links(struct world *w, int l)
 {
     const struct level *lv = &w->m.lev[l], *im = &w->on.mirror.image->lev[l];
@@ -237,7 +237,7 @@ static void run(const char *what, bool device, uint64_t seed, int how, size_t ma
     world_close(&right);
 }
 
-/* Only these cells of the first oct of level LMIN are split. */
+/* Splits only the given cells of the first oct of level LMIN. */
 static void split_first(struct world *w, unsigned cells)
 {
     struct mesh *m = &w->m;
@@ -248,7 +248,7 @@ static void split_first(struct world *w, unsigned cells)
     change_flagged(w, LMIN);
 }
 
-/* The first octs created come right after the first old one. */
+/* The first created octs follow directly after the first old oct. */
 static void test_first(void)
 {
     struct world w, right;
@@ -268,7 +268,7 @@ static void test_first(void)
     world_close(&right);
 }
 
-/* A cell with a child that has no children. */
+/* Whether a cell has a child without children. */
 static bool is_outer(const struct mesh *m, int l, lidx i, int cell)
 {
     lidx child = m->lev[l].child[i][cell], max = -1;
@@ -277,7 +277,7 @@ static bool is_outer(const struct mesh *m, int l, lidx i, int cell)
     return child >= 0 && max < 0;
 }
 
-/* A small change with all fields there copies little. */
+/* A small change, with all fields on the device, copies little. */
 static void test_copies(void)
 {
     struct world w;
@@ -285,7 +285,7 @@ static void test_copies(void)
     world_open(&w, true, 3, 0);
     refine(&w, 0);
     fill(&w.m, 0);
-    location(&w, 1093); /* 1 in each of its seven digits */
+    location(&w, 1093); /* digit 1 in all seven places */
     flag(&w.m, LMIN + 1, 0);
     struct level *lv = &w.m.lev[LMIN + 1];
     bool done = false;

@@ -1,7 +1,7 @@
-/* A run on the emulated device has the bits of the CPU, and what a step needs lives there: on one
- * rank, a step of a uniform mesh moves no more between host and device than numbers, on more also
- * ghosts. check_ghosts makes the copies that are not the newest NaN. Would catch: a phase that
- * reads or writes a field without saying so (sim/step.c), one of the gas that goes to the host.
+/* A run on the emulated device has the bits of the CPU, and its fields stay on the device: on one
+ * rank, a step of a uniform mesh copies only a few numbers between host and device, on several
+ * ranks also ghosts. check_ghosts fills stale copies with NaN. Catches: a phase that reads or
+ * writes an undeclared field (sim/step.c), a gas phase that copies fields to the host.
  *
  * test: mpi=1,2 tier=quick
  * test: three tier=check mpi=3 timeout=240 */
@@ -27,12 +27,13 @@ static const char *const BLAST =
 
 struct trial {
     bool refined, gravity, checks;
-    int seed, steps, level; /* seed −1: on the CPU */
+    int seed, steps, level; /* seed −1: run on the CPU */
 };
 
 struct outcome {
     uint64_t digest;
-    /* bytes; gas: of own octs of levelmin; ghosts: of those, and of copies for other ranks */
+    /* bytes copied; launches; gas: bytes of own octs of levelmin; ghosts: bytes of ghosts, and of
+     * copies for other ranks */
     int64_t put, got, launches, gas, ghosts;
 };
 
@@ -85,7 +86,7 @@ static struct outcome run(const struct trial *t)
     return o;
 }
 
-/* Same bits, whatever the orders of the device. */
+/* Results are identical for all execution orders of the device. */
 static void test_bits(bool refined, bool gravity, int seeds)
 {
     struct outcome cpu = run(&(struct trial){refined, gravity, false, -1, 4, 4});
@@ -97,7 +98,7 @@ static void test_bits(bool refined, bool gravity, int seeds)
     }
 }
 
-/* Six steps move the same bytes between host and device as two, but for numbers and ghosts. */
+/* Six steps copy as many bytes between host and device as two, except for numbers and ghosts. */
 static void test_bytes(bool gravity)
 {
     struct outcome two = run(&(struct trial){false, gravity, false, 1, 2, 5}),
@@ -115,7 +116,7 @@ int main(int argc, char **argv)
     for (int k = 0; k < 4; k++) test_bits(k & 1, k & 2, k == 1 ? 5 : 1);
     test_bytes(false);
     if (comm.size == 1)
-        test_bytes(true); /* multigrid of several ranks sends ghosts in each cycle */
+        test_bytes(true); /* multigrid on several ranks exchanges ghosts in each cycle */
     if (comm.rank == 0) printf("%d passed, %d failed\n", passed, failed);
     comm_fini();
     return failed > 0;

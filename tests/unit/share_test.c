@@ -1,7 +1,8 @@
-/* Laws of packed messages and windows (comm/pack, comm/share): the same bytes arrive by each
+/* Laws of packed messages and windows (comm/pack, comm/share): identical bytes arrive by each
  * transport, with windows, without, with nodes of two ranks and with windows that are too small;
- * the messages are as many. Catches: a block that is used again before all have read it, one that
- * is never free, a slip of the wrong peer, data without room in a window that are not sent. */
+ * the number of messages does not change. Catches: a block reused before all ranks have read it, a
+ * block that is never freed, a header from the wrong peer, data that do not fit into a window and
+ * are not sent. */
 #include "mpicount.h"
 
 #include "base/mem.h"
@@ -17,7 +18,7 @@ enum { UNDER_WAY = 3, ROUNDS = 12, MAX = 700 };
 
 static struct comm c;
 
-/* Of an exchange: numbers that rank a sends to rank b. */
+/* Number of values that rank a sends to rank b in an exchange. */
 static size_t amount(int number, int a, int b)
 {
     uint64_t h = rng_mix((uint64_t)number * 1000003 + (uint64_t)a * 1009 + (uint64_t)b);
@@ -68,7 +69,7 @@ static int64_t receive(struct packed *p)
     return bad;
 }
 
-/* Several under way at a time. */
+/* Several exchanges in progress at a time. */
 static void test_values(const char *name)
 {
     for (int t = 0; t < TRANSPORTS; t++) {
@@ -84,7 +85,7 @@ static void test_values(const char *name)
     }
 }
 
-/* Blocks that all have read are free: the next one lies where the first did, whatever was sent. */
+/* Blocks that all ranks have read are free: the next block has the offset of the first one. */
 static void test_room(void)
 {
     struct share_slip first, next;
@@ -98,7 +99,7 @@ static void test_room(void)
     for (int i = 0; i < 100; i++) {
         struct packed p;
         send(&p, i);
-        if (i % 3 == 0) comm_share_trim(c.share); /* what is to be read stays */
+        if (i % 3 == 0) comm_share_trim(c.share); /* unread data must stay */
         CHECK(receive(&p) == 0, "exchange %d", i);
     }
     comm_barrier(&c);
@@ -116,7 +117,7 @@ static void test_room(void)
     comm_share_keep = usual;
 }
 
-/* As many messages as without windows, however long, and short ones. */
+/* As many messages as without windows, long and short ones. */
 static void test_messages(void)
 {
     struct tree t;
@@ -163,7 +164,7 @@ static void with_windows(const char *name)
     CHECK(mem_now() == before, "%zu bytes are left", mem_now() - before);
 }
 
-/* Nodes of two ranks; an odd last one is alone. */
+/* Nodes of two ranks; with an odd number of ranks the last one is alone. */
 static void test_nodes(void)
 {
     size_t min = comm_share_min;
@@ -196,7 +197,7 @@ int main(int argc, char **argv)
     comm_share_max = 3 * 4096;
     c.share = comm_share_new(&c);
     test_values("too small");
-    comm_piece_max = 64; /* what has no room, in pieces */
+    comm_piece_max = 64; /* data that do not fit are sent in pieces */
     test_values("too small, short pieces");
     comm_share_free(&c.share);
     comm_share_max = usual, comm_piece_max = piece;

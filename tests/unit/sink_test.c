@@ -1,8 +1,8 @@
-/* sink_test: sinks over levels, ranks and the border of a periodic box, against the same on one
- * rank: the same bits; gas and sinks together keep mass, momentum and scalars; mergers keep mass,
- * momentum and angular momentum. Would catch: sums that a rank keeps to itself, an image that does
- * not answer, a cell that two clouds empty, gas that is taken without its momentum, a pair whose
- * distance is not wrapped. */
+/* sink_test: sinks across levels, ranks and the periodic boundary give the bits of one rank; gas
+ * and sinks together conserve mass, momentum and scalars; mergers conserve mass, momentum and
+ * angular momentum. Catches: sums that stay on one rank, an image without answer, a cell
+ * emptied by two clouds, gas accreted without its momentum, a pair whose distance is not
+ * wrapped. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static struct sink_context place_of(struct world *w, const struct comm *c)
     return (struct sink_context){c, w->d, &w->m};
 }
 
-/* Some overlap, some lie on borders, one where levels meet. */
+/* Makes sinks: some overlap, some lie on boundaries of the box, one on a boundary of levels. */
 static void sinks_make(struct sinks *s, const struct world *w, const struct comm *c)
 {
     int64_t lost;
@@ -57,7 +57,7 @@ static void sinks_make(struct sinks *s, const struct world *w, const struct comm
     CHECK(s->total == SINKS && lost == 0);
 }
 
-/* ---- laws ---- */
+/* ---- rates ---- */
 
 static void test_alpha(void)
 {
@@ -72,7 +72,7 @@ static void test_alpha(void)
     CHECK(fabs(sink_bondi_alpha(1e6) - 1) < 1e-5);
 }
 
-/* Far from the wells of its own gas a sink accretes at Bondi's rate: 4π λ (GM)² ρ/c³. */
+/* Far from dense gas a sink accretes at the Bondi rate: 4π λ (GM)² ρ/c³. */
 static void test_rate(void)
 {
     struct sink_law law = {.G = 2, .accretion = ACCRETE_BONDI, .boost = 1, .gamma = 5. / 3};
@@ -94,7 +94,8 @@ static void test_rate(void)
 
 /* ---- clouds ---- */
 
-/* In the middle of the refined half every point of a cloud weighs 1, and all mass arrives. */
+/* In the middle of the refined half every point of a cloud has weight 1, and the whole mass is
+ * deposited. */
 static void test_weights(void)
 {
     struct world w;
@@ -126,8 +127,8 @@ static void test_weights(void)
     world_free(&w);
 }
 
-/* Where levels meet, points of the refined half (z < 1/2) weigh on its cells alone, the others on
- * theirs. */
+/* At a boundary of levels, points in the refined half (z < 1/2) overlap its cells only, and other
+ * points coarse cells only. */
 static void test_border(void)
 {
     struct world w;
@@ -154,7 +155,7 @@ static void test_border(void)
     world_free(&w);
 }
 
-/* ---- meals ---- */
+/* ---- accretion ---- */
 
 static void totals(const struct world *w, const struct comm *c, const struct sinks *s,
                    double out[SUMS])
@@ -182,7 +183,7 @@ static void change_gas(struct world *w, int l, const struct hydro_change *c, dou
         }
 }
 
-/* All sinks take `each` per weight from level l. */
+/* All sinks accrete `each` per unit of weight from level l. */
 static void feed(struct world *w, const struct comm *c, const struct sink_law *law, struct sinks *s,
                  int l, double each, double *min)
 {
@@ -221,7 +222,7 @@ static void feed(struct world *w, const struct comm *c, const struct sink_law *l
     FREE(request);
 }
 
-/* The state of all sinks, by id, on all ranks. */
+/* States of all sinks, by id, on all ranks. */
 static struct sink *gather(const struct comm *c, const struct sinks *s)
 {
     struct sink *all = mem_zero(sizeof *all * (size_t)(s->total + s->n), "test"),
@@ -277,7 +278,7 @@ static void test_requests(double each)
 
 /* ---- mergers ---- */
 
-/* Two pairs of neighbours, one across a face; one that is alone. */
+/* Makes two pairs of neighbours, one across a face, and a single sink. */
 static void pairs_make(struct sinks *s, const struct world *w, const struct comm *c)
 {
     static const double X[5][3] = {
@@ -333,9 +334,9 @@ int main(int argc, char **argv)
     test_weights();
     test_border();
     test_requests(1e-2);
-    test_requests(1e3); /* more than there is */
+    test_requests(1e3); /* more than the available gas */
     test_merge(0, 1e100, 2);
-    test_merge(2, 1e100, 1);  /* of the first pair both are too old */
+    test_merge(2, 1e100, 1);  /* both sinks of the first pair are too old */
     test_merge(0, 1e-100, 2); /* bound: 2 G m / r > v² */
     int64_t bad = failed;
     comm_max_i64(&comm, &bad, 1);

@@ -38,7 +38,7 @@ static int index_of(const struct sim *s, lidx i, int cell)
     return ((int)(x[0] / dx) * N + (int)(x[1] / dx)) * N + (int)(x[2] / dx);
 }
 
-/* The new value of cell c of a periodic grid. */
+/* New value of cell c of a periodic grid. */
 static double heated(const double *a, int c, double share)
 {
     int x = c / (N * N), y = c / N % N, z = c % N;
@@ -63,10 +63,10 @@ static enum err step(struct sim *s, double dt)
 /* ---- its runs ---- */
 
 struct outcome {
-    double cell[CELLS]; /* own cells; others 0 */
+    double cell[CELLS]; /* own cells; others are 0 */
     double t;
     int steps, status;
-    char last[4096]; /* checkpoint */
+    char last[4096]; /* path of the last checkpoint */
 };
 
 static void announce(const char *path)
@@ -109,7 +109,7 @@ static enum err run(const char *dir, const char *from, int steps, struct outcome
     return e;
 }
 
-/* The first run's cells, by a plain array. */
+/* Compares the cells of a run with those computed in a plain array. */
 static void check_array(const struct outcome *o, int steps)
 {
     double a[CELLS], b[CELLS];
@@ -129,7 +129,7 @@ static void check_array(const struct outcome *o, int steps)
     CHECK(wrong == 0, "%d cells are not those of a plain array", wrong);
 }
 
-/* As other programs read it: a checkpoint of all cells of the grid. */
+/* Reads the checkpoint as other programs do: it contains all cells of the grid. */
 static void check_readable(const char *path)
 {
     struct source *from = NULL;

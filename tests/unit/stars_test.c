@@ -1,7 +1,7 @@
-/* stars_test: what gas loses stars get, and what stars eject gas gets, cell by cell. Would catch:
- * an explosion whose energy is not 1e51 erg for 10 solar masses, one that happens twice or in a
- * cell of another level, metals that are lost, a particle of the wrong weight, particles of finer
- * levels that are lost when new ones are put before them. */
+/* stars_test: exchange of mass, momentum, energy and metals between gas and stars is conservative,
+ * cell by cell. Catches: an explosion whose energy is not 1e51 erg for 10 solar masses, an
+ * explosion that happens twice or in a cell of another level, lost metals, a particle of the wrong
+ * mass, particles of finer levels lost when new ones are inserted before them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static struct comm comm;
 static struct params par;
 static struct hydro_par hydro = {.nvar = NVAR, .gamma = 5.0 / 3};
 
-/* A star in every leaf cell comes later. */
+/* World without stars; add_stars puts one into every leaf cell. */
 static void world_make(struct world *w)
 {
     half_world(w, &comm, NVAR, false);
@@ -61,7 +61,7 @@ static void add_stars(struct world *w)
     }
 }
 
-/* Mass, momentum, energy, metals, delay of the gas (all ranks) and of the stars' mass, momentum,
+/* Sums of gas (all ranks): mass, momentum, energy, metals, delay; of stars: mass, momentum,
  * metals. */
 enum { STARS = NVAR, SUMS = NVAR + 6 };
 static void totals(const struct world *w, double out[SUMS])
@@ -132,7 +132,7 @@ static void test_explosions(void)
     world_make(&w);
     add_stars(&w);
     totals(&w, a);
-    /* stars of 0.5 are due at 0.5 + 1.052: in the step to 1.6; those of 0.7 are not */
+    /* stars of 0.5 explode at 0.5 + 1.052, in the step to 1.6; stars of 0.7 do not */
     double v2 = 0.5 * (0.05 * 0.05 + 0.05 * 0.05 + 0.15 * 0.15), velocity = 3e20 / 3e14;
     for (int turn = 0; turn < 2; turn++)
         for (int l = LMAX; l >= LMIN; l--)
@@ -155,8 +155,8 @@ static void test_explosions(void)
     world_free(&w);
 }
 
-/* With sf_imf: of the stars of add_stars that are due, the lightest does not explode, the next two
- * are single ones, the heaviest is a population. */
+/* With sf_imf, among the stars of add_stars that reach their age, the lightest does not explode,
+ * the next two are single stars, and the heaviest is a population. */
 static void test_single(void)
 {
     static const double STAR = 1e-3 * (1.66e-22 * 3e20 * 3e20 * 3e20) / 1.9891e33;
@@ -178,12 +178,13 @@ static void test_single(void)
     world_free(&w);
 }
 
-/* Energies of clouds: rarer, but the same mean; mass is returned whatever is drawn. */
+/* mass_gmc: explosions are rarer with the same mean energy; mass is returned for any random
+ * draw. */
 static void test_clouds(void)
 {
     struct world w;
     double a[SUMS], b[SUMS];
-    par.physics.mass_gmc = 2 * 1e-5 * (1.66e-22 * 3e20 * 3e20 * 3e20) / 1.9891e33; /* 2 stars */
+    par.physics.mass_gmc = 2 * 1e-5 * (1.66e-22 * 3e20 * 3e20 * 3e20) / 1.9891e33; /* two stars */
     world_make(&w);
     add_stars(&w);
     totals(&w, a);
@@ -198,7 +199,8 @@ static void test_clouds(void)
     world_free(&w);
 }
 
-/* Infrared light that dust keeps, of the stars of add_stars that explode, in ejected mass. */
+/* Infrared luminosity retained by dust, of the exploding stars of add_stars, in units of ejected
+ * mass. */
 static double light(const struct world *w)
 {
     struct sum sum;
@@ -247,7 +249,7 @@ static void swap_rows(struct parts *p, int64_t i, int64_t j)
     p->host[i] = p->host[j], p->host[j] = host;
 }
 
-/* A digest of the gas after the stars of every oct have exploded in its first cell. */
+/* Digest of the gas after the stars of every oct have exploded in its first cell. */
 static uint64_t crowded(bool turned)
 {
     struct world w;
@@ -299,7 +301,7 @@ static void test_births(void)
     world_free(&w);
 }
 
-/* The greatest id of 64 bits, on one rank, leaves none for stars. */
+/* If the largest 64-bit id is in use on one rank, no ids remain for stars. */
 static void test_last_id(void)
 {
     struct world w;
@@ -308,13 +310,13 @@ static void test_last_id(void)
     int64_t before = w.p.n;
     if (w.p.n > 0 && comm.rank == comm.size - 1) w.p.id[0] = INT64_MAX;
     enum err err = try_level(&w, &term_stars, LMAX, 2, 0.01);
-    CHECK(err == ERR_LIMIT && strstr(err_message(), "particle 9223372036854775807 leaves none"),
-          "%s", err == OK ? "stars have formed" : err_message());
+    CHECK(err == ERR_LIMIT && strstr(err_message(), "9223372036854775807, which leaves none"), "%s",
+          err == OK ? "stars have formed" : err_message());
     CHECK(w.p.n == before);
     world_free(&w);
 }
 
-/* Where stars form is the same in a step that is repeated, and another in the next one. */
+/* Random draws of star formation repeat when a step is repeated, and differ in the next step. */
 static void test_draws(void)
 {
     double where[3];

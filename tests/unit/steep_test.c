@@ -1,6 +1,7 @@
-/* hydro_flag beside the criterion as it is written, cell by cell: each quantity alone and all of
- * them, at coarse-fine boundaries and boundaries of the box, with pressures below zero. Catches,
- * among others: a jump that is passed over, a neighbour of another cell, a floor left out.
+/* hydro_flag compared with a direct implementation of the criterion, cell by cell: each quantity
+ * alone and all together, at coarse–fine boundaries and boundaries of the box, with negative
+ * pressures. Catches, among others: a jump that is missed, a neighbour of another cell, a floor
+ * left out.
  *
  * test: tier=quick */
 #include <math.h>
@@ -25,7 +26,7 @@ static struct hydro_par flag_par(void)
                               .floor_u = 1e-10};
 }
 
-/* Waves, and noise of a linear congruential generator. */
+/* Waves, and noise from a linear congruential generator. */
 static void fill(struct mesh *m)
 {
     uint64_t seed = 5;
@@ -57,7 +58,7 @@ static void flag_state(const double *u, const struct hydro_par *p, double *q)
     q[5] = sqrt(fmax(p->gamma * q[4] / q[0], p->floor_u * p->floor_u));
 }
 
-/* Relative jump of quantity v between two cells, the lower one first. */
+/* Relative jump of quantity v between two cells, lower cell first. */
 static double jump(const double *a, const double *b, int v, const struct hydro_par *p)
 {
     double s = a[v] + b[v] + (v == 0 ? p->floor_d : p->floor_p);
@@ -65,7 +66,7 @@ static double jump(const double *a, const double *b, int v, const struct hydro_p
     return fabs((b[v] - a[v]) / s);
 }
 
-/* The criterion as it is written, cell by cell. */
+/* Direct implementation of the criterion for one cell. */
 static bool is_flagged(const struct mesh *m, int l, lidx i, int c, const struct hydro_par *p)
 {
     const double limit[5] = {p->err_grad_d, p->err_grad_u, p->err_grad_u, p->err_grad_u,
@@ -104,7 +105,8 @@ static int flag_compare(const struct mesh *m, const struct hydro_par *p)
     return n;
 }
 
-/* Each criterion alone and all, at coarse-fine boundaries and boundaries of the box. */
+/* Tests each criterion alone and all together, at coarse–fine boundaries and boundaries of the
+ * box. */
 static void test_flags(void)
 {
     const bool box[6] = {false, false, true, true, false, false};

@@ -1,8 +1,8 @@
-/* step_test: the table of the step, and its check of ghosts. A phase that is left out together with
- * its exchange must stop the next one that reads what it would have filled, and the sentence must
- * name phase, field and level; so must a ghost that somebody changed. With nothing left out the run
- * passes. Would catch: an exchange taken out of sim/step.c or of a phase, a read of ghosts that the
- * table does not tell of (stale ghosts are NaN), a check that looks at nothing. */
+/* step_test: the table of the step, and its check of ghosts. If a phase is skipped together with
+ * its exchange, the next phase that reads its ghosts must stop the run with a message that names
+ * phase, field and level; a ghost with a changed value must do so, too. Without a skipped phase the
+ * run passes. Catches: an exchange removed from sim/step.c or from a phase, an undeclared read
+ * of ghosts (stale ghosts are NaN), an ineffective check. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static const char *const BLAST =
     "&OUTPUT_PARAMS\nnoutput=1\ntout=100\n/\n"
     "&REFINE_PARAMS\nerr_grad_p=0.1\n/\n";
 
-/* A run of the blast, with gravity or not, without one phase, and with one ghost spoilt. */
+/* A run of a blast, with or without gravity, with one skipped phase, or one altered ghost. */
 struct trial {
     const char *skip;
     bool gravity, spoil;
@@ -36,7 +36,7 @@ static enum err run(const struct trial *t)
     struct params *p = mem_zero(sizeof *p, "test");
     enum err e = param_read_text(p, BLAST, strlen(BLAST), "blast");
     p->run.poisson = t->gravity;
-    p->output.foutput = p->output.fbackup = 0; /* none, not even the first */
+    p->output.foutput = p->output.fbackup = 0; /* no outputs, not even the first one */
     s->run.out.dir = ".";
     if (e == OK) e = sim_start(s, p, &comm);
     s->check.skip = t->skip;
@@ -61,7 +61,7 @@ static void stops(const struct trial *t, const char *phase, const char *field, c
           "without %s: %s", t->skip ? t->skip : "a whole ghost", text);
 }
 
-/* Particles of a uniform mesh, all in one corner: most on a rank, of all. */
+/* All particles of a uniform mesh in one corner: fraction of them on the fullest rank. */
 static double crowding(int nremap)
 {
     static const char *const text =
@@ -88,7 +88,7 @@ static double crowding(int nremap)
     return (double)max / 8000;
 }
 
-/* A uniform mesh is balanced as any other. */
+/* A uniform mesh is balanced like any other. */
 static void uniform_is_balanced(void)
 {
     FILE *f = comm.rank == 0 ? fopen("ic_part", "w") : NULL;

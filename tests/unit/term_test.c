@@ -1,7 +1,7 @@
-/* term_test: source terms write what they say and nothing else, and "nothing" changes no bit. Would
- * catch: a term that runs on another level or stage, ghosts that count as valid after a term wrote
- * its cells, stale ghosts handed to a term that reads them, a check of terms that looks at nothing,
- * a unit without its power of the expansion factor. */
+/* term_test: source terms write only the fields that they declare, and the term "nothing" changes
+ * no bit. Catches: a term that runs on another level or stage, ghosts that count as valid after
+ * a term wrote its cells, stale ghosts passed to a term that reads them, an ineffective check of
+ * terms, a unit without its power of the expansion factor. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 static struct comm comm;
 static struct params par;
 
-/* Numbers in all fields. */
+/* World with distinct numbers in all fields. */
 static void world_make(struct world *w)
 {
     half_world(w, &comm, 5, true);
@@ -62,7 +62,7 @@ static bool no(const struct params *p)
     return false;
 }
 
-/* Heats leaf cells by what a neighbour, maybe a ghost, has. */
+/* Heats leaf cells by the value of a neighbour, which may be a ghost. */
 static enum err heat(const struct term_run *r, bool *changed)
 {
     struct level *lv = &r->mesh->lev[r->level];
@@ -77,7 +77,7 @@ static enum err heat(const struct term_run *r, bool *changed)
     return OK;
 }
 
-/* Writes one number where r->nstep says. */
+/* Writes one number, selected by r->nstep. */
 static enum err scribble(const struct term_run *r, bool *changed)
 {
     enum { OTHER_FIELD, OTHER_LEVEL, GHOST, UNSAID };
@@ -106,13 +106,13 @@ static void test_heat(void)
     uint64_t own[2] = {field_sum(&w, LMAX, FLD_U + 4, false), field_sum(&w, LMIN, FLD_U, false)},
              ghost = field_sum(&w, LMIN, FLD_U + 4, true);
     struct level *lv = &w.m.lev[LMIN];
-    lidx i = lv->nown - 1; /* in the half that is not refined; a rank may have none */
+    lidx i = lv->nown - 1; /* in the half that is not refined; a rank may have no such oct */
     bool some = i >= 0, leaf = some && lv->child[i][5] < 0;
     e = some ? lv->fld[FLD_U + 4][i] : before;
     memmove(before, e, sizeof before);
     if (some) want = before[5] + 0.25 * lv->fld[FLD_RHO][lv->nbr[i][0]][5];
     ghosts_set(&w.m, LMIN, SET_RHO, false);
-    for (lidx k = lv->nown; k < lv->noct; k++) lv->fld[FLD_RHO][k][5] = NAN; /* stale indeed */
+    for (lidx k = lv->nown; k < lv->noct; k++) lv->fld[FLD_RHO][k][5] = NAN; /* stale ghosts */
     struct term_run r = run_of(&w, TERM_LEVEL, LMIN);
     field_set wrote;
     enum err err = terms_run(&(struct term_list){list, 3}, 0, &r, &wrote);

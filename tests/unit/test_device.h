@@ -1,4 +1,4 @@
-/* The device that tests run on: the emulated one, or that of PTAH_TEST_DEVICE (tests/gpu/run). */
+/* Device of tests: the emulated one, or that of PTAH_TEST_DEVICE (tests/gpu/run). */
 #pragma once
 #include <stdlib.h>
 
@@ -17,8 +17,8 @@ struct test_mirror {
     struct mirror mirror;
 };
 
-/* most: bytes of its memory, 0: no limit. m: its copies that are not the newest become NaN; NULL:
- * they stay. Also after an error test_mirror_close is to be called. */
+/* max: bytes of device memory, 0: no limit. m: mesh whose stale copies become NaN; NULL: stale
+ * copies are kept. test_mirror_close must be called after errors too. */
 static inline enum err test_mirror_open(struct test_mirror *t, struct mesh *m, uint64_t seed,
                                         size_t max)
 {
@@ -32,8 +32,8 @@ static inline enum err test_mirror_open(struct test_mirror *t, struct mesh *m, u
     return err;
 }
 
-/* The caller first frees, after dev_settle, all that it made on the stream. Returns the bytes of
- * what it did not free. */
+/* The caller must first free, after dev_settle, everything allocated on the stream. Returns the
+ * bytes that were not freed. */
 static inline size_t test_mirror_close(struct test_mirror *t)
 {
     dev_settle(t->dev);

@@ -7,17 +7,17 @@
 #include "base/text.h"
 #include "check.h"
 
-/* The text is one number of this value up to `rest`. */
+/* Whether the text begins with a number of this value that ends at `rest`. */
 static bool is_real(const char *text, double value, const char *rest)
 {
     double x = -77;
     const char *s = text;
     bool is = text_real(&s, &x);
-    if (!is && (s != text || x != -77)) return false; /* touched */
+    if (!is && (s != text || x != -77)) return false; /* the value must be unchanged */
     return is && memcmp(&x, &value, sizeof x) == 0 && strcmp(s, rest) == 0;
 }
 
-/* Fails if a number ends before its text does, or if Fortran's exponents are not read. */
+/* Fails if a number ends before its text, or if exponents of Fortran are not read. */
 static void test_text_real(void)
 {
     static const char *const none[] = {"",      " ",   "\n1", ",1",   "3e24cm", "1e",    "1e+",

@@ -1,8 +1,8 @@
-/* patch/tile: each own oct is in one tile, and within its hull; tiles without octs that other ranks
- * need come first. Tiles that are kept apart contain cubes of one kind; else which octs others need
- * does not change the tiles. On a mesh of one rank, with octs at random to be sent. Catches: a
- * joined tile that is taken for one that needs no ghosts; cubes that are joined although they are
- * to stay apart, or the other way round.
+/* patch/tile: each own oct is in one tile, and within the hull of the tile; tiles without octs that
+ * other ranks need come first. With `apart` a tile contains cubes of one kind; otherwise tiles do
+ * not depend on the octs that are sent. On a mesh of one rank, with random octs to be sent.
+ * Catches: a joined tile that is taken for one without ghosts; cubes joined although they must stay
+ * apart, or the reverse.
  *
  * test: tier=quick */
 #include <stdio.h>
@@ -22,7 +22,7 @@ static bool in_ball(const double *x, int l, int levelmin)
     return l == levelmin && d2 < 0.3 * 0.3;
 }
 
-/* Octs of some cubes, or columns of cubes, are sent; mark says which. Round 0: none. */
+/* Marks the octs of some cubes, or columns of cubes, as sent. Round 0: none. */
 static void choose(struct level *lv, int round, unsigned char *mark)
 {
     struct xplan *p = &lv->plan;
@@ -56,7 +56,7 @@ static bool in_hull(const struct tile *t, okey key)
     return in;
 }
 
-/* Does a run have octs that are sent? seen counts how often an oct was met. */
+/* Whether a run has octs that are sent. seen: number of visits of each oct. */
 static bool run_of(const struct level *lv, const struct tile *t, int r, const unsigned char *mark,
                    unsigned char *seen)
 {
@@ -69,7 +69,7 @@ static bool run_of(const struct level *lv, const struct tile *t, int r, const un
     return sent;
 }
 
-/* Returns the number of tiles. */
+/* Tests the list of tiles; returns their number. */
 static lidx test_list(const struct mesh *m, int l, const unsigned char *mark, bool apart)
 {
     const struct level *lv = &m->lev[l];

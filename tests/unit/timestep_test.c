@@ -1,8 +1,7 @@
-/* timestep_test: each condition on the time step of a level, alone and together: Courant's of gas,
- * also under gravity, the particles', free fall, the expansion, a source term's, and the share in
- * the step of the coarser level. What is wanted is written out from the textbook formulas. Would
- * catch: a condition left out, a factor in one, a velocity component, the coarse cells' share or
- * the limit of a source term forgotten. */
+/* timestep_test: each limit of the time step of a level, alone and together: Courant condition of
+ * gas, also with gravity, particles, free fall, expansion, source terms, and the step of the
+ * coarser level. Expected values follow from the textbook formulas. Catches: a missing limit, a
+ * wrong factor, a forgotten velocity component, coarser level or source term. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +51,7 @@ static void is_near(struct sim *s, double want, double error, const char *what)
     CHECK(fabs(dt / want - 1) < error, "%s: %.9g, not %.9g", what, dt, want);
 }
 
-/* Gas at rest, but for one cell: density 1, pressure 1. */
+/* Gas at rest, except for one cell: density 1, pressure 1. */
 static void fill_gas(struct sim *s, const double v[3])
 {
     struct level *lv = &s->mesh.lev[L];
@@ -77,13 +76,13 @@ static void check_gas(struct sim *s, struct params *p)
         double v[3] = {0.1, 0.1, 0.1};
         v[d] = -3;
         fill_gas(s, v);
-        /* the formula with gravity, whose strength is 1e-4 at least */
+        /* formula with gravity, whose strength parameter is at least 1e-4 */
         is_near(s, COURANT * DX / (3 * sound + 3.2), 1e-4, "Courant");
     }
     end(s);
 }
 
-/* A cell falls by a share of its size: sqrt(1 + 2 C s) with s = |f| dx / speed^2. */
+/* The acceleration of a cell reduces its step: sqrt(1 + 2 C s) with s = |f| dx / speed^2. */
 static void check_pull(struct sim *s, struct params *p)
 {
     double speed = 3 * sqrt(1.4) + 0.6, pull = 40, strength = pull * DX / (speed * speed);
@@ -102,7 +101,7 @@ static void check_fall(struct sim *s, struct params *p)
     begin(s, p, false, true);
     s->phys.matter.rho_max[L] = 7;
     is_near(s, COURANT * sqrt(3 * PI / (32 * 7)), 1e-7, "free fall");
-    s->phys.cosmo = (struct cosmo *)s; /* not looked into */
+    s->phys.cosmo = (struct cosmo *)s; /* never dereferenced */
     s->phys.cosmo_par.omega_m = 0.3;
     s->time.aexp = 0.5, s->time.hexp = 1e-6;
     is_near(s, COURANT * sqrt(3 * PI * PI / (8 * 7 * 1.5 * 0.3 * 0.5)), 1e-7,
@@ -110,7 +109,7 @@ static void check_fall(struct sim *s, struct params *p)
     s->time.hexp = 20;
     is_near(s, p->run.dlna_max / 20, 1e-14, "expansion");
     s->phys.cosmo = NULL;
-    s->phys.grav.gravity_type = 1; /* given: it does not follow the matter */
+    s->phys.grav.gravity_type = 1; /* analytic gravity does not depend on the matter */
     s->phys.hydro.smallc = 0.25;
     is_near(s, BOX / 0.25, 1e-14, "no condition");
     end(s);
@@ -125,10 +124,10 @@ static void check_particles(struct sim *s, struct params *p)
         for (int d = 0; d < 3; d++) s->parts.v[d][i] = 0.1 * i;
     for (int l = 0; l <= LEVEL_MAX + 1; l++) s->parts.first[l] = l <= L ? 2 : 7;
     for (int d = 0; d < 3; d++) {
-        s->parts.v[d][4] = -5 - d; /* faster and faster */
+        s->parts.v[d][4] = -5 - d; /* increasing velocities */
         is_near(s, COURANT * DX / (5 + d), 1e-14, "particles");
     }
-    s->parts.v[1][7] = 100; /* of the next level */
+    s->parts.v[1][7] = 100; /* particle of the next level */
     is_near(s, COURANT * DX / 7, 1e-14, "particles of the level");
     s->phys.matter.rho_max[L] = 1e6;
     is_near(s, COURANT * sqrt(3 * PI / 32e6), 1e-7, "the shortest of two");
@@ -140,7 +139,7 @@ static bool wanted(const struct params *p)
     return p->run.hydro;
 }
 
-/* At rate 7, by half of the gas on level L. */
+/* Limit of a source term: rate 7, for half of the gas, on level L. */
 static double seventh(const struct term_run *r)
 {
     return r->level == L && r->stage == TERM_LEVEL ? 0.5 / 7 : HUGE_VAL;
@@ -151,7 +150,7 @@ static double not_a_number(const struct term_run *r)
     return NAN;
 }
 
-/* The limit of a source term counts on its level, if the term is wanted and one of levels. */
+/* The limit of a source term counts on its level, if the term is active and acts on levels. */
 static void check_term(struct sim *s, struct params *p)
 {
     struct term term = {"burning", TERM_LEVEL, wanted, .limit = seventh},
@@ -176,7 +175,7 @@ static void check_term(struct sim *s, struct params *p)
     end(s);
 }
 
-/* A finer level does not step longer than its share. */
+/* The step of a finer level does not exceed its share of the coarser step. */
 static void check_share(struct sim *s, struct params *p)
 {
     begin(s, p, false, false);

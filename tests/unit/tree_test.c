@@ -1,8 +1,8 @@
-/* Neighbours, balls and groups of all methods against all pairs, on random, clustered
+/* Neighbours, balls and groups of all methods compared with all pairs, for random, clustered
  * (Soneira & Peebles 1978) and coincident points, lattices and lines, periodic and not, in any
- * order, by one thread and by two. Catches: a bound of boxes that leaves out a pair, a link that
- * is lost across the periodic border, a bucket that is looked at twice, a label that depends on the
- * order, a digit of a key that is not sorted by.
+ * order, with one thread and two. Catches: a bound of boxes that leaves out a pair, a lost link
+ * across the periodic boundary, a bucket searched twice, a label that depends on the order, an
+ * ignored digit of a key.
  *
  * With arguments: tree_test METHOD RADIUS OUT, the points as doubles x y z on standard input in the
  * unit box, periodic: writes for each point its label, its number of neighbours and the sum of
@@ -34,7 +34,7 @@ static double wrap(double x)
     return x < 1 ? x : 0;
 }
 
-/* Spheres in spheres: the centres of 2 smaller ones in each, 1.9 times smaller. */
+/* Spheres in spheres: each contains the centres of 2 smaller ones, 1.9 times smaller. */
 static void put_cluster(struct set *s, struct rng *r, const double c[3], double radius)
 {
     double u[3], far2;
@@ -59,7 +59,7 @@ static void put_cluster(struct set *s, struct rng *r, const double c[3], double 
 static double place_of(enum kind kind, struct rng *r, int64_t i, int k)
 {
     switch (kind) {
-    case COINCIDENT: /* 40 places, of which two are next to each other across the border */
+    case COINCIDENT: /* 40 positions, two of which are neighbours across the periodic boundary */
         return i % 40 == 0   ? 0
                : i % 40 == 1 ? 1 - 0x1p-30
                              : wrap(0.618 * (double)(i % 40 * (k + 1)));
@@ -67,7 +67,7 @@ static double place_of(enum kind kind, struct rng *r, int64_t i, int k)
         return (double)(i / (k == 0 ? 1 : k == 1 ? 9 : 81) % 9) / 9;
     case LINE:
         return k == 1 ? rng_uniform(r) : 0.25;
-    case DEEP: /* half of them in 1e-9 of the box: further than one key tells apart */
+    case DEEP: /* half of the points within 1e-9 of the box: below the resolution of one key */
         return i % 2 ? rng_uniform(r) : 0.3 + 1e-9 * rng_uniform(r);
     case UNIFORM:
     case CLUSTERED:
@@ -178,9 +178,9 @@ static void test_methods(void)
             struct set s;
             double r = radius[k % 6];
             bool periodic = k / 30;
-            if (r > 0.1 && number[k / 6 % 5] > 300) continue; /* lists of all points */
+            if (r > 0.1 && number[k / 6 % 5] > 300) continue; /* lists would contain all points */
             make_set(&s, (enum kind)kind, number[k / 6 % 5], (uint64_t)k);
-            if (kind == LATTICE && k % 6 == 2) r = 1.0 / 9; /* distances as long as the link */
+            if (kind == LATTICE && k % 6 == 2) r = 1.0 / 9; /* distances equal to the link */
             struct answer want = ask(&s, periodic, TREE_BRUTE, r, 1);
             for (int m = TREE_AUTO; m < TREE_METHODS; m++) {
                 if (m == TREE_BRUTE) continue;
@@ -224,7 +224,7 @@ static void test_radii(void)
     free_set(&s);
 }
 
-/* Groups of the same points in another order: equal groups. */
+/* Groups do not depend on the order of points. */
 static void test_order(void)
 {
     struct set s, q;
@@ -236,7 +236,7 @@ static void test_order(void)
     struct answer a = ask(&s, true, TREE_RADIX, 0.003, 2), b = ask(&q, true, TREE_GRID, 0.003, 2);
     int64_t wrong = 0, groups = 0, *other = mem_new(sizeof *other * (size_t)n, "test");
     for (int64_t i = 0; i < n; i++) other[i] = -1;
-    for (int64_t i = 0; i < n; i++) { /* a bijection of labels */
+    for (int64_t i = 0; i < n; i++) { /* labels must be in bijection */
         int64_t *o = &other[a.label[i]], l = b.label[i * 7919 % n];
         if (*o < 0) *o = l, groups++;
         wrong += *o != l;
@@ -280,7 +280,8 @@ static void test_bad(void)
 
 /* ---- sort ---- */
 
-/* Keys of which bits differ: all, few, a bit in a thousand keys, runs of the same, none. */
+/* Keys that differ in all bits, few bits, one bit per thousand keys, in runs of equal keys, or not
+ * at all. */
 static uint64_t key_like(int kind, struct rng *r, int64_t i)
 {
     uint64_t any = (uint64_t)rng_word(r) << 32;
@@ -301,7 +302,7 @@ static uint64_t key_like(int kind, struct rng *r, int64_t i)
     }
 }
 
-/* Ascending keys; each with its own point; the same keys in their order. */
+/* Checks that keys ascend, keep their points, and that equal keys stay in order. */
 static void check_sort(int kind, int64_t n)
 {
     struct rng r = rng_make(3, 4, (uint64_t)kind);
@@ -343,7 +344,7 @@ static void test_sort(void)
     omp_set_num_threads(1);
 }
 
-/* A tree that sorts the caller's points finds the same groups among them. */
+/* A tree that sorts the caller's points finds the groups of a tree that copies them. */
 static void test_take(void)
 {
     struct set s;
@@ -383,7 +384,7 @@ static void test_take(void)
     free_set(&s);
 }
 
-/* Many points in one place, and memory. */
+/* Many points at one position, and memory. */
 static void test_memory(void)
 {
     static const enum kind kinds[] = {UNIFORM, COINCIDENT};
@@ -396,7 +397,8 @@ static void test_memory(void)
         size_t before = mem_now();
         int32_t *label = mem_new(sizeof *label * (size_t)n, "test");
         for (int m = TREE_RADIX; m < TREE_METHODS; m++) {
-            if (kinds[k] == COINCIDENT && m == TREE_GRID) continue; /* 40 buckets of all points */
+            /* 40 buckets contain all points */
+            if (kinds[k] == COINCIDENT && m == TREE_GRID) continue;
             CHECK(tree_new(&p, (enum tree_method)m, 0.003, &t) == OK, "%s", err_message());
             tree_groups(t, 0.003, label);
             tree_free(&t);
@@ -446,7 +448,7 @@ static int write_answer(const char *method, double radius, const char *path)
 int main(int argc, char **argv)
 {
     if (argc == 4) return write_answer(argv[1], strtod(argv[2], NULL), argv[3]);
-    test_memory(); /* first: the peak is that of all */
+    test_memory(); /* must be first: the peak counts all tests */
     test_methods();
     test_radii();
     test_order();

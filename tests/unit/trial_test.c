@@ -1,5 +1,5 @@
-/* Trials of places (dev/trial.h) against a machine that is made up: what units cost here and there,
- * and what it costs if neighbouring ones are in different places. */
+/* Trials of locations (dev/trial.h) on a model machine: costs of units on host and device, and
+ * costs of copies between neighbouring units in different locations. */
 #include "dev/trial.h"
 
 #include "base/mem.h"
@@ -7,7 +7,8 @@
 
 enum { LMIN = 5, LMAX = 8 };
 
-/* Seconds of a step of one level, by oct and a launch; of a field that crosses, by oct. */
+/* Cost model in seconds: of a step of one level, per oct and per launch; of copying a field, per
+ * oct. */
 struct machine {
     double cpu, device, launch, cross;
     bool gravity, parts;
@@ -23,8 +24,8 @@ static double unit(const struct machine *m, enum trial_kind kind, int l)
     return trials_cpu(t, kind, l) ? m->cpu * n : m->launch + m->device * n;
 }
 
-/* Time of a step of level l, without finer levels. The force crosses in each step, and its gas, if
- * the finer level wants it elsewhere. */
+/* Time of a step of level l, without finer levels. The force is copied in each step, and the gas if
+ * the finer level needs it elsewhere. */
 static double level(const struct machine *m, int l)
 {
     bool gas = trials_cpu(t, TRIAL_GAS, l);
@@ -38,7 +39,7 @@ static double level(const struct machine *m, int l)
     return s;
 }
 
-/* A step of level l and two of each finer one, with a clock that is disturbed now and then. */
+/* Time of a step of level l and two of each finer one, with a clock that is sometimes perturbed. */
 static double step(const struct machine *m, int l)
 {
     if (octs[l] == 0) return 0;
@@ -69,7 +70,7 @@ static void set(int64_t a, int64_t b, int64_t c, int64_t d)
     octs[LMIN] = a, octs[LMIN + 1] = b, octs[LMIN + 2] = c, octs[LMIN + 3] = d;
 }
 
-/* Which levels have this on the CPU: a bit each, the base level's is 1. */
+/* Bit mask of the levels that have this unit on the CPU; the base level has bit 1. */
 static int on_cpu(enum trial_kind kind)
 {
     int bits = 0;
@@ -79,7 +80,7 @@ static int on_cpu(enum trial_kind kind)
 
 static const struct machine GPU = {1e-6, 5e-8, 1e-4, 1e-9, true, true};
 
-/* Large levels on the device, those that last no longer than launches on the CPU. */
+/* Large levels run on the device, levels that take no longer than launches on the CPU. */
 static void test_sizes(void)
 {
     begin(&GPU);
@@ -90,7 +91,7 @@ static void test_sizes(void)
     CHECK(on_cpu(TRIAL_PARTS) == 0, "%d", on_cpu(TRIAL_PARTS));
 }
 
-/* Each unit alone would gain, and the copies take more. */
+/* Each unit alone would gain, but copies cost more. */
 static void test_copies(void)
 {
     struct machine m = GPU;
@@ -101,7 +102,7 @@ static void test_copies(void)
     CHECK(on_cpu(TRIAL_GAS) + on_cpu(TRIAL_GRAVITY) == 0, "%d", on_cpu(TRIAL_GAS));
 }
 
-/* All is faster on the CPU, though any unit that goes alone makes it slower. */
+/* Everything is faster on the CPU, although moving any unit alone makes the step slower. */
 static void test_all(void)
 {
     struct machine m = {1e-6, 2e-6, 1e-4, 1e-4, true, true};
@@ -112,7 +113,7 @@ static void test_all(void)
     CHECK(trials_cpu(t, TRIAL_PARTS, LMIN));
 }
 
-/* Decisions are measured again when octs have doubled or halved, not before. */
+/* Decisions are reconsidered when the number of octs has doubled or halved, not before. */
 static void test_again(void)
 {
     begin(&GPU);
@@ -134,7 +135,8 @@ static void test_again(void)
     CHECK(on_cpu(TRIAL_GAS) == 0, "%d", on_cpu(TRIAL_GAS));
 }
 
-/* A level vanishes in the middle of its trial: all is as before, and goes on when it is back. */
+/* A level vanishes during its trial: the former locations hold, and the trial continues when it is
+ * back. */
 static void test_gone(void)
 {
     for (int n = 1; n < 12; n++) {
@@ -154,7 +156,7 @@ static void test_gone(void)
     }
 }
 
-/* A place that is very slow is not measured longer than it must be. */
+/* A very slow location is not measured longer than necessary. */
 static void test_slow(void)
 {
     struct machine m = {1e-4, 5e-8, 1e-6, 0, false, false};
@@ -162,7 +164,7 @@ static void test_slow(void)
     set(4096, 0, 0, 0);
     steps(&m, 30);
     CHECK(on_cpu(TRIAL_GAS) == 0);
-    CHECK(measured == 2 * (1 + TRIAL_STEPS + 1), "%d", measured); /* all, and the gas */
+    CHECK(measured == 2 * (1 + TRIAL_STEPS + 1), "%d", measured); /* all units, and the gas */
 }
 
 int main(void)

@@ -1,7 +1,7 @@
-/* turbulence_test: star formation from turbulence. Gradients of a linear flow, with densities as
- * weights of nothing but velocities; the multi-freefall models against the integral that they stand
- * for. Would catch: a difference across the wrong axis, a neighbour of another rank that is stale,
- * turbulence that does not decay or decays twice, a critical density without its square. */
+/* turbulence_test: star formation from turbulence. Gradients of a linear flow, with velocities
+ * weighted by density; multi-freefall models compared with the defining integral. Catches: a
+ * difference across the wrong axis, a neighbour of another rank that is stale, turbulence that does
+ * not decay or decays twice, a critical density without its square. */
 #include <math.h>
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ enum { NVAR = 7, ALONG = 5, ACROSS = 6 };
 static struct comm comm;
 static struct params par;
 static struct hydro_par hydro = {.nvar = NVAR, .gamma = 5.0 / 3, .smallc = 1e-10};
-/* dv_i/dx_j */
+/* velocity gradients dv_i/dx_j */
 static const double GRADIENT[3][3] = {{0.3, -1.1, 0.4}, {0.9, -0.7, 0.2}, {-0.5, 0.6, 1.3}};
 
 static void world_make(struct world *w)
@@ -55,7 +55,7 @@ static struct term_run run_of(struct world *w, int l)
                              .units = units_at(&par.units, NULL, 1)};
 }
 
-/* Is the cell away from the border of the box and from other levels? */
+/* Whether the cell is away from the boundary of the box and from other levels. */
 static bool inner(const struct world *w, int l, lidx i)
 {
     int64_t q[3], n = 1 << (l - 1);
@@ -104,12 +104,12 @@ static void test_flow(double tdiss)
     world_free(&w);
 }
 
-/* Which densities form stars, by the flow of test_flow: between them the criterion changes. */
+/* Tests which densities form stars in the flow of test_flow: the criterion changes in between. */
 static void test_criteria(void)
 {
     const struct {
         int model;
-        double G; /* at which the virial parameter is 1 */
+        double G; /* gravitational constant for which the virial parameter is 1 */
     } rows[] = {{3, (squares(true) + squares(false)) / (4 * M_PI * 2)},
                 {5, 0.5 * (0.9 * 0.9 + 0.4 * 0.4 + 0.9 * 0.9 + 2.0 * 2.0) / 2}};
     struct world w;
@@ -138,8 +138,8 @@ static void test_criteria(void)
         }
 }
 
-/* Gas of density e^s forms stars in its own free-fall time if it is above the critical density:
- * the mean over a log-normal distribution (Federrath & Klessen 2012, equation 8). */
+/* Gas of density e^s forms stars in its local free-fall time if it exceeds the critical density:
+ * mean over a log-normal distribution (Federrath & Klessen 2012, equation 8). */
 static double mean_rate(double width, double critical)
 {
     double sum = 0, h = 1e-4, low = log(critical);
@@ -163,7 +163,7 @@ static void test_models(void)
     double tff = sqrt(3 * M_PI / (32 * 1.5 * 3)), tdyn = 0.2 / (2 * sqrt(0.043));
     CHECK(fabs(turbulence_model(4, &t) / exp(-1.6 * tff / tdyn) - 1) < 1e-3);
     CHECK(turbulence_model(0, &t) == 1);
-    t.sigma2 = 0; /* no turbulence: all or nothing, no NaN */
+    t.sigma2 = 0; /* without turbulence: all or no gas forms stars, no NaN */
     CHECK(turbulence_model(1, &t) == 0.49 && turbulence_model(2, &t) == 0.49);
 }
 

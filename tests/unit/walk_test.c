@@ -1,6 +1,6 @@
-/* Messages of the walk along the tree of ranks, counted through MPI's profiling interface: as many
- * messages as the tree says, whatever there is to exchange; no collective. Catches: messages that
- * are left out, sent twice or sent to each destination, a hidden collective.
+/* Messages of the walk along the tree of ranks, counted through MPI's profiling interface: the
+ * number of messages follows from the tree, for any data; no collective. Catches: messages that are
+ * left out, sent twice or sent to each destination, a hidden collective.
  *
  * test: tier=check timeout=120 mpi=1,2,3,4,5,6,7,8,11,12 */
 #include "mpicount.h"
@@ -34,7 +34,7 @@ static void check_counts(const char *what, int64_t want)
     mpicount_reset();
 }
 
-/* Every rank sends `some` numbers to each of the `reach` ranks behind it. */
+/* Every rank sends `some` numbers to each of the next `reach` ranks. */
 static void test_sparse(int reach, int64_t some, int64_t want)
 {
     int n = reach < c.size ? reach : c.size, *rank = mem_new(sizeof *rank * (size_t)c.size, "test");

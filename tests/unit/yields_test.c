@@ -1,4 +1,4 @@
-/* yields_test: laws of the built-in table of yields. Would catch: a rate in other units, winds
+/* yields_test: laws of the built-in table of yields. Catches: a rate in other units, winds
  * counted as supernovae, a table that decreases, interpolation off by one row.
  * test: tier=quick timeout=60 */
 #include <math.h>
@@ -16,7 +16,7 @@ int main(void)
     struct yield birth = yields_at(y, 0, 0.02), early = yields_at(y, 0.003, 0.02);
     CHECK(birth.mass == 0 && birth.metals == 0, "%g", birth.mass);
     CHECK(early.type2 == 0 && early.type1 == 0 && early.mass > 0, "%g", early.type2);
-    /* 6.969 Myr and 27.16 Myr at two rates; one for 94 solar masses */
+    /* two constant rates, for 6.969 Myr and 27.16 Myr: one supernova per 94 solar masses */
     double all = 5.408e-4 * (10.37 - 3.401) + 2.516e-4 * (37.53 - 10.37);
     CHECK(fabs(yields_at(y, 0.1, 0.02).type2 / all - 1) < 1e-2, "%g",
           yields_at(y, 0.1, 0.02).type2);
