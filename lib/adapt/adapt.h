@@ -1,34 +1,36 @@
 /* adapt/adapt: mesh changes that involve other ranks: first build, refinement, ghosts,
- * redistribution. All are collective, unless they say local. */
+ * redistribution. All functions are collective unless marked local. */
 #pragma once
 #include "comm/comm.h"
 #include "dom/domain.h"
 #include "oct/mesh.h"
 
-/* Levels 1..levelmin, complete, owned by d. Fields are zero. */
+/* Builds levels 1..levelmin, complete, owned according to d. All fields are zero. */
 void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d);
 
-/* Values of a new oct in cell `cell` of own oct `parent` of level l: fill out[f][8] for f < nfld
- * (the persistent fields that exist, in ascending order of enum field). NULL: injection of the
- * parent cell's values for all, or between faces (field_prolong). */
+/* Values of a new oct in cell `cell` of own oct `parent` of level l: the function fills out[f][8]
+ * for f < nfld (the existing persistent fields, in ascending order of enum field). A NULL function
+ * stands for injection of the parent cell's values, or interpolation between faces
+ * (field_prolong). */
 typedef void adapt_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8],
                            void *ctx);
 
-/* Refines and derefines level l → l+1 by flag (of own octs of level l; ghost flags are filled
- * here). Ghosts of level l+1 are rebuilt and all its fields, also those of ghosts, are valid on
- * return if those of level l were. Returns the number of octs made plus removed, over all ranks. */
+/* Refines and derefines level l → l+1 by the flags of own octs of level l; ghost flags are filled
+ * first. Ghosts of level l+1 are rebuilt. All its fields, ghosts included, are valid on return if
+ * the fields of level l were. Returns the number of octs created plus removed over all ranks. */
 int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l,
                      adapt_prolong *f, void *ctx);
 
-/* adapt_refine in two halves, so that one sum serves many levels. count: octs of level l+1 to be
- * created and removed here; flags of level l valid in ghosts; local. change: given these and their
- * sums over all ranks. */
+/* Numbers of own octs of level l+1 that refinement creates and removes on this rank. adapt_count
+ * and adapt_change are the two halves of adapt_refine, so that one reduction serves many levels.
+ * adapt_count is local and needs the flags of level l in ghosts; adapt_change takes the numbers of
+ * this rank and their sums over all ranks. */
 struct adapt_changes {
     int64_t created, removed;
 };
 struct adapt_changes adapt_count(const struct mesh *m, int l);
-/* Where values of created octs come from: f and ctx as above; dev: fields are on a device, too
- * (adapt/adapt_dev), NULL: none is. */
+/* Source of the values of created octs: f and ctx as for adapt_prolong; dev describes the fields on
+ * a device (adapt/adapt_dev), NULL if no field is on a device. */
 struct adapt_values {
     adapt_prolong *f;
     void *ctx;
@@ -39,23 +41,23 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
                   const struct adapt_values *v);
 
 /* Clears flags of own cells of level l > 1 that are to be split though an oct of level l beside
- * them neither exists nor is created by the flags of level l−1. Flags of both levels valid in
- * ghosts. Returns their number. Local: if any rank has dropped some, ghosts of the flags are stale,
- * and finer levels may have to follow. */
+ * them neither exists nor is created by the flags of level l−1. Flags of both levels must be valid
+ * in ghosts. Returns the number of dropped flags. Local: if any rank has dropped flags, the ghost
+ * flags are stale and finer levels may need the check again. */
 int64_t adapt_drop_ungraded(struct mesh *m, int l);
 
-/* For a mesh that is read: level l := these own octs (ascending keys, each owned by this rank under
- * d) and the ghosts that follow from them; fields are zero. For l = 1..levelmax, then adapt_link
- * once, which needs the parents of all octs. */
+/* Makes level l of a mesh from own octs that were read (ascending keys, each owned by this rank
+ * under d) and from the ghosts that follow from the octs; all fields are zero. Call for l =
+ * 1..levelmax, then call adapt_link once, which needs the parents of all octs. */
 void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown,
                    const okey *own);
 void adapt_link(struct mesh *m); /* local */
-/* Ghosts of all fields and flags of all levels. */
+/* Fills the ghosts of all fields and flags on all levels. */
 void adapt_fill(struct mesh *m, const struct comm *c);
 
-/* Moves every oct with its fields and flags to its owner under d, once and as a whole; those that
- * stay are not sent. Rebuilds ghosts and fills them. A rank sends 16 MB at a time. was: domains of
- * before, or NULL; levels on which both are alike (domain_agreement) are left as they are, and so
- * are their ghosts. */
+/* Moves every oct with its fields and flags to its owner under d; octs that keep their owner are
+ * not sent. Ghosts are rebuilt and filled. A rank sends at most 16 MB per exchange. was: the
+ * previous domains, or NULL; levels on which both decompositions agree (domain_agreement) stay
+ * unchanged, ghosts included. */
 void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domain *was,
                         const struct domain *d);

@@ -1,5 +1,5 @@
-/* adapt/adapt_dev: see adapt_dev.h. If the device has no room for a change, the fields come home
- * and the host makes it. */
+/* adapt/adapt_dev: see adapt_dev.h. If the device lacks memory for a change, the fields return to
+ * the host and the change is made there. */
 #include "adapt/adapt_dev.h"
 
 #include <string.h>
@@ -13,28 +13,28 @@ static int coarsest(int l, int f)
     return k < 1 ? 1 : k;
 }
 
-/* Levels without octs do not matter. */
+/* Adds the locations of field f on the levels read by interpolation; empty levels do not count. */
 static void locations(const struct mirror *x, const struct mesh *m, int l, int f, bool *some_away,
                       bool *all_present)
 {
     for (int k = coarsest(l, f); k <= l; k++) {
-        bool there = mirror_is_at(x, k, f, LOCATION_DEVICE),
-             here = mirror_is_at(x, k, f, LOCATION_HOST);
+        bool device = mirror_is_at(x, k, f, LOCATION_DEVICE),
+             host = mirror_is_at(x, k, f, LOCATION_HOST);
         if (m->lev[k].noct == 0) continue;
-        *some_away |= there && !here;
-        *all_present &= there;
+        *some_away |= device && !host;
+        *all_present &= device;
     }
 }
 
-/* The fields that move on the device, those of a row together. */
+/* Chooses the fields that are remapped on the device; the components of a row move together. */
 static void fields_choose(struct adapt_dev *v, const struct mesh *m, int l, bool alone)
 {
     for (int i = 0; i < FIELD_ROWS; i++) {
-        bool away = false, there = true;
+        bool away = false, present = true;
         const int first = field_rows[i].first, n = field_row_count(m, &field_rows[i]);
         if (n == 0) continue;
-        for (int f = first; f < first + n; f++) locations(v->mirror, m, l, f, &away, &there);
-        if (!away && !there) continue;
+        for (int f = first; f < first + n; f++) locations(v->mirror, m, l, f, &away, &present);
+        if (!away && !present) continue;
         for (int f = first; f < first + n; f++) v->f.fld[v->f.n++] = f;
         for (int f = first; f < first + n; f++) v->moves.skip[f] = away || !alone;
     }
@@ -49,7 +49,7 @@ static enum err fields_bring(struct adapt_dev *v, struct mesh *m, int l)
     return OK;
 }
 
-/* The host makes the change. */
+/* Returns all fields to the host, which then makes the change. */
 static void come_home(struct adapt_dev *v, struct mesh *m, int l)
 {
     for (int k = l > 3 ? l - 3 : 1; k <= l; k++) {
@@ -104,14 +104,14 @@ void adapt_dev_end(struct adapt_dev *v, struct mesh *m, int l, const struct rema
 void adapt_dev_fill(struct adapt_dev *v, const struct comm *c, struct mesh *m, int l, int nfld,
                     const int *fld)
 {
-    struct level *lv = &m->lev[l], *there = &v->mirror->image->lev[l];
+    struct level *lv = &m->lev[l], *image = &v->mirror->image->lev[l];
     struct ghost_dev_arrays a = {.n = nfld + 1};
     struct ghost_dev_plan *plan;
     struct ghost_dev_rows rows;
     if (!lv->plan.shared) return;
     for (int i = 0; i < nfld; i++) {
         a.here[i] = adapt_dev_here(v, fld[i]);
-        a.arr[i] = a.here[i] ? lv->fld[fld[i]] : there->fld[fld[i]];
+        a.arr[i] = a.here[i] ? lv->fld[fld[i]] : image->fld[fld[i]];
         a.stride[i] = sizeof(double[8]);
     }
     a.here[nfld] = true;
@@ -119,7 +119,7 @@ void adapt_dev_fill(struct adapt_dev *v, const struct comm *c, struct mesh *m, i
     a.stride[nfld] = sizeof lv->flag[0];
     enum err e = ghost_dev_level(v->ghost, m, l, &plan);
     if (e == OK) e = ghost_dev_mixed_begin(&rows, v->ghost, c, COMM_BULK_DP, plan, &a);
-    if (e != OK) { /* the same on the host */
+    if (e != OK) { /* fallback: fill on the host */
         come_home(v, m, l);
         for (int i = 0; i < nfld; i++) a.arr[i] = lv->fld[fld[i]];
         ghost_fill_rows(c, COMM_BULK_DP, &lv->plan, a.n, a.arr, a.stride);

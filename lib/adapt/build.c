@@ -1,4 +1,4 @@
-/* adapt/build: the first mesh: its complete levels, or octs that are read. */
+/* adapt/build: the first mesh, either complete levels or octs read from a checkpoint. */
 #include <string.h>
 
 #include "adapt/adapt.h"
@@ -9,7 +9,7 @@
 
 /* ---- complete levels ---- */
 
-/* Keys of one rank on one level, ascending. */
+/* Ascending keys of the own octs of one level. */
 struct keys {
     const struct domain *dom;
     int rank, level;
@@ -26,7 +26,7 @@ static void keys_add(struct keys *k, okey first, int64_t count)
     for (int64_t i = 0; i < count; i++) k->key[k->n++] = first + (okey)i;
 }
 
-/* Adds the keys of own octs within oct (level, key); octs of other ranks alone are passed over. */
+/* Adds the keys of own octs within oct (level, key); subtrees without own octs are skipped. */
 static void keys_find(struct keys *k, int level, okey key)
 {
     int depth = 3 * (k->level - level), owner = domain_whole(k->dom, level, key);

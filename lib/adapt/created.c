@@ -22,14 +22,14 @@ struct keyref *keyrefs_sort(const okey *key, int64_t n)
     return r;
 }
 
-/* Cells of oct i that are flagged and not split, a bit each; most octs have none. */
+/* Bit mask of the cells of oct i that are flagged and not split; empty for most octs. */
 static unsigned cells_created(const struct level *lv, lidx i)
 {
     unsigned flags = bits_of_bytes(lv->flag[i]);
     return flags ? flags & bits_of_leaves(lv->child[i]) : 0;
 }
 
-/* Counts the cells of a piece whose octs are created, and lists them in place unless NULL. */
+/* Counts the cells of a piece whose octs are created and, unless location is NULL, lists them. */
 static int64_t piece_created(const struct level *lv, lidx piece, struct created_cell *location)
 {
     const lidx end = piece_end(lv->nown, piece);
@@ -59,7 +59,7 @@ void created_find(const struct level *lv, int64_t n, struct created_cell *locati
     int64_t *first = mem_new(sizeof *first * (size_t)pieces + 1, "mesh scratch");
 #pragma omp parallel for schedule(static) if (pieces >= PIECES_FROM)
     for (lidx p = 0; p < pieces; p++) first[p] = piece_created(lv, p, NULL);
-    BUG_ON(pieces_sum(pieces, first) != n); /* the flags are not those that were counted */
+    BUG_ON(pieces_sum(pieces, first) != n); /* fails if the flags changed since the count */
 #pragma omp parallel for schedule(static) if (pieces >= PIECES_FROM)
     for (lidx p = 0; p < pieces; p++) piece_created(lv, p, location + first[p]);
     mem_free(first);
@@ -89,7 +89,7 @@ int64_t created_removed(const struct level *lv, const struct level *up)
     return lv->nown - n;
 }
 
-/* The first of the created octs beyond the pieces before this one. */
+/* The index of the first created oct that belongs to this piece or a later one. */
 static int64_t ref_from(const struct level *lv, lidx piece, int64_t n, const struct keyref *ref)
 {
     int64_t begin = 0, end = n;
@@ -105,7 +105,7 @@ static int64_t ref_from(const struct level *lv, lidx piece, int64_t n, const str
     return begin;
 }
 
-/* The list that is made, from oct `next` on. */
+/* The merged list under construction; `next` is the index of the next oct. */
 struct merged {
     okey *own;
     lidx *from, next;
@@ -123,7 +123,7 @@ static inline void take_created(struct merged *t, struct keyref *ref)
     take(t, ref->key, -1);
 }
 
-/* Created octs from `ref` to `end` and the octs of a piece that stay. */
+/* Merges the created octs from `ref` to `end` with the retained octs of a piece. */
 static void piece_merge(const struct level *lv, const struct level *up, lidx piece,
                         struct keyref *ref, const struct keyref *end, struct merged t)
 {
@@ -145,7 +145,7 @@ lidx created_merge(const struct level *lv, const struct level *up, int64_t n, st
     for (lidx p = 0; p < pieces; p++) first[p] = piece_kept(lv, up, p);
     const int64_t retained = pieces_sum(pieces, first);
     struct merged all = {own, from, 0};
-    if (pieces == 0) /* all are created */
+    if (pieces == 0) /* every oct is created */
         for (int64_t j = 0; j < n; j++) take_created(&all, &ref[j]);
 #pragma omp parallel for schedule(static) if (pieces >= PIECES_FROM)
     for (lidx p = 0; p < pieces; p++) {

@@ -1,15 +1,15 @@
-/* adapt/created: the octs of the next finer level that flags create and remove, and the list of
- * keys that follows. Local. Private to adapt. */
+/* adapt/created: the octs of the next finer level that flags create and remove, and the resulting
+ * list of keys. Local. Private to adapt. */
 #pragma once
 #include "oct/mesh.h"
 
-/* A created oct: where it stood in a list before that was sorted, and its index in the level. */
+/* A created oct: its index in the unsorted list and its index in the level. */
 struct keyref {
     okey key;
     lidx at, oct;
 };
 
-/* n of them, ascending (owner: caller). */
+/* References to n keys, sorted by key (owner: caller). */
 struct keyref *keyrefs_sort(const okey *key, int64_t n);
 
 struct created_cell {
@@ -17,13 +17,14 @@ struct created_cell {
     int cell, rank; /* owner of the new oct */
 };
 
-/* Cells of own octs that are flagged and not split; flags all. */
+/* The number of cells of own octs that are flagged and not split; ghosts are not counted. */
 int64_t created_count(const struct level *lv);
-/* Own octs of lv whose cells of up are not flagged. */
+/* The number of own octs of lv whose parent cells in `up` are not flagged. */
 int64_t created_removed(const struct level *lv, const struct level *up);
-/* The n places of created octs, in the order of their keys; rank 0. */
+/* Lists the n cells in which octs are created, in key order; the owner is set to rank 0. */
 void created_find(const struct level *lv, int64_t n, struct created_cell *location);
-/* The keys of the own octs of lv that stay, merged with n others (ascending), into own, with the
- * index of each before, or −1, in from; their number. The others receive theirs. */
+/* Merges the keys of the retained own octs of lv with n created octs (ascending) into `own`. `from`
+ * receives the old index of each oct, or −1 for a created oct, and ref[].oct the new index. Returns
+ * the merged number of octs. */
 lidx created_merge(const struct level *lv, const struct level *up, int64_t n, struct keyref *ref,
                    okey *own, lidx *from);

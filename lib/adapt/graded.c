@@ -1,9 +1,9 @@
-/* adapt/graded: levels of cells that touch differ by one at most. A flag that would break this rule
+/* adapt/graded: levels of touching cells differ by at most one. A flag that would break this rule
  * is dropped before octs are created. */
 #include "adapt/adapt.h"
 #include "oct/bits.h"
 
-/* Will the oct of level l with this key, which is missing, be created by the flags of level l−1? */
+/* Whether the missing oct of level l with this key will be created by the flags of level l−1. */
 static bool will_be(const struct mesh *m, int l, okey key)
 {
     const struct level *up = &m->lev[l - 1];
@@ -11,7 +11,7 @@ static bool will_be(const struct mesh *m, int l, okey key)
     return p >= 0 && up->flag[p][key & 7];
 }
 
-/* May cell c of oct i be split: will all octs of its level that touch it exist? */
+/* Whether cell c of oct i may be split: all octs of level l that touch it must exist. */
 static bool may_split(const struct mesh *m, int l, lidx i, int c)
 {
     lidx oct[8];

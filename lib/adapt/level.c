@@ -12,9 +12,9 @@
 
 /* ---- copies for other ranks ---- */
 
-/* Which own octs other ranks have as ghosts: a rank and an own oct each, by ascending oct, and
- * rank. Octs are looked at from the coarsest down: if no other rank is near an oct, none is near
- * those within it. So the work is that of the surface of a domain. */
+/* Pairs of a rank and an own oct that this rank has as a ghost, ordered by oct, then rank. The
+ * search descends from the coarsest octs: if no other rank is near an oct, none is near its
+ * descendants, so the work scales with the surface of the domain. */
 struct sends {
     int64_t n, cap;
     int *rank;
@@ -25,7 +25,7 @@ struct search {
     const struct domain *d;
     int me, level;
     const okey *own;
-    int *near; /* room for ranks */
+    int *near; /* workspace for ranks */
     struct sends found;
 };
 
@@ -42,7 +42,7 @@ static void sends_add(struct sends *s, lidx oct, int n, const int *rank)
     }
 }
 
-/* Own octs begin..end-1, which are all that lie in oct (level, key). */
+/* Searches the own octs begin..end-1, which are all own octs within oct (level, key). */
 static void look_within(struct search *s, int level, okey key, lidx begin, lidx end)
 {
     if (begin == end) return;
@@ -71,7 +71,7 @@ static struct sends sends_find(const struct comm *c, const struct domain *d, int
     return s.found;
 }
 
-/* Peers are the ranks with which either count is not zero. */
+/* Lists as peers the ranks with a nonzero send or receive count. */
 static void plan_peers(struct xplan *p, const struct comm_counts *out, const struct comm_counts *in)
 {
     struct comm_counts to, from;
@@ -91,8 +91,8 @@ static void plan_peers(struct xplan *p, const struct comm_counts *out, const str
     comm_counts_free(&to);
 }
 
-/* The plan of a level from its copies, and its ghosts, ascending. Those of a rank are in the same
- * order on both sides. */
+/* Builds the exchange plan of a level from its send list and its ascending ghosts. The octs of a
+ * rank have one order on both sides. */
 static void plan_make(struct xplan *p, const struct domain *d, int l, const struct sends *s,
                       lidx nown, int64_t nghost, const okey *ghost)
 {
@@ -120,8 +120,7 @@ static void keys_sort(okey *key, int64_t n)
     FREE(ref);
 }
 
-/* The ghosts of a level as their owners announce them, ascending (owner: caller), and their number.
- */
+/* Returns the ghosts of a level as announced by their owners, ascending (owner: caller). */
 static okey *ghosts_announced(const struct comm *c, const struct sends *s, const okey *own,
                               int64_t *nghost)
 {
@@ -137,7 +136,7 @@ static okey *ghosts_announced(const struct comm *c, const struct sends *s, const
     return got;
 }
 
-/* Most octs have none. */
+/* Whether any cell of oct i is flagged; most octs have no flag. */
 static bool any_flag(const struct level *lv, lidx i)
 {
     return bits_of_bytes(lv->flag[i]) != 0;
@@ -154,7 +153,7 @@ static bool is_ghost(const struct domain *d, int me, int l, okey key, int *near)
 struct ghosts {
     int64_t n, cap;
     okey *key;
-    int *near; /* room for ranks */
+    int *near; /* workspace for ranks */
 };
 
 static void ghosts_add(struct ghosts *g, okey key)
@@ -177,9 +176,9 @@ static void ghosts_below(struct ghosts *g, const struct mesh *m, int me, const s
     }
 }
 
-/* The ghosts of level l+1 that the flags of level l leave and make, ascending (owner: caller), and
- * their number. Local: the parent of every ghost is here, with valid flags. Own octs that no other
- * rank is near have own children. */
+/* The ghosts of level l+1 that the flags of level l retain or create, ascending (owner: caller),
+ * and their number. Local, since the parent of every ghost is present with valid flags. Own octs
+ * with no other rank nearby have own children only. */
 static okey *ghosts_refined(const struct mesh *m, const struct comm *c, const struct domain *d,
                             int l, int64_t *nghost)
 {
@@ -190,7 +189,7 @@ static okey *ghosts_refined(const struct mesh *m, const struct comm *c, const st
         ghosts_below(&g, m, c->rank, d, l, p->send[j]);
     for (lidx i = lv->nown; i < lv->noct; i++) ghosts_below(&g, m, c->rank, d, l, i);
     keys_sort(g.key, g.n);
-    *nghost = 0; /* an oct that several ranks are near has been looked at for each */
+    *nghost = 0; /* an oct near several ranks appears several times in the list */
     for (int64_t i = 0; i < g.n; i++)
         if (i == 0 || g.key[i] != g.key[i - 1]) g.key[(*nghost)++] = g.key[i];
     mem_free(g.near);

@@ -1,4 +1,4 @@
-/* adapt/redistribute: octs move to their owners of another decomposition. */
+/* adapt/redistribute: octs move to their owners under a new decomposition. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,23 +7,23 @@
 #include "base/mem.h"
 #include "oct/field_sets.h"
 
-/* Bytes that a rank sends in one exchange. */
+/* Maximum bytes that a rank sends in one exchange. */
 static const size_t BATCH = (size_t)1 << 24;
 
-/* Where an oct stands: its key tells, in the arrays of its level. */
+/* The position of an oct in the tree. */
 struct location {
     okey key;
     int64_t level;
 };
 
-/* Octs that go to other ranks, by level and key, and then travel as rows: place, flags, fields. */
+/* Octs that move to other ranks, by level and key; a row has location, flags and fields. */
 struct movers {
-    int64_t n, first[LEVEL_MAX + 2]; /* those of level l: first[l]..first[l+1]-1 */
+    int64_t n, first[LEVEL_MAX + 2]; /* octs of level l: first[l]..first[l+1]-1 */
     struct location *location;
     int *rank;
     int nfld, fld[FIELD_ALL];
     size_t row;
-    int end; /* the first level that stays as it is */
+    int end; /* first level that is not redistributed */
 };
 
 static struct movers movers_find(const struct mesh *m, const struct comm *c, const struct domain *d,
@@ -50,7 +50,7 @@ static struct movers movers_find(const struct mesh *m, const struct comm *c, con
     return v;
 }
 
-/* Items of movers begin..end-1, made by `pack`, at their new owners; *n of them. */
+/* Writes item i of the movers to `to`, in the form that is sent. */
 typedef void mover_pack(const struct mesh *m, const struct movers *v, int64_t i, char *to);
 
 static char *movers_send(const struct mesh *m, const struct comm *c, const struct movers *v,
@@ -100,8 +100,8 @@ static void unpack_row(struct mesh *m, const struct movers *v, const char *from)
         memcpy(lv->fld[v->fld[f]][at], from, sizeof(double[8]));
 }
 
-/* The keys of the octs of a level that stay, merged with those that come (ascending); returns their
- * number. */
+/* Merges the keys of the retained octs of a level with the received ones (ascending); returns the
+ * total. */
 static lidx keys_after(const struct level *lv, const struct movers *v, int64_t ncome,
                        const okey *come, okey *own)
 {
@@ -126,8 +126,8 @@ static int place_order(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Makes room for the octs that come (places in order of level and key). Those that go stand as
- * ghosts until their rows are sent. */
+/* Inserts the received octs (locations ordered by level and key). Departing octs remain as ghosts
+ * until their rows are sent. */
 static void movers_room(struct mesh *m, const struct movers *v, int64_t n,
                         const struct location *come)
 {
@@ -148,7 +148,8 @@ static void movers_room(struct mesh *m, const struct movers *v, int64_t n,
     mem_free(key);
 }
 
-/* First the places, so that there is room; then every oct once, whole, in batches. */
+/* Sends the locations first, to reserve memory, then every oct with flags and fields, in
+ * batches. */
 static void movers_go(struct mesh *m, const struct comm *c, const struct movers *v)
 {
     int64_t n, per = (int64_t)(BATCH / v->row), turns = (v->n + per - 1) / per;

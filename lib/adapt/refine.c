@@ -1,5 +1,5 @@
 /* adapt/refine: refinement of a level by its flags. The owner of a parent cell computes the new oct
- * in it, and sends it with its values to the oct's owner. */
+ * in this cell and sends its values to the oct's owner. */
 #include <string.h>
 
 #include "adapt/adapt.h"
@@ -9,7 +9,7 @@
 #include "dom/ghost.h"
 #include "oct/field_sets.h"
 
-/* New octs, by key; those of other ranks are sent as records of a key and nfld*8 doubles. */
+/* New octs, by key; an oct of another rank is sent as a record of a key and nfld*8 doubles. */
 struct created {
     const struct adapt_values *values;
     struct mesh_moves *moves; /* those of values->dev, if there is one */
@@ -26,8 +26,8 @@ static bool here(const struct created *b, int f)
     return adapt_dev_here(b->values->dev, b->fld[f]);
 }
 
-/* Values of the new oct, of fields in the order of b->fld: from levels l and coarser alone. Fields
- * that are on a device stay. */
+/* Interpolates the values of a new oct, in the order of b->fld, from levels l and coarser. Fields
+ * on a device are skipped. */
 static void created_values(const struct created *b, const struct mesh *m, int l,
                            const struct created_cell *p, double (*out)[8])
 {
@@ -61,7 +61,7 @@ static void places_find(struct created *b, const struct level *lv, const struct 
         b->location[j].rank = domain_rank(d, lv->level + 1, created_key(lv, &b->location[j]));
 }
 
-/* Values that a device has of n records, whose keys and other values are there. */
+/* Fetches from the device the values of n records; keys and host values are already there. */
 static void created_fetch(struct created *b, struct mesh *m, int l, int64_t n, const int64_t *order)
 {
     struct adapt_dev *dev = b->values->dev;
@@ -82,7 +82,7 @@ static void created_fetch(struct created *b, struct mesh *m, int l, int64_t n, c
     mem_free(location);
 }
 
-/* Records of the octs created on other ranks, in rank order. */
+/* Packs the records of the octs created on other ranks, in rank order. */
 static void created_pack(struct created *b, struct mesh *m, const struct comm *c, int l)
 {
     int *rank = mem_new(sizeof *rank * (size_t)b->n + 1, "mesh scratch");
@@ -92,7 +92,7 @@ static void created_pack(struct created *b, struct mesh *m, const struct comm *c
     b->to = comm_counts_of(b->n, rank, order);
     int64_t n = comm_counts_total(&b->to);
     b->data = mem_new(b->row * (size_t)n + 1, "mesh created");
-    created_fetch(b, m, l, n, order); /* or the host has all values then */
+    created_fetch(b, m, l, n, order); /* on failure all values return to the host */
     for (int64_t j = 0; j < n; j++) {
         const struct created_cell *p = &b->location[order[j]];
         char *row = b->data + b->row * (size_t)j;
@@ -104,7 +104,7 @@ static void created_pack(struct created *b, struct mesh *m, const struct comm *c
     FREE(rank);
 }
 
-/* Keys of the created octs of this rank: computed here (ascending), and received. */
+/* Sorts the keys of the new own octs: first computed ones (ascending), then received ones. */
 static struct keyref *created_sort(const struct created *b, const struct level *lv, int rank,
                                    int64_t ncome, const char *come, int64_t *n)
 {
@@ -119,7 +119,7 @@ static struct keyref *created_sort(const struct created *b, const struct level *
     return ref;
 }
 
-/* Kept and created octs, merged in Morton order, become the own octs of level l. */
+/* Installs the own octs of level l: retained and created octs, merged in Morton order. */
 static void created_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
                             int64_t total, const struct created *b, struct keyref *ref)
 {
@@ -133,7 +133,8 @@ static void created_install(struct mesh *m, const struct comm *c, const struct d
     FREE(own);
 }
 
-/* Places of those that this rank has made and has, by index in created_sort; their number. */
+/* Retains only the new octs that this rank both computes and owns, in the order of created_sort;
+ * returns their number. */
 static int64_t created_here(const struct created *b, int rank)
 {
     int64_t n = 0;
@@ -142,8 +143,8 @@ static int64_t created_here(const struct created *b, int rank)
     return n;
 }
 
-/* Values of the created octs of level l: those of this rank are computed in place, so that no copy
- * of them is ever held. */
+/* Writes the values of the created octs of level l. Octs of this rank are computed in place,
+ * without a temporary copy. */
 static void created_fill(const struct created *b, struct mesh *m, int l, int64_t nhere,
                          const struct keyref *ref, const char *come)
 {
@@ -164,8 +165,8 @@ static void created_fill(const struct created *b, struct mesh *m, int l, int64_t
 
 /* ---- on a device ---- */
 
-/* Description of new octs for the device, ordered: octs whose values the device interpolates, octs
- * that came with values, and ghosts. */
+/* Description of new octs for the device, in this order: octs interpolated by the device, octs
+ * received with values, ghosts. */
 struct served {
     struct remap_change c;
     lidx *source;
@@ -173,7 +174,7 @@ struct served {
     double (*come)[8];
 };
 
-/* Oct i is new, with this number. */
+/* Registers oct i as new oct `number`. */
 static void serve(struct served *t, const struct level *lv, lidx i, lidx number)
 {
     t->location[number] = 8 * lv->parent[i] + oct_slot(lv, i);
@@ -190,7 +191,7 @@ static void serve_values(const struct served *t, const struct created *b, int64_
             memcpy(to[k++], row + 64 + sizeof *to * (size_t)f, sizeof *to);
 }
 
-/* The change of level l, after its links are made here. */
+/* Describes the change of level l to the device; the links of the level must be set. */
 static void created_serve(const struct created *b, struct mesh *m, int l, int64_t nhere,
                           const struct keyref *ref, const char *come)
 {

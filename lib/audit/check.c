@@ -1,4 +1,4 @@
-/* audit/check: see check.h. This file has the checks that need one file at a time. */
+/* audit/check: see check.h. This file holds the checks that read one file at a time. */
 #include "audit/check.h"
 
 #include <errno.h>
@@ -43,9 +43,9 @@ enum err ckpt_check(const char *path, const struct check_how *how, struct check_
     return err;
 }
 
-/* ---- who wrote it, and which box ---- */
+/* ---- author and box ---- */
 
-/* NULL: there is none, or the machine has failed: k->trouble. */
+/* Reads a text file of the checkpoint; NULL if absent or the machine failed (k->trouble). */
 static char *load_text(struct check *k, enum files_kind kind, char path[PATH_MAX], size_t *n)
 {
     char *text = NULL;
@@ -57,9 +57,9 @@ static char *load_text(struct check *k, enum files_kind kind, char path[PATH_MAX
     return err == OK ? text : NULL;
 }
 
-/* RAMSES keeps particles that have left the box through a boundary; it has one coarse cell there.
- * On a periodic axis rounding may put them on the far face. Where it is not known which faces are
- * boundaries, all are. */
+/* Sets k->reach. RAMSES keeps particles that have left the box through a boundary, up to one coarse
+ * cell beyond. On a periodic axis rounding may put particles on the upper face. If the boundary
+ * faces are not known, every face counts as a boundary. */
 static void find_reach(struct check *k, const struct params *p)
 {
     struct boundary b = k->r->head.boundary;
@@ -72,8 +72,8 @@ static void find_reach(struct check *k, const struct params *p)
     }
 }
 
-/* The boundaries of a box that is stored as if it were periodic, and smallr, are known only from
- * the namelist. */
+/* Reads the namelist, the only record of smallr and of the boundaries of a box stored as
+ * periodic. */
 static void find_settings(struct check *k)
 {
     struct params *p = mem_zero(sizeof *p, "namelist");
@@ -101,11 +101,11 @@ static void find_origin(struct check *k)
     k->gamma = k->r->head.gamma;
 }
 
-/* ---- reading everything once ---- */
+/* ---- one pass over all files ---- */
 
 struct counts {
     struct check *check;
-    int64_t family[FAMILIES]; /* by row */
+    int64_t family[FAMILIES]; /* particles per family row */
 };
 
 static void take_damage(void *ctx, enum source_damage d, const char *path, const char *location,
@@ -130,7 +130,7 @@ static enum err count_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* The state is read too if further files keep its last bits: they have sums over all values. */
+/* The full state is read if further files keep its last bits, whose checksums cover all values. */
 static enum err ask_state(struct check *k, bool *state)
 {
     struct source *s = k->r;
@@ -151,7 +151,7 @@ static enum err read_piece(struct check *k, int piece, bool state, struct counts
     if (s->kind->check_piece) TRY(check_judge(k, s->kind->check_piece(s, piece, take_damage, k)));
     TRY(check_judge(k, source_octs(s, piece, mode, pass_octs, NULL)));
     if (state) {
-        struct ckpt_counts was = s->counts; /* octs count once */
+        struct ckpt_counts was = s->counts; /* the counts before, so that each oct counts once */
         TRY(check_judge(k, source_octs(s, piece, SOURCE_STATE, pass_octs, NULL)));
         s->counts = was;
     }
@@ -169,7 +169,7 @@ static enum err read_all(struct check *k, struct counts *t)
 
 /* ---- counts of the text files ---- */
 
-/* A line of the list of families; asterisks: RAMSES had no room for the number. */
+/* Reads one line of the list of families; asterisks mean that the number was too wide. */
 static void check_family(struct check *k, const char *path, const char *line, int i, int64_t found)
 {
     const char *s = line + 13;
@@ -187,8 +187,8 @@ static void check_family(struct check *k, const char *path, const char *line, in
                      FAMILY_ROW[i].number, (long)found);
 }
 
-/* The list of RAMSES: one line per family, 13 columns for the name and 10 or more for the number.
- * Older lists are not compared. */
+/* Compares RAMSES's list of families: one line per family, 13 columns for the name and 10 or more
+ * for the number. Older lists are skipped. */
 static void check_families(struct check *k, const struct counts *t)
 {
     char path[PATH_MAX], *save = NULL;
@@ -203,7 +203,7 @@ static void check_families(struct check *k, const struct counts *t)
     mem_free(text);
 }
 
-/* Compares the numbers of the info file with those of the header, to as many digits as it has. */
+/* Compares the numbers of the info file with the header, to the digits of the info file. */
 static void check_info(struct check *k)
 {
     const struct ckpt_head *h = &k->r->head;
@@ -228,7 +228,7 @@ static void check_info(struct check *k)
     }
 }
 
-/* A file that a checkpoint of ours would list. Octs and particles are the format's to check. */
+/* Reports a file that Ptah would list but the list lacks; pieces are checked by their format. */
 static enum err check_unlisted(void *ctx, const char *name, const struct files_name *f)
 {
     struct check *k = ctx;
@@ -242,8 +242,8 @@ static enum err check_unlisted(void *ctx, const char *name, const struct files_n
     return OK;
 }
 
-/* Each file is compared with the list. The readers then need not do it: they would stop at the
- * first damage. They tell where in a file the damage is. */
+/* Compares each file with the list of checksums. The readers then skip this comparison, since a
+ * reader stops at the first damage; their own checks locate the damage within a file. */
 static enum err check_list(struct check *k)
 {
     struct source *r = k->r;
@@ -266,7 +266,7 @@ static enum err check_whole(struct check *k)
     struct counts t = {.check = k};
     TRY(check_list(k));
     if (r->kind->check_files) TRY(r->kind->check_files(r, take_damage, k));
-    if (k->unreadable) return OK; /* files are missing: nothing else would match */
+    if (k->unreadable) return OK; /* totals cannot match without the missing files */
     TRY(read_all(k, &t));
     for (int l = 1; l <= LEVEL_MAX; l++) {
         k->found->octs += r->counts.octs[l];
@@ -281,7 +281,7 @@ static enum err check_whole(struct check *k)
     enum err err = source_check_tree(r);
     bool unreadable = k->unreadable;
     TRY(check_judge(k, err));
-    k->unreadable = unreadable; /* the tree can still be checked */
+    k->unreadable = unreadable; /* the tree itself is readable */
     return OK;
 }
 

@@ -1,12 +1,12 @@
 /* audit/check_cells: values of cells, and whether a split cell is the mean of its children.
  *
- * Means are compared for density, momentum, rho times scalar, and the energy: the total one
- * (interpol_var 0), or the internal one, to which the kinetic energy of the mean momentum is added
+ * Means are compared for density, momentum, rho times scalar, and the energy: the mean total energy
+ * (interpol_var 0), or the mean internal energy plus the kinetic energy of the mean momentum
  * (interpol_var 1, 2); agreement with either is enough. Densities of children below smallr count as
  * smallr in the mean, as in RAMSES and in hydro_restrict_cell. The values of the parent cell come
- * with its oct, the mean with the oct of the children, perhaps from another file: the first to come
- * waits in a row of a table. The table takes as many octs as memory allows; the files are read once
- * for each pass. */
+ * with its oct, the mean with the oct of the children, perhaps from another file; whichever is read
+ * first waits in a row of a table. The table takes as many octs as memory allows; the files are
+ * read once for each pass. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "ckpt/gas.h"
 #include "oct/gas_kern.h"
 
-/* Relative. The mean is computed from primitive variables, which have lost the last bits. */
+/* Relative tolerance. Means follow from primitive variables, which have lost the last bits. */
 static const double TOLERANCE = 1e-10;
 
 enum { FREE_ROW, FATHER, SONS, DONE };
@@ -24,16 +24,17 @@ enum { FREE_ROW, FATHER, SONS, DONE };
 struct cells {
     struct check *k;
     const struct tree_table *t;
-    int density, pressure, nhydro; /* fields; -1: none */
-    /* density, velocities, pressure, scalars, in this order, as gas_conserved has them */
+    int density, pressure, nhydro; /* field indices; -1: absent */
+    /* true if the fields are density, velocities, pressure and scalars in this order, as
+     * gas_conserved takes them */
     bool known;
-    bool first;       /* pass: plain checks of values are made in the first */
-    int nrow;         /* values per row: conserved ones, internal energy, size of the energy */
-    int64_t from, to; /* rows of the tree table in this pass */
-    double *wait;     /* [to - from][nrow] */
+    bool first; /* first pass, in which single values are checked */
+    int nrow;   /* values per row: conserved variables, internal energy, magnitude of the energy */
+    int64_t from, to; /* range of tree-table rows in this pass */
+    double *wait;     /* [to - from][nrow] pending values */
     unsigned char *state;
-    double *u[NVAR_MAX], *store; /* conserved variables of a cell of all octs of a batch */
-    double *mean;                /* [nrow][CKPT_BATCH] */
+    double *u[NVAR_MAX], *store; /* conserved variables of one cell of every oct of a batch */
+    double *mean;                /* [nrow][CKPT_BATCH] means of the children */
 };
 
 static void report_value(struct cells *c, enum check_kind kind, const struct source_octs *o, int i,
@@ -62,11 +63,11 @@ static void check_field(struct cells *c, const struct source_octs *o, int f, int
     }
 }
 
-/* Cold, fast gas loses its pressure, a small difference of large energies, to truncation: without
- * pressure_fix the scheme leaves it negative here and there, and now and then the energy a little
- * below zero; next to a blast wave in a near vacuum also far below. Values that match their
- * checksums are those that the run had. Without checksums, what is far below the mean of the oct is
- * damage. */
+/* Judges the energy of a cell. In cold, fast gas the pressure is a small difference of large
+ * energies and is lost to truncation: without pressure_fix the scheme leaves negative pressures,
+ * now and then an energy slightly below zero, and far below zero next to a blast wave in a near
+ * vacuum. Values that match their checksums are the values of the run. Without checksums, a value
+ * far below the mean of the oct is damage. */
 static void check_energy(struct cells *c, const struct source_octs *o, int i)
 {
     const double max = -0.01 / 8;
@@ -100,8 +101,9 @@ static void conserved_of(struct cells *c, const struct source_octs *o, int cell)
     gas_conserved(c->nhydro, c->k->gamma, c->k->smallr, o->n, prim, c->u);
 }
 
-/* v < nhydro: the conserved variables of a cell; then its internal energy; then the size of its
- * energy, to which round-off is relative: energies of cold gas may have either sign. */
+/* Value v of the row of a cell: v < nhydro is a conserved variable; the next two are the internal
+ * energy and the magnitude of the energy, the scale of its round-off, since energies of cold gas
+ * may have either sign. */
 static double row_value(const struct cells *c, const struct source_octs *o, int cell, int i, int v)
 {
     double inside = o->val[8 * c->pressure + cell][i];
@@ -116,8 +118,8 @@ static double mean_part(const struct cells *c, const struct source_octs *o, int 
     return 0.125 * (v == 0 && x < c->k->smallr ? c->k->smallr : x);
 }
 
-/* a: of the parent cell, b: mean of the children. The scale of momentum is that of the kinetic
- * energy, since means may cancel, and that of the energy is its size. */
+/* The maximum relative difference of the parent cell a from the mean of its children b. Momentum is
+ * scaled by the kinetic energy, since means may cancel, and energy by its magnitude. */
 static double difference(const struct cells *c, const double *a, const double *b)
 {
     double size = fmax(a[c->nhydro + 1], b[c->nhydro + 1]);
@@ -126,7 +128,7 @@ static double difference(const struct cells *c, const double *a, const double *b
         double scale = fmax(fabs(a[v]), fabs(b[v])), d = fabs(a[v] - b[v]);
         if (v >= 1 && v <= 3) scale = fmax(scale, speed);
         if (v == 4) scale = size, d = fmin(d, fabs(a[c->nhydro] - b[c->nhydro]));
-        if (v > 4) d -= 1e-12 * fabs(b[0]); /* scalars that cancel to nothing */
+        if (v > 4) d -= 1e-12 * fabs(b[0]); /* allows for scalars that cancel to zero */
         if (d > worst * scale) worst = d / scale;
     }
     return worst;
@@ -161,13 +163,13 @@ static void report_restriction(struct cells *c, int piece, int level, okey key, 
                  name, a[worst], b[worst]);
 }
 
-/* One half of the pair has arrived. */
+/* Takes one half of a pair of parent cell and child mean, and compares once both have arrived. */
 static void bring(struct cells *c, const struct source_octs *o, int i, int level, okey key,
                   int what, int cell)
 {
     const struct tree_row *row = tree_table_find(c->t, level, key);
     double now[NVAR_MAX + 2];
-    if (!row) return; /* reported by the check of the tree */
+    if (!row) return; /* the oct is missing from the tree, as already reported */
     int64_t at = c->t->base[level] + (row - c->t->row[level]) - c->from;
     if (at < 0 || at >= c->to - c->from || c->state[at] == DONE || c->state[at] == what) return;
     for (int v = 0; v < c->nrow; v++) {
@@ -235,7 +237,7 @@ enum err check_cells(struct check *k, const struct tree_table *t)
     }
     c.known = c.density == 0 && c.pressure == 4 && r->nhydro <= NVAR_MAX;
     int64_t rows = t->base[LEVEL_MAX + 1], room = rows;
-    /* else RAMSES does not restrict to the levels below */
+    /* otherwise RAMSES does not restrict to coarser levels */
     if (c.known && r->head.levelmin < r->head.levelmax) {
         c.nrow = r->nhydro + 2;
         int64_t max = (int64_t)(k->how->memory / (sizeof *c.wait * (size_t)c.nrow + 1));

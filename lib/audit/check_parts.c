@@ -1,10 +1,10 @@
 /* audit/check_parts: particles are finite, inside the box or beyond its boundaries, and have mass;
  * each id occurs once in its family; each particle is with the rank of its levelmin oct.
  *
- * Ids are sorted, eight bytes each; if memory does not hold them all, in passes over those with the
- * same remainder. Clouds of sinks share ids by design. Particles that are not with their rank are
- * counted: RAMSES leaves some that crossed a cut plane in the last step with their old rank, so it
- * is damage only in checkpoints of Ptah. */
+ * Ids are sorted, eight bytes each; if memory does not hold them all, each pass takes the ids of
+ * one remainder. Clouds of sinks share ids by design. Particles that are not with their rank are
+ * counted: RAMSES leaves some that crossed a cut plane in the last step with their old rank, so
+ * strays are damage only in checkpoints of Ptah. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct partcheck {
     struct check *k;
     const struct tree_table *t;
     int64_t turn, turns;
-    struct ids of[1 << 8]; /* of each family, by its byte */
+    struct ids of[1 << 8]; /* ids of each family, by family byte */
 };
 
 static void at_part(struct check *k, enum check_kind kind, const struct source_parts *p, int64_t i,
@@ -39,7 +39,7 @@ static void at_part(struct check *k, enum check_kind kind, const struct source_p
     check_report(k, kind, path, location, "%s", what);
 }
 
-/* The first coordinate that is not inside the box, or further out than `reach`; −1: none. */
+/* The first axis on which the particle lies outside the box by more than `reach`; −1 if none. */
 static int outside(const struct source_parts *p, int64_t i, const double reach[3])
 {
     const struct ckpt_head *h = &p->source->head;
@@ -73,7 +73,7 @@ void check_part_values(struct check *k, const struct source_parts *p)
     for (int64_t i = 0; i < p->n; i++) check_value(k, p, i);
 }
 
-/* The rank whose file has the levelmin oct around the particle. */
+/* Checks that the rank of the file owns the levelmin oct around the particle. */
 static void check_rank(struct partcheck *c, const struct source_parts *p, int64_t i)
 {
     struct check *k = c->k;
@@ -92,7 +92,7 @@ static void take_id(struct partcheck *c, const struct source_parts *p, int64_t i
     struct ids *t = &c->of[(uint8_t)p->family[i]];
     uint64_t id = (uint64_t)p->id[i];
     int family = (int)p->family[i];
-    /* debris of supernovae has the number of its stars as -id */
+    /* supernova debris has -id of its star as id */
     if (family == FAM_CLOUD || (family == FAM_DEBRIS && p->id[i] < 0) ||
         (int64_t)((id ^ id >> 32) * 0x9e3779b97f4a7c15u >> 33) % c->turns != c->turn)
         return;
@@ -132,7 +132,7 @@ enum err check_parts(struct check *k, const struct tree_table *t)
     struct partcheck c = {.k = k, .t = t, .turns = 1};
     struct source *r = k->r;
     if (!r->head.particles) return OK;
-    int64_t max = (int64_t)(k->how->memory / (2 * sizeof *c.of->id)); /* sorting may copy */
+    int64_t max = (int64_t)(k->how->memory / (2 * sizeof *c.of->id)); /* sorting may need a copy */
     if (max < 1) max = 1;
     c.turns += k->found->particles / max;
     enum err err = OK;

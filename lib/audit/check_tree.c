@@ -11,7 +11,7 @@ static void at_oct(struct check *k, enum check_kind kind, const struct tree_row 
                    int cell, const char *what)
 {
     char path[PATH_MAX], location[CHECK_LOCATION];
-    if (k->count[kind] >= CHECK_MAX) { /* spare the text */
+    if (k->count[kind] >= CHECK_MAX) { /* no text is needed for uncounted reports */
         k->count[kind]++, k->found->damages++;
         return;
     }
@@ -20,8 +20,8 @@ static void at_oct(struct check *k, enum check_kind kind, const struct tree_row 
     check_report(k, kind, path, location, "%s", what);
 }
 
-/* Both levels are in Morton order, so one walk over octs and parent cells is enough. It marks the
- * cells that have their oct. */
+/* Checks that octs and split cells match. Both levels are in Morton order, so one walk over octs
+ * and parent cells suffices; cells whose oct was found are marked. */
 static void check_parents(struct check *k, const struct tree_table *t, int l)
 {
     int64_t j = 0;
@@ -71,9 +71,8 @@ static void check_complete(struct check *k, const struct tree_table *t, int l)
     }
 }
 
-/* Octs of level l-1 around the parent cell of an oct in cell c: those that contain one of the 26
- * cells around that cell. In each direction these are the parent oct itself and its neighbour on
- * the side of the cell. */
+/* Checks that the octs of level l-1 that contain one of the 26 cells around parent cell c exist.
+ * Per axis these are the parent oct and its neighbour on the side of the cell. */
 static bool has_neighbours(const struct check *k, const struct tree_table *t, int l, okey key)
 {
     int step[3];

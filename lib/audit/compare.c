@@ -14,16 +14,16 @@ enum { UNSEEN = 0, SEEN = 1, NONE = -1 };
 
 /* An oct or a particle of the first checkpoint. */
 struct row {
-    okey key; /* or id */
-    int what; /* level, or family */
+    okey key; /* key of an oct, or id of a particle */
+    int what; /* level of an oct, or family of a particle */
     unsigned char split, state;
 };
 
-/* The items of a pass: rows, their values, and a table from key to row. */
+/* The rows of a pass, their values, and a hash table from key to row. */
 struct held {
     int64_t n, room;
     struct row *row;
-    double *value; /* [room][width], integers by their bits */
+    double *value; /* [room][width] values, integers by their bits */
     size_t width;
     int64_t *slot;
     uint64_t mask;
@@ -33,13 +33,13 @@ struct comparison {
     const struct compare_how *how;
     struct compared *out;
     struct source *a, *b;
-    struct compare_field *field;     /* those in both */
-    int nfield, at[2 * CKPT_FIELDS]; /* their indices in out */
-    struct sum (*sum)[2];            /* l1, norm of each */
+    struct compare_field *field;     /* fields in both checkpoints */
+    int nfield, at[2 * CKPT_FIELDS]; /* number of common fields; indices of the fields in out */
+    struct sum (*sum)[2];            /* l1 and norm of each field */
     struct held held;
     int turn, turns;
     bool periodic;
-    struct location { /* of the value compared last */
+    struct location { /* position of the value compared last */
         double x[3];
         int level;
         int64_t id;
@@ -126,7 +126,7 @@ static void compare_heads(struct comparison *c)
     add_value(c, "nstep_coarse", a.nstep_coarse, b.nstep_coarse, 0);
 #define HEAD_REAL(member, name, attribute) add_value(c, name, a.member, b.member, 0);
 #include "ckpt/head.def"
-    /* 15 digits where a text file has them */
+    /* text files have 15 digits */
     add_value(c, "unit_l", a.unit_l, b.unit_l, 1e-14);
     add_value(c, "unit_d", a.unit_d, b.unit_d, 1e-14);
     add_value(c, "unit_t", a.unit_t, b.unit_t, 1e-14);
@@ -147,8 +147,7 @@ static const char *common_name(const char *name)
     return strcmp(name, "thermal_pressure") == 0 ? "pressure" : name;
 }
 
-/* Union of both lists: the entries of the first in their order, then those that only the second
- * has. */
+/* Union of both lists: entries of the first in order, then entries of the second only. */
 static int match_list(const struct ckpt_field *a, int na, const struct ckpt_field *b, int nb,
                       struct compare_field *out)
 {
@@ -164,9 +163,9 @@ static int match_list(const struct ckpt_field *a, int na, const struct ckpt_fiel
                 out[n].in_b = j;
     }
     for (int j = 0; j < nb; j++) {
-        bool there = false;
-        for (int i = 0; i < na; i++) there |= out[i].in_b == j;
-        if (there) continue;
+        bool found = false;
+        for (int i = 0; i < na; i++) found |= out[i].in_b == j;
+        if (found) continue;
         out[n] = (struct compare_field){.in_a = -1, .in_b = j};
         snprintf(out[n++].name, sizeof out->name, "%s", common_name(b[j].name));
     }
@@ -204,8 +203,8 @@ static bool comes_before(const struct location *p, const struct location *q)
     return p->id < q->id;
 }
 
-/* Keeps the place of the max difference; of equal ones the first in an order that does not depend
- * on passes. */
+/* Updates the maximum difference and its location. Of equal differences the first in an order
+ * independent of the passes wins. */
 static void keep_max(double *max, double d, struct location *best, const struct location *here)
 {
     if (d < *max || (d == *max && (d == 0 || !comes_before(here, best)))) return;
@@ -239,7 +238,7 @@ static void compare_whole(struct comparison *c, int i, int64_t a, int64_t b,
     double d = fabs((double)a - (double)b);
     sum_add(&c->sum[i][1], fabs((double)a));
     if (a == b) return;
-    if (d == 0) d = 1; /* beyond 2^53 */
+    if (d == 0) d = 1; /* integers beyond 2^53 may differ by 0 as doubles */
     keep_max(&f->max, d, &c->best[i][0], here);
     keep_max(&f->max_rel, d / fmax(fabs((double)a), fabs((double)b)), &c->best[i][1], here);
     sum_add(&c->sum[i][0], d);
@@ -260,7 +259,7 @@ static void finish_fields(struct comparison *c)
     }
 }
 
-/* ---- what is held ---- */
+/* ---- rows held in memory ---- */
 
 static uint64_t mix(okey key, int what)
 {
@@ -273,7 +272,7 @@ static bool is_turn(const struct comparison *c, okey key, int what)
     return c->turns == 1 || (int)((mix(key, what) >> 40) % (uint64_t)c->turns) == c->turn;
 }
 
-/* Number of passes for n rows of this width: row, values, two slots. */
+/* Number of passes for n rows of this width; an item takes a row, values and two slots. */
 static void plan(struct comparison *c, int64_t n, size_t width)
 {
     double bytes = (double)n *
@@ -312,7 +311,7 @@ static void make_slots(struct held *h)
     }
 }
 
-/* The first row of this key that has not been matched; it is matched now. */
+/* Finds the first unmatched row of this key and marks it as matched. */
 static struct row *take_row(struct held *h, okey key, int what, const double **value)
 {
     for (uint64_t at = mix(key, what) & h->mask; h->slot[at] != NONE; at = (at + 1) & h->mask) {
@@ -429,8 +428,8 @@ static enum err compare_cells(struct comparison *c)
 
 /* ---- particles ---- */
 
-/* Particles are matched by id. Those of a sink's cloud, and debris of supernovae, share theirs, and
- * are distinguished by position. */
+/* The key of a particle. Particles are matched by id. Particles of a sink's cloud and supernova
+ * debris share ids and are distinguished by position. */
 static okey part_key(const struct source_parts *p, int64_t i, int family)
 {
     uint64_t key = (uint64_t)p->id[i];
@@ -510,7 +509,7 @@ static enum err count_tags(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* Where there is no column of tags they are 0: a column of zeros makes no difference. */
+/* Supplies tags of 0 where a checkpoint has no tag column, which is equivalent. */
 static enum err match_tags(struct comparison *c)
 {
     struct compared *out = c->out;
@@ -549,13 +548,13 @@ static enum err compare_parts(struct comparison *c)
 
 /* ---- sinks ---- */
 
-/* Row of the sink with this id, or with this number where there are no ids; -1: none. */
+/* The row of the sink with this id, or with this number if the table has no ids; -1 if none. */
 static int64_t find_sink(const struct catalog *t, const struct catalog *from, int64_t i)
 {
     const struct catalog_column *a = catalog_find(from, "identity"),
                                 *b = catalog_find(t, "identity");
     if (!a || !b || !a->whole || !b->whole) return i < t->n ? i : -1;
-    for (int64_t k = 0; k < t->n; k++) /* usually the same row */
+    for (int64_t k = 0; k < t->n; k++) /* usually finds the sink at the first index */
         if (b->whole[(i + k) % t->n] == a->whole[i]) return (i + k) % t->n;
     return -1;
 }
@@ -565,7 +564,7 @@ static double sink_value(const struct catalog_column *c, int64_t i)
     return c->real ? c->real[i] : (double)c->whole[i];
 }
 
-/* Integers differ by 1 at least, whatever their doubles do beyond 2^53. */
+/* The difference of two values; unequal integers differ by at least 1, even if equal as doubles. */
 static double sink_difference(const struct catalog_column *x, int64_t i,
                               const struct catalog_column *y, int64_t k)
 {

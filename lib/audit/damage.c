@@ -53,7 +53,7 @@ void check_report_rest(struct check *k)
     }
 }
 
-/* Readers report "FILE: record N (what) at byte M …". */
+/* Reports the last error message. Readers write "FILE: record N (what) at byte M …". */
 void check_report_message(struct check *k)
 {
     char text[1024], *rest;
@@ -74,7 +74,7 @@ void check_report_message(struct check *k)
     check_report(k, BAD_FILE, text, location, "%s", rest);
 }
 
-/* The file with which the message begins belongs to the checkpoint and is missing. */
+/* Whether the file at the start of the message belongs to the checkpoint and is missing. */
 static bool reports_missing(const struct check *k)
 {
     char file[1024];

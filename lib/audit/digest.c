@@ -2,7 +2,7 @@
  *
  * The number of a value has two halves. Each is a 64-bit finaliser (two rounds of xor-shift and
  * multiply, as in MurmurHash3 and splitmix64) of the bits of the value, xored with a word for its
- * place and a word for its field. Both words come from the same kind of finaliser, with other
+ * position and a word for its field. Both words come from the same kind of finaliser, with other
  * constants in each half, so that 128 bits must agree by chance for equal sums. */
 #include "audit/digest.h"
 
@@ -29,7 +29,7 @@ struct word {
     uint64_t a, b;
 };
 
-typedef uint64_t __attribute__((may_alias)) bits64; /* of a double or an integer */
+typedef uint64_t __attribute__((may_alias)) bits64; /* unsigned alias of a double or an integer */
 
 static struct word word_of_name(const char *s)
 {
@@ -39,15 +39,15 @@ static struct word word_of_name(const char *s)
     return w;
 }
 
-/* One step of a chain: a place is a chain over its coordinates. */
+/* Adds a number to a hash chain; a position is a chain over its coordinates. */
 static inline struct word word_next(struct word w, uint64_t x)
 {
     return (struct word){mix_a(w.a ^ mix_a(x + 0x9e3779b97f4a7c15ul)),
                          mix_b(w.b ^ mix_b(x + 0xd1b54a32d192ed03ul))};
 }
 
-/* Sum over a column of values, at[] their places. The lower half is summed in two parts, whose
- * carries fit. */
+/* Sum of hashes over a column of values, with at[] the words of their positions. The lower half is
+ * summed in two parts, so that carries fit. */
 static hash128 column_sum(int64_t n, const struct word *at, struct word field, const void *values)
 {
     const bits64 *v = values;
@@ -64,9 +64,9 @@ static hash128 column_sum(int64_t n, const struct word *at, struct word field, c
 
 struct fold {
     struct digest *d;
-    int tree, first_field, first_part, first_sink, first_stellar; /* lines */
+    int tree, first_field, first_part, first_sink, first_stellar; /* first line of each group */
     struct word field[DIGEST_LINES];
-    struct word *at; /* [8][CKPT_BATCH], or particles */
+    struct word *at; /* [8][CKPT_BATCH] words for cells, or one per particle */
     uint64_t *scratch;
 };
 
@@ -89,7 +89,7 @@ static enum err fold_octs(const struct source_octs *o, void *ctx)
     for (int i = 0; i < o->n; i++) {
         struct word w = word_next(level, (uint64_t)o->key[i]);
         uint64_t above = (uint64_t)((unsigned __int128)o->key[i] >> 64);
-        if (above) w = word_next(w, above); /* only levels that a 64-bit key cannot hold */
+        if (above) w = word_next(w, above); /* upper word, only beyond the levels of a 64-bit key */
         for (int c = 0; c < ncell; c++) f->at[c * CKPT_BATCH + i] = word_next(w, (uint64_t)c);
         f->scratch[i] = o->split[i];
     }
@@ -111,7 +111,7 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
     const struct source *r = p->source;
     const int64_t *id = p->id, *family = p->family;
     hash128 part[CKPT_FIELDS];
-    /* Stars may have ids that dark matter has too. */
+    /* Ids of stars and dark matter may coincide, so the family enters the hash. */
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->n; i++)
         f->at[i] = word_next(word_next((struct word){1, 1}, (uint64_t)id[i]), (uint64_t)family[i]);
@@ -122,7 +122,7 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* Rows are identified by id, or by number if they have no ids. */
+/* Adds a table of sinks or stars; rows are identified by id, or by number without ids. */
 static void fold_table(struct fold *f, const struct catalog *t, int first)
 {
     const struct catalog_column *id = catalog_find(t, "identity");
@@ -142,7 +142,8 @@ static void add_value(struct fold *f, int line, const char *name, double x)
     f->d->line[line].hash += column_sum(1, &at, f->field[line], &x);
 }
 
-/* Time and everything on which the next steps depend. Steps of levels without octs do not count. */
+/* Adds the time and everything on which the next steps depend. Steps of empty levels are
+ * excluded. */
 static void fold_time(struct fold *f, const struct source *r)
 {
     struct ckpt_head h = r->head;
@@ -173,7 +174,7 @@ static hash128 join(const struct fold *f)
     return sum;
 }
 
-/* Tables of sinks have their columns in an order that each format chooses. */
+/* Orders columns by name, since each format has its own order of sink columns. */
 static int by_name(const void *a, const void *b)
 {
     const struct digest_line *p = a, *q = b;
@@ -185,7 +186,7 @@ static void sort_lines(struct digest *d, int first, int n)
     mem_sort(d->line + first, (size_t)n, sizeof *d->line, by_name);
 }
 
-/* Sums over the ranks: hashes mod 2^128 in four parts, counts as they are. */
+/* Sums over the ranks: hashes mod 2^128 in four parts, and counts. */
 static void sum_ranks(struct source *r, const struct comm *c, struct digest *d)
 {
     int64_t part[4 * DIGEST_LINES];

@@ -42,8 +42,8 @@ static enum err bad_tree(const char *path)
     FAIL(ERR_FORMAT, "%s: the tree of domains is damaged", path);
 }
 
-/* Child nodes come after their parent, so one walk through the array visits all, and there can be
- * no cycles. */
+/* Builds the nodes. Child nodes come after their parent, so one pass through the array visits all
+ * nodes and cycles cannot occur. */
 static enum err make_nodes(const struct source_domains *k, struct domains *d, const char *path)
 {
     if (k->nlev > 31 || k->kmax < 1 || k->nnode < 1 || k->nnode > 3 * (int64_t)d->nrank + 4)
@@ -83,8 +83,8 @@ static enum err make_nodes(const struct source_domains *k, struct domains *d, co
     return OK;
 }
 
-/* On each level of the tree a rank exchanges, in every other child of its node, with the rank at
- * the same position there (the exchange pattern of Kim 2026). */
+/* Lists the exchange partners of a rank: on each level of the tree, the rank at the corresponding
+ * position in every other child of its node (the exchange pattern of Kim 2026). */
 static void walk_down(struct domains *d, int rank)
 {
     struct rank_row *row = &d->rank[rank - 1];
@@ -153,12 +153,12 @@ static enum err read_tree(struct source *s, struct domains *d)
 
 /* ---- ranks ---- */
 
-/* Rows are in order of rank: the counts of each level give the row at which a rank begins. */
+/* Distribution of rows over ranks. Rows are in rank order; counts give the first row of a rank. */
 struct shares {
     struct domains *d;
     const struct source_rank *row;
-    int64_t left[LEVEL_MAX + 2]; /* of the rank */
-    int rank[LEVEL_MAX + 2];     /* of the next row, from 0 */
+    int64_t left[LEVEL_MAX + 2]; /* rows left of the current rank, per level */
+    int rank[LEVEL_MAX + 2];     /* rank of the next row, from 0 */
 };
 
 static enum err share_octs(const struct source_octs *o, void *ctx)

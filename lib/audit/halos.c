@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "ckpt/boundary.h"
 
-/* Bytes at the peak, of a body that is read; around a region, its surroundings are read too. */
+/* Peak memory per particle, bytes; the surroundings of a region are read too. */
 enum { BODY_BYTES = 100 };
 static const double AROUND = 1.5;
 
@@ -17,12 +17,12 @@ struct halos {
     struct halo_box box;
     struct halo_par par;
     struct halo_points points;
-    struct sum dark; /* of the whole box */
+    struct sum dark; /* dark matter mass of the whole box */
 };
 
 /* ---- reading ---- */
 
-/* The square of the distance from the centre of the region. */
+/* The squared distance from the centre of the region. */
 static double far2_of(const struct halos *h, const double x[3])
 {
     double far2 = 0;
@@ -34,7 +34,7 @@ static double far2_of(const struct halos *h, const double x[3])
     return far2;
 }
 
-/* Whether x is near the sphere; a position that is NaN is near, and found to be wrong later. */
+/* Whether x is near the sphere. A NaN position counts as near and is reported later. */
 static bool is_near(const struct halos *h, const double x[3])
 {
     double radius = AROUND * h->o->sphere[3];
@@ -79,7 +79,7 @@ static enum err take_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* Masses of the whole box, where only a region is kept. */
+/* Adds up the dark matter mass of the whole box when only a region is kept. */
 static enum err take_masses(const struct source_parts *p, void *ctx)
 {
     struct halos *h = ctx;
@@ -155,7 +155,7 @@ static enum err prepare(struct halos *h)
     return OK;
 }
 
-/* Of a region: only halos whose centre is in it. */
+/* Keeps only the halos whose centre is in the region. */
 static void keep_region(const struct halos *h, struct halos_found *out)
 {
     struct halo_list *l = &out->list;

@@ -4,27 +4,27 @@
 #include "halo/table.h"
 
 struct halos_request {
-    double link;  /* mean separations */
-    int64_t min;  /* members */
-    bool bound;   /* centres are the members that are bound most */
-    bool members; /* their ids are kept */
-    /* Only halos whose centre is in a sphere (centre, radius in units of the box); what is within
-     * 1.5 times its radius is read. */
+    double link;  /* linking length in mean particle separations */
+    int64_t min;  /* minimum number of members */
+    bool bound;   /* true to centre halos on the most bound particle */
+    bool members; /* true to keep the ids of members */
+    /* Restriction to halos whose centre is in a sphere (centre, radius in units of the box);
+     * particles within 1.5 radii are read. */
     bool has_sphere;
     double sphere[4];
-    size_t memory; /* bytes of this rank; 0: no limit */
+    size_t memory; /* memory limit per rank, bytes; 0: none */
 };
 
-/* Defaults of inspect and genzoom. */
+/* Default values of inspect and genzoom. */
 static const struct halos_request HALOS_USUAL = {.link = 0.2, .min = 20};
 
 struct halos_found {
     struct halo_box box;
     struct halo_list list;
-    int64_t cut; /* halos that may reach beyond what was read around the sphere */
+    int64_t cut; /* number of halos that may extend beyond the region that was read */
 };
 
-/* Reads all pieces of s (source_open_state), divided among the ranks; the list is rank 0's. On
- * error there is nothing to free. (collective, agreed) */
+/* Finds the halos of s (source_open_state). All pieces are read, divided among the ranks; rank 0
+ * receives the list. On error nothing needs to be freed. (collective, agreed) */
 MUST_USE enum err source_halos(struct source *s, const struct comm *c,
                                const struct halos_request *q, struct halos_found *out);

@@ -16,7 +16,8 @@ static enum err take_octs(const struct source_octs *o, void *ctx)
     struct filling *f = ctx;
     struct tree_table *t = f->t;
     int l = o->level;
-    if (t->n[l] + o->n > f->room[l]) { /* grows with what is read, not by a header */
+    /* the table grows with the data read, not with a count in a header */
+    if (t->n[l] + o->n > f->room[l]) {
         f->room[l] = t->n[l] + o->n + t->n[l] / 4;
         t->row[l] = mem_grow(t->row[l], sizeof **t->row * (size_t)f->room[l], "tree table");
     }
@@ -67,7 +68,7 @@ struct tree_row *tree_table_find(const struct tree_table *t, int level, okey key
     int64_t n = t->n[level], lo = 0;
     if (n == (int64_t)1 << 3 * (level - 1) && row[n - 1].key == (okey)n - 1 && (int64_t)key < n &&
         row[(int64_t)key].key == key)
-        return row + (int64_t)key; /* a complete level: the key is the place */
+        return row + (int64_t)key; /* in a complete level the key is the row */
     while (n > 1) {
         int64_t half = n / 2;
         if (row[lo + half - 1].key < key) lo += half;

@@ -18,7 +18,7 @@ static enum err pass_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* The share of this rank in the pieces of a format that contains its checksums. */
+/* Reads the share of this rank in the pieces of a format that contains its checksums. */
 static enum err read_pieces(struct source *s, const struct comm *c)
 {
     char path[PATH_MAX];

@@ -1,5 +1,5 @@
-/* audit/zone: see zone.h. The intervals are an implicit octree: a cube contains those between its
- * first and last key. */
+/* audit/zone: see zone.h. The intervals are an implicit octree: a cube contains the intervals
+ * between its first and last key. */
 #include "audit/zone.h"
 
 #include <math.h>
@@ -34,8 +34,8 @@ static void join(struct zone *z)
     z->n = n + 1;
 }
 
-/* Cells come level by level, so that neighbours on the curve meet late: join them before more
- * memory is taken. */
+/* Makes room for another span. Cells arrive level by level, so neighbours on the curve arrive late:
+ * spans are joined before more memory is allocated. */
 static enum err make_room(struct zone *z)
 {
     if (z->n < z->room) return OK;
@@ -93,7 +93,7 @@ static double sphere_far2(const struct zone *z, const double x[3])
     return sum;
 }
 
-/* The first interval that ends after this key. */
+/* The first interval in lo..hi-1 that ends after this key. */
 static int64_t first_after(const struct zone *z, okey key, int64_t lo, int64_t hi)
 {
     while (lo < hi) {
@@ -116,7 +116,7 @@ bool zone_holds(const struct zone *z, const double x[3])
     return i < z->n && z->span[i].from <= key;
 }
 
-/* From x to a cube of level l, whose place is the key of its corner there. */
+/* The squared distance from x to the cube of level l with this key. */
 static double cube_far2(const double x[3], int l, okey key)
 {
     int64_t q[3];
@@ -129,8 +129,8 @@ static double cube_far2(const double x[3], int l, okey key)
     return sum;
 }
 
-/* The intervals lo..hi-1 extend into the cube. The child towards x is searched first, so that most
- * others are skipped. */
+/* Finds the nearest interval among lo..hi-1, which extend into the cube. The child nearest to x is
+ * searched first, so that most others are skipped. */
 static void search(const struct zone *z, const double x[3], int l, okey key, int64_t lo, int64_t hi,
                    double *best)
 {

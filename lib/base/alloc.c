@@ -1,6 +1,6 @@
 /* base/alloc: see alloc.h. Functions of the program come before those of its shared libraries, so
- * libraries call these; the next definition (RTLD_NEXT) does the work. It is the C library's, or
- * that of an allocator or a tool that was preloaded. */
+ * libraries call these; the next definition (RTLD_NEXT) does the work: the C library's, or a
+ * preloaded allocator or tool. */
 #include "base/alloc.h"
 
 #include <dlfcn.h>
@@ -16,7 +16,8 @@ _Noreturn void alloc_end(const char *sentence)
 {
     static bool ending;
     size_t n = strlen(sentence);
-    while (__atomic_exchange_n(&ending, true, __ATOMIC_RELAXED)) pause(); /* another thread ends */
+    /* another thread ends the program */
+    while (__atomic_exchange_n(&ending, true, __ATOMIC_RELAXED)) pause();
     if (write(STDERR_FILENO, sentence, n) != (ssize_t)n) _exit(2);
     _exit(2);
 }
@@ -43,8 +44,8 @@ static struct {
     void *(*aligned)(size_t, size_t);
 } next;
 
-/* Threads that come here at once find the same. A request of dlsym itself, which only older C
- * libraries make, is refused: they do without. */
+/* Finds the next definitions. Threads that enter at once find equal pointers. A request of dlsym
+ * itself, which only older C libraries make, is refused; dlsym then works without the memory. */
 static bool find_next(void)
 {
     static _Thread_local bool busy;
@@ -64,14 +65,14 @@ static bool found(void)
     return __atomic_load_n(&next.malloc, __ATOMIC_ACQUIRE) || find_next();
 }
 
-/* In the library that holds the address `at`. */
+/* Ends the program, naming the library that contains the calling address `at`. */
 _Noreturn static void refuse(size_t bytes, const void *at)
 {
     char sentence[256];
     Dl_info from = {0};
     const char *name = dladdr(at, &from) && from.dli_fname ? from.dli_fname : "a library";
     const char *slash = strrchr(name, '/');
-    if (!strstr(name, "libc.so")) fflush(stdout); /* which may be what needs memory */
+    if (!strstr(name, "libc.so")) fflush(stdout); /* flushing may itself be the failed request */
     snprintf(sentence, sizeof sentence, "ptah: out of memory: %s needs %zu bytes\n",
              slash ? slash + 1 : name, bytes);
     alloc_end(sentence);

@@ -3,9 +3,9 @@
  * libgomp makes a team of one thread, too, and ends its barriers by a system call (futex) that
  * wakes nobody: a microsecond for each region, and a run on one thread has thousands in a coarse
  * step. Programs are linked with --wrap=GOMP_parallel, so that such a region is a call of its
- * function instead. Worksharing and barriers outside of a region are those of a team of one (OpenMP
- * 5.0, 2.6). A region inside such a call is one of libgomp's: a loop in it may not share the places
- * where libgomp keeps the loop around it. */
+ * function instead. Worksharing and barriers outside of a region act as in a team of one (OpenMP
+ * 5.0, 2.6). A region nested in such a call goes to libgomp: its loops must not share the storage
+ * in which libgomp keeps the enclosing loop. */
 #include <omp.h>
 #include <stdbool.h>
 
@@ -21,7 +21,7 @@ static bool is_alone(unsigned threads)
     return (threads ? threads : (unsigned)omp_get_max_threads()) == 1;
 }
 
-/* threads: 0: as many as there may be. */
+/* threads: requested number, 0 for the maximum. */
 void __wrap_GOMP_parallel(region *f, void *data, unsigned threads, unsigned flags)
 {
     if (!is_alone(threads)) {

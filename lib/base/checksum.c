@@ -1,5 +1,5 @@
-/* base/checksum: see checksum.h. A piece may begin or end within a word; the word then waits for
- * its other bytes. */
+/* base/checksum: see checksum.h. A piece may begin or end within a word; the partial word is kept
+ * until its other bytes arrive. */
 #include "base/checksum.h"
 
 #include "base/err.h"
@@ -7,7 +7,7 @@
 
 bool checksum_blind;
 
-/* n bytes of one word, from its byte `first`. */
+/* Adds n bytes of a word, from byte `first` of the word. */
 static void add_part(struct checksum *c, int64_t word, const char *p, int first, int n)
 {
     int k = c->npart - 1;
@@ -26,7 +26,7 @@ static void add_part(struct checksum *c, int64_t word, const char *p, int first,
     *w = c->part[--c->npart];
 }
 
-/* Bytes of a piece before its first whole word. */
+/* Number of bytes of a piece before its first whole word. */
 static size_t bytes_before(size_t n, int64_t at)
 {
     size_t head = (size_t)(-at & 7);
@@ -61,7 +61,7 @@ uint64_t checksum_end(struct checksum *c)
     int64_t last = c->bytes / 8;
     uint64_t value = 0;
     for (int k = 0; k < c->npart; k++) {
-        BUG_ON(c->part[k].word != last || c->part[k].have != c->bytes % 8); /* a gap */
+        BUG_ON(c->part[k].word != last || c->part[k].have != c->bytes % 8); /* bytes are missing */
         value = c->part[k].value;
     }
     uint64_t sum = (uint64_t)c->bytes + c->sum + checksum_mix(value, (uint64_t)last);

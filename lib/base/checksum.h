@@ -1,8 +1,8 @@
 /* base/checksum: 64-bit sums of bytes, to detect accidental changes (not forgery).
  *
  * Bytes are divided into words of 8; each word is mixed with its position, and the results are
- * added. So the sum vectorises (several GB/s), pieces may come in any order, and a change within
- * one word is always detected, since the mixing is invertible. The length counts too. */
+ * added. So the sum vectorises (several GB/s), pieces may be added in any order, and a change
+ * within one word is always detected, since the mixing is invertible. The length counts too. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Whether the checksum in a file, of this or another kind, equals the computed one. Fuzzers set
- * checksum_blind, and it then always does, so that they reach what lies behind the check. */
+ * checksum_blind to make the comparison always succeed and so reach the code behind the check. */
 extern bool checksum_blind;
 
 static inline bool checksum_agrees(uint64_t said, uint64_t found)
@@ -25,7 +25,7 @@ static inline uint64_t checksum_mix(uint64_t w, uint64_t location)
     return w ^ w >> 32;
 }
 
-/* Of n words that start at word `place`. */
+/* Checksum of n words that start at word index `location`. */
 static inline uint64_t checksum_words(const void *p, size_t n, uint64_t location)
 {
     const char *c = (const char *)p;
@@ -39,7 +39,7 @@ static inline uint64_t checksum_words(const void *p, size_t n, uint64_t location
     return s;
 }
 
-/* Of all bytes at once. */
+/* Checksum of a complete array. */
 static inline uint64_t checksum_of(const void *p, size_t bytes)
 {
     size_t n = bytes / 8;
@@ -48,22 +48,23 @@ static inline uint64_t checksum_of(const void *p, size_t bytes)
     return bytes + checksum_words(p, n, 0) + checksum_mix(last, n);
 }
 
-/* Checksum of a file, piece by piece while it is written: pieces at any byte, in any order, which
- * finally cover the file without gaps or overlaps. */
+/* Checksum of a file while it is written. Pieces may start at any byte and arrive in any order;
+ * finally they must cover the file without gaps or overlaps. */
 struct checksum {
     uint64_t sum;
-    int64_t bytes; /* up to the end of the last piece */
+    int64_t bytes; /* end of the last piece so far */
     int npart, room;
-    struct checksum_part { /* words of which some bytes are still to come, the rest are zero */
+    struct checksum_part { /* partly received word; missing bytes are zero */
         int64_t word;
         uint64_t value;
         int have;
     } * part;
 };
 
-void checksum_add(struct checksum *c, const void *p, size_t n, int64_t at); /* zeroed at first */
-/* checksum_add in two steps: threads may sum the whole words of their pieces side by side, and then
- * add them one after the other. */
+/* zero *c before the first call */
+void checksum_add(struct checksum *c, const void *p, size_t n, int64_t at);
+/* checksum_add in two steps: threads compute checksum_inner of their pieces in parallel, then add
+ * the partial words one thread at a time. */
 uint64_t checksum_inner(const void *p, size_t n, int64_t at);
 void checksum_add_inner(struct checksum *c, const void *p, size_t n, int64_t at, uint64_t inner);
-uint64_t checksum_end(struct checksum *c); /* the sum; frees */
+uint64_t checksum_end(struct checksum *c); /* returns the sum and frees memory */

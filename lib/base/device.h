@@ -1,6 +1,6 @@
-/* base/device: functions that a device runs as the host does. PTAH_HD: always inlined, for point
- * functions in loops; PTAH_HD_FN: the compiler decides; PTAH_HD_OUT: so too on hosts, never inlined
- * on a device, for what is large and rarely called. For C, C++ and CUDA. */
+/* base/device: qualifiers of functions compiled for both host and device. PTAH_HD: always inlined,
+ * for point functions in loops. PTAH_HD_FN: the compiler decides. PTAH_HD_OUT: the compiler decides
+ * on hosts, never inlined on a device, for large functions rarely called. For C, C++ and CUDA. */
 #pragma once
 
 #if defined(__CUDACC__)

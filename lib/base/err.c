@@ -13,7 +13,7 @@ static _Thread_local char message[1024];
 
 enum err err_set(enum err code, const char *fmt, ...)
 {
-    /* The arguments may point into the old message: build the new one aside. */
+    /* The arguments may point into the old message, so the new one is built separately. */
     char text[sizeof message];
     va_list ap;
     va_start(ap, fmt);
@@ -35,7 +35,7 @@ const char *err_message(void)
     return message;
 }
 
-/* As a name of its own, or as the begin of a path. */
+/* Whether `what` occurs in the text as a whole name or as the start of a path. */
 static bool names(const char *text, const char *what)
 {
     size_t n = strlen(what);

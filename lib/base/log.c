@@ -80,7 +80,7 @@ bool log_stdout_end(const char *program)
 {
     if (log_stdout_flush()) return true;
     if (stdout_told) return false;
-    if (stdout_errno == EPIPE) return false; /* the reader has closed the pipe, and knows it */
+    if (stdout_errno == EPIPE) return false; /* the reader closed the pipe on purpose */
     fprintf(stderr, "%s: standard output: %s\n", program,
             stdout_errno ? strerror(stdout_errno) : "cannot write");
     return false;

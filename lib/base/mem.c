@@ -1,5 +1,5 @@
 /* base/mem: a 64-byte header before each block holds its size and its index in the table of names.
- * Large blocks are pages of their own (base/pages), the others come from the C library. */
+ * Large blocks consist of whole pages (base/pages); small ones come from the C library. */
 #include "base/mem.h"
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 
 enum { ROWS = 256, HEAD = 64, COLOURS = 16, COLOUR = 256 };
 #ifdef __SANITIZE_ADDRESS__
-static const size_t LARGE = SIZE_MAX; /* blocks that are watched */
+static const size_t LARGE = SIZE_MAX; /* sanitizers watch blocks of malloc only */
 #else
 static const size_t LARGE = 256 << 10;
 #endif
@@ -24,12 +24,12 @@ struct head {
     size_t bytes;
     size_t row;
     size_t magic;
-    char *pages; /* of a large block, else NULL */
+    char *pages; /* first page of a large block; NULL for a small one */
     size_t mapped;
-    size_t old; /* bytes of its contents that are in pages which were in use before, about */
+    size_t old; /* approximate bytes at the start whose pages were in use before */
 };
 
-/* Blocks are multiples of HEAD: the address sanitizer is told where they really end. */
+/* Blocks are multiples of HEAD; the address sanitizer is told the actual end. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__ 1
@@ -44,12 +44,12 @@ void __asan_poison_memory_region(const volatile void *p, size_t n);
 
 static struct mem_row rows[ROWS];
 static size_t nrow, total_now, total_peak;
-/* nothing was freed since total_peak rose: the entries are not yet copied to at_peak */
+/* true if no memory was freed since total_peak rose; at_peak entries are then out of date */
 static bool at_peak;
 
 static const size_t MAGIC = 0x50746168a110c8edu;
 
-/* Linkers merge equal literals: the name itself is nearly always there. */
+/* Finds the row of a name. Linkers merge equal literals, so comparing pointers mostly suffices. */
 static size_t row_find(const char *name)
 {
     for (size_t i = 0; i < nrow; i++)
@@ -97,8 +97,8 @@ _Noreturn void mem_exhausted(const char *library)
     alloc_end(sentence);
 }
 
-/* Large blocks begin at different offsets in their first page: arrays that are read side by side
- * must not share cache lines. */
+/* Allocates a large block. Blocks begin at different offsets in their first page, so that arrays
+ * read together do not compete for cache sets. */
 static struct head *large_new(size_t bytes)
 {
     static size_t colour;
@@ -144,8 +144,8 @@ static struct head *head_of(void *p)
     return h;
 }
 
-/* Threads take parts of large blocks in turn. New pages of a part come from the system together:
- * one by one, when they are first written, they take almost twice as long. */
+/* Size of the parts of large blocks that threads touch in turn. The pages of a part are requested
+ * together, since faulting them one by one takes almost twice as long. */
 static const size_t PART = 64 << 10;
 
 static size_t part_of(size_t bytes, size_t at)
@@ -179,7 +179,7 @@ void mem_touch(void *p)
     for (size_t at = 0; at < h->bytes; at += PART) part_touch(p, at);
 }
 
-/* A large block that stays large keeps its pages. NULL: this is not possible. */
+/* Grows a large block in place or by remapping, keeping its pages. NULL if impossible. */
 static void *large_grow(struct head *h, size_t bytes, const char *name)
 {
     size_t skip = (size_t)((char *)h - h->pages), want = pages_round(skip + HEAD + bytes);

@@ -1,8 +1,7 @@
 /* base/mem: heap memory by name, so that `simulate -v` can print its use.
  *
  * All sizes are bytes; memory is 64-byte aligned. Running out of memory ends the program with a
- * message that names the array (there is no useful way to continue). Names are string literals
- * (lent, never copied). */
+ * message that names the array. Names are string literals (lent, never copied). */
 #pragma once
 #include <stddef.h>
 #include <stdio.h>
@@ -41,31 +40,31 @@ void *mem_grow(void *p, size_t bytes, const char *name); /* realloc; keeps the o
     }
 /* All of a new block will be written soon: all threads take its pages from the system. */
 void mem_touch(void *p);
-/* Closes a stream of open_memstream; returns its text as a block of this module. */
+/* Closes a stream of open_memstream; returns its text as a block of base/mem. */
 char *mem_close_text(FILE *f, char **text, const size_t *bytes, const char *name);
-/* A library has run out of memory: ends the program with a message, as the functions here do. */
+/* Ends the program with a message after a library has run out of memory. */
 _Noreturn void mem_exhausted(const char *library);
-void mem_free(void *p); /* NULL is allowed */
-/* Memory that is not from here: so many bytes more, or less, are held under this name. */
+void mem_free(void *p); /* p may be NULL */
+/* Adds `more` bytes (negative: subtracts) of foreign memory to the account of this name. */
 void mem_count(const char *name, ptrdiff_t more);
-/* A stretch of work that will come again ends (a coarse step). Freed memory is kept for the next,
- * as much as this one or the one before it held at most; the rest goes back to the system. */
+/* Marks the end of a recurring stretch of work (a coarse step). Freed pages stay cached up to the
+ * peak of this stretch or the one before; the rest returns to the system. */
 void mem_trim(void);
-size_t mem_now(void);  /* bytes held by this rank */
-size_t mem_peak(void); /* the max ever held */
-/* resident now, from the system, bytes; 0 if not known */
+size_t mem_now(void);  /* bytes held by this rank now */
+size_t mem_peak(void); /* peak so far, bytes */
+/* Resident set size of this process now, bytes; 0 if not known. */
 size_t mem_rss(void);
-size_t mem_peak_rss(void); /* from the system, bytes */
-/* of the machine, bytes */
+size_t mem_peak_rss(void); /* peak resident set size, bytes */
+/* Total memory of the machine, bytes. */
 size_t mem_machine(void);
-/* table: name, bytes now, peak, at the peak of all */
+/* Prints a table: name, bytes now, peak, bytes at the peak of the total. */
 void mem_print(FILE *out);
 
-/* The table, entry by entry. */
+/* A row of the table of names. */
 struct mem_row {
     const char *name;
     size_t now, peak;
-    size_t at_peak; /* held when the total was at its max: these add up to mem_peak() */
+    size_t at_peak; /* bytes held when the total was at its maximum; sums to mem_peak() */
 };
 int mem_rows(void);
 struct mem_row mem_row(int i);
@@ -78,14 +77,14 @@ struct mem_row mem_row(int i);
 
 /* ---- arrays ---- */
 
-/* The C library's sort and search for arrays that may be empty: those may be NULL, which neither
- * qsort nor bsearch may be given, whatever the number. */
+/* Sort and binary search for arrays that may be empty. An empty array may be NULL, which qsort and
+ * bsearch do not allow even for zero elements. */
 typedef int mem_order(const void *a, const void *b);
 static inline void mem_sort(void *at, size_t n, size_t size, mem_order *order)
 {
     if (n > 1) qsort(at, n, size, order);
 }
-/* NULL: there is none like the key. */
+/* Returns NULL if no element matches the key. */
 static inline void *mem_find(const void *key, const void *at, size_t n, size_t size,
                              mem_order *order)
 {

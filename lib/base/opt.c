@@ -14,9 +14,9 @@
 void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows)
 {
     *s = (struct opt_scan){.argc = argc, .argv = argv, .rows = rows, .index = 1};
-    optind = 0; /* glibc: start again */
-    opterr = 0; /* we speak ourselves */
-    /* a write beyond the size limit fails instead of ending the program by a signal */
+    optind = 0; /* resets getopt_long in glibc */
+    opterr = 0; /* suppresses messages of getopt_long in favour of complain() */
+    /* a write beyond the file size limit returns an error instead of raising a signal */
     signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -64,7 +64,7 @@ static int complain(const struct opt_scan *s, int c)
     return OPT_BAD;
 }
 
-/* A shell completes the name of a directory with a slash. */
+/* Removes trailing slashes, which shells append when they complete a directory name. */
 static void drop_slashes(char *path)
 {
     size_t n = strlen(path);
@@ -84,7 +84,7 @@ int opt_next(struct opt_scan *s)
     return c == '?' || c == ':' ? complain(s, c) : c;
 }
 
-/* Columns of n bytes of UTF-8. */
+/* Number of columns of n bytes of UTF-8. */
 static int columns(const char *s, size_t n)
 {
     int k = 0;
@@ -92,7 +92,7 @@ static int columns(const char *s, size_t n)
     return k;
 }
 
-/* Bytes that stay in one line: a word, and those after it that look like options. */
+/* Number of bytes that stay on one line: a word and the option-like words after it. */
 static size_t word_of(const char *text)
 {
     size_t n = strcspn(text, " \n");
@@ -100,11 +100,11 @@ static size_t word_of(const char *text)
     return n;
 }
 
-/* Prints words after `at` columns of a line; lines that it begins have `indent` blanks. */
+/* Prints words, starting at column `at`; continuation lines are indented by `indent` blanks. */
 static void wrap(FILE *out, const char *text, int at, int indent)
 {
     enum { MAX = 80 };
-    int blanks = 0; /* before the next word; none begins a line */
+    int blanks = 0; /* pending blanks before the next word; dropped at the start of a line */
     while (*text) {
         size_t n = word_of(text);
         int k = columns(text, n);

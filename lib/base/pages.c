@@ -13,7 +13,7 @@ static struct cached {
     size_t bytes;
 } cached[CACHED];
 static int ncached;
-/* in use now, at most since pages_trim, at most in the stretch before that */
+/* bytes in use now, maximum since pages_trim, maximum of the stretch before */
 static size_t used, max, max_before, cached_bytes;
 
 size_t pages_round(size_t bytes)
@@ -37,7 +37,7 @@ static struct cached take(int i)
     return k;
 }
 
-/* The smallest free block of at least `bytes`, else the largest; -1 if there is none. */
+/* Index of the smallest cached block of at least `bytes`, else of the largest; -1 if none. */
 static int find(size_t bytes)
 {
     int best = -1;
@@ -53,7 +53,7 @@ static int find(size_t bytes)
     return best;
 }
 
-/* Blocks that were split are joined again: the next one may need all of it. */
+/* Caches a free block, joined with its neighbours, so that a later request can use all of it. */
 static void keep(char *at, size_t bytes)
 {
     if (bytes == 0) return;
@@ -71,7 +71,7 @@ static void keep(char *at, size_t bytes)
     cached_bytes += bytes;
 }
 
-/* Returns to the system the pages that exceed the max of both stretches. */
+/* Returns to the system the cached pages that exceed the maximum of both stretches. */
 static void settle(void)
 {
     if (used > max) max = used;
@@ -128,7 +128,7 @@ void pages_touch(void *p, size_t bytes)
 #ifdef MADV_POPULATE_WRITE
     size_t page = pages_round(1);
     uintptr_t first = (uintptr_t)p / page * page, last = ((uintptr_t)p + bytes) / page * page;
-    /* where the kernel does not know it, pages come one by one */
+    /* Kernels without MADV_POPULATE_WRITE fault pages one by one. */
     if (last > first) (void)!madvise((void *)first, last - first, MADV_POPULATE_WRITE);
 #endif
 }
@@ -136,7 +136,7 @@ void pages_touch(void *p, size_t bytes)
 void *pages_resize(void *p, size_t bytes, size_t want)
 {
     void *q = mremap(p, bytes, want, MREMAP_MAYMOVE);
-    if (q == MAP_FAILED) { /* a block that was joined may be two areas to the system */
+    if (q == MAP_FAILED) { /* a joined block may consist of two mappings */
         if (!(q = map(want))) return NULL;
         memcpy(q, p, bytes < want ? bytes : want);
         munmap(p, bytes);

@@ -2,20 +2,21 @@
  *
  * The arrays of levels are replaced many times per step. Freed pages are kept for the next block of
  * any size, by splitting blocks and by remapping page tables (mremap), so that no page is faulted
- * twice. Pages in use and kept pages together never exceed the max that was in use since the last
- * pages_trim but one. So the resident set is that of the account (mem_peak); with an ordinary heap
- * it was a third larger. Not for two threads at a time. */
+ * twice. Used and cached pages together never exceed the maximum in use since the last pages_trim
+ * but one. So the resident set matches the account (mem_peak); with an ordinary heap it was a third
+ * larger. Not thread-safe. */
 #pragma once
 #include <stddef.h>
 
-size_t pages_round(size_t bytes); /* up to whole pages */
-/* Whole pages; contents anything; NULL: none left. The first *old bytes were in use before: of the
- * others each page comes from the system when it is first written, or by pages_touch. */
+size_t pages_round(size_t bytes); /* rounds up to whole pages */
+/* Allocates whole pages with arbitrary contents; NULL if no memory is left. The first *old bytes
+ * were in use before; each page after them is faulted in by its first write or by pages_touch. */
 void *pages_get(size_t bytes, size_t *old);
-void pages_put(void *p, size_t bytes); /* as it was got */
-/* A stretch of work ends: what neither it nor the one before needed goes back to the system. */
+void pages_put(void *p, size_t bytes); /* bytes as in pages_get */
+/* Ends a stretch of work: pages that were needed neither in this stretch nor in the one before
+ * return to the system. */
 void pages_trim(void);
-/* keeps the contents; may move; NULL: as it was */
+/* Resizes a block and keeps its contents; the block may move. NULL: the block is unchanged. */
 void *pages_resize(void *p, size_t bytes, size_t want);
-/* maps the whole pages of p..p+bytes-1 together */
+/* Faults in the whole pages within p..p+bytes-1 together. */
 void pages_touch(void *p, size_t bytes);

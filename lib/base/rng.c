@@ -12,8 +12,8 @@ void rng_block(const uint32_t ctr[4], const uint32_t key[2], uint32_t out[4])
         c = (uint32_t)(p0 >> 32) ^ d ^ k1;
         b = (uint32_t)p1;
         d = (uint32_t)p0;
-        k0 += 0x9E3779B9u; /* golden ratio */
-        k1 += 0xBB67AE85u; /* sqrt(3) - 1 */
+        k0 += 0x9E3779B9u; /* golden ratio as a 32-bit fraction */
+        k1 += 0xBB67AE85u; /* sqrt(3) - 1 as a 32-bit fraction */
     }
     out[0] = a, out[1] = b, out[2] = c, out[3] = d;
 }
@@ -37,7 +37,7 @@ uint32_t rng_word(struct rng *r)
 
 double rng_uniform(struct rng *r)
 {
-    uint64_t high = rng_word(r) >> 5, low = rng_word(r) >> 6; /* 27 + 26 bits */
+    uint64_t high = rng_word(r) >> 5, low = rng_word(r) >> 6; /* 27 and 26 random bits */
     return (double)(high << 26 | low) * 0x1p-53;
 }
 
@@ -54,10 +54,10 @@ double rng_normal(struct rng *r)
     return radius * cos(angle);
 }
 
-/* Small means: the cumulative distribution, term by term. */
+/* Inversion of the cumulative distribution term by term, for small means. */
 static int64_t poisson_invert(struct rng *r, double mean)
 {
-    enum { FAR = 200 }; /* beyond it the terms are below the spacing of the uniform numbers */
+    enum { FAR = 200 }; /* beyond are terms below the spacing of the uniform numbers */
     double u = rng_uniform(r), term = exp(-mean);
     int64_t k = 0;
     while (u >= term && k < FAR) {

@@ -7,8 +7,8 @@
 #pragma once
 #include <stdint.h>
 
-/* A number whose bits all depend on all bits of x, one to one: for hashes (SplitMix64's last step;
- * Steele, Lea & Flood 2014). */
+/* Invertible mixing: every bit of the result depends on all bits of x; for hashes (last step of
+ * SplitMix64; Steele, Lea & Flood 2014). */
 static inline uint64_t rng_mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -17,20 +17,20 @@ static inline uint64_t rng_mix(uint64_t x)
 }
 
 struct rng {
-    uint32_t key[2], ctr[4]; /* key = seed; ctr = {block, step, key low, key high} */
-    uint32_t word[4];        /* the block in use */
-    int used;                /* numbers of the block used, 4: none left */
-    int has_spare;           /* rng_normal makes two at a time */
+    uint32_t key[2], ctr[4]; /* key: seed; ctr: block, step, key low, key high */
+    uint32_t word[4];        /* current block of four numbers */
+    int used;                /* numbers consumed from the block, 4: exhausted */
+    int has_spare;           /* true if `spare` holds the second normal deviate of a pair */
     double spare;
 };
 
-/* One block: ten rounds of Philox4x32. */
+/* Computes one block by ten rounds of Philox4x32. */
 void rng_block(const uint32_t ctr[4], const uint32_t key[2], uint32_t out[4]);
 
-/* The stream of this seed, key and step, at its first number. */
+/* Returns the stream of this seed, key and step, positioned at its first number. */
 struct rng rng_make(uint64_t seed, uint64_t key, uint32_t step);
 uint32_t rng_word(struct rng *r);  /* 32 random bits */
 double rng_uniform(struct rng *r); /* in [0, 1), a multiple of 2^-53 */
 double rng_normal(struct rng *r);  /* mean 0, variance 1 (Box & Muller 1958) */
-/* Poisson deviate; mean 0 or more. Not for several threads at a time (lgamma). */
+/* Poisson deviate for mean >= 0. Not thread-safe (lgamma). */
 int64_t rng_poisson(struct rng *r, double mean);

@@ -5,14 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { MANY = 1 << 30 }; /* terms between two carry passes, 2^31 at most */
+enum { MANY = 1 << 30 }; /* maximum terms between two carry passes, below 2^31 */
 
 void sum_init(struct sum *s)
 {
     memset(s, 0, sizeof *s);
 }
 
-/* Brings every digit but the last into [0, 2^32). */
+/* Normalises every digit but the last to [0, 2^32). */
 void sum_carry(struct sum *s)
 {
     int64_t carry = 0;
@@ -40,8 +40,8 @@ void sum_add(struct sum *s, double x)
 }
 
 /* Slices of at most CHUNK terms (Rump, Ogita & Oishi 2008, SIAM J. Sci. Comput. 31, 189): rounded
- * to multiples of 2^(e−43), all below 2^e, they add up without error in any order; what rounding
- * left makes the next slice. The sum of a slice is one term. */
+ * to multiples of 2^(e−43), all below 2^e, they add up without error in any order; the rounding
+ * residuals form the next slice. The sum of a slice is one term. */
 enum { CHUNK = 1 << 10, CHUNK_BITS = 10 };
 
 static double slice_add(struct sum *s, double top, int n, const double *x, double *rest)
@@ -56,11 +56,11 @@ static double slice_add(struct sum *s, double top, int n, const double *x, doubl
         rest[k] = low;
         left = left > size ? left : size;
     }
-    sum_add(s, slice); /* NaN if any term is */
+    sum_add(s, slice); /* adds NaN if any term is NaN */
     return left;
 }
 
-/* The largest |x|; NaN above all others, by the order of their bits. */
+/* The largest |x|; NaN ranks above all numbers by the order of bits. */
 static double largest(int n, const double *x)
 {
     int64_t max = 0;
@@ -80,11 +80,11 @@ static bool all_equal(int n, const double *x)
 {
     int differ = 0;
 #pragma omp simd reduction(| : differ)
-    for (int k = 0; k < n; k++) differ |= x[k] != x[0]; /* NaN differs from itself */
+    for (int k = 0; k < n; k++) differ |= x[k] != x[0]; /* NaN compares unequal to itself */
     return !differ;
 }
 
-/* x, n ≤ CHUNK times */
+/* Adds n copies of x, n ≤ CHUNK. */
 static void add_times(struct sum *s, int n, double x)
 {
     int i;
@@ -100,7 +100,7 @@ static void add_times(struct sum *s, int n, double x)
 
 static void chunk_add(struct sum *s, int n, const double *x)
 {
-    if (all_equal(n, x)) { /* as masses of dark matter are */
+    if (all_equal(n, x)) { /* as for the equal masses of dark matter particles */
         add_times(s, n, x[0]);
         return;
     }
@@ -136,7 +136,7 @@ double sum_get(const struct sum *s)
         for (int i = 0; i < SUM_DIGITS; i++) t.digit[i] = -t.digit[i];
         sum_carry(&t);
     }
-    /* From the top: three digits hold at least 65 bits; what is below only decides ties (sticky
+    /* From the top: three digits hold at least 65 bits; lower ones only decide ties (sticky
      * bit). */
     int top = SUM_DIGITS - 1;
     while (top > 2 && t.digit[top] == 0) top--;
@@ -148,7 +148,7 @@ double sum_get(const struct sum *s)
             break;
         }
     int scale = 32 * (top - 2) - 1074;
-    int extra = 0; /* reduce to 64 bits with a sticky bit, then one rounding in the conversion */
+    int extra = 0; /* reduces to 64 bits with a sticky bit, so that the conversion rounds once */
     while (v >> 64) {
         v = v >> 1 | (v & 1);
         extra++;

@@ -15,12 +15,13 @@
 enum { SUM_DIGITS = 68 };
 
 struct sum {
-    int64_t digit[SUM_DIGITS]; /* digit i weighs 2^(32*i - 1074) */
-    int64_t bad;               /* number of infinities and NaNs met */
-    int64_t count;             /* terms since the last carry pass */
+    int64_t digit[SUM_DIGITS]; /* digits; digit i has weight 2^(32*i - 1074) */
+    int64_t bad;               /* number of infinities and NaNs added */
+    int64_t count;             /* number of terms since the last carry pass */
 };
 
-/* The digits of a term: from digit `first` on three, of its sign. false: it is not finite. */
+/* Splits a term into three digits, starting at digit `first`, with the sign of the term. Returns
+ * false if x is not finite. */
 PTAH_HD bool sum_split(double x, int *first, int64_t d[3])
 {
     uint64_t bits;
@@ -42,17 +43,16 @@ PTAH_HD bool sum_split(double x, int *first, int64_t d[3])
     return true;
 }
 
-void sum_init(struct sum *s); /* 0: no terms */
+void sum_init(struct sum *s); /* sets the sum to 0, without terms */
 void sum_add(struct sum *s, double x);
-/* Adds x[0..n-1] with the same bits as sum_add one by one, several times faster. */
+/* Adds x[0..n-1], bit for bit like repeated sum_add, several times faster. */
 void sum_add_many(struct sum *s, int64_t n, const double *x);
-/* s += other, exactly */
+/* Adds `other` to s exactly. */
 void sum_join(struct sum *s, const struct sum *other);
 double sum_get(const struct sum *s); /* NaN if any term was not finite */
-void sum_carry(struct sum *s);       /* normalise; called as needed */
+void sum_carry(struct sum *s);       /* normalises the digits; called automatically when needed */
 
-/* A sum whose terms are made one by one, and added many at a time: sum has all of them after
- * sum_batch_end. */
+/* Buffer for terms computed one by one; `sum` is complete after sum_batch_end. */
 enum { SUM_BATCH = 256 };
 struct sum_batch {
     struct sum sum;

@@ -16,7 +16,7 @@ void plain_text(char *s)
     }
 }
 
-/* Of words and paths. */
+/* Whether c may occur inside a word or path. */
 static bool is_inner(char c)
 {
     return isalnum((unsigned char)c) || (c && strchr("_./-", c));
@@ -55,7 +55,7 @@ void plain_line(char *s)
         if (*s == '\n' || *s == '\t') *s = '?';
 }
 
-/* Length of the UTF-8 sequence at s, 0 if it is none. */
+/* Length of the UTF-8 sequence at s; 0 if invalid. */
 static int sequence(const char *s)
 {
     const unsigned char *u = (const unsigned char *)s;
@@ -105,7 +105,7 @@ static size_t sign(const char *s)
     return *s == '-' || *s == '+';
 }
 
-/* Length of "E+12", "D3" or "-103" at s; 0: there is no exponent. */
+/* Length of an exponent such as "E+12", "D3" or "-103" at s; 0 if none. */
 static size_t exponent(const char *s)
 {
     size_t letter = *s && strchr("eEdDqQ", *s), n = letter + sign(s + letter),
@@ -113,8 +113,8 @@ static size_t exponent(const char *s)
     return digits ? n + digits : 0;
 }
 
-/* Digits with a point among them, and an exponent, all made fit for strtod. Returns the length of
- * what is at s, 0: it is no number. */
+/* Copies a real number, with optional point and exponent, in the form that strtod reads. Returns
+ * its length at s, 0 if s holds no number. */
 static size_t copy_real(const char *s, char *c, size_t room)
 {
     size_t n = sign(s), before = strspn(s + n, DIGITS), after = 0;
@@ -127,7 +127,7 @@ static size_t copy_real(const char *s, char *c, size_t room)
     return n + e;
 }
 
-/* NaN, Infinity: the length of the word. */
+/* Parses NaN or Infinity; returns the length of the word, or 0. */
 static size_t special(const char *s, double *x)
 {
     static const char *const word[] = {"nan", "infinity", "inf"};

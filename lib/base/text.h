@@ -1,33 +1,33 @@
-/* base/text: texts of others made fit to print, or to stand in JSON; and the numbers in them. */
+/* base/text: foreign text made safe for printing or for JSON, and number parsing. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* Control characters except newline and tab become '?', so that none can command a terminal. UTF-8
- * is kept, except for its own control characters (C1). */
+/* Replaces control characters except newline and tab by '?', so that the text cannot control a
+ * terminal. UTF-8 is kept, except for its own control characters (C1). */
 void plain_text(char *s);
-/* As plain_text, and newlines and tabs become '?', too: the text stays one line, and one column. */
+/* Like plain_text, but also replaces newlines and tabs, to keep the text in one line. */
 void plain_line(char *s);
-/* "-nan" as a word becomes "nan". */
+/* Replaces the word "-nan" by "nan". */
 void plain_nan(char *s);
-/* x, or a NaN without sign: C prints the sign, which depends on the operation that made it, the
- * compiler and the machine, and says nothing. */
+/* Returns x, or a NaN without sign: printf prints the sign of a NaN, which depends on operation,
+ * compiler and machine and has no meaning. */
 double plain_number(double x);
-/* A number of a table, with so many digits: all tables print theirs here. */
+/* Prints a number with this many digits; all tables print numbers through this function. */
 void put_number(FILE *out, int digits, double x);
-/* As a JSON value: null if it is not finite. */
+/* Prints a JSON number, or null if x is not finite. */
 void json_real(FILE *out, double x);
-/* As a JSON value: quoted; bytes that are not UTF-8 are replaced by U+FFFD. */
+/* Prints a quoted JSON string; bytes that are not UTF-8 become U+FFFD. */
 void json_quote(FILE *out, const char *s);
 
-/* The number at *s, after blanks; *s is then behind it. It is read to its end: a blank, a comma, or
- * the end of the text or line follows. False: there is none ("", "3e24cm", "0x1p3"), or one beyond
- * the range of its type; *s is as it was.
+/* Parses the number at *s, after blanks, and moves *s behind it. The number must end at a blank, a
+ * comma, or the end of the text or line. False, with *s unchanged, if there is no number ("",
+ * "3e24cm", "0x1p3") or the value is beyond the range of the type.
  *
- * Reals are as Fortran writes and reads them: with E or D, or no letter before the sign of an
- * exponent of three digits (0.5-103); NaN and Infinity are numbers, too. */
+ * Reals may be written as in Fortran: exponent with E or D, or no letter before the sign of an
+ * exponent of three digits (0.5-103); NaN and Infinity are accepted. */
 bool text_real(const char **s, double *x);
 bool text_whole(const char **s, int64_t *x);
-/* Is there nothing but blanks up to the end of the line? */
+/* Whether only blanks remain up to the end of the line. */
 bool text_line_ends(const char *s);

@@ -1,4 +1,4 @@
-/* ckpt/asis: see asis.h. Both directions work value by value: cells may come in any batches. */
+/* ckpt/asis: see asis.h. Both directions work value by value, so cells may come in any batches. */
 #include "ckpt/asis.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ void asis_of_fields(struct asis *a, const struct ckpt_field *field, int nvar, do
 {
     static const char *const times[] = {"scalar_", "passive_scalar", "metallicity"};
     *a = (struct asis){.nvar = nvar, .gamma = gamma, .smallr = smallr};
-    /* without a density in first place, the others cannot be computed */
+    /* without a leading density the conserved variables cannot be computed */
     if (nvar < 1 || strcmp(field[0].name, "density") != 0) return;
     for (int v = 1; v < nvar; v++) {
         const char *name = field[v].name;
@@ -65,7 +65,7 @@ void asis_stored(const struct asis *a, int n, const double *const *u, double *co
     }
 }
 
-/* The bits of a NaN depend on how a loop was compiled. */
+/* The bits of a double, with one pattern for all NaNs, whose bits depend on the compiler. */
 static uint64_t bits_of(double x)
 {
     uint64_t y = 0x7ff8000000000000u;

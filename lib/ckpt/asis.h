@@ -19,13 +19,13 @@ struct asis {
 
 void asis_of_fields(struct asis *a, const struct ckpt_field *field, int nvar, double gamma,
                     double smallr);
-/* Rows of n cells by variable: from stored to conserved values, and back. */
+/* Converts rows of n cells by variable: stored to conserved values, and back. */
 void asis_conserved(const struct asis *a, int n, const double *const *stored, double *const *u);
 void asis_stored(const struct asis *a, int n, const double *const *u, double *const *stored);
-/* asis_conserved for one oct: stored, u and word are rows of eight cells by variable; word: the
- * differences that asis_mend takes. */
+/* asis_conserved for one oct: stored, u and word are rows of eight cells by variable; word receives
+ * the differences for asis_mend. */
 void asis_oct(const struct asis *a, const double (*stored)[8], double (*u)[8], uint64_t (*word)[8]);
-/* Differences between the bits of values and of those that asis_stored computed, folded so that
- * small ones of either sign are small numbers. asis_mend applies them. */
+/* Differences between the bits of values and the bits that asis_stored reconstructs, folded so that
+ * small differences of either sign are small numbers. asis_mend applies them. */
 void asis_differ(int n, const double *is, const double *made, uint64_t *word);
 void asis_mend(int n, const uint64_t *word, double *made);

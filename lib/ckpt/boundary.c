@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "param/param.h"
 
-/* The axis along which a region has no extent and lies outside; -1: none, or several (an edge). */
+/* The axis along which a region lies outside the box, with no extent; -1 if none or several. */
 static int axis_of(const struct boundary_region *r)
 {
     int axis = -1, fixed = 0;
@@ -47,7 +47,7 @@ void boundary_of_params(const struct params *p, struct boundary *b)
         r.face = 2 * axis + (r.low[axis] > 0);
         add_region(b, &r);
     }
-    /* no edges where the axis beside is periodic */
+    /* a periodic axis has no edge regions beside it */
     boundary_faces(b, bounded);
     for (int i = 0; i < b->n; i++)
         for (int d = 0; d < 3; d++) {
@@ -94,7 +94,7 @@ static void offsets(int code, int shift[3])
     shift[0] = code % 3 - 1, shift[1] = code / 3 % 3 - 1, shift[2] = code / 9 - 1;
 }
 
-/* The first region that covers a coarse cell, -1: none. */
+/* The first region that covers a coarse cell; -1 if none. */
 static int region_of(const struct boundary *b, const int shift[3])
 {
     for (int i = 0; i < b->n; i++) {
@@ -106,9 +106,8 @@ static int region_of(const struct boundary *b, const int shift[3])
     return -1;
 }
 
-/* Takes one step from a coarse cell towards the box, against the face of its region; the rule so
- * far is that of the cell's oct seen from the code of the cell. Returns the code after the step,
- * -1: there is none. */
+/* Takes one step from a coarse cell towards the box, against the face of its region, and updates
+ * the rule r. Returns the code after the step, or -1 if no region covers the cell. */
 static int step_in(const struct boundary *b, int code, struct boundary_rule *r)
 {
     int shift[3];
@@ -169,7 +168,7 @@ void boundary_phi(const struct boundary_rule *r, const double in[8], double out[
         memcpy(at, out, sizeof at);
         for (int c = 0; c < 8; c++) {
             int bit = 1 << d, before = r->shift[d] < 0 ? c & ~bit : c | bit, behind = before ^ bit;
-            double steps = c == behind ? 1 : 2; /* beyond: the near cell, the far one */
+            double steps = c == behind ? 1 : 2; /* distance from the face in cells */
             out[c] = at[before] + steps * (at[before] - at[behind]);
         }
     }

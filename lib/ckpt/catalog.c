@@ -12,10 +12,9 @@
 #include "io/fortran.h"
 
 static const size_t TEXT_MAX = (size_t)256 << 20;
-enum { ROW_MAX = CATALOG_COLUMNS }; /* numbers in a line of text */
+enum { ROW_MAX = CATALOG_COLUMNS }; /* maximum numbers per line of text */
 
-/* The names in Ptah, in csv files and in HDF5 files, and the unit; in the order of RAMSES's csv
- * files. */
+/* Names in Ptah, csv and HDF5 files, and unit; in the order of RAMSES's csv files. */
 static const struct name {
     const char *ours, *csv, *hdf5, *unit;
 } NAME[] = {{"identity", "id", "idsink", "1"},
@@ -117,7 +116,7 @@ enum err catalog_select(struct catalog *t, const struct catalog *from, int64_t n
     return OK;
 }
 
-/* ---- texts ---- */
+/* ---- text files ---- */
 
 static const char *next_line(const char *s)
 {
@@ -125,7 +124,8 @@ static const char *next_line(const char *s)
     return *s ? s + 1 : s;
 }
 
-/* In csv files all lines but blank ones and comments are rows. Others have titles, too. */
+/* Whether a line is a row. Csv files have rows, blanks and comments; other files have titles
+ * too. */
 static bool is_row(const struct catalog *t, const char *s)
 {
     s += strspn(s, " \t\r");
@@ -134,14 +134,14 @@ static bool is_row(const struct catalog *t, const char *s)
     return *s && strchr("0123456789-+.*", *s);
 }
 
-/* A number of a text: as a real, and as an integer if it is one. */
+/* A number in a text, as a real and, if integral, as an integer. */
 struct number {
     double real;
     int64_t whole;
     bool is_whole;
 };
 
-/* Digits alone give an integer of 64 bits; others are integers where a double is exact. */
+/* Parses a number. Digits alone give a 64-bit integer; others must be exact as a double. */
 static bool read_number(const char **s, struct number *n)
 {
     const char *digits = *s;
@@ -153,7 +153,8 @@ static bool read_number(const char **s, struct number *n)
     return true;
 }
 
-/* The numbers of a line, separated by commas or blanks; -1: it contains something else. */
+/* Parses the numbers of a line, separated by commas or blanks; returns their count, -1 if the line
+ * contains anything else. */
 static int read_row(const char *s, struct number x[ROW_MAX])
 {
     int n = 0;
@@ -165,7 +166,7 @@ static int read_row(const char *s, struct number x[ROW_MAX])
     return n;
 }
 
-/* The entries of the first comment line if they are names: as many as there are columns. */
+/* Reads the entries of the first comment line as names; returns their number. */
 static int read_names(const char *text, char name[ROW_MAX][32])
 {
     int n = 0;
@@ -184,7 +185,7 @@ static int read_names(const char *text, char name[ROW_MAX][32])
     return 0;
 }
 
-/* Files without names are recognised by their number of columns. */
+/* Chooses the names for a file without names by its number of columns. */
 static void default_names(const char *path, int ncol, char name[ROW_MAX][32])
 {
     static const char *const sink[] = {"id", "msink", "x", "y", "z", "vx", "vy", "vz"};
@@ -205,12 +206,12 @@ static void default_names(const char *path, int ncol, char name[ROW_MAX][32])
 
 /* ---- numbers in RAMSES's width ---- */
 
-/* RAMSES reads 21 characters a number, which some doubles do not fit. What they lack, in units of
- * their last place, is in a column of its own: that of x is x_ulps. */
+/* Suffix of a column of residuals. RAMSES reads 21 characters a number, too few for some doubles.
+ * The residual of column x, in units in the last place, is stored in column x_ulps. */
 static const char ULPS[] = "_ulps";
-enum { WIDTH = 21, DIGITS = 10 }; /* as it writes them: ES21.10 */
+enum { WIDTH = 21, DIGITS = 10 }; /* RAMSES's edit descriptor ES21.10 */
 
-/* Doubles as integers of the same order, neighbours by 1. */
+/* Maps doubles to integers in the same order; adjacent doubles differ by 1. */
 static int64_t rank_of_real(double x)
 {
     int64_t bits;
@@ -226,8 +227,8 @@ static double real_of_rank(int64_t location)
     return x;
 }
 
-/* The eleven digits of RAMSES if they give the number exactly, else as many as there is room for.
- * Returns how many units of the last place are missing. */
+/* Formats x with RAMSES's eleven digits if these are exact, else with as many digits as fit.
+ * Returns the residual in units in the last place. */
 static int64_t fit(double x, char s[40])
 {
     snprintf(s, 40, "%.*E", DIGITS, x);
@@ -239,7 +240,7 @@ static int64_t fit(double x, char s[40])
     return rank_of_real(x) - rank_of_real(strtod(s, NULL));
 }
 
-/* The column that a column of units of the last place belongs to; NULL: it is not one. */
+/* The column that a column of residuals corrects; NULL if c is no such column. */
 static struct catalog_column *ulps_of(struct catalog *t, const struct catalog_column *c)
 {
     char name[32];
@@ -254,7 +255,7 @@ static struct catalog_column *ulps_of(struct catalog *t, const struct catalog_co
     return NULL;
 }
 
-/* The numbers get what they lack; those columns are gone. */
+/* Adds the residuals to their columns and removes the residual columns. */
 static enum err add_ulps(struct catalog *t, const char *path)
 {
     static const int64_t MAX = 1 << 24;
@@ -275,9 +276,7 @@ static enum err add_ulps(struct catalog *t, const char *path)
     return OK;
 }
 
-/* ---- */
-
-/* In texts integer columns are recognised by name. */
+/* Whether a column of a text file holds integers, by its name. */
 static bool is_whole(const char *name)
 {
     size_t n = strlen(name), k = strlen(ULPS);
@@ -333,7 +332,7 @@ static enum err parse_text(struct catalog *t, const char *path, const char *text
     return add_ulps(t, path);
 }
 
-/* Complete lines end in \n; a last line without it was truncated. */
+/* Reads a text file. Every complete line ends in \n; a last line without it was truncated. */
 enum err catalog_read_text(struct catalog *t, const char *path)
 {
     char *text;
@@ -349,7 +348,7 @@ enum err catalog_read_text(struct catalog *t, const char *path)
     return err;
 }
 
-/* A number of a column that RAMSES reads (fixed), or of another one, with all digits. */
+/* Prints a number of a column that RAMSES reads (fixed), or with all digits otherwise. */
 static void put_real(FILE *f, double x, bool fixed)
 {
     char s[40];
@@ -357,7 +356,7 @@ static void put_real(FILE *f, double x, bool fixed)
     fprintf(f, "%*s", WIDTH, s);
 }
 
-/* Does a number of this column lack something? */
+/* Whether any number of this column has a residual. */
 static bool lacks(const struct catalog_column *c, int64_t n)
 {
     char s[40];
@@ -366,7 +365,7 @@ static bool lacks(const struct catalog_column *c, int64_t n)
     return false;
 }
 
-/* Columns that RAMSES has in its order, then the others. Returns their number. */
+/* Sorts columns: RAMSES's columns in its order, then the others. Returns their number. */
 static int in_order(const struct catalog *t, const struct catalog_column *col[])
 {
     int n = 0;
@@ -379,7 +378,7 @@ static int in_order(const struct catalog *t, const struct catalog_column *col[])
     return n;
 }
 
-/* Tables without rows have no columns: the names of RAMSES are written. */
+/* Writes the head of a table without rows, which has no columns, with the names of RAMSES. */
 static void put_empty(FILE *f, bool stellar)
 {
     static const int star[] = {0, 1, 11, NAMES - 1};
@@ -397,7 +396,7 @@ static const char *csv_name(const struct catalog_column *c, const char *mass)
     return !k ? c->name : strcmp(k->ours, "mass") == 0 ? mass : k->csv;
 }
 
-/* Columns, then those that say what some of them lack. */
+/* Writes the names of the columns, then of their columns of residuals. */
 static void put_head(FILE *f, int n, const struct catalog_column *const col[], int64_t rows,
                      const char *mass)
 {
@@ -430,7 +429,7 @@ static void put_row(FILE *f, int n, const struct catalog_column *const col[], co
         else
             fprintf(f, "%10ld", (long)col[k]->whole[i]);
     }
-    /* with an E: pynbody puts one in front of a minus where it sees none */
+    /* E0 is needed: pynbody inserts an E before a minus sign if there is none */
     for (int k = 0; k < n; k++)
         if (lack[k]) fprintf(f, ",%ldE0", (long)fit(col[k]->real[i], s));
     putc('\n', f);
@@ -451,7 +450,7 @@ void catalog_write_text(const struct catalog *t, FILE *f, const char *mass)
 
 /* ---- binary ---- */
 
-/* Names of the reals before the ids, of the integers from the ids on. */
+/* Adds a column named by its index among the real or integer records. */
 static enum err name_record(struct catalog *t, const char *path, bool real, int *nreal, int *nwhole,
                             int ndim, struct catalog_column **col)
 {
@@ -472,8 +471,8 @@ static enum err name_record(struct catalog *t, const char *path, bool real, int 
     return catalog_add(t, path, name, real, col);
 }
 
-/* A record of n reals, of n integers, or of one integer for all (the level). Ids follow the reals,
- * so that with one sink, or two, the lengths alone show which it is. */
+/* Reads a record of n reals, n integers, or one integer for all sinks (the level). Ids follow the
+ * reals, so that with one or two sinks the record lengths alone identify the type. */
 static enum err read_record(struct catalog *t, struct fort_in *f, int ndim, int *nreal, int *nwhole)
 {
     struct fort_rec rec;

@@ -1,4 +1,4 @@
-/* ckpt: the contents of the header of a checkpoint, whatever the format. */
+/* ckpt: the contents of a checkpoint header, independent of the format. */
 #pragma once
 #include "ckpt/boundary.h"
 #include "ckpt/files.h"
@@ -7,50 +7,50 @@
 #include "oct/mesh.h"
 #include "part/part.h"
 
-/* Older layouts of RAMSES binary: particles without family and tag, and descriptors in prose;
- * forces without potential. */
+/* Older layouts of RAMSES binary files. Before 2017 particles have no family and tag, and
+ * descriptors are prose; before 2015 forces come without potential. */
 enum { CKPT_BEFORE_2017 = 1, CKPT_BEFORE_2015 = 2 };
 
-/* A text of this rank that goes into the checkpoint beside its data. */
+/* A text file that this rank adds to the checkpoint. */
 struct ckpt_file {
     enum files_kind kind;
     char *text;
     size_t bytes;
 };
 
-struct ckpt_head { /* names and units as at the beginning of RAMSES's amr files */
+struct ckpt_head { /* names and units as in the header of RAMSES's amr files */
     int ndim, levelmin, levelmax;
-    int64_t ngridmax; /* 0: none requested */
+    int64_t ngridmax; /* RAMSES's ngridmax; 0: not set */
     bool hydro, gravity, particles, cosmo, stars, metal;
     int nvar;
     double gamma, smallr;
     double boxlen;
-    struct boundary boundary; /* of the box; n = 0: it is periodic */
+    struct boundary boundary; /* boundaries of the box; n = 0: periodic */
     int noutput, iout, ifout;
-    const double *tout, *aout; /* [noutput] */
+    const double *tout, *aout; /* [noutput] output times and expansion factors */
     double t;
-    double dtold[LEVEL_MAX + 2], dtnew[LEVEL_MAX + 2]; /* by level */
+    double dtold[LEVEL_MAX + 2], dtnew[LEVEL_MAX + 2]; /* time steps by level */
     int nstep, nstep_coarse;
     double einit, mass_tot_0, rho_tot;
     double omega_m, omega_l, omega_k, omega_b, h0, aexp_ini, boxlen_ini;
     double aexp, hexp, aexp_old, epot_tot_int, epot_tot_old;
     double mass_sph;
     double unit_l, unit_d, unit_t;
-    const char *namelist; /* text, written as namelist.txt */
-    /* program, version, arguments: lines of text, written to compilation.txt */
+    const char *namelist; /* text of namelist.txt */
+    /* Program, version and arguments: lines of text, written to compilation.txt. */
     const char *provenance;
     /* Values that RAMSES does not store, in the files exact_NNNNN.outRRRRR. */
     double tout_next, aout_next;
-    unsigned char safe[LEVEL_MAX + 2]; /* multigrid in safe mode */
-    const struct gas_vars *gas;   /* names of the nvar variables; NULL: the usual ones (lent) */
-    const struct ckpt_rest *rest; /* passed on; NULL: there is none (lent) */
-    const struct ckpt_file *file; /* [nfile] of this rank (lent) */
+    unsigned char safe[LEVEL_MAX + 2]; /* multigrid in safe mode, by level */
+    const struct gas_vars *gas;        /* names of the nvar variables; NULL: default names (lent) */
+    const struct ckpt_rest *rest;      /* data passed on unchanged; NULL: none (lent) */
+    const struct ckpt_file *file;      /* [nfile] text files of this rank (lent) */
     int nfile;
-    int deflate;     /* HDF5: level of compression 1..9, 0: none */
-    unsigned legacy; /* RAMSES: older layouts to be written */
-    /* RAMSES binary: ids and counts of 8 bytes even if 4 would do */
+    int deflate;     /* HDF5 compression level 1..9, 0: none */
+    unsigned legacy; /* RAMSES: flags of older layouts to be written */
+    /* RAMSES binary: true to write ids and counts with 8 bytes even if 4 suffice. */
     bool longint;
-    bool backup; /* may be removed later (sim/output, keep_last) */
-    /* replace output_NNNNN if it exists; otherwise that is an error */
+    bool backup; /* permission for keep_last to remove the checkpoint later (sim/output) */
+    /* True to replace output_NNNNN if it exists; otherwise an existing directory is an error. */
     bool overwrite;
 };

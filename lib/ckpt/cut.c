@@ -1,6 +1,6 @@
 /* ckpt/cut: see cut.h. Positions are compared in units of the box. Faces of octs are exact there,
- * and the distance of a larger box is never greater than that of one inside it, so that rounding
- * cannot violate the grading. */
+ * and a larger box is never farther away than a box inside it, so rounding preserves the
+ * grading. */
 #include "ckpt/cut.h"
 
 #include <math.h>
@@ -13,13 +13,13 @@
 
 struct cutting {
     struct source *inner;
-    struct cut cut; /* in units of the box */
+    struct cut cut; /* region in units of the box */
     struct ckpt_pick pick;
-    enum source_mode mode; /* of the walk, and its receiver */
+    enum source_mode mode; /* mode and receiver of the walk */
     source_octs_fn *octs;
     source_parts_fn *parts;
     void *ctx;
-    /* The part of a batch that is kept. */
+    /* Retained part of a batch. */
     int64_t room, nvalue;
     okey *key;
     unsigned char *split, (*flag)[8];
@@ -27,7 +27,7 @@ struct cutting {
     const double **val;
     struct source_parts part;
     void *column[COL_MAX];
-    struct catalog sinks; /* those in the region */
+    struct catalog sinks; /* sinks in the region */
 };
 
 /* ---- the region ---- */
@@ -56,8 +56,7 @@ enum err cut_region(struct cut *c, const char *text)
     FAIL(ERR_PARAM, "region %s: must be box:X0,Y0,Z0,X1,Y1,Z1 or sphere:X,Y,Z,R", text);
 }
 
-/* Distance along one axis from c to the interval lo..hi, or to its periodic image on either side.
- */
+/* Distance along one axis from c to the interval lo..hi or to its nearest periodic image. */
 static double gap(double lo, double hi, double c)
 {
     double min = INFINITY;
@@ -132,7 +131,7 @@ static void make_room(struct cutting *t, int64_t n, int64_t nvalue)
     for (size_t k = 0; k < rows; k++) t->val[k] = t->store + k * room;
 }
 
-/* Oct i of the batch becomes oct k of those kept, without the children that are dropped. */
+/* Copies oct i of the batch to retained oct k, without the children that are dropped. */
 static void keep_oct(struct cutting *t, const struct source_octs *o, int i, int k)
 {
     unsigned char split = o->split[i];
@@ -195,7 +194,7 @@ static enum err hand_parts(struct cutting *t, const struct source_parts *p, cons
     struct source_parts retained = {.n = n, .file = p->file};
     for (int c = 0; c < t->inner->columns.n; c++)
         retained.col[c] = keep_column(t, c, p->col[c], n, which);
-    /* the level of the last kick must exist */
+    /* a particle's level must not exceed the new levelmax */
     int64_t *level = t->column[COL_LEVEL];
     for (int64_t i = 0; i < n; i++)
         if (level[i] > t->cut.levelmax) level[i] = t->cut.levelmax;
@@ -247,7 +246,7 @@ static const struct source_kind KIND = {.name = "part of a checkpoint",
                                         .parts = parts_cut,
                                         .text = text_cut};
 
-/* Sinks in the region; tables without positions are kept whole. */
+/* Keeps the sinks in the region; a table without positions is kept whole. */
 static enum err cut_sinks(struct cutting *t, const struct catalog *in)
 {
     static const char *const name[] = {"position_x", "position_y", "position_z"};
@@ -310,7 +309,7 @@ enum err source_cut(struct source *inner, const struct cut *c, struct source **o
     s->kind = &KIND;
     s->impl = t;
     s->is_cut = true;
-    s->out_times = NULL, s->list = NULL, s->table = NULL; /* the inner one's */
+    s->out_times = NULL, s->list = NULL, s->table = NULL; /* owned by the inner source */
     memset(s->lacking, 0, sizeof s->lacking);
     s->head.levelmin = cut.levelmin;
     s->head.levelmax = cut.levelmax;

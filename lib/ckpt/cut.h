@@ -2,25 +2,25 @@
  * only.
  *
  * Levels up to levelmin stay complete. A finer oct is kept if it, or one of the 26 positions around
- * it on its level, intersects the region. Cells whose octs are dropped become leaves and keep the
- * value that they have as refined cells, the mean of their children. This rule needs no memory and
- * preserves the grading: if an oct is kept, so is every oct of the next coarser level within one of
- * its widths, and no others are required. So the region has all its cells, and around it the mesh
- * becomes coarser by one level per oct. Particles are those in the region.
+ * it on its level, intersects the region. Cells whose octs are dropped become leaves and keep their
+ * value as refined cells, the mean of their children. This rule needs no memory and preserves the
+ * grading: if an oct is kept, so is every oct of the next coarser level within one of its widths,
+ * and no others are required. So the region keeps all its cells, and around the region the mesh
+ * becomes coarser by one level per oct. Only particles in the region are kept.
  *
- * Of batches of octs or particles outside the region only the positions are read (ckpt_pick). */
+ * For batches of octs or particles outside the region only positions are read (ckpt_pick). */
 #pragma once
 #include "ckpt/source.h"
 
 struct cut {
-    int levelmin, levelmax; /* 0: as in the checkpoint */
+    int levelmin, levelmax; /* level range of the cut; 0: as in the checkpoint */
     enum cut_shape { CUT_NONE, CUT_BOX, CUT_SPHERE } shape;
-    double centre[3], half[3]; /* code units; periodic across the faces of the box */
+    double centre[3], half[3]; /* centre and half-size, code units; periodic across the box */
     double radius;
 };
 
-/* Reads "box:X0,Y0,Z0,X1,Y1,Z1" or "sphere:X,Y,Z,R" into c. */
+/* Parses "box:X0,Y0,Z0,X1,Y1,Z1" or "sphere:X,Y,Z,R" into c. */
 MUST_USE enum err cut_region(struct cut *c, const char *text);
-/* Takes over `inner`, after errors too. An error if the checkpoint lacks the levels of the cut or
- * the region is not in the box. */
+/* Opens a cut of `inner` as a source; takes ownership of `inner`, even on error. An error if the
+ * checkpoint lacks the levels of the cut or the region is not in the box. */
 MUST_USE enum err source_cut(struct source *inner, const struct cut *c, struct source **out);

@@ -29,7 +29,7 @@ enum { DIGITS = 5 };
 
 /* ---- names ---- */
 
-/* Is it the place of a number in a form? */
+/* Whether a form has a number here (NNNNN or RRRRR). */
 static bool is_number(const char *form)
 {
     return strncmp(form, "NNNNN", DIGITS) == 0 || strncmp(form, "RRRRR", DIGITS) == 0;
@@ -59,7 +59,7 @@ enum err files_path(const char *dir, enum files_kind k, int number, int rank, ch
     return OK;
 }
 
-/* Five digits; −1: something else. */
+/* Parses five digits; −1 for anything else. */
 static int get_number(const char *s)
 {
     int x = 0;

@@ -21,7 +21,7 @@ void gas_conserved(int nvar, double gamma, double smallr, int64_t n, const doubl
     }
 }
 
-/* Pressure as RAMSES computes it, momentum by momentum. */
+/* Computes the pressure as RAMSES does, subtracting one momentum component after another. */
 void gas_primitive(int nvar, double gamma, double smallr, int64_t n, const double *const *u,
                    double *const *prim)
 {

@@ -1,5 +1,5 @@
-/* ckpt/gas: gas variables as a run has them, conserved, and as RAMSES stores them, primitive. Every
- * format computes one from the other with these operations, so that all get the same bits.
+/* ckpt/gas: conversion between conserved gas variables of a run and primitive variables of RAMSES
+ * files. All formats use these operations and so obtain equal bits.
  *
  * Rows by variable: density, three velocities (momenta), pressure (energy), scalars (density times
  * scalar). */
@@ -8,7 +8,7 @@
 
 enum { GAS_TILE = 64 };
 
-/* Where part `part` of n octs begins; the parts are of whole tiles. */
+/* First oct of part `part` of n octs; parts consist of whole tiles. */
 static inline int gas_cut(int n, int part, int parts)
 {
     int64_t tiles = (n + GAS_TILE - 1) / GAS_TILE, at = tiles * part / parts * GAS_TILE;
@@ -17,6 +17,6 @@ static inline int gas_cut(int n, int part, int parts)
 
 void gas_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim,
                    double *const *u);
-/* n <= GAS_TILE */
+/* Converts n <= GAS_TILE cells. */
 void gas_primitive(int nvar, double gamma, double smallr, int64_t n, const double *const *u,
                    double *const *prim);

@@ -12,9 +12,9 @@
 #include "ckpt/manifest.h"
 #include "io/file.h"
 
-static const size_t TEXT_MAX = (size_t)64 << 20; /* a domain table of a million ranks */
+static const size_t TEXT_MAX = (size_t)64 << 20; /* bytes, a domain table of a million ranks */
 
-/* ---- places ---- */
+/* ---- paths ---- */
 
 enum err info_path(const struct source *s, enum files_kind k, char path[PATH_MAX])
 {
@@ -120,7 +120,7 @@ static int info_line(const char *text, const char *at)
     return n;
 }
 
-/* Where the value of a key begins; NULL: it has none. */
+/* Start of the value of a key; NULL if absent. */
 static const char *find_value(const char *text, const char *key)
 {
     size_t n = strlen(key);
@@ -160,7 +160,7 @@ static enum err get_value(const char *path, const char *text, const struct row *
     return check_range(path, line, r, *x);
 }
 
-/* Rows "number least-key greatest-key" below the line DOMAIN, up to one that is no row. */
+/* Counts the rows "number least-key greatest-key" below the line DOMAIN. */
 static enum err count_domains(const char *path, const char *text, int *n)
 {
     const char *s = strstr(text, "DOMAIN");
@@ -200,8 +200,8 @@ enum err info_read(const struct source *s, struct info *info)
 
 /* ---- descriptors ---- */
 
-/* A row, in both forms: " 1, density, d" and, before 2017, "variable # 1: density". False: the line
- * is none. */
+/* Parses a row in either form: " 1, density, d" or, before 2017, "variable # 1: density". Returns
+ * false if the line is no row. */
 static bool parse_row(const char *s, int64_t *number, char name[64], char *type, bool *old)
 {
     static const char before[] = "variable #";
@@ -219,7 +219,7 @@ static bool parse_row(const char *s, int64_t *number, char name[64], char *type,
                 : sscanf(s + n + 1, " %63[^, ] , %c", name, type) == 2;
 }
 
-/* A line that is neither blank, a comment, nor the number of variables, is a row. */
+/* Parses a descriptor: lines except blanks, comments and the number of variables are rows. */
 static enum err parse_descriptor(const char *path, char *text, struct ckpt_field *list, int *n,
                                  bool *old)
 {

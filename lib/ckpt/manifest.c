@@ -107,7 +107,7 @@ static bool skip_words(const char **s, const char *words)
     return true;
 }
 
-/* 16 hexadecimal digits and a space. */
+/* Parses 16 hexadecimal digits and a space. */
 static bool get_sum(const char **s, uint64_t *sum)
 {
     *sum = 0;
@@ -120,7 +120,7 @@ static bool get_sum(const char **s, uint64_t *sum)
     return *(*s)++ == ' ';
 }
 
-/* "BYTES NAME" up to the end of the line; a name has no directory and no character with a meaning
+/* Parses "BYTES NAME" up to the end of the line; a name has no directory and no characters special
  * to a shell or a terminal. */
 static bool get_file(const char **s, struct manifest_row *r)
 {
@@ -257,7 +257,7 @@ bool manifest_has(const struct manifest *m, const char *name)
     return find_row(m, name) != NULL;
 }
 
-/* The row of a file that must be listed. */
+/* Finds the row of a file that must be listed. */
 static enum err need_row(const struct manifest *m, const char *dir, const char *name,
                          char path[PATH_MAX], const struct manifest_row **r)
 {

@@ -1,5 +1,5 @@
-/* ckpt/rest: see rest.h, and info.h for info_tables. The cooling table is not used: it follows from
- * the parameters. Its presence is reported, and so is damage. */
+/* ckpt/rest: see rest.h, and info.h for info_tables. The cooling table of RAMSES is not used, since
+ * it follows from the parameters; its presence and any damage are reported. */
 #include "ckpt/rest.h"
 
 #include <limits.h>
@@ -38,9 +38,9 @@ void rest_free(struct ckpt_rest *r)
     *r = (struct ckpt_rest){0};
 }
 
-/* ---- reading it ---- */
+/* ---- reading ---- */
 
-/* Names the file of a table, if there is one; one that is lost is reported when it is read. */
+/* Sets the file name of a table that exists or is listed; reading reports a missing file. */
 static enum err find_table(const struct source *s, struct catalog *t, enum files_kind k,
                            char path[PATH_MAX])
 {
@@ -52,13 +52,13 @@ static enum err find_table(const struct source *s, struct catalog *t, enum files
     return OK;
 }
 
-/* The best source comes first: all bits before eleven digits, code units before solar masses. */
+/* Reads the sinks from the best file: all bits before eleven digits, code units before Msun. */
 static enum err read_sinks(struct source *s)
 {
     static const enum files_kind order[] = {FILES_SINK_OUT, FILES_SINK_CSV, FILES_SINK_INFO};
     char path[PATH_MAX];
     struct catalog *t = &s->table[0];
-    if (*t->from) return OK; /* of the HDF5 file */
+    if (*t->from) return OK; /* already read from the HDF5 file */
     for (int i = 0; i < 3; i++) {
         TRY(find_table(s, t, order[i], path));
         if (!*t->from) continue;
@@ -76,7 +76,7 @@ static enum err read_stellar(struct source *s)
     return *t->from ? catalog_read_text(t, path) : OK;
 }
 
-/* Sizes, the two axes, eleven tables, and six abundances in one record. */
+/* Checks the cooling table: sizes, two axes, eleven tables, and six abundances in one record. */
 static enum err check_cooling(struct source *s, struct fort_in *f)
 {
     int32_t n[2];

@@ -10,7 +10,7 @@
 #include "ckpt/manifest.h"
 #include "ckpt/sane.h"
 
-static const double SMALLR = 1e-10; /* the default of RAMSES, which does not store it */
+static const double SMALLR = 1e-10; /* RAMSES's default, which its files do not store */
 
 /* ---- opening ---- */
 
@@ -37,7 +37,7 @@ static enum err columns_locate(struct source *s)
     return OK;
 }
 
-/* The variables of the gas, as the format names them. */
+/* Sets the names of the gas variables to the names in the format. */
 static void name_gas(struct source *s)
 {
     gas_vars_init(&s->gas);
@@ -46,7 +46,7 @@ static void name_gas(struct source *s)
     s->head.gas = &s->gas;
 }
 
-/* The columns that every run has and the checkpoint lacks. */
+/* Fills in the columns that every run has but the checkpoint lacks. */
 static void fill_in(struct source *s)
 {
     for (int c = 0; c < COL_COUNT; c++) {
@@ -74,7 +74,7 @@ static void list_rest(struct source *s)
     if (s->stellar->n) add_name(s, "stellar objects");
 }
 
-/* Names come from the files and are printed. */
+/* Makes names from files safe to print. */
 static void plain_names(struct source *s)
 {
     for (int i = 0; i < s->nfield; i++) plain_text(s->field[i].name);
@@ -222,7 +222,7 @@ enum err source_text(struct source *s, enum files_kind k, char **text, size_t *b
     return s->kind->text ? s->kind->text(s, k, text, bytes) : OK;
 }
 
-/* ---- what it is ---- */
+/* ---- consistency ---- */
 
 enum err source_check_tree(const struct source *s)
 {
@@ -338,7 +338,7 @@ bool source_is_position(const struct source *s, int location)
            location == s->column_at[COL_Z];
 }
 
-/* Of a batch, by place in the files. */
+/* The values of a batch column; by_location is in file order. */
 static const void *column_of(const struct source *s, const void *const *by_location, int c)
 {
     if (s->column_at[c] >= 0) return by_location[s->column_at[c]];

@@ -1,14 +1,14 @@
 /* ckpt/source: a checkpoint as every program reads it, whatever its format.
  *
  * A source consists of a header and pieces (files, or parts of one). Each piece has its own octs
- * and particles, which are passed on in batches of bounded size. Values of cells come as the state
- * of a run, or field by field as they are stored. No function is collective; the ranks may divide
- * the pieces among themselves.
+ * and particles, which are passed on in batches of bounded size. Cell values are passed on as the
+ * state of a run, or field by field as stored. No function is collective; the ranks may divide the
+ * pieces among themselves.
  *
  * A format is a struct source_kind: a table of functions that fill a struct source and pass on its
  * batches. lib/formats recognises the format of a directory. No file is trusted: a format checks
  * what it reads for consistency and against the size of the file. An error is one sentence with
- * file and place. */
+ * file and location. */
 #pragma once
 #include <limits.h>
 
@@ -31,15 +31,15 @@ struct source;
 struct source_octs {
     const struct source *source;
     int piece, level, n;
-    const char *file; /* file of the gas, for messages; lent */
+    const char *file; /* gas file, for messages; lent */
     const okey *key;
-    const unsigned char *split;     /* bit c: cell c < 2^ndim is refined */
-    const unsigned char (*flag)[8]; /* 1: the cell is to be split or to stay split */
-    const double *const *val;       /* [8*value + cell][n]; NULL in SOURCE_TREE */
+    const unsigned char *split;     /* bit mask of refined cells c < 2^ndim */
+    const unsigned char (*flag)[8]; /* refinement flags; 1: split the cell or keep it split */
+    const double *const *val;       /* [8*value + cell][n] values; NULL in SOURCE_TREE */
 };
 
 /* Columns by name and by number, all doubles or int64_t; NULL: the source does not have the column.
- * Every source has the columns that every run has: those that a checkpoint lacks are filled in. */
+ * Every source has the columns of a run: columns that a checkpoint lacks are filled in. */
 #define WIDE_double double
 #define WIDE_int64_t int64_t
 #define WIDE_int32_t int64_t
@@ -48,7 +48,7 @@ struct source_parts {
     const struct source *source;
     int piece;
     int64_t n;
-    const char *file; /* for messages; lent */
+    const char *file; /* particle file, for messages; lent */
     union {
         struct {
             const double *x[3], *v[3];
@@ -56,7 +56,7 @@ struct source_parts {
 #define OPTION(symbol, member, type, ...) const WIDE_##type *member;
 #include "part/columns.def"
         };
-        const void *col[COL_MAX]; /* [source.columns.n] */
+        const void *col[COL_MAX]; /* [source.columns.n] columns */
     };
 };
 
@@ -68,35 +68,35 @@ struct manifest;
 
 struct source {
     const struct source_kind *kind;
-    void *impl;                   /* the kind's */
-    const struct ckpt_pick *pick; /* lent; which batches need not be read (NULL: read all) */
-    /* octs and particles may be passed on before the checksums of their files are compared; the
-     * caller discards everything after an error */
+    void *impl;                   /* private data of the format */
+    const struct ckpt_pick *pick; /* selection of batches; NULL: all (lent) */
+    /* Octs and particles may be passed on before the checksums of their files are compared; the
+     * caller discards everything after an error. */
     bool late;
-    /* SOURCE_STATE: the caller has read the tree, and only needs values: split and flag may be
-     * zero, and what the tree is read from is not verified again */
+    /* SOURCE_STATE: the caller has read the tree and only needs values: split and flag may be zero,
+     * and the records of the tree are not verified again. */
     bool tree_known;
-    /* This rank is number `share` of those that read the same piece, each its batches (pick); every
-     * batch is wanted by one of them. So they compare the checksums of the piece's files between
-     * them. sharers = 0: what `pick` leaves out is not compared */
+    /* Index of this rank among `sharers` ranks that read the same piece, each its own batches
+     * (pick), with every batch wanted by one of them. The ranks divide the checksums of the piece's
+     * files among themselves. sharers = 0: data left out by `pick` are not compared. */
     int share, sharers;
 
-    char format[256]; /* for messages: "RAMSES binary, big-endian, …" */
+    char format[256]; /* description for messages, e.g. "RAMSES binary, big-endian, …" */
     char path[4000], ordering[129];
-    struct ckpt_head head; /* tout, aout lent; provenance and namelist NULL */
-    int number, npiece;    /* number of the output; number of pieces */
-    int nwriter;           /* ranks that wrote it */
-    bool by_rank;          /* piece i was written by rank i */
+    struct ckpt_head head; /* header; tout and aout lent; provenance and namelist NULL */
+    int number, npiece;    /* output number; number of pieces */
+    int nwriter;           /* number of ranks that wrote the checkpoint */
+    bool by_rank;          /* true if piece i was written by rank i */
     int nboundary;         /* boundary regions in the files; 0: periodic */
     int64_t coarse[3];     /* coarse cells inside the box */
-    bool narrow;           /* the header has single precision */
-    int group;             /* files in each group_NNNNN/; 0: no such directories */
-    bool sums;             /* SOURCE_STORED compares all values with checksums */
-    struct manifest *list; /* list of the files with checksums; NULL: there is none */
-    char cooling[4096];    /* path of the cooling table; empty: there is none */
+    bool narrow;           /* true if the header is in single precision */
+    int group;             /* files per group_NNNNN/ directory; 0: no such directories */
+    bool sums;             /* true if SOURCE_STORED compares checksums of all values */
+    struct manifest *list; /* list of files with checksums; NULL: none */
+    char cooling[4096];    /* path of the cooling table; empty: none */
     int cooling_size[2];   /* points in density and temperature; 0: none */
     struct stars_formed formed;
-    const struct catalog *sinks, *stellar; /* never NULL; lent */
+    const struct catalog *sinks, *stellar; /* sinks and stellar objects, never NULL; lent */
 
     struct gas_vars gas; /* names of the hydro fields: head.gas */
     /* Fields of cells: variables of the gas, fields of other rows in the same files, gravity; in
@@ -104,16 +104,16 @@ struct source {
     int nhydro, ngrav, nfield, npart;
     field_set fields; /* rows of fields.def that there are beside the variables of the gas */
     struct ckpt_field field[CKPT_FIELDS], part[CKPT_FIELDS];
-    struct part_columns columns; /* of a batch, by number */
-    int column_at[COL_MAX];      /* column of a batch → index in part; −1: filled in */
-    int part_at[CKPT_FIELDS];    /* index in part → column of a batch */
+    struct part_columns columns; /* batch columns by number */
+    int column_at[COL_MAX];      /* batch column → index in part; −1: filled in */
+    int part_at[CKPT_FIELDS];    /* index in part → batch column */
 
     int64_t numbtot[LEVEL_MAX + 2]; /* octs per level according to the header */
-    struct ckpt_counts counts;      /* counts of what was passed on; the caller zeroes it first */
+    struct ckpt_counts counts;      /* totals of the data passed on; zeroed by the caller first */
 
-    bool is_cut;          /* the source is a part of the checkpoint at this path (ckpt/cut) */
-    bool boundary_untold; /* the types of the boundaries are not known */
-    /* names of further columns and tables, for messages of formats that cannot store them */
+    bool is_cut;          /* true for a part of a checkpoint (ckpt/cut) */
+    bool boundary_untold; /* true if boundary types are unknown */
+    /* Names of further columns and tables, for messages of formats that cannot store them. */
     char left_out[256];
 
     /* Set by source_state and source_whole. */
@@ -128,83 +128,84 @@ struct source {
     /* Freed by source_close. */
     double *out_times;
     struct catalog *table;       /* [2] sinks, stellar objects */
-    int64_t *lacking[COL_COUNT]; /* [CKPT_PART_BATCH] of columns that are filled in */
+    int64_t *lacking[COL_COUNT]; /* [CKPT_PART_BATCH] values of filled-in columns */
 };
 
-/* Damage that a kind reports itself. `path` is the file; `place` may be empty. */
+/* Damage reported by a format itself. `path` is the file; `location` may be empty. */
 enum source_damage { DAMAGE_FILE, DAMAGE_MISSING, DAMAGE_COUNT };
 typedef void source_damage_fn(void *ctx, enum source_damage d, const char *path,
                               const char *location, const char *what);
 
-/* How the box was divided, as it is stored. All NULL at first; the caller frees. */
+/* The stored decomposition of the box. All pointers start NULL; the caller frees them. */
 struct source_domains {
     int64_t nbound;
-    double *bound; /* keys at which the domains of ranks begin */
-    /* k-section tree, one array after the other over nodes: children and ranks from 1, 0: none */
+    double *bound; /* [nbound] first keys of the ranks' domains */
+    /* k-section tree, arrays by node: children and ranks from 1, 0: none */
     int64_t nlev, kmax, nnode;
-    int64_t *axis, *next, *rank; /* axis 1..3 by depth */
+    int64_t *axis, *next, *rank; /* axis 1..3 by depth; children; ranks */
     double *cut;
     double *lo, *hi; /* corners of the ranks' boxes: all x, then y, then z; NULL: not stored */
 };
 
 struct source_rank {
     int64_t octs[LEVEL_MAX + 2], ghosts, particles, bytes;
-    /* ranks, from 1, ascending, whose octs this rank has as ghosts (owner: caller) */
+    /* Ascending ranks, from 1, whose octs are ghosts on this rank (owner: caller). */
     int npartner, *partner;
 };
 
 struct source_kind {
     const char *name;
     bool (*is)(const char *dir);
-    /* Fills in everything above "Set by source_state" from s->path. After an error close frees. */
+    /* Fills in the members above "Set by source_state". source_close frees them, also after
+     * errors. */
     enum err (*open)(struct source *s);
     void (*close)(struct source *s); /* after errors too; NULL: there is nothing to do */
     enum err (*octs)(struct source *s, int piece, enum source_mode mode, source_octs_fn *fn,
                      void *ctx);
-    /* passes on columns in the order of s->part by source_hand_parts */
+    /* passes on columns in the order of s->part through source_hand_parts */
     enum err (*parts)(struct source *s, int piece, source_parts_fn *fn, void *ctx);
 
-    /* The following are NULL where a format has nothing to return. */
-    /* can it be the state of a run? sets nvalue, exact, state, gamma, smallr */
+    /* Optional functions: NULL where a format has nothing to return. */
+    /* Checks that it can be the state of a run; sets nvalue, exact, state, gamma, smallr. */
     enum err (*state)(struct source *s);
     enum err (*text)(struct source *s, enum files_kind k, char **text, size_t *bytes);
-    /* path of the file of a piece that has the values of this kind: AMR, HYDRO, GRAV or PART */
+    /* Path of the file that holds these values of a piece: AMR, HYDRO, GRAV or PART. */
     enum err (*file)(const struct source *s, enum files_kind k, int piece, char path[PATH_MAX]);
     enum err (*check_files)(struct source *s, source_damage_fn *fn, void *ctx);
     enum err (*check_piece)(struct source *s, int piece, source_damage_fn *fn, void *ctx);
     enum err (*domains)(struct source *s, struct source_domains *d);
-    /* [nwriter], zeroed by the caller; octs of a level are stored in the order of ranks */
+    /* row[nwriter] is zeroed by the caller; octs of a level are stored in rank order. */
     enum err (*ranks)(struct source *s, struct source_rank *row);
 };
 
-/* Opens a directory of this kind, with any number of dimensions, coarse cells and variables. */
+/* Opens a directory of this format, with any number of dimensions, coarse cells and variables. */
 MUST_USE enum err source_open_as(const struct source_kind *kind, const char *dir,
                                  struct source **out);
-/* Opens a source whose impl is there before `open`; the kind owns the impl, after errors too. */
+/* Opens a source whose impl exists before `open`; the format owns impl, even after an error. */
 MUST_USE enum err source_open_with(const struct source_kind *kind, const char *dir, void *impl,
                                    struct source **out);
 void source_close(struct source **s);
 /* Prepares for SOURCE_STATE; an error if this checkpoint cannot be the state of a run. gamma and
- * smallr are those of the run that resumes: where a format stores pressure, energy is computed with
- * them. 0: as in the checkpoint, for programs that only pass it on. */
+ * smallr are parameters of the resuming run, used to compute the energy where a format stores
+ * pressure. 0: values of the checkpoint, for programs that only pass the state on. */
 MUST_USE enum err source_state(struct source *s, double gamma, double smallr);
-/* Prepares for passing everything on to another checkpoint: *mode becomes SOURCE_STATE where that
- * has every bit, and SOURCE_STORED for values that another code stored. Sets nvalue, gamma,
+/* Prepares for a lossless copy to another checkpoint: *mode becomes SOURCE_STATE where the state
+ * has every bit, and SOURCE_STORED for values stored by another code. Sets nvalue, gamma,
  * smallr. */
 MUST_USE enum err source_whole(struct source *s, enum source_mode *mode);
 /* Passes the own octs of a piece 0..npiece-1 to fn, levels ascending; an error of fn ends the walk.
- * Values are as they are stored and may be NaN or infinite. */
+ * Values are passed on as stored and may be NaN or infinite. */
 MUST_USE enum err source_octs(struct source *s, int piece, enum source_mode mode,
                               source_octs_fn *fn, void *ctx);
 /* Passes the particles of a piece to fn. With SOURCE_STATE positions, velocities and masses have
- * been checked (ckpt/sane); otherwise they are as they are stored. */
+ * been checked (ckpt/sane); otherwise values are passed on as stored. */
 MUST_USE enum err source_parts(struct source *s, int piece, enum source_mode mode,
                                source_parts_fn *fn, void *ctx);
-/* FILES_NAMELIST: that of the run; FILES_HISTORY: the history of the checkpoint. *text is NULL if
- * there is none. The caller frees it with mem_free. */
+/* Loads a text: FILES_NAMELIST is the namelist of the run, FILES_HISTORY the history of the
+ * checkpoint. *text is NULL if the text is absent. The caller frees it with mem_free. */
 MUST_USE enum err source_text(struct source *s, enum files_kind k, char **text, size_t *bytes);
 
-/* After all pieces: do the levels match each other and the counts of the header? */
+/* Call after all pieces: checks that the levels match each other and the counts of the header. */
 MUST_USE enum err source_check_tree(const struct source *s);
 int source_values(const struct source *s, enum source_mode mode); /* number per cell */
 int source_cells(const struct source *s);                         /* number per oct */
@@ -217,11 +218,10 @@ double source_dx(const struct source *s, int level); /* side of a cell, code uni
 /* How far beyond a face a position may be by rounding, code units: −1e-17 + boxlen is boxlen, and
  * single precision has eight digits. */
 double source_rounding(const struct source *s);
-/* Path of the file that has these values, or that of the checkpoint where the kind has no `file`.
- */
+/* Path of the file that has these values, or of the checkpoint if the format has no `file`. */
 void source_file(const struct source *s, enum files_kind k, int piece, char path[PATH_MAX]);
 
-/* ---- for kinds ---- */
+/* ---- for formats ---- */
 
 /* Adds the fields of the rows of `fields` behind the variables of the gas, ngrav of gravity. */
 MUST_USE enum err source_add_rows(struct source *s);

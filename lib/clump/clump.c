@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "clump/priv.h"
 
-/* Peaks, clumps and halos. */
+/* Finds peaks, clumps and halos. */
 static enum err find(struct finder *f)
 {
     TRY(patch_find(f));

@@ -1,24 +1,24 @@
-/* clump/core: what decides whether a clump becomes a sink (clump.h): its gas near the peak, what
- * holds it up and what binds it, and whether there is a sink already. */
+/* clump/core: quantities that decide whether a clump becomes a sink (clump.h): gas near the peak,
+ * support and binding terms of the virial theorem, and existing sinks. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "clump/priv.h"
 #include "oct/gas_kern.h"
 
-/* Properties of a clump that are needed where its cells are. */
+/* Properties of a clump needed by the ranks of its cells. */
 struct centre {
-    double x[3], com[3], v[3]; /* peak, centre of mass, its velocity */
+    double x[3], com[3], v[3]; /* peak position, centre of mass, velocity of the centre of mass */
 };
 
-/* Sums over the cells. */
+/* Indices of the sums over cells. */
 enum { NEAR, STARS, KINETIC, THERMAL, GRAVITY, TERMS };
 
 struct heap {
     fixed sum[TERMS];
 };
 
-/* The centres of the clumps of own cells: rows of s (owner: caller, FREE). (collective) */
+/* Fetches the centres of clumps, by row of s (owner: caller, FREE). (collective) */
 static struct centre *fetch_centres(const struct finder *f, const struct share *s)
 {
     struct centre *own = mem_new(sizeof *own * (size_t)f->npeak + 1, "clump cores"),
@@ -44,7 +44,7 @@ static double square(const double r[3])
     return r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
 }
 
-/* From a to the centre of a cell, the nearest image. */
+/* Vector from a to the nearest periodic image of a cell centre. */
 static void offset(const struct finder *f, struct spot s, const double a[3], double r[3])
 {
     spot_near(f->m, s, a, r);
@@ -53,7 +53,7 @@ static void offset(const struct finder *f, struct spot s, const double a[3], dou
 
 /* ---- trimming ---- */
 
-/* Cells far from their peak leave the clumps, which are measured again. */
+/* Removes cells far from their peak from the clumps and measures the clumps again. */
 static void trim(struct finder *f, double radius)
 {
     struct share s;
@@ -115,7 +115,7 @@ static void find_scales(const struct finder *f, const struct clump_core_par *p,
     for (int k = 0; k < TERMS; k++) scale[k] = fixed_scale(f->c, max[k]);
 }
 
-/* The sums of own peaks, sum[npeak]. (collective) */
+/* Adds up the cell terms of own peaks: sum[npeak]. (collective) */
 static void add_cells(const struct finder *f, const struct clump_core_par *p,
                       struct fixed_scale scale[TERMS], struct heap *sum)
 {
@@ -140,14 +140,14 @@ static void add_cells(const struct finder *f, const struct clump_core_par *p,
     share_free(&s);
 }
 
-/* ---- taken clumps ---- */
+/* ---- clumps with a sink ---- */
 
 static bool relevant(const struct peak *p)
 {
     return p->relevance > 0;
 }
 
-/* The label of the own leaf cell that contains x; 0: it is in none, or that in no clump. */
+/* The label of the own leaf cell that contains x; 0 if there is none or it is in no clump. */
 static okey label_of_position(const struct finder *f, const double x[3])
 {
     for (int l = f->m->levelmax; l >= f->m->levelmin; l--) {
@@ -156,7 +156,7 @@ static okey label_of_position(const struct finder *f, const double x[3])
         okey key;
         for (int d = 0; d < 3; d++) {
             q[d] = (int64_t)floor(x[d] / f->m->boxlen * (double)((int64_t)1 << l));
-            if (q[d] < 0 || q[d] >> l) return 0; /* an image, or outside of the box */
+            if (q[d] < 0 || q[d] >> l) return 0; /* another periodic image, or outside of the box */
             o[d] = q[d] >> 1;
         }
         lidx i = mesh_key_at(f->m, l, o, &key) ? mesh_find(lv, key) : -1;
@@ -167,7 +167,7 @@ static okey label_of_position(const struct finder *f, const double x[3])
     return 0;
 }
 
-/* Marks the own peaks of these labels, n of any rank (taken over). (collective) */
+/* Marks the own peaks among n labels of all ranks; takes ownership of label. (collective) */
 static void mark(const struct finder *f, int64_t n, okey *label, bool *taken)
 {
     struct share s;

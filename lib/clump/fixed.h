@@ -1,7 +1,7 @@
-/* clump/fixed: sums of doubles as integers of 128 bits, so that they have no order.
+/* clump/fixed: sums of doubles as integers of 128 bits, independent of the order of terms.
  *
  * The unit is 2^-86 of the largest term on any rank, rounded up to a power of two: 2^40 terms fit,
- * and a term loses less than 2^-86 of the largest one. */
+ * and the rounding error of a term is below 2^-86 of the largest one. */
 #pragma once
 #include <math.h>
 
@@ -12,10 +12,10 @@ typedef __int128 fixed;
 enum { FIXED_BITS = 86 };
 
 struct fixed_scale {
-    int exponent; /* the unit is 2^exponent */
+    int exponent; /* binary exponent of the unit */
 };
 
-/* Of terms whose magnitude is at most `most` on this rank; finite. (collective) */
+/* Scale of a sum of finite terms with magnitude at most `max` on this rank. (collective) */
 static inline struct fixed_scale fixed_scale(const struct comm *c, double max)
 {
     int e;

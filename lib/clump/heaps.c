@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-/* ---- which clumps ---- */
+/* ---- selection of clumps ---- */
 
 /* Properties of a peak that its owner sends to other ranks. */
 struct about {
@@ -28,7 +28,7 @@ static struct about *about_peaks(const struct finder *f)
     return a;
 }
 
-/* Labels of relevant clumps that own cells have. */
+/* Labels of the relevant clumps of own cells, and their number. */
 static okey *relevant_labels(const struct finder *f, const struct about *own, int64_t *n)
 {
     struct share s;
@@ -44,7 +44,7 @@ static okey *relevant_labels(const struct finder *f, const struct about *own, in
     return label;
 }
 
-/* One more generation of parents; returns how many are new on any rank. */
+/* Adds the parents of all clumps; returns the number of new clumps over all ranks. */
 static int64_t add_parents(struct heaps *b, const struct finder *f, struct about *a)
 {
     int64_t n = b->s.n, new = 0;
@@ -84,7 +84,7 @@ static void find_heaps(struct heaps *b, const struct finder *f)
     FREE(own);
 }
 
-/* ---- which particles ---- */
+/* ---- selection of particles ---- */
 
 static void find_particles(struct heaps *b, const struct finder *f)
 {
@@ -157,7 +157,7 @@ static void find_radii(struct heaps *b, const struct finder *f)
     FREE(r2);
 }
 
-/* Side of the finest cells that there are. */
+/* Cell size of the finest existing level, code units. */
 static double min_radius(const struct finder *f)
 {
     int l = f->m->levelmin;
@@ -204,8 +204,8 @@ static void add_masses(struct heaps *b, const struct finder *f)
     FREE(mine);
 }
 
-/* Of the mass inside each shell, as if it were a sphere: −G M/R at the outermost one, and from
- * there inwards the integral of G M/r² by trapezoids. */
+/* Potential of a spherical mass profile: −G M/R at the outermost shell, and from there inwards the
+ * integral of G M/r² by trapezoids. */
 static void potential(const double *r, const double *mass, int n, double gravity, double *phi)
 {
     phi[n] = -gravity * mass[n] / r[n];

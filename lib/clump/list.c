@@ -1,4 +1,4 @@
-/* clump/list: the list of clumps in an order of its own, whichever rank they are on. */
+/* clump/list: the list of clumps, in an order that does not depend on ranks. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "clump/priv.h"
 
-/* ---- places by density ---- */
+/* ---- order by density ---- */
 
-/* A peak on its way to the rank that has its part of the order. */
+/* Sort key of a peak, sent to the rank responsible for its range of the order. */
 struct ranked {
     double max;
     okey label;
@@ -23,7 +23,7 @@ static int ranked_order(const void *a, const void *b)
 
 enum { SAMPLES = 4096 };
 
-/* Is this peak a sample? About share/2^32 of all are. */
+/* Whether this peak is in the sample; the expected fraction is share/2^32. */
 static bool is_sample(okey label, uint64_t share)
 {
     uint64_t h = (uint64_t)label ^ (uint64_t)((unsigned __int128)label >> 64);
@@ -32,7 +32,7 @@ static bool is_sample(okey label, uint64_t share)
     return h >> 32 < share;
 }
 
-/* Some of the peaks of all ranks, sorted, the same on all ranks; at most SAMPLES. */
+/* Draws a sample of the peaks of all ranks, sorted and equal on all ranks; at most SAMPLES. */
 static int64_t find_samples(const struct finder *f, struct ranked *sample)
 {
     int64_t total = f->npeak, n = SAMPLES + 1;
@@ -69,7 +69,7 @@ static int rank_of(const struct finder *f, const struct ranked *sample, int64_t 
 
 struct placed {
     struct ranked r;
-    int64_t from; /* where it was received */
+    int64_t from; /* index in the receive buffer */
 };
 
 static int placed_order(const void *a, const void *b)
@@ -78,7 +78,7 @@ static int placed_order(const void *a, const void *b)
     return ranked_order(&x->r, &y->r);
 }
 
-/* The places of received peaks, in the order in which they came. (collective) */
+/* Numbers the received peaks by descending density, in receive order. (collective) */
 static int64_t *find_places(const struct finder *f, int64_t n, const struct ranked *in)
 {
     struct placed *p = mem_new(sizeof *p * (size_t)n + 1, "clump order");
@@ -148,7 +148,7 @@ static void name_others(struct finder *f)
     share_free(&s);
 }
 
-/* Decides which lists a peak goes into, with RAMSES's cuts: that of halos is on mass alone. */
+/* Decides which lists a peak enters, by RAMSES's cuts; the list of halos is cut on mass alone. */
 static void choose(const struct finder *f, struct peak *p)
 {
     const struct clump_par *par = f->par;
@@ -197,7 +197,7 @@ void list_make(struct finder *f)
 
 /* ---- RAMSES's files ---- */
 
-/* Numbers of more digits than Fortran's field has are written whole. */
+/* Writes a row; numbers wider than Fortran's field are written in full. */
 static void write_clump(FILE *f, const struct clumps *k, const struct clump *c)
 {
     double mass = k->by_particles ? c->part_mass : c->mass;

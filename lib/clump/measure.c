@@ -1,4 +1,4 @@
-/* clump/measure: what clumps and halos weigh, where they are, how they move. */
+/* clump/measure: masses, positions and velocities of clumps and halos. */
 #include <float.h>
 #include <string.h>
 
@@ -6,10 +6,10 @@
 #include "clump/priv.h"
 #include "oct/gas.h"
 
-/* ---- the place of a peak ---- */
+/* ---- position of a peak ---- */
 
-/* Density at offset x, each −1..1, in cells of the peak's level: of that level, or of the level
- * above where there is no such cell; beyond a boundary that of the peak cell. */
+/* Density at offset x (each −1..1 cells of the peak's level) from the peak cell: from this level,
+ * else from the next coarser level; beyond a boundary the density of the peak cell. */
 static double around_value(const struct finder *f, const struct around *a, int cell,
                            const int off[3])
 {
@@ -26,7 +26,7 @@ static double around_value(const struct finder *f, const struct around *a, int c
     return rho[a->level][a->oct][cell];
 }
 
-/* Gradient and matrix of second derivatives in units of cells, by central differences. */
+/* Gradient and Hessian in units of cells, by central differences. */
 static void derivatives(const struct finder *f, const struct around *a, int cell, double g[3],
                         double h[3][3])
 {
@@ -49,9 +49,8 @@ static void derivatives(const struct finder *f, const struct around *a, int cell
     }
 }
 
-/* The step of Newton's method from the centre of a cell to the maximum, in cells, kept inside the
- * cell. As in RAMSES only those terms of the product of cofactors and gradient count that are
- * above 0, so that places agree. */
+/* Newton step from the centre of a cell to the maximum, in cells, kept inside the cell. As in
+ * RAMSES, only positive terms of the product of cofactors and gradient count. */
 static void newton_step(const double g[3], const double h[3][3], double step[3])
 {
     double cofactor[3][3], det = 0, max = 0;
@@ -99,7 +98,7 @@ struct scales {
     struct fixed_scale mass, moment, momentum;
 };
 
-/* Mass, and momentum, of a cell. */
+/* Mass of a cell. */
 static double cell_mass(const struct finder *f, struct spot s, double volume)
 {
     return f->f->mass[s.level][s.oct][s.cell] * volume;
@@ -180,7 +179,7 @@ static void take(const struct finder *f, const struct scales *k, const struct to
     }
 }
 
-/* Mass of all cells above the threshold. */
+/* Adds up the mass of all cells above the threshold. */
 static void add_total(struct finder *f, struct fixed_scale scale)
 {
     struct sum all;

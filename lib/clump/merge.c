@@ -1,17 +1,16 @@
-/* clump/merge: which peaks belong together.
+/* clump/merge: merging of peaks.
  *
- * Both phases work on the graph whose nodes are peaks and whose edges are saddles, in rounds. In a
- * round every peak that is to be merged (phase one: its density is less than the threshold times
- * that of its highest saddle; phase two: its highest saddle is above the threshold of halos) points
- * to the peak on the other side of that saddle, if that one is higher. Chains of pointers end at a
- * peak that is not merged, which takes all of the chain, and its edges. Rounds follow until there
- * is nothing to merge. */
+ * Both phases work in rounds on the graph whose nodes are peaks and whose edges are saddles. In a
+ * round every peak that is due (phase one: density below the threshold times the density of its
+ * highest saddle; phase two: highest saddle above the halo threshold) points to the peak on the
+ * other side of that saddle, if that peak is higher. A chain of pointers ends at a peak that is not
+ * merged, which absorbs the chain and its edges. Rounds repeat until no peak is merged. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "clump/priv.h"
 
-/* Where a peak goes, and the density there. */
+/* Target of a merged peak and its maximum density. */
 struct link {
     okey to;
     double max;
@@ -19,7 +18,7 @@ struct link {
 
 typedef bool is_due(const struct finder *f, const struct peak *p, double saddle);
 
-/* A ratio of density to saddle; an isolated peak is measured from the threshold. */
+/* Ratio of peak density to saddle density; the threshold replaces a missing saddle. */
 static double relevance(const struct finder *f, const struct peak *p, double saddle)
 {
     return p->max / (saddle > 0 ? saddle : f->par->density);
@@ -35,7 +34,7 @@ static bool is_in_halo(const struct finder *f, const struct peak *p, double sadd
     return saddle > f->par->saddle;
 }
 
-/* The highest edge of own peak i, whose edges begin at *e; NULL: it has none. */
+/* The highest edge of own peak i, whose edges begin at *e; NULL if it has none. */
 static const struct saddle *highest(const struct finder *f, int64_t i, int64_t *e)
 {
     const struct saddle *best = NULL;
@@ -54,7 +53,7 @@ static bool is_higher(const struct saddle *e, const struct peak *p)
     return e->bmost > p->max || (e->bmost == p->max && e->b < p->label);
 }
 
-/* The pointers of a round; returns how many lead away. */
+/* Sets the pointers of a round; returns the number of merged peaks. */
 static int64_t point(struct finder *f, is_due *due, struct link *link)
 {
     int64_t e = 0, n = 0;
@@ -69,7 +68,7 @@ static int64_t point(struct finder *f, is_due *due, struct link *link)
     return n;
 }
 
-/* Each link := the end of its chain, by doubling. */
+/* Replaces each link by the end of its chain, by pointer doubling. */
 static void chase(const struct finder *f, struct link *link)
 {
     for (int64_t moved = 1; moved > 0;) {
@@ -94,7 +93,7 @@ static void chase(const struct finder *f, struct link *link)
     }
 }
 
-/* The edges of merged peaks become those of the peaks they were merged with. */
+/* Transfers the edges of merged peaks to the peaks that absorb them. */
 static void contract(struct finder *f, const struct link *link)
 {
     struct share s;
@@ -119,7 +118,7 @@ static void contract(struct finder *f, const struct link *link)
     share_free(&s);
 }
 
-/* All rounds of a phase: parent and level of the peaks that are merged. */
+/* Runs all rounds of a phase; sets parent and level of merged peaks. */
 static void merge(struct finder *f, is_due *due)
 {
     struct link *link = mem_new(sizeof *link * (size_t)f->npeak + 1, "clump merging");
@@ -141,7 +140,7 @@ static void merge(struct finder *f, is_due *due)
     FREE(link);
 }
 
-/* The last ones of the chains of parents, over all rounds. */
+/* Finds the ends of the chains of parents over all rounds. */
 static void find_roots(const struct finder *f, struct link *link)
 {
     for (int64_t i = 0; i < f->npeak; i++)

@@ -1,10 +1,11 @@
-/* clump/patch: the cells above the threshold, their peaks, and the saddle points between these.
+/* clump/patch: the cells above the threshold, their peaks, and the saddle points between peaks.
  *
- * Each cell points to the densest of the leaf cells that touch it, if that is denser by more than
- * 1e-4; else it is a peak. Following the pointers (steepest ascent) leads each cell to its peak.
- * Cells are met by descending density, so one sweep labels all whose way stays on this rank; the
- * others follow when ghosts have got their labels. A saddle between two peaks is the mean density
- * of two touching cells of theirs, the highest one that there is. */
+ * Each cell points to the densest leaf cell that touches it, if that cell is denser by more than
+ * 1e-4; else the cell is a peak. Following the pointers (steepest ascent) leads each cell to its
+ * peak. Cells are visited by descending density, so one sweep labels all cells whose path stays on
+ * this rank; the others follow once ghosts have labels. The density of a saddle between two peaks
+ * is the maximum, over pairs of touching cells of the two peaks, of the mean density of the
+ * pair. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@
 #include "clump/priv.h"
 #include "dom/ghost.h"
 
-/* A neighbour that is not denser than this multiple is not above the cell. */
+/* Minimum density ratio of a neighbour that a cell points to. */
 static const double FLAT = 1.0001;
 
 static double density(const struct finder *f, struct spot s)
@@ -51,7 +52,7 @@ static enum err find_cells(struct finder *f)
     return OK;
 }
 
-/* The densest neighbour, the first of equal ones; level 0: the cell is a peak. */
+/* The densest neighbour, the first of equals; level 0 if the cell is a peak. */
 static struct spot ascend(const struct finder *f, const struct around *a, int cell)
 {
     struct spot s[AROUND], up = {.level = 0};
@@ -134,8 +135,8 @@ void patch_ghosts(struct finder *f)
     }
 }
 
-/* Cells from i on that have no label yet take that of the cell they point to, if it has one.
- * Returns those that remain, first of all. */
+/* Labels unlabelled cells with the label of the cell they point to. Returns the number of cells
+ * still unlabelled, which are moved to the front. */
 static int64_t follow(struct finder *f, int64_t n, int64_t *left)
 {
     int64_t retained = 0;
@@ -184,7 +185,7 @@ static int edge_order(const void *a, const void *b)
     return (x->v < y->v) - (x->v > y->v);
 }
 
-/* Sorts edges; of those between the same peaks the highest remains. */
+/* Sorts edges and keeps the highest edge of each pair of peaks; returns their number. */
 static int64_t edges_tidy(int64_t n, struct saddle *e)
 {
     int64_t retained = 0;
@@ -201,7 +202,7 @@ struct saddles {
 
 static void saddle_add(struct saddles *e, struct saddle new)
 {
-    if (e->n > 0) { /* the neighbours of a cell mostly have the same label */
+    if (e->n > 0) { /* fast path: neighbours of a cell mostly share one label */
         struct saddle *last = &e->at[e->n - 1];
         if (last->a == new.a && last->b == new.b) {
             if (new.v > last->v) last->v = new.v;
@@ -229,7 +230,7 @@ static void cell_edges(const struct finder *f, const struct around *a, int cell,
     }
 }
 
-/* Saddle points between the clumps of own cells and their neighbours. */
+/* Finds the saddle points between the clumps of own cells and their neighbours. */
 static struct saddles local_edges(const struct finder *f)
 {
     struct saddles all = {0};
@@ -250,7 +251,7 @@ static struct saddles local_edges(const struct finder *f)
     return all;
 }
 
-/* Edges go to the ranks of their peaks a. */
+/* Sends edges to the ranks that own their peaks a. */
 void saddles_send(struct finder *f, int64_t n, const struct saddle *e)
 {
     int *rank = mem_new(sizeof *rank * (size_t)n + 1, "clump saddles");

@@ -1,4 +1,4 @@
-/* clump/share: rows of peaks between the ranks that meet them and those that own them. */
+/* clump/share: exchange of peak data between the owners of peaks and other ranks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ int label_rank(const struct finder *f, okey label)
     return domain_rank(f->d, l, (label ^ (okey)1 << 3 * l) >> 3);
 }
 
-/* Row of a label among n ascending ones, `stride` bytes apart; −1: there is none. */
+/* Row of a label among n ascending labels `stride` bytes apart; −1 if absent. */
 static inline int64_t seek(const okey *first, size_t stride, int64_t n, okey label)
 {
     int64_t lo = 0, hi = n;
@@ -50,7 +50,7 @@ int64_t share_find(const struct share *s, okey label)
     return at;
 }
 
-/* Sorts labels; of equal ones one remains: how many. */
+/* Sorts labels and removes duplicates; returns the number of remaining labels. */
 static int64_t labels_tidy(int64_t n, okey *label)
 {
     int64_t retained = 0;

@@ -1,18 +1,17 @@
-/* clump/unbind: which particles are bound to the clump that they are in.
+/* clump/unbind: unbinding of particles from clumps.
  *
- * A clump inside another one has the particles of its cells and those of its own sub-clumps. A
- * particle is unbound if its kinetic energy relative to the clump, with the potential of the
- * clump's mass profile, is above that at the nearest border with another clump (or at infinity);
- * then it belongs to the parent. The clump's velocity is that of its bound particles: repeated
- * until it changes little. Clumps are looked at in the order of their rounds of merging, so that
- * what leaves a sub-clump is tested in the next one. The main clump of a halo keeps all.
- */
+ * A sub-clump has the particles of its cells and of its own sub-clumps. A particle is unbound if
+ * its kinetic energy relative to the clump plus its potential in the clump's mass profile exceeds
+ * the potential at the nearest border with another clump (or at infinity); an unbound particle
+ * passes to the parent. The clump velocity is the mean velocity of its bound particles, iterated
+ * until converged. Clumps are treated in the order of their merging rounds, so that particles
+ * leaving a sub-clump are tested in its parent. The main clump of a halo keeps all particles. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "clump/heaps.h"
 
-/* Row of the clump of this level that contains particle i from the start; −1: none. */
+/* Row of the clump of this level that contains particle i initially; −1 if none. */
 static int32_t at_level(const struct heaps *b, int64_t i, int level)
 {
     int32_t k = b->first[i];
@@ -42,7 +41,7 @@ static void heap_add(struct heap *h, const struct heaps *b, const struct finder 
         h->momentum[d] += fixed_of(b->momentum_scale, f->p->m[i] * f->p->v[d][i]);
 }
 
-/* Sums of all ranks, own[npeak]; mine[] becomes the copies of them. (collective) */
+/* Adds up the sums of all ranks, own[npeak]; mine[] receives copies of the totals. (collective) */
 static struct heap *heaps_join(struct heaps *b, const struct finder *f, struct heap *mine)
 {
     struct heap *in = share_give(&b->s, f, sizeof *in, mine),
@@ -58,7 +57,7 @@ static struct heap *heaps_join(struct heaps *b, const struct finder *f, struct h
     return own;
 }
 
-/* Of the clumps that still move. */
+/* Measures the clumps whose velocity has not converged. */
 static void measure(struct heaps *b, const struct finder *f, int level, bool first)
 {
     struct heap *mine = mem_zero(sizeof *mine * (size_t)b->s.n + 1, "unbinding");
@@ -82,7 +81,7 @@ static void measure(struct heaps *b, const struct finder *f, int level, bool fir
     FREE(mine);
 }
 
-/* Does a velocity still change? Those that do not are not looked at again. */
+/* Whether any velocity still changes; converged clumps are excluded from further iterations. */
 static bool still_moving(struct heaps *b, const struct finder *f)
 {
     int64_t any = 0;
@@ -99,9 +98,9 @@ static bool still_moving(struct heaps *b, const struct finder *f)
     return any;
 }
 
-/* ---- who is bound ---- */
+/* ---- bound particles ---- */
 
-/* Linear between shells. */
+/* The potential at radius r, linear between shells. */
 static double potential_at(const struct heaps *b, const struct finder *f, int32_t k, double r)
 {
     int n = f->par->unbind.nbin;
@@ -111,7 +110,7 @@ static double potential_at(const struct heaps *b, const struct finder *f, int32_
     return phi[at - 1] + slope * (r - radius[at - 1]);
 }
 
-/* The potential that a bound particle stays below. */
+/* Upper limit of the energy of a bound particle. */
 static double limit_of(const struct heaps *b, const struct finder *f, int32_t k)
 {
     double border = sqrt(b->at[k].border);
@@ -130,7 +129,7 @@ static bool is_unbound(const struct heaps *b, const struct finder *f, int32_t k,
     return kinetic + potential_at(b, f, k, r) - limit >= 0;
 }
 
-/* A round: particles that are unbound do not count for the velocity any more. */
+/* Runs one iteration: excludes unbound particles from the clump velocity. */
 static void mark_unbound(struct heaps *b, const struct finder *f, int level, const double *limit)
 {
     for (int64_t k = 0; k < b->s.n; k++)
@@ -151,7 +150,7 @@ static void mark_unbound(struct heaps *b, const struct finder *f, int level, con
     FREE(some);
 }
 
-/* The last round: they go to the parent. */
+/* Last iteration: passes unbound particles to the parent. */
 static void pass_on(struct heaps *b, const struct finder *f, int level, const double *limit)
 {
     for (int64_t i = 0; i < b->n; i++) {
@@ -171,7 +170,8 @@ static bool is_small(const struct finder *f, double mass)
     return mass > 0 && mass < f->par->mass * f->par->min_mass;
 }
 
-/* Their particles go to the parent; those of a halo that is too small, to none. */
+/* Dissolves clumps that are too small. Their particles go to the parent; particles of a halo that
+ * is too small belong to no clump. */
 static void dissolve(struct heaps *b, const struct finder *f, int level)
 {
     for (int64_t k = 0; k < b->s.n; k++) {
@@ -187,7 +187,7 @@ static void dissolve(struct heaps *b, const struct finder *f, int level)
     }
 }
 
-/* Bound masses and numbers in the end; halos whose own particles are too few are dissolved. */
+/* Computes final bound masses and numbers; dissolves halos with too little own mass. */
 static void settle(struct heaps *b, struct finder *f)
 {
     struct heap *mine = mem_zero(sizeof *mine * (size_t)b->s.n + 1, "unbinding");

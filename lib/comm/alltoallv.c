@@ -1,18 +1,18 @@
-/* comm/alltoallv: MPI_Alltoallv over all ranks. Its tables have a row for each rank, and MPI moves
- * at least one message or flag for each of them: for comparison, and for small numbers of ranks
- * whose network does it in hardware.
+/* comm/alltoallv: MPI_Alltoallv over all ranks, for comparison, and for small numbers of ranks
+ * whose network implements it in hardware. Its tables have a row for each rank, and MPI sends at
+ * least one message or flag per rank.
  *
- * MPI's counts and displacements are int: of each pair's bytes the first `share` go this way, what
- * is left goes point to point. Buffers that lie within 2^31 bytes, as those of ghosts do, are used
- * as they are, others are copied into one block. */
+ * MPI's counts and displacements are int: the first `share` bytes of each pair use MPI_Alltoallv,
+ * the rest goes point to point. Buffers within 2^31 bytes of each other, as ghost buffers are, are
+ * used in place; others are copied into one block. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "comm/transport.h"
 
 struct tables {
-    int *count[2], *at[2];    /* [size] to send, to receive */
-    char *base[2], *block[2]; /* what `at` counts from; NULL, or the block to copy through */
+    int *count[2], *at[2];    /* [size] counts and displacements; index 0 sends, 1 receives */
+    char *base[2], *block[2]; /* origin of `at`; block to copy through, or NULL */
 };
 
 static size_t share(const struct comm *c)
@@ -21,7 +21,7 @@ static size_t share(const struct comm *c)
     return max < comm_piece_max ? max : comm_piece_max;
 }
 
-/* A block for the buffers, packed. */
+/* Allocates a packed block for the buffers. */
 static void block_set(struct tables *t, int side, const struct comm *c)
 {
     size_t total = 0;
@@ -32,7 +32,7 @@ static void block_set(struct tables *t, int side, const struct comm *c)
     t->base[side] = t->block[side] = mem_new(total + 1, "exchange");
 }
 
-/* Tables for these peers and buffers. */
+/* Fills the tables for these peers and buffers. */
 static void tables_set(struct tables *t, int side, const struct comm *c, int npeer, const int *peer,
                        void *const *buf, const size_t *bytes)
 {
@@ -45,7 +45,7 @@ static void tables_set(struct tables *t, int side, const struct comm *c, int npe
         if ((uintptr_t)buf[i] < low) low = (uintptr_t)buf[i], t->base[side] = buf[i];
         if ((uintptr_t)buf[i] > high) high = (uintptr_t)buf[i];
     }
-    if (high > low && high - low >= 2 * comm_piece_max) { /* 2^31; tests set less */
+    if (high > low && high - low >= 2 * comm_piece_max) { /* 2^31 by default; smaller in tests */
         block_set(t, side, c);
         return;
     }
@@ -65,11 +65,11 @@ struct state {
     struct tables t;
     MPI_Request req;
     struct comm_round *rest;
-    void **buf; /* [2 npeer] what is left of each pair */
+    void **buf; /* [2 npeer] remainder of each pair */
     size_t *len;
 };
 
-/* Buffers and lengths beyond the share; returns whether there is any. */
+/* Sets the buffers and lengths of the remainders; returns whether there are any. */
 static bool rest_set(struct state *x, const struct comm_swap *s)
 {
     size_t total = 0;
@@ -116,7 +116,7 @@ void alltoallv_end(struct comm_swap *s)
     mem_free(x);
 }
 
-/* Counts first, then as between fixed peers. */
+/* Exchanges counts first, then data as between fixed peers. */
 void alltoallv_deliver(const struct comm *c, int tag, int64_t n, const struct parcel *out,
                        struct parcels *in)
 {

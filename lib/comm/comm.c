@@ -1,4 +1,4 @@
-/* comm: see comm.h. Thin over MPI; counts above 2^31 are cut into pieces. */
+/* comm: see comm.h. A thin layer over MPI; counts above 2^31 are split into pieces. */
 #include "comm/comm.h"
 
 #include <mpi.h>
@@ -21,9 +21,8 @@ static bool is_many(const char *name)
     return strtol(getenv(name), NULL, 10) > 1;
 }
 
-/* Environment variables of launchers: the number of processes, and which of them this is; NULL: the
- * variable has no such number beside it. Slurm's are of a step, not of a job script, which is one
- * process. */
+/* Environment variables of launchers: number of processes, and rank (NULL if not provided). Slurm
+ * sets its variables per step; a job script is a single process outside of any step. */
 static const struct {
     const char *size, *rank;
 } LAUNCHERS[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
@@ -34,8 +33,8 @@ static const struct {
                  {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
 enum { LAUNCHER_COUNT = sizeof LAUNCHERS / sizeof *LAUNCHERS };
 
-/* Each process that is alone among many would do all the work, and they would write the same
- * files. The first one says so. */
+/* Warns that several processes run without MPI: each would do all the work and write the same
+ * files. Only the first process prints. */
 static void log_alone(const char *program)
 {
     const char *slash = program ? strrchr(program, '/') : NULL;
@@ -54,9 +53,9 @@ static void log_alone(const char *program)
     }
 }
 
-/* Whether a launcher started several of us: it says so in the environment. Where it says that there
- * is one task, MPI is not needed, and might refuse to start (Open MPI under srun without PMIx).
- * Processes of a Slurm job script are in step `batch`, and are none of its tasks. */
+/* Whether a launcher started several processes, according to the environment. With a single task
+ * MPI is not needed, and might fail to start (Open MPI under srun without PMIx). Processes of a
+ * Slurm job script are in step `batch` and are no tasks. */
 static bool launched(void)
 {
     static const char *const signs[] = {"PMIX_RANK",       "PMI_RANK",          "PMI_FD",
@@ -71,8 +70,7 @@ static bool launched(void)
     return false;
 }
 
-/* Without a launcher MPI is not started: that takes longer than most of what a tool does, and needs
- * a daemon. */
+/* Without a launcher MPI is not started: its start needs a daemon and is slower than most tools. */
 void comm_init(int *argc, char ***argv, struct comm *c)
 {
     int started, level;
@@ -178,7 +176,8 @@ void comm_sums(const struct comm *c, struct sum *s, int n)
 
 void comm_sums_min(const struct comm *c, struct sum *s, int n, struct comm_minima *min)
 {
-    enum { NUMBERS = sizeof *s / sizeof(int64_t) }; /* of a sum: all are of this type */
+    /* int64_t members of a sum, which has no others */
+    enum { NUMBERS = sizeof *s / sizeof(int64_t) };
     _Static_assert(NUMBERS == SUM_DIGITS + 2, "a sum is digits, bad and count");
     for (int i = 0; i < n; i++) sum_carry(&s[i]);
     if (min)
@@ -209,7 +208,7 @@ void comm_reduce_by(void *x, int n, size_t bytes, MPI_User_function *join)
 
 /* ---- union of rows ---- */
 
-/* Operand of the reduction: this struct, the numbers to be added, the minima, the rows. */
+/* Operand of the reduction: this header, then the numbers to be added, the minima, the rows. */
 struct bundle {
     int64_t n, max, row, nadd, nmin;
 };

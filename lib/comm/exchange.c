@@ -1,4 +1,4 @@
-/* comm/exchange: what is the same for all transports: counts by rank, packing, order (comm.h). */
+/* comm/exchange: code common to all transports: counts by rank, packing, order (comm.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "comm/transport.h"
 #include "comm/tuner.h"
 
-/* Tags of exchanges that all ranks take part in: those under way at a time differ. */
+/* Tags of collective exchanges; simultaneous exchanges have different tags. */
 enum { FIRST = 1000, TAGS = 8192 };
 
 static int next_tag(void)
@@ -59,7 +59,7 @@ void comm_counts_join(const struct comm_counts *a, const struct comm_counts *b,
 
 MEM_ORDER_OF(int_order, int)
 
-/* The place of a rank in the ascending list; *last: where the one before was. */
+/* Index of a rank in the ascending list; *last caches the previous result. */
 static int find_rank(const struct comm_counts *k, int rank, int *last)
 {
     int lo = 0, hi = k->n - 1;
@@ -74,7 +74,7 @@ static int find_rank(const struct comm_counts *k, int rank, int *last)
     return *last = lo;
 }
 
-/* The ranks that occur, ascending: found from the places where the rank changes. */
+/* Zero counts for the ranks that occur, ascending; ranks are collected where rank[i] changes. */
 static struct comm_counts counts_empty(int64_t n, const int *rank)
 {
     int64_t changes = 0;
@@ -111,7 +111,7 @@ struct comm_counts comm_counts_of(int64_t n, const int *rank, int64_t *order)
 
 /* ---- sizes known to senders alone ---- */
 
-/* Parcels for the others; *own: what is for oneself. */
+/* Parcels for the other ranks; *own receives the parcel of this rank for itself. */
 static struct parcel *parcels_out(const struct comm *c, const char *send,
                                   const struct comm_counts *to, size_t bytes, int64_t *n,
                                   struct parcel *own)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The bytes of the next line, *n. At the end of the file there may be none. */
+/* Reads the next line, *n bytes; n may be 0 at the end of the file. */
 static enum err read_line(struct lines *l, int64_t *n)
 {
     int c;

@@ -1,4 +1,4 @@
-/* comm/lines: what a pipe names. Rank 0 reads standard input, all ranks get its lines. */
+/* comm/lines: paths read from a pipe. Rank 0 reads standard input; all ranks receive its lines. */
 #pragma once
 #include <limits.h>
 #include <stdbool.h>
@@ -7,10 +7,10 @@
 #include "comm/comm.h"
 
 struct lines {
-    long number;         /* of the line in standard input, from 1 */
-    char text[PATH_MAX]; /* the line, without its end */
+    long number;         /* line number in standard input, from 1 */
+    char text[PATH_MAX]; /* text of the line without newline */
 };
 
-/* The next line that is not empty, in l->text (all zero before the first). *got: false after the
- * last. A line that is too long for a path, or contains a zero byte, is an error. (collective) */
+/* Reads the next nonempty line into l->text (zero *l before the first call). *got is false after
+ * the last line. A line longer than a path, or with a zero byte, is an error. (collective) */
 MUST_USE enum err lines_next(struct lines *l, const struct comm *c, bool *got);

@@ -1,14 +1,14 @@
-/* comm/p2p: one message to each peer. Where only the senders know of a message, the receivers
- * find out by probing until a barrier that everyone enters when its own messages have arrived is
- * complete (NBX: Hoefler, Siebert & Lumsdaine 2010, figure 5). A few ranks write to each other in
- * any case, if only that there is nothing: that is done before NBX knows that it is over. */
+/* comm/p2p: one message to each peer. Where only the senders know of a message, the receivers probe
+ * until a nonblocking barrier is complete, which each rank enters when its own messages have
+ * arrived (NBX: Hoefler, Siebert & Lumsdaine 2010, figure 5). In runs of at most empty_messages
+ * ranks every rank instead sends every other rank a message, empty if need be, which is faster. */
 #include <sched.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "comm/transport.h"
 
-enum { TAG = 17 }; /* order of calls is order of messages between two ranks */
+enum { TAG = 17 }; /* a single tag suffices: messages between two ranks stay in order */
 
 struct comm_round {
     int n;
@@ -64,9 +64,9 @@ void p2p_end(struct comm_swap *s)
 
 /* ---- sizes known to senders alone ---- */
 
-/* Header of a message, which is sent in pieces. */
+/* Header of a message that is sent in pieces. */
 struct frame {
-    uint64_t bytes; /* of the whole message; 0: there is nothing */
+    uint64_t bytes; /* total size of header and data; 0: empty message */
 };
 
 struct posting {
@@ -75,7 +75,7 @@ struct posting {
     char *block;
 };
 
-/* told: the sends end when they are received. */
+/* Posts all messages. told: synchronous sends, which complete when received. */
 static struct posting post_messages(int64_t n, const struct parcel *out, int tag, bool told)
 {
     struct posting p = {0};
@@ -92,7 +92,7 @@ static struct posting post_messages(int64_t n, const struct parcel *out, int tag
         struct frame head = {bytes};
         memcpy(at, &head, sizeof head);
         memcpy(at + sizeof head, out[i].data, out[i].bytes);
-        /* the first piece tells for all */
+        /* the first piece confirms the whole message */
         (told ? MPI_Issend : MPI_Isend)(at, comm_piece(bytes), MPI_BYTE, out[i].rank, tag,
                                         MPI_COMM_WORLD, &p.req[p.n++]);
         for (size_t k = comm_piece_max; k < bytes; k += comm_piece_max)

@@ -8,10 +8,10 @@
 #include "comm/transport.h"
 
 struct message {
-    bool near; /* through a window */
+    bool near; /* true for a message through a shared window */
     size_t bytes;
-    struct share_slip slip; /* of near ones; .data 0: the data follow by themselves */
-    char *data;             /* of the caller to pack, or that came */
+    struct share_slip slip; /* slip of a near message; .data 0: data sent separately */
+    char *data;             /* buffer to pack into, or received data */
 };
 
 static struct message message_of(const struct comm *c, size_t bytes, int peer)
@@ -20,18 +20,18 @@ static struct message message_of(const struct comm *c, size_t bytes, int peer)
     return (struct message){.near = near, .bytes = bytes};
 }
 
-/* One block of memory with all that is named here, and the data that are carried. */
+/* State of an exchange, in one block of memory with the arrays below and the carried data. */
 struct pack_state {
     const struct comm *c;
     enum comm_use use;
     int n;
     const int *peer;
-    struct message *message; /* [2 n] out, in */
-    void **buf;              /* [2 n] what is carried */
-    size_t *len;             /* [2 n] */
+    struct message *message; /* [2 n] messages, outgoing, then incoming */
+    void **buf;              /* [2 n] buffers carried by the transport */
+    size_t *len;             /* [2 n] lengths, bytes */
     struct comm_swap *swap;
-    struct comm_round *rest; /* data for which the window has no room */
-    char *rest_block;        /* apart */
+    struct comm_round *rest; /* near data that did not fit into the window */
+    char *rest_block;        /* separate block for `rest` */
 };
 
 static size_t aligned(size_t bytes)
@@ -39,7 +39,7 @@ static size_t aligned(size_t bytes)
     return (bytes + SHARE_ALIGN - 1) / SHARE_ALIGN * SHARE_ALIGN;
 }
 
-/* Places of the messages: in the window, or from `at` on. */
+/* Assigns buffers to the messages: in the window, or from `at` on. */
 static void messages_put(struct pack_state *x, char *window, struct share_slip slip, char *at)
 {
     for (int i = 0; i < 2 * x->n; i++) {
@@ -97,7 +97,7 @@ void comm_pack_new(struct comm_pack *k, const struct comm *c, enum comm_use use,
     for (int i = 0; i < npeer; i++) k->out[i] = x->message[i].data;
 }
 
-/* Near messages without a place in a window: sends or receives them. */
+/* Sends or receives near messages that did not fit into a window. */
 static struct comm_round *rest_post(struct pack_state *x, int tag, bool out)
 {
     size_t n = (size_t)x->n, none = 0;
@@ -132,7 +132,7 @@ void comm_pack_send(struct comm_pack *k)
     if (x->swap) x->rest = rest_post(x, comm_rest_tag(x->swap), true);
 }
 
-/* Room for data that follow by themselves. */
+/* Allocates buffers for near data that are sent separately. */
 static void rest_put(struct pack_state *x)
 {
     size_t total = 0;

@@ -1,4 +1,4 @@
-/* comm/parcel: what all transports share: parcels that arrive, lengths of messages, the count of
+/* comm/parcel: code shared by all transports: received parcels, lengths of messages, the count of
  * rounds; see transport.h. */
 #include <string.h>
 

@@ -13,33 +13,33 @@
 
 #include "base/mem.h"
 
-enum { FIRST = 4096 }; /* blocks begin behind the first page, which says whose window it is */
+enum { FIRST = 4096 }; /* offset of the first block, behind a page that identifies the owner */
 
 size_t comm_share_max = (size_t)1 << 30, comm_share_min = 512, comm_share_keep = (size_t)1 << 21;
 
-/* Who a rank is, and where others find its window. */
+/* Identity of a rank and the descriptor of its window. */
 struct owner {
-    int64_t rank, pid, fd, born; /* fd < 0: it has no window; born: ns */
+    int64_t rank, pid, fd, born; /* fd < 0: no window; born: time of creation, ns */
 };
 
-/* Header of a block, which all ranks of the node see. */
+/* Header of a block, visible to all ranks of the node. */
 struct block {
-    _Alignas(SHARE_ALIGN) atomic_int readers; /* that have not finished */
+    _Alignas(SHARE_ALIGN) atomic_int readers; /* number of readers that have not finished */
 };
 
-/* A block in use, as its owner knows it. */
+/* A block in use, in the owner's list. */
 struct used {
     size_t at, bytes;
 };
 
 struct comm_share {
-    int n, me; /* ranks of the node, ascending */
+    int n, me; /* number of ranks on the node; index of this rank in ascending order */
     struct owner *owner;
-    char **window; /* [n]; NULL: not mapped */
-    size_t span;   /* addresses of each */
-    size_t held;   /* bytes of pages of this rank's window */
+    char **window; /* [n] mapped windows; NULL: not mapped */
+    size_t span;   /* address range reserved per window, bytes */
+    size_t held;   /* allocated bytes of this rank's window */
     int nused, used_room;
-    struct used *used; /* by place */
+    struct used *used; /* blocks in use, by offset */
 };
 
 /* ---- set-up ---- */
@@ -66,8 +66,8 @@ static void window_new(struct comm_share *s, const struct comm *c)
     if (s->window[s->me]) memcpy(s->window[s->me], o, sizeof *o);
 }
 
-/* The window of rank i of the node. Its process may be of another container, and this path that of
- * another file. */
+/* Maps the window of rank i of the node. The process may be in another container, where this path
+ * names another file. */
 static void window_open(struct comm_share *s, int i)
 {
     char path[64];
@@ -120,7 +120,7 @@ void comm_share_free(struct comm_share **share)
     FREE(*share);
 }
 
-/* The place of a rank in the node; -1: it is of another. */
+/* Index of a rank within the node; -1 for a rank of another node. */
 static int slot(const struct comm_share *s, int rank)
 {
     int lo = 0, hi = s->n - 1;
@@ -155,7 +155,7 @@ static void forget_read(struct comm_share *s)
     s->nused = retained;
 }
 
-/* Pages from the system up to this place; false: there are none. */
+/* Allocates pages of the window up to offset `end`; false if no memory is left. */
 static bool grow(struct comm_share *s, size_t end)
 {
     if (end <= s->held) return true;
@@ -188,7 +188,7 @@ char *share_get(struct comm_share *s, size_t bytes, int readers, struct share_sl
            all = sizeof(struct block) + (bytes + SHARE_ALIGN - 1) / SHARE_ALIGN * SHARE_ALIGN;
     int i = 0;
     forget_read(s);
-    while (i < s->nused && s->used[i].at - at < all) { /* the first gap that is large enough */
+    while (i < s->nused && s->used[i].at - at < all) { /* finds the first gap large enough */
         at = s->used[i].at + s->used[i].bytes;
         i++;
     }

@@ -1,14 +1,14 @@
-/* comm/transport: what a transport implements. Private to comm.
+/* comm/transport: the interface of a transport. Private to comm.
  *
  * A transport carries parcels, runs of bytes, between ranks. Errors inside MPI abort the run. Each
- * exchange has a number, the same on all ranks, which makes its tag. */
+ * exchange has a number, equal on all ranks, from which its tag follows. */
 #pragma once
 #include <mpi.h>
 #include <stdbool.h>
 
 #include "comm/comm.h"
 
-/* Bytes of one message, 2^30; what is longer goes in several. Tests set less, a multiple of 64. */
+/* Maximum bytes of one MPI message, 2^30; a multiple of 64; longer data are sent in pieces. */
 extern size_t comm_piece_max;
 
 static inline int comm_piece(size_t bytes)
@@ -17,12 +17,12 @@ static inline int comm_piece(size_t bytes)
 }
 
 struct parcel {
-    int rank; /* for whom, or from whom */
+    int rank; /* destination or source rank */
     size_t bytes;
     char *data;
 };
 
-/* Parcels that arrived. They point into the blocks. */
+/* Received parcels; their data lie in the blocks. */
 struct parcels {
     int64_t n, room;
     struct parcel *at;
@@ -30,16 +30,16 @@ struct parcels {
     char **block;
 };
 void parcels_add(struct parcels *p, int rank, size_t bytes, char *data);
-/* A block of this size, freed with p. */
+/* Allocates a block of this size, freed together with p. */
 char *parcels_block(struct parcels *p, size_t bytes);
-/* A block with the whole of a message that was probed: its first eight bytes are its length, and
- * what is beyond one piece follows from the same rank under the same tag. */
+/* Receives a probed message completely into a block: its first eight bytes are its length, and
+ * further pieces follow from the same rank with the same tag. */
 char *parcels_receive(struct parcels *p, MPI_Message *message, const MPI_Status *status);
-/* By rank; those of one rank stay in order. */
+/* Sorts by rank, stable within a rank. */
 void parcels_sort(struct parcels *p);
 void parcels_free(struct parcels *p);
 
-/* An exchange between fixed peers, under way. Tables and buffers are the caller's. */
+/* An exchange between fixed peers in progress. The caller owns tables and buffers. */
 struct comm_swap {
     const struct comm *c;
     const struct transport *by;
@@ -48,13 +48,13 @@ struct comm_swap {
     const int *peer;
     void *const *sbuf, *const *rbuf;
     const size_t *sbytes, *rbytes;
-    void *state;    /* the transport's own */
-    double seconds; /* spent inside so far */
+    void *state;    /* private state of the transport */
+    double seconds; /* wall time spent inside so far */
 };
 
-/* For messages besides those of the transport. */
+/* Tag for messages beside the transport's own. */
 int comm_rest_tag(const struct comm_swap *s);
-/* comm_post (comm.h) with this tag. */
+/* comm_post (comm.h) with a given tag. */
 struct comm_round *comm_post_as(const struct comm *c, int tag, int npeer, const int *peer,
                                 void *const *sbuf, const size_t *sbytes, void *const *rbuf,
                                 const size_t *rbytes);
@@ -64,8 +64,8 @@ struct transport {
     bool tried;
     void (*begin)(struct comm_swap *s);
     void (*end)(struct comm_swap *s);
-    /* n parcels, ascending ranks, none for oneself → those that others sent here, in order of
-     * their ranks; *in is empty before */
+    /* Sends n parcels (ascending ranks, none to itself) and receives into *in, initially empty, the
+     * parcels of other ranks, in rank order. */
     void (*deliver)(const struct comm *c, int tag, int64_t n, const struct parcel *out,
                     struct parcels *in);
 };
@@ -88,5 +88,5 @@ extern const struct transport comm_transport[TRANSPORTS];
 
 void comm_count_round(void);
 
-/* x[0..n-1], items of `bytes` bytes, := what `join` makes of those of all ranks. (collective) */
+/* Reduces n items of `bytes` bytes over all ranks with the operator join. (collective) */
 void comm_reduce_by(void *x, int n, size_t bytes, MPI_User_function *join);

@@ -18,20 +18,20 @@ static const char *const USE_NAME[COMM_USES] = {
 };
 
 struct row {
-    int64_t call;     /* so far */
-    int64_t until;    /* the call that ends this phase */
-    int64_t interval; /* calls between probes */
-    bool decided;     /* a transport was chosen before */
-    bool trying;      /* trial or probe: all candidates are called */
+    int64_t call;     /* number of calls so far */
+    int64_t until;    /* number of the call that ends this phase */
+    int64_t interval; /* number of calls between probes */
+    bool decided;     /* true once a transport has been chosen */
+    bool trying;      /* true during a trial or probe, in which all candidates are used */
     int chosen;
-    double median[TRANSPORTS]; /* of the last trial or probe, s a call on the slowest rank */
-    double mean;               /* of the present transport since, forgetting */
+    double median[TRANSPORTS]; /* median of the last trial or probe, s/call on the slowest rank */
+    double mean;               /* exponential mean of the chosen transport, s per call */
     int n[TRANSPORTS];
     float sample[TRANSPORTS][TUNER_TRIAL];
 };
 
 struct comm_tuner {
-    int forced; /* -1: auto */
+    int forced; /* index of the forced transport; -1: auto */
     struct row row[COMM_USES];
 };
 
@@ -74,8 +74,8 @@ void tuner_free(struct comm_tuner **t)
     FREE(*t);
 }
 
-/* One of those that may be tried, by the number of the call: calls for different levels take turns
- * of their own, which a fixed order would follow. */
+/* A candidate drawn by the number of the call. Calls for different levels alternate in a regular
+ * pattern, with which a fixed order would correlate. */
 static int drawn(int64_t call)
 {
     uint64_t x = ((uint64_t)call + 1) * 0x9e3779b97f4a7c15u;
@@ -132,7 +132,7 @@ static void log_choice(enum comm_use use, const struct row *r, const char *did, 
     log_line(level, "%s a call; call %lld)", text, (long long)r->call);
 }
 
-/* End of a trial or a probe: the medians of the slowest rank decide. */
+/* Ends a trial or a probe: the medians of the slowest rank decide. */
 static void decide(const struct comm *c, enum comm_use use, struct row *r)
 {
     double agreed[TRANSPORTS + 1];

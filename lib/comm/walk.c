@@ -1,10 +1,10 @@
 /* comm/walk: the hierarchical walk along the tree of ranks (Kim 2026, section 3).
  *
- * On each level of the tree a rank sends to every sibling group one message, with all that is for
- * ranks of this group, to the rank there that has its own place. What it receives and what is for
- * its own group goes on to the next level. So a rank sends (children - 1) messages per level,
- * however many ranks there are and whomever it sends to; a parcel is carried once per level at
- * most. A message holds its own table of contents, so that sizes need not be exchanged before. */
+ * On each level of the tree a rank sends one message to every sibling group, with all data for
+ * ranks of this group, to the rank at its own position there. Received data and data for its own
+ * group move on to the next level. So a rank sends (children - 1) messages per level, whatever the
+ * number of ranks and destinations; a parcel is carried at most once per level. A message holds its
+ * own table of contents, so that sizes need not be exchanged in advance. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -17,9 +17,9 @@ struct seg {
     char *data;
 };
 
-/* A message: head, table, then the data of each, padded to eight bytes. */
+/* Message layout: header, table of segments, then the data, padded to eight bytes. */
 struct head {
-    uint64_t bytes, n; /* of the whole message; segments */
+    uint64_t bytes, n; /* size of the whole message; number of segments */
 };
 struct entry {
     int32_t src, dst;
@@ -33,7 +33,7 @@ struct walk {
     struct group at;
     int64_t n, room;
     struct seg *seg;
-    struct parcels *in; /* holds what arrives */
+    struct parcels *in; /* storage of received data */
     MPI_Request *req;
     char *out[TREE_FACTOR_MAX];
 };
@@ -66,7 +66,7 @@ static void send_message(struct walk *w, char *message, size_t bytes, int to)
     }
 }
 
-/* Packs and sends what is for other groups; the rest stays in w->seg. */
+/* Packs and sends the segments for other groups; the rest stays in w->seg. */
 static void level_send(struct walk *w)
 {
     int k = w->tree.factor[w->level], mine = slot_of(w, w->c->rank);
@@ -156,7 +156,7 @@ static void walk_begin(struct walk *w, const struct comm *c, int tag, struct par
     tree_init(&w->tree, c->size);
 }
 
-/* All levels; the first has been sent. What is for this rank becomes *in. */
+/* Runs all levels, after the messages of the first were sent. *in receives this rank's data. */
 static void walk_end(struct walk *w)
 {
     while (w->level < w->tree.nlev) {

@@ -1,32 +1,34 @@
 /* cool/atoms: coefficients of hydrogen and helium (rates.h).
  *
- * theuns: Katz, Weinberg & Hernquist (1996), after Cen (1992); collisional ionisation and
- * recombination of hydrogen with the factors of Theuns et al. (1998). abel: Abel et al. (1997, case
- * A), collisional ionisation cools by the energy that it takes, recombination as in Hui & Gnedin
- * (1997), the rest as Cen (1992), with his metastable helium, whose lines need two electrons. */
+ * theuns: Katz, Weinberg & Hernquist (1996), after Cen (1992), with the factors of Theuns et al.
+ * (1998) for collisional ionisation and recombination of hydrogen. abel: Abel et al. (1997, case
+ * A); collisional ionisation cools by the ionisation energy, recombination cooling as in Hui &
+ * Gnedin (1997), other processes as in Cen (1992), including metastable helium, whose lines need
+ * two electrons. */
 #include <math.h>
 
 #include "base/cgs.h"
 #include "cool/rates.h"
 
-static const double E_HI = 157809.1, E_HEI = 285335.4, E_HEII = 631515.0; /* K */
+/* ionisation energies, K */
+static const double E_HI = 157809.1, E_HEI = 285335.4, E_HEII = 631515.0;
 
-/* ---- what both have of Cen (1992) ---- */
+/* ---- processes of Cen (1992) common to both ---- */
 
-/* Dielectronic recombination to HeI. */
+/* Cooling by dielectronic recombination to HeI. */
 static double dielectronic(double coef, double T)
 {
     return coef * pow(T, -1.5) * exp(-470000.0 / T) * (1 + 0.3 * exp(-94000.0 / T));
 }
 
-/* By singly charged ions. */
+/* Bremsstrahlung of singly charged ions. */
 static double bremsstrahlung(double coef, double T)
 {
     double off = 5.5 - log10(T);
     return coef * sqrt(T) * (1.1 + 0.34 * exp(-off * off / 3));
 }
 
-/* Lines of HI and HeII, which collisions excite. s: 1 + sqrt(T / 1e5) */
+/* Cooling by collisionally excited lines of HI and HeII. s: 1 + sqrt(T / 1e5) */
 static double lines_hi(double T, double s)
 {
     return 7.50e-19 / s * exp(-118348.0 / T);
@@ -39,7 +41,7 @@ static double lines_heii(double T, double s)
 
 /* ---- Cen (1992), Theuns et al. (1998) ---- */
 
-static const double F_IONISE = 2.0, F_RECOMBINE = 0.75; /* Theuns et al. 1998 */
+static const double F_IONISE = 2.0, F_RECOMBINE = 0.75; /* factors of Theuns et al. (1998) */
 
 static void theuns_chemistry(double T, struct rate_coef *c)
 {
@@ -69,10 +71,10 @@ static void theuns_at(double T, struct rate_coef *c)
 
 /* ---- Abel et al. (1997) ---- */
 
-static const double PER_EV = 11605;       /* K */
-static const double FIT_MIN = 0.8;        /* eV: ionisation is fitted above */
-static const double FIT_MAX = 8617;       /* eV: where fits end, at 1e8 K */
-static const double RECOMBINE_MIN = 5500; /* K: the fit for hydrogen holds above */
+static const double PER_EV = 11605;       /* K per eV */
+static const double FIT_MIN = 0.8;        /* eV; lower limit of the ionisation fits */
+static const double FIT_MAX = 8617;       /* eV; upper limit of the fits, 1e8 K */
+static const double RECOMBINE_MIN = 5500; /* K; lower limit of the fit for hydrogen */
 
 /* exp of a polynomial of ln(T/eV). */
 static double fit(const double c[], int n, double x)
@@ -82,7 +84,7 @@ static double fit(const double c[], int n, double x)
     return exp(sum);
 }
 
-/* Below FIT_MIN as Cen's, which falls as exp(-E/T). */
+/* Ionisation rate; below FIT_MIN the fit continues as Cen's exp(-E/T). */
 static double abel_ionise(const double c[9], double energy, double T)
 {
     double min = FIT_MIN * PER_EV, from = T > min ? T : min;
@@ -121,7 +123,8 @@ static void abel_chemistry(double T, struct rate_coef *c)
     c->recombine[ION_HEII] = 3.36e-10 / sqrt(T) * pow(T / 1e3, -0.2) / (1 + pow(T / 1e6, 0.7));
 }
 
-/* Recombination of hydrogenic ions of this energy, over the charge cubed (Hui & Gnedin 1997). */
+/* Recombination cooling of hydrogenic ions of this ionisation energy, divided by the charge cubed
+ * (Hui & Gnedin 1997). */
 static double hydrogenic_cooling(double T, double energy)
 {
     double l = 2 * energy / T;
@@ -143,7 +146,7 @@ static void abel_at(double T, struct rate_coef *c)
                          (9.10e-27 * exp(-13179.0 / T) + 5.01e-27 * exp(-55338.0 / T));
 }
 
-/* ---- one of them ---- */
+/* ---- choice of the rates ---- */
 
 void rates_chemistry(enum atomic_rates atoms, double T, struct rate_coef *c)
 {

@@ -15,7 +15,7 @@ struct cooling {
     struct cool_compared compared;
 };
 
-/* Does the method read the table of rates? */
+/* Whether the method reads the table of rates. */
 static bool has_table(const struct cool_par *p)
 {
     return p->method != COOL_EXACT && p->method != COOL_ISM;

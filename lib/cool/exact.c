@@ -1,7 +1,7 @@
-/* cool/exact: see exact.h. With λ the net cooling per n_H², dT2/dt = -λ has the solution
- * t = ∫ dT2/λ, found segment by segment of the table: a power law of T2 where both ends have one
- * sign, a straight line where λ changes it, so that a cell comes to rest at equilibrium and never
- * crosses it. What a step of dt does does not depend on how it is divided. */
+/* cool/exact: see exact.h. With λ the net cooling per n_H², dT2/dt = -λ has the solution t = ∫
+ * dT2/λ, integrated segment by segment of the table: a power law of T2 where λ has one sign at both
+ * ends, a straight line where λ changes sign, so that a cell approaches equilibrium and never
+ * crosses it. The result for dt does not depend on its subdivision. */
 #include "cool/exact.h"
 
 #include <math.h>
@@ -9,13 +9,13 @@
 #include "base/cgs.h"
 #include "cool/exact_priv.h"
 
-/* ---- the rates of one cell ---- */
+/* ---- rates of a cell ---- */
 
-/* The column of a cell, interpolated in log n_H and log Z from four of the table. */
+/* The rates of a cell by temperature, interpolated in log n_H and log Z from four columns. */
 struct column {
     const double *rate[4], *mu[4];
     double w[4];
-    const double *T; /* [N], K */
+    const double *T; /* [N] temperatures, K */
     int N;
 };
 
@@ -63,8 +63,8 @@ static double T2_of(const struct column *c, int i)
 /* ---- one segment ---- */
 
 struct segment {
-    double x0, x1, r0, r1; /* T2 and λ at its ends, x0 < x1 */
-    double power;          /* of T2; NAN: a straight line */
+    double x0, x1, r0, r1; /* T2 and λ at the two ends, x0 < x1 */
+    double power;          /* exponent of T2; NAN: a straight line */
 };
 
 static struct segment segment_at(const struct column *c, int i)
@@ -80,7 +80,7 @@ static double segment_rate(const struct segment *s, double x)
     return s->r0 * pow(x / s->x0, s->power);
 }
 
-/* (e^(k y) - 1)/k and its inverse, also at small k. */
+/* (e^(k y) - 1)/k and its inverse, accurate also at small k. */
 static double stretched(double k, double y)
 {
     return fabs(k * y) < 1e-12 ? y : expm1(k * y) / k;
@@ -91,9 +91,9 @@ static double unstretched(double k, double v)
     return fabs(k * v) < 1e-12 ? v : log1p(k * v) / k;
 }
 
-/* From x over time dt within the segment: the end, or the limit towards which it goes when dt is
- * more than it takes; *dt becomes what is left. A power law: with y = ln x/x_now, k = 1 - power,
- * dt = -(x/λ) (e^(k y) - 1)/k. A straight line of slope b: dt = -ln(1 + b (x' - x)/λ)/b. */
+/* Advances x over time dt within the segment: returns the end of the segment, or the value reached
+ * if dt runs out; *dt becomes the remaining time. Power law: with y = ln x/x_now, k = 1 - power, dt
+ * = -(x/λ) (e^(k y) - 1)/k. Straight line of slope b: dt = -ln(1 + b (x' - x)/λ)/b. */
 static double segment_go(const struct segment *s, double x, double *dt)
 {
     double rate = segment_rate(s, x), end = rate > 0 ? s->x0 : s->x1;
@@ -129,7 +129,8 @@ static int find_segment(const struct column *c, double T2)
     return low;
 }
 
-/* Beyond the table: bremsstrahlung above, the rate of its end below, if they lead into it. */
+/* Advances a cell outside the table until it enters, if the rate leads into the table:
+ * bremsstrahlung above, the rate of the lowest temperature below. */
 static double enter(const struct column *c, double T2, double *dt)
 {
     double first = T2_of(c, 0), last = T2_of(c, c->N - 1);
@@ -153,7 +154,7 @@ static double advance(const struct column *c, double T2, double dt, int64_t *ste
         if (rate > 0 ? T2 > s.x0 : T2 < s.x1) T2 = segment_go(&s, T2, &dt);
         if (dt <= 0 || (rate > 0 ? T2 > s.x0 : T2 < s.x1)) break;
         i += rate > 0 ? -1 : 1;
-        if ((rate > 0) != (rate_of(c, rate > 0 ? i + 1 : i) > 0)) break; /* at rest */
+        if ((rate > 0) != (rate_of(c, rate > 0 ? i + 1 : i) > 0)) break; /* equilibrium reached */
     }
     return T2;
 }

@@ -1,4 +1,4 @@
-/* cool/exact_file: tables of cool/exact.h, read and written. */
+/* cool/exact_file: reading of the tables of cool/exact.h, and the rates between redshifts. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,8 +57,8 @@ static bool shape_fits(const int n[3])
     return n[0] >= 1 && n[0] <= 4096 && n[1] >= 1 && n[1] <= 4096 && n[2] >= 2 && n[2] <= 65536;
 }
 
-/* The file has one redshift or several: its first four numbers and the next double tell. Of one
- * redshift, the fourth is half of a double, z. */
+/* Reads the header. Its first four numbers and the next double tell whether the file has one
+ * redshift or several; for one redshift, the fourth number is half of the double z. */
 static enum err take_head(struct input *in, struct exact_table *t, double limits[7])
 {
     struct exact_head *h = &t->head;
@@ -105,7 +105,7 @@ static enum err check_axes(const struct input *in, const struct exact_table *t, 
     return OK;
 }
 
-/* Net rates become cooling per n_H²; T/mu must rise with T. */
+/* Converts net rates to cooling per n_H², and checks that T/mu rises with T. */
 static enum err check_column(const struct input *in, struct exact_table *t, size_t at, double nH)
 {
     for (int i = 0; i < t->head.N; i++) {
@@ -217,7 +217,7 @@ static void ratios_make(struct exact_table *t, int k)
     t->ratio_of = k;
 }
 
-/* Up to VEC rates from i on, f of the way from one redshift to the next in z, w in log(1+z). */
+/* Interpolates up to VEC rates from index i on, at fraction f in z and w in log(1+z). */
 static void rates_between(struct exact_table *t, size_t i, double f, double w)
 {
     size_t cells = cells_of(&t->head), n = cells - i < VEC ? cells - i : VEC, bytes = n * sizeof f;
@@ -232,8 +232,8 @@ static void rates_between(struct exact_table *t, size_t i, double f, double w)
     memcpy(t->now_rate + i, r0, bytes);
 }
 
-/* Rates ∝ a power of 1+z where both redshifts have one sign, as Compton heating ∝ (1+z)^5 and
- * cooling ∝ (1+z)^4 are; straight lines in z elsewhere. */
+/* Rates vary as a power of 1+z where both redshifts have one sign, like Compton heating ∝ (1+z)^5
+ * and cooling ∝ (1+z)^4, and linearly in z elsewhere. */
 void exact_set(struct exact_table *t, double z)
 {
     size_t cells = cells_of(&t->head);

@@ -1,4 +1,4 @@
-/* cool/exact_write: tables of cool/exact.h, written, and those of the original model. */
+/* cool/exact_write: writing of the tables of cool/exact.h, also from the original model. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ double exact_point(const struct exact_shape *s, int axis, int i)
 
 /* ---- the original model ---- */
 
-/* One temperature: what does not depend on metallicity is shared. */
+/* Fills the rates of temperature index i; rates independent of metallicity are computed once. */
 static void fill_row(const struct exact_shape *s, const struct uv *uv, double a, double *rate,
                      double *mu, int i)
 {
@@ -75,7 +75,7 @@ static bool put_head(gzFile f, const struct exact_shape *s)
     return good;
 }
 
-/* *good: what was written, was. */
+/* Writes the whole table; *good is false after a failed write. */
 static enum err write_all(gzFile f, const struct exact_shape *s, exact_fill *fill, const void *ctx,
                           bool *good)
 {

@@ -8,8 +8,8 @@
 
 enum { POINTS_MAX = 65536, TABLE_MAX = 1 << 26 };
 
-/* Hydrogen of the tables and solar metals, by mass; Compton cooling per electron and kelvin at
- * z = 0; temperature of the microwaves. */
+/* Hydrogen mass fraction of the tables; solar metallicity by mass; Compton cooling per electron and
+ * kelvin at z = 0, erg/s; temperature of the microwave background at z = 0, K. */
 static const double HYDROGEN = 1 / (1 + 0.1 * 3.971), GRACKLE_SOLAR = 0.01295;
 static const double COMPTON = 5.65e-36, MICROWAVES = 2.73;
 
@@ -22,15 +22,15 @@ static const char *const NAME[SETS] = {
 };
 
 struct grackle {
-    int L, N, nz;      /* nz 0: rates do not depend on redshift */
-    double *nH, *z;    /* log10; redshifts */
-    double *T;         /* log10 K */
-    double *set[SETS]; /* [L][nz][N], NULL: there is none */
+    int L, N, nz;      /* densities, temperatures, redshifts; nz 0: rates do not depend on z */
+    double *nH, *z;    /* [L] log10 n_H; [nz] redshifts */
+    double *T;         /* [N] log10 T, K */
+    double *set[SETS]; /* [L][nz][N] data sets; NULL: absent */
 };
 
 struct input {
     struct h5_file f;
-    int64_t first; /* the set whose attributes tell the axes */
+    int64_t first; /* data set whose attributes hold the axes */
 };
 
 /* ---- reading ---- */
@@ -38,9 +38,9 @@ struct input {
 static enum err read_axis(struct input *in, const char *name, double **x, int *n)
 {
     struct h5_value v = {.data = NULL};
-    bool there = h5_attr(&in->f, in->first, name, &v);
+    bool exists = h5_attr(&in->f, in->first, name, &v);
     TRY(in->f.err);
-    if (!there || v.type == 's' || v.n < 1 || v.n > POINTS_MAX) {
+    if (!exists || v.type == 's' || v.n < 1 || v.n > POINTS_MAX) {
         FREE(v.data);
         FAIL(ERR_FORMAT, "%s: /%s has no attribute %s with the points of its axis", in->f.path,
              NAME[COOL], name);
@@ -170,7 +170,7 @@ void grackle_shape(const struct grackle *g, struct exact_shape *s)
     if (g->nz) s->nz = g->nz, s->z = g->z;
 }
 
-/* Cooling by scattering microwaves, per electron. */
+/* Compton cooling by the microwave background, per electron. */
 static double compton(double T, double z)
 {
     return COMPTON * pow(1 + z, 4) * (T - MICROWAVES * (1 + z));
@@ -180,7 +180,7 @@ enum err grackle_fill(const struct exact_shape *s, int k, double *rate, double *
                       const void *grackle)
 {
     const struct grackle *g = grackle;
-    const double X = HYDROGEN, nuclei = X + (1 - X) / 4; /* per hydrogen mass */
+    const double X = HYDROGEN, nuclei = X + (1 - X) / 4; /* X; number of nuclei per hydrogen mass */
     for (int i = 0; i < s->L; i++)
         for (int j = 0; j < s->M; j++)
             for (int t = 0; t < s->N; t++) {

@@ -1,23 +1,24 @@
 /* cool/ism: see ism.h. Rates: fine structure lines of C+ and O, and grains, as in Wolfire et al.
  * (1995); electrons by equation C15 of Wolfire et al. (2003); metastable lines of C+ and O from
- * Hollenbach & McKee (1989); Lyman α from Spitzer (1978). Their numbers are those of RAMSES. */
+ * Hollenbach & McKee (1989); Lyman α from Spitzer (1978). Constants are RAMSES's. */
 #include "cool/ism.h"
 
 #include <math.h>
 
 #include "base/cgs.h"
 
-static const double CARBON = 3.5e-4 * 0.4, OXYGEN = 4.5e-4; /* in the gas, per hydrogen */
-static const double FIELD = 1 / 1.7;                        /* ultraviolet, of Habing's */
-static const double HOT = 10035;                            /* K: hydrogen is ionised */
+/* gas-phase abundance per hydrogen nucleus */
+static const double CARBON = 3.5e-4 * 0.4, OXYGEN = 4.5e-4;
+static const double FIELD = 1 / 1.7; /* ultraviolet field in units of Habing's */
+static const double HOT = 10035;     /* K; temperature above which hydrogen is ionised */
 
-/* Per ion and hydrogen nucleus: energy · weight (electrons T4^slope x + atoms) exp(−K/T). slope:
- * below and above 1e4 K. */
+/* A line. Cooling per ion and hydrogen nucleus: energy · weight (electrons T4^slope x + atoms)
+ * exp(−K/T). slope: below and above 1e4 K. */
 struct line {
     double K, weight, electrons, slope[2], atoms, abundance;
 };
 static const struct line LINES[] = {
-    {6.2e4, 1, 2.3e-8, {-0.5, -0.5}, 1e-12, 3.5e-4 * 0.4}, /* C+, then O */
+    {6.2e4, 1, 2.3e-8, {-0.5, -0.5}, 1e-12, 3.5e-4 * 0.4}, /* lines of C+, then O */
     {2.3e4, 1 / 3., 5.1e-9, {0.57, 0.17}, 1e-12, 4.5e-4},
     {4.9e4, 1 / 3., 2.5e-9, {0.57, 0.13}, 1e-12, 4.5e-4},
     {2.6e4, 1, 5.2e-9, {0.57, 0.15}, 1e-12, 4.5e-4},
@@ -48,7 +49,7 @@ static double rate_neutral(double n, double T)
 {
     double x = 2.4e-3 * pow(T / 100, 0.25) / 0.5 / n; /* electrons per hydrogen nucleus */
     x = fmax(fmin(x, 0.1), CARBON);
-    double charge = FIELD * sqrt(T) / (n * x); /* of grains */
+    double charge = FIELD * sqrt(T) / (n * x); /* grain charging parameter */
     double lyman = 7.3e-19 * x * exp(-118400 / T);
     double grains = 4.65e-30 * pow(T, 0.94) * pow(charge, 0.74 / pow(T, 0.068)) * x;
     double heating = 1e-24 * FIELD *
@@ -58,7 +59,8 @@ static double rate_neutral(double n, double T)
     return n * heating - n * n * cooling;
 }
 
-/* Ionised gas (Sutherland & Dopita 1993), in pieces: log10 of cooling = slope log10 T + shift. */
+/* Cooling of ionised gas (Sutherland & Dopita 1993), piecewise: log10 rate = slope log10 T +
+ * shift. */
 static double rate_ionised(double n, double T)
 {
     static const struct {
@@ -82,8 +84,8 @@ double ism_rate(double n, double T)
     return rate(n, T, T >= HOT);
 }
 
-/* Linearised implicit steps, as RAMSES takes them: T changes by at most a fifth in a step, which
- * grows while it changes by less. */
+/* Linearised implicit steps as in RAMSES: T changes by at most a fifth per step, and the step grows
+ * while T changes by less. */
 static double solve_cell(double n, double T, double gamma, double dt, int64_t *steps)
 {
     enum { MAX = 20000 };

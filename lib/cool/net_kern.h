@@ -1,5 +1,5 @@
-/* cool/net_kern: the nodes of the table of rates and the net rate of cells from them, for the CPU,
- * side by side, and for kernels of devices, one by one (vec/vec.h). */
+/* cool/net_kern: nodes of the table of rates and net rates of cells, in vectors of cells on the CPU
+ * and for single cells in device kernels (vec/vec.h). */
 #pragma once
 #include "vec/vec.h"
 
@@ -9,16 +9,16 @@ enum { TABLE_N = 161, TABLE_T = 101 };
 static const double TABLE_N_MIN = -10, TABLE_N_MAX = 6, TABLE_T_MIN = -2, TABLE_T_MAX = 9;
 
 enum table_rate {
-    RATE_COOL,         /* per n_H² */
-    RATE_HEAT,         /* per n_H² */
-    RATE_COMPTON,      /* cooling, per n_H */
-    RATE_COMPTON_HEAT, /* per n_H */
-    RATE_METAL,        /* solar metallicity, per n_H² */
+    RATE_COOL,         /* cooling, per n_H² */
+    RATE_HEAT,         /* heating, per n_H² */
+    RATE_COMPTON,      /* Compton cooling, per n_H */
+    RATE_COMPTON_HEAT, /* Compton heating, per n_H */
+    RATE_METAL,        /* metal cooling at solar metallicity, per n_H² */
     RATE_COUNT,
-    RATE_LANES = 8 /* lanes beyond RATE_COUNT fill a vector */
+    RATE_LANES = 8 /* vector length; lanes beyond RATE_COUNT are padding */
 };
 
-/* log2 of the rates, then their derivatives by the place in the interval of temperature (0..1). */
+/* log2 of the rates, and derivatives with respect to the position in the T2 interval (0..1). */
 struct table_node {
     double value[RATE_LANES], slope[RATE_LANES];
 };
@@ -27,12 +27,12 @@ struct table_node {
 
 /* Values of a cell that stay constant while its temperature changes. */
 struct solve_point {
-    double w;      /* place between two densities, 0..1 */
+    double w;      /* position between two densities, 0..1 */
     double Z, inv; /* metallicity; 1/n_H */
-    int i;         /* of the lower density */
+    int i;         /* index of the lower density */
 };
 
-static const double SOLVE_HOT = 1e9; /* the end of the table */
+static const double SOLVE_HOT = 1e9; /* T2 at the end of the table, K */
 
 #define LOG10_OF_2 0.30102999566398119521
 
@@ -41,8 +41,8 @@ VEC_INLINE vec vec_clamp(vec x, double low, double high)
     return vec_min(vec_max(x, vec_of(low)), vec_of(high));
 }
 
-/* Places on an axis of n points equidistant in log10 → the interval, and the place in it, beyond
- * 0..1 where x is beyond the axis. */
+/* Locates x on an axis of n points equidistant in log10: *lower is the index of the interval;
+ * returns the position in it, outside of 0..1 where x is beyond the axis. */
 VEC_INLINE vec vec_locate(vec x, double low, double high, int n, vec *lower)
 {
     double per = (n - 1) / (high - low);
@@ -51,9 +51,9 @@ VEC_INLINE vec vec_locate(vec x, double low, double high, int n, vec *lower)
     return at - *lower;
 }
 
-/* Linear in log n_H, cubic (Hermite) in log T2. node: the lower of four; w, y: places between
- * densities and temperatures. log2 of the rates r to r + VEC - 1 of one cell, side by side, and
- * their derivatives by y. */
+/* Interpolates log2 of the rates r to r + VEC - 1 of one cell in a vector, and their derivatives
+ * with respect to y: linear in log n_H, cubic (Hermite) in log T2. node: the lower of four nodes;
+ * w, y: positions between densities and temperatures. */
 VEC_INLINE vec rates_at_node(const struct table_node *node, int r, double w, double y, vec *slope)
 {
     const struct table_node *a = node, *b = node + TABLE_T, *c = node + 1, *d = b + 1;
@@ -68,18 +68,18 @@ VEC_INLINE vec rates_at_node(const struct table_node *node, int r, double w, dou
     return f0 + y * (s0 + y * (q + y * p));
 }
 
-/* The sum of the rates per n_H², of one cell (double) or of several (vec). */
+/* Sum of the rates per n_H², for one cell (double) or several (vec). */
 #define RATES_JOIN(v, Z, inv)                                                                      \
     ((v)[RATE_COOL] + (Z) * (v)[RATE_METAL] - (v)[RATE_HEAT] +                                     \
      (inv) * ((v)[RATE_COMPTON] - (v)[RATE_COMPTON_HEAT]))
 
-/* From a derivative by y to one by ln T2. */
+/* Factor from a derivative with respect to y to one with respect to ln T2. */
 VEC_INLINE double rate_per_y(void)
 {
     return (TABLE_T - 1) / (TABLE_T_MAX - TABLE_T_MIN) * LOG10_OF_2;
 }
 
-/* Where cells of these temperatures enter the table: the lower node, and the place after it. */
+/* Locates temperatures in the table: returns the lower node, and in *y the position above it. */
 VEC_INLINE vec rates_locate(vec T2, vec *y)
 {
     vec lower;
@@ -87,8 +87,8 @@ VEC_INLINE vec rates_locate(vec T2, vec *y)
     return lower;
 }
 
-/* The net cooling per n_H² of cells side by side and its slope by ln T2, from what rates_at_node
- * gives of each rate. */
+/* Net cooling per n_H² of a vector of cells and its derivative with respect to ln T2, from the
+ * logarithms and slopes of rates_at_node. */
 VEC_INLINE vec rates_sum(const vec log[RATE_COUNT], const vec turn[RATE_COUNT], vec Z, vec inv,
                          vec *slope)
 {
@@ -101,7 +101,7 @@ VEC_INLINE vec rates_sum(const vec log[RATE_COUNT], const vec turn[RATE_COUNT], 
     return RATES_JOIN(rate, Z, inv);
 }
 
-/* Bremsstrahlung of ionised hydrogen, above the table. */
+/* Bremsstrahlung of ionised hydrogen, for temperatures above the table. */
 VEC_INLINE vec rate_hot(vec T2, vec per_T2, vec *slope)
 {
     vec rate = 1.42e-27 * 1.1 * vec_sqrt(T2);
@@ -109,7 +109,7 @@ VEC_INLINE vec rate_hot(vec T2, vec per_T2, vec *slope)
     return rate;
 }
 
-/* The net cooling per n_H² of one cell, and its derivative by T2. */
+/* Net cooling per n_H² of one cell, and its derivative with respect to T2. */
 PTAH_HD_FN double rate_net(const struct table_node *node, const struct solve_point *p, double T2,
                            double *slope)
 {
@@ -131,7 +131,7 @@ PTAH_HD_FN double rate_net(const struct table_node *node, const struct solve_poi
     return RATES_JOIN(value, p->Z, p->inv);
 }
 
-/* The density at which the table is entered → interval and place in it. */
+/* Locates the table density `seen` of a cell. */
 VEC_INLINE struct solve_point solve_point(double nH, double seen, double Z)
 {
     vec lower, w = vec_locate(vec_of(seen), TABLE_N_MIN, TABLE_N_MAX, TABLE_N, &lower);

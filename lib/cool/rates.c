@@ -8,12 +8,13 @@
 #include "base/mem.h"
 #include "vec/vec.h"
 
-static const double MIN = 1e-30;   /* RAMSES's floor of the Compton rates */
-static const double E_MIN = 1e-15; /* n_e/n_H that counts as none */
+static const double MIN = 1e-30;   /* RAMSES's lower limit of the Compton rates */
+static const double E_MIN = 1e-15; /* n_e/n_H regarded as zero */
 
 /* ---- equilibrium ---- */
 
-/* Ions at n_e = x n_H; returns the electrons that they give, and their derivative by x. */
+/* Ion densities at n_e = x n_H; returns the electrons per n_H that the ions supply, and *slope, the
+ * derivative with respect to x. */
 static inline double ions_at(const double recombine[ION_COUNT], const double ionise[ION_COUNT],
                              double nH, const struct uv_rates *uv, double x, struct species *s,
                              double *slope)
@@ -39,14 +40,14 @@ static inline double ions_at(const double recombine[ION_COUNT], const double ion
     return s->hii + s->heii + 2 * s->heiii;
 }
 
-/* Gases side by side, one or VEC of them: loops over them have no branches, so that the compiler
- * puts as many into a register as fit. Bits are the same. */
+/* A vector of VEC gases, or one gas. Loops over gases have no branches, so that the compiler can
+ * vectorise them; the bits of a gas do not depend on the number of gases. */
 struct gases {
     double recombine[ION_COUNT][VEC], ionise[ION_COUNT][VEC], nH[VEC];
-    double x[VEC];     /* n_e/n_H: a guess, and what is found */
-    double given[VEC]; /* electrons that the ions give at x */
-    double slope[VEC]; /* of that by x */
-    bool moves[VEC];   /* the iteration goes on */
+    double x[VEC];     /* n_e/n_H: initial guess and result */
+    double given[VEC]; /* electrons per n_H that the ions supply at x */
+    double slope[VEC]; /* derivative of `given` with respect to x */
+    bool moves[VEC];   /* true until the iteration has converged */
     struct species is[VEC];
 };
 
@@ -61,7 +62,7 @@ VEC_INLINE double gas_ions(const struct gases *g, int k, const struct uv_rates *
     return ions_at(recombine, ionise, g->nH[k], uv, x, s, slope);
 }
 
-/* A step of Newton's iteration for ln x = ln s(x): x times this. */
+/* Newton step for ln x = ln s(x); returns the factor to be applied to x. */
 VEC_INLINE double newton(double given, double slope, double x, double *ratio, double *p)
 {
     *ratio = given / x;
@@ -75,7 +76,7 @@ VEC_INLINE bool far(double ratio)
     return fabs(ratio - 1) > 0.1;
 }
 
-/* One step of all gases; true if one of them is to move on. */
+/* Advances all gases by one Newton step; true if any gas has not converged. */
 VEC_INLINE bool gases_step(struct gases *g, int n, const struct uv_rates *uv)
 {
     double factor[VEC], ratio[VEC], p[VEC];
@@ -96,8 +97,8 @@ VEC_INLINE bool gases_step(struct gases *g, int n, const struct uv_rates *uv)
     return any;
 }
 
-/* d ln s/d ln x lies in -1..0: without radiation s is constant, and where radiation rules s ∝ 1/x,
- * so the iteration converges from anywhere. */
+/* Iterates all gases to equilibrium. d ln s/d ln x lies in -1..0: without radiation s is constant,
+ * and in strong radiation s ∝ 1/x, so the iteration converges from any start. */
 VEC_INLINE void gases_settle(struct gases *g, int n, const struct uv_rates *lent)
 {
     const struct uv_rates uv = *lent;
@@ -152,21 +153,21 @@ double species_at(const struct rate_coef *c, double nH, const struct uv_rates *u
 
 /* ---- rates of T2 ---- */
 
-/* Bisection visits temperatures T2 mu of few mu, whatever the density: nodes of a binary tree, in
- * the order of a heap, whose coefficients are kept. */
+/* Cache of coefficients. Bisection visits temperatures T2 mu for few values of mu, whatever the
+ * density: the nodes of a binary tree, numbered in heap order. */
 enum { DEPTH = 14, CACHED = 400 };
 
 struct cached {
     int n;
-    short at[1 << DEPTH]; /* 1 + place in coef; 0: not visited */
+    short at[1 << DEPTH]; /* 1 + index in coef by node; 0: not visited */
     bool whole[CACHED];
-    struct rate_coef coef[CACHED]; /* of n nodes */
+    struct rate_coef coef[CACHED]; /* coefficients of n nodes */
 };
 
 struct rate_path {
     enum atomic_rates atoms;
     double T2;
-    struct cached *cached; /* NULL: nothing is kept */
+    struct cached *cached; /* cached coefficients; NULL: no cache */
 };
 
 struct rate_path *rate_path_new(enum atomic_rates atoms, double T2)
@@ -185,7 +186,7 @@ void rate_path_free(struct rate_path *p)
     mem_free(p);
 }
 
-/* The node's place among those that are kept, *made: with coefficients; -1: there is none. */
+/* Index of a node in the cache; -1 if the cache is full. *made: its coefficients exist. */
 static int path_slot(struct cached *p, int node, bool *made)
 {
     *made = false;
@@ -213,7 +214,7 @@ static const struct rate_coef *path_at(const struct rate_path *p, int node, doub
     return c;
 }
 
-/* Rates of the species in g->is. */
+/* Adds up the rates of the species in g->is. */
 static void add_up(struct gas_rates *g, const struct rate_coef *c, double T, double nH,
                    const struct uv_rates *uv, double a)
 {
@@ -239,8 +240,8 @@ struct gas_rates gas_rates_of(double T, double nH, const struct uv_rates *uv, do
     return g;
 }
 
-/* mu falls with T, so that mu(T2 mu) - mu has one root. RAMSES bisects it and stops at 1e-4; the
- * same intervals are used, so that tables agree to rounding. */
+/* Bisection for mu. mu falls with T, so mu(T2 mu) - mu has one root. The intervals and the
+ * tolerance of 1e-4 are RAMSES's, so that tables agree to rounding. */
 struct bisection {
     double low, high, mid;
     int node;
@@ -256,7 +257,7 @@ static void bisection_narrow(struct bisection *b, double mu)
     b->node = b->node < 1 << DEPTH ? 2 * b->node + (off > 0) : b->node;
 }
 
-/* The middle of gas k's interval, from the electrons that were found last. */
+/* Sets gas k to the midpoint of its interval; e: electron density of the last solution. */
 static void bisection_enter(struct bisection *b, int k, const struct rate_path *p, double e,
                             struct gases *g)
 {
@@ -265,7 +266,7 @@ static void bisection_enter(struct bisection *b, int k, const struct rate_path *
     gas_put(g, k, path_at(p, b->node, p->T2 * b->mid, false, &mine), e > 1e-12 ? e : 1e-12);
 }
 
-/* Where there are fewer than VEC, copies of the first one fill up; one is alone. */
+/* Fewer than VEC gases are padded with copies of the first; a single gas is computed alone. */
 void gas_rates_on(const struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
                   double a, struct gas_rates out[])
 {
@@ -312,8 +313,8 @@ static const struct {
 };
 enum { NMETAL = sizeof METAL / sizeof *METAL };
 
-/* Ions of heavy elements, without the contribution of hydrogen and helium: its value and the value
- * times its slope. */
+/* Cooling by ions of heavy elements, without hydrogen and helium: returns the rate, and in *slope
+ * the rate times its logarithmic slope. */
 static double metal_ions(double logT, double *slope)
 {
     *slope = 0;
@@ -327,7 +328,7 @@ static double metal_ions(double logT, double *slope)
     return rate;
 }
 
-/* Fine-structure lines in the infrared. */
+/* Cooling by infrared fine-structure lines. */
 static double metal_lines(double T, double logT, double *slope)
 {
     double rate = pow(10, -31.522879 + 2 * logT - 20 / T - T * 4.342944e-5);
@@ -344,6 +345,6 @@ double metal_rate(double T, double u, double *slope)
     double power = 0.4 * pow(T / 1e5, 0.15), hot = 10 * exp(-1e6 / T), g = power + hot;
     double f = 1 / (1 + u / g), dg = (0.15 * power + hot * 1e6 / T) / T;
     double df = u / g * f * f * dg / g;
-    *slope = (s1 + s2) / rate * f + rate * df; /* so in RAMSES: a rate too small to count */
+    *slope = (s1 + s2) / rate * f + rate * df; /* as in RAMSES; the last term is tiny */
     return rate * f;
 }

@@ -1,20 +1,21 @@
-/* cool/solve: the methods (solve_kern.h) for blocks of cells; of the original one those that have
- * not arrived, side by side. */
+/* cool/solve: the methods (solve_kern.h) for blocks of cells; the original method advances the
+ * unfinished cells in vectors. */
 #include <string.h>
 
 #include "cool/solve.h"
 #include "cool/solve_kern.h"
 
-/* Cells that have not arrived, side by side; arrays are used up to the next multiple of VEC. */
+/* Unfinished cells in vectors; arrays are used up to the next multiple of VEC. */
 struct lanes {
     int n;
     double T2[SOLVE_BLOCK], t[SOLVE_BLOCK], total[SOLVE_BLOCK];
     double w[SOLVE_BLOCK], Z[SOLVE_BLOCK], inv[SOLVE_BLOCK];
-    double low[SOLVE_BLOCK]; /* first node of the lower of the densities between which it lies */
-    double min[SOLVE_BLOCK]; /* of w */
-    double end[SOLVE_BLOCK]; /* T2 at `total`, if that lies in the last sub-step */
-    double y[SOLVE_BLOCK], at[SOLVE_BLOCK];      /* place between two nodes; the lower one */
-    double net[SOLVE_BLOCK], slope[SOLVE_BLOCK]; /* of a table that has no end */
+    double low[SOLVE_BLOCK]; /* first node of the lower neighbouring density */
+    double min[SOLVE_BLOCK]; /* minimum of w */
+    double end[SOLVE_BLOCK]; /* T2 at `total`, if `total` lies in the last sub-step */
+    double y[SOLVE_BLOCK], at[SOLVE_BLOCK]; /* position between two nodes; the lower node */
+    /* net cooling and slope from the table, extrapolated */
+    double net[SOLVE_BLOCK], slope[SOLVE_BLOCK];
     int cell[SOLVE_BLOCK];
 };
 
@@ -53,7 +54,7 @@ static void lanes_fill(struct lanes *l, const struct solve_cells *c, double dt, 
     }
 }
 
-/* log2 of rates and their derivatives: those of a cell side by side. */
+/* log2 of rates and their derivatives, a vector of rates per cell. */
 struct rows {
     double rate[SOLVE_BLOCK][VEC], slope[SOLVE_BLOCK][VEC];
 };
@@ -64,7 +65,7 @@ VEC_INLINE vec column(const double (*row)[VEC], int r)
                  row[4][r], row[5][r], row[6][r], row[7][r]};
 }
 
-/* Powers of 2 and sums of the rates, cells side by side. */
+/* Exponentiates and adds up the rates, in vectors of cells. */
 static void lanes_join(struct lanes *l, const struct rows *rows)
 {
     for (int k = 0; k < l->n; k += VEC) {
@@ -79,8 +80,8 @@ static void lanes_join(struct lanes *l, const struct rows *rows)
     }
 }
 
-/* Net cooling and its slope by ln T2: first the place of each temperature, cells side by side, then
- * the logarithms of the rates of each cell side by side, which are neighbours in memory. */
+/* Net cooling and its derivative with respect to ln T2: first the positions of the temperatures, in
+ * vectors of cells, then the logarithms of the rates of each cell, which are adjacent in memory. */
 static void lanes_rates(struct lanes *l, const struct table_node *node)
 {
     struct rows rows;
@@ -110,8 +111,8 @@ static void lanes_step(struct lanes *l, const struct table_node *node, double fi
     }
 }
 
-/* Cells that have arrived leave; the others move up. Without branches, which could not be
- * predicted: what is stored for cells under way is overwritten when they arrive. */
+/* Removes finished cells and moves the others up, without branches, which would be unpredictable:
+ * values stored for unfinished cells are overwritten when they finish. */
 static void lanes_leave(struct lanes *l, double T2[SOLVE_BLOCK])
 {
     int n = 0;
@@ -140,7 +141,7 @@ void solve_implicit(const struct cool_table *t, double dt, double finer, struct 
     }
 }
 
-/* Cells that need too many sub-steps, by the other method. */
+/* Advances cells that need too many sub-steps by the implicit method. */
 static void lanes_rescue(const struct lanes *l, const struct cool_table *t, double dt, double finer,
                          struct solve_cells *c, double T2[SOLVE_BLOCK])
 {

@@ -5,10 +5,10 @@
 
 #include "cool/table.h"
 
-enum { SOLVE_BLOCK = 64 }; /* cells at a time */
+enum { SOLVE_BLOCK = 64 }; /* maximum cells per call */
 
-/* n ≤ SOLVE_BLOCK cells: n_H in 1/cm³; the density at which the table is entered; metallicity in
- * solar units; T2 in K, before and after; *steps counts sub-steps. */
+/* n ≤ SOLVE_BLOCK cells: n_H in 1/cm³; density used in the table; metallicity in solar units; T2 in
+ * K, before and after; *steps counts sub-steps. */
 struct solve_cells {
     int n;
     double nH[SOLVE_BLOCK], seen[SOLVE_BLOCK], Z[SOLVE_BLOCK], T2[SOLVE_BLOCK];

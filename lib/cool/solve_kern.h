@@ -1,5 +1,5 @@
-/* cool/solve_kern: the methods of cool/solve.h, for C, C++ and CUDA. For cells side by side on the
- * CPU, and one by one in kernels of devices (vec/vec.h).
+/* cool/solve_kern: the methods of cool/solve.h, for C, C++ and CUDA, in vectors of cells on the CPU
+ * and for single cells in device kernels (vec/vec.h).
  *
  * original: the integration of RAMSES, with sub-steps of 1/w,
  *
@@ -13,10 +13,10 @@
  *
  *     y1 = y0 - g dt λ(y1),   y2 = y0 - (1-g) dt λ(y1) - g dt λ(y2),   g = 1 - 1/√2,
  *
- * over which T2 changes by about a tenth at first, and that grow as the cell comes to rest. Where
- * it changes by much more, backward Euler takes their place, whose root exists for any dt: it lies
- * between T2_old and the end of the range of temperatures towards which λ points. Roots are
- * bracketed, and found by bisection and Newton's iteration together, so the method is
+ * where a sub-step changes T2 by about a tenth at first and grows as the cell approaches
+ * equilibrium. If T2 changes by much more, backward Euler replaces the two stages: its root exists
+ * for any dt, between T2_old and the end of the temperature range towards which λ points. Roots are
+ * bracketed and found by bisection combined with Newton's iteration, so the method is
  * unconditionally stable. */
 #pragma once
 #include "base/cgs.h"
@@ -25,9 +25,9 @@
 
 /* ---- implicit ---- */
 
-static const double IMPLICIT_MIN = 1e-2, IMPLICIT_MAX = 1e30; /* T2 */
+static const double IMPLICIT_MIN = 1e-2, IMPLICIT_MAX = 1e30; /* range of T2, K */
 
-/* The root of T2 - from + dt λ(T2); IMPLICIT_MIN where there is none above it. */
+/* The root of T2 - from + dt λ(T2); IMPLICIT_MIN if no root lies above it. */
 PTAH_HD_OUT double implicit_root(const struct table_node *node, const struct solve_point *p,
                                  double from, double dt, double guess)
 {
@@ -61,7 +61,7 @@ PTAH_HD_FN double implicit_step(const struct table_node *node, const struct solv
     return implicit_root(node, p, half, g * dt, half);
 }
 
-/* T2 of a cell after dt seconds; `finer`: solve_implicit; *steps counts sub-steps. */
+/* T2 of a cell after dt seconds; `finer`: see solve_implicit; *steps counts sub-steps. */
 PTAH_HD_FN double implicit_cell(const struct table_node *node, const struct solve_point *p,
                                 double nH, double T2, double dt, double finer, int64_t *steps)
 {
@@ -81,15 +81,15 @@ PTAH_HD_FN double implicit_cell(const struct table_node *node, const struct solv
 
 /* ---- original ---- */
 
-enum { ORIGINAL_STEPS = 500 }; /* cells that need more are left to the implicit method */
-static const double ORIGINAL_ARRIVED = 1 - 1e-14; /* 1/(1/total) may be less than total */
+enum { ORIGINAL_STEPS = 500 }; /* maximum; further cells use the implicit method */
+static const double ORIGINAL_ARRIVED = 1 - 1e-14; /* tolerance: 1/(1/total) may be below total */
 
 /* Values of a vector of cells that stay constant while the cells cool. */
 struct original_lane {
-    vec w, low; /* place between two densities; first node of the lower one */
+    vec w, low; /* position between two densities; first node of the lower one */
     vec inv;    /* 1/n_H */
-    vec total;  /* time */
-    vec min;    /* of w of the sub-steps */
+    vec total;  /* end time, in units in which dT2/dt = -λ */
+    vec min;    /* minimum of w of the sub-steps */
 };
 
 VEC_INLINE double original_unit(double dt)
@@ -109,12 +109,13 @@ VEC_INLINE struct original_lane original_enter(vec nH, vec seen, double unit, do
     return l;
 }
 
-/* After a sub-step; end: T2 at `total`, if that lies in it. */
+/* State after a sub-step; end: T2 at `total`, if `total` lies in the sub-step. */
 struct original_now {
     vec T2, t, end;
 };
 
-/* net: cooling; slope: by ln T2, both from the table, which has no end. */
+/* Advances T2 and t by one sub-step. net: cooling; slope: derivative with respect to ln T2; both
+ * are extrapolated beyond the table. */
 VEC_INLINE struct original_now original_step(vec T2, vec t, vec total, vec min, vec net, vec slope,
                                              double finer)
 {
@@ -136,7 +137,7 @@ VEC_INLINE struct original_now original_step(vec T2, vec t, vec total, vec min, 
     return now;
 }
 
-/* ---- one cell, with the bits that solve_original and solve_implicit give to it ---- */
+/* ---- single cells, bit for bit as in solve_original and solve_implicit ---- */
 
 #ifdef VEC_ONE
 

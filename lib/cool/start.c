@@ -24,7 +24,7 @@ static double change(double T2, void *ctx)
     return unit * net + (s->T2_old - T2) / s->dt;
 }
 
-/* The change is positive at the lower end and negative at the upper one. */
+/* The root for T2 at the end of the step. The residual falls from positive to negative. */
 static double step_root(struct history_step *s)
 {
     gsl_function f = {.function = change, .params = s};
@@ -46,7 +46,7 @@ static double step_root(struct history_step *s)
     return T2;
 }
 
-/* T2 in K at a_end, in steps da/a; *electrons: n_e/n_H then. */
+/* T2 in K at a_end, with step size da/a; *electrons: n_e/n_H at a_end. */
 static double evolve(const struct mean_cell *m, const struct uv *uv, double a_end, double step,
                      double *electrons)
 {

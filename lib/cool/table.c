@@ -10,14 +10,14 @@
 
 _Static_assert((int)TABLE_PART == (int)VEC, "gas_rates_on takes a part at a time");
 
-/* A rate of 0 has a logarithm too. */
+/* log2 of a rate, finite also for a rate of 0. */
 static double log_of(double rate)
 {
     return log2(fmax(rate, 1e-100));
 }
 
-/* A rate changes by less than 2^100 in an interval, but where it begins: the cubics stay within
- * what vec_exp2 takes. */
+/* Limits the slope of a log rate. A rate changes by less than 2^100 in an interval except at its
+ * onset; the limit keeps the cubics within the range of vec_exp2. */
 static double limited(double slope)
 {
     return fmin(fmax(slope, -100), 100);
@@ -31,20 +31,20 @@ static void put(const struct gas_rates *g, double value[RATE_COUNT])
     value[RATE_COMPTON_HEAT] = log_of(g->compton_heat);
 }
 
-/* The densities of a part at one temperature, here and TABLE_DEX above. */
+/* Computes all densities of a part at one T2, with slopes from rates at TABLE_DEX above. */
 static void part_row_make(struct cool_table *t, int part, int k, struct rate_path *path[2])
 {
     const double width = (TABLE_T_MAX - TABLE_T_MIN) / (TABLE_T - 1);
     int first = part * TABLE_PART, n = TABLE_N - first < TABLE_PART ? TABLE_N - first : TABLE_PART;
     double nH[TABLE_PART] = {0}, next[RATE_COUNT], slope, T2 = pow(10, table_log_T2(k));
-    struct gas_rates here[TABLE_PART], there[TABLE_PART];
+    struct gas_rates here[TABLE_PART], shifted[TABLE_PART];
     for (int i = 0; i < n; i++) nH[i] = pow(10, table_log_nH(first + i));
     gas_rates_on(path[0], nH, n, &t->light, t->aexp, here);
-    gas_rates_on(path[1], nH, n, &t->light, t->aexp, there);
+    gas_rates_on(path[1], nH, n, &t->light, t->aexp, shifted);
     for (int i = 0; i < n; i++) {
         struct table_node *to = &t->node[first + i][k];
         put(&here[i], to->value);
-        put(&there[i], next);
+        put(&shifted[i], next);
         for (int r = 0; r < RATE_METAL; r++)
             to->slope[r] = limited((next[r] - to->value[r]) / TABLE_DEX * width);
         double metals = metal_rate(T2 * here[i].mu, t->metal_measure / nH[i], &slope);
@@ -87,7 +87,7 @@ static int part_at(double nH, int beyond)
     return (int)fmin(fmax(floor(at) + beyond, 0), TABLE_N - 1) / TABLE_PART;
 }
 
-/* One density more on either side: rounding may place a cell there. */
+/* Adds one density on either side, since rounding may place a cell there. */
 void table_need(struct cool_table *t, double low, double high)
 {
     struct table_span s = {part_at(low, -1), part_at(high, 2)};
@@ -111,14 +111,14 @@ void table_need(struct cool_table *t, double low, double high)
 enum { NODES = TABLE_N * TABLE_T, SPECIES = 6 };
 enum { SLOPES = RATE_COUNT, MU = 2 * RATE_COUNT, NUMBERS, TABLES = NUMBERS + SPECIES };
 
-/* Values that do not depend on the node, and the table. */
+/* Parameters common to all nodes, and the table. */
 struct file_job {
     struct uv_rates light;
     double aexp, metal_measure;
-    double (*table)[NODES]; /* [TABLES] */
+    double (*table)[NODES]; /* [TABLES] tables of the file */
 };
 
-/* RAMSES has -100 where metals do not cool. */
+/* log10 with a lower limit; RAMSES has -100 where metals do not cool. */
 static double log10_of(double x, double min)
 {
     return log10(fmax(x, min));
@@ -135,14 +135,14 @@ static void put_rates(const struct gas_rates *g, double value[RATE_METAL])
 static void put_node(const struct file_job *j, int at, double T2, double nH,
                      const struct gas_rates *g, const struct gas_rates *above)
 {
-    double here[RATE_METAL], there[RATE_METAL], slope;
+    double here[RATE_METAL], shifted[RATE_METAL], slope;
     const double number[SPECIES] = {g->is.e,   g->is.hi,   g->is.hii,
                                     g->is.hei, g->is.heii, g->is.heiii};
     put_rates(g, here);
-    put_rates(above, there);
+    put_rates(above, shifted);
     for (int r = 0; r < RATE_METAL; r++) {
         j->table[r][at] = here[r];
-        j->table[SLOPES + r][at] = (there[r] - here[r]) / TABLE_DEX;
+        j->table[SLOPES + r][at] = (shifted[r] - here[r]) / TABLE_DEX;
     }
     double metals = metal_rate(T2 * g->mu, j->metal_measure / nH, &slope);
     j->table[RATE_METAL][at] = log10_of(metals, 1e-100);
@@ -155,21 +155,21 @@ static void file_row(const struct file_job *j, int k)
 {
     double T2 = pow(10, table_log_T2(k)), nH[VEC];
     struct rate_path *here = rate_path_new(j->light.atoms, T2),
-                     *there = rate_path_new(j->light.atoms, pow(10, table_log_T2(k) + TABLE_DEX));
+                     *shifted = rate_path_new(j->light.atoms, pow(10, table_log_T2(k) + TABLE_DEX));
     struct gas_rates g[VEC], above[VEC];
     for (int first = 0; first < TABLE_N; first += VEC) {
         int n = TABLE_N - first < VEC ? TABLE_N - first : VEC;
         for (int i = 0; i < n; i++) nH[i] = pow(10, table_log_nH(first + i));
         gas_rates_on(here, nH, n, &j->light, j->aexp, g);
-        gas_rates_on(there, nH, n, &j->light, j->aexp, above);
+        gas_rates_on(shifted, nH, n, &j->light, j->aexp, above);
         for (int i = 0; i < n; i++)
             put_node(j, k * TABLE_N + first + i, T2, nH[i], &g[i], &above[i]);
     }
     rate_path_free(here);
-    rate_path_free(there);
+    rate_path_free(shifted);
 }
 
-/* A record of a Fortran file is between two copies of its length. */
+/* Writes a Fortran record: data between two copies of their length. */
 static char *put_record(char *to, const void *p, size_t n)
 {
     int32_t mark = (int32_t)n;

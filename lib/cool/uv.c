@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "io/table.h"
 
-static const int64_t BYTES_MAX = 1 << 26; /* of a table */
-static const double A_FLOOR = 1e-4;       /* where j_floor holds */
+static const int64_t BYTES_MAX = 1 << 26; /* maximum size of a table file, bytes */
+static const double A_FLOOR = 1e-4;       /* expansion factor to which j_floor refers */
 
 /* ---- power law (Theuns et al. 1998) ---- */
 
@@ -74,7 +74,7 @@ static const struct {
 };
 enum { NPHI = sizeof PHI / sizeof *PHI };
 
-/* The interval is found as if z were equidistant, as in RAMSES: it extrapolates. */
+/* Interpolation in z, with intervals chosen as if z were equidistant, as in RAMSES. */
 static double phi_at(double z)
 {
     double last = PHI[NPHI - 1].z;
@@ -89,10 +89,10 @@ static double phi_at(double z)
 
 struct uv_table {
     int n;
-    double (*row)[1 + 2 * ION_COUNT]; /* log10(1+z), rates */
+    double (*row)[1 + 2 * ION_COUNT]; /* rows of log10(1+z) and rates */
 };
 
-/* Straight lines of the logarithms, or of the rates where one of them is 0. */
+/* Interpolates logarithms, or the rates themselves if one of them is 0. */
 static double between(double a, double b, double f)
 {
     return a > 0 && b > 0 ? exp(log(a) * (1 - f) + log(b) * f) : a * (1 - f) + b * f;
@@ -120,7 +120,7 @@ static enum err table_line_read(struct uv_table *t, struct table *in)
     TRY(table_row(in, COLUMNS, "log10(1+z), three photoionisation rates and three heating rates",
                   v));
     for (int k = 0; k < COLUMNS; k++) {
-        double max = k == 0 ? 4 : 1; /* z = 9999; with far more, temperatures overflow */
+        double max = k == 0 ? 4 : 1; /* z = 9999; at much larger z temperatures overflow */
         if (!(v[k] >= 0 && v[k] <= max))
             FAIL(ERR_FORMAT, "%s: line %ld: column %d is %g: %s must be 0 to %g", in->path,
                  (long)table_line(in), k + 1, v[k], k == 0 ? "log10(1+z)" : "a rate", max);

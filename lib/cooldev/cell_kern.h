@@ -1,5 +1,5 @@
-/* cooldev/cell_kern: what cooling reads of a cell and what it leaves there, for the source term of
- * the CPU (phys/cooling.c) and for devices: C, C++ and CUDA. */
+/* cooldev/cell_kern: conversion of a cell to and from the variables of cooling, for the source term
+ * of the CPU (phys/cooling.c) and for devices: C, C++ and CUDA. */
 #pragma once
 #include <math.h>
 
@@ -9,24 +9,24 @@
 /* ---- the temperature floor (phys/floor.h) ---- */
 
 enum floor_form {
-    FLOOR_CONSTANT,  /* T2 */
-    FLOOR_POLYTROPE, /* T2 (n_H/n)^index */
-    FLOOR_DOUBLE,    /* T2 (1 + (n_H/n)^index) */
-    FLOOR_CUSTOM     /* T2 below n, the polytrope above */
+    FLOOR_CONSTANT,  /* floor = T2 */
+    FLOOR_POLYTROPE, /* floor = T2 (n_H/n)^index */
+    FLOOR_DOUBLE,    /* floor = T2 (1 + (n_H/n)^index) */
+    FLOOR_CUSTOM     /* floor = T2 below n, the polytrope above */
 };
 
 struct temperature_floor {
     enum floor_form form;
-    double T2, n, index; /* K, 1/cm³ */
+    double T2, n, index; /* temperature, K; density, 1/cm³; exponent */
 };
 
-/* Constant, or proportional to density? */
+/* Whether the floor is constant or proportional to density. */
 PTAH_HD int floor_is_straight(const struct temperature_floor *f)
 {
     return f->form == FLOOR_CONSTANT || (f->form == FLOOR_POLYTROPE && f->index == 1);
 }
 
-/* T2 of a floor that is. */
+/* T2 of a constant or proportional floor at density nH. */
 PTAH_HD double floor_straight(const struct temperature_floor *f, double nH)
 {
     return f->form == FLOOR_CONSTANT ? f->T2 : f->T2 * (nH / f->n);
@@ -34,18 +34,19 @@ PTAH_HD double floor_straight(const struct temperature_floor *f, double nH)
 
 /* ---- cells ---- */
 
-static const double COOLING_MIN = 1e-2, COOLING_DELAYED = 1e-3; /* T2; of the scalar */
+/* lower limit of T2, K; threshold of the delay scalar */
+static const double COOLING_MIN = 1e-2, COOLING_DELAYED = 1e-3;
 
-/* Parameters that are the same for all cells of a level. */
+/* Parameters common to all cells of a level. */
 struct cooling_law {
     struct temperature_floor floor;
     double smallr;
-    double hydrogen;    /* density → hydrogen nuclei/cm³ */
-    double per_T2;      /* energy density per density and T2 */
-    double dt;          /* s */
-    double decay;       /* of the scalar that delays cooling */
-    double Z, max;      /* metallicity where it is no variable; highest T2 */
-    int metal, delayed; /* variables, -1: none */
+    double hydrogen;    /* hydrogen nuclei/cm³ per code density */
+    double per_T2;      /* energy density per density and T2, code units */
+    double dt;          /* time step, s */
+    double decay;       /* decay factor of the delay scalar per step */
+    double Z, max;      /* metallicity if it is no variable; maximum T2, K */
+    int metal, delayed; /* variable indices of metallicity and delay scalar, -1: none */
 };
 
 /* Values of a cell that stay constant while it cools, and T2 above the floor. */
@@ -59,7 +60,7 @@ PTAH_HD double cooling_density(const struct cooling_law *w, const struct level *
     return rho > w->smallr ? rho : w->smallr;
 }
 
-/* floor: T2 of it at this density. */
+/* Reads a cell. floor: T2 of the floor at its density. */
 PTAH_HD struct cooling_cell cooling_enter(const struct cooling_law *w, const struct level *lv,
                                           lidx i, int c, double floor)
 {
@@ -75,7 +76,7 @@ PTAH_HD struct cooling_cell cooling_enter(const struct cooling_law *w, const str
     return x;
 }
 
-/* T2: above the floor, now; x: as cooling_enter found the cell. */
+/* Writes a cell after cooling. T2: temperature above the floor; x: result of cooling_enter. */
 PTAH_HD void cooling_leave(const struct cooling_law *w, const struct level *lv, lidx i, int c,
                            const struct cooling_cell *x, double T2)
 {
@@ -86,7 +87,7 @@ PTAH_HD void cooling_leave(const struct cooling_law *w, const struct level *lv, 
     if (w->delayed >= 0) level_gas(lv, w->delayed)[i][c] *= w->decay;
 }
 
-/* The energy is that of the floor alone. */
+/* Sets the internal energy of a cell to the floor. */
 PTAH_HD void cooling_set(const struct cooling_law *w, const struct level *lv, lidx i, int c,
                          double floor)
 {

@@ -1,7 +1,7 @@
-/* cooldev/cool_kernel: cooling of the leaf cells of a level on a device, a thread a cell, and the
- * range of their densities, which says what of the table of rates they need. (phys/cooling
- * does it on hosts, cells side by side.) */
-#define VEC_ONE /* before vec/vec.h */
+/* cooldev/cool_kernel: cooling of the leaf cells of a level on a device, one thread per cell, and
+ * their density range, which determines the needed parts of the table of rates. On hosts
+ * phys/cooling does the same in vectors of cells. */
+#define VEC_ONE /* must precede vec/vec.h */
 #include "cool/solve_kern.h"
 #include "cooldev/kernels.h"
 #include "dev/kernel.h"

@@ -1,6 +1,5 @@
-/* cooldev: see cooldev.h. The host makes the table of rates (cool/table.h), where gas
- * of a level needs parts that nothing has needed before at this expansion factor; they are sent
- * once. */
+/* cooldev: see cooldev.h. The host computes the parts of the table of rates (cool/table.h) that gas
+ * of a level needs for the first time at this expansion factor; each part is sent once. */
 #include "cooldev/cooldev.h"
 
 #include <math.h>
@@ -13,11 +12,11 @@
 enum { BLOCKS = 1024 };
 
 struct cooldev {
-    struct mirror *mirror; /* lent, with its device and stream */
+    struct mirror *mirror; /* mirror of the mesh, lent, with its device and stream */
     struct table_node *node;
-    double (*range)[2];     /* [BLOCKS] */
-    double aexp;            /* of the parts that are there */
-    bool sent[TABLE_PARTS]; /* are there */
+    double (*range)[2];     /* [BLOCKS] density ranges of the blocks */
+    double aexp;            /* expansion factor of the parts on the device */
+    bool sent[TABLE_PARTS]; /* flags of the parts on the device */
 };
 
 struct cooldev *cooldev_new(struct mirror *x)
@@ -45,7 +44,7 @@ static enum err room(struct cooldev *d)
     return dev_new(dev, &d->node, sizeof *d->node * TABLE_N * TABLE_T, "cooling table");
 }
 
-/* Least and most density of the leaves of the level. */
+/* Minimum and maximum density of the leaves of the level. */
 static enum err range_find(struct cooldev *d, const struct mesh *m, int l,
                            const struct cooling_law *law, double *low, double *high)
 {
@@ -66,8 +65,8 @@ static enum err range_find(struct cooldev *d, const struct mesh *m, int l,
     return OK;
 }
 
-/* Parts that have been made since. The stream was empty, so none that is on its way is made anew;
- * the others stay until the next expansion factor. */
+/* Sends the parts computed since the last call. The stream is empty, so no part in transit is
+ * overwritten; parts on the device stay valid until the next expansion factor. */
 static void parts_send(struct cooldev *d, const struct cool_table *t)
 {
     const size_t row = sizeof t->node[0];

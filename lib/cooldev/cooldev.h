@@ -1,4 +1,4 @@
-/* cooldev: cooling of the leaf cells of a mesh on a device, with the bits of the CPU
+/* cooldev: cooling of the leaf cells of a mesh on a device, bit for bit as on the CPU
  * (phys/cooling.c). Local to a rank. */
 #pragma once
 #include "cool/cool.h"
@@ -7,12 +7,12 @@
 
 struct cooldev;
 
-/* The mirror is lent. */
+/* Creates the state of cooling on the device of x; x is lent. */
 struct cooldev *cooldev_new(struct mirror *x);
-void cooldev_free(struct cooldev **d); /* the stream is empty */
-/* The leaf cells of level l, of which the table is entered at their own density, by COOL_ORIGINAL
- * or COOL_IMPLICIT; the floor is straight. Without rates (c) the energy becomes that of the floor.
- * ERR_LIMIT: the device has too little memory, and nothing has changed; or it failed. */
+void cooldev_free(struct cooldev **d); /* the stream must be empty */
+/* Cools the leaf cells of level l by COOL_ORIGINAL or COOL_IMPLICIT, with the table entered at the
+ * cell's own density and a straight floor. Without rates (c NULL) the energy is set to the floor.
+ * ERR_LIMIT: the device has too little memory and nothing has changed, or the device failed. */
 MUST_USE enum err cooldev_apply(struct cooldev *d, struct mesh *m, int l,
                                 const struct cooling_law *law, struct cooling *c,
                                 enum cool_method method);

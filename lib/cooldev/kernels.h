@@ -1,11 +1,11 @@
-/* cooldev/kernels: arguments of the kernels of cool_kernel.c, each that of the kernel of its name.
- * Pointers are the device's; so are those of the mesh. Private to cooldev. */
+/* cooldev/kernels: arguments of the kernels in cool_kernel.c, one struct per kernel. All pointers,
+ * including those of the mesh, are device addresses. Private to cooldev. */
 #pragma once
 #include "cool/net_kern.h"
 #include "cooldev/cell_kern.h"
 #include "dev/kernel.h"
 
-/* out[block]: least and most density of its leaves; none: HUGE_VAL and 0. */
+/* out[block]: minimum and maximum density of its leaves; HUGE_VAL and 0 without leaves. */
 struct gas_range_args {
     const struct mesh *mesh;
     struct cooling_law law;
@@ -13,11 +13,11 @@ struct gas_range_args {
     double (*out)[2];
 };
 
-/* Leaves of level l cool over law.dt; without a table: become as warm as the floor. */
+/* Cools leaves over law.dt; without a table, sets them to the floor. */
 struct gas_cool_args {
     const struct mesh *mesh;
     struct cooling_law law;
-    int l, implicit; /* by which method */
+    int l, implicit; /* level; true for the implicit method */
     const struct table_node *node;
 };
 

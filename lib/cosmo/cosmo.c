@@ -5,9 +5,9 @@
  * a³ + Ω_k a)), so with x = ln a the two clocks are integrals τ = ∫ a/f(a) dx,    H0 t = ∫ a³/f(a)
  * dx,    both 0 at a = 1. They are tabulated at x = k/1024 by Gauss-Legendre quadrature between
  * neighbours and interpolated by cubic Hermite polynomials (the slopes are the integrands): with h
- * = 1/1024 the interpolation error h⁴/384 τ'''' is below 1e-15 of τ. a(τ) inverts that same
- * polynomial by Newton's iteration, hence cosmo_at undoes cosmo_tau to rounding. Growth: D = 5/2
- * Ω_m E(a) ∫ da/(aE)³, E = H/H0 (Heath 1977; Peebles 1980 §10). */
+ * = 1/1024 the interpolation error h⁴/384 τ'''' is below 1e-15 of τ. a(τ) inverts this polynomial
+ * by Newton's iteration, hence cosmo_at inverts cosmo_tau to rounding. Growth: D = 5/2 Ω_m E(a) ∫
+ * da/(aE)³, E = H/H0 (Heath 1977; Peebles 1980 §10). */
 #include "cosmo/cosmo.h"
 
 #include <gsl/gsl_errno.h>
@@ -19,17 +19,17 @@
 #include "base/cgs.h"
 #include "base/mem.h"
 
-enum { PER_E = 1024 };  /* table points in one e-fold of a */
+enum { PER_E = 1024 };  /* table points per e-fold of a */
 enum { CHORDS = 1000 }; /* intervals of RAMSES's table */
 static const double A_LAST = 10.0;
-/* Δa/a of RAMSES's integration, which sets where its points lie */
+/* Δa/a of RAMSES's integration, which determines the positions of its points */
 static const double CHORD_STEP = 1e-6;
 
 struct cosmo {
     struct cosmo_par par;
-    int first, n;     /* point i is at x = (first + i)/PER_E */
-    double *tau, *t;  /* [n], ascending */
-    double *chord[3]; /* a, τ, hexp at RAMSES's points, from a = 1 down; NULL without chords */
+    int first, n;     /* first point and number of points; point i is at x = (first + i)/PER_E */
+    double *tau, *t;  /* [n] clocks τ and H0 t, ascending */
+    double *chord[3]; /* a, τ, hexp at RAMSES's points, falling from a = 1; NULL without chords */
 };
 
 static enum err check(const struct cosmo_par *p);
@@ -122,15 +122,14 @@ static double expansion2(const struct cosmo_par *p, double a)
 
 static gsl_integration_glfixed_table *gauss_new(size_t n)
 {
-    gsl_set_error_handler_off(); /* the default one aborts */
+    gsl_set_error_handler_off(); /* the default handler aborts */
     gsl_integration_glfixed_table *gauss = gsl_integration_glfixed_table_alloc(n);
     if (!gauss) mem_exhausted("GSL");
     return gauss;
 }
 
-/* As in RAMSES: Romberg's method with five extrapolations, from 1e-6, to a relative 1e-6 from one
- * refinement to the next. Its error is a few 1e-7, and so are those of displacements and
- * velocities. */
+/* Growth integral as in RAMSES: Romberg's method with five extrapolations, from 1e-6, to a relative
+ * change of 1e-6 between refinements. The error is a few 1e-7. */
 static double growth_romberg(const struct cosmo_par *p, double a)
 {
     const double from = 1e-6, tolerance = 1e-6;
@@ -155,8 +154,7 @@ static double growth_romberg(const struct cosmo_par *p, double a)
     return best;
 }
 
-/* ∫_0^a da'/(a'E)³. With a' = u² the integrand is 2 u⁴ / (Ω_m + Ω_Λ a'³ + Ω_k a')^(3/2), smooth
- * down to 0. */
+/* ∫_0^a da'/(a'E)³. With a' = u² the integrand 2 u⁴ / (Ω_m + Ω_Λ a'³ + Ω_k a')^(3/2) is smooth. */
 static double growth_integral(const struct cosmo_par *p, double a)
 {
     if (p->ramses) return growth_romberg(p, a);
@@ -216,7 +214,7 @@ static enum err check(const struct cosmo_par *p)
     return OK;
 }
 
-/* Slope of a clock over x: a^power / f(a), power 1 for τ and 3 for t. */
+/* Slope of a clock in x: a^power / f(a), power 1 for τ and 3 for t. */
 static double clock_slope(const struct cosmo_par *p, double power, double x)
 {
     double a = exp(x), s = a / cosmo_dadtau(p, a);
@@ -229,7 +227,8 @@ static void tabulate(struct cosmo *c)
     int zero = -c->first;
     c->tau[zero] = c->t[zero] = 0;
     for (int i = 0; i < c->n; i++) {
-        /* From a = 1 outwards, first up and then down, so that sums grow from small to large. */
+        /* Integrate from a = 1 outwards, up and then down, so that sums grow from small to
+         * large. */
         int to = i < c->n - zero ? zero + i : c->n - 1 - i, from = to > zero ? to - 1 : to + 1;
         if (to == zero) continue;
         double lo = (double)(c->first + from) / PER_E, hi = (double)(c->first + to) / PER_E,
@@ -246,8 +245,8 @@ static void tabulate(struct cosmo *c)
     gsl_integration_glfixed_table_free(gauss);
 }
 
-/* Cubic Hermite polynomial on interval i at s in [0,1]; *slope, if not NULL, its derivative over s.
- */
+/* Cubic Hermite polynomial on interval i at s in [0,1]; *slope, if not NULL, receives its
+ * derivative with respect to s. */
 static double hermite(const struct cosmo *c, const double *value, double power, int i, double s,
                       double *slope)
 {
@@ -286,7 +285,7 @@ static double curve_aexp(const struct cosmo *c, double tau)
     return exp((c->first + lo + s) / PER_E);
 }
 
-/* One step of RAMSES's integration backwards, midpoint rule: Δa/a is about CHORD_STEP. */
+/* One backward step of RAMSES's integration, midpoint rule: Δa/a is about CHORD_STEP. */
 static double chord_step(double a, double (*slope)(const struct cosmo_par *, double),
                          const struct cosmo_par *p, double *clock)
 {
@@ -332,7 +331,7 @@ static void chords_new(struct cosmo *c)
     chords_walk(c, skip > 0 ? skip : 1);
 }
 
-/* First k >= 1 such that key[k] <= x, at most CHORDS (key falls). */
+/* First k >= 1 such that key[k] <= x, at most CHORDS (key is descending). */
 static int chord_find(const double *key, double x)
 {
     int lo = 0, hi = CHORDS;

@@ -10,7 +10,7 @@ enum { SIDE_MAX = 100000, BYTES_MAX = 256 << 20 };
 
 struct response {
     int nk, na;
-    double *lnk, *lna, *r; /* r[nk][na] */
+    double *lnk, *lna, *r; /* axes and [nk][na] response */
 };
 
 static enum err next_count(struct table *t, const char *what, int *out)
@@ -23,7 +23,7 @@ static enum err next_count(struct table *t, const char *what, int *out)
     return OK;
 }
 
-/* n ascending numbers above 0, as logarithms. */
+/* Reads n ascending positive numbers and takes their logarithms. */
 static enum err next_axis(struct table *t, const char *what, int n, double *ln)
 {
     for (int i = 0; i < n; i++) {
@@ -78,7 +78,7 @@ void response_free(struct response **r)
     FREE(*r);
 }
 
-/* The interval of x and how far into it, 0..1. */
+/* Index of the interval that contains x; *part: fraction of the interval, 0..1. */
 static int find(const double *axis, int n, double x, double *part)
 {
     int lo = 0, hi = n - 1;

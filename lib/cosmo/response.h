@@ -4,7 +4,7 @@
  *
  *     nk na    k[nk] (h/Mpc, ascending)    a[na] (ascending)    R[nk][na]
  *
- * The table is interpolated bilinearly in ln k and ln a; beyond its ends the values at the ends are
+ * The table is interpolated bilinearly in ln k and ln a; beyond the ends the values at the ends are
  * used. Local. */
 #pragma once
 #include "base/err.h"

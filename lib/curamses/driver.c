@@ -16,7 +16,7 @@
 #include "io/file.h"
 
 struct driver_file {
-    H5FD_t base; /* first: HDF5 sees only this */
+    H5FD_t base; /* base class, which must be first: HDF5 sees this member only */
     int fd;
     haddr_t eoa, eof;
     struct hdf5_sink *sink;
@@ -113,7 +113,7 @@ static herr_t driver_truncate(H5FD_t *base, hid_t how, hbool_t closing)
 static const H5FD_class_t DRIVER = {
 #if H5_VERSION_GE(1, 13, 0)
     .version = H5FD_CLASS_VERSION,
-    .value = 511, /* of the range for tests: it is never stored */
+    .value = 511, /* value from HDF5's range for tests; never stored in a file */
 #endif
     .name = "ptah",
     .maxaddr = (haddr_t)INT64_MAX,

@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 struct hdf5_sink {
-    int failed; /* errno of the first error, 0: none */
+    int failed; /* errno of the first error; 0: none */
 };
 
 /* Sets the driver of a file access property list (a hid_t) and returns the id of the driver. The
- * sink is lent until the file is closed. HDF5 uses the driver once more after it has released its
- * own reference, to close the file: call hdf5_driver_end after that. */
+ * sink is lent until the file is closed. HDF5 uses the driver once more, to close the file, after
+ * releasing its own reference; call hdf5_driver_end only afterwards. */
 int64_t hdf5_driver_set(int64_t access, struct hdf5_sink *sink);
-void hdf5_driver_end(int64_t *id); /* −1: nothing, and what it leaves */
+void hdf5_driver_end(int64_t *id); /* sets *id to −1; no effect on −1 */

@@ -1,6 +1,6 @@
-/* curamses/file: see file.h. Metadata have HDF5's own checksums (format of HDF5 1.8, which any
- * later one reads). Links and attributes are kept in the headers of objects, however many there
- * are, so that only B-trees of chunks have no checksum. No object has timestamps. */
+/* curamses/file: see file.h. Metadata have HDF5's own checksums (format of HDF5 1.8, readable by
+ * all later versions). Links and attributes are always stored in object headers, so that only
+ * B-trees of chunks lack a checksum. No object has timestamps. */
 #ifdef PTAH_HDF5
 #include "curamses/file.h"
 
@@ -14,13 +14,13 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-/* datasets of at least so many bytes start at a page */
+/* page size; minimum size of a dataset that starts at a page boundary, bytes */
 static const int64_t ALIGN = 4096, ALIGN_FROM = 65536;
 
 static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first, int64_t n,
                          const void *p);
 
-/* Bytes of a value. */
+/* Bytes per value of a type. */
 static int size_of(char type)
 {
     return type == 'd' || type == 'q' ? 8 : type == 'i' ? 4 : type == 'h' ? 2 : 1;
@@ -103,12 +103,12 @@ void hdf5_text(struct hdf5_file *f, const char *group, const char *name, const c
 static void plain(hid_t how)
 {
     enum { ALL = 60000 };
-    H5Pset_obj_track_times(how, 0); /* the same state, the same bytes */
+    H5Pset_obj_track_times(how, 0); /* no timestamps, so that equal states give equal bytes */
     H5Pset_attr_phase_change(how, ALL, ALL);
     if (H5Pisa_class(how, H5P_GROUP_CREATE) > 0) H5Pset_link_phase_change(how, ALL, ALL);
 }
 
-/* Creates the groups on the way to `path`. */
+/* Creates the parent groups of `path`. */
 static void make_groups(struct hdf5_file *f, const char *path)
 {
     char part[64];
@@ -196,7 +196,7 @@ static void make_sets(struct hdf5_file *f)
     }
 }
 
-/* HDF5 keeps metadata in memory until here. Anything still open is closed with the file. */
+/* Closes the file. HDF5 keeps metadata in memory until this point; open objects are closed too. */
 static void close_file(struct hdf5_file *f)
 {
     if (f->id < 0) return;
@@ -260,8 +260,8 @@ void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void
     }
 }
 
-/* A chunk as HDF5's filters shuffle and deflate it: the first bytes of all elements come first, and
- * so on. */
+/* Shuffles and deflates a chunk as HDF5's filters do: the shuffle stores the first bytes of all
+ * elements, then the second bytes, and so on. */
 static size_t filter_chunk(const struct hdf5_file *f, int64_t elements, int64_t n, int64_t size,
                            const char *p, char *scratch, char *out, size_t room)
 {
@@ -298,7 +298,7 @@ static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first,
         memcpy(out, &head, sizeof head);
         FREE(scratch);
     }
-    for (int64_t b = 0; b < nblock; b++) { /* close the gaps */
+    for (int64_t b = 0; b < nblock; b++) { /* compact the deflated blocks */
         struct chunk_head head;
         memcpy(&head, packed + slot * (size_t)b, sizeof head);
         memmove(f->packed + f->npacked, packed + slot * (size_t)b,
@@ -319,7 +319,7 @@ static void store_chunks(struct hdf5_file *f, const char *p, int64_t bytes)
     }
 }
 
-/* A few ranks at a time, so that rank 0 does not hold the chunks of all ranks. */
+/* Gathers the chunks of a few ranks at a time, to bound the memory of rank 0. */
 void hdf5_turn(struct hdf5_file *f)
 {
     enum { RANKS = 8 };
@@ -357,7 +357,7 @@ static void finish(struct hdf5_file *f)
 enum err hdf5_close(struct hdf5_file *f)
 {
     hdf5_turn(f);
-    comm_add_i64(f->c, (int64_t *)f->sum, (int)f->nsum); /* each was made by one rank */
+    comm_add_i64(f->c, (int64_t *)f->sum, (int)f->nsum); /* nonzero on one rank only */
     finish(f);
     return f->err = err_agree(f->c, f->err);
 }
@@ -365,7 +365,7 @@ enum err hdf5_close(struct hdf5_file *f)
 void hdf5_fini(struct hdf5_file *f)
 {
     if (f->c->rank == 0) close_file(f);
-    hdf5_driver_end(&f->driver); /* of a file that could not be created */
+    hdf5_driver_end(&f->driver); /* needed if the creation failed */
     if (f->fd >= 0) close(f->fd);
     f->fd = -1;
     FREE(f->set);

@@ -4,12 +4,12 @@
  * allocated, and close it. Then each rank writes its parts with plain writes at the offsets that
  * HDF5 chose: nothing is collective, no data pass through HDF5, a failure is an errno, and any
  * build of HDF5 can be used. The offsets of deflated datasets are not known in advance: ranks
- * filter their chunks, and rank 0 stores those of a turn in the order of ranks. So the bytes do not
- * depend on the number of ranks, provided that each rank has one window of the same size in a turn.
+ * filter their chunks, and rank 0 stores the chunks of a turn in rank order. So the bytes do not
+ * depend on the number of ranks, provided that all ranks have one window of equal size per turn.
  *
  * Datasets are cut into blocks (the chunks of deflated ones), each with a checksum (base/checksum).
  * The dataset /ptah/checksum contains all of them; the attribute `checksum` of a dataset is the
- * index of its first one. */
+ * index of its first checksum. */
 #pragma once
 
 #include "base/checksum.h"
@@ -19,32 +19,32 @@
 
 struct hdf5_set {
     char path[64];
-    char type; /* d double, q i h b: integers of 8, 4, 2, 1 bytes, B: of 1, unsigned */
+    char type; /* d double, q i h b: integers of 8, 4, 2, 1 bytes, B: unsigned byte */
     int64_t n, block;
-    int64_t sum; /* index of its first checksum */
-    int64_t at;  /* byte in the file */
-    int64_t id;  /* HDF5's id (rank 0, deflated files) */
+    int64_t sum; /* index of the dataset's first checksum */
+    int64_t at;  /* byte offset in the file */
+    int64_t id;  /* HDF5 id (rank 0, deflated files) */
 };
 
 struct hdf5_file {
     const struct comm *c;
     char path[4096];
-    int deflate; /* level, 0: none */
+    int deflate; /* compression level, 0: none */
     int nset, room;
     struct hdf5_set *set;
-    int64_t nsum, nsmall, sum_at, sum_id; /* nsmall: those of datasets written at once, rank 0 */
+    int64_t nsum, nsmall, sum_at, sum_id; /* counts, offset and id of checksums */
     uint64_t *sum;
     int64_t id, driver;
     struct hdf5_sink sink;
     int fd;
-    struct sync_async *sync; /* set after hdf5_init: who syncs and closes it; NULL: hdf5_close */
+    struct sync_async *sync; /* closes the file, if set after hdf5_init; NULL: hdf5_close does */
     char *packed;            /* deflated chunks of this turn */
     int64_t npacked;
-    enum err err; /* of this rank */
+    enum err err; /* first error of this rank */
 };
 
 void hdf5_init(struct hdf5_file *f, const struct comm *c, const char *path, int deflate);
-void hdf5_fini(struct hdf5_file *f); /* after errors too */
+void hdf5_fini(struct hdf5_file *f); /* call after errors too */
 int hdf5_add(struct hdf5_file *f, char type, int64_t n, int64_t block, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
@@ -55,16 +55,16 @@ void hdf5_attr(struct hdf5_file *f, const char *group, const char *name, char ty
                const void *p);
 void hdf5_text(struct hdf5_file *f, const char *group, const char *name, const char *text);
 void hdf5_small(struct hdf5_file *f, const char *path, char type, int64_t n, const void *p);
-/* A text, padded with newlines to whole pages, so that another text of about that length moves
- * nothing else in the file. */
+/* Adds a text, padded with newlines to whole pages, so that another text of similar length leaves
+ * the rest of the file in place. */
 void hdf5_words(struct hdf5_file *f, const char *path, const char *text);
 
-/* (collective, agreed) */
+/* Creates the file. (collective, agreed) */
 MUST_USE enum err hdf5_create(struct hdf5_file *f, hdf5_fill *fill, const void *ctx);
-/* Elements first.. of a dataset, first a multiple of block; n too unless they are the last; n may
- * be 0. The error is kept. */
+/* Writes n elements of a dataset from `first` on; first must be a multiple of block, and n too
+ * unless the elements are the last; n may be 0. An error is kept in f->err. */
 void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void *p);
-/* Ends a turn: stores what each rank has put since the last one, a window of some datasets.
- * (collective with deflate) */
+/* Ends a turn: stores the data passed to hdf5_put by each rank since the last turn, a window of
+ * some datasets. (collective with deflate) */
 void hdf5_turn(struct hdf5_file *f);
-MUST_USE enum err hdf5_close(struct hdf5_file *f); /* checksums, sync (collective, agreed) */
+MUST_USE enum err hdf5_close(struct hdf5_file *f); /* writes checksums (collective, agreed) */

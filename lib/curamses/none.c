@@ -1,5 +1,4 @@
-/* curamses/none: replaces the writer in a build without HDF5. (Such a build can read: h5/parse.h.)
- */
+/* curamses/none: replacement of the writer in a build without HDF5. Reading works (h5/parse.h). */
 #ifndef PTAH_HDF5
 #include "curamses/write.h"
 

@@ -1,4 +1,4 @@
-/* curamses/read: see read.h. Opening a checkpoint: header, what is ours, fields and columns. */
+/* curamses/read: see read.h. Opening a checkpoint: header, Ptah's own group, fields and columns. */
 #include "curamses/read.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ void hdf5_close_in(struct source *s)
 
 /* ---- texts and names ---- */
 
-/* A text (namelist or provenance) in an HDF5 file of Ptah, a byte a letter. */
+/* Reads a text (namelist or provenance) of an HDF5 file of Ptah, stored as bytes. */
 static enum err read_own_text(const struct source *s, enum files_kind k, char **text, size_t *bytes)
 {
     const char *path = k == FILES_HISTORY ? "ptah/provenance" : "ptah/namelist";
@@ -66,7 +66,7 @@ static enum err read_own_text(const struct source *s, enum files_kind k, char **
     TRY(hdf5_read_small(s, path, false, 1 << 20, &n, &byte));
     if (byte) *text = mem_zero((size_t)n + 1, "snapshot");
     for (int64_t i = 0; byte && i < n; i++) (*text)[i] = (char)((const int64_t *)byte)[i];
-    /* it was filled up with them */
+    /* remove the padding */
     while (n > 1 && (*text)[n - 1] == '\n' && (*text)[n - 2] == '\n') (*text)[--n] = 0;
     *bytes = (size_t)n;
     mem_free(byte);
@@ -115,7 +115,7 @@ static void get_ordering(struct hdf5_in *h, char ordering[129])
     int64_t at = h5_find(&h->file, "header");
     ordering[0] = 0;
     if (at && h5_attr(&h->file, at, "ordering", &v) && v.type == 's' && v.data && v.n <= 128) {
-        v.data[v.n] = 0; /* h5_attr leaves room */
+        v.data[v.n] = 0; /* h5_attr allocates room for the terminator */
         size_t n = strspn((const char *)v.data, "abcdefghijklmnopqrstuvwxyz");
         snprintf(ordering, 129, "%.*s", (int)n, (const char *)v.data);
     }
@@ -137,7 +137,7 @@ static enum err read_reals(struct source *s, struct hdf5_in *h)
     if (!(d->boxlen > 0) || !isfinite(d->boxlen))
         FAIL(ERR_FORMAT, "%s: boxlen is %g, which must be finite and above 0: the file is damaged",
              h->path, d->boxlen);
-    d->cosmo = d->t < 0 || d->h0 != 1 || d->aexp != 1; /* as yt decides */
+    d->cosmo = d->t < 0 || d->h0 != 1 || d->aexp != 1; /* yt's criterion */
     return OK;
 }
 
@@ -185,7 +185,7 @@ static enum err read_units(struct source *s)
     return OK;
 }
 
-/* Boundary regions as fill_boundary wrote them. */
+/* Reads the boundary regions written by fill_boundary. */
 static enum err read_boundary(struct ckpt_head *d, struct hdf5_in *h, int n)
 {
     struct boundary b = {.n = n};
@@ -195,7 +195,7 @@ static enum err read_boundary(struct ckpt_head *d, struct hdf5_in *h, int n)
         FAIL(ERR_FORMAT, "%s: has %d boundary regions, more than %d", h->path, n, BOUNDARY_MAX);
     if (n == 0) return OK;
     TRY(hdf5_get_attr(h, "ptah", "boundary_extent", 'q', 6 * (int64_t)n, extent, true));
-    if (extent[0][0] == -9) return OK; /* of before */
+    if (extent[0][0] == -9) return OK; /* file of an older version */
     TRY(hdf5_get_attr(h, "ptah", "boundary_face", 'q', n, face, false));
     TRY(hdf5_get_attr(h, "ptah", "boundary_type", 'q', n, type, false));
     TRY(hdf5_get_attr(h, "ptah", "boundary_state", 'd', (int64_t)NVAR_MAX * n, state, false));
@@ -216,7 +216,7 @@ static enum err read_boundary(struct ckpt_head *d, struct hdf5_in *h, int n)
     return OK;
 }
 
-/* Are these values of another code, as fill_stored wrote them? */
+/* Reads the marks of fill_stored, which tell that the values come from another code. */
 static enum err read_stored(struct source *s, struct hdf5_in *h)
 {
     int64_t kind[CKPT_FIELDS] = {0}, ngrav = -1;
@@ -267,7 +267,7 @@ static enum err read_own(struct source *s, struct hdf5_in *h)
     return OK;
 }
 
-/* The number of octs of each level is that of their centres. */
+/* Counts the octs of each level by the size of the dataset of their centres. */
 static enum err count_octs(struct source *s, struct hdf5_in *h)
 {
     int64_t total = 0;
@@ -302,14 +302,14 @@ static enum err count_octs(struct source *s, struct hdf5_in *h)
     return OK;
 }
 
-/* Letter of a particle column (ramses/read.h) that can hold its values. */
+/* Type letter of a particle column (ramses/read.h) that can hold the stored values. */
 static char column_type(char type)
 {
     if (strchr("df", type)) return 'd';
     return strchr("bhiq", type) ? type : h5_size(type) < 4 ? 'i' : 'q';
 }
 
-/* A column that the layout of cuRAMSES does not have. */
+/* Adds a particle column beyond the layout of cuRAMSES. */
 static enum err find_column(struct source *s, const char *name, int64_t at)
 {
     struct hdf5_in *h = hdf5_in_of(s);
@@ -339,15 +339,15 @@ static enum err read_columns(struct source *s, struct hdf5_in *h)
     if (!hdf5_has(h, "particles")) return OK;
     struct hdf5_open_set x;
     TRY(hdf5_get_count(h, "particles", "npart_total", 0, INT64_MAX / 16, &h->npart));
-    if (h->npart) { /* the number is that of the first column */
+    if (h->npart) { /* the first column gives the number of particles */
         TRY(hdf5_set_open(h, &x, "particles/x_1", true, h->npart, PARTS));
         hdf5_set_close(&x);
     }
     for (int c = 0; c < COL_COUNT; c++) {
         const struct part_column *col = part_column(NULL, c);
         if (c < COL_MASS && c % 3 >= s->head.ndim) continue;
-        bool there = hdf5_has(h, col->dataset), computed = col->lack == LACK_FAMILY && !there;
-        if (!there && col->lack != LACK_ERROR && !computed) continue;
+        bool exists = hdf5_has(h, col->dataset), computed = col->lack == LACK_FAMILY && !exists;
+        if (!exists && col->lack != LACK_ERROR && !computed) continue;
         struct ckpt_field *f = &s->part[s->npart];
         snprintf(f->name, sizeof f->name, "%s", col->name);
         snprintf(h->part_set[s->npart], sizeof *h->part_set, "%s", computed ? "" : col->dataset);

@@ -1,6 +1,6 @@
-/* curamses/read_octs: octs and their values, in batches. Values are conserved; as stored fields
- * they become primitive, or what another code had stored, with the last bits that are stored in
- * addition. */
+/* curamses/read_octs: octs and their values, in batches. The file stores conserved values;
+ * SOURCE_STORED converts them to primitive variables, or to the stored variables of another code
+ * with the help of the additional last bits. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +16,8 @@ struct walk {
     bool values, conserved, has_flag;
     struct hdf5_open_set x[3], son, flag, *field, *last;
     int cells;
-    double *raw, *store; /* a dataset's batch · [8*field + cell][CKPT_PITCH] */
-    double *made;        /* the same of gas, of values that another code stored; else NULL */
+    double *raw, *store; /* batch of a dataset · [8*field + cell][CKPT_PITCH] */
+    double *made; /* reconstructed gas values of another code, in the shape of `store`; else NULL */
     const double **val;
     okey *key;
     unsigned char *split, (*flagged)[8];
@@ -47,7 +47,7 @@ static void level_close(struct walk *w)
     for (int i = 0; w->made && i < w->s->nhydro; i++) hdf5_set_close(&w->last[i]);
 }
 
-/* Variables that follow in all bits have no such dataset. */
+/* Opens the datasets of last bits; a variable that is reconstructed exactly has none. */
 static enum err open_last(struct walk *w, int l)
 {
     char path[64];
@@ -102,7 +102,7 @@ static enum err load_keys(struct walk *w, int l, int64_t at, int n)
     return OK;
 }
 
-/* Values of the cells of a batch, rows of eight; `narrow`: scratch. */
+/* Reads the cell values of a batch, rows of eight; `narrow`: workspace. */
 static enum err load_cells(struct walk *w, struct hdf5_open_set *s, int64_t at, int n, void *narrow,
                            void *rows)
 {
@@ -114,7 +114,7 @@ static enum err load_cells(struct walk *w, struct hdf5_open_set *s, int64_t at, 
     return OK;
 }
 
-/* Where flags are not stored, refined cells are flagged to stay refined. */
+/* Reads the refinement of octs. Without flags, refined cells are flagged to stay refined. */
 static enum err load_tree(struct walk *w, int64_t at, int n)
 {
     const int64_t *v = (const int64_t *)w->store;
@@ -133,8 +133,8 @@ static enum err load_tree(struct walk *w, int64_t at, int n)
     return OK;
 }
 
-/* Converts conserved to primitive variables by the same operations in the same order as the binary
- * writer, so that both give the same bits. */
+/* Converts conserved to primitive variables with the operations of the binary writer in the same
+ * order, so that both give equal bits. */
 static void make_primitive(struct walk *w, int n)
 {
     double smallr = w->h->smallr, gamma = w->s->head.gamma;
@@ -168,7 +168,7 @@ static enum err mend(struct walk *w, int v, int64_t at, int n)
     return OK;
 }
 
-/* Values that another code had stored: from the conserved values and their last bits. */
+/* Reconstructs the values stored by another code from the conserved values and their last bits. */
 static enum err make_stored(struct walk *w, int64_t at, int n)
 {
     int nvar = w->s->nhydro;

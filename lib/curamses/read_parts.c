@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "curamses/read_sets.h"
 
-/* Blocks of the k-th of `pieces` parts of n rows. */
+/* Rows first..end-1 of part k of `pieces` parts of n rows, in whole blocks. */
 void hdf5_part_of(int64_t n, int64_t block, int k, int pieces, int64_t *first, int64_t *end)
 {
     int64_t blocks = (n + block - 1) / block;
@@ -13,7 +13,7 @@ void hdf5_part_of(int64_t n, int64_t block, int k, int pieces, int64_t *first, i
     if (*end > n) *end = n;
 }
 
-/* Where families are not stored, clouds of sinks have negative ids and stars a birth time. */
+/* Derives unstored families: clouds of sinks have negative ids, and stars a birth time. */
 static void make_family(const struct source *s, int64_t n, const void *const *col, int64_t *family)
 {
     const int64_t *id = col[s->column_at[COL_ID]];

@@ -1,5 +1,5 @@
 /* curamses/read_sets: see read_sets.h. Batches are the blocks of the writer's checksums, so that
- * each is read whole. */
+ * each block is read whole. */
 #include "curamses/read_sets.h"
 
 #include <stdio.h>
@@ -20,13 +20,13 @@ enum err hdf5_get_attr(struct hdf5_in *h, const char *group, const char *name, c
 {
     struct h5_value v = {0};
     int64_t at = h5_find(&h->file, group);
-    bool there = at && h5_attr(&h->file, at, name, &v);
+    bool exists = at && h5_attr(&h->file, at, name, &v);
     if (h->file.err != OK) return h->file.err;
-    if (!there && may_lack) return OK;
-    bool fits = there && v.data && v.n == n && strchr(type == 'd' ? "df" : "qihbQIHB", v.type);
+    if (!exists && may_lack) return OK;
+    bool fits = exists && v.data && v.n == n && strchr(type == 'd' ? "df" : "qihbQIHB", v.type);
     if (fits) h5_widen(v.type, n, v.data, p);
     FREE(v.data);
-    if (!there)
+    if (!exists)
         FAIL(ERR_FORMAT,
              "%s: /%s has no attribute %s: the file is damaged or was not written by cuRAMSES",
              h->path, group, name);
@@ -93,7 +93,7 @@ enum err hdf5_set_open(struct hdf5_in *h, struct hdf5_open_set *s, const char *p
     return err;
 }
 
-/* Reads a block as it is stored and compares it with its checksum. */
+/* Reads a block as stored and compares its checksum. */
 static enum err set_load(struct hdf5_in *h, struct hdf5_open_set *s, int64_t at, int64_t n,
                          int64_t block, void *p)
 {
@@ -105,7 +105,7 @@ static enum err set_load(struct hdf5_in *h, struct hdf5_open_set *s, int64_t at,
     return OK;
 }
 
-/* Widened to 8 bytes, in place of p. */
+/* Reads a block and widens its elements to 8 bytes in p. */
 enum err hdf5_set_load(struct hdf5_in *h, struct hdf5_open_set *s, int64_t at, int64_t n,
                        int64_t block, void *raw, void *p)
 {

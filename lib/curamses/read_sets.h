@@ -9,24 +9,24 @@ enum { OCTS = CKPT_BATCH, PARTS = CKPT_PART_BATCH };
 
 struct hdf5_in {
     struct h5_file file;
-    const char *path; /* of the file */
+    const char *path; /* path of the file */
     bool ours;
     bool *sums;      /* becomes false if a dataset has no checksums; NULL: not a file of Ptah */
-    int64_t skip[3]; /* coarse cells below the box (physical boundaries) */
+    int64_t skip[3]; /* coarse cells below the box, with physical boundaries */
     double smallr;
-    struct asis asis; /* of values that another code stored (source.foreign) */
-    /* Paths of datasets, %d for the level; empty: computed. */
+    struct asis asis; /* conversion of values stored by another code (source.foreign) */
+    /* Paths of datasets, with %d for the level; empty: computed. */
     char field_set[CKPT_FIELDS][64], part_set[CKPT_FIELDS][64];
     int64_t nsum;
     uint64_t *sum;
     int64_t npart;
-    int64_t imetal; /* the variable that is the metallicity, from 1; 0: not known */
+    int64_t imetal; /* variable index of metallicity, from 1; 0: unknown */
 };
 
-/* A dataset that is open. */
+/* An open dataset. */
 struct hdf5_open_set {
     struct h5_set h5;
-    int64_t sum; /* index of its first checksum, -1: none */
+    int64_t sum; /* index of the dataset's first checksum, -1: none */
     char name[64];
 };
 
@@ -35,21 +35,21 @@ static inline struct hdf5_in *hdf5_in_of(const struct source *s)
     return s->impl;
 }
 
-/* Is there a group or dataset? Damage found meanwhile is kept in h->file.err. */
+/* Whether a group or dataset exists. Damage found during the search is kept in h->file.err. */
 bool hdf5_has(struct hdf5_in *h, const char *path);
-/* Reads n values of an attribute of a group or dataset into p, type d (double) or q (int64_t). If
- * it is missing, that is an error unless `may_lack`: then *p is unchanged. */
+/* Reads n values of an attribute of a group or dataset into p, type d (double) or q (int64_t). A
+ * missing attribute is an error unless may_lack; then *p is unchanged. */
 MUST_USE enum err hdf5_get_attr(struct hdf5_in *h, const char *group, const char *name, char type,
                                 int64_t n, void *p, bool may_lack);
-/* A whole number of lo to hi. */
+/* Reads an integer attribute between lo and hi. */
 MUST_USE enum err hdf5_get_count(struct hdf5_in *h, const char *group, const char *name, int64_t lo,
                                  int64_t hi, int64_t *x);
-/* n < 0: any number of elements. Close it after errors too, or if it is zeroed. */
+/* Opens a dataset; n < 0: any number of elements. Close it after errors too; s may be zero. */
 MUST_USE enum err hdf5_set_open(struct hdf5_in *h, struct hdf5_open_set *s, const char *path,
                                 bool real, int64_t n, int64_t block);
 void hdf5_set_close(struct hdf5_open_set *s);
-/* A block, compared with its checksum and widened to 8 bytes; raw: scratch. */
+/* Reads a block, compares its checksum and widens its elements to 8 bytes; raw: workspace. */
 MUST_USE enum err hdf5_set_load(struct hdf5_in *h, struct hdf5_open_set *s, int64_t at, int64_t n,
                                 int64_t block, void *raw, void *p);
-/* Blocks of the k-th of `pieces` parts of n rows. */
+/* Rows first..end-1 of part k of `pieces` parts of n rows, in whole blocks. */
 void hdf5_part_of(int64_t n, int64_t block, int k, int pieces, int64_t *first, int64_t *end);

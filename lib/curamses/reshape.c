@@ -1,8 +1,8 @@
 /* curamses/reshape: an HDF5 checkpoint from the temporary files.
  *
  * A target is a range of Morton order; sorted one after the other, the targets give the global
- * order of the file. Each rank fills ranges of whole blocks: it begins at the first block that
- * begins in its targets, and takes what its last block lacks from the next targets. So nothing is
+ * order of the file. Each rank fills ranges of whole blocks: its first block is the first one that
+ * begins in its targets, and its last block is completed from the next targets. So nothing is
  * exchanged between ranks, and the file is the same for any number of them. */
 #ifdef PTAH_HDF5
 #include <string.h>
@@ -16,20 +16,20 @@ enum { OCTS = HDF5_OCTS, PARTS = HDF5_PARTS };
 struct merge {
     struct rewrite *w;
     struct hdf5_out *out;
-    int first; /* own targets: first..last-1 */
+    int first; /* range of own targets: first..last-1 */
     int last;
-    int64_t begin, end; /* of a level or of the particles: rows that this rank writes */
-    int64_t at;         /* the next of them, after those waiting have been written */
+    int64_t begin, end; /* row range of this rank in a level or the particles */
+    int64_t at;         /* next row to be written, after the pending ones */
     int64_t round, nround;
-    int64_t n; /* rows waiting for a window to be full */
-    /* Octs. */
+    int64_t n; /* pending rows of an incomplete window */
+    /* State of octs. */
     int level;
     struct oct_ref *ref;
     order_key *key;
     unsigned char (*mask)[2];
     double (*row)[8], (*column)[8];
-    uint64_t (*word)[8]; /* last bits of values that another code stored, by variable; else NULL */
-    /* Particles. */
+    uint64_t (*word)[8]; /* last bits of values stored by another code, by variable; else NULL */
+    /* State of particles. */
     char *part[COL_MAX];
 };
 
@@ -69,7 +69,7 @@ enum err hdf5_rewrite(struct rewrite *w)
     return err;
 }
 
-/* ---- who writes what ---- */
+/* ---- division among the ranks ---- */
 
 static int64_t rows_of(const struct merge *g, int level, int target)
 {
@@ -77,8 +77,8 @@ static int64_t rows_of(const struct merge *g, int level, int target)
                  : spill_count(&g->w->spill, part_list(g->w, target));
 }
 
-/* Own rows begin with a whole block and end where those of the next rank begin; level 0: particles.
- * Returns the number of the first row of the first own target. */
+/* Computes the rows of this rank: from its first whole block to the first row of the next rank;
+ * level 0: particles. Returns the number of the first row of the first own target. */
 static int64_t share_rows(struct merge *g, int level, int64_t block)
 {
     int64_t first = 0, last = 0, total = 0;
@@ -100,7 +100,7 @@ static int64_t share_rows(struct merge *g, int level, int64_t block)
 
 /* ---- octs ---- */
 
-/* Gas that another code stored becomes conserved, up to its last bits. */
+/* Splits gas values stored by another code into conserved variables and last bits. */
 static void split_rows(struct merge *g)
 {
     const struct asis *a = &g->w->asis;
@@ -135,7 +135,7 @@ static const void *oct_column(void *ctx, int v)
     return g->column;
 }
 
-/* Writes the octs waiting in g; there may be none while other ranks have more. */
+/* Writes the pending octs of g; collective, so called without octs while other ranks have some. */
 static void put_octs(struct merge *g)
 {
     struct hdf5_octs o = {g->at, g->n, g->key, (const unsigned char(*)[2])g->mask};
@@ -213,7 +213,7 @@ static void put_parts(struct merge *g)
     g->round++;
 }
 
-/* All particles of a target, column by column. */
+/* Reads all particles of a target, column by column. */
 static enum err load_columns(const struct merge *g, int target, char *const *column)
 {
     const struct spill *s = &g->w->spill;

@@ -3,5 +3,5 @@
 #include "ckpt/catalog.h"
 #include "h5/parse.h"
 
-/* Every dataset of /sinks becomes a column; t->from stays empty if there is no such group. */
+/* Reads every dataset of /sinks as a column; t->from stays empty if the group does not exist. */
 MUST_USE enum err hdf5_read_sinks(struct h5_file *f, struct catalog *t);

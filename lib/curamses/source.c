@@ -1,5 +1,5 @@
-/* curamses/source: HDF5 checkpoints as sources: the table, their state, and how the box was
- * divided. The conserved variables are passed on unchanged. */
+/* curamses/source: HDF5 checkpoints as sources: the table of functions, the state, and the
+ * decomposition of the box. Conserved variables are passed on unchanged. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "curamses/read.h"
 
-enum { SMALL = 1 << 26 }; /* elements of a table */
+enum { SMALL = 1 << 26 }; /* maximum elements of a table */
 
 static enum err hdf5_state(struct source *s)
 {
@@ -26,7 +26,7 @@ static enum err hdf5_state(struct source *s)
     return OK;
 }
 
-/* ---- how the box was divided ---- */
+/* ---- decomposition of the box ---- */
 
 static enum err read_whole(struct source *s, const char *path, int64_t max, int64_t *n,
                            int64_t **out)
@@ -72,7 +72,7 @@ static enum err hdf5_domains(struct source *s, struct source_domains *d)
     return s->nwriter > 1 ? read_ksection(s, d) : OK;
 }
 
-/* The number of rows of a level on each rank is a small dataset. */
+/* Reads the number of octs of a level on each rank, a small dataset. */
 static enum err read_counts(struct source *s, int l, struct source_rank *row)
 {
     char path[64];
@@ -90,7 +90,7 @@ static enum err read_counts(struct source *s, int l, struct source_rank *row)
     return OK;
 }
 
-/* In one file it is not known to which rank a byte belongs. */
+/* Divides the file size evenly among the ranks, since bytes of a shared file belong to no rank. */
 static enum err hdf5_ranks(struct source *s, struct source_rank *row)
 {
     char path[PATH_MAX];
@@ -104,8 +104,8 @@ static enum err hdf5_ranks(struct source *s, struct source_rank *row)
         FREE(count);
     }
     TRY(hdf5_file_path(s, FILES_HDF5, 0, path));
-    bool there = stat(path, &st) == 0;
-    for (int i = 0; there && i < s->nwriter; i++) row[i].bytes = st.st_size / s->nwriter;
+    bool exists = stat(path, &st) == 0;
+    for (int i = 0; exists && i < s->nwriter; i++) row[i].bytes = st.st_size / s->nwriter;
     return OK;
 }
 

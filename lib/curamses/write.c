@@ -1,6 +1,6 @@
-/* curamses/write: see write.h. Rows come in windows of their global order (order.h), are widened to
- * the types of the layout, and are written to their place in the file. Memory is a few windows, and
- * 32 bytes per particle to sort them. */
+/* curamses/write: see write.h. Rows are processed in windows of their global order (order.h),
+ * widened to the types of the layout, and written at their offset in the file. Memory use is a few
+ * windows, and 32 bytes per particle for sorting. */
 #ifdef PTAH_HDF5
 #include "curamses/write.h"
 
@@ -60,7 +60,7 @@ static enum err write_file(struct hdf5_out *w)
     return hdf5_close(&w->f);
 }
 
-/* The texts are those of a single rank. */
+/* Writes the texts as a single rank. */
 enum err hdf5_out_texts(const struct hdf5_out *w)
 {
     const struct comm alone = {.size = 1};
@@ -95,7 +95,7 @@ void hdf5_out_plan(struct hdf5_out *w)
     struct ckpt_out *o = &w->o;
     char path[PATH_MAX];
     enum err err = files_path(o->tmp, FILES_HDF5, o->output, 0, path);
-    BUG_ON(err != OK); /* out_name has seen to it */
+    BUG_ON(err != OK); /* out_name guarantees that the path fits */
     hdf5_init(&w->f, o->c, path, o->h->deflate);
     w->f.sync = o->sync;
     for (int l = 1; l <= o->nlevel; l++) w->octs += o->total[l];
@@ -143,7 +143,7 @@ static void add_level(struct hdf5_out *w, int l)
                      "ptah/hydro/level_%d/last_%d", l, v + 1);
 }
 
-/* Positions and velocities along the dimensions of the run. */
+/* Whether column c is written; positions and velocities only along the dimensions of the run. */
 static bool has_column(const struct hdf5_out *w, int c)
 {
     return w->o.columns->has[c] && !(c < COL_MASS && c % 3 >= w->o.h->ndim);
@@ -162,8 +162,8 @@ static void add_sets(struct hdf5_out *w)
     }
 }
 
-/* The layout has 32-bit counts. Larger ones are written with 64 bits, which HDF5 converts for
- * readers that can hold them. */
+/* Writes a count as a 32-bit attribute, as in the layout. A larger count is written with 64 bits,
+ * which HDF5 converts for readers that can hold it. */
 static void attr_count(struct hdf5_file *f, const char *group, const char *name, int64_t n)
 {
     int32_t narrow = (int32_t)n;
@@ -229,7 +229,7 @@ static void fill_domain(struct hdf5_file *f, const struct hdf5_out *w)
     hdf5_text(f, "domain", "ordering", "hilbert");
 }
 
-/* The boundary regions, one after the other. Files of a periodic box do not have them. */
+/* Writes the boundary regions in order. Files of a periodic box have none. */
 static void fill_boundary(struct hdf5_file *f, const struct boundary *b)
 {
     int32_t face[BOUNDARY_MAX], type[BOUNDARY_MAX], extent[BOUNDARY_MAX][6];
@@ -247,8 +247,7 @@ static void fill_boundary(struct hdf5_file *f, const struct boundary *b)
     hdf5_attr(f, "ptah", "boundary_state", 'd', (int64_t)NVAR_MAX * b->n, state);
 }
 
-/* Values of another code: how each gas variable was transformed, and the number of gravity fields.
- */
+/* Describes values of another code: transformations of gas variables, number of gravity fields. */
 static void fill_stored(struct hdf5_file *f, const struct ckpt_out *o)
 {
     struct asis a;
@@ -317,7 +316,7 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
 {
     const struct hdf5_out *w = ctx;
     int32_t deepest = 0;
-    hdf5_small(f, "header/", 'i', 0, NULL); /* a group */
+    hdf5_small(f, "header/", 'i', 0, NULL); /* an empty group */
     fill_header(f, w);
     fill_domain(f, w);
     hdf5_small(f, "ptah/", 'i', 0, NULL);
@@ -344,8 +343,8 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
     hdf5_attr(f, "particles", "mstar_lost", 'd', 1, &formed.lost);
 }
 
-/* Whole blocks, no longer than lets every rank have one; of deflated files single blocks, since the
- * order of chunks follows from it. */
+/* Length of a window: whole blocks, limited so that every rank has a window; for deflated files a
+ * single block, since the order of chunks follows from the windows. */
 static int64_t window_of(const struct hdf5_out *w, int64_t total, int64_t block, int64_t max)
 {
     if (w->o.h->deflate) return block;
@@ -381,12 +380,12 @@ static void put_masks(struct hdf5_out *w, int set, const struct hdf5_octs *o)
         for (int c = 0; c < cells; c++) cell[cells * i + c] = o->mask[i][0] >> c & 1;
     hdf5_put(&w->f, set, cells * o->first, cells * o->n, cell);
     for (int64_t i = 0; i < cells * o->n; i++) cell[i] = 1;
-    hdf5_put(&w->f, set + 1, cells * o->first, cells * o->n, cell); /* all of rank 1 */
+    hdf5_put(&w->f, set + 1, cells * o->first, cells * o->n, cell); /* all octs belong to rank 1 */
     for (int64_t i = 0; i < o->n; i++) w->scratch[i] = (char)o->mask[i][1];
     hdf5_put(&w->f, set + 2, o->first, o->n, w->scratch);
 }
 
-/* Values of cells, of `bytes` bytes each, rows of eight in numbers of 8 bytes. */
+/* Writes cell values of `bytes` bytes each, from rows of eight 8-byte numbers. */
 static void put_cells(struct hdf5_out *w, int set, const struct hdf5_octs *o, const char *row,
                       size_t bytes)
 {
@@ -394,7 +393,7 @@ static void put_cells(struct hdf5_out *w, int set, const struct hdf5_octs *o, co
     const char *p = row;
     if (cells < 8 || bytes < 8) {
         p = w->scratch;
-        for (int64_t i = 0; i < o->n; i++) /* little-endian */
+        for (int64_t i = 0; i < o->n; i++) /* assumes little-endian byte order */
             for (int c = 0; c < cells; c++)
                 memcpy(w->scratch + bytes * (size_t)(cells * i + c), row + 8 * (8 * i + c), bytes);
     }
@@ -419,7 +418,7 @@ void hdf5_out_octs(struct hdf5_out *w, int l, const struct hdf5_octs *o, hdf5_va
     hdf5_turn(&w->f);
 }
 
-/* Masks, bit c for cell c: of refined cells, of those flagged. (owner: caller, FREE) */
+/* Masks with bit c for cell c: refined cells, flagged cells. (owner: caller, FREE) */
 static unsigned char (*make_masks(const struct level *lv, const struct order *r))[2]
 {
     unsigned char(*mine)[2] = mem_new(2 * (size_t)r->nsend + 1, "checkpoint");
@@ -453,8 +452,7 @@ static const void *move_values(void *ctx, int v)
     return order_move(m->r, field_of(m, v), 64);
 }
 
-/* All columns at once, in the order in which they are requested: masks, then those of
- * hdf5_out_octs. */
+/* Posts all columns in the order of requests: masks, then values of hdf5_out_octs. */
 static void move_ahead(const struct hdf5_out *w, int l, const struct mesh_values *m,
                        const void *mask)
 {
@@ -476,7 +474,7 @@ static enum err write_level(struct hdf5_out *w, int l)
         unsigned char(*mine)[2] = make_masks(lv, &r),
                  (*mask)[2] = mem_new(2 * (size_t)r.nrow + 1, "checkpoint");
         move_ahead(w, l, &values, mine);
-        /* what order_move lends does not last */
+        /* order_move lends its result only until the next call */
         memcpy(mask, order_move(&r, mine, 2), 2 * (size_t)r.nrow);
         struct hdf5_octs o = {r.first, r.nrow, r.key, (const unsigned char(*)[2])mask};
         hdf5_out_octs(w, l, &o, move_values, &values);
@@ -518,7 +516,7 @@ struct part_values {
     struct order_column col[COL_MAX];
 };
 
-/* The rows of a column that are sent, in order. (owner of its rows: caller, FREE) */
+/* Sorts the rows of a column for sending. (owner of its rows: caller, FREE) */
 static struct order_column sort_column(const struct part_values *v, int c)
 {
     const struct parts *p = v->w->o.p;

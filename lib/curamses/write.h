@@ -2,9 +2,9 @@
  * text files.
  *
  * The file does not depend on ranks or domains: octs of a level are in Morton order, particles in
- * that of their position (cells of level 21, then family and id). The header says that the file was
- * written by one rank in one Hilbert domain, so that cuRAMSES redistributes it. Values are the
- * conserved variables themselves: a restart has the same bits. Group /ptah, which cuRAMSES does not
+ * Morton order of their position (cells of level 21, then family and id). The header declares one
+ * rank with one Hilbert domain, so that cuRAMSES redistributes the data. Values are the conserved
+ * variables themselves, so a restart is bit for bit exact. Group /ptah, which cuRAMSES does not
  * read, has refinement flags, families and tags of particles, units, provenance, namelist, and a
  * checksum for every block of every dataset.
  *

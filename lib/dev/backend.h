@@ -1,11 +1,11 @@
-/* dev/backend: what a back end provides. Private to dev. */
+/* dev/backend: the interface of a back end. Private to dev. */
 #pragma once
 #include "dev/dev.h"
 
 enum { DEV_NAME = 100 };
 enum dev_way { DEV_PUT, DEV_GET, DEV_COPY };
 
-/* Of a device that is timed: a row for each kernel. */
+/* Times of a timed device, one row per kernel. */
 enum { DEV_TIMES = 128 };
 struct dev_clock {
     int n;
@@ -13,17 +13,17 @@ struct dev_clock {
 };
 void dev_clock_add(struct dev_clock *c, const char *kernel, int64_t blocks, double seconds);
 
-/* Devices, streams and events are what the back end makes of them. */
+/* Functions of a back end; devices, streams and events are opaque pointers. */
 struct dev_ops {
     const char *kind;
     bool host;
-    /* c: NULL, or lent: takes the times of launches that were waited for */
+    /* c: receives the times of completed launches (lent), or NULL */
     void *(*open)(const struct dev_how *how, struct dev_clock *c, char name[DEV_NAME],
                   char why[DEV_WHY]);
     void (*close)(void *dev);
     int (*processors)(const void *dev);
-    void *(*alloc)(void *dev, size_t bytes, const char *name); /* NULL: does not fit */
-    void (*release)(void *dev, void *p, size_t bytes);         /* as many as alloc was asked for */
+    void *(*alloc)(void *dev, size_t bytes, const char *name); /* NULL: out of memory */
+    void (*release)(void *dev, void *p, size_t bytes);         /* bytes as in alloc */
     void *(*stream_new)(void *dev);
     void (*stream_free)(void *dev, void *stream);
     void *(*event_new)(void *dev);

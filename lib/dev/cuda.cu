@@ -1,4 +1,4 @@
-/* dev/cuda: the back end for GPUs of NVIDIA, by the run-time library and CUB. */
+/* dev/cuda: the back end for NVIDIA GPUs, using the CUDA runtime library and CUB. */
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cuda_runtime.h>
@@ -14,7 +14,7 @@ extern "C" {
 #include "dev/pool.h"
 }
 
-/* A launch that is measured. */
+/* A measured launch. */
 struct timed {
     const char *kernel;
     int64_t blocks;
@@ -24,27 +24,27 @@ struct timed {
 
 struct cuda_dev {
     int number, processors;
-    cudaError_t error; /* the first */
+    cudaError_t error; /* first error */
     struct dev_clock *clock;
-    struct timed *timed; /* not yet taken */
+    struct timed *timed; /* launches whose times are not yet taken */
     struct dev_pool pool;
 };
 
-/* Copies to the host of up to SMALL bytes go to pages that the driver does not have to copy through
- * pages of its own, which it does only when the stream has come there; and from them when the host
- * waits. */
+/* Small copies to the host, up to SMALL bytes, go through a pinned buffer. The driver would stage
+ * copies to pageable memory only when the stream reaches them; from the pinned buffer the host
+ * copies when it waits. */
 enum { SMALL = 1 << 14, LETTERS = 1 << 17 };
 struct letter {
     void *to;
     size_t at, bytes;
 };
 
-/* scratch: of scans and sorts, which the stream does one after the other */
+/* State of a stream. scratch: workspace of scans and sorts, which run one after the other. */
 struct cuda_stream {
     cudaStream_t s;
     void *scratch;
     size_t bytes;
-    char *box; /* LETTERS bytes, pinned, or NULL */
+    char *box; /* pinned buffer of LETTERS bytes, or NULL */
     size_t filled;
     struct letter letter[LETTERS / 256];
     int letters;
@@ -61,7 +61,7 @@ static cudaStream_t stream_of(void *stream)
     return ((struct cuda_stream *)stream)->s;
 }
 
-/* Ranks of a node take its devices in turn. Freed memory stays with the process. */
+/* Opens a device; ranks of a node use its devices in turn. The process keeps freed memory. */
 static void *cuda_open(const struct dev_how *how, struct dev_clock *c, char name[DEV_NAME],
                        char why[DEV_WHY])
 {
@@ -89,7 +89,7 @@ static void *cuda_open(const struct dev_how *how, struct dev_clock *c, char name
     return d;
 }
 
-/* false: it was empty. */
+/* Returns all pooled blocks to the driver; false if the pool was empty. */
 static bool pool_empty(struct cuda_dev *d)
 {
     bool any = false;
@@ -121,7 +121,7 @@ static void *cuda_alloc(void *dev, size_t bytes, const char *name)
     if (p) return p;
     cudaError_t e = cudaMallocAsync(&p, pool_size(bytes), 0);
     if (e != cudaSuccess && pool_empty(d)) {
-        cudaGetLastError(); /* it is not sticky */
+        cudaGetLastError(); /* clears the error, which is not sticky */
         e = cudaMallocAsync(&p, pool_size(bytes), 0);
     }
     if (e != cudaSuccess) {
@@ -140,13 +140,13 @@ static void cuda_release(void *dev, void *p, size_t bytes)
 
 /* ---- streams ---- */
 
-/* The next offset of a block that is aligned as blocks of the driver are. */
+/* Next multiple of the driver's alignment. */
 static size_t aligned(size_t bytes)
 {
     return (bytes + 255) / 256 * 256;
 }
 
-/* Waits; then all that the host has asked for is where it asked for it. */
+/* Waits for the stream, then copies the pinned results to their destinations. */
 static void letters_open(void *dev, struct cuda_stream *s)
 {
     keep(dev, cudaStreamSynchronize(s->s));
@@ -167,7 +167,7 @@ static bool letter_send(void *dev, struct cuda_stream *s, void *to, const void *
     return true;
 }
 
-/* Whether the host sends what it has yet to get. */
+/* Whether a copy from the host reads memory whose pending result has not yet arrived. */
 static bool letters_meet(const struct cuda_stream *s, const void *from, size_t bytes)
 {
     const char *begin = (const char *)from, *end = begin + bytes;
@@ -222,7 +222,7 @@ static void cuda_after(void *dev, void *stream, void *event)
     keep(dev, cudaStreamWaitEvent(stream_of(stream), (cudaEvent_t)event, 0));
 }
 
-/* The times of all launches, of other streams too. */
+/* Takes the times of all launches, on all streams. */
 static void take_times(struct cuda_dev *d)
 {
     while (struct timed *t = d->timed) {
@@ -280,7 +280,7 @@ static void cuda_launch(void *dev, void *stream, const struct dev_kernel *k, int
     d->timed = new struct timed(t);
 }
 
-/* At least that many bytes for what comes next in the stream; it only grows. */
+/* Workspace of at least this many bytes for the next operation of the stream; it only grows. */
 static void *scratch(void *dev, void *stream, size_t bytes)
 {
     struct cuda_stream *s = (struct cuda_stream *)stream;
@@ -292,7 +292,7 @@ static void *scratch(void *dev, void *stream, size_t bytes)
     return s->scratch;
 }
 
-/* from[i], and 0 at its end: n+1 sums are one scan. */
+/* Input iterator over from[i], with 0 appended, so that n+1 sums need one scan. */
 struct ended {
     const int32_t *from;
     int64_t n;
@@ -304,7 +304,7 @@ struct ended {
 
 enum { SCAN_THREADS = 1024, SCAN_EACH = 4, SCAN_SHORT = 4 * SCAN_THREADS * SCAN_EACH };
 
-/* One block: short scans take no longer than a launch, of which the library makes two. */
+/* Scan in a single block: short scans then need one launch instead of the two of CUB. */
 __global__ void __launch_bounds__(SCAN_THREADS) scan_short(int32_t *to, const struct ended from)
 {
     typedef cub::BlockScan<int32_t, SCAN_THREADS> block_scan;

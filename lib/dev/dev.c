@@ -1,4 +1,4 @@
-/* dev: what all back ends have in common: the choice, names, counts. */
+/* dev: code common to all back ends: choice of the back end, names, counts. */
 #include "dev/dev.h"
 
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include "dev/kernel.h"
 
 enum {
-    DEV_LAUNCHES = 2048, /* kernels times sizes */
-    DEV_SLOTS = 4096,    /* of a table of them: a power of two */
-    DEV_NAMES = 64       /* of arrays */
+    DEV_LAUNCHES = 2048, /* maximum kernels times sizes */
+    DEV_SLOTS = 4096,    /* size of the hash table of launches, a power of two */
+    DEV_NAMES = 64       /* maximum array names */
 };
 
 /* Record of an array in device memory. */
@@ -20,36 +20,36 @@ struct dev_array {
     char *at;
     size_t bytes;
     const char *name;
-    int traffic; /* line of its name; -1: no copy has met it */
+    int traffic; /* index of the traffic row of the array's name; -1: never copied */
 };
 
 struct dev {
     const struct dev_ops *ops;
-    void *of; /* the back end's */
+    void *of; /* device of the back end */
     char name[DEV_NAME];
     struct dev_count count;
-    size_t bytes, max;       /* in use; may be (0: all there is) */
-    struct dev_array *array; /* by address */
+    size_t bytes, max;       /* bytes in use; limit (0: none) */
+    struct dev_array *array; /* [narray] arrays sorted by address */
     int narray, cap;
-    struct dev_stream *streams; /* a list */
+    struct dev_stream *streams; /* linked list of streams */
     struct dev_traffic traffic[DEV_NAMES];
     int names;
-    struct dev_clock *clock; /* NULL: not timed */
+    struct dev_clock *clock; /* times of launches; NULL: not timed */
     struct dev_launches launches[DEV_LAUNCHES];
-    int16_t slot[DEV_SLOTS]; /* 1 + launches of a kernel and size */
+    int16_t slot[DEV_SLOTS]; /* hash table of 1 + index in launches */
     int nlaunches;
 };
 
 struct dev_stream {
     struct dev *dev;
     void *of;
-    bool busy;              /* something may be in it */
-    int64_t waits;          /* for it */
-    struct dev_event *here; /* of dev_follow; or NULL */
+    bool busy;              /* true if work may be pending */
+    int64_t waits;          /* number of waits so far */
+    struct dev_event *here; /* event of dev_follow, or NULL */
     struct drops {
         void **p;
         int n, cap;
-    } there, host; /* dev_drop, dev_drop_host */
+    } device, host; /* pending frees of dev_drop, dev_drop_host */
     struct dev_stream *next;
 };
 
@@ -65,7 +65,7 @@ static const struct dev_ops *const BACK_ENDS[] = {
 #endif
 };
 
-/* config.mk: DEV */
+/* PTAH_DEV is set by DEV in config.mk. */
 #ifndef PTAH_DEV
 #define PTAH_DEV "none"
 #endif
@@ -129,7 +129,7 @@ struct dev_count dev_counts(const struct dev *d)
 
 /* ---- launches ---- */
 
-/* A kernel has one name, at one address. */
+/* Row of a kernel and size class. Names are unique, so pointers are compared. */
 static struct dev_launches *launches_of(struct dev *d, const char *kernel, int64_t max)
 {
     uint64_t key = ((uint64_t)(uintptr_t)kernel + (uint64_t)max) * 0x9e3779b97f4a7c15u;
@@ -179,7 +179,7 @@ const struct dev_time *dev_time(const struct dev *d, int i)
 
 /* ---- memory ---- */
 
-/* How many arrays begin at `at` or before. */
+/* Number of arrays that begin at `at` or before. */
 static int arrays_to(const struct dev *d, const void *at)
 {
     int low = 0, high = d->narray;
@@ -203,22 +203,22 @@ static void array_add(struct dev *d, const struct dev_array *a)
 
 static void drops_free(struct dev_stream *s)
 {
-    while (s->there.n > 0) dev_free(s->dev, s->there.p[--s->there.n]);
+    while (s->device.n > 0) dev_free(s->dev, s->device.p[--s->device.n]);
     while (s->host.n > 0) mem_free(s->host.p[--s->host.n]);
 }
 
-/* Frees the memory that streams are to free; false: there was nothing. */
+/* Frees the arrays of pending dev_drop calls; false if there were none. */
 static bool drops_flush(struct dev *d)
 {
     bool any = false;
     for (struct dev_stream *s = d->streams; s; s = s->next) {
-        any |= s->there.n > 0;
-        if (s->there.n > 0 && dev_wait(s) != OK) return false;
+        any |= s->device.n > 0;
+        if (s->device.n > 0 && dev_wait(s) != OK) return false;
     }
     return any;
 }
 
-/* Of an emulated device, whose work is the host's. */
+/* CPU time of the calling thread for an emulated device, which runs on the host; else 0. */
 static double clock_of(const struct dev *d)
 {
     return d->ops->host ? timer_thread() : 0;
@@ -270,7 +270,7 @@ static void drop(struct dev_stream *s, struct drops *d, void *p)
 
 void dev_drop(struct dev_stream *s, void *p)
 {
-    drop(s, &s->there, p);
+    drop(s, &s->device, p);
 }
 
 enum err dev_room_need(struct dev_stream *s, struct dev_room *r, size_t bytes, const char *name)
@@ -311,7 +311,7 @@ void dev_stream_free(struct dev_stream **s)
     (*s)->dev->ops->stream_free((*s)->dev->of, (*s)->of);
     drops_free(*s);
     dev_event_free(&(*s)->here);
-    FREE((*s)->there.p);
+    FREE((*s)->device.p);
     FREE((*s)->host.p);
     FREE(*s);
 }
@@ -350,7 +350,7 @@ void dev_follow(struct dev_stream *s, struct dev_stream *first)
     dev_after(s, first->here);
 }
 
-/* false: the device failed. */
+/* Waits for a stream; false if the device failed. */
 static bool wait_for(struct dev_stream *s, char why[DEV_WHY])
 {
     struct dev *d = s->dev;
@@ -411,7 +411,7 @@ static int traffic_line(struct dev *d, const char *name)
     return i;
 }
 
-/* The line of the array there. */
+/* Traffic row of the array that contains `at`. */
 static struct dev_traffic *traffic(struct dev *d, const void *at)
 {
     int i = arrays_to(d, at) - 1;

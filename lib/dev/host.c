@@ -1,11 +1,11 @@
-/* dev/host: an emulated device, to prove without a device what runs on one.
+/* dev/host: an emulated device, to test device code without a device.
  *
- * Its memory is without access for the host (host_memory.c): a copy that is missing ends the
- * program with the name of the array. Streams are queues. Nothing in them runs before the host
- * waits, and then as late as the order of streams and events allows: the stream that is waited for
- * runs, others by the toss of a coin. Blocks of a launch run in parallel and shuffled, the threads
- * of a block shuffled in each phase (kernel.h), all from a seed: a race, a missing barrier or event
- * changes results from seed to seed. Memory that threads share begins as NaN. */
+ * Device memory is inaccessible to the host (host_memory.c): a missing copy ends the program with
+ * the name of the array. Streams are queues. Nothing in them runs before the host waits, and then
+ * as late as the order of streams and events allows: the awaited stream runs, others at random.
+ * Blocks of a launch run in parallel in random order, and so do the threads of a block in each
+ * phase (kernel.h), all from a seed: a race or a missing barrier or event changes results from seed
+ * to seed. Shared memory of a block is initialised to NaN. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ enum { STREAMS = 64, ARGS = 4096 };
 enum kind { MOVE, FILL, LAUNCH, RECORD, AFTER, SCAN, SORT };
 
 struct host_event {
-    int64_t recorded, happened; /* how often: asked for, and done */
+    int64_t recorded, happened; /* numbers of records requested and completed */
 };
 
 struct op {
@@ -29,7 +29,7 @@ struct op {
     void *to;
     const void *from;
     int byte;
-    int64_t n; /* bytes, blocks, elements, or the number of a record */
+    int64_t n; /* number of bytes, blocks or elements, or number of a record */
     const struct dev_kernel *kernel;
     struct host_event *event;
     void *args;
@@ -103,7 +103,7 @@ static void put(struct host_stream *s, struct op op)
     s->op[s->n++] = op;
 }
 
-/* Checks which memory a copy touches; a kernel is watched by its pages. */
+/* Checks the memory that a copy accesses; kernel accesses are checked by page protection. */
 static void check_move(const struct host_dev *d, enum dev_way way, const void *to, const void *from,
                        size_t bytes)
 {
@@ -157,9 +157,9 @@ static void host_sort(void *dev, void *stream, uint64_t *key, int32_t *value, in
     put(stream, (struct op){.kind = SORT, .to = key, .args = value, .n = n});
 }
 
-/* ---- running ---- */
+/* ---- execution ---- */
 
-/* Blocks shuffled and in parallel. */
+/* Runs the blocks of a launch in parallel, in random order. */
 static void run_launch(struct host_dev *d, const struct op *op)
 {
     const struct dev_kernel *k = op->kernel;
@@ -192,7 +192,7 @@ static void run_scan(const struct op *op)
     to[op->n] = sum;
 }
 
-/* Bytes from the lowest to the highest, each stable. */
+/* Radix sort by bytes from the lowest to the highest, each pass stable. */
 static void run_sort(const struct op *op)
 {
     uint64_t *key = op->to, *key2 = mem_new(sizeof *key2 * (size_t)op->n + 1, "device");
@@ -213,7 +213,7 @@ static void run_sort(const struct op *op)
     mem_free(value2);
 }
 
-/* The next of the stream; false: it must wait for an event. */
+/* Runs the next operation of the stream; false if it must wait for an event. */
 static bool run_next(struct host_dev *d, struct host_stream *s)
 {
     double begin;
@@ -248,7 +248,7 @@ static bool run_next(struct host_dev *d, struct host_stream *s)
     return true;
 }
 
-/* A stream with work that can go on, other than s, or NULL. */
+/* A stream other than s with work that can run, or NULL. */
 static struct host_stream *other_stream(struct host_dev *d, const struct host_stream *s)
 {
     int from = d->seed ? (int)(dev_random(&d->random) % STREAMS) : 0;
@@ -261,7 +261,7 @@ static struct host_stream *other_stream(struct host_dev *d, const struct host_st
     return NULL;
 }
 
-/* Runs the stream to its end, and of the others what it needs or chance will have. */
+/* Runs the stream to its end, and operations of other streams as required or at random. */
 static bool host_wait(void *dev, void *stream, char why[DEV_WHY])
 {
     struct host_dev *d = dev;
@@ -274,7 +274,7 @@ static bool host_wait(void *dev, void *stream, char why[DEV_WHY])
         if (t) run_next(d, t);
         if (run_next(d, s)) continue;
         t = other_stream(d, s);
-        BUG_ON(!t); /* streams wait for one another */
+        BUG_ON(!t); /* deadlock: streams wait for one another */
         run_next(d, t);
     }
     host_memory_close(d->memory);

@@ -1,6 +1,6 @@
-/* dev/host_memory: each array is a mapping of its own that ends in a page without access; the array
- * ends where that page begins, so reading beyond it ends the program too. What is freed stays
- * without access for a while. A fault says which array it met. */
+/* dev/host_memory: each array is a mapping of its own, followed by an inaccessible page at its end,
+ * so that reading beyond the end also ends the program. Freed arrays stay inaccessible for a while.
+ * The fault handler names the array. */
 #include "dev/host_memory.h"
 
 #include <signal.h>
@@ -16,7 +16,7 @@ enum { ALIGN = 64, CACHED = 64 };
 
 struct host_array {
     char *map, *data;
-    size_t mapped, bytes; /* mapped: without the last page */
+    size_t mapped, bytes; /* mapped: bytes without the guard page */
     const char *name;
     bool live;
 };
@@ -24,10 +24,10 @@ struct host_array {
 struct host_memory {
     struct host_array *array;
     int n, cap;
-    int dead; /* of these */
+    int dead; /* number of freed arrays in the list */
     size_t page;
     bool open;
-    struct host_memory *next; /* that faults are looked up in */
+    struct host_memory *next; /* list searched by the fault handler */
 };
 
 static struct host_memory *all;
@@ -53,7 +53,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
             if (write(STDERR_FILENO, line, (size_t)n) < 0) break;
         }
     }
-    sigaction(SIGSEGV, &before, NULL); /* the access is made again, and ends the program */
+    sigaction(SIGSEGV, &before, NULL); /* the repeated access ends the program */
 }
 
 static void faults_watch(struct host_memory *m)
@@ -114,7 +114,7 @@ void *host_memory_take(struct host_memory *m, size_t bytes, const char *name)
     return a->data;
 }
 
-/* The oldest of those that were freed makes room for its address. */
+/* Unmaps the oldest freed array to release its address. */
 static void bury(struct host_memory *m)
 {
     int i = 0;

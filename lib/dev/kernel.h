@@ -10,20 +10,20 @@
  *             PHASE (i, n) { … }
  *     }
  *
- * with a (its arguments), s (memory that the threads of a block share) and b->index of b->count
- * blocks. The threads of a block share out 0 ≤ i < n of a phase in any order and at the same time;
- * a barrier ends each phase, so the next one sees all that was written in it. Within a phase none
- * may read what another i writes. What stands outside of phases is done by all threads alike. In a
- * phase `continue` is allowed, `break` and `return` are not. What lives longer than a phase is in s
- * or in memory of the device.
+ * with a (its arguments), s (shared memory of the block) and b->index of b->count blocks. The
+ * threads of a block divide the iterations 0 ≤ i < n of a phase, concurrently and in any order; a
+ * barrier ends each phase, so the next phase sees all its writes. Within a phase no iteration may
+ * read a value written by another. Code outside of phases is executed by all threads alike. In a
+ * phase `continue` is allowed, `break` and `return` are not. Values that outlive a phase are stored
+ * in s or in device memory.
  *
- * DEV_FN: functions of kernels, which may hold phases; DEV_FN_OUT: those that are rarely called.
- * dev_load(to, from): s gets a number from memory of the device, when the phase has ended.
- * dev_add_i64, dev_add_i32: sums of integers into memory of the block or of the device, which have
- * no order. dev_swap_if: a value into one place, whoever comes first; results must not depend on
- * who that is.
+ * DEV_FN: functions of kernels, which may contain phases; DEV_FN_OUT: functions rarely called.
+ * dev_load(to, from): loads a number from device memory into s, valid once the phase has ended.
+ * dev_add_i64, dev_add_i32: atomic integer sums in shared or device memory, independent of order.
+ * dev_swap_if: atomic compare-and-swap; results must not depend on which thread succeeds.
  *
- * Bits are those of the CPU: no fused operations (-fmad=false), point functions from headers. */
+ * Results are bit for bit equal to the CPU's: no fused operations (-fmad=false), point functions
+ * from headers. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,28 +31,29 @@
 
 #include "base/device.h"
 
-enum { DEV_THREADS = 256 }; /* of a block, where a kernel has no reason for another number */
-struct dev_nothing {        /* shared memory of a block that has none */
+enum { DEV_THREADS = 256 }; /* default threads per block */
+struct dev_nothing {        /* shared memory of a block without any */
     int unused;
 };
 
-/* Blocks for n threads. */
+/* Number of blocks for n threads. */
 PTAH_HD int64_t dev_blocks(int64_t n)
 {
     return (n + DEV_THREADS - 1) / DEV_THREADS;
 }
 
 struct dev_block {
-    int index, count; /* of this block, of all */
-    uint64_t random;  /* host: state of the orders; 0: ascending */
+    int index, count; /* index of this block; number of blocks */
+    uint64_t random;  /* emulated device: state of the random order; 0: ascending order */
 };
 
 struct dev_kernel {
     const char *name;
     int threads;
-    size_t shared, args; /* bytes */
+    size_t shared, args; /* sizes in bytes */
     void (*host)(const void *args, void *shared, struct dev_block *b);
-    int (*cuda)(void *stream, unsigned blocks, const void *args); /* NULL: not built */
+    /* launcher; NULL: built without CUDA */
+    int (*cuda)(void *stream, unsigned blocks, const void *args);
 };
 
 #if defined(__CUDACC__)
@@ -68,7 +69,7 @@ struct dev_kernel {
         struct dev_block b = {(int)blockIdx.x, (int)gridDim.x, 0};                                 \
         name##_block(&a, (shared_type *)shared_, &b);                                              \
     }                                                                                              \
-    __device__ int name##_shared = sizeof(shared_type); /* tests/property/kernels.py reads it */   \
+    __device__ int name##_shared = sizeof(shared_type); /* read by tests/property/kernels.py */   \
     extern "C" int name##_cuda(void *stream, unsigned blocks, const void *args)                    \
     {                                                                                              \
         static const cudaError_t room = cudaFuncSetAttribute(                                      \
@@ -97,7 +98,7 @@ static __device__ __forceinline__ void dev_barrier(void)
     __syncthreads();
 }
 
-/* *at := to if it is `is`; what it was, in one go. */
+/* Atomic compare-and-swap: *at := to if *at equals `is`; returns the old value. */
 static __device__ __forceinline__ int32_t dev_swap_if(int32_t *at, int32_t is, int32_t to)
 {
     return atomicCAS((int *)at, is, to);
@@ -106,7 +107,7 @@ static __device__ __forceinline__ int32_t dev_swap_if(int32_t *at, int32_t is, i
     for (int phase_ = 1; phase_; phase_ = 0, dev_barrier())                                        \
         for (int i = (int)threadIdx.x; i < (n); i += (int)blockDim.x)
 
-/* Adds to what other threads add to at the same time; returns what was there. */
+/* Atomic addition; returns the old value. */
 DEV_FN int64_t dev_add_i64(int64_t *to, int64_t x)
 {
     return (int64_t)atomicAdd((unsigned long long *)to, (unsigned long long)x);
@@ -118,12 +119,12 @@ DEV_FN int32_t dev_add_i32(int32_t *to, int32_t x)
 
 #else
 
-/* 0 ≤ at < n from anywhere in steps that have no divisor in common with n. */
+/* Permutation of 0 ≤ at < n: random start, step coprime to n. */
 struct dev_walk {
     int left, at, step, n;
 };
 
-/* *at := to if it is `is`; what it was, in one go. */
+/* Atomic compare-and-swap: *at := to if *at equals `is`; returns the old value. */
 static inline int32_t dev_swap_if(int32_t *at, int32_t is, int32_t to)
 {
     __atomic_compare_exchange_n(at, &is, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -144,7 +145,7 @@ static inline struct dev_walk dev_walk(struct dev_block *b, int n)
     if (b->random == 0 || n < 2) return w;
     w.at = (int)(dev_random(&b->random) % (uint64_t)n);
     int x = n, y;
-    do { /* Euclid */
+    do { /* Euclid's algorithm */
         w.step = 1 + (int)(dev_random(&b->random) % (uint64_t)(n - 1));
         for (x = n, y = w.step; y != 0;) {
             int r = x % y;

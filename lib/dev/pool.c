@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-/* The class of a size and, of all in it, the largest. */
+/* Size class of a size, and in *max the maximum size in the class. */
 static int class_of(size_t bytes, size_t *max)
 {
     int c = 0;

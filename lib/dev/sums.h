@@ -1,25 +1,25 @@
-/* dev/sums: exact sums (base/sum.h) of doubles by the threads of a block: digits are integers, so
- * that neither threads nor blocks have an order.
+/* dev/sums: exact sums (base/sum.h) of doubles over the threads of a block: digits are integers, so
+ * that the result does not depend on the order of threads and blocks.
  *
- * A thread splits a term (dev_term_of) in one phase; then dev_sum_add lets each digit have
- * SUM_PARTS threads, which share out the terms. Digits that no term has met cost nothing: terms of
- * one kind have few. */
+ * A thread splits a term (dev_term_of) in one phase; then dev_sum_add assigns SUM_PARTS threads to
+ * each digit, which divide the terms. Digits without contributions cost nothing, and terms of
+ * similar size contribute to few digits. */
 #pragma once
 #include "base/sum.h"
 #include "dev/kernel.h"
 
-/* The last digit counts what is not finite. */
+/* The last digit counts infinities and NaNs. */
 enum { DEV_SUM = SUM_DIGITS + 1, SUM_PARTS = 8 };
 
 struct dev_term {
-    int first; /* sum_split; of what is not finite the last digit, 1 */
+    int first; /* first digit (sum_split); the last digit, with value 1, for infinities and NaNs */
     int64_t digit[3];
 };
 
-/* In memory that the block shares. */
+/* Accumulator in shared memory of a block. */
 struct dev_sum {
     int64_t digit[DEV_SUM];
-    unsigned char any[DEV_SUM + 2]; /* not 0: a term has met it */
+    unsigned char any[DEV_SUM + 2]; /* nonzero for digits with contributions */
 };
 
 struct dev_sum_parts {
@@ -34,7 +34,7 @@ DEV_FN void dev_sum_clear(struct dev_sum *s, struct dev_block *b)
     }
 }
 
-/* Of a thread, in a phase. Threads that write `any` at the same time write the same. */
+/* Splits the term of one thread, in a phase. Concurrent writes to `any` are equal. */
 PTAH_HD void dev_term_of(struct dev_sum *s, struct dev_term *to, double x)
 {
     if (!sum_split(x, &to->first, to->digit)) {
@@ -46,7 +46,7 @@ PTAH_HD void dev_term_of(struct dev_sum *s, struct dev_term *to, double x)
         if (to->digit[k] != 0) s->any[to->first + k] = 1;
 }
 
-/* n terms. */
+/* Adds n terms. */
 DEV_FN void dev_sum_add(struct dev_sum *s, struct dev_sum_parts *part, const struct dev_term *term,
                         int n, struct dev_block *b)
 {
@@ -64,7 +64,7 @@ DEV_FN void dev_sum_add(struct dev_sum *s, struct dev_sum_parts *part, const str
     }
 }
 
-/* All blocks add to the same sum. */
+/* Adds the block's sum to the global sum; all blocks add to one sum. */
 DEV_FN void dev_sum_flush(int64_t *to, const struct dev_sum *s, struct dev_block *b)
 {
     PHASE (d, DEV_SUM) {

@@ -6,26 +6,26 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* A gain below a twentieth is not worth a move. A step that lasts this many times as long as before
- * is enough; of the first, which also moves the fields once, more. */
+/* A gain below 5 per cent does not justify a move. A single step slower by the factor SLOW ends a
+ * measurement; SLOW_FIRST applies to the first step, which also moves the fields once. */
 static const double GAIN = 0.95, SLOW = 2, SLOW_FIRST = 10;
 
-/* Units. Of each level, from LEVELS on: BOTH, GAS, GRAVITY. */
+/* Units; each level has BOTH, GAS, GRAVITY, from LEVELS on. */
 enum { BOTH, GAS, GRAVITY, EACH };
 enum { ALL, PARTS, LEVELS, UNITS = LEVELS + EACH * (TRIAL_LEVEL_MAX + 1) };
 
 struct trials {
     int levelmin, levelmax;
     bool has[TRIAL_KINDS];
-    bool cpu[UNITS];        /* of those that are not made of others */
-    int64_t decided[UNITS]; /* octs at that time; 0: never */
-    /* the trial under way */
-    int unit; /* −1: none */
-    int step; /* the level whose steps are measured */
+    bool cpu[UNITS];        /* location of elementary units: true for the CPU */
+    int64_t decided[UNITS]; /* number of octs at the last decision; 0: never */
+    /* State of the trial in progress. */
+    int unit; /* unit under trial; −1: none */
+    int step; /* level whose steps are measured */
     int64_t octs;
-    bool before[UNITS]; /* as they were */
-    bool other;         /* the unit is in its other place */
-    int n;              /* steps measured so, the first one included */
+    bool before[UNITS]; /* locations before the trial */
+    bool other;         /* true while the unit is in the alternative location */
+    int n;              /* measured steps in the present location, including the first */
     double seconds[2][TRIAL_STEPS];
 };
 
@@ -41,7 +41,7 @@ static int level_of(int unit)
     return unit < LEVELS ? 0 : (unit - LEVELS) / EACH;
 }
 
-/* BOTH, GAS, GRAVITY */
+/* Part of a level's unit: BOTH, GAS or GRAVITY. */
 static int part_of(int unit)
 {
     return (unit - LEVELS) % EACH;
@@ -53,7 +53,7 @@ static bool contains(int unit, int one)
     return unit >= LEVELS && part_of(unit) == BOTH && level_of(unit) == level_of(one);
 }
 
-/* The first unit that it contains and has a place. */
+/* The first elementary unit in a unit. */
 static int first_of(int unit)
 {
     return unit == ALL ? PARTS : unit >= LEVELS && part_of(unit) == BOTH ? unit + GAS : unit;
@@ -67,7 +67,7 @@ static bool exists(const struct trials *t, int unit)
            (part_of(unit) == GAS || t->has[TRIAL_GRAVITY]);
 }
 
-/* The level whose steps hold all that depends on the unit. */
+/* The level whose steps include all work that depends on the unit. */
 static int step_of(const struct trials *t, int unit)
 {
     int l = level_of(unit);
@@ -138,8 +138,8 @@ static bool due(const struct trials *t, int unit, const int64_t *octs)
     return exists(t, unit) && n > 0 && (then == 0 || n >= 2 * then || 2 * n <= then);
 }
 
-/* The unit to be tried next: all, then those of the finest level, which has the most launches in a
- * coarse step. −1: none. */
+/* The next unit to be tried: all together, then the units of the finest level, which has the most
+ * launches in a coarse step, and so on; −1 if none. */
 static int next(const struct trials *t, const int64_t *octs)
 {
     int unit = -1;
@@ -151,7 +151,7 @@ static int next(const struct trials *t, const int64_t *octs)
 
 bool trials_begin(struct trials *t, int l, const int64_t *octs)
 {
-    const bool between = l == t->levelmin || l == t->step; /* none is being measured */
+    const bool between = l == t->levelmin || l == t->step; /* no step is being measured */
     if (t->unit >= 0 && between && (octs[t->step] == 0 || octs_of(t, t->unit, octs) == 0)) stop(t);
     if (t->unit >= 0) return l == t->step;
     const int unit = next(t, octs);

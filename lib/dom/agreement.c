@@ -1,4 +1,4 @@
-/* dom/agreement: where two decompositions agree, so that nothing has to move from one to the other.
+/* dom/agreement: where two decompositions agree, so that nothing needs to move.
  *
  * The box is divided into cubes (octs of the first few levels) that are one rank's under both. If
  * the finest of these are octs of level L, each oct from level L on lies in one of them, and so has
@@ -7,15 +7,15 @@
  * same, too. */
 #include "dom/domain_priv.h"
 
-enum { CUBES_TO = 5 }; /* level of the finest cubes that are tried: 16^3 of them */
+enum { CUBES_TO = 5 }; /* level of the finest cubes that are tried: 16^3 cubes */
 
 static bool finest(const struct domain *d, int level)
 {
     return level == CUBES_TO || level == d->levelmax;
 }
 
-/* The level of the finest cube that is needed within the oct; 0: they do not agree, or by finer
- * cubes than are tried. */
+/* Level of the finest cube needed within the oct; 0 if the decompositions differ, or agree only on
+ * finer cubes than are tried. */
 static int cubes_agree(const struct domain *a, const struct domain *b, int level, okey key)
 {
     int rank = domain_whole(a, level, key), max = level;
@@ -34,7 +34,7 @@ int domain_agreement(const struct domain *a, const struct domain *b)
     return cubes && cubes + 2 <= a->levelmax ? cubes + 2 : a->levelmax + 1;
 }
 
-/* Adds the lengths of the ranges of keys of the cubes within the oct, each to its rank's. */
+/* Adds the key-range lengths of the cubes within the oct to their ranks. */
 static bool ranges_add(const struct domain *d, int level, okey key, hkey *length)
 {
     int rank = domain_whole(d, level, key);
@@ -45,7 +45,7 @@ static bool ranges_add(const struct domain *d, int level, okey key, hkey *length
     return true;
 }
 
-/* If domains are ranges of the curve, in the order of ranks, their lengths say which. */
+/* Domains that are ranges of the Hilbert curve in rank order follow from their lengths. */
 struct domain *domain_along(const struct domain *d)
 {
     if (d->ndim != 3) return NULL;

@@ -9,19 +9,19 @@
  * histogram has a bounded number of bins, whatever the resolution. Key ranges of the Hilbert curve
  * are the case of one node with as many children as ranks.
  *
- * Any cut plane for which the cost is within a tolerance of its target is acceptable; among these
- * the one on the coarsest grid line is taken: cut planes that do not cut through octs need thinner
+ * Any cut plane whose cost is within a tolerance of its target is acceptable; the acceptable plane
+ * on the coarsest grid line is chosen, since cut planes that do not cut through octs need thinner
  * ghost layers.
  *
- * Where the boxes begin in a periodic box is chosen before (dom/origin.c).
+ * The origin of the boxes in a periodic box is chosen in advance (dom/origin.c).
  *
  * Costs are rounded to integers first. Their sums are exact, so the cut planes do not depend on
  * which rank holds which sample.
  *
- * What it costs: per tree level two searches of log2(extent)/3 rounds at most; in each round a rank
- * passes its samples once and a histogram is summed over all ranks. It has 2^20 bins or 8 per node
- * and cut plane, whichever is more: at 10^6 ranks it and what goes with it are 0.2 GB. These are
- * held during a balance only. */
+ * Cost: per tree level two searches of at most log2(extent)/3 rounds; in each round a rank passes
+ * through its samples once and a histogram is summed over all ranks. The histogram has 2^20 bins or
+ * 8 per node and cut plane, whichever is more: with its index tables 0.2 GB at 10^6 ranks,
+ * allocated during a balance only. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -30,17 +30,18 @@
 #include "dom/cut.h"
 
 enum { BINS_ALL = 1 << 20, BINS_LOG_MIN = 3, BINS_LOG_MAX = 12 };
-/* of a rank's cost, shared by the tree levels: two cut planes, hence 1 % in all */
+/* Relative error of a rank's cost, divided over the tree levels; a rank lies between two cut
+ * planes, hence 1 % in all. */
 static const double TOLERANCE = 0.005;
 
-/* For one target cost t: the first cut plane W with C(W) >= t, the cost up to it and up to the unit
- * before it. */
+/* For a target cost t: the first cut plane W with C(W) >= t, the cost up to the plane, and the cost
+ * up to the unit before it. */
 struct reach {
     int32_t node, seg;
     int64_t target, plane, cost, below;
 };
 
-/* First of the ascending cut planes w[0..n-1] with x <= w, else n. */
+/* Index of the first of the ascending cut planes w[0..n-1] with x <= w, else n. */
 static inline int plane_slot(const int64_t *w, int n, int64_t x)
 {
     int lo = 0, len = n;
@@ -109,15 +110,15 @@ struct domain *cut_domain(const struct domain *d, enum domain_kind kind, struct 
     return out;
 }
 
-/* A cost in whole units; none is lost. */
+/* A cost as an integer; a positive cost becomes at least 1. */
 static inline int64_t whole(double cost, double scale)
 {
     int64_t n = (int64_t)rint(cost * scale);
     return n || !(cost > 0) ? n : 1;
 }
 
-/* Scales costs by a power of two such that the sum over all ranks stays below 2^60, and so does
- * that of the copies that one rank may get. */
+/* Scales costs by a power of two such that the sum over all ranks, and the sum of copies on one
+ * rank, stay below 2^60. */
 static void whole_costs(struct cut *s)
 {
     const double *cost = s->load->cost, *copy = s->load->copy;
@@ -148,8 +149,8 @@ static void ksection_level(struct domain *d, struct cut *s);
 static void ksection_descend(struct domain *d, struct cut *s);
 static void planes_settle(struct cut *s);
 
-/* A node is known by its slot, p * nchild + j below slot p: with unequal groups some of the last
- * level's are empty, fewer than there are ranks. */
+/* A node is identified by its slot, p * nchild + j below slot p; with unequal groups some slots of
+ * the last level are empty, fewer than there are ranks. */
 static void balance_ksection(struct domain *d, struct cut *s)
 {
     struct ksection *k = &d->ksec;
@@ -193,7 +194,7 @@ static void ksection_level(struct domain *d, struct cut *s)
                                 s->x[i]);
 }
 
-/* The cut planes go into the domain, and the children become the nodes. */
+/* Stores the cut planes in the domain and makes the children the new nodes. */
 static void ksection_descend(struct domain *d, struct cut *s)
 {
     int k = s->nchild, axis = s->axis[s->level];
@@ -243,8 +244,7 @@ static void balance_hilbert(struct domain *d, struct cut *s)
     FREE(s->plane);
 }
 
-/* The cost due to the children before j. Behind the last child that holds ranks there is no cut
- * plane to be found. */
+/* Target cost: the share of the children before j, up to the last child that holds ranks. */
 static int64_t target_of(const struct cut *s, int64_t p, int j)
 {
     struct group g = s->group[p];
@@ -261,8 +261,7 @@ static double min_cost(const struct cut *s, int64_t p)
     return n ? (double)s->total[p] / ((double)n / each) : 0;
 }
 
-/* First the cost closest to each target, then the range of cut planes that are within that distance
- * or the tolerance. */
+/* Finds the cost closest to each target, then the cut planes within that or the tolerance. */
 static void cut_nodes(struct cut *s)
 {
     int64_t per = s->nchild - 1, n = s->nnode * per;
@@ -297,14 +296,14 @@ static void node_totals(struct cut *s)
     comm_add_i64(s->comm, s->total, (int)s->nnode);
 }
 
-/* The integer in a..b (0 < a <= b) that is divisible by the highest power of two. */
+/* The integer in a..b (0 < a <= b) divisible by the highest power of two. */
 static int64_t roundest(int64_t a, int64_t b)
 {
     int top = 63 - __builtin_clzll((unsigned long long)((a - 1) ^ b));
     return b >> top << top;
 }
 
-/* Units that n ranks need for their own cuts along the axis of this tree level. */
+/* Number of units that n ranks need for their own cuts along the axis of this tree level. */
 static int64_t need_of(const struct cut *s, int n)
 {
     int64_t need = 1;
@@ -316,8 +315,8 @@ static int64_t need_of(const struct cut *s, int n)
     return need;
 }
 
-/* Ascending cut planes with at least as many units between them as the ranks there need, if the
- * node has that many. */
+/* Chooses ascending cut planes of a node, with as many units between them as the ranks in between
+ * need, if the node is wide enough. */
 static void node_put(struct cut *s, int64_t p, const struct reach *low, const struct reach *high)
 {
     struct group g = s->group[p];
@@ -347,9 +346,9 @@ static void planes_put(struct cut *s, const struct reach *low, const struct reac
     for (int64_t p = 0; p < s->nnode; p++) node_put(s, p, low, high);
 }
 
-/* ---- planes that are held to a place (equalize.c) ---- */
+/* ---- cut planes with brackets (equalize.c) ---- */
 
-/* Where to try next: between places that were too low and too high, or a step from the only one. */
+/* Next trial position of a plane: inside its bracket, or a step from the only known bound. */
 static int64_t plane_try(const struct cut_hold *h, int r, int64_t location)
 {
     int64_t low = h->low[r], high = h->high[r], step = h->step, off = (high - low) / 4;
@@ -361,8 +360,8 @@ static int64_t plane_try(const struct cut_hold *h, int r, int64_t location)
     return roundest(low + off, high - off > low + off ? high - off : low + off);
 }
 
-/* The planes of a settled tree level are given; those of the one that is being settled stay within
- * their brackets, unless these leave no room for all of a node's. */
+/* Places the planes of a node. Planes of finished tree levels are fixed; planes of the current
+ * level stay within their brackets, unless these leave no room for all planes. */
 static void node_settle(struct cut *s, int64_t p)
 {
     const struct cut_hold *h = s->hold;
@@ -391,13 +390,13 @@ static void planes_settle(struct cut *s)
 
 /* ---- the search ---- */
 
-/* The state of one search: segments (base, base + 2^shift] with the cost before them. */
+/* State of a search: segments (base, base + 2^shift] and the cost before each segment. */
 struct search {
     int64_t nseg;
     int bins_log, shift;
-    int64_t *base, *before; /* [max segments] */
-    int64_t *hist;          /* [nseg][bins]: first cost, then cumulative cost */
-    int32_t *next;          /* [nseg][bins]: segment of the next round, or -1 */
+    int64_t *base, *before; /* [max segments] start and cost before */
+    int64_t *hist;          /* [nseg][bins] cost, then cumulative cost */
+    int32_t *next;          /* [nseg][bins] segment of the next round, or -1 */
 };
 
 static void search_histogram(const struct cut *s, struct search *q);
@@ -462,7 +461,7 @@ static void search_histogram(const struct cut *s, struct search *q)
 #pragma omp atomic
             q->hist[b] += s->cost[i];
         }
-    } else { /* atomic additions cost several times as much */
+    } else { /* serial loop: atomic additions cost several times as much */
         for (int64_t i = 0; i < s->n; i++)
             if (s->seg[i] >= 0) q->hist[bin_of(q, s->seg[i], s->x[i])] += s->cost[i];
     }
@@ -473,7 +472,7 @@ static void search_histogram(const struct cut *s, struct search *q)
     }
 }
 
-/* Every target finds its bin, and the bins so found become the segments. */
+/* Finds the bin of each target; these bins become the segments of the next round. */
 static void search_narrow(const struct cut *s, struct search *q, int64_t n, struct reach *t)
 {
     int64_t bins = (int64_t)1 << q->bins_log, all = q->nseg << q->bins_log, count = 0;
@@ -483,11 +482,11 @@ static void search_narrow(const struct cut *s, struct search *q, int64_t n, stru
     for (int64_t i = 0; i < n; i++) {
         if (t[i].seg < 0) continue;
         const int64_t *h = q->hist + t[i].seg * bins;
-        int64_t b = plane_slot(h, (int)bins - 1, t[i].target); /* the first with h >= target */
+        int64_t b = plane_slot(h, (int)bins - 1, t[i].target); /* first bin with h >= target */
         int64_t begin = q->base[t[i].seg] + (b << q->shift);
         t[i].below = b ? h[b - 1] : q->before[t[i].seg];
         t[i].cost = h[b];
-        t[i].plane = begin + 1; /* exact in the last round, where a bin is one unit */
+        t[i].plane = begin + 1; /* exact in the last round, when a bin is one unit */
         int32_t *next = &q->next[t[i].seg * bins + b];
         if (*next < 0) {
             base[count] = begin;

@@ -1,6 +1,6 @@
-/* dom/bins: see bins.h. An open-addressing table of the bins that have events; two bit maps, of
- * bins and of blocks of 4^3 bins, answer for most of the others. bins_new looks once at all cells,
- * and marks those whose bin has events. */
+/* dom/bins: see bins.h. An open-addressing hash table of the bins that have events; two bit maps,
+ * of bins and of blocks of 4^3 bins, reject most empty bins. bins_new scans all cells once and
+ * marks cells whose bin has events. */
 #include "dom/bins.h"
 
 #include <math.h>
@@ -9,27 +9,27 @@
 #include "base/mem.h"
 
 enum { BIN_BITS = 21, MAX = 64, BITS_A_SLOT = 16 };
-static const double MARGIN = 1e-9; /* of a radius: for rounding */
+static const double MARGIN = 1e-9; /* relative margin of a radius for rounding */
 
 struct bin {
-    uint64_t key;   /* Morton key + 1; 0: an empty place */
-    int64_t before; /* entries of the bins before it, and */
-    int64_t n;      /* its own */
+    uint64_t key;   /* Morton key + 1; 0: an empty slot */
+    int64_t before; /* number of entries of preceding bins */
+    int64_t n;      /* number of entries */
 };
 
 struct bins {
     int64_t n;
     const struct event *event;
     double side;
-    int64_t across; /* bins along an axis */
+    int64_t across; /* number of bins along an axis */
     uint64_t mask;
     struct bin *table;
-    uint64_t *bits, *blocks;      /* hashed */
-    int64_t *entry;               /* events by bin, in order */
-    uint8_t *mark[LEVEL_MAX + 1]; /* [own octs] the cells, bit by bit */
+    uint64_t *bits, *blocks;      /* hashed bit maps */
+    int64_t *entry;               /* event indices, sorted by bin */
+    uint8_t *mark[LEVEL_MAX + 1]; /* [own octs] bit mask of cells */
 };
 
-/* Blocks are scattered, within a block bins stay neighbours. */
+/* Hash of a block of bins; bins within a block stay adjacent. */
 static inline uint64_t block_hash(uint64_t key)
 {
     return (key >> 6) * 0x9E3779B97F4A7C15u >> 20;
@@ -70,7 +70,7 @@ static int64_t bin_at(const struct bins *b, double x)
     return q < 0 ? 0 : q >= (double)b->across ? b->across - 1 : (int64_t)q;
 }
 
-/* The bins that the ball of event i meets, as keys. */
+/* Lists the keys of the bins that the ball of event i intersects. */
 static int keys_of(const struct bins *b, int64_t i, uint64_t key[MAX])
 {
     const struct event *e = &b->event[i];
@@ -123,7 +123,7 @@ static inline double middle(int64_t q, int half, double dx)
     return ((double)(2 * q) + 0.5) * dx + half * dx;
 }
 
-/* The bins of the cells of an oct, along an axis two at most, as parts of a key. */
+/* Key parts of the bins of an oct's cells, at most two per axis. */
 static void oct_bins(const struct bins *b, const struct level *lv, double dx, lidx i,
                      uint64_t part[3][2])
 {
@@ -139,7 +139,7 @@ static inline uint64_t key_of(uint64_t part[3][2], int c)
     return part[0][c & 1] | part[1][c >> 1 & 1] | part[2][c >> 2];
 }
 
-/* Which cells of an oct lie in bins with events, and perhaps others. */
+/* Bit mask of the cells of an oct that lie in bins with events; the hash may add further cells. */
 static uint8_t mark_oct(const struct bins *b, const struct level *lv, double dx, lidx i)
 {
     uint64_t part[3][2];
@@ -189,7 +189,7 @@ void bins_free(struct bins *b)
 
 /* ---- the cells ---- */
 
-/* Is the cell in the ball? The only place that decides. */
+/* Whether the cell centre is in the ball; all results rest on this test alone. */
 static inline bool meet(const struct event *e, const double centre[3], double r[3])
 {
     double r2 = 0;

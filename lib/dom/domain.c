@@ -1,5 +1,5 @@
-/* dom/domain: the decomposition as seen by others; see domain.h. The two kinds are in ksection.c
- * and hilbert.c, the search for cut planes of equal cost in balance.c. */
+/* dom/domain: the public functions of a decomposition; see domain.h. The two kinds are in
+ * ksection.c and hilbert.c, the search for cut planes of equal cost in balance.c. */
 #include "dom/domain_priv.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ struct domain *domain_alloc(enum domain_kind kind, int ndim, int nrank, int leve
     d->levelmax = levelmax;
     d->extent = (int64_t)1 << (levelmax + 1);
     memcpy(d->bounded, bounded, sizeof d->bounded);
-    /* there is nothing beside an oct along an axis that is not there */
+    /* Octs have no neighbours along unused axes. */
     for (int a = 0; a < 3; a++) d->periodic[a] = a < ndim && !bounded[2 * a] && !bounded[2 * a + 1];
     if (kind == DOMAIN_KSECTION)
         ksection_plan(d);

@@ -1,42 +1,43 @@
-/* dom/equalize: domains whose ranks hold as much as each other, ghosts included.
+/* dom/equalize: domains whose ranks hold equal amounts of data, ghosts included.
  *
- * What a rank's ghosts take follows from the cut planes that are to be found, and not smoothly: a
- * plane that leaves the face of an oct brings a layer of ghosts to one side at once. So domains are
- * made, what their ranks would hold is counted exactly (domain_near), and they are made again. That
- * is done tree level by tree level, from the root down, as what a group of ranks holds together
- * hardly depends on how it is divided.
+ * The memory of a rank's ghosts follows from the unknown cut planes, and not smoothly: moving a
+ * plane off the face of an oct adds a layer of ghosts to one side at once. So domains are made, the
+ * amounts that their ranks would hold are counted exactly (domain_near), and the domains are
+ * corrected. This is done tree level by tree level, from the root down, since the total of a group
+ * of ranks hardly depends on its subdivision.
  *
- * - The share of a rank falls by a part of what it holds above the mean of its group.
- * - A plane below which too much was held is an upper bound for the next, one below which too
- *   little was held a lower one; where the shares ask for a place outside of these bounds the plane
- *   goes between them. Of all places tried that with the smallest error is kept.
+ * - The share of a rank falls by a part of its excess over the mean of its group.
  *
- * Bounds of the Hilbert curve can be anywhere; there the shares alone do it. The best domains of
- * all are the answer. All is counted in integers and summed over the ranks: the answer does not
- * depend on which rank holds which sample.
+ * - A plane with too much data below is an upper bound for the next trial, a plane with too little
+ * a lower bound; where the shares ask for a position outside of these bounds the plane goes between
+ * them. The trial position with the smallest error is kept.
  *
- * What it costs: for each trial the search for the planes, a pass over the samples and a sum of
- * three numbers per rank. There are at most TRIALS + 1 for each tree level; the search ends when
- * the ranks hold as much as each other within what is asked for (domain_load). Arrays with an entry
- * for each rank live during the balance only. */
+ * Bounds of the Hilbert curve can lie anywhere, so the shares suffice there. The result is the best
+ * of all trial domains. All amounts are integers summed over the ranks: the result does not depend
+ * on which rank holds which sample.
+ *
+ * Cost: for each trial the search for the planes, a pass over the samples and a sum of three
+ * numbers per rank. There are at most TRIALS + 1 trials per tree level; the search ends when
+ * max/min of the amounts is below the requested limit (domain_load). Arrays with an entry per rank
+ * exist during the balance only. */
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "dom/cut.h"
 
-enum { TRIALS = 3 };              /* of a tree level, or of the bounds of the curve */
-static const double NEAR = 0.001; /* error of a plane, of what a rank holds */
+enum { TRIALS = 3 }; /* maximum trials per tree level, or for the bounds of the curve */
+static const double NEAR = 0.001; /* tolerance of a plane, relative to the amount of a rank */
 
 struct equalizer {
     struct cut *cut;
-    int64_t *held; /* [ranks]; of particles by their octs, by their ancestors on level base */
+    int64_t *held; /* [ranks] amounts held; particles by octs, and by ancestors on level base */
     int64_t *leaf, *base;
-    double *share; /* [ranks] */
-    double *off;   /* [ranks] error of best[], as NEAR */
+    double *share; /* [ranks] shares */
+    double *off;   /* [ranks] error of best[], relative */
     struct cut_hold hold;
-    double worst; /* of a tree level */
-    bool moved;   /* a plane of the level is not where it was best */
+    double worst; /* largest error on a tree level */
+    bool moved;   /* true if a plane of the level is not at the best position */
 };
 
 static void equalize_begin(struct equalizer *e, struct cut *s, const struct domain *d);
@@ -59,7 +60,7 @@ struct domain *equalize(struct domain *best, struct cut *s, double *spread)
         if (++trial > TRIALS || e.worst < NEAR) {
             level_begin(&e, best, e.hold.level + 1);
             trial = 0;
-            if (!e.moved) continue; /* what was counted says as much of the next level */
+            if (!e.moved) continue; /* the last count is valid for the next level too */
         }
         if (now != best) domain_free(now);
         now = cut_domain(best, best->kind, s);
@@ -85,7 +86,7 @@ double equalize_spread(const struct domain *d, struct cut *s)
     return spread;
 }
 
-/* Half an oct of the level whose copies weigh most. */
+/* Half the width of an oct of the level with the largest copies. */
 static int64_t step_of(const struct cut *s, const struct domain *d)
 {
     int64_t weight[LEVEL_MAX + 2] = {0}, max = 1;
@@ -111,7 +112,7 @@ static void equalize_begin(struct equalizer *e, struct cut *s, const struct doma
     for (size_t r = 0; r < n; r++) e->share[r] = 1;
 }
 
-/* No plane is held yet. */
+/* Initialises the brackets; no plane has a bound yet. */
 static void hold_begin(struct equalizer *e, const struct domain *d)
 {
     e->hold.none[1] = d->extent;
@@ -134,7 +135,7 @@ static inline void add(int64_t *to, int64_t n)
     *to += n;
 }
 
-/* w NULL: ghosts are known. */
+/* Counts a sample; w is NULL if ghosts are known. */
 static void sample_count(struct equalizer *e, const struct domain *d, int64_t i,
                          struct domain_row *w)
 {
@@ -149,12 +150,12 @@ static void sample_count(struct equalizer *e, const struct domain *d, int64_t i,
     add(&e->base[l > base ? domain_rank(d, base, key >> 3 * (l - base)) : r], s->part[i]);
 }
 
-/* Counts what each rank would hold; returns max/min of it. ghosts: what this rank's ghosts take,
- * which is most of the work to find; -1: unknown. */
+/* Counts the amount that each rank would hold; returns max/min. ghosts: known amount of this rank's
+ * ghosts, which are most of the work to count; -1: unknown. */
 static double held_count(struct equalizer *e, const struct domain *d, int64_t ghosts)
 {
     int64_t samples = e->cut->n, min = INT64_MAX, max = 0;
-    memset(e->held, 0, sizeof *e->held * 3 * (size_t)d->nrank); /* leaf and base, too */
+    memset(e->held, 0, sizeof *e->held * 3 * (size_t)d->nrank); /* clears leaf and base too */
 #pragma omp parallel if (samples > PARALLEL_FROM)
     {
         struct domain_row row;
@@ -183,7 +184,7 @@ static void level_begin(struct equalizer *e, const struct domain *d, int level)
     }
 }
 
-/* Mean of what a rank of the group holds. */
+/* Mean amount held by a rank of the group. */
 static double group_mean(const struct equalizer *e, struct group g)
 {
     double sum = 0;
@@ -200,7 +201,7 @@ static void shares_correct(struct equalizer *e, struct group g)
     }
 }
 
-/* The planes of the level within one group. */
+/* Updates bounds and best positions of the level's planes within one group. */
 static void planes_judge(struct equalizer *e, const struct domain *d, struct group g)
 {
     double mean = group_mean(e, g), before = 0;
@@ -233,8 +234,8 @@ static void groups_judge(struct equalizer *e, const struct domain *d, struct gro
         groups_judge(e, d, group_child(g, factor, j), level + 1);
 }
 
-/* Judges domains by what was counted: new shares, bounds for the planes of the level, and whether
- * the planes are the best so far. */
+/* Judges domains by the counted amounts: computes new shares, bounds for the planes of the level,
+ * and the best planes so far. */
 static void level_judge(struct equalizer *e, const struct domain *d)
 {
     static const double UNIT = 1 << 30;

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-/* An event on its way: its payload follows. */
+/* An event in transit, followed by its payload. */
 struct parcel {
     struct event event;
     int64_t rank;
@@ -15,7 +15,7 @@ struct parcel {
 struct post {
     int64_t n, cap;
     size_t row;
-    char *data; /* parcels of row bytes each */
+    char *data; /* parcels of `row` bytes each */
 };
 
 static void post_add(struct post *p, const struct parcel *head, const void *payload)
@@ -41,11 +41,11 @@ static enum err check_event(const struct mesh *m, const struct event *e)
     return OK;
 }
 
-/* One event, and its images, to the ranks they meet. near: scratch. */
+/* Posts one event and its periodic images to the ranks they reach. near: workspace. */
 static void post_event(struct post *p, const struct domain *d, const struct mesh *m,
                        const struct event *e, const void *payload, struct rank_list *near)
 {
-    /* Cells of an oct whose centre is a rank's reach half an oct beyond its domain. */
+    /* Own cells extend up to half a levelmin oct beyond the domain, which owns oct centres. */
     double box = m->boxlen, margin = 0.5 / (double)((int64_t)1 << (m->levelmin - 1));
     int reach[3];
     for (int a = 0; a < 3; a++) reach[a] = !m->bounded[2 * a] && !m->bounded[2 * a + 1];
@@ -53,13 +53,13 @@ static void post_event(struct post *p, const struct domain *d, const struct mesh
         int s[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
         struct parcel image = {.event = *e};
         double x[3];
-        bool there = true;
+        bool reaches = true;
         for (int a = 0; a < 3; a++) {
             double y = image.event.x[a] = e->x[a] + s[a] * box;
             x[a] = y / box;
-            there &= abs(s[a]) <= reach[a] && y + e->radius >= 0 && y - e->radius <= box;
+            reaches &= abs(s[a]) <= reach[a] && y + e->radius >= 0 && y - e->radius <= box;
         }
-        if (!there) continue;
+        if (!reaches) continue;
         domain_ball(d, x, e->radius / box, margin, near);
         for (int i = 0; i < near->n; i++) {
             image.rank = near->rank[i];
@@ -78,7 +78,7 @@ static int event_order(const void *a, const void *b)
     return 0;
 }
 
-/* The rows by event, in a new block. */
+/* Copies the rows in event order to a new block. */
 static char *rows_sorted(const char *data, size_t row, int64_t n)
 {
     const char **at = mem_new(sizeof *at * (size_t)n + 1, "events");
@@ -101,7 +101,7 @@ static void unpack(struct events *out, const char *rows, size_t row)
     }
 }
 
-/* To the ranks they are for; returns the parcels that arrive, *n of them. */
+/* Sends parcels to their ranks; returns the *n received parcels. */
 static char *post_send(const struct post *p, const struct comm *c, int64_t *n)
 {
     int *rank = mem_new(sizeof *rank * (size_t)p->n + 1, "events");
@@ -124,7 +124,7 @@ enum err event_route(const struct comm *c, const struct domain *d, const struct 
                      const struct event *e, size_t bytes, const void *payload, struct events *out)
 {
     enum err err = OK;
-    /* rows keep parcels aligned */
+    /* Padding keeps parcels aligned. */
     struct post p = {.row = (sizeof(struct parcel) + bytes + 7) / 8 * 8};
     size_t padded = p.row - sizeof(struct parcel);
     *out = (struct events){.bytes = bytes};
@@ -169,9 +169,9 @@ void events_free(struct events *e)
 
 /* ---- sums over copies ---- */
 
-/* The numbers of one copy, on their way to its home and back; they follow. */
+/* Header of the sums of one copy, sent to the event's home and back; the numbers follow. */
 struct message {
-    int64_t from, location; /* rank of the copy, and its place there */
+    int64_t from, location; /* rank of the copy; index of the copy on that rank */
     int64_t number, unused;
 };
 

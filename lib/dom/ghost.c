@@ -7,7 +7,7 @@
 #include "comm/share.h"
 #include "oct/field_sets.h"
 
-/* Most rows are the cells of an oct: their length is then known to the compiler. */
+/* Most rows are the cells of an oct; a constant length lets the compiler inline the copy. */
 void ghost_rows_get(char *to, const char *from, size_t stride, lidx n, const lidx *row)
 {
     enum { CELLS = sizeof(double[8]) };
@@ -19,7 +19,7 @@ void ghost_rows_get(char *to, const char *from, size_t stride, lidx n, const lid
             memcpy(to + stride * (size_t)i, from + stride * (size_t)row[i], stride);
 }
 
-/* Ghosts of one owner are a few runs of rows. */
+/* The ghosts of an owner form a few runs of consecutive rows. */
 void ghost_rows_put(char *to, const char *from, size_t stride, lidx n, const lidx *row)
 {
     for (lidx i = 0, k; i < n; i = k) {

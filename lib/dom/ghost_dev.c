@@ -8,11 +8,11 @@
 
 enum { BUFFERS = 8 };
 
-/* Of an exchange, there and here. The next one may have it at once, since what it does there comes
- * later in the stream, and here after a wait. */
+/* Buffer of an exchange, on device and host. The next exchange may reuse it at once: its device
+ * work comes later in the stream, and its host work after a wait. */
 struct buffer {
-    void *there;
-    char *here;
+    void *device;
+    char *host;
     size_t bytes;
     bool busy;
 };
@@ -22,7 +22,7 @@ struct ghost_dev {
     struct dev_stream *stream;
     struct buffer buffer[BUFFERS];
     struct ghost_dev_plan level[LEVEL_MAX + 2];
-    uint64_t octs[LEVEL_MAX + 2]; /* of the levels whose plans are there (struct level) */
+    uint64_t octs[LEVEL_MAX + 2]; /* levels whose plans are on the device (struct level) */
 };
 
 enum err ghost_dev_new(struct ghost_dev **g, struct dev *d, struct dev_stream *s)
@@ -35,8 +35,8 @@ enum err ghost_dev_new(struct ghost_dev **g, struct dev *d, struct dev_stream *s
 
 static void buffer_drop(struct ghost_dev *g, struct buffer *b)
 {
-    dev_free(g->dev, b->there);
-    FREE(b->here);
+    dev_free(g->dev, b->device);
+    FREE(b->host);
     *b = (struct buffer){.busy = false};
 }
 
@@ -68,7 +68,7 @@ enum err ghost_dev_level(struct ghost_dev *g, const struct mesh *m, int l,
     return OK;
 }
 
-/* ---- lists and buffers there ---- */
+/* ---- lists and buffers on the device ---- */
 
 static lidx sent(const struct xplan *p)
 {
@@ -93,7 +93,7 @@ enum err ghost_dev_plan_need(struct ghost_dev *g, struct ghost_dev_plan *q)
     return OK;
 }
 
-/* A free buffer, the smallest that is large enough if there is one; -1: none is free. */
+/* Index of a free buffer, the smallest that is large enough if there is one; -1 if none is free. */
 static int buffer_free(const struct ghost_dev *g, size_t bytes)
 {
     int best = -1;
@@ -110,13 +110,13 @@ static int buffer_free(const struct ghost_dev *g, size_t bytes)
 static enum err buffer_take(struct ghost_dev *g, size_t bytes, int *at)
 {
     int best = buffer_free(g, bytes);
-    BUG_ON(best < 0); /* too many are on their way */
+    BUG_ON(best < 0); /* fails if too many exchanges are in progress */
     struct buffer *b = &g->buffer[best];
     if (b->bytes < bytes) {
-        TRY(dev_wait(g->stream)); /* for what used it */
+        TRY(dev_wait(g->stream)); /* waits for earlier users of the buffer */
         buffer_drop(g, b);
-        TRY(dev_new(g->dev, &b->there, bytes, "ghost buffers"));
-        b->here = mem_new(bytes, "ghost buffers");
+        TRY(dev_new(g->dev, &b->device, bytes, "ghost buffers"));
+        b->host = mem_new(bytes, "ghost buffers");
         b->bytes = bytes;
     }
     b->busy = true;
@@ -126,10 +126,10 @@ static enum err buffer_take(struct ghost_dev *g, size_t bytes, int *at)
 
 /* ---- one exchange ---- */
 
-/* Arrays that an exchange carries. */
+/* Arrays of an exchange. */
 struct payload {
-    struct ghost_pack_args a;              /* arrays that are there, in units */
-    const struct ghost_dev_arrays *arrays; /* all, or NULL: only those */
+    struct ghost_pack_args a;              /* device arrays, in units */
+    const struct ghost_dev_arrays *arrays; /* all arrays; NULL: device arrays only */
 };
 
 static size_t row_bytes(const struct ghost_pack_args *a)
@@ -168,8 +168,7 @@ static size_t message_row(const struct payload *k)
     return k->arrays ? row : row_bytes(&k->a);
 }
 
-/* A message, for rows of a plan, from arrays that are here, and from the buffer those that are
- * there. */
+/* Packs a message for rows of a plan: host arrays directly, device arrays from the buffer. */
 static void message_pack(const struct payload *k, char *to, const char *buffer, lidx n,
                          const lidx *row)
 {
@@ -204,7 +203,7 @@ static void message_unpack(const struct payload *k, const char *from, char *buff
     if (!x) memcpy(buffer, from, row_bytes(&k->a) * (size_t)n);
 }
 
-/* For the rows of own octs that others have as ghosts, or for ghosts. */
+/* Launches a kernel over own octs that are ghosts elsewhere, or over ghosts. */
 static void launch(struct ghost_dev_rows *x, struct ghost_pack_args *a, bool own,
                    const struct dev_kernel *kernel)
 {
@@ -216,7 +215,7 @@ static void launch(struct ghost_dev_rows *x, struct ghost_pack_args *a, bool own
     a->first = lists + n + r + (own ? 0 : p->npeer + 1);
     a->n = own ? n : r;
     a->npeer = p->npeer;
-    a->buffer = g->buffer[x->buffer].there;
+    a->buffer = g->buffer[x->buffer].device;
     dev_launch(g->stream, kernel, (a->n + GHOST_BLOCK_ROWS - 1) / GHOST_BLOCK_ROWS, a);
 }
 
@@ -232,16 +231,16 @@ static enum err begin(struct ghost_dev_rows *x, struct ghost_dev *g, const struc
     enum err e = ghost_dev_plan_need(g, q);
     if (e == OK) e = buffer_take(g, (out > in ? out : in) + 1, &x->buffer);
     if (e != OK) {
-        TRY(dev_wait(g->stream)); /* the lists may be under way */
+        TRY(dev_wait(g->stream)); /* waits for the lists, which may be in transit */
         return e;
     }
     x->of = g;
     x->plan = q;
-    char *here = g->buffer[x->buffer].here;
+    char *here = g->buffer[x->buffer].host;
     launch(x, &k->a, !back, &ghost_pack);
-    if (out > 0) dev_get(g->stream, here, g->buffer[x->buffer].there, out);
+    if (out > 0) dev_get(g->stream, here, g->buffer[x->buffer].device, out);
     e = dev_wait(g->stream);
-    BUG_ON(e != OK); /* the state is lost */
+    BUG_ON(e != OK); /* unrecoverable: device data are lost */
     ghost_rows_room(&x->rows, c, use, p, back, message_row(k));
     for (int i = 0; i < p->npeer; i++)
         message_pack(k, x->rows.pack.out[i], here + row * (size_t)first[i], first[i + 1] - first[i],
@@ -260,10 +259,10 @@ static void end(struct ghost_dev_rows *x, struct payload *k)
     const size_t row = row_bytes(&k->a), in = row * (size_t)(x->back ? sent(p) : received(p));
     comm_pack_receive(&x->rows.pack);
     for (int i = 0; i < p->npeer; i++)
-        message_unpack(k, x->rows.pack.in[i], b->here + row * (size_t)first[i],
+        message_unpack(k, x->rows.pack.in[i], b->host + row * (size_t)first[i],
                        first[i + 1] - first[i], rows ? rows + first[i] : NULL);
     comm_pack_free(&x->rows.pack);
-    if (in > 0) dev_put(g->stream, b->there, b->here, in);
+    if (in > 0) dev_put(g->stream, b->device, b->host, in);
     launch(x, &k->a, x->back, x->back ? &ghost_add : &ghost_unpack);
     b->busy = false;
     x->of = NULL;

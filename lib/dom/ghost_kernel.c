@@ -1,10 +1,10 @@
-/* dom/ghost_kernel: rows of arrays of a level to a buffer of messages, and back; integers that are
- * added to rows. A thread has a unit, its neighbour the next one of the row. */
+/* dom/ghost_kernel: kernels that copy rows of a level's arrays to a message buffer and back, and
+ * that add integers to rows. One thread per unit; adjacent threads take adjacent units. */
 #include "dom/ghost_kernel.h"
 
 #include "dev/kernel.h"
 
-/* Where unit u of row j stands; in_array < 0: nowhere. */
+/* Location of unit u of row j; in_array < 0: none. */
 struct unit_slot {
     int arr;
     int64_t in_array, in_buffer;
@@ -62,7 +62,7 @@ KERNEL(ghost_unpack, struct ghost_pack_args, struct dev_nothing, DEV_THREADS)
     move_rows(a, b, 0);
 }
 
-/* Several ranks may send to the same row. */
+/* Several ranks may send to one row, so additions are atomic. */
 KERNEL(ghost_add, struct ghost_pack_args, struct dev_nothing, DEV_THREADS)
 {
     const int width = a->at[a->narr];

@@ -5,17 +5,17 @@
 
 enum { GHOST_BLOCK_ROWS = 8 };
 
-/* Arrays and buffer are of words (unit 8) or bytes (unit 1). For each peer the buffer holds array
- * after array, row after row. */
+/* Arrays and buffer consist of 8-byte words (unit 8) or bytes (unit 1). For each peer the buffer
+ * holds array after array, row after row. */
 struct ghost_pack_args {
     const lidx *oct;   /* [n] rows of the plan */
-    const lidx *first; /* [npeer+1] those of each peer */
-    const lidx *row;   /* that an oct has in arrays, −1: none (zeros; ignored); NULL: the oct */
+    const lidx *first; /* [npeer+1] first row of each peer */
+    const lidx *row;   /* row of an oct in the arrays, −1: none (sends zeros); NULL: the oct */
     int32_t n, npeer;
     int unit, narr;
-    int cells; /* of rows of 8 units the four of `cell` only */
+    int cells; /* true if rows of 8 units carry only the four cells `cell` */
     int cell[4];
-    int at[GHOST_DEV_ARRAYS + 1]; /* where the units of an array begin in those of a row */
+    int at[GHOST_DEV_ARRAYS + 1]; /* first unit of each array within a row */
     void *arr[GHOST_DEV_ARRAYS];
     void *buffer;
 };

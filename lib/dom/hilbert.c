@@ -1,13 +1,13 @@
 /* dom/hilbert: domains as ranges of RAMSES's Hilbert key.
  *
- * The key has three bits per level: with the curve's state (one of 12) and the slot of the next
- * finer cube, a table gives the digit and the next state. All keys that begin with the same digits
- * lie in one cube, so a cube is one range of keys, and rank r owns bound[r] <= key < bound[r+1].
+ * The key has three bits per level: a table maps the curve's state (one of 12) and the slot of the
+ * next finer cube to the digit and the next state. All keys that begin with equal digits lie in one
+ * cube, so a cube is one range of keys, and rank r owns bound[r] <= key < bound[r+1].
  *
- * The ranks that need an oct as a ghost follow from the ranges of 27 cubes. These are made by one
- * table step each from the 27 cubes around the parent, and so on up to the root: hilbert_walk keeps
- * the last such path. In Morton order nearly every step of it is reused, and below an ancestor
- * whose 27 cubes belong to one rank there is nothing to do. */
+ * The ranks that need an oct as a ghost follow from the ranges of 27 cubes. These cubes follow by
+ * one table step each from the 27 cubes around the parent, and so on up to the root: hilbert_walk
+ * caches the last such path. In Morton order nearly every step of the path is reused, and the
+ * descent ends at an ancestor whose 27 cubes belong to one rank. */
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -31,8 +31,8 @@ static const uint8_t step[12][8] = {
     {0126, 0125, 0027, 0044, 0031, 0032, 0060, 0043},
 };
 
-/* Tables of the Hilbert curve in two dimensions: four states, slot x + 2y; and in one, where the
- * key is x. */
+/* Tables of the Hilbert curve in two dimensions: four states, slot x + 2y; and in one dimension,
+ * where the key is x. */
 static const uint8_t step2[4][8] = {
     {0010, 0023, 0001, 0002},
     {0000, 0011, 0033, 0012},
@@ -57,8 +57,8 @@ hkey hilbert_key(const int64_t x[3], int bits)
     return key;
 }
 
-/* The key of an oct's centre, from where its own cube's digits end: the centre is the low corner of
- * the last slot. */
+/* The key of an oct's centre, continued from the digits of the oct's cube: the centre is the low
+ * corner of the last slot. */
 static hkey key_of_centre(const struct domain *d, hkey key, int state, int digits)
 {
     const uint8_t(*table)[8] = steps[d->ndim];
@@ -83,7 +83,7 @@ hkey hilbert_centre_key(const struct domain *d, int level, okey key)
     return key_of_centre(d, h, state, d->levelmax + 2 - level);
 }
 
-/* The largest r in lo..hi with bound[r] <= key; it is known to be there. */
+/* The largest r in lo..hi with bound[r] <= key, which must exist. */
 static int bound_find(const hkey *bound, hkey key, int lo, int hi)
 {
     while (lo < hi) {
@@ -101,7 +101,7 @@ int hilbert_rank(const struct domain *d, int level, okey key)
     return bound_find(d->hilb.bound, hilbert_centre_key(d, level, key), 0, d->nrank - 1);
 }
 
-/* An oct is one range of keys. */
+/* An oct is a single range of keys. */
 bool hilbert_whole(const struct domain *d, int rank, int level, okey key)
 {
     int shift = d->ndim * (d->levelmax + 2 - level);
@@ -109,7 +109,7 @@ bool hilbert_whole(const struct domain *d, int rank, int level, okey key)
     return d->hilb.bound[rank] <= low && low + (((hkey)1 << shift) - 1) < d->hilb.bound[rank + 1];
 }
 
-/* A cube of the curve: the digits of its key, its place, and the ranks whose range it meets. */
+/* A cube of the curve: key digits, position, and the range of ranks that it intersects. */
 struct cube {
     hkey key;
     int state, depth, first, last;
@@ -120,7 +120,7 @@ static void ball_descend(const struct domain_ball *b, const struct cube *c)
 {
     const struct domain *d = b->d;
     int64_t width = d->extent >> c->depth, half = width / 2;
-    int shift = 3 * (d->levelmax - c->depth); /* of a key of the next finer cubes */
+    int shift = 3 * (d->levelmax - c->depth); /* shift of the key digits of the next finer cubes */
     double off[3];
     for (int a = 0; a < 3; a++) off[a] = domain_ball_off(b, a, c->low[a], c->low[a] + width);
     if (!domain_ball_meets(b, off)) return;
@@ -141,7 +141,7 @@ static void ball_descend(const struct domain_ball *b, const struct cube *c)
 
 MEM_ORDER_OF(rank_order, int)
 
-/* Few cubes of a level are more than one rank's: as many as there are bounds. */
+/* The descent is cheap: few cubes belong to several ranks, at most one per level and bound. */
 void hilbert_ball(const struct domain_ball *b)
 {
     struct rank_list *s = b->ranks;
@@ -155,34 +155,33 @@ void hilbert_ball(const struct domain_ball *b)
 
 /* The 27 cubes around an oct, index (dx+1) + 3 (dy+1) + 9 (dz+1). */
 struct around {
-    hkey key[27]; /* digits so far */
-    /* ranks whose range the cube meets; first > last: beyond a boundary */
+    hkey key[27]; /* key digits so far */
+    /* Range of ranks that the cube intersects; first > last: beyond a boundary. */
     int32_t first[27], last[27];
-    int32_t centre[27]; /* owners of the centres, once has_centre */
+    int32_t centre[27]; /* owners of the centres, valid if has_centre */
     uint8_t state[27];
     bool has_centre;
 };
 
 /* The path from the root to the last oct looked up. at[l] and only[l] belong to the oct own[l] of
- * level l, whatever the other levels hold. */
+ * level l, whatever the contents of other levels. */
 struct hilbert_walk {
     atomic_flag busy;
     okey own[LEVEL_MAX + 1];
-    int32_t only[LEVEL_MAX + 1]; /* the rank that has all of the 27 cubes, or -1 */
+    int32_t only[LEVEL_MAX + 1]; /* the rank that owns all of the 27 cubes, or -1 */
     struct around at[LEVEL_MAX + 1];
 };
 
 void hilbert_plan(struct domain *d)
 {
     int bits = d->ndim * (d->levelmax + 1);
-    BUG_ON(bits > 126); /* levelmax 41 */
+    BUG_ON(bits > 126); /* levelmax is at most 41 */
     d->hilb.grain = bits > 53 ? bits - 53 : 0;
     d->hilb.bound = mem_zero(sizeof(hkey) * (size_t)(d->nrank + 1), "domain bounds");
     d->hilb.bound[d->nrank] = (hkey)1 << bits;
 }
 
-/* RAMSES divides the key range in real arithmetic; the next integer key above is owned by the same
- * rank. */
+/* RAMSES divides the key range in floating point; the next integer key above has the same owner. */
 void hilbert_uniform(struct domain *d)
 {
     struct hilbert *h = &d->hilb;
@@ -217,7 +216,7 @@ void hilbert_fini(struct domain *d)
     FREE(d->hilb.walk);
 }
 
-/* Ranges of ranks, without those inside another. */
+/* Ranges of ranks, without ranges contained in another. */
 struct ranges {
     int n;
     int32_t first[36], last[36];
@@ -232,7 +231,7 @@ static void around_centres(const struct domain *d, struct around *a, int level);
 static void ranges_add(struct ranges *s, int32_t first, int32_t last);
 static int ranges_list(struct ranges *s, int me, int *rank);
 
-/* Does the oct in this cell of its parent touch the n-th of the cubes around the parent? */
+/* Whether the oct in this cell of its parent touches the n-th cube around the parent. */
 static bool touches(int cell, int n)
 {
     for (int a = 0; a < 3; a++, n /= 3)
@@ -269,7 +268,7 @@ int hilbert_near(const struct domain *d, int me, int level, okey key, int *rank)
     return ranges_list(&s, me, rank);
 }
 
-/* A walk that no other thread uses: normally the thread's own. */
+/* Takes a walk that no other thread uses: normally the thread's own. */
 static struct hilbert_walk *walk_take(const struct domain *d)
 {
     int i = omp_get_thread_num() % d->hilb.nwalk;
@@ -278,8 +277,8 @@ static struct hilbert_walk *walk_take(const struct domain *d)
     return &d->hilb.walk[i];
 }
 
-/* Extends the path to an oct of a level; stops early where all 27 cubes belong to one rank. Returns
- * the level reached. */
+/* Extends the path to an oct of a level, or to an ancestor whose 27 cubes belong to one rank.
+ * Returns the level reached. */
 static int walk_to(const struct domain *d, struct hilbert_walk *w, int level, okey key)
 {
     int l = level;
@@ -294,8 +293,7 @@ static int walk_to(const struct domain *d, struct hilbert_walk *w, int level, ok
     return l;
 }
 
-/* From the cubes around an oct's parent to those around the oct (of `level`, in cell `slot` of its
- * parent). */
+/* Refines the cubes around a parent to the cubes around an oct of `level` in its cell `slot`. */
 static void around_refine(const struct domain *d, const struct around *up, struct around *a,
                           int level, int slot)
 {
@@ -303,12 +301,11 @@ static void around_refine(const struct domain *d, const struct around *up, struc
     const uint8_t(*table)[8] = steps[d->ndim];
     hkey span = ((hkey)1 << shift) - 1;
     a->has_centre = false;
-    /* by dimension and offset: which of the parent's cubes, where in it */
+    /* Per axis and offset: index of the parent's cube, octant within the cube. */
     int cube[3][3], octant[3][3];
     for (int axis = 0, stride = 1; axis < 3; axis++, stride *= 3)
         for (int k = 0; k < 3; k++) {
-            /* 1 + the coordinate at the children's level, seen from the parent's low corner: 0..3
-             */
+            /* 1 + coordinate at the children's level from the parent's low corner: 0..3. */
             int x = k + (slot >> axis & 1);
             bool flat = axis >= d->ndim;
             cube[axis][k] = (flat ? k : (x + 1) / 2) * stride;
@@ -321,7 +318,7 @@ static void around_refine(const struct domain *d, const struct around *up, struc
         a->state[n] = (uint8_t)(s >> 3);
         a->first[n] = up->first[m];
         a->last[n] = up->last[m];
-        if (up->first[m] >= up->last[m]) continue; /* nothing to narrow */
+        if (up->first[m] >= up->last[m]) continue; /* a single rank needs no narrowing */
         hkey low = a->key[n] << shift;
         a->first[n] = bound_find(d->hilb.bound, low, up->first[m], up->last[m]);
         a->last[n] = bound_find(d->hilb.bound, low + span, a->first[n], up->last[m]);
@@ -355,12 +352,12 @@ static void ranges_add(struct ranges *s, int32_t first, int32_t last)
     s->last[s->n++] = last;
 }
 
-/* All ranks in the ranges but `me`, ascending. */
+/* Lists all ranks in the ranges except `me`, ascending. */
 static int ranges_list(struct ranges *s, int me, int *rank)
 {
     int count = 0;
     for (int next = 0; s->n > 0;) {
-        int best = 0; /* the range that begins first */
+        int best = 0; /* the range with the smallest first rank */
         for (int i = 1; i < s->n; i++)
             if (s->first[i] < s->first[best]) best = i;
         for (int r = s->first[best] > next ? s->first[best] : next; r <= s->last[best]; r++)

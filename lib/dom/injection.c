@@ -122,7 +122,7 @@ void injection_take(const struct injection *j, const struct leaf_cell *c, double
 struct visitor {
     const struct injection *j;
     int words;
-    event_whole *sum; /* [thread][event][words] */
+    event_whole *sum; /* [thread][event][words] partial sums */
     injection_visit *visit;
     void *ctx;
 };

@@ -1,10 +1,11 @@
-/* dom/injection: supernovae and black holes change the gas within a radius, on any rank and level.
+/* dom/injection: change of the gas within a radius by supernovae and black holes, on any rank and
+ * level.
  *
- * An event goes to the rank of the leaf cell at its centre, its home, which decides what it injects
- * (its load) and may take gas of that cell; the load goes to all ranks whose cells it meets. These
- * sum over their cells, which the home adds up and returns; then each changes its own cells. Sums
- * are of whole numbers, and events have the order of their ids: nothing depends on ranks or
- * threads. */
+ * An event goes to the rank of the leaf cell at its centre, its home rank, which determines the
+ * injected amounts (the load) and may take gas from that cell; the load goes to all ranks whose
+ * cells are within the radius. These ranks sum over their cells; the home rank adds up the sums and
+ * returns the total; then each rank changes its own cells. Sums are integers, and events are
+ * ordered by id: nothing depends on ranks or threads. */
 #pragma once
 #include "dom/bins.h"
 #include "oct/gas_kern.h"
@@ -31,35 +32,35 @@ struct injection {
     struct bins *bins;        /* of here */
 };
 
-/* Are there events on any rank? (collective) */
+/* Whether there are events on any rank. (collective) */
 bool injection_any(const struct comm *c, int64_t n);
-/* The n rows of this rank, each `bytes` long with its event first, go to their homes. On error all
- * ranks return it. (collective) */
+/* Sends the n rows of this rank, each `bytes` long with its event first, to their home ranks. All
+ * ranks return an error together. (collective) */
 MUST_USE enum err injection_gather(struct injection *j, int64_t n, size_t bytes, const void *rows);
-/* Loads go to all ranks that they meet. On error all ranks return it. (collective) */
+/* Sends the loads to all ranks that they reach. All ranks return an error together. (collective) */
 MUST_USE enum err injection_send(struct injection *j);
 void injection_free(struct injection *j);
 
-void *injection_row(const struct injection *j, int64_t i);        /* of home event i */
-void *injection_load(const struct injection *j, int64_t i);       /* of home event i */
-const void *injection_here(const struct injection *j, int64_t i); /* the load of event i here */
+void *injection_row(const struct injection *j, int64_t i);        /* row of home event i */
+void *injection_load(const struct injection *j, int64_t i);       /* load of home event i */
+const void *injection_here(const struct injection *j, int64_t i); /* load of event i of `here` */
 
-/* Takes a share of the gas of a cell, which is rho of its density, at the velocity of the cell, v;
- * what stays keeps velocity and internal energy. scalar: the masses of its scalars. */
+/* Removes a share of the gas of a cell: density rho, at the velocity v of the cell; the remaining
+ * gas keeps velocity and specific internal energy. scalar: removed masses of scalars. */
 void injection_take(const struct injection *j, const struct leaf_cell *c, double share, double rho,
                     double v[3], double *scalar);
 
-/* Sums of whole numbers over the cells of events. */
+/* Integer sums over the cells of events. */
 struct injection_sums {
-    int words;         /* an event; 0: none */
-    event_whole *here; /* [here.n][words] */
-    event_whole *home; /* [home.n][words] of all ranks */
+    int words;         /* integers per event; 0: none */
+    event_whole *here; /* [here.n][words] sums over this rank's cells */
+    event_whole *home; /* [home.n][words] sums over all ranks */
 };
-/* A visit of a cell adds to the sums of the event; it may change the cell. */
+/* Visit of a cell: adds to the sums of the event; may change the cell. */
 typedef void injection_visit(const struct bins_hit *h, event_whole *sum, void *ctx);
-/* Visits this rank's own cells within the radius of each event, as bins_each does. */
+/* Visits this rank's own cells within the radius of each event, in the order of bins_each. */
 void injection_each(const struct injection *j, struct injection_sums *t, injection_visit *visit,
                     void *ctx);
-/* Makes t->home. back: t->here becomes the total as well. (collective) */
+/* Computes t->home. back: t->here receives the totals too. (collective) */
 void injection_total(const struct injection *j, struct injection_sums *t, bool back);
 void injection_sums_free(struct injection_sums *t);

@@ -1,15 +1,15 @@
 /* dom/ksection: the k-section tree of cuRAMSES (Kim 2026, section 2.1).
  *
  * The tree over ranks (comm/tree.h) cuts space: level l divides the box of every group of ranks
- * into the boxes of its children, along axis[l], the longest side of what equal cuts of a cube have
- * left (ties: the lowest axis). Each cut plane parts the ranks below some rank r from those from r
- * on, and each r > 0 is parted from r - 1 once: so cut[r] is the whole tree, 8 bytes a rank. A
- * point on a cut plane belongs to the lower side, hence all intervals are (lo,hi]. Coordinates
- * begin at an origin, which along a periodic axis may be anywhere.
+ * into the boxes of its children, along axis[l], the longest side of a cube after equal cuts on the
+ * coarser levels (ties: the lowest axis). Each cut plane separates the ranks below some rank r from
+ * ranks r and above, and each r > 0 is separated from r - 1 once: so cut[r] describes the whole
+ * tree, 8 bytes a rank. A point on a cut plane belongs to the lower side, hence all intervals are
+ * (lo,hi]. Coordinates begin at an origin, which along a periodic axis may be anywhere.
  *
- * The ranks that need an oct as a ghost are found axis by axis: a box meets the cube of 27 octs if
- * it does so on each axis, and holds the centre of a coarser oct that the oct touches if it holds
- * one of two coordinates on each axis. So one descent carries three bits. */
+ * The ranks that need an oct as a ghost are found axis by axis: a box intersects the cube of 27
+ * octs if their intervals overlap on each axis, and contains the centre of a coarser oct that the
+ * oct touches if it contains one of two coordinates on each axis. So one descent suffices. */
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ void ksection_plan(struct domain *d)
     k->cut = mem_zero(sizeof *k->cut * (size_t)d->nrank, "domain cut planes");
 }
 
-/* A node on the way down: its tree level, its ranks, its box. */
+/* A node of the descent: tree level, ranks, box. */
 struct node {
     int level;
     struct group group;
@@ -56,21 +56,21 @@ static bool node_is_leaf(const struct node *n)
     return n->group.n == 1;
 }
 
-/* Children that hold ranks. */
+/* Number of children that hold ranks. */
 static inline int node_children(const struct domain *d, const struct node *n)
 {
     int k = d->ksec.tree.factor[n->level];
     return k < n->group.n ? k : n->group.n;
 }
 
-/* group_child without its division: sizes of one tree level differ by one at most. */
+/* group_child without its division: group sizes of one tree level differ by at most one. */
 static inline struct group child_group(const struct ksection *k, int l, struct group g, int j)
 {
     int i = g.n - k->small[l], each = k->each[l][i], more = k->more[l][i];
     return (struct group){g.first + j * each + (j < more ? j : more), each + (j < more)};
 }
 
-/* From the side of a group's box, along the axis that is cut, to that of a child. */
+/* Narrows the interval of a group along the cut axis to the interval of a child. */
 static inline void child_side(const struct ksection *k, struct group g, struct group c,
                               int64_t side[2])
 {
@@ -79,7 +79,7 @@ static inline void child_side(const struct ksection *k, struct group g, struct g
     if (end < g.first + g.n) side[1] = k->cut[end];
 }
 
-/* Child j of those that hold ranks; only the side along the level's axis differs. */
+/* Child j among the children that hold ranks; only the interval along the level's axis differs. */
 static struct node node_child(const struct domain *d, const struct node *n, int j)
 {
     const struct ksection *k = &d->ksec;
@@ -91,7 +91,7 @@ static struct node node_child(const struct domain *d, const struct node *n, int 
     return c;
 }
 
-/* Which child of a group of tree level l holds x along the level's axis. */
+/* Index of the child of a group of tree level l that contains x along the level's axis. */
 static inline int child_at(const struct ksection *k, int l, struct group g, int64_t x)
 {
     int f = k->tree.factor[l], j = (f < g.n ? f : g.n) - 1;
@@ -146,14 +146,14 @@ int ksection_rank(const struct domain *d, int level, okey key)
     return g.first;
 }
 
-/* Lower corner of an oct in the tree's coordinates, 0..extent-1; its upper end may be beyond the
- * extent: then no child has it whole. */
+/* Lower corner of an oct in tree coordinates, 0..extent-1; its upper end may exceed the extent:
+ * then no child contains the oct. */
 static void tree_corner(const struct domain *d, const int64_t x[3], int64_t at[3])
 {
     for (int a = 0; a < 3; a++) at[a] = (x[a] - d->ksec.origin[a]) & (d->extent - 1);
 }
 
-/* From the root down as long as (low,high] is within one child, along the axes that are cut. */
+/* Descends from the root as long as (low,high] lies within one child along the cut axes. */
 static struct node node_around(const struct domain *d, const int64_t low[3], const int64_t high[3])
 {
     const struct ksection *k = &d->ksec;
@@ -182,7 +182,7 @@ int ksection_whole(const struct domain *d, int level, okey key)
     return node_is_leaf(&n) ? n.group.first : -1;
 }
 
-/* ---- as cuRAMSES stores it ---- */
+/* ---- layout of cuRAMSES ---- */
 
 static void put_box(struct domain_tree *t, const struct domain *d, const struct node *n)
 {
@@ -192,9 +192,10 @@ static void put_box(struct domain_tree *t, const struct domain *d, const struct 
     }
 }
 
-/* The children of node `at`; those of the whole level begin with node `next`. Where there are no
- * further children, the box ends: so a walk that takes the first child whose cut plane is not below
- * a point arrives, on whichever level a rank is alone. Returns their number. */
+/* Stores the children of node `at`; the children of the whole level begin at node `next`. Missing
+ * children have their cut plane at the end of the box: a search that takes the first child whose
+ * cut plane is not below a point then ends correctly even if a rank is alone on an early level.
+ * Returns the number of children. */
 static int put_children(struct domain_tree *t, const struct domain *d, const struct node *n, int at,
                         int next)
 {
@@ -268,9 +269,9 @@ void domain_tree_free(struct domain_tree *t)
     FREE(t->high);
 }
 
-/* ---- who is near ---- */
+/* ---- nearby ranks ---- */
 
-/* As domain_ball_off of a side, which may pass the end of the box. */
+/* domain_ball_off of an interval that may pass the end of the box. */
 static double side_off(const struct domain_ball *b, int axis, const int64_t side[2])
 {
     int64_t end = b->d->extent, low = side[0] + b->d->ksec.origin[axis],
@@ -302,13 +303,12 @@ void ksection_ball(const struct domain_ball *b)
     ball_descend(b, &root);
 }
 
-/* The parts of an oct's surroundings that a node may still meet. */
+/* Bits of the parts of an oct's surroundings that a node may still intersect. */
 enum { CUBE = 1, CENTRES = 2, ABOVE = 4 };
 enum { PIECES = 2, POINTS = 2 };
 
-/* Surroundings of an oct along one axis: integer units first[i]..last[i] inside the cube, the
- * centres of the parent and of the oct beside it that the oct touches, and that of the grandparent.
- */
+/* Surroundings of an oct along one axis: integer units first[i]..last[i] of the cube, centres of
+ * the parent and of its neighbour that the oct touches, and of the grandparent. */
 struct span {
     int npiece, npoint;
     int64_t first[PIECES], last[PIECES];
@@ -322,14 +322,14 @@ struct near {
 };
 
 static void span_set(struct span *s, const struct domain *d, int axis, int level, int64_t x);
-static void near_descend(struct near *s, struct node *n, int alive); /* n comes back as it was */
+static void near_descend(struct near *s, struct node *n, int alive); /* restores *n on return */
 
 int ksection_near(const struct domain *d, int me, int level, okey key, int *rank)
 {
     int64_t x[3], at[3], low[3], high[3], w = domain_width(d, level);
     domain_corner(d, level, key, x);
     tree_corner(d, x, at);
-    for (int a = 0; a < 3; a++) { /* the closed cube: no centre is beyond it */
+    for (int a = 0; a < 3; a++) { /* closed cube: contains all the centres */
         low[a] = at[a] - w - 1;
         high[a] = at[a] + 2 * w;
     }
@@ -342,7 +342,7 @@ int ksection_near(const struct domain *d, int me, int level, okey key, int *rank
     return s.n;
 }
 
-/* Finds the surroundings of an oct along an axis, in the box's coordinates, where octs are. */
+/* Computes the surroundings of an oct along an axis, in box coordinates. */
 static void span_set(struct span *s, const struct domain *d, int axis, int level, int64_t x)
 {
     int64_t n = d->extent, w = domain_width(d, level), parent = x & ~(2 * w - 1),
@@ -366,7 +366,7 @@ static void span_set(struct span *s, const struct domain *d, int axis, int level
     s->above = ksection_at(d, axis, (x & ~(4 * w - 1)) + 2 * w);
 }
 
-/* Which of `alive` hold for the interval (lo,hi]. */
+/* The bits of `alive` that hold for the interval (lo,hi]. */
 static int span_meets(const struct span *s, int alive, int64_t lo, int64_t hi)
 {
     int meets = 0;

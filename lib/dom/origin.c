@@ -1,13 +1,13 @@
-/* dom/origin: where the boxes of a k-section begin in a periodic box.
+/* dom/origin: the origin of the boxes of a k-section in a periodic box.
  *
- * Cut planes make equal what ranks have of all levels together. But levels are worked on one after
- * the other, and each waits for the rank that has most of it. Along a periodic axis the first box
- * may begin anywhere, which costs nothing: its end is a face between ranks wherever it is. So for
- * each axis that is cut, all places on the faces of coarse octs are tried: slabs of equal cost from
- * there on, the work of each level in its fullest slab, and the ghosts beside the planes. Below
- * another level of the tree slabs are not the same everywhere; that is left out.
+ * Cut planes equalise the total work of all levels. But levels are advanced one after the other,
+ * and each waits for the rank with the most work on it. Along a periodic axis the first box may
+ * begin anywhere, at no cost: its end is a face between ranks in any case. So for each axis that is
+ * cut, all positions on the faces of coarse octs are tried: slabs of equal cost from there on, the
+ * work of each level in its fullest slab, and the ghosts beside the planes. The variation of slabs
+ * across finer tree levels is neglected.
  *
- * A new place moves most octs to other ranks. It is taken if it saves GAIN of the work. */
+ * A new origin moves most octs to other ranks, so it must save at least GAIN of the work. */
 #include <math.h>
 #include <string.h>
 
@@ -16,17 +16,17 @@
 
 enum { PLACES_LOG = 6 };
 static const double GAIN = 0.03;
-static const double GHOST = 0.3; /* work of a ghost, of that of an oct */
+static const double GHOST = 0.3; /* work of a ghost relative to an oct */
 
-/* One axis, in places: faces between octs of a level, equal on all ranks. */
+/* Profile along one axis. Candidate origins are the faces between octs of one level. */
 struct profile {
     int origins, slabs, nlev;
-    double *upto;   /* [nlev + 1][2 places + 1] work before a place, twice around; last: cost */
-    double *layers; /* [places] work of the octs beside a plane there, on both sides */
+    double *upto;   /* [nlev + 1][2 origins + 1] cumulative work, twice around; last row: cost */
+    double *layers; /* [origins] work of the octs beside a plane at an origin, both sides */
     double total;
 };
 
-/* Children along the axis, all tree levels together. */
+/* Number of slabs along the axis over all tree levels. */
 static int slabs_of(const struct domain *d, int axis)
 {
     int slabs = 1;
@@ -35,7 +35,7 @@ static int slabs_of(const struct domain *d, int axis)
     return slabs < d->nrank ? slabs : d->nrank;
 }
 
-/* Where equal slabs from place o on end: slab j at end[j], j = 0..slabs. */
+/* Ends of equal slabs that begin at origin o: slab j is end[j]..end[j+1]. */
 static void slabs_cut(const struct profile *p, int o, double *end)
 {
     const double *cost = p->upto + (size_t)p->nlev * (size_t)(2 * p->origins + 1);
@@ -58,7 +58,7 @@ static double upto_at(const double *upto, double x)
     return part > 0 ? upto[b] + part * (upto[b + 1] - upto[b]) : upto[b];
 }
 
-/* Work lost by slabs that begin at place o, as a part of all work. */
+/* Relative work lost by load imbalance with slabs that begin at origin o. */
 static double loss_at(const struct profile *p, int o, double *end)
 {
     double work = 0;
@@ -74,7 +74,7 @@ static double loss_at(const struct profile *p, int o, double *end)
     return work / p->total - 1;
 }
 
-/* cost, ghost: [levels][places], summed over the ranks. */
+/* Fills the profile. cost, ghost: [levels][origins], summed over the ranks. */
 static void profile_fill(struct profile *p, const struct domain_load *load, const int64_t *cost,
                          const int64_t *ghost)
 {
@@ -88,7 +88,7 @@ static void profile_fill(struct profile *p, const struct domain_load *load, cons
             all[b + 1] += c;
             if (b >= p->origins) continue;
             p->total += w;
-            /* the octs in a place, as many as are side by side there, half of each layer in it */
+            /* Octs in the interval, times their number side by side; each face gets half. */
             double layer = load->work[l] * (double)ghost[l * p->origins + b] * wide;
             p->layers[b] += layer;
             p->layers[(b + 1) % p->origins] += layer;
@@ -113,8 +113,8 @@ static int best_origin(const struct profile *p, int now)
     return best;
 }
 
-/* Cost by axis, level and place; then, of the same shape, that of octs as ghosts, without particles
- * where it is known (collective). */
+/* Cost by axis, level and interval; then, in the same shape, the cost of ghosts, without particles
+ * where known (collective). */
 static int64_t *costs_by_place(const struct domain *d, const struct cut *s, int origins)
 {
     int nlev = d->levelmax + 1, row = nlev * origins;
@@ -135,7 +135,7 @@ static int64_t *costs_by_place(const struct domain *d, const struct cut *s, int 
     return cost;
 }
 
-/* The best place along an axis for what costs_by_place has found. */
+/* The best origin along an axis, given the results of costs_by_place. */
 static int origin_along(const struct profile *axis, const struct domain_load *load,
                         const int64_t *cost, const int64_t *ghost, int now)
 {

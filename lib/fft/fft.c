@@ -6,10 +6,9 @@
  *                 → transpose among ranks of equal kx →  A[kx][ky][z]
  *                 → transform along z →  A[kx][ky][kz]
  *
- * and back. A transpose exchanges the roles of rows and columns of matrices (rows: this rank's part
- * of all, columns: all; afterwards the other way round), one matrix per value of an outer index.
- * Rows are padded to 64 bytes, so that FFTW sees every line with the same alignment and one plan
- * serves all of them. */
+ * and back. A transpose turns matrices of which a rank has a part of the rows and all columns into
+ * matrices with all rows and a part of the columns, one matrix per value of an outer index. Rows
+ * are padded to 64 bytes, so that every line has equal alignment and one FFTW plan serves all. */
 #include "fft/fft.h"
 
 #include <fftw3.h>
@@ -18,28 +17,27 @@
 #include "base/mem.h"
 #include "fft/fixed.h"
 
-enum { BLOCK = 8 }; /* a tile of a transpose: rows and columns */
+enum { BLOCK = 8 }; /* rows and columns of a tile of a transpose */
 
-/* One direction of the grid of ranks: the ranks along it, and their parts of the two axes that are
- * transposed. */
+/* A direction of the grid of ranks: ranks along it, and parts of the two transposed axes. */
 struct line {
     int n, me;
-    int *rank;        /* [n] */
-    int *real, *wave; /* [n+1] bounds of the parts of y or z; and of kx or ky */
+    int *rank;        /* [n] ranks along the line */
+    int *real, *wave; /* [n+1] bounds of the parts of y or z; of kx or ky */
 };
 
 struct fft_lines {
     const struct comm *c;
-    int ny, nz; /* the grid of ranks: rank = py + ny*pz */
+    int ny, nz; /* grid of ranks: rank = py + ny*pz */
     struct line y, z;
     double complex *a, *b;
-    fftw_plan forward[2], backward[2]; /* real ↔ complex · complex */
-    struct fft_fixed *fixed;           /* instead of these; NULL: none */
+    fftw_plan forward[2], backward[2]; /* FFTW plans: real ↔ complex · complex */
+    struct fft_fixed *fixed;           /* line transforms that replace the plans; NULL: FFTW */
 };
 
-/* out[o*to_o + col*to_c + row] = in[o*from_o + row*from_r + col] */
+/* Transpose: out[o*to_o + col*to_c + row] = in[o*from_o + row*from_r + col]. */
 struct turn {
-    int nout, nrow; /* values of the outer index · own rows */
+    int nout, nrow; /* number of values of the outer index · own rows */
     size_t from_o, from_r, to_o, to_c;
 };
 
@@ -56,7 +54,7 @@ static int wave_bound(int nwave, int parts, int i)
     return (int)((int64_t)nwave * i / parts);
 }
 
-/* Slabs if each is at least four planes thick, else the grid closest to a square. */
+/* Width of the grid of ranks: slabs if each is at least four planes thick, else nearly square. */
 static int grid_width(int n, int ranks)
 {
     int best = 1;
@@ -92,7 +90,7 @@ static size_t pad(int n)
 
 /* ---- plans ---- */
 
-/* FFTW calls this function, by this name, when an allocation fails, and then aborts. */
+/* FFTW calls this function by name when an allocation fails, and then aborts. */
 _Noreturn void fftw_assertion_failed(const char *what, int line, const char *file);
 _Noreturn void fftw_assertion_failed(const char *what, int line, const char *file)
 {
@@ -103,7 +101,7 @@ _Noreturn void fftw_assertion_failed(const char *what, int line, const char *fil
 static void plans_make(struct fft_lines *l, int n)
 {
     double complex *a = l->a;
-    unsigned how = FFTW_ESTIMATE; /* never measured: the bits must not depend on timings */
+    unsigned how = FFTW_ESTIMATE; /* no measurement, since bits must not depend on timings */
     l->forward[0] = fftw_plan_dft_r2c_1d(n, (double *)a, a, how);
     l->backward[0] = fftw_plan_dft_c2r_1d(n, a, (double *)a, how);
     l->forward[1] = fftw_plan_dft_1d(n, a, a, FFTW_FORWARD, how);
@@ -158,7 +156,7 @@ void fft_begin(struct fft *f)
            nkx = (size_t)f->kcount[0];
     size_t real = nz * ny * row, mid = nz * nkx * f->kpitch,
            wave = nkx * (size_t)f->kcount[1] * f->kpitch;
-    size_t line = f->kpitch > row ? f->kpitch : row; /* plans need it on all ranks */
+    size_t line = f->kpitch > row ? f->kpitch : row; /* plans need equal lengths on all ranks */
     l->a = mem_new(sizeof *l->a * ((real > wave ? real : wave) + line), "fft");
     l->b = mem_new(sizeof *l->b * (mid + 1), "fft");
     f->r = (double *)l->a;
@@ -211,8 +209,8 @@ int fft_rank(const struct fft *f, int y, int z)
 
 /* ---- transposes ---- */
 
-/* A block of `nrow` rows, `ncol` columns, element (row, col) at in[row*from_r + col], to
- * out[col*to_c + row]. */
+/* Transposes a block of `nrow` rows and `ncol` columns: element (row, col) at in[row*from_r + col]
+ * goes to out[col*to_c + row]. */
 static void transpose(const double complex *in, size_t from_r, int nrow, int ncol,
                       double complex *out, size_t to_c)
 {
@@ -226,7 +224,7 @@ static void transpose(const double complex *in, size_t from_r, int nrow, int nco
         }
 }
 
-/* Own rows × the columns of part i, matrix by matrix, row by row. */
+/* Packs own rows × the columns of part i, matrix by matrix, row by row. */
 static void pack(const struct turn *t, const double complex *in, const int *cols, int i,
                  double complex *to)
 {
@@ -237,8 +235,8 @@ static void pack(const struct turn *t, const double complex *in, const int *cols
                    sizeof *to * (size_t)n);
 }
 
-/* rows: bounds of the parts of the rows; cols: of the columns. (collective among the ranks of the
- * line) */
+/* Transposes among the ranks of a line. rows, cols: bounds of the parts of rows and of columns.
+ * (collective among the ranks of the line) */
 static void turn(const struct line *l, const struct comm *c, const struct turn *t, const int *rows,
                  const int *cols, const double complex *in, double complex *out)
 {

@@ -1,23 +1,23 @@
-/* fft/fft_kern: our own transform of a line of 2^k numbers, at a point: butterflies of two, four
- * and eight complex numbers, and the steps between n real numbers and n/2 complex ones. Hosts and
- * devices share this text, so they have the same bits.
+/* fft/fft_kern: point functions of a Fourier transform of a line of 2^k numbers: butterflies of
+ * two, four and eight complex numbers, and the steps between n real numbers and n/2 complex ones.
+ * Hosts and devices share this code and so obtain equal bits.
  *
  * Stockham's self-sorting form (Van Loan 1992, Computational Frameworks for the Fast Fourier
- * Transform, §1.7). A pass of radix r over `size` numbers reads size/r apart, multiplies by roots
- * of unity, transforms r numbers and writes them where the next pass needs them, in another array:
- * no reversal of bits. A transform backward is one forward with the real and imaginary parts
- * exchanged, before and after.
+ * Transform, §1.7). A pass of radix r over `size` numbers reads numbers size/r apart, multiplies
+ * them by roots of unity, transforms r numbers and writes them to another array in the order of the
+ * next pass, without bit reversal. A backward transform is a forward one with real and imaginary
+ * parts exchanged before and after.
  *
- * Hosts work on FFT_LANES lines side by side, in one vector or several, devices (FFT_ONE) on one
- * number: no operation crosses lanes. Roots exp(-2πi m/n), 0 ≤ m < n, are pairs in one table of the
- * host; n is that of the real line, also for the n/2 complex numbers that it is made of. */
+ * Hosts transform FFT_LANES lines together, in one vector or several, device threads (FFT_ONE) a
+ * single number: no operation crosses lanes. Roots exp(-2πi m/n), 0 ≤ m < n, are pairs in one table
+ * of the host; n is the length of the real line, also for its n/2 packed numbers. */
 #pragma once
 #include <stdbool.h>
 
 #include "base/device.h"
 
 enum { FFT_PASSES = 16 };
-/* Of a loop of at most eight turns, whose arrays are to be registers. */
+/* Unrolls a loop of at most eight iterations, whose arrays must be registers. */
 #ifdef __CUDACC__
 #define FFT_UNROLL _Pragma("unroll")
 #else
@@ -27,7 +27,7 @@ enum { FFT_PASSES = 16 };
 #ifdef FFT_ONE
 typedef double fft_vec;
 #else
-#pragma GCC diagnostic ignored "-Wpsabi" /* all is inlined */
+#pragma GCC diagnostic ignored "-Wpsabi" /* all functions are inlined */
 #ifdef __AVX512F__
 enum { FFT_LANES = 8 };
 #else
@@ -36,10 +36,10 @@ enum { FFT_LANES = 4 };
 typedef double fft_vec __attribute__((vector_size(8 * FFT_LANES)));
 #endif
 
-/* Of `size` complex numbers. */
+/* The passes of a transform of `size` complex numbers. */
 struct fft_passes {
     int size, count;
-    int radix[FFT_PASSES]; /* 2, 4 or 8 */
+    int radix[FFT_PASSES]; /* radices 2, 4 or 8 */
 };
 
 /* ---- butterflies: v := Σ v[j] exp(-2πi jk/r) ---- */
@@ -53,7 +53,7 @@ PTAH_HD void fft_kern_2(fft_vec *xr, fft_vec *xi, fft_vec *yr, fft_vec *yi)
     *yi = i;
 }
 
-/* Of v[0], v[s], v[2 s], v[3 s]. */
+/* Transforms v[0], v[s], v[2 s], v[3 s]. */
 PTAH_HD void fft_kern_4(fft_vec *re, fft_vec *im, int s)
 {
     fft_kern_2(&re[0], &im[0], &re[2 * s], &im[2 * s]);
@@ -71,8 +71,8 @@ PTAH_HD void fft_kern_4(fft_vec *re, fft_vec *im, int s)
 PTAH_HD void fft_kern_8(fft_vec re[8], fft_vec im[8])
 {
     const double h = 0.70710678118654752440;
-    fft_kern_4(re, im, 2);         /* 0 2 4 6 */
-    fft_kern_4(re + 1, im + 1, 2); /* 1 3 5 7, times exp(-2πi k/8): */
+    fft_kern_4(re, im, 2);         /* elements 0 2 4 6 */
+    fft_kern_4(re + 1, im + 1, 2); /* elements 1 3 5 7, times exp(-2πi k/8): */
     fft_vec r = (re[3] + im[3]) * h, i = (im[3] - re[3]) * h;
     re[3] = r, im[3] = i;
     r = im[5], i = -re[5];
@@ -84,8 +84,8 @@ PTAH_HD void fft_kern_8(fft_vec re[8], fft_vec im[8])
 
 /* ---- passes ---- */
 
-/* Butterfly j of size/radix of the pass that comes after radices whose product is `done`: from
- * elements (from + i stride) to others. step: n/(done·radix), of the table of roots. */
+/* Butterfly j of size/radix in the pass after radices whose product is `done`: from elements (from
+ * + i stride) to elements of the other array. step: n/(done·radix), stride of roots. */
 PTAH_HD void fft_kern_pass(int radix, int j, int size, int done, int step, const double *root,
                            int stride, const fft_vec *from_re, const fft_vec *from_im,
                            fft_vec *to_re, fft_vec *to_im)
@@ -108,7 +108,7 @@ PTAH_HD void fft_kern_pass(int radix, int j, int size, int done, int step, const
     if (radix == 8) fft_kern_8(re, im);
     FFT_UNROLL
     for (int r = 0; r < radix; r++) {
-        /* where fft_kern_8 left element r */
+        /* position of element r after fft_kern_8 */
         int v = radix == 8 ? (r & 3) * 2 + (r >> 2) : r, at = (to + r * done) * stride;
         to_re[at] = re[v];
         to_im[at] = im[v];
@@ -117,8 +117,8 @@ PTAH_HD void fft_kern_pass(int radix, int j, int size, int done, int step, const
 
 /* ---- real lines: n real numbers as n/2 complex ones (x[2j], x[2j+1]) ---- */
 
-/* Wave k, 0 ≤ k ≤ n/2, from elements k and n/2 − k (mod n/2) of the transform Z of those;
- * (c, s): root k. */
+/* Mode k, 0 ≤ k ≤ n/2, from elements k and n/2 − k (mod n/2) of the complex transform Z; root (c,
+ * s). */
 PTAH_HD void fft_kern_to_half(fft_vec ar, fft_vec ai, fft_vec br, fft_vec bi, double c, double s,
                               fft_vec *xr, fft_vec *xi)
 {
@@ -127,8 +127,8 @@ PTAH_HD void fft_kern_to_half(fft_vec ar, fft_vec ai, fft_vec br, fft_vec bi, do
     *xi = ei - (dr * c - di * s);
 }
 
-/* Element k < n/2 of what a transform backward takes, from waves k and n/2 − k. The imaginary parts
- * of waves 0 and n/2 of a real line are zero, whatever is there. */
+/* Element k < n/2 of the input of a backward transform, from modes k and n/2 − k. The imaginary
+ * parts of modes 0 and n/2 of a real line count as zero, whatever is stored. */
 PTAH_HD void fft_kern_from_half(bool first, fft_vec ar, fft_vec ai, fft_vec br, fft_vec bi,
                                 double c, double s, fft_vec *zr, fft_vec *zi)
 {

@@ -14,7 +14,7 @@ bool fft_fixed_can(int n)
     return n > 1 && (n & (n - 1)) == 0;
 }
 
-/* The fewest passes, the small ones first: 4·4 rather than 2·8. */
+/* Chooses the fewest passes, small radices first: 4·4 rather than 2·8. */
 static struct fft_passes passes_of(int size)
 {
     struct fft_passes p = {.size = size};
@@ -28,8 +28,8 @@ static struct fft_passes passes_of(int size)
     return p;
 }
 
-/* exp(-2πi m/n) from an angle of at most π/4, so that roots that a symmetry of the square exchanges
- * have the same digits; rounded from long double, so that they do not depend on the library. */
+/* exp(-2πi m/n) from an angle of at most π/4, so that symmetric roots have equal digits; rounded
+ * from long double, so that roots do not depend on the library. */
 static void root_of(int n, int m, double root[2])
 {
     int eighth = (int)((int64_t)8 * m / n), quarter = (eighth + 1) / 2 % 4;
@@ -61,10 +61,10 @@ void fft_fixed_free(struct fft_fixed **fp)
     FREE(*fp);
 }
 
-/* ---- lines side by side ---- */
+/* ---- lines in vectors ---- */
 
 struct batch {
-    double *line[FFT_LANES]; /* those beyond the last are the first */
+    double *line[FFT_LANES]; /* lines, padded with copies of the first one */
     int lanes;
 };
 
@@ -94,7 +94,7 @@ static void store(const struct batch *b, int n, const fft_vec *re, const fft_vec
         }
 }
 
-/* Two arrays that take turns. */
+/* Two work arrays, used alternately. */
 struct work {
     fft_vec *re, *im, *next_re, *next_im;
 };

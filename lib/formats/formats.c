@@ -75,7 +75,7 @@ void format_list(char *text, size_t n)
     }
 }
 
-/* A directory of no known format is opened as RAMSES binary, whose reader gives the error. */
+/* A directory of unknown format is opened as RAMSES binary, whose reader reports the error. */
 enum err source_open(const char *path, struct source **out)
 {
     char dir[PATH_MAX];

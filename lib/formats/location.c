@@ -17,13 +17,13 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* The files of group_NNNNN/ belong to the directory above. */
+/* Whether a directory is named group_NNNNN; its files belong to the parent directory. */
 static bool is_group(const char *name)
 {
     return strncmp(name, "group_", 6) == 0 && strspn(name + 6, "0123456789") == 5 && !name[11];
 }
 
-/* The directory of a name in place; returns the name itself. */
+/* Cuts the last component off a path in place; returns this component in `name`. */
 static const char *cut_name(char path[PATH_MAX], char name[FILES_NAME])
 {
     char *slash = strrchr(path, '/');
@@ -35,7 +35,7 @@ static const char *cut_name(char path[PATH_MAX], char name[FILES_NAME])
     return name;
 }
 
-/* RAMSES may have the header in the first group. */
+/* Whether a directory is a checkpoint; RAMSES may store the header in the first group. */
 static bool is_checkpoint(const char *dir)
 {
     char first[PATH_MAX];
@@ -56,7 +56,7 @@ void location_of(const char *path, char dir[PATH_MAX])
     if (is_checkpoint(home)) memcpy(dir, home, sizeof home);
 }
 
-/* ---- something else ---- */
+/* ---- other directories ---- */
 
 static bool is_output(const char *name)
 {
@@ -73,8 +73,8 @@ static bool is_level(const char *name)
 enum { ENDS = 2, MAX = 2 * ENDS };
 struct names {
     bool (*is)(const char *name);
-    int n;                  /* all of them */
-    char name[MAX + 1][40]; /* in order; the last is room for one more */
+    int n;                  /* number of all names */
+    char name[MAX + 1][40]; /* sorted names, with room for one more */
 };
 
 static enum err keep_name(void *ctx, const char *name, const struct files_name *f)
@@ -91,7 +91,7 @@ static enum err keep_name(void *ctx, const char *name, const struct files_name *
     return OK;
 }
 
-/* "a, b, …, y, z"; returns how many there are. */
+/* Lists names as "a, b, …, y, z"; returns their total number. */
 static int list_names(const char *dir, bool is(const char *name), char text[200])
 {
     struct names l = {.is = is};
@@ -129,7 +129,7 @@ static bool is_number(const char *word)
     return *word && strspn(word, "0123456789") == strlen(word);
 }
 
-/* A word that was meant for something else. */
+/* Reports a missing path; the argument may have been meant for an option. */
 static enum err absent(const struct locations *p, int i)
 {
     const char *path = p->path[i];

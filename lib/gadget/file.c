@@ -1,5 +1,5 @@
 /* gadget/file: see file.h. File k of F has the particles N k / F to N (k+1) / F of each type. A
- * block is a record with the particles of all types that have it, one type after the other. */
+ * block is a record with the values of all types that have the block, one type after the other. */
 #include "gadget/file.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static int64_t block_bytes(const struct gadget_out *g, int file, int block)
     return n * size_of(g, block);
 }
 
-/* in every file, though it may be empty there */
+/* Whether a block is present; it is then present in every file, though possibly empty. */
 static bool is_present(const struct gadget_out *g, int block)
 {
     for (int t = 0; t < GADGET_TYPES; t++)
@@ -54,8 +54,7 @@ static int64_t label_bytes(const struct gadget_out *g)
     return g->named ? 16 : 0;
 }
 
-/* Where the payload of a block begins, and, for block GADGET_BLOCKS, 4 bytes beyond the file's end.
- */
+/* Offset of the payload of a block; for block GADGET_BLOCKS, 4 bytes beyond the end of the file. */
 static int64_t block_at(const struct gadget_out *g, int file, int block)
 {
     int64_t at = 2 * label_bytes(g) + 4 + HEADER + 4 + 4;
@@ -86,7 +85,7 @@ static void name_of(const struct gadget_out *g, int file, char path[PATH_MAX])
         snprintf(path, PATH_MAX, "%s", g->path);
 }
 
-/* Until it is complete. */
+/* Path of a file while incomplete. */
 static enum err temp_of(const struct gadget_out *g, int file, char name[PATH_MAX])
 {
     char path[PATH_MAX];
@@ -138,7 +137,7 @@ static void make_header(const struct gadget_out *g, int file, char head[HEADER])
     int32_t files = g->nfile, stars = g->stars, metals = g->metals;
     put_at(head, 72, &g->time, 8);
     put_at(head, 80, &g->redshift, 8);
-    put_at(head, 88, &stars, 4); /* flag_sfr */
+    put_at(head, 88, &stars, 4); /* flag_sfr: whether there are stars */
     put_at(head, 124, &files, 4);
     put_at(head, 128, &g->box, 8);
     put_at(head, 136, &g->omega_m, 8);
@@ -176,7 +175,7 @@ static enum err fill_file(struct gadget_out *g, int file, int fd, const char *pa
     return OK;
 }
 
-/* The first is held open, which keeps the others (io/temp). */
+/* Creates a file. The first file stays open, which protects the others (io/temp). */
 static enum err make_file(struct gadget_out *g, int file)
 {
     char path[PATH_MAX];
@@ -231,7 +230,7 @@ static enum err enter_file(struct gadget_out *g, int type, int file)
     return OK;
 }
 
-/* n particles from number `first` of this file's. */
+/* Writes n particles to a file, starting at number `first` of this file. */
 static enum err put_here(struct gadget_out *g, int type, int64_t first, int64_t n, int64_t from,
                          const void *const block[GADGET_BLOCKS])
 {
@@ -269,9 +268,9 @@ enum err gadget_put(struct gadget_out *g, enum gadget_type type, int64_t n,
     return OK;
 }
 
-/* ---- the end ---- */
+/* ---- completion ---- */
 
-/* Files of an older snapshot of this name with another number of files. */
+/* Removes files of an older snapshot with this name that had more files. */
 static void remove_rest(const struct gadget_out *g)
 {
     char path[PATH_MAX];
@@ -291,7 +290,7 @@ static enum err sync_parent(const struct gadget_out *g)
     return dir_sync(slash ? path : ".");
 }
 
-/* The first last: who finds it finds them all. */
+/* Renames the files, the first one last, so that a reader that finds it finds all. */
 static enum err publish(struct gadget_out *g)
 {
     char from[PATH_MAX], to[PATH_MAX];

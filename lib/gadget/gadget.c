@@ -1,5 +1,5 @@
-/* gadget/gadget: see gadget.h. Three passes: the range of masses and ids, the count of each type,
- * the particles themselves. Memory is that of one batch. */
+/* gadget/gadget: see gadget.h. Three passes: range of masses and ids, count of each type,
+ * particles. Memory use is one batch. */
 #include "gadget/gadget.h"
 
 #include <math.h>
@@ -11,15 +11,16 @@
 #include "io/dir.h"
 #include "oct/gas_kern.h"
 
-static const double HEAVY = 1.5; /* dark matter of more than this many min masses is of type 5 */
+/* minimum mass of type 5 dark matter, in units of the minimum particle mass */
+static const double HEAVY = 1.5;
 
 struct writer {
     struct source *s;
     struct gadget_out out;
-    double length, speed, mass; /* of the file, for one of the code */
+    double length, speed, mass; /* file units per code unit */
     double dm_min, min[GADGET_TYPES], max[GADGET_TYPES];
     int64_t id_min, id_max, cells, left_out[FAMILIES];
-    /* Buffers of the rows that are handed on at a time. */
+    /* Buffers of the rows of a batch. */
     float *pos, *vel, *m, *u, *rho, *hsml;
     void *id;
     int64_t room;
@@ -112,7 +113,7 @@ static enum err take_census(struct writer *w, bool gas)
     for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, SOURCE_STATE, find_range, w));
     for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, SOURCE_STATE, count_parts, w));
     for (int k = 0; gas && k < s->npiece; k++) TRY(source_octs(s, k, SOURCE_TREE, count_cells, w));
-    /* cells have the numbers after the max id */
+    /* Ids of cells follow the maximum particle id. */
     if (w->id_max > INT64_MAX - w->out.count[GADGET_GAS])
         FAIL(ERR_LIMIT,
              "%s: the ids of cells follow the largest id of a particle, %ld, which leaves none for "
@@ -126,7 +127,7 @@ static enum err take_census(struct writer *w, bool gas)
     return OK;
 }
 
-/* ---- handing on ---- */
+/* ---- conversion ---- */
 
 static void make_room(struct writer *w, int64_t n)
 {
@@ -141,7 +142,7 @@ static void make_room(struct writer *w, int64_t n)
     w->hsml = mem_grow(w->hsml, 4 * k, "snapshot batch");
 }
 
-/* A place of 0 <= x < box, though rounded. */
+/* A position in 0 <= x < box, also after rounding to float. */
 static float location(const struct writer *w, double x)
 {
     double in = x / w->s->head.boxlen;
@@ -184,7 +185,7 @@ static enum err write_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* Cell c of oct i as particle k; val: conserved variables. */
+/* Writes cell c of oct i as particle k; val: conserved variables. */
 static void put_cell(struct writer *w, const struct source_octs *o, int i, int c, int64_t k)
 {
     int64_t x[3];
@@ -202,7 +203,7 @@ static void put_cell(struct writer *w, const struct source_octs *o, int i, int c
     w->m[k] = (float)(rho * dx * dx * dx * w->mass);
     w->rho[k] = (float)(rho * w->mass / (l * l * l));
     w->u[k] = (float)(energy / rho * speed2);
-    w->hsml[k] = (float)(cbrt(32 * 3 / (4 * M_PI)) * dx * l); /* a ball of 32 such cells */
+    w->hsml[k] = (float)(cbrt(32 * 3 / (4 * M_PI)) * dx * l); /* radius of a ball of 32 cells */
     put_id(w, k, w->id_max + 1 + w->cells++);
 }
 

@@ -1,8 +1,8 @@
-/* grav/cached: hierarchies that are kept from one solve of a level to the next.
+/* grav/cached: multigrid hierarchies cached from one solve of a level to the next.
  *
  * A hierarchy follows from the lists of octs of its level and all coarser ones. All ranks change
- * such a list together, so that they agree on whether it is still the same without asking. Between
- * solves only tables are held. */
+ * such a list together, so that they agree without communication on whether the hierarchy is still
+ * valid. Between solves only tables are kept. */
 #include "grav/cached.h"
 
 #include "base/mem.h"

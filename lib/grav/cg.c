@@ -44,7 +44,7 @@ static void first_residual(struct cg *s, const struct grav_source *from,
     }
 }
 
-/* z := A p, with zero outside. */
+/* Computes z := A p, with zero outside. */
 static void apply(struct cg *s)
 {
     const struct level *lv = s->lv;
@@ -75,7 +75,7 @@ static double dot(const struct cg *s, double (*a)[8], double (*b)[8])
     return sum_get(&total);
 }
 
-/* y := a x + b y on own octs. */
+/* Computes y := a x + b y on own octs. */
 static void combine(const struct cg *s, double a, double (*x)[8], double b, double (*y)[8])
 {
 #pragma omp parallel for schedule(static)

@@ -2,9 +2,9 @@
 #pragma once
 #include "grav/interpol.h"
 
-/* PHI of level l holds the first guess, ghosts valid; on return the solution, ghosts valid. `edge`
- * is the prototype of a thread's interpolator from level l-1. Stops when |r| < epsilon |r0|.
- * (collective) */
+/* Solves level l. PHI holds the first guess, ghosts valid; on return the solution, ghosts valid.
+ * `boundary` is the prototype of a thread's interpolator from level l-1. Stops when |r| < epsilon
+ * |r0|. (collective) */
 struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l,
                             const struct grav_source *from, const struct interpol *boundary,
                             double epsilon);

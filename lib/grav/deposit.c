@@ -1,7 +1,7 @@
-/* grav/deposit: mass of the gas on the cells of a level.
+/* grav/deposit: deposit of the gas mass on the cells of a level.
  *
- * Each cell is a pseudo-particle: a leaf at its centre (so all of its mass stays in it), a split
- * cell at the centre of mass of what it holds, spread by CIC with the cell size of the level.
+ * Each cell is a pseudo-particle: a leaf at its centre, so that its mass stays in the cell; a split
+ * cell at the centre of mass of its descendants, spread by CIC with the cell size of the level.
  * Masses are integers, so their sums do not depend on order, threads or ranks. */
 #include <math.h>
 #include <omp.h>
@@ -14,8 +14,8 @@
 #include "oct/deferred.h"
 #include "oct/fields.h"
 
-/* They are read of the children of own octs. On the finest two levels all that these hold is here
- * also if they are ghosts, and so the exchange is needed below these levels only. */
+/* Moments are read of the children of own octs. On the finest two levels all descendants of these
+ * are present even if they are ghosts, so an exchange is needed on coarser levels only. */
 bool grav_moments_alone(const struct mesh *m, int l, int k)
 {
     int finest = m->levelmax;
@@ -44,7 +44,7 @@ struct deposit {
     const struct mesh *m;
     const struct level *lv;
     double dx, smallr;
-    double unit; /* density → number of quanta */
+    double unit; /* number of quanta per unit of density */
     int64_t (*mass)[8];
 };
 
@@ -53,7 +53,7 @@ static double quanta(const struct deposit *s, lidx i, int k)
     return deposit_quanta(level_gas(s->lv, GAS_DENSITY)[i][k], s->smallr, s->unit);
 }
 
-/* Leaves, or, without finer levels, all cells: mass stays in them. */
+/* Adds the mass of leaves, or, without finer levels, of all cells, to the cells themselves. */
 static inline void keep_leaves(const struct deposit *s, lidx i, bool finer)
 {
     const double *restrict rho = level_gas(s->lv, GAS_DENSITY)[i];
@@ -64,15 +64,16 @@ static inline void keep_leaves(const struct deposit *s, lidx i, bool finer)
     }
 }
 
-/* CIC of `mass` quanta at x: the lower cell of the cloud is at `low` (relative to oct i, −1..2),
- * frac is the share of the upper. */
+/* Adds `mass` quanta by CIC: the lower cell of the cloud is at `low` (relative to oct i, −1..2),
+ * frac is the share of the upper cell. */
 static void spread(const struct deposit *s, struct deferred *mine, const lidx cube[27],
                    const int low[3], const double frac[3], double mass)
 {
     for (int v = 0; v < 8; v++) {
         int o = 0, cell = 0;
         for (int d = 0, stride = 1; d < 3; d++, stride *= 3) {
-            int up = v >> d & 1, pos = low[d] + up + 2; /* 0..5 over the three octs */
+            /* position 0..5 in the three octs along an axis */
+            int up = v >> d & 1, pos = low[d] + up + 2;
             o += stride * (pos >> 1);
             cell |= (pos & 1) << d;
         }

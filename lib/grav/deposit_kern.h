@@ -1,11 +1,11 @@
-/* grav/deposit_kern: the gas as pseudo-particles, one cell at a time (deposit.c). For hosts and
- * devices: a mesh whose pointers a device can follow serves there. */
+/* grav/deposit_kern: point functions of the gas deposit, one cell at a time (deposit.c), for hosts
+ * and devices; on a device the mesh holds device addresses. */
 #pragma once
 #include <math.h>
 
 #include "oct/mesh.h"
 
-/* Centre of mass of oct i of level l; fine: that of level l+1 (NULL: none). */
+/* Centre of mass of oct i of level l; fine: centres of mass of level l+1 (NULL: none). */
 PTAH_HD void deposit_com(const struct mesh *m, int l, lidx i, const double (*fine)[3],
                          double com[3])
 {
@@ -25,25 +25,25 @@ PTAH_HD void deposit_com(const struct mesh *m, int l, lidx i, const double (*fin
     for (int d = 0; d < 3; d++) com[d] = mass > 0 ? mx[d] / mass : x[d][0] + 0.5 * dx;
 }
 
-/* Mass of a cell; unit: density → number of quanta. */
+/* Mass of a cell in quanta; unit: number of quanta per density. */
 PTAH_HD double deposit_quanta(double rho, double smallr, double unit)
 {
     return (rho > smallr ? rho : smallr) * unit;
 }
 
-/* The cloud of a split cell in one dimension: its lower cell is *low, −1..1, relative to the lower
- * one of the oct, whose centre is x0; returns the share of the upper. */
+/* Cloud of a split cell along one axis: *low is its lower cell, −1..1, relative to the lower cell
+ * of the oct, whose centre is x0; returns the share of the upper cell. */
 PTAH_HD double deposit_cloud(double com, double x0, double dx, int *low)
 {
     double at = (com - x0) / dx, below = floor(at);
     *low = (int)below;
     if (*low >= -1 && *low <= 1) return at - below;
-    /* cannot happen: the centre of mass lies in the cell */
+    /* Unreachable, since the centre of mass lies in the cell. */
     *low = *low < -1 ? -1 : 1;
     return below < -1 ? 0 : 1;
 }
 
-/* The share of corner v (bits: upper) of a cloud. */
+/* Share of corner v of a cloud; bits of v select the upper cell. */
 PTAH_HD double deposit_share(const double frac[3], int v)
 {
     double w = 1;
@@ -56,7 +56,7 @@ PTAH_HD double deposit_density(int64_t mass, double quantum, double vol)
     return (double)mass * quantum / vol;
 }
 
-/* Of cell k of oct i; 0: it is no leaf. */
+/* Mass of cell k of oct i; 0 if the cell is no leaf. */
 PTAH_HD double deposit_leaf(const struct level *lv, lidx i, int k, double vol, double smallr)
 {
     double rho = level_gas(lv, GAS_DENSITY)[i][k], mass = (rho > smallr ? rho : smallr) * vol;
@@ -71,7 +71,7 @@ PTAH_HD double deposit_leaf_mass(const struct level *lv, lidx i, double dx, doub
     return sum;
 }
 
-/* Mass of the leaf cells of an oct, and its first moments. */
+/* Mass and first moments of the leaf cells of an oct. */
 PTAH_HD void deposit_leaves(const struct level *lv, lidx i, double dx, double smallr, double sum[4])
 {
     double vol = dx * dx * dx, x[2][3];
@@ -87,14 +87,14 @@ PTAH_HD void deposit_leaves(const struct level *lv, lidx i, double dx, double sm
     }
 }
 
-/* The quasi-Lagrangian criterion. gas: its density in units of `unit`; number: of particles, in
- * units of number_quantum. */
+/* The quasi-Lagrangian refinement criterion. gas: gas density in units of `unit`; number: particle
+ * number in units of number_quantum. */
 PTAH_HD bool deposit_dense(double gas, int64_t number, double number_quantum, double m_refine)
 {
     return gas + (double)number * number_quantum >= m_refine;
 }
 
-/* Σ factor f² over the leaf cells of an oct, one term after another. */
+/* Sum of factor f² over the leaf cells of an oct, in a fixed order. */
 PTAH_HD double force_energy(const struct level *lv, lidx i, double factor)
 {
     double part[8][3], e = 0;

@@ -1,6 +1,6 @@
-/* grav/far: all mass in the box, as it pulls from far away: for hosts and devices. */
+/* grav/far: monopole of all mass in the box, for hosts and devices. */
 #pragma once
 
 struct far_field {
-    double mass, com[3]; /* code units; com: centre of mass */
+    double mass, com[3]; /* total mass and centre of mass, code units */
 };

@@ -10,7 +10,7 @@
 #include "grav/interpol.h"
 #include "oct/fields.h"
 
-/* lo, hi: the octs before and after o along direction d. */
+/* Gradient along direction d. lo, hi: the octs before and after o along d. */
 static inline void gradient(const double o[8], const double *lo, const double *hi, int d, double dx,
                             double f[8])
 {
@@ -41,8 +41,9 @@ static void force_self(struct mesh *m, int l, const struct grav_source *from)
     }
 }
 
-/* Types: 1 constant vector; 2 point mass (GM, softening, x, y, z); 3 vertical field of a disc,
- * Kuijken & Gilmore 1989 (a1 [kpc/Myr²], a2 [1/Myr²], z0 [pc]), about the middle of the box. */
+/* Acceleration by gravity_type: 1 constant vector; 2 point mass (GM, softening, x, y, z); 3
+ * vertical field of a disc, Kuijken & Gilmore 1989 (a1 [kpc/Myr²], a2 [1/Myr²], z0 [pc]),
+ * centred. */
 static void analytic_force(const struct grav_par *p, const double x[3], double f[3])
 {
     const double *q = p->gravity_params;
@@ -87,8 +88,8 @@ void grav_force(struct mesh *m, const struct comm *c, int l, const struct grav_s
     ghost_fill(c, m, l, 3, (int[]){FLD_FX, FLD_FY, FLD_FZ});
 }
 
-/* Types: -2 cusp min(1/(r(1+r)²), its value at the softening) (softening, x, y, z); -3 the density
- * of type 3. */
+/* Density by gravity_type: -2 cusp min(1/(r(1+r)²), its value at the softening) (softening, x, y,
+ * z); -3 the density of the disc of type 3. */
 double grav_analytic_density(const struct grav_par *p, const double x[3])
 {
     const double *q = p->gravity_params;

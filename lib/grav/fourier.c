@@ -10,10 +10,10 @@ struct fourier {
     struct fft *fft;
     int level;
     lidx nown;
-    okey *key;                  /* [nown] of the octs that the plan was made for */
-    lidx *order;                /* [nown] own octs by rank of their pencil */
-    struct comm_counts out, in; /* octs to and from each rank, own ones too */
-    size_t *slot;               /* [those received] index of the first cell of an oct in fft->r */
+    okey *key;                  /* [nown] keys of the octs for which the plan was made */
+    lidx *order;                /* [nown] own octs by rank of the pencil */
+    struct comm_counts out, in; /* number of octs to and from each rank, this rank included */
+    size_t *slot;               /* [received octs] index of the first cell of an oct in fft->r */
 };
 
 /* ---- plan ---- */
@@ -39,7 +39,7 @@ void fourier_free(struct fourier **fp)
     FREE(*fp);
 }
 
-/* Own octs by rank, in Morton order for each; returns their keys in that order (owner: caller). */
+/* Sorts own octs by rank, in Morton order for each rank; returns the keys (owner: caller). */
 static okey *sort_octs(struct fourier *f, const struct level *lv)
 {
     int *rank = mem_new(sizeof *rank * (size_t)lv->nown + 1, "fft exchange");
@@ -86,7 +86,7 @@ static struct fourier *plan_new(const struct level *lv, const struct comm *c, bo
 
 /* ---- exchange ---- */
 
-/* Rows of eight values exchanged with each other rank, both packed by rank without the own ones. */
+/* Exchanges rows of eight values with other ranks; buffers are packed by rank. */
 static void swap_rows(const struct comm *c, const struct comm_counts *out,
                       const struct comm_counts *in, double (*mine)[8], double (*theirs)[8])
 {
@@ -112,7 +112,7 @@ static void swap_rows(const struct comm *c, const struct comm_counts *out,
     comm_counts_free(&to);
 }
 
-/* Range of this rank's own part among octs packed by rank, and the number of all others. */
+/* Range of this rank's own octs among octs packed by rank, and the number of all others. */
 struct share {
     int64_t first, n, rest;
 };
@@ -128,7 +128,7 @@ static struct share own_share(const struct comm *c, const struct comm_counts *k)
     return s;
 }
 
-/* Row j of the others' rows is oct j + (j < first ? 0 : n) in the order of ranks. */
+/* Index, in rank order, of row j of the other ranks' rows: j + (j < first ? 0 : n). */
 static int64_t skip_own(const struct share *s, int64_t j)
 {
     return j < s->first ? j : j + s->n;
@@ -148,7 +148,7 @@ static void get_oct(const struct fft *f, size_t slot, double v[8])
     for (int k = 0; k < 8; k++) v[k] = r[(k & 1) + (k & 2 ? y : 0) + (k & 4 ? z : 0)];
 }
 
-/* Level's field → pencils. */
+/* Copies the field of the level to pencils. */
 static void send_octs(struct fourier *f, const struct comm *c, double (*rho)[8])
 {
     struct share to = own_share(c, &f->out), from = own_share(c, &f->in);
@@ -167,7 +167,7 @@ static void send_octs(struct fourier *f, const struct comm *c, double (*rho)[8])
     FREE(theirs);
 }
 
-/* Pencils → level's field. */
+/* Copies pencils to the field of the level. */
 static void return_octs(struct fourier *f, const struct comm *c, double (*phi)[8])
 {
     struct share to = own_share(c, &f->out), from = own_share(c, &f->in);
@@ -186,7 +186,7 @@ static void return_octs(struct fourier *f, const struct comm *c, double (*phi)[8
     FREE(theirs);
 }
 
-/* Modes (kx, ky, all kz) of f, kx and ky as indices, times the Green function and scale. */
+/* Multiplies the modes (kx, ky, all kz) by the Green function and scale; kx and ky are indices. */
 static void green_row(double complex *k, int n, int kx, int ky, double scale,
                       const struct green_tables *t)
 {

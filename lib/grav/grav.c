@@ -2,10 +2,10 @@
  * Teyssier 2011, J. Comput. Phys. 230, 4756) or by conjugate gradient.
  *
  * Levels are solved one after the other, coarse to fine ("one-way"): the base level in the whole
- * box, a finer level with Dirichlet values from the level below, frozen into the right-hand side.
- * With φ_o the interpolated value beyond a face and φ_i the first guess inside, the face value is
- * φ_b = (φ_o + φ_i)/2, and the missing neighbour 2φ_b − φ contributes 2φ_b/dx² to the right-hand
- * side and −φ to the operator. */
+ * box, a finer level with Dirichlet values from the next coarser level, frozen into the right-hand
+ * side. With φ_o the interpolated value beyond a face and φ_i the first guess inside, the face
+ * value is φ_b = (φ_o + φ_i)/2, and the missing neighbour 2φ_b − φ contributes 2φ_b/dx² to the
+ * right-hand side and −φ to the operator. */
 #include "grav/grav.h"
 
 #include <math.h>
@@ -25,8 +25,8 @@
 
 enum { MAX_CYCLES = GRAV_CYCLES };
 
-/* φ of own oct i: 0 on the periodic base level, the monopole with boundaries, interpolated on finer
- * levels. */
+/* First guess of φ of own oct i: 0 on the periodic base level, the monopole with boundaries,
+ * interpolated on finer levels. */
 static void guess_oct(struct interpol *here, int l, lidx i, double phi[8])
 {
     const struct mesh *m = here->m;
@@ -54,8 +54,8 @@ static void guess_phi(struct mesh *m, int l, const struct interpol *boundary)
     }
 }
 
-/* Values beyond the missing faces of own oct i, from outside and from the first guess, subtracted
- * from the right-hand side. */
+/* Subtracts from the right-hand side the values beyond the missing faces of own oct i, which follow
+ * from the coarser level and the first guess. */
 static void freeze_boundary(struct interpol *here, const struct level *lv, lidx i, double inv_dx2,
                             double rhs[8])
 {
@@ -71,7 +71,7 @@ static void freeze_boundary(struct interpol *here, const struct level *lv, lidx 
     }
 }
 
-/* First guess and right-hand side of own oct i: both need the same cells of the level below. */
+/* First guess and right-hand side of own oct i; both need the same cells of the coarser level. */
 static void source_oct(struct interpol *here, const struct level *lv, lidx i,
                        const struct grav_source *from, double rhs[8])
 {
@@ -82,8 +82,8 @@ static void source_oct(struct interpol *here, const struct level *lv, lidx i,
     freeze_boundary(here, lv, i, inv_dx2, rhs);
 }
 
-/* Of own octs; of ghosts it is on its way together with their first guess, until source_end. From
- * then on both are by colour. */
+/* Exchange of right-hand side and first guess of ghosts, in progress until source_end. From then on
+ * both arrays are in colour order. */
 struct travel {
     struct ghost_rows rows;
     void *arr[2];
@@ -117,7 +117,7 @@ static void source_end(struct travel *q)
 
 /* ---- the iteration ---- */
 
-/* Σ residual² over own cells; also leaves the mean residuals for the coarse correction. */
+/* Sum of residual² over own cells; also stores the mean residuals for the coarse correction. */
 static void residual(struct mg_level *top, struct sum *norm)
 {
     sum_init(norm);
@@ -147,10 +147,10 @@ bool mg_ends(struct grav_par *p, int level, double err, double last, struct grav
     return false;
 }
 
-/* Only every other error decides something: whether the iteration ends, or changes. With `late` the
- * others are not waited for, those that were well above epsilon in the last solve of the level: the
- * sum over the ranks then travels with the right-hand side of the next cycle. False: one of them
- * would have decided after all, and the solve must be repeated without `late`. */
+/* Iterates to convergence. Only some errors affect the iteration, by ending it or switching to safe
+ * mode. With `late` the host does not wait for errors that were well above epsilon in the last
+ * solve of the level: their sum over the ranks is combined with the right-hand side of the next
+ * cycle. Returns false if such an error would have had an effect; the solve must be repeated. */
 static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct grav_par *p,
                     bool late, struct grav_report *rep)
 {
@@ -187,7 +187,7 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
     return true;
 }
 
-/* ---- levels with few octs, by every rank ---- */
+/* ---- levels with few octs, solved by every rank ---- */
 
 bool grav_by_all(const struct mesh *m, int ranks, int l, const struct grav_par *p)
 {
@@ -199,7 +199,7 @@ static const struct comm ALONE = {.size = 1};
 
 MEM_ORDER_OF(by_key, okey)
 
-/* The mesh of all n octs of level l and its hierarchy. */
+/* Makes the mesh of all n octs of level l and its hierarchy. */
 static void whole_make(struct cached *k, const struct mesh *m, int l, int64_t n,
                        const struct whole_row *row)
 {
@@ -212,7 +212,7 @@ static void whole_make(struct cached *k, const struct mesh *m, int l, int64_t n,
     FREE(key);
 }
 
-/* phi: of the octs of the whole mesh. */
+/* Solves on the whole mesh; phi receives the potential of its octs. */
 static struct grav_report iterate_whole(struct cached *k, int l, int64_t n, double rho_tot,
                                         const struct whole_row *row, struct grav_par *p,
                                         double (*phi)[8])
@@ -277,14 +277,14 @@ static struct grav_report solve_whole(struct mesh *m, const struct comm *c, int 
     return rep;
 }
 
-/* The potential of a level, with nothing in it yet. */
+/* Allocates the potential of a level, uninitialised. */
 static double (*phi_anew(struct level *lv))[8]
 {
     FREE(lv->fld[FLD_PHI]);
     return lv->fld[FLD_PHI] = mg_rows_new(lv->noct, "mesh gravity");
 }
 
-/* Of level l, with its arrays. */
+/* Provides the hierarchy of level l, with its arrays. */
 static void hierarchy(struct cached *k, const struct mesh *m, const struct comm *c, int l,
                       struct grav_par *p)
 {
@@ -292,7 +292,7 @@ static void hierarchy(struct cached *k, const struct mesh *m, const struct comm 
         mg_allocate(&k->mg);
         return;
     }
-    k->mg.shared_max = 2 * (int64_t)p->mg_shared_octs; /* a small part of the solve */
+    k->mg.shared_max = 2 * (int64_t)p->mg_shared_octs; /* the coarse solve costs little */
     k->mg.try_shared = p->shared_level[l];
     k->mg.minima = p->minima;
     mg_build(&k->mg, m, c, l, NULL);
@@ -314,7 +314,7 @@ static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, 
     top->u = phi_anew(&m->lev[l]);
     top->rhs = mem_new(sizeof *top->rhs * (size_t)m->lev[l].noct + 1, "multigrid");
     source_begin(&source, m, c, top, from, boundary);
-    hierarchy(k, m, c, l, p); /* its exchanges travel beside that of the source */
+    hierarchy(k, m, c, l, p); /* overlaps the exchange of the source */
     source_end(&source);
     if (!iterate(g, c, from->rho_tot, p, c->size > 1 && g->share, &rep)) {
         p->safe[l] = safe;

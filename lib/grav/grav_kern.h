@@ -9,7 +9,7 @@
 
 static const double KERN_ZERO[8] __attribute__((aligned(64))) = {0};
 
-/* Rows of the face neighbours when all are there. */
+/* Rows of the face neighbours if all exist. */
 PTAH_HD_FN void kern_rows(const double (*u)[8], const lidx nbr[6], const double *n[6])
 {
     for (int f = 0; f < 6; f++) n[f] = u[nbr[f]];
@@ -43,7 +43,7 @@ PTAH_HD double kern_sum_cell(const double o[8], const double *const n[6], int c)
     return kern_sum6(c, in, out);
 }
 
-/* Of the red cells, and of the black ones. */
+/* Sums over the neighbours of the red cells, and of the black cells. */
 PTAH_HD_FN void kern_sum_red(const double o[8], const double *const n[6], double s[4])
 {
     s[0] = kern_sum_cell(o, n, 0);
@@ -74,15 +74,14 @@ PTAH_HD double kern_relax(double s, double rhs, double dx2)
     return (s - dx2 * rhs) / 6.0;
 }
 
-/* Gauss-Seidel where neighbours are missing or masked: diag = 6 − Σ weights; diag = 0 leaves the
- * cell as it is. */
+/* Gauss-Seidel with missing or masked cells: diag = 6 − Σ weights; 0 leaves the cell unchanged. */
 PTAH_HD double kern_relax_boundary(double s, double rhs, double diag, double dx2, double u)
 {
     double v = (s - dx2 * rhs) / (diag > 0 ? diag : 1.0);
     return diag > 0 ? v : u;
 }
 
-/* rhs − (Σ u_nb − diag u)/dx² */
+/* Residual: rhs − (Σ u_nb − diag u)/dx². */
 PTAH_HD double kern_residual(double s, double rhs, double u, double inv_dx2)
 {
     return rhs - inv_dx2 * (s - 6.0 * u);
@@ -93,14 +92,14 @@ PTAH_HD double kern_residual_boundary(double s, double rhs, double u, double dia
     return diag > 0 ? rhs - inv_dx2 * (s - diag * u) : 0.0;
 }
 
-/* Right-hand side. */
+/* Right-hand side of the Poisson equation. */
 PTAH_HD double kern_source(double rho, double rho_tot, double fourpi)
 {
     return fourpi * (rho - rho_tot);
 }
 
-/* Term subtracted from the right-hand side for a face to a missing neighbour; beyond: boundary
- * value of the potential outside the face; inside: first guess inside it. */
+/* Term subtracted from the right-hand side for a face to a missing neighbour; beyond: potential
+ * outside the face; inside: first guess inside. */
 PTAH_HD double kern_frozen(double beyond, double inside, double inv_dx2)
 {
     return 2.0 * inv_dx2 * (0.5 * beyond + 0.5 * inside);
@@ -118,14 +117,14 @@ PTAH_HD_FN double kern_dot8(const double x[8], const double y[8])
     return kern_sum8(p);
 }
 
-/* 3/4 of the parent cell and 1/4 of the next cell on the fine one's side. */
+/* Linear interpolation: 3/4 of the parent cell and 1/4 of the next cell on the fine cell's side. */
 PTAH_HD double kern_between(double parent, double next)
 {
     return 0.75 * parent + 0.25 * next;
 }
 
-/* Trilinear prolongation to one fine cell: v[k] is its parent cell, but the next cell on its side
- * in the dimensions of the bits of k. One dimension after the other, as kern_prolong. */
+/* Trilinear prolongation to one fine cell: v[0] is its parent cell, and v[k] the neighbour on its
+ * side in the dimensions of the bits of k. One dimension after the other, as in kern_prolong. */
 PTAH_HD double kern_prolong_cell(const double v[8])
 {
     double y0 = kern_between(kern_between(v[0], v[1]), kern_between(v[2], v[3])),

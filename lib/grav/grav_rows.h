@@ -1,17 +1,17 @@
-/* grav/grav_rows: the sums of grav_kern.h on the cells of one colour of an oct as one vector. Terms
- * and their order are the same, and so are the bits. Host only.
+/* grav/grav_rows: the sums of grav_kern.h for the cells of one colour of an oct as one vector, with
+ * equal terms in equal order, so with equal bits. Host only.
  *
- * While multigrid works, a row holds its cells by colour: red 0 3 5 6, then black 1 2 4 7. All
- * neighbours of the cells of a colour have the other one, so half a sweep reads whole vectors of
- * that colour and writes one: no load has to wait for stores of another width, or for a row that
- * was just written for the sake of its other half. */
+ * During multigrid a row of eight cells is stored in colour order: red 0 3 5 6, then black 1 2 4 7.
+ * All neighbours of a cell have the other colour, so half a sweep reads whole vectors of one colour
+ * and writes one of the other: no load has to wait for stores of another width, or for a row of
+ * which only the other half was just written. */
 #pragma once
 #include <stdbool.h>
 #include <string.h>
 
 #include "grav/grav_kern.h"
 
-#pragma GCC diagnostic ignored "-Wpsabi" /* all of this is inlined */
+#pragma GCC diagnostic ignored "-Wpsabi" /* all functions are inlined */
 
 typedef double row4 __attribute__((vector_size(32)));
 typedef int64_t mask4 __attribute__((vector_size(32)));
@@ -25,30 +25,30 @@ static inline row4 row_load(const double x[4])
     return r;
 }
 
-/* The cells of a colour. */
+/* The cells of one colour of a row in colour order. */
 static inline const double *row_half(bool red, const double x[8])
 {
     return red ? x : x + 4;
 }
 
-/* Where a row by colour has the cells. */
+/* Index of each cell in a row in colour order. */
 static const int ROW_ORDER[8] = {0, 4, 5, 1, 6, 2, 3, 7};
 
-/* The cells of a colour in a row by place. */
+/* The cells of one colour of a row in cell order. */
 static inline row4 row_pick(bool red, const double x[8])
 {
     row4 lo = row_load(x), hi = row_load(x + 4);
     return red ? MIX(lo, hi, 0, 3, 5, 6) : MIX(lo, hi, 1, 2, 4, 7);
 }
 
-/* Of a row by colour the cells of low or high z, by place. */
+/* The cells of low or high z, in cell order, from a row in colour order. */
 static inline row4 row_layer(bool high, const double x[8])
 {
     row4 r = row_load(x), b = row_load(x + 4);
     return high ? MIX(r, b, 6, 2, 3, 7) : MIX(r, b, 0, 4, 5, 1);
 }
 
-/* Of such layers of three octs along x the cells of low or high y: the last of `left`, both of
+/* The cells of low or high y from the z layers of three octs along x: the last of `left`, both of
  * `mid`, the first of `right`. */
 static inline row4 row_across(bool high, row4 left, row4 mid, row4 right)
 {
@@ -56,8 +56,8 @@ static inline row4 row_across(bool high, row4 left, row4 mid, row4 right)
     return high ? MIX(l, right, 0, 1, 2, 6) : MIX(l, right, 0, 1, 2, 4);
 }
 
-/* Rows of the cells of two octs side by side along x, of low and high y, then of high z: by oct and
- * colour. */
+/* Sorts the cells of two octs adjacent along x by oct and colour. x: vectors at low and high y of
+ * low z, then of high z. */
 static inline void row_pair_by_colour(const row4 x[4], row4 at[2][2])
 {
     row4 red0 = MIX(x[0], x[1], 0, 5, 2, 7), red1 = MIX(x[2], x[3], 1, 4, 3, 6),
@@ -68,7 +68,7 @@ static inline void row_pair_by_colour(const row4 x[4], row4 at[2][2])
     at[1][1] = MIX(black0, black1, 2, 3, 6, 7);
 }
 
-/* From place to colour, and back. */
+/* row_by_colour converts a row from cell order to colour order, row_in_order back. */
 static inline void row_by_colour(double x[8])
 {
     row4 r = row_pick(true, x), b = row_pick(false, x);
@@ -83,8 +83,8 @@ static inline void row_in_order(double x[8])
     memcpy(x + 4, &hi, sizeof hi);
 }
 
-/* The neighbours of the red cells, or of the black ones, in the order of kern_sum: −x −y −z +x +y
- * +z. o: the cells of the other colour of their oct, a[f]: those of the octs beyond its faces. */
+/* Neighbours of the cells of one colour, in the order of kern_sum: −x −y −z +x +y +z. o: cells of
+ * the other colour in the oct, a[f]: in the octs beyond its faces. */
 static inline void row_around(bool red, row4 o, const row4 a[6], row4 at[6])
 {
     at[0] = red ? MIX(o, a[0], 4, 1, 2, 7) : MIX(o, a[0], 0, 5, 6, 3);
@@ -95,7 +95,7 @@ static inline void row_around(bool red, row4 o, const row4 a[6], row4 at[6])
     at[5] = MIX(o, a[5], 2, 3, 4, 5);
 }
 
-/* Their sum; n[f]: the rows beyond the faces. */
+/* Sum over the neighbours of the cells of one colour; n[f]: the rows beyond the faces. */
 static inline row4 row_sum(bool red, row4 o, const double *const n[6])
 {
     row4 a[6], at[6];
@@ -115,7 +115,7 @@ static inline row4 row_mask_inside(row4 diag, row4 a)
     return (row4)((diag > 0.0) & (mask4)a);
 }
 
-/* kern_relax of the red or black cells of a row; diag: of these. */
+/* kern_relax for the cells of one colour of a row; diag: their diagonal. */
 static inline row4 row_relax(bool red, const double *const n[6], const double rhs[8], row4 diag,
                              double dx2, const double u[8])
 {
@@ -123,7 +123,7 @@ static inline row4 row_relax(bool red, const double *const n[6], const double rh
     return (s - dx2 * row_load(row_half(red, rhs))) / diag;
 }
 
-/* kern_residual of the same. */
+/* kern_residual for the cells of one colour of a row; diag: their diagonal. */
 static inline row4 row_residual(bool red, const double *const n[6], const double rhs[8], row4 diag,
                                 const double u[8], double inv_dx2)
 {

@@ -5,8 +5,7 @@
 #include "fft/fft.h"
 #include "grav/fourier.h"
 
-/* The part of the inverse operator's denominator that one dimension gives: 2 (cos κ − 1) n², or −κ²
- * n². */
+/* Part of one dimension in the denominator of the Green function: 2 (cos κ − 1) n², or −κ² n². */
 static double *denominator(int n, enum green kind)
 {
     double *d = mem_new(sizeof *d * (size_t)n, "fft");
@@ -17,9 +16,8 @@ static double *denominator(int n, enum green kind)
     return d;
 }
 
-/* Factor by which a wave is damped in a dimension when clouds are deposited in cells and the force
- * on them is interpolated with the same weights: sinc²(κ/2) each time (Hockney & Eastwood 1988,
- * §5-6). */
+/* Damping of a wave in one dimension by CIC deposit and force interpolation: sinc²(κ/2) each
+ * (Hockney & Eastwood 1988, §5-6). */
 static double *windows(int n)
 {
     double *w = mem_new(sizeof *w * (size_t)n, "fft");
@@ -30,12 +28,13 @@ static double *windows(int n)
     return w;
 }
 
-/* How far a wave's losses are made up for, by the square of the integer wave vector: wholly if it
- * is long, not at all near the limit of the mesh, where that would make the force of a particle
- * depend on its place in a cell, and the lattice from which particles start unstable. */
+/* Fraction of the damping that is compensated, by the square of the integer wave vector: 1 for long
+ * waves, 0 near the Nyquist wave number, where compensation would make the force depend on the
+ * position within a cell and the initial particle lattice unstable. */
 static double *taper(int n)
 {
-    const double end = 0.7; /* radians a cell: by linear theory (tests/phys/lattice.py) */
+    /* end of the taper in radians a cell, from linear theory (tests/phys/lattice.py) */
+    const double end = 0.7;
     int max = 3 * (n / 2) * (n / 2);
     double *t = mem_new(sizeof *t * ((size_t)max + 1), "fft"), unit = 2 * M_PI / n / end;
 #pragma omp parallel for schedule(static)
@@ -43,13 +42,13 @@ static double *taper(int n)
     return t;
 }
 
-/* 1 + response by the square of the integer wave vector; NULL without a response. */
+/* Factor 1 + response by the square of the integer wave vector; NULL without a response. */
 static double *source_factor(int n, const struct fourier_green *g)
 {
     if (!g->response) return NULL;
     int max = 3 * (n / 2) * (n / 2);
     double *factor = mem_new(sizeof *factor * ((size_t)max + 1), "fft");
-    factor[0] = 1; /* never used: the mean has no force */
+    factor[0] = 1; /* unused, since the mean exerts no force */
 #pragma omp parallel for schedule(static)
     for (int i = 1; i <= max; i++) factor[i] = 1 + g->response(g->ctx, sqrt(i));
     return factor;

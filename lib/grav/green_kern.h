@@ -1,16 +1,15 @@
-/* grav/green_kern: the Green function of a mode from tables of its wave numbers, for hosts and
- * devices. */
+/* grav/green_kern: the Green function of a mode from tables, for hosts and devices. */
 #pragma once
 #include "base/device.h"
 
-/* By index 0 … n−1 of one dimension (denominator of the Green function and of −1/k², what clouds
- * lose), and by the square of the integer wave vector (how far that is made up for, a factor of the
- * source); NULL: not needed. */
+/* Tables by index 0 … n−1 of one dimension (denominators of the Green function and of −1/k²,
+ * damping by the CIC window), and by the square of the integer wave vector (compensated fraction of
+ * the damping, factor of the source); NULL: not needed. */
 struct green_tables {
     double *denominator, *exact, *window, *part, *factor;
 };
 
-/* Of a source fourpi ρ and a transform backward that multiplies by n³. */
+/* Scale for a source fourpi ρ and an unnormalised backward transform, which multiplies by n³. */
 PTAH_HD double green_scale(int n, double fourpi)
 {
     return fourpi / ((double)n * n * n);
@@ -21,7 +20,7 @@ PTAH_HD int green_wave(int n, int i)
     return i > n / 2 ? i - n : i;
 }
 
-/* Mode (kx, ky, kz), as indices, is multiplied by this. */
+/* Factor of mode (kx, ky, kz), given as indices. */
 PTAH_HD double green_at(const struct green_tables *t, int n, int kx, int ky, int kz, double scale)
 {
     const double *d = t->denominator, *e = t->exact, *w = t->window;

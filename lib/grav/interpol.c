@@ -26,7 +26,7 @@ void grav_cell_centre(const struct mesh *m, int l, lidx i, int c, double x[3])
     cell_centre(m, l, pos, x);
 }
 
-/* Values of the 6³ cells at the time of the step. An oct that is not here leaves a hole. */
+/* Fills in the values of the 6³ cells at the time of the step. A missing oct leaves a hole. */
 static void patch_fill(struct interpol *p)
 {
     const struct level *lv = &p->m->lev[p->level];
@@ -39,8 +39,8 @@ static void patch_fill(struct interpol *p)
         p->holes |= (uint32_t)(i < 0) << o;
         for (int z = 0; z < 2 && i >= 0; z++, to += 36) {
             row4 v = row_load(phi[i] + 4 * z);
-            if (p->tfrac != 0)
-                v += (v - row_load(old[i] + 4 * z)) * p->tfrac; /* interpol_in_time */
+            if (p->tfrac != 0) /* time interpolation of interpol_in_time */
+                v += (v - row_load(old[i] + 4 * z)) * p->tfrac;
             memcpy(to, &v, sizeof(double[2]));
             memcpy(to + 6, (double *)&v + 2, sizeof(double[2]));
         }
@@ -55,10 +55,10 @@ static void parent_set(struct interpol *p, lidx parent)
     patch_fill(p);
 }
 
-/* Which of the 27 octs have some of the 27 cells around cell x of the 6³. */
+/* Bit mask of the 27 octs that contain some of the 27 cells around cell x of the 6³. */
 static uint32_t octs_around(const int x[3])
 {
-    static const uint32_t lowest[3] = {0x1249249, 0x1c0e07, 0x1ff}; /* on each axis */
+    static const uint32_t lowest[3] = {0x1249249, 0x1c0e07, 0x1ff}; /* lowest octs by axis */
     uint32_t all = ~0u;
     for (int d = 0, step = 1; d < 3; d++, step *= 3) {
         uint32_t first = lowest[d] << step * ((x[d] - 1) >> 1);
@@ -67,7 +67,7 @@ static uint32_t octs_around(const int x[3])
     return all;
 }
 
-/* Value of cell (x,y,z) of the 6³; `central` if there is no such cell. */
+/* Value of cell (x,y,z) of the 6³; `central` if the cell does not exist. */
 static double cell_value(const struct interpol *p, const int x[3], double central)
 {
     const struct level *lv = &p->m->lev[p->level];
@@ -91,11 +91,11 @@ static void cell_values(const struct interpol *p, const int x[3], double v[27])
                           central);
 }
 
-/* interpol_sum of each child of the parent cell at v; values beside it are 1, y and z apart. Rows
- * of four are loaded, of which three count. A lane is a child in x and y. */
+/* Computes interpol_sum for each child of the parent cell at v, whose neighbours are 1, y and z
+ * apart. Rows of four are loaded, of which three count. A vector lane is a child in x and y. */
 static inline void sum_children(const double *v, int y, int z, double out[8])
 {
-    row4 term[3][4]; /* by plane; of interpol_sum, less the direction z */
+    row4 term[3][4]; /* terms of interpol_sum by plane, without the z direction */
     for (int k = 0; k < 3; k++) {
         const double *at = v + (k - 1) * z - 1;
         row4 lo = row_load(at - y), mid = row_load(at), hi = row_load(at + y);
@@ -120,7 +120,7 @@ static void sum_alone(const struct interpol *p, const int x[3], double out[8])
     sum_children(v + 13, 3, 9, out);
 }
 
-/* The children of parent cell x of the 6³. */
+/* Values of the children of parent cell x of the 6³. */
 static inline void interpol_children(const struct interpol *p, const int x[3], double out[8])
 {
     if (p->holes & octs_around(x))
@@ -157,7 +157,7 @@ void interpol_face(struct interpol *p, lidx i, int f, double out[8])
     int x[3], dir[3];
     parent_set(p, fine->parent[i]);
     interpol_position(fine, i, f, x, dir);
-    /* levels differ by one at most */
+    /* The parent exists, since levels of touching cells differ by at most one. */
     BUG_ON(p->cube[(x[0] >> 1) + 3 * (x[1] >> 1) + 9 * (x[2] >> 1)] < 0);
     interpol_children(p, x, out);
 }

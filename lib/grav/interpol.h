@@ -1,7 +1,7 @@
 /* grav/interpol: potential at the boundary of a level. Private to grav.
  *
  * Interpolation from level-1 in space (trilinear) and time (φ + (φ − φ_old) tfrac), and the
- * monopole beyond physical boundaries. A struct interpol belongs to one thread: it keeps the
+ * monopole beyond physical boundaries. A struct interpol belongs to one thread and caches the
  * neighbourhood of the last parent, with the values of its cells. */
 #pragma once
 #include "grav/grav.h"
@@ -9,20 +9,19 @@
 
 struct interpol {
     const struct mesh *m;
-    int level; /* of the coarse cells */
+    int level; /* level of the coarse cells */
     double tfrac;
     struct far_field far;
     lidx parent, cube[27];
-    uint32_t holes;        /* bit k: cube[k] is not here */
-    double patch[216 + 1]; /* 6³ cells; a row of four may begin at the last three */
+    uint32_t holes;        /* bit mask of missing octs: bit k for cube[k] */
+    double patch[216 + 1]; /* values of 6³ cells, padded for a row of four at the end */
 };
 
 void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level,
                    const struct grav_source *from);
-/* The 8 values of oct i of level+1 (present), from its parent cell's neighbourhood. */
+/* Interpolates the 8 values of oct i of level+1 (present) from its parent cell's neighbourhood. */
 void interpol_oct(struct interpol *p, lidx i, double out[8]);
-/* The 8 values of the oct that is missing across face f of oct i of level+1, also beyond a
- * boundary. */
+/* Interpolates the 8 values of the missing oct across face f of oct i of level+1. */
 void interpol_face(struct interpol *p, lidx i, int f, double out[8]);
 
 /* Centre of cell c of oct i, code units. */

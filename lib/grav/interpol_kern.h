@@ -1,6 +1,5 @@
 /* grav/interpol_kern: potential at the boundary of a level, one value at a time (interpol.h). For
- * hosts and devices: a mesh whose pointers a device can follow serves there. Private to
- * grav and gravdev. */
+ * hosts and devices; on a device the mesh holds device addresses. Private to grav and gravdev. */
 #pragma once
 #include <math.h>
 
@@ -18,8 +17,7 @@ PTAH_HD double far_phi(const struct mesh *m, const struct far_field *far, const 
     return -far->mass / fmax(sqrt(r2), rmin) / m->boxlen;
 }
 
-/* Centre of the cell with integer position pos on level l, brought back into the box where that is
- * periodic. */
+/* Centre of the cell at integer position pos on level l, wrapped along periodic axes. */
 PTAH_HD void cell_centre(const struct mesh *m, int l, const int64_t pos[3], double x[3])
 {
     int64_t n = (int64_t)1 << l;
@@ -29,7 +27,7 @@ PTAH_HD void cell_centre(const struct mesh *m, int l, const int64_t pos[3], doub
     }
 }
 
-/* Potential beyond a boundary: of cell c of the oct at coordinates q (octs of level l). */
+/* Monopole potential of cell c of the oct at coordinates q (octs of level l) beyond a boundary. */
 PTAH_HD double far_cell(const struct mesh *m, int l, const int64_t q[3], int c,
                         const struct far_field *far, double rmin)
 {
@@ -40,20 +38,20 @@ PTAH_HD double far_cell(const struct mesh *m, int l, const int64_t q[3], int c,
     return far_phi(m, far, x, rmin);
 }
 
-/* At the time of the step. */
+/* Potential at the time of the step. */
 PTAH_HD double interpol_in_time(double phi, const double *old, double tfrac)
 {
     return tfrac == 0 ? phi : phi + (phi - *old) * tfrac;
 }
 
-/* Weight of a parent cell (k = 7) or of one on the child's side, in the directions whose bits of k
- * are not set: a product of 3/4 and 1/4. */
+/* Weight of a parent cell (k = 7) or of its neighbour on the child's side in the directions whose
+ * bits of k are not set: a product of 3/4 and 1/4. */
 PTAH_HD double interpol_weight(int k)
 {
     return (k & 1 ? 3 : 1) * (k & 2 ? 3 : 1) * (k & 4 ? 3 : 1) / 64.;
 }
 
-/* Of these eight cells. */
+/* Weighted sum of the parent cell and its seven neighbours. */
 PTAH_HD double interpol_sum(const double v[8])
 {
     double sum = 0;
@@ -61,8 +59,8 @@ PTAH_HD double interpol_sum(const double v[8])
     return sum;
 }
 
-/* 5-point gradient at cell c of an oct along the direction d: the acceleration. o: cells of the
- * oct, lo and hi: of those before and after it. */
+/* Acceleration at cell c of an oct along direction d by the 5-point gradient. o: cells of the oct;
+ * lo and hi: cells of the octs before and after it. */
 PTAH_HD double force_cell(const double o[8], const double *lo, const double *hi, int d, int c,
                           double dx)
 {
@@ -73,9 +71,9 @@ PTAH_HD double force_cell(const double o[8], const double *lo, const double *hi,
     return a * (m1 - p1) - b * (lo[c] - hi[c]);
 }
 
-/* ---- one value by one thread ---- */
+/* ---- one value per thread ---- */
 
-/* The octs around an oct of the coarser level that one value can depend on: [k] is in direction
+/* Octs around an oct of the coarser level on which a value can depend: oct[k] lies in direction
  * dir[d] for the bits d of k. */
 struct interpol_near {
     int dir[3];
@@ -92,7 +90,7 @@ PTAH_HD lidx interpol_beside(const struct mesh *m, int l, lidx i, const int dir[
     return level_key_at(m->bounded, l, q, &key) ? level_find(&m->lev[l], key) : NBR_BOUNDARY;
 }
 
-/* The cell at y[] of the 6³ around a parent (interpol.c). */
+/* Value of the cell at y[] of the 6³ around a parent (interpol.c). */
 PTAH_HD double interpol_at(const struct mesh *m, int l, const lidx oct[8], const int y[3],
                            double central, double tfrac, const struct far_field *far)
 {
@@ -111,7 +109,7 @@ PTAH_HD double interpol_at(const struct mesh *m, int l, const lidx oct[8], const
     return far_cell(m, l, q, c, far, 0);
 }
 
-/* Child c of the cell at x[] of the 6³. */
+/* Value of child c of the cell at x[] of the 6³. */
 PTAH_HD double interpol_value(const struct mesh *m, int l, const lidx oct[8], const int x[3], int c,
                               double tfrac, const struct far_field *far)
 {
@@ -125,8 +123,8 @@ PTAH_HD double interpol_value(const struct mesh *m, int l, const lidx oct[8], co
     return interpol_sum(v);
 }
 
-/* Of oct i of level l+1: where in the 6³ around its parent it lies, or, with a face f (else −1),
- * the cell across that; and on which side the octs lie that its cells depend on. */
+/* Position, in the 6³ around its parent, of oct i of level l+1, or with a face f (else −1) of the
+ * cell across this face; dir[]: the side of the octs on which its cells depend. */
 PTAH_HD void interpol_position(const struct level *fine, lidx i, int f, int x[3], int dir[3])
 {
     int slot = oct_slot(fine, i);

@@ -15,7 +15,7 @@
 #include "dom/ghost.h"
 #include "grav/grav_rows.h"
 
-/* ---- which octs ---- */
+/* ---- octs of a level ---- */
 
 static void level_lend(struct mg_level *g, const struct level *lv)
 {
@@ -53,9 +53,9 @@ bool mg_oct_mask(const struct level *lv, const struct mg_level *fine, lidx i, do
     return mg_mask_cells(lv->child[i], fine->map, (const double(*)[8])fine->mask, mask);
 }
 
-/* keep[i] = 1 for the octs of lv that have a child in `fine`, and their masks, also for ghosts.
- * Returns whether a cell of an own oct is inside. Octs that no oct of `fine` has as parent are
- * looked at only if others may ask for them: most of a coarse level far from a fine one. */
+/* Sets keep[i] = 1 for the octs of lv that have a child in `fine`, and their masks, also for
+ * ghosts. Returns whether a cell of an own oct is inside. Octs that are not the parent of any oct
+ * of `fine` are checked only if other ranks may need them: most are far from the fine level. */
 static bool find_masks(const struct comm *c, const struct level *lv, const struct level *above,
                        const struct mg_level *fine, unsigned char *keep, double (*mask)[8])
 {
@@ -78,7 +78,7 @@ static bool find_masks(const struct comm *c, const struct level *lv, const struc
     return inside;
 }
 
-/* Level g := the octs of lv that have a child in `fine`. Returns whether one of its own cells is
+/* Makes level g from the octs of lv that have a child in `fine`. Returns whether an own cell is
  * inside. */
 static bool level_subset(struct mg_level *g, const struct comm *c, const struct level *lv,
                          const struct level *above, const struct mg_level *fine)
@@ -117,7 +117,7 @@ static bool level_subset(struct mg_level *g, const struct comm *c, const struct 
 
 /* ---- octs at the boundary of the domain ---- */
 
-/* The own octs of a part of the rim, ascending. */
+/* Lists the own octs of a boundary layer of the domain decomposition, ascending. */
 static lidx *layer_list(const struct mg_level *g, unsigned char part, lidx *n)
 {
     lidx count = 0;
@@ -131,8 +131,8 @@ static lidx *layer_list(const struct mg_level *g, unsigned char part, lidx *n)
 
 static void level_layers(struct mg_level *g)
 {
-    /* A list of octs takes up to twice as long as the same octs in order. Where the rim is more
-     * than a sixth of all, red cells in order save more than their part in hiding the exchange. */
+    /* A list of octs takes up to twice as long as octs in order. If these layers hold more than a
+     * sixth of all octs, relaxing red cells in order saves more than overlap does. */
     enum { SHARE = 6 };
     const struct xplan *p = g->plan;
     if (!p->shared) return;
@@ -148,8 +148,8 @@ static void level_layers(struct mg_level *g)
     if (SHARE * ((int64_t)g->nouter + g->nnear) > g->nown) FREE(g->near);
 }
 
-/* Where all cells are inside, the faces without a neighbour tell all: one row for each set of them,
- * which stay in the first-level cache. */
+/* If all cells are inside, the missing faces determine the boundary cells: one row per set of
+ * faces, few enough for the first-level cache. */
 static void level_faces(struct mg_level *g)
 {
     enum { FACES = 6, SETS = 1 << FACES };
@@ -178,7 +178,7 @@ static void level_faces(struct mg_level *g)
     }
 }
 
-/* Masks of the red cells of an oct, or of the black ones, and of those around them. */
+/* Masks of the cells of one colour of an oct, and in at[] of their neighbours. */
 static inline row4 masks_around(const struct mg_level *g, lidx i, bool red, row4 at[6])
 {
     static const double OUTSIDE[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
@@ -191,7 +191,7 @@ static inline row4 masks_around(const struct mg_level *g, lidx i, bool red, row4
     return row_pick(red, g->mask[i]);
 }
 
-/* mg_at_boundary by rows. */
+/* mg_at_boundary with vectors. */
 static bool at_boundary(const struct mg_level *g, lidx i)
 {
     mask4 boundary = {0};
@@ -203,7 +203,7 @@ static bool at_boundary(const struct mg_level *g, lidx i)
     return boundary[0] | boundary[1] | boundary[2] | boundary[3];
 }
 
-/* mg_boundary_cells by rows, by colour. */
+/* mg_boundary_cells with vectors, in colour order. */
 static void boundary_cells(const struct mg_level *g, lidx i, struct mg_boundary *e)
 {
     const row4 zero = {0};
@@ -232,13 +232,13 @@ static void level_masked(struct mg_level *g)
     g->masked = true;
     g->boundaries = mem_new(sizeof *g->boundaries * (size_t)(n + 1), MG_TABLES);
     mg_boundary_cells(&(const lidx[6]){0}, NULL, 0,
-                      &g->boundaries[0]); /* the same by place and by colour */
+                      &g->boundaries[0]); /* symmetric: cell order and colour order agree */
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < g->noct; i++)
         if (row[i]) boundary_cells(g, i, &g->boundaries[row[i]]);
 }
 
-/* Of ghosts beyond the halo only which cells are masked is right: they may lack neighbours here. */
+/* Ghosts beyond the halo may lack neighbours here, so their diagonals are invalid. */
 static void level_boundaries(struct mg_level *g)
 {
     if (g->mask)
@@ -247,8 +247,7 @@ static void level_boundaries(struct mg_level *g)
         level_faces(g);
 }
 
-/* Links to nothing become links to the row of zeros: sweeps need not ask. They read links of own
- * octs and of the halo. */
+/* Replaces missing links of own octs and halo by the row of zeros, so that sweeps need no test. */
 static void level_close(struct mg_level *g)
 {
     if (!g->boundary) return;
@@ -341,9 +340,9 @@ void mg_release(struct mg *g)
     }
 }
 
-/* ---- all ---- */
+/* ---- the hierarchy ---- */
 
-/* Levels below a complete one are complete. */
+/* Levels coarser than a complete one are complete. */
 static void build_complete(struct mg *g, const struct mesh *m, const struct comm *c, int min)
 {
     int share = mg_share_first(g, m, c), low = share >= min ? share + 1 : 1;

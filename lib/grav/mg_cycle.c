@@ -1,14 +1,13 @@
 /* grav/mg_cycle: the multigrid V-cycle (method: docs/method/grav.md; Guillet & Teyssier 2011).
  *
  * Each sweep relaxes the red cells, then the black ones. Ghosts are two cells thick: the red cells
- * of the ghosts next to own octs are relaxed here too (same inputs, same arithmetic, same bits), so
- * one exchange after the black half is enough and the result is that of a single rank. It carries
- * black cells alone, but for the last sweep of a level: nothing else reads red cells of ghosts that
- * were not relaxed here. The octs that other ranks need are relaxed first, after the red cells that
- * they touch or, where these are many, after all of them; they are on their way while all others
- * are. Restriction needs one exchange, prolongation none: at most five for a level in a cycle. A
- * half sweep reads u and rhs and writes u, 24 bytes per cell: at the top level it runs at memory
- * speed. */
+ * of the ghosts next to own octs are relaxed here too (equal inputs and arithmetic, so equal bits),
+ * so one exchange after the black half is enough and the result equals a single rank's. It carries
+ * black cells only, except in the last sweep of a level: nothing else reads red cells of ghosts
+ * that were not relaxed here. The octs that other ranks need are relaxed first, after the red cells
+ * that they touch or, if these are many, after all red cells; they are sent while the others are
+ * relaxed. Restriction needs one exchange, prolongation none: at most five for a level in a cycle.
+ * A half sweep reads u and rhs and writes u, 24 bytes per cell: the top level is memory-bound. */
 #include <string.h>
 
 #include "dom/ghost.h"
@@ -18,7 +17,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 enum { PARALLEL_FROM = 256 };
-static const int BLACK[4] = {4, 5, 6, 7}; /* places in a row by colour */
+static const int BLACK[4] = {4, 5, 6, 7}; /* indices of the black cells in colour order */
 
 static void fill(const struct comm *c, const struct mg_level *g, void *arr, size_t stride)
 {
@@ -37,13 +36,12 @@ void mg_in_order(double (*a)[8], lidx n)
     for (lidx i = 0; i < n; i++) row_in_order(a[i]);
 }
 
-/* Cases that a sweep distinguishes among the octs of a level, with a loop for each: loops do not
- * ask where an oct lies. */
+/* Cases of octs in a sweep, with a loop for each case, so that loops contain no tests. */
 enum octs {
-    OCTS_WHOLE,  /* all neighbours are there */
-    OCTS_FACES,  /* all cells are inside */
-    OCTS_MASKED, /* cells outside stay zero */
-    OCTS_SAFE    /* and those that safe mode does not smooth as they are */
+    OCTS_WHOLE,  /* all neighbours exist */
+    OCTS_FACES,  /* all cells are inside; some faces are missing */
+    OCTS_MASKED, /* some cells are outside and stay zero */
+    OCTS_SAFE    /* additionally, safe mode leaves some cells unsmoothed */
 };
 
 static enum octs octs_of(const struct mg_level *g, bool safe)
@@ -53,7 +51,7 @@ static enum octs octs_of(const struct mg_level *g, bool safe)
     return safe ? OCTS_SAFE : OCTS_MASKED;
 }
 
-/* Diagonal of the operator in the cells of a colour. */
+/* Diagonal of the operator for the cells of one colour. */
 INLINE row4 diagonal(const struct mg_level *g, lidx i, bool red, enum octs kind)
 {
     const row4 whole = {6, 6, 6, 6};
@@ -74,7 +72,7 @@ INLINE void relax_oct(const struct mg_level *g, lidx i, bool red, enum octs kind
     memcpy(u + (red ? 0 : 4), &v, sizeof v);
 }
 
-/* Octs of a sweep: a list, or, if that is NULL, own octs that come before this part of the rim. */
+/* Octs of a sweep: a list, or, if NULL, own octs whose layer is below `layer`. */
 struct part {
     const lidx *list;
     lidx n;
@@ -84,7 +82,7 @@ struct part {
 INLINE void relax_kind(const struct mg_level *lev, struct part p, bool red, enum octs kind,
                        double dx2)
 {
-    const struct mg_level g = *lev; /* of which no store to a row may change a member */
+    const struct mg_level g = *lev; /* local copy: stores to rows cannot alias its members */
 #pragma omp for schedule(static)
     for (lidx k = 0; k < p.n; k++)
         if (p.list)
@@ -111,19 +109,19 @@ INLINE void relax(const struct mg_level *g, struct part p, bool red, bool safe, 
     }
 }
 
-/* Own octs before a part of the rim. */
+/* Own octs whose layer is below this one. */
 static struct part before(const struct mg_level *g, int layer)
 {
     return (struct part){NULL, g->nown, layer};
 }
 
-/* The red cells beside those octs that others need. */
+/* Relaxes the red cells adjacent to octs that other ranks need. */
 static void relax_near(const struct mg_level *g, bool safe, double dx2)
 {
     if (g->near) relax(g, (struct part){g->near, g->nnear, 0}, true, safe, dx2);
 }
 
-/* Relaxes the remaining red cells that the black cells to be sent need; then these black cells. */
+/* Relaxes the remaining red cells needed by the black cells to be sent, then these black cells. */
 static void relax_outer(const struct mg_level *g, bool safe, double dx2)
 {
     const struct part outer = {g->outer, g->nouter, 0}, halo = {g->halo, g->nhalo, 0};
@@ -132,14 +130,14 @@ static void relax_outer(const struct mg_level *g, bool safe, double dx2)
     relax(g, outer, false, safe, dx2);
 }
 
-/* All other cells of own octs. */
+/* Relaxes all other cells of own octs. */
 static void relax_inner(const struct mg_level *g, bool safe, double dx2)
 {
     if (g->near) relax(g, before(g, MG_NEAR), true, safe, dx2);
     relax(g, before(g, MG_OUTER), false, safe, dx2);
 }
 
-/* Begins to send a sweep's values to ghosts on other ranks: all cells, or the black ones alone. */
+/* Starts sending a sweep's values to ghosts on other ranks: all cells, or black cells only. */
 static void send_begin(struct ghost_rows *rows, const struct comm *c, const struct mg_level *g,
                        bool all)
 {
@@ -179,7 +177,7 @@ void mg_sweeps(const struct comm *c, struct mg_level *g, bool safe, int n, bool 
     }
 }
 
-/* Mean residuals of own octs, and Σ residual² into the batch if there is one. */
+/* Computes mean residuals of own octs, and adds residual² to the batch if there is one. */
 INLINE void residual_kind(const struct mg_level *lev, struct sum_batch *part, enum octs kind)
 {
     const struct mg_level g = *lev;
@@ -236,10 +234,10 @@ void mg_residual(struct mg_level *g, struct sum *norm)
     }
 }
 
-/* Right-hand side of level g from the mean residuals of the level above; zero outside. u := 0.
- * Of the halo the cells next to own octs have their children here, as ghosts: so the right-hand
- * side needs no exchange of its own. Others may get zero: what follows from it is replaced by the
- * exchange of the next sweep before it is read. */
+/* Right-hand side of level g from the mean residuals of the finer level, zero outside; sets u := 0.
+ * Halo cells next to own octs have their children here as ghosts, so the right-hand side needs no
+ * exchange of its own. Other halo cells may receive zero: values derived from them are replaced by
+ * the exchange of the next sweep before they are read. */
 static void restrict_residual(const struct comm *c, struct mg_level *g, struct mg_level *fine)
 {
     fill(c, fine, fine->mean, sizeof fine->mean[0]);
@@ -256,8 +254,8 @@ static void restrict_residual(const struct comm *c, struct mg_level *g, struct m
     memset(g->u, 0, sizeof g->u[0] * (size_t)g->noct);
 }
 
-/* Of the 4³ cells around an oct those in one layer of cells of three octs along x: rows of low y,
- * then of high y. */
+/* Copies one layer of cells of three octs along x to the 4³ patch around an oct: low y, then high
+ * y. */
 INLINE double *patch_rows(const double (*u)[8], const lidx nb[3], bool high_z, bool low, bool high,
                           double *patch)
 {
@@ -270,7 +268,7 @@ INLINE double *patch_rows(const double (*u)[8], const lidx nb[3], bool high_z, b
     return patch;
 }
 
-/* The 4³ cells around an oct: its own and one layer of its neighbours; zero where there is none. */
+/* Gathers the 4³ cells around an oct: own and one layer of neighbours; zero for missing octs. */
 static inline void gather_patch(const double (*u)[8], const lidx nb[27], double *patch)
 {
     static const int oct[4] = {0, 1, 1, 2};
@@ -283,7 +281,7 @@ static inline void gather_patch(const double (*u)[8], const lidx nb[27], double 
     }
 }
 
-/* u of octs i[2] side by side along x += that of 4³ cells from `add` on. */
+/* Adds a 4³ array from `add` on to u of two octs i[2] adjacent along x. */
 INLINE void correct_pair(const struct mg_level *fine, const lidx i[2], const double *add)
 {
     row4 at[2][2], rows[4];
@@ -301,9 +299,9 @@ INLINE void correct_pair(const struct mg_level *fine, const lidx i[2], const dou
     }
 }
 
-/* fine->u += interpolated g->u, on own octs and on the ghosts that the next sweep reads. This rank
- * has the surroundings of the parents of own octs, which is all that the cells of these ghosts
- * need. Other cells of ghosts are wrong until the exchange of the sweep. */
+/* Adds the interpolated g->u to fine->u, on own octs and on the ghosts that the next sweep reads.
+ * The neighbourhoods of the parents of own octs are present, which suffices for the relevant cells
+ * of these ghosts. Other cells of ghosts are wrong until the exchange of the sweep. */
 static void prolong(const struct mg_level *g, const struct mg_level *finer)
 {
 #pragma omp parallel for schedule(static) if (g->ncube >= PARALLEL_FROM)
@@ -318,7 +316,7 @@ static void prolong(const struct mg_level *g, const struct mg_level *finer)
     }
 }
 
-/* Correction of level k from its mean residuals, by the levels below it. */
+/* Corrects level k from its mean residuals by the coarser levels. */
 static void correct_level(struct mg *g, const struct comm *c, int k, bool safe)
 {
     if (g->share && k - 1 == mg_share_level(g->share)) {

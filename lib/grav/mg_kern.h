@@ -1,18 +1,17 @@
 /* grav/mg_kern: masks and boundaries of multigrid levels, oct by oct, for hosts and devices. Links
- * and masks are in compact numbering (mg.h); mask NULL: 1 everywhere. For lib/grav and
- * lib/gravdev. */
+ * and masks are in compact numbering (mg.h); mask NULL: 1 everywhere. */
 #pragma once
 #include "base/device.h"
 #include "oct/mesh.h"
 
 /* Cells of an oct at the boundary of the domain of the solve: diagonal of the operator, 0 for
- * masked cells; `safe` is also 0 for cells that safe mode does not smooth. */
+ * masked cells; `safe` is 0 also for cells that safe mode does not smooth. */
 struct mg_boundary {
     double diag[8], safe[8];
 };
 
-/* An oct with children that sweeps of the level above read, and the 27 octs around it (compact, or
- * < 0). */
+/* An oct with children that sweeps of the finer level read, and 27 octs around (compact, or <
+ * 0). */
 struct mg_cube {
     lidx oct, nb[27];
 };
@@ -24,8 +23,8 @@ PTAH_HD double mg_volume(const double mask[8])
     return v;
 }
 
-/* Masks of the cells of an oct: child[8] in the numbering of the mesh, which map (NULL: identity)
- * turns into that of fine_mask. Whether one of the children is in the hierarchy. */
+/* Masks of the cells of an oct: child[8] in mesh numbering, which map (NULL: identity) converts to
+ * the numbering of fine_mask. Returns whether one of the children is in the hierarchy. */
 PTAH_HD_FN bool mg_mask_cells(const lidx child[8], const lidx *map, const double (*fine_mask)[8],
                               double mask[8])
 {
@@ -38,7 +37,7 @@ PTAH_HD_FN bool mg_mask_cells(const lidx child[8], const lidx *map, const double
     return any;
 }
 
-/* Is the oct at the boundary of the domain: a cell, or a neighbour of one, not wholly inside? */
+/* Whether the oct is at the boundary of the domain: a cell or its neighbour is partly outside. */
 PTAH_HD_FN bool mg_at_boundary(const lidx (*nbr)[6], const double (*mask)[8], lidx i)
 {
     for (int f = 0; f < 6; f++)
@@ -57,7 +56,7 @@ PTAH_HD_FN void mg_boundary_cells(const lidx (*nbr)[6], const double (*mask)[8],
 {
     for (int c = 0; c < 8; c++) {
         double own = mask ? mask[i][c] : 1.0, weight = 0;
-        for (int k = 0; k < 6; k++) { /* −x −y −z +x +y +z */
+        for (int k = 0; k < 6; k++) { /* order −x −y −z +x +y +z */
             int f = k < 3 ? 2 * k : 2 * k - 5, bit = 1 << f / 2;
             bool leaves = ((c & bit) != 0) == (f & 1);
             lidx j = leaves ? nbr[i][f] : i;
@@ -69,8 +68,8 @@ PTAH_HD_FN void mg_boundary_cells(const lidx (*nbr)[6], const double (*mask)[8],
     }
 }
 
-/* Where cell k of coarse oct i takes the mean residual of its child: its place there, 8 i + k, or
- * −1 if it is outside. edge: that of oct i, or NULL. */
+/* Slot for the mean residual of the child in cell k of coarse oct i: 8 i + k, or −1 if the cell is
+ * outside. boundary: row of oct i, or NULL. */
 PTAH_HD int32_t mg_up_slot(lidx i, int k, const struct mg_boundary *boundary)
 {
     return !boundary || boundary->diag[k] > 0 ? 8 * i + k : -1;

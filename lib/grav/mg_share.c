@@ -1,8 +1,8 @@
-/* grav/mg_share: the lowest levels of a hierarchy on every rank (see mg.h).
+/* grav/mg_share: the coarsest levels of a hierarchy on every rank (see mg.h).
  *
- * Each rank makes a mesh of its own, without ghosts, from the keys of all octs of one level: what
- * is below follows from them. The ordinary hierarchy is built on this mesh, and the ordinary cycle
- * works on it. The arithmetic of a cell is the same, and so are the bits. */
+ * Each rank makes a mesh of its own, without ghosts, from the keys of all octs of one level;
+ * coarser levels follow from them. The ordinary hierarchy is built on this mesh, and the ordinary
+ * cycle runs on it, with equal arithmetic for each cell and so with equal bits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +14,11 @@ static const struct comm ALONE = {.size = 1};
 
 struct mg_share {
     struct mesh mesh;
-    struct mg whole; /* top: the finest shared level */
-    double (*u)[8];  /* of its top */
-    /* [own octs of the level above] place of an oct's mean residual in the right-hand side */
+    struct mg whole; /* hierarchy whose top is the finest shared level */
+    double (*u)[8];  /* potential of the finest shared level */
+    /* [own octs of the finer level] index of an oct's mean residual in the right-hand side. */
     lidx *slot;
-    /* the right-hand side as bits: a number comes from one rank, the others add 0; then a norm */
+    /* Right-hand side as bits: one rank sets a number, the others add 0; then a norm. */
     int64_t *message;
 };
 
@@ -31,8 +31,8 @@ int mg_share_level(const struct mg_share *s)
 
 int mg_share_first(const struct mg *g, const struct mesh *m, const struct comm *c)
 {
-    /* Octs of a refined level per ancestor one level up; 8 at most. A first guess that is a level
-     * too fine costs a reduction, one too coarse costs exchanges in each cycle. */
+    /* Expected octs of a refined level per oct of the next coarser level; at most 8. A first guess
+     * one level too fine costs a reduction, one too coarse costs exchanges in each cycle. */
     enum { CHILDREN = 5 };
     bool complete = g->top <= m->levelmin;
     int64_t n = m->lev[g->top].total;
@@ -72,8 +72,7 @@ void mg_whole_mesh(struct mesh *whole, const struct mesh *m, int top, int64_t n,
 
 MEM_ORDER(by_key, struct mg_slot, key)
 
-/* Rows of level k that the level above reads: where the octs of that level hang, and the octs
- * around them. */
+/* Builds the rows of level k that the finer level reads: parents of its octs, and octs around. */
 static void link_above(struct mg *g, const struct mesh *m, int k)
 {
     struct mg_share *s = g->share;
@@ -105,7 +104,8 @@ static void share_arrays(struct mg *g)
     s->whole.lev[k].u = g->lev[k].u = s->u;
 }
 
-/* key: of all octs of level k; mask: of these (taken over), NULL: all are inside. */
+/* Makes the shared level. key: keys of all octs of level k; mask: their masks (taken over), NULL:
+ * all cells are inside. */
 static void share_make(struct mg *g, const struct mesh *m, int k, int64_t n, const okey *key,
                        double (*mask)[8])
 {
@@ -113,7 +113,7 @@ static void share_make(struct mg *g, const struct mesh *m, int k, int64_t n, con
     mg_whole_mesh(&s->mesh, m, k, n, key, mask == NULL);
     mg_build(&s->whole, &s->mesh, &ALONE, k, mask);
     g->bottom = k;
-    if (!g->there) link_above(g, m, k);
+    if (!g->on_device) link_above(g, m, k);
     share_arrays(g);
 }
 
@@ -144,7 +144,7 @@ void mg_share_complete(struct mg *g, const struct mesh *m, int k)
 
 int64_t mg_share_max(const struct mg *g, const struct mesh *m, int k)
 {
-    int64_t max = g->shared_max; /* there are no more than octs of either level */
+    int64_t max = g->shared_max; /* minimum of the limit and of the octs of both levels */
     if (max > m->lev[k].total) max = m->lev[k].total;
     if (max > m->lev[g->top].total) max = m->lev[g->top].total;
     return max;
@@ -155,7 +155,7 @@ struct mg_slot *mg_share_own_slots(const struct mg *g, const struct mesh *m, int
     return mem_zero(sizeof(struct mg_slot) * (size_t)mg_share_max(g, m, k) + 1, "multigrid");
 }
 
-/* Own octs of level k that have children in the hierarchy, and their masks. */
+/* Lists the own octs of level k that have children in the hierarchy, and their masks. */
 static struct mg_slot *own_places(const struct mg *g, const struct mesh *m, int k, int64_t *n,
                                   int64_t *inside)
 {
@@ -188,7 +188,7 @@ static void make_partial(struct mg *g, const struct mesh *m, int k, int64_t n, s
 bool mg_share_join(struct mg *g, const struct mesh *m, const struct comm *c, int k, int64_t n,
                    struct mg_slot *p, int64_t above_here, const int64_t *inside_here)
 {
-    /* ranks with a cell inside, by level; octs of the level above */
+    /* Sums over the ranks: ranks with a cell inside, by level; octs of the finer level. */
     int64_t sum[LEVEL_MAX + 3] = {0}, *inside = sum, *above = &sum[LEVEL_MAX + 2];
     const int64_t max = mg_share_max(g, m, k);
     memcpy(inside, inside_here, sizeof *inside * (size_t)g->top);
@@ -256,7 +256,7 @@ void mg_share_free(struct mg *g)
 
 /* ---- use ---- */
 
-/* The right-hand side, and the norm if there is one, in one reduction. */
+/* Sums the right-hand side, and the norm if there is one, in one reduction. */
 static void collect(struct mg *g, const struct comm *c)
 {
     struct mg_share *s = g->share;

@@ -1,5 +1,5 @@
-/* gravdev/density_dev: the deposit of the gas on a device, and sums over a level: what
- * grav/deposit, and for all that gravitates sim/density and sim/report, do on hosts. */
+/* gravdev/density_dev: the gas deposit on a device, and sums over a level: device versions of
+ * grav/deposit, sim/density and sim/report. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -9,7 +9,8 @@
 
 static const size_t MOMENTS = sizeof(double[3]), SUMS = sizeof(int64_t[8]);
 
-/* A NULL pointer means that a level has no octs. */
+/* Provides gas densities and room for the moments of levels l and finer on the device. Arrays of
+ * levels without octs are NULL. */
 static enum err moments_need(struct grav_dev *g, struct mesh *m, int l)
 {
     for (int k = m->levelmax; k >= l; k--) {
@@ -93,8 +94,7 @@ enum err grav_dev_density_need(struct grav_dev *g, struct mesh *m, int l, int fi
     return OK;
 }
 
-/* Adds the gas to sums of its own, or (as sim/density does) to the masses where these are all that
- * is asked. */
+/* Adds the gas to its own sums, or to the masses if its density is not needed separately. */
 static void deposit(struct grav_dev *g, const struct mesh *m, int l, double vol,
                     const struct grav_density *how, int64_t (*sums)[8])
 {
@@ -105,7 +105,7 @@ static void deposit(struct grav_dev *g, const struct mesh *m, int l, double vol,
                                           l < m->levelmax ? g->com[l + 1].p : NULL, sums});
 }
 
-/* Adds what was deposited in ghosts to the cells of their owners. */
+/* Adds deposits in ghosts to the cells of their owners. */
 static void sums_exchange(struct grav_dev *g, const struct mesh *m, int l,
                           int64_t (*const sums[PAYLOAD_ARRAYS])[8])
 {

@@ -1,5 +1,5 @@
-/* gravdev/dev_priv: what gravity has on a device. The multigrid hierarchy of a level (mg.h) stays
- * there until the mesh changes. Private to gravdev. */
+/* gravdev/dev_priv: state of gravity on a device. The multigrid hierarchy of a level (mg.h) stays
+ * on the device until the mesh changes. Private to gravdev. */
 #pragma once
 #include "dom/ghost_dev.h"
 #include "gravdev/fourier_kernels.h"
@@ -8,59 +8,58 @@
 
 /* ---- mg_tables_dev.c ---- */
 
-/* A level there; what it does not have is the mesh's. */
+/* A level of the hierarchy on the device; NULL members are shared with the mesh. */
 struct mg_dev_own {
-    lidx n, ncube; /* n: own octs */
+    lidx n, ncube; /* own octs; entries of `cube` */
     void *nbr, *child, *boundary, *boundaries, *cube, *up, *u, *rhs;
-    /* on several ranks: also ghosts, those that touch own octs, and their exchange */
+    /* On several ranks: number of octs with ghosts, ghosts that touch own octs, their exchange. */
     lidx noct, nhalo;
     void *halo, *mean;
     struct ghost_dev_plan plan;
-    struct xplan own_plan; /* of a part of the octs; its lists are there alone */
+    struct xplan own_plan; /* exchange of a subset of octs, with lists on the device only */
 };
 
 struct grav_dev;
 
-/* Zero: none. */
+/* A hierarchy on the device; zero: none. */
 struct mg_dev {
     bool known;
     int top, bottom;
-    uint64_t octs[LEVEL_MAX + 2]; /* of the levels that it was made from */
+    uint64_t octs[LEVEL_MAX + 2]; /* versions of the levels from which the hierarchy was made */
     struct mg_dev_own lev[LEVEL_MAX + 2];
-    /* on several ranks: levels that all share, which the host solves; their rows of the octs that
-     * the coarsest level here has, and its corrections */
+    /* On several ranks: shared levels, which the host solves; rows of the coarsest unshared level's
+     * octs among the shared ones; corrections received from the host. */
     struct mg *host;
     lidx *row;
     double (*come)[8];
 };
 
-/* Makes the hierarchy of level l, unless it exists. ERR_LIMIT: it does not fit; there is none. */
+/* Makes the hierarchy of level l, unless it exists. ERR_LIMIT: too little memory; none is made. */
 MUST_USE enum err mg_dev_need(struct grav_dev *d, const struct mesh *m, int l);
 bool mg_dev_has(const struct mg_dev *g, const struct mesh *m, int l);
 
 /* ---- mg_dev.c ---- */
 
-/* One cycle of the top level, whose u is PHI of the mesh there. Levels of at most `low` octs are
- * one launch. norm[0], norm[1]: Σ residual² before and after the correction (struct sum, there;
- * NULL: none) is added. */
+/* Runs one cycle of the top level, whose u is PHI of the device mesh. Levels of at most `low` octs
+ * in total take one launch. norm[0], norm[1]: device sums (struct sum, NULL: none) to which
+ * residual² before and after the correction is added. */
 void mg_dev_cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8], int64_t low,
                   bool safe, int64_t *const norm[2]);
 
 struct mg_dev_level mg_dev_view(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8],
                                 int k);
-/* Residuals of own octs; mean: of those of an oct (NULL: they go to `below`, if that is not NULL).
- */
+/* Computes residuals of own octs; their means go to mean, or if NULL to `below`, unless NULL. */
 void mg_dev_down(const struct mirror *x, const struct mg_dev_level *g,
                  const struct mg_dev_level *below, double *mean, int64_t *norm);
 
 /* ---- grav_dev.c ---- */
 
-/* Faces of a level without a neighbour. */
+/* Faces of a level without a neighbour, on the device. */
 struct dev_faces {
     bool known;
     uint64_t octs;
     int32_t n;
-    int32_t *first, *missing; /* kernels.h; NULL: none */
+    int32_t *first, *missing; /* lists of kernels.h; NULL: none */
 };
 
 /* For levels of n³ cells; 0: no tables there. */
@@ -71,7 +70,7 @@ struct fourier_dev {
     struct dev_room root, denominator, exact, window, part, factor, wave;
 };
 
-/* Energy and highest density on their way. */
+/* Energy and maximum density in transit from the device. */
 enum { ENERGY_BLOCKS = 1024 };
 struct dev_energy {
     int64_t blocks;
@@ -79,21 +78,21 @@ struct dev_energy {
     int64_t sum[GRAV_NORM];
 };
 
-/* The criterion of refinement of a level on its way, a bit a cell. NULL: none. */
+/* Refinement criterion of a level in transit, one bit per cell; bits NULL: none. */
 struct dev_dense {
     int64_t mark;
-    uint64_t octs; /* of the level */
+    uint64_t octs; /* version of the level */
     unsigned char *bits;
 };
 
-/* Before the first cycle of a solve and after each; at least the four sums of gas_mass. */
+/* Number of norms, before the first cycle and after each; at least the four of gas_mass. */
 enum { GRAV_NORMS = 1 + GRAV_CYCLES };
 
 struct grav_dev {
     struct mirror *mirror;
-    struct ghost_dev *ghost; /* NULL on one rank */
+    struct ghost_dev *ghost; /* ghost exchanges; NULL on one rank */
     const struct comm *comm;
-    struct dev *dev; /* of the mirror, as the stream */
+    struct dev *dev; /* device of the mirror */
     struct dev_stream *stream;
     struct mg_dev mg[LEVEL_MAX + 2];
     struct dev_faces faces[LEVEL_MAX + 2];
@@ -113,22 +112,22 @@ static inline int64_t grav_blocks(int64_t n, int each)
     return (n + each - 1) / each;
 }
 
-/* ---- mg_tables_dev.c: what was made is freed ---- */
+/* ---- mg_tables_dev.c: release ---- */
 
-/* When what is in the stream has run; on several ranks it is empty. */
+/* Frees the hierarchy once all work in the stream has run; on several ranks the stream is empty. */
 void mg_dev_drop(struct grav_dev *d, struct mg_dev *g);
 
-/* ---- exchange_dev.c: collective; nothing on one rank ---- */
+/* ---- exchange_dev.c: collective; no effect on one rank ---- */
 
 enum { PAYLOAD_ARRAYS = 3 };
-/* Arrays there, [noct]. */
+/* Device arrays [noct] of an exchange. */
 struct grav_payload {
     enum {
         PAYLOAD_ROWS,
         PAYLOAD_BLACK /* black cells of one array */,
         PAYLOAD_SUMS /* ghost_add_i64 */
     } what;
-    enum comm_use use; /* of sums that of ghost_add_i64 */
+    enum comm_use use; /* use of the exchange; ignored for sums */
     struct ghost_dev_plan *plan;
     lidx noct;
     int n;
@@ -136,19 +135,19 @@ struct grav_payload {
     size_t stride[PAYLOAD_ARRAYS];
 };
 void grav_exchange(struct grav_dev *d, const struct grav_payload *k);
-/* By the plan of level l; the caller leaves plan and noct out. */
+/* grav_exchange by the plan of level l, which sets plan and noct. */
 void grav_exchange_level(struct grav_dev *d, const struct mesh *m, int l, struct grav_payload k);
 
-/* ---- the same on several ranks; all are collective ---- */
+/* ---- several ranks; all functions are collective ---- */
 
-/* Arrays of what crosses for levels that every rank solves. */
+/* Name of arrays transferred for levels that every rank solves. */
 #define MG_SHARED "multigrid shared"
 
-/* mg_ranks_tables.c: made anew. ERR_LIMIT: it does not fit here; the others may have it. */
+/* mg_ranks_tables.c: makes a new hierarchy. ERR_LIMIT: too little memory on this rank; other ranks
+ * may have succeeded. */
 MUST_USE enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l,
                                 struct grav_par *p);
-/* mg_ranks_dev.c */
-/* Ghosts of the right-hand side and of the first guess. */
+/* Fills the ghosts of the right-hand side and of the first guess. */
 void mg_ranks_source(struct grav_dev *d, int l, double (*rhs)[8]);
 void mg_ranks_cycle(struct grav_dev *d, int l, double (*rhs)[8], bool safe, int64_t *const norm[2]);
 void mg_ranks_force(struct grav_dev *d, struct mesh *m, int l);
@@ -156,6 +155,6 @@ void mg_ranks_force(struct grav_dev *d, struct mesh *m, int l);
 /* ---- fourier_dev.c: complete levels in Fourier space, on one rank ---- */
 
 bool fourier_dev_can(int l);
-void fourier_dev_drop(struct grav_dev *g); /* the stream is empty */
+void fourier_dev_drop(struct grav_dev *g); /* the stream must be empty */
 MUST_USE enum err fourier_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi,
                                     double rho_tot, const struct grav_par *p);

@@ -1,5 +1,5 @@
-/* gravdev/exchange_dev: ghosts of what gravity has on a device, packed there (dom/ghost_dev), or by
- * the host where the device has no room for the messages. */
+/* gravdev/exchange_dev: exchange of ghosts of gravity arrays on a device, packed on the device
+ * (dom/ghost_dev), or on the host if the device has no memory for the messages. */
 #include "base/mem.h"
 #include "gravdev/dev_priv.h"
 
@@ -18,7 +18,7 @@ static void fill_here(const struct grav_dev *d, const struct grav_payload *k, co
         ghost_fill_rows(d->comm, k->use, p, k->n, here, k->stride);
 }
 
-/* Of a plan whose lists are there alone; on their way (owner: caller). */
+/* Starts copying to the host the lists of a plan that are on the device only (owner: caller). */
 static lidx *lists_get(const struct grav_dev *d, const struct ghost_dev_plan *q, struct xplan *p)
 {
     const size_t nsend = (size_t)p->sfirst[p->npeer], n = nsend + (size_t)p->rfirst[p->npeer];
@@ -39,7 +39,7 @@ static void exchange_here(const struct grav_dev *d, const struct grav_payload *k
         here[i] = mem_new(k->stride[i] * (size_t)k->noct + 1, "ghost buffers");
         dev_get(d->stream, here[i], k->arr[i], k->stride[i] * (size_t)k->noct);
     }
-    BUG_ON(dev_wait(d->stream) != OK); /* the state is lost */
+    BUG_ON(dev_wait(d->stream) != OK); /* unrecoverable: device data are lost */
     fill_here(d, k, &p, here);
     for (int i = 0; i < k->n; i++)
         dev_put(d->stream, k->arr[i], here[i], k->stride[i] * (size_t)k->noct);
@@ -71,7 +71,8 @@ void grav_exchange(struct grav_dev *d, const struct grav_payload *k)
 void grav_exchange_level(struct grav_dev *d, const struct mesh *m, int l, struct grav_payload k)
 {
     if (d->comm->size == 1) return;
-    BUG_ON(ghost_dev_level(d->ghost, m, l, &k.plan) != OK); /* the state is lost */
+    /* A failure is unrecoverable: device data are lost. */
+    BUG_ON(ghost_dev_level(d->ghost, m, l, &k.plan) != OK);
     k.noct = m->lev[l].noct;
     grav_exchange(d, &k);
 }

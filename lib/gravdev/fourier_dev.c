@@ -1,6 +1,6 @@
-/* gravdev/fourier_dev: a complete level of a periodic box in Fourier space, on the device of one
- * rank: what grav/fourier does on hosts with lines of fft/fixed, in five launches. Nothing of the
- * size of the level crosses; a response is a table that the host makes for each solve. */
+/* gravdev/fourier_dev: a complete level of a periodic box in Fourier space on the device of a
+ * single rank, as grav/fourier does on hosts with lines of fft/fixed, in five launches. No array of
+ * the size of the level is transferred; the host computes a table of the response. */
 #include "fft/fixed.h"
 #include "grav/mg.h"
 #include "gravdev/dev_priv.h"
@@ -43,7 +43,7 @@ static enum err put_tables(struct grav_dev *g, int n, const struct green_tables 
     return put(g, &f->factor, t->factor, waves);
 }
 
-/* Tables of the host, if they are not there. The response changes in time. */
+/* Copies the host tables to the device unless present. The response varies and is always copied. */
 static enum err tables_need(struct grav_dev *g, int n, const struct fourier_green *green)
 {
     struct fourier_dev *f = &g->fourier;
@@ -62,13 +62,13 @@ static enum err tables_need(struct grav_dev *g, int n, const struct fourier_gree
     return err;
 }
 
-/* Complex numbers from a row of waves to the next: whole sectors of memory. */
+/* Row stride in complex numbers, rounded up to whole memory sectors. */
 static int fourier_pitch(int n)
 {
     return (n / 2 + 4) / 4 * 4;
 }
 
-/* As many lines as a block has room for; an odd distance where threads read along a line. */
+/* Chooses as many lines as fit into a block; the stride is odd if threads read along a line. */
 static struct fourier_lines lines_of(const struct fourier_dev *f, const struct fft_passes *p,
                                      int count)
 {

@@ -1,19 +1,19 @@
-/* gravdev/fourier_kernel: a complete periodic level in Fourier space: lines of our own transform
- * (fft/fft_kern.h) in shared memory, several beside each other in a block.
+/* gravdev/fourier_kernel: a complete periodic level in Fourier space: line transforms of
+ * fft/fft_kern.h in shared memory, several lines per block.
  *
- * Rows along x are gathered from octs, and each becomes n/2 + 1 waves; columns along y and z are
- * transformed where they are: lines that are neighbours in memory are read side by side, so there
- * are no transposes. Along z forward, the Green function, and backward are one kernel. */
+ * Rows along x are gathered from octs, and each becomes n/2 + 1 modes; columns along y and z are
+ * transformed in place: lines adjacent in memory are read together, so no transposes are needed.
+ * Along z forward, the Green function, and backward are one kernel. */
 #include "gravdev/fourier_kernels.h"
 #include "oct/okey.h"
 
-/* Two arrays that take turns. */
+/* Two work arrays, used alternately. */
 struct fourier_shared {
     double re[2][FOURIER_ROOM], im[2][FOURIER_ROOM];
 };
 
-/* All passes, beginning in array `side`; returns the array of the result. back: what is in re is
- * the imaginary part. */
+/* Runs all passes, beginning in array `side`; returns the last one. back: re and im are
+ * exchanged. */
 DEV_FN int passes(const struct fourier_lines *g, struct fourier_shared *s, int side, bool back,
                   struct dev_block *b)
 {
@@ -43,8 +43,8 @@ DEV_FN int passes(const struct fourier_lines *g, struct fourier_shared *s, int s
 
 /* ---- rows ---- */
 
-/* Numbers 2j and 2j+1 of row q, which are a pair of cells. The four rows of a row of octs follow
- * each other. */
+/* Numbers 2j and 2j+1 of row q, a pair of adjacent cells. Rows of a row of octs have consecutive
+ * q. */
 PTAH_HD double *pair_of(const struct fourier_rows_args *a, int q, int j)
 {
     unsigned octs = (unsigned)a->g.n / 2, row = (unsigned)q >> 2;
@@ -52,7 +52,7 @@ PTAH_HD double *pair_of(const struct fourier_rows_args *a, int q, int j)
     return &a->cell[oct][2 * (q & 3)];
 }
 
-/* Where its waves are. */
+/* Modes of row q. */
 PTAH_HD struct fourier_pair *waves_of(const struct fourier_rows_args *a, int q)
 {
     unsigned octs = (unsigned)a->g.n / 2, row = (unsigned)q >> 2;

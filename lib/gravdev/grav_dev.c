@@ -1,5 +1,5 @@
-/* gravdev/grav_dev: copies and launches of gravity on a device: what grav.c and force.c do on
- * hosts. */
+/* gravdev/grav_dev: copies and launches of gravity on a device, the counterpart of grav.c and
+ * force.c on hosts. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -68,7 +68,7 @@ bool grav_dev_together(const struct mesh *m, int l, int ranks, const struct grav
     return ranks > 1 && !grav_dev_lacks(m, l, ranks, p) && !grav_by_all(m, ranks, l, p);
 }
 
-/* ---- what the kernels need ---- */
+/* ---- data of the kernels ---- */
 
 /* Both lists, from the links there. */
 static enum err faces_make(struct grav_dev *d, struct dev_faces *to, const struct level *im, lidx n)
@@ -105,14 +105,14 @@ static enum err faces_need(struct grav_dev *d, const struct mesh *m, int l)
     return OK;
 }
 
-/* Brings the potential of level l-1, from which values beyond faces are made, to the device. */
+/* Copies the potential of level l-1, the source of values beyond faces, to the device. */
 static enum err need_parent(struct grav_dev *d, struct mesh *m, int l)
 {
     if (l <= m->levelmin) return OK;
     return mirror_need(d->mirror, m, l - 1, FLD_PHI, 2, LOCATION_DEVICE);
 }
 
-/* Potential beyond the faces of level l. */
+/* Computes the potential beyond the faces of level l. */
 static void beyond(struct grav_dev *d, int l, const struct grav_source *from)
 {
     const struct dev_faces *f = &d->faces[l];
@@ -123,10 +123,10 @@ static void beyond(struct grav_dev *d, int l, const struct grav_source *from)
 
 /* ---- the solve ---- */
 
-/* First guess and right-hand side. */
+/* Computes first guess and right-hand side. */
 static void begin(struct grav_dev *d, const struct mesh *m, int l, const struct grav_source *from)
 {
-    const struct mesh *there = d->mirror->mesh_dev;
+    const struct mesh *mesh = d->mirror->mesh_dev;
     const lidx n = m->lev[l].nown;
     bool far_only = l <= m->levelmin;
     if (far_only && !mesh_has_boundaries(m))
@@ -134,20 +134,20 @@ static void begin(struct grav_dev *d, const struct mesh *m, int l, const struct 
                  sizeof(double[8]) * (size_t)n);
     else
         dev_launch(d->stream, &phi_guess, grav_blocks(n, GRAV_OCTS),
-                   &(struct phi_guess_args){there, l, far_only, from->tfrac, from->far});
+                   &(struct phi_guess_args){mesh, l, far_only, from->tfrac, from->far});
     beyond(d, l, from);
     dev_launch(d->stream, &phi_source, grav_blocks(n, GRAV_OCTS),
-               &(struct phi_source_args){there, l, from->fourpi, from->rho_tot, d->faces[l].first,
+               &(struct phi_source_args){mesh, l, from->fourpi, from->rho_tot, d->faces[l].first,
                                          d->beyond.p, d->rhs.p});
 }
 
-/* Where norm k of a solve is made: that before the first cycle, then that after each. */
+/* Location of norm k of a solve: k = 0 before the first cycle, then after each cycle. */
 static int64_t *norm_dev(const struct grav_dev *d, int k)
 {
     return d->norm + (ptrdiff_t)k * GRAV_NORM;
 }
 
-/* Norms first … first+n-1 of all ranks. */
+/* Copies norms first … first+n-1, summed over all ranks, to the host. */
 static enum err norms_get(struct grav_dev *d, const struct mesh *m, int l, int first, int n,
                           double *norm)
 {
@@ -173,14 +173,14 @@ static void cycle(struct grav_dev *d, int l, int n, const struct grav_par *p)
         mg_dev_cycle(&d->mg[l], d->mirror, d->rhs.p, p->mg_shared_octs, p->safe[l], norm);
 }
 
-/* As grav.c's. With `late` the host waits only for cycles whose error may decide something, and
- * gets the norms of those before with theirs. *again: one of these would have decided after all,
- * and the solve must be repeated without `late`. */
+/* Iterates like iterate of grav.c. With `late` the host waits only for cycles whose error may have
+ * an effect, and receives the norms of all cycles until then. *again: a skipped error would have
+ * had an effect, and the solve must be repeated without `late`. */
 static enum err iterate(struct grav_dev *d, const struct mesh *m, int l, double rho_tot, bool late,
                         struct grav_par *p, struct grav_report *rep, bool *again)
 {
     double err = 1, last, norm[GRAV_NORMS], now[GRAV_CYCLES] = {0};
-    int known = 0; /* errors */
+    int known = 0; /* number of known errors */
     bool ends = false;
     *rep = (struct grav_report){0};
     *again = false;
@@ -203,7 +203,7 @@ static enum err iterate(struct grav_dev *d, const struct mesh *m, int l, double 
     return OK;
 }
 
-/* From the first guess on. */
+/* Solves, beginning with the first guess. */
 static enum err solve(struct grav_dev *d, const struct mesh *m, int l,
                       const struct grav_source *from, struct grav_par *p, struct grav_report *rep)
 {
@@ -219,7 +219,7 @@ static enum err solve(struct grav_dev *d, const struct mesh *m, int l,
     return iterate(d, m, l, from->rho_tot, false, p, rep, &again);
 }
 
-/* Provides on the device what a solve needs beside the hierarchy. */
+/* Provides on the device the data of a solve except the hierarchy. */
 static enum err solve_need(struct grav_dev *g, struct mesh *m, int l)
 {
     struct mirror *x = g->mirror;
@@ -232,7 +232,7 @@ static enum err solve_need(struct grav_dev *g, struct mesh *m, int l)
     return mirror_room(x, m, l, FLD_PHI, 1);
 }
 
-/* All ranks are ready, or none solves there. */
+/* Prepares a solve; *all is true if all ranks are ready, otherwise none solves on its device. */
 static enum err ready(struct grav_dev *g, struct mesh *m, int l, struct grav_par *p, bool *all)
 {
     enum err err = solve_need(g, m, l);
@@ -254,9 +254,9 @@ void grav_dev_refuse(const struct comm *c)
     comm_max_i64(c, (int64_t[2]){1, 1}, 2);
 }
 
-/* ---- levels of few octs: own rows come home, as messages; every rank solves there ---- */
+/* ---- levels of few octs: own rows go to the host as messages; every host solves ---- */
 
-/* First guesses and right-hand sides of own octs; then the solution of all. */
+/* Number of rows: first guesses and right-hand sides of own octs, later all solutions. */
 static size_t by_all_rows(const struct level *lv)
 {
     return (size_t)(lv->nown > lv->noct / 2 ? 2 * lv->nown : lv->noct);
@@ -273,22 +273,22 @@ static enum err by_all_solve(struct grav_dev *g, const struct mesh *m, int l,
                              struct grav_report *rep)
 {
     const struct level *lv = &m->lev[l];
-    double(*phi)[8] = g->mirror->image->lev[l].fld[FLD_PHI], (*there)[8] = g->all.p;
+    double(*phi)[8] = g->mirror->image->lev[l].fld[FLD_PHI], (*all)[8] = g->all.p;
     const size_t own = (size_t)lv->nown, n = (size_t)lv->noct;
     double(*here)[8] = mem_new(ROW * by_all_rows(lv) + 1, "multigrid");
     struct whole_row *row = whole_new(m, l);
     begin(g, m, l, from);
-    dev_copy(g->stream, there, phi, ROW * own);
-    dev_copy(g->stream, there + own, g->rhs.p, ROW * own);
-    dev_get(g->stream, here, there, 2 * ROW * own);
-    BUG_ON(dev_wait(g->stream) != OK); /* the state is lost */
+    dev_copy(g->stream, all, phi, ROW * own);
+    dev_copy(g->stream, all + own, g->rhs.p, ROW * own);
+    dev_get(g->stream, here, all, 2 * ROW * own);
+    BUG_ON(dev_wait(g->stream) != OK); /* unrecoverable: device data are lost */
     for (size_t i = 0; i < own; i++) {
         memcpy(row[i].phi, here[i], ROW);
         memcpy(row[i].rhs, here[own + i], ROW);
     }
     *rep = whole_solve(m, g->comm, l, from->rho_tot, row, p, here);
-    dev_put(g->stream, there, here, ROW * n);
-    dev_copy(g->stream, phi, there, ROW * n);
+    dev_put(g->stream, all, here, ROW * n);
+    dev_copy(g->stream, phi, all, ROW * n);
     enum err err = dev_wait(g->stream);
     mem_free(here);
     return err;
@@ -318,7 +318,7 @@ enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, const struct 
     return OK;
 }
 
-/* ---- the rest ---- */
+/* ---- force, potential and density ---- */
 
 enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, const struct grav_source *from)
 {

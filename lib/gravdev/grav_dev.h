@@ -1,6 +1,6 @@
-/* gravdev/grav_dev: gravity on a device (lib/dev). Bits are those of the CPU. docs/gpu.md says what
- * runs there. On several ranks a solve, the force, the moments and the density are collective;
- * all else is local. */
+/* gravdev/grav_dev: gravity on a device (lib/dev), bit for bit as on the CPU; docs/gpu.md lists the
+ * parts that run on a device. On several ranks a solve, the force, the moments and the density are
+ * collective; all other functions are local. */
 #pragma once
 #include "base/sum.h"
 #include "dom/ghost_dev.h"
@@ -9,58 +9,57 @@
 
 struct grav_dev;
 
-/* The mirror and what comes after it are lent; ghost: NULL on one rank. */
+/* Creates the state; all pointers are lent; ghost: NULL on one rank. */
 MUST_USE enum err grav_dev_new(struct grav_dev **g, struct mirror *x, struct ghost_dev *ghost,
                                const struct comm *c);
-void grav_dev_free(struct grav_dev **g); /* the stream is empty */
-/* The part of the solve of level l on that many ranks that has no kernel, as the end of a sentence;
- * NULL: there is none. */
+void grav_dev_free(struct grav_dev **g); /* the stream must be empty */
+/* The part of a solve of level l on that many ranks that has no device kernel, as the end of a
+ * sentence; NULL if all parts have one. */
 const char *grav_dev_lacks(const struct mesh *m, int l, int ranks, const struct grav_par *p);
-/* As grav_solve, grav_force; PHI_OLD := PHI. All read what they need where oct/mirror.h has it, and
- * leave what they write on the device, in the order of the stream. ERR_LIMIT: the device has too
- * little memory, and nothing has changed; or it failed. */
+/* Device versions of grav_solve, grav_force, and PHI_OLD := PHI. All read their inputs through
+ * oct/mirror.h and leave results on the device, in stream order. ERR_LIMIT: the device has too
+ * little memory, and nothing has changed, or the device failed. */
 MUST_USE enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l,
                                  const struct grav_source *from, struct grav_par *p,
                                  struct grav_report *rep, bool *done);
-/* On several ranks all solve a level on their devices, or none (done = false): a rank without one
- * calls grav_dev_refuse instead, and then grav_solve. Not so if the messages are the same. */
+/* Whether a solve on several ranks must use all devices or none (done = false): a rank without a
+ * device then calls grav_dev_refuse and grav_solve. False if messages do not depend on it. */
 bool grav_dev_together(const struct mesh *m, int l, int ranks, const struct grav_par *p);
 void grav_dev_refuse(const struct comm *c);
 MUST_USE enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l,
                                  const struct grav_source *from);
 MUST_USE enum err grav_dev_copy_phi(struct grav_dev *g, struct mesh *m, int l);
-/* As grav_moments: of levels l and finer, kept there. */
+/* Device version of grav_moments for levels l and finer; results stay on the device. */
 MUST_USE enum err grav_dev_moments(struct grav_dev *g, struct mesh *m, int l);
-/* put: copies mass moments made elsewhere to the device. get: copies them from the device to arrays
- * of the host, which are made anew. Local. */
+/* Copy host moments to the device, and device moments to new host arrays. Local. */
 MUST_USE enum err grav_dev_moments_put(struct grav_dev *g, struct mesh *m, int l,
                                        double (*com[])[3]);
 MUST_USE enum err grav_dev_moments_get(struct grav_dev *g, const struct mesh *m, int l,
                                        double (*com[])[3]);
 
-/* The source of the Poisson equation (sim/density). Arrays are the device's, [noct][8], NULL: none;
- * they are the same on all ranks. */
+/* Source of the Poisson equation (sim/density). Device arrays [noct][8], NULL: none; all ranks have
+ * the same set of arrays. */
 struct grav_density {
-    bool gas; /* is deposited, with the centres of mass of the level l+1 */
+    bool gas; /* true to deposit gas, with the centres of mass of level l+1 */
     double quantum, smallr;
-    int64_t (*mass)[8], (*number)[8]; /* what else is on cells; number: of particles. Changed */
-    bool dense;                       /* the quasi-Lagrangian criterion is wanted: grav_dev_dense */
-    double m_refine, number_quantum, unit; /* unit: of the density of the gas */
+    int64_t (*mass)[8], (*number)[8]; /* other mass on cells, particle counts; both change */
+    bool dense; /* true to compute the quasi-Lagrangian criterion, for grav_dev_dense */
+    double m_refine, number_quantum, unit; /* unit: unit of the gas density */
 };
 MUST_USE enum err grav_dev_density(struct grav_dev *g, struct mesh *m, int l,
                                    const struct grav_density *how);
-/* The criterion of level l, [nown][8], if it is still there since grav_dev_density. */
+/* Copies the criterion of level l, [nown][8], if still on the device since grav_dev_density. */
 MUST_USE enum err grav_dev_dense(struct grav_dev *g, const struct mesh *m, int l,
                                  unsigned char (*dense)[8]);
-/* The device has all that grav_dev_density needs, and (finer > 0) the moments of these levels:
- * before one rank or another sends something. Local. */
+/* Provides all device data that grav_dev_density needs, and (finer > 0) the moments of finer
+ * levels, before any rank sends a message. Local. */
 MUST_USE enum err grav_dev_density_need(struct grav_dev *g, struct mesh *m, int l, int finer,
                                         const struct grav_density *how);
-/* Adds mass and first moments of the leaf cells of all levels. */
+/* Adds mass and first moments of the leaf cells of all levels to sum[4]. */
 MUST_USE enum err grav_dev_gas_mass(struct grav_dev *g, struct mesh *m, double smallr,
                                     struct sum sum[4]);
-/* max |RHO|; adds Σ factor FX² + … of the leaves to sum (NULL, false: not). In two halves: kernels
- * are put into the stream; what they found, before the next solve. */
+/* Maximum of |RHO|, and sum of factor (FX² + FY² + FZ²) over leaves added to sum (NULL, false:
+ * omitted). begin issues the kernels; end returns the results and must precede the next solve. */
 MUST_USE enum err grav_dev_energy_begin(struct grav_dev *g, struct mesh *m, int l, double factor,
                                         bool sum);
 MUST_USE enum err grav_dev_energy_end(struct grav_dev *g, const struct mesh *m, int l, double *top,

@@ -1,11 +1,10 @@
-/* gravdev/grav_kernel: gravity on a device. A thread has one cell, or one oct.
+/* gravdev/grav_kernel: kernels of gravity. A thread has one cell or one oct.
  *
- * The multigrid cycle of mg_cycle.c: half a sweep, the residual and its restriction, prolongation,
- * a launch each for levels of many octs; all of the cycle by one block for those of few, where a
- * launch takes longer than its work. What comes before and after it (grav.c, force.c on hosts): the
- * first guess, values beyond the faces of a refined level, the right-hand side, the force. The
- * deposit of the gas (deposit.c), the density and the criterion that follow from it, sums over a
- * level. */
+ * Multigrid cycle of mg_cycle.c: half sweeps, residual and restriction, prolongation, one launch
+ * each for levels of many octs; a whole cycle in one block for levels of few octs, where a launch
+ * takes longer than its work. Around the cycle (grav.c, force.c on hosts): first guess, values
+ * beyond the faces of a refined level, right-hand side, force. Also the gas deposit (deposit.c),
+ * the resulting density and refinement criterion, and sums over a level. */
 #include "dev/kernel.h"
 #include "dev/sums.h"
 #include "grav/deposit_kern.h"
@@ -14,7 +13,7 @@
 
 /* ---- multigrid: one cell ---- */
 
-/* Σ over the neighbours of cell c of oct i, zero for those that are missing. */
+/* Sum over the neighbours of cell c of oct i; missing neighbours count as zero. */
 PTAH_HD double sum_beside(const struct mg_dev_level *g, int64_t i, int c)
 {
     double in[3], out[3];
@@ -46,7 +45,7 @@ PTAH_HD double residual(const struct mg_dev_level *g, int64_t i, int c)
                  : kern_residual_boundary(s, rhs, u, g->boundaries[e].diag[c], g->inv_dx2);
 }
 
-/* Cell c of the k-th child of an oct. */
+/* Corrects cell c of the k-th child of an oct. */
 PTAH_HD void correct(const struct mg_dev_level *g, const struct mg_dev_level *fine, int64_t q,
                      int k, int c)
 {
@@ -57,7 +56,7 @@ PTAH_HD void correct(const struct mg_dev_level *g, const struct mg_dev_level *fi
     for (int n = 0; n < 8; n++) {
         int oct = 0, cell = 0;
         for (int d = 0, stride = 1; d < 3; d++, stride *= 3) {
-            /* in the 4³ cells around the oct, of which the outer ones are its neighbours' */
+            /* Position in the 4³ cells around the oct; the outer cells belong to its neighbours. */
             int at = 1 + (k >> d & 1) + (n >> d & 1 ? (c >> d & 1 ? 1 : -1) : 0);
             oct += ((at + 1) >> 1) * stride;
             cell |= ((at + 1) & 1) << d;
@@ -69,13 +68,13 @@ PTAH_HD void correct(const struct mg_dev_level *g, const struct mg_dev_level *fi
 
 /* ---- multigrid: the residual of n octs from `first` on ---- */
 
-/* Memory that the threads of a block share for their norm. */
+/* Shared memory of a block for its norm. */
 struct norm_shared {
     struct dev_sum sum;
     struct dev_sum_parts part;
 };
 
-/* row, term: of so many octs; norm NULL: it is not asked for. */
+/* Residuals of n octs. row, term: workspace for n octs; norm NULL: not computed. */
 DEV_FN void residual_octs(const struct mg_dev_level *g, double (*below_u)[8],
                           double (*below_rhs)[8], double *mean, int64_t first, int n,
                           double (*row)[8], struct dev_term *term, struct norm_shared *norm,
@@ -96,7 +95,7 @@ DEV_FN void residual_octs(const struct mg_dev_level *g, double (*below_u)[8],
     if (norm) dev_sum_add(&norm->sum, &norm->part, term, n, b);
 }
 
-/* ---- multigrid: a launch each ---- */
+/* ---- multigrid: one launch per step ---- */
 
 KERNEL(mg_half, struct mg_half_args, struct dev_nothing, DEV_THREADS)
 {
@@ -152,7 +151,7 @@ KERNEL(mg_up, struct mg_up_args, struct dev_nothing, DEV_THREADS)
 
 enum { LOW_ROWS = MG_LOW_THREADS / 8 };
 
-/* Arrays that sweeps read again and again; of all levels, from the bottom. */
+/* Arrays of all levels, from the bottom, that sweeps read repeatedly. */
 struct mg_low_shared {
     double u[MG_LOW_OCTS][8], rhs[MG_LOW_OCTS][8];
     lidx nbr[MG_LOW_OCTS][6];
@@ -161,7 +160,7 @@ struct mg_low_shared {
     struct norm_shared norm;
 };
 
-/* A level with these arrays. */
+/* View of a level with its u and rhs in shared memory. */
 DEV_FN struct mg_dev_level low_level(const struct mg_low_args *a, int k, struct mg_low_shared *s)
 {
     struct mg_dev_level g = a->lev[k];
@@ -171,7 +170,7 @@ DEV_FN struct mg_dev_level low_level(const struct mg_low_args *a, int k, struct 
     return g;
 }
 
-/* Levels below the top begin as zero: see mg_dev.c. */
+/* Copies levels to shared memory. Levels coarser than the top begin with u = 0, see mg_dev.c. */
 DEV_FN void low_begin(const struct mg_low_args *a, struct mg_low_shared *s, struct dev_block *b)
 {
     PHASE (t, MG_LOW_THREADS) {
@@ -197,7 +196,7 @@ DEV_FN void low_sweeps(const struct mg_dev_level *g, bool safe, int n, struct de
         }
 }
 
-/* Residuals of level k, for the one below. */
+/* Residuals of level k, restricted to the next coarser level. */
 DEV_FN void low_down(const struct mg_low_args *a, int k, int64_t *norm, struct mg_low_shared *s,
                      struct dev_block *b)
 {
@@ -211,7 +210,7 @@ DEV_FN void low_down(const struct mg_low_args *a, int k, int64_t *norm, struct m
     if (norm) dev_sum_flush(norm, &s->norm.sum, b);
 }
 
-/* Level k, corrected from the one below. */
+/* Corrects level k from the next coarser level. */
 DEV_FN void low_up(const struct mg_low_args *a, int k, struct mg_low_shared *s, struct dev_block *b)
 {
     const struct mg_dev_level g = low_level(a, k - 1, s), fine = low_level(a, k, s);
@@ -297,7 +296,7 @@ KERNEL(phi_beyond, struct phi_beyond_args, struct phi_near, DEV_THREADS)
     }
 }
 
-/* The values beyond face f of oct i, or of its neighbour there. */
+/* The values beyond face f of oct i: its neighbour's row, or the interpolated row. */
 PTAH_HD const double *row_beside(const lidx nbr[6], int f, const double (*fld)[8], int32_t first,
                                  const double (*row)[8])
 {
@@ -354,8 +353,7 @@ KERNEL(gas_moments, struct gas_moments_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
-/* The octs of level l that the cloud of cell k of oct i meets are its neighbours on the side of the
- * cell, or it itself. */
+/* The cloud of cell k of oct i lies in this oct and its neighbours on the side of the cell. */
 DEV_FN void spread(const struct gas_deposit_args *a, lidx i, const double com[3], double mass)
 {
     const struct level *lv = &a->mesh->lev[a->l];
@@ -372,7 +370,7 @@ DEV_FN void spread(const struct gas_deposit_args *a, lidx i, const double com[3]
     for (int v = 0; v < 8; v++) {
         int other = 0, cell = 0;
         for (int d = 0; d < 3; d++) {
-            int pos = low[d] + (v >> d & 1) + 2; /* 0..5 over three octs */
+            int pos = low[d] + (v >> d & 1) + 2; /* position 0..5 in the three octs along an axis */
             other |= (pos >> 1 != 1) << d;
             cell |= (pos & 1) << d;
         }

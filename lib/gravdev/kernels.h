@@ -1,6 +1,5 @@
-/* gravdev/kernels: arguments of the kernels of gravity. Each is the struct of a kernel of the same
- * name in grav_kernel.c. Pointers are the device's; so are those of the mesh. Private to gravdev.
- */
+/* gravdev/kernels: arguments of the kernels in grav_kernel.c, one struct per kernel. All pointers,
+ * including those of the mesh, are device addresses. Private to gravdev. */
 #pragma once
 #include "base/sum.h"
 #include "dev/kernel.h"
@@ -8,57 +7,57 @@
 #include "grav/mg.h"
 
 enum {
-    GRAV_OCTS = DEV_THREADS / 8,        /* of a block whose threads have one cell each */
-    GRAV_NORM = sizeof(struct sum) / 8, /* numbers of a norm: a struct sum */
-    MG_LOW_OCTS = 960,                  /* of levels that one block has for itself, */
-    MG_LOW_LEVELS = 21,                 /* and how many such levels */
+    GRAV_OCTS = DEV_THREADS / 8,        /* octs per block with one cell per thread */
+    GRAV_NORM = sizeof(struct sum) / 8, /* numbers in a norm, a struct sum */
+    MG_LOW_OCTS = 960,                  /* maximum octs, over all levels, of a cycle in one block */
+    MG_LOW_LEVELS = 21,                 /* maximum levels of a cycle in one block */
     MG_LOW_THREADS = 1024
 };
 
-/* A level of the hierarchy there (mg.h). */
+/* A level of the hierarchy on the device (mg.h). */
 struct mg_dev_level {
     lidx n, nhalo; /* own octs; ghosts that touch them */
     double dx2, inv_dx2;
     const lidx (*nbr)[6];
-    const lidx *halo, *boundary; /* edge: or NULL */
+    const lidx *halo, *boundary; /* halo; row in boundaries, or NULL */
     const struct mg_boundary *boundaries;
     double (*u)[8], (*rhs)[8];
-    /* [n] 8 × oct + cell of the level below that takes the mean residual of an oct, or −1 */
+    /* [n] 8 × oct + cell of the coarser level that receives the mean residual of an oct, or −1 */
     const int32_t *up;
-    /* octs that the level above is corrected from, and their children there */
+    /* Octs from which the finer level is corrected, and their children. */
     const struct mg_cube *cube;
     const lidx (*child)[8];
     lidx ncube;
 };
 
-/* One colour of a level. */
+/* Half sweep: one colour of a level. */
 struct mg_half_args {
     struct mg_dev_level g;
     bool red, safe;
 };
 
-/* Residual of a level: its mean goes to mean[n], or becomes the right-hand side of the level below,
- * and zero u there (NULL: not); Σ residual² is added to norm[GRAV_NORM] (NULL: not). */
+/* Residual of a level: means go to mean[n], or become the right-hand side of the coarser level,
+ * whose u is zeroed (NULL: not); the sum of residual² is added to norm[GRAV_NORM] (NULL: not). */
 struct mg_down_args {
     struct mg_dev_level g;
     double (*below_u)[8], (*below_rhs)[8], *mean;
     int64_t *norm;
 };
 
-/* g.rhs from the means of the level above, of own octs and of the halo. */
+/* Restriction: g.rhs of own octs and halo from the means of the finer level. */
 struct mg_restrict_args {
     struct mg_dev_level g;
     const double *mean;
 };
 
-/* fine.u += interpolated g.u */
+/* Prolongation: fine.u += interpolated g.u. */
 struct mg_up_args {
     struct mg_dev_level g, fine;
 };
 
-/* A cycle by one block, from lev[n-1] down to lev[0]: MG_LOW_OCTS in all at most. first[]: how many
- * octs the levels below have. norm: of the residuals of lev[n-1] before and after the correction,
- * or NULL. Of lev[n-1] alone u and rhs are read, and u is written. */
+/* A cycle in one block, from lev[n-1] to lev[0], with at most MG_LOW_OCTS octs in all. first[k]:
+ * number of octs of coarser levels. norm: sums of residual² of lev[n-1] before and after the
+ * correction, or NULL. u and rhs are read for lev[n-1] only, and its u is written. */
 struct mg_low_args {
     int n, first[MG_LOW_LEVELS];
     bool safe;
@@ -75,7 +74,7 @@ struct phi_guess_args {
     struct far_field far;
 };
 
-/* Values of the octs that are missing beyond faces: missing[2 n] oct and face. */
+/* Values of missing octs beyond faces: missing[2 n] lists oct and face. */
 struct phi_beyond_args {
     const struct mesh *mesh;
     int l;
@@ -86,7 +85,7 @@ struct phi_beyond_args {
     double (*row)[8];
 };
 
-/* first[noct]: row of an oct's first missing face, or −1. */
+/* Right-hand side. first[noct]: row of an oct's first missing face, or −1. */
 struct phi_source_args {
     const struct mesh *mesh;
     int l;
@@ -103,7 +102,7 @@ struct phi_force_args {
     const double (*row)[8];
 };
 
-/* Centres of mass of the first n octs of level l; fine: those of level l+1, or NULL. */
+/* Centres of mass of the first n octs of level l; fine: centres of mass of level l+1, or NULL. */
 struct gas_moments_args {
     const struct mesh *mesh;
     int l;
@@ -112,7 +111,7 @@ struct gas_moments_args {
     double (*com)[3];
 };
 
-/* Adds the gas of own octs of level l; com: of level l+1, or NULL. */
+/* Deposit of the gas of own octs of level l; com: centres of mass of level l+1, or NULL. */
 struct gas_deposit_args {
     const struct mesh *mesh;
     int l;
@@ -121,8 +120,8 @@ struct gas_deposit_args {
     int64_t (*mass)[8];
 };
 
-/* RHO from sums of gas and of all else (NULL: none); dense (NULL: not wanted): deposit_dense, a bit
- * a cell. */
+/* RHO from sums of gas and of other mass (NULL: none); dense (NULL: not computed): deposit_dense,
+ * one bit per cell. */
 struct gas_density_args {
     const struct mesh *mesh;
     int l;
@@ -131,7 +130,7 @@ struct gas_density_args {
     unsigned char *dense;
 };
 
-/* max |RHO| of each block; Σ force_energy is added to sum (NULL: not). */
+/* Maximum |RHO| of each block; force_energy is added to sum (NULL: not). */
 struct phi_energy_args {
     const struct mesh *mesh;
     int l;
@@ -140,7 +139,7 @@ struct phi_energy_args {
     int64_t *sum;
 };
 
-/* Mass and first moments of the leaves of level l are added to sum[4][GRAV_NORM]. */
+/* Mass and first moments of the leaves of level l, added to sum[4][GRAV_NORM]. */
 struct gas_mass_args {
     const struct mesh *mesh;
     int l;

@@ -1,7 +1,7 @@
-/* gravdev/mg_dev: the cycle; see dev_priv.h. A level needs ten launches in a cycle; small ones are
- * done by one block in one launch. The right-hand side and u of a cell without children, or outside
- * of the domain, are zero from the beginning and never change, so restriction writes all others
- * alone, and no launch is needed to clear them. */
+/* gravdev/mg_dev: the cycle; see dev_priv.h. A level needs ten launches in a cycle; small levels
+ * are processed together by one block in one launch. The right-hand side and u of a cell without
+ * children, or outside of the domain, are zero initially and never change, so restriction writes
+ * only the other cells, and no launch is needed to clear them. */
 #include "gravdev/dev_priv.h"
 
 struct mg_dev_level mg_dev_view(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8],
@@ -38,14 +38,14 @@ static void sweeps(const struct mirror *x, const struct mg_dev_level *g, bool sa
 void mg_dev_down(const struct mirror *x, const struct mg_dev_level *g,
                  const struct mg_dev_level *below, double *mean, int64_t *norm)
 {
-    enum { BLOCKS = 8 }; /* of a processor at the same time: each adds its norm once */
+    enum { BLOCKS = 8 }; /* blocks per multiprocessor, each of which adds a norm once */
     int64_t blocks = dev_blocks(8 * (int64_t)g->n), max = BLOCKS * (int64_t)dev_processors(x->dev);
     dev_launch(
         x->stream, &mg_down, norm && blocks > max ? max : blocks,
         &(struct mg_down_args){*g, below ? below->u : NULL, below ? below->rhs : NULL, mean, norm});
 }
 
-/* One launch for the levels from the bottom to `top`. */
+/* Runs a cycle of the levels from the bottom to `top` in one launch. */
 static void low_cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8], int top,
                       bool safe, int64_t *const norm[2])
 {
@@ -55,14 +55,14 @@ static void low_cycle(const struct mg_dev *g, const struct mirror *x, double (*r
     dev_launch(x->stream, &mg_low, 1, &a);
 }
 
-/* The finest level that one block does together with all below it; below the bottom: none. */
+/* The finest level that one block processes with all coarser ones; bottom - 1 if none. */
 static int low_level(const struct mg_dev *g, int64_t low)
 {
     int k = g->bottom - 1, max = g->bottom + MG_LOW_LEVELS - 1;
     int64_t all = 0;
     while (k < g->top && k < max && g->lev[k + 1].n <= low && all + g->lev[k + 1].n <= MG_LOW_OCTS)
         all += g->lev[++k].n;
-    return g->top == g->bottom ? g->bottom - 1 : k; /* a top level needs one below it */
+    return g->top == g->bottom ? g->bottom - 1 : k; /* a top level needs a coarser level */
 }
 
 void mg_dev_cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8], int64_t low,

@@ -1,7 +1,6 @@
-/* gravdev/mg_ranks_dev: cycles of multigrid of several ranks on a device: those of grav/mg_cycle
- * without what hides the exchanges. Ghosts are packed on the device (dom/ghost_dev);
- * the levels that all ranks share are solved by the host, which gets their right-hand side and
- * returns the correction. */
+/* gravdev/mg_ranks_dev: multigrid cycles on devices of several ranks, as in grav/mg_cycle but
+ * without overlapping exchanges. Ghosts are packed on the device (dom/ghost_dev); shared levels are
+ * solved by the host, which receives their right-hand side and returns the correction. */
 #include <string.h>
 
 #include "gravdev/dev_priv.h"
@@ -40,13 +39,13 @@ static void share_solve(struct grav_dev *d, struct mg_dev *g, int k, bool safe)
     struct mg_level *fine = &g->host->lev[k + 1];
     const double(*u)[8] = (const double(*)[8])g->host->lev[k].u;
     dev_get(d->stream, fine->mean, g->lev[k + 1].mean, sizeof *fine->mean * (size_t)fine->nown);
-    BUG_ON(dev_wait(d->stream) != OK); /* the state is lost */
+    BUG_ON(dev_wait(d->stream) != OK); /* unrecoverable: device data are lost */
     mg_share_solve(g->host, d->comm, safe);
     for (lidx i = 0; i < g->lev[k].noct; i++) memcpy(g->come[i], u[g->row[i]], sizeof *u);
     dev_put(d->stream, g->lev[k].u, g->come, sizeof *g->come * (size_t)g->lev[k].noct);
 }
 
-/* Of level k, from its mean residuals. */
+/* Corrects level k from its mean residuals. */
 static void correct(struct grav_dev *d, int l, int k, double (*rhs)[8], bool safe)
 {
     struct mg_dev *g = &d->mg[l];

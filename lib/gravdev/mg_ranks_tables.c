@@ -1,14 +1,14 @@
-/* gravdev/mg_ranks_tables: the hierarchy of a level on devices of several ranks, that of grav/mg,
- * ghosts included. Owners tell the masks of their octs, level by level, in exchanges that are
- * packed on the device; then each device makes its tables alone. Hosts learn counts, and the octs
- * of the finest level that all ranks share, which they solve (grav/mg_share). What the exchanges
- * need is there before the first of them, or no rank begins. */
+/* gravdev/mg_ranks_tables: the hierarchy of a level on devices of several ranks, equal to that of
+ * grav/mg including ghosts. Owners send the masks of their octs, level by level, in exchanges
+ * packed on the device; then each device makes its tables alone. Hosts receive counts, and the octs
+ * of the finest shared level, which they solve (grav/mg_share). All memory for the exchanges is
+ * allocated before the first of them; otherwise no rank begins. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "gravdev/mg_draft.h"
 
-/* The state of what ranks have begun together is lost. */
+/* A device failure here is unrecoverable, since other ranks have begun the exchange. */
 static void settle(const struct draft *t)
 {
     BUG_ON(dev_wait(t->x->stream) != OK);
@@ -19,9 +19,9 @@ static bool is_shared(const struct draft *t, int k)
     return t->g->host->share && k == t->g->bottom;
 }
 
-/* ---- which octs ---- */
+/* ---- octs of a level ---- */
 
-/* An array whose traffic has another name. */
+/* Allocates an array whose traffic is counted under another name. */
 static enum err named(struct draft *t, void *pointer, lidx n, size_t size, const char *name)
 {
     return dev_new(t->x->dev, pointer, size * (size_t)n + 1, name);
@@ -43,7 +43,7 @@ static enum err draft_room(struct draft *t, int l, int min)
     return draft_make(t, &t->mask, n, sizeof *t->mask);
 }
 
-/* Own octs of level k of the mesh with a child in the hierarchy. */
+/* Marks the own octs of level k of the mesh that have a child in the hierarchy. */
 static void keep_own(struct draft *t, int k)
 {
     struct draft_level *e = &t->lev[k], *fine = &t->lev[k + 1];
@@ -55,7 +55,7 @@ static void keep_own(struct draft *t, int k)
                                         t->inside, NULL});
 }
 
-/* Compact numbers of those of which octs.is says so, with masks or without. */
+/* Assigns compact numbers to the octs marked in octs.is, optionally with masks. */
 static void number(struct draft *t, int k, bool masks)
 {
     struct draft_level *e = &t->lev[k];
@@ -80,7 +80,7 @@ static void number(struct draft *t, int k, bool masks)
     }
 }
 
-/* Numbers the octs kept, also those of other ranks. Is a cell of an own oct inside? */
+/* Numbers the kept octs, including ghosts; returns whether a cell of an own oct is inside. */
 static bool keep_all(struct draft *t, int k)
 {
     const struct level *lv = &t->m->lev[k];
@@ -99,9 +99,9 @@ static bool keep_all(struct draft *t, int k)
     return inside;
 }
 
-/* ---- the level that all ranks share ---- */
+/* ---- the finest shared level ---- */
 
-/* Its own octs, as far as there is room for them; their number. */
+/* Copies the own octs of the shared level to the host, as far as they fit; returns the number. */
 static int64_t slots_get(struct draft *t, int k, struct mg_slot *to, int64_t *inside)
 {
     const struct level *lv = &t->m->lev[k];
@@ -127,7 +127,7 @@ static int64_t slots_get(struct draft *t, int k, struct mg_slot *to, int64_t *in
     return n;
 }
 
-/* Octs of level k of the mesh that are shared have numbers there; the host keeps their rows. */
+/* Assigns numbers to the shared octs of level k of the mesh; the host keeps their rows. */
 static void number_shared(struct draft *t, int k)
 {
     const struct level *lv = &t->m->lev[k];
@@ -135,7 +135,7 @@ static void number_shared(struct draft *t, int k)
     const lidx nghost = lv->noct - lv->nown;
     lidx *row = t->g->row = mem_new(sizeof *row * (size_t)lv->noct + 1, "multigrid"), n = 0;
     mg_share_rows(t->g->host->share, lv, row);
-    if (t->g->top <= t->m->levelmin) { /* all */
+    if (t->g->top <= t->m->levelmin) { /* complete level, in which all octs are shared */
         o->n = lv->nown;
         o->noct = lv->noct;
         return;
@@ -174,7 +174,7 @@ static void complete(struct draft *t, int min)
     }
 }
 
-/* Down to the coarsest level with a cell inside on any rank, or that is shared. */
+/* Builds levels down to the coarsest one with a cell inside on any rank, or to the shared level. */
 static void subsets(struct draft *t, int min)
 {
     struct mg_dev *g = t->g;
@@ -196,7 +196,7 @@ static void subsets(struct draft *t, int min)
 
 /* ---- tables of a level ---- */
 
-/* The exchange of octs with compact numbers: how many there are is on its way. */
+/* Finds the exchange of octs with compact numbers; its counts are in transit afterwards. */
 static enum err exchange_find(struct draft *t, int k)
 {
     struct draft_level *e = &t->lev[k];
@@ -247,7 +247,7 @@ static enum err exchange_make(struct draft *t, int k)
     return OK;
 }
 
-/* Links, and counts on their way: of a level that sweeps are done on. */
+/* Makes the links of a level with sweeps; counts are in transit afterwards. */
 static enum err swept_find(struct draft *t, int k)
 {
     struct draft_level *e = &t->lev[k];
@@ -277,8 +277,8 @@ static enum err swept_find(struct draft *t, int k)
     return draft_boundaries_find(t, k);
 }
 
-/* Links, and counts on their way, between level k and level k+1, whose octs that are read are
- * known. */
+/* Makes the links between level k and level k+1, whose octs that sweeps read are known; counts are
+ * in transit afterwards. */
 static enum err between_find(struct draft *t, int k)
 {
     struct draft_level *e = &t->lev[k];
@@ -319,7 +319,7 @@ static enum err between_make(struct draft *t, int k)
     return named(t, &o->u, o->noct, sizeof(double[8]), is_shared(t, k) ? MG_SHARED : "multigrid");
 }
 
-/* Where the host finds the mean residuals of the level above the shared one. */
+/* Finds the slots of the mean residuals of the level above the shared one, for the host. */
 static enum err share_link(struct draft *t)
 {
     struct mg_dev *g = t->g;
@@ -357,7 +357,7 @@ static enum err tables(struct draft *t)
     return g->host->share ? share_link(t) : OK;
 }
 
-/* ---- all ---- */
+/* ---- the hierarchy ---- */
 
 static enum err build(struct draft *t, int l, int min)
 {
@@ -388,14 +388,14 @@ enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l, struct g
     mg_dev_drop(d, g);
     g->top = g->bottom = l;
     g->host = mem_zero(sizeof *g->host, "multigrid");
-    g->host->there = true;
+    g->host->on_device = true;
     g->host->top = l;
     g->host->shared_max = 2 * (int64_t)p->mg_shared_octs;
     g->host->try_shared = p->shared_level[l];
     enum err err = build(&t, l, mg_min(m, l));
     p->shared_level[l] = g->host->try_shared;
     if (err != OK) {
-        settle(&t); /* numbers may be on their way */
+        settle(&t); /* waits for counts in transit */
         mg_dev_drop(d, g);
     }
     draft_drop(&t);

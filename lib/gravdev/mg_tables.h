@@ -1,31 +1,32 @@
 /* gravdev/mg_tables: arguments of the kernels that make the tables of a multigrid hierarchy
- * (mg_tables_kernel.c), a thread an oct. Pointers are the device's. Private to gravdev. */
+ * (mg_tables_kernel.c), one thread per oct. Pointers are device addresses. Private to gravdev. */
 #pragma once
 #include "dev/kernel.h"
 #include "grav/mg_kern.h"
 
-/* Octs of a level of the mesh that have a child in `fine` (map, mask: of its octs; NULL: all, and
- * 1), and their masks, MG_NO_MASK of others. *inside becomes 1 if a cell is. */
+/* Marks octs of a level of the mesh that have a child in `fine` (fine_map, fine_mask: NULL for all
+ * octs, and 1), and computes their masks, MG_NO_MASK for other octs. *inside: any cell is
+ * inside. */
 enum { MG_NO_MASK = -2 };
 struct mg_keep_args {
     lidx n;
     const lidx (*child)[8];
     const lidx *fine_map;
     const double (*fine_mask)[8];
-    int32_t *keep; /* [n] */
+    int32_t *keep; /* [n] flags of kept octs */
     double (*mask)[8];
     int32_t *inside;
-    lidx *self; /* [n] each that is kept, −1 for others; NULL: not wanted */
+    lidx *self; /* [n] index of a kept oct, −1 for others; NULL: not computed */
 };
 
-/* keep of ghosts n ≤ i < noct, whose masks have come from their owners. */
+/* Marks ghosts n ≤ i < noct whose masks have been received from their owners. */
 struct mg_retained_args {
     lidx n, noct;
     const double (*mask)[8];
     int32_t *keep;
 };
 
-/* Kept octs that there is room for, with their masks, for the other ranks. */
+/* Lists kept octs, up to the available room, with their masks, for the other ranks. */
 struct mg_own_slot {
     int64_t oct;
     double mask[8];
@@ -38,7 +39,7 @@ struct mg_slots_args {
     struct mg_own_slot *slot;
 };
 
-/* Their compact numbers, links and masks (NULL: not). first: sums of keep. */
+/* Compact numbers, links and masks (NULL: none) of kept octs. first: prefix sums of keep. */
 struct mg_compact_args {
     lidx n;
     const int32_t *keep, *first;
@@ -49,15 +50,15 @@ struct mg_compact_args {
     double (*mask)[8];
 };
 
-/* Links of octs to those of the level above (fine_map NULL: identity), at compact numbers. */
+/* Links of octs to octs of the finer level, by compact number. */
 struct mg_children_args {
     lidx n;
-    const lidx *map, *fine_map; /* NULL: identity */
+    const lidx *map, *fine_map; /* maps from mesh to compact index; NULL: identity */
     const lidx (*mesh_child)[8];
     lidx (*child)[8];
 };
 
-/* is[i]: at the boundary of the domain. */
+/* is[i]: oct i is at the boundary of the domain. */
 struct mg_boundary_find_args {
     lidx n;
     const lidx (*nbr)[6];
@@ -65,7 +66,7 @@ struct mg_boundary_find_args {
     int32_t *is;
 };
 
-/* edge[i]: row in edges, or −1. first: sums of is. */
+/* boundary[i]: row of oct i in boundaries, or −1. first: prefix sums of is. */
 struct mg_boundary_make_args {
     lidx n;
     const lidx (*nbr)[6];
@@ -82,15 +83,15 @@ struct mg_halo_args {
     int32_t *is;
 };
 
-/* to[first[i]] = base + i for those with is[i]; first: sums of is. */
+/* List of marked octs: to[first[i]] = base + i where is[i]; first: prefix sums of is. */
 struct mg_list_args {
     lidx n, base;
     const int32_t *is, *first;
     lidx *to;
 };
 
-/* read[i] becomes 1 for octs that sweeps read (mg_octs_read), halo[i − n]: ghost i is one of the
- * halo; wants[i]: oct i of the level below has such a child. */
+/* read[i] becomes 1 for octs that sweeps read (mg_octs_read); halo[i − n]: ghost i is in the halo;
+ * wants[i]: oct i of the coarser level has such a child. */
 struct mg_read_args {
     lidx n, noct;
     const lidx (*nbr)[6];
@@ -104,18 +105,19 @@ struct mg_wants_args {
     int32_t *wants;
 };
 
-/* The octs around those of level l of the mesh that have a number, and are wanted (NULL: all);
- * first: sums of that. */
+/* Neighbourhoods of the octs of level l of the mesh that have a number and are wanted (NULL: all);
+ * first: prefix sums of these octs. */
 struct mg_cubes_args {
     const struct mesh *mesh;
     int l;
-    const lidx *map; /* NULL: identity */
+    const lidx *map; /* map from mesh to compact index; NULL: identity */
     const int32_t *wants, *first;
     struct mg_cube *cube;
 };
 
-/* The exchange of a level of the mesh for octs with a number: is[j] of the n entries of its lists,
- * and what a peer sends and gets begins at first[2 (npeer + 1)]; then the lists. sum: of is. */
+/* Exchange of a level restricted to octs with a number: is[j] marks the n entries of the mesh's
+ * lists; first[2 (npeer + 1)] receives the first entries per peer to send and to receive; then the
+ * lists follow. sum: prefix sums of is. */
 struct mg_entries_args {
     lidx n;
     const lidx *list, *map;
@@ -124,7 +126,7 @@ struct mg_entries_args {
 struct mg_entries_first_args {
     int32_t npeer;
     lidx nsend;
-    const lidx *old; /* of the level of the mesh */
+    const lidx *old; /* first entries per peer on the level of the mesh */
     const int32_t *sum;
     lidx *first;
 };
@@ -135,7 +137,7 @@ struct mg_entries_list_args {
     lidx *to;
 };
 
-/* up[fine oct]: mg_up_slot; edge NULL: no oct is at the boundary. */
+/* up[fine oct]: mg_up_slot; boundary NULL: no oct is at the boundary. */
 struct mg_ups_args {
     lidx n;
     const lidx (*child)[8];
@@ -144,8 +146,7 @@ struct mg_ups_args {
     int32_t *up;
 };
 
-/* Missing faces of own octs: their number by octs; then lists of them (struct dev_faces), from its
- * sums. */
+/* Missing faces of own octs: count per oct; then lists (struct dev_faces) from prefix sums. */
 struct faces_count_args {
     lidx n;
     const lidx (*nbr)[6];

@@ -1,10 +1,10 @@
-/* gravdev/mg_tables_dev: the hierarchy of a level on a device, made there from the links of the
- * mesh (mg_tables_kernel.c), and kept until a list of octs changes. The host learns counts alone.
- * What grav/mg does on hosts; the tables are the same, on one rank. */
+/* gravdev/mg_tables_dev: the hierarchy of a level on the device of a single rank, made there from
+ * the links of the mesh (mg_tables_kernel.c) and kept until a list of octs changes. The tables
+ * equal those of grav/mg on hosts. Only counts are copied to the host. */
 #include "base/mem.h"
 #include "gravdev/mg_draft.h"
 
-/* ---- what is under way ---- */
+/* ---- release ---- */
 
 void draft_drop(struct draft *t)
 {
@@ -37,10 +37,10 @@ enum err draft_counts(struct draft *t, struct totals *e, lidx n)
     return e->sum ? OK : draft_make(t, &e->sum, n + 1, sizeof *e->sum);
 }
 
-/* ---- which octs ---- */
+/* ---- octs of a level ---- */
 
-/* Octs of level k below a refined one, in the numbers of the mesh; *inside: whether a cell of them
- * is. Both numbers are on their way. */
+/* Marks the octs of level k with refined cells, in mesh numbering; *inside: whether one of their
+ * cells is inside. The number of octs and *inside are in transit afterwards. */
 static enum err keep(struct draft *t, int k, int32_t *inside)
 {
     struct dev_stream *s = t->x->stream;
@@ -64,7 +64,7 @@ static enum err keep(struct draft *t, int k, int32_t *inside)
     return OK;
 }
 
-/* Their compact numbers, if there are others. */
+/* Makes compact numbers, if the level has any. */
 static enum err compact(struct draft *t, int k)
 {
     struct draft_level *e = &t->lev[k];
@@ -86,8 +86,8 @@ static enum err compact(struct draft *t, int k)
     return OK;
 }
 
-/* Every level down to the coarsest with a cell inside: with one wait, for which the levels below
- * that are looked at, too. */
+/* Finds the levels down to the coarsest with a cell inside, with a single wait, for which coarser
+ * levels are examined too. */
 static enum err subsets(struct draft *t, int min)
 {
     struct mg_dev *g = t->g;
@@ -96,7 +96,7 @@ static enum err subsets(struct draft *t, int min)
     dev_fill(t->x->stream, t->inside, 0, sizeof inside);
     enum err err = OK, end;
     for (int k = g->top - 1; k >= min && err == OK; k--) err = keep(t, k, &inside[k]);
-    end = dev_wait(t->x->stream); /* also for numbers on their way to `inside` */
+    end = dev_wait(t->x->stream); /* waits also for the numbers in transit to `inside` */
     TRY(err);
     TRY(end);
     for (g->bottom = g->top; g->bottom > min && inside[g->bottom - 1];) g->bottom--;
@@ -166,7 +166,7 @@ enum err draft_children(struct draft *t, int k)
     return OK;
 }
 
-/* Links of level k to the one above, and what a cycle moves along them. */
+/* Makes the links of level k to the finer level, and the tables of restriction and prolongation. */
 static enum err between(struct draft *t, int k)
 {
     const lidx n = t->m->lev[k].noct, *map = t->lev[k].map;
@@ -176,7 +176,7 @@ static enum err between(struct draft *t, int k)
     draft_launch(
         t, &mg_ups, o->n,
         &(struct mg_ups_args){o->n, draft_child(t, k), o->boundary, o->boundaries, fine->up});
-    o->ncube = o->n; /* each has children */
+    o->ncube = o->n; /* every oct has children */
     TRY(draft_make(t, &o->cube, o->n, sizeof(struct mg_cube)));
     draft_launch(
         t, &mg_cubes, n,
@@ -192,7 +192,7 @@ static enum err zeros(struct draft *t, void **to, lidx n)
     return OK;
 }
 
-/* ---- all ---- */
+/* ---- the hierarchy ---- */
 
 static enum err build(struct draft *t, int l)
 {

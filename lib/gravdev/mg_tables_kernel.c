@@ -1,6 +1,5 @@
-/* gravdev/mg_tables_kernel: what gravity knows of a mesh beside its links: the tables of a
- * multigrid hierarchy, as grav/mg makes them on hosts; and the faces of a level
- * without a neighbour. A thread has one oct. */
+/* gravdev/mg_tables_kernel: kernels that make the tables of a multigrid hierarchy, as grav/mg does
+ * on hosts, and the lists of the faces of a level without a neighbour. One thread per oct. */
 #include "gravdev/mg_tables.h"
 #include "oct/find_kern.h"
 
@@ -143,7 +142,7 @@ KERNEL(mg_entries, struct mg_entries_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
-/* One block. */
+/* Runs in a single block. */
 KERNEL(mg_entries_first, struct mg_entries_first_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, 2 * (a->npeer + 1)) {

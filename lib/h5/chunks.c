@@ -1,6 +1,6 @@
-/* h5/chunks: where a chunk of a dataset is: in a B-tree of version 1, or, since HDF5 1.10, alone,
- * in a row, in a fixed or in an extensible array (HDF5 File Format Specification III.A.1, VII.A to
- * VII.D). Arrays are read whole, once, into a table. */
+/* h5/chunks: finds the chunks of a dataset through a B-tree of version 1 or, since HDF5 1.10, the
+ * index of a single chunk, an implicit index, a fixed or an extensible array (HDF5 File Format
+ * Specification III.A.1, VII.A to VII.D). Arrays are read once into a table. */
 #include "base/checksum.h"
 #include "base/mem.h"
 #include "h5/priv.h"
@@ -9,8 +9,8 @@ enum { PAGE_BITS_MAX = 30, ARRAY_BITS_MAX = 62 };
 
 /* ---- B-tree of version 1 ---- */
 
-/* The entry of a node whose range contains element `first`. next: its child, whose key is returned
- * too. */
+/* Finds the entry of a node whose range contains element `first`. *next: address of the child,
+ * whose key is returned as well. */
 static bool find_entry(struct h5_file *f, int64_t at, int level, int64_t first, struct h5_chunk *c,
                        int64_t *key, int *depth)
 {
@@ -52,24 +52,24 @@ static bool find_in_tree(struct h5_file *f, const struct h5_set *s, int64_t firs
 
 /* ---- arrays ---- */
 
-/* The entries of a fixed or extensible array: an address each; with filters also a length and the
+/* Reads a fixed or extensible array: each entry is an address and, with filters, a length and the
  * mask of filters that were not applied. */
 struct array {
     struct h5_file *f;
     struct h5_set *s;
-    int64_t n;      /* chunks that there are */
-    int64_t filled; /* of the table */
+    int64_t n;      /* number of chunks */
+    int64_t filled; /* number of table entries filled */
     int client, entry, page_bits;
     const char *block; /* signature of data blocks */
-    int before;        /* bytes of one before its elements */
-    /* extensible: elements in the index block · of the least data block · pointers of the least
-     * super block · bytes of an offset */
+    int before;        /* bytes of a data block before its elements */
+    /* extensible array: elements in the index block, elements of the smallest data block, pointers
+     * of the smallest super block, bytes of an offset */
     int inside, min, pointers, bits;
 };
 
 static bool sound_array(const struct array *a)
 {
-    int width = a->entry - a->f->offset - 4; /* of a chunk's length */
+    int width = a->entry - a->f->offset - 4; /* bytes of a chunk's length */
     bool plain = a->client == 0 && a->entry == a->f->offset && !a->s->nfilter,
          filtered = a->client == 1 && width >= 1 && width <= 8 && a->s->nfilter;
     return (plain || filtered) && a->page_bits <= PAGE_BITS_MAX;
@@ -87,21 +87,22 @@ static void take_entries(struct array *a, const unsigned char *p, int64_t n)
     }
 }
 
-/* Entries that were never written: the chunks do not exist. */
+/* Skips entries that were never written: their chunks do not exist. */
 static void skip_entries(struct array *a, int64_t n)
 {
     for (int64_t i = 0; i < n && a->filled < a->n; i++)
         a->s->table[a->filled++] = (struct h5_chunk){.at = -1};
 }
 
-/* A data block of n entries. The pages of a large block have checksums of their own, and one bit
+/* Reads a data block of n entries. The pages of a large block have a checksum each, and one bit
  * each in `written`, from bit `first` on. */
 static void take_block(struct array *a, int64_t at, int64_t n, const unsigned char *written,
                        int64_t first)
 {
     struct h5_file *f = a->f;
     int64_t page = (int64_t)1 << a->page_bits, pages = n > page ? (n + page - 1) / page : 0,
-            map = pages && !written ? (pages + 7) / 8 : 0; /* of a fixed array: within the block */
+            /* bytes of the page bitmap of a fixed array */
+        map = pages && !written ? (pages + 7) / 8 : 0;
     if (at < 0) {
         skip_entries(a, n);
         return;
@@ -157,7 +158,8 @@ static bool power_of_two(int n)
     return n > 0 && !(n & (n - 1));
 }
 
-/* Super block u has 2^(u/2) data blocks of 2^((u+1)/2) times the least number of entries. */
+/* Number of data blocks of super block u, each of 2^((u+1)/2) times the smallest number of entries.
+ */
 static int64_t dev_blocks(int u)
 {
     return (int64_t)1 << u / 2;
@@ -193,7 +195,8 @@ static void read_super(struct array *a, int64_t at, int u)
     FREE(p);
 }
 
-/* The index block: the first entries, addresses of the first data blocks, and of super blocks. */
+/* Reads the index block: the first entries, the addresses of the first data blocks and of the super
+ * blocks. */
 static void read_index(struct array *a, int64_t at)
 {
     struct h5_file *f = a->f;
@@ -240,7 +243,7 @@ static bool find_in_array(struct h5_file *f, struct h5_set *s, int64_t k, struct
 {
     struct array a = {.f = f, .s = s, .n = (s->n + s->chunk - 1) / s->chunk};
     if (!s->table) {
-        if (a.n > f->size / f->offset) return false; /* their addresses would not fit the file */
+        if (a.n > f->size / f->offset) return false; /* more addresses than the file can hold */
         s->table = mem_new(sizeof *s->table * (size_t)a.n + 1, "snapshot");
         (s->index == H5_FIXED ? read_fixed : read_extensible)(&a);
         if (a.filled < a.n && f->err == OK) h5_damage(f, s->at, "a list of chunks");

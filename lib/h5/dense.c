@@ -1,38 +1,42 @@
-/* h5/dense: the links of large groups, and numerous attributes, as newer versions of HDF5 store
- * them: objects in a fractal heap, listed by a B-tree of version 2 in the order of the hashes of
- * their names (HDF5 File Format Specification III.A.2, III.G). A search for one name reads only
+/* h5/dense: reads the links of large groups, and numerous attributes, as newer versions of HDF5
+ * store them: objects in a fractal heap, listed by a B-tree of version 2 in the order of the hashes
+ * of their names (HDF5 File Format Specification III.A.2, III.G). A search for one name reads only
  * that object in the heap. */
 #include "base/checksum.h"
 #include "base/mem.h"
 #include "h5/priv.h"
 
-enum { LINKS = 5, ATTRS = 8 };           /* types of records */
-enum { NODE_HEAD = 10, DEPTH_MAX = 16 }; /* signature, version, type, checksum · of a tree */
+enum { LINKS = 5, ATTRS = 8 }; /* types of B-tree records */
+/* bytes of signature, version, type and checksum; maximum depth of a tree */
+enum { NODE_HEAD = 10, DEPTH_MAX = 16 };
 
 struct heap {
-    /* its header · root block · bytes of the first blocks · of the largest */
+    /* addresses of the header and of the root block; bytes of the smallest and of the largest
+     * direct blocks */
     int64_t at, root, start, max;
-    int width, rows, wide_offset, wide_length; /* rows: of the root; 0: it is a direct block */
+    /* rows: number of rows of the root block; 0: the root is a direct block */
+    int width, rows, wide_offset, wide_length;
     bool summed;
 };
 
 struct tree {
     int64_t root;
-    int type, node, record, depth, n; /* n: records of the root */
-    /* bytes of a child's number of records · of that of all below a child, by its height */
+    int type, node, record, depth, n; /* n: number of records in the root */
+    /* bytes of the number of records in a child, and of the number in a child's subtree by its
+     * height */
     int wide_n, wide_all[DEPTH_MAX + 1];
 };
 
 struct listing {
     struct heap heap;
-    const char *name; /* only this one; NULL: all */
+    const char *name; /* the only name wanted; NULL: all names */
     uint32_t hash;
     h5_heap_fn *fn;
     void *ctx;
     int64_t budget;
 };
 
-/* Number of bytes for integers up to n. */
+/* Number of bytes that hold an integer up to n. */
 static int width_of(uint64_t n)
 {
     int k = 1;
@@ -71,19 +75,19 @@ static bool read_heap(struct h5_file *f, int64_t at, struct heap *h)
     return sound;
 }
 
-/* The block that contains an object: its address, its first byte and its length in the heap. */
+/* A heap block that contains an object: its address, its first byte and its length in the heap. */
 struct block {
     int64_t at, start, bytes;
 };
 
-/* Blocks of a row: those of the first two rows have the min length, those of each further row twice
- * the length of the row before. */
+/* Bytes of a block in this row: the first two rows have the minimum, each further row twice the
+ * length of the row before. */
 static int64_t row_bytes(const struct heap *h, int row)
 {
     return row < 2 ? h->start : h->start << (row - 1);
 }
 
-/* Number of rows of an indirect block that covers so many bytes. */
+/* Number of rows of an indirect block that covers `bytes` bytes. */
 static int rows_of(const struct heap *h, int64_t bytes)
 {
     int rows = 1;
@@ -91,8 +95,8 @@ static int rows_of(const struct heap *h, int64_t bytes)
     return rows;
 }
 
-/* Descends from a block of so many rows, which begins at b->start in the heap, to the one of its
- * blocks that contains `offset`; b->at −1: none. */
+/* Descends from an indirect block of `rows` rows, which begins at b->start in the heap, to its
+ * child that contains `offset`. b->at = −1: no such child. */
 static void descend(struct h5_file *f, const struct heap *h, int64_t offset, int rows,
                     struct block *b)
 {
@@ -126,7 +130,7 @@ static struct block find_block(struct h5_file *f, const struct heap *h, int64_t 
         descend(f, h, offset, rows, &b);
         if (b.at < 0 || b.bytes <= h->max) break;
         int fewer = rows_of(h, b.bytes);
-        if (fewer >= rows) b.at = -1; /* else there would be no end */
+        if (fewer >= rows) b.at = -1; /* guarantees termination */
         rows = fewer;
     }
     return b;
@@ -149,7 +153,7 @@ static unsigned char *load_block(struct h5_file *f, const struct heap *h, int64_
     return NULL;
 }
 
-/* A record: an object's place in the heap, and the hash of its name. */
+/* Reads a record: the heap id of an object and the hash of its name. */
 static bool read_record(struct h5_bytes b, int type, uint32_t *hash, struct h5_bytes *id)
 {
     if (type == LINKS) *hash = (uint32_t)h5_take(&b, 4);
@@ -184,7 +188,7 @@ static bool see_record(struct h5_file *f, struct listing *l, struct h5_bytes b, 
     return found;
 }
 
-/* height: above the leaves. */
+/* Visits a node; height: number of levels above the leaves. */
 static bool see_node(struct h5_file *f, struct listing *l, const struct tree *t, int64_t at, int n,
                      int height)
 {
@@ -211,7 +215,8 @@ static bool see_node(struct h5_file *f, struct listing *l, const struct tree *t,
     return found;
 }
 
-/* Widths of numbers in pointers follow from how many records fit a node. */
+/* Finds the widths of the numbers in child pointers, which follow from the number of records that
+ * fit a node. */
 static void find_widths(const struct h5_file *f, struct tree *t)
 {
     uint64_t max = (uint64_t)((t->node - NODE_HEAD) / t->record), all = max;

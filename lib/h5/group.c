@@ -1,15 +1,15 @@
-/* h5/group: groups of the files of parse.h: symbol tables (HDF5 File Format Specification III.A, B,
- * D), links in the header, and those in a heap of their own. */
+/* h5/group: reads groups: symbol tables (HDF5 File Format Specification III.A, B, D), links in the
+ * object header, and links in a fractal heap. */
 #include <stdio.h>
 
 #include "base/mem.h"
 #include "h5/priv.h"
 
 struct visit {
-    const char *name; /* of the only link that is wanted; NULL: all are */
+    const char *name; /* name of the only link wanted; NULL: all links */
     h5_link_fn *fn;
     void *ctx;
-    unsigned char *names; /* a symbol table's heap */
+    unsigned char *names; /* local heap of a symbol table, with the names */
     int64_t nname, budget;
 };
 
@@ -39,7 +39,7 @@ static bool see_symbols(struct h5_file *f, int64_t at, struct visit *v)
     return found;
 }
 
-/* level: that which the parent says; -1: any. */
+/* Visits a node of the B-tree; level: expected by the parent; -1: any. */
 static bool see_tree(struct h5_file *f, int64_t at, int level, struct visit *v)
 {
     int start = 8 + 2 * f->offset;
@@ -77,7 +77,7 @@ static bool see_table(struct h5_file *f, struct h5_bytes b, struct visit *v)
     FREE(head);
     v->names = h5_load(f, at, v->nname, "a heap of names");
     if (!v->names) return false;
-    v->names[v->nname] = 0; /* h5_load leaves room */
+    v->names[v->nname] = 0; /* h5_load allocates one byte more */
     bool found = see_tree(f, tree, -1, v);
     FREE(v->names);
     return found;
@@ -95,7 +95,7 @@ static bool see_link(struct h5_file *f, struct h5_bytes b, void *ctx)
     h5_take(&b, flags & 16 ? 1 : 0);
     int64_t n = (int64_t)h5_take(&b, 1 << (flags & 3));
     struct h5_bytes text = h5_cut(&b, n);
-    bool hard = type == 0; /* else soft, or into another file */
+    bool hard = type == 0; /* otherwise a soft or an external link */
     int64_t object = hard ? h5_address(f, &b) : 0;
     if (version != 1 || b.bad || (hard && object <= 0)) {
         h5_damage(f, 0, "a link");
@@ -161,7 +161,7 @@ int64_t h5_find(struct h5_file *f, const char *path)
     for (const char *s = path; *s && at && f->err == OK;) {
         size_t n = strcspn(s, "/");
         struct wanted w = {name, 0};
-        if (n >= sizeof name) return 0; /* no link that is seen has such a name */
+        if (n >= sizeof name) return 0; /* longer than any link name that is read */
         snprintf(name, sizeof name, "%.*s", (int)n, s);
         s += n + (s[n] == '/');
         if (n == 0) continue;

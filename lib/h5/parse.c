@@ -1,4 +1,4 @@
-/* h5/parse: see parse.h. The superblock and the headers of objects (HDF5 File Format Specification
+/* h5/parse: see parse.h. Reads the superblock and object headers (HDF5 File Format Specification
  * II, III, IV.A). */
 #include "h5/parse.h"
 
@@ -39,7 +39,7 @@ enum err h5_damage(struct h5_file *f, int64_t at, const char *what)
     return f->err;
 }
 
-/* Headers are small and close together: they are read by pages. */
+/* Reads through a cache of pages: headers are small and close together. */
 static enum err read_pages(struct h5_file *f, unsigned char *p, int64_t at, int64_t n)
 {
     while (n > 0) {
@@ -111,7 +111,7 @@ uint32_t h5_metadata_sum(const unsigned char *p, size_t n)
     if (n == 0) return v[2];
     for (; n > 12; n -= 12, p += 12) {
         uint32_t word[3];
-        memcpy(word, p, 12); /* little-endian, as all machines of ours */
+        memcpy(word, p, 12); /* little-endian, as every supported host */
         for (int i = 0; i < 3; i++) v[i] += word[i];
         mix3(v);
     }
@@ -162,7 +162,7 @@ static enum err read_old(struct h5_file *f, struct h5_bytes b, int version)
     h5_address(f, &b);
     TRY(check_ends(f, base, h5_address(f, &b)));
     h5_address(f, &b);
-    h5_address(f, &b); /* of the root's name */
+    h5_address(f, &b); /* address of the root's name, unused */
     f->root = h5_address(f, &b);
     return b.bad || f->root <= 0 ? h5_damage(f, 0, "the superblock") : OK;
 }
@@ -239,7 +239,7 @@ static void add_message(struct h5_file *f, struct h5_object *o, int type, int fl
     o->msg[o->nmsg++] = (struct h5_message){type, flags, data};
 }
 
-/* order: each message has its order of creation. */
+/* Reads the messages of one block; order: each message has a creation order field. */
 static void read_messages(struct h5_file *f, struct h5_object *o, struct h5_bytes b, bool old,
                           bool order)
 {
@@ -256,7 +256,7 @@ static void read_messages(struct h5_file *f, struct h5_object *o, struct h5_byte
     }
 }
 
-/* Version 1: 16 bytes, then messages. */
+/* Loads a header of version 1: 16 bytes, then messages. */
 static void load_old(struct h5_file *f, struct h5_object *o, int64_t at, const unsigned char *head)
 {
     struct h5_bytes b = {head, head + 16, false};
@@ -269,7 +269,7 @@ static void load_old(struct h5_file *f, struct h5_object *o, int64_t at, const u
     }
 }
 
-/* Version 2: OHDR, then OCHK for continuations; each with a checksum. */
+/* Loads a header of version 2: block OHDR, continuation blocks OCHK, each with a checksum. */
 static void load_new(struct h5_file *f, struct h5_object *o, int64_t at, const unsigned char *head)
 {
     int flags = head[5], before = 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0),

@@ -1,4 +1,4 @@
-/* h5/priv: what the files of h5/parse share. Private to h5. */
+/* h5/priv: structs and functions shared by the files of h5. Private to h5. */
 #pragma once
 #include <string.h>
 
@@ -15,10 +15,10 @@ enum {
 };
 enum { MSG_ATTR = 12, MSG_MORE = 16, MSG_TABLE = 17, MSG_ATTRS = 21 };
 enum { H5_BLOCKS = 256, H5_SHARED = 2 };
-/* bytes of an object's header · of one walk */
+/* maximum bytes of an object header, and of the objects that one walk visits */
 static const int64_t H5_HEADER_MAX = 16 << 20, H5_BUDGET = 64 << 20;
 
-/* Bytes to be read one after another; beyond the end all is zero, and `bad`. */
+/* A range of bytes read in sequence; beyond the end all reads give zero and set `bad`. */
 struct h5_bytes {
     const unsigned char *p, *end;
     bool bad;
@@ -29,7 +29,7 @@ struct h5_message {
     struct h5_bytes data;
 };
 
-/* The header of an object: its messages, in blocks. */
+/* Header of an object: messages in blocks. */
 struct h5_object {
     int nblock, nmsg, room;
     int64_t at[H5_BLOCKS], bytes[H5_BLOCKS], total;
@@ -63,7 +63,7 @@ static inline struct h5_bytes h5_cut(struct h5_bytes *b, int64_t n)
     return part;
 }
 
-/* -1: undefined. */
+/* Reads an address; -1: undefined. */
 static inline int64_t h5_address(const struct h5_file *f, struct h5_bytes *b)
 {
     uint64_t x = h5_take(b, f->offset);
@@ -76,21 +76,22 @@ static inline bool h5_magic(const unsigned char *p, const char *word)
 }
 
 enum err h5_damage(struct h5_file *f, int64_t at, const char *what);
-/* n bytes from `at` in a new block; NULL: they are not in the file or cannot be read, see f->err.
- */
+/* Reads n bytes from `at` into a new block. NULL: they are outside the file or cannot be read, see
+ * f->err. */
 unsigned char *h5_load(struct h5_file *f, int64_t at, int64_t n, const char *what);
-/* h5_load of bytes that end with a checksum of all before it. */
+/* Reads bytes that end with a checksum of all before it, as h5_load. */
 unsigned char *h5_load_summed(struct h5_file *f, int64_t at, int64_t n, const char *what);
 
-/* The chunk that begins with element `first`; false: not there, or f->err. */
+/* Finds the chunk that begins with element `first`. false: no such chunk, or an error in f->err. */
 bool h5_find_chunk(struct h5_file *f, struct h5_set *s, int64_t first, struct h5_chunk *c);
 
-struct h5_object *h5_object_load(struct h5_file *f, int64_t at); /* NULL: f->err */
+/* object header; NULL: error in f->err */
+struct h5_object *h5_object_load(struct h5_file *f, int64_t at);
 void h5_object_free(struct h5_object **o);
 
 /* Calls fn for each object in a fractal heap that a B-tree of version 2 lists: links (record type
- * 5) or attributes (8); with a name, only those whose name has the same hash. fn ends the walk by
- * true. */
+ * 5) or attributes (8). With a name, only objects whose name has the same hash are visited. fn
+ * returns true to end the walk. */
 typedef bool h5_heap_fn(struct h5_file *f, struct h5_bytes object, void *ctx);
 bool h5_dense(struct h5_file *f, int64_t heap, int64_t tree, const char *name, h5_heap_fn *fn,
               void *ctx);

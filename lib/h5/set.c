@@ -1,5 +1,4 @@
-/* h5/set: attributes and datasets of the files of parse.h (HDF5 File Format Specification III.A.1,
- * IV.A.2). */
+/* h5/set: reads attributes and datasets (HDF5 File Format Specification III.A.1, IV.A.2). */
 #include <stdio.h>
 
 #include "base/checksum.h"
@@ -29,14 +28,14 @@ void h5_widen(char type, int64_t n, const void *raw, void *out)
             real[i] = f;
             continue;
         }
-        memcpy(&bits, p, (size_t)size); /* little-endian, as all machines of ours */
+        memcpy(&bits, p, (size_t)size); /* little-endian, as every supported host */
         int unused = 64 - 8 * size;
         if (strchr("qihb", type)) bits = (uint64_t)((int64_t)(bits << unused) >> unused);
         memcpy(&whole[i], &bits, 8);
     }
 }
 
-/* Byte order, then the bits that a short integer leaves unused. */
+/* Converts to native byte order, and clears or sign-extends the unused bits of a short integer. */
 static void make_native(const struct h5_type *t, int64_t n, unsigned char *p)
 {
     int size = (int)t->size, unused = 8 * size - t->bits;
@@ -68,7 +67,7 @@ static char integer_type(struct h5_bytes b, int size, bool is_signed, int *bits)
     return is_signed ? with[size - 1] : without[size - 1];
 }
 
-/* IEEE's, of 4 or 8 bytes. */
+/* Letter of an IEEE real of 4 or 8 bytes. */
 static char real_type(struct h5_bytes b, int size)
 {
     static const unsigned char r4[12] = {0, 0, 32, 0, 23, 8, 0, 23, 127},
@@ -91,7 +90,7 @@ static struct h5_type read_type(struct h5_bytes b)
     return t;
 }
 
-/* Elements of a space of at most `most` dimensions, 0: a scalar; -1: another. */
+/* Number of elements of a dataspace of at most `max` dimensions; 0: a scalar; -1: unsupported. */
 static int64_t read_space(const struct h5_file *f, struct h5_bytes b, int max)
 {
     int version = (int)h5_take(&b, 1), rank = (int)h5_take(&b, 1);
@@ -201,7 +200,8 @@ static bool read_compact(struct h5_bytes b, struct h5_set *s)
     return true;
 }
 
-/* Deflated data are at least a thousandth of the original: no small file contains a terabyte. */
+/* Bounds the number of elements by the size of the file: deflate shrinks data at most 1032 times,
+ * so no small file contains a terabyte. */
 static bool sound_chunks(const struct h5_file *f, const struct h5_set *s)
 {
     int size = h5_size(s->type);
@@ -218,7 +218,8 @@ static bool read_chunked(const struct h5_file *f, struct h5_bytes b, struct h5_s
     return !b.bad && rank == 2 && size == h5_size(s->type) && sound_chunks(f, s);
 }
 
-/* Since HDF5 1.10 (version 4 of the message; 5 has wider lengths of filtered chunks). */
+/* Reads a layout message of version 4 (HDF5 1.10) or 5, which has wider lengths of filtered chunks.
+ */
 static bool read_indexed(const struct h5_file *f, struct h5_bytes b, struct h5_set *s)
 {
     static const int rest[] = {
@@ -230,7 +231,7 @@ static bool read_indexed(const struct h5_file *f, struct h5_bytes b, struct h5_s
     int64_t size = (int64_t)h5_take(&b, width);
     int index = (int)h5_take(&b, 1);
     if (index < H5_SINGLE || index > H5_EXTENSIBLE)
-        return false; /* 5: of two dimensions and more */
+        return false; /* index 5: B-tree of version 2, for more than one unlimited dimension */
     s->index = (enum h5_index)index;
     if (s->index == H5_SINGLE && flags & 2) {
         s->single.bytes = (int64_t)h5_take(&b, f->length);
@@ -352,7 +353,8 @@ static bool check_fletcher(const unsigned char *p, int64_t *n)
     uint64_t low = h5_take(&b, 2), high = h5_take(&b, 2);
     uint32_t sum = fletcher32(p, *n);
     return checksum_agrees(low % 65535, sum & 65535) &&
-           checksum_agrees(high % 65535, sum >> 16); /* 65535 is 0 at times */
+           /* sums modulo 65535, where HDF5 may store 65535 for 0 */
+           checksum_agrees(high % 65535, sum >> 16);
 }
 
 /* Undoes the filters in reverse order. */

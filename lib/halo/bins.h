@@ -1,11 +1,11 @@
-/* halo/bins: squares of distances as whole numbers in the same order, whose leading bits are bins
- * of equal relative width; masses as whole numbers, whose sums do not depend on their order. */
+/* halo/bins: squared distances as integer keys in the same order, whose leading bits are bins of
+ * equal relative width; masses as integers, whose sums do not depend on their order. */
 #pragma once
 #include <string.h>
 
 #include "halo/halo_priv.h"
 
-typedef __int128 halo_mass; /* units of halo_space.quantum, a power of two */
+typedef __int128 halo_mass; /* unit halo_space.quantum, a power of two */
 
 static inline uint64_t halo_key(double r2)
 {

@@ -1,10 +1,10 @@
-/* halo/bound: the member that is bound most: the least sum of the kinetic energy relative to the
- * mean velocity of the members and the potential of their mass, as if it were spread evenly over
- * spheres around the densest member.
+/* halo/bound: the most bound member of a halo, of the lowest sum of kinetic energy relative to the
+ * mean velocity of the members and potential energy in the mass of the members, spherically
+ * averaged around the densest member.
  *
  * The profile is a histogram of r² whose 16 bins per factor of two are the leading bits of the
- * number. Masses in bins are sums of whole numbers, so that the profile of a halo does not depend
- * on who has which member. Within the 32nd neighbour of the densest member it is flat. */
+ * number. Masses in bins are sums of integers, so that the profile of a halo does not depend on
+ * which rank holds which member. Within the 32nd neighbour of the densest member it is flat. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ struct rows {
     struct row *at;
 };
 
-/* ROWS bins from 2^-LOWEST to 2, the innermost radii in one. */
+/* Bin of r2: ROWS bins from 2^-LOWEST to 2, the innermost radii in one. */
 static int64_t bin_of(const struct core *c, double r2)
 {
     double inner = fmax(c->r2, ldexp(1, -LOWEST));
@@ -57,7 +57,7 @@ static void add_row(struct rows *r, struct row row)
     r->at[r->n++] = row;
 }
 
-/* The masses of the members here; mass: zeros on entry. */
+/* Adds the masses of this rank's members to the profile; mass: zeros on entry. */
 static void fill_profile(const struct halo_space *s, const struct halo_groups *g,
                          const struct halo_part *p, const struct core *c, halo_mass *mass)
 {
@@ -67,7 +67,7 @@ static void fill_profile(const struct halo_space *s, const struct halo_groups *g
     }
 }
 
-/* Potential in each bin: of what is inside, and of the shells from there on. */
+/* Potential in each bin, from the mass inside and the shells from the bin outwards. */
 static void fill_potential(const struct halo_space *s, const halo_mass *mass, double *potential)
 {
     double outer = 0;
@@ -104,7 +104,7 @@ static struct halo_choice most_bound(const struct halo_space *s, const struct ha
 
 MEM_ORDER2(by_location, struct row, index, bin)
 
-/* All rows of the halos of this rank that others have parts of, by place and bin. */
+/* Gathers the rows of halos of this rank that have parts on other ranks, by index and bin. */
 static struct rows gather_rows(const struct halo_space *s, const struct halo_groups *g,
                                const struct core *core)
 {
@@ -142,7 +142,7 @@ static void reply_potential(void *ctx, int64_t n, const void *item, void *answer
     double *potential = answer;
     halo_mass *mass = mem_new(sizeof *mass * ROWS, "halos: profiles");
     for (int64_t i = 0; i < n; i++) {
-        int64_t low = 0, high = o->rows.n; /* the first row of the halo */
+        int64_t low = 0, high = o->rows.n; /* first row of the halo */
         while (low < high) {
             int64_t middle = (low + high) / 2;
             if (o->rows.at[middle].index < index[i])
@@ -158,7 +158,8 @@ static void reply_potential(void *ctx, int64_t n, const void *item, void *answer
     FREE(mass);
 }
 
-/* Parts first..end-1; in turns, so that few potentials are there at a time. (collective) */
+/* Chooses the centres of parts first..end-1, in batches that limit the number of potentials in
+ * memory. (collective) */
 static void choose_shared(const struct owner *o, const struct halo_groups *g,
                           const struct core *core, int64_t first, int64_t end,
                           struct halo_choice *best)

@@ -1,9 +1,9 @@
-/* halo/centre: the densest member of each halo: that with the nearest 32nd neighbour among members,
- * itself the first.
+/* halo/centre: the densest member of each halo: the member with the nearest 32nd neighbour among
+ * members, counting itself as the first.
  *
- * Each rank looks among its own members. The least distance that any rank finds is an upper bound;
- * only members that are no further than it from another rank's domain may be denser than they seem,
- * and ask there. */
+ * Each rank searches among its own members. The smallest distance that any rank finds is an upper
+ * bound; only members within this distance of another rank's domain may be denser than they appear,
+ * and send requests to that rank. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +62,8 @@ void *halo_send_parts(const struct halo_space *s, const struct halo_groups *g, c
     return all;
 }
 
-/* Of each halo the best of what its parts offer; values: of the halos of this rank, or NULL. */
+/* Chooses the best of the candidates of a halo's parts; values: one for each halo of this rank, or
+ * NULL. */
 static void choose(const struct halo_space *s, const struct halo_groups *g,
                    const struct halo_choice *best, struct halo *h, double *value)
 {
@@ -102,7 +103,7 @@ static int neighbours_of(const struct halo_part *p)
     return p->all < NEIGHBOURS ? (int)p->all : NEIGHBOURS;
 }
 
-/* The nearest members of a part to a place, within the square root of `most`. */
+/* Finds the nearest members of a part to x, within the square root of `max`. */
 static int near_members(const struct halo_groups *g, int64_t part, const double x[3], double max,
                         double far2[NEIGHBOURS])
 {
@@ -111,7 +112,7 @@ static int near_members(const struct halo_groups *g, int64_t part, const double 
     return tree_nearest(g->tree, x, &q, far2);
 }
 
-/* Members that cannot be the densest are given up early. */
+/* Computes the density of a member; abandons it once it cannot be the densest. */
 static void try_member(const struct halo_groups *g, int64_t part, int64_t k,
                        struct halo_choice *best)
 {
@@ -181,10 +182,10 @@ struct asking {
     struct {
         int64_t part;
         int32_t member;
-    } * by; /* who asks */
+    } * by; /* part and member of each request */
 };
 
-/* Members that have been looked at. */
+/* Position in the list of members. */
 struct cursor {
     int64_t part, member;
     struct rank_list near, scratch;
@@ -225,7 +226,8 @@ static void add_request(struct asking *a, int64_t part, int32_t member, double m
 
 MEM_ORDER_OF(compare_doubles, double)
 
-/* The answers to one member, requests first..end-1, and what it has here. */
+/* Combines the replies to requests first..end-1, about one member, with the neighbours on this
+ * rank. */
 static void weigh_member(const struct asking *a, int64_t first, int64_t end,
                          const struct found *got, struct halo_choice *best)
 {
@@ -244,8 +246,8 @@ static void weigh_member(const struct asking *a, int64_t first, int64_t end,
     FREE(far2);
 }
 
-/* The next members that are near other ranks; about TURN requests, so that few answers are there at
- * a time. Returns whether there are more. */
+/* Lists the next members that are near other ranks, about TURN requests, which bounds the number of
+ * replies in memory. Returns whether there are more. */
 static bool list_near(const struct halo_space *s, const double *bound, struct cursor *at,
                       struct asking *a)
 {

@@ -4,18 +4,18 @@
 #include "base/mem.h"
 #include "halo/halo_priv.h"
 
-/* Question to all ranks: the ids of a halo above `after`, about `most` of each rank. */
+/* Request to all ranks: the ids of a halo above `after`, at most about `max` from each rank. */
 struct question {
     int64_t halo, index, after, max;
     int owner;
 };
 
-/* Reply: an id; or, of a rank that has more of this halo, up to which it has sent. */
+/* Reply: an id; with `more` set, the largest id sent by a rank that has further ids of the halo. */
 struct reply {
     int64_t halo, id, more;
 };
 
-enum { HALOS = 4096 }; /* at a time */
+enum { HALOS = 4096 }; /* halos per request */
 
 MEM_ORDER2(compare_ids, struct halo_ids, owner, index)
 
@@ -32,7 +32,8 @@ static void add_reply(struct replies *r, struct reply x)
     r->at[r->n++] = x;
 }
 
-/* Replies with ids. One that occurs twice is sent twice, so that none is left behind `after`. */
+/* Replies with ids. All copies of a duplicate id are sent together, so that none is skipped by
+ * `after`. */
 static void reply_ids(const struct halo_list *l, const struct question *q, struct replies *out)
 {
     struct halo_ids key = {.owner = q->owner, .index = q->index};
@@ -52,7 +53,7 @@ static void reply_ids(const struct halo_list *l, const struct question *q, struc
     if (low < p->n) add_reply(out, (struct reply){q->halo, id[low - 1], 1});
 }
 
-/* Halos *first.. of which all ids are passed on; or a range of those of *first. */
+/* Position: all ids of halos before `first` are done, and ids of halo `first` up to `after`. */
 struct cursor {
     int64_t first, after;
 };

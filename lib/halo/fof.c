@@ -1,12 +1,12 @@
 /* halo/fof: friends of friends over ranks.
  *
- * Each rank gets copies of the bodies of others that are within the link of its domain, and finds
- * the groups of its own bodies and the copies. What one rank has of a group is a fragment. Each is
- * labelled with a rank and a number of this rank's fragments; owners of bodies send labels to those
- * who hold copies, and the lesser label is taken, until none changes. A link between two ranks has
- * a copy of each end on the other, so labels pass in both directions. That takes as many rounds as
- * the widest group spans ranks. The rank of the least label then owns the halo: it is told how many
- * members there are. Members stay where they are. */
+ * Each rank gets copies of the bodies of other ranks that are within the linking length of its
+ * domain, and finds the groups of its own bodies and the copies. The part of a group on one rank is
+ * a fragment, labelled with its rank and its number on that rank. Owners of bodies send labels to
+ * the ranks that hold copies, and each fragment takes the smaller label, until none changes. A link
+ * between two ranks has a copy of each end on the other, so labels pass in both directions. The
+ * number of rounds is the number of ranks that the widest group spans. The rank of the smallest
+ * label then owns the halo and receives the number of its members. Members stay on their ranks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@
 #include "halo/halo_priv.h"
 
 struct fragment {
-    int64_t label; /* rank << 32 | fragment: the least that is known */
-    int64_t n;     /* own bodies */
+    int64_t label; /* smallest label found: rank << 32 | fragment */
+    int64_t n;     /* number of own bodies */
     int64_t all, index;
 };
 
@@ -25,9 +25,9 @@ struct fof {
     struct tree *tree;
     double link;
     int64_t nown, ncopy;
-    struct comm_counts to; /* copies that this rank has sent */
-    int32_t *sent, *got;   /* places of these bodies, of the copies received */
-    int32_t *group;        /* of each body: the least of its group; later its fragment or -1 */
+    struct comm_counts to; /* number of copies sent to each rank */
+    int32_t *sent, *got;   /* indices of the bodies sent, of the copies received */
+    int32_t *group;        /* smallest index of each body's group; later its fragment or -1 */
     int64_t nfragments;
     struct fragment *fragment;
 };
@@ -40,13 +40,13 @@ struct index {
 
 struct near {
     struct rank_list ranks, scratch;
-    int64_t n, room; /* of what has been sent */
+    int64_t n, room; /* number of copies sent, capacity of `to` */
     int *to;
     int64_t nfrom;
-    int *from; /* [copies] */
+    int *from; /* [nfrom] sending rank of each copy received */
 };
 
-/* Own bodies first..end-1 go to the ranks near, and those received follow the own ones. */
+/* Sends own bodies first..end-1 to the ranks near them, and appends the copies received. */
 static void send_some(struct fof *f, int64_t first, int64_t end, struct near *q)
 {
     struct halo_set *d = f->dark;
@@ -85,9 +85,9 @@ static void send_some(struct fof *f, int64_t first, int64_t end, struct near *q)
     FREE(got);
 }
 
-/* Both sides number copies by rank, and those of a rank in the order in which they were sent: sent
- * and got become places of bodies before the tree has sorted them. In turns, so that few places are
- * there more than twice. */
+/* Sends all copies, in batches, so that few bodies are in memory more than twice. Both sides number
+ * copies by rank, and within a rank in the order in which they were sent. sent and got become
+ * indices of bodies, before the tree sorts them. */
 static void send_copies(struct fof *f)
 {
     struct near q = {.n = 0};
@@ -114,7 +114,7 @@ static void send_copies(struct fof *f)
     FREE(q.scratch.rank);
 }
 
-/* After the tree has sorted them: where are the bodies sent, and the copies? */
+/* Updates the indices of bodies sent and of copies after the tree has sorted them. */
 static void find_copies(struct fof *f, const int32_t *order)
 {
     const int64_t n = comm_counts_total(&f->to);
@@ -132,7 +132,7 @@ static bool is_all(const struct halo_space *s, double link)
 {
     double far2 = 0;
     for (int k = 0; k < 3; k++) far2 += s->periodic[k] ? 0.25 : INFINITY;
-    return link * link > far2 * (1 + 1e-9); /* no two places are further apart */
+    return link * link > far2 * (1 + 1e-9); /* no two positions are further apart */
 }
 
 static enum err find_local(struct fof *f, bool all)
@@ -149,7 +149,8 @@ static enum err find_local(struct fof *f, bool all)
     return OK;
 }
 
-/* Groups that have enough members here, or any elsewhere. */
+/* Makes fragments of groups that have at least min members on this rank, or any member on another.
+ */
 static void make_fragments(struct fof *f, int64_t min, bool all)
 {
     const int64_t n = f->dark->n, nsent = comm_counts_total(&f->to);
@@ -180,7 +181,7 @@ static void make_fragments(struct fof *f, int64_t min, bool all)
 
 /* ---- groups of all ranks ---- */
 
-/* Fragments take the labels that the owners of their copies have. Returns whether one changed. */
+/* Gives fragments the labels of their copies' owners. Returns whether a label changed. */
 static int64_t lower_labels(struct fof *f)
 {
     int64_t n = comm_counts_total(&f->to), ngot, changed = 0;
@@ -231,7 +232,8 @@ static void answer_counts(void *ctx, int64_t n, const void *item, void *answer)
     }
 }
 
-/* Members of all ranks: the owners are told how many, number their halos, and tell. */
+/* Counts members over all ranks: owners receive the counts, number their halos, and reply with
+ * both. Returns the number of halos of this rank. */
 static int64_t count_members(struct fof *f, int64_t min)
 {
     int64_t n = f->nfragments, halos = 0, *first = NULL;
@@ -249,8 +251,8 @@ static int64_t count_members(struct fof *f, int64_t min)
         bool own = f->fragment[i].all >= min && f->fragment[i].all > 0;
         f->fragment[i].index = own ? halos++ : -1;
     }
-    for (int64_t i = 0; i < n; i++)
-        if (rank[i] < 0) rank[i] = f->s->c->rank, q[i].fragment = i; /* copies only: no halo */
+    for (int64_t i = 0; i < n; i++) /* a fragment with copies only is no halo */
+        if (rank[i] < 0) rank[i] = f->s->c->rank, q[i].fragment = i;
     struct halo_question ask = {sizeof *q, sizeof *q, answer_counts, f};
     struct count *a = halo_ask(f->s->c, &ask, n, q, rank);
     for (int64_t i = 0; i < n; i++) {
@@ -263,7 +265,7 @@ static int64_t count_members(struct fof *f, int64_t min)
     return halos;
 }
 
-/* ---- the answer ---- */
+/* ---- result ---- */
 
 struct numbered {
     struct halo_part part;
@@ -272,7 +274,7 @@ struct numbered {
 
 MEM_ORDER2(compare_parts, struct halo_part, owner, index)
 
-/* Parts of halos in order; fragment[i].place becomes the part of a fragment, or -1. */
+/* Lists the parts of halos in order; fragment[i].index becomes the part of a fragment, or -1. */
 static void make_parts(struct fof *f, struct halo_groups *g)
 {
     struct numbered *q = mem_new(sizeof *q * (size_t)f->nfragments + 1, "halos: parts");
@@ -285,7 +287,7 @@ static void make_parts(struct fof *f, struct halo_groups *g)
     }
     mem_sort(q, (size_t)g->nparts, sizeof *q, compare_parts);
     g->parts = mem_new(sizeof *g->parts * (size_t)g->nparts + 1, "halos: parts");
-    /* two fragments of a rank that others have joined are one part */
+    /* two fragments of a rank that other ranks have joined are one part */
     int64_t n = 0;
     for (int64_t i = 0; i < g->nparts; i++) {
         if (n && compare_parts(&g->parts[n - 1], &q[i].part) == 0)

@@ -1,4 +1,4 @@
-/* halo: see halo.h. The order of the work. */
+/* halo: see halo.h. The sequence of steps. */
 #include "halo/halo.h"
 
 #include <stdlib.h>
@@ -49,13 +49,13 @@ static enum err check_bodies(const struct halo_par *p, const struct halo_points 
     return check_set(p, &b->others);
 }
 
-/* Masses of all ranks, and the link: a part of the mean separation of particles that all have the
- * lightest mass. */
+/* Finds the total masses of all ranks, and the linking length: a fraction of the mean separation of
+ * particles if all had the lowest mass. */
 static void find_scales(struct search *q)
 {
     struct halo_list *l = q->list;
     const struct halo_set *dark = &q->points->dark, *others = &q->points->others;
-    struct sum mass[2]; /* all, dark matter */
+    struct sum mass[2]; /* masses of all bodies, of dark matter */
     double min = INFINITY;
     sum_init(&mass[0]);
     sum_init(&mass[1]);
@@ -120,7 +120,7 @@ static void keep_members(const struct halo_groups *g, struct halo_list *l)
     }
 }
 
-/* ---- the order of the work ---- */
+/* ---- sequence of steps ---- */
 
 static enum err measure(struct search *q, struct halo_groups *g)
 {
@@ -181,7 +181,7 @@ void halo_densities(double omega_m, double omega_l, double omega_k, double aexp,
 {
     double z1 = 1 / aexp, matter = omega_m * z1 * z1 * z1;
     double e2 = matter + omega_k * z1 * z1 + omega_l, omega = matter / e2, x = omega - 1;
-    /* Bryan & Norman 1998, eq. 6: of flat universes, and of open ones without Λ */
+    /* Bryan & Norman 1998, eq. 6: flat universes, and open universes without Λ */
     double vir = omega_l > 0 ? 18 * M_PI * M_PI + 82 * x - 39 * x * x
                              : 18 * M_PI * M_PI + 60 * x - 32 * x * x;
     over_mean[HALO_200C] = 200 / omega;

@@ -1,13 +1,14 @@
-/* halo/inside: what is within the virial radius: moments of the dark matter, gas, stars, other
- * matter, heavy particles. Sums are exact, so each rank sums what it has. Velocities are relative
- * to the mean of the members until their own mean is known. */
+/* halo/inside: properties within the virial radius: moments of the dark matter, masses of gas,
+ * stars and other matter, heavy particles. Sums are exact, so each rank sums its own bodies.
+ * Velocities are relative to the mean of the members until the mean within the radius is known. */
 #include <string.h>
 
 #include "halo/halo_priv.h"
 
 enum { TURN = 128 };
-static const double HEAVY = 2.8284271247461903; /* levels of initial conditions differ by eight */
-/* pairs of axes of a symmetric tensor */
+/* √8: masses of adjacent levels of initial conditions differ by a factor of 8 */
+static const double HEAVY = 2.8284271247461903;
+/* indices of the components of a symmetric tensor */
 static const int ROW[6] = {0, 1, 2, 0, 0, 1}, COLUMN[6] = {0, 1, 2, 1, 2, 2};
 
 enum {
@@ -89,7 +90,7 @@ static void read_request(const struct halo_space *s, const struct halo_trees *t,
     }
 }
 
-/* Eigenvalues of a symmetric matrix, ascending (Jacobi's rotations). */
+/* Eigenvalues of a symmetric matrix, ascending (Jacobi rotations). */
 static void eigenvalues(double a[3][3], double e[3])
 {
     for (int sweep = 0; sweep < 30; sweep++)
@@ -177,7 +178,7 @@ static void join_moments(struct moments *a, const struct moments *b)
     a->heavy += b->heavy;
 }
 
-/* The halos wide[0..n-1], whose sphere may meet other ranks. (collective) */
+/* Measures the halos wide[0..n-1], whose spheres may overlap other ranks. (collective) */
 static void measure_turn(const struct inside *in, int64_t n, const int64_t *wide, struct halo *h)
 {
     struct rank_list near = {0}, scratch = {0};
@@ -210,7 +211,7 @@ static void measure_turn(const struct inside *in, int64_t n, const int64_t *wide
     FREE(scratch.rank);
 }
 
-/* Halos whose sphere other ranks may have bodies in; the others are measured. */
+/* Measures the halos whose spheres are on this rank alone, and lists the others in `wide`. */
 static int64_t measure_own(const struct inside *in, int64_t n, struct halo *h, int64_t *wide)
 {
     struct rank_list near = {0}, scratch = {0};

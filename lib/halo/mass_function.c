@@ -1,6 +1,6 @@
-/* halo/mass_function: beside the fit of Tinker et al. (2008, ApJ 688, 709) for spheres of 200
- * times the mean density, with the linear spectrum of Eisenstein & Hu (1998, ApJ
- * 496, 605, without oscillations). */
+/* halo/mass_function: the mass function of a catalogue beside the fit of Tinker et al. (2008, ApJ
+ * 688, 709) for spheres of 200 times the mean density, with the linear spectrum of Eisenstein & Hu
+ * (1998, ApJ 496, 605, without oscillations). */
 #include "halo/mass_function.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static double spectrum(const struct linear *l, double k)
     return pow(k, l->ns) * t * t;
 }
 
-/* Variance in spheres of radius r, Mpc/h. */
+/* Variance of the density in spheres of radius r, Mpc/h. */
 static double variance(const struct linear *l, double r)
 {
     const double from = log(1e-4), to = log(1e3 / r + 10), step = (to - from) / STEPS;

@@ -1,5 +1,6 @@
-/* halo/members: what is said of the members of a halo, which stay where they are: exact sums of
- * what each rank has, so that no digit depends on who has what, and the centre (halo/centre). */
+/* halo/members: properties of the members of a halo, which stay on their ranks: exact sums over
+ * each rank's members, whose digits do not depend on the distribution, and the centre
+ * (halo/centre). */
 #include "halo/members.h"
 #include "base/mem.h"
 
@@ -39,7 +40,7 @@ static void take_sums(struct halo *h, const struct sums *s)
 
 MEM_ORDER(by_location, struct sums, index)
 
-/* Joins the sums of halos that several ranks have members of. */
+/* Adds up the sums of halos that have members on several ranks. */
 static void join_shared(const struct halo_space *s, const struct halo_groups *g, struct halo *h)
 {
     int64_t n = 0, ngot;

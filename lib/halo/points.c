@@ -1,6 +1,5 @@
-/* halo/points: the bodies of a rank. An array for each quantity, so that a tree can sort the places
- * that are there instead of copying them: 64 bytes for a particle of dark matter, 33 for a star or
- * a cell. */
+/* halo/points: the bodies of a rank, an array for each quantity, so that a tree can sort the
+ * positions in place: 64 bytes for a particle of dark matter, 33 for a star or a cell. */
 #include <string.h>
 
 #include "halo/halo_priv.h"
@@ -89,7 +88,7 @@ static void sort_kinds(int64_t n, const int32_t *order, unsigned char *kind, uns
     for (int64_t i = 0; i < n; i++) kind[i] = old[order[i]];
 }
 
-/* Places are sorted already. */
+/* Sorts all arrays but the positions, which the tree has sorted. */
 static void sort_rest(struct halo_set *s, const int32_t *order)
 {
     void *old = mem_new(sizeof(double) * (size_t)s->n + 1, "halos: sort");

@@ -1,40 +1,39 @@
-/* halo/sphere: the spheres of given mean density around a centre, whichever rank has what is in
- * them.
+/* halo/sphere: the spheres of given mean density around a centre, for bodies on any ranks.
  *
- * A sphere is known from how much mass is within which radius. The owner of a halo asks the ranks
- * whose domain the sphere may meet for this: of few bodies they tell all radii, of many a histogram
- * whose bins the owner then asks for again, in finer ones, as long as the mean density may fall
- * below the wanted one within them. So no rank holds more than some thousands of bins of a halo,
- * whatever its size. Masses in bins are sums of whole numbers, which do not depend on who has what.
- * Halos come in turns; those whose sphere was too small ask again, for a larger one. */
+ * A sphere follows from the mass within each radius. The owner of a halo sends a request to each
+ * rank whose domain the sphere may overlap. For few bodies the reply holds all radii, for many a
+ * histogram; the owner then requests finer bins wherever the mean density may fall below the wanted
+ * one within a bin. So no rank holds more than some thousands of bins of a halo, whatever its size.
+ * Masses in bins are sums of integers, which do not depend on the distribution of bodies. Halos are
+ * measured in batches; a sphere that was too small is requested again with a larger radius. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "halo/bins.h"
 
 enum {
-    INNER = 10,   /* bodies within the smallest sphere */
-    EXACT = 4096, /* halo_par.exact */
-    BINS = 4096,  /* of a histogram */
-    COARSE = 46,  /* bits of a key that are left out at first: 64 bins per factor of two, */
-    OCTAVES = 40  /* over so many of these; what is further inside is in the first bin */
+    INNER = 10,   /* minimum number of bodies within a sphere */
+    EXACT = 4096, /* default of halo_par.exact */
+    BINS = 4096,  /* maximum number of bins of a histogram */
+    COARSE = 46,  /* key bits dropped in the first histogram: 64 bins per factor of two */
+    OCTAVES = 40  /* factors of two in r² that it spans; the first bin holds smaller radii */
 };
-static const double GROW = 1.5, MAX = 0.5; /* radius in boxes: beyond, space meets itself */
+static const double GROW = 1.5, MAX = 0.5; /* growth of the radius, maximum radius in boxes */
 
-/* Bodies of which r² has a key in from..to. */
+/* Request for the bodies whose r² has a key in from..to. */
 struct request {
     double x[3];
     uint64_t from, to;
     int64_t halo;
-    int shift; /* those alike but for so many bits together; -1: the same only, however many */
-    bool open; /* what is further inside too, in the first bin */
+    int shift; /* key bits to drop for a bin; -1: one bin for each r², for any number of bodies */
+    bool open; /* whether the first bin also holds smaller radii */
 };
 
 struct bin {
-    int64_t halo; /* while it is local: the request */
+    int64_t halo; /* index of the halo; in local bins, of the request */
     int64_t n;
-    uint64_t edge;      /* the least key that it could have */
-    double first, last; /* r² of its bodies */
+    uint64_t edge;      /* smallest key of the bin */
+    double first, last; /* smallest and largest r² of its bodies */
     halo_mass m;
 };
 
@@ -44,8 +43,8 @@ struct bins {
 };
 
 struct sphere {
-    double radius;  /* asked for; below 0: done */
-    int64_t points; /* that may be within */
+    double radius;  /* radius requested; below 0: done */
+    int64_t points; /* maximum number of bodies within */
     struct bins bins;
 };
 
@@ -76,7 +75,7 @@ static void join_bin(struct bin *a, const struct bin *b)
     a->last = fmax(a->last, b->last);
 }
 
-/* Sorts bins from b->at[first] on, and joins those that are the same. */
+/* Sorts bins from b->at[first] on, and merges bins of equal halo and key. */
 static void join_bins(struct bins *b, int64_t first)
 {
     int64_t n = first;
@@ -89,14 +88,14 @@ static void join_bins(struct bins *b, int64_t first)
     b->n = n;
 }
 
-/* ---- what a rank has within a range of radii ---- */
+/* ---- bins of this rank ---- */
 
 struct reading {
     const struct halo_space *s;
     const struct halo_set *set;
     const struct request *q;
-    int64_t number;    /* of the request */
-    struct bin *table; /* [BINS] */
+    int64_t number;    /* index of the request */
+    struct bin *table; /* [BINS] bins of the histogram */
     struct bins *out;
 };
 
@@ -139,7 +138,7 @@ static void read_request(const struct halo_trees *t, struct reading *r)
     if (q->shift < 0) join_bins(r->out, first);
 }
 
-/* Bins of this rank's bodies for all requests, in no order. */
+/* Bins of this rank's bodies for all requests, in any order. */
 static struct bins read_requests(const struct spheres *q, int64_t n, const struct request *item)
 {
     struct bins all = {0};
@@ -162,7 +161,7 @@ static struct bins read_requests(const struct spheres *q, int64_t n, const struc
     return all;
 }
 
-/* ---- questions to other ranks ---- */
+/* ---- requests to other ranks ---- */
 
 struct requests {
     int64_t n, room;
@@ -175,7 +174,7 @@ static void add_request(struct requests *r, const struct request *q)
     r->at[r->n++] = *q;
 }
 
-/* Answers of others to these requests, joined to those of this rank. (collective) */
+/* Sends requests to other ranks, and adds their replies to the bins of this rank. (collective) */
 static void ask_others(const struct spheres *q, const struct requests *r, struct bins *all)
 {
     struct rank_list near = {0}, scratch = {0};
@@ -225,9 +224,9 @@ static double volume_of(double r2)
 
 enum verdict { FOUND, TOO_SMALL, REFINE };
 
-/* The radius at which the mean density falls below `density`, outwards from the INNER-th body: a
- * sphere that far has mass m. NAN: it is lower there already. TOO_SMALL: it falls only beyond what
- * was asked for. REFINE: it may fall within bin *which. */
+/* Finds the radius at which the mean density falls below `density`, outwards from the INNER-th
+ * body; *m: the mass within. NAN: the density at that body is already lower. TOO_SMALL: it falls
+ * below only outside of the requested radius. REFINE: it may fall below within bin *which. */
 static enum verdict find_sphere(const struct spheres *q, const struct sphere *a, double density,
                                 double *m, double *r, int64_t *which)
 {
@@ -249,7 +248,7 @@ static enum verdict find_sphere(const struct spheres *q, const struct sphere *a,
         if (inside >= density * volume_of(next)) continue;
         *r = cbrt(inside / (density * (4 * M_PI / 3)));
         *m = inside;
-        if (*r * *r < b->last) *m = *r = NAN; /* too thin from the start */
+        if (*r * *r < b->last) *m = *r = NAN; /* mean density below the limit throughout */
         return FOUND;
     }
     return a->bins.n ? TOO_SMALL : FOUND;
@@ -268,7 +267,7 @@ static void ask_first(const struct spheres *q, int64_t halo, struct requests *ou
     add_request(out, &r);
 }
 
-/* A bin is asked for again, and is no longer there. */
+/* Requests finer bins for a bin, and removes it. */
 static void ask_again(const struct spheres *q, int64_t halo, int64_t which, struct requests *out)
 {
     struct bin *b = &q->of[halo].bins.at[which];
@@ -280,7 +279,7 @@ static void ask_again(const struct spheres *q, int64_t halo, int64_t which, stru
     b->n = 0;
 }
 
-/* Evaluates the bins known of a halo, and adds requests for what must be known in addition. */
+/* Evaluates the bins of a halo, and requests more where needed. */
 static void weigh(struct spheres *q, int64_t halo, struct requests *out)
 {
     struct sphere *a = &q->of[halo];
@@ -312,7 +311,7 @@ static void weigh(struct spheres *q, int64_t halo, struct requests *out)
     if (again) ask_first(q, halo, out);
 }
 
-/* Halos first..end-1, all of them to the end. (collective) */
+/* Measures halos first..end-1 until no request is left. (collective) */
 static void measure_turn(struct spheres *q, int64_t first, int64_t end)
 {
     struct requests r = {0};
@@ -327,7 +326,7 @@ static void measure_turn(struct spheres *q, int64_t first, int64_t end)
         struct requests done = r;
         r = (struct requests){0};
         int64_t last = -1;
-        for (int64_t i = 0; i < done.n; i++) { /* a halo's requests are neighbours */
+        for (int64_t i = 0; i < done.n; i++) { /* requests of a halo are adjacent */
             if (done.at[i].halo == last) continue;
             last = done.at[i].halo;
             join_bins(&q->of[last].bins, 0);
@@ -340,7 +339,7 @@ static void measure_turn(struct spheres *q, int64_t first, int64_t end)
     FREE(r.at);
 }
 
-/* Spheres of what may be twice the mass of the members. */
+/* Sets the initial radii: spheres for about twice the mass of the members. */
 static void begin(struct spheres *q)
 {
     double min = INFINITY;

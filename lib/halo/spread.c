@@ -1,6 +1,6 @@
-/* halo/spread: which rank has which bodies. A decomposition of its own, balanced by numbers: bodies
- * that are read from files are anywhere, those of a run are balanced by other costs. They are sent
- * in turns, so that few are there twice. */
+/* halo/spread: distributes the bodies over the ranks by a decomposition of its own, with equal
+ * numbers of bodies: bodies read from files are on any rank, and the bodies of a run are balanced
+ * by other costs. Bodies are sent in batches, so that few are in memory twice. */
 #include <string.h>
 
 #include "halo/halo_priv.h"
@@ -24,7 +24,7 @@ int64_t halo_turns(const struct comm *c, int64_t n)
     return turns < TURNS ? turns : TURNS;
 }
 
-/* Every so many bodies, of both sets. */
+/* Makes the decomposition from a sample of the bodies of both sets. */
 static void make_domain(struct halo_space *s, const struct halo_points *b)
 {
     bool bounded[6];
@@ -60,7 +60,7 @@ static struct halo_point body_of(const struct halo_set *s, int64_t i)
     return b;
 }
 
-/* The last n bodies of a set go to their ranks. */
+/* Sends the last n bodies of a set to their ranks. */
 static void send_turn(const struct halo_space *s, struct halo_set *set, int64_t n,
                       struct halo_points *to)
 {
@@ -124,7 +124,8 @@ static void add_rank(struct rank_list *l, int rank)
     l->rank[at] = rank;
 }
 
-/* A ball within the box around this rank's bodies, which its domain contains, meets no other. */
+/* A sphere inside the bounding box of this rank's bodies, which its domain contains, overlaps no
+ * other rank. */
 void halo_ranks_near(const struct halo_space *s, const double x[3], double radius,
                      struct rank_list *out, struct rank_list *scratch)
 {
@@ -135,20 +136,20 @@ void halo_ranks_near(const struct halo_space *s, const double x[3], double radiu
     if (!s->domain || inside) return;
     for (int image = 0; image < 27; image++) {
         double y[3];
-        bool there = true;
+        bool meets = true;
         for (int k = 0; k < 3; k++) {
             int shift = image / (k == 0 ? 1 : k == 1 ? 3 : 9) % 3 - 1;
             y[k] = x[k] + shift;
-            there &= shift == 0 || (s->periodic[k] && y[k] + far >= 0 && y[k] - far <= 1);
+            meets &= shift == 0 || (s->periodic[k] && y[k] + far >= 0 && y[k] - far <= 1);
         }
-        if (!there) continue;
+        if (!meets) continue;
         domain_ball(s->domain, y, radius * (1 + 1e-9), s->margin, scratch);
         for (int i = 0; i < scratch->n; i++)
             if (scratch->rank[i] != s->c->rank) add_rank(out, scratch->rank[i]);
     }
 }
 
-/* ---- questions ---- */
+/* ---- requests ---- */
 
 void *halo_ask(const struct comm *c, const struct halo_question *q, int64_t n, const void *item,
                const int *rank)

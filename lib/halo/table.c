@@ -96,7 +96,7 @@ double halo_value(const struct halo_table *t, int64_t halo, int column)
         return (double)*(const int64_t *)at;
     case MASS:
         return *(const double *)at * halo_solar(b);
-    case LENGTH: /* in boxes */
+    case LENGTH: /* units of the box */
         return *(const double *)at * b->boxlen * b->unit_l / CGS_KPC;
     case SPEED:
         return *(const double *)at * (b->unit_l / b->unit_t) / CGS_KM;

@@ -1,6 +1,6 @@
-/* hole/agn: see agn.h. The home of a black hole decides what it does and loads its jets; all cells
- * are changed by heat first, then by jets; what was too much for them returns to the home, and to
- * the owner. */
+/* hole/agn: see agn.h. The home rank of an event decides the mode of feedback and loads the jets;
+ * all cells are changed by heat first, then by jets; energy above the temperature ceiling returns
+ * to the home, and to the owner of the black hole. */
 #include "hole/agn.h"
 
 #include <math.h>
@@ -10,31 +10,32 @@
 #include "dom/injection.h"
 #include "hole/spin.h"
 
-static const double QUARTER = 0.25;   /* of the cell that a hole is in, at most */
-static const double ROUND = 1 + 1e-9; /* of a radius: the edge of a cylinder is inside its ball */
+static const double QUARTER = 0.25; /* maximum fraction of the gas of a cell that its jets carry */
+static const double ROUND = 1 + 1e-9; /* enlarges the sphere around a cylinder against rounding */
 enum { WEIGHT_BITS = 40, SURPLUS_BITS = 60 };
 
 typedef event_whole whole;
 
-/* The load: energy, and for jets gas, that a black hole releases. */
+/* Feedback of a black hole: energy, and for jets gas. */
 struct feedback {
     struct event_home home;
     int64_t mode;
-    double energy, mass, v[3], axis[3]; /* mass, v: of the gas of jets; axis: a unit vector */
-    double quantum;                     /* of weights: mass of heated gas, volume for jets */
-    double scalar[];                    /* masses */
+    /* mass, v: mass and velocity of the gas in the jets; axis: a unit vector */
+    double energy, mass, v[3], axis[3];
+    double quantum;  /* unit of weights: mass of heated gas, volume for jets */
+    double scalar[]; /* masses of passive scalars */
 };
 
-/* Over its cells: weights, and those above minus those below the hole. */
+/* Sums over the cells of an event: w: weights; up: weights above minus weights below the hole. */
 struct totals {
     whole w, up;
 };
 
-/* A row that the owner of a black hole sends to the home of its event. */
+/* Row that the owner of a black hole sends to the home of its event. */
 struct agn_row {
     struct agn agn;
-    int64_t owner, index; /* rank, and its index there */
-    double excess;        /* of the cell at the centre, where no cell is met */
+    int64_t owner, index; /* rank of the owner, index of the hole on that rank */
+    double excess; /* surplus energy of the central cell, for events that reach no cell centre */
     bool released;
 };
 
@@ -42,9 +43,10 @@ struct agn_job {
     const struct term_run *r;
     struct injection in;
     const struct agn_law *law;
-    double max;                             /* internal energy per mass at the ceiling */
-    struct injection_sums weights, surplus; /* surplus: energy/2^SURPLUS_BITS */
-    int64_t mode;                           /* of those that are treated now */
+    double max; /* specific internal energy at the ceiling */
+    /* surplus: energy in units of 2^-SURPLUS_BITS of the event's energy */
+    struct injection_sums weights, surplus;
+    int64_t mode; /* mode of the events being treated */
 };
 
 struct agn_law agn_law(const struct term_run *r)
@@ -80,7 +82,8 @@ static double volume_of(const struct agn_job *k, int level)
     return leaf_cell_volume(k->r->mesh, level);
 }
 
-/* Gas of the cell leaves with the jets, at constant velocity and internal energy of what stays. */
+/* Moves gas of the cell into the jets; the velocity and specific internal energy of the rest stay
+ * constant. */
 static void load_jets(const struct agn_job *k, const struct leaf_cell *c, double mass,
                       struct feedback *o)
 {
@@ -90,7 +93,7 @@ static void load_jets(const struct agn_job *k, const struct leaf_cell *c, double
     injection_take(&k->in, c, share, rho * share, o->v, o->scalar);
 }
 
-/* Mode, energy and axis of the feedback of black hole a. */
+/* Decides the mode, energy and axis of the feedback of black hole a. */
 static void decide(const struct agn_job *k, const struct agn *a, struct feedback *o)
 {
     const struct agn_law *law = k->law;
@@ -120,7 +123,7 @@ static void load_all(struct agn_job *k)
                                 : o->mode == AGN_JET ? k->law->radius * (M_SQRT2 * ROUND)
                                                      : k->law->radius;
     }
-    for (int64_t i = 0; i < in->home.n; i++) { /* all jets are loaded */
+    for (int64_t i = 0; i < in->home.n; i++) { /* the masses after all jets are loaded */
         struct feedback *o = injection_load(in, i);
         const struct leaf_cell *c = &in->centre[i];
         double volume = volume_of(k, c->level), mass = *var_of(k, c, GAS_DENSITY) * volume;
@@ -130,7 +133,7 @@ static void load_all(struct agn_job *k)
 
 /* ---- sums over the cells ---- */
 
-/* The weight of a cell, and whether it is above (1) or below (-1) the hole. */
+/* Weight of a cell, and whether it is above (1) or below (-1) the hole. */
 static whole weight_of(const struct agn_job *k, const struct bins_hit *h, const struct feedback *o,
                        int *side)
 {
@@ -162,7 +165,7 @@ static void totals_cell(const struct bins_hit *h, event_whole *sum, void *ctx)
 
 /* ---- the release ---- */
 
-/* Is this mass of gas heated enough? */
+/* Whether the energy heats this mass of gas enough. */
 static bool hot_enough(const struct agn_job *k, const struct feedback *o, double mass)
 {
     double rise = gas_gm1(k->r->hydro->gamma) * (o->energy / mass) * k->r->units.temperature;
@@ -175,7 +178,7 @@ static double internal_of(const struct agn_job *k, const struct leaf_cell *s)
     return gas_cell_internal(&g);
 }
 
-/* A share of the energy to a cell; returns what of it would lift it above the ceiling. */
+/* Gives a share of the energy to a cell; returns the surplus above the ceiling. */
 static double heat_cell(const struct agn_job *k, const struct feedback *o, double share,
                         const struct leaf_cell *s)
 {
@@ -186,8 +189,9 @@ static double heat_cell(const struct agn_job *k, const struct feedback *o, doubl
     return energy - taken;
 }
 
-/* A share of the gas of jets, at velocity w, with heat beside the energy of its motion. Where that
- * lifts the cell above the ceiling, or it was there, the surplus is taken out and returned. */
+/* Gives a share of the gas in the jets to a cell, at velocity w, with `heat` beside the kinetic
+ * energy. Returns the surplus above the ceiling, or above the cell's previous internal energy if
+ * that is higher. */
 static double stream_cell(const struct agn_job *k, const struct feedback *o, double share,
                           const double w[3], double heat, const struct leaf_cell *s)
 {
@@ -203,8 +207,9 @@ static double stream_cell(const struct agn_job *k, const struct feedback *o, dou
     return surplus * volume;
 }
 
-/* The jets' velocity beside v is speed (side - mean) along the axis, so that all momenta together
- * are those of the gas that was loaded; on one side alone there are none, and it is heated. */
+/* Gives a cell its share of the jets. Their velocity relative to v is speed (side - mean) along the
+ * axis, so that the total momentum equals the momentum of the loaded gas; if all cells are on one
+ * side there are no jets, and the gas is heated. */
 static double jet_cell(const struct agn_job *k, const struct feedback *o, const struct totals *t,
                        double share, int side, const struct leaf_cell *s)
 {
@@ -249,9 +254,9 @@ static void release_centres(struct agn_job *k)
     }
 }
 
-/* ---- back ---- */
+/* ---- results ---- */
 
-/* surplus: of all ranks. */
+/* Stores the results of an event; surplus: sum over all ranks. */
 static void settle(struct agn_row *h, const struct feedback *o, whole surplus)
 {
     struct agn *a = &h->agn;
@@ -263,7 +268,7 @@ static void settle(struct agn_row *h, const struct feedback *o, whole surplus)
     if (o->mode != AGN_SAVED) a->accreted = 0;
 }
 
-/* Sends surplus energy to the homes of the black holes, and the results to their owners.
+/* Sends surplus energy to the homes of the events, and results to the owners of the black holes.
  * (collective) */
 static void send_back(struct agn_job *k, struct agn *a)
 {

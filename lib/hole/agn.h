@@ -1,12 +1,13 @@
-/* hole/agn: the energy that black holes set free at a coarse step (Dubois et al. 2012). Method:
+/* hole/agn: feedback of black holes, at coarse steps (Dubois et al. 2012). Method:
  * docs/method/blackholes.md.
  *
- * A hole that accretes more than x_floor of its limit heats a sphere, by mass. One that accretes
- * less drives jets: gas of its cell, at two opposite velocities, in a cylinder along its axis. What
- * gas cannot take below the ceiling of temperature is saved until the next time, when it alone is
- * set free, as heat. Cells are found through spatial bins (dom/bins.h); sums over cells of other
- * ranks are integers, and holes are treated in the order of their ids: the result does not depend
- * on ranks or threads. Mass, momentum and scalars are conserved, and of each hole
+ * A hole that accretes more than x_floor of its Eddington limit heats a sphere, by mass. One that
+ * accretes less drives jets: gas of its cell, at two opposite velocities, in a cylinder along its
+ * axis. Energy that would heat gas above the temperature ceiling is saved until the next release,
+ * which is then of the saved energy alone, as heat. Cells are found through spatial bins
+ * (dom/bins.h); sums over cells of other ranks are integers, and holes are treated in the order of
+ * their ids: the result does not depend on ranks or threads. Mass, momentum and scalars are
+ * conserved, and for each hole
  *
  *     energy of the accreted mass + saved before = given to the gas + saved after. */
 #pragma once
@@ -16,32 +17,32 @@
 enum agn_mode { AGN_QUIET, AGN_SAVED, AGN_HEAT, AGN_JET };
 
 struct agn {
-    struct event at;   /* place, in the box, and an id of its own; the radius is the law's */
-    double axis[3];    /* of jets, any length; 0: heat instead */
-    double spin;       /* negative: the disc counter-rotates */
-    double efficiency; /* radiated share of the accreted mass */
-    double rate;       /* accreted mass in units of the limit of Eddington; not finite: quiet */
-    double accreted;   /* mass since the last release, code units; becomes 0 if it is released */
-    double saved;      /* energy, code units; becomes what is saved now */
-    /* results */
+    struct event at;   /* position in the box and a unique id; the radius is set by the law */
+    double axis[3];    /* axis of jets, any length; 0: heat instead */
+    double spin;       /* spin parameter; negative: the disc counter-rotates */
+    double efficiency; /* fraction of the accreted rest mass that is radiated */
+    double rate;       /* accretion rate in units of the Eddington limit; not finite: quiet */
+    double accreted;   /* mass accreted since the last release, code units; set to 0 at a release */
+    double saved;      /* energy saved, code units; in: before, out: after the release */
+    /* The following are results. */
     enum agn_mode mode;
-    double given; /* energy to the gas, code units */
+    double given; /* energy given to the gas, code units */
 };
 
-/* Code units, temperatures T/mu in K. */
+/* Parameters of feedback in code units, temperatures T/mu in K. */
 struct agn_law {
-    double radius;    /* of spheres; radius and half length of cylinders */
-    double light2;    /* the speed of light, squared */
-    double x_floor;   /* rate below which there are jets */
-    double heat, jet; /* shares of the radiated energy */
-    double loading;   /* of jets: mass per accreted mass; at most a quarter of the cell */
-    double min;       /* gas that would not be heated by as much waits */
-    double ceiling;   /* of gas that is heated */
-    bool arrested;    /* the energy of jets is that of magnetically arrested discs */
+    double radius;    /* radius of spheres, radius and half length of cylinders */
+    double light2;    /* square of the speed of light */
+    double x_floor;   /* rate in units of the Eddington limit below which there are jets */
+    double heat, jet; /* fractions of the radiated energy, for heating and for jets */
+    double loading;   /* jet mass per accreted mass; at most a quarter of the cell's gas */
+    double min;       /* minimum temperature rise; a release that would heat less waits */
+    double ceiling;   /* maximum temperature of heated gas */
+    bool arrested;    /* jet energy of magnetically arrested discs */
 };
 struct agn_law agn_law(const struct term_run *r);
 
-/* Of the n holes of this rank, at a coarse step. *changed: did cells of this rank change? On error
- * all ranks return it. (collective) */
+/* Releases the energy of the n holes of this rank, at a coarse step. *changed: whether cells of
+ * this rank changed. On error all ranks return it. (collective) */
 MUST_USE enum err agn_release(const struct term_run *r, const struct agn_law *law, int64_t n,
                               struct agn *a, bool *changed);

@@ -1,6 +1,6 @@
-/* hole/create: see create.h. Cells whose gas would do, and that are far from all holes, are few:
- * they go, as events, to the ranks around, which add up the stars there; those that pass go to all
- * ranks, which choose the densest. */
+/* hole/create: see create.h. Cells that meet the gas criteria, far from all holes, are few: they
+ * are sent, as events, to the ranks around, which add up the stars there. Sites that pass are sent
+ * to all ranks, which choose the densest. */
 #include "hole/create.h"
 
 #include <math.h>
@@ -12,7 +12,8 @@
 #include "dom/injection.h"
 #include "tree/tree.h"
 
-static const double STARS = 0.1, DISPERSION = 20e5; /* H/cm^3, cm/s */
+/* minimum stellar density, H/cm^3; minimum velocity dispersion, cm/s */
+static const double STARS = 0.1, DISPERSION = 20e5;
 
 struct hole_seeding hole_seeding(const struct term_run *r)
 {
@@ -28,10 +29,10 @@ struct hole_seeding hole_seeding(const struct term_run *r)
         .with_stars = param_stars(r->par)};
 }
 
-/* A cell that may get a hole. */
+/* Candidate cell for a new hole. */
 struct site {
-    int64_t home, number;             /* rank, and its place there */
-    double x[3], dx, oct[3], density; /* oct: from the cell to the centre of its oct */
+    int64_t home, number;             /* rank of the cell, index of the site on that rank */
+    double x[3], dx, oct[3], density; /* oct: vector from the cell to the centre of its oct */
     struct leaf_cell at;
 };
 
@@ -55,7 +56,7 @@ static void sites_add(struct sites *s, const struct site *a)
 
 /* ---- gas ---- */
 
-/* The density at which a Jeans length is four cells. */
+/* Density at which a Jeans length is four cells. */
 static double unstable(const struct creation *k, const struct level *lv, lidx i, int c, double dx)
 {
     const struct hydro_par *h = k->r->hydro;
@@ -88,7 +89,7 @@ static void note(int32_t i, double far2, void *ctx)
     *(bool *)ctx = true;
 }
 
-/* Points out of copies or stars. */
+/* Builds a tree over the positions of copies or stars. */
 static enum err plant(int64_t n, double *x, double reach, struct tree **t)
 {
     struct tree_points p = {.n = n, .x = {x, x + n, x + 2 * n}};
@@ -126,7 +127,8 @@ static enum err leave_room(struct creation *k)
 
 /* ---- stars ---- */
 
-/* Mass in the cloud-in-cell sense; mass, momenta and their squares in the oct. */
+/* Sums over stars: cloud-in-cell mass in the cell; mass, momenta and squared velocities times mass
+ * in the oct. */
 enum { STAR_CELL, STAR_OCT, STAR_P, STAR_P2 = STAR_P + 3, STAR_SUMS = STAR_P2 + 3 };
 
 struct message {
@@ -136,8 +138,8 @@ struct message {
 
 struct counting {
     const struct parts *p;
-    const int64_t *star; /* the stars, their places */
-    const double *x;     /* of the site, perhaps an image */
+    const int64_t *star; /* indices of the stars in the particle arrays */
+    const double *x;     /* position of the site, or of its periodic image */
     const struct site *site;
     struct sum *sum;
 };
@@ -219,7 +221,7 @@ static enum err count_stars(const struct creation *k, const struct events *here,
     return err;
 }
 
-/* Many old stars that move fast: the bulge of a galaxy. */
+/* Whether the stars belong to a bulge: high density and high velocity dispersion. */
 static bool bulge(const struct creation *k, const struct site *s, const struct sum sum[STAR_SUMS])
 {
     double volume = s->dx * s->dx * s->dx, m = sum_get(&sum[STAR_OCT]), most2 = 0;
@@ -250,7 +252,8 @@ static enum err send_sites(struct creation *k, double reach, struct events *here
 
 MEM_ORDER(by_number, struct message, number)
 
-/* Of the sites, in the order of their numbers, those that are in bulges. */
+/* Adds up the messages about each site, and keeps the sites that are in bulges, in the order of
+ * their numbers. */
 static void keep_bulges(struct creation *k, struct message *in, int64_t n)
 {
     int64_t retained = 0;
@@ -264,7 +267,7 @@ static void keep_bulges(struct creation *k, struct message *in, int64_t n)
     k->own.n = retained;
 }
 
-/* (collective) */
+/* Requests the sums over stars, and keeps the sites in bulges. (collective) */
 static enum err ask_stars(struct creation *k)
 {
     const struct comm *c = k->r->comm;

@@ -15,26 +15,28 @@
 #include "hole/spin.h"
 #include "phys/stars.h"
 
-static const double MAX = 0.25;       /* of the gas of a cell, in a step, by all holes */
-static const double EFFICIENCY = 0.1; /* without spins */
+/* maximum fraction of a cell's gas that all holes accrete in a step */
+static const double MAX = 0.25;
+static const double EFFICIENCY = 0.1; /* radiative efficiency without spins */
 
-/* Code units at the time of the step. */
+/* Parameters of accretion and drag in code units at the time of the step. */
 struct hole_law {
-    double aexp;              /* of this time */
-    double G, dx;             /* of gravity; of a finest cell, at constant physical size */
-    bool bondi, drag;         /* do they accrete, are they dragged? */
-    double dense;             /* threshold of star formation: gas above it is boosted */
-    double boost, boost_drag; /* exponents */
-    double v2_max;            /* cap of the square of the relative velocity */
-    double f_bondi, x_floor;  /* factor of accretion below this Eddington ratio */
-    double eddington;         /* mass per time and mass at an efficiency of 1 */
-    double sun;               /* solar mass */
+    double aexp;      /* expansion factor */
+    double G, dx;     /* gravitational constant; finest cell size, at constant physical size */
+    bool bondi, drag; /* whether holes accrete, whether they are dragged */
+    double dense; /* density threshold of star formation: accretion from denser gas is boosted */
+    double boost, boost_drag; /* exponents of the boost factors */
+    double v2_max;            /* maximum squared relative velocity */
+    double f_bondi, x_floor;  /* factor of accretion below the Eddington ratio x_floor */
+    double eddington;         /* Eddington accretion rate per mass at an efficiency of 1 */
+    double sun;               /* solar mass, code units */
     bool spin, arrested, self_gravity;
     double gamma, smallr, smallc;
     int nvar;
 };
 
-/* dx: of a finest cell, at constant physical size; cosmo: NULL without. */
+/* Parameters at expansion factor aexp; dx: finest cell size, at constant physical size; cosmo: NULL
+ * without cosmology. */
 static struct hole_law law_at(const struct params *par, const struct hydro_par *hydro,
                               const struct cosmo_par *cosmo, double aexp, double dx)
 {
@@ -75,29 +77,29 @@ static double relative2(const struct hole_law *law, const struct sink *s)
     return fmin(square(w), law->v2_max);
 }
 
-/* The square of the scale of its kernel, from the gas that it found last. */
+/* Squared scale of the accretion kernel, from the gas properties of the last measurement. */
 static double kernel2_of(const struct hole_law *law, const struct sink *s)
 {
     double r = hole_kernel(law->G, s->m, s->c2, s->c2 > 0 ? relative2(law, s) : 0, law->dx);
     return r * r;
 }
 
-/* Data that a black hole sends to its copies, for accretion on one level. */
+/* Request that a black hole sends to its copies, for accretion on one level. */
 struct request {
-    double v[3];          /* of the hole */
-    double kernel2, mass; /* mass: for a unit of weight */
-    double push[3];       /* momentum to the gas for a unit of weighted mass: drag */
+    double v[3];          /* velocity of the hole */
+    double kernel2, mass; /* mass: accreted per unit of weight */
+    double push[3];       /* drag: momentum given to the gas per unit of weighted mass */
 };
-/* The sums that a copy answers: mass, its momentum beside that at the hole's velocity, and the
- * momentum that the gas got by drag. */
+/* Sums that a copy returns: accreted mass, its momentum relative to the hole, and the momentum that
+ * the gas gained by drag. */
 enum { FEED_MASS, FEED_MOMENTUM, FEED_DRAG = 4, FEED_SUMS = 7 };
-/* Over the cells of a cloud, with the kernel: volume, mass, momentum, mass times c^2, and angular
- * momentum about the hole. */
+/* Kernel-weighted sums over the cells of a cloud: volume, mass, momentum, mass times c^2, and
+ * angular momentum about the hole. */
 enum { HOLE_VOLUME, HOLE_MASS, HOLE_MOMENTUM, HOLE_HEAT = 5, HOLE_TURN };
 
-/* ---- the gas around ---- */
+/* ---- surrounding gas ---- */
 
-/* The part of the volume of a cell dx wide that counts; no kernel is narrower than half of it. */
+/* Kernel-weighted volume of a cell of size dx; the kernel is at least half a cell wide. */
 static double weight_of(const struct sink_cell *c, double dx, double kernel2)
 {
     return c->w * (dx * dx * dx) * exp(-square(c->r) / fmax(kernel2, 0.25 * dx * dx));
@@ -139,7 +141,8 @@ static struct sink_gas gas_around(const struct sum sums[SINK_GAS_SUMS])
     return g;
 }
 
-/* From the gas of its cloud, by level: rates, and what the hole remembers of the gas. */
+/* Computes the accretion rates and stores the gas properties, from the sums over the cloud by
+ * level. */
 static void set_rates(const struct hole_law *law, int levelmin, int levelmax, struct sink *s)
 {
     struct sink_gas g = sink_gas_sum(s, levelmin, levelmax);
@@ -155,16 +158,17 @@ static void set_rates(const struct hole_law *law, int levelmin, int levelmax, st
         s->vgas[d] = g.momentum[d] / g.mass;
         s->jgas[d] = g.turn[d];
     }
-    if (!law->bondi || s->Esave > 0) return; /* what is saved must be set free first */
+    if (!law->bondi || s->Esave > 0) return; /* saved energy must be released first */
     s->bondi = hole_bondi(law->G, s->m, s->rho, s->c2, relative2(law, s)) *
                hole_boost(s->rho / law->dense, law->boost);
     if (s->bondi < law->x_floor * s->eddington) s->bondi *= law->f_bondi;
     s->rate = fmin(s->bondi, s->eddington);
 }
 
-/* ---- meals ---- */
+/* ---- accretion ---- */
 
-/* The share of its relative velocity that drag takes in dt; not more than leaves both at rest. */
+/* Fraction of the relative velocity that drag removes in dt, limited so that hole and gas at most
+ * come to relative rest. */
 static double drag_share(const struct hole_law *law, const struct sink *s, double dt)
 {
     double max = s->mass_gas / (s->m + s->mass_gas), v2 = 0;
@@ -184,7 +188,8 @@ static struct request request_of(const struct hole_law *law, const struct sink *
     return e;
 }
 
-/* The cell loses gas at its velocity and temperature, and is dragged along without being heated. */
+/* Takes accreted gas from a cell at constant velocity and temperature, and adds momentum by drag
+ * without heating. */
 static void change_cell(const struct hole_law *law, const struct level *lv,
                         const struct sink_cell *c, const struct sink_cell_gas *g, double lost,
                         const double push[3], double (*u)[8])
@@ -239,8 +244,8 @@ static void turn(const struct hole_law *law, struct sink *s, double gain)
     memcpy(s->spin, a.axis, sizeof s->spin);
 }
 
-/* Changes of a black hole by accretion on level l. Radiated mass leaves with the velocity of the
- * gas that it came from. */
+/* Updates a black hole by accretion on level l. Radiated mass leaves with the velocity of the
+ * accreted gas. */
 static void digest(const struct hole_law *law, const struct sum sums[FEED_SUMS], int l, double dt,
                    struct sink *s)
 {
@@ -280,7 +285,7 @@ static void rates(const struct sink_run *s, struct sink *a)
     set_rates(s->sinks->own, s->mesh->levelmin, s->mesh->levelmax, a);
 }
 
-/* Cells are those around the places where the copies were made. */
+/* Accretes from the cells around the positions at which the copies were made. */
 static enum err accrete(const struct sink_run *s, int l)
 {
     struct sinks *t = &s->sinks->table;
@@ -308,7 +313,8 @@ static enum err accrete(const struct sink_run *s, int l)
     return err;
 }
 
-/* Saved energy does not change as the box expands; the unit of velocity does, as 1/aexp. */
+/* Rescales saved energy, which is constant as the box expands, to the unit of velocity, which
+ * changes as 1/aexp. */
 static void keep_saved(struct sinks *t, double before, double now)
 {
     double ratio = now / before;
@@ -342,9 +348,9 @@ const struct sink_kind hole_kind = {.family = SINK_HORIZON,
                                     .rates = rates,
                                     .accrete = accrete};
 
-/* ---- energy ---- */
+/* ---- feedback ---- */
 
-/* Evenly over the sphere, the same for any ranks. */
+/* Random direction, isotropic and independent of the ranks. */
 static void random_axis(const struct term_run *r, int64_t id, double axis[3])
 {
     struct rng g = rng_make(star_seed(r->par, 0x6a6574), (uint64_t)id, (uint32_t)r->nstep);
@@ -367,7 +373,8 @@ static struct agn agn_of(const struct term_run *r, const struct sink *s)
     return a;
 }
 
-/* Energy by mode, what is saved of it, and the mass that they radiated since their birth. */
+/* Logs the energy released by mode, the energy saved, and the mass that holes radiated since their
+ * creation. */
 static void log_agn(const struct term_run *r, const struct sinks *s, const struct agn *a)
 {
     struct sum sum[4];

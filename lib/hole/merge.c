@@ -1,5 +1,5 @@
-/* hole/merge: see merge.h. Friends are found by copies, through a tree. Holes that have a friend
- * are few: all ranks get them, and do the same with them. */
+/* hole/merge: see merge.h. Neighbours within the linking length are found through copies and a
+ * tree. Few holes have any: these are sent to all ranks, which merge them identically. */
 #include "hole/merge.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static bool friends(const struct hole_merging *law, const struct other *a, const
     return !law->bound || 0.5 * reduced * w2 * sqrt(r2) < law->G * a->m * b->m;
 }
 
-/* ---- who has a friend ---- */
+/* ---- neighbours ---- */
 
 struct search {
     const struct hole_merging *law;
@@ -84,7 +84,7 @@ static enum err find_friends(const struct sink_context *p, const struct hole_mer
 
 /* ---- groups ---- */
 
-/* b goes into a. */
+/* Merges b into a. */
 static void join(const struct sink_context *p, const struct hole_merging *law, struct sink *a,
                  struct sink *b)
 {
@@ -116,7 +116,8 @@ static void join(const struct sink_context *p, const struct hole_merging *law, s
     b->m = 0;
 }
 
-/* By id they are given; by group, and there by mass, they are joined. */
+/* A hole of a group, `at` being its index in the order of ids. Holes are merged by group, the
+ * heaviest first. */
 struct member {
     int32_t group, at;
     double m;
@@ -154,7 +155,7 @@ static void group(const struct hole_merging *law, const struct sink_context *p,
     mem_sort(who, (size_t)n, sizeof *who, by_group);
 }
 
-/* The holes with friends, of all ranks, by id. */
+/* Merges the holes with neighbours, of all ranks, in the order of their ids. */
 static enum err join_all(const struct sink_context *p, const struct hole_merging *law,
                          struct sink *at, int64_t n, int64_t *merged)
 {
@@ -170,7 +171,7 @@ static enum err join_all(const struct sink_context *p, const struct hole_merging
         q.period[d] = open ? 0 : p->mesh->boxlen;
         for (int64_t i = 0; i < n; i++) x[n * d + i] = at[i].x[d];
     }
-    double reach = law->link * (1 + 1e-9); /* the test is exact */
+    double reach = law->link * (1 + 1e-9); /* margin for rounding; the test itself is exact */
     enum err err = tree_new(&q, TREE_AUTO, reach, &t);
     if (err == OK) err = tree_neighbours(t, reach, &near);
     if (err == OK) group(law, p, at, &near, who, up, (int32_t)n);

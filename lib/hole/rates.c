@@ -6,8 +6,9 @@
 #include "base/cgs.h"
 
 static const double COULOMB = 3.2;
-static const double SUBSONIC = 0.95, SUPERSONIC = 1.007; /* between them the drag is constant */
-static const double SERIES = 0.02; /* Mach number below which the logarithm cancels */
+/* Mach numbers between which the drag is constant */
+static const double SUBSONIC = 0.95, SUPERSONIC = 1.007;
+static const double SERIES = 0.02; /* Mach number below which the terms of the logarithm cancel */
 
 double hole_bondi(double G, double mass, double rho, double cs2, double v2)
 {

@@ -6,13 +6,15 @@
 #include "base/cgs.h"
 #include "hole/rates.h"
 
-static const double VISCOSITY = 0.1;  /* alpha of King, Pringle & Livio (2007) */
-static const double MIN_DISC = 1e-3;  /* of what falls in: no more discs than 1000 */
-static const double MIN_RATE = 1e-30; /* discs of gas that hardly flows are infinite */
-static const double STEP = 1e-3;      /* of ln M, for arrested discs: errors of 1e-12 */
+static const double VISCOSITY = 0.1; /* alpha of King, Pringle & Livio (2007) */
+/* minimum mass of a disc as a fraction of the accreted mass: at most 1000 discs */
+static const double MIN_DISC = 1e-3;
+static const double MIN_RATE = 1e-30; /* minimum accretion rate: the disc radius diverges at zero */
+static const double STEP = 1e-3;      /* step in ln M, for arrested discs: error 1e-12 */
 
-/* 3 - Z1 of Bardeen, Press & Teukolsky (1972), eq. 2.21. Its terms cancel as a goes to 0, where it
- * is 8 a^2/9; there two steps of Newton's method follow, for the cubic that it solves. */
+/* 3 - Z1 of Bardeen, Press & Teukolsky (1972), eq. 2.21. The terms of Z1 cancel as a goes to 0,
+ * where 3 - Z1 is 8 a^2/9; there two steps of Newton's method follow, for the cubic of which it is
+ * a root. */
 static double three_less_z1(double a)
 {
     double a2 = a * a, x = 2 - cbrt(1 - a2) * (cbrt(1 + a) + cbrt(1 - a));
@@ -51,7 +53,7 @@ double spin_thin(double a, double growth)
     return limited(sqrt(r) / (3 * growth) * (4 - sqrt(3 * r / (growth * growth) - 2)));
 }
 
-/* da / d ln M */
+/* Derivative da / d ln M for a magnetically arrested disc. */
 static double spin_down(double a)
 {
     return 0.97166 - a * (12.0026 + a * (4.04337 - a * (5.81317 + a * 2.50482)));
@@ -77,13 +79,13 @@ double spin_axis(const double v[3], double out[3])
     return length;
 }
 
-/* Mass of one disc in solar masses, and its radius in radii of Schwarzschild. */
+/* A disc: mass in solar masses, radius in Schwarzschild radii. */
 struct disc {
     double mass, radius;
 };
 
-/* Warped out to where it aligns (Dubois et al. 2014, eq. 15; Fanidakis et al. 2011, eq. 19), or
- * ended by its own gravity (Dotti et al. 2013). */
+/* Properties of a disc that is warped out to the alignment radius (Dubois et al. 2014, eq. 15;
+ * Fanidakis et al. 2011, eq. 19) or limited by its own gravity (Dotti et al. 2013). */
 static struct disc disc_of(double a, double mass, double rate, bool self_gravity)
 {
     const double al = VISCOSITY / 0.1, m8 = mass / 1e8, size = fabs(a);
@@ -101,8 +103,8 @@ static struct disc disc_of(double a, double mass, double rate, bool self_gravity
     return (struct disc){hole_eddington(efficiency) * rate * mass * years * CGS_YEAR, warp};
 }
 
-/* The hole and a disc of mass dm share their angular momenta; the sign of a says whether the disc
- * next to the hole counter-rotates then. */
+/* Aligns the hole with its total angular momentum with a disc of mass dm; afterwards a is negative
+ * if the disc next to the hole counter-rotates. */
 static void align(struct spin *s, double mass, double dm, double radius, const double disc[3])
 {
     double share = 2 * (dm / mass) * sqrt(radius) / fabs(s->a), cosine = 0, sum[3];
@@ -118,7 +120,7 @@ static void accrete_disc(struct spin *s, double growth, bool arrested)
 {
     bool against = s->a < 0;
     s->a = arrested ? spin_arrested(s->a, growth) : spin_thin(s->a, growth);
-    /* turned over: it now has the direction of the disc that was against it */
+    /* The hole turned over: it now rotates with the disc that was counter-rotating. */
     for (int d = 0; d < 3 && against && s->a >= 0; d++) s->axis[d] = -s->axis[d];
 }
 
@@ -126,7 +128,8 @@ void spin_accrete(struct spin *s, const struct spin_flow *f)
 {
     double left = f->gain, mass = f->mass, disc[3], min = MIN_DISC * f->gain;
     if (!(spin_axis(f->momentum, disc) > 0)) {
-        double growth = f->gain > 0 ? 1 + f->gain / f->mass : 1; /* none is added */
+        /* Without angular momentum J is constant, and a falls as 1/M^2. */
+        double growth = f->gain > 0 ? 1 + f->gain / f->mass : 1;
         s->a /= growth * growth;
         return;
     }

@@ -1,11 +1,11 @@
 /* hydro/cell_kern: the Godunov scheme of one cell: primitive variables, limited slopes, tracing to
- * the faces, sums of fluxes, sources. Beside point_kern.h, for the planes of the CPU (flux.c) and
- * for kernels of devices alike. (van Leer 1979; Toro 2009 ch. 14; Teyssier 2002 §2.2) */
+ * the faces, sums of fluxes, sources. Built on point_kern.h, for the planes of the CPU (flux.c) and
+ * for device kernels. (van Leer 1979; Toro 2009 ch. 14; Teyssier 2002 §2.2) */
 #pragma once
 #include "hydro/hydro.h"
 #include "hydro/point_kern.h"
 
-/* Primitive variables with floors. */
+/* Primitive variables from conserved ones, with floors. */
 PTAH_HD struct hydro_state hydro_prim(double rho, double mx, double my, double mz, double etot,
                                       struct hydro_gas g)
 {
@@ -27,8 +27,8 @@ struct hydro_slope3 {
     double c, x, y, z; /* cell value, limited differences */
 };
 
-/* Least and greatest of a cell, and of the eight around it in its plane; w from row to row. Without
- * loops, so that compilers make vectors of the loops over cells. */
+/* Minimum and maximum of a cell and its eight neighbours in its plane; w: stride between rows.
+ * Loops are unrolled by hand so that compilers vectorise the loops over cells. */
 PTAH_HD void hydro_extremes_row(const double *q, double *min, double *max)
 {
     *min = hydro_min(*min, hydro_min(q[0], hydro_min(q[-1], q[1])));
@@ -42,9 +42,9 @@ PTAH_HD void hydro_extremes_plane(const double *q, int w, double *min, double *m
     hydro_extremes_row(q + w, min, max);
 }
 
-/* Positivity-preserving unlimited slopes: central differences, scaled so that the extreme corners
- * stay within the 26 neighbours. lo, mid, hi: the cell in its plane and those below and above; w:
- * from row to row. */
+/* Positivity-preserving unlimited slopes: central differences, scaled so that the extreme corner
+ * values stay within the range of the 26 neighbours. lo, mid, hi: the cell in its plane and in the
+ * planes below and above; w: stride between rows. */
 PTAH_HD struct hydro_slope3 hydro_slope_positive(const double *lo, const double *mid,
                                                  const double *hi, int w)
 {
@@ -80,19 +80,21 @@ struct hydro_velocity {
     double u, v, w;
 };
 
-/* Rate of change of a quantity of these slopes that moves with the gas; as all rates, times dx. */
+/* Rate of change, times dx, of a quantity with slopes q that is advected at velocity x. */
 PTAH_HD double hydro_rate_advected(struct hydro_velocity x, struct hydro_slope3 q)
 {
     return -x.u * q.x - x.v * q.y - x.w * q.z;
 }
 
-/* divergence: the sum of the slopes of the velocities along themselves. */
+/* Rate of change of the density; divergence: sum of the slopes of the velocities along their axes.
+ */
 PTAH_HD double hydro_rate_density(struct hydro_velocity x, struct hydro_slope3 r, double divergence)
 {
     return hydro_rate_advected(x, r) - divergence * r.c;
 }
 
-/* A component q of the velocity; p: the slope of pressure along it; volume: 1/ρ. */
+/* Rate of change of a velocity component with slopes q; p: slope of the pressure along its axis;
+ * volume: 1/ρ. */
 PTAH_HD double hydro_rate_velocity(struct hydro_velocity x, struct hydro_slope3 q, double p,
                                    double volume)
 {
@@ -116,7 +118,7 @@ PTAH_HD double hydro_face_upper(double c, double slope, double h)
     return c + 0.5 * slope + h;
 }
 
-/* A density below the floor is replaced by the cell value. */
+/* Density at a face; below the floor it is replaced by the cell value. */
 PTAH_HD double hydro_floor_density(double r, double cell, double smallr)
 {
     return r < smallr ? cell : r;
@@ -124,7 +126,7 @@ PTAH_HD double hydro_floor_density(double r, double cell, double smallr)
 
 /* ---- faces ---- */
 
-/* By the solvers that take a face at a time (riemann.def). */
+/* Flux through a face by the solvers that take one face at a time (riemann.def). */
 PTAH_HD struct hydro_flux hydro_face_solve(enum riemann rs, struct hydro_state L,
                                            struct hydro_state R, struct hydro_gas g)
 {
@@ -141,13 +143,14 @@ PTAH_HD struct hydro_flux hydro_face_solve(enum riemann rs, struct hydro_state L
     case RIEMANN_COUNT:
         break;
     }
-    struct hydro_flux none = {0, 0, 0, 0, 0, 0, 0}; /* never comes here */
+    struct hydro_flux none = {0, 0, 0, 0, 0, 0, 0}; /* unreachable */
     return none;
 }
 
 /* ---- the new state of a cell ---- */
 
-/* Half a kick with the old density, at constant internal energy, of a cell of new density r. */
+/* Half a gravity kick with the old density, at constant internal energy, of a cell of new density
+ * r. */
 PTAH_HD void hydro_pull_cell(double r, double *mx, double *my, double *mz, double *etot,
                              double r_old, double fx, double fy, double fz, double smallr,
                              double dt)
@@ -165,7 +168,7 @@ PTAH_HD void hydro_pull_cell(double r, double *mx, double *my, double *mz, doubl
     *etot = gas_total_v(e, d, u, v, x);
 }
 
-/* Momentum += dt f rho at constant internal energy. */
+/* Gravity kick: momentum += dt f rho at constant internal energy. */
 PTAH_HD void hydro_kick_cell(double r, double *mx, double *my, double *mz, double *etot, double fx,
                              double fy, double fz, double smallr, double dt)
 {
@@ -181,8 +184,8 @@ PTAH_HD void hydro_kick_cell(double r, double *mx, double *my, double *mz, doubl
     *etot = gas_total_by_parts(eint, d, x, y, z);
 }
 
-/* Where the density falls below its floor (r1) or rises from below it (r0), scalar densities are
- * the old ones times this; 0: they stay as they are. */
+/* Factor of the old scalar densities where the density falls below its floor (r1) or rises from
+ * below it (r0); 0: the new scalar densities are kept. */
 PTAH_HD double hydro_scalar_factor(double r0, double r1, double smallr)
 {
     if (r0 < smallr && r1 > r0) return hydro_max(r1, smallr) / smallr;
@@ -192,7 +195,7 @@ PTAH_HD double hydro_scalar_factor(double r0, double r1, double smallr)
 
 /* ---- pressure_fix ---- */
 
-/* The auxiliary internal energy: fluxes, and −P dV with the old velocities; from the old state. */
+/* New auxiliary internal energy from the old state: fluxes, and −P dV with the old velocities. */
 PTAH_HD double hydro_pdv_cell(double r, double mx, double my, double mz, double etot, double flux,
                               double div, double smallr, double gm1, double dt)
 {
@@ -201,8 +204,8 @@ PTAH_HD double hydro_pdv_cell(double r, double mx, double my, double mz, double 
     return e + flux - gm1 * e * div * dt;
 }
 
-/* Total energy: with the auxiliary internal energy where the conserved one is lost in the kinetic
- * energy's truncation error. change: −dt ∇·v from the faces; hubble: 3 H dx. */
+/* Total energy: the auxiliary internal energy replaces the conserved one where that is lost in the
+ * kinetic energy's truncation error. change: −dt ∇·v from the faces; hubble: 3 H dx. */
 PTAH_HD double hydro_energy_choose(double r, double mx, double my, double mz, double etot,
                                    double eint, double change, double hubble, double dx, double dt,
                                    double smallr, double beta)
@@ -240,13 +243,13 @@ PTAH_HD double gas_signal_step(const void *ctx, const struct level *lv, lidx i, 
 
 /* ---- sums over an oct ---- */
 
-/* By halves. */
+/* Sum of eight values, by halves. */
 PTAH_HD double hydro_sum8(const double x[8])
 {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 
-/* Mass, energy, internal energy and momentum of the leaves of an oct. */
+/* Mass, energy, internal energy and momentum of the leaf cells of an oct. */
 PTAH_HD void hydro_oct_totals(const struct level *lv, lidx i, double vol, double smallr,
                               double sum[6])
 {

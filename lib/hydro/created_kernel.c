@@ -1,5 +1,4 @@
-/* hydro/created_kernel: the gas of octs that refinement creates, and of those that do not exist
- * beside a tile. */
+/* hydro/created_kernel: gas of octs that refinement creates, and of missing octs next to a tile. */
 #include "dev/kernel.h"
 #include "hydro/interp_kern.h"
 #include "hydro/kernels.h"

@@ -29,19 +29,19 @@ void hydro_kick(struct mesh *m, int l, bool ghosts, double dt, const struct hydr
 
 /* ---- refinement by gradients ----
  *
- * One quantity after the other: its value in every cell of the level first, then the differences
- * across the six faces of each cell, from which one division would give the relative jump. Most
- * octs are told from a product to have no steep one. */
+ * Each quantity is treated in turn: first its value in every cell of the level, then the
+ * differences across the six faces of each cell, from which one division would give the relative
+ * jump. For most octs a product shows that no jump is steep. */
 
-/* Relative jumps of x, divided by the sum of both cells and a floor; for velocities of both sound
- * speeds c, both speeds and the floor. Of all octs of the level. */
+/* Relative jumps of x in all octs of the level, divided by the sum of both cells and a floor; for
+ * velocities by the sum of both sound speeds c, both speeds and the floor. */
 struct jump {
-    int field; /* FLD_U: density, FLD_U + 1, …: velocity, FLD_U + GAS_ENERGY: pressure */
+    int field; /* FLD_U: density; FLD_U + 1, …: velocity; FLD_U + GAS_ENERGY: pressure */
     double floor, limit;
     double (*x)[8], (*c)[8];
 };
 
-/* Values of eight cells; c: sound speed, at least floor_u, only for velocities. */
+/* Values of eight cells; c: sound speed, at least floor_u, for velocities only. */
 struct values {
     double x[8], c[8];
 };
@@ -69,7 +69,7 @@ static void level_values(const struct level *lv, const struct jump *q, const str
     }
 }
 
-/* Values across face f of each cell of half h of an oct, from the oct or its neighbour there. */
+/* Values across face f of each cell of half h of an oct, from the oct itself or its neighbour. */
 static inline vec4 across(const double own[8], const double out[8], int f, int h)
 {
     vec4 a = vec4_load(own + 4 * h), b = vec4_load(out + 4 * h);
@@ -86,8 +86,8 @@ static inline vec4 across(const double own[8], const double out[8], int f, int h
     return vec4_load((f & 1) == h ? out + 4 * (1 - h) : own + 4 * (1 - h));
 }
 
-/* Values across face f of own oct i where there is no neighbour: of coarser cells, or beyond a
- * boundary; in the places of a neighbour's cells. */
+/* Values across face f of own oct i without a neighbour, from coarser cells or the boundary
+ * condition, stored like the cells of a neighbour oct. */
 static void values_beyond(const struct mesh *m, int l, lidx i, int f, const struct jump *q,
                           const struct hydro_par *par, struct values *out)
 {
@@ -101,7 +101,8 @@ static void values_beyond(const struct mesh *m, int l, lidx i, int f, const stru
     values_of(q, u, par, out->x, out->c);
 }
 
-/* Where the values of an oct or of what is in its place are; c: any, without velocities. */
+/* Values of an oct, or of the cells that stand for a missing neighbour; c is used for velocities
+ * only. */
 struct around {
     const double *x, *c;
 };
@@ -120,12 +121,11 @@ static inline vec4 jump_scale(const struct jump *q, vec4 xl, vec4 cl, vec4 xu, v
     return s;
 }
 
-/* The cells of half h of an oct with a steep jump along d, a bit each; a, b: what is below and
- * above. */
+/* Mask of the cells of half h of an oct with a steep jump along d; a, b: values below and above. */
 static inline unsigned steep_half(const struct jump *q, int d, int h, struct around o,
                                   struct around a, struct around b)
 {
-    /* |2 d / s| > limit as rounded implies this, rounded */
+    /* Rounded |2 d / s| > limit implies rounded |2 d| >= below |s|. */
     const double below = q->limit * (1.0 - 1e-12);
     vec4 mid = vec4_load(o.x + 4 * h), c = vec4_load(o.c + 4 * h);
     vec4 lo = across(o.x, a.x, 2 * d, h), hi = across(o.x, b.x, 2 * d + 1, h);
@@ -144,7 +144,7 @@ static inline unsigned steep_half(const struct jump *q, int d, int h, struct aro
     return steep << 4 * h;
 }
 
-/* The cells of own oct i with a steep jump, a bit each. */
+/* Mask of the cells of own oct i with a steep jump. */
 static unsigned steep_cells(const struct mesh *m, int l, lidx i, const struct jump *q,
                             const struct hydro_par *par)
 {

@@ -1,4 +1,4 @@
-/* hydro/flux: what MUSCL-Hancock does to rows of cells and faces of gas; patch/sweep calls it.
+/* hydro/flux: the MUSCL-Hancock scheme on rows of cells and faces of gas, called by patch/sweep.
  * Slopes and states at faces are in trace.c. (van Leer 1979; Toro 2009 ch. 14; Teyssier 2002 §2.2)
  */
 #include <string.h>
@@ -41,7 +41,7 @@ void gas_to_primitive(struct sweep *s, int k, struct run at)
 
 /* ---- Riemann problems ---- */
 
-/* Offsets of normal and transverse velocity. */
+/* Offsets of normal and transverse velocity components. */
 struct turned {
     int n, a, b;
 };
@@ -56,7 +56,7 @@ INLINE struct hydro_state face_state(const double *q, int i, struct turned t)
     return (struct hydro_state){q[i], q[t.n + i], q[t.a + i], q[t.b + i], q[4 * PS + i]};
 }
 
-/* Results of the HLLC solver at each face before its flux: sound speed and contact wave. */
+/* Intermediate results of the HLLC solver at each face: sound speed and contact wave. */
 struct contacts {
     double c[VECTORS][LANES], u[VECTORS][LANES], p[VECTORS][LANES], s[VECTORS][LANES];
 };
@@ -128,8 +128,8 @@ INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, struct sweep *
     }
 }
 
-/* Newton iterations on blocks of faces; a face that has converged is not changed, so results do not
- * depend on blocks. */
+/* Solves blocks of faces by Newton's iterations. Converged faces are not changed, so results do not
+ * depend on the blocks. */
 static void faces_solve_exact(struct sweep *s, const struct face_job *j)
 {
     double *left = gas_left(s) + LANES * j->first;
@@ -219,8 +219,8 @@ static void faces_scalars(struct sweep *s, const struct face_job *j)
 
 /* ---- extra diffusion where the flow converges (difmag) ---- */
 
-/* Divergence of the velocity at the lower corner of each cell of plane k, from the eight cells
- * around it. */
+/* Computes the divergence of the velocity at the lower corner of each cell of plane k, from the
+ * eight cells around the corner. */
 void gas_divergence(struct sweep *s, int k)
 {
     int w = s->in.w, end = w * (2 * s->slots.tile->t[1] + 4);
@@ -228,7 +228,7 @@ void gas_divergence(struct sweep *s, int k)
     double *restrict div = gas_div(s, k);
     const double f = 0.25 / s->dx;
 #pragma omp simd
-    for (int i = w + 1; i < end; i++) { /* corners of the interior need no more */
+    for (int i = w + 1; i < end; i++) { /* only corners of the interior are needed */
         int j = i - w;
         const double *u0 = a + PS, *u1 = b + PS, *v0 = a + 2 * PS, *v1 = b + 2 * PS,
                      *w0 = a + 3 * PS, *w1 = b + 3 * PS;
@@ -246,7 +246,7 @@ static void faces_diffuse(struct sweep *s, const struct face_job *j, int k)
 {
     int w = s->in.w, step = step_below(s, j), dir = j->dir;
     const double *restrict d0 = gas_div(s, k) + j->at, *restrict d1 = gas_div(s, k + 1) + j->at;
-    /* the face's four corners: i, i+a on d0 and on e0 (z: two rows) */
+    /* four corners of the face: i, i+a on d0 and on e0 (z: two rows) */
     const double *restrict e0 = dir == 2 ? d0 : d1;
     int a = dir == 0 ? w : 1, b = dir == 2 ? w : 0;
     const double dt = s->dt, mag = gas_law_of(s)->par->difmag;
@@ -274,7 +274,7 @@ void gas_fluxes(struct sweep *s, const struct face_jobs *jobs)
 
 /* ---- pressure_fix ---- */
 
-/* Divergence of the old velocities (without gravity) by central differences. */
+/* Computes the divergence of the old velocities (without gravity) by central differences. */
 void gas_expansion(struct sweep *s, int k, struct run at)
 {
     int w = s->in.w, n = 4 * at.fours;

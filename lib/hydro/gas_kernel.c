@@ -1,6 +1,5 @@
-/* hydro/gas_kernel: what reads or changes the gas cell by cell or oct by oct: kick, time step,
- * restriction, gradients, totals. On hosts flag.c,
- * interp.c and numbers.c do it. */
+/* hydro/gas_kernel: kernels on cells or octs of gas: kick, time step, restriction, gradients,
+ * totals. The host versions are in flag.c, interp.c and numbers.c. */
 #include "dev/kernel.h"
 #include "hydro/cell_kern.h"
 #include "hydro/interp_kern.h"
@@ -59,7 +58,7 @@ PTAH_HD void steep_derive(struct steep_cell *x, const struct hydro_par *p)
     x->c = p->err_grad_u >= 0.0 ? steep_sound(x->r, x->p, p->gamma, p->floor_u * p->floor_u) : 0.0;
 }
 
-/* Whether quantity v jumps between a cell and those below and above. */
+/* Whether quantity v jumps between a cell and its neighbours below and above. */
 PTAH_HD int steep_jumps(int v, const struct steep_cell *a, const struct steep_cell *mid,
                         const struct steep_cell *b, double floor, double limit)
 {

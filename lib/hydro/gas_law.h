@@ -9,10 +9,10 @@ struct gas_law {
     struct hydro_gas gas;
     bool gravity;
     double hexp;
-    const struct hydro_change *change; /* NULL: none */
+    const struct hydro_change *change; /* changes by sources; NULL: none */
 };
 
-/* As the engine asks for it; hydro.c. */
+/* Conservation law of the gas for the engine; see hydro.c. */
 struct gas_law gas_law_make(const struct mesh *m, const struct hydro_par *par);
 struct hydro_gas hydro_gas_of(const struct hydro_par *par);
 
@@ -26,9 +26,9 @@ static inline const struct gas_law *gas_law_of(const struct sweep *s)
     return (const struct gas_law *)s->law;
 }
 
-/* Planes of the law's own: the part of the mass flux that carries the left state's scalars;
- * velocity divergence at the lower corners of a plane (difmag), by plane & 1; velocities without
- * the gravity predictor [3] (pressure_fix), by plane & 3. */
+/* Planes of scratch memory of the law: the part of the mass flux that carries the left state's
+ * scalars; velocity divergence at the lower corners of a plane (difmag), by plane & 1; velocities
+ * without the gravity predictor [3] (pressure_fix), by plane & 3. */
 enum { GAS_LEFT = 0, GAS_DIV = 1, GAS_OLD = GAS_DIV + 2, GAS_SCRATCH = GAS_OLD + 4 * 3 };
 
 static inline double *gas_left(const struct sweep *s)

@@ -1,5 +1,5 @@
 /* hydro/godunov_kernel: the Godunov step of the gas on a device, by the engine's loops
- * (patch/godunov.h) with the point functions of flux.c and hydro.c. A kernel for each limiter. */
+ * (patch/godunov.h) with the point functions of cell_kern.h. There is a kernel for each limiter. */
 #include "dev/kernel.h"
 #include "hydro/cell_kern.h"
 #include "hydro/interp_kern.h"
@@ -17,7 +17,8 @@ enum { GAS = GAS_SCALARS };
 
 /* ---- primitive variables ---- */
 
-/* In the block's scratch: passive scalars; velocities without the gravity predictor. */
+/* Arrays in the scratch memory of a block: passive scalars, velocities without the gravity
+ * predictor. */
 DEV_FN double *scalars_of(const struct work *k)
 {
     return k->own;
@@ -28,7 +29,7 @@ DEV_FN double *old_of(const struct godunov_args *a, const struct work *k)
     return k->own + (int64_t)(a->p.nvar - GAS) * CELLS;
 }
 
-/* Passive scalars, divided by the density. */
+/* Loads passive scalars, divided by the density. */
 DEV_FN void load_scalars(const struct godunov_args *a, const struct work *k, struct origin o,
                          int at, double inv)
 {
@@ -83,7 +84,7 @@ DEV_FN void law_primitive(const struct godunov_args *a, const struct work *k,
 
 /* ---- rates ---- */
 
-/* Slopes of variable v of a cell. */
+/* Slopes of variable v in a cell. */
 DEV_FN struct hydro_slope3 slopes_of(enum slope type, const double *q, int at, double theta)
 {
     return hydro_slopes(type, q + at - P, q + at, q + at + P, W, theta);
@@ -200,7 +201,7 @@ DEV_FN void law_fluxes(const struct godunov_args *a, const struct work *k, struc
     }
 }
 
-/* ---- the rest of the step of a cell ---- */
+/* ---- update of a cell ---- */
 
 DEV_FN void cell_collect(const struct godunov_args *a, struct own_cell *o)
 {
@@ -214,7 +215,7 @@ DEV_FN void cell_collect(const struct godunov_args *a, struct own_cell *o)
     }
 }
 
-/* Velocity component of the cell across face f, and its distance: 1, or 1½ cells where it is
+/* Velocity component of the cell across face f, and its distance in cells: 1, or 1½ if it is
  * coarser. */
 DEV_FN double velocity_across(const struct godunov_args *a, const struct work *k,
                               const struct own_cell *o, int f, double *distance)
@@ -230,7 +231,7 @@ DEV_FN double velocity_across(const struct godunov_args *a, const struct work *k
            (1.0 / hydro_max(up->fld[FLD_U][x.oct][x.cell], a->gas.smallr));
 }
 
-/* The divergence of the old velocities. */
+/* Divergence of the old velocities in a cell. */
 DEV_FN double cell_expansion(const struct godunov_args *a, const struct work *k,
                              const struct own_cell *o)
 {

@@ -1,6 +1,6 @@
-/* hydro: one Godunov step of a level: the gas as a conservation law for the engine (patch/patch.h),
- * and what is left of the step of each oct when fluxes are summed: changes by sources, the gravity
- * source term, pressure_fix, floors. */
+/* hydro: the Godunov step of a level: the gas as a conservation law for the engine (patch/patch.h),
+ * and the update of each oct after fluxes are summed: changes by sources, the gravity source term,
+ * pressure_fix, floors. */
 #include "hydro/hydro.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ struct hydro_gas hydro_gas_of(const struct hydro_par *par)
     return g;
 }
 
-/* The state beyond boundary f; the acceleration is mirrored with the gas. */
+/* State beyond boundary f; the acceleration is mirrored with the gas. */
 static void gas_beyond(const struct law *law, int f, double *u)
 {
     const struct hydro_par *p = ((const struct gas_law *)law)->par;
@@ -63,7 +63,8 @@ struct gas_law gas_law_make(const struct mesh *m, const struct hydro_par *p)
     struct law *law = &g.law;
     law->nvar = p->nvar;
     law->nflux = hydro_nflux(p);
-    law->nsum = law->nflux + (p->pressure_fix ? 1 : 0); /* divergence of the old velocities */
+    /* one more: divergence of the old velocities */
+    law->nsum = law->nflux + (p->pressure_fix ? 1 : 0);
     law->nscratch = GAS_SCRATCH;
     law->system = REFLUX_GAS;
     law->corners = p->slope_type == SLOPE_POSITIVE || p->difmag > 0.0;
@@ -95,7 +96,7 @@ void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hy
     patch_update(m, l, dt, &g.law, &(struct patch_how){a, p->scratch, p->tile_depth - 1});
 }
 
-/* ---- the rest of the step of one oct ---- */
+/* ---- update of one oct ---- */
 
 static inline const struct gas_law *gas_of(const struct oct_sums *o)
 {
@@ -162,7 +163,7 @@ void gas_finish(struct oct_sums *o)
     if (g->par->pressure_fix) oct_switch_energy(o, eint);
 }
 
-/* Half a kick with the old density, at constant internal energy. */
+/* Half a gravity kick with the old density, at constant internal energy. */
 static void oct_gravity(struct oct_sums *o)
 {
     const struct level *lv = &o->m->lev[o->l];
@@ -178,13 +179,13 @@ static void oct_gravity(struct oct_sums *o)
     }
 }
 
-/* Velocity components of what is beside the cells of an oct below and above, and its distance in
- * cells: 1, or 1½ where it is coarser. */
+/* Velocity components of the neighbours of an oct's cells below and above, and their distances in
+ * cells: 1, or 1½ where the neighbour is coarser. */
 struct beside {
     double v[3][2][8], distance[3][2][8];
 };
 
-/* Component d in the eight cells of an oct of the level. */
+/* Velocity component d in the eight cells of oct i of the level. */
 static inline void oct_velocity(const struct oct_sums *o, lidx i, int d, double *restrict v)
 {
     const struct level *lv = &o->m->lev[o->l];
@@ -194,7 +195,7 @@ static inline void oct_velocity(const struct oct_sums *o, lidx i, int d, double 
     for (int c = 0; c < 8; c++) v[c] = u[c] * (1.0 / hydro_max(r[c], smallr));
 }
 
-/* The one of the cell across face f of cell c, where the level has no oct. */
+/* Normal velocity of the cell across face f of cell c, where the level has no oct. */
 static double velocity_across(const struct oct_sums *o, int c, int f)
 {
     double u[GAS_SCALARS];
@@ -207,7 +208,7 @@ static bool cell_at_face(int c, int f)
     return (c >> (f >> 1) & 1) == (f & 1);
 }
 
-/* Component d in the cells across face f, each where it would be in an oct there. */
+/* Velocity component d in the cells across face f, stored as the cells of a neighbour oct. */
 static void velocities_beyond(const struct oct_sums *o, int d, int f, double out[8])
 {
     lidx j = o->m->lev[o->l].nbr[o->i][f];
@@ -216,7 +217,7 @@ static void velocities_beyond(const struct oct_sums *o, int d, int f, double out
         oct_velocity(o, j, d, out);
         return;
     }
-    bool coarse = j == NBR_NONE; /* one cell across all of the face */
+    bool coarse = j == NBR_NONE; /* one coarser cell across the whole face */
     for (int c = 0; c < 8; c++)
         if (cell_at_face(c, f))
             out[c ^ bit] = coarse && c != first ? out[first ^ bit] : velocity_across(o, c, f);
@@ -240,7 +241,7 @@ static void oct_beside(const struct oct_sums *o, struct beside *b)
     }
 }
 
-/* The divergence of the old velocities in the cells of an oct at the coarse–fine boundary. */
+/* Divergence of the old velocities in the cells of an oct at the coarse–fine boundary. */
 static void oct_expansion_boundary(const struct oct_sums *o, double *restrict div)
 {
     const double dx = o->dx;
@@ -276,8 +277,7 @@ static void oct_pdv(struct oct_sums *o, double *restrict eint)
     }
 }
 
-/* Where the density falls below its floor or rises from below it, scalar densities belong to the
- * floor. */
+/* Corrects scalar densities where the density falls below its floor or rises from below it. */
 static void oct_scalars(struct oct_sums *o)
 {
     const struct level *lv = &o->m->lev[o->l];
@@ -290,7 +290,7 @@ static void oct_scalars(struct oct_sums *o)
     }
 }
 
-/* pressure_fix: the auxiliary internal energy where the conserved one is lost in the kinetic
+/* pressure_fix: takes the auxiliary internal energy where the conserved one is lost in the kinetic
  * energy's truncation error. */
 static void oct_switch_energy(struct oct_sums *o, const double *restrict eint)
 {

@@ -1,6 +1,6 @@
 /* hydro: unsplit MUSCL-Hancock on the octree. Method and equations: docs/method/hydro.md.
  *
- * Everything is local to a rank: U (and F with gravity) of level l and, for interpolation, of
+ * All functions are local to a rank: U (and F with gravity) of level l and, for interpolation, of
  * levels l-1 and l-2 must be valid in ghosts on entry; only own octs are written. Bits do not
  * depend on threads, tiles or ranks. */
 #pragma once
@@ -20,8 +20,9 @@ enum riemann {
 enum bound_type { BOUND_PERIODIC, BOUND_REFLECT, BOUND_OUTFLOW, BOUND_IMPOSED };
 
 struct hydro_par {
-    int nvar;                      /* vars.n */
-    struct patch_scratch *scratch; /* lent by the caller; NULL: made for each step */
+    int nvar; /* number of conserved variables (vars.n) */
+    /* scratch memory lent by the caller; NULL: allocated for each step */
+    struct patch_scratch *scratch;
     struct gas_vars vars;
     double gamma, smallr, smallc, courant_factor;
     enum riemann riemann;
@@ -30,32 +31,33 @@ struct hydro_par {
     double slope_theta, difmag;
     bool pressure_fix;
     double beta_fix;
-    /* 0: tiles of the best size; else cubes of 2^(tile_depth-1) octs: same bits, for tests */
+    /* Tiles of 2^(tile_depth-1) octs a side; 0: best size. Bits do not depend on it; for tests. */
     int tile_depth;
     int interpol_var, interpol_type;
-    enum bound_type bound[6]; /* −x,+x,−y,+y,−z,+z */
-    bool no_inflow;           /* BOUND_OUTFLOW: nothing flows in */
-    /* imposed: primitive (rho, v, P, scalars) */
+    enum bound_type bound[6]; /* boundary conditions −x,+x,−y,+y,−z,+z */
+    bool no_inflow;           /* whether BOUND_OUTFLOW prevents inflow */
+    /* primitive state (rho, v, P, scalars) of imposed boundaries */
     double bound_state[6][NVAR_MAX];
-    double err_grad_d, err_grad_p, err_grad_u, floor_d, floor_p, floor_u; /* refinement; -1: off */
+    /* refinement thresholds and floors; -1: off */
+    double err_grad_d, err_grad_p, err_grad_u, floor_d, floor_p, floor_u;
 };
 
-/* The solver of this name (hydro_params/riemann), or RIEMANN_COUNT. */
+/* Riemann solver of this name (hydro_params/riemann), or RIEMANN_COUNT. */
 enum riemann hydro_riemann_named(const char *name);
 
-/* Where totals of the own leaf cells of a level are added: one value per oct, times cell volume.
- * internal: NULL: not wanted. momentum: [3] */
+/* Sums to which the totals of the own leaf cells of a level are added: one value per oct, times the
+ * cell volume. internal: NULL: not wanted. momentum: [3]. */
 struct hydro_sums {
     struct sum *mass, *energy, *internal, *momentum;
 };
 
-/* Largest allowed step of level l from the gas of this rank's own leaf cells (without the
- * boxlen/smallc bound; HUGE_VAL if none). sums: NULL: none are wanted. */
+/* Largest allowed step of level l from the gas of this rank's own leaf cells (without the bound
+ * boxlen/smallc; HUGE_VAL without cells). sums: NULL: not wanted. */
 double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
                      const struct hydro_sums *sums);
 
-/* Godunov step of own octs of level l over dt: U := U^{n+1} including the corrections that level
- * l+1 left (reflux), with gravity the term ½ dt f rho_old at constant internal energy, with
+/* Godunov step of own octs of level l over dt: U := U^{n+1}, including the flux corrections of
+ * level l+1 (reflux), with gravity the term ½ dt f rho_old at constant internal energy, with
  * pressure_fix its source and switch (hexp: code units, 0 without cosmology). Adds this level's
  * corrections for level l-1 to lev[l].reflux[REFLUX_GAS]. The arrays lev[l].fld[FLD_U…] are
  * replaced by new ones; ghosts are stale afterwards. a: ghosts of U of level l are being received
@@ -64,33 +66,35 @@ struct hydro_change;
 void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
                   const struct patch_arrival *a, const struct hydro_change *c);
 
-/* Changes that sources make to U of own octs within the step: after the fluxes, and before gravity
- * and pressure_fix. Begins as zeros with .nvar; its rows are zeroed [nvar][8]. */
+/* Changes of U of own octs by sources within the step, applied after the fluxes and before gravity
+ * and pressure_fix. Initialised with zeros and .nvar; new rows are zero [nvar][8]. */
 struct hydro_change {
     int nvar;
     lidx n, cap;
-    lidx *row;      /* by own oct: -1: none; NULL: none at all */
-    double (*u)[8]; /* [n][nvar] */
+    lidx *row;      /* [nown] row of each own oct, -1: none; NULL: no rows */
+    double (*u)[8]; /* [n][nvar] changes */
 };
-/* Row of c for own oct i of a level of nown octs, made if missing; valid until the next call. */
+/* Row of c for own oct i of a level of nown octs, created if missing; valid until the next call. */
 double (*hydro_change_row(struct hydro_change *c, lidx nown, lidx i))[8];
 void hydro_change_free(struct hydro_change *c);
 /* Adds the changes c to U of own octs, outside of a step. */
 void hydro_change_apply(const struct hydro_change *c, struct level *lv);
 
-/* Numbers of a face in the registers (patch/reflux.h) of REFLUX_GAS: variables, and with
- * pressure_fix two more. */
+/* Number of variables per face in the registers (patch/reflux.h) of REFLUX_GAS: nvar, and two more
+ * with pressure_fix. */
 int hydro_nflux(const struct hydro_par *p);
 
-/* momentum += dt f rho, kinetic energy consistently (internal energy unchanged), own octs of level
- * l, and its ghosts if these are wanted. */
+/* Kick of own octs of level l, and of its ghosts if wanted: momentum += dt f rho at constant
+ * internal energy. */
 void hydro_kick(struct mesh *m, int l, bool ghosts, double dt, const struct hydro_par *p);
 
-/* Split cells of own octs of level l := mean of their children. U of level l+1 valid in ghosts. */
+/* Restriction: split cells of own octs of level l get the mean of their children. U of level l+1
+ * must be valid in ghosts. */
 void hydro_restrict(struct mesh *m, int l, const struct hydro_par *p);
 
-/* adapt_prolong callback: ctx = struct hydro_par*. U interpolated, other fields injected. */
+/* Prolongation, an adapt_prolong callback: U is interpolated, other fields are injected. ctx:
+ * struct hydro_par*. */
 void hydro_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8], void *ctx);
 
-/* Gradient criteria (docs/method/step.md): ok[i][c] |= 1 for own octs of level l. */
+/* Gradient criteria (docs/method/step.md): sets ok[i][c] |= 1 for own octs of level l. */
 void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned char (*ok)[8]);

@@ -1,6 +1,6 @@
-/* hydro/hydro_dev: launches of the gas on a device. What they read is brought there, what they
- * write stays there (oct/mirror.h). The tiles of a level and the octs around them stay until the
- * mesh changes. Nothing waits but what needs a number from there. */
+/* hydro/hydro_dev: launches of the gas kernels. Inputs are copied to the device, outputs stay there
+ * (oct/mirror.h). The tiles of a level and the octs around them stay until the mesh changes. The
+ * host waits only where it needs a number from the device. */
 #include "hydro/hydro_dev.h"
 
 #include <string.h>
@@ -19,10 +19,10 @@ struct dev_totals {
 
 struct hydro_dev {
     struct patch_dev patch;
-    struct mirror *mirror; /* lent, with its device and stream */
+    struct mirror *mirror; /* mirror of the mesh (lent), with its device and stream */
     struct dev *dev;
     struct dev_stream *stream;
-    struct hydro_par *par, sent; /* there, and what was copied */
+    struct hydro_par *par, sent; /* parameters on the device, and the host copy that was sent */
     bool known;
     struct dev_room sums, steep; /* of sums, of flags */
     struct dev_totals totals;
@@ -66,7 +66,8 @@ static enum err need_gas(struct hydro_dev *h, struct mesh *m, int l)
     return m->gravity ? mirror_need(h->mirror, m, l, FLD_FX, 3, LOCATION_DEVICE) : OK;
 }
 
-/* The parameters, once; their copy stays, for copies to devices run late. */
+/* Sends the parameters once. `sent` outlives the call because copies to the device are
+ * asynchronous. */
 static enum err need_par(struct hydro_dev *h, const struct hydro_par *p)
 {
     if (h->known && memcmp(&h->sent, p, sizeof *p) == 0) return OK;

@@ -1,34 +1,35 @@
-/* hydro/hydro_dev: the gas on a device (lib/dev). Bits are those of the CPU. docs/gpu.md says what
- * runs there. Local to a rank. */
+/* hydro/hydro_dev: the gas on a device (lib/dev), with the same bits as on the CPU. docs/gpu.md
+ * lists the supported parts. Local to a rank. */
 #pragma once
 #include "hydro/hydro.h"
 #include "oct/mirror.h"
 
 struct hydro_dev;
 
-/* Text that names a choice of these parameters without kernel, as the end of a sentence; NULL:
- * none. */
+/* Text that names a choice of these parameters without a kernel, as the end of a sentence; NULL:
+ * every choice has one. */
 const char *hydro_dev_lacks(const struct hydro_par *p);
-/* The mirror is lent. */
+/* Creates the context; the mirror is lent. */
 MUST_USE enum err hydro_dev_new(struct hydro_dev **h, struct mirror *m);
-void hydro_dev_free(struct hydro_dev **h); /* the stream is empty */
-/* As hydro_update, ghosts there. All read what they need where oct/mirror.h has it, and leave what
- * they write on the device, in the order of the stream. ERR_LIMIT: the device has too little
- * memory, and nothing has changed; or it failed. */
+void hydro_dev_free(struct hydro_dev **h); /* the stream must be empty */
+/* Godunov step, as hydro_update with valid ghosts. All functions here copy missing inputs to the
+ * device (oct/mirror.h) and leave outputs there, in the order of the stream. ERR_LIMIT: the device
+ * has too little memory, and nothing has changed; or the device failed. */
 MUST_USE enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt,
                                    double hexp, const struct hydro_par *p);
-/* As reflux_begin: registers are made there. */
+/* Creates registers on the device, as reflux_begin. */
 MUST_USE enum err reflux_dev_begin(struct hydro_dev *h, struct mesh *m, int l,
                                    const struct hydro_par *p);
-/* As hydro_restrict, hydro_kick, hydro_courant; sums are emptied first. */
+/* Device versions of hydro_restrict, hydro_kick and hydro_courant; sums are zeroed first. */
 MUST_USE enum err hydro_dev_restrict(struct hydro_dev *h, struct mesh *m, int l,
                                      const struct hydro_par *p);
 MUST_USE enum err hydro_dev_kick(struct hydro_dev *h, struct mesh *m, int l, bool ghosts, double dt,
                                  const struct hydro_par *p);
 MUST_USE enum err hydro_dev_courant(struct hydro_dev *h, struct mesh *m, int l,
                                     const struct hydro_par *p, double *dt);
-/* The first half of both: what it asks for runs in stream s, after what is in the mirror's now. The
- * second half, which waits for it, follows before that gas changes. */
+/* First halves of courant and totals: the kernels run in stream s, after the work queued so far in
+ * the mirror's stream. The second half, which waits for the results, must follow before the gas
+ * changes. */
 MUST_USE enum err hydro_dev_courant_begin(struct hydro_dev *h, struct mesh *m, int l,
                                           const struct hydro_par *p, struct dev_stream *s);
 MUST_USE enum err hydro_dev_totals_begin(struct hydro_dev *h, struct mesh *m, int l,
@@ -36,11 +37,11 @@ MUST_USE enum err hydro_dev_totals_begin(struct hydro_dev *h, struct mesh *m, in
 MUST_USE enum err hydro_dev_totals(struct hydro_dev *h, struct mesh *m, int l,
                                    const struct hydro_par *p, struct sum *mass, struct sum *energy,
                                    struct sum *internal, struct sum momentum[3]);
-/* As hydro_flag, a bit for each cell: bits[nown]. */
+/* Gradient criteria, as hydro_flag; bits[nown]: a bit for each cell. */
 MUST_USE enum err hydro_dev_steep(struct hydro_dev *h, struct mesh *m, int l,
                                   const struct hydro_par *p, unsigned char *bits);
 
-/* As hydro_prolong, of the gas (oct/remap). ctx: this. */
+/* Context of hydro_dev_prolong, which prolongs the gas as hydro_prolong (oct/remap). */
 struct hydro_dev_prolong {
     struct hydro_dev *h;
     const struct hydro_par *par;

@@ -1,5 +1,5 @@
 /* hydro/interp: prolongation and restriction between levels. A new oct is interpolated
- * (interp_kern.h); restriction is the mean. */
+ * (interp_kern.h); restriction takes the mean. */
 #include "hydro/interp_kern.h"
 #include "oct/fields.h"
 

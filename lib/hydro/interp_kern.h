@@ -1,5 +1,5 @@
-/* hydro/interp_kern: states across the boundary of a level, and values for octs that do not exist.
- * For hosts and devices: a mesh whose pointers a device can follow serves there. Private to hydro.
+/* hydro/interp_kern: states across the boundary of a level, and values for octs that do not exist,
+ * for hosts and for devices with a mesh in device memory. Private to hydro.
  *
  * A missing or new oct is interpolated in its parent cell from that cell (0) and its six face
  * neighbours: child = a0 + Σ_d ±½ w_d, with a limited slope w (interpol_type 0 none, 1 minmod, 2
@@ -16,7 +16,7 @@
 #include "oct/mesh.h"
 #include "patch/across_kern.h"
 
-/* The normal velocity does not point into the box; the internal energy stays. */
+/* Removes inflow: a normal velocity into the box is set to zero at constant internal energy. */
 PTAH_HD_FN void hydro_keep_out(const struct hydro_par *p, int f, double *u)
 {
     double *normal = &u[1 + (f >> 1)], d = hydro_max(u[0], p->smallr), before = *normal;
@@ -24,8 +24,8 @@ PTAH_HD_FN void hydro_keep_out(const struct hydro_par *p, int f, double *u)
     u[GAS_ENERGY] += gas_kinetic_rise(d, before, *normal);
 }
 
-/* Turns the state u of the cell next to boundary f into that of the cell beyond it: without
- * passive scalars, and one of them. */
+/* Converts the state u of the cell next to boundary f to the state beyond the boundary;
+ * hydro_boundary_gas without passive scalars, the other function for one of them. */
 PTAH_HD_FN void hydro_boundary_gas(const struct hydro_par *p, int f, double *u)
 {
     if (p->bound[f] == BOUND_REFLECT) u[1 + (f >> 1)] = -u[1 + (f >> 1)];
@@ -49,8 +49,8 @@ PTAH_HD_FN void hydro_boundary_state(const struct hydro_par *p, int f, double *u
     for (int v = GAS_SCALARS; v < p->nvar; v++) u[v] = hydro_boundary_scalar(p, f, v, u[v]);
 }
 
-/* The first n variables of the cell across face f, or, beyond a boundary, of the cell itself; where
- * that is. */
+/* Reads the first n variables of the cell across face f, or, beyond a boundary, of the cell itself.
+ * Returns the cell across; oct < 0: beyond a boundary. */
 PTAH_HD_FN struct patch_cell hydro_vars_across(const struct mesh *m, int l, lidx i, int c, int f,
                                                int n, double *u)
 {
@@ -60,8 +60,8 @@ PTAH_HD_FN struct patch_cell hydro_vars_across(const struct mesh *m, int l, lidx
     return x;
 }
 
-/* The state of the cell across face f; beyond a boundary the one that the boundary condition
- * gives. And the same without passive scalars. */
+/* State of the cell across face f, or of the boundary condition; hydro_gas_across without passive
+ * scalars. */
 PTAH_HD_FN void hydro_state_across(const struct mesh *m, int l, lidx i, int c, int f,
                                    const struct hydro_par *p, double *u)
 {
@@ -91,7 +91,7 @@ PTAH_HD_FN double hydro_interp_minmod(double a0, double al, double ar)
     return dl * dr > 0.0 ? s : 0.0;
 }
 
-/* How far the value may go from a0 towards an extreme corner without passing the neighbours'
+/* Fraction of the distance from a0 to an extreme corner value that stays within the neighbours'
  * extreme. */
 PTAH_HD_FN double hydro_interp_limit(double a0, double neighbour, double corner)
 {
@@ -130,7 +130,8 @@ PTAH_HD_FN void hydro_interp_slopes(const struct hydro_par *p, const double (*a)
     }
 }
 
-/* Velocities to momenta; a constant makes the children's mean momentum the parent cell's. */
+/* Converts velocities to momenta, and adds a constant so that the children's mean momentum is the
+ * parent cell's. */
 PTAH_HD_FN void hydro_interp_momentum(const struct hydro_par *p, const double *a0, double (*out)[8])
 {
     for (int d = 1; d <= 3; d++) {
@@ -144,8 +145,9 @@ PTAH_HD_FN void hydro_interp_momentum(const struct hydro_par *p, const double *a
     }
 }
 
-/* Without slopes, and with momenta as they are, the children of cell c of oct i of level l have its
- * state u[nvar]: all alike, except that a −0 is one in the first of them only. */
+/* Whether all children of a cell have its state: interpolation without slopes, and of momenta.
+ * hydro_interp_flat returns that state u[nvar] of cell c of oct i of level l; a −0 is kept in the
+ * first child only. */
 PTAH_HD bool hydro_interp_same(const struct hydro_par *p)
 {
     return p->interpol_type == 0 && p->interpol_var < 2;
@@ -164,13 +166,13 @@ PTAH_HD_FN void hydro_interp_flat(const struct mesh *m, int l, lidx i, int c,
     u[GAS_ENERGY] = p->interpol_var > 0 ? (e - ekin) + ekin : e;
 }
 
-/* Conserved variables of the eight cells that a child oct of cell c of oct i of level l would have.
- */
+/* Conserved variables of the eight cells of a child oct of cell c of oct i of level l. */
 PTAH_HD_FN void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c,
                                  const struct hydro_par *p, double (*out)[8])
 {
     double a[7][NVAR_MAX], w[3][NVAR_MAX];
-    int nv = p->nvar, near = p->interpol_type == 0 ? 0 : 6; /* neighbours that slopes need */
+    /* number of neighbours that slopes need */
+    int nv = p->nvar, near = p->interpol_type == 0 ? 0 : 6;
     for (int v = 0; v < nv; v++) a[0][v] = m->lev[l].fld[FLD_U + v][i][c];
     for (int f = 0; f < near; f++) hydro_state_across(m, l, i, c, f, p, a[1 + f]);
     if (p->interpol_var > 0)
@@ -190,8 +192,8 @@ PTAH_HD_FN void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c,
 
 /* ---- restriction ---- */
 
-/* The mean of the children of one cell; with interpol_var > 0 internal energy is averaged instead
- * of total energy. */
+/* Mean of the children of one cell; with interpol_var > 0 internal energy is averaged instead of
+ * total energy. */
 PTAH_HD_FN void hydro_restrict_cell(const struct mesh *m, int l, lidx i, int c, int nvar,
                                     int interpol_var, double smallr)
 {

@@ -1,6 +1,6 @@
-/* hydro/kernels: arguments of the gas's kernels. Each is the struct of a kernel of the same name in
- * gas_kernel.c or created_kernel.c; godunov_args that of all in godunov_kernel.c. Pointers are the
- * device's; so are those of the mesh. Private to hydro. */
+/* hydro/kernels: arguments of the gas kernels. Each struct belongs to the kernel of the same name
+ * in gas_kernel.c or created_kernel.c; godunov_args to all kernels of godunov_kernel.c. All
+ * pointers, including pointers in the mesh, are device pointers. Private to hydro. */
 #pragma once
 #include "dev/kernel.h"
 #include "dev/sums.h"
@@ -8,7 +8,7 @@
 #include "hydro/point_kern.h"
 #include "patch/kernels.h"
 
-/* Octs to be created in cells 8 × oct + cell of level l: gas in rows [width][8]. */
+/* Gas of octs to be created in cells 8 × oct + cell (slot) of level l, in rows [width][8]. */
 struct gas_created_args {
     const struct mesh *mesh;
     const struct hydro_par *par;
@@ -20,7 +20,7 @@ struct gas_created_args {
 };
 
 struct godunov_args {
-    struct patch_args p; /* the engine's, first */
+    struct patch_args p; /* arguments of the engine; must be first */
     const struct hydro_par *par;
     struct hydro_gas gas;
     enum riemann riemann;
@@ -28,7 +28,7 @@ struct godunov_args {
     int gravity, pfix;
 };
 
-/* Planes of a block's scratch: fluxes, passive scalars, old velocities. */
+/* Number of planes of a block's scratch memory: fluxes, passive scalars, old velocities. */
 #define GODUNOV_PLANES(nvar, pfix) (2 * (nvar)-GAS_SCALARS + ((pfix) ? 5 : 0))
 
 struct gas_restrict_args {
@@ -37,7 +37,8 @@ struct gas_restrict_args {
     double smallr;
 };
 
-/* out[oct]: own cells with a steep jump of density, velocity or pressure, a bit each. */
+/* Refinement flags out[oct]: a bit for each own cell with a steep jump of density, velocity or
+ * pressure. */
 struct gas_steep_args {
     const struct mesh *mesh;
     const struct hydro_par *par;
@@ -46,8 +47,8 @@ struct gas_steep_args {
     unsigned char *out;
 };
 
-/* Exact sums over leaves (base/sum.h): of the octs that a block meets, [block][GAS_TOTALS]
- * [DEV_SUM], then of all blocks. The last digit counts what is not finite. */
+/* Exact sums over leaf cells (base/sum.h): first of the octs of each block, [block][GAS_TOTALS]
+ * [DEV_SUM], then of all blocks. The last digit counts values that are not finite. */
 enum { GAS_TOTALS = 6, GAS_TOTALS_OCTS = DEV_THREADS };
 
 struct gas_totals_args {

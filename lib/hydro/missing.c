@@ -1,5 +1,5 @@
-/* hydro/missing: the gas of octs that do not exist, interpolated (interp_kern.h), by vectors where
- * slopes are those of minmod. */
+/* hydro/missing: gas of octs that do not exist, interpolated (interp_kern.h), vectorised for minmod
+ * slopes. */
 #include "hydro/gas_law.h"
 #include "hydro/interp_kern.h"
 #include "oct/gas_vec.h"
@@ -12,8 +12,8 @@ static inline vec4 half_kinetic(vec4 r, vec4 x, vec4 y, vec4 z, double smallr)
     return gas_kinetic4(floored, x, y, z);
 }
 
-/* Minmod slopes of conserved variables or, of the energy, its internal part. Returns false where a
- * neighbour is not on the coarser level. */
+/* Interpolates with minmod slopes of the conserved variables, and of internal instead of total
+ * energy if interpol_var > 0. Returns false where a neighbour is not on the coarser level. */
 static bool load_by_minmod(const struct gathered *g, lidx parent, int cell, struct target t)
 {
     enum { E = GAS_ENERGY };
@@ -45,7 +45,7 @@ static bool load_by_minmod(const struct gathered *g, lidx parent, int cell, stru
     return true;
 }
 
-/* The gas of an oct that does not exist, interpolated from a cell of the coarser level. */
+/* Interpolates the gas of an oct that does not exist from a cell of the coarser level. */
 void gas_missing_oct(const struct gathered *g, lidx parent, int cell, struct target t)
 {
     const struct hydro_par *p = ((const struct gas_law *)g->law)->par;

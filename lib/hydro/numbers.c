@@ -1,10 +1,10 @@
-/* hydro/numbers: what a time step asks of the gas of a level: the Courant step and totals.
+/* hydro/numbers: reductions over the gas of a level for a time step: the Courant step and totals.
  *
- * The Courant step is that of one cell, and a product tells of most cells that it is not theirs:
- * with the speed limit V = (C dx − ½ f dt²)/dt of the step dt found so far, f the pull on the cell,
- * 3c + |u| + |v| + |w| < V if 9 γ P ρ < (V ρ − |m|)², m the momentum by its components, without a
- * division or a root. The others are done as point_kern.h has it, so dt has the bits of all cells
- * done so. */
+ * The Courant step is set by one cell, and a product shows for most cells that it is another: with
+ * the speed limit V = (C dx − ½ f dt²)/dt of the smallest step dt so far, f the acceleration of the
+ * cell, 3c + |u| + |v| + |w| < V if 9 γ P ρ < (V ρ − |m|)², m the momentum by its components,
+ * without a division or a root. The remaining cells are evaluated by point_kern.h, so dt has the
+ * bits of an evaluation of all cells. */
 #include <math.h>
 #include <omp.h>
 
@@ -18,23 +18,24 @@
 
 /* ---- the Courant step ---- */
 
-/* Rounding takes less than the first of speeds and steps, and the second of energies. */
+/* Relative margins for rounding of speeds and steps, and of energies. */
 static const double MARGIN = 1e-9, MARGIN_ENERGY = 1e-12;
 
-/* A cell with pull f is slow enough not to matter below the speed fast − brake f. */
+/* A cell of acceleration f cannot lower the step if its speed is below fast − brake f. */
 struct limit {
     double fast, brake;
 };
 
-/* s = max(f dx/v², 1e-4) of hydro_speed_dt is less than the sum of both. */
+/* Speed limit of a step. s = max(f dx/v², 1e-4) of hydro_speed_dt is less than the sum of both
+ * terms. */
 static struct limit limit_of_step(double dt, double dx, double courant)
 {
     double way = courant * dx * (1.0 - MARGIN) * (1.0 - 0.5e-4 * courant);
     return (struct limit){way / dt, 0.5 * dt};
 }
 
-/* Whether all cells of a half certainly are below the limit: false where rounding might decide, or
- * a product has left the range of numbers. */
+/* Whether all cells of a half are certainly below the limit: false where rounding might decide, or
+ * a product overflows or underflows. */
 static inline bool half_is_slow(const struct level *lv, lidx i, int h, bool gravity,
                                 struct limit limit, struct hydro_gas g)
 {
@@ -48,7 +49,7 @@ static inline bool half_is_slow(const struct level *lv, lidx i, int h, bool grav
                   vec4_abs(load_half(lv, FLD_FZ, i, h)));
     vec4 kinetic = gas_kinetic4_rho(x, y, z);
     vec4 thermal = (e - kinetic) + MARGIN_ENERGY * (vec4_abs(e) + kinetic);
-    vec4 pressure = vec4_max(g.gm1 * thermal, r * r * g.smallp); /* times density */
+    vec4 pressure = vec4_max(g.gm1 * thermal, r * r * g.smallp); /* pressure times density */
     vec4 spare = speed * r - m;
     return vec4_all((spare > 0x1p-450) &
                     (9.0 * g.gamma * (1.0 + MARGIN) * pressure < spare * spare));
@@ -106,10 +107,10 @@ double gas_step(const struct law *law, double dx, double signal)
 
 /* ---- totals ---- */
 
-/* Of the leaves of an oct, each. */
+/* Totals over the leaf cells of an oct. */
 enum { MASS, ENERGY, MOMENTUM, INTERNAL = MOMENTUM + 3, TOTALS };
 
-/* All bits set in the cells that are leaves. */
+/* Mask of the leaf cells of a half. */
 static inline vec4_mask leaves_of(const struct level *lv, lidx i, int h)
 {
     typedef lidx links
@@ -117,7 +118,7 @@ static inline vec4_mask leaves_of(const struct level *lv, lidx i, int h)
     return __builtin_convertvector(*(const links *)(lv->child[i] + 4 * h), vec4_mask) < 0;
 }
 
-/* By halves, as hydro_sum8. */
+/* Sum by halves, as hydro_sum8. */
 static inline double half_sum(vec4 lower, vec4 upper)
 {
     vec4 s = lower + upper;
@@ -125,7 +126,7 @@ static inline double half_sum(vec4 lower, vec4 upper)
     return s[0] + s[1];
 }
 
-/* Leaf cells of an oct, as masks of its two halves, and the volume of a cell. */
+/* Masks of the leaf cells in the two halves of an oct, and the volume of a cell. */
 struct of_oct {
     vec4_mask leaf[2];
     double vol;
@@ -144,7 +145,8 @@ static inline vec4 internal_of(const struct level *lv, lidx i, int h, double sma
                          load_half(lv, FLD_U + 2, i, h), load_half(lv, FLD_U + 3, i, h));
 }
 
-/* As hydro_oct_totals, by vectors: the same operations. Without finer octs all cells are leaves. */
+/* Totals by vectors with the same operations as hydro_oct_totals. Without finer octs all cells are
+ * leaves. */
 static inline void block_totals(const struct level *lv, lidx first, int n, bool finer, double vol,
                                 double x[TOTALS][PATCH_BLOCK])
 {

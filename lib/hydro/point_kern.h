@@ -1,7 +1,7 @@
-/* hydro/point_kern: the arithmetic of one cell and one face, for C, C++ and CUDA. No memory, no
- * branches that depend on data where a select will do, so that loops over these functions
- * vectorise. Order of operations is part of the method: the same bits must come out whatever loop
- * calls them. (Toro 2009, chapters 4, 9, 10, 14) */
+/* hydro/point_kern: the arithmetic of one cell and one face, for C, C++ and CUDA. Functions access
+ * no memory and use selects instead of data-dependent branches where possible, so that loops over
+ * them vectorise. Order of operations is part of the method: the bits must not depend on the loop
+ * that calls them. (Toro 2009, chapters 4, 9, 10, 14) */
 #pragma once
 #include <math.h>
 
@@ -13,7 +13,7 @@ struct hydro_gas {
     double gamma, gm1, entho; /* γ, γ−1, 1/(γ−1) */
     /* floors: density; c; c²; P/ρ = c²/γ; e = c²/γ/(γ−1) */
     double smallr, smallc, smallc2, smallp, smalle;
-    double theta;             /* slope type 8 */
+    double theta;             /* parameter of slope type 8 */
     double gamma6, inv_gamma; /* (γ+1)/2γ, 1/γ */
     int niter;
 };
@@ -48,7 +48,7 @@ PTAH_HD double hydro_slope_minmod(double dl, double dr)
     return dl * dr > 0.0 ? s : 0.0;
 }
 
-/* sign · min(θ|dl|, θ|dr|, ½|dl+dr|): θ=2 monotonised central, else generalised minmod. */
+/* Slope sign · min(θ|dl|, θ|dr|, ½|dl+dr|): θ=2 monotonised central, else generalised minmod. */
 PTAH_HD double hydro_slope_theta(double dl, double dr, double theta)
 {
     double cen = 0.5 * (dl + dr);
@@ -63,7 +63,7 @@ PTAH_HD double hydro_slope_vanleer(double dl, double dr)
     return dl * dr > 0.0 ? s : 0.0;
 }
 
-/* Limiters of the slopes, by their numbers in RAMSES. */
+/* Slope limiters, by their numbers in RAMSES. */
 enum slope {
     SLOPE_NONE = 0,
     SLOPE_MINMOD = 1,
@@ -85,7 +85,7 @@ PTAH_HD double hydro_slope(enum slope type, double dl, double dr, double theta)
     case SLOPE_THETA:
         return hydro_slope_theta(dl, dr, theta);
     case SLOPE_NONE:
-    case SLOPE_POSITIVE: /* not by directions */
+    case SLOPE_POSITIVE: /* three-dimensional; not a function of dl and dr */
         break;
     }
     return 0.0;
@@ -106,7 +106,7 @@ PTAH_HD double hydro_state_sound(struct hydro_state s, struct hydro_gas g)
     return sqrt(gas_sound2(r, p, g.gamma));
 }
 
-/* a·F_L + b·F_R + c·(U_R − U_L), of which HLL and local Lax-Friedrichs are cases. */
+/* Flux a·F_L + b·F_R + c·(U_R − U_L), of which HLL and local Lax-Friedrichs are cases. */
 PTAH_HD struct hydro_flux hydro_flux_blend(struct hydro_state L, struct hydro_state R,
                                            struct hydro_gas g, double a, double b, double c)
 {
@@ -144,8 +144,8 @@ PTAH_HD struct hydro_flux hydro_riemann_hll(struct hydro_state L, struct hydro_s
 
 /* ---- HLLC, in stages ----
  *
- * A loop over faces does one stage after the other: each waits for a root or a division of the one
- * before it, and short loops have more of these under way at a time. */
+ * A loop over faces performs one stage after the other: each stage waits for a root or a division
+ * of the previous one, and short loops overlap more of these. */
 
 PTAH_HD struct hydro_state hydro_hllc_floor(struct hydro_state s, struct hydro_gas g)
 {
@@ -154,7 +154,7 @@ PTAH_HD struct hydro_state hydro_hllc_floor(struct hydro_state s, struct hydro_g
     return s;
 }
 
-/* The higher sound speed of both sides. */
+/* Maximum of the sound speeds on both sides. */
 PTAH_HD double hydro_hllc_sound(struct hydro_state L, struct hydro_state R, struct hydro_gas g)
 {
     L = hydro_hllc_floor(L, g);
@@ -168,7 +168,7 @@ struct hydro_contact {
     double u, p, s;
 };
 
-/* c: from hydro_hllc_sound. */
+/* Contact wave of a face; c: from hydro_hllc_sound. */
 PTAH_HD struct hydro_contact hydro_hllc_contact(struct hydro_state L, struct hydro_state R,
                                                 struct hydro_gas g, double c)
 {
@@ -184,7 +184,8 @@ PTAH_HD struct hydro_contact hydro_hllc_contact(struct hydro_state L, struct hyd
     return x;
 }
 
-/* The star state is needed on one side of the contact only: the side is chosen first. */
+/* Flux of a face. The star state is needed on one side of the contact only, which is chosen first.
+ */
 PTAH_HD struct hydro_flux hydro_hllc_flux(struct hydro_state L, struct hydro_state R,
                                           struct hydro_gas g, struct hydro_contact x)
 {
@@ -195,7 +196,7 @@ PTAH_HD struct hydro_flux hydro_hllc_flux(struct hydro_state L, struct hydro_sta
     double ei = o.p * g.entho;
     double e = ei + gas_kinetic_flux(o.r, o.u, o.v, o.w);
     double q = 1.0 / (x.s - x.u), su = x.s - o.u;
-    /* the whole fan is on the other side; bitwise, or gcc takes vectors of half the length */
+    /* The whole fan is on the other side; bitwise, or gcc halves the vector length. */
     int outer = (left & (x.s > 0.0)) | (!left & (x.s <= 0.0));
     double ro = outer ? o.r : o.r * su * q;
     double uo = outer ? o.u : x.u;
@@ -220,7 +221,7 @@ PTAH_HD struct hydro_flux hydro_riemann_hllc(struct hydro_state L, struct hydro_
     return hydro_hllc_flux(L, R, g, hydro_hllc_contact(L, R, g, hydro_hllc_sound(L, R, g)));
 }
 
-/* The flux of a state o at x/t=0 with transverse velocities from the upwind side; ei: specific
+/* Flux of the state o at x/t=0 with transverse velocities from the upwind side; ei: specific
  * internal energy to advect. */
 PTAH_HD struct hydro_flux hydro_flux_state(struct hydro_state o, double ei, int left,
                                            struct hydro_gas g)
@@ -281,7 +282,7 @@ PTAH_HD double hydro_exact_guess(struct hydro_state L, struct hydro_state R, str
     return hydro_max(ps, 0.0);
 }
 
-/* Returns the next P*; *change is |ΔP|/P. */
+/* Next iterate of P*; *change is |ΔP|/P. */
 PTAH_HD double hydro_exact_newton(struct hydro_state L, struct hydro_state R, struct hydro_gas g,
                                   double p, double *change)
 {
@@ -345,9 +346,9 @@ PTAH_HD double hydro_cell_speed(double r, double mx, double my, double mz, doubl
     return 3.0 * sqrt(gas_sound2(r, p, g.gamma)) + fabs(u) + fabs(v) + fabs(w);
 }
 
-/* Courant step at that speed, with the gravity strength s = max(Σ|f| dx/speed², 1e-4). Without
- * gravity it falls as speed grows, rounding included: the step of the fastest cell is the shortest.
- */
+/* Courant step at this speed, with the gravity strength s = max(Σ|f| dx/speed², 1e-4). Without
+ * gravity the step decreases monotonically with speed, rounding included: the fastest cell has the
+ * smallest step. */
 PTAH_HD double hydro_speed_dt(double speed, double fsum, double dx, double courant)
 {
     double s = hydro_max(fsum * dx / (speed * speed), 0.0001);

@@ -1,5 +1,5 @@
-/* hydro/steep_kern: refinement by gradients, one cell: the quantities, and the relative jump across
- * its faces. For hosts (flag.c) and devices. Private to hydro. (docs/method/step.md) */
+/* hydro/steep_kern: refinement by gradients of one cell: the quantities, and the relative jumps
+ * across its faces. For hosts (flag.c) and devices. Private to hydro. (docs/method/step.md) */
 #pragma once
 #include <math.h>
 
@@ -12,7 +12,8 @@ PTAH_HD double steep_pressure(double r, double mx, double my, double mz, double 
     return gas_pressure(gas_internal_state(e, r, vx, vy, vz), gamma);
 }
 
-/* Quantity v, by the number of its variable: density, a velocity, pressure. u: variable v. */
+/* Quantity v, by the number of its variable: density, a velocity component, pressure. u: variable
+ * v. */
 PTAH_HD double steep_quantity(int v, double r, double u, double p)
 {
     return v == 0 ? r : v == GAS_ENERGY ? p : u / r;
@@ -31,7 +32,7 @@ PTAH_HD double steep_scale(int velocity, double xl, double cl, double xu, double
     return velocity ? cl + cu + fabs(xu) + fabs(xl) + floor : xl + xu + floor;
 }
 
-/* 2 max(|jump to the right|, |jump from the left|) > limit */
+/* Whether 2 max(|jump to the right|, |jump from the left|) > limit. */
 PTAH_HD int steep_exceeds(double left, double right, double sl, double sr, double limit)
 {
     return 2.0 * hydro_max(fabs(right / sr), fabs(left / sl)) > limit;

@@ -7,17 +7,17 @@
 #define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE };
 
-/* All variables in some cells: [variable][cell]. Of a pointer to each variable gcc 12 makes a
- * pointer for each access, more than there are registers. */
+/* All variables of a row of cells: [variable][cell]. An array of pointers, one per variable, would
+ * make gcc 12 use more pointers than there are registers. */
 typedef double (*vars)[PS];
 typedef const double (*vars_in)[PS];
 
-/* Where the traced states go. */
+/* Arrays of the states at the lower and upper faces of cells, by axis. */
 struct faces {
     vars mx, px, my, py, mz, pz;
 };
 
-/* Face states q ± ½D + ½ dt/dx s; h = ½ dt/dx s. */
+/* Stores the face states q ± ½D + ½ dt/dx s; h = ½ dt/dx s. */
 INLINE void put_faces(const struct faces *o, int v, int i, struct hydro_slope3 d, double h)
 {
     o->px[v][i] = hydro_face_lower(d.c, d.x, h);
@@ -28,7 +28,7 @@ INLINE void put_faces(const struct faces *o, int v, int i, struct hydro_slope3 d
     o->mz[v][i] = hydro_face_upper(d.c, d.z, h);
 }
 
-/* The density, where a state below the floor is replaced by the cell value. */
+/* Density at the faces; a state below the floor is replaced by the cell value. */
 INLINE void put_density(const struct faces *o, int i, struct hydro_slope3 d, double h,
                         double smallr)
 {
@@ -40,8 +40,8 @@ INLINE void put_density(const struct faces *o, int i, struct hydro_slope3 d, dou
     o->mz[0][i] = hydro_floor_density(hydro_face_upper(d.c, d.z, h), d.c, smallr);
 }
 
-/* Primitive variables of the cells of a run and, w apart, of the rows beside them, in their plane
- * and in those below and above. */
+/* Primitive variables of a run of cells in its plane and in the planes below and above; w: stride
+ * between rows. */
 struct around {
     vars_in lo, mid, hi;
     int w;
@@ -58,8 +58,8 @@ INLINE struct hydro_slope3 slopes_at(enum slope type, const struct around *q, in
     return hydro_slopes(type, q->lo[v] + i, q->mid[v] + i, q->hi[v] + i, q->w, theta);
 }
 
-/* Variable after variable to its faces, as soon as its rate is known: slopes of all of them do not
- * fit into the registers. */
+/* Traces one variable after the other to its faces, as soon as its rate is known: the slopes of all
+ * variables do not fit into the registers. */
 INLINE void trace_gas(enum slope type, int fours, const struct around *from, const struct faces *o,
                       const struct hydro_gas g, double half_dtdx)
 {
@@ -101,7 +101,7 @@ INLINE void trace_scalar(enum slope type, int fours, const struct around *from, 
     }
 }
 
-/* A run of cells: how many, what they are traced from and where to. */
+/* A run of cells: number of groups of four cells, input and output. */
 struct trace_job {
     int fours;
     struct around from;
@@ -117,7 +117,7 @@ INLINE void trace_all(enum slope type, const struct sweep *s, const struct trace
         trace_scalar(type, j->fours, &j->from, v, &j->to, gas.theta, h);
 }
 
-/* Not in line, where gcc 12 knows how the pointers came about, and takes them apart again. */
+/* Not inlined: gcc 12 would split the pointers again into one for each variable. */
 static __attribute__((noinline)) void trace_by_slope(const struct sweep *s,
                                                      const struct trace_job *j)
 {

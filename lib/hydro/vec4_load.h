@@ -1,4 +1,4 @@
-/* hydro/vec4_load: four cells, half an oct, as a vector. Private to hydro. */
+/* hydro/vec4_load: loads four cells, half an oct, as a vector. Private to hydro. */
 #pragma once
 #include "oct/mesh.h"
 #include "vec/vec4.h"

@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 
-enum { BLOCK_VALUES = 1 << 22 }; /* read at a time, if that is two planes or more */
+enum { BLOCK_VALUES = 1 << 22 }; /* values read at a time, or two planes if these are larger */
 
-/* Reals or ids of cells; no bit of either passes through the other. */
+/* Pointer to reals or to ids of cells; ids are not converted to floating point. */
 union values {
     double *real;
     int64_t *id;
@@ -14,10 +14,10 @@ union values {
 /* Rows of consecutive planes of a file. */
 struct block {
     bool ids;
-    int64_t y0, z0; /* of the first oct in it */
+    int64_t y0, z0; /* coordinates of the first oct in the block */
     int64_t plane;  /* values per plane */
     int64_t cap;
-    union values val; /* [cap] */
+    union values val; /* [cap] values read */
 };
 
 static enum err check_inside(const struct ics_level *ic, const struct level *lv);
@@ -50,7 +50,7 @@ enum err ics_layers_new(const struct ics_grafic *g, const struct mesh *m, int l,
         s->first[x[2] - lo + 2]++;
     }
     for (int64_t k = 0; k < s->nz; k++) s->first[k + 2] += s->first[k + 1];
-    /* first[k+1] is now where layer k begins, and will be where it ends */
+    /* On entry first[k+1] is the start of layer k; the loop advances it to the end. */
     for (lidx i = 0; i < lv->nown; i++) {
         okey_coords(lv->key[i], x);
         s->oct[s->first[x[2] - lo + 1]++] = i;
@@ -116,7 +116,8 @@ static enum err check_inside(const struct ics_level *ic, const struct level *lv)
     return OK;
 }
 
-/* Both planes of each layer k0..k1-1; only the rows between its first and last oct. */
+/* Reads both planes of each layer k0..k1-1, and of these only the rows from the first to the last
+ * oct. */
 static enum err read_layers(const struct ics_layers *s, const struct grafic *f, int64_t k0,
                             int64_t k1, struct block *b)
 {

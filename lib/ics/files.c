@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The fields of sets with and without cosmology: a name, or what names begin with that go on with
- * letters or digits. Others are left alone, such as copies that a user keeps (ic_velcx.old). */
+/* Fields of initial conditions with and without cosmology: a full file name, or a prefix followed
+ * by letters or digits. Other files are ignored, such as a user's copies (ic_velcx.old). */
 static const struct field {
     const char *name;
     bool begin, cosmo, plain;
@@ -63,7 +63,7 @@ enum err ics_list_files(const char *dir, bool cosmo, char (*name)[ICS_NAME], int
         else
             snprintf(name[(*n)++], ICS_NAME, "%.*s", ICS_NAME - 1, e->d_name);
     }
-    closedir(d); /* read only */
+    closedir(d); /* the directory was only read */
     mem_sort(name, (size_t)*n, ICS_NAME, by_name);
     return err;
 }

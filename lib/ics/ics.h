@@ -1,5 +1,5 @@
-/* ics: initial conditions (docs/method/part.md, step.md): regions, GRAFIC2 files, particles in
- * text.
+/* ics: initial conditions (docs/method/part.md, step.md): regions, GRAFIC2 files, particles in text
+ * files.
  *
  * The value of a cell or particle depends only on its position and the files, not on the ranks. */
 #pragma once
@@ -10,9 +10,9 @@
 #include "part/part.h"
 
 struct ics_gas {
-    int nvar; /* GAS_SCALARS and passive scalars */
+    int nvar; /* number of variables: GAS_SCALARS and passive scalars */
     double gamma, smallr, smallc;
-    double initial[NVAR_MAX]; /* cosmology: of scalars that no file gives, per mass */
+    double initial[NVAR_MAX]; /* values per mass of scalars without a file (cosmology) */
     double T2_start;          /* T/mu of the initial gas in K; <= 0: adiabatic, 1.356e-2/a² */
 };
 
@@ -27,75 +27,78 @@ struct ics_region {
     double var[NVAR_MAX]; /* var_region: passive scalars, [0..nvar-GAS_SCALARS-1] */
 };
 
-/* U of all octs of level l, ghosts included. Later regions win over (square) or add to (point)
- * earlier ones. Local. */
+/* Sets U of all octs of level l, ghosts included. Square regions replace the values of earlier
+ * regions, point regions add to them. Local. */
 void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
                  const struct ics_gas *g);
 
 /* ---- GRAFIC2 files, a directory per level ---- */
 
 struct ics_level {
-    char *dir;               /* owned */
-    const char *first;       /* the file that the header is of */
-    struct grafic_head head; /* all files of the level agree with it */
+    char *dir;               /* path of the directory (owner: this struct) */
+    const char *first;       /* name of the file whose header was read */
+    struct grafic_head head; /* header common to all files of the level */
     int64_t off[3];          /* low corner in cells of this level */
     double growth;           /* D(aexp)/D(astart) */
-    double vfact;            /* km/s a comoving Mpc of displacement, at astart */
+    double vfact;            /* velocity in km/s per comoving Mpc of displacement, at astart */
 };
 
 struct ics_grafic {
     bool cosmo;
-    int levelmin, levelmax; /* levels that have files */
+    int levelmin, levelmax; /* range of levels with files */
     struct ics_level lev[LEVEL_MAX + 2];
-    double omega_b;       /* of the headers; NAN: they lack it */
-    struct cosmo_par par; /* of the files: Ω's, h0, boxlen_ini, aexp_ini (where the run starts) */
+    double omega_b; /* Omega_b of the headers; NAN: not in the headers */
+    /* cosmology of the files: Ω's, h0, boxlen_ini, aexp_ini (start of the run) */
+    struct cosmo_par par;
 };
 
-/* Initial conditions that are to be read, and properties of the run that they are for. */
+/* Initial conditions to be read, and the properties of the run that they are for. */
 struct ics_set {
     int levelmin, nlev;
-    const char *const *dir; /* dir[i] has level levelmin + i */
+    const char *const *dir; /* [nlev] directories; dir[i] has level levelmin + i */
     bool cosmo;             /* false: files ic_d, ic_u, ic_v, ic_w, ic_p in code units, gas only */
     bool gas;
-    double omega_b;     /* of the baryons, with gas */
-    bool omega_b_given; /* by the user; else that of the headers counts where they have it */
+    double omega_b;     /* Omega_b of the run, with gas */
+    bool omega_b_given; /* Omega_b is set by the user; otherwise the headers decide */
     double aexp_ini;
 };
 
 /* Reads the headers of all files of all levels, and checks that the files of a level agree
- * (ics/files.h) and that the levels fit together. aexp_ini < 1: the run starts there, and
- * velocities, overdensities and displacements are scaled by the growing mode; else it starts at the
- * smallest astart. (RAMSES does not scale ic_posc* displacements.) Without gas no ic_deltab is
- * needed, and one level may have fewer cells than levelmin: particles on a finer base mesh;
- * g->levelmin is theirs. g is zeroed before, but for par.ramses, which is kept. (collective) */
+ * (ics/files.h) and that the levels fit together. If aexp_ini < 1 the run starts there, and
+ * velocities, overdensities and displacements are scaled by the growing mode; otherwise the run
+ * starts at the smallest astart. (RAMSES does not scale ic_posc* displacements.) Without gas no
+ * ic_deltab is needed, and a single level may have fewer cells than levelmin: particles on a finer
+ * base mesh; g->levelmin is then the level of the files. g is zeroed first, except for par.ramses.
+ * (collective) */
 MUST_USE enum err ics_grafic_open(struct ics_grafic *g, const struct ics_set *set,
                                   const struct comm *c);
 void ics_grafic_close(struct ics_grafic *g);
-bool ics_grafic_has(const struct ics_grafic *g, int l); /* level l has files */
-/* gas mass of a cell of the finest level with files */
+bool ics_grafic_has(const struct ics_grafic *g, int l); /* whether level l has files */
+/* Gas mass of a cell of the finest level with files. */
 double ics_grafic_mass_sph(const struct ics_grafic *g);
 
-/* U of own octs of level l from that level's files. Error if an own cell lies outside of them (as
- * in RAMSES). Each rank reads the rows that its cells touch, 32 MB (or two planes) at a time.
+/* Sets U of own octs of level l from that level's files. Error if an own cell lies outside of them
+ * (as in RAMSES). Each rank reads the rows that its cells touch, 32 MB (or two planes) at a time.
  * (collective) */
 MUST_USE enum err ics_grafic_gas(const struct ics_grafic *g, struct mesh *m, const struct comm *c,
                                  int l, const struct ics_gas *gas);
 
-/* map[i][c] = 1 where ic_refmap of level l is 1 (own octs). (collective) */
+/* Sets map[i][c] = 1 for own octs where ic_refmap of level l is 1. (collective) */
 MUST_USE enum err ics_grafic_refmap(const struct ics_grafic *g, const struct mesh *m,
                                     const struct comm *c, int l, unsigned char (*map)[8]);
 
 /* Appends one dark matter particle for each own leaf cell of the levels that have files, at its
- * displaced place; part_distribute must follow. Mass 2^-3l (1 - Ω_b/Ω_m), or from ic_massc. Ids
- * from ic_particle_ids, else 1 + place of the cell in the order level, z, y, x. Error if leaves
- * exist on finer levels. (collective) */
+ * displaced position; part_distribute must follow. Mass 2^-3l (1 - Ω_b/Ω_m), or from ic_massc. Ids
+ * from ic_particle_ids, or else 1 + the index of the cell in the order level, z, y, x. Error if
+ * leaves exist on finer levels. (collective) */
 MUST_USE enum err ics_grafic_particles(const struct ics_grafic *g, const struct mesh *m,
                                        const struct comm *c, struct parts *p);
 
-/* ---- particles in text (io/ascii_part) ---- */
+/* ---- particles in text files (io/ascii_part) ---- */
 
-/* Appends the particles of a file, coordinates counted from the centre of the box; ids 1.. in the
- * order of the lines. One beyond a boundary, or further than a box away on a periodic axis, is an
- * error that names its line. Each rank reads a part; part_distribute must follow. (collective) */
+/* Appends the particles of a file, whose coordinates are relative to the centre of the box; ids 1..
+ * in the order of the lines. A particle beyond a boundary, or more than a box length away on a
+ * periodic axis, is an error that names its line. Each rank reads a part of the file;
+ * part_distribute must follow. (collective) */
 MUST_USE enum err ics_ascii_particles(const char *path, const struct mesh *m, const struct comm *c,
                                       struct parts *p);

@@ -94,8 +94,8 @@ static enum err read_heads(const struct ics_set *set, struct grafic_head *head)
     return OK;
 }
 
-/* The level of files of one level: particles alone may be coarser than the mesh. What does not fill
- * the box of a coarser level is said of `level`. */
+/* Level of the particle grid of a level: particles alone may be coarser than the mesh. Files that
+ * do not fill the box of a coarser level belong to `level`. */
 static int particle_level(const struct grafic_head *h, int level)
 {
     bool cube = h->n[0] == h->n[1] && h->n[0] == h->n[2];
@@ -144,7 +144,8 @@ static enum err take_geometry(const struct ics_grafic *g, int l, struct ics_leve
     return OK;
 }
 
-/* Refined cells have eight children: a level begins and ends with a cell of its parent. */
+/* Checks that a level begins and ends at cells of its parent level: each refined cell has eight
+ * children. */
 static enum err check_nested(const struct ics_grafic *g, int l)
 {
     const struct ics_level *in = &g->lev[l], *out = &g->lev[l - 1];
@@ -161,7 +162,7 @@ static enum err check_nested(const struct ics_grafic *g, int l)
     return OK;
 }
 
-/* The baryons of the headers: those of the first level that has them. */
+/* Finds Omega_b of the headers: the value of the first level that has it. */
 static enum err find_baryons(struct ics_grafic *g)
 {
     g->omega_b = NAN;
@@ -192,7 +193,7 @@ static enum err take_cosmology(struct ics_grafic *g, const struct ics_set *set)
     TRY(find_baryons(g));
     if (!set->omega_b_given && !isnan(g->omega_b)) omega_b = g->omega_b;
     if (set->aexp_ini < 1) aexp = set->aexp_ini;
-    h = &g->lev[g->levelmax].head; /* as RAMSES: the last one read */
+    h = &g->lev[g->levelmax].head; /* as RAMSES: the last header read */
     double side = ldexp(1, g->levelmin);
     g->par = (struct cosmo_par){.omega_m = h->omega_m,
                                 .omega_l = h->omega_l,
@@ -230,7 +231,7 @@ out:
     return err;
 }
 
-/* File of variable v (0-4: rho, u, v, w, T or P; then scalars), and whether it is there. */
+/* Finds the file of variable v (0-4: rho, u, v, w, T or P; then scalars), and whether it exists. */
 static bool gas_file(const struct ics_grafic *g, const char *dir, int v, char name[32])
 {
     static const char *const plain[] = {"ic_d", "ic_u", "ic_v", "ic_w", "ic_p"};
@@ -242,11 +243,11 @@ static bool gas_file(const struct ics_grafic *g, const char *dir, int v, char na
         snprintf(name, 32, "ic_vel%c%c", grafic_exists(dir, "ic_velbx") ? 'b' : 'c', 'w' + v);
     else
         snprintf(name, 32, "%s", v == 0 ? "ic_deltab" : "ic_tempb");
-    /* these are required: the reader reports the error */
+    /* required files: the reader reports the error */
     return grafic_exists(dir, name) || v == 0 || (g->cosmo && v <= 3);
 }
 
-/* Value in code units = base + factor * (value in the file). */
+/* Finds the conversion to code units: base + factor * (value in the file). */
 static void gas_scale(const struct ics_grafic *g, const struct level *lv,
                       const struct ics_level *ic, int v, const struct ics_gas *gas, double *base,
                       double *factor)
@@ -286,7 +287,7 @@ static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers
     return OK;
 }
 
-/* From rho, v, T (cosmology: P/rho) or P, scalars to conserved variables, in place. */
+/* Converts rho, v, T (cosmology: P/rho) or P, and scalars to conserved variables, in place. */
 static void gas_conserve(const struct ics_grafic *g, struct level *lv, const struct ics_gas *gas)
 {
     double(*u[NVAR_MAX])[8];

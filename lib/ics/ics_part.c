@@ -1,9 +1,9 @@
-/* ics/ics_part: dark matter from GRAFIC2 files or text (symbols as in ics_grafic.c).
+/* ics/ics_part: dark matter from GRAFIC2 files or text files (symbols as in ics_grafic.c).
  *
  * Each leaf cell of the initial mesh is one particle of mass 2^-3l (1 - Ω_b/Ω_m), or each cell of
  * the files if the base mesh is finer. Its position is the cell's centre displaced by ψ = g
- * ic_posc/box (Mpc/h), or by Zel'dovich's ψ = g v / (F(astart) H0/astart) / box, and moves at
- * F(aexp) times the latter. */
+ * ic_posc/box (Mpc/h), or by Zel'dovich's ψ = g v / (F(astart) H0/astart) / box. Its velocity is
+ * F(aexp) times Zel'dovich's ψ. */
 #include <math.h>
 #include <string.h>
 
@@ -101,14 +101,14 @@ out:
     return err;
 }
 
-/* Cells that become particles: leaves, and all cells of levels that the base mesh covers. */
+/* Whether a cell becomes a particle: a leaf, or any cell of a level that the base mesh covers. */
 static bool is_source(const struct mesh *m, const struct level *lv, lidx i, int c)
 {
     return lv->level < m->levelmin || lv->child[i][c] < 0;
 }
 
-/* Room for n particles after p->n, with the columns that are equal for all of them. The caller adds
- * n to p->n after success. */
+/* Makes room for n particles after p->n, and fills the columns that are equal for all of them. The
+ * caller adds n to p->n after success. */
 static void append_begin(struct parts *p, int64_t n, int levelmin)
 {
     p->n = part_append(p, n);
@@ -148,7 +148,7 @@ static enum err phase_space(const struct ics_grafic *g, const struct mesh *m,
         double *x = p->x[d] + p->n, *v = p->v[d] + p->n;
         TRY(ics_field_read(s, VEL[d], val));
         source_take(m, s->lv, val, v);
-        /* displacement */
+        /* velocity to displacement */
         for (int64_t i = 0; i < n; i++) v[i] = ic->growth * dx / ic->head.dx * v[i] / ic->vfact;
         if (files) {
             TRY(ics_field_read(s, POS[d], val));
@@ -218,8 +218,7 @@ static void source_take(const struct mesh *m, const struct level *lv, double (*v
             if (is_source(m, lv, i, c)) *out++ = val[i][c];
 }
 
-/* Index of a cell among those of all files, from 0: levels one after the other, each in the order
- * of its file. */
+/* Index of a cell among the cells of all files, from 0, in the order level, z, y, x. */
 static int64_t cell_rank(const struct ics_grafic *g, int l, okey key, int c)
 {
     int64_t before = 0, x[3];

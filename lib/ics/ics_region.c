@@ -1,10 +1,10 @@
 /* ics/ics_region: analytic initial conditions, RAMSES's regions.
  *
- * Start from (rho, v, P) = (smallr, 0, smallr smallc²/gamma), scalars 0. A square region replaces
- * these at cell centres with r < 1, r = (Σ_d (2|x_d - c_d|/length_d)^e)^(1/e), the largest term if
- * e >= 10. A point region adds d w/vol, v w, P w/vol, w being the cloud-in-cell weight of the point
- * in the cell, and sets the scalars everywhere. Not periodic, and cell centres are not averaged
- * over the cell. */
+ * The state starts as (rho, v, P) = (smallr, 0, smallr smallc²/gamma), scalars 0. A square region
+ * replaces it at cell centres with r < 1, r = (Σ_d (2|x_d - c_d|/length_d)^e)^(1/e), the largest
+ * term if e >= 10. A point region adds d w/vol, v w, P w/vol, w being the cloud-in-cell weight of
+ * the point in the cell, and sets the scalars everywhere. Regions are not periodic, and values are
+ * not averaged over a cell. */
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +38,8 @@ static void region_apply(const struct ics_region *r, int nvar, const double x[3]
                          double *q);
 static void to_conserved(const struct ics_gas *g, const double *q, double *u);
 
-/* Most octs lie wholly inside or outside of each region: then one cell stands for all. */
+/* State of an oct. Most octs lie wholly inside or outside of each region, and one cell stands for
+ * all. */
 static void oct_state(const struct regions *r, okey key, double (*out)[8])
 {
     int64_t k[3];
@@ -93,21 +94,21 @@ static bool square_holds(const struct ics_region *r, const double x[3])
     return pow(pow(t[0], e) + pow(t[1], e) + pow(t[2], e), 1 / e) < 1;
 }
 
-/* r^e, nearly */
+/* r^e, up to rounding. */
 static double square_power(double e, const double t[3])
 {
     if (e == 2) return t[0] * t[0] + t[1] * t[1] + t[2] * t[2];
     return pow(t[0], e) + pow(t[1], e) + pow(t[2], e);
 }
 
-/* The nearest and the farthest corner lie on the same side of the surface, and not just about there
- * where rounding decides. */
+/* Whether the nearest and the farthest corner are on the same side of the surface by more than
+ * rounding. */
 static bool square_even(const struct ics_region *r, double x[3][2])
 {
     double lo[3], hi[3], e = r->exponent;
     for (int d = 0; d < 3; d++) {
         double a = square_distance(r, d, x[d][0]), b = square_distance(r, d, x[d][1]);
-        if (!(a >= 0 && b >= 0)) return false; /* a length of zero, or below */
+        if (!(a >= 0 && b >= 0)) return false; /* zero or negative length */
         lo[d] = fmin(a, b);
         hi[d] = fmax(a, b);
     }
@@ -116,7 +117,7 @@ static bool square_even(const struct ics_region *r, double x[3][2])
     return e > 0.01 && (square_power(e, hi) < 1 - 1e-9 || square_power(e, lo) > 1 + 1e-9);
 }
 
-/* Whether the region does the same to all cells of an oct: those at x[d][0] or x[d][1]. */
+/* Whether the region treats all cells of an oct alike; cell centres at x[d][0] or x[d][1]. */
 static bool region_even(const struct ics_region *r, double x[3][2], double dx)
 {
     if (r->shape == ICS_SQUARE) return square_even(r, x);

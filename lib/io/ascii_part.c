@@ -1,4 +1,4 @@
-/* io/ascii_part: see ascii_part.h. Two passes over a part: count, then parse. */
+/* io/ascii_part: see ascii_part.h. Reads a part in two passes: count, then parse. */
 #include "io/ascii_part.h"
 
 #include "io/table.h"
@@ -26,7 +26,7 @@ enum err ascii_part_count(const char *path, int share, int nshare, struct ascii_
     return err;
 }
 
-/* Places are from the centre of the box. */
+/* Checks a position, which is relative to the centre of the box. */
 static enum err check_place(struct table *t, const struct ascii_share *s, const double q[COLUMNS])
 {
     for (int d = 0; d < 3 && s->boxlen > 0; d++) {

@@ -22,13 +22,13 @@ static void start(struct async *a)
 {
     pthread_mutex_init(&a->lock, NULL);
     pthread_cond_init(&a->turn, NULL);
-    a->there = pthread_create(&a->thread, NULL, work, a) == 0;
-    a->none = !a->there;
+    a->exists = pthread_create(&a->thread, NULL, work, a) == 0;
+    a->none = !a->exists;
 }
 
 bool async_is_done(struct async *a)
 {
-    if (!a->there) return true;
+    if (!a->exists) return true;
     pthread_mutex_lock(&a->lock);
     bool done = !a->job;
     pthread_mutex_unlock(&a->lock);
@@ -37,7 +37,7 @@ bool async_is_done(struct async *a)
 
 enum err async_wait(struct async *a)
 {
-    if (a->there) {
+    if (a->exists) {
         pthread_mutex_lock(&a->lock);
         while (a->job) pthread_cond_wait(&a->turn, &a->lock);
         pthread_mutex_unlock(&a->lock);
@@ -48,7 +48,7 @@ enum err async_wait(struct async *a)
 enum err async_begin(struct async *a, async_job *job, void *ctx)
 {
     TRY(async_wait(a));
-    if (!a->there && !a->none) start(a);
+    if (!a->exists && !a->none) start(a);
     if (a->none) {
         err_save(&a->trouble, job(ctx), 0);
         return err_restore(&a->trouble);
@@ -62,14 +62,14 @@ enum err async_begin(struct async *a, async_job *job, void *ctx)
 
 void async_fini(struct async *a)
 {
-    if (a->there) {
+    if (a->exists) {
         pthread_mutex_lock(&a->lock);
         a->over = true;
         pthread_cond_broadcast(&a->turn);
         pthread_mutex_unlock(&a->lock);
         pthread_join(a->thread, NULL);
     }
-    if (a->there || a->none) {
+    if (a->exists || a->none) {
         pthread_cond_destroy(&a->turn);
         pthread_mutex_destroy(&a->lock);
     }

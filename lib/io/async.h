@@ -1,5 +1,5 @@
-/* io/async: jobs on a thread beside this one, one at a time, in order: what was computed is written
- * while the next is computed. If the system has no thread left, a job is done at once. */
+/* io/async: jobs on a second thread, one at a time, in order, to overlap output with computation.
+ * If the system cannot create a thread, a job runs at once. */
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>
@@ -8,24 +8,24 @@
 
 typedef enum err async_job(void *ctx);
 
-/* Zeroed at first. */
+/* A job thread; initialised with zeros. */
 struct async {
-    bool there; /* the thread */
-    bool none;  /* there is none to be had */
+    bool exists; /* whether the thread exists */
+    bool none;   /* whether the thread could not be created */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t turn;
-    async_job *job; /* NULL: it waits */
+    async_job *job; /* the running job; NULL: idle */
     void *ctx;
     bool over;
     struct err_first trouble;
 };
 
-/* Waits for the job before; after an error, which it returns, this one is not done. ctx is lent
- * until the job has ended. */
+/* Starts a job after the previous one has ended; if that failed, returns its error and does not
+ * start the job. ctx is lent until the job has ended. */
 MUST_USE enum err async_begin(struct async *a, async_job *job, void *ctx);
-/* Has the job ended? Does not wait. */
+/* Whether the job has ended; does not wait. */
 bool async_is_done(struct async *a);
-/* Waits for the job. The error of a job, with its sentence. */
+/* Waits for the job. Returns its error, with its message. */
 MUST_USE enum err async_wait(struct async *a);
-void async_fini(struct async *a); /* waits; as zeroed */
+void async_fini(struct async *a); /* Waits for the job and ends the thread; a is zeroed. */

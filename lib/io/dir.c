@@ -48,7 +48,7 @@ static bool is_directory(int at, const char *name)
     return fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The entry itself, not the target of a link. */
+/* Opens a directory; a symbolic link is not followed. */
 static int open_dir(int at, const char *name)
 {
     return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -112,11 +112,11 @@ enum err dir_may_remove(const char *path)
     return each(open_dir(AT_FDCWD, path), path, may_remove, &groups);
 }
 
-/* ---- taking ---- */
+/* ---- locking ---- */
 
-/* Locks it against other processes. File systems without locks are accepted. A process that was
- * killed holds its lock until the last of its threads has ended, which may be waiting for the disk:
- * so it is tried for some seconds. */
+/* Locks a directory against other processes. File systems without locks are accepted. A process
+ * that was killed holds its lock until the last of its threads has ended, which may be waiting for
+ * the disk; hence several seconds of retries. */
 static enum err lock_dir(int fd, const char *path)
 {
     enum { TRIES = 200 };
@@ -136,7 +136,8 @@ bool dir_is_idle(const char *path)
     return idle;
 }
 
-/* Between opening and locking, the directory may have been renamed or removed. */
+/* Whether path is still the directory fd: it may have been renamed or removed between opening and
+ * locking. */
 static bool is_still(int fd, const char *path)
 {
     struct stat a, b;
@@ -157,7 +158,7 @@ static enum err check_name(int at, const char *path, const char *name, void *ctx
          name);
 }
 
-/* The directory of the name: `parent` of size PATH_MAX. */
+/* Path of the parent directory; parent: PATH_MAX bytes. */
 static enum err parent_of(const char *path, char *parent)
 {
     if (snprintf(parent, PATH_MAX, "%s", path) >= PATH_MAX)
@@ -171,7 +172,8 @@ static enum err parent_of(const char *path, char *parent)
     return OK;
 }
 
-/* By a file that is made and removed: permissions alone do not tell of file systems. */
+/* Checks that files can be created, by creating one and removing it: permissions alone do not cover
+ * read-only file systems. */
 static enum err check_writable(const char *path)
 {
     char file[PATH_MAX];
@@ -219,7 +221,8 @@ enum err dir_outside(const char *path, const char *dir)
         if (at.st_dev == in.st_dev && at.st_ino == in.st_ino)
             FAIL(ERR_FILE, "%s: lies in the checkpoint %s: choose a directory outside of it", path,
                  dir);
-        if (at.st_dev == below.st_dev && at.st_ino == below.st_ino) break; /* the root */
+        /* root of the file system */
+        if (at.st_dev == below.st_dev && at.st_ino == below.st_ino) break;
         below = at;
         memcpy(up + n, "/..", 4);
     }

@@ -10,17 +10,17 @@
 
 #include "base/mem.h"
 
-/* Bytes per system call. Longer writes make Linux search for longer runs of free memory, which
- * costs more than it saves: writing 1 MB at a time took up to five times as long. */
+/* Bytes per system call. Longer writes make Linux search for longer runs of free memory, which is
+ * slower: writing 1 MB at a time took up to five times as long. */
 static const size_t PIECE = (size_t)1 << 30, WRITE_PIECE = (size_t)512 << 10;
 
 void file_fill_standard(void)
 {
-    /* the other way round for data, so that using them is an error */
+    /* access modes by descriptor: reads of 0 and writes to 1 fail, writes to 2 vanish */
     static const int how[] = {O_WRONLY, O_RDONLY, O_WRONLY};
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-        BUG_ON(open("/dev/null", how[fd]) != fd); /* the lowest that is free */
+        BUG_ON(open("/dev/null", how[fd]) != fd); /* open returns the lowest free descriptor */
     }
 }
 
@@ -70,7 +70,7 @@ enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at)
 
 void file_reserve(int fd, int64_t at, int64_t n)
 {
-    /* if there is no space, the write will fail */
+    /* without space the write will fail */
     int is = fallocate(fd, FALLOC_FL_KEEP_SIZE, at, n);
     (void)is;
 }
@@ -85,7 +85,7 @@ enum err file_sync(int fd, const char *path)
     int synced;
     do synced = fsync(fd);
     while (synced != 0 && errno == EINTR);
-    /* EINVAL, EROFS: it cannot be synced, such as a device */
+    /* EINVAL, EROFS: the file cannot be synced, for example a device */
     return synced == 0 || errno == EINVAL || errno == EROFS ? OK : cannot_sync(path, errno);
 }
 
@@ -115,8 +115,8 @@ static enum err check_regular(const char *path, unsigned mode)
     FAIL(ERR_FILE, "%s: cannot be read: it is %s, not a regular file", path, file_kind(mode));
 }
 
-/* Opens an existing file, if it is regular. It is looked at before, too: the mere opening of a
- * device may do something, and that of a FIFO lets its writer begin. */
+/* Opens an existing regular file. Its type is checked before opening: opening a device may have
+ * side effects, and opening a FIFO unblocks its writer. */
 static enum err open_regular(const char *path, int how, int *fd, struct stat *st)
 {
     *fd = -1;
@@ -207,7 +207,7 @@ enum err file_load(const char *path, size_t max, char **text, size_t *n)
     return err;
 }
 
-/* All until the end, or more than `most` bytes of it. */
+/* Reads to the end; more than `max` bytes are an error. */
 static enum err drain(int fd, const char *name, size_t max, char **text, size_t *n)
 {
     size_t room = 1 << 12;

@@ -10,12 +10,14 @@
 
 static const size_t BUF = (size_t)4 << 20, ROWS = (size_t)8 << 20, WINDOW = (size_t)64 << 10,
                     JUMP = 4096,
-                    GAP = 320; /* added between rows: at a power of two they would share a few
-                                * cache sets */
-enum { GAP_PIECE = 1 << 16 };  /* bytes at a time that are read only for the sum */
-/* bytes of a row after which the disk is asked to begin */
+                    /* bytes between rows: at strides of a power of two they would share a few cache
+                     * sets */
+    GAP = 320;
+enum { GAP_PIECE = 1 << 16 }; /* bytes read at a time for the checksum only */
+/* bytes of a row after which writing to disk is requested */
 static const int64_t SOON = 1 << 20;
-/* pieces are multiples of it where possible: of the batches of readers */
+/* elements; pieces are multiples of it where possible, since it is a multiple of the readers' batch
+ */
 static const int64_t EVEN = 8192;
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are written little-endian");
@@ -133,13 +135,14 @@ void fort_r8(struct fort_out *f, double x)
     fort_record(f, &x, sizeof x);
 }
 
-/* A piece of each of the records of a table, at its place in the file. */
+/* A piece of each of the records of a table, at its offset in the file. */
 struct fort_piece {
     struct fort_out *f;
     int nrow;
-    size_t stride, bytes; /* in memory · of a piece */
-    int64_t at, step;     /* in the file: that of the first record · from record to record */
-    int64_t soon;         /* bytes before it that the disk is to begin with; -1: none */
+    size_t stride, bytes; /* stride between rows in memory; bytes of a piece */
+    int64_t at, step;     /* file offset of the first record's piece; stride between records */
+    /* bytes before the piece for which writing is requested as well; -1: no request */
+    int64_t soon;
     char *rows;
 };
 
@@ -154,7 +157,7 @@ static enum err write_piece(void *ctx)
     return OK;
 }
 
-/* Lengths of all records of a table, around the space for their contents. */
+/* Writes the lengths of all records of a table, leaving gaps for their contents. */
 static void write_lengths(struct fort_out *f, int nrow, int32_t bytes, int64_t step)
 {
     int32_t ends[2] = {bytes, bytes};
@@ -165,8 +168,8 @@ static void write_lengths(struct fort_out *f, int nrow, int32_t bytes, int64_t s
     }
 }
 
-/* Records longer than the scratch: lengths first, then each piece of each record at its place. If
- * they may be written beside, one scratch is filled while the other is written. */
+/* Writes records longer than the scratch memory: lengths first, then each piece of each record at
+ * its offset. If f->beside, one scratch buffer is filled while the other is written. */
 static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n, int64_t chunk,
                             fort_fill *fill, const void *ctx)
 {
@@ -199,8 +202,8 @@ static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n
     f->at += nrow * step;
 }
 
-/* Elements that fit into the scratch; pieces do not begin within a batch of readers and end
- * in another. */
+/* Number of elements that fit into the scratch buffer, a multiple of the readers' batch where
+ * possible. */
 static int64_t chunk_of(int nrow, size_t elem)
 {
     size_t gaps = (size_t)nrow * GAP;
@@ -222,7 +225,7 @@ void fort_table(struct fort_out *f, int nrow, size_t elem, int64_t n, fort_fill 
         table_in_pieces(f, nrow, elem, n, chunk, fill, ctx);
         return;
     }
-    /* Rows a multiple of 8 bytes apart, so that doubles are aligned. */
+    /* Rows are a multiple of 8 bytes apart, so that doubles are aligned. */
     size_t bytes = (size_t)n * elem, stride = (bytes + 7) & ~(size_t)7;
     fill(ctx, 0, n, f->rows[0], stride);
     for (int r = 0; r < nrow; r++) fort_record(f, f->rows[0] + (size_t)r * stride, bytes);
@@ -268,14 +271,15 @@ void fort_shut(struct fort_in *f)
     *f = (struct fort_in){.fd = -1};
 }
 
-/* ---- the sum of a file that is read in any order ---- */
+/* ---- checksum of a file that is read in any order ---- */
 
 void fort_watch(struct fort_in *f)
 {
     f->seen.wanted = true;
 }
 
-/* Records side by side are read in turns: usually the range after the last one follows. */
+/* Adds a range to those read. Adjacent records are read in turns, so the next range to grow is
+ * usually the one after the last. */
 static void see_range(struct fort_seen *s, size_t n, int64_t at)
 {
     int64_t k = s->next;
@@ -289,7 +293,7 @@ static void see_range(struct fort_seen *s, size_t n, int64_t at)
     s->next = k + 1;
 }
 
-/* By any thread. */
+/* Adds bytes to the checksum; called by any thread. */
 static void see(struct fort_seen *s, const void *p, size_t n, int64_t at)
 {
     uint64_t inner = checksum_inner(p, n, at);
@@ -302,7 +306,7 @@ static void see(struct fort_seen *s, const void *p, size_t n, int64_t at)
 
 MEM_ORDER(by_location, struct fort_range, at)
 
-/* One piece of a gap. */
+/* Reads one piece of a gap for the checksum. */
 static enum err see_piece(struct fort_in *f, int64_t at, int64_t end)
 {
     char piece[GAP_PIECE];
@@ -339,8 +343,8 @@ enum err fort_sum(struct fort_in *f, uint64_t *sum)
 
 /* ---- records ---- */
 
-/* Short reads come from a window, which a walk over the lengths of small records fills once. After
- * a jump, over a long record, the window is short. */
+/* Reads bytes; short reads go through a window, so that a walk over the lengths of small records
+ * costs one call. After a jump over a long record, the window is short. */
 static enum err read_bytes(struct fort_in *f, void *p, size_t n, int64_t at)
 {
     if (n > WINDOW / 8) {
@@ -374,7 +378,7 @@ static int32_t swapped(int32_t x)
     return (int32_t)__builtin_bswap32((uint32_t)x);
 }
 
-/* Whether the first record is whole if its length is this one. */
+/* Whether the first record is complete, given its length. */
 static enum err first_fits(struct fort_in *f, int64_t n, bool swap, bool *fits)
 {
     int32_t tail;
@@ -448,7 +452,7 @@ enum err fort_expect(struct fort_in *f, const char *what, int64_t bytes, struct 
     return OK;
 }
 
-/* Bytes, across sub-records. */
+/* Loads bytes of a record across its sub-records. */
 static enum err load_bytes(struct fort_in *f, const struct fort_rec *r, int64_t first, size_t n,
                            void *p)
 {
@@ -502,7 +506,7 @@ enum err fort_next_real(struct fort_in *f, const char *what, int64_t total, stru
     return OK;
 }
 
-/* Narrow ones are read into the upper half of x and widened from below. */
+/* Reals of 4 bytes are read into the upper half of x and widened from the lower end. */
 enum err fort_load_real(struct fort_in *f, const struct fort_rec *r, int64_t total, int64_t first,
                         size_t n, double *x)
 {
@@ -517,7 +521,8 @@ enum err fort_load_real(struct fort_in *f, const struct fort_rec *r, int64_t tot
     return OK;
 }
 
-/* Threads can read it side by side: not by way of the window, nor in parts of a sub-record. */
+/* Whether threads can read a record in parallel: without the window, and from a single sub-record.
+ */
 static bool is_plain(const struct fort_rec *r, int64_t total, size_t n)
 {
     return r->bytes <= r->sub && (int64_t)n * (r->bytes / total) > (int64_t)(WINDOW / 8);

@@ -1,5 +1,5 @@
-/* io/grafic: see grafic.h. Records have a known length, hence a place; pread finds them, and the
- * markers around each are checked when it is read. */
+/* io/grafic: see grafic.h. Records have a known length, hence a known offset for pread; the markers
+ * around each are checked when it is read. */
 #include "io/grafic.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ static int64_t plane_bytes(const struct grafic *f)
     return (int64_t)f->head.n[0] * f->head.n[1] * f->width;
 }
 
-/* Where the values of plane k begin. */
+/* Offset of the first value of plane k. */
 static int64_t plane_at(const struct grafic *f, int64_t k)
 {
     return f->start + k * (plane_bytes(f) + 2 * MARK) + MARK;
@@ -78,7 +78,7 @@ enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t nk, floa
     return OK;
 }
 
-/* The values of rows as they are in the file, in the byte order of this machine. */
+/* Reads values of rows without conversion, in the byte order of this machine. */
 static enum err read_raw(const struct grafic *f, int64_t k, int64_t j0, int64_t nj, char *raw)
 {
     BUG_ON(k < 0 || k >= f->head.n[2] || j0 < 0 || nj < 0 || j0 + nj > f->head.n[1]);
@@ -90,8 +90,8 @@ static enum err read_raw(const struct grafic *f, int64_t k, int64_t j0, int64_t 
     return OK;
 }
 
-/* In both functions below values of 4 bytes go to the end of out and are widened from the front:
- * each is read before its place is written. */
+/* Reads rows. In this and the next function values of 4 bytes are read to the end of out and
+ * widened from the front: each is read before its location is overwritten. */
 enum err grafic_read_rows(const struct grafic *f, int64_t k, int64_t j0, int64_t nj, double *out)
 {
     int64_t n = nj * f->head.n[0];
@@ -244,7 +244,7 @@ enum err grafic_check_same(const struct grafic *f, const struct grafic_head *hea
     return OK;
 }
 
-/* The size of the file tells 4-byte from 8-byte values. */
+/* Finds the width of the values, 4 or 8 bytes, from the size of the file. */
 static enum err check_size(struct grafic *f, int64_t size)
 {
     const int32_t *n = f->head.n;

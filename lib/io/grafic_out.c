@@ -1,5 +1,5 @@
-/* io/grafic_out: writing of GRAFIC2 files, see grafic.h. A plane goes to disk with its markers in
- * one call. */
+/* io/grafic_out: writes GRAFIC2 files, see grafic.h. A plane and its markers go to disk in one
+ * call. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +52,7 @@ enum err grafic_write_plane(struct grafic_out *f, const float *v)
     f->done++;
     TRY(file_write_at(f->temp.fd, f->temp.path, f->record, (size_t)bytes + 2 * MARK, f->at));
     f->at += bytes + 2 * MARK;
-    /* the disk works meanwhile; an error does not matter */
+    /* starts writing to disk early; errors do not matter */
     if (f->at - f->sent >= STREAM) {
         sync_file_range(f->temp.fd, f->sent, f->at - f->sent, SYNC_FILE_RANGE_WRITE);
         f->sent = f->at;
@@ -71,7 +71,7 @@ enum err grafic_publish(struct grafic_out *f)
 {
     BUG_ON(f->record || f->temp.fd < 0);
     TRY(temp_publish(&f->temp));
-    *strrchr(f->temp.path, '/') = 0; /* the name is not needed any more */
+    *strrchr(f->temp.path, '/') = 0; /* the file name is no longer needed */
     return dir_sync(f->temp.path);
 }
 

@@ -25,7 +25,7 @@ static void add_text(png_structp p, png_infop info, const char *const *text)
     int n = 0;
     for (; text && text[0] && text[1] && n < TEXT_MAX; text += 2, n++) {
         t[n].compression = PNG_TEXT_COMPRESSION_NONE;
-        t[n].key = (char *)(uintptr_t)text[0]; /* libpng copies both */
+        t[n].key = (char *)(uintptr_t)text[0]; /* libpng copies both strings */
         t[n].text = (char *)(uintptr_t)text[1];
     }
     png_set_text(p, info, t, n);

@@ -8,7 +8,7 @@
 enum err stream_open(struct stream *s, const char *path)
 {
     TRY(temp_create(&s->temp, path));
-    /* another descriptor: the file stays locked when stdio has closed its own */
+    /* a duplicate descriptor keeps the file locked after stdio has closed its own */
     int fd = dup(s->temp.fd);
     s->f = fd < 0 ? NULL : fdopen(fd, "wb");
     if (s->f) return OK;
@@ -21,7 +21,7 @@ enum err stream_open(struct stream *s, const char *path)
 enum err stream_close(struct stream *s, int why)
 {
     errno = 0;
-    bool flushed = fflush(s->f) == 0; /* after an error before: once more, for its reason */
+    bool flushed = fflush(s->f) == 0; /* after an earlier error again, for errno */
     if (!why && (ferror(s->f) || !flushed)) why = errno ? errno : EIO;
     if (fclose(s->f) != 0 && !why) why = errno;
     enum err err = OK;

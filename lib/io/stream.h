@@ -1,4 +1,4 @@
-/* io/stream: a temporary file (io/temp.h) that is written through stdio. */
+/* io/stream: a temporary file (io/temp.h) written through stdio. */
 #pragma once
 #include <stdio.h>
 
@@ -9,8 +9,8 @@ struct stream {
     struct temp temp;
 };
 
-/* s->f writes to what stream_close gives the name path. */
+/* Opens a temporary file for stream s->f; stream_close renames it to path. */
 MUST_USE enum err stream_open(struct stream *s, const char *path);
-/* why: errno of what went wrong meanwhile, or 0. Syncs, and closes in any case. */
+/* Syncs and closes in any case. why: errno of an earlier failure, or 0. */
 MUST_USE enum err stream_close(struct stream *s, int why);
-void stream_drop(struct stream *s); /* closes; there is no file */
+void stream_drop(struct stream *s); /* closes and removes the file */

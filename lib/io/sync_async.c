@@ -68,9 +68,9 @@ enum err sync_dir(struct sync_async *l, const char *path)
     return sync_close(l, fd, path);
 }
 
-/* The disk begins with all of them before the first is waited for: so a file system that keeps a
- * journal has the places of all in one entry of it, where each of a dozen small files took another
- * one. After an error the others are only closed. */
+/* Syncs and closes all files. Writing of all files is requested before the wait for the first, so
+ * that a journalling file system allocates all of them in one transaction; otherwise each of a
+ * dozen small files took another one. After an error the remaining files are only closed. */
 static enum err sync_all(void *ctx)
 {
     struct sync_async *l = ctx;

@@ -13,9 +13,9 @@
 #include "io/file.h"
 
 static const size_t PIECE = (size_t)64 << 10, LINE_MAX = (size_t)64 << 20;
-enum { QUOTE = 30 }; /* characters of a word in a message */
+enum { QUOTE = 30 }; /* maximum characters of a word quoted in a message */
 
-/* By loops of our own: strspn makes a table of its set at each call. */
+/* A loop is faster than strspn, which builds a table of its set at each call. */
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
@@ -63,7 +63,7 @@ void table_close(struct table *t)
 
 /* ---- lines ---- */
 
-/* More bytes after those that are not read yet; *over: there are none. */
+/* Reads more bytes after the unread ones; *over: end of file. */
 static enum err load(struct table *t, bool *over)
 {
     memmove(t->buf, t->buf + t->head, t->fill - t->head);
@@ -85,7 +85,7 @@ static enum err load(struct table *t, bool *over)
     return t->location > t->max ? too_long(t) : OK;
 }
 
-/* The next line, blank or not. */
+/* Takes the next line, blank or not. */
 static enum err take_line(struct table *t, bool *got)
 {
     size_t seen = 0;
@@ -124,7 +124,7 @@ enum err table_next(struct table *t, bool *got)
     return OK;
 }
 
-/* Newlines in front of the first line that is read. */
+/* Number of newlines before the first line read. */
 static int64_t lines_before(const struct table *t)
 {
     char *piece = mem_new(PIECE, "text file");
@@ -145,7 +145,7 @@ int64_t table_line(const struct table *t)
     return t->line + (t->begin ? lines_before(t) : 0);
 }
 
-/* ---- shares ---- */
+/* ---- parts of a file ---- */
 
 enum err table_seek(struct table *t, int64_t begin, int64_t end)
 {
@@ -165,7 +165,7 @@ static enum err line_begin(struct table *t, int64_t at, int64_t *begin)
     bool got;
     *begin = at;
     if (at == 0) return OK;
-    TRY(table_seek(t, at - 1, INT64_MAX)); /* the rest of the line before */
+    TRY(table_seek(t, at - 1, INT64_MAX)); /* skips the rest of the previous line */
     TRY(take_line(t, &got));
     *begin = t->location - (int64_t)(t->fill - t->head);
     return OK;
@@ -176,7 +176,7 @@ enum err table_share(struct table *t, int i, int n, int64_t *begin, int64_t *end
     int64_t size = lseek(t->fd, 0, SEEK_END);
     unsigned how = t->how;
     if (size < 0) FAIL(ERR_FILE, "%s: %s", t->path, strerror(errno));
-    t->how |= TABLE_LOG; /* who reads the line tells what is in it */
+    t->how |= TABLE_LOG; /* the rank that reads a line reports its errors */
     enum err err = line_begin(t, (int64_t)((__int128)size * i / n), begin);
     if (err == OK) err = line_begin(t, (int64_t)((__int128)size * (i + 1) / n), end);
     t->how = how;
@@ -199,7 +199,7 @@ char *table_word(struct table *t)
     while (*end && *end != ',' && !is_blank(*end)) end++;
     t->at = skip_blanks(end);
     if (end == word && *end != ',') return NULL;
-    if (*t->at == ',') t->at++; /* it belongs to the word before */
+    if (*t->at == ',') t->at++; /* the comma belongs to the previous word */
     *end = 0;
     return word;
 }

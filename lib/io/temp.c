@@ -19,9 +19,9 @@
 static const struct timespec PAUSE = {.tv_nsec = 10000000};
 static const char MARK[] = ".ptah-", END[] = ".part";
 
-/* ---- what is in the way ---- */
+/* ---- existing files ---- */
 
-/* Names that the system makes, of devices and of open files, are never replaced. */
+/* Whether a path names a system file, such as a device or an open file, which is never replaced. */
 static bool is_system(const char *path)
 {
     static const char dev[] = "/dev/", fd[] = "/dev/fd/", proc[] = "/proc/";
@@ -29,7 +29,7 @@ static bool is_system(const char *path)
     return strncmp(path, fd, sizeof fd - 1) == 0 || strncmp(path, proc, sizeof proc - 1) == 0;
 }
 
-/* A device or a pipe, perhaps behind a link. */
+/* Whether a path names a device or a pipe, possibly through a link. */
 static bool is_direct(const char *path)
 {
     struct stat st;
@@ -48,7 +48,7 @@ enum err temp_may_write(const char *path, bool force)
     return OK;
 }
 
-/* A pipe that nobody reads yet is tried for two seconds. */
+/* Opens a device or a pipe. A pipe without a reader is tried for two seconds. */
 static enum err open_direct(struct temp *t)
 {
     enum { TRIES = 200 };
@@ -64,7 +64,7 @@ static enum err open_direct(struct temp *t)
     return OK;
 }
 
-/* ---- what others have left ---- */
+/* ---- leftovers of other processes ---- */
 
 static bool same_file(int fd, int dir, const char *name)
 {
@@ -73,7 +73,7 @@ static bool same_file(int fd, int dir, const char *name)
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* The file if nobody holds it: locked, else -1. */
+/* Opens and locks a file that no process holds; otherwise -1. */
 static int take(int dir, const char *name)
 {
     struct stat st;
@@ -84,7 +84,7 @@ static int take(int dir, const char *name)
     return -1;
 }
 
-/* .ptah-TAG.part? */
+/* Whether a string has the form .ptah-TAG.part. */
 static bool is_mark(const char *mark)
 {
     if (strncmp(mark, MARK, sizeof MARK - 1) != 0) return false;
@@ -94,7 +94,8 @@ static bool is_mark(const char *mark)
     return strcmp(tag + TEMP_TAG, END) == 0;
 }
 
-/* STEM.ptah-TAG.part, or STEM.N.ptah-TAG.part of a set: where .ptah- begins, else NULL. */
+/* Pointer to .ptah- in a name of the form STEM.ptah-TAG.part, or STEM.N.ptah-TAG.part of a set;
+ * otherwise NULL. */
 static const char *mark_of(const char *name, const char *stem)
 {
     size_t n = strlen(stem), digits;
@@ -120,7 +121,8 @@ bool temp_clear(const char *path)
     return gone;
 }
 
-/* A file of a set, which we hold, lives as long as the first one is held, STEM.0.ptah-TAG.part. */
+/* Whether a locked file of a set is in use: as long as another process holds the first one,
+ * STEM.0.ptah-TAG.part. */
 static bool is_alive(int fd, int dir, const char *stem, const char *mark)
 {
     char first[NAME_MAX + 1];
@@ -133,7 +135,7 @@ static bool is_alive(int fd, int dir, const char *stem, const char *mark)
     return fd < 0;
 }
 
-/* The directory of a path and the name in it. */
+/* Splits a path into its directory and the name, which is returned. */
 static const char *split(const char *path, char dir[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
@@ -181,7 +183,8 @@ enum err temp_name(const struct temp *t, const char *path, char name[PATH_MAX])
     return OK;
 }
 
-/* Creates and locks a file that nobody has taken for a leftover meanwhile. *again: not this one. */
+/* Creates and locks a file, unless another process has meanwhile removed it as a leftover. *again:
+ * try another name. */
 static enum err try_create(struct temp *t, bool *again)
 {
     draw_tag(t->tag);

@@ -1,10 +1,10 @@
-/* io/temp: a file under a temporary name, beside the name that it gets when it is complete. All
- * that programs write outside of a directory of their own is written so.
+/* io/temp: a file under a temporary name, in the directory of the final name that it gets when it
+ * is complete. The programs write all files outside of directories of their own this way.
  *
- * The temporary name is NAME.ptah-XXXXXX.part, with six characters drawn at random. The file is
- * created: no file or link that is there is opened. It is locked until it has its final name or is
- * dropped, so that the next program that writes NAME knows what a killed one has left, and removes
- * it. A link of the final name is replaced, not followed. Local. */
+ * The temporary name is NAME.ptah-XXXXXX.part, with six random characters. The file is always
+ * created: an existing file or link is never opened. It is locked until it has its final name or is
+ * dropped, so that the next program that writes NAME can recognise and remove the leftover of a
+ * killed process. A link with the final name is replaced, not followed. Local. */
 #pragma once
 #include <limits.h>
 #include <stdbool.h>
@@ -15,36 +15,37 @@
 enum { TEMP_TAG = 6 };
 
 struct temp {
-    int fd;              /* for reading and writing; -1: none */
-    char path[PATH_MAX]; /* the name that it gets */
-    char name[PATH_MAX]; /* the name that it has; "": the final one, as it is a device or a pipe */
+    int fd;              /* descriptor for reading and writing; -1: closed */
+    char path[PATH_MAX]; /* final path */
+    char name[PATH_MAX]; /* temporary path; "": none, as the final one is a device or a pipe */
     char tag[TEMP_TAG + 1];
 };
 
-/* An error if something is there that would be replaced (no device or the like), unless forced. */
+/* Error if path names an existing file that would be replaced (not a device or the like), unless
+ * force. */
 MUST_USE enum err temp_may_write(const char *path, bool force);
-/* Creates it. A device or a pipe of that name is opened instead, to be written to directly; the
- * reader of a pipe is waited for, but not for long. After an error there is nothing to drop. */
+/* Creates a temporary file. If path names a device or a pipe, opens it for direct writing instead,
+ * and waits up to two seconds for the reader of a pipe. After an error temp_drop is not needed. */
 MUST_USE enum err temp_create(struct temp *t, const char *path);
-/* The temporary name of another file, PATH.N, of a set whose first file is t, PATH.0: it is not
- * taken for a leftover as long as t is locked. */
+/* Temporary name of another file, PATH.N, of a set whose first file is t, PATH.0; it is not treated
+ * as a leftover as long as t is locked. */
 MUST_USE enum err temp_name(const struct temp *t, const char *path, char name[PATH_MAX]);
-/* Removes what killed programs have left under temporary names of this file and of a set PATH.N.
+/* Removes leftovers of killed processes under temporary names of this file and of a set PATH.N.
  * Files that cannot be removed stay. temp_create calls it. */
 void temp_sweep(const char *path);
-/* The length of NAME if this is a temporary name of NAME, or NAME.part of earlier versions; 0: it
- * is none. */
+/* Length of NAME if the argument is a temporary name of NAME, or NAME.part of earlier versions;
+ * otherwise 0. */
 size_t temp_is(const char *name);
-/* Removes a file under a temporary name, unless a program holds it. */
+/* Removes a file under a temporary name, unless a process holds it. */
 bool temp_clear(const char *path);
-/* Before the files of a set get their names: another program that gives names to a set in the same
- * directory is waited for, at most two seconds, so that the set is not a mixture. */
+/* Locks the directory of a set before its files are renamed, so that two programs do not mix their
+ * sets; waits at most two seconds for another program. temp_turn_end releases the lock. */
 int temp_turn(const char *path);
 void temp_turn_end(int turn);
-/* Syncs it. */
+/* Syncs the file. */
 MUST_USE enum err temp_sync(const struct temp *t);
-/* Gives it its name, which the disk need not know yet, and closes it. After an error it is
- * dropped. */
+/* Renames the file to its final name, without syncing the directory, and closes it. After an error
+ * the file is dropped. */
 MUST_USE enum err temp_publish(struct temp *t);
-/* Closes and removes it. */
+/* Closes and removes the file. */
 void temp_drop(struct temp *t);

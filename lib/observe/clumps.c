@@ -1,5 +1,5 @@
-/* observe/clumps: the tables of clumps and of the halos that they make up, in each checkpoint
- * (clumpfind), as RAMSES writes them. */
+/* observe/clumps: tables of clumps and of the halos that consist of them, in each checkpoint
+ * (clumpfind), in RAMSES's format. */
 #include "clump/clump.h"
 
 #include "observe/observe.h"

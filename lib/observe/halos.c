@@ -1,5 +1,5 @@
-/* observe/halos: the halos of the state, written beside outputs (dump_halos): the same catalogue as
- * that of inspect --halos. */
+/* observe/halos: the halo catalogue written beside outputs (dump_halos), identical to the output of
+ * inspect --halos. */
 #include <stdio.h>
 
 #include "audit/halos.h"

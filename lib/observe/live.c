@@ -1,5 +1,5 @@
-/* observe/live: see live.h. Rank 0 asks the rank that has a piece, which sends it in batches, each
- * a head of fixed size and a block whose size follows from it. */
+/* observe/live: see live.h. Rank 0 sends a request to the rank of a piece, which replies in
+ * batches, each a header of fixed size and a block whose size follows from the header. */
 #include "observe/live.h"
 
 #include <string.h>
@@ -12,12 +12,12 @@ enum { TREE_ROW = sizeof(okey) + 1 + 8 };
 
 struct reader {
     struct live run;
-    bool on_root; /* within live_on_root */
-    /* of a batch */
-    double *store, *tile; /* [8 nvalue][CKPT_PITCH] · [8 nvar][GAS_TILE] */
+    bool on_root; /* whether live_on_root is running */
+    /* buffers of a batch */
+    double *store, *tile; /* [8 nvalue][CKPT_PITCH] values; [8 nvar][GAS_TILE] tile */
     const double **val;
     unsigned char *split;
-    char *wide; /* [npart][CKPT_PART_BATCH] of 8 bytes */
+    char *wide; /* [npart][CKPT_PART_BATCH] particle columns, widened to 8 bytes */
 };
 
 static enum err live_open(struct source *s)
@@ -51,7 +51,8 @@ static void live_close(struct source *s)
 
 /* ---- octs of this rank ---- */
 
-/* Primitive variables of octs at..at+n-1 of a level, to places from `to` of the batch. */
+/* Computes primitive variables of octs at..at+n-1 of a level, stored from index `to` of the batch.
+ */
 static void make_primitive(const struct source *s, const struct level *lv, lidx at, int n, int to)
 {
     struct reader *r = s->impl;
@@ -70,7 +71,8 @@ static void make_primitive(const struct source *s, const struct level *lv, lidx 
     }
 }
 
-/* Levels above levelmin have no solved gravity: zero, as in files. */
+/* Fills the values of a batch. Levels coarser than levelmin have no solved gravity: zero, as in
+ * files. */
 static void lay_values(const struct source *s, enum source_mode mode, const struct level *lv,
                        lidx at, int n)
 {
@@ -115,7 +117,7 @@ static enum err own_octs(struct source *s, enum source_mode mode, source_octs_fn
 
 /* ---- particles of this rank ---- */
 
-/* Integers of any size to 8 bytes. */
+/* Widens an integer of any size to 8 bytes. */
 static int64_t whole_of(char type, const void *p, int64_t i)
 {
     return type == 'q'   ? ((const int64_t *)p)[i]
@@ -154,7 +156,7 @@ static enum err own_parts(struct source *s, source_parts_fn *fn, void *ctx)
 
 /* ---- pieces of other ranks, on rank 0 ---- */
 
-/* From rank 0: what to send; from the others: a batch, n = −1 after the last. */
+/* Message from rank 0: a request; from other ranks: header of a batch, n = −1 after the last. */
 struct message {
     enum live_what { WHAT_NOTHING, WHAT_OCTS, WHAT_PARTS } what;
     enum source_mode mode;
@@ -168,7 +170,7 @@ static void exchange(const struct comm *c, int peer, void *out, size_t out_bytes
     comm_wait(comm_post(c, 1, &peer, &out, &out_bytes, &in, &in_bytes));
 }
 
-/* Values first: they are the widest but for the keys, which are read byte by byte. */
+/* Bytes of a block of octs. */
 static size_t octs_bytes(const struct source *s, const struct message *m)
 {
     int values = m->mode == SOURCE_TREE ? 0 : s->nfield;
@@ -218,7 +220,7 @@ static enum err send_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* Sends what rank 0 asks for, until it asks for nothing. */
+/* Serves requests of rank 0 until it sends WHAT_NOTHING. */
 static void serve(struct source *s)
 {
     const struct comm *c = ((const struct reader *)s->impl)->run.comm;
@@ -229,7 +231,7 @@ static void serve(struct source *s)
         struct sending k = {s, m.mode};
         enum err err = m.what == WHAT_OCTS ? own_octs(s, m.mode, send_octs, &k)
                                            : own_parts(s, send_parts, &k);
-        BUG_ON(err != OK); /* nothing of it can fail */
+        BUG_ON(err != OK); /* reading the mesh cannot fail */
         send_batch(s, &(struct message){.n = -1}, NULL, 0);
     }
 }
@@ -263,7 +265,8 @@ static enum err take_parts(struct source *s, const struct message *m, const char
     return source_picks_parts(s, m->n, col) ? source_hand_parts(s, m->n, col, fn, ctx) : OK;
 }
 
-/* After an error the rest of the piece comes all the same. */
+/* Requests a piece and processes its batches. After an error the remaining batches are received but
+ * ignored. */
 static enum err ask(struct source *s, int piece, struct message want, source_octs_fn *octs,
                     source_parts_fn *parts, void *ctx)
 {

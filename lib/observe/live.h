@@ -1,26 +1,26 @@
-/* observe/live: the running mesh as a source, behind the contract of ckpt/source.h.
+/* observe/live: the running mesh as a source, with the interface of ckpt/source.h.
  *
- * Each rank is a piece: its own octs in Morton order, level by level, and its particles, with the
- * values that a checkpoint of the same moment has, bit by bit. (Gas of split cells above levelmin
- * is what the mesh has; before an output the run sets it to the mean of the children.) A rank can
- * read its own piece only, as readers do that divide the pieces among the ranks (audit/digest,
- * view/feed). For those that read all pieces in one process (view/map, view/profile) live_on_root
- * hands the pieces of the other ranks to rank 0, batch by batch. */
+ * Each rank is a piece: its own octs in Morton order, level by level, and its particles, with
+ * bitwise the values of a checkpoint at the same time. (Gas of split cells on levels coarser than
+ * levelmin has the values of the mesh; before an output the run sets it to the mean of the
+ * children.) A rank can read its own piece only, for readers that divide the pieces among the ranks
+ * (audit/digest, view/feed). For readers that read all pieces in one process (view/map,
+ * view/profile) live_on_root sends the pieces of the other ranks to rank 0, batch by batch. */
 #pragma once
 #include "ckpt/source.h"
 
-/* All of it lent until source_close. */
+/* State of a run; lent until source_close. */
 struct live {
     const struct ckpt_head *head;
     const struct mesh *mesh;
     const struct parts *parts;
     const struct comm *comm;
-    const char *name; /* for messages: "output_00003" */
-    int number;       /* of the output */
+    const char *name; /* name for messages: "output_00003" */
+    int number;       /* number of the output */
 };
 
-/* (collective, agreed) */
+/* Opens the running mesh as a source. (collective, agreed) */
 MUST_USE enum err source_live(const struct live *l, struct source **out);
-/* Rank 0 calls fn with s, all of whose pieces it can read then. (collective, agreed) */
+/* Calls fn on rank 0 with s, which can then read all pieces. (collective, agreed) */
 MUST_USE enum err live_on_root(struct source *s, enum err (*fn)(struct source *s, void *ctx),
                                void *ctx);

@@ -52,10 +52,10 @@ enum err observe_path(const struct observation *o, enum files_kind k, char path[
 static bool is_missing(const struct observation *o, const struct observer *b)
 {
     char path[PATH_MAX];
-    int64_t there = o->comm->rank == 0 && observe_path(o, b->table, path) == OK &&
-                    file_exists(path);
-    comm_max_i64(o->comm, &there, 1);
-    return !there;
+    int64_t exists = o->comm->rank == 0 && observe_path(o, b->table, path) == OK &&
+                     file_exists(path);
+    comm_max_i64(o->comm, &exists, 1);
+    return !exists;
 }
 
 observer_set observers_missing(const struct observation *o)

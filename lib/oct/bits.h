@@ -1,5 +1,5 @@
-/* oct/bits: the cells of an oct, eight bytes that are 0 or not, or eight links, as the bits of one
- * byte. */
+/* oct/bits: flags of the cells of an oct, eight bytes that are zero or not, or eight links, as the
+ * bits of one byte. */
 #pragma once
 #include <stdint.h>
 #include <string.h>
@@ -8,14 +8,15 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte is the
 
 static const uint64_t BITS_ONES = 0x0101010101010101u;
 
-/* Each byte that is not 0 becomes 1. */
+/* Sets each nonzero byte to 1. */
 static inline uint64_t bits_ones(uint64_t bytes)
 {
     uint64_t low = 0x7f * BITS_ONES; /* no byte carries into the next */
     return (((bytes & low) + low) | bytes) >> 7 & BITS_ONES;
 }
 
-/* Bit k: whether byte k is not 0. Byte k is shifted by 7 k to bit 56 + k; no two meet. */
+/* Bit k: whether byte k is nonzero. Byte k is shifted by 7 k to bit 56 + k, so that bits do not
+ * overlap. */
 static inline unsigned char bits_of_bytes(const unsigned char byte[8])
 {
     uint64_t x;
@@ -30,7 +31,7 @@ static inline void bits_to_bytes(unsigned bits, unsigned char byte[8])
     memcpy(byte, &x, sizeof x);
 }
 
-/* Bit k: whether link k is negative: no oct. */
+/* Bit k: whether link k is negative (no oct). */
 static inline unsigned bits_of_leaves(const int32_t link[8])
 {
     uint64_t two[4], all = 0; /* signs of two links are bits 31 and 63 */

@@ -1,4 +1,4 @@
-/* oct/deferred: lists of sums. */
+/* oct/deferred: see deferred.h. */
 #include "oct/deferred.h"
 
 #include "base/mem.h"

@@ -1,9 +1,8 @@
 /* oct/fields: see fields.h. */
 #include "oct/fields.h"
 
-#include <string.h>
-
 #include <stdio.h>
+#include <string.h>
 
 /* ---- the table ---- */
 

@@ -1,9 +1,9 @@
-/* oct/fields: the table of fields (fields.def), sets of what a level holds, and whether ghosts are
- * valid.
+/* oct/fields: the table of fields (fields.def), sets of fields of a level, and the validity of
+ * ghosts.
  *
- * Each field of a level knows whether its ghosts hold what their owners hold (level.valid): an
- * exchange (dom/ghost) makes them valid, a new list of octs makes them stale, and so does a phase
- * that writes own cells (sim/phase). The flags of refinement count as a field of their own. */
+ * level.valid states for each field of a level whether its ghosts hold the values of their owners:
+ * an exchange (dom/ghost) makes them valid, a new list of octs makes them stale, and so does a
+ * phase that writes own cells (sim/phase). The refinement flags count as a field of their own. */
 #pragma once
 
 #include "oct/mesh.h"
@@ -32,26 +32,26 @@ enum {
 
 extern const struct field_row field_rows[FIELD_ROWS];
 const struct field_row *field_row_of(int f);
-/* All fields with ghosts: those of the table and the flags; the array of one (NULL: none), and the
- * bytes of an oct in it. */
+/* All fields with ghosts: fields of the table and the flags. field_array returns the array of a
+ * field (NULL: none) and the bytes of an oct in it. */
 enum { FIELD_ALL = FLD_FLAG + 1 };
 const char *field_array(const struct level *lv, int f, size_t *row);
-/* Fields of a row that the mesh has. */
+/* Number of values of a row that the mesh has. */
 int field_row_count(const struct mesh *m, const struct field_row *r);
 /* The axis of a component of a vector, on faces the one across; −1: none. */
 int field_axis(int f);
-/* The place of a value in its cell: on the side `side` (bits, of axes) along the axes `fixed`. */
+/* Position of a value in its cell: on the side `side` (a bit per axis) along the axes `fixed`. */
 struct field_place {
     int fixed, side;
 };
 struct field_place field_place(int f);
 enum { FIELD_NAME = 48 };
 void field_name(int f, char name[FIELD_NAME]);
-void field_dataset(int f, char form[FIELD_NAME]); /* with %d for the level */
+void field_dataset(int f, char form[FIELD_NAME]); /* form: contains %d for the level */
 
-/* Values of field f, not of the gas, in a new oct of cell `cell` of oct i. */
+/* Prolongs field f, except the gas, to a new oct in cell `cell` of oct i. */
 void field_prolong(const struct level *lv, int f, lidx i, int cell, double out[8]);
-/* Split own cells of level l have the means of the finer level, of fields that ask for it. */
+/* Restricts all fields of rows MEAN: split own cells of level l get the mean of the finer level. */
 void fields_restrict(struct mesh *m, int l);
 
 /* ---- sets ---- */
@@ -68,7 +68,7 @@ enum {
 #define ROW(symbol, ...) SET_##symbol = 1 << BIT_##symbol,
 #define SET(symbol, words) SET_##symbol = 1 << BIT_##symbol,
 #include "oct/fields.def"
-    SET_GHOSTED = 2 * SET_FLAG - 1, /* sets above have no ghosts to look after */
+    SET_GHOSTED = 2 * SET_FLAG - 1, /* sets of higher bits have no ghosts */
     SET_RESTRICTED = 0
 #define ROW(symbol, n, centre, when, prolong, restricts, ...)                                      \
     +(RESTRICT_##restricts == RESTRICT_MEAN ? SET_##symbol : 0)

@@ -1,21 +1,21 @@
-/* oct/find_kern: octs by their keys, on hosts and devices. */
+/* oct/find_kern: finds octs by their keys, on hosts and devices. */
 #pragma once
 #include "base/device.h"
 #include "oct/mesh.h"
 
-/* A table finds families, the octs of one parent, by the key of the parent. They follow each other
- * in a level, ascending, but for those that are own octs here and ghosts there: what follows each
- * other so has one place, which names the first of it. So many families with consecutive keys,
- * which are neighbours in memory too, have places in one cache line. */
+/* The hash table maps the key of a parent to its family, the octs of that parent. These are
+ * consecutive in a level, in ascending order, except where some are own octs and some ghosts: each
+ * consecutive part has one slot, which holds the index of its first oct. OKHASH_NEAR families with
+ * consecutive keys, which are also neighbours in memory, have slots in one cache line. */
 enum { OKHASH_NEAR = 16 };
 
-/* Whether oct i has a place in the table. */
+/* Whether oct i is the first of a part, and has a slot in the table. */
 PTAH_HD bool okhash_names(const okey *key, lidx i)
 {
     return i == 0 || key[i] < key[i - 1] || key[i] >> 3 != key[i - 1] >> 3;
 }
 
-/* Where the search for a key begins in the table of a level. */
+/* Slot at which the search for a key begins. */
 PTAH_HD uint64_t okhash_slot(const struct okhash *h, okey k)
 {
     const okey family = k >> 3;
@@ -24,11 +24,13 @@ PTAH_HD uint64_t okhash_slot(const struct okhash *h, okey k)
     x ^= (uint64_t)(family >> 64) * 0xc2b2ae3d27d4eb4fu;
 #endif
     x *= 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 32) * 0x9e3779b97f4a7c15u; /* keys at regular distances meet after one product */
+    /* without the second product keys at regular distances collide */
+    x = (x ^ x >> 32) * 0x9e3779b97f4a7c15u;
     return x >> h->shift ^ ((uint64_t)family % OKHASH_NEAR);
 }
 
-/* And where it goes on, in another line. The step is odd: all places in the end. */
+/* Next slot of a search, in another cache line. The step is odd, so that a search reaches all
+ * slots. */
 PTAH_HD uint64_t okhash_next(const struct okhash *h, uint64_t slot)
 {
     return (slot + OKHASH_NEAR + 1) & h->mask;
@@ -42,7 +44,7 @@ PTAH_HD lidx level_find(const struct level *lv, okey k)
         const lidx first = h->slot[s];
         if (first < 0) return -1;
         if (lv->key[first] >> 3 != k >> 3) continue;
-        /* of a whole family the last that is looked at is the first tried */
+        /* In a complete family the first index tried is the right one. */
         lidx i = first + (lidx)(k & 7) - (lidx)(lv->key[first] & 7);
         if (i >= lv->noct) i = lv->noct - 1;
         while (i >= first && lv->key[i] != k) i--;
@@ -60,19 +62,20 @@ PTAH_HD bool level_key_at(const bool bounded[6], int l, const int64_t x[3], okey
     return true;
 }
 
-/* The octs across the six faces of the child in cell `slot` of oct p, from the links of p's level:
- * index, NBR_NONE or NBR_BOUNDARY. Across one face of each axis lies a sibling. */
+/* Finds the octs across the six faces of the child in cell `slot` of oct p, from the links of p's
+ * level: index, NBR_NONE or NBR_BOUNDARY. Across one face of each axis lies a sibling. */
 PTAH_HD void oct_faces(const lidx (*nbr)[6], const lidx (*child)[8], lidx p, int slot, lidx face[6])
 {
     for (int d = 0; d < 3; d++) {
-        const int high = slot >> d & 1, there = slot ^ 1 << d;
+        const int high = slot >> d & 1, sibling = slot ^ 1 << d;
         const lidx q = nbr[p][2 * d + high];
-        face[2 * d + high] = q >= 0 ? child[q][there] : q;
-        face[2 * d + 1 - high] = child[p][there];
+        face[2 * d + high] = q >= 0 ? child[q][sibling] : q;
+        face[2 * d + 1 - high] = child[p][sibling];
     }
 }
 
-/* A table for a level with n octs: its number of places, mask + 1. The places are the caller's. */
+/* Sets the number of slots, mask + 1, of a table for a level with n octs. The caller owns the
+ * slots. */
 PTAH_HD void okhash_size(struct okhash *h, lidx n)
 {
     int bits = 5;

@@ -1,13 +1,14 @@
-/* oct/gas: the variables of the gas: their numbers, their names.
+/* oct/gas: the variables of the gas: indices and names.
  *
  * Variable v is field FLD_U + v of a level; files and parameters (ivar_refine) count from 1, as
  * RAMSES does. First come density, momenta and total energy (in files: density, velocities and
- * pressure), then passive scalars as density times value: those of scalars.def that the run has,
- * then unnamed ones. */
+ * pressure), then passive scalars as density times value: named scalars of scalars.def that the run
+ * has, then unnamed ones. */
 #pragma once
 
 enum { GAS_DENSITY, GAS_MOMENTUM, GAS_ENERGY = GAS_MOMENTUM + 3, GAS_SCALARS };
-enum { GAS_VELOCITY = GAS_MOMENTUM, GAS_PRESSURE = GAS_ENERGY }; /* in files */
+/* meaning of the same indices in files */
+enum { GAS_VELOCITY = GAS_MOMENTUM, GAS_PRESSURE = GAS_ENERGY };
 
 enum gas_scalar {
 #define SCALAR(symbol, ...) SCALAR_##symbol,
@@ -17,18 +18,18 @@ enum gas_scalar {
 
 enum { GAS_VARS = 128, GAS_NAME = 48 };
 
-/* The variables of a run or of a checkpoint. */
+/* Variables of a run or of a checkpoint. */
 struct gas_vars {
     int n;
     char name[GAS_VARS][GAS_NAME];
-    int at[SCALAR_COUNT]; /* variables of the scalars of the table; −1: there is none */
+    int at[SCALAR_COUNT]; /* variable of each scalar of scalars.def; −1: absent */
 };
 
 void gas_vars_init(struct gas_vars *g); /* density … pressure */
-/* One more; without a name (NULL): scalar_NN. */
+/* Appends a scalar; name NULL: scalar_NN. */
 void gas_vars_add(struct gas_vars *g, const char *name);
 void gas_vars_rename(struct gas_vars *g, int v, const char *name);
-/* The scalar of this name, −1: there is none, or it is the name of an unnamed one (scalar_NN,
+/* Variable of the scalar of this name; −1: absent, or the name of an unnamed one (scalar_NN,
  * passive_scalar_N). */
 int gas_vars_find(const struct gas_vars *g, const char *name);
 const char *gas_scalar_name(enum gas_scalar s);

@@ -1,12 +1,12 @@
-/* oct/gas_kern: the energies of the gas, for hosts and devices: kinetic, internal and total energy,
- * pressure, sound speed; and what source terms read of a cell and do to it. An energy that is
- * neither kinetic nor internal, as that of a magnetic field, has its place here and in gas_vec.h.
+/* oct/gas_kern: energies of the gas, for hosts and devices: kinetic, internal and total energy,
+ * pressure, sound speed; access of source terms to a cell. An energy that is neither kinetic nor
+ * internal, such as magnetic energy, belongs here and in gas_vec.h.
  *
- * Results are the same to the last bit whoever computes them, so the order of operations is part of
- * each function. Kinetic energy per volume comes in forms that round differently: from momenta
- * Σ ½m²/ρ (gas_kinetic) or ½(Σm²)/ρ (gas_kinetic_m2), from velocities ½ρ(Σv²) (gas_kinetic_v),
- * Σ ½ρvv (gas_kinetic_flux) or Σ ½ρ(v²) (gas_kinetic_state), from both Σ ½mv (gas_kinetic_mv). New
- * code takes gas_kinetic or gas_kinetic_v. A factor ½ does not round: it may stand anywhere. */
+ * Results must be bitwise the same for all callers, so the order of operations is part of each
+ * function. Kinetic energy per volume comes in forms that round differently: from momenta Σ ½m²/ρ
+ * (gas_kinetic) or ½(Σm²)/ρ (gas_kinetic_m2), from velocities ½ρ(Σv²) (gas_kinetic_v), Σ ½ρvv
+ * (gas_kinetic_flux) or Σ ½ρ(v²) (gas_kinetic_state), from both Σ ½mv (gas_kinetic_mv). New code
+ * should use gas_kinetic or gas_kinetic_v. A factor ½ does not round: it may stand anywhere. */
 #pragma once
 
 #include "base/device.h"
@@ -14,7 +14,7 @@
 
 /* ---- kinetic energy per volume, and per mass ---- */
 
-/* The part of one component, of momentum m. */
+/* Kinetic energy per volume of one component of momentum m. */
 PTAH_HD double gas_kinetic_part(double rho, double m)
 {
     return 0.5 * m * m / rho;
@@ -25,20 +25,20 @@ PTAH_HD double gas_kinetic(double rho, double mx, double my, double mz)
     return gas_kinetic_part(rho, mx) + gas_kinetic_part(rho, my) + gas_kinetic_part(rho, mz);
 }
 
-/* From the square of the momentum. Jeans lengths and clumps have it so: a cell at the threshold
- * stays on its side. */
+/* Kinetic energy per volume from the square of the momentum, in the rounding of Jeans length and
+ * clump criteria, so that threshold cells keep their side. */
 PTAH_HD double gas_kinetic_m2(double rho, double m2)
 {
     return 0.5 * m2 / rho;
 }
 
-/* The rise from momentum `from` to `to` along one axis. */
+/* Rise of the kinetic energy per volume from momentum `from` to `to` along one axis. */
 PTAH_HD double gas_kinetic_rise(double rho, double from, double to)
 {
     return 0.5 * (to * to - from * from) / rho;
 }
 
-/* Per mass. */
+/* Kinetic energy per mass. */
 PTAH_HD double gas_kinetic_specific(double vx, double vy, double vz)
 {
     return 0.5 * (vx * vx + vy * vy + vz * vz);
@@ -49,7 +49,7 @@ PTAH_HD double gas_kinetic_v(double rho, double vx, double vy, double vz)
     return 0.5 * rho * (vx * vx + vy * vy + vz * vz);
 }
 
-/* The part of one component as fluxes and files have it. */
+/* Kinetic energy per volume of one component, in the rounding of fluxes and files. */
 PTAH_HD double gas_kinetic_flux_part(double rho, double v)
 {
     return 0.5 * rho * v * v;
@@ -61,25 +61,27 @@ PTAH_HD double gas_kinetic_flux(double rho, double vx, double vy, double vz)
            gas_kinetic_flux_part(rho, vz);
 }
 
-/* As initial regions and refinement by gradients have it. */
+/* Kinetic energy per volume in the rounding of initial regions and refinement by gradients. */
 PTAH_HD double gas_kinetic_state(double rho, double vx, double vy, double vz)
 {
     return 0.5 * rho * (vx * vx) + 0.5 * rho * (vy * vy) + 0.5 * rho * (vz * vz);
 }
 
-/* From momenta and velocities, of gas that leaves a cell at its velocity. */
+/* Kinetic energy per volume from momenta and velocities, for gas that leaves a cell at its
+ * velocity. */
 PTAH_HD double gas_kinetic_mv(const double m[3], const double v[3])
 {
     return 0.5 * m[0] * v[0] + 0.5 * m[1] * v[1] + 0.5 * m[2] * v[2];
 }
 
-/* The work of a kick along one axis, which adds the momentum `kick` to m. */
+/* Work per volume of a kick along one axis, which adds the momentum `kick` to m. */
 PTAH_HD double gas_kick_work(double rho, double m, double kick)
 {
     return kick * (m + 0.5 * kick) / rho;
 }
 
-/* The work of a push on gas of velocity v: drag acts on gas that has just lost mass. */
+/* Work per volume of the momentum `push` on gas of velocity v, for drag on gas that has just lost
+ * mass. */
 PTAH_HD double gas_drag_work(double rho, double v, double push)
 {
     return push * (v + 0.5 * push / rho);
@@ -87,14 +89,14 @@ PTAH_HD double gas_drag_work(double rho, double v, double push)
 
 /* ---- internal and total energy ---- */
 
-/* Per volume, from the total energy e. */
+/* Internal energy per volume from the total energy e. */
 PTAH_HD double gas_internal(double e, double rho, double mx, double my, double mz)
 {
     return e - gas_kinetic(rho, mx, my, mz);
 }
 
-/* The total energy less one part of the kinetic one after another; and back. Kicks, totals and
- * RAMSES's files have it so. */
+/* Internal energy per volume: total energy minus the kinetic energy of one component after another;
+ * gas_total_by_parts is the inverse. Kicks, totals and RAMSES's files use this rounding. */
 PTAH_HD double gas_internal_by_parts(double e, double rho, double mx, double my, double mz)
 {
     return e - gas_kinetic_part(rho, mx) - gas_kinetic_part(rho, my) - gas_kinetic_part(rho, mz);
@@ -185,7 +187,7 @@ PTAH_HD struct gas_cell gas_cell_read(const struct level *lv, lidx i, int c)
     return g;
 }
 
-/* With a density of smallr at least. */
+/* State of a cell with a density of at least smallr. */
 PTAH_HD struct gas_cell gas_cell_above(const struct level *lv, lidx i, int c, double smallr)
 {
     struct gas_cell g = gas_cell_read(lv, i, c);
@@ -203,26 +205,26 @@ PTAH_HD double gas_cell_internal(const struct gas_cell *g)
     return gas_internal(g->e, g->rho, g->m[0], g->m[1], g->m[2]);
 }
 
-/* With gas_kinetic_m2. */
+/* Internal energy per volume by gas_kinetic_m2. */
 PTAH_HD double gas_cell_internal_m2(const struct gas_cell *g)
 {
     return g->e - gas_kinetic_m2(g->rho, g->m[0] * g->m[0] + g->m[1] * g->m[1] + g->m[2] * g->m[2]);
 }
 
-/* Energy per volume to a cell: heat, or the work that goes with a change of its momenta. */
+/* Adds energy per volume to a cell: heat, or the work of a change of its momenta. */
 PTAH_HD void gas_add_energy(const struct level *lv, lidx i, int c, double energy)
 {
     level_gas(lv, GAS_ENERGY)[i][c] += energy;
 }
 
-/* The internal energy of a cell becomes this; kinetic: what gas_cell_kinetic has found there. */
+/* Sets the internal energy of a cell; kinetic: value of gas_cell_kinetic there. */
 PTAH_HD void gas_set_internal(const struct level *lv, lidx i, int c, double internal,
                               double kinetic)
 {
     level_gas(lv, GAS_ENERGY)[i][c] = internal + kinetic;
 }
 
-/* Gas to a cell: mass per volume rho at velocity v, with all of its energy per volume. */
+/* Adds gas to a cell: mass per volume rho at velocity v, with its total energy per volume. */
 PTAH_HD void gas_add(const struct level *lv, lidx i, int c, double rho, const double v[3],
                      double energy)
 {
@@ -231,7 +233,7 @@ PTAH_HD void gas_add(const struct level *lv, lidx i, int c, double rho, const do
     gas_add_energy(lv, i, c, energy);
 }
 
-/* Energy per volume to cell c of rows of changes, u[variable][cell]. */
+/* Adds energy per volume to cell c of rows of changes, u[variable][cell]. */
 PTAH_HD void gas_change_energy(double (*u)[8], int c, double energy)
 {
     u[GAS_ENERGY][c] += energy;

@@ -2,7 +2,7 @@
 #pragma once
 #include "oct/okey.h"
 
-/* The first of key[begin..end-1] that is not less than k, or end. */
+/* Index of the first of key[begin..end-1] that is not less than k, or end. */
 static inline lidx okeys_from(const okey *key, lidx begin, lidx end, okey k)
 {
     while (begin < end) {

@@ -2,8 +2,8 @@
  *
  * Neighbours are found without a search: the face neighbour of an oct is a sibling, or a child of
  * its parent's neighbour, so links are made from the coarse levels downwards (mesh_link). The hash
- * table serves the rest: corners across missing octs, and keys that come from other ranks. How a
- * level changes: oct/replace. */
+ * table serves other searches: corners across missing octs, and keys received from other ranks.
+ * Changes of a level: oct/replace. */
 #include "oct/mesh.h"
 
 #include <math.h>
@@ -117,7 +117,8 @@ lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz)
     return mesh_key_at(m, l, x, &k) ? mesh_find(lv, k) : NBR_BOUNDARY;
 }
 
-/* One of mesh_corner, across a face of one before it, or by its key if these are all missing. */
+/* Finds one oct of mesh_corner, through a face of one found before, or by its key if all of these
+ * are missing. */
 static lidx corner_oct(const struct mesh *m, int l, int slot, int k, const lidx oct[8])
 {
     int s[3];
@@ -137,7 +138,7 @@ void mesh_corner(const struct mesh *m, int l, lidx i, int slot, int axes, lidx o
         if (!(k & ~axes)) oct[k] = corner_oct(m, l, slot, k, oct);
 }
 
-/* All of mesh_corner, fast where none is missing. */
+/* Finds all octs of mesh_corner, fast if none is missing. */
 static inline void corner_octs(const struct mesh *m, int l, lidx p, int slot, lidx oct[8])
 {
     const lidx(*nbr)[6] = (const lidx(*)[6])m->lev[l].nbr;
@@ -177,12 +178,12 @@ lidx *mesh_halo(lidx nown, lidx noct, const lidx (*nbr)[6], lidx *n)
     return halo;
 }
 
-/* Along x the octs around the child in cell c of a parent: their cells of their parents, 8 more
- * beyond the first parent. Along y twice, along z four times as much. */
+/* Cells, along x, of the octs around the child in cell c of a parent; 8 is added beyond the first
+ * parent. Factors: 1 along x, 2 along y, 4 along z. */
 static const unsigned char ALONG[2][3] = {{8 + 1, 0, 1}, {0, 1, 8}};
 
-/* The octs around oct i are children of its parent and of seven octs around that. An oct is here
- * only if its parent is. */
+/* Finds the 27 octs around oct i among the children of its parent and of the seven octs around
+ * that; an oct is present only if its parent is. */
 void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27])
 {
     if (l == 1) {

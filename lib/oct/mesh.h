@@ -29,67 +29,65 @@ enum field {
 };
 /* A set of fields: bits of oct/fields.h, 32 for each of four levels (sim/phase.h). */
 __extension__ typedef unsigned __int128 field_set;
-enum { FLD_FLAG = FLD_MAX }; /* stands for level.flag where ghosts are looked after */
+enum { FLD_FLAG = FLD_MAX }; /* index of level.flag where ghosts are tracked */
 
-enum {
-    NBR_NONE = -1,
-    NBR_BOUNDARY = -2
-}; /* no oct there · beyond a physical boundary of the box */
+/* absent oct; position beyond a physical boundary of the box */
+enum { NBR_NONE = -1, NBR_BOUNDARY = -2 };
 
 struct okhash {
-    lidx *slot; /* -1 empty */
+    lidx *slot; /* index of the first oct of a family; -1: empty */
     uint64_t mask;
     int shift;
 };
 
-/* Which own octs go to which peer, and which ghosts come back. Lists are in Morton order on both
- * sides. */
+/* Exchange plan of a level: own octs to send to each peer, ghosts to receive. Lists are in Morton
+ * order on both sides. */
 struct xplan {
-    bool shared; /* some rank has peers: all take part in exchanges */
+    bool shared; /* whether any rank has peers, so that all take part in exchanges */
     int npeer;
-    int *peer;    /* ranks, ascending */
-    lidx *sfirst; /* [npeer+1] into send */
-    lidx *send;   /* own octs */
-    lidx *rfirst; /* [npeer+1] into recv */
-    lidx *recv;   /* ghost octs */
+    int *peer;    /* [npeer] ranks, ascending */
+    lidx *sfirst; /* [npeer+1] start of each peer's list in send */
+    lidx *send;   /* own octs to send */
+    lidx *rfirst; /* [npeer+1] start of each peer's list in recv */
+    lidx *recv;   /* ghost octs to receive */
 };
 
-/* Corrections from the octs at the boundary of a level to unrefined cells of the coarser one, for
- * one system of conservation laws (patch/reflux.h); from one update of the coarser level to the
- * next. */
+/* Reflux registers: corrections from the octs at the boundary of a level to unrefined cells of the
+ * coarser level, for one system of conservation laws (patch/reflux.h); valid from one update of the
+ * coarser level to the next. */
 struct reflux {
-    lidx *row; /* [noct] row in flux or -1; NULL when there is none */
+    lidx *row; /* [noct] row of each oct in flux, or -1; NULL: no registers */
     lidx n;
     int nflux;
-    double *flux; /* [n][6 faces][nflux] */
+    double *flux; /* [n][6 faces][nflux] corrections */
 };
 enum { REFLUX_GAS, REFLUX_SECOND, REFLUX_SYSTEMS };
 
 struct level {
     int level;
-    int64_t total; /* own octs of all ranks (lib/adapt) */
+    int64_t total; /* number of own octs on all ranks (lib/adapt) */
     lidx nown, noct, cap;
-    /* how often the list of octs, and the links, have changed (oct/mirror.h, grav/cached.h); lists
-     * of a level change on all ranks together */
+    /* Change counters of the list of octs and of the links (oct/mirror.h, grav/cached.h); lists of
+     * a level change on all ranks together. */
     uint64_t octs, links;
-    okey *key; /* [noct] */
-    /* oct of level+1 in each cell, -1: leaf (or, in outer ghosts, not present here) */
+    okey *key; /* [noct] Morton keys */
+    /* [noct] oct of level+1 in each cell, -1: leaf (or, in outer ghosts, absent on this rank) */
     lidx (*child)[8];
-    lidx *parent; /* oct of level-1 (level 1: -1) */
-    /* face neighbours −x,+x,−y,+y,−z,+z on this level, or NBR_NONE, NBR_BOUNDARY */
+    lidx *parent; /* [noct] oct of level-1 (level 1: -1) */
+    /* [noct] face neighbours −x,+x,−y,+y,−z,+z on this level, or NBR_NONE, NBR_BOUNDARY */
     lidx (*nbr)[6];
-    /* 1: this cell is to be split at the next refinement (RAMSES flag1) */
+    /* [noct] 1: cell to be split at the next refinement (RAMSES flag1) */
     unsigned char (*flag)[8];
-    /* quasi-Lagrangian criterion of the last deposit (own octs; NULL without gravity) */
+    /* [nown] quasi-Lagrangian criterion at the last deposit; NULL without gravity */
     unsigned char (*dense)[8];
-    double (*fld[FLD_MAX])[8]; /* NULL: the run has no such field */
-    bool valid[FLD_MAX + 1];   /* ghosts hold what their owners hold (oct/fields.h) */
+    double (*fld[FLD_MAX])[8]; /* arrays of the fields [noct]; NULL: the run has no such field */
+    bool valid[FLD_MAX + 1];   /* whether ghosts hold the values of their owners (oct/fields.h) */
     struct okhash hash;
     struct xplan plan;
     struct reflux reflux[REFLUX_SYSTEMS];
 };
 
-/* Arrays of the fields: level_phi(lv), level_force(lv, d) … */
+/* Accessors of the field arrays: level_phi(lv), level_force(lv, d) … */
 #define FIELD(symbol, get, ...)                                                                    \
     PTAH_HD_FN double(*level_##get(const struct level *lv))[8]                                     \
     {                                                                                              \
@@ -105,27 +103,27 @@ struct level {
 #define VARIABLES VECTOR
 #include "oct/fields.def"
 
-/* The value in cell c of a new oct of a value of the parent cell, which is on its side `side` along
- * the axes `fixed` (0: in the middle), where that on the opposite side is `other`. */
+/* Value in cell c of a new oct, prolonged from a value `own` of the parent cell on its side `side`
+ * along the axes `fixed` (0: at the centre) and the value `other` on the opposite side. */
 PTAH_HD_FN double field_child(double own, double other, int fixed, int side, int c)
 {
     return (c & fixed) == side || !fixed ? own : 0.5 * (own + other);
 }
-/* Of two values on opposite faces the other one; first: that on the face −x. */
+/* Index of the value on the opposite face; first: index of the value on the face −x. */
 #define FACE_OPPOSITE(f, first) ((first) + (((f) - (first)) ^ 1))
 
 struct mesh {
     int levelmin, levelmax;
-    int nvar; /* conserved variables; 0 without hydro */
+    int nvar; /* number of conserved variables; 0 without hydro */
     bool hydro, gravity;
     double boxlen;
-    double per_boxlen; /* 1/boxlen if that is exact, else 0 */
-    /* physical boundary at −x,+x,−y,+y,−z,+z (both false: periodic) */
+    double per_boxlen; /* 1/boxlen if exact, otherwise 0 */
+    /* physical boundaries at −x,+x,−y,+y,−z,+z (both false: periodic) */
     bool bounded[6];
-    struct level lev[LEVEL_MAX + 2]; /* [1..levelmax]; others empty */
+    struct level lev[LEVEL_MAX + 2]; /* levels [1..levelmax]; others are empty */
 };
 
-/* Whether some face of the box is a boundary. */
+/* Whether any face of the box is a boundary. */
 static inline bool mesh_has_boundaries(const struct mesh *m)
 {
     bool any = false;
@@ -139,7 +137,8 @@ PTAH_HD_FN double mesh_dx(const struct mesh *m, int l)
     return m->boxlen / (double)((int64_t)1 << l);
 }
 
-/* Coordinate x along d, in [0, boxlen) where the box is periodic, as in RAMSES's files. */
+/* Coordinate x along d, wrapped into [0, boxlen) where the box is periodic, as in RAMSES's files.
+ */
 static inline double mesh_wrapped(const struct mesh *m, int d, double x)
 {
     if (m->bounded[2 * d] || m->bounded[2 * d + 1]) return x;
@@ -148,22 +147,23 @@ static inline double mesh_wrapped(const struct mesh *m, int d, double x)
     return x;
 }
 
-/* Position in cells of level l. The same digits on every level, so levels never disagree about
- * where a particle is; 0 <= x < boxlen gives 0 <= result < 2^l. */
+/* Position in units of cells of level l. Digits are the same on every level, so levels agree about
+ * the position of a particle; 0 <= x < boxlen gives 0 <= result < 2^l. */
 PTAH_HD double mesh_cells(const struct mesh *m, int l, double x)
 {
-    double part = m->per_boxlen > 0 ? x * m->per_boxlen : x / m->boxlen; /* the same bits */
+    /* bitwise the same result */
+    double part = m->per_boxlen > 0 ? x * m->per_boxlen : x / m->boxlen;
     return part * (double)((int64_t)1 << l);
 }
 
-/* The cell of level-1 that contains an oct: *c in 0..7 of oct parent[i]. */
+/* Cell, 0..7, of oct parent[i] on level-1 that contains oct i. */
 PTAH_HD_FN int oct_slot(const struct level *lv, lidx i)
 {
     return (int)(lv->key[i] & 7);
 }
 
-/* Bytes that an oct takes in the arrays of its level, with nvar conserved variables (0: no gas);
- * and their sum. */
+/* Bytes of an oct in the arrays of its level, with nvar conserved variables (0: no gas), and their
+ * sum. */
 struct mesh_bytes {
     size_t links, hash, gas, gravity, moments; /* moments: centres of mass, sim/density */
 };
@@ -179,46 +179,46 @@ lidx mesh_find(const struct level *lv, okey k); /* -1 if not present on this ran
 /* Key of the oct at coordinates x of level l, which may lie outside of the box: periodic, or false
  * beyond a boundary. */
 bool mesh_key_at(const struct mesh *m, int l, const int64_t x[3], okey *k);
-/* The oct at offset (dx,dy,dz), each in -2..2, from oct i of level l: index, NBR_NONE or
- * NBR_BOUNDARY. */
+/* Oct at offset (dx,dy,dz), each in -2..2, from oct i of level l: index, NBR_NONE or NBR_BOUNDARY.
+ */
 lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz);
-/* Ghosts among octs nown..noct-1 that have an own oct as face neighbour, ascending; their number in
- * *n (owner: caller, FREE). */
+/* Lists the ghosts among octs nown..noct-1 that have an own oct as face neighbour, ascending; *n:
+ * their number (owner: caller, FREE). */
 lidx *mesh_halo(lidx nown, lidx noct, const lidx (*nbr)[6], lidx *n);
-/* All 27 octs around oct i, index (dx+1) + 3 (dy+1) + 9 (dz+1); entries as above, 13 is i itself.
- */
+/* Finds all 27 octs around oct i, index (dx+1) + 3 (dy+1) + 9 (dz+1): index, NBR_NONE or
+ * NBR_BOUNDARY; entry 13 is i itself. */
 void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27]);
-/* Of the eight octs that meet at the corner of oct i in its cell `slot` those that differ from it
- * along `axes` only (bits); bit d of an index: beyond i along d. Entries as above, 0 is i itself.
- */
+/* Finds, among the eight octs around the corner of oct i in its cell `slot`, the octs that differ
+ * from i along `axes` only (bits). Bit d of an index: beyond i along d. Entries: index, NBR_NONE or
+ * NBR_BOUNDARY; entry 0 is i itself. */
 void mesh_corner(const struct mesh *m, int l, lidx i, int slot, int axes, lidx oct[8]);
 
-/* Is the mesh graded at oct i of level l > 1: do the octs of level l−1 exist that it touches?
- * Levels of cells that touch differ by one at most where all are. (Octs that touch it meet at a
- * corner of its parent.) */
+/* Whether the mesh is graded at oct i of level l > 1: all octs of level l−1 exist that it touches.
+ * If this holds for all octs, levels of cells that touch differ by at most one. (The octs that
+ * touch an oct meet at a corner of its parent.) */
 bool mesh_is_graded(const struct mesh *m, int l, lidx i);
 
-/* How a level with links becomes another. */
+/* Source of the octs of a level that is replaced. */
 struct mesh_moves {
-    bool skip[FLD_MAX]; /* fields whose values are elsewhere (oct/remap): here they are lost */
-    /* the old index of each oct or −1: of own octs, if the caller knows them (else NULL); receives
-     * those of all octs (owner: caller, FREE) */
+    bool skip[FLD_MAX]; /* fields that mesh_replace does not move, because oct/remap does */
+    /* Old index of each oct or −1. On entry: of own octs, if the caller knows them (otherwise
+     * NULL); on return: of all octs (owner: caller, FREE). */
     lidx *from;
 };
 
-/* Building block of lib/adapt (oct/replace): replaces level l by `nown` own and `nghost` ghost octs
- * with the given keys (each list ascending; taken over by copy). Keeps the fields, flags of octs
- * that were present before. With `moves` links, also those of the levels beside it, are made from
- * the links before: own octs stay own octs then, and none that has children is removed. Without
- * (NULL) there are none: call mesh_link afterwards. */
+/* Replaces level l by `nown` own and `nghost` ghost octs with the given keys (both lists ascending;
+ * copied); a building block of lib/adapt (oct/replace). Fields and flags of octs that were present
+ * before are kept. With `moves`, links of the level and of the levels beside it are updated: own
+ * octs must stay own octs then, and no oct with children may be removed. With moves = NULL links
+ * are not updated: call mesh_link afterwards. */
 void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost,
                   struct mesh_moves *moves);
-/* parent and nbr of level l, child of levels l-1 and l, parent of l+1 */
+/* Makes parent and nbr of level l, child of levels l-1 and l, parent of level l+1. */
 void mesh_link(struct mesh *m, int l);
 void mesh_link_down(struct mesh *m,
-                    /* the same without level l+1: when all levels are linked in ascending order */
+                    /* mesh_link without level l+1, for levels linked in ascending order */
                     int l);
-void mesh_link_neighbours(struct mesh *m, int l); /* nbr alone */
+void mesh_link_neighbours(struct mesh *m, int l); /* makes nbr alone */
 bool field_exists(int f, int nvar, bool gravity);
 bool mesh_has_field(const struct mesh *m, int f);
 /* The name of its memory (base/mem.h): that of gravity has fields that need it. */

@@ -1,4 +1,4 @@
-/* oct/mirror: arrays of the levels on a device, and where the newest copies are. */
+/* oct/mirror: arrays of the levels on a device, and the location of the newest copies. */
 #include "oct/mirror.h"
 
 #include <string.h>
@@ -58,7 +58,7 @@ void mirror_fini(struct mirror *x)
 
 /* ---- copies ---- */
 
-/* A new array there. `pointer` is that of the image. */
+/* Allocates an array on the device; pointer: member of the image. */
 static enum err make(struct mirror *x, void *pointer, size_t bytes, const char *name)
 {
     void **p = pointer;
@@ -66,8 +66,7 @@ static enum err make(struct mirror *x, void *pointer, size_t bytes, const char *
     return dev_new(x->dev, p, bytes + 1, name);
 }
 
-/* An array on the device, made if it is missing, with `bytes` bytes that are copied to it from the
- * host. */
+/* Copies `bytes` bytes from the host to an array on the device, which is allocated if missing. */
 static enum err send(struct mirror *x, void *pointer, const void *from, size_t bytes,
                      const char *name)
 {
@@ -85,7 +84,7 @@ enum err mirror_settle(struct mirror *x)
     return OK;
 }
 
-/* The list of octs is that of which the device has copies. */
+/* Whether the device copies belong to the current list of octs. */
 static bool same_octs(const struct mirror *x, const struct mesh *m, int l)
 {
     return x->linked[l] && x->octs[l] == m->lev[l].octs;
@@ -94,9 +93,8 @@ static bool same_octs(const struct mirror *x, const struct mesh *m, int l)
 static enum err level_leave(struct mirror *x, int l)
 {
     for (int f = 0; f < MIRROR_FIELDS; f++)
-        BUG_ON(x->location[l][f] ==
-               LOCATION_DEVICE); /* the mesh has changed, and it was not home */
-    if (x->image->lev[l].key) TRY(dev_wait(x->stream)); /* what is under way follows the arrays */
+        BUG_ON(x->location[l][f] == LOCATION_DEVICE); /* the mesh has changed without mirror_home */
+    if (x->image->lev[l].key) TRY(dev_wait(x->stream)); /* copies in progress follow the arrays */
     level_drop(x, l);
     return OK;
 }
@@ -128,7 +126,7 @@ enum err mirror_links(struct mirror *x, const struct mesh *m, int l)
 
 /* ---- fields ---- */
 
-/* The array of a field, of the host or of the image; NULL: the run has none. */
+/* Array of a field, of the host or of the image; NULL: the run has none. */
 static void **array_of(struct level *lv, int f)
 {
     return f >= FLD_REFLUX ? (void **)&lv->reflux[f - FLD_REFLUX].flux
@@ -191,11 +189,11 @@ enum err mirror_need(struct mirror *x, struct mesh *m, int l, int first, int n, 
     if (location == LOCATION_DEVICE) TRY(mirror_links(x, m, l));
     if (m->lev[l].noct == 0) return OK;
     for (int f = first; f < first + n; f++) {
-        bool there = x->location[l][f] & LOCATION_DEVICE,
+        bool on_device = x->location[l][f] & LOCATION_DEVICE,
              only = x->location[l][f] == LOCATION_DEVICE;
-        BUG_ON(only && !same_octs(x, m, l)); /* the mesh has changed, and it was not home */
+        BUG_ON(only && !same_octs(x, m, l)); /* the mesh has changed without mirror_home */
         if (location == LOCATION_HOST && only) field_get(x, m, l, f);
-        if (location == LOCATION_DEVICE && !there && *array_of(&m->lev[l], f))
+        if (location == LOCATION_DEVICE && !on_device && *array_of(&m->lev[l], f))
             TRY(field_put(x, m, l, f));
     }
     return location == LOCATION_HOST ? mirror_settle(x) : OK;
@@ -210,16 +208,16 @@ enum err mirror_room(struct mirror *x, struct mesh *m, int l, int first, int n)
     return OK;
 }
 
-/* Bytes of NaNs into the copies that are not the newest. */
+/* Fills copies that are not the newest with NaNs. */
 static void spoil(struct mirror *x, int l, int f, int location)
 {
     struct level *lv = &x->spoils->lev[l], *im = &x->image->lev[l];
-    void *here = *array_of(lv, f), *there = *array_of(im, f);
-    if (location == LOCATION_HOST && there && same_octs(x, x->spoils, l))
-        dev_fill(x->stream, there, 0xff, bytes_of(x, f >= FLD_REFLUX ? im : lv, f));
-    if (location == LOCATION_DEVICE && here) {
+    void *host = *array_of(lv, f), *dev = *array_of(im, f);
+    if (location == LOCATION_HOST && dev && same_octs(x, x->spoils, l))
+        dev_fill(x->stream, dev, 0xff, bytes_of(x, f >= FLD_REFLUX ? im : lv, f));
+    if (location == LOCATION_DEVICE && host) {
         BUG_ON(mirror_settle(x) != OK); /* the state is lost */
-        memset(here, 0xff, bytes_of(x, lv, f));
+        memset(host, 0xff, bytes_of(x, lv, f));
     }
 }
 
@@ -326,7 +324,7 @@ void mirror_become(struct mirror *x, const struct mesh *m, int l, const struct l
     }
 }
 
-/* ---- the mesh there ---- */
+/* ---- the mesh on the device ---- */
 
 static void image_update(struct mesh *im, const struct mesh *m)
 {
@@ -345,8 +343,8 @@ static void image_update(struct mesh *im, const struct mesh *m)
     memcpy(im->bounded, m->bounded, sizeof im->bounded);
 }
 
-/* In one copy from the first level that is new to the last one; what stands before the levels is so
- * once. */
+/* Sends the image in one copy from the first changed level to the last one; the part before the
+ * levels is sent once. */
 void mirror_send(struct mirror *x, const struct mesh *m)
 {
     struct mesh *im = x->image, *sent = x->sent;
@@ -361,7 +359,8 @@ void mirror_send(struct mirror *x, const struct mesh *m)
         end = at + sizeof im->lev[0];
     }
     if (end == 0) return;
-    void *copy = mem_new(end - begin, "device"); /* the image may change before it is there */
+    /* the image may change before the copy is complete */
+    void *copy = mem_new(end - begin, "device");
     memcpy(copy, (char *)im + begin, end - begin);
     memcpy((char *)sent + begin, copy, end - begin);
     dev_put(x->stream, (char *)x->mesh_dev + begin, copy, end - begin);

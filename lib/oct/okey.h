@@ -1,8 +1,8 @@
 /* oct/okey: octree keys. An oct of level l (1 <= l <= OKEY_LEVELS) has integer coordinates 0 <=
- * ix,iy,iz < 2^(l-1); its key interleaves their bits, x lowest: key of the oct in cell c (c = cx +
- * 2 cy + 4 cz) of oct k is 8 k + c. So the parent is key >> 3, the cell of the parent key & 7, and
- * Morton order is the order of the keys. In units of the box an oct of level l is 2^(1-l) wide and
- * its cells 2^-l. */
+ * ix,iy,iz < 2^(l-1); its key interleaves their bits, x lowest: the key of the oct in cell c (c =
+ * cx + 2 cy + 4 cz) of oct k is 8 k + c. So the key of the parent is key >> 3, the cell in the
+ * parent key & 7, and Morton order is the order of the keys. In units of the box an oct of level l
+ * is 2^(1-l) wide and its cells 2^-l. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,8 +18,8 @@ enum { OKEY_LEVELS = 21 };
 #endif
 typedef int32_t lidx; /* index of an oct in a level of this rank; -1: none */
 
-/* 21 bits to every third bit, and back. A processor may have an instruction for it; that of Zen 1
- * and 2 is slower than what it replaces. */
+/* Spreads 21 bits to every third bit, and the inverse. Some processors have an instruction (pdep);
+ * on Zen 1 and 2 it is slower than shifts. */
 #if defined __BMI2__ && !defined __znver1__ && !defined __znver2__ && !defined __CUDACC__
 static inline uint64_t okey_spread21(uint64_t x)
 {
@@ -75,8 +75,8 @@ PTAH_HD_FN void okey_coords(okey k, int64_t x[3])
     }
 }
 
-/* Key of the oct at offset (dx,dy,dz) octs on level l, wrapped periodically. *outside (may be NULL)
- * says whether the box was left. */
+/* Key of the oct at offset (dx,dy,dz) octs on level l, wrapped periodically. *outside (may be
+ * NULL): whether the box was left. */
 PTAH_HD_FN okey okey_shift(okey k, int level, int dx, int dy, int dz, bool *outside)
 {
     int64_t x[3], n = (int64_t)1 << (level - 1), s[3] = {dx, dy, dz};
@@ -93,7 +93,7 @@ PTAH_HD_FN okey okey_shift(okey k, int level, int dx, int dy, int dz, bool *outs
     return okey_make((uint64_t)x[0], (uint64_t)x[1], (uint64_t)x[2]);
 }
 
-/* Centre of cell c of oct k, whose cells are dx wide. */
+/* Centre of cell c of oct k; dx: cell size. */
 PTAH_HD_FN void okey_cell_centre(okey k, int c, double dx, double x[3])
 {
     int64_t q[3];

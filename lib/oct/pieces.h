@@ -1,9 +1,10 @@
-/* oct/pieces: the octs of a level in pieces, for passes on all threads that count first and write
- * then. A piece has as many octs for any number of threads, so that results do not depend on it. */
+/* oct/pieces: divides the octs of a level into pieces of fixed size, for passes on all threads that
+ * count first and write then. The size does not depend on the number of threads, so neither do the
+ * results. */
 #pragma once
 #include "oct/okey.h"
 
-enum { PIECE = 1024 /* octs */, PIECES_FROM = 4 /* pieces from which threads are worth it */ };
+enum { PIECE = 1024 /* octs */, PIECES_FROM = 4 /* minimum number of pieces for threads */ };
 
 static inline lidx pieces_of(lidx n)
 {
@@ -15,7 +16,7 @@ static inline lidx piece_end(lidx n, lidx piece)
     return n - piece * PIECE > PIECE ? (piece + 1) * PIECE : n;
 }
 
-/* first[p] := the sum of those before; returns that of all. */
+/* Exclusive prefix sum of first[pieces]; returns the total. */
 static inline int64_t pieces_sum(lidx pieces, int64_t *first)
 {
     int64_t sum = 0;

@@ -19,7 +19,7 @@ static bool has_gas(const struct remap_fields *f)
     return f->n > 0 && f->fld[f->n - 1] >= FLD_U;
 }
 
-/* One more field, not of the gas or without its interpolation. */
+/* Adds a field to be injected, not of the gas or without its interpolation. */
 static void inject_add(struct remap_inject_args *a, const struct level *lv, int f)
 {
     const struct field_row *r = field_row_of(f);
@@ -31,7 +31,8 @@ static void inject_add(struct remap_inject_args *a, const struct level *lv, int 
     a->side[a->nfld++] = (unsigned char)p.side;
 }
 
-/* Values of created octs: the gas interpolated, other fields as fields.def says. */
+/* Fills the rows of created octs: the gas by interpolation, other fields as fields.def specifies.
+ */
 static void rows_fill(struct mirror *x, const struct mesh *m, int l, int32_t n,
                       const int32_t *location, const struct remap_fields *f,
                       const struct remap_gas *gas, double *row)
@@ -52,24 +53,24 @@ enum err remap_rows(struct mirror *x, const struct mesh *m, int l, int32_t n,
                     const struct remap_gas *gas, double (*rows)[8])
 {
     const size_t bytes = sizeof *rows * (size_t)n * (size_t)f->n;
-    int32_t *there = NULL;
+    int32_t *location_dev = NULL;
     double *row = NULL;
     if (n == 0 || f->n == 0) return OK;
-    enum err err = make(x, &there, sizeof *there * (size_t)n, "mesh created");
+    enum err err = make(x, &location_dev, sizeof *location_dev * (size_t)n, "mesh created");
     if (err == OK) err = make(x, &row, bytes, "mesh created");
     if (err == OK) {
-        dev_put(x->stream, there, location, sizeof *there * (size_t)n);
-        rows_fill(x, m, l, n, there, f, gas, row);
+        dev_put(x->stream, location_dev, location, sizeof *location_dev * (size_t)n);
+        rows_fill(x, m, l, n, location_dev, f, gas, row);
         dev_get(x->stream, rows, row, bytes);
         err = dev_wait(x->stream);
         BUG_ON(err != OK); /* the state is lost */
     }
-    dev_free(x->dev, there);
+    dev_free(x->dev, location_dev);
     dev_free(x->dev, row);
     return err;
 }
 
-/* ---- a change ---- */
+/* ---- change of a level ---- */
 
 static void drop(struct remap *r)
 {
@@ -122,7 +123,7 @@ static bool run_begins(const lidx *source, lidx i)
            source[i] != source[i - 1] + (source[i] < 0 ? -1 : 1);
 }
 
-/* Runs that begin in a piece, written to `run` if that is not NULL; returns their number. */
+/* Number of runs that begin in a piece, which are also written to `run` if it is not NULL. */
 static int64_t piece_runs(lidx noct, const lidx *source, lidx piece, struct remap_run *run)
 {
     const lidx end = piece_end(noct, piece);
@@ -135,7 +136,7 @@ static int64_t piece_runs(lidx noct, const lidx *source, lidx piece, struct rema
     return n;
 }
 
-/* The runs of equal steps of source; their number in *n. */
+/* Runs of consecutive sources; *n: their number. */
 static struct remap_run *runs_of(lidx noct, const lidx *source, lidx *n)
 {
     const lidx pieces = pieces_of(noct);
@@ -155,7 +156,7 @@ static void launch(const struct remap *r, const struct dev_kernel *k, int64_t n,
     dev_launch(r->x->stream, k, dev_blocks(n), args);
 }
 
-/* Links of level l, children of level l-1, parents of level l+1. */
+/* Updates the links of level l, children of level l-1, parents of level l+1. */
 static void links_make(struct remap *r, const struct mesh *m)
 {
     struct dev_stream *s = r->x->stream;
@@ -218,7 +219,7 @@ void remap_end(struct remap *r, const struct mesh *m, const struct remap_change 
         dev_put(x->stream, r->location, c->location, sizeof *c->location * (size_t)c->created);
     launch(r, &remap_source, r->noct,
            &(struct remap_source_args){r->noct, nrun, r->run, r->source});
-    fields_make(r, m, c, gas); /* from the levels above, before links of these change */
+    fields_make(r, m, c, gas); /* must precede the change of the links that interpolation uses */
     links_make(r, m);
     dev_drop_host(x->stream, run);
     dev_drop_host(x->stream, c->location);

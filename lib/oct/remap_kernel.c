@@ -1,4 +1,5 @@
-/* oct/remap_kernel: links and fields of a level whose list of octs has changed. */
+/* oct/remap_kernel: kernels that update links and fields of a level whose list of octs has changed.
+ */
 #include "oct/remap_kernel.h"
 
 #include "dev/kernel.h"
@@ -67,7 +68,7 @@ KERNEL(remap_parent, struct remap_parent_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
-/* The place of a key depends on who is first; what a search finds does not. */
+/* Slots depend on the order of insertion; results of searches do not. */
 KERNEL(remap_hash, struct remap_hash_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {

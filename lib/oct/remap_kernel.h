@@ -1,31 +1,31 @@
-/* oct/remap_kernel: arguments of the kernels that follow a change of a level. Pointers are the
- * device's. Private to oct. */
+/* oct/remap_kernel: arguments of the kernels that follow a change of a level. Pointers are device
+ * pointers. Private to oct. */
 #pragma once
 #include "dev/kernel.h"
 #include "oct/remap.h"
 
-/* source[i] of each new oct from the runs. */
+/* Computes source[i] of each new oct from the runs. */
 struct remap_source_args {
     lidx noct, nrun;
     const struct remap_run *run;
     lidx *source;
 };
 
-/* Keys, parents and children of the new octs; where each old oct is now. */
+/* Computes keys, parents and children of the new octs, and the new index of each old oct. */
 struct remap_keys_args {
     lidx noct;
     const lidx *source;
     const int32_t *location;
-    const okey *old_key, *up_key; /* up: of the coarser level */
+    const okey *old_key, *up_key; /* up_key: keys of the coarser level */
     const lidx *old_parent;
     const lidx (*old_child)[8];
     okey *key;
     lidx *parent;
     lidx (*child)[8];
-    lidx *now; /* [old octs], −1: removed */
+    lidx *now; /* [old octs] new index, −1: removed */
 };
 
-/* child of the coarser level, which is −1 before */
+/* Sets child of the coarser level, which is −1 before. */
 struct remap_child_args {
     lidx noct;
     const okey *key;
@@ -33,7 +33,7 @@ struct remap_child_args {
     lidx (*child)[8];
 };
 
-/* nbr, from the links of the coarser level */
+/* Computes nbr from the links of the coarser level. */
 struct remap_nbr_args {
     lidx noct;
     const okey *key;
@@ -42,21 +42,21 @@ struct remap_nbr_args {
     lidx (*nbr)[6];
 };
 
-/* parent of the finer level */
+/* Sets parent of the finer level. */
 struct remap_parent_args {
     lidx noct;
     const lidx *now;
     lidx *parent;
 };
 
-/* The hash table, of −1 before. */
+/* Fills the hash table, which is −1 before. */
 struct remap_hash_args {
     lidx noct;
     const okey *key;
     struct okhash hash;
 };
 
-/* Fields of the new octs: moved, or from rows [nrow][nfld][8]. */
+/* Fills the fields of the new octs: moved, or from rows [nrow][nfld][8]. */
 struct remap_fields_args {
     lidx noct, nrow;
     int nfld;
@@ -66,10 +66,10 @@ struct remap_fields_args {
     double (*now[FLD_MAX])[8];
 };
 
-/* Rows of created octs: the first nfld fields, each by field_child. */
+/* Computes rows of created octs: the first nfld fields, each by field_child. */
 struct remap_inject_args {
     int32_t n;
-    int nfld, width; /* a row has `width` fields */
+    int nfld, width; /* width: number of fields in a row */
     const int32_t *location;
     double *row;
     const double (*from[FLD_MAX])[8], (*other[FLD_MAX])[8];

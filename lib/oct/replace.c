@@ -1,7 +1,7 @@
-/* oct/replace: a level whose list of octs changes, on the host.
+/* oct/replace: replaces the list of octs of a level, on the host.
  *
  * Octs that stay keep their rows, fields and links. Each array is moved in one pass of all threads,
- * in pieces of as many octs for any number of threads. */
+ * in pieces whose size does not depend on the number of threads. */
 #include <omp.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ enum { PARALLEL_FROM = PIECES_FROM * PIECE /* octs */ };
 
 /* ---- hash ---- */
 
-/* Takes the slot, if it is free. */
+/* Takes a slot if it is free. */
 static inline bool slot_take(lidx *slot, lidx i, bool alone)
 {
     lidx free = -1;
@@ -30,7 +30,7 @@ static inline bool slot_take(lidx *slot, lidx i, bool alone)
     return true;
 }
 
-/* The place of a key depends on who is first; what a search finds does not. */
+/* Inserts a key. Slots depend on the order of insertion; results of searches do not. */
 static inline void hash_put(struct okhash *h, okey key, lidx i, bool alone)
 {
     uint64_t s = okhash_slot(h, key);
@@ -60,7 +60,7 @@ static void hash_build(struct level *lv)
 
 /* ---- rows ---- */
 
-/* Index of each of n > 0 new keys in the old level: one pass over each of the sorted lists. */
+/* Index in the old level of each of n > 0 new keys: one pass over both sorted lists. */
 static void join_piece(const struct level *old, lidx n, const okey *key, lidx *from)
 {
     lidx a = okeys_from(old->key, 0, old->nown, key[0]),
@@ -74,7 +74,7 @@ static void join_piece(const struct level *old, lidx n, const okey *key, lidx *f
     }
 }
 
-/* And a copy of the keys. */
+/* Finds the old indices of all keys, and copies the keys. */
 static void join_lists(const struct level *old, lidx n, const okey *key, bool known, okey *copy,
                        lidx *from)
 {
@@ -96,7 +96,7 @@ static inline void rows_copy(char *to, const char *old, const size_t row, lidx b
             memset(to + row * (size_t)i, fill, row);
 }
 
-/* Octs begin..end-1, by loops that know the size of a row. */
+/* Moves rows of octs begin..end-1, by loops of constant row size. */
 static void rows_move(char *to, const char *old, size_t row, lidx begin, lidx end, const lidx *from,
                       int fill)
 {
@@ -140,22 +140,23 @@ static void fields_move(struct mesh *m, struct level *lv, lidx n, const lidx *fr
 
 /* ---- links ---- */
 
-/* A level whose links follow from those that it had. */
+/* Links of a level before and after its replacement. */
 struct turnover {
     const lidx *from;
-    const okey *old_key; /* and links of the octs before */
+    const okey *old_key; /* keys and links of the old octs */
     const lidx *old_parent;
     const lidx (*old_child)[8];
     struct level *lv, *up, *fine;
 };
 
-/* The cells of removed octs are leaves. */
+/* Marks the cells of removed octs begin..end-1 as leaves. */
 static inline void forget(const struct turnover *t, lidx begin, lidx end)
 {
     for (lidx i = begin; i < end; i++) t->up->child[t->old_parent[i]][t->old_key[i] & 7] = -1;
 }
 
-/* Where an oct that was before now is; returns the number of its children. */
+/* Moves the links of an oct that stays from index `old` to i; returns the number of its children.
+ */
 static inline int keep(const struct turnover *t, lidx i, lidx old)
 {
     const lidx *child = t->old_child[old];
@@ -167,8 +168,8 @@ static inline int keep(const struct turnover *t, lidx i, lidx old)
     return __builtin_popcount(split);
 }
 
-/* Octs begin..end-1; those before them were the old octs before `old`. Both lists are in order:
- * octs between two that are kept were removed. */
+/* Updates the links of octs begin..end-1; old: first old oct not yet treated. Both lists are in
+ * order: old octs between two that stay were removed. Returns the number of children. */
 static int64_t turn_piece(const struct turnover *t, lidx begin, lidx end, lidx old)
 {
     struct level *lv = t->lv;
@@ -190,15 +191,15 @@ static int64_t turn_piece(const struct turnover *t, lidx begin, lidx end, lidx o
     return n;
 }
 
-/* The old oct after the last that is kept in begin..end-1, or −1. */
+/* One more than the old index of the last oct in begin..end-1 that stays, or −1. */
 static lidx old_after(const lidx *from, lidx begin, lidx end)
 {
     while (end > begin && from[end - 1] < 0) end--;
     return end > begin ? from[end - 1] + 1 : -1;
 }
 
-/* Own octs, or ghosts: begin..end-1, old_begin..old_end-1 before. Returns the number of their
- * children. */
+/* Updates the links of a list of own octs or ghosts: begin..end-1, formerly old_begin..old_end-1.
+ * Returns the number of their children. */
 static int64_t turn(const struct turnover *t, lidx begin, lidx end, lidx old_begin, lidx old_end)
 {
     const lidx n = end - begin, pieces = pieces_of(n);
@@ -229,7 +230,7 @@ static void links_turn(struct mesh *m, int l, const struct level *old, const lid
                                .fine = lv + 1};
     int64_t n = turn(&t, 0, lv->nown, 0, old->nown);
     n += turn(&t, lv->nown, lv->noct, old->nown, old->noct);
-    BUG_ON(n != lv[1].noct); /* a removed oct had a child */
+    BUG_ON(n != lv[1].noct); /* an oct with children was removed */
     lv[-1].links++;
     lv[1].links++;
     mesh_link_neighbours(m, l);

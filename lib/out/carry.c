@@ -13,7 +13,8 @@
 
 static const size_t COPY_MAX = (size_t)1 << 32;
 
-/* Each name in the checkpoint and in RAMSES's groups, with the directory that it is in. */
+/* A walk over the names in the checkpoint and in RAMSES's groups; dir: directory of the current
+ * name. */
 struct walk {
     const struct source *s;
     char dir[PATH_MAX];
@@ -46,7 +47,7 @@ static enum err each_file(struct walk *w)
     return OK;
 }
 
-/* ---- copied ---- */
+/* ---- copied files ---- */
 
 struct copying {
     const struct source *s;
@@ -79,13 +80,13 @@ enum err carry_files(const struct source *s, const struct ckpt_out *o, const str
     return s->is_cut ? OK : each_file(&(struct walk){.s = s, .fn = copy, .ctx = &k});
 }
 
-/* ---- left out ---- */
+/* ---- omitted files ---- */
 
 struct losses {
     bool copies, lost[FILES_KINDS];
-    bool tabled; /* the names of this format are in the table */
+    bool tabled; /* whether the table has names of this format */
     int unknown;
-    char first[100]; /* by name */
+    char first[100]; /* first unknown name in alphabetical order */
 };
 
 static enum err see(void *ctx, const char *dir, const char *name, const struct files_name *f)
@@ -103,7 +104,7 @@ static enum err see(void *ctx, const char *dir, const char *name, const struct f
     return OK;
 }
 
-/* "clump_00003.txt*": the files of all ranks. */
+/* Pattern of the files of all ranks, "clump_00003.txt*". */
 static void name_all(enum files_kind k, int number, char name[FILES_NAME])
 {
     const char *form = files_form(k), *rank = strstr(form, "RRRRR");

@@ -1,4 +1,4 @@
-/* out/keep: see keep.h. What is to be removed is renamed first (output_NNNNN.removed), so that
+/* out/keep: see keep.h. A checkpoint is renamed (output_NNNNN.removed) before its removal, so that
  * nothing incomplete has the name of a checkpoint. */
 #include "out/keep.h"
 
@@ -28,7 +28,7 @@ static enum err remove_backup(const char *dir, int number)
     return dir_remove(to);
 }
 
-/* Lists the numbers of the backups, and finishes a removal that was interrupted by a kill. */
+/* Lists the numbers of the backups, and finishes interrupted removals. */
 static enum err find_backups(const char *dir, int newest, int **list, int *n)
 {
     DIR *d = opendir(dir);
@@ -44,7 +44,7 @@ static enum err find_backups(const char *dir, int newest, int **list, int *n)
         snprintf(path, sizeof path, "%.3800s/%.200s", dir, e->d_name);
         bool removed = strcmp(rest, DIR_REMOVED) == 0,
              backup = !*rest && manifest_is_backup(path, number);
-        /* or a link, or more than a checkpoint */
+        /* links and directories with other contents are skipped too */
         if ((!removed && !backup) || dir_may_remove(path) != OK) continue;
         if (removed) {
             err = dir_remove(path);

@@ -3,6 +3,6 @@
 #pragma once
 #include "base/err.h"
 
-/* Of the backups dir/output_NNNNN up to number `newest` keeps the last `keep`. Called by one rank.
- */
+/* Removes all but the last `keep` of the backups dir/output_NNNNN up to number `newest`. Called by
+ * one rank. */
 MUST_USE enum err ckpt_keep_last(const char *dir, int newest, int keep);

@@ -1,5 +1,5 @@
-/* out/leftover: see leftover.h. The names are listed first, since those in an open directory may
- * not change. */
+/* out/leftover: see leftover.h. All names are listed before any is changed, since an open directory
+ * must not change. */
 #include "out/leftover.h"
 
 #include <limits.h>
@@ -19,7 +19,7 @@ struct list {
     char (*name)[NAME_MAX + 1];
 };
 
-/* TO.old is looked at after TO.tmp. */
+/* Descending order, in which TO.tmp comes before TO.old. */
 static int descending(const void *a, const void *b)
 {
     return strcmp(b, a);
@@ -45,7 +45,7 @@ static enum err add(void *ctx, const char *name, const struct files_name *f)
     return OK;
 }
 
-/* A checkpoint that was being written: taken from whoever left it, then removed. */
+/* Removes an unfinished checkpoint, if no process holds it. */
 static bool clear_unfinished(const char *path)
 {
     int lock;
@@ -55,7 +55,8 @@ static bool clear_unfinished(const char *path)
     return !file_exists(path);
 }
 
-/* A whole checkpoint in whose place another one was to come: it stays unless that has come. */
+/* Treats a complete checkpoint that was being replaced: removed if the new one exists, otherwise
+ * renamed back. */
 static bool clear_replaced(const char *path, const char *dir, const char *name)
 {
     char whole[PATH_MAX], next[PATH_MAX];

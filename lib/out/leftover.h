@@ -1,8 +1,8 @@
-/* out/leftover: what a killed process has left in a directory of outputs. */
+/* out/leftover: clears the leftovers of killed processes in a directory of outputs. */
 #pragma once
 
-/* Removes unfinished checkpoints and tables, and older checkpoints that were being removed; gives
- * one that was being replaced its name again. What another process is at work on stays, and so does
- * a directory with files that no program of ours makes. By one rank; nothing here is an error, and
- * each change is logged. */
+/* Removes unfinished checkpoints and tables, and older checkpoints whose removal was interrupted;
+ * gives a checkpoint that was being replaced its name again. Files in use by another process stay,
+ * and so does a directory with files that no Ptah program makes. Called by one rank; errors are
+ * ignored, and each change is logged. */
 void leftover_clear(const char *dir);

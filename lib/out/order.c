@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "part/part.h"
 
-static const int64_t ID_MASK = ((int64_t)1 << 56) - 1; /* of the bits of an id in a key */
+static const int64_t ID_MASK = ((int64_t)1 << 56) - 1; /* bits of an id in a key */
 
 static int64_t rows_below(const struct order *o, order_key k, int64_t lo, int64_t hi)
 {
@@ -21,7 +21,7 @@ static int64_t rows_below(const struct order *o, order_key k, int64_t lo, int64_
     return lo;
 }
 
-/* Where a key occurs more than once around a cut, the copies are taken in the order of ranks. */
+/* Divides rows with the key k of a cut between the windows, in the order of ranks. */
 static void cut_equal_keys(struct order *o, int64_t w, order_key k)
 {
     int64_t min = rows_below(o, k - 1, 0, o->n), max = rows_below(o, k, 0, o->n), before = min;
@@ -30,12 +30,12 @@ static void cut_equal_keys(struct order *o, int64_t w, order_key k)
     o->cut[w] = min + (take < 0 ? 0 : take < max - min ? take : max - min);
 }
 
-/* For each cut, the min key k such that at least w*window rows are below it, found bit by bit from
- * the top. */
+/* Finds for each cut the smallest key k such that at least w*window rows are below it, bit by bit
+ * from the top. */
 static void find_cuts(struct order *o, int bits)
 {
     int64_t n = o->nwindow - 1;
-    /* the greatest with too few rows below it */
+    /* largest keys with too few rows below */
     order_key *k = mem_zero(sizeof *k * (size_t)(n + 1), "order");
     int64_t *below = mem_new(sizeof *below * (size_t)(n + 1), "order");
     for (int b = bits - 1; b >= 0; b--) {
@@ -97,7 +97,7 @@ void order_fini(struct order *o)
     drop_ahead(o);
 }
 
-/* Merges two sorted runs of (key, place), [a, b) and [b, end), into `key`, `place` from `a` on. */
+/* Merges two sorted runs of (key, slot), [a, b) and [b, end), into `key`, `slot` from `a` on. */
 static void merge_two(const order_key *k, const int64_t *p, int64_t a, int64_t b, int64_t end,
                       order_key *key, int64_t *slot)
 {
@@ -109,7 +109,7 @@ static void merge_two(const order_key *k, const int64_t *p, int64_t a, int64_t b
     }
 }
 
-/* Merges neighbouring runs until one is left. run[r]..run[r+1]-1, r < n. */
+/* Merges adjacent runs until one is left. run[r]..run[r+1]-1, r < n. */
 static void merge_runs(struct order *o, int64_t *run, int n)
 {
     while (n > 1) {
@@ -129,7 +129,7 @@ static void merge_runs(struct order *o, int64_t *run, int n)
     }
 }
 
-/* After merging, place[at] is the number of the received row that belongs at `at`. */
+/* Merges the runs received; then slot[at] is the index of the received row that belongs at `at`. */
 static void merge_received(struct order *o)
 {
     int64_t *run = mem_new(sizeof *run * (size_t)(o->c->size + 1), "order");
@@ -207,7 +207,7 @@ static void put_in_place(const struct order *o, size_t bytes)
 {
     const char *from = o->got;
     char *to = o->slab;
-    if (bytes == 64) /* the cells of an oct */
+    if (bytes == 64) /* cells of an oct */
         for (int64_t i = 0; i < o->nrow; i++) memcpy(to + i * 64, from + o->slot[i] * 64, 64);
     else
         for (int64_t i = 0; i < o->nrow; i++)
@@ -234,8 +234,8 @@ const void *order_move(struct order *o, const void *rows, size_t bytes)
 
 /* ---- particles ---- */
 
-/* Ids that differ in their upper bits only, as ids in which a code numbers parts of the box, must
- * not be alike: their order would be that of the ranks. */
+/* Low bits of an id for the order. Large ids are hashed, since a code may number parts of the box
+ * in their upper bits: truncated ids would be equal, and their order would depend on the ranks. */
 static uint64_t id_bits(int64_t id)
 {
     bool fits = id >= -(ID_MASK >> 1) - 1 && id <= ID_MASK >> 1;
@@ -261,8 +261,8 @@ static bool is_less(const struct order_ranked *a, const struct order_ranked *b)
     return a->key < b->key || (a->key == b->key && a->more < b->more);
 }
 
-/* Radix sort by key, 11 bits per pass, then insertion sort of the few with equal keys. Returns
- * which of both arrays has the result. */
+/* Radix sort by key, 11 bits per pass, then insertion sort of the few rows with equal keys. Returns
+ * the array that holds the result. */
 struct order_ranked *order_sort(struct order_ranked *r, struct order_ranked *other, int64_t n)
 {
     enum { BITS = 11, BINS = 1 << BITS };

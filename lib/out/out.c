@@ -37,15 +37,15 @@ void out_count(struct ckpt_out *o)
 
 struct stars_formed out_formed(const struct ckpt_out *o)
 {
-    struct stars_formed there = {.number = o->family[family_row(FAM_STAR)], .mass = o->star_mass};
+    struct stars_formed present = {.number = o->family[family_row(FAM_STAR)], .mass = o->star_mass};
     const struct ckpt_rest *rest = o->h->rest;
-    return rest && rest->formed.number >= there.number ? rest->formed : there;
+    return rest && rest->formed.number >= present.number ? rest->formed : present;
 }
 
 bool out_has(const struct ckpt_out *o, int c)
 {
     bool old = o->h->legacy & CKPT_BEFORE_2017;
-    /* positions and velocities of the dimensions that there are */
+    /* positions and velocities of existing dimensions only */
     if (c < COL_MASS && c % 3 >= o->h->ndim) return false;
     return o->columns && o->columns->has[c] && !(old && (c == COL_FAMILY || c == COL_TAG));
 }
@@ -88,10 +88,10 @@ enum err out_finish(struct ckpt_out *o)
 void out_drop(const char *tmp, int *lock, enum err why)
 {
     char message[1024];
-    if (*lock < 0) return; /* it was never ours */
+    if (*lock < 0) return; /* this process did not create it */
     snprintf(message, sizeof message, "%s", err_message());
     tidy_hold();
-    enum err left = dir_remove(tmp); /* what stays is removed by the next attempt */
+    enum err left = dir_remove(tmp); /* remaining files are removed by the next attempt */
     tidy_let("");
     (void)left;
     let_go(lock);

@@ -21,7 +21,7 @@ enum err out_hand_over(struct ckpt_out *o, struct out_pending *p, enum err err)
         if (o->c->rank == 0) out_drop(o->tmp, &o->lock, err);
         return err;
     }
-    p->there = true;
+    p->pending = true;
     memcpy(p->tmp, o->tmp, sizeof p->tmp);
     memcpy(p->final, o->final, sizeof p->final);
     p->lock = o->lock;
@@ -30,14 +30,14 @@ enum err out_hand_over(struct ckpt_out *o, struct out_pending *p, enum err err)
 
 bool out_is_done(struct out_pending *p)
 {
-    return !p->there || sync_is_done(&p->sync);
+    return !p->pending || sync_is_done(&p->sync);
 }
 
 enum err out_publish(struct out_pending *p, const struct comm *c)
 {
     bool root = c->rank == 0;
-    if (!p->there) return OK;
-    p->there = false;
+    if (!p->pending) return OK;
+    p->pending = false;
     enum err err = err_agree(c, sync_wait(&p->sync));
     p->seconds = sync_seconds(&p->sync);
     sync_fini(&p->sync);

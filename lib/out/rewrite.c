@@ -5,7 +5,8 @@
 
 #include "base/mem.h"
 
-/* Radix exchange sort, in place, bit by bit from the top. A few octs are sorted by insertion. */
+/* Sorts items in place by radix exchange, bit by bit from the top. Few items are sorted by
+ * insertion. */
 static void sort_items(struct oct_item *x, int64_t n, int bit)
 {
     enum { FEW = 16 };
@@ -53,7 +54,7 @@ enum err rewrite_load(const struct rewrite *w, int target, int level, struct oct
     enum { SOME = 4096 };
     const struct spill *s = &w->spill;
     int list = oct_list(w, target, level);
-    int64_t nown = w->own[list], at[2] = {nown, 0}; /* copies come last */
+    int64_t nown = w->own[list], at[2] = {nown, 0}; /* own octs first, then copies */
     *n = spill_count(s, list);
     struct oct_item *x = *out = mem_new(sizeof *x * (size_t)*n + 1, "reshape tree");
     struct oct_tree *some = mem_new(sizeof *some * SOME, "reshape tree");
@@ -75,12 +76,12 @@ enum err rewrite_load(const struct rewrite *w, int target, int level, struct oct
     return in_order(w, level, x + nown, *n - nown);
 }
 
-/* How many of the octs at ref can be read at once: rows of one chunk that are consecutive, or that
- * are in order and close together, if they fit into `room` bytes with the rows between them,
- * `width` bytes each. */
+/* Number of octs at ref that can be read at once: rows of one chunk that are consecutive, or
+ * ascending and close together, if they fit into `room` bytes with the rows between them; width:
+ * bytes of a row. */
 static int run_of(const struct oct_ref *ref, int n, size_t width, size_t room)
 {
-    enum { GAP = 4096 }; /* bytes that cost less than another call */
+    enum { GAP = 4096 }; /* bytes whose reading costs less than another call */
     int k = 1;
     while (k < n && ref[k].chunk == ref->chunk && ref[k].row == ref->row + (uint32_t)k) k++;
     if (k * width > room) return k;
@@ -91,8 +92,7 @@ static int run_of(const struct oct_ref *ref, int n, size_t width, size_t room)
     return k;
 }
 
-/* Octs that are consecutive here mostly were so in the input, with some between them that belong to
- * others. */
+/* Fetches rows in runs: consecutive octs were mostly close together in the input as well. */
 enum err rewrite_fetch(const struct rewrite *w, int section, const struct oct_ref *ref, int n,
                        double (*row)[8])
 {

@@ -12,12 +12,12 @@
 #include "io/file.h"
 
 enum { PAGES = 64, PAGE_MIN = 64 << 10, PAGE_MAX = 512 << 10 };
-static const int64_t AHEAD = (int64_t)32 << 20; /* bytes of disk that are reserved at a time */
+static const int64_t AHEAD = (int64_t)32 << 20; /* bytes of disk space reserved at a time */
 
 static void file_path(const struct spill *s, int rank, char path[PATH_MAX])
 {
     enum err err = files_path(s->dir, FILES_SPILL, 0, rank + 1, path);
-    BUG_ON(err != OK); /* the names of outputs are shorter */
+    BUG_ON(err != OK); /* PATH_MAX exceeds the names of outputs */
 }
 
 static enum err create(struct spill *s, const struct comm *c, const char *dir, int nlist,
@@ -91,9 +91,9 @@ void spill_end(struct spill *s)
     FREE(s->chunk);
 }
 
-/* ---- putting ---- */
+/* ---- writing ---- */
 
-/* The sections of a page that is not full are moved together, so that a chunk has no gaps. */
+/* Writes a page as a chunk. In a page that is not full the sections are moved together first. */
 static enum err page_write(struct spill *s, struct spill_page *p)
 {
     const struct spill_kind *k = &s->kind[p->kind];
@@ -119,13 +119,14 @@ static enum err page_write(struct spill *s, struct spill_page *p)
     return OK;
 }
 
-/* Priority of a page for being written: many rows, none of them recent. */
+/* Priority of a page for being written: high for many rows, none of them recent. */
 static int64_t weight_of(const struct spill *s, const struct spill_page *p)
 {
     return p->n ? p->n * (s->clock - p->used) : INT64_MAX;
 }
 
-/* A page for a list that has none: a fresh one, an empty one, or one that is written out first. */
+/* Finds a page for a list without one: a new page, an empty page, or a page that is written first.
+ */
 static enum err page_take(struct spill *s, int list, int kind)
 {
     int best = 0;
@@ -167,9 +168,9 @@ enum err spill_add(struct spill *s, int list, int n)
     return p->n == p->cap ? page_write(s, p) : OK;
 }
 
-/* ---- sharing ---- */
+/* ---- exchange of the tables ---- */
 
-/* Tables of chunks are exchanged through the files, after the rows. */
+/* Writes this rank's table of chunks after the rows; the tables are exchanged through the files. */
 static enum err put_table(struct spill *s)
 {
     char path[PATH_MAX];

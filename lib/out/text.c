@@ -1,4 +1,4 @@
-/* out/text: the text files of a checkpoint, as RAMSES writes them, in the columns that yt, pynbody
+/* out/text: the text files of a checkpoint in RAMSES's format, with the columns that yt, pynbody
  * and osyris expect. The history of a run is in compilation.txt, which no reader and no digest
  * uses. */
 #include <errno.h>
@@ -62,7 +62,7 @@ static enum err save(const struct ckpt_out *o, enum files_kind k, text_fn *make)
     return err;
 }
 
-/* Fortran's E23.15. */
+/* Prints a number in Fortran's format E23.15. */
 static void put_real(FILE *t, double x)
 {
     char c[32], e[40];
@@ -99,7 +99,8 @@ static void put_bounds(FILE *t, const struct ckpt_out *o)
     FREE(bound);
 }
 
-/* As in cuRAMSES: low and high corner of the box of each rank, one number per line. */
+/* Prints the low and high corners of the boxes of all ranks, one number per line, as cuRAMSES does.
+ */
 static void put_boxes(FILE *t, const struct ckpt_out *o)
 {
     struct domain_tree tree;
@@ -135,7 +136,7 @@ static void make_info(FILE *t, const struct ckpt_out *o)
     (domain_kind(o->d) == DOMAIN_HILBERT ? put_bounds : put_boxes)(t, o);
 }
 
-/* In the order of the files. */
+/* Prints the columns in the order of the files. */
 static void put_columns(FILE *t, const struct ckpt_out *o)
 {
     for (int c = 0; o->columns && c < o->columns->n; c++)
@@ -252,7 +253,8 @@ static void make_patches(FILE *t, const struct ckpt_out *o)
     fputs("no patches\n \n", t);
 }
 
-/* Birth time and sign of the id mark stars and clouds there; tracers have no mass. */
+/* Error for families that the old format cannot distinguish: birth time and sign of the id mark
+ * stars and clouds; tracers have no mass. */
 static enum err check_families(const struct ckpt_out *o)
 {
     for (int k = 0; k < FAMILIES; k++) {
@@ -267,7 +269,7 @@ static enum err check_families(const struct ckpt_out *o)
     return OK;
 }
 
-/* Integers of 4 or 8 bytes were not distinguished from reals then. */
+/* Error for integer columns of 4 or 8 bytes, which the old format cannot distinguish from reals. */
 static enum err check_columns(const struct ckpt_out *o)
 {
     for (int c = COL_COUNT; o->columns && c < o->columns->n; c++)

@@ -1,4 +1,4 @@
-/* out/tidy: see tidy.h. A handler cannot read directories, so it wakes a thread that does. */
+/* out/tidy: see tidy.h. A signal handler cannot read directories, so it wakes a thread that can. */
 #include "out/tidy.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 static struct {
     volatile sig_atomic_t signal;
     sem_t caught;
-    pthread_mutex_t lock; /* of the path */
-    char path[PATH_MAX];  /* "": none */
+    pthread_mutex_t lock; /* protects path */
+    char path[PATH_MAX];  /* directory to remove; "": none */
 } tidy = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void on_signal(int number)
@@ -24,7 +24,7 @@ static void on_signal(int number)
     sem_post(&tidy.caught);
 }
 
-/* The other threads continue meanwhile: they may still create a file. */
+/* Removes the directory in several attempts, since other threads continue and may create files. */
 static void *remove_and_end(void *ctx)
 {
     enum { TRIES = 100 };
@@ -34,7 +34,7 @@ static void *remove_and_end(void *ctx)
         enum err err = dir_remove(tidy.path);
         (void)err;
     }
-    raise(tidy.signal); /* whose handler has reset itself */
+    raise(tidy.signal); /* the handler has reset itself to the default action */
     return ctx;
 }
 
@@ -49,7 +49,8 @@ void tidy_begin(void)
     pthread_detach(thread);
     for (int i = 0; i < (int)(sizeof ends / sizeof *ends); i++)
         if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
-            sigaction(ends[i], &a, NULL); /* nohup and a shell's background jobs ignore some */
+            /* ignored signals stay ignored (nohup, background jobs of a shell) */
+            sigaction(ends[i], &a, NULL);
 }
 
 void tidy_hold(void)

@@ -1,9 +1,10 @@
-/* out/tidy: a program that SIGINT, SIGTERM or SIGHUP ends removes the checkpoint that it was
- * writing. A second signal ends it at once, as SIGKILL does; the next run then removes what is
- * left. Not for runs, which finish their step (sim/stop). */
+/* out/tidy: a program that is ended by SIGINT, SIGTERM or SIGHUP removes the checkpoint that it was
+ * writing. A second signal ends it at once, as SIGKILL does; the next run then removes the
+ * leftovers. Not for simulations, which finish their step (sim/stop). */
 #pragma once
 
-void tidy_begin(void); /* in main; without it the other two change nothing */
-void tidy_hold(void);  /* such a signal waits from here ... */
-/* ... to here, and from now on removes this directory; "": none */
+/* Installs the handlers; called in main. Without this call the other functions have no effect. */
+void tidy_begin(void);
+void tidy_hold(void); /* Delays these signals until tidy_let. */
+/* Ends the delay, and sets the directory that a signal removes; "": none. */
 void tidy_let(const char *path);

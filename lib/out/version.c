@@ -18,7 +18,7 @@ void version_print(FILE *f, const struct version *v, const char *tool, int verbo
     if (*v->patch) fprintf(f, "patch: %s\n", v->patch);
 }
 
-/* Prints a text from outside of the program as a part of a line, at most `most` bytes. */
+/* Prints a text of external origin as part of a line, at most `max` bytes. */
 static void put_plain(FILE *f, const char *s, int max)
 {
     size_t n = strlen(s);
@@ -28,7 +28,7 @@ static void put_plain(FILE *f, const char *s, int max)
     mem_free(copy);
 }
 
-/* The job that this process is part of: the batch systems' own names for it. */
+/* Prints the job of the batch system that this process belongs to. */
 static void job_print(FILE *f)
 {
     static const struct {

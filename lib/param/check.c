@@ -31,8 +31,8 @@ enum err param_check(struct params *p)
     return OK;
 }
 
-/* RAMSES reads some groups only when they matter; otherwise their defaults apply (a pure N-body run
- * has courant_factor = 0.5 whatever its &HYDRO_PARAMS has). */
+/* Resets parameters of groups that RAMSES does not read to their defaults (a pure N-body run has
+ * courant_factor = 0.5 whatever its &HYDRO_PARAMS has), and sets implied parameters. */
 void param_complete(struct params *p)
 {
     const char *why;
@@ -41,7 +41,7 @@ void param_complete(struct params *p)
         if (!param_group_read(p, row->group, &why)) param_reset(p, row);
     }
     if (!p->run.hydro) p->init.omega_b = 0;
-    if (param_stars(p) || p->run.sink) p->run.pic = true; /* as in RAMSES */
+    if (param_stars(p) || p->run.sink) p->run.pic = true; /* implied, as in RAMSES */
     int nt = param_given_count(p, "output", "tout"), na = param_given_count(p, "output", "aout"),
         given = nt > na ? nt : na;
     if (p->output.noutput == 0 || given == 0) p->output.noutput = given;
@@ -126,7 +126,7 @@ static enum err check_gas(const struct params *p)
     return OK;
 }
 
-/* cooling_ism is a recipe by itself. */
+/* Checks cooling; cooling_ism excludes the other recipes. */
 static enum err check_cooling(const struct params *p)
 {
     if (!p->cooling.cooling_ism || !p->physics.cooling) return OK;
@@ -165,7 +165,7 @@ bool param_momentum(const struct params *p)
     return param_stars(p) && p->feedback.momentum_feedback != 0 && p->feedback.eta_sn > 0;
 }
 
-/* Recipes that exclude each other. */
+/* Checks that feedback recipes do not exclude each other. */
 static enum err check_feedback(const struct params *p)
 {
     if (param_yields(p) && (p->physics.mass_gmc > 0 || p->physics.kappa_ir > 0))

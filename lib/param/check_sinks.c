@@ -3,14 +3,14 @@
 
 #include "param/row.h"
 
-/* In &PHYSICS_PARAMS: those that only the sinks of Horizon-AGN and cuRAMSES have. */
+/* Parameters of &PHYSICS_PARAMS that only sinks of Horizon-AGN and cuRAMSES have. */
 static const char *const HORIZON[] = {
     "sink_agn",   "ragn",    "eagn_k",  "eagn_t",     "tagn",   "t2maxagn",
     "mloadagn",   "x_floor", "r_gal",   "boost_acc",  "mseed",  "boost_drag",
     "sigmav_max", "f_bondi", "drag",    "random_jet", "bondi",  "star_ratio_floor",
     "selfgrav",   "spin_bh", "mad_jet", "vrel_merge", "rmerge", "bhspinmerge"};
 
-/* The first parameter of &SINK_PARAMS that is given; NULL: none. */
+/* First parameter of &SINK_PARAMS that is given; NULL: none. */
 static const char *given_ramses(const struct params *p)
 {
     for (int i = 0; i < PARAM_ROWS; i++)
@@ -53,7 +53,7 @@ static enum err check_threshold(const struct params *p)
     return OK;
 }
 
-/* Of clumps, in which sinks form. */
+/* Checks the parameters of clumps, in which sinks form. */
 static enum err check_creation(const struct params *p)
 {
     if (!p->run.hydro)

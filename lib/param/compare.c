@@ -4,7 +4,7 @@
 
 #include "param/row.h"
 
-/* Number of elements that are used in both runs. */
+/* Number of elements used in both runs. */
 static int elements(const struct params *was, const struct params *is, const struct param_row *row)
 {
     int n = row->n1, levels = PARAM_LEVELS;
@@ -54,7 +54,7 @@ static void compare_row(const struct params *was, const struct params *is,
         }
 }
 
-enum { SOME = 2 }; /* ranks: the number does not matter to a restart */
+enum { SOME = 2 }; /* number of ranks, which does not affect a restart */
 
 void param_compare(const struct params *was, const struct params *is, param_change_fn *fn,
                    void *ctx)

@@ -4,14 +4,14 @@
 
 #include "param/row.h"
 
-/* ---- words of conditions.def ---- */
+/* ---- predicates of conditions.def ---- */
 
 static bool is_grafic(const struct params *p)
 {
     return strcmp(p->init.filetype, "grafic") == 0;
 }
 
-/* The gas begins with regions, with one of this type if it is given. */
+/* Whether the gas starts from regions, of this type if type is not NULL. */
 static bool has_regions(const struct params *p, const char *type)
 {
     bool any = false;
@@ -27,20 +27,20 @@ static bool has_bound(const struct params *p, int type)
     return any;
 }
 
-/* A job of Slurm, which tells when it ends. */
+/* Whether the process belongs to a Slurm job, which has a known end time. */
 static bool in_job(void)
 {
     return getenv("SLURM_JOB_ID") || getenv("SLURM_JOB_END_TIME");
 }
 
-/* A part of the run that there is may run on a device. */
+/* Whether any active part of the run may run on a device. */
 static bool wants_device(const struct params *p)
 {
     return (p->run.gpu_hydro && p->run.hydro) || (p->run.gpu_poisson && p->run.poisson) ||
            (p->run.gpu_particles && p->run.pic);
 }
 
-/* Fourier transforms solve the base level. */
+/* Whether Fourier transforms solve the base level. */
 static bool transforms(const struct params *p)
 {
     bool asked = param_given(p, "run", "use_fftw") || p->run.use_neutrino ||
@@ -50,7 +50,7 @@ static bool transforms(const struct params *p)
            p->poisson.cg_levelmin > p->amr.levelmin;
 }
 
-/* Some level is solved by iterations. */
+/* Whether any level is solved by iterations. */
 static bool iterates(const struct params *p)
 {
     return p->run.poisson && p->poisson.gravity_type <= 0 &&
@@ -82,7 +82,7 @@ static bool has_criterion(const struct params *p)
     return any || (by_mass(p) && (p->run.hydro || p->run.poisson));
 }
 
-/* The gas cools, by whatever method. */
+/* Whether the gas cools, by any method. */
 static bool cools(const struct params *p)
 {
     return p->run.hydro && p->physics.cooling && !p->physics.isothermal &&
@@ -94,33 +94,34 @@ static bool has_rates(const struct params *p)
     return cools(p) && !p->cooling.cooling_ism;
 }
 
-/* The rates are those of a table, which includes its background. */
+/* Whether the rates come from a table, which includes its radiation background. */
 static bool is_tabulated(const struct params *p)
 {
     return strcmp(p->physics.cooling_method, "exact") == 0;
 }
 
-/* The temperature of the gas has a floor, or is the floor. */
+/* Whether the temperature of the gas has a floor, or equals it. */
 static bool has_floor(const struct params *p)
 {
     return p->run.hydro &&
            (p->physics.cooling || p->physics.isothermal || p->cooling.barotropic_eos);
 }
 
-/* An equation of state, whose form is not that of the polytrope of stars. */
+/* Whether the gas has an equation of state that is not the polytrope of star formation. */
 static bool has_equation(const struct params *p)
 {
     return p->run.hydro && p->cooling.barotropic_eos &&
            strcmp(p->cooling.barotropic_eos_form, "legacy") != 0;
 }
 
-/* T2_star (n/n_star)^(g_star - 1) is the floor of the gas, or what star formation subtracts. */
+/* Whether T2_star (n/n_star)^(g_star - 1) is the temperature floor, or is subtracted by star
+ * formation. */
 static bool has_polytrope(const struct params *p)
 {
     return ((has_floor(p) && !has_equation(p)) || param_stars(p)) && !(p->physics.jeans_ncells > 0);
 }
 
-/* Something asks for the metallicity of the gas. */
+/* Whether the metallicity of the gas is used. */
 static bool uses_metals(const struct params *p)
 {
     return has_rates(p) || param_yields(p) ||

@@ -1,7 +1,8 @@
-/* param/near: names that are alike, for suggestions. */
+/* param/near: similar names, for suggestions. */
 #pragma once
 
-/* Edit distance (Damerau 1964, adjacent swaps), case-blind; names longer than 63 are cut. */
+/* Edit distance (Damerau 1964, adjacent swaps), case-insensitive; names longer than 63 are
+ * truncated. */
 int near_distance(const char *a, const char *b);
-/* The max distance from this name at which another is still suggested. */
+/* Maximum distance from this name at which another is still suggested. */
 int near_max(const char *name);

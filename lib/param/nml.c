@@ -1,18 +1,19 @@
 /* param/nml: a hand-written scanner, one pass, no recursion, one character of memory plus one
  * look-ahead: whether a word is the next name (followed by `=` or by `(…) =`) or one more value.
- * Texts are copied into one pool; a text of k characters has used up at least k + 1 characters of
- * input, those of notes once more, so the pool is never larger than twice the input. */
+ * Texts are copied into one pool; a text of k characters consumes at least k + 1 characters of
+ * input, and texts of notes are copied twice, so the pool is at most twice the input. */
 #include <stdio.h>
 #include <strings.h>
 
 #include "base/mem.h"
 #include "param/scan.h"
 
-/* The text between two values, or before the first one. */
+/* Separator between two values, or before the first one. */
 struct gap {
     int64_t commas, comments;
-    int line;          /* of the doubt, or the last one */
-    const char *doubt; /* compilers put a value that follows into different elements; NULL: none */
+    int line; /* line of the ambiguity, or the last line */
+    /* reason why compilers assign a following value to different elements; NULL: no ambiguity */
+    const char *doubt;
 };
 
 static enum err scan_file(struct scan *s);
@@ -81,7 +82,8 @@ const char *scan_show(int c, char buf[16])
     return buf;
 }
 
-/* A carriage return only before a line end. Form feeds are no blanks in Fortran. */
+/* Whether a blank begins here; a carriage return counts only before a line end, a form feed is no
+ * blank in Fortran. */
 static bool is_blank_here(const struct scan *s)
 {
     int c = peek(s);
@@ -99,7 +101,7 @@ static void skip_blank(struct scan *s)
     while (is_blank_here(s)) s->p++;
 }
 
-/* Blanks, line ends and comments. */
+/* Skips blanks, line ends and comments. */
 static void skip_space(struct scan *s)
 {
     for (;;) {
@@ -137,7 +139,7 @@ static enum err group_begin(struct scan *s)
 {
     struct nml *n = s->n;
     if (n->ngroup == NML_GROUPS_MAX) SCAN_FAIL(s, "there are more than %d groups", NML_GROUPS_MAX);
-    s->p++; /* & */
+    s->p++; /* the & */
     n->groups = scan_room(n->groups, n->ngroup, &s->cap_group, sizeof *n->groups);
     struct nml_group *g = &n->groups[n->ngroup];
     *g = (struct nml_group){.line = s->line, .name = pool_name(s, toupper)};
@@ -145,7 +147,7 @@ static enum err group_begin(struct scan *s)
     return OK;
 }
 
-/* The '/' that ends a group. Text stuck to it is most likely the rest of an unquoted path. */
+/* Ends a group at '/'. Text attached to it is most likely the rest of an unquoted path. */
 static enum err group_end(struct scan *s)
 {
     s->p++;
@@ -157,7 +159,7 @@ static enum err group_end(struct scan *s)
     return OK;
 }
 
-/* A group that begins within a remark may be one that only Fortran takes for a group. */
+/* Scans a group. If it begins within a remark, only Fortran may take it for a group. */
 static enum err scan_group(struct scan *s)
 {
     TRY(group_begin(s));
@@ -176,8 +178,8 @@ static bool is_end(const struct scan *s)
            (s->end - s->p == 4 || !is_name_char((unsigned char)s->p[4]));
 }
 
-/* Without its end the last group has the values up to the end of the file: Fortran reads them and
- * then reports that end, which RAMSES ignores in most groups. */
+/* Ends the last group at the end of the file: Fortran reads its values and then reports the end of
+ * file, which RAMSES ignores in most groups. */
 static enum err group_endless(struct scan *s, const struct nml_group *g)
 {
     if (s->names->needs_end(g->name))
@@ -230,7 +232,7 @@ static enum err scan_item(struct scan *s)
     return OK;
 }
 
-/* A signed integer of at most nine digits. */
+/* Scans a signed integer of at most nine digits. */
 static enum err scan_integer(struct scan *s, const char *name, int64_t *out)
 {
     int sign = 1, digits = 0;
@@ -246,7 +248,7 @@ static enum err scan_integer(struct scan *s, const char *name, int64_t *out)
     return OK;
 }
 
-/* Blanks behind a number of an index. gfortran mistakes what follows them, if anything does. */
+/* Skips blanks behind a number of an index; gfortran misreads text that follows them. */
 static enum err scan_index_blank(struct scan *s, const char *name)
 {
     const char *from = s->p;
@@ -257,7 +259,7 @@ static enum err scan_index_blank(struct scan *s, const char *name)
     return OK;
 }
 
-/* lo, lo:, :hi, : or lo:hi:step. */
+/* Scans a subscript: lo, lo:, :hi, : or lo:hi:step. */
 static enum err scan_subscript(struct scan *s, const char *name, struct nml_index *ix)
 {
     *ix = (struct nml_index){.step = 1};
@@ -306,7 +308,7 @@ static enum err scan_index(struct scan *s, struct nml_item *it)
     return OK;
 }
 
-/* Does a `name =` or `name(…) =` begin here? */
+/* Whether a `name =` or `name(…) =` begins here. */
 static bool name_ahead(const struct scan *now)
 {
     struct scan s = *now;
@@ -329,13 +331,13 @@ static void push(struct scan *s, struct nml_value v)
     n->values[n->nvalue++] = v;
 }
 
-/* Up to what is neither blank, line end, comment nor separator. By the standard, blanks, line ends
- * and comments mean nothing beside a comma. gfortran takes a comment on the line of a comma, or of
- * `=`, for one more null value, and so it does a line end before a comma. */
+/* Scans a separator: blanks, line ends, comments and at most one comma. By the standard, blanks,
+ * line ends and comments beside a comma have no meaning. gfortran takes a comment on the line of a
+ * comma, or of `=`, for one more null value, and likewise a line end before a comma. */
 static struct gap scan_gap(struct scan *s, bool first)
 {
     struct gap g = {.commas = 0};
-    bool fresh = false; /* a line without value, comma or `=` before this place */
+    bool fresh = false; /* whether a line without value, comma or `=` precedes */
     for (;;) {
         skip_blank(s);
         int c = peek(s);
@@ -358,7 +360,7 @@ static struct gap scan_gap(struct scan *s, bool first)
     }
 }
 
-/* Values up to the next name or the end of the group. */
+/* Scans values up to the next name or the end of the group. */
 static enum err scan_values(struct scan *s, struct nml_item *it)
 {
     struct gap g = scan_gap(s, true);
@@ -391,7 +393,7 @@ static enum err scan_values(struct scan *s, struct nml_item *it)
     }
 }
 
-/* n* before a value. */
+/* Scans the repeat count n* before a value. */
 static enum err scan_repeat(struct scan *s, struct nml_value *v)
 {
     const char *q = s->p;

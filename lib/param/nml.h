@@ -3,16 +3,16 @@
  *   &GROUP  name = value, value   name(3) = 2*8.0, , 'text'  ! comment
  *           name(1:5:2,2) = ... /
  *
- * Read as gfortran reads, or refused: names in any case, `$GROUP … $END`, a group anywhere in a
- * line, `!` starts a comment except in strings, values over several lines, `;` as a comma, repeat
- * counts n*value (never expanded here), null values (`,,` or `3*`), strings in '…' or "…" with
- * doubled quotes. Of a group that stands twice Fortran reads the first: refused. So is what
- * compilers read into different elements (a comment behind a comma, a comma that begins a line),
- * what Fortran takes for a group though it stands in a string, an unquoted path (its `/` would end
- * the group), a string that runs over its line.
+ * Text is read as by gfortran: names in any case, `$GROUP … $END`, a group anywhere in a line, `!`
+ * starts a comment except in strings, values over several lines, `;` as a comma, repeat counts
+ * n*value (not expanded), null values (`,,` or `3*`), strings in '…' or "…" with doubled quotes.
+ * Ambiguous text is refused: a second group of the same name, of which Fortran reads the first;
+ * text that compilers read into different elements (a comment behind a comma, a comma that begins a
+ * line); the name of a group within a string, which Fortran takes for the group; an unquoted path
+ * (its `/` would end the group); a string that continues on the next line.
  *
- * Other text outside of groups is a remark. What looks as if it were meant is noted. Any input,
- * also a hostile one, gives a list or an error of one sentence "file:line: …". */
+ * Other text outside of groups is a remark. Remarks that look like assignments or groups are noted.
+ * Any input, also a hostile one, gives a list or an error of one sentence "file:line: …". */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,8 +24,8 @@ enum nml_kind { NML_NULL, NML_WORD, NML_STRING };
 
 struct nml_value {
     enum nml_kind kind;
-    const char *text; /* of words and strings; lent by struct nml */
-    int64_t repeat;   /* 1 .. NML_REPEAT_MAX */
+    const char *text; /* text of words and strings (lent by struct nml) */
+    int64_t repeat;   /* repeat count, 1 .. NML_REPEAT_MAX */
     int line;
 };
 
@@ -36,52 +36,52 @@ struct nml_index {
 };
 
 struct nml_item {
-    size_t group;     /* index into groups */
-    const char *name; /* lower case */
+    size_t group;     /* index of the group in groups */
+    const char *name; /* name in lower case */
     int line;
     int rank; /* number of indices given, 0..2 */
     struct nml_index index[2];
-    size_t first, count; /* values */
-    const char *doubt;   /* compilers differ on it, if more values follow; NULL: on nothing */
+    size_t first, count; /* first value and number of values */
+    const char *doubt;   /* reason why compilers differ if more values follow; NULL: no ambiguity */
 };
 
 struct nml_group {
-    const char *name; /* upper case, without & */
+    const char *name; /* name in upper case, without & */
     int line;
 };
 
-/* Doubtful text in a namelist: it is read, or not read, though its writer may not think so. */
+/* Kinds of doubtful text: text that is read, or not read, possibly against the user's intention. */
 enum nml_doubt {
-    NML_ASSIGNMENT, /* outside of groups */
-    NML_NAME,       /* of a group, without & */
-    NML_MENTION,    /* of a group, in a remark */
+    NML_ASSIGNMENT, /* assignment outside of groups */
+    NML_NAME,       /* name of a group without & */
+    NML_MENTION,    /* name of a group in a remark */
     NML_BEFORE,     /* text before a group in its line */
-    NML_END,        /* that ends nothing */
-    NML_ENDLESS     /* a group that the end of the file ends */
+    NML_END,        /* end without a group */
+    NML_ENDLESS     /* group that ends at the end of the file */
 };
 
 struct nml_note {
     enum nml_doubt doubt;
     int line;
-    const char *text; /* printable */
+    const char *text; /* printable text */
 };
 
-/* Names that the scanner asks for. */
+/* Callbacks that identify names for the scanner. */
 struct nml_names {
     bool (*is_group)(const char *name);
-    bool (*needs_end)(const char *group);   /* to RAMSES its missing '/' is an error */
-    bool (*is_parameter)(const char *name); /* of any group */
+    bool (*needs_end)(const char *group);   /* whether a missing '/' is an error in RAMSES */
+    bool (*is_parameter)(const char *name); /* whether any group has a parameter of this name */
 };
 
 struct nml {
-    const char *file; /* for messages, lent by the caller; NULL: the command line */
+    const char *file; /* file name for messages (lent); NULL: the command line */
     struct nml_group *groups;
     struct nml_item *items;
     struct nml_value *values;
     struct nml_note *notes;
     size_t ngroup, nitem, nvalue;
-    size_t nnote; /* in all; the first NML_NOTES_MAX are kept */
-    char *pool;   /* all names and texts */
+    size_t nnote; /* total number of notes; the first NML_NOTES_MAX are stored */
+    char *pool;   /* memory of all names and texts */
 };
 
 enum {
@@ -91,11 +91,11 @@ enum {
     NML_NOTES_MAX = 20
 };
 
-/* Reads `bytes` bytes of text; on error nothing is left to free. names: param_names. */
+/* Reads `bytes` bytes of text. After an error no nml_free is needed. names: param_names. */
 MUST_USE enum err nml_parse(struct nml *n, const char *text, size_t bytes, const char *file,
                             const struct nml_names *names);
 void nml_free(struct nml *n);
 
-/* "file:line" or "command line", into buf (returned). */
+/* Writes "file:line" or "command line" to buf, and returns buf. */
 enum { NML_WHERE = 300 };
 const char *nml_where(const struct nml *n, int line, char buf[NML_WHERE]);

@@ -1,10 +1,10 @@
-/* param/outside: text outside of groups, and where a group begins.
+/* param/outside: text outside of groups, and the beginning of groups.
  *
  * To read a group, Fortran searches the file from its start for & or $ with the group's name and a
- * separator behind it, anywhere in a line, skipping only what follows an exclamation mark in its
- * line. It knows no strings in this search, and none of the groups that it passes. So groups are
- * looked for in the same way, in one pass, and what this pass sees otherwise than a search for one
- * group would is refused. */
+ * separator behind it, anywhere in a line, skipping only text after an exclamation mark. This
+ * search knows neither strings nor the groups that it passes. Ptah searches in the same way, but
+ * for all groups in one pass, and refuses text that the search for a single group would see
+ * differently. */
 #include <stdio.h>
 #include <strings.h>
 
@@ -12,17 +12,17 @@
 
 enum { EXCERPT = 60, INDEX_MAX = 80, WORDS_MAX = 10000, SHORTEST = 3 };
 
-/* The rest of a line, without blanks before it. */
+/* Rest of a line, without leading blanks. */
 struct line {
-    const char *from, *to; /* up to its comment */
-    const char *hidden;    /* a search for a group does not see what follows */
+    const char *from, *to; /* range of the text before a comment */
+    const char *hidden;    /* start of text that a search for a group skips */
 };
 
-/* A possible beginning of a group: & or $ at `at`, its name, and what follows. */
+/* A possible beginning of a group: & or $ at `at`, its name, and the end of the name. */
 struct mark {
     const char *at, *end; /* end: behind the name */
-    char name[64];        /* shortened */
-    bool known;           /* parameters have such a group */
+    char name[64];        /* name, possibly truncated */
+    bool known;           /* whether parameters have such a group */
     int seen;             /* line of an earlier group of this name; 0: none */
 };
 
@@ -41,7 +41,7 @@ static bool is_mark(int c)
     return c == '&' || c == '$';
 }
 
-/* May it follow the name of a group? */
+/* Whether a character may follow the name of a group. */
 static bool is_separator(int c)
 {
     return c < 0 || strchr(" \t\r\n,;/!", c);
@@ -87,8 +87,8 @@ static int next_char(const struct scan *s, const struct mark *m)
     return m->end < s->end ? (unsigned char)*m->end : -1;
 }
 
-/* Does & or $ stand before p, with at most letters between? A search for a group whose name begins
- * with these letters skips *p with them. */
+/* Whether & or $ stands before p, with at most letters between. A search for a group whose name
+ * begins with these letters skips *p with them. */
 static bool is_swallowed(const char *from, const char *p)
 {
     while (p > from && is_name_char((unsigned char)p[-1])) p--;
@@ -102,7 +102,7 @@ static const char *comment_of(const char *from, const char *to)
     return to;
 }
 
-/* Looks for a group in the rest of the line. If there is none, s->p is the end of the line. */
+/* Searches the rest of the line for a group. If there is none, s->p is the end of the line. */
 static enum err line_search(struct scan *s, bool *found)
 {
     const char *newline = memchr(s->p, '\n', (size_t)(s->end - s->p));
@@ -126,7 +126,8 @@ static enum err line_search(struct scan *s, bool *found)
     return OK;
 }
 
-/* A mark that Fortran finds, or would find if it were written a little differently. */
+/* Checks a mark that Fortran recognises, or would recognise if it were written slightly
+ * differently. */
 static enum err mark_check(struct scan *s, const struct mark *m, const struct line *l, bool *found)
 {
     char buf[16];
@@ -160,7 +161,7 @@ static enum err mark_check(struct scan *s, const struct mark *m, const struct li
     return OK;
 }
 
-/* & without a name is a remark, unless a group is meant. */
+/* Checks an & without a name: a remark, unless a group is meant. */
 static enum err lone_mark(struct scan *s, const struct mark *m)
 {
     const char *p = after_blanks(m->end, s->end);
@@ -182,7 +183,7 @@ enum err outside_in_text(const struct scan *s, const char *from, const char *to)
     return OK;
 }
 
-/* ---- notes */
+/* ---- notes ---- */
 
 void outside_note(struct scan *s, struct nml_note note, const char *from, const char *to)
 {
@@ -200,7 +201,7 @@ void outside_note(struct scan *s, struct nml_note note, const char *from, const 
     n->notes[n->nnote++] = note;
 }
 
-/* Does `name =` or `name(…) =` begin here? */
+/* Whether `name =` or `name(…) =` begins here. */
 static bool is_assignment(const char *p, const char *to)
 {
     if (p == to || !is_name_start((unsigned char)*p)) return false;
@@ -212,7 +213,8 @@ static bool is_assignment(const char *p, const char *to)
     return p < to && *p == '=' && (p + 1 == to || p[1] != '=');
 }
 
-/* Not those of one letter: remarks have formulas. */
+/* Whether a word is the name of a parameter; names of one letter do not count, as remarks have
+ * formulas. */
 static bool is_parameter(struct scan *s, const char *p, const char *to)
 {
     char name[64];
@@ -222,7 +224,7 @@ static bool is_parameter(struct scan *s, const char *p, const char *to)
     return s->names->is_parameter(name);
 }
 
-/* The first assignment of a remark: its first word, or a parameter. NULL if none. */
+/* First assignment in a remark: its first word, or a parameter. NULL: none. */
 static const char *find_assignment(struct scan *s, const char *from, const char *to)
 {
     for (const char *p = from; p < to; p = after_name(p, to)) {
@@ -232,7 +234,7 @@ static const char *find_assignment(struct scan *s, const char *from, const char 
     return NULL;
 }
 
-/* Is it an end of a group, alone? */
+/* Whether the text is only an end of a group. */
 static bool is_end(const char *from, const char *to)
 {
     if (from == to) return false;
@@ -244,7 +246,7 @@ static bool is_end(const char *from, const char *to)
     return p == to || is_blank((unsigned char)*p);
 }
 
-/* The name of a group as the first word, or behind some other sign than &. */
+/* Whether the name of a group is the first word, or follows a sign other than &. */
 static bool is_named(const struct scan *s, const char *from, const char *to)
 {
     while (from < to && !is_name_char((unsigned char)*from)) from++;

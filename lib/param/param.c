@@ -1,6 +1,6 @@
-/* param/param: from assignments (param/nml) to members of struct params. One value is converted,
- * checked against its row and stored by value_parse; everything else finds out which row and which
- * elements are meant. */
+/* param/param: converts assignments (param/nml) to members of struct params. value_parse converts a
+ * value, checks it against its row and stores it; the other functions find the row and the
+ * elements. */
 #include "param/param.h"
 
 #include <ctype.h>
@@ -14,13 +14,13 @@
 #include "param/nml.h"
 #include "param/row.h"
 
-/* The elements an assignment names: a box of n[0] × n[1] at lo, counted from 0, in steps, the first
+/* Elements of an assignment: a box of n[0] × n[1] from lo, counted from 0, in steps, the first
  * index running fastest. */
 struct target {
     int64_t lo[2], n[2], step[2];
 };
 
-/* One value of any kind. */
+/* A value of any kind. */
 union value {
     bool b;
     int i;
@@ -172,7 +172,7 @@ static void store(struct params *p, const struct param_row *row, const struct ta
     if (count > p->count[row_i]) p->count[row_i] = count;
 }
 
-/* Null values leave an element unchanged. */
+/* Applies an assignment; null values leave an element unchanged. */
 static enum err apply(struct params *p, const struct nml *n, const struct nml_item *it,
                       const struct param_row *row, bool loose)
 {
@@ -223,8 +223,8 @@ static enum err target_dimension(const struct nml *n, const struct nml_item *it,
     return OK;
 }
 
-/* As compilers do, several values after a single element, name(3) = 1, 2, fill the elements from
- * there on. */
+/* Finds the elements of an assignment. As in compilers, several values after a single element,
+ * name(3) = 1, 2, fill the elements from there on. */
 static enum err target_find(const struct nml *n, const struct nml_item *it,
                             const struct param_row *row, struct target *t)
 {
@@ -243,7 +243,7 @@ static enum err target_find(const struct nml *n, const struct nml_item *it,
     return OK;
 }
 
-/* .true., T, .t. and so on; true if it is one. */
+/* Parses .true., T, .t. and so on; returns whether the text is a logical. */
 static bool parse_bool(const char *text, bool *out)
 {
     static const char *const yes[] = {"t", "true"}, *const no[] = {"f", "false"};
@@ -269,7 +269,7 @@ static bool parse_integer(const char *text, int64_t *out)
     return errno == 0;
 }
 
-/* Digits, but more than the type holds. */
+/* Whether digits exceed the range of the type. */
 static bool is_too_large(const char *text, const struct param_row *row)
 {
     text += *text == '-' || *text == '+';
@@ -277,7 +277,8 @@ static bool is_too_large(const char *text, const struct param_row *row)
            !text[strspn(text, "0123456789")];
 }
 
-/* Fortran's reals: 1, 1., .5, 1e5, 1d-5, 1.D0, 16.-1 (which is 16.E-1); nothing infinite. */
+/* Parses Fortran's reals: 1, 1., .5, 1e5, 1d-5, 1.D0, 16.-1 (16.E-1); infinite values are rejected.
+ */
 static bool parse_real(const char *text, double *out)
 {
     char c[400];
@@ -297,7 +298,7 @@ static bool parse_real(const char *text, double *out)
     return isfinite(*out);
 }
 
-/* A value as messages print it. */
+/* Text of a value for messages. */
 static const char *called(const struct nml_item *it, const struct nml_value *v, char buf[200])
 {
     const char *q = v->kind == NML_STRING ? "'" : "";
@@ -305,8 +306,8 @@ static const char *called(const struct nml_item *it, const struct nml_value *v, 
     return buf;
 }
 
-/* Copies the choice that the string names; *known is false for `!` choices. Returns whether there
- * is one. */
+/* Copies the choice that the string names; *known is false for `!` choices. Returns whether the
+ * choice exists. */
 static bool choice_find(const char *choices, const char *text, param_string out, bool *known)
 {
     for (const char *c = choices; *c; c += strcspn(c, "|"), c += *c == '|') {
@@ -327,7 +328,7 @@ static enum err text_parse(const struct nml *n, const struct nml_item *it,
 {
     char where[NML_WHERE], name[200], range[PARAM_VALUE];
     size_t len = strlen(v->text);
-    while (len && v->text[len - 1] == ' ') len--; /* Fortran's texts are padded with blanks */
+    while (len && v->text[len - 1] == ' ') len--; /* Fortran pads texts with blanks */
     nml_where(n, v->line, where);
     if (v->kind == NML_WORD && !loose)
         FAIL(ERR_PARAM, "%s: the text of '%.60s' needs quotes: write '%.60s'", where, it->name,
@@ -350,7 +351,7 @@ static enum err text_parse(const struct nml *n, const struct nml_item *it,
     return OK;
 }
 
-/* Numbers and logicals; the number as a double for the range check. */
+/* Parses a number or logical; the number is returned as a double for the range check. */
 static enum err number_parse(const struct nml *n, const struct nml_item *it,
                              const struct nml_value *v, const struct param_row *row,
                              union value *out, double *number)
@@ -384,7 +385,7 @@ static enum err number_parse(const struct nml *n, const struct nml_item *it,
     return OK;
 }
 
-/* loose: any value of the right type. */
+/* Parses a value and checks it against its row; loose: any value of the right type is accepted. */
 static enum err value_parse(const struct nml *n, const struct nml_item *it,
                             const struct nml_value *v, const struct param_row *row, bool loose,
                             union value *out)
@@ -399,7 +400,7 @@ static enum err value_parse(const struct nml *n, const struct nml_item *it,
     union value def;
     default_of(row, &def);
     bool is_default = memcmp(out, &def, param_element_size(row)) == 0;
-    if (row->kind == PARAM_REAL) is_default = out->r == def.r; /* -0 is 0 */
+    if (row->kind == PARAM_REAL) is_default = out->r == def.r; /* -0 equals 0 */
     if (is_default || loose) return OK;
     nml_where(n, v->line, where);
     called(it, v, name);
@@ -419,7 +420,8 @@ static enum err assignment_find(const char *text, char name[64], const char **in
     char group[64] = "", hint[160];
     const char *equal = strchr(text, '='),
                *slash = memchr(text, '/', equal ? (size_t)(equal - text) : 0);
-    if (!equal && *text && !text[strspn(text, "0123456789")]) /* as RAMSES is restarted */
+    /* RAMSES takes the number of an output for a restart */
+    if (!equal && *text && !text[strspn(text, "0123456789")])
         FAIL(ERR_PARAM,
              "'%.100s' is not an assignment: write group/name=value; to resume from output_%05ld, "
              "run_params/nrestart=%.100s or -r with its path",
@@ -450,7 +452,8 @@ static enum err assignment_find(const char *text, char name[64], const char **in
     return OK;
 }
 
-/* As a namelist of one assignment; a text without quotes is put into quotes. Caller frees. */
+/* Namelist of one assignment; a text without quotes is put into quotes. (owner: caller, mem_free)
+ */
 static char *assignment_namelist(const char *name, const char *index, const struct param_row *row)
 {
     const char *value = strchr(index, '=') + 1;

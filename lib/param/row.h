@@ -1,23 +1,23 @@
-/* param/row: the table behind param/param. Private to param. */
+/* param/row: the table of parameters. Private to param. */
 #pragma once
 #include "param/param.h"
 
 enum param_kind { PARAM_BOOL, PARAM_INT, PARAM_LONG, PARAM_REAL, PARAM_TEXT };
 
-/* Property of the run that changes if a restart has another value: the model (refused unless
- * forced), the run, how it computes (no result depends on it, so that the log names it), or a path
- * (never compared). */
+/* Consequence of another value in a restart: another model (refused unless forced), another course
+ * of the run, the same results computed differently (reported in the log), or another path (never
+ * compared). */
 enum param_effect { PARAM_MODEL, PARAM_RUN, PARAM_SAME, PARAM_LOCATION };
 
 enum param_status {
-    PARAM_HONOURED, /* does what it does in RAMSES */
+    PARAM_HONOURED, /* honoured as in RAMSES */
     PARAM_LIMIT,    /* honoured within the range or choices given; the note gives the limit */
-    PARAM_HARMLESS, /* accepted, and cannot change results (the note gives the reason) */
-    PARAM_REFUSED,  /* any value but the default is an error; the note gives the advice */
-    PARAM_BUILD     /* any mention is an error: RAMSES compiled otherwise has it (the note) */
+    PARAM_HARMLESS, /* accepted, cannot change results; the note gives the reason */
+    PARAM_REFUSED,  /* any value but the default is an error; the note gives advice */
+    PARAM_BUILD /* any mention is an error: RAMSES has it with other compile options (the note) */
 };
 
-/* Under which condition a parameter has an effect (conditions.def). */
+/* Conditions under which a parameter has an effect (conditions.def). */
 enum param_condition {
     PARAM_ALWAYS,
 #define CONDITION(name, text, holds) PARAM_IF_##name,
@@ -26,16 +26,16 @@ enum param_condition {
 };
 
 struct param_row {
-    const char *group, *name; /* lower case */
+    const char *group, *name; /* names in lower case */
     enum param_kind kind;
-    size_t offset; /* in struct params */
+    size_t offset; /* offset in struct params */
     int n1, n2;    /* n1 = n2 = 1: scalar; n2 > 1: [n1][n2], namelist name(i,j) at [i-1][j-1] */
-    int base;      /* the namelist's first index, 1 but for a few */
+    int base;      /* first index in the namelist, 1 except for a few */
     double def;
-    const char *def_text; /* texts */
+    const char *def_text; /* default of texts */
     double min, max;
     const char *unit;
-    const char *choices; /* texts: "a|b|!c", c known but not supported; NULL: any */
+    const char *choices; /* choices of texts: "a|b|!c", c known but not supported; NULL: any */
     enum param_effect effect;
     enum param_status status;
     const char *note;
@@ -45,26 +45,27 @@ struct param_row {
 };
 
 struct param_group {
-    const char *name;     /* as in struct params */
-    const char *namelist; /* as in a namelist, upper case */
+    const char *name;     /* name in struct params */
+    const char *namelist; /* name in namelists, upper case */
     const char *help;
 };
 
-const struct param_row *param_row_at(int i); /* 0 .. PARAM_ROWS-1 */
+const struct param_row *param_row_at(int i); /* row i, 0 .. PARAM_ROWS-1 */
 int param_row_index(const struct param_row *row);
 int param_group_count(void);
 const struct param_group *param_group_at(int i);
-/* Finds a group by its namelist name or, if loose, also by its short one, in any case; NULL if
- * none. */
+/* Finds a group by its namelist name or, if loose, also by its short one, case-insensitive; NULL:
+ * no such group. */
 const struct param_group *param_group_find(const char *name, bool loose);
-/* The short name of the group in which the user set it last, else of its own. */
+/* Short name of the group in which the user last set row i, or else of its own group. */
 const char *param_group_said(const struct params *p, int i);
-/* Finds name (lower case) in a group, following aliases (omega_b of &PHYSICS_PARAMS is that of
+/* Finds a name (lower case) in a group, following aliases (omega_b of &PHYSICS_PARAMS is omega_b of
  * &INIT_PARAMS). */
 const struct param_row *param_row_find(const struct param_group *g, const char *name);
-/* Finds it by name alone: NULL if none; *several is set if more than one parameter has it. */
+/* Finds a row by name alone; NULL: no such name. *several: whether more than one parameter has it.
+ */
 const struct param_row *param_row_find_any(const char *name, bool *several);
-/* A suggestion as the end of a sentence ("; did you mean 'x'?"), or "". */
+/* Suggestion as the end of a sentence ("; did you mean 'x'?"), or "". */
 const char *param_hint_group(const char *name, char buf[160]);
 const char *param_hint_name(const struct param_group *g, const char *name, char buf[160]);
 
@@ -72,20 +73,20 @@ size_t param_element_size(const struct param_row *row);
 /* Element (i,j), counted from 0. */
 void *param_element(struct params *p, const struct param_row *row, int i, int j);
 const void *param_element_const(const struct params *p, const struct param_row *row, int i, int j);
-void param_reset(struct params *p, const struct param_row *row); /* its defaults */
-/* Is the group read at all (RAMSES reads &HYDRO_PARAMS only with hydro)? If not, *why is the
- * condition. */
+void param_reset(struct params *p, const struct param_row *row); /* resets a row to its defaults */
+/* Whether the group is read at all (RAMSES reads &HYDRO_PARAMS only with hydro). If not, *why is
+ * the condition. */
 bool param_group_read(const struct params *p, const char *group, const char **why);
-/* Does the condition hold, in a run on so many ranks? After param_complete. */
+/* Whether the condition holds in a run on `ranks` ranks. Must follow param_complete. */
 bool param_holds(const struct params *p, enum param_condition c, int ranks);
-/* The condition as it completes "has no effect unless"; NULL: PARAM_ALWAYS. */
+/* Text of the condition, which completes "has no effect unless"; NULL: PARAM_ALWAYS. */
 const char *param_condition_text(enum param_condition c);
-/* Groups that are not read return to their defaults, as in RAMSES; values that follow from other
- * parameters are set. */
+/* Resets groups that are not read to their defaults, as RAMSES does, and sets values that follow
+ * from other parameters. */
 void param_complete(struct params *p);
-/* Writes a value as in a namelist into buf. */
+/* Writes a value in namelist syntax to buf. */
 enum { PARAM_VALUE = 2 * sizeof(param_string) + 8 };
 const char *param_value_text(const struct param_row *row, const void *value, char buf[PARAM_VALUE]);
 const char *param_number_text(enum param_kind kind, double x, char buf[PARAM_VALUE]);
-/* "1 .. 21", "> 0", "one of 'a', 'b'", or "" for any. */
+/* Text of the range: "1 .. 21", "> 0", "one of 'a', 'b'", or "" for any value. */
 const char *param_range_text(const struct param_row *row, char buf[PARAM_VALUE]);

@@ -9,10 +9,10 @@ struct scan {
     struct nml *n;
     const struct nml_names *names;
     const char *p, *end;
-    const char *line_begin; /* of the line that holds p */
+    const char *line_begin; /* beginning of the line that contains p */
     int line;
-    bool within; /* text stands before the group in its line */
-    int asked;   /* words outside of groups: are they parameters? */
+    bool within; /* whether text precedes the group in its line */
+    int asked;   /* number of words outside of groups that were looked up as parameters */
     char *pool;
     size_t cap_group, cap_item, cap_value, cap_note;
 };
@@ -40,7 +40,7 @@ static inline bool is_name_start(int c)
     return c >= 0 && c < 128 && (isalpha(c) || c == '_');
 }
 
-/* Past a line end. */
+/* Moves past a line end. */
 static inline void scan_newline(struct scan *s)
 {
     s->p++;
@@ -48,14 +48,14 @@ static inline void scan_newline(struct scan *s)
     s->line_begin = s->p;
 }
 
-/* Makes room for one more row; cap is doubled. */
+/* Makes room for one more row; doubles *cap if needed. */
 void *scan_room(void *rows, size_t n, size_t *cap, size_t size);
-/* A character as text for a message. */
+/* Text of a character for messages. */
 const char *scan_show(int c, char buf[16]);
 
-/* param/outside: moves to the & of the next group, or to the end of the text. */
+/* Moves to the & of the next group, or to the end of the text (param/outside). */
 MUST_USE enum err outside_next(struct scan *s, bool *found);
-/* Refuses a text within a group in which Fortran, looking for another group, would find it. */
+/* Refuses a text within a group in which Fortran would find another group. */
 MUST_USE enum err outside_in_text(const struct scan *s, const char *from, const char *to);
-/* Notes the text, up to its 60th character. */
+/* Notes the text, truncated to 60 characters. */
 void outside_note(struct scan *s, struct nml_note note, const char *from, const char *to);

@@ -12,7 +12,7 @@ static const char *const status_text[] = {[PARAM_HONOURED] = "honoured",
                                           [PARAM_REFUSED] = "not supported",
                                           [PARAM_BUILD] = "not supported"};
 
-/* int, real[100], text[100,59] */
+/* Text of a type: int, real[100], text[100,59]. */
 static const char *type_text(const struct param_row *row, char buf[64])
 {
     static const char *const kind[] = {"logical", "integer", "integer*8", "real", "text"};
@@ -34,7 +34,7 @@ static const char *default_text(const struct param_row *row, char buf[PARAM_VALU
     return param_number_text(row->kind, row->def, buf);
 }
 
-/* Status with its note and its condition, as clauses. */
+/* Text of a status with its note and its condition, as clauses. */
 static const char *status_note(const struct param_row *row, char buf[600])
 {
     const char *when = param_condition_text(row->when), *note = row->note;
@@ -63,7 +63,7 @@ void param_list(FILE *out)
     }
 }
 
-/* Elements lo.. of column j up to n, as "a, b, c". */
+/* Prints elements lo.. of column j up to n, as "a, b, c". */
 static void print_elements(FILE *f, const struct params *p, const struct param_row *row, int n,
                            int j)
 {
@@ -74,7 +74,7 @@ static void print_elements(FILE *f, const struct params *p, const struct param_r
     fputc('\n', f);
 }
 
-/* Rows of a column up to the last that is not the default (2-D arrays are of reals). */
+/* Number of rows of a column up to the last that is not the default (2-D arrays are of reals). */
 static int column_length(const struct params *p, const struct param_row *row, int j)
 {
     int n = row->n1;
@@ -118,18 +118,18 @@ char *param_namelist(const struct params *p)
     return mem_close_text(f, &text, &bytes, "parameter text");
 }
 
-/* ---- what is given in vain, or most likely by mistake ---- */
+/* ---- settings without effect, likely mistakes ---- */
 
-/* Values for regions beyond nregion, where there are regions. */
+/* Prints parameters with values for regions beyond nregion. */
 static int print_regions(const struct params *p, int ranks, FILE *out)
 {
     int n = 0;
     for (int i = 0; i < PARAM_ROWS; i++) {
         const struct param_row *row = param_row_at(i);
         bool region = strcmp(row->group, "init") == 0 && row->n1 == PARAM_REGIONS && row->n2 == 1 &&
-                      strcmp(row->name, "initfile") != 0; /* by level */
+                      strcmp(row->name, "initfile") != 0; /* elements by level */
         if (!region || !p->given[i] || p->count[i] <= p->init.nregion) continue;
-        if (!param_holds(p, row->when, ranks)) continue; /* which is said */
+        if (!param_holds(p, row->when, ranks)) continue; /* reported elsewhere */
         fprintf(out,
                 " init/%s has values for %d region%s, but nregion=%d: the values of other regions "
                 "have no effect\n",
@@ -139,7 +139,7 @@ static int print_regions(const struct params *p, int ranks, FILE *out)
     return n;
 }
 
-/* Entries of tout or aout that no output is written at. */
+/* Prints entries of tout or aout at which no output is written. */
 static int print_times(const struct params *p, const char *name, const double *at, double end,
                        const char *end_name, FILE *out)
 {
@@ -156,7 +156,7 @@ static int print_times(const struct params *p, const char *name, const double *a
     return (given > used) + (late > 0);
 }
 
-/* Times at which a run ends at once, or which no run reaches. */
+/* Prints expansion factors at which a run ends at once, or which no run reaches. */
 static int print_expansion(const struct params *p, FILE *out)
 {
     const struct param_output *o = &p->output;
@@ -178,7 +178,8 @@ static int print_expansion(const struct params *p, FILE *out)
     return 1;
 }
 
-/* In cosmological runs t is conformal: negative up to an expansion factor of 1. */
+/* Prints times of cosmological runs with the wrong sign: t is conformal, negative up to an
+ * expansion factor of 1. */
 static int print_conformal(const struct params *p, FILE *out)
 {
     const struct param_output *o = &p->output;
@@ -207,7 +208,8 @@ static bool any_given(const struct params *p, const char *const *name)
     return any;
 }
 
-/* RAMSES is compiled for a number of dimensions, which a namelist does not name. */
+/* Prints signs of a run in fewer dimensions: RAMSES is compiled for a number of dimensions, which a
+ * namelist does not name. */
 static int print_dimensions(const struct params *p, FILE *out)
 {
     static const char *const x[] = {"x_center", "length_x", NULL},
@@ -238,7 +240,7 @@ static int print_doubts(const struct params *p, int ranks, FILE *out)
     return n;
 }
 
-/* Why a parameter that was given has no effect: the end of a sentence, or NULL. */
+/* Reason why a parameter that was given has no effect, as the end of a sentence, or NULL. */
 static const char *useless(const struct params *p, int i, int ranks, const char **link)
 {
     const struct param_row *row = param_row_at(i);
@@ -251,8 +253,8 @@ static const char *useless(const struct params *p, int i, int ranks, const char 
     return row->status == PARAM_HARMLESS ? row->note : NULL;
 }
 
-/* One line for all that have no effect for the reason of parameter i, which is the first of them.
- * Returns their number. */
+/* Prints one line for all parameters without effect for the reason of parameter i, the first of
+ * them. Returns their number. */
 static int print_useless(const struct params *p, int i, int ranks, FILE *out)
 {
     const char *link, *other, *why = useless(p, i, ranks, &link);
@@ -267,7 +269,7 @@ static int print_useless(const struct params *p, int i, int ranks, FILE *out)
     return n;
 }
 
-/* In force, and not the default. (Scalars all.) */
+/* Whether a scalar parameter is in force and not the default. */
 static bool is_set(const struct params *p, int i, int ranks)
 {
     const struct param_row *row = param_row_at(i);

@@ -140,7 +140,8 @@ static bool is_group(const char *name)
     return param_group_find(name, false) != NULL;
 }
 
-/* RAMSES reads these without END=, so that the end of the file within one of them stops it. */
+/* Whether RAMSES reads the group without END=, so that an end of the file within it stops the run.
+ */
 static bool needs_end(const char *group)
 {
     static const char *const needs[] = {"RUN_PARAMS",      "OUTPUT_PARAMS", "AMR_PARAMS",
@@ -238,7 +239,7 @@ const char *param_number_text(enum param_kind kind, double x, char buf[PARAM_VAL
         snprintf(buf, PARAM_VALUE, "%.0f", x);
         return buf;
     }
-    /* the shortest that reads back as the same number */
+    /* shortest text that reads back as the same number */
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(buf, PARAM_VALUE, "%.*g", digits, x);
         if (strtod(buf, NULL) == x) break;
@@ -278,7 +279,7 @@ const char *param_value_text(const struct param_row *row, const void *value, cha
     return "";
 }
 
-/* 'a', 'b' or 'c' from "a|b|!x|c". */
+/* Text 'a', 'b' or 'c' from "a|b|!x|c". */
 static const char *choices_text(const char *choices, char buf[PARAM_VALUE])
 {
     size_t at = 0;

@@ -66,7 +66,7 @@ void block_set(struct block *b, const struct mesh *m, int l, lidx o, int depth)
 
 int block_depth(const struct mesh *m, int l, int64_t n, const lidx *host, int max)
 {
-    /* particles that make up for the larger patch */
+    /* minimum number of particles for a larger patch, by depth */
     static const int enough[BLOCK_DEPTH_MAX + 1] = {0, 8, 64};
     const struct level *lv = &m->lev[l];
     for (int d = max; d > 0; d--) {
@@ -90,8 +90,8 @@ bool cells_find(struct cells *c, const struct mesh *m, int l, lidx host, const i
         const int64_t reach = (cell[d] - (2 * q[d] - 1)) & cloud_wrap(m, l, d);
         if ((uint64_t)reach >= 3) return false;
         for (int v = 0; v < 2; v++) {
-            /* among the parent's four cells of this level: 0..3, else beyond; place, child, whether
-             * it is beyond, by bits d, 3 + d, 6 + d */
+            /* position among the parent's four cells of this level: 0..3, otherwise beyond; bits d,
+             * 3 + d, 6 + d: cell in the oct, child, whether it is beyond the parent */
             const int x = (int)(2 * (q[d] & 1) + reach) - 1 + v;
             way[d][v] = ((x & 1) | (x >> 1 & 1) << 3 | (x >> 2 & 1) << 6) << d;
             all |= way[d][v];
@@ -136,7 +136,7 @@ void clouds_find(struct clouds *c, const struct parts *p, const struct mesh *m, 
     }
 }
 
-/* Whole numbers near 0 as integers; what is far away stays outside of any patch. */
+/* Converts a small whole number to an integer; large values are clamped outside of any patch. */
 static inline int32_t near(double x)
 {
     x = x > -1 ? x : -1;

@@ -1,4 +1,4 @@
-/* part/cic_kern: formulas of particles, on hosts and devices. */
+/* part/cic_kern: particle formulas for hosts and devices. */
 #pragma once
 #include <math.h>
 
@@ -6,8 +6,8 @@
 #include "oct/find_kern.h"
 #include "part/family.h"
 
-/* Brings a position back into a periodic box. False: it is beyond a boundary (or further out than a
- * box). */
+/* Wraps a position into a periodic box. False: the position is beyond a boundary (or more than a
+ * box length outside). */
 PTAH_HD_FN bool part_wrap(const struct mesh *m, double at[3])
 {
     double box = m->boxlen;
@@ -24,8 +24,8 @@ PTAH_HD_FN bool part_wrap(const struct mesh *m, double at[3])
 
 /* ---- clouds ---- */
 
-/* Along one direction: the first cell of a cloud (a whole number) from its particle's position in
- * cells, and its weight. */
+/* First cell of a cloud along one axis (a whole number), from its particle's position in cells, and
+ * its weight. */
 PTAH_HD double cloud_along(double cells, double *w)
 {
     double u = cells - 0.5, f = floor(u);
@@ -48,12 +48,12 @@ PTAH_HD void cloud_volumes(const double w[3], double vol[8])
     vol[4] = gg * w[2], vol[5] = wg * w[2], vol[6] = gw * w[2], vol[7] = ww * w[2];
 }
 
-/* The sum of what eight cells hold, weighted by these volumes: one order for all. */
+/* Sum over eight cells, weighted by these volumes, in a fixed order. */
 #define CLOUD_SUM(f0, f1, f2, f3, f4, f5, f6, f7, vol)                                             \
     ((f0) * (vol)[0] + (f1) * (vol)[1] + (f2) * (vol)[2] + (f3) * (vol)[3] + (f4) * (vol)[4] +     \
      (f5) * (vol)[5] + (f6) * (vol)[6] + (f7) * (vol)[7])
 
-/* Differences of cell coordinates are taken modulo wrap+1. */
+/* Mask for differences of cell coordinates, which are taken modulo wrap+1. */
 PTAH_HD int64_t cloud_wrap(const struct mesh *m, int l, int d)
 {
     return m->bounded[2 * d] || m->bounded[2 * d + 1] ? -1 : ((int64_t)1 << l) - 1;
@@ -64,8 +64,9 @@ PTAH_HD int64_t cloud_wrap(const struct mesh *m, int l, int d)
 /* Weights in the deposit of mass and number, by kind of particle. */
 struct deposit_rule {
     double per_mass; /* quanta per unit of mass */
-    double mass_cut; /* DM of at least this mass does not count; infinity: all counts */
-    double mass_sph; /* > 0: what is not DM counts as m / mass_sph */
+    double mass_cut; /* mass from which dark matter is not counted; infinity: all is counted */
+    /* unit of mass in the number deposit: if > 0, matter other than DM counts as m / mass_sph */
+    double mass_sph;
     bool dm_mass, dm_number, is_static;
 };
 
@@ -75,7 +76,8 @@ PTAH_HD void deposit_weights(const struct deposit_rule *r, int family, double m,
 {
     double one = 4294967296.0;
     bool dm = family == FAM_DM, real = family_has_mass(family);
-    bool counts = m > 0 || !r->is_static; /* static: massless ones only feel forces */
+    /* static massless particles feel forces only, and are not counted */
+    bool counts = m > 0 || !r->is_static;
     *wm = real && (!dm || r->dm_mass) ? m * r->per_mass : 0;
     if (!dm && r->mass_sph > 0) one *= m / r->mass_sph;
     *wn = real && counts && (!dm || (r->dm_number && m < r->mass_cut)) ? one : 0;
@@ -83,13 +85,13 @@ PTAH_HD void deposit_weights(const struct deposit_rule *r, int family, double m,
 
 /* ---- kick and drift ---- */
 
-/* The velocity after half a step with force f. */
+/* Velocity after half a step with force f. */
 PTAH_HD double part_kicked(double v, double f, double dt)
 {
     return v + f * 0.5 * dt;
 }
 
-/* The time step that completes the kick of a particle last kicked on levelp. */
+/* Time step that completes the kick of a particle last kicked on levelp. */
 PTAH_HD double part_kick_dt(int levelp, int l, const double *dtnew, const double *dtold)
 {
     return levelp >= l ? dtnew[levelp] : dtold[levelp];
@@ -112,31 +114,32 @@ PTAH_HD double part_energy(double m, double x, double y, double z)
 /* ---- hosts ---- */
 
 enum {
-    HOST_AWAY = -1, /* the oct is not here: the rank is found from the position */
+    HOST_AWAY = -1, /* the oct is on another rank, which follows from the position */
     HOST_LOST = -2  /* beyond a boundary */
 };
 
-/* Instead of the key of an oct: beyond a boundary. */
+/* Special value of an oct key: beyond a boundary. */
 PTAH_HD okey part_nowhere(void)
 {
     return ~(okey)0;
 }
 
-/* Own octs come first; one comparison serves ghosts and the negative marks. */
+/* Whether a host is an own oct. Own octs come first; one comparison covers ghosts and the negative
+ * marks. */
 PTAH_HD bool host_is_own(lidx host, lidx nown)
 {
     return (uint32_t)host < (uint32_t)nown;
 }
 
-/* Coordinates of the cell of level l at x (those of its oct of level l+1). */
+/* Coordinates of the cell of level l at x (equal to the coordinates of its oct of level l+1). */
 PTAH_HD void part_cell(const struct mesh *m, int l, const double x[3], int64_t q[3])
 {
     for (int d = 0; d < 3; d++) q[d] = (int64_t)mesh_cells(m, l, x[d]);
 }
 
-/* The oct of level l at oct coordinates q for a particle hosted by oct h, at o. Only the 26
- * neighbours are searched, so that the result cannot depend on which ghosts this rank has; levelmin
- * is complete, so there the rank of any position is known. */
+/* Oct of level l at oct coordinates q, for a particle with host h at o. Only the 26 neighbours are
+ * searched, so that the result does not depend on the ghosts of this rank; levelmin is complete, so
+ * there the rank of any position is known. */
 PTAH_HD_FN lidx part_new_host(const struct mesh *m, int l, lidx h, const int64_t o[3],
                               const int64_t q[3])
 {
@@ -152,7 +155,7 @@ PTAH_HD_FN lidx part_new_host(const struct mesh *m, int l, lidx h, const int64_t
     return l == m->levelmin ? HOST_AWAY : h;
 }
 
-/* The finest oct in oct h of level *l, which becomes its level, that holds x. */
+/* Finest oct in oct h of level *l that contains x; *l becomes its level. */
 PTAH_HD lidx part_finest(const struct mesh *m, int *l, lidx h, const double x[3])
 {
     for (;; ++*l) {
@@ -164,7 +167,7 @@ PTAH_HD lidx part_finest(const struct mesh *m, int *l, lidx h, const double x[3]
     }
 }
 
-/* The oct of level l+1 that holds x, in a cell of oct h of level l, at o; −1: none, or x is not in
+/* Oct of level l+1 that contains x, in a cell of oct h of level l, at o; −1: no oct, or x is not in
  * h. */
 PTAH_HD lidx part_child(const struct mesh *m, int l, lidx h, const int64_t o[3], const double x[3])
 {

@@ -1,7 +1,8 @@
 /* part/create: new particles, with ids that do not depend on ranks.
  *
  * Ids follow the order of the cells along the Morton curve. Every rank numbers a part of the curve:
- * keys are sent there, sorted, counted over the preceding ranks, and their numbers are sent back.
+ * keys are sent to that rank, sorted, counted over the preceding ranks, and their numbers are sent
+ * back.
  * Each cell has one owner, so keys are all different, and their order is the same for any
  * decomposition. */
 #include <stdlib.h>
@@ -10,20 +11,20 @@
 #include "part/part.h"
 
 struct ticket {
-    okey cell; /* its position on the curve, in cells of the finest level */
+    okey cell; /* position on the Morton curve, in cells of the finest level */
     int64_t number;
-    int64_t at; /* on the requesting rank: the index of its ticket; later: the id */
+    int64_t at; /* index of the ticket on the requesting rank; later the id */
 };
 
 MEM_ORDER2(ticket_order, struct ticket, cell, number)
 
-/* Which rank numbers a cell: parts of the curve ascend with the rank. */
+/* Rank that numbers a cell; parts of the curve ascend with the rank. */
 static int share_of(okey cell, int size)
 {
     return (int)(((unsigned __int128)(cell >> 3 * (LEVEL_MAX - 10)) * (unsigned)size) >> 30);
 }
 
-/* Tickets sorted by position, hence by rank; how many are for each rank. */
+/* Returns the tickets sorted by position, hence by rank; *to: number for each rank. */
 static struct ticket *draw_tickets(const struct level *lv, const struct comm *c, int64_t n,
                                    const struct part_birth_cell *location, struct comm_counts *to)
 {
@@ -44,7 +45,7 @@ static struct ticket *draw_tickets(const struct level *lv, const struct comm *c,
     return t;
 }
 
-/* The tickets of this rank's part: at := id. Returned in the order in which they arrived. */
+/* Sets at := id for the tickets of this rank's part. The order of tickets is unchanged. */
 static void number_tickets(const struct comm *c, int64_t n, struct ticket *t, int64_t next)
 {
     struct ticket *sorted = mem_new(sizeof *sorted * (size_t)n + 1, "new particles");
@@ -58,7 +59,7 @@ static void number_tickets(const struct comm *c, int64_t n, struct ticket *t, in
     FREE(sorted);
 }
 
-/* id[i] for each place. */
+/* Finds id[i] for each location. */
 static void number_places(const struct level *lv, const struct comm *c, int64_t n,
                           const struct part_birth_cell *location, int64_t next, int64_t *id)
 {
@@ -67,7 +68,7 @@ static void number_places(const struct level *lv, const struct comm *c, int64_t 
     struct ticket *mine = draw_tickets(lv, c, n, location, &to),
                   *in = comm_exchange(c, mine, &to, sizeof *in, &nin, &from);
     number_tickets(c, nin, in, next);
-    /* sent back in the order in which this rank sent its tickets */
+    /* tickets return in the order in which they were sent */
     struct ticket *back = comm_exchange(c, in, &from, sizeof *back, &nback, NULL);
     BUG_ON(nback != n);
     for (int64_t i = 0; i < n; i++) id[mine[i].at] = back[i].at;

@@ -1,11 +1,12 @@
 /* part/deposit: deposit of mass and number, cloud in cell (Hockney & Eastwood 1988, §5-2-3).
  *
- * Contributions to cells that do not exist are dropped. They are integers, so their sum has no
- * order. Those of the particles of a block of octs (block.h) are summed in its patch before
- * they go to the mesh; where particles are few, each adds to the cells of its cloud. The patch has
- * one line of four sums for each cell where a cloud may begin: of the clouds' parts at (0,0),
- * (1,0), (0,1) and (1,1) from there in x and y; the sum of a cell comes from four lines. So a cloud
- * adds to two whole vectors, which no other cloud addresses with another offset. */
+ * Contributions to cells that do not exist are dropped. Contributions are integers, so their sum
+ * does not depend on the order. Contributions of the particles of a block of octs (block.h) are
+ * summed in its patch before they are added to the mesh; where particles are few, each adds to the
+ * cells of its cloud. The patch has one line of four sums for each cell where a cloud may begin: of
+ * the clouds' parts at (0,0), (1,0), (0,1) and (1,1) from there in x and y; the sum of a cell comes
+ * from four lines. So a cloud adds to two whole vectors, and no cloud addresses them at another
+ * offset. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -15,15 +16,16 @@
 #include "part/priv.h"
 
 enum {
-    LINES = BLOCK_SIDE + 1, /* before the first: lines that stay 0, as does the last of each row and
-                             * one after all */
-    PIECE = 4096            /* particles that are worth a thread */
+    /* Lines before the first, which stay 0, as do the last line of each row and one after all. */
+    LINES = BLOCK_SIDE + 1,
+    PIECE = 4096 /* minimum number of particles per thread */
 };
 
 typedef double real4 __attribute__((vector_size(32)));
 typedef int64_t long4 __attribute__((vector_size(32)));
 
-/* Where llrint(x), |x| < 2^51, is the difference of the bits of x + SHIFT and SHIFT. */
+/* For |x| < 2^51, llrint(x) is the difference between the bits of x + SHIFT and the bits of SHIFT.
+ */
 static const double SHIFT = 0x1.8p52, SHIFT_MAX = 0x1p51;
 
 /* Input and sums of a deposit of particles on level l. */
@@ -35,15 +37,17 @@ struct deposit {
     int64_t (*mass)[8], (*number)[8];
 };
 
-/* One thread's state. */
+/* State of one thread. */
 struct depositor {
     const struct deposit *g;
-    struct deferred octs;       /* that it alone writes while all run; sums for others */
-    struct block block, single; /* of the sums · of a particle that these do not serve */
+    /* octs that only this thread writes during the loop; deferred sums for others */
+    struct deferred octs;
+    /* block of the sums; block of one oct, for particles outside of `block` */
+    struct block block, single;
     long4 mass[LINES + BLOCK_CELLS + 1], number[LINES + BLOCK_CELLS + 1];
 };
 
-/* Four cells of an oct that follow one another. */
+/* Adds to four consecutive cells of an oct. */
 static inline void cells_add(struct depositor *t, lidx oct, int64_t *cells, long4 sum)
 {
     if (deferred_is_own(&t->octs, oct)) {
@@ -56,15 +60,15 @@ static inline void cells_add(struct depositor *t, lidx oct, int64_t *cells, long
     for (int k = 0; k < 4; k++) deferred_add(&t->octs, cells + k, sum[k]);
 }
 
-/* Contribution of a row of lines to 2² cells, of which line[0] is that of the first: line[0] in
- * full, half of the cells of the lines before and after it in x. */
+/* Contribution of a row of lines to 2² cells, the first at line[0]: line[0] in full, half of the
+ * cells of the lines before and after it in x. */
 static inline long4 row_part(const long4 *line)
 {
     return line[0] + __builtin_shufflevector(line[-1], line[1], 1, 4, 3, 6);
 }
 
-/* The cells of a column of octs along y in one plane of the patch, four of each from place `cell`
- * on. line: that of their first cell in x, in the first row; inside: which of the four are in the
+/* Adds a column of octs along y, in one plane of the patch, to the mesh: four cells of each from
+ * `cell` on. line: line of the first cell in x, in the first row; inside: mask of the cells in the
  * patch. */
 static void column_flush(struct depositor *t, int64_t (*all)[8], const lidx *oct, int cell,
                          const long4 *line, long4 inside)
@@ -94,7 +98,8 @@ static void lines_flush(struct depositor *t, long4 *line, int64_t (*all)[8])
                          x == 0          ? first
                          : x + 1 == side ? ~first
                                          : both);
-        memset(line, 0, sizeof *line * (size_t)(BLOCK_SIDE * (width - 1))); /* cached still */
+        /* while still in the cache */
+        memset(line, 0, sizeof *line * (size_t)(BLOCK_SIDE * (width - 1)));
     }
 }
 
@@ -105,9 +110,9 @@ static void block_flush(struct depositor *t)
     if (t->g->number) lines_flush(t, t->number + LINES, t->g->number);
 }
 
-/* A particle that is not among those of the block, left its host, or is very heavy. If it left by
- * less than an oct, its cells lie in the 27 octs around the host. Further out there are no existing
- * cells: a particle moves by less than one oct per step. */
+/* Deposits a particle that is outside of the block or of its host, or very heavy. If it left the
+ * host by less than an oct, its cells lie in the 27 octs around the host. No cells exist further
+ * out: a particle moves by less than one oct per step. */
 static void deposit_single(struct depositor *t, int64_t i, double wm, double wn)
 {
     const struct deposit *g = t->g;
@@ -121,7 +126,7 @@ static void deposit_single(struct depositor *t, int64_t i, double wm, double wn)
         int oct = 0, slot = 0, stride = 1;
         bool in = true;
         for (int d = 0; d < 3; d++, stride *= 3) {
-            /* from the first cell of the 27 octs: 0..5 */
+            /* offset from the first cell of the 27 octs: 0..5 */
             int64_t x = (cell[d] + (c >> d & 1) - b->base[d] + 1) & b->wrap[d];
             in &= (uint64_t)x < 6;
             oct += stride * (int)(x >> 1 & 3);
@@ -134,7 +139,7 @@ static void deposit_single(struct depositor *t, int64_t i, double wm, double wn)
     }
 }
 
-/* Particle k of those that begin at `begin`, without a block. */
+/* Deposits particle begin + k without a block. */
 static void deposit_alone(struct depositor *t, const struct clouds *c, int64_t begin, int k,
                           const double weight[2])
 {
@@ -157,7 +162,7 @@ static void deposit_alone(struct depositor *t, const struct clouds *c, int64_t b
     }
 }
 
-/* Weights of particles in the two sums, in quanta. */
+/* Weights of particles in the sums of mass and number, in quanta. */
 static void weights_find(const struct deposit *g, int64_t begin, int n, double *wm, double *wn)
 {
     const struct deposit_rule rule = g->rule;
@@ -167,11 +172,11 @@ static void weights_find(const struct deposit *g, int64_t begin, int n, double *
     for (int k = 0; k < n; k++) others += family[k] != FAM_DM;
     if (others)
         for (int k = 0; k < n; k++) deposit_weights(&rule, family[k], m[k], &wm[k], &wn[k]);
-    else /* the rule is the same for all */
+    else /* dark matter only */
         for (int k = 0; k < n; k++) deposit_weights(&rule, FAM_DM, m[k], &wm[k], &wn[k]);
 }
 
-/* The two halves in z of a cloud, each four parts, times the particle's weight. */
+/* Adds the two halves in z of a cloud, each four parts, times the particle's weight. */
 static inline void cloud_add(long4 *line, const real4 low, const real4 high, double weight)
 {
     real4 shift = {SHIFT, SHIFT, SHIFT, SHIFT};
@@ -179,7 +184,7 @@ static inline void cloud_add(long4 *line, const real4 low, const real4 high, dou
     line[BLOCK_SIDE * BLOCK_SIDE] += (long4)(weight * high + shift) - (long4)shift;
 }
 
-/* Particles from … to-1 of those that begin at `begin`, all of one block. */
+/* Deposits particles from … to-1, counted from `begin`, all of one block. */
 static void block_deposit(struct depositor *t, const struct clouds *c, int64_t begin, int from,
                           int to, const double *wm, const double *wn)
 {
@@ -226,7 +231,7 @@ static void deposit_some(struct depositor *t, int64_t begin, int n, int64_t left
     }
 }
 
-/* The host that a piece of the particles begins with, whichever of the first three is a stray. */
+/* Host of the first particles of a piece; one stray among the first three does not change it. */
 static lidx piece_host(const lidx *host)
 {
     lidx low = host[0] < host[1] ? host[0] : host[1], high = host[0] < host[1] ? host[1] : host[0],
@@ -234,8 +239,8 @@ static lidx piece_host(const lidx *host)
     return low > top ? low : top;
 }
 
-/* Particles begin..end-1, nearly sorted by host: each thread takes a piece and the octs its piece
- * begins with, up to those of the next. */
+/* Deposits particles begin..end-1, nearly sorted by host: each thread takes a piece, and owns the
+ * octs from the first host of its piece to the first host of the next piece. */
 static void deposit_run(const struct deposit *g, int64_t begin, int64_t end)
 {
     int64_t n = end - begin, wish = n / PIECE + 1;

@@ -1,4 +1,4 @@
-/* part/family: what the families of particles are (families.def). */
+/* part/family: properties of the families of particles (families.def). */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,8 +16,8 @@ enum {
 #include "part/families.def"
 };
 
-/* Kinds of matter. Gas is what is in cells; no particle is gas. Other: clouds of sinks, debris,
- * particles of families that have no meaning here. */
+/* Kinds of matter. Gas is in cells only, no particle is gas. Other: sink clouds, debris, particles
+ * of families unknown to Ptah. */
 enum part_species {
     SPECIES_NONE = -1,
     SPECIES_DM,
@@ -26,7 +26,7 @@ enum part_species {
     SPECIES_OTHER,
     SPECIES_COUNT
 };
-extern const char *const SPECIES_NAME[SPECIES_COUNT + 1]; /* the last one: all */
+extern const char *const SPECIES_NAME[SPECIES_COUNT + 1]; /* last name: all species */
 
 struct family {
     int number;
@@ -35,12 +35,13 @@ struct family {
 };
 extern const struct family FAMILY_ROW[FAMILIES];
 
-/* The row of a family; the last one if the table lacks it. */
+/* Row of a family; the last one if the table lacks it. */
 int family_row(int64_t family);
-/* SPECIES_NONE: it has no mass. */
+/* Species of a family; SPECIES_NONE: without mass. */
 enum part_species family_species(int64_t family);
 
-/* Tracers have none; their column of masses is of what they trace. */
+/* Whether a family has mass. Tracers have none; their column of masses has the mass of the traced
+ * matter. */
 PTAH_HD bool family_has_mass(int64_t family)
 {
     return family > 0;

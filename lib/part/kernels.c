@@ -1,6 +1,6 @@
-/* part/kernels: particles on a device: a thread a particle. Their formulas are those of
- * cic_kern.h; what is found of the mesh by blocks of octs on the CPU (block.h) each thread
- * finds by its particle's host and the hash table of the level. */
+/* part/kernels: kernels of particles, one thread per particle. Formulas are in cic_kern.h; each
+ * thread finds the mesh around its particle by the host and the hash table of the level, whereas
+ * the CPU uses blocks of octs (block.h). */
 #include "part/kernels.h"
 #include "dev/kernel.h"
 
@@ -181,22 +181,23 @@ KERNEL(parts_parent, struct parts_parent_args, struct dev_nothing, DEV_THREADS)
 
 /* ---- deposit ---- */
 
-/* Two regions of octs, of the first and of the last particle of the block, one after the other. */
+/* Two regions of octs, around the block's first and last particle; deposited one after the other.
+ */
 struct deposit_shared {
     okey region[2];
-    int64_t octs[2][3]; /* their first octs */
+    int64_t octs[2][3]; /* coordinates of their first octs */
     lidx slot[PART_SLOTS * PART_SLOTS * PART_SLOTS];
     int64_t mass[PART_CELLS], number[PART_CELLS];
 };
 
-/* A cell's share of a cloud, rounded to quanta. */
+/* Part of a cloud in one cell, rounded to quanta. */
 PTAH_HD int64_t deposit_part(double weight, double vol)
 {
     return (int64_t)llrint(weight * vol);
 }
 
-/* To the mesh: of the cells in the 27 octs around the host h, at oct coordinates o, those that
- * exist. */
+/* Adds a cloud directly to the mesh: existing cells in the 27 octs around the host, at oct
+ * coordinates o. */
 DEV_FN void deposit_far(const struct parts_deposit_args *a, const int64_t o[3],
                         const int64_t cell[3], const double vol[8], double wm, double wn)
 {
@@ -207,7 +208,7 @@ DEV_FN void deposit_far(const struct parts_deposit_args *a, const int64_t o[3],
         int slot = 0;
         bool in = true;
         for (int d = 0; d < 3; d++) {
-            /* from the first cell of the 27 octs: 0..5 */
+            /* offset from the first cell of the 27 octs: 0..5 */
             int64_t x = (cell[d] + (c >> d & 1) - 2 * o[d] + 2) & cloud_wrap(a->mesh, a->l, d);
             in &= (uint64_t)x < 6;
             at[d] = o[d] + (x >> 1) - 1;
@@ -221,8 +222,8 @@ DEV_FN void deposit_far(const struct parts_deposit_args *a, const int64_t o[3],
     }
 }
 
-/* Where the patch of a region has the first cell of a cloud whose host is at o; −1: the cloud is
- * not among the host's 4³ cells. */
+/* Position in the patch of a region of the first cell of a cloud with its host at o; −1: the cloud
+ * is outside of the host's 4³ cells. */
 PTAH_HD int patch_place(const struct parts_deposit_args *a, const int64_t first[3],
                         const int64_t o[3], const int64_t cell[3])
 {
@@ -235,7 +236,7 @@ PTAH_HD int patch_place(const struct parts_deposit_args *a, const int64_t first[
     return at;
 }
 
-/* Particle i in turn k: if it is of region k; strays in the first turn. */
+/* Deposits particle i in pass k if it is in region k; strays are deposited in the first pass. */
 DEV_FN void deposit_one(const struct parts_deposit_args *a, struct deposit_shared *s, int k,
                         int64_t i)
 {
@@ -260,7 +261,7 @@ DEV_FN void deposit_one(const struct parts_deposit_args *a, struct deposit_share
     }
 }
 
-/* Cell t of the patch to the mesh. */
+/* Adds cell t of the patch to the mesh. */
 DEV_FN void deposit_flush(const struct parts_deposit_args *a, const struct deposit_shared *s, int t)
 {
     int x = t % PART_SIDE, y = t / PART_SIDE % PART_SIDE, z = t / (PART_SIDE * PART_SIDE);
@@ -272,7 +273,7 @@ DEV_FN void deposit_flush(const struct parts_deposit_args *a, const struct depos
     if (s->number[t]) dev_add_i64(&a->number[8 * oct + slot], s->number[t]);
 }
 
-/* The octs of the patch. */
+/* Oct t of the patch. */
 DEV_FN lidx deposit_slot(const struct parts_deposit_args *a, const int64_t first[3], int t)
 {
     int64_t at[3] = {first[0] + t % PART_SLOTS - 1, first[1] + t / PART_SLOTS % PART_SLOTS - 1,
@@ -309,15 +310,15 @@ KERNEL(parts_deposit, struct parts_deposit_args, struct deposit_shared, DEV_THRE
 
 /* ---- kick and drift ---- */
 
-/* One of the two cells of a cloud along a direction: r cells from the one before the host. */
+/* Offset in octs, along one axis, of a cell r cells after the one before the host. */
 PTAH_HD int along_oct(int r)
 {
     return ((r + 1) >> 1) - 1; /* −1, 0, 1 */
 }
 
-/* The cells of the cloud at x on level l from oct o: 8 × oct + cell. `flip`: bit 2 d + c where the
- * normal component has the other sign, beyond a mirror. False: they are not all among the 4³ cells
- * in and next to o, or do not all exist. */
+/* Finds the cells of the cloud at x on level l from oct o, as 8 × oct + cell. `flip`: bit 2 d + c
+ * marks cells beyond a mirror, whose normal component changes sign. False: some cell is outside of
+ * the 4³ cells in and next to o, or does not exist. */
 PTAH_HD bool cloud_cells(const struct mesh *m, int l, lidx oct, int reflect, const double x[3],
                          int64_t at[8], double w[3], int *flip)
 {
@@ -333,7 +334,7 @@ PTAH_HD bool cloud_cells(const struct mesh *m, int l, lidx oct, int reflect, con
         for (int c = 0; c < 2; c++) {
             int64_t q = 2 * o[d] - 1 + first + c;
             r[d][c] = (int)first + c;
-            /* beyond a boundary: the cell before it */
+            /* beyond a boundary the cell before it counts */
             bool low = q < 0 && m->bounded[2 * d], high = q >= n && m->bounded[2 * d + 1];
             if (low) r[d][c] = 1;
             if (high) r[d][c] = 2;
@@ -344,19 +345,20 @@ PTAH_HD bool cloud_cells(const struct mesh *m, int l, lidx oct, int reflect, con
     for (int c = 0; c < 8; c++) {
         const int rx = r[0][c & 1], ry = r[1][c >> 1 & 1], rz = r[2][c >> 2];
         const int ox = along_oct(rx), oy = along_oct(ry), oz = along_oct(rz);
-        int64_t there = oct;
+        int64_t near = oct;
         if (ox | oy | oz) {
             okey key;
             const int64_t to[3] = {o[0] + ox, o[1] + oy, o[2] + oz};
-            there = level_key_at(m->bounded, l, to, &key) ? level_find(lv, key) : -1;
+            near = level_key_at(m->bounded, l, to, &key) ? level_find(lv, key) : -1;
         }
-        if (there < 0) return false;
-        at[c] = 8 * there + (((rx + 1) & 1) | ((ry + 1) & 1) << 1 | ((rz + 1) & 1) << 2);
+        if (near < 0) return false;
+        at[c] = 8 * near + (((rx + 1) & 1) | ((ry + 1) & 1) << 1 | ((rz + 1) & 1) << 2);
     }
     return true;
 }
 
-/* The force at x, from the finest of its host and the host's ancestors that has the whole cloud. */
+/* Force at x from the finest oct among the host and its ancestors in and around which the whole
+ * cloud exists. */
 PTAH_HD void force_at(const struct mesh *m, int l, lidx host, int reflect, const double x[3],
                       double force[3])
 {
@@ -440,7 +442,7 @@ struct sums_shared {
     struct dev_sum_parts part;
 };
 
-/* Tracers do not gravitate. */
+/* Terms of the sums for particle i; tracers do not gravitate. */
 PTAH_HD void sums_terms(const struct parts_sums_args *a, int64_t i, double x[4])
 {
     const double m = family_has_mass(a->p.family[i]) ? a->p.m[i] : 0;

@@ -1,5 +1,6 @@
-/* part/kernels: arguments of the particles' kernels. Each is the struct of a kernel of the same
- * name in kernels.c. Pointers are the device's; so are those of the mesh. Private to part. */
+/* part/kernels: arguments of the particle kernels. Each struct belongs to the kernel of the same
+ * name in kernels.c or migrate_kernel.c. All pointers, including pointers in the mesh, are device
+ * pointers. Private to part. */
 #pragma once
 #include "dev/kernel.h"
 #include "dev/sums.h"
@@ -7,21 +8,21 @@
 #include "part/column.h"
 
 enum {
-    PART_DEPTH = 2, /* the octs that share a patch of a deposit are (2^PART_DEPTH)³ */
-    PART_SLOTS = 6, /* octs per side of a patch, with those around */
-    PART_SIDE = 10, /* its cells per side */
+    PART_DEPTH = 2, /* log2 of the octs per side that share a patch of a deposit */
+    PART_SLOTS = 6, /* octs per side of a patch with the octs around */
+    PART_SIDE = 10, /* cells per side of a patch */
     PART_CELLS = PART_SIDE * PART_SIDE * PART_SIDE,
-    PART_PER_BLOCK = 512 /* particles whose deposits share patches */
+    PART_PER_BLOCK = 512 /* number of particles whose deposits share patches */
 };
 
-/* The columns that kernels compute with. */
+/* Columns that kernels compute with. */
 struct part_view {
     double *x[3], *v[3], *m;
     int32_t *levelp, *host;
     int8_t *family;
 };
 
-/* A value of this many bytes. */
+/* Copies a value of `size` bytes. */
 PTAH_HD void value_move(int size, void *to, const void *from)
 {
     if (size == 8)
@@ -39,23 +40,23 @@ PTAH_HD void position(const struct part_view *p, int64_t i, double x[3])
     for (int d = 0; d < 3; d++) x[d] = p->x[d][i];
 }
 
-/* i: the particles of this block's threads, of begin … end-1; continues with none. */
+/* Sets i to the particle of thread t, of begin … end-1; skips threads without one. */
 #define PARTICLE(i, t, begin, end)                                                                 \
     const int64_t i = (begin) + (int64_t)b->index * DEV_THREADS + (t);                             \
     if (i >= (end)) continue
 
-/* Columns that only move, and all others. */
+/* All columns, for kernels that only move them. */
 struct part_table {
     int n;
     void *col[COL_MAX + 1];
     int8_t size[COL_MAX + 1];
 };
 
-/* Counters that kernels increment, in device memory. */
+/* Counters in device memory that kernels increment. */
 enum { COUNT_AWAY, COUNT_DESCENTS, COUNT_CHANGES, COUNT_SIZE };
 
-/* Particles begin … end-1 of level l: positions wrapped, hosts found. Those whose host is no own
- * oct are counted. */
+/* Wraps positions and finds the hosts of particles begin … end-1 of level l. Counts particles whose
+ * host is no own oct. */
 struct parts_rehost_args {
     const struct mesh *mesh;
     struct part_view p;
@@ -64,7 +65,7 @@ struct parts_rehost_args {
     int32_t *count;
 };
 
-/* Descents of hosts, and changes of the row of 2^near octs. */
+/* Counts descents of hosts, and changes of the row of 2^near octs. */
 struct parts_disorder_args {
     const lidx *host;
     int64_t n;
@@ -72,7 +73,7 @@ struct parts_disorder_args {
     int32_t *count;
 };
 
-/* key[i]: host; order[i]: i. */
+/* Sets key[i] := host, order[i] := i. */
 struct parts_keys_args {
     const lidx *host;
     int64_t n;
@@ -80,12 +81,13 @@ struct parts_keys_args {
     int32_t *order;
 };
 
-/* The columns of particles first … first+n-1 in this order: gathered into tmp, and returned. */
+/* Permutes the columns of particles first … first+n-1: gathers them into tmp in this order, and
+ * copies them back. */
 struct parts_gather_args {
     struct part_table table;
     int64_t first, n;
-    const int32_t *order; /* [n] from `first` on */
-    char *tmp;            /* columns one after the other, each part_words */
+    const int32_t *order; /* [n] order, from `first` on */
+    char *tmp;            /* columns one after the other, part_words each */
 };
 
 PTAH_HD int64_t part_words(int64_t size, int64_t n)
@@ -93,8 +95,8 @@ PTAH_HD int64_t part_words(int64_t size, int64_t n)
     return (size * n + 7) / 8;
 }
 
-/* mark[i]: whether particle begin + i is in a refined cell; its host becomes ~child. Those whose
- * child is no own oct are counted. */
+/* Sets mark[i] if particle begin + i is in a refined cell; its host becomes ~child. Counts
+ * particles whose child is no own oct. */
 struct parts_mark_args {
     const struct mesh *mesh;
     struct part_view p;
@@ -103,8 +105,8 @@ struct parts_mark_args {
     int32_t *mark, *count;
 };
 
-/* Particles hosted on levelmin are counted in the finest oct that they are in, of level l:
- * count[first[l] + oct]. */
+/* Counts the particles hosted on levelmin by the finest oct that contains them: count[first[l] +
+ * oct], l being its level. */
 struct parts_count_args {
     const struct mesh *mesh;
     struct part_view p;
@@ -113,34 +115,34 @@ struct parts_count_args {
     int32_t *count;
 };
 
-/* Of the marked ones (index: how many are before each) those that are among the first `middle`, and
- * of the others those that are not: as many of either. */
+/* Lists marked particles among the first `middle`, and unmarked ones after these; both lists have
+ * the same length. index: exclusive prefix sum of mark. */
 struct parts_misplaced_args {
     const int32_t *mark, *index;
     int64_t n, middle;
     int32_t *up, *down;
 };
 
-/* Particles begin + up[k] and begin + down[k] change places, k < *count. */
+/* Swaps particles begin + up[k] and begin + down[k], k < *count. */
 struct parts_swap_args {
     struct part_table table;
     const int32_t *up, *down, *count;
     int64_t begin;
 };
 
-/* host: ~host, or parent[host]. */
+/* Replaces host by ~host (parts_turn_args) or by parent[host] (parts_parent_args). */
 struct parts_turn_args {
     lidx *host;
     int64_t begin, end;
 };
 struct parts_parent_args {
     const struct mesh *mesh;
-    int l; /* of the hosts */
+    int l; /* level of the hosts */
     lidx *host;
     int64_t begin, end;
 };
 
-/* mark[i]: whether the host is no own oct. */
+/* Sets mark[i] if the host is no own oct. */
 struct parts_away_args {
     const lidx *host;
     int64_t n;
@@ -148,7 +150,7 @@ struct parts_away_args {
     int32_t *mark;
 };
 
-/* Packets of particles, and the columns in them (priv.h). */
+/* Packets of particles, and their columns (priv.h). */
 struct part_packets {
     void *packet;
     int n, bytes;
@@ -157,7 +159,8 @@ struct part_packets {
     int16_t at[COL_MAX];
 };
 
-/* The marked ones (index: how many are before each): their places, and packets. */
+/* Stores the indices of marked particles in slot, and their packets. index: exclusive prefix sum of
+ * mark. */
 struct parts_pack_args {
     const struct mesh *mesh;
     struct part_view p;
@@ -168,8 +171,8 @@ struct parts_pack_args {
     struct part_packets table;
 };
 
-/* n packets go to the first places of the `left` particles that left, or from `end` on. Those whose
- * oct is not own are counted. */
+/* Unpacks n packets into the first slots of the `left` particles that left, then from `end` on.
+ * Counts packets whose oct is not own. */
 struct parts_unpack_args {
     const struct mesh *mesh;
     int l;
@@ -180,14 +183,14 @@ struct parts_unpack_args {
     struct part_packets table;
 };
 
-/* The last particles, those before `end`, go to the n gaps, which ascend. */
+/* Moves the last particles before `end` into the n gaps, which ascend. */
 struct parts_close_args {
     struct part_table table;
     const int32_t *gap;
     int64_t n, end;
 };
 
-/* mass, number (or NULL): [noct][8]. */
+/* Deposits mass and number (or NULL): [noct][8]. */
 struct parts_deposit_args {
     const struct mesh *mesh;
     struct part_view p;
@@ -197,13 +200,13 @@ struct parts_deposit_args {
     int64_t *mass, *number;
 };
 
-/* Boundaries, and what is done with the force. */
+/* Kicks, or kicks and moves, particles; the members hold boundaries and flags. */
 struct parts_kick_args {
     const struct mesh *mesh;
     struct part_view p;
     int l;
     int64_t begin, end;
-    int gravity, is_static, reflect; /* bit f: face f */
+    int gravity, is_static, reflect; /* reflect: bit f: face f is a mirror */
     double dtnew[LEVEL_MAX], dtold[LEVEL_MAX];
 };
 struct parts_move_args {
@@ -215,19 +218,19 @@ struct parts_move_args {
     double dt;
 };
 
-/* out[block]: the highest speed along an axis. */
+/* Finds the maximum speed along an axis, out[block]. */
 struct parts_fastest_args {
     struct part_view p;
     int64_t begin, end;
     double *out;
 };
 
-/* Digits of exact sums (base/sum.h): of kinetic energy; or of mass and first moments. */
+/* Computes digits of exact sums (base/sum.h), either kinetic energy or mass and first moments. */
 struct parts_sums_args {
     struct part_view p;
     int64_t begin, end;
     int moments;
-    int64_t *digit; /* [1 or 4][DEV_SUM] */
+    int64_t *digit; /* [1 or 4][DEV_SUM] digits of the sums */
 };
 
 #ifndef __CUDACC__

@@ -1,12 +1,11 @@
-/* part/kick: force on particles, cloud in cell (Hockney & Eastwood 1988, §5-2-3), kick and
- * drift.
+/* part/kick: force on particles, cloud in cell (Hockney & Eastwood 1988, §5-2-3), kick and drift.
  *
- * The force is that of level l if all 8 cells of the cloud are there, else that of the first
- * coarser ancestor of the host where they are, with that level's cell size; by 2:1 balance that is
- * l-1. The cells in and around a block of octs (block.h) are gathered once for all its
- * particles. So are those of the coarser level, when a particle asks for them. Whoever the block
- * cannot serve, because it left its host or is far out of order, has a block of one oct. Particles
- * that are too few for a block read the cells of their clouds. */
+ * The force is taken on level l if all 8 cells of the cloud exist on it, otherwise on the level of
+ * the first coarser ancestor of the host where they exist, with that level's cell size; by 2:1
+ * balance this is l-1. The cells in and around a block of octs (block.h) are gathered once for all
+ * its particles; likewise the cells of the coarser level, when first needed. A particle that left
+ * its host or is far out of order gets a block of one oct. Particles that are too few for a block
+ * read the cells of their clouds. */
 #include <math.h>
 #include <string.h>
 
@@ -14,8 +13,8 @@
 #include "part/sort.h"
 #include "vec/vec4.h"
 
-/* The force on the cells of a block and around: three components; the fourth is 0, or NaN in a cell
- * that does not exist: so is that of any sum. */
+/* Force in the cells of a block and around: three components; the fourth is 0, or NaN in a cell
+ * that does not exist, which makes any sum over it NaN. */
 struct patch {
     struct block b;
     vec4 f[BLOCK_CELLS];
@@ -24,7 +23,8 @@ struct patch {
 struct gather {
     const struct parts *p;
     const struct mesh *m;
-    struct patch level, coarser, single; /* of level l · of level l-1, below it · of any oct */
+    /* patches of level l, of level l-1 around it, and of any oct */
+    struct patch level, coarser, single;
 };
 
 static void gather_init(struct gather *g, const struct parts *p, const struct mesh *m)
@@ -34,8 +34,8 @@ static void gather_init(struct gather *g, const struct parts *p, const struct me
     g->level.b.level = g->coarser.b.level = g->single.b.level = -1;
 }
 
-/* Beyond a boundary a cell has the force of the cell before it; the normal component of a mirror
- * changes sign. */
+/* Sets the force beyond a boundary to the force in the cell before it; the normal component changes
+ * sign at a mirror. */
 static void patch_mirror(struct patch *a, const struct gather *g, int d, int beyond, int before)
 {
     static const int stride[3] = {1, BLOCK_SIDE, BLOCK_SIDE * BLOCK_SIDE};
@@ -59,7 +59,7 @@ static void patch_boundaries(struct patch *a, const struct gather *g)
     }
 }
 
-/* The force in the eight cells of an oct, at f with the strides of a patch. */
+/* Copies the force in the eight cells of an oct to f, with the strides of a patch. */
 static inline void oct_force(const struct level *lv, lidx o, vec4 *f)
 {
     enum { Y = BLOCK_SIDE, Z = BLOCK_SIDE * BLOCK_SIDE };
@@ -83,8 +83,8 @@ static inline vec4 cell_force(const struct level *lv, lidx o, int c)
     return (vec4){level_force(lv, 0)[o][c], level_force(lv, 1)[o][c], level_force(lv, 2)[o][c], 0};
 }
 
-/* The row of cells along x at (y, z) of the patch: `row` are its octs. The first and the last oct
- * have one cell there; those between are left out if they were loaded whole. */
+/* Loads the row of cells along x at (y, z) of the patch; `row`: its octs. The first and the last
+ * oct have one cell in the patch; octs between are skipped if they were loaded whole. */
 static void row_load(struct patch *a, const struct level *lv, int y, int z, bool all)
 {
     int last = a->b.width / 2, c = ((y + 1) & 1) << 1 | ((z + 1) & 1) << 2;
@@ -104,7 +104,7 @@ static void patch_load(struct patch *a, const struct gather *g, int l, lidx oct,
     const struct level *lv = &g->m->lev[l];
     block_set(&a->b, g->m, l, oct, depth);
     int width = a->b.width, side = width / 2 + 1;
-    for (int k = 0; k < side * side * side; k++) /* their latencies overlap */
+    for (int k = 0; k < side * side * side; k++) /* prefetches overlap the latencies */
         for (int d = 0; d < 3 && a->b.oct[k] >= 0; d++)
             __builtin_prefetch(level_force(lv, d)[a->b.oct[k]]);
     for (int z = 1; z < side - 1; z++)
@@ -133,8 +133,8 @@ static inline bool force_exists(vec4 f)
     return f[3] == 0;
 }
 
-/* Of one particle from a patch that has its host or the host's ancestor; NaN: its cloud is not all
- * there. */
+/* Force on one particle from a patch around its host or the host's ancestor; NaN: part of its cloud
+ * is missing. */
 static vec4 patch_force(const struct patch *a, const struct gather *g, lidx host, int64_t i)
 {
     int64_t cell[3];
@@ -145,8 +145,8 @@ static vec4 patch_force(const struct patch *a, const struct gather *g, lidx host
     return at < 0 ? (vec4){0, 0, 0, NAN} : cloud_force(a->f + at, vol);
 }
 
-/* Of one particle, from the finest of its host and the host's ancestors that holds the whole cloud.
- */
+/* Force on one particle from the finest oct among its host and the host's ancestors around which
+ * its whole cloud exists. */
 static vec4 single_force(struct gather *g, int l, int64_t i)
 {
     struct patch *a = &g->single;
@@ -160,7 +160,7 @@ static vec4 single_force(struct gather *g, int l, int64_t i)
     }
 }
 
-/* Of a particle whose cloud crosses the boundary of level l. */
+/* Force on a particle whose cloud crosses the boundary of level l. */
 static vec4 coarser_force(struct gather *g, int l, int64_t i)
 {
     struct patch *a = &g->coarser;
@@ -171,8 +171,8 @@ static vec4 coarser_force(struct gather *g, int l, int64_t i)
     return force_exists(f) ? f : single_force(g, l, i);
 }
 
-/* Of particle k of those that begin at `begin`, without a block: from the cells of its cloud on the
- * finest level where these are all there. */
+/* Force on particle begin + k without a block: from the cells of its cloud on the finest level
+ * where all of them exist. */
 static vec4 force_alone(struct gather *g, int l, const struct clouds *c, int64_t begin, int k)
 {
     const int64_t i = begin + k;
@@ -206,7 +206,7 @@ static void volumes_find(const struct clouds *c, int from, int to, double vol[8]
     }
 }
 
-/* Forces on the particles from … to-1 that the patch serves; NaN: others. */
+/* Forces on the particles from … to-1 that the patch serves; NaN for others. */
 static void block_force(const struct patch *a, const struct clouds *c, int from, int to,
                         vec4 *force)
 {
@@ -219,8 +219,8 @@ static void block_force(const struct patch *a, const struct clouds *c, int from,
     }
 }
 
-/* One component of the forces on n particles in each row. */
-static void forces_turn(int n, const vec4 *force, double *const row[3])
+/* Transposes the forces on n particles to one row per component. */
+static void forces_transpose(int n, const vec4 *force, double *const row[3])
 {
     int k = 0;
     for (; k + 4 <= n; k += 4) {
@@ -265,7 +265,7 @@ static void forces_find(struct gather *g, int l, int64_t begin, int n, double *c
                 force[k] = c.at[k] < 0 ? single_force(g, l, begin + k)
                                        : coarser_force(g, l, begin + k);
     }
-    forces_turn(n, force, row);
+    forces_transpose(n, force, row);
 }
 
 /* ---- kick and drift ---- */
@@ -275,7 +275,7 @@ static inline int clouds_count(int64_t begin, int64_t end)
     return end - begin < CLOUDS ? (int)(end - begin) : CLOUDS;
 }
 
-/* Rows for the force on the particles from `begin` on, which part_synchro keeps for part_move. */
+/* Rows in which part_synchro caches the force on the particles from `begin` on for part_move. */
 static void cached_rows(const struct parts *p, int64_t begin, double *row[3])
 {
     for (int d = 0; d < 3; d++) row[d] = (double *)p->scratch[d] + begin;

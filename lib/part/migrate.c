@@ -1,5 +1,5 @@
-/* part/migrate: particles on their way between ranks, as packets; those of a level that have
- * left the octs of this rank, and all particles when domains have changed. */
+/* part/migrate: sends particles between ranks as packets: particles of a level that have left the
+ * octs of this rank, and all particles when domains have changed. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -8,10 +8,10 @@
 
 static const size_t BATCH = (size_t)1 << 24; /* bytes that a rank sends in one exchange */
 
-/* A particle between ranks: the columns of every run, then the other columns, each at a multiple of
+/* A particle in transfer: the columns of every run, then the other columns, each at a multiple of
  * its size, so that devices can copy them. */
 struct packet {
-    okey key; /* of its new host */
+    okey key; /* key of the new host */
     double x[3], v[3];
 #define COLUMN(symbol, member, type, ...) type member;
 #include "part/columns.def"
@@ -45,7 +45,7 @@ static void particle_unpack(struct parts *p, int64_t i, lidx host, const struct 
         part_value_copy(p->more[k].size, part_value_at(p, k, i), more + p->more[k].at);
 }
 
-/* Bytes of a packet, whole words. */
+/* Bytes of a packet, a multiple of the word size. */
 size_t part_packet_size(const struct parts *p)
 {
     size_t n = (size_t)part_more_end(p);
@@ -73,7 +73,8 @@ static struct packet *packet_at(void *packets, size_t size, int64_t i)
     return (struct packet *)(void *)((char *)packets + size * (size_t)i);
 }
 
-/* Coordinates of the cell of level l that holds particle i (those of its oct of level l+1). */
+/* Coordinates of the cell of level l that contains particle i (equal to the coordinates of its oct
+ * of level l+1). */
 static inline void particle_cell(const struct parts *p, const struct mesh *m, int l, int64_t i,
                                  int64_t q[3])
 {
@@ -88,18 +89,18 @@ static bool particle_wrap(struct parts *p, const struct mesh *m, int64_t i)
     return in;
 }
 
-/* ---- those that leave ---- */
+/* ---- particles that leave ---- */
 
-/* The particles that leave: indices ascending, and the packets by rank. */
+/* Particles that leave: ascending indices, and packets sorted by rank. */
 struct leavers {
     int64_t n, nsend;
     int64_t *at;
     struct comm_counts to;
-    size_t size; /* of a packet */
+    size_t size; /* bytes of a packet */
     void *send;
 };
 
-/* −1: nobody's, its particle is beyond a boundary. */
+/* Rank of a packet; −1: none, the particle is beyond a boundary. */
 static int packet_rank(const struct domain *d, int l, okey key)
 {
     return key == part_nowhere() ? -1 : domain_rank(d, l, key);
@@ -180,8 +181,8 @@ void *part_packets_exchange(struct parts *p, const struct comm *c, const struct 
     return in;
 }
 
-/* Sends particles from `begin` on whose host is no own oct of level l, the first `most` of them, to
- * the rank of that oct. (collective) */
+/* Sends the first `max` of the particles from `begin` on whose host is no own oct of level l to the
+ * rank of that oct. (collective) */
 static void migrate_some(struct parts *p, const struct mesh *m, const struct comm *c,
                          const struct domain *d, int l, int64_t begin, int64_t max)
 {
@@ -202,7 +203,7 @@ static void migrate_some(struct parts *p, const struct mesh *m, const struct com
     comm_counts_free(&s.to);
 }
 
-/* Few leave in a step. */
+/* Few particles leave in a step: one exchange suffices. */
 void part_migrate(struct parts *p, const struct mesh *m, const struct comm *c,
                   const struct domain *d, int l, int64_t begin)
 {
@@ -211,7 +212,7 @@ void part_migrate(struct parts *p, const struct mesh *m, const struct comm *c,
 
 /* ---- all particles ---- */
 
-/* Most are next to others of their oct. */
+/* Finds hosts of particles begin..end-1; consecutive particles are mostly in the same oct. */
 static void host_block(struct parts *p, const struct mesh *m, int64_t begin, int64_t end)
 {
     int64_t last[3] = {-1, -1, -1}, q[3];
@@ -229,7 +230,8 @@ static void host_block(struct parts *p, const struct mesh *m, int64_t begin, int
     }
 }
 
-/* Host on levelmin: where position says, if that oct is here. */
+/* Finds the host on levelmin of each particle from its position; HOST_AWAY if that oct is on
+ * another rank. */
 static void host_all(struct parts *p, const struct mesh *m)
 {
     part_forget(p, 0);
@@ -243,7 +245,7 @@ static bool is_periodic(const struct mesh *m, int d)
     return !m->bounded[2 * d] && !m->bounded[2 * d + 1];
 }
 
-/* Is a particle that is nowhere beyond a boundary, and not too far away on a periodic axis? */
+/* Whether a lost particle is beyond a boundary, and not too far away on a periodic axis. */
 static bool has_left(const struct parts *p, const struct mesh *m, int64_t i)
 {
     bool left = true;
@@ -266,7 +268,7 @@ int64_t part_outside(const struct parts *p, const struct mesh *m, double roundin
     return n;
 }
 
-/* Positions that were read. */
+/* Error if a particle that was read is outside the box. */
 static enum err check_all(const struct parts *p, const struct mesh *m, bool may_have_left)
 {
     for (int64_t i = 0; i < p->n; i++)
@@ -276,7 +278,7 @@ static enum err check_all(const struct parts *p, const struct mesh *m, bool may_
     return OK;
 }
 
-/* In batches, so that what is under way stays bounded. (collective) */
+/* Sends particles in batches, which bounds the memory of packets. (collective) */
 static void migrate_many(struct parts *p, const struct mesh *m, const struct comm *c,
                          const struct domain *d, int l)
 {
@@ -287,7 +289,7 @@ static void migrate_many(struct parts *p, const struct mesh *m, const struct com
     for (int64_t k = 0; k < turns; k++) migrate_some(p, m, c, d, l, 0, per);
 }
 
-/* From host_all to owners. (collective) */
+/* Sends all particles from the ranks of host_all to their owners. (collective) */
 static void send_all(struct parts *p, const struct mesh *m, const struct comm *c,
                      const struct domain *d)
 {

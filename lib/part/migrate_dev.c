@@ -1,7 +1,8 @@
-/* part/migrate_dev: particles of a device that change ranks.
+/* part/migrate_dev: sends particles on a device to other ranks.
  *
- * Kernels find those that leave and pack them; only these packets come to the host, which finds
- * their ranks and sends them. What arrives goes there, and fills the places of those that left. */
+ * Kernels find the particles that leave and pack them; only these packets are copied to the host,
+ * which finds their ranks and sends them. Arrivals are copied to the device and fill the slots of
+ * the particles that left. */
 #include "base/mem.h"
 #include "part/dev_priv.h"
 
@@ -29,13 +30,13 @@ static struct part_packets packets_of(const struct part_dev *x, const struct par
     return t;
 }
 
-/* The places of those that leave; they are between launches in x->tmp. */
+/* Slots of the particles that leave; between launches they are in x->tmp. */
 static int32_t *slots_of(const struct part_dev *x)
 {
     return (int32_t *)(void *)x->tmp;
 }
 
-/* The `away` particles as packets, in `out`. */
+/* Copies the `away` particles to `out` as packets. */
 static enum err leave(struct part_dev *x, const struct parts *p, const struct mesh *m, int l,
                       int64_t begin, int64_t away, void *out)
 {
@@ -67,7 +68,7 @@ static enum err array_grow(struct part_dev *x, void *pointer, size_t bytes, size
     return OK;
 }
 
-/* Room for n particles. An error: there is as much as before. */
+/* Makes room for n particles. After an error the capacity is as before. */
 static enum err columns_grow(struct part_dev *x, const struct parts *p, int64_t n)
 {
     const size_t old = (size_t)x->cap, cap = (size_t)(n + n / 32 + 1);
@@ -106,7 +107,7 @@ static enum err arrive_dev(struct part_dev *x, struct parts *p, int l, int64_t a
     return OK;
 }
 
-/* Arrival of n particles whose columns are in host memory. */
+/* Adds n arrivals to the columns in host memory. */
 static enum err arrive_here(struct part_dev *x, struct parts *p, const struct level *lv,
                             int64_t away, int64_t n, void *in)
 {
@@ -142,7 +143,7 @@ void part_dev_migrate(struct part_dev *x, struct parts *p, const struct mesh *m,
     bool fits = room(x, size * (size_t)n) == OK && columns_grow(x, p, p->n + n - away) == OK;
     if (away > 0 || n > 0)
         BUG_ON((fits ? arrive_dev(x, p, l, away, n, in)
-                     : arrive_here(x, p, &m->lev[l], away, n, in)) != OK); /* the same */
+                     : arrive_here(x, p, &m->lev[l], away, n, in)) != OK); /* the state is lost */
     FREE(in);
     FREE(out);
 }

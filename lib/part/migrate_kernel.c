@@ -1,4 +1,5 @@
-/* part/migrate_kernel: particles that change ranks (migrate_dev.c): a thread a particle. */
+/* part/migrate_kernel: kernels of particles that change ranks (migrate_dev.c), one thread per
+ * particle. */
 #include "dev/kernel.h"
 #include "part/kernels.h"
 
@@ -51,7 +52,7 @@ KERNEL(parts_unpack, struct parts_unpack_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
-/* How many of the ascending numbers at[0..n-1] are below i. */
+/* Number of elements of the ascending list at[0..n-1] below i. */
 PTAH_HD int32_t count_below(const int32_t *at, int32_t n, int64_t i)
 {
     int32_t low = 0, high = n;
@@ -67,7 +68,8 @@ PTAH_HD int32_t count_below(const int32_t *at, int32_t n, int64_t i)
 
 KERNEL(parts_close, struct parts_close_args, struct dev_nothing, DEV_THREADS)
 {
-    const int64_t middle = a->end - a->n; /* there are as many particles behind it as gaps before */
+    /* at most as many particles from `middle` on as gaps before */
+    const int64_t middle = a->end - a->n;
     const int32_t n = (int32_t)a->n;
     PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, middle, a->end);

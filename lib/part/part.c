@@ -1,9 +1,9 @@
 /* part: storage of particles, and their moves between levels.
  *
- * Every particle of a level is tied to an oct (host), so the mesh side (block.c) never
- * searches. part_enter compares the integer coordinates of a particle's oct with those of its host
+ * Every particle of a level is tied to an oct (host), so the mesh side (block.c) never searches.
+ * part_enter compares the integer coordinates of a particle's oct with the coordinates of its host
  * and looks up the few that differ; part_hand_down reads the child of the host's cell. Both then
- * send away the particles whose host is a ghost.
+ * send the particles whose host is a ghost to other ranks.
  *
  * Order in memory: [level l | level l+1 | …]. Since the pieces stay in place when levels merge, a
  * step only has to swap the particles that changed level (Hoare's partition), and a piece is sorted
@@ -76,7 +76,7 @@ size_t part_bytes(const struct part_columns *columns)
     size_t n = sizeof(lidx) + PART_SCRATCH_BYTES;
     for (int c = 0; c < columns->n; c++)
         if (columns->has[c]) n += (size_t)part_type_size(part_column(columns, c)->type);
-    return n + n / 32; /* part_reserve */
+    return n + n / 32; /* same margin as in part_reserve */
 }
 
 static void part_resize(struct parts *p, int64_t cap)
@@ -98,7 +98,7 @@ void part_trim(struct parts *p)
     if (p->cap - p->n > p->n / 16) part_resize(p, p->n + p->n / 32);
     if (p->scratch_cap <= p->n + p->n / 16) return;
     part_scratch_free(p);
-    part_scratch_reserve(p, p->n); /* what all ranks hold */
+    part_scratch_reserve(p, p->n); /* scratch for all particles, as on every rank */
 }
 
 int64_t part_append(struct parts *p, int64_t n)
@@ -151,7 +151,7 @@ void part_gaps_close(struct parts *p, int64_t n, const int64_t *at)
     for (int64_t j = 0; j < n;) {
         p->n--;
         if (at[n - 1] == p->n)
-            n--; /* the last entry is itself a gap */
+            n--; /* the last particle is itself a gap */
         else
             particle_copy(p, at[j++], p->n);
     }
@@ -159,14 +159,15 @@ void part_gaps_close(struct parts *p, int64_t n, const int64_t *at)
 
 /* ---- start of a level's step ---- */
 
-/* part_new_host of one that is not in its oct h any more: mostly it is beyond one face. */
+/* New host of a particle that has left its oct h, as part_new_host, faster in the common case that
+ * it crossed one face. */
 static inline lidx new_host(const struct mesh *m, int l, lidx h, const int64_t o[3],
                             const int64_t q[3])
 {
     int64_t n = (int64_t)1 << (l - 1);
     int face = -1, off = 0;
     for (int d = 0; d < 3; d++) {
-        int64_t s = (q[d] - o[d] + 1) & (n - 1); /* 0, 1, 2: before it, beside it, after it */
+        int64_t s = (q[d] - o[d] + 1) & (n - 1); /* 0, 1, 2: before, in, after the host along d */
         if (s == 1) continue;
         off++;
         face = s == 0 ? 2 * d : s == 2 ? 2 * d + 1 : -1;
@@ -258,7 +259,7 @@ static int64_t mark_block(struct parts *p, const struct mesh *m, int l, int64_t 
 /* Moves marked particles after the others, from `middle` on. */
 static void partition(struct parts *p, int64_t begin, int64_t middle)
 {
-    part_reserve(p, p->n + 1); /* one place to swap through */
+    part_reserve(p, p->n + 1); /* one slot for swaps */
     for (int64_t i = begin, j = middle; i < middle; i++) {
         if (p->host[i] >= 0) continue;
         while (p->host[j] < 0) j++;

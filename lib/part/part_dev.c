@@ -1,4 +1,4 @@
-/* part/part_dev: copies and launches of particles on a device. */
+/* part/part_dev: copies of particles to and from a device, and launches of kernels. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -6,9 +6,9 @@
 #include "part/sort.h"
 
 enum {
-    NEAR = 6,       /* as in sort.c */
-    DISORDER = 32,  /* the same */
-    SWAPPERS = 1024 /* blocks that share what has to change places */
+    NEAR = 6,       /* log2 of the octs in a row, as in sort.c */
+    DISORDER = 32,  /* inverse of the disorder at which particles are sorted, as in sort.c */
+    SWAPPERS = 1024 /* number of blocks that share the swaps */
 };
 
 static int64_t min(int64_t a, int64_t b)
@@ -73,7 +73,7 @@ void part_dev_free(struct part_dev **x)
     FREE(*x);
 }
 
-/* ---- places ---- */
+/* ---- location ---- */
 
 static size_t size_of(const struct parts *p, int c)
 {
@@ -105,7 +105,8 @@ enum err part_dev_need(struct part_dev *x, struct parts *p, int location)
 {
     if (x->location & location) return OK;
     if (location == LOCATION_DEVICE) TRY(columns_make(x, p));
-    if (location == LOCATION_HOST) part_reserve(p, p->n); /* more may have come there */
+    /* the device may have received more particles */
+    if (location == LOCATION_HOST) part_reserve(p, p->n);
     size_t n = (size_t)p->n;
     for (int c = 0; c < p->columns.n; c++) {
         if (!p->columns.has[c]) continue;
@@ -120,7 +121,8 @@ enum err part_dev_need(struct part_dev *x, struct parts *p, int location)
         dev_get(x->stream, p->host, x->host, sizeof *p->host * n);
     TRY(dev_wait(x->stream));
     x->location |= location;
-    if (location == LOCATION_DEVICE) part_scratch_free(p); /* the device has its own */
+    /* the device has its own scratch memory */
+    if (location == LOCATION_DEVICE) part_scratch_free(p);
     return OK;
 }
 
@@ -144,7 +146,7 @@ struct part_view part_dev_view(const struct part_dev *x)
                               .family = x->col[COL_FAMILY]};
 }
 
-/* Particles and links of the levels first … last are there. */
+/* Brings particles and the links of levels first … last to the device. */
 static enum err begin(struct part_dev *x, struct parts *p, const struct mesh *m, int first,
                       int last)
 {
@@ -168,8 +170,8 @@ struct part_table part_dev_table(const struct part_dev *x, const struct parts *p
     return t;
 }
 
-/* All columns of the particles first … first+n-1 in the order of x->order, as many at a time as
- * x->tmp has room for. */
+/* Permutes all columns of particles first … first+n-1 by x->order, as many columns at a time as fit
+ * into x->tmp. */
 static void permute(struct part_dev *x, const struct parts *p, int64_t first, int64_t n)
 {
     const struct part_table all = part_dev_table(x, p);
@@ -187,8 +189,8 @@ static void permute(struct part_dev *x, const struct parts *p, int64_t first, in
     }
 }
 
-/* How many a kernel has counted as away, and whether the piece first … first+n-1 is out of order.
- */
+/* Gets the count of particles with hosts on other ranks, and whether the piece first … first+n-1 is
+ * out of order. */
 static enum err totals(struct part_dev *x, int64_t first, int64_t n, lidx octs, int32_t *away,
                        bool *disorder)
 {
@@ -264,7 +266,7 @@ enum err part_dev_count(struct part_dev *x, struct parts *p, const struct mesh *
     return err;
 }
 
-/* Marks those in refined cells, and moves them behind the others, if some are before them. */
+/* Marks particles in refined cells, and moves them behind the others if necessary. */
 static enum err sink_down(struct part_dev *x, struct parts *p, int l, int32_t *down, int32_t *away)
 {
     const int64_t first = p->first[l], n = p->n - first;
@@ -341,7 +343,7 @@ enum err part_dev_deposit_need(struct part_dev *x, struct parts *p, const struct
     return rows_make(x, m->lev[l].noct);
 }
 
-/* Into x->mass, x->number. */
+/* Deposits into x->mass, x->number. */
 static enum err deposit_dev(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
                             const struct deposit_rule *rule, bool number)
 {
@@ -493,9 +495,9 @@ static enum err sums_end(struct part_dev *x, int n, struct sum *sum)
     enum err err = dev_wait(q->s);
     q->s = NULL;
     for (int j = 0; j < n; j++) {
-        struct sum there = {.bad = q->digit[j][SUM_DIGITS]};
-        memcpy(there.digit, q->digit[j], sizeof there.digit);
-        sum_join(&sum[j], &there);
+        struct sum part = {.bad = q->digit[j][SUM_DIGITS]};
+        memcpy(part.digit, q->digit[j], sizeof part.digit);
+        sum_join(&sum[j], &part);
     }
     return err;
 }

@@ -1,15 +1,14 @@
-/* part/part_dev: particles on a device (lib/dev). Bits are those of the CPU. docs/gpu.md says what
- * runs there.
+/* part/part_dev: particles on a device (lib/dev), with the same bits as on the CPU. docs/gpu.md
+ * lists the supported parts.
  *
- * The columns of all particles have one place: here, there, or both. What is a function of part.h
- * there has the name part_dev_… here, with the same arguments: it brings the particles to the
- * device, if they are not there, and leaves them there. Fields that it reads must be there (links
- * of the mesh are sent). Bookkeeping (n, first, run) stays in struct parts. Only particles that
- * change ranks cross the bus; peers may have theirs on the host. enter and hand_down are collective
- * as those of part.h are.
+ * All columns of the particles have one location: host, device, or both. Each function
+ * part_dev_NAME corresponds to part_NAME in part.h, with the same arguments: it copies the
+ * particles to the device if necessary, and leaves them there. Fields that it reads must be on the
+ * device (links of the mesh are sent). Bookkeeping (n, first, run) stays in struct parts. Only
+ * particles that change ranks cross the bus; other ranks may have theirs on the host.
+ * part_dev_enter and part_dev_hand_down are collective.
  *
- * ERR_LIMIT: the device has too little memory, or failed; the particles are where they were, as
- * they were. */
+ * ERR_LIMIT: the device has too little memory, or failed; the particles are unchanged. */
 #pragma once
 #include "base/sum.h"
 #include "oct/mirror.h"
@@ -17,12 +16,12 @@
 
 struct part_dev;
 
-MUST_USE enum err part_dev_new(struct part_dev **x, struct mirror *mirror); /* lent */
-void part_dev_free(struct part_dev **x); /* particles are not needed from it any more */
+MUST_USE enum err part_dev_new(struct part_dev **x, struct mirror *mirror); /* mirror is lent */
+void part_dev_free(struct part_dev **x); /* the particles must be on the host */
 
-/* All columns are at `place` (PLACE_…) on return. */
+/* Brings all columns to `location` (LOCATION_…) by the return. */
 MUST_USE enum err part_dev_need(struct part_dev *x, struct parts *p, int location);
-/* The host has changed particles, their number or their columns. They are there alone. */
+/* Declares that the host has changed particles or their number; only the host's copy is valid. */
 void part_dev_wrote(struct part_dev *x);
 bool part_dev_has(const struct part_dev *x, int location);
 
@@ -31,7 +30,7 @@ MUST_USE enum err part_dev_enter(struct part_dev *x, struct parts *p, const stru
 MUST_USE enum err part_dev_hand_down(struct part_dev *x, struct parts *p, const struct mesh *m,
                                      const struct comm *c, const struct domain *d, int l);
 MUST_USE enum err part_dev_merge(struct part_dev *x, struct parts *p, const struct mesh *m, int l);
-/* mass, number: the host's. */
+/* Deposits into mass and number in host memory. */
 MUST_USE enum err part_dev_deposit(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
                                    double quantum, double mass_cut, int cic_levelmax,
                                    int64_t (*mass)[8], int64_t (*number)[8]);
@@ -39,26 +38,27 @@ MUST_USE enum err part_dev_synchro(struct part_dev *x, struct parts *p, const st
                                    const double *dtnew, const double *dtold);
 MUST_USE enum err part_dev_move(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
                                 double dt);
-/* The first half of the next two: what it asks for runs in stream s, after what is in the mirror's
- * now. The second half, which waits for it, follows before those particles change. */
+/* First halves of part_dev_vmax and part_dev_kinetic: the kernels run in stream s, after the work
+ * queued so far in the mirror's stream. The second half, which waits for the result, must follow
+ * before the particles change. */
 MUST_USE enum err part_dev_vmax_begin(struct part_dev *x, struct parts *p, int l,
                                       struct dev_stream *s);
 MUST_USE enum err part_dev_kinetic_begin(struct part_dev *x, struct parts *p, int l,
                                          struct dev_stream *s);
 MUST_USE enum err part_dev_vmax(struct part_dev *x, struct parts *p, int l, double *vmax);
 MUST_USE enum err part_dev_kinetic(struct part_dev *x, struct parts *p, int l, struct sum *ekin);
-/* Particles by the finest oct that they are in, [noct] of each level from levelmin on, on which all
- * are hosted; those that own octs do not host are left out. */
+/* Counts particles by the finest oct that contains them, [noct] of each level from levelmin on,
+ * where all are hosted; particles hosted by ghosts are not counted. */
 MUST_USE enum err part_dev_count(struct part_dev *x, struct parts *p, const struct mesh *m,
                                  int32_t *const count[LEVEL_MAX + 2]);
 /* Adds the mass and, with n == 4, first moments of all particles but tracers. */
 MUST_USE enum err part_dev_mass(struct part_dev *x, struct parts *p, int n, struct sum *sum);
 
-/* part_dev_deposit with sums on the device: lent until the next deposit. number NULL: not asked. */
+/* Deposits into device arrays, which are lent until the next deposit. number NULL: not wanted. */
 MUST_USE enum err part_dev_deposit_density(struct part_dev *x, struct parts *p,
                                            const struct mesh *m, int l, double quantum,
                                            double mass_cut, int cic_levelmax, int64_t (**mass)[8],
                                            int64_t (**number)[8]);
-/* The device has all that this needs. */
+/* Brings all inputs of a deposit to the device. */
 MUST_USE enum err part_dev_deposit_need(struct part_dev *x, struct parts *p, const struct mesh *m,
                                         int l);

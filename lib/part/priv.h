@@ -1,5 +1,5 @@
-/* part/priv: what the files of part, for the CPU and for devices, share beside formulas.
- * Private to part. */
+/* part/priv: functions shared by the files of part for the CPU and for devices, apart from
+ * formulas. Private to part. */
 #pragma once
 #include <string.h>
 
@@ -7,13 +7,13 @@
 
 enum { PART_CHUNK = 4096 }; /* particles per chunk of a loop */
 
-/* The last particles fill the places at[0..n-1], which ascend. */
+/* Moves the last particles into the gaps at[0..n-1], which ascend. */
 void part_gaps_close(struct parts *p, int64_t n, const int64_t *at);
-/* Gives back what many particles that went have left. */
+/* Frees the memory of many particles that have left. */
 void part_trim(struct parts *p);
 
-/* The beginnings of pieces stay true, or at least ordered and in range, when particles are added
- * and removed: all from level l on are again of level l. */
+/* Keeps the starts of pieces valid, or at least ordered and in range, after particles are added or
+ * removed: all particles from level l on belong to level l again. */
 void part_runs_tidy(struct parts *p, const struct mesh *m, int l);
 
 struct deposit_rule part_deposit_rule(const struct parts *p, int l, double quantum, double mass_cut,
@@ -21,22 +21,22 @@ struct deposit_rule part_deposit_rule(const struct parts *p, int l, double quant
 
 /* ---- columns that not every run has ---- */
 
-/* Where the columns of `more` end in a packet. */
+/* Offset in a packet of the end of the columns `more`. */
 static inline int part_more_end(const struct parts *p)
 {
     return p->nmore ? p->more[p->nmore - 1].at + p->more[p->nmore - 1].size : 0;
 }
 
-/* The value of the k-th of them, of particle i. */
+/* Value of the k-th of these columns for particle i. */
 static inline char *part_value_at(const struct parts *p, int k, int64_t i)
 {
     return (char *)p->col[p->more[k].column] + p->more[k].size * i;
 }
 
-/* One of size bytes. */
+/* Copies a value of `size` bytes. */
 static inline void part_value_copy(int size, char *to, const char *from)
 {
-    switch (size) { /* the compiler knows each length */
+    switch (size) { /* constant sizes for the compiler */
     case 8:
         memcpy(to, from, 8);
         break;
@@ -54,23 +54,24 @@ static inline void part_value_copy(int size, char *to, const char *from)
 
 /* ---- between ranks ----
  *
- * Particles travel as packets: rows of part_packet_size bytes, of which the first is the key of the
- * oct (part_nowhere: there is none). All ranks have the same, wherever their particles are. */
+ * Particles are sent as packets: rows of part_packet_size bytes, which begin with the key of the
+ * oct (part_nowhere: none). Packets are the same for particles on hosts and on devices. */
 
 struct packet_column {
-    int column, at; /* in the packet */
+    int column, at; /* at: offset in the packet */
 };
 size_t part_packet_size(const struct parts *p);
-/* The columns of a packet, and their number. */
+/* Columns of a packet; returns their number. */
 int part_packet_columns(const struct parts *p, struct packet_column *col);
-/* Sends n packets in any order to the owners of their octs of level l, and counts those that have
- * none as lost. Returns what came (owner: caller, FREE), and how many. (collective) */
+/* Sends n packets in any order to the owners of their octs of level l, and counts packets without
+ * an owner as lost. Returns the packets received (owner: caller, FREE), *nin of them. (collective)
+ */
 void *part_packets_exchange(struct parts *p, const struct comm *c, const struct domain *d, int l,
                             int64_t n, void *packets, int64_t *nin);
-/* n arrivals fill the places at[0..nleft-1], which ascend, of particles that left; the rest of
- * either is settled at the end of the arrays. Local. */
+/* Puts n arrivals into the slots at[0..nleft-1], which ascend, of particles that left; remaining
+ * gaps or arrivals are handled at the end of the arrays. Local. */
 void part_packets_put(struct parts *p, const struct level *lv, int64_t nleft, const int64_t *at,
                       int64_t n, void *packets);
-/* Particles from `begin` on whose host is no own oct of level l go to its owner. (collective) */
+/* Sends particles from `begin` on whose host is no own oct of level l to its owner. (collective) */
 void part_migrate(struct parts *p, const struct mesh *m, const struct comm *c,
                   const struct domain *d, int l, int64_t begin);

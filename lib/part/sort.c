@@ -1,9 +1,9 @@
-/* part/sort: sort by host. A radix sort of (host, index) pairs, then each array is permuted
- * through one scratch array.
+/* part/sort: sort by host. A radix sort of (host, index) pairs, then each array is permuted through
+ * one scratch array.
  *
  * A particle out of order costs little on the mesh side while its cloud lies in the patch of the
- * block that those around it are in (block.h), and a gather of its own once it is further out,
- * as much as sorting thirty particles: below that share of disorder nothing is done. */
+ * block of its neighbours in memory (block.h); further out it costs a gather of its own, as much as
+ * sorting thirty particles: below that fraction of disorder nothing is sorted. */
 #include "part/sort.h"
 
 #include <omp.h>
@@ -13,8 +13,8 @@
 
 enum { DISORDER = 32, NEAR = 6, BITS = 11, BUCKETS = 1 << BITS };
 
-/* Descents, or returns to a row of 2^NEAR octs if these are more: particles in the order of a
- * lattice have few descents, but leave each row after a few particles. */
+/* Number of descents, or of returns to a row of 2^NEAR octs if these are more: particles in lattice
+ * order have few descents, but leave each row after a few particles. */
 static int64_t count_disorder(const lidx *host, int64_t n)
 {
     int64_t descents = 0, changes = 0;
@@ -34,7 +34,7 @@ static int64_t count_disorder(const lidx *host, int64_t n)
 void part_scratch_reserve(struct parts *p, int64_t n)
 {
     if (n <= p->scratch_cap) return;
-    p->scratch_cap = p->cap; /* so that a row can change places with a column */
+    p->scratch_cap = p->cap; /* full capacity, so that a row can be swapped with a column */
     for (int k = 0; k < 3; k++)
         p->scratch[k] = mem_grow(p->scratch[k], sizeof(uint64_t) * (size_t)p->scratch_cap,
                                  "particle sort");
@@ -77,8 +77,8 @@ static void radix_pass(const uint64_t *in, uint64_t *out, int64_t n, int shift,
     }
 }
 
-/* Arrays of each element size, from `a` to `out`; the order's low words are places relative to the
- * first. */
+/* Permutes arrays of each element size from `a` to `out`; the low words of the order are indices
+ * relative to the first. */
 #define PERMUTE(name, word)                                                                        \
     static void name(const void *a, int64_t n, const uint64_t *order, void *out)                   \
     {                                                                                              \
@@ -87,7 +87,7 @@ static void radix_pass(const uint64_t *in, uint64_t *out, int64_t n, int shift,
         _Pragma("omp parallel for schedule(static)") for (int64_t i = 0; i < n; i++)               \
             to[i] = from[(uint32_t)order[i]];                                                      \
     }
-typedef uint64_t __attribute__((may_alias)) word8; /* doubles too */
+typedef uint64_t __attribute__((may_alias)) word8; /* also for doubles */
 PERMUTE(permute8, word8)
 PERMUTE(permute4, int32_t)
 PERMUTE(permute2, int16_t)
@@ -118,8 +118,8 @@ static void copy_bytes(char *to, const char *from, size_t n)
     for (size_t b = 0; b < n; b += PIECE) memcpy(to + b, from + b, n - b < PIECE ? n - b : PIECE);
 }
 
-/* A row of scratch takes the place of the column, if less has to be copied so and it keeps nothing:
- * it does where begin > 0, for coarser levels. */
+/* Permutes a column. It is swapped with a scratch row if that copies less and the row holds no
+ * cached force (with begin > 0 it does, for coarser levels). */
 static void permute_column(struct parts *p, int c, int64_t begin, int64_t n, const uint64_t *order,
                            void **row)
 {
@@ -159,7 +159,7 @@ void part_sort(struct parts *p, int64_t begin, int64_t end)
         uint64_t *swap = a;
         a = b;
         b = swap;
-        if (shift > 32 + 31 - BITS) break; /* the digits of a lidx are done */
+        if (shift > 32 + 31 - BITS) break; /* all digits of a lidx are done */
     }
     FREE(count);
     void **row = &p->scratch[a == (uint64_t *)p->scratch[0] + begin];

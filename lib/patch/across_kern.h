@@ -1,20 +1,20 @@
-/* patch/across_kern: the cell across a face, the registers across it, and the balance of a cell's
- * faces. For hosts and devices: a mesh whose pointers a device can follow serves there. */
+/* patch/across_kern: the cell across a face, the reflux registers across it, and the flux balance
+ * of a cell, for hosts and for devices with a mesh in device memory. */
 #pragma once
 #include <math.h>
 
 #include "base/device.h"
 #include "oct/mesh.h"
 
-/* A cell of some level; oct < 0: NBR_BOUNDARY. */
+/* A cell of any level; oct < 0: NBR_BOUNDARY. */
 struct patch_cell {
     int level;
     lidx oct;
     int cell;
 };
 
-/* The cell across face f (−x,+x,…) of cell c of oct i of level l, or, where its oct does not exist,
- * the coarser cell that contains it. */
+/* Cell across face f (−x,+x,…) of cell c of oct i of level l, or, where its oct does not exist, the
+ * coarser cell that contains it. */
 PTAH_HD_FN struct patch_cell patch_across(const struct mesh *m, int l, lidx i, int c, int f)
 {
     int bit = 1 << (f >> 1);
@@ -33,7 +33,7 @@ PTAH_HD_FN struct patch_cell patch_across(const struct mesh *m, int l, lidx i, i
     return x;
 }
 
-/* The smaller of two differences, where both have one sign. */
+/* The smaller of two differences if they have the same sign, otherwise 0. */
 PTAH_HD double patch_minmod(double left, double mid, double right)
 {
     double l = mid - left, r = right - mid, s = fabs(l) < fabs(r) ? l : r;
@@ -64,8 +64,8 @@ PTAH_HD_FN void patch_children(const struct mesh *m, struct patch_cell p, int fi
                  ((k >> 2) - 0.5) * half[2];
 }
 
-/* The registers [nflux] of a system (struct level.reflux) that the fine oct across face f of the
- * unrefined cell c of oct i of lv has for its face towards the cell; NULL: there is none. */
+/* Registers [nflux] of a system (struct level.reflux) of the fine oct across face f of the
+ * unrefined cell c of oct i of lv, for its face towards the cell; NULL: no registers. */
 PTAH_HD_FN const double *reflux_across(const struct level *lv, const struct level *fine, lidx i,
                                        int c, int f, int system, int nflux)
 {
@@ -77,13 +77,13 @@ PTAH_HD_FN const double *reflux_across(const struct level *lv, const struct leve
     return r->flux + ((size_t)r->row[ch] * 6 + (size_t)(f ^ 1)) * (size_t)nflux;
 }
 
-/* u + flux in − flux out, of two opposite faces. */
+/* Value u + flux in − flux out, for two opposite faces. */
 PTAH_HD double patch_add_faces(double u, double in, double out)
 {
     return u + (in - out);
 }
 
-/* u + flux in − flux out, of the faces below and above in x, y and z. */
+/* Value u + flux in − flux out, for the faces below and above in x, y and z. */
 PTAH_HD double patch_add_fluxes(double u, double x0, double x1, double y0, double y1, double z0,
                                 double z1)
 {

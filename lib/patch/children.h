@@ -1,16 +1,16 @@
 /* patch/children: the eight cells of an oct that does not exist, by vectors: its parent cell with
- * slopes by minmod. */
+ * minmod slopes. */
 #pragma once
 #include "oct/mesh.h"
 #include "vec/vec4.h"
 
-/* Places of cells in the fields of the coarser level: of a cell, and along each axis of those below
- * and above it. */
+/* Indices in the fields of the coarser level of a cell, and of the cells below and above it along
+ * each axis. */
 struct crossing {
     size_t own, below[3], above[3];
 };
 
-/* Returns whether all of them are on that level. */
+/* Finds the neighbours of cell c of oct i. Returns whether all are on that level. */
 static inline bool crossing_find(struct crossing *x, const struct level *up, lidx i, int c)
 {
     x->own = 8 * (size_t)i + (size_t)c;
@@ -26,7 +26,7 @@ static inline bool crossing_find(struct crossing *x, const struct level *up, lid
     return true;
 }
 
-/* A field of such cells; by axis, lane 3 is the cell itself. */
+/* Values of a field in these cells; vectors by axis, lane 3: the cell itself. */
 struct crossed {
     vec4 own, below, above;
 };
@@ -39,12 +39,12 @@ static inline struct crossed crossed_of(double (*const fld)[8], const struct cro
                             {u[x->above[0]], u[x->above[1]], u[x->above[2]], a}};
 }
 
-/* The children's values, four of each layer. */
+/* Values of the children, four of each layer. */
 struct children {
     vec4 lower, upper;
 };
 
-/* The cell's value with slopes by minmod. */
+/* Values of the children of a cell with minmod slopes. */
 static inline struct children children_of(struct crossed x)
 {
     static const vec4 sx = {-0.5, 0.5, -0.5, 0.5}, sy = {-0.5, -0.5, 0.5, 0.5};

@@ -1,5 +1,5 @@
-/* patch/gather: octs that do not exist on the level but are seen by an own cell are interpolated
- * from the coarser level by the law, and those beyond boundaries filled axis after axis. */
+/* patch/gather: octs that do not exist on the level but are read by an own cell are interpolated
+ * from the coarser level by the law; octs beyond boundaries are filled axis after axis. */
 #include "patch/gather.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static struct target target_of(const struct gathered *g, int x, int y, int z)
     return (struct target){2 * z & 3, (2 * z + 1) & 3, plane_at(g->w, 2 * x, 2 * y), g->w};
 }
 
-/* Returns whether a cell is refined. */
+/* Copies the refinement flags of an oct into the ring. Returns whether a cell is refined. */
 static inline bool put8_split(unsigned char *const *ring, struct target t, const lidx *child)
 {
     unsigned char s[8], any = 0;
@@ -34,7 +34,7 @@ static bool load_oct(struct gathered *g, lidx i, struct target t)
     return g->finer && put8_split(g->split, t, lv->child[i]);
 }
 
-/* Copies eight cells each of two octs, side by side in x, into the ring of planes. */
+/* Copies eight cells each of two octs adjacent in x into the ring of planes. */
 static inline void put16(double *const *ring, int v, struct target t, const double *x,
                          const double *y)
 {
@@ -48,7 +48,7 @@ static inline void put16(double *const *ring, int v, struct target t, const doub
     *(cells4_any *)(b + t.w) = row[3];
 }
 
-/* Octs i and j side by side; the place of the first is t. */
+/* Loads octs i and j, adjacent in x; t: location of the first. */
 static bool load_two(struct gathered *g, lidx i, lidx j, struct target t)
 {
     const struct level *lv = &g->m->lev[g->l];
@@ -82,7 +82,7 @@ static void load_missing(struct gathered *g, lidx at, struct target t)
     put8_split(g->split, t, NULL);
 }
 
-/* Prefetches what load_missing reads: the parent and its neighbours around the cell. */
+/* Prefetches the inputs of load_missing: the parent and its neighbours around the cell. */
 static void prefetch_missing(const struct gathered *g, lidx at)
 {
     const struct level *up = &g->m->lev[g->l - 1];
@@ -112,12 +112,12 @@ void gather_prefetch(const struct gathered *g, int y, int z, int part)
 
 /* ---- boundaries ---- */
 
-/* A cell of a plane, by its position. */
+/* Position of a cell in a plane. */
 struct cell_at {
     int plane, at;
 };
 
-/* Fills one cell beyond boundary f from the cell `from`. */
+/* Fills a cell beyond boundary f from the cell `from`. */
 static void boundary_cell(struct gathered *g, int f, struct cell_at to, struct cell_at from)
 {
     const struct law *law = g->law;
@@ -138,8 +138,8 @@ static bool at_boundary(const struct gathered *g, int f)
     return g->m->bounded[f] && (f & 1 ? t->x0[d] + t->t[d] == n : t->x0[d] == 0);
 }
 
-/* The h-th cell beyond boundary f, counted from the tile, and the one that it takes its state from.
- */
+/* Positions of the h-th cell beyond boundary f, counted from the tile, and of the cell whose state
+ * it takes. */
 static void boundary_pair(const struct gathered *g, int f, int h, int *to, int *from)
 {
     int n = 2 * g->slots->tile->t[f >> 1];
@@ -148,7 +148,7 @@ static void boundary_pair(const struct gathered *g, int f, int h, int *to, int *
     if (!g->law->mirrored[f]) *from = f & 1 ? n - 1 : 0;
 }
 
-/* Beyond the boundaries in x and y of plane k. */
+/* Fills cells beyond the boundaries in x and y of plane k. */
 static void boundaries_fill(struct gathered *g, int k)
 {
     const struct tile *t = g->slots->tile;
@@ -164,7 +164,7 @@ static void boundaries_fill(struct gathered *g, int k)
     }
 }
 
-/* The planes beyond a boundary in z. */
+/* Fills the planes beyond a boundary in z. */
 static void boundary_planes(struct gathered *g, int f)
 {
     for (int h = 0; h < 2; h++) {
@@ -177,7 +177,7 @@ static void boundary_planes(struct gathered *g, int f)
 
 /* ---- planes ---- */
 
-/* Octs of a row that are seen; returns whether a cell is refined. */
+/* Gathers the needed octs of a row. Returns whether a cell is refined. */
 static bool gather_row(struct gathered *g, int y, int z)
 {
     const lidx *oct = g->slots->oct[z + 1][y + 1];

@@ -1,24 +1,25 @@
-/* patch/gather: values of the octs in and around a tile, in planes of cells; and how a law writes
- * octs that do not exist into them. */
+/* patch/gather: values of the octs in and around a tile, in planes of cells, and functions by which
+ * a law writes octs that do not exist into the planes. */
 #pragma once
 #include <string.h>
 
 #include "patch/law.h"
 #include "patch/tile.h"
 
-/* The last four planes of constant z, ring by plane & 3. Cells (x,y) of a plane, from -2, are in
- * rows along x, at plane_at. */
+/* The last four planes of constant z, a ring indexed by plane & 3. Cells (x,y) of a plane, from -2,
+ * are in rows along x, at plane_at. */
 struct gathered {
     const struct mesh *m;
     const struct law *law;
     const struct slots *slots;
-    int l, w;                /* level; cells per row */
-    bool finer;              /* cells may be refined; else split is not filled */
-    double *u[4];            /* [nfield][PLANE_STRIDE] */
-    unsigned char *split[4]; /* [PLANE_STRIDE] 1: the cell is refined */
-    /* a cell of this row of octs is refined; index as in places */
+    int l, w;                /* level; stride between rows of cells */
+    bool finer;              /* whether cells may be refined; otherwise split is not filled */
+    double *u[4];            /* [nfield][PLANE_STRIDE] fields in a plane */
+    unsigned char *split[4]; /* [PLANE_STRIDE] 1: refined cell */
+    /* [z+1][y+1] whether a cell of this row of octs is refined */
     bool split_row[SLOT_HEIGHT][SLOT_SIDE];
-    double (*from[LAW_FIELDS])[8], (*up[LAW_FIELDS])[8]; /* the fields, here and a level up */
+    /* fields of the level, and of the coarser level */
+    double (*from[LAW_FIELDS])[8], (*up[LAW_FIELDS])[8];
 };
 
 static inline int plane_at(int w, int x, int y)
@@ -26,28 +27,30 @@ static inline int plane_at(int w, int x, int y)
     return x + 2 + w * (y + 2);
 }
 
-/* Four cells: of one layer of an oct, or of two octs side by side in a row. Not eight: vectors that
- * the processor does not have are shuffled number by number (gcc 12). */
+/* Four cells: of one layer of an oct, or of two octs adjacent in a row. Wider vectors are avoided:
+ * gcc 12 shuffles vectors element by element if the processor lacks them. */
 typedef double cells4 __attribute__((vector_size(32)));
 typedef double cells4_any __attribute__((vector_size(32), may_alias, aligned(8)));
 
-/* Turns one layer in z of two octs side by side in x into two rows of four cells, or back. */
+/* Converts one layer in z of two octs adjacent in x to two rows of four cells, and vice versa. */
 static inline void layer_transpose(cells4 a, cells4 b, cells4 *lower, cells4 *upper)
 {
     *lower = __builtin_shufflevector(a, b, 0, 1, 4, 5);
     *upper = __builtin_shufflevector(a, b, 2, 3, 6, 7);
 }
 
-/* The planes of the octs -1 and 0, then, ascending, those of the others up to t[2]. */
+/* gather_begin gathers the planes of octs z = -1 and 0; then gather_octs the planes of octs z = 1
+ * .. t[2], in ascending order. */
 void gather_begin(struct gathered *g, const struct slots *p, const struct mesh *m, int l,
                   const struct law *law);
 void gather_octs(struct gathered *g, int z);
-/* Has a part (slots_part) of the octs (y,z), which gather_octs wants later, brought nearer. */
+/* Prefetches a part (slots_part) of the octs (y,z), which gather_octs will read later. */
 void gather_prefetch(const struct gathered *g, int y, int z, int part);
 
 /* ---- octs that do not exist ---- */
 
-/* The planes of the two layers of cells of an oct, and where its first cell is. */
+/* Location of an oct in the ring: planes of its two layers of cells, index of its first cell,
+ * stride between rows. */
 struct target {
     int a, b, at, w;
 };
@@ -61,10 +64,10 @@ static inline void put8(double *const *ring, int v, struct target t, const doubl
     memcpy(b + t.w, from + 6, 16);
 }
 
-/* Two cells side by side. */
+/* Two adjacent cells. */
 typedef double pair __attribute__((vector_size(16), may_alias, aligned(8)));
 
-/* One value in all cells of an oct. */
+/* Sets all cells of an oct to one value. */
 static inline void put_flat(double *const *ring, int v, struct target t, double x)
 {
     const pair both = {x, x};

@@ -1,40 +1,41 @@
-/* patch/godunov: the Godunov step of a level on a device, a tile a block, for any law. The file of
- * a law's kernels (hydro/godunov_kernel.c is one) defines
+/* patch/godunov: the Godunov step of a level on a device, one tile per block, for any law. The file
+ * of a law's kernels (hydro/godunov_kernel.c is an example) defines
  *
  *     LAW_ARGS      type of its arguments, which begin with struct patch_args p
- *     LAW_CORE      variables in memory that the block shares, the first of them
+ *     LAW_CORE      number of variables in shared memory, the first of the variables
  *     LAW_FIELD(v)  field of variable v
- *     LAW_SYSTEM    whose registers
+ *     LAW_SYSTEM    system of the registers
  *     LAW_MIRRORED(a, f)  whether cells beyond boundary f mirror those within
- *     LAW_LIMITER, LAW_SOLVER  types of two numbers that the law gets back, known when compiled
+ *     LAW_LIMITER, LAW_SOLVER  types of two compile-time constants passed to the law
  *
- * includes this header, defines the functions that it declares as the law's, and kernels that call
- * `tiles`. Sums and registers are those of patch/sweep and patch/patch; the order of the loops is
- * another. Between barriers: primitive variables of a patch of 12³ cells; rates of change of the
- * cells that have a face of an own cell; fluxes through all faces; sums of the fluxes, and what is
- * left of the step of each cell. Primitive variables and rates of the core are in memory that the
- * block shares, where two blocks fit. Limited slopes are found twice, for the rates and for each
- * face, since they do not fit. All else is in scratch of the block, which stays in the cache: a
- * block does one tile after the other. (docs/gpu.md) */
+ * includes this header, defines the functions declared below as functions of the law, and kernels
+ * that call `tiles`. Sums and registers are as in patch/sweep and patch/patch, in another order of
+ * loops. Barriers separate four stages: primitive variables of a patch of 12³ cells; rates of
+ * change of the cells that share a face with an own cell; fluxes through all faces; sums of the
+ * fluxes, and the update of each cell. Primitive variables and rates of the core are in shared
+ * memory, sized so that two blocks fit. Limited slopes do not fit, and are computed twice, for the
+ * rates and for each face. Everything else is in scratch memory of the block, which stays in the
+ * cache: a block computes one tile after the other. (docs/gpu.md) */
 #pragma once
 #ifdef LAW_CORE
 #include "dev/kernel.h"
 #include "patch/across_kern.h"
 #include "patch/kernels.h"
 
-/* Per side: octs and cells of a tile, both with halo. Smaller tiles, of the coarsest levels, lie in
- * the same arrays. P: from plane to plane of the patch; half a warp works on eight cells in x of
- * two planes, which so are in different banks of the shared memory. */
+/* Sizes per side: octs and cells of a tile, both with halo. Smaller tiles, of the coarsest levels,
+ * use the same arrays. P: stride between planes of the patch, such that the eight cells in x of two
+ * planes that half a warp reads are in different banks of shared memory. */
 enum { T = 1 << DEV_DEPTH, E = T + 2, N = 2 * T, W = N + 4, P = W * W + 8 };
 enum {
     CELLS = W * P,
     OWN = N * N * N,
     SIDE = N * N,
-    TRACED = OWN + 6 * SIDE, /* own cells first, then those beyond each side */
-    FACES = OWN + SIDE,      /* of a direction: below own cells, then those of the upper side */
+    TRACED = OWN + 6 * SIDE, /* own cells first, then the cells beyond each side */
+    /* faces of a direction: lower faces of own cells, then faces of the upper side */
+    FACES = OWN + SIDE,
     ALL = 3 * FACES
 };
-/* Own cells are numbered by x, z, y. */
+/* Strides between own cells, which are numbered by x, z, y. */
 enum { NEXT_X = 1, NEXT_Y = SIDE, NEXT_Z = N };
 
 struct godunov_shared {
@@ -44,40 +45,40 @@ struct godunov_shared {
     unsigned char own[DEV_SLOTS], split[CELLS];
 };
 
-/* A tile at work: its octs per side; its own octs; its scratch: fluxes, the law's own. */
+/* The tile being computed: octs per side, own octs, scratch memory: fluxes, planes of the law. */
 struct work {
     int t, full;
     int32_t tile, first, count;
     double *flux, *own;
 };
 
-/* A cell of the patch: the oct and the number of the cell whose gas it takes, and the boundaries of
- * the box between both, bits of faces. */
+/* Source of a cell of the patch: oct and cell, and the boundaries of the box between both, a bit
+ * for each face. */
 struct origin {
     int32_t slot;
     int c, beyond;
 };
 
-/* A face: its direction and number, its cells below and above and their rates. */
+/* A face: direction, index, the cells below and above and their rates. */
 struct face {
     int dir, i, at, step, lower, upper;
 };
 
-/* Faces of an own cell: below and above, by directions. */
+/* Faces of an own cell below and above, by direction. */
 struct cell_faces {
     int lo[3], hi[3];
 };
 
-/* A cell of an own oct, its place in the patch, its faces, its new state. */
+/* A cell of an own oct: its position in the patch, its faces, its new state. */
 struct own_cell {
     int32_t oct;
     int c, at;
     struct cell_faces face;
-    double u[LAW_CORE], extra[LAW_BESIDE]; /* extra: sums of fluxes beside the variables */
+    double u[LAW_CORE], extra[LAW_BESIDE]; /* extra: sums of fluxes without a conserved variable */
 };
 
-/* The law's: primitive variables of a cell, from what is loaded; rates of change; fluxes, by calls
- * of `fluxes` with a solver; through one face; the new values of a cell. */
+/* Functions of the law: primitive variables of a cell from the loaded values; rates of change;
+ * fluxes, by calling `fluxes` with a solver; flux through one face; new values of a cell. */
 DEV_FN void law_primitive(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
                           struct origin o, int at);
 DEV_FN void law_rates(const LAW_ARGS *a, struct godunov_shared *s, LAW_LIMITER type, int at,
@@ -101,7 +102,7 @@ DEV_FN struct work work_of(const LAW_ARGS *a, const struct dev_block *b, int32_t
     return k;
 }
 
-/* Own coordinates, from 0: of the patch's cell, of its oct's place. */
+/* Index of a cell of the patch, and of an oct, from coordinates in the tile, counted from 0. */
 DEV_FN int cell_at(int x, int y, int z)
 {
     return x + 2 + W * (y + 2) + P * (z + 2);
@@ -155,14 +156,14 @@ DEV_FN const double *row_of(const LAW_ARGS *a, struct origin o)
     return a->p.row + (int64_t)(DEV_MISSING - o.slot) * (a->p.nvar + LAW_BESIDE) * 8 + o.c;
 }
 
-/* The first boundary of direction d that is between, as a face; −1: none. */
+/* First boundary along direction d in `beyond`, as a face; −1: none. */
 DEV_FN int face_beyond(int beyond, int d)
 {
     int both = beyond >> 2 * d & 3;
     return both ? 2 * d + (both >> 1) : -1;
 }
 
-/* The cells of the patch, by octs. */
+/* Index of the i-th cell of the patch, in the order of octs. */
 DEV_FN int patch_at(int i)
 {
     int p = i >> 3;
@@ -231,7 +232,7 @@ DEV_FN void rates(const LAW_ARGS *a, const struct work *k, struct godunov_shared
 
 /* ---- fluxes ---- */
 
-/* The place among the rates of the cell beyond a side; a, b: its other coordinates. */
+/* Index among the rates of the cell beyond side f; a, b: its other coordinates. */
 DEV_FN int outside_cell(int f, int a, int b)
 {
     return OWN + f * SIDE + a + N * b;
@@ -245,7 +246,7 @@ DEV_FN void fluxes(const LAW_ARGS *a, const struct work *k, struct godunov_share
         int dir = i / FACES, j = i - dir * FACES, x = j % N, z = j / N % N, y = j / SIDE;
         int p = dir == 0 ? y : x, q = dir == 2 ? y : z, upper = j >= OWN;
         int one = dir == 0 ? NEXT_X : dir == 1 ? NEXT_Y : NEXT_Z;
-        if (upper) { /* of the upper side: x and z are its two coordinates */
+        if (upper) { /* faces of the upper side: x and z are the two coordinates */
             p = x;
             q = z;
             x = dir == 0 ? N : p;
@@ -283,7 +284,7 @@ DEV_FN struct cell_faces faces_of(int x, int y, int z)
     return f;
 }
 
-/* The fluxes through the faces of own octs that have no neighbour there, into their registers. */
+/* Adds the fluxes through faces of own octs without a neighbour there to their registers. */
 DEV_FN void add_registers(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
                           struct dev_block *b)
 {
@@ -309,9 +310,9 @@ DEV_FN void add_registers(const LAW_ARGS *a, const struct work *k, struct goduno
     }
 }
 
-/* ---- the rest of the step of a cell ---- */
+/* ---- update of a cell ---- */
 
-/* The registers of the finer level across face f, or NULL. */
+/* Registers of the finer level across face f, or NULL. */
 DEV_FN const double *collected(const LAW_ARGS *a, const struct own_cell *o, int f)
 {
     const struct level *lv = &a->p.level, *fine = &a->p.mesh->lev[a->p.l + 1];
@@ -327,7 +328,8 @@ DEV_FN double cell_sum(const struct work *k, const struct own_cell *o, int v, do
                             x[f.hi[2]]);
 }
 
-/* Flux in − flux out of variable v over the six faces of a cell, without an old value. */
+/* Flux in − flux out of variable v over the six faces of a cell, for a variable without an old
+ * value. */
 DEV_FN double cell_extra(const struct work *k, const struct own_cell *o, int v)
 {
     const double *x = k->flux + v * ALL;
@@ -336,7 +338,8 @@ DEV_FN double cell_extra(const struct work *k, const struct own_cell *o, int v)
                            x[f.lo[2]], x[f.hi[2]]);
 }
 
-/* Variable v of a cell, u before the step, with the fluxes through its faces and registers. */
+/* New value of variable v of a cell, u before the step, from the fluxes through its faces and the
+ * registers. */
 DEV_FN double cell_next(const LAW_ARGS *a, const struct work *k, const struct own_cell *o, int v,
                         double u)
 {
@@ -357,7 +360,7 @@ DEV_FN void finish(const LAW_ARGS *a, const struct work *k, struct godunov_share
                    struct dev_block *b)
 {
     PHASE (i, OWN) {
-        /* a warp: whole octs */
+        /* numbering by which a warp has whole octs */
         int x = i % N, z = (i >> 3 & 1) + 2 * (i >> 5 & 3), y = (i >> 4 & 1) + 2 * (i >> 7);
         int p = slot_at(x, y, z);
         if (!k->full && !s->own[p]) continue;
@@ -370,7 +373,7 @@ DEV_FN void finish(const LAW_ARGS *a, const struct work *k, struct godunov_share
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the step of a tile ---- */
 
 DEV_FN void tiles(const LAW_ARGS *a, struct godunov_shared *s, struct dev_block *b,
                   LAW_LIMITER type)

@@ -1,20 +1,20 @@
-/* patch/kernels: arguments of the engine's kernels, and the part of those of a law that is the
- * engine's. Pointers are the device's; so are those of the mesh. */
+/* patch/kernels: arguments of the engine's kernels, and the engine's part of the arguments of a
+ * law's kernels. All pointers, including pointers in the mesh, are device pointers. */
 #pragma once
 #include "dev/kernel.h"
 #include "patch/law.h"
 
 enum {
-    DEV_DEPTH = 2,                      /* tiles of up to 2^2 octs per side */
-    DEV_SLOTS = 6 * 6 * 6,              /* places of octs of a tile with its halo */
-    DEV_CELLS = 12 * 152,               /* its cells, planes apart (patch/godunov.h) */
-    DEV_UNUSED = -3,                    /* slots: no own cell reads it */
-    DEV_MISSING = -16,                  /* slots: this − row of a missing oct */
+    DEV_DEPTH = 2,         /* log2 of the octs per side of a tile */
+    DEV_SLOTS = 6 * 6 * 6, /* octs of a tile with its halo */
+    DEV_CELLS = 12 * 152,  /* cells of a tile with its halo, planes padded (patch/godunov.h) */
+    DEV_UNUSED = -3,       /* slot that no own cell reads */
+    DEV_MISSING = -16,     /* slot of a missing oct: DEV_MISSING − row */
     DEV_OWN_CELLS = 8 << 3 * DEV_DEPTH, /* cells of a tile */
-    GODUNOV_THREADS = 384               /* fewer registers, for more of them, spill (docs/gpu.md) */
+    GODUNOV_THREADS = 384 /* more threads would have fewer registers and spill (docs/gpu.md) */
 };
 
-/* One own oct after the other: whether a tile begins with it. */
+/* Marks the own octs with which a tile begins. */
 struct tile_heads_args {
     const okey *key;
     lidx nown;
@@ -22,15 +22,16 @@ struct tile_heads_args {
     int32_t *head;
 };
 
-/* index: number of heads before each oct. first[tile], and nown after the last. */
+/* Sets first[tile], and nown after the last tile. index: number of tiles that begin before each
+ * oct. */
 struct tile_firsts_args {
     const int32_t *head, *index;
     lidx nown;
     int32_t *first;
 };
 
-/* The octs at the places of a tile and its halo: slot[tile][DEV_SLOTS], NBR_*, DEV_UNUSED; number
- * of those that do not exist and are needed. */
+/* Finds the octs in the slots of a tile and its halo: slot[tile][DEV_SLOTS], NBR_*, DEV_UNUSED;
+ * counts missing octs. */
 struct tile_slots_args {
     const struct mesh *mesh;
     int l, depth, corners;
@@ -38,7 +39,7 @@ struct tile_slots_args {
     int32_t *slot, *missing;
 };
 
-/* Rows for missing octs, after base[tile]; parent and cell of each. */
+/* Assigns rows to missing octs, from base[tile] on; stores the parent and cell of each. */
 struct tile_rows_args {
     const struct mesh *mesh;
     int l, depth;
@@ -53,24 +54,24 @@ struct patch_missing_args {
     const void *par;
     int l;
     int32_t n;
-    const int32_t *parent; /* 8 × parent + cell */
+    const int32_t *parent; /* 8 × parent oct + cell, by row */
     double *row;
     struct law law; /* its numbers; functions are the host's */
 };
 
-/* Arguments of a step of all tiles (patch/godunov.h). */
+/* Engine's arguments of a step of all tiles (patch/godunov.h). */
 struct patch_args {
     const struct mesh *mesh;
-    struct level level; /* level l of the mesh: nearer */
+    struct level level; /* copy of level l of the mesh, which saves an indirection */
     int l, depth, nvar, nflux;
     int32_t tiles;
     const int32_t *first, *slot;
     const double *row;
-    double *scratch; /* of each block `planes` × DEV_CELLS doubles */
+    double *scratch; /* `planes` × DEV_CELLS doubles for each block */
     int planes;
-    double *out; /* [nvar][nown][8] */
+    double *out; /* [nvar][nown][8] new values */
     double dt, dx;
-    int reflux; /* 1 own registers, 2 those of the finer level */
+    int reflux; /* bits: 1: own registers, 2: registers of the finer level */
 };
 
 /* out[block]: the highest signal of its leaf cells (patch/courant.h). */
@@ -89,7 +90,8 @@ struct patch_take_args {
     int field[NVAR_MAX];
 };
 
-/* Whether each oct has a face without a neighbour on its level; then rows of registers. */
+/* Finds octs that have a face without a neighbour on their level, then assigns rows of registers.
+ */
 struct reflux_any_args {
     const lidx (*nbr)[6];
     lidx noct;

@@ -1,9 +1,9 @@
 /* patch: one step of a level.
  *
  * Own octs are advanced tile by tile (tile.c): gather with halo (gather.c), fluxes and sums by rows
- * (sweep.c), then for each oct, here, the registers of the finer level and what the law does last.
- * New values go to second arrays because neighbours need the old ones; at the end these become the
- * fields of the level.
+ * (sweep.c), then for each oct, in this file, the registers of the finer level and the law's final
+ * update. New values go to second arrays because neighbours need the old ones; at the end these
+ * become the fields of the level.
  *
  * Coarse–fine boundaries (Berger & Colella 1989): fluxes through faces of a refined cell are zero
  * on the coarse level. The fine oct beyond the face sums its own fluxes through the four fine
@@ -20,13 +20,13 @@
 #include "patch/reflux.h"
 #include "patch/sweep.h"
 
-/* Shared by the threads that work on tiles. */
+/* State shared by the threads that work on tiles. */
 struct update {
     struct mesh *m;
     int l;
     double dt, dx;
     const struct law *law;
-    double (*new[NVAR_MAX])[8]; /* [nvar][noct]; become the fields of the level */
+    double (*new[NVAR_MAX])[8]; /* [nvar][noct] new values, which become the fields of the level */
 };
 
 static void update_tiles(struct update *up, const struct patch_how *o);
@@ -45,7 +45,7 @@ void patch_update(struct mesh *m, int l, double dt, const struct law *law,
 
 struct patch_scratch {
     int n;
-    struct sweep **sweep; /* [n], by thread; NULL: not needed yet */
+    struct sweep **sweep; /* [n] sweep of each thread; NULL: not needed yet */
 };
 
 struct patch_scratch *patch_scratch_new(void)
@@ -77,8 +77,8 @@ static void tile_advance(struct sweep *s, struct update *up, const struct tile *
     sweep_run(s, up->m, up->l, t, &user);
 }
 
-/* Tiles without octs next to ghosts come first. Octs next to ghosts are those that other ranks
- * need. */
+/* Advances the tiles; tiles without octs next to ghosts come first. Octs next to ghosts are the
+ * ones that other ranks need. */
 static void update_tiles(struct update *up, const struct patch_how *o)
 {
     struct level *lv = &up->m->lev[up->l];
@@ -119,7 +119,7 @@ static void fields_new(struct update *up)
     }
 }
 
-/* The new arrays take the place of the old ones; ghosts keep their (now stale) values. */
+/* Replaces the arrays of the variables by the new ones; ghosts keep their (now stale) values. */
 static void fields_replace(struct update *up)
 {
     struct level *lv = &up->m->lev[up->l];
@@ -134,8 +134,8 @@ static void fields_replace(struct update *up)
 
 /* ---- registers of the coarse–fine boundary ---- */
 
-/* Adds the fluxes through those fine faces of an oct that lie in one plane to its register: na
- * along x, nb along y, in rows w apart. */
+/* Adds the fluxes through the fine faces of an oct in one plane to its register: na along x, nb
+ * along y; w: stride between rows. */
 static inline __attribute__((always_inline)) void register_add(double *restrict row, int nflux,
                                                                const double *restrict flux, int w,
                                                                int na, int nb, double sign)
@@ -164,8 +164,8 @@ static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const do
     }
 }
 
-/* Registers of fine octs across the six faces of each unrefined cell. All are asked for before the
- * first is waited for. */
+/* Adds the registers of fine octs across the six faces of each unrefined cell. All are requested
+ * before the first is used, to overlap their latencies. */
 static void oct_collect(struct oct_sums *o)
 {
     const struct level *lv = &o->m->lev[o->l], *fine = lv + 1;
@@ -188,7 +188,7 @@ static void oct_collect(struct oct_sums *o)
         for (int v = 0; v < nflux; v++) o->w[v][found[i].c] += found[i].row[v];
 }
 
-/* ---- the rest of the step of octs ---- */
+/* ---- update of octs ---- */
 
 static bool split_near(const struct gathered *g, int y, int z)
 {
@@ -197,7 +197,7 @@ static bool split_near(const struct gathered *g, int y, int z)
     return split[0][y] || split[0][y - 1] || split[0][y + 1] || split[-1][y] || split[1][y];
 }
 
-/* Eight values of an oct, whose first cell is at `at` of the planes. */
+/* Takes eight values of an oct, whose first cell is at `at` of the planes. */
 static void take_oct(const struct sweep *s, int v, int at, double *to)
 {
     const double *a = s->sum[0] + v * PLANE_STRIDE + at, *b = s->sum[1] + v * PLANE_STRIDE + at;
@@ -207,7 +207,7 @@ static void take_oct(const struct sweep *s, int v, int at, double *to)
     memcpy(to + 6, b + s->in.w, 16);
 }
 
-/* Eight values each of octs i and j, side by side in x; the first cell of i is at `at`. */
+/* Takes eight values each of octs i and j, adjacent in x; at: index of the first cell of i. */
 static inline void take_two(const struct sweep *s, int v, int at, double (*to)[8], lidx i, lidx j)
 {
     const double *a = s->sum[0] + v * PLANE_STRIDE + at, *b = s->sum[1] + v * PLANE_STRIDE + at;
@@ -220,7 +220,7 @@ static inline void take_two(const struct sweep *s, int v, int at, double (*to)[8
     y[0] = upper[0], y[1] = upper[1];
 }
 
-/* Has the places of new values brought nearer. */
+/* Prefetches the destinations of new values. */
 static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part)
 {
     const struct update *up = ctx;
@@ -231,7 +231,7 @@ static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part)
     }
 }
 
-/* Takes the own octs of a row out of their planes. */
+/* Takes the own octs of a row from their planes. */
 static void tile_ready(struct sweep *s, void *ctx, int y, int z)
 {
     struct update *up = ctx;
@@ -241,7 +241,7 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
     bool plain = !split && !law->finish && law->nsum == law->nvar;
     bool collect = split && up->l < up->m->levelmax &&
                    up->m->lev[up->l + 1].reflux[law->system].row;
-    struct oct_sums o; /* 4 kB, not to be zeroed for each row */
+    struct oct_sums o; /* declared outside of the loop: 4 kB that need not be zeroed for each row */
     o.law = law, o.m = up->m, o.l = up->l;
     o.dt = up->dt, o.dx = up->dx;
     for (uint32_t octs = p->own[z + 1][y + 1]; octs;) {

@@ -1,38 +1,39 @@
 /* patch: a Godunov step of a level by any system of conservation laws (patch/law.h).
  *
- * Everything is local to a rank: the fields of level l and, for octs that do not exist, of coarser
- * levels must be valid in ghosts on entry; only own octs are written. Bits do not depend on
+ * All functions are local to a rank: the fields of level l and, for octs that do not exist, of
+ * coarser levels must be valid in ghosts on entry; only own octs are written. Bits do not depend on
  * threads, tiles or ranks. */
 #pragma once
 #include "patch/law.h"
 
-/* Memory for tiles, that of a thread each; serves step after step. */
+/* Work memory of tiles, one sweep per thread; reused from step to step. */
 struct patch_scratch;
 struct patch_scratch *patch_scratch_new(void);
 void patch_scratch_free(struct patch_scratch **s);
 
-/* A step while ghosts of level l are being received: tiles that need no ghosts come first, then
- * wait is called once (by the calling thread), then the rest. */
+/* Ghosts of level l that are being received during a step: tiles that need no ghosts come first,
+ * then `wait` is called once (by the calling thread), then the other tiles follow. */
 struct patch_arrival {
     void (*wait)(void *ctx);
     void *ctx;
-    bool soon; /* waiting takes less time than the work of more tiles */
+    bool soon; /* whether waiting takes less time than further tiles would */
 };
 
 struct patch_how {
-    const struct patch_arrival *arrival; /* NULL: the ghosts are here */
-    struct patch_scratch *scratch;       /* lent; NULL: made for this step */
-    int depth; /* −1: tiles of the best size; else cubes of 2^depth octs: same bits, for tests */
+    const struct patch_arrival *arrival; /* ghosts being received; NULL: ghosts are valid */
+    struct patch_scratch *scratch;       /* lent; NULL: allocated for this step */
+    /* −1: tiles of the best size; otherwise cubes of 2^depth octs: same bits, for tests */
+    int depth;
 };
 
-/* The variables of own octs of level l after dt, including the corrections that level l+1 left
+/* Advances the variables of own octs of level l by dt, including the corrections of level l+1
  * (reflux). Adds this level's corrections for level l−1 to lev[l].reflux[law->system]. The arrays
  * of the variables are replaced by new ones; ghosts are stale afterwards. */
 void patch_update(struct mesh *m, int l, double dt, const struct law *law,
                   const struct patch_how *how);
 
-/* The eight cells of oct i: w holds the sums of old values, flux differences and registers on entry
- * of law.finish, and the new values on return. */
+/* Sums of the eight cells of oct i: on entry of law.finish w holds old values, flux differences and
+ * registers, on return the new values. */
 struct oct_sums {
     const struct law *law;
     const struct mesh *m;

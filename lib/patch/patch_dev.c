@@ -1,4 +1,4 @@
-/* patch/patch_dev: tiles, registers and launches of a step. */
+/* patch/patch_dev: tiles, registers and kernel launches of a step. */
 #include "patch/patch_dev.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ void patch_dev_fini(struct patch_dev *h)
 
 /* ---- tiles ---- */
 
-/* Arrays for work between launches; the first that does not fit is the error. */
+/* Work arrays between launches; the first allocation that fails sets the error. */
 struct scratch {
     struct patch_dev *h;
     enum err err;
@@ -50,7 +50,7 @@ static void scratch_drop(struct scratch *s)
     while (s->n > 0) dev_drop(s->h->stream, s->p[--s->n]);
 }
 
-/* One number that the device has counted. */
+/* Gets one number from the device. */
 static enum err fetch(struct patch_dev *h, int32_t *to, const int32_t *from)
 {
     dev_get(h->stream, to, from, sizeof *to);
@@ -119,7 +119,7 @@ static enum err tiles_find(struct patch_dev *h, const struct mesh *m, int l, con
     return OK;
 }
 
-/* ---- a step ---- */
+/* ---- step ---- */
 
 static enum err need_fields(struct patch_dev *h, struct mesh *m, int l, const struct law *law)
 {
@@ -128,7 +128,7 @@ static enum err need_fields(struct patch_dev *h, struct mesh *m, int l, const st
     return OK;
 }
 
-/* All that the step of level l reads. */
+/* Sends all inputs of a step of level l to the device. */
 static enum err need_all(struct patch_dev *h, struct mesh *m, int l, const struct law *law)
 {
     struct mirror *x = h->mirror;
@@ -242,7 +242,7 @@ enum err patch_dev_courant(struct patch_dev *h, const struct mesh *m, int l, con
 
 /* ---- registers ---- */
 
-/* Which octs have them, once for a list of octs. */
+/* Finds the octs that have registers, once for each list of octs. */
 static enum err reflux_find(struct patch_dev *h, const struct mesh *m, int l, const struct law *law)
 {
     const lidx noct = m->lev[l].noct;

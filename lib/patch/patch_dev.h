@@ -1,15 +1,15 @@
-/* patch/patch_dev: a step of a level by a law on a device. What it reads is brought there, what it
- * writes stays there (oct/mirror.h). The tiles of a level and the octs around them stay until the
- * mesh changes. Nothing waits but what needs a number from there. Local to a rank. */
+/* patch/patch_dev: a step of a level by a law on a device. Inputs are copied to the device, outputs
+ * stay there (oct/mirror.h). The tiles of a level and the octs around them stay until the mesh
+ * changes. The host waits only where it needs a number from the device. Local to a rank. */
 #pragma once
 #include "dev/kernel.h"
 #include "oct/mirror.h"
 #include "patch/kernels.h"
 
-/* Tiles of a level there. */
+/* Tiles of a level on the device. */
 struct patch_tiles {
     bool known;
-    uint64_t octs[2]; /* of the level, and of the coarser one */
+    uint64_t octs[2]; /* change counters of the octs of the level, and of the coarser level */
     int depth, corners;
     int32_t n, nmissing;
     int32_t *first, *slot, *parent;
@@ -25,7 +25,7 @@ struct patch_signals {
 };
 
 struct patch_dev {
-    struct mirror *mirror; /* lent, with its device and stream */
+    struct mirror *mirror; /* mirror of the mesh (lent), with its device and stream */
     struct dev *dev;
     struct dev_stream *stream;
     /* of missing octs, of tiles, new values of a level */
@@ -37,7 +37,7 @@ struct patch_dev {
 void patch_dev_init(struct patch_dev *h, struct mirror *m);
 void patch_dev_fini(struct patch_dev *h); /* the stream is empty */
 
-/* The kernels of a law, and what it wants of their memory. */
+/* Kernels of a law, and their needs of memory. */
 struct patch_kernels {
     const struct dev_kernel *missing, *step; /* missing: NULL: by slopes of minmod */
     const void *par;                         /* for `missing` */
@@ -54,7 +54,7 @@ struct patch_courant_kernel {
  * little memory, and nothing has changed; or it failed. */
 MUST_USE enum err patch_dev_update(struct patch_dev *h, struct mesh *m, int l, double dt,
                                    const struct law *law, const struct patch_kernels *k);
-/* As reflux_begin: registers are made there. */
+/* Creates registers on the device, as reflux_begin. */
 MUST_USE enum err patch_dev_reflux_begin(struct patch_dev *h, struct mesh *m, int l,
                                          const struct law *law);
 

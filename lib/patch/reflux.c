@@ -1,4 +1,4 @@
-/* patch/reflux: which octs have registers; their rows. */
+/* patch/reflux: finds the octs that have registers, and assigns their rows. */
 #include "patch/reflux.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "patch/across_kern.h"
 #include "patch/kernels.h"
 
-/* Octs of a tile, and its first place on the level. */
+/* Octs of a tile, and its position on the level. */
 struct tile_shared {
     int64_t x0[3];
     unsigned char own[DEV_SLOTS];
@@ -51,7 +51,8 @@ KERNEL(reflux_rows, struct reflux_rows_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
-/* Whether an own oct sees the place (x,y,z): across a face or an edge, with `corners` a corner. */
+/* Whether an own oct touches the slot (x,y,z) across a face or an edge, or with `corners` at a
+ * corner. */
 PTAH_HD_FN int slot_seen(const unsigned char *own, int e, int x, int y, int z, int corners)
 {
     for (int dz = -1; dz <= 1; dz++) {
@@ -101,7 +102,7 @@ KERNEL(tile_slots, struct tile_slots_args, struct tile_shared, DEV_THREADS)
         if (s->own[t] || !slot_seen(s->own, e, t % e, t / e % e, t / e / e, a->corners)) continue;
         slot_key(s, e, t, x);
         int32_t i = level_key_at(a->mesh->bounded, a->l, x, &k) ? level_find(lv, k) : NBR_BOUNDARY;
-        slot[t] = i; /* −1, not found, is NBR_NONE */
+        slot[t] = i; /* −1, not found, equals NBR_NONE */
     }
     PHASE (t, 1) {
         int32_t n = 0;

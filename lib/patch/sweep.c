@@ -1,5 +1,5 @@
-/* patch/sweep: the stages of a tile on pairs of rows; see sweep.h. What is done to a row of cells
- * or faces is the law's. */
+/* patch/sweep: the stages of a tile on pairs of rows; see sweep.h. The law computes each row of
+ * cells or faces. */
 #include "patch/sweep.h"
 
 #include "base/mem.h"
@@ -8,10 +8,10 @@
 #define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE };
 
-/* Which octs are advanced in the row of octs of a strip and in those beside it. */
+/* Masks of own octs in the row of octs of a strip and in adjacent rows. */
 struct rows {
-    uint32_t own, lower, upper; /* in y */
-    uint32_t next;              /* in z, on the side on which the strip's plane is */
+    uint32_t own, lower, upper; /* same z: row of the strip, rows below and above in y */
+    uint32_t next;              /* adjacent row in z, on the side of the strip's plane */
 };
 
 static void octs_prim(struct sweep *s, int z);
@@ -30,9 +30,9 @@ INLINE struct rows rows_of(const struct sweep *s, int y, int k)
                          .next = s->slots.own[k & 1 ? z + 2 : z][y + 1]};
 }
 
-/* Between the stages of a strip, of which there are SLOT_PARTS: has a few of the octs that are
- * wanted soon brought nearer. A processor waits for a few dozen lines of its cache at a time; of a
- * whole row of octs it forgets some. */
+/* Prefetches a few of the octs that are needed soon, between the SLOT_PARTS stages of a strip. A
+ * processor handles a few dozen outstanding cache misses at a time, and would drop some prefetches
+ * of a whole row of octs. */
 static void strip_fetch(struct sweep *s, const struct sweep_user *user, int y, int k, uint32_t own,
                         int part)
 {
@@ -42,7 +42,8 @@ static void strip_fetch(struct sweep *s, const struct sweep_user *user, int y, i
         user->reserve(s, user->ctx, y, k >> 1, part);
 }
 
-/* Rows 2y and 2y+1 of plane k; sums of rows wait for the fluxes through their upper faces. */
+/* Advances rows 2y and 2y+1 of plane k; sums of rows are completed by the fluxes through their
+ * upper faces. */
 static void strip_advance(struct sweep *s, const struct sweep_user *user, int y, int k,
                           struct rows at)
 {
@@ -84,8 +85,9 @@ void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *
     }
 }
 
-/* Fluxes through the outer faces of octs at the coarse–fine boundary. Strips solve the lower faces
- * of their octs, which are the upper ones of the rows below in y and z, and in x both. */
+/* Passes on the fluxes through the outer faces of octs at the coarse–fine boundary. Strips solve
+ * the lower faces of their octs, which are the upper ones of the rows below in y and z, and both
+ * faces in x. */
 static void faces_report(struct sweep *s, int y, int k, const struct sweep_user *user)
 {
     enum { HERE = 1 << 0 | 1 << 1 | 1 << 2, ABOVE_Y = 1 << 3, HERE_Z = 1 << 4, ABOVE_Z = 1 << 5 };
@@ -104,14 +106,14 @@ static void faces_report(struct sweep *s, int y, int k, const struct sweep_user 
     }
 }
 
-/* ---- which cells ---- */
+/* ---- ranges of cells ---- */
 
 INLINE int fours_of(struct span x)
 {
     return x.b > x.a ? (x.b - x.a + 3) / 4 : 0;
 }
 
-/* Row j. */
+/* Run of the cells x of row j. */
 INLINE struct run row_run(const struct sweep *s, int j, struct span x)
 {
     int w = s->in.w;
@@ -119,7 +121,7 @@ INLINE struct run row_run(const struct sweep *s, int j, struct span x)
     return (struct run){plane_at(w, x.a, j), (j & 1) * w + x.a + 2, fours_of(x)};
 }
 
-/* Rows 2y and 2y+1 as one run where that is shorter. Returns the number of runs. */
+/* Makes rows 2y and 2y+1 one run if that is shorter. Returns the number of runs. */
 INLINE int pair_runs(const struct sweep *s, int y, struct span lower, struct span upper,
                      struct run out[2])
 {
@@ -134,7 +136,7 @@ INLINE int pair_runs(const struct sweep *s, int y, struct span lower, struct spa
 
 /* ---- primitive variables and tracing ---- */
 
-/* Both planes of the octs z, where an own cell reads them. */
+/* Computes the primitive variables of both planes of the octs z, where an own cell reads them. */
 static void octs_prim(struct sweep *s, int z)
 {
     if (!s->law->primitive) return;
@@ -148,9 +150,9 @@ static void octs_prim(struct sweep *s, int z)
     }
 }
 
-/* The cells with a face of an own cell: those of this row of octs and one more at each end, the
- * upper row of the octs below, the lower row of those above, and likewise in z. A second one more
- * at the lower end, mostly for nothing: there vectors are aligned. */
+/* Traces the cells that share a face with an own cell: this row of octs and one more cell at each
+ * end, the upper row of the octs below, the lower row of the octs above, and likewise in z. A
+ * second cell at the lower end aligns the vectors. */
 static void strip_trace(struct sweep *s, int y, int k, struct rows at)
 {
     if (!(at.own | at.next | at.lower | at.upper)) return;
@@ -168,7 +170,7 @@ static void strip_trace(struct sweep *s, int y, int k, struct rows at)
 
 static void faces_mask(struct sweep *s, const struct face_job *j, int k);
 
-/* A refined cell may be at these faces. */
+/* Whether a refined cell may be at these faces. */
 static bool faces_split(const struct sweep *s, int y, int k)
 {
     int z = k >> 1;
@@ -226,7 +228,8 @@ static void strip_flux_z(struct sweep *s, int y, int k, uint32_t octs, struct fa
                   s->fz[k & 1] + run[i].at);
 }
 
-/* Through the lower faces of the cells of rows 2y and 2y+1; above the tile only those in z. */
+/* Computes the fluxes through the lower faces of the cells of rows 2y and 2y+1; above the tile only
+ * in z. */
 static void strip_flux(struct sweep *s, int y, int k, struct rows at)
 {
     struct face_jobs jobs;
@@ -239,7 +242,7 @@ static void strip_flux(struct sweep *s, int y, int k, struct rows at)
     if (jobs.n > 0) faces_flux(s, &jobs);
 }
 
-/* Fluxes through a face of a refined cell come from the finer level. */
+/* Zeroes fluxes through faces of refined cells, which come from the finer level. */
 static void faces_mask(struct sweep *s, const struct face_job *j, int k)
 {
     typedef unsigned char four_bytes __attribute__((vector_size(4), may_alias, aligned(1)));
@@ -257,9 +260,11 @@ static void faces_mask(struct sweep *s, const struct face_job *j, int k)
 
 /* ---- conservative update ---- */
 
-/* Variable after variable: the pointers of all of them at a time do not fit into the registers. */
+/* The update treats one variable after the other: pointers of all variables do not fit into the
+ * registers. */
 
-/* Old values and fluxes in x and y of a row; y0, y1: fluxes through its lower and upper faces. */
+/* Adds old values and fluxes in x and y of a row; y0, y1: fluxes through its lower and upper faces.
+ */
 static void row_sum(struct sweep *s, int k, struct run at, const double *restrict fx,
                     const double *restrict y0, const double *restrict y1)
 {
@@ -298,7 +303,7 @@ static void rows_finish(struct sweep *s, int k, struct run at)
         for (int i = v; i < v + n; i++) sum[i] = patch_add_faces(sum[i], lo[i], hi[i]);
 }
 
-/* New values of rows 2y and 2y+1 of plane k, when the fluxes through its upper faces are known. */
+/* Completes rows 2y and 2y+1 of plane k when the fluxes through its upper faces are known. */
 static void strip_finish(struct sweep *s, int y, int k, uint32_t octs)
 {
     if (!octs) return;
@@ -311,8 +316,8 @@ static void strip_finish(struct sweep *s, int y, int k, uint32_t octs)
 
 /* ---- scratch ---- */
 
-/* Vectors are stored where they are aligned, those from cell -2 on or, of fluxes and sums, which
- * come last in both lists, from cell 0: one across two lines of the cache costs two stores. */
+/* Allocates the scratch memory. Arrays are aligned at cell -2, or, for fluxes and sums, which come
+ * last in both lists, at cell 0: a vector across two cache lines costs two stores. */
 static void scratch_new(struct sweep *s)
 {
     enum { STATE_PLANES = 10, STATE_STRIPS = 6, SHIFT = 6 };

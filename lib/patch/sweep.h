@@ -1,54 +1,55 @@
 /* patch/sweep: the Godunov scheme on a tile, by pairs of rows.
  *
- * Planes of constant z pass through the tile. Within a plane, the two rows of cells through a row
- * of octs are limited, traced to their faces and the Riemann problems there are solved at once, so
- * that the states between these stages stay in the first-level cache. From plane to plane pass
- * primitive variables, the states at the upper faces, fluxes in z and sums. Only rows with own
- * cells are visited, from the first of these to the last; loops run over multiples of four
- * cells, and what they compute beyond falls into halos and is not used. */
+ * The sweep passes through the tile in planes of constant z. Within a plane, the two rows of cells
+ * in a row of octs are limited, traced to their faces and the Riemann problems there are solved at
+ * once, so that the states between these stages stay in the first-level cache. Primitive variables,
+ * the states at the upper faces, fluxes in z and sums pass from plane to plane. Only rows with own
+ * cells are visited, from the first of these to the last; loops run over multiples of four cells,
+ * and excess results fall into halos and are not used. */
 #pragma once
 #include "patch/gather.h"
 
-enum { STRIP = 2 * (2 * TILE_WIDTH + ROW_GAP) + 16 }; /* two rows, a vector beyond, a shift */
+/* values of a strip: two rows, one vector beyond, an alignment shift */
+enum { STRIP = 2 * (2 * TILE_WIDTH + ROW_GAP) + 16 };
 
-/* Scratch of one thread. From variable to variable are PLANE_STRIDE doubles, also in strips, the
- * values of two rows: several of them lie side by side. */
+/* Scratch memory of one thread. The stride between variables is PLANE_STRIDE doubles, also in
+ * strips, which hold two rows: several strips share a plane. */
 struct sweep {
     const struct law *law;
-    int nvar, nflux, nscratch; /* as in the law */
+    int nvar, nflux, nscratch; /* numbers of the law */
     double dt, dx, dtdx;
     struct slots slots;
     struct gathered in;
-    double *q[4]; /* planes, ring by plane & 3: primitive variables */
-    /* planes, by plane & 1: states at the upper faces in z of the plane's cells, seen from within;
-     * dt/dx × flux through the lower ones; sums of old values and fluxes, at last new values
-     * [nsum] */
+    double *q[4]; /* [nvar] planes of primitive variables, by plane & 3 */
+    /* Planes, by plane & 1: states at the upper faces in z of the plane's cells, on their lower
+     * side; dt/dx × flux through the lower faces; sums of old values and fluxes, finally new values
+     * [nsum]. */
     double *mz[2], *fz[2], *sum[2];
-    /* strips: states at the upper and lower faces, seen from within; y by row of octs & 1 */
+    /* Strips: states at the upper and lower faces of cells; y by row of octs & 1. */
     double *mx, *px, *my[2], *py, *pz;
-    double *fx[2], *fy[2]; /* fluxes, by row of octs & 1 */
-    double *own;           /* [law.nscratch][PLANE_STRIDE] */
+    double *fx[2], *fy[2]; /* strips of fluxes, by row of octs & 1 */
+    double *own;           /* [law.nscratch][PLANE_STRIDE] planes of the law */
     void *block;
 };
 
-/* The cells or faces that a loop visits: from position `at` of a plane, `r` of a strip; cells by
- * fours. */
+/* Range of cells or faces of a loop: position `at` in a plane, `r` in a strip; number of groups of
+ * four cells. */
 struct run {
     int at, r, fours;
 };
 
-/* The lower faces in direction dir of a run of cells: states below and above them, and where their
- * fluxes go. */
+/* Lower faces in direction dir of a run of cells: states below and above, destination of the
+ * fluxes. */
 struct face_job {
-    int dir, at, fours; /* as in a run */
-    int first;          /* of its vectors, among those of all jobs */
+    int dir, at, fours; /* at, fours: as in struct run */
+    int first;          /* index of its first vector among the vectors of all jobs */
     const double *L, *R;
     double *F;
 };
 
 /* Faces of rows 2y and 2y+1 of plane k that are solved together, stage after stage: each stage
- * waits for a root or a division, of which more are under way the more faces it has, and runs in
- * small tiles have one or two vectors. */
+ * waits for a root or a division, more faces overlap more of these, and runs in small tiles have
+ * one or two vectors. */
 enum { JOBS = 6, VECTORS = STRIP / LANES + 1 };
 struct face_jobs {
     int y, k, n, vectors;
@@ -60,7 +61,7 @@ static inline int vectors_of(const struct face_job *j)
     return (4 * j->fours + LANES - 1) / LANES;
 }
 
-/* The planes of the cells below the faces, and where they are relative to those above. */
+/* Plane of the cells below the faces; step_below: distance to the cells above. */
 static inline int plane_below(const struct face_job *j, int k)
 {
     return j->dir == 2 ? (k - 1) & 3 : k & 3;
@@ -71,18 +72,18 @@ static inline int step_below(const struct sweep *s, const struct face_job *j)
     return j->dir == 0 ? 1 : j->dir == 1 ? s->in.w : 0;
 }
 
-/* s: zeros, or used before; then its memory serves again. */
+/* Initialises a zeroed sweep, or one used before, whose memory is reused. */
 void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt, const struct law *law);
 void sweep_fini(struct sweep *s);
 
-/* All stages for tile t. */
+/* Callbacks of a sweep over tile t. */
 struct sweep_user {
-    /* May be NULL. Fluxes through faces f (−x,+x,…) of the own octs (y,z), as many as lie in plane
-     * k: that of oct x = 0 is flux[0], the next is two further, the second row w. */
+    /* Receives the fluxes through faces f (−x,+x,…) of the own octs (y,z) that lie in plane k; may
+     * be NULL. flux[0] is at oct x = 0, with stride 2 between octs and w between rows. */
     void (*faces)(struct sweep *s, void *ctx, int f, int y, int z, const double *flux);
-    /* A part (slots_part) of the own octs (y,z), which will be ready soon. */
+    /* Announces a part (slots_part) of the own octs (y,z), which will be ready soon. */
     void (*reserve)(struct sweep *s, void *ctx, int y, int z, int part);
-    /* sum holds the new values of the own octs (y,z). */
+    /* Called when sum holds the new values of the own octs (y,z). */
     void (*ready)(struct sweep *s, void *ctx, int y, int z);
     void *ctx;
 };

@@ -1,7 +1,7 @@
-/* patch/tile: choosing tiles and finding the octs around them.
+/* patch/tile: divides a level into tiles and finds the octs around them.
  *
- * The octs are sorted, so those of a cube are one run of the level. Cubes one above the other are
- * joined, since the two halo planes below and above a tile are then shared by more. */
+ * The octs are sorted, so the octs of a cube are one run of the level. Stacked cubes are joined, so
+ * that more octs share the two halo planes below and above a tile. */
 #include "patch/tile.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "patch/across_kern.h"
 
 enum { CUBE_OCTS = TILE_SIDE * TILE_SIDE * TILE_SIDE, CUBE_ROW = (1 << TILE_SIDE) - 1 };
-static const double FILLED = 0.5; /* 0.35: the same times */
+static const double FILLED = 0.5; /* minimum filled fraction of a joint hull; 0.35 is as fast */
 
 /* ---- tiles ---- */
 
@@ -43,7 +43,7 @@ static struct tile cube_tile(const struct level *lv, lidx first, lidx count, int
     return t;
 }
 
-/* By columns of cubes, upwards. */
+/* Order of cubes by column, then by z. */
 static int tile_order(const void *a, const void *b)
 {
     const struct tile *s = a, *t = b;
@@ -54,7 +54,7 @@ static int tile_order(const void *a, const void *b)
     return 0;
 }
 
-/* Inner ones before outer ones, then by place. */
+/* Order of inner tiles before outer ones, then by position. */
 static int tile_order_late(const void *a, const void *b)
 {
     const struct tile *s = a, *t = b;
@@ -62,7 +62,7 @@ static int tile_order_late(const void *a, const void *b)
     return tile_order(a, b);
 }
 
-/* The cube s is above the tile t, which has at most height/8 cubes with it. */
+/* Whether cube s is above tile t, which has room for it within height/8 cubes. */
 static bool tile_fits(const struct tile *t, const struct tile *s, int height, bool apart)
 {
     if (apart && s->outer != t->outer) return false;
@@ -72,7 +72,7 @@ static bool tile_fits(const struct tile *t, const struct tile *s, int height, bo
     return cube == low + t->nrun && t->nrun < height / TILE_SIDE;
 }
 
-/* The hull of two tiles; it may take the place of that of a. */
+/* Hull of two tiles; x0 and t may point into a. */
 static void tile_hull(const struct tile *a, const struct tile *b, int64_t x0[3], int t[3])
 {
     for (int d = 0; d < 3; d++) {
@@ -82,7 +82,7 @@ static void tile_hull(const struct tile *a, const struct tile *b, int64_t x0[3],
     }
 }
 
-/* t becomes both, s none. */
+/* Joins s to t; s becomes empty. */
 static void tile_join(struct tile *t, struct tile *s)
 {
     tile_hull(t, s, t->x0, t->t);
@@ -116,8 +116,8 @@ static lidx tile_octs(const struct tile *t)
     return n;
 }
 
-/* Joins tiles side by side along x: a joint hull of which own octs are a part FILLED or more has
- * less halo, and rows are longer beside full vectors. list: by tile_order. */
+/* Joins adjacent tiles along x where a joint hull is filled by at least FILLED: less halo, and
+ * longer rows for vectors. list: sorted by tile_order. */
 static void tiles_pair(struct tile_list *list, bool apart)
 {
     lidx n = 0;
@@ -159,7 +159,8 @@ void tile_list_build(const struct mesh *m, int l, int depth, int threads, bool a
         i = j;
     }
     mem_free(sent);
-    int height = TILE_HEIGHT, few = threads > 1 ? 4 * threads : 0; /* for all threads */
+    /* few: minimum number of tiles for all threads */
+    int height = TILE_HEIGHT, few = threads > 1 ? 4 * threads : 0;
     while (height > TILE_SIDE && list->n * TILE_SIDE / height < few) height /= 2;
     tiles_stack(list, depth < 0 ? height : 0, apart);
     if (depth < 0 && list->n / 2 >= few) tiles_pair(list, apart);
@@ -173,7 +174,7 @@ void tile_list_free(struct tile_list *list)
     list->n = 0;
 }
 
-/* ---- which oct is where ---- */
+/* ---- octs in slots ---- */
 
 static lidx *slot_at(struct slots *p, int x, int y, int z)
 {
@@ -188,11 +189,11 @@ static lidx slot_in(const struct level *up, lidx parent, int cell)
     return i >= 0 ? i : SLOT_MISSING - (8 * parent + cell);
 }
 
-/* Entry of places.oct across face f of a known entry; SLOT_UNUSED: links do not tell. */
+/* Entry of slots.oct across face f of a known entry; SLOT_UNUSED: not known from links. */
 static lidx slot_across(const struct mesh *m, int l, lidx from, int f)
 {
     const struct level *lv = &m->lev[l];
-    struct patch_cell x = {.level = -1}; /* of no level */
+    struct patch_cell x = {.level = -1}; /* invalid level */
     if (from >= 0) {
         lidx i = lv->nbr[from][f];
         if (i != NBR_NONE) return i;
@@ -205,7 +206,7 @@ static lidx slot_across(const struct mesh *m, int l, lidx from, int f)
     return x.oct >= 0 ? slot_in(lv - 1, x.oct, x.cell) : NBR_BOUNDARY;
 }
 
-/* Enters the place across face f of the own oct at place x, by its link; sets its bit in edge[f] if
+/* Enters the oct across face f of the own oct in slot x, by its link; sets its bit in edge[f] if
  * there is no link. */
 static inline __attribute__((always_inline)) void slot_beside(struct slots *p, const struct mesh *m,
                                                               int l, const int x[3], int f)
@@ -220,7 +221,7 @@ static inline __attribute__((always_inline)) void slot_beside(struct slots *p, c
     p->exposed_any[x[2] + 1][x[1] + 1] |= (unsigned char)(1 << f);
 }
 
-/* Own octs of a full cube, the first of which is at place x, in Morton order. */
+/* Enters own octs of a full cube, in Morton order; x: slot of the first. */
 static void slot_cube(struct slots *p, lidx first, const int x[3])
 {
     static const int spread[TILE_SIDE] = {0, 1, 8, 9, 64, 65, 72, 73};
@@ -257,7 +258,7 @@ static void slot_run(struct slots *p, const struct level *lv, lidx first, lidx c
     }
 }
 
-/* Enters the places across the faces of own octs that hold no own oct. */
+/* Enters the octs across the faces of own octs that are not own. */
 static void slot_around(struct slots *p, const struct mesh *m, int l)
 {
     const struct tile *t = p->tile;
@@ -273,7 +274,7 @@ static void slot_around(struct slots *p, const struct mesh *m, int l)
     }
 }
 
-/* Places next to an own oct across a face or edge (or corner). */
+/* Marks the slots next to an own oct across a face or edge (or corner). */
 static void mark_seen(struct slots *p, bool corners)
 {
     int ny = p->tile->t[1] + 2, nz = p->tile->t[2] + 2;
@@ -291,7 +292,7 @@ static void mark_seen(struct slots *p, bool corners)
     }
 }
 
-/* The oct at a place: from a neighbour that is known, else by a search. */
+/* Finds the oct in a slot: from a known neighbour, otherwise by a search. */
 static lidx slot_find(struct slots *p, const struct mesh *m, int l, const int at[3])
 {
     const struct level *lv = &m->lev[l];

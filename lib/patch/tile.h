@@ -1,86 +1,86 @@
-/* patch/tile: boxes of octs that are advanced together, and which oct is where in and around such a
- * box.
+/* patch/tile: boxes of octs that are advanced together, and the octs in and around such a box.
  *
- * A tile is the hull of the own octs of one cube of 8³ octs, or of several cubes one above the
- * other: planes of constant z pass through it, so its height costs no memory. Where half of the
- * hull is filled it is two cubes wide along x: less halo, and rows are longer beside full vectors.
- */
+ * A tile is the hull of the own octs of one cube of 8³ octs, or of several stacked cubes: planes of
+ * constant z pass through it, so its height costs no memory. If half of the joint hull is filled it
+ * is two cubes wide along x: less halo, and longer rows for vectors. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "oct/mesh.h"
 
-/* Cells of a vector. Runs of cells are as long as a multiple of four: where vectors have eight, one
- * of four may end a run, since rows of small tiles are as short as that. (Faces: sweep.h.) */
+/* Cells of a vector. Lengths of runs are multiples of four cells: with vectors of eight, one of
+ * four may end a run, since rows of small tiles are as short as that. (Faces: sweep.h.) */
 #ifdef __AVX512F__
 enum { LANES = 8 };
 #else
 enum { LANES = 4 };
 #endif
 enum {
-    TILE_DEPTH = 3, /* cubes of 2^3 octs per side */
+    TILE_DEPTH = 3, /* log2 of the octs per side of a cube */
     TILE_SIDE = 1 << TILE_DEPTH,
-    TILE_STACK = 4, /* cubes one above the other */
+    TILE_STACK = 4, /* maximum number of stacked cubes */
     TILE_RUNS = 2 * TILE_STACK,
-    TILE_WIDTH = 2 * TILE_SIDE, /* along x */
+    TILE_WIDTH = 2 * TILE_SIDE, /* maximum octs along x */
     TILE_HEIGHT = TILE_STACK * TILE_SIDE,
-    SLOT_SIDE = TILE_SIDE + 2, /* octs with a halo of one */
+    SLOT_SIDE = TILE_SIDE + 2, /* octs per side with a halo of one */
     SLOT_WIDTH = TILE_WIDTH + 2,
     SLOT_HEIGHT = TILE_HEIGHT + 2,
-    /* cells between the own ones of two rows: halos of two, into which runs may reach */
+    /* cells between the own cells of two rows: two halos of two, which runs may overlap */
     ROW_GAP = 4,
     PATCH_CELLS = (2 * TILE_WIDTH + ROW_GAP) * 2 * SLOT_SIDE,
-    /* doubles from variable to variable in a plane; not near a multiple of a power of two */
+    /* stride in doubles between variables in a plane; not near a multiple of a power of two */
     PLANE_STRIDE = PATCH_CELLS + (PATCH_CELLS % 256 == 248 ? 40 : 8),
 };
 
-/* SLOT_UNUSED: no own cell reads it. SLOT_MISSING and below: no oct; slot_missing has the cell
- * of the coarser level that is there. */
+/* SLOT_UNUSED: no own cell reads the slot. SLOT_MISSING and below: no oct; slot_missing gives the
+ * cell of the coarser level in its position. */
 enum { SLOT_UNUSED = -3, SLOT_MISSING = -16 };
 
 struct tile {
     int nrun;
-    lidx first[TILE_RUNS], count[TILE_RUNS]; /* its own octs: runs of the level, cube by cube */
-    int64_t x0[3];                           /* coordinates of its first oct on the level */
+    lidx first[TILE_RUNS], count[TILE_RUNS]; /* own octs: runs of the level, cube by cube */
+    int64_t x0[3];                           /* coordinates of the first oct on the level */
     int t[3];                                /* octs along x, y, z */
-    bool outer;                              /* has octs that other ranks need */
+    bool outer;                              /* whether it has octs that other ranks need */
 };
 
 struct tile_list {
     struct tile *tile;
-    lidx n, nouter; /* those with octs that other ranks need come last */
+    lidx n, nouter; /* number of tiles; of tiles with octs that other ranks need, which come last */
 };
 
-/* Covers the own octs of level l. depth < 0: with boxes of the best size for `threads`; else with
- * cubes of 2^depth octs. apart: cubes with octs that other ranks need are in tiles of their own, so
- * that more tiles are without. */
+/* Divides the own octs of level l into tiles. depth < 0: boxes of the best size for `threads`;
+ * otherwise cubes of 2^depth octs. apart: cubes with octs that other ranks need are in tiles of
+ * their own, so that more tiles are without. */
 void tile_list_build(const struct mesh *m, int l, int depth, int threads, bool apart,
                      struct tile_list *list);
 void tile_list_free(struct tile_list *list);
 
-/* Octs in and around a tile. Places (x,y,z) count octs, from -1 to t[d], in rows along x; masks of
- * a row have bit x+1 for place x. Index [z+1][y+1], [z+1][y+1][x+1]. */
+/* Octs in and around a tile. Slots (x,y,z) count octs, from -1 to t[d], in rows along x; masks of a
+ * row have bit x+1 for slot x. Index [z+1][y+1], [z+1][y+1][x+1]. */
 struct slots {
     const struct tile *tile;
-    lidx oct[SLOT_HEIGHT][SLOT_SIDE][SLOT_WIDTH]; /* oct, NBR_BOUNDARY, PLACE_* */
-    uint32_t own[SLOT_HEIGHT][SLOT_SIDE];         /* octs that are advanced */
-    uint32_t seen[SLOT_HEIGHT][SLOT_SIDE];        /* octs of which an own cell reads */
-    uint32_t exposed[6][SLOT_HEIGHT][SLOT_SIDE];  /* own octs without neighbour through face f */
-    unsigned char exposed_any[SLOT_HEIGHT][SLOT_SIDE]; /* bit f: some of a row */
+    lidx oct[SLOT_HEIGHT][SLOT_SIDE][SLOT_WIDTH]; /* oct, NBR_BOUNDARY, SLOT_* */
+    uint32_t own[SLOT_HEIGHT][SLOT_SIDE];         /* own octs, which are advanced */
+    uint32_t seen[SLOT_HEIGHT][SLOT_SIDE];        /* octs that an own cell reads */
+    uint32_t exposed[6][SLOT_HEIGHT][SLOT_SIDE];  /* own octs without neighbour across face f */
+    /* bit f: whether any oct of the row is in exposed[f] */
+    unsigned char exposed_any[SLOT_HEIGHT][SLOT_SIDE];
 };
 
-/* Eight times the parent, and the cell. */
+/* Cell of the coarser level of a missing oct: eight times the parent oct, plus the cell. */
 static inline lidx slot_missing(lidx slot)
 {
     return SLOT_MISSING - slot;
 }
 
-/* corners: whether octs that touch an own one in a corner only are needed. */
+/* Finds the octs in all slots; corners: whether octs that touch an own one only at a corner are
+ * needed. */
 void slots_find(struct slots *p, const struct mesh *m, int l, const struct tile *t, bool corners);
 
-/* Of the octs of a row, those of a part: two side by side that follow one another in memory (four
- * in a wide tile), and in the last the halo at both ends. */
+/* A part of the octs of a row: two adjacent octs that are consecutive in memory (four in a wide
+ * tile), and in the last part also the halo at both ends. */
 enum { SLOT_PARTS = SLOT_SIDE / 2 };
 static inline uint32_t slots_part(const struct slots *p, uint32_t octs, int part)
 {

@@ -8,20 +8,23 @@
 #include "base/mem.h"
 #include "dom/injection.h"
 
-static const double QUARTER = 0.25;  /* of the cell at the centre, at most */
-static const double DENSITY = -0.17; /* exponents of the terminal momentum: Kim & Ostriker 2015, */
-static const double ENERGY = 13 / 14.; /* Cioffi, McKee & Bertschinger 1988 */
-static const double NOISE = 1e-12; /* a variance below it is rounding: no direction is outwards */
+/* maximum fraction of the central cell's gas that a blast carries */
+static const double QUARTER = 0.25;
+/* exponent of density in the terminal momentum: Kim & Ostriker 2015 */
+static const double DENSITY = -0.17;
+static const double ENERGY = 13 / 14.; /* exponent of energy: Cioffi, McKee & Bertschinger 1988 */
+/* relative variance below which rounding dominates, and no direction is outwards */
+static const double NOISE = 1e-12;
 
-/* The load of a blast: what the star ejects, and gas of the cell at the centre. */
+/* Load of a blast: the star's ejecta, and gas of the central cell. */
 struct ejecta {
     struct event_home home;
     double mass, v[3], energy, heat; /* heat: from the mixing of gas and ejecta */
-    double scalar[];                 /* masses */
+    double scalar[];                 /* masses of passive scalars */
 };
 
-/* Over the cells of a blast, with weights w (volumes or masses): of u = (centre - position)/radius.
- */
+/* Sums over the cells of a blast, with weights w (volumes or masses), of u = (cell centre - blast
+ * position)/radius. */
 typedef event_whole whole;
 struct totals {
     whole volume, w, wu[3], wu1, wu2;
@@ -32,15 +35,16 @@ struct blast_job {
     struct injection in;
     const struct blast_law *law;
     struct star_elements elements;
-    struct star_event *log; /* [in.home.n] */
-    struct wave *wave;      /* [in.here.n] */
-    /* densities before any blast, by level: masses are weights only where all gas moves */
+    struct star_event *log; /* [in.home.n] log entries */
+    struct wave *wave;      /* [in.here.n] blast waves */
+    /* [nown] densities before any blast, by level; needed where masses are the weights */
     double (*before[LEVEL_MAX + 1])[8];
 };
 
 /* ---- home ---- */
 
-/* The ejecta take gas along, at constant velocity and internal energy of what stays. */
+/* Moves gas of the central cell into the ejecta; velocity and specific internal energy of the rest
+ * stay constant. */
 static void load_ejecta(const struct blast_job *k, const struct blast *b, const struct leaf_cell *c,
                         struct ejecta *o)
 {
@@ -92,14 +96,14 @@ static void copy_densities(struct blast_job *k)
 
 /* ---- sums over the cells ---- */
 
-/* Binary places of u, so that 128 bits hold the sum of all cells. */
+/* Binary digits of u after the point, such that 128 bits hold the sum over all cells. */
 static int locations(const struct mesh *m)
 {
     int deep = 3 * (m->levelmax - m->levelmin);
     return deep > 60 ? 120 - deep : 60;
 }
 
-/* Masses are whole multiples of 2^-36 ejecta. */
+/* Unit of masses: 2^-36 of the ejecta. */
 static double quantum(const struct ejecta *b)
 {
     return ldexp(b->mass, -36);
@@ -139,7 +143,7 @@ static void totals_cell(const struct bins_hit *h, event_whole *sum, void *ctx)
 
 /* ---- the blast ---- */
 
-/* Of all cells of a blast: weight w; mean u and |u|; half the variance of u. */
+/* Weighted averages over all cells of a blast: weight w; mean u and |u|; half the variance of u. */
 struct shape {
     double w, volume, q[3], u1, half;
 };
@@ -161,7 +165,7 @@ static struct shape shape_of(const struct blast_job *k, const struct totals *t)
     return s;
 }
 
-/* How it spreads: the ejecta, or all gas, get the velocity speed (u - q) beside v. */
+/* A blast wave: the ejecta, or all gas, get the velocity speed (u - q) in addition to v. */
 struct wave {
     struct shape s;
     double speed, heat;
@@ -185,14 +189,14 @@ static struct wave wave_of(const struct blast_job *k, const struct ejecta *b,
         double limit = max / (mass * o.s.u1);
         if (limit < o.speed) {
             o.speed = limit;
-            warm = 0; /* radiated away before the shell is as large as the blast */
+            warm = 0; /* radiated away before the shell reaches the radius of the blast */
         }
     }
     o.heat += warm;
     return o;
 }
 
-/* Ejecta of velocity w, and heat, to a cell: a share of what there is. */
+/* Adds a share of the ejecta, at velocity w, and of their heat to a cell. */
 static void add_ejecta(const struct blast_job *k, const struct ejecta *b, double heat, double share,
                        const double w[3], const struct leaf_cell *c)
 {
@@ -203,7 +207,7 @@ static void add_ejecta(const struct blast_job *k, const struct ejecta *b, double
         level_gas(lv, GAS_SCALARS + i)[c->oct][c->cell] += b->scalar[i] * per;
 }
 
-/* All gas of the cell gets the velocity w more, at constant internal energy. */
+/* Adds the velocity w to all gas of the cell, at constant internal energy. */
 static void push_gas(const struct blast_job *k, double mass, const double w[3],
                      const struct leaf_cell *c)
 {
@@ -235,7 +239,7 @@ static void blast_cell(const struct bins_hit *h, event_whole *sum, void *ctx)
     add_ejecta(k, b, o->heat, weight / o->s.w, w, &c);
 }
 
-/* Blasts that reach no cell centre heat the cell that they are in. */
+/* Heats the central cell of blasts that reach no cell centre. */
 static void blast_centres(const struct blast_job *k, const struct totals *sum)
 {
     for (int64_t i = 0; i < k->in.home.n; i++) {

@@ -1,6 +1,6 @@
 /* phys/cooling: cooling and heating of the leaf cells of a level over its step, at constant density
  * and velocity, above the temperature floor (docs/method/cooling.md). With an equation of state the
- * energy is that of the floor alone. */
+ * energy is set to the floor. */
 #include <math.h>
 
 #include "base/cgs.h"
@@ -41,7 +41,7 @@ struct job {
     bool cools;
 };
 
-/* Leaf cells, a block at a time. */
+/* A block of leaf cells. */
 struct block {
     struct solve_cells cells;
     struct cooling_cell of[SOLVE_BLOCK];
@@ -49,8 +49,8 @@ struct block {
     int cell[SOLVE_BLOCK];
 };
 
-/* Density at which the table is entered: where gas shields itself, as much less radiation reaches
- * it as if it were denser (exp(-n_H/0.01)). */
+/* Density at which the table is read: self-shielded gas receives less radiation, as if it were
+ * denser by exp(n_H/0.01). */
 static double seen(const struct params *p, double nH)
 {
     return p->physics.self_shielding ? nH / fmax(exp(-nH / 0.01), 1e-20) : nH;
@@ -114,7 +114,7 @@ static void prepare(const struct job *j)
 
 static enum err apply(const struct term_run *r, bool *changed)
 {
-    enum { PART = 64 }; /* octs a thread takes at a time */
+    enum { PART = 64 }; /* octs per piece of a thread */
     struct level *lv = &r->mesh->lev[r->level];
     struct job j = {.r = r, .lv = lv, .law = law_of(r), .cools = !floor_rules(r->par)};
     *changed = lv->nown > 0;

@@ -13,7 +13,8 @@ static bool wanted(const struct params *p)
     return param_debris(p);
 }
 
-/* Debris shares ids: one of its own, from all that the particle is. */
+/* Unique id of a blast, hashed from all columns of the particle, since debris particles share ids.
+ */
 static int64_t own_id(const struct parts *p, int64_t i)
 {
     const double x[] = {p->x[0][i], p->x[1][i], p->x[2][i],  p->v[0][i],      p->v[1][i],

@@ -1,6 +1,6 @@
-/* phys/ejecta: stars give back mass, metals and energy as they age, by a table of yields
- * (phys/yields.h; docs/method/stars.md). What has become due since the last time goes into the cell
- * that the star is in or, of supernovae of type II with f_w > 0, into a blast wave. */
+/* phys/ejecta: ageing stars return mass, metals and energy by a table of yields (phys/yields.h;
+ * docs/method/stars.md). The ejecta since the last call go into the cell of the star or, for
+ * supernovae of type II with f_w > 0, into a blast wave. */
 #include <math.h>
 
 #include "base/cgs.h"
@@ -13,21 +13,21 @@ static bool wanted(const struct params *p)
     return param_yields(p);
 }
 
-/* Ejecta that are due: of[0] for the cell that the star is in, of[1] for blast waves. */
+/* Ejecta to be returned: of[0] to the cell of the star, of[1] by blast waves. */
 struct due {
     struct blast *of[2];
     int64_t n[2], supernovae;
-    struct sum energy; /* of both */
+    struct sum energy; /* energy of both */
 };
 
-/* Of stars whose checkpoint does not tell: nothing has become due so far. */
+/* Starts the record of a star whose checkpoint lacks it: no ejecta are due so far. */
 static void begin_history(struct parts *p, int64_t i, double age)
 {
     p->birth_mass[i] = p->m[i];
     p->yield_age[i] = age;
 }
 
-/* Code units; the mass of the ejecta is 0 if too little has become due. */
+/* Ejecta of star i in code units; their mass is 0 if too little is due. */
 static struct blast blast_of(const struct term_run *r, int64_t i, double age, bool *type2)
 {
     struct parts *p = r->parts;
@@ -77,7 +77,8 @@ static int64_t count_stars(const struct parts *p)
     return n;
 }
 
-/* wave: blasts of the radius of the run, else one so small that only the star's own cell is met. */
+/* Returns ejecta. wave: by blasts of the radius of the run; otherwise of a radius so small that
+ * only the star's own cell is reached. */
 static enum err give_back(const struct term_run *r, struct due *due, int wave, bool *changed)
 {
     struct blast_law law = {.kinetic = wave ? r->par->physics.f_ek : 0};

@@ -20,9 +20,9 @@ double floor_dense(const struct params *p, const struct cosmo_par *c, const stru
     return fmax(n, p->physics.del_star * mean * (u->hydrogen / u->density));
 }
 
-/* T2 at which the Jeans length sqrt(π γ kB T2 / (m_H G ρ)) is jeans_ncells of the finest cells, as
- * wide as these are at a = 1, is proportional to density: T2 per n_H. RAMSES of 2024 takes n_H for
- * the density in code units and leaves γ out. */
+/* Slope of the Jeans floor: T2 per n_H at which the Jeans length sqrt(π γ kB T2 / (m_H G ρ)) is
+ * jeans_ncells of the finest cells, as wide as these are at a = 1. RAMSES of 2024 takes n_H for the
+ * density in code units and omits γ. */
 static double jeans_slope(const struct params *p, const struct units *u, double aexp)
 {
     double boxlen = p->run.cosmo ? 1 : p->amr.boxlen, cells = p->physics.jeans_ncells;

@@ -7,7 +7,7 @@
 #include "oct/field_sets.h"
 #include "phys/blast.h"
 
-static const double TERMINAL = 2.8e5; /* solar masses km/s, of 1e51 erg at 1 H/cm^3 */
+static const double TERMINAL = 2.8e5; /* solar masses km/s, for 1e51 erg at 1 H/cm^3 */
 
 static bool wanted(const struct params *p)
 {

@@ -8,7 +8,7 @@ static bool wanted(const struct params *p)
     return p->physics.nothing && p->run.hydro;
 }
 
-/* Change of the energy density of one cell over dt, code units. */
+/* Rate of change of the energy density of one cell, code units. */
 static double rate(const struct term_run *r, const struct level *lv, lidx i, int c)
 {
     return 0;

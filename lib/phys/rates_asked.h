@@ -1,8 +1,9 @@
-/* phys/rates_asked: from parameters and the cosmology to the rates that cool the gas. */
+/* phys/rates_asked: parameters of the cooling rates, from the parameters of the run and the
+ * cosmology. */
 #pragma once
 #include "cool/cool.h"
 #include "cosmo/cosmo.h"
 #include "param/param.h"
 
-/* c: NULL without cosmology. Paths are lent by par. */
+/* Parameters of the rates; c: NULL without cosmology. Paths are lent by par. */
 struct cool_par rates_asked(const struct params *par, const struct cosmo_par *c);

@@ -18,14 +18,14 @@ double star_mass(const struct term_run *r)
                      : share * r->mass_sph;
 }
 
-/* The code's G is 1 without cosmology. */
+/* Gravitational constant in code units; 1 without cosmology. */
 static double gravity(const struct term_run *r)
 {
     return r->cosmo ? 3 * r->cosmo->omega_m * r->aexp / (8 * M_PI) : 1;
 }
 
-/* rho / time of star formation = rate · rho^1.5: eps_star per free-fall time, or t_star at n_star.
- */
+/* Coefficient of rho^1.5 in the star formation rate: eps_star per free-fall time, or t_star at
+ * n_star. */
 static double rate_of(const struct term_run *r)
 {
     const struct param_physics *p = &r->par->physics;
@@ -34,7 +34,7 @@ static double rate_of(const struct term_run *r)
     return 1 / (time * sqrt(p->n_star / r->units.hydrogen));
 }
 
-/* Without cosmology the rate may grow from 0 over sf_trelax. */
+/* Factor of the rate, which without cosmology grows from 0 to 1 over sf_trelax. */
 static double settled(const struct term_run *r)
 {
     double time = r->par->physics.sf_trelax * 1e6 * CGS_YEAR / r->units.time;
@@ -65,15 +65,15 @@ double star_explosion(const struct term_run *r)
     return r->par->feedback.f_esn * CGS_FOE / (10 * RAMSES_MSUN) / (u->velocity * u->velocity);
 }
 
-static const uint64_t BLAST = 0x626c617374; /* "blast" */
+static const uint64_t BLAST = 0x626c617374; /* ASCII "blast" */
 
 struct star_deaths star_deaths(const struct term_run *r)
 {
     const struct param_physics *p = &r->par->physics;
     const struct units *u = &r->units;
     double age = p->t_sne * CGS_MYR;
-    /* Longer than the step: a star outside of the octs of its level waits for the next coarse step.
-     * Older ones exploded in the run that wrote the checkpoint. */
+    /* The interval exceeds the step: a star outside of the octs of its level waits for the next
+     * coarse step. Older stars exploded in the run that wrote the checkpoint. */
     double wait = 3 * r->coarse_dt * u->time;
     return (struct star_deaths){
         .first = star_birth(r, age + wait),
@@ -111,7 +111,7 @@ double star_sampled(const struct star_deaths *d, int64_t id)
     return rng_uniform(&g) * d->boost < 1 ? d->boost : 0;
 }
 
-/* ---- words ---- */
+/* ---- recipes in the log ---- */
 
 static const char *feedback_of(const struct params *p)
 {
@@ -156,7 +156,7 @@ void star_log_energy(const struct term_run *r, int64_t n, struct sum *energy)
 
 /* ---- time ---- */
 
-/* Conformal time at which the proper time (1/H0) is `proper`, up to the end of the step. */
+/* Conformal time of the proper time `proper` (1/H0), up to the end of the step. */
 static double conformal(const struct term_run *r, double proper)
 {
     return cosmo_tau(r->history, cosmo_aexp(r->history, proper, r->aexp));
@@ -217,7 +217,7 @@ static int event_order(const void *a, const void *b)
 {
     const struct star_event *x = a, *y = b;
     if (x->id != y->id) return x->id < y->id ? -1 : 1;
-    for (int d = 0; d < 3; d++) /* debris shares ids */
+    for (int d = 0; d < 3; d++) /* debris particles share ids */
         if (x->x[d] != y->x[d]) return x->x[d] < y->x[d] ? -1 : 1;
     return 0;
 }

@@ -1,7 +1,7 @@
 /* phys/stars: star formation. Gas denser than a threshold becomes star particles by a Schmidt law,
  * sampled by Poisson deviates (Rasera & Teyssier 2006; docs/method/stars.md). The random numbers
- * have the cell and the step as key, so the same stars form whatever the ranks. A cell gives what
- * its stars get: mass, momentum, metals and other scalars in proportion, at constant velocity and
+ * have the cell and the step as key, so the stars do not depend on the ranks. A cell loses the
+ * mass, momentum, metals and other scalars of its stars in proportion, at constant velocity and
  * temperature. */
 #include "phys/stars.h"
 
@@ -13,7 +13,7 @@
 #include "oct/field_sets.h"
 #include "phys/turbulence.h"
 
-static const double MAX = 0.9; /* of the gas of a cell */
+static const double MAX = 0.9; /* maximum fraction of a cell's gas that becomes stars */
 
 static bool wanted(const struct params *p)
 {
@@ -21,12 +21,14 @@ static bool wanted(const struct params *p)
 }
 
 struct births {
-    int64_t n, stars, lost; /* cells that form stars; stars; those for which gas was lacking */
+    /* numbers of cells that form stars, of stars, and of stars lost for lack of gas */
+    int64_t n, stars, lost;
     struct part_birth_cell *location;
     int64_t *count;
 };
 
-/* May the cell form stars at all? */
+/* Whether the cell meets the criteria of star formation: leaf, density, temperature, refinement
+ * scalar. */
 static bool fertile(const struct term_run *r, const struct star_law *law, const struct level *lv,
                     lidx i, int c)
 {
@@ -40,11 +42,11 @@ static bool fertile(const struct term_run *r, const struct star_law *law, const 
     return (p->ivar_refine > 1 ? value / rho : value) > p->var_cut_refine;
 }
 
-/* The number of stars of a cell, and of those for which it has no gas. */
+/* Number of stars of a cell; *lost: number of stars for which it lacks gas. */
 static int64_t draw(const struct term_run *r, const struct star_law *law, const struct level *lv,
                     lidx i, int c, int64_t *lost)
 {
-    static const uint64_t SEED = 0x7374617273; /* "stars" */
+    static const uint64_t SEED = 0x7374617273; /* ASCII "stars" */
     double rho = level_gas(lv, GAS_DENSITY)[i][c], dx = mesh_dx(r->mesh, r->level),
            volume = dx * dx * dx;
     double mean = law->rate * rho * sqrt(rho) * volume * r->dt / law->mass;
@@ -60,7 +62,7 @@ static int64_t draw(const struct term_run *r, const struct star_law *law, const 
     return (int64_t)fmin(n, max);
 }
 
-/* Which octs have a cell dense enough. */
+/* Marks octs with a cell of sufficient density. */
 static uint8_t *find_dense(const struct level *lv, double min)
 {
     uint8_t *dense = mem_new((size_t)lv->nown + 1, "star formation");
@@ -75,7 +77,7 @@ static uint8_t *find_dense(const struct level *lv, double min)
 
 static void add(struct births *b, lidx i, int c, int64_t n)
 {
-    if ((b->n & (b->n - 1)) == 0) { /* grows by doubling */
+    if ((b->n & (b->n - 1)) == 0) { /* capacity doubles at powers of two */
         size_t cap = b->n ? 2 * (size_t)b->n : 1;
         b->location = mem_grow(b->location, sizeof *b->location * cap, "star formation");
         b->count = mem_grow(b->count, sizeof *b->count * cap, "star formation");
@@ -102,7 +104,7 @@ static struct births find_births(const struct term_run *r, const struct star_law
 
 /* ---- particles ---- */
 
-/* The ids of stars follow the greatest one. */
+/* First id of new stars: one more than the largest id. */
 static enum err next_id(const struct term_run *r, int64_t *next)
 {
     static const int64_t ROOM = (int64_t)1 << 48;
@@ -129,7 +131,7 @@ static void inherit_elements(const struct term_run *r, const struct star_element
                                            level_gas(lv, GAS_DENSITY)[at->oct][at->cell];
 }
 
-/* Particle k begins in the middle of its cell, and moves with its gas. */
+/* Creates star k at the centre of its cell, with the velocity of its gas. */
 static void star_born(const struct term_run *r, const struct part_birth_cell *at, int64_t k,
                       double m, double birth, enum part_family family)
 {
@@ -162,9 +164,8 @@ static void gas_left(const struct term_run *r, const struct part_birth_cell *at,
         level_gas(lv, v)[at->oct][at->cell] *= left / rho;
 }
 
-/* A star of mass m gives its ejecta to a debris particle, which takes gas of the cell along. As in
- * RAMSES its id is minus the number of single stars. Returns the mass that the cell gives to both.
- */
+/* Creates a debris particle with the ejecta of a star of mass m and gas of the cell. As in RAMSES
+ * its id is minus the number of single stars. Returns the mass that the cell loses to both. */
 static double debris_born(const struct term_run *r, const struct part_birth_cell *at, int64_t star,
                           int64_t k, int64_t count, double birth)
 {
@@ -194,7 +195,7 @@ static enum err give_birth(const struct term_run *r, const struct star_law *law,
     int64_t debris = param_debris(r->par) ? part_insert(r->parts, r->level, b->n) : -1;
     struct star_event *e = mem_new(sizeof *e * (size_t)b->n + 1, "star formation");
     double birth = star_birth(r, 0);
-    const struct star_elements elements = star_elements(r); /* none if there is debris */
+    const struct star_elements elements = star_elements(r); /* zero elements with debris */
     for (int64_t i = 0; i < b->n; i++) {
         const struct part_birth_cell *at = &b->location[i];
         double m = (double)b->count[i] * law->mass, taken = m;

@@ -1,37 +1,37 @@
-/* phys/stars: what star formation and supernovae share. Method: docs/method/stars.md. */
+/* phys/stars: functions shared by star formation and supernovae. Method: docs/method/stars.md. */
 #pragma once
 #include "phys/floor.h"
 #include "phys/term.h"
 #include "phys/yields.h"
 
-/* The law of a run at a time, code units. */
+/* Star formation law of a run at a time, code units. */
 struct star_law {
-    double mass;    /* of one star: particles are multiples of it */
-    double min;     /* density of the gas above which stars form */
-    double hottest; /* T/mu in K above the floor below which they form */
+    double mass;    /* mass of one star; particle masses are multiples of it */
+    double min;     /* minimum density of gas that forms stars */
+    double hottest; /* maximum T/mu in K above the floor of gas that forms stars */
     struct temperature_floor floor;
-    double rate; /* of star formation: mass per time and volume / density^1.5 */
-    double G;    /* of gravity, code units */
+    double rate; /* star formation rate: mass per time and volume / density^1.5 */
+    double G;    /* gravitational constant */
 };
 struct star_law star_law(const struct term_run *r);
 double star_mass(const struct term_run *r);
 
-/* The key of random numbers that differ by their purpose: with the run's iseed. */
+/* Seed of random numbers, from their purpose and the run's iseed. */
 uint64_t star_seed(const struct params *p, uint64_t purpose);
 
-/* phys/stars.c: the stars of a level. */
+/* Forms the stars of a level (phys/stars.c). */
 MUST_USE enum err stars_form(const struct term_run *r, bool *changed);
 
-/* Says which recipes the run has. */
+/* Logs the recipes of the run. */
 void star_log_law(const struct params *p);
 
-/* The birth time of a star that is this old (s) at the end of the step, as it is written: t, which
- * is conformal with cosmology, or with use_proper_time proper time in 1/H0, 0 at a = 1. */
+/* Birth time of a star of this age (s) at the end of the step, as in files: t, which is conformal
+ * with cosmology, or with use_proper_time proper time in 1/H0, 0 at a = 1. */
 double star_birth(const struct term_run *r, double age);
-/* The age (s) at that time of a star whose birth time is this. */
+/* Age (s) at the end of the step of a star with this birth time. */
 double star_age(const struct term_run *r, double birth);
 
-/* The chemical elements of the run's table of yields: variables of the gas, columns of stars. */
+/* Chemical elements of the run's table of yields: variables of the gas, columns of stars. */
 struct star_elements {
     int n, var[YIELD_ELEMENTS], column[YIELD_ELEMENTS];
 };
@@ -43,30 +43,31 @@ static inline double *star_element(const struct parts *p, const struct star_elem
     return (double *)p->col[s->column[e]] + i;
 }
 
-/* The numbers of RAMSES; quiet: not in the log. */
+/* Kinds of events, numbered as in RAMSES; quiet: not logged. */
 enum { STAR_QUIET = -1, STAR_BIRTH = 0, STAR_DEATH = 1 };
 
-/* One line of stars.txt. */
+/* A line of stars.txt. */
 struct star_event {
     int64_t id;
     int32_t kind, level; /* kind: STAR_BIRTH, STAR_DEATH */
     double m, x[3], v[3];
-    double rho, T2, metal; /* of the cell before it, H/cm^3 and K; metallicity of the star */
+    /* gas of the cell before the event, H/cm^3 and K; metallicity of the star */
+    double rho, T2, metal;
 };
 /* Event of particle k in a cell of this rank. */
 struct star_event star_event(const struct term_run *r, int kind, const struct level *lv, lidx oct,
                              int cell, int64_t k);
-#define STAR_LOG "stars.txt" /* in the current directory */
-/* Appends the events of all ranks to it, by id. (collective) */
+#define STAR_LOG "stars.txt" /* file in the current directory */
+/* Appends the events of all ranks to STAR_LOG, sorted by id. (collective) */
 MUST_USE enum err star_log(const struct term_run *r, int64_t n, struct star_event *e);
-enum { STAR_EXPLODED = 1 }; /* tag */
-/* Explosions of a step of this level, or of the coarse step that has ended. */
+enum { STAR_EXPLODED = 1 }; /* tag of a star that has exploded */
+/* Supernovae in a step of this level, or in the last coarse step. */
 struct star_deaths {
-    double first, last; /* births of those that explode: first < birth <= last */
+    double first, last; /* birth times of exploding stars: first < birth <= last */
     double specific;    /* energy per ejected mass, code units */
-    double boost;       /* mass_gmc in stars */
-    /* of the mass of a star: ejected; with sf_imf of single stars, not heavier than heaviest, of
-     * which the lightest that explodes has the mass `lightest`; code units */
+    double boost;       /* mass_gmc in units of the star mass */
+    /* Ejected mass fraction, of single stars with sf_imf; minimum mass of an exploding single star,
+     * maximum mass of a single star, code units. */
     double ejected, single, lightest, heaviest;
     uint64_t seed;
 };
@@ -74,13 +75,14 @@ struct star_deaths star_deaths(const struct term_run *r);
 /* Mass that a star of this mass ejects. */
 double star_ejecta(const struct star_deaths *d, double mass);
 bool star_due(const struct parts *p, const struct star_deaths *d, int64_t i);
-/* Of the energy: explosions of clouds of mass_gmc, as rare as these are heavy; the mean is 1. */
+/* Random factor of the energy for explosions in clouds of mass_gmc: rare and strong; the mean is 1.
+ */
 double star_sampled(const struct star_deaths *d, int64_t id);
 
-/* Says how many stars of all ranks exploded, and the energy that gas got, code units. (collective)
- */
+/* Logs the number of supernovae of all ranks, and the energy given to the gas, code units.
+ * (collective) */
 void star_log_energy(const struct term_run *r, int64_t n, struct sum *energy);
 /* Energy per ejected mass, code units: f_esn 1e51 erg for each 10 solar masses. */
 double star_explosion(const struct term_run *r);
-/* Of a cell: T/mu in K. */
+/* T/mu in K of a cell. */
 double star_T2(const struct term_run *r, const struct level *lv, lidx i, int c);

@@ -1,7 +1,6 @@
-/* phys/supernovae: stars explode once, when they are t_sne old, and give mass, metals and heat to
- * the gas of their cell (docs/method/stars.md). Explosions of a cell are applied in the order of
- * ids, so that their sum does not depend on the order of particles. A star that has exploded has
- * tag 1. */
+/* phys/supernovae: stars explode once, at the age t_sne, and give mass, metals and heat to the gas
+ * of their cell (docs/method/stars.md). Explosions in a cell are applied in the order of ids, so
+ * that their sum does not depend on the order of particles. A star that has exploded has tag 1. */
 #include "base/cgs.h"
 #include "oct/field_sets.h"
 #include "phys/stars.h"
@@ -20,13 +19,13 @@ static bool wanted(const struct params *p)
 struct job {
     const struct term_run *r;
     struct star_deaths deaths;
-    int metal, delayed; /* variables, -1: none */
+    int metal, delayed; /* variables of metals and of delayed cooling, -1: none */
 };
 
 struct explosion {
     lidx oct;
     int cell;
-    int64_t id, at; /* of the particle */
+    int64_t id, at; /* id and index of the particle */
 };
 
 static struct job job_of(const struct term_run *r)
@@ -37,7 +36,7 @@ static struct job job_of(const struct term_run *r)
                         .delayed = r->hydro->vars.at[SCALAR_DELAYED]};
 }
 
-/* The leaf cell of the star's level that it is in; -1: none here. */
+/* Leaf cell of the star's level that contains the star; -1: none on this rank. */
 static int cell_of(const struct job *j, int64_t i)
 {
     const struct level *lv = &j->r->mesh->lev[j->r->level];
@@ -79,7 +78,8 @@ static struct explosion *find_explosions(const struct job *j, int64_t *n)
     return b;
 }
 
-/* Infrared photons that dust traps: 1e53 erg for each 1e51 of the supernova. */
+/* Factor of the heat for infrared photons trapped by dust, of which there are 1e53 erg per 1e51 erg
+ * of the supernova. */
 static double trapped(const struct job *j, const struct level *lv, const struct explosion *b)
 {
     const struct param_physics *p = &j->r->par->physics;
@@ -91,7 +91,8 @@ static double trapped(const struct job *j, const struct level *lv, const struct 
     return 1 + 100 * (1 - exp(-p->kappa_ir * 200 * CGS_PC * metals * u->density));
 }
 
-/* Returns the energy beside that of the motion. */
+/* Adds an explosion to its cell. Returns the energy without the kinetic energy of the ejecta's
+ * motion. */
 static double explode(const struct job *j, const struct level *lv, const struct explosion *b)
 {
     struct parts *p = j->r->parts;

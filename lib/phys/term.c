@@ -1,4 +1,4 @@
-/* phys/term: runs source terms, and checks what they declare; see term.h. */
+/* phys/term: runs source terms, and checks their declarations; see term.h. */
 #include "phys/term.h"
 
 #include "base/checksum.h"
@@ -49,10 +49,11 @@ bool term_limits(const struct params *p, const struct term *t)
 
 struct terms_dev {
     const struct term_list *list;
-    void **context; /* [list->n] */
+    void **context; /* [list->n] contexts of the terms */
 };
 
-/* The part of a term that has no kernel; NULL: all has, so that ranks may run it here or there. */
+/* Part of a term without a kernel; NULL: every part has one, so that a rank may run it on the host
+ * or the device. */
 static const char *lack(const struct term *t, const struct params *p)
 {
     return !t->device || t->ghosts ? t->name : t->device->lacks ? t->device->lacks(p) : NULL;
@@ -94,9 +95,9 @@ enum err terms_dev_run(struct terms_dev *d, const struct term_run *r, int *next)
     return OK;
 }
 
-/* ---- holding a term to what it says ---- */
+/* ---- checks of declarations ---- */
 
-/* Sums of the bits of one field of one level, and of the particles. */
+/* Checksums of one field of one level, and of the particles. */
 struct snapshot {
     uint64_t own[LEVEL_MAX + 2][FIELD_ALL], ghost[LEVEL_MAX + 2][FIELD_ALL], parts;
 };
@@ -168,14 +169,14 @@ static enum err apply_checked(const struct term_run *r, const struct term *t, bo
     if (err == OK) err = compare(r, t, before, after, *changed);
     mem_free(after);
     mem_free(before);
-    /* other ranks may run a term of levels that has kernels on their devices, where none checks */
+    /* other ranks may run a term of levels that has kernels on their devices, without checks */
     bool alone = r->stage == TERM_LEVEL && !lack(t, r->par);
     return alone ? err : err_agree(r->comm, err);
 }
 
 /* ---- running ---- */
 
-/* Stale ghosts that the term reads. */
+/* Fills stale ghosts that the term reads. */
 static void fill_stale(const struct term_run *r, int l, field_set set)
 {
     const struct level *lv = &r->mesh->lev[l];

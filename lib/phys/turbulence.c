@@ -1,19 +1,19 @@
-/* phys/turbulence: see turbulence.h. Gradients are differences of the faces of a cell. On a face
- * velocity and force are means of both cells, with densities as weights; where there is no cell of
- * this level the other side counts alone. */
+/* phys/turbulence: see turbulence.h. Gradients are differences between opposite faces of a cell. On
+ * a face velocity and force are density-weighted means of both cells; if this level has no cell
+ * beyond, the inner cell counts alone. */
 #include "phys/turbulence.h"
 
 #include <math.h>
 
-static const double FORCING = 0.3;              /* compressive share where there is no force */
+static const double FORCING = 0.3;              /* compressive fraction without a force */
 static const double PHI_T = 0.49;               /* Federrath & Klessen (2012), table 3: hydro, */
 static const double PHI_X = 0.19, THETA = 0.97; /* multi-freefall KM and PN */
-static const double FREE_FALL = 0.5427;         /* sqrt(3 pi/32) */
+static const double FREE_FALL = 0.5427; /* sqrt(3 pi/32): free-fall time in units of (G rho)^-1/2 */
 
 /* ---- models ---- */
 
-/* The width of the distribution of ln rho (Federrath & Klessen 2012, equation 4), b from the share
- * of compressive forcing (Federrath et al. 2010, equation 23). */
+/* Variance of ln rho (Federrath & Klessen 2012, equation 4), with b from the compressive fraction
+ * of the forcing (Federrath et al. 2010, equation 23). */
 static double log_width(const struct turbulent_cell *t)
 {
     double p = t->compressive, z = 0.5;
@@ -22,8 +22,8 @@ static double log_width(const struct turbulent_cell *t)
     return log(1 + b * b * (t->sigma2 / t->cs2));
 }
 
-/* Multi-freefall: the share of the gas denser than the critical density (Hennebelle & Chabrier
- * 2011; Federrath & Klessen 2012, equation 41). critical: over the mean. */
+/* Multi-freefall fraction of the gas denser than the critical density (Hennebelle & Chabrier 2011;
+ * Federrath & Klessen 2012, equation 41). critical: in units of the mean density. */
 static double multi_freefall(const struct turbulent_cell *t, double critical)
 {
     double s = log_width(t);
@@ -41,7 +41,7 @@ double turbulence_model(int model, const struct turbulent_cell *t)
         return multi_freefall(t, M_PI * M_PI / 5 * (PHI_X * PHI_X) * virial * mach2);
     case 2: /* Padoan & Nordlund 2011 */
         return multi_freefall(t, 0.067 / (THETA * THETA) * virial * mach2);
-    case 3: /* bound, and a maximum of density */
+    case 3: /* bound gas at a density maximum */
         alpha = (t->shear2 - t->cs2 * t->laplacian / t->rho) / (4 * M_PI * t->G * t->rho);
         return alpha < 1 && t->laplacian < 0;
     case 4: /* Padoan et al. 2012 */
@@ -56,12 +56,12 @@ double turbulence_model(int model, const struct turbulent_cell *t)
 /* ---- a cell and its six neighbours ---- */
 
 struct faces {
-    double rho[6];      /* of the neighbours */
+    double rho[6];      /* densities of the neighbours */
     double dv[3][3];    /* [axis][component] differences over the cell */
-    double power[3][3]; /* those of rho v f */
+    double power[3][3]; /* [axis][component] differences of rho v f */
 };
 
-/* The cell beyond face f (−x, +x, …) of a cell: itself if there is none on this level. */
+/* Cell beyond face f (−x, +x, …) of a cell; the cell itself if this level has none. */
 static lidx beyond(const struct level *lv, lidx i, int c, int f, int *cell)
 {
     int bit = 1 << (f >> 1);
@@ -97,7 +97,7 @@ static struct faces faces_of(const struct level *lv, lidx i, int c)
     return o;
 }
 
-/* Sums of squares of the differences: of each component along its axis, and across. */
+/* Sums of the squared differences: *along of components along their axis, *across of the others. */
 static void dispersions(const struct faces *o, double *along, double *across)
 {
     *along = *across = 0;
@@ -105,7 +105,7 @@ static void dispersions(const struct faces *o, double *along, double *across)
         for (int d = 0; d < 3; d++) *(a == d ? along : across) += o->dv[a][d] * o->dv[a][d];
 }
 
-/* The share of the work of the force that compresses. */
+/* Compressive fraction of the work of the force. */
 static double compressive_share(const struct faces *o)
 {
     double along = 0, all = 0;
@@ -119,7 +119,7 @@ static double compressive_share(const struct faces *o)
 
 /* ---- the level ---- */
 
-struct scalars { /* fields; -1: none */
+struct scalars { /* fields of the scalars; -1: none */
     int along, across;
 };
 
@@ -129,7 +129,7 @@ static struct scalars scalars_of(const struct term_run *r)
     return (struct scalars){at[SCALAR_TURBULENCE], at[SCALAR_SOLENOIDAL]};
 }
 
-/* Turbulence scalars of a cell: the part of the old values that has not decayed, and new ones. */
+/* Updates the turbulence scalars of a cell: the old values decay, and new ones are added. */
 static void renew(const struct term_run *r, const struct level *lv, lidx i, int c)
 {
     struct scalars k = scalars_of(r);
@@ -154,7 +154,7 @@ void turbulence_update(const struct term_run *r)
             if (lv->child[i][c] < 0) renew(r, lv, i, c);
 }
 
-/* Square of the sound speed, P/rho, without the floor's. */
+/* Square of the sound speed, P/rho, without the pressure of the floor. */
 static double sound2(const struct term_run *r, const struct star_law *law, const struct level *lv,
                      lidx i, int c)
 {

@@ -15,14 +15,15 @@ static const int64_t BYTES_MAX = (int64_t)1 << 32;
 enum { MAX_METALS = 1000, MAX_AGES = 10000, NAME = 24, FIRST_ELEMENT = 4 };
 
 static const char PREFIX[] = "element_";
-static const double NONE[FIRST_ELEMENT + YIELD_ELEMENTS] = {0}; /* a row before all others */
+/* Row of zeros, before the first age. */
+static const double NONE[FIRST_ELEMENT + YIELD_ELEMENTS] = {0};
 
 struct yields {
     int nmetal, nage;
-    double *age, *log_age; /* [nage] Gyr */
-    double *Z;             /* [nmetal] */
+    double *age, *log_age; /* [nage] Gyr, and logarithm */
+    double *Z;             /* [nmetal] metallicity of each table */
     int nelement, width;
-    double *row; /* [nmetal][nage][width]: the numbers of struct yield */
+    double *row; /* [nmetal][nage][width] values of struct yield */
     char element[YIELD_ELEMENTS][NAME + sizeof PREFIX];
 };
 
@@ -61,7 +62,7 @@ const char *yields_element(const struct yields *y, int e)
 
 /* ---- interpolation ---- */
 
-/* The last of n ascending numbers that is not above x, at most the last but one; n > 1. */
+/* Index of the last of n ascending numbers that is not above x, at most n − 2; n > 1. */
 static int below(const double *list, int n, double x)
 {
     int lo = 0, hi = n - 1;
@@ -118,7 +119,7 @@ struct yield yields_at(const struct yields *y, double age, double Z)
 
 /* ---- Hopkins et al. 2018 ---- */
 
-/* Ages in Myr, Z in solar units; rates per Myr and solar mass. */
+/* Supernova rates per Myr and solar mass; age in Myr, Z in solar units. */
 static double rate_type2(double t)
 {
     return t < 3.401 ? 0 : t < 10.37 ? 5.408e-4 : t < 37.53 ? 2.516e-4 : 0;
@@ -139,8 +140,8 @@ static double rate_winds(double t, double Z)
     return per_gyr / 1000;
 }
 
-/* Ejecta of a supernova of type II have 10.5 solar masses, 1.995 of them metals; of type Ia 1.4,
- * all metals. Winds have the metals of the star. */
+/* Table of Hopkins et al. Ejecta of a supernova of type II have 10.5 solar masses, 1.995 of them
+ * metals; of type Ia 1.4, all metals. Winds have the metallicity of the star. */
 static struct yields *hopkins(void)
 {
     enum { METALS = 8, AGES = 300, PARTS = 400 };
@@ -173,7 +174,7 @@ static struct yields *hopkins(void)
 
 /* ---- files ---- */
 
-/* The next line; the file must not end. */
+/* Reads the next line; error at the end of the file. */
 static enum err next_line(struct table *in)
 {
     bool got;
@@ -202,7 +203,7 @@ static enum err take_counts(struct table *in, int n[3])
     return OK;
 }
 
-/* A name: letters, digits, + and -; no other element has it. */
+/* Reads the name of an element: letters, digits, + and -; names must be unique. */
 static enum err take_name(const struct table *in, struct yields *y, const char *word)
 {
     size_t n = strlen(word);
@@ -224,7 +225,7 @@ static enum err take_name(const struct table *in, struct yields *y, const char *
     return OK;
 }
 
-/* The names of the elements, which may stand in several lines. */
+/* Reads the names of the elements, which may be on several lines. */
 static enum err take_names(struct table *in, struct yields *y, int n)
 {
     while (y->nelement < n) {
@@ -241,7 +242,7 @@ static enum err take_names(struct table *in, struct yields *y, int n)
     return table_end(in, "the names of the elements");
 }
 
-/* The last number of a line that begins with #. */
+/* Reads the metallicity: the last number of a line that begins with #. */
 static enum err take_metallicity(struct table *in, double before, double *Z)
 {
     TRY(next_line(in));
@@ -263,7 +264,7 @@ static enum err take_metallicity(struct table *in, double before, double *Z)
     return OK;
 }
 
-/* Cumulative: nothing decreases, and no part is more than the whole. */
+/* Whether a row is cumulative: nothing decreases with age, and no part exceeds the whole. */
 static bool plausible(int width, const double *row, const double *last)
 {
     double mass = row[offsetof(struct yield, mass) / sizeof *row];
@@ -273,7 +274,7 @@ static bool plausible(int width, const double *row, const double *last)
     return good;
 }
 
-/* A row of a metallicity: ages as at the first one. */
+/* Reads row k of a metallicity; ages must equal the ages of the first metallicity. */
 static enum err take_row(struct table *in, struct yields *y, int metal, int k)
 {
     double x[1 + FIRST_ELEMENT + YIELD_ELEMENTS];

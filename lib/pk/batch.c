@@ -12,7 +12,7 @@ void pk_batch_begin(struct pk_batch *b, const struct comm *c, struct pk *pk)
     sum_batch_begin(&b->total);
 }
 
-/* All ranks, whether or not they have items. Returns whether any rank continues. */
+/* Adds the batches of all ranks, also of ranks without items. Returns whether any rank has more. */
 static bool deliver(struct pk_batch *b, bool go_on)
 {
     int64_t any = go_on;

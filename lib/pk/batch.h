@@ -1,13 +1,12 @@
-/* pk/batch: collects items one by one, from ranks that have different numbers of them. Adding to
- * the mesh is collective: a rank whose batch is full, or that has no more items, waits for the
- * others. */
+/* pk/batch: collects items one by one on ranks with different numbers of items. Adding to the mesh
+ * is collective: a rank whose batch is full, or that has no more items, waits for the others. */
 #pragma once
 #include "base/sum.h"
 #include "pk/pk.h"
 
 struct pk_batch {
     const struct comm *c;
-    struct pk *pk; /* NULL: only add up the mass */
+    struct pk *pk; /* meshes; NULL: only the mass is added up */
     struct pk_item *item;
     int64_t n;
     struct sum_batch total;
@@ -15,4 +14,5 @@ struct pk_batch {
 
 void pk_batch_begin(struct pk_batch *b, const struct comm *c, struct pk *pk);
 void pk_batch_put(struct pk_batch *b, const struct pk_item *item);
-double pk_batch_end(struct pk_batch *b); /* the mass of all items of all ranks (collective) */
+/* returns the mass of all items of all ranks (collective) */
+double pk_batch_end(struct pk_batch *b);

@@ -23,7 +23,7 @@ struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, dou
     p->fft = fft_new(c, par->n);
     p->pitch = (size_t)par->n + PK_PAD;
     p->plane = (size_t)p->fft->count[1] * p->pitch + WINDOW_REACH * PK_PAD + PK_PAD;
-    /* its inverse is finite too */
+    /* lower bound, so that the inverse is finite too */
     p->quantum = fmax(ldexp(1, (int)ceil(log2(total)) - 61), DBL_MIN);
     p->max = total;
     for (int i = 0; i < nmesh; i++) {
@@ -48,13 +48,14 @@ void pk_free(struct pk **pp)
 
 /* ---- assignment ---- */
 
-/* Weights of a cube along one dimension: cells first .. first + n - 1, not yet wrapped. */
+/* Weights of a cube along one axis: cells first .. first + n - 1, not yet wrapped. */
 struct reach {
     int first, n;
     double *w;
 };
 
-/* x: in cells. The weight is the integral of the spline over the cube's extent. */
+/* Computes the weights of a cube at x (in cells): integrals of the spline over the extent of the
+ * cube. */
 static void reach_of(int order, double x, double size, double *room, struct reach *r)
 {
     double lo = x - 0.5 * size, hi = x + 0.5 * size, half = 0.5 * order;
@@ -68,11 +69,11 @@ static void reach_of(int order, double x, double size, double *room, struct reac
     }
 }
 
-/* Rows along x are divided among the threads in bands of y: items in order, such as a plane of a
- * lattice, then keep all threads busy. */
+/* Threads of an assignment. Rows along x are divided in narrow bands of y: consecutive items, such
+ * as a plane of a lattice, then keep all threads busy. */
 struct crew {
     int size, me;
-    double *room; /* for the weights of a cube */
+    double *room; /* memory for the weights of a cube */
 };
 
 static size_t mesh_bytes(const struct pk *p)
@@ -85,7 +86,7 @@ static bool owns(const struct crew *c, int y)
     return c->size == 1 || (y >> 3) % c->size == c->me;
 }
 
-/* A cube of any size. */
+/* Assigns a cube of any size. */
 static void assign_cube(const struct pk *p, const struct crew *crew, const struct pk_item *it,
                         int h)
 {
@@ -139,15 +140,15 @@ static bool same_kind(const struct pk_item *a, const struct pk_item *b)
            ((a->size > 0) == (b->size > 0) && (a->size == PK_SAMPLE) == (b->size == PK_SAMPLE));
 }
 
-/* Species that a checkpoint does not have need no memory. */
+/* Allocates a mesh at its first use: absent species need no memory. */
 static void need_mesh(struct pk *p, int mesh, bool sample)
 {
     for (int h = 0; h < 1 + (p->par.interlace && !sample); h++)
         if (!p->mass[mesh][h]) p->mass[mesh][h] = mem_zero(mesh_bytes(p), "pk mesh");
 }
 
-/* Looks at the first items that are of one kind and on one mesh, and returns how many. own: of this
- * rank, their masses are counted. */
+/* Checks the leading items of one kind and one mesh, and returns their number. own: items of this
+ * rank, whose masses are counted. */
 static int look_at(struct pk *p, int64_t n, const struct pk_item *item, bool own, double *taken)
 {
     double m[SUM_BATCH], m2[SUM_BATCH], zero = 0, size = 0;
@@ -160,7 +161,7 @@ static int look_at(struct pk *p, int64_t n, const struct pk_item *item, bool own
         pk_item_line(it, &line);
         zeros += 0 * line;
         m[k] = it->m;
-        m2[k] = it->size == 0 ? it->m * it->m : 0; /* a lattice has no shot noise */
+        m2[k] = it->size == 0 ? it->m * it->m : 0; /* no shot noise of a lattice */
     }
 #pragma omp simd reduction(+ : zero, size)
     for (int i = 0; i < k; i++) {
@@ -177,7 +178,7 @@ static int look_at(struct pk *p, int64_t n, const struct pk_item *item, bool own
     return k;
 }
 
-/* Items that overlap this rank's block. */
+/* Assigns the items that overlap this rank's block. */
 static void assign_all(struct pk *p, int64_t n, const struct pk_item *item, bool own)
 {
     for (int64_t i = 0, end; i < n; i = end) {
@@ -186,21 +187,22 @@ static void assign_all(struct pk *p, int64_t n, const struct pk_item *item, bool
             found = look_at(p, n - end, &item[end], own, &p->taken);
             need_mesh(p, item[end].mesh, item[i].size == PK_SAMPLE);
         }
-        if (!(p->taken <= 2 * p->max)) return; /* cells could overflow: 2^62 units */
+        if (!(p->taken <= 2 * p->max)) return; /* cells could overflow beyond 2^62 units */
         item[i].size > 0 ? assign_cubes(p, end - i, item + i) : pk_points(p, end - i, item + i);
     }
 }
 
-/* ---- items to the ranks whose rows they touch ---- */
+/* ---- items to the ranks of their rows ---- */
 
-/* Parts of the mesh along one axis that cells first .. first+n-1 overlap: 1 in hit[part]. */
+/* Sets hit[part] = 1 for the parts of the mesh along one axis that overlap cells first ..
+ * first+n-1. */
 static void meet(int first, int n, int cells, const int *part_of, unsigned char *hit)
 {
     if (n > cells) n = cells;
     for (int i = 0; i < n; i++) hit[part_of[pk_wrap(first + i, cells)]] = 1;
 }
 
-/* Ranks (ascending) that need the item. */
+/* Lists the ranks (ascending) that need the item. */
 static int ranks_of(const struct pk *p, const struct pk_item *it, unsigned char *hit, int *rank)
 {
     int n = p->par.n, ny = p->grid[0], nz = p->grid[1], found = 0;
@@ -219,7 +221,7 @@ static int ranks_of(const struct pk *p, const struct pk_item *it, unsigned char 
     return found;
 }
 
-/* The grid of ranks, from the owners of the rows of the mesh. */
+/* Finds the grid of ranks from the owners of the rows of the mesh. */
 static void learn_grid(struct pk *p)
 {
     int n = p->par.n;
@@ -238,7 +240,7 @@ static void forget_grid(struct pk *p)
     FREE(p->part[1]);
 }
 
-/* One round: at most BATCH items of this rank. */
+/* Sends at most BATCH items of this rank in one round. */
 static void send_batch(struct pk *p, int64_t n, const struct pk_item *item)
 {
     int size = p->c->size;

@@ -21,48 +21,48 @@ enum { PK_MESHES = 8, PK_BIN_COLUMNS = 3, PK_SAMPLE = -1, PK_LATTICE = -2 };
 
 struct pk_par {
     int n;                /* cells per side */
-    enum pk_window order; /* of the assignment */
-    bool interlace;       /* a second mesh, shifted by half a cell; not of samples */
-    /* f: the box is cut into f³ pieces laid on one another; the modes are f times those of the box
-     */
+    enum pk_window order; /* order of the assignment */
+    bool interlace; /* whether to use a second mesh, shifted by half a cell; not for samples */
+    /* Folding factor f: the box is cut into f³ pieces, which are superposed; modes are f times the
+     * modes of the box. */
     int fold;
 };
 
-/* Lengths in units of the box, any position (it is wrapped). size 0: a point, with shot noise; > 0:
- * the edge of a cube around x, mass spread evenly, none; PK_LATTICE: a point of a displaced
- * lattice, which has none either; PK_SAMPLE: the value of a field that is given on the same mesh:
- * no window, no shot noise. A mesh has samples only or none. */
+/* An item; lengths in units of the box, any position (it is wrapped). size 0: a point, with shot
+ * noise; > 0: the edge of a cube around x with uniform mass, without shot noise; PK_LATTICE: a
+ * point of a displaced lattice, without shot noise; PK_SAMPLE: the value of a field that is given
+ * on the same mesh: no window, no shot noise. A mesh has samples only or none. */
 struct pk_item {
     double x[3], size, m;
-    int mesh; /* 0..nmesh−1 */
+    int mesh; /* index of the mesh, 0..nmesh−1 */
 };
 
 struct pk;
 
-/* total: Σ |m| of all items, or more. nmesh: separate species. (collective) */
+/* Creates nmesh meshes, one per species. total: Σ |m| of all items, or more. (collective) */
 struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, double total);
 void pk_free(struct pk **p);
-/* Positions and masses are finite. What exceeds twice the total is not assigned to the mesh: a
- * caller that cannot trust the masses compares their sum with the total before it requests spectra.
- * (collective: ranks without items give n = 0) */
+/* Adds n items, whose positions and masses must be finite. Mass in excess of twice the total is not
+ * assigned to the mesh: a caller that cannot trust the masses must compare their sum with the total
+ * before requesting spectra. (collective: ranks without items give n = 0) */
 void pk_add(struct pk *p, int64_t n, const struct pk_item *item);
 
 struct pk_bin {
-    double k;                 /* mean |k| of its modes; fundamental modes of the box, 2π/L */
-    double p[PK_BIN_COLUMNS]; /* V = 1: ℓ = 0, 2, 4, corrected; shot noise is in p[0] alone */
-    double shot;              /* shot noise in p[0] */
-    double sigma;             /* of p[0], Gaussian: p √(2/modes) */
-    int64_t modes;            /* k and −k counted both */
+    double k;                 /* mean |k| of its modes; unit: fundamental mode of the box, 2π/L */
+    double p[PK_BIN_COLUMNS]; /* V = 1: ℓ = 0, 2, 4, corrected; p[0] alone contains shot noise */
+    double shot;              /* shot noise contained in p[0] */
+    double sigma;             /* Gaussian error of p[0]: p √(2/modes) */
+    int64_t modes;            /* number of modes, k and −k both counted */
 };
 
-/* A spectrum of the sum of the meshes in bit set a with that of set b; neither mixes samples with
- * others. */
+/* Cross spectrum of the sum of the meshes in bit set a and that in set b; a set must not mix
+ * samples with other items. */
 struct pk_pair {
     unsigned a, b;
 };
 
-/* edge: nbin+1, in fundamental modes of the mesh. axis: the line of sight of the multipoles, 0..2,
- * or −1: p[1], p[2] are 0. out[pair][bin]. Empties the meshes. An empty mesh has δ = 0.
- * (collective) */
+/* Computes spectra out[pair][bin]. edge: nbin+1, in fundamental modes of the mesh. axis: the line
+ * of sight of the multipoles, 0..2, or −1: p[1], p[2] are 0. Empties the meshes. An empty mesh has
+ * δ = 0. (collective) */
 void pk_spectra(struct pk *p, int npair, const struct pk_pair *pair, int nbin, const double *edge,
                 int axis, struct pk_bin *out);

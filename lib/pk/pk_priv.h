@@ -1,4 +1,4 @@
-/* pk/pk_priv: what the files of this module share. Private to pk. */
+/* pk/pk_priv: structs and functions shared by the files of pk. Private to pk. */
 #pragma once
 #include <assert.h>
 #include <complex.h>
@@ -10,35 +10,35 @@
 #include "pk/pk.h"
 #include "pk/window.h"
 
-/* Points add to four cells of a row at a time, of which some may be before its first or after its
- * last: these have places of their own between the rows, and are added to their images at the end.
- */
-enum { PK_PAD = 8, PK_BEFORE = 2, PK_AFTER = 4 }; /* between two rows: a cache line */
+/* Padding of rows. Points are added to four cells of a row at a time, of which some may be before
+ * the first or after the last: these have memory between the rows, and are added to their periodic
+ * images at the end. */
+enum { PK_PAD = 8, PK_BEFORE = 2, PK_AFTER = 4 }; /* padding between two rows: one cache line */
 
 struct pk {
     const struct comm *c;
     struct pk_par par;
     int nmesh;
     struct fft *fft;
-    /* Masses of this rank's block, in units of quantum. Rows and planes are padded: at a power of
-     * two apart they would map to the same few cache sets. */
-    /* the second: positions shifted by half a cell; NULL: empty */
+    /* Masses of this rank's block, in units of quantum; [1]: of positions shifted by half a cell;
+     * NULL: empty. Rows and planes are padded: strides of a power of two would map them to the same
+     * few cache sets. */
     int64_t *mass[PK_MESHES][2];
     double complex *wave[PK_MESHES]; /* δ_k/n³ like fft->k; NULL: no mass, or not requested */
     size_t pitch, plane;
     double quantum;
-    double max, taken; /* the total that was announced; Σ |m| assigned to this rank's block */
+    double max, taken; /* total announced in pk_new; Σ |m| assigned to this rank's block */
     struct sum m[PK_MESHES], m2[PK_MESHES]; /* Σ m of all items, Σ m² of points; of this rank */
     unsigned sampled;                       /* set of meshes with samples */
-    size_t room;   /* doubles per dimension, for weights of the widest cube of a batch */
-    int64_t items; /* room to sort so many points: as pk_cells has them, tiles, and their order */
+    size_t room;   /* capacity in doubles per axis, for weights of the widest cube of a batch */
+    int64_t items; /* capacity of the sorting buffers in points: cells and masses, tiles, order */
     window4 *cell;
     int32_t *tile, *item;
-    /* ranks along y and z; part of each row: while items are sent */
+    /* ranks along y and z; part of each row, while items are sent */
     int grid[2], *part[2];
 };
 
-/* Where the row of cells (0.., y, z) of this rank's block begins. */
+/* Offset of the row of cells (0.., y, z) in this rank's block. */
 static inline size_t pk_row(const struct pk *p, int y, int z)
 {
     return PK_PAD + (size_t)z * p->plane + (size_t)y * p->pitch;
@@ -50,10 +50,10 @@ static inline int pk_wrap(int i, int n)
     return i < 0 ? i + n : i;
 }
 
-/* From the units of items to cells and quanta. */
+/* Conversion from units of items to cells and quanta. */
 struct pk_cells {
     window4 n, fold;
-    double quanta; /* in a unit of mass: a power of two */
+    double quanta; /* quanta per unit of mass, a power of two */
 };
 
 static inline struct pk_cells pk_cells_of(const struct pk *p)
@@ -62,14 +62,14 @@ static inline struct pk_cells pk_cells_of(const struct pk *p)
     return (struct pk_cells){{n, n, n, n}, {fold, fold, fold, fold}, 1 / p->quantum};
 }
 
-/* x, y, z and size of an item. */
+/* Loads x, y, z and size of an item. */
 static inline void pk_item_line(const struct pk_item *it, window4 *line)
 {
     static_assert(offsetof(struct pk_item, size) == 3 * sizeof it->x[0], "size is next to x");
     memcpy(line, it, sizeof *line);
 }
 
-/* Position in cells, 0 ≤ x < n, and mass in quanta. */
+/* Computes position in cells, 0 ≤ x < n, and mass in quanta. */
 static inline __attribute__((always_inline)) void pk_cells(const struct pk_cells *to,
                                                            const struct pk_item *it, window4 *out)
 {
@@ -82,5 +82,5 @@ static inline __attribute__((always_inline)) void pk_cells(const struct pk_cells
     *out = x;
 }
 
-/* Points or samples, not both (pk/points). */
+/* Adds n points, or n samples, to the meshes (pk/points). */
 void pk_points(struct pk *p, int64_t n, const struct pk_item *it);

@@ -1,10 +1,9 @@
-/* pk/points: points and samples, added to the meshes tile by tile.
+/* pk/points: adds points and samples to the meshes tile by tile.
  *
- * A batch is sorted by tiles of 8³ cells (more, where a batch has few points a tile), so that the
- * cells of a tile come into the first-level cache once a batch, in whatever order the points are.
- * Weights of four points are computed at once. Then each adds to four cells of a row at a time.
- * Columns of tiles along x are divided among the threads: those of one colour have no
- * cell in common. */
+ * A batch is sorted by tiles of 8³ cells (larger for few points per tile), so that the cells of a
+ * tile enter the first-level cache once per batch, for any order of points. Weights of four points
+ * are computed at once. Then each point is added to four cells of a row at a time. Columns of tiles
+ * along x are divided among the threads: columns of one colour have no cell in common. */
 #include <math.h>
 #include <omp.h>
 #include <stdbool.h>
@@ -20,37 +19,38 @@ typedef int int4 __attribute__((vector_size(16)));
 enum {
     BEFORE = PK_BEFORE,
     AFTER = 3,
-    TILE_BITS = 3,    /* cells of a tile along each dimension: 2^bits */
-    TILE_POINTS = 32, /* that a batch has in a tile, at least */
+    TILE_BITS = 3,    /* log2 of the cells of a tile along each axis */
+    TILE_POINTS = 32, /* minimum mean number of points per tile of a batch */
     COLOURS = 3,
-    FAR = 4 << 20, /* bytes of a mesh: caches of a core hold less */
-    SOME = 256,    /* points, whose positions in cells are found together */
-    AHEAD = 16,    /* items that are fetched before they are needed */
-    DENSE = 2,     /* cells a point of a tile, in which most points find their cells in caches */
-    FETCH = 16     /* points that a tile must have, to be fetched before it is needed */
+    FAR = 4 << 20, /* bytes of a mesh that exceed the caches of a core */
+    SOME = 256,    /* points whose positions are computed together */
+    AHEAD = 16,    /* distance of prefetches in items */
+    DENSE = 2, /* cells per point of a tile below which most points find their cells in caches */
+    FETCH = 16 /* minimum number of points of a tile for prefetching it */
 };
 
-/* Where the rows of cells −BEFORE … n+AFTER−1 along y and z begin in a mesh: bytes to add; < 0: not
- * in this rank's block. */
+/* Byte offsets in a mesh of the rows of cells −BEFORE … n+AFTER−1 along y and z; < 0: row outside
+ * of this rank's block. */
 struct rows {
     int n;
     int64_t *y, *z;
 };
 
-/* How points of a tile are added: to two meshes; all their rows are there, and none is large; their
- * cells are not in the caches. */
+/* Variants of adding points of a tile: to two meshes; with all rows present and no large mass; with
+ * cells outside of the caches. */
 struct kind {
     enum pk_window order;
     int meshes;
     bool whole, far;
 };
 
-/* A batch in the order of mesh and tile. */
+/* A batch sorted by mesh and tile. */
 struct sorted {
-    int bits, count; /* of a tile's cells · tiles along a dimension: the last may be larger */
-    bool large;      /* some points have a large part of all mass */
-    int64_t *first;  /* of a tile; one more */
-    int32_t *item;   /* lent by struct pk */
+    /* log2 of the cells of a tile; tiles along an axis, of which the last may be larger */
+    int bits, count;
+    bool large;     /* whether any point has a large part of the total mass */
+    int64_t *first; /* [tiles + 1] start of each tile */
+    int32_t *item;  /* [n] items in order (lent by struct pk) */
 };
 
 static void rows_init(struct rows *r, const struct pk *p)
@@ -75,7 +75,7 @@ static void rows_fini(struct rows *r)
 
 /* ---- sorting ---- */
 
-/* count[thread][tile] becomes where the points of the thread begin in the tile. */
+/* Turns count[thread][tile] into the start of the thread's points in the tile. */
 static void begin_tiles(struct sorted *s, int threads, int64_t tiles, int64_t *count)
 {
     int64_t at = 0;
@@ -90,14 +90,14 @@ static void begin_tiles(struct sorted *s, int threads, int64_t tiles, int64_t *c
     s->first[tiles] = at;
 }
 
-/* Properties of the mesh that find_tiles needs, and the largest masses that it finds. */
+/* Mesh properties for find_tiles, and the largest masses found. */
 struct finder {
     struct pk_cells to;
     int bits, count;
-    window4 largest; /* in quanta */
+    window4 largest; /* largest mass in quanta */
 };
 
-/* The tiles of n ≤ 4 items. */
+/* Finds the tiles of n ≤ 4 items. */
 static inline __attribute__((always_inline)) int4 find_four(struct finder *f, int n,
                                                             const struct pk_item *it, window4 *cell)
 {
@@ -120,8 +120,8 @@ static inline __attribute__((always_inline)) int4 find_four(struct finder *f, in
     return at[0] + c * (at[1] + c * (at[2] + c * mesh));
 }
 
-/* The cells and the tile of each item, and how many items a tile has. Returns whether some are
- * large. */
+/* Finds the cells and the tile of each item, and counts the items of each tile. Returns whether any
+ * mass is large. */
 static bool find_tiles(const struct pk *p, const struct sorted *s, int64_t n,
                        const struct pk_item *it, window4 *cell, int32_t *tile, int64_t *count)
 {
@@ -155,7 +155,7 @@ static void sort(struct sorted *s, struct pk *p, int64_t n, const struct pk_item
     bool large = false;
     s->first = mem_new(sizeof *s->first * (size_t)(tiles + 1), "pk");
     if (n > p->items) {
-        FREE(p->cell); /* to be as aligned as the compiler may think */
+        FREE(p->cell); /* reallocated for alignment, which the compiler may assume */
         p->cell = mem_new(sizeof *p->cell * (size_t)n, "pk batch");
         p->item = mem_grow(p->item, sizeof *p->item * (size_t)n, "pk batch");
         p->tile = mem_grow(p->tile, sizeof *p->tile * (size_t)n, "pk batch");
@@ -179,7 +179,7 @@ static void sort(struct sorted *s, struct pk *p, int64_t n, const struct pk_item
 
 /* ---- adding ---- */
 
-/* row[i] += m[i] w[i], i < 4, rounded as llrint does: adding 1.5·2^52 rounds to the nearest
+/* Adds m[i] w[i] to row[i], i < 4, rounded as by llrint: adding 1.5·2^52 rounds to the nearest
  * integer, to even. |m| < 2^51. */
 static inline void add_four(char *row, window4 m, window4 w)
 {
@@ -187,21 +187,22 @@ static inline void add_four(char *row, window4 m, window4 w)
     *(long4 *)row += (long4)(m * w + shift) - (long4)shift;
 }
 
-/* Of four points: weights along x, those of a point side by side; mass times the other weights of a
- * row, and first cells, those of the four points side by side. */
+/* Spread of four points: weights along x, contiguous for each point; mass times the weights along y
+ * and z, and first cells, contiguous for each quantity. */
 struct spread {
     window4 x[4];
-    window4 m[WINDOW_REACH][WINDOW_REACH]; /* [z][y] */
+    window4 m[WINDOW_REACH][WINDOW_REACH]; /* [z][y] mass times weights */
     int4 first[3];
 };
 
-/* Results that the steps of a spread pass on: positions and masses, and weights, of the four items
- * side by side. */
+/* Intermediate results between the steps of a spread: positions and masses, and weights, of four
+ * items as vectors. */
 struct begun {
     window4 t[4], w[3][WINDOW_REACH];
 };
 
-/* One of the four steps that make a spread. order and step are constants where this is inlined. */
+/* One of the four steps that compute a spread. order and step are compile-time constants after
+ * inlining. */
 static inline __attribute__((always_inline)) void spread_step(const int step, const window4 *point,
                                                               window4 shift, const int order,
                                                               struct begun *b, struct spread *s)
@@ -222,21 +223,22 @@ static inline __attribute__((always_inline)) void spread_step(const int step, co
     }
 }
 
-/* One of the four. The compiler must not move it: a store to the mesh takes two cycles if it is not
- * aligned (Zen 3), and those of a point wait in a queue while a step of the next four is made. */
+/* Adds one of the four points. The compiler must not move this code: an unaligned store takes two
+ * cycles (Zen 3), and the stores of a point are queued while a step of the next four points is
+ * computed. */
 static inline __attribute__((always_inline)) void add_point(const struct rows *r,
                                                             const struct spread *s, int p,
                                                             const int order, int64_t *mass)
 {
     const int64_t *y = r->y + BEFORE + s->first[1][p], *z = r->z + BEFORE + s->first[2][p];
     char *begin = (char *)(mass + s->first[0][p]);
-    int64_t row[WINDOW_REACH]; /* stores to the mesh do not change it */
+    int64_t row[WINDOW_REACH]; /* copy, which stores to the mesh cannot alias */
     window4 x = s->x[p];
     __asm__ volatile("" : : : "memory");
     for (int i = 0; i < order; i++) row[i] = y[i];
     for (int j = 0; j < order; j++) {
         char *plane = begin + z[j];
-        /* or else gcc 12 adds all parts of an address anew for each row */
+        /* prevents gcc 12 from recomputing the whole address for each row */
         __asm__("" : "+r"(plane));
         for (int i = 0; i < order; i++) {
             double m = s->m[j][i][p];
@@ -246,7 +248,7 @@ static inline __attribute__((always_inline)) void add_point(const struct rows *r
     __asm__ volatile("" : : : "memory");
 }
 
-/* The cells of points, in a mesh that does not fit into the caches. */
+/* Prefetches the cells of points in a mesh that exceeds the caches. */
 static inline __attribute__((always_inline)) void fetch_spread(const struct rows *r,
                                                                const struct spread *s,
                                                                const int order, int64_t *mass)
@@ -259,8 +261,8 @@ static inline __attribute__((always_inline)) void fetch_spread(const struct rows
     }
 }
 
-/* n > 0, a multiple of four. The weights of four points are computed in steps, between adding the
- * four before. far: their cells are fetched too. */
+/* Adds n > 0 points, a multiple of four. The weights of four points are computed in steps, between
+ * additions of the previous four. far: their cells are also prefetched. */
 static inline __attribute__((always_inline)) void add_points(const struct rows *r, int n,
                                                              const window4 *point, window4 shift,
                                                              bool far, const int order,
@@ -287,7 +289,7 @@ static inline __attribute__((always_inline)) void add_points(const struct rows *
     }
 }
 
-/* Points of a tile whose rows are all there. */
+/* Function that adds points of a tile whose rows are all present. */
 typedef void points_adder(const struct rows *r, int n, const window4 *point, window4 shift,
                           int64_t *mass);
 
@@ -315,7 +317,8 @@ static points_adder *const adder[][2] = {[PK_NGP] = BOTH(add_ngp),
                                          [PK_TSC] = BOTH(add_tsc),
                                          [PK_PCS] = BOTH(add_pcs)};
 
-/* A point of which some rows are of other ranks, or of a large part of all mass. */
+/* Adds a point of which some rows are on other ranks, or whose mass is a large part of the total.
+ */
 static void add_slowly(const struct rows *r, window4 point, int order, int64_t *mass)
 {
     window4 w[WINDOW_REACH], first;
@@ -331,7 +334,7 @@ static void add_slowly(const struct rows *r, window4 point, int order, int64_t *
         }
 }
 
-/* Of one tile and one mesh. */
+/* Adds the points of one tile and one mesh. */
 static void add_tile(const struct pk *p, const struct rows *r, int64_t n, const int32_t *item,
                      int64_t *const mass[2], struct kind kind)
 {
@@ -342,7 +345,7 @@ static void add_tile(const struct pk *p, const struct rows *r, int64_t n, const 
             __builtin_prefetch(&p->cell[item[i + k + AHEAD < n ? i + k + AHEAD : 0]]);
             point[k] = p->cell[item[i + k]];
         }
-        int fours = (some + 3) / 4 * 4; /* with points without mass */
+        int fours = (some + 3) / 4 * 4; /* padded with points without mass */
         for (int k = some; k < fours; k++) point[k] = point[0] * (window4){1, 1, 1, 0};
         for (int h = 0; h < kind.meshes; h++) {
             const window4 shift = {0.5 * h, 0.5 * h, 0.5 * h, 0};
@@ -353,7 +356,7 @@ static void add_tile(const struct pk *p, const struct rows *r, int64_t n, const 
     }
 }
 
-/* The cells of a tile that will be added to soon. */
+/* Prefetches the cells of a tile that will be added to soon. */
 static void fetch_tile(const struct rows *r, int bits, const int tile[3], const int64_t *mass)
 {
     int edge = 1 << bits, x = tile[0] << bits, y = tile[1] << bits, z = tile[2] << bits;
@@ -364,7 +367,7 @@ static void fetch_tile(const struct rows *r, int bits, const int tile[3], const 
         }
 }
 
-/* Whether the rows that points of a tile add to are all in this rank's block. */
+/* Whether this rank's block has all rows of the points of a tile. */
 static bool is_present(const struct sorted *s, const struct rows *r, const int64_t *row, int tile)
 {
     int first = tile << s->bits, last = tile == s->count - 1 ? r->n : (tile + 1) << s->bits;
@@ -373,13 +376,13 @@ static bool is_present(const struct sorted *s, const struct rows *r, const int64
     return true;
 }
 
-/* Tiles that are two apart have no cell in common, and the box is periodic. */
+/* Colour of a tile. Tiles at a distance of two have no cell in common; the box is periodic. */
 static int colour(int tile, int count)
 {
     return count % 2 && tile == count - 1 ? 2 : tile % 2;
 }
 
-/* Tiles along x, of one mesh: first[x].. items of it. */
+/* Adds a column of tiles along x, of one mesh, whose items begin at first[x]. */
 static void add_column(const struct pk *p, const struct rows *r, const struct sorted *s,
                        bool sample, int column)
 {

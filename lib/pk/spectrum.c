@@ -1,4 +1,4 @@
-/* pk/spectrum: from masses on the mesh to spectra in bins. */
+/* pk/spectrum: binned spectra of the masses on the meshes. */
 #include <math.h>
 #include <string.h>
 
@@ -6,19 +6,19 @@
 #include "pk/pk_priv.h"
 #include "pk/window.h"
 
-/* A sum of meshes in Fourier space: Σ share k. */
+/* Weighted sum of meshes in Fourier space: Σ share k. */
 struct field {
     unsigned set;
     double mass;
-    bool sampled; /* no window */
+    bool sampled; /* samples: no window */
     int n;
-    const double complex *k[PK_MESHES]; /* lent by struct pk */
-    double share[PK_MESHES];            /* of the mass */
+    const double complex *k[PK_MESHES]; /* transforms of the meshes (lent by struct pk) */
+    double share[PK_MESHES];            /* fractions of the total mass */
 };
 
 struct tables {
-    double *w, *all, *alternating; /* [n] window.h */
-    int *bin_of;                   /* by the square of the wave vector; -1: none */
+    double *w, *all, *alternating; /* [n] window functions, see window.h */
+    int *bin_of;                   /* bin by squared wave number; -1: no bin */
     int max2;
 };
 
@@ -35,15 +35,15 @@ static size_t wave_size(const struct fft *f)
     return (size_t)f->kcount[0] * (size_t)f->kcount[1] * f->kpitch;
 }
 
-/* Adds the sums before and after a row of n cells to the cells that they are periodic images of. */
+/* Adds the cells before and after a row of n cells to their periodic images. */
 static void row_close(int64_t *row, int n)
 {
     for (int x = -PK_BEFORE; x < 0; x++) row[(x % n + n) % n] += row[x];
     for (int x = n; x < n + PK_AFTER; x++) row[x % n] += row[x];
 }
 
-/* The integers of mesh i into r as δ, and to Fourier space. They are freed before the transform
- * touches its second buffer. */
+/* Converts the integers of mesh i to δ in r, and transforms r. The integers are freed before the
+ * transform uses its second buffer. */
 static void transform(struct pk *p, int i, int h, double mean)
 {
     struct fft *f = p->fft;
@@ -60,7 +60,7 @@ static void transform(struct pk *p, int i, int h, double mean)
     fft_forward(f);
 }
 
-/* Averages with the mesh that was shifted by half a cell: odd images cancel. */
+/* Averages with the mesh shifted by half a cell: odd images cancel. */
 static void interlace(const struct pk *p, double complex *k)
 {
     const struct fft *f = p->fft;
@@ -78,7 +78,7 @@ static void interlace(const struct pk *p, double complex *k)
     FREE(turn);
 }
 
-/* keep: other spectra will use the transform. */
+/* Computes δ_k of mesh i; keep: other spectra will use the transform. */
 static void mesh_wave(struct pk *p, int i, bool keep)
 {
     bool twice = p->par.interlace && !(p->sampled >> i & 1);
@@ -168,7 +168,7 @@ static void tables_free(struct tables *t)
     FREE(t->bin_of);
 }
 
-/* Legendre polynomials 2ℓ+1 times, ℓ = 0, 2, 4. */
+/* Legendre polynomials ℓ = 0, 2, 4 times 2ℓ+1. */
 static void multipoles(double mu2, double l[PK_BIN_COLUMNS])
 {
     l[0] = 1;
@@ -176,7 +176,7 @@ static void multipoles(double mu2, double l[PK_BIN_COLUMNS])
     l[2] = 9.0 / 8 * ((35 * mu2 - 30) * mu2 + 3);
 }
 
-/* shot: its power without images. */
+/* Adds a row of modes to the bins; shot: shot noise without images. */
 static void add_row(const struct pk *p, const struct tables *t, const struct field *a,
                     const struct field *b, double shot, int axis, int i, int j,
                     struct bin_sums *bins)
@@ -227,7 +227,7 @@ static void bins_join(int nbin, struct bin_sums *bins, const struct bin_sums *mo
     }
 }
 
-/* Of species in both sets: Σ m² / (M_a M_b). */
+/* Shot noise of the species in both sets: Σ m² / (M_a M_b). */
 static double shot_noise(const struct pk *p, const struct field *a, const struct field *b)
 {
     struct sum m2;
@@ -268,8 +268,8 @@ static void sum_modes(const struct pk *p, const struct tables *t, const struct f
 
 /* ---- shot noise and aliases ---- */
 
-/* Slope of the signal near Nyquist by least squares. False if it is not well above its noise there.
- */
+/* Slope of the signal near Nyquist by least squares. False if the signal is not well above its
+ * noise there. */
 static bool slope_near_nyquist(int nbin, const struct pk_bin *bin, const double *alias,
                                double nyquist, double *slope)
 {
@@ -289,7 +289,7 @@ static bool slope_near_nyquist(int nbin, const struct pk_bin *bin, const double 
     return true;
 }
 
-/* Cubic through the four values around x of a table at 0, 1, .. n−1. */
+/* Cubic interpolation of a table at 0, 1, .. n−1 from the four values around x. */
 static double interpolate(int n, const double *y, double x)
 {
     int i = (int)fmin(fmax(floor(x) - 1, 0), n - 4);
@@ -299,7 +299,8 @@ static double interpolate(int n, const double *y, double x)
            6;
 }
 
-/* Jing's iteration: the slope gives the aliases, which change the slope. alias[bin]: factors. */
+/* Jing's iteration: the slope gives the aliases, which change the slope. alias[bin]: correction
+ * factors. */
 static void find_aliases(const struct pk *p, int nbin, const struct pk_bin *bin, double *alias)
 {
     enum { ROUNDS = 4, NODES = 41 };
@@ -324,8 +325,8 @@ static void finish_bins(const struct pk *p, int nbin, const double *alias, struc
     }
 }
 
-/* The pair with the most meshes: its aliases are subtracted from all spectra, so that those of the
- * parts still add up to that of the whole. */
+/* Index of the pair with the most meshes: its aliases are subtracted from all spectra, so that the
+ * spectra of the parts still add up to the spectrum of the whole. */
 static int widest_pair(int npair, const struct pk_pair *pair)
 {
     int best = 0;
@@ -344,7 +345,7 @@ void pk_spectra(struct pk *p, int npair, const struct pk_pair *pair, int nbin, c
         comm_sum(p->c, &p->m[i]);
         comm_sum(p->c, &p->m2[i]);
     }
-    int64_t sampled = p->sampled; /* every rank has samples, or nothing of the mesh */
+    int64_t sampled = p->sampled; /* every rank has samples, or no data of the mesh */
     comm_max_i64(p->c, &sampled, 1);
     p->sampled = (unsigned)sampled;
     for (int i = 0; i < npair; i++) used |= pair[i].a | pair[i].b;

@@ -1,5 +1,5 @@
-/* pk/table: see table.h. Units: h/Mpc and (Mpc/h)³ of cosmological runs, else code units. Numbers
- * have 17 digits: equal tables are equal bits. */
+/* pk/table: see table.h. Units: h/Mpc and (Mpc/h)³ for cosmological runs, otherwise code units.
+ * Numbers have 17 digits: equal tables are bitwise equal. */
 #include "pk/table.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* pk/table: spectra as text. */
+/* pk/table: spectra as a text table. */
 #pragma once
 #include <stdio.h>
 
@@ -6,7 +6,7 @@
 
 struct pk_origin {
     bool cosmo;
-    double aexp, t, length; /* length: Mpc/h, or code units without cosmology */
+    double aexp, t, length; /* length: box size in Mpc/h, or code units without cosmology */
 };
 
 struct pk_table {
@@ -15,12 +15,12 @@ struct pk_table {
     const struct pk_par *par;
     int axis; /* line of sight, −1: real space */
     int npair, nbin;
-    const char (*name)[40];   /* [npair] */
-    const struct pk_bin *bin; /* [npair][nbin] */
-    int64_t points, cells;    /* counted in the spectrum */
+    const char (*name)[40];   /* [npair] names of the spectra */
+    const struct pk_bin *bin; /* [npair][nbin] spectra */
+    int64_t points, cells;    /* numbers of points and of cells in the spectrum */
 };
 
-/* One bin per fundamental mode up to Nyquist: n/2 bins; edge[n/2 + 1]. */
+/* Bins of one fundamental mode up to Nyquist: n/2 bins; edge[n/2 + 1]. */
 void pk_fundamental_bins(int n, double *edge);
 void pk_table_tsv(FILE *out, const struct pk_table *t);
 void pk_table_json(FILE *out, const struct pk_table *t);

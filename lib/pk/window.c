@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Σ_j (−1)^j C(p,j) (s + p/2 − j)₊^p / p!, from the nearer end. */
+/* Step Σ_j (−1)^j C(p,j) (s + p/2 − j)₊^p / p!, summed from the nearer end. */
 double window_step(int order, double s)
 {
     static const double choose[5][5] = {{1}, {1, 1}, {1, 2, 1}, {1, 3, 3, 1}, {1, 4, 6, 4, 1}};
@@ -33,7 +33,7 @@ void window_fourier(int order, int n, double *out)
     for (int i = 0; i < n; i++) out[i] = sinc_power(M_PI * (i > n / 2 ? i - n : i) / n, order);
 }
 
-/* Σ_m W²(x + πm), closed: polynomials in sin² x (Jing 2005, eq. 20; PCS likewise). */
+/* Σ_m W²(x + πm) in closed form: polynomials in sin² x (Jing 2005, eq. 20; PCS likewise). */
 static double all_images(int order, double x)
 {
     double s = sin(x) * sin(x);
@@ -49,7 +49,8 @@ static double all_images(int order, double x)
     }
 }
 
-/* The even images are those of a mesh twice as fine: sin x = 2 sin(x/2) cos(x/2). */
+/* Images from the images of a mesh twice as fine, which are the even ones: sin x = 2 sin(x/2)
+ * cos(x/2). */
 void window_images(int order, int n, double *all, double *alternating)
 {
     for (int i = 0; i < n; i++) {
@@ -66,7 +67,8 @@ double window_aliases(int order, double slope, double kappa)
     static const double GOLDEN = 2.399963229728653; /* angle of a Fibonacci spiral, radians */
     double mean = 0;
     for (int i = 0; i < DIRECTIONS; i++) {
-        double z = (i + 0.5) / DIRECTIONS, r = sqrt(1 - z * z); /* half a sphere is enough */
+        /* half a sphere suffices by symmetry */
+        double z = (i + 0.5) / DIRECTIONS, r = sqrt(1 - z * z);
         double u[3] = {0.5 * kappa * r * cos(GOLDEN * i), 0.5 * kappa * r * sin(GOLDEN * i),
                        0.5 * kappa * z};
         double w[3][2 * FAR + 1], sum = 0;

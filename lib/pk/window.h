@@ -1,5 +1,5 @@
-/* pk/window: B-splines and their effect on a spectrum. Lengths in cells, x = 0 at the centre of the
- * spline. Private to pk. */
+/* pk/window: B-splines and their effect on a spectrum. Lengths are in cells, x = 0 at the centre of
+ * the spline. Private to pk. */
 #pragma once
 #include <math.h>
 #include <stdint.h>
@@ -9,18 +9,18 @@ enum { WINDOW_REACH = 4 };
 typedef double window4 __attribute__((vector_size(32)));
 typedef int64_t window4_bits __attribute__((vector_size(32)));
 
-/* floor of each */
+/* Floor of each element. */
 #define WINDOW_FLOOR(x) ((window4){floor((x)[0]), floor((x)[1]), floor((x)[2]), floor((x)[3])})
 
-/* Weights of four points at t ≥ 0, or of one in three dimensions, on the cells first .. first +
- * order - 1 (centres at i + ½), w[cell][point]; those after are 0. first may be −1 or −2. */
+/* Weights of four points at t ≥ 0, or of one point along three axes, on the cells first .. first +
+ * order - 1 (centres at i + ½), w[cell][point]; later elements are 0. first may be −1 or −2. */
 static inline __attribute__((always_inline)) void window_point(int order, const window4 *point,
                                                                window4 w[WINDOW_REACH],
                                                                window4 *first)
 {
     const window4 zero = {0}, t = *point;
     w[0] = w[1] = w[2] = w[3] = zero;
-    if (order % 2 == 1) { /* around the cell that holds t */
+    if (order % 2 == 1) { /* around the cell that contains t */
         window4 cell = WINDOW_FLOOR(t), d = t - cell - 0.5;
         if (order == 1) {
             w[0] = zero + 1;
@@ -50,12 +50,12 @@ static inline __attribute__((always_inline)) void window_point(int order, const 
     *first = left - 1;
 }
 
-/* Integral of the spline from −∞ to s: 0 → 1. */
+/* Integral of the spline from −∞ to s, between 0 and 1. */
 double window_step(int order, double s);
-/* sinc^order(π i/n), i = 0..n−1 (i > n/2: i − n). out[n] */
+/* Window sinc^order(π i/n), i = 0..n−1 (i > n/2: i − n). out[n] */
 void window_fourier(int order, int n, double *out);
-/* Σ_m W²(i + m n) and Σ_m (−1)^m W²(i + m n): the images of shot noise along one dimension. */
+/* Σ_m W²(i + m n) and Σ_m (−1)^m W²(i + m n): the images of shot noise along one axis. */
 void window_images(int order, int n, double *all, double *alternating);
-/* The signal's power with its aliases, over W² times the power itself, averaged over directions,
- * for a spectrum ∝ k^slope, at k = kappa Nyquist, 0 < kappa. */
+/* Ratio of the signal's power with its aliases to W² times the power, averaged over directions, for
+ * a spectrum ∝ k^slope, at k = kappa Nyquist, 0 < kappa. */
 double window_aliases(int order, double slope, double kappa);

@@ -5,7 +5,7 @@
 
 #include "plot/canvas_priv.h"
 
-/* Size of exponents and how far they are raised, as parts of the size of letters. */
+/* Size of exponents, and the height by which they are raised, in units of the letter size. */
 static const double SMALL = 0.72, RAISE = 0.42;
 
 static void ink(struct canvas *c, unsigned rgb)
@@ -26,7 +26,7 @@ void canvas_line(struct canvas *c, int n, const double (*xy)[2], struct pen pen)
     cairo_stroke(c->to);
 }
 
-/* Without smoothing, so that there is no gap between boxes that touch. */
+/* Fills without antialiasing, which would leave a gap between adjacent boxes. */
 void canvas_fill(struct canvas *c, struct box box, unsigned rgb)
 {
     ink(c, rgb);
@@ -46,7 +46,8 @@ void canvas_clip(struct canvas *c, const struct box *box)
 
 /* ---- text ---- */
 
-/* A part of a text: the letters up to the next ^, or what that raises. Returns its length. */
+/* Splits off a run of text: the letters up to the next ^, or the digits that ^ raises. Returns the
+ * length. */
 static int next_run(const char *text, bool *raised, char *run, size_t size)
 {
     int skip = *text == '^';
@@ -58,7 +59,8 @@ static int next_run(const char *text, bool *raised, char *run, size_t size)
     return n + skip;
 }
 
-/* Writes from the origin on, or only measures. Returns the width. */
+/* Draws text from the current point on, or with show = false only measures it. Returns the width.
+ */
 static double run_all(struct canvas *c, const char *text, double size, bool show)
 {
     double along = 0;
@@ -85,7 +87,7 @@ double canvas_text_width(struct canvas *c, const char *text, double size)
 
 void canvas_write(struct canvas *c, const struct label *l)
 {
-    static const double part[] = {0, 0.5, 1}; /* by anchor */
+    static const double part[] = {0, 0.5, 1}; /* fraction of the width, by anchor */
     double size = l->size > 0 ? l->size : CANVAS_FONT;
     double back = part[l->anchor] * run_all(c, l->text, size, false);
     ink(c, 0);

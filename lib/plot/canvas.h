@@ -1,12 +1,12 @@
-/* plot/canvas: the surface of a drawing, made by cairo: points (1/72 inch) from the top left
+/* plot/canvas: a drawing surface on cairo; coordinates in points (1/72 inch) from the top left
  * corner. */
 #pragma once
 #include <stdbool.h>
 
 enum {
-    CANVAS_WIDTH = 720, /* of a plot; a picture may have another size */
+    CANVAS_WIDTH = 720, /* width of a plot in points; a picture may have another size */
     CANVAS_HEIGHT = 520,
-    CANVAS_FONT = 14 /* height of letters */
+    CANVAS_FONT = 14 /* height of letters, points */
 };
 
 struct pen {
@@ -17,30 +17,31 @@ struct pen {
 
 enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 
-/* ^ raises the digits (and −) after it. up: written upwards. */
+/* Text at a point. ^ raises the digits (and −) that follow. up: the text runs upwards. */
 struct label {
-    double x, y; /* of the anchor, on the baseline */
+    double x, y; /* anchor point, on the baseline */
     enum anchor anchor;
     bool up;
     const char *text; /* UTF-8 */
-    double size;      /* of the letters; 0: CANVAS_FONT */
+    double size;      /* letter size in points; 0: CANVAS_FONT */
 };
 
 struct box {
-    double x, y, width, height; /* x, y: the top left corner */
+    double x, y, width, height; /* x, y: top left corner */
 };
 
 struct canvas;
 
-void canvas_line(struct canvas *c, int n, const double (*xy)[2], struct pen pen); /* n points */
+/* polyline of n points */
+void canvas_line(struct canvas *c, int n, const double (*xy)[2], struct pen pen);
 void canvas_fill(struct canvas *c, struct box box, unsigned rgb);
 void canvas_write(struct canvas *c, const struct label *label);
 double canvas_text_width(struct canvas *c, const char *text, double size);
-/* Pixels, 3 bytes each, top row first, stretched over the box without smoothing. */
+/* Draws an image of 3 bytes per pixel, top row first, stretched over the box without smoothing. */
 void canvas_pixels(struct canvas *c, struct box box, int columns, int rows,
                    const unsigned char *rgb);
-/* Limits later drawing to the box; NULL: no limit. */
+/* Clips later drawing to the box; NULL: no clipping. */
 void canvas_clip(struct canvas *c, const struct box *box);
 
-/* Draws on a white canvas. */
+/* Function that draws on a white canvas. */
 typedef void canvas_draw(struct canvas *c, const void *what);

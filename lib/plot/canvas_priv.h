@@ -1,7 +1,7 @@
-/* plot/canvas_priv: what a canvas is. Private to plot. */
+/* plot/canvas_priv: the struct of a canvas. Private to plot. */
 #pragma once
 #include "plot/canvas.h"
 
 struct canvas {
-    struct _cairo *to; /* cairo_t */
+    struct _cairo *to; /* cairo_t of the surface */
 };

@@ -36,7 +36,8 @@ static void stretch(struct axis *a, double x)
     if (!a->log) a->lo = fmin(a->lo, x), a->hi = fmax(a->hi, x);
 }
 
-/* A log axis has margins, and of a linear one that of y. */
+/* Finds the range of an axis from the curves: log axes and a linear y axis get margins, a linear x
+ * axis none. */
 static void find_axis(struct axis *a, const struct chart *h, bool along_x)
 {
     if (a->lo < a->hi) return;
@@ -48,7 +49,7 @@ static void find_axis(struct axis *a, const struct chart *h, bool along_x)
                 stretch(a, (along_x ? q->x : q->y)[k]);
         if (!q->n && !along_x) stretch(a, q->across);
     }
-    if (!(a->hi >= a->lo)) a->lo = 0, a->hi = 1; /* nothing to draw */
+    if (!(a->hi >= a->lo)) a->lo = 0, a->hi = 1; /* no data */
     if (a->log)
         axis_widen(a, along_x ? 0.03 : 0.05, along_x ? 0.02 : 0.05);
     else if (!(a->hi - a->lo > 1e-12 * fmax(fabs(a->lo), fabs(a->hi))))
@@ -59,7 +60,7 @@ static void find_axis(struct axis *a, const struct chart *h, bool along_x)
 
 /* ---- legend ---- */
 
-/* Points of curves in a box, and lines across it as 20 of them. */
+/* Number of points of curves in a box; a horizontal line across the box counts as 20. */
 static int crowd(const struct chart *h, const struct frame *f, const struct box *b)
 {
     int met = 0;
@@ -75,8 +76,8 @@ static int crowd(const struct chart *h, const struct frame *f, const struct box 
     return met;
 }
 
-/* The corner where the legend hides least; among equals the first of: low left, top right, low
- * right, top left. */
+/* Places the legend in the corner where it hides the fewest points; on a tie the first of bottom
+ * left, top right, bottom right, top left. */
 static void legend_place(const struct chart *h, const struct frame *f, struct box *b)
 {
     const struct box *in = &f->in;
@@ -133,7 +134,7 @@ static void draw_curve(struct canvas *c, const struct frame *f, const struct cur
         if (k < q->n && shown(&f->x, q->x[k]) && shown(&f->y, q->y[k])) {
             xy[n][0] = frame_x(f, q->x[k]);
             xy[n++][1] = frame_y(f, q->y[k]);
-        } else if (n > 0) { /* a gap, or the end; no line shows a single point */
+        } else if (n > 0) { /* a gap or the end of the curve; a single point gets no line */
             if (n == 1) draw_dot(c, xy[0][0], xy[0][1], pen_of(q));
             canvas_line(c, n, (const double(*)[2])xy, pen_of(q));
             n = 0;

@@ -1,20 +1,20 @@
-/* plot/chart: curves in a frame, with a legend where it hides least. */
+/* plot/chart: curves in a frame, with a legend placed where it hides the fewest points. */
 #pragma once
 #include "plot/frame.h"
 
 struct curve {
-    const char *label; /* NULL: not in the legend */
+    const char *label; /* text in the legend; NULL: none */
     int n;
-    const double *x, *y; /* [n]; a y that the axis cannot show is a gap */
-    double across;       /* with n = 0: a line at this y from side to side */
+    const double *x, *y; /* [n] points; a y that cannot be shown on the axis is a gap */
+    double across;       /* y of a horizontal line across the frame, if n = 0 */
     bool dashed, dots;   /* dots: a square at each point */
-    int colour;          /* its number; -1: gray */
+    int colour;          /* index of the colour; -1: gray */
 };
 
 struct chart {
-    struct axis x, y; /* lo < hi, or lo = hi = 0: found from the curves */
+    struct axis x, y; /* axes; lo = hi = 0: range of the curves */
     const char *title;
-    struct box in; /* as frame_in has it */
+    struct box in; /* box of the frame, see frame_in */
     int n;
     const struct curve *curve;
 };

@@ -37,7 +37,7 @@ void axis_widen(struct axis *a, double share, double min)
     a->hi += margin;
 }
 
-/* From 0 to 1 along the axis. */
+/* Fraction of the axis from its lower end to x, 0 to 1. */
 static double share_of(const struct axis *a, double x)
 {
     return ((a->log ? log10(x) : x) - a->lo) / (a->hi - a->lo);
@@ -61,11 +61,11 @@ void frame_line(struct canvas *c, double x0, double y0, double x1, double y1, st
 /* ---- ticks ---- */
 
 struct tick {
-    double share;  /* along the axis */
-    char text[40]; /* empty: a short one */
+    double share;  /* position as a fraction of the axis */
+    char text[40]; /* label; empty: a short tick */
 };
 
-/* m 10^e; powers only where plain numbers of the axis would be long. */
+/* Writes the label of m 10^e; powers: as a power of ten, where plain numbers would be long. */
 static void decade_label(struct tick *t, int m, int e, bool powers)
 {
     if (!powers)
@@ -76,8 +76,9 @@ static void decade_label(struct tick *t, int m, int e, bool powers)
         snprintf(t->text, sizeof t->text, "%d·10^%d", m, e);
 }
 
-/* A decade has a long tick and a number (where there are less than two of them, 2 and 5 too; less
- * than one, all), the rest short ones. `room`: numbers that fit. */
+/* Ticks of a log axis: each decade has a long tick with a number, and short ticks between. On axes
+ * shorter than two decades 2 and 5 have numbers too, shorter than one decade all ticks. room:
+ * number of labels that fit. */
 static int ticks_log(const struct axis *a, int room, struct tick *t)
 {
     double lo = a->lo, hi = a->hi;
@@ -96,7 +97,8 @@ static int ticks_log(const struct axis *a, int room, struct tick *t)
     return n;
 }
 
-/* The power of ten that is taken out of all numbers of a linear axis, so that none is long. */
+/* Exponent of the power of ten that is factored out of the labels of a linear axis to keep them
+ * short. */
 static int power_of(const struct axis *a)
 {
     double max = fmax(fabs(a->lo), fabs(a->hi));
@@ -104,8 +106,8 @@ static int power_of(const struct axis *a)
     return (int)floor(log10(max) + 1e-9);
 }
 
-/* Numbers that are multiples of 1, 2 or 5 times a power of ten; four short ticks between two (of 2:
- * three). They have the digits that tell one from the next. */
+/* Ticks of a linear axis: labels at multiples of 1, 2 or 5 times a power of ten, with enough digits
+ * to differ, and four short ticks between two labels (three for multiples of 2). */
 static int ticks_linear(const struct axis *a, int room, struct tick *t)
 {
     double length = a->hi - a->lo, part = length / (room < 9 ? 3 : 4);
@@ -126,7 +128,7 @@ static int ticks_linear(const struct axis *a, int room, struct tick *t)
     return n;
 }
 
-/* A short stretch of a log axis has the numbers of a linear one, at their places. */
+/* Ticks of a short log axis: the labels of a linear axis at their logarithmic positions. */
 static int ticks_short(const struct axis *a, int room, struct tick *t, int *power)
 {
     struct axis linear = {.lo = pow(10, a->lo), .hi = pow(10, a->hi)};
@@ -138,7 +140,7 @@ static int ticks_short(const struct axis *a, int room, struct tick *t, int *powe
     return n;
 }
 
-/* A number with the sign that is as wide as a plus, not the hyphen. */
+/* Replaces each hyphen by the minus sign, which is as wide as a plus. */
 static void true_minus(char text[40])
 {
     char out[40];
@@ -152,7 +154,8 @@ static void true_minus(char text[40])
     memcpy(text, out, n + 1);
 }
 
-/* *power: of ten, by which the numbers are to be multiplied. */
+/* Finds the ticks of an axis. *power: exponent of the power of ten by which the labels are
+ * multiplied. */
 static int axis_ticks(const struct axis *a, double length, struct tick *t, int *power)
 {
     int room = (int)fmax(length / 40, 2), n, named = 0;
@@ -166,7 +169,7 @@ static int axis_ticks(const struct axis *a, double length, struct tick *t, int *
     return n;
 }
 
-/* The name of an axis, with its power of ten in the brackets of the unit. */
+/* Label of an axis, with its power of ten inside the brackets of the unit. */
 static const char *axis_name(const struct axis *a, int power, char text[LONGEST])
 {
     const char *unit = strchr(a->name, '[');
@@ -181,7 +184,8 @@ static const char *axis_name(const struct axis *a, int power, char text[LONGEST]
     return text;
 }
 
-/* Along x from below and y from the left: at both sides of the frame, or outside of it at one. */
+/* Draws a tick at both sides of the frame, or, if f->outside, outside of the bottom or left side
+ * only. */
 static void draw_tick(const struct frame *f, struct canvas *c, bool along_x, const struct tick *t)
 {
     const struct box *b = &f->in;
@@ -207,7 +211,7 @@ static void draw_axis(const struct frame *f, struct canvas *c, bool along_x)
     char text[LONGEST];
     int power, n = axis_ticks(a, along_x ? b->width : b->height, t, &power);
     double widest = 0, end = -INFINITY;
-    for (int i = 0; i < n && along_x; i++) { /* numbers do not touch each other */
+    for (int i = 0; i < n && along_x; i++) { /* drops labels of x that would overlap */
         double half = 0.5 * canvas_text_width(c, t[i].text, 0), x = t[i].share * b->width;
         if (!*t[i].text) continue;
         if (x - half < end + 8)
@@ -237,7 +241,7 @@ static void outline(struct canvas *c, const struct box *b)
         AXIS);
 }
 
-/* Of letters, such that a title is not longer than the frame with its margins. */
+/* Letter size at which the title is no longer than the frame with its margins. */
 static double title_size(const struct frame *f, struct canvas *c)
 {
     double width = canvas_text_width(c, f->title, TITLE_SIZE),

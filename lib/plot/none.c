@@ -1,5 +1,5 @@
-/* plot/none: replaces the canvas in a build without cairo. Nothing is drawn there: the functions of
- * canvas.h are not called. */
+/* plot/none: replaces the canvas in a build without cairo, which draws nothing and never calls the
+ * functions of canvas.h. */
 #ifndef PTAH_CAIRO
 #include "plot/picture.h"
 

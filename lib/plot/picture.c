@@ -26,7 +26,8 @@ struct content {
     const double *x;
 };
 
-/* Format version 1: magic, length of the header, header padded to a multiple of 64 bytes. */
+/* Writes the header of NumPy's format version 1: magic, length of the header, header padded to a
+ * multiple of 64 bytes. */
 static int write_npy(FILE *out, const struct content *c)
 {
     char head[128];

@@ -1,4 +1,4 @@
-/* plot/picture_cairo: drawings become files. */
+/* plot/picture_cairo: writes drawings to files through cairo. */
 #ifdef PTAH_CAIRO
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
@@ -10,7 +10,7 @@
 #include "plot/canvas_priv.h"
 #include "plot/picture.h"
 
-enum { SCALE = 2 }; /* pixels a point */
+enum { SCALE = 2 }; /* pixels per point */
 
 static cairo_status_t put(void *out, const unsigned char *data, unsigned n)
 {
@@ -52,7 +52,7 @@ static cairo_surface_t *surface_of(FILE *out, const struct picture *p, double wi
     return s;
 }
 
-/* Letters of the same width at any scale. */
+/* Turns off font hinting, so that letters have the same relative width at any scale. */
 static void set_fonts(cairo_t *to)
 {
     cairo_font_options_t *o = cairo_font_options_create();

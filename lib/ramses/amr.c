@@ -1,4 +1,4 @@
-/* ramses/amr: the amr file of a rank. */
+/* ramses/amr: writes the amr file of a rank. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ enum err ramses_write_amr(const struct ramses_out *w, const char *path)
 
 /* ---- coarse cells ---- */
 
-/* Number of coarse cells along each axis: 3 with boundaries, of which the second is the box. */
+/* Number of coarse cells along axis d: 3 with boundaries, of which the second is the box. */
 static int coarse_count(const struct ramses_out *w, int d)
 {
     return w->boundary_octs ? w->boundary_octs->lay.n[d] : 1;
@@ -40,7 +40,7 @@ static int32_t coarse_cells(const struct ramses_out *w)
     return coarse_count(w, 0) * coarse_count(w, 1) * coarse_count(w, 2);
 }
 
-/* Index of the coarse cell at this offset from the box; beyond the last one the first follows. */
+/* Index of the coarse cell at this offset from the box, wrapped around. */
 static int32_t coarse_cell(const struct ramses_out *w, const int shift[3])
 {
     int at = 0, stride = 1;
@@ -52,7 +52,7 @@ static int32_t coarse_cell(const struct ramses_out *w, const int shift[3])
     return 1 + at;
 }
 
-/* son, flag1, cpu_map */
+/* Writes the records son, flag1, cpu_map of the coarse cells. */
 static void write_coarse(struct fort_out *f, const struct ramses_out *w)
 {
     int32_t cell[3][BOUNDARY_CODES] = {{0}}, box = coarse_cell(w, (int[3]){0}) - 1;
@@ -98,7 +98,7 @@ static void write_head(struct fort_out *f, const struct ramses_out *w)
     fort_r8(f, h->mass_sph);
 }
 
-/* headb, tailb, numbb */
+/* Writes the records headb, tailb, numbb. */
 static void write_boundary_lists(struct fort_out *f, const struct ramses_out *w)
 {
     int nb = w->o.h->boundary.n;
@@ -115,8 +115,8 @@ static void write_boundary_lists(struct fort_out *f, const struct ramses_out *w)
     FREE(v);
 }
 
-/* headl, taill, numbl, numbtot, those beyond the boundary, and the free list. numbtot is 8 bytes
- * wide, as with LONGINT, if requested or necessary. */
+/* Writes the records headl, taill, numbl, numbtot, the boundary lists, and the free list.
+ * numbtot is 8 bytes wide, as with LONGINT, if requested or necessary. */
 static void write_lists(struct fort_out *f, const struct ramses_out *w)
 {
     size_t lists = (size_t)w->o.nlevel * (size_t)w->o.c->size, ntot = 10 * (size_t)w->o.nlevel;
@@ -154,7 +154,7 @@ static void write_bounds(struct fort_out *f, const struct ramses_out *w)
     FREE(bound);
 }
 
-/* The ten records of cuRAMSES; lengths in code units. */
+/* Writes the ten records of cuRAMSES's k-section tree; lengths in code units. */
 static void write_tree(struct fort_out *f, const struct ramses_out *w)
 {
     struct domain_tree t;
@@ -205,8 +205,8 @@ static int face_code(int face)
     return BOUNDARY_BOX + (face & 1 ? 1 : -1) * stride[face / 2];
 }
 
-/* The cell of level-1 beyond a face of the oct's parent cell, also beyond the boundary of the box;
- * 0: not on this rank. */
+/* Index of the cell of level-1 beyond a face of the oct's parent cell, also beyond the boundary of
+ * the box; 0: not on this rank. */
 static int32_t neighbour_cell(const struct ramses_out *w, int level, lidx oct, int face)
 {
     const struct level *lv = &w->o.m->lev[level], *up = &w->o.m->lev[level - 1];
@@ -227,7 +227,8 @@ static int32_t neighbour_cell(const struct ramses_out *w, int level, lidx oct, i
     return p < 0 ? 0 : cell_index(w, level - 1, p, slot ^ bit);
 }
 
-/* Index of the cell at x of a level, which may be beyond the boundary; 0: not on this rank. */
+/* Index of the cell of a level at coordinates x, which may be beyond the boundary; 0: not on this
+ * rank. */
 static int32_t cell_at(const struct ramses_out *w, int level, const int64_t x[3])
 {
     int64_t oct[3], last = ((int64_t)1 << level) - 1;
@@ -246,7 +247,7 @@ static int32_t cell_at(const struct ramses_out *w, int level, const int64_t x[3]
                : index_of(w, slot, boundary_octs_find(w->boundary_octs, level, code, i));
 }
 
-/* index, next, prev */
+/* Fills the records index, next, prev. */
 static void fill_list(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
 {
     const struct ramses_block *b = ctx;
@@ -260,7 +261,7 @@ static void fill_list(const void *ctx, int64_t first, int64_t n, char *rows, siz
     }
 }
 
-/* xg */
+/* Fills the records xg. */
 static void fill_centre(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
 {
     const struct ramses_block *b = ctx;
@@ -281,11 +282,11 @@ static void fill_centre(const void *ctx, int64_t first, int64_t n, char *rows, s
     }
 }
 
-/* Ranks of the cells of one oct after the other: usually an ancestor two levels up belongs to one
- * rank as a whole. */
+/* Ranks of cells, cached from oct to oct: usually an ancestor two levels up belongs to a single
+ * rank. */
 struct ranks {
     okey above;
-    int whole; /* of `above`, or -1 */
+    int whole; /* rank of all cells in `above`, or -1 */
 };
 
 static void cell_ranks(const struct domain *d, int level, okey key, struct ranks *r, int rank[8])
@@ -298,7 +299,7 @@ static void cell_ranks(const struct domain *d, int level, okey key, struct ranks
         for (int c = 0; c < 8; c++) rank[c] = r->whole;
 }
 
-/* at most */
+/* maximum number of records */
 enum { LINKS = 1 + 6 + 3 * 8 };
 
 static int links(const struct ramses_out *w)
@@ -306,7 +307,7 @@ static int links(const struct ramses_out *w)
     return 1 + 2 * w->o.h->ndim + 3 * ramses_out_cells(w);
 }
 
-/* The cell beyond a face of the oct's parent cell, on level 1 a coarse cell. */
+/* Index of the cell beyond a face of the oct's parent cell, on level 1 a coarse cell. */
 static int32_t cell_beyond(const struct ramses_block *b, lidx oct, int face)
 {
     if (b->level > 1) return neighbour_cell(b->w, b->level, oct, face);
@@ -315,7 +316,7 @@ static int32_t cell_beyond(const struct ramses_block *b, lidx oct, int face)
     return coarse_cell(b->w, shift);
 }
 
-/* father, nbor, son, cpu_map, flag1 of one oct: column i of the rows */
+/* Fills father, nbor, son, cpu_map, flag1 of one oct: column i of the rows. */
 static void link_oct(const struct ramses_block *b, lidx oct, int64_t i,
                      int32_t rows[LINKS][GAS_TILE], struct ranks *r)
 {
@@ -337,7 +338,8 @@ static void link_oct(const struct ramses_block *b, lidx oct, int64_t i,
     for (int c = 0; c < cells; c++) NEXT_ROW = (child[c] >= 0) | (flag[c] != 0);
 }
 
-/* The child of cell c of an oct beyond the boundary: there is one next to the box. 0: none. */
+/* Index of the child of cell c of an oct beyond the boundary, which exists next to the box; 0:
+ * none. */
 static int32_t child_beyond(const struct ramses_block *b, lidx ref, const struct boundary_rule *r,
                             int c)
 {
@@ -353,7 +355,7 @@ static int32_t child_beyond(const struct ramses_block *b, lidx ref, const struct
     return child < 0 ? 0 : boundary_octs_find(w->boundary_octs, b->level + 1, code, child);
 }
 
-/* father, nbor, son, cpu_map, flag1 of an oct beyond the boundary, whose reference is ref. */
+/* Fills father, nbor, son, cpu_map, flag1 of an oct beyond the boundary; ref: its reference. */
 static void link_beyond(const struct ramses_block *b, lidx ref, const struct boundary_rule *r,
                         int64_t i, int32_t rows[LINKS][GAS_TILE])
 {

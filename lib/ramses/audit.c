@@ -1,6 +1,6 @@
-/* ramses/audit: what the checks and the lists of domains need from RAMSES files in addition to
- * their octs and particles: which files there are, whether their headers agree, how the box was
- * divided, and which octs of others a rank has. */
+/* ramses/audit: data from RAMSES files that the checks and the lists of domains need in addition to
+ * octs and particles: lists of files, consistency of headers, decomposition of the box, ghost octs
+ * of a rank. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,14 +12,14 @@
 #include "io/file.h"
 #include "ramses/priv.h"
 
-enum { SMALL = 1 << 26 }; /* elements of a table */
+enum { SMALL = 1 << 26 }; /* maximum elements of a table */
 
 enum err ramses_file(const struct source *s, enum files_kind k, int piece, char path[PATH_MAX])
 {
     return ramses_path(s->impl, k, piece + 1, path);
 }
 
-/* ---- which files there are ---- */
+/* ---- lists of files ---- */
 
 struct names {
     const struct source *s;
@@ -29,7 +29,7 @@ struct names {
     void *ctx;
 };
 
-/* Files of ranks that do not exist. */
+/* Reports a file of a rank that does not exist. */
 static enum err check_name(void *ctx, const char *name, const struct files_name *f)
 {
     struct names *k = ctx;
@@ -44,7 +44,7 @@ static enum err check_name(void *ctx, const char *name, const struct files_name 
     return OK;
 }
 
-/* Files too many, or of a kind whose first file is missing. */
+/* Reports surplus and missing files of a kind. */
 static enum err check_names(const struct source *s, enum files_kind kind, bool expected,
                             source_damage_fn *fn, void *ctx)
 {
@@ -73,7 +73,7 @@ enum err ramses_check_files(struct source *s, source_damage_fn *fn, void *ctx)
     return check_names(s, FILES_EXACT, false, fn, ctx);
 }
 
-/* ---- all files are of one moment ---- */
+/* ---- consistency of headers ---- */
 
 static void compare_heads(const struct source *s, const struct source *own, const char *path,
                           source_damage_fn *fn, void *ctx)
@@ -93,7 +93,7 @@ static void compare_heads(const struct source *s, const struct source *own, cons
     }
 }
 
-/* The header of each file must be that of the first. */
+/* Compares the header of each file with the header of the first. */
 enum err ramses_check_piece(struct source *s, int piece, source_damage_fn *fn, void *ctx)
 {
     struct source *twin = mem_new(sizeof *twin, "check");
@@ -115,7 +115,7 @@ enum err ramses_check_piece(struct source *s, int piece, source_damage_fn *fn, v
     return err;
 }
 
-/* ---- how the box was divided ---- */
+/* ---- decomposition of the box ---- */
 
 static enum err get_words(struct fort_in *f, const char *what, int64_t n, int64_t **p)
 {
@@ -138,7 +138,7 @@ static enum err get_reals(struct fort_in *f, const char *what, int64_t n, double
     return fort_load_real(f, &rec, n, 0, (size_t)n, *p);
 }
 
-/* Keys are doubles, or 16 bytes wide (QUADHILBERT). */
+/* Reads the bounds of domains; keys are doubles, or 16 bytes wide (QUADHILBERT). */
 static enum err get_bounds(struct fort_in *f, const struct ramses *r, struct source_domains *d)
 {
     struct fort_rec rec;
@@ -185,7 +185,7 @@ static enum err get_ksection(struct fort_in *f, int nrank, struct source_domains
 static enum err read_records(struct fort_in *f, const struct ramses *r, struct source_domains *d)
 {
     const struct source *s = r->s;
-    /* header, state, lists, counts, lists of boundaries, free memory, ordering */
+    /* header, state, lists, counts, boundary lists, free memory, ordering */
     TRY(fort_skip(f, "header", 23 - r->no_mass_sph + (s->nboundary ? 3 : 0) + 2));
     if (strcmp(s->ordering, "bisection") == 0) return OK;
     return strcmp(s->ordering, "ksection") != 0 ? get_bounds(f, r, d)
@@ -203,9 +203,9 @@ enum err ramses_domains(struct source *s, struct source_domains *d)
     return err;
 }
 
-/* ---- what a rank has ---- */
+/* ---- octs of a rank ---- */
 
-/* Own octs and those of others are in the lists of the amr file's header. */
+/* Counts own octs and ghosts from the lists in the amr file's header. */
 static void count_lists(const struct source *s, int rank, const struct amr_head *a,
                         struct source_rank *row)
 {

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* Octs of the box that touch its boundary: bit 2d: below along axis d, 2d+1: above. */
+/* Octs of the box at its boundary; bit 2d: below along axis d, 2d+1: above. */
 struct touching {
     lidx oct;
     unsigned faces;

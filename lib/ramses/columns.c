@@ -1,6 +1,6 @@
-/* ramses/columns: which columns the particle files of a RAMSES snapshot have.
+/* ramses/columns: finds the columns of the particle files of a RAMSES snapshot.
  *
- * Since 2017 a descriptor lists them. Before, the number of optional records is counted, their
+ * Since 2017 a descriptor lists them. For earlier files the optional records are counted, their
  * types follow from their lengths, and their names from the line of particle fields in the header
  * file. */
 #include <limits.h>
@@ -33,7 +33,7 @@ enum err ramses_read_columns(struct ramses *r)
     return OK;
 }
 
-/* Of file 1: all have the same. */
+/* Reads the counts of stars formed from file 1; all files have the same. */
 static enum err read_formed(struct ramses *r)
 {
     char path[PATH_MAX];
@@ -46,7 +46,7 @@ static enum err read_formed(struct ramses *r)
     return err;
 }
 
-/* Positions and velocities have as many components as the run has dimensions. */
+/* Whether a component of a position or velocity exists in the dimensions of the run. */
 static bool is_of_run(const struct ramses *r, int column)
 {
     return column >= COL_MASS || column % 3 < r->s->head.ndim;
@@ -70,7 +70,7 @@ static enum err find_columns(struct ramses *r)
     return OK;
 }
 
-/* A column that is in no file: it is derived from others while these are read. */
+/* Adds the family column, which is derived from other columns during reading. */
 static enum err add_family(struct ramses *r)
 {
     r->made_family = true;
@@ -81,8 +81,8 @@ static enum err add_family(struct ramses *r)
 
 /* ---- files from before the descriptor ---- */
 
-/* The names after "level" in the header file's line of particle fields, translated to those of the
- * descriptor. */
+/* Reads the names after "level" in the header file's line of particle fields, translated to names
+ * of the descriptor. */
 static enum err header_words(const struct ramses *r, struct ckpt_field *list, int *n)
 {
     char path[PATH_MAX], *text, *save = NULL;
@@ -105,9 +105,10 @@ static enum err header_words(const struct ramses *r, struct ckpt_field *list, in
     return err;
 }
 
-/* Without names: family and tag, of one byte each, if they exist; then one more column is the birth
- * time, two are birth time and metallicity, three begin with the potential. cuRAMSES has one more
- * than its header lists, the age marker of the yield tables. */
+/* Names the optional columns if the header does not: family and tag, of one byte each, if they
+ * exist; then one more column is the birth time, two are birth time and metallicity, three begin
+ * with the potential. cuRAMSES has one more than its header lists, the age marker of the yield
+ * tables. */
 static void name_extras(const struct ckpt_field *word, int nword, int n, const char *type,
                         char name[][48])
 {
@@ -161,7 +162,7 @@ static enum err default_columns(struct ramses *r, const char *path, struct fort_
     return OK;
 }
 
-/* According to the first file that has particles, or to the last one if none has. */
+/* Counts the columns in the first file that has particles, or in the last one if none has. */
 static enum err count_columns(struct ramses *r)
 {
     enum err err = OK;

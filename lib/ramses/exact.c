@@ -21,18 +21,18 @@ _Static_assert(CKPT_BATCH % GAS_TILE == 0, "a batch is of whole tiles");
 
 struct file_head {
     char magic[8];
-    uint32_t version, order; /* order: 0x01020304 as this machine writes it */
+    uint32_t version, order; /* order: 0x01020304 in the byte order of the writer */
     int32_t ncpu, file, nvar, nstep_coarse;
     double gamma, smallr, t, tout_next, aout_next;
     unsigned char safe[SAFE];
-    uint32_t unused, crc; /* of all before */
+    uint32_t unused, crc; /* crc: checksum of the preceding members */
 };
 
 struct chunk_head {
     int32_t level, n;
-    uint32_t planes; /* bit k: plane k is there */
-    uint32_t bytes;  /* of the zlib stream that follows */
-    uint32_t crc;    /* of the true values, row by row */
+    uint32_t planes; /* mask of the planes stored, bit k: plane k */
+    uint32_t bytes;  /* bytes of the zlib stream that follows */
+    uint32_t crc;    /* checksum of the true values, row by row */
 };
 
 static const char MAGIC[8] = "PtahBits";
@@ -99,7 +99,7 @@ void exact_join(struct exact_out *w)
     for (int k = 1; k < w->parts; k++) w->any[0] |= w->any[k], w->any[k] = 0;
 }
 
-/* Plane k of a row of n differences. */
+/* Extracts plane k of a row of n differences. */
 static void cut_row(const struct exact_out *w, size_t row, int k, size_t n, unsigned char *out)
 {
     const uint64_t *word = w->word + row * CKPT_PITCH;
@@ -114,7 +114,7 @@ static void cut_row(const struct exact_out *w, size_t row, int k, size_t n, unsi
     }
 }
 
-/* The non-empty planes of rows of n differences, one after the other. Returns their mask. */
+/* Extracts the nonzero planes of rows of n differences, one after the other. Returns their mask. */
 static uint32_t cut_planes(struct exact_out *w, size_t rows, size_t n, size_t *bytes)
 {
     uint32_t mask = 0;
@@ -142,7 +142,7 @@ static enum err pack(struct exact_out *w, size_t bytes, size_t *packed)
     return OK;
 }
 
-/* The chunk that was cut. */
+/* Writes the current chunk. */
 static enum err put_chunk(void *ctx)
 {
     struct exact_out *w = ctx;
@@ -267,7 +267,7 @@ void exact_shut(struct exact_in *x)
     crc_rows_free(&x->crc);
 }
 
-/* zlib returns the planes one after the other. */
+/* Decompresses the planes of a chunk one after the other. */
 static enum err unpack(struct exact_in *x, const struct chunk_head *h, size_t words)
 {
     size_t planes = (size_t)__builtin_popcount(h->planes), room = words * planes;
@@ -315,7 +315,7 @@ enum err exact_begin(struct exact_in *x, int level, int n, int parts)
     return OK;
 }
 
-/* Adds the differences at..at+n-1 of a row, n <= GAS_TILE. */
+/* Adds the differences at..at+n-1 of a row to u, n <= GAS_TILE. */
 static void add_differences(const struct exact_in *x, int row, int at, int n, double *u)
 {
     size_t words = (size_t)(x->nvar - 1) * 8 * (size_t)x->n;

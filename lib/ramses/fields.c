@@ -1,4 +1,4 @@
-/* ramses/fields: the hydro, grav and particle files of a rank.
+/* ramses/fields: writes the hydro, grav and particle files of a rank.
  *
  * Hydro files contain primitive variables of all cells, split cells included. One pass over the
  * mesh computes all records of a block: tiles of octs stay in the cache while each of their cells
@@ -11,7 +11,7 @@
 #include "ramses/exact.h"
 #include "ramses/priv.h"
 
-enum { TILE = GAS_TILE, CHUNK = 65536 }; /* octs, particles at a time */
+enum { TILE = GAS_TILE, CHUNK = 65536 }; /* octs per tile, particles per chunk */
 
 /* ---- cells ---- */
 
@@ -33,15 +33,15 @@ enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t at, in
     return OK;
 }
 
-/* The values that fort_table requests, in batches. */
+/* A table of fort_table, filled in batches. */
 struct table {
     const struct ramses_block *b;
-    struct exact_out *x; /* NULL: gravity */
+    struct exact_out *x; /* exact file; NULL: gravity */
     enum err *err;
 };
 
-/* Cell c of octs beyond the boundary: vectors change sign, and imposed values replace those of the
- * reference. */
+/* Applies boundary conditions to cell c of octs beyond the boundary: vectors change sign, and
+ * imposed values replace the values of the reference. */
 static void hydro_beyond(const struct ckpt_head *h, const struct boundary_rule *r, int n,
                          double *const *prim)
 {
@@ -107,7 +107,7 @@ static void put_hydro(const struct table *t, const struct ramses_lines *in, int 
     exact_join(t->x);
 }
 
-/* Octs first..first+n-1 of a region: runs of one rule. */
+/* Writes octs first..first+n-1 of a region, in runs of one rule. */
 static void put_hydro_beyond(const struct table *t, const struct ramses_lines *in, int64_t first,
                              int n, int at, char *rows, size_t stride)
 {
@@ -242,8 +242,8 @@ enum err ramses_write_grav(const struct ramses_out *w, const char *path)
 
 /* ---- particles ---- */
 
-/* Into [0, boxlen) where the box is periodic, with the arithmetic of RAMSES; a particle that moved
- * since it was last sorted may be outside. */
+/* Positions wrapped into [0, boxlen) where the box is periodic, with RAMSES's arithmetic; a
+ * particle that moved since the last sort may be outside. */
 static const void *wrapped(const struct ramses_out *w, int d, const double *x, int64_t n,
                            double *chunk)
 {
@@ -251,7 +251,7 @@ static const void *wrapped(const struct ramses_out *w, int d, const double *x, i
     return chunk;
 }
 
-/* Ids to integers of fewer bytes. */
+/* Ids converted to integers of fewer bytes. */
 static const void *shortened(const int64_t *x, int64_t n, size_t bytes, double *chunk)
 {
     char *out = (char *)chunk;
@@ -297,7 +297,7 @@ enum err ramses_write_part(const struct ramses_out *w, const char *path)
                         "use more ranks",
                         path, (long)w->o.npart);
     fort_i4(&f, (int32_t)w->o.npart);
-    fort_record(&f, (int32_t[]){-1, -1, -1, -1}, 16); /* RAMSES's random numbers: unused */
+    fort_record(&f, (int32_t[]){-1, -1, -1, -1}, 16); /* RAMSES's random seed, unused */
     fort_i4(&f, formed.number > INT32_MAX ? INT32_MAX : (int32_t)formed.number);
     fort_r8(&f, formed.mass);
     fort_r8(&f, formed.lost);

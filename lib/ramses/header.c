@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "ramses/priv.h"
 
-enum { COARSE_MAX = 1024 }; /* coarse cells along an axis */
+enum { COARSE_MAX = 1024 }; /* maximum number of coarse cells along an axis */
 
 static enum err get_count(struct fort_in *f, const char *what, int32_t lo, int32_t hi, int32_t *x)
 {
@@ -22,7 +22,7 @@ static enum err get_equal(struct fort_in *f, const char *what, int32_t want)
     return get_count(f, what, want, want, &x);
 }
 
-/* Times of outputs: kept from the first file, skipped in the others. */
+/* Reads the output times from the first file; skips them in others. */
 static enum err get_outputs(struct fort_in *f, struct ramses *r, bool first)
 {
     int32_t n[3];
@@ -67,11 +67,11 @@ static enum err get_state(struct fort_in *f, struct ckpt_head *h, int nlevelmax)
     h->h0 = o[4], h->aexp_ini = o[5], h->boxlen_ini = o[6];
     h->aexp = a[0], h->hexp = a[1], h->aexp_old = a[2], h->epot_tot_int = a[3],
     h->epot_tot_old = a[4];
-    h->cosmo = h->t < 0 || h->h0 != 1 || h->aexp != 1; /* as yt decides */
+    h->cosmo = h->t < 0 || h->h0 != 1 || h->aexp != 1; /* as in yt */
     return OK;
 }
 
-/* A record that files from before 2010 do not have: there the heads of the lists follow
+/* Reads mass_sph, a record that files from before 2010 lack; in these the list heads follow
  * immediately. */
 static enum err get_mass_sph(struct fort_in *f, struct ramses *r, const struct amr_head *a,
                              double *mass_sph)
@@ -86,7 +86,7 @@ static enum err get_mass_sph(struct fort_in *f, struct ramses *r, const struct a
     return fort_get_real(f, "mass_sph", mass_sph, 1);
 }
 
-/* Three lists of counts: heads and tails, which are skipped, and numbers. */
+/* Reads three lists: heads and tails, which are skipped, and counts. */
 static enum err get_lists(struct fort_in *f, const char *what, int nlist, int nlevelmax,
                           struct fort_rec *numb)
 {
@@ -149,8 +149,8 @@ static enum err load_counts(struct fort_in *f, struct amr_head *a, const struct 
     return OK;
 }
 
-/* Keys of the ends of domains: 8 bytes, or 16 (QUADHILBERT). There is one more key than ranks, or
- * than overload times the ranks. */
+/* Reads the keys at the ends of domains: 8 bytes, or 16 (QUADHILBERT). Their number is one more
+ * than the ranks, or than overload times the ranks. */
 static enum err get_keys(struct fort_in *f, struct ramses *r, int ncpu)
 {
     struct fort_rec rec;
@@ -202,7 +202,7 @@ static enum err get_mesh_sizes(struct fort_in *f, struct ramses *r, struct amr_h
 
 enum err ramses_amr_head(struct fort_in *f, struct ramses *r, struct amr_head *a, bool first)
 {
-    struct ckpt_head scrap = {0}; /* later files repeat the state of the first */
+    struct ckpt_head scrap = {0}; /* unused: later files repeat the state of the first */
     struct fort_rec own, bound = {0};
     double boxlen;
     int64_t ncoarse = 0;
@@ -240,7 +240,7 @@ void ramses_amr_head_free(struct amr_head *a)
     FREE(a->numbl);
 }
 
-/* Min and max centre along each axis of the octs of a block, which is skipped. */
+/* Minimum and maximum centre along each axis of the octs of a block, which is thereby skipped. */
 static enum err fold_centres(struct fort_in *f, const struct ramses *r, int32_t n, double lo[3],
                              double hi[3])
 {
@@ -267,8 +267,8 @@ static enum err fold_centres(struct fort_in *f, const struct ramses *r, int32_t 
     return OK;
 }
 
-/* A region beyond the boundary: the coarse cells with octs of it, which are all in every file. A
- * face has one region; what the positions do not determine is left out. */
+/* Adds a region beyond the boundary: the coarse cells that have octs, all of which are in every
+ * file. A face has one region; regions that positions do not determine are omitted. */
 static void add_region(struct ramses *r, const double lo[3], const double hi[3])
 {
     struct boundary *b = &r->s->head.boundary;
@@ -285,8 +285,8 @@ static void add_region(struct ramses *r, const double lo[3], const double hi[3])
     if (good) b->region[b->n++] = q;
 }
 
-/* The lists of level 1 that follow those of the ranks. Boundaries of several coarse cells are
- * ignored. */
+/* Finds the boundary regions from the lists of level 1 that follow the lists of the ranks.
+ * Boundaries of several coarse cells are ignored. */
 static enum err find_boundary(struct fort_in *f, struct ramses *r, const struct amr_head *a)
 {
     if (r->s->coarse[0] * r->s->coarse[1] * r->s->coarse[2] != 1) return OK;
@@ -338,8 +338,7 @@ enum err ramses_grav_head(struct fort_in *f, const struct amr_head *a, int32_t *
     return get_equal(f, "nboundary", a->nboundary);
 }
 
-/* The number of particles: 4 bytes, or 8 in files of codes with 8-byte counts. */
-/* A number of 4 or 8 bytes. */
+/* Reads a count of particles: 4 bytes, or 8 in files of codes with 8-byte counts. */
 static enum err get_number(struct fort_in *f, const char *what, int64_t *x)
 {
     struct fort_rec rec;

@@ -40,7 +40,7 @@ static void take_info(struct ramses *r, const struct info *info)
     h->unit_l = x[INFO_UNIT_L], h->unit_d = x[INFO_UNIT_D], h->unit_t = x[INFO_UNIT_T];
 }
 
-/* The types of the boundaries come from the namelist. */
+/* Reads the types of the boundaries from the namelist. */
 static enum err read_boundary_types(struct ramses *r)
 {
     char *text;
@@ -76,7 +76,7 @@ static enum err snapshot_open(struct ramses *r)
 
 static enum err read_box(struct ramses *r, struct fort_in *f, struct amr_head *a)
 {
-    double info = r->s->head.boxlen; /* that of the part along x that one coarse cell covers */
+    double info = r->s->head.boxlen; /* length along x of one coarse cell */
     TRY(ramses_amr_head(f, r, a, true));
     TRY(ramses_find_box(f, r, a));
     double cell = r->s->head.boxlen / (double)r->s->coarse[0];
@@ -88,7 +88,7 @@ static enum err read_box(struct ramses *r, struct fort_in *f, struct amr_head *a
     return OK;
 }
 
-/* ---- places ---- */
+/* ---- paths ---- */
 
 enum err ramses_path(const struct ramses *r, enum files_kind k, int file, char path[PATH_MAX])
 {
@@ -103,7 +103,7 @@ enum err ramses_path(const struct ramses *r, enum files_kind k, int file, char p
 enum err ramses_verify(const struct ramses *r, enum files_kind k, int file)
 {
     char name[FILES_NAME];
-    /* a part is wanted: reading all of the file for its sum would be in vain */
+    /* for a part of the snapshot, reading the whole file for its checksum would cost too much */
     if (r->s->pick && r->s->sharers == 0) return OK;
     files_name(k, r->s->number, file, name);
     return manifest_check_file(r->s->list, r->s->path, name);
@@ -131,12 +131,12 @@ bool ramses_has_file(const struct ramses *r, enum files_kind k)
 {
     char path[PATH_MAX];
     if (ramses_path(r, k, 1, path) != OK) return false;
-    /* one that is lost is reported */
+    /* a missing file in the list counts, so that it is reported */
     return file_exists(path) || manifest_has(r->s->list, strrchr(path, '/') + 1);
 }
 
-/* The number is that of the info file: the directory may have been renamed. With groups it may be
- * in the first one. */
+/* Finds the number from the info file, since the directory may have been renamed. With groups the
+ * file may be in the first one. */
 static enum err find_number(struct ramses *r)
 {
     char first[PATH_MAX];
@@ -158,7 +158,7 @@ static enum err find_number(struct ramses *r)
     return OK;
 }
 
-/* ---- what it is ---- */
+/* ---- format ---- */
 
 static void append(struct ramses *r, bool really, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -1,4 +1,4 @@
-/* ramses/number: the numbers of a rank's octs in its files, and their lists (out.h). */
+/* ramses/number: numbers of a rank's octs in its files, and the lists of octs (out.h). */
 #include "base/mem.h"
 #include "ramses/out.h"
 
@@ -38,7 +38,7 @@ static void number_level(struct ramses_out *w, int l)
 enum err ramses_out_number(struct ramses_out *w)
 {
     size_t lists = (size_t)w->o.nlevel * (size_t)w->o.c->size;
-    /* cell indices are coarse cells + 7 ngridmax + oct at most */
+    /* maximum cell index: coarse cells + 7 ngridmax + oct */
     int64_t octs = 0, limit = (INT32_MAX - BOUNDARY_CODES) / 8;
     if (w->o.h->boundary.n) {
         w->boundary_octs = mem_zero(sizeof *w->boundary_octs, "checkpoint");

@@ -1,12 +1,12 @@
 /* ramses/read: the octs and particles of a RAMSES snapshot.
  *
  * Blocks of octs are lists of records, one per cell and variable. The records of a block are first
- * skipped, which checks their lengths, then read side by side, CKPT_BATCH octs at a time. Ghost and
- * boundary octs are only skipped. Before a file is parsed its checksum is verified, if there is
- * one: the second reading comes from memory. For callers that discard everything after an error
- * (`late`) the sum is computed during the reading and compared at the end. The key of an oct comes
- * from its centre: at level l, (x − skip) 2^(l−1) − ½ is its integer coordinate, below coarse *
- * 2^(l−1). */
+ * skipped, which checks their lengths, then read in parallel, CKPT_BATCH octs at a time. Ghost and
+ * boundary octs are only skipped. Before a file is parsed its checksum is verified, if listed: the
+ * second reading comes from the page cache. For callers that discard everything after an error
+ * (`late`) the checksum is computed during the reading and compared at the end. The key of an oct
+ * comes from its centre: at level l, (x − skip) 2^(l−1) − ½ is its integer coordinate, below coarse
+ * * 2^(l−1). */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,19 +22,19 @@ struct walk {
     bool values;
     source_octs_fn *fn;
     void *ctx;
-    bool late;               /* sums are made while reading */
-    bool known;              /* the caller has the tree: of an oct the key is enough */
-    enum files_kind kind[4]; /* of the files that are read; then FILES_KINDS */
+    bool late;               /* whether checksums are computed during reading */
+    bool known;              /* whether the caller has the tree, and needs only the keys of octs */
+    enum files_kind kind[4]; /* kinds of the files read, ended by FILES_KINDS */
     struct fort_in amr, hydro, grav;
     struct amr_head a;
-    struct fort_rec *rec; /* of a block: amr, then 8 * fields */
-    char *raw;            /* one record's part of a batch */
+    struct fort_rec *rec; /* records of a block: amr, then 8 * fields */
+    char *raw;            /* buffer of one record's part of a batch */
     okey *key;
     unsigned char *split, (*flag)[8];
-    uint64_t *ix[3]; /* places: zero in dimensions that are missing */
+    uint64_t *ix[3]; /* integer coordinates; zero in missing dimensions */
     double *x[3], *values_store;
-    double **row;       /* of records, in their order */
-    const double **val; /* the same rows, by variable and cell */
+    double **row;       /* rows of a batch in the order of records */
+    const double **val; /* rows by variable and cell */
 };
 
 typedef enum err verify_fn(const struct ramses *r, enum files_kind k, int file);
@@ -97,7 +97,8 @@ static enum err verify_late(struct walk *w)
     return w->values && r->s->ngrav ? ramses_verify_sum(r, FILES_GRAV, w->file, &w->grav) : OK;
 }
 
-/* A wrong checksum explains any other error. */
+/* Replaces an error by a checksum mismatch of the files, if there is one, which explains the error.
+ */
 static enum err blame(const struct ramses *r, int file, const enum files_kind *k, enum err err)
 {
     char message[1024];
@@ -132,7 +133,7 @@ static enum err open_values(struct walk *w)
     return OK;
 }
 
-/* In a file: cell by cell, the file's variables in each. */
+/* Orders the rows as in a file: cell by cell, and in each the file's variables. */
 static void order_rows(struct walk *w)
 {
     int nh = source_hydro(w->r->s), nf = nh + w->r->s->ngrav, ncell = w->shape.ncell;
@@ -204,8 +205,8 @@ static enum err step_amr(struct walk *w, int32_t n)
     return OK;
 }
 
-/* Blocks of hydro and grav files repeat level and number; the records may be of single precision.
- */
+/* Skips a block of a hydro or grav file, which repeats level and number; the records may be of
+ * single precision. */
 static enum err step_values(struct fort_in *f, int level, int32_t n, int records,
                             struct fort_rec *rec)
 {
@@ -223,9 +224,9 @@ static enum err step_values(struct fort_in *f, int level, int32_t n, int records
 
 /* ---- reading a block ---- */
 
-/* Integers that n centres are at, from coarse cell `skip` on, in a box of `side` octs. Returns
- * whether each is at one. Adding 1.5·2^52 rounds to the nearest integer, which the low bits then
- * are. */
+/* Integer coordinates of n centres, from coarse cell `skip` on, in a box of `side` octs. Returns
+ * whether all are integers. Adding 1.5·2^52 rounds to the nearest integer, which is then in the low
+ * bits. */
 static bool load_places(int n, const double *restrict x, double skip, double scale, double side,
                         uint64_t *restrict ix)
 {
@@ -339,7 +340,7 @@ static enum err read_block(struct walk *w, int level, int list, int32_t n)
 
 /* ---- particles ---- */
 
-/* One column of a batch, widened to 8 bytes. */
+/* Loads one column of a batch, widened to 8 bytes. */
 static enum err load_column(struct fort_in *f, const struct fort_rec *rec, char type, int64_t at,
                             int64_t n, char *raw, void *out)
 {
@@ -361,8 +362,8 @@ static enum err load_column(struct fort_in *f, const struct fort_rec *rec, char 
     return OK;
 }
 
-/* In files without families, sink clouds have negative ids, stars a birth time, and gas tracers no
- * mass. */
+/* Derives families where the file has none: sink clouds have negative ids, stars a birth time, and
+ * gas tracers no mass. */
 static void make_family(const struct source *s, int64_t n, const void *const *col, int64_t *family)
 {
     const double *mass = col[s->column_at[COL_MASS]],
@@ -374,7 +375,7 @@ static void make_family(const struct source *s, int64_t n, const void *const *co
     }
 }
 
-/* Positions first: they decide whether the rest is needed. */
+/* Reads particles in batches; positions first, which decide whether the rest is needed. */
 static enum err part_batches(struct ramses *r, struct fort_in *f, const struct fort_rec *rec,
                              const char *type, int64_t npart, source_parts_fn *fn, void *ctx)
 {
@@ -404,7 +405,7 @@ static enum err part_batches(struct ramses *r, struct fort_in *f, const struct f
     return err;
 }
 
-/* The width of a column follows from its record: descriptors do not mention reals of 4 bytes or ids
+/* Finds the width of a column from its record: descriptors do not mention reals of 4 bytes or ids
  * of 8. */
 static enum err step_column(struct fort_in *f, const struct ckpt_field *field, int64_t npart,
                             struct fort_rec *rec, char *type)

@@ -1,15 +1,15 @@
 /* ramses/reshape: writes the files of one target rank after another from the temporary files.
  *
  * The tree of a rank, own octs and copies, becomes a mesh without fields. The writers of RAMSES
- * files do the rest, and fetch values from where each oct was spilled. Octs that are consecutive
- * here mostly were so in the input: they are fetched in runs. */
+ * files do the rest, and fetch the spilled values of each oct. Consecutive octs were mostly close
+ * together in the input: they are fetched in runs. */
 #include <omp.h>
 
 #include "base/mem.h"
 #include "ramses/out.h"
 #include "ramses/write.h"
 
-/* Buffers that are lent to the writer of a file. */
+/* Buffers lent to the writer of a file. */
 struct lent {
     double (*row)[8]; /* [CKPT_BATCH][values] */
     lidx *line;
@@ -20,10 +20,10 @@ struct target {
     struct rewrite *w;
     int number, threads;
     struct mesh m;
-    struct oct_ref *ref[LEVEL_MAX + 2];  /* [noct] */
-    unsigned char *split[LEVEL_MAX + 2]; /* [nown] */
+    struct oct_ref *ref[LEVEL_MAX + 2];  /* [noct] locations of spilled values */
+    unsigned char *split[LEVEL_MAX + 2]; /* [nown] masks of split cells */
     struct lent gas, grav;
-    double *column; /* [CKPT_BATCH] of particles */
+    double *column; /* [CKPT_BATCH] column of particles */
 };
 
 static enum err write_target(struct rewrite *w, int number, int threads);
@@ -45,8 +45,8 @@ enum err ramses_rewrite(struct rewrite *w)
 
 /* ---- the tree ---- */
 
-/* Bytes per oct: a mesh without fields (oct/mesh.h), its order and number, its place in the files;
- * more while a level is built. */
+/* Bytes per oct: a mesh without fields (oct/mesh.h), order and number, location in the files; more
+ * during the construction of a level. */
 enum { TREE_BYTES = 8 * sizeof(okey) + 64 };
 
 static int64_t tree_bytes(const struct rewrite *w, int number)
@@ -56,8 +56,8 @@ static int64_t tree_bytes(const struct rewrite *w, int number)
     return octs * TREE_BYTES;
 }
 
-/* Is there room for one target, and for how many at a time? If for one only, how many of its files
- * can be written at a time? */
+/* Checks that memory suffices for one target; *targets: number of targets at a time, *files: number
+ * of files of a single target at a time. */
 static enum err check_room(const struct rewrite *w, int first, int last, int *targets, int *files)
 {
     *targets = *files = 1;
@@ -82,7 +82,7 @@ static enum err check_room(const struct rewrite *w, int first, int last, int *ta
     return OK;
 }
 
-/* Sorted octs become level l. */
+/* Makes level l from sorted octs. */
 static void set_level(struct target *t, int l, const struct oct_item *x, int64_t n, okey *key)
 {
     int64_t nown = 0;
@@ -188,7 +188,7 @@ static enum err fetch_octs(void *ctx, const struct ramses_block *b, bool grav, i
     return OK;
 }
 
-/* As many as the chunk has that holds the first. */
+/* Fetches as many particles as the chunk of the first one has. */
 static enum err fetch_parts(void *ctx, int column, int64_t first, int64_t *n, const void **out)
 {
     struct target *t = ctx;
@@ -213,7 +213,7 @@ static enum err write_files(struct target *t)
     o->o.c = &file, o->o.m = &t->m, o->values = &values;
     o->o.npart = spill_count(&w->spill, part_list(w, t->number));
     enum err err = ramses_out_number(o);
-    /* octs beyond the boundary are added to those that were counted */
+    /* plus the octs beyond the boundary */
     o->o.ngridmax = o->ngrid > w->o.ngridmax ? o->ngrid : w->o.ngridmax;
     if (err == OK) err = ramses_write_files(o, t->threads);
     ramses_out_forget(o);

@@ -1,5 +1,5 @@
 /* ramses/source: RAMSES snapshots as sources (read.h). For the state of a run, primitive variables
- * become conserved ones, corrected by the exact_ files where there are any; columns that old
+ * are converted to conserved ones, corrected by the exact files if they exist; columns that old
  * formats lack are filled in. */
 #include <limits.h>
 #include <omp.h>
@@ -11,7 +11,7 @@
 #include "ramses/exact.h"
 #include "ramses/priv.h"
 
-enum { RUN = 1024 }; /* octs at a time: rows that are read ahead, and a cell's fit into L2 */
+enum { RUN = 1024 }; /* octs at a time: the rows prefetched and the rows of a cell fit into L2 */
 
 struct reading {
     const struct source *s;
@@ -20,9 +20,9 @@ struct reading {
     void *ctx;
     struct exact_in exact;
     double *store;      /* conserved variables, then zeros */
-    double **u;         /* [8 nvar] */
-    const double **val; /* [8 nvalue] */
-    enum err err;       /* of pick_octs */
+    double **u;         /* [8 nvar] rows of conserved variables */
+    const double **val; /* [8 nvalue] rows of all values */
+    enum err err;       /* error of pick_octs */
 };
 
 static bool is_ramses(const char *dir)
@@ -37,8 +37,8 @@ static enum err exact_path(const struct source *s, int file, char path[PATH_MAX]
     return ramses_path(s->impl, FILES_EXACT, file, path);
 }
 
-/* The exact files are used if the first exists. They do not apply to a run with another gamma,
- * which keeps the pressure. */
+/* Opens the exact file if the first one exists. Exact files do not apply to a run with another
+ * gamma, which keeps the pressure. */
 static enum err open_exact(struct source *s)
 {
     char path[PATH_MAX];
@@ -86,7 +86,7 @@ static enum err ramses_state(struct source *s)
     return s->corrected ? open_exact(s) : OK;
 }
 
-/* Conserved variables of octs first..last-1, by one of the parts of a batch. */
+/* Converts octs first..last-1 to conserved variables, in one part of a batch. */
 static void make_state(struct reading *g, const struct source_octs *in, int part, int first,
                        int last)
 {
@@ -136,7 +136,7 @@ static enum err give_octs(const struct source_octs *in, void *ctx)
     return g->octs(&o, g->ctx);
 }
 
-/* Octs that are skipped here are skipped in the exact file too. */
+/* Selects octs; skipped octs are skipped in the exact file too. */
 static bool pick_octs(void *ctx, int level, int n, const okey *key)
 {
     struct reading *g = ctx;

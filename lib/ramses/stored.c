@@ -1,5 +1,5 @@
-/* ramses/stored: see stored.h. Cells beyond the boundary have the values that the boundary
- * conditions give, which RAMSES recomputes: components along the normal change sign, the others are
+/* ramses/stored: see stored.h. Cells beyond the boundary have the values of the boundary
+ * conditions, which RAMSES recomputes: components along the normal change sign, other values are
  * copied. */
 #include "ramses/stored.h"
 
@@ -9,15 +9,15 @@
 
 /* The properties of a field that the boundary conditions depend on. */
 struct role {
-    int axis;  /* of a vector, -1: none */
-    int state; /* index in boundary_region.state, -1: none */
+    int axis;  /* axis of a vector component, -1: scalar */
+    int state; /* index in boundary_region.state, -1: not in it */
     bool phi;
 };
 
 struct job {
     const struct ramses_block *b;
     const struct role *role;
-    int nvar, first; /* of the fields in the batches */
+    int nvar, first; /* number and first index of the fields in the batches */
     bool grav;
     enum err *err;
 };
@@ -39,12 +39,12 @@ static struct role role_of(const char *name)
     return r;
 }
 
-/* The fields of a source that are written, gas or gravity; *first: index in o.stored. */
+/* Number of fields of a source that are written, gas or gravity; *first: index in o.stored. */
 static int written_fields(const struct ramses_out *w, bool grav, int *first)
 {
     *first = grav ? w->o.nhydro : 0;
     if (!grav) return w->o.nhydro;
-    /* before 2015 there was no potential */
+    /* files from before 2015 have no potential */
     bool drop = w->o.h->legacy & CKPT_BEFORE_2015 && w->o.ngrav > w->o.h->ndim;
     *first += drop ? w->o.ngrav - w->o.h->ndim : 0;
     return drop ? w->o.h->ndim : w->o.ngrav;

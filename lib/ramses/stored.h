@@ -1,5 +1,5 @@
-/* ramses/stored: writes hydro and grav files of values as another code stored them: every bit of
- * every field, whatever it means. */
+/* ramses/stored: writes hydro and grav files from the values of another code: every bit of every
+ * field, whatever its meaning. */
 #pragma once
 #include "ramses/out.h"
 

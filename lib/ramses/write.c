@@ -1,12 +1,12 @@
-/* ramses/write: a mesh as a RAMSES snapshot (docs/method/ckpt.md) that yt, osyris and pynbody read
- * too.
+/* ramses/write: writes a mesh as a RAMSES snapshot (docs/method/ckpt.md), which yt, osyris and
+ * pynbody read as well.
  *
  * Each rank writes one file of each kind with its own octs and, under their owners, its ghosts. The
  * numbers of octs follow from the order level, owner, Morton, so all links are computed while they
  * are written: no memory is needed except for the numbering (8 bytes per oct) and fixed buffers.
- * Octs beyond the boundary of the box are computed from those inside it (ramses/boundary_octs.h).
+ * Octs beyond the boundary of the box are computed from octs inside it (ramses/boundary_octs.h).
  *
- * All files are written to output_NNNNN.tmp and synced beside the run (out/publish.h); when all
+ * All files are written to output_NNNNN.tmp and synced in the background (out/publish.h); when all
  * ranks have agreed that they succeeded, rank 0 renames the directory. */
 #include "ramses/write.h"
 
@@ -63,7 +63,7 @@ static enum err write_kind(const struct ramses_out *w, enum files_kind k,
     return write(w, path);
 }
 
-/* Gas, and what its file loses, in one pass. */
+/* Writes gas and the exact file in one pass. */
 static enum err write_gas(const struct ramses_out *w)
 {
     char hydro[PATH_MAX], exact[PATH_MAX];

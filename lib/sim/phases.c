@@ -626,7 +626,7 @@ enum err step_flag(struct sim *s, int l, int icount)
         TRY(sim_device_off(s));
         found = false;
     }
-    for (int k = l; k >= l - 2 && k >= s->mesh.levelmin && !there; k--)
+    for (int k = l; k >= l - 2 && k >= s->mesh.levelmin && !found; k--)
         TRY(sim_device_need(s, k, GAS, LOCATION_HOST));
     TRY(sim_device_need(s, l, FLAG, LOCATION_HOST));
     TRY(sim_dense_home(s, l));
