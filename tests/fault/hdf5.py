@@ -249,7 +249,8 @@ def main():
     file = os.path.basename([n for n in os.listdir(ours) if n.endswith('.h5')][0])
     want = inspect(ours)
     failed = want is None or not convert_perturbed(ours)
-    again = ptah.simulate(NAMELIST, 'again', ranks=3, options=['-q']).outputs[0]  # a later run, with other time stamps
+    # a later run, with other time stamps
+    again = ptah.simulate(NAMELIST, 'again', ranks=3, options=['-q']).outputs[0]
     for path in (os.path.join(ours, file), os.path.join(again, file)):
         with open(path, 'rb') as f:
             files.append(f.read())
