@@ -12,7 +12,7 @@
 /* Ascending keys of the own octs of one level. */
 struct keys {
     const struct domain *dom;
-    int rank, level;
+    int rank, level, cells; /* cells: of an oct */
     int64_t n, cap;
     okey *key;
 };
@@ -31,21 +31,21 @@ static void keys_find(struct keys *k, int level, okey key)
 {
     int depth = 3 * (k->level - level), owner = domain_whole(k->dom, level, key);
     if (owner < 0 && depth == 0) owner = domain_rank(k->dom, level, key);
-    if (owner == k->rank) keys_add(k, key << depth, (int64_t)1 << depth);
-    if (owner >= 0) return;
-    for (okey c = 0; c < 8; c++) keys_find(k, level + 1, key << 3 | c);
+    bool last = depth == 0 || k->cells == 8; /* keys of all octs within are consecutive */
+    if (owner == k->rank && last) keys_add(k, key << depth, (int64_t)1 << depth);
+    if (owner >= 0 && (last || owner != k->rank)) return;
+    for (okey c = 0; c < (okey)k->cells; c++) keys_find(k, level + 1, key << 3 | c);
 }
 
 void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d)
 {
     for (int l = 1; l <= m->levelmin; l++) {
-        struct keys k = {.dom = d, .rank = c->rank, .level = l};
+        struct keys k = {.dom = d, .rank = c->rank, .level = l, .cells = m->cells};
         keys_find(&k, 1, 0);
-        level_install(m, c, d, l, (int64_t)1 << 3 * (l - 1), (lidx)k.n, k.key, NULL);
+        level_install(m, c, d, l, (int64_t)1 << m->ndim * (l - 1), (lidx)k.n, k.key, NULL);
         FREE(k.key);
         mesh_link(m, l);
-        if (l < m->levelmin)
-            memset(m->lev[l].flag, 1, sizeof m->lev[l].flag[0] * (size_t)m->lev[l].noct);
+        if (l < m->levelmin) mesh_flag_all(m, l);
     }
     for (int l = m->levelmin + 1; l <= m->levelmax; l++)
         level_install(m, c, d, l, 0, 0, (okey[1]){0}, NULL);

@@ -46,6 +46,29 @@ static void name_gas(struct source *s)
     s->head.gas = &s->gas;
 }
 
+void source_state_gas(struct source *s)
+{
+    const struct gas_vars file = s->gas;
+    if (!s->head.hydro || s->head.nvar != s->nhydro) return;
+    s->head.nvar = s->nhydro + 3 - s->head.ndim;
+    gas_vars_init(&s->gas);
+    for (int v = GAS_SCALARS; v < s->head.nvar; v++)
+        gas_vars_add(&s->gas, file.name[gas_in_file(s->head.ndim, v)]);
+}
+
+void source_count_state(struct source *s)
+{
+    s->nvalue = (s->head.hydro ? s->head.nvar : 0) + fields_count(s->values, FILE_HYDRO, 3) +
+                fields_count(s->values, FILE_GRAVITY, 3);
+}
+
+int source_value_of(const struct source *s, int f)
+{
+    for (int v = 0; v < s->nfield; v++)
+        if (field_stored(s->fields, s->nhydro, v, s->head.ndim) == f) return v;
+    return -1;
+}
+
 /* Fills in the columns that every run has but the checkpoint lacks. */
 static void fill_in(struct source *s)
 {
@@ -87,10 +110,10 @@ static void plain_names(struct source *s)
 
 enum err source_add_rows(struct source *s)
 {
-    const int end = s->nhydro + fields_count(s->fields, FILE_HYDRO) + s->ngrav;
+    const int end = s->nhydro + fields_count(s->fields, FILE_HYDRO, s->head.ndim) + s->ngrav;
     for (s->nfield = s->nhydro; s->nfield < end;) {
         char name[FIELD_NAME];
-        field_name(field_stored(s->fields, s->nhydro, s->nfield), name);
+        field_name(field_stored(s->fields, s->nhydro, s->nfield, s->head.ndim), name);
         TRY(source_add_field(s->path, s->field, &s->nfield, name, 'd'));
     }
     return OK;
@@ -317,17 +340,18 @@ enum err source_running(struct source *s, const struct ckpt_head *h, int ranks)
     gas_vars_init(&g);
     for (int v = 0; h->hydro && v < h->nvar; v++) {
         if (v >= GAS_SCALARS) gas_vars_add(&g, h->gas && v < h->gas->n ? h->gas->name[v] : NULL);
-        TRY(source_add_field(s->path, s->field, &s->nhydro, g.name[v], 'd'));
+        if (gas_in_file(h->ndim, v) >= 0)
+            TRY(source_add_field(s->path, s->field, &s->nhydro, g.name[v], 'd'));
     }
     s->fields = fields_written(s->nhydro, h->gravity);
-    s->ngrav = fields_count(s->fields, FILE_GRAVITY);
+    s->ngrav = fields_count(s->fields, FILE_GRAVITY, s->head.ndim);
     return source_add_rows(s);
 }
 
 enum err source_running_state(struct source *s)
 {
-    s->nvalue = s->nfield;
     s->values = s->fields;
+    source_count_state(s);
     s->exact = s->state = true;
     return OK;
 }

@@ -185,6 +185,13 @@ MUST_USE enum err source_open_as(const struct source_kind *kind, const char *dir
 MUST_USE enum err source_open_with(const struct source_kind *kind, const char *dir, void *impl,
                                    struct source **out);
 void source_close(struct source **s);
+/* For the formats: head.nvar and head.gas become those of the state, which has three momenta
+ * whatever the dimensions. */
+void source_state_gas(struct source *s);
+/* Sets nvalue from head.nvar and `values`, which are those of the state. */
+void source_count_state(struct source *s);
+/* The place of a field of the mesh among the stored fields; −1: it is not stored. */
+int source_value_of(const struct source *s, int f);
 /* Prepares for SOURCE_STATE; an error if this checkpoint cannot be the state of a run. gamma and
  * smallr are parameters of the resuming run, used to compute the energy where a format stores
  * pressure. 0: values of the checkpoint, for programs that only pass the state on. */

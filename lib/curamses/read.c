@@ -386,7 +386,7 @@ static enum err read_gas(struct source *s, struct hdf5_in *h)
     bool old;
     const int nvar = s->nhydro;
     if (nvar == 0) return OK;
-    TRY(info_gas(s, h->path, nvar + fields_count(s->fields, FILE_HYDRO), &old));
+    TRY(info_gas(s, h->path, nvar + fields_count(s->fields, FILE_HYDRO, s->head.ndim), &old));
     s->nhydro = s->head.nvar = nvar;
     if (h->imetal > GAS_SCALARS && h->imetal <= nvar) info_metal(s, (int)h->imetal - 1);
     for (int v = 0; v < nvar; v++)
@@ -400,19 +400,20 @@ static enum err read_fields(struct source *s, struct hdf5_in *h)
     s->head.gravity = hdf5_has(h, "gravity");
     s->nhydro = s->head.hydro ? s->head.nvar : 0;
     if (!s->head.hydro) s->head.nvar = 0;
-    if (s->nhydro && s->nhydro < GAS_SCALARS && !s->foreign)
+    const int least = gas_count_in_file(s->head.ndim, GAS_SCALARS);
+    if (s->nhydro && s->nhydro < least && !s->foreign)
         FAIL(ERR_FORMAT, "%s: has %d gas variables where at least %d are expected", h->path,
-             s->nhydro, GAS_SCALARS);
+             s->nhydro, least);
     if (!s->head.gravity) s->ngrav = 0;
     if (!s->foreign) {
         s->fields = rows_of(h, s->nhydro, s->head.gravity, s->head.levelmin);
-        s->ngrav = fields_count(s->fields, FILE_GRAVITY);
+        s->ngrav = fields_count(s->fields, FILE_GRAVITY, s->head.ndim);
     } else if (s->ngrav)
         s->fields = fields_of_gravity(s->ngrav, s->head.ndim, 0);
     TRY(read_gas(s, h));
     TRY(source_add_rows(s));
     for (int v = s->nhydro; v < s->nfield; v++)
-        field_dataset(field_stored(s->fields, s->nhydro, v), h->field_set[v]);
+        field_dataset(field_stored(s->fields, s->nhydro, v, s->head.ndim), h->field_set[v]);
     return OK;
 }
 
@@ -420,9 +421,6 @@ static enum err snapshot_open(struct source *s, struct hdf5_in *h)
 {
     TRY(read_header(s, h));
     TRY(read_own(s, h));
-    if (s->head.ndim != 3 && !s->foreign)
-        FAIL(ERR_LIMIT, "%s: has %d dimensions; HDF5 files of cuRAMSES need 3", h->path,
-             s->head.ndim);
     TRY(read_columns(s, h));
     TRY(count_octs(s, h));
     TRY(hdf5_read_sinks(&h->file, &s->table[0]));

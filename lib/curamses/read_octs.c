@@ -138,16 +138,17 @@ static enum err load_tree(struct walk *w, int64_t at, int n)
 static void make_primitive(struct walk *w, int n)
 {
     double smallr = w->h->smallr, gamma = w->s->head.gamma;
+    const int energy = w->s->head.ndim + 1;
 #pragma omp parallel for schedule(static)
     for (int c = 0; c < 8; c++) {
         double *rho = w->store + (size_t)c * CKPT_PITCH,
-               *p = w->store + (size_t)(32 + c) * CKPT_PITCH;
+               *p = w->store + (size_t)(8 * energy + c) * CKPT_PITCH;
         for (int v = 1; v < w->s->nhydro; v++) {
             double *q = w->store + (size_t)(8 * v + c) * CKPT_PITCH;
-            for (int i = 0; v != 4 && i < n; i++) {
+            for (int i = 0; v != energy && i < n; i++) {
                 double m = q[i], r = rho[i] > smallr ? rho[i] : smallr;
                 q[i] = m / r;
-                if (v < 4) p[i] = p[i] - gas_kinetic_part(r, m);
+                if (v < energy) p[i] = p[i] - gas_kinetic_part(r, m);
             }
         }
         for (int i = 0; i < n; i++) p[i] = gas_pressure(p[i], gamma);
@@ -220,6 +221,19 @@ static enum err read_level(struct walk *w, int l, int piece, source_octs_fn *fn,
     return OK;
 }
 
+/* The values of a state: momenta that the file does not have are zero, and cells repeat. */
+static void lay_state(struct walk *w)
+{
+    const struct source *s = w->s;
+    const int nvar = s->nhydro ? s->head.nvar : 0;
+    for (int v = 0; v < s->nvalue; v++) {
+        int f = source_value_of(s, field_stored(s->values, nvar, v, 3));
+        if (f < 0) f = s->nfield; /* zeros */
+        for (int c = 0; c < 8; c++)
+            w->val[8 * v + c] = w->store + (size_t)(8 * f + c % w->cells) * CKPT_PITCH;
+    }
+}
+
 enum err hdf5_read_octs(struct source *s, int piece, enum source_mode mode, source_octs_fn *fn,
                         void *ctx)
 {
@@ -228,14 +242,17 @@ enum err hdf5_read_octs(struct source *s, int piece, enum source_mode mode, sour
     size_t nfield = (size_t)(w.values ? s->nfield : 0);
     w.field = mem_zero(sizeof *w.field * nfield + 1, "snapshot batch");
     w.raw = mem_new(2 * 64 * OCTS, "snapshot batch");
-    w.store = mem_new(64 * (size_t)CKPT_PITCH * (nfield + 1), "snapshot batch");
-    w.val = mem_new(sizeof *w.val * 8 * nfield + 1, "snapshot batch");
+    w.store = mem_zero(64 * (size_t)CKPT_PITCH * (nfield + 1), "snapshot batch");
+    w.val = mem_new(sizeof *w.val * 8 * (nfield + 4) + 1, "snapshot batch");
     w.key = mem_new(sizeof *w.key * OCTS, "snapshot batch");
     w.split = mem_new(OCTS, "snapshot batch");
     w.flagged = mem_new(8 * OCTS, "snapshot batch");
     for (int d = 0; d < 3; d++) w.centre[d] = mem_new(8 * OCTS, "snapshot batch");
-    for (size_t i = 0; i < 8 * nfield; i++) w.val[i] = w.store + i * CKPT_PITCH;
     w.cells = source_cells(s);
+    if (w.conserved)
+        lay_state(&w);
+    else
+        for (size_t i = 0; i < 8 * nfield; i++) w.val[i] = w.store + i * CKPT_PITCH;
     if (mode == SOURCE_STORED && s->foreign && s->nhydro) {
         size_t rows = 8 * (size_t)s->nhydro;
         w.last = mem_zero(sizeof *w.last * (size_t)s->nhydro, "snapshot batch");

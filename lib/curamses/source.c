@@ -11,16 +11,14 @@ enum { SMALL = 1 << 26 }; /* maximum elements of a table */
 
 static enum err hdf5_state(struct source *s)
 {
-    s->nvalue = s->nfield;
+    source_state_gas(s);
     s->values = s->fields;
+    source_count_state(s);
     s->exact = !s->foreign;
-    if (s->head.ndim != 3)
-        FAIL(ERR_LIMIT, "%s: has %d dimension%s; simulate needs 3", s->path, s->head.ndim,
-             s->head.ndim > 1 ? "s" : "");
     for (int i = 0; i < s->nhydro && s->foreign; i++)
         if (strncmp(s->field[i].name, "B_", 2) == 0)
             FAIL(ERR_LIMIT, "%s: has a magnetic field, which is not supported", s->path);
-    if (s->nhydro > NVAR_MAX)
+    if (s->head.nvar > NVAR_MAX)
         FAIL(ERR_LIMIT, "%s: has %d gas variables; %d to %d can be read", s->path, s->nhydro,
              GAS_SCALARS, NVAR_MAX);
     return OK;

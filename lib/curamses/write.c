@@ -65,7 +65,7 @@ enum err hdf5_out_texts(const struct hdf5_out *w)
 {
     const struct comm alone = {.size = 1};
     struct ckpt_out o = w->o;
-    struct domain *d = domain_new(DOMAIN_HILBERT, 1, o.nlevel, o.m->bounded);
+    struct domain *d = domain_new_in(o.h->ndim, DOMAIN_HILBERT, 1, o.nlevel, o.m->bounded);
     o.c = &alone;
     o.d = d;
     enum err err = out_texts(&o);
@@ -125,16 +125,18 @@ static void add_level(struct hdf5_out *w, int l)
     int64_t n = w->o.total[l];
     w->level_set[l] = f->nset;
     int ndim = w->o.h->ndim, cells = 1 << ndim, nvar = w->o.h->hydro ? w->o.h->nvar : 0,
-        values = out_hydro(&w->o) + out_gravity(&w->o);
+        values = out_hydro(&w->o) + out_gravity(&w->o), number = 0;
     for (int d = 1; d <= ndim; d++) hdf5_add(f, 'd', n, OCTS, "amr/level_%d/xg_%d", l, d);
     hdf5_add(f, 'i', cells * n, cells * OCTS, "amr/level_%d/son_flag", l);
     hdf5_add(f, 'i', cells * n, cells * OCTS, "amr/level_%d/cpu_map", l);
     hdf5_add(f, 'B', n, OCTS, "ptah/amr/level_%d/flag", l);
-    for (int v = 1; v <= nvar; v++)
-        hdf5_add(f, 'd', cells * n, cells * OCTS, "hydro/level_%d/uold_%d", l, v);
+    for (int v = 0; v < nvar; v++)
+        if (out_in_file(&w->o, v))
+            hdf5_add(f, 'd', cells * n, cells * OCTS, "hydro/level_%d/uold_%d", l, ++number);
     for (int v = nvar; v < values; v++) {
         char path[FIELD_NAME];
-        field_dataset(field_stored(w->o.fields, nvar, v), path);
+        if (!out_in_file(&w->o, v)) continue;
+        field_dataset(field_stored(w->o.fields, nvar, v, w->o.stored ? ndim : 3), path);
         hdf5_add(f, 'd', cells * n, cells * OCTS, path, l);
     }
     for (int v = 0; w->o.stored && v < w->o.nhydro; v++)
@@ -195,7 +197,9 @@ static void fill_header(struct hdf5_file *f, const struct hdf5_out *w)
                  {"nboundary", h->boundary.n},
                  {"ncoarse", coarse_cells(w)},
                  {"ngrid_current", w->octs},
-                 {"nvar", h->hydro ? h->nvar : 0},
+                 {"nvar", !h->hydro     ? 0
+                          : w->o.stored ? h->nvar
+                                        : gas_count_in_file(h->ndim, h->nvar)},
                  {"nstep", h->nstep},
                  {"nstep_coarse", h->nstep_coarse},
                  {"noutput", h->noutput},
@@ -217,7 +221,7 @@ static void fill_domain(struct hdf5_file *f, const struct hdf5_out *w)
     int32_t cell[BOUNDARY_CODES] = {0};
     const int *n = w->lay.n, *skip = w->lay.skip;
     double bound[2];
-    struct domain *d = domain_new(DOMAIN_HILBERT, 1, w->o.nlevel, w->o.m->bounded);
+    struct domain *d = domain_new_in(w->o.h->ndim, DOMAIN_HILBERT, 1, w->o.nlevel, w->o.m->bounded);
     domain_bound_keys(d, bound);
     domain_free(d);
     /* octs beyond the boundary are not stored */
@@ -411,7 +415,8 @@ void hdf5_out_octs(struct hdf5_out *w, int l, const struct hdf5_octs *o, hdf5_va
         /* coarser levels have no solved gravity */
         bool zero = v >= hydro && l < h->levelmin && !w->o.stored;
         if (zero) memset(w->scratch, 0, 64 * (size_t)o->n);
-        put_cells(w, set++, o, zero ? w->scratch : fn(ctx, v), 8);
+        const void *is = zero ? w->scratch : fn(ctx, v);
+        if (out_in_file(&w->o, v)) put_cells(w, set++, o, is, 8);
     }
     for (int v = 0; w->o.stored && v < hydro; v++)
         if (w->last[l][v]) put_cells(w, set++, o, fn(ctx, n + v), w->last[l][v]);
@@ -443,7 +448,7 @@ struct mesh_values {
 /* Value v of the octs that are sent. */
 static const double (*field_of(const struct mesh_values *m, int v))[8]
 {
-    return (const double(*)[8])m->lv->fld[field_stored(m->fields, m->nvar, v)] + m->r->send;
+    return (const double(*)[8])m->lv->fld[field_stored(m->fields, m->nvar, v, 3)] + m->r->send;
 }
 
 static const void *move_values(void *ctx, int v)

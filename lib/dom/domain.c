@@ -28,7 +28,6 @@ struct domain *domain_alloc(enum domain_kind kind, int ndim, int nrank, int leve
                             const bool bounded[6])
 {
     BUG_ON(nrank < 1 || levelmax < 1 || levelmax > LEVEL_MAX || ndim < 1 || ndim > 3);
-    BUG_ON(kind == DOMAIN_KSECTION && ndim != 3);
     struct domain *d = mem_zero(sizeof *d, "domain");
     d->kind = kind;
     d->nrank = nrank;

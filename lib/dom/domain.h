@@ -17,7 +17,7 @@ struct domain; /* opaque decomposition, equal on all ranks */
 
 /* Makes domains of equal volumes (k-section) or equal key ranges (Hilbert). */
 struct domain *domain_new(enum domain_kind kind, int nrank, int levelmax, const bool bounded[6]);
-/* domain_new for octs in one or two dimensions (y, z of their keys are 0); Hilbert only. */
+/* domain_new for octs in one or two dimensions (y, z of their keys are 0). */
 struct domain *domain_new_in(int ndim, enum domain_kind kind, int nrank, int levelmax,
                              const bool bounded[6]);
 void domain_free(struct domain *d);

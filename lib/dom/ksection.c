@@ -23,7 +23,7 @@ void ksection_plan(struct domain *d)
     tree_init(&k->tree, d->nrank);
     for (int l = 0; l < k->tree.nlev; l++) {
         int axis = 0;
-        for (int a = 1; a < 3; a++)
+        for (int a = 1; a < d->ndim; a++)
             if (side[a] > side[axis]) axis = a;
         k->axis[l] = axis;
         side[axis] /= k->tree.factor[l];

@@ -151,16 +151,15 @@ static unsigned steep_cells(const struct mesh *m, int l, lidx i, const struct ju
     const struct around own = around_of(q, i);
     struct values beyond[6];
     struct around near[6];
-    for (int f = 0; f < 6; f++) {
+    for (int f = 0; f < 2 * m->ndim; f++) {
         lidx j = m->lev[l].nbr[i][f];
         near[f] = j >= 0 ? around_of(q, j) : (struct around){beyond[f].x, beyond[f].c};
         if (j < 0) values_beyond(m, l, i, f, q, par, &beyond[f]);
     }
     unsigned steep = 0;
     for (int h = 0; h < 2; h++)
-        steep |= steep_half(q, 0, h, own, near[0], near[1]) |
-                 steep_half(q, 1, h, own, near[2], near[3]) |
-                 steep_half(q, 2, h, own, near[4], near[5]);
+        for (int d = 0; d < m->ndim; d++)
+            steep |= steep_half(q, d, h, own, near[2 * d], near[2 * d + 1]);
     return steep;
 }
 
@@ -187,7 +186,7 @@ void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned
     double(*c)[8] = speeds ? mem_new(bytes, "flag scratch") : NULL;
     flag_slope(m, l, (struct jump){FLD_U, p->floor_d, p->err_grad_d, x, NULL}, p, ok);
     flag_slope(m, l, (struct jump){FLD_U + GAS_ENERGY, p->floor_p, p->err_grad_p, x, NULL}, p, ok);
-    for (int d = 1; d <= 3; d++)
+    for (int d = 1; d <= m->ndim; d++)
         flag_slope(m, l, (struct jump){FLD_U + d, p->floor_u, p->err_grad_u, x, c}, p, ok);
     FREE(c);
     FREE(x);

@@ -223,7 +223,7 @@ static void faces_scalars(struct sweep *s, const struct face_job *j)
  * eight cells around the corner. */
 void gas_divergence(struct sweep *s, int k)
 {
-    int w = s->in.w, end = w * (2 * s->slots.tile->t[1] + 4);
+    int w = s->in.w, end = plane_cells(&s->in);
     const double *restrict a = s->q[(k - 1) & 3], *restrict b = s->q[k & 3];
     double *restrict div = gas_div(s, k);
     const double f = 0.25 / s->dx;

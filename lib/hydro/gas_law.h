@@ -14,7 +14,7 @@ struct gas_law {
 
 /* Conservation law of the gas for the engine; see hydro.c. */
 struct gas_law gas_law_make(const struct mesh *m, const struct hydro_par *par);
-struct hydro_gas hydro_gas_of(const struct hydro_par *par);
+struct hydro_gas hydro_gas_of(const struct hydro_par *par, int ndim);
 
 static inline struct gas_signal gas_signal_of(const struct gas_law *g, double dx)
 {

@@ -26,12 +26,13 @@ enum riemann hydro_riemann_named(const char *name)
     return (enum riemann)r;
 }
 
-struct hydro_gas hydro_gas_of(const struct hydro_par *par)
+struct hydro_gas hydro_gas_of(const struct hydro_par *par, int ndim)
 {
     struct hydro_gas g = {.gamma = par->gamma,
                           .smallr = par->smallr,
                           .smallc = par->smallc,
                           .theta = par->slope_theta,
+                          .ndim = ndim,
                           .niter = par->niter_riemann};
     g.gm1 = gas_gm1(g.gamma);
     g.entho = 1.0 / g.gm1;
@@ -59,7 +60,7 @@ int hydro_nflux(const struct hydro_par *p)
 
 struct gas_law gas_law_make(const struct mesh *m, const struct hydro_par *p)
 {
-    struct gas_law g = {.par = p, .gas = hydro_gas_of(p), .gravity = m->gravity};
+    struct gas_law g = {.par = p, .gas = hydro_gas_of(p, m->ndim), .gravity = m->gravity};
     struct law *law = &g.law;
     law->nvar = p->nvar;
     law->nflux = hydro_nflux(p);

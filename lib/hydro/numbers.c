@@ -2,7 +2,8 @@
  *
  * The Courant step is set by one cell, and a product shows for most cells that it is another: with
  * the speed limit V = (C dx − ½ f dt²)/dt of the smallest step dt so far, f the acceleration of the
- * cell, 3c + |u| + |v| + |w| < V if 9 γ P ρ < (V ρ − |m|)², m the momentum by its components,
+ * cell, n the number of dimensions,
+ * n c + |u| + |v| + |w| < V if n² γ P ρ < (V ρ − |m|)², m the momentum by its components,
  * without a division or a root. The remaining cells are evaluated by point_kern.h, so dt has the
  * bits of an evaluation of all cells. */
 #include <math.h>
@@ -52,7 +53,7 @@ static inline bool half_is_slow(const struct level *lv, lidx i, int h, bool grav
     vec4 pressure = vec4_max(g.gm1 * thermal, r * r * g.smallp); /* pressure times density */
     vec4 spare = speed * r - m;
     return vec4_all((spare > 0x1p-450) &
-                    (9.0 * g.gamma * (1.0 + MARGIN) * pressure < spare * spare));
+                    (g.ndim * g.ndim * g.gamma * (1.0 + MARGIN) * pressure < spare * spare));
 }
 
 static inline bool oct_is_slow(const struct level *lv, lidx i, bool gravity, struct limit limit,
@@ -201,10 +202,10 @@ double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
                      const struct hydro_sums *s)
 {
     const struct gas_law g = gas_law_make(m, p);
-    const double dx = mesh_dx(m, l);
     const int threads = omp_get_max_threads();
     if (!s) return patch_courant(m, l, &g.law, NULL);
-    struct totals t = {&m->lev[l], dx * dx * dx, p->smallr, s->internal ? TOTALS : INTERNAL, NULL};
+    struct totals t = {&m->lev[l], mesh_share(m, l), p->smallr, s->internal ? TOTALS : INTERNAL,
+                       NULL};
     struct sum *all[TOTALS] = {s->mass,         s->energy,       s->momentum,
                                s->momentum + 1, s->momentum + 2, s->internal};
     t.part = mem_new(sizeof *t.part * (size_t)threads, "hydro totals");

@@ -15,6 +15,7 @@ struct hydro_gas {
     double smallr, smallc, smallc2, smallp, smalle;
     double theta;             /* parameter of slope type 8 */
     double gamma6, inv_gamma; /* (γ+1)/2γ, 1/γ */
+    double ndim;              /* of the mesh */
     int niter;
 };
 
@@ -343,7 +344,7 @@ PTAH_HD double hydro_cell_speed(double r, double mx, double my, double mz, doubl
     double u = mx / r, v = my / r, w = mz / r;
     double ei = gas_internal_flux(e, r, u, v, w);
     double p = hydro_max(gas_pressure(ei, g.gamma), r * g.smallp);
-    return 3.0 * sqrt(gas_sound2(r, p, g.gamma)) + fabs(u) + fabs(v) + fabs(w);
+    return g.ndim * sqrt(gas_sound2(r, p, g.gamma)) + fabs(u) + fabs(v) + fabs(w);
 }
 
 /* Courant step at this speed, with the gravity strength s = max(Σ|f| dx/speed², 1e-4). Without

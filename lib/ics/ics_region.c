@@ -15,7 +15,8 @@ struct regions {
     const struct ics_region *region;
     int n;
     const struct ics_gas *gas;
-    double dx;
+    double dx, vol; /* size of a cell, and its volume */
+    int ndim;
 };
 
 static void oct_state(const struct regions *r, okey key, double (*out)[8]);
@@ -24,7 +25,7 @@ void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
                  const struct ics_gas *g)
 {
     struct level *lv = &m->lev[l];
-    const struct regions all = {r, nregion, g, mesh_dx(m, l)};
+    const struct regions all = {r, nregion, g, mesh_dx(m, l), mesh_volume(m, l), m->ndim};
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->noct; i++) {
         double u[NVAR_MAX][8];
@@ -34,7 +35,7 @@ void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
 }
 
 static bool region_even(const struct ics_region *r, double x[3][2], double dx);
-static void region_apply(const struct ics_region *r, int nvar, const double x[3], double dx,
+static void region_apply(const struct ics_region *r, const double x[3], const struct regions *all,
                          double *q);
 static void to_conserved(const struct ics_gas *g, const double *q, double *u);
 
@@ -47,14 +48,15 @@ static void oct_state(const struct regions *r, okey key, double (*out)[8])
     bool same = true;
     okey_coords(key, k);
     for (int d = 0; d < 3; d++)
-        for (int b = 0; b < 2; b++) at[d][b] = ((double)(2 * k[d] + b) + 0.5) * r->dx;
+        for (int b = 0; b < 2; b++)
+            at[d][b] = d < r->ndim ? ((double)(2 * k[d] + b) + 0.5) * r->dx : 0;
     for (int n = 0; n < r->n; n++) same &= region_even(&r->region[n], at, r->dx);
     for (int c = 0; c < (same ? 1 : 8); c++) {
         double x[3], q[NVAR_MAX] = {0}, u[NVAR_MAX];
         for (int d = 0; d < 3; d++) x[d] = at[d][c >> d & 1];
         q[0] = r->gas->smallr;
         q[GAS_PRESSURE] = r->gas->smallr * (r->gas->smallc * r->gas->smallc) / r->gas->gamma;
-        for (int n = 0; n < r->n; n++) region_apply(&r->region[n], r->gas->nvar, x, r->dx, q);
+        for (int n = 0; n < r->n; n++) region_apply(&r->region[n], x, r, q);
         to_conserved(r->gas, q, u);
         for (int v = 0; v < r->gas->nvar; v++)
             for (int j = c; j < (same ? 8 : c + 1); j++) out[v][j] = u[v];
@@ -63,7 +65,7 @@ static void oct_state(const struct regions *r, okey key, double (*out)[8])
 
 static bool square_holds(const struct ics_region *r, const double x[3]);
 
-static void region_apply(const struct ics_region *r, int nvar, const double x[3], double dx,
+static void region_apply(const struct ics_region *r, const double x[3], const struct regions *all,
                          double *q)
 {
     if (r->shape == ICS_SQUARE) {
@@ -72,13 +74,13 @@ static void region_apply(const struct ics_region *r, int nvar, const double x[3]
         for (int d = 0; d < 3; d++) q[1 + d] = r->v[d];
         q[GAS_PRESSURE] = r->p;
     } else {
-        double w = 1, vol = dx * dx * dx;
+        double w = 1, dx = all->dx, vol = all->vol;
         for (int d = 0; d < 3; d++) w *= fmax(1 - fabs(x[d] - r->center[d]) / dx, 0);
         q[0] += r->d * w / vol;
         for (int d = 0; d < 3; d++) q[1 + d] += r->v[d] * w;
         q[GAS_PRESSURE] += r->p * w / vol;
     }
-    for (int v = GAS_SCALARS; v < nvar; v++) q[v] = r->var[v - GAS_SCALARS];
+    for (int v = GAS_SCALARS; v < all->gas->nvar; v++) q[v] = r->var[v - GAS_SCALARS];
 }
 
 static double square_distance(const struct ics_region *r, int d, double x)

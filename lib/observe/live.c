@@ -57,17 +57,20 @@ static void make_primitive(const struct source *s, const struct level *lv, lidx 
 {
     struct reader *r = s->impl;
     const struct ckpt_head *h = &s->head;
-    for (int v = 0; v < s->nhydro; v++)
+    double missing[2][GAS_TILE]; /* velocities that files do not have */
+    for (int v = 0; v < h->nvar; v++)
         transpose_rows((const double(*)[8])level_gas(lv, v) + at, NULL, n,
                        r->tile + 8 * v * GAS_TILE, GAS_TILE);
     for (int c = 0; c < 8; c++) {
         const double *u[NVAR_MAX];
         double *prim[NVAR_MAX];
-        for (int v = 0; v < s->nhydro; v++) {
+        for (int v = 0; v < h->nvar; v++) {
+            const int k = gas_in_file(h->ndim, v);
             u[v] = r->tile + (8 * v + c) * GAS_TILE;
-            prim[v] = r->store + (size_t)(8 * v + c) * CKPT_PITCH + to;
+            prim[v] = k < 0 ? missing[v - GAS_VELOCITY - h->ndim]
+                            : r->store + (size_t)(8 * k + c) * CKPT_PITCH + to;
         }
-        gas_primitive(s->nhydro, h->gamma, h->smallr, n, u, prim);
+        gas_primitive(h->nvar, h->gamma, h->smallr, n, u, prim);
     }
 }
 
@@ -79,10 +82,14 @@ static void lay_values(const struct source *s, enum source_mode mode, const stru
     struct reader *r = s->impl;
     for (int i = 0; mode == SOURCE_STORED && s->nhydro && i < n; i += GAS_TILE)
         make_primitive(s, lv, at + i, n - i < GAS_TILE ? n - i : GAS_TILE, i);
-    for (int v = mode == SOURCE_STORED ? s->nhydro : 0; v < s->nfield; v++) {
-        int f = field_stored(s->fields, s->nhydro, v);
+    const bool stored = mode == SOURCE_STORED;
+    const int nvar = stored ? s->nhydro : s->head.nvar, ndim = stored ? s->head.ndim : 3;
+    const field_set rows = stored ? s->fields : s->values;
+    const int gas = nvar + fields_count(rows, FILE_HYDRO, ndim);
+    for (int v = stored ? nvar : 0; v < source_values(s, mode); v++) {
+        int f = field_stored(rows, nvar, v, ndim);
         double *column = r->store + 8 * (size_t)v * CKPT_PITCH;
-        if (v < source_hydro(s) || lv->level >= s->head.levelmin)
+        if (v < gas || lv->level >= s->head.levelmin)
             transpose_rows((const double(*)[8])lv->fld[f] + at, NULL, n, column, CKPT_PITCH);
         else
             memset(column, 0, sizeof *column * 8 * CKPT_PITCH);
@@ -99,7 +106,7 @@ static enum err own_octs(struct source *s, enum source_mode mode, source_octs_fn
             if (s->pick && !s->pick->octs(s->pick->ctx, l, n, lv->key + at)) continue;
             for (int i = 0; i < n; i++) {
                 r->split[i] = 0;
-                for (int c = 0; c < 8; c++)
+                for (int c = 0; c < r->run.mesh->cells; c++)
                     r->split[i] |= (unsigned char)((lv->child[at + i][c] >= 0) << c);
             }
             if (mode != SOURCE_TREE) lay_values(s, mode, lv, at, n);
@@ -173,7 +180,7 @@ static void exchange(const struct comm *c, int peer, void *out, size_t out_bytes
 /* Bytes of a block of octs. */
 static size_t octs_bytes(const struct source *s, const struct message *m)
 {
-    int values = m->mode == SOURCE_TREE ? 0 : s->nfield;
+    int values = source_values(s, m->mode);
     return (size_t)m->n * (64 * (size_t)values + TREE_ROW);
 }
 
@@ -338,7 +345,7 @@ enum err source_live(const struct live *l, struct source **out)
     if (err != OK) source_close(out);
     TRY(err);
     struct source *s = *out;
-    size_t rows = 8 * (size_t)(s->nfield);
+    size_t rows = 8 * (size_t)(s->nfield + 2 + 2); /* a state has all components of vectors */
     r->store = mem_new(sizeof *r->store * rows * CKPT_PITCH + 1, "snapshot batch");
     r->tile = mem_new(sizeof *r->tile * rows * GAS_TILE + 1, "snapshot batch");
     r->val = mem_new(sizeof *r->val * rows + 1, "snapshot batch");

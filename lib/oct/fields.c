@@ -176,7 +176,7 @@ field_set fields_of_gravity(int n, int ndim, field_set own)
     field_set set = 0;
     for (int i = 0; i < FIELD_ROWS; i++)
         if (field_rows[i].file == FILE_GRAVITY) set |= own & (field_set)1 << i;
-    if (set && n == fields_count(set, FILE_GRAVITY)) return set;
+    if (set && n == fields_count(set, FILE_GRAVITY, ndim)) return set;
     if (n < ndim || n > ndim + 2) return 0;
     return SET_FORCE | (n > ndim ? SET_PHI : 0) | (n > ndim + 1 ? SET_RHO : 0);
 }
@@ -186,27 +186,42 @@ field_set fields_state(field_set rows, bool gravity)
     return (rows & ~(field_set)SET_RHO) | (gravity ? SET_PHI | SET_FORCE : 0);
 }
 
-int fields_count(field_set set, enum field_file file)
+bool field_in_file(int f, int ndim)
+{
+    if (f >= FLD_GAS) return gas_in_file(ndim, f - FLD_GAS) >= 0;
+    const struct field_row *r = field_row_of(f);
+    return r->centre != FIELD_CELL || r->n != 3 || f - r->first < ndim;
+}
+
+static int row_in_file(const struct field_row *r, int ndim)
+{
+    int n = 0;
+    for (int k = 0; k < r->n; k++) n += field_in_file(r->first + k, ndim);
+    return n;
+}
+
+int fields_count(field_set set, enum field_file file, int ndim)
 {
     int n = 0;
     for (int i = 0; i < FIELD_ROWS; i++) {
         const struct field_row *r = &field_rows[i];
         const enum field_file in = r->file == FILE_DERIVED ? FILE_GRAVITY : r->file;
-        if (set >> i & 1 && in == file) n += r->n;
+        if (set >> i & 1 && in == file) n += row_in_file(r, ndim);
     }
     return n;
 }
 
-int field_stored(field_set set, int nvar, int v)
+int field_stored(field_set set, int nvar, int v, int ndim)
 {
-    if (v < nvar) return FLD_GAS + v;
+    if (v < nvar) return FLD_GAS + (v <= ndim ? v : v + 3 - ndim);
     v -= nvar;
     for (int k = 0; k < PLACES; k++)
         for (int i = 0; i < FIELD_ROWS; i++) {
             const struct field_row *r = &field_rows[i];
             if (!(set >> i & 1) || r->file != ORDER[k]) continue;
-            if (v < r->n) return r->first + v;
-            v -= r->n;
+            const int n = row_in_file(r, ndim);
+            if (v < n) return r->first + v;
+            v -= n;
         }
     return -1;
 }

@@ -93,11 +93,16 @@ field_set fields_of_gravity(int n, int ndim, field_set own);
 /* The rows of a checkpoint with these that are the state of a run: potential and force of all that
  * have gravity. */
 field_set fields_state(field_set rows, bool gravity);
-/* Number of values of rows of the set in the files of gas (FILE_HYDRO) or of gravity. */
-int fields_count(field_set set, enum field_file file);
+/* Files have vectors of as many components as the run has dimensions, memory has three: whether a
+ * field is in files of ndim dimensions. Faces and edges are there in all dimensions. */
+bool field_in_file(int f, int ndim);
+/* Number of values of rows of the set in the files of gas (FILE_HYDRO) or of gravity; ndim 3: in
+ * memory. */
+int fields_count(field_set set, enum field_file file, int ndim);
 /* The field of value v of a checkpoint with nvar variables of the gas and the rows of the set: the
- * variables, what is beside them in the same files, then that of gravity; −1: there is none. */
-int field_stored(field_set set, int nvar, int v);
+ * variables, what is beside them in the same files, then that of gravity; −1: there is none.
+ * ndim 3: of a state in memory. */
+int field_stored(field_set set, int nvar, int v, int ndim);
 /* The row of the field of this name that is in files of the gas beside its variables; 0: none. */
 field_set field_beside_gas(const char *name);
 

@@ -74,6 +74,12 @@ PTAH_HD void oct_faces(const lidx (*nbr)[6], const lidx (*child)[8], lidx p, int
     }
 }
 
+/* Links cell `slot` of an oct with `cells` cells to oct i, and the numbers that repeat it. */
+PTAH_HD void oct_link_child(lidx child[8], int slot, int cells, lidx i)
+{
+    for (int c = slot; c < 8; c += cells) child[c] = i;
+}
+
 /* Sets the number of slots, mask + 1, of a table for a level with n octs. The caller owns the
  * slots. */
 PTAH_HD void okhash_size(struct okhash *h, lidx n)

@@ -10,6 +10,18 @@ enum { GAS_DENSITY, GAS_MOMENTUM, GAS_ENERGY = GAS_MOMENTUM + 3, GAS_SCALARS };
 /* meaning of the same indices in files */
 enum { GAS_VELOCITY = GAS_MOMENTUM, GAS_PRESSURE = GAS_ENERGY };
 
+/* Files of gas in ndim dimensions have ndim velocities, memory has three: the place of variable v
+ * among those of a file, −1: none; and how many of nvar variables a file has. */
+static inline int gas_in_file(int ndim, int v)
+{
+    return v <= ndim ? v : v < GAS_ENERGY ? -1 : v - (3 - ndim);
+}
+
+static inline int gas_count_in_file(int ndim, int nvar)
+{
+    return nvar - (3 - ndim);
+}
+
 enum gas_scalar {
 #define SCALAR(symbol, ...) SCALAR_##symbol,
 #include "oct/scalars.def"

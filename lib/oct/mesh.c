@@ -25,7 +25,15 @@ void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro,
     m->boxlen = boxlen;
     m->per_boxlen = frexp(boxlen, &(int){0}) == 0.5 ? 1 / boxlen : 0;
     memcpy(m->bounded, bounded, sizeof m->bounded);
+    mesh_set_ndim(m, 3);
     for (int l = 0; l < LEVEL_MAX + 2; l++) m->lev[l].level = l;
+}
+
+void mesh_set_ndim(struct mesh *m, int ndim)
+{
+    m->ndim = ndim;
+    m->cells = 1 << ndim;
+    for (int f = 2 * ndim; f < 6; f++) m->bounded[f] = true;
 }
 
 struct mesh_bytes mesh_bytes(int nvar, bool gravity)
@@ -87,12 +95,20 @@ void mesh_fini(struct mesh *m)
     for (int l = 0; l < LEVEL_MAX + 2; l++) level_free(&m->lev[l]);
 }
 
+void mesh_flag_all(struct mesh *m, int l)
+{
+    struct level *lv = &m->lev[l];
+    for (lidx i = 0; i < lv->noct; i++)
+        for (int c = 0; c < 8; c++) lv->flag[i][c] = c < m->cells;
+}
+
 void mesh_empty(struct mesh *m)
 {
     const struct mesh was = *m;
     mesh_fini(m);
     mesh_init(m, was.levelmin, was.levelmax, was.nvar, was.hydro, was.gravity, was.boxlen,
               was.bounded);
+    mesh_set_ndim(m, was.ndim);
 }
 
 lidx mesh_find(const struct level *lv, okey k)
@@ -200,10 +216,12 @@ void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27])
             memcpy(child[k], m->lev[l - 1].child[up[k]], sizeof child[k]);
         else
             for (int c = 0; c < 8; c++) child[k][c] = up[k];
-    for (int k = 0; k < 9; k++, cube += 3) {
+    for (int k = 0; k < 9; k++) {
         const lidx *row = child[0] + 2 * y[k % 3] + 4 * z[k / 3];
-        for (int c = 0; c < 3; c++) cube[c] = row[x[c]];
+        for (int c = 0; c < 3; c++) cube[3 * k + c] = row[x[c]];
     }
+    for (int k = 0; k < 27 && m->ndim < 3; k++)
+        if (k / 9 != 1 || (m->ndim < 2 && k / 3 % 3 != 1)) cube[k] = NBR_BOUNDARY;
 }
 
 /* ---- links ---- */
@@ -226,7 +244,7 @@ static void link_parents(struct mesh *m, int l)
         if (p < 0 || up->key[p] != k) p = mesh_find(up, k);
         BUG_ON(p < 0);
         lv->parent[i] = p;
-        up->child[p][lv->key[i] & 7] = i;
+        oct_link_child(up->child[p], oct_slot(lv, i), m->cells, i);
     }
 }
 
@@ -239,9 +257,11 @@ void mesh_link_neighbours(struct mesh *m, int l)
         return;
     }
 #pragma omp parallel for schedule(static) if (lv->noct >= PARALLEL_FROM)
-    for (lidx i = 0; i < lv->noct; i++)
+    for (lidx i = 0; i < lv->noct; i++) {
         oct_faces((const lidx(*)[6])up->nbr, (const lidx(*)[8])up->child, lv->parent[i],
                   oct_slot(lv, i), lv->nbr[i]);
+        for (int f = 2 * m->ndim; f < 6; f++) lv->nbr[i][f] = NBR_BOUNDARY;
+    }
 }
 
 void mesh_link_down(struct mesh *m, int l)

@@ -112,9 +112,14 @@ PTAH_HD_FN double field_child(double own, double other, int fixed, int side, int
 /* Index of the value on the opposite face; first: index of the value on the face −x. */
 #define FACE_OPPOSITE(f, first) ((first) + (((f) - (first)) ^ 1))
 
+/* In fewer than three dimensions an oct has 2^ndim cells, and keys are 0 in the axes that are
+ * missing, where octs have boundaries on both sides. The values of cell c >= 2^ndim repeat the
+ * values of cell c mod 2^ndim, links to finer octs too, but its flag is 0: code that treats each
+ * cell by itself need not know of dimensions. Sums over cells use mesh_share. */
 struct mesh {
     int levelmin, levelmax;
-    int nvar; /* number of conserved variables; 0 without hydro */
+    int ndim, cells; /* dimensions; 2^ndim, cells of an oct */
+    int nvar;        /* number of conserved variables; 0 without hydro */
     bool hydro, gravity;
     double boxlen;
     double per_boxlen; /* 1/boxlen if exact, otherwise 0 */
@@ -127,7 +132,7 @@ struct mesh {
 static inline bool mesh_has_boundaries(const struct mesh *m)
 {
     bool any = false;
-    for (int f = 0; f < 6; f++) any |= m->bounded[f];
+    for (int f = 0; f < 2 * m->ndim; f++) any |= m->bounded[f];
     return any;
 }
 
@@ -135,6 +140,20 @@ static inline bool mesh_has_boundaries(const struct mesh *m)
 PTAH_HD_FN double mesh_dx(const struct mesh *m, int l)
 {
     return m->boxlen / (double)((int64_t)1 << l);
+}
+
+/* Length, area or volume of a cell on level l. */
+PTAH_HD_FN double mesh_volume(const struct mesh *m, int l)
+{
+    const double dx = mesh_dx(m, l);
+    return m->ndim == 3 ? dx * dx * dx : m->ndim == 2 ? dx * dx : dx;
+}
+
+/* The volume that each of the eight numbers of an oct stands for: cells that are repeated share
+ * theirs. */
+PTAH_HD_FN double mesh_share(const struct mesh *m, int l)
+{
+    return mesh_volume(m, l) * (0.125 * m->cells);
 }
 
 /* Coordinate x along d, wrapped into [0, boxlen) where the box is periodic, as in RAMSES's files.
@@ -172,6 +191,9 @@ size_t mesh_oct_bytes(int nvar, bool gravity);
 
 void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity,
                double boxlen, const bool bounded[6]);
+/* An empty mesh becomes one of ndim = 1, 2 or 3 dimensions. */
+void mesh_set_ndim(struct mesh *m, int ndim);
+void mesh_flag_all(struct mesh *m, int l); /* all cells are to be split */
 void mesh_fini(struct mesh *m);
 /* Frees all octs: the mesh is as after mesh_init. */
 void mesh_empty(struct mesh *m);

@@ -147,12 +147,14 @@ struct turnover {
     const lidx *old_parent;
     const lidx (*old_child)[8];
     struct level *lv, *up, *fine;
+    int cells; /* of an oct */
 };
 
 /* Marks the cells of removed octs begin..end-1 as leaves. */
 static inline void forget(const struct turnover *t, lidx begin, lidx end)
 {
-    for (lidx i = begin; i < end; i++) t->up->child[t->old_parent[i]][t->old_key[i] & 7] = -1;
+    for (lidx i = begin; i < end; i++)
+        oct_link_child(t->up->child[t->old_parent[i]], (int)(t->old_key[i] & 7), t->cells, -1);
 }
 
 /* Moves the links of an oct that stays from index `old` to i; returns the number of its children.
@@ -160,7 +162,7 @@ static inline void forget(const struct turnover *t, lidx begin, lidx end)
 static inline int keep(const struct turnover *t, lidx i, lidx old)
 {
     const lidx *child = t->old_child[old];
-    const unsigned split = bits_of_leaves(child) ^ 0xff;
+    const unsigned split = ~bits_of_leaves(child) & ((1u << t->cells) - 1);
     memcpy(t->lv->child[i], child, sizeof *t->old_child);
     t->lv->parent[i] = t->old_parent[old];
     for (unsigned cells = split; cells; cells &= cells - 1)
@@ -186,7 +188,7 @@ static int64_t turn_piece(const struct turnover *t, lidx begin, lidx end, lidx o
                                                                        : level_find(t->up, k >> 3);
         }
         BUG_ON(lv->parent[i] < 0);
-        t->up->child[lv->parent[i]][k & 7] = i;
+        oct_link_child(t->up->child[lv->parent[i]], (int)(k & 7), t->cells, i);
     }
     return n;
 }
@@ -227,7 +229,8 @@ static void links_turn(struct mesh *m, int l, const struct level *old, const lid
                                .old_child = (const lidx(*)[8])old->child,
                                .lv = lv,
                                .up = lv - 1,
-                               .fine = lv + 1};
+                               .fine = lv + 1,
+                               .cells = m->cells};
     int64_t n = turn(&t, 0, lv->nown, 0, old->nown);
     n += turn(&t, lv->nown, lv->noct, old->nown, old->noct);
     BUG_ON(n != lv[1].noct); /* an oct with children was removed */

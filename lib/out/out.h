@@ -62,14 +62,35 @@ static inline bool out_is_wide(const int64_t span[2])
 /* Counts for the headers of particle files: counts of the source, or of the existing stars if
  * larger. */
 struct stars_formed out_formed(const struct ckpt_out *o);
-/* Numbers of fields in the files of the gas and of gravity. */
+/* Numbers of values of the gas files and of gravity, as the writer has them: of a state in memory,
+ * or as another code stored them. */
 static inline int out_hydro(const struct ckpt_out *o)
 {
-    return o->h->hydro ? o->h->nvar + fields_count(o->fields, FILE_HYDRO) : 0;
+    const int ndim = o->stored ? o->h->ndim : 3;
+    return o->h->hydro ? o->h->nvar + fields_count(o->fields, FILE_HYDRO, ndim) : 0;
 }
 static inline int out_gravity(const struct ckpt_out *o)
 {
-    return !o->h->gravity ? 0 : o->stored ? o->ngrav : fields_count(o->fields, FILE_GRAVITY);
+    return !o->h->gravity ? 0 : o->stored ? o->ngrav : fields_count(o->fields, FILE_GRAVITY, 3);
+}
+/* Whether value v of these is in the files, which have vectors of ndim components; and how many
+ * are. */
+static inline bool out_in_file(const struct ckpt_out *o, int v)
+{
+    const int nvar = o->h->hydro ? o->h->nvar : 0;
+    return o->stored || field_in_file(field_stored(o->fields, nvar, v, 3), o->h->ndim);
+}
+static inline int out_hydro_file(const struct ckpt_out *o)
+{
+    int n = 0;
+    for (int v = 0; v < out_hydro(o); v++) n += out_in_file(o, v);
+    return n;
+}
+static inline int out_gravity_file(const struct ckpt_out *o)
+{
+    int n = 0;
+    for (int v = 0; v < out_gravity(o); v++) n += out_in_file(o, out_hydro(o) + v);
+    return n;
 }
 /* Is column c of particles in RAMSES files, and with which type? */
 bool out_has(const struct ckpt_out *o, int c);

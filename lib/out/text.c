@@ -181,9 +181,9 @@ static const struct gas_vars *names_of(const struct ckpt_out *o, struct gas_vars
     gas_vars_init(store);
     while (store->n < o->h->nvar)
         gas_vars_add(store, given && store->n < given->n ? given->name[store->n] : NULL);
-    for (int k = 0, n = fields_count(o->fields, FILE_HYDRO); k < n; k++) {
+    for (int k = 0, n = fields_count(o->fields, FILE_HYDRO, 3); k < n; k++) {
         char name[FIELD_NAME];
-        field_name(field_stored(o->fields, 0, k), name);
+        field_name(field_stored(o->fields, 0, k, 3), name);
         gas_vars_add(store, name);
     }
     return store;
@@ -196,7 +196,8 @@ static void make_hydro_fields(FILE *t, const struct ckpt_out *o)
     int n = 0;
     fputs(VERSION_LINES, t);
     while (o->stored && n < o->nhydro) put_field(t, &n, o->stored[n].name, 'd');
-    while (!o->stored && n < g->n) put_field(t, &n, g->name[n], 'd');
+    for (int v = 0; !o->stored && v < g->n; v++)
+        if (gas_in_file(o->h->ndim, v) >= 0) put_field(t, &n, g->name[v], 'd');
 }
 
 static void make_old_hydro_fields(FILE *t, const struct ckpt_out *o)

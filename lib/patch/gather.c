@@ -152,7 +152,7 @@ static void boundary_pair(const struct gathered *g, int f, int h, int *to, int *
 static void boundaries_fill(struct gathered *g, int k)
 {
     const struct tile *t = g->slots->tile;
-    for (int f = 0; f < 4; f++) {
+    for (int f = 0; f < 4 && f < 2 * g->m->ndim; f++) {
         int d = f >> 1, step = d ? g->w : 1, along = d ? 1 : g->w, n = 2 * t->t[1 - d] + 4;
         for (int h = 0; h < 2 && at_boundary(g, f); h++) {
             int to, from;
@@ -170,7 +170,7 @@ static void boundary_planes(struct gathered *g, int f)
     for (int h = 0; h < 2; h++) {
         int to, from;
         boundary_pair(g, f, h, &to, &from);
-        for (int i = 0; i < g->w * (2 * g->slots->tile->t[1] + 4); i++)
+        for (int i = 0; i < plane_cells(g); i++)
             boundary_cell(g, f, (struct cell_at){to, i}, (struct cell_at){from, i});
     }
 }
@@ -204,7 +204,8 @@ void gather_octs(struct gathered *g, int z)
 {
     int ny = g->slots->tile->t[1];
     for (int y = -1; y <= ny; y++) g->split_row[z + 1][y + 1] = gather_row(g, y, z);
-    for (int k = 2 * z; k < 2 * z + 2; k++) boundaries_fill(g, k);
+    for (int k = 2 * z; k < 2 * z + (g->m->ndim < 3 ? 1 : 2); k++) boundaries_fill(g, k);
+    if (g->m->ndim < 3) return;
     if (z == g->slots->tile->t[2] && at_boundary(g, 5)) boundary_planes(g, 5);
 }
 
@@ -215,13 +216,13 @@ void gather_begin(struct gathered *g, const struct slots *p, const struct mesh *
     g->law = law;
     g->slots = p;
     g->l = l;
-    g->w = 2 * p->tile->t[0] + ROW_GAP;
+    g->w = m->ndim > 1 ? 2 * p->tile->t[0] + ROW_GAP : 0;
     g->finer = m->lev[l + 1].noct > 0;
     for (int v = 0; v < law->nfield; v++) {
         g->from[v] = m->lev[l].fld[law->field[v]];
         g->up[v] = m->lev[l - 1].fld[law->field[v]];
     }
-    gather_octs(g, -1);
+    if (m->ndim > 2) gather_octs(g, -1);
     gather_octs(g, 0);
-    if (at_boundary(g, 4)) boundary_planes(g, 4);
+    if (m->ndim > 2 && at_boundary(g, 4)) boundary_planes(g, 4);
 }

@@ -12,7 +12,7 @@ struct gathered {
     const struct mesh *m;
     const struct law *law;
     const struct slots *slots;
-    int l, w;                /* level; stride between rows of cells */
+    int l, w;                /* level; stride between rows of cells, 0 in 1-D */
     bool finer;              /* whether cells may be refined; otherwise split is not filled */
     double *u[4];            /* [nfield][PLANE_STRIDE] fields in a plane */
     unsigned char *split[4]; /* [PLANE_STRIDE] 1: refined cell */
@@ -25,6 +25,13 @@ struct gathered {
 static inline int plane_at(int w, int x, int y)
 {
     return x + 2 + w * (y + 2);
+}
+
+/* Cells of a plane, with halos. */
+static inline int plane_cells(const struct gathered *g)
+{
+    const int *t = g->slots->tile->t;
+    return (2 * t[0] + ROW_GAP) * (g->w > 0 ? 2 * t[1] + 4 : 1);
 }
 
 /* Four cells: of one layer of an oct, or of two octs adjacent in a row. Wider vectors are avoided:

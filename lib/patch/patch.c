@@ -151,12 +151,13 @@ static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const do
     const struct slots *p = &s->slots;
     const struct level *lv = &up->m->lev[up->l];
     const struct reflux *r = &lv->reflux[s->law->system];
-    const double sign = f & 1 ? 0.125 : -0.125;
+    const int ndim = s->ndim, along_y = ndim > 1 ? 2 : 1;
+    const double weight = 1.0 / (1 << ndim), sign = f & 1 ? weight : -weight;
     for (uint32_t octs = p->exposed[f][z + 1][y + 1]; octs; octs &= octs - 1) {
         int x = __builtin_ctz(octs) - 1;
         double *row = reflux_row(r, p->oct[z + 1][y + 1][x + 1]) + f * s->nflux;
         if (f < 2)
-            register_add(row, s->nflux, flux + 2 * x, s->in.w, 1, 2, sign);
+            register_add(row, s->nflux, flux + 2 * x, s->in.w, 1, along_y, sign);
         else if (f < 4)
             register_add(row, s->nflux, flux + 2 * x, s->in.w, 2, 1, sign);
         else

@@ -19,15 +19,16 @@ static void strip_trace(struct sweep *s, int y, int k, struct rows at);
 static void strip_flux(struct sweep *s, int y, int k, struct rows at);
 static void strip_sum(struct sweep *s, int y, int k, uint32_t own);
 static void strip_finish(struct sweep *s, int y, int k, uint32_t own);
+static void faces_report(struct sweep *s, int y, int k, const struct sweep_user *user);
 
 INLINE struct rows rows_of(const struct sweep *s, int y, int k)
 {
     const int z = k >> 1;
     const uint32_t *row = s->slots.own[z + 1] + (y + 1);
     return (struct rows){.own = *row,
-                         .lower = y >= 0 ? row[-1] : 0,
-                         .upper = y < s->slots.tile->t[1] ? row[1] : 0,
-                         .next = s->slots.own[k & 1 ? z + 2 : z][y + 1]};
+                         .lower = y >= 0 && s->ndim > 1 ? row[-1] : 0,
+                         .upper = y < s->slots.tile->t[1] && s->ndim > 1 ? row[1] : 0,
+                         .next = s->ndim < 3 ? 0 : s->slots.own[k & 1 ? z + 2 : z][y + 1]};
 }
 
 /* Prefetches a few of the octs that are needed soon, between the SLOT_PARTS stages of a strip. A
@@ -60,7 +61,23 @@ static void strip_advance(struct sweep *s, const struct sweep_user *user, int y,
     strip_fetch(s, user, y, k, at.own, 4);
 }
 
-static void faces_report(struct sweep *s, int y, int k, const struct sweep_user *user);
+/* One plane, which is its own neighbour: there are no fluxes along z. */
+static void plane_run(struct sweep *s, const struct sweep_user *user)
+{
+    const struct law *law = s->law;
+    const int beside = s->ndim > 1; /* rows that a row waits for */
+    octs_prim(s, 0);
+    if (law->plane) law->plane(s, 0), law->plane(s, 1);
+    for (int y = -beside; y < s->slots.tile->t[1] + beside; y++) {
+        const struct rows at = rows_of(s, y, 0);
+        const uint32_t whole = beside ? at.lower : at.own; /* all fluxes are known */
+        strip_trace(s, y, 0, at);
+        strip_flux(s, y, 0, at);
+        strip_sum(s, y - beside, 0, whole);
+        if (user->faces) faces_report(s, y, 0, user);
+        if (whole) user->ready(s, user->ctx, y - beside, 0);
+    }
+}
 
 void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *t,
                const struct sweep_user *user)
@@ -69,6 +86,10 @@ void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *
     const struct law *law = s->law;
     slots_find(&s->slots, m, l, t, law->corners);
     gather_begin(&s->in, &s->slots, m, l, law);
+    if (s->ndim < 3) {
+        plane_run(s, user);
+        return;
+    }
     octs_prim(s, -1);
     octs_prim(s, 0);
     for (int k = -1; k <= planes; k++) {
@@ -96,11 +117,11 @@ static void faces_report(struct sweep *s, int y, int k, const struct sweep_user 
     const double *x = s->fx[y & 1] + 2, *fy = s->fy[y & 1] + 2;
     const double *fz = s->fz[k & 1] + plane_at(w, 0, 2 * y);
     const double *const flux[6] = {x, x + 2, fy, fy, fz, fz};
-    unsigned faces = 0;
+    unsigned faces = 0, there = (1u << 2 * s->ndim) - 1;
     if (k < planes) faces = exposed[1][y + 1] & HERE;
     if (k < planes && y >= 0) faces |= exposed[1][y] & ABOVE_Y;
     if (!(k & 1)) faces |= (exposed[1][y + 1] & HERE_Z) | (exposed[0][y + 1] & ABOVE_Z);
-    for (; faces; faces &= faces - 1) {
+    for (faces &= there; faces; faces &= faces - 1) {
         int f = __builtin_ctz(faces);
         user->faces(s, user->ctx, f, y - (f == 3), z - (f == 5), flux[f]);
     }
@@ -234,10 +255,10 @@ static void strip_flux(struct sweep *s, int y, int k, struct rows at)
 {
     struct face_jobs jobs;
     jobs.y = y, jobs.k = k, jobs.n = jobs.vectors = 0;
-    strip_flux_z(s, y, k, k & 1 ? at.own : at.own | at.next, &jobs);
+    if (s->ndim > 2) strip_flux_z(s, y, k, k & 1 ? at.own : at.own | at.next, &jobs);
     if (k < 2 * s->slots.tile->t[2]) {
         strip_flux_x(s, y, at.own, &jobs);
-        strip_flux_y(s, y, at, &jobs);
+        if (s->ndim > 1) strip_flux_y(s, y, at, &jobs);
     }
     if (jobs.n > 0) faces_flux(s, &jobs);
 }
@@ -336,15 +357,20 @@ static void scratch_new(struct sweep *s)
     for (int i = 0; i < STRIPS; i++)
         *strips[i] = d + i / BESIDE * plane + i % BESIDE * STRIP + (i < STATE_STRIPS ? 0 : SHIFT);
     d += (SETS - PLANES) * plane;
+    for (int i = 1; i < 4 && s->ndim < 3; i++) s->q[i] = s->q[0], s->in.u[i] = s->in.u[0];
+    if (s->ndim < 3) s->sum[1] = s->sum[0];
+    if (s->ndim < 2) s->my[1] = s->my[0], s->fy[1] = s->fy[0], s->fx[1] = s->fx[0];
     for (int i = 0; i < 4 && !law->primitive; i++) s->q[i] = s->in.u[i];
     s->own = d;
     d += (size_t)law->nscratch * PS;
-    for (int i = 0; i < 4; i++) s->in.split[i] = (unsigned char *)d + i * PS;
+    for (int i = 0; i < 4; i++) s->in.split[i] = (unsigned char *)d + (s->ndim < 3 ? 0 : i) * PS;
 }
 
 void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt, const struct law *law)
 {
-    if (s->block && (s->nvar != law->nvar || s->nscratch != law->nscratch)) sweep_fini(s);
+    if (s->block && (s->nvar != law->nvar || s->nscratch != law->nscratch || s->ndim != m->ndim))
+        sweep_fini(s);
+    s->ndim = m->ndim;
     s->law = law;
     s->nvar = law->nvar;
     s->nflux = law->nflux;

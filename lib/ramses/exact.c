@@ -178,8 +178,8 @@ enum err exact_create(struct exact_out *w, const struct ramses_out *out, const c
     w->value = mem_new(sizeof *w->value * tile + 1, "checkpoint");
     w->any = mem_zero(sizeof *w->any * (size_t)w->parts, "checkpoint");
     crc_rows_init(&w->crc, (int)rows, w->parts);
-    w->low = mem_new(rows * CKPT_PITCH + 1, "checkpoint");
-    w->large = mem_new(rows * TILES + 1, "checkpoint");
+    w->low = mem_zero(rows * CKPT_PITCH + 1, "checkpoint"); /* 0 for cells that do not exist */
+    w->large = mem_zero(rows * TILES + 1, "checkpoint");
     w->word = mem_new(sizeof *w->word * rows * CKPT_PITCH + 1, "checkpoint");
     w->plane = mem_new(words * PLANES + 1, "checkpoint");
     w->packed = mem_new(w->room, "checkpoint");

@@ -18,7 +18,7 @@ enum { TILE = GAS_TILE, CHUNK = 65536 }; /* octs per tile, particles per chunk *
 /* The field of value v, of the gas files, then of the gravity files. */
 static int field_of(const struct ramses_out *w, int v)
 {
-    return field_stored(w->o.fields, w->o.h->hydro ? w->o.h->nvar : 0, v);
+    return field_stored(w->o.fields, w->o.h->hydro ? w->o.h->nvar : 0, v, 3);
 }
 
 enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t at, int n,
@@ -60,13 +60,24 @@ static int file_first(const struct table *t)
 
 static int raw_first(const struct table *t)
 {
-    return t->x ? t->b->w->o.h->nvar : 0;
+    const struct ckpt_head *h = t->b->w->o.h;
+    return t->x ? gas_count_in_file(h->ndim, h->nvar) : 0;
+}
+
+/* The value of column k, from raw_first on: vectors have fewer components in files. */
+static int raw_value(const struct table *t, int k)
+{
+    const struct ckpt_out *o = &t->b->w->o;
+    const int of = t->x ? 0 : out_hydro(o);
+    int v = t->x ? o->h->nvar : 0, before = k - raw_first(t) + file_first(t);
+    while (before > 0 || !out_in_file(o, of + v)) before -= out_in_file(o, of + v++);
+    return v;
 }
 
 static int file_columns(const struct table *t)
 {
     const struct ckpt_out *o = &t->b->w->o;
-    return (t->x ? out_hydro(o) : out_gravity(o)) - file_first(t);
+    return (t->x ? out_hydro_file(o) : out_gravity_file(o)) - file_first(t);
 }
 
 /* Octs i..i+n-1 of `in`, by one of the parts; in their batch they begin at `at`. First their values
@@ -83,12 +94,15 @@ static void hydro_tile(const struct table *t, int part, const struct ramses_line
         const double(*u)[8] = (const double(*)[8])in->fld[v];
         transpose_rows(u, oct, n, value + 8 * v * EXACT_PITCH, EXACT_PITCH);
     }
-    for (int c = 0; c < 8; c++) {
+    double missing[2][TILE]; /* velocities that the file does not have */
+    for (int c = 0; c < 1 << h->ndim; c++) {
         const double *u[NVAR_MAX];
         double *prim[NVAR_MAX];
         for (int v = 0; v < h->nvar; v++) {
+            const int k = gas_in_file(h->ndim, v);
             u[v] = value + (8 * v + (rule ? rule->from[c] : c)) * EXACT_PITCH;
-            prim[v] = (double *)(rows + (size_t)(c * ncol + v) * stride) + i;
+            prim[v] = k < 0 ? missing[v - GAS_VELOCITY - h->ndim]
+                            : (double *)(rows + (size_t)(c * ncol + k) * stride) + i;
         }
         gas_primitive(h->nvar, h->gamma, h->smallr, n, u, prim);
         if (rule) hydro_beyond(h, rule, n, prim);
@@ -137,13 +151,13 @@ static void put_raw_beyond(const struct table *t, const struct ramses_lines *in,
         const struct boundary_rule *r = ramses_block_rule(t->b, (int32_t)first + i, NULL);
         for (int k = raw_first(t); k < ncol; k++) {
             double out[8];
-            const int v = file_first(t) + k, f = field_of(w, of + v), axis = field_axis(f);
+            const int v = raw_value(t, k), f = field_of(w, of + v), axis = field_axis(f);
             const double *is = in->fld[v + raw_mirrored(f, r)][in->line[i]];
             const bool phi = field_in(PHI, f);
             if (phi) boundary_phi(r, is, out);
             for (int c = 0; !phi && c < 8; c++)
                 out[c] = axis >= 0 && r->flip[axis] ? -is[r->from[c]] : is[r->from[c]];
-            for (int c = 0; c < 8; c++)
+            for (int c = 0; c < ramses_out_cells(w); c++)
                 ((double *)(rows + (size_t)(c * ncol + k) * stride))[i] = out[c];
         }
     }
@@ -152,14 +166,14 @@ static void put_raw_beyond(const struct table *t, const struct ramses_lines *in,
 static void put_raw(const struct table *t, const struct ramses_lines *in, int n, char *rows,
                     size_t stride)
 {
-    const int ncol = file_columns(t), from = raw_first(t), first = file_first(t);
+    const int ncol = file_columns(t), from = raw_first(t), cells = ramses_out_cells(t->b->w);
     if (from == ncol) return;
 #pragma omp parallel for schedule(static)
     for (int o = 0; o < n; o += TILE)
-        for (int k = 0; k < 8 * ncol; k++) {
+        for (int k = 0; k < cells * ncol; k++) {
             if (k % ncol < from) continue;
             double *row = (double *)(rows + (size_t)k * stride);
-            double(*fld)[8] = in->fld[first + k % ncol];
+            double(*fld)[8] = in->fld[raw_value(t, k % ncol)];
             for (int i = o; i < n && i < o + TILE; i++) row[i] = fld[in->line[i]][k / ncol];
         }
 }
@@ -187,7 +201,7 @@ static void fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t s
     const struct table *t = ctx;
     const struct ramses_out *w = t->b->w;
     if (!t->x && t->b->level < w->o.h->levelmin) { /* coarser levels are not solved: zero */
-        for (int k = 0; k < 8 * file_columns(t); k++)
+        for (int k = 0; k < ramses_out_cells(w) * file_columns(t); k++)
             memset(rows + (size_t)k * stride, 0, sizeof(double) * (size_t)n);
         return;
     }
@@ -207,7 +221,8 @@ static void write_blocks(struct fort_out *f, const struct ramses_out *w, int nva
             enum err err = OK;
             ramses_block_header(f, l, b.n);
             if (b.n)
-                fort_table(f, 8 * nvar, sizeof(double), b.n, fill, &(struct table){&b, x, &err});
+                fort_table(f, (1 << w->o.h->ndim) * nvar, sizeof(double), b.n, fill,
+                           &(struct table){&b, x, &err});
             if (f->err == OK) f->err = err;
         }
 }
@@ -217,12 +232,12 @@ enum err ramses_write_hydro(const struct ramses_out *w, const char *path, struct
     struct fort_out f;
     ramses_out_create(&f, w, path);
     fort_i4(&f, w->o.c->size);
-    fort_i4(&f, out_hydro(&w->o));
-    fort_i4(&f, 3);
+    fort_i4(&f, out_hydro_file(&w->o));
+    fort_i4(&f, w->o.h->ndim);
     fort_i4(&f, w->o.nlevel);
     fort_i4(&f, w->o.h->boundary.n);
     fort_r8(&f, w->o.h->gamma);
-    write_blocks(&f, w, out_hydro(&w->o), x);
+    write_blocks(&f, w, out_hydro_file(&w->o), x);
     return fort_close(&f);
 }
 

@@ -209,7 +209,7 @@ static enum err split_gas(struct source *s, const char *path)
         if (row && !s->fields) s->nhydro = s->head.nvar = v;
         s->fields |= row;
     }
-    if (s->nhydro + fields_count(s->fields, FILE_HYDRO) == all) return OK;
+    if (s->nhydro + fields_count(s->fields, FILE_HYDRO, s->head.ndim) == all) return OK;
     FAIL(ERR_FORMAT, "%s: hydro_file_descriptor.txt names a part of a field alone: it is damaged",
          path);
 }

@@ -115,7 +115,7 @@ static enum err check_children(const struct target *t, int l)
     const struct level *lv = &t->m.lev[l];
     for (lidx i = 0; i < lv->nown; i++) {
         unsigned split = 0;
-        for (int c = 0; c < 8; c++) split |= (unsigned)(lv->child[i][c] >= 0) << c;
+        for (int c = 0; c < t->m.cells; c++) split |= (unsigned)(lv->child[i][c] >= 0) << c;
         if (split != t->split[l][i])
             FAIL(ERR_FORMAT,
                  "%s: the refined cells of level %d and the octs of level %d do not match: the "
@@ -142,7 +142,7 @@ static enum err grow_level(struct target *t, int l)
     struct level *lv = &t->m.lev[l];
     mesh_replace(&t->m, l, (lidx)nown, key, (lidx)(n - nown), key + nown, NULL);
     for (int64_t i = 0; i < n; i++)
-        for (int c = 0; c < 8; c++) lv->flag[i][c] = flag[i] >> c & 1;
+        for (int c = 0; c < t->m.cells; c++) lv->flag[i][c] = flag[i] >> c & 1;
     FREE(flag);
     FREE(key);
     TRY(check_parents(t, l));
@@ -228,6 +228,7 @@ static enum err write_target(struct rewrite *w, int number, int threads)
     t->w = w, t->number = number, t->threads = threads;
     boundary_faces(&w->head.boundary, bounded);
     mesh_init(&t->m, w->head.levelmin, w->nlevel, 0, false, false, w->head.boxlen, bounded);
+    mesh_set_ndim(&t->m, w->head.ndim);
     enum err err = OK;
     for (int l = 1; l <= w->nlevel && err == OK; l++) err = grow_level(t, l);
     make_lent(&t->gas, values_of(w, OCT_GAS));

@@ -66,23 +66,21 @@ static enum err open_exact(struct source *s)
 static enum err ramses_state(struct source *s)
 {
     struct ckpt_head *h = &s->head;
-    if (h->ndim != 3)
-        FAIL(ERR_LIMIT, "%s: has %d dimension%s; simulate needs 3 (inspect can read this one)",
-             s->path, h->ndim, h->ndim > 1 ? "s" : "");
     if (s->coarse[0] * s->coarse[1] * s->coarse[2] != 1)
         FAIL(ERR_LIMIT,
              "%s: has %ld x %ld x %ld coarse cells inside the box; simulate needs exactly one "
              "(inspect can read this one)",
              s->path, (long)s->coarse[0], (long)s->coarse[1], (long)s->coarse[2]);
-    if (h->hydro && (s->nhydro < GAS_SCALARS || s->nhydro > NVAR_MAX))
+    const int missing = 3 - h->ndim;
+    if (h->hydro && (s->nhydro < GAS_SCALARS - missing || s->nhydro > NVAR_MAX - missing))
         FAIL(ERR_LIMIT, "%s: has %d gas variables; %d to %d can be read", s->path, s->nhydro,
-             GAS_SCALARS, NVAR_MAX);
-    for (int i = GAS_SCALARS; i < s->nhydro; i++)
+             GAS_SCALARS - missing, NVAR_MAX - missing);
+    for (int i = GAS_SCALARS - missing; i < s->nhydro; i++)
         if (strncmp(s->field[i].name, "B_", 2) == 0)
             FAIL(ERR_LIMIT, "%s: has a magnetic field, which is not supported", s->path);
+    source_state_gas(s);
     s->values = fields_state(s->fields, h->gravity);
-    s->nvalue = s->nhydro + fields_count(s->values, FILE_HYDRO) +
-                fields_count(s->values, FILE_GRAVITY);
+    source_count_state(s);
     return s->corrected ? open_exact(s) : OK;
 }
 
@@ -91,32 +89,29 @@ static void make_state(struct reading *g, const struct source_octs *in, int part
                        int last)
 {
     const struct source *s = g->s;
-    int nvar = s->nhydro;
+    const int nvar = s->head.nvar, ndim = s->head.ndim;
+    const double *none = g->store + 8 * (size_t)nvar * CKPT_PITCH;
     for (int at = first; at < last; at += RUN)
-        for (int c = 0; c < 8; c++) {
+        for (int c = 0; c < 1 << ndim; c++) {
             int n = last - at < RUN ? last - at : RUN;
             const double *prim[NVAR_MAX];
             double *u[NVAR_MAX];
-            for (int v = 0; v < nvar; v++)
-                prim[v] = in->val[8 * v + c] + at, u[v] = g->u[8 * v + c] + at;
+            for (int v = 0; v < nvar; v++) {
+                const int k = gas_in_file(ndim, v);
+                prim[v] = (k < 0 ? none : in->val[8 * k + c]) + at;
+                u[v] = g->u[8 * v + c] + at;
+            }
             gas_conserved(nvar, s->gamma, s->smallr, n, prim, u);
             if (s->exact) exact_correct(&g->exact, part, at, n, c, u);
         }
-}
-
-/* The field of a file that has this field of the mesh; −1: none. */
-static int stored_at(const struct source *s, int f)
-{
-    for (int v = s->nhydro; v < s->nfield; v++)
-        if (field_stored(s->fields, s->nhydro, v) == f) return v;
-    return -1;
 }
 
 static enum err give_octs(const struct source_octs *in, void *ctx)
 {
     struct reading *g = ctx;
     const struct source *s = g->s;
-    int nvar = s->nhydro, parts = omp_get_max_threads();
+    int nvar = s->nhydro ? s->head.nvar : 0, parts = omp_get_max_threads(),
+        repeat = (1 << s->head.ndim) - 1;
     struct source_octs o = *in;
     if (in->val) {
         if (s->exact && nvar) TRY(exact_begin(&g->exact, in->level, in->n, parts));
@@ -124,12 +119,12 @@ static enum err give_octs(const struct source_octs *in, void *ctx)
         for (int k = 0; k < parts; k++)
             if (nvar) make_state(g, in, k, gas_cut(in->n, k, parts), gas_cut(in->n, k + 1, parts));
         if (s->exact && nvar) TRY(exact_end(&g->exact));
-        for (int i = 0; i < 8 * nvar; i++) g->val[i] = g->u[i];
+        for (int i = 0; i < 8 * nvar; i++) g->val[i] = g->u[(i & ~7) | (i & repeat)];
         for (int v = nvar; v < s->nvalue; v++) {
-            const int at = stored_at(s, field_stored(s->values, nvar, v));
+            const int at = source_value_of(s, field_stored(s->values, nvar, v, 3));
             for (int c = 0; c < 8; c++)
                 g->val[8 * v + c] = at < 0 ? g->store + 8 * (size_t)nvar * CKPT_PITCH
-                                           : in->val[8 * at + c];
+                                           : in->val[8 * at + (c & repeat)];
         }
         o.val = g->val;
     }
@@ -153,7 +148,7 @@ static enum err open_piece(struct reading *g, int piece)
     TRY(exact_path(s, piece + 1, path));
     TRY(manifest_check_file(s->list, s->path, strrchr(path, '/') + 1));
     TRY(exact_open(&g->exact, path, s->npiece, piece + 1));
-    if (g->exact.nvar != s->nhydro || g->exact.gamma != s->gamma || g->exact.smallr != s->smallr)
+    if (g->exact.nvar != s->head.nvar || g->exact.gamma != s->gamma || g->exact.smallr != s->smallr)
         FAIL(ERR_FORMAT, "%s: its number of variables, gamma or smallr differs from that of file 1",
              path);
     return OK;
@@ -163,7 +158,7 @@ static enum err octs_state(struct source *s, int piece, source_octs_fn *fn, void
 {
     struct reading g = {.s = s, .octs = fn, .ctx = ctx};
     bool exact = s->exact && s->nhydro;
-    size_t rows = 8 * (size_t)s->nhydro;
+    size_t rows = s->nhydro ? 8 * (size_t)s->head.nvar : 0;
     const struct ckpt_pick *was = s->pick, pick = {.octs = pick_octs, .ctx = &g};
     g.pick = was;
     g.store = mem_zero(sizeof *g.store * (rows + 1) * CKPT_PITCH, "snapshot batch");

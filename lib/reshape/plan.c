@@ -69,7 +69,8 @@ static enum err check_input(const struct reshape *opt, const struct source *s)
         FAIL(ERR_FORMAT,
              "%s: boxlen is %g, which must be finite and above 0: the checkpoint is damaged",
              s->path, h->boxlen);
-    const int beside = fields_count(s->values, FILE_HYDRO) + fields_count(s->values, FILE_GRAVITY);
+    const int beside = fields_count(s->values, FILE_HYDRO, 3) +
+                       fields_count(s->values, FILE_GRAVITY, 3);
     if (opt->mode == SOURCE_STATE && s->nvalue != (h->hydro ? h->nvar : 0) + beside)
         FAIL(ERR_FORMAT,
              "%s: has %d values per cell, %d of them of the gas, which is not supported", s->path,

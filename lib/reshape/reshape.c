@@ -140,6 +140,7 @@ static enum err begin(struct reshaping *w)
     boundary_faces(&w->r.head.boundary, bounded);
     mesh_init(&w->r.box, w->r.head.levelmin, w->r.nlevel, 0, false, false, w->r.head.boxlen,
               bounded);
+    mesh_set_ndim(&w->r.box, w->r.head.ndim);
     TRY(err_agree(w->r.c, err));
     w->r.own = mem_zero(sizeof *w->r.own * (size_t)(w->r.ntarget * w->r.nlevel), "reshape");
     w->near = mem_new(sizeof *w->near * (size_t)w->r.ntarget, "reshape");

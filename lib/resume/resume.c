@@ -93,7 +93,7 @@ static void mend_flags(const struct resume *r)
     for (int l = 1; l < m->levelmax; l++) {
         struct level *lv = &m->lev[l];
         for (lidx i = 0; i < lv->nown; i++)
-            for (int c = 0; c < 8; c++) lv->flag[i][c] = lv->child[i][c] >= 0;
+            for (int c = 0; c < m->cells; c++) lv->flag[i][c] = lv->child[i][c] >= 0;
         ghost_fill_flags(r->comm, m, l);
     }
 }

@@ -82,7 +82,8 @@ static void weigh(struct forest *f)
 static void make_domains(struct forest *f)
 {
     struct resume *r = f->r;
-    r->dom = domain_new(r->kind, r->comm->size, r->mesh->levelmax, r->mesh->bounded);
+    r->dom = domain_new_in(r->mesh->ndim, r->kind, r->comm->size, r->mesh->levelmax,
+                           r->mesh->bounded);
     if (r->comm->size == 1) return;
     weigh(f);
     struct domain *d = domain_balance(
@@ -139,7 +140,7 @@ static enum err check_parents(const struct resume *r, int l)
     const struct level *lv = &r->mesh->lev[l], *up = &r->mesh->lev[l - 1];
     int64_t octs = lv->nown;
     comm_add_i64(r->comm, &octs, 1);
-    if (l <= r->mesh->levelmin && octs != (int64_t)1 << 3 * (l - 1))
+    if (l <= r->mesh->levelmin && octs != (int64_t)1 << r->mesh->ndim * (l - 1))
         FAIL(ERR_FORMAT,
              "%s: level %d has %ld octs and is not complete, as levels up to levelmin must be: the "
              "checkpoint is damaged",
@@ -159,7 +160,7 @@ static enum err check_links(const struct forest *f, int l)
     const struct level *lv = &m->lev[l];
     for (lidx i = 0; i < lv->nown; i++) {
         unsigned split = 0;
-        for (int c = 0; c < 8; c++) split |= (unsigned)(lv->child[i][c] >= 0) << c;
+        for (int c = 0; c < m->cells; c++) split |= (unsigned)(lv->child[i][c] >= 0) << c;
         if (split != f->seed[l][i].split)
             FAIL(ERR_FORMAT,
                  "%s: the refined cells of level %d and the octs of level %d do not match: the "
@@ -179,7 +180,7 @@ static void set_flags(const struct forest *f, int l)
     const struct mesh *m = f->r->mesh;
     const struct level *lv = &m->lev[l];
     for (lidx i = 0; i < lv->nown; i++)
-        for (int c = 0; c < 8; c++)
+        for (int c = 0; c < m->cells; c++)
             lv->flag[i][c] = l < m->levelmin || (l < m->levelmax && (f->seed[l][i].flag >> c & 1));
 }
 

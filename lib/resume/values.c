@@ -38,10 +38,10 @@ static void stream_init(struct stream *t, const struct resume *r)
     *t = (struct stream){.r = r, .nvalue = f->nvalue};
     for (int v = 0; v < nvar; v++) {
         int to = variable_of(r, v);
-        t->field[v] = to >= 0 && to < r->mesh->nvar ? field_stored(0, r->mesh->nvar, to) : -1;
+        t->field[v] = to >= 0 && to < r->mesh->nvar ? field_stored(0, r->mesh->nvar, to, 3) : -1;
     }
     for (int v = nvar; v < f->nvalue; v++) {
-        const int to = field_stored(f->values, nvar, v);
+        const int to = field_stored(f->values, nvar, v, 3);
         const bool is_state = field_row_of(to)->file != FILE_DERIVED;
         t->field[v] = is_state && mesh_has_field(r->mesh, to) ? to : -1;
     }

@@ -26,6 +26,8 @@ struct sim_flags {
     unsigned char *needed;
     /* [nown] cells flagged by gradients on a device; NULL without a device */
     unsigned char *steep;
+    int ndim;          /* dimensions of the mesh */
+    unsigned cells;    /* bits of the cells of an oct */
     int valid;         /* number of valid layers of ghost cells */
     int narr;          /* number of arrays in an exchange: 1 bits, 2 bits and wanted */
     lidx nhalo, *halo; /* ghosts that share a face with own octs */
@@ -56,6 +58,11 @@ static void bits_or(lidx n, unsigned char *restrict to, const unsigned char *res
 {
 #pragma omp parallel for simd schedule(static) if (n >= PARALLEL_FROM)
     for (lidx i = 0; i < n; i++) to[i] |= from[i];
+}
+
+static void bits_keep(lidx n, unsigned char *bits, unsigned cells)
+{
+    for (lidx i = 0; cells != 0xff && i < n; i++) bits[i] &= (unsigned char)cells;
 }
 
 static void flag_minimal(struct sim_flags *f, const struct level *fine);
@@ -89,13 +96,15 @@ void sim_flag_begin(struct sim *s, int l)
     if (l >= m->levelmax || s->amr.noct[l] == 0 || s->amr.refine.frozen) return;
     struct level *lv = &m->lev[l];
     if (l < m->levelmin) {
-        memset(lv->flag, 1, sizeof lv->flag[0] * (size_t)lv->noct);
+        mesh_flag_all(m, l);
         ghosts_set(m, l, FLAG, true);
         return;
     }
     struct sim_flags *f = s->amr.flags = mem_zero(sizeof *f, "flag scratch");
     f->s = s;
     f->lv = lv;
+    f->ndim = m->ndim;
+    f->cells = (1u << m->cells) - 1;
     f->narr = 1;
     f->bits = mem_zero(words_bytes(lv->noct), "flag scratch");
     f->next = mem_new(words_bytes(lv->noct), "flag scratch");
@@ -112,10 +121,12 @@ void sim_flag_end(struct sim *s, int l, int icount)
     share_end(f);
     flag_criteria(f, l);
     f->narr = 2;
-    flag_dilate(f); /* exchanges ghosts, since there are three passes */
+    flag_dilate(f); /* exchanges ghosts in three dimensions, where there are three passes */
     f->narr = 1;
+    if (f->ndim < 3) f->valid = 0; /* else what is wanted in ghosts is not known */
     if (l > s->mesh.levelmin && icount < s->time.nsubcycle[l - 1]) flag_keep_needed(f);
     bits_or(f->lv->noct, f->bits, f->wanted);
+    bits_keep(f->lv->noct, f->bits, f->cells);
     for (int i = 0; i < s->amr.refine.nexpand[l]; i++) flag_dilate(f);
     if (f->needed) flag_hold_boundary(f, l);
     share(f);
@@ -171,13 +182,13 @@ static inline void flags_beside(const struct sim_flags *f, lidx i, int d, unsign
 static inline unsigned char dilated(const struct sim_flags *f, lidx i, bool first)
 {
     unsigned one = 0, two = 0;
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < f->ndim; d++) {
         unsigned a, b;
         flags_beside(f, i, d, &a, &b);
         two |= (one & (a | b)) | (a & b);
         one |= a | b;
     }
-    return (unsigned char)(f->bits[i] | (first ? one : two));
+    return (unsigned char)((f->bits[i] | (first ? one : two)) & f->cells);
 }
 
 static inline void mark(unsigned char *to)
@@ -229,11 +240,11 @@ static void flag_pass(struct sim_flags *f, bool first, lidx nhalo)
     for (lidx k = 0; k < nhalo; k++) bits[halo[k]] = next[halo[k]];
 }
 
-/* Dilation by one cell: three passes over face neighbours, which flag cells with at least 1, 2, 2
+/* Dilation by one cell: ndim passes over face neighbours, which flag cells with at least 1, 2, 2
  * flagged neighbours. Ghost cells next to own octs are flagged here too. */
 static void flag_dilate(struct sim_flags *f)
 {
-    for (int pass = 0; pass < 3; pass++) {
+    for (int pass = 0; pass < f->ndim; pass++) {
         if (f->valid == 0) share(f);
         flag_pass(f, pass == 0, f->valid == 2 ? f->nhalo : 0);
         f->valid--;
@@ -256,7 +267,7 @@ static bool inside_geometry(const struct sim *s, int l, const double x[3])
     double size[3] = {r->r_refine[i], r->a_refine[i] * r->r_refine[i],
                       r->b_refine[i] * r->r_refine[i]};
     double e = r->exp_refine[i], sum = 0, top = 0;
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < s->mesh.ndim; d++) {
         double a = fabs(x[d] - c[d]);
         if (s->phys.cosmo && a > 0.5) a = 1.0 - a;
         a = 2 * a / size[d];

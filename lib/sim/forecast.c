@@ -214,7 +214,8 @@ static struct phase_rows reading(const struct sim *s, const struct forecast *f)
     const struct source *from = s->run.restart.from;
     struct phase_rows p = {.n = 0};
     const field_set set = fields_written(s->mesh.nvar, s->mesh.gravity);
-    double values = s->mesh.nvar + fields_count(set, FILE_HYDRO) + fields_count(set, FILE_GRAVITY);
+    double values = s->mesh.nvar + fields_count(set, FILE_HYDRO, 3) +
+                    fields_count(set, FILE_GRAVITY, 3);
     if (!from) return p;
     double readers = fmin(1, (double)from->npiece / f->ranks);
     add(&p, "snapshot batch", BATCH * (12 + (values + 6) * readers));

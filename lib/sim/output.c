@@ -124,7 +124,7 @@ void sim_head(const struct sim *s, struct ckpt_head *h)
 {
     const struct params *p = s->par;
     struct units u = sim_units(s);
-    *h = (struct ckpt_head){.ndim = 3,
+    *h = (struct ckpt_head){.ndim = s->mesh.ndim,
                             .levelmin = s->mesh.levelmin,
                             .levelmax = s->mesh.levelmax,
                             .ngridmax = p->amr.ngridmax,
@@ -205,7 +205,7 @@ static enum err write_in_domains(struct sim *s, const struct writer_kind *w,
     timer_start("io");
     if (travel && s->comm.size > 1) home = sim_domains_leave(s);
     if (travel && s->comm.size == 1)
-        whole = domain_new(DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.bounded);
+        whole = domain_new_in(s->mesh.ndim, DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.bounded);
     enum err e = w->write(s->run.out.dir, s->run.out.ifout, h, &s->mesh, &s->parts,
                           whole ? whole : s->dom, &s->comm, &s->run.late.out);
     if (whole) domain_free(whole);

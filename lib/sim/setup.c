@@ -20,7 +20,7 @@
 /* A boundary region of RAMSES covers a face of the box, with or without its edges: the face is the
  * direction in which the region has no extent. Regions of edges and corners alone repeat those of
  * the faces and are ignored. */
-static enum err face_of(const struct param_boundary *b, int i, int *face)
+static enum err face_of(const struct param_boundary *b, int ndim, int i, int *face)
 {
     int low[3] = {b->ibound_min[i], b->jbound_min[i], b->kbound_min[i]};
     int high[3] = {b->ibound_max[i], b->jbound_max[i], b->kbound_max[i]};
@@ -32,7 +32,7 @@ static enum err face_of(const struct param_boundary *b, int i, int *face)
                  "boundary_params: region %d has bounds %d..%d in direction %d: the first must not "
                  "exceed the second, and both must be within -1..1",
                  i + 1, low[d], high[d], d + 1);
-        if (low[d] == high[d] && low[d] != 0) {
+        if (d < ndim && low[d] == high[d] && low[d] != 0) {
             *face = 2 * d + (low[d] > 0);
             fixed++;
         }
@@ -54,7 +54,7 @@ static enum err setup_boundaries(struct sim *s, bool bounded[6])
     for (int f = 0; f < 6; f++) bounded[f] = false;
     for (int i = 0; i < b->nboundary; i++) {
         int f, type = b->bound_type[i];
-        TRY(face_of(b, i, &f));
+        TRY(face_of(b, s->par->run.ndim, i, &f));
         if (type < 1 || type > 3)
             FAIL(ERR_PARAM,
                  "boundary_params/bound_type(%d)=%d must be 1 (reflecting), 2 (outflow) or 3 "
@@ -69,7 +69,7 @@ static enum err setup_boundaries(struct sim *s, bool bounded[6])
         for (int k = GAS_SCALARS; k < h->nvar; k++)
             h->bound_state[f][k] = b->var_bound[i][k - GAS_SCALARS];
     }
-    for (int d = 0; d < 3; d++)
+    for (int d = 0; d < s->par->run.ndim; d++)
         if (bounded[2 * d] != bounded[2 * d + 1])
             FAIL(ERR_PARAM,
                  "boundary_params: direction %d has a boundary on one side only: give both or none",
@@ -326,6 +326,7 @@ enum err sim_setup(struct sim *s)
     if (p->run.sink) s->phys.sinks = sinks_new(param_sinks_ramses(p) ? NULL : &hole_kind);
     mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->phys.hydro.nvar, p->run.hydro,
               p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
+    mesh_set_ndim(&s->mesh, p->run.ndim);
     return OK;
 }
 

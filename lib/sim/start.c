@@ -49,6 +49,8 @@ static enum err start_regions(struct start *st)
                                  .d = p->d_region[i],
                                  .v = {p->u_region[i], p->v_region[i], p->w_region[i]},
                                  .p = p->p_region[i]};
+        for (int d = st->s->mesh.ndim; d < 3; d++)
+            r->center[d] = r->v[d] = 0, r->length[d] = 1; /* without bounds along missing axes */
         for (int k = 0; k < st->s->phys.hydro.nvar - GAS_SCALARS; k++)
             r->var[k] = p->var_region[i][k];
     }
@@ -358,9 +360,9 @@ static enum err start_build(struct start *st)
     struct sim *s = st->s;
     TRY(err_agree(&s->comm, check_memory(s)));
     const struct params *p = s->par;
-    enum domain_kind kind = strcmp(p->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT
-                                                                    : DOMAIN_KSECTION;
-    s->dom = domain_new(kind, s->comm.size, s->mesh.levelmax, s->mesh.bounded);
+    bool hilbert = strcmp(p->run.ordering, "hilbert") == 0;
+    enum domain_kind kind = hilbert ? DOMAIN_HILBERT : DOMAIN_KSECTION;
+    s->dom = domain_new_in(s->mesh.ndim, kind, s->comm.size, s->mesh.levelmax, s->mesh.bounded);
     log_info(" Building initial AMR grid");
     adapt_build(&s->mesh, &s->comm, s->dom);
     sim_count_octs(s);
@@ -379,7 +381,8 @@ static enum err start_expect(struct start *st)
 {
     struct sim *s = st->s;
     const struct param_init *p = &s->par->init;
-    for (int l = 1; l <= s->mesh.levelmin; l++) s->amr.noct[l] = (int64_t)1 << 3 * (l - 1);
+    for (int l = 1; l <= s->mesh.levelmin; l++)
+        s->amr.noct[l] = (int64_t)1 << s->mesh.ndim * (l - 1);
     for (int l = st->files.levelmin; st->grafic && l <= st->files.levelmax; l++) {
         const int32_t *n = st->files.lev[l].head.n;
         int64_t cells = (int64_t)n[0] * n[1] * n[2];

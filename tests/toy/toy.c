@@ -70,7 +70,7 @@ static enum err toy_open(struct source *s)
     s->formed = h->formed;
     s->number = h->number, s->npiece = s->nwriter = 1;
     s->nhydro = h->nhydro, s->fields = h->fields, s->npart = h->npart;
-    s->ngrav = fields_count(s->fields, FILE_GRAVITY);
+    s->ngrav = fields_count(s->fields, FILE_GRAVITY, s->head.ndim);
     memcpy(s->field, h->field, sizeof s->field);
     memcpy(s->part, h->part, sizeof s->part);
     memcpy(s->numbtot, h->octs, sizeof s->numbtot);

@@ -102,7 +102,7 @@ static double cell_step(const struct mesh *m, int l, lidx i, int c, const struct
     if (m->gravity)
         pull = fabs(lv->fld[FLD_FX][i][c]) + fabs(lv->fld[FLD_FY][i][c]) +
                fabs(lv->fld[FLD_FZ][i][c]);
-    double speed = hydro_cell_speed(u[0], u[1], u[2], u[3], u[GAS_ENERGY], hydro_gas_of(p));
+    double speed = hydro_cell_speed(u[0], u[1], u[2], u[3], u[GAS_ENERGY], hydro_gas_of(p, 3));
     return hydro_speed_dt(speed, pull, mesh_dx(m, l), p->courant_factor);
 }
 

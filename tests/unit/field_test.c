@@ -202,7 +202,7 @@ static enum err look_at(const struct source_octs *o, void *ctx)
 {
     struct look *g = ctx;
     for (int v = 0; v < g->s->nvalue; v++) {
-        const int f = field_stored(g->s->values, NVAR, v);
+        const int f = field_stored(g->s->values, NVAR, v, 3);
         const bool zero = o->level < LMIN && field_row_of(f)->file == FILE_GRAVITY;
         for (int c = 0; c < 8; c++)
             for (int i = 0; i < o->n; i++, g->cells++)
@@ -224,7 +224,7 @@ static void check_file(const char *path, const char *what)
         err = source_octs(s, k, SOURCE_STATE, look_at, &g);
     for (int v = NVAR; err == OK && v < s->nfield; v++) {
         char name[FIELD_NAME];
-        field_name(field_stored(want, NVAR, v), name);
+        field_name(field_stored(want, NVAR, v, 3), name);
         g.wrong += strcmp(s->field[v].name, name) != 0;
     }
     g.wrong += err == OK && (s->fields != want || s->values != want || s->nhydro != NVAR);
@@ -315,13 +315,13 @@ static void test_numbers(void)
     field_set own = 0;
     for (int i = 0; i < FIELD_ROWS; i++)
         if (field_rows[i].file == FILE_GRAVITY) own |= (field_set)1 << i;
-    check(fields_of_gravity(fields_count(own, FILE_GRAVITY), 3, own) == own,
+    check(fields_of_gravity(fields_count(own, FILE_GRAVITY, 3), 3, own) == own,
           "files of this code have its rows, whatever other codes mean by their number");
     check(fields_of_gravity(3, 3, 0) == SET_FORCE, "three values are the force");
     check(fields_of_gravity(4, 3, 0) == (SET_PHI | SET_FORCE), "four are potential and force");
     check(fields_of_gravity(5, 3, 0) == (SET_RHO | SET_PHI | SET_FORCE), "five have the density");
     check(fields_of_gravity(4, 2, 0) == (SET_RHO | SET_PHI | SET_FORCE), "so have four in a plane");
-    check(field_stored(fields_of_gravity(5, 3, 0), 0, 0) == FLD_RHO, "the density comes first");
+    check(field_stored(fields_of_gravity(5, 3, 0), 0, 0, 3) == FLD_RHO, "the density comes first");
     check(fields_of_gravity(2, 3, 0) == 0 && fields_of_gravity(6, 3, 0) == 0,
           "no code writes two or six");
 }

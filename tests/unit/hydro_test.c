@@ -541,7 +541,7 @@ static void test_riemann_laws(void)
 {
     struct hydro_par p = base_par();
     p.smallr = p.smallc = 1e-3;
-    struct hydro_gas g = hydro_gas_of(&p);
+    struct hydro_gas g = hydro_gas_of(&p, 3);
     g.niter = 10;
     for (int r = 0; r < RIEMANN_COUNT; r++) {
         double mirror = 0, small = 0, jump = 1e-4;
