@@ -2,10 +2,12 @@
  * batches, each a header of fixed size and a block whose size follows from the header. */
 #include "observe/live.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "ckpt/gas.h"
+#include "observe/observe.h"
 #include "oct/transpose.h"
 
 enum { TREE_ROW = sizeof(okey) + 1 + 8 };
@@ -356,4 +358,21 @@ enum err source_live(const struct live *l, struct source **out)
     for (int k = 1; k <= l->mesh->levelmax; k++) s->numbtot[k] = l->mesh->lev[k].nown;
     comm_add_i64(l->comm, s->numbtot, LEVEL_MAX + 2);
     return OK;
+}
+
+/* ---- for observers ---- */
+
+enum err observe_source(const struct observation *o, struct source **out)
+{
+    char name[64];
+    snprintf(name, sizeof name, "output_%05d", o->number);
+    TRY(source_live(&(struct live){o->head, o->mesh, o->parts, o->comm, name, o->number}, out));
+    enum err err = err_agree(o->comm, source_state(*out, 0, 0));
+    if (err != OK) source_close(out);
+    return err;
+}
+
+enum err observe_path(const struct observation *o, enum files_kind k, char path[PATH_MAX])
+{
+    return files_path(o->dir, k, o->number, 0, path);
 }

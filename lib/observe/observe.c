@@ -1,11 +1,8 @@
 /* observe: the table of observers; see observe.h. */
 #include "observe/observe.h"
 
-#include <stdio.h>
-
 #include "base/timer.h"
 #include "io/file.h"
-#include "observe/live.h"
 
 #define OBSERVER(name) extern const struct observer observer_##name;
 #include "observe/observers.def"
@@ -32,21 +29,6 @@ observer_set observers_due(const struct observation *o, int when)
         if ((set >> i & 1) && OBSERVERS[i]->due && !OBSERVERS[i]->due(o))
             set &= ~((observer_set)1 << i);
     return set;
-}
-
-enum err observe_source(const struct observation *o, struct source **out)
-{
-    char name[64];
-    snprintf(name, sizeof name, "output_%05d", o->number);
-    TRY(source_live(&(struct live){o->head, o->mesh, o->parts, o->comm, name, o->number}, out));
-    enum err err = err_agree(o->comm, source_state(*out, 0, 0));
-    if (err != OK) source_close(out);
-    return err;
-}
-
-enum err observe_path(const struct observation *o, enum files_kind k, char path[PATH_MAX])
-{
-    return files_path(o->dir, k, o->number, 0, path);
 }
 
 static bool is_missing(const struct observation *o, const struct observer *b)

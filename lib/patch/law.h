@@ -16,6 +16,8 @@ struct face_jobs;
 struct oct_sums;
 struct patch_rows;
 
+/* Field of variable 0 of the mesh (mesh.nvar); a law beside the gas has the variables after it. */
+enum { LAW_VARIABLE = FLD_GAS };
 /* Maximum number of values of a cell besides its conserved variables: read-only fields, sums
  * without an old value. */
 enum { LAW_BESIDE = 3, LAW_FIELDS = NVAR_MAX + LAW_BESIDE };

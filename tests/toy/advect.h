@@ -5,7 +5,7 @@
 #include "patch/across_kern.h"
 #include "patch/kernels.h"
 
-enum { ADVECTED = 2, ADVECT_FIELD = FLD_U + 5, ADVECT_MIRRORED = 3 /* faces */ };
+enum { ADVECTED = 2, ADVECT_FIELD = LAW_VARIABLE + 5, ADVECT_MIRRORED = 3 /* faces */ };
 
 PTAH_HD double advect_wind(int dir)
 {

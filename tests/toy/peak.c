@@ -5,6 +5,7 @@
 
 #include "io/stream.h"
 #include "observe/observe.h"
+#include "oct/field_sets.h"
 
 static bool wanted(const struct params *p)
 {
@@ -46,6 +47,6 @@ static enum err run(struct observation *o)
 const struct observer observer_peak = {.name = "peak",
                                        .wanted = wanted,
                                        .when = OBSERVE_OUTPUT,
-                                       .reads = SET_GAS,
+                                       .reads = GAS,
                                        .table = FILES_KINDS,
                                        .run = run};
