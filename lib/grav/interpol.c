@@ -26,6 +26,17 @@ void grav_cell_centre(const struct mesh *m, int l, lidx i, int c, double x[3])
     cell_centre(m, l, pos, x);
 }
 
+/* Finds the octs around a parent oct. Along missing axes they are the same: so are the weights of
+ * their cells together. */
+static void cube_find(struct interpol *p, lidx parent)
+{
+    const int ndim = p->m->ndim;
+    mesh_cube(p->m, p->level, parent, p->cube);
+    for (int o = 0; ndim < 3 && o < 27; o++)
+        p->cube[o] = p->cube[9 + 3 * (ndim < 2 ? 1 : o / 3 % 3) + o % 3];
+    p->parent = parent;
+}
+
 /* Fills in the values of the 6³ cells at the time of the step. A missing oct leaves a hole. */
 static void patch_fill(struct interpol *p)
 {
@@ -50,8 +61,7 @@ static void patch_fill(struct interpol *p)
 static void parent_set(struct interpol *p, lidx parent)
 {
     if (p->parent == parent) return;
-    mesh_cube(p->m, p->level, parent, p->cube);
-    p->parent = parent;
+    cube_find(p, parent);
     patch_fill(p);
 }
 
@@ -167,7 +177,6 @@ void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell,
 {
     struct interpol p;
     interpol_init(&p, m, l, from);
-    mesh_cube(m, l, i, p.cube);
-    p.parent = i;
+    cube_find(&p, i);
     sum_alone(&p, (int[3]){2 + (cell & 1), 2 + (cell >> 1 & 1), 2 + (cell >> 2)}, out);
 }

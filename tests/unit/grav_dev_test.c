@@ -283,7 +283,7 @@ static void mass_here(const struct mesh *m, struct sum sum[4])
     for (int l = m->levelmin; l <= m->levelmax; l++)
         for (lidx i = 0; i < m->lev[l].nown; i++) {
             double part[4];
-            deposit_leaves(&m->lev[l], i, mesh_dx(m, l), SMALLR, part);
+            deposit_leaves(m, l, i, SMALLR, part);
             for (int j = 0; j < 4; j++) sum_add(&sum[j], part[j]);
         }
 }
