@@ -66,6 +66,7 @@ struct grav_source {
     double rho_tot; /* mean density; 0 with boundaries */
     double tfrac;   /* weight of the time interpolation φ + (φ − φ_old) tfrac of level l-1 */
     struct far_field far; /* monopole of all mass, for values beyond boundaries */
+    struct far_field far_old; /* the monopole that belongs to φ_old of level l-1 */
 };
 
 /* Solves level l for FLD_PHI (own and ghosts valid on return) from FLD_RHO (own cells valid on

@@ -15,7 +15,7 @@ void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level,
                    const struct grav_source *from)
 {
     *p = (struct interpol){
-        .m = m, .level = coarse_level, .tfrac = from->tfrac, .far = from->far, .parent = -1};
+        .m = m, .level = coarse_level, .tfrac = from->tfrac, .far = from->far, .far_old = from->far_old, .parent = -1};
 }
 
 void grav_cell_centre(const struct mesh *m, int l, lidx i, int c, double x[3])
@@ -89,7 +89,10 @@ static double cell_value(const struct interpol *p, const int x[3], double centra
     int64_t q[3];
     okey_coords(lv->key[p->parent], q);
     for (int d = 0; d < 3; d++) q[d] += (x[d] >> 1) - 1;
-    return far_cell(p->m, p->level, q, c, &p->far, 0);
+    const double now = far_cell(p->m, p->level, q, c, &p->far, 0);
+    if (p->m->ndim == 3 || p->tfrac == 0) return now;
+    const double old = far_cell(p->m, p->level, q, c, &p->far_old, 0);
+    return interpol_in_time(now, &old, p->tfrac);
 }
 
 /* The 27 cells around cell x of the 6³. */

@@ -83,6 +83,15 @@ static void add_particle_mass(const struct parts *p, int n, struct sum sum[4])
     }
 }
 
+/* The monopole is the one of the last solves also on levels that had no octs then, as after a
+ * restart. */
+void sim_keep_monopole(struct sim *s)
+{
+    struct sim_matter *x = &s->phys.matter;
+    for (int l = 0; l < LEVEL_MAX + 2; l++)
+        x->far[l] = (struct far_field){x->mass, {x->com[0], x->com[1], x->com[2]}};
+}
+
 /* Completes the sums of the leaf cells: adds particles and sinks, and derives the mass quantum. */
 static void total_mass(struct sim *s, struct sum sum[4])
 {
@@ -90,6 +99,7 @@ static void total_mass(struct sim *s, struct sum sum[4])
     if (!sim_parts_mass(s, n, sum)) add_particle_mass(&s->parts, n, sum);
     if (sinks_any(s->phys.sinks)) sinks_mass(s->phys.sinks, sum);
     comm_sums(&s->comm, sum, 4);
+    sim_keep_monopole(s);
     s->phys.matter.mass = sum_get(&sum[0]);
     for (int d = 0; d < 3; d++)
         s->phys.matter.com[d] = s->phys.matter.mass > 0 ? sum_get(&sum[1 + d]) / s->phys.matter.mass

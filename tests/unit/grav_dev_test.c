@@ -42,7 +42,8 @@ static double rho_tot; /* mean density of the base level */
 
 static struct grav_source source(double tfrac)
 {
-    return (struct grav_source){2.5, rho_tot, tfrac, {0.7, {0.3, 0.55, 0.4}}};
+    return (struct grav_source){
+        .fourpi = 2.5, .rho_tot = rho_tot, .tfrac = tfrac, .far = {0.7, {0.3, 0.55, 0.4}}};
 }
 
 static void build(struct mesh *m, const struct setting *s)
