@@ -42,6 +42,9 @@ struct ckpt_head { /* names and units as in the header of RAMSES's amr files */
     /* Values that RAMSES does not store, in the files exact_NNNNN.outRRRRR. */
     double tout_next, aout_next;
     unsigned char safe[LEVEL_MAX + 2]; /* multigrid in safe mode, by level */
+    /* Mass and centre of mass in the last solves (lib/grav/far.h) in fewer than three dimensions,
+     * otherwise 0. */
+    double far[4];
     const struct gas_vars *gas;        /* names of the nvar variables; NULL: default names (lent) */
     const struct ckpt_rest *rest;      /* data passed on unchanged; NULL: none (lent) */
     const struct ckpt_file *file;      /* [nfile] text files of this rank (lent) */

@@ -280,6 +280,7 @@ static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
     hdf5_attr(f, "ptah", "tout_next", 'd', 1, &h->tout_next);
     hdf5_attr(f, "ptah", "aout_next", 'd', 1, &h->aout_next);
     hdf5_attr(f, "ptah", "safe", 'B', LEVEL_MAX + 2, h->safe);
+    if (h->ndim < 3) hdf5_attr(f, "ptah", "far", 'd', 4, h->far);
     fill_boundary(f, &h->boundary);
     fill_stored(f, &w->o);
 }

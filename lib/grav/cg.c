@@ -1,5 +1,5 @@
-/* grav/cg: conjugate gradient for A φ = b, A φ = mean of the six neighbours − φ, b = dx² 4πG(ρ −
- * ρ_tot)/6 and boundary values on the right-hand side; r = b − Aφ. Scalar products are exact sums
+/* grav/cg: conjugate gradient for A φ = b, A φ = mean of the 2 ndim neighbours − φ, b = dx² 4πG(ρ −
+ * ρ_tot)/(2 ndim) and boundary values on the right-hand side; r = b − Aφ. Scalar products are exact sums
  * of per-oct sums. */
 #include "grav/cg.h"
 
@@ -14,6 +14,8 @@ enum { MAX_STEPS = 10000 };
 struct cg {
     const struct comm *c;
     const struct level *lv;
+    int cells;    /* of an oct; the others hold zero */
+    double faces; /* number of neighbours of a cell */
     double (*phi)[8], (*r)[8], (*p)[8], (*z)[8];
 };
 
@@ -21,7 +23,7 @@ static void first_residual(struct cg *s, const struct grav_source *from,
                            const struct interpol *boundary)
 {
     const struct level *lv = s->lv;
-    double dx = 1.0 / (double)((int64_t)1 << lv->level), fact = from->fourpi * dx * dx / 6.0;
+    double dx = 1.0 / (double)((int64_t)1 << lv->level), fact = from->fourpi * dx * dx / s->faces;
 #pragma omp parallel
     {
         struct interpol here = *boundary;
@@ -31,14 +33,14 @@ static void first_residual(struct cg *s, const struct grav_source *from,
             const double *n[6];
             double sum[8];
             kern_rows_boundary((const double(*)[8])s->phi, lv->nbr[i], n);
-            for (int f = 0; f < 6; f++)
+            for (int f = 0; f < (int)s->faces; f++)
                 if (lv->nbr[i][f] < 0) {
                     interpol_face(&here, i, f, beyond[f]);
                     n[f] = beyond[f];
                 }
             kern_sum(s->phi[i], n, sum);
-            for (int k = 0; k < 8; k++)
-                s->r[i][k] = s->phi[i][k] - sum[k] / 6.0 +
+            for (int k = 0; k < s->cells; k++)
+                s->r[i][k] = s->phi[i][k] - sum[k] / s->faces +
                              fact * (lv->fld[FLD_RHO][i][k] - from->rho_tot);
         }
     }
@@ -54,7 +56,7 @@ static void apply(struct cg *s)
         double sum[8];
         kern_rows_boundary((const double(*)[8])s->p, lv->nbr[i], n);
         kern_sum(s->p[i], n, sum);
-        for (int k = 0; k < 8; k++) s->z[i][k] = sum[k] / 6.0 - s->p[i][k];
+        for (int k = 0; k < s->cells; k++) s->z[i][k] = sum[k] / s->faces - s->p[i][k];
     }
 }
 
@@ -115,10 +117,11 @@ struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l,
 {
     struct level *lv = &m->lev[l];
     size_t bytes = sizeof(double[8]) * (size_t)lv->noct + 1;
-    struct cg s = {.c = c, .lv = lv, .phi = lv->fld[FLD_PHI]};
-    s.r = mem_new(bytes, "conjugate gradient");
+    struct cg s = {.c = c, .lv = lv, .cells = m->cells, .faces = 2 * m->ndim};
+    s.phi = lv->fld[FLD_PHI];
+    s.r = mem_zero(bytes, "conjugate gradient");
     s.p = mem_zero(bytes, "conjugate gradient");
-    s.z = mem_new(bytes, "conjugate gradient");
+    s.z = mem_zero(bytes, "conjugate gradient");
     ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
     first_residual(&s, from, boundary);
     struct grav_report rep = iterate(&s, epsilon);

@@ -69,7 +69,7 @@ static inline void keep_leaves(const struct deposit *s, lidx i, bool finer)
 static void spread(const struct deposit *s, struct deferred *mine, const lidx cube[27],
                    const int low[3], const double frac[3], double mass)
 {
-    for (int v = 0; v < 8; v++) {
+    for (int v = 0; v < s->m->cells; v++) {
         int o = 0, cell = 0;
         for (int d = 0, stride = 1; d < 3; d++, stride *= 3) {
             /* position 0..5 in the three octs along an axis */
@@ -89,16 +89,16 @@ static void spread_split(const struct deposit *s, struct deferred *mine, lidx i,
     lidx cube[27];
     double x0[3];
     cube[13] = -1;
-    for (int k = 0; k < 8; k++) {
+    for (int k = 0; k < s->m->cells; k++) {
         lidx child = s->lv->child[i][k];
         if (child < 0) continue;
         if (cube[13] < 0) {
             mesh_cube(s->m, s->lv->level, i, cube);
             grav_cell_centre(s->m, s->lv->level, i, 0, x0);
         }
-        int low[3];
-        double frac[3];
-        for (int d = 0; d < 3; d++) frac[d] = deposit_cloud(com[child][d], x0[d], s->dx, &low[d]);
+        int low[3] = {0};
+        double frac[3] = {0};
+        for (int d = 0; d < s->m->ndim; d++) frac[d] = deposit_cloud(com[child][d], x0[d], s->dx, &low[d]);
         spread(s, mine, cube, low, frac, quanta(s, i, k));
     }
 }
@@ -109,7 +109,7 @@ void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double 
     const struct level *lv = &m->lev[l];
     double dx = mesh_dx(m, l);
     struct deposit s = {.m = m, .lv = lv, .dx = dx, .smallr = smallr, .mass = mass};
-    s.unit = dx * dx * dx / quantum;
+    s.unit = mesh_volume(m, l) / quantum;
     if (!level_gas(lv, GAS_DENSITY)) return;
 #pragma omp parallel
     {

@@ -63,18 +63,19 @@ PTAH_HD double deposit_leaf(const struct level *lv, lidx i, int k, double vol, d
     return lv->child[i][k] >= 0 ? 0.0 : mass;
 }
 
-/* Mass of the leaf cells of oct i. */
-PTAH_HD double deposit_leaf_mass(const struct level *lv, lidx i, double dx, double smallr)
+/* Mass of the leaf cells of oct i; vol: mesh_share. */
+PTAH_HD double deposit_leaf_mass(const struct level *lv, lidx i, double vol, double smallr)
 {
     double sum = 0;
-    for (int k = 0; k < 8; k++) sum += deposit_leaf(lv, i, k, dx * dx * dx, smallr);
+    for (int k = 0; k < 8; k++) sum += deposit_leaf(lv, i, k, vol, smallr);
     return sum;
 }
 
-/* Mass and first moments of the leaf cells of an oct. */
-PTAH_HD void deposit_leaves(const struct level *lv, lidx i, double dx, double smallr, double sum[4])
+/* Mass and first moments of the leaf cells of oct i of level l. */
+PTAH_HD void deposit_leaves(const struct mesh *m, int l, lidx i, double smallr, double sum[4])
 {
-    double vol = dx * dx * dx, x[2][3];
+    const struct level *lv = &m->lev[l];
+    double dx = mesh_dx(m, l), vol = mesh_share(m, l), x[2][3];
     int64_t q[3];
     okey_coords(lv->key[i], q);
     for (int b = 0; b < 2; b++)

@@ -10,56 +10,54 @@
 #include "grav/interpol.h"
 #include "oct/fields.h"
 
-/* Gradient along direction d. lo, hi: the octs before and after o along d. */
-static inline void gradient(const double o[8], const double *lo, const double *hi, int d, double dx,
-                            double f[8])
+/* Acceleration of oct i along d. */
+static inline void gradient(struct interpol *here, const struct level *lv, lidx i, int d, double dx)
 {
-    for (int c = 0; c < 8; c++) f[c] = force_cell(o, lo, hi, d, c, dx);
+    double beyond[2][8], (*phi)[8] = lv->fld[FLD_PHI];
+    const double *n[2];
+    for (int side = 0; side < 2; side++) {
+        lidx j = lv->nbr[i][2 * d + side];
+        if (j < 0) interpol_face(here, i, 2 * d + side, beyond[side]);
+        n[side] = j < 0 ? beyond[side] : phi[j];
+    }
+    for (int c = 0; c < 8; c++) level_force(lv, d)[i][c] = force_cell(phi[i], n[0], n[1], d, c, dx);
 }
 
 static void force_self(struct mesh *m, int l, const struct grav_source *from)
 {
     struct level *lv = &m->lev[l];
-    double(*phi)[8] = lv->fld[FLD_PHI], dx = 1.0 / (double)((int64_t)1 << l);
+    double dx = 1.0 / (double)((int64_t)1 << l);
 #pragma omp parallel
     {
         struct interpol here;
-        double beyond[6][8];
         interpol_init(&here, m, l - 1, from);
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
-            const double *n[6];
-            for (int f = 0; f < 6; f++) {
-                lidx j = lv->nbr[i][f];
-                if (j < 0) interpol_face(&here, i, f, beyond[f]);
-                n[f] = j < 0 ? beyond[f] : phi[j];
-            }
-            gradient(phi[i], n[0], n[1], 0, dx, lv->fld[FLD_FX][i]);
-            gradient(phi[i], n[2], n[3], 1, dx, lv->fld[FLD_FY][i]);
-            gradient(phi[i], n[4], n[5], 2, dx, lv->fld[FLD_FZ][i]);
+            for (int d = 0; d < m->ndim; d++) gradient(&here, lv, i, d, dx);
+            for (int d = m->ndim; d < 3; d++) memset(level_force(lv, d)[i], 0, sizeof(double[8]));
         }
     }
 }
 
 /* Acceleration by gravity_type: 1 constant vector; 2 point mass (GM, softening, x, y, z); 3
  * vertical field of a disc, Kuijken & Gilmore 1989 (a1 [kpc/Myr²], a2 [1/Myr²], z0 [pc]),
- * centred. */
-static void analytic_force(const struct grav_par *p, const double x[3], double f[3])
+ * centred, along the last dimension. */
+static void analytic_force(const struct grav_par *p, int ndim, const double x[3], double f[3])
 {
     const double *q = p->gravity_params;
     f[0] = f[1] = f[2] = 0;
     if (p->gravity_type == 1) {
-        memcpy(f, q, sizeof(double[3]));
+        memcpy(f, q, sizeof *f * (size_t)ndim);
     } else if (p->gravity_type == 2) {
         double r2 = q[1] * q[1];
-        for (int d = 0; d < 3; d++) r2 += (x[d] - q[2 + d]) * (x[d] - q[2 + d]);
+        for (int d = 0; d < ndim; d++) r2 += (x[d] - q[2 + d]) * (x[d] - q[2 + d]);
         double r = sqrt(r2);
-        for (int d = 0; d < 3; d++) f[d] = -q[0] * (x[d] - q[2 + d]) / (r * r * r);
+        for (int d = 0; d < ndim; d++) f[d] = -q[0] * (x[d] - q[2 + d]) / (r * r * r);
     } else if (p->gravity_type == 3) {
         double a1 = q[0] * CGS_KPC / (CGS_MYR * CGS_MYR) / p->unit_l * (p->unit_t * p->unit_t);
         double a2 = q[1] / (CGS_MYR * CGS_MYR) * (p->unit_t * p->unit_t),
-               z0 = q[2] * CGS_PC / p->unit_l, z = x[2] - 0.5 * p->boxlen;
-        f[2] = -a1 * z / sqrt(z * z + z0 * z0) - a2 * z;
+               z0 = q[2] * CGS_PC / p->unit_l, z = x[ndim - 1] - 0.5 * p->boxlen;
+        f[ndim - 1] = -a1 * z / sqrt(z * z + z0 * z0) - a2 * z;
     }
 }
 
@@ -71,7 +69,7 @@ static void force_analytic(struct mesh *m, int l, const struct grav_par *p)
         for (int c = 0; c < 8; c++) {
             double x[3], f[3];
             grav_cell_centre(m, l, i, c, x);
-            analytic_force(p, x, f);
+            analytic_force(p, m->ndim, x, f);
             for (int d = 0; d < 3; d++) lv->fld[FLD_FX + d][i][c] = f[d];
         }
     ghosts_set(m, l, SET_FORCE, true);
@@ -90,19 +88,19 @@ void grav_force(struct mesh *m, const struct comm *c, int l, const struct grav_s
 
 /* Density by gravity_type: -2 cusp min(1/(r(1+r)²), its value at the softening) (softening, x, y,
  * z); -3 the density of the disc of type 3. */
-double grav_analytic_density(const struct grav_par *p, const double x[3])
+double grav_analytic_density(const struct grav_par *p, int ndim, const double x[3])
 {
     const double *q = p->gravity_params;
     if (p->gravity_type == -2) {
         double r2 = 0;
-        for (int d = 0; d < 3; d++) r2 += (x[d] - q[1 + d]) * (x[d] - q[1 + d]);
+        for (int d = 0; d < ndim; d++) r2 += (x[d] - q[1 + d]) * (x[d] - q[1 + d]);
         double r = sqrt(r2), top = 1.0 / (q[0] * (1.0 + q[0]) * (1.0 + q[0]));
         return fmin(1.0 / (r * (1.0 + r) * (1.0 + r)), top);
     }
     if (p->gravity_type == -3) {
         double a1 = q[0] * 1e3 / q[2] / (CGS_MYR * CGS_MYR) / (4 * M_PI * RAMSES_G) / p->unit_d;
         double a2 = q[1] / (CGS_MYR * CGS_MYR) / (4 * M_PI * RAMSES_G) / p->unit_d,
-               z0 = q[2] * CGS_PC / p->unit_l, z = x[2] - 0.5 * p->boxlen;
+               z0 = q[2] * CGS_PC / p->unit_l, z = x[ndim - 1] - 0.5 * p->boxlen;
         return a1 / pow(1.0 + (z / z0) * (z / z0), 1.5) + a2;
     }
     return 0;

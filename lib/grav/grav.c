@@ -25,6 +25,20 @@
 
 enum { MAX_CYCLES = GRAV_CYCLES };
 
+/* While a level is solved in fewer than three dimensions, the cells that repeat others hold zero.
+ */
+static void hide_repeats(const struct mesh *m, double row[8])
+{
+    for (int k = m->cells; k < 8; k++) row[k] = 0;
+}
+
+static void show_repeats(const struct mesh *m, int l)
+{
+    double(*phi)[8] = m->lev[l].fld[FLD_PHI];
+    for (lidx i = 0; m->ndim < 3 && i < m->lev[l].noct; i++)
+        for (int k = m->cells; k < 8; k++) phi[i][k] = phi[i][k & (m->cells - 1)];
+}
+
 /* First guess of φ of own oct i: 0 on the periodic base level, the monopole with boundaries,
  * interpolated on finer levels. */
 static void guess_oct(struct interpol *here, int l, lidx i, double phi[8])
@@ -32,10 +46,11 @@ static void guess_oct(struct interpol *here, int l, lidx i, double phi[8])
     const struct mesh *m = here->m;
     if (l > m->levelmin) {
         interpol_oct(here, i, phi);
+        hide_repeats(m, phi);
         return;
     }
     memset(phi, 0, sizeof(double[8]));
-    for (int k = 0; k < 8 && mesh_has_boundaries(m); k++) {
+    for (int k = 0; k < m->cells && mesh_has_boundaries(m); k++) {
         double x[3];
         grav_cell_centre(m, l, i, k, x);
         phi[k] = far_phi(m, &here->far, x, mesh_dx(m, l));
@@ -60,7 +75,7 @@ static void freeze_boundary(struct interpol *here, const struct level *lv, lidx 
                             double rhs[8])
 {
     const double *phi = lv->fld[FLD_PHI][i];
-    for (int f = 0; f < 6; f++) {
+    for (int f = 0; f < 2 * here->m->ndim; f++) {
         if (lv->nbr[i][f] >= 0) continue;
         double beyond[8];
         int bit = 1 << f / 2;
@@ -80,6 +95,7 @@ static void source_oct(struct interpol *here, const struct level *lv, lidx i,
     for (int k = 0; k < 8; k++)
         rhs[k] = kern_source(lv->fld[FLD_RHO][i][k], from->rho_tot, from->fourpi);
     freeze_boundary(here, lv, i, inv_dx2, rhs);
+    hide_repeats(here->m, rhs);
 }
 
 /* Exchange of right-hand side and first guess of ghosts, in progress until source_end. From then on
@@ -124,10 +140,9 @@ static void residual(struct mg_level *top, struct sum *norm)
     mg_residual(top, norm);
 }
 
-double mg_norm(int level, const struct sum *residual2)
+double mg_norm(int ndim, int level, const struct sum *residual2)
 {
-    double dx = 1.0 / (double)((int64_t)1 << level);
-    return dx * dx * dx * sum_get(residual2);
+    return ldexp(sum_get(residual2), -ndim * level);
 }
 
 double mg_error(double now, double first, double rho_tot)
@@ -167,10 +182,10 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
         else
             mg_residual(top, NULL);
         mg_correct(g, c, *safe, n == 0 || deferred ? &norm : NULL);
-        if (n == 0) first = mg_norm(g->top, &norm);
+        if (n == 0) first = mg_norm(top->ndim, g->top, &norm);
         if (deferred) {
             last = err;
-            now[n - 1] = err = mg_error(mg_norm(g->top, &norm), first, rho_tot);
+            now[n - 1] = err = mg_error(mg_norm(top->ndim, g->top, &norm), first, rho_tot);
             if (grav_error_decides(p, g->top, err, last)) return false;
         }
         mg_sweeps(c, top, *safe, MG_SWEEPS, true);
@@ -179,7 +194,7 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
         if (deferred) continue;
         comm_sum(c, &norm);
         last = err;
-        now[n] = err = mg_error(mg_norm(g->top, &norm), first, rho_tot);
+        now[n] = err = mg_error(mg_norm(top->ndim, g->top, &norm), first, rho_tot);
         rep->cycles = n + 1;
         if (mg_ends(p, g->top, err, last, rep)) break;
     }
@@ -368,7 +383,7 @@ void grav_forget(struct grav_par *p, int l)
 bool grav_by_fourier(const struct mesh *m, int l, const struct grav_par *p)
 {
     return l >= p->fft_levelmin && l < p->cg_levelmin && complete(l, m->lev[l].total) &&
-           !mesh_has_boundaries(m);
+           m->ndim == 3 && !mesh_has_boundaries(m);
 }
 
 void grav_log(int l, const struct grav_report *rep, const struct grav_par *p, bool cg)
@@ -400,6 +415,7 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l,
         rep = solve_whole(m, c, l, from, &boundary, p);
     else
         rep = solve_multigrid(m, c, l, from, &boundary, p);
+    show_repeats(m, l);
     grav_log(l, &rep, p, cg);
     return rep;
 }

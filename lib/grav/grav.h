@@ -66,6 +66,7 @@ struct grav_source {
     double rho_tot; /* mean density; 0 with boundaries */
     double tfrac;   /* weight of the time interpolation φ + (φ − φ_old) tfrac of level l-1 */
     struct far_field far; /* monopole of all mass, for values beyond boundaries */
+    struct far_field far_old; /* the monopole that belongs to φ_old of level l-1 */
 };
 
 /* Solves level l for FLD_PHI (own and ghosts valid on return) from FLD_RHO (own cells valid on
@@ -79,8 +80,8 @@ void grav_fini(struct grav_par *p);
 /* Frees the caches of levels l and finer before their octs or the mesh change. Local. */
 void grav_forget(struct grav_par *p, int l);
 
-/* Computes FX..FZ of level l: the acceleration −∇φ, code units, from PHI by the 5-point gradient;
- * own and ghosts valid on return. Uses tfrac and far of `from`. gravity_type > 0: the analytic
+/* Computes FX..FZ of level l: the acceleration −∇φ, code units, from PHI by the 5-point gradient
+ * (zero along missing axes); own and ghosts valid on return. Uses tfrac and far of `from`. gravity_type > 0: the analytic
  * acceleration at cell centres. (collective) */
 void grav_force(struct mesh *m, const struct comm *c, int l, const struct grav_source *from,
                 const struct grav_par *p);
@@ -104,4 +105,4 @@ bool grav_moments_alone(const struct mesh *m, int l, int k);
 void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double (*com)[3],
                       double smallr, int64_t (*mass)[8]);
 /* Analytic density at x (code units) for gravity_type < 0; 0 for unknown types. Local. */
-double grav_analytic_density(const struct grav_par *p, const double x[3]);
+double grav_analytic_density(const struct grav_par *p, int ndim, const double x[3]);

@@ -15,7 +15,7 @@ void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level,
                    const struct grav_source *from)
 {
     *p = (struct interpol){
-        .m = m, .level = coarse_level, .tfrac = from->tfrac, .far = from->far, .parent = -1};
+        .m = m, .level = coarse_level, .tfrac = from->tfrac, .far = from->far, .far_old = from->far_old, .parent = -1};
 }
 
 void grav_cell_centre(const struct mesh *m, int l, lidx i, int c, double x[3])
@@ -24,6 +24,17 @@ void grav_cell_centre(const struct mesh *m, int l, lidx i, int c, double x[3])
     okey_coords(m->lev[l].key[i], pos);
     for (int d = 0; d < 3; d++) pos[d] = 2 * pos[d] + (c >> d & 1);
     cell_centre(m, l, pos, x);
+}
+
+/* Finds the octs around a parent oct. Along missing axes they are the same: so are the weights of
+ * their cells together. */
+static void cube_find(struct interpol *p, lidx parent)
+{
+    const int ndim = p->m->ndim;
+    mesh_cube(p->m, p->level, parent, p->cube);
+    for (int o = 0; ndim < 3 && o < 27; o++)
+        p->cube[o] = p->cube[9 + 3 * (ndim < 2 ? 1 : o / 3 % 3) + o % 3];
+    p->parent = parent;
 }
 
 /* Fills in the values of the 6³ cells at the time of the step. A missing oct leaves a hole. */
@@ -50,8 +61,7 @@ static void patch_fill(struct interpol *p)
 static void parent_set(struct interpol *p, lidx parent)
 {
     if (p->parent == parent) return;
-    mesh_cube(p->m, p->level, parent, p->cube);
-    p->parent = parent;
+    cube_find(p, parent);
     patch_fill(p);
 }
 
@@ -79,7 +89,10 @@ static double cell_value(const struct interpol *p, const int x[3], double centra
     int64_t q[3];
     okey_coords(lv->key[p->parent], q);
     for (int d = 0; d < 3; d++) q[d] += (x[d] >> 1) - 1;
-    return far_cell(p->m, p->level, q, c, &p->far, 0);
+    const double now = far_cell(p->m, p->level, q, c, &p->far, 0);
+    if (p->m->ndim == 3 || p->tfrac == 0) return now;
+    const double old = far_cell(p->m, p->level, q, c, &p->far_old, 0);
+    return interpol_in_time(now, &old, p->tfrac);
 }
 
 /* The 27 cells around cell x of the 6³. */
@@ -167,7 +180,6 @@ void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell,
 {
     struct interpol p;
     interpol_init(&p, m, l, from);
-    mesh_cube(m, l, i, p.cube);
-    p.parent = i;
+    cube_find(&p, i);
     sum_alone(&p, (int[3]){2 + (cell & 1), 2 + (cell >> 1 & 1), 2 + (cell >> 2)}, out);
 }

@@ -3,18 +3,23 @@
 #pragma once
 #include <math.h>
 
+#include "base/cgs.h"
 #include "grav/far.h"
 #include "oct/find_kern.h"
 #include "oct/mesh.h"
 
-/* Monopole potential in solver units (φ/boxlen) at x, not closer than rmin. */
+/* Monopole potential in solver units (φ/boxlen) at x, not closer than rmin: of a point, a line or a
+ * sheet. */
 PTAH_HD double far_phi(const struct mesh *m, const struct far_field *far, const double x[3],
                        double rmin)
 {
     if (far->mass == 0) return 0;
     double r2 = 0;
-    for (int d = 0; d < 3; d++) r2 += (x[d] - far->com[d]) * (x[d] - far->com[d]);
-    return -far->mass / fmax(sqrt(r2), rmin) / m->boxlen;
+    for (int d = 0; d < m->ndim; d++) r2 += (x[d] - far->com[d]) * (x[d] - far->com[d]);
+    const double r = fmax(sqrt(r2), rmin);
+    if (m->ndim == 1) return RAMSES_TWOPI * far->mass * r / m->boxlen;
+    if (m->ndim == 2) return 2 * far->mass * log(r) / m->boxlen;
+    return -far->mass / r / m->boxlen;
 }
 
 /* Centre of the cell at integer position pos on level l, wrapped along periodic axes. */
@@ -117,7 +122,8 @@ PTAH_HD double interpol_value(const struct mesh *m, int l, const lidx oct[8], co
     v[7] = interpol_at(m, l, oct, x, 0, tfrac, far);
     for (int k = 0; k < 7; k++) {
         int y[3];
-        for (int d = 0; d < 3; d++) y[d] = x[d] + (k >> d & 1 ? 0 : c >> d & 1 ? 1 : -1);
+        for (int d = 0; d < 3; d++)
+            y[d] = x[d] + (k >> d & 1 || d >= m->ndim ? 0 : c >> d & 1 ? 1 : -1);
         v[k] = interpol_at(m, l, oct, y, v[7], tfrac, far);
     }
     return interpol_sum(v);

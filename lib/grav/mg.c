@@ -50,7 +50,7 @@ static void level_children(struct mg_level *g, const struct level *lv, const str
 
 bool mg_oct_mask(const struct level *lv, const struct mg_level *fine, lidx i, double mask[8])
 {
-    return mg_mask_cells(lv->child[i], fine->map, (const double(*)[8])fine->mask, mask);
+    return mg_mask_cells(lv->child[i], fine->map, (const double(*)[8])fine->mask, fine->ndim, mask);
 }
 
 /* Sets keep[i] = 1 for the octs of lv that have a child in `fine`, and their masks, also for
@@ -168,11 +168,12 @@ static void level_faces(struct mg_level *g)
         return;
     }
     g->boundary = g->own_boundary = row;
+    g->masked = g->ndim < 3;
     g->boundaries = mem_new(sizeof *g->boundaries * SETS, MG_TABLES);
     for (int set = 0; set < SETS; set++) {
         lidx nbr[1][FACES];
         for (int f = 0; f < FACES; f++) nbr[0][f] = set >> f & 1 ? NBR_NONE : 0;
-        mg_boundary_cells((const lidx(*)[6])nbr, NULL, 0, &g->boundaries[set]);
+        mg_boundary_cells((const lidx(*)[6])nbr, NULL, 0, g->ndim, &g->boundaries[set]);
         row_by_colour(g->boundaries[set].diag);
         row_by_colour(g->boundaries[set].safe);
     }
@@ -209,8 +210,9 @@ static void boundary_cells(const struct mg_level *g, lidx i, struct mg_boundary 
     const row4 zero = {0};
     for (int colour = 0; colour < 2; colour++) {
         row4 at[6], own = masks_around(g, i, colour == 0, at), weight = zero;
-        for (int k = 0; k < 6; k++) weight += row_choose(at[k] <= 0.0, at[k] / own, zero);
-        row4 diag = row_mask_inside(own, 6.0 - weight);
+        for (int k = 0; k < 6; k++)
+            if (k % 3 < g->ndim) weight += row_choose(at[k] <= 0.0, at[k] / own, zero);
+        row4 diag = row_mask_inside(own, 2.0 * g->ndim - weight);
         row4 safe = row_choose(own < 1.0, zero, diag);
         memcpy(e->diag + 4 * colour, &diag, sizeof diag);
         memcpy(e->safe + 4 * colour, &safe, sizeof safe);
@@ -231,7 +233,7 @@ static void level_masked(struct mg_level *g)
     g->boundary = g->own_boundary = row;
     g->masked = true;
     g->boundaries = mem_new(sizeof *g->boundaries * (size_t)(n + 1), MG_TABLES);
-    mg_boundary_cells(&(const lidx[6]){0}, NULL, 0,
+    mg_boundary_cells(&(const lidx[6]){0}, NULL, 0, 3,
                       &g->boundaries[0]); /* symmetric: cell order and colour order agree */
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < g->noct; i++)
@@ -376,7 +378,7 @@ void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, d
     g->top = l;
     level_lend(&g->lev[l], &m->lev[l]);
     g->lev[l].mask = mask;
-    for (int k = l; k >= 1; k--) g->lev[k].level = k;
+    for (int k = l; k >= 1; k--) g->lev[k].level = k, g->lev[k].ndim = m->ndim;
     if (l <= m->levelmin)
         build_complete(g, m, c, min);
     else

@@ -16,8 +16,10 @@ enum { MG_NEAR = 1, MG_OUTER, MG_ALL };
 /* Sweeps before and after the correction; sweeps of the coarsest level. */
 enum { MG_SWEEPS = 2, MG_BOTTOM_SWEEPS = 4 };
 
+/* In ndim < 3 dimensions the cells from 2^ndim on are outside: all levels are masked, and the
+ * diagonal counts 2 ndim neighbours. */
 struct mg_level {
-    int level;
+    int level, ndim;
     lidx nown, noct;
     const lidx (*nbr)[6];   /* compact; after building, noct for a missing neighbour */
     const lidx (*child)[8]; /* [noct] compact index on the finer level; unset for the top */
@@ -153,7 +155,7 @@ struct grav_report whole_solve(const struct mesh *m, const struct comm *c, int l
 /* ---- the iteration, on hosts and devices (grav.c) ---- */
 
 bool grav_by_fourier(const struct mesh *m, int l, const struct grav_par *p);
-double mg_norm(int level, const struct sum *residual2);
+double mg_norm(int ndim, int level, const struct sum *residual2);
 /* Relative error; now, first: values of mg_norm. */
 double mg_error(double now, double first, double rho_tot);
 /* Call after each cycle (rep->cycles) with its error and the previous one: returns whether the

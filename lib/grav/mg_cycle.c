@@ -181,7 +181,8 @@ void mg_sweeps(const struct comm *c, struct mg_level *g, bool safe, int n, bool 
 INLINE void residual_kind(const struct mg_level *lev, struct sum_batch *part, enum octs kind)
 {
     const struct mg_level g = *lev;
-    double inv_dx2 = (double)((int64_t)1 << g.level) * (double)((int64_t)1 << g.level);
+    double inv_dx2 = (double)((int64_t)1 << g.level) * (double)((int64_t)1 << g.level),
+           part_of = 1.0 / (1 << g.ndim);
 #pragma omp for schedule(static)
     for (lidx i = 0; i < g.nown; i++) {
         const double *n[6];
@@ -192,7 +193,7 @@ INLINE void residual_kind(const struct mg_level *lev, struct sum_batch *part, en
             r[k] = row_residual(k == 0, n, g.rhs[i], diag, g.u[i], inv_dx2);
             if (kind == OCTS_MASKED) r[k] = row_mask_inside(diag, r[k]);
         }
-        g.mean[i] = 0.125 * row_sum8(r[0], r[1]);
+        g.mean[i] = part_of * row_sum8(r[0], r[1]);
         if (part) sum_batch_add(part, row_sum8(r[0] * r[0], r[1] * r[1]));
     }
 }
@@ -281,6 +282,15 @@ static inline void gather_patch(const double (*u)[8], const lidx nb[27], double 
     }
 }
 
+/* Along missing axes the low cells of the oct take the place of all, so that they are copied. */
+static void flatten_patch(int ndim, double patch[64])
+{
+    for (int k = 0; k < 64; k++) {
+        const int y = ndim < 2 ? 1 : k >> 2 & 3;
+        patch[k] = patch[16 + 4 * y + (k & 3)];
+    }
+}
+
 /* Adds a 4³ array from `add` on to u of two octs i[2] adjacent along x. */
 INLINE void correct_pair(const struct mg_level *fine, const lidx i[2], const double *add)
 {
@@ -309,8 +319,9 @@ static void prolong(const struct mg_level *g, const struct mg_level *finer)
         const struct mg_level fine = *finer;
         double patch[64] __attribute__((aligned(64))), add[64] __attribute__((aligned(64)));
         gather_patch((const double(*)[8])g->u, g->cube[q].nb, patch);
+        if (fine.ndim < 3) flatten_patch(fine.ndim, patch);
         kern_prolong(patch, add);
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < 1 << (fine.ndim - 1); k++)
             correct_pair(&fine, g->child[g->cube[q].oct] + 2 * k,
                          add + 8 * (k & 1) + 32 * (k >> 1));
     }

@@ -16,22 +16,25 @@ struct mg_cube {
     lidx oct, nb[27];
 };
 
-PTAH_HD double mg_volume(const double mask[8])
+/* Fraction of the volume of an oct of `cells` cells that is inside; the masks of others are −1. */
+PTAH_HD double mg_volume(const double mask[8], int cells)
 {
     double v = 0;
     for (int k = 0; k < 8; k++) v += (1.0 + mask[k]) / 16.0;
-    return v;
+    return v * (8.0 / cells);
 }
 
-/* Masks of the cells of an oct: child[8] in mesh numbering, which map (NULL: identity) converts to
- * the numbering of fine_mask. Returns whether one of the children is in the hierarchy. */
+/* Masks of the 2^ndim cells of an oct, the others −1: child[8] in mesh numbering, which map (NULL:
+ * identity) converts to the numbering of fine_mask. Returns whether one of the children is in the
+ * hierarchy. */
 PTAH_HD_FN bool mg_mask_cells(const lidx child[8], const lidx *map, const double (*fine_mask)[8],
-                              double mask[8])
+                              int ndim, double mask[8])
 {
     bool any = false;
     for (int k = 0; k < 8; k++) {
         lidx j = child[k] >= 0 && map ? map[child[k]] : child[k];
-        mask[k] = j < 0 ? -1.0 : 2.0 * (fine_mask ? mg_volume(fine_mask[j]) : 1.0) - 1.0;
+        bool none = j < 0 || k >> ndim;
+        mask[k] = none ? -1.0 : 2.0 * (fine_mask ? mg_volume(fine_mask[j], 1 << ndim) : 1.0) - 1.0;
         any |= j >= 0;
     }
     return any;
@@ -51,19 +54,19 @@ PTAH_HD_FN bool mg_at_boundary(const lidx (*nbr)[6], const double (*mask)[8], li
     return false;
 }
 
-PTAH_HD_FN void mg_boundary_cells(const lidx (*nbr)[6], const double (*mask)[8], lidx i,
+PTAH_HD_FN void mg_boundary_cells(const lidx (*nbr)[6], const double (*mask)[8], lidx i, int ndim,
                                   struct mg_boundary *e)
 {
     for (int c = 0; c < 8; c++) {
-        double own = mask ? mask[i][c] : 1.0, weight = 0;
+        double own = c >> ndim ? -1.0 : mask ? mask[i][c] : 1.0, weight = 0;
         for (int k = 0; k < 6; k++) { /* order −x −y −z +x +y +z */
             int f = k < 3 ? 2 * k : 2 * k - 5, bit = 1 << f / 2;
             bool leaves = ((c & bit) != 0) == (f & 1);
             lidx j = leaves ? nbr[i][f] : i;
             double nb = j < 0 ? -1.0 : mask ? mask[j][c ^ bit] : 1.0;
-            if (nb <= 0 && own > 0) weight += nb / own;
+            if (k % 3 < ndim && nb <= 0 && own > 0) weight += nb / own;
         }
-        e->diag[c] = own > 0 ? 6.0 - weight : 0.0;
+        e->diag[c] = own > 0 ? 2 * ndim - weight : 0.0;
         e->safe[c] = own < 1 ? 0.0 : e->diag[c];
     }
 }

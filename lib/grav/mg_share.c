@@ -40,7 +40,7 @@ int mg_share_first(const struct mg *g, const struct mesh *m, const struct comm *
     if (c->size == 1 || g->shared_max == 0) return 0;
     if (!complete && g->try_shared > 0) return g->try_shared < g->top ? g->try_shared : g->top - 1;
     for (; level > 0; level--) {
-        n = complete ? n / 8 : n / CHILDREN;
+        n = complete ? n >> m->ndim : n / CHILDREN;
         if (n > m->lev[level].total) n = m->lev[level].total;
         if (n <= g->shared_max) break;
     }
@@ -53,6 +53,7 @@ void mg_whole_mesh(struct mesh *whole, const struct mesh *m, int top, int64_t n,
     okey *k[LEVEL_MAX + 2];
     int64_t count[LEVEL_MAX + 2];
     mesh_init(whole, complete ? top : 0, top, 0, false, false, m->boxlen, m->bounded);
+    mesh_set_ndim(whole, m->ndim);
     for (int l = top; l >= 1; l--) {
         k[l] = mem_new(sizeof *key * (size_t)n + 1, "multigrid");
         count[l] = 0;
@@ -78,7 +79,8 @@ static void link_above(struct mg *g, const struct mesh *m, int k)
     struct mg_share *s = g->share;
     struct mg_level *lev = &g->lev[k], *fine = &g->lev[k + 1];
     const struct level *whole = &s->mesh.lev[k], *lv = &m->lev[k + 1];
-    *lev = (struct mg_level){.level = k, .nown = whole->nown, .noct = whole->noct};
+    *lev = (struct mg_level){
+        .level = k, .ndim = lev->ndim, .nown = whole->nown, .noct = whole->noct};
     lidx(*child)[8] = mem_new(sizeof *child * (size_t)whole->noct + 1, MG_TABLES);
     memset(child, 0xff, sizeof *child * (size_t)whole->noct);
     s->slot = mem_new(sizeof *s->slot * (size_t)fine->nown + 1, MG_TABLES);
@@ -133,11 +135,20 @@ void mg_share_release(struct mg *g)
     FREE(s->message);
 }
 
+/* Key of the i-th oct of a complete level: its digits have ndim bits in i, and three in the key. */
+static okey complete_key(int ndim, int64_t i)
+{
+    okey key = 0;
+    for (int digit = 0; i >> ndim * digit; digit++)
+        key |= (okey)(i >> ndim * digit & ((1 << ndim) - 1)) << 3 * digit;
+    return key;
+}
+
 void mg_share_complete(struct mg *g, const struct mesh *m, int k)
 {
-    int64_t n = (int64_t)1 << 3 * (k - 1);
+    int64_t n = (int64_t)1 << m->ndim * (k - 1);
     okey *key = mem_new(sizeof *key * (size_t)n, "multigrid");
-    for (int64_t i = 0; i < n; i++) key[i] = (okey)i;
+    for (int64_t i = 0; i < n; i++) key[i] = complete_key(m->ndim, i);
     share_make(g, m, k, n, key, NULL);
     FREE(key);
 }

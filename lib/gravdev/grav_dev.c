@@ -160,7 +160,7 @@ static enum err norms_get(struct grav_dev *d, const struct mesh *m, int l, int f
         s[k].count = m->lev[l].nown;
     }
     if (d->comm->size > 1) comm_sums(d->comm, s, n);
-    for (int k = 0; k < n; k++) norm[first + k] = mg_norm(l, &s[k]);
+    for (int k = 0; k < n; k++) norm[first + k] = mg_norm(m->ndim, l, &s[k]);
     return OK;
 }
 

@@ -472,7 +472,7 @@ KERNEL(gas_mass, struct gas_mass_args, struct mass_shared, DEV_THREADS)
         int n = lv->nown - first < DEV_THREADS ? (int)(lv->nown - first) : DEV_THREADS;
         PHASE (t, n) {
             double sum[4];
-            deposit_leaves(lv, (lidx)(first + t), mesh_dx(a->mesh, a->l), a->smallr, sum);
+            deposit_leaves(a->mesh, a->l, (lidx)(first + t), a->smallr, sum);
             for (int j = 0; j < 4; j++) dev_term_of(&s->sum[j], &s->term[j][t], sum[j]);
         }
         for (int j = 0; j < 4; j++) dev_sum_add(&s->sum[j], &s->part, s->term[j], n, b);

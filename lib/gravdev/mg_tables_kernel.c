@@ -20,7 +20,7 @@ KERNEL(mg_keep, struct mg_keep_args, struct dev_nothing, DEV_THREADS)
     {
         double mask[8];
         bool inside = false;
-        a->keep[i] = mg_mask_cells(a->child[i], a->fine_map, a->fine_mask, mask);
+        a->keep[i] = mg_mask_cells(a->child[i], a->fine_map, a->fine_mask, 3, mask);
         for (int k = 0; k < 8; k++) {
             a->mask[i][k] = a->keep[i] ? mask[k] : MG_NO_MASK;
             inside |= mask[k] > 0;
@@ -88,7 +88,7 @@ KERNEL(mg_boundary_make, struct mg_boundary_make_args, struct dev_nothing, DEV_T
     {
         lidx row = a->is[i] ? a->first[i] : -1;
         a->boundary[i] = row;
-        if (row >= 0) mg_boundary_cells(a->nbr, a->mask, (lidx)i, &a->boundaries[row]);
+        if (row >= 0) mg_boundary_cells(a->nbr, a->mask, (lidx)i, 3, &a->boundaries[row]);
     }
 }
 

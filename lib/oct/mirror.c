@@ -334,6 +334,8 @@ static void image_update(struct mesh *im, const struct mesh *m)
         im->lev[l].noct = m->lev[l].noct;
     }
     im->levelmin = m->levelmin;
+    im->ndim = m->ndim;
+    im->cells = m->cells;
     im->levelmax = m->levelmax;
     im->nvar = m->nvar;
     im->hydro = m->hydro;

@@ -16,7 +16,8 @@
 #include "io/file.h"
 #include "io/zip.h"
 
-enum { VERSION = 1, PLANES = 8, CHUNK = CKPT_BATCH, SAFE = 64, TILES = CKPT_BATCH / GAS_TILE };
+enum { VERSION = 1, PLANES = 8, CHUNK = CKPT_BATCH, SAFE = 32, TILES = CKPT_BATCH / GAS_TILE };
+_Static_assert(SAFE >= LEVEL_MAX + 2, "all levels");
 _Static_assert(CKPT_BATCH % GAS_TILE == 0, "a batch is of whole tiles");
 
 struct file_head {
@@ -25,6 +26,7 @@ struct file_head {
     int32_t ncpu, file, nvar, nstep_coarse;
     double gamma, smallr, t, tout_next, aout_next;
     unsigned char safe[SAFE];
+    double far[4];
     uint32_t unused, crc; /* crc: checksum of the preceding members */
 };
 
@@ -59,6 +61,7 @@ static enum err put_head(struct exact_out *w)
     f.gamma = h->gamma, f.smallr = h->smallr, f.t = h->t;
     f.tout_next = h->tout_next, f.aout_next = h->aout_next;
     memcpy(f.safe, h->safe, sizeof h->safe);
+    memcpy(f.far, h->far, sizeof f.far);
     f.crc = zip_crc(0, &f, offsetof(struct file_head, crc));
     return put(w, &f, sizeof f);
 }
@@ -244,6 +247,7 @@ static enum err take_head(struct exact_in *x, int ncpu, int file)
     x->gamma = f.gamma, x->smallr = f.smallr, x->t = f.t;
     x->tout_next = f.tout_next, x->aout_next = f.aout_next;
     memcpy(x->safe, f.safe, sizeof x->safe);
+    memcpy(x->far, f.far, sizeof x->far);
     return OK;
 }
 

@@ -62,6 +62,7 @@ struct exact_in {
     double t, tout_next, aout_next;
     int nstep_coarse;
     unsigned char safe[LEVEL_MAX + 2];
+    double far[4];
 
     /* The following are private, for the current batch. */
     int level, n;

@@ -52,6 +52,7 @@ static enum err open_exact(struct source *s)
         s->exact = x.nvar == 0 || (x.gamma == s->gamma && x.smallr == s->smallr);
         s->head.tout_next = x.tout_next, s->head.aout_next = x.aout_next;
         memcpy(s->head.safe, x.safe, sizeof s->head.safe);
+        memcpy(s->head.far, x.far, sizeof s->head.far);
         if (x.t != s->head.t || x.nstep_coarse != s->head.nstep_coarse)
             err = err_set(ERR_FORMAT, "%s: belongs to coarse step %d, but the amr file to step %d",
                           path, x.nstep_coarse, s->head.nstep_coarse);

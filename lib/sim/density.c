@@ -36,7 +36,7 @@ static int moments_wanted(const struct sim *s)
 static void add_leaf_mass(const struct sim *s, int l, int n, struct sum sum[4])
 {
     const struct level *lv = &s->mesh.lev[l];
-    double dx = mesh_dx(&s->mesh, l), smallr = s->phys.hydro.smallr;
+    double vol = mesh_share(&s->mesh, l), smallr = s->phys.hydro.smallr;
 #pragma omp parallel if (lv->nown >= PARALLEL_FROM)
     {
         struct sum_batch mine[4];
@@ -45,9 +45,9 @@ static void add_leaf_mass(const struct sim *s, int l, int n, struct sum sum[4])
         for (lidx i = 0; i < lv->nown; i++) {
             double part[4];
             if (n == 4)
-                deposit_leaves(lv, i, dx, smallr, part);
+                deposit_leaves(&s->mesh, l, i, smallr, part);
             else
-                part[0] = deposit_leaf_mass(lv, i, dx, smallr);
+                part[0] = deposit_leaf_mass(lv, i, vol, smallr);
             for (int j = 0; j < n; j++) sum_batch_add(&mine[j], part[j]);
         }
         for (int j = 0; j < n; j++) sum_batch_end(&mine[j]);
@@ -83,6 +83,15 @@ static void add_particle_mass(const struct parts *p, int n, struct sum sum[4])
     }
 }
 
+/* The monopole is the one of the last solves also on levels that had no octs then, as after a
+ * restart. */
+void sim_keep_monopole(struct sim *s)
+{
+    struct sim_matter *x = &s->phys.matter;
+    for (int l = 0; l < LEVEL_MAX + 2; l++)
+        x->far[l] = (struct far_field){x->mass, {x->com[0], x->com[1], x->com[2]}};
+}
+
 /* Completes the sums of the leaf cells: adds particles and sinks, and derives the mass quantum. */
 static void total_mass(struct sim *s, struct sum sum[4])
 {
@@ -90,13 +99,12 @@ static void total_mass(struct sim *s, struct sum sum[4])
     if (!sim_parts_mass(s, n, sum)) add_particle_mass(&s->parts, n, sum);
     if (sinks_any(s->phys.sinks)) sinks_mass(s->phys.sinks, sum);
     comm_sums(&s->comm, sum, 4);
+    sim_keep_monopole(s);
     s->phys.matter.mass = sum_get(&sum[0]);
     for (int d = 0; d < 3; d++)
         s->phys.matter.com[d] = s->phys.matter.mass > 0 ? sum_get(&sum[1 + d]) / s->phys.matter.mass
                                                         : 0;
-    s->phys.matter.rho_tot = n > 1 ? 0
-                                   : s->phys.matter.mass /
-                                         (s->mesh.boxlen * s->mesh.boxlen * s->mesh.boxlen);
+    s->phys.matter.rho_tot = n > 1 ? 0 : s->phys.matter.mass / mesh_volume(&s->mesh, 0);
     int e;
     frexp(s->phys.matter.mass, &e);
     /* the whole mass in a single cell does not overflow */
@@ -137,20 +145,28 @@ static bool gas_counts(const struct sim *s, const struct level *lv, lidx i, int 
                r->var_cut_refine;
 }
 
+/* Index of the number in a row that was deposited in cell k: none is in cells that repeat others.
+ */
+static int deposited(const struct sim *s, int k)
+{
+    return k & (s->mesh.cells - 1);
+}
+
 /* Quasi-Lagrangian criterion from gas and particles. */
 static void mark_dense(const struct sim *s, struct level *lv, double m_refine,
                        const int64_t (*gas)[8], const int64_t (*number)[8])
 {
-    double dx = mesh_dx(&s->mesh, lv->level), vol = dx * dx * dx, quantum = s->phys.matter.quantum,
+    double vol = mesh_volume(&s->mesh, lv->level), quantum = s->phys.matter.quantum,
            unit = fmax(s->amr.refine.mass_sph / vol, s->phys.hydro.smallr);
 #pragma omp parallel for schedule(static) if (lv->nown >= PARALLEL_FROM)
     for (lidx i = 0; i < lv->nown; i++) {
         double n[8] = {0};
-        for (int k = 0; gas && k < 8; k++) n[k] = deposit_density(gas[i][k], quantum, vol) / unit;
+        for (int k = 0; gas && k < 8; k++) 
+            n[k] = deposit_density(gas[i][deposited(s, k)], quantum, vol) / unit;
         for (int k = 0; gas && s->par->refine.ivar_refine > 0 && k < 8; k++)
             if (!gas_counts(s, lv, i, k)) n[k] = 0;
         for (int k = 0; k < 8; k++)
-            lv->dense[i][k] = deposit_dense(n[k], number ? number[i][k] : 0, NUMBER_QUANTUM,
+            lv->dense[i][k] = deposit_dense(n[k], number ? number[i][deposited(s, k)] : 0, NUMBER_QUANTUM,
                                             m_refine);
     }
 }
@@ -191,12 +207,13 @@ static void sums_exchange(const struct sim *s, int l, const struct sums *x)
 
 static void make_density(struct sim *s, struct level *lv, const struct sums *x)
 {
-    double dx = mesh_dx(&s->mesh, lv->level), vol = dx * dx * dx, quantum = s->phys.matter.quantum;
+    double vol = mesh_volume(&s->mesh, lv->level), quantum = s->phys.matter.quantum;
 #pragma omp parallel for schedule(static) if (lv->nown >= PARALLEL_FROM)
     for (lidx i = 0; i < lv->nown; i++) {
         double *rho = level_rho(lv)[i];
         for (int k = 0; k < 8; k++) {
-            int64_t all = (x->mass ? x->mass[i][k] : 0) + (x->gas ? x->gas[i][k] : 0);
+            const int j = deposited(s, k);
+            int64_t all = (x->mass ? x->mass[i][j] : 0) + (x->gas ? x->gas[i][j] : 0);
             rho[k] = deposit_density(all, quantum, vol);
         }
     }
@@ -210,7 +227,7 @@ static void add_analytic(const struct sim *s, int l)
         for (int k = 0; k < 8; k++) {
             double x[3];
             okey_cell_centre(lv->key[i], k, dx, x);
-            level_rho(lv)[i][k] += grav_analytic_density(&s->phys.grav, x);
+            level_rho(lv)[i][k] += grav_analytic_density(&s->phys.grav, s->mesh.ndim, x);
         }
 }
 
@@ -218,7 +235,7 @@ static void add_analytic(const struct sim *s, int l)
 static void keep_top(struct sim *s, int l, int64_t (*dm)[8], int64_t (*mass)[8])
 {
     const struct level *lv = &s->mesh.lev[l];
-    double dx = mesh_dx(&s->mesh, l), vol = dx * dx * dx;
+    double vol = mesh_volume(&s->mesh, l);
     FREE(s->phys.matter.rho_top[l]);
     s->phys.matter.rho_top[l] = mem_zero(sizeof s->phys.matter.rho_top[l][0] * (size_t)lv->noct + 1,
                                          "deposit");
@@ -227,7 +244,7 @@ static void keep_top(struct sim *s, int l, int64_t (*dm)[8], int64_t (*mass)[8])
     ghost_add_i64(&s->comm, &lv->plan, 1, &dm);
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++)
-            s->phys.matter.rho_top[l][i][k] = (double)dm[i][k] * s->phys.matter.quantum / vol;
+            s->phys.matter.rho_top[l][i][k] = (double)dm[i][deposited(s, k)] * s->phys.matter.quantum / vol;
     void *arr = s->phys.matter.rho_top[l];
     size_t stride = sizeof s->phys.matter.rho_top[l][0];
     ghost_fill_rows(&s->comm, COMM_FINE_DP, &lv->plan, 1, &arr, &stride);
@@ -349,14 +366,14 @@ static enum err make_dev(struct sim *s, int l, int icount, struct grav_density *
 enum err sim_density_dev(struct sim *s, int l, int icount, bool *done)
 {
     struct mesh *m = &s->mesh;
-    double m_refine = m_refine_of(s, l), dx = mesh_dx(m, l);
+    double m_refine = m_refine_of(s, l);
     if (!has_kernels(s)) return OK;
     struct grav_density how = {
         .gas = m->hydro,
         .smallr = s->phys.hydro.smallr,
         .dense = m_refine > -1.0,
         .m_refine = m_refine,
-        .unit = fmax(s->amr.refine.mass_sph / (dx * dx * dx), s->phys.hydro.smallr)};
+        .unit = fmax(s->amr.refine.mass_sph / mesh_volume(m, l), s->phys.hydro.smallr)};
     TRY(need_dev(s, l, icount, &how));
     BUG_ON(make_dev(s, l, icount, &how) != OK); /* the state is lost */
     *done = true;

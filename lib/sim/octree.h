@@ -69,6 +69,8 @@ struct sim_refine {
 /* Matter as a source of gravity. */
 struct sim_matter {
     double mass, com[3];           /* mass and centre of mass of the whole box, code units */
+    /* Monopole of the last solve of each level, and the one that belongs to φ_old. */
+    struct far_field far[LEVEL_MAX + 2], far_old[LEVEL_MAX + 2];
     double quantum;                /* mass quantum of deposits */
     double rho_tot;                /* mean density, subtracted in the Poisson source */
     double rho_max[LEVEL_MAX + 2]; /* max density by level, on this rank */
@@ -282,6 +284,8 @@ MUST_USE enum err sim_moments_home(struct sim *s);
 /* copies lev[l].dense from the device to the host */
 MUST_USE enum err sim_dense_home(struct sim *s, int l);
 void sim_total_mass(struct sim *s); /* density.c */
+/* density.c: the monopole of the whole box becomes the one of the last solve of all levels. */
+void sim_keep_monopole(struct sim *s);
 double sim_fourpi(const struct sim *s);
 struct units sim_units(const struct sim *s); /* setup.c: units at the time of the run */
 /* setup.c: arguments of the phases of sinks, at the time of the run */

@@ -179,6 +179,8 @@ void sim_head(const struct sim *s, struct ckpt_head *h)
     h->aout_next = s->run.out.aout_next +
                    (s->time.aexp >= s->run.out.aout_next ? p->output.delta_aout : 0);
     memcpy(h->safe, s->phys.grav.safe, sizeof h->safe);
+    h->far[0] = s->mesh.ndim < 3 ? s->phys.matter.mass : 0;
+    for (int d = 0; d < 3; d++) h->far[1 + d] = s->mesh.ndim < 3 ? s->phys.matter.com[d] : 0;
     /* without cosmology, values of RAMSES: readers take any other H0 for a cosmological run */
     if (!s->phys.cosmo) h->omega_m = h->h0 = 1, h->aexp_ini = 10;
     memcpy(h->dtold, s->time.dtold, sizeof h->dtold);

@@ -35,6 +35,20 @@ enum err step_output(struct sim *s, int l, int icount)
     return err;
 }
 
+static struct far_field monopole(const struct sim *s)
+{
+    const struct sim_matter *x = &s->phys.matter;
+    return (struct far_field){x->mass, {x->com[0], x->com[1], x->com[2]}};
+}
+
+/* Keeps the monopole with φ. The base level does so before the mass of the step is known. */
+static void keep_far(struct sim *s, int l)
+{
+    struct sim_matter *x = &s->phys.matter;
+    x->far_old[l] = l == s->mesh.levelmin ? monopole(s) : x->far[l];
+    x->far[l] = monopole(s);
+}
+
 enum err step_keep_phi(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
@@ -43,6 +57,7 @@ enum err step_keep_phi(struct sim *s, int l, int icount)
     double(*old)[8] = level_phi_old(lv);
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->noct; i++) memcpy(old[i], phi[i], sizeof old[i]);
+    keep_far(s, l);
     ghosts_set(m, l, PHI_OLD, ghosts_valid(m, l, PHI));
     return OK;
 }
@@ -70,12 +85,11 @@ static double time_fraction(const struct sim *s, int l, int icount)
 
 static struct grav_source gravity_of(const struct sim *s, int l, int icount)
 {
-    struct grav_source from = {.fourpi = sim_fourpi(s),
-                               .rho_tot = s->phys.matter.rho_tot,
-                               .tfrac = time_fraction(s, l, icount),
-                               .far.mass = s->phys.matter.mass};
-    memcpy(from.far.com, s->phys.matter.com, sizeof from.far.com);
-    return from;
+    return (struct grav_source){.fourpi = sim_fourpi(s),
+                                .rho_tot = s->phys.matter.rho_tot,
+                                .tfrac = time_fraction(s, l, icount),
+                                .far = monopole(s),
+                                .far_old = s->phys.matter.far_old[l - 1]};
 }
 
 enum err step_unkick_gas(struct sim *s, int l, int icount)
@@ -392,6 +406,7 @@ enum err restrict_gas_dev(struct sim *s, int l, int icount, bool *done)
 enum err keep_phi_dev(struct sim *s, int l, int icount, bool *done)
 {
     *done = true;
+    keep_far(s, l);
     return grav_dev_copy_phi(s->device.grav, &s->mesh, l);
 }
 

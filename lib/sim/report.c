@@ -20,13 +20,12 @@ void sim_report_mesh(struct sim *s, const char *title)
                      (long)(s->amr.noct[l] / s->comm.size));
 }
 
-/* Factor of Σ_leaf f² in the potential energy −Σ_leaf f² dx³ / (8π G) of a level. */
+/* Factor of Σ_leaf f² in the potential energy −Σ_leaf f² dx^ndim / (8π G) of a level. */
 double sim_energy_factor(const struct sim *s, int l)
 {
-    double dx = mesh_dx(&s->mesh, l), fourpi = s->phys.cosmo
-                                                   ? 1.5 * s->phys.cosmo_par.omega_m * s->time.aexp
-                                                   : 2 * RAMSES_TWOPI;
-    return -dx * dx * dx / fourpi / 2;
+    double fourpi = s->phys.cosmo ? 1.5 * s->phys.cosmo_par.omega_m * s->time.aexp
+                                  : 2 * RAMSES_TWOPI;
+    return -mesh_share(&s->mesh, l) / fourpi / 2;
 }
 
 void sim_potential_energy(struct sim *s, int l)

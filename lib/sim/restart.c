@@ -174,6 +174,9 @@ static void restore_head(struct sim *s)
     s->diag.epot_tot_int = h->epot_tot_int;
     s->diag.epot_tot_old = h->epot_tot_old;
     memcpy(s->phys.grav.safe, h->safe, sizeof s->phys.grav.safe);
+    s->phys.matter.mass = h->far[0];
+    memcpy(s->phys.matter.com, &h->far[1], sizeof s->phys.matter.com);
+    sim_keep_monopole(s);
 }
 
 static enum err restore_cosmology(struct sim *s)

@@ -42,7 +42,8 @@ static double rho_tot; /* mean density of the base level */
 
 static struct grav_source source(double tfrac)
 {
-    return (struct grav_source){2.5, rho_tot, tfrac, {0.7, {0.3, 0.55, 0.4}}};
+    return (struct grav_source){
+        .fourpi = 2.5, .rho_tot = rho_tot, .tfrac = tfrac, .far = {0.7, {0.3, 0.55, 0.4}}};
 }
 
 static void build(struct mesh *m, const struct setting *s)
@@ -283,7 +284,7 @@ static void mass_here(const struct mesh *m, struct sum sum[4])
     for (int l = m->levelmin; l <= m->levelmax; l++)
         for (lidx i = 0; i < m->lev[l].nown; i++) {
             double part[4];
-            deposit_leaves(&m->lev[l], i, mesh_dx(m, l), SMALLR, part);
+            deposit_leaves(m, l, i, SMALLR, part);
             for (int j = 0; j < 4; j++) sum_add(&sum[j], part[j]);
         }
 }

@@ -194,7 +194,7 @@ static void test_boundaries(void)
         double(*here)[8] = mem_new(sizeof *here * (size_t)lev->noct + 1, "test");
         lidx(*nbr)[6] = mem_new(sizeof *nbr * (size_t)lev->noct + 1, "test");
         for (lidx i = 0; i < lev->noct; i++) {
-            mg_mask_cells(lev->child[i], NULL, (const double(*)[8])mask, here[i]);
+            mg_mask_cells(lev->child[i], NULL, (const double(*)[8])mask, 3, here[i]);
             for (int f = 0; f < 6; f++)
                 nbr[i][f] = lev->nbr[i][f] < lev->noct ? lev->nbr[i][f] : NBR_NONE;
         }
@@ -203,7 +203,7 @@ static void test_boundaries(void)
             lidx row = lev->boundary ? lev->boundary[i] : 0;
             same &= (row > 0) == mg_at_boundary((const lidx(*)[6])nbr, (const double(*)[8])here, i);
             boundaries += row > 0;
-            mg_boundary_cells((const lidx(*)[6])nbr, (const double(*)[8])here, i, &e);
+            mg_boundary_cells((const lidx(*)[6])nbr, (const double(*)[8])here, i, 3, &e);
             for (int q = 0; q < 8; q++)
                 same &= !lev->boundary || (lev->boundaries[row].diag[ROW_ORDER[q]] == e.diag[q] &&
                                            lev->boundaries[row].safe[ROW_ORDER[q]] == e.safe[q]);
@@ -727,9 +727,9 @@ static void test_analytic(void)
     grav_force(&w.m, &w.c, 3, &w.from, &p);
     check(lv->noct == 0 || lv->fld[FLD_FZ][0][3] == 0.4, "analytic constant field");
     p = (struct grav_par){.gravity_type = -2, .gravity_params = {0.5, 1, 1, 1}};
-    check(fabs(grav_analytic_density(&p, (double[3]){1, 1, 3}) - 1.0 / 18) < 1e-15,
+    check(fabs(grav_analytic_density(&p, 3, (double[3]){1, 1, 3}) - 1.0 / 18) < 1e-15,
           "analytic density");
-    check(fabs(grav_analytic_density(&p, (double[3]){1, 1, 1}) - 1 / (0.5 * 2.25)) < 1e-15,
+    check(fabs(grav_analytic_density(&p, 3, (double[3]){1, 1, 1}) - 1 / (0.5 * 2.25)) < 1e-15,
           "analytic density, softened");
     world_free(&w);
 }
@@ -755,7 +755,7 @@ static void test_disc(void)
         double x[3], mass = 0;
         cell_at(&w.m, 3, i, 0, x);
         for (int k = 0; k < STEPS; k++)
-            mass += grav_analytic_density(&p,
+            mass += grav_analytic_density(&p, 3,
                                           (double[3]){x[0], x[1], x[2] + (k + 0.5) * dx / STEPS}) *
                     dx / STEPS;
         worst = fmax(worst, fabs(lv->fld[FLD_FZ][i][0] - lv->fld[FLD_FZ][i][4] - unit * mass));
