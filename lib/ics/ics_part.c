@@ -3,7 +3,8 @@
  * Each leaf cell of the initial mesh is one particle of mass 2^-3l (1 - Ω_b/Ω_m), or each cell of
  * the files if the base mesh is finer. Its position is the cell's centre displaced by ψ = g
  * ic_posc/box (Mpc/h), or by Zel'dovich's ψ = g v / (F(astart) H0/astart) / box. Its velocity is
- * F(aexp) times Zel'dovich's ψ. */
+ * F(aexp) times Zel'dovich's ψ. In text files a particle has seven numbers in any dimension; numbers
+ * along axes that the mesh lacks are ignored. */
 #include <math.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ enum err ics_ascii_particles(const char *path, const struct mesh *m, const struc
     struct ascii_share s;
     TRY(err_agree(c, ascii_part_count(path, c->rank, c->size, &s)));
     int64_t at = p->n, before = comm_scan_i64(c, s.n);
+    s.ndim = m->ndim;
     s.boxlen = m->boxlen;
     for (int d = 0; d < 3; d++) s.periodic[d] = !m->bounded[2 * d] && !m->bounded[2 * d + 1];
     append_begin(p, s.n, m->levelmin);
@@ -57,7 +59,8 @@ enum err ics_ascii_particles(const char *path, const struct mesh *m, const struc
     if (more) log_info(" %s: columns after the seventh are ignored", path);
     for (int64_t i = 0; i < s.n; i++) {
         p->id[at + i] = before + i + 1;
-        for (int d = 0; d < 3; d++) x[d][i] += m->boxlen / 2;
+        for (int d = 0; d < m->ndim; d++) x[d][i] += m->boxlen / 2;
+        for (int d = m->ndim; d < 3; d++) x[d][i] = v[d][i] = 0;
     }
     p->n += s.n;
     return OK;

@@ -29,7 +29,7 @@ enum err ascii_part_count(const char *path, int share, int nshare, struct ascii_
 /* Checks a position, which is relative to the centre of the box. */
 static enum err check_place(struct table *t, const struct ascii_share *s, const double q[COLUMNS])
 {
-    for (int d = 0; d < 3 && s->boxlen > 0; d++) {
+    for (int d = 0; d < s->ndim && s->boxlen > 0; d++) {
         double x = q[d] + s->boxlen / 2, more = s->periodic[d] ? s->boxlen : 0;
         if (!(x >= -more && x < s->boxlen + more))
             FAIL(ERR_PARAM,

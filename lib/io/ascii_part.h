@@ -15,7 +15,9 @@ struct ascii_share {
     int64_t n;          /* number of particles */
     bool more;          /* whether the lines read have further columns */
     /* Set after ascii_part_count: positions, relative to the centre of the box, must lie in the
-     * box, or on a periodic axis at most one box length outside. boxlen 0: no limit. */
+     * box, or on a periodic axis at most one box length outside, along the first ndim axes.
+     * boxlen 0: no limit. */
+    int ndim;
     double boxlen;
     bool periodic[3];
 };

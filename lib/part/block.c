@@ -1,6 +1,8 @@
 /* part/block: see block.h. */
 #include "part/block.h"
 
+#include <string.h>
+
 /* Octs of the next level in and around the block, from those of this one, `side` per side; children
  * of absent octs are as absent as these. */
 static int slots_descend(const struct level *lv, int side, const lidx *in, lidx *out)
@@ -21,6 +23,13 @@ static int slots_descend(const struct level *lv, int side, const lidx *in, lidx 
     return fine;
 }
 
+/* Whether the k-th oct is in the block or around it along axes that the mesh has. */
+static bool slot_counts(int ndim, int side, int k)
+{
+    int y = k / side % side, z = k / (side * side);
+    return (ndim > 1 || y == 1) && (ndim > 2 || z == 1);
+}
+
 static void block_link(struct block *b, const struct mesh *m, lidx ancestor)
 {
     lidx other[BLOCK_SLOTS * BLOCK_SLOTS * BLOCK_SLOTS];
@@ -34,7 +43,8 @@ static void block_link(struct block *b, const struct mesh *m, lidx ancestor)
         out = swap;
     }
     b->whole = true;
-    for (int k = 0; k < side * side * side; k++) b->whole &= b->oct[k] >= 0;
+    for (int k = 0; k < side * side * side; k++)
+        b->whole &= b->oct[k] >= 0 || !slot_counts(m->ndim, side, k);
 }
 
 void block_set(struct block *b, const struct mesh *m, int l, lidx o, int depth)
@@ -129,6 +139,11 @@ void clouds_find(struct clouds *c, const struct parts *p, const struct mesh *m, 
     for (int d = 0; d < 3; d++) {
         const double *restrict x = p->x[d] + begin;
         double *restrict cell = c->cell[d], *restrict w = c->w[d];
+        if (d >= m->ndim) { /* see cloud_at */
+            memset(cell, 0, sizeof *cell * (size_t)n);
+            memset(w, 0, sizeof *w * (size_t)n);
+            continue;
+        }
 #pragma omp simd
         for (int k = 0; k < n; k++) {
             cell[k] = cloud_along(scale > 0 ? x[k] * scale : mesh_cells(m, l, x[k]), &w[k]);

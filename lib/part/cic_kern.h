@@ -33,10 +33,14 @@ PTAH_HD double cloud_along(double cells, double *w)
     return f;
 }
 
-/* Cell coordinates on level l of the cloud of a particle at x, and its weights. */
+/* Cell coordinates on level l of the cloud of a particle at x, and its weights. Along an axis that
+ * the mesh lacks the cloud is in the first cell as a whole: all parts beyond it are 0. */
 PTAH_HD void cloud_at(const struct mesh *m, int l, const double x[3], int64_t cell[3], double w[3])
 {
-    for (int d = 0; d < 3; d++) cell[d] = (int64_t)cloud_along(mesh_cells(m, l, x[d]), &w[d]);
+    for (int d = 0; d < 3; d++) {
+        cell[d] = 0, w[d] = 0;
+        if (d < m->ndim) cell[d] = (int64_t)cloud_along(mesh_cells(m, l, x[d]), &w[d]);
+    }
 }
 
 /* Volumes of the 8 parts of a cloud, x fastest. */

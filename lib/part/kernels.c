@@ -358,7 +358,7 @@ PTAH_HD bool cloud_cells(const struct mesh *m, int l, lidx oct, int reflect, con
 }
 
 /* Force at x from the finest oct among the host and its ancestors in and around which the whole
- * cloud exists. */
+ * cloud exists; components along axes that the mesh lacks stay. */
 PTAH_HD void force_at(const struct mesh *m, int l, lidx host, int reflect, const double x[3],
                       double force[3])
 {
@@ -372,7 +372,7 @@ PTAH_HD void force_at(const struct mesh *m, int l, lidx host, int reflect, const
         return;
     }
     cloud_volumes(w, vol);
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < m->ndim; d++) {
         const double *fld = &level_force(&m->lev[l], d)[0][0];
         double f[8];
         for (int c = 0; c < 8; c++)

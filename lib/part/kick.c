@@ -234,6 +234,12 @@ static void forces_transpose(int n, const vec4 *force, double *const row[3])
         for (int d = 0; d < 3; d++) row[d][k] = force[k][d];
 }
 
+/* No force acts from axis `first` on, along which particles keep their place. */
+static void forces_missing(int first, int n, double *const row[3])
+{
+    for (int d = first; d < 3; d++) memset(row[d], 0, sizeof *row[d] * (size_t)n);
+}
+
 static void forces_find(struct gather *g, int l, int64_t begin, int n, double *const row[3])
 {
     struct clouds c;
@@ -242,7 +248,7 @@ static void forces_find(struct gather *g, int l, int64_t begin, int n, double *c
     const lidx *host = g->p->host + begin;
     int64_t left = g->p->first[l + 1] - begin;
     if (!g->m->gravity) {
-        for (int d = 0; d < 3; d++) memset(row[d], 0, sizeof *row[d] * (size_t)n);
+        forces_missing(0, n, row);
         return;
     }
     clouds_find(&c, g->p, g->m, l, begin, n);
@@ -266,6 +272,7 @@ static void forces_find(struct gather *g, int l, int64_t begin, int n, double *c
                                        : coarser_force(g, l, begin + k);
     }
     forces_transpose(n, force, row);
+    forces_missing(g->m->ndim, n, row);
 }
 
 /* ---- kick and drift ---- */

@@ -7,7 +7,7 @@
  * ghost oct, or an oct that the particle has left, only between part_merge or part_move and the
  * next part_enter. A particle that left all octs of its level keeps its host until it is returned.
  * Within a level particles are nearly sorted by host, for speed only: no bit depends on the order
- * of particles. */
+ * of particles. Along axes that the mesh lacks positions and velocities are 0. */
 #pragma once
 #include "base/sum.h"
 #include "comm/comm.h"

@@ -206,7 +206,7 @@ static void test_text_particles(void)
     struct parts p;
     part_init(&p);
     snprintf(path, sizeof path, "%s/ic_part", tmp);
-    struct mesh m = {.boxlen = 2, .levelmin = 5};
+    struct mesh m = {.ndim = 3, .boxlen = 2, .levelmin = 5};
     write_text("0.1 0 0 1 2 3 4\n-0.5 0.25 0 1 2 3 4\n");
     CHECK(ics_ascii_particles(path, &m, &ONE, &p) == OK && p.n == 2);
     CHECK(p.x[0][0] == 0.1 + 1 && p.x[0][1] == 0.5 && p.x[1][1] == 1.25 && p.v[2][1] == 3 &&
@@ -214,6 +214,20 @@ static void test_text_particles(void)
     CHECK(p.id[0] == 1 && p.id[1] == 2 && p.levelp[0] == 5 && p.family[1] == FAM_DM &&
           p.tag[0] == 0);
     part_fini(&p);
+    for (m.ndim = 1; m.ndim < 3; m.ndim++) { /* further axes are ignored, far away or not */
+        write_text(m.ndim == 1 ? "0.5 3e9 -7 1 2 3 4\n" : "0.5 0.5 -7 1 2 3 4\n");
+        part_init(&p);
+        CHECK(ics_ascii_particles(path, &m, &ONE, &p) == OK && p.n == 1 && p.m[0] == 4);
+        for (int d = 0; d < 3; d++)
+            CHECK(p.x[d][0] == (d < m.ndim ? 1.5 : 0) && p.v[d][0] == (d < m.ndim ? d + 1 : 0));
+        part_fini(&p);
+    }
+    write_text("0 5 0 0 0 0 1\n");
+    part_init(&p);
+    m.ndim = 2;
+    CHECK(says(ics_ascii_particles(path, &m, &ONE, &p), ERR_PARAM, "ic_part: line 1: particle at"));
+    part_fini(&p);
+    m.ndim = 3;
     /* up to a box away along a periodic axis; inside the box along others */
     static const struct {
         int axis;

@@ -13,6 +13,7 @@
 
 enum { LMIN = 4, LMAX = 6, NPART = 20000, STEPS = 6 };
 static const double QUANTUM = 0x1p-60;
+static int dims = 3; /* dimensions of the worlds that are made */
 static int64_t passed, failed;
 static struct comm all;
 static const struct comm alone = {.size = 1};
@@ -56,11 +57,15 @@ static inline double uniform(int64_t id, uint64_t what)
            0x1p-53;
 }
 
+/* Axes that the mesh lacks have the coordinate 0. */
 static inline void cell_centre(const struct mesh *m, int l, okey k, int cell, double x[3])
 {
     int64_t o[3];
     okey_coords(k, o);
-    for (int d = 0; d < 3; d++) x[d] = ((double)(2 * o[d] + (cell >> d & 1)) + 0.5) * mesh_dx(m, l);
+    for (int d = 0; d < 3; d++) {
+        double at = ((double)(2 * o[d] + (cell >> d & 1)) + 0.5) * mesh_dx(m, l);
+        x[d] = d < m->ndim ? at : 0;
+    }
 }
 
 /* Two nested spheres across the face x = 0. */
@@ -69,7 +74,7 @@ static inline bool want_split(const struct mesh *m, int l, okey k, int cell)
     static const double centre[3] = {0.05, 0.5, 0.45}, radius[2] = {0.25, 0.155};
     double x[3], r2 = 0;
     cell_centre(m, l, k, cell, x);
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < m->ndim; d++) {
         double s = x[d] / m->boxlen - centre[d];
         s -= rint(s);
         r2 += s * s;
@@ -81,7 +86,7 @@ static inline bool want_split(const struct mesh *m, int l, okey k, int cell)
 static inline struct domain *balanced_domain(const struct mesh *m, const struct comm *c,
                                              enum domain_kind kind)
 {
-    struct domain *d = domain_new(kind, c->size, m->levelmax, m->bounded), *e;
+    struct domain *d = domain_new_in(m->ndim, kind, c->size, m->levelmax, m->bounded), *e;
     if (c->size == 1) return d;
     int64_t n = 0, total = (int64_t)1 << 3 * LMIN;
     size_t max = (size_t)(total / c->size + 1);
@@ -89,6 +94,9 @@ static inline struct domain *balanced_domain(const struct mesh *m, const struct 
     okey *key = mem_new(sizeof *key * max, "test");
     double *cost = mem_new(sizeof *cost * max, "test");
     for (int64_t k = c->rank; k < total; k += c->size) {
+        int64_t q[3];
+        okey_coords((okey)k, q);
+        if ((m->ndim < 3 && q[2] > 0) || (m->ndim < 2 && q[1] > 0)) continue;
         level[n] = LMIN + 1;
         key[n] = (okey)k;
         cost[n++] = 1 + 30 * want_split(m, LMIN, (okey)k >> 3, (int)(k & 7)) + uniform(k, 7);
@@ -108,12 +116,14 @@ static inline void world_mesh(struct world *w, struct comm c, enum domain_kind k
     memset(w, 0, sizeof *w);
     w->c = c;
     mesh_init(&w->m, lmin, lmax, 0, false, true, box, bounded);
+    mesh_set_ndim(&w->m, dims);
     w->d = balanced_domain(&w->m, &c, kind);
     adapt_build(&w->m, &w->c, w->d);
     for (int l = lmin; l < lmax; l++) {
         struct level *lv = &w->m.lev[l];
         for (lidx i = 0; i < lv->nown; i++)
-            for (int k = 0; k < 8; k++) lv->flag[i][k] = want_split(&w->m, l, lv->key[i], k);
+            for (int k = 0; k < w->m.cells; k++)
+                lv->flag[i][k] = want_split(&w->m, l, lv->key[i], k);
         adapt_refine(&w->m, &w->c, w->d, l, NULL, NULL);
     }
     part_init(&w->p);
@@ -137,8 +147,8 @@ static inline void world_particles(struct world *w, int64_t n, double speed)
         for (int d = 0; d < 3; d++) {
             double u = uniform(id, (uint64_t)d), narrow = d == 0 ? 0.05 : d == 1 ? 0.5 : 0.45;
             if (id % 2) u = narrow + 0.3 * (u - 0.5);
-            p->x[d][i] = (u - floor(u)) * w->m.boxlen;
-            p->v[d][i] = speed * (uniform(id, (uint64_t)(3 + d)) - 0.5);
+            p->x[d][i] = d < dims ? (u - floor(u)) * w->m.boxlen : 0;
+            p->v[d][i] = d < dims ? speed * (uniform(id, (uint64_t)(3 + d)) - 0.5) : 0;
         }
         p->m[i] = (0.5 + uniform(id, 6)) / (double)n;
         p->id[i] = id;
@@ -246,10 +256,10 @@ static inline int64_t brute_differs(const struct world *w, int l, const struct g
     int64_t n = (int64_t)1 << l, bad = 0,
             (*mass)[8] = mem_zero(sizeof *mass * (size_t)lv->noct + 1, "test");
     for (int64_t i = p->first[l]; i < p->n; i++)
-        for (int c = 0; c < 8; c++) {
+        for (int c = 0; c < w->m.cells; c++) {
             double vol = 1;
-            int64_t q[3];
-            for (int d = 0; d < 3; d++) {
+            int64_t q[3] = {0};
+            for (int d = 0; d < dims; d++) {
                 double u = mesh_cells(&w->m, l, p->x[d][i]) - 0.5, f = floor(u);
                 vol *= c >> d & 1 ? u - f : 1 - (u - f);
                 q[d] = ((int64_t)f + (c >> d & 1)) & (n - 1);
