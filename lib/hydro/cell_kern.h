@@ -124,6 +124,38 @@ PTAH_HD double hydro_floor_density(double r, double cell, double smallr)
     return r < smallr ? cell : r;
 }
 
+/* Waves of a cell in one dimension: amplitudes in the density of the two sound waves and of the
+ * contact, and by how far each travels in a step, in cells. */
+struct hydro_waves {
+    double minus, plus, contact;
+    double by_minus, by_plus, by_contact;
+    double sound; /* over the density */
+    double sound2;
+};
+
+/* Steep velocities are traced without sound: they are shocks (Colella 1990). */
+PTAH_HD struct hydro_waves hydro_waves_of(double r, double u, double p, double dr, double du,
+                                          double dp, double gamma, double dtdx)
+{
+    const double c2 = gas_sound2(r, p, gamma), c = sqrt(c2);
+    const double speed = fabs(du) > 3.0 * c ? 0.0 : c, half = 0.5 * dp / c2, jump = 0.5 * du * r / c;
+    struct hydro_waves w = {half - jump, half + jump, dr - dp / c2, (u - speed) * dtdx,
+                            (u + speed) * dtdx, u * dtdx, c / r, c2};
+    return w;
+}
+
+/* Change of a wave of amplitude a at the lower or the upper face, which it reaches only if it moves
+ * towards it. */
+PTAH_HD double hydro_wave_lower(double a, double by)
+{
+    return by > 0.0 ? 0.0 : 0.5 * (-1.0 - by) * a;
+}
+
+PTAH_HD double hydro_wave_upper(double a, double by)
+{
+    return by > 0.0 ? 0.5 * (1.0 - by) * a : 0.0;
+}
+
 /* ---- faces ---- */
 
 /* Flux through a face by the solvers that take one face at a time (riemann.def). */

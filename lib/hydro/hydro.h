@@ -17,6 +17,9 @@ enum riemann {
 #undef ITERATED
     RIEMANN_COUNT
 };
+/* Predictors: half a step of the primitive equations, or characteristic tracing (Colella 1990),
+ * which is for one dimension only. */
+enum predictor { PREDICT_MUSCL, PREDICT_PLMDE };
 enum bound_type { BOUND_PERIODIC, BOUND_REFLECT, BOUND_OUTFLOW, BOUND_IMPOSED };
 
 struct hydro_par {
@@ -28,6 +31,7 @@ struct hydro_par {
     enum riemann riemann;
     int niter_riemann;
     enum slope slope_type;
+    enum predictor predictor;
     double slope_theta, difmag;
     bool pressure_fix;
     double beta_fix;

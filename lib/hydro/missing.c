@@ -23,7 +23,7 @@ static bool load_by_minmod(const struct gathered *g, lidx parent, int cell, stru
     struct crossing at;
     struct crossed x[GAS_SCALARS];
     struct children out[GAS_SCALARS];
-    if (!crossing_find(&at, &g->m->lev[g->l - 1], parent, cell)) return false;
+    if (!crossing_find(&at, g->m, g->l - 1, parent, cell)) return false;
     for (int v = 0; v < GAS_SCALARS; v++) x[v] = crossed_of(g->up[v], &at);
     if (internal) {
         x[E].own -= half_kinetic(x[0].own, x[1].own, x[2].own, x[3].own, smallr);

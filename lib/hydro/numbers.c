@@ -59,7 +59,9 @@ static inline bool half_is_slow(const struct level *lv, lidx i, int h, bool grav
 static inline bool oct_is_slow(const struct level *lv, lidx i, bool gravity, struct limit limit,
                                struct hydro_gas g)
 {
-    return half_is_slow(lv, i, 0, gravity, limit, g) && half_is_slow(lv, i, 1, gravity, limit, g);
+    /* in fewer dimensions the upper half repeats the lower one */
+    return half_is_slow(lv, i, 0, gravity, limit, g) &&
+           (g.ndim < 3 || half_is_slow(lv, i, 1, gravity, limit, g));
 }
 
 /* Which octs have no cell of interest, for one highest signal after the other. */

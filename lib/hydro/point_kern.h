@@ -70,6 +70,9 @@ enum slope {
     SLOPE_MINMOD = 1,
     SLOPE_MONCEN = 2,
     SLOPE_POSITIVE = 3,
+    SLOPE_SUPERBEE = 4,
+    SLOPE_ULTRABEE = 5,
+    SLOPE_CENTRAL = 6,
     SLOPE_VANLEER = 7,
     SLOPE_THETA = 8
 };
@@ -86,10 +89,43 @@ PTAH_HD double hydro_slope(enum slope type, double dl, double dr, double theta)
     case SLOPE_THETA:
         return hydro_slope_theta(dl, dr, theta);
     case SLOPE_NONE:
-    case SLOPE_POSITIVE: /* three-dimensional; not a function of dl and dr */
+    case SLOPE_POSITIVE: /* needs all neighbours; not a function of dl and dr */
+    case SLOPE_SUPERBEE: /* see hydro_slope_line */
+    case SLOPE_ULTRABEE:
+    case SLOPE_CENTRAL:
         break;
     }
     return 0.0;
+}
+
+/* Whether a slope exists in one dimension only. */
+PTAH_HD int hydro_slope_is_line(enum slope type)
+{
+    return type == SLOPE_SUPERBEE || type == SLOPE_ULTRABEE || type == SLOPE_CENTRAL;
+}
+
+/* Difference of smaller size, if both have the same sign. */
+PTAH_HD double hydro_slope_smaller(double l, double r)
+{
+    double s = copysign(hydro_min(fabs(l), fabs(r)), l);
+    return l * r > 0.0 ? s : 0.0;
+}
+
+/* Slope of variable v (0: density) in one dimension; nu: velocity times dt/dx. Superbee and ultrabee
+ * compress as much as an advected profile of this Courant number allows (Roe 1985). */
+PTAH_HD double hydro_slope_line(enum slope type, int v, double dl, double dr, double nu,
+                                double theta)
+{
+    const double tiny = 1e-10; /* keeps the ultrabee slope of gas at rest finite */
+    if (type == SLOPE_SUPERBEE)
+        return hydro_slope_smaller(2.0 / (1.0 + nu) * dl, 2.0 / (1.0 - nu) * dr);
+    if (type == SLOPE_ULTRABEE) {
+        double l = 2.0 / (nu >= 0.0 ? nu + tiny : 1.0 + nu) * dl;
+        double r = 2.0 / (nu >= 0.0 ? 1.0 - nu : -nu + tiny) * dr;
+        return v == 0 ? hydro_slope_smaller(l, r) : 0.0;
+    }
+    if (type == SLOPE_CENTRAL) return v == 0 ? 0.5 * (dl + dr) : 0.0;
+    return hydro_slope(type, dl, dr, theta);
 }
 
 /* ---- Riemann solvers ---- */

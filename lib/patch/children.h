@@ -10,11 +10,14 @@ struct crossing {
     size_t own, below[3], above[3];
 };
 
-/* Finds the neighbours of cell c of oct i. Returns whether all are on that level. */
-static inline bool crossing_find(struct crossing *x, const struct level *up, lidx i, int c)
+/* Finds the neighbours of cell c of oct i; along a missing axis that is the cell itself, so that its
+ * slope is 0. Returns whether all are on that level. */
+static inline bool crossing_find(struct crossing *x, const struct mesh *m, int l, lidx i, int c)
 {
+    const struct level *up = &m->lev[l];
     x->own = 8 * (size_t)i + (size_t)c;
-    for (int d = 0; d < 3; d++) {
+    for (int d = m->ndim; d < 3; d++) x->below[d] = x->above[d] = x->own;
+    for (int d = 0; d < m->ndim; d++) {
         const int bit = 1 << d, upper = c >> d & 1;
         const lidx j = up->nbr[i][2 * d + upper];
         const size_t across = (size_t)(c ^ bit), in = 8 * (size_t)i + across;

@@ -48,11 +48,25 @@ static inline void put16(double *const *ring, int v, struct target t, const doub
     *(cells4_any *)(b + t.w) = row[3];
 }
 
+/* Copies the lower layer of cells alone, which the upper one repeats in fewer dimensions. */
+static inline void put_layer(double *const *ring, int v, struct target t, const double *x,
+                             const double *y)
+{
+    double *a = ring[t.a] + v * PS + t.at;
+    cells4 row[2];
+    layer_transpose(*(const cells4_any *)x, *(const cells4_any *)y, &row[0], &row[1]);
+    *(cells4_any *)a = row[0];
+    *(cells4_any *)(a + t.w) = row[1];
+}
+
 /* Loads octs i and j, adjacent in x; t: location of the first. */
 static bool load_two(struct gathered *g, lidx i, lidx j, struct target t)
 {
     const struct level *lv = &g->m->lev[g->l];
-    for (int v = 0; v < g->law->nfield; v++) put16(g->u, v, t, g->from[v][i], g->from[v][j]);
+    if (g->m->ndim < 3)
+        for (int v = 0; v < g->law->nfield; v++) put_layer(g->u, v, t, g->from[v][i], g->from[v][j]);
+    else
+        for (int v = 0; v < g->law->nfield; v++) put16(g->u, v, t, g->from[v][i], g->from[v][j]);
     if (!g->finer) return false;
     bool split = put8_split(g->split, t, lv->child[i]);
     t.at += 2;

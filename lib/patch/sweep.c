@@ -161,7 +161,7 @@ INLINE int pair_runs(const struct sweep *s, int y, struct span lower, struct spa
 static void octs_prim(struct sweep *s, int z)
 {
     if (!s->law->primitive) return;
-    for (int k = 2 * z; k < 2 * z + 2; k++) {
+    for (int k = 2 * z; k < 2 * z + (s->ndim < 3 ? 1 : 2); k++) {
         for (int y = -1; y <= s->slots.tile->t[1]; y++) {
             struct span x = span_of(s->slots.seen[z + 1][y + 1]);
             struct run run[2];

@@ -267,20 +267,22 @@ static void slot_around(struct slots *p, const struct mesh *m, int l)
             const uint32_t(*own)[SLOT_SIDE] = p->own + z + 1, b = own[0][y + 1];
             const uint32_t beside[6] = {b << 1,        b >> 1,         own[0][y],
                                         own[0][y + 2], own[-1][y + 1], own[1][y + 1]};
-            for (int f = 0; f < 6; f++)
+            for (int f = 0; f < 2 * m->ndim; f++)
                 for (uint32_t octs = b & ~beside[f]; octs; octs &= octs - 1)
                     slot_beside(p, m, l, (int[3]){__builtin_ctz(octs) - 1, y, z}, f);
         }
     }
 }
 
-/* Marks the slots next to an own oct across a face or edge (or corner). */
-static void mark_seen(struct slots *p, bool corners)
+/* Marks the slots next to an own oct across a face or edge (or corner), not along missing axes. */
+static void mark_seen(struct slots *p, int ndim, bool corners)
 {
     int ny = p->tile->t[1] + 2, nz = p->tile->t[2] + 2;
     for (int z = 0; z < nz; z++) {
         for (int y = 0; y < ny; y++) {
             uint32_t all = 0;
+            p->seen[z][y] = 0;
+            if ((ndim < 3 && z != 1) || (ndim < 2 && y != 1)) continue;
             for (int dz = z ? -1 : 0; dz <= 1 && z + dz < nz; dz++) {
                 for (int dy = y ? -1 : 0; dy <= 1 && y + dy < ny; dy++) {
                     uint32_t b = p->own[z + dz][y + dy];
@@ -297,7 +299,7 @@ static lidx slot_find(struct slots *p, const struct mesh *m, int l, const int at
 {
     const struct level *lv = &m->lev[l];
     const struct tile *t = p->tile;
-    for (int f = 0; f < 6; f++) { /* the neighbour on side f has this oct on its side f^1 */
+    for (int f = 0; f < 2 * m->ndim; f++) { /* the neighbour on side f has this oct on its side f^1 */
         int q[3] = {at[0], at[1], at[2]}, d = f >> 1;
         q[d] += f & 1 ? 1 : -1;
         if (q[d] < -1 || q[d] > t->t[d]) continue;
@@ -325,7 +327,7 @@ void slots_find(struct slots *p, const struct mesh *m, int l, const struct tile 
     for (int f = 0; f < 6; f++) memset(p->exposed[f], 0, sizeof p->exposed[f][0] * (size_t)nz);
     for (int r = 0; r < t->nrun; r++) slot_run(p, &m->lev[l], t->first[r], t->count[r]);
     slot_around(p, m, l);
-    mark_seen(p, corners);
+    mark_seen(p, m->ndim, corners);
     for (int z = -1; z < nz - 1; z++) {
         for (int y = -1; y < ny - 1; y++) {
             for (uint32_t b = p->seen[z + 1][y + 1]; b; b &= b - 1) {

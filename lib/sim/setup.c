@@ -174,6 +174,9 @@ static enum err setup_hydro(struct sim *s)
                                        .niter_riemann = p->niter_riemann,
                                        .slope_type = (enum slope)p->slope_type,
                                        .slope_theta = p->slope_theta,
+                                       .predictor = strcmp(p->scheme, "plmde") == 0
+                                                        ? PREDICT_PLMDE
+                                                        : PREDICT_MUSCL,
                                        .difmag = p->difmag,
                                        .pressure_fix = p->pressure_fix,
                                        .beta_fix = p->beta_fix,
