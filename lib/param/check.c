@@ -153,6 +153,11 @@ bool param_stars(const struct params *p)
     return p->run.hydro && (p->physics.eps_star > 0 || p->physics.t_star > 0);
 }
 
+bool param_barotropic(const struct params *p)
+{
+    return p->run.hydro && (p->cooling.barotropic_eos || p->physics.isothermal);
+}
+
 bool param_debris(const struct params *p)
 {
     return param_stars(p) && p->physics.f_w > 0 && !param_yields(p);

@@ -85,8 +85,7 @@ static bool has_criterion(const struct params *p)
 /* Whether the gas cools, by any method. */
 static bool cools(const struct params *p)
 {
-    return p->run.hydro && p->physics.cooling && !p->physics.isothermal &&
-           !p->cooling.barotropic_eos;
+    return p->run.hydro && p->physics.cooling && !param_barotropic(p);
 }
 
 static bool has_rates(const struct params *p)
@@ -103,15 +102,13 @@ static bool is_tabulated(const struct params *p)
 /* Whether the temperature of the gas has a floor, or equals it. */
 static bool has_floor(const struct params *p)
 {
-    return p->run.hydro &&
-           (p->physics.cooling || p->physics.isothermal || p->cooling.barotropic_eos);
+    return (p->run.hydro && p->physics.cooling) || param_barotropic(p);
 }
 
 /* Whether the gas has an equation of state that is not the polytrope of star formation. */
 static bool has_equation(const struct params *p)
 {
-    return p->run.hydro && p->cooling.barotropic_eos &&
-           strcmp(p->cooling.barotropic_eos_form, "legacy") != 0;
+    return param_barotropic(p) && strcmp(p->cooling.barotropic_eos_form, "legacy") != 0;
 }
 
 /* Whether T2_star (n/n_star)^(g_star - 1) is the temperature floor, or is subtracted by star

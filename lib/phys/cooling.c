@@ -88,12 +88,29 @@ static void cool_octs(const struct job *j, lidx first, lidx last)
 {
     struct block b = {.cells.n = 0};
     for (lidx i = first; i < last; i++)
-        for (int c = 0; c < 8; c++) {
+        for (int c = 0; c < j->r->mesh->cells; c++) {
             if (j->lv->child[i][c] >= 0) continue;
             gather(j, i, c, &b);
             if (b.cells.n == SOLVE_BLOCK) flush(j, &b);
         }
     flush(j, &b);
+}
+
+static void set_octs(const struct job *j, lidx first, lidx last)
+{
+    for (lidx i = first; i < last; i++)
+        for (int c = 0; c < j->r->mesh->cells; c++)
+            if (j->lv->child[i][c] < 0) cooling_set(&j->law, j->lv, i, c, floor_of(j, i, c));
+}
+
+/* Copies the values that a cell has got to the numbers that repeat it. */
+static void repeat(const struct job *j, lidx first, lidx last)
+{
+    const int cells = j->r->mesh->cells, field[] = {GAS_ENERGY, j->law.delayed};
+    for (int v = 0; v < 2 && cells < 8; v++)
+        for (lidx i = first; field[v] >= 0 && i < last; i++)
+            for (int c = cells; c < 8; c++)
+                level_gas(j->lv, field[v])[i][c] = level_gas(j->lv, field[v])[i][c - cells];
 }
 
 /* Prepares the part of the cooling table that the leaf cells need. */
@@ -102,7 +119,7 @@ static void prepare(const struct job *j)
     double low = HUGE_VAL, high = 0;
 #pragma omp parallel for reduction(min : low) reduction(max : high)
     for (lidx i = 0; i < j->lv->nown; i++)
-        for (int c = 0; c < 8; c++) {
+        for (int c = 0; c < j->r->mesh->cells; c++) {
             double rho = j->lv->child[i][c] < 0 ? cooling_density(&j->law, j->lv, i, c) : 0;
             low = rho > 0 && rho < low ? rho : low;
             high = rho > high ? rho : high;
@@ -123,9 +140,8 @@ static enum err apply(const struct term_run *r, bool *changed)
     for (lidx first = 0; first < lv->nown; first += PART) {
         lidx last = first + PART < lv->nown ? first + PART : lv->nown;
         if (j.cools) cool_octs(&j, first, last);
-        for (lidx i = first; i < last && !j.cools; i++)
-            for (int c = 0; c < 8; c++)
-                if (lv->child[i][c] < 0) cooling_set(&j.law, lv, i, c, floor_of(&j, i, c));
+        if (!j.cools) set_octs(&j, first, last);
+        repeat(&j, first, last);
     }
     return OK;
 }

@@ -8,7 +8,7 @@
 
 bool floor_rules(const struct params *p)
 {
-    return p->physics.isothermal || p->cooling.barotropic_eos;
+    return param_barotropic(p);
 }
 
 double floor_dense(const struct params *p, const struct cosmo_par *c, const struct units *u,
@@ -50,7 +50,7 @@ static struct temperature_floor barotropic(const struct params *p, const struct 
 struct temperature_floor floor_at(const struct params *p, const struct cosmo_par *cosmo,
                                   const struct units *u, double aexp)
 {
-    if (p->cooling.barotropic_eos && strcmp(p->cooling.barotropic_eos_form, "legacy") != 0)
+    if (param_barotropic(p) && strcmp(p->cooling.barotropic_eos_form, "legacy") != 0)
         return barotropic(p, u);
     if (p->physics.jeans_ncells > 0)
         return (struct temperature_floor){
