@@ -295,8 +295,9 @@ DEV_FN struct cell_faces faces_of(const struct work *k, int x, int y, int z)
     struct cell_faces f = {
         {face_at(0, x, y, z), face_at(1, x, y, z), face_at(2, x, y, z)},
         {face_at(0, x + 1, y, z), face_at(1, x, y + 1, z), face_at(2, x, y, z + 1)}};
-    for (int d = k->ndim; d < 3; d++) { /* none_through */
-        f.lo[d] = d * FACES;
+    for (int d = 1; d < 3; d++) {
+        if (d < k->ndim) continue;
+        f.lo[d] = d * FACES; /* none_through */
         f.hi[d] = d * FACES + 1;
     }
     return f;

@@ -27,7 +27,7 @@ static lidx refine_keys(const struct mesh *m, int l, refine_at *wanted, okey *ke
         mesh_cube(m, l, i, cube);
         bool held = false; /* the 26 neighbours must exist for graded refinement */
         for (int c = 0; c < 27; c++) held |= cube[c] == NBR_NONE;
-        for (int c = 0; c < 8 && !held; c++) {
+        for (int c = 0; c < m->cells && !held; c++) {
             double y[3];
             for (int d = 0; d < 3; d++) y[d] = ((double)(2 * x[d] + (c >> d & 1)) + 0.5) * dx;
             if (wanted(y, l, m->levelmin)) key[n++] = lv->key[i] << 3 | (okey)c;
@@ -36,17 +36,27 @@ static lidx refine_keys(const struct mesh *m, int l, refine_at *wanted, okey *ke
     return n;
 }
 
-static void gas_mesh(struct mesh *m, int levelmin, int levelmax, const struct hydro_par *p,
-                     bool gravity, const bool *bounded, refine_at *wanted)
+static bool refine_all(const double *x, int l, int levelmin)
 {
-    mesh_init(m, levelmin, levelmax, p->nvar, true, gravity, 1.0, bounded);
-    for (int l = 1; l <= levelmax; l++) {
-        lidx n = l <= levelmin ? (lidx)1 << 3 * (l - 1) : 8 * m->lev[l - 1].nown;
-        okey *key = mem_new(sizeof *key * (size_t)n + 1, "test");
-        for (lidx i = 0; i < n; i++) key[i] = (okey)i;
-        if (l > levelmin) n = refine_keys(m, l - 1, wanted, key);
+    return x && l && levelmin;
+}
+
+/* Gives an empty mesh its octs. */
+static void gas_mesh_fill(struct mesh *m, refine_at *wanted)
+{
+    for (int l = 1; l <= m->levelmax; l++) {
+        lidx n = l > 1 ? m->cells * m->lev[l - 1].nown : 1;
+        okey *key = mem_zero(sizeof *key * (size_t)n + 1, "test");
+        if (l > 1) n = refine_keys(m, l - 1, l <= m->levelmin ? refine_all : wanted, key);
         mesh_replace(m, l, n, key, 0, NULL, NULL);
         mesh_link_down(m, l);
         mem_free(key);
     }
+}
+
+static inline void gas_mesh(struct mesh *m, int levelmin, int levelmax, const struct hydro_par *p,
+                            bool gravity, const bool *bounded, refine_at *wanted)
+{
+    mesh_init(m, levelmin, levelmax, p->nvar, true, gravity, 1.0, bounded);
+    gas_mesh_fill(m, wanted);
 }
