@@ -179,10 +179,10 @@ NO_KERNEL = {
                   'stars has', 'stellar ejecta has', 'debris has', 'momentum has',
                   'supernovae has', 'nothing has', 'cooling has', 'a temperature floor with',
                   'this method of cooling has', 'self_shielding has'],
-    'gpu_poisson': ['gravity_type > 0 has',
+    'gpu_poisson': ['gravity_type > 0 has', 'gravity in one or two dimensions has',
                     'the conjugate gradient of cg_levelmin has',
                     'the Fourier transform of '],
-    'gpu_particles': []}
+    'gpu_particles': ['moving particles in one or two dimensions has']}
 
 
 def device_settings(settings):

@@ -76,7 +76,9 @@ DEV_FN int steep_at(const struct gas_steep_args *a, lidx i, int c)
     int steep = 0;
     for (int v = 0; v < GAS_SCALARS; v++) mid.u[v] = a->mesh->lev[a->l].fld[FLD_U + v][i][c];
     steep_derive(&mid, p);
+    const int ndim = a->mesh->ndim;
     for (int d = 0; d < 3; d++) {
+        if (d >= ndim) continue;
         hydro_gas_across(a->mesh, a->l, i, c, 2 * d, p, lo.u);
         hydro_gas_across(a->mesh, a->l, i, c, 2 * d + 1, p, hi.u);
         steep_derive(&lo, p);
@@ -86,9 +88,9 @@ DEV_FN int steep_at(const struct gas_steep_args *a, lidx i, int c)
         if (p->err_grad_p >= 0.0)
             steep |= steep_jumps(GAS_ENERGY, &lo, &mid, &hi, p->floor_p, p->err_grad_p);
         if (p->err_grad_u < 0.0) continue;
-        steep |= steep_jumps(1, &lo, &mid, &hi, p->floor_u, p->err_grad_u) |
-                 steep_jumps(2, &lo, &mid, &hi, p->floor_u, p->err_grad_u) |
-                 steep_jumps(3, &lo, &mid, &hi, p->floor_u, p->err_grad_u);
+        steep |= steep_jumps(1, &lo, &mid, &hi, p->floor_u, p->err_grad_u);
+        if (ndim > 1) steep |= steep_jumps(2, &lo, &mid, &hi, p->floor_u, p->err_grad_u);
+        if (ndim > 2) steep |= steep_jumps(3, &lo, &mid, &hi, p->floor_u, p->err_grad_u);
     }
     return steep;
 }

@@ -210,7 +210,7 @@ enum err hydro_dev_totals_begin(struct hydro_dev *h, struct mesh *m, int l,
 {
     enum { BLOCKS = 256 };
     struct dev_totals *t = &h->totals;
-    const double dx = mesh_dx(m, l);
+    const double volume = mesh_share(m, l);
     int64_t blocks = (m->lev[l].nown + GAS_TOTALS_OCTS - 1) / GAS_TOTALS_OCTS;
     if (blocks > BLOCKS) blocks = BLOCKS;
     memset(t->sums, 0, sizeof t->sums);
@@ -222,7 +222,7 @@ enum err hydro_dev_totals_begin(struct hydro_dev *h, struct mesh *m, int l,
     int64_t *part = h->sums.p, *all = part + BLOCKS * GAS_TOTALS * DEV_SUM;
     dev_follow(s, h->stream);
     dev_launch(s, &gas_totals, blocks,
-               &(struct gas_totals_args){h->mirror->mesh_dev, l, dx * dx * dx, p->smallr, part});
+               &(struct gas_totals_args){h->mirror->mesh_dev, l, volume, p->smallr, part});
     dev_launch(s, &gas_totals_join, 1, &(struct gas_totals_join_args){part, (int32_t)blocks, all});
     dev_get(s, t->sums, all, sizeof t->sums);
     return OK;

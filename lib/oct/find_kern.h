@@ -74,6 +74,12 @@ PTAH_HD void oct_faces(const lidx (*nbr)[6], const lidx (*child)[8], lidx p, int
     }
 }
 
+/* In fewer than three dimensions the axes that are missing have boundaries on both sides. */
+PTAH_HD void faces_missing(int ndim, lidx face[6])
+{
+    for (int f = 2 * ndim; f < 6; f++) face[f] = NBR_BOUNDARY;
+}
+
 /* Links cell `slot` of an oct with `cells` cells to oct i, and the numbers that repeat it. */
 PTAH_HD void oct_link_child(lidx child[8], int slot, int cells, lidx i)
 {

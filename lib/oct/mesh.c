@@ -260,7 +260,7 @@ void mesh_link_neighbours(struct mesh *m, int l)
     for (lidx i = 0; i < lv->noct; i++) {
         oct_faces((const lidx(*)[6])up->nbr, (const lidx(*)[8])up->child, lv->parent[i],
                   oct_slot(lv, i), lv->nbr[i]);
-        for (int f = 2 * m->ndim; f < 6; f++) lv->nbr[i][f] = NBR_BOUNDARY;
+        faces_missing(m->ndim, lv->nbr[i]);
     }
 }
 

@@ -177,9 +177,10 @@ static void links_make(struct remap *r, const struct mesh *m)
                .now = r->inverse,
            });
     dev_fill(s, up->child, 0xff, sizeof *up->child * (size_t)m->lev[r->l - 1].noct);
-    launch(r, &remap_child, n, &(struct remap_child_args){n, now->key, now->parent, up->child});
+    launch(r, &remap_child, n,
+           &(struct remap_child_args){n, m->cells, now->key, now->parent, up->child});
     launch(r, &remap_nbr, n,
-           &(struct remap_nbr_args){n, now->key, now->parent, (const lidx(*)[6])up->nbr,
+           &(struct remap_nbr_args){n, m->ndim, now->key, now->parent, (const lidx(*)[6])up->nbr,
                                     (const lidx(*)[8])up->child, now->nbr});
     if (fine->parent)
         launch(r, &remap_parent, m->lev[r->l + 1].noct,

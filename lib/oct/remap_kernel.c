@@ -47,7 +47,8 @@ KERNEL(remap_child, struct remap_child_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {
         int64_t i = (int64_t)b->index * DEV_THREADS + t;
-        if (i < a->noct) a->child[a->parent[i]][a->key[i] & 7] = (lidx)i;
+        if (i < a->noct)
+            oct_link_child(a->child[a->parent[i]], (int)(a->key[i] & 7), a->cells, (lidx)i);
     }
 }
 
@@ -57,6 +58,7 @@ KERNEL(remap_nbr, struct remap_nbr_args, struct dev_nothing, DEV_THREADS)
         int64_t i = (int64_t)b->index * DEV_THREADS + t;
         if (i >= a->noct) continue;
         oct_faces(a->up_nbr, a->up_child, a->parent[i], (int)(a->key[i] & 7), a->nbr[i]);
+        faces_missing(a->ndim, a->nbr[i]);
     }
 }
 

@@ -28,6 +28,7 @@ struct remap_keys_args {
 /* Sets child of the coarser level, which is −1 before. */
 struct remap_child_args {
     lidx noct;
+    int cells; /* of an oct */
     const okey *key;
     const lidx *parent;
     lidx (*child)[8];
@@ -36,6 +37,7 @@ struct remap_child_args {
 /* Computes nbr from the links of the coarser level. */
 struct remap_nbr_args {
     lidx noct;
+    int ndim;
     const okey *key;
     const lidx *parent;
     const lidx (*up_nbr)[6], (*up_child)[8];

@@ -37,17 +37,18 @@ enum {
 };
 /* Strides between own cells, which are numbered by x, z, y. */
 enum { NEXT_X = 1, NEXT_Y = SIDE, NEXT_Z = N };
+enum { AXIS_MISSING = -1 }; /* neither boundary is there */
 
 struct godunov_shared {
     double q[LAW_CORE][CELLS], rate[LAW_CORE][TRACED]; /* rate: times half the step */
-    int64_t x0[3];
+    int64_t x0[3]; /* position of the tile on the level; AXIS_MISSING: that axis is missing */
     int32_t slot[DEV_SLOTS];
     unsigned char own[DEV_SLOTS], split[CELLS];
 };
 
 /* The tile being computed: octs per side, own octs, scratch memory: fluxes, planes of the law. */
 struct work {
-    int t, full;
+    int t, full, ndim;
     int32_t tile, first, count;
     double *flux, *own;
 };
@@ -93,6 +94,7 @@ DEV_FN struct work work_of(const LAW_ARGS *a, const struct dev_block *b, int32_t
 {
     struct work k;
     k.t = 1 << a->p.depth;
+    k.ndim = a->p.ndim;
     k.tile = tile;
     k.first = a->p.first[tile];
     k.count = a->p.first[tile + 1] - k.first;
@@ -118,10 +120,10 @@ DEV_FN int slot_at(int x, int y, int z)
 DEV_FN void find_octs(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
                       struct dev_block *b)
 {
-    const int e = k->t + 2;
+    const int e = k->t + 2, ty = k->ndim > 1 ? k->t : 1, tz = k->ndim > 2 ? k->t : 1;
     PHASE (i, DEV_SLOTS) {
         int x = i % E, y = i / E % E, z = i / E / E, inside = x < e && y < e && z < e;
-        int own = x > 0 && x <= k->t && y > 0 && y <= k->t && z > 0 && z <= k->t;
+        int own = x > 0 && x <= k->t && y > 0 && y <= ty && z > 0 && z <= tz;
         int32_t j = DEV_UNUSED;
         if (inside) j = a->p.slot[(int64_t)k->tile * DEV_SLOTS + x + e * (y + e * z)];
         s->slot[i] = j;
@@ -129,7 +131,8 @@ DEV_FN void find_octs(const LAW_ARGS *a, const struct work *k, struct godunov_sh
         if (i > 0) continue;
         int64_t at[3];
         okey_coords(a->p.level.key[k->first], at);
-        for (int d = 0; d < 3; d++) s->x0[d] = at[d] & ~(int64_t)(k->t - 1);
+        for (int d = 0; d < 3; d++)
+            s->x0[d] = d < k->ndim ? at[d] & ~(int64_t)(k->t - 1) : AXIS_MISSING;
     }
 }
 
@@ -232,6 +235,13 @@ DEV_FN void rates(const LAW_ARGS *a, const struct work *k, struct godunov_shared
 
 /* ---- fluxes ---- */
 
+/* An axis that is missing has two faces, the same for all cells, through which flow −0 and +0: their
+ * difference, −0, changes no sum. */
+DEV_FN void none_through(const LAW_ARGS *a, const struct work *k, int i)
+{
+    for (int v = 0; v < a->p.nflux; v++) k->flux[v * ALL + i] = i % FACES ? 0.0 : -0.0;
+}
+
 /* Index among the rates of the cell beyond side f; a, b: its other coordinates. */
 DEV_FN int outside_cell(int f, int a, int b)
 {
@@ -254,6 +264,10 @@ DEV_FN void fluxes(const LAW_ARGS *a, const struct work *k, struct godunov_share
             z = dir == 2 ? N : q;
         }
         int in = dir == 0 ? x : dir == 1 ? y : z, at = x + N * z + SIDE * y;
+        if (dir >= k->ndim) {
+            if (j < 2) none_through(a, k, i);
+            continue;
+        }
         if (!k->full && !(s->own[slot_at(x, y, z)] |
                           s->own[slot_at(x - (dir == 0), y - (dir == 1), z - (dir == 2))]))
             continue;
@@ -276,11 +290,16 @@ DEV_FN int face_at(int d, int x, int y, int z)
     return d * FACES + (in == N ? OWN + p + N * q : x + N * z + SIDE * y);
 }
 
-DEV_FN struct cell_faces faces_of(int x, int y, int z)
+DEV_FN struct cell_faces faces_of(const struct work *k, int x, int y, int z)
 {
     struct cell_faces f = {
         {face_at(0, x, y, z), face_at(1, x, y, z), face_at(2, x, y, z)},
         {face_at(0, x + 1, y, z), face_at(1, x, y + 1, z), face_at(2, x, y, z + 1)}};
+    for (int d = 1; d < 3; d++) {
+        if (d < k->ndim) continue;
+        f.lo[d] = d * FACES; /* none_through */
+        f.hi[d] = d * FACES + 1;
+    }
     return f;
 }
 
@@ -289,6 +308,8 @@ DEV_FN void add_registers(const LAW_ARGS *a, const struct work *k, struct goduno
                           struct dev_block *b)
 {
     const struct level *lv = &a->p.level;
+    const int n = 1 << (k->ndim - 1); /* fine faces */
+    const double weight = 0.5 / n;
     PHASE (i, 6 * T * T * T) {
         int f = i % 6, d = f >> 1, j = i / 6, x = j % T, y = j / T % T, z = j / T / T;
         int slot = slot_at(2 * x, 2 * y, 2 * z);
@@ -298,12 +319,12 @@ DEV_FN void add_registers(const LAW_ARGS *a, const struct work *k, struct goduno
         double *row = lv->reflux[LAW_SYSTEM].flux +
                       ((int64_t)lv->reflux[LAW_SYSTEM].row[oct] * 6 + f) * a->p.nflux;
         for (int v = 0; v < a->p.nflux; v++) {
-            for (int m = 0; m < 4; m++) {
+            for (int m = 0; m < n; m++) {
                 int p = m & 1, q = m >> 1;
                 int at = d == 0   ? face_at(0, X + far, Y + p, Z + q)
                          : d == 1 ? face_at(1, X + p, Y + far, Z + q)
                                   : face_at(2, X + p, Y + q, Z + far);
-                double flux = k->flux[v * ALL + at] * 0.125;
+                double flux = k->flux[v * ALL + at] * weight;
                 row[v] += f & 1 ? flux : -flux;
             }
         }
@@ -368,7 +389,7 @@ DEV_FN void finish(const LAW_ARGS *a, const struct work *k, struct godunov_share
         o.oct = s->slot[p];
         o.c = (x & 1) + 2 * (y & 1) + 4 * (z & 1);
         o.at = cell_at(x, y, z);
-        o.face = faces_of(x, y, z);
+        o.face = faces_of(k, x, y, z);
         law_finish(a, k, &o);
     }
 }

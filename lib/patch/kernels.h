@@ -63,7 +63,7 @@ struct patch_missing_args {
 struct patch_args {
     const struct mesh *mesh;
     struct level level; /* copy of level l of the mesh, which saves an indirection */
-    int l, depth, nvar, nflux;
+    int l, ndim, depth, nvar, nflux;
     int32_t tiles;
     const int32_t *first, *slot;
     const double *row;

@@ -68,11 +68,13 @@ PTAH_HD_FN int slot_seen(const unsigned char *own, int e, int x, int y, int z, i
     return 0;
 }
 
-PTAH_HD_FN void slot_key(const struct tile_shared *s, int e, int slot, int64_t x[3])
+/* Coordinates of the oct in a slot. Slots beside the tile along axes that are missing have the octs
+ * of the tile: no slope is there, and no cell is beyond a boundary. */
+PTAH_HD_FN void slot_key(const struct tile_shared *s, int ndim, int e, int slot, int64_t x[3])
 {
     x[0] = s->x0[0] + slot % e - 1;
-    x[1] = s->x0[1] + slot / e % e - 1;
-    x[2] = s->x0[2] + slot / e / e - 1;
+    x[1] = s->x0[1] + (ndim > 1 ? slot / e % e - 1 : 0);
+    x[2] = s->x0[2] + (ndim > 2 ? slot / e / e - 1 : 0);
 }
 
 KERNEL(tile_slots, struct tile_slots_args, struct tile_shared, DEV_THREADS)
@@ -100,7 +102,7 @@ KERNEL(tile_slots, struct tile_slots_args, struct tile_shared, DEV_THREADS)
         int64_t x[3];
         okey k;
         if (s->own[t] || !slot_seen(s->own, e, t % e, t / e % e, t / e / e, a->corners)) continue;
-        slot_key(s, e, t, x);
+        slot_key(s, a->mesh->ndim, e, t, x);
         int32_t i = level_key_at(a->mesh->bounded, a->l, x, &k) ? level_find(lv, k) : NBR_BOUNDARY;
         slot[t] = i; /* −1, not found, equals NBR_NONE */
     }
@@ -126,7 +128,7 @@ KERNEL(tile_rows, struct tile_rows_args, struct tile_shared, DEV_THREADS)
     PHASE (t, e * e * e) {
         int64_t x[3];
         if (slot[t] > DEV_MISSING) continue;
-        slot_key(s, e, t, x);
+        slot_key(s, a->mesh->ndim, e, t, x);
         okey k = okey_make((uint64_t)(x[0] & (n - 1)), (uint64_t)(x[1] & (n - 1)),
                            (uint64_t)(x[2] & (n - 1)));
         a->parent[DEV_MISSING - slot[t]] = 8 * level_find(up, k >> 3) + (int32_t)(k & 7);

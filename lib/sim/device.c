@@ -86,6 +86,11 @@ static enum err gravity_begin(struct sim *s)
 static enum err parts_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
+    if (s->mesh.ndim < 3) {
+        log_info(" gpu_particles: moving particles in one or two dimensions has no kernel: the "
+                 "particles run on the CPU");
+        return OK;
+    }
     TRY(part_dev_new(&d->parts, d->mirror));
     d->on |= GPU_PARTS;
     log_info(" gpu_particles: the particles run on %s", dev_name(d->dev));

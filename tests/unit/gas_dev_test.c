@@ -1,5 +1,5 @@
-/* hydro/dev: the gas on the emulated device has the bits of the CPU, for meshes with coarse-fine
- * boundaries and boundaries of the box, also where both meet, for rough states and for
+/* hydro/dev: the gas on the emulated device has the bits of the CPU in one, two and three dimensions,
+ * for meshes with coarse-fine boundaries and boundaries of the box, also where both meet, for rough states and for
  * evil ones (vacuum, cold gas at high speed, negative pressure, numbers of any size), for 20 seeds
  * of its orders. The CPU's planes and the kernels share formulas of one cell and nothing else. And
  * memory that does not fit, and what steps copy.
@@ -20,7 +20,10 @@
 #include "patch/reflux.h"
 #include "test_device.h"
 
-enum { BASE = 3, TOP = 5, SEEDS = 20 };
+enum { SEEDS = 20 };
+
+/* Dimensions of all meshes, their complete level and their finest. */
+static int ndim = 3, coarse = 3, finest = 5;
 
 static const bool periodic_box[6] = {false};
 
@@ -43,7 +46,7 @@ static struct hydro_par base_par(void)
 static bool wanted(const double *x, int l, int levelmin)
 {
     double r2 = 0;
-    for (int d = 0; d < 3; d++) r2 += (x[d] - 0.45) * (x[d] - 0.45);
+    for (int d = 0; d < ndim; d++) r2 += (x[d] - 0.45) * (x[d] - 0.45);
     return r2 < (l == levelmin ? 0.16 : 0.03) && (l == levelmin || r2 > 0.004);
 }
 
@@ -51,7 +54,7 @@ static bool wanted(const double *x, int l, int levelmin)
 static bool in_corners(const double *x, int l, int levelmin)
 {
     double lower = 0, upper = 0, r = l == levelmin ? 0.5 : 0.27;
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < ndim; d++) {
         lower += x[d] * x[d];
         upper += (1 - x[d]) * (1 - x[d]);
     }
@@ -61,7 +64,9 @@ static bool in_corners(const double *x, int l, int levelmin)
 static void build(struct mesh *m, int top, const struct hydro_par *p, bool gravity,
                   const bool bounded[6])
 {
-    gas_mesh(m, BASE, top, p, gravity, bounded, bounded[2] ? in_corners : wanted);
+    mesh_init(m, coarse, top, p->nvar, true, gravity, 1.0, bounded);
+    mesh_set_ndim(m, ndim);
+    gas_mesh_fill(m, bounded[2] ? in_corners : wanted);
     CHECK(m->lev[top].nown > 0);
 }
 
@@ -103,14 +108,24 @@ static void evil(struct rng *r, double *q)
     }
 }
 
+/* Numbers beyond the cells of an oct repeat those of its cells. */
+static void repeat(struct mesh *m, int l)
+{
+    for (int f = 0; f < FLD_MAX; f++)
+        for (lidx i = 0; m->lev[l].fld[f] && i < m->lev[l].noct; i++)
+            for (int c = m->cells; c < 8; c++)
+                m->lev[l].fld[f][i][c] = m->lev[l].fld[f][i][c & (m->cells - 1)];
+}
+
 static void fill(struct mesh *m, const struct hydro_par *p, void (*state)(struct rng *, double *))
 {
     struct rng r = rng_make(18, 1, 1);
     for (int l = 1; l <= m->levelmax; l++)
         for (lidx i = 0; i < m->lev[l].noct; i++)
-            for (int c = 0; c < 8; c++) {
+            for (int c = 0; c < m->cells; c++) {
                 double q[NVAR_MAX], ekin = 0;
                 state(&r, q);
+                for (int d = m->ndim + 1; d <= 3; d++) q[d] = 0;
                 for (int d = 1; d <= 3; d++) ekin += 0.5 * q[0] * q[d] * q[d];
                 for (int v = 5; v < p->nvar; v++) q[v] = rng_uniform(&r);
                 for (int v = 0; v < p->nvar; v++)
@@ -118,8 +133,9 @@ static void fill(struct mesh *m, const struct hydro_par *p, void (*state)(struct
                                                      : v == 4 ? q[4] / (p->gamma - 1) + ekin
                                                               : q[0] * q[v];
                 for (int d = 0; m->gravity && d < 3; d++)
-                    m->lev[l].fld[FLD_FX + d][i][c] = rng_uniform(&r) - 0.5;
+                    m->lev[l].fld[FLD_FX + d][i][c] = d < m->ndim ? rng_uniform(&r) - 0.5 : 0;
             }
+    for (int l = 1; l <= m->levelmax; l++) repeat(m, l);
     for (int l = m->levelmax - 1; l >= 1; l--) hydro_restrict(m, l, p);
 }
 
@@ -213,7 +229,7 @@ static uint64_t digest(const struct mesh *m)
                     h = (h ^ b) * 1099511628211u;
                     h ^= h >> 31;
                 }
-    CHECK(lost < all / 4, "%d of %d", (int)lost, (int)all);
+    CHECK(lost < all / 4 || ndim < 2, "%d of %d", (int)lost, (int)all);
     return h;
 }
 
@@ -224,15 +240,15 @@ static uint64_t run(const struct setting *s, const uint64_t *seed)
     struct there t;
     build(&m, s->top, &s->par, s->gravity, s->bounded);
     fill(&m, &s->par, s->state);
-    double dt = s->state == evil ? 1e-5 : 0.2 * hydro_courant(&m, BASE, &s->par, NULL);
+    double dt = s->state == evil ? 1e-5 : 0.2 * hydro_courant(&m, coarse, &s->par, NULL);
     if (seed) CHECK(open_dev(&t, &m, *seed, 0) == OK);
     if (seed) {
         struct rng r = rng_make(*seed, 18, 1);
-        step_dev(&t, &m, BASE, dt, &s->par, *seed % 3 ? &r : NULL);
+        step_dev(&t, &m, coarse, dt, &s->par, *seed % 3 ? &r : NULL);
         home(&t, &m);
         close_dev(&t);
     } else
-        step_here(&m, BASE, dt, &s->par);
+        step_here(&m, coarse, dt, &s->par);
     uint64_t digest_now = digest(&m);
     mesh_fini(&m);
     return digest_now;
@@ -245,13 +261,22 @@ static void test_same_bits(const struct setting *s, int seeds, const char *what)
     CHECK(wrong == 0, "%s: %d of %d seeds", what, (int)wrong, seeds + 1);
 }
 
+/* The last face has an imposed state; faces of axes that are missing have no condition. */
+static void impose(struct hydro_par *p)
+{
+    const int last = 2 * ndim - 1;
+    for (int f = last; f < 6; f++) p->bound[f] = BOUND_PERIODIC;
+    p->bound[last] = BOUND_IMPOSED;
+    for (int f = 0; f < 6; f++) p->bound_state[f][0] = p->bound_state[f][4] = 1.0;
+}
+
 static void test_update(bool all)
 {
-    struct setting s = {.par = base_par(), .top = TOP, .state = rough};
+    struct setting s = {.par = base_par(), .top = finest, .state = rough};
     test_same_bits(&s, SEEDS, "levels");
-    s.top = BASE;
+    s.top = coarse;
     test_same_bits(&s, 2, "uniform");
-    s.top = TOP;
+    s.top = finest;
     s.state = evil;
     test_same_bits(&s, 3, "evil");
     s.gravity = true;
@@ -261,8 +286,7 @@ static void test_update(bool all)
     for (int f = 0; f < 6; f++) s.bounded[f] = f != 2 && f != 3;
     s.par.bound[0] = BOUND_OUTFLOW;
     s.par.bound[1] = s.par.bound[4] = BOUND_REFLECT;
-    s.par.bound[5] = BOUND_IMPOSED;
-    s.par.bound_state[5][0] = s.par.bound_state[5][4] = 1.0;
+    impose(&s.par);
     test_same_bits(&s, 2, "all, evil");
     s.state = rough;
     const enum slope slopes[] = {SLOPE_NONE,     SLOPE_MINMOD,  SLOPE_MONCEN,
@@ -285,7 +309,7 @@ static void test_update(bool all)
 static void test_walls(bool all)
 {
     struct setting s = {.par = base_par(),
-                        .top = TOP,
+                        .top = finest,
                         .gravity = true,
                         .bounded = {true, true, true, true, true, true},
                         .state = rough};
@@ -293,8 +317,7 @@ static void test_walls(bool all)
     s.par.no_inflow = true;
     s.par.bound[0] = s.par.bound[2] = s.par.bound[4] = BOUND_REFLECT;
     s.par.bound[1] = s.par.bound[3] = BOUND_OUTFLOW;
-    s.par.bound[5] = BOUND_IMPOSED;
-    s.par.bound_state[5][0] = s.par.bound_state[5][4] = 1.0;
+    impose(&s.par);
     for (int k = 0; k < 15; k++) {
         s.par.interpol_type = k % 5;
         s.par.interpol_var = k % 3;
@@ -302,7 +325,9 @@ static void test_walls(bool all)
         s.par.beta_fix = 0.5;
         if (all || k < 3) test_same_bits(&s, all, "refined beside walls");
         enum bound_type first = s.par.bound[0];
-        for (int f = 0; f < 4; f++) s.par.bound[f] = f < 3 ? s.par.bound[f + 1] : first;
+        const int last = ndim < 2 ? 1 : 3;
+        for (int f = 0; f < last; f++) s.par.bound[f] = s.par.bound[f + 1];
+        s.par.bound[last] = first;
     }
 }
 
@@ -339,7 +364,9 @@ static void compare_steep(struct there *t, struct mesh *a, struct mesh *b, int l
         steep += ok[i / 8][i % 8] != 0;
     }
     CHECK(wrong == 0, "level %d: %d cells of %d", l, wrong, (int)(8 * n));
-    CHECK(wild || (steep > 0 && steep < 8 * n), "level %d: %d cells of %d", l, steep, (int)(8 * n));
+    const bool smooth = ndim < 2 && l == coarse;
+    CHECK(wild || ((steep > 0 || smooth) && steep < 8 * n), "level %d: %d cells of %d", l, steep,
+          (int)(8 * n));
     mem_free(bits);
     mem_free(ok);
 }
@@ -353,18 +380,17 @@ static void test_steep(uint64_t seed, bool wild)
     for (int f = 0; f < 6; f++) bounded[f] = (seed >> 1 & 1) && f != 2 && f != 3;
     p.bound[0] = BOUND_OUTFLOW;
     p.bound[1] = p.bound[4] = BOUND_REFLECT;
-    p.bound[5] = BOUND_IMPOSED;
-    p.bound_state[5][0] = p.bound_state[5][4] = 1.0;
+    impose(&p);
     p.err_grad_d = seed % 4 == 1 ? -1.0 : 1.1;
     p.err_grad_p = seed % 4 == 2 ? -1.0 : 1.2;
     p.err_grad_u = seed % 4 == 3 ? -1.0 : 0.9;
     p.floor_d = p.floor_p = p.floor_u = 1e-3;
-    build(&a, TOP, &p, false, bounded);
-    build(&b, TOP, &p, false, bounded);
+    build(&a, finest, &p, false, bounded);
+    build(&b, finest, &p, false, bounded);
     fill(&a, &p, wild ? evil : rough);
     fill(&b, &p, wild ? evil : rough);
     CHECK(open_dev(&t, &b, seed, 0) == OK);
-    for (int l = BASE; l <= TOP; l++) compare_steep(&t, &a, &b, l, &p, wild);
+    for (int l = coarse; l <= finest; l++) compare_steep(&t, &a, &b, l, &p, wild);
     close_dev(&t);
     mesh_fini(&a);
     mesh_fini(&b);
@@ -376,14 +402,14 @@ static void test_cells(uint64_t seed, bool gravity, bool wild)
     struct hydro_par p = base_par();
     struct there t;
     double dt = 0;
-    build(&a, TOP, &p, gravity, periodic_box);
-    build(&b, TOP, &p, gravity, periodic_box);
+    build(&a, finest, &p, gravity, periodic_box);
+    build(&b, finest, &p, gravity, periodic_box);
     p.interpol_var = seed % 3;
     fill(&a, &p, wild ? evil : rough);
     fill(&b, &p, wild ? evil : rough);
     CHECK(open_dev(&t, &b, seed, 0) == OK);
     if (seed % 2) t.on.mirror.spoils = NULL; /* spoiling waits for the stream */
-    for (int l = BASE; l <= TOP; l++) {
+    for (int l = coarse; l <= finest; l++) {
         hydro_kick(&a, l, false, 0.3, &p);
         CHECK(hydro_dev_kick(t.gas, &b, l, false, 0.3, &p) == OK);
         /* in a separate stream, after the kick */
@@ -391,10 +417,10 @@ static void test_cells(uint64_t seed, bool gravity, bool wild)
         CHECK(hydro_dev_courant(t.gas, &b, l, &p, &dt) == OK);
         CHECK(dt == hydro_courant(&a, l, &p, NULL) && dt > 0, "level %d", l);
     }
-    for (int l = TOP; l >= BASE; l--) {
+    for (int l = finest; l >= coarse; l--) {
         double x[6], y[6];
-        if (l < TOP) hydro_restrict(&a, l, &p);
-        if (l < TOP) CHECK(hydro_dev_restrict(t.gas, &b, l, &p) == OK);
+        if (l < finest) hydro_restrict(&a, l, &p);
+        if (l < finest) CHECK(hydro_dev_restrict(t.gas, &b, l, &p) == OK);
         totals_here(&a, l, &p, x);
         totals_dev(&t, &b, l, &p, y);
         for (int k = 0; k < 6; k++)
@@ -414,13 +440,13 @@ static void test_limits(void)
     struct mesh m;
     struct hydro_par p = base_par();
     int fits = 0;
-    build(&m, TOP, &p, false, periodic_box);
+    build(&m, finest, &p, false, periodic_box);
     fill(&m, &p, rough);
     uint64_t before = digest(&m);
     for (size_t max = 100000; !fits && max < 100000000; max = max * 5 / 4) {
         struct there t;
         if (open_dev(&t, &m, 0, max) == OK) {
-            fits = hydro_dev_update(t.gas, &m, TOP, 1e-3, 0, &p) == OK;
+            fits = hydro_dev_update(t.gas, &m, finest, 1e-3, 0, &p) == OK;
             home(&t, &m);
             CHECK(fits || digest(&m) == before, "%zu bytes", max);
         }
@@ -436,14 +462,14 @@ static void test_copies(void)
     struct mesh m;
     struct hydro_par p = base_par();
     struct there t;
-    build(&m, BASE, &p, false, periodic_box);
+    build(&m, coarse, &p, false, periodic_box);
     fill(&m, &p, rough);
     CHECK(open_dev(&t, &m, 1, 0) == OK);
-    int64_t gas = (int64_t)sizeof(double[8]) * 5 * m.lev[BASE].nown;
-    CHECK(hydro_dev_update(t.gas, &m, BASE, 1e-3, 0, &p) == OK);
+    int64_t gas = (int64_t)sizeof(double[8]) * 5 * m.lev[coarse].nown;
+    CHECK(hydro_dev_update(t.gas, &m, coarse, 1e-3, 0, &p) == OK);
     struct dev_count first = dev_counts(t.on.dev);
     CHECK(first.got < 100 && first.put > gas, "%lld bytes back", (long long)first.got);
-    for (int k = 0; k < 2; k++) CHECK(hydro_dev_update(t.gas, &m, BASE, 1e-3, 0, &p) == OK);
+    for (int k = 0; k < 2; k++) CHECK(hydro_dev_update(t.gas, &m, coarse, 1e-3, 0, &p) == OK);
     struct dev_count now = dev_counts(t.on.dev);
     CHECK(now.got == first.got && now.put == first.put);
     home(&t, &m);
@@ -458,28 +484,34 @@ static void test_sent(void)
     struct mesh m, now;
     struct hydro_par p = base_par();
     struct there t;
-    build(&m, BASE, &p, true, periodic_box);
+    build(&m, coarse, &p, true, periodic_box);
     fill(&m, &p, rough);
     CHECK(open_dev(&t, &m, 1, 0) == OK);
     struct mirror *x = &t.on.mirror;
-    CHECK(mirror_links(x, &m, BASE) == OK);
+    CHECK(mirror_links(x, &m, coarse) == OK);
     mirror_send(x, &m);
-    CHECK(mirror_room(x, &m, BASE, FLD_FX, 1) == OK);
+    CHECK(mirror_room(x, &m, coarse, FLD_FX, 1) == OK);
     dev_get(t.on.stream, &now, x->mesh_dev, sizeof now);
     CHECK(dev_wait(t.on.stream) == OK);
-    CHECK(now.lev[BASE].key == x->image->lev[BASE].key);
-    CHECK(!now.lev[BASE].fld[FLD_FX] && x->image->lev[BASE].fld[FLD_FX]);
+    CHECK(now.lev[coarse].key == x->image->lev[coarse].key);
+    CHECK(!now.lev[coarse].fld[FLD_FX] && x->image->lev[coarse].fld[FLD_FX]);
     close_dev(&t);
     mesh_fini(&m);
 }
 
 int main(int argc, char **argv)
 {
+    const bool all = argc > 1 && strcmp(argv[1], "all") == 0;
     test_sent();
-    test_update(argc > 1 && strcmp(argv[1], "all") == 0);
-    test_walls(argc > 1 && strcmp(argv[1], "all") == 0);
-    for (uint64_t seed = 0; seed < SEEDS; seed++) test_cells(seed, seed % 2, seed % 4 > 1);
-    for (uint64_t seed = 0; seed < SEEDS; seed++) test_steep(seed, seed > 15);
+    for (ndim = 1; ndim <= 3; ndim++) {
+        coarse = ndim < 2 ? 5 : 3;
+        finest = coarse + 2;
+        test_update(all);
+        test_walls(all);
+        for (uint64_t seed = 0; seed < SEEDS; seed++) test_cells(seed, seed % 2, seed % 4 > 1);
+        for (uint64_t seed = 0; seed < SEEDS; seed++) test_steep(seed, seed > 15);
+    }
+    ndim = 3;
     test_limits();
     test_copies();
     CHECK(mem_now() == 0, "%zu bytes are left", mem_now());

@@ -15,19 +15,8 @@ static inline bool refine_ball(const double *x, int l, int levelmin)
     return d2 < r * r;
 }
 
-/* Number of dimensions of the meshes that are built from now on. */
+/* Number of dimensions of the meshes that gas_mesh builds from now on. */
 static int gas_mesh_ndim = 3;
-
-/* Key of the i-th oct of a complete level: keys have three bits a level in any number of dimensions.
- */
-static inline okey complete_key(lidx i)
-{
-    okey key = 0;
-    for (int b = 0; i >> b * gas_mesh_ndim > 0; b++)
-        for (int d = 0; d < gas_mesh_ndim; d++)
-            key |= (okey)(i >> (b * gas_mesh_ndim + d) & 1) << (3 * b + d);
-    return key;
-}
 
 /* Fills the keys of the octs of level l + 1; returns their number. */
 static lidx refine_keys(const struct mesh *m, int l, refine_at *wanted, okey *key)
@@ -50,18 +39,28 @@ static lidx refine_keys(const struct mesh *m, int l, refine_at *wanted, okey *ke
     return n;
 }
 
-static void gas_mesh(struct mesh *m, int levelmin, int levelmax, const struct hydro_par *p,
-                     bool gravity, const bool *bounded, refine_at *wanted)
+static bool refine_all(const double *x, int l, int levelmin)
 {
-    mesh_init(m, levelmin, levelmax, p->nvar, true, gravity, 1.0, bounded);
-    mesh_set_ndim(m, gas_mesh_ndim);
-    for (int l = 1; l <= levelmax; l++) {
-        lidx n = l <= levelmin ? (lidx)1 << gas_mesh_ndim * (l - 1) : 8 * m->lev[l - 1].nown;
-        okey *key = mem_new(sizeof *key * (size_t)n + 1, "test");
-        for (lidx i = 0; i < n; i++) key[i] = complete_key(i);
-        if (l > levelmin) n = refine_keys(m, l - 1, wanted, key);
+    return x && l && levelmin;
+}
+
+/* Gives an empty mesh its octs. */
+static void gas_mesh_fill(struct mesh *m, refine_at *wanted)
+{
+    for (int l = 1; l <= m->levelmax; l++) {
+        lidx n = l > 1 ? m->cells * m->lev[l - 1].nown : 1;
+        okey *key = mem_zero(sizeof *key * (size_t)n + 1, "test");
+        if (l > 1) n = refine_keys(m, l - 1, l <= m->levelmin ? refine_all : wanted, key);
         mesh_replace(m, l, n, key, 0, NULL, NULL);
         mesh_link_down(m, l);
         mem_free(key);
     }
+}
+
+static inline void gas_mesh(struct mesh *m, int levelmin, int levelmax, const struct hydro_par *p,
+                            bool gravity, const bool *bounded, refine_at *wanted)
+{
+    mesh_init(m, levelmin, levelmax, p->nvar, true, gravity, 1.0, bounded);
+    mesh_set_ndim(m, gas_mesh_ndim);
+    gas_mesh_fill(m, wanted);
 }
