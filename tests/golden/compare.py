@@ -39,8 +39,60 @@ is not refined at the start (*_static), a kick with the wrong half step (cosmo_*
 # test: cosmo_hydro32 tier=check timeout=300 device=long
 # test: cosmo_zoom tier=check timeout=300 device=long
 # test: cosmo_cool32 tier=check timeout=300 device=long
+# test: d1_inflow tier=check timeout=60
+# test: d1_sod_acoustic_1 tier=long timeout=60
+# test: d1_sod_acoustic_2 tier=long timeout=60
+# test: d1_sod_difmag tier=long timeout=60
+# test: d1_sod_exact_1 tier=long timeout=60
+# test: d1_sod_exact_2 tier=long timeout=60
+# test: d1_sod_hll_1 tier=long timeout=60
+# test: d1_sod_hll_2 tier=long timeout=60
+# test: d1_sod_hllc_0 tier=long timeout=60
+# test: d1_sod_hllc_1 tier=long timeout=60
+# test: d1_sod_hllc_2 tier=check timeout=60
+# test: d1_sod_hllc_3 tier=long timeout=60
+# test: d1_sod_hllc_7 tier=long timeout=60
+# test: d1_sod_hllc_8 tier=long timeout=60
+# test: d1_sod_iv2 tier=long timeout=60
+# test: d1_sod_llf_1 tier=long timeout=60
+# test: d1_sod_llf_2 tier=long timeout=60
+# test: d1_sod_pfix tier=check timeout=60
+# test: d1_sod_sub tier=long timeout=60
+# test: d2_channel tier=check timeout=60
+# test: d2_implosion tier=long timeout=60
+# test: d2_kh tier=check timeout=60
+# test: d2_sedov tier=check timeout=60
+# test: d2_sedov_difmag tier=long timeout=60
+# test: d2_sedov_exact_8 tier=check timeout=60
+# test: d2_sedov_hll_7 tier=long timeout=60
+# test: d2_sedov_hllc_2 tier=long timeout=60
+# test: d2_sedov_hllc_3 tier=long timeout=60
+# test: d2_sedov_llf_1 tier=long timeout=60
+# test: d2_sedov_pfix tier=long timeout=60
+# test: t_advect1d tier=long timeout=60
+# test: t_sedov1d tier=long timeout=60
+# test: t_sod-tube tier=check timeout=60
+# Packed, and to be listed when the programs have their physics:
+# later: d1_grav_const tier=check timeout=60
+# later: d1_grav_iso tier=check timeout=60
+# later: d1_grav_per tier=check timeout=60
+# later: d1_grav_refl tier=check timeout=60
+# later: d1_part tier=check timeout=60
+# later: d1_sod_hllc_4 tier=check timeout=60
+# later: d1_sod_hllc_5 tier=check timeout=60
+# later: d1_sod_hllc_6 tier=check timeout=60
+# later: d1_sod_plmde tier=check timeout=60
+# later: d2_grav_cg tier=check timeout=60
+# later: d2_grav_iso tier=check timeout=60
+# later: d2_grav_per tier=check timeout=60
+# later: d2_part tier=check timeout=60
+# later: t_barotrop tier=check timeout=60
+# later: t_blast1d tier=check timeout=60
+# later: t_isothermal tier=check timeout=60
 import glob
+import lzma
 import os
+import re
 import sys
 
 import numpy as np
@@ -51,7 +103,7 @@ import golden  # noqa: E402
 import read_ramses  # noqa: E402
 
 # Largest difference allowed in any cell, relative to the field's maximum.
-CELL_LIMIT = {'uniform': 1e-10, 'amr': 1e-6, 'selfgrav': 1e-4, 'nbody': 1e-4}
+CELL_LIMIT = {'uniform': 1e-10, 'amr': 1e-6, 'selfgrav': 1e-4, 'nbody': 1e-4, 'flat': 1e-10}
 EXACT_LIMIT = 1e-5   # the iterative solver stops at its own tolerance
 OCTS_LIMIT = 5e-3    # cosmo: octs per level, relative
 L1_LIMIT = 2e-3      # cosmo: density
@@ -112,7 +164,8 @@ def compare_temperatures(v, mine, theirs):
 def distances(mine, theirs):
     """Distance of each particle from its counterpart, periodic, in units of the box."""
     box = theirs.info['boxlen']
-    d = np.array([mine.part['position_' + x] - theirs.part['position_' + x] for x in 'xyz']) / box
+    d = np.array([mine.part[x] - theirs.part[x] for x in theirs.part
+                  if x.startswith('position_')]) / box
     return np.sqrt(((d - np.rint(d)) ** 2).sum(0))
 
 
@@ -129,7 +182,7 @@ def compare_particles(v, case, mine, theirs):
                 np.median(d) * 2 ** theirs.info['levelmax'], POSITION_LIMIT, ' finest cells')
     else:
         v.check('position, largest', d.max(), limit_of(case), ' box')
-    for name in ('velocity_x', 'velocity_y', 'velocity_z'):
+    for name in [x for x in theirs.part if x.startswith('velocity_')]:
         b = theirs.part[name]
         e = np.abs(mine.part[name] - b)
         if golden.kind_of(case) == 'cosmo':
@@ -146,8 +199,10 @@ def last_digit(text):
 
 def compare_logs(v, case, mine, theirs):
     """Every column of every coarse step agrees in the digits shown, within one unit in the last
-    digit."""
-    a, b = mine['main'], theirs['main']
+    digit. The reference code also prints the steps with an output, whatever ncontrol is."""
+    every = re.search(r'ncontrol *= *(\d+)', namelist_of(case))
+    every = int(every[1]) if every else 1
+    a, b = mine['main'], [y for y in theirs['main'] if y['step'] % every == 0]
     v.same('coarse steps in the log', len(a), len(b))
     columns = ['econs', 'epot', 'ekin'] + (['eint'] if b and b[0]['eint'] else [])
     worst = 0
@@ -184,11 +239,18 @@ def compare_times(v, case, mine, theirs):
                 1e-9 if name.startswith('unit') else limit)
 
 
-def run_case(case):
+def namelist_of(case):
     with open(os.path.join(ptah.DATA, 'golden', case + '.nml')) as f:
-        text = f.read()
+        return f.read()
+
+
+def run_case(case, ndim):
+    text, path = namelist_of(case), os.path.join(ptah.DATA, 'golden', case)
     ptah.unpack_ics('.', *ptah.ics_of(text))
-    r = ptah.simulate(text, os.getcwd())
+    if os.path.exists(path + '.ic_part.xz'):
+        with lzma.open(path + '.ic_part.xz') as f, open('ics/ic_part', 'wb') as copy:
+            copy.write(f.read())
+    r = ptah.simulate(text, os.getcwd(), settings=['run_params/ndim=%d' % ndim])
     print('%s: %.1f s, peak %.0f MiB' % (case, r.seconds, r.peak_mib))
     return r
 
@@ -200,7 +262,7 @@ def main():
     if len(sys.argv) > 2:
         outputs, log = sys.argv[2:], None
     else:
-        r = run_case(case)
+        r = run_case(case, golden.read(files[0])[0].info['ndim'])
         outputs, log = r.outputs, golden.read_log(r.err)
     for path in files:
         theirs, their_log = golden.read(path)

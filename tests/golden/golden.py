@@ -27,11 +27,15 @@ BITS = {
     'selfgrav': (20, 20, 0, 0),
     'nbody': (0, 20, 30, 20),
     'cosmo': (-11, 15, 28, 16),
+    'exact': (21, 0, 0, 0),
+    'flat': (37, 37, 37, 37),
 }
 
 
+# d1, d2: one and two dimensions; t: namelists of the reference code's own tests and examples
 KINDS = {'uni': 'uniform', 'amr': 'amr', 'sedov': 'amr', 'selfgrav': 'selfgrav', 'nbody': 'nbody',
-         'cosmo': 'cosmo'}
+         'cosmo': 'cosmo', 'd1_sod_exact': 'exact', 'd2_sedov_exact': 'exact', 'd1_': 'flat',
+         'd2_': 'flat', 't_': 'flat'}
 
 
 def kind_of(case):
@@ -159,6 +163,11 @@ def pack(reference, target):
         name = re.sub('_np1$', '', case)
         nml = [f for f in os.listdir(folder) if f.endswith('.nml')][0]
         shutil.copyfile(os.path.join(folder, nml), os.path.join(target, name + '.nml'))
+        if os.path.exists(os.path.join(folder, 'ics', 'ic_part')):
+            with open(os.path.join(folder, 'ics', 'ic_part'), 'rb') as f:
+                text = f.read()
+            with lzma.open(os.path.join(target, name + '.ic_part.xz'), 'wb', preset=9) as f:
+                f.write(text)
         with open(os.path.join(folder, 'run.log')) as f:
             log = read_log(f.read())
         for output in sorted(o for o in os.listdir(folder) if o.startswith('output_')):
