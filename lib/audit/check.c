@@ -289,12 +289,9 @@ static enum err check_everything(struct check *k)
 {
     struct tree_table t;
     const struct source *r = k->r;
-    if (r->head.ndim != 3 || r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
-        FAIL(ERR_LIMIT,
-             "%s: has %d dimension%s and %ld coarse cells; -cc needs three dimensions and one "
-             "coarse cell, -c takes any",
-             r->path, r->head.ndim, r->head.ndim > 1 ? "s" : "",
-             (long)(r->coarse[0] * r->coarse[1] * r->coarse[2]));
+    if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
+        FAIL(ERR_LIMIT, "%s: has %ld coarse cells; -cc needs one coarse cell, -c takes any",
+             r->path, (long)(r->coarse[0] * r->coarse[1] * r->coarse[2]));
     enum err err = tree_table_read(k->r, &t);
     if (err == OK) err = check_tree(k, &t);
     if (err == OK) err = check_cells(k, &t);

@@ -24,10 +24,10 @@ enum { FREE_ROW, FATHER, SONS, DONE };
 struct cells {
     struct check *k;
     const struct tree_table *t;
-    int density, pressure, nhydro; /* field indices; -1: absent */
-    /* true if the fields are density, velocities, pressure and scalars in this order, as
-     * gas_conserved takes them */
+    int density, pressure; /* field indices; -1: absent */
+    /* true if the fields are density, ndim velocities, pressure and scalars in this order */
     bool known;
+    int nvar;   /* variables as gas_conserved takes them, with three velocities */
     bool first; /* first pass, in which single values are checked */
     int nrow;   /* values per row: conserved variables, internal energy, magnitude of the energy */
     int64_t from, to; /* range of tree-table rows in this pass */
@@ -70,24 +70,26 @@ static void check_field(struct cells *c, const struct source_octs *o, int f, int
  * far below the mean of the oct is damage. */
 static void check_energy(struct cells *c, const struct source_octs *o, int i)
 {
-    const double max = -0.01 / 8;
+    const int cells = source_cells(c->k->r), ndim = c->k->r->head.ndim;
+    const double max = -0.01 / cells;
     double energy[8], whole = 0;
-    for (int cell = 0; cell < 8; cell++) {
-        double p = o->val[8 * c->pressure + cell][i], rho = o->val[8 * c->density + cell][i];
-        double kinetic = gas_kinetic_v(rho, o->val[8 + cell][i], o->val[16 + cell][i],
-                                       o->val[24 + cell][i]);
+    for (int cell = 0; cell < cells; cell++) {
+        double p = o->val[8 * c->pressure + cell][i], rho = o->val[8 * c->density + cell][i],
+               v[3] = {0};
+        for (int d = 0; d < ndim; d++) v[d] = o->val[8 * (1 + d) + cell][i];
+        double kinetic = gas_kinetic_v(rho, v[0], v[1], v[2]);
         energy[cell] = gas_internal_of(p, c->k->gamma) + kinetic;
         if (energy[cell] > 0 && isfinite(energy[cell])) whole += energy[cell];
         if (p < 0 && isfinite(p)) c->k->found->cold++;
     }
-    for (int cell = 0; cell < 8 && !c->k->found->sums; cell++)
+    for (int cell = 0; cell < cells && !c->k->found->sums; cell++)
         if (isfinite(energy[cell]) && energy[cell] < max * whole)
             report_value(c, BAD_ENERGY, o, i, cell, c->pressure, energy[cell]);
 }
 
 static void check_values(struct cells *c, const struct source_octs *o)
 {
-    for (int cell = 0; cell < 8; cell++)
+    for (int cell = 0; cell < source_cells(c->k->r); cell++)
         for (int f = 0; f < c->k->r->nfield; f++) check_field(c, o, f, cell);
     for (int i = 0; c->known && i < o->n; i++) check_energy(c, o, i);
 }
@@ -96,38 +98,42 @@ static void check_values(struct cells *c, const struct source_octs *o)
 
 static void conserved_of(struct cells *c, const struct source_octs *o, int cell)
 {
+    static const double zero[CKPT_BATCH];
     const double *prim[NVAR_MAX];
-    for (int v = 0; v < c->nhydro; v++) prim[v] = o->val[8 * v + cell];
-    gas_conserved(c->nhydro, c->k->gamma, c->k->smallr, o->n, prim, c->u);
+    for (int v = 0; v < c->nvar; v++) {
+        const int field = gas_in_file(c->k->r->head.ndim, v);
+        prim[v] = field < 0 ? zero : o->val[8 * field + cell];
+    }
+    gas_conserved(c->nvar, c->k->gamma, c->k->smallr, o->n, prim, c->u);
 }
 
-/* Value v of the row of a cell: v < nhydro is a conserved variable; the next two are the internal
+/* Value v of the row of a cell: v < nvar is a conserved variable; the next two are the internal
  * energy and the magnitude of the energy, the scale of its round-off, since energies of cold gas
  * may have either sign. */
 static double row_value(const struct cells *c, const struct source_octs *o, int cell, int i, int v)
 {
     double inside = o->val[8 * c->pressure + cell][i];
     inside = gas_internal_of(inside, c->k->gamma);
-    if (v < c->nhydro) return c->u[v][i];
-    return v == c->nhydro ? inside : fabs(inside) + fabs(c->u[4][i] - inside);
+    if (v < c->nvar) return c->u[v][i];
+    return v == c->nvar ? inside : fabs(inside) + fabs(c->u[4][i] - inside);
 }
 
 static double mean_part(const struct cells *c, const struct source_octs *o, int cell, int i, int v)
 {
     double x = row_value(c, o, cell, i, v);
-    return 0.125 * (v == 0 && x < c->k->smallr ? c->k->smallr : x);
+    return (v == 0 && x < c->k->smallr ? c->k->smallr : x) / source_cells(c->k->r);
 }
 
 /* The maximum relative difference of the parent cell a from the mean of its children b. Momentum is
  * scaled by the kinetic energy, since means may cancel, and energy by its magnitude. */
 static double difference(const struct cells *c, const double *a, const double *b)
 {
-    double size = fmax(a[c->nhydro + 1], b[c->nhydro + 1]);
+    double size = fmax(a[c->nvar + 1], b[c->nvar + 1]);
     double worst = 0, speed = sqrt(2 * fabs(b[0]) * size);
-    for (int v = 0; v < c->nhydro; v++) {
+    for (int v = 0; v < c->nvar; v++) {
         double scale = fmax(fabs(a[v]), fabs(b[v])), d = fabs(a[v] - b[v]);
         if (v >= 1 && v <= 3) scale = fmax(scale, speed);
-        if (v == 4) scale = size, d = fmin(d, fabs(a[c->nhydro] - b[c->nhydro]));
+        if (v == 4) scale = size, d = fmin(d, fabs(a[c->nvar] - b[c->nvar]));
         if (v > 4) d -= 1e-12 * fabs(b[0]); /* allows for scalars that cancel to zero */
         if (d > worst * scale) worst = d / scale;
     }
@@ -140,19 +146,19 @@ static void report_restriction(struct cells *c, int piece, int level, okey key, 
     struct check *k = c->k;
     char path[PATH_MAX], location[CHECK_LOCATION];
     int worst = 0;
-    double max = -1, speed = sqrt(2 * fabs(b[0]) * b[c->nhydro + 1]);
+    double max = -1, speed = sqrt(2 * fabs(b[0]) * b[c->nvar + 1]);
     if (k->count[BAD_RESTRICTION] >= CHECK_MAX) {
         k->count[BAD_RESTRICTION]++, k->found->damages++;
         return;
     }
-    for (int v = 0; v < c->nhydro; v++) {
+    for (int v = 0; v < c->nvar; v++) {
         double d = fabs(a[v] - b[v]) / fmax(fmax(fabs(a[v]), fabs(b[v])), 1e-300);
         if (v >= 1 && v <= 3) d = fabs(a[v] - b[v]) / fmax(speed, 1e-300);
         if (d > max) max = d, worst = v;
     }
     source_file(k->r, FILES_HYDRO, piece, path);
     check_place(k, level - 1, key >> 3, (int)(key & 7), location);
-    const char *name = k->r->field[worst].name;
+    const char *name = k->r->field[gas_in_file(k->r->head.ndim, worst)].name;
     bool momentum = worst >= 1 && worst <= 3;
     check_report(k, BAD_RESTRICTION, path, location,
                  "split cell has %s%s %.15g, the mean of its children is %.15g",
@@ -192,7 +198,7 @@ static void bring(struct cells *c, const struct source_octs *o, int i, int level
 static void check_restriction(struct cells *c, const struct source_octs *o)
 {
     memset(c->mean, 0, sizeof *c->mean * (size_t)c->nrow * CKPT_BATCH);
-    for (int cell = 0; cell < 8; cell++) {
+    for (int cell = 0; cell < source_cells(c->k->r); cell++) {
         conserved_of(c, o, cell);
         for (int v = 0; v < c->nrow; v++)
             for (int i = 0; i < o->n; i++)
@@ -227,26 +233,26 @@ static enum err read_turn(struct cells *c)
 enum err check_cells(struct check *k, const struct tree_table *t)
 {
     const struct source *r = k->r;
-    struct cells c = {
-        .k = k, .t = t, .density = -1, .pressure = -1, .nhydro = r->nhydro, .first = true};
+    struct cells c = {.k = k, .t = t, .density = -1, .pressure = -1, .first = true};
     for (int f = 0; f < r->nhydro; f++) {
         if (strcmp(r->field[f].name, "density") == 0) c.density = f;
         if (strcmp(r->field[f].name, "pressure") == 0 ||
             strcmp(r->field[f].name, "thermal_pressure") == 0)
             c.pressure = f;
     }
-    c.known = c.density == 0 && c.pressure == 4 && r->nhydro <= NVAR_MAX;
+    c.nvar = r->nhydro + 3 - r->head.ndim;
+    c.known = c.density == 0 && c.pressure == 1 + r->head.ndim && c.nvar <= NVAR_MAX;
     int64_t rows = t->base[LEVEL_MAX + 1], room = rows;
     /* otherwise RAMSES does not restrict to coarser levels */
     if (c.known && r->head.levelmin < r->head.levelmax) {
-        c.nrow = r->nhydro + 2;
+        c.nrow = c.nvar + 2;
         int64_t max = (int64_t)(k->how->memory / (sizeof *c.wait * (size_t)c.nrow + 1));
         if (room > max) room = max > 1 ? max : 1;
         c.wait = mem_new(sizeof *c.wait * (size_t)c.nrow * (size_t)room + 1, "check");
         c.state = mem_new((size_t)room + 1, "check");
-        c.store = mem_new(sizeof *c.store * (size_t)r->nhydro * CKPT_BATCH, "check");
+        c.store = mem_new(sizeof *c.store * (size_t)c.nvar * CKPT_BATCH, "check");
         c.mean = mem_new(sizeof *c.mean * (size_t)c.nrow * CKPT_BATCH, "check");
-        for (int v = 0; v < r->nhydro; v++) c.u[v] = c.store + (size_t)v * CKPT_BATCH;
+        for (int v = 0; v < c.nvar; v++) c.u[v] = c.store + (size_t)v * CKPT_BATCH;
     }
     enum err err = OK;
     for (int64_t at = 0; err == OK && at < rows; at += room, c.first = false) {

@@ -78,9 +78,10 @@ static void check_rank(struct partcheck *c, const struct source_parts *p, int64_
 {
     struct check *k = c->k;
     int l = k->r->head.levelmin;
-    uint64_t x[3];
+    uint64_t x[3] = {0};
     if (!k->r->by_rank || l > LEVEL_MAX) return;
-    for (int d = 0; d < 3; d++) x[d] = (uint64_t)ldexp(p->x[d][i] / k->r->head.boxlen, l - 1);
+    for (int d = 0; d < k->r->head.ndim; d++)
+        x[d] = (uint64_t)ldexp(p->x[d][i] / k->r->head.boxlen, l - 1);
     const struct tree_row *row = tree_table_find(c->t, l, okey_make(x[0], x[1], x[2]));
     if (!row || row->piece == p->piece) return;
     k->found->strays++;

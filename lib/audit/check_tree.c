@@ -1,8 +1,8 @@
 /* audit/check_tree: the invariants of the tree.
  *
  * Every oct lies in a split cell, every split cell has its oct, no oct occurs twice; levels up to
- * levelmin are complete; the 26 cells around the parent cell of an oct exist (this is the 2:1 rule
- * of RAMSES, corners included). */
+ * levelmin are complete; the 3^ndim - 1 cells around the parent cell of an oct exist (this is the 2:1
+ * rule of RAMSES, corners included). */
 #include <stdio.h>
 
 #include "audit/check_priv.h"
@@ -60,7 +60,8 @@ static void check_sons(struct check *k, const struct tree_table *t, int l)
 
 static void check_complete(struct check *k, const struct tree_table *t, int l)
 {
-    int64_t n = 0, full = l <= 21 ? (int64_t)1 << 3 * (l - 1) : INT64_MAX;
+    const int bits = k->r->head.ndim * (l - 1);
+    int64_t n = 0, full = bits < 63 ? (int64_t)1 << bits : INT64_MAX;
     for (int64_t i = 0; i < t->n[l]; i++) n += i == 0 || t->row[l][i].key != t->row[l][i - 1].key;
     if (l <= k->r->head.levelmin && n != full) {
         char location[32];
@@ -71,13 +72,13 @@ static void check_complete(struct check *k, const struct tree_table *t, int l)
     }
 }
 
-/* Checks that the octs of level l-1 that contain one of the 26 cells around parent cell c exist.
+/* Checks that the octs of level l-1 that contain one of the cells around parent cell c exist.
  * Per axis these are the parent oct and its neighbour on the side of the cell. */
 static bool has_neighbours(const struct check *k, const struct tree_table *t, int l, okey key)
 {
     int step[3];
     for (int d = 0; d < 3; d++) step[d] = key >> d & 1 ? 1 : -1;
-    for (int m = 1; m < 8; m++) {
+    for (int m = 1; m < source_cells(k->r); m++) {
         bool outside;
         okey near = okey_shift(key >> 3, l - 1, m & 1 ? step[0] : 0, m & 2 ? step[1] : 0,
                                m & 4 ? step[2] : 0, &outside);
@@ -89,11 +90,15 @@ static bool has_neighbours(const struct check *k, const struct tree_table *t, in
 
 static void check_balance(struct check *k, const struct tree_table *t, int l)
 {
+    static const int AROUND[] = {0, 2, 8, 26};
+    char what[160];
+    snprintf(
+        what, sizeof what,
+        "one of the %d cells around its parent cell is missing (levels may differ by one only)",
+        AROUND[k->r->head.ndim]);
     for (int64_t i = 0; i < t->n[l]; i++)
         if (!has_neighbours(k, t, l, t->row[l][i].key))
-            at_oct(k, BAD_BALANCE, t->row[l] + i, l, -1,
-                   "one of the 26 cells around its parent cell is missing (levels may differ by "
-                   "one only)");
+            at_oct(k, BAD_BALANCE, t->row[l] + i, l, -1, what);
 }
 
 enum err check_tree(struct check *k, const struct tree_table *t)

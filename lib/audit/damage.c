@@ -110,6 +110,7 @@ void check_place(const struct check *k, int level, okey key, int cell,
     okey_coords(key, x);
     for (int d = 0; d < 3; d++)
         at[d] = ((double)x[d] + (cell < 0 ? 0.5 : cell >> d & 1 ? 0.75 : 0.25)) * width;
-    snprintf(location, CHECK_LOCATION, "level %d, %s at %.9g %.9g %.9g", level,
-             cell < 0 ? "oct" : "cell", at[0], at[1], at[2]);
+    int n = snprintf(location, CHECK_LOCATION, "level %d, %s at", level, cell < 0 ? "oct" : "cell");
+    for (int d = 0; d < k->r->head.ndim; d++)
+        n += snprintf(location + n, CHECK_LOCATION - (size_t)n, " %.9g", at[d]);
 }

@@ -78,10 +78,6 @@ static enum err check_input(const struct reshape *opt, const struct source *s)
     if (opt->writer->by_rank && (opt->nrank < 1 || opt->nrank > 99999))
         FAIL(ERR_PARAM, "the number of ranks to write for must be between 1 and 99999, not %d",
              opt->nrank);
-    if (opt->writer->by_rank && opt->kind == DOMAIN_KSECTION && h->ndim < 3)
-        FAIL(ERR_LIMIT,
-             "%s: has %d dimension%s, but k-section domains need 3: use --domains hilbert", s->path,
-             h->ndim, h->ndim > 1 ? "s" : "");
     for (int k = 0; k < 3; k++)
         if (!(opt->weight[k] >= 0 && opt->weight[k] <= 1e9))
             FAIL(ERR_PARAM, "a weight must be between 0 and 1e9 bytes, not %g", opt->weight[k]);
