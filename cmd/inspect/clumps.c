@@ -94,7 +94,7 @@ static void announce_nothing(const char *path)
 {
 }
 
-static enum err load(const char *path, const struct params *p, const struct comm *c, struct sim *s)
+static enum err load(const char *path, struct params *p, const struct comm *c, struct sim *s)
 {
     int verbosity = log_verbosity();
     s->run.out.dir = ".";

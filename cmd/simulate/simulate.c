@@ -20,7 +20,7 @@
 #include "param/param.h"
 #include "sim/solver.h"
 
-enum { CHANGE_MODEL = 256, RANKS, LIKE };
+enum { CHANGE_MODEL = 256, RANKS, LIKE, BUILD };
 
 static const struct opt rows[] = {
     {'o', "output", "DIR", "write checkpoints into DIR (default: the current directory)"},
@@ -29,6 +29,8 @@ static const struct opt rows[] = {
     {OPT_OLD('f'), "force", NULL, "replace checkpoints of the same number"},
     {CHANGE_MODEL, "change-model", NULL,
      "resume from a checkpoint whose model differs from the namelist's"},
+    {BUILD, "build", "VARIABLES",
+     "variables of RAMSES's Makefile, as 'NDIM=1 SOLVER=hydro NPSCAL=2': dimensions and scalars"},
     {'n', "check", NULL,
      "check the namelist and headers, predict memory and time, then stop; twice (-nn): build and "
      "check the initial state, too"},
@@ -45,7 +47,7 @@ static const struct opt rows[] = {
     {0, NULL, NULL, NULL}};
 
 struct request {
-    const char *outdir, *restart, *profile, *like, *namelist;
+    const char *outdir, *restart, *profile, *like, *build, *namelist;
     int verbosity, check, ranks; /* check: number of times that -n is given */
     bool force, change_model, list;
     bool made; /* outdir was created by this run */
@@ -177,6 +179,10 @@ static int set_option(int letter, const char *value, void *ctx)
     case CHANGE_MODEL:
         r->change_model = true;
         break;
+    case BUILD:
+        if (r->build) return program_refuse(&PROGRAM, "--build is given twice", NULL);
+        r->build = value;
+        break;
     case 'n':
         r->check++;
         break;
@@ -270,6 +276,12 @@ static enum err path_read(const struct comm *c, char path[PATH_MAX])
     return OK;
 }
 
+/* Whether the run resumes from a checkpoint, which knows its dimensions. */
+static bool restarts(const struct request *r, const struct params *p)
+{
+    return r->restart || p->run.nrestart > 0;
+}
+
 static enum err parameters_read(const struct request *r, const struct comm *c, struct params *p,
                                 char **text)
 {
@@ -279,6 +291,7 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
     bool told = c->rank == 0 && r->verbosity >= 0;
     TRY(param_read_text(p, *text, bytes, file));
     if (told) param_remarks(*text, bytes, file, stderr);
+    if (r->build) TRY(param_build(p, r->build, restarts(r, p), told ? stderr : NULL));
     for (int i = 0; i < r->nset; i++) {
         if (!strchr(r->set[i], '=')) TRY(refuse_checkpoint(r->set[i], file));
         TRY(param_set(p, r->set[i]));
@@ -286,9 +299,10 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
     TRY(param_check(p));
     if (p->run.verbose && r->verbosity == 0) log_init(c->rank == 0, 1);
     int ranks = r->ranks ? r->ranks : c->size;
+    if (told && !restarts(r, p)) param_hint_dims(p, stderr);
     if (told) param_unused(p, ranks, stderr);
     if (told) param_settings(p, ranks, stderr);
-    if (r->nset == 0) return OK;
+    if (r->nset == 0 && !r->build) return OK;
     FREE(*text); /* checkpoints must record the parameters in use */
     *text = param_namelist(p);
     return OK;

@@ -17,6 +17,7 @@ static enum err check_feedback(const struct params *p);
 enum err param_check(struct params *p)
 {
     param_complete(p);
+    if (param_given(p, "run", "ndim")) TRY(param_check_dims(p));
     TRY(check_run(p));
     TRY(check_mesh(p));
     TRY(check_outputs(p));
@@ -102,15 +103,8 @@ static enum err check_initial(const struct params *p)
 
 static enum err check_gas(const struct params *p)
 {
-    int slope = p->hydro.slope_type, npassive = p->hydro.npassive;
+    int npassive = p->hydro.npassive;
     int scalars = param_given_count(p, "init", "var_region");
-    if (slope >= 4 && slope <= 6 && p->run.ndim > 1)
-        FAIL(ERR_PARAM,
-             "slope_type=%d in &HYDRO_PARAMS is for one dimension only: use 1, 2, 3, 7 or 8",
-             slope);
-    if (strcmp(p->hydro.scheme, "plmde") == 0 && p->run.ndim > 1)
-        FAIL(ERR_PARAM, "scheme='plmde' in &HYDRO_PARAMS is for one dimension only: set "
-                        "scheme='muscl'");
     if (npassive >= 0 && scalars > npassive)
         FAIL(ERR_PARAM,
              "var_region in &INIT_PARAMS sets scalar %d, but npassive=%d in &HYDRO_PARAMS: raise "

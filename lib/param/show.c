@@ -208,28 +208,28 @@ static bool any_given(const struct params *p, const char *const *name)
     return any;
 }
 
-/* Prints signs of a run in fewer dimensions: RAMSES is compiled for a number of dimensions, which a
- * namelist does not name. */
-static int print_dimensions(const struct params *p, FILE *out)
+/* RAMSES is compiled for a number of dimensions, which a namelist does not name. */
+int param_hint_dims(const struct params *p, FILE *out)
 {
     static const char *const x[] = {"x_center", "length_x", NULL},
                              *const y[] = {"y_center", "length_y", NULL},
                              *const z[] = {"z_center", "length_z", NULL};
     bool two = any_given(p, y);
+    if (param_given(p, "run", "ndim")) return 0;
     if (!p->run.hydro || p->init.nregion == 0 || any_given(p, z) || !(two || any_given(p, x)))
         return 0;
     fprintf(out,
             " init: regions are given along x%s only: if this namelist is for RAMSES compiled with "
-            "NDIM=%d, this run is another problem, since it has three dimensions\n",
-            two ? " and y" : "", two ? 2 : 1);
+            "NDIM=%d, this run is another problem, since it has three dimensions; then add --build "
+            "NDIM=%d, or run_params/ndim=%d\n",
+            two ? " and y" : "", two ? 2 : 1, two ? 2 : 1, two ? 2 : 1);
     return 1;
 }
 
 static int print_doubts(const struct params *p, int ranks, FILE *out)
 {
     const struct param_output *o = &p->output;
-    int n = print_regions(p, ranks, out) + print_expansion(p, out) + print_conformal(p, out) +
-            print_dimensions(p, out);
+    int n = print_regions(p, ranks, out) + print_expansion(p, out) + print_conformal(p, out);
     n += print_times(p, "tout", o->tout, o->tend, "tend", out);
     n += print_times(p, "aout", o->aout, o->aend, "aend", out);
     if (p->run.cosmo && !p->run.poisson) {

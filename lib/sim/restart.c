@@ -266,6 +266,8 @@ static enum err read_model(const struct sim *s, struct params *was)
         log_info(" %d settings in the namelist of the checkpoint are not known to this program",
                  left_out);
     mem_free(text);
+    if (s->par->hydro.npassive < 0) was->hydro.npassive = -1; /* as many as there are */
+    was->run.ndim = h->ndim;
     was->run.cosmo = h->cosmo;
     was->run.hydro = h->hydro;
     was->run.pic = h->particles;

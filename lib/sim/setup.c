@@ -17,32 +17,81 @@
 #include "phys/yields.h"
 #include "sim/sim.h"
 
+/* Number of axes from..to-1 beyond whose ends a boundary region lies: there it has no extent. *face
+ * is the last of these ends. */
+static int ends_of(const struct param_boundary *b, int i, int from, int to, int *face)
+{
+    const int low[3] = {b->ibound_min[i], b->jbound_min[i], b->kbound_min[i]};
+    const int high[3] = {b->ibound_max[i], b->jbound_max[i], b->kbound_max[i]};
+    int n = 0;
+    for (int d = from; d < to; d++)
+        if (low[d] == high[d] && low[d] != 0) *face = 2 * d + (low[d] > 0), n++;
+    return n;
+}
+
 /* A boundary region of RAMSES covers a face of the box, with or without its edges: the face is the
  * direction in which the region has no extent. Regions of edges and corners alone repeat those of
- * the faces and are ignored. */
+ * the faces and are ignored, and so are regions beyond an axis that the run does not have. */
 static enum err face_of(const struct param_boundary *b, int ndim, int i, int *face)
 {
-    int low[3] = {b->ibound_min[i], b->jbound_min[i], b->kbound_min[i]};
-    int high[3] = {b->ibound_max[i], b->jbound_max[i], b->kbound_max[i]};
-    int fixed = 0;
-    *face = -1;
-    for (int d = 0; d < 3; d++) {
+    const int low[3] = {b->ibound_min[i], b->jbound_min[i], b->kbound_min[i]};
+    const int high[3] = {b->ibound_max[i], b->jbound_max[i], b->kbound_max[i]};
+    int missing = 0;
+    for (int d = 0; d < 3; d++)
         if (low[d] < -1 || high[d] > 1 || low[d] > high[d])
             FAIL(ERR_PARAM,
                  "boundary_params: region %d has bounds %d..%d in direction %d: the first must not "
                  "exceed the second, and both must be within -1..1",
                  i + 1, low[d], high[d], d + 1);
-        if (d < ndim && low[d] == high[d] && low[d] != 0) {
-            *face = 2 * d + (low[d] > 0);
-            fixed++;
-        }
-    }
-    if (fixed == 0)
+    int ends = ends_of(b, i, 0, ndim, face);
+    if (ends == 0 && ends_of(b, i, ndim, 3, &missing) == 0)
         FAIL(ERR_PARAM,
              "boundary_params: region %d does not lie on a face of the box: set its bounds in one "
              "direction to -1 or 1",
              i + 1);
-    if (fixed > 1) *face = -1;
+    if (ends != 1) *face = -1;
+    return OK;
+}
+
+static bool is_dropped(const struct param_boundary *b, int ndim, int i)
+{
+    int face;
+    return ends_of(b, i, 0, ndim, &face) == 0;
+}
+
+/* Fails unless one region contains the square (i,j) beside the box: RAMSES gives it the state of
+ * this region. */
+static enum err check_square(const struct param_boundary *b, int ndim, int i, int j)
+{
+    const char *what = i && j ? "corner" : "face";
+    int first = 0;
+    for (int r = 0; r < b->nboundary; r++) {
+        bool in = b->ibound_min[r] <= i && i <= b->ibound_max[r];
+        if (ndim > 1) in = in && b->jbound_min[r] <= j && j <= b->jbound_max[r];
+        if (!in || is_dropped(b, ndim, r)) continue;
+        if (first)
+            FAIL(ERR_PARAM,
+                 "boundary_params: the %s i=%d, j=%d beside the box belongs to the regions %d and "
+                 "%d: it must belong to one",
+                 what, i, j, first, r + 1);
+        first = r + 1;
+    }
+    if (first) return OK;
+    FAIL(ERR_PARAM,
+         "boundary_params: the %s i=%d, j=%d beside the box belongs to no region: let the regions "
+         "of two opposite faces reach from -1 to 1 in the other direction",
+         what, i, j);
+}
+
+/* In two dimensions each face and each corner of the box must belong to one region, in one dimension
+ * each end. In three dimensions edges and corners follow from the faces. */
+static enum err check_squares(const struct param_boundary *b, int ndim, const bool bounded[6])
+{
+    for (int j = -1; j <= 1 && ndim < 3; j++)
+        for (int i = -1; i <= 1; i++) {
+            bool is_there = (i || j) && (!i || bounded[0]) && (!j || (ndim > 1 && bounded[2]));
+            if (is_there) TRY(check_square(b, ndim, i, j));
+        }
     return OK;
 }
 
@@ -53,8 +102,9 @@ static enum err setup_boundaries(struct sim *s, bool bounded[6])
     h->no_inflow = b->no_inflow;
     for (int f = 0; f < 6; f++) bounded[f] = false;
     for (int i = 0; i < b->nboundary; i++) {
-        int f, type = b->bound_type[i];
+        int f = -1, type = b->bound_type[i];
         TRY(face_of(b, s->par->run.ndim, i, &f));
+        if (is_dropped(b, s->par->run.ndim, i)) continue;
         if (type < 1 || type > 3)
             FAIL(ERR_PARAM,
                  "boundary_params/bound_type(%d)=%d must be 1 (reflecting), 2 (outflow) or 3 "
@@ -72,9 +122,10 @@ static enum err setup_boundaries(struct sim *s, bool bounded[6])
     for (int d = 0; d < s->par->run.ndim; d++)
         if (bounded[2 * d] != bounded[2 * d + 1])
             FAIL(ERR_PARAM,
-                 "boundary_params: direction %d has a boundary on one side only: give both or none",
-                 d + 1);
-    return OK;
+                 "boundary_params: the box has a boundary at its %s end along %c only: give both "
+                 "ends a boundary, or none",
+                 bounded[2 * d] ? "lower" : "upper", "xyz"[d]);
+    return check_squares(b, s->par->run.ndim, bounded);
 }
 
 /* Number of passive scalars: as requested, or as the namelist, the table of yields and the initial

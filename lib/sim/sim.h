@@ -56,7 +56,7 @@ struct sim {
 };
 
 /* Builds the initial state from parameters and initial conditions. (collective) */
-MUST_USE enum err sim_start(struct sim *s, const struct params *par, const struct comm *c);
+MUST_USE enum err sim_start(struct sim *s, struct params *par, const struct comm *c);
 /* forecast.c: after sim_start with s->run.expect: memory and time of the run on `ranks` ranks, as
  * messages and, with s->run.cost.profile_path, a line of JSON. like: profile of an earlier run, for
  * the time per update; NULL: time from the checkpoint, or from docs/performance.md. (collective) */

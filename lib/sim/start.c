@@ -345,7 +345,8 @@ static enum err start_read(struct start *st)
 static enum err check_memory(const struct sim *s)
 {
     const struct mesh *m = &s->mesh;
-    double octs = ldexp(8.0 / 7, 3 * (m->levelmin - 1)) * s->comm.node_size / s->comm.size,
+    double levels = 1 / (1 - ldexp(1, -m->ndim)),
+           octs = ldexp(levels, m->ndim * (m->levelmin - 1)) * s->comm.node_size / s->comm.size,
            need = octs * (double)mesh_oct_bytes(m->nvar, m->gravity), have = (double)mem_machine();
     if (need > have)
         FAIL(ERR_LIMIT,
@@ -407,15 +408,29 @@ static enum err start_afresh(struct start *st)
     return st->s->run.expect ? start_expect(st) : start_build(st);
 }
 
-static enum err start_once(struct sim *s)
+/* A run that resumes has the dimensions of its checkpoint. */
+static enum err take_dimensions(const struct sim *s, struct params *par)
 {
-    const struct params *par = s->par;
+    const struct source *from = s->run.restart.from;
+    int ndim = from ? from->head.ndim : par->run.ndim;
+    if (param_given(par, "run", "ndim") && ndim != par->run.ndim)
+        FAIL(ERR_PARAM,
+             "%s: has ndim=%d, but this run is to have ndim=%d (run_params/ndim or --build): leave "
+             "it out, a run has the dimensions of its checkpoint",
+             from->path, ndim, par->run.ndim);
+    par->run.ndim = ndim;
+    return param_check_dims(par);
+}
+
+static enum err start_once(struct sim *s, struct params *par)
+{
     struct start *st = mem_zero(sizeof *st, "start");
     s->time.aexp = 1;
     s->run.cost.wall_start = timer_wall();
     timer_start("start");
     part_init(&s->parts);
     enum err e = err_agree(&s->comm, sim_restart_open(s));
+    if (e == OK) e = take_dimensions(s, par);
     if (e == OK) e = sim_setup(s);
     if (e == OK && s->run.solver == &octree_solver) e = sim_device_open(s);
     s->parts.is_static = par->run.static_;
@@ -432,7 +447,7 @@ static enum err start_once(struct sim *s)
 }
 
 /* Starts from the newest complete checkpoint; damaged ones keep their numbers. */
-static enum err start_newest(struct sim *s)
+static enum err start_newest(struct sim *s, struct params *par)
 {
     struct sim empty = *s;
     char path[4096];
@@ -445,7 +460,7 @@ static enum err start_newest(struct sim *s)
         if (!last) last = i;
         snprintf(path, sizeof path, "%.4000s/output_%05d", s->run.out.dir, i);
         s->run.restart.path = path;
-        e = start_once(s);
+        e = start_once(s, par);
         s->run.restart.path = NULL;
         if (e == OK || e == ERR_PARAM || e == ERR_STOPPED) break;
         log_info(" Skipped a checkpoint that cannot be read: %s", err_message());
@@ -460,14 +475,14 @@ static enum err start_newest(struct sim *s)
     if (s->run.out.ifout <= last) s->run.out.ifout = last + 1;
     if (last) return OK;
     log_info(" There is no checkpoint in %s yet: a new run starts", s->run.out.dir);
-    return start_once(s);
+    return start_once(s, par);
 }
 
-enum err sim_start(struct sim *s, const struct params *par, const struct comm *c)
+enum err sim_start(struct sim *s, struct params *par, const struct comm *c)
 {
     s->par = par;
     s->comm = *c;
     if (!s->run.solver) s->run.solver = &octree_solver;
-    TRY(par->run.nrestart < 0 && !s->run.restart.path ? start_newest(s) : start_once(s));
+    TRY(par->run.nrestart < 0 && !s->run.restart.path ? start_newest(s, par) : start_once(s, par));
     return sim_check_room(s);
 }

@@ -1,0 +1,236 @@
+/* param/build: parameters from variables of RAMSES's Makefile. RAMSES has its dimensions, its solver
+ * and its number of variables from there, not from the namelist. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "param/near.h"
+#include "param/row.h"
+
+enum variable {
+#define COUNT(v, ...) MAKE_##v,
+#define ABSENT(v, ...) MAKE_##v,
+#define WORD(v) MAKE_##v,
+#define PLAIN(v) MAKE_##v,
+#include "param/make.def"
+    VARIABLES
+};
+
+static const struct {
+    const char *name, *absent; /* absent: beginning of the sentence that refuses a value above 0 */
+    long min, max;             /* of a count */
+    bool count, plain;
+} table[VARIABLES] = {
+#define COUNT(v, lo, hi) {.name = #v, .min = lo, .max = hi, .count = true},
+#define ABSENT(v, text) {.name = #v, .absent = text, .max = 1000, .count = true},
+#define WORD(v) {.name = #v},
+#define PLAIN(v) {.name = #v, .plain = true},
+#include "param/make.def"
+};
+
+enum { VALUE = 128 };
+
+struct build {
+    bool given[VARIABLES];
+    char value[VARIABLES][VALUE];
+    long count[VARIABLES];
+};
+
+/* ---- text ---- */
+
+static enum err fail_unknown(const char *name)
+{
+    char list[600] = "";
+    int best = near_max(name) + 1, nearest = -1;
+    for (int i = 0; i < VARIABLES; i++) {
+        size_t n = strlen(list);
+        snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", table[i].name);
+        int d = near_distance(name, table[i].name);
+        if (d < best) best = d, nearest = i;
+    }
+    if (nearest >= 0)
+        FAIL(ERR_PARAM, "--build: RAMSES's Makefile has no variable %s; did you mean %s?", name,
+             table[nearest].name);
+    FAIL(ERR_PARAM, "--build: RAMSES's Makefile has no variable %s; it has %s", name, list);
+}
+
+/* Reads the value at text, which may be in quotes; returns what follows it, NULL if it is too long
+ * or its quotes do not end. */
+static const char *value_read(const char *text, char value[VALUE])
+{
+    const char *end = text;
+    char quote = *text == '\'' || *text == '"' ? *text : 0;
+    if (quote) end = strchr(++text, quote);
+    if (!end) return NULL;
+    while (!quote && *end && !isspace((unsigned char)*end)) end++;
+    size_t n = (size_t)(end - text);
+    if (n >= VALUE) return NULL;
+    memcpy(value, text, n);
+    value[n] = 0;
+    return end + (quote != 0);
+}
+
+static enum err word_read(struct build *b, const char **text)
+{
+    char name[64], value[VALUE];
+    size_t n = strcspn(*text, "= \t\r\n\v\f");
+    snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), *text);
+    plain_line(name);
+    if ((*text)[n] != '=' || n == 0)
+        FAIL(ERR_PARAM,
+             "--build: '%s' is not VARIABLE=value: write variables of RAMSES's Makefile without "
+             "blanks around '=', as in 'NDIM=2 SOLVER=hydro'",
+             n ? name : "=");
+    int i = 0;
+    while (i < VARIABLES && strcmp(table[i].name, name) != 0) i++;
+    if (i == VARIABLES) return fail_unknown(name);
+    const char *end = value_read(*text + n + 1, value);
+    if (!end)
+        FAIL(ERR_PARAM, "--build: the value of %s is too long, or its quotes do not end", name);
+    plain_line(value);
+    if (b->given[i] && strcmp(b->value[i], value) != 0)
+        FAIL(ERR_PARAM, "--build: %s is given twice, as '%s' and as '%s'", name, b->value[i],
+             value);
+    b->given[i] = true;
+    memcpy(b->value[i], value, VALUE);
+    *text = end;
+    return OK;
+}
+
+static enum err text_parse(struct build *b, const char *text)
+{
+    static const char LABEL[] = "FLAGS:"; /* begins the line in configurations of RAMSES's tests */
+    while (true) {
+        text += strspn(text, " \t\r\n\v\f");
+        if (!*text) return OK;
+        if (strncmp(text, LABEL, sizeof LABEL - 1) == 0)
+            text += sizeof LABEL - 1;
+        else
+            TRY(word_read(b, &text));
+    }
+}
+
+/* ---- values ---- */
+
+/* Checks numbers. As for make, an empty value is none, which RAMSES's Makefile takes as 0. */
+static enum err counts_read(struct build *b)
+{
+    for (int i = 0; i < VARIABLES; i++) {
+        long n = 0;
+        const char *value = b->value[i];
+        if (!*value) b->given[i] = false;
+        if (!b->given[i] || !table[i].count) continue;
+        bool number = value[strspn(value, "0123456789")] == 0 && strlen(value) < 10;
+        if (number) n = strtol(value, NULL, 10);
+        if (!number || n < table[i].min || n > table[i].max)
+            FAIL(ERR_PARAM, "--build: %s=%s is out of range: %ld .. %ld allowed", table[i].name,
+                 value, table[i].min, table[i].max);
+        if (table[i].absent && n > 0)
+            FAIL(ERR_PARAM,
+                 "--build: %s=%s: %s not part of this code yet, and without %s this would be "
+                 "another problem",
+                 table[i].name, value, table[i].absent,
+                 strstr(table[i].absent, " are") ? "them" : "it");
+        b->count[i] = n;
+    }
+    return OK;
+}
+
+static enum err solver_check(const struct build *b)
+{
+    const char *solver = b->value[MAKE_SOLVER];
+    static const char *const other[][2] = {{"mhd", "magnetic fields are"},
+                                           {"rhd", "relativistic gas is"}};
+    if (!b->given[MAKE_SOLVER] || strcmp(solver, "hydro") == 0) return OK;
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (strcmp(solver, other[i][0]) == 0)
+            FAIL(ERR_PARAM, "--build: SOLVER=%s: %s not part of this code yet; SOLVER=hydro is",
+                 solver, other[i][1]);
+    FAIL(ERR_PARAM, "--build: SOLVER=%s is unknown: RAMSES has hydro, mhd and rhd", solver);
+}
+
+/* A patch replaces source files of RAMSES, mostly that of the initial state, which a restart has
+ * from its checkpoint. */
+static enum err patch_check(const struct build *b, bool restart)
+{
+    const char *pre = b->value[MAKE_NPRE];
+    if (b->given[MAKE_NPRE] && strcmp(pre, "8") != 0 && strcmp(pre, "4") != 0)
+        FAIL(ERR_PARAM, "--build: NPRE=%s: reals of RAMSES have 4 or 8 bytes", pre);
+    if (!b->given[MAKE_PATCH] || restart) return OK;
+    FAIL(
+        ERR_PARAM,
+        "--build: PATCH=%s replaces source files of RAMSES, which this program cannot read: if the "
+        "patch only makes the initial state, let RAMSES write it and resume from it (-r "
+        "output_00001)",
+        b->value[MAKE_PATCH]);
+}
+
+/* Number of passive scalars, metals included; -1: the variables do not say. */
+static enum err scalars_count(const struct build *b, int *scalars)
+{
+    *scalars = -1;
+    bool parts = b->given[MAKE_NPSCAL] || b->given[MAKE_NMETALS];
+    long sum = b->count[MAKE_NPSCAL] + b->count[MAKE_NMETALS], nvar = b->count[MAKE_NVAR];
+    if (parts) *scalars = (int)sum;
+    if (b->given[MAKE_NVAR] && !b->given[MAKE_NDIM])
+        FAIL(ERR_PARAM, "--build: NVAR=%ld counts the velocities, too: give NDIM with it", nvar);
+    long base = b->count[MAKE_NDIM] + 2;
+    if (b->given[MAKE_NVAR] && (nvar < base || (parts && nvar != base + sum)))
+        FAIL(ERR_PARAM,
+             "--build: NVAR=%ld contradicts NDIM=%ld, NPSCAL=%ld, NMETALS=%ld: density, NDIM "
+             "velocities, pressure and scalars make %ld",
+             nvar, b->count[MAKE_NDIM], b->count[MAKE_NPSCAL], b->count[MAKE_NMETALS], base + sum);
+    if (b->given[MAKE_NVAR]) *scalars = (int)(nvar - base);
+    if (*scalars > PARAM_SCALARS)
+        FAIL(ERR_PARAM, "--build: %d passive scalars are more than the %d that a run can have",
+             *scalars, PARAM_SCALARS);
+    return OK;
+}
+
+/* ---- parameters ---- */
+
+static enum err set_number(struct params *p, const char *group, const char *name, int value,
+                           int *is)
+{
+    char text[100];
+    if (param_given(p, group, name) && *is != value)
+        FAIL(ERR_PARAM,
+             "--build: %s would be %d, but the namelist sets %s=%d: leave out one of them", name,
+             value, name, *is);
+    snprintf(text, sizeof text, "%s/%s=%d", group, name, value);
+    return param_set(p, text);
+}
+
+static void tell(const struct build *b, FILE *out)
+{
+    int n = 0;
+    if (b->given[MAKE_PATCH])
+        fprintf(out, " --build: PATCH=%s is not read: the state is that of the checkpoint\n",
+                b->value[MAKE_PATCH]);
+    if (b->given[MAKE_NPRE] && b->value[MAKE_NPRE][0] == '4')
+        fprintf(out, " --build: NPRE=4 is not followed: reals have 8 bytes here\n");
+    for (int i = 0; i < VARIABLES; i++)
+        if (b->given[i] && table[i].plain)
+            fprintf(out, "%s%s", n++ ? ", " : " --build: ", table[i].name);
+    if (n)
+        fprintf(out, " ha%s no effect: RAMSES's results do not depend on %s\n", n > 1 ? "ve" : "s",
+                n > 1 ? "them" : "it");
+}
+
+enum err param_build(struct params *p, const char *text, bool restart, FILE *out)
+{
+    struct build b = {.given = {false}};
+    int scalars;
+    TRY(text_parse(&b, text));
+    TRY(counts_read(&b));
+    TRY(solver_check(&b));
+    TRY(patch_check(&b, restart));
+    TRY(scalars_count(&b, &scalars));
+    if (b.given[MAKE_NDIM])
+        TRY(set_number(p, "run", "ndim", (int)b.count[MAKE_NDIM], &p->run.ndim));
+    if (scalars >= 0 && p->run.hydro)
+        TRY(set_number(p, "hydro", "npassive", scalars, &p->hydro.npassive));
+    if (out) tell(&b, out);
+    return OK;
+}
