@@ -56,8 +56,9 @@ static void world_refine(struct world *w, int l, double radius)
     adapt_refine(&w->m, &w->c, w->d, l, NULL, NULL);
 }
 
-static void world_make(struct world *w, const struct comm *c, enum domain_kind kind, int lmin,
-                       int lmax, double boxlen, bool isolated, const double *radius)
+static inline void world_make(struct world *w, const struct comm *c, enum domain_kind kind,
+                              int lmin, int lmax, double boxlen, bool isolated,
+                              const double *radius)
 {
     bool bounded[6];
     for (int f = 0; f < 6; f++) bounded[f] = isolated;
@@ -87,7 +88,7 @@ static double ball_density(double r, double R)
     return s < 1 ? 105.0 / (32 * PI * R * R * R) * q * q : 0;
 }
 
-static double ball_force(double r, double R)
+static inline double ball_force(double r, double R)
 {
     double s = fmin(r / R, 1);
     double mass = 105.0 / 8 *
@@ -95,7 +96,7 @@ static double ball_force(double r, double R)
     return -mass / (r * r);
 }
 
-static void set_ball(struct world *w)
+static inline void set_ball(struct world *w)
 {
     struct mesh *m = &w->m;
     struct sum mean;
