@@ -3,7 +3,7 @@
  * Each leaf cell of the initial mesh is one particle of mass 2^-3l (1 - Ω_b/Ω_m), or each cell of
  * the files if the base mesh is finer. Its position is the cell's centre displaced by ψ = g
  * ic_posc/box (Mpc/h), or by Zel'dovich's ψ = g v / (F(astart) H0/astart) / box. Its velocity is
- * F(aexp) times Zel'dovich's ψ. In text files a particle has seven numbers in any dimension; numbers
+ * F(aexp) times Zel'dovich's ψ. In text files a particle has seven numbers in any dimension; those
  * along axes that the mesh lacks are ignored. */
 #include <math.h>
 #include <string.h>
