@@ -163,32 +163,30 @@ static enum err setup_hydro(struct sim *s)
         FAIL(ERR_PARAM, "hydro_params/npassive: this build has at most %d passive scalars",
              NVAR_MAX - GAS_SCALARS);
     patch_scratch_free(&s->phys.hydro.scratch);
-    s->phys.hydro = (struct hydro_par){.nvar = nvar,
-                                       .scratch = patch_scratch_new(),
-                                       .gamma = p->gamma,
-                                       .smallr = p->smallr,
-                                       .smallc = p->smallc,
-                                       .courant_factor = s->par->run.hydro ? p->courant_factor
-                                                                           : 0.5,
-                                       .riemann = riemann,
-                                       .niter_riemann = p->niter_riemann,
-                                       .slope_type = (enum slope)p->slope_type,
-                                       .slope_theta = p->slope_theta,
-                                       .predictor = strcmp(p->scheme, "plmde") == 0
-                                                        ? PREDICT_PLMDE
-                                                        : PREDICT_MUSCL,
-                                       .difmag = p->difmag,
-                                       .pressure_fix = p->pressure_fix,
-                                       .beta_fix = p->beta_fix,
-                                       .tile_depth = p->tile_depth,
-                                       .interpol_var = r->interpol_var,
-                                       .interpol_type = r->interpol_type,
-                                       .err_grad_d = r->err_grad_d,
-                                       .err_grad_p = r->err_grad_p,
-                                       .err_grad_u = r->err_grad_u,
-                                       .floor_d = r->floor_d,
-                                       .floor_p = r->floor_p,
-                                       .floor_u = r->floor_u};
+    s->phys.hydro = (struct hydro_par){
+        .nvar = nvar,
+        .scratch = patch_scratch_new(),
+        .gamma = p->gamma,
+        .smallr = p->smallr,
+        .smallc = p->smallc,
+        .courant_factor = s->par->run.hydro ? p->courant_factor : 0.5,
+        .riemann = riemann,
+        .niter_riemann = p->niter_riemann,
+        .slope_type = (enum slope)p->slope_type,
+        .slope_theta = p->slope_theta,
+        .predictor = strcmp(p->scheme, "plmde") == 0 ? PREDICT_PLMDE : PREDICT_MUSCL,
+        .difmag = p->difmag,
+        .pressure_fix = p->pressure_fix,
+        .beta_fix = p->beta_fix,
+        .tile_depth = p->tile_depth,
+        .interpol_var = r->interpol_var,
+        .interpol_type = r->interpol_type,
+        .err_grad_d = r->err_grad_d,
+        .err_grad_p = r->err_grad_p,
+        .err_grad_u = r->err_grad_u,
+        .floor_d = r->floor_d,
+        .floor_p = r->floor_p,
+        .floor_u = r->floor_u};
     name_variables(s, nvar, &s->phys.hydro.vars);
     return OK;
 }

@@ -18,8 +18,7 @@ static inline bool refine_ball(const double *x, int l, int levelmin)
 /* Number of dimensions of the meshes that are built from now on. */
 static int gas_mesh_ndim = 3;
 
-/* Key of the i-th oct of a complete level: keys have three bits a level in any number of dimensions.
- */
+/* Key of the i-th oct of a complete level; keys have three bits a level in any dimension. */
 static inline okey complete_key(lidx i)
 {
     okey key = 0;
