@@ -138,9 +138,10 @@ PTAH_HD struct hydro_waves hydro_waves_of(double r, double u, double p, double d
                                           double dp, double gamma, double dtdx)
 {
     const double c2 = gas_sound2(r, p, gamma), c = sqrt(c2);
-    const double speed = fabs(du) > 3.0 * c ? 0.0 : c, half = 0.5 * dp / c2, jump = 0.5 * du * r / c;
-    struct hydro_waves w = {half - jump, half + jump, dr - dp / c2, (u - speed) * dtdx,
-                            (u + speed) * dtdx, u * dtdx, c / r, c2};
+    const double speed = fabs(du) > 3.0 * c ? 0.0 : c, half = 0.5 * dp / c2,
+                 jump = 0.5 * du * r / c;
+    struct hydro_waves w = {half - jump,        half + jump, dr - dp / c2, (u - speed) * dtdx,
+                            (u + speed) * dtdx, u * dtdx,    c / r,        c2};
     return w;
 }
 

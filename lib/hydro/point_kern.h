@@ -111,8 +111,8 @@ PTAH_HD double hydro_slope_smaller(double l, double r)
     return l * r > 0.0 ? s : 0.0;
 }
 
-/* Slope of variable v (0: density) in one dimension; nu: velocity times dt/dx. Superbee and ultrabee
- * compress as much as an advected profile of this Courant number allows (Roe 1985). */
+/* Slope of variable v (0: density) in one dimension; nu: velocity times dt/dx. Superbee and
+ * ultrabee compress as much as an advected profile of this Courant number allows (Roe 1985). */
 PTAH_HD double hydro_slope_line(enum slope type, int v, double dl, double dr, double nu,
                                 double theta)
 {

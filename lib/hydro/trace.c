@@ -81,10 +81,10 @@ INLINE struct hydro_slope3 slopes_at(struct way way, const struct around *q, int
     if (way.type == SLOPE_POSITIVE || way.ndim > 2)
         return hydro_slopes(way.type, q->lo[v] + i, x, q->hi[v] + i, w, way.theta);
     if (way.ndim < 2)
-        return (struct hydro_slope3){c,
-                                     hydro_slope_line(way.type, v, c - x[-1], x[1] - c,
-                                                      q->mid[1][i] * way.dtdx, way.theta),
-                                     0.0, 0.0};
+        return (struct hydro_slope3){
+            c,
+            hydro_slope_line(way.type, v, c - x[-1], x[1] - c, q->mid[1][i] * way.dtdx, way.theta),
+            0.0, 0.0};
     return (struct hydro_slope3){c, hydro_slope(way.type, c - x[-1], x[1] - c, way.theta),
                                  hydro_slope(way.type, c - x[-w], x[w] - c, way.theta), 0.0};
 }
@@ -186,9 +186,7 @@ struct trace_job {
 INLINE void trace_all(int ndim, enum slope type, const struct sweep *s, const struct trace_job *j)
 {
     const struct gas_law *law = gas_law_of(s);
-    const struct way way = {type,           ndim,
-                            law->gas.theta, law->gas.gamma,
-                            law->gas.smallr, s->dtdx};
+    const struct way way = {type, ndim, law->gas.theta, law->gas.gamma, law->gas.smallr, s->dtdx};
     if (ndim == 1 && law->par->predictor == PREDICT_PLMDE) {
         trace_waves(way, s->nvar, j->fours, &j->from, &j->to);
         return;

@@ -10,8 +10,8 @@ struct crossing {
     size_t own, below[3], above[3];
 };
 
-/* Finds the neighbours of cell c of oct i; along a missing axis that is the cell itself, so that its
- * slope is 0. Returns whether all are on that level. */
+/* Finds the neighbours of cell c of oct i; along a missing axis that is the cell itself, so that
+ * its slope is 0. Returns whether all are on that level. */
 static inline bool crossing_find(struct crossing *x, const struct mesh *m, int l, lidx i, int c)
 {
     const struct level *up = &m->lev[l];

@@ -64,7 +64,8 @@ static bool load_two(struct gathered *g, lidx i, lidx j, struct target t)
 {
     const struct level *lv = &g->m->lev[g->l];
     if (g->m->ndim < 3)
-        for (int v = 0; v < g->law->nfield; v++) put_layer(g->u, v, t, g->from[v][i], g->from[v][j]);
+        for (int v = 0; v < g->law->nfield; v++)
+            put_layer(g->u, v, t, g->from[v][i], g->from[v][j]);
     else
         for (int v = 0; v < g->law->nfield; v++) put16(g->u, v, t, g->from[v][i], g->from[v][j]);
     if (!g->finer) return false;

@@ -274,7 +274,8 @@ static void slot_around(struct slots *p, const struct mesh *m, int l)
     }
 }
 
-/* Marks the slots next to an own oct across a face or edge (or corner), not along missing axes. */
+/* Marks the slots next to an own oct across a face or edge (or corner), but not along missing axes.
+ */
 static void mark_seen(struct slots *p, int ndim, bool corners)
 {
     int ny = p->tile->t[1] + 2, nz = p->tile->t[2] + 2;
@@ -299,7 +300,8 @@ static lidx slot_find(struct slots *p, const struct mesh *m, int l, const int at
 {
     const struct level *lv = &m->lev[l];
     const struct tile *t = p->tile;
-    for (int f = 0; f < 2 * m->ndim; f++) { /* the neighbour on side f has this oct on its side f^1 */
+    for (int f = 0; f < 2 * m->ndim;
+         f++) { /* the neighbour on side f has this oct on its side f^1 */
         int q[3] = {at[0], at[1], at[2]}, d = f >> 1;
         q[d] += f & 1 ? 1 : -1;
         if (q[d] < -1 || q[d] > t->t[d]) continue;

@@ -83,8 +83,8 @@ static enum err check_square(const struct param_boundary *b, int ndim, int i, in
          what, i, j);
 }
 
-/* In two dimensions each face and each corner of the box must belong to one region, in one dimension
- * each end. In three dimensions edges and corners follow from the faces. */
+/* In two dimensions each face and each corner of the box must belong to one region, in one
+ * dimension each end. In three dimensions edges and corners follow from the faces. */
 static enum err check_squares(const struct param_boundary *b, int ndim, const bool bounded[6])
 {
     for (int j = -1; j <= 1 && ndim < 3; j++)
@@ -214,32 +214,30 @@ static enum err setup_hydro(struct sim *s)
         FAIL(ERR_PARAM, "hydro_params/npassive: this build has at most %d passive scalars",
              NVAR_MAX - GAS_SCALARS);
     patch_scratch_free(&s->phys.hydro.scratch);
-    s->phys.hydro = (struct hydro_par){.nvar = nvar,
-                                       .scratch = patch_scratch_new(),
-                                       .gamma = p->gamma,
-                                       .smallr = p->smallr,
-                                       .smallc = p->smallc,
-                                       .courant_factor = s->par->run.hydro ? p->courant_factor
-                                                                           : 0.5,
-                                       .riemann = riemann,
-                                       .niter_riemann = p->niter_riemann,
-                                       .slope_type = (enum slope)p->slope_type,
-                                       .slope_theta = p->slope_theta,
-                                       .predictor = strcmp(p->scheme, "plmde") == 0
-                                                        ? PREDICT_PLMDE
-                                                        : PREDICT_MUSCL,
-                                       .difmag = p->difmag,
-                                       .pressure_fix = p->pressure_fix,
-                                       .beta_fix = p->beta_fix,
-                                       .tile_depth = p->tile_depth,
-                                       .interpol_var = r->interpol_var,
-                                       .interpol_type = r->interpol_type,
-                                       .err_grad_d = r->err_grad_d,
-                                       .err_grad_p = r->err_grad_p,
-                                       .err_grad_u = r->err_grad_u,
-                                       .floor_d = r->floor_d,
-                                       .floor_p = r->floor_p,
-                                       .floor_u = r->floor_u};
+    s->phys.hydro = (struct hydro_par){
+        .nvar = nvar,
+        .scratch = patch_scratch_new(),
+        .gamma = p->gamma,
+        .smallr = p->smallr,
+        .smallc = p->smallc,
+        .courant_factor = s->par->run.hydro ? p->courant_factor : 0.5,
+        .riemann = riemann,
+        .niter_riemann = p->niter_riemann,
+        .slope_type = (enum slope)p->slope_type,
+        .slope_theta = p->slope_theta,
+        .predictor = strcmp(p->scheme, "plmde") == 0 ? PREDICT_PLMDE : PREDICT_MUSCL,
+        .difmag = p->difmag,
+        .pressure_fix = p->pressure_fix,
+        .beta_fix = p->beta_fix,
+        .tile_depth = p->tile_depth,
+        .interpol_var = r->interpol_var,
+        .interpol_type = r->interpol_type,
+        .err_grad_d = r->err_grad_d,
+        .err_grad_p = r->err_grad_p,
+        .err_grad_u = r->err_grad_u,
+        .floor_d = r->floor_d,
+        .floor_p = r->floor_p,
+        .floor_u = r->floor_u};
     name_variables(s, nvar, &s->phys.hydro.vars);
     return OK;
 }
