@@ -360,7 +360,7 @@ static void prepare(struct reading *q)
 enum err profile_make(struct profile *p, struct source *r, const struct profile_options *o)
 {
     struct reading q = {.r = r, .o = o, .n = o->bins};
-    TRY(source_in_space(r, "radial profiles (--line shows values along an axis)"));
+    TRY(source_in_space(r, "radial profiles"));
     if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
         FAIL(ERR_LIMIT, "%s: profiles are made only of checkpoints with one coarse cell", r->path);
     prepare(&q);
