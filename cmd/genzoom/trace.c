@@ -120,11 +120,11 @@ static enum err walk_parts(const char *path, source_parts_fn *fn, struct walk *w
 {
     struct source *s;
     TRY(source_open_state(path, 5.0 / 3, 1e-10, &s));
-    enum err err = OK;
+    enum err err = source_in_space(s, "zooms");
     w->s = s;
     compare_boxes(s, &w->set->g.par);
     if (s->head.hydro && s->head.cosmo) w->t->omega_b = s->head.omega_b;
-    if (!s->head.particles)
+    if (err == OK && !s->head.particles)
         err = err_set(ERR_PARAM,
                       "%s: has no particles to trace: give a checkpoint with dark matter", path);
     if (err == OK && w->halo) err = find_halo(s, w->t);

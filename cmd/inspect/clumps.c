@@ -79,6 +79,7 @@ static enum err make_params(const char *path, const struct options *o, struct pa
 {
     struct source *r = NULL;
     enum err err = source_open(path, &r);
+    if (err == OK) err = source_in_space(r, "clumps");
     if (err == OK) err = read_namelist(r, p);
     if (err == OK) adjust(&r->head, p);
     for (int i = 0; i < o->nset && err == OK; i++) err = set_one(p, o->set[i]);

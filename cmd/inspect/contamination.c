@@ -51,6 +51,7 @@ enum err contamination_print(const char *path, const struct options *o, int *sta
     enum err err = OK;
     zone_begin(&t->zone, o->memory);
     TRY_OUT(source_open_state(path, 0, 0, &t->s));
+    TRY_OUT(source_in_space(t->s, "zooms"));
     TRY_OUT(find_lowest(t));
     TRY_OUT(find_zone(t, o));
     TRY_OUT(find_heavy(t));

@@ -134,6 +134,7 @@ enum err halos_print(const char *path, const struct options *o, int *status)
         err = temp_may_write(o->halos.members, o->force);
     err = err_agree(&o->c, err);
     if (err == OK) err = err_agree(&o->c, source_open_state(path, 0, 0, &h.r));
+    if (err == OK) err = source_in_space(h.r, "halos");
     if (err == OK) err = find_halos(&h);
     if (err == OK && o->halos.members) err = save_members(&h);
     if (err == OK) err = err_agree(&o->c, o->c.rank == 0 ? print_halos(&h, path) : OK);

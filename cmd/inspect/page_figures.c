@@ -309,8 +309,8 @@ static enum err add_spectrum(struct page *p, const struct entry *e, struct spect
     struct feed f = {.c = &p->o->c, .axis = -1, .max = INFINITY};
     double total = 2; /* upper limit of the total mass: above that of any cosmological box */
     TRY(source_open_state(e->path, 0, 0, &s));
-    enum err err = OK;
-    if (!s->head.cosmo) err = feed_source(&f, s), total = f.mass;
+    enum err err = source_in_space(s, "power spectra");
+    if (err == OK && !s->head.cosmo) err = feed_source(&f, s), total = f.mass;
     if (err == OK && !(total > 0)) err = err_set(ERR_PARAM, "%s: has no matter", e->path);
     if (err == OK) {
         f.max = total;

@@ -431,6 +431,7 @@ static int one_path(const struct comm *c, const struct options *o, const char *p
         err = measure_grafic(c, o, path);
     } else {
         err = err_agree(c, source_open_state(path, 0, 0, &s));
+        if (err == OK) err = source_in_space(s, "power spectra");
         if (err == OK) err = measure(c, o, s, path);
         source_close(&s);
     }

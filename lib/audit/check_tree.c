@@ -1,8 +1,8 @@
 /* audit/check_tree: the invariants of the tree.
  *
  * Every oct lies in a split cell, every split cell has its oct, no oct occurs twice; levels up to
- * levelmin are complete; the 3^ndim - 1 cells around the parent cell of an oct exist (the 2:1 rule
- * of RAMSES, corners included). */
+ * levelmin are complete; the 3^ndim - 1 cells around the parent cell of an oct exist (this is the
+ * 2:1 rule of RAMSES, corners included). */
 #include <stdio.h>
 
 #include "audit/check_priv.h"

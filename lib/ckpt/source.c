@@ -288,6 +288,15 @@ int source_cells(const struct source *s)
     return 1 << s->head.ndim;
 }
 
+enum err source_in_space(const struct source *s, const char *what)
+{
+    const int ndim = s->head.ndim;
+    if (ndim < 3)
+        FAIL(ERR_LIMIT, "%s: has %d dimension%s, and %s need three", s->path, ndim,
+             ndim > 1 ? "s" : "", what);
+    return OK;
+}
+
 double source_dx(const struct source *s, int level)
 {
     return ldexp(s->head.boxlen / (double)s->coarse[0], -level);

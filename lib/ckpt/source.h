@@ -216,6 +216,9 @@ MUST_USE enum err source_text(struct source *s, enum files_kind k, char **text, 
 MUST_USE enum err source_check_tree(const struct source *s);
 int source_values(const struct source *s, enum source_mode mode); /* number per cell */
 int source_cells(const struct source *s);                         /* number per oct */
+/* Refuses a checkpoint of fewer than three dimensions; what: of which there is nothing then, in the
+ * plural, such as "halos". */
+MUST_USE enum err source_in_space(const struct source *s, const char *what);
 /* Number of fields in the files of the gas: its variables, and what is beside them. */
 static inline int source_hydro(const struct source *s)
 {

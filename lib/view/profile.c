@@ -360,10 +360,9 @@ static void prepare(struct reading *q)
 enum err profile_make(struct profile *p, struct source *r, const struct profile_options *o)
 {
     struct reading q = {.r = r, .o = o, .n = o->bins};
-    if (r->head.ndim != 3 || r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
-        FAIL(ERR_LIMIT,
-             "%s: profiles are made only of checkpoints of three dimensions with one coarse cell",
-             r->path);
+    TRY(source_in_space(r, "radial profiles"));
+    if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
+        FAIL(ERR_LIMIT, "%s: profiles are made only of checkpoints with one coarse cell", r->path);
     prepare(&q);
     enum err err = read_all(&q);
     if (err == OK) finish(&q, p);
