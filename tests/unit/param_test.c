@@ -22,7 +22,7 @@ static void test_param_refused(void)
     CHECK_FAILS(read_text("&RUN_PARAMS\ntracer=.true. /"),
                 "t.nml:2: tracer=.true. is not supported: ");
     CHECK_FAILS(read_text("&RUN_PARAMS tracer=T /"), "set tracer=.false.");
-    CHECK_FAILS(read_text("&HYDRO_PARAMS scheme='plmde' /"), "set scheme='muscl'");
+    CHECK_FAILS(read_text("&HYDRO_PARAMS scheme='induction' /"), "set scheme='muscl'");
     CHECK_FAILS(read_text("&INIT_PARAMS filetype='gadget' /"), "convert them to grafic");
     CHECK_FAILS(read_text("&RUN_PARAMS ordering='planar' /"), "ksection");
     CHECK_FAILS(read_text("&INIT_PARAMS A_region(2)=0.,1. /"), "magnetic fields");
