@@ -45,9 +45,9 @@ struct ckpt_head { /* names and units as in the header of RAMSES's amr files */
     /* Mass and centre of mass in the last solves (lib/grav/far.h) in fewer than three dimensions,
      * otherwise 0. */
     double far[4];
-    const struct gas_vars *gas;        /* names of the nvar variables; NULL: default names (lent) */
-    const struct ckpt_rest *rest;      /* data passed on unchanged; NULL: none (lent) */
-    const struct ckpt_file *file;      /* [nfile] text files of this rank (lent) */
+    const struct gas_vars *gas;   /* names of the nvar variables; NULL: default names (lent) */
+    const struct ckpt_rest *rest; /* data passed on unchanged; NULL: none (lent) */
+    const struct ckpt_file *file; /* [nfile] text files of this rank (lent) */
     int nfile;
     int deflate;     /* HDF5 compression level 1..9, 0: none */
     unsigned legacy; /* RAMSES: flags of older layouts to be written */

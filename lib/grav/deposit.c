@@ -98,7 +98,8 @@ static void spread_split(const struct deposit *s, struct deferred *mine, lidx i,
         }
         int low[3] = {0};
         double frac[3] = {0};
-        for (int d = 0; d < s->m->ndim; d++) frac[d] = deposit_cloud(com[child][d], x0[d], s->dx, &low[d]);
+        for (int d = 0; d < s->m->ndim; d++)
+            frac[d] = deposit_cloud(com[child][d], x0[d], s->dx, &low[d]);
         spread(s, mine, cube, low, frac, quanta(s, i, k));
     }
 }

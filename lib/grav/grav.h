@@ -65,7 +65,7 @@ struct grav_source {
     double fourpi; /* factor of the density in the Poisson equation: 4π·scale, or 1.5 Ω_m a·scale */
     double rho_tot; /* mean density; 0 with boundaries */
     double tfrac;   /* weight of the time interpolation φ + (φ − φ_old) tfrac of level l-1 */
-    struct far_field far; /* monopole of all mass, for values beyond boundaries */
+    struct far_field far;     /* monopole of all mass, for values beyond boundaries */
     struct far_field far_old; /* the monopole that belongs to φ_old of level l-1 */
 };
 
@@ -81,8 +81,8 @@ void grav_fini(struct grav_par *p);
 void grav_forget(struct grav_par *p, int l);
 
 /* Computes FX..FZ of level l: the acceleration −∇φ, code units, from PHI by the 5-point gradient
- * (zero along missing axes); own and ghosts valid on return. Uses tfrac and far of `from`. gravity_type > 0: the analytic
- * acceleration at cell centres. (collective) */
+ * (zero along missing axes); own and ghosts valid on return. Uses tfrac and far of `from`.
+ * gravity_type > 0: the analytic acceleration at cell centres. (collective) */
 void grav_force(struct mesh *m, const struct comm *c, int l, const struct grav_source *from,
                 const struct grav_par *p);
 

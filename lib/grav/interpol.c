@@ -14,8 +14,12 @@
 void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level,
                    const struct grav_source *from)
 {
-    *p = (struct interpol){
-        .m = m, .level = coarse_level, .tfrac = from->tfrac, .far = from->far, .far_old = from->far_old, .parent = -1};
+    *p = (struct interpol){.m = m,
+                           .level = coarse_level,
+                           .tfrac = from->tfrac,
+                           .far = from->far,
+                           .far_old = from->far_old,
+                           .parent = -1};
 }
 
 void grav_cell_centre(const struct mesh *m, int l, lidx i, int c, double x[3])

@@ -161,13 +161,13 @@ static void mark_dense(const struct sim *s, struct level *lv, double m_refine,
 #pragma omp parallel for schedule(static) if (lv->nown >= PARALLEL_FROM)
     for (lidx i = 0; i < lv->nown; i++) {
         double n[8] = {0};
-        for (int k = 0; gas && k < 8; k++) 
+        for (int k = 0; gas && k < 8; k++)
             n[k] = deposit_density(gas[i][deposited(s, k)], quantum, vol) / unit;
         for (int k = 0; gas && s->par->refine.ivar_refine > 0 && k < 8; k++)
             if (!gas_counts(s, lv, i, k)) n[k] = 0;
         for (int k = 0; k < 8; k++)
-            lv->dense[i][k] = deposit_dense(n[k], number ? number[i][deposited(s, k)] : 0, NUMBER_QUANTUM,
-                                            m_refine);
+            lv->dense[i][k] = deposit_dense(n[k], number ? number[i][deposited(s, k)] : 0,
+                                            NUMBER_QUANTUM, m_refine);
     }
 }
 
@@ -244,7 +244,8 @@ static void keep_top(struct sim *s, int l, int64_t (*dm)[8], int64_t (*mass)[8])
     ghost_add_i64(&s->comm, &lv->plan, 1, &dm);
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++)
-            s->phys.matter.rho_top[l][i][k] = (double)dm[i][deposited(s, k)] * s->phys.matter.quantum / vol;
+            s->phys.matter.rho_top[l][i][k] = (double)dm[i][deposited(s, k)] *
+                                              s->phys.matter.quantum / vol;
     void *arr = s->phys.matter.rho_top[l];
     size_t stride = sizeof s->phys.matter.rho_top[l][0];
     ghost_fill_rows(&s->comm, COMM_FINE_DP, &lv->plan, 1, &arr, &stride);

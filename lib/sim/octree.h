@@ -68,7 +68,7 @@ struct sim_refine {
 
 /* Matter as a source of gravity. */
 struct sim_matter {
-    double mass, com[3];           /* mass and centre of mass of the whole box, code units */
+    double mass, com[3]; /* mass and centre of mass of the whole box, code units */
     /* Monopole of the last solve of each level, and the one that belongs to φ_old. */
     struct far_field far[LEVEL_MAX + 2], far_old[LEVEL_MAX + 2];
     double quantum;                /* mass quantum of deposits */
