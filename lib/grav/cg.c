@@ -1,6 +1,6 @@
-/* grav/cg: conjugate gradient for A φ = b, A φ = mean of the 2 ndim neighbours − φ, b = dx²
- * 4πG(ρ − ρ_tot)/(2 ndim) and boundary values on the right-hand side; r = b − Aφ. Scalar products
- * are exact sums of per-oct sums. */
+/* grav/cg: conjugate gradient for A φ = b, A φ = mean of the 2 ndim neighbours − φ, b = dx² 4πG(ρ −
+ * ρ_tot)/(2 ndim) and boundary values on the right-hand side; r = b − Aφ. Scalar products are exact
+ * sums of per-oct sums. */
 #include "grav/cg.h"
 
 #include <math.h>
