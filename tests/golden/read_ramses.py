@@ -26,7 +26,17 @@ class Snapshot:
 
     @property
     def volume(self):
-        return (self.info['boxlen'] * 0.5 ** self.level.astype(float)) ** 3
+        return (self.info['boxlen'] * 0.5 ** self.level.astype(float)) ** self.info['ndim']
+
+    def centres(self):
+        """Centres of the leaf cells [ndim, n] in units of the box, from their places on the
+        curve."""
+        ndim, start = self.info['ndim'], starts(self.level, self.info['ndim'])
+        x = np.zeros((ndim, len(start)))
+        for b in range(CURVE_LEVELS):
+            for d in range(ndim):
+                x[d] += (start >> (ndim * b + d) & 1) * 2.0 ** b
+        return x * 0.5 ** CURVE_LEVELS + 0.5 ** (self.level.astype(float) + 1)
 
 
 class Records:
@@ -98,11 +108,11 @@ def read_descriptor(path):
     return [(r[1], r[2]) for r in rows if len(r) == 3]
 
 
-def read_amr_header(f):
+def read_amr_header(s, f):
     """(ncpu, nlevelmax, numbl[level, cpu], corner of the box in coarse cells)."""
     ncpu, ndim = int(f.read()[0]), int(f.read()[0])
-    if ndim != 3:
-        raise IOError('%s: %d dimensions; this reader knows 3' % (f.path, ndim))
+    if ndim != s.info['ndim']:
+        raise IOError('%s: %d dimensions, the info file has %d' % (f.path, ndim, s.info['ndim']))
     n = f.read()
     levels = int(f.read()[0])
     f.skip()
@@ -118,21 +128,21 @@ def read_amr_header(f):
     ordering = bytes(f.read('u1')).decode().strip()
     f.skip(5 if ordering == 'bisection' else 1)
     f.skip(3)
-    return numbl, numbb, np.array([1 if k > 1 else 0 for k in n])
+    return numbl, numbb, np.array([1 if k > 1 else 0 for k in n[:ndim]])
 
 
 def morton(x, bits):
-    """Interleaves the bits of integer positions x[3, n], x lowest."""
-    key = np.zeros(x.shape[1], np.int64)
+    """Interleaves the bits of integer positions x[ndim, n], x lowest."""
+    ndim, key = len(x), np.zeros(x.shape[1], np.int64)
     for b in range(bits):
-        for d in range(3):
-            key |= (x[d] >> b & 1) << (3 * b + d)
+        for d in range(ndim):
+            key |= (x[d] >> b & 1) << (ndim * b + d)
     return key
 
 
-def starts(level):
+def starts(level, ndim=3):
     """First Morton curve cell of each leaf, in units of level CURVE_LEVELS."""
-    length = np.int64(8) ** (CURVE_LEVELS - level.astype(np.int64))
+    length = np.int64(2 ** ndim) ** (CURVE_LEVELS - level.astype(np.int64))
     return np.cumsum(length) - length
 
 
@@ -147,7 +157,7 @@ def load(directory):
     s.level = s.level[order]
     s.cell = {name: np.concatenate([c[name] for c in cells])[order]
               for name in (cells[0] if cells else {})}
-    if not np.array_equal(starts(s.level), key[order]):
+    if not np.array_equal(starts(s.level, s.info['ndim']), key[order]):
         raise IOError('%s: the leaf cells do not tile the box' % directory)
     if os.path.exists(path % ('part', 1)):
         read_particles(s, directory, path)
@@ -166,7 +176,8 @@ def open_fields(s, directory_path, cpu, kind):
         names = [n for n, _ in read_descriptor(os.path.join(folder, 'hydro_file_descriptor.txt'))]
     else:
         _, nvar, _, _ = (int(f.read()[0]) for _ in range(4))
-        names = ['phi', 'acc_x', 'acc_y', 'acc_z'] if nvar == 4 else ['acc_x', 'acc_y', 'acc_z']
+        forces = ['acc_x', 'acc_y', 'acc_z'][:s.info['ndim']]
+        names = forces if nvar == len(forces) else ['phi', *forces]
     if len(names) != nvar:
         raise IOError('%s: %d variables, %d names' % (f.path, nvar, len(names)))
     return f, names
@@ -175,8 +186,9 @@ def open_fields(s, directory_path, cpu, kind):
 def read_cells(s, path, cpu, keys, levels, cells):
     """Appends the leaf cells that rank cpu owns."""
     f = Records(path % ('amr', cpu))
-    numbl, numbb, corner = read_amr_header(f)
+    numbl, numbb, corner = read_amr_header(s, f)
     fields = [x for x in (open_fields(s, path, cpu, k) for k in ('hydro', 'grav')) if x]
+    ndim = s.info['ndim']
     for l in range(1, len(numbl) + 1):
         counts = list(numbl[l - 1]) + list(numbb[l - 1])
         for domain, n in enumerate(counts, 1):
@@ -188,9 +200,9 @@ def read_cells(s, path, cpu, keys, levels, cells):
             if n == 0:
                 continue
             if domain != cpu:
-                f.skip(3 + 3 + 1 + 6 + 24)
+                f.skip(3 + 3 * ndim + 1 + 3 * 2 ** ndim)
                 for g, names in fields:
-                    g.skip(8 * len(names))
+                    g.skip(2 ** ndim * len(names))
                 continue
             s.octs[l] = s.octs.get(l, 0) + int(n)
             read_oct_block(f, fields, l, corner, keys, levels, cells)
@@ -200,21 +212,23 @@ def read_cells(s, path, cpu, keys, levels, cells):
 
 
 def read_oct_block(f, fields, l, corner, keys, levels, cells):
+    ndim, size = len(corner), 2 ** len(corner)
     f.skip(3)
-    centre = np.array([f.read('<f8') for _ in range(3)]) - corner[:, None]
-    f.skip(1 + 6)
-    son = np.array([f.read() for _ in range(8)])
-    f.skip(16)
+    centre = np.array([f.read('<f8') for _ in range(ndim)]) - corner[:, None]
+    f.skip(1 + 2 * ndim)
+    son = np.array([f.read() for _ in range(size)])
+    f.skip(2 * size)
     leaf = son == 0
     c = {}
     for g, names in fields:
-        for values in zip(*[iter([g.read('<f8') for _ in range(8 * len(names))])] * len(names)):
+        n = len(names)
+        for values in zip(*[iter([g.read('<f8') for _ in range(size * n)])] * n):
             for name, v in zip(names, values):
                 c.setdefault(name, []).append(v)
     cells.append({name: np.array(v)[leaf] for name, v in c.items()})
-    half = np.array([[(k >> d & 1) - 0.5 for k in range(8)] for d in range(3)]) * 0.5 ** l
+    half = np.array([[(k >> d & 1) - 0.5 for k in range(size)] for d in range(ndim)]) * 0.5 ** l
     x = np.floor((centre[:, None, :] + half[:, :, None]) * 2 ** l).astype(np.int64)[:, leaf]
-    keys.append(morton(x, l) << 3 * (CURVE_LEVELS - l))
+    keys.append(morton(x, l) << ndim * (CURVE_LEVELS - l))
     levels.append(np.full(leaf.sum(), l, np.uint8))
 
 
