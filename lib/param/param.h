@@ -108,8 +108,8 @@ MUST_USE enum err param_check_sinks(const struct params *p);
 bool param_sinks_ramses(const struct params *p);
 /* Whether sinks form in clumps. */
 bool param_creates_sinks(const struct params *p);
-/* Whether the temperature of the gas follows from its density alone: barotropic_eos, or its old
- * name isothermal. The form is barotropic_eos_form for both. */
+/* Whether the temperature of the gas follows from its density alone: barotropic_eos, or isothermal,
+ * its old name. The form is barotropic_eos_form for both. */
 bool param_barotropic(const struct params *p);
 /* Whether stars form. */
 bool param_stars(const struct params *p);

@@ -68,6 +68,9 @@ static void test_param_conditions(void)
         {"&RUN_PARAMS hydro=T / &COOLING_PARAMS barotropic_eos=T barotropic_eos_form='polytrope' "
          "t_eos=20. /",
          "cooling/t_eos", false},
+        {"&RUN_PARAMS hydro=T / &COOLING_PARAMS isothermal=T barotropic_eos_form='isothermal' "
+         "t_eos=20. /",
+         "cooling/t_eos", false},
         {"&RUN_PARAMS hydro=T / &HYDRO_PARAMS slope_type=1 slope_theta=1.2 /", "slope_theta", true},
         {"&RUN_PARAMS hydro=T / &HYDRO_PARAMS slope_type=8 slope_theta=1.2 /", "slope_theta",
          false},
