@@ -1,5 +1,5 @@
-/* param/build: parameters from variables of RAMSES's Makefile. RAMSES has its dimensions, its solver
- * and its number of variables from there, not from the namelist. */
+/* param/build: parameters from variables of RAMSES's Makefile. RAMSES has its dimensions, its
+ * solver and its number of variables from there, not from the namelist. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

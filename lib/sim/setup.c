@@ -83,8 +83,8 @@ static enum err check_square(const struct param_boundary *b, int ndim, int i, in
          what, i, j);
 }
 
-/* In two dimensions each face and each corner of the box must belong to one region, in one dimension
- * each end. In three dimensions edges and corners follow from the faces. */
+/* In two dimensions each face and each corner of the box must belong to one region, in one
+ * dimension each end. In three dimensions edges and corners follow from the faces. */
 static enum err check_squares(const struct param_boundary *b, int ndim, const bool bounded[6])
 {
     for (int j = -1; j <= 1 && ndim < 3; j++)
