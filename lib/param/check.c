@@ -301,3 +301,17 @@ enum err param_check_clumps(const struct params *p)
                         "or rho_clfind (g/cm^3) above 0 in &CLUMPFIND_PARAMS");
     return OK;
 }
+
+/* dims.def has what exists in some dimensions only. */
+enum err param_check_dims(const struct params *p)
+{
+    static const char *const only[][4] = {[1][1] = "one dimension", [3][3] = "three dimensions"};
+    static const char *const has[] = {"", "one", "two", "three"};
+    int ndim = p->run.ndim;
+#define DIMS(least, most, holds, setting, what, advice)                                            \
+    if ((ndim < (least) || ndim > (most)) && (holds))                                              \
+        FAIL(ERR_PARAM, "%s: %s exist in %s only, but this run has %s (run_params/ndim): %s",      \
+             setting, what, only[least][most], has[ndim], advice);
+#include "param/dims.def"
+    return OK;
+}

@@ -48,6 +48,7 @@ static bool is_noted(const char *namelist, const char *note)
     param_complete(par);
     FILE *f = open_memstream(&text, &bytes);
     param_unused(par, 1, f);
+    param_hint_dims(par, f);
     fclose(f);
     bool found = strstr(text, note) != NULL;
     free(text);
