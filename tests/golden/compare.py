@@ -121,7 +121,10 @@ def compare_cells(v, case, mine, theirs):
     if not v.same('levels of the leaf cells that differ',
                   int((mine.level != theirs.level).sum()), 0):
         return
+    still = not any(b.any() for name, b in theirs.cell.items() if name.startswith('acc_'))
     for name, b in theirs.cell.items():
+        if name == 'phi' and still:
+            continue  # a first guess of the reference code: no force has been computed
         a = mine.cell[name]
         v.check(name, np.abs(a - b).max() / (np.abs(b).max() or 1), limit_of(case))
 
