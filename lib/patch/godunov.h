@@ -235,8 +235,8 @@ DEV_FN void rates(const LAW_ARGS *a, const struct work *k, struct godunov_shared
 
 /* ---- fluxes ---- */
 
-/* An axis that is missing has two faces, the same for all cells, through which flow −0 and +0: their
- * difference, −0, changes no sum. */
+/* An axis that is missing has two faces, the same for all cells, through which flow −0 and +0:
+ * their difference, −0, changes no sum. */
 DEV_FN void none_through(const LAW_ARGS *a, const struct work *k, int i)
 {
     for (int v = 0; v < a->p.nflux; v++) k->flux[v * ALL + i] = i % FACES ? 0.0 : -0.0;
