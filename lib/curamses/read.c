@@ -259,7 +259,7 @@ static enum err read_own(struct source *s, struct hdf5_in *h)
     TRY(hdf5_get_attr(h, "ptah", "tout_next", 'd', 1, &d->tout_next, false));
     TRY(hdf5_get_attr(h, "ptah", "aout_next", 'd', 1, &d->aout_next, false));
     TRY(hdf5_get_attr(h, "ptah", "safe", 'q', LEVEL_MAX + 2, safe, false));
-    TRY(hdf5_get_attr(h, "ptah", "far", 'd', 4, d->far, false));
+    if (d->ndim < 3) TRY(hdf5_get_attr(h, "ptah", "far", 'd', 4, d->far, false));
     TRY(read_boundary(d, h, s->nboundary));
     TRY(read_stored(s, h));
     d->smallr = h->smallr;
