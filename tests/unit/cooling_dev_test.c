@@ -456,6 +456,7 @@ int main(void)
 {
     par = mem_zero(sizeof *par, "test");
     par->run.hydro = true;
+    snprintf(par->cooling.barotropic_eos_form, sizeof par->cooling.barotropic_eos_form, "legacy");
     par->physics.cooling = true;
     par->physics.z_ave = 0.3;
     par->physics.z_reion = 8.5;
