@@ -215,6 +215,7 @@ int param_hint_dims(const struct params *p, FILE *out)
                              *const y[] = {"y_center", "length_y", NULL},
                              *const z[] = {"z_center", "length_z", NULL};
     bool two = any_given(p, y);
+    int ndim = two ? 2 : 1;
     if (param_given(p, "run", "ndim")) return 0;
     if (!p->run.hydro || p->init.nregion == 0 || any_given(p, z) || !(two || any_given(p, x)))
         return 0;
@@ -222,7 +223,7 @@ int param_hint_dims(const struct params *p, FILE *out)
             " init: regions are given along x%s only: if this namelist is for RAMSES compiled with "
             "NDIM=%d, this run is another problem, since it has three dimensions; then add --build "
             "NDIM=%d, or run_params/ndim=%d\n",
-            two ? " and y" : "", two ? 2 : 1, two ? 2 : 1, two ? 2 : 1);
+            two ? " and y" : "", ndim, ndim, ndim);
     return 1;
 }
 

@@ -284,7 +284,7 @@ static void test_param_check(void)
 {
     check_with("levelmin=6", "levelmin=6 in &AMR_PARAMS must not be greater than levelmax=5");
     check_with("hydro=F", "hydro=.true. or pic=.true.");
-    check_with("slope_type=5", "one dimension only");
+    check_with("ndim=2;slope_type=5", "one dimension only");
     check_with("interpol_type=4", "interpol_var=2");
     check_with("tout=1,2;noutput=3", "only 2 entries");
     check_with("aout=0.5,0.2", "aout(2)=0.2");
