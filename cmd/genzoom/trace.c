@@ -84,7 +84,7 @@ static enum err find_halo(struct source *s, struct trace *t)
     const struct halo *h = found ? &f.list.at[t->halo - 1] : NULL;
     enum err err = OK;
     if (!found)
-        err = err_set(ERR_PARAM, "%s: has %ld halos of %ld members and more, not %d: lower --halo",
+        err = err_set(ERR_PARAM, "%s: has %ld halos of at least %ld members, not %d: lower --halo",
                       s->path, (long)f.list.n, (long)HALOS_USUAL.min, t->halo);
     else if (t->radius == 0 && !(h->r[HALO_200M] > 0))
         err = err_set(ERR_PARAM,

@@ -514,7 +514,7 @@ def wrong(v):
         (['-f', 'gadget', '-o', 'many.gad', run], 'many.gad'),
         (['-f', 'gadget', '-o', 'there', run], 'directory'),
         (['-f', 'gadget', '-o', 'no/such/place', run], 'no/such/place'),
-        (['-f', 'ramses', '-o', 'no/such/place', run], 'no/such/place'), (['-o', '', run], 'name'),
+        (['-f', 'ramses', '-o', 'no/such/place', run], 'no/such/place'), (['-o', '', run], 'path'),
         (['-f', 'ramses', '-o', 'x', '--memory', '1K', run], 'memory')]
     before = sorted(os.listdir('.'))
     for arguments, culprit in cases:
