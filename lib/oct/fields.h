@@ -5,6 +5,7 @@
  * an exchange (dom/ghost) makes them valid, a new list of octs makes them stale, and so does a
  * phase that writes own cells (sim/phase). The refinement flags count as a field of their own. */
 #pragma once
+#include <assert.h>
 
 #include "oct/mesh.h"
 
@@ -62,7 +63,7 @@ enum field_bit {
 #include "oct/fields.def"
     FIELD_BITS
 };
-_Static_assert(FIELD_BITS < 32 && sizeof(field_set) * 8 >= 4 * 32, "a level has a bit for each");
+static_assert(FIELD_BITS < 32 && sizeof(field_set) * 8 >= 4 * 32, "a level has a bit for each");
 
 enum {
 #define ROW(symbol, ...) SET_##symbol = 1 << BIT_##symbol,
