@@ -75,7 +75,7 @@ def check_names(v, form):
     r = run(folder, form, settings=AGAIN)
     v.same(form + ': what is there', listing(folder + '/out'), made)
     v.same(form + ': digest', digest(r.outputs[-1]), digest(last))
-    v.same(form + ': sentences', r.err.count(' Cleared away '), 5)
+    v.same(form + ': sentences', r.err.count(' Removed '), 5)
     return last
 
 
@@ -115,7 +115,7 @@ def check_others(v):
         fcntl.flock(fd, fcntl.LOCK_EX)
     r = run('others')
     v.same('all of it is there', sorted(set(before) - set(os.listdir('others/out'))), [])
-    v.same('nothing is said', r.err.count(' Cleared away '), 0)
+    v.same('nothing is said', r.err.count(' Removed '), 0)
     for fd in held:
         os.close(fd)
     run('others', settings=AGAIN, options=['-n'])

@@ -149,7 +149,7 @@ OPTIONS = [
     (['--ellipsoid', '.5,.5,.5,1,0,0,0,1,0,0,0,-1'], r'eigenvalue -1'),
     (['--ellipsoid', '.5,.5,.5,1,9,0,0,1,0,0,0,1'], r'not symmetric'),
     (REGION + ['--box', '.5,.5,.5,.1,.1,.1'], r'only one of'),
-    (REGION + ['--ones'], r'--ones goes with'),
+    (REGION + ['--ones'], r'--ones is for the maps'),
     (['--points', 'nowhere'], r'nowhere: cannot be opened'),
     (['--points', 'bad'], r'bad: line 2: needs 3 numbers: x y z of a point; it has 2'),
     (['--points', 'far'], r'far: line 1: y = 17 is not between'),

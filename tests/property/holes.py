@@ -154,7 +154,7 @@ def ranks(numbers):
     whole = box('whole', 1)
     last, rows = whole.outputs[-1], told(whole)
     first = whole.outputs[0]
-    born, merged = number(whole, 'black holes have formed'), number(whole, 'merged into others')
+    born, merged = number(whole, 'holes have formed'), number(whole, 'merged into others')
     print('     %d born, %d merged, heat %g, jets %g, saved %g, radiated %g'
           % (born, merged, *[sum(r[k] for r in rows) for k in (0, 1)], *rows[-1][2:]))
     v.same('births, mergers, and energy of all modes',
@@ -225,10 +225,10 @@ def laws():
                          options=['-r', os.path.abspath(half.outputs[1])])
     a, b, z = [law(path) for path in (*half.outputs, rest.outputs[-1])]
     print('     %d born, %d merged, heat %g, jets %g, saved %g' % (
-        number(half, 'are born'), number(half, 'merged into others'), z['heat'], z['jets'],
+        number(half, 'holes have formed'), number(half, 'merged into others'), z['heat'], z['jets'],
         z['saved']))
     v.same('births, mergers, heat, jets, saved energy',
-           number(half, 'are born') > 20 and number(half, 'merged into others') > 20 and
+           number(half, 'holes have formed') > 20 and number(half, 'merged into others') > 20 and
            min(z[k] for k in ('heat', 'jets', 'saved', 'due')) > 0, True)
     v.check('mass of gas, holes and radiation', abs(z['mass'] / a['mass'] - 1), 1e-13)
     for d in range(3):

@@ -79,7 +79,8 @@ def noutput(v):
     v.same('noutput: the run ends with the last that counts', info(r.outputs[-1], 'time') < 0.04,
            True)
     v.same('noutput: the log names the rest', len(said(
-        r, ' output/tout has 3 entries, but noutput=2: those from tout(3)=0.9 on are not used')), 1)
+        r, ' output/tout has 3 entries, but noutput=2: entries from tout(3)=0.9 on are not '
+        'used')), 1)
 
 
 def nstepmax(v):
