@@ -357,10 +357,7 @@ static enum err start_build(struct start *st)
 {
     struct sim *s = st->s;
     TRY(err_agree(&s->comm, check_memory(s)));
-    const struct params *p = s->par;
-    enum domain_kind kind = strcmp(p->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT
-                                                                    : DOMAIN_KSECTION;
-    s->dom = domain_new(kind, s->comm.size, s->mesh.levelmax, s->mesh.bounded);
+    s->dom = domain_new(sim_domain_kind(s), s->comm.size, s->mesh.levelmax, s->mesh.bounded);
     log_info(" Building initial AMR grid");
     adapt_build(&s->mesh, &s->comm, s->dom);
     sim_count_octs(s);
