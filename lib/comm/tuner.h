@@ -3,8 +3,8 @@
  * exchange_method=auto: for each use, the first calls try the candidates (transports.def),
  * TUNER_TRIAL calls each, in an order drawn from the number of the call. Then the transport with
  * the smallest median is chosen: the median of the slowest rank counts, agreed on in one reduction.
- * Its time per call is followed by an exponential mean (weight TUNER_WEIGHT). After TUNER_INTERVAL
- * calls all candidates are probed again, TUNER_PROBE calls each, and another one is chosen if it
+ * An exponential mean (weight TUNER_WEIGHT) follows its time per call. After TUNER_INTERVAL calls
+ * all candidates are probed again, TUNER_PROBE calls each, and another one is chosen if it
  * takes less than TUNER_GAIN times the time of the present one. If nothing changes and the mean has
  * stayed within TUNER_GAIN, the next probe comes after twice as many calls (up to TUNER_LONGEST
  * times TUNER_INTERVAL); otherwise after TUNER_INTERVAL again.

@@ -381,7 +381,8 @@ static field_set rows_of(struct hdf5_in *h, int nvar, bool gravity, int level)
     return has;
 }
 
-/* Their names come from the descriptor, which lists what is beside the gas too. */
+/* Reads the names of the variables of the gas from the descriptor, which also lists the fields
+ * beside the gas, and sets their datasets. */
 static enum err read_gas(struct source *s, struct hdf5_in *h)
 {
     bool old;

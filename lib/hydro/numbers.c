@@ -183,7 +183,7 @@ struct part {
 struct totals {
     const struct level *lv;
     double vol, smallr;
-    int n;             /* of them are wanted */
+    int n;             /* number of totals wanted */
     struct part *part; /* by thread */
 };
 

@@ -47,8 +47,8 @@ static inline __attribute__((always_inline)) double patch_rows_max(
     return max;
 }
 
-/* What else reads the octs of a level while they are in the cache: at most PATCH_BLOCK octs a call,
- * in any order and from any thread of the team. */
+/* A second reader of the octs of a level while they are in the cache: at most PATCH_BLOCK octs a
+ * call, in any order and from any thread of the team. */
 enum { PATCH_BLOCK = 256 };
 struct patch_reader {
     void (*octs)(void *ctx, lidx first, lidx n);

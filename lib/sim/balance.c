@@ -6,6 +6,7 @@
  * per oct to the average over ranks (eq. 12). Measured times thus shift domains, but no result
  * depends on domains. */
 #include <math.h>
+#include <string.h>
 
 #include "adapt/adapt.h"
 #include "base/mem.h"
@@ -226,6 +227,11 @@ static struct domain *domains_change(struct sim *s, struct domain *d, bool timed
     sinks_redistribute(s);
     sim_count_octs(s);
     return was;
+}
+
+enum domain_kind sim_domain_kind(const struct sim *s)
+{
+    return strcmp(s->par->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT : DOMAIN_KSECTION;
 }
 
 void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed, bool wait)

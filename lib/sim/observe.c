@@ -2,8 +2,6 @@
  * mesh of a source, which that of a solver may be (sim/solver.h). */
 #include "observe/observe.h"
 
-#include <string.h>
-
 #include "base/log.h"
 #include "oct/field_sets.h"
 #include "resume/resume.h"
@@ -12,14 +10,13 @@
 enum err sim_mesh_read(struct sim *s, struct source *from, struct parts *parts)
 {
     struct sim_weights w = sim_weights(s); /* by the columns of particles, among others */
-    bool hilbert = strcmp(s->par->run.ordering, "hilbert") == 0;
     struct resume r = {.from = from,
                        .comm = &s->comm,
                        .mesh = &s->mesh,
                        .parts = parts,
                        .drop_clouds = s->phys.sinks != NULL,
                        .gas = &s->phys.hydro.vars,
-                       .kind = hilbert ? DOMAIN_HILBERT : DOMAIN_KSECTION,
+                       .kind = sim_domain_kind(s),
                        .oct_cost = w.oct,
                        .part_cost = w.part[s->mesh.levelmin]};
     enum err err = resume_read(&r);

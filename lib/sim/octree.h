@@ -238,6 +238,7 @@ struct sim_weights sim_weights(const struct sim *s);
  * host. timed: phases of the balance have timers of their own; else the time counts for the running
  * timer. wait: domains change after an output of this step (collective) */
 void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed, bool wait);
+enum domain_kind sim_domain_kind(const struct sim *s); /* of run_params/ordering */
 /* balance.c: sim_domains_leave switches to Hilbert domains temporarily, if possible to those that
  * agree with the present ones, without any load balance; returns the previous domains (owner:
  * caller), for sim_domains_return (collective) */

@@ -360,10 +360,8 @@ static enum err start_build(struct start *st)
 {
     struct sim *s = st->s;
     TRY(err_agree(&s->comm, check_memory(s)));
-    const struct params *p = s->par;
-    bool hilbert = strcmp(p->run.ordering, "hilbert") == 0;
-    enum domain_kind kind = hilbert ? DOMAIN_HILBERT : DOMAIN_KSECTION;
-    s->dom = domain_new_in(s->mesh.ndim, kind, s->comm.size, s->mesh.levelmax, s->mesh.bounded);
+    s->dom = domain_new_in(s->mesh.ndim, sim_domain_kind(s), s->comm.size, s->mesh.levelmax,
+                           s->mesh.bounded);
     log_info(" Building initial AMR grid");
     adapt_build(&s->mesh, &s->comm, s->dom);
     sim_count_octs(s);

@@ -114,7 +114,7 @@ def refused_first(v):
     os.makedirs('read')
     with open('read/run.nml', 'w') as f:
         f.write(stop.ENDLESS)
-    for place, word in (('no/where', 'above it'), ('file', 'not a directory'),
+    for place, word in (('no/where', 'parent directory'), ('file', 'not a directory'),
                         ('file/x', 'Not a directory'), ('/proc', 'no files can be created')):
         for options in [], ['-n']:
             r = ptah.Run([ptah.program('simulate'), *options, '-o', place, 'read/run.nml'], '.')

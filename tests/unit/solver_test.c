@@ -53,7 +53,7 @@ static double heated(const double *a, int c, double share)
 
 extern const struct solver heat_solver;
 
-/* Its step, within which this process may get a signal. */
+/* The step of the solver of heat, within which this process may get a signal. */
 static enum err step(struct sim *s, double dt)
 {
     if (s->time.nstep_coarse == raise_at && s->comm.rank == 0) raise(SIGUSR1);
