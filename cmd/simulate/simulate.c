@@ -63,7 +63,7 @@ static const struct program PROGRAM = {
     .rows = rows};
 
 static int request_read(int argc, char **argv, struct request *r);
-static enum err simulate(struct request *r, const struct comm *c, struct sim *s, struct params *p,
+static enum err simulate(struct request *r, struct comm *c, struct sim *s, struct params *p,
                          char **text);
 static const struct solver *solver_named(const char *name);
 static bool is_piped(const char *path);
@@ -107,7 +107,7 @@ static enum err prepare(struct request *r)
     return OK;
 }
 
-static enum err simulate(struct request *r, const struct comm *c, struct sim *s, struct params *p,
+static enum err simulate(struct request *r, struct comm *c, struct sim *s, struct params *p,
                          char **text)
 {
     log_init(c->rank == 0, r->verbosity);

@@ -105,11 +105,20 @@ void comm_fini(void)
     if (started) MPI_Finalize();
 }
 
-int comm_share_threads(const struct comm *c)
+int comm_share_threads(struct comm *c)
 {
     int here = c->node_size, max = omp_get_max_threads();
     if (!getenv("OMP_NUM_THREADS")) omp_set_num_threads(max > here ? max / here : 1);
-    return omp_get_max_threads();
+    c->threads = omp_get_max_threads();
+    return c->threads;
+}
+
+void comm_use_threads(const struct comm *c, int64_t octs)
+{
+    const int64_t OCTS_PER_THREAD = 512;
+    if (getenv("OMP_NUM_THREADS")) return;
+    int64_t want = 1 + octs / OCTS_PER_THREAD;
+    omp_set_num_threads(want < c->threads ? (int)want : c->threads);
 }
 
 void comm_barrier(const struct comm *c)

@@ -19,6 +19,7 @@ struct comm {
     int rank, size;
     int node_rank, node_size; /* rank and size within this node, set by comm_init */
     int node;                 /* Fortran handle of the node's communicator; unset if size is 1 */
+    int threads;              /* of each process, set by comm_share_threads */
     int empty_messages;       /* maximum ranks of runs with empty messages (comm/p2p) */
     struct comm_share *share; /* shared windows of this node (comm/share.h); NULL: none */
     struct comm_tuner *tuner; /* choice of transports (comm/tuner.h); NULL: point to point */
@@ -33,7 +34,11 @@ void comm_fini(void); /* (collective) */
 void comm_nodes(struct comm *c);
 /* Divides the processors of a node among the threads of its ranks, unless OMP_NUM_THREADS is set.
  * Returns the number of threads. (collective) */
-int comm_share_threads(const struct comm *c);
+int comm_share_threads(struct comm *c);
+/* Lets this process use one thread for each so many octs of its mesh, at most c->threads: threads
+ * wait for one another in each loop, long if other programs use the processors. With
+ * OMP_NUM_THREADS, all threads are used whatever the mesh. */
+void comm_use_threads(const struct comm *c, int64_t octs);
 void comm_barrier(const struct comm *c); /* (collective) */
 /* Marks the start of a coarse step for tools that profile MPI calls (MPI_Pcontrol). */
 void comm_mark(const struct comm *c);

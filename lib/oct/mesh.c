@@ -111,6 +111,13 @@ void mesh_empty(struct mesh *m)
     mesh_set_ndim(m, was.ndim);
 }
 
+int64_t mesh_own_octs(const struct mesh *m)
+{
+    int64_t n = 0;
+    for (int l = 1; l <= m->levelmax; l++) n += m->lev[l].nown;
+    return n;
+}
+
 lidx mesh_find(const struct level *lv, okey k)
 {
     return level_find(lv, k);

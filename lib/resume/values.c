@@ -185,9 +185,7 @@ static enum err read_values(struct stream *t)
         err = source_octs(r->from, i, SOURCE_STATE, send_values, t);
     if (t->ended) return err;
     for (bool any = true; any;) TRY(exchange_rows(t, err, false, &any));
-    int64_t octs = 0;
-    for (int l = 1; l <= r->mesh->levelmax; l++) octs += r->mesh->lev[l].nown;
-    if (t->placed != octs)
+    if (t->placed != mesh_own_octs(r->mesh))
         err = err_set(ERR_FORMAT, "%s: changed while it was read: resume again when it is complete",
                       r->from->path);
     return err_agree(r->comm, err);

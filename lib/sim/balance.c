@@ -19,8 +19,15 @@ static const double MEMORY_OF_CLOCKS = 0.7; /* weight of the past in the smoothe
  * that the last balance reached, limited to ENOUGH_MAX. */
 static const double ENOUGH = 1.03, MORE = 1.005, ENOUGH_MAX = 1.1;
 
+void sim_use_threads(struct sim *s)
+{
+    const int64_t PARTICLES_PER_OCT = 8; /* of about the same work */
+    comm_use_threads(&s->comm, mesh_own_octs(&s->mesh) + s->parts.n / PARTICLES_PER_OCT);
+}
+
 void sim_count_octs(struct sim *s)
 {
+    sim_use_threads(s);
     int64_t n[LEVEL_MAX + 2] = {0};
     struct spread all[LEVEL_MAX + 2];
     for (int l = 1; l <= s->mesh.levelmax; l++) n[l] = s->mesh.lev[l].nown;

@@ -309,4 +309,5 @@ MUST_USE enum err sim_clumps(struct sim *s, struct clumps *out);
  * sinks_before_births. *out: FREE at. (collective) */
 MUST_USE enum err sim_cores(struct sim *s, const struct sink_copies *sinks,
                             struct clump_cores *out);
-void sim_count_octs(struct sim *s); /* balance.c: noct, noct_min, noct_max (collective) */
+void sim_use_threads(struct sim *s); /* balance.c: as many threads as the mesh can occupy */
+void sim_count_octs(struct sim *s); /* balance.c: noct, noct_min, noct_max; threads (collective) */

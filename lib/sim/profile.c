@@ -1,7 +1,6 @@
 /* sim/profile: the cost of a run in machine-readable form (simulate -j): one line of JSON per
  * coarse step, and a last one with times by phase and memory by name. Sums are over ranks. Nothing
  * here affects the state. */
-#include <omp.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -129,7 +128,7 @@ enum err sim_profile_end(struct sim *s)
         fprintf(s->run.cost.profile,
                 "{\"status\":%d,\"ranks\":%d,\"threads\":%d,\"steps\":%d,\"updates\":%.17g,\"wall_"
                 "s\":%.6f,",
-                s->run.end.status, s->comm.size, omp_get_max_threads(), s->time.nstep_coarse,
+                s->run.end.status, s->comm.size, s->comm.threads, s->time.nstep_coarse,
                 s->run.cost.updates, timer_wall() - s->run.cost.wall_start);
         fprintf(s->run.cost.profile, "\"cells_most\":%ld,\"leaves_most\":%ld,\"particles\":%ld,",
                 (long)s->run.cost.cells_most, (long)s->run.cost.leaves_most, (long)particles);

@@ -19,13 +19,6 @@ struct step_counts {
     int64_t stop, write, backup;   /* ranks with a request to stop, write, or back up */
 };
 
-static int64_t own_octs(const struct sim *s)
-{
-    int64_t n = 0;
-    for (int l = 1; l <= s->mesh.levelmax; l++) n += s->mesh.lev[l].nown;
-    return n;
-}
-
 /* One reduction for the counts, the load of the ranks, and the changes of the next refinement. */
 static void counts_add(struct sim *s, struct step_counts *t)
 {
@@ -57,7 +50,7 @@ static struct step_counts counts_get(struct sim *s)
     int asked = sim_asked_for(s);
     struct step_counts t = {.parts = s->parts.n,
                             .lost = s->parts.lost,
-                            .over_octs = a->ngridmax > 0 && own_octs(s) > a->ngridmax,
+                            .over_octs = a->ngridmax > 0 && mesh_own_octs(&s->mesh) > a->ngridmax,
                             .over_parts = a->npartmax > 0 && s->parts.n > a->npartmax,
                             .stop = asked<0, .write = asked> 0,
                             .backup = sim_backup_due(s)};
@@ -82,7 +75,7 @@ static enum err check_limits(const struct sim *s, const struct step_counts *t)
         FAIL(ERR_LIMIT,
              "a rank needs %ld octs but amr_params/ngridmax is %ld: raise it, or leave it out for "
              "no limit",
-             (long)max_of_all(s, own_octs(s)), (long)a->ngridmax);
+             (long)max_of_all(s, mesh_own_octs(&s->mesh)), (long)a->ngridmax);
     if (a->ngridtot > 0 && octs > a->ngridtot)
         FAIL(ERR_LIMIT,
              "the mesh needs %ld octs but amr_params/ngridtot is %ld: raise it, or leave it out "

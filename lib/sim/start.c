@@ -171,6 +171,7 @@ static void flag_all(struct sim *s)
 static enum err refine(struct start *st)
 {
     struct sim *s = st->s;
+    sim_use_threads(s);
     TRY(sim_refine(s, s->mesh.levelmin));
     for (int l = s->mesh.levelmin; l < s->mesh.levelmax; l++)
         if (s->amr.refine.all[l].created || s->amr.refine.all[l].removed) st->laid = false;

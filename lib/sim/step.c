@@ -104,6 +104,7 @@ enum err sim_step(struct sim *s, int l, int icount)
 
 static enum err coarse_step(struct sim *s)
 {
+    sim_use_threads(s);
     return sim_step(s, s->mesh.levelmin, 1);
 }
 

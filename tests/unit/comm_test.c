@@ -1,6 +1,7 @@
 /* Laws of lib/comm, on any number of ranks. Catches: a count that is not summed, an error message
  * that other ranks do not get, items sent to the wrong rank. */
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -313,9 +314,28 @@ static void test_tree(void)
     }
 }
 
+/* Threads follow the mesh unless the environment sets their number. */
+static void test_threads(void)
+{
+    struct comm one = {.size = 1, .node_size = 1};
+    unsetenv("OMP_NUM_THREADS");
+    omp_set_num_threads(4);
+    CHECK(comm_share_threads(&one) == 4, "%d", one.threads);
+    static const int64_t octs[] = {0, 500, 1100, 1 << 20, 1100};
+    static const int want[] = {1, 1, 3, 4, 3};
+    for (size_t i = 0; i < sizeof octs / sizeof *octs; i++) {
+        comm_use_threads(&one, octs[i]);
+        CHECK(omp_get_max_threads() == want[i], "%d", omp_get_max_threads());
+    }
+    setenv("OMP_NUM_THREADS", "2", 1);
+    comm_use_threads(&one, 0);
+    CHECK(omp_get_max_threads() == 3, "%d", omp_get_max_threads());
+}
+
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &c);
+    test_threads();
     test_agree();
     test_sums();
     test_exchange();
