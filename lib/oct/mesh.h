@@ -197,7 +197,7 @@ void mesh_flag_all(struct mesh *m, int l); /* all cells are to be split */
 void mesh_fini(struct mesh *m);
 /* Frees all octs: the mesh is as after mesh_init. */
 void mesh_empty(struct mesh *m);
-int64_t mesh_own_octs(const struct mesh *m); /* of all levels */
+int64_t mesh_own_octs(const struct mesh *m);    /* of all levels */
 lidx mesh_find(const struct level *lv, okey k); /* -1 if not present on this rank */
 /* Key of the oct at coordinates x of level l, which may lie outside of the box: periodic, or false
  * beyond a boundary. */
