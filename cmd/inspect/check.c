@@ -38,6 +38,10 @@ static void print_verdict(const char *path, const struct check_found *f, const s
            f->sums ? "match their checksums" : "have no checksums");
     if (o->verbose && f->restricted > 0)
         printf("%s: split cells are the mean of their children within %.3g\n", path, f->restricted);
+    if (f->magnetic)
+        printf("%s: both copies of each magnetic face are equal within %.3g, |div B| dx/|B| is at "
+               "most %.3g\n",
+               path, f->copies, f->divergence);
     if (f->cold)
         printf("%s: note: %ld cell%s negative pressure, which occurs in cold gas without "
                "pressure_fix\n",
@@ -75,6 +79,8 @@ enum err check_print(const char *path, const struct options *o, int *status)
         json_count("beyond", f.beyond);
         if (o->depth > 1) json_count("cold", f.cold);
         if (o->depth > 1) json_number("restriction", f.restricted);
+        if (f.magnetic) json_number("face_copies", f.copies);
+        if (f.magnetic) json_number("div_B", f.divergence);
         if (err != OK) json_text("trouble", err_message());
         json_end();
     } else if (err == OK) {

@@ -295,6 +295,7 @@ static enum err check_everything(struct check *k)
     enum err err = tree_table_read(k->r, &t);
     if (err == OK) err = check_tree(k, &t);
     if (err == OK) err = check_cells(k, &t);
+    if (err == OK) err = check_magnetic(k, &t);
     if (err == OK) err = check_parts(k, &t);
     tree_table_free(&t);
     return err;

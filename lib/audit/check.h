@@ -9,7 +9,7 @@
  * exact_ files, the blocks of HDF5), the counts in text files, and looks for files that are missing
  * or belong to no rank. CHECK_ALL also checks every oct, cell and particle. CHECK_ALL needs 16
  * bytes per oct and, in passes bounded by `memory`, 8 (variables + 2) bytes per oct for the
- * restriction and 8 bytes per particle for the ids. Each pass reads the files again. */
+ * restriction, 148 with a magnetic field, and 8 bytes per particle for the ids. Each pass reads the files again. */
 #pragma once
 #include "ckpt/source.h"
 
@@ -40,6 +40,11 @@ struct check_found {
     int64_t cold;
     /* maximum relative difference of a split cell from the mean of its children (CHECK_ALL, gas) */
     double restricted;
+    /* Magnetic fields on faces (CHECK_ALL): maximum difference of both copies of a face, or of a
+     * face from the mean of the finer faces on it; maximum |div B| dx of a leaf cell; both relative
+     * to the field of the cell. */
+    bool magnetic;
+    double copies, divergence;
 };
 
 /* Checks the checkpoint in dir. An error means that no checkpoint exists or that the check cannot

@@ -18,6 +18,8 @@ enum check_kind { /* kind of damage; after CHECK_MAX reports only counted */
                   BAD_DENSITY,
                   BAD_ENERGY,
                   BAD_RESTRICTION,
+                  BAD_COPY,
+                  BAD_MEAN,
                   BAD_PART_FINITE,
                   BAD_LOCATION,
                   BAD_MASS,
@@ -58,6 +60,8 @@ void check_place(const struct check *k, int level, okey key, int cell,
 
 MUST_USE enum err check_tree(struct check *k, const struct tree_table *t);
 MUST_USE enum err check_cells(struct check *k, const struct tree_table *t);
+/* Checks magnetic fields on faces, if there are any. */
+MUST_USE enum err check_magnetic(struct check *k, const struct tree_table *t);
 /* Checks that particles are finite, inside the box and have positive mass. */
 void check_part_values(struct check *k, const struct source_parts *p);
 MUST_USE enum err check_parts(struct check *k, const struct tree_table *t);

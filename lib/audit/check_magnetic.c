@@ -1,0 +1,248 @@
+/* audit/check_magnetic: magnetic fields on faces, as constrained transport keeps them.
+ *
+ * Each face is stored twice, with the cells on both sides. The copies are equal; a face of a split
+ * cell is the mean of the finer faces on it; so the field through the faces of each leaf cell adds
+ * up to zero. Along axes that are missing in fewer than three dimensions both faces of a cell hold
+ * its one value.
+ *
+ * Each face between two octs waits in the row of the oct above it, each face of a split cell in the
+ * row of the oct within, until both values have been read, perhaps from different files. The table
+ * takes as many octs as memory allows; the files are read once for each pass. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/check_priv.h"
+#include "base/mem.h"
+
+/* Tolerance relative to the field of the cell: codes that compute both copies may differ in the
+ * last bits. */
+static const double TOLERANCE = 1e-10;
+static const char ACROSS[] = "in the cell on its other side";
+
+/* Values of a row: the lower faces of the oct, up to four along each axis, as the oct has them or
+ * as the oct below has them; its six outer faces, as its parent cell has them or as means. */
+enum { LOWER = 12, ROW = LOWER + 6 };
+
+struct faces {
+    struct check *k;
+    const struct tree_table *t;
+    int field[6]; /* of the faces −x,+x,−y,+y,−z,+z */
+    int ndim, cells;
+    bool first;       /* first pass, in which cells are checked each by itself */
+    bool restricted;  /* split cells hold means of finer cells */
+    int64_t from, to; /* range of tree-table rows in this pass */
+    double (*wait)[ROW];
+    uint32_t *seen; /* [to - from] bits of the values that wait, or have been compared */
+};
+
+/* A face of a cell of a batch of octs. */
+struct face {
+    const struct source_octs *o;
+    int i, cell, f;
+};
+
+static double value(const struct faces *s, struct face a)
+{
+    return a.o->val[8 * s->field[a.f] + a.cell][a.i];
+}
+
+/* Magnitude of the field of a cell, and a bound of it from its faces. */
+static double strength(const struct faces *s, struct face a)
+{
+    double b2 = 0;
+    for (a.f = 0; a.f < 6; a.f += 2) {
+        const struct face hi = {a.o, a.i, a.cell, a.f + 1};
+        b2 += fmax(value(s, a) * value(s, a), value(s, hi) * value(s, hi));
+    }
+    return sqrt(b2);
+}
+
+static void report(struct faces *s, enum check_kind kind, struct face a, const double v[2],
+                   const char *than)
+{
+    struct check *k = s->k;
+    char path[PATH_MAX], location[CHECK_LOCATION];
+    if (k->count[kind] >= CHECK_MAX) {
+        k->count[kind]++, k->found->damages++;
+        return;
+    }
+    source_file(k->r, FILES_HYDRO, a.o->piece, path);
+    check_place(k, a.o->level, a.o->key[a.i], a.cell, location);
+    check_report(k, kind, path, location, "%s is %.15g, and %.15g %s",
+                 k->r->field[s->field[a.f]].name, v[0], v[1], than);
+}
+
+/* Compares the value v of the face a with another; `than`: where the other is from. */
+static void compare(struct faces *s, enum check_kind kind, struct face a, double v, double other,
+                    const char *than)
+{
+    const double d = fabs(v - other), scale = fmax(strength(s, a), fmax(fabs(v), fabs(other)));
+    if (d > s->k->found->copies * scale) s->k->found->copies = d / scale;
+    if (!(d <= TOLERANCE * scale)) report(s, kind, a, (double[2]){v, other}, than);
+}
+
+/* Row of an oct in this pass, -1: none. */
+static int64_t row_of(const struct faces *s, int level, okey key)
+{
+    const struct tree_row *row = tree_table_find(s->t, level, key);
+    int64_t at = row ? s->t->base[level] + (row - s->t->row[level]) - s->from : -1;
+    return at < s->to - s->from ? at : -1;
+}
+
+/* Takes one of both values of a face; compares once the other has been read, too. */
+static void bring(struct faces *s, int64_t row, int at, enum check_kind kind, struct face a,
+                  double v)
+{
+    if (row < 0) return;
+    if (s->seen[row] >> at & 1)
+        compare(s, kind, a, v, s->wait[row][at], kind == BAD_COPY ? ACROSS : "by the finer level");
+    s->seen[row] |= (uint32_t)1 << at;
+    s->wait[row][at] = v;
+}
+
+/* ---- faces between octs ---- */
+
+/* Key of the next oct along axis d; false beyond the upper face of a box with boundaries. */
+static bool key_above(const struct faces *s, int level, okey key, int d, okey *above)
+{
+    int64_t x[3];
+    okey_coords(key, x);
+    if (++x[d] == (int64_t)1 << (level - 1)) {
+        if (s->k->bounded) return false;
+        x[d] = 0;
+    }
+    *above = okey_make((uint64_t)x[0], (uint64_t)x[1], (uint64_t)x[2]);
+    return true;
+}
+
+/* Index of a cell among the cells of its oct on the same face along axis d. */
+static int beside(int cell, int d)
+{
+    return (cell & ((1 << d) - 1)) | (cell >> (d + 1) << d);
+}
+
+static void check_outer(struct faces *s, const struct source_octs *o, int i)
+{
+    for (int d = 0; d < s->ndim; d++) {
+        okey above;
+        const int64_t own = row_of(s, o->level, o->key[i]);
+        const int64_t up = key_above(s, o->level, o->key[i], d, &above)
+                               ? row_of(s, o->level, above)
+                               : -1;
+        for (int c = 0; c < s->cells; c++) {
+            const struct face a = {o, i, c, 2 * d + (c >> d & 1)};
+            bring(s, a.f & 1 ? up : own, 4 * d + beside(c, d), BAD_COPY, a, value(s, a));
+        }
+    }
+}
+
+/* ---- faces of split cells ---- */
+
+static void check_means(struct faces *s, const struct source_octs *o, int i)
+{
+    const int64_t own = o->level > 1 ? row_of(s, o->level, o->key[i]) : -1;
+    for (int f = 0; f < 2 * s->ndim && own >= 0; f++) {
+        struct face a = {o, i, 0, f};
+        double sum = 0;
+        for (int c = 0; c < s->cells; c++) {
+            if ((c >> (f / 2) & 1) != (f & 1)) continue;
+            a.cell = c;
+            sum += value(s, a);
+        }
+        bring(s, own, LOWER + f, BAD_MEAN, a, sum * 2 / s->cells);
+    }
+    for (int c = 0; c < s->cells; c++) {
+        if (!(o->split[i] >> c & 1)) continue;
+        const int64_t within = row_of(s, o->level + 1, o->key[i] << 3 | (okey)c);
+        for (int f = 0; f < 2 * s->ndim; f++) {
+            const struct face a = {o, i, c, f};
+            bring(s, within, LOWER + f, BAD_MEAN, a, value(s, a));
+        }
+    }
+}
+
+/* ---- cells by themselves ---- */
+
+static void check_inner(struct faces *s, const struct source_octs *o, int i)
+{
+    for (int c = 0; c < s->cells; c++)
+        for (int d = 0; d < 3; d++) {
+            const struct face a = {o, i, c, 2 * d + 1};
+            const struct face b = {o, i, d < s->ndim ? c | 1 << d : c, 2 * d};
+            if (d < s->ndim && c >> d & 1) continue;
+            compare(s, BAD_COPY, a, value(s, a), value(s, b),
+                    d < s->ndim ? ACROSS : "at the opposite face");
+        }
+}
+
+/* Divergence of the field of leaf cells, times their width and relative to the field. */
+static void check_divergence(struct faces *s, const struct source_octs *o, int i)
+{
+    for (int c = 0; c < s->cells; c++) {
+        double sum = 0, b2 = 0;
+        if (o->split[i] >> c & 1) continue;
+        for (int d = 0; d < 3; d++) {
+            const double lo = value(s, (struct face){o, i, c, 2 * d}),
+                         hi = value(s, (struct face){o, i, c, 2 * d + 1});
+            sum += d < s->ndim ? hi - lo : 0;
+            b2 += 0.25 * (lo + hi) * (lo + hi);
+        }
+        const double size = b2 > 0 ? fabs(sum) / sqrt(b2) : sum != 0 ? HUGE_VAL : 0;
+        if (size > s->k->found->divergence) s->k->found->divergence = size;
+    }
+}
+
+static enum err take_octs(const struct source_octs *o, void *ctx)
+{
+    struct faces *s = ctx;
+    for (int i = 0; i < o->n; i++) {
+        if (s->first) check_inner(s, o, i);
+        if (s->first) check_divergence(s, o, i);
+        check_outer(s, o, i);
+        if (s->restricted) check_means(s, o, i);
+    }
+    return OK;
+}
+
+/* ---- reading ---- */
+
+static bool find_fields(const struct source *r, int field[6])
+{
+    int found = 0;
+    for (int f = 0; f < 6; f++)
+        for (int v = 0; v < r->nhydro; v++) {
+            char name[16];
+            snprintf(name, sizeof name, "B_%c_%s", "xyz"[f / 2], f & 1 ? "right" : "left");
+            if (strcmp(r->field[v].name, name) != 0) continue;
+            field[f] = v;
+            found++;
+        }
+    return found == 6;
+}
+
+enum err check_magnetic(struct check *k, const struct tree_table *t)
+{
+    struct source *r = k->r;
+    struct faces s = {.k = k, .t = t, .ndim = r->head.ndim, .first = true};
+    if (!find_fields(r, s.field)) return OK;
+    k->found->magnetic = true;
+    s.cells = source_cells(r);
+    s.restricted = r->head.levelmin < r->head.levelmax;
+    const int64_t rows = t->base[LEVEL_MAX + 1];
+    const int64_t max = (int64_t)(k->how->memory / (sizeof *s.wait + sizeof *s.seen));
+    const int64_t room = rows < max ? rows : max > 1 ? max : 1;
+    s.wait = mem_new(sizeof *s.wait * (size_t)room + 1, "check");
+    s.seen = mem_new(sizeof *s.seen * (size_t)room + 1, "check");
+    enum err err = OK;
+    for (int64_t at = 0; err == OK && at < rows; at += room, s.first = false) {
+        s.from = at, s.to = rows - at < room ? rows : at + room;
+        memset(s.seen, 0, sizeof *s.seen * (size_t)(s.to - s.from));
+        memset(&r->counts, 0, sizeof r->counts);
+        for (int piece = 0; err == OK && piece < r->npiece; piece++)
+            err = check_judge(k, source_octs(r, piece, SOURCE_STORED, take_octs, &s));
+    }
+    FREE(s.wait);
+    FREE(s.seen);
+    return err;
+}
