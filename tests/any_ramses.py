@@ -67,14 +67,16 @@ class Made:
 
 
 def write(folder, rng, ndim=3, levelmin=3, levelmax=6, ncpu=2, names=(), ngrav=0, walls=False,
-          npart=0, columns=(), namelist='', number=7, tame=False):
-    """tame: values between 0 and 1 instead of random bits."""
+          npart=0, columns=(), namelist='', number=7, tame=False, gas=None):
+    """tame: values between 0 and 1 instead of random bits; gas(l, x): the gas of the own octs x
+    [n][ndim] of level l, [cells][variables][n]."""
     os.makedirs(folder)
     m = Made()
     if tame:
         m.draw = lambda *shape: rng.random(shape).view(np.uint64)
     else:
         m.draw = lambda *shape: random_bits(rng, *shape)
+    m.gas = gas
     m.octs, m.split = grow(rng, ndim, levelmin, levelmax, walls)
     owner = {l: rng.integers(0, ncpu, len(x)) for l, x in m.octs.items()}
     nb, n = (2 * ndim if walls else 0), [3 if walls and d < ndim else 1 for d in range(3)]
@@ -115,14 +117,14 @@ def amr_and_values(folder, rng, m, rank, ndim, levelmax, ncpu, owner, nb, n, ski
     ncoarse = n[0] * n[1] * n[2]
     tail = '_%05d.out%05d' % (number, rank + 1)
     with open(os.path.join(folder, 'amr' + tail), 'wb') as f:
-        for x in (ncpu, ndim, n, levelmax, 5000, nb, int(count.sum())):
+        for x in (ncpu, ndim, n, levelmax, 50000, nb, int(count.sum())):
             record(f, x)
         record(f, 1.0, '<f8')
         record(f, [1, 1, 1])
         for x in ([1.0], [1.0], 0.5, rng.random(levelmax), rng.random(levelmax)):
             record(f, x, '<f8')
         record(f, [30, 12])
-        for x in ([0] * 3, [0, 0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0], [0]):
+        for x in ([0] * 3, [1, 0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0], [0]):
             record(f, x, '<f8')
         for part in (count[:, :ncpu], count[:, :ncpu], count[:, :ncpu], total):
             record(f, part)
@@ -138,8 +140,9 @@ def amr_and_values(folder, rng, m, rank, ndim, levelmax, ncpu, owner, nb, n, ski
                 amr_block(f, rng, l, x, split, skip, ndim)
     for kind, nvar in (('hydro', len(names)), ('grav', ngrav)):
         if nvar:
+            given = m.gas if kind == 'hydro' and m.gas else None
             values(os.path.join(folder, kind + tail), m.draw, kind, nvar, lists, ncpu, nb, ndim,
-                   levelmax, cells)
+                   levelmax, cells, lambda l, b, x: given(l, x) if given and b == rank else None)
 
 
 def amr_block(f, rng, l, x, split, skip, ndim):
@@ -158,7 +161,7 @@ def amr_block(f, rng, l, x, split, skip, ndim):
         record(f, split[:, c] | (rng.random(k) < 0.2))
 
 
-def values(path, draw, kind, nvar, lists, ncpu, nb, ndim, levelmax, cells):
+def values(path, draw, kind, nvar, lists, ncpu, nb, ndim, levelmax, cells, given):
     with open(path, 'wb') as f:
         record(f, ncpu)
         record(f, nvar)
@@ -171,14 +174,19 @@ def values(path, draw, kind, nvar, lists, ncpu, nb, ndim, levelmax, cells):
         for (l, b), (x, _) in lists.items():
             record(f, l)
             record(f, len(x))
-            for bits in draw(cells * nvar, len(x)) if len(x) else ():
+            if not len(x):
+                continue
+            own = given(l, b, x)
+            if own is not None:
+                own = np.ascontiguousarray(own, '<f8').reshape(cells * nvar, len(x)).view('<u8')
+            for bits in draw(cells * nvar, len(x)) if own is None else own:
                 record(f, bits, '<u8')
 
 
 def texts(folder, rng, ndim, levelmin, levelmax, ncpu, names, namelist, number):
     with open(os.path.join(folder, 'info_%05d.txt' % number), 'w') as f:
         for name, x in (('ncpu', ncpu), ('ndim', ndim), ('levelmin', levelmin),
-                        ('levelmax', levelmax), ('ngridmax', 5000), ('nstep_coarse', 12)):
+                        ('levelmax', levelmax), ('ngridmax', 50000), ('nstep_coarse', 12)):
             f.write('%-12s=%11d\n' % (name, x))
         f.write('\n')
         for name, x in (('boxlen', 1), ('time', 0.5), ('aexp', 1), ('H0', 1), ('omega_m', 1),

@@ -39,8 +39,8 @@ static void print_verdict(const char *path, const struct check_found *f, const s
     if (o->verbose && f->restricted > 0)
         printf("%s: split cells are the mean of their children within %.3g\n", path, f->restricted);
     if (f->magnetic)
-        printf("%s: both copies of each magnetic face are equal within %.3g, |div B| dx/|B| is at "
-               "most %.3g\n",
+        printf("%s: the copies of magnetic faces agree within %.3g of the strongest field; "
+               "|div B| dx/|B| is at most %.3g\n",
                path, f->copies, f->divergence);
     if (f->cold)
         printf("%s: note: %ld cell%s negative pressure, which occurs in cold gas without "

@@ -9,7 +9,8 @@
  * exact_ files, the blocks of HDF5), the counts in text files, and looks for files that are missing
  * or belong to no rank. CHECK_ALL also checks every oct, cell and particle. CHECK_ALL needs 16
  * bytes per oct and, in passes bounded by `memory`, 8 (variables + 2) bytes per oct for the
- * restriction, 148 with a magnetic field, and 8 bytes per particle for the ids. Each pass reads the files again. */
+ * restriction, 148 for a magnetic field, and 8 bytes per particle for the ids. Each pass reads the
+ * files again. */
 #pragma once
 #include "ckpt/source.h"
 
@@ -41,8 +42,8 @@ struct check_found {
     /* maximum relative difference of a split cell from the mean of its children (CHECK_ALL, gas) */
     double restricted;
     /* Magnetic fields on faces (CHECK_ALL): maximum difference of both copies of a face, or of a
-     * face from the mean of the finer faces on it; maximum |div B| dx of a leaf cell; both relative
-     * to the field of the cell. */
+     * face from the mean of the finer faces on it, relative to the strongest field; maximum |div B|
+     * dx of a leaf cell, relative to its field. */
     bool magnetic;
     double copies, divergence;
 };

@@ -34,6 +34,7 @@ struct faces {
     int64_t from, to; /* range of tree-table rows in this pass */
     double (*wait)[ROW];
     uint32_t *seen; /* [to - from] bits of the values that wait, or have been compared */
+    double difference, strongest; /* maximum difference of both values of a face; maximum field */
 };
 
 /* A face of a cell of a batch of octs. */
@@ -78,7 +79,7 @@ static void compare(struct faces *s, enum check_kind kind, struct face a, double
                     const char *than)
 {
     const double d = fabs(v - other), scale = fmax(strength(s, a), fmax(fabs(v), fabs(other)));
-    if (d > s->k->found->copies * scale) s->k->found->copies = d / scale;
+    if (d > s->difference) s->difference = d;
     if (!(d <= TOLERANCE * scale)) report(s, kind, a, (double[2]){v, other}, than);
 }
 
@@ -127,9 +128,8 @@ static void check_outer(struct faces *s, const struct source_octs *o, int i)
     for (int d = 0; d < s->ndim; d++) {
         okey above;
         const int64_t own = row_of(s, o->level, o->key[i]);
-        const int64_t up = key_above(s, o->level, o->key[i], d, &above)
-                               ? row_of(s, o->level, above)
-                               : -1;
+        const int64_t up = key_above(s, o->level, o->key[i], d, &above) ? row_of(s, o->level, above)
+                                                                        : -1;
         for (int c = 0; c < s->cells; c++) {
             const struct face a = {o, i, c, 2 * d + (c >> d & 1)};
             bring(s, a.f & 1 ? up : own, 4 * d + beside(c, d), BAD_COPY, a, value(s, a));
@@ -176,7 +176,8 @@ static void check_inner(struct faces *s, const struct source_octs *o, int i)
         }
 }
 
-/* Divergence of the field of leaf cells, times their width and relative to the field. */
+/* Divergence of the field of leaf cells, times their width and relative to the field; the
+ * strongest field. */
 static void check_divergence(struct faces *s, const struct source_octs *o, int i)
 {
     for (int c = 0; c < s->cells; c++) {
@@ -188,6 +189,7 @@ static void check_divergence(struct faces *s, const struct source_octs *o, int i
             sum += d < s->ndim ? hi - lo : 0;
             b2 += 0.25 * (lo + hi) * (lo + hi);
         }
+        s->strongest = fmax(s->strongest, sqrt(b2));
         const double size = b2 > 0 ? fabs(sum) / sqrt(b2) : sum != 0 ? HUGE_VAL : 0;
         if (size > s->k->found->divergence) s->k->found->divergence = size;
     }
@@ -242,6 +244,7 @@ enum err check_magnetic(struct check *k, const struct tree_table *t)
         for (int piece = 0; err == OK && piece < r->npiece; piece++)
             err = check_judge(k, source_octs(r, piece, SOURCE_STORED, take_octs, &s));
     }
+    if (s.difference > 0) k->found->copies = s.difference / s.strongest;
     FREE(s.wait);
     FREE(s.seen);
     return err;
