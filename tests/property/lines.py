@@ -167,6 +167,12 @@ def vacuum(v, path):
         v.check('vacuum: sums for %s' % states(left, right), abs(total - want).max() /
                 abs(cells).max(), 2e-4)
         v.same('vacuum: no pressure', (j['riemann']['pressure'], c['exact_density'].min()), (0, 0))
+        for side, (rho, u, p), got in zip((1, -1), (left, right), j['riemann']['velocity']):
+            if rho == 0:
+                v.same('vacuum: no front', got, None)
+                continue
+            front = u + side * 2 * (GAMMA * p / rho) ** .5 / (GAMMA - 1)
+            v.check('vacuum: front at %g' % front, abs(got / front - 1), 1e-14)
 
 
 def errors(v):
