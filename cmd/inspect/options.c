@@ -414,10 +414,9 @@ static const struct row OPTIONS[] = {
       "within 30 kpc"},
      A(SINKS),
      WORD(drawing, DRAW_MASS, DRAWN, "--draw takes mass, power or stars, not")},
-    {{0, "riemann", "RHO,U,P,RHO,U,P",
-      "also the exact solution for these states (code units) left and right of the center at t = "
-      "0, "
-      "and the L1 errors"},
+    {{0, "riemann", "STATES",
+      "also the exact solution, and L1 errors, for density, velocity, pressure (code units) left, "
+      "then right of the center at t = 0: RHO,U,P,RHO,U,P"},
      A(LINE),
      .set = set_riemann},
     {{0, "link", "B", "linking length in mean particle separations (default 0.2)"},
