@@ -6,6 +6,7 @@
 #include "ckpt/source.h"
 #include "comm/comm.h"
 #include "out/program.h"
+#include "view/line.h"
 #include "view/map.h"
 #include "view/profile.h"
 
@@ -63,6 +64,7 @@ struct options {
     struct sinks_history *sinks; /* data of --sinks collected over all checkpoints */
     struct halos_options halos;
     struct profile_options profile;
+    struct line_options line;
     int nset; /* number of options --set of the clump finder */
     const char *set[SETS];
     /* contamination: sphere given, else the mask; its centre is the densest position */

@@ -167,6 +167,20 @@ static const char *set_depth(struct options *o, const struct row *r, const char 
     return NULL;
 }
 
+static const char *set_riemann(struct options *o, const struct row *r, const char *value)
+{
+    double x[6];
+    bool good = opt_reals(value, 6, x) == 6;
+    for (int k = 0; k < 2 && good; k++) {
+        o->line.state[k] = (struct riemann_state){x[3 * k], x[3 * k + 1], x[3 * k + 2]};
+        good = x[3 * k] >= 0 && (x[3 * k] > 0 ? x[3 * k + 2] >= 0 : x[3 * k + 2] == 0);
+    }
+    o->line.riemann = true;
+    return good ? NULL
+                : "the states must be RHO,U,P of the left, then of the right, with RHO and P at "
+                  "least 0 (RHO = P = 0: vacuum), not";
+}
+
 static const char *set_range(struct options *o, const struct row *r, const char *value)
 {
     double x[2];
@@ -245,7 +259,14 @@ enum {
 static int check_map(struct options *o)
 {
     if (o->pixels) o->map.pixels = o->pixels;
-    return find_format(o, o->out, o->bare ? BARE_MAPS : MAPS, FORMAT_PNG, &o->format);
+    if (o->map.axis < 0) o->map.axis = 2;
+    if (o->map.mesh && o->bare)
+        return usage(o, "--mesh draws over a map with axes, not with --bare", NULL);
+    return find_format(o, o->out,
+                       o->bare       ? BARE_MAPS
+                       : o->map.mesh ? DRAWINGS
+                                     : MAPS,
+                       FORMAT_PNG, &o->format);
 }
 
 static int check_phase(struct options *o)
@@ -283,6 +304,15 @@ static int check_profile(struct options *o)
     if (o->pixels > BINS_MAX || o->pixels == 1)
         return usage(o, "a profile has 2 to 2048 bins", NULL);
     if (o->pixels) o->profile.bins = o->pixels;
+    return check_plot(o);
+}
+
+static int check_line(struct options *o)
+{
+    o->line.axis = o->map.axis < 0 ? 0 : o->map.axis;
+    memcpy(o->line.centre, o->map.centre, sizeof o->line.centre);
+    o->line.physical = o->physical;
+    o->line.log = o->map.scale == SCALE_LOG;
     return check_plot(o);
 }
 
@@ -349,13 +379,6 @@ static const struct row OPTIONS[] = {
     {{0, "atol", "X", "absolute difference that counts as equal (default 0)"},
      A(COMPARE),
      REAL(atol, 0, DBL_MAX, NOT_TOLERANCE)},
-    {{'a', "axis", "AXIS", "line of sight: x, y or z (default z)"},
-     A(MAP),
-     WORD(map.axis, 0, AXES, "the axis must be x, y or z, not")},
-    {{0, "center", "X,Y,Z", "centre in units of the box (default 0.5,0.5,0.5)"},
-     A(MAP),
-     .set = set_centre},
-    {{0, "centre", "X,Y,Z", NULL}, A(MAP), .set = set_centre},
     /* below 1e-12 of the box, pixel positions would be dominated by round-off */
     {{0, "width", "W", "side in units of the box (default 1)"},
      A(MAP),
@@ -372,6 +395,10 @@ static const struct row OPTIONS[] = {
       "with -m sfr: the rate of star formation is the mean over this time (default 100)"},
      A(MAP),
      REAL(map.recent, DBL_TRUE_MIN, DBL_MAX, "the time must be above 0, in Myr, not")},
+    {{0, "mesh", NULL,
+      "outlines of the octs over the map; in three dimensions of those at the plane of its centre"},
+     A(MAP),
+     FLAG(map.mesh)},
     {{0, "bare", NULL, "omit axes: the PNG has one pixel per pixel of the map"},
      A(MAP),
      FLAG(bare)},
@@ -387,6 +414,11 @@ static const struct row OPTIONS[] = {
       "within 30 kpc"},
      A(SINKS),
      WORD(drawing, DRAW_MASS, DRAWN, "--draw takes mass, power or stars, not")},
+    {{0, "riemann", "STATES",
+      "also the exact solution, and L1 errors, for density, velocity, pressure (code units) left, "
+      "then right of the center at t = 0: RHO,U,P,RHO,U,P"},
+     A(LINE),
+     .set = set_riemann},
     {{0, "link", "B", "linking length in mean particle separations (default 0.2)"},
      A(HALOS),
      REAL(halos.link, DBL_TRUE_MIN, 1e6 - 1e-9, NOT_POSITIVE)},
@@ -420,14 +452,24 @@ static const struct row OPTIONS[] = {
       "densest,R: around the densest point"},
      A(HALOS) | A(CONTAMINATION),
      .set = set_sphere},
+    {{'a', "axis", "AXIS",
+      "x, y or z: line of sight of a map (default z), axis of a line (default x)"},
+     A(MAP) | A(LINE),
+     WORD(map.axis, 0, AXES, "the axis must be x, y or z, not")},
+    {{0, "center", "X,Y,Z",
+      "centre of a map, point of a line, in units of the box (default 0.5,0.5,0.5)"},
+     A(MAP) | A(LINE),
+     .set = set_centre},
+    {{0, "centre", "X,Y,Z", NULL}, A(MAP) | A(LINE), .set = set_centre},
     {{OPT_OLD('n'), "pixels", "N",
       "pixels per side of the map (default 512), bins of the diagram (200), of the history (50), "
       "of the profile (30)"},
      A(MAP) | A(PHASE) | A(STARS) | A(PROFILE),
      INT(pixels, 1, PIXELS_MAX, "the pixels must be 1 to 16384, not")},
     {{0, "log", NULL,
-      "logarithmic colours (default if no value is negative) or bins of a profile (default)"},
-     A(MAP) | A(PROFILE),
+      "logarithmic colours (default if no value is negative), bins of a profile (default), or "
+      "density and pressure in the plot of a line"},
+     A(MAP) | A(PROFILE) | A(LINE),
      TO(set_lo, map.scale),
      .lo = SCALE_LOG},
     {{0, "linear", NULL, "linear colours or bins of a profile"},
@@ -447,8 +489,8 @@ static const struct row OPTIONS[] = {
     {{0, "colors", "NAME", NULL}, A(MAP) | A(PHASE), .set = set_colours},
     {{'o', "output", "FILE",
       "output file, - for standard output (default FIELD_NNNNN.png; phase_NNNNN.png and .tsv); "
-      "with --stars, --sinks and --profile: a plot, FILE.png, .svg or .pdf"},
-     A(MAP) | A(PHASE) | A(STARS) | A(SINKS) | A(PROFILE),
+      "with --stars, --sinks, --profile and --line: a plot, FILE.png, .svg or .pdf"},
+     A(MAP) | A(PHASE) | A(STARS) | A(SINKS) | A(PROFILE) | A(LINE),
      TEXT(out)},
     {{'f', "format", "FORMAT",
       "format of a map: png, svg, pdf or npy (array of doubles); of a phase diagram: also tsv "
@@ -456,12 +498,12 @@ static const struct row OPTIONS[] = {
      A(MAP) | A(PHASE),
      WORD(asked, FORMAT_PNG, FORMATS, "the format must be png, svg, pdf, npy or tsv, not")},
     {{'u', "units", NULL,
-      "physical units instead of code units: g/cm³, km/s, K, kpc; maps, profiles, summaries "
-      "(masses in Msun/h with cosmology), clumps (Msun)"},
-     A(SUMMARY) | A(MAP) | A(PROFILE) | A(CLUMPS),
+      "physical units instead of code units: g/cm³, km/s, K, kpc; maps, profiles, lines, "
+      "summaries (masses in Msun/h with cosmology), clumps (Msun)"},
+     A(SUMMARY) | A(MAP) | A(PROFILE) | A(LINE) | A(CLUMPS),
      FLAG(physical)},
     {{0, "force", NULL, "replace pictures and tables that exist"},
-     A(MAP) | A(PHASE) | A(STARS) | A(SINKS) | A(PROFILE) | A(HALOS) | A(CAMPAIGN),
+     A(MAP) | A(PHASE) | A(STARS) | A(SINKS) | A(PROFILE) | A(LINE) | A(HALOS) | A(CAMPAIGN),
      FLAG(force)},
     {{0, "memory", "SIZE",
       "memory for the tables of -cc, of comparisons and of masks, such as 2G (default 512M); of "
@@ -636,13 +678,17 @@ int options_parse(int argc, char **argv, struct options *o)
                     "       inspect [options] A B      differences of two checkpoints\n"
                     "       inspect MODE -h            the options of a mode",
         .purpose = "Prints what is in checkpoints: summary, digest, tree, parameters, "
-                   "damage, differences, maps, profiles, phase diagrams, star formation, "
+                   "damage, differences, maps, lines, profiles, phase diagrams, star formation, "
                    "halos, clumps, contamination."};
     const struct program self = {"inspect", p.synopsis, p.purpose, p.rows, o->c.rank > 0};
     int first, status, help = mode_asked(argc, argv);
     o->memory = (size_t)512 << 20;
-    o->map = (struct map_options){
-        .axis = 2, .pixels = 512, .centre = {0.5, 0.5, 0.5}, .width = 1, .depth = 1, .recent = 100};
+    o->map = (struct map_options){.axis = -1,
+                                  .pixels = 512,
+                                  .centre = {0.5, 0.5, 0.5},
+                                  .width = 1,
+                                  .depth = 1,
+                                  .recent = 100};
     o->phase.bins = 200;
     o->stars.bins = 50;
     o->profile.bins = 30;

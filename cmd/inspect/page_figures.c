@@ -256,34 +256,59 @@ enum err page_costs(struct page *p)
 
 /* ---- checkpoints ---- */
 
-static enum err put_map(struct page *p, const struct entry *e, const char *field)
+/* Adds a drawing of what was read from a checkpoint, or the error of reading it. */
+static enum err put_read(struct page *p, enum err err, struct picture *q, const char *caption)
 {
-    struct map_options o = {.field = field,
-                            .axis = 2,
-                            .pixels = 256,
-                            .physical = true,
-                            .centre = {0.5, 0.5, 0.5},
-                            .width = 1,
-                            .depth = 1};
-    struct source *r = NULL;
+    if (err == OK) return page_figure(p, q, caption);
+    page_note(p, "%s", err_message());
+    return OK;
+}
+
+static enum err put_map(struct page *p, const struct entry *e, struct source *r, const char *field)
+{
+    const struct map_options o = {.field = field,
+                                  .axis = 2,
+                                  .pixels = 256,
+                                  .physical = true,
+                                  .centre = {0.5, 0.5, 0.5},
+                                  .width = 1,
+                                  .depth = 1};
     struct map m = {0};
+    struct picture q = {.draw = map_plot, .what = &m};
     char caption[200];
-    enum err err = source_open(e->path, &r);
-    if (err == OK) err = map_make(&m, r, &o);
+    enum err err = map_make(&m, r, &o);
     if (err == OK) err = map_check_range(&m);
-    bool drawn = err == OK;
-    if (drawn) {
-        struct box size = map_plot_size(&m);
-        struct picture q = {
-            .draw = map_plot, .what = &m, .width = size.width, .height = size.height};
-        snprintf(caption, sizeof caption, "%s along z, output %d.",
-                 strcmp(field, "dm") == 0 ? "Dark matter" : "Gas", e->number);
-        err = page_figure(p, &q, caption);
-    } else {
-        page_note(p, "%s", err_message());
-        err = OK;
-    }
+    if (err == OK) q.width = map_plot_size(&m).width, q.height = map_plot_size(&m).height;
+    snprintf(caption, sizeof caption, "%s along z, output %d.",
+             strcmp(field, "dm") == 0 ? "Dark matter" : "Gas", e->number);
+    err = put_read(p, err, &q, caption);
     map_free(&m);
+    return err;
+}
+
+/* The gas of a one-dimensional checkpoint. */
+static enum err put_line(struct page *p, const struct entry *e, struct source *r)
+{
+    const struct line_options o = {.physical = true, .centre = {0.5, 0.5, 0.5}};
+    struct line l = {0};
+    struct picture q = {.draw = line_plot, .what = &l, .width = LINE_WIDTH, .height = LINE_HEIGHT};
+    char caption[200];
+    snprintf(caption, sizeof caption, "Gas, output %d.", e->number);
+    enum err err = put_read(p, line_make(&l, r, &o), &q, caption);
+    line_free(&l);
+    return err;
+}
+
+static enum err put_view(struct page *p, const struct entry *e, const char *field)
+{
+    struct source *r = NULL;
+    enum err err = source_open(e->path, &r);
+    if (err != OK)
+        err = put_read(p, err, NULL, NULL);
+    else if (r->head.ndim == 1)
+        err = strcmp(field, "dm") == 0 ? OK : put_line(p, e, r);
+    else
+        err = put_map(p, e, r, field);
     source_close(&r);
     return err;
 }
@@ -294,7 +319,7 @@ enum err page_maps(struct page *p)
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < n; i++) {
             const struct entry *e = &p->e[index[i]];
-            if (k ? e->parts : e->gas) TRY(put_map(p, e, k ? "dm" : "density"));
+            if (k ? e->parts : e->gas) TRY(put_view(p, e, k ? "dm" : "density"));
         }
     return OK;
 }

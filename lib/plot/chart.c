@@ -17,9 +17,16 @@ static struct pen pen_of(const struct curve *q)
                         q->dashed};
 }
 
-static void draw_dot(struct canvas *c, double x, double y, struct pen pen)
+static void draw_dot(struct canvas *c, double x, double y, const struct curve *q)
 {
-    canvas_fill(c, (struct box){x - 3, y - 3, 6, 6}, pen.rgb);
+    double side = q->point > 0 ? q->point : 6;
+    canvas_fill(c, (struct box){x - 0.5 * side, y - 0.5 * side, side, side}, pen_of(q).rgb);
+}
+
+/* Whether each point gets a square. */
+static bool has_dots(const struct curve *q)
+{
+    return q->dots || q->point > 0;
 }
 
 /* ---- axes ---- */
@@ -112,8 +119,8 @@ static void legend(struct canvas *c, const struct chart *h, const struct frame *
         const struct curve *q = &h->curve[i];
         if (!q->label) continue;
         double y = b.y + LEGEND_ROW * (row++ + 0.75);
-        if (!q->dots) frame_line(c, b.x + 2, y - 5, b.x + 28, y - 5, pen_of(q));
-        if (q->dots || q->n == 1) draw_dot(c, b.x + 15, y - 5, pen_of(q));
+        if (!has_dots(q)) frame_line(c, b.x + 2, y - 5, b.x + 28, y - 5, pen_of(q));
+        if (has_dots(q) || q->n == 1) draw_dot(c, b.x + 15, y - 5, q);
         canvas_write(c, &(struct label){b.x + 34, y, ANCHOR_START, false, q->label, 0});
     }
 }
@@ -127,15 +134,15 @@ static void draw_curve(struct canvas *c, const struct frame *f, const struct cur
         double y = frame_y(f, q->across);
         if (shown(&f->y, q->across)) frame_line(c, f->in.x, y, f->in.x + f->in.width, y, pen_of(q));
     }
-    for (int k = 0; k < q->n && q->dots; k++)
+    for (int k = 0; k < q->n && has_dots(q); k++)
         if (shown(&f->x, q->x[k]) && shown(&f->y, q->y[k]))
-            draw_dot(c, frame_x(f, q->x[k]), frame_y(f, q->y[k]), pen_of(q));
-    for (int k = 0, n = 0; k <= q->n; k++) {
+            draw_dot(c, frame_x(f, q->x[k]), frame_y(f, q->y[k]), q);
+    for (int k = 0, n = 0; k <= q->n && !(q->point > 0); k++) {
         if (k < q->n && shown(&f->x, q->x[k]) && shown(&f->y, q->y[k])) {
             xy[n][0] = frame_x(f, q->x[k]);
             xy[n++][1] = frame_y(f, q->y[k]);
         } else if (n > 0) { /* a gap or the end of the curve; a single point gets no line */
-            if (n == 1) draw_dot(c, xy[0][0], xy[0][1], pen_of(q));
+            if (n == 1) draw_dot(c, xy[0][0], xy[0][1], q);
             canvas_line(c, n, (const double(*)[2])xy, pen_of(q));
             n = 0;
         }

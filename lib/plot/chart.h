@@ -8,6 +8,7 @@ struct curve {
     const double *x, *y; /* [n] points; a y that cannot be shown on the axis is a gap */
     double across;       /* y of a horizontal line across the frame, if n = 0 */
     bool dashed, dots;   /* dots: a square at each point */
+    double point;        /* side of squares in place of a line; 0: a line */
     int colour;          /* index of the colour; -1: gray */
 };
 

@@ -32,3 +32,26 @@ double gas_metals(const struct gas *g, const struct source_octs *o, int c, int i
 {
     return o->val[8 * g->metal + c][i] / COOL_SOLAR;
 }
+
+int gas_field(const struct source *r, const struct gas *g, const char *name)
+{
+    int field = -1;
+    for (int i = 0; i < r->nfield; i++)
+        if (strcmp(r->field[i].name, name) == 0) field = i;
+    if (strcmp(name, "pressure") == 0 && g->pressure >= 0) field = g->pressure;
+    if (strcmp(name, "level") == 0) field = GAS_LEVEL;
+    if (strcmp(name, "temperature") == 0 && g->density >= 0 && g->pressure >= 0)
+        field = GAS_TEMPERATURE;
+    if (strcmp(name, "nH") == 0 && g->density >= 0) field = GAS_HYDROGEN;
+    if (strcmp(name, "metallicity") == 0 && g->metal >= 0) field = GAS_METALS;
+    return field;
+}
+
+double gas_value(const struct gas *g, int field, const struct source_octs *o, int c, int i)
+{
+    if (field == GAS_LEVEL) return o->level;
+    if (field == GAS_TEMPERATURE) return gas_T2(g, o, c, i);
+    if (field == GAS_HYDROGEN) return gas_hydrogen(g, o, c, i);
+    if (field == GAS_METALS) return gas_metals(g, o, c, i);
+    return o->val[8 * field + c][i];
+}

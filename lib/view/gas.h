@@ -11,6 +11,13 @@ struct gas {
 
 struct gas gas_of(const struct source *r);
 
+/* Computed fields, numbered after those of the checkpoint; in physical units, except the level. */
+enum { GAS_LEVEL = CKPT_FIELDS, GAS_TEMPERATURE, GAS_HYDROGEN, GAS_METALS };
+/* Number of the field of this name, stored or computed; -1: there is none. */
+int gas_field(const struct source *r, const struct gas *g, const char *name);
+/* Its value in cell c of oct i of a batch of SOURCE_STORED. */
+double gas_value(const struct gas *g, int field, const struct source_octs *o, int c, int i);
+
 /* Properties of cell c of oct i of a batch of SOURCE_STORED: T/μ in K; hydrogen nuclei per cm³;
  * metals in solar units (Z/0.02). */
 double gas_T2(const struct gas *g, const struct source_octs *o, int c, int i);

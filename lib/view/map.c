@@ -4,8 +4,7 @@
  * around a centre. The box is repeated where the region extends across its faces, unless it has
  * boundaries. A leaf cell contributes to each pixel that it covers in proportion to the overlap in
  * area and depth, so that the sum of a map times the area of a pixel is exactly the mass in the
- * region. Along the missing axes of a one- or two-dimensional checkpoint, cells are as long as the
- * box.
+ * region. Along the missing axis of a two-dimensional checkpoint, cells are as long as the box.
  *
  * Fields are in code units; temperature (T/μ), nH and metallicity are in physical ones (gas.h).
  *
@@ -30,18 +29,18 @@
 #include "plot/colours.h"
 #include "plot/frame.h"
 
-/* Computed fields, numbered after those of the checkpoint; in physical units, except the level. */
-enum { FIELD_LEVEL = CKPT_FIELDS, FIELD_TEMPERATURE, FIELD_HYDROGEN, FIELD_METALS };
-
 static enum err map_init(struct map *m, struct source *r, const struct map_options *o);
 static enum err map_read(struct map *m, struct source *r);
+static enum err read_outlines(struct map *m, struct source *r);
 static void divide(struct map *m);
 static void find_range(struct map *m);
+static double side_of_plot(const struct map *m);
 
 enum err map_make(struct map *m, struct source *r, const struct map_options *o)
 {
     TRY(map_init(m, r, o));
     TRY(map_read(m, r));
+    if (o->mesh) TRY(read_outlines(m, r));
     divide(m);
     find_range(m);
     return OK;
@@ -143,17 +142,8 @@ static enum err find_field(struct map *m)
 {
     const struct source *r = m->r;
     const char *name = m->o->field;
-    const struct gas *g = &m->gas;
     m->gas = gas_of(r);
-    m->field = -1, m->species = SPECIES_NONE;
-    for (int i = 0; i < r->nfield; i++)
-        if (strcmp(r->field[i].name, name) == 0) m->field = i;
-    if (strcmp(name, "pressure") == 0 && g->pressure >= 0) m->field = g->pressure;
-    if (strcmp(name, "level") == 0) m->field = FIELD_LEVEL;
-    if (strcmp(name, "temperature") == 0 && g->density >= 0 && g->pressure >= 0)
-        m->field = FIELD_TEMPERATURE;
-    if (strcmp(name, "nH") == 0 && g->density >= 0) m->field = FIELD_HYDROGEN;
-    if (strcmp(name, "metallicity") == 0 && g->metal >= 0) m->field = FIELD_METALS;
+    m->field = gas_field(r, &m->gas, name), m->species = SPECIES_NONE;
     m->rate = r->head.particles && strcmp(name, "sfr") == 0;
     if (r->head.particles) m->species = species_drawn(m->rate ? "star" : name);
     if (m->field < 0 && !by_particles(m)) return unknown_field(m);
@@ -171,7 +161,7 @@ static enum err find_weight(struct map *m)
         m->weight = COLUMN;
     }
     if (m->weight == BY_DEFAULT)
-        m->weight = m->field == FIELD_LEVEL      ? GREATEST
+        m->weight = m->field == GAS_LEVEL        ? GREATEST
                     : m->field == m->gas.density ? COLUMN
                                                  : BY_MASS;
     if (m->weight == BY_MASS && m->gas.density < 0) {
@@ -188,6 +178,8 @@ static enum err map_init(struct map *m, struct source *r, const struct map_optio
         FAIL(ERR_LIMIT,
              "%s: has %ld x %ld x %ld coarse cells; maps are drawn only of checkpoints with one",
              r->path, (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
+    if (r->head.ndim == 1)
+        FAIL(ERR_LIMIT, "%s: has one dimension: use --line, since a map needs two", r->path);
     *m = (struct map){.r = r, .o = o, .n = o->pixels, .w = o->axis, .pixel = o->width / o->pixels};
     m->u = o->axis == 0 ? 1 : 0;
     m->v = o->axis == 2 ? 1 : 2;
@@ -218,6 +210,7 @@ void map_free(struct map *m)
 {
     FREE(m->sum);
     FREE(m->norm);
+    FREE(m->outline);
     births_close(&m->births);
 }
 
@@ -273,15 +266,6 @@ static void lay_images(struct map *m, const double corner[3], double side, doubl
             }
 }
 
-static double value_of(const struct map *m, const struct source_octs *o, int c, int i)
-{
-    if (m->field == FIELD_LEVEL) return o->level;
-    if (m->field == FIELD_TEMPERATURE) return gas_T2(&m->gas, o, c, i);
-    if (m->field == FIELD_HYDROGEN) return gas_hydrogen(&m->gas, o, c, i);
-    if (m->field == FIELD_METALS) return gas_metals(&m->gas, o, c, i);
-    return o->val[8 * m->field + c][i];
-}
-
 /* Reports a cell with a NaN or infinite value: of the field, or else of the density, its weight.
  * at: lower corner of the cell. */
 static enum err bad_cell(const struct map *m, const struct source_octs *o, const double at[3],
@@ -306,7 +290,7 @@ static enum err fold_octs(const struct source_octs *o, void *ctx)
         okey_coords(o->key[i], x);
         for (int c = 0; c < source_cells(m->r); c++) {
             if (o->split[i] >> c & 1) continue;
-            double q = value_of(m, o, c, i),
+            double q = gas_value(&m->gas, m->field, o, c, i),
                    w = m->weight == BY_MASS ? o->val[8 * m->gas.density + c][i] : 1;
             const double at[3] = {(double)(2 * x[m->u] + (c >> m->u & 1)) * size,
                                   (double)(2 * x[m->v] + (c >> m->v & 1)) * size,
@@ -371,7 +355,7 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
 
 static enum err map_read(struct map *m, struct source *r)
 {
-    bool values = m->field != FIELD_LEVEL || m->weight == BY_MASS;
+    bool values = m->field != GAS_LEVEL || m->weight == BY_MASS;
     enum source_mode mode = values ? SOURCE_STORED : SOURCE_TREE;
     for (int piece = 0; piece < r->npiece; piece++) {
         if (r->npiece > 1) log_live("reading file %d of %d", piece + 1, r->npiece);
@@ -382,6 +366,66 @@ static enum err map_read(struct map *m, struct source *r)
     if (m->rate) return births_end(&m->births);
     return !by_particles(m) ? source_check_tree(r) : OK;
 }
+
+/* ---- outlines of octs, in ascending order, so that files do not matter ---- */
+
+/* Octs with fewer points on a side are left out: their lines would hide the map. */
+enum { MIN_POINTS = 2 };
+
+/* Adds a rectangle: u and v of the lower corner, width, height. */
+static void add_outline(struct map *m, const double box[4])
+{
+    if (m->outlines == m->room) {
+        m->room = 2 * m->room + 256;
+        m->outline = mem_grow(m->outline, sizeof *m->outline * (size_t)m->room, "outlines");
+    }
+    for (int k = 0; k < 4; k++) m->outline[m->outlines][k] = box[k];
+    m->outlines++;
+}
+
+static enum err fold_outlines(const struct source_octs *o, void *ctx)
+{
+    struct map *m = ctx;
+    const int axis[3] = {m->u, m->v, m->w}, ndim = m->r->head.ndim;
+    const double side = ldexp(2, -o->level), plane = fmin(m->o->centre[m->w], 1 - 0.5 * side);
+    if (side / m->o->width * side_of_plot(m) < MIN_POINTS) return OK;
+    for (int i = 0; i < o->n; i++) {
+        int64_t x[3];
+        double lo[3], size[3];
+        okey_coords(o->key[i], x);
+        for (int d = 0; d < 3; d++) {
+            bool exists = axis[d] < ndim;
+            lo[d] = exists ? (double)x[axis[d]] * side : 0, size[d] = exists ? side : 1;
+        }
+        if (plane < lo[2] || plane >= lo[2] + size[2]) continue;
+        for (int a = m->from[0]; a <= m->to[0]; a++)
+            for (int b = m->from[1]; b <= m->to[1]; b++) {
+                const double box[4] = {lo[0] + a, lo[1] + b, size[0], size[1]};
+                if (box[0] < m->hi[0] && box[0] + box[2] > m->lo[0] && box[1] < m->hi[1] &&
+                    box[1] + box[3] > m->lo[1])
+                    add_outline(m, box);
+            }
+    }
+    return OK;
+}
+
+static int outline_order(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    for (int k = 0; k < 3; k++)
+        if (x[k] != y[k]) return x[k] < y[k] ? -1 : 1;
+    return 0;
+}
+
+static enum err read_outlines(struct map *m, struct source *r)
+{
+    for (int piece = 0; piece < r->npiece; piece++)
+        TRY(source_octs(r, piece, SOURCE_TREE, fold_outlines, m));
+    mem_sort(m->outline, (size_t)m->outlines, sizeof *m->outline, outline_order);
+    return OK;
+}
+
+/* ---- values ---- */
 
 /* Code unit of length, kpc. */
 static double kiloparsecs(const struct map *m)
@@ -396,7 +440,7 @@ static double find_unit(struct map *m)
     double length = m->r->head.boxlen;
     struct unit u = unit_of(by_particles(m) ? "density" : m->o->field, &m->gas.units,
                             m->o->physical);
-    bool column = m->weight == COLUMN, cm = m->o->physical || m->field == FIELD_HYDROGEN;
+    bool column = m->weight == COLUMN, cm = m->o->physical || m->field == GAS_HYDROGEN;
     if (m->rate) {
         snprintf(m->unit, sizeof m->unit, "Msun/yr/kpc^2");
         return length * m->births.solar / (recent(m) / CGS_YEAR) / pow(kiloparsecs(m), 2);
@@ -475,7 +519,7 @@ static void cut_tails(const struct map *m, struct map_range *r)
 static void find_scale(const struct map *m, double mean, struct map_range *r)
 {
     const struct map_options *o = m->o;
-    bool level = m->field == FIELD_LEVEL, automatic = o->scale == SCALE_AUTO && !level;
+    bool level = m->field == GAS_LEVEL, automatic = o->scale == SCALE_AUTO && !level;
     bool some = r->lo == 0 && r->hi > 0 && !by_particles(m) && !o->full && !o->has_range;
     if (by_particles(m)) r->lo = fmax(r->lo, PARTICLES_FROM * mean);
     if (some && (automatic || o->scale == SCALE_LOG)) r->lo = MIN_SHARE * r->hi;
@@ -503,7 +547,7 @@ static void find_range(struct map *m)
     bool both = r->lo < 0 && r->hi > 0;
     find_scale(m, n ? r->total / (double)n : 0, r);
     r->total *= side * side;
-    if (!o->has_range && !o->full && m->field != FIELD_LEVEL && (r->lo > 0 || !r->logarithmic))
+    if (!o->has_range && !o->full && m->field != GAS_LEVEL && (r->lo > 0 || !r->logarithmic))
         cut_tails(m, r);
     if (!o->has_range) widen(r);
     both &= !o->has_range && !o->has_colours && !r->logarithmic;
@@ -565,14 +609,14 @@ struct box map_plot_size(const struct map *m)
 
 static const char *name_of(const struct map *m)
 {
-    return m->rate ? "star formation" : m->field == FIELD_TEMPERATURE ? "T/μ" : m->o->field;
+    return m->rate ? "star formation" : m->field == GAS_TEMPERATURE ? "T/μ" : m->o->field;
 }
 
 /* Labels of the two axes and of the colour bar. */
 static void names_of(const struct map *m, struct unit length, char text[3][96])
 {
     static const char *const how[] = {"", "column", "by mass", "by volume", "max"};
-    const char *weight = m->rate || m->field == FIELD_LEVEL ? "" : how[m->weight];
+    const char *weight = m->rate || m->field == GAS_LEVEL ? "" : how[m->weight];
     for (int d = 0; d < 2; d++)
         unit_axis(&m->r->head, (char[]){(char)('x' + (d ? m->v : m->u)), 0}, length, text[d],
                   sizeof text[d]);
@@ -591,6 +635,22 @@ static void title_of(const struct map *m, char *title, size_t n)
     if (depth < 1)
         snprintf(title + k, n - k, ", depth %.3g %s", depth * u.worth,
                  m->o->physical ? u.name : "of the box");
+}
+
+static void draw_outlines(const struct map *m, const struct frame *f, struct canvas *c)
+{
+    double width = m->hi[0] - m->lo[0], height = m->hi[1] - m->lo[1];
+    canvas_clip(c, &f->in);
+    for (int64_t i = 0; i < m->outlines; i++) {
+        const double *b = m->outline[i];
+        double x = f->in.x + (b[0] - m->lo[0]) / width * f->in.width,
+               dx = b[2] / width * f->in.width;
+        double y = f->in.y + (m->hi[1] - b[1]) / height * f->in.height,
+               dy = b[3] / height * f->in.height;
+        const double corner[5][2] = {{x, y}, {x + dx, y}, {x + dx, y - dy}, {x, y - dy}, {x, y}};
+        canvas_line(c, 5, corner, (struct pen){0x808080, 0.5, false});
+    }
+    canvas_clip(c, NULL);
 }
 
 void map_plot(struct canvas *c, const void *map)
@@ -613,6 +673,7 @@ void map_plot(struct canvas *c, const void *map)
     unsigned char *rgb = map_paint(m);
     canvas_pixels(c, f.in, m->n, m->n, rgb);
     FREE(rgb);
+    draw_outlines(m, &f, c);
     frame_bar(&f, c, m->colours, &bar);
     frame_draw(&f, c);
 }

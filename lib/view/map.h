@@ -11,9 +11,10 @@ enum map_scale { SCALE_AUTO, SCALE_LINEAR, SCALE_LOG };
 
 struct map_options {
     const char *field;
-    int axis;                       /* line of sight: axis 0, 1 or 2 */
-    int pixels;                     /* pixels along a side */
-    bool physical;                  /* physical units, else code units */
+    int axis;      /* line of sight: axis 0, 1 or 2 */
+    int pixels;    /* pixels along a side */
+    bool physical; /* physical units, else code units */
+    bool mesh;     /* outlines of octs over the map, in 3-D of those at its plane */
     double centre[3], width, depth; /* in units of the box */
     double recent;                  /* time over which star formation is averaged, Myr */
     /* has_range: range of colours given; full: colours from min to max of the map */
@@ -53,6 +54,8 @@ struct map {
     struct map_range range;
     int colours;
     char unit[48];
+    int64_t outlines, room; /* of octs: lower corner, width and height, in units of the box */
+    double (*outline)[4];   /* [outlines] */
 };
 
 /* Reads the checkpoint. *m is zero on entry; map_free must be called after errors too. */
