@@ -142,7 +142,7 @@ $(patsubst %,$(B)/tests/%,unit/blast_test unit/agn_test bench/blast): \
     LDFLAGS += -Wl,--wrap=bins_new,--wrap=bins_each
 
 units: $(UNITS) $(TOYS) $(SCALE) $(RANKED) \
-       $(patsubst %,$(B)/tests/bench/%,roof kernels tree device)
+       $(patsubst %,$(B)/tests/bench/%,roofline kernels tree device)
 
 # The two targets that set up everything on a fresh machine: demo and check.
 CORES  := $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
@@ -163,13 +163,13 @@ check check-quick check-long:
 	@tests/run $(if $(filter host cuda,$(DEV)),--device=auto) $(patsubst check-%,%,$@)
 
 # Peak performance of the machine, and the fraction reached by kernels: docs/performance.md.
-roof: $(B)/tests/bench/roof $(B)/tests/bench/kernels
-	@$(B)/tests/bench/roof
+roofline: $(B)/tests/bench/roofline $(B)/tests/bench/kernels
+	@$(B)/tests/bench/roofline
 	@$(B)/tests/bench/kernels
 
 bench:
 	@scripts/install.sh check
-	@$(BUILD) all $(B)/tests/bench/roof $(B)/tests/bench/kernels
+	@$(BUILD) all $(B)/tests/bench/roofline $(B)/tests/bench/kernels
 	@tests/bench/bench $(BENCH)
 
 include packaging/install.mk
@@ -189,10 +189,10 @@ distclean: clean
 	rm -rf $(if $(O),$(addprefix $(B)/,$(MADE)),$(B))
 	@for d in $(B) $(BIN); do ! [ -d $$d ] || rmdir --ignore-fail-on-non-empty $$d; done
 
-.PHONY: all patched always units deps demo test check check-quick check-long bench roof lint \
+.PHONY: all patched always units deps demo test check check-quick check-long bench roofline lint \
         format clean distclean
 .SECONDARY:
 -include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(UNITS:%=%.d) $(RANKED:%=%.d)
 -include $(patsubst %.c,$(B)/%.d,$(wildcard tests/scale/*.c))
 -include $(patsubst %,$(B)/tests/toy/%.d,toy heat advect advect_kernel)
--include $(patsubst %,$(B)/tests/bench/%.d,roof kernels device)
+-include $(patsubst %,$(B)/tests/bench/%.d,roofline kernels device)

@@ -12,7 +12,6 @@
 #include "convert.h"
 #include "formats/formats.h"
 #include "gadget/gadget.h"
-#include "io/file.h"
 #include "out/carry.h"
 #include "reshape/reshape.h"
 

@@ -14,7 +14,6 @@
 #include "comm/lines.h"
 #include "formats/formats.h"
 #include "formats/location.h"
-#include "io/file.h"
 #include "out/program.h"
 #include "out/tidy.h"
 #include "out/version.h"

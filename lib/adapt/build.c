@@ -4,7 +4,6 @@
 #include "adapt/adapt.h"
 #include "adapt/level.h"
 #include "base/mem.h"
-#include "dom/ghost.h"
 #include "oct/field_sets.h"
 
 /* ---- complete levels ---- */

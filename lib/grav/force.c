@@ -6,7 +6,6 @@
 #include "base/cgs.h"
 #include "dom/ghost.h"
 #include "grav/grav.h"
-#include "grav/grav_kern.h"
 #include "grav/interpol.h"
 #include "oct/fields.h"
 

@@ -1,7 +1,6 @@
 /* h5/chunks: finds the chunks of a dataset through a B-tree of version 1 or, since HDF5 1.10, the
  * index of a single chunk, an implicit index, a fixed or an extensible array (HDF5 File Format
  * Specification III.A.1, VII.A to VII.D). Arrays are read once into a table. */
-#include "base/checksum.h"
 #include "base/mem.h"
 #include "h5/priv.h"
 

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "io/file.h"
 #include "ramses/priv.h"
 
 enum { SMALL = 1 << 26 }; /* maximum elements of a table */

@@ -9,7 +9,6 @@
 #include "oct/field_sets.h"
 #include "oct/transpose.h"
 #include "ramses/exact.h"
-#include "ramses/priv.h"
 
 enum { TILE = GAS_TILE, CHUNK = 65536 }; /* octs per tile, particles per chunk */
 

@@ -31,7 +31,6 @@
 #include "dom/ghost.h"
 #include "formats/formats.h"
 #include "io/dir.h"
-#include "io/file.h"
 #include "oct/field_sets.h"
 #include "out/keep.h"
 #include "sim/sim.h"

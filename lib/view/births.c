@@ -11,9 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cosmo/cosmo.h"
-#include "formats/formats.h"
 #include "param/param.h"
-#include "view/unit.h"
 
 /* ---- times ---- */
 

@@ -1,6 +1,6 @@
 /* kernels: nanoseconds of processor time a cell (or particle) of each kernel, one thread, complete
  * level of 64^3 cells and one particle a cell, for the table in docs/performance.md. Best of
- * several runs. Prints markdown. `make roof` builds and runs it. With an argument, only kernels
+ * several runs. Prints markdown. `make roofline` builds and runs it. With an argument, only kernels
  * whose names contain it are run. */
 #include <math.h>
 #include <omp.h>

@@ -1,8 +1,8 @@
-/* roof: peak performance of this machine, for the table in docs/performance.md: arithmetic of a
+/* roofline: peak performance of this machine, for the table in docs/performance.md: arithmetic of a
  * core, and rates of a[i] = b[i] + s c[i] from each level of the memory hierarchy, on 1 to
  * OMP_NUM_THREADS cores. Prints markdown. Times are processor times of threads, so that other work
- * on the machine has little effect; the best of many short runs counts. `make roof` builds and runs
- * this program. */
+ * on the machine has little effect; the best of many short runs counts. `make roofline` builds and
+ * runs this program. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
