@@ -51,6 +51,9 @@ static inline void layer_transpose(cells4 a, cells4 b, cells4 *lower, cells4 *up
 void gather_begin(struct gathered *g, const struct slots *p, const struct mesh *m, int l,
                   const struct law *law);
 void gather_octs(struct gathered *g, int z);
+/* In fewer dimensions gather_begin gathers nothing, and gather_line row y of octs, in ascending
+ * order; cells beyond the boundary below row 0 come with row 0. */
+void gather_line(struct gathered *g, int y);
 /* Prefetches a part (slots_part) of the octs (y,z), which gather_octs will read later. */
 void gather_prefetch(const struct gathered *g, int y, int z, int part);
 

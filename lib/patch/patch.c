@@ -114,6 +114,8 @@ static void fields_new(struct update *up)
 {
     size_t bytes = sizeof *up->new[0] * (size_t)up->m->lev[up->l].noct;
     for (int v = 0; v < up->law->nvar; v++) {
+        up->new[v] = NULL;
+        if (up->law->zero >> v & 1) continue;
         up->new[v] = mem_new(bytes + 1, "mesh gas");
         mem_touch(up->new[v]);
     }
@@ -125,6 +127,7 @@ static void fields_replace(struct update *up)
     struct level *lv = &up->m->lev[up->l];
     size_t ghosts = (size_t)(lv->noct - lv->nown);
     for (int v = 0; v < up->law->nvar; v++) {
+        if (!up->new[v]) continue;
         memcpy(up->new[v] + lv->nown, lv->fld[up->law->field[v]] + lv->nown,
                ghosts * sizeof *up->new[v]);
         mem_free(lv->fld[up->law->field[v]]);
@@ -228,7 +231,8 @@ static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part)
     const struct slots *p = &s->slots;
     for (uint32_t b = slots_part(p, p->own[z + 1][y + 1], part); b; b &= b - 1) {
         lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
-        for (int v = 0; v < up->law->nvar; v++) __builtin_prefetch(up->new[v][i], 1, 2);
+        for (int v = 0; v < up->law->nvar; v++)
+            if (up->new[v]) __builtin_prefetch(up->new[v][i], 1, 2);
     }
 }
 
@@ -249,16 +253,19 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
         int x = __builtin_ctz(octs) - 1, at = plane_at(s->in.w, 2 * x, 2 * y);
         const lidx *oct = &p->oct[z + 1][y + 1][x + 1];
         if (plain && (octs >> (x + 1) & 3) == 3) {
-            for (int v = 0; v < s->nvar; v++) take_two(s, v, at, up->new[v], oct[0], oct[1]);
+            for (int v = 0; v < s->nvar; v++)
+                if (up->new[v]) take_two(s, v, at, up->new[v], oct[0], oct[1]);
             octs &= ~((uint32_t)3 << (x + 1));
             continue;
         }
         o.i = *oct;
-        for (int v = 0; v < law->nsum; v++) take_oct(s, v, at, plain ? up->new[v][o.i] : o.w[v]);
+        for (int v = 0; v < law->nsum; v++)
+            take_oct(s, v, at, plain && up->new[v] ? up->new[v][o.i] : o.w[v]);
         octs &= octs - 1;
         if (plain) continue;
         if (collect) oct_collect(&o);
         if (law->finish) law->finish(&o);
-        for (int v = 0; v < s->nvar; v++) memcpy(up->new[v][o.i], o.w[v], sizeof o.w[v]);
+        for (int v = 0; v < s->nvar; v++)
+            if (up->new[v]) memcpy(up->new[v][o.i], o.w[v], sizeof o.w[v]);
     }
 }
