@@ -259,6 +259,11 @@ static void slot_run(struct slots *p, const struct mesh *m, int l, lidx first, l
             slot_cube(p, first, x, 2);
         return;
     }
+    if (m->ndim < 2 && count == 1 << LINE_DEPTH) {
+        for (int k = 0; k < count; k++) p->oct[1][1][1 + k] = first + k;
+        p->own[1][1] = ((1u << count) - 1) << 1;
+        return;
+    }
     for (lidx i = first; i < first + count; i++) {
         place_of(p, lv, i, x);
         *slot_at(p, x[0], x[1], x[2]) = i;
