@@ -41,8 +41,10 @@ static inline bool half_is_slow(const struct level *lv, lidx i, int h, bool grav
                                 struct limit limit, struct hydro_gas g)
 {
     vec4 zero = {0}, r = vec4_max(load_half(lv, FLD_U, i, h), zero + g.smallr);
-    vec4 x = load_half(lv, FLD_U + 1, i, h), y = load_half(lv, FLD_U + 2, i, h),
-         z = load_half(lv, FLD_U + 3, i, h), e = load_half(lv, FLD_U + GAS_ENERGY, i, h) * r;
+    vec4 x = load_half(lv, FLD_U + 1, i, h),
+         y = g.ndim > 1 ? load_half(lv, FLD_U + 2, i, h) : zero,
+         z = g.ndim > 2 ? load_half(lv, FLD_U + 3, i, h) : zero,
+         e = load_half(lv, FLD_U + GAS_ENERGY, i, h) * r;
     vec4 speed = zero + limit.fast, m = vec4_abs(x) + vec4_abs(y) + vec4_abs(z);
     if (gravity)
         speed -= limit.brake *
@@ -92,12 +94,23 @@ static bool steps_are_longer(void *ctx, const struct level *lv, lidx i, double m
     return are_below(ctx, lv, i, max, true);
 }
 
+/* The number of dimensions is a constant here. */
+static inline __attribute__((always_inline)) double signal_in(int ndim, const struct gas_law *g,
+                                                              const struct patch_rows *r,
+                                                              double max)
+{
+    const int cells = ndim < 3 ? 4 : 8;
+    struct screen x = {gas_signal_of(g, r->dx), .max = NAN};
+    x.s.gas.ndim = ndim;
+    if (g->gravity) return patch_rows_max(r, cells, max, &x, gas_signal_step, steps_are_longer);
+    return patch_rows_max(r, cells, max, &x, gas_signal_speed, speeds_are_below);
+}
+
 double gas_signal(const struct law *law, const struct patch_rows *r, double max)
 {
     const struct gas_law *g = (const struct gas_law *)law;
-    struct screen x = {gas_signal_of(g, r->dx), .max = NAN};
-    if (g->gravity) return patch_rows_max(r, max, &x, gas_signal_step, steps_are_longer);
-    return patch_rows_max(r, max, &x, gas_signal_speed, speeds_are_below);
+    if (g->gas.ndim > 2) return signal_in(3, g, r, max);
+    return g->gas.ndim > 1 ? signal_in(2, g, r, max) : signal_in(1, g, r, max);
 }
 
 double gas_step(const struct law *law, double dx, double signal)
