@@ -63,7 +63,8 @@ struct contacts {
     double c[VECTORS][LANES], u[VECTORS][LANES], p[VECTORS][LANES], s[VECTORS][LANES];
 };
 
-INLINE void faces_contacts(int ndim, const struct face_jobs *jobs, struct hydro_gas g, struct contacts *x)
+INLINE void faces_contacts(int ndim, const struct face_jobs *jobs, struct hydro_gas g,
+                           struct contacts *x)
 {
     const struct face_job *j = jobs->job, *end = j + jobs->n;
     for (; j < end; j++) {
@@ -72,7 +73,8 @@ INLINE void faces_contacts(int ndim, const struct face_jobs *jobs, struct hydro_
         for (int v = vectors_of(j), k = j->first; v > 0; v--, k++, L += LANES, R += LANES)
 #pragma omp simd simdlen(LANES)
             for (int i = 0; i < LANES; i++)
-                x->c[k][i] = hydro_hllc_sound(face_state(ndim, L, i, t), face_state(ndim, R, i, t), g);
+                x->c[k][i] = hydro_hllc_sound(face_state(ndim, L, i, t), face_state(ndim, R, i, t),
+                                              g);
     }
     j = jobs->job;
     for (; j < end; j++) {
@@ -152,8 +154,8 @@ static void faces_solve_exact(struct sweep *s, const struct face_job *j)
             worst = 0.0;
 #pragma omp simd reduction(max : worst)
             for (int i = 0; i < m; i++) {
-                double c, next = hydro_exact_newton(face_state(3, L, i, t), face_state(3, R, i, t), g,
-                                                    p[i], &c);
+                double c, next = hydro_exact_newton(face_state(3, L, i, t), face_state(3, R, i, t),
+                                                    g, p[i], &c);
                 bool go = change[i] > 1e-6;
                 p[i] = go ? next : p[i];
                 change[i] = go ? c : change[i];
@@ -193,7 +195,7 @@ INLINE void faces_by_solver(int ndim, struct sweep *s, const struct face_jobs *j
     switch (gas_law_of(s)->par->riemann) {
 #define RIEMANN(name, text, flux)                                                                  \
     case RIEMANN_##name:                                                                           \
-        faces_choose(ndim, RIEMANN_##name, s, jobs);                                                     \
+        faces_choose(ndim, RIEMANN_##name, s, jobs);                                               \
         break;
 #define ITERATED(name, text)
 #include "hydro/riemann.def"

@@ -17,6 +17,8 @@
 #include "oct/gas_vec.h"
 #include "patch/courant.h"
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* ---- the Courant step ---- */
 
 /* Relative margins for rounding of speeds and steps, and of energies. */
@@ -41,8 +43,7 @@ static inline bool half_is_slow(const struct level *lv, lidx i, int h, bool grav
                                 struct limit limit, struct hydro_gas g)
 {
     vec4 zero = {0}, r = vec4_max(load_half(lv, FLD_U, i, h), zero + g.smallr);
-    vec4 x = load_half(lv, FLD_U + 1, i, h),
-         y = g.ndim > 1 ? load_half(lv, FLD_U + 2, i, h) : zero,
+    vec4 x = load_half(lv, FLD_U + 1, i, h), y = g.ndim > 1 ? load_half(lv, FLD_U + 2, i, h) : zero,
          z = g.ndim > 2 ? load_half(lv, FLD_U + 3, i, h) : zero,
          e = load_half(lv, FLD_U + GAS_ENERGY, i, h) * r;
     vec4 speed = zero + limit.fast, m = vec4_abs(x) + vec4_abs(y) + vec4_abs(z);
@@ -73,7 +74,7 @@ struct screen {
     double max; /* to which the limit belongs */
 };
 
-static inline bool are_below(void *ctx, const struct level *lv, lidx i, double max, bool gravity)
+INLINE bool are_below(void *ctx, const struct level *lv, lidx i, double max, bool gravity)
 {
     struct screen *x = ctx;
     if (max != x->max) {
@@ -84,20 +85,18 @@ static inline bool are_below(void *ctx, const struct level *lv, lidx i, double m
     return oct_is_slow(lv, i, gravity, x->limit, x->s.gas);
 }
 
-static bool speeds_are_below(void *ctx, const struct level *lv, lidx i, double max)
+INLINE bool speeds_are_below(void *ctx, const struct level *lv, lidx i, double max)
 {
     return are_below(ctx, lv, i, max, false);
 }
 
-static bool steps_are_longer(void *ctx, const struct level *lv, lidx i, double max)
+INLINE bool steps_are_longer(void *ctx, const struct level *lv, lidx i, double max)
 {
     return are_below(ctx, lv, i, max, true);
 }
 
 /* The number of dimensions is a constant here. */
-static inline __attribute__((always_inline)) double signal_in(int ndim, const struct gas_law *g,
-                                                              const struct patch_rows *r,
-                                                              double max)
+INLINE double signal_in(int ndim, const struct gas_law *g, const struct patch_rows *r, double max)
 {
     const int cells = ndim < 3 ? 4 : 8;
     struct screen x = {gas_signal_of(g, r->dx), .max = NAN};

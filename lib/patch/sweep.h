@@ -18,7 +18,7 @@ struct sweep {
     const struct law *law;
     int nvar, nflux, nscratch; /* numbers of the law */
     unsigned zero;
-    int ndim;                  /* dimensions: one plane in 2-D, one row in 1-D */
+    int ndim; /* dimensions: one plane in 2-D, one row in 1-D */
     double dt, dx, dtdx;
     struct slots slots;
     struct gathered in;

@@ -12,7 +12,7 @@
 #include "patch/across_kern.h"
 
 enum { LINE_DEPTH = TILE_DEPTH + 1 }; /* log2 of the octs of a tile in one dimension */
-static const double FILLED = 0.5; /* minimum filled fraction of a joint hull; 0.35 is as fast */
+static const double FILLED = 0.5;     /* minimum filled fraction of a joint hull; 0.35 is as fast */
 
 /* ---- tiles ---- */
 
@@ -36,8 +36,7 @@ static struct tile cube_tile(const struct mesh *m, int l, lidx first, lidx count
     const struct level *lv = &m->lev[l];
     struct tile t = {.nrun = 1, .first = {first}, .count = {count}, .t = {1, 1, 1}};
     okey_coords(lv->key[first], t.x0);
-    if (count < (lidx)1 << m->ndim * depth)
-        tile_enclose(&t, lv, first, count);
+    if (count < (lidx)1 << m->ndim * depth) tile_enclose(&t, lv, first, count);
     for (int d = 0; d < m->ndim && count == (lidx)1 << m->ndim * depth; d++) t.t[d] = 1 << depth;
     for (lidx i = first; i < first + count; i++) t.outer |= sent[i];
     return t;
