@@ -178,9 +178,10 @@ static void oct_collect(struct oct_sums *o)
         int c;
     } found[48];
     int n = 0, nflux = o->law->nflux;
-    for (int c = 0; c < 8; c++) {
+    const int ndim = o->m->ndim, cells = o->m->cells;
+    for (int c = 0; c < cells; c++) {
         if (lv->child[o->i][c] >= 0) continue;
-        for (int f = 0; f < 6; f++) {
+        for (int f = 0; f < 2 * ndim; f++) {
             const double *row = reflux_across(lv, fine, o->i, c, f, o->law->system, nflux);
             if (!row) continue;
             __builtin_prefetch(row);
@@ -190,6 +191,8 @@ static void oct_collect(struct oct_sums *o)
     }
     for (int i = 0; i < n; i++)
         for (int v = 0; v < nflux; v++) o->w[v][found[i].c] += found[i].row[v];
+    for (int c = cells; c < 8 && n > 0; c++)
+        for (int v = 0; v < nflux; v++) o->w[v][c] = o->w[v][c - cells];
 }
 
 /* ---- update of octs ---- */
