@@ -161,9 +161,9 @@ static inline vec4 internal_of(const struct level *lv, lidx i, int h, double sma
 }
 
 /* Totals by vectors with the same operations as hydro_oct_totals. Without finer octs all cells are
- * leaves. */
+ * leaves. end: of the totals; momenta along missing axes are left out. */
 static inline void block_totals(const struct level *lv, lidx first, int n, bool finer, double vol,
-                                double x[TOTALS][PATCH_BLOCK])
+                                int end, double x[TOTALS][PATCH_BLOCK])
 {
     static const int field[INTERNAL] = {FLD_U, FLD_U + GAS_ENERGY, FLD_U + GAS_MOMENTUM,
                                         FLD_U + GAS_MOMENTUM + 1, FLD_U + GAS_MOMENTUM + 2};
@@ -171,7 +171,7 @@ static inline void block_totals(const struct level *lv, lidx first, int n, bool 
         lidx i = first + k;
         struct of_oct o = {{{-1, -1, -1, -1}, {-1, -1, -1, -1}}, vol};
         for (int h = 0; h < 2 && finer; h++) o.leaf[h] = leaves_of(lv, i, h);
-        for (int q = 0; q < INTERNAL; q++)
+        for (int q = 0; q < end; q++)
             x[q][k] = total_of(&o, load_half(lv, field[q], i, 0), load_half(lv, field[q], i, 1));
     }
 }
@@ -195,7 +195,8 @@ struct part {
 struct totals {
     const struct level *lv;
     double vol, smallr;
-    int n;             /* number of totals wanted */
+    int end;           /* of the totals before the internal energy */
+    bool internal;     /* whether that is wanted */
     struct part *part; /* by thread */
 };
 
@@ -205,11 +206,13 @@ static void totals_octs(void *ctx, lidx first, lidx n)
     const struct level *lv = t->lv;
     struct part *p = &t->part[omp_get_thread_num()];
     if (lv[1].noct > 0)
-        block_totals(lv, first, (int)n, true, t->vol, p->x);
+        block_totals(lv, first, (int)n, true, t->vol, t->end, p->x);
     else
-        block_totals(lv, first, (int)n, false, t->vol, p->x);
-    if (t->n > INTERNAL) block_internal(lv, first, (int)n, t->vol, t->smallr, p->x[INTERNAL]);
-    for (int q = 0; q < t->n; q++) sum_add_many(&p->of[q], (int)n, p->x[q]);
+        block_totals(lv, first, (int)n, false, t->vol, t->end, p->x);
+    for (int q = 0; q < t->end; q++) sum_add_many(&p->of[q], (int)n, p->x[q]);
+    if (!t->internal) return;
+    block_internal(lv, first, (int)n, t->vol, t->smallr, p->x[INTERNAL]);
+    sum_add_many(&p->of[INTERNAL], (int)n, p->x[INTERNAL]);
 }
 
 double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
@@ -218,16 +221,17 @@ double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
     const struct gas_law g = gas_law_make(m, p);
     const int threads = omp_get_max_threads();
     if (!s) return patch_courant(m, l, &g.law, NULL);
-    struct totals t = {&m->lev[l], mesh_share(m, l), p->smallr, s->internal ? TOTALS : INTERNAL,
+    struct totals t = {&m->lev[l], mesh_share(m, l), p->smallr, MOMENTUM + m->ndim, s->internal,
                        NULL};
     struct sum *all[TOTALS] = {s->mass,         s->energy,       s->momentum,
                                s->momentum + 1, s->momentum + 2, s->internal};
     t.part = mem_new(sizeof *t.part * (size_t)threads, "hydro totals");
     for (int k = 0; k < threads; k++)
-        for (int q = 0; q < t.n; q++) sum_init(&t.part[k].of[q]);
+        for (int q = 0; q < TOTALS; q++) sum_init(&t.part[k].of[q]);
     double dt = patch_courant(m, l, &g.law, &(struct patch_reader){totals_octs, &t});
     for (int k = 0; k < threads; k++)
-        for (int q = 0; q < t.n; q++) sum_join(all[q], &t.part[k].of[q]);
+        for (int q = 0; q < TOTALS; q++)
+            if (q < t.end || (t.internal && q == INTERNAL)) sum_join(all[q], &t.part[k].of[q]);
     mem_free(t.part);
     return dt;
 }

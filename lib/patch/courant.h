@@ -37,12 +37,11 @@ static inline __attribute__((always_inline)) double patch_rows_max(
     for (lidx i = r->first; i < r->end; i++) {
         if (below && below(ctx, lv, i, max)) continue;
         const lidx *child = lv->child[i];
-        double highest = -HUGE_VAL;
-#pragma omp simd reduction(max : highest)
-        for (int c = 0; c < cells; c++) {
-            double x = signal(ctx, lv, i, c);
-            highest = patch_max(child[c] < 0 ? x : -HUGE_VAL, highest);
-        }
+        double highest = -HUGE_VAL, x[8];
+#pragma omp simd simdlen(4)
+        for (int c = 0; c < cells; c++) x[c] = signal(ctx, lv, i, c);
+        for (int c = 0; c < cells; c++)
+            highest = patch_max(child[c] < 0 ? x[c] : -HUGE_VAL, highest);
         max = patch_max(highest, max);
     }
     return max;

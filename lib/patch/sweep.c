@@ -88,7 +88,7 @@ static void plane_run(struct sweep *s, const struct sweep_user *user)
         const uint32_t whole = beside ? at.lower : at.own; /* all fluxes are known */
         for (int part = 0; part < SLOT_PARTS; part++) {
             if (y + 2 < end) gather_prefetch(&s->in, y + 2, 0, part);
-            if (at.own) user->reserve(s, user->ctx, y, 0, part);
+            if (at.own && s->ndim > 1) user->reserve(s, user->ctx, y, 0, part);
         }
         rows_reach(s, &gathered, &known, y + 1 + beside < end ? y + 1 + beside : end);
         strip_trace(s, y, 0, at);
