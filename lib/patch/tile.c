@@ -165,7 +165,9 @@ void tile_list_build(const struct mesh *m, int l, int depth, int threads, bool a
     if (m->ndim > 1) tiles_stack(list, depth < 0 ? height : 0, apart);
     for (int axis = 0; axis < 4 - m->ndim && m->ndim > 1; axis++)
         if (depth < 0 && list->n / 2 >= few) tiles_pair(list, axis, apart);
-    mem_sort(list->tile, (size_t)list->n, sizeof *list->tile, tile_order_late);
+    bool outer = false;
+    for (lidx i = 0; i < list->n; i++) outer |= list->tile[i].outer;
+    if (outer) mem_sort(list->tile, (size_t)list->n, sizeof *list->tile, tile_order_late);
     while (list->nouter < list->n && list->tile[list->n - 1 - list->nouter].outer) list->nouter++;
 }
 
@@ -290,12 +292,10 @@ static void slot_around(struct slots *p, const struct mesh *m, int l)
  */
 static void mark_seen(struct slots *p, int ndim, bool corners)
 {
-    int ny = p->tile->t[1] + 2, nz = p->tile->t[2] + 2;
-    for (int z = 0; z < nz; z++) {
-        for (int y = 0; y < ny; y++) {
+    const int ny = p->tile->t[1] + 2, nz = p->tile->t[2] + 2, flat = ndim < 3, line = ndim < 2;
+    for (int z = flat; z < nz - flat; z++) {
+        for (int y = line; y < ny - line; y++) {
             uint32_t all = 0;
-            p->seen[z][y] = 0;
-            if ((ndim < 3 && z != 1) || (ndim < 2 && y != 1)) continue;
             for (int dz = z ? -1 : 0; dz <= 1 && z + dz < nz; dz++) {
                 for (int dy = y ? -1 : 0; dy <= 1 && y + dy < ny; dy++) {
                     uint32_t b = p->own[z + dz][y + dy];
