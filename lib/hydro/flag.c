@@ -100,12 +100,12 @@ static void values_beyond(const struct mesh *m, int l, lidx i, int f, const stru
 {
     double u[GAS_SCALARS][8], state[GAS_SCALARS];
     int bit = 1 << (f >> 1);
-    for (int c = 0; c < 8; c++) {
+    for (int c = 0; c < (m->ndim < 3 ? 4 : 8); c++) {
         if (((c & bit) != 0) == (f & 1)) hydro_gas_across(m, l, i, c, f, par, state);
         for (int v = 0; v < GAS_SCALARS; v++)
             u[v][c ^ bit] = ((c & bit) != 0) == (f & 1) ? state[v] : m->lev[l].fld[FLD_U + v][i][c];
     }
-    values_of(q, 8, u, par, out->x, out->c);
+    values_of(q, m->ndim < 3 ? 4 : 8, u, par, out->x, out->c);
 }
 
 /* Values of an oct, or of the cells that stand for a missing neighbour; c is used for velocities
@@ -129,7 +129,7 @@ static inline vec4 jump_scale(const struct jump *q, vec4 xl, vec4 cl, vec4 xu, v
 }
 
 /* Mask of the cells of half h of an oct with a steep jump along d; a, b: values below and above. */
-static inline unsigned steep_half(const struct jump *q, int d, int h, struct around o,
+static inline __attribute__((always_inline)) unsigned steep_half(const struct jump *q, int d, int h, struct around o,
                                   struct around a, struct around b)
 {
     /* Rounded |2 d / s| > limit implies rounded |2 d| >= below |s|. */

@@ -30,7 +30,8 @@ static inline bool put8_split(unsigned char *const *ring, struct target t, const
 static bool load_oct(struct gathered *g, lidx i, struct target t)
 {
     const struct level *lv = &g->m->lev[g->l];
-    for (int v = 0; v < g->law->nfield; v++) put8(g->u, v, t, g->from[v][i]);
+    for (int v = 0; v < g->law->nfield; v++)
+        if (!(g->law->zero >> v & 1)) put8(g->u, v, t, g->from[v][i]);
     return g->finer && put8_split(g->split, t, lv->child[i]);
 }
 

@@ -65,11 +65,13 @@ struct target {
     int a, b, at, w;
 };
 
+/* In one plane the upper layer, which repeats the lower one, is left out. */
 static inline void put8(double *const *ring, int v, struct target t, const double *restrict from)
 {
     double *a = ring[t.a] + v * PLANE_STRIDE + t.at, *b = ring[t.b] + v * PLANE_STRIDE + t.at;
     memcpy(a, from, 16);
     memcpy(a + t.w, from + 2, 16);
+    if (a == b) return;
     memcpy(b, from + 4, 16);
     memcpy(b + t.w, from + 6, 16);
 }
