@@ -40,13 +40,13 @@ void log_line(int level, const char *fmt, ...)
     int n = vsnprintf(line, sizeof line, fmt, ap);
     if (n >= 0 && n < (int)sizeof line) {
         plain_nan(line);
-        fputs(line, stderr);
+        fprintf(stderr, "%s\n", line); /* one system call */
     } else {
         vfprintf(stderr, fmt, again);
+        fputc('\n', stderr);
     }
     va_end(again);
     va_end(ap);
-    fputc('\n', stderr);
 }
 
 void log_live(const char *fmt, ...)

@@ -46,26 +46,33 @@ struct values {
     double x[8], c[8];
 };
 
-static void values_of(const struct jump *q, const double (*restrict u)[8],
-                      const struct hydro_par *par, double *restrict x, double *restrict c)
+/* n: 8, or 4 where the others repeat these. */
+static inline __attribute__((always_inline)) void values_of(const struct jump *q, int n,
+                                                            const double (*restrict u)[8],
+                                                            const struct hydro_par *par,
+                                                            double *restrict x, double *restrict c)
 {
     const double smallr = par->smallr, gamma = par->gamma, floor2 = par->floor_u * par->floor_u;
     double p[8], r[8];
-    for (int k = 0; k < 8; k++) r[k] = hydro_max(u[0][k], smallr);
-    for (int k = 0; k < 8; k++)
+    for (int k = 0; k < n; k++) r[k] = hydro_max(u[0][k], smallr);
+    for (int k = 0; k < n; k++)
         p[k] = steep_pressure(r[k], u[1][k], u[2][k], u[3][k], u[GAS_ENERGY][k], gamma);
     const int v = q->field - FLD_U;
-    for (int k = 0; k < 8; k++) x[k] = steep_quantity(v, r[k], u[v][k], p[k]);
-    for (int k = 0; k < 8 && q->c; k++) c[k] = steep_sound(r[k], p[k], gamma, floor2);
+    for (int k = 0; k < n; k++) x[k] = steep_quantity(v, r[k], u[v][k], p[k]);
+    for (int k = 0; k < n && q->c; k++) c[k] = steep_sound(r[k], p[k], gamma, floor2);
 }
 
-static void level_values(const struct level *lv, const struct jump *q, const struct hydro_par *par)
+static void level_values(const struct mesh *m, const struct level *lv, const struct jump *q,
+                         const struct hydro_par *par)
 {
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->noct; i++) {
         double u[GAS_SCALARS][8];
         for (int v = 0; v < GAS_SCALARS; v++) memcpy(u[v], lv->fld[FLD_U + v][i], sizeof u[v]);
-        values_of(q, u, par, q->x[i], q->c ? q->c[i] : NULL);
+        if (m->ndim < 3)
+            values_of(q, 4, u, par, q->x[i], q->c ? q->c[i] : NULL);
+        else
+            values_of(q, 8, u, par, q->x[i], q->c ? q->c[i] : NULL);
     }
 }
 
@@ -93,12 +100,12 @@ static void values_beyond(const struct mesh *m, int l, lidx i, int f, const stru
 {
     double u[GAS_SCALARS][8], state[GAS_SCALARS];
     int bit = 1 << (f >> 1);
-    for (int c = 0; c < 8; c++) {
+    for (int c = 0; c < (m->ndim < 3 ? 4 : 8); c++) {
         if (((c & bit) != 0) == (f & 1)) hydro_gas_across(m, l, i, c, f, par, state);
         for (int v = 0; v < GAS_SCALARS; v++)
             u[v][c ^ bit] = ((c & bit) != 0) == (f & 1) ? state[v] : m->lev[l].fld[FLD_U + v][i][c];
     }
-    values_of(q, u, par, out->x, out->c);
+    values_of(q, m->ndim < 3 ? 4 : 8, u, par, out->x, out->c);
 }
 
 /* Values of an oct, or of the cells that stand for a missing neighbour; c is used for velocities
@@ -122,7 +129,7 @@ static inline vec4 jump_scale(const struct jump *q, vec4 xl, vec4 cl, vec4 xu, v
 }
 
 /* Mask of the cells of half h of an oct with a steep jump along d; a, b: values below and above. */
-static inline unsigned steep_half(const struct jump *q, int d, int h, struct around o,
+static inline __attribute__((always_inline)) unsigned steep_half(const struct jump *q, int d, int h, struct around o,
                                   struct around a, struct around b)
 {
     /* Rounded |2 d / s| > limit implies rounded |2 d| >= below |s|. */
@@ -144,21 +151,24 @@ static inline unsigned steep_half(const struct jump *q, int d, int h, struct aro
     return steep << 4 * h;
 }
 
-/* Mask of the cells of own oct i with a steep jump. */
-static unsigned steep_cells(const struct mesh *m, int l, lidx i, const struct jump *q,
-                            const struct hydro_par *par)
+/* Mask of the cells of own oct i with a steep jump; ndim: a constant. Below three dimensions the
+ * upper half repeats the lower one. */
+static inline __attribute__((always_inline)) unsigned steep_cells(int ndim, const struct mesh *m,
+                                                                  int l, lidx i,
+                                                                  const struct jump *q,
+                                                                  const struct hydro_par *par)
 {
     const struct around own = around_of(q, i);
     struct values beyond[6];
     struct around near[6];
-    for (int f = 0; f < 2 * m->ndim; f++) {
+    for (int f = 0; f < 2 * ndim; f++) {
         lidx j = m->lev[l].nbr[i][f];
         near[f] = j >= 0 ? around_of(q, j) : (struct around){beyond[f].x, beyond[f].c};
         if (j < 0) values_beyond(m, l, i, f, q, par, &beyond[f]);
     }
     unsigned steep = 0;
-    for (int h = 0; h < 2; h++)
-        for (int d = 0; d < m->ndim; d++)
+    for (int h = 0; h < (ndim < 3 ? 1 : 2); h++)
+        for (int d = 0; d < ndim; d++)
             steep |= steep_half(q, d, h, own, near[2 * d], near[2 * d + 1]);
     return steep;
 }
@@ -168,10 +178,12 @@ static void flag_slope(const struct mesh *m, int l, struct jump q, const struct 
 {
     const struct level *lv = &m->lev[l];
     if (q.limit < 0.0) return;
-    level_values(lv, &q, par);
+    level_values(m, lv, &q, par);
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->nown; i++) {
-        unsigned steep = steep_cells(m, l, i, &q, par);
+        unsigned steep = m->ndim > 2   ? steep_cells(3, m, l, i, &q, par)
+                         : m->ndim > 1 ? steep_cells(2, m, l, i, &q, par)
+                                       : steep_cells(1, m, l, i, &q, par);
         for (int c = 0; steep && c < 8; c++) ok[i][c] |= steep >> c & 1;
     }
 }

@@ -51,9 +51,11 @@ INLINE struct turned turned_to(int dir)
     return (struct turned){(1 + dir) * PS, (dir == 0 ? 2 : 1) * PS, (dir == 2 ? 2 : 3) * PS};
 }
 
-INLINE struct hydro_state face_state(const double *q, int i, struct turned t)
+/* Velocities along missing axes are 0: in two dimensions b, in one a too. */
+INLINE struct hydro_state face_state(int ndim, const double *q, int i, struct turned t)
 {
-    return (struct hydro_state){q[i], q[t.n + i], q[t.a + i], q[t.b + i], q[4 * PS + i]};
+    return (struct hydro_state){q[i], q[t.n + i], ndim > 1 ? q[t.a + i] : 0.0,
+                                ndim > 2 ? q[t.b + i] : 0.0, q[4 * PS + i]};
 }
 
 /* Intermediate results of the HLLC solver at each face: sound speed and contact wave. */
@@ -61,7 +63,8 @@ struct contacts {
     double c[VECTORS][LANES], u[VECTORS][LANES], p[VECTORS][LANES], s[VECTORS][LANES];
 };
 
-INLINE void faces_contacts(const struct face_jobs *jobs, struct hydro_gas g, struct contacts *x)
+INLINE void faces_contacts(int ndim, const struct face_jobs *jobs, struct hydro_gas g,
+                           struct contacts *x)
 {
     const struct face_job *j = jobs->job, *end = j + jobs->n;
     for (; j < end; j++) {
@@ -70,7 +73,8 @@ INLINE void faces_contacts(const struct face_jobs *jobs, struct hydro_gas g, str
         for (int v = vectors_of(j), k = j->first; v > 0; v--, k++, L += LANES, R += LANES)
 #pragma omp simd simdlen(LANES)
             for (int i = 0; i < LANES; i++)
-                x->c[k][i] = hydro_hllc_sound(face_state(L, i, t), face_state(R, i, t), g);
+                x->c[k][i] = hydro_hllc_sound(face_state(ndim, L, i, t), face_state(ndim, R, i, t),
+                                              g);
     }
     j = jobs->job;
     for (; j < end; j++) {
@@ -79,8 +83,8 @@ INLINE void faces_contacts(const struct face_jobs *jobs, struct hydro_gas g, str
         for (int v = vectors_of(j), k = j->first; v > 0; v--, k++, L += LANES, R += LANES)
 #pragma omp simd simdlen(LANES)
             for (int i = 0; i < LANES; i++) {
-                struct hydro_contact o = hydro_hllc_contact(face_state(L, i, t),
-                                                            face_state(R, i, t), g, x->c[k][i]);
+                struct hydro_contact o = hydro_hllc_contact(
+                    face_state(ndim, L, i, t), face_state(ndim, R, i, t), g, x->c[k][i]);
                 x->u[k][i] = o.u;
                 x->p[k][i] = o.p;
                 x->s[k][i] = o.s;
@@ -96,7 +100,7 @@ INLINE struct hydro_flux face_flux(enum riemann rs, struct hydro_state l, struct
     return hydro_hllc_flux(l, r, g, at);
 }
 
-INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, struct sweep *s,
+INLINE void faces_solve(int ndim, enum riemann rs, bool scalars, bool pfix, struct sweep *s,
                         const struct face_jobs *jobs)
 {
     struct contacts x;
@@ -105,7 +109,7 @@ INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, struct sweep *
     const int vel = s->nvar * PS;
     const struct face_job *j = jobs->job, *end = j + jobs->n;
     double *restrict left = gas_left(s);
-    if (rs == RIEMANN_HLLC) faces_contacts(jobs, g, &x);
+    if (rs == RIEMANN_HLLC) faces_contacts(ndim, jobs, g, &x);
     for (; j < end; j++) {
         const double *restrict L = j->L, *restrict R = j->R;
         double *restrict F = j->F;
@@ -114,12 +118,12 @@ INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, struct sweep *
              v--, k++, L += LANES, R += LANES, F += LANES)
 #pragma omp simd simdlen(LANES)
             for (int i = 0; i < LANES; i++) {
-                struct hydro_state l = face_state(L, i, t), r = face_state(R, i, t);
+                struct hydro_state l = face_state(ndim, L, i, t), r = face_state(ndim, R, i, t);
                 struct hydro_flux f = face_flux(rs, l, r, g, &x, k, i);
                 F[i] = f.r * dtdx;
                 F[t.n + i] = f.u * dtdx;
-                F[t.a + i] = f.v * dtdx;
-                F[t.b + i] = f.w * dtdx;
+                if (ndim > 1) F[t.a + i] = f.v * dtdx;
+                if (ndim > 2) F[t.b + i] = f.w * dtdx;
                 F[4 * PS + i] = f.e * dtdx;
                 if (scalars) left[k * LANES + i] = f.left * dtdx;
                 if (pfix) F[vel + i] = 0.5 * (l.u + r.u) * dtdx;
@@ -143,15 +147,15 @@ static void faces_solve_exact(struct sweep *s, const struct face_job *j)
         const double *L = j->L + i0, *R = j->R + i0;
         double p[BLOCK], change[BLOCK], worst = 1.0;
         for (int i = 0; i < m; i++) {
-            p[i] = hydro_exact_guess(face_state(L, i, t), face_state(R, i, t), g);
+            p[i] = hydro_exact_guess(face_state(3, L, i, t), face_state(3, R, i, t), g);
             change[i] = 1.0;
         }
         for (int it = 0; it < g.niter && worst > 1e-6; it++) {
             worst = 0.0;
 #pragma omp simd reduction(max : worst)
             for (int i = 0; i < m; i++) {
-                double c, next = hydro_exact_newton(face_state(L, i, t), face_state(R, i, t), g,
-                                                    p[i], &c);
+                double c, next = hydro_exact_newton(face_state(3, L, i, t), face_state(3, R, i, t),
+                                                    g, p[i], &c);
                 bool go = change[i] > 1e-6;
                 p[i] = go ? next : p[i];
                 change[i] = go ? c : change[i];
@@ -159,7 +163,7 @@ static void faces_solve_exact(struct sweep *s, const struct face_job *j)
             }
         }
         for (int i = 0; i < m; i++) {
-            struct hydro_state l = face_state(L, i, t), r = face_state(R, i, t);
+            struct hydro_state l = face_state(3, L, i, t), r = face_state(3, R, i, t);
             struct hydro_flux f = hydro_exact_flux(l, r, g, p[i]);
             double *F = j->F + i0 + i;
             F[0] = f.r * dtdx;
@@ -175,23 +179,23 @@ static void faces_solve_exact(struct sweep *s, const struct face_job *j)
     }
 }
 
-INLINE void faces_choose(enum riemann rs, struct sweep *s, const struct face_jobs *j)
+INLINE void faces_choose(int ndim, enum riemann rs, struct sweep *s, const struct face_jobs *j)
 {
     bool scalars = s->nvar > GAS_SCALARS, pfix = s->nflux > s->nvar;
     if (!scalars && !pfix)
-        faces_solve(rs, false, false, s, j);
+        faces_solve(ndim, rs, false, false, s, j);
     else if (!pfix)
-        faces_solve(rs, true, false, s, j);
+        faces_solve(ndim, rs, true, false, s, j);
     else
-        faces_solve(rs, true, true, s, j);
+        faces_solve(ndim, rs, true, true, s, j);
 }
 
-static void faces_solve_all(struct sweep *s, const struct face_jobs *jobs)
+INLINE void faces_by_solver(int ndim, struct sweep *s, const struct face_jobs *jobs)
 {
     switch (gas_law_of(s)->par->riemann) {
 #define RIEMANN(name, text, flux)                                                                  \
     case RIEMANN_##name:                                                                           \
-        faces_choose(RIEMANN_##name, s, jobs);                                                     \
+        faces_choose(ndim, RIEMANN_##name, s, jobs);                                               \
         break;
 #define ITERATED(name, text)
 #include "hydro/riemann.def"
@@ -203,6 +207,16 @@ static void faces_solve_all(struct sweep *s, const struct face_jobs *jobs)
     case RIEMANN_COUNT:
         break;
     }
+}
+
+static void faces_solve_all(struct sweep *s, const struct face_jobs *jobs)
+{
+    if (s->ndim > 2)
+        faces_by_solver(3, s, jobs);
+    else if (s->ndim > 1)
+        faces_by_solver(2, s, jobs);
+    else
+        faces_by_solver(1, s, jobs);
 }
 
 static void faces_scalars(struct sweep *s, const struct face_job *j)

@@ -66,6 +66,7 @@ struct gas_law gas_law_make(const struct mesh *m, const struct hydro_par *p)
     law->nflux = hydro_nflux(p);
     /* one more: divergence of the old velocities */
     law->nsum = law->nflux + (p->pressure_fix ? 1 : 0);
+    for (int d = m->ndim; d < 3; d++) law->zero |= 1u << (GAS_MOMENTUM + d);
     law->nscratch = GAS_SCRATCH;
     law->system = REFLUX_GAS;
     law->corners = p->slope_type == SLOPE_POSITIVE || p->difmag > 0.0;

@@ -19,7 +19,11 @@ void hydro_restrict(struct mesh *m, int l, const struct hydro_par *p)
     const struct level *lv = &m->lev[l];
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->nown; i++)
-        for (int c = 0; c < 8; c++)
-            if (lv->child[i][c] >= 0)
-                hydro_restrict_cell(m, l, i, c, p->nvar, p->interpol_var, p->smallr);
+        for (int c = 0; c < m->cells; c++) {
+            if (lv->child[i][c] < 0) continue;
+            hydro_restrict_cell(m, l, i, c, p->nvar, p->interpol_var, p->smallr);
+            for (int k = c + m->cells; k < 8; k += m->cells)
+                for (int v = 0; v < p->nvar; v++)
+                    lv->fld[FLD_U + v][i][k] = lv->fld[FLD_U + v][i][c];
+        }
 }

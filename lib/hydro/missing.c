@@ -20,24 +20,28 @@ static bool load_by_minmod(const struct gathered *g, lidx parent, int cell, stru
     const struct hydro_par *p = ((const struct gas_law *)g->law)->par;
     const double smallr = p->smallr;
     const bool internal = p->interpol_var > 0;
+    const unsigned zero = g->law->zero;
     struct crossing at;
     struct crossed x[GAS_SCALARS];
     struct children out[GAS_SCALARS];
     if (!crossing_find(&at, g->m, g->l - 1, parent, cell)) return false;
-    for (int v = 0; v < GAS_SCALARS; v++) x[v] = crossed_of(g->up[v], &at);
+    for (int v = 0; v < GAS_SCALARS; v++)
+        x[v] = zero >> v & 1 ? (struct crossed){0} : crossed_of(g->up[v], &at);
     if (internal) {
         x[E].own -= half_kinetic(x[0].own, x[1].own, x[2].own, x[3].own, smallr);
         x[E].below -= half_kinetic(x[0].below, x[1].below, x[2].below, x[3].below, smallr);
         x[E].above -= half_kinetic(x[0].above, x[1].above, x[2].above, x[3].above, smallr);
     }
-    for (int v = 0; v < GAS_SCALARS; v++) out[v] = children_of(x[v]);
+    for (int v = 0; v < GAS_SCALARS; v++)
+        out[v] = zero >> v & 1 ? (struct children){0} : children_of(x[v]);
     if (internal) {
         out[E].lower += half_kinetic(out[0].lower, out[1].lower, out[2].lower, out[3].lower,
                                      smallr);
         out[E].upper += half_kinetic(out[0].upper, out[1].upper, out[2].upper, out[3].upper,
                                      smallr);
     }
-    for (int v = 0; v < GAS_SCALARS; v++) put8(g->u, v, t, (const double *)&out[v]);
+    for (int v = 0; v < GAS_SCALARS; v++)
+        if (!(zero >> v & 1)) put8(g->u, v, t, (const double *)&out[v]);
     for (int v = GAS_SCALARS; v < p->nvar; v++) {
         const struct children scalar = children_of(crossed_of(g->up[v], &at));
         put8(g->u, v, t, (const double *)&scalar);

@@ -17,6 +17,8 @@
 #include "oct/gas_vec.h"
 #include "patch/courant.h"
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* ---- the Courant step ---- */
 
 /* Relative margins for rounding of speeds and steps, and of energies. */
@@ -41,8 +43,9 @@ static inline bool half_is_slow(const struct level *lv, lidx i, int h, bool grav
                                 struct limit limit, struct hydro_gas g)
 {
     vec4 zero = {0}, r = vec4_max(load_half(lv, FLD_U, i, h), zero + g.smallr);
-    vec4 x = load_half(lv, FLD_U + 1, i, h), y = load_half(lv, FLD_U + 2, i, h),
-         z = load_half(lv, FLD_U + 3, i, h), e = load_half(lv, FLD_U + GAS_ENERGY, i, h) * r;
+    vec4 x = load_half(lv, FLD_U + 1, i, h), y = g.ndim > 1 ? load_half(lv, FLD_U + 2, i, h) : zero,
+         z = g.ndim > 2 ? load_half(lv, FLD_U + 3, i, h) : zero,
+         e = load_half(lv, FLD_U + GAS_ENERGY, i, h) * r;
     vec4 speed = zero + limit.fast, m = vec4_abs(x) + vec4_abs(y) + vec4_abs(z);
     if (gravity)
         speed -= limit.brake *
@@ -71,7 +74,7 @@ struct screen {
     double max; /* to which the limit belongs */
 };
 
-static inline bool are_below(void *ctx, const struct level *lv, lidx i, double max, bool gravity)
+INLINE bool are_below(void *ctx, const struct level *lv, lidx i, double max, bool gravity)
 {
     struct screen *x = ctx;
     if (max != x->max) {
@@ -82,22 +85,31 @@ static inline bool are_below(void *ctx, const struct level *lv, lidx i, double m
     return oct_is_slow(lv, i, gravity, x->limit, x->s.gas);
 }
 
-static bool speeds_are_below(void *ctx, const struct level *lv, lidx i, double max)
+INLINE bool speeds_are_below(void *ctx, const struct level *lv, lidx i, double max)
 {
     return are_below(ctx, lv, i, max, false);
 }
 
-static bool steps_are_longer(void *ctx, const struct level *lv, lidx i, double max)
+INLINE bool steps_are_longer(void *ctx, const struct level *lv, lidx i, double max)
 {
     return are_below(ctx, lv, i, max, true);
+}
+
+/* The number of dimensions is a constant here. */
+INLINE double signal_in(int ndim, const struct gas_law *g, const struct patch_rows *r, double max)
+{
+    const int cells = ndim < 3 ? 4 : 8;
+    struct screen x = {gas_signal_of(g, r->dx), .max = NAN};
+    x.s.gas.ndim = ndim;
+    if (g->gravity) return patch_rows_max(r, cells, max, &x, gas_signal_step, steps_are_longer);
+    return patch_rows_max(r, cells, max, &x, gas_signal_speed, speeds_are_below);
 }
 
 double gas_signal(const struct law *law, const struct patch_rows *r, double max)
 {
     const struct gas_law *g = (const struct gas_law *)law;
-    struct screen x = {gas_signal_of(g, r->dx), .max = NAN};
-    if (g->gravity) return patch_rows_max(r, max, &x, gas_signal_step, steps_are_longer);
-    return patch_rows_max(r, max, &x, gas_signal_speed, speeds_are_below);
+    if (g->gas.ndim > 2) return signal_in(3, g, r, max);
+    return g->gas.ndim > 1 ? signal_in(2, g, r, max) : signal_in(1, g, r, max);
 }
 
 double gas_step(const struct law *law, double dx, double signal)
@@ -149,9 +161,9 @@ static inline vec4 internal_of(const struct level *lv, lidx i, int h, double sma
 }
 
 /* Totals by vectors with the same operations as hydro_oct_totals. Without finer octs all cells are
- * leaves. */
+ * leaves. end: of the totals; momenta along missing axes are left out. */
 static inline void block_totals(const struct level *lv, lidx first, int n, bool finer, double vol,
-                                double x[TOTALS][PATCH_BLOCK])
+                                int end, double x[TOTALS][PATCH_BLOCK])
 {
     static const int field[INTERNAL] = {FLD_U, FLD_U + GAS_ENERGY, FLD_U + GAS_MOMENTUM,
                                         FLD_U + GAS_MOMENTUM + 1, FLD_U + GAS_MOMENTUM + 2};
@@ -159,7 +171,7 @@ static inline void block_totals(const struct level *lv, lidx first, int n, bool 
         lidx i = first + k;
         struct of_oct o = {{{-1, -1, -1, -1}, {-1, -1, -1, -1}}, vol};
         for (int h = 0; h < 2 && finer; h++) o.leaf[h] = leaves_of(lv, i, h);
-        for (int q = 0; q < INTERNAL; q++)
+        for (int q = 0; q < end; q++)
             x[q][k] = total_of(&o, load_half(lv, field[q], i, 0), load_half(lv, field[q], i, 1));
     }
 }
@@ -183,7 +195,8 @@ struct part {
 struct totals {
     const struct level *lv;
     double vol, smallr;
-    int n;             /* number of totals wanted */
+    int end;           /* of the totals before the internal energy */
+    bool internal;     /* whether that is wanted */
     struct part *part; /* by thread */
 };
 
@@ -193,11 +206,13 @@ static void totals_octs(void *ctx, lidx first, lidx n)
     const struct level *lv = t->lv;
     struct part *p = &t->part[omp_get_thread_num()];
     if (lv[1].noct > 0)
-        block_totals(lv, first, (int)n, true, t->vol, p->x);
+        block_totals(lv, first, (int)n, true, t->vol, t->end, p->x);
     else
-        block_totals(lv, first, (int)n, false, t->vol, p->x);
-    if (t->n > INTERNAL) block_internal(lv, first, (int)n, t->vol, t->smallr, p->x[INTERNAL]);
-    for (int q = 0; q < t->n; q++) sum_add_many(&p->of[q], (int)n, p->x[q]);
+        block_totals(lv, first, (int)n, false, t->vol, t->end, p->x);
+    for (int q = 0; q < t->end; q++) sum_add_many(&p->of[q], (int)n, p->x[q]);
+    if (!t->internal) return;
+    block_internal(lv, first, (int)n, t->vol, t->smallr, p->x[INTERNAL]);
+    sum_add_many(&p->of[INTERNAL], (int)n, p->x[INTERNAL]);
 }
 
 double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
@@ -206,16 +221,17 @@ double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
     const struct gas_law g = gas_law_make(m, p);
     const int threads = omp_get_max_threads();
     if (!s) return patch_courant(m, l, &g.law, NULL);
-    struct totals t = {&m->lev[l], mesh_share(m, l), p->smallr, s->internal ? TOTALS : INTERNAL,
+    struct totals t = {&m->lev[l], mesh_share(m, l), p->smallr, MOMENTUM + m->ndim, s->internal,
                        NULL};
     struct sum *all[TOTALS] = {s->mass,         s->energy,       s->momentum,
                                s->momentum + 1, s->momentum + 2, s->internal};
     t.part = mem_new(sizeof *t.part * (size_t)threads, "hydro totals");
     for (int k = 0; k < threads; k++)
-        for (int q = 0; q < t.n; q++) sum_init(&t.part[k].of[q]);
+        for (int q = 0; q < TOTALS; q++) sum_init(&t.part[k].of[q]);
     double dt = patch_courant(m, l, &g.law, &(struct patch_reader){totals_octs, &t});
     for (int k = 0; k < threads; k++)
-        for (int q = 0; q < t.n; q++) sum_join(all[q], &t.part[k].of[q]);
+        for (int q = 0; q < TOTALS; q++)
+            if (q < t.end || (t.internal && q == INTERNAL)) sum_join(all[q], &t.part[k].of[q]);
     mem_free(t.part);
     return dt;
 }

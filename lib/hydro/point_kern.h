@@ -377,7 +377,7 @@ PTAH_HD double hydro_cell_speed(double r, double mx, double my, double mz, doubl
                                 struct hydro_gas g)
 {
     r = hydro_max(r, g.smallr);
-    double u = mx / r, v = my / r, w = mz / r;
+    double u = mx / r, v = g.ndim > 1 ? my / r : 0.0, w = g.ndim > 2 ? mz / r : 0.0;
     double ei = gas_internal_flux(e, r, u, v, w);
     double p = hydro_max(gas_pressure(ei, g.gamma), r * g.smallp);
     return g.ndim * sqrt(gas_sound2(r, p, g.gamma)) + fabs(u) + fabs(v) + fabs(w);

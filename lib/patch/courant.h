@@ -25,10 +25,11 @@ struct patch_rows {
     lidx first, end;
 };
 
-/* max, or the highest signal of leaf cells if that is higher. below (NULL: none): whether certainly
+/* max, or the highest signal of leaf cells if that is higher. cells: 8, or 4 where the others repeat
+ * these. below (NULL: none): whether certainly
  * no cell of an oct has a signal above max, which spares the signals. */
 static inline __attribute__((always_inline)) double patch_rows_max(
-    const struct patch_rows *r, double max, void *ctx,
+    const struct patch_rows *r, int cells, double max, void *ctx,
     double (*signal)(const void *ctx, const struct level *lv, lidx i, int c),
     bool (*below)(void *ctx, const struct level *lv, lidx i, double max))
 {
@@ -36,12 +37,11 @@ static inline __attribute__((always_inline)) double patch_rows_max(
     for (lidx i = r->first; i < r->end; i++) {
         if (below && below(ctx, lv, i, max)) continue;
         const lidx *child = lv->child[i];
-        double highest = -HUGE_VAL;
-#pragma omp simd reduction(max : highest)
-        for (int c = 0; c < 8; c++) {
-            double x = signal(ctx, lv, i, c);
-            highest = patch_max(child[c] < 0 ? x : -HUGE_VAL, highest);
-        }
+        double highest = -HUGE_VAL, x[8];
+#pragma omp simd simdlen(4)
+        for (int c = 0; c < cells; c++) x[c] = signal(ctx, lv, i, c);
+        for (int c = 0; c < cells; c++)
+            highest = patch_max(child[c] < 0 ? x[c] : -HUGE_VAL, highest);
         max = patch_max(highest, max);
     }
     return max;

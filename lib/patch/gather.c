@@ -30,7 +30,8 @@ static inline bool put8_split(unsigned char *const *ring, struct target t, const
 static bool load_oct(struct gathered *g, lidx i, struct target t)
 {
     const struct level *lv = &g->m->lev[g->l];
-    for (int v = 0; v < g->law->nfield; v++) put8(g->u, v, t, g->from[v][i]);
+    for (int v = 0; v < g->law->nfield; v++)
+        if (!(g->law->zero >> v & 1)) put8(g->u, v, t, g->from[v][i]);
     return g->finer && put8_split(g->split, t, lv->child[i]);
 }
 
@@ -59,13 +60,20 @@ static inline void put_layer(double *const *ring, int v, struct target t, const 
     *(cells4_any *)(a + t.w) = row[1];
 }
 
+/* The same without the variables that are 0 everywhere. */
+static inline void put_layers(struct gathered *g, lidx i, lidx j, struct target t)
+{
+    const unsigned zero = g->law->zero;
+    for (int v = 0; v < g->law->nfield; v++)
+        if (!(zero >> v & 1)) put_layer(g->u, v, t, g->from[v][i], g->from[v][j]);
+}
+
 /* Loads octs i and j, adjacent in x; t: location of the first. */
 static bool load_two(struct gathered *g, lidx i, lidx j, struct target t)
 {
     const struct level *lv = &g->m->lev[g->l];
     if (g->m->ndim < 3)
-        for (int v = 0; v < g->law->nfield; v++)
-            put_layer(g->u, v, t, g->from[v][i], g->from[v][j]);
+        put_layers(g, i, j, t);
     else
         for (int v = 0; v < g->law->nfield; v++) put16(g->u, v, t, g->from[v][i], g->from[v][j]);
     if (!g->finer) return false;
@@ -120,7 +128,8 @@ void gather_prefetch(const struct gathered *g, int y, int z, int part)
         lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
         if (i <= SLOT_MISSING) prefetch_missing(g, slot_missing(i));
         if (i < 0) continue;
-        for (int v = 0; v < g->law->nfield; v++) __builtin_prefetch(g->from[v][i], 0, 2);
+        for (int v = 0; v < g->law->nfield; v++)
+            if (!(g->law->zero >> v & 1)) __builtin_prefetch(g->from[v][i], 0, 2);
         if (g->finer) __builtin_prefetch(lv->child[i], 0, 2);
     }
 }
@@ -163,20 +172,24 @@ static void boundary_pair(const struct gathered *g, int f, int h, int *to, int *
     if (!g->law->mirrored[f]) *from = f & 1 ? n - 1 : 0;
 }
 
+/* Fills cells a … b − 1 of the rows (or columns) beyond boundary f in plane k. */
+static void boundary_fill(struct gathered *g, int k, int f, int a, int b)
+{
+    const int d = f >> 1, step = d ? g->w : 1, along = d ? 1 : g->w;
+    for (int h = 0; h < 2 && at_boundary(g, f); h++) {
+        int to, from;
+        boundary_pair(g, f, h, &to, &from);
+        for (int i = a + 2; i < b + 2; i++)
+            boundary_cell(g, f, (struct cell_at){k, (to + 2) * step + i * along},
+                          (struct cell_at){k, (from + 2) * step + i * along});
+    }
+}
+
 /* Fills cells beyond the boundaries in x and y of plane k. */
 static void boundaries_fill(struct gathered *g, int k)
 {
-    const struct tile *t = g->slots->tile;
-    for (int f = 0; f < 4 && f < 2 * g->m->ndim; f++) {
-        int d = f >> 1, step = d ? g->w : 1, along = d ? 1 : g->w, n = 2 * t->t[1 - d] + 4;
-        for (int h = 0; h < 2 && at_boundary(g, f); h++) {
-            int to, from;
-            boundary_pair(g, f, h, &to, &from);
-            for (int i = 0; i < n; i++)
-                boundary_cell(g, f, (struct cell_at){k, (to + 2) * step + i * along},
-                              (struct cell_at){k, (from + 2) * step + i * along});
-        }
-    }
+    const int *t = g->slots->tile->t;
+    for (int f = 0; f < 4; f++) boundary_fill(g, k, f, -2, 2 * t[1 - (f >> 1)] + 2);
 }
 
 /* Fills the planes beyond a boundary in z. */
@@ -219,9 +232,19 @@ void gather_octs(struct gathered *g, int z)
 {
     int ny = g->slots->tile->t[1];
     for (int y = -1; y <= ny; y++) g->split_row[z + 1][y + 1] = gather_row(g, y, z);
-    for (int k = 2 * z; k < 2 * z + (g->m->ndim < 3 ? 1 : 2); k++) boundaries_fill(g, k);
-    if (g->m->ndim < 3) return;
+    for (int k = 2 * z; k < 2 * z + 2; k++) boundaries_fill(g, k);
     if (z == g->slots->tile->t[2] && at_boundary(g, 5)) boundary_planes(g, 5);
+}
+
+void gather_line(struct gathered *g, int y)
+{
+    const int *t = g->slots->tile->t, end = t[1] - 1;
+    g->split_row[1][y + 1] = gather_row(g, y, 0);
+    if ((y < 0 && at_boundary(g, 2)) || (y > end && at_boundary(g, 3))) return;
+    for (int f = 0; f < 2; f++) boundary_fill(g, 0, f, 2 * y, 2 * y + g->m->ndim);
+    if (g->m->ndim < 2) return;
+    if (y == 0) boundary_fill(g, 0, 2, -2, 2 * t[0] + 2);
+    if (y == end) boundary_fill(g, 0, 3, -2, 2 * t[0] + 2);
 }
 
 void gather_begin(struct gathered *g, const struct slots *p, const struct mesh *m, int l,
@@ -237,7 +260,8 @@ void gather_begin(struct gathered *g, const struct slots *p, const struct mesh *
         g->from[v] = m->lev[l].fld[law->field[v]];
         g->up[v] = m->lev[l - 1].fld[law->field[v]];
     }
-    if (m->ndim > 2) gather_octs(g, -1);
+    if (m->ndim < 3) return;
+    gather_octs(g, -1);
     gather_octs(g, 0);
-    if (m->ndim > 2 && at_boundary(g, 4)) boundary_planes(g, 4);
+    if (at_boundary(g, 4)) boundary_planes(g, 4);
 }

@@ -51,6 +51,9 @@ static inline void layer_transpose(cells4 a, cells4 b, cells4 *lower, cells4 *up
 void gather_begin(struct gathered *g, const struct slots *p, const struct mesh *m, int l,
                   const struct law *law);
 void gather_octs(struct gathered *g, int z);
+/* In fewer dimensions gather_begin gathers nothing, and gather_line row y of octs, in ascending
+ * order; cells beyond the boundary below row 0 come with row 0. */
+void gather_line(struct gathered *g, int y);
 /* Prefetches a part (slots_part) of the octs (y,z), which gather_octs will read later. */
 void gather_prefetch(const struct gathered *g, int y, int z, int part);
 
@@ -62,11 +65,13 @@ struct target {
     int a, b, at, w;
 };
 
+/* In one plane the upper layer, which repeats the lower one, is left out. */
 static inline void put8(double *const *ring, int v, struct target t, const double *restrict from)
 {
     double *a = ring[t.a] + v * PLANE_STRIDE + t.at, *b = ring[t.b] + v * PLANE_STRIDE + t.at;
     memcpy(a, from, 16);
     memcpy(a + t.w, from + 2, 16);
+    if (a == b) return;
     memcpy(b, from + 4, 16);
     memcpy(b + t.w, from + 6, 16);
 }

@@ -114,6 +114,8 @@ static void fields_new(struct update *up)
 {
     size_t bytes = sizeof *up->new[0] * (size_t)up->m->lev[up->l].noct;
     for (int v = 0; v < up->law->nvar; v++) {
+        up->new[v] = NULL;
+        if (up->law->zero >> v & 1) continue;
         up->new[v] = mem_new(bytes + 1, "mesh gas");
         mem_touch(up->new[v]);
     }
@@ -125,6 +127,7 @@ static void fields_replace(struct update *up)
     struct level *lv = &up->m->lev[up->l];
     size_t ghosts = (size_t)(lv->noct - lv->nown);
     for (int v = 0; v < up->law->nvar; v++) {
+        if (!up->new[v]) continue;
         memcpy(up->new[v] + lv->nown, lv->fld[up->law->field[v]] + lv->nown,
                ghosts * sizeof *up->new[v]);
         mem_free(lv->fld[up->law->field[v]]);
@@ -136,12 +139,14 @@ static void fields_replace(struct update *up)
 
 /* Adds the fluxes through the fine faces of an oct in one plane to its register: na along x, nb
  * along y; w: stride between rows. */
-static inline __attribute__((always_inline)) void register_add(double *restrict row, int nflux,
-                                                               const double *restrict flux, int w,
-                                                               int na, int nb, double sign)
+static inline __attribute__((always_inline)) void register_add(const struct sweep *s,
+                                                               double *restrict row,
+                                                               const double *restrict flux, int na,
+                                                               int nb, double sign)
 {
-    for (int v = 0; v < nflux; v++, flux += PLANE_STRIDE)
-        for (int b = 0; b < nb; b++)
+    const int w = s->in.w;
+    for (int v = 0; v < s->nflux; v++, flux += PLANE_STRIDE)
+        for (int b = 0; b < nb && !(s->zero >> v & 1); b++)
             for (int a = 0; a < na; a++) row[v] += flux[a + b * w] * sign;
 }
 
@@ -157,11 +162,11 @@ static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const do
         int x = __builtin_ctz(octs) - 1;
         double *row = reflux_row(r, p->oct[z + 1][y + 1][x + 1]) + f * s->nflux;
         if (f < 2)
-            register_add(row, s->nflux, flux + 2 * x, s->in.w, 1, along_y, sign);
+            register_add(s, row, flux + 2 * x, 1, along_y, sign);
         else if (f < 4)
-            register_add(row, s->nflux, flux + 2 * x, s->in.w, 2, 1, sign);
+            register_add(s, row, flux + 2 * x, 2, 1, sign);
         else
-            register_add(row, s->nflux, flux + 2 * x, s->in.w, 2, 2, sign);
+            register_add(s, row, flux + 2 * x, 2, 2, sign);
     }
 }
 
@@ -175,9 +180,10 @@ static void oct_collect(struct oct_sums *o)
         int c;
     } found[48];
     int n = 0, nflux = o->law->nflux;
-    for (int c = 0; c < 8; c++) {
+    const int ndim = o->m->ndim, cells = o->m->cells;
+    for (int c = 0; c < cells; c++) {
         if (lv->child[o->i][c] >= 0) continue;
-        for (int f = 0; f < 6; f++) {
+        for (int f = 0; f < 2 * ndim; f++) {
             const double *row = reflux_across(lv, fine, o->i, c, f, o->law->system, nflux);
             if (!row) continue;
             __builtin_prefetch(row);
@@ -187,6 +193,8 @@ static void oct_collect(struct oct_sums *o)
     }
     for (int i = 0; i < n; i++)
         for (int v = 0; v < nflux; v++) o->w[v][found[i].c] += found[i].row[v];
+    for (int c = cells; c < 8 && n > 0; c++)
+        for (int v = 0; v < nflux; v++) o->w[v][c] = o->w[v][c - cells];
 }
 
 /* ---- update of octs ---- */
@@ -228,8 +236,17 @@ static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part)
     const struct slots *p = &s->slots;
     for (uint32_t b = slots_part(p, p->own[z + 1][y + 1], part); b; b &= b - 1) {
         lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
-        for (int v = 0; v < up->law->nvar; v++) __builtin_prefetch(up->new[v][i], 1, 2);
+        for (int v = 0; v < up->law->nvar; v++)
+            if (up->new[v]) __builtin_prefetch(up->new[v][i], 1, 2);
     }
+}
+
+/* Whether a cell of an oct or beside it is refined, where that is known: in one plane. */
+static bool split_beside(const struct sweep *s, int at)
+{
+    const unsigned char *a = s->in.split[0] + at, *b = a + s->in.w;
+    if (s->ndim > 2 || a[-1] | a[0] | a[1] | a[2] | b[-1] | b[0] | b[1] | b[2]) return true;
+    return s->ndim > 1 && a[-s->in.w] | a[1 - s->in.w] | b[s->in.w] | b[1 + s->in.w];
 }
 
 /* Takes the own octs of a row from their planes. */
@@ -239,7 +256,8 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
     const struct slots *p = &s->slots;
     bool split = split_near(&s->in, y, z);
     const struct law *law = up->law;
-    bool plain = !split && !law->finish && law->nsum == law->nvar;
+    const bool alone = !law->finish && law->nsum == law->nvar; /* fluxes are all that changes it */
+    const bool plain = !split && alone;
     bool collect = split && up->l < up->m->levelmax &&
                    up->m->lev[up->l + 1].reflux[law->system].row;
     struct oct_sums o; /* declared outside of the loop: 4 kB that need not be zeroed for each row */
@@ -249,16 +267,20 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
         int x = __builtin_ctz(octs) - 1, at = plane_at(s->in.w, 2 * x, 2 * y);
         const lidx *oct = &p->oct[z + 1][y + 1][x + 1];
         if (plain && (octs >> (x + 1) & 3) == 3) {
-            for (int v = 0; v < s->nvar; v++) take_two(s, v, at, up->new[v], oct[0], oct[1]);
+            for (int v = 0; v < s->nvar; v++)
+                if (up->new[v]) take_two(s, v, at, up->new[v], oct[0], oct[1]);
             octs &= ~((uint32_t)3 << (x + 1));
             continue;
         }
+        const bool collects = collect && split_beside(s, at), direct = alone && !collects;
         o.i = *oct;
-        for (int v = 0; v < law->nsum; v++) take_oct(s, v, at, plain ? up->new[v][o.i] : o.w[v]);
+        for (int v = 0; v < law->nsum; v++)
+            take_oct(s, v, at, direct && up->new[v] ? up->new[v][o.i] : o.w[v]);
         octs &= octs - 1;
-        if (plain) continue;
-        if (collect) oct_collect(&o);
+        if (direct) continue;
+        if (collects) oct_collect(&o);
         if (law->finish) law->finish(&o);
-        for (int v = 0; v < s->nvar; v++) memcpy(up->new[v][o.i], o.w[v], sizeof o.w[v]);
+        for (int v = 0; v < s->nvar; v++)
+            if (up->new[v]) memcpy(up->new[v][o.i], o.w[v], sizeof o.w[v]);
     }
 }

@@ -15,6 +15,7 @@ struct rows {
 };
 
 static void octs_prim(struct sweep *s, int z);
+static void row_prim(struct sweep *s, int y, int k);
 static void strip_trace(struct sweep *s, int y, int k, struct rows at);
 static void strip_flux(struct sweep *s, int y, int k, struct rows at);
 static void strip_sum(struct sweep *s, int y, int k, uint32_t own);
@@ -61,16 +62,35 @@ static void strip_advance(struct sweep *s, const struct sweep_user *user, int y,
     strip_fetch(s, user, y, k, at.own, 4);
 }
 
+/* Gathers rows of octs and computes their primitive variables, up to row end − 1. A row below the
+ * tile may be beyond a boundary, and comes with the next. */
+static void rows_reach(struct sweep *s, int *gathered, int *known, int end)
+{
+    for (; *known < end; ++*known) {
+        while (*gathered <= (*known < 0 ? 0 : *known)) gather_line(&s->in, (*gathered)++);
+        if (s->law->primitive) row_prim(s, *known, 0);
+    }
+}
+
 /* One plane, which is its own neighbour: there are no fluxes along z. */
 static void plane_run(struct sweep *s, const struct sweep_user *user)
 {
     const struct law *law = s->law;
     const int beside = s->ndim > 1; /* rows that a row waits for */
-    octs_prim(s, 0);
-    if (law->plane) law->plane(s, 0), law->plane(s, 1);
-    for (int y = -beside; y < s->slots.tile->t[1] + beside; y++) {
+    const int end = s->slots.tile->t[1] + beside;
+    int gathered = -beside, known = -beside; /* the next rows of octs */
+    if (law->plane) {
+        rows_reach(s, &gathered, &known, end);
+        law->plane(s, 0), law->plane(s, 1);
+    }
+    for (int y = -beside; y < end; y++) {
         const struct rows at = rows_of(s, y, 0);
         const uint32_t whole = beside ? at.lower : at.own; /* all fluxes are known */
+        for (int part = 0; part < SLOT_PARTS; part++) {
+            if (y + 2 < end) gather_prefetch(&s->in, y + 2, 0, part);
+            if (at.own && s->ndim > 1) user->reserve(s, user->ctx, y, 0, part);
+        }
+        rows_reach(s, &gathered, &known, y + 1 + beside < end ? y + 1 + beside : end);
         strip_trace(s, y, 0, at);
         strip_flux(s, y, 0, at);
         strip_sum(s, y - beside, 0, whole);
@@ -157,18 +177,21 @@ INLINE int pair_runs(const struct sweep *s, int y, struct span lower, struct spa
 
 /* ---- primitive variables and tracing ---- */
 
-/* Computes the primitive variables of both planes of the octs z, where an own cell reads them. */
+/* Computes the primitive variables of plane k of a row of octs, where an own cell reads them. */
+static void row_prim(struct sweep *s, int y, int k)
+{
+    const struct span x = span_of(s->slots.seen[(k >> 1) + 1][y + 1]);
+    struct run run[2];
+    const int n = pair_runs(s, y, x, x, run);
+    for (int i = 0; i < n; i++) s->law->primitive(s, k, run[i]);
+}
+
+/* The same of both planes of the octs z. */
 static void octs_prim(struct sweep *s, int z)
 {
     if (!s->law->primitive) return;
-    for (int k = 2 * z; k < 2 * z + (s->ndim < 3 ? 1 : 2); k++) {
-        for (int y = -1; y <= s->slots.tile->t[1]; y++) {
-            struct span x = span_of(s->slots.seen[z + 1][y + 1]);
-            struct run run[2];
-            int n = pair_runs(s, y, x, x, run);
-            for (int i = 0; i < n; i++) s->law->primitive(s, k, run[i]);
-        }
-    }
+    for (int k = 2 * z; k < 2 * z + 2; k++)
+        for (int y = -1; y <= s->slots.tile->t[1]; y++) row_prim(s, y, k);
 }
 
 /* Traces the cells that share a face with an own cell: this row of octs and one more cell at each
@@ -292,10 +315,11 @@ static void row_sum(struct sweep *s, int k, struct run at, const double *restric
     const int n = 4 * at.fours;
     const double *restrict u = s->in.u[k & 3] + at.at;
     double *restrict sum = s->sum[k & 1] + at.at;
-    for (int v = 0; v < s->nvar * PS; v += PS)
+    for (int q = 0, v = 0; q < s->nvar; q++, v += PS)
+        if (!(s->zero >> q & 1))
 #pragma omp simd simdlen(LANES)
-        for (int i = v; i < v + n; i++)
-            sum[i] = patch_add_faces(patch_add_faces(u[i], fx[i], fx[i + 1]), y0[i], y1[i]);
+            for (int i = v; i < v + n; i++)
+                sum[i] = patch_add_faces(patch_add_faces(u[i], fx[i], fx[i + 1]), y0[i], y1[i]);
     for (int v = s->nvar * PS; v < s->nflux * PS; v += PS)
 #pragma omp simd simdlen(LANES)
         for (int i = v; i < v + n; i++) sum[i] = (fx[i] - fx[i + 1]) + (y0[i] - y1[i]);
@@ -307,7 +331,7 @@ static void strip_sum(struct sweep *s, int y, int k, uint32_t octs)
     if (!octs) return;
     const struct span own = span_of(octs);
     const double *fy[2] = {s->fy[y & 1], s->fy[(y + 1) & 1]};
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < (s->ndim > 1 ? 2 : 1); i++) {
         struct run row = row_run(s, 2 * y + i, own);
         const double *up = i ? fy[1] + row.r - s->in.w : fy[0] + row.r + s->in.w;
         if (row.fours) row_sum(s, k, row, s->fx[y & 1] + row.r, fy[0] + row.r, up);
@@ -368,9 +392,11 @@ static void scratch_new(struct sweep *s)
 
 void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt, const struct law *law)
 {
-    if (s->block && (s->nvar != law->nvar || s->nscratch != law->nscratch || s->ndim != m->ndim))
+    if (s->block && (s->nvar != law->nvar || s->nscratch != law->nscratch || s->ndim != m->ndim ||
+                     s->zero != law->zero))
         sweep_fini(s);
     s->ndim = m->ndim;
+    s->zero = law->zero;
     s->law = law;
     s->nvar = law->nvar;
     s->nflux = law->nflux;

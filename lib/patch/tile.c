@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "patch/across_kern.h"
 
-enum { CUBE_OCTS = TILE_SIDE * TILE_SIDE * TILE_SIDE, CUBE_ROW = (1 << TILE_SIDE) - 1 };
-static const double FILLED = 0.5; /* minimum filled fraction of a joint hull; 0.35 is as fast */
+enum { LINE_DEPTH = TILE_DEPTH + 1 }; /* log2 of the octs of a tile in one dimension */
+static const double FILLED = 0.5;     /* minimum filled fraction of a joint hull; 0.35 is as fast */
 
 /* ---- tiles ---- */
 
@@ -30,15 +30,14 @@ static void tile_enclose(struct tile *t, const struct level *lv, lidx first, lid
     }
 }
 
-static struct tile cube_tile(const struct level *lv, lidx first, lidx count, int depth,
+static struct tile cube_tile(const struct mesh *m, int l, lidx first, lidx count, int depth,
                              const unsigned char *sent)
 {
+    const struct level *lv = &m->lev[l];
     struct tile t = {.nrun = 1, .first = {first}, .count = {count}, .t = {1, 1, 1}};
     okey_coords(lv->key[first], t.x0);
-    if (count < (lidx)1 << 3 * depth)
-        tile_enclose(&t, lv, first, count);
-    else
-        t.t[0] = t.t[1] = t.t[2] = 1 << depth;
+    if (count < (lidx)1 << m->ndim * depth) tile_enclose(&t, lv, first, count);
+    for (int d = 0; d < m->ndim && count == (lidx)1 << m->ndim * depth; d++) t.t[d] = 1 << depth;
     for (lidx i = first; i < first + count; i++) t.outer |= sent[i];
     return t;
 }
@@ -116,17 +115,17 @@ static lidx tile_octs(const struct tile *t)
     return n;
 }
 
-/* Joins adjacent tiles along x where a joint hull is filled by at least FILLED: less halo, and
- * longer rows for vectors. list: sorted by tile_order. */
-static void tiles_pair(struct tile_list *list, bool apart)
+/* Joins adjacent tiles along an axis where a joint hull is filled by at least FILLED: less halo,
+ * and longer rows for vectors. list: sorted by tile_order. */
+static void tiles_pair(struct tile_list *list, int axis, bool apart)
 {
     lidx n = 0;
     for (lidx i = 0; i < list->n; i++) {
         struct tile *t = &list->tile[i], next = *t;
         int64_t x0[3];
         int hull[3];
-        next.x0[0] += TILE_SIDE;
-        if (t->nrun == 0 || (next.x0[0] >> TILE_DEPTH) % (TILE_WIDTH / TILE_SIDE) == 0) continue;
+        next.x0[axis] += TILE_SIDE;
+        if (t->nrun == 0 || (next.x0[axis] >> TILE_DEPTH) % 2 == 0) continue;
         struct tile *s = mem_find(&next, list->tile, (size_t)list->n, sizeof next, tile_order);
         if (!s || (apart && s->outer != t->outer)) continue;
         tile_hull(t, s, x0, hull);
@@ -143,7 +142,8 @@ void tile_list_build(const struct mesh *m, int l, int depth, int threads, bool a
 {
     const struct level *lv = &m->lev[l];
     const struct xplan *plan = &lv->plan;
-    int side = depth < 0 || depth > TILE_DEPTH ? TILE_DEPTH : depth;
+    const int most = m->ndim > 1 ? TILE_DEPTH : LINE_DEPTH;
+    int side = depth < 0 || depth > most ? most : depth;
     unsigned char *sent = mem_zero((size_t)lv->nown + 1, "hydro tiles");
     lidx cap = 0;
     if (side > l - 1) side = l - 1;
@@ -151,20 +151,23 @@ void tile_list_build(const struct mesh *m, int l, int depth, int threads, bool a
     *list = (struct tile_list){0};
     for (lidx i = 0; i < lv->nown;) {
         okey cube = lv->key[i] >> 3 * side;
-        lidx j = i + 1, full = i + ((lidx)1 << 3 * side);
+        lidx j = i + 1, full = i + ((lidx)1 << m->ndim * side);
         if (full <= lv->nown && lv->key[full - 1] >> 3 * side == cube) j = full;
         while (j < lv->nown && lv->key[j] >> 3 * side == cube) j++;
         MEM_ROOM(list->tile, list->n, cap, 64, "hydro tiles");
-        list->tile[list->n++] = cube_tile(lv, i, j - i, side, sent);
+        list->tile[list->n++] = cube_tile(m, l, i, j - i, side, sent);
         i = j;
     }
     mem_free(sent);
     /* few: minimum number of tiles for all threads */
     int height = TILE_HEIGHT, few = threads > 1 ? 4 * threads : 0;
     while (height > TILE_SIDE && list->n * TILE_SIDE / height < few) height /= 2;
-    tiles_stack(list, depth < 0 ? height : 0, apart);
-    if (depth < 0 && list->n / 2 >= few) tiles_pair(list, apart);
-    mem_sort(list->tile, (size_t)list->n, sizeof *list->tile, tile_order_late);
+    if (m->ndim > 1) tiles_stack(list, depth < 0 ? height : 0, apart);
+    for (int axis = 0; axis < 4 - m->ndim && m->ndim > 1; axis++)
+        if (depth < 0 && list->n / 2 >= few) tiles_pair(list, axis, apart);
+    bool outer = false;
+    for (lidx i = 0; i < list->n; i++) outer |= list->tile[i].outer;
+    if (outer) mem_sort(list->tile, (size_t)list->n, sizeof *list->tile, tile_order_late);
     while (list->nouter < list->n && list->tile[list->n - 1 - list->nouter].outer) list->nouter++;
 }
 
@@ -222,15 +225,17 @@ static inline __attribute__((always_inline)) void slot_beside(struct slots *p, c
 }
 
 /* Enters own octs of a full cube, in Morton order; x: slot of the first. */
-static void slot_cube(struct slots *p, lidx first, const int x[3])
+static inline __attribute__((always_inline)) void slot_cube(struct slots *p, lidx first,
+                                                            const int x[3], int ndim)
 {
-    static const int spread[TILE_SIDE] = {0, 1, 8, 9, 64, 65, 72, 73};
-    for (int z = 0; z < TILE_SIDE; z++) {
-        for (int y = 0; y < TILE_SIDE; y++) {
+    static const int spread[3][TILE_SIDE] = {
+        {0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 4, 5, 16, 17, 20, 21}, {0, 1, 8, 9, 64, 65, 72, 73}};
+    const int *s = spread[ndim - 1], side = TILE_SIDE;
+    for (int z = 0; z < (ndim > 2 ? side : 1); z++) {
+        for (int y = 0; y < (ndim > 1 ? side : 1); y++) {
             lidx *row = slot_at(p, x[0], x[1] + y, x[2] + z);
-            for (int k = 0; k < TILE_SIDE; k++)
-                row[k] = first + (spread[z] << 2 | spread[y] << 1 | spread[k]);
-            p->own[x[2] + z + 1][x[1] + y + 1] |= (uint32_t)(CUBE_ROW << (x[0] + 1));
+            for (int k = 0; k < side; k++) row[k] = first + (s[z] << 2 | s[y] << 1 | s[k]);
+            p->own[x[2] + z + 1][x[1] + y + 1] |= ((1u << side) - 1) << (x[0] + 1);
         }
     }
 }
@@ -242,13 +247,22 @@ static void place_of(const struct slots *p, const struct level *lv, lidx i, int 
     for (int d = 0; d < 3; d++) x[d] = (int)(c[d] - p->tile->x0[d]);
 }
 
-/* Enters own octs first … first+count-1; CUBE_OCTS of them are a full cube. */
-static void slot_run(struct slots *p, const struct level *lv, lidx first, lidx count)
+/* Enters own octs first … first+count-1, which may be a full cube. */
+static void slot_run(struct slots *p, const struct mesh *m, int l, lidx first, lidx count)
 {
+    const struct level *lv = &m->lev[l];
     int x[3];
     place_of(p, lv, first, x);
-    if (count == CUBE_OCTS) {
-        slot_cube(p, first, x);
+    if (m->ndim > 1 && count == 1 << m->ndim * TILE_DEPTH) {
+        if (m->ndim > 2)
+            slot_cube(p, first, x, 3);
+        else
+            slot_cube(p, first, x, 2);
+        return;
+    }
+    if (m->ndim < 2 && count == 1 << LINE_DEPTH) {
+        for (int k = 0; k < count; k++) p->oct[1][1][1 + k] = first + k;
+        p->own[1][1] = ((1u << count) - 1) << 1;
         return;
     }
     for (lidx i = first; i < first + count; i++) {
@@ -278,12 +292,10 @@ static void slot_around(struct slots *p, const struct mesh *m, int l)
  */
 static void mark_seen(struct slots *p, int ndim, bool corners)
 {
-    int ny = p->tile->t[1] + 2, nz = p->tile->t[2] + 2;
-    for (int z = 0; z < nz; z++) {
-        for (int y = 0; y < ny; y++) {
+    const int ny = p->tile->t[1] + 2, nz = p->tile->t[2] + 2, flat = ndim < 3, line = ndim < 2;
+    for (int z = flat; z < nz - flat; z++) {
+        for (int y = line; y < ny - line; y++) {
             uint32_t all = 0;
-            p->seen[z][y] = 0;
-            if ((ndim < 3 && z != 1) || (ndim < 2 && y != 1)) continue;
             for (int dz = z ? -1 : 0; dz <= 1 && z + dz < nz; dz++) {
                 for (int dy = y ? -1 : 0; dy <= 1 && y + dy < ny; dy++) {
                     uint32_t b = p->own[z + dz][y + dy];
@@ -319,19 +331,19 @@ static lidx slot_find(struct slots *p, const struct mesh *m, int l, const int at
 
 void slots_find(struct slots *p, const struct mesh *m, int l, const struct tile *t, bool corners)
 {
-    int ny = t->t[1] + 2, nz = t->t[2] + 2;
+    int ny = t->t[1] + 2, nz = t->t[2] + 2, flat = m->ndim < 3, line = m->ndim < 2;
     p->tile = t;
-    for (int z = 0; z < nz; z++)
-        for (int y = 0; y < ny; y++)
+    for (int z = flat; z < nz - flat; z++)
+        for (int y = line; y < ny - line; y++)
             for (int x = 0; x < t->t[0] + 2; x++) p->oct[z][y][x] = SLOT_UNUSED;
     memset(p->own, 0, sizeof p->own[0] * (size_t)nz);
     memset(p->exposed_any, 0, sizeof p->exposed_any[0] * (size_t)nz);
     for (int f = 0; f < 6; f++) memset(p->exposed[f], 0, sizeof p->exposed[f][0] * (size_t)nz);
-    for (int r = 0; r < t->nrun; r++) slot_run(p, &m->lev[l], t->first[r], t->count[r]);
+    for (int r = 0; r < t->nrun; r++) slot_run(p, m, l, t->first[r], t->count[r]);
     slot_around(p, m, l);
     mark_seen(p, m->ndim, corners);
-    for (int z = -1; z < nz - 1; z++) {
-        for (int y = -1; y < ny - 1; y++) {
+    for (int z = flat - 1; z < nz - 1 - flat; z++) {
+        for (int y = line - 1; y < ny - 1 - line; y++) {
             for (uint32_t b = p->seen[z + 1][y + 1]; b; b &= b - 1) {
                 int at[3] = {__builtin_ctz(b) - 1, y, z};
                 lidx *o = slot_at(p, at[0], y, z);

@@ -2,7 +2,8 @@
  *
  * A tile is the hull of the own octs of one cube of 8³ octs, or of several stacked cubes: planes of
  * constant z pass through it, so its height costs no memory. If half of the joint hull is filled it
- * is two cubes wide along x: less halo, and longer rows for vectors. */
+ * is two cubes wide along x: less halo, and longer rows for vectors. In two dimensions, where cubes
+ * are squares, it may be two cubes deep along y too. In one dimension a tile is a row of octs. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +24,8 @@ enum {
     TILE_RUNS = 2 * TILE_STACK,
     TILE_WIDTH = 2 * TILE_SIDE, /* maximum octs along x */
     TILE_HEIGHT = TILE_STACK * TILE_SIDE,
-    SLOT_SIDE = TILE_SIDE + 2, /* octs per side with a halo of one */
+    TILE_ROWS = 2 * TILE_SIDE, /* maximum octs along y, in two dimensions */
+    SLOT_SIDE = TILE_ROWS + 2, /* octs per side with a halo of one */
     SLOT_WIDTH = TILE_WIDTH + 2,
     SLOT_HEIGHT = TILE_HEIGHT + 2,
     /* cells between the own cells of two rows: two halos of two, which runs may overlap */
@@ -81,7 +83,7 @@ void slots_find(struct slots *p, const struct mesh *m, int l, const struct tile 
 
 /* A part of the octs of a row: two adjacent octs that are consecutive in memory (four in a wide
  * tile), and in the last part also the halo at both ends. */
-enum { SLOT_PARTS = SLOT_SIDE / 2 };
+enum { SLOT_PARTS = TILE_SIDE / 2 + 1 };
 static inline uint32_t slots_part(const struct slots *p, uint32_t octs, int part)
 {
     bool wide = p->tile->t[0] > TILE_SIDE;

@@ -32,7 +32,8 @@ VEC4_INLINE vec4 vec4_max(vec4 x, vec4 y)
 
 VEC4_INLINE bool vec4_all(vec4_mask x)
 {
-    return (x[0] & x[1] & x[2] & x[3]) != 0;
+    x &= __builtin_shufflevector(x, x, 2, 3, 0, 1);
+    return (x[0] & x[1]) != 0;
 }
 
 /* Transposes in registers: out[i][j] = in[j][i]; unused elements of out cost nothing. */

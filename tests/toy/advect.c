@@ -34,7 +34,7 @@ static void fluxes(struct sweep *s, const struct face_jobs *jobs)
 
 static double signal(const struct law *law, const struct patch_rows *r, double max)
 {
-    return patch_rows_max(r, max, NULL, advect_signal, NULL);
+    return patch_rows_max(r, 8, max, NULL, advect_signal, NULL);
 }
 
 static double step(const struct law *law, double dx, double signal)
