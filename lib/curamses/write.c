@@ -554,7 +554,7 @@ static void put_parts(struct hdf5_out *w, struct order *r)
     struct order_column moved[COL_MAX] = {0};
     int n = 0;
     for (int c = 0; c < w->o.columns->n; c++)
-        if (w->o.columns->has[c]) moved[n++] = v.col[c] = sort_column(&v, c);
+        if (has_column(w, c)) moved[n++] = v.col[c] = sort_column(&v, c);
     order_ahead(r, n, moved);
     hdf5_out_parts(w, r->first, r->nrow, move_parts, &v);
     for (int i = 0; i < n; i++) mem_free((void *)(uintptr_t)moved[i].rows);
