@@ -167,18 +167,42 @@ static const char *set_depth(struct options *o, const struct row *r, const char 
     return NULL;
 }
 
-static const char *set_riemann(struct options *o, const struct row *r, const char *value)
+/* Reads "density,velocity,pressure", or both states if room is for two; returns the number of
+ * states, 0 if the text is no state. */
+static int riemann_read(const char *value, struct riemann_state *to, int room)
 {
     double x[6];
-    bool good = opt_reals(value, 6, x) == 6;
-    for (int k = 0; k < 2 && good; k++) {
-        o->line.state[k] = (struct riemann_state){x[3 * k], x[3 * k + 1], x[3 * k + 2]};
-        good = x[3 * k] >= 0 && (x[3 * k] > 0 ? x[3 * k + 2] >= 0 : x[3 * k + 2] == 0);
+    const int n = opt_reals(value, 3 * room, x);
+    if (n <= 0 || n % 3 != 0) return 0;
+    for (int k = 0; 3 * k < n; k++) {
+        const double rho = x[3 * k], p = x[3 * k + 2];
+        if (rho < 0 || p < 0 || (rho == 0 && p != 0)) return 0;
+        to[k] = (struct riemann_state){rho, x[3 * k + 1], p};
     }
+    return n / 3;
+}
+
+static const char *set_riemann(struct options *o, const struct row *r, const char *value)
+{
     o->line.riemann = true;
-    return good ? NULL
-                : "the states must be RHO,U,P of the left, then of the right, with RHO and P at "
-                  "least 0 (RHO = P = 0: vacuum), not";
+    o->riemann_states = riemann_read(value, o->line.state, 2);
+    return o->riemann_states
+               ? NULL
+               : "the states must be RHO,U,P of the left, then of the right, with RHO and P at "
+                 "least 0 (RHO = P = 0: vacuum), not";
+}
+
+/* Takes the right state from the operands, if the option had only the left one. */
+static int riemann_rest(struct options *o)
+{
+    if (!o->line.riemann || o->riemann_states == 2) return GO_ON;
+    for (int i = 0; i < o->npath; i++) {
+        if (!riemann_read(o->paths[i], o->line.state + 1, 1)) continue;
+        memmove(o->paths + i, o->paths + i + 1, sizeof *o->paths * (size_t)(o->npath - i - 1));
+        o->npath--;
+        return GO_ON;
+    }
+    return usage(o, "--riemann needs two states, RHO,U,P of the left and of the right", NULL);
 }
 
 static const char *set_range(struct options *o, const struct row *r, const char *value)
@@ -698,5 +722,6 @@ int options_parse(int argc, char **argv, struct options *o)
     if ((status = program_read(&self, argc, argv, set_option, &p, &first)) != GO_ON) return status;
     o->paths = argv + first;
     o->npath = argc - first;
+    if ((status = riemann_rest(o)) != GO_ON) return status;
     return check_options(&p);
 }

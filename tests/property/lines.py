@@ -244,6 +244,13 @@ def tube(v):
     against(v, 'tube', path, 0, (0,))
     both = states(*TORO[0][:2])
     bytes_of(v, 'tube', path, '--line', '--riemann', both)
+    words = both.split(',')
+    left, right = ','.join(words[:3]), ','.join(words[3:])
+    one = inspect('--line', '--riemann', both, path)
+    for argv in ([left, right, path], [left, path, right]):
+        two = inspect('--line', '--riemann', *argv)
+        v.same('states in two words', (two.status, two.out == one.out), (0, True))
+    v.same('one state', inspect('--line', '--riemann', left, path).status, 2)
     plain, physical = (table('--riemann', both, *o, path)[0] for o in ([], ['-u']))
     for q in 'density', 'exact_density':
         v.check('-u: ' + q, abs(physical[q] / plain[q] / 1.66e-24 - 1).max(), 1e-12)
