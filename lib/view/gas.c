@@ -1,19 +1,27 @@
 /* view/gas: see gas.h. */
 #include "view/gas.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cool/rates.h"
 
 struct gas gas_of(const struct source *r)
 {
-    struct gas g = {.density = -1, .pressure = -1, .metal = -1};
+    struct gas g = {.density = -1, .pressure = -1, .metal = -1, .ndim = r->head.ndim};
+    memset(g.face, -1, sizeof g.face);
     g.units = units_of(r->head.unit_l, r->head.unit_d, r->head.unit_t);
     for (int i = 0; i < r->nhydro; i++) {
         const char *f = r->field[i].name;
         if (strcmp(f, "density") == 0) g.density = i;
         if (strcmp(f, "pressure") == 0 || strcmp(f, "thermal_pressure") == 0) g.pressure = i;
         if (strcmp(f, "metallicity") == 0) g.metal = i;
+        for (int k = 0; k < 6; k++) {
+            char face[16];
+            snprintf(face, sizeof face, "B_%c_%s", "xyz"[k / 2], k & 1 ? "right" : "left");
+            if (strcmp(f, face) == 0) g.face[k] = i;
+        }
     }
     return g;
 }
@@ -33,25 +41,119 @@ double gas_metals(const struct gas *g, const struct source_octs *o, int c, int i
     return o->val[8 * g->metal + c][i] / COOL_SOLAR;
 }
 
+/* ---- magnetic field ---- */
+
+static double on_face(const struct gas *g, const struct source_octs *o, int k, int c, int i)
+{
+    return o->val[8 * g->face[k] + c][i];
+}
+
+/* Component d at the centre of the cell: the mean of both faces. */
+static double magnetic(const struct gas *g, const struct source_octs *o, int d, int c, int i)
+{
+    return 0.5 * (on_face(g, o, 2 * d, c, i) + on_face(g, o, 2 * d + 1, c, i));
+}
+
+static double magnetic_x(const struct gas *g, const struct source_octs *o, int c, int i)
+{
+    return magnetic(g, o, 0, c, i);
+}
+
+static double magnetic_y(const struct gas *g, const struct source_octs *o, int c, int i)
+{
+    return magnetic(g, o, 1, c, i);
+}
+
+static double magnetic_z(const struct gas *g, const struct source_octs *o, int c, int i)
+{
+    return magnetic(g, o, 2, c, i);
+}
+
+static double strength(const struct gas *g, const struct source_octs *o, int c, int i)
+{
+    double b2 = 0;
+    for (int d = 0; d < 3; d++) b2 += magnetic(g, o, d, c, i) * magnetic(g, o, d, c, i);
+    return sqrt(b2);
+}
+
+static double alfven(const struct gas *g, const struct source_octs *o, int c, int i)
+{
+    return strength(g, o, c, i) / sqrt(o->val[8 * g->density + c][i]);
+}
+
+/* Thermal over magnetic pressure, infinite without a field. */
+static double beta(const struct gas *g, const struct source_octs *o, int c, int i)
+{
+    const double b = strength(g, o, c, i);
+    return o->val[8 * g->pressure + c][i] / (0.5 * b * b);
+}
+
+/* |div B| times the width of the cell, over |B|. */
+static double divergence(const struct gas *g, const struct source_octs *o, int c, int i)
+{
+    double sum = 0;
+    for (int d = 0; d < g->ndim; d++)
+        sum += on_face(g, o, 2 * d + 1, c, i) - on_face(g, o, 2 * d, c, i);
+    return sum == 0 ? 0 : fabs(sum) / strength(g, o, c, i);
+}
+
+/* ---- table of the computed fields ---- */
+
+static double level(const struct gas *g, const struct source_octs *o, int c, int i)
+{
+    return o->level;
+}
+
+enum needs { DENSITY = 1, PRESSURE = 2, METALS = 4, FACES = 8 };
+
+static const struct {
+    const char *name;
+    unsigned needs;
+    double (*value)(const struct gas *g, const struct source_octs *o, int c, int i);
+} COMPUTED[GAS_COMPUTED] = {
+    {"level", 0, level}, /* in the order of the enum in gas.h */
+    {"temperature", DENSITY | PRESSURE, gas_T2},
+    {"nH", DENSITY, gas_hydrogen},
+    {"metallicity", METALS, gas_metals},
+    {"B", FACES, strength},
+    {"B_x", FACES, magnetic_x},
+    {"B_y", FACES, magnetic_y},
+    {"B_z", FACES, magnetic_z},
+    {"alfven_speed", FACES | DENSITY, alfven},
+    {"beta", FACES | PRESSURE, beta},
+    {"div_B", FACES, divergence},
+};
+
+static bool can_compute(const struct gas *g, int k)
+{
+    unsigned has = (g->density >= 0 ? DENSITY : 0) | (g->pressure >= 0 ? PRESSURE : 0) |
+                   (g->metal >= 0 ? METALS : 0) | FACES;
+    for (int f = 0; f < 6; f++)
+        if (g->face[f] < 0) has &= ~(unsigned)FACES;
+    return (COMPUTED[k].needs & ~has) == 0;
+}
+
+int gas_computed(const struct gas *g, const char *name[GAS_COMPUTED])
+{
+    int n = 0;
+    for (int k = 0; k < GAS_COMPUTED; k++)
+        if (COMPUTED[k].needs != METALS && can_compute(g, k)) name[n++] = COMPUTED[k].name;
+    return n;
+}
+
 int gas_field(const struct source *r, const struct gas *g, const char *name)
 {
     int field = -1;
     for (int i = 0; i < r->nfield; i++)
         if (strcmp(r->field[i].name, name) == 0) field = i;
     if (strcmp(name, "pressure") == 0 && g->pressure >= 0) field = g->pressure;
-    if (strcmp(name, "level") == 0) field = GAS_LEVEL;
-    if (strcmp(name, "temperature") == 0 && g->density >= 0 && g->pressure >= 0)
-        field = GAS_TEMPERATURE;
-    if (strcmp(name, "nH") == 0 && g->density >= 0) field = GAS_HYDROGEN;
-    if (strcmp(name, "metallicity") == 0 && g->metal >= 0) field = GAS_METALS;
+    for (int k = 0; k < GAS_COMPUTED; k++)
+        if (strcmp(name, COMPUTED[k].name) == 0 && can_compute(g, k)) field = CKPT_FIELDS + k;
     return field;
 }
 
 double gas_value(const struct gas *g, int field, const struct source_octs *o, int c, int i)
 {
-    if (field == GAS_LEVEL) return o->level;
-    if (field == GAS_TEMPERATURE) return gas_T2(g, o, c, i);
-    if (field == GAS_HYDROGEN) return gas_hydrogen(g, o, c, i);
-    if (field == GAS_METALS) return gas_metals(g, o, c, i);
+    if (field >= CKPT_FIELDS) return COMPUTED[field - CKPT_FIELDS].value(g, o, c, i);
     return o->val[8 * field + c][i];
 }

@@ -1,4 +1,4 @@
-/* view/gas: the gas of a checkpoint in physical units. */
+/* view/gas: the gas of a checkpoint: fields that are computed from the stored ones. */
 #pragma once
 #include "ckpt/source.h"
 #include "phys/units.h"
@@ -6,13 +6,19 @@
 /* Indices of fields, -1: missing; units of the checkpoint. */
 struct gas {
     int density, pressure, metal;
+    int face[6]; /* magnetic field on the faces −x,+x,−y,+y,−z,+z */
+    int ndim;
     struct units units;
 };
 
 struct gas gas_of(const struct source *r);
 
-/* Computed fields, numbered after those of the checkpoint; in physical units, except the level. */
+/* Computed fields, numbered after those of the checkpoint, as in the table of gas.c. Temperature, nH
+ * and metallicity are in physical units, the others in code units. */
 enum { GAS_LEVEL = CKPT_FIELDS, GAS_TEMPERATURE, GAS_HYDROGEN, GAS_METALS };
+/* Names of the computed fields of this gas that are not stored; returns their number. */
+enum { GAS_COMPUTED = 11 };
+int gas_computed(const struct gas *g, const char *name[GAS_COMPUTED]);
 /* Number of the field of this name, stored or computed; -1: there is none. */
 int gas_field(const struct source *r, const struct gas *g, const char *name);
 /* Its value in cell c of oct i of a batch of SOURCE_STORED. */

@@ -82,7 +82,7 @@ static const struct {
                 {"particles", "dm"},
                 {"stars", "star"},
                 {"stellar", "star"}};
-enum { NAMES = CKPT_FIELDS + 12 };
+enum { NAMES = CKPT_FIELDS + GAS_COMPUTED + 4 };
 
 /* Lists all names that can be drawn; returns their number. */
 static int list_fields(const struct map *m, const char *name[NAMES])
@@ -91,8 +91,7 @@ static int list_fields(const struct map *m, const char *name[NAMES])
     const struct source *r = m->r;
     int n = 0;
     for (int i = 0; i < r->nfield && n < CKPT_FIELDS; i++) name[n++] = r->field[i].name;
-    if (m->gas.pressure >= 0) name[n++] = "temperature", name[n++] = "nH";
-    name[n++] = "level";
+    n += gas_computed(&m->gas, name + n);
     for (int i = 0; r->head.particles && i < 4; i++) name[n++] = PARTICLES[i];
     return n;
 }

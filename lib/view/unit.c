@@ -9,10 +9,13 @@
 
 #include "base/cgs.h"
 
+/* 1/√(4π): the magnetic pressure is B²/2 in code units, B²/8π in Gauss. */
+static const double GAUSS = 0.28209479177387814;
+
 /* Units by the prefix of a field name: density^d length^l time^t, and the unit in cgs. */
 static const struct row {
     const char *field, *name;
-    int d, l, t;
+    double d, l, t;
     double cgs;
 } ROWS[] = {{"density", "g/cm^3", 1, 0, 0, 1},
             {"rho_poisson", "g/cm^3", 1, 0, 0, 1},
@@ -24,6 +27,10 @@ static const struct row {
             {"potential", "(km/s)^2", 0, 2, -2, 1e10},
             {"acc_", "cm/s^2", 0, 1, -2, 1},
             {"grav_acceleration_", "cm/s^2", 0, 1, -2, 1},
+            {"B_", "G", 0.5, 1, -1, GAUSS},
+            {"alfven_speed", "km/s", 0, 1, -1, CGS_KM},
+            {"beta", "", 0, 0, 0, 1},
+            {"div_B", "", 0, 0, 0, 1},
             {"temperature", "K", 0, 0, 0, 1},
             {"nH", "1/cm^3", 0, 0, 0, 1},
             {"metallicity", "solar", 0, 0, 0, 1},
@@ -33,6 +40,7 @@ static const struct row {
 struct unit unit_of(const char *field, const struct units *u, bool physical)
 {
     const struct row *r = ROWS;
+    if (strcmp(field, "B") == 0) field = "B_";
     while (r->field && strncmp(field, r->field, strlen(r->field)) != 0) r++;
     bool always = r->field && !r->d && !r->l && !r->t; /* same unit with and without -u */
     if (!r->field || !(physical || always)) return (struct unit){1, "code"};

@@ -7,9 +7,11 @@ The field is the curl of a potential, averaged over each face, so that both copi
 a coarse face is the mean of the finer ones, and no cell has a divergence. Each of these is then
 broken in one place, by a change of a hundredth of the field.
 
+Maps of the field, of the Alfvén speed and of beta are compared pixel by pixel.
+
 Examples of faults caught: faces between octs of different files that are not compared, a mean over
 all children of a cell instead of the children at the face, a divergence with the spacing of another
-level.
+level, a map of one face instead of the mean of both.
 """
 # test: tier=check timeout=180
 import json
@@ -153,6 +155,35 @@ def broken(v, ndim, seed, made):
                (r.status, 'by the finer level' in r.out, 'other side' in r.out), (1, True, False))
 
 
+def pixels(made, ndim):
+    """{field: map of a two-dimensional checkpoint with a pixel for each cell of the finest level}"""
+    top = max(made.octs)
+    n = 2 ** top
+    values = np.zeros((len(NAMES), n, n))
+    for l, octs in made.octs.items():
+        for c, cell in enumerate(gas(ndim, nothing)(l, octs)):
+            w = 2 ** (top - l)
+            for i in np.flatnonzero(~made.split[l][:, c]):
+                x, y = ((2 * octs[i, d] + (c >> d & 1)) * w for d in range(2))
+                values[:, y:y + w, x:x + w] = cell[:, i, None, None]
+    q = dict(zip(NAMES, values))
+    b = {d: (q['B_%s_left' % d] + q['B_%s_right' % d]) / 2 for d in 'xyz'}
+    size = np.sqrt(sum(x ** 2 for x in b.values()))
+    return {'B': size, 'alfven_speed': size / np.sqrt(q['density']),
+            'beta': q['pressure'] / (size ** 2 / 2), **{'B_' + d: x for d, x in b.items()}}
+
+
+def maps(v, made):
+    for field, want in pixels(made, 2).items():
+        r = inspect('-m', field, '-n', str(len(want)), '--weight', 'volume', '-o', 'map.npy',
+                    '--force', 'sound2')
+        got = np.load('map.npy') if r.status == 0 else np.zeros_like(want)
+        v.check('map of ' + field, abs(got - want).max() / abs(want).max(), 1e-12)
+    r = inspect('-m', 'div_B', '--weight', 'max', '-o', 'map.npy', '--force', 'sound2')
+    top = json.loads(inspect('-cc', '-j', 'sound2').out)['div_B']
+    v.same('map of div_B', np.load('map.npy').max() == top, True)
+
+
 def many(v, seed):
     """More octs than fit into the memory allowed: the files are read several times."""
     write('many', seed, 3, nothing, levelmin=5, levelmax=6)
@@ -192,7 +223,10 @@ def main():
     v = ptah.Verdict()
     for ndim in (1, 2, 3):
         good = grown(ndim, seed)
-        broken(v, ndim, good, sound(v, ndim, good))
+        made = sound(v, ndim, good)
+        if ndim == 2:
+            maps(v, made)
+        broken(v, ndim, good, made)
     many(v, grown(3, seed))
     divergent(v, seed)
     v.end()
