@@ -8,6 +8,8 @@
 #include "hydro/steep_kern.h"
 #include "hydro/vec4_load.h"
 
+#define INLINE static inline __attribute__((always_inline))
+
 void hydro_kick(struct mesh *m, int l, bool ghosts, double dt, const struct hydro_par *p)
 {
     struct level *lv = &m->lev[l];
@@ -47,10 +49,8 @@ struct values {
 };
 
 /* n: 8, or 4 where the others repeat these. */
-static inline __attribute__((always_inline)) void values_of(const struct jump *q, int n,
-                                                            const double (*restrict u)[8],
-                                                            const struct hydro_par *par,
-                                                            double *restrict x, double *restrict c)
+INLINE void values_of(const struct jump *q, int n, const double (*restrict u)[8],
+                      const struct hydro_par *par, double *restrict x, double *restrict c)
 {
     const double smallr = par->smallr, gamma = par->gamma, floor2 = par->floor_u * par->floor_u;
     double p[8], r[8];
@@ -129,8 +129,8 @@ static inline vec4 jump_scale(const struct jump *q, vec4 xl, vec4 cl, vec4 xu, v
 }
 
 /* Mask of the cells of half h of an oct with a steep jump along d; a, b: values below and above. */
-static inline __attribute__((always_inline)) unsigned steep_half(const struct jump *q, int d, int h, struct around o,
-                                  struct around a, struct around b)
+INLINE unsigned steep_half(const struct jump *q, int d, int h, struct around o, struct around a,
+                           struct around b)
 {
     /* Rounded |2 d / s| > limit implies rounded |2 d| >= below |s|. */
     const double below = q->limit * (1.0 - 1e-12);
@@ -153,10 +153,8 @@ static inline __attribute__((always_inline)) unsigned steep_half(const struct ju
 
 /* Mask of the cells of own oct i with a steep jump; ndim: a constant. Below three dimensions the
  * upper half repeats the lower one. */
-static inline __attribute__((always_inline)) unsigned steep_cells(int ndim, const struct mesh *m,
-                                                                  int l, lidx i,
-                                                                  const struct jump *q,
-                                                                  const struct hydro_par *par)
+INLINE unsigned steep_cells(int ndim, const struct mesh *m, int l, lidx i, const struct jump *q,
+                            const struct hydro_par *par)
 {
     const struct around own = around_of(q, i);
     struct values beyond[6];

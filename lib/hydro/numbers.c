@@ -221,8 +221,8 @@ double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
     const struct gas_law g = gas_law_make(m, p);
     const int threads = omp_get_max_threads();
     if (!s) return patch_courant(m, l, &g.law, NULL);
-    struct totals t = {&m->lev[l], mesh_share(m, l), p->smallr, MOMENTUM + m->ndim, s->internal,
-                       NULL};
+    struct totals t = {&m->lev[l],         mesh_share(m, l), p->smallr,
+                       MOMENTUM + m->ndim, s->internal,      NULL};
     struct sum *all[TOTALS] = {s->mass,         s->energy,       s->momentum,
                                s->momentum + 1, s->momentum + 2, s->internal};
     t.part = mem_new(sizeof *t.part * (size_t)threads, "hydro totals");

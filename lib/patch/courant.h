@@ -25,9 +25,9 @@ struct patch_rows {
     lidx first, end;
 };
 
-/* max, or the highest signal of leaf cells if that is higher. cells: 8, or 4 where the others repeat
- * these. below (NULL: none): whether certainly
- * no cell of an oct has a signal above max, which spares the signals. */
+/* max, or the highest signal of leaf cells if that is higher. cells: 8, or 4 where the others
+ * repeat these. below (NULL: none): whether certainly no cell of an oct has a signal above max,
+ * which spares the signals. */
 static inline __attribute__((always_inline)) double patch_rows_max(
     const struct patch_rows *r, int cells, double max, void *ctx,
     double (*signal)(const void *ctx, const struct level *lv, lidx i, int c),
