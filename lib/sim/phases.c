@@ -405,9 +405,10 @@ enum err restrict_gas_dev(struct sim *s, int l, int icount, bool *done)
 
 enum err keep_phi_dev(struct sim *s, int l, int icount, bool *done)
 {
-    *done = true;
+    TRY(grav_dev_copy_phi(s->device.grav, &s->mesh, l));
     keep_far(s, l);
-    return grav_dev_copy_phi(s->device.grav, &s->mesh, l);
+    *done = true;
+    return OK;
 }
 
 enum err first_phi_dev(struct sim *s, int l, int icount, bool *done)
