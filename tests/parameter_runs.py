@@ -355,7 +355,8 @@ RUNS = {
 
 ACTS = {
     'gas': """
-        run/pic=T!0 run/poisson=T run/sink=T!2 run/use_neutrino=T!2 run/unbind=T!2 run/verbose=T
+        run/pic=T!0 run/poisson=T run/ndim=2 run/ndim=4!2 run/sink=T!2
+        run/use_neutrino=T!2 run/unbind=T!2 run/verbose=T
         run/ncontrol=2 run/nstepmax=2 run/nsubcycle=1,1 run/static=T run/nrestart=1!2
         run/solver=other!2
         run/check_ghosts=T run/jobcontrolfile=other.txt!75 run/gpu_hydro=T run/overload=2!2

@@ -244,7 +244,7 @@ static enum err read_stored(struct source *s, struct hdf5_in *h)
 static enum err read_own(struct source *s, struct hdf5_in *h)
 {
     struct ckpt_head *d = &s->head;
-    int64_t version, safe[LEVEL_MAX + 2] = {0};
+    int64_t version, safe[HDF5_SAFE] = {0};
     h->smallr = 1e-10; /* RAMSES's default */
     h->ours = hdf5_has(h, "ptah");
     TRY(h->file.err);
@@ -258,12 +258,12 @@ static enum err read_own(struct source *s, struct hdf5_in *h)
     TRY(hdf5_get_attr(h, "ptah", "unit_t", 'd', 1, &d->unit_t, false));
     TRY(hdf5_get_attr(h, "ptah", "tout_next", 'd', 1, &d->tout_next, false));
     TRY(hdf5_get_attr(h, "ptah", "aout_next", 'd', 1, &d->aout_next, false));
-    TRY(hdf5_get_attr(h, "ptah", "safe", 'q', LEVEL_MAX + 2, safe, false));
+    TRY(hdf5_get_attr(h, "ptah", "safe", 'q', HDF5_SAFE, safe, false));
     if (d->ndim < 3) TRY(hdf5_get_attr(h, "ptah", "far", 'd', 4, d->far, false));
     TRY(read_boundary(d, h, s->nboundary));
     TRY(read_stored(s, h));
     d->smallr = h->smallr;
-    for (int l = 0; l < LEVEL_MAX + 2; l++) d->safe[l] = safe[l] != 0;
+    for (int l = 0; l < LEVEL_MAX + 2; l++) d->safe[l] = safe[l % HDF5_SAFE] >> l / HDF5_SAFE & 1;
     s->state = s->sums = true, h->sums = &s->sums;
     return OK;
 }

@@ -11,6 +11,9 @@
 
 extern const struct source_kind hdf5_kind;
 
+/* Numbers of the attribute `safe`: bit l / HDF5_SAFE of number l % HDF5_SAFE belongs to level l. */
+enum { HDF5_SAFE = 23 };
+
 /* ---- functions shared by the files of this reader ---- */
 bool hdf5_is(const char *dir); /* whether dir holds one file data_NNNNN.h5 */
 MUST_USE enum err hdf5_open(struct source *s);

@@ -267,6 +267,7 @@ static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
     const struct ckpt_head *h = w->o.h;
     const char *from = h->provenance ? h->provenance : "", *list = h->namelist ? h->namelist : "";
     static const int32_t version = 1;
+    unsigned char safe[HDF5_SAFE] = {0};
     int32_t imetal = h->gas ? h->gas->at[SCALAR_METAL] + 1 : 0;
     hdf5_words(f, "ptah/provenance", from);
     hdf5_words(f, "ptah/namelist", list);
@@ -278,7 +279,9 @@ static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
     hdf5_attr(f, "ptah", "unit_t", 'd', 1, &h->unit_t);
     hdf5_attr(f, "ptah", "tout_next", 'd', 1, &h->tout_next);
     hdf5_attr(f, "ptah", "aout_next", 'd', 1, &h->aout_next);
-    hdf5_attr(f, "ptah", "safe", 'B', LEVEL_MAX + 2, h->safe);
+    for (int l = 0; l < LEVEL_MAX + 2; l++)
+        safe[l % HDF5_SAFE] |= (unsigned char)((h->safe[l] != 0) << l / HDF5_SAFE);
+    hdf5_attr(f, "ptah", "safe", 'B', HDF5_SAFE, safe);
     if (h->ndim < 3) hdf5_attr(f, "ptah", "far", 'd', 4, h->far);
     fill_boundary(f, &h->boundary);
     fill_stored(f, &w->o);

@@ -53,7 +53,7 @@ static void guess_oct(struct interpol *here, int l, lidx i, double phi[8])
     for (int k = 0; k < m->cells && mesh_has_boundaries(m); k++) {
         double x[3];
         grav_cell_centre(m, l, i, k, x);
-        phi[k] = far_phi(m, &here->far, x, mesh_dx(m, l));
+        phi[k] = far_phi(m, here->far, x, mesh_dx(m, l));
     }
 }
 

@@ -17,8 +17,7 @@ void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level,
     *p = (struct interpol){.m = m,
                            .level = coarse_level,
                            .tfrac = from->tfrac,
-                           .far = from->far,
-                           .far_old = from->far_old,
+                           .far = {from->far, from->far_old},
                            .parent = -1};
 }
 
@@ -93,10 +92,7 @@ static double cell_value(const struct interpol *p, const int x[3], double centra
     int64_t q[3];
     okey_coords(lv->key[p->parent], q);
     for (int d = 0; d < 3; d++) q[d] += (x[d] >> 1) - 1;
-    const double now = far_cell(p->m, p->level, q, c, &p->far, 0);
-    if (p->m->ndim == 3 || p->tfrac == 0) return now;
-    const double old = far_cell(p->m, p->level, q, c, &p->far_old, 0);
-    return interpol_in_time(now, &old, p->tfrac);
+    return far_in_time(p->m, p->level, q, c, p->tfrac, p->far);
 }
 
 /* The 27 cells around cell x of the 6³. */
@@ -161,7 +157,7 @@ static void far_oct(const struct interpol *p, lidx i, int f, double out[8])
     int64_t q[3];
     okey_coords(p->m->lev[l].key[i], q);
     q[f / 2] += f & 1 ? 1 : -1;
-    for (int c = 0; c < 8; c++) out[c] = far_cell(p->m, l, q, c, &p->far, 0);
+    for (int c = 0; c < 8; c++) out[c] = far_cell(p->m, l, q, c, p->far, 0);
 }
 
 void interpol_face(struct interpol *p, lidx i, int f, double out[8])

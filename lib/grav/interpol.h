@@ -11,7 +11,7 @@ struct interpol {
     const struct mesh *m;
     int level; /* level of the coarse cells */
     double tfrac;
-    struct far_field far, far_old;
+    struct far_field far[2]; /* now, and the one of φ_old */
     lidx parent, cube[27];
     uint32_t holes;        /* bit mask of missing octs: bit k for cube[k] */
     double patch[216 + 1]; /* values of 6³ cells, padded for a row of four at the end */

@@ -7,6 +7,7 @@
 #include "grav/far.h"
 #include "oct/find_kern.h"
 #include "oct/mesh.h"
+#include "vec/vec.h"
 
 /* Monopole potential in solver units (φ/boxlen) at x, not closer than rmin: of a point, a line or a
  * sheet. */
@@ -18,7 +19,8 @@ PTAH_HD double far_phi(const struct mesh *m, const struct far_field *far, const 
     for (int d = 0; d < m->ndim; d++) r2 += (x[d] - far->com[d]) * (x[d] - far->com[d]);
     const double r = fmax(sqrt(r2), rmin);
     if (m->ndim == 1) return RAMSES_TWOPI * far->mass * r / m->boxlen;
-    if (m->ndim == 2) return 2 * far->mass * log(r) / m->boxlen;
+    if (m->ndim == 2) /* log of libraries has other bits on a device */
+        return 2 * far->mass * (vec_first(vec_log2(vec_of(r))) * M_LN2) / m->boxlen;
     return -far->mass / r / m->boxlen;
 }
 
@@ -95,9 +97,20 @@ PTAH_HD lidx interpol_beside(const struct mesh *m, int l, lidx i, const int dir[
     return level_key_at(m->bounded, l, q, &key) ? level_find(&m->lev[l], key) : NBR_BOUNDARY;
 }
 
+/* Monopole potential of cell c of the oct at q beyond a boundary, of which far has the monopole now
+ * and the one of φ_old. In three dimensions it is the one of now at all times. */
+PTAH_HD double far_in_time(const struct mesh *m, int l, const int64_t q[3], int c, double tfrac,
+                           const struct far_field far[2])
+{
+    const double now = far_cell(m, l, q, c, &far[0], 0);
+    if (m->ndim == 3 || tfrac == 0) return now;
+    const double old = far_cell(m, l, q, c, &far[1], 0);
+    return interpol_in_time(now, &old, tfrac);
+}
+
 /* Value of the cell at y[] of the 6³ around a parent (interpol.c). */
 PTAH_HD double interpol_at(const struct mesh *m, int l, const lidx oct[8], const int y[3],
-                           double central, double tfrac, const struct far_field *far)
+                           double central, double tfrac, const struct far_field far[2])
 {
     const struct level *lv = &m->lev[l];
     int k = 0, c = 0;
@@ -111,12 +124,12 @@ PTAH_HD double interpol_at(const struct mesh *m, int l, const lidx oct[8], const
     int64_t q[3];
     okey_coords(lv->key[oct[0]], q);
     for (int d = 0; d < 3; d++) q[d] += (y[d] >> 1) - 1;
-    return far_cell(m, l, q, c, far, 0);
+    return far_in_time(m, l, q, c, tfrac, far);
 }
 
 /* Value of child c of the cell at x[] of the 6³. */
 PTAH_HD double interpol_value(const struct mesh *m, int l, const lidx oct[8], const int x[3], int c,
-                              double tfrac, const struct far_field *far)
+                              double tfrac, const struct far_field far[2])
 {
     double v[8];
     v[7] = interpol_at(m, l, oct, x, 0, tfrac, far);

@@ -120,7 +120,7 @@ static void sums_exchange(struct grav_dev *g, const struct mesh *m, int l,
 
 enum err grav_dev_density(struct grav_dev *g, struct mesh *m, int l, const struct grav_density *how)
 {
-    const double dx = mesh_dx(m, l), vol = dx * dx * dx;
+    const double vol = mesh_volume(m, l);
     const lidx n = m->lev[l].nown;
     TRY(grav_dev_density_need(g, m, l, 0, how));
     mirror_send(g->mirror, m);

@@ -55,7 +55,6 @@ void grav_dev_free(struct grav_dev **g)
 
 const char *grav_dev_lacks(const struct mesh *m, int l, int ranks, const struct grav_par *p)
 {
-    if (m->ndim < 3) return "gravity in one or two dimensions";
     if (p->gravity_type > 0) return "gravity_type > 0";
     if (l >= p->cg_levelmin) return "the conjugate gradient of cg_levelmin";
     if (!grav_by_fourier(m, l, p)) return NULL;
@@ -72,24 +71,27 @@ bool grav_dev_together(const struct mesh *m, int l, int ranks, const struct grav
 /* ---- data of the kernels ---- */
 
 /* Both lists, from the links there. */
-static enum err faces_make(struct grav_dev *d, struct dev_faces *to, const struct level *im, lidx n)
+static enum err faces_make(struct grav_dev *d, struct dev_faces *to, const struct mesh *m, int l)
 {
+    const struct level *im = &d->mirror->image->lev[l];
+    const lidx n = m->lev[l].nown;
+    const int faces = 2 * m->ndim;
     int32_t *count, *sum;
     TRY(dev_room_need(d->stream, &d->count, sizeof *count * (size_t)n, "gravity"));
     TRY(dev_room_need(d->stream, &d->sum, sizeof *sum * ((size_t)n + 1), "gravity"));
     count = d->count.p;
     sum = d->sum.p;
     dev_launch(d->stream, &faces_count, dev_blocks(n),
-               &(struct faces_count_args){n, (const lidx(*)[6])im->nbr, count});
+               &(struct faces_count_args){n, faces, (const lidx(*)[6])im->nbr, count});
     dev_scan(d->stream, sum, count, n);
     dev_get(d->stream, &to->n, sum + n, sizeof to->n);
     TRY(dev_wait(d->stream));
     if (to->n == 0) return OK;
     TRY(dev_new(d->dev, &to->first, sizeof *to->first * (size_t)n, "gravity"));
     TRY(dev_new(d->dev, &to->missing, sizeof *to->missing * 2 * (size_t)to->n, "gravity"));
-    dev_launch(
-        d->stream, &faces_list, dev_blocks(n),
-        &(struct faces_list_args){n, (const lidx(*)[6])im->nbr, sum, to->first, to->missing});
+    dev_launch(d->stream, &faces_list, dev_blocks(n),
+               &(struct faces_list_args){n, faces, (const lidx(*)[6])im->nbr, sum, to->first,
+                                         to->missing});
     return OK;
 }
 
@@ -99,8 +101,7 @@ static enum err faces_need(struct grav_dev *d, const struct mesh *m, int l)
     const struct level *lv = &m->lev[l];
     if (f->known && f->octs == lv->octs) return OK;
     faces_drop(d, f);
-    if (l > m->levelmin || mesh_has_boundaries(m))
-        TRY(faces_make(d, f, &d->mirror->image->lev[l], lv->nown));
+    if (l > m->levelmin || mesh_has_boundaries(m)) TRY(faces_make(d, f, m, l));
     f->octs = lv->octs;
     f->known = true;
     return OK;
@@ -118,8 +119,13 @@ static void beyond(struct grav_dev *d, int l, const struct grav_source *from)
 {
     const struct dev_faces *f = &d->faces[l];
     dev_launch(d->stream, &phi_beyond, grav_blocks(f->n, GRAV_OCTS),
-               &(struct phi_beyond_args){d->mirror->mesh_dev, l, from->tfrac, from->far, f->n,
-                                         f->missing, d->beyond.p});
+               &(struct phi_beyond_args){d->mirror->mesh_dev,
+                                         l,
+                                         from->tfrac,
+                                         {from->far, from->far_old},
+                                         f->n,
+                                         f->missing,
+                                         d->beyond.p});
 }
 
 /* ---- the solve ---- */
@@ -134,8 +140,9 @@ static void begin(struct grav_dev *d, const struct mesh *m, int l, const struct 
         dev_fill(d->stream, d->mirror->image->lev[l].fld[FLD_PHI], 0,
                  sizeof(double[8]) * (size_t)n);
     else
-        dev_launch(d->stream, &phi_guess, grav_blocks(n, GRAV_OCTS),
-                   &(struct phi_guess_args){mesh, l, far_only, from->tfrac, from->far});
+        dev_launch(
+            d->stream, &phi_guess, grav_blocks(n, GRAV_OCTS),
+            &(struct phi_guess_args){mesh, l, far_only, from->tfrac, {from->far, from->far_old}});
     beyond(d, l, from);
     dev_launch(d->stream, &phi_source, grav_blocks(n, GRAV_OCTS),
                &(struct phi_source_args){mesh, l, from->fourpi, from->rho_tot, d->faces[l].first,
@@ -314,6 +321,9 @@ enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, const struct 
     mirror_send(x, m);
     mirror_wrote(x, l, FLD_PHI, 1, LOCATION_DEVICE);
     TRY((by_all ? by_all_solve : solve)(g, m, l, from, p, rep));
+    if (m->ndim < 3)
+        dev_launch(g->stream, &phi_repeat, dev_blocks(m->lev[l].noct),
+                   &(struct phi_repeat_args){x->mesh_dev, l});
     ghosts_set(m, l, SET_PHI, true);
     grav_log(l, rep, p, false);
     return OK;
@@ -347,10 +357,10 @@ enum err grav_dev_copy_phi(struct grav_dev *g, struct mesh *m, int l)
     const struct level *im = &x->image->lev[l];
     TRY(mirror_need(x, m, l, FLD_PHI, 1, LOCATION_DEVICE));
     TRY(mirror_room(x, m, l, FLD_PHI_OLD, 1));
+    ghosts_set(m, l, SET_PHI_OLD, ghosts_valid(m, l, SET_PHI));
     if (m->lev[l].noct == 0) return OK;
     dev_copy(g->stream, im->fld[FLD_PHI_OLD], im->fld[FLD_PHI],
              sizeof(double[8]) * (size_t)m->lev[l].noct);
     mirror_wrote(x, l, FLD_PHI_OLD, 1, LOCATION_DEVICE);
-    ghosts_set(m, l, SET_PHI_OLD, ghosts_valid(m, l, SET_PHI));
     return OK;
 }

@@ -5,6 +5,7 @@
  * takes longer than its work. Around the cycle (grav.c, force.c on hosts): first guess, values
  * beyond the faces of a refined level, right-hand side, force. Also the gas deposit (deposit.c),
  * the resulting density and refinement criterion, and sums over a level. */
+#define VEC_ONE /* must precede vec/vec.h */
 #include "dev/kernel.h"
 #include "dev/sums.h"
 #include "grav/deposit_kern.h"
@@ -52,12 +53,14 @@ PTAH_HD void correct(const struct mg_dev_level *g, const struct mg_dev_level *fi
     const struct mg_cube *cube = &g->cube[q];
     lidx j = g->child[cube->oct][k], e = j >= 0 && fine->boundary ? fine->boundary[j] : -1;
     double v[8];
-    if (j < 0 || (e >= 0 && !(fine->boundaries[e].diag[c] > 0))) return;
+    if (k >> g->ndim || j < 0 || (e >= 0 && !(fine->boundaries[e].diag[c] > 0))) return;
     for (int n = 0; n < 8; n++) {
         int oct = 0, cell = 0;
         for (int d = 0, stride = 1; d < 3; d++, stride *= 3) {
-            /* Position in the 4³ cells around the oct; the outer cells belong to its neighbours. */
-            int at = 1 + (k >> d & 1) + (n >> d & 1 ? (c >> d & 1 ? 1 : -1) : 0);
+            /* Position in the 4³ cells around the oct; the outer cells belong to its neighbours.
+             * Along a missing axis all values are the one of the lower cell. */
+            int side = d < g->ndim && n >> d & 1 ? (c >> d & 1 ? 1 : -1) : 0,
+                at = 1 + (k >> d & 1) + side;
             oct += ((at + 1) >> 1) * stride;
             cell |= ((at + 1) & 1) << d;
         }
@@ -85,11 +88,12 @@ DEV_FN void residual_octs(const struct mg_dev_level *g, double (*below_u)[8],
     }
     PHASE (o, n) {
         int32_t up = below_rhs ? g->up[first + o] : -1;
+        const double all = 0.125 * (8 >> g->ndim) * kern_sum8(row[o]);
         if (up >= 0) {
-            below_rhs[up >> 3][up & 7] = 0.125 * kern_sum8(row[o]);
+            below_rhs[up >> 3][up & 7] = all;
             below_u[up >> 3][up & 7] = 0;
         }
-        if (mean) mean[first + o] = 0.125 * kern_sum8(row[o]);
+        if (mean) mean[first + o] = all;
         if (norm) dev_term_of(&norm->sum, &term[o], kern_dot8(row[o], row[o]));
     }
     if (norm) dev_sum_add(&norm->sum, &norm->part, term, n, b);
@@ -259,10 +263,13 @@ KERNEL(phi_guess, struct phi_guess_args, struct phi_near, DEV_THREADS)
         if (i >= lv->nown) continue;
         interpol_position(lv, (lidx)i, -1, x, dir);
         okey_coords(lv->key[i], q);
-        lv->fld[FLD_PHI][i][c] = a->far_only ? far_cell(a->mesh, a->l, q, c, &a->far,
-                                                        mesh_dx(a->mesh, a->l))
-                                             : interpol_value(a->mesh, a->l - 1, s->oct[t >> 3], x,
-                                                              c, a->tfrac, &a->far);
+        double *phi = &lv->fld[FLD_PHI][i][c];
+        if (c >> a->mesh->ndim)
+            *phi = 0;
+        else if (a->far_only)
+            *phi = far_cell(a->mesh, a->l, q, c, a->far, mesh_dx(a->mesh, a->l));
+        else
+            *phi = interpol_value(a->mesh, a->l - 1, s->oct[t >> 3], x, c, a->tfrac, a->far);
     }
 }
 
@@ -290,9 +297,9 @@ KERNEL(phi_beyond, struct phi_beyond_args, struct phi_near, DEV_THREADS)
         okey_coords(lv->key[i], q);
         for (int d = 0; d < 3; d++) q[d] += f >> 1 == d ? (f & 1 ? 1 : -1) : 0;
         a->row[k][c] = lv->nbr[i][f] == NBR_BOUNDARY
-                           ? far_cell(a->mesh, a->l, q, c, &a->far, 0)
+                           ? far_cell(a->mesh, a->l, q, c, a->far, 0)
                            : interpol_value(a->mesh, a->l - 1, s->oct[t >> 3], x, c, a->tfrac,
-                                            &a->far);
+                                            a->far);
     }
 }
 
@@ -315,13 +322,24 @@ KERNEL(phi_source, struct phi_source_args, struct dev_nothing, DEV_THREADS)
         if (i >= lv->nown) continue;
         double rhs = kern_source(lv->fld[FLD_RHO][i][c], a->rho_tot, a->fourpi);
         int32_t first = a->first ? a->first[i] : -1;
-        for (int d = 0; d < 3 && first >= 0; d++) {
+        for (int d = 0; d < a->mesh->ndim && first >= 0; d++) {
             int f = 2 * d + (c >> d & 1);
             if (lv->nbr[i][f] >= 0) continue;
             const double *beyond = row_beside(lv->nbr[i], f, NULL, first, a->row);
             rhs -= kern_frozen(beyond[c ^ 1 << d], lv->fld[FLD_PHI][i][c], n * n);
         }
-        a->rhs[i][c] = rhs;
+        a->rhs[i][c] = c >> a->mesh->ndim ? 0 : rhs;
+    }
+}
+
+KERNEL(phi_repeat, struct phi_repeat_args, struct dev_nothing, DEV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    PHASE (t, DEV_THREADS) {
+        int64_t i = (int64_t)b->index * DEV_THREADS + t;
+        double *phi = lv->fld[FLD_PHI][i < lv->noct ? i : 0];
+        for (int k = a->mesh->cells; k < 8 && i < lv->noct; k++)
+            phi[k] = phi[k & (a->mesh->cells - 1)];
     }
 }
 
@@ -335,7 +353,8 @@ KERNEL(phi_force, struct phi_force_args, struct dev_nothing, DEV_THREADS)
         double dx = 1.0 / (double)((int64_t)1 << a->l);
         if (i >= lv->nown) continue;
         int32_t first = a->first ? a->first[i] : -1;
-        for (int d = 0; d < 3; d++) {
+        for (int d = a->mesh->ndim; d < 3; d++) lv->fld[FLD_FX + d][i][c] = 0;
+        for (int d = 0; d < a->mesh->ndim; d++) {
             const double *lo = row_beside(lv->nbr[i], 2 * d, phi, first, a->row),
                          *hi = row_beside(lv->nbr[i], 2 * d + 1, phi, first, a->row);
             lv->fld[FLD_FX + d][i][c] = force_cell(phi[i], lo, hi, d, c, dx);
@@ -358,16 +377,16 @@ DEV_FN void spread(const struct gas_deposit_args *a, lidx i, const double com[3]
 {
     const struct level *lv = &a->mesh->lev[a->l];
     int64_t pos0[3];
-    int low[3], dir[3];
-    double frac[3], x0[3], dx = mesh_dx(a->mesh, a->l);
+    int low[3] = {0}, dir[3] = {0};
+    double frac[3] = {0}, x0[3], dx = mesh_dx(a->mesh, a->l);
     okey_coords(lv->key[i], pos0);
     for (int d = 0; d < 3; d++) pos0[d] *= 2;
     cell_centre(a->mesh, a->l, pos0, x0);
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < a->mesh->ndim; d++) {
         frac[d] = deposit_cloud(com[d], x0[d], dx, &low[d]);
         dir[d] = low[d] < 0 ? -1 : 1;
     }
-    for (int v = 0; v < 8; v++) {
+    for (int v = 0; v < a->mesh->cells; v++) {
         int other = 0, cell = 0;
         for (int d = 0; d < 3; d++) {
             int pos = low[d] + (v >> d & 1) + 2; /* position 0..5 in the three octs along an axis */
@@ -390,7 +409,7 @@ KERNEL(gas_deposit, struct gas_deposit_args, struct dev_nothing, DEV_THREADS)
         lidx child = a->com ? lv->child[i][k] : -1;
         if (child < 0)
             dev_add_i64(&a->mass[i][k], llrint(mass));
-        else
+        else if (k < a->mesh->cells)
             spread(a, (lidx)i, a->com[child], mass);
     }
 }
@@ -405,14 +424,15 @@ KERNEL(gas_density, struct gas_density_args, struct density_shared, DEV_THREADS)
     const int64_t first = (int64_t)b->index * GRAV_OCTS;
     PHASE (t, DEV_THREADS) {
         int64_t i = first + (t >> 3);
-        int k = t & 7;
+        int k = t & 7,
+            j = k & (a->mesh->cells - 1); /* deposits are in cells that repeat no other */
         if (i >= lv->nown) continue;
-        int64_t gas = a->gas ? a->gas[i][k] : 0, rest = a->mass ? a->mass[i][k] : 0;
+        int64_t gas = a->gas ? a->gas[i][j] : 0, rest = a->mass ? a->mass[i][j] : 0;
         lv->fld[FLD_RHO][i][k] = deposit_density(rest + gas, a->quantum, a->vol);
         if (a->dense)
             s->dense[t] = deposit_dense(
                 a->gas ? deposit_density(gas, a->quantum, a->vol) / a->unit : 0,
-                a->number ? a->number[i][k] : 0, a->number_quantum, a->m_refine);
+                a->number ? a->number[i][j] : 0, a->number_quantum, a->m_refine);
     }
     PHASE (o, a->dense ? GRAV_OCTS : 0) {
         unsigned bits = 0;

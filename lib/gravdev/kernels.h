@@ -28,6 +28,7 @@ struct mg_dev_level {
     const struct mg_cube *cube;
     const lidx (*child)[8];
     lidx ncube;
+    int ndim; /* dimensions; cells from 2^ndim on are outside, as in mg.h */
 };
 
 /* Half sweep: one colour of a level. */
@@ -65,13 +66,14 @@ struct mg_low_args {
     struct mg_dev_level lev[MG_LOW_LEVELS];
 };
 
-/* First guess of level l: interpolated, or (far_only) the monopole. */
+/* First guess of level l: interpolated, or (far_only) the monopole. far: now, and the one of φ_old
+ * of level l-1. */
 struct phi_guess_args {
     const struct mesh *mesh;
     int l;
     bool far_only;
     double tfrac;
-    struct far_field far;
+    struct far_field far[2];
 };
 
 /* Values of missing octs beyond faces: missing[2 n] lists oct and face. */
@@ -79,7 +81,7 @@ struct phi_beyond_args {
     const struct mesh *mesh;
     int l;
     double tfrac;
-    struct far_field far;
+    struct far_field far[2];
     int32_t n;
     const int32_t *missing;
     double (*row)[8];
@@ -93,6 +95,12 @@ struct phi_source_args {
     const int32_t *first;
     const double (*row)[8];
     double (*rhs)[8];
+};
+
+/* Copies the potential of all octs of level l to the cells that repeat others. */
+struct phi_repeat_args {
+    const struct mesh *mesh;
+    int l;
 };
 
 struct phi_force_args {
@@ -149,5 +157,5 @@ struct gas_mass_args {
 
 #ifndef __CUDACC__
 extern const struct dev_kernel mg_half, mg_down, mg_restrict, mg_up, mg_low, phi_guess, phi_beyond,
-    phi_source, phi_force, phi_energy, gas_moments, gas_deposit, gas_density, gas_mass;
+    phi_source, phi_repeat, phi_force, phi_energy, gas_moments, gas_deposit, gas_density, gas_mass;
 #endif

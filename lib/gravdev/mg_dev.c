@@ -25,7 +25,8 @@ struct mg_dev_level mg_dev_view(const struct mg_dev *g, const struct mirror *x, 
         .up = o->up,
         .cube = o->cube,
         .child = o->child ? (const lidx(*)[8])o->child : (const lidx(*)[8])lv->child,
-        .ncube = o->ncube};
+        .ncube = o->ncube,
+        .ndim = x->image->ndim};
 }
 
 static void sweeps(const struct mirror *x, const struct mg_dev_level *g, bool safe, int n)

@@ -50,9 +50,9 @@ static void keep_own(struct draft *t, int k)
     const lidx n = t->m->lev[k].nown;
     dev_fill(t->x->stream, t->inside, 0, sizeof *t->inside);
     draft_launch(t, &mg_keep, n,
-                 &(struct mg_keep_args){n, (const lidx(*)[8])t->x->image->lev[k].child, fine->map,
-                                        (const double(*)[8])fine->mask, e->octs.is, t->mask,
-                                        t->inside, NULL});
+                 &(struct mg_keep_args){n, t->m->ndim, (const lidx(*)[8])t->x->image->lev[k].child,
+                                        fine->map, (const double(*)[8])fine->mask, e->octs.is,
+                                        t->mask, t->inside, NULL});
 }
 
 /* Assigns compact numbers to the octs marked in octs.is, optionally with masks. */
@@ -330,7 +330,7 @@ static enum err share_link(struct draft *t)
     struct mg_level *fine = &g->host->lev[k + 1];
     TRY(draft_make(t, &e->up, g->lev[k + 1].noct, sizeof *e->up));
     draft_launch(t, &mg_ups, o->noct,
-                 &(struct mg_ups_args){o->noct, draft_child(t, k), NULL, NULL, e->up});
+                 &(struct mg_ups_args){o->noct, t->m->cells, draft_child(t, k), NULL, NULL, e->up});
     lidx *slot = mem_new(sizeof *slot * (size_t)n + 1, "multigrid");
     dev_get(t->x->stream, slot, e->up, sizeof *slot * (size_t)n);
     enum err err = dev_wait(t->x->stream);

@@ -10,6 +10,7 @@
 enum { MG_NO_MASK = -2 };
 struct mg_keep_args {
     lidx n;
+    int ndim;
     const lidx (*child)[8];
     const lidx *fine_map;
     const double (*fine_mask)[8];
@@ -69,6 +70,7 @@ struct mg_boundary_find_args {
 /* boundary[i]: row of oct i in boundaries, or −1. first: prefix sums of is. */
 struct mg_boundary_make_args {
     lidx n;
+    int ndim;
     const lidx (*nbr)[6];
     const double (*mask)[8];
     const int32_t *is, *first;
@@ -140,6 +142,7 @@ struct mg_entries_list_args {
 /* up[fine oct]: mg_up_slot; boundary NULL: no oct is at the boundary. */
 struct mg_ups_args {
     lidx n;
+    int cells;
     const lidx (*child)[8];
     const lidx *boundary;
     const struct mg_boundary *boundaries;
@@ -149,12 +152,14 @@ struct mg_ups_args {
 /* Missing faces of own octs: count per oct; then lists (struct dev_faces) from prefix sums. */
 struct faces_count_args {
     lidx n;
+    int faces;
     const lidx (*nbr)[6];
     int32_t *count;
 };
 
 struct faces_list_args {
     lidx n;
+    int faces;
     const lidx (*nbr)[6];
     const int32_t *sum;
     int32_t *first, *missing;

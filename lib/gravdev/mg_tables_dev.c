@@ -51,6 +51,7 @@ static enum err keep(struct draft *t, int k, int32_t *inside)
     TRY(draft_make(t, &e->whole, n, sizeof *e->whole));
     draft_launch(t, &mg_keep, n,
                  &(struct mg_keep_args){.n = n,
+                                        .ndim = t->m->ndim,
                                         .child = (const lidx(*)[8])t->x->image->lev[k].child,
                                         .fine_map = fine->self,
                                         .fine_mask = (const double(*)[8])fine->whole,
@@ -139,7 +140,7 @@ enum err draft_boundaries_make(struct draft *t, int k)
     TRY(draft_make(t, &o->boundary, o->noct, sizeof(lidx)));
     TRY(draft_make(t, &o->boundaries, e->nboundary, sizeof(struct mg_boundary)));
     draft_launch(t, &mg_boundary_make, o->noct,
-                 &(struct mg_boundary_make_args){o->noct, draft_nbr(t, k),
+                 &(struct mg_boundary_make_args){o->noct, t->m->ndim, draft_nbr(t, k),
                                                  (const double(*)[8])e->mask, e->octs.is,
                                                  e->octs.sum, o->boundary, o->boundaries});
     return OK;
@@ -173,9 +174,9 @@ static enum err between(struct draft *t, int k)
     struct mg_dev_own *o = &t->g->lev[k], *fine = &t->g->lev[k + 1];
     TRY(draft_children(t, k));
     TRY(draft_make(t, &fine->up, fine->n, sizeof(int32_t)));
-    draft_launch(
-        t, &mg_ups, o->n,
-        &(struct mg_ups_args){o->n, draft_child(t, k), o->boundary, o->boundaries, fine->up});
+    draft_launch(t, &mg_ups, o->n,
+                 &(struct mg_ups_args){o->n, t->m->cells, draft_child(t, k), o->boundary,
+                                       o->boundaries, fine->up});
     o->ncube = o->n; /* every oct has children */
     TRY(draft_make(t, &o->cube, o->n, sizeof(struct mg_cube)));
     draft_launch(

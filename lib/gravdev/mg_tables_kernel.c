@@ -20,7 +20,7 @@ KERNEL(mg_keep, struct mg_keep_args, struct dev_nothing, DEV_THREADS)
     {
         double mask[8];
         bool inside = false;
-        a->keep[i] = mg_mask_cells(a->child[i], a->fine_map, a->fine_mask, 3, mask);
+        a->keep[i] = mg_mask_cells(a->child[i], a->fine_map, a->fine_mask, a->ndim, mask);
         for (int k = 0; k < 8; k++) {
             a->mask[i][k] = a->keep[i] ? mask[k] : MG_NO_MASK;
             inside |= mask[k] > 0;
@@ -88,7 +88,7 @@ KERNEL(mg_boundary_make, struct mg_boundary_make_args, struct dev_nothing, DEV_T
     {
         lidx row = a->is[i] ? a->first[i] : -1;
         a->boundary[i] = row;
-        if (row >= 0) mg_boundary_cells(a->nbr, a->mask, (lidx)i, 3, &a->boundaries[row]);
+        if (row >= 0) mg_boundary_cells(a->nbr, a->mask, (lidx)i, a->ndim, &a->boundaries[row]);
     }
 }
 
@@ -186,7 +186,7 @@ KERNEL(mg_ups, struct mg_ups_args, struct dev_nothing, DEV_THREADS)
     OCTS(i, a->n)
     {
         lidx e = a->boundary ? a->boundary[i] : -1;
-        for (int k = 0; k < 8; k++) {
+        for (int k = 0; k < a->cells; k++) {
             lidx j = a->child[i][k];
             if (j >= 0) a->up[j] = mg_up_slot((lidx)i, k, e >= 0 ? &a->boundaries[e] : NULL);
         }
@@ -198,7 +198,7 @@ KERNEL(faces_count, struct faces_count_args, struct dev_nothing, DEV_THREADS)
     OCTS(i, a->n)
     {
         int32_t n = 0;
-        for (int f = 0; f < 6; f++) n += a->nbr[i][f] < 0;
+        for (int f = 0; f < a->faces; f++) n += a->nbr[i][f] < 0;
         a->count[i] = n;
     }
 }
@@ -209,7 +209,7 @@ KERNEL(faces_list, struct faces_list_args, struct dev_nothing, DEV_THREADS)
     {
         int32_t k = a->sum[i];
         a->first[i] = a->sum[i + 1] > k ? k : -1;
-        for (int f = 0; f < 6; f++) {
+        for (int f = 0; f < a->faces; f++) {
             if (a->nbr[i][f] >= 0) continue;
             a->missing[2 * k] = (int32_t)i;
             a->missing[2 * k + 1] = f;

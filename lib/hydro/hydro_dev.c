@@ -32,6 +32,8 @@ const char *hydro_dev_lacks(const struct hydro_par *p)
 {
     if (p->riemann == RIEMANN_EXACT) return "riemann='exact'";
     if (p->difmag > 0.0) return "difmag";
+    if (p->predictor != PREDICT_MUSCL) return "scheme='plmde'";
+    if (hydro_slope_is_line(p->slope_type)) return "slope_type from 4 to 6";
     return NULL;
 }
 
@@ -82,7 +84,7 @@ static const struct dev_kernel *godunov_for(enum slope type)
 {
     switch (type) {
     case SLOPE_NONE:
-    case SLOPE_SUPERBEE: /* see can_advance */
+    case SLOPE_SUPERBEE: /* see hydro_dev_lacks */
     case SLOPE_ULTRABEE:
     case SLOPE_CENTRAL:
         break;
@@ -100,20 +102,6 @@ static const struct dev_kernel *godunov_for(enum slope type)
     return &godunov_none;
 }
 
-static enum err can_advance(const struct hydro_par *p)
-{
-    if (hydro_slope_is_line(p->slope_type))
-        FAIL(
-            ERR_PARAM,
-            "slope_type=%d in &HYDRO_PARAMS is not for devices: set devices='none' or use 1, 2, 3, "
-            "7 or 8",
-            (int)p->slope_type);
-    if (p->predictor != PREDICT_MUSCL)
-        FAIL(ERR_PARAM, "scheme='plmde' in &HYDRO_PARAMS is not for devices: set devices='none' or "
-                        "scheme='muscl'");
-    return OK;
-}
-
 enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt, double hexp,
                           const struct hydro_par *p)
 {
@@ -129,7 +117,6 @@ enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt,
                               .par = h->par,
                               .args = &a.p,
                               .planes = GODUNOV_PLANES(p->nvar, p->pressure_fix)};
-    TRY(can_advance(p));
     if (m->lev[l].nown == 0) return OK;
     TRY(need_par(h, p));
     return patch_dev_update(&h->patch, m, l, dt, &g.law, &k);

@@ -333,8 +333,6 @@ static void image_update(struct mesh *im, const struct mesh *m)
         im->lev[l].nown = m->lev[l].nown;
         im->lev[l].noct = m->lev[l].noct;
     }
-    im->ndim = m->ndim;
-    im->cells = m->cells;
     im->levelmin = m->levelmin;
     im->ndim = m->ndim;
     im->cells = m->cells;

@@ -17,7 +17,7 @@
 #include "io/zip.h"
 
 enum { VERSION = 1, PLANES = 8, CHUNK = CKPT_BATCH, SAFE = 32, TILES = CKPT_BATCH / GAS_TILE };
-_Static_assert(SAFE >= LEVEL_MAX + 2, "all levels");
+_Static_assert(8 * SAFE >= LEVEL_MAX + 2, "all levels");
 _Static_assert(CKPT_BATCH % GAS_TILE == 0, "a batch is of whole tiles");
 
 struct file_head {
@@ -25,7 +25,7 @@ struct file_head {
     uint32_t version, order; /* order: 0x01020304 in the byte order of the writer */
     int32_t ncpu, file, nvar, nstep_coarse;
     double gamma, smallr, t, tout_next, aout_next;
-    unsigned char safe[SAFE];
+    unsigned char safe[SAFE]; /* bit l / SAFE of element l % SAFE */
     double far[4];
     uint32_t unused, crc; /* crc: checksum of the preceding members */
 };
@@ -60,7 +60,7 @@ static enum err put_head(struct exact_out *w)
     f.nstep_coarse = h->nstep_coarse;
     f.gamma = h->gamma, f.smallr = h->smallr, f.t = h->t;
     f.tout_next = h->tout_next, f.aout_next = h->aout_next;
-    memcpy(f.safe, h->safe, sizeof h->safe);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) f.safe[l % SAFE] |= (h->safe[l] != 0) << l / SAFE;
     memcpy(f.far, h->far, sizeof f.far);
     f.crc = zip_crc(0, &f, offsetof(struct file_head, crc));
     return put(w, &f, sizeof f);
@@ -246,7 +246,7 @@ static enum err take_head(struct exact_in *x, int ncpu, int file)
     x->nvar = f.nvar, x->nstep_coarse = f.nstep_coarse;
     x->gamma = f.gamma, x->smallr = f.smallr, x->t = f.t;
     x->tout_next = f.tout_next, x->aout_next = f.aout_next;
-    memcpy(x->safe, f.safe, sizeof x->safe);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) x->safe[l] = f.safe[l % SAFE] >> l / SAFE & 1;
     memcpy(x->far, f.far, sizeof x->far);
     return OK;
 }

@@ -59,7 +59,7 @@ static enum err gas_begin(struct sim *s)
 static void fourier_log(const struct sim *s)
 {
     const struct grav_par *g = &s->phys.grav;
-    if (s->mesh.levelmin < g->fft_levelmin) return;
+    if (s->mesh.levelmin < g->fft_levelmin || s->mesh.ndim < 3) return;
     if (!g->fft_fixed)
         log_info(" gpu_poisson: the Fourier transform of FFTW runs on the CPU: complete levels are "
                  "copied; gpu_fft=.true. solves them on the device");
@@ -86,11 +86,6 @@ static enum err gravity_begin(struct sim *s)
 static enum err parts_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
-    if (s->mesh.ndim < 3) {
-        log_info(" gpu_particles: moving particles in one or two dimensions has no kernel: the "
-                 "particles run on the CPU");
-        return OK;
-    }
     TRY(part_dev_new(&d->parts, d->mirror));
     d->on |= GPU_PARTS;
     log_info(" gpu_particles: the particles run on %s", dev_name(d->dev));

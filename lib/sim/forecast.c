@@ -55,19 +55,19 @@ struct forecast {
 
 /* Octs of a complete level in the box of a rank and in a layer around it, relative to the octs in
  * the box. */
-static double with_layer(int ranks, int l)
+static double with_layer(int ndim, int ranks, int l)
 {
     double side[3], whole = ldexp(1, l - 1), in = 1, out = 1;
-    for (int d = 0; d < 3; d++) side[d] = whole;
+    for (int d = 0; d < ndim; d++) side[d] = whole;
     for (int n = ranks, f = 2; n > 1; n /= f) {
         int axis = 0;
         for (f = 2; n % f && f * f <= n;) f++;
         if (n % f) f = n;
-        for (int d = 1; d < 3; d++)
+        for (int d = 1; d < ndim; d++)
             if (side[d] > side[axis]) axis = d;
         side[axis] /= f;
     }
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < ndim; d++) {
         in *= side[d];
         out *= fmin(whole, side[d] < whole ? side[d] + 2 : whole);
     }
@@ -79,11 +79,11 @@ static void count_octs(const struct sim *s, struct forecast *f)
     double parents = 1;
     for (int l = 1; l <= s->mesh.levelmax; l++) {
         f->own[l] = (double)s->amr.noct[l] / f->ranks;
-        f->here[l] = f->own[l] * with_layer(f->ranks, l);
-        f->updates += l == s->mesh.levelmin ? 8 * (double)s->amr.noct[l] : 0;
+        f->here[l] = f->own[l] * with_layer(s->mesh.ndim, f->ranks, l);
+        f->updates += l == s->mesh.levelmin ? s->mesh.cells * (double)s->amr.noct[l] : 0;
         if (l <= s->mesh.levelmin) continue;
         parents *= s->time.nsubcycle[l - 1];
-        f->updates += 7 * (double)s->amr.noct[l] * parents;
+        f->updates += (s->mesh.cells - 1) * (double)s->amr.noct[l] * parents;
     }
     f->particles = (double)s->diag.particles / f->ranks;
 }
@@ -214,8 +214,8 @@ static struct phase_rows reading(const struct sim *s, const struct forecast *f)
     const struct source *from = s->run.restart.from;
     struct phase_rows p = {.n = 0};
     const field_set set = fields_written(s->mesh.nvar, s->mesh.gravity);
-    double values = s->mesh.nvar + fields_count(set, FILE_HYDRO, 3) +
-                    fields_count(set, FILE_GRAVITY, 3);
+    double values = s->mesh.nvar + fields_count(set, FILE_HYDRO, s->mesh.ndim) +
+                    fields_count(set, FILE_GRAVITY, s->mesh.ndim);
     if (!from) return p;
     double readers = fmin(1, (double)from->npiece / f->ranks);
     add(&p, "snapshot batch", BATCH * (12 + (values + 6) * readers));

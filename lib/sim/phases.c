@@ -235,7 +235,7 @@ enum err step_finer(struct sim *s, int l, int icount)
 
 enum err step_add_steps(struct sim *s, int l, int icount)
 {
-    s->run.cost.updates += 8 * (double)s->amr.noct[l];
+    s->run.cost.updates += s->mesh.cells * (double)s->amr.noct[l];
     s->amr.balance.steps[l] += (double)s->mesh.lev[l].nown;
     if (l == s->mesh.levelmin) return OK;
     if (s->time.nsubcycle[l - 1] == 1) s->time.dtnew[l - 1] = s->time.dtnew[l];
@@ -405,9 +405,10 @@ enum err restrict_gas_dev(struct sim *s, int l, int icount, bool *done)
 
 enum err keep_phi_dev(struct sim *s, int l, int icount, bool *done)
 {
-    *done = true;
+    TRY(grav_dev_copy_phi(s->device.grav, &s->mesh, l));
     keep_far(s, l);
-    return grav_dev_copy_phi(s->device.grav, &s->mesh, l);
+    *done = true;
+    return OK;
 }
 
 enum err first_phi_dev(struct sim *s, int l, int icount, bool *done)

@@ -143,7 +143,7 @@ static void count_cells(struct sim *s)
 {
     int64_t cells = 0, octs = 0;
     for (int l = 1; l <= s->mesh.levelmax; l++) {
-        cells += 8 * s->amr.noct[l];
+        cells += s->mesh.cells * s->amr.noct[l];
         octs += l > 1 ? s->amr.noct[l] : 0;
     }
     if (cells <= s->run.cost.cells_most) return;
@@ -166,10 +166,10 @@ static void report_balance(const struct sim *s)
 void sim_report_step_time(struct sim *s)
 {
     double now = timer_wall(), dt = now - s->run.cost.wall_step,
-           points = (double)s->amr.noct[s->mesh.levelmin] * 8, repeat = 1;
+           points = (double)s->amr.noct[s->mesh.levelmin] * s->mesh.cells, repeat = 1;
     for (int l = s->mesh.levelmin + 1; l <= s->mesh.levelmax; l++) {
         repeat *= s->time.nsubcycle[l - 1];
-        points += (double)s->amr.noct[l] * 7 * repeat;
+        points += (double)s->amr.noct[l] * (s->mesh.cells - 1) * repeat;
     }
     s->run.cost.wall_step = now;
     count_cells(s);

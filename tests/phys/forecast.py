@@ -63,6 +63,15 @@ def main():
     each = 8 * f['octs'][-1]
     v.same('updates of a step', (f['updates'], steps[0]['updates']), (each, each))
     compare(v, 'two', SEDOV, 2, settings=box)
+    for ndim in (1, 2):
+        flat = ['run_params/ndim=%d' % ndim, 'amr_params/levelmin=9', 'amr_params/levelmax=9',
+                'run_params/nstepmax=2']
+        f, steps, _ = compare(v, 'flat%d' % ndim, SEDOV, 2, settings=flat)
+        v.same('%d dimensions: octs of complete levels' % ndim, f['octs'],
+               [2 ** (ndim * i) for i in range(9)])
+        each = 2 ** ndim * f['octs'][-1]
+        v.same('%d dimensions: updates of a step' % ndim, (f['updates'], steps[0]['updates']),
+               (each, each))
     start = ['run_params/nstepmax=6', 'output_params/foutput=6']
     _, steps, run = compare(v, 'cosmo', COSMO, 2, settings=start)
     on = [s.replace('=6', '=8') for s in start]

@@ -1,8 +1,9 @@
 /* grav/dev: density, potential and force on the emulated device have the bits of the CPU, for
- * meshes with coarse-fine boundaries, holes, and boundaries of the box, with sources of any size,
- * in safe mode, after solves with more cycles, for 20 seeds of execution orders, by launches for
- * each level and by one block for all. The CPU code and the kernels share only the formulas of a
- * single cell. Also tests lack of memory, and the copies and waits of a solve.
+ * meshes of one to three dimensions with coarse-fine boundaries, holes, and boundaries of the box,
+ * with sources of any size, in safe mode, after solves with more cycles, for 20 seeds of execution
+ * orders, by launches for each level and by one block for all. The CPU code and the kernels share
+ * only the formulas of a single cell. Also tests lack of memory, and the copies and waits of a
+ * solve.
  *
  * test: tier=quick */
 #include <math.h>
@@ -25,7 +26,7 @@ enum { SEEDS = 20, NEVER = 99 };
 static bool wanted(const double *x, int l, int levelmin)
 {
     double r2 = 0;
-    for (int d = 0; d < 3; d++) r2 += (x[d] - 0.2) * (x[d] - 0.2);
+    for (int d = 0; d < gas_mesh_ndim; d++) r2 += (x[d] - 0.2) * (x[d] - 0.2);
     return r2 < (l == levelmin ? 0.16 : 0.05) && (l == levelmin || r2 > 0.004);
 }
 
@@ -42,8 +43,17 @@ static double rho_tot; /* mean density of the base level */
 
 static struct grav_source source(double tfrac)
 {
-    return (struct grav_source){
-        .fourpi = 2.5, .rho_tot = rho_tot, .tfrac = tfrac, .far = {0.7, {0.3, 0.55, 0.4}}};
+    return (struct grav_source){.fourpi = 2.5,
+                                .rho_tot = rho_tot,
+                                .tfrac = tfrac,
+                                .far = {0.7, {0.3, 0.55, 0.4}},
+                                .far_old = {0.6, {0.35, 0.5, 0.45}}};
+}
+
+/* Cells that repeat others have their values. */
+static void repeat(const struct mesh *m, double row[8])
+{
+    for (int c = m->cells; c < 8; c++) row[c] = row[c & (m->cells - 1)];
 }
 
 static void build(struct mesh *m, const struct setting *s)
@@ -55,13 +65,16 @@ static void build(struct mesh *m, const struct setting *s)
     CHECK(m->lev[s->top].nown > 0);
     for (int l = 1; l <= s->top; l++) {
         m->lev[l].total = m->lev[l].nown;
-        for (lidx i = 0; i < m->lev[l].nown; i++)
-            for (int c = 0; c < 8; c++) {
-                for (int d = 0; d < 3; d++) m->lev[l].fld[FLD_FX + d][i][c] = rng_uniform(&r) - 0.5;
+        for (lidx i = 0; i < m->lev[l].nown; i++) {
+            for (int c = 0; c < m->cells; c++) {
+                for (int d = 0; d < 3; d++)
+                    m->lev[l].fld[FLD_FX + d][i][c] = d < m->ndim ? rng_uniform(&r) - 0.5 : 0;
                 double size = s->wild ? pow(10, 24 * rng_uniform(&r) - 12) : 1;
                 double rho = m->lev[l].fld[FLD_RHO][i][c] = size * rng_uniform(&r);
-                if (l == s->base && !s->bounded[0]) rho_tot += rho / (8.0 * m->lev[l].nown);
+                if (l == s->base && !s->bounded[0]) rho_tot += rho / (m->cells * m->lev[l].nown);
             }
+            for (int f = FLD_RHO; f <= FLD_FZ; f++) repeat(m, m->lev[l].fld[f][i]);
+        }
     }
 }
 
@@ -202,8 +215,10 @@ static void test_same_bits(const struct setting *s, int seeds, const char *what)
 
 static void test_solve(void)
 {
-    struct setting s = {.base = 3, .top = 5, .passes = 2, .tfrac = 0.25, .shared_octs = 64};
-    test_same_bits(&s, SEEDS, "levels");
+    const int base = gas_mesh_ndim < 2 ? 5 : 3;
+    struct setting s = {
+        .base = base, .top = base + 2, .passes = 2, .tfrac = 0.25, .shared_octs = 64};
+    test_same_bits(&s, gas_mesh_ndim < 3 ? 3 : SEEDS, "levels");
     s.shared_octs = 0;
     test_same_bits(&s, 3, "a launch for each level");
     s.shared_octs = 1 << 20;
@@ -233,8 +248,8 @@ static void fill_gas(struct mesh *m)
 {
     struct rng r = rng_make(18, 3, 1);
     for (int l = m->levelmax; l >= 1; l--)
-        for (lidx i = 0; i < m->lev[l].nown; i++)
-            for (int c = 0; c < 8; c++) {
+        for (lidx i = 0; i < m->lev[l].nown; i++) {
+            for (int c = 0; c < m->cells; c++) {
                 const struct level *lv = &m->lev[l];
                 lidx j = lv->child[i][c];
                 double rho = rng_word(&r) % 9 ? pow(10, 6 * rng_uniform(&r) - 3) : 0;
@@ -242,6 +257,8 @@ static void fill_gas(struct mesh *m)
                 for (int k = 0; j >= 0 && k < 8; k++) rho += 0.125 * lv[1].fld[FLD_U][j][k];
                 lv->fld[FLD_U][i][c] = rho;
             }
+            repeat(m, m->lev[l].fld[FLD_U][i]);
+        }
 }
 
 static const double QUANTUM = 0x1p-60, SMALLR = 1e-2, UNIT = 0.7, M_REFINE = 2.0;
@@ -250,14 +267,15 @@ static const double QUANTUM = 0x1p-60, SMALLR = 1e-2, UNIT = 0.7, M_REFINE = 2.0
 static void density_here(struct mesh *m, int l, double (*com[])[3])
 {
     struct level *lv = &m->lev[l];
-    double dx = mesh_dx(m, l), vol = dx * dx * dx;
+    double vol = mesh_volume(m, l);
     const double(*fine)[3] = l < m->levelmax ? (const double(*)[3])com[l + 1] : NULL;
     int64_t(*mass)[8] = mem_zero(sizeof *mass * (size_t)lv->noct, "test");
     grav_deposit_gas(m, l, QUANTUM, fine, SMALLR, mass);
     for (lidx i = 0; i < lv->nown; i++)
         for (int c = 0; c < 8; c++) {
-            lv->fld[FLD_RHO][i][c] = (double)mass[i][c] * QUANTUM / vol;
-            lv->dense[i][c] = (double)mass[i][c] * QUANTUM / vol / UNIT >= M_REFINE;
+            int64_t all = mass[i][c & (m->cells - 1)];
+            lv->fld[FLD_RHO][i][c] = (double)all * QUANTUM / vol;
+            lv->dense[i][c] = (double)all * QUANTUM / vol / UNIT >= M_REFINE;
         }
     mem_free(mass);
 }
@@ -348,7 +366,8 @@ static uint64_t density(const struct setting *s, const uint64_t *seed)
 
 static void test_density(void)
 {
-    struct setting s = {.base = 3, .top = 5};
+    const int base = gas_mesh_ndim < 2 ? 5 : 3;
+    struct setting s = {.base = base, .top = base + 2};
     for (int bounded = 0; bounded < 2; bounded++) {
         uint64_t cpu = density(&s, NULL), wrong = 0;
         for (uint64_t seed = 0; seed <= SEEDS; seed++) wrong += density(&s, &seed) != cpu;
@@ -412,8 +431,11 @@ static void test_copies(void)
 
 int main(void)
 {
-    test_solve();
-    test_density();
+    for (gas_mesh_ndim = 1; gas_mesh_ndim <= 3; gas_mesh_ndim++) {
+        test_solve();
+        test_density();
+    }
+    gas_mesh_ndim = 3;
     test_limits();
     test_copies();
     CHECK(mem_now() == 0, "%zu bytes are left", mem_now());
