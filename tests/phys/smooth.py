@@ -1,5 +1,5 @@
-"""Laws of gas and particles in one and two dimensions, from initial states that no regions describe:
-gas at rest is written, replaced in the file, and the run continues from there.
+"""Laws of gas and particles in one and two dimensions, from states that no regions describe: gas at
+rest is written, replaced in the file, and the run continues from there.
 
     smooth.py vortex    an isentropic vortex (Shu 1998) that crosses a periodic box diagonally: the
                         L1 error of density falls with order 2 +- 0.1 over three resolutions
