@@ -98,7 +98,6 @@ is not refined at the start (*_static), a kick with the wrong half step (cosmo_*
 # test: t_sedov1d tier=long timeout=60
 # test: t_sod-tube tier=check timeout=60
 import glob
-import lzma
 import os
 import re
 import sys
@@ -261,11 +260,9 @@ def namelist_of(case):
 
 
 def run_case(case, ndim):
-    text, path = namelist_of(case), os.path.join(ptah.DATA, 'golden', case)
+    text = namelist_of(case)
     ptah.unpack_ics('.', *ptah.ics_of(text))
-    if os.path.exists(path + '.ic_part.xz'):
-        with lzma.open(path + '.ic_part.xz') as f, open('ics/ic_part', 'wb') as copy:
-            copy.write(f.read())
+    ptah.unpack_particles(case, '.')
     r = ptah.simulate(text, os.getcwd(), settings=['run_params/ndim=%d' % ndim])
     print('%s: %.1f s, peak %.0f MiB' % (case, r.seconds, r.peak_mib))
     return r

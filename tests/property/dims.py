@@ -4,10 +4,14 @@ ranks and threads, the ordering and the format, and after a restart.
     dims.py CASE    a case of tests/data/golden
 
 Example of a fault caught: a sum over the eight numbers of an oct where it has two or four cells,
-ghosts that look across a missing axis, a format that loses the velocities of missing axes.
+ghosts that look across a missing axis, a format that loses the velocities of missing axes,
+particles deposited in the order of ranks.
 """
 # test: t_sod-tube tier=check timeout=120 ranks=2
 # test: d2_channel tier=check timeout=120 ranks=2
+# test: d1_gas_part tier=check timeout=120 ranks=2
+# test: d2_gas_part tier=check timeout=120 ranks=2
+# test: d2_isolated tier=long timeout=120 ranks=2
 # test: d2_sedov tier=long timeout=300 ranks=2
 import os
 import sys
@@ -28,6 +32,7 @@ def run(case, folder, ranks, threads, ordering, form, options=(), further=()):
                 'run_params/nremap=3', 'run_params/nstepmax=%d' % STEPS,
                 'output_params/foutput=%d' % (STEPS // 2), 'output_params/noutput=1',
                 'output_params/tout=1e9', *further]
+    ptah.unpack_particles(case, folder)
     r = ptah.simulate(os.path.join(ptah.DATA, 'golden', case + '.nml'), folder, ranks, threads,
                       settings, options)
     return r.outputs
