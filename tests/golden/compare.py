@@ -40,14 +40,14 @@ is not refined at the start (*_static), a kick with the wrong half step (cosmo_*
 # test: cosmo_zoom tier=check timeout=300 device=long
 # test: cosmo_cool32 tier=check timeout=300 device=long
 # test: d1_barotrop tier=check timeout=60
-# test: d1_gas_part tier=check timeout=60
-# test: d1_grav_const tier=check timeout=60
-# test: d1_grav_iso tier=check timeout=60
-# test: d1_grav_per tier=check timeout=60
-# test: d1_grav_refl tier=check timeout=60
-# test: d1_inflow tier=check timeout=60
+# test: d1_gas_part tier=check timeout=60 device=long
+# test: d1_grav_const tier=check timeout=60 device=long
+# test: d1_grav_iso tier=check timeout=60 device=long
+# test: d1_grav_per tier=check timeout=60 device=long
+# test: d1_grav_refl tier=check timeout=60 device=check
+# test: d1_inflow tier=check timeout=60 device=long
 # test: d1_isothermal tier=check timeout=60
-# test: d1_part tier=check timeout=60
+# test: d1_part tier=check timeout=60 device=long
 # test: d1_sod_acoustic_1 tier=long timeout=60
 # test: d1_sod_acoustic_2 tier=long timeout=60
 # test: d1_sod_difmag tier=long timeout=60
@@ -67,25 +67,25 @@ is not refined at the start (*_static), a kick with the wrong half step (cosmo_*
 # test: d1_sod_iv2 tier=long timeout=60
 # test: d1_sod_llf_1 tier=long timeout=60
 # test: d1_sod_llf_2 tier=long timeout=60
-# test: d1_sod_pfix tier=check timeout=60
+# test: d1_sod_pfix tier=check timeout=60 device=long
 # test: d1_sod_plmde tier=check timeout=60
 # test: d1_sod_sub tier=long timeout=60
 # test: d1_ultrabee tier=check timeout=60
-# test: d1_walls tier=check timeout=60
-# test: d2_channel tier=check timeout=60
-# test: d2_fold tier=check timeout=60
-# test: d2_gas_part tier=check timeout=60
-# test: d2_grav_cg tier=check timeout=60
-# test: d2_grav_iso tier=check timeout=60
-# test: d2_grav_per tier=check timeout=60
+# test: d1_walls tier=check timeout=60 device=long
+# test: d2_channel tier=check timeout=60 device=long
+# test: d2_fold tier=check timeout=60 device=long
+# test: d2_gas_part tier=check timeout=60 device=check
+# test: d2_grav_cg tier=check timeout=60 device=long
+# test: d2_grav_iso tier=check timeout=60 device=long
+# test: d2_grav_per tier=check timeout=60 device=long
 # test: d2_implosion tier=long timeout=60
-# test: d2_inflow tier=check timeout=60
-# test: d2_isolated tier=check timeout=60
-# test: d2_kh tier=check timeout=60
-# test: d2_part tier=check timeout=60
-# test: d2_sedov tier=check timeout=60
+# test: d2_inflow tier=check timeout=60 device=long
+# test: d2_isolated tier=check timeout=60 device=check
+# test: d2_kh tier=check timeout=60 device=long
+# test: d2_part tier=check timeout=60 device=long
+# test: d2_sedov tier=check timeout=60 device=long
 # test: d2_sedov_difmag tier=long timeout=60
-# test: d2_sedov_exact_8 tier=check timeout=60
+# test: d2_sedov_exact_8 tier=check timeout=60 device=long
 # test: d2_sedov_hll_7 tier=long timeout=60
 # test: d2_sedov_hllc_2 tier=long timeout=60
 # test: d2_sedov_hllc_3 tier=long timeout=60
