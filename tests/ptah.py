@@ -7,6 +7,7 @@ is missing). tests/run finds tests by their `# test:` lines, as described there.
 import getopt
 import glob
 import itertools
+import lzma
 import os
 import re
 import resource
@@ -403,6 +404,15 @@ def read_tsv(path):
 
 def ics_of(namelist):
     return sorted(set(re.findall(r"'ics/(\w+)", namelist)))
+
+
+def unpack_particles(case, cwd):
+    """Unpacks the particles of a case of tests/data/golden, if it has some of its own."""
+    path = os.path.join(DATA, 'golden', case + '.ic_part.xz')
+    if os.path.exists(path):
+        os.makedirs(os.path.join(cwd, 'ics'), exist_ok=True)
+        with lzma.open(path) as f, open(os.path.join(cwd, 'ics', 'ic_part'), 'wb') as copy:
+            copy.write(f.read())
 
 
 class Verdict:

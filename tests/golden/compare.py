@@ -40,14 +40,14 @@ is not refined at the start (*_static), a kick with the wrong half step (cosmo_*
 # test: cosmo_zoom tier=check timeout=300 device=long
 # test: cosmo_cool32 tier=check timeout=300 device=long
 # test: d1_barotrop tier=check timeout=60
-# test: d1_gas_part tier=check timeout=60
-# test: d1_grav_const tier=check timeout=60
-# test: d1_grav_iso tier=check timeout=60
-# test: d1_grav_per tier=check timeout=60
-# test: d1_grav_refl tier=check timeout=60
-# test: d1_inflow tier=check timeout=60
+# test: d1_gas_part tier=check timeout=60 device=long
+# test: d1_grav_const tier=check timeout=60 device=long
+# test: d1_grav_iso tier=check timeout=60 device=long
+# test: d1_grav_per tier=check timeout=60 device=long
+# test: d1_grav_refl tier=check timeout=60 device=check
+# test: d1_inflow tier=check timeout=60 device=long
 # test: d1_isothermal tier=check timeout=60
-# test: d1_part tier=check timeout=60
+# test: d1_part tier=check timeout=60 device=long
 # test: d1_sod_acoustic_1 tier=long timeout=60
 # test: d1_sod_acoustic_2 tier=long timeout=60
 # test: d1_sod_difmag tier=long timeout=60
@@ -67,25 +67,25 @@ is not refined at the start (*_static), a kick with the wrong half step (cosmo_*
 # test: d1_sod_iv2 tier=long timeout=60
 # test: d1_sod_llf_1 tier=long timeout=60
 # test: d1_sod_llf_2 tier=long timeout=60
-# test: d1_sod_pfix tier=check timeout=60
+# test: d1_sod_pfix tier=check timeout=60 device=long
 # test: d1_sod_plmde tier=check timeout=60
 # test: d1_sod_sub tier=long timeout=60
 # test: d1_ultrabee tier=check timeout=60
-# test: d1_walls tier=check timeout=60
-# test: d2_channel tier=check timeout=60
-# test: d2_fold tier=check timeout=60
-# test: d2_gas_part tier=check timeout=60
-# test: d2_grav_cg tier=check timeout=60
-# test: d2_grav_iso tier=check timeout=60
-# test: d2_grav_per tier=check timeout=60
+# test: d1_walls tier=check timeout=60 device=long
+# test: d2_channel tier=check timeout=60 device=long
+# test: d2_fold tier=check timeout=60 device=long
+# test: d2_gas_part tier=check timeout=60 device=check
+# test: d2_grav_cg tier=check timeout=60 device=long
+# test: d2_grav_iso tier=check timeout=60 device=long
+# test: d2_grav_per tier=check timeout=60 device=long
 # test: d2_implosion tier=long timeout=60
-# test: d2_inflow tier=check timeout=60
-# test: d2_isolated tier=check timeout=60
-# test: d2_kh tier=check timeout=60
-# test: d2_part tier=check timeout=60
-# test: d2_sedov tier=check timeout=60
+# test: d2_inflow tier=check timeout=60 device=long
+# test: d2_isolated tier=check timeout=60 device=check
+# test: d2_kh tier=check timeout=60 device=long
+# test: d2_part tier=check timeout=60 device=long
+# test: d2_sedov tier=check timeout=60 device=long
 # test: d2_sedov_difmag tier=long timeout=60
-# test: d2_sedov_exact_8 tier=check timeout=60
+# test: d2_sedov_exact_8 tier=check timeout=60 device=long
 # test: d2_sedov_hll_7 tier=long timeout=60
 # test: d2_sedov_hllc_2 tier=long timeout=60
 # test: d2_sedov_hllc_3 tier=long timeout=60
@@ -98,7 +98,6 @@ is not refined at the start (*_static), a kick with the wrong half step (cosmo_*
 # test: t_sedov1d tier=long timeout=60
 # test: t_sod-tube tier=check timeout=60
 import glob
-import lzma
 import os
 import re
 import sys
@@ -261,11 +260,9 @@ def namelist_of(case):
 
 
 def run_case(case, ndim):
-    text, path = namelist_of(case), os.path.join(ptah.DATA, 'golden', case)
+    text = namelist_of(case)
     ptah.unpack_ics('.', *ptah.ics_of(text))
-    if os.path.exists(path + '.ic_part.xz'):
-        with lzma.open(path + '.ic_part.xz') as f, open('ics/ic_part', 'wb') as copy:
-            copy.write(f.read())
+    ptah.unpack_particles(case, '.')
     r = ptah.simulate(text, os.getcwd(), settings=['run_params/ndim=%d' % ndim])
     print('%s: %.1f s, peak %.0f MiB' % (case, r.seconds, r.peak_mib))
     return r

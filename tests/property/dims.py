@@ -5,7 +5,8 @@ ranks and threads, the ordering and the format, on a device or not, and after a 
                                 d1_part or d2_part; small: few steps, a few of the variants
 
 Example of a fault caught: a sum over the eight numbers of an oct where it has two or four cells,
-ghosts that look across a missing axis, a format that loses the velocities of missing axes.
+ghosts that look across a missing axis, a format that loses the velocities of missing axes,
+particles deposited in the order of ranks.
 """
 # test: d1_grav_iso small tier=quick timeout=60 ranks=2
 # test: t_sod-tube tier=check timeout=120 ranks=2
@@ -19,6 +20,9 @@ ghosts that look across a missing axis, a format that loses the velocities of mi
 # test: d2_grav_per all tier=long timeout=1800 ranks=2
 # test: d2_grav_cg all tier=long timeout=1800 ranks=2
 # test: d2_part all tier=long timeout=900 ranks=2
+# test: d1_gas_part tier=check timeout=120 ranks=2
+# test: d2_gas_part tier=check timeout=120 ranks=2
+# test: d2_isolated tier=long timeout=120 ranks=2
 import lzma
 import os
 import sys
@@ -47,7 +51,7 @@ AGAIN = ('two', 'hdf5', 'there', 'there_three')
 
 def with_particles(case):
     """Settings that give a case of gravity the particles of a golden run of as many dimensions."""
-    if '_grav_' not in case and '_part' not in case:
+    if '_grav_' not in case:
         return []
     os.makedirs('ics', exist_ok=True)
     with lzma.open(os.path.join(ptah.DATA, 'golden', case[:2] + '_part.ic_part.xz')) as f:
@@ -63,6 +67,7 @@ def run(case, steps, folder, ranks, threads, ordering, form, further, options=()
                 'run_params/nremap=3', 'run_params/nstepmax=%d' % steps,
                 'output_params/foutput=%d' % (steps // 2), 'output_params/noutput=1',
                 'output_params/tout=1e9', *further]
+    ptah.unpack_particles(case, folder)
     r = ptah.simulate(os.path.join(ptah.DATA, 'golden', case + '.nml'), folder, ranks, threads,
                       settings, options)
     if THERE[0] in further:
