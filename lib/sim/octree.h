@@ -114,7 +114,8 @@ struct sim_device {
     struct trials *trials;
     bool by_chance; /* for tests: locations of phases are drawn at random */
     struct rng chance;
-    struct dev_stream *side[SIM_SIDES]; /* side streams beside the main one: n_cuda_streams */
+    struct dev_stream
+        *side[SIM_SIDES]; /* side streams, in addition to the main one: n_cuda_streams */
     int sides;
     int energy; /* level whose energy has been requested; 0: none */
     bool asked; /* all ranks know whether this solve is on devices */
