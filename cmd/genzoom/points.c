@@ -1,4 +1,3 @@
-/* genzoom/points: see points.h. */
 #include "points.h"
 
 #include <string.h>

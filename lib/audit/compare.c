@@ -1,4 +1,3 @@
-/* audit/compare: see compare.h. */
 #include "audit/compare.h"
 
 #include <math.h>

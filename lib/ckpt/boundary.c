@@ -1,4 +1,3 @@
-/* ckpt/boundary: see boundary.h. */
 #include "ckpt/boundary.h"
 
 #include <string.h>

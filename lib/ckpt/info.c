@@ -1,4 +1,3 @@
-/* ckpt/info: see info.h. */
 #include "ckpt/info.h"
 
 #include <float.h>

@@ -103,14 +103,14 @@ static const struct dev_kernel *godunov_for(enum slope type)
 static enum err can_advance(const struct hydro_par *p)
 {
     if (hydro_slope_is_line(p->slope_type))
-        FAIL(
-            ERR_PARAM,
-            "slope_type=%d in &HYDRO_PARAMS is not for devices: set devices='none' or use 1, 2, 3, "
-            "7 or 8",
-            (int)p->slope_type);
+        FAIL(ERR_PARAM,
+             "slope_type=%d in &HYDRO_PARAMS is not for devices: set gpu_device='none' or use 1, "
+             "2, 3, 7 or 8",
+             (int)p->slope_type);
     if (p->predictor != PREDICT_MUSCL)
-        FAIL(ERR_PARAM, "scheme='plmde' in &HYDRO_PARAMS is not for devices: set devices='none' or "
-                        "scheme='muscl'");
+        FAIL(ERR_PARAM,
+             "scheme='plmde' in &HYDRO_PARAMS is not for devices: set gpu_device='none' or "
+             "scheme='muscl'");
     return OK;
 }
 

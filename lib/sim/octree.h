@@ -166,8 +166,8 @@ MUST_USE enum err sim_setup(struct sim *s); /* setup.c: parameters → modules (
 MUST_USE enum err sim_device_open(struct sim *s);
 void sim_device_close(struct sim *s);
 /* phase.c, after sim_device_open: prepares the choice of where device phases run: always on the
- * device, or where they were faster (gpu_auto_tune). seed: the choice is drawn at random, for
- * tests; 0: it is not (collective) */
+ * device, or where they were faster (gpu_auto_tune). seed: if not 0, the choice is random, for
+ * tests (collective) */
 void sim_choice_open(struct sim *s, int seed);
 /* Whether phases of these kinds (GPU_…) run on the device for level l. At most one call per
  * phase. */
@@ -220,7 +220,8 @@ void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX]);
 MUST_USE enum err sim_cosmology(struct sim *s);
 /* phases.c: completes a gas exchange in progress */
 void sim_receive_gas(struct sim *s);
-MUST_USE enum err sim_step(struct sim *s, int l, int icount); /* step.c */
+/* step.c: a step of level l with the sub-steps of finer levels (collective) */
+MUST_USE enum err sim_step(struct sim *s, int l, int icount);
 /* adapt.c: refine levels from..levelmax-1 (collective) */
 MUST_USE enum err sim_refine(struct sim *s, int from);
 /* adapt.c: number of octs that the next refinement of all levels will change: sim_refine_count on
@@ -285,7 +286,7 @@ MUST_USE enum err sim_density_dev(struct sim *s, int l, int icount, bool *done);
 MUST_USE enum err sim_moments_home(struct sim *s);
 /* copies lev[l].dense from the device to the host */
 MUST_USE enum err sim_dense_home(struct sim *s, int l);
-void sim_total_mass(struct sim *s); /* density.c */
+void sim_total_mass(struct sim *s); /* density.c: sets the total mass (collective) */
 /* density.c: the monopole of the whole box becomes the one of the last solve of all levels. */
 void sim_keep_monopole(struct sim *s);
 double sim_fourpi(const struct sim *s);

@@ -1,4 +1,3 @@
-/* sim/phase: see phase.h. */
 #include "sim/phase.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* sink/initial: see initial.h. */
 #include "sink/initial.h"
 
 #include <math.h>
