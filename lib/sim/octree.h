@@ -73,7 +73,7 @@ struct sim_matter {
     struct far_field far[LEVEL_MAX + 2], far_old[LEVEL_MAX + 2];
     double quantum;                /* mass quantum of deposits */
     double rho_tot;                /* mean density, subtracted in the Poisson source */
-    double rho_max[LEVEL_MAX + 2]; /* max density by level, on this rank */
+    double rho_max[LEVEL_MAX + 2]; /* maximum density by level, on this rank */
     /* [noct] centres of mass of octs, from the last gas deposit */
     double (*moments[LEVEL_MAX + 2])[3];
     bool moments_dev; /* the moments are on the device */
@@ -98,7 +98,7 @@ struct sim_balance {
 };
 
 /* The device, and the modules that run on it (device.c). */
-enum { SIM_SIDES = 3 }; /* max number of side streams: no phase has more independent work */
+enum { SIM_SIDES = 3 }; /* maximum number of side streams: no phase has more independent work */
 struct sim_device {
     struct dev *dev; /* NULL: none */
     struct dev_stream *stream;
@@ -138,7 +138,7 @@ struct sim_device {
  * step. */
 struct sim_amr {
     int64_t noct[LEVEL_MAX + 2]; /* octs of each level over all ranks */
-    /* min and max number of own octs of a rank when the level last began a step */
+    /* minimum and maximum number of own octs of a rank when the level last began a step */
     int64_t noct_min[LEVEL_MAX + 2], noct_max[LEVEL_MAX + 2];
     struct sim_refine refine;
     struct sim_balance balance;
@@ -179,7 +179,7 @@ MUST_USE enum err sim_device_need(struct sim *s, int l, field_set set, int locat
 void sim_device_wrote(struct sim *s, int l, field_set set, int location);
 /* device.c: stream i for independent work, of n_cuda_streams; 0: the main stream. */
 struct dev_stream *sim_device_stream(const struct sim *s, int i);
-/* device.c: waits for the requested energy and max density of a level. */
+/* device.c: waits for the requested energy and maximum density of a level. */
 void sim_device_energy_end(struct sim *s);
 /* device.c: copies all fields to the host; alone: host copies become the only valid ones, which is
  * needed before host code changes fields or the mesh. */

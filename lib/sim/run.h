@@ -11,11 +11,11 @@
 struct sim;
 struct solver;
 
-/* Cost of the run: wall-clock time, cell updates, max number of cells. */
+/* Cost of the run: wall-clock time, cell updates, maximum number of cells. */
 struct sim_cost {
     double wall_start, wall_step, updates_all, wall_all;
     double updates; /* cell updates of all levels and ranks */
-    /* max number of cells of all levels after a coarse step, and leaves at that time */
+    /* maximum number of cells of all levels after a coarse step, and leaves at that time */
     int64_t cells_most, leaves_most;
     const char *profile_path; /* simulate -j, or NULL (lent) */
     FILE *profile;            /* profile file on rank 0 during the run */
