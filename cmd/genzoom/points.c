@@ -1,4 +1,3 @@
-/* genzoom/points: see points.h. */
 #include "points.h"
 
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "io/stream.h"
 #include "io/table.h"
 
-static const int64_t BYTES_MAX = (int64_t)1 << 35; /* max size of a list of points, bytes */
+static const int64_t BYTES_MAX = (int64_t)1 << 35; /* maximum size of a list of points, bytes */
 
 void points_add(struct points *p, const double x[3])
 {

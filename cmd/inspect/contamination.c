@@ -3,7 +3,7 @@
  *
  * Particle masses of successive levels of initial conditions differ by a factor of eight, so
  * particles are sorted into classes by the nearest power of eight of the ratio of their mass to the
- * min mass. All classes but the first are heavy: above sqrt(8) times the min mass, the
+ * minimum mass. All classes but the first are heavy: above sqrt(8) times the minimum mass, the
  * mass_cut_refine of genzoom. The region is a sphere, or the mask of the run: the leaf cells where
  * the scalar ivar_refine exceeds var_cut_refine. */
 #include <math.h>
@@ -22,7 +22,7 @@ enum { CLASSES = LEVEL_MAX + 1 };
 struct class {
     int64_t n, inside;
     struct sum mass_inside;
-    double min, max; /* min and max particle mass */
+    double min, max; /* minimum and maximum particle mass */
     /* squared distance of the nearest particle, as zone_far2; infinite: no particle */
     double far2;
 };
@@ -32,7 +32,7 @@ struct contamination {
     struct zone zone;
     int variable; /* variable of the mask, numbered as in RAMSES; 0: a sphere */
     double cut;   /* value above which a cell is in the mask */
-    double min;   /* min mass of a particle */
+    double min;   /* minimum mass of a particle */
     struct class class[CLASSES];
     int64_t light, heavy, inside_light, inside_heavy;
     double mass_light, mass_heavy; /* mass inside the region */
@@ -67,7 +67,7 @@ out:
     return err;
 }
 
-/* ---- the min mass ---- */
+/* ---- the minimum mass ---- */
 
 static enum err take_lowest(const struct source_parts *q, void *ctx)
 {

@@ -168,7 +168,7 @@ struct bars {
     const char *unit;
 };
 
-/* Rows in descending order of the max over ranks, at most 14. */
+/* Rows in descending order of the maximum over ranks, at most 14. */
 static struct bars sorted(const struct record_row *row, int n, double factor, const char *unit)
 {
     struct bars b = {.n = n, .unit = unit};

@@ -1,5 +1,5 @@
 /* inspect: -p, the origin of a checkpoint and the parameters of its run: compilation.txt and
- * namelist.txt beside the data. */
+ * namelist.txt next to the data. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -25,7 +25,7 @@ struct phase {
     struct gas gas;
     struct diagram d;
     struct sum mass;   /* total mass in code units */
-    double seen[2][2]; /* min and max of both logarithms */
+    double seen[2][2]; /* minimum and maximum of both logarithms */
     double unit;       /* code unit of mass, solar masses */
     bool fill;         /* second pass: fill the bins */
     char name[2][64];

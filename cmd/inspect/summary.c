@@ -1,6 +1,6 @@
-/* inspect: the summary: header, octs and leaf cells per level, min and max of the fields, masses,
- * particles per family. Sums are exact (base/sum), so that they do not depend on the number of
- * files. */
+/* inspect: the summary: header, octs and leaf cells per level, minimum and maximum of the fields,
+ * masses, particles per family. Sums are exact (base/sum), so that they do not depend on the number
+ * of files. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -40,7 +40,7 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
                   struct adapt_changes here, struct adapt_changes all,
                   const struct adapt_values *v);
 
-/* Clears flags of own cells of level l > 1 that are to be split though an oct of level l beside
+/* Clears flags of own cells of level l > 1 that are to be split though an oct of level l next to
  * them neither exists nor is created by the flags of level l−1. Flags of both levels must be valid
  * in ghosts. Returns the number of dropped flags. Local: if any rank has dropped flags, the ghost
  * flags are stale and finer levels may need the check again. */

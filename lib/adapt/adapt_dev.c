@@ -69,7 +69,7 @@ void adapt_dev_begin(struct adapt_dev *v, struct mesh *m, int l, bool alone)
     enum err e = v->f.n > 0 ? fields_bring(v, m, l) : OK;
     if (e != OK) come_home(v, m, l);
     BUG_ON(mirror_settle(v->mirror) != OK); /* copies of arrays that are about to go */
-    for (int k = l - 1; k <= l; k++)        /* the host reads and moves them */
+    for (int k = l - 1; k <= l; k++)        /* the host reads and moves flags */
         BUG_ON(mirror_need_set(v->mirror, m, k, FLAG, LOCATION_HOST) != OK);
 }
 

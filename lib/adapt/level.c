@@ -1,4 +1,3 @@
-/* adapt/level: see level.h. */
 #include "adapt/level.h"
 
 #include <string.h>

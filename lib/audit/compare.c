@@ -1,4 +1,3 @@
-/* audit/compare: see compare.h. */
 #include "audit/compare.h"
 
 #include <math.h>
@@ -533,7 +532,6 @@ static enum err compare_parts(struct comparison *c)
     if (err == OK) err = read_parts(c->a, count_parts, &n);
     choose(c, c->out->part, c->out->npart_field);
     plan(c, n, (size_t)c->nfield);
-    c->out->part_turns = c->turns;
     for (c->turn = 0; err == OK && c->turn < c->turns; c->turn++) {
         c->held.n = 0;
         err = read_parts(c->a, hold_parts, c);

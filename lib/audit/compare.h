@@ -38,7 +38,7 @@ struct compared {
     int nfield, npart_field, nvalue;
     struct compare_field field[2 * CKPT_FIELDS], part[2 * CKPT_FIELDS];
     struct compare_value value[128];
-    int turns, part_turns;
+    int turns;
     int nsink_field; /* number of sink fields; sinks are paired by id */
     int64_t sinks, sinks_a, sinks_b;
     struct compare_field sink[2 * CATALOG_COLUMNS];

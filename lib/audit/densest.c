@@ -1,4 +1,3 @@
-/* audit/densest: see densest.h. */
 #include "audit/densest.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* audit/domains: see domains.h. */
 #include "audit/domains.h"
 
 #include <limits.h>

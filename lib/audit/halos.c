@@ -1,4 +1,3 @@
-/* audit/halos: see halos.h. */
 #include "audit/halos.h"
 
 #include <math.h>

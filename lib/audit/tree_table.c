@@ -1,4 +1,3 @@
-/* audit/tree_table: see tree_table.h. */
 #include "audit/tree_table.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* audit/verify: see verify.h. */
 #include "audit/verify.h"
 
 #include <limits.h>

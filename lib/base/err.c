@@ -1,4 +1,3 @@
-/* base/err: see err.h. */
 #include "base/err.h"
 
 #include <stdarg.h>

@@ -1,4 +1,3 @@
-/* base/log: see log.h. */
 #include "base/log.h"
 
 #include <errno.h>

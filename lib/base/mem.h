@@ -38,7 +38,7 @@ void *mem_grow(void *p, size_t bytes, const char *name); /* realloc; keeps the o
         const number *x = a, *y = b;                                                               \
         return (*x > *y) - (*x < *y);                                                              \
     }
-/* All of a new block will be written soon: all threads take its pages from the system. */
+/* Takes the pages of a new block, which will soon be written, from the system by all threads. */
 void mem_touch(void *p);
 /* Closes a stream of open_memstream; returns its text as a block of base/mem. */
 char *mem_close_text(FILE *f, char **text, const size_t *bytes, const char *name);

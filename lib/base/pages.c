@@ -1,4 +1,3 @@
-/* base/pages: see pages.h. */
 #include "base/pages.h"
 
 #include <stdbool.h>

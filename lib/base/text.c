@@ -1,4 +1,3 @@
-/* base/text: see text.h. */
 #include "base/text.h"
 
 #include <ctype.h>

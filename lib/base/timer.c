@@ -1,4 +1,3 @@
-/* base/timer: see timer.h. */
 #include "base/timer.h"
 
 #include <string.h>

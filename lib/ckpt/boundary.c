@@ -1,4 +1,3 @@
-/* ckpt/boundary: see boundary.h. */
 #include "ckpt/boundary.h"
 
 #include <string.h>
@@ -47,7 +46,7 @@ void boundary_of_params(const struct params *p, struct boundary *b)
         r.face = 2 * axis + (r.low[axis] > 0);
         add_region(b, &r);
     }
-    /* a periodic axis has no edge regions beside it */
+    /* a periodic axis has no edge regions */
     boundary_faces(b, bounded);
     for (int i = 0; i < b->n; i++)
         for (int d = 0; d < 3; d++) {

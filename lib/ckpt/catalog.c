@@ -1,4 +1,3 @@
-/* ckpt/catalog: see catalog.h. */
 #include "ckpt/catalog.h"
 
 #include <math.h>

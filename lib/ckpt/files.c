@@ -1,4 +1,3 @@
-/* ckpt/files: see files.h. */
 #include "ckpt/files.h"
 
 #include <dirent.h>

@@ -1,4 +1,3 @@
-/* ckpt/gas: see gas.h. */
 #include "ckpt/gas.h"
 
 #include "oct/gas_kern.h"

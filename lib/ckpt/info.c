@@ -1,4 +1,3 @@
-/* ckpt/info: see info.h. */
 #include "ckpt/info.h"
 
 #include <float.h>
@@ -112,7 +111,7 @@ const char *info_key(enum info_key k)
     return ROW[k].key;
 }
 
-/* The number of the line that has this place, from 1. */
+/* The number of the line that contains this position, from 1. */
 static int info_line(const char *text, const char *at)
 {
     int n = 1;

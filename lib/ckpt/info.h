@@ -1,6 +1,6 @@
 /* ckpt/info: reads the text files common to checkpoints of several formats: info_NNNNN.txt,
  * descriptors of gas variables and particle columns, namelist.txt, compilation.txt; and the tables
- * beside mesh and particles: sinks, stellar objects, the cooling table. */
+ * besides mesh and particles: sinks, stellar objects, the cooling table. */
 #pragma once
 #include "ckpt/source.h"
 

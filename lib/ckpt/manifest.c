@@ -1,4 +1,3 @@
-/* ckpt/manifest: see manifest.h. */
 #include "ckpt/manifest.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* ckpt/rest: contents of a checkpoint beside mesh and particles. Programs that do not use these
+/* ckpt/rest: contents of a checkpoint besides mesh and particles. Programs that do not use these
  * data pass them on unchanged. */
 #pragma once
 #include "ckpt/catalog.h"

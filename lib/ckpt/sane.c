@@ -1,4 +1,3 @@
-/* ckpt/sane: see sane.h. */
 #include "ckpt/sane.h"
 
 #include <math.h>

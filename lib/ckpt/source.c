@@ -1,4 +1,3 @@
-/* ckpt/source: see source.h. */
 #include "ckpt/source.h"
 
 #include <math.h>

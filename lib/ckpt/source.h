@@ -102,7 +102,7 @@ struct source {
     /* Fields of cells: variables of the gas, fields of other rows in the same files, gravity; in
      * all, nfield. Columns of particles, in their order in the files. */
     int nhydro, ngrav, nfield, npart;
-    field_set fields; /* rows of fields.def that there are beside the variables of the gas */
+    field_set fields; /* rows of fields.def besides the variables of the gas */
     struct ckpt_field field[CKPT_FIELDS], part[CKPT_FIELDS];
     struct part_columns columns; /* batch columns by number */
     int column_at[COL_MAX];      /* batch column → index in part; −1: filled in */
@@ -219,7 +219,7 @@ int source_cells(const struct source *s);                         /* number per 
 /* Refuses a checkpoint of fewer than three dimensions; what: of which there is nothing then, in the
  * plural, such as "halos". */
 MUST_USE enum err source_in_space(const struct source *s, const char *what);
-/* Number of fields in the files of the gas: its variables, and what is beside them. */
+/* Number of fields in the files of the gas: its variables, and further fields. */
 static inline int source_hydro(const struct source *s)
 {
     return s->nfield - s->ngrav;

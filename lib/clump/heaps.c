@@ -1,4 +1,3 @@
-/* clump/heaps: see heaps.h. */
 #include "clump/heaps.h"
 
 #include <float.h>

@@ -1,4 +1,3 @@
-/* comm/lines: see lines.h. */
 #include "comm/lines.h"
 
 #include <errno.h>

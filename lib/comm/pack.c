@@ -1,4 +1,3 @@
-/* comm/pack: see pack.h. */
 #include "comm/pack.h"
 
 #include <stdatomic.h>

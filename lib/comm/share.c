@@ -1,4 +1,3 @@
-/* comm/share: see share.h. */
 #include "comm/share.h"
 
 #include <fcntl.h>

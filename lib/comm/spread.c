@@ -1,4 +1,3 @@
-/* comm/spread: see spread.h. */
 #include "comm/spread.h"
 
 #include "base/mem.h"

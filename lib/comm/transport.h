@@ -52,7 +52,7 @@ struct comm_swap {
     double seconds; /* wall time spent inside so far */
 };
 
-/* Tag for messages beside the transport's own. */
+/* Tag for messages besides the transport's own. */
 int comm_rest_tag(const struct comm_swap *s);
 /* comm_post (comm.h) with a given tag. */
 struct comm_round *comm_post_as(const struct comm *c, int tag, int npeer, const int *peer,

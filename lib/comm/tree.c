@@ -1,4 +1,3 @@
-/* comm/tree: see tree.h. */
 #include "comm/tree.h"
 
 void tree_init(struct tree *t, int size)

@@ -1,4 +1,3 @@
-/* comm/tuner: see tuner.h. */
 #include "comm/tuner.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* cool: see cool.h. */
 #include "cool/cool.h"
 
 #include <math.h>

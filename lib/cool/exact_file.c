@@ -138,8 +138,8 @@ static enum err take_rates(struct input *in, struct exact_table *t)
     int n = gzread(in->f, &more, 1);
     if (n < 0) FAIL(ERR_FORMAT, "%s: is damaged: %s", in->path, gzerror(in->f, &(int){0}));
     if (n > 0)
-        FAIL(ERR_FORMAT, "%s: is longer than its sizes say (%d x %d x %d x %d)", in->path, h->nz,
-             h->L, h->M, h->N);
+        FAIL(ERR_FORMAT, "%s: is longer than expected from its sizes (%d x %d x %d x %d)", in->path,
+             h->nz, h->L, h->M, h->N);
     return OK;
 }
 

@@ -1,4 +1,3 @@
-/* cool/grackle: see grackle.h. */
 #include "cool/grackle.h"
 
 #include <math.h>

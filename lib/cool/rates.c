@@ -1,4 +1,3 @@
-/* cool/rates: see rates.h. */
 #include "cool/rates.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* cool/table: see table.h. */
 #include "cool/table.h"
 
 #include <float.h>

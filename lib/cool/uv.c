@@ -1,4 +1,3 @@
-/* cool/uv: see uv.h. */
 #include "cool/uv.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* cosmo/response: see response.h. */
 #include "cosmo/response.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* curamses/sinks: see sinks.h. */
 #include "curamses/sinks.h"
 
 #include <stdio.h>

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "ckpt/asis.h"
 #include "curamses/out.h"
+#include "curamses/read.h"
 
 enum {
     OCTS = HDF5_OCTS,

@@ -1,4 +1,4 @@
-/* dev: a compute device beside the host: memory, streams, events, copies, launches, scans, sorts.
+/* dev: a compute device: memory, streams, events, copies, launches, scans, sorts.
  *
  * One header, three back ends (backend.h): `cuda`; `host`, an emulated device in the memory of this
  * machine (host.c) that exposes missing copies, races and missing ordering; `none`. No function is

@@ -1,4 +1,3 @@
-/* dev/pool: see pool.h. */
 #include "dev/pool.h"
 
 #include "base/mem.h"

@@ -1,4 +1,3 @@
-/* dev/trial: see trial.h. */
 #include "dev/trial.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-/* dom/event: see event.h. */
 #include "dom/event.h"
 
 #include <stdlib.h>

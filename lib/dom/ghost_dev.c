@@ -1,4 +1,3 @@
-/* dom/ghost_dev: see ghost_dev.h. */
 #include "dom/ghost_dev.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-/* dom/injection: see injection.h. */
 #include "dom/injection.h"
 
 #include <string.h>

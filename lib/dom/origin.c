@@ -4,7 +4,7 @@
  * and each waits for the rank with the most work on it. Along a periodic axis the first box may
  * begin anywhere, at no cost: its end is a face between ranks in any case. So for each axis that is
  * cut, all positions on the faces of coarse octs are tried: slabs of equal cost from there on, the
- * work of each level in its fullest slab, and the ghosts beside the planes. The variation of slabs
+ * work of each level in its fullest slab, and the ghosts next to the planes. The variation of slabs
  * across finer tree levels is neglected.
  *
  * A new origin moves most octs to other ranks, so it must save at least GAIN of the work. */
@@ -22,7 +22,7 @@ static const double GHOST = 0.3; /* work of a ghost relative to an oct */
 struct profile {
     int origins, slabs, nlev;
     double *upto;   /* [nlev + 1][2 origins + 1] cumulative work, twice around; last row: cost */
-    double *layers; /* [origins] work of the octs beside a plane at an origin, both sides */
+    double *layers; /* [origins] work of the octs next to a plane at an origin, both sides */
     double total;
 };
 

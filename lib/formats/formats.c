@@ -1,4 +1,3 @@
-/* formats: see formats.h. */
 #include "formats/formats.h"
 
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* formats/location: see location.h. */
 #include "formats/location.h"
 
 #include <errno.h>

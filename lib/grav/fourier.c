@@ -1,4 +1,3 @@
-/* grav/fourier: see fourier.h. */
 #include "grav/fourier.h"
 
 #include <string.h>

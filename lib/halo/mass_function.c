@@ -1,4 +1,4 @@
-/* halo/mass_function: the mass function of a catalogue beside the fit of Tinker et al. (2008, ApJ
+/* halo/mass_function: the mass function of a catalogue and the fit of Tinker et al. (2008, ApJ
  * 688, 709) for spheres of 200 times the mean density, with the linear spectrum of Eisenstein & Hu
  * (1998, ApJ 496, 605, without oscillations). */
 #include "halo/mass_function.h"

@@ -1,4 +1,3 @@
-/* halo/table: see table.h. */
 #include "halo/table.h"
 
 #include <math.h>

@@ -189,9 +189,9 @@ static double heat_cell(const struct agn_job *k, const struct feedback *o, doubl
     return energy - taken;
 }
 
-/* Gives a share of the gas in the jets to a cell, at velocity w, with `heat` beside the kinetic
- * energy. Returns the surplus above the ceiling, or above the cell's previous internal energy if
- * that is higher. */
+/* Gives a share of the gas in the jets to a cell, at velocity w, with `heat` in addition to the
+ * kinetic energy. Returns the surplus above the ceiling, or above the cell's previous internal
+ * energy if that is higher. */
 static double stream_cell(const struct agn_job *k, const struct feedback *o, double share,
                           const double w[3], double heat, const struct leaf_cell *s)
 {

@@ -1,4 +1,3 @@
-/* hole/horizon: see horizon.h. */
 #include "hole/horizon.h"
 
 #include <math.h>

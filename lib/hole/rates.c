@@ -1,4 +1,3 @@
-/* hole/rates: see rates.h. */
 #include "hole/rates.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* hole/spin: see spin.h. */
 #include "hole/spin.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* ics/field: see field.h. */
 #include "ics/field.h"
 
 #include "base/mem.h"

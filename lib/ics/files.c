@@ -1,4 +1,3 @@
-/* ics/files: see files.h. */
 #include "ics/files.h"
 #include "base/mem.h"
 

@@ -1,4 +1,3 @@
-/* io/async: see async.h. */
 #include "io/async.h"
 
 static void *work(void *p)

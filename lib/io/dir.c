@@ -1,4 +1,3 @@
-/* io/dir: see dir.h. */
 #include "io/dir.h"
 
 #include <dirent.h>

@@ -1,4 +1,3 @@
-/* io/file: see file.h. */
 #include "io/file.h"
 
 #include <errno.h>

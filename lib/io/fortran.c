@@ -1,4 +1,3 @@
-/* io/fortran: see fortran.h. */
 #include "io/fortran.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* io/image: see image.h. */
 #include "io/image.h"
 
 #include <errno.h>

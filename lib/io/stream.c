@@ -1,4 +1,3 @@
-/* io/stream: see stream.h. */
 #include "io/stream.h"
 
 #include <errno.h>

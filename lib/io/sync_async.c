@@ -1,4 +1,3 @@
-/* io/sync_async: see sync_async.h. */
 #include "io/sync_async.h"
 
 #include <errno.h>

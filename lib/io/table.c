@@ -1,4 +1,3 @@
-/* io/table: see table.h. */
 #include "io/table.h"
 
 #include <errno.h>

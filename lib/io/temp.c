@@ -1,4 +1,3 @@
-/* io/temp: see temp.h. */
 #include "io/temp.h"
 
 #include <ctype.h>

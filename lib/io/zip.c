@@ -1,4 +1,3 @@
-/* io/zip: see zip.h. */
 #include "io/zip.h"
 
 #ifdef PTAH_DEFLATE

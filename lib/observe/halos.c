@@ -1,5 +1,5 @@
-/* observe/halos: the halo catalogue written beside outputs (dump_halos), identical to the output of
- * inspect --halos. */
+/* observe/halos: the halo catalogue written next to outputs (dump_halos), identical to the output
+ * of inspect --halos. */
 #include <stdio.h>
 
 #include "audit/halos.h"

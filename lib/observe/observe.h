@@ -42,7 +42,7 @@ struct observer {
      * Equal on all ranks; NULL: always due. */
     bool (*due)(const struct observation *o);
     field_set reads; /* sets of fields required on the host; ghosts may be stale */
-    /* Table that the observer writes beside an output: it is written again if it is missing when a
+    /* Table that the observer writes next to an output: it is written again if it is missing when a
      * run resumes from that output. FILES_KINDS: no table. */
     enum files_kind table;
     enum err (*run)(struct observation *o); /* (collective, agreed) */
@@ -53,7 +53,7 @@ typedef uint64_t observer_set; /* set of observers, bit i: row i of observers.de
 /* Observers that the run wants at this occasion, OBSERVE_…, and those that are due, too. */
 observer_set observers_wanted(const struct params *p, int when);
 observer_set observers_due(const struct observation *o, int when);
-/* Observers of outputs whose tables beside output o->number are missing. (collective) */
+/* Observers of outputs whose tables of output o->number are missing. (collective) */
 observer_set observers_missing(const struct observation *o);
 field_set observers_read(observer_set set);
 MUST_USE enum err observers_run(struct observation *o, observer_set set); /* (collective, agreed) */

@@ -1,4 +1,4 @@
-/* observe/spectra: power spectra of the state, written beside outputs (dump_pk): the same numbers
+/* observe/spectra: power spectra of the state, written next to outputs (dump_pk): the same numbers
  * as the program pk finds in the checkpoint with -n 2^levelmin. */
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* oct/deferred: see deferred.h. */
 #include "oct/deferred.h"
 
 #include "base/mem.h"

@@ -1,4 +1,3 @@
-/* oct/fields: see fields.h. */
 #include "oct/fields.h"
 
 #include <stdio.h>

@@ -85,7 +85,7 @@ const char *field_set_name(field_set one);
 
 /* ---- in checkpoints ---- */
 
-/* The rows that a run with nvar variables of the gas (0: none) writes beside these. */
+/* The rows that a run with nvar variables of the gas (0: none) writes in addition to these. */
 field_set fields_written(int nvar, bool gravity);
 /* The rows that n values in gravity files are; 0: no code writes n. These files have no list of
  * names. RAMSES stores the force, potential and force, or the density before them. `own` are the
@@ -101,10 +101,11 @@ bool field_in_file(int f, int ndim);
  * memory. */
 int fields_count(field_set set, enum field_file file, int ndim);
 /* The field of value v of a checkpoint with nvar variables of the gas and the rows of the set: the
- * variables, what is beside them in the same files, then that of gravity; −1: there is none.
+ * variables, further fields in the same files, then the fields of gravity; −1: there is none.
  * ndim 3: of a state in memory. */
 int field_stored(field_set set, int nvar, int v, int ndim);
-/* The row of the field of this name that is in files of the gas beside its variables; 0: none. */
+/* The row of the field of this name that is in files of the gas, but not one of its variables; 0:
+ * none. */
 field_set field_beside_gas(const char *name);
 
 /* ---- ghosts ---- */

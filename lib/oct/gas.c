@@ -1,4 +1,3 @@
-/* oct/gas: see gas.h. */
 #include "oct/gas.h"
 
 #include <stdio.h>

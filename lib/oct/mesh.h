@@ -231,7 +231,7 @@ struct mesh_moves {
 
 /* Replaces level l by `nown` own and `nghost` ghost octs with the given keys (both lists ascending;
  * copied); a building block of lib/adapt (oct/replace). Fields and flags of octs that were present
- * before are kept. With `moves`, links of the level and of the levels beside it are updated: own
+ * before are kept. With `moves`, links of the level and of the adjacent levels are updated: own
  * octs must stay own octs then, and no oct with children may be removed. With moves = NULL links
  * are not updated: call mesh_link afterwards. */
 void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost,

@@ -1,4 +1,3 @@
-/* oct/remap: see remap.h. */
 #include "oct/remap.h"
 
 #include "base/mem.h"

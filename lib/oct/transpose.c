@@ -1,4 +1,3 @@
-/* oct/transpose: see transpose.h. */
 #include "oct/transpose.h"
 
 #include "vec/vec4.h"

@@ -1,4 +1,3 @@
-/* out/carry: see carry.h. */
 #include "out/carry.h"
 
 #include <stdio.h>

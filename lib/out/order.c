@@ -1,4 +1,3 @@
-/* out/order: see order.h. */
 #include "out/order.h"
 
 #include <string.h>

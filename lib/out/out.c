@@ -1,4 +1,3 @@
-/* out: see out.h. */
 #include "out/out.h"
 
 #include <stdio.h>

@@ -20,7 +20,7 @@ struct ckpt_out {
      * are the state of a run. */
     const struct ckpt_field *stored;
     int nhydro, ngrav;
-    field_set fields; /* rows of fields.def that are written beside the variables of the gas */
+    field_set fields; /* rows of fields.def that are written besides the variables of the gas */
     int64_t npart;
     int output, nlevel; /* number of the output; levels in the file: levelmax */
     char tmp[4000], final[4000];

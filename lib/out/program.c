@@ -1,4 +1,3 @@
-/* out/program: see program.h. */
 #include "out/program.h"
 
 #include <signal.h>

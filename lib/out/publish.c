@@ -1,4 +1,3 @@
-/* out/publish: see publish.h. */
 #include "out/publish.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-/* out/rewrite: see rewrite.h. */
 #include "out/rewrite.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-/* out/spill: see spill.h. */
 #include "out/spill.h"
 
 #include <errno.h>

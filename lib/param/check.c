@@ -293,7 +293,7 @@ enum err param_check_clumps(const struct params *p)
              needs);
     if (c->n_clfind > 0 && c->rho_clfind > 0)
         FAIL(ERR_PARAM,
-             "n_clfind=%g and rho_clfind=%g in &CLUMPFIND_PARAMS both set the min density of "
+             "n_clfind=%g and rho_clfind=%g in &CLUMPFIND_PARAMS both set the minimum density of "
              "clumps: give only one of them",
              c->n_clfind, c->rho_clfind);
     if (!(c->n_clfind > 0 || c->rho_clfind > 0 || by_sinks))

@@ -61,8 +61,9 @@ static enum err check_creation(const struct params *p)
                         "hydro=.true., or create_sinks=.false. and give a file ic_sink");
     if (p->run.cosmo && !p->physics.smbh &&
         !(p->sink.d_sink > 0 || p->sink.rho_sink > 0 || p->physics.n_sink > 0))
-        FAIL(ERR_PARAM, "create_sinks=.true. in &SINK_PARAMS needs the min density of peaks that "
-                        "become sinks: give n_sink, rho_sink or d_sink, or smbh=.true.");
+        FAIL(ERR_PARAM,
+             "create_sinks=.true. in &SINK_PARAMS needs the minimum density of peaks that "
+             "become sinks: give n_sink, rho_sink or d_sink, or smbh=.true.");
     if (p->physics.smbh && !(p->clumpfind.saddle_threshold > 0))
         FAIL(ERR_PARAM,
              "create_sinks=.true. and smbh=.true. in &SINK_PARAMS put one black hole into each "

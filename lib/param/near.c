@@ -1,4 +1,3 @@
-/* param/near: see near.h. */
 #include "param/near.h"
 
 #include <ctype.h>

@@ -332,7 +332,7 @@ static void push(struct scan *s, struct nml_value v)
 }
 
 /* Scans a separator: blanks, line ends, comments and at most one comma. By the standard, blanks,
- * line ends and comments beside a comma have no meaning. gfortran takes a comment on the line of a
+ * line ends and comments next to a comma have no meaning. gfortran takes a comment on the line of a
  * comma, or of `=`, for one more null value, and likewise a line end before a comma. */
 static struct gap scan_gap(struct scan *s, bool first)
 {

@@ -1,4 +1,3 @@
-/* part/block: see block.h. */
 #include "part/block.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-/* part/column: see column.h. */
 #include "part/column.h"
 
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* part/family: see family.h. */
 #include "part/family.h"
 
 const char *const SPECIES_NAME[SPECIES_COUNT + 1] = {"dm", "gas", "star", "other", "all"};

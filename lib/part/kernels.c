@@ -358,7 +358,7 @@ PTAH_HD bool cloud_cells(const struct mesh *m, int l, lidx oct, int reflect, con
 }
 
 /* Force at x from the finest oct among the host and its ancestors in and around which the whole
- * cloud exists; components along axes that the mesh lacks stay. */
+ * cloud exists; components along missing axes do not change. */
 PTAH_HD void force_at(const struct mesh *m, int l, lidx host, int reflect, const double x[3],
                       double force[3])
 {

@@ -234,7 +234,7 @@ static void forces_transpose(int n, const vec4 *force, double *const row[3])
         for (int d = 0; d < 3; d++) row[d][k] = force[k][d];
 }
 
-/* No force acts from axis `first` on, along which particles keep their place. */
+/* No force acts from axis `first` on, so positions along these axes do not change. */
 static void forces_missing(int first, int n, double *const row[3])
 {
     for (int d = first; d < 3; d++) memset(row[d], 0, sizeof *row[d] * (size_t)n);

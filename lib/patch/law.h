@@ -16,7 +16,7 @@ struct face_jobs;
 struct oct_sums;
 struct patch_rows;
 
-/* Field of variable 0 of the mesh (mesh.nvar); a law beside the gas has the variables after it. */
+/* Field of variable 0 of the mesh (mesh.nvar); other laws have the variables after the gas. */
 enum { LAW_VARIABLE = FLD_GAS };
 /* Maximum number of values of a cell besides its conserved variables: read-only fields, sums
  * without an old value. */
@@ -35,7 +35,7 @@ struct law {
     int nscratch;     /* planes of a thread for the law itself (sweep.own) */
     int system;       /* of the registers: REFLUX_… */
     bool corners;     /* slopes read cells that touch in a corner only */
-    bool near;        /* missing reads cells beside the parent */
+    bool near;        /* missing reads neighbours of the parent */
     bool mirrored[6]; /* beyond this boundary are mirrored cells; else: the last cell */
     unsigned char
         odd[LAW_FIELDS]; /* bits of the boundaries beyond which a field has another sign */

@@ -68,7 +68,7 @@ PTAH_HD_FN int slot_seen(const unsigned char *own, int e, int x, int y, int z, i
     return 0;
 }
 
-/* Coordinates of the oct in a slot. Slots beside the tile along axes that are missing have the octs
+/* Coordinates of the oct in a slot. Slots outside of the tile along missing axes have the octs
  * of the tile: no slope is there, and no cell is beyond a boundary. */
 PTAH_HD_FN void slot_key(const struct tile_shared *s, int ndim, int e, int slot, int64_t x[3])
 {

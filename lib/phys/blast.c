@@ -1,4 +1,3 @@
-/* phys/blast: see blast.h. */
 #include "phys/blast.h"
 
 #include <math.h>

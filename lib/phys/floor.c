@@ -1,4 +1,3 @@
-/* phys/floor: see floor.h. */
 #include "phys/floor.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* phys/rates_asked: see rates_asked.h. */
 #include "phys/rates_asked.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-/* phys/star_law: see stars.h. */
 #include <math.h>
 #include <stdio.h>
 

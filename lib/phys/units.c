@@ -1,4 +1,3 @@
-/* phys/units: see units.h. */
 #include "phys/units.h"
 
 #include "base/cgs.h"

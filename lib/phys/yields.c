@@ -1,4 +1,3 @@
-/* phys/yields: see yields.h. */
 #include "phys/yields.h"
 
 #include <ctype.h>

@@ -1,4 +1,3 @@
-/* pk/batch: see batch.h. */
 #include "pk/batch.h"
 
 #include "base/mem.h"

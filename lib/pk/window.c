@@ -1,4 +1,3 @@
-/* pk/window: see window.h. */
 #include "pk/window.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* plot/chart: see chart.h. */
 #include "plot/chart.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* plot/colours: see colours.h. */
 #include "plot/colours.h"
 
 #include <math.h>

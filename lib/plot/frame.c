@@ -1,4 +1,3 @@
-/* plot/frame: see frame.h. */
 #include "plot/frame.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* plot/picture: see picture.h. */
 #include "plot/picture.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* ramses/boundary_octs: see boundary_octs.h. */
 #include "ramses/boundary_octs.h"
 
 #include <stdint.h>

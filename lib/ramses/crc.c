@@ -1,4 +1,3 @@
-/* ramses/crc: see crc.h. */
 #include "ramses/crc.h"
 
 #include <string.h>

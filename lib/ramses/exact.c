@@ -240,7 +240,8 @@ static enum err take_head(struct exact_in *x, int ncpu, int file)
     if (!checksum_agrees(f.crc, zip_crc(0, &f, offsetof(struct file_head, crc))))
         return damaged(x, "is damaged");
     if (f.ncpu != ncpu || f.file != file)
-        FAIL(ERR_FORMAT, "%s: says that it is file %d of %d where file %d of %d is expected",
+        FAIL(ERR_FORMAT,
+             "%s: is file %d of %d according to its header, where file %d of %d is expected",
              x->path, f.file, f.ncpu, file, ncpu);
     if (f.nvar < 0 || f.nvar > NVAR_MAX) return damaged(x, "is damaged");
     x->nvar = f.nvar, x->nstep_coarse = f.nstep_coarse;

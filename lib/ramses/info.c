@@ -210,7 +210,7 @@ static enum err split_gas(struct source *s, const char *path)
         s->fields |= row;
     }
     if (s->nhydro + fields_count(s->fields, FILE_HYDRO, s->head.ndim) == all) return OK;
-    FAIL(ERR_FORMAT, "%s: hydro_file_descriptor.txt names a part of a field alone: it is damaged",
+    FAIL(ERR_FORMAT, "%s: hydro_file_descriptor.txt names only a part of a field: it is damaged",
          path);
 }
 

@@ -38,7 +38,7 @@ static enum err exact_path(const struct source *s, int file, char path[PATH_MAX]
 }
 
 /* Opens the exact file if the first one exists. Exact files do not apply to a run with another
- * gamma, which keeps the pressure. */
+ * gamma, where the pressure stays the same. */
 static enum err open_exact(struct source *s)
 {
     char path[PATH_MAX];

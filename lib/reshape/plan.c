@@ -106,7 +106,7 @@ static enum err check_output(const struct reshape *opt)
 struct weighing {
     const struct source *s;
     struct weights *w;
-    enum err err; /* error of weigh_places */
+    enum err err; /* error of weigh_keys */
 };
 
 static enum err weigh_octs(const struct source_octs *o, void *ctx)
@@ -140,7 +140,7 @@ static enum err weigh_parts(const struct source_parts *p, void *ctx)
 }
 
 /* Positions are enough: other data need not be read, nor checksums of files compared. */
-static bool weigh_places(void *ctx, int level, int n, const okey *key)
+static bool weigh_keys(void *ctx, int level, int n, const okey *key)
 {
     struct weighing *g = ctx;
     if (g->err == OK)
@@ -157,7 +157,7 @@ static bool weigh_positions(void *ctx, int64_t n, const double *const x[3])
 static enum err weigh_piece(struct source *s, int piece, bool again, struct weighing *g)
 {
     const struct ckpt_pick *was = s->pick,
-                           locations = {.octs = weigh_places, .parts = weigh_positions, .ctx = g};
+                           locations = {.octs = weigh_keys, .parts = weigh_positions, .ctx = g};
     if (again) s->pick = &locations;
     enum err err = source_octs(s, piece, SOURCE_TREE, weigh_octs, g);
     if (err == OK) err = g->err;

@@ -5,7 +5,7 @@
 #include "out/spill.h"
 #include "reshape/reshape.h"
 
-/* min number of particles for which a further thread pays off */
+/* minimum number of particles for which a further thread pays off */
 enum { PART_TASK = 2048 };
 
 enum { MIXED = 2 }; /* levels above an oct at which one rank may own all octs around it */

@@ -32,7 +32,7 @@ static void log_losses(const struct source *s)
                  "not contain the others",
                  s->path, s->nboundary, s->head.boundary.n);
     if (s->boundary_untold)
-        log_info(" %s: has no namelist that tells the types of its boundaries; cells beyond them "
+        log_info(" %s: has no namelist with the types of its boundaries; cells beyond them "
                  "are written as for outflow (RAMSES recomputes them)",
                  s->path);
 }

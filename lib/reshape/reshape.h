@@ -7,9 +7,9 @@
  *
  *  - reshape_plan reads the tree and the particles: the weight of each part of the box gives the
  *    domains of the target ranks.
- *  - reshape_write reads everything and spills it to temporary files beside the output (out/spill):
- *    each oct with its values for its target owner and for those that need a copy, each particle
- *    for the owner of its base oct.
+ *  - reshape_write reads everything and spills it to temporary files next to the output
+ *    (out/spill): each oct with its values for its target owner and for those that need a copy,
+ *    each particle for the owner of its base oct.
  *  - Then, for one target rank after another, it builds the tree in memory. The writers that
  *    `simulate` uses write the files and fetch the values from the temporary files.
  *

@@ -157,7 +157,7 @@ static void turn(const struct source_octs *o, int cells, int first, int last, do
         }
 }
 
-/* Updates the max difference in bits between stored and computed values. */
+/* Updates the maximum difference in bits between stored and computed values. */
 static void note_last(struct reshaping *w, const struct oct_batch *b)
 {
     int nvar = w->r.asis.nvar;

@@ -1,4 +1,3 @@
-/* reshape/weights: see weights.h. */
 #include "reshape/weights.h"
 
 #include "base/mem.h"

@@ -10,7 +10,7 @@
 #include "dom/domain.h"
 
 struct weights {
-    int64_t limit, n, cap; /* max number of rows; number of rows; rows allocated */
+    int64_t limit, n, cap; /* maximum number of rows; number of rows; rows allocated */
     /* finest level with rows: a finer oct is counted in its ancestor of this level */
     int level;
     struct weight {

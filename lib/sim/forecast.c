@@ -145,7 +145,7 @@ static void lasting(const struct sim *s, struct forecast *f)
     always(f, "parameters and tables", (double)mem_now());
 }
 
-/* Memory that a phase needs beside permanent arrays, on one rank, by name. */
+/* Memory that a phase needs in addition to permanent arrays, on one rank, by name. */
 struct phase_rows {
     int n;
     struct row row[6];

@@ -94,6 +94,6 @@ enum err sim_measure_missing(struct sim *s)
     TRY(sim_gather(s));
     TRY(sim_device_home(s, false));
     TRY(sim_parts_home(s));
-    log_info(" The tables beside output_%05d are missing: they are written now", o.number);
+    log_info(" The tables of output_%05d are missing: they are written now", o.number);
     return observers_run(&o, missing);
 }

@@ -73,7 +73,7 @@ struct sim_matter {
     struct far_field far[LEVEL_MAX + 2], far_old[LEVEL_MAX + 2];
     double quantum;                /* mass quantum of deposits */
     double rho_tot;                /* mean density, subtracted in the Poisson source */
-    double rho_max[LEVEL_MAX + 2]; /* max density by level, on this rank */
+    double rho_max[LEVEL_MAX + 2]; /* maximum density by level, on this rank */
     /* [noct] centres of mass of octs, from the last gas deposit */
     double (*moments[LEVEL_MAX + 2])[3];
     bool moments_dev; /* the moments are on the device */
@@ -98,7 +98,7 @@ struct sim_balance {
 };
 
 /* The device, and the modules that run on it (device.c). */
-enum { SIM_SIDES = 3 }; /* max number of side streams: no phase has more independent work */
+enum { SIM_SIDES = 3 }; /* maximum number of side streams: no phase has more independent work */
 struct sim_device {
     struct dev *dev; /* NULL: none */
     struct dev_stream *stream;
@@ -114,7 +114,8 @@ struct sim_device {
     struct trials *trials;
     bool by_chance; /* for tests: locations of phases are drawn at random */
     struct rng chance;
-    struct dev_stream *side[SIM_SIDES]; /* side streams beside the main one: n_cuda_streams */
+    struct dev_stream
+        *side[SIM_SIDES]; /* side streams, in addition to the main one: n_cuda_streams */
     int sides;
     int energy; /* level whose energy has been requested; 0: none */
     bool asked; /* all ranks know whether this solve is on devices */
@@ -137,7 +138,7 @@ struct sim_device {
  * step. */
 struct sim_amr {
     int64_t noct[LEVEL_MAX + 2]; /* octs of each level over all ranks */
-    /* min and max number of own octs of a rank when the level last began a step */
+    /* minimum and maximum number of own octs of a rank when the level last began a step */
     int64_t noct_min[LEVEL_MAX + 2], noct_max[LEVEL_MAX + 2];
     struct sim_refine refine;
     struct sim_balance balance;
@@ -165,8 +166,8 @@ MUST_USE enum err sim_setup(struct sim *s); /* setup.c: parameters → modules (
 MUST_USE enum err sim_device_open(struct sim *s);
 void sim_device_close(struct sim *s);
 /* phase.c, after sim_device_open: prepares the choice of where device phases run: always on the
- * device, or where they were faster (gpu_auto_tune). seed: the choice is drawn at random, for
- * tests; 0: it is not (collective) */
+ * device, or where they were faster (gpu_auto_tune). seed: if not 0, the choice is random, for
+ * tests (collective) */
 void sim_choice_open(struct sim *s, int seed);
 /* Whether phases of these kinds (GPU_…) run on the device for level l. At most one call per
  * phase. */
@@ -178,7 +179,7 @@ MUST_USE enum err sim_device_need(struct sim *s, int l, field_set set, int locat
 void sim_device_wrote(struct sim *s, int l, field_set set, int location);
 /* device.c: stream i for independent work, of n_cuda_streams; 0: the main stream. */
 struct dev_stream *sim_device_stream(const struct sim *s, int i);
-/* device.c: waits for the requested energy and max density of a level. */
+/* device.c: waits for the requested energy and maximum density of a level. */
 void sim_device_energy_end(struct sim *s);
 /* device.c: copies all fields to the host; alone: host copies become the only valid ones, which is
  * needed before host code changes fields or the mesh. */
@@ -219,7 +220,8 @@ void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX]);
 MUST_USE enum err sim_cosmology(struct sim *s);
 /* phases.c: completes a gas exchange in progress */
 void sim_receive_gas(struct sim *s);
-MUST_USE enum err sim_step(struct sim *s, int l, int icount); /* step.c */
+/* step.c: a step of level l with the sub-steps of finer levels (collective) */
+MUST_USE enum err sim_step(struct sim *s, int l, int icount);
 /* adapt.c: refine levels from..levelmax-1 (collective) */
 MUST_USE enum err sim_refine(struct sim *s, int from);
 /* adapt.c: number of octs that the next refinement of all levels will change: sim_refine_count on
@@ -284,7 +286,7 @@ MUST_USE enum err sim_density_dev(struct sim *s, int l, int icount, bool *done);
 MUST_USE enum err sim_moments_home(struct sim *s);
 /* copies lev[l].dense from the device to the host */
 MUST_USE enum err sim_dense_home(struct sim *s, int l);
-void sim_total_mass(struct sim *s); /* density.c */
+void sim_total_mass(struct sim *s); /* density.c: sets the total mass (collective) */
 /* density.c: the monopole of the whole box becomes the one of the last solve of all levels. */
 void sim_keep_monopole(struct sim *s);
 double sim_fourpi(const struct sim *s);

@@ -559,7 +559,7 @@ static int64_t count_multiples(const struct sim *s, const char *name, int period
     return last / period - s->time.nstep_coarse / period;
 }
 
-/* Max number of outputs that the run can write; it may end before. */
+/* Maximum number of outputs that the run can write; it may end before. */
 static int64_t max_outputs(const struct sim *s)
 {
     const struct param_output *o = &s->par->output;

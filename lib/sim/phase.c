@@ -1,4 +1,3 @@
-/* sim/phase: see phase.h. */
 #include "sim/phase.h"
 
 #include <math.h>
@@ -59,7 +58,7 @@ static enum err check_field(struct sim *s, const struct phase *p, int l, field_s
     if (!ghosts_valid(m, l, one))
         FAIL(ERR_LIMIT,
              "check_ghosts: phase %s reads ghosts of %s on level %d, and they are stale: fill them "
-             "before it",
+             "before this phase",
              p->name, name, l);
     if (s->comm.size > 1) TRY(sim_device_need(s, l, one, LOCATION_HOST));
     for (int f = 0; f < FIELD_ALL; f++) {

@@ -154,7 +154,7 @@ enum err sim_run(struct sim *s)
     return OK;
 }
 
-/* A coarse step of a solver with a single time step for all levels: the min over ranks, reduced
+/* A coarse step of a solver with a single time step for all levels: the minimum over ranks, reduced
  * together with the totals of the report. */
 static enum err coarse_step(struct sim *s)
 {

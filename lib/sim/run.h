@@ -11,11 +11,11 @@
 struct sim;
 struct solver;
 
-/* Cost of the run: wall-clock time, cell updates, max number of cells. */
+/* Cost of the run: wall-clock time, cell updates, maximum number of cells. */
 struct sim_cost {
     double wall_start, wall_step, updates_all, wall_all;
     double updates; /* cell updates of all levels and ranks */
-    /* max number of cells of all levels after a coarse step, and leaves at that time */
+    /* maximum number of cells of all levels after a coarse step, and leaves at that time */
     int64_t cells_most, leaves_most;
     const char *profile_path; /* simulate -j, or NULL (lent) */
     FILE *profile;            /* profile file on rank 0 during the run */
@@ -84,7 +84,7 @@ struct sim_end {
 /* The run as such: its outputs, why it stops, where it comes from, and its cost. */
 struct sim_run {
     const struct solver *solver; /* sim/solver.h; lent; NULL before sim_start: octree_solver */
-    void *own;                   /* the state that the solver keeps beside the mesh */
+    void *own;                   /* the state of the solver in addition to the mesh */
     bool gathered;               /* solver with a source: the mesh holds the state of now */
     struct sim_out out;
     struct sim_late late;
@@ -119,7 +119,7 @@ void sim_report_step_time(struct sim *s);
 void sim_report_timers(struct sim *s);
 /* output.c: the output, and observers, that are due at this step (collective) */
 MUST_USE enum err sim_output(struct sim *s);
-/* observe.c: at the start of a run that resumes: tables beside its checkpoint that a run that was
+/* observe.c: at the start of a run that resumes: tables of its checkpoint that a run that was
  * killed has not written (collective) */
 MUST_USE enum err sim_measure_missing(struct sim *s);
 /* output.c: waits until the pending checkpoint, if any, is on disk, and publishes it (collective,

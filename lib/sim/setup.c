@@ -59,7 +59,7 @@ static bool is_dropped(const struct param_boundary *b, int ndim, int i)
     return ends_of(b, i, 0, ndim, &face) == 0;
 }
 
-/* Fails unless one region contains the square (i,j) beside the box: RAMSES gives it the state of
+/* Fails unless one region contains the square (i,j) next to the box: RAMSES gives it the state of
  * this region. */
 static enum err check_square(const struct param_boundary *b, int ndim, int i, int j)
 {
@@ -71,14 +71,14 @@ static enum err check_square(const struct param_boundary *b, int ndim, int i, in
         if (!in || is_dropped(b, ndim, r)) continue;
         if (first)
             FAIL(ERR_PARAM,
-                 "boundary_params: the %s i=%d, j=%d beside the box belongs to the regions %d and "
+                 "boundary_params: the %s i=%d, j=%d next to the box belongs to the regions %d and "
                  "%d: it must belong to one",
                  what, i, j, first, r + 1);
         first = r + 1;
     }
     if (first) return OK;
     FAIL(ERR_PARAM,
-         "boundary_params: the %s i=%d, j=%d beside the box belongs to no region: let the regions "
+         "boundary_params: the %s i=%d, j=%d next to the box belongs to no region: let the regions "
          "of two opposite faces reach from -1 to 1 in the other direction",
          what, i, j);
 }

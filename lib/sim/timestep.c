@@ -102,10 +102,11 @@ static double of_gas(struct sim *s, int l, double *dense)
     return gas_timestep(s, l);
 }
 
-/* Time-step limits. Their order matters: sinks update `dense`, the max density of the level, before
- * free fall uses it. The max density of this rank suffices: since rounding is monotonic, the min
- * over ranks of the time step equals the step of the max density over ranks, bit for bit. Sinks
- * find the max over all ranks, and add their own density. `when` agrees on all ranks. */
+/* Time-step limits. Their order matters: sinks update `dense`, the maximum density of the level,
+ * before free fall uses it. The maximum density of this rank suffices: since rounding is monotonic,
+ * the minimum over ranks of the time step equals the step of the maximum density over ranks, bit
+ * for bit. Sinks find the maximum over all ranks, and add their own density. `when` agrees on all
+ * ranks. */
 static const struct limit {
     const char *name;
     bool (*when)(const struct sim *s);
@@ -155,8 +156,8 @@ enum err sim_limits_need(struct sim *s, int l)
     return OK;
 }
 
-/* The time-step reduction also carries the min and max number of own octs, for the report, and
- * whether this rank's files of the last checkpoint are on disk. */
+/* The time-step reduction also carries the minimum and maximum number of own octs, for the report,
+ * and whether this rank's files of the last checkpoint are on disk. */
 void sim_timestep_begin(struct sim *s, int l)
 {
     struct sim_minima *q = &s->time.min;

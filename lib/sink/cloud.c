@@ -1,4 +1,3 @@
-/* sink/cloud: see cloud.h. */
 #include "sink/cloud.h"
 
 #include <math.h>

@@ -19,7 +19,7 @@ struct sink_cloud {
 /* Makes a cloud. Radii in cells of size dx: of the cloud, and of its part with mass. */
 void sink_cloud_make(struct sink_cloud *c, int radius, int massive, double dx);
 void sink_cloud_free(struct sink_cloud *c);
-/* Max distance from the sink of the centre of a cell of level l that overlaps its cloud. */
+/* Maximum distance from the sink of the centre of a cell of level l that overlaps its cloud. */
 double sink_cloud_reach(const struct sink_cloud *c, const struct mesh *m, int l);
 
 /* A cell of a cloud and its weight. */

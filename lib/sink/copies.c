@@ -1,4 +1,3 @@
-/* sink/copies: see copies.h. */
 #include "sink/copies.h"
 
 #include <string.h>

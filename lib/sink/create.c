@@ -38,8 +38,8 @@ enum err sinks_before_births(const struct sink_run *s, struct sink_copies *c)
 /* Thresholds for sink formation, code units. */
 struct needs {
     const struct sink_run *s;
-    double seed; /* min mass near the peak */
-    /* for black holes: min masses of the clump, and of gas and stars near the peak */
+    double seed; /* minimum mass near the peak */
+    /* for black holes: minimum masses of the clump, and of gas and stars near the peak */
     double halo, clump, stars;
     double forming, ball; /* density threshold of star formation; volume near the peak */
 };

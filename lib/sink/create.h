@@ -5,7 +5,8 @@
 #include "sink/copies.h"
 #include "sink/run.h"
 
-/* Min distance of a new sink from other sinks, two cloud radii in cells of levelmax, code units. */
+/* Minimum distance of a new sink from other sinks, two cloud radii in cells of levelmax, code
+ * units. */
 double sinks_apart(const struct params *par, const struct mesh *m, double aexp);
 /* At the end of a coarse step: removes merged sinks, sends the others to their owners, and makes
  * copies wherever a sink may claim a clump. *c: sink_copies_free. (collective) */

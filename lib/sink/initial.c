@@ -1,4 +1,3 @@
-/* sink/initial: see initial.h. */
 #include "sink/initial.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@ enum { NUMBERS = 12 };
 static const int64_t BYTES_MAX = (int64_t)1 << 30;
 static const char WHAT[] =
     "mass, position, velocity, angular momentum, mass of the black hole, mass "
-    "since its last star";
+    "accreted since its last star";
 
 /* Sinks in the order of the file. */
 struct rows {
@@ -23,8 +22,9 @@ static enum err check(const struct table *t, const struct mesh *m, const double 
 {
     if (!(q[0] > 0) || !(q[10] >= 0) || !(q[11] >= 0))
         FAIL(ERR_FORMAT,
-             "%s: line %ld: a sink needs a mass above 0, not %g, and the masses of its black hole "
-             "and since its last star, %g and %g, must not be negative",
+             "%s: line %ld: a sink needs a mass above 0, not %g, and the mass of its black hole, "
+             "%g, "
+             "and the mass accreted since its last star, %g, must not be negative",
              t->path, (long)table_line(t), q[0], q[10], q[11]);
     for (int d = 0; d < 3; d++)
         if (!(fabs(q[1 + d]) <= 0.5 * m->boxlen))

@@ -1,4 +1,3 @@
-/* sink/pull: see pull.h. */
 #include "sink/pull.h"
 
 #include <math.h>

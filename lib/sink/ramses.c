@@ -1,4 +1,3 @@
-/* sink/ramses: see ramses.h. */
 #include "sink/ramses.h"
 
 #include <math.h>

@@ -20,7 +20,7 @@ struct sink_law {
     double eddington; /* Eddington rate per mass */
     double seed, seed_hole;
     bool holes;         /* sinks are clusters around a black hole (mass_smbh_seed > 0) */
-    double cluster_max; /* max mass of a cluster that accretes */
+    double cluster_max; /* maximum mass of a cluster that accretes */
     bool weigh_mass;    /* accretion is weighted by mass, else by volume */
     /* AGN feedback */
     bool agn, inject_mass; /* inject_mass: feedback is weighted by mass, else by volume */

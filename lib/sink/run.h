@@ -46,7 +46,7 @@ struct sink_state {
     struct sink_law law; /* parameters in this coarse step */
     struct sink_merging merging;
     struct sink_softening soft;
-    double direct; /* min mass of direct sinks; < 0: no sink is direct */
+    double direct; /* minimum mass of direct sinks; < 0: no sink is direct */
     struct sink_round round[LEVEL_MAX + 2];
     double dense[LEVEL_MAX + 2]; /* max mean density of direct sinks by level, on this rank */
 };
@@ -104,8 +104,8 @@ void sinks_kinetic(const struct sink_state *k, struct sum *ekin);
 void sinks_pull(const struct sink_run *s, int l);
 /* Collects gas and force in the clouds. (collective) */
 void sinks_look_around(const struct sink_run *s, int l);
-/* Min time step of this rank's sinks on level l; *rho_max becomes the max density over all ranks,
- * for the free-fall limit. (collective) */
+/* Minimum time step of this rank's sinks on level l; *rho_max becomes the maximum density over all
+ * ranks, for the free-fall limit. (collective) */
 double sinks_timestep(const struct sink_run *s, int l, double *rho_max);
 /* Mergers, kick and drift, at the end of a finest step. (collective) */
 MUST_USE enum err sinks_move(const struct sink_run *s, int l);

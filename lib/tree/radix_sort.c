@@ -7,11 +7,12 @@
 #include "tree/tree_priv.h"
 
 enum {
-    SMALL = 24, /* max number of keys for insertion sort */
-    /* max number of keys for which keys and numbers, twice, fill less than half of a 1 MiB cache */
+    SMALL = 24, /* maximum number of keys for insertion sort */
+    /* maximum number of keys for which keys and numbers, twice, fill less than half of a 1 MiB
+     * cache */
     LOCAL = 1 << 14,
     PART = 12, /* log2 of the number of keys in each part of a larger set */
-    WIDE = 11, /* log2 of the max number of parts */
+    WIDE = 11, /* log2 of the maximum number of parts */
     SPARE = 6, /* bits in excess of log2 of the number of keys */
     THREADS_FROM = 1 << 16,
     AHEAD = 32 /* prefetch distance, elements */

@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "tree/tree_priv.h"
 
-/* Max number of points for which all pairs are fastest; max number of distance tests per point for
- * which the grid is fastest. */
+/* Maximum number of points for which all pairs are fastest; maximum number of distance tests per
+ * point for which the grid is fastest. */
 enum { BRUTE_MAX = 64, GRID_MAX = 100 };
 
 static const char *const NAME[TREE_METHODS] = {"auto", "brute force", "radix tree", "hash grid"};

@@ -60,7 +60,7 @@ void tree_lists_free(struct tree_lists *l);
 typedef void tree_visit(int32_t point, double far2, void *ctx);
 void tree_ball(const struct tree *t, const double x[3], double radius, tree_visit *visit,
                void *ctx);
-/* Search for the at most k nearest points that `keep` accepts (NULL: all), within distance
+/* Search for at most k nearest points that `keep` accepts (NULL: all), within distance
  * sqrt(max). For points at one position `keep` must accept all or none. */
 struct tree_nearest {
     int k;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* max distance of a position from the box, in boxes; light travels 3e5 boxes in a box of 10
+/* maximum distance of a position from the box, in boxes; light travels 3e5 boxes in a box of 10
  * kpc/h */
 static const double FAR = 1e6;
 

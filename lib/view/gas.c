@@ -1,4 +1,3 @@
-/* view/gas: see gas.h. */
 #include "view/gas.h"
 
 #include <math.h>

@@ -13,8 +13,8 @@ struct gas {
 
 struct gas gas_of(const struct source *r);
 
-/* Computed fields, numbered after those of the checkpoint, as in the table of gas.c. Temperature, nH
- * and metallicity are in physical units, the others in code units. */
+/* Computed fields, numbered after the stored ones, as in the table of gas.c. Temperature, nH and
+ * metallicity are in physical units, the others in code units. */
 enum { GAS_LEVEL = CKPT_FIELDS, GAS_TEMPERATURE, GAS_HYDROGEN, GAS_METALS };
 /* Names of the computed fields of this gas that are not stored; returns their number. */
 enum { GAS_COMPUTED = 11 };

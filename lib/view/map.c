@@ -470,7 +470,7 @@ static void divide(struct map *m)
 
 /* ---- colours ---- */
 
-enum { SAMPLE = 1 << 20 }; /* max number of pixels that are sorted for percentiles */
+enum { SAMPLE = 1 << 20 }; /* maximum number of pixels that are sorted for percentiles */
 static const double TAIL = 0.01, REACH = 0.5, MIN_SHARE = 1e-4, PARTICLES_FROM = 0.01;
 
 /* Min, max and sum of all pixels. Returns the number of pixels with a value. */

@@ -27,7 +27,7 @@ struct map_options {
     int colours;
 };
 
-/* Range of the colours; min and max of the map. */
+/* Range of the colours; minimum and maximum of the map. */
 struct map_range {
     double lo, hi, min, max, total; /* total: sum of the pixels times the area of a pixel */
     bool logarithmic;

@@ -1,4 +1,3 @@
-/* view/spectra: see spectra.h. */
 #include "view/spectra.h"
 
 #include <math.h>

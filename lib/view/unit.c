@@ -1,4 +1,3 @@
-/* view/unit: see unit.h. */
 #include "view/unit.h"
 
 #include <limits.h>

@@ -168,7 +168,7 @@ def tables(v):
         now = kills.tables('tables/out')
         v.same('%d ranks, to step %d: the same tables' % (ranks, steps),
                [now.get(n) == whole[n] for n in whole], [True] * len(whole))
-        v.same('told', r.err.count(' The tables beside output_00003 are missing'), 1)
+        v.same('told', r.err.count(' The tables of output_00003 are missing'), 1)
         v.same('others are not touched', os.stat('tables/out/pk_00002.tsv').st_mtime_ns, before)
         shutil.rmtree('tables/out/output_00004', ignore_errors=True)
     r = run('tables', steps=2, settings=AGAIN)

@@ -156,7 +156,7 @@ def broken(v, ndim, seed, made):
 
 
 def pixels(made, ndim):
-    """{field: map of a two-dimensional checkpoint with a pixel for each cell of the finest level}"""
+    """{field: map of a 2-D checkpoint, a pixel for each cell of the finest level}"""
     top = max(made.octs)
     n = 2 ** top
     values = np.zeros((len(NAMES), n, n))
