@@ -65,8 +65,8 @@ struct options {
     struct halos_options halos;
     struct profile_options profile;
     struct line_options line;
-    int riemann_states; /* of --riemann, that its argument had */
-    int nset; /* number of options --set of the clump finder */
+    int riemann_states; /* in the argument of --riemann */
+    int nset;           /* number of options --set of the clump finder */
     const char *set[SETS];
     /* contamination: sphere given, else the mask; its centre is the densest position */
     bool has_sphere, densest;

@@ -25,7 +25,7 @@
  * BATCH of a batch of values, per variable; FILES, WRITING of the buffers of RAMSES files; THREAD
  * of a thread in the Godunov step; MPI of the MPI libraries with several ranks. */
 static const double TRAVEL = 81 + 89, MULTIGRID = 368, TILE = 12, POINT = 17.2,
-                    BATCH = 64.0 * CKPT_PITCH, FILES = 12.6e6, WRITING = 10.6e6, THREAD = 1.03e6,
+                    BATCH = 64.0 * CKPT_PITCH, FILES = 12.6e6, WRITING = 10.6e6, THREAD = 1.7e6,
                     MPI = 18e6;
 /* Fraction of the octs of finer levels that lie at a coarse–fine boundary. */
 static const double AT_BOUNDARY = 0.5;
