@@ -16,7 +16,8 @@ PTAH_HD double far_phi(const struct mesh *m, const struct far_field *far, const 
 {
     if (far->mass == 0) return 0;
     double r2 = 0;
-    for (int d = 0; d < m->ndim; d++) r2 += (x[d] - far->com[d]) * (x[d] - far->com[d]);
+    for (int d = 0; d < 3; d++) /* a constant bound: devices hold x in registers */
+        if (d < m->ndim) r2 += (x[d] - far->com[d]) * (x[d] - far->com[d]);
     const double r = fmax(sqrt(r2), rmin);
     if (m->ndim == 1) return RAMSES_TWOPI * far->mass * r / m->boxlen;
     if (m->ndim == 2) /* log of libraries has other bits on a device */

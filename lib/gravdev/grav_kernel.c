@@ -382,12 +382,13 @@ DEV_FN void spread(const struct gas_deposit_args *a, lidx i, const double com[3]
     okey_coords(lv->key[i], pos0);
     for (int d = 0; d < 3; d++) pos0[d] *= 2;
     cell_centre(a->mesh, a->l, pos0, x0);
-    for (int d = 0; d < a->mesh->ndim; d++) {
-        frac[d] = deposit_cloud(com[d], x0[d], dx, &low[d]);
+    for (int d = 0; d < 3; d++) { /* bounds are constants, so that arrays stay in registers */
+        if (d < a->mesh->ndim) frac[d] = deposit_cloud(com[d], x0[d], dx, &low[d]);
         dir[d] = low[d] < 0 ? -1 : 1;
     }
-    for (int v = 0; v < a->mesh->cells; v++) {
+    for (int v = 0; v < 8; v++) {
         int other = 0, cell = 0;
+        if (v >> a->mesh->ndim) continue;
         for (int d = 0; d < 3; d++) {
             int pos = low[d] + (v >> d & 1) + 2; /* position 0..5 in the three octs along an axis */
             other |= (pos >> 1 != 1) << d;
