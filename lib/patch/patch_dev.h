@@ -42,7 +42,7 @@ struct patch_kernels {
     const struct dev_kernel *missing, *step; /* missing: NULL: by slopes of minmod */
     const void *par;                         /* for `missing` */
     struct patch_args *args; /* the first member of the arguments of `step`, whose rest is set */
-    int planes;              /* of a block's scratch: fluxes, and the law's own */
+    int planes;              /* of a block's scratch: fluxes, and values of the law */
 };
 /* The kernel of a law's signal (PATCH_COURANT); the first member of its arguments, whose rest is
  * set. */

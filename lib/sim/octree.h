@@ -206,8 +206,8 @@ MUST_USE enum err sim_device_off(struct sim *s);
 /* device.c: reflux_begin and reflux_end where the gas is */
 MUST_USE enum err sim_reflux_begin(struct sim *s, int l);
 MUST_USE enum err sim_reflux_end(struct sim *s, int l);
-/* Sends registers of own octs to other ranks if the registers are on a device; *begun: whether they
- * are. */
+/* Sends registers of own octs to other ranks if the registers are on a device; *begun: true if the
+ * exchange has begun. */
 MUST_USE enum err sim_reflux_send(struct sim *s, int l, bool *begun);
 void sim_reflux_receive(struct sim *s); /* completes sim_reflux_send */
 /* device.c: bytes copied so far; end of a coarse step; report of the traffic (collective) */
