@@ -168,7 +168,7 @@ INLINE unsigned steep_cells(int ndim, const struct mesh *m, int l, lidx i, const
     for (int h = 0; h < (ndim < 3 ? 1 : 2); h++)
         for (int d = 0; d < ndim; d++)
             steep |= steep_half(q, d, h, own, near[2 * d], near[2 * d + 1]);
-    return steep;
+    return ndim < 3 ? steep | steep << 4 : steep;
 }
 
 static void flag_slope(const struct mesh *m, int l, struct jump q, const struct hydro_par *par,
