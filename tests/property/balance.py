@@ -29,7 +29,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
-SPREAD, PEAK, PEAK_BEFORE = 1.05, 1.15, 2.0
+SPREAD, PEAK, PEAK_BEFORE = 1.05, 1.15, 1.9
 SECONDS = 20  # time from the death of a rank to the end of the run, on a loaded machine
 
 
