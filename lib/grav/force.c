@@ -9,30 +9,33 @@
 #include "grav/interpol.h"
 #include "oct/fields.h"
 
-/* Acceleration of oct i along d. */
-static inline void gradient(struct interpol *here, const struct level *lv, lidx i, int d, double dx)
+/* Gradient along direction d. lo, hi: the octs before and after o along d. */
+static inline void gradient(const double o[8], const double *lo, const double *hi, int d, double dx,
+                            double f[8])
 {
-    double beyond[2][8], (*phi)[8] = lv->fld[FLD_PHI];
-    const double *n[2];
-    for (int side = 0; side < 2; side++) {
-        lidx j = lv->nbr[i][2 * d + side];
-        if (j < 0) interpol_face(here, i, 2 * d + side, beyond[side]);
-        n[side] = j < 0 ? beyond[side] : phi[j];
-    }
-    for (int c = 0; c < 8; c++) level_force(lv, d)[i][c] = force_cell(phi[i], n[0], n[1], d, c, dx);
+    for (int c = 0; c < 8; c++) f[c] = force_cell(o, lo, hi, d, c, dx);
 }
 
 static void force_self(struct mesh *m, int l, const struct grav_source *from)
 {
     struct level *lv = &m->lev[l];
-    double dx = 1.0 / (double)((int64_t)1 << l);
+    double(*phi)[8] = lv->fld[FLD_PHI], dx = 1.0 / (double)((int64_t)1 << l);
 #pragma omp parallel
     {
         struct interpol here;
+        double beyond[6][8];
         interpol_init(&here, m, l - 1, from);
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
-            for (int d = 0; d < m->ndim; d++) gradient(&here, lv, i, d, dx);
+            const double *n[6];
+            for (int f = 0; f < 6; f++) {
+                lidx j = lv->nbr[i][f];
+                if (j < 0 && f < 2 * m->ndim) interpol_face(&here, i, f, beyond[f]);
+                n[f] = j < 0 ? beyond[f] : phi[j];
+            }
+            gradient(phi[i], n[0], n[1], 0, dx, lv->fld[FLD_FX][i]);
+            if (m->ndim > 1) gradient(phi[i], n[2], n[3], 1, dx, lv->fld[FLD_FY][i]);
+            if (m->ndim > 2) gradient(phi[i], n[4], n[5], 2, dx, lv->fld[FLD_FZ][i]);
             for (int d = m->ndim; d < 3; d++) memset(level_force(lv, d)[i], 0, sizeof(double[8]));
         }
     }
