@@ -165,9 +165,11 @@ INLINE unsigned steep_cells(int ndim, const struct mesh *m, int l, lidx i, const
         if (j < 0) values_beyond(m, l, i, f, q, par, &beyond[f]);
     }
     unsigned steep = 0;
-    for (int h = 0; h < (ndim < 3 ? 1 : 2); h++)
-        for (int d = 0; d < ndim; d++)
-            steep |= steep_half(q, d, h, own, near[2 * d], near[2 * d + 1]);
+    for (int h = 0; h < (ndim < 3 ? 1 : 2); h++) {
+        steep |= steep_half(q, 0, h, own, near[0], near[1]);
+        if (ndim > 1) steep |= steep_half(q, 1, h, own, near[2], near[3]);
+        if (ndim > 2) steep |= steep_half(q, 2, h, own, near[4], near[5]);
+    }
     return ndim < 3 ? steep | steep << 4 : steep;
 }
 
