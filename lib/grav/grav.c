@@ -35,8 +35,7 @@ static void hide_repeats(const struct mesh *m, double row[8])
 static void show_repeats(const struct mesh *m, int l)
 {
     double(*phi)[8] = m->lev[l].fld[FLD_PHI];
-    for (lidx i = 0; m->ndim < 3 && i < m->lev[l].noct; i++)
-        for (int k = m->cells; k < 8; k++) phi[i][k] = phi[i][k & (m->cells - 1)];
+    for (lidx i = 0; m->ndim < 3 && i < m->lev[l].noct; i++) oct_repeat(m->cells, phi[i]);
 }
 
 /* First guess of φ of own oct i: 0 on the periodic base level, the monopole with boundaries,

@@ -337,9 +337,7 @@ KERNEL(phi_repeat, struct phi_repeat_args, struct dev_nothing, DEV_THREADS)
     const struct level *lv = &a->mesh->lev[a->l];
     PHASE (t, DEV_THREADS) {
         int64_t i = (int64_t)b->index * DEV_THREADS + t;
-        double *phi = lv->fld[FLD_PHI][i < lv->noct ? i : 0];
-        for (int k = a->mesh->cells; k < 8 && i < lv->noct; k++)
-            phi[k] = phi[k & (a->mesh->cells - 1)];
+        if (i < lv->noct) oct_repeat(a->mesh->cells, lv->fld[FLD_PHI][i]);
     }
 }
 

@@ -128,6 +128,12 @@ struct mesh {
     struct level lev[LEVEL_MAX + 2]; /* levels [1..levelmax]; others are empty */
 };
 
+/* Copies the values of the cells of an oct to the numbers that repeat them. */
+PTAH_HD void oct_repeat(int cells, double row[8])
+{
+    for (int c = cells; c < 8; c++) row[c] = row[c - cells];
+}
+
 /* Whether any face of the box is a boundary. */
 static inline bool mesh_has_boundaries(const struct mesh *m)
 {

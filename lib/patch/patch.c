@@ -193,8 +193,7 @@ static void oct_collect(struct oct_sums *o)
     }
     for (int i = 0; i < n; i++)
         for (int v = 0; v < nflux; v++) o->w[v][found[i].c] += found[i].row[v];
-    for (int c = cells; c < 8 && n > 0; c++)
-        for (int v = 0; v < nflux; v++) o->w[v][c] = o->w[v][c - cells];
+    for (int v = 0; v < nflux && n > 0; v++) oct_repeat(cells, o->w[v]);
 }
 
 /* ---- update of octs ---- */

@@ -109,8 +109,7 @@ static void repeat(const struct job *j, lidx first, lidx last)
     const int cells = j->r->mesh->cells, field[] = {GAS_ENERGY, j->law.delayed};
     for (int v = 0; v < 2 && cells < 8; v++)
         for (lidx i = first; field[v] >= 0 && i < last; i++)
-            for (int c = cells; c < 8; c++)
-                level_gas(j->lv, field[v])[i][c] = level_gas(j->lv, field[v])[i][c - cells];
+            oct_repeat(cells, level_gas(j->lv, field[v])[i]);
 }
 
 /* Prepares the part of the cooling table that the leaf cells need. */
