@@ -9,11 +9,11 @@
  * row of the oct within, until both values have been read, perhaps from different files. The table
  * takes as many octs as memory allows; the files are read once for each pass. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "audit/check_priv.h"
 #include "base/mem.h"
+#include "ckpt/magnetic.h"
 
 /* Tolerance relative to the field of the cell: codes that compute both copies may differ in the
  * last bits. */
@@ -27,7 +27,7 @@ enum { LOWER = 12, ROW = LOWER + 6 };
 struct faces {
     struct check *k;
     const struct tree_table *t;
-    int field[6]; /* of the faces −x,+x,−y,+y,−z,+z */
+    struct magnetic b;
     int ndim, cells;
     bool first;       /* first pass, in which cells are checked each by itself */
     bool restricted;  /* split cells hold means of finer cells */
@@ -45,10 +45,10 @@ struct face {
 
 static double value(const struct faces *s, struct face a)
 {
-    return a.o->val[8 * s->field[a.f] + a.cell][a.i];
+    return magnetic_face(&s->b, a.o, a.f, a.cell, a.i);
 }
 
-/* Magnitude of the field of a cell, and a bound of it from its faces. */
+/* Bound of the field of a cell, from its faces. */
 static double strength(const struct faces *s, struct face a)
 {
     double b2 = 0;
@@ -71,7 +71,7 @@ static void report(struct faces *s, enum check_kind kind, struct face a, const d
     source_file(k->r, FILES_HYDRO, a.o->piece, path);
     check_place(k, a.o->level, a.o->key[a.i], a.cell, location);
     check_report(k, kind, path, location, "%s is %.15g, and %.15g %s",
-                 k->r->field[s->field[a.f]].name, v[0], v[1], than);
+                 k->r->field[s->b.face[a.f]].name, v[0], v[1], than);
 }
 
 /* Compares the value v of the face a with another; `than`: where the other is from. */
@@ -176,21 +176,13 @@ static void check_inner(struct faces *s, const struct source_octs *o, int i)
         }
 }
 
-/* Divergence of the field of leaf cells, times their width and relative to the field; the
- * strongest field. */
+/* Divergence and strength of the field of leaf cells. */
 static void check_divergence(struct faces *s, const struct source_octs *o, int i)
 {
     for (int c = 0; c < s->cells; c++) {
-        double sum = 0, b2 = 0;
         if (o->split[i] >> c & 1) continue;
-        for (int d = 0; d < 3; d++) {
-            const double lo = value(s, (struct face){o, i, c, 2 * d}),
-                         hi = value(s, (struct face){o, i, c, 2 * d + 1});
-            sum += d < s->ndim ? hi - lo : 0;
-            b2 += 0.25 * (lo + hi) * (lo + hi);
-        }
-        s->strongest = fmax(s->strongest, sqrt(b2));
-        const double size = b2 > 0 ? fabs(sum) / sqrt(b2) : sum != 0 ? HUGE_VAL : 0;
+        s->strongest = fmax(s->strongest, magnetic_strength(&s->b, o, c, i));
+        const double size = magnetic_divergence(&s->b, o, c, i);
         if (size > s->k->found->divergence) s->k->found->divergence = size;
     }
 }
@@ -209,25 +201,11 @@ static enum err take_octs(const struct source_octs *o, void *ctx)
 
 /* ---- reading ---- */
 
-static bool find_fields(const struct source *r, int field[6])
-{
-    int found = 0;
-    for (int f = 0; f < 6; f++)
-        for (int v = 0; v < r->nhydro; v++) {
-            char name[16];
-            snprintf(name, sizeof name, "B_%c_%s", "xyz"[f / 2], f & 1 ? "right" : "left");
-            if (strcmp(r->field[v].name, name) != 0) continue;
-            field[f] = v;
-            found++;
-        }
-    return found == 6;
-}
-
 enum err check_magnetic(struct check *k, const struct tree_table *t)
 {
     struct source *r = k->r;
-    struct faces s = {.k = k, .t = t, .ndim = r->head.ndim, .first = true};
-    if (!find_fields(r, s.field)) return OK;
+    struct faces s = {.k = k, .t = t, .b = magnetic_of(r), .ndim = r->head.ndim, .first = true};
+    if (!s.b.there) return OK;
     k->found->magnetic = true;
     s.cells = source_cells(r);
     s.restricted = r->head.levelmin < r->head.levelmax;

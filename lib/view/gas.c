@@ -1,26 +1,20 @@
 #include "view/gas.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cool/rates.h"
 
 struct gas gas_of(const struct source *r)
 {
-    struct gas g = {.density = -1, .pressure = -1, .metal = -1, .ndim = r->head.ndim};
-    memset(g.face, -1, sizeof g.face);
+    struct gas g = {.density = -1, .pressure = -1, .metal = -1};
+    g.magnetic = magnetic_of(r);
     g.units = units_of(r->head.unit_l, r->head.unit_d, r->head.unit_t);
     for (int i = 0; i < r->nhydro; i++) {
         const char *f = r->field[i].name;
         if (strcmp(f, "density") == 0) g.density = i;
         if (strcmp(f, "pressure") == 0 || strcmp(f, "thermal_pressure") == 0) g.pressure = i;
         if (strcmp(f, "metallicity") == 0) g.metal = i;
-        for (int k = 0; k < 6; k++) {
-            char face[16];
-            snprintf(face, sizeof face, "B_%c_%s", "xyz"[k / 2], k & 1 ? "right" : "left");
-            if (strcmp(f, face) == 0) g.face[k] = i;
-        }
     }
     return g;
 }
@@ -42,37 +36,24 @@ double gas_metals(const struct gas *g, const struct source_octs *o, int c, int i
 
 /* ---- magnetic field ---- */
 
-static double on_face(const struct gas *g, const struct source_octs *o, int k, int c, int i)
-{
-    return o->val[8 * g->face[k] + c][i];
-}
-
-/* Component d at the centre of the cell: the mean of both faces. */
-static double magnetic(const struct gas *g, const struct source_octs *o, int d, int c, int i)
-{
-    return 0.5 * (on_face(g, o, 2 * d, c, i) + on_face(g, o, 2 * d + 1, c, i));
-}
-
 static double magnetic_x(const struct gas *g, const struct source_octs *o, int c, int i)
 {
-    return magnetic(g, o, 0, c, i);
+    return magnetic_centre(&g->magnetic, o, 0, c, i);
 }
 
 static double magnetic_y(const struct gas *g, const struct source_octs *o, int c, int i)
 {
-    return magnetic(g, o, 1, c, i);
+    return magnetic_centre(&g->magnetic, o, 1, c, i);
 }
 
 static double magnetic_z(const struct gas *g, const struct source_octs *o, int c, int i)
 {
-    return magnetic(g, o, 2, c, i);
+    return magnetic_centre(&g->magnetic, o, 2, c, i);
 }
 
 static double strength(const struct gas *g, const struct source_octs *o, int c, int i)
 {
-    double b2 = 0;
-    for (int d = 0; d < 3; d++) b2 += magnetic(g, o, d, c, i) * magnetic(g, o, d, c, i);
-    return sqrt(b2);
+    return magnetic_strength(&g->magnetic, o, c, i);
 }
 
 static double alfven(const struct gas *g, const struct source_octs *o, int c, int i)
@@ -87,13 +68,9 @@ static double beta(const struct gas *g, const struct source_octs *o, int c, int 
     return o->val[8 * g->pressure + c][i] / (0.5 * b * b);
 }
 
-/* |div B| times the width of the cell, over |B|. */
 static double divergence(const struct gas *g, const struct source_octs *o, int c, int i)
 {
-    double sum = 0;
-    for (int d = 0; d < g->ndim; d++)
-        sum += on_face(g, o, 2 * d + 1, c, i) - on_face(g, o, 2 * d, c, i);
-    return sum == 0 ? 0 : fabs(sum) / strength(g, o, c, i);
+    return magnetic_divergence(&g->magnetic, o, c, i);
 }
 
 /* ---- table of the computed fields ---- */
@@ -126,9 +103,7 @@ static const struct {
 static bool can_compute(const struct gas *g, int k)
 {
     unsigned has = (g->density >= 0 ? DENSITY : 0) | (g->pressure >= 0 ? PRESSURE : 0) |
-                   (g->metal >= 0 ? METALS : 0) | FACES;
-    for (int f = 0; f < 6; f++)
-        if (g->face[f] < 0) has &= ~(unsigned)FACES;
+                   (g->metal >= 0 ? METALS : 0) | (g->magnetic.there ? FACES : 0);
     return (COMPUTED[k].needs & ~has) == 0;
 }
 

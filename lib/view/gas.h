@@ -1,13 +1,13 @@
 /* view/gas: the gas of a checkpoint: fields that are computed from the stored ones. */
 #pragma once
+#include "ckpt/magnetic.h"
 #include "ckpt/source.h"
 #include "phys/units.h"
 
 /* Indices of fields, -1: missing; units of the checkpoint. */
 struct gas {
     int density, pressure, metal;
-    int face[6]; /* magnetic field on the faces −x,+x,−y,+y,−z,+z */
-    int ndim;
+    struct magnetic magnetic;
     struct units units;
 };
 
@@ -21,7 +21,7 @@ enum { GAS_COMPUTED = 11 };
 int gas_computed(const struct gas *g, const char *name[GAS_COMPUTED]);
 /* Number of the field of this name, stored or computed; -1: there is none. */
 int gas_field(const struct source *r, const struct gas *g, const char *name);
-/* Its value in cell c of oct i of a batch of SOURCE_STORED. */
+/* Value of a stored or computed field in cell c of oct i of a batch of SOURCE_STORED. */
 double gas_value(const struct gas *g, int field, const struct source_octs *o, int c, int i);
 
 /* Properties of cell c of oct i of a batch of SOURCE_STORED: T/μ in K; hydrogen nuclei per cm³;
