@@ -60,7 +60,7 @@ static inline void put_layer(double *const *ring, int v, struct target t, const 
     *(cells4_any *)(a + t.w) = row[1];
 }
 
-/* The same without the variables that are 0 everywhere. */
+/* Puts the layers of octs i and j, but for variables that are 0 everywhere. */
 static inline void put_layers(struct gathered *g, lidx i, lidx j, struct target t)
 {
     const unsigned zero = g->law->zero;

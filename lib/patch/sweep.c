@@ -186,7 +186,7 @@ static void row_prim(struct sweep *s, int y, int k)
     for (int i = 0; i < n; i++) s->law->primitive(s, k, run[i]);
 }
 
-/* The same of both planes of the octs z. */
+/* Computes the primitive variables of both planes of the octs z. */
 static void octs_prim(struct sweep *s, int z)
 {
     if (!s->law->primitive) return;

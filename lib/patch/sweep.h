@@ -17,8 +17,8 @@ enum { STRIP = 2 * (2 * TILE_WIDTH + ROW_GAP) + 16 };
 struct sweep {
     const struct law *law;
     int nvar, nflux, nscratch; /* numbers of the law */
-    unsigned zero;
-    int ndim; /* dimensions: one plane in 2-D, one row in 1-D */
+    unsigned zero;             /* of the law: variables whose planes stay 0 */
+    int ndim;                  /* dimensions: one plane in 2-D, one row in 1-D */
     double dt, dx, dtdx;
     struct slots slots;
     struct gathered in;

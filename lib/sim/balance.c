@@ -27,7 +27,6 @@ void sim_use_threads(struct sim *s)
 
 void sim_count_octs(struct sim *s)
 {
-    sim_use_threads(s);
     int64_t n[LEVEL_MAX + 2] = {0};
     struct spread all[LEVEL_MAX + 2];
     for (int l = 1; l <= s->mesh.levelmax; l++) n[l] = s->mesh.lev[l].nown;

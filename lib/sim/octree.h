@@ -312,4 +312,4 @@ MUST_USE enum err sim_clumps(struct sim *s, struct clumps *out);
 MUST_USE enum err sim_cores(struct sim *s, const struct sink_copies *sinks,
                             struct clump_cores *out);
 void sim_use_threads(struct sim *s); /* balance.c: as many threads as the mesh can occupy */
-void sim_count_octs(struct sim *s);  /* balance.c: noct, noct_min, noct_max; threads (collective) */
+void sim_count_octs(struct sim *s);  /* balance.c: noct, noct_min, noct_max (collective) */

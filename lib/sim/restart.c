@@ -97,6 +97,7 @@ static enum err restart_build(struct sim *s)
     if (s->par->run.pic) TRY(take_columns(s));
     TRY(sim_mesh_read(s, s->run.restart.from, s->par->run.pic ? &s->parts : NULL));
     sim_count_octs(s);
+    sim_use_threads(s);
     if (s->par->run.pic) TRY(take_particles(s));
     struct sink_run sinks = sim_sinks(s);
     TRY(sinks_restore(&sinks, &s->run.restart.rest.sinks, s->run.restart.from->path));

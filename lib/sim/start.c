@@ -366,6 +366,7 @@ static enum err start_build(struct start *st)
     log_info(" Building initial AMR grid");
     adapt_build(&s->mesh, &s->comm, s->dom);
     sim_count_octs(s);
+    sim_use_threads(s);
     TRY(start_refine(st));
     TRY(check_stop(s));
     TRY(start_particles(st));
