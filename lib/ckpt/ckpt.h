@@ -22,6 +22,7 @@ struct ckpt_head { /* names and units as in the header of RAMSES's amr files */
     int ndim, levelmin, levelmax;
     int64_t ngridmax; /* RAMSES's ngridmax; 0: not set */
     bool hydro, gravity, particles, cosmo, stars, metal;
+    bool magnetic; /* whether the gas has a magnetic field */
     int nvar;
     double gamma, smallr;
     double boxlen;

@@ -351,7 +351,7 @@ enum err source_running(struct source *s, const struct ckpt_head *h, int ranks)
         if (gas_in_file(h->ndim, v) >= 0)
             TRY(source_add_field(s->path, s->field, &s->nhydro, g.name[v], 'd'));
     }
-    s->fields = fields_written(s->nhydro, h->gravity);
+    s->fields = fields_written(s->nhydro, h->gravity, h->magnetic);
     s->ngrav = fields_count(s->fields, FILE_GRAVITY, s->head.ndim);
     return source_add_rows(s);
 }

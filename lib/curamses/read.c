@@ -370,7 +370,7 @@ static enum err read_columns(struct source *s, struct hdf5_in *h)
 /* The rows that the file has: files of before a row was added lack it. */
 static field_set rows_of(struct hdf5_in *h, int nvar, bool gravity, int level)
 {
-    field_set all = fields_written(nvar, gravity), has = 0;
+    field_set all = fields_written(nvar, gravity, true), has = 0;
     for (int i = 0; i < FIELD_ROWS; i++) {
         char path[64], form[FIELD_NAME];
         field_dataset(field_rows[i].first, form);

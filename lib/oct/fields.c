@@ -25,7 +25,7 @@ const char *field_array(const struct level *lv, int f, size_t *row)
     return f == FLD_FLAG ? (const char *)lv->flag : (const char *)lv->fld[f];
 }
 
-bool field_exists(int f, int nvar, bool gravity)
+bool field_exists(int f, int nvar, bool gravity, bool magnetic)
 {
     static const int first[] = {
 #define ROW(symbol, ...) FLD_##symbol,
@@ -42,7 +42,7 @@ bool field_exists(int f, int nvar, bool gravity)
 
 const char *field_memory(int f)
 {
-    return field_exists(f, NVAR_MAX, false) ? "mesh gas" : "mesh gravity";
+    return field_exists(f, NVAR_MAX, false, true) ? "mesh gas" : "mesh gravity";
 }
 
 int field_row_count(const struct mesh *m, const struct field_row *r)
@@ -69,7 +69,7 @@ struct field_place field_place(int f)
 
 void field_name(int f, char name[FIELD_NAME])
 {
-    static const char *const part[] = {"_x", "_y", "_z"}, *const side[] = {"l", "r"},
+    static const char *const part[] = {"_x", "_y", "_z"}, *const side[] = {"_left", "_right"},
                              *const corner[] = {"ll", "rl", "lr", "rr"};
     const struct field_row *r = field_row_of(f);
     const int k = f - r->first, axis = field_axis(f);
@@ -158,14 +158,14 @@ int field_bit(const struct mesh *m, int bit, int *first)
 static const enum field_file ORDER[] = {FILE_HYDRO, FILE_DERIVED, FILE_GRAVITY};
 enum { PLACES = sizeof ORDER / sizeof *ORDER };
 
-field_set fields_written(int nvar, bool gravity)
+field_set fields_written(int nvar, bool gravity, bool magnetic)
 {
     field_set set = 0;
     for (int i = 0; i < FIELD_ROWS; i++) {
         const struct field_row *r = &field_rows[i];
         const bool has = (r->file == FILE_HYDRO && nvar > 0) ||
                          (r->file == FILE_GRAVITY && gravity);
-        if (has && field_exists(r->first, nvar, gravity)) set |= (field_set)1 << i;
+        if (has && field_exists(r->first, nvar, gravity, magnetic)) set |= (field_set)1 << i;
     }
     return set;
 }

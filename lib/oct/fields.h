@@ -86,7 +86,7 @@ const char *field_set_name(field_set one);
 /* ---- in checkpoints ---- */
 
 /* The rows that a run with nvar variables of the gas (0: none) writes in addition to these. */
-field_set fields_written(int nvar, bool gravity);
+field_set fields_written(int nvar, bool gravity, bool magnetic);
 /* The rows that n values in gravity files are; 0: no code writes n. These files have no list of
  * names. RAMSES stores the force, potential and force, or the density before them. `own` are the
  * rows that this code wrote if these are its files, else 0: so five values are no riddle. */

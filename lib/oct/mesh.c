@@ -22,6 +22,7 @@ void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro,
     m->nvar = hydro ? nvar : 0;
     m->hydro = hydro;
     m->gravity = gravity;
+    m->magnetic = false;
     m->boxlen = boxlen;
     m->per_boxlen = frexp(boxlen, &(int){0}) == 0.5 ? 1 / boxlen : 0;
     memcpy(m->bounded, bounded, sizeof m->bounded);
@@ -36,12 +37,17 @@ void mesh_set_ndim(struct mesh *m, int ndim)
     for (int f = 2 * ndim; f < 6; f++) m->bounded[f] = true;
 }
 
-struct mesh_bytes mesh_bytes(int nvar, bool gravity)
+void mesh_set_magnetic(struct mesh *m, bool magnetic)
+{
+    m->magnetic = magnetic && m->hydro;
+}
+
+struct mesh_bytes mesh_bytes(int nvar, bool gravity, bool magnetic)
 {
     const struct level *lv = NULL;
     size_t n[2] = {0}; /* fields that do not need gravity, that do */
     for (int f = 0; f < FLD_MAX; f++)
-        if (field_exists(f, nvar, gravity)) n[!field_exists(f, nvar, false)]++;
+        if (field_exists(f, nvar, gravity, magnetic)) n[!field_exists(f, nvar, false, magnetic)]++;
     return (struct mesh_bytes){.links = sizeof *lv->key + sizeof *lv->child + sizeof *lv->parent +
                                         sizeof *lv->nbr + sizeof *lv->flag +
                                         (gravity ? sizeof *lv->dense : 0),
@@ -51,15 +57,15 @@ struct mesh_bytes mesh_bytes(int nvar, bool gravity)
                                .moments = nvar && gravity ? sizeof(double[3]) : 0};
 }
 
-size_t mesh_oct_bytes(int nvar, bool gravity)
+size_t mesh_oct_bytes(int nvar, bool gravity, bool magnetic)
 {
-    struct mesh_bytes b = mesh_bytes(nvar, gravity);
+    struct mesh_bytes b = mesh_bytes(nvar, gravity, magnetic);
     return b.links + b.hash + b.gas + b.gravity + b.moments;
 }
 
 bool mesh_has_field(const struct mesh *m, int f)
 {
-    return field_exists(f, m->nvar, m->gravity);
+    return field_exists(f, m->nvar, m->gravity, m->magnetic);
 }
 
 void xplan_free(struct xplan *p)
@@ -109,6 +115,7 @@ void mesh_empty(struct mesh *m)
     mesh_init(m, was.levelmin, was.levelmax, was.nvar, was.hydro, was.gravity, was.boxlen,
               was.bounded);
     mesh_set_ndim(m, was.ndim);
+    mesh_set_magnetic(m, was.magnetic);
 }
 
 int64_t mesh_own_octs(const struct mesh *m)

@@ -120,7 +120,7 @@ struct mesh {
     int levelmin, levelmax;
     int ndim, cells; /* dimensions; 2^ndim, cells of an oct */
     int nvar;        /* number of conserved variables; 0 without hydro */
-    bool hydro, gravity;
+    bool hydro, gravity, magnetic; /* magnetic: whether the gas has a magnetic field */
     double boxlen;
     double per_boxlen; /* 1/boxlen if exact, otherwise 0 */
     /* physical boundaries at −x,+x,−y,+y,−z,+z (both false: periodic) */
@@ -192,13 +192,15 @@ PTAH_HD_FN int oct_slot(const struct level *lv, lidx i)
 struct mesh_bytes {
     size_t links, hash, gas, gravity, moments; /* moments: centres of mass, sim/density */
 };
-struct mesh_bytes mesh_bytes(int nvar, bool gravity);
-size_t mesh_oct_bytes(int nvar, bool gravity);
+struct mesh_bytes mesh_bytes(int nvar, bool gravity, bool magnetic);
+size_t mesh_oct_bytes(int nvar, bool gravity, bool magnetic);
 
 void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity,
                double boxlen, const bool bounded[6]);
 /* An empty mesh becomes one of ndim = 1, 2 or 3 dimensions. */
 void mesh_set_ndim(struct mesh *m, int ndim);
+/* An empty mesh becomes one whose gas has a magnetic field, or none. */
+void mesh_set_magnetic(struct mesh *m, bool magnetic);
 void mesh_flag_all(struct mesh *m, int l); /* all cells are to be split */
 void mesh_fini(struct mesh *m);
 /* Frees all octs: the mesh is as after mesh_init. */
@@ -248,7 +250,7 @@ void mesh_link_down(struct mesh *m,
                     /* mesh_link without level l+1, for levels linked in ascending order */
                     int l);
 void mesh_link_neighbours(struct mesh *m, int l); /* makes nbr alone */
-bool field_exists(int f, int nvar, bool gravity);
+bool field_exists(int f, int nvar, bool gravity, bool magnetic);
 bool mesh_has_field(const struct mesh *m, int f);
 /* The name of its memory (base/mem.h): that of gravity has fields that need it. */
 const char *field_memory(int f);

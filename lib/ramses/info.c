@@ -243,7 +243,7 @@ static enum err read_grav_fields(struct ramses *r, const struct amr_head *a)
     TRY(err);
     struct source *s = r->s;
     const int ndim = s->head.ndim;
-    const field_set own = s->foreign ? 0 : fields_written(s->nhydro, true),
+    const field_set own = s->foreign ? 0 : fields_written(s->nhydro, true, false),
                     rows = fields_of_gravity(nvar, ndim, own);
     if (!rows)
         FAIL(ERR_FORMAT, "%s: the number of variables is %d where %d to %d are expected", path,

@@ -31,7 +31,7 @@ enum err reshape_plan(const struct reshape *opt, struct source *s, const struct 
     if (err == OK && opt->out) err = check_output(opt);
     TRY(err_agree(c, err));
     /* Bytes that simulate needs for an oct and for a particle. */
-    double oct = (double)mesh_oct_bytes(s->head.hydro ? s->head.nvar : 0, s->head.gravity),
+    double oct = (double)mesh_oct_bytes(s->head.hydro ? s->head.nvar : 0, s->head.gravity, s->head.magnetic),
            part = (double)part_bytes(&s->columns);
     p->weight[0] = opt->weight[0] > 0 ? opt->weight[0] : oct;
     p->weight[1] = opt->weight[1] > 0 ? opt->weight[1] : part;

@@ -121,7 +121,7 @@ static void always(struct forecast *f, const char *name, double bytes_of_rank)
 static void lasting(const struct sim *s, struct forecast *f)
 {
     const struct mesh *m = &s->mesh;
-    struct mesh_bytes b = mesh_bytes(m->nvar, m->gravity);
+    struct mesh_bytes b = mesh_bytes(m->nvar, m->gravity, m->magnetic);
     double octs = sum_from(f->here, 1), fine = sum_from(f->here, m->levelmin + 1);
     always(f, "mesh links", octs * (double)b.links);
     always(f, "mesh hash", octs * (double)b.hash);
@@ -196,7 +196,7 @@ static struct phase_rows output(const struct sim *s, const struct forecast *f)
 {
     struct phase_rows files = {.n = 0}, octs = {.n = 0}, parts = {.n = 0}, *max = &files;
     double away = 1 - 1.0 / f->ranks;
-    struct mesh_bytes b = mesh_bytes(s->mesh.nvar, s->mesh.gravity);
+    struct mesh_bytes b = mesh_bytes(s->mesh.nvar, s->mesh.gravity, s->mesh.magnetic);
     double moved = sum_from(f->own, 1) * away * (double)(b.gas + b.gravity + b.links);
     bool ramses = strcmp(s->par->output.outformat, "hdf5") != 0;
     add(&files, "checkpoint", WRITING);
@@ -213,7 +213,7 @@ static struct phase_rows reading(const struct sim *s, const struct forecast *f)
 {
     const struct source *from = s->run.restart.from;
     struct phase_rows p = {.n = 0};
-    const field_set set = fields_written(s->mesh.nvar, s->mesh.gravity);
+    const field_set set = fields_written(s->mesh.nvar, s->mesh.gravity, s->mesh.magnetic);
     double values = s->mesh.nvar + fields_count(set, FILE_HYDRO, s->mesh.ndim) +
                     fields_count(set, FILE_GRAVITY, s->mesh.ndim);
     if (!from) return p;

@@ -348,7 +348,7 @@ static enum err check_memory(const struct sim *s)
     const struct mesh *m = &s->mesh;
     double levels = 1 / (1 - ldexp(1, -m->ndim)),
            octs = ldexp(levels, m->ndim * (m->levelmin - 1)) * s->comm.node_size / s->comm.size,
-           need = octs * (double)mesh_oct_bytes(m->nvar, m->gravity), have = (double)mem_machine();
+           need = octs * (double)mesh_oct_bytes(m->nvar, m->gravity, m->magnetic), have = (double)mem_machine();
     if (need > have)
         FAIL(ERR_LIMIT,
              "levelmin=%d in &AMR_PARAMS needs %.3g GiB of memory on each node; this one has %.3g: "

@@ -402,7 +402,7 @@ def use_field(v, tree):
         digests.append(r.out)
         print(r.out, r.err)
         v.same('%s on %d ranks %s' % (name, ranks, more),
-               (r.status, [word in r.out for word in ('cosmic', 'B_xl', 'B_zr')]),
+               (r.status, [word in r.out for word in ('cosmic', 'B_x_left', 'B_z_right')]),
                (0, [name != 'sedov3d', True, True]))
     v.same('the same on 2 ranks, and resumed', digests[1:4], digests[:1] * 3)
     v.same('resumed without gravity', digests[6], digests[5])

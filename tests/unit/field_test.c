@@ -218,7 +218,7 @@ static void check_file(const char *path, const char *what)
     struct look g = {0};
     char text[200];
     enum err err = source_open_state(path, GAMMA, SMALLR, &s);
-    const field_set want = fields_written(NVAR, world_gravity);
+    const field_set want = fields_written(NVAR, world_gravity, false);
     g.s = s;
     for (int k = 0; err == OK && k < s->npiece; k++)
         err = source_octs(s, k, SOURCE_STATE, look_at, &g);
@@ -291,9 +291,9 @@ static void test_table(const struct mesh *m)
 {
     size_t n = 0;
     for (int f = 0; f < FLD_MAX; f++) n += mesh_has_field(m, f);
-    const struct mesh_bytes b = mesh_bytes(NVAR, m->gravity);
+    const struct mesh_bytes b = mesh_bytes(NVAR, m->gravity, m->magnetic);
     check(b.gas + b.gravity == n * sizeof(double[8]), "all fields count as memory");
-    check(mesh_bytes(0, false).gravity + mesh_bytes(0, false).gas == 0, "no field, no memory");
+    check(mesh_bytes(0, false, false).gravity + mesh_bytes(0, false, false).gas == 0, "no field, no memory");
     for (int f = 0; f < FLD_MAX; f++)
         for (int g = 0; g < f; g++) {
             const struct field_place p = field_place(f), q = field_place(g);

@@ -300,7 +300,7 @@ static void test_copies(void)
                  &(struct adapt_values){hydro_prolong, &par, &w.adapt});
     struct dev_count now = dev_counts(w.on.dev);
     for (int l = LMIN; l <= LMIN + 2; l++)
-        bytes += (double)mesh_oct_bytes(NVAR, true) * w.m.lev[l].noct;
+        bytes += (double)mesh_oct_bytes(NVAR, true, false) * w.m.lev[l].noct;
     double share = (double)(now.put - before.put + now.got - before.got) / bytes;
     CHECK(all.removed > 0 && all.created == 0);
     CHECK(comm.size > 1 || share < 0.002, "%g of the levels", share);

@@ -1,0 +1,83 @@
+/* mhd: ideal magnetohydrodynamics on the octree with constrained transport. Method and equations:
+ * docs/method/mhd.md.
+ *
+ * The conserved variables of the gas are those of hydro, with the magnetic energy in the total
+ * energy and three velocities in any number of dimensions. The field, divided by √(4π), is on the
+ * faces of the cells (FLD_MAGNETIC: −x,+x,−y,+y,−z,+z): a face has a copy in each of its cells,
+ * with the same bits. Along a missing axis the field is a variable of the cell: both numbers are
+ * the value at its centre.
+ *
+ * All functions are local to a rank. Ghosts of level l, and for interpolation of levels l−1 and
+ * l−2, must be valid on entry; only own octs are written. Bits do not depend on threads, tiles or
+ * ranks. (Londrillo & Del Zanna 2000; Fromang, Hennebelle & Teyssier 2006; Teyssier, Fromang &
+ * Dormy 2006) */
+#pragma once
+#include "hydro/hydro.h"
+
+enum mhd_solver {
+#define FACE(name, text) MHD_##name,
+#define EDGE(name, text)
+#include "mhd/solvers.def"
+    MHD_SOLVERS
+};
+
+enum mhd_edge_solver {
+#define FACE(name, text)
+#define EDGE(name, text) MHD_EDGE_##name,
+#include "mhd/solvers.def"
+    MHD_EDGE_SOLVERS
+};
+
+/* Velocities of scheme='induction': none (the gas moves), ABC flow, Ponomarenko's flow. */
+enum mhd_flow { FLOW_NONE, FLOW_ABC, FLOW_PONOMARENKO };
+
+struct mhd_par {
+    const struct hydro_par *gas; /* γ, floors, Courant factor, slope_type, interpolation, … */
+    enum mhd_solver riemann;
+    enum mhd_edge_solver riemann2d;
+    /* LLF replaces hll, hlld at a face, hlld at an edge, where |B|²/P or the ratio of the
+     * densities is above, or a density below, a threshold */
+    bool switches, switches_edge;
+    double switch_b, switch_ratio, switch_density;
+    enum slope slope_mag;  /* slopes of the field on faces, along the faces */
+    int interpol_mag;      /* as hydro_par.interpol_type, of the field on faces */
+    enum mhd_flow flow;    /* other than FLOW_NONE: the induction equation alone */
+    double eta;            /* magnetic diffusivity; 0: none */
+    double bound_b[6][3];  /* field of imposed boundaries */
+    /* refinement thresholds and floors of |B|² and of the components; -1: off */
+    double err_grad_b2, err_grad_b[3], floor_b2, floor_b[3];
+};
+
+enum mhd_solver mhd_solver_named(const char *name);           /* MHD_SOLVERS: there is none */
+enum mhd_edge_solver mhd_edge_solver_named(const char *name); /* MHD_EDGE_SOLVERS: none */
+
+/* Numbers of a face and of an oct in the registers (patch/reflux.h) of REFLUX_GAS. */
+int mhd_nflux(const struct mhd_par *p);
+
+/* Sums over the own leaf cells of a level, as hydro_sums, and the magnetic energy; `divergence`
+ * becomes the maximum of |div B| dx / |B| if it is higher. */
+struct mhd_sums {
+    struct hydro_sums gas;
+    struct sum *magnetic;
+    double *divergence;
+};
+
+/* As hydro_courant. */
+double mhd_courant(const struct mesh *m, int l, const struct mhd_par *p, const struct mhd_sums *s);
+
+/* As hydro_update: advances gas and field of level l by dt. Between reflux_begin and reflux_end of
+ * level l+1 its registers hold fluxes and electromotive forces of the finer level. */
+void mhd_update(struct mesh *m, int l, double dt, double hexp, const struct mhd_par *p,
+                const struct patch_arrival *a, const struct hydro_change *c);
+
+/* Interpolation of a new oct for adapt_refine (ctx: struct mhd_par *): gas as hydro_prolong; the
+ * field on the outer faces with limited slopes, or that of a refined neighbour, inside without
+ * changing the divergence of the parent cell (Tóth & Roe 2002). */
+void mhd_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8], void *ctx);
+
+/* Restriction from level l+1, whose ghosts must be valid: split cells get the means of their
+ * children, faces the means of the finer faces, also those of leaf cells next to a split cell. */
+void mhd_restrict(struct mesh *m, int l, const struct mhd_par *p);
+
+/* As hydro_flag, with the thresholds of the field. */
+void mhd_flag(const struct mesh *m, int l, const struct mhd_par *p, unsigned char (*ok)[8]);
