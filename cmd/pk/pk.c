@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "comm/lines.h"
+#include "energy.h"
 #include "fft/fft.h"
 #include "formats/formats.h"
 #include "grafic.h"
@@ -28,7 +29,8 @@ enum {
 
 static const struct opt ROWS[] = {
     {OPT_OLD('s'), "species", "LIST",
-     "species dm, gas, star, other, all and cross spectra AxB, separated by commas (default all)"},
+     "species dm, gas, star, other, all and cross spectra AxB; B and kinetic: energies of gas; "
+     "separated by commas (default all)"},
     {OPT_OLD('n'), "mesh", "N",
      "cells per side of the mesh (default 256; for initial conditions: their own)"},
     {OPT_OLD('w'), "window", "NAME", "mass assignment: ngp, cic, tsc or pcs (default pcs)"},
@@ -64,7 +66,8 @@ struct options {
     struct spectra *plot;      /* curves of the plot (rank 0) */
     int npair;
     char name[PAIRS_MAX][40];
-    unsigned a[PAIRS_MAX], b[PAIRS_MAX]; /* sets of species of each pair */
+    unsigned a[PAIRS_MAX], b[PAIRS_MAX]; /* sets of species of each pair, 0: of an energy */
+    enum energy energy[PAIRS_MAX];
     int npath;
     char **paths;
     bool many; /* several checkpoints, or paths from standard input */
@@ -162,6 +165,13 @@ static unsigned species_set(const char *name, size_t n)
     return 0;
 }
 
+static enum energy energy_of(const char *name)
+{
+    enum energy e = ENERGY_COUNT;
+    while (--e > ENERGY_NONE && strcmp(name, ENERGY_NAME[e]) != 0) continue;
+    return e;
+}
+
 static int set_species(const char *value, struct options *o)
 {
     o->npair = 0;
@@ -177,10 +187,11 @@ static int set_species(const char *value, struct options *o)
         o->b[o->npair] = cross && left + skip <= n ? species_set(s + left + skip, n - left - skip)
                          : cross                   ? 0
                                                    : o->a[o->npair];
-        if (!o->a[o->npair] || !o->b[o->npair])
-            return usage(
-                "the species must be dm, gas, star, other, all and crosses such as dmxgas, not",
-                o->name[o->npair]);
+        o->energy[o->npair] = energy_of(o->name[o->npair]);
+        if (!o->energy[o->npair] && (!o->a[o->npair] || !o->b[o->npair]))
+            return usage("the species must be dm, gas, star, other, all and crosses such as "
+                         "dmxgas, or B and kinetic, not",
+                         o->name[o->npair]);
         o->npair++;
     }
     return GO_ON;
@@ -246,6 +257,10 @@ static int parse(int argc, char **argv, struct options *o)
     o->paths = argv + first;
     o->npath = argc - first;
     if (o->npath == 0) return usage("no checkpoint is given", NULL);
+    for (int i = 0; i < o->npair; i++)
+        if (o->energy[i] && o->axis >= 0)
+            return usage("energies have no redshift space: leave out --redshift-space, or",
+                         o->name[i]);
     o->many = o->npath > 1 || strcmp(o->paths[0], "-") == 0;
     if (!o->log_bins && o->mesh_given && o->bins > o->par.n)
         return usage("there are more bins than modes along an axis: lower -k or raise "
@@ -255,6 +270,12 @@ static int parse(int argc, char **argv, struct options *o)
 }
 
 /* ---- one checkpoint ---- */
+
+struct measured {
+    int nbin;
+    double *edge;       /* [nbin + 1] */
+    struct pk_bin *bin; /* [npair][nbin] */
+};
 
 /* Edges of the bins in units of the fundamental mode. (owner: caller) */
 static double *bin_edges(const struct options *o, int *nbin)
@@ -278,7 +299,7 @@ static int give_meshes(const struct options *o, struct feed *f, struct pk_pair *
     int n = 0;
     for (int i = 0; i < o->npair; i++) {
         wanted |= o->a[i] | o->b[i];
-        only_sum &= o->a[i] == 15 && o->b[i] == 15;
+        only_sum &= o->energy[i] || (o->a[i] == 15 && o->b[i] == 15);
     }
     for (int k = 0; k < SPECIES_COUNT; k++)
         f->mesh[k] = !(wanted >> k & 1) ? -1 : only_sum ? 0 : n++;
@@ -289,7 +310,7 @@ static int give_meshes(const struct options *o, struct feed *f, struct pk_pair *
             if (o->b[i] >> k & 1) pair[i].b |= 1u << f->mesh[k];
         }
     }
-    return only_sum ? 1 : n;
+    return only_sum ? wanted != 0 : n;
 }
 
 static bool has_species(const struct feed *f, unsigned set)
@@ -302,7 +323,7 @@ static bool has_species(const struct feed *f, unsigned set)
 static enum err check_species(const struct options *o, const struct feed *f, const char *path)
 {
     for (int i = 0; i < o->npair; i++)
-        if (!has_species(f, o->a[i]) || !has_species(f, o->b[i]))
+        if (!o->energy[i] && (!has_species(f, o->a[i]) || !has_species(f, o->b[i])))
             FAIL(ERR_PARAM, "%s: has no matter of the species %s: leave it out of --species", path,
                  o->name[i]);
     return OK;
@@ -349,6 +370,8 @@ static enum err check_memory(const struct comm *c, const struct options *o)
         for (int k = 0; k < SPECIES_COUNT; k++)
             if (o->a[i] == 1u << k || o->b[i] == 1u << k) alone |= 1u << k;
     int nmesh = alone ? __builtin_popcount(alone) : 1;
+    for (int i = 0; i < o->npair; i++)
+        if (o->energy[i] && nmesh < 3) nmesh = 3;
     double cells = pow(o->par.n, 3) / c->size, meshes = nmesh * (1 + o->par.interlace) + 2,
            need = 8 * cells * meshes, have = (double)mem_machine();
     if (need > have)
@@ -359,37 +382,58 @@ static enum err check_memory(const struct comm *c, const struct options *o)
     return OK;
 }
 
+/* Spectra of species; without any, all are 0. */
+static enum err measure_mass(const struct options *o, struct feed *f, struct source *s,
+                             const char *path, const struct measured *m)
+{
+    struct pk_pair pair[PAIRS_MAX];
+    const int nmesh = give_meshes(o, f, pair);
+    const bool cosmo = !s || s->head.cosmo;
+    double total = 2; /* upper limit of the total mass: above that of any cosmological box */
+    if (!cosmo || nmesh == 0) {
+        TRY(feed_any(f, s, path));
+        total = f->mass;
+    }
+    if (nmesh == 0) return OK;
+    if (!(total > 0)) FAIL(ERR_PARAM, "%s: has no mass of the requested species", path);
+    f->max = total;
+    f->pk = pk_new(f->c, &o->par, nmesh, total);
+    enum err err = feed_any(f, s, path);
+    if (err == OK) err = check_species(o, f, path);
+    if (err == OK) pk_spectra(f->pk, o->npair, pair, m->nbin, m->edge, o->axis, m->bin);
+    pk_free(&f->pk);
+    return err;
+}
+
+static enum err measure_energies(const struct options *o, struct feed *f, struct source *s,
+                                 const struct measured *m)
+{
+    for (int i = 0; i < o->npair; i++) {
+        struct energy_spectrum e = {f->c, &o->par, o->energy[i], m->nbin, m->edge, 0};
+        if (!e.kind) continue;
+        TRY(energy_spectra(&e, s, m->bin + (int64_t)i * m->nbin));
+        f->cells = e.cells;
+    }
+    return OK;
+}
+
 static enum err measure(const struct comm *c, const struct options *o, struct source *s,
                         const char *path)
 {
     struct feed f = {.c = c, .axis = o->axis, .max = INFINITY};
-    struct pk_pair pair[PAIRS_MAX];
-    int nmesh = give_meshes(o, &f, pair), nbin;
-    bool cosmo = !s || s->head.cosmo;
-    double total = 2; /* upper limit of the total mass: above that of any cosmological box */
-    if (o->axis >= 0 && !cosmo)
+    struct measured m;
+    if (o->axis >= 0 && s && !s->head.cosmo)
         FAIL(ERR_PARAM, "%s: redshift space needs a cosmological run: leave out --redshift-space",
              path);
-    if (!cosmo) {
-        TRY(feed_any(&f, s, path));
-        total = f.mass;
-    }
-    if (!(total > 0)) FAIL(ERR_PARAM, "%s: has no mass of the requested species", path);
     TRY(err_agree(c, check_memory(c, o)));
-    f.max = total;
-    f.pk = pk_new(c, &o->par, nmesh, total);
-    enum err err = feed_any(&f, s, path);
-    if (err == OK) err = check_species(o, &f, path);
-    if (err == OK) {
-        double *edge = bin_edges(o, &nbin);
-        struct pk_bin *bin = mem_zero(sizeof *bin * (size_t)(o->npair * nbin), "pk bins");
-        pk_spectra(f.pk, o->npair, pair, nbin, edge, o->axis, bin);
-        if (c->rank == 0) err = give_table(o, &f, path, s ? s->number : 0, nbin, bin);
-        err = err_agree(c, err);
-        FREE(bin);
-        FREE(edge);
-    }
-    pk_free(&f.pk);
+    m.edge = bin_edges(o, &m.nbin);
+    m.bin = mem_zero(sizeof *m.bin * (size_t)(o->npair * m.nbin), "pk bins");
+    enum err err = measure_mass(o, &f, s, path, &m);
+    if (err == OK) err = measure_energies(o, &f, s, &m);
+    if (err == OK && c->rank == 0) err = give_table(o, &f, path, s ? s->number : 0, m.nbin, m.bin);
+    err = err_agree(c, err);
+    FREE(m.bin);
+    FREE(m.edge);
     return err;
 }
 

@@ -11,7 +11,8 @@ void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d);
 /* Values of a new oct in cell `cell` of own oct `parent` of level l: the function fills out[f][8]
  * for f < nfld (the existing persistent fields, in ascending order of enum field). A NULL function
  * stands for injection of the parent cell's values, or interpolation between faces
- * (field_prolong). */
+ * (field_prolong). Of a mesh with a magnetic field it may also read level l + 1, which then has
+ * lost and got no octs yet. */
 typedef void adapt_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8],
                            void *ctx);
 

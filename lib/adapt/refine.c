@@ -19,6 +19,9 @@ struct created {
     size_t row;                    /* bytes */
     struct comm_counts to;         /* records for each rank */
     char *data;
+    /* values of octs that this rank both computes and owns, nfld of each, if they depend on octs of
+     * their own level: as it was before any is created or removed; else NULL */
+    double (*early)[8];
 };
 
 static bool here(const struct created *b, int f)
@@ -143,6 +146,16 @@ static int64_t created_here(const struct created *b, int rank)
     return n;
 }
 
+/* Computes b->early, from levels l + 1 and coarser. */
+static void created_early(struct created *b, const struct mesh *m, int l, int64_t nhere)
+{
+    if (!m->magnetic || !b->values->f) return;
+    b->early = mem_new(sizeof *b->early * (size_t)b->nfld * (size_t)nhere + 1, "mesh created");
+#pragma omp parallel for schedule(static)
+    for (int64_t j = 0; j < nhere; j++)
+        created_values(b, m, l, &b->location[j], b->early + b->nfld * j);
+}
+
 /* Writes the values of the created octs of level l. Octs of this rank are computed in place,
  * without a temporary copy. */
 static void created_fill(const struct created *b, struct mesh *m, int l, int64_t nhere,
@@ -153,7 +166,9 @@ static void created_fill(const struct created *b, struct mesh *m, int l, int64_t
     for (int64_t j = 0; j < b->nnew; j++) {
         double got[FIELD_ALL][8];
         const lidx at = ref[j].oct;
-        if (ref[j].at < nhere)
+        if (ref[j].at < nhere && b->early)
+            memcpy(got, b->early + b->nfld * ref[j].at, sizeof got[0] * (size_t)b->nfld);
+        else if (ref[j].at < nhere)
             created_values(b, m, l - 1, &b->location[ref[j].at], got);
         else
             memcpy(got, come + b->row * (size_t)(ref[j].at - nhere) + 64,
@@ -257,10 +272,12 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
         FREE(b.data);
     }
     struct keyref *ref = created_sort(&b, lv, c->rank, ncome, come, &b.nnew);
-    created_install(m, c, d, l + 1, m->lev[l + 1].total + all.created - all.removed, &b, ref);
     int64_t nhere = created_here(&b, c->rank);
+    created_early(&b, m, l, nhere);
+    created_install(m, c, d, l + 1, m->lev[l + 1].total + all.created - all.removed, &b, ref);
     created_fill(&b, m, l + 1, nhere, ref, come);
     created_serve(&b, m, l + 1, nhere, ref, come);
+    FREE(b.early);
     FREE(b.moves->from);
     FREE(ref);
     FREE(come);

@@ -14,6 +14,7 @@
 #include "audit/check_priv.h"
 #include "base/mem.h"
 #include "ckpt/gas.h"
+#include "ckpt/magnetic.h"
 #include "oct/gas_kern.h"
 
 /* Relative tolerance. Means follow from primitive variables, which have lost the last bits. */
@@ -25,9 +26,12 @@ struct cells {
     struct check *k;
     const struct tree_table *t;
     int density, pressure; /* field indices; -1: absent */
-    /* true if the fields are density, ndim velocities, pressure and scalars in this order */
+    /* true if the fields are density, velocities, pressure and scalars in this order, perhaps with
+     * a magnetic field before the pressure */
     bool known;
-    int nvar;   /* variables as gas_conserved takes them, with three velocities */
+    int nvar;         /* variables as gas_conserved takes them, with three velocities */
+    int at[NVAR_MAX]; /* their fields; -1: no such velocity */
+    struct magnetic b;
     bool first; /* first pass, in which single values are checked */
     int nrow;   /* values per row: conserved variables, internal energy, magnitude of the energy */
     int64_t from, to; /* range of tree-table rows in this pass */
@@ -70,13 +74,14 @@ static void check_field(struct cells *c, const struct source_octs *o, int f, int
  * far below the mean of the oct is damage. */
 static void check_energy(struct cells *c, const struct source_octs *o, int i)
 {
-    const int cells = source_cells(c->k->r), ndim = c->k->r->head.ndim;
+    const int cells = source_cells(c->k->r);
     const double max = -0.01 / cells;
     double energy[8], whole = 0;
     for (int cell = 0; cell < cells; cell++) {
         double p = o->val[8 * c->pressure + cell][i], rho = o->val[8 * c->density + cell][i],
                v[3] = {0};
-        for (int d = 0; d < ndim; d++) v[d] = o->val[8 * (1 + d) + cell][i];
+        for (int d = 0; d < 3; d++)
+            if (c->at[1 + d] >= 0) v[d] = o->val[8 * c->at[1 + d] + cell][i];
         double kinetic = gas_kinetic_v(rho, v[0], v[1], v[2]);
         energy[cell] = gas_internal_of(p, c->k->gamma) + kinetic;
         if (energy[cell] > 0 && isfinite(energy[cell])) whole += energy[cell];
@@ -99,12 +104,11 @@ static void check_values(struct cells *c, const struct source_octs *o)
 static void conserved_of(struct cells *c, const struct source_octs *o, int cell)
 {
     static const double zero[CKPT_BATCH];
-    const double *prim[NVAR_MAX];
-    for (int v = 0; v < c->nvar; v++) {
-        const int field = gas_in_file(c->k->r->head.ndim, v);
-        prim[v] = field < 0 ? zero : o->val[8 * field + cell];
-    }
+    const double *prim[NVAR_MAX], *b[6];
+    for (int v = 0; v < c->nvar; v++) prim[v] = c->at[v] < 0 ? zero : o->val[8 * c->at[v] + cell];
     gas_conserved(c->nvar, c->k->gamma, c->k->smallr, o->n, prim, c->u);
+    for (int f = 0; f < 6 && c->b.there; f++) b[f] = o->val[8 * c->b.face[f] + cell];
+    if (c->b.there) gas_add_field(o->n, b, c->u[GAS_ENERGY]);
 }
 
 /* Value v of the row of a cell: v < nvar is a conserved variable; the next two are the internal
@@ -158,7 +162,7 @@ static void report_restriction(struct cells *c, int piece, int level, okey key, 
     }
     source_file(k->r, FILES_HYDRO, piece, path);
     check_place(k, level - 1, key >> 3, (int)(key & 7), location);
-    const char *name = k->r->field[gas_in_file(k->r->head.ndim, worst)].name;
+    const char *name = k->r->field[c->at[worst]].name;
     bool momentum = worst >= 1 && worst <= 3;
     check_report(k, BAD_RESTRICTION, path, location,
                  "split cell has %s%s %.15g, the mean of its children is %.15g",
@@ -230,6 +234,23 @@ static enum err read_turn(struct cells *c)
     return OK;
 }
 
+/* Finds the variables among the fields. The magnetic field of another code is before the pressure,
+ * that of Ptah is behind the gas. */
+static void find_variables(struct cells *c)
+{
+    const struct source *r = c->k->r;
+    c->b = magnetic_of(r);
+    const int velocities = gas_velocities(r->head.ndim, c->b.there),
+              first = gas_in_file(velocities, GAS_PRESSURE),
+              faces = c->b.there && c->b.face[0] == first ? 6 : 0;
+    c->nvar = r->nhydro - faces + 3 - velocities;
+    c->known = c->density == 0 && c->pressure == first + faces && c->nvar <= NVAR_MAX;
+    for (int v = 0; v < c->nvar && v < NVAR_MAX; v++) {
+        c->at[v] = gas_in_file(velocities, v);
+        if (c->at[v] >= first) c->at[v] += faces;
+    }
+}
+
 enum err check_cells(struct check *k, const struct tree_table *t)
 {
     const struct source *r = k->r;
@@ -240,8 +261,7 @@ enum err check_cells(struct check *k, const struct tree_table *t)
             strcmp(r->field[f].name, "thermal_pressure") == 0)
             c.pressure = f;
     }
-    c.nvar = r->nhydro + 3 - r->head.ndim;
-    c.known = c.density == 0 && c.pressure == 1 + r->head.ndim && c.nvar <= NVAR_MAX;
+    find_variables(&c);
     int64_t rows = t->base[LEVEL_MAX + 1], room = rows;
     /* otherwise RAMSES does not restrict to coarser levels */
     if (c.known && r->head.levelmin < r->head.levelmax) {

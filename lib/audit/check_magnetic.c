@@ -15,8 +15,8 @@
 #include "base/mem.h"
 #include "ckpt/magnetic.h"
 
-/* Tolerance relative to the field of the cell: codes that compute both copies may differ in the
- * last bits. */
+/* Tolerance relative to the strongest field: codes that compute both copies may differ in the last
+ * bits, which are all that some cells have where there is almost no field. */
 static const double TOLERANCE = 1e-10;
 static const char ACROSS[] = "in the cell on its other side";
 
@@ -48,17 +48,6 @@ static double value(const struct faces *s, struct face a)
     return magnetic_face(&s->b, a.o, a.f, a.cell, a.i);
 }
 
-/* Bound of the field of a cell, from its faces. */
-static double strength(const struct faces *s, struct face a)
-{
-    double b2 = 0;
-    for (a.f = 0; a.f < 6; a.f += 2) {
-        const struct face hi = {a.o, a.i, a.cell, a.f + 1};
-        b2 += fmax(value(s, a) * value(s, a), value(s, hi) * value(s, hi));
-    }
-    return sqrt(b2);
-}
-
 static void report(struct faces *s, enum check_kind kind, struct face a, const double v[2],
                    const char *than)
 {
@@ -78,9 +67,9 @@ static void report(struct faces *s, enum check_kind kind, struct face a, const d
 static void compare(struct faces *s, enum check_kind kind, struct face a, double v, double other,
                     const char *than)
 {
-    const double d = fabs(v - other), scale = fmax(strength(s, a), fmax(fabs(v), fabs(other)));
+    const double d = fabs(v - other);
     if (d > s->difference) s->difference = d;
-    if (!(d <= TOLERANCE * scale)) report(s, kind, a, (double[2]){v, other}, than);
+    if (!(d <= TOLERANCE * s->strongest)) report(s, kind, a, (double[2]){v, other}, than);
 }
 
 /* Row of an oct in this pass, -1: none. */
@@ -176,12 +165,10 @@ static void check_inner(struct faces *s, const struct source_octs *o, int i)
         }
 }
 
-/* Divergence and strength of the field of leaf cells. */
 static void check_divergence(struct faces *s, const struct source_octs *o, int i)
 {
     for (int c = 0; c < s->cells; c++) {
         if (o->split[i] >> c & 1) continue;
-        s->strongest = fmax(s->strongest, magnetic_strength(&s->b, o, c, i));
         const double size = magnetic_divergence(&s->b, o, c, i);
         if (size > s->k->found->divergence) s->k->found->divergence = size;
     }
@@ -201,6 +188,29 @@ static enum err take_octs(const struct source_octs *o, void *ctx)
 
 /* ---- reading ---- */
 
+/* Finds the strongest field of the leaf cells. */
+static enum err take_strength(const struct source_octs *o, void *ctx)
+{
+    struct faces *s = ctx;
+    for (int i = 0; i < o->n; i++)
+        for (int c = 0; c < s->cells; c++) {
+            const double b = o->split[i] >> c & 1 ? 0 : magnetic_strength(&s->b, o, c, i);
+            if (b > s->strongest && isfinite(b)) s->strongest = b;
+        }
+    return OK;
+}
+
+/* Reads the octs of all pieces. */
+static enum err read_all(struct faces *s, source_octs_fn *take)
+{
+    struct source *r = s->k->r;
+    enum err err = OK;
+    memset(&r->counts, 0, sizeof r->counts);
+    for (int piece = 0; err == OK && piece < r->npiece; piece++)
+        err = check_judge(s->k, source_octs(r, piece, SOURCE_STORED, take, s));
+    return err;
+}
+
 enum err check_magnetic(struct check *k, const struct tree_table *t)
 {
     struct source *r = k->r;
@@ -214,13 +224,11 @@ enum err check_magnetic(struct check *k, const struct tree_table *t)
     const int64_t room = rows < max ? rows : max > 1 ? max : 1;
     s.wait = mem_new(sizeof *s.wait * (size_t)room + 1, "check");
     s.seen = mem_new(sizeof *s.seen * (size_t)room + 1, "check");
-    enum err err = OK;
+    enum err err = read_all(&s, take_strength);
     for (int64_t at = 0; err == OK && at < rows; at += room, s.first = false) {
         s.from = at, s.to = rows - at < room ? rows : at + room;
         memset(s.seen, 0, sizeof *s.seen * (size_t)(s.to - s.from));
-        memset(&r->counts, 0, sizeof r->counts);
-        for (int piece = 0; err == OK && piece < r->npiece; piece++)
-            err = check_judge(k, source_octs(r, piece, SOURCE_STORED, take_octs, &s));
+        err = read_all(&s, take_octs);
     }
     if (s.difference > 0) k->found->copies = s.difference / s.strongest;
     FREE(s.wait);

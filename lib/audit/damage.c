@@ -39,6 +39,8 @@ void check_report_rest(struct check *k)
         "densities that are not positive",
         "negative energies",
         "split cells that are not the mean of their children",
+        "magnetic faces whose copies differ",
+        "magnetic faces that are not the mean of the finer ones",
         "particle values that are not finite",
         "particles outside the box",
         "masses that are not positive",

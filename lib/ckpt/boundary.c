@@ -38,7 +38,8 @@ void boundary_of_params(const struct params *p, struct boundary *b)
             .low = {q->ibound_min[i], q->jbound_min[i], q->kbound_min[i]},
             .high = {q->ibound_max[i], q->jbound_max[i], q->kbound_max[i]},
             .type = (enum boundary_type)q->bound_type[i],
-            .state = {q->d_bound[i], q->u_bound[i], q->v_bound[i], q->w_bound[i], q->p_bound[i]}};
+            .state = {q->d_bound[i], q->u_bound[i], q->v_bound[i], q->w_bound[i], q->p_bound[i]},
+            .field = {q->a_bound[i], q->b_bound[i], q->c_bound[i]}};
         int axis = axis_of(&r);
         if (axis < 0 || q->bound_type[i] < 1 || q->bound_type[i] > 3) continue;
         for (int k = 0; k < PARAM_SCALARS && GAS_SCALARS + k < NVAR_MAX; k++)
@@ -81,6 +82,7 @@ bool boundary_types(struct boundary *b, const char *namelist, size_t bytes)
     for (int i = 0; i < b->n && same; i++) {
         b->region[i].type = told.region[i].type;
         memcpy(b->region[i].state, told.region[i].state, sizeof told.region[i].state);
+        memcpy(b->region[i].field, told.region[i].field, sizeof told.region[i].field);
     }
     FREE(p);
     return same;
@@ -115,6 +117,7 @@ static int step_in(const struct boundary *b, int code, struct boundary_rule *r)
     if (i < 0) return -1;
     const struct boundary_region *q = &b->region[i];
     int d = q->face / 2, bit = 1 << d, high = q->face & 1;
+    r->step[r->nstep++] = i;
     if (r->imposed < 0 && q->type == BOUNDARY_IMPOSED) r->imposed = i;
     if (r->imposed < 0 && q->type == BOUNDARY_REFLECT) r->flip[d] = !r->flip[d];
     for (int c = 0; c < 8; c++) {
@@ -170,5 +173,37 @@ void boundary_phi(const struct boundary_rule *r, const double in[8], double out[
             double steps = c == behind ? 1 : 2; /* distance from the face in cells */
             out[c] = at[before] + steps * (at[before] - at[behind]);
         }
+    }
+}
+
+/* The field of an oct beyond the face of region q from that of the oct before it. */
+static void field_beyond(const struct boundary_region *q, const double in[6][8], double out[6][8])
+{
+    const int axis = q->face / 2, bit = 1 << axis, high = q->face & 1, wall = high ? bit : 0;
+    for (int f = 0; f < 6; f++)
+        for (int c = 0; c < 8; c++) {
+            const int low = 2 * axis, mirrored = c ^ bit, near = (c & ~bit) | wall;
+            const double at_wall = in[low + high][near], slope = in[low + 1][near] - in[low][near],
+                         steps = (c & bit) == wall ? 2 : 1;
+            if (f / 2 != axis)
+                out[f][c] = q->type == BOUNDARY_IMPOSED   ? q->field[f / 2]
+                            : q->type == BOUNDARY_REFLECT ? in[f][mirrored]
+                                                          : in[f][near];
+            else
+                out[f][c] = q->type == BOUNDARY_IMPOSED ? at_wall
+                            : q->type == BOUNDARY_REFLECT
+                                ? 2 * at_wall - in[f ^ 1][mirrored]
+                                : in[f][near] + (high ? steps : -steps) * slope;
+        }
+}
+
+void boundary_field(const struct boundary *b, const struct boundary_rule *r,
+                    const double *const in[6], double out[6][8])
+{
+    for (int f = 0; f < 6; f++) memcpy(out[f], in[f], sizeof out[f]);
+    for (int n = r->nstep; n-- > 0;) {
+        double before[6][8];
+        memcpy(before, out, sizeof before);
+        field_beyond(&b->region[r->step[n]], (const double(*)[8])before, out);
     }
 }

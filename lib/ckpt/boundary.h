@@ -24,6 +24,7 @@ struct boundary {
         int low[3], high[3]; /* range of coarse cells covered, -1..1 with the box at 0 */
         enum boundary_type type;
         double state[NVAR_MAX]; /* imposed density, velocity (3), pressure, scalars */
+        double field[3];        /* imposed magnetic field */
     } region[BOUNDARY_MAX];
 };
 
@@ -34,6 +35,7 @@ struct boundary_rule {
     unsigned char from[8]; /* source cell in the reference oct by cell */
     bool flip[3];          /* vector components that change sign */
     int imposed;           /* index of the region that imposes the state, -1: none */
+    int step[3], nstep;    /* regions passed on the way into the box, and their number */
 };
 
 struct boundary_layout {
@@ -61,3 +63,9 @@ MUST_USE enum err boundary_lay_out(const struct boundary *b, int ndim, const cha
 /* Extrapolates the potential to the eight cells of an oct beyond the boundary from the reference
  * oct, linearly along each axis. */
 void boundary_phi(const struct boundary_rule *r, const double in[8], double out[8]);
+/* The magnetic field on the faces of the eight cells of an oct beyond the boundary from that of the
+ * reference oct. Along the boundary it is copied, or imposed. Across it, it is antisymmetric about
+ * its value on a reflecting wall; with outflow it goes on with the gradient of the nearest cell;
+ * where a state is imposed it keeps its value on the boundary. */
+void boundary_field(const struct boundary *b, const struct boundary_rule *r,
+                    const double *const in[6], double out[6][8]);

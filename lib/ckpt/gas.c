@@ -41,3 +41,19 @@ void gas_primitive(int nvar, double gamma, double smallr, int64_t n, const doubl
     }
     for (int64_t i = 0; i < n; i++) prim[GAS_PRESSURE][i] = gas_pressure(p[i], gamma);
 }
+
+static double field_energy(const double *const *b, int64_t i)
+{
+    return gas_magnetic(0.5 * (b[0][i] + b[1][i]), 0.5 * (b[2][i] + b[3][i]),
+                        0.5 * (b[4][i] + b[5][i]));
+}
+
+void gas_add_field(int64_t n, const double *const *b, double *e)
+{
+    for (int64_t i = 0; i < n; i++) e[i] += field_energy(b, i);
+}
+
+void gas_leave_field(int64_t n, const double *const *b, const double *e, double *out)
+{
+    for (int64_t i = 0; i < n; i++) out[i] = e[i] - field_energy(b, i);
+}

@@ -20,3 +20,7 @@ void gas_conserved(int nvar, double gamma, double smallr, int64_t n, const doubl
 /* Converts n <= GAS_TILE cells. */
 void gas_primitive(int nvar, double gamma, double smallr, int64_t n, const double *const *u,
                    double *const *prim);
+/* With a magnetic field, rows b of the six faces: after gas_conserved, adds its energy to e; before
+ * gas_primitive, which has no field, gives it the energy without that of the field. */
+void gas_add_field(int64_t n, const double *const *b, double *e);
+void gas_leave_field(int64_t n, const double *const *b, const double *e, double *out);

@@ -285,6 +285,26 @@ enum err info_gas(struct source *s, const char *path, int nvar, bool *old)
     return OK;
 }
 
+enum err info_order(struct source *s, const char *path, int all)
+{
+    struct ckpt_field was[CKPT_FIELDS];
+    memcpy(was, s->field, sizeof was);
+    bool good = s->nhydro >= 0;
+    for (int v = 0; v < all && good; v++) {
+        const int at = fields_column(s->fields, s->nhydro, v);
+        s->field[v] = was[at < all ? at : v];
+        char name[FIELD_NAME] = "";
+        if (v >= s->nhydro) field_name(field_stored(s->fields, s->nhydro, v, s->head.ndim), name);
+        good = v < s->nhydro ? !field_beside_gas(s->field[v].name)
+                             : strcmp(s->field[v].name, name) == 0;
+    }
+    if (good) return OK;
+    FAIL(ERR_FORMAT,
+         "%s: hydro_file_descriptor.txt names only a part of a field, or in another order: it is "
+         "damaged",
+         path);
+}
+
 void info_metal(struct source *s, int v)
 {
     const char *name = gas_scalar_name(SCALAR_METAL);

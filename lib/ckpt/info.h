@@ -45,6 +45,9 @@ MUST_USE enum err info_descriptor(const struct source *s, enum files_kind k,
 /* Sets the names of the nvar gas variables in s->field, from the descriptor if it exists. path:
  * file that states nvar, for messages. */
 MUST_USE enum err info_gas(struct source *s, const char *path, int nvar, bool *old);
+/* Brings s->field from the order of the descriptor, that of RAMSES's files, to the order of
+ * sources: s->nhydro variables of the gas, then fields of other rows, `all` in all. */
+MUST_USE enum err info_order(struct source *s, const char *path, int all);
 /* Names variable v metallicity, unless another has that name; for lost descriptors. */
 void info_metal(struct source *s, int v);
 /* Reads the tables that exist: sink particles, unless the format has read its own, stellar objects,

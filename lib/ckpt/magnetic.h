@@ -13,14 +13,19 @@ struct magnetic {
     bool there; /* whether all six exist */
 };
 
+static inline void magnetic_name(int f, char name[16])
+{
+    snprintf(name, 16, "B_%c_%s", "xyz"[f / 2], f & 1 ? "right" : "left");
+}
+
 static inline struct magnetic magnetic_of(const struct source *r)
 {
     struct magnetic m = {.ndim = r->head.ndim, .there = true};
     for (int f = 0; f < 6; f++) {
         char name[16];
-        snprintf(name, sizeof name, "B_%c_%s", "xyz"[f / 2], f & 1 ? "right" : "left");
+        magnetic_name(f, name);
         m.face[f] = -1;
-        for (int v = 0; v < r->nhydro; v++)
+        for (int v = 0; v < source_hydro(r); v++)
             if (strcmp(r->field[v].name, name) == 0) m.face[f] = v;
         m.there &= m.face[f] >= 0;
     }

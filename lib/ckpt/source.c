@@ -6,8 +6,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "ckpt/magnetic.h"
 #include "ckpt/manifest.h"
 #include "ckpt/sane.h"
+#include "oct/field_sets.h"
 
 static const double SMALLR = 1e-10; /* RAMSES's default, which its files do not store */
 
@@ -47,12 +49,55 @@ static void name_gas(struct source *s)
 
 void source_state_gas(struct source *s)
 {
+    if (s->head.magnetic) name_gas(s); /* whose fields may have changed places */
     const struct gas_vars file = s->gas;
     if (!s->head.hydro || s->head.nvar != s->nhydro) return;
-    s->head.nvar = s->nhydro + 3 - s->head.ndim;
+    const int velocities = source_velocities(s);
+    s->head.nvar = s->nhydro + 3 - velocities;
     gas_vars_init(&s->gas);
     for (int v = GAS_SCALARS; v < s->head.nvar; v++)
-        gas_vars_add(&s->gas, file.name[gas_in_file(s->head.ndim, v)]);
+        gas_vars_add(&s->gas, file.name[gas_in_file(velocities, v)]);
+}
+
+bool source_take_magnetic(struct source *s, int *was)
+{
+    const struct magnetic b = magnetic_of(s);
+    const int all = s->nhydro, faces = fields_count(MAGNETIC, FILE_HYDRO, 3);
+    if (!b.there || b.face[0] != GAS_PRESSURE || all < GAS_SCALARS + faces) return false;
+    for (int f = 0; f < faces; f++)
+        if (b.face[f] != fields_column(MAGNETIC, all - faces, all - faces + f)) return false;
+    const char *pressure = s->field[GAS_PRESSURE + faces].name;
+    if (strcmp(pressure, "pressure") != 0 && strcmp(pressure, "thermal_pressure") != 0)
+        return false;
+    struct ckpt_field field[CKPT_FIELDS];
+    memcpy(field, s->field, sizeof field);
+    s->fields |= MAGNETIC;
+    s->head.magnetic = true;
+    s->nhydro = s->head.nvar = all - faces;
+    for (int v = 0; v < all; v++) {
+        const int at = fields_column(MAGNETIC, s->nhydro, v);
+        s->field[v] = field[at];
+        if (was) was[v] = at;
+    }
+    return true;
+}
+
+enum err source_check_magnetic(const struct source *s)
+{
+    const struct magnetic b = magnetic_of(s);
+    for (int i = 0; i < s->nhydro; i++) {
+        char name[16], lacks[48] = "";
+        if (strncmp(s->field[i].name, "B_", 2) != 0) continue;
+        for (int f = 5; f >= 0; f--) {
+            magnetic_name(f, name);
+            if (b.face[f] < 0) snprintf(lacks, sizeof lacks, ", and has no field %s", name);
+        }
+        FAIL(ERR_LIMIT,
+             "%s: has a magnetic field, but not in the fields B_x_left to B_z_right behind three "
+             "velocities and before the pressure, as RAMSES has it%s",
+             s->path, lacks);
+    }
+    return OK;
 }
 
 void source_count_state(struct source *s)
@@ -348,7 +393,7 @@ enum err source_running(struct source *s, const struct ckpt_head *h, int ranks)
     gas_vars_init(&g);
     for (int v = 0; h->hydro && v < h->nvar; v++) {
         if (v >= GAS_SCALARS) gas_vars_add(&g, h->gas && v < h->gas->n ? h->gas->name[v] : NULL);
-        if (gas_in_file(h->ndim, v) >= 0)
+        if (gas_in_file(source_velocities(s), v) >= 0)
             TRY(source_add_field(s->path, s->field, &s->nhydro, g.name[v], 'd'));
     }
     s->fields = fields_written(s->nhydro, h->gravity, h->magnetic);

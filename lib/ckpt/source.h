@@ -188,6 +188,13 @@ void source_close(struct source **s);
 /* For the formats: head.nvar and head.gas become those of the state, which has three momenta
  * whatever the dimensions. */
 void source_state_gas(struct source *s);
+/* The magnetic field of another code is a field as any other for programs that only pass values on;
+ * this makes it the field of a state, if it is where RAMSES has it: s->field and s->nhydro become
+ * those of a checkpoint of Ptah. was: NULL, or [nhydro] the former places. Returns whether it is
+ * there. */
+bool source_take_magnetic(struct source *s, int *was);
+/* Fails if some of the fields are a magnetic field, but not one that source_take_magnetic takes. */
+MUST_USE enum err source_check_magnetic(const struct source *s);
 /* Sets nvalue from head.nvar and `values`, which are those of the state. */
 void source_count_state(struct source *s);
 /* The place of a field of the mesh among the stored fields; −1: it is not stored. */
@@ -219,6 +226,11 @@ int source_cells(const struct source *s);                         /* number per 
 /* Refuses a checkpoint of fewer than three dimensions; what: of which there is nothing then, in the
  * plural, such as "halos". */
 MUST_USE enum err source_in_space(const struct source *s, const char *what);
+/* Number of velocities in the files of the gas. */
+static inline int source_velocities(const struct source *s)
+{
+    return gas_velocities(s->head.ndim, s->head.magnetic);
+}
 /* Number of fields in the files of the gas: its variables, and further fields. */
 static inline int source_hydro(const struct source *s)
 {

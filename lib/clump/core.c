@@ -96,7 +96,8 @@ static void cell_terms(const struct finder *f, const struct clump_core_par *p, s
         term[KINETIC] += v * v * volume * d;
         term[GRAVITY] += level_force(lv, a)[s.oct][s.cell] * r[a] * volume * d;
     }
-    term[THERMAL] = 3 * volume * gas_gm1(p->gamma) * gas_cell_internal_m2(&g);
+    term[THERMAL] = 3 * volume * gas_gm1(p->gamma) * gas_cell_internal_m2(&g) +
+                    volume * gas_cell_magnetic(lv, s.oct, s.cell);
     if (square(near) > p->near * p->near) return;
     term[NEAR] = d * volume;
     if (p->stars[s.level]) term[STARS] = p->stars[s.level][s.oct][s.cell] * volume;

@@ -190,7 +190,7 @@ static enum err read_boundary(struct ckpt_head *d, struct hdf5_in *h, int n)
 {
     struct boundary b = {.n = n};
     int64_t face[BOUNDARY_MAX], type[BOUNDARY_MAX], extent[BOUNDARY_MAX][6] = {{-9}};
-    double state[BOUNDARY_MAX][NVAR_MAX];
+    double state[BOUNDARY_MAX][NVAR_MAX], field[BOUNDARY_MAX][3] = {{0}};
     if (n > BOUNDARY_MAX)
         FAIL(ERR_FORMAT, "%s: has %d boundary regions, more than %d", h->path, n, BOUNDARY_MAX);
     if (n == 0) return OK;
@@ -199,6 +199,7 @@ static enum err read_boundary(struct ckpt_head *d, struct hdf5_in *h, int n)
     TRY(hdf5_get_attr(h, "ptah", "boundary_face", 'q', n, face, false));
     TRY(hdf5_get_attr(h, "ptah", "boundary_type", 'q', n, type, false));
     TRY(hdf5_get_attr(h, "ptah", "boundary_state", 'd', (int64_t)NVAR_MAX * n, state, false));
+    TRY(hdf5_get_attr(h, "ptah", "boundary_field", 'd', 3 * (int64_t)n, field, true));
     for (int i = 0; i < n; i++) {
         struct boundary_region *q = &b.region[i];
         bool good = face[i] >= 0 && face[i] < 6 && type[i] >= 1 && type[i] <= 3;
@@ -211,6 +212,7 @@ static enum err read_boundary(struct ckpt_head *d, struct hdf5_in *h, int n)
         for (int k = 0; k < 3; k++)
             q->low[k] = (int)extent[i][2 * k], q->high[k] = (int)extent[i][2 * k + 1];
         memcpy(q->state, state[i], sizeof q->state);
+        memcpy(q->field, field[i], sizeof q->field);
     }
     d->boundary = b;
     return OK;
@@ -390,6 +392,8 @@ static enum err read_gas(struct source *s, struct hdf5_in *h)
     if (nvar == 0) return OK;
     TRY(info_gas(s, h->path, nvar + fields_count(s->fields, FILE_HYDRO, s->head.ndim), &old));
     s->nhydro = s->head.nvar = nvar;
+    const int all = nvar + fields_count(s->fields, FILE_HYDRO, s->head.ndim);
+    if (!s->foreign) TRY(info_order(s, h->path, all));
     if (h->imetal > GAS_SCALARS && h->imetal <= nvar) info_metal(s, (int)h->imetal - 1);
     for (int v = 0; v < nvar; v++)
         snprintf(h->field_set[v], sizeof *h->field_set, "hydro/level_%%d/uold_%d", v + 1);
@@ -402,16 +406,17 @@ static enum err read_fields(struct source *s, struct hdf5_in *h)
     s->head.gravity = hdf5_has(h, "gravity");
     s->nhydro = s->head.hydro ? s->head.nvar : 0;
     if (!s->head.hydro) s->head.nvar = 0;
-    const int least = gas_count_in_file(s->head.ndim, GAS_SCALARS);
-    if (s->nhydro && s->nhydro < least && !s->foreign)
-        FAIL(ERR_FORMAT, "%s: has %d gas variables where at least %d are expected", h->path,
-             s->nhydro, least);
     if (!s->head.gravity) s->ngrav = 0;
     if (!s->foreign) {
         s->fields = rows_of(h, s->nhydro, s->head.gravity, s->head.levelmin);
+        s->head.magnetic = fields_faces(s->fields, 0) >= 0;
         s->ngrav = fields_count(s->fields, FILE_GRAVITY, s->head.ndim);
     } else if (s->ngrav)
         s->fields = fields_of_gravity(s->ngrav, s->head.ndim, 0);
+    const int least = gas_count_in_file(source_velocities(s), GAS_SCALARS);
+    if (s->nhydro && s->nhydro < least && !s->foreign)
+        FAIL(ERR_FORMAT, "%s: has %d gas variables where at least %d are expected", h->path,
+             s->nhydro, least);
     TRY(read_gas(s, h));
     TRY(source_add_rows(s));
     for (int v = s->nhydro; v < s->nfield; v++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ckpt/gas.h"
 #include "curamses/read_sets.h"
 #include "oct/gas_kern.h"
 #include "oct/transpose.h"
@@ -138,11 +139,16 @@ static enum err load_tree(struct walk *w, int64_t at, int n)
 static void make_primitive(struct walk *w, int n)
 {
     double smallr = w->h->smallr, gamma = w->s->head.gamma;
-    const int energy = w->s->head.ndim + 1;
+    const int energy = source_velocities(w->s) + 1,
+              field = fields_faces(w->s->fields, w->s->nhydro);
 #pragma omp parallel for schedule(static)
     for (int c = 0; c < 8; c++) {
         double *rho = w->store + (size_t)c * CKPT_PITCH,
                *p = w->store + (size_t)(8 * energy + c) * CKPT_PITCH;
+        const double *b[6];
+        for (int f = 0; f < 6 && field >= 0; f++)
+            b[f] = w->store + (size_t)(8 * (field + f) + c) * CKPT_PITCH;
+        if (field >= 0) gas_leave_field(n, b, p, p);
         for (int v = 1; v < w->s->nhydro; v++) {
             double *q = w->store + (size_t)(8 * v + c) * CKPT_PITCH;
             for (int i = 0; v != energy && i < n; i++) {
@@ -185,6 +191,17 @@ static enum err make_stored(struct walk *w, int64_t at, int n)
     return OK;
 }
 
+/* Adds the energy of the magnetic field to an energy without it. */
+static void add_field(struct walk *w, int n)
+{
+    const int field = fields_faces(w->s->fields, w->s->nhydro);
+    for (int c = 0; c < w->cells; c++) {
+        const double *b[6];
+        for (int f = 0; f < 6; f++) b[f] = w->store + (size_t)(8 * (field + f) + c) * CKPT_PITCH;
+        gas_add_field(n, b, w->store + (size_t)(8 * GAS_ENERGY + c) * CKPT_PITCH);
+    }
+}
+
 static enum err load_values(struct walk *w, int64_t at, int n)
 {
     void *narrow = w->raw + 8 * OCTS;
@@ -194,6 +211,7 @@ static enum err load_values(struct walk *w, int64_t at, int n)
                        CKPT_PITCH);
     }
     if (w->made) return make_stored(w, at, n);
+    if (w->conserved && w->h->lacks_field) add_field(w, n);
     if (w->s->nhydro && !w->conserved) make_primitive(w, n);
     return OK;
 }

@@ -15,6 +15,7 @@ struct hdf5_in {
     int64_t skip[3]; /* coarse cells below the box, with physical boundaries */
     double smallr;
     struct asis asis; /* conversion of values stored by another code (source.foreign) */
+    bool lacks_field; /* the energy of a state from another code lacks that of its magnetic field */
     /* Paths of datasets, with %d for the level; empty: computed. */
     char field_set[CKPT_FIELDS][64], part_set[CKPT_FIELDS][64];
     int64_t nsum;

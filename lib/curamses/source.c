@@ -5,19 +5,33 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "curamses/read.h"
+#include "curamses/read_sets.h"
 
 enum { SMALL = 1 << 26 }; /* maximum elements of a table */
 
+/* Takes the magnetic field of another code as the field of a state; the energy that was made from
+ * its pressure lacks that of the field. */
+static enum err take_magnetic(struct source *s)
+{
+    struct hdf5_in *h = hdf5_in_of(s);
+    const int all = s->nhydro;
+    int was[CKPT_FIELDS];
+    if (!s->foreign || !source_take_magnetic(s, was)) return OK;
+    char set[CKPT_FIELDS][sizeof *h->field_set];
+    memcpy(set, h->field_set, sizeof set);
+    for (int v = 0; v < all; v++) memcpy(h->field_set[v], set[was[v]], sizeof *set);
+    h->lacks_field = true;
+    return OK;
+}
+
 static enum err hdf5_state(struct source *s)
 {
+    TRY(take_magnetic(s));
     source_state_gas(s);
     s->values = s->fields;
     source_count_state(s);
     s->exact = !s->foreign;
-    for (int i = 0; i < s->nhydro && s->foreign; i++)
-        if (strncmp(s->field[i].name, "B_", 2) == 0)
-            FAIL(ERR_LIMIT, "%s: has a magnetic field, which is not supported", s->path);
+    if (s->foreign) TRY(source_check_magnetic(s));
     if (s->head.nvar > NVAR_MAX)
         FAIL(ERR_LIMIT, "%s: has %d gas variables; %d to %d can be read", s->path, s->nhydro,
              GAS_SCALARS, NVAR_MAX);

@@ -197,9 +197,10 @@ static void fill_header(struct hdf5_file *f, const struct hdf5_out *w)
                  {"nboundary", h->boundary.n},
                  {"ncoarse", coarse_cells(w)},
                  {"ngrid_current", w->octs},
-                 {"nvar", !h->hydro     ? 0
-                          : w->o.stored ? h->nvar
-                                        : gas_count_in_file(h->ndim, h->nvar)},
+                 {"nvar", !h->hydro ? 0
+                          : w->o.stored
+                              ? h->nvar
+                              : gas_count_in_file(gas_velocities(h->ndim, h->magnetic), h->nvar)},
                  {"nstep", h->nstep},
                  {"nstep_coarse", h->nstep_coarse},
                  {"noutput", h->noutput},
@@ -236,19 +237,23 @@ static void fill_domain(struct hdf5_file *f, const struct hdf5_out *w)
 /* Writes the boundary regions in order. Files of a periodic box have none. */
 static void fill_boundary(struct hdf5_file *f, const struct boundary *b)
 {
-    int32_t face[BOUNDARY_MAX], type[BOUNDARY_MAX], extent[BOUNDARY_MAX][6];
-    double state[BOUNDARY_MAX][NVAR_MAX];
+    int32_t face[BOUNDARY_MAX] = {0}, type[BOUNDARY_MAX], extent[BOUNDARY_MAX][6];
+    double state[BOUNDARY_MAX][NVAR_MAX], field[BOUNDARY_MAX][3];
+    bool magnetic = false;
     if (b->n == 0) return;
     for (int i = 0; i < b->n; i++) {
         const struct boundary_region *r = &b->region[i];
         face[i] = r->face, type[i] = (int32_t)r->type;
         for (int d = 0; d < 3; d++) extent[i][2 * d] = r->low[d], extent[i][2 * d + 1] = r->high[d];
         memcpy(state[i], r->state, sizeof state[i]);
+        memcpy(field[i], r->field, sizeof field[i]);
+        for (int d = 0; d < 3; d++) magnetic |= r->field[d] != 0;
     }
     hdf5_attr(f, "ptah", "boundary_face", 'i', b->n, face);
     hdf5_attr(f, "ptah", "boundary_type", 'i', b->n, type);
     hdf5_attr(f, "ptah", "boundary_extent", 'i', 6 * b->n, extent);
     hdf5_attr(f, "ptah", "boundary_state", 'd', (int64_t)NVAR_MAX * b->n, state);
+    if (magnetic) hdf5_attr(f, "ptah", "boundary_field", 'd', 3 * (int64_t)b->n, field);
 }
 
 /* Describes values of another code: transformations of gas variables, number of gravity fields. */

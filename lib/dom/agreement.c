@@ -50,6 +50,7 @@ struct domain *domain_along(const struct domain *d)
 {
     if (d->ndim != 3) return NULL;
     struct domain *h = domain_alloc(DOMAIN_HILBERT, 3, d->nrank, d->levelmax, d->bounded);
+    domain_set_margin(h, d->margin);
     hkey *bound = h->hilb.bound;
     bound[d->nrank] = 0;
     bool cubes = ranges_add(d, 1, 0, bound + 1);

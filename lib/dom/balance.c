@@ -99,6 +99,7 @@ struct domain *domain_balance(const struct domain *d, enum domain_kind kind, con
 struct domain *cut_domain(const struct domain *d, enum domain_kind kind, struct cut *s)
 {
     struct domain *out = domain_alloc(kind, d->ndim, d->nrank, d->levelmax, d->bounded);
+    domain_set_margin(out, d->margin);
     memset(s->node, 0, sizeof *s->node * (size_t)s->n);
     if (kind == DOMAIN_KSECTION) {
         memcpy(out->ksec.origin, s->origin, sizeof s->origin);

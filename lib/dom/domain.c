@@ -24,6 +24,13 @@ struct domain *domain_new_in(int ndim, enum domain_kind kind, int nrank, int lev
     return d;
 }
 
+struct domain *domain_new_of(const struct mesh *m, enum domain_kind kind, int nrank)
+{
+    struct domain *d = domain_new_in(m->ndim, kind, nrank, m->levelmax, m->bounded);
+    if (m->magnetic) domain_set_margin(d, DOMAIN_MARGIN);
+    return d;
+}
+
 struct domain *domain_alloc(enum domain_kind kind, int ndim, int nrank, int levelmax,
                             const bool bounded[6])
 {
@@ -33,6 +40,7 @@ struct domain *domain_alloc(enum domain_kind kind, int ndim, int nrank, int leve
     d->nrank = nrank;
     d->ndim = ndim;
     d->levelmax = levelmax;
+    d->margin = 1;
     d->extent = (int64_t)1 << (levelmax + 1);
     memcpy(d->bounded, bounded, sizeof d->bounded);
     /* Octs have no neighbours along unused axes. */
@@ -50,6 +58,12 @@ void domain_free(struct domain *d)
     ksection_fini(d);
     hilbert_fini(d);
     mem_free(d);
+}
+
+void domain_set_margin(struct domain *d, int octs)
+{
+    BUG_ON(octs < 1 || octs > DOMAIN_MARGIN);
+    d->margin = octs;
 }
 
 enum domain_kind domain_kind(const struct domain *d)

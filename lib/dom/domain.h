@@ -20,6 +20,13 @@ struct domain *domain_new(enum domain_kind kind, int nrank, int levelmax, const 
 /* domain_new for octs in one or two dimensions (y, z of their keys are 0). */
 struct domain *domain_new_in(int ndim, enum domain_kind kind, int nrank, int levelmax,
                              const bool bounded[6]);
+/* Domains for a mesh, with the margin that it needs. */
+struct domain *domain_new_of(const struct mesh *m, enum domain_kind kind, int nrank);
+/* Ranks need the octs within this many octs of own ones as ghosts: one, as new domains have it, or
+ * DOMAIN_MARGIN if the gas has a magnetic field (oct/mesh.h). Domains that are made from others
+ * have their margin. */
+enum { DOMAIN_MARGIN = 2 };
+void domain_set_margin(struct domain *d, int octs);
 void domain_free(struct domain *d);
 enum domain_kind domain_kind(const struct domain *d);
 int domain_nrank(const struct domain *d);
@@ -34,10 +41,10 @@ void domain_cell_ranks(const struct domain *d, int level, okey key, int rank[8])
 int domain_whole(const struct domain *d, int level, okey key);
 
 /* The ranks, other than `me`, that need oct (level,key) as a ghost: ranks whose domain intersects
- * the cube of 3^3 octs around it, that own its grandparent, or that own its parent or one of the
- * seven octs of the parent's level that it touches, wrapped periodically. Writes ascending ranks
- * without repeats to rank[], which has room for domain_nrank, and returns their number. Fast if
- * there are none. */
+ * the cube of 3^3 octs around it (5^3 with a margin of two octs), that own its grandparent, or that
+ * own its parent or one of the seven octs of the parent's level that it touches, wrapped
+ * periodically. Writes ascending ranks without repeats to rank[], which has room for domain_nrank,
+ * and returns their number. Fast if there are none. */
 int domain_near(const struct domain *d, int me, int level, okey key, int *rank);
 
 /* Iterator for domain_near over successive octs, fast if these share a parent: if no other rank

@@ -35,6 +35,7 @@ struct hilbert {
 struct domain {
     enum domain_kind kind;
     int nrank, levelmax, ndim;
+    int margin; /* octs (domain_set_margin) */
     int64_t extent;
     bool bounded[6], periodic[3];
     struct ksection ksec;

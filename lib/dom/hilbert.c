@@ -4,10 +4,10 @@
  * next finer cube to the digit and the next state. All keys that begin with equal digits lie in one
  * cube, so a cube is one range of keys, and rank r owns bound[r] <= key < bound[r+1].
  *
- * The ranks that need an oct as a ghost follow from the ranges of 27 cubes. These cubes follow by
- * one table step each from the 27 cubes around the parent, and so on up to the root: hilbert_walk
- * caches the last such path. In Morton order nearly every step of the path is reused, and the
- * descent ends at an ancestor whose 27 cubes belong to one rank. */
+ * The ranks that need an oct as a ghost follow from the ranges of 27 cubes, or 125 with a margin of
+ * two octs. These cubes follow by one table step each from the 27 cubes around the parent, and so
+ * on up to the root: hilbert_walk caches the last such path. In Morton order nearly every step of
+ * the path is reused, and the descent ends at an ancestor whose 27 cubes belong to one rank. */
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -217,15 +217,18 @@ void hilbert_fini(struct domain *d)
 }
 
 /* Ranges of ranks, without ranges contained in another. */
+enum { WIDE = 2 * DOMAIN_MARGIN + 1, CUBES = WIDE * WIDE * WIDE };
 struct ranges {
     int n;
-    int32_t first[36], last[36];
+    int32_t first[CUBES + 9], last[CUBES + 9]; /* cubes; octs of the parent's level; grandparent */
 };
 
 static struct hilbert_walk *walk_take(const struct domain *d);
 static int walk_to(const struct domain *d, struct hilbert_walk *w, int level, okey key);
 static void around_refine(const struct domain *d, const struct around *up, struct around *a,
                           int level, int slot);
+static void cubes_add(const struct domain *d, const struct around *up, int level, int slot,
+                      struct ranges *s);
 static int around_only(const struct around *a);
 static void around_centres(const struct domain *d, struct around *a, int level);
 static void ranges_add(struct ranges *s, int32_t first, int32_t last);
@@ -251,11 +254,10 @@ int hilbert_near(const struct domain *d, int me, int level, okey key, int *rank)
     if (w->only[l] >= 0) {
         ranges_add(&s, w->only[l], w->only[l]);
     } else {
-        struct around own, *parent = &w->at[l];
-        around_refine(d, parent, &own, level, (int)(key & 7));
+        struct around *parent = &w->at[l];
+        cubes_add(d, parent, level, (int)(key & 7), &s);
         if (!parent->has_centre) around_centres(d, parent, l);
         for (int n = 0; n < 27; n++) {
-            if (own.first[n] <= own.last[n]) ranges_add(&s, own.first[n], own.last[n]);
             if (parent->first[n] <= parent->last[n] && touches((int)(key & 7), n))
                 ranges_add(&s, parent->centre[n], parent->centre[n]);
         }
@@ -293,35 +295,74 @@ static int walk_to(const struct domain *d, struct hilbert_walk *w, int level, ok
     return l;
 }
 
+/* A cube of `level` in a cube around its parent: key digits, state, ranks. */
+struct finer_cube {
+    hkey key;
+    int state;
+    int32_t first, last;
+};
+
+/* Refines cube m around a parent to the cube in its octant. */
+static inline struct finer_cube cube_refine(const struct domain *d, const struct around *up, int m,
+                                            int octant, int level)
+{
+    const int shift = d->ndim * (d->levelmax + 2 - level), s = steps[d->ndim][up->state[m]][octant];
+    struct finer_cube c = {up->key[m] << d->ndim | (hkey)(s & 7), s >> 3, up->first[m],
+                           up->last[m]};
+    if (c.first >= c.last) return c; /* a single rank needs no narrowing */
+    const hkey low = c.key << shift, span = ((hkey)1 << shift) - 1;
+    c.first = bound_find(d->hilb.bound, low, up->first[m], up->last[m]);
+    c.last = bound_find(d->hilb.bound, low + span, c.first, up->last[m]);
+    return c;
+}
+
+/* Indices along one axis: of the cubes around the parent, and octants in them, that hold the cubes
+ * up to `margin` below and above the oct in cell `slot` of the parent. */
+static void cubes_along(const struct domain *d, int axis, int margin, int slot, int *cube,
+                        int *octant)
+{
+    const int stride = axis == 0 ? 1 : axis == 1 ? 3 : 9;
+    for (int k = 0; k <= 2 * margin; k++) {
+        /* 2 + coordinate at the children's level from the parent's low corner: 0..5. */
+        const int x = k - margin + (slot >> axis & 1) + 2;
+        const bool flat = axis >= d->ndim;
+        cube[k] = (flat ? (k == margin ? 1 : 0) : x / 2) * stride;
+        octant[k] = flat ? 0 : (x & 1) << axis;
+    }
+}
+
 /* Refines the cubes around a parent to the cubes around an oct of `level` in its cell `slot`. */
 static void around_refine(const struct domain *d, const struct around *up, struct around *a,
                           int level, int slot)
 {
-    int shift = d->ndim * (d->levelmax + 2 - level);
-    const uint8_t(*table)[8] = steps[d->ndim];
-    hkey span = ((hkey)1 << shift) - 1;
     a->has_centre = false;
-    /* Per axis and offset: index of the parent's cube, octant within the cube. */
     int cube[3][3], octant[3][3];
-    for (int axis = 0, stride = 1; axis < 3; axis++, stride *= 3)
-        for (int k = 0; k < 3; k++) {
-            /* 1 + coordinate at the children's level from the parent's low corner: 0..3. */
-            int x = k + (slot >> axis & 1);
-            bool flat = axis >= d->ndim;
-            cube[axis][k] = (flat ? k : (x + 1) / 2) * stride;
-            octant[axis][k] = flat ? 0 : (~x & 1) << axis;
-        }
+    for (int axis = 0; axis < 3; axis++) cubes_along(d, axis, 1, slot, cube[axis], octant[axis]);
     for (int n = 0; n < 27; n++) {
-        int x = n % 3, y = n / 3 % 3, z = n / 9, m = cube[0][x] + cube[1][y] + cube[2][z];
-        int s = table[up->state[m]][octant[0][x] | octant[1][y] | octant[2][z]];
-        a->key[n] = up->key[m] << d->ndim | (hkey)(s & 7);
-        a->state[n] = (uint8_t)(s >> 3);
-        a->first[n] = up->first[m];
-        a->last[n] = up->last[m];
-        if (up->first[m] >= up->last[m]) continue; /* a single rank needs no narrowing */
-        hkey low = a->key[n] << shift;
-        a->first[n] = bound_find(d->hilb.bound, low, up->first[m], up->last[m]);
-        a->last[n] = bound_find(d->hilb.bound, low + span, a->first[n], up->last[m]);
+        const int x = n % 3, y = n / 3 % 3, z = n / 9;
+        const struct finer_cube c = cube_refine(d, up, cube[0][x] + cube[1][y] + cube[2][z],
+                                                octant[0][x] | octant[1][y] | octant[2][z], level);
+        a->key[n] = c.key;
+        a->state[n] = (uint8_t)c.state;
+        a->first[n] = c.first;
+        a->last[n] = c.last;
+    }
+}
+
+/* Adds the ranges of the cubes within the margin of an oct of `level` in cell `slot` of a
+ * parent. */
+static void cubes_add(const struct domain *d, const struct around *up, int level, int slot,
+                      struct ranges *s)
+{
+    const int side = 2 * d->margin + 1;
+    int cube[3][WIDE], octant[3][WIDE];
+    for (int axis = 0; axis < 3; axis++)
+        cubes_along(d, axis, d->margin, slot, cube[axis], octant[axis]);
+    for (int n = 0; n < side * side * side; n++) {
+        const int x = n % side, y = n / side % side, z = n / side / side;
+        const struct finer_cube c = cube_refine(d, up, cube[0][x] + cube[1][y] + cube[2][z],
+                                                octant[0][x] | octant[1][y] | octant[2][z], level);
+        if (c.first <= c.last) ranges_add(s, c.first, c.last);
     }
 }
 

@@ -7,9 +7,9 @@
  * tree, 8 bytes a rank. A point on a cut plane belongs to the lower side, hence all intervals are
  * (lo,hi]. Coordinates begin at an origin, which along a periodic axis may be anywhere.
  *
- * The ranks that need an oct as a ghost are found axis by axis: a box intersects the cube of 27
- * octs if their intervals overlap on each axis, and contains the centre of a coarser oct that the
- * oct touches if it contains one of two coordinates on each axis. So one descent suffices. */
+ * The ranks that need an oct as a ghost are found axis by axis: a box intersects the cube of octs
+ * around it if their intervals overlap on each axis, and contains the centre of a coarser oct that
+ * the oct touches if it contains one of two coordinates on each axis. So one descent suffices. */
 #include <math.h>
 #include <string.h>
 
@@ -326,12 +326,12 @@ static void near_descend(struct near *s, struct node *n, int alive); /* restores
 
 int ksection_near(const struct domain *d, int me, int level, okey key, int *rank)
 {
-    int64_t x[3], at[3], low[3], high[3], w = domain_width(d, level);
+    int64_t x[3], at[3], low[3], high[3], w = domain_width(d, level), margin = d->margin * w;
     domain_corner(d, level, key, x);
     tree_corner(d, x, at);
     for (int a = 0; a < 3; a++) { /* closed cube: contains all the centres */
-        low[a] = at[a] - w - 1;
-        high[a] = at[a] + 2 * w;
+        low[a] = at[a] - margin - 1;
+        high[a] = at[a] + w + margin;
     }
     struct node n = level > 1 ? node_around(d, low, high) : root_of(d);
     if (node_is_leaf(&n) && n.group.first == me) return 0;
@@ -347,7 +347,7 @@ static void span_set(struct span *s, const struct domain *d, int axis, int level
 {
     int64_t n = d->extent, w = domain_width(d, level), parent = x & ~(2 * w - 1),
             beside = parent + (x == parent ? -w : 3 * w), at = (x - d->ksec.origin[axis]) & (n - 1),
-            first = at - w + 1, last = at + 2 * w - 1;
+            margin = d->margin * w, first = at - margin + 1, last = at + w + margin - 1;
     bool wrap = d->periodic[axis];
     s->npiece = 1;
     s->first[0] = first < 1 ? 1 : first;

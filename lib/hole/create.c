@@ -333,7 +333,7 @@ static void give_birth(const struct creation *k, const struct site *s, int64_t i
         a->v[d] = level_gas(lv, GAS_MOMENTUM + d)[s->at.oct][s->at.cell] / s->density;
     }
     double left = 1 - a->m / (s->density * volume);
-    for (int v = 0; v < k->r->hydro->nvar; v++) level_gas(lv, v)[s->at.oct][s->at.cell] *= left;
+    gas_cell_scale(lv, s->at.oct, s->at.cell, k->r->hydro->nvar, left);
 }
 
 static enum err check_number(const struct creation *k, int64_t born)

@@ -1,4 +1,4 @@
-/* hydro/gas_law: the gas as a conservation law (patch/law.h). Private to hydro. */
+/* hydro/gas_law: the gas as a conservation law (patch/law.h). Private to hydro and mhd. */
 #pragma once
 #include "hydro/cell_kern.h"
 #include "patch/sweep.h"
@@ -54,5 +54,7 @@ void gas_expansion(struct sweep *s, int k, struct run at);
 void gas_trace(struct sweep *s, int y, int k, struct run at);
 void gas_missing_oct(const struct gathered *g, lidx i, int c, struct target t);
 void gas_finish(struct oct_sums *o);
+/* gas_finish where the total energy contains another energy: that of the old state, of the new. */
+void gas_finish_with(struct oct_sums *o, const double *before, const double *after);
 double gas_signal(const struct law *law, const struct patch_rows *r, double max);
 double gas_step(const struct law *law, double dx, double signal);

@@ -106,9 +106,9 @@ static inline const struct gas_law *gas_of(const struct oct_sums *o)
 }
 
 static void oct_gravity(struct oct_sums *o);
-static void oct_pdv(struct oct_sums *o, double *eint);
+static void oct_pdv(struct oct_sums *o, const double *beside, double *eint);
 static void oct_scalars(struct oct_sums *o);
-static void oct_switch_energy(struct oct_sums *o, const double *eint);
+static void oct_switch_energy(struct oct_sums *o, const double *beside, const double *eint);
 
 double (*hydro_change_row(struct hydro_change *c, lidx nown, lidx i))[8]
 {
@@ -154,15 +154,21 @@ static void oct_change(struct oct_sums *o)
         for (int k = 0; k < 8; k++) o->w[v][k] += c->u[(size_t)c->nvar * (size_t)row + v][k];
 }
 
-void gas_finish(struct oct_sums *o)
+void gas_finish_with(struct oct_sums *o, const double *before, const double *after)
 {
     double eint[8];
     const struct gas_law *g = gas_of(o);
     if (g->change) oct_change(o);
     if (g->gravity) oct_gravity(o);
-    if (g->par->pressure_fix) oct_pdv(o, eint);
+    if (g->par->pressure_fix) oct_pdv(o, before, eint);
     if (g->par->nvar > GAS_SCALARS) oct_scalars(o);
-    if (g->par->pressure_fix) oct_switch_energy(o, eint);
+    if (g->par->pressure_fix) oct_switch_energy(o, after, eint);
+}
+
+void gas_finish(struct oct_sums *o)
+{
+    const double none[8] = {0};
+    gas_finish_with(o, none, none);
 }
 
 /* Half a gravity kick with the old density, at constant internal energy. */
@@ -258,8 +264,9 @@ static void oct_expansion_boundary(const struct oct_sums *o, double *restrict di
     }
 }
 
-/* Advances the auxiliary internal energy: fluxes, and −P dV with the old velocities. */
-static void oct_pdv(struct oct_sums *o, double *restrict eint)
+/* Advances the auxiliary internal energy: fluxes, and −P dV with the old velocities. beside: energy
+ * that is neither kinetic nor internal. */
+static void oct_pdv(struct oct_sums *o, const double *restrict beside, double *restrict eint)
 {
     const struct level *lv = &o->m->lev[o->l];
     const struct hydro_par *par = gas_of(o)->par;
@@ -267,15 +274,16 @@ static void oct_pdv(struct oct_sums *o, double *restrict eint)
                            *restrict y = lv->fld[FLD_U + 2][o->i],
                            *restrict z = lv->fld[FLD_U + 3][o->i],
                            *restrict etot = lv->fld[FLD_U + GAS_ENERGY][o->i];
-    const double *restrict flux = o->w[par->nvar + 1];
-    double *restrict div = o->w[par->nvar + 2];
+    const double *restrict flux = o->w[o->law->nvar + 1];
+    double *restrict div = o->w[o->law->nvar + 2];
     const double smallr = par->smallr, gm1 = gas_gm1(par->gamma), dt = o->dt;
     bool reflux_row = false;
     for (int f = 0; f < 6; f++) reflux_row |= lv->nbr[o->i][f] == NBR_NONE;
     if (reflux_row) oct_expansion_boundary(o, div);
 #pragma omp simd
     for (int c = 0; c < 8; c++) {
-        eint[c] = hydro_pdv_cell(r[c], x[c], y[c], z[c], etot[c], flux[c], div[c], smallr, gm1, dt);
+        eint[c] = hydro_pdv_cell(r[c], x[c], y[c], z[c], etot[c] - beside[c], flux[c], div[c],
+                                 smallr, gm1, dt);
     }
 }
 
@@ -294,16 +302,19 @@ static void oct_scalars(struct oct_sums *o)
 
 /* pressure_fix: takes the auxiliary internal energy where the conserved one is lost in the kinetic
  * energy's truncation error. */
-static void oct_switch_energy(struct oct_sums *o, const double *restrict eint)
+static void oct_switch_energy(struct oct_sums *o, const double *restrict beside,
+                              const double *restrict eint)
 {
     const struct hydro_par *par = gas_of(o)->par;
     const double dx = o->dx, dt = o->dt, smallr = par->smallr, beta = par->beta_fix;
     const double hubble = 3.0 * gas_of(o)->hexp * dx;
-    const double *restrict change = o->w[par->nvar]; /* −dt ∇·v from the faces */
+    const double *restrict change = o->w[o->law->nvar]; /* −dt ∇·v from the faces */
     double(*restrict q)[8] = o->w;
 #pragma omp simd
     for (int c = 0; c < 8; c++) {
-        q[GAS_ENERGY][c] = hydro_energy_choose(q[0][c], q[1][c], q[2][c], q[3][c], q[GAS_ENERGY][c],
-                                               eint[c], change[c], hubble, dx, dt, smallr, beta);
+        const double e = q[GAS_ENERGY][c] - beside[c];
+        const double chosen = hydro_energy_choose(q[0][c], q[1][c], q[2][c], q[3][c], e, eint[c],
+                                                  change[c], hubble, dx, dt, smallr, beta);
+        q[GAS_ENERGY][c] = chosen == e ? q[GAS_ENERGY][c] : chosen + beside[c];
     }
 }

@@ -1,5 +1,5 @@
 /* hydro/interp_kern: states across the boundary of a level, and values for octs that do not exist,
- * for hosts and for devices with a mesh in device memory. Private to hydro.
+ * for hosts and for devices with a mesh in device memory. Private to hydro and mhd.
  *
  * A missing or new oct is interpolated in its parent cell from that cell (0) and its six face
  * neighbours: child = a0 + Σ_d ±½ w_d, with a limited slope w (interpol_type 0 none, 1 minmod, 2
@@ -100,34 +100,45 @@ PTAH_HD_FN double hydro_interp_limit(double a0, double neighbour, double corner)
     return dn * dc > 0.0 ? q : 0.0;
 }
 
+/* Limited slopes w of a variable along the three axes from its values in the cell and in its
+ * neighbours; type: interpol_type 0 to 3. */
+PTAH_HD_FN void hydro_interp_slope(int type, const double a[7], double w[3])
+{
+    for (int d = 0; d < 3; d++) w[d] = 0.0;
+    for (int d = 0; d < 3 && type != 0; d++) {
+        double al = a[1 + 2 * d], ar = a[2 + 2 * d];
+        w[d] = type == 1 ? hydro_interp_minmod(a[0], al, ar) : 0.25 * (ar - al);
+    }
+    if (type != 2) return;
+    double hi = a[1], lo = a[1], a0 = a[0];
+    for (int j = 2; j < 7; j++) {
+        hi = a[j] > hi ? a[j] : hi;
+        lo = a[j] < lo ? a[j] : lo;
+    }
+    double wx = fabs(w[0]), wy = fabs(w[1]), wz = fabs(w[2]);
+    double qmax = hydro_interp_limit(a0, hi, a0 + wx + wy + wz),
+           qmin = hydro_interp_limit(a0, lo, a0 - wx - wy - wz);
+    double q = qmin < qmax ? qmin : qmax;
+    for (int d = 0; d < 3; d++) w[d] *= q;
+}
+
 PTAH_HD_FN void hydro_interp_slopes(const struct hydro_par *p, const double (*a)[NVAR_MAX],
                                     double (*w)[NVAR_MAX])
 {
-    int type = p->interpol_type, nv = p->nvar;
-    for (int v = 0; v < nv; v++) {
-        for (int d = 0; d < 3; d++) {
-            if (type == 0) {
-                w[d][v] = 0.0;
-                continue;
-            }
-            double al = a[1 + 2 * d][v], ar = a[2 + 2 * d][v];
-            w[d][v] = type == 1 ? hydro_interp_minmod(a[0][v], al, ar) : 0.25 * (ar - al);
-        }
+    for (int v = 0; v < p->nvar; v++) {
+        int type = p->interpol_type;
+        double q[7], slope[3];
+        if (type == 4) type = v >= 1 && v <= 3 ? 3 : 2;
+        for (int j = 0; j < 7 && type != 0; j++) q[j] = a[j][v];
+        hydro_interp_slope(type, q, slope);
+        for (int d = 0; d < 3; d++) w[d][v] = slope[d];
     }
-    if (type != 2 && type != 4) return;
-    for (int v = 0; v < nv; v++) {
-        if (type == 4 && v >= 1 && v <= 3) continue;
-        double hi = a[1][v], lo = a[1][v];
-        for (int j = 2; j < 7; j++) {
-            hi = a[j][v] > hi ? a[j][v] : hi;
-            lo = a[j][v] < lo ? a[j][v] : lo;
-        }
-        double wx = fabs(w[0][v]), wy = fabs(w[1][v]), wz = fabs(w[2][v]), a0 = a[0][v];
-        double qmax = hydro_interp_limit(a0, hi, a0 + wx + wy + wz),
-               qmin = hydro_interp_limit(a0, lo, a0 - wx - wy - wz);
-        double q = qmin < qmax ? qmin : qmax;
-        for (int d = 0; d < 3; d++) w[d][v] *= q;
-    }
+}
+
+/* Value in child k of a cell with these slopes. */
+PTAH_HD double hydro_interp_child(double a, double wx, double wy, double wz, int k)
+{
+    return a + wx * ((k & 1) - 0.5) + wy * ((k >> 1 & 1) - 0.5) + wz * ((k >> 2) - 0.5);
 }
 
 /* Converts velocities to momenta, and adds a constant so that the children's mean momentum is the
@@ -180,8 +191,7 @@ PTAH_HD_FN void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c,
     hydro_interp_slopes(p, a, w);
     for (int v = 0; v < nv; v++)
         for (int k = 0; k < 8; k++)
-            out[v][k] = a[0][v] + w[0][v] * ((k & 1) - 0.5) + w[1][v] * ((k >> 1 & 1) - 0.5) +
-                        w[2][v] * ((k >> 2) - 0.5);
+            out[v][k] = hydro_interp_child(a[0][v], w[0][v], w[1][v], w[2][v], k);
     if (p->interpol_var == 2) hydro_interp_momentum(p, a[0], out);
     if (p->interpol_var > 0)
         for (int k = 0; k < 8; k++) {

@@ -275,8 +275,15 @@ PTAH_HD struct hydro_flux hydro_flux_state(struct hydro_state o, double ei, int 
     return f;
 }
 
-PTAH_HD struct hydro_flux hydro_riemann_acoustic(struct hydro_state L, struct hydro_state R,
-                                                 struct hydro_gas g)
+/* State at x/t=0; ei: specific internal energy to advect, of the upwind side (left or not). */
+struct hydro_sample {
+    struct hydro_state o;
+    double ei;
+    int left;
+};
+
+PTAH_HD struct hydro_sample hydro_acoustic_sample(struct hydro_state L, struct hydro_state R,
+                                                  struct hydro_gas g)
 {
     L.r = hydro_max(L.r, g.smallr);
     R.r = hydro_max(R.r, g.smallr);
@@ -305,7 +312,15 @@ PTAH_HD struct hydro_flux hydro_riemann_acoustic(struct hydro_state L, struct hy
     o.p = before ? p : star ? ps : frac * ps + (1.0 - frac) * p;
     o.v = left ? L.v : R.v;
     o.w = left ? L.w : R.w;
-    return hydro_flux_state(o, p / r * g.entho, left, g);
+    struct hydro_sample x = {o, p / r * g.entho, left};
+    return x;
+}
+
+PTAH_HD struct hydro_flux hydro_riemann_acoustic(struct hydro_state L, struct hydro_state R,
+                                                 struct hydro_gas g)
+{
+    struct hydro_sample x = hydro_acoustic_sample(L, R, g);
+    return hydro_flux_state(x.o, x.ei, x.left, g);
 }
 
 /* Exact (two-shock) solver in three parts, so that a block of faces can iterate together: the first

@@ -1,5 +1,6 @@
 /* hydro/steep_kern: refinement by gradients of one cell: the quantities, and the relative jumps
- * across its faces. For hosts (flag.c) and devices. Private to hydro. (docs/method/step.md) */
+ * across its faces. For hosts (flag.c) and devices. Private to hydro and mhd.
+ * (docs/method/step.md) */
 #pragma once
 #include <math.h>
 

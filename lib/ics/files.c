@@ -17,7 +17,7 @@ static const struct field {
              {"ic_refmap", false, true, true}, {"ic_pvar_", true, true, true},
              {"ic_d", false, false, true},     {"ic_u", false, false, true},
              {"ic_v", false, false, true},     {"ic_w", false, false, true},
-             {"ic_p", false, false, true}};
+             {"ic_p", false, false, true},     {"ic_b", true, true, true}};
 
 const char *ics_first_file(const char *dir, bool cosmo, bool gas)
 {

@@ -13,7 +13,9 @@ struct ics_gas {
     int nvar; /* number of variables: GAS_SCALARS and passive scalars */
     double gamma, smallr, smallc;
     double initial[NVAR_MAX]; /* values per mass of scalars without a file (cosmology) */
-    double T2_start;          /* T/mu of the initial gas in K; <= 0: adiabatic, 1.356e-2/a² */
+    bool magnetic;            /* the mesh has a magnetic field */
+    double b_ave;    /* field along z without ic_bzleft (cosmology), divided by sqrt(4 pi) */
+    double T2_start; /* T/mu of the initial gas in K; <= 0: adiabatic, 1.356e-2/a² */
 };
 
 /* ---- regions (&INIT_PARAMS region_type, x_center, …), code units ---- */
@@ -24,11 +26,13 @@ struct ics_region {
     enum ics_shape shape;
     double center[3], length[3], exponent; /* x_center.., length_x.., exp_region */
     double d, v[3], p;                     /* d_region, u_region.., p_region */
+    double b[3]; /* A_region..: magnetic field / sqrt(4 pi) of square regions, with mesh.magnetic */
     double var[NVAR_MAX]; /* var_region: passive scalars, [0..nvar-GAS_SCALARS-1] */
 };
 
-/* Sets U of all octs of level l, ghosts included. Square regions replace the values of earlier
- * regions, point regions add to them. Local. */
+/* Sets U, and the magnetic field, of all octs of level l, ghosts included. Square regions replace
+ * the values of earlier regions, point regions add to them, but have no field. The field of a face
+ * is that of the cell above it, where there is one. Local. */
 void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
                  const struct ics_gas *g);
 
@@ -56,7 +60,8 @@ struct ics_grafic {
 struct ics_set {
     int levelmin, nlev;
     const char *const *dir; /* [nlev] directories; dir[i] has level levelmin + i */
-    bool cosmo;             /* false: files ic_d, ic_u, ic_v, ic_w, ic_p in code units, gas only */
+    /* false: files ic_d, ic_u, ic_v, ic_w, ic_p, ic_bxleft, ic_bxright … in code units, gas only */
+    bool cosmo;
     bool gas;
     double omega_b;     /* Omega_b of the run, with gas */
     bool omega_b_given; /* Omega_b is set by the user; otherwise the headers decide */
@@ -77,11 +82,18 @@ bool ics_grafic_has(const struct ics_grafic *g, int l); /* whether level l has f
 /* Gas mass of a cell of the finest level with files. */
 double ics_grafic_mass_sph(const struct ics_grafic *g);
 
-/* Sets U of own octs of level l from that level's files. Error if an own cell lies outside of them
- * (as in RAMSES). Each rank reads the rows that its cells touch, 32 MB (or two planes) at a time.
- * (collective) */
+/* Sets U of own octs of level l from that level's files, and with a magnetic field the numbers of
+ * their faces, each from the files of its own cell: ics_grafic_faces must follow. Error if an own
+ * cell lies outside of them (as in RAMSES). Each rank reads the rows that its cells touch, 32 MB
+ * (or two planes) at a time. (collective) */
 MUST_USE enum err ics_grafic_gas(const struct ics_grafic *g, struct mesh *m, const struct comm *c,
                                  int l, const struct ics_gas *gas);
+
+/* Gives the cells of own octs of level l one field for each of their faces, after ics_grafic_gas
+ * and an exchange of ghosts: that of the cell above it, where there is one on the level. The
+ * internal energy does not change. max: raised to the largest difference of the files of both
+ * cells, and to the strongest component. Local. */
+void ics_grafic_faces(struct mesh *m, int l, double max[2]);
 
 /* Sets map[i][c] = 1 for own octs where ic_refmap of level l is 1. (collective) */
 MUST_USE enum err ics_grafic_refmap(const struct ics_grafic *g, const struct mesh *m,

@@ -7,7 +7,10 @@
  *
  *   rho = max(1 + g δ, 0.1) Ω_b/Ω_m
  *   u   = g F(aexp) v / (F(astart) H0/astart) / box
- *   P   = rho (1 + ic_tempb) T2 / unit_T2 */
+ *   P   = rho (1 + ic_tempb) T2 / unit_T2
+ *
+ * The magnetic field of faces is in code units, as are the gas and its velocities without
+ * cosmology. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +33,8 @@ static enum err gas_local(const struct ics_grafic *g, struct mesh *m, int l,
 static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers *s, int v,
                              const struct ics_gas *gas, double (*q)[8]);
 static void gas_conserve(const struct ics_grafic *g, struct level *lv, const struct ics_gas *gas);
+static enum err field_component(const struct ics_grafic *g, const struct ics_layers *s, int d,
+                                const struct ics_gas *gas);
 static enum err refmap_local(const struct ics_grafic *g, const struct mesh *m, int l,
                              unsigned char (*map)[8]);
 
@@ -225,14 +230,24 @@ static enum err gas_local(const struct ics_grafic *g, struct mesh *m, int l,
     enum err err = OK;
     TRY_OUT(ics_layers_new(g, m, l, &s));
     for (int v = 0; v < gas->nvar; v++) TRY_OUT(gas_variable(g, &s, v, gas, level_gas(lv, v)));
-    gas_conserve(g, lv, gas);
+    for (int d = 0; d < 3 && gas->magnetic; d++) TRY_OUT(field_component(g, &s, d, gas));
+    gas_conserve(g, lv, gas); /* with the energy of the field */
 out:
     ics_layers_free(&s);
     return err;
 }
 
+/* The letter of the files of velocities. The gas has its own, or else those of the dark matter; as
+ * in RAMSES, with a magnetic field the other way round. */
+static char gas_velocity(const char *dir, bool magnetic)
+{
+    if (magnetic) return grafic_exists(dir, "ic_velcx") ? 'c' : 'b';
+    return grafic_exists(dir, "ic_velbx") ? 'b' : 'c';
+}
+
 /* Finds the file of variable v (0-4: rho, u, v, w, T or P; then scalars), and whether it exists. */
-static bool gas_file(const struct ics_grafic *g, const char *dir, int v, char name[32])
+static bool gas_file(const struct ics_grafic *g, const char *dir, int v, bool magnetic,
+                     char name[32])
 {
     static const char *const plain[] = {"ic_d", "ic_u", "ic_v", "ic_w", "ic_p"};
     if (v >= GAS_SCALARS)
@@ -240,7 +255,7 @@ static bool gas_file(const struct ics_grafic *g, const char *dir, int v, char na
     else if (!g->cosmo)
         snprintf(name, 32, "%s", plain[v]);
     else if (v >= 1 && v <= 3)
-        snprintf(name, 32, "ic_vel%c%c", grafic_exists(dir, "ic_velbx") ? 'b' : 'c', 'w' + v);
+        snprintf(name, 32, "ic_vel%c%c", gas_velocity(dir, magnetic), 'w' + v);
     else
         snprintf(name, 32, "%s", v == 0 ? "ic_deltab" : "ic_tempb");
     /* required files: the reader reports the error */
@@ -277,7 +292,7 @@ static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers
     char name[32];
     double base, factor;
     gas_scale(g, s->lv, s->ic, v, gas, &base, &factor);
-    bool given = gas_file(g, s->ic->dir, v, name);
+    bool given = gas_file(g, s->ic->dir, v, gas->magnetic, name);
     if (given) TRY(ics_field_read(s, name, q));
     if (!given && g->cosmo && v >= GAS_SCALARS) base = gas->initial[v];
     double min = v == 0 && g->cosmo ? 0.1 * g->par.omega_b / g->par.omega_m : -HUGE_VAL;
@@ -300,6 +315,62 @@ static void gas_conserve(const struct ics_grafic *g, struct level *lv, const str
             for (int v = GAS_VELOCITY; v < gas->nvar; v++) u[v][i][c] *= rho;
             gas_set_internal(lv, i, c, gas_internal_of(p, gas->gamma), kinetic);
         }
+}
+
+/* ---- magnetic field ---- */
+
+/* Reads a component on the lower and on the upper faces of cells. */
+static enum err field_component(const struct ics_grafic *g, const struct ics_layers *s, int d,
+                                const struct ics_gas *gas)
+{
+    char name[2][32];
+    bool given[2];
+    for (int side = 0; side < 2; side++) {
+        snprintf(name[side], sizeof name[side], "ic_b%c%s", 'x' + d, side ? "right" : "left");
+        given[side] = grafic_exists(s->ic->dir, name[side]);
+    }
+    if (given[0] != given[1])
+        FAIL(ERR_FILE, "%s: has %s but no %s: a magnetic field is given on both faces of a cell",
+             s->ic->dir, name[given[1]], name[given[0]]);
+    const double none = g->cosmo && d == 2 ? gas->b_ave : 0;
+    for (int side = 0; side < 2; side++) {
+        double(*b)[8] = level_magnetic(s->lv, 2 * d + side);
+        if (given[0]) TRY(ics_field_read(s, name[side], b));
+        for (lidx i = 0; i < s->lv->nown && !given[0]; i++)
+            for (int c = 0; c < 8; c++) b[i][c] = none;
+    }
+    return OK;
+}
+
+/* Takes the field on the upper face of cell c across axis d from the cell above. Returns by how
+ * much it changes. */
+static double face_join(const struct level *lv, lidx i, int c, int d)
+{
+    const int bit = 1 << d;
+    const lidx above = c & bit ? lv->nbr[i][2 * d + 1] : i;
+    if (above < 0) return 0;
+    double *b = &level_magnetic(lv, 2 * d + 1)[i][c];
+    const double was = *b;
+    *b = level_magnetic(lv, 2 * d)[above][c ^ bit];
+    return fabs(*b - was);
+}
+
+void ics_grafic_faces(struct mesh *m, int l, double max[2])
+{
+    const struct level *lv = &m->lev[l];
+    double apart = max[0], strong = max[1];
+#pragma omp parallel for reduction(max : apart, strong)
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8; c++) {
+            const double was = gas_cell_magnetic(lv, i, c);
+            for (int d = 0; d < 3; d++) {
+                apart = fmax(apart, face_join(lv, i, c, d));
+                strong = fmax(strong, fabs(level_magnetic(lv, 2 * d)[i][c]));
+            }
+            gas_add_energy(lv, i, c, gas_cell_magnetic(lv, i, c) - was);
+        }
+    max[0] = apart;
+    max[1] = strong;
 }
 
 /* ---- refinement map ---- */

@@ -17,19 +17,27 @@ struct regions {
     const struct ics_gas *gas;
     double dx, vol; /* size of a cell, and its volume */
     int ndim;
+    const struct mesh *mesh;
 };
 
 static void oct_state(const struct regions *r, okey key, double (*out)[8]);
+static void oct_field(const struct regions *r, okey key, double (*b)[8]);
+static void add_magnetic(const double (*b)[8], double (*u)[8]);
 
 void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
                  const struct ics_gas *g)
 {
     struct level *lv = &m->lev[l];
-    const struct regions all = {r, nregion, g, mesh_dx(m, l), mesh_volume(m, l), m->ndim};
+    const struct regions all = {r, nregion, g, mesh_dx(m, l), mesh_volume(m, l), m->ndim, m};
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->noct; i++) {
-        double u[NVAR_MAX][8];
+        double u[NVAR_MAX][8], b[6][8];
         oct_state(&all, lv->key[i], u);
+        if (m->magnetic) {
+            oct_field(&all, lv->key[i], b);
+            add_magnetic((const double(*)[8])b, u);
+            for (int f = 0; f < 6; f++) memcpy(level_magnetic(lv, f)[i], b[f], sizeof b[f]);
+        }
         for (int v = 0; v < g->nvar; v++) memcpy(level_gas(lv, v)[i], u[v], sizeof u[v]);
     }
 }
@@ -82,6 +90,51 @@ static void region_apply(const struct ics_region *r, const double x[3], const st
     }
     for (int v = GAS_SCALARS; v < all->gas->nvar; v++) q[v] = r->var[v - GAS_SCALARS];
 }
+
+/* ---- magnetic field ---- */
+
+/* Component d at a point. */
+static double field_at(const struct regions *r, const double x[3], int d)
+{
+    double b = 0;
+    for (int n = 0; n < r->n; n++) {
+        const struct ics_region *q = &r->region[n];
+        if (q->shape == ICS_SQUARE && square_holds(q, x)) b = q->b[d];
+    }
+    return b;
+}
+
+/* Fields of the faces of an oct. Both cells of a face must give it the same value, also where the
+ * regions do not agree. */
+static void oct_field(const struct regions *r, okey key, double (*b)[8])
+{
+    int64_t k[3];
+    okey_coords(key, k);
+    for (int c = 0; c < 8; c++) {
+        double x[3];
+        for (int d = 0; d < 3; d++)
+            x[d] = d < r->ndim ? ((double)(2 * k[d] + (c >> d & 1)) + 0.5) * r->dx : 0;
+        for (int d = 0; d < 3; d++) {
+            const double here = x[d], length = r->mesh->boxlen;
+            b[2 * d][c] = b[2 * d + 1][c] = field_at(r, x, d);
+            if (d >= r->ndim) continue;
+            const bool last = here + r->dx > length;
+            if (last && r->mesh->bounded[2 * d + 1]) continue;
+            x[d] = last ? 0.5 * r->dx : here + r->dx;
+            b[2 * d + 1][c] = field_at(r, x, d);
+            x[d] = here;
+        }
+    }
+}
+
+static void add_magnetic(const double (*b)[8], double (*u)[8])
+{
+    for (int c = 0; c < 8; c++)
+        u[GAS_ENERGY][c] += gas_magnetic(0.5 * (b[0][c] + b[1][c]), 0.5 * (b[2][c] + b[3][c]),
+                                         0.5 * (b[4][c] + b[5][c]));
+}
+
+/* ---- shapes ---- */
 
 static double square_distance(const struct ics_region *r, int d, double x)
 {

@@ -13,6 +13,7 @@
  * Dormy 2006) */
 #pragma once
 #include "hydro/hydro.h"
+#include "patch/reflux.h"
 
 enum mhd_solver {
 #define FACE(name, text) MHD_##name,
@@ -39,11 +40,11 @@ struct mhd_par {
      * densities is above, or a density below, a threshold */
     bool switches, switches_edge;
     double switch_b, switch_ratio, switch_density;
-    enum slope slope_mag;  /* slopes of the field on faces, along the faces */
-    int interpol_mag;      /* as hydro_par.interpol_type, of the field on faces */
-    enum mhd_flow flow;    /* other than FLOW_NONE: the induction equation alone */
-    double eta;            /* magnetic diffusivity; 0: none */
-    double bound_b[6][3];  /* field of imposed boundaries */
+    enum slope slope_mag; /* slopes of the field on faces, along the faces */
+    int interpol_mag;     /* as hydro_par.interpol_type, of the field on faces */
+    enum mhd_flow flow;   /* other than FLOW_NONE: the induction equation alone */
+    double eta;           /* magnetic diffusivity; 0: none */
+    double bound_b[6][3]; /* field of imposed boundaries */
     /* refinement thresholds and floors of |B|² and of the components; -1: off */
     double err_grad_b2, err_grad_b[3], floor_b2, floor_b[3];
 };
@@ -51,8 +52,10 @@ struct mhd_par {
 enum mhd_solver mhd_solver_named(const char *name);           /* MHD_SOLVERS: there is none */
 enum mhd_edge_solver mhd_edge_solver_named(const char *name); /* MHD_EDGE_SOLVERS: none */
 
-/* Numbers of a face and of an oct in the registers (patch/reflux.h) of REFLUX_GAS. */
-int mhd_nflux(const struct mhd_par *p);
+/* Numbers of a face, and of the edges of an oct (not in one dimension; in an expanding universe
+ * twice as many), in the registers (patch/reflux.h) of REFLUX_GAS. */
+int mhd_nflux(const struct mesh *m, const struct mhd_par *p);
+enum { MHD_EDGES = REFLUX_EDGES };
 
 /* Sums over the own leaf cells of a level, as hydro_sums, and the magnetic energy; `divergence`
  * becomes the maximum of |div B| dx / |B| if it is higher. */
@@ -65,10 +68,37 @@ struct mhd_sums {
 /* As hydro_courant. */
 double mhd_courant(const struct mesh *m, int l, const struct mhd_par *p, const struct mhd_sums *s);
 
+/* The expansion of the universe during a step (docs/method/mhd.md). */
+struct mhd_expansion {
+    double hexp; /* as of hydro_update */
+    /* The field grows by this factor, √(a/a_old), in the step, and in the first step of the finer
+     * level within it, or the only one; 1: no expansion. */
+    double growth, first;
+};
+
 /* As hydro_update: advances gas and field of level l by dt. Between reflux_begin and reflux_end of
  * level l+1 its registers hold fluxes and electromotive forces of the finer level. */
-void mhd_update(struct mesh *m, int l, double dt, double hexp, const struct mhd_par *p,
+void mhd_update(struct mesh *m, int l, double dt, struct mhd_expansion x, const struct mhd_par *p,
                 const struct patch_arrival *a, const struct hydro_change *c);
+
+/* Velocity of a flow at x (units of the code; the box is [0, boxlen] along each axis). */
+void mhd_velocity(enum mhd_flow flow, const double x[3], double boxlen, double v[3]);
+/* Gives the own octs of level l, or all its octs, the flow of scheme='induction': density 1, and
+ * the internal energy 1. */
+void mhd_impose(struct mesh *m, int l, bool ghosts, const struct mhd_par *p);
+
+/* Magnetic diffusion of level l over dt (ohm.c), which changes the field alone. Registers are as in
+ * mhd_update, with mhd_diffuse_nflux numbers of a face. All levels, the finest first, take `cycles`
+ * steps of equal length within dt. */
+void mhd_diffuse(struct mesh *m, int l, double dt, const struct mhd_par *p);
+int mhd_diffuse_nflux(const struct mesh *m);
+int mhd_diffuse_cycles(const struct mesh *m, int finest, double dt, const struct mhd_par *p);
+
+/* Between two updates of levels up to l: the field grows by this factor, and with it, in three
+ * dimensions, the electromotive forces that are in the registers of these levels. */
+void mhd_grow(struct mesh *m, int l, double factor);
+/* Between two steps of level l within one of level l−1. */
+void mhd_between(struct mesh *m, int l);
 
 /* Interpolation of a new oct for adapt_refine (ctx: struct mhd_par *): gas as hydro_prolong; the
  * field on the outer faces with limited slopes, or that of a refined neighbour, inside without

@@ -59,19 +59,24 @@ static void make_primitive(const struct source *s, const struct level *lv, lidx 
 {
     struct reader *r = s->impl;
     const struct ckpt_head *h = &s->head;
-    double missing[2][GAS_TILE]; /* velocities that files do not have */
-    for (int v = 0; v < h->nvar; v++)
-        transpose_rows((const double(*)[8])level_gas(lv, v) + at, NULL, n,
-                       r->tile + 8 * v * GAS_TILE, GAS_TILE);
+    double missing[2][GAS_TILE], energy[GAS_TILE]; /* missing: velocities that files do not have */
+    const int nrow = h->nvar + (h->magnetic ? 6 : 0);
+    for (int v = 0; v < nrow; v++) {
+        const int f = field_stored(s->fields, h->nvar, v, 3);
+        transpose_rows((const double(*)[8])lv->fld[f] + at, NULL, n, r->tile + 8 * v * GAS_TILE,
+                       GAS_TILE);
+    }
     for (int c = 0; c < 8; c++) {
-        const double *u[NVAR_MAX];
+        const double *u[NVAR_MAX + 6];
         double *prim[NVAR_MAX];
+        for (int v = 0; v < nrow; v++) u[v] = r->tile + (8 * v + c) * GAS_TILE;
         for (int v = 0; v < h->nvar; v++) {
-            const int k = gas_in_file(h->ndim, v);
-            u[v] = r->tile + (8 * v + c) * GAS_TILE;
+            const int k = gas_in_file(source_velocities(s), v);
             prim[v] = k < 0 ? missing[v - GAS_VELOCITY - h->ndim]
                             : r->store + (size_t)(8 * k + c) * CKPT_PITCH + to;
         }
+        if (h->magnetic)
+            gas_leave_field(n, u + h->nvar, u[GAS_ENERGY], energy), u[GAS_ENERGY] = energy;
         gas_primitive(h->nvar, h->gamma, h->smallr, n, u, prim);
     }
 }

@@ -10,3 +10,5 @@ enum {
     ALL = SET_GHOSTED,
     MEANS = SET_RESTRICTED, /* fields that are restricted as the gas is */
 };
+/* The field moves with the gas. */
+#define GAS ((field_set)SET_GAS | SET_MAGNETIC)

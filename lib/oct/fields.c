@@ -185,9 +185,14 @@ field_set fields_state(field_set rows, bool gravity)
     return (rows & ~(field_set)SET_RHO) | (gravity ? SET_PHI | SET_FORCE : 0);
 }
 
-bool field_in_file(int f, int ndim)
+static int velocities(field_set set, int ndim)
 {
-    if (f >= FLD_GAS) return gas_in_file(ndim, f - FLD_GAS) >= 0;
+    return gas_velocities(ndim, set & SET_MAGNETIC);
+}
+
+bool field_in_file(field_set set, int f, int ndim)
+{
+    if (f >= FLD_GAS) return gas_in_file(velocities(set, ndim), f - FLD_GAS) >= 0;
     const struct field_row *r = field_row_of(f);
     return r->centre != FIELD_CELL || r->n != 3 || f - r->first < ndim;
 }
@@ -195,7 +200,7 @@ bool field_in_file(int f, int ndim)
 static int row_in_file(const struct field_row *r, int ndim)
 {
     int n = 0;
-    for (int k = 0; k < r->n; k++) n += field_in_file(r->first + k, ndim);
+    for (int k = 0; k < r->n; k++) n += field_in_file(0, r->first + k, ndim);
     return n;
 }
 
@@ -212,7 +217,8 @@ int fields_count(field_set set, enum field_file file, int ndim)
 
 int field_stored(field_set set, int nvar, int v, int ndim)
 {
-    if (v < nvar) return FLD_GAS + (v <= ndim ? v : v + 3 - ndim);
+    const int w = velocities(set, ndim);
+    if (v < nvar) return FLD_GAS + (v <= w ? v : v + 3 - w);
     v -= nvar;
     for (int k = 0; k < PLACES; k++)
         for (int i = 0; i < FIELD_ROWS; i++) {
@@ -223,6 +229,19 @@ int field_stored(field_set set, int nvar, int v, int ndim)
             v -= n;
         }
     return -1;
+}
+
+int fields_faces(field_set set, int nvar)
+{
+    return set & SET_MAGNETIC ? nvar : -1; /* the first row in the files of the gas */
+}
+
+int fields_column(field_set set, int nvar, int v)
+{
+    enum { FACES = 6, FIRST = GAS_PRESSURE };
+    const int face = v - nvar;
+    if (!(set & SET_MAGNETIC) || v < FIRST || face >= FACES) return v;
+    return v < nvar ? v + FACES : FIRST + (face & 1) * (FACES / 2) + face / 2;
 }
 
 field_set field_beside_gas(const char *name)

@@ -95,8 +95,9 @@ field_set fields_of_gravity(int n, int ndim, field_set own);
  * have gravity. */
 field_set fields_state(field_set rows, bool gravity);
 /* Files have vectors of as many components as the run has dimensions, memory has three: whether a
- * field is in files of ndim dimensions. Faces and edges are there in all dimensions. */
-bool field_in_file(int f, int ndim);
+ * field is in files of ndim dimensions with the rows of the set. Faces and edges are there in all
+ * dimensions, and so are the velocities of a gas with a magnetic field. */
+bool field_in_file(field_set set, int f, int ndim);
 /* Number of values of rows of the set in the files of gas (FILE_HYDRO) or of gravity; ndim 3: in
  * memory. */
 int fields_count(field_set set, enum field_file file, int ndim);
@@ -104,6 +105,11 @@ int fields_count(field_set set, enum field_file file, int ndim);
  * variables, further fields in the same files, then the fields of gravity; −1: there is none.
  * ndim 3: of a state in memory. */
 int field_stored(field_set set, int nvar, int v, int ndim);
+/* The number of the first of six values of the magnetic field among these; −1: there is none. */
+int fields_faces(field_set set, int nvar);
+/* Column of value v in RAMSES's files of the gas, where the field of lower faces, then that of
+ * upper faces comes before the pressure; nvar: variables of the gas that these files have. */
+int fields_column(field_set set, int nvar, int v);
 /* The row of the field of this name that is in files of the gas, but not one of its variables; 0:
  * none. */
 field_set field_beside_gas(const char *name);

@@ -5,21 +5,29 @@
  * pressure), then passive scalars as density times value: named scalars of scalars.def that the run
  * has, then unnamed ones. */
 #pragma once
+#include <stdbool.h>
 
 enum { GAS_DENSITY, GAS_MOMENTUM, GAS_ENERGY = GAS_MOMENTUM + 3, GAS_SCALARS };
 /* meaning of the same indices in files */
 enum { GAS_VELOCITY = GAS_MOMENTUM, GAS_PRESSURE = GAS_ENERGY };
 
-/* Files of gas in ndim dimensions have ndim velocities, memory has three: the place of variable v
- * among those of a file, −1: none; and how many of nvar variables a file has. */
-static inline int gas_in_file(int ndim, int v)
+/* Files of gas have fewer velocities than the three of memory: as many as dimensions, unless the
+ * gas has a magnetic field. */
+static inline int gas_velocities(int ndim, bool magnetic)
 {
-    return v <= ndim ? v : v < GAS_ENERGY ? -1 : v - (3 - ndim);
+    return magnetic ? 3 : ndim;
 }
 
-static inline int gas_count_in_file(int ndim, int nvar)
+/* The place of variable v among those of a file with this number of velocities, −1: none; and how
+ * many of nvar variables a file has. */
+static inline int gas_in_file(int velocities, int v)
 {
-    return nvar - (3 - ndim);
+    return v <= velocities ? v : v < GAS_ENERGY ? -1 : v - (3 - velocities);
+}
+
+static inline int gas_count_in_file(int velocities, int nvar)
+{
+    return nvar - (3 - velocities);
 }
 
 enum gas_scalar {

@@ -87,6 +87,13 @@ PTAH_HD double gas_drag_work(double rho, double v, double push)
     return push * (v + 0.5 * push / rho);
 }
 
+/* ---- magnetic energy per volume ---- */
+
+PTAH_HD double gas_magnetic(double bx, double by, double bz)
+{
+    return 0.5 * (bx * bx + by * by + bz * bz);
+}
+
 /* ---- internal and total energy ---- */
 
 /* Internal energy per volume from the total energy e. */
@@ -173,7 +180,18 @@ PTAH_HD double gas_sound2(double rho, double pressure, double gamma)
 
 /* ---- cells ---- */
 
-/* Densities of mass, momentum and total energy in cell c of oct i. */
+/* Magnetic energy per volume of a cell, from the means of the field on opposite faces; 0 without a
+ * magnetic field. */
+PTAH_HD double gas_cell_magnetic(const struct level *lv, lidx i, int c)
+{
+    double(*const *b)[8] = &lv->fld[FLD_MAGNETIC];
+    if (!b[0]) return 0.0;
+    return gas_magnetic(0.5 * (b[0][i][c] + b[1][i][c]), 0.5 * (b[2][i][c] + b[3][i][c]),
+                        0.5 * (b[4][i][c] + b[5][i][c]));
+}
+
+/* Densities of mass, momentum, and kinetic and internal energy in cell c of oct i. Magnetic energy
+ * is not among them: what takes gas from a cell or heats it leaves the field alone. */
 struct gas_cell {
     double rho, m[3], e;
 };
@@ -183,7 +201,7 @@ PTAH_HD struct gas_cell gas_cell_read(const struct level *lv, lidx i, int c)
     struct gas_cell g;
     g.rho = level_gas(lv, GAS_DENSITY)[i][c];
     for (int d = 0; d < 3; d++) g.m[d] = level_gas(lv, GAS_MOMENTUM + d)[i][c];
-    g.e = level_gas(lv, GAS_ENERGY)[i][c];
+    g.e = level_gas(lv, GAS_ENERGY)[i][c] - gas_cell_magnetic(lv, i, c);
     return g;
 }
 
@@ -221,7 +239,15 @@ PTAH_HD void gas_add_energy(const struct level *lv, lidx i, int c, double energy
 PTAH_HD void gas_set_internal(const struct level *lv, lidx i, int c, double internal,
                               double kinetic)
 {
-    level_gas(lv, GAS_ENERGY)[i][c] = internal + kinetic;
+    level_gas(lv, GAS_ENERGY)[i][c] = internal + kinetic + gas_cell_magnetic(lv, i, c);
+}
+
+/* Multiplies the gas of a cell by a factor: all of its nvar variables, but not magnetic energy. */
+PTAH_HD void gas_cell_scale(const struct level *lv, lidx i, int c, int nvar, double factor)
+{
+    const double magnetic = gas_cell_magnetic(lv, i, c);
+    for (int v = 0; v < nvar; v++) level_gas(lv, v)[i][c] *= factor;
+    if (magnetic > 0) level_gas(lv, GAS_ENERGY)[i][c] += (1 - factor) * magnetic;
 }
 
 /* Adds gas to a cell: mass per volume rho at velocity v, with its total energy per volume. */

@@ -6,8 +6,10 @@
  * a level live as long as its octs and move with them when the mesh changes (lib/adapt). Ghosts are
  * present for: the 26 neighbours of every own oct, the 27 octs around the ancestor (on any level)
  * of every own oct, the children and grandchildren of every own oct, and the children of its
- * neighbours that touch it. The parent of every present oct is present.
- * Each field knows whether its ghosts are valid (oct/fields.h); dom/ghost fills them. */
+ * neighbours that touch it; with a magnetic field also for all octs within two octs of every own
+ * one, so that what lies across the faces of its neighbours is known. The parent of every present
+ * oct is present. Each field knows whether its ghosts are valid (oct/fields.h); dom/ghost fills
+ * them. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,8 +60,9 @@ struct xplan {
 struct reflux {
     lidx *row; /* [noct] row of each oct in flux, or -1; NULL: no registers */
     lidx n;
-    int nflux;
-    double *flux; /* [n][6 faces][nflux] corrections */
+    int nflux, nedge; /* nedge: 12 for a law with a field on faces, or 24; otherwise 0 */
+    /* [n] rows of corrections: [6 faces][nflux], then [nedge]: four edges along each axis */
+    double *flux;
 };
 enum { REFLUX_GAS, REFLUX_SECOND, REFLUX_SYSTEMS };
 
@@ -118,8 +121,8 @@ PTAH_HD_FN double field_child(double own, double other, int fixed, int side, int
  * cell by itself need not know of dimensions. Sums over cells use mesh_share. */
 struct mesh {
     int levelmin, levelmax;
-    int ndim, cells; /* dimensions; 2^ndim, cells of an oct */
-    int nvar;        /* number of conserved variables; 0 without hydro */
+    int ndim, cells;               /* dimensions; 2^ndim, cells of an oct */
+    int nvar;                      /* number of conserved variables; 0 without hydro */
     bool hydro, gravity, magnetic; /* magnetic: whether the gas has a magnetic field */
     double boxlen;
     double per_boxlen; /* 1/boxlen if exact, otherwise 0 */

@@ -136,7 +136,7 @@ static void **array_of(struct level *lv, int f)
 
 static size_t reflux_bytes(const struct reflux *r)
 {
-    return sizeof(double) * 6 * (size_t)r->nflux * (size_t)r->n;
+    return sizeof(double) * (size_t)(6 * r->nflux + r->nedge) * (size_t)r->n;
 }
 
 static size_t bytes_of(const struct mirror *x, const struct level *lv, int f)
@@ -160,6 +160,7 @@ static enum err field_put(struct mirror *x, const struct mesh *m, int l, int f)
         if (to->n != from->n) drop(x, &to->flux);
         to->n = from->n;
         to->nflux = from->nflux;
+        to->nedge = from->nedge;
         TRY(send(x, &to->row, from->row, sizeof *from->row * (size_t)lv.noct, name_of(f)));
     }
     TRY(send(x, array_of(im, f), *array_of(&lv, f), bytes_of(x, &lv, f), name_of(f)));
@@ -175,6 +176,7 @@ static void field_get(struct mirror *x, struct mesh *m, int l, int f)
         struct reflux *to = &lv->reflux[f - FLD_REFLUX];
         to->n = from->n;
         to->nflux = from->nflux;
+        to->nedge = from->nedge;
         to->row = mem_new(sizeof *to->row * (size_t)lv->noct + 1, name_of(f));
         to->flux = mem_new(bytes_of(x, lv, f) + 1, name_of(f));
         dev_get(x->stream, to->row, from->row, sizeof *to->row * (size_t)lv->noct);
@@ -299,6 +301,7 @@ enum err mirror_reflux_new(struct mirror *x, const struct mesh *m, int l, int sy
     reflux_drop(x, r);
     r->n = n;
     r->nflux = nflux;
+    r->nedge = 0;
     TRY(make(x, &r->row, sizeof *r->row * (size_t)m->lev[l].noct, name));
     enum err err = make(x, &r->flux, reflux_bytes(r), name);
     if (err != OK) drop(x, &r->row);

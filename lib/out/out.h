@@ -78,7 +78,7 @@ static inline int out_gravity(const struct ckpt_out *o)
 static inline bool out_in_file(const struct ckpt_out *o, int v)
 {
     const int nvar = o->h->hydro ? o->h->nvar : 0;
-    return o->stored || field_in_file(field_stored(o->fields, nvar, v, 3), o->h->ndim);
+    return o->stored || field_in_file(o->fields, field_stored(o->fields, nvar, v, 3), o->h->ndim);
 }
 static inline int out_hydro_file(const struct ckpt_out *o)
 {

@@ -189,31 +189,50 @@ static const struct gas_vars *names_of(const struct ckpt_out *o, struct gas_vars
     return store;
 }
 
+/* The names in the order of RAMSES's files; NULL ends them. */
+static const char **file_names(const struct ckpt_out *o, const struct gas_vars *g,
+                               const char *names[GAS_VARS + 1])
+{
+    const int velocities = gas_velocities(o->h->ndim, o->h->magnetic),
+              nvar = gas_count_in_file(velocities, o->h->nvar);
+    int n = 0;
+    for (int v = 0; v < g->n; v++)
+        if (gas_in_file(velocities, v) >= 0)
+            names[fields_column(o->fields, nvar, n++)] = g->name[v];
+    names[n] = NULL;
+    return names;
+}
+
 static void make_hydro_fields(FILE *t, const struct ckpt_out *o)
 {
     struct gas_vars store;
     const struct gas_vars *g = names_of(o, &store);
     int n = 0;
+    const char *names[GAS_VARS + 1];
     fputs(VERSION_LINES, t);
     while (o->stored && n < o->nhydro) put_field(t, &n, o->stored[n].name, 'd');
-    for (int v = 0; !o->stored && v < g->n; v++)
-        if (gas_in_file(o->h->ndim, v) >= 0) put_field(t, &n, g->name[v], 'd');
+    for (const char **name = file_names(o, g, names); !o->stored && *name; name++)
+        put_field(t, &n, *name, 'd');
 }
 
 static void make_old_hydro_fields(FILE *t, const struct ckpt_out *o)
 {
     struct gas_vars store;
     const struct gas_vars *g = names_of(o, &store);
-    int nvar = o->stored ? o->nhydro : g->n;
+    const char *names[GAS_VARS + 1];
+    int nvar = o->stored ? o->nhydro : 0, scalars = 0;
+    file_names(o, g, names);
+    while (!o->stored && names[nvar]) nvar++;
     fprintf(t, "nvar        =%11d\n", nvar);
-    for (int v = 0; v < nvar; v++)
-        if (o->stored)
-            fprintf(t, "variable #%2d: %s\n", v + 1, o->stored[v].name);
-        else if (v >= GAS_SCALARS && v < o->h->nvar)
-            fprintf(t, "variable #%2d: passive_scalar_%d\n", v + 1, v - GAS_SCALARS + 1);
+    for (int v = 0; v < nvar; v++) {
+        const char *name = o->stored ? o->stored[v].name : names[v];
+        bool scalar = false, pressure = !o->stored && name == g->name[GAS_PRESSURE];
+        for (int k = GAS_SCALARS; !o->stored && k < o->h->nvar; k++) scalar |= name == g->name[k];
+        if (scalar)
+            fprintf(t, "variable #%2d: passive_scalar_%d\n", v + 1, ++scalars);
         else
-            fprintf(t, "variable #%2d: %s%s\n", v + 1, v == GAS_PRESSURE ? "thermal_" : "",
-                    g->name[v]);
+            fprintf(t, "variable #%2d: %s%s\n", v + 1, pressure ? "thermal_" : "", name);
+    }
 }
 
 static void make_part_fields(FILE *t, const struct ckpt_out *o)

@@ -137,16 +137,18 @@ static enum err counts_read(struct build *b)
     return OK;
 }
 
+static bool is_magnetic(const struct build *b)
+{
+    return strcmp(b->value[MAKE_SOLVER], "mhd") == 0;
+}
+
 static enum err solver_check(const struct build *b)
 {
     const char *solver = b->value[MAKE_SOLVER];
-    static const char *const other[][2] = {{"mhd", "magnetic fields are"},
-                                           {"rhd", "relativistic gas is"}};
-    if (!b->given[MAKE_SOLVER] || strcmp(solver, "hydro") == 0) return OK;
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-        if (strcmp(solver, other[i][0]) == 0)
-            FAIL(ERR_PARAM, "--build: SOLVER=%s: %s not part of this code yet; SOLVER=hydro is",
-                 solver, other[i][1]);
+    if (!b->given[MAKE_SOLVER] || strcmp(solver, "hydro") == 0 || is_magnetic(b)) return OK;
+    if (strcmp(solver, "rhd") == 0)
+        FAIL(ERR_PARAM, "--build: SOLVER=rhd: relativistic gas is not part of this code yet; "
+                        "SOLVER=hydro and SOLVER=mhd are");
     FAIL(ERR_PARAM, "--build: SOLVER=%s is unknown: RAMSES has hydro, mhd and rhd", solver);
 }
 
@@ -175,12 +177,14 @@ static enum err scalars_count(const struct build *b, int *scalars)
     if (parts) *scalars = (int)sum;
     if (b->given[MAKE_NVAR] && !b->given[MAKE_NDIM])
         FAIL(ERR_PARAM, "--build: NVAR=%ld counts the velocities, too: give NDIM with it", nvar);
-    long base = b->count[MAKE_NDIM] + 2;
+    long base = is_magnetic(b) ? 8 : b->count[MAKE_NDIM] + 2;
     if (b->given[MAKE_NVAR] && (nvar < base || (parts && nvar != base + sum)))
         FAIL(ERR_PARAM,
-             "--build: NVAR=%ld contradicts NDIM=%ld, NPSCAL=%ld, NMETALS=%ld: density, NDIM "
-             "velocities, pressure and scalars make %ld",
-             nvar, b->count[MAKE_NDIM], b->count[MAKE_NPSCAL], b->count[MAKE_NMETALS], base + sum);
+             "--build: NVAR=%ld contradicts NDIM=%ld, NPSCAL=%ld, NMETALS=%ld: density, %s, "
+             "pressure and scalars make %ld",
+             nvar, b->count[MAKE_NDIM], b->count[MAKE_NPSCAL], b->count[MAKE_NMETALS],
+             is_magnetic(b) ? "three velocities and field components" : "NDIM velocities",
+             base + sum);
     if (b->given[MAKE_NVAR]) *scalars = (int)(nvar - base);
     if (*scalars > PARAM_SCALARS)
         FAIL(ERR_PARAM, "--build: %d passive scalars are more than the %d that a run can have",
@@ -200,6 +204,15 @@ static enum err set_number(struct params *p, const char *group, const char *name
              value, name, *is);
     snprintf(text, sizeof text, "%s/%s=%d", group, name, value);
     return param_set(p, text);
+}
+
+static enum err set_magnetic(struct params *p, const struct build *b)
+{
+    const bool is = is_magnetic(b);
+    if (param_given(p, "run", "mhd") && p->run.mhd != is)
+        FAIL(ERR_PARAM, "--build: SOLVER=%s, but the namelist sets mhd=%s: leave out one of them",
+             b->value[MAKE_SOLVER], is ? ".false." : ".true.");
+    return param_set(p, is ? "run/mhd=.true." : "run/mhd=.false.");
 }
 
 static void tell(const struct build *b, FILE *out)
@@ -229,6 +242,7 @@ enum err param_build(struct params *p, const char *text, bool restart, FILE *out
     TRY(scalars_count(&b, &scalars));
     if (b.given[MAKE_NDIM])
         TRY(set_number(p, "run", "ndim", (int)b.count[MAKE_NDIM], &p->run.ndim));
+    if (b.given[MAKE_SOLVER] && p->run.hydro) TRY(set_magnetic(p, &b));
     if (scalars >= 0 && p->run.hydro)
         TRY(set_number(p, "hydro", "npassive", scalars, &p->hydro.npassive));
     if (out) tell(&b, out);

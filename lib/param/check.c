@@ -18,6 +18,7 @@ enum err param_check(struct params *p)
 {
     param_complete(p);
     if (param_given(p, "run", "ndim")) TRY(param_check_dims(p));
+    if (p->run.mhd) TRY(param_check_mhd(p));
     TRY(check_run(p));
     TRY(check_mesh(p));
     TRY(check_outputs(p));
@@ -314,4 +315,98 @@ enum err param_check_dims(const struct params *p)
              setting, what, only[least][most], has[ndim], advice);
 #include "param/dims.def"
     return OK;
+}
+
+/* ---- magnetic fields ---- */
+
+bool param_of_mhd(const struct param_row *row)
+{
+    static const enum param_condition all[] = {
+        PARAM_IF_MHD,
+        PARAM_IF_MHD_COSMO,
+        PARAM_IF_INDUCTION,
+        PARAM_IF_MHD_MOVED,
+        PARAM_IF_MHD_REGIONS,
+        PARAM_IF_MHD_SWITCH,
+        PARAM_IF_MHD_SWITCHES,
+        PARAM_IF_MHD_IMPOSED,
+        PARAM_IF_MHD_GRADIENT_A,
+        PARAM_IF_MHD_GRADIENT_B,
+        PARAM_IF_MHD_GRADIENT_C,
+        PARAM_IF_MHD_GRADIENT_B2,
+    };
+    bool any = false;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) any |= row->when == all[i];
+    return any;
+}
+
+/* A namelist of RAMSES does not say that it is for a magnetic field, but names its parameters. */
+static enum err check_plain(const struct params *p)
+{
+    if (p->run.hydro && strcmp(p->hydro.scheme, "induction") == 0)
+        FAIL(ERR_PARAM, "scheme='induction' in &HYDRO_PARAMS is for a magnetic field: add --build "
+                        "SOLVER=mhd, or run_params/mhd=.true., or set scheme='muscl'");
+    for (int i = 0; i < PARAM_ROWS; i++) {
+        const struct param_row *row = param_row_at(i);
+        if (p->given[i] && param_of_mhd(row))
+            FAIL(ERR_PARAM,
+                 "%s in &%s is a parameter of RAMSES compiled with SOLVER=mhd: for a magnetic "
+                 "field add --build SOLVER=mhd, or run_params/mhd=.true.; else leave it out",
+                 row->name, param_group_find(row->group, true)->namelist);
+    }
+    return OK;
+}
+
+static bool is_among(const char *name, const char *const *list)
+{
+    while (*list && strcmp(name, *list) != 0) list++;
+    return *list;
+}
+
+static enum err check_riemann(const struct params *p)
+{
+    static const char *const plain[] = {"llf", "hll", "hllc", "exact", "acoustic", NULL},
+                             *const magnetic[] = {"llf",    "hll",   "hlld", "roe",
+                                                  "upwind", "hydro", NULL};
+    if (is_among(p->hydro.riemann, p->run.mhd ? magnetic : plain)) return OK;
+    if (p->run.mhd)
+        FAIL(ERR_PARAM,
+             "riemann='%s' in &HYDRO_PARAMS is for gas without a magnetic field, but this run has "
+             "one (run_params/mhd): use 'llf', 'hll', 'hlld', 'roe', 'upwind' or 'hydro'",
+             p->hydro.riemann);
+    FAIL(ERR_PARAM,
+         "riemann='%s' in &HYDRO_PARAMS is for a magnetic field: add --build SOLVER=mhd, or "
+         "run_params/mhd=.true., or use 'llf', 'hll', 'hllc', 'exact' or 'acoustic'",
+         p->hydro.riemann);
+}
+
+/* Slopes of the field of a face along it have no form of three points in every direction. */
+static enum err check_slope(const struct params *p)
+{
+    const struct param_hydro *h = &p->hydro;
+    int type = h->slope_mag_type < 0 ? h->slope_type : h->slope_mag_type;
+    bool steep = type == 7 || type == 8;
+    if (p->run.ndim == 1 || (type >= 0 && type <= 2) || (steep && p->run.ndim == 3)) return OK;
+    if (h->slope_mag_type < 0)
+        FAIL(ERR_PARAM,
+             "slope_type=%d in &HYDRO_PARAMS is no slope of the field of a face in %d dimensions: "
+             "give slope_mag_type, 0, 1%s",
+             type, p->run.ndim, p->run.ndim == 3 ? ", 2, 7 or 8" : " or 2");
+    FAIL(ERR_PARAM, "slope_mag_type=%d in &HYDRO_PARAMS is not built in %d dimensions: use 0, 1%s",
+         type, p->run.ndim, p->run.ndim == 3 ? ", 2, 7 or 8" : " or 2");
+}
+
+/* mhd.def has what does not exist with a magnetic field. */
+enum err param_check_mhd(const struct params *p)
+{
+    if (p->run.hydro) TRY(check_riemann(p));
+    if (!p->run.mhd) return check_plain(p);
+    if (!p->run.hydro) FAIL(ERR_PARAM, "mhd=.true. in &RUN_PARAMS is for gas: set hydro=.true.");
+#define MHD(holds, setting, what, advice)                                                          \
+    if (holds)                                                                                     \
+        FAIL(ERR_PARAM,                                                                            \
+             "%s: %s are not built together with magnetic fields yet (run_params/mhd): %s",        \
+             setting, what, advice);
+#include "param/mhd.def"
+    return check_slope(p);
 }

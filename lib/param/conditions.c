@@ -27,6 +27,12 @@ static bool has_bound(const struct params *p, int type)
     return any;
 }
 
+/* Whether the flow is given, and the magnetic field alone changes. */
+static bool induces(const struct params *p)
+{
+    return strcmp(p->hydro.scheme, "induction") == 0;
+}
+
 /* Whether the process belongs to a Slurm job, which has a known end time. */
 static bool in_job(void)
 {
@@ -77,6 +83,8 @@ static bool has_criterion(const struct params *p)
 {
     const struct param_refine *r = &p->refine;
     bool any = p->run.hydro && (r->err_grad_d >= 0 || r->err_grad_p >= 0 || r->err_grad_u >= 0);
+    any |= p->run.hydro && /* a resuming run has mhd from its checkpoint */
+           (r->err_grad_a >= 0 || r->err_grad_b >= 0 || r->err_grad_c >= 0 || r->err_grad_b2 >= 0);
     for (int l = p->amr.levelmin; l < p->amr.levelmax && p->run.hydro && p->run.poisson; l++)
         any |= r->jeans_refine[l - p->amr.levelmin] > 0;
     return any || (by_mass(p) && (p->run.hydro || p->run.poisson));

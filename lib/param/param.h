@@ -89,14 +89,17 @@ MUST_USE enum err param_set(struct params *p, const char *assignment);
  * &REFINE_PARAMS none with levelmax = levelmin (their values return to the defaults), omega_b is 0
  * without hydro, and noutput = 0 stands for the number of listed outputs. */
 MUST_USE enum err param_check(struct params *p);
-/* Sets what variables of RAMSES's Makefile say ("NDIM=2 SOLVER=hydro NPSCAL=1"): dimensions and
- * passive scalars. A variable that would make another problem of the run, or contradicts the
- * namelist, is an error; variables without effect are printed to out, if it is not NULL. restart:
- * whether the run resumes. Call it between param_read_text and param_set. */
+/* Sets what variables of RAMSES's Makefile say ("NDIM=2 SOLVER=hydro NPSCAL=1"): dimensions,
+ * magnetic field and passive scalars. A variable that would make another problem of the run, or
+ * contradicts the namelist, is an error; variables without effect are printed to out, if it is not
+ * NULL. restart: whether the run resumes. Call it between param_read_text and param_set. */
 MUST_USE enum err param_build(struct params *p, const char *text, bool restart, FILE *out);
 /* Refuses what does not exist in the dimensions of the run; after param_check, when run.ndim is
  * known: a restart has it from its checkpoint. */
 MUST_USE enum err param_check_dims(const struct params *p);
+/* Refuses what does not exist with a magnetic field, or without one; when run.ndim and run.mhd are
+ * known: a restart has them from its checkpoint. */
+MUST_USE enum err param_check_mhd(const struct params *p);
 /* Prints a line of the log if regions look like those of a run in fewer dimensions, and the user
  * has not set ndim. For runs that start. Returns the number of lines. */
 int param_hint_dims(const struct params *p, FILE *out);

@@ -77,6 +77,9 @@ void param_reset(struct params *p, const struct param_row *row); /* resets a row
 /* Whether the group is read at all (RAMSES reads &HYDRO_PARAMS only with hydro). If not, *why is
  * the condition. */
 bool param_group_read(const struct params *p, const char *group, const char **why);
+/* Whether a parameter belongs to magnetic fields alone: RAMSES compiled without does not have it,
+ * and runs without refuse it (param_check_mhd). */
+bool param_of_mhd(const struct param_row *row);
 /* Whether the condition holds in a run on `ranks` ranks. Must follow param_complete. */
 bool param_holds(const struct params *p, enum param_condition c, int ranks);
 /* Text of the condition, which completes "has no effect unless"; NULL: PARAM_ALWAYS. */

@@ -249,6 +249,7 @@ static const char *useless(const struct params *p, int i, int ranks, const char 
     *link = " unless ";
     if (!p->given[i]) return NULL;
     if (!param_group_read(p, row->group, &why)) return why;
+    if (!p->run.mhd && param_of_mhd(row)) return NULL; /* refused elsewhere */
     if (!param_holds(p, row->when, ranks)) return param_condition_text(row->when);
     *link = ": ";
     return row->status == PARAM_HARMLESS ? row->note : NULL;

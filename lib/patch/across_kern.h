@@ -74,7 +74,8 @@ PTAH_HD_FN const double *reflux_across(const struct level *lv, const struct leve
     lidx j = ((c & bit) != 0) == (f & 1) ? lv->nbr[i][f] : i;
     lidx ch = j >= 0 ? lv->child[j][c ^ bit] : -1;
     if (ch < 0 || r->row[ch] < 0) return 0;
-    return r->flux + ((size_t)r->row[ch] * 6 + (size_t)(f ^ 1)) * (size_t)nflux;
+    return r->flux + (size_t)r->row[ch] * (size_t)(6 * nflux + r->nedge) +
+           (size_t)((f ^ 1) * nflux);
 }
 
 /* Value u + flux in − flux out, for two opposite faces. */

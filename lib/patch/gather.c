@@ -141,12 +141,15 @@ struct cell_at {
     int plane, at;
 };
 
-/* Fills a cell beyond boundary f from the cell `from`. */
-static void boundary_cell(struct gathered *g, int f, struct cell_at to, struct cell_at from)
+/* Fills the h-th cell beyond boundary f from the cell `from`; at: the cell within the boundary. */
+static void boundary_cell(struct gathered *g, int f, int h, struct cell_at to, struct cell_at from,
+                          struct cell_at at)
 {
     const struct law *law = g->law;
-    double u[LAW_FIELDS];
+    double u[LAW_FIELDS], near[LAW_FIELDS];
     for (int v = 0; v < law->nfield; v++) u[v] = g->u[from.plane & 3][v * PS + from.at];
+    for (int v = 0; v < law->nfield && law->wall; v++) near[v] = g->u[at.plane & 3][v * PS + at.at];
+    if (law->wall) law->wall(law, f, h, near, u);
     if (law->beyond) law->beyond(law, f, u);
     for (int v = 0; v < law->nfield; v++)
         if (law->odd[v] >> f & 1) u[v] = -u[v];
@@ -162,14 +165,15 @@ static bool at_boundary(const struct gathered *g, int f)
     return g->m->bounded[f] && (f & 1 ? t->x0[d] + t->t[d] == n : t->x0[d] == 0);
 }
 
-/* Positions of the h-th cell beyond boundary f, counted from the tile, and of the cell whose state
- * it takes. */
-static void boundary_pair(const struct gathered *g, int f, int h, int *to, int *from)
+/* Positions of the h-th cell beyond boundary f, counted from the tile, of the cell whose state it
+ * takes, and of the cell within the boundary. */
+static void boundary_pair(const struct gathered *g, int f, int h, int *to, int *from, int *within)
 {
     int n = 2 * g->slots->tile->t[f >> 1];
+    *within = f & 1 ? n - 1 : 0;
     *to = f & 1 ? n + h : -1 - h;
     *from = f & 1 ? n - 1 - h : h;
-    if (!g->law->mirrored[f]) *from = f & 1 ? n - 1 : 0;
+    if (!g->law->mirrored[f]) *from = *within;
 }
 
 /* Fills cells a … b − 1 of the rows (or columns) beyond boundary f in plane k. */
@@ -177,11 +181,12 @@ static void boundary_fill(struct gathered *g, int k, int f, int a, int b)
 {
     const int d = f >> 1, step = d ? g->w : 1, along = d ? 1 : g->w;
     for (int h = 0; h < 2 && at_boundary(g, f); h++) {
-        int to, from;
-        boundary_pair(g, f, h, &to, &from);
+        int to, from, within;
+        boundary_pair(g, f, h, &to, &from, &within);
         for (int i = a + 2; i < b + 2; i++)
-            boundary_cell(g, f, (struct cell_at){k, (to + 2) * step + i * along},
-                          (struct cell_at){k, (from + 2) * step + i * along});
+            boundary_cell(g, f, h, (struct cell_at){k, (to + 2) * step + i * along},
+                          (struct cell_at){k, (from + 2) * step + i * along},
+                          (struct cell_at){k, (within + 2) * step + i * along});
     }
 }
 
@@ -196,10 +201,11 @@ static void boundaries_fill(struct gathered *g, int k)
 static void boundary_planes(struct gathered *g, int f)
 {
     for (int h = 0; h < 2; h++) {
-        int to, from;
-        boundary_pair(g, f, h, &to, &from);
+        int to, from, within;
+        boundary_pair(g, f, h, &to, &from, &within);
         for (int i = 0; i < plane_cells(g); i++)
-            boundary_cell(g, f, (struct cell_at){to, i}, (struct cell_at){from, i});
+            boundary_cell(g, f, h, (struct cell_at){to, i}, (struct cell_at){from, i},
+                          (struct cell_at){within, i});
     }
 }
 

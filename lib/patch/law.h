@@ -20,15 +20,42 @@ struct patch_rows;
 enum { LAW_VARIABLE = FLD_GAS };
 /* Maximum number of values of a cell besides its conserved variables: read-only fields, sums
  * without an old value. */
-enum { LAW_BESIDE = 3, LAW_FIELDS = NVAR_MAX + LAW_BESIDE };
+enum { LAW_BESIDE = 3 };
+/* Variables on faces: the field of a law with constrained transport; all variables; all fields. */
+enum {
+    LAW_FACES = 6,
+    LAW_VARIABLES = NVAR_MAX + LAW_FACES,
+    LAW_FIELDS = LAW_VARIABLES + LAW_BESIDE
+};
+
+/* A law with a vector field on faces, whose flux through faces changes by electromotive forces
+ * along edges alone (constrained transport, Evans & Hawley 1988): functions of rows, instead of
+ * trace and fluxes of struct law. The field is the last LAW_FACES variables: on the faces
+ * −x,+x,−y,+y,−z,+z of a cell, along a missing axis the value of the cell, twice, which has fluxes
+ * as other variables of cells. Planes of the law are in sweep.own; `at.at` is the first cell in
+ * them, at.r is not set. */
+struct law_edges {
+    /* Called for the cells of plane k whose primitive variables are known, with the upper
+     * neighbours that are needed next: first step of the electromotive forces at lower edges. */
+    void (*start)(struct sweep *s, int k, struct run at);
+    /* Half a step of the field on the lower faces of plane k: along z, or along x and y. */
+    void (*half)(struct sweep *s, int k, bool z, struct run at);
+    /* Half a step of the cells of plane k, and slopes. */
+    void (*trace)(struct sweep *s, int k, struct run at);
+    /* dt/dx × flux through the lower faces along axis d, to F[nflux][PLANE_STRIDE]. */
+    void (*fluxes)(struct sweep *s, int d, int k, struct run at, double *F);
+    /* dt/dx × electromotive force at the lower edges along axis d, to E. */
+    void (*forces)(struct sweep *s, int d, int k, struct run at, double *E);
+};
 
 /* Functions that may be NULL: missing (the variables by slopes of minmod), beyond (only `odd`
- * changes signs), primitive (what is limited and traced are the variables), plane, extra, finish;
- * signal and step (the law has no Courant condition). */
+ * changes signs), wall, primitive (what is limited and traced are the variables), plane, extra,
+ * finish; signal and step (the law has no Courant condition). */
 struct law {
     int nvar;   /* number of conserved variables, the first of the fields, which a step replaces */
     int nfield; /* number of fields gathered; fields after the variables are read-only */
     int field[LAW_FIELDS];
+    const struct law_edges *edges; /* NULL: the law has no field on faces */
     int nflux;        /* numbers of a face, of the variables first; the others sum up from zero */
     int nsum;         /* numbers of a cell when all faces are summed: nflux, and those of extra */
     unsigned zero;    /* bits of variables that are 0 everywhere: momenta along missing axes */
@@ -44,6 +71,10 @@ struct law {
     void (*missing)(const struct gathered *g, lidx i, int c, struct target t);
     /* Converts u[nfield], the state within boundary f, to the state beyond it. */
     void (*beyond)(const struct law *law, int f, double *u);
+    /* Instead of beyond and odd: u[nfield] of the h-th cell (0, 1) beyond boundary f, from the
+     * state `near` of the cell within and from u on entry, which is near or the h-th cell
+     * within. */
+    void (*wall)(const struct law *law, int f, int h, const double *near, double *u);
     /* Computes the primitive variables, which are limited and traced, of a run of plane k: sweep.q
      * from sweep.in. */
     void (*primitive)(struct sweep *s, int k, struct run at);
@@ -62,3 +93,18 @@ struct law {
     double (*signal)(const struct law *law, const struct patch_rows *r, double max);
     double (*step)(const struct law *law, double dx, double signal);
 };
+
+/* Number of the variables of cells; the sum of flux number v among the numbers of a cell: fluxes
+ * are of the variables of cells (of a law with edges then of the field along missing axes), then of
+ * other numbers. */
+static inline int law_cells(const struct law *law)
+{
+    return law->edges ? law->nvar - LAW_FACES : law->nvar;
+}
+
+static inline int law_sum(const struct law *law, int ndim, int v)
+{
+    const int cells = law_cells(law), missing = law->edges ? 3 - ndim : 0;
+    if (v < cells) return v;
+    return v < cells + missing ? cells + 2 * (ndim + v - cells) : law->nvar + v - cells - missing;
+}

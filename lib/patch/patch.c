@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "patch/across_kern.h"
+#include "patch/edges.h"
 #include "patch/reflux.h"
 #include "patch/sweep.h"
 
@@ -26,13 +27,15 @@ struct update {
     int l;
     double dt, dx;
     const struct law *law;
-    double (*new[NVAR_MAX])[8]; /* [nvar][noct] new values, which become the fields of the level */
+    double (
+        *new[LAW_VARIABLES])[8]; /* [nvar][noct] new values, which become the fields of the level */
 };
 
 static void update_tiles(struct update *up, const struct patch_how *o);
 static void fields_new(struct update *up);
 static void fields_replace(struct update *up);
 static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const double *flux);
+static void tile_edges(struct sweep *s, void *ctx, int k);
 static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part);
 static void tile_ready(struct sweep *s, void *ctx, int y, int z);
 
@@ -72,8 +75,11 @@ static void scratch_reach(struct patch_scratch *s, int n)
 
 static void tile_advance(struct sweep *s, struct update *up, const struct tile *t)
 {
-    struct sweep_user user = {NULL, tile_reserve, tile_ready, up};
-    if (up->m->lev[up->l].reflux[up->law->system].row) user.faces = tile_faces;
+    struct sweep_user user = {.reserve = tile_reserve, .ready = tile_ready, .ctx = up};
+    if (up->m->lev[up->l].reflux[up->law->system].row) {
+        user.faces = tile_faces;
+        user.edges = tile_edges;
+    }
     sweep_run(s, up->m, up->l, t, &user);
 }
 
@@ -170,6 +176,12 @@ static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const do
     }
 }
 
+static void tile_edges(struct sweep *s, void *ctx, int k)
+{
+    const struct update *up = ctx;
+    edges_register(s, &up->m->lev[up->l].reflux[s->law->system], k);
+}
+
 /* Adds the registers of fine octs across the six faces of each unrefined cell. All are requested
  * before the first is used, to overlap their latencies. */
 static void oct_collect(struct oct_sums *o)
@@ -192,8 +204,10 @@ static void oct_collect(struct oct_sums *o)
         }
     }
     for (int i = 0; i < n; i++)
-        for (int v = 0; v < nflux; v++) o->w[v][found[i].c] += found[i].row[v];
-    for (int v = 0; v < nflux && n > 0; v++) oct_repeat(cells, o->w[v]);
+        for (int v = 0; v < nflux; v++)
+            o->w[law_sum(o->law, ndim, v)][found[i].c] += found[i].row[v];
+    for (int v = 0; v < nflux && n > 0; v++) oct_repeat(cells, o->w[law_sum(o->law, ndim, v)]);
+    if (o->law->edges && ndim > 1) edges_collect(o);
 }
 
 /* ---- update of octs ---- */
@@ -202,6 +216,7 @@ static bool split_near(const struct gathered *g, int y, int z)
 {
     const bool(*split)[SLOT_SIDE] = g->split_row + z + 1;
     y++;
+    if (g->law->edges && g->finer) return true;
     return split[0][y] || split[0][y - 1] || split[0][y + 1] || split[-1][y] || split[1][y];
 }
 
@@ -244,7 +259,8 @@ static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part)
 static bool split_beside(const struct sweep *s, int at)
 {
     const unsigned char *a = s->in.split[0] + at, *b = a + s->in.w;
-    if (s->ndim > 2 || a[-1] | a[0] | a[1] | a[2] | b[-1] | b[0] | b[1] | b[2]) return true;
+    if (s->ndim > 2 || s->law->edges || a[-1] | a[0] | a[1] | a[2] | b[-1] | b[0] | b[1] | b[2])
+        return true;
     return s->ndim > 1 && a[-s->in.w] | a[1 - s->in.w] | b[s->in.w] | b[1 + s->in.w];
 }
 

@@ -273,7 +273,7 @@ enum err patch_dev_reflux_begin(struct patch_dev *h, struct mesh *m, int l, cons
     if (m->lev[l].noct == 0) return OK;
     TRY(mirror_links(x, m, l));
     if (!r->row) TRY(reflux_find(h, m, l, law));
-    dev_fill(h->stream, r->flux, 0, reflux_row_bytes(r->nflux) * (size_t)r->n);
+    dev_fill(h->stream, r->flux, 0, reflux_row_bytes(r->nflux, r->nedge) * (size_t)r->n);
     mirror_wrote(x, l, FLD_REFLUX + law->system, 1, LOCATION_DEVICE);
     return OK;
 }

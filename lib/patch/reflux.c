@@ -5,7 +5,24 @@
 
 #include "base/mem.h"
 
-void reflux_begin(struct mesh *m, int l, int system, int nflux)
+/* Whether the oct across face f, or the oct across face g of that one, is missing on the level. In
+ * ghosts it may only be missing on this rank. */
+static bool edge_ends(const struct level *lv, lidx i, int f, int g)
+{
+    const lidx j = lv->nbr[i][f];
+    return j == NBR_NONE || (j >= 0 && lv->nbr[j][g] == NBR_NONE);
+}
+
+static bool has_registers(const struct level *lv, lidx i, bool edges)
+{
+    bool any = false;
+    for (int f = 0; f < 6; f++) any |= lv->nbr[i][f] == NBR_NONE;
+    for (int f = 0; f < 4 && edges; f++)
+        for (int g = (f | 1) + 1; g < 6; g++) any |= edge_ends(lv, i, f, g);
+    return any;
+}
+
+void reflux_begin(struct mesh *m, int l, int system, int nflux, int nedge)
 {
     struct level *lv = &m->lev[l];
     struct reflux *r = &lv->reflux[system];
@@ -13,14 +30,34 @@ void reflux_begin(struct mesh *m, int l, int system, int nflux)
     if (lv->noct == 0) return;
     r->row = mem_new(sizeof *r->row * (size_t)lv->noct, "hydro reflux");
 #pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < lv->noct; i++) {
-        bool any = false;
-        for (int f = 0; f < 6; f++) any |= lv->nbr[i][f] == NBR_NONE;
-        r->row[i] = any;
-    }
+    for (lidx i = 0; i < lv->noct; i++) r->row[i] = has_registers(lv, i, nedge > 0);
     for (lidx i = 0; i < lv->noct; i++) r->row[i] = r->row[i] ? r->n++ : -1;
     r->nflux = nflux;
-    r->flux = mem_zero(reflux_row_bytes(nflux) * (size_t)r->n + 1, "hydro reflux");
+    r->nedge = nedge;
+    r->flux = mem_zero(reflux_row_bytes(nflux, nedge) * (size_t)r->n + 1, "hydro reflux");
+}
+
+/* Forces at the edges of row i. */
+static double *edges_of(const struct reflux *r, lidx i)
+{
+    return r->flux + (size_t)i * (size_t)(6 * r->nflux + r->nedge) + (size_t)(6 * r->nflux);
+}
+
+void reflux_grow(struct mesh *m, int l, int system, double factor)
+{
+    const struct reflux *r = &m->lev[l].reflux[system];
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < r->n; i++)
+        for (int e = 0; e < REFLUX_EDGES && e < r->nedge; e++) edges_of(r, i)[e] *= factor;
+}
+
+void reflux_keep(struct mesh *m, int l, int system)
+{
+    const struct reflux *r = &m->lev[l].reflux[system];
+    if (r->nedge < 2 * REFLUX_EDGES) return;
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < r->n; i++)
+        memcpy(edges_of(r, i) + REFLUX_EDGES, edges_of(r, i), REFLUX_EDGES * sizeof *r->flux);
 }
 
 void reflux_end(struct mesh *m, int l, int system)
@@ -31,20 +68,20 @@ void reflux_end(struct mesh *m, int l, int system)
     r->n = 0;
 }
 
-size_t reflux_row_bytes(int nflux)
+size_t reflux_row_bytes(int nflux, int nedge)
 {
-    return sizeof(double) * 6 * (size_t)nflux;
+    return sizeof(double) * (size_t)(6 * nflux + nedge);
 }
 
 void reflux_export(const struct reflux *r, lidx oct, void *row)
 {
     if (r->row[oct] >= 0)
-        memcpy(row, reflux_row(r, oct), reflux_row_bytes(r->nflux));
+        memcpy(row, reflux_row(r, oct), reflux_row_bytes(r->nflux, r->nedge));
     else
-        memset(row, 0, reflux_row_bytes(r->nflux));
+        memset(row, 0, reflux_row_bytes(r->nflux, r->nedge));
 }
 
 void reflux_import(struct reflux *r, lidx oct, const void *row)
 {
-    if (r->row[oct] >= 0) memcpy(reflux_row(r, oct), row, reflux_row_bytes(r->nflux));
+    if (r->row[oct] >= 0) memcpy(reflux_row(r, oct), row, reflux_row_bytes(r->nflux, r->nedge));
 }

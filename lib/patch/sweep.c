@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "patch/across_kern.h"
+#include "patch/transport.h"
 
 #define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE };
@@ -14,7 +15,6 @@ struct rows {
     uint32_t next;              /* adjacent row in z, on the side of the strip's plane */
 };
 
-static void octs_prim(struct sweep *s, int z);
 static void row_prim(struct sweep *s, int y, int k);
 static void strip_trace(struct sweep *s, int y, int k, struct rows at);
 static void strip_flux(struct sweep *s, int y, int k, struct rows at);
@@ -106,15 +106,19 @@ void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *
     const struct law *law = s->law;
     slots_find(&s->slots, m, l, t, law->corners);
     gather_begin(&s->in, &s->slots, m, l, law);
+    if (law->edges) {
+        transport_run(s, user);
+        return;
+    }
     if (s->ndim < 3) {
         plane_run(s, user);
         return;
     }
-    octs_prim(s, -1);
-    octs_prim(s, 0);
+    sweep_primitive(s, -1);
+    sweep_primitive(s, 0);
     for (int k = -1; k <= planes; k++) {
         if (k > 0 && k & 1) gather_octs(&s->in, k / 2 + 1);
-        if (k > 0 && k & 1) octs_prim(s, k / 2 + 1);
+        if (k > 0 && k & 1) sweep_primitive(s, k / 2 + 1);
         if (law->plane && k == 0) law->plane(s, 0);
         if (law->plane && k >= 0 && k < planes) law->plane(s, k + 1);
         for (int y = -1; y <= t->t[1]; y++) {
@@ -186,12 +190,12 @@ static void row_prim(struct sweep *s, int y, int k)
     for (int i = 0; i < n; i++) s->law->primitive(s, k, run[i]);
 }
 
-/* Computes the primitive variables of both planes of the octs z. */
-static void octs_prim(struct sweep *s, int z)
+void sweep_primitive(struct sweep *s, int z)
 {
+    const int flat = s->ndim < 3, line = s->ndim < 2;
     if (!s->law->primitive) return;
-    for (int k = 2 * z; k < 2 * z + 2; k++)
-        for (int y = -1; y <= s->slots.tile->t[1]; y++) row_prim(s, y, k);
+    for (int k = 2 * z; k < 2 * z + 2 - flat; k++)
+        for (int y = line - 1; y <= s->slots.tile->t[1] - line; y++) row_prim(s, y, k);
 }
 
 /* Traces the cells that share a face with an own cell: this row of octs and one more cell at each
@@ -393,10 +397,12 @@ static void scratch_new(struct sweep *s)
 void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt, const struct law *law)
 {
     if (s->block && (s->nvar != law->nvar || s->nscratch != law->nscratch || s->ndim != m->ndim ||
-                     s->zero != law->zero))
+                     s->zero != law->zero || s->edges != law->edges || s->nsum != law->nsum))
         sweep_fini(s);
     s->ndim = m->ndim;
     s->zero = law->zero;
+    s->edges = law->edges;
+    s->nsum = law->nsum;
     s->law = law;
     s->nvar = law->nvar;
     s->nflux = law->nflux;
@@ -404,6 +410,7 @@ void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt, const s
     s->dt = dt;
     s->dx = mesh_dx(m, l);
     s->dtdx = dt / s->dx;
+    if (!s->block && law->edges) transport_new(s);
     if (!s->block) scratch_new(s);
 }
 

@@ -16,9 +16,10 @@ enum { STRIP = 2 * (2 * TILE_WIDTH + ROW_GAP) + 16 };
  * strips, which hold two rows: several strips share a plane. */
 struct sweep {
     const struct law *law;
-    int nvar, nflux, nscratch; /* numbers of the law */
-    unsigned zero;             /* of the law: variables whose planes stay 0 */
-    int ndim;                  /* dimensions: one plane in 2-D, one row in 1-D */
+    int nvar, nflux, nsum, nscratch; /* numbers of the law */
+    const struct law_edges *edges;   /* of the law */
+    unsigned zero;                   /* of the law: variables whose planes stay 0 */
+    int ndim;                        /* dimensions: one plane in 2-D, one row in 1-D */
     double dt, dx, dtdx;
     struct slots slots;
     struct gathered in;
@@ -30,7 +31,10 @@ struct sweep {
     /* Strips: states at the upper and lower faces of cells; y by row of octs & 1. */
     double *mx, *px, *my[2], *py, *pz;
     double *fx[2], *fy[2]; /* strips of fluxes, by row of octs & 1 */
-    double *own;           /* [law.nscratch][PLANE_STRIDE] planes of the law */
+    /* Of a law with edges: fx[0], fy[0] are planes, and so are dt/dx × electromotive forces at
+     * lower edges along x and y (by plane & 1) and z. */
+    double *ex[2], *ey[2], *ez;
+    double *own; /* [law.nscratch][PLANE_STRIDE] planes of the law */
     void *block;
 };
 
@@ -83,11 +87,15 @@ struct sweep_user {
     /* Receives the fluxes through faces f (−x,+x,…) of the own octs (y,z) that lie in plane k; may
      * be NULL. flux[0] is at oct x = 0, with stride 2 between octs and w between rows. */
     void (*faces)(struct sweep *s, void *ctx, int f, int y, int z, const double *flux);
+    /* Of a law with edges: the electromotive forces of plane k are known; may be NULL. */
+    void (*edges)(struct sweep *s, void *ctx, int k);
     /* Announces a part (slots_part) of the own octs (y,z), which will be ready soon. */
     void (*reserve)(struct sweep *s, void *ctx, int y, int z, int part);
     /* Called when sum holds the new values of the own octs (y,z). */
     void (*ready)(struct sweep *s, void *ctx, int y, int z);
     void *ctx;
 };
+/* Computes the primitive variables of the octs z of the tile. */
+void sweep_primitive(struct sweep *s, int z);
 void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *t,
                const struct sweep_user *user);

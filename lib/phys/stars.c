@@ -159,9 +159,8 @@ static void gas_left(const struct term_run *r, const struct part_birth_cell *at,
     const struct level *lv = &r->mesh->lev[r->level];
     double dx = mesh_dx(r->mesh, r->level), rho = level_gas(lv, GAS_DENSITY)[at->oct][at->cell];
     double left = rho - m / (dx * dx * dx);
+    gas_cell_scale(lv, at->oct, at->cell, r->hydro->nvar, left / rho);
     level_gas(lv, GAS_DENSITY)[at->oct][at->cell] = left;
-    for (int v = GAS_MOMENTUM; v < r->hydro->nvar; v++)
-        level_gas(lv, v)[at->oct][at->cell] *= left / rho;
 }
 
 /* Creates a debris particle with the ejecta of a star of mass m and gas of the cell. As in RAMSES

@@ -66,15 +66,16 @@ static enum err put_head(struct exact_out *w)
     return put(w, &f, sizeof f);
 }
 
-void exact_differ(struct exact_out *w, int part, int at, int n, int c, const double *const *u,
-                  const double *const *prim)
+void exact_differ(struct exact_out *w, struct exact_cells k, const double *const *u,
+                  const double *const *prim, const double *const *b)
 {
-    int nvar = w->out->o.h->nvar;
+    const int nvar = w->out->o.h->nvar, part = k.part, at = k.at, n = k.n, c = k.c;
     double store[NVAR_MAX * EXACT_PITCH], *made[NVAR_MAX] = {NULL};
     uint64_t all = 0;
     BUG_ON(at % GAS_TILE || n > GAS_TILE);
     for (int v = 0; v < nvar; v++) made[v] = store + v * EXACT_PITCH;
     gas_conserved(nvar, w->out->o.h->gamma, w->out->o.h->smallr, n, prim, made);
+    if (b) gas_add_field(n, b, made[GAS_ENERGY]);
     for (int v = 0; v < nvar; v++)
         crc_rows_add(&w->crc, part, 8 * v + c, u[v], sizeof *u[v] * (size_t)n);
     for (int v = 1; v < nvar; v++) {
@@ -177,7 +178,7 @@ enum err exact_create(struct exact_out *w, const struct ramses_out *out, const c
     *w = (struct exact_out){.out = out, .path = path, .parts = omp_get_max_threads()};
     TRY(file_create(path, &w->fd));
     w->room = compressBound((uLong)(words * PLANES)) + 1024;
-    size_t tile = rows * EXACT_PITCH * (size_t)w->parts;
+    size_t tile = (rows + (out->o.h->magnetic ? 48 : 0)) * EXACT_PITCH * (size_t)w->parts;
     w->value = mem_new(sizeof *w->value * tile + 1, "checkpoint");
     w->any = mem_zero(sizeof *w->any * (size_t)w->parts, "checkpoint");
     crc_rows_init(&w->crc, (int)rows, w->parts);

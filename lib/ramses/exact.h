@@ -20,7 +20,9 @@ struct exact_out {
     const struct ramses_out *out;
     const char *path; /* path of the file (lent) */
     int parts;        /* number of tiles of a batch that may be processed in parallel */
-    double *value;    /* [parts][8 nvar][EXACT_PITCH] true values of a tile, filled by the writer */
+    /* [parts][8 nvar][EXACT_PITCH] true values of a tile, of a magnetic field, too; filled by the
+     * writer */
+    double *value;
 
     /* The following are private. */
     int fd;
@@ -40,11 +42,14 @@ struct exact_out {
 };
 
 MUST_USE enum err exact_create(struct exact_out *x, const struct ramses_out *out, const char *path);
-/* Stores the differences of cell c of octs at..at+n-1 of a batch, a tile, in one of the parts: u:
- * true values; prim: values of the hydro file; rows by variable. Tiles of a part must be
- * consecutive. */
-void exact_differ(struct exact_out *x, int part, int at, int n, int c, const double *const *u,
-                  const double *const *prim);
+/* Cell c of octs at..at+n-1 of a batch, in one of the parts. */
+struct exact_cells {
+    int part, at, n, c;
+};
+/* Stores the differences of cells, a tile: u: true values; prim: values of the hydro file; rows by
+ * variable; b: rows of the magnetic field, NULL: none. Tiles of a part must be consecutive. */
+void exact_differ(struct exact_out *x, struct exact_cells k, const double *const *u,
+                  const double *const *prim, const double *const *b);
 /* Joins the parts so far, which are adjacent in the batch; more may follow. */
 void exact_join(struct exact_out *x);
 /* Ends a batch: CKPT_BATCH own octs of a level, fewer at its end. */

@@ -20,6 +20,11 @@ static int field_of(const struct ramses_out *w, int v)
     return field_stored(w->o.fields, w->o.h->hydro ? w->o.h->nvar : 0, v, 3);
 }
 
+static int velocities(const struct ckpt_head *h)
+{
+    return gas_velocities(h->ndim, h->magnetic);
+}
+
 enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t at, int n,
                          struct ramses_lines *out)
 {
@@ -60,7 +65,13 @@ static int file_first(const struct table *t)
 static int raw_first(const struct table *t)
 {
     const struct ckpt_head *h = t->b->w->o.h;
-    return t->x ? gas_count_in_file(h->ndim, h->nvar) : 0;
+    return t->x ? gas_count_in_file(velocities(h), h->nvar) : 0;
+}
+
+/* Where value k of a cell is in its file. */
+static int column_of(const struct table *t, int k)
+{
+    return t->x ? fields_column(t->b->w->o.fields, raw_first(t), k) : k;
 }
 
 /* The value of column k, from raw_first on: vectors have fewer components in files. */
@@ -88,24 +99,31 @@ static void hydro_tile(const struct table *t, int part, const struct ramses_line
     const lidx *oct = in->line + i;
     const int ncol = file_columns(t);
     bool own = t->b->rank == t->b->w->o.c->rank;
-    double *value = t->x->value + part * 8 * h->nvar * EXACT_PITCH;
-    for (int v = 0; v < h->nvar; v++) {
+    const int nrow = h->nvar + (h->magnetic ? 6 : 0); /* the field is behind the variables */
+    double *value = t->x->value + part * 8 * nrow * EXACT_PITCH;
+    for (int v = 0; v < nrow; v++) {
         const double(*u)[8] = (const double(*)[8])in->fld[v];
         transpose_rows(u, oct, n, value + 8 * v * EXACT_PITCH, EXACT_PITCH);
     }
-    double missing[2][TILE]; /* velocities that the file does not have */
+    double missing[2][TILE], energy[TILE]; /* velocities that the file does not have */
     for (int c = 0; c < 1 << h->ndim; c++) {
-        const double *u[NVAR_MAX];
+        const double *u[NVAR_MAX + 6], *const *b = h->magnetic ? u + h->nvar : NULL;
         double *prim[NVAR_MAX];
-        for (int v = 0; v < h->nvar; v++) {
-            const int k = gas_in_file(h->ndim, v);
+        for (int v = 0; v < nrow; v++)
             u[v] = value + (8 * v + (rule ? rule->from[c] : c)) * EXACT_PITCH;
+        for (int v = 0; v < h->nvar; v++) {
+            const int k = gas_in_file(velocities(h), v);
             prim[v] = k < 0 ? missing[v - GAS_VELOCITY - h->ndim]
-                            : (double *)(rows + (size_t)(c * ncol + k) * stride) + i;
+                            : (double *)(rows + (size_t)(c * ncol + column_of(t, k)) * stride) + i;
         }
+        const double *with = u[GAS_ENERGY];
+        if (b) gas_leave_field(n, b, with, energy), u[GAS_ENERGY] = energy;
         gas_primitive(h->nvar, h->gamma, h->smallr, n, u, prim);
+        u[GAS_ENERGY] = with;
         if (rule) hydro_beyond(h, rule, n, prim);
-        if (own) exact_differ(t->x, part, at, n, c, u, (const double *const *)prim);
+        if (own)
+            exact_differ(t->x, (struct exact_cells){part, at, n, c}, u, (const double *const *)prim,
+                         b);
     }
 }
 
@@ -133,31 +151,39 @@ static void put_hydro_beyond(const struct table *t, const struct ramses_lines *i
     }
 }
 
-/* The value in the mirrored cell: across the mirror opposite faces change places. */
-static int raw_mirrored(int f, const struct boundary_rule *r)
+/* Field f, value v of the file, of an oct beyond the boundary. */
+static void raw_beyond(const struct table *t, const struct boundary_rule *r,
+                       const struct ramses_lines *in, lidx line, int v, double out[8])
 {
+    const struct ramses_out *w = t->b->w;
+    const int f = field_of(w, (t->x ? 0 : out_hydro(&w->o)) + v), axis = field_axis(f);
     const struct field_row *row = field_row_of(f);
-    const bool swaps = row->centre == FIELD_FACE && r->flip[field_axis(f)];
-    return swaps ? FACE_OPPOSITE(f, row->first) - f : 0;
+    const double *is = in->fld[v][line];
+    if (field_in(PHI, f)) {
+        boundary_phi(r, is, out);
+    } else if (row->centre == FIELD_FACE) {
+        const double *faces[6];
+        double all[6][8];
+        for (int k = 0; k < 6; k++) faces[k] = in->fld[v - (f - row->first) + k][line];
+        boundary_field(&w->o.h->boundary, r, faces, all);
+        memcpy(out, all[f - row->first], sizeof all[0]);
+    } else {
+        for (int c = 0; c < 8; c++)
+            out[c] = axis >= 0 && r->flip[axis] ? -is[r->from[c]] : is[r->from[c]];
+    }
 }
 
 static void put_raw_beyond(const struct table *t, const struct ramses_lines *in, int64_t first,
                            int n, char *rows, size_t stride)
 {
-    const struct ramses_out *w = t->b->w;
-    const int ncol = file_columns(t), of = t->x ? 0 : out_hydro(&w->o);
+    const int ncol = file_columns(t);
     for (int i = 0; raw_first(t) < ncol && i < n; i++) {
         const struct boundary_rule *r = ramses_block_rule(t->b, (int32_t)first + i, NULL);
         for (int k = raw_first(t); k < ncol; k++) {
             double out[8];
-            const int v = raw_value(t, k), f = field_of(w, of + v), axis = field_axis(f);
-            const double *is = in->fld[v + raw_mirrored(f, r)][in->line[i]];
-            const bool phi = field_in(PHI, f);
-            if (phi) boundary_phi(r, is, out);
-            for (int c = 0; !phi && c < 8; c++)
-                out[c] = axis >= 0 && r->flip[axis] ? -is[r->from[c]] : is[r->from[c]];
-            for (int c = 0; c < ramses_out_cells(w); c++)
-                ((double *)(rows + (size_t)(c * ncol + k) * stride))[i] = out[c];
+            raw_beyond(t, r, in, in->line[i], raw_value(t, k), out);
+            for (int c = 0; c < ramses_out_cells(t->b->w); c++)
+                ((double *)(rows + (size_t)(c * ncol + column_of(t, k)) * stride))[i] = out[c];
         }
     }
 }
@@ -171,7 +197,8 @@ static void put_raw(const struct table *t, const struct ramses_lines *in, int n,
     for (int o = 0; o < n; o += TILE)
         for (int k = 0; k < cells * ncol; k++) {
             if (k % ncol < from) continue;
-            double *row = (double *)(rows + (size_t)k * stride);
+            const int at = k / ncol * ncol + column_of(t, k % ncol);
+            double *row = (double *)(rows + (size_t)at * stride);
             double(*fld)[8] = in->fld[raw_value(t, k % ncol)];
             for (int i = o; i < n && i < o + TILE; i++) row[i] = fld[in->line[i]][k / ncol];
         }

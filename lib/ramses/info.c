@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/file.h"
+#include "oct/field_sets.h"
 #include "ramses/priv.h"
 
 static enum err snapshot_open(struct ramses *r);
@@ -200,18 +201,14 @@ static void log_format(struct ramses *r)
     append(r, r->no_mass_sph, ", header of before 2010");
 }
 
-/* Fields of the gas files that are rows of the table, by their names, which come last. */
+/* Fields of the gas files that are rows of the table, by their names. */
 static enum err split_gas(struct source *s, const char *path)
 {
     const int all = s->nhydro;
-    for (int v = GAS_SCALARS; v < all; v++) {
-        const field_set row = field_beside_gas(s->field[v].name);
-        if (row && !s->fields) s->nhydro = s->head.nvar = v;
-        s->fields |= row;
-    }
-    if (s->nhydro + fields_count(s->fields, FILE_HYDRO, s->head.ndim) == all) return OK;
-    FAIL(ERR_FORMAT, "%s: hydro_file_descriptor.txt names only a part of a field: it is damaged",
-         path);
+    for (int v = 0; v < all; v++) s->fields |= field_beside_gas(s->field[v].name);
+    s->nhydro = s->head.nvar = all - fields_count(s->fields, FILE_HYDRO, s->head.ndim);
+    s->head.magnetic = s->fields & MAGNETIC;
+    return info_order(s, path, all);
 }
 
 static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)

@@ -72,13 +72,12 @@ static enum err ramses_state(struct source *s)
              "%s: has %ld x %ld x %ld coarse cells inside the box; simulate needs exactly one "
              "(inspect can read this one)",
              s->path, (long)s->coarse[0], (long)s->coarse[1], (long)s->coarse[2]);
-    const int missing = 3 - h->ndim;
+    if (s->foreign) source_take_magnetic(s, NULL);
+    const int missing = 3 - source_velocities(s);
     if (h->hydro && (s->nhydro < GAS_SCALARS - missing || s->nhydro > NVAR_MAX - missing))
         FAIL(ERR_LIMIT, "%s: has %d gas variables; %d to %d can be read", s->path, s->nhydro,
              GAS_SCALARS - missing, NVAR_MAX - missing);
-    for (int i = GAS_SCALARS - missing; i < s->nhydro; i++)
-        if (strncmp(s->field[i].name, "B_", 2) == 0)
-            FAIL(ERR_LIMIT, "%s: has a magnetic field, which is not supported", s->path);
+    TRY(source_check_magnetic(s));
     source_state_gas(s);
     s->values = fields_state(s->fields, h->gravity);
     source_count_state(s);
@@ -90,19 +89,22 @@ static void make_state(struct reading *g, const struct source_octs *in, int part
                        int last)
 {
     const struct source *s = g->s;
-    const int nvar = s->head.nvar, ndim = s->head.ndim;
+    const int nvar = s->head.nvar, ndim = s->head.ndim, velocities = source_velocities(s);
+    const int field = fields_faces(s->fields, s->nhydro);
     const double *none = g->store + 8 * (size_t)nvar * CKPT_PITCH;
     for (int at = first; at < last; at += RUN)
         for (int c = 0; c < 1 << ndim; c++) {
             int n = last - at < RUN ? last - at : RUN;
-            const double *prim[NVAR_MAX];
+            const double *prim[NVAR_MAX], *b[6];
             double *u[NVAR_MAX];
+            for (int f = 0; field >= 0 && f < 6; f++) b[f] = in->val[8 * (field + f) + c] + at;
             for (int v = 0; v < nvar; v++) {
-                const int k = gas_in_file(ndim, v);
+                const int k = gas_in_file(velocities, v);
                 prim[v] = (k < 0 ? none : in->val[8 * k + c]) + at;
                 u[v] = g->u[8 * v + c] + at;
             }
             gas_conserved(nvar, s->gamma, s->smallr, n, prim, u);
+            if (field >= 0) gas_add_field(n, b, u[GAS_ENERGY]);
             if (s->exact) exact_correct(&g->exact, part, at, n, c, u);
         }
 }

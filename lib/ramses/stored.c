@@ -6,18 +6,21 @@
 #include <string.h>
 
 #include "ckpt/gas.h"
+#include "ckpt/magnetic.h"
 
 /* The properties of a field that the boundary conditions depend on. */
 struct role {
     int axis;  /* axis of a vector component, -1: scalar */
     int state; /* index in boundary_region.state, -1: not in it */
     bool phi;
+    int face; /* of the magnetic field, −x,+x,−y,+y,−z,+z; -1: none */
 };
 
 struct job {
     const struct ramses_block *b;
     const struct role *role;
     int nvar, first; /* number and first index of the fields in the batches */
+    int face[6];     /* indices of the fields of a magnetic field, -1: absent */
     bool grav;
     enum err *err;
 };
@@ -26,7 +29,12 @@ static struct role role_of(const char *name)
 {
     static const char *const state[] = {"density", "velocity_x", "velocity_y", "velocity_z"};
     static const char *const vector[] = {"velocity_", "acc_"};
-    struct role r = {.axis = -1, .state = -1, .phi = strcmp(name, "phi") == 0};
+    struct role r = {.axis = -1, .state = -1, .phi = strcmp(name, "phi") == 0, .face = -1};
+    for (int f = 0; f < 6; f++) {
+        char face[16];
+        magnetic_name(f, face);
+        if (strcmp(name, face) == 0) r.face = f;
+    }
     for (int k = 0; k < 4; k++)
         if (strcmp(name, state[k]) == 0) r.state = k;
     if (strcmp(name, "pressure") == 0 || strcmp(name, "thermal_pressure") == 0) r.state = 4;
@@ -63,6 +71,19 @@ static void put_octs(const struct job *j, const struct ramses_lines *in, int n, 
         }
 }
 
+/* Whether all faces have a magnetic field, and if so that of an oct beyond the boundary. */
+static bool field_beyond(const struct job *j, const struct ramses_lines *in, int i,
+                         const struct boundary_rule *r, double field[6][8])
+{
+    const double *is[6];
+    for (int f = 0; f < 6; f++) {
+        if (j->face[f] < 0) return false;
+        is[f] = in->fld[j->first + j->face[f]][in->line[i]];
+    }
+    boundary_field(&j->b->w->o.h->boundary, r, is, field);
+    return true;
+}
+
 static void put_beyond(const struct job *j, const struct ramses_lines *in, int64_t first, int n,
                        char *rows, size_t stride)
 {
@@ -70,6 +91,8 @@ static void put_beyond(const struct job *j, const struct ramses_lines *in, int64
     int cells = ramses_out_cells(j->b->w);
     for (int i = 0; i < n; i++) {
         const struct boundary_rule *r = ramses_block_rule(j->b, (int32_t)first + i, NULL);
+        double field[6][8];
+        const bool magnetic = field_beyond(j, in, i, r, field);
         for (int v = 0; v < j->nvar; v++) {
             const struct role *role = &j->role[v];
             const double *is = in->fld[j->first + v][in->line[i]];
@@ -81,6 +104,7 @@ static void put_beyond(const struct job *j, const struct ramses_lines *in, int64
                                  : is[r->from[c]];
                 if (role->axis >= 0 && r->flip[role->axis]) out[c] = -out[c];
             }
+            if (magnetic && role->face >= 0) memcpy(out, field[role->face], sizeof out);
             for (int c = 0; c < cells; c++)
                 ((double *)(rows + (size_t)(c * j->nvar + v) * stride))[i] = out[c];
         }
@@ -103,6 +127,13 @@ static void fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t s
     }
 }
 
+static void find_faces(struct job *j)
+{
+    for (int f = 0; f < 6; f++) j->face[f] = -1;
+    for (int v = 0; v < j->nvar; v++)
+        if (j->role[v].face >= 0) j->face[j->role[v].face] = v;
+}
+
 enum err ramses_write_stored(const struct ramses_out *w, const char *path, bool grav)
 {
     struct fort_out f;
@@ -121,7 +152,9 @@ enum err ramses_write_stored(const struct ramses_out *w, const char *path, bool 
         for (int r = 0; r < w->o.c->size + w->o.h->boundary.n && f.err == OK; r++) {
             struct ramses_block b = ramses_block_of(w, l, r);
             enum err err = OK;
-            struct job j = {&b, role, nvar, first, grav, &err};
+            struct job j = {
+                .b = &b, .role = role, .nvar = nvar, .first = first, .grav = grav, .err = &err};
+            find_faces(&j);
             ramses_block_header(&f, l, b.n);
             if (b.n) fort_table(&f, ramses_out_cells(w) * nvar, sizeof(double), b.n, fill, &j);
             if (f.err == OK) f.err = err;

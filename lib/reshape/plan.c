@@ -31,7 +31,8 @@ enum err reshape_plan(const struct reshape *opt, struct source *s, const struct 
     if (err == OK && opt->out) err = check_output(opt);
     TRY(err_agree(c, err));
     /* Bytes that simulate needs for an oct and for a particle. */
-    double oct = (double)mesh_oct_bytes(s->head.hydro ? s->head.nvar : 0, s->head.gravity, s->head.magnetic),
+    double oct = (double)mesh_oct_bytes(s->head.hydro ? s->head.nvar : 0, s->head.gravity,
+                                        s->head.magnetic),
            part = (double)part_bytes(&s->columns);
     p->weight[0] = opt->weight[0] > 0 ? opt->weight[0] : oct;
     p->weight[1] = opt->weight[1] > 0 ? opt->weight[1] : part;
@@ -270,6 +271,7 @@ static void make_domains(const struct reshape *opt, const struct source *s, cons
         }
         struct domain *even = domain_new_in(s->head.ndim, opt->kind, opt->nrank, s->head.levelmax,
                                             bounded);
+        if (s->head.magnetic) domain_set_margin(even, DOMAIN_MARGIN);
         p->domain = domain_balance(
             even, opt->kind, c,
             &(struct domain_load){.n = (int64_t)n, .level = level, .key = key, .cost = cost}, NULL);

@@ -82,8 +82,7 @@ static void weigh(struct forest *f)
 static void make_domains(struct forest *f)
 {
     struct resume *r = f->r;
-    r->dom = domain_new_in(r->mesh->ndim, r->kind, r->comm->size, r->mesh->levelmax,
-                           r->mesh->bounded);
+    r->dom = domain_new_of(r->mesh, r->kind, r->comm->size);
     if (r->comm->size == 1) return;
     weigh(f);
     struct domain *d = domain_balance(

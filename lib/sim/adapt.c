@@ -81,6 +81,7 @@ enum err sim_refine(struct sim *s, int from)
                             .ghost = s->device.ghosts,
                             .gas = {hydro_dev_prolong, &prolong}};
     struct adapt_values values = {m->hydro ? hydro_prolong : NULL, &s->phys.hydro, NULL};
+    if (m->magnetic) values.f = mhd_prolong, values.ctx = &s->phys.mhd;
     if (!s->amr.refine.counted || from > m->levelmin) count_all(s, from);
     s->amr.refine.counted = false;
     for (int l = from; l < m->levelmax; l++) changes += all[l].created + all[l].removed;

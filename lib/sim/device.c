@@ -343,6 +343,12 @@ bool sim_parts_mass(struct sim *s, int n, struct sum *sum)
 
 /* ---- registers ---- */
 
+int sim_reflux_edges(const struct sim *s)
+{
+    if (!s->mesh.magnetic || s->mesh.ndim < 2) return 0;
+    return s->phys.cosmo ? 2 * MHD_EDGES : MHD_EDGES;
+}
+
 enum err sim_reflux_begin(struct sim *s, int l)
 {
     struct sim_device *d = &s->device;
@@ -350,7 +356,9 @@ enum err sim_reflux_begin(struct sim *s, int l)
         if (reflux_dev_begin(d->gas, &s->mesh, l, &s->phys.hydro) == OK) return OK;
         TRY(sim_device_off(s));
     }
-    reflux_begin(&s->mesh, l, REFLUX_GAS, hydro_nflux(&s->phys.hydro));
+    reflux_begin(&s->mesh, l, REFLUX_GAS,
+                 s->mesh.magnetic ? mhd_nflux(&s->mesh, &s->phys.mhd) : hydro_nflux(&s->phys.hydro),
+                 sim_reflux_edges(s));
     sim_device_wrote(s, l, REFLUX, LOCATION_HOST);
     return OK;
 }
@@ -366,7 +374,7 @@ static struct ghost_dev_arrays reflux_dev_arrays(const struct sim *s, int l)
 {
     const struct reflux *r = &s->device.mirror->image->lev[l].reflux[REFLUX_GAS];
     return (struct ghost_dev_arrays){
-        .n = 1, .arr = {r->flux}, .stride = {reflux_row_bytes(r->nflux)}, .row = r->row};
+        .n = 1, .arr = {r->flux}, .stride = {reflux_row_bytes(r->nflux, r->nedge)}, .row = r->row};
 }
 
 enum err sim_reflux_send(struct sim *s, int l, bool *begun)

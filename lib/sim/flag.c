@@ -330,7 +330,10 @@ static bool wants_gradients(const struct sim *s, int l)
 
 static void flag_gradients(const struct sim *s, int l, unsigned char (*ok)[8])
 {
-    hydro_flag(&s->mesh, l, &s->phys.hydro, ok);
+    if (s->mesh.magnetic)
+        mhd_flag(&s->mesh, l, &s->phys.mhd, ok);
+    else
+        hydro_flag(&s->mesh, l, &s->phys.hydro, ok);
 }
 
 static bool wants_jeans(const struct sim *s, int l)

@@ -17,6 +17,7 @@
 #include "gravdev/grav_dev.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_dev.h"
+#include "mhd/mhd.h"
 #include "oct/fields.h"
 #include "oct/mesh.h"
 #include "param/param.h"
@@ -45,8 +46,9 @@ struct sim_minima {
     int level; /* level; 0: no reduction pending */
     int n;     /* number of limits: names in `name`, steps in x */
     const char *name[SIM_LIMITS];
-    /* limits, then own octs of the level with either sign, then 1 if the checkpoint is on disk */
-    double x[SIM_LIMITS + 3];
+    /* limits, then own octs of the level with either sign, 1 if the checkpoint is on disk, and
+     * minus the divergence of the magnetic field */
+    double x[SIM_LIMITS + 4];
     struct comm_minima minima;
     /* results for the gas if it is on a device; else NULL */
     const struct sim_gas_numbers *gas;
@@ -151,6 +153,7 @@ struct sim_amr {
 /* Equations, and the matter that they describe. */
 struct sim_physics {
     struct hydro_par hydro;
+    struct mhd_par mhd; /* of a gas with a magnetic field; gas NULL: none */
     struct grav_par grav;
     struct cosmo_par cosmo_par;
     struct cosmo *cosmo;       /* NULL without cosmology */
@@ -204,6 +207,7 @@ bool sim_parts_mass(struct sim *s, int n, struct sum *sum);
  * if the device failed. */
 MUST_USE enum err sim_device_off(struct sim *s);
 /* device.c: reflux_begin and reflux_end where the gas is */
+int sim_reflux_edges(const struct sim *s); /* numbers of the edges of an oct */
 MUST_USE enum err sim_reflux_begin(struct sim *s, int l);
 MUST_USE enum err sim_reflux_end(struct sim *s, int l);
 /* Sends registers of own octs to other ranks if the registers are on a device; *begun: true if the
@@ -218,6 +222,13 @@ void sim_device_report(struct sim *s);
 void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX]);
 /* setup.c: s->phys.cosmo from s->phys.cosmo_par */
 MUST_USE enum err sim_cosmology(struct sim *s);
+/* Rounding errors of a magnetic field in files, and in regions. */
+static const double SIM_SINGLE = 1e-6, SIM_DOUBLE = 1e-10;
+/* setup.c: fails if the magnetic field of the state is not finite, or not free of divergence
+ * (collective, agreed) */
+MUST_USE enum err sim_check_field(const struct sim *s);
+/* setup.c: hydro_restrict, or mhd_restrict if the gas has a magnetic field */
+void sim_restrict_gas(struct sim *s, int l);
 /* phases.c: completes a gas exchange in progress */
 void sim_receive_gas(struct sim *s);
 /* step.c: a step of level l with the sub-steps of finer levels (collective) */

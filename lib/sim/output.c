@@ -128,6 +128,7 @@ void sim_head(const struct sim *s, struct ckpt_head *h)
                             .levelmax = s->mesh.levelmax,
                             .ngridmax = p->amr.ngridmax,
                             .hydro = s->mesh.hydro,
+                            .magnetic = s->mesh.magnetic,
                             .gravity = s->mesh.gravity,
                             .particles = p->run.pic,
                             .cosmo = s->phys.cosmo != NULL,
@@ -205,8 +206,7 @@ static enum err write_in_domains(struct sim *s, const struct writer_kind *w,
     struct domain *home = NULL, *whole = NULL;
     timer_start("io");
     if (travel && s->comm.size > 1) home = sim_domains_leave(s);
-    if (travel && s->comm.size == 1)
-        whole = domain_new_in(s->mesh.ndim, DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.bounded);
+    if (travel && s->comm.size == 1) whole = domain_new_of(&s->mesh, DOMAIN_HILBERT, 1);
     enum err e = w->write(s->run.out.dir, s->run.out.ifout, h, &s->mesh, &s->parts,
                           whole ? whole : s->dom, &s->comm, &s->run.late.out);
     if (whole) domain_free(whole);
@@ -274,7 +274,7 @@ static void restrict_coarse(struct sim *s)
 {
     if (!s->mesh.hydro) return;
     for (int l = s->mesh.levelmin - 1; l >= 1; l--) {
-        hydro_restrict(&s->mesh, l, &s->phys.hydro);
+        sim_restrict_gas(s, l);
         fields_restrict(&s->mesh, l);
         ghost_fill_set(&s->comm, &s->mesh, l, GAS | MEANS);
     }

@@ -27,6 +27,8 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
     is |= !base && icount == s->time.nsubcycle[l - 1] ? IF_LAST : 0;
     is |= s->time.nstep == 0 ? IF_FIRST : 0;
     is |= s->run.late.done ? IF_ON_DISK : 0;
+    is |= m->magnetic && s->phys.mhd.flow != FLOW_NONE ? IF_INDUCTION : 0;
+    is |= m->magnetic && s->phys.mhd.eta > 0 && !s->amr.refine.frozen ? IF_DIFFUSES : 0;
     is |= (when & IF_TERMS) && terms_wanted(s->par, TERM_LEVEL) ? IF_TERMS : 0;
     is |= (when & IF_COARSE_TERMS) && terms_wanted(s->par, TERM_COARSE) ? IF_COARSE_TERMS : 0;
     is |= s->phys.cooling ? IF_COOLING : 0;

@@ -34,11 +34,13 @@ enum phase_when {
     IF_BALANCE = 1 << 10, /* load balance is due */
     IF_TERMS = 1 << 11,   /* source terms act on levels */
     IF_COARSE_TERMS = 1 << 12,
-    IF_COOLING = 1 << 13, /* the gas cools by a table of rates */
-    IF_SINKS = 1 << 14,   /* the run has sinks */
-    IF_HOLES = 1 << 15,   /* sinks are black holes as in Horizon-AGN */
-    IF_CREATES = 1 << 16, /* sinks form out of clumps */
-    IF_ON_DISK = 1 << 17  /* a checkpoint is on disk but not yet published */
+    IF_COOLING = 1 << 13,   /* the gas cools by a table of rates */
+    IF_SINKS = 1 << 14,     /* the run has sinks */
+    IF_HOLES = 1 << 15,     /* sinks are black holes as in Horizon-AGN */
+    IF_CREATES = 1 << 16,   /* sinks form out of clumps */
+    IF_ON_DISK = 1 << 17,   /* a checkpoint is on disk but not yet published */
+    IF_INDUCTION = 1 << 18, /* the gas has the velocities of a given flow */
+    IF_DIFFUSES = 1 << 19   /* the magnetic field diffuses */
 };
 
 /* Where a phase runs, and on which octs. */
@@ -90,7 +92,7 @@ step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, st
     step_send_flags, step_godunov, step_kick_again, step_restrict_gas, step_move_parts, step_flag,
     step_merge, step_add_steps, step_cooling_table, step_coarse_terms, step_level_terms,
     step_pull_sinks, step_look_around, step_accrete, step_create_sinks, step_renew_sinks,
-    step_black_holes;
+    step_black_holes, step_impose, step_diffuse;
 /* Device functions of phases (sim/phases.c). */
 typedef enum err device_phase(struct sim *s, int l, int icount, bool *done);
 device_phase unkick_gas_dev, kick_gas_dev, kick_again_dev, time_step_dev, godunov_dev, keep_phi_dev,

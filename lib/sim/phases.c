@@ -1,5 +1,6 @@
 /* sim/phases: the functions of the table in sim/step.c, in its order; names ending in _dev:
  * equivalents on a device. */
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -203,13 +204,25 @@ enum err step_time_step(struct sim *s, int l, int icount)
     return OK;
 }
 
+/* The expansion factor of the new time. A magnetic field grows in all levels that are in a step. */
+static void expand(struct sim *s, int l)
+{
+    const double before = sqrt(s->time.aexp);
+    if (!s->phys.cosmo) return;
+    cosmo_at(s->phys.cosmo, s->time.t, &s->time.aexp, &s->time.hexp);
+    if (!s->mesh.magnetic) return;
+    const double growth = sqrt(s->time.aexp) / before;
+    for (int k = s->mesh.levelmin; k <= l; k++) s->time.growth[k] *= growth;
+    mhd_grow(&s->mesh, l, growth);
+}
+
 static enum err advance_time(struct sim *s, int l)
 {
     sim_report(s, l);
     if (s->run.end.done) return OK;
     s->time.t += s->time.dtnew[l];
     s->time.nstep++;
-    if (s->phys.cosmo) cosmo_at(s->phys.cosmo, s->time.t, &s->time.aexp, &s->time.hexp);
+    expand(s, l);
     struct sink_run sinks = sim_sinks(s);
     return sinks_any(s->phys.sinks) ? sinks_move(&sinks, l) : OK;
 }
@@ -222,15 +235,20 @@ enum err step_publish(struct sim *s, int l, int icount)
 enum err step_finer(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
+    s->time.growth[l] = s->time.growth_first[l] = 1;
     if (l < m->levelmax && s->amr.noct[l + 1] > 0) {
         if (m->hydro) TRY(sim_reflux_begin(s, l + 1));
         TRY(sim_step(s, l + 1, 1));
+        s->time.growth_first[l] = s->time.growth[l];
+        if (m->magnetic) mhd_between(m, l + 1);
         if (s->time.nsubcycle[l] == 2 && !s->run.end.done) TRY(sim_step(s, l + 1, 2));
         return OK;
     }
     if (l < m->levelmax)
         s->time.dtold[l + 1] = s->time.dtnew[l + 1] = s->time.dtnew[l] / s->time.nsubcycle[l];
-    return advance_time(s, l);
+    TRY(advance_time(s, l));
+    s->time.growth_first[l] = s->time.growth[l];
+    return OK;
 }
 
 enum err step_add_steps(struct sim *s, int l, int icount)
@@ -245,18 +263,20 @@ enum err step_add_steps(struct sim *s, int l, int icount)
 
 /* ---- gas ---- */
 
+static size_t reflux_bytes(const struct sim *s)
+{
+    return s->mesh.magnetic
+               ? reflux_row_bytes(mhd_nflux(&s->mesh, &s->phys.mhd), sim_reflux_edges(s))
+               : reflux_row_bytes(hydro_nflux(&s->phys.hydro), 0);
+}
+
 /* Sends flux corrections of ghost octs from their owners: rows of all octs of the level, empty away
  * from its boundary. Corrections are final after the last step of the level within a step of the
  * coarser one, and travel along with its gas. */
-enum err step_send_reflux(struct sim *s, int l, int icount)
+static void registers_send(struct sim *s, int l, size_t row)
 {
     const struct xplan *p = &s->mesh.lev[l].plan;
     struct ghost_rows *e = &s->amr.reflux;
-    size_t row = reflux_row_bytes(hydro_nflux(&s->phys.hydro));
-    bool begun = false;
-    if (s->comm.size > 1) TRY(sim_reflux_send(s, l, &begun));
-    if (!p->shared || begun) return OK;
-    TRY(sim_device_need(s, l, REFLUX, LOCATION_HOST));
     ghost_rows_room(e, &s->comm, COMM_BULK_FLUX, p, false, row);
     for (int k = 0; k < p->npeer; k++) {
         char *at = e->pack.out[k];
@@ -264,16 +284,12 @@ enum err step_send_reflux(struct sim *s, int l, int icount)
             reflux_export(&s->mesh.lev[l].reflux[REFLUX_GAS], p->send[j], at);
     }
     comm_pack_send(&e->pack);
-    return OK;
 }
 
-enum err step_receive_reflux(struct sim *s, int l, int icount)
+static void registers_receive(struct sim *s, int l, size_t row)
 {
     struct ghost_rows *e = &s->amr.reflux;
     const struct xplan *p = e->plan;
-    size_t row = reflux_row_bytes(hydro_nflux(&s->phys.hydro));
-    sim_reflux_receive(s);
-    if (!p) return OK;
     comm_pack_receive(&e->pack);
     for (int k = 0; k < p->npeer; k++) {
         const char *at = e->pack.in[k];
@@ -282,6 +298,23 @@ enum err step_receive_reflux(struct sim *s, int l, int icount)
     }
     comm_pack_free(&e->pack);
     e->plan = NULL;
+}
+
+enum err step_send_reflux(struct sim *s, int l, int icount)
+{
+    bool begun = false;
+    if (s->comm.size > 1) TRY(sim_reflux_send(s, l, &begun));
+    if (!s->mesh.lev[l].plan.shared || begun) return OK;
+    TRY(sim_device_need(s, l, REFLUX, LOCATION_HOST));
+    registers_send(s, l, reflux_bytes(s));
+    return OK;
+}
+
+enum err step_receive_reflux(struct sim *s, int l, int icount)
+{
+    sim_reflux_receive(s);
+    if (!s->amr.reflux.plan) return OK;
+    registers_receive(s, l, reflux_bytes(s));
     sim_device_wrote(s, l, REFLUX, LOCATION_HOST);
     return OK;
 }
@@ -290,13 +323,18 @@ enum err step_godunov(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
     struct patch_arrival arrival = gas_arrival(s, l);
+    const struct mhd_expansion x = {s->phys.cosmo ? s->time.hexp : 0.0, s->time.growth[l],
+                                    s->time.growth_first[l]};
+    const struct patch_arrival *a = s->amr.gas_fill.lv ? &arrival : NULL;
+    const struct hydro_change *change = sinks_any(s->phys.sinks) ? &s->phys.sinks->round[l].change
+                                                                 : NULL;
     if (s->amr.refine.frozen)
         hydro_kick(m, l, false, 0.5 * s->time.dtnew[l],
                    &s->phys.hydro); /* static mesh: no fluxes in this step */
+    else if (m->magnetic)
+        mhd_update(m, l, s->time.dtnew[l], x, &s->phys.mhd, a, change);
     else
-        hydro_update(m, l, s->time.dtnew[l], s->phys.cosmo ? s->time.hexp : 0.0, &s->phys.hydro,
-                     s->amr.gas_fill.lv ? &arrival : NULL,
-                     sinks_any(s->phys.sinks) ? &s->phys.sinks->round[l].change : NULL);
+        hydro_update(m, l, s->time.dtnew[l], x.hexp, &s->phys.hydro, a, change);
     return l < m->levelmax && s->amr.noct[l + 1] > 0 ? sim_reflux_end(s, l + 1) : OK;
 }
 
@@ -307,9 +345,46 @@ enum err step_kick_again(struct sim *s, int l, int icount)
 
 enum err step_restrict_gas(struct sim *s, int l, int icount)
 {
-    hydro_restrict(&s->mesh, l, &s->phys.hydro);
+    sim_restrict_gas(s, l);
     fields_restrict(&s->mesh, l);
     if (MEANS) ghost_fill_set(&s->comm, &s->mesh, l, MEANS);
+    return OK;
+}
+
+/* ---- magnetic field ---- */
+
+enum err step_impose(struct sim *s, int l, int icount)
+{
+    mhd_impose(&s->mesh, l, s->amr.on_ghosts, &s->phys.mhd);
+    if (!s->amr.on_ghosts) ghost_fill_hydro(&s->comm, &s->mesh, l);
+    return OK;
+}
+
+/* One step of diffusion of a level that has its registers of the finer level. */
+static void diffuse_level(struct sim *s, int l, double dt)
+{
+    struct mesh *m = &s->mesh;
+    const int edges = m->ndim > 1 ? MHD_EDGES : 0, nflux = mhd_diffuse_nflux(m);
+    const bool finer = l < m->levelmax && s->amr.noct[l + 1] > 0;
+    if (l > m->levelmin) reflux_begin(m, l, REFLUX_GAS, nflux, edges);
+    mhd_diffuse(m, l, dt, &s->phys.mhd);
+    if (finer) reflux_end(m, l + 1, REFLUX_GAS);
+    if (finer) sim_restrict_gas(s, l);
+    ghost_fill_hydro(&s->comm, m, l);
+    if (l == m->levelmin || !m->lev[l].plan.shared) return;
+    registers_send(s, l, reflux_row_bytes(nflux, edges));
+    registers_receive(s, l, reflux_row_bytes(nflux, edges));
+}
+
+/* Magnetic diffusion of all levels over the coarse step. */
+enum err step_diffuse(struct sim *s, int l, int icount)
+{
+    const double dt = s->time.dtnew[l];
+    int finest = l;
+    while (finest < s->mesh.levelmax && s->amr.noct[finest + 1] > 0) finest++;
+    const int cycles = mhd_diffuse_cycles(&s->mesh, finest, dt, &s->phys.mhd);
+    for (int i = 0; i < cycles; i++)
+        for (int k = finest; k >= l; k--) diffuse_level(s, k, dt / cycles);
     return OK;
 }
 
@@ -530,7 +605,7 @@ static void send_all_gas(struct sim *s, bool changed)
     struct mesh *m = &s->mesh;
     for (int k = m->levelmax; k >= m->levelmin && m->hydro; k--) {
         if (s->amr.noct[k] == 0) continue;
-        if (changed && k < m->levelmax) hydro_restrict(m, k, &s->phys.hydro);
+        if (changed && k < m->levelmax) sim_restrict_gas(s, k);
         ghost_fill_hydro(&s->comm, m, k);
     }
 }

@@ -58,6 +58,8 @@ void sim_report_begin(struct sim *s)
     sum_init(&sum->ekin);
     sum_init(&sum->eint);
     sum_init(&sum->epot);
+    sum_init(&sum->emag);
+    s->diag.divb = 0;
     for (int d = 0; d < 3; d++) sum_init(&sum->momentum[d]);
     s->diag.counting = true;
 }
@@ -68,7 +70,8 @@ static struct totals totals_get(const struct sim *s)
     struct totals t = {.mass = sum_get(&sum->mass),
                        .ekin = sum_get(&sum->ekin),
                        .eint = sum_get(&sum->eint),
-                       .epot = sum_get(&sum->epot)};
+                       .epot = sum_get(&sum->epot),
+                       .emag = sum_get(&sum->emag)};
     for (int d = 0; d < 3; d++) t.momentum[d] = sum_get(&sum->momentum[d]);
     return t;
 }
@@ -113,6 +116,7 @@ static void report_conservation(struct sim *s, const struct totals *t)
     if (s->phys.hydro.pressure_fix) snprintf(eint, sizeof eint, " eint=%9.2E", t->eint);
     log_info(" Main step=%7d mcons=%9.2E econs=%9.2E epot=%9.2E ekin=%9.2E%s", s->time.nstep_coarse,
              mcons, econs, t->epot, t->ekin, eint);
+    if (s->mesh.magnetic) log_info(" emag=%9.2E divb=%9.2E", t->emag, s->diag.divb);
     log_line(1, " momentum=%23.15E %23.15E %23.15E mass=%23.15E", t->momentum[0], t->momentum[1],
              t->momentum[2], t->mass);
 }
@@ -122,7 +126,7 @@ void sim_report(struct sim *s, int l)
     bool said = false;
     if (s->time.nstep_coarse != s->diag.nstep_last) {
         struct totals t = totals_get(s);
-        if (!isfinite(t.mass) || !isfinite(t.ekin) || !isfinite(t.epot)) {
+        if (!isfinite(t.mass) || !isfinite(t.ekin) || !isfinite(t.epot) || !isfinite(t.emag)) {
             s->run.end.broken = s->run.end.done = true;
             return;
         }

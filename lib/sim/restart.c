@@ -101,8 +101,9 @@ static enum err restart_build(struct sim *s)
     if (s->par->run.pic) TRY(take_particles(s));
     struct sink_run sinks = sim_sinks(s);
     TRY(sinks_restore(&sinks, &s->run.restart.rest.sinks, s->run.restart.from->path));
+    enum err err = err_about(sim_check_field(s), s->run.restart.from->path);
     source_close(&s->run.restart.from);
-    return OK;
+    return err;
 }
 
 enum err sim_restart(struct sim *s)
@@ -269,6 +270,7 @@ static enum err read_model(const struct sim *s, struct params *was)
     mem_free(text);
     if (s->par->hydro.npassive < 0) was->hydro.npassive = -1; /* as many as there are */
     was->run.ndim = h->ndim;
+    was->run.mhd = h->magnetic;
     was->run.cosmo = h->cosmo;
     was->run.hydro = h->hydro;
     was->run.pic = h->particles;

@@ -116,6 +116,8 @@ static enum err setup_boundaries(struct sim *s, bool bounded[6])
         double state[5] = {b->d_bound[i], b->u_bound[i], b->v_bound[i], b->w_bound[i],
                            b->p_bound[i]};
         memcpy(h->bound_state[f], state, sizeof state);
+        const double field[3] = {b->a_bound[i], b->b_bound[i], b->c_bound[i]};
+        memcpy(s->phys.mhd.bound_b[f], field, sizeof field);
         for (int k = GAS_SCALARS; k < h->nvar; k++)
             h->bound_state[f][k] = b->var_bound[i][k - GAS_SCALARS];
     }
@@ -199,14 +201,23 @@ enum err sim_star_columns(struct sim *s)
     return OK;
 }
 
+/* The Riemann solver of a gas without a magnetic field. */
+static enum err setup_riemann(const struct sim *s, enum riemann *riemann)
+{
+    const char *name = s->par->hydro.riemann;
+    *riemann = s->par->run.mhd ? RIEMANN_LLF : hydro_riemann_named(name);
+    if (*riemann == RIEMANN_COUNT)
+        FAIL(ERR_PARAM, "hydro_params/riemann='%s' is unknown: simulate -p lists the solvers",
+             name);
+    return OK;
+}
+
 static enum err setup_hydro(struct sim *s)
 {
     const struct param_hydro *p = &s->par->hydro;
     const struct param_refine *r = &s->par->refine;
-    enum riemann riemann = hydro_riemann_named(p->riemann);
-    if (riemann == RIEMANN_COUNT)
-        FAIL(ERR_PARAM, "hydro_params/riemann='%s' is unknown: simulate -p lists the solvers",
-             p->riemann);
+    enum riemann riemann;
+    TRY(setup_riemann(s, &riemann));
     int nvar = GAS_SCALARS + count_scalars(s->par, s->phys.yields);
     if (s->run.restart.from && p->npassive < 0 && s->run.restart.from->head.nvar > nvar)
         nvar = s->run.restart.from->head.nvar;
@@ -230,7 +241,8 @@ static enum err setup_hydro(struct sim *s)
         .pressure_fix = p->pressure_fix,
         .beta_fix = p->beta_fix,
         .tile_depth = p->tile_depth,
-        .interpol_var = r->interpol_var,
+        /* a given flow needs no total energy that is conserved, but a pressure that is positive */
+        .interpol_var = strcmp(p->scheme, "induction") == 0 ? 1 : r->interpol_var,
         .interpol_type = r->interpol_type,
         .err_grad_d = r->err_grad_d,
         .err_grad_p = r->err_grad_p,
@@ -239,6 +251,43 @@ static enum err setup_hydro(struct sim *s)
         .floor_p = r->floor_p,
         .floor_u = r->floor_u};
     name_variables(s, nvar, &s->phys.hydro.vars);
+    return OK;
+}
+
+/* The flow of scheme='induction'. */
+static enum mhd_flow flow_of(const struct param_hydro *p)
+{
+    if (strcmp(p->scheme, "induction") != 0) return FLOW_NONE;
+    return strcmp(p->velana, "abc") == 0 ? FLOW_ABC : FLOW_PONOMARENKO;
+}
+
+static enum err setup_mhd(struct sim *s)
+{
+    const struct param_hydro *p = &s->par->hydro;
+    const struct param_refine *r = &s->par->refine;
+    if (!s->par->run.mhd) return OK;
+    s->phys.mhd = (struct mhd_par){
+        .gas = &s->phys.hydro,
+        .riemann = mhd_solver_named(p->riemann),
+        .riemann2d = mhd_edge_solver_named(p->riemann2d),
+        .switches = p->allow_switch_solver,
+        .switches_edge = p->allow_switch_solver2d,
+        .switch_b = p->switch_solv_b,
+        .switch_ratio = p->switch_solv_dens,
+        .switch_density = p->switch_solv_min_dens,
+        .slope_mag = (enum slope)(p->slope_mag_type < 0 ? p->slope_type : p->slope_mag_type),
+        .interpol_mag = r->interpol_mag_type < 0 ? r->interpol_type : r->interpol_mag_type,
+        .flow = flow_of(p),
+        .eta = p->eta_mag,
+        .err_grad_b2 = r->err_grad_b2,
+        .err_grad_b = {r->err_grad_a, r->err_grad_b, r->err_grad_c},
+        .floor_b2 = r->floor_b2,
+        .floor_b = {r->floor_a, r->floor_b, r->floor_c}};
+    if (s->phys.mhd.riemann == MHD_SOLVERS || s->phys.mhd.riemann2d == MHD_EDGE_SOLVERS)
+        FAIL(ERR_PARAM,
+             "hydro_params/riemann='%s' or riemann2d='%s' is unknown: simulate -p lists the "
+             "solvers",
+             p->riemann, p->riemann2d);
     return OK;
 }
 
@@ -344,6 +393,7 @@ enum err sim_setup(struct sim *s)
                       err_of_param(yields_new(p->physics.yieldtablefilename, &s->phys.yields),
                                    "physics_params/yieldtablefilename")));
     TRY(setup_hydro(s));
+    TRY(setup_mhd(s));
     TRY(setup_boundaries(s, bounded));
     if (p->run.cosmo && (bounded[0] || bounded[2] || bounded[4]))
         FAIL(ERR_PARAM, "run_params/cosmo=.true. needs a periodic box: set nboundary=0");
@@ -379,6 +429,7 @@ enum err sim_setup(struct sim *s)
     mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->phys.hydro.nvar, p->run.hydro,
               p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
     mesh_set_ndim(&s->mesh, p->run.ndim);
+    mesh_set_magnetic(&s->mesh, p->run.mhd);
     return OK;
 }
 
@@ -450,4 +501,70 @@ void sim_cooling_table(struct sim *s)
 {
     if (strcmp(s->par->physics.cooling_method, "compare") == 0) log_compared(s);
     cool_set(s->phys.cooling, s->phys.cosmo ? s->time.aexp : 1);
+}
+
+/* ---- gas with or without a magnetic field ---- */
+
+void sim_restrict_gas(struct sim *s, int l)
+{
+    if (s->mesh.magnetic)
+        mhd_restrict(&s->mesh, l, &s->phys.mhd);
+    else
+        hydro_restrict(&s->mesh, l, &s->phys.hydro);
+}
+
+/* The field through the faces of a cell, added up, and the strength of its field; maxima. */
+static enum err field_of_cell(const struct mesh *m, const struct level *lv, lidx i, int c,
+                              double max[2])
+{
+    double sum = 0, b2 = 0;
+    for (int d = 0; d < 3; d++) {
+        const double low = level_magnetic(lv, 2 * d)[i][c],
+                     high = level_magnetic(lv, 2 * d + 1)[i][c];
+        if (d < m->ndim) sum += high - low;
+        b2 += fmax(low * low, high * high) + 0 * (low + high);
+    }
+    if (!isfinite(b2)) {
+        double x[3];
+        const int level = (int)(lv - m->lev);
+        okey_cell_centre(lv->key[i], c, mesh_dx(m, level), x);
+        FAIL(ERR_FORMAT,
+             "level %d, cell at %.9g %.9g %.9g: the magnetic field is NaN, infinite or above "
+             "1e154: see inspect -cc",
+             level, x[0], x[1], x[2]);
+    }
+    max[0] = fmax(max[0], fabs(sum));
+    max[1] = fmax(max[1], sqrt(b2));
+    return OK;
+}
+
+static enum err field_of_cells(const struct mesh *m, double max[2])
+{
+    for (int l = m->levelmin; m->magnetic && l <= m->levelmax; l++) {
+        const struct level *lv = &m->lev[l];
+        for (int64_t k = 0; k < (int64_t)m->cells * lv->nown; k++) {
+            const lidx i = (lidx)(k / m->cells);
+            const int c = (int)(k % m->cells);
+            if (lv->child[i][c] < 0) TRY(field_of_cell(m, lv, i, c, max));
+        }
+    }
+    return OK;
+}
+
+enum err sim_check_field(const struct sim *s)
+{
+    const bool files = strcmp(s->par->init.filetype, "grafic") == 0;
+    double max[2] = {0};
+    TRY(err_agree(&s->comm, field_of_cells(&s->mesh, max)));
+    comm_max_f64(&s->comm, max, 2);
+    const double divb = max[0] > 0 ? max[0] / max[1] : 0;
+    if (divb > (files ? SIM_SINGLE : SIM_DOUBLE) && !s->par->init.allow_divb)
+        FAIL(ERR_PARAM,
+             "the magnetic field is not free of divergence: |div B| dx is %.2g of the strongest "
+             "field: let %s, or set allow_divb=.true. in &INIT_PARAMS to keep it, as RAMSES does",
+             divb,
+             files ? "the fields of a cell's faces add up to nothing"
+                   : "regions that touch have the same field across their faces");
+    if (divb > 0) log_info(" Magnetic field: |div B| dx is at most %.2g of the strongest", divb);
+    return OK;
 }

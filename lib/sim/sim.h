@@ -5,7 +5,7 @@
 
 /* Sums over the state at the start of a coarse step (docs/method/step.md). */
 struct totals {
-    double mass, ekin, eint, epot;
+    double mass, ekin, eint, epot, emag;
     double momentum[3];
 };
 
@@ -13,6 +13,9 @@ struct totals {
 struct sim_time {
     double t, aexp, hexp;
     double dtold[LEVEL_MAX + 2], dtnew[LEVEL_MAX + 2];
+    /* growth of a magnetic field by the expansion in the step of a level so far, and in the first
+     * step of the finer level within it */
+    double growth[LEVEL_MAX + 2], growth_first[LEVEL_MAX + 2];
     int nstep, nstep_coarse; /* number of fine steps; number of coarse steps */
     int nsubcycle[LEVEL_MAX + 2];
     struct sim_minima min;
@@ -22,8 +25,9 @@ struct sim_time {
 struct sim_diag {
     bool counting; /* first descent of the coarse step, in which every level is visited once */
     struct sum_totals {
-        struct sum mass, ekin, eint, epot, momentum[3];
+        struct sum mass, ekin, eint, epot, emag, momentum[3];
     } sum;
+    double divb; /* maximum of |div B| dx / |B|, of this rank, then of all */
     double mass_tot_0, einit, epot_tot_old, epot_tot_int, aexp_old;
     int nstep_last; /* coarse step of the last report */
     int64_t particles;

@@ -16,6 +16,7 @@
 #include "ics/ics.h"
 #include "io/ascii_part.h"
 #include "io/grafic.h"
+#include "oct/field_sets.h"
 #include "sim/solver.h"
 
 struct start {
@@ -25,6 +26,9 @@ struct start {
     struct ics_gas gas;
     int nregion;
     struct ics_region region[100];
+    /* largest difference of the magnetic field of a face in the files of both cells, and the
+     * strongest field, of this rank */
+    double faces[2];
     bool laid; /* the initial flow is set on the present mesh */
 };
 
@@ -48,9 +52,12 @@ static enum err start_regions(struct start *st)
                                  .exponent = p->exp_region[i],
                                  .d = p->d_region[i],
                                  .v = {p->u_region[i], p->v_region[i], p->w_region[i]},
-                                 .p = p->p_region[i]};
-        for (int d = st->s->mesh.ndim; d < 3; d++)
-            r->center[d] = r->v[d] = 0, r->length[d] = 1; /* without bounds along missing axes */
+                                 .p = p->p_region[i],
+                                 .b = {p->a_region[i], p->b_region[i], p->c_region[i]}};
+        for (int d = st->s->mesh.ndim; d < 3; d++) {
+            r->center[d] = 0, r->length[d] = 1; /* without bounds along missing axes */
+            if (!st->s->mesh.magnetic) r->v[d] = 0;
+        }
         for (int k = 0; k < st->s->phys.hydro.nvar - GAS_SCALARS; k++)
             r->var[k] = p->var_region[i][k];
     }
@@ -145,6 +152,11 @@ static enum err flow_level(struct start *st, int l)
         ics_regions(&s->mesh, l, st->region, st->nregion, &st->gas);
     else if (ics_grafic_has(&st->files, l))
         TRY(ics_grafic_gas(&st->files, &s->mesh, &s->comm, l, &st->gas));
+    else
+        return OK;
+    if (!st->grafic || !s->mesh.magnetic) return OK;
+    ghost_fill_set(&s->comm, &s->mesh, l, MAGNETIC);
+    ics_grafic_faces(&s->mesh, l, st->faces);
     return OK;
 }
 
@@ -155,11 +167,24 @@ static enum err start_flow(struct start *st)
     for (int l = s->mesh.levelmax; l >= 1; l--) {
         if (s->amr.noct[l] == 0) continue;
         TRY(flow_level(st, l));
-        if (l < s->mesh.levelmax) hydro_restrict(&s->mesh, l, &s->phys.hydro);
-        ghost_fill_hydro(&s->comm, &s->mesh, l);
+        if (l < s->mesh.levelmax) sim_restrict_gas(s, l);
+        ghost_fill_set(&s->comm, &s->mesh, l, GAS);
     }
     st->laid = true;
     return OK;
+}
+
+/* Fails if the files give a face two fields that differ by more than single precision does. */
+static enum err check_faces(struct start *st)
+{
+    double max[2] = {st->faces[0], st->faces[1]};
+    comm_max_f64(&st->s->comm, max, 2);
+    if (max[0] <= SIM_SINGLE * max[1] || st->s->par->init.allow_divb) return OK;
+    FAIL(ERR_PARAM,
+         "the magnetic field on the upper face of a cell (ic_bxright, …) differs by %.2g of the "
+         "strongest field from that on the lower face of the next one (ic_bxleft, …): they are one "
+         "face; set allow_divb=.true. in &INIT_PARAMS to take the latter",
+         max[0] / max[1]);
 }
 
 static void flag_all(struct sim *s)
@@ -331,6 +356,8 @@ static enum err start_read(struct start *st)
     if (st->grafic) TRY(start_files(st));
     TRY(start_regions(st));
     st->gas = (struct ics_gas){.nvar = s->phys.hydro.nvar,
+                               .magnetic = s->mesh.magnetic,
+                               .b_ave = s->par->init.b_ave,
                                .gamma = s->phys.hydro.gamma,
                                .smallr = s->phys.hydro.smallr,
                                .smallc = s->phys.hydro.smallc};
@@ -348,7 +375,8 @@ static enum err check_memory(const struct sim *s)
     const struct mesh *m = &s->mesh;
     double levels = 1 / (1 - ldexp(1, -m->ndim)),
            octs = ldexp(levels, m->ndim * (m->levelmin - 1)) * s->comm.node_size / s->comm.size,
-           need = octs * (double)mesh_oct_bytes(m->nvar, m->gravity, m->magnetic), have = (double)mem_machine();
+           need = octs * (double)mesh_oct_bytes(m->nvar, m->gravity, m->magnetic),
+           have = (double)mem_machine();
     if (need > have)
         FAIL(ERR_LIMIT,
              "levelmin=%d in &AMR_PARAMS needs %.3g GiB of memory on each node; this one has %.3g: "
@@ -361,8 +389,7 @@ static enum err start_build(struct start *st)
 {
     struct sim *s = st->s;
     TRY(err_agree(&s->comm, check_memory(s)));
-    s->dom = domain_new_in(s->mesh.ndim, sim_domain_kind(s), s->comm.size, s->mesh.levelmax,
-                           s->mesh.bounded);
+    s->dom = domain_new_of(&s->mesh, sim_domain_kind(s), s->comm.size);
     log_info(" Building initial AMR grid");
     adapt_build(&s->mesh, &s->comm, s->dom);
     sim_count_octs(s);
@@ -373,7 +400,9 @@ static enum err start_build(struct start *st)
     TRY(start_sinks(s));
     TRY(start_refine_more(st));
     TRY(check_stop(s));
-    return err_agree(&s->comm, check_gas(s));
+    TRY(err_agree(&s->comm, check_gas(s)));
+    TRY(check_faces(st));
+    return sim_check_field(s);
 }
 
 /* Octs and particles of the initial state that are known before it is built: complete levels, and
@@ -408,7 +437,7 @@ static enum err start_afresh(struct start *st)
     return st->s->run.expect ? start_expect(st) : start_build(st);
 }
 
-/* A run that resumes has the dimensions of its checkpoint. */
+/* A run that resumes has the dimensions and the magnetic field of its checkpoint. */
 static enum err take_dimensions(const struct sim *s, struct params *par)
 {
     const struct source *from = s->run.restart.from;
@@ -419,7 +448,15 @@ static enum err take_dimensions(const struct sim *s, struct params *par)
              "it out, a run has the dimensions of its checkpoint",
              from->path, ndim, par->run.ndim);
     par->run.ndim = ndim;
-    return param_check_dims(par);
+    const bool mhd = from && par->run.hydro ? from->head.magnetic : par->run.mhd;
+    if (param_given(par, "run", "mhd") && mhd != par->run.mhd)
+        FAIL(ERR_PARAM,
+             "%s: has %s magnetic field, but this run is to have mhd=%s (run_params/mhd or "
+             "--build): leave it out, a run has the magnetic field of its checkpoint",
+             from->path, mhd ? "a" : "no", mhd ? ".false." : ".true.");
+    par->run.mhd = mhd;
+    TRY(param_check_dims(par));
+    return param_check_mhd(par);
 }
 
 static enum err start_once(struct sim *s, struct params *par)

@@ -17,6 +17,9 @@ static double gas_timestep(struct sim *s, int l)
     const struct sim_gas_numbers *gas = s->time.min.gas;
     const struct hydro_sums sums = {&sum->mass, &sum->ekin,
                                     s->phys.hydro.pressure_fix ? &sum->eint : NULL, sum->momentum};
+    const struct mhd_sums magnetic = {sums, &sum->emag, &s->diag.divb};
+    if (s->mesh.magnetic)
+        return mhd_courant(&s->mesh, l, &s->phys.mhd, s->diag.counting ? &magnetic : NULL);
     if (!gas) return hydro_courant(&s->mesh, l, &s->phys.hydro, s->diag.counting ? &sums : NULL);
     if (s->diag.counting) {
         sum_join(&sum->mass, &gas->mass);
@@ -169,7 +172,8 @@ void sim_timestep_begin(struct sim *s, int l)
     q->x[q->n] = nown;
     q->x[q->n + 1] = -nown;
     q->x[q->n + 2] = out_is_done(&s->run.late.out);
-    q->minima = (struct comm_minima){q->n + 3, q->x};
+    q->x[q->n + 3] = -s->diag.divb;
+    q->minima = (struct comm_minima){q->n + 4, q->x};
     add_kinetic(s, l);
 }
 
@@ -189,6 +193,7 @@ void sim_timestep_end(struct sim *s)
     q->level = 0;
     s->amr.noct_min[l] = (int64_t)q->x[q->n];
     s->amr.noct_max[l] = (int64_t)-q->x[q->n + 1];
+    s->diag.divb = -q->x[q->n + 3];
     s->run.late.done = s->run.late.pending && q->x[q->n + 2] > 0;
     if (l > s->mesh.levelmin)
         add_limit(q, "the coarser level", t->dtnew[l - 1] / t->nsubcycle[l - 1]);

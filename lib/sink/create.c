@@ -106,7 +106,7 @@ static void bear(const struct sink_run *s, const struct clump_core *c, int64_t i
         a->v[d] = level_gas(lv, GAS_MOMENTUM + d)[c->oct][c->cell] / rho;
     }
     sink_wrap(s->mesh, a->x);
-    for (int v = 0; v < s->hydro->nvar; v++) level_gas(lv, v)[c->oct][c->cell] *= 1 - FIRST;
+    gas_cell_scale(lv, c->oct, c->cell, s->hydro->nvar, 1 - FIRST);
 }
 
 static enum err check_number(const struct sink_run *s, int64_t born)

@@ -162,7 +162,7 @@ static double step(struct bench *x, int l, double dt)
     struct mesh *m = &x->mesh;
     double seconds = 0;
     bool finer = l < m->levelmax;
-    if (finer) reflux_begin(m, l + 1, REFLUX_GAS, hydro_nflux(&par));
+    if (finer) reflux_begin(m, l + 1, REFLUX_GAS, hydro_nflux(&par), 0);
     if (finer) seconds += step(x, l + 1, dt);
     seconds += update(x, l, dt);
     if (finer) reflux_end(m, l + 1, REFLUX_GAS);

@@ -72,7 +72,7 @@ static void reflux_exchange(struct world *w, int l)
 {
     struct level *lv = &w->m.lev[l];
     struct reflux *r = &lv->reflux[w->law.system];
-    size_t row = reflux_row_bytes(w->law.nflux);
+    size_t row = reflux_row_bytes(w->law.nflux, 0);
     char *all = mem_new(row * (size_t)lv->noct + 1, "test");
     for (lidx i = 0; i < lv->noct; i++) reflux_export(r, i, all + row * (size_t)i);
     ghost_fill_rows(w->c, COMM_BULK_FLUX, &lv->plan, 1, (void *[]){all}, &row);
@@ -110,7 +110,7 @@ static void advance(struct world *w, int l, double dt)
         if (w->on_device)
             CHECK(patch_dev_reflux_begin(&w->dev, &w->m, l + 1, &w->law) == OK);
         else
-            reflux_begin(&w->m, l + 1, w->law.system, w->law.nflux);
+            reflux_begin(&w->m, l + 1, w->law.system, w->law.nflux, 0);
         for (int k = 0; k < 2; k++) advance(w, l + 1, 0.5 * dt);
         if (!w->on_device) reflux_exchange(w, l + 1);
     }

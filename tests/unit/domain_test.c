@@ -1,9 +1,5 @@
 /* dom/domain: laws of the two decompositions. Runs on any number of ranks: numbers of domains are
- * independent of the ranks that hold the samples. Catches, among others: a point of a cut plane
- * given to the upper side, a ghost forgotten across the periodic boundary or where a plane halves
- * an oct, boxes that cross the end of the box wrongly, cut planes that depend on the distribution
- * of costs over ranks, and balance that forgets ghosts, or particles of octs on another rank than
- * their ancestors. */
+ * independent of the ranks that hold the samples. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -110,13 +106,14 @@ static void need_brute(const struct domain *d, const int *owner, int level, okey
 {
     int top = d->levelmax, n = 1 << top;
     int64_t x[3], w = (int64_t)1 << (top + 1 - level); /* width of the oct in finest cells */
+    int64_t side = (2 * d->margin + 1) * w;
     memset(need, 0, sizeof *need * (size_t)d->nrank);
     okey_coords(key, x);
-    for (int64_t i = 0; i < 27 * w * w * w; i++) {
-        int64_t c[3] = {i % (3 * w), i / (3 * w) % (3 * w), i / (9 * w * w)};
+    for (int64_t i = 0; i < side * side * side; i++) {
+        int64_t c[3] = {i % side, i / side % side, i / side / side};
         bool beyond = false;
         for (int a = 0; a < 3; a++) {
-            c[a] += (x[a] - 1) * w;
+            c[a] += (x[a] - d->margin) * w;
             beyond |= (c[a] < 0 || c[a] >= n) && !d->periodic[a];
             c[a] &= n - 1;
         }
@@ -210,28 +207,37 @@ static void move_origin(struct domain *d, uint64_t seed)
             d->ksec.origin[a] = (int64_t)(mix(seed + (uint64_t)a) % (uint64_t)d->extent);
 }
 
-static void test_near_all(int nrank)
+/* margin: of the ghosts, in octs. */
+static void test_near_with(enum domain_kind kind, int nrank, int w, int margin)
 {
     const bool *boundaries[3] = {periodic_box, open_box, bounded_y};
+    char what[80];
+    snprintf(what, sizeof what, "%d ranks, kind %d, boundaries %d, margin %d", nrank, (int)kind, w,
+             margin);
+    struct samples s = samples_new(5000, 4, comm.size, comm.rank);
+    struct domain *d = domain_new(kind, nrank, 4, boundaries[w]);
+    domain_set_margin(d, margin);
+    struct domain *e = balance(d, kind, &s);
+    CHECK(e->margin == margin, "%s: %d", what, e->margin);
+    test_near(d, what);
+    test_near(e, what);
+    test_whole(e, what);
+    for (uint64_t seed = 0; seed < (margin > 1 ? 1 : 3) && kind == DOMAIN_KSECTION; seed++) {
+        move_origin(e, 100 * seed + (uint64_t)nrank);
+        test_near(e, what);
+        test_whole(e, what);
+    }
+    domain_free(d);
+    domain_free(e);
+    samples_free(&s);
+}
+
+static void test_near_all(int nrank)
+{
     for (int kind = 0; kind < 2; kind++)
-        for (int w = 0; w < 3; w++) {
-            char what[80];
-            snprintf(what, sizeof what, "%d ranks, kind %d, boundaries %d", nrank, kind, w);
-            struct samples s = samples_new(5000, 4, comm.size, comm.rank);
-            struct domain *d = domain_new((enum domain_kind)kind, nrank, 4, boundaries[w]);
-            struct domain *e = balance(d, (enum domain_kind)kind, &s);
-            test_near(d, what);
-            test_near(e, what);
-            test_whole(e, what);
-            for (uint64_t seed = 0; seed < 3 && kind == DOMAIN_KSECTION; seed++) {
-                move_origin(e, 100 * seed + (uint64_t)nrank);
-                test_near(e, what);
-                test_whole(e, what);
-            }
-            domain_free(d);
-            domain_free(e);
-            samples_free(&s);
-        }
+        for (int w = 0; w < 3; w++)
+            for (int margin = 1; margin <= DOMAIN_MARGIN; margin++)
+                test_near_with((enum domain_kind)kind, nrank, w, margin);
 }
 
 /* Where cut planes coincide with the grid, one layer of octs suffices. */

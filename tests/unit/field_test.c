@@ -293,7 +293,8 @@ static void test_table(const struct mesh *m)
     for (int f = 0; f < FLD_MAX; f++) n += mesh_has_field(m, f);
     const struct mesh_bytes b = mesh_bytes(NVAR, m->gravity, m->magnetic);
     check(b.gas + b.gravity == n * sizeof(double[8]), "all fields count as memory");
-    check(mesh_bytes(0, false, false).gravity + mesh_bytes(0, false, false).gas == 0, "no field, no memory");
+    check(mesh_bytes(0, false, false).gravity + mesh_bytes(0, false, false).gas == 0,
+          "no field, no memory");
     for (int f = 0; f < FLD_MAX; f++)
         for (int g = 0; g < f; g++) {
             const struct field_place p = field_place(f), q = field_place(g);

@@ -175,7 +175,7 @@ static void step_here(struct mesh *m, int l, double dt, const struct hydro_par *
 {
     bool finer = l < m->levelmax;
     if (finer) {
-        reflux_begin(m, l + 1, REFLUX_GAS, hydro_nflux(p));
+        reflux_begin(m, l + 1, REFLUX_GAS, hydro_nflux(p), 0);
         for (int k = 0; k < 2; k++) step_here(m, l + 1, 0.5 * dt, p);
     }
     hydro_update(m, l, dt, 0.1, p, NULL, NULL);

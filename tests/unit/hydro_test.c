@@ -73,7 +73,7 @@ static void advance(struct mesh *m, int l, double dt, const struct hydro_par *p)
 {
     bool finer = l < m->levelmax && m->lev[l + 1].noct > 0;
     if (finer) {
-        reflux_begin(m, l + 1, REFLUX_GAS, hydro_nflux(p));
+        reflux_begin(m, l + 1, REFLUX_GAS, hydro_nflux(p), 0);
         advance(m, l + 1, 0.5 * dt, p);
         advance(m, l + 1, 0.5 * dt, p);
     }
@@ -671,7 +671,7 @@ static void test_pressure_fix(void)
     build(&m, 4, 5, &p, false, periodic_box);
     fill(&m, expanding, &p);
     struct level *lv = &m.lev[5];
-    reflux_begin(&m, 5, REFLUX_GAS, hydro_nflux(&p));
+    reflux_begin(&m, 5, REFLUX_GAS, hydro_nflux(&p), 0);
     hydro_update(&m, 5, dt, 0.0, &p, NULL, NULL);
     for (lidx i = 0; i < lv->nown; i++) {
         int64_t x[3];

@@ -22,10 +22,8 @@ static void test_param_refused(void)
     CHECK_FAILS(read_text("&RUN_PARAMS\ntracer=.true. /"),
                 "t.nml:2: tracer=.true. is not supported: ");
     CHECK_FAILS(read_text("&RUN_PARAMS tracer=T /"), "set tracer=.false.");
-    CHECK_FAILS(read_text("&HYDRO_PARAMS scheme='induction' /"), "set scheme='muscl'");
     CHECK_FAILS(read_text("&INIT_PARAMS filetype='gadget' /"), "convert them to grafic");
     CHECK_FAILS(read_text("&RUN_PARAMS ordering='planar' /"), "ksection");
-    CHECK_FAILS(read_text("&INIT_PARAMS A_region(2)=0.,1. /"), "magnetic fields");
     CHECK_FAILS(read_text("&CPL_PARAMS w0=-0.9 /"), "set w0=-1");
     CHECK(read_text("&PHYSICS_PARAMS cooling=.false. ragn=0.1 tagn=0.3 drag=F / "
                     "&RUN_PARAMS sink=F nrestart=0 /") == OK);
@@ -146,14 +144,32 @@ static void test_param_conditions(void)
     }
 }
 
-/* Fails if magnetic fields of RAMSES are taken for plain gas because a default is named. */
+static enum err checked(const char *namelist)
+{
+    TRY(read_text(namelist));
+    TRY(param_check(par));
+    return param_check_mhd(par);
+}
+
+/* Fails if magnetic fields of RAMSES are taken for plain gas because a default is named, or if a
+ * run with a field accepts what is not built for it. */
 static void test_param_builds(void)
 {
-    CHECK_FAILS(read_text("&HYDRO_PARAMS\nriemann2d='llf' /"),
-                "t.nml:2: riemann2d is a parameter of RAMSES compiled with SOLVER=mhd");
-    CHECK_FAILS(read_text("&INIT_PARAMS A_region=0. /"), "SOLVER=mhd");
+    CHECK_FAILS(checked("&RUN_PARAMS hydro=T / &HYDRO_PARAMS riemann2d='llf' /"),
+                "riemann2d in &HYDRO_PARAMS is a parameter of RAMSES compiled with SOLVER=mhd");
+    CHECK_FAILS(checked("&RUN_PARAMS hydro=T / &INIT_PARAMS A_region=0. /"), "--build SOLVER=mhd");
+    CHECK_FAILS(checked("&RUN_PARAMS hydro=T / &HYDRO_PARAMS riemann='hlld' /"), "'acoustic'");
+    CHECK_FAILS(checked("&RUN_PARAMS hydro=T mhd=T / &HYDRO_PARAMS riemann='hllc' /"), "'hlld'");
+    CHECK_FAILS(checked("&RUN_PARAMS mhd=T pic=T /"), "set hydro=.true.");
+    CHECK_FAILS(checked("&RUN_PARAMS hydro=T mhd=T / &HYDRO_PARAMS slope_type=3 /"),
+                "give slope_mag_type, 0, 1, 2, 7 or 8");
+    CHECK_FAILS(checked("&RUN_PARAMS hydro=T / &HYDRO_PARAMS scheme='induction' /"),
+                "set scheme='muscl'");
+    CHECK(checked("&RUN_PARAMS hydro=T mhd=T / &HYDRO_PARAMS eta_mag=.1 scheme='induction' "
+                  "velana='ponomarenko' /") == OK);
+    CHECK(checked("&RUN_PARAMS hydro=T mhd=T / &HYDRO_PARAMS riemann='hlld' riemann2d='hlla' "
+                  "slope_type=3 slope_mag_type=1 / &INIT_PARAMS A_region=1. /") == OK);
     CHECK_FAILS(read_text("&HYDRO_PARAMS gamma_rad=1.3 /"), "NENER > 0");
-    CHECK_FAILS(param_set(par, "hydro/eta_mag=0"), "SOLVER=mhd");
     int left = 0;
     const char *old = "&HYDRO_PARAMS riemann2d='hlld' /";
     CHECK(param_read_loose(par, old, strlen(old), "t.nml", &left) == OK && left == 0);

@@ -23,6 +23,7 @@ static void world_make(struct world *w)
     for (int l = LMIN; l <= LMAX; l++)
         for (int f = 0; f < FLD_U + 5; f++) {
             struct level *lv = &w->m.lev[l];
+            if (!mesh_has_field(&w->m, f)) continue;
             for (lidx i = 0; i < lv->nown; i++)
                 for (int c = 0; c < 8; c++)
                     lv->fld[f][i][c] = 1 + f + 0.001 * (double)(lv->key[i] & 1023) + 0.1 * c;
@@ -34,7 +35,7 @@ static uint64_t field_sum(const struct world *w, int l, int f, bool ghosts)
 {
     const struct level *lv = &w->m.lev[l];
     lidx first = ghosts ? lv->nown : 0, n = ghosts ? lv->noct - lv->nown : lv->nown;
-    return lv->noct ? checksum_of(lv->fld[f] + first, 64 * (size_t)n) : 0;
+    return lv->noct && lv->fld[f] ? checksum_of(lv->fld[f] + first, 64 * (size_t)n) : 0;
 }
 
 static struct term_run run_of(struct world *w, int stage, int l)

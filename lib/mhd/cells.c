@@ -1,0 +1,313 @@
+/* mhd/cells: half a step of cells and of the field on faces (Fromang, Hennebelle & Teyssier 2006;
+ * docs/method/mhd.md). Slopes are limited; derivatives of a component of the field along itself do
+ * not appear, so that the scheme is right without div B in it. */
+#include <string.h>
+
+#include "hydro/cell_kern.h"
+#include "mhd/mhd_law.h"
+
+#define INLINE static inline __attribute__((always_inline))
+enum { PS = PLANE_STRIDE };
+
+/* Field on the face −x, −y or −z (axis d), or on the opposite one, in the gathered planes. */
+static const double *face_of(const struct sweep *s, int k, int d, int upper)
+{
+    return s->in.u[k & 3] + (mhd_field(s) + 2 * d + upper) * PS;
+}
+
+/* ---- primitive variables ---- */
+
+void mhd_primitive(struct sweep *s, int k, struct run at)
+{
+    const struct mhd_law *law = mhd_law_of(s);
+    const struct mhd_gas g = law->g;
+    const int n = 4 * at.fours, cells = mhd_field(s);
+    const double *restrict u = s->in.u[k & 3] + at.at, *restrict b = u + cells * PS,
+                           *restrict f = u + s->nvar * PS;
+    double *restrict q = s->q[k & 3] + at.at, *restrict c = q + cells * PS;
+    const double half_dt = 0.5 * s->dt;
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++) {
+        const double r = hydro_max(u[i], g.smallr), inv = 1.0 / r;
+        const double x = u[PS + i] * inv, y = u[2 * PS + i] * inv, z = u[3 * PS + i] * inv;
+        const double bx = 0.5 * (b[i] + b[PS + i]), by = 0.5 * (b[2 * PS + i] + b[3 * PS + i]),
+                     bz = 0.5 * (b[4 * PS + i] + b[5 * PS + i]);
+        const double e = gas_internal_v(u[4 * PS + i] - gas_magnetic(bx, by, bz), r, x, y, z);
+        q[i] = r;
+        q[PS + i] = x;
+        q[2 * PS + i] = y;
+        q[3 * PS + i] = z;
+        q[4 * PS + i] = hydro_max(g.gm1 * e, g.pmin);
+        c[i] = bx, c[PS + i] = by, c[2 * PS + i] = bz;
+    }
+    double *old = mhd_planes(s, k).old + at.at;
+    for (int d = 0; d < 3 && law->gas.par->pressure_fix; d++)
+        memcpy(old + d * PS, q + (1 + d) * PS, (size_t)n * sizeof *q);
+    for (int d = 0; d < s->ndim && law->gas.gravity; d++)
+#pragma omp simd simdlen(LANES)
+        for (int i = 0; i < n; i++) q[(1 + d) * PS + i] += f[d * PS + i] * half_dt;
+    for (int v = GAS_SCALARS; v < cells; v++)
+#pragma omp simd simdlen(LANES)
+        for (int i = 0; i < n; i++) q[v * PS + i] = u[v * PS + i] * (1.0 / q[i]);
+}
+
+/* ---- electromotive forces at the start ---- */
+
+/* v × B along axis d at the lower edge: velocities are means of four cells, the field of two faces.
+ */
+static void start_along(struct sweep *s, int d, int k, struct run at)
+{
+    const int n = 4 * at.fours, w = s->in.w, b = (d + 1) % 3, c = (d + 2) % 3;
+    const int step[3] = {1, w, 0}, db = step[b], dc = step[c];
+    const int kb = b == 2, kc = c == 2; /* whether the lower neighbour is in the plane below */
+    const double *q11 = s->q[k & 3] + at.at, *q01 = s->q[(k - kb) & 3] + at.at - db,
+                 *q10 = s->q[(k - kc) & 3] + at.at - dc,
+                 *q00 = s->q[(k - kb - kc) & 3] + at.at - db - dc;
+    const int vb = (1 + b) * PS, vc = (1 + c) * PS;
+    const double *restrict b1 = face_of(s, k, b, 0) + at.at,
+                           *restrict b0 = face_of(s, k - kc, b, 0) + at.at - dc,
+                           *restrict c1 = face_of(s, k, c, 0) + at.at,
+                           *restrict c0 = face_of(s, k - kb, c, 0) + at.at - db;
+    double *restrict e = mhd_planes(s, k).start + d * PS + at.at;
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++) {
+        const double x = 0.25 * ((q00[vb + i] + q11[vb + i]) + (q10[vb + i] + q01[vb + i])),
+                     y = 0.25 * ((q00[vc + i] + q11[vc + i]) + (q10[vc + i] + q01[vc + i]));
+        e[i] = x * (0.5 * (c0[i] + c1[i])) - y * (0.5 * (b0[i] + b1[i]));
+    }
+}
+
+void mhd_start(struct sweep *s, int k, struct run at)
+{
+    for (int d = s->ndim > 2 ? 0 : 2; d < 3; d++) start_along(s, d, k, at);
+}
+
+/* ---- the field on faces ---- */
+
+INLINE void steep_rows(enum slope type, double theta, int n, const double *restrict lo,
+                       const double *restrict mid, const double *restrict hi, double *restrict out)
+{
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++) out[i] = hydro_slope(type, mid[i] - lo[i], hi[i] - mid[i], theta);
+}
+
+/* Limited slopes of n values. */
+static void slopes_of(enum slope type, double theta, int n, const double *lo, const double *mid,
+                      const double *hi, double *out)
+{
+    switch (type) {
+    case SLOPE_MINMOD:
+        steep_rows(SLOPE_MINMOD, theta, n, lo, mid, hi, out);
+        break;
+    case SLOPE_MONCEN:
+        steep_rows(SLOPE_MONCEN, theta, n, lo, mid, hi, out);
+        break;
+    case SLOPE_VANLEER:
+        steep_rows(SLOPE_VANLEER, theta, n, lo, mid, hi, out);
+        break;
+    case SLOPE_THETA:
+        steep_rows(SLOPE_THETA, theta, n, lo, mid, hi, out);
+        break;
+    case SLOPE_NONE:
+    case SLOPE_POSITIVE: /* slopes_positive */
+    case SLOPE_SUPERBEE:
+    case SLOPE_ULTRABEE:
+    case SLOPE_CENTRAL:
+        memset(out, 0, (size_t)n * sizeof *out);
+        break;
+    }
+}
+
+/* Slopes along the face of the field on the lower faces across axis d. */
+static void face_slopes(struct sweep *s, int d, int k, struct run at)
+{
+    const struct mhd_par *p = mhd_law_of(s)->par;
+    const int step[3] = {1, s->in.w, 0};
+    double *out = mhd_planes(s, k).steep + 2 * d * PS + at.at;
+    for (int t = 0; t < 2; t++, out += PS) {
+        const int along = (d + 1 + t) % 3, z = along == 2;
+        if (along >= s->ndim) continue;
+        slopes_of(p->slope_mag, p->gas->slope_theta, 4 * at.fours,
+                  face_of(s, k - z, d, 0) + at.at - step[along], face_of(s, k, d, 0) + at.at,
+                  face_of(s, k + z, d, 0) + at.at + step[along], out);
+    }
+}
+
+/* Field on the lower faces across axis d after half a step, from the forces at the edges. */
+static void face_half(struct sweep *s, int d, int k, struct run at)
+{
+    const int n = 4 * at.fours, w = s->in.w, b = (d + 1) % 3, c = (d + 2) % 3;
+    const int step[3] = {1, w, 0}, db = step[b], dc = step[c], kb = b == 2, kc = c == 2;
+    const double *restrict from = face_of(s, k, d, 0) + at.at;
+    double *restrict to = mhd_planes(s, k).half + d * PS + at.at;
+    const double h = 0.5 * s->dtdx;
+    const double *restrict ec0 = mhd_planes(s, k).start + c * PS + at.at,
+                           *restrict ec1 = mhd_planes(s, k + kb).start + c * PS + at.at + db,
+                           *restrict eb0 = mhd_planes(s, k).start + b * PS + at.at,
+                           *restrict eb1 = mhd_planes(s, k + kc).start + b * PS + at.at + dc;
+    const double on_c = b < s->ndim ? h : 0.0, on_b = c < s->ndim ? h : 0.0;
+    if (s->ndim < 2) {
+        memcpy(to, from, (size_t)n * sizeof *to);
+        return;
+    }
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++)
+        to[i] = from[i] + on_c * (ec1[i] - ec0[i]) - on_b * (eb1[i] - eb0[i]);
+}
+
+void mhd_half(struct sweep *s, int k, bool z, struct run at)
+{
+    for (int d = z ? 2 : 0; d < (z ? 3 : 2) && d < s->ndim; d++) {
+        face_half(s, d, k, at);
+        face_slopes(s, d, k, at);
+    }
+}
+
+/* ---- cells ---- */
+
+static void slopes_positive(struct sweep *s, int v, int k, struct run at)
+{
+    const int n = 4 * at.fours, w = s->in.w, o = v * PS + at.at;
+    const double *restrict lo = s->q[(k - 1) & 3] + o, *restrict mid = s->q[k & 3] + o,
+                           *restrict hi = s->q[(k + 1) & 3] + o;
+    const struct mhd_planes p = mhd_planes(s, k);
+    double *restrict x = p.slope[0] + o, *restrict y = p.slope[1] + o, *restrict z = p.slope[2] + o;
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++) {
+        const struct hydro_slope3 d = hydro_slope_positive(lo + i, mid + i, hi + i, w);
+        x[i] = d.x, y[i] = d.y, z[i] = d.z;
+    }
+}
+
+static void cell_slopes(struct sweep *s, int nq, int k, struct run at)
+{
+    const struct hydro_par *par = mhd_law_of(s)->par->gas;
+    const int step[3] = {1, s->in.w, 0};
+    const struct mhd_planes p = mhd_planes(s, k);
+    for (int v = 0; v < nq; v++) {
+        const int o = v * PS + at.at;
+        if (par->slope_type == SLOPE_POSITIVE) {
+            slopes_positive(s, v, k, at);
+            continue;
+        }
+        for (int d = 0; d < s->ndim; d++)
+            slopes_of(par->slope_type, par->slope_theta, 4 * at.fours,
+                      s->q[(k - (d == 2)) & 3] + o - step[d], s->q[k & 3] + o,
+                      s->q[(k + (d == 2)) & 3] + o + step[d], p.slope[d] + o);
+    }
+}
+
+typedef double (*vars)[PS];
+typedef const double (*vars_in)[PS];
+
+/* Change of the gas over half a step, by the primitive equations, and of the field along missing
+ * axes. b: the index of the field among the variables. */
+INLINE void cell_half(int ndim, bool moves, int n, int b, double h, double gamma,
+                      const vars_in restrict q, const vars_in restrict dx,
+                      const vars_in restrict dy, const vars_in restrict dz, const vars restrict to)
+{
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++) {
+        const double r = q[0][i], u = q[1][i], v = q[2][i], w = q[3][i], p = q[4][i];
+        const double A = q[b][i], B = q[b + 1][i], C = q[b + 2][i], volume = 1.0 / r;
+        double dr = -u * dx[0][i] - r * dx[1][i], dp = -u * dx[4][i] - gamma * p * dx[1][i];
+        double du = -u * dx[1][i] - (dx[4][i] + B * dx[b + 1][i] + C * dx[b + 2][i]) * volume;
+        double dv = -u * dx[2][i] + A * dx[b + 1][i] * volume;
+        double dw = -u * dx[3][i] + A * dx[b + 2][i] * volume;
+        double dB = -u * dx[b + 1][i] - B * dx[1][i] + A * dx[2][i];
+        double dC = -u * dx[b + 2][i] - C * dx[1][i] + A * dx[3][i];
+        if (ndim > 1) {
+            dr += -v * dy[0][i] - r * dy[2][i];
+            dp += -v * dy[4][i] - gamma * p * dy[2][i];
+            du += -v * dy[1][i] + B * dy[b][i] * volume;
+            dv += -v * dy[2][i] - (dy[4][i] + A * dy[b][i] + C * dy[b + 2][i]) * volume;
+            dw += -v * dy[3][i] + B * dy[b + 2][i] * volume;
+            dC += -v * dy[b + 2][i] - C * dy[2][i] + B * dy[3][i];
+        }
+        if (ndim > 2) {
+            dr += -w * dz[0][i] - r * dz[3][i];
+            dp += -w * dz[4][i] - gamma * p * dz[3][i];
+            du += -w * dz[1][i] + C * dz[b][i] * volume;
+            dv += -w * dz[2][i] + C * dz[b + 1][i] * volume;
+            dw += -w * dz[3][i] - (dz[4][i] + A * dz[b][i] + B * dz[b + 1][i]) * volume;
+        }
+        to[0][i] = r + h * dr;
+        to[1][i] = moves ? u + h * du : u;
+        to[2][i] = moves ? v + h * dv : v;
+        to[3][i] = moves ? w + h * dw : w;
+        to[4][i] = p + h * dp;
+        if (ndim < 2) to[b + 1][i] = B + h * dB;
+        if (ndim < 3) to[b + 2][i] = C + h * dC;
+    }
+}
+
+static void cells_half(struct sweep *s, int k, struct run at)
+{
+    const struct mhd_law *law = mhd_law_of(s);
+    const struct mhd_planes p = mhd_planes(s, k);
+    const vars_in q = (vars_in)(s->q[k & 3] + at.at), x = (vars_in)(p.slope[0] + at.at),
+                  y = (vars_in)(p.slope[1] + at.at), z = (vars_in)(p.slope[2] + at.at);
+    const vars to = (vars)(p.cell + at.at);
+    const int n = 4 * at.fours, b = mhd_field(s);
+    const double h = 0.5 * s->dtdx, gamma = law->g.gamma;
+    const bool moves = law->par->flow == FLOW_NONE;
+    if (s->ndim > 2)
+        cell_half(3, moves, n, b, h, gamma, q, x, y, z, to);
+    else if (s->ndim > 1)
+        cell_half(2, moves, n, b, h, gamma, q, x, y, z, to);
+    else
+        cell_half(1, moves, n, b, h, gamma, q, x, y, z, to);
+}
+
+static void scalars_half(struct sweep *s, int k, struct run at)
+{
+    const struct mhd_planes p = mhd_planes(s, k);
+    const double h = 0.5 * s->dtdx;
+    for (int v = GAS_SCALARS; v < mhd_field(s); v++)
+        for (int d = 0; d < s->ndim; d++) {
+            const double *restrict q = s->q[k & 3] + v * PS + at.at,
+                                   *restrict speed = s->q[k & 3] + (1 + d) * PS + at.at,
+                                   *restrict slope = p.slope[d] + v * PS + at.at;
+            double *restrict to = p.cell + v * PS + at.at;
+#pragma omp simd simdlen(LANES)
+            for (int i = 0; i < 4 * at.fours; i++)
+                to[i] = (d ? to[i] : q[i]) - h * (speed[i] * slope[i]);
+        }
+}
+
+/* Field at the centre after half a step: the mean of both faces. */
+static void field_half(struct sweep *s, int k, struct run at)
+{
+    const int step[3] = {1, s->in.w, 0};
+    for (int d = 0; d < s->ndim; d++) {
+        const double *restrict lo = mhd_planes(s, k).half + d * PS + at.at,
+                               *restrict hi = mhd_planes(s, k + (d == 2)).half + d * PS + at.at +
+                                              step[d];
+        double *restrict to = mhd_planes(s, k).cell + (mhd_field(s) + d) * PS + at.at;
+#pragma omp simd simdlen(LANES)
+        for (int i = 0; i < 4 * at.fours; i++) to[i] = 0.5 * (lo[i] + hi[i]);
+    }
+}
+
+void mhd_trace(struct sweep *s, int k, struct run at)
+{
+    cell_slopes(s, mhd_field(s) + 3, k, at);
+    cells_half(s, k, at);
+    scalars_half(s, k, at);
+    field_half(s, k, at);
+}
+
+/* Divergence of the old velocities by central differences, for pressure_fix. */
+void mhd_expansion(struct sweep *s, int k, struct run at)
+{
+    const int n = 4 * at.fours, step[3] = {1, s->in.w, 0};
+    double *restrict out = s->sum[k & 1] + (s->nvar + 2) * PS + at.at;
+    const double dx2 = s->dx + s->dx;
+    for (int d = 0; d < s->ndim; d++) {
+        const double *restrict lo = mhd_planes(s, k - (d == 2)).old + d * PS + at.at - step[d],
+                               *restrict hi = mhd_planes(s, k + (d == 2)).old + d * PS + at.at +
+                                              step[d];
+#pragma omp simd simdlen(LANES)
+        for (int i = 0; i < n; i++) out[i] = (d ? out[i] : 0.0) + (hi[i] - lo[i]) / dx2;
+    }
+}
