@@ -67,7 +67,7 @@ class Made:
 
 
 def write(folder, rng, ndim=3, levelmin=3, levelmax=6, ncpu=2, names=(), ngrav=0, walls=False,
-          npart=0, columns=(), namelist='', number=7, tame=False, gas=None):
+          npart=0, columns=(), namelist='', number=7, tame=False, gas=None, boxlen=1.0):
     """tame: values between 0 and 1 instead of random bits; gas(l, x): the gas of the own octs x
     [n][ndim] of level l, [cells][variables][n]."""
     os.makedirs(folder)
@@ -76,7 +76,7 @@ def write(folder, rng, ndim=3, levelmin=3, levelmax=6, ncpu=2, names=(), ngrav=0
         m.draw = lambda *shape: rng.random(shape).view(np.uint64)
     else:
         m.draw = lambda *shape: random_bits(rng, *shape)
-    m.gas = gas
+    m.gas, m.boxlen = gas, boxlen
     m.octs, m.split = grow(rng, ndim, levelmin, levelmax, walls)
     owner = {l: rng.integers(0, ncpu, len(x)) for l, x in m.octs.items()}
     nb, n = (2 * ndim if walls else 0), [3 if walls and d < ndim else 1 for d in range(3)]
@@ -85,7 +85,7 @@ def write(folder, rng, ndim=3, levelmin=3, levelmax=6, ncpu=2, names=(), ngrav=0
     for rank in range(ncpu):
         amr_and_values(folder, rng, m, rank, ndim, levelmax, ncpu, owner, nb, n, skip, cells, names,
                        ngrav, number)
-    texts(folder, rng, ndim, levelmin, levelmax, ncpu, names, namelist, number)
+    texts(folder, rng, ndim, levelmin, levelmax, ncpu, names, namelist, number, boxlen)
     if npart:
         particles(folder, rng, ndim, ncpu, npart, columns, number)
     return m
@@ -119,7 +119,7 @@ def amr_and_values(folder, rng, m, rank, ndim, levelmax, ncpu, owner, nb, n, ski
     with open(os.path.join(folder, 'amr' + tail), 'wb') as f:
         for x in (ncpu, ndim, n, levelmax, 50000, nb, int(count.sum())):
             record(f, x)
-        record(f, 1.0, '<f8')
+        record(f, m.boxlen, '<f8')
         record(f, [1, 1, 1])
         for x in ([1.0], [1.0], 0.5, rng.random(levelmax), rng.random(levelmax)):
             record(f, x, '<f8')
@@ -183,13 +183,13 @@ def values(path, draw, kind, nvar, lists, ncpu, nb, ndim, levelmax, cells, given
                 record(f, bits, '<u8')
 
 
-def texts(folder, rng, ndim, levelmin, levelmax, ncpu, names, namelist, number):
+def texts(folder, rng, ndim, levelmin, levelmax, ncpu, names, namelist, number, boxlen):
     with open(os.path.join(folder, 'info_%05d.txt' % number), 'w') as f:
         for name, x in (('ncpu', ncpu), ('ndim', ndim), ('levelmin', levelmin),
                         ('levelmax', levelmax), ('ngridmax', 50000), ('nstep_coarse', 12)):
             f.write('%-12s=%11d\n' % (name, x))
         f.write('\n')
-        for name, x in (('boxlen', 1), ('time', 0.5), ('aexp', 1), ('H0', 1), ('omega_m', 1),
+        for name, x in (('boxlen', boxlen), ('time', 0.5), ('aexp', 1), ('H0', 1), ('omega_m', 1),
                         ('omega_l', 0), ('omega_k', 0), ('omega_b', 0), ('unit_l', 1),
                         ('unit_d', 1), ('unit_t', 1)):
             f.write('%-12s=%23.15E\n' % (name, x))

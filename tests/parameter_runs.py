@@ -130,6 +130,31 @@ WALLS = vary(vary(GAS, 'refine/err_grad_d', **SCALARS), init={'v_region': [0.2, 
     'kbound_max': [0, 0, 0, 0, -1, 1, -1, 1, -1, 1],
     'd_bound': [2.0, 0, 0, 0, 0, 1.0], 'u_bound': [1.0, 0, 0, 0, 0, 0.2],
     'p_bound': [0.5, 0, 0, 0, 0, 1.0], 'var_bound(1,1)': 0.4})
+# The thresholds of the switches would change each face and edge if the switches were on.
+MHD = vary(GAS, 'refine/err_grad_d', amr={'levelmax': 4},
+           run={'mhd': True, 'nstepmax': 3},
+           init={'a_region': [0.7, 0.7], 'b_region': [0.4, 0.4], 'c_region': [-0.3, -0.3]},
+           hydro={'riemann': 'hlld', 'riemann2d': 'hlld', 'slope_type': 1,
+                  'switch_solv_min_dens': 10.0},
+           refine={'err_grad_p': 0.2}, output={'foutput': 1})
+SWITCHED = vary(MHD, 'hydro/switch_solv_min_dens',
+                hydro={'allow_switch_solver': True, 'allow_switch_solver2d': True})
+DRIFT = vary(MHD, hydro={'scheme': 'induction'})
+DIVERGENT = vary(MHD, init={'a_region': [0.7, 0.2]})
+# Each component jumps along an axis that is not its own.
+STEEP = vary(MHD, 'refine/err_grad_p', 'output/tout', run={'ndim': 2, 'nstepmax': 3},
+             init={'length_y': [10.0, 20.0], 'length_x': [10.0, 0.3], 'exp_region': [10.0, 10.0],
+                   'u_region': [0.1, 0.1], 'a_region': [0.7, 0.7], 'b_region': [0.4, 0.9],
+                   'c_region': [-0.3, 0.5]})
+STEEP_A = vary(STEEP, init={'length_x': [10.0, 20.0], 'length_y': [10.0, 0.3],
+                            'a_region': [0.7, 0.2], 'b_region': [0.4, 0.4]},
+               refine={'err_grad_a': 0.05})
+FIELD_WALLS = vary(MHD, 'output/tout', run={'ndim': 2}, init={'v_region': [0.2, 0.3]}, boundary={
+    'nboundary': 4, 'bound_type': [3, 2, 3, 2], 'ibound_min': [-1, 1, -1, -1],
+    'ibound_max': [-1, 1, 1, 1], 'jbound_min': [0, 0, -1, 1], 'jbound_max': [0, 0, -1, 1],
+    'd_bound': [1.0, 0, 1.0], 'u_bound': [1.0, 0, 0.1], 'v_bound': [0, 0, 1.0],
+    'p_bound': [0.5, 0, 0.5], 'a_bound': [0.7, 0, 0.7], 'b_bound': [0.4, 0, 0.4],
+    'c_bound': [-0.3, 0, -0.3]})
 HDF5 = vary(GAS, output={'outformat': 'hdf5', 'foutput': 1})
 DEVICE = vary(GAS, run={'gpu_hydro': True, 'gpu_device': 'host'})
 
@@ -165,6 +190,7 @@ COSMO = {
     'amr': {'levelmin': 5, 'levelmax': 6, 'nexpand': [1]},
     'hydro': {'gamma': 1.6666667, 'riemann': 'hllc', 'pressure_fix': True},
     'refine': {'m_refine': [2.6]}}
+COSMO_MHD = vary(COSMO, run={'mhd': True}, hydro={'riemann': 'hlld'}, refine={'m_refine': [8]})
 DARK = vary(COSMO, 'init/omega_b', 'hydro', 'refine', 'run/nsubcycle', 'amr/nexpand',
             run={'hydro': False, 'use_fftw': True}, amr={'levelmax': 5},
             output={'outformat': 'hdf5'})
@@ -307,6 +333,15 @@ RUNS = {
     'dark': (1, DARK, unpack('ic_32')),
     'solver': (1, SOLVER, None),
     'walls': (1, WALLS, None),
+    'mhd': (1, MHD, None),
+    'drift': (1, DRIFT, None),
+    'switched': (1, SWITCHED, None),
+    'divergent': (1, DIVERGENT, None),
+    'steep_a': (1, STEEP_A, None),
+    'steep_b': (1, vary(STEEP, refine={'err_grad_b': 0.05}), None),
+    'steep_c': (1, vary(STEEP, refine={'err_grad_c': 0.05}), None),
+    'steep_b2': (1, vary(STEEP, refine={'err_grad_b2': 0.05}), None),
+    'field_walls': (1, FIELD_WALLS, None),
     'hdf5': (1, HDF5, None),
     'timed': (1, vary(GAS, output={'walltime_hrs': 10.0}), None),
     'device': (1, DEVICE, None),
@@ -322,6 +357,7 @@ RUNS = {
     'ranks': (2, RANKS, particles(500)),
     'work': (2, vary(RANKS, run={'memory_balance': False}), particles(500)),
     'cosmo': (1, COSMO, unpack('ic_32')),
+    'cosmo_mhd': (1, COSMO_MHD, unpack('ic_32')),
     'neutrinos': (1, NEUTRINOS, each(unpack('ic_32'), response('table', 0.5),
                                      response('other', 0.9))),
     'zoom': (1, ZOOM, unpack('ic_zoom')),
@@ -386,6 +422,19 @@ ACTS = {
         boundary/kbound_min(8)=-1 boundary/kbound_max(7)=1 boundary/d_bound(1)=3
         boundary/u_bound(1)=0.5 boundary/v_bound(1)=0.5 boundary/w_bound(1)=0.5
         boundary/p_bound(1)=1 boundary/var_bound(1,1)=0.7 boundary/no_inflow=T""",
+    'mhd': """
+        run/mhd=F!2 init/a_region=0.5,0.5 init/b_region=0.5,0.5 init/c_region=0.5,0.5
+        hydro/riemann2d=llf hydro/slope_mag_type=0 hydro/eta_mag=0.1 hydro/scheme=induction
+        hydro/allow_switch_solver=T hydro/allow_switch_solver2d=T refine/interpol_mag_type=0""",
+    'switched': """
+        hydro/switch_solv_b=0.1 hydro/switch_solv_dens=1.01 hydro/switch_solv_min_dens=10""",
+    'drift': 'hydro/velana=ponomarenko',
+    'divergent': 'init/allow_divb=T',
+    'steep_a': 'refine/err_grad_a=-1 refine/floor_a=100',
+    'steep_b': 'refine/err_grad_b=-1 refine/floor_b=100',
+    'steep_c': 'refine/err_grad_c=-1 refine/floor_c=100',
+    'steep_b2': 'refine/err_grad_b2=-1 refine/floor_b2=100',
+    'field_walls': 'boundary/a_bound(3)=0.2 boundary/b_bound(1)=0.9 boundary/c_bound(1)=0.5',
     'hdf5': 'output/deflate=9 output/keep_last=1',
     'timed': 'output/minutes_dump=600!75',
     'device': 'run/gpu_device=none run/gpu_seed=2 run/gpu_auto_tune=T run/n_cuda_streams=2',
@@ -416,6 +465,7 @@ ACTS = {
     'cosmo': """
         run/cosmo=F!2 run/dlna_max=0.01 run/ramses_cosmology=T output/aout=0.021 output/aend=0.021
         output/delta_aout=0.001 init/omega_b=0.03 init/aexp_ini=0.025""",
+    'cosmo_mhd': 'init/b_ave=0.001',
     'neutrinos': 'neutrino/omega_nu=0.1 neutrino/neutrino_table=other',
     'cooling': """
         physics/haardt_madau=F physics/cooling_method=implicit physics/self_shielding=T

@@ -76,7 +76,7 @@ WRONG = [  # error, (namelist, options, settings), pattern of the message
     ('ndim=4', (GAS, [], ['run_params/ndim=4']), 'ndim=4.*1 .. 3'),
     ('ndim=0', (GAS, [], ['run_params/ndim=0']), 'ndim=0.*1 .. 3'),
     ('a number with letters', build('NDIM=two'), 'NDIM=two'),
-    ('magnetic fields', build('NDIM=2 SOLVER=mhd'), 'SOLVER=mhd.*not part of this code yet'),
+    ('relativistic gas', build('NDIM=2 SOLVER=rhd'), 'SOLVER=rhd.*not part of this code yet'),
     ('an unknown solver', build('SOLVER=euler'), 'SOLVER=euler'),
     ('non-thermal energies', build('NDIM=1 NENER=2'), 'NENER=2'),
     ('radiation', build('NDIM=2 RT=1 NGROUPS=3 NIONS=3'), 'RT=1'),

@@ -10,6 +10,10 @@ that the checkpoint does not know taken for 0.
 """
 # test: nbody4096 tier=check timeout=240
 # test: selfgrav_jeans tier=check timeout=120
+# test: m2_loop tier=check timeout=120
+# test: m2_ot_hll_hlla tier=check timeout=120
+# test: m2_ot_uni tier=check timeout=120
+# test: m2_otu_s3 tier=check timeout=120
 import glob
 import os
 import re
@@ -28,7 +32,10 @@ def main():
     with tarfile.open(os.path.join(ptah.DATA, 'restart', case + '.tar.xz')) as t:
         t.extractall('.')
     start = glob.glob(os.path.join(case, 'output_*'))[0]
-    r = ptah.simulate(os.path.join(ptah.DATA, 'golden', case + '.nml'), '.', options=['-r', start])
+    ndim = read_ramses.read_info(start)['ndim']
+    settings = compare.settings_of(case, ndim)
+    r = ptah.simulate(os.path.join(ptah.DATA, 'golden', case + '.nml'), '.', settings=settings,
+                      options=['-r', start])
     v = ptah.Verdict()
     v.same('it is said that bits are missing', 'not bit for bit' in r.err, True)
     changed = re.findall(r'Changed since the checkpoint: (?!run_params/gpu_).*', r.err)
@@ -43,16 +50,16 @@ def main():
         compare.compare_cells(v, case, mine, theirs)
         if theirs.part:
             compare.compare_particles(v, case, mine, theirs)
-    converted(v, case, start, r)
+    converted(v, case, start, r, settings)
     v.end()
 
 
-def converted(v, case, start, r):
+def converted(v, case, start, r, settings):
     """From the same state in another format, the run writes the same checkpoints."""
     made = ptah.Run([ptah.program('convert'), '-f', 'hdf5', '-o', 'converted', start], '.')
     v.same('convert: status', made.status, 0)
     again = ptah.simulate(os.path.join(ptah.DATA, 'golden', case + '.nml'), 'again',
-                          options=['-r', '../converted'])
+                          settings=settings, options=['-r', '../converted'])
     v.same('converted: checkpoints',
            [os.path.basename(o) for o in again.outputs], [os.path.basename(o) for o in r.outputs])
 

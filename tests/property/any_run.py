@@ -6,8 +6,8 @@ ranks. All digests must equal that of one rank with one thread.
                                       without one they are new ones each time
     any_run.py show SEED [KIND]       print the namelist, and the ways of running it
 
-KIND is any (boxes and universes) or galaxies: stars, a recipe of feedback, sinks or black holes,
-clumps and cooling together.
+KIND is any (boxes and universes), galaxies: stars, a recipe of feedback, sinks or black holes,
+clumps and cooling together, or magnetic: boxes in one to three dimensions with a magnetic field.
 
 A draw that simulate refuses is reported and not counted. Failed draws stay in the folder draw_SEED.
 
@@ -15,8 +15,10 @@ Example of a fault caught: a loop that follows the order of arrival, in whatever
 """
 # test: 3 20 tier=check timeout=400 ranks=3
 # test: 1 3 galaxies tier=check timeout=200 ranks=3
+# test: 4 6 magnetic tier=check timeout=300 ranks=3
 # test: 40 tier=long timeout=3600 ranks=3
 # test: 20 1 galaxies tier=long timeout=3600 ranks=3
+# test: 30 1 magnetic tier=long timeout=3600 ranks=3
 import itertools
 import os
 import random
@@ -141,11 +143,11 @@ def subcycles(r):
     return [r.choice([1, 1, 2]) for _ in range(2)] + [2]
 
 
-def box(r):
+def box(r, deepest=6):
     """Gas, particles or both in a box of side 1; with or without gravity and boundaries."""
     kind = r.choice(['gas', 'gas', 'gravity', 'particles', 'all'])
     hydro, poisson, pic = kind != 'particles', kind != 'gas', kind in ('particles', 'all')
-    a, passive = mesh(r, r.randint(2, 4), 6), r.choice([0, 0, 1, 3]) if hydro else 0
+    a, passive = mesh(r, r.randint(2, 4), deepest), r.choice([0, 0, 1, 3]) if hydro else 0
     levels = a['levelmax'] - a['levelmin'] + 1
     run = {'hydro': hydro, 'poisson': poisson, 'pic': pic, 'nstepmax': STEPS,
            'nsubcycle': subcycles(r), 'use_fftw': r.random() < 0.5}
@@ -171,6 +173,36 @@ def box(r):
             round((1.0 if hydro else 0.3) * 8.0 ** -a['levelmin'], 9)
     if r.random() < 0.4:
         groups['BOUNDARY_PARAMS'] = walls(r, passive)
+    return groups, count
+
+
+def magnetic(r):
+    """A box of gas with a uniform field, which its clouds wind up."""
+    ndim = r.choice([1, 2, 3, 3])
+    groups, count = box(r, 8 - ndim)
+    while not groups['RUN_PARAMS']['hydro'] or (ndim < 3 and 'BOUNDARY_PARAMS' in groups):
+        groups, count = box(r, 8 - ndim)
+    groups['RUN_PARAMS'].update(mhd=True, ndim=ndim)
+    strength = r.choice([0.1, 1.0])
+    b = [strength * x for x in some(r, -1, 1, 3)]
+    initial = groups['INIT_PARAMS']
+    for i in range(initial['nregion']):
+        if initial['region_type(%d)' % (i + 1)] == 'point':
+            initial['region_type(%d)' % (i + 1)] = 'square'
+            initial['length_x'][i], initial['d_region'][i] = 0.2, 1.0
+    initial.update((x + '_region', [value] * initial['nregion']) for x, value in zip('abc', b))
+    slopes = [0, 1, 2, 7, 8] if ndim == 3 else [0, 1, 2]
+    groups['HYDRO_PARAMS'].update(
+        riemann=r.choice(['llf', 'hll', 'hlld', 'hlld', 'roe', 'upwind']), difmag=0.0,
+        riemann2d=r.choice(['llf', 'hll', 'hlla', 'hlld', 'hlld', 'roe', 'upwind']),
+        slope_mag_type=r.choice(slopes))
+    if 'REFINE_PARAMS' in groups:
+        groups['REFINE_PARAMS'].update(interpol_var=r.randint(0, 1), interpol_type=r.randint(0, 3),
+                                       interpol_mag_type=r.choice([-1, 0, 1, 2, 3, 6]),
+                                       err_grad_b2=r.choice([-1.0, 0.1, 0.3]))
+    walls = groups.get('BOUNDARY_PARAMS')
+    if walls:
+        walls.update((x + '_bound', some(r, -1, 1, walls['nboundary'])) for x in 'abc')
     return groups, count
 
 
@@ -289,14 +321,17 @@ def particles(r, n, folder):
 
 def draw(seed, kind):
     r = random.Random(seed)
+    if kind == 'magnetic':
+        groups, count = magnetic(r)
+        return groups, count, r
     makes = galaxy if kind == 'galaxies' else universe if r.random() < 0.25 else box
     groups, count = makes(r)
     return groups, count, r
 
 
-def manner(r, resume):
-    """A way of running: ranks, threads, settings, environment."""
-    device = r.random() < 0.5
+def manner(r, resume, there):
+    """A way of running: ranks, threads, settings, environment; there: also on a device."""
+    device = r.random() < 0.5 and there
     settings = ['run_params/ordering=' + r.choice(['ksection', 'hilbert']),
                 'run_params/nremap=%d' % r.choice([0, 1, 2, 5]),
                 'run_params/exchange_method=' + r.choice(['auto', *ptah.transports()]),
@@ -316,9 +351,10 @@ def manner(r, resume):
     return ranks, r.choice([1, 1, 2]), settings, env, resume
 
 
-def ways(r, hydro):
-    out = [manner(r, False) for _ in range(3)] + [manner(r, True) for _ in range(2)]
-    for way in out if hydro else []:
+def ways(r, run):
+    there = not run.get('mhd')  # devices have no kernels of a magnetic field
+    out = [manner(r, i > 2, there) for i in range(5)]
+    for way in out if run['hydro'] else []:
         way[2].append('hydro_params/tile_depth=%d' % r.randint(0, 4))
     return out
 
@@ -359,7 +395,7 @@ def attempt(seed, kind):
     if first.status != 0:
         return ['one rank: status %d\n%s' % (first.status, first.err[-2000:])]
     expected, bad = numbered(first), []
-    for i, way in enumerate(ways(r, groups['RUN_PARAMS']['hydro'])):
+    for i, way in enumerate(ways(r, groups['RUN_PARAMS'])):
         options = ['-o', 'way%d' % i]
         if way[4]:  # from the output after EVERY steps, in the format of this way
             source = 'output_00002'
@@ -391,7 +427,7 @@ def show(seed, kind='any'):
     print(text_of(groups) + '%d particles' % count)
     if count:
         particles(r, count, os.path.join('shown_%d' % seed))
-    for way in ways(r, groups['RUN_PARAMS']['hydro']):
+    for way in ways(r, groups['RUN_PARAMS']):
         print(told(way))
 
 

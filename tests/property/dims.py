@@ -1,12 +1,13 @@
-"""One digest in one and two dimensions, with refinement and boundaries, whatever the number of
-ranks and threads, the ordering and the format, on a device or not, and after a restart.
+"""One digest in one and two dimensions, and with a magnetic field in any, with refinement and
+boundaries, whatever the number of ranks and threads, the ordering and the format, on a device or
+not, and after a restart.
 
     dims.py CASE [small|all]    a case of tests/data/golden; cases of gravity get the particles of
                                 d1_part or d2_part; small: few steps, a few of the variants
 
 Example of a fault caught: a sum over the eight numbers of an oct where it has two or four cells,
 ghosts that look across a missing axis, a format that loses the velocities of missing axes,
-particles deposited in the order of ranks.
+particles deposited in the order of ranks, an electromotive force of the rank's own fine octs only.
 """
 # test: d1_grav_iso small tier=quick timeout=60 ranks=2
 # test: t_sod-tube tier=check timeout=120 ranks=2
@@ -23,6 +24,13 @@ particles deposited in the order of ranks.
 # test: d1_gas_part tier=check timeout=120 ranks=2
 # test: d2_gas_part tier=check timeout=120 ranks=2
 # test: d2_isolated tier=long timeout=120 ranks=2
+# test: m2_bnda_imp small tier=quick timeout=60 ranks=2
+# test: m1_bw_refl tier=check timeout=120 ranks=2
+# test: m2_bnda_imp tier=check timeout=120 ranks=2
+# test: m3_amr_hlld tier=check timeout=200 ranks=2
+# test: m3_amr_pfix tier=check timeout=200 ranks=2
+# test: m2_bnda_refl all tier=long timeout=900 ranks=2
+# test: m3_amr_iv1 all tier=long timeout=900 ranks=2
 import lzma
 import os
 import sys
@@ -46,6 +54,11 @@ ALL = {**SOME, 'eight': (8, 1, 'ksection', 'original', (APART,)),
        'there_eight': (8, 1, 'hilbert', 'hdf5', THERE),
        'there_threads': (2, 2, 'ksection', 'original',
                          (*THERE, APART, 'run_params/gpu_seed=5'))}
+# Walls for three dimensions: reflecting, outflow, and an imposed state with a field.
+WALLS = ['boundary_params/' + x for x in (
+    'nboundary=4', 'ibound_min=-1,1,-1,-1', 'ibound_max=-1,1,1,1', 'jbound_min=0,0,-1,1',
+    'jbound_max=0,0,-1,1', 'bound_type=1,2,3,1', 'd_bound=1,1,1.5,1', 'p_bound=1,1,0.3,1',
+    'v_bound=0,0,0.4,0', 'a_bound=0,0,0.5,0', 'b_bound=0,0,0.5,0', 'c_bound=0,0,0.2,0')]
 AGAIN = ('two', 'hdf5', 'there', 'there_three')
 
 
@@ -61,8 +74,14 @@ def with_particles(case):
             "init_params/initfile='%s'" % os.path.abspath('ics')]
 
 
+def with_walls(case):
+    """Settings of the cases in three dimensions, which have no walls of their own."""
+    return WALLS if case.startswith('m3') else []
+
+
 def run(case, steps, folder, ranks, threads, ordering, form, further, options=()):
-    settings = ['run_params/ndim=%d' % (2 if case.startswith('d2') else 1),
+    settings = ['run_params/ndim=%d' % (int(case[1]) if case[1].isdigit() else 1),
+                'run_params/mhd=.%s.' % ('true' if case[0] == 'm' else 'false'),
                 'run_params/ordering=' + ordering, 'output_params/outformat=' + form,
                 'run_params/nremap=3', 'run_params/nstepmax=%d' % steps,
                 'output_params/foutput=%d' % (steps // 2), 'output_params/noutput=1',
@@ -78,8 +97,11 @@ def run(case, steps, folder, ranks, threads, ordering, form, further, options=()
 def main():
     case, how = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ''
     heavy = '_grav_' in case or '_part' in case
-    steps, variants = 4 if heavy else 12, {'small': SMALL, 'all': ALL}.get(how, SOME)
-    always = with_particles(case)
+    steps = 4 if heavy or case.startswith('m3') else 12
+    variants = {'small': SMALL, 'all': ALL}.get(how, SOME)
+    if case[0] == 'm':  # devices have no kernels of a magnetic field
+        variants = {name: x for name, x in variants.items() if not name.startswith('there')}
+    always = with_particles(case) + with_walls(case)
     always += ['amr_params/levelmax=%d' % (7 if case.startswith('d1') else 6)
                ] if heavy and (how != 'all' or case.startswith('d1_grav')) else []
     v = ptah.Verdict()

@@ -11,7 +11,7 @@ Maps of the field, of the Alfvén speed and of beta are compared pixel by pixel.
 
 Examples of faults caught: faces between octs of different files that are not compared, a mean over
 all children of a cell instead of the children at the face, a divergence with the spacing of another
-level, a map of one face instead of the mean of both.
+level, a map of one face instead of the mean of both, copies judged by the field of their own cell.
 """
 # test: tier=check timeout=180
 import json
@@ -196,6 +196,21 @@ def many(v, seed):
     v.same('a face on the seam of the box', (r.status, 'on its other side' in r.out), (1, True))
 
 
+def faint(v, ndim, seed):
+    """Where there is almost no field, its copies may differ by all that they are."""
+    rng = np.random.default_rng(seed)
+
+    def change(l, b, x):
+        b[:] = 0
+        b[2] = b[5] = x[0] < 2 ** (l - 1)  # half of the box
+        b += 1e-13 * (rng.random(b.shape) - .5)
+    write('faint%d' % ndim, seed, ndim, change)
+    r = inspect('-cc', '-j', 'faint%d' % ndim)
+    found = json.loads(r.out)
+    v.same('%d-D, little field: status, findings' % ndim, (r.status, found['damages']), (0, 0))
+    v.check('%d-D, little field: copies' % ndim, found['face_copies'], 1.1e-13)
+
+
 def divergent(v, seed):
     """A divergence is no damage, and is reported."""
     def change(l, b, x):
@@ -227,9 +242,11 @@ def main():
         if ndim == 2:
             maps(v, made)
         broken(v, ndim, good, made)
+        faint(v, ndim, good)
     many(v, grown(3, seed))
     divergent(v, seed)
     v.end()
 
 
-main()
+if __name__ == '__main__':
+    main()

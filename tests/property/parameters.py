@@ -278,10 +278,22 @@ def find_vain(runs, row, given):
     return None, told
 
 
+def of_fields(row):
+    """Whether RAMSES has a parameter only where the gas has a magnetic field: without, it is
+    refused, since the run would be another problem."""
+    return row.told and 'mhd=.true.' in row.told and row.name != 'allow_divb'
+
+
 def vain():
     """For a row without condition, a line is required if its group is not read in all runs."""
     v, rows, runs = Verdict(), listed(), Runs()
     jobs = []
+    refused = [(s, runs.pool.submit(runs.check, 'gas', s))
+               for key, (s, *_) in settings(rows).items() if of_fields(rows[key])]
+    for s, job in refused:
+        seen = job.result()
+        v.check(seen.status == 2 and seen.log and 'SOLVER=mhd' in seen.log[-1],
+                '%s: not refused without a magnetic field: %s' % (s.text, seen.log[-2:]))
     for key, given in settings(rows).items():
         row = rows[key]
         if row.refused or not (row.told or row.group in CONDITIONAL):
@@ -291,7 +303,8 @@ def vain():
     by_run = {}
     for row, s, job in jobs:
         name, told = job.result()
-        v.check(name, '%s: no run says that it has no effect%s' % (s.text, row.told or ''))
+        v.check(name or of_fields(row),
+                '%s: no run says that it has no effect%s' % (s.text, row.told or ''))
         if name:
             by_run.setdefault(name, []).append(s)
     for name, job in [(n, runs.pool.submit(runs.in_vain, n, g)) for n, g in by_run.items()]:
