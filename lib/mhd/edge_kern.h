@@ -97,7 +97,7 @@ struct mhd_pair {
     double x, y;
 };
 
-/* Those of fast waves, or of Alfvén waves, at a corner; inv: 1/ρ. */
+/* Squares of the speeds of fast waves, or of Alfvén waves, at a corner; inv: 1/ρ. */
 PTAH_HD struct mhd_pair mhd_corner_speeds2(struct mhd_state s, bool fast, double inv,
                                            struct mhd_gas g)
 {

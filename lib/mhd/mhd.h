@@ -65,7 +65,7 @@ struct mhd_sums {
     double *divergence;
 };
 
-/* As hydro_courant. */
+/* Longest step of level l that own leaf cells allow, as hydro_courant; s: NULL: no sums. */
 double mhd_courant(const struct mesh *m, int l, const struct mhd_par *p, const struct mhd_sums *s);
 
 /* The expansion of the universe during a step (docs/method/mhd.md). */
@@ -76,7 +76,7 @@ struct mhd_expansion {
     double growth, first;
 };
 
-/* As hydro_update: advances gas and field of level l by dt. Between reflux_begin and reflux_end of
+/* Advances gas and field of level l by dt. Between reflux_begin and reflux_end of
  * level l+1 its registers hold fluxes and electromotive forces of the finer level. */
 void mhd_update(struct mesh *m, int l, double dt, struct mhd_expansion x, const struct mhd_par *p,
                 const struct patch_arrival *a, const struct hydro_change *c);
@@ -109,5 +109,5 @@ void mhd_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*ou
  * children, faces the means of the finer faces, also those of leaf cells next to a split cell. */
 void mhd_restrict(struct mesh *m, int l, const struct mhd_par *p);
 
-/* As hydro_flag, with the thresholds of the field. */
+/* Gradient criteria of hydro_flag, and those of the field: sets ok[i][c] |= 1 for own octs. */
 void mhd_flag(const struct mesh *m, int l, const struct mhd_par *p, unsigned char (*ok)[8]);
