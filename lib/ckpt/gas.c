@@ -44,8 +44,7 @@ void gas_primitive(int nvar, double gamma, double smallr, int64_t n, const doubl
 
 static double field_energy(const double *const *b, int64_t i)
 {
-    return gas_magnetic(0.5 * (b[0][i] + b[1][i]), 0.5 * (b[2][i] + b[3][i]),
-                        0.5 * (b[4][i] + b[5][i]));
+    return gas_magnetic_faces(b[0][i], b[1][i], b[2][i], b[3][i], b[4][i], b[5][i]);
 }
 
 void gas_add_field(int64_t n, const double *const *b, double *e)

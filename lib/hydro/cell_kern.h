@@ -266,12 +266,16 @@ PTAH_HD double gas_signal_speed(const void *ctx, const struct level *lv, lidx i,
                             lv->fld[FLD_U + GAS_ENERGY][i][c], s->gas);
 }
 
+/* Sum of the magnitudes of the acceleration along the axes, which shortens a step. */
+PTAH_HD double gas_pull(const struct level *lv, lidx i, int c)
+{
+    return fabs(lv->fld[FLD_FX][i][c]) + fabs(lv->fld[FLD_FY][i][c]) + fabs(lv->fld[FLD_FZ][i][c]);
+}
+
 PTAH_HD double gas_signal_step(const void *ctx, const struct level *lv, lidx i, int c)
 {
     const struct gas_signal *s = (const struct gas_signal *)ctx;
-    double pull = fabs(lv->fld[FLD_FX][i][c]) + fabs(lv->fld[FLD_FY][i][c]) +
-                  fabs(lv->fld[FLD_FZ][i][c]);
-    return -hydro_speed_dt(gas_signal_speed(s, lv, i, c), pull, s->dx, s->courant);
+    return -hydro_speed_dt(gas_signal_speed(s, lv, i, c), gas_pull(lv, i, c), s->dx, s->courant);
 }
 
 /* ---- sums over an oct ---- */

@@ -130,8 +130,8 @@ static void oct_field(const struct regions *r, okey key, double (*b)[8])
 static void add_magnetic(const double (*b)[8], double (*u)[8])
 {
     for (int c = 0; c < 8; c++)
-        u[GAS_ENERGY][c] += gas_magnetic(0.5 * (b[0][c] + b[1][c]), 0.5 * (b[2][c] + b[3][c]),
-                                         0.5 * (b[4][c] + b[5][c]));
+        u[GAS_ENERGY][c] += gas_magnetic_faces(b[0][c], b[1][c], b[2][c], b[3][c], b[4][c],
+                                               b[5][c]);
 }
 
 /* ---- shapes ---- */

@@ -57,8 +57,8 @@ void mhd_primitive(struct sweep *s, int k, struct run at)
  */
 static void start_along(struct sweep *s, int d, int k, struct run at)
 {
-    const int n = 4 * at.fours, w = s->in.w, b = (d + 1) % 3, c = (d + 2) % 3;
-    const int step[3] = {1, w, 0}, db = step[b], dc = step[c];
+    const int n = 4 * at.fours, b = (d + 1) % 3, c = (d + 2) % 3;
+    const int db = sweep_step(s, b), dc = sweep_step(s, c);
     const int kb = b == 2, kc = c == 2; /* whether the lower neighbour is in the plane below */
     const double *q11 = s->q[k & 3] + at.at, *q01 = s->q[(k - kb) & 3] + at.at - db,
                  *q10 = s->q[(k - kc) & 3] + at.at - dc,
@@ -122,22 +122,22 @@ static void slopes_of(enum slope type, double theta, int n, const double *lo, co
 static void face_slopes(struct sweep *s, int d, int k, struct run at)
 {
     const struct mhd_par *p = mhd_law_of(s)->par;
-    const int step[3] = {1, s->in.w, 0};
     double *out = mhd_planes(s, k).steep + 2 * d * PS + at.at;
     for (int t = 0; t < 2; t++, out += PS) {
         const int along = (d + 1 + t) % 3, z = along == 2;
         if (along >= s->ndim) continue;
         slopes_of(p->slope_mag, p->gas->slope_theta, 4 * at.fours,
-                  face_of(s, k - z, d, 0) + at.at - step[along], face_of(s, k, d, 0) + at.at,
-                  face_of(s, k + z, d, 0) + at.at + step[along], out);
+                  face_of(s, k - z, d, 0) + at.at - sweep_step(s, along),
+                  face_of(s, k, d, 0) + at.at,
+                  face_of(s, k + z, d, 0) + at.at + sweep_step(s, along), out);
     }
 }
 
 /* Field on the lower faces across axis d after half a step, from the forces at the edges. */
 static void face_half(struct sweep *s, int d, int k, struct run at)
 {
-    const int n = 4 * at.fours, w = s->in.w, b = (d + 1) % 3, c = (d + 2) % 3;
-    const int step[3] = {1, w, 0}, db = step[b], dc = step[c], kb = b == 2, kc = c == 2;
+    const int n = 4 * at.fours, b = (d + 1) % 3, c = (d + 2) % 3;
+    const int db = sweep_step(s, b), dc = sweep_step(s, c), kb = b == 2, kc = c == 2;
     const double *restrict from = face_of(s, k, d, 0) + at.at;
     double *restrict to = mhd_planes(s, k).half + d * PS + at.at;
     const double h = 0.5 * s->dtdx;
@@ -182,7 +182,6 @@ static void slopes_positive(struct sweep *s, int v, int k, struct run at)
 static void cell_slopes(struct sweep *s, int nq, int k, struct run at)
 {
     const struct hydro_par *par = mhd_law_of(s)->par->gas;
-    const int step[3] = {1, s->in.w, 0};
     const struct mhd_planes p = mhd_planes(s, k);
     for (int v = 0; v < nq; v++) {
         const int o = v * PS + at.at;
@@ -192,8 +191,8 @@ static void cell_slopes(struct sweep *s, int nq, int k, struct run at)
         }
         for (int d = 0; d < s->ndim; d++)
             slopes_of(par->slope_type, par->slope_theta, 4 * at.fours,
-                      s->q[(k - (d == 2)) & 3] + o - step[d], s->q[k & 3] + o,
-                      s->q[(k + (d == 2)) & 3] + o + step[d], p.slope[d] + o);
+                      s->q[(k - (d == 2)) & 3] + o - sweep_step(s, d), s->q[k & 3] + o,
+                      s->q[(k + (d == 2)) & 3] + o + sweep_step(s, d), p.slope[d] + o);
     }
 }
 
@@ -278,11 +277,10 @@ static void scalars_half(struct sweep *s, int k, struct run at)
 /* Field at the centre after half a step: the mean of both faces. */
 static void field_half(struct sweep *s, int k, struct run at)
 {
-    const int step[3] = {1, s->in.w, 0};
     for (int d = 0; d < s->ndim; d++) {
         const double *restrict lo = mhd_planes(s, k).half + d * PS + at.at,
                                *restrict hi = mhd_planes(s, k + (d == 2)).half + d * PS + at.at +
-                                              step[d];
+                                              sweep_step(s, d);
         double *restrict to = mhd_planes(s, k).cell + (mhd_field(s) + d) * PS + at.at;
 #pragma omp simd simdlen(LANES)
         for (int i = 0; i < 4 * at.fours; i++) to[i] = 0.5 * (lo[i] + hi[i]);
@@ -300,13 +298,14 @@ void mhd_trace(struct sweep *s, int k, struct run at)
 /* Divergence of the old velocities by central differences, for pressure_fix. */
 void mhd_expansion(struct sweep *s, int k, struct run at)
 {
-    const int n = 4 * at.fours, step[3] = {1, s->in.w, 0};
+    const int n = 4 * at.fours;
     double *restrict out = s->sum[k & 1] + (s->nvar + 2) * PS + at.at;
     const double dx2 = s->dx + s->dx;
     for (int d = 0; d < s->ndim; d++) {
-        const double *restrict lo = mhd_planes(s, k - (d == 2)).old + d * PS + at.at - step[d],
+        const double *restrict lo = mhd_planes(s, k - (d == 2)).old + d * PS + at.at -
+                                    sweep_step(s, d),
                                *restrict hi = mhd_planes(s, k + (d == 2)).old + d * PS + at.at +
-                                              step[d];
+                                              sweep_step(s, d);
 #pragma omp simd simdlen(LANES)
         for (int i = 0; i < n; i++) out[i] = (d ? out[i] : 0.0) + (hi[i] - lo[i]) / dx2;
     }

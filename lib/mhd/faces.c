@@ -122,13 +122,13 @@ static void faces_scalars(const struct sweep *s, const struct faces *f)
 void mhd_fluxes(struct sweep *s, int d, int k, struct run at, double *F)
 {
     const struct mhd_law *law = mhd_law_of(s);
-    const int step[3] = {1, s->in.w, 0}, a = (d + 1) % 3, b = (d + 2) % 3, field = mhd_field(s);
+    const int a = (d + 1) % 3, b = (d + 2) % 3, field = mhd_field(s);
     const struct mhd_planes hi = mhd_planes(s, k), lo = mhd_planes(s, k - (d == 2));
     double *none = hi.none + at.at, *extra = F + (field + 3 - s->ndim) * PS + at.at;
     const bool fix = law->gas.par->pressure_fix;
     struct faces f = {.n = 4 * at.fours,
-                      .lo = lo.cell + at.at - step[d],
-                      .lo_slope = lo.slope[d] + at.at - step[d],
+                      .lo = lo.cell + at.at - sweep_step(s, d),
+                      .lo_slope = lo.slope[d] + at.at - sweep_step(s, d),
                       .hi = hi.cell + at.at,
                       .hi_slope = hi.slope[d] + at.at,
                       .normal = hi.half + d * PS + at.at,
@@ -227,7 +227,7 @@ static void edges_by_solver(enum mhd_edge_solver solver, const struct edges *e, 
 void mhd_forces(struct sweep *s, int d, int k, struct run at, double *E)
 {
     const struct mhd_law *law = mhd_law_of(s);
-    const int step[3] = {1, s->in.w, 0}, b = (d + 1) % 3, c = (d + 2) % 3, field = mhd_field(s);
+    const int b = (d + 1) % 3, c = (d + 2) % 3, field = mhd_field(s);
     struct edges e = {.n = 4 * at.fours,
                       .u = (1 + b) * PS,
                       .v = (1 + c) * PS,
@@ -237,7 +237,7 @@ void mhd_forces(struct sweep *s, int d, int k, struct run at, double *E)
                       .dtdx = s->dtdx};
     for (int i = 0; i < 4; i++) {
         const int x = i & 1, y = i >> 1; /* sides along the first and the second axis */
-        const int back = (x ? 0 : step[b]) + (y ? 0 : step[c]);
+        const int back = (x ? 0 : sweep_step(s, b)) + (y ? 0 : sweep_step(s, c));
         const struct mhd_planes p = mhd_planes(s, k - (!x && b == 2) - (!y && c == 2));
         e.of[x][y] = (struct corner){p.cell + at.at - back, p.slope[b] + at.at - back,
                                      p.slope[c] + at.at - back, x ? -0.5 : 0.5, y ? -0.5 : 0.5};
@@ -245,7 +245,7 @@ void mhd_forces(struct sweep *s, int d, int k, struct run at, double *E)
     for (int side = 0; side < 2; side++) {
         const struct mhd_planes over_c = mhd_planes(s, k - (!side && c == 2)),
                                 over_b = mhd_planes(s, k - (!side && b == 2));
-        const int back_c = side ? 0 : step[c], back_b = side ? 0 : step[b];
+        const int back_c = side ? 0 : sweep_step(s, c), back_b = side ? 0 : sweep_step(s, b);
         e.face_b[side] = over_c.half + b * PS + at.at - back_c;
         e.slope_b[side] = over_c.steep + (2 * b) * PS + at.at - back_c;
         e.face_c[side] = over_b.half + c * PS + at.at - back_b;

@@ -39,18 +39,17 @@ static void impose_cell(const struct mesh *m, const struct level *lv, lidx i, in
 {
     double(*const *u)[8] = lv->fld + FLD_U;
     const double dx = mesh_dx(m, lv->level);
-    double x[3] = {0}, v[3], b[3];
+    double x[3] = {0}, v[3];
     int64_t at[3];
     okey_coords(lv->key[i], at);
     for (int d = 0; d < m->ndim; d++) x[d] = ((double)(2 * at[d] + (c >> d & 1)) + 0.5) * dx;
     mhd_velocity(p->flow, x, m->boxlen, v);
     for (int d = 0; d < 3; d++) {
         if (d >= m->ndim) v[d] = 0; /* as in RAMSES: the flow is within the axes of the mesh */
-        b[d] = 0.5 * (level_magnetic(lv, 2 * d)[i][c] + level_magnetic(lv, 2 * d + 1)[i][c]);
         u[1 + d][i][c] = v[d];
     }
     u[0][i][c] = 1;
-    u[GAS_ENERGY][i][c] = gas_kinetic(1.0, v[0], v[1], v[2]) + 1.0 + gas_magnetic(b[0], b[1], b[2]);
+    u[GAS_ENERGY][i][c] = gas_kinetic(1.0, v[0], v[1], v[2]) + 1.0 + gas_cell_magnetic(lv, i, c);
 }
 
 void mhd_impose(struct mesh *m, int l, bool ghosts, const struct mhd_par *p)

@@ -13,17 +13,17 @@ void mhd_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*ou
         if (!mesh_has_field(m, f)) continue;
         field_prolong(&m->lev[l], f, parent, cell, out[n++]);
     }
-    mhd_interp_oct(m, l, parent, cell, ctx, out + n + MHD_FACES, out + n);
+    mhd_interp_oct(m, l, parent, cell, ctx, out + n + LAW_FACES, out + n);
 }
 
 /* Puts an oct that does not exist into the planes: the gas, then the field on the six faces. */
 void mhd_missing_oct(const struct gathered *g, lidx parent, int cell, struct target t)
 {
     const struct mhd_par *p = ((const struct mhd_law *)g->law)->par;
-    double gas[NVAR_MAX][8], face[MHD_FACES][8];
+    double gas[NVAR_MAX][8], face[LAW_FACES][8];
     mhd_interp_oct(g->m, g->l - 1, parent, cell, p, gas, face);
     for (int v = 0; v < p->gas->nvar; v++) put8(g->u, v, t, gas[v]);
-    for (int f = 0; f < MHD_FACES; f++) put8(g->u, p->gas->nvar + f, t, face[f]);
+    for (int f = 0; f < LAW_FACES; f++) put8(g->u, p->gas->nvar + f, t, face[f]);
 }
 
 /* Whether cells of an oct or of its face neighbours are split. */
@@ -50,7 +50,7 @@ void mhd_restrict(struct mesh *m, int l, const struct mhd_par *p)
             else
                 mhd_restrict_leaf(m, l, i, c, p);
         }
-        for (int f = 0; f < MHD_FACES; f++) oct_repeat(m->cells, level_magnetic(lv, f)[i]);
+        for (int f = 0; f < LAW_FACES; f++) oct_repeat(m->cells, level_magnetic(lv, f)[i]);
         for (int v = 0; v < p->gas->nvar; v++) oct_repeat(m->cells, level_gas(lv, v)[i]);
     }
 }

@@ -17,9 +17,10 @@
 #pragma once
 #include "hydro/interp_kern.h"
 #include "mhd/mhd.h"
+#include "patch/law.h"
 
 /* Values of a cell: the variables of the gas, then the field on its faces −x,+x,−y,+y,−z,+z. */
-enum { MHD_FACES = 6, MHD_VALUES = NVAR_MAX + MHD_FACES };
+enum { MHD_VALUES = LAW_VARIABLES };
 
 /* Field at the centre of a cell along an axis, from its faces. */
 PTAH_HD double mhd_centre(const double *faces, int axis)
@@ -29,14 +30,14 @@ PTAH_HD double mhd_centre(const double *faces, int axis)
 
 PTAH_HD double mhd_energy(const double *faces)
 {
-    return gas_magnetic(mhd_centre(faces, 0), mhd_centre(faces, 1), mhd_centre(faces, 2));
+    return gas_magnetic_faces(faces[0], faces[1], faces[2], faces[3], faces[4], faces[5]);
 }
 
 /* ---- across faces and boundaries ---- */
 
 PTAH_HD_FN void mhd_faces_read(const struct level *lv, lidx i, int c, double *faces)
 {
-    for (int f = 0; f < MHD_FACES; f++) faces[f] = level_magnetic(lv, f)[i][c];
+    for (int f = 0; f < LAW_FACES; f++) faces[f] = level_magnetic(lv, f)[i][c];
 }
 
 PTAH_HD_FN void mhd_cell_read(const struct mesh *m, struct patch_cell x, int nvar, double *u)
@@ -59,10 +60,10 @@ PTAH_HD_FN void mhd_beyond(const struct mhd_par *p, int f, int h, const double *
     const double *cell = type == BOUND_REFLECT ? from : near, wall = near[n + f],
                  step = wall - near[n + back];
     double *faces = u + n;
-    for (int v = 0; v < n + MHD_FACES; v++) u[v] = cell[v];
+    for (int v = 0; v < n + LAW_FACES; v++) u[v] = cell[v];
     u[GAS_ENERGY] -= mhd_energy(faces);
     hydro_boundary_state(p->gas, f, u);
-    for (int k = 0; k < MHD_FACES && type == BOUND_IMPOSED; k++)
+    for (int k = 0; k < LAW_FACES && type == BOUND_IMPOSED; k++)
         faces[k] = k >> 1 == f >> 1 ? wall : p->bound_b[f][k >> 1];
     if (type == BOUND_REFLECT) {
         faces[back] = 2.0 * wall - from[n + f];
@@ -106,7 +107,7 @@ PTAH_HD double mhd_interp_slope(int type, double below, double b, double above)
 /* Field on the finer faces of face f of a cell, by the children at the face and, with the same
  * values, by those opposite. */
 PTAH_HD_FN void mhd_interp_face(const struct mesh *m, int l, struct patch_cell across, int f,
-                                int type, const double (*faces)[MHD_FACES], double out[8])
+                                int type, const double (*faces)[LAW_FACES], double out[8])
 {
     const int axis = f >> 1, bit = 1 << axis, side = f & 1 ? 0 : bit;
     const lidx fine = across.oct >= 0 && across.level == l
@@ -171,10 +172,10 @@ PTAH_HD double mhd_face_inside(int ndim, struct mhd_inside s, int d, int k, cons
 
 /* Field on the faces of the eight children of a cell; a: states of the cell and its neighbours. */
 PTAH_HD_FN void mhd_interp_faces(const struct mesh *m, int l, const struct patch_cell *across,
-                                 const struct mhd_par *p, const double (*faces)[MHD_FACES],
+                                 const struct mhd_par *p, const double (*faces)[LAW_FACES],
                                  double (*face)[8])
 {
-    double out[MHD_FACES][8];
+    double out[LAW_FACES][8];
     for (int f = 0; f < 2 * m->ndim; f++)
         mhd_interp_face(m, l, across[f], f, p->interpol_mag, faces, out[f]);
     const struct mhd_inside s = mhd_inside_of(m->ndim, out);
@@ -226,8 +227,8 @@ PTAH_HD_FN void mhd_interp_gas(const struct mhd_par *p, double (*a)[MHD_VALUES],
         mhd_interp_variable(p, q, gas[v]);
     }
     for (int k = 0; k < 8 && mhd_internal(p); k++) {
-        double b[MHD_FACES];
-        for (int f = 0; f < MHD_FACES; f++) b[f] = face[f][k];
+        double b[LAW_FACES];
+        for (int f = 0; f < LAW_FACES; f++) b[f] = face[f][k];
         gas[GAS_ENERGY][k] += mhd_not_internal(hydro_max(gas[0][k], smallr), gas[1][k], gas[2][k],
                                                gas[3][k], b);
     }
@@ -240,19 +241,19 @@ PTAH_HD_FN void mhd_interp_oct(const struct mesh *m, int l, lidx i, int c, const
 {
     const struct patch_cell own = {l, i, c};
     struct patch_cell across[6];
-    double a[7][MHD_VALUES], faces[7][MHD_FACES];
+    double a[7][MHD_VALUES], faces[7][LAW_FACES];
     mhd_cells_around(m, own, p, across, a);
     for (int j = 0; j < 7; j++)
-        for (int f = 0; f < MHD_FACES; f++) faces[j][f] = a[j][p->gas->nvar + f];
+        for (int f = 0; f < LAW_FACES; f++) faces[j][f] = a[j][p->gas->nvar + f];
     mhd_interp_faces(m, l, across, p, faces, face);
-    for (int f = 2 * m->ndim; f < MHD_FACES; f++) {
+    for (int f = 2 * m->ndim; f < LAW_FACES; f++) {
         double q[7];
         for (int j = 0; j < 7; j++) q[j] = faces[j][f];
         mhd_interp_variable(p, q, face[f]);
     }
     mhd_interp_gas(p, a, face, gas);
     for (int v = 0; v < p->gas->nvar; v++) oct_repeat(m->cells, gas[v]);
-    for (int f = 0; f < MHD_FACES; f++) oct_repeat(m->cells, face[f]);
+    for (int f = 0; f < LAW_FACES; f++) oct_repeat(m->cells, face[f]);
 }
 
 /* ---- restriction ---- */
@@ -283,9 +284,9 @@ PTAH_HD_FN void mhd_restrict_split(const struct mesh *m, int l, lidx i, int c,
     const struct level *lv = &m->lev[l], *fine = &m->lev[l + 1];
     const lidx o = lv->child[i][c];
     const double smallr = p->gas->smallr;
-    double faces[MHD_FACES], sum = 0.0;
+    double faces[LAW_FACES], sum = 0.0;
     hydro_restrict_cell(m, l, i, c, p->gas->nvar, 0, smallr);
-    for (int f = 0; f < MHD_FACES; f++) {
+    for (int f = 0; f < LAW_FACES; f++) {
         faces[f] = f < 2 * m->ndim ? mhd_face_mean(fine, o, f, m->cells)
                                    : mhd_cell_mean(fine, o, f, m->cells);
         level_magnetic(lv, f)[i][c] = faces[f];
@@ -301,12 +302,12 @@ PTAH_HD_FN void mhd_restrict_split(const struct mesh *m, int l, lidx i, int c,
 }
 
 /* Gives the leaf cell c the field of the children of its neighbours on the faces that it shares
- * with them. Returns whether there are any. */
-PTAH_HD_FN bool mhd_restrict_leaf(const struct mesh *m, int l, lidx i, int c,
+ * with them. */
+PTAH_HD_FN void mhd_restrict_leaf(const struct mesh *m, int l, lidx i, int c,
                                   const struct mhd_par *p)
 {
     const struct level *lv = &m->lev[l];
-    double was[MHD_FACES], faces[MHD_FACES];
+    double was[LAW_FACES], faces[LAW_FACES];
     bool any = false;
     mhd_faces_read(lv, i, c, was);
     for (int f = 0; f < 2 * m->ndim; f++) {
@@ -317,8 +318,7 @@ PTAH_HD_FN bool mhd_restrict_leaf(const struct mesh *m, int l, lidx i, int c,
         level_magnetic(lv, f)[i][c] = mhd_face_mean(&m->lev[l + 1], o, f ^ 1, m->cells);
         any = true;
     }
-    if (!any || !mhd_internal(p)) return any;
+    if (!any || !mhd_internal(p)) return;
     mhd_faces_read(lv, i, c, faces);
     gas_add_energy(lv, i, c, mhd_energy(faces) - mhd_energy(was));
-    return any;
 }

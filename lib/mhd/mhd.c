@@ -68,8 +68,8 @@ struct mhd_law mhd_law_make(const struct mesh *m, const struct mhd_par *p)
 static void energy_of(const double *const face[LAW_FACES], double out[8])
 {
     for (int c = 0; c < 8; c++)
-        out[c] = gas_magnetic(0.5 * (face[0][c] + face[1][c]), 0.5 * (face[2][c] + face[3][c]),
-                              0.5 * (face[4][c] + face[5][c]));
+        out[c] = gas_magnetic_faces(face[0][c], face[1][c], face[2][c], face[3][c], face[4][c],
+                                    face[5][c]);
 }
 
 /* The field grows with the expansion, and the energy with it. What a finer level adds after the
@@ -105,8 +105,6 @@ static void finish(struct oct_sums *o)
     const int field = law_cells(o->law);
     double before[8], after[8];
     const double *was[LAW_FACES], *is[LAW_FACES];
-    for (int f = 2 * o->m->ndim; f < LAW_FACES; f += 2)
-        for (int c = 0; c < 8; c++) o->w[field + f + 1][c] = o->w[field + f][c];
     for (int f = 0; f < LAW_FACES; f++) {
         was[f] = level_magnetic(&o->m->lev[o->l], f)[o->i];
         is[f] = o->w[field + f];
@@ -137,8 +135,8 @@ void mhd_update(struct mesh *m, int l, double dt, struct mhd_expansion e, const 
     x.growth = e.growth;
     x.first = e.first;
     x.gas.change = c && c->n ? c : NULL;
-    if (m->ndim < 3 || x.gas.change || m->gravity || p->gas->pressure_fix ||
-        p->gas->nvar > GAS_SCALARS || e.growth != 1)
+    if (x.gas.change || m->gravity || p->gas->pressure_fix || p->gas->nvar > GAS_SCALARS ||
+        e.growth != 1)
         x.gas.law.finish = finish;
     patch_update(m, l, dt, &x.gas.law,
                  &(struct patch_how){a, p->gas->scratch, p->gas->tile_depth - 1});

@@ -55,7 +55,6 @@ enum mhd_edge_solver mhd_edge_solver_named(const char *name); /* MHD_EDGE_SOLVER
 /* Numbers of a face, and of the edges of an oct (not in one dimension; in an expanding universe
  * twice as many), in the registers (patch/reflux.h) of REFLUX_GAS. */
 int mhd_nflux(const struct mesh *m, const struct mhd_par *p);
-enum { MHD_EDGES = REFLUX_EDGES };
 
 /* Sums over the own leaf cells of a level, as hydro_sums, and the magnetic energy; `divergence`
  * becomes the maximum of |div B| dx / |B| if it is higher. */

@@ -41,9 +41,8 @@ static double signal_speed(const void *ctx, const struct level *lv, lidx i, int 
 static double signal_step(const void *ctx, const struct level *lv, lidx i, int c)
 {
     const struct mhd_law *x = (const struct mhd_law *)ctx;
-    double pull = fabs(lv->fld[FLD_FX][i][c]) + fabs(lv->fld[FLD_FY][i][c]) +
-                  fabs(lv->fld[FLD_FZ][i][c]);
-    return -hydro_speed_dt(cell_speed(x, lv, i, c), pull, x->dx, x->par->gas->courant_factor);
+    return -hydro_speed_dt(cell_speed(x, lv, i, c), gas_pull(lv, i, c), x->dx,
+                           x->par->gas->courant_factor);
 }
 
 double mhd_signal(const struct law *law, const struct patch_rows *r, double max)
@@ -71,13 +70,10 @@ static void cell_totals(const struct totals *t, lidx i, int c, double x[TOTALS][
 {
     const struct level *lv = t->lv;
     struct gas_cell g = gas_cell_above(lv, i, c, t->smallr);
-    double b[3], sum = 0;
-    for (int d = 0; d < 3; d++) {
-        const double lo = level_magnetic(lv, 2 * d)[i][c], hi = level_magnetic(lv, 2 * d + 1)[i][c];
-        b[d] = 0.5 * (lo + hi);
-        if (d < t->ndim) sum += hi - lo;
-    }
-    const double energy = gas_magnetic(b[0], b[1], b[2]);
+    const double energy = gas_cell_magnetic(lv, i, c);
+    double sum = 0;
+    for (int d = 0; d < t->ndim; d++)
+        sum += level_magnetic(lv, 2 * d + 1)[i][c] - level_magnetic(lv, 2 * d)[i][c];
     x[MASS][c] = lv->fld[FLD_U][i][c] * t->vol;
     x[ENERGY][c] = level_gas(lv, GAS_ENERGY)[i][c] * t->vol;
     x[MAGNETIC][c] = energy * t->vol;

@@ -40,9 +40,8 @@ static void fluxes(struct sweep *s, int d, int k, struct run at, double *F)
 {
     const double h = step_factor(s);
     for (int v = s->ndim; v < 3; v++) {
-        const double *restrict hi = s->in.u[k & 3] + 2 * v * PS + at.at, *restrict lo =
-                                                                             hi -
-                                                                             (d == 0 ? 1 : s->in.w);
+        const double *restrict hi = s->in.u[k & 3] + 2 * v * PS + at.at;
+        const double *restrict lo = hi - sweep_step(s, d);
         double *restrict to = F + (v - s->ndim) * PS + at.at;
 #pragma omp simd simdlen(LANES)
         for (int i = 0; i < 4 * at.fours; i++) to[i] = -h * (hi[i] - lo[i]);
@@ -54,12 +53,13 @@ static void fluxes(struct sweep *s, int d, int k, struct run at, double *F)
 static void forces(struct sweep *s, int d, int k, struct run at, double *E)
 {
     const int b = (d + 1) % 3, c = (d + 2) % 3, kb = b == 2, kc = c == 2;
-    const int step[3] = {1, s->in.w, 0};
     const double h = step_factor(s);
     const double *restrict c1 = s->in.u[k & 3] + 2 * c * PS + at.at,
-                           *restrict c0 = s->in.u[(k - kb) & 3] + 2 * c * PS + at.at - step[b],
+                           *restrict c0 = s->in.u[(k - kb) & 3] + 2 * c * PS + at.at -
+                                          sweep_step(s, b),
                            *restrict b1 = s->in.u[k & 3] + 2 * b * PS + at.at,
-                           *restrict b0 = s->in.u[(k - kc) & 3] + 2 * b * PS + at.at - step[c];
+                           *restrict b0 = s->in.u[(k - kc) & 3] + 2 * b * PS + at.at -
+                                          sweep_step(s, c);
     double *restrict to = E + at.at;
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < 4 * at.fours; i++) to[i] = -h * ((c1[i] - c0[i]) - (b1[i] - b0[i]));
@@ -70,9 +70,9 @@ static const struct law_edges EDGES = {nothing, nothing_half, nothing, fluxes, f
 /* Field of an oct that does not exist. */
 static void missing(const struct gathered *g, lidx parent, int cell, struct target t)
 {
-    double gas[NVAR_MAX][8], face[MHD_FACES][8];
+    double gas[NVAR_MAX][8], face[LAW_FACES][8];
     mhd_interp_oct(g->m, g->l - 1, parent, cell, ((const struct ohm_law *)g->law)->par, gas, face);
-    for (int f = 0; f < MHD_FACES; f++) put8(g->u, f, t, face[f]);
+    for (int f = 0; f < LAW_FACES; f++) put8(g->u, f, t, face[f]);
 }
 
 static void wall(const struct law *law, int f, int h, const double *near, double *u)
@@ -80,16 +80,9 @@ static void wall(const struct law *law, int f, int h, const double *near, double
     const struct mhd_par *p = ((const struct ohm_law *)law)->par;
     const int n = p->gas->nvar;
     double from[MHD_VALUES] = {1}, at[MHD_VALUES] = {1}, to[MHD_VALUES];
-    for (int v = 0; v < MHD_FACES; v++) from[n + v] = u[v], at[n + v] = near[v];
+    for (int v = 0; v < LAW_FACES; v++) from[n + v] = u[v], at[n + v] = near[v];
     mhd_beyond(p, f, h, at, from, to);
-    for (int v = 0; v < MHD_FACES; v++) u[v] = to[n + v];
-}
-
-/* The field along a missing axis is in both numbers. */
-static void finish(struct oct_sums *o)
-{
-    for (int f = 2 * o->m->ndim; f < MHD_FACES; f += 2)
-        for (int c = 0; c < 8; c++) o->w[f + 1][c] = o->w[f][c];
+    for (int v = 0; v < LAW_FACES; v++) u[v] = to[n + v];
 }
 
 void mhd_diffuse(struct mesh *m, int l, double dt, const struct mhd_par *p)
@@ -97,15 +90,14 @@ void mhd_diffuse(struct mesh *m, int l, double dt, const struct mhd_par *p)
     struct ohm_law x = {.par = p};
     struct law *law = &x.law;
     law->edges = &EDGES;
-    law->nvar = law->nfield = law->nsum = MHD_FACES;
+    law->nvar = law->nfield = law->nsum = LAW_FACES;
     law->nflux = mhd_diffuse_nflux(m);
     law->nscratch = 1;
     law->corners = law->near = true;
-    for (int f = 0; f < MHD_FACES; f++) law->field[f] = FLD_MAGNETIC + f;
+    for (int f = 0; f < LAW_FACES; f++) law->field[f] = FLD_MAGNETIC + f;
     for (int f = 0; f < 6; f++) law->mirrored[f] = p->gas->bound[f] == BOUND_REFLECT;
     law->missing = missing;
     law->wall = wall;
-    if (m->ndim < 3) law->finish = finish;
     patch_update(m, l, dt, law, &(struct patch_how){NULL, p->gas->scratch, p->gas->tile_depth - 1});
 }
 

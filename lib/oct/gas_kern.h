@@ -94,6 +94,12 @@ PTAH_HD double gas_magnetic(double bx, double by, double bz)
     return 0.5 * (bx * bx + by * by + bz * bz);
 }
 
+/* Energy of the field at the centre of a cell, from the field on its faces −x,+x,−y,+y,−z,+z. */
+PTAH_HD double gas_magnetic_faces(double xl, double xr, double yl, double yr, double zl, double zr)
+{
+    return gas_magnetic(0.5 * (xl + xr), 0.5 * (yl + yr), 0.5 * (zl + zr));
+}
+
 /* ---- internal and total energy ---- */
 
 /* Internal energy per volume from the total energy e. */
@@ -186,8 +192,8 @@ PTAH_HD double gas_cell_magnetic(const struct level *lv, lidx i, int c)
 {
     double(*const *b)[8] = &lv->fld[FLD_MAGNETIC];
     if (!b[0]) return 0.0;
-    return gas_magnetic(0.5 * (b[0][i][c] + b[1][i][c]), 0.5 * (b[2][i][c] + b[3][i][c]),
-                        0.5 * (b[4][i][c] + b[5][i][c]));
+    return gas_magnetic_faces(b[0][i][c], b[1][i][c], b[2][i][c], b[3][i][c], b[4][i][c],
+                              b[5][i][c]);
 }
 
 /* Densities of mass, momentum, and kinetic and internal energy in cell c of oct i. Magnetic energy

@@ -27,8 +27,8 @@ struct update {
     int l;
     double dt, dx;
     const struct law *law;
-    double (
-        *new[LAW_VARIABLES])[8]; /* [nvar][noct] new values, which become the fields of the level */
+    /* [nvar][noct] new values, which become the fields of the level */
+    double (*new[LAW_VARIABLES])[8];
 };
 
 static void update_tiles(struct update *up, const struct patch_how *o);
@@ -212,12 +212,16 @@ static void oct_collect(struct oct_sums *o)
 
 /* ---- update of octs ---- */
 
+/* Whether a cell may be refined in a row of octs or in the rows that share a face with it; of a law
+ * with edges also an edge. */
 static bool split_near(const struct gathered *g, int y, int z)
 {
     const bool(*split)[SLOT_SIDE] = g->split_row + z + 1;
     y++;
-    if (g->law->edges && g->finer) return true;
-    return split[0][y] || split[0][y - 1] || split[0][y + 1] || split[-1][y] || split[1][y];
+    const bool faces = split[0][y] || split[0][y - 1] || split[0][y + 1] || split[-1][y] ||
+                       split[1][y];
+    if (faces || !g->law->edges) return faces;
+    return split[-1][y - 1] || split[-1][y + 1] || split[1][y - 1] || split[1][y + 1];
 }
 
 /* Takes eight values of an oct, whose first cell is at `at` of the planes. */
@@ -255,13 +259,24 @@ static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part)
     }
 }
 
-/* Whether a cell of an oct or beside it is refined, where that is known: in one plane. */
+/* Whether a cell of an oct or beside it is refined, also beyond its corners; where that is known:
+ * in one plane. */
 static bool split_beside(const struct sweep *s, int at)
 {
-    const unsigned char *a = s->in.split[0] + at, *b = a + s->in.w;
-    if (s->ndim > 2 || s->law->edges || a[-1] | a[0] | a[1] | a[2] | b[-1] | b[0] | b[1] | b[2])
-        return true;
-    return s->ndim > 1 && a[-s->in.w] | a[1 - s->in.w] | b[s->in.w] | b[1 + s->in.w];
+    if (s->ndim > 2) return true;
+    const unsigned char *row = s->in.split[0] + at - (s->ndim > 1 ? s->in.w : 0);
+    unsigned char any = 0;
+    for (int y = 0; y < (s->ndim > 1 ? 4 : 1); y++, row += s->in.w)
+        any |= row[-1] | row[0] | row[1] | row[2];
+    return any;
+}
+
+/* The field of a law with edges along a missing axis is in both numbers. */
+static void faces_repeat(struct oct_sums *o)
+{
+    double(*face)[8] = o->w + law_cells(o->law);
+    for (int f = 2 * o->m->ndim; f < LAW_FACES; f += 2)
+        memcpy(face[f + 1], face[f], sizeof face[f]);
 }
 
 /* Takes the own octs of a row from their planes. */
@@ -271,7 +286,9 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
     const struct slots *p = &s->slots;
     bool split = split_near(&s->in, y, z);
     const struct law *law = up->law;
-    const bool alone = !law->finish && law->nsum == law->nvar; /* fluxes are all that changes it */
+    const bool repeats = law->edges && s->ndim < 3;
+    /* whether fluxes are all that changes it */
+    const bool alone = !law->finish && law->nsum == law->nvar && !repeats;
     const bool plain = !split && alone;
     bool collect = split && up->l < up->m->levelmax &&
                    up->m->lev[up->l + 1].reflux[law->system].row;
@@ -294,6 +311,7 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
         octs &= octs - 1;
         if (direct) continue;
         if (collects) oct_collect(&o);
+        if (repeats) faces_repeat(&o);
         if (law->finish) law->finish(&o);
         for (int v = 0; v < s->nvar; v++)
             if (up->new[v]) memcpy(up->new[v][o.i], o.w[v], sizeof o.w[v]);

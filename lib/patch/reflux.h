@@ -7,10 +7,9 @@ enum { REFLUX_EDGES = 12 }; /* of an oct */
 
 /* Creates the registers of a system (zeroed) before the sub-steps of level l within one step of
  * level l−1: double[6 faces][nflux] for octs with a face that has no neighbour on the level, and
- * with nedge = 12 double[12] for the edges too, also for octs with such an edge only; with
- * nedge = 24 what reflux_keep keeps follows. The caller
- * copies the registers of ghost octs from their owners (reflux_export there, reflux_import here)
- * before level l−1 is updated. */
+ * with nedge = 12 double[12] for the edges too, also for octs with such an edge only; with nedge =
+ * 24 what reflux_keep keeps follows. The caller copies the registers of ghost octs from their
+ * owners (reflux_export there, reflux_import here) before level l−1 is updated. */
 void reflux_begin(struct mesh *m, int l, int system, int nflux, int nedge);
 /* Multiplies the forces at edges that were added so far. */
 void reflux_grow(struct mesh *m, int l, int system, double factor);

@@ -73,9 +73,15 @@ static inline int plane_below(const struct face_job *j, int k)
     return j->dir == 2 ? (k - 1) & 3 : k & 3;
 }
 
+/* Distance, in its plane, of a cell to the next along axis d. */
+static inline int sweep_step(const struct sweep *s, int d)
+{
+    return d == 0 ? 1 : d == 1 ? s->in.w : 0;
+}
+
 static inline int step_below(const struct sweep *s, const struct face_job *j)
 {
-    return j->dir == 0 ? 1 : j->dir == 1 ? s->in.w : 0;
+    return sweep_step(s, j->dir);
 }
 
 /* Initialises a zeroed sweep, or one used before, whose memory is reused. */

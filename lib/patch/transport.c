@@ -101,12 +101,6 @@ static bool split_near(const struct sweep *s, int j, int k)
     return any && s->in.finer;
 }
 
-/* Offset of the lower neighbour along axis d in its plane, and that plane. */
-static int below(const struct sweep *s, int d)
-{
-    return d == 0 ? 1 : d == 1 ? s->in.w : 0;
-}
-
 /* Zeroes numbers at faces and edges that touch a refined cell: these come from the finer level.
  * axes: along which cells on both sides touch. */
 static void mask_split(struct sweep *s, int k, struct run at, unsigned axes, double *to, int n)
@@ -115,7 +109,8 @@ static void mask_split(struct sweep *s, int k, struct run at, unsigned axes, dou
     for (unsigned side = 0; side < 8; side++) {
         if (side & ~axes) continue;
         const unsigned char *split = s->in.split[(k - (side >> 2 & 1)) & 3] + at.at -
-                                     (side & 1 ? below(s, 0) : 0) - (side & 2 ? below(s, 1) : 0);
+                                     (side & 1 ? sweep_step(s, 0) : 0) -
+                                     (side & 2 ? sweep_step(s, 1) : 0);
         for (int i = 0; i < 4 * at.fours; i++) any[i] |= split[i];
     }
     for (int v = 0; v < n; v++)
@@ -167,8 +162,8 @@ static void row_sum(struct sweep *s, int k, struct run at)
     const double *u = s->in.u[k & 3];
     for (int v = 0; v < s->nflux; v++) {
         const int q = law_sum(s->law, s->ndim, v);
-        const double *restrict fx = s->fx[0] + v * PS + at.at, *restrict fy = s->fy[0] + v * PS +
-                                                                              at.at;
+        const double *restrict fx = s->fx[0] + v * PS + at.at;
+        const double *restrict fy = s->fy[0] + v * PS + at.at;
         const double *restrict old = u + q * PS + at.at;
         double *restrict sum = s->sum[k & 1] + q * PS + at.at;
         const bool from_zero = q >= s->nvar;
@@ -280,15 +275,10 @@ static void octs_ready(struct sweep *s, int z, const struct sweep_user *user)
 static void plane_alone(struct sweep *s, const struct sweep_user *user)
 {
     const int beside = s->ndim > 1;
-    for (int y = -beside; y < s->slots.tile->t[1] + beside; y++)
-        if (y >= 0 || s->slots.tile->t[1] > 0) gather_line(&s->in, y);
+    for (int y = -beside; y < s->slots.tile->t[1] + beside; y++) gather_line(&s->in, y);
     sweep_primitive(s, 0);
-    if (s->ndim > 1) {
-        plane_start(s, 0);
-        plane_half(s, 0, false);
-    } else {
-        plane_half(s, 0, false);
-    }
+    if (s->ndim > 1) plane_start(s, 0);
+    plane_half(s, 0, false);
     plane_trace(s, 0);
     plane_fluxes(s, 0, 0, s->fx[0]);
     if (s->ndim > 1) {

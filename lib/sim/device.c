@@ -343,10 +343,15 @@ bool sim_parts_mass(struct sim *s, int n, struct sum *sum)
 
 /* ---- registers ---- */
 
+int sim_reflux_nflux(const struct sim *s)
+{
+    return s->mesh.magnetic ? mhd_nflux(&s->mesh, &s->phys.mhd) : hydro_nflux(&s->phys.hydro);
+}
+
 int sim_reflux_edges(const struct sim *s)
 {
     if (!s->mesh.magnetic || s->mesh.ndim < 2) return 0;
-    return s->phys.cosmo ? 2 * MHD_EDGES : MHD_EDGES;
+    return s->phys.cosmo ? 2 * REFLUX_EDGES : REFLUX_EDGES;
 }
 
 enum err sim_reflux_begin(struct sim *s, int l)
@@ -356,9 +361,7 @@ enum err sim_reflux_begin(struct sim *s, int l)
         if (reflux_dev_begin(d->gas, &s->mesh, l, &s->phys.hydro) == OK) return OK;
         TRY(sim_device_off(s));
     }
-    reflux_begin(&s->mesh, l, REFLUX_GAS,
-                 s->mesh.magnetic ? mhd_nflux(&s->mesh, &s->phys.mhd) : hydro_nflux(&s->phys.hydro),
-                 sim_reflux_edges(s));
+    reflux_begin(&s->mesh, l, REFLUX_GAS, sim_reflux_nflux(s), sim_reflux_edges(s));
     sim_device_wrote(s, l, REFLUX, LOCATION_HOST);
     return OK;
 }

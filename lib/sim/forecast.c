@@ -130,7 +130,8 @@ static void lasting(const struct sim *s, struct forecast *f)
     always(f, "gas moments", fine * (double)b.moments);
     if (m->hydro)
         always(f, "hydro reflux",
-               fine * AT_BOUNDARY * (double)reflux_row_bytes(hydro_nflux(&s->phys.hydro), 0) +
+               fine * AT_BOUNDARY *
+                       (double)reflux_row_bytes(sim_reflux_nflux(s), sim_reflux_edges(s)) +
                    fine * (double)sizeof(lidx));
     if (s->par->run.pic) {
         double sort = PART_SCRATCH_BYTES;

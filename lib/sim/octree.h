@@ -207,7 +207,9 @@ bool sim_parts_mass(struct sim *s, int n, struct sum *sum);
  * if the device failed. */
 MUST_USE enum err sim_device_off(struct sim *s);
 /* device.c: reflux_begin and reflux_end where the gas is */
-int sim_reflux_edges(const struct sim *s); /* numbers of the edges of an oct */
+/* Numbers of a face, and of the edges of an oct, in the registers of the gas. */
+int sim_reflux_nflux(const struct sim *s);
+int sim_reflux_edges(const struct sim *s);
 MUST_USE enum err sim_reflux_begin(struct sim *s, int l);
 MUST_USE enum err sim_reflux_end(struct sim *s, int l);
 /* Sends registers of own octs to other ranks if the registers are on a device; *begun: true if the

@@ -265,9 +265,7 @@ enum err step_add_steps(struct sim *s, int l, int icount)
 
 static size_t reflux_bytes(const struct sim *s)
 {
-    return s->mesh.magnetic
-               ? reflux_row_bytes(mhd_nflux(&s->mesh, &s->phys.mhd), sim_reflux_edges(s))
-               : reflux_row_bytes(hydro_nflux(&s->phys.hydro), 0);
+    return reflux_row_bytes(sim_reflux_nflux(s), sim_reflux_edges(s));
 }
 
 /* Sends flux corrections of ghost octs from their owners: rows of all octs of the level, empty away
@@ -364,7 +362,7 @@ enum err step_impose(struct sim *s, int l, int icount)
 static void diffuse_level(struct sim *s, int l, double dt)
 {
     struct mesh *m = &s->mesh;
-    const int edges = m->ndim > 1 ? MHD_EDGES : 0, nflux = mhd_diffuse_nflux(m);
+    const int edges = m->ndim > 1 ? REFLUX_EDGES : 0, nflux = mhd_diffuse_nflux(m);
     const bool finer = l < m->levelmax && s->amr.noct[l + 1] > 0;
     if (l > m->levelmin) reflux_begin(m, l, REFLUX_GAS, nflux, edges);
     mhd_diffuse(m, l, dt, &s->phys.mhd);

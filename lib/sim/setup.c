@@ -517,14 +517,15 @@ void sim_restrict_gas(struct sim *s, int l)
 static enum err field_of_cell(const struct mesh *m, const struct level *lv, lidx i, int c,
                               double max[2])
 {
-    double sum = 0, b2 = 0;
+    double sum = 0, b2 = 0, all = 0;
     for (int d = 0; d < 3; d++) {
         const double low = level_magnetic(lv, 2 * d)[i][c],
                      high = level_magnetic(lv, 2 * d + 1)[i][c];
         if (d < m->ndim) sum += high - low;
-        b2 += fmax(low * low, high * high) + 0 * (low + high);
+        b2 += fmax(low * low, high * high);
+        all += low * low + high * high; /* a maximum ignores NaN */
     }
-    if (!isfinite(b2)) {
+    if (!isfinite(all)) {
         double x[3];
         const int level = (int)(lv - m->lev);
         okey_cell_centre(lv->key[i], c, mesh_dx(m, level), x);

@@ -84,7 +84,7 @@ static void diffuse(struct mesh *m, double dt, const struct mhd_par *p)
 {
     for (int l = m->levelmax; l >= LEVEL; l--) {
         if (l > LEVEL)
-            reflux_begin(m, l, REFLUX_GAS, mhd_diffuse_nflux(m), m->ndim > 1 ? MHD_EDGES : 0);
+            reflux_begin(m, l, REFLUX_GAS, mhd_diffuse_nflux(m), m->ndim > 1 ? REFLUX_EDGES : 0);
         mhd_diffuse(m, l, dt, p);
         if (l == m->levelmax) continue;
         reflux_end(m, l + 1, REFLUX_GAS);

@@ -97,8 +97,8 @@ static void set_cell(struct world *w, int l, lidx i, int c)
     const struct mesh *m = &w->m;
     const struct level *lv = &m->lev[l];
     const uint64_t h = cell_hash(m, l, i, c);
-    double u[NVAR], b[MHD_FACES];
-    for (int f = 0; f < MHD_FACES; f++) {
+    double u[NVAR], b[LAW_FACES];
+    for (int f = 0; f < LAW_FACES; f++) {
         const bool centred = f >= 2 * m->ndim;
         b[f] = uniform(centred ? hash(h, (uint64_t)(f >> 1)) : face_hash(m, l, i, c, f)) - 0.4;
         level_magnetic(lv, f)[i][c] = b[f];
@@ -163,7 +163,7 @@ static void world_end(struct world *w)
 /* ---- children of a cell ---- */
 
 struct children {
-    double gas[NVAR_MAX][8], face[MHD_FACES][8];
+    double gas[NVAR_MAX][8], face[LAW_FACES][8];
 };
 
 static void children_of(const struct world *w, int l, lidx i, int c, struct children *x)
@@ -238,7 +238,7 @@ static void check_children(const struct world *w, int l, lidx i, int c, struct e
 {
     const struct mesh *m = &w->m;
     const int n = m->cells;
-    double faces[MHD_FACES], mean[NVAR] = {0}, internal = 0;
+    double faces[LAW_FACES], mean[NVAR] = {0}, internal = 0;
     struct children x;
     children_of(w, l, i, c, &x);
     mhd_faces_read(&m->lev[l], i, c, faces);
@@ -246,7 +246,7 @@ static void check_children(const struct world *w, int l, lidx i, int c, struct e
     for (int d = 0; d < m->ndim; d++) whole += faces[2 * d + 1] - faces[2 * d];
     for (int k = 0; k < 8; k++)
         worst(&e->divergence, divergence(m->ndim, (const double(*)[8])x.face, k) - 0.5 * whole);
-    for (int f = 0; f < MHD_FACES; f++) {
+    for (int f = 0; f < LAW_FACES; f++) {
         double sum = 0;
         for (int k = 0; k < n; k++)
             if (f >= 2 * m->ndim || (k >> (f >> 1) & 1) == (f & 1)) sum += x.face[f][k];
@@ -254,8 +254,8 @@ static void check_children(const struct world *w, int l, lidx i, int c, struct e
         if (f >= 2 * m->ndim) worst(&e->mean, x.face[f][n - 1] - x.face[f ^ 1][n - 1]);
     }
     for (int k = 0; k < n; k++) {
-        double b[MHD_FACES];
-        for (int f = 0; f < MHD_FACES; f++) b[f] = x.face[f][k];
+        double b[LAW_FACES];
+        for (int f = 0; f < LAW_FACES; f++) b[f] = x.face[f][k];
         for (int v = 0; v < NVAR; v++) mean[v] += x.gas[v][k] / n;
         internal += (x.gas[GAS_ENERGY][k] -
                      mhd_not_internal(x.gas[0][k], x.gas[1][k], x.gas[2][k], x.gas[3][k], b)) /
@@ -333,14 +333,14 @@ static void test_restriction(struct world *w, int var)
             for (int c = 0; c < m->cells; c++) {
                 const struct level *lv = &m->lev[l];
                 const lidx o = lv->child[i][c];
-                double faces[MHD_FACES], mean[NVAR] = {0};
+                double faces[LAW_FACES], mean[NVAR] = {0};
                 mhd_faces_read(lv, i, c, faces);
                 const struct gas_cell g = gas_cell_read(lv, i, c);
                 const double internal = gas_cell_internal(&g);
                 const uint64_t h = hash(cell_hash(m, l, i, c), 10 + GAS_ENERGY);
                 if (o < 0 && var == 1) worst(&energy, internal - 0.5 - uniform(h));
                 for (int k = 0; k < m->cells && o >= 0; k++) {
-                    double b[MHD_FACES];
+                    double b[LAW_FACES];
                     mhd_faces_read(lv + 1, o, k, b);
                     const struct gas_cell q = gas_cell_read(lv + 1, o, k);
                     for (int v = 0; v < NVAR; v++) mean[v] += level_gas(lv + 1, v)[o][k] / m->cells;
@@ -423,7 +423,7 @@ static int64_t missing_bits(const struct world *w, int l, int64_t *n)
             if (parent < 0) continue;
             children_of(w, l - 1, parent, (int)(key & 7), &x);
             const uint64_t at = hash((uint64_t)key, (uint64_t)l);
-            sum += bits_of(x.gas, 8 * NVAR, at) + bits_of(x.face, 8 * MHD_FACES, at + 1000);
+            sum += bits_of(x.gas, 8 * NVAR, at) + bits_of(x.face, 8 * LAW_FACES, at + 1000);
             ++*n;
         }
     }
@@ -436,8 +436,8 @@ static int64_t level_bits(const struct mesh *m, int l)
     const struct level *lv = &m->lev[l];
     int64_t sum = 0;
     for (lidx i = 0; i < lv->nown; i++)
-        for (int f = 0; f < MHD_FACES + NVAR; f++) {
-            const int field = f < MHD_FACES ? FLD_MAGNETIC + f : FLD_GAS + f - MHD_FACES;
+        for (int f = 0; f < LAW_FACES + NVAR; f++) {
+            const int field = f < LAW_FACES ? FLD_MAGNETIC + f : FLD_GAS + f - LAW_FACES;
             sum += bits_of(lv->fld[field][i], 8, hash((uint64_t)lv->key[i], (uint64_t)field));
         }
     return sum;

@@ -129,7 +129,7 @@ static void advance(struct mesh *m, int l, double dt, const struct mhd_par *p)
 {
     bool finer = l < m->levelmax && m->lev[l + 1].noct > 0;
     if (finer) {
-        reflux_begin(m, l + 1, REFLUX_GAS, mhd_nflux(m, p), m->ndim > 1 ? MHD_EDGES : 0);
+        reflux_begin(m, l + 1, REFLUX_GAS, mhd_nflux(m, p), m->ndim > 1 ? REFLUX_EDGES : 0);
         advance(m, l + 1, 0.5 * dt, p);
         advance(m, l + 1, 0.5 * dt, p);
     }
