@@ -26,6 +26,24 @@ static void locations(const struct mirror *x, const struct mesh *m, int l, int f
     }
 }
 
+/* Rows whose fields move together: those that the gas is interpolated with, or one alone. */
+static bool row_goes_with(int i, int with)
+{
+    return i == with ||
+           (field_rows[i].prolong == PROLONG_GAS && field_rows[with].prolong == PROLONG_GAS);
+}
+
+/* Locations of the fields of row `with` and of those that move with it. */
+static void group_locations(const struct mirror *x, const struct mesh *m, int l, int with,
+                            bool *away, bool *present)
+{
+    for (int i = 0; i < FIELD_ROWS; i++) {
+        const int first = field_rows[i].first, n = field_row_count(m, &field_rows[i]);
+        if (!row_goes_with(i, with)) continue;
+        for (int f = first; f < first + n; f++) locations(x, m, l, f, away, present);
+    }
+}
+
 /* Chooses the fields that are remapped on the device; the components of a row move together. */
 static void fields_choose(struct adapt_dev *v, const struct mesh *m, int l, bool alone)
 {
@@ -33,7 +51,7 @@ static void fields_choose(struct adapt_dev *v, const struct mesh *m, int l, bool
         bool away = false, present = true;
         const int first = field_rows[i].first, n = field_row_count(m, &field_rows[i]);
         if (n == 0) continue;
-        for (int f = first; f < first + n; f++) locations(v->mirror, m, l, f, &away, &present);
+        group_locations(v->mirror, m, l, i, &away, &present);
         if (!away && !present) continue;
         for (int f = first; f < first + n; f++) v->f.fld[v->f.n++] = f;
         for (int f = first; f < first + n; f++) v->moves.skip[f] = away || !alone;

@@ -201,6 +201,7 @@ static struct mesh_moves *change_room(const struct level_change *v, struct mesh 
                                       lidx nown, lidx nghost)
 {
     if (v && v->dev) adapt_dev_room(v->dev, m, l, nown + nghost, v->created + nghost, v->created);
+    if (v) v->before(v->ctx);
     return v ? v->moves : NULL;
 }
 

@@ -16,6 +16,9 @@ struct level_change {
     struct mesh_moves *moves;
     struct adapt_dev *dev; /* device whose memory is reserved; NULL: none */
     lidx created;          /* number of new own octs */
+    /* Called when the device has or lacks the memory, before the old octs go. */
+    void (*before)(void *ctx);
+    void *ctx;
 };
 
 /* Replaces level l by these own octs, `total` over all ranks, and their ghosts: derived from the

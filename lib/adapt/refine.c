@@ -14,7 +14,7 @@ struct created {
     const struct adapt_values *values;
     struct mesh_moves *moves; /* those of values->dev, if there is one */
     int nfld, fld[FIELD_ALL];
-    int64_t n, nnew;               /* made by this rank; own ones after the change */
+    int64_t n, nnew, nhere;        /* made by this rank; own ones after the change; both */
     struct created_cell *location; /* [n] */
     size_t row;                    /* bytes */
     struct comm_counts to;         /* records for each rank */
@@ -122,20 +122,6 @@ static struct keyref *created_sort(const struct created *b, const struct level *
     return ref;
 }
 
-/* Installs the own octs of level l: retained and created octs, merged in Morton order. */
-static void created_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
-                            int64_t total, const struct created *b, struct keyref *ref)
-{
-    const struct level *lv = &m->lev[l];
-    const size_t max = (size_t)(lv->nown + b->nnew);
-    okey *own = mem_new(sizeof *own * max + 1, "mesh scratch");
-    b->moves->from = mem_new(sizeof *b->moves->from * max + 1, "mesh scratch");
-    lidx n = created_merge(lv, lv - 1, b->nnew, ref, own, b->moves->from);
-    level_install(m, c, d, l, total, n, own,
-                  &(struct level_change){b->moves, b->values->dev, (lidx)b->nnew});
-    FREE(own);
-}
-
 /* Retains only the new octs that this rank both computes and owns, in the order of created_sort;
  * returns their number. */
 static int64_t created_here(const struct created *b, int rank)
@@ -146,14 +132,38 @@ static int64_t created_here(const struct created *b, int rank)
     return n;
 }
 
+/* Octs created in level l are to be computed. */
+struct early {
+    struct created *b;
+    const struct mesh *m;
+    int l;
+};
+
 /* Computes b->early, from levels l + 1 and coarser. */
-static void created_early(struct created *b, const struct mesh *m, int l, int64_t nhere)
+static void created_early(void *ctx)
 {
-    if (!m->magnetic || !b->values->f) return;
-    b->early = mem_new(sizeof *b->early * (size_t)b->nfld * (size_t)nhere + 1, "mesh created");
+    const struct early *x = ctx;
+    struct created *b = x->b;
+    if (!x->m->magnetic || !b->values->f) return;
+    b->early = mem_new(sizeof *b->early * (size_t)b->nfld * (size_t)b->nhere + 1, "mesh created");
 #pragma omp parallel for schedule(static)
-    for (int64_t j = 0; j < nhere; j++)
-        created_values(b, m, l, &b->location[j], b->early + b->nfld * j);
+    for (int64_t j = 0; j < b->nhere; j++)
+        created_values(b, x->m, x->l, &b->location[j], b->early + b->nfld * j);
+}
+
+/* Installs the own octs of level l: retained and created octs, merged in Morton order. */
+static void created_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
+                            int64_t total, struct created *b, struct keyref *ref)
+{
+    const struct level *lv = &m->lev[l];
+    const size_t max = (size_t)(lv->nown + b->nnew);
+    okey *own = mem_new(sizeof *own * max + 1, "mesh scratch");
+    b->moves->from = mem_new(sizeof *b->moves->from * max + 1, "mesh scratch");
+    lidx n = created_merge(lv, lv - 1, b->nnew, ref, own, b->moves->from);
+    level_install(m, c, d, l, total, n, own,
+                  &(struct level_change){b->moves, b->values->dev, (lidx)b->nnew, created_early,
+                                         &(struct early){b, m, l - 1}});
+    FREE(own);
 }
 
 /* Writes the values of the created octs of level l. Octs of this rank are computed in place,
@@ -272,8 +282,7 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
         FREE(b.data);
     }
     struct keyref *ref = created_sort(&b, lv, c->rank, ncome, come, &b.nnew);
-    int64_t nhere = created_here(&b, c->rank);
-    created_early(&b, m, l, nhere);
+    const int64_t nhere = b.nhere = created_here(&b, c->rank);
     created_install(m, c, d, l + 1, m->lev[l + 1].total + all.created - all.removed, &b, ref);
     created_fill(&b, m, l + 1, nhere, ref, come);
     created_serve(&b, m, l + 1, nhere, ref, come);

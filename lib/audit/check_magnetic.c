@@ -128,18 +128,26 @@ static void check_outer(struct faces *s, const struct source_octs *o, int i)
 
 /* ---- faces of split cells ---- */
 
+/* Mean over n finer faces, in the order of mhd_face_mean: opposite ones first. */
+static double mean_of(const double b[4], int n)
+{
+    if (n == 4) return ((b[0] + b[3]) + (b[1] + b[2])) / 4;
+    return n == 2 ? (b[0] + b[1]) / 2 : b[0];
+}
+
 static void check_means(struct faces *s, const struct source_octs *o, int i)
 {
     const int64_t own = o->level > 1 ? row_of(s, o->level, o->key[i]) : -1;
     for (int f = 0; f < 2 * s->ndim && own >= 0; f++) {
         struct face a = {o, i, 0, f};
-        double sum = 0;
+        double b[4];
+        int n = 0;
         for (int c = 0; c < s->cells; c++) {
             if ((c >> (f / 2) & 1) != (f & 1)) continue;
             a.cell = c;
-            sum += value(s, a);
+            b[n++] = value(s, a);
         }
-        bring(s, own, LOWER + f, BAD_MEAN, a, sum * 2 / s->cells);
+        bring(s, own, LOWER + f, BAD_MEAN, a, mean_of(b, n));
     }
     for (int c = 0; c < s->cells; c++) {
         if (!(o->split[i] >> c & 1)) continue;

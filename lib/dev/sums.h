@@ -71,3 +71,38 @@ DEV_FN void dev_sum_flush(int64_t *to, const struct dev_sum *s, struct dev_block
         if (s->digit[d] != 0) dev_add_i64(&to[d], s->digit[d]);
     }
 }
+
+/* ---- totals ---- */
+
+/* A kernel name with arguments a of type args, which have the member `int64_t *out`: n exact sums
+ * over terms(a) terms each, fn(a, i, double x[n]), in out[block][n][DEV_SUM]. */
+enum { DEV_TOTALS_TERMS = DEV_THREADS };
+#define DEV_TOTALS(name, args, n, terms, fn)                                                       \
+    struct name##_shared {                                                                         \
+        double x[n][DEV_TOTALS_TERMS];                                                             \
+        struct dev_term term[DEV_TOTALS_TERMS];                                                    \
+        struct dev_sum sum[n];                                                                     \
+        struct dev_sum_parts part;                                                                 \
+    };                                                                                             \
+    KERNEL(name, args, struct name##_shared, DEV_THREADS)                                          \
+    {                                                                                              \
+        const int64_t last = terms(a), step = (int64_t)b->count * DEV_TOTALS_TERMS;                \
+        for (int k = 0; k < (n); k++) dev_sum_clear(&s->sum[k], b);                                \
+        for (int64_t i0 = (int64_t)b->index * DEV_TOTALS_TERMS; i0 < last; i0 += step) {           \
+            PHASE (t, DEV_TOTALS_TERMS) {                                                          \
+                double x[n] = {0};                                                                 \
+                if (i0 + t < last) fn(a, i0 + t, x);                                               \
+                for (int k = 0; k < (n); k++) s->x[k][t] = x[k];                                   \
+            }                                                                                      \
+            for (int k = 0; k < (n); k++) {                                                        \
+                PHASE (t, DEV_TOTALS_TERMS) {                                                      \
+                    dev_term_of(&s->sum[k], &s->term[t], s->x[k][t]);                              \
+                }                                                                                  \
+                dev_sum_add(&s->sum[k], &s->part, s->term, DEV_TOTALS_TERMS, b);                   \
+            }                                                                                      \
+        }                                                                                          \
+        PHASE (t, (n)*DEV_SUM) {                                                                   \
+            a->out[(int64_t)b->index * ((n)*DEV_SUM) + t] =                                        \
+                s->sum[t / DEV_SUM].digit[t % DEV_SUM];                                            \
+        }                                                                                          \
+    }

@@ -48,17 +48,22 @@ struct values {
     double x[8], c[8];
 };
 
-/* n: 8, or 4 where the others repeat these. */
-INLINE void values_of(const struct jump *q, int n, const double (*restrict u)[8],
-                      const struct hydro_par *par, double *restrict x, double *restrict c)
+/* Cells whose values are wanted: the variables of the gas. */
+struct states {
+    const double *u[GAS_SCALARS];
+};
+
+/* n: of the cells, a constant. */
+INLINE void values_of(const struct jump *q, int n, struct states in, const struct hydro_par *par,
+                      double *restrict x, double *restrict c)
 {
     const double smallr = par->smallr, gamma = par->gamma, floor2 = par->floor_u * par->floor_u;
     double p[8], r[8];
-    for (int k = 0; k < n; k++) r[k] = hydro_max(u[0][k], smallr);
+    for (int k = 0; k < n; k++) r[k] = hydro_max(in.u[0][k], smallr);
     for (int k = 0; k < n; k++)
-        p[k] = steep_pressure(r[k], u[1][k], u[2][k], u[3][k], u[GAS_ENERGY][k], gamma);
+        p[k] = steep_pressure(r[k], in.u[1][k], in.u[2][k], in.u[3][k], in.u[GAS_ENERGY][k], gamma);
     const int v = q->field - FLD_U;
-    for (int k = 0; k < n; k++) x[k] = steep_quantity(v, r[k], u[v][k], p[k]);
+    for (int k = 0; k < n; k++) x[k] = steep_quantity(v, r[k], in.u[v][k], p[k]);
     for (int k = 0; k < n && q->c; k++) c[k] = steep_sound(r[k], p[k], gamma, floor2);
 }
 
@@ -67,12 +72,12 @@ static void level_values(const struct mesh *m, const struct level *lv, const str
 {
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->noct; i++) {
-        double u[GAS_SCALARS][8];
-        for (int v = 0; v < GAS_SCALARS; v++) memcpy(u[v], lv->fld[FLD_U + v][i], sizeof u[v]);
+        struct states in;
+        for (int v = 0; v < GAS_SCALARS; v++) in.u[v] = lv->fld[FLD_U + v][i];
         if (m->ndim < 3)
-            values_of(q, 4, u, par, q->x[i], q->c ? q->c[i] : NULL);
+            values_of(q, 4, in, par, q->x[i], q->c ? q->c[i] : NULL);
         else
-            values_of(q, 8, u, par, q->x[i], q->c ? q->c[i] : NULL);
+            values_of(q, 8, in, par, q->x[i], q->c ? q->c[i] : NULL);
     }
 }
 
@@ -94,18 +99,29 @@ static inline vec4 across(const double own[8], const double out[8], int f, int h
 }
 
 /* Values across face f of own oct i without a neighbour, from coarser cells or the boundary
- * condition, stored like the cells of a neighbour oct. */
+ * condition, stored like the cells of a neighbour oct. Other cells of that are not read. */
 static void values_beyond(const struct mesh *m, int l, lidx i, int f, const struct jump *q,
                           const struct hydro_par *par, struct values *out)
 {
-    double u[GAS_SCALARS][8], state[GAS_SCALARS];
-    int bit = 1 << (f >> 1);
-    for (int c = 0; c < (m->ndim < 3 ? 4 : 8); c++) {
-        if (((c & bit) != 0) == (f & 1)) hydro_gas_across(m, l, i, c, f, par, state);
-        for (int v = 0; v < GAS_SCALARS; v++)
-            u[v][c ^ bit] = ((c & bit) != 0) == (f & 1) ? state[v] : m->lev[l].fld[FLD_U + v][i][c];
+    double u[GAS_SCALARS][1], state[GAS_SCALARS];
+    struct states in;
+    const int bit = 1 << (f >> 1);
+    bool coarse = false; /* all cells of the face have the same cell across */
+    for (int v = 0; v < GAS_SCALARS; v++) in.u[v] = u[v];
+    memset(out, 0, sizeof *out);
+    for (int c = f & 1 ? bit : 0, first = c; c < m->cells; c++) {
+        if (((c & bit) != 0) != (f & 1)) continue;
+        if (!coarse) {
+            coarse = hydro_gas_across(m, l, i, c, f, par, state).oct >= 0;
+            for (int v = 0; v < GAS_SCALARS; v++) u[v][0] = state[v];
+            values_of(q, 1, in, par, &out->x[c ^ bit], &out->c[c ^ bit]);
+        } else {
+            out->x[c ^ bit] = out->x[first ^ bit];
+            out->c[c ^ bit] = out->c[first ^ bit];
+        }
     }
-    values_of(q, m->ndim < 3 ? 4 : 8, u, par, out->x, out->c);
+    oct_repeat(m->cells, out->x);
+    oct_repeat(m->cells, out->c);
 }
 
 /* Values of an oct, or of the cells that stand for a missing neighbour; c is used for velocities
@@ -120,57 +136,83 @@ static inline struct around around_of(const struct jump *q, lidx i)
 }
 
 /* Denominator of the relative difference across an upper face; l: cell below it, u: cell above. */
-static inline vec4 jump_scale(const struct jump *q, vec4 xl, vec4 cl, vec4 xu, vec4 cu)
+INLINE vec4 jump_scale(bool velocity, const struct jump *q, vec4 xl, vec4 cl, vec4 xu, vec4 cu)
 {
     vec4 s;
-    for (int k = 0; k < 4; k++)
-        s[k] = steep_scale(q->c != NULL, xl[k], cl[k], xu[k], cu[k], q->floor);
+    for (int k = 0; k < 4; k++) s[k] = steep_scale(velocity, xl[k], cl[k], xu[k], cu[k], q->floor);
     return s;
 }
 
-/* Mask of the cells of half h of an oct with a steep jump along d; a, b: values below and above. */
-INLINE unsigned steep_half(const struct jump *q, int d, int h, struct around o, struct around a,
-                           struct around b)
+/* Jumps from and to the cells of half h of an oct along d, and their denominators; a, b: values
+ * below and above. */
+struct jumps {
+    vec4 left, right, sl, sr;
+};
+
+INLINE struct jumps jumps_of(bool velocity, const struct jump *q, int d, int h, struct around o,
+                             struct around a, struct around b)
 {
-    /* Rounded |2 d / s| > limit implies rounded |2 d| >= below |s|. */
-    const double below = q->limit * (1.0 - 1e-12);
-    vec4 mid = vec4_load(o.x + 4 * h), c = vec4_load(o.c + 4 * h);
+    vec4 mid = vec4_load(o.x + 4 * h), c = mid, cl = c, cr = c;
     vec4 lo = across(o.x, a.x, 2 * d, h), hi = across(o.x, b.x, 2 * d + 1, h);
-    vec4 left = mid - lo, right = hi - mid, cl = c, cr = c;
-    if (q->c) {
+    if (velocity) {
+        c = vec4_load(o.c + 4 * h);
         cl = across(o.c, a.c, 2 * d, h);
         cr = across(o.c, b.c, 2 * d + 1, h);
     }
-    vec4 sl = jump_scale(q, lo, cl, mid, c), sr = jump_scale(q, mid, c, hi, cr);
-    vec4_mask near = (2.0 * vec4_abs(left) >= below * vec4_abs(sl)) |
-                     (2.0 * vec4_abs(right) >= below * vec4_abs(sr));
-    if (!(near[0] | near[1] | near[2] | near[3])) return 0;
+    return (struct jumps){mid - lo, hi - mid, jump_scale(velocity, q, lo, cl, mid, c),
+                          jump_scale(velocity, q, mid, c, hi, cr)};
+}
+
+/* Lanes whose jump may be steep. */
+INLINE vec4_mask steep_near(const struct jump *q, struct jumps j)
+{
+    /* Rounded |2 d / s| > limit implies rounded |2 d| >= below |s|. */
+    const double below = q->limit * (1.0 - 1e-12);
+    return (2.0 * vec4_abs(j.left) >= below * vec4_abs(j.sl)) |
+           (2.0 * vec4_abs(j.right) >= below * vec4_abs(j.sr));
+}
+
+INLINE unsigned steep_half(const struct jump *q, int h, struct jumps j)
+{
     unsigned steep = 0;
     for (int k = 0; k < 4; k++)
-        steep |= (unsigned)steep_exceeds(left[k], right[k], sl[k], sr[k], q->limit) << k;
+        steep |= (unsigned)steep_exceeds(j.left[k], j.right[k], j.sl[k], j.sr[k], q->limit) << k;
     return steep << 4 * h;
 }
 
-/* Mask of the cells of own oct i with a steep jump; ndim: a constant. Below three dimensions the
- * upper half repeats the lower one. */
-INLINE unsigned steep_cells(int ndim, const struct mesh *m, int l, lidx i, const struct jump *q,
-                            const struct hydro_par *par)
+/* Mask of the cells of own oct i with a steep jump; ndim, velocity: constants. Below three
+ * dimensions the upper half repeats the lower one. */
+INLINE unsigned steep_cells(int ndim, bool velocity, const struct mesh *m, int l, lidx i,
+                            const struct jump *q, const struct hydro_par *par)
 {
+    const int halves = ndim < 3 ? 1 : 2;
     const struct around own = around_of(q, i);
     struct values beyond[6];
     struct around near[6];
+    vec4_mask some = {0};
+    unsigned steep = 0;
     for (int f = 0; f < 2 * ndim; f++) {
         lidx j = m->lev[l].nbr[i][f];
         near[f] = j >= 0 ? around_of(q, j) : (struct around){beyond[f].x, beyond[f].c};
         if (j < 0) values_beyond(m, l, i, f, q, par, &beyond[f]);
     }
-    unsigned steep = 0;
-    for (int h = 0; h < (ndim < 3 ? 1 : 2); h++) {
-        steep |= steep_half(q, 0, h, own, near[0], near[1]);
-        if (ndim > 1) steep |= steep_half(q, 1, h, own, near[2], near[3]);
-        if (ndim > 2) steep |= steep_half(q, 2, h, own, near[4], near[5]);
-    }
+    for (int h = 0; h < halves; h++)
+        for (int d = 0; d < ndim; d++)
+            some |= steep_near(q, jumps_of(velocity, q, d, h, own, near[2 * d], near[2 * d + 1]));
+    if (!vec4_any_of(some)) return 0;
+    for (int h = 0; h < halves; h++)
+        for (int d = 0; d < ndim; d++)
+            steep |= steep_half(q, h,
+                                jumps_of(velocity, q, d, h, own, near[2 * d], near[2 * d + 1]));
     return ndim < 3 ? steep | steep << 4 : steep;
+}
+
+INLINE unsigned steep_of(bool velocity, const struct mesh *m, int l, lidx i, const struct jump *q,
+                         const struct hydro_par *par)
+{
+    return m->ndim > 2   ? steep_cells(3, velocity, m, l, i, q, par)
+           : m->ndim > 1 ? steep_cells(2, velocity, m, l, i, q, par)
+                         : steep_cells(1, velocity, m, l, i, q, par);
 }
 
 static void flag_slope(const struct mesh *m, int l, struct jump q, const struct hydro_par *par,
@@ -181,9 +223,8 @@ static void flag_slope(const struct mesh *m, int l, struct jump q, const struct 
     level_values(m, lv, &q, par);
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->nown; i++) {
-        unsigned steep = m->ndim > 2   ? steep_cells(3, m, l, i, &q, par)
-                         : m->ndim > 1 ? steep_cells(2, m, l, i, &q, par)
-                                       : steep_cells(1, m, l, i, &q, par);
+        const unsigned steep = q.c ? steep_of(true, m, l, i, &q, par)
+                                   : steep_of(false, m, l, i, &q, par);
         for (int c = 0; steep && c < 8; c++) ok[i][c] |= steep >> c & 1;
     }
 }

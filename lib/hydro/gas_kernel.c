@@ -111,42 +111,14 @@ KERNEL(gas_steep, struct gas_steep_args, struct steep_shared, DEV_THREADS)
 
 /* ---- totals ---- */
 
-struct totals_shared {
-    double x[GAS_TOTALS][GAS_TOTALS_OCTS];
-    struct dev_term term[GAS_TOTALS_OCTS];
-    struct dev_sum sum[GAS_TOTALS];
-    struct dev_sum_parts part;
-};
-
-KERNEL(gas_totals, struct gas_totals_args, struct totals_shared, DEV_THREADS)
+DEV_FN int64_t totals_count(const struct gas_totals_args *a)
 {
-    const struct level *lv = &a->mesh->lev[a->l];
-    const int64_t step = (int64_t)b->count * GAS_TOTALS_OCTS;
-    for (int k = 0; k < GAS_TOTALS; k++) dev_sum_clear(&s->sum[k], b);
-    for (int64_t i0 = (int64_t)b->index * GAS_TOTALS_OCTS; i0 < lv->nown; i0 += step) {
-        PHASE (t, GAS_TOTALS_OCTS) {
-            double x[GAS_TOTALS] = {0};
-            if (i0 + t < lv->nown) hydro_oct_totals(lv, (lidx)(i0 + t), a->vol, a->smallr, x);
-            for (int k = 0; k < GAS_TOTALS; k++) s->x[k][t] = x[k];
-        }
-        for (int k = 0; k < GAS_TOTALS; k++) {
-            PHASE (t, GAS_TOTALS_OCTS) {
-                dev_term_of(&s->sum[k], &s->term[t], s->x[k][t]);
-            }
-            dev_sum_add(&s->sum[k], &s->part, s->term, GAS_TOTALS_OCTS, b);
-        }
-    }
-    PHASE (t, GAS_TOTALS * DEV_SUM) {
-        a->out[(int64_t)b->index * (GAS_TOTALS * DEV_SUM) + t] =
-            s->sum[t / DEV_SUM].digit[t % DEV_SUM];
-    }
+    return a->mesh->lev[a->l].nown;
 }
 
-KERNEL(gas_totals_join, struct gas_totals_join_args, struct dev_nothing, DEV_THREADS)
+DEV_FN void totals_of(const struct gas_totals_args *a, int64_t i, double x[GAS_TOTALS])
 {
-    PHASE (t, GAS_TOTALS * DEV_SUM) {
-        int64_t sum = 0;
-        for (int32_t i = 0; i < a->n; i++) sum += a->part[(int64_t)i * (GAS_TOTALS * DEV_SUM) + t];
-        a->out[t] = sum;
-    }
+    hydro_oct_totals(&a->mesh->lev[a->l], (lidx)i, a->vol, a->smallr, x);
 }
+
+DEV_TOTALS(gas_totals, struct gas_totals_args, GAS_TOTALS, totals_count, totals_of)

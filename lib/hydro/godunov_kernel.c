@@ -15,6 +15,8 @@ enum { GAS = GAS_SCALARS };
 #define LAW_SOLVER enum riemann
 #include "patch/godunov.h"
 
+#include "hydro/expansion_dev.h"
+
 /* ---- primitive variables ---- */
 
 /* Arrays in the scratch memory of a block: passive scalars, velocities without the gravity
@@ -215,40 +217,15 @@ DEV_FN void cell_collect(const struct godunov_args *a, struct own_cell *o)
     }
 }
 
-/* Velocity component of the cell across face f, and its distance in cells: 1, or 1½ if it is
- * coarser. */
-DEV_FN double velocity_across(const struct godunov_args *a, const struct work *k,
-                              const struct own_cell *o, int f, double *distance)
-{
-    const int d = f >> 1, step = d == 0 ? 1 : d == 1 ? W : P;
-    *distance = 1.0;
-    if (((o->c >> d & 1) != 0) != (f & 1) || a->p.level.nbr[o->oct][f] != NBR_NONE)
-        return old_of(a, k)[d * CELLS + o->at + (f & 1 ? step : -step)];
-    struct patch_cell x = patch_across(a->p.mesh, a->p.l, o->oct, o->c, f);
-    const struct level *up = &a->p.mesh->lev[x.level];
-    *distance = 1.5;
-    return up->fld[FLD_U + 1 + d][x.oct][x.cell] *
-           (1.0 / hydro_max(up->fld[FLD_U][x.oct][x.cell], a->gas.smallr));
-}
-
 /* Divergence of the old velocities in a cell. */
 DEV_FN double cell_expansion(const struct godunov_args *a, const struct work *k,
                              const struct own_cell *o)
 {
-    const double dx = a->p.dx, dx2 = dx + dx, *v = old_of(a, k) + o->at;
+    const double dx2 = a->p.dx + a->p.dx, *v = old_of(a, k) + o->at;
     const int y = W, z = P;
-    int reflux_row = 0;
-    for (int f = 0; f < 6; f++) reflux_row |= a->p.level.nbr[o->oct][f] == NBR_NONE;
-    if (!reflux_row)
-        return (v[1] - v[-1]) / dx2 + (v[CELLS + y] - v[CELLS - y]) / dx2 +
-               (v[2 * CELLS + z] - v[2 * CELLS - z]) / dx2;
-    double div = 0.0;
-    for (int d = 0; d < 3; d++) {
-        double from, to, lo = velocity_across(a, k, o, 2 * d, &from),
-                         hi = velocity_across(a, k, o, 2 * d + 1, &to);
-        div += (hi - lo) / (from * dx + to * dx);
-    }
-    return div;
+    if (expansion_is_beside(a, o)) return expansion_beside(a, old_of(a, k), o, a->gas.smallr);
+    return (v[1] - v[-1]) / dx2 + (v[CELLS + y] - v[CELLS - y]) / dx2 +
+           (v[2 * CELLS + z] - v[2 * CELLS - z]) / dx2;
 }
 
 DEV_FN void cell_scalars(const struct godunov_args *a, const struct work *k,

@@ -199,7 +199,7 @@ enum err hydro_dev_totals_begin(struct hydro_dev *h, struct mesh *m, int l,
     enum { BLOCKS = 256 };
     struct dev_totals *t = &h->totals;
     const double volume = mesh_share(m, l);
-    int64_t blocks = (m->lev[l].nown + GAS_TOTALS_OCTS - 1) / GAS_TOTALS_OCTS;
+    int64_t blocks = (m->lev[l].nown + DEV_TOTALS_TERMS - 1) / DEV_TOTALS_TERMS;
     if (blocks > BLOCKS) blocks = BLOCKS;
     memset(t->sums, 0, sizeof t->sums);
     t->s = s;
@@ -211,7 +211,8 @@ enum err hydro_dev_totals_begin(struct hydro_dev *h, struct mesh *m, int l,
     dev_follow(s, h->stream);
     dev_launch(s, &gas_totals, blocks,
                &(struct gas_totals_args){h->mirror->mesh_dev, l, volume, p->smallr, part});
-    dev_launch(s, &gas_totals_join, 1, &(struct gas_totals_join_args){part, (int32_t)blocks, all});
+    dev_launch(s, &totals_join, 1,
+               &(struct totals_join_args){part, (int32_t)blocks, GAS_TOTALS * DEV_SUM, all});
     dev_get(s, t->sums, all, sizeof t->sums);
     return OK;
 }

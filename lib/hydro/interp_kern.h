@@ -61,17 +61,19 @@ PTAH_HD_FN struct patch_cell hydro_vars_across(const struct mesh *m, int l, lidx
 }
 
 /* State of the cell across face f, or of the boundary condition; hydro_gas_across without passive
- * scalars. */
+ * scalars, which returns the cell as hydro_vars_across does. */
 PTAH_HD_FN void hydro_state_across(const struct mesh *m, int l, lidx i, int c, int f,
                                    const struct hydro_par *p, double *u)
 {
     if (hydro_vars_across(m, l, i, c, f, p->nvar, u).oct < 0) hydro_boundary_state(p, f, u);
 }
 
-PTAH_HD_FN void hydro_gas_across(const struct mesh *m, int l, lidx i, int c, int f,
-                                 const struct hydro_par *p, double u[GAS_SCALARS])
+PTAH_HD_FN struct patch_cell hydro_gas_across(const struct mesh *m, int l, lidx i, int c, int f,
+                                              const struct hydro_par *p, double u[GAS_SCALARS])
 {
-    if (hydro_vars_across(m, l, i, c, f, GAS_SCALARS, u).oct < 0) hydro_boundary_gas(p, f, u);
+    struct patch_cell x = hydro_vars_across(m, l, i, c, f, GAS_SCALARS, u);
+    if (x.oct < 0) hydro_boundary_gas(p, f, u);
+    return x;
 }
 
 /* ---- interpolation ---- */

@@ -48,19 +48,13 @@ struct gas_steep_args {
 };
 
 /* Exact sums over leaf cells (base/sum.h): first of the octs of each block, [block][GAS_TOTALS]
- * [DEV_SUM], then of all blocks. The last digit counts values that are not finite. */
-enum { GAS_TOTALS = 6, GAS_TOTALS_OCTS = DEV_THREADS };
+ * [DEV_SUM], then of all blocks (totals_join). The last digit counts values that are not finite. */
+enum { GAS_TOTALS = 6 };
 
 struct gas_totals_args {
     const struct mesh *mesh;
     int l;
     double vol, smallr;
-    int64_t *out;
-};
-
-struct gas_totals_join_args {
-    const int64_t *part;
-    int32_t n;
     int64_t *out;
 };
 
@@ -80,5 +74,5 @@ struct gas_courant_args {
 #ifndef __CUDACC__
 extern const struct dev_kernel gas_missing, godunov_none, godunov_minmod, godunov_moncen,
     godunov_positive, godunov_vanleer, godunov_theta, gas_kick, gas_courant, gas_steep,
-    gas_restrict, gas_totals, gas_totals_join, gas_created;
+    gas_restrict, gas_totals, gas_created;
 #endif

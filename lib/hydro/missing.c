@@ -5,6 +5,8 @@
 #include "oct/gas_vec.h"
 #include "patch/children.h"
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* Kinetic energy from density and momenta. */
 static inline vec4 half_kinetic(vec4 r, vec4 x, vec4 y, vec4 z, double smallr)
 {
@@ -13,18 +15,19 @@ static inline vec4 half_kinetic(vec4 r, vec4 x, vec4 y, vec4 z, double smallr)
 }
 
 /* Interpolates with minmod slopes of the conserved variables, and of internal instead of total
- * energy if interpol_var > 0. Returns false where a neighbour is not on the coarser level. */
-static bool load_by_minmod(const struct gathered *g, lidx parent, int cell, struct target t)
+ * energy if interpol_var > 0. Returns false where a neighbour is not on the coarser level. zero:
+ * as in struct law, a constant in three dimensions. */
+INLINE bool load_by_minmod(int ndim, unsigned zero, const struct gathered *g, lidx parent, int cell,
+                           struct target t)
 {
     enum { E = GAS_ENERGY };
     const struct hydro_par *p = ((const struct gas_law *)g->law)->par;
     const double smallr = p->smallr;
     const bool internal = p->interpol_var > 0;
-    const unsigned zero = g->law->zero;
     struct crossing at;
     struct crossed x[GAS_SCALARS];
     struct children out[GAS_SCALARS];
-    if (!crossing_find(&at, g->m, g->l - 1, parent, cell)) return false;
+    if (!crossing_find(&at, ndim, &g->m->lev[g->l - 1], parent, cell)) return false;
     for (int v = 0; v < GAS_SCALARS; v++)
         x[v] = zero >> v & 1 ? (struct crossed){0} : crossed_of(g->up[v], &at);
     if (internal) {
@@ -41,10 +44,10 @@ static bool load_by_minmod(const struct gathered *g, lidx parent, int cell, stru
                                      smallr);
     }
     for (int v = 0; v < GAS_SCALARS; v++)
-        if (!(zero >> v & 1)) put8(g->u, v, t, (const double *)&out[v]);
+        if (!(zero >> v & 1)) put_layers8(ndim, g->u, v, t, (const double *)&out[v]);
     for (int v = GAS_SCALARS; v < p->nvar; v++) {
         const struct children scalar = children_of(crossed_of(g->up[v], &at));
-        put8(g->u, v, t, (const double *)&scalar);
+        put_layers8(ndim, g->u, v, t, (const double *)&scalar);
     }
     return true;
 }
@@ -55,7 +58,9 @@ void gas_missing_oct(const struct gathered *g, lidx parent, int cell, struct tar
     const struct hydro_par *p = ((const struct gas_law *)g->law)->par;
     double out[NVAR_MAX][8], flat[NVAR_MAX];
     const bool by_minmod = p->interpol_type == 1 && p->interpol_var < 2;
-    if (by_minmod && load_by_minmod(g, parent, cell, t)) return;
+    const int ndim = g->m->ndim;
+    if (by_minmod && ndim > 2 && load_by_minmod(3, 0, g, parent, cell, t)) return;
+    if (by_minmod && ndim < 3 && load_by_minmod(ndim, g->law->zero, g, parent, cell, t)) return;
     if (!hydro_interp_same(p)) {
         hydro_interp_oct(g->m, g->l - 1, parent, cell, p, out);
         for (int v = 0; v < p->nvar; v++) put8(g->u, v, t, out[v]);

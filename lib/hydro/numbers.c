@@ -125,14 +125,6 @@ double gas_step(const struct law *law, double dx, double signal)
 /* Totals over the leaf cells of an oct. */
 enum { MASS, ENERGY, MOMENTUM, INTERNAL = MOMENTUM + 3, TOTALS };
 
-/* Mask of the leaf cells of a half. */
-static inline vec4_mask leaves_of(const struct level *lv, lidx i, int h)
-{
-    typedef lidx links
-        __attribute__((vector_size(4 * sizeof(lidx)), may_alias, aligned(sizeof(lidx))));
-    return __builtin_convertvector(*(const links *)(lv->child[i] + 4 * h), vec4_mask) < 0;
-}
-
 /* Sum by halves, as hydro_sum8. */
 static inline double half_sum(vec4 lower, vec4 upper)
 {
@@ -170,7 +162,7 @@ static inline void block_totals(const struct level *lv, lidx first, int n, bool 
     for (int k = 0; k < n; k++) {
         lidx i = first + k;
         struct of_oct o = {{{-1, -1, -1, -1}, {-1, -1, -1, -1}}, vol};
-        for (int h = 0; h < 2 && finer; h++) o.leaf[h] = leaves_of(lv, i, h);
+        for (int h = 0; h < 2 && finer; h++) o.leaf[h] = leaves_of(lv->child[i] + 4 * h);
         for (int q = 0; q < end; q++)
             x[q][k] = total_of(&o, load_half(lv, field[q], i, 0), load_half(lv, field[q], i, 1));
     }
@@ -181,7 +173,7 @@ static void block_internal(const struct level *lv, lidx first, int n, double vol
 {
     for (int k = 0; k < n; k++) {
         lidx i = first + k;
-        struct of_oct o = {{leaves_of(lv, i, 0), leaves_of(lv, i, 1)}, vol};
+        struct of_oct o = {{leaves_of(lv->child[i]), leaves_of(lv->child[i] + 4)}, vol};
         x[k] = total_of(&o, internal_of(lv, i, 0, smallr), internal_of(lv, i, 1, smallr));
     }
 }

@@ -3,8 +3,8 @@
  * not appear, so that the scheme is right without div B in it. */
 #include <string.h>
 
-#include "hydro/cell_kern.h"
 #include "mhd/mhd_law.h"
+#include "mhd/step_kern.h"
 
 #define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE };
@@ -27,19 +27,7 @@ void mhd_primitive(struct sweep *s, int k, struct run at)
     double *restrict q = s->q[k & 3] + at.at, *restrict c = q + cells * PS;
     const double half_dt = 0.5 * s->dt;
 #pragma omp simd simdlen(LANES)
-    for (int i = 0; i < n; i++) {
-        const double r = hydro_max(u[i], g.smallr), inv = 1.0 / r;
-        const double x = u[PS + i] * inv, y = u[2 * PS + i] * inv, z = u[3 * PS + i] * inv;
-        const double bx = 0.5 * (b[i] + b[PS + i]), by = 0.5 * (b[2 * PS + i] + b[3 * PS + i]),
-                     bz = 0.5 * (b[4 * PS + i] + b[5 * PS + i]);
-        const double e = gas_internal_v(u[4 * PS + i] - gas_magnetic(bx, by, bz), r, x, y, z);
-        q[i] = r;
-        q[PS + i] = x;
-        q[2 * PS + i] = y;
-        q[3 * PS + i] = z;
-        q[4 * PS + i] = hydro_max(g.gm1 * e, g.pmin);
-        c[i] = bx, c[PS + i] = by, c[2 * PS + i] = bz;
-    }
+    for (int i = 0; i < n; i++) mhd_primitive_at(u, b, PS, i, g, q, c);
     double *old = mhd_planes(s, k).old + at.at;
     for (int d = 0; d < 3 && law->gas.par->pressure_fix; d++)
         memcpy(old + d * PS, q + (1 + d) * PS, (size_t)n * sizeof *q);
@@ -60,21 +48,19 @@ static void start_along(struct sweep *s, int d, int k, struct run at)
     const int n = 4 * at.fours, b = (d + 1) % 3, c = (d + 2) % 3;
     const int db = sweep_step(s, b), dc = sweep_step(s, c);
     const int kb = b == 2, kc = c == 2; /* whether the lower neighbour is in the plane below */
-    const double *q11 = s->q[k & 3] + at.at, *q01 = s->q[(k - kb) & 3] + at.at - db,
-                 *q10 = s->q[(k - kc) & 3] + at.at - dc,
-                 *q00 = s->q[(k - kb - kc) & 3] + at.at - db - dc;
-    const int vb = (1 + b) * PS, vc = (1 + c) * PS;
-    const double *restrict b1 = face_of(s, k, b, 0) + at.at,
-                           *restrict b0 = face_of(s, k - kc, b, 0) + at.at - dc,
-                           *restrict c1 = face_of(s, k, c, 0) + at.at,
-                           *restrict c0 = face_of(s, k - kb, c, 0) + at.at - db;
+    const struct mhd_start x = {.q11 = s->q[k & 3] + at.at,
+                                .q01 = s->q[(k - kb) & 3] + at.at - db,
+                                .q10 = s->q[(k - kc) & 3] + at.at - dc,
+                                .q00 = s->q[(k - kb - kc) & 3] + at.at - db - dc,
+                                .b1 = face_of(s, k, b, 0) + at.at,
+                                .b0 = face_of(s, k - kc, b, 0) + at.at - dc,
+                                .c1 = face_of(s, k, c, 0) + at.at,
+                                .c0 = face_of(s, k - kb, c, 0) + at.at - db,
+                                .v = (1 + b) * PS,
+                                .w = (1 + c) * PS};
     double *restrict e = mhd_planes(s, k).start + d * PS + at.at;
 #pragma omp simd simdlen(LANES)
-    for (int i = 0; i < n; i++) {
-        const double x = 0.25 * ((q00[vb + i] + q11[vb + i]) + (q10[vb + i] + q01[vb + i])),
-                     y = 0.25 * ((q00[vc + i] + q11[vc + i]) + (q10[vc + i] + q01[vc + i]));
-        e[i] = x * (0.5 * (c0[i] + c1[i])) - y * (0.5 * (b0[i] + b1[i]));
-    }
+    for (int i = 0; i < n; i++) e[i] = mhd_start_at(x, i);
 }
 
 void mhd_start(struct sweep *s, int k, struct run at)
@@ -152,7 +138,7 @@ static void face_half(struct sweep *s, int d, int k, struct run at)
     }
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < n; i++)
-        to[i] = from[i] + on_c * (ec1[i] - ec0[i]) - on_b * (eb1[i] - eb0[i]);
+        to[i] = mhd_face_half(from[i], on_c, ec0[i], ec1[i], on_b, eb0[i], eb1[i]);
 }
 
 void mhd_half(struct sweep *s, int k, bool z, struct run at)
@@ -196,66 +182,29 @@ static void cell_slopes(struct sweep *s, int nq, int k, struct run at)
     }
 }
 
-typedef double (*vars)[PS];
-typedef const double (*vars_in)[PS];
-
-/* Change of the gas over half a step, by the primitive equations, and of the field along missing
- * axes. b: the index of the field among the variables. */
-INLINE void cell_half(int ndim, bool moves, int n, int b, double h, double gamma,
-                      const vars_in restrict q, const vars_in restrict dx,
-                      const vars_in restrict dy, const vars_in restrict dz, const vars restrict to)
+INLINE void cell_rows(int ndim, struct sweep *s, int k, struct run at)
 {
+    const struct mhd_law *law = mhd_law_of(s);
+    const struct mhd_planes p = mhd_planes(s, k);
+    const double *restrict q = s->q[k & 3] + at.at, *restrict x = p.slope[0] + at.at,
+                           *restrict y = p.slope[1] + at.at, *restrict z = p.slope[2] + at.at;
+    double *restrict to = p.cell + at.at;
+    const int n = 4 * at.fours, b = mhd_field(s);
+    const double h = 0.5 * s->dtdx, gamma = law->g.gamma;
+    const bool moves = law->par->flow == FLOW_NONE;
 #pragma omp simd simdlen(LANES)
-    for (int i = 0; i < n; i++) {
-        const double r = q[0][i], u = q[1][i], v = q[2][i], w = q[3][i], p = q[4][i];
-        const double A = q[b][i], B = q[b + 1][i], C = q[b + 2][i], volume = 1.0 / r;
-        double dr = -u * dx[0][i] - r * dx[1][i], dp = -u * dx[4][i] - gamma * p * dx[1][i];
-        double du = -u * dx[1][i] - (dx[4][i] + B * dx[b + 1][i] + C * dx[b + 2][i]) * volume;
-        double dv = -u * dx[2][i] + A * dx[b + 1][i] * volume;
-        double dw = -u * dx[3][i] + A * dx[b + 2][i] * volume;
-        double dB = -u * dx[b + 1][i] - B * dx[1][i] + A * dx[2][i];
-        double dC = -u * dx[b + 2][i] - C * dx[1][i] + A * dx[3][i];
-        if (ndim > 1) {
-            dr += -v * dy[0][i] - r * dy[2][i];
-            dp += -v * dy[4][i] - gamma * p * dy[2][i];
-            du += -v * dy[1][i] + B * dy[b][i] * volume;
-            dv += -v * dy[2][i] - (dy[4][i] + A * dy[b][i] + C * dy[b + 2][i]) * volume;
-            dw += -v * dy[3][i] + B * dy[b + 2][i] * volume;
-            dC += -v * dy[b + 2][i] - C * dy[2][i] + B * dy[3][i];
-        }
-        if (ndim > 2) {
-            dr += -w * dz[0][i] - r * dz[3][i];
-            dp += -w * dz[4][i] - gamma * p * dz[3][i];
-            du += -w * dz[1][i] + C * dz[b][i] * volume;
-            dv += -w * dz[2][i] + C * dz[b + 1][i] * volume;
-            dw += -w * dz[3][i] - (dz[4][i] + A * dz[b][i] + B * dz[b + 1][i]) * volume;
-        }
-        to[0][i] = r + h * dr;
-        to[1][i] = moves ? u + h * du : u;
-        to[2][i] = moves ? v + h * dv : v;
-        to[3][i] = moves ? w + h * dw : w;
-        to[4][i] = p + h * dp;
-        if (ndim < 2) to[b + 1][i] = B + h * dB;
-        if (ndim < 3) to[b + 2][i] = C + h * dC;
-    }
+    for (int i = 0; i < n; i++)
+        mhd_cell_half(ndim, moves, PS, b, h, gamma, q + i, x + i, y + i, z + i, to + i);
 }
 
 static void cells_half(struct sweep *s, int k, struct run at)
 {
-    const struct mhd_law *law = mhd_law_of(s);
-    const struct mhd_planes p = mhd_planes(s, k);
-    const vars_in q = (vars_in)(s->q[k & 3] + at.at), x = (vars_in)(p.slope[0] + at.at),
-                  y = (vars_in)(p.slope[1] + at.at), z = (vars_in)(p.slope[2] + at.at);
-    const vars to = (vars)(p.cell + at.at);
-    const int n = 4 * at.fours, b = mhd_field(s);
-    const double h = 0.5 * s->dtdx, gamma = law->g.gamma;
-    const bool moves = law->par->flow == FLOW_NONE;
     if (s->ndim > 2)
-        cell_half(3, moves, n, b, h, gamma, q, x, y, z, to);
+        cell_rows(3, s, k, at);
     else if (s->ndim > 1)
-        cell_half(2, moves, n, b, h, gamma, q, x, y, z, to);
+        cell_rows(2, s, k, at);
     else
-        cell_half(1, moves, n, b, h, gamma, q, x, y, z, to);
+        cell_rows(1, s, k, at);
 }
 
 static void scalars_half(struct sweep *s, int k, struct run at)
@@ -270,7 +219,7 @@ static void scalars_half(struct sweep *s, int k, struct run at)
             double *restrict to = p.cell + v * PS + at.at;
 #pragma omp simd simdlen(LANES)
             for (int i = 0; i < 4 * at.fours; i++)
-                to[i] = (d ? to[i] : q[i]) - h * (speed[i] * slope[i]);
+                to[i] = mhd_scalar_half(d ? to[i] : q[i], h, speed[i], slope[i]);
         }
 }
 
@@ -283,7 +232,7 @@ static void field_half(struct sweep *s, int k, struct run at)
                                               sweep_step(s, d);
         double *restrict to = mhd_planes(s, k).cell + (mhd_field(s) + d) * PS + at.at;
 #pragma omp simd simdlen(LANES)
-        for (int i = 0; i < 4 * at.fours; i++) to[i] = 0.5 * (lo[i] + hi[i]);
+        for (int i = 0; i < 4 * at.fours; i++) to[i] = mhd_middle(lo[i], hi[i]);
     }
 }
 
@@ -307,6 +256,6 @@ void mhd_expansion(struct sweep *s, int k, struct run at)
                                *restrict hi = mhd_planes(s, k + (d == 2)).old + d * PS + at.at +
                                               sweep_step(s, d);
 #pragma omp simd simdlen(LANES)
-        for (int i = 0; i < n; i++) out[i] = (d ? out[i] : 0.0) + (hi[i] - lo[i]) / dx2;
+        for (int i = 0; i < n; i++) out[i] = mhd_expansion_add(d ? out[i] : 0.0, lo[i], hi[i], dx2);
     }
 }

@@ -1,10 +1,16 @@
 /* mhd/interp: prolongation and restriction between levels, and octs that do not exist
  * (interp_kern.h). */
-#include "mhd/interp_kern.h"
+#include "mhd/interp_vec.h"
 #include "mhd/mhd_law.h"
 #include "oct/bits.h"
 #include "oct/fields.h"
 #include "patch/gather.h"
+
+static void interp_oct(const struct mesh *m, int l, lidx i, int c, const struct mhd_par *p,
+                       double (*gas)[8], double (*face)[8])
+{
+    if (!mhd_interp_by_vectors(m, l, i, c, p, gas, face)) mhd_interp_oct(m, l, i, c, p, gas, face);
+}
 
 void mhd_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8], void *ctx)
 {
@@ -13,7 +19,7 @@ void mhd_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*ou
         if (!mesh_has_field(m, f)) continue;
         field_prolong(&m->lev[l], f, parent, cell, out[n++]);
     }
-    mhd_interp_oct(m, l, parent, cell, ctx, out + n + LAW_FACES, out + n);
+    interp_oct(m, l, parent, cell, ctx, out + n + LAW_FACES, out + n);
 }
 
 /* Puts an oct that does not exist into the planes: the gas, then the field on the six faces. */
@@ -21,7 +27,7 @@ void mhd_missing_oct(const struct gathered *g, lidx parent, int cell, struct tar
 {
     const struct mhd_par *p = ((const struct mhd_law *)g->law)->par;
     double gas[NVAR_MAX][8], face[LAW_FACES][8];
-    mhd_interp_oct(g->m, g->l - 1, parent, cell, p, gas, face);
+    interp_oct(g->m, g->l - 1, parent, cell, p, gas, face);
     for (int v = 0; v < p->gas->nvar; v++) put8(g->u, v, t, gas[v]);
     for (int f = 0; f < LAW_FACES; f++) put8(g->u, p->gas->nvar + f, t, face[f]);
 }

@@ -33,6 +33,13 @@ PTAH_HD double mhd_energy(const double *faces)
     return gas_magnetic_faces(faces[0], faces[1], faces[2], faces[3], faces[4], faces[5]);
 }
 
+/* Sum of the values of the eight children of a cell: opposite ones first, then their sums in pairs,
+ * so that a mirror image has the same sum. In fewer dimensions it is the same with all copies. */
+PTAH_HD double mhd_sum8(const double x[8])
+{
+    return ((x[0] + x[7]) + (x[1] + x[6])) + ((x[2] + x[5]) + (x[3] + x[4]));
+}
+
 /* ---- across faces and boundaries ---- */
 
 PTAH_HD_FN void mhd_faces_read(const struct level *lv, lidx i, int c, double *faces)
@@ -132,9 +139,10 @@ struct mhd_inside {
     double second[3], third[3];
 };
 
-/* Adds the terms of child k. */
-PTAH_HD_FN void mhd_inside_add(int ndim, const double (*out)[8], int k, struct mhd_inside *s)
+/* Terms of child k. */
+PTAH_HD_FN struct mhd_inside mhd_inside_part(int ndim, const double (*out)[8], int k)
 {
+    struct mhd_inside s = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     double b[3], sign[3] = {0.0, 0.0, 0.0};
     for (int d = 0; d < ndim; d++) {
         sign[d] = (k >> d & 1) ? 0.125 : -0.125;
@@ -142,21 +150,21 @@ PTAH_HD_FN void mhd_inside_add(int ndim, const double (*out)[8], int k, struct m
     }
     for (int d = 0; d < ndim; d++)
         for (int e = 0; e < ndim; e++)
-            if (e != d) s->second[d] += 8.0 * sign[d] * sign[e] * b[e];
+            if (e != d) s.second[d] += 8.0 * sign[d] * sign[e] * b[e];
     for (int d = 0; d < ndim && ndim == 3; d++)
-        s->third[d] += 64.0 * sign[0] * sign[1] * sign[2] * b[d];
+        s.third[d] += 64.0 * sign[0] * sign[1] * sign[2] * b[d];
+    return s;
 }
 
-/* Opposite children are added to each other first, so that a flow that is symmetric about a point
- * stays so to the last bit. */
 PTAH_HD_FN struct mhd_inside mhd_inside_of(int ndim, const double (*out)[8])
 {
-    struct mhd_inside s = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
-    for (int k = 0; k < 4; k++) {
-        struct mhd_inside pair = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
-        mhd_inside_add(ndim, out, k, &pair);
-        mhd_inside_add(ndim, out, 7 - k, &pair);
-        for (int d = 0; d < 3; d++) s.second[d] += pair.second[d], s.third[d] += pair.third[d];
+    struct mhd_inside part[8], s;
+    for (int k = 0; k < 8; k++) part[k] = mhd_inside_part(ndim, out, k);
+    for (int d = 0; d < 3; d++) {
+        double second[8], third[8];
+        for (int k = 0; k < 8; k++) second[k] = part[k].second[d], third[k] = part[k].third[d];
+        s.second[d] = mhd_sum8(second);
+        s.third[d] = mhd_sum8(third);
     }
     return s;
 }
@@ -259,22 +267,12 @@ PTAH_HD_FN void mhd_interp_oct(const struct mesh *m, int l, lidx i, int c, const
 /* ---- restriction ---- */
 
 /* Mean over the finer faces of face f of oct o, which both cells of the face take. */
-PTAH_HD_FN double mhd_face_mean(const struct level *fine, lidx o, int f, int cells)
+PTAH_HD_FN double mhd_face_mean(const struct level *fine, lidx o, int f)
 {
-    const int bit = 1 << (f >> 1), side = f & 1 ? bit : 0;
     const double *b = level_magnetic(fine, f)[o];
-    double sum = 0.0;
-    for (int k = 0; k < cells; k++)
-        if ((k & bit) == side) sum += b[k];
-    return sum / (cells / 2);
-}
-
-/* Field along a missing axis. */
-PTAH_HD_FN double mhd_cell_mean(const struct level *fine, lidx o, int f, int cells)
-{
-    double sum = 0.0;
-    for (int k = 0; k < cells; k++) sum += level_magnetic(fine, f)[o][k];
-    return sum / cells;
+    const int u = 1 << ((f >> 1) + 1) % 3, v = 1 << ((f >> 1) + 2) % 3,
+              at = f & 1 ? 1 << (f >> 1) : 0;
+    return ((b[at] + b[at + u + v]) + (b[at + u] + b[at + v])) / 4.0;
 }
 
 /* Gives cell c of oct i of level l, which is split, the means of its children. */
@@ -284,20 +282,23 @@ PTAH_HD_FN void mhd_restrict_split(const struct mesh *m, int l, lidx i, int c,
     const struct level *lv = &m->lev[l], *fine = &m->lev[l + 1];
     const lidx o = lv->child[i][c];
     const double smallr = p->gas->smallr;
-    double faces[LAW_FACES], sum = 0.0;
-    hydro_restrict_cell(m, l, i, c, p->gas->nvar, 0, smallr);
+    double faces[LAW_FACES], part[8];
+    for (int k = 0; k < 8; k++) part[k] = hydro_max(level_gas(fine, 0)[o][k], smallr);
+    level_gas(lv, 0)[i][c] = mhd_sum8(part) / 8.0;
+    for (int v = 1; v < p->gas->nvar; v++)
+        level_gas(lv, v)[i][c] = mhd_sum8(level_gas(fine, v)[o]) / 8.0;
     for (int f = 0; f < LAW_FACES; f++) {
-        faces[f] = f < 2 * m->ndim ? mhd_face_mean(fine, o, f, m->cells)
-                                   : mhd_cell_mean(fine, o, f, m->cells);
+        faces[f] = f < 2 * m->ndim ? mhd_face_mean(fine, o, f)
+                                   : mhd_sum8(level_magnetic(fine, f)[o]) / 8.0;
         level_magnetic(lv, f)[i][c] = faces[f];
     }
     if (!mhd_internal(p)) return;
-    for (int k = 0; k < m->cells; k++) {
+    for (int k = 0; k < 8; k++) {
         const struct gas_cell g = gas_cell_above(fine, o, k, smallr);
-        sum += gas_cell_internal(&g);
+        part[k] = gas_cell_internal(&g);
     }
     const struct gas_cell g = gas_cell_above(lv, i, c, smallr);
-    level_gas(lv, GAS_ENERGY)[i][c] = sum / m->cells +
+    level_gas(lv, GAS_ENERGY)[i][c] = mhd_sum8(part) / 8.0 +
                                       mhd_not_internal(g.rho, g.m[0], g.m[1], g.m[2], faces);
 }
 
@@ -315,7 +316,7 @@ PTAH_HD_FN void mhd_restrict_leaf(const struct mesh *m, int l, lidx i, int c,
         const lidx j = ((c & bit) != 0) == (f & 1) ? lv->nbr[i][f] : i,
                    o = j >= 0 ? lv->child[j][c ^ bit] : -1;
         if (o < 0) continue;
-        level_magnetic(lv, f)[i][c] = mhd_face_mean(&m->lev[l + 1], o, f ^ 1, m->cells);
+        level_magnetic(lv, f)[i][c] = mhd_face_mean(&m->lev[l + 1], o, f ^ 1);
         any = true;
     }
     if (!any || !mhd_internal(p)) return;

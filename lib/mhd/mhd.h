@@ -88,7 +88,8 @@ void mhd_impose(struct mesh *m, int l, bool ghosts, const struct mhd_par *p);
 
 /* Magnetic diffusion of level l over dt (ohm.c), which changes the field alone. Registers are as in
  * mhd_update, with mhd_diffuse_nflux numbers of a face. All levels, the finest first, take `cycles`
- * steps of equal length within dt. */
+ * steps of equal length within dt; above MHD_CYCLES: too many. */
+enum { MHD_CYCLES = 1000000 };
 void mhd_diffuse(struct mesh *m, int l, double dt, const struct mhd_par *p);
 int mhd_diffuse_nflux(const struct mesh *m);
 int mhd_diffuse_cycles(const struct mesh *m, int finest, double dt, const struct mhd_par *p);
@@ -110,3 +111,4 @@ void mhd_restrict(struct mesh *m, int l, const struct mhd_par *p);
 
 /* Gradient criteria of hydro_flag, and those of the field: sets ok[i][c] |= 1 for own octs. */
 void mhd_flag(const struct mesh *m, int l, const struct mhd_par *p, unsigned char (*ok)[8]);
+bool mhd_flags(const struct mhd_par *p); /* whether any of these criteria is on */

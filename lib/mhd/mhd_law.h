@@ -10,7 +10,6 @@ struct mhd_law {
     struct gas_law gas; /* first: functions of hydro take the law as theirs */
     const struct mhd_par *par;
     struct mhd_gas g;
-    double dx;            /* of a level, for its Courant step */
     double growth, first; /* struct mhd_expansion */
 };
 
@@ -70,5 +69,6 @@ void mhd_forces(struct sweep *s, int d, int k, struct run at, double *E);
 /* interp.c */
 void mhd_missing_oct(const struct gathered *g, lidx parent, int cell, struct target t);
 /* numbers.c */
+struct mhd_signal mhd_signal_of(const struct mhd_law *x, double dx); /* mhd/number_kern.h */
 double mhd_signal(const struct law *law, const struct patch_rows *r, double max);
 struct mhd_law mhd_law_make(const struct mesh *m, const struct mhd_par *par);

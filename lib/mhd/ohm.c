@@ -110,5 +110,6 @@ int mhd_diffuse_cycles(const struct mesh *m, int finest, double dt, const struct
 {
     static const double FRACTION = 0.05; /* of dx²/η; an explicit step is stable below 1/6 */
     const double dx = mesh_dx(m, finest);
-    return 1 + (int)(dt / (FRACTION * (dx * dx) / p->eta));
+    const double steps = dt / (FRACTION * (dx * dx) / p->eta);
+    return 1 + (int)(steps < MHD_CYCLES ? steps : MHD_CYCLES);
 }

@@ -61,6 +61,7 @@ struct reflux {
     lidx *row; /* [noct] row of each oct in flux, or -1; NULL: no registers */
     lidx n;
     int nflux, nedge; /* nedge: 12 for a law with a field on faces, or 24; otherwise 0 */
+    int nlower;       /* numbers of each row behind all rows, on hosts (patch/reflux.h) */
     /* [n] rows of corrections: [6 faces][nflux], then [nedge]: four edges along each axis */
     double *flux;
 };

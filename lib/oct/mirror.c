@@ -139,6 +139,12 @@ static size_t reflux_bytes(const struct reflux *r)
     return sizeof(double) * (size_t)(6 * r->nflux + r->nedge) * (size_t)r->n;
 }
 
+/* What hosts need in addition. */
+static size_t host_bytes(const struct reflux *r)
+{
+    return sizeof(double) * (size_t)r->nlower * (size_t)r->n;
+}
+
 static size_t bytes_of(const struct mirror *x, const struct level *lv, int f)
 {
     if (f >= FLD_REFLUX) return reflux_bytes(&lv->reflux[f - FLD_REFLUX]);
@@ -161,6 +167,7 @@ static enum err field_put(struct mirror *x, const struct mesh *m, int l, int f)
         to->n = from->n;
         to->nflux = from->nflux;
         to->nedge = from->nedge;
+        to->nlower = from->nlower;
         TRY(send(x, &to->row, from->row, sizeof *from->row * (size_t)lv.noct, name_of(f)));
     }
     TRY(send(x, array_of(im, f), *array_of(&lv, f), bytes_of(x, &lv, f), name_of(f)));
@@ -177,8 +184,9 @@ static void field_get(struct mirror *x, struct mesh *m, int l, int f)
         to->n = from->n;
         to->nflux = from->nflux;
         to->nedge = from->nedge;
+        to->nlower = from->nlower;
         to->row = mem_new(sizeof *to->row * (size_t)lv->noct + 1, name_of(f));
-        to->flux = mem_new(bytes_of(x, lv, f) + 1, name_of(f));
+        to->flux = mem_new(bytes_of(x, lv, f) + host_bytes(to) + 1, name_of(f));
         dev_get(x->stream, to->row, from->row, sizeof *to->row * (size_t)lv->noct);
     }
     dev_get(x->stream, *array_of(lv, f), *array_of(im, f), bytes_of(x, lv, f));
@@ -293,15 +301,16 @@ bool mirror_has_reflux(const struct mirror *x, const struct mesh *m, int l, int 
     return m->lev[l].reflux[system].row || x->location[l][FLD_REFLUX + system] == LOCATION_DEVICE;
 }
 
-enum err mirror_reflux_new(struct mirror *x, const struct mesh *m, int l, int system, lidx n,
-                           int nflux)
+enum err mirror_reflux_new(struct mirror *x, const struct mesh *m, int l, int system,
+                           const struct reflux *like)
 {
     struct reflux *r = &x->image->lev[l].reflux[system];
     const char *name = name_of(FLD_REFLUX);
     reflux_drop(x, r);
-    r->n = n;
-    r->nflux = nflux;
-    r->nedge = 0;
+    r->n = like->n;
+    r->nflux = like->nflux;
+    r->nedge = like->nedge;
+    r->nlower = like->nlower;
     TRY(make(x, &r->row, sizeof *r->row * (size_t)m->lev[l].noct, name));
     enum err err = make(x, &r->flux, reflux_bytes(r), name);
     if (err != OK) drop(x, &r->row);
@@ -343,6 +352,7 @@ static void image_update(struct mesh *im, const struct mesh *m)
     im->nvar = m->nvar;
     im->hydro = m->hydro;
     im->gravity = m->gravity;
+    im->magnetic = m->magnetic;
     im->boxlen = m->boxlen;
     im->per_boxlen = m->per_boxlen;
     memcpy(im->bounded, m->bounded, sizeof im->bounded);

@@ -61,10 +61,10 @@ bool mirror_has_set(const struct mirror *x, const struct mesh *m, int l, field_s
                     int location);
 /* Whether there are registers of level l, here or there. */
 bool mirror_has_reflux(const struct mirror *x, const struct mesh *m, int l, int system);
-/* Allocates device arrays of registers for n octs of level l, whose links are on the device; the
- * stream must be empty. The caller fills them, and declares their location. */
+/* Allocates device arrays of registers of level l, whose links are on the device, with the numbers
+ * of `like`; the stream must be empty. The caller fills them, and declares their location. */
 MUST_USE enum err mirror_reflux_new(struct mirror *x, const struct mesh *m, int l, int system,
-                                    lidx n, int nflux);
+                                    const struct reflux *like);
 /* Waits until copies from and to the host are complete. */
 MUST_USE enum err mirror_settle(struct mirror *x);
 /* For oct/remap: mirror_become replaces the device arrays of level l by `now`, which hold its keys

@@ -1,5 +1,5 @@
-/* patch/across_kern: the cell across a face, the reflux registers across it, and the flux balance
- * of a cell, for hosts and for devices with a mesh in device memory. */
+/* patch/across_kern: the cell across a face, the reflux registers across it, the flux balance of a
+ * cell and that of a face, for hosts and for devices with a mesh in device memory. */
 #pragma once
 #include <math.h>
 
@@ -89,4 +89,16 @@ PTAH_HD double patch_add_fluxes(double u, double x0, double x1, double y0, doubl
                                 double z1)
 {
     return patch_add_faces(patch_add_faces(patch_add_faces(u, x0, x1), y0, y1), z0, z1);
+}
+
+/* Field u on a face, plus or minus the difference of the electromotive forces at two opposite edges
+ * of it. */
+PTAH_HD double patch_add_edges(double u, double lo, double hi)
+{
+    return u + (hi - lo);
+}
+
+PTAH_HD double patch_take_edges(double u, double lo, double hi)
+{
+    return u - (hi - lo);
 }

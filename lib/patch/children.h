@@ -10,14 +10,13 @@ struct crossing {
     size_t own, below[3], above[3];
 };
 
-/* Finds the neighbours of cell c of oct i; along a missing axis that is the cell itself, so that
- * its slope is 0. Returns whether all are on that level. */
-static inline bool crossing_find(struct crossing *x, const struct mesh *m, int l, lidx i, int c)
+/* Finds the neighbours of cell c of oct i of level up; along a missing axis that is the cell
+ * itself, so that its slope is 0. Returns whether all are on that level. */
+VEC4_INLINE bool crossing_find(struct crossing *x, int ndim, const struct level *up, lidx i, int c)
 {
-    const struct level *up = &m->lev[l];
     x->own = 8 * (size_t)i + (size_t)c;
-    for (int d = m->ndim; d < 3; d++) x->below[d] = x->above[d] = x->own;
-    for (int d = 0; d < m->ndim; d++) {
+    for (int d = ndim; d < 3; d++) x->below[d] = x->above[d] = x->own;
+    for (int d = 0; d < ndim; d++) {
         const int bit = 1 << d, upper = c >> d & 1;
         const lidx j = up->nbr[i][2 * d + upper];
         const size_t across = (size_t)(c ^ bit), in = 8 * (size_t)i + across;
@@ -54,7 +53,7 @@ static inline struct children children_of(struct crossed x)
     const vec4 r = 0.5 * (x.above - x.own), l = 0.5 * (x.own - x.below);
     const vec4_mask smaller = vec4_abs(l) < vec4_abs(r);
     const vec4_mask alike = l * r > 0.0;
-    const vec4 w = (vec4)((((vec4_mask)l & smaller) | ((vec4_mask)r & ~smaller)) & alike);
+    const vec4 w = (vec4)((vec4_mask)vec4_pick(smaller, l, r) & alike);
     const vec4 flat = x.own + __builtin_shufflevector(w, w, 0, 0, 0, 0) * sx +
                       __builtin_shufflevector(w, w, 1, 1, 1, 1) * sy;
     const vec4 z = __builtin_shufflevector(w, w, 2, 2, 2, 2) * 0.5;

@@ -18,12 +18,29 @@ PTAH_HD double patch_max(double a, double b)
 }
 
 #ifndef __CUDACC__
+#include "vec/vec4.h"
+
 /* Octs first … end − 1 of a level. */
 struct patch_rows {
     const struct level *lv;
     double dx;
     lidx first, end;
 };
+
+/* Mask of the leaf cells of half an oct. */
+static inline vec4_mask leaves_of(const lidx child[4])
+{
+    typedef lidx links
+        __attribute__((vector_size(4 * sizeof(lidx)), may_alias, aligned(sizeof(lidx))));
+    return __builtin_convertvector(*(const links *)child, vec4_mask) < 0;
+}
+
+/* Values of the leaf cells of half an oct; of others the lowest one. */
+static inline vec4 leaf_values(const lidx child[4], vec4 x)
+{
+    const vec4 lowest = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    return vec4_pick(leaves_of(child), x, lowest);
+}
 
 /* max, or the highest signal of leaf cells if that is higher. cells: 8, or 4 where the others
  * repeat these. below (NULL: none): whether certainly no cell of an oct has a signal above max,
@@ -36,13 +53,14 @@ static inline __attribute__((always_inline)) double patch_rows_max(
     const struct level *lv = r->lv;
     for (lidx i = r->first; i < r->end; i++) {
         if (below && below(ctx, lv, i, max)) continue;
-        const lidx *child = lv->child[i];
-        double highest = -HUGE_VAL, x[8];
+        double x[8];
 #pragma omp simd simdlen(4)
         for (int c = 0; c < cells; c++) x[c] = signal(ctx, lv, i, c);
-        for (int c = 0; c < cells; c++)
-            highest = patch_max(child[c] < 0 ? x[c] : -HUGE_VAL, highest);
-        max = patch_max(highest, max);
+        vec4 highest = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+        for (int c = 0; c < cells; c += 4)
+            highest = vec4_max(leaf_values(lv->child[i] + c, vec4_load(x + c)), highest);
+        highest = vec4_max(__builtin_shufflevector(highest, highest, 2, 3, 0, 1), highest);
+        max = patch_max(patch_max(highest[1], highest[0]), max);
     }
     return max;
 }

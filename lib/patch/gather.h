@@ -65,15 +65,23 @@ struct target {
     int a, b, at, w;
 };
 
-/* In one plane the upper layer, which repeats the lower one, is left out. */
-static inline void put8(double *const *ring, int v, struct target t, const double *restrict from)
+/* Puts the cells of an oct into the planes; in fewer dimensions the lower layer alone, which the
+ * upper one repeats. */
+static inline void put_layers8(int ndim, double *const *ring, int v, struct target t,
+                               const double *restrict from)
 {
     double *a = ring[t.a] + v * PLANE_STRIDE + t.at, *b = ring[t.b] + v * PLANE_STRIDE + t.at;
     memcpy(a, from, 16);
     memcpy(a + t.w, from + 2, 16);
-    if (a == b) return;
+    if (ndim < 3) return;
     memcpy(b, from + 4, 16);
     memcpy(b + t.w, from + 6, 16);
+}
+
+/* Likewise, in any number of dimensions: in one plane both layers have the same place. */
+static inline void put8(double *const *ring, int v, struct target t, const double *restrict from)
+{
+    put_layers8(ring[t.a] == ring[t.b] ? 2 : 3, ring, v, t, from);
 }
 
 /* Two adjacent cells. */

@@ -7,6 +7,8 @@
  *     LAW_SYSTEM    system of the registers
  *     LAW_MIRRORED(a, f)  whether cells beyond boundary f mirror those within
  *     LAW_LIMITER, LAW_SOLVER  types of two compile-time constants passed to the law
+ *     LAW_EDGES     (only) of a law with a field on faces, which gathers, traces and runs through
+ *                   the tiles by itself (mhd/step_kernel.c): its variables are in scratch memory
  *
  * includes this header, defines the functions declared below as functions of the law, and kernels
  * that call `tiles`. Sums and registers are as in patch/sweep and patch/patch, in another order of
@@ -21,6 +23,7 @@
 #include "dev/kernel.h"
 #include "patch/across_kern.h"
 #include "patch/kernels.h"
+#include "patch/reflux.h"
 
 /* Sizes per side: octs and cells of a tile, both with halo. Smaller tiles, of the coarsest levels,
  * use the same arrays. P: stride between planes of the patch, such that the eight cells in x of two
@@ -40,10 +43,15 @@ enum { NEXT_X = 1, NEXT_Y = SIDE, NEXT_Z = N };
 enum { AXIS_MISSING = -1 }; /* neither boundary is there */
 
 struct godunov_shared {
+#ifndef LAW_EDGES
     double q[LAW_CORE][CELLS], rate[LAW_CORE][TRACED]; /* rate: times half the step */
+#endif
     int64_t x0[3]; /* position of the tile on the level; AXIS_MISSING: that axis is missing */
     int32_t slot[DEV_SLOTS];
     unsigned char own[DEV_SLOTS], split[CELLS];
+#ifdef LAW_EDGES
+    unsigned char near[DEV_SLOTS]; /* whether an own oct is there, or across a face or a corner */
+#endif
 };
 
 /* The tile being computed: octs per side, own octs, scratch memory: fluxes, planes of the law. */
@@ -80,12 +88,14 @@ struct own_cell {
 
 /* Functions of the law: primitive variables of a cell from the loaded values; rates of change;
  * fluxes, by calling `fluxes` with a solver; flux through one face; new values of a cell. */
+#ifndef LAW_EDGES
 DEV_FN void law_primitive(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
                           struct origin o, int at);
 DEV_FN void law_rates(const LAW_ARGS *a, struct godunov_shared *s, LAW_LIMITER type, int at,
                       int to);
 DEV_FN void law_fluxes(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
                        struct dev_block *b, LAW_LIMITER type);
+#endif
 DEV_FN void law_flux(const LAW_ARGS *a, const struct work *k, const struct godunov_shared *s,
                      const struct face *f, LAW_LIMITER type, LAW_SOLVER rs);
 DEV_FN void law_finish(const LAW_ARGS *a, const struct work *k, struct own_cell *o);
@@ -136,6 +146,7 @@ DEV_FN void find_octs(const LAW_ARGS *a, const struct work *k, struct godunov_sh
     }
 }
 
+#ifndef LAW_EDGES
 DEV_FN struct origin origin_beyond(const LAW_ARGS *a, const struct work *k,
                                    const struct godunov_shared *s, int at)
 {
@@ -154,16 +165,17 @@ DEV_FN struct origin origin_beyond(const LAW_ARGS *a, const struct work *k,
     return o;
 }
 
-DEV_FN const double *row_of(const LAW_ARGS *a, struct origin o)
-{
-    return a->p.row + (int64_t)(DEV_MISSING - o.slot) * (a->p.nvar + LAW_BESIDE) * 8 + o.c;
-}
-
 /* First boundary along direction d in `beyond`, as a face; −1: none. */
 DEV_FN int face_beyond(int beyond, int d)
 {
     int both = beyond >> 2 * d & 3;
     return both ? 2 * d + (both >> 1) : -1;
+}
+#endif
+
+DEV_FN const double *row_of(const LAW_ARGS *a, struct origin o)
+{
+    return a->p.row + (int64_t)(DEV_MISSING - o.slot) * (a->p.nvar + LAW_BESIDE) * 8 + o.c;
 }
 
 /* Index of the i-th cell of the patch, in the order of octs. */
@@ -174,6 +186,7 @@ DEV_FN int patch_at(int i)
            P * (2 * (p / E / E) + (i >> 2 & 1));
 }
 
+#ifndef LAW_EDGES
 DEV_FN struct origin origin_of(const LAW_ARGS *a, const struct work *k,
                                const struct godunov_shared *s, int i, int at)
 {
@@ -232,6 +245,7 @@ DEV_FN void rates(const LAW_ARGS *a, const struct work *k, struct godunov_shared
         law_rates(a, s, type, cell_at(x, y, z), i);
     }
 }
+#endif
 
 /* ---- fluxes ---- */
 
@@ -303,6 +317,22 @@ DEV_FN struct cell_faces faces_of(const struct work *k, int x, int y, int z)
     return f;
 }
 
+/* Adds the fluxes through the n fine faces of a face across axis d to a register, in the order of
+ * the CPU; with a field on faces a mirror image has the same sums. */
+DEV_FN double faces_added(double to, const double flux[4], int n, int d, double sign)
+{
+#ifdef LAW_EDGES
+    double sum = flux[0];
+    if (n == 2) sum = flux[0] + flux[1];
+    if (n == 4 && d < 2) sum = (flux[0] + flux[1]) + (flux[2] + flux[3]);
+    if (n == 4 && d == 2) sum = (flux[0] + flux[3]) + (flux[1] + flux[2]);
+    return to + sum * sign;
+#else
+    for (int m = 0; m < n; m++) to += flux[m] * sign;
+    return to;
+#endif
+}
+
 /* Adds the fluxes through faces of own octs without a neighbour there to their registers. */
 DEV_FN void add_registers(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
                           struct dev_block *b)
@@ -316,17 +346,17 @@ DEV_FN void add_registers(const LAW_ARGS *a, const struct work *k, struct goduno
         int32_t oct = s->slot[slot];
         if (!s->own[slot] || lv->nbr[oct][f] != NBR_NONE) continue;
         int far = f & 1 ? 2 : 0, X = 2 * x, Y = 2 * y, Z = 2 * z;
-        double *row = lv->reflux[LAW_SYSTEM].flux +
-                      ((int64_t)lv->reflux[LAW_SYSTEM].row[oct] * 6 + f) * a->p.nflux;
+        double *row = reflux_row(&lv->reflux[LAW_SYSTEM], oct) + f * a->p.nflux;
         for (int v = 0; v < a->p.nflux; v++) {
+            double flux[4];
             for (int m = 0; m < n; m++) {
                 int p = m & 1, q = m >> 1;
                 int at = d == 0   ? face_at(0, X + far, Y + p, Z + q)
                          : d == 1 ? face_at(1, X + p, Y + far, Z + q)
                                   : face_at(2, X + p, Y + q, Z + far);
-                double flux = k->flux[v * ALL + at] * weight;
-                row[v] += f & 1 ? flux : -flux;
+                flux[m] = k->flux[v * ALL + at];
             }
+            row[v] = faces_added(row[v], flux, n, d, f & 1 ? weight : -weight);
         }
     }
 }
@@ -339,6 +369,18 @@ DEV_FN const double *collected(const LAW_ARGS *a, const struct own_cell *o, int 
     const struct level *lv = &a->p.level, *fine = &a->p.mesh->lev[a->p.l + 1];
     if (!(a->p.reflux & 2) || lv->child[o->oct][o->c] >= 0) return NULL;
     return reflux_across(lv, fine, o->oct, o->c, f, LAW_SYSTEM, a->p.nflux);
+}
+
+/* Adds value v of the registers at the lower and the upper face along an axis, NULL: none; with a
+ * field on faces a mirror image has the same sums. */
+DEV_FN double registers_added(double x, const double *low, const double *high, int v)
+{
+#ifdef LAW_EDGES
+    if (low && high) return x + (low[v] + high[v]);
+#endif
+    if (low) x += low[v];
+    if (high) x += high[v];
+    return x;
 }
 
 DEV_FN double cell_sum(const struct work *k, const struct own_cell *o, int v, double u)
@@ -365,10 +407,8 @@ DEV_FN double cell_next(const LAW_ARGS *a, const struct work *k, const struct ow
                         double u)
 {
     double x = cell_sum(k, o, v, u);
-    for (int f = 0; a->p.reflux & 2 && f < 6; f++) {
-        const double *row = collected(a, o, f);
-        if (row) x += row[v];
-    }
+    for (int d = 0; a->p.reflux & 2 && d < 3; d++)
+        x = registers_added(x, collected(a, o, 2 * d), collected(a, o, 2 * d + 1), v);
     return x;
 }
 
@@ -396,6 +436,7 @@ DEV_FN void finish(const LAW_ARGS *a, const struct work *k, struct godunov_share
 
 /* ---- the step of a tile ---- */
 
+#ifndef LAW_EDGES
 DEV_FN void tiles(const LAW_ARGS *a, struct godunov_shared *s, struct dev_block *b,
                   LAW_LIMITER type)
 {
@@ -409,4 +450,5 @@ DEV_FN void tiles(const LAW_ARGS *a, struct godunov_shared *s, struct dev_block 
         finish(a, &k, s, b);
     }
 }
+#endif
 #endif

@@ -87,14 +87,14 @@ struct patch_take_args {
     int l, nvar;
     int64_t cells;
     const double *from;
-    int field[NVAR_MAX];
+    int field[LAW_VARIABLES];
 };
 
-/* Finds octs that have a face without a neighbour on their level, then assigns rows of registers.
- */
+/* Finds octs that have registers, of edges too (patch/reflux.h), then assigns rows. */
 struct reflux_any_args {
     const lidx (*nbr)[6];
     lidx noct;
+    bool edges;
     int32_t *any;
 };
 
@@ -104,7 +104,14 @@ struct reflux_rows_args {
     lidx *reflux_row;
 };
 
+/* totals_join: out[i] is the sum of part[block][i], i < count, over n blocks (dev/sums.h). */
+struct totals_join_args {
+    const int64_t *part;
+    int32_t n, count;
+    int64_t *out;
+};
+
 #ifndef __CUDACC__
 extern const struct dev_kernel tile_heads, tile_firsts, tile_slots, tile_rows, reflux_any,
-    reflux_rows, patch_missing, patch_take;
+    reflux_rows, patch_missing, patch_take, totals_join;
 #endif

@@ -8,7 +8,8 @@
  * Coarse–fine boundaries (Berger & Colella 1989): fluxes through faces of a refined cell are zero
  * on the coarse level. The fine oct beyond the face sums its own fluxes through the four fine
  * faces, each with dt_f/dx_f and weight 1/8, over its sub-steps in a register of its own; the
- * coarse cell then collects the registers of its six sides in a fixed order. So no oct writes to
+ * coarse cell then collects the registers of its six sides in a fixed order (of a law with a field
+ * on faces opposite ones together, so that a mirror image has the same bits). So no oct writes to
  * another's cell, and the sum does not depend on ranks, threads or tiles. */
 #include "patch/patch.h"
 
@@ -156,6 +157,32 @@ static inline __attribute__((always_inline)) void register_add(const struct swee
             for (int a = 0; a < na; a++) row[v] += flux[a + b * w] * sign;
 }
 
+/* Sum of the fluxes through the faces f of an oct that lie in one plane, opposite ones first. */
+static double faces_sum(const struct sweep *s, int f, const double *flux)
+{
+    const int w = s->in.w;
+    if (s->ndim < 2) return flux[0];
+    if (f < 4) return flux[0] + flux[f < 2 ? w : 1];
+    return (flux[0] + flux[w + 1]) + (flux[1] + flux[w]);
+}
+
+/* Adds the same to the register of oct i of a law with a field on faces, in an order in which a
+ * mirror image has the same sums: the faces of both planes are added first. */
+static void register_add_even(const struct sweep *s, const struct reflux *r, lidx i, int f,
+                              const double *flux, double sign)
+{
+    const bool planes = s->ndim > 2 && f < 4;
+    double *row = reflux_row(r, i) + f * s->nflux;
+    double *lower = planes ? reflux_lower(r, i) + f * s->nflux : NULL;
+    for (int v = 0; v < s->nflux; v++, flux += PLANE_STRIDE) {
+        const double sum = faces_sum(s, f, flux);
+        if (planes && !s->upper)
+            lower[v] = sum;
+        else
+            row[v] += (planes ? lower[v] + sum : sum) * sign;
+    }
+}
+
 static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const double *flux)
 {
     const struct update *up = ctx;
@@ -166,8 +193,11 @@ static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const do
     const double weight = 1.0 / (1 << ndim), sign = f & 1 ? weight : -weight;
     for (uint32_t octs = p->exposed[f][z + 1][y + 1]; octs; octs &= octs - 1) {
         int x = __builtin_ctz(octs) - 1;
-        double *row = reflux_row(r, p->oct[z + 1][y + 1][x + 1]) + f * s->nflux;
-        if (f < 2)
+        const lidx i = p->oct[z + 1][y + 1][x + 1];
+        double *row = reflux_row(r, i) + f * s->nflux;
+        if (s->edges)
+            register_add_even(s, r, i, f, flux + 2 * x, sign);
+        else if (f < 2)
             register_add(s, row, flux + 2 * x, 1, along_y, sign);
         else if (f < 4)
             register_add(s, row, flux + 2 * x, 2, 1, sign);
@@ -182,31 +212,75 @@ static void tile_edges(struct sweep *s, void *ctx, int k)
     edges_register(s, &up->m->lev[up->l].reflux[s->law->system], k);
 }
 
-/* Adds the registers of fine octs across the six faces of each unrefined cell. All are requested
- * before the first is used, to overlap their latencies. */
+/* A register that an unrefined cell receives, or two from opposite faces. */
+struct received {
+    const double *row, *other;
+    int c;
+};
+
+/* Finds the registers of fine octs across face f of the unrefined cells of an oct; own: bits of its
+ * refined cells. All are requested before the first is used, to overlap their latencies. Returns
+ * their number. */
+static int registers_across(const struct oct_sums *o, int f, unsigned own, struct received *found)
+{
+    const struct level *lv = &o->m->lev[o->l];
+    const int cells = o->m->cells;
+    const lidx j = lv->nbr[o->i][f];
+    const unsigned out = j >= 0 ? refined_cells(lv, j, cells) : 0,
+                   plain = ((1u << cells) - 1) & ~own;
+    int n = 0;
+    for (unsigned b = plain & refined_across(own, out, f); b; b &= b - 1) {
+        const int c = __builtin_ctz(b);
+        const double *row = reflux_across(lv, lv + 1, o->i, c, f, o->law->system, o->law->nflux);
+        if (!row) continue;
+        __builtin_prefetch(row);
+        found[n++] = (struct received){row, NULL, c};
+    }
+    return n;
+}
+
+/* Joins registers of the lower faces along an axis, nlow of the n found, with those of the upper
+ * faces of the same cells: a mirror image has the same sums. Returns the new number. */
+static int registers_pair(struct received *found, int nlow, int n)
+{
+    int kept = nlow;
+    for (int i = nlow; i < n; i++) {
+        int k = 0;
+        while (k < nlow && found[k].c != found[i].c) k++;
+        if (k < nlow)
+            found[k].other = found[i].row;
+        else
+            found[kept++] = found[i];
+    }
+    return kept;
+}
+
+/* All registers of an oct, those of each cell by ascending face. Returns their number. */
+static int registers_find(const struct oct_sums *o, struct received found[48])
+{
+    const struct level *lv = &o->m->lev[o->l];
+    const unsigned own = refined_cells(lv, o->i, o->m->cells);
+    int n = 0;
+    if (own == (1u << o->m->cells) - 1) return 0;
+    for (int axis = 0; axis < o->m->ndim; axis++) {
+        const int low = registers_across(o, 2 * axis, own, found + n),
+                  all = low + registers_across(o, 2 * axis + 1, own, found + n + low);
+        n += o->law->edges ? registers_pair(found + n, low, all) : all;
+    }
+    return n;
+}
+
+/* Adds the registers of fine octs across the faces of each unrefined cell. */
 static void oct_collect(struct oct_sums *o)
 {
-    const struct level *lv = &o->m->lev[o->l], *fine = lv + 1;
-    struct {
-        const double *row;
-        int c;
-    } found[48];
-    int n = 0, nflux = o->law->nflux;
-    const int ndim = o->m->ndim, cells = o->m->cells;
-    for (int c = 0; c < cells; c++) {
-        if (lv->child[o->i][c] >= 0) continue;
-        for (int f = 0; f < 2 * ndim; f++) {
-            const double *row = reflux_across(lv, fine, o->i, c, f, o->law->system, nflux);
-            if (!row) continue;
-            __builtin_prefetch(row);
-            found[n].row = row;
-            found[n++].c = c;
-        }
+    struct received found[48];
+    const int n = registers_find(o, found), nflux = o->law->nflux, ndim = o->m->ndim;
+    for (int v = 0; v < nflux && n > 0; v++) {
+        double *w = o->w[law_sum(o->law, ndim, v)];
+        for (int i = 0; i < n; i++)
+            w[found[i].c] += found[i].other ? found[i].row[v] + found[i].other[v] : found[i].row[v];
+        oct_repeat(o->m->cells, w);
     }
-    for (int i = 0; i < n; i++)
-        for (int v = 0; v < nflux; v++)
-            o->w[law_sum(o->law, ndim, v)][found[i].c] += found[i].row[v];
-    for (int v = 0; v < nflux && n > 0; v++) oct_repeat(cells, o->w[law_sum(o->law, ndim, v)]);
     if (o->law->edges && ndim > 1) edges_collect(o);
 }
 

@@ -229,14 +229,21 @@ enum err patch_dev_courant_begin(struct patch_dev *h, struct mesh *m, int l, con
     return OK;
 }
 
+enum err patch_dev_highest(struct patch_dev *h, double *max)
+{
+    struct patch_signals *x = &h->signals;
+    enum err err = dev_wait(x->s);
+    *max = -HUGE_VAL;
+    x->s = NULL;
+    for (int64_t i = 0; err == OK && i < x->blocks; i++) *max = patch_max(x->max[i], *max);
+    return err;
+}
+
 enum err patch_dev_courant(struct patch_dev *h, const struct mesh *m, int l, const struct law *law,
                            double *dt)
 {
-    struct patch_signals *x = &h->signals;
-    double max = -HUGE_VAL;
-    enum err err = dev_wait(x->s);
-    x->s = NULL;
-    for (int64_t i = 0; err == OK && i < x->blocks; i++) max = patch_max(x->max[i], max);
+    double max;
+    enum err err = patch_dev_highest(h, &max);
     *dt = max > -HUGE_VAL ? law->step(law, mesh_dx(m, l), max) : HUGE_VAL;
     return err;
 }
@@ -250,15 +257,21 @@ static enum err reflux_find(struct patch_dev *h, const struct mesh *m, int l, co
     struct mirror *x = h->mirror;
     struct level *im = &x->image->lev[l];
     struct scratch s = {.h = h};
+    const bool edges = law->edges && m->ndim > 1;
     int32_t nreflux, *any = scratch_take(&s, sizeof *any * (size_t)noct, "hydro reflux"),
                      *index = scratch_take(&s, sizeof *index * (size_t)(noct + 1), "hydro reflux");
     enum err err = s.err;
     if (err != OK) goto out;
     dev_launch(h->stream, &reflux_any, dev_blocks(noct),
-               &(struct reflux_any_args){(const lidx(*)[6])im->nbr, noct, any});
+               &(struct reflux_any_args){(const lidx(*)[6])im->nbr, noct, edges, any});
     dev_scan(h->stream, index, any, noct);
     TRY_OUT(fetch(h, &nreflux, index + noct));
-    TRY_OUT(mirror_reflux_new(x, m, l, law->system, nreflux, law->nflux));
+    TRY_OUT(mirror_reflux_new(
+        x, m, l, law->system,
+        &(struct reflux){.n = nreflux,
+                         .nflux = law->nflux,
+                         .nedge = edges ? REFLUX_EDGES : 0,
+                         .nlower = reflux_nlower(m->ndim, law->nflux, edges ? REFLUX_EDGES : 0)}));
     dev_launch(h->stream, &reflux_rows, dev_blocks(noct),
                &(struct reflux_rows_args){any, index, noct, im->reflux[law->system].row});
 out:

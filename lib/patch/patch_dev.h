@@ -66,3 +66,5 @@ MUST_USE enum err patch_dev_courant_begin(struct patch_dev *h, struct mesh *m, i
                                           struct dev_stream *s);
 MUST_USE enum err patch_dev_courant(struct patch_dev *h, const struct mesh *m, int l,
                                     const struct law *law, double *dt);
+/* The second half, which gives the highest signal itself; -HUGE_VAL: there is none. */
+MUST_USE enum err patch_dev_highest(struct patch_dev *h, double *max);

@@ -5,23 +5,6 @@
 
 #include "base/mem.h"
 
-/* Whether the oct across face f, or the oct across face g of that one, is missing on the level. In
- * ghosts it may only be missing on this rank. */
-static bool edge_ends(const struct level *lv, lidx i, int f, int g)
-{
-    const lidx j = lv->nbr[i][f];
-    return j == NBR_NONE || (j >= 0 && lv->nbr[j][g] == NBR_NONE);
-}
-
-static bool has_registers(const struct level *lv, lidx i, bool edges)
-{
-    bool any = false;
-    for (int f = 0; f < 6; f++) any |= lv->nbr[i][f] == NBR_NONE;
-    for (int f = 0; f < 4 && edges; f++)
-        for (int g = (f | 1) + 1; g < 6; g++) any |= edge_ends(lv, i, f, g);
-    return any;
-}
-
 void reflux_begin(struct mesh *m, int l, int system, int nflux, int nedge)
 {
     struct level *lv = &m->lev[l];
@@ -30,11 +13,13 @@ void reflux_begin(struct mesh *m, int l, int system, int nflux, int nedge)
     if (lv->noct == 0) return;
     r->row = mem_new(sizeof *r->row * (size_t)lv->noct, "hydro reflux");
 #pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < lv->noct; i++) r->row[i] = has_registers(lv, i, nedge > 0);
+    for (lidx i = 0; i < lv->noct; i++)
+        r->row[i] = reflux_has((const lidx(*)[6])lv->nbr, i, nedge > 0);
     for (lidx i = 0; i < lv->noct; i++) r->row[i] = r->row[i] ? r->n++ : -1;
     r->nflux = nflux;
     r->nedge = nedge;
-    r->flux = mem_zero(reflux_row_bytes(nflux, nedge) * (size_t)r->n + 1, "hydro reflux");
+    r->nlower = reflux_nlower(m->ndim, nflux, nedge);
+    r->flux = mem_zero(reflux_oct_bytes(m->ndim, nflux, nedge) * (size_t)r->n + 1, "hydro reflux");
 }
 
 /* Forces at the edges of row i. */
@@ -71,6 +56,12 @@ void reflux_end(struct mesh *m, int l, int system)
 size_t reflux_row_bytes(int nflux, int nedge)
 {
     return sizeof(double) * (size_t)(6 * nflux + nedge);
+}
+
+size_t reflux_oct_bytes(int ndim, int nflux, int nedge)
+{
+    const int lower = reflux_nlower(ndim, nflux, nedge);
+    return reflux_row_bytes(nflux, nedge) + sizeof(double) * (size_t)lower;
 }
 
 void reflux_export(const struct reflux *r, lidx oct, void *row)

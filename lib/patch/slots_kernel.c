@@ -1,10 +1,11 @@
 /* patch/slots_kernel: kernels that find the tiles of a level and the octs around each, which change
  * only with the mesh (patch/tile does it on hosts); values of octs that do not exist; new values
- * into their fields. */
+ * into their fields; sums of totals over blocks. */
 #include "dev/kernel.h"
 #include "oct/find_kern.h"
 #include "patch/across_kern.h"
 #include "patch/kernels.h"
+#include "patch/reflux.h"
 
 /* Octs of a tile, and its position on the level. */
 struct tile_shared {
@@ -37,9 +38,7 @@ KERNEL(reflux_any, struct reflux_any_args, struct dev_nothing, DEV_THREADS)
     PHASE (t, DEV_THREADS) {
         int64_t i = (int64_t)b->index * DEV_THREADS + t;
         if (i >= a->noct) continue;
-        int any = 0;
-        for (int f = 0; f < 6; f++) any |= a->nbr[i][f] == NBR_NONE;
-        a->any[i] = any;
+        a->any[i] = reflux_has(a->nbr, (lidx)i, a->edges);
     }
 }
 
@@ -157,5 +156,14 @@ KERNEL(patch_take, struct patch_take_args, struct dev_nothing, DEV_THREADS)
         int64_t at = (int64_t)b->index * DEV_THREADS + t;
         for (int v = 0; v < a->nvar && at < a->cells; v++)
             lv->fld[a->field[v]][at >> 3][at & 7] = a->from[v * a->cells + at];
+    }
+}
+
+KERNEL(totals_join, struct totals_join_args, struct dev_nothing, DEV_THREADS)
+{
+    PHASE (t, a->count) {
+        int64_t sum = 0;
+        for (int32_t i = 0; i < a->n; i++) sum += a->part[(int64_t)i * a->count + t];
+        a->out[t] = sum;
     }
 }

@@ -15,21 +15,23 @@ struct rows {
     uint32_t next;              /* adjacent row in z, on the side of the strip's plane */
 };
 
-static void row_prim(struct sweep *s, int y, int k);
-static void strip_trace(struct sweep *s, int y, int k, struct rows at);
-static void strip_flux(struct sweep *s, int y, int k, struct rows at);
-static void strip_sum(struct sweep *s, int y, int k, uint32_t own);
-static void strip_finish(struct sweep *s, int y, int k, uint32_t own);
-static void faces_report(struct sweep *s, int y, int k, const struct sweep_user *user);
+/* Three dimensions and fewer have a loop over strips each, into which their stages are compiled;
+ * ndim: s->ndim, a constant in three dimensions. */
+INLINE void row_prim(struct sweep *s, int y, int k);
+INLINE void strip_trace(struct sweep *s, int y, int k, struct rows at);
+INLINE void strip_flux(int ndim, struct sweep *s, int y, int k, struct rows at);
+INLINE void strip_sum(int ndim, struct sweep *s, int y, int k, uint32_t own);
+INLINE void strip_finish(struct sweep *s, int y, int k, uint32_t own);
+INLINE void faces_report(int ndim, struct sweep *s, int y, int k, const struct sweep_user *user);
 
-INLINE struct rows rows_of(const struct sweep *s, int y, int k)
+INLINE struct rows rows_of(int ndim, const struct sweep *s, int y, int k)
 {
     const int z = k >> 1;
     const uint32_t *row = s->slots.own[z + 1] + (y + 1);
     return (struct rows){.own = *row,
-                         .lower = y >= 0 && s->ndim > 1 ? row[-1] : 0,
-                         .upper = y < s->slots.tile->t[1] && s->ndim > 1 ? row[1] : 0,
-                         .next = s->ndim < 3 ? 0 : s->slots.own[k & 1 ? z + 2 : z][y + 1]};
+                         .lower = y >= 0 && ndim > 1 ? row[-1] : 0,
+                         .upper = y < s->slots.tile->t[1] && ndim > 1 ? row[1] : 0,
+                         .next = ndim < 3 ? 0 : s->slots.own[k & 1 ? z + 2 : z][y + 1]};
 }
 
 /* Prefetches a few of the octs that are needed soon, between the SLOT_PARTS stages of a strip. A
@@ -46,7 +48,7 @@ static void strip_fetch(struct sweep *s, const struct sweep_user *user, int y, i
 
 /* Advances rows 2y and 2y+1 of plane k; sums of rows are completed by the fluxes through their
  * upper faces. */
-static void strip_advance(struct sweep *s, const struct sweep_user *user, int y, int k,
+INLINE void strip_advance(struct sweep *s, const struct sweep_user *user, int y, int k,
                           struct rows at)
 {
     int last = 2 * s->slots.tile->t[2];
@@ -54,11 +56,11 @@ static void strip_advance(struct sweep *s, const struct sweep_user *user, int y,
     strip_trace(s, y, k, at);
     if (k < 0) return;
     strip_fetch(s, user, y, k, at.own, 1);
-    strip_flux(s, y, k, at);
+    strip_flux(3, s, y, k, at);
     strip_fetch(s, user, y, k, at.own, 2);
     if (k > 0) strip_finish(s, y, k - 1, k & 1 ? at.own : at.next);
     strip_fetch(s, user, y, k, at.own, 3);
-    if (k < last) strip_sum(s, y - 1, k, at.lower);
+    if (k < last) strip_sum(3, s, y - 1, k, at.lower);
     strip_fetch(s, user, y, k, at.own, 4);
 }
 
@@ -84,7 +86,7 @@ static void plane_run(struct sweep *s, const struct sweep_user *user)
         law->plane(s, 0), law->plane(s, 1);
     }
     for (int y = -beside; y < end; y++) {
-        const struct rows at = rows_of(s, y, 0);
+        const struct rows at = rows_of(s->ndim, s, y, 0);
         const uint32_t whole = beside ? at.lower : at.own; /* all fluxes are known */
         for (int part = 0; part < SLOT_PARTS; part++) {
             if (y + 2 < end) gather_prefetch(&s->in, y + 2, 0, part);
@@ -92,9 +94,9 @@ static void plane_run(struct sweep *s, const struct sweep_user *user)
         }
         rows_reach(s, &gathered, &known, y + 1 + beside < end ? y + 1 + beside : end);
         strip_trace(s, y, 0, at);
-        strip_flux(s, y, 0, at);
-        strip_sum(s, y - beside, 0, whole);
-        if (user->faces) faces_report(s, y, 0, user);
+        strip_flux(s->ndim, s, y, 0, at);
+        strip_sum(s->ndim, s, y - beside, 0, whole);
+        if (user->faces) faces_report(s->ndim, s, y, 0, user);
         if (whole) user->ready(s, user->ctx, y - beside, 0);
     }
 }
@@ -122,9 +124,9 @@ void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *
         if (law->plane && k == 0) law->plane(s, 0);
         if (law->plane && k >= 0 && k < planes) law->plane(s, k + 1);
         for (int y = -1; y <= t->t[1]; y++) {
-            const struct rows at = rows_of(s, y, k);
+            const struct rows at = rows_of(3, s, y, k);
             strip_advance(s, user, y, k, at);
-            if (user->faces && k >= 0) faces_report(s, y, k, user);
+            if (user->faces && k >= 0) faces_report(3, s, y, k, user);
             if (k > 0 && !(k & 1) && at.next) user->ready(s, user->ctx, y, k / 2 - 1);
         }
     }
@@ -133,7 +135,7 @@ void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *
 /* Passes on the fluxes through the outer faces of octs at the coarse–fine boundary. Strips solve
  * the lower faces of their octs, which are the upper ones of the rows below in y and z, and both
  * faces in x. */
-static void faces_report(struct sweep *s, int y, int k, const struct sweep_user *user)
+INLINE void faces_report(int ndim, struct sweep *s, int y, int k, const struct sweep_user *user)
 {
     enum { HERE = 1 << 0 | 1 << 1 | 1 << 2, ABOVE_Y = 1 << 3, HERE_Z = 1 << 4, ABOVE_Z = 1 << 5 };
     int w = s->in.w, z = k >> 1, planes = 2 * s->slots.tile->t[2];
@@ -141,7 +143,7 @@ static void faces_report(struct sweep *s, int y, int k, const struct sweep_user 
     const double *x = s->fx[y & 1] + 2, *fy = s->fy[y & 1] + 2;
     const double *fz = s->fz[k & 1] + plane_at(w, 0, 2 * y);
     const double *const flux[6] = {x, x + 2, fy, fy, fz, fz};
-    unsigned faces = 0, there = (1u << 2 * s->ndim) - 1;
+    unsigned faces = 0, there = (1u << 2 * ndim) - 1;
     if (k < planes) faces = exposed[1][y + 1] & HERE;
     if (k < planes && y >= 0) faces |= exposed[1][y] & ABOVE_Y;
     if (!(k & 1)) faces |= (exposed[1][y + 1] & HERE_Z) | (exposed[0][y + 1] & ABOVE_Z);
@@ -182,7 +184,7 @@ INLINE int pair_runs(const struct sweep *s, int y, struct span lower, struct spa
 /* ---- primitive variables and tracing ---- */
 
 /* Computes the primitive variables of plane k of a row of octs, where an own cell reads them. */
-static void row_prim(struct sweep *s, int y, int k)
+INLINE void row_prim(struct sweep *s, int y, int k)
 {
     const struct span x = span_of(s->slots.seen[(k >> 1) + 1][y + 1]);
     struct run run[2];
@@ -201,7 +203,7 @@ void sweep_primitive(struct sweep *s, int z)
 /* Traces the cells that share a face with an own cell: this row of octs and one more cell at each
  * end, the upper row of the octs below, the lower row of the octs above, and likewise in z. A
  * second cell at the lower end aligns the vectors. */
-static void strip_trace(struct sweep *s, int y, int k, struct rows at)
+INLINE void strip_trace(struct sweep *s, int y, int k, struct rows at)
 {
     if (!(at.own | at.next | at.lower | at.upper)) return;
     struct span own = span_of(at.own), row[2];
@@ -245,7 +247,7 @@ INLINE void faces_add(struct sweep *s, struct face_jobs *jobs, int dir, const st
     jobs->job[jobs->n++] = job;
 }
 
-static void strip_flux_x(struct sweep *s, int y, uint32_t own, struct face_jobs *jobs)
+INLINE void strip_flux_x(struct sweep *s, int y, uint32_t own, struct face_jobs *jobs)
 {
     struct span faces = span_of(own);
     struct run run[2];
@@ -256,7 +258,7 @@ static void strip_flux_x(struct sweep *s, int y, uint32_t own, struct face_jobs 
                   s->fx[y & 1] + run[i].r);
 }
 
-static void strip_flux_y(struct sweep *s, int y, struct rows at, struct face_jobs *jobs)
+INLINE void strip_flux_y(struct sweep *s, int y, struct rows at, struct face_jobs *jobs)
 {
     int w = s->in.w;
     struct run row[2] = {row_run(s, 2 * y, span_of(at.own | at.lower)),
@@ -266,7 +268,7 @@ static void strip_flux_y(struct sweep *s, int y, struct rows at, struct face_job
         faces_add(s, jobs, 1, &row[i], below[i], s->py + row[i].r, s->fy[y & 1] + row[i].r);
 }
 
-static void strip_flux_z(struct sweep *s, int y, int k, uint32_t octs, struct face_jobs *jobs)
+INLINE void strip_flux_z(struct sweep *s, int y, int k, uint32_t octs, struct face_jobs *jobs)
 {
     struct span faces = span_of(octs);
     struct run run[2];
@@ -278,14 +280,14 @@ static void strip_flux_z(struct sweep *s, int y, int k, uint32_t octs, struct fa
 
 /* Computes the fluxes through the lower faces of the cells of rows 2y and 2y+1; above the tile only
  * in z. */
-static void strip_flux(struct sweep *s, int y, int k, struct rows at)
+INLINE void strip_flux(int ndim, struct sweep *s, int y, int k, struct rows at)
 {
     struct face_jobs jobs;
     jobs.y = y, jobs.k = k, jobs.n = jobs.vectors = 0;
-    if (s->ndim > 2) strip_flux_z(s, y, k, k & 1 ? at.own : at.own | at.next, &jobs);
+    if (ndim > 2) strip_flux_z(s, y, k, k & 1 ? at.own : at.own | at.next, &jobs);
     if (k < 2 * s->slots.tile->t[2]) {
         strip_flux_x(s, y, at.own, &jobs);
-        if (s->ndim > 1) strip_flux_y(s, y, at, &jobs);
+        if (ndim > 1) strip_flux_y(s, y, at, &jobs);
     }
     if (jobs.n > 0) faces_flux(s, &jobs);
 }
@@ -313,14 +315,14 @@ static void faces_mask(struct sweep *s, const struct face_job *j, int k)
 
 /* Adds old values and fluxes in x and y of a row; y0, y1: fluxes through its lower and upper faces.
  */
-static void row_sum(struct sweep *s, int k, struct run at, const double *restrict fx,
+INLINE void row_sum(int ndim, struct sweep *s, int k, struct run at, const double *restrict fx,
                     const double *restrict y0, const double *restrict y1)
 {
     const int n = 4 * at.fours;
     const double *restrict u = s->in.u[k & 3] + at.at;
     double *restrict sum = s->sum[k & 1] + at.at;
     for (int q = 0, v = 0; q < s->nvar; q++, v += PS)
-        if (!(s->zero >> q & 1))
+        if (ndim > 2 || !(s->zero >> q & 1))
 #pragma omp simd simdlen(LANES)
             for (int i = v; i < v + n; i++)
                 sum[i] = patch_add_faces(patch_add_faces(u[i], fx[i], fx[i + 1]), y0[i], y1[i]);
@@ -330,19 +332,19 @@ static void row_sum(struct sweep *s, int k, struct run at, const double *restric
     if (s->law->extra) s->law->extra(s, k, at);
 }
 
-static void strip_sum(struct sweep *s, int y, int k, uint32_t octs)
+INLINE void strip_sum(int ndim, struct sweep *s, int y, int k, uint32_t octs)
 {
     if (!octs) return;
     const struct span own = span_of(octs);
     const double *fy[2] = {s->fy[y & 1], s->fy[(y + 1) & 1]};
-    for (int i = 0; i < (s->ndim > 1 ? 2 : 1); i++) {
+    for (int i = 0; i < (ndim > 1 ? 2 : 1); i++) {
         struct run row = row_run(s, 2 * y + i, own);
         const double *up = i ? fy[1] + row.r - s->in.w : fy[0] + row.r + s->in.w;
-        if (row.fours) row_sum(s, k, row, s->fx[y & 1] + row.r, fy[0] + row.r, up);
+        if (row.fours) row_sum(ndim, s, k, row, s->fx[y & 1] + row.r, fy[0] + row.r, up);
     }
 }
 
-static void rows_finish(struct sweep *s, int k, struct run at)
+INLINE void rows_finish(struct sweep *s, int k, struct run at)
 {
     const int n = 4 * at.fours;
     double *restrict sum = s->sum[k & 1] + at.at;
@@ -353,7 +355,7 @@ static void rows_finish(struct sweep *s, int k, struct run at)
 }
 
 /* Completes rows 2y and 2y+1 of plane k when the fluxes through its upper faces are known. */
-static void strip_finish(struct sweep *s, int y, int k, uint32_t octs)
+INLINE void strip_finish(struct sweep *s, int y, int k, uint32_t octs)
 {
     if (!octs) return;
     const struct span own = span_of(octs);

@@ -34,6 +34,8 @@ struct sweep {
     /* Of a law with edges: fx[0], fy[0] are planes, and so are dt/dx × electromotive forces at
      * lower edges along x and y (by plane & 1) and z. */
     double *ex[2], *ey[2], *ez;
+    bool upper;  /* of such a law: whether the plane that sweep_user.faces is told of, is the upper
+                  * one of its octs */
     double *own; /* [law.nscratch][PLANE_STRIDE] planes of the law */
     void *block;
 };

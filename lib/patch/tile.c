@@ -272,8 +272,9 @@ static void slot_run(struct slots *p, const struct mesh *m, int l, lidx first, l
     }
 }
 
-/* Enters the octs across the faces of own octs that are not own. */
-static void slot_around(struct slots *p, const struct mesh *m, int l)
+/* Enters the octs across the faces of own octs that are not own; ndim: a constant. */
+static inline __attribute__((always_inline)) void slot_around(int ndim, struct slots *p,
+                                                              const struct mesh *m, int l)
 {
     const struct tile *t = p->tile;
     for (int z = 0; z < t->t[2]; z++) {
@@ -281,7 +282,7 @@ static void slot_around(struct slots *p, const struct mesh *m, int l)
             const uint32_t(*own)[SLOT_SIDE] = p->own + z + 1, b = own[0][y + 1];
             const uint32_t beside[6] = {b << 1,        b >> 1,         own[0][y],
                                         own[0][y + 2], own[-1][y + 1], own[1][y + 1]};
-            for (int f = 0; f < 2 * m->ndim; f++)
+            for (int f = 0; f < 2 * ndim; f++)
                 for (uint32_t octs = b & ~beside[f]; octs; octs &= octs - 1)
                     slot_beside(p, m, l, (int[3]){__builtin_ctz(octs) - 1, y, z}, f);
         }
@@ -340,7 +341,10 @@ void slots_find(struct slots *p, const struct mesh *m, int l, const struct tile 
     memset(p->exposed_any, 0, sizeof p->exposed_any[0] * (size_t)nz);
     for (int f = 0; f < 6; f++) memset(p->exposed[f], 0, sizeof p->exposed[f][0] * (size_t)nz);
     for (int r = 0; r < t->nrun; r++) slot_run(p, m, l, t->first[r], t->count[r]);
-    slot_around(p, m, l);
+    if (m->ndim > 2)
+        slot_around(3, p, m, l);
+    else
+        slot_around(m->ndim, p, m, l);
     mark_seen(p, m->ndim, corners);
     for (int z = flat - 1; z < nz - 1 - flat; z++) {
         for (int y = line - 1; y < ny - 1 - line; y++) {

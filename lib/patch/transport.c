@@ -12,18 +12,28 @@ enum { PS = PLANE_STRIDE };
 
 /* ---- rows ---- */
 
-/* Own octs of the rows of octs that contain cells j0 … j1 of planes k0 … k1. */
-static uint32_t own_octs(const struct sweep *s, int j0, int j1, int k0, int k1)
+/* Own octs of the rows of octs y, from −2 on, that contain cells of some planes: masks. */
+struct own_rows {
+    uint32_t of[SLOT_SIDE + 2];
+};
+
+/* Rows of the octs that contain cells of planes k0 … k1. */
+static struct own_rows own_rows(const struct sweep *s, int k0, int k1)
 {
-    const int *t = s->slots.tile->t;
-    int y0 = j0 >> 1, y1 = j1 >> 1, z0 = k0 >> 1, z1 = k1 >> 1;
-    uint32_t own = 0;
-    if (s->ndim < 2 || y0 < -1) y0 = s->ndim < 2 ? 0 : -1;
-    if (s->ndim < 2 || y1 > t[1]) y1 = s->ndim < 2 ? 0 : t[1];
-    if (s->ndim < 3 || z0 < -1) z0 = s->ndim < 3 ? 0 : -1;
-    if (s->ndim < 3 || z1 > t[2]) z1 = s->ndim < 3 ? 0 : t[2];
+    const int *t = s->slots.tile->t, z0 = k0 >> 1 < -1 ? -1 : k0 >> 1,
+              z1 = k1 >> 1 > t[2] ? t[2] : k1 >> 1;
+    struct own_rows r;
+    memset(r.of, 0, sizeof *r.of * (size_t)(t[1] + 4));
     for (int z = z0; z <= z1; z++)
-        for (int y = y0; y <= y1; y++) own |= s->slots.own[z + 1][y + 1];
+        for (int y = -1; y <= t[1]; y++) r.of[y + 2] |= s->slots.own[z + 1][y + 1];
+    return r;
+}
+
+/* Own octs of the rows of octs that contain cells j0 … j1. */
+static uint32_t own_octs(const struct own_rows *r, int j0, int j1)
+{
+    uint32_t own = 0;
+    for (int y = j0 >> 1; y <= j1 >> 1; y++) own |= r->of[y + 2];
     return own;
 }
 
@@ -33,13 +43,20 @@ static struct run run_of(const struct sweep *s, int j, struct span x)
     return (struct run){plane_at(s->in.w, x.a, j), 0, (x.b - x.a + 3) / 4};
 }
 
-/* The cells of row j of plane k that are at most `lower` cells below an own cell, and at most
- * `upper` above one, along every axis. */
-static struct run reach(const struct sweep *s, int j, int k, int lower, int upper)
+/* The cells of row j of a plane that are at most `lower` cells below an own cell, and at most
+ * `upper` above one, along every axis; r: rows_within. */
+static struct run reach(const struct sweep *s, const struct own_rows *r, int j, int lower,
+                        int upper)
 {
-    struct span x = span_of(own_octs(s, j - upper, j + lower, k - upper, k + lower));
+    struct span x = span_of(own_octs(r, j - upper, j + lower));
     x.a -= lower, x.b += upper;
     return run_of(s, j, x);
+}
+
+/* Own octs of which a cell is at most `lower` planes above plane k, or `upper` below it. */
+static struct own_rows rows_within(const struct sweep *s, int k, int lower, int upper)
+{
+    return own_rows(s, k - upper, k + lower);
 }
 
 /* First and last row of cells that is visited. */
@@ -59,9 +76,10 @@ static int row_last(const struct sweep *s)
 
 static void plane_start(struct sweep *s, int k)
 {
+    const struct own_rows own = rows_within(s, k, 1, 2);
     ROWS(s, j)
     {
-        const struct run at = reach(s, j, k, 1, 2);
+        const struct run at = reach(s, &own, j, 1, 2);
         if (at.fours) s->law->edges->start(s, k, at);
     }
 }
@@ -69,18 +87,20 @@ static void plane_start(struct sweep *s, int k)
 /* Half a step of the field on the lower faces along z, or along x and y, of plane k. */
 static void plane_half(struct sweep *s, int k, bool z)
 {
+    const struct own_rows own = rows_within(s, k, 1, 2);
     ROWS(s, j)
     {
-        const struct run at = reach(s, j, k, 1, 2);
+        const struct run at = reach(s, &own, j, 1, 2);
         if (at.fours) s->law->edges->half(s, k, z, at);
     }
 }
 
 static void plane_trace(struct sweep *s, int k)
 {
+    const struct own_rows own = rows_within(s, k, 1, 1);
     ROWS(s, j)
     {
-        const struct run at = reach(s, j, k, 1, 1);
+        const struct run at = reach(s, &own, j, 1, 1);
         if (s->ndim > 2 && !(j & 1) && !(k & 1))
             for (int part = 0; part < SLOT_PARTS; part++)
                 if (j >> 1 <= s->slots.tile->t[1]) gather_prefetch(&s->in, j >> 1, k / 2 + 1, part);
@@ -127,9 +147,10 @@ static void row_fluxes(struct sweep *s, int d, int j, int k, struct run at, doub
 
 static void plane_fluxes(struct sweep *s, int d, int k, double *F)
 {
+    const struct own_rows own = own_rows(s, d == 2 ? k - 1 : k, k);
     ROWS(s, j)
     {
-        struct span x = span_of(own_octs(s, d == 1 ? j - 1 : j, j, d == 2 ? k - 1 : k, k));
+        struct span x = span_of(own_octs(&own, d == 1 ? j - 1 : j, j));
         x.b += d == 0;
         row_fluxes(s, d, j, k, run_of(s, j, x), F);
     }
@@ -138,9 +159,10 @@ static void plane_fluxes(struct sweep *s, int d, int k, double *F)
 /* Electromotive forces at the lower edges along axis d. */
 static void plane_forces(struct sweep *s, int d, int k, double *E)
 {
+    const struct own_rows own = rows_within(s, k, 0, 1);
     ROWS(s, j)
     {
-        const struct run at = reach(s, j, k, 0, 1);
+        const struct run at = reach(s, &own, j, 0, 1);
         if (!at.fours) continue;
         s->law->edges->forces(s, d, k, at, E);
         if (split_near(s, j, k)) mask_split(s, k, at, 7u & ~(1u << d), E, 1);
@@ -152,7 +174,7 @@ static void plane_forces(struct sweep *s, int d, int k, double *E)
 /* The cells of row j of plane k that are own, or between own ones. */
 static struct run own_run(const struct sweep *s, int j, int k)
 {
-    return run_of(s, j, span_of(own_octs(s, j, j, k, k)));
+    return run_of(s, j, span_of(s->slots.own[(k >> 1) + 1][(j >> 1) + 1]));
 }
 
 /* Adds to old values the fluxes within the plane. */
@@ -183,8 +205,8 @@ static void row_sum(struct sweep *s, int k, struct run at)
         const double *x = e + side, *y = e + side * w;
 #pragma omp simd simdlen(LANES)
         for (int i = 0; i < n; i++) {
-            b[side * PS + i] = old[side * PS + i] + (x[i + w] - x[i]);
-            b[(2 + side) * PS + i] = old[(2 + side) * PS + i] - (y[i + 1] - y[i]);
+            b[side * PS + i] = patch_add_edges(old[side * PS + i], x[i], x[i + w]);
+            b[(2 + side) * PS + i] = patch_take_edges(old[(2 + side) * PS + i], y[i], y[i + 1]);
         }
     }
 }
@@ -209,10 +231,10 @@ static void row_finish(struct sweep *s, int k, struct run at)
                      *y1 = y[1] + side, *xs = x[side], *ys = y[side];
 #pragma omp simd simdlen(LANES)
         for (int i = 0; i < n; i++) {
-            b[side * PS + i] -= y1[i] - y0[i];
-            b[(2 + side) * PS + i] += x1[i] - x0[i];
-            b[(4 + side) * PS + i] = old[(4 + side) * PS + i] + (ys[i + 1] - ys[i]) -
-                                     (xs[i + w] - xs[i]);
+            b[side * PS + i] = patch_take_edges(b[side * PS + i], y0[i], y1[i]);
+            b[(2 + side) * PS + i] = patch_add_edges(b[(2 + side) * PS + i], x0[i], x1[i]);
+            b[(4 + side) * PS + i] = patch_take_edges(
+                patch_add_edges(old[(4 + side) * PS + i], ys[i], ys[i + 1]), xs[i], xs[i + w]);
         }
     }
 }
@@ -259,6 +281,7 @@ static void faces_report(struct sweep *s, int k, const struct sweep_user *user)
 
 static void plane_report(struct sweep *s, int k, const struct sweep_user *user)
 {
+    s->upper = k & 1;
     if (user->faces) faces_report(s, k, user);
     if (user->edges && s->ndim > 1) user->edges(s, user->ctx, k);
 }

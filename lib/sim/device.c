@@ -33,6 +33,11 @@ static void terms_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
     const char *lacks;
+    if (s->mesh.magnetic && terms_wanted(s->par, TERM_LEVEL)) {
+        log_info(" gpu_hydro: source terms with a magnetic field have no kernel: they run on the "
+                 "CPU, to which the gas is copied in each step");
+        return;
+    }
     d->terms = terms_dev_new(&TERMS, s->par, d->mirror, &lacks);
     if (lacks)
         log_info(" gpu_hydro: %s has no kernel: source terms run on the CPU, to which the gas is "
@@ -40,15 +45,25 @@ static void terms_begin(struct sim *s)
                  lacks);
 }
 
+/* What there is no kernel for; NULL: every choice has one. */
+static const char *gas_lacks(const struct sim *s)
+{
+    const char *lacks = hydro_dev_lacks(&s->phys.hydro);
+    if (lacks || !s->mesh.magnetic) return lacks;
+    return s->phys.cosmo ? "a magnetic field in an expanding universe"
+                         : mhd_dev_lacks(&s->phys.mhd);
+}
+
 static enum err gas_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
-    const char *lacks = hydro_dev_lacks(&s->phys.hydro);
+    const char *lacks = gas_lacks(s);
     if (lacks) {
         log_info(" gpu_hydro: %s has no kernel: the gas runs on the CPU", lacks);
         return OK;
     }
     TRY(hydro_dev_new(&d->gas, d->mirror));
+    if (s->mesh.magnetic) TRY(mhd_dev_new(&d->field, d->mirror));
     terms_begin(s);
     d->on |= GPU_HYDRO;
     log_info(" gpu_hydro: the gas runs on %s", dev_name(d->dev));
@@ -154,6 +169,7 @@ void sim_device_close(struct sim *s)
     struct sim_device *d = &s->device;
     dev_settle(d->dev);
     hydro_dev_free(&d->gas);
+    mhd_dev_free(&d->field);
     terms_dev_free(&d->terms);
     grav_dev_free(&d->grav);
     ghost_dev_free(&d->ghosts);
@@ -210,19 +226,20 @@ enum err sim_device_home(struct sim *s, bool alone)
 static int gas_dev(const struct sim *s, int l, void **arr, size_t *stride)
 {
     const struct mesh *image = s->device.mirror->image;
-    for (int v = 0; v < s->mesh.nvar; v++) {
-        arr[v] = level_gas(&image->lev[l], v);
-        stride[v] = sizeof level_gas(&image->lev[l], v)[0];
+    int fld[FIELD_ALL], n = mesh_fields(&s->mesh, GAS, fld);
+    for (int v = 0; v < n; v++) {
+        arr[v] = image->lev[l].fld[fld[v]];
+        stride[v] = sizeof image->lev[l].fld[fld[v]][0];
     }
-    return s->mesh.nvar;
+    return n;
 }
 
 enum err sim_device_fill_begin(struct sim *s, int l, bool *begun)
 {
     struct sim_device *d = &s->device;
     struct ghost_dev_plan *plan;
-    void *arr[NVAR_MAX];
-    size_t stride[NVAR_MAX];
+    void *arr[FIELD_ALL];
+    size_t stride[FIELD_ALL];
     *begun = false;
     if (!(d->on & GPU_HYDRO) || mirror_has_set(d->mirror, &s->mesh, l, GAS, LOCATION_HOST))
         return OK;
@@ -240,8 +257,8 @@ enum err sim_device_fill_begin(struct sim *s, int l, bool *begun)
 void sim_device_fill_end(struct sim *s)
 {
     struct sim_device *d = &s->device;
-    void *arr[NVAR_MAX];
-    size_t stride[NVAR_MAX];
+    void *arr[FIELD_ALL];
+    size_t stride[FIELD_ALL];
     if (!d->gas_fill.of) return;
     ghost_dev_rows_end(&d->gas_fill, gas_dev(s, d->filled, arr, stride), arr, stride);
     ghosts_set(&s->mesh, d->filled, GAS, true);
@@ -278,6 +295,7 @@ enum err sim_device_off(struct sim *s)
     d->on = 0;
     if (s->comm.size == 1) trials_free(&d->trials);
     hydro_dev_free(&d->gas);
+    mhd_dev_free(&d->field);
     terms_dev_free(&d->terms);
     grav_dev_free(&d->grav);
     ghost_dev_free(&d->ghosts);
@@ -358,7 +376,9 @@ enum err sim_reflux_begin(struct sim *s, int l)
 {
     struct sim_device *d = &s->device;
     if (sim_runs_dev(s, GPU_HYDRO, l)) {
-        if (reflux_dev_begin(d->gas, &s->mesh, l, &s->phys.hydro) == OK) return OK;
+        enum err err = s->mesh.magnetic ? mhd_dev_reflux_begin(d->field, &s->mesh, l, &s->phys.mhd)
+                                        : reflux_dev_begin(d->gas, &s->mesh, l, &s->phys.hydro);
+        if (err == OK) return OK;
         TRY(sim_device_off(s));
     }
     reflux_begin(&s->mesh, l, REFLUX_GAS, sim_reflux_nflux(s), sim_reflux_edges(s));

@@ -387,7 +387,9 @@ enum err sim_flag_steep(struct sim *s, int l, bool *all)
     *all = !f || (s->device.gas && !mass && !wants_jeans(s, l));
     if (!f || !*all) return OK;
     f->steep = mem_new((size_t)s->mesh.lev[l].nown + 1, "flag scratch");
-    enum err err = hydro_dev_steep(s->device.gas, &s->mesh, l, &s->phys.hydro, f->steep);
+    enum err err = s->mesh.magnetic
+                       ? mhd_dev_steep(s->device.field, &s->mesh, l, &s->phys.mhd, f->steep)
+                       : hydro_dev_steep(s->device.gas, &s->mesh, l, &s->phys.hydro, f->steep);
     if (err != OK) FREE(f->steep);
     return err;
 }

@@ -18,6 +18,7 @@
 #include "hydro/hydro.h"
 #include "hydro/hydro_dev.h"
 #include "mhd/mhd.h"
+#include "mhd/mhd_dev.h"
 #include "oct/fields.h"
 #include "oct/mesh.h"
 #include "param/param.h"
@@ -38,6 +39,8 @@ _Static_assert((int)PARAM_GAS == (int)GAS_SCALARS && PARAM_GAS + PARAM_SCALARS =
 struct sim_gas_numbers {
     double dt;
     struct sum mass, energy, internal, momentum[3];
+    struct sum magnetic; /* with a magnetic field, as the maximum of |div B| dx / |B| */
+    double divergence;
 };
 
 /* Time step of a level while only this rank's limits are known (timestep.c). */
@@ -107,6 +110,7 @@ struct sim_device {
     struct mirror *mirror; /* mesh on the device: lent to all modules that work on the device */
     unsigned on;           /* phases that run on the device, GPU_… (sim/phase.h) */
     struct hydro_dev *gas; /* gas solver, with GPU_HYDRO */
+    struct mhd_dev *field; /* in its place for all but kicks, if the gas has a magnetic field */
     /* source terms, with GPU_HYDRO, if they run on the device (phys/term.h) */
     struct terms_dev *terms;
     struct grav_dev *grav;  /* gravity solver, with GPU_POISSON */

@@ -374,6 +374,14 @@ static void diffuse_level(struct sim *s, int l, double dt)
     registers_receive(s, l, reflux_row_bytes(nflux, edges));
 }
 
+static enum err diffuses_too_fast(const struct sim *s, double dt)
+{
+    FAIL(ERR_PARAM,
+         "eta_mag=%g in &HYDRO_PARAMS: the field would diffuse in more than %d steps within one "
+         "coarse step of %g: lower eta_mag",
+         s->par->hydro.eta_mag, MHD_CYCLES, dt);
+}
+
 /* Magnetic diffusion of all levels over the coarse step. */
 enum err step_diffuse(struct sim *s, int l, int icount)
 {
@@ -381,6 +389,8 @@ enum err step_diffuse(struct sim *s, int l, int icount)
     int finest = l;
     while (finest < s->mesh.levelmax && s->amr.noct[finest + 1] > 0) finest++;
     const int cycles = mhd_diffuse_cycles(&s->mesh, finest, dt, &s->phys.mhd);
+    /* equal on all ranks */
+    if (cycles > MHD_CYCLES) return err_agree(&s->comm, diffuses_too_fast(s, dt));
     for (int i = 0; i < cycles; i++)
         for (int k = finest; k >= l; k--) diffuse_level(s, k, dt / cycles);
     return OK;
@@ -415,15 +425,32 @@ enum err kick_again_dev(struct sim *s, int l, int icount, bool *done)
 static enum err numbers_begin(struct sim *s, int l)
 {
     struct hydro_dev *h = s->device.gas;
+    struct mhd_dev *f = s->device.field;
     struct part_dev *x = s->par->run.pic ? sim_parts_dev(s) : NULL;
     const bool counting = s->diag.counting;
     struct dev_stream *in[4];
     for (int i = 0; i < 4; i++) in[i] = sim_device_stream(s, i);
-    if (h) TRY(hydro_dev_courant_begin(h, &s->mesh, l, &s->phys.hydro, in[0]));
-    if (h && counting) TRY(hydro_dev_totals_begin(h, &s->mesh, l, &s->phys.hydro, in[1]));
+    if (f) TRY(mhd_dev_courant_begin(f, &s->mesh, l, &s->phys.mhd, counting, in[0]));
+    if (h && !f) TRY(hydro_dev_courant_begin(h, &s->mesh, l, &s->phys.hydro, in[0]));
+    if (h && !f && counting) TRY(hydro_dev_totals_begin(h, &s->mesh, l, &s->phys.hydro, in[1]));
     if (x) TRY(part_dev_vmax_begin(x, &s->parts, l, in[2]));
     if (x && counting) TRY(part_dev_kinetic_begin(x, &s->parts, l, in[3]));
     return OK;
+}
+
+/* The numbers of the gas, which numbers_begin asked for. */
+static enum err gas_numbers(struct sim *s, int l, struct sim_gas_numbers *x)
+{
+    struct sim_device *d = &s->device;
+    const struct hydro_sums sums = {&x->mass, &x->energy, &x->internal, x->momentum};
+    const struct mhd_sums all = {sums, &x->magnetic, &x->divergence};
+    if (d->field)
+        return mhd_dev_courant(d->field, &s->mesh, l, &s->phys.mhd, &x->dt,
+                               s->diag.counting ? &all : NULL);
+    TRY(hydro_dev_courant(d->gas, &s->mesh, l, &s->phys.hydro, &x->dt));
+    if (!s->diag.counting) return OK;
+    return hydro_dev_totals(d->gas, &s->mesh, l, &s->phys.hydro, &x->mass, &x->energy, &x->internal,
+                            x->momentum);
 }
 
 /* Without gas the time step reads no field. */
@@ -436,13 +463,9 @@ enum err time_step_dev(struct sim *s, int l, int icount, bool *done)
     }
     if (!sim_runs_dev(s, GPU_HYDRO, l)) return OK;
     TRY(sim_device_need(s, l, GAS | FORCE, LOCATION_DEVICE));
-    struct hydro_dev *h = s->device.gas;
     struct sim_gas_numbers x;
     TRY(numbers_begin(s, l));
-    TRY(hydro_dev_courant(h, &s->mesh, l, &s->phys.hydro, &x.dt));
-    if (s->diag.counting)
-        TRY(hydro_dev_totals(h, &s->mesh, l, &s->phys.hydro, &x.mass, &x.energy, &x.internal,
-                             x.momentum));
+    TRY(gas_numbers(s, l, &x));
     s->time.min.gas = &x;
     enum err err = step_time_step(s, l, icount);
     s->time.min.gas = NULL;
@@ -458,6 +481,8 @@ enum err godunov_dev(struct sim *s, int l, int icount, bool *done)
     if (sinks_any(s->phys.sinks) && s->phys.sinks->round[l].change.n > 0) return OK;
     if (s->amr.refine.frozen)
         TRY(kick(s, l, false, 0.5, done)); /* static mesh: no fluxes in this step */
+    else if (m->magnetic)
+        TRY(mhd_dev_update(d->field, m, l, s->time.dtnew[l], 0.0, &s->phys.mhd));
     else
         TRY(hydro_dev_update(d->gas, m, l, s->time.dtnew[l], s->phys.cosmo ? s->time.hexp : 0.0,
                              &s->phys.hydro));
@@ -469,7 +494,10 @@ enum err godunov_dev(struct sim *s, int l, int icount, bool *done)
 enum err restrict_gas_dev(struct sim *s, int l, int icount, bool *done)
 {
     if (MEANS) return OK; /* the CPU does all */
-    TRY(hydro_dev_restrict(s->device.gas, &s->mesh, l, &s->phys.hydro));
+    if (s->mesh.magnetic)
+        TRY(mhd_dev_restrict(s->device.field, &s->mesh, l, &s->phys.mhd));
+    else
+        TRY(hydro_dev_restrict(s->device.gas, &s->mesh, l, &s->phys.hydro));
     *done = true;
     return OK;
 }

@@ -513,10 +513,26 @@ void sim_restrict_gas(struct sim *s, int l)
         hydro_restrict(&s->mesh, l, &s->phys.hydro);
 }
 
-/* The field through the faces of a cell, added up, and the strength of its field; maxima. */
-static enum err field_of_cell(const struct mesh *m, const struct level *lv, lidx i, int c,
-                              double max[2])
+/* Maxima over cells: the field through all faces of a cell, added up; its strength; that through a
+ * reflecting wall. */
+struct field_maxima {
+    double divergence, strength, wall;
+};
+
+static double field_at_walls(const struct sim *s, const struct level *lv, lidx i, int c)
 {
+    double max = 0;
+    for (int f = 0; f < 2 * s->mesh.ndim; f++)
+        if (s->phys.hydro.bound[f] == BOUND_REFLECT && lv->nbr[i][f] == NBR_BOUNDARY &&
+            (c >> (f >> 1) & 1) == (f & 1))
+            max = fmax(max, fabs(level_magnetic(lv, f)[i][c]));
+    return max;
+}
+
+static enum err field_of_cell(const struct sim *s, const struct level *lv, lidx i, int c,
+                              struct field_maxima *max)
+{
+    const struct mesh *m = &s->mesh;
     double sum = 0, b2 = 0, all = 0;
     for (int d = 0; d < 3; d++) {
         const double low = level_magnetic(lv, 2 * d)[i][c],
@@ -534,19 +550,21 @@ static enum err field_of_cell(const struct mesh *m, const struct level *lv, lidx
              "1e154: see inspect -cc",
              level, x[0], x[1], x[2]);
     }
-    max[0] = fmax(max[0], fabs(sum));
-    max[1] = fmax(max[1], sqrt(b2));
+    max->divergence = fmax(max->divergence, fabs(sum));
+    max->strength = fmax(max->strength, sqrt(b2));
+    max->wall = fmax(max->wall, field_at_walls(s, lv, i, c));
     return OK;
 }
 
-static enum err field_of_cells(const struct mesh *m, double max[2])
+static enum err field_of_cells(const struct sim *s, struct field_maxima *max)
 {
+    const struct mesh *m = &s->mesh;
     for (int l = m->levelmin; m->magnetic && l <= m->levelmax; l++) {
         const struct level *lv = &m->lev[l];
         for (int64_t k = 0; k < (int64_t)m->cells * lv->nown; k++) {
             const lidx i = (lidx)(k / m->cells);
             const int c = (int)(k % m->cells);
-            if (lv->child[i][c] < 0) TRY(field_of_cell(m, lv, i, c, max));
+            if (lv->child[i][c] < 0) TRY(field_of_cell(s, lv, i, c, max));
         }
     }
     return OK;
@@ -555,10 +573,10 @@ static enum err field_of_cells(const struct mesh *m, double max[2])
 enum err sim_check_field(const struct sim *s)
 {
     const bool files = strcmp(s->par->init.filetype, "grafic") == 0;
-    double max[2] = {0};
-    TRY(err_agree(&s->comm, field_of_cells(&s->mesh, max)));
-    comm_max_f64(&s->comm, max, 2);
-    const double divb = max[0] > 0 ? max[0] / max[1] : 0;
+    struct field_maxima max = {0};
+    TRY(err_agree(&s->comm, field_of_cells(s, &max)));
+    comm_max_f64(&s->comm, &max.divergence, 3);
+    const double divb = max.divergence > 0 ? max.divergence / max.strength : 0;
     if (divb > (files ? SIM_SINGLE : SIM_DOUBLE) && !s->par->init.allow_divb)
         FAIL(ERR_PARAM,
              "the magnetic field is not free of divergence: |div B| dx is %.2g of the strongest "
@@ -567,5 +585,10 @@ enum err sim_check_field(const struct sim *s)
              files ? "the fields of a cell's faces add up to nothing"
                    : "regions that touch have the same field across their faces");
     if (divb > 0) log_info(" Magnetic field: |div B| dx is at most %.2g of the strongest", divb);
+    if (max.wall > SIM_DOUBLE * max.strength)
+        log_info(
+            " Warning: a field of %.2g passes through a reflecting wall, through which gas then "
+            "leaks (docs/method/mhd.md)",
+            max.wall);
     return OK;
 }

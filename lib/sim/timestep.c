@@ -18,7 +18,7 @@ static double gas_timestep(struct sim *s, int l)
     const struct hydro_sums sums = {&sum->mass, &sum->ekin,
                                     s->phys.hydro.pressure_fix ? &sum->eint : NULL, sum->momentum};
     const struct mhd_sums magnetic = {sums, &sum->emag, &s->diag.divb};
-    if (s->mesh.magnetic)
+    if (s->mesh.magnetic && !gas)
         return mhd_courant(&s->mesh, l, &s->phys.mhd, s->diag.counting ? &magnetic : NULL);
     if (!gas) return hydro_courant(&s->mesh, l, &s->phys.hydro, s->diag.counting ? &sums : NULL);
     if (s->diag.counting) {
@@ -26,6 +26,10 @@ static double gas_timestep(struct sim *s, int l)
         sum_join(&sum->ekin, &gas->energy);
         sum_join(&sum->eint, &gas->internal);
         for (int d = 0; d < 3; d++) sum_join(&sum->momentum[d], &gas->momentum[d]);
+    }
+    if (s->diag.counting && s->mesh.magnetic) {
+        sum_join(&sum->emag, &gas->magnetic);
+        s->diag.divb = fmax(gas->divergence, s->diag.divb);
     }
     return gas->dt;
 }

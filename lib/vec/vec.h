@@ -1,6 +1,8 @@
 /* vec/vec: vectors of eight doubles, in one register or several, with log2 and 2^x. The result of
  * an element does not depend on other elements, the machine or the compiler, to the last bit.
- * Device kernels define VEC_ONE: the same source for a single double. For C, C++ and CUDA. */
+ * Device kernels define VEC_ONE: the same source for a single double. VEC_REGISTER: as many doubles
+ * as a register has, for functions that hold more vectors than there are registers. For C, C++ and
+ * CUDA. */
 #pragma once
 #include <math.h>
 #include <stdbool.h>
@@ -57,19 +59,37 @@ VEC_INLINE vec vec_sqrt(vec x)
     return sqrt(x);
 }
 
+/* The address is one of a number, unlike that of a vector: memcpy would read byte by byte on
+ * devices where the compiler does not see how it is aligned. */
+VEC_INLINE vec vec_load(const double *p)
+{
+    return *p;
+}
+
+VEC_INLINE void vec_store(double *p, vec x)
+{
+    *p = x;
+}
+
 #else
 
 /* All functions are inlined, so the calling convention for 512-bit registers does not matter. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 
+#if !defined(VEC_REGISTER) || defined(__AVX512F__)
 enum { VEC = 8 };
+#elif defined(__AVX__)
+enum { VEC = 4 };
+#else
+enum { VEC = 2 };
+#endif
 
-typedef double vec __attribute__((vector_size(64)));
-typedef uint64_t vec_bits __attribute__((vector_size(64)));
+typedef double vec __attribute__((vector_size(8 * VEC)));
+typedef uint64_t vec_bits __attribute__((vector_size(8 * VEC)));
 
 VEC_INLINE vec vec_of(double x)
 {
-    return (vec){x, x, x, x, x, x, x, x};
+    return x - (vec){0}; /* all bits of x, unlike x + 0 */
 }
 
 VEC_INLINE double vec_first(vec x)
@@ -109,8 +129,6 @@ VEC_INLINE vec vec_sqrt(vec x)
     return x;
 }
 
-#endif
-
 VEC_INLINE vec vec_load(const double *p)
 {
     vec x;
@@ -122,6 +140,8 @@ VEC_INLINE void vec_store(double *p, vec x)
 {
     memcpy(p, &x, sizeof x);
 }
+
+#endif
 
 VEC_INLINE vec vec_max(vec a, vec b)
 {

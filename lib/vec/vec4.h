@@ -23,17 +23,27 @@ VEC4_INLINE vec4 vec4_abs(vec4 x)
     return (vec4)((vec4_mask)x & ((vec4_mask){0} + LLONG_MAX));
 }
 
+/* Lanes of x where the mask is set, else of y. */
+VEC4_INLINE vec4 vec4_pick(vec4_mask mask, vec4 x, vec4 y)
+{
+    return (vec4)(((vec4_mask)x & mask) | ((vec4_mask)y & ~mask));
+}
+
 VEC4_INLINE vec4 vec4_max(vec4 x, vec4 y)
 {
-    vec4 z;
-    for (int c = 0; c < 4; c++) z[c] = x[c] > y[c] ? x[c] : y[c];
-    return z;
+    return vec4_pick(x > y, x, y);
 }
 
 VEC4_INLINE bool vec4_all(vec4_mask x)
 {
     x &= __builtin_shufflevector(x, x, 2, 3, 0, 1);
     return (x[0] & x[1]) != 0;
+}
+
+VEC4_INLINE bool vec4_any_of(vec4_mask x)
+{
+    x |= __builtin_shufflevector(x, x, 2, 3, 0, 1);
+    return (x[0] | x[1]) != 0;
 }
 
 /* Transposes in registers: out[i][j] = in[j][i]; unused elements of out cost nothing. */

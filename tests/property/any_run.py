@@ -329,9 +329,9 @@ def draw(seed, kind):
     return groups, count, r
 
 
-def manner(r, resume, there):
-    """A way of running: ranks, threads, settings, environment; there: also on a device."""
-    device = r.random() < 0.5 and there
+def manner(r, resume):
+    """A way of running: ranks, threads, settings, environment."""
+    device = r.random() < 0.5
     settings = ['run_params/ordering=' + r.choice(['ksection', 'hilbert']),
                 'run_params/nremap=%d' % r.choice([0, 1, 2, 5]),
                 'run_params/exchange_method=' + r.choice(['auto', *ptah.transports()]),
@@ -352,8 +352,7 @@ def manner(r, resume, there):
 
 
 def ways(r, run):
-    there = not run.get('mhd')  # devices have no kernels of a magnetic field
-    out = [manner(r, i > 2, there) for i in range(5)]
+    out = [manner(r, i > 2) for i in range(5)]
     for way in out if run['hydro'] else []:
         way[2].append('hydro_params/tile_depth=%d' % r.randint(0, 4))
     return out

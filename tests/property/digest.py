@@ -4,9 +4,13 @@ sizes, or domains.
     digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels), cosmo (gas, particles, gravity, 4
                                 levels), dark (the same without gas), cooling (with it), cool (by
                                 what devices have kernels for), collapse (gas and gravity, 3
-                                levels) or finer (particles on a base mesh of eight cells each);
-                                VARIANTS: few, tiles, ghosts, transports, windows, device, devices,
-                                choice, full, mixed, fft or all
+                                levels), finer (particles on a base mesh of eight cells each), field
+                                (sedov with a magnetic field and pressure_fix) or magnetic (gas
+                                with a magnetic field, 3 levels);
+                                VARIANTS: few, short, tiles, ghosts, transports, windows, device,
+                                devices, choice, full, mixed, fft or all
+
+short: 1, 2, 3, 5, 7 and 8 ranks, one and two threads, both orderings, all transports, in few runs.
 
 device: gas, gravity and particles on an emulated device (gpu_hydro, gpu_poisson, gpu_particles),
 whose orders come from several seeds, on one to three ranks; with seeds other than 0 also with
@@ -40,6 +44,9 @@ exchange old, a loop order that follows the particles' arrival.
 # test: sedov tiles tier=check timeout=120
 # test: cosmo tiles tier=check timeout=120
 # test: sedov device tier=check timeout=120 ranks=3
+# test: field device tier=check timeout=240 ranks=3
+# test: field choice tier=check timeout=240 ranks=3
+# test: field full tier=check timeout=240 ranks=2
 # test: sedov devices tier=check timeout=300 ranks=3
 # test: cosmo device tier=check timeout=240 ranks=3
 # test: collapse device tier=check timeout=240 ranks=3
@@ -64,6 +71,7 @@ exchange old, a loop order that follows the particles' arrival.
 # test: cosmo transports tier=long timeout=900 ranks=3
 # test: cooling ghosts tier=check timeout=180 ranks=3
 # test: cooling few tier=check timeout=180 ranks=2
+# test: magnetic short tier=check timeout=300 ranks=3
 # test: finer few tier=check timeout=120 ranks=2
 # test: cosmo few tier=long timeout=300 ranks=2
 # test: cosmo all tier=check timeout=600 ranks=2
@@ -235,7 +243,14 @@ interpol_type=0
 FINER = re.sub('m_refine=.*', 'm_refine=0.7,1.0,1.0', re.sub('\nhydro=.*', '', COSMO)).replace(
     'levelmin=5', 'levelmin=6')
 
-CASES = {'sedov': SEDOV, 'cosmo': COSMO, 'cooling': COOLING, 'collapse': COLLAPSE, 'finer': FINER}
+# A blast in a magnetic field.
+FIELD = SEDOV.replace('levelmax=7', 'levelmax=6').replace('nstepmax=9', 'nstepmax=6') \
+    .replace('foutput=8', 'foutput=5').replace('hydro=.true.', 'hydro=.true.\nmhd=.true.') \
+    .replace("riemann='hllc'", "riemann='hlld'\nriemann2d='hlld'") \
+    .replace('d_region', 'a_region=0.4,0.4\nb_region=-0.7,-0.7\nc_region=0.2,0.2\nd_region')
+
+CASES = {'magnetic': FIELD, 'sedov': SEDOV, 'cosmo': COSMO, 'cooling': COOLING,
+         'collapse': COLLAPSE, 'finer': FINER}
 # tests/gpu/run sets cuda
 DEVICE = os.environ.get('PTAH_TEST_DEVICE', 'host')
 # Dark matter alone, with two levels of cells.
@@ -243,6 +258,11 @@ DARK = COSMO.replace('hydro=.true.', 'hydro=.false.').replace('levelmax=8', 'lev
     .replace('m_refine=4.0,0.9,0.3', 'm_refine=1.5').replace('nstepmax=13', 'nstepmax=7') \
     .replace('foutput=12', 'foutput=6')
 CASES['dark'] = DARK
+CASES['field'] = SEDOV.replace('hydro=.true.', 'hydro=.true.\nmhd=.true.').replace(
+    "slope_type=1\nriemann='hllc'",
+    "slope_type=2\nriemann='hlld'\nriemann2d='hlld'\npressure_fix=.true.\nbeta_fix=0.5").replace(
+    'p_region=1e-2,4e2',
+    'p_region=1e-2,4e2\nA_region=0.3,0.3\nB_region=0.2,0.2\nC_region=-0.1,-0.1')
 # Gas that cools by terms with device kernels.
 CASES['cool'] = COOLING.replace('self_shielding=.true.', 'self_shielding=.false.') \
     .replace('n_star=1.', 'n_star=1.\ng_star=2.')
@@ -267,7 +287,8 @@ VARIANTS['fft'] = VARIANTS['device'][:1] + [
     (1, 2, 'ksection', 0, 0), (2, 2, 'hilbert', 2, 0), (3, 1, 'ksection', 2, 0)
 ] + VARIANTS['device'][1:]
 # ranks: device memory in kB; some ranks run out of memory before others, or alone
-FULL = {'sedov': {1: '7000', 2: '5000'}, 'dark': {1: '6300', 2: '3800'},
+FULL = {'sedov': {1: '7000', 2: '5000'}, 'field': {1: '25000', 2: '23000'},
+        'dark': {1: '6300', 2: '3800'},
         'collapse': {2: '5000', 3: '2600'}, 'cosmo': {2: '9000', 3: '8000'}}
 VARIANTS['mixed'] = [v for v in VARIANTS['device'] if len(v) < 8 or v[0] > 1]
 # with the number of devices
@@ -285,6 +306,13 @@ VARIANTS['windows'] = [(1, 1, 'ksection', 0, 0)] + [
     (ranks, 1, 'ksection', 2, 0, 'p2p', windows) for ranks, windows in
     ((2, 0), (3, 0), (3, 'off'), (5, 0), (5, 2), (8, 3), (8, 'off'))] + [
     (5, 1, 'hilbert', 2, 0, 'alltoallv', 2), (5, 1, 'hilbert', 2, 0, 'ksection', 2)]
+
+
+# all transports, both orderings, up to 8 ranks, with threads
+VARIANTS['short'] = [(1, 1, 'ksection', 0, 0), (1, 2, 'hilbert', 2, 2)] + [
+    (ranks, threads, ordering, 2, 0, transport) for (ranks, threads, ordering), transport in zip(
+        ((2, 2, 'hilbert'), (3, 1, 'ksection'), (5, 2, 'ksection'), (7, 1, 'hilbert'),
+         (8, 1, 'ksection')), 2 * ptah.transports())]
 
 
 # mixed: device memory of rank 0, kB
@@ -376,8 +404,8 @@ def main():
             octs = read_ramses.load(path).octs
             levels = [l for l in octs if octs[l] and 8 ** (l - 1) != octs[l]]
             print('     octs a level %s' % octs)
-            v.same('partial levels in use', len(levels) >= (1 if case in ('finer', 'dark') else 3),
-                   True)
+            fewer = {'finer': 1, 'dark': 1, 'magnetic': 2}
+            v.same('partial levels in use', len(levels) >= fewer.get(case, 3), True)
             v.same('checkpoints', len(digests), 2)
             v.same('the digests of the checkpoints differ', digests[0] != digests[1], True)
             continue

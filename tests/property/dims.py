@@ -7,7 +7,8 @@ not, and after a restart.
 
 Example of a fault caught: a sum over the eight numbers of an oct where it has two or four cells,
 ghosts that look across a missing axis, a format that loses the velocities of missing axes,
-particles deposited in the order of ranks, an electromotive force of the rank's own fine octs only.
+particles deposited in the order of ranks, an electromotive force of the rank's own fine octs only,
+a kernel that adds the forces at an edge in another order.
 """
 # test: d1_grav_iso small tier=quick timeout=60 ranks=2
 # test: t_sod-tube tier=check timeout=120 ranks=2
@@ -97,10 +98,8 @@ def run(case, steps, folder, ranks, threads, ordering, form, further, options=()
 def main():
     case, how = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ''
     heavy = '_grav_' in case or '_part' in case
-    steps = 4 if heavy or case.startswith('m3') else 12
+    steps = 4 if heavy or case.startswith(('m1', 'm3')) else 12
     variants = {'small': SMALL, 'all': ALL}.get(how, SOME)
-    if case[0] == 'm':  # devices have no kernels of a magnetic field
-        variants = {name: x for name, x in variants.items() if not name.startswith('there')}
     always = with_particles(case) + with_walls(case)
     always += ['amr_params/levelmax=%d' % (7 if case.startswith('d1') else 6)
                ] if heavy and (how != 'all' or case.startswith('d1_grav')) else []

@@ -32,10 +32,18 @@ import ptah  # noqa: E402
 # process the eight cells of a cloud at once. gas_moments, gas_mass and phi_energy have one oct per
 # thread, phi_guess and phi_beyond eight cells: all are limited by memory. The stack of gas_restrict
 # and parts_* is that of sm_100. Lines of fourier_* fill shared memory. gas_cool holds ten rates
-# with their slopes.
-LIMITS = {'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
+# with their slopes. The stack of mhd_step is for cells beyond boundaries; Roe's solver spills, and
+# so has a kernel of its own. fd_step_* have a stage of the equations in registers, at order 8 not
+# all of it.
+LIMITS = {'fd_step': (128, 448, 2000, 25), 'fd_speed': (128, 0, 0, 25),
+          'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
           'gas_steep': (96, 0, 0, 25), 'gas_restrict': (72, 32, 0, 37),
           'gas_totals': (128, 0, 0, 25),
+          'mhd_step_roe': (128, 2600, 3600, 25), 'mhd_step': (128, 2100, 64, 25),
+          'mhd_created': (104, 5400, 0, 25), 'mhd_missing': (104, 5400, 0, 25),
+          'mhd_restricted': (104, 64, 0, 25), 'mhd_speeds': (72, 64, 0, 37),
+          'mhd_steep': (128, 1300, 0, 25), 'mhd_totals': (128, 64, 200, 25),
+          'mhd_divergence': (72, 0, 0, 37),
           'gas_created': (128, 5400, 0, 25), 'gas_cool': (128, 64, 72, 25),
           'parts_deposit': (96, 64, 0, 25), 'parts_kick': (128, 96, 0, 25),
           'parts_move': (128, 96, 0, 25),

@@ -17,7 +17,7 @@ velocities along missing axes that are not written.
 # test: 3 tier=check timeout=240 ranks=3
 # test: 2 first tier=quick timeout=60 ranks=1
 # test: files tier=check timeout=60 ranks=2
-# test: refused tier=quick timeout=60 ranks=1
+# test: refused tier=quick timeout=60 ranks=2
 import os
 import re
 import shutil
@@ -277,7 +277,6 @@ def refused():
         (text, mhd, ['difmag=.1'], 'difmag.*artificial diffusion'),
         (plain, ['--build', 'NDIM=2'], ["scheme='induction'"],
          "scheme='induction'.*--build SOLVER=mhd.*set scheme='muscl'"),
-        (text, mhd, ['gpu_hydro=.true.'], 'gpu_hydro.*devices'),
         (text, mhd, ['interpol_var=2'], 'interpol_var=2.*0 or 1'),
         (text, mhd, ['A_region(2)=.1'], 'divergence.*allow_divb'),
     ]
@@ -286,6 +285,11 @@ def refused():
                           must_work=False)
         said = r.err.splitlines()[-1] if r.err else ''
         v.same(pattern, (r.status, bool(re.search(pattern, said)) or said), (2, True))
+    for n in 1, 2:
+        r = ptah.simulate(text, 'diffuses%d' % n, n, 1,
+                          ['eta_mag=1e30', 'run_params/nstepmax=1'], mhd, must_work=False)
+        v.same('a diffusion that takes too many steps, %d ranks' % n,
+               (r.status, 'lower eta_mag' in r.err), (2, True))
     kept = ptah.simulate(text, 'divergent', 1, 1, ['A_region(2)=.1', 'allow_divb=.true.',
                                                    'run_params/nstepmax=0'], mhd)
     v.same('a divergence that is allowed is told', 'div B' in kept.err, True)

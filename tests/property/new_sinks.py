@@ -6,8 +6,8 @@
     new_sinks.py holes N...   black holes in halos of gas, dark matter and stars (ivar_clump=0,
                               mass_star_AGN): one each, equal digests on N ranks; none where there
                               are too few stars
-    new_sinks.py energies     cold clouds become sinks, hot ones only without check_energies, fast
-                              ones neither
+    new_sinks.py energies     cold clouds become sinks, hot ones and those in a strong magnetic
+                              field only without check_energies, fast ones neither
     new_sinks.py wrong        wrong parameters: one sentence, status 2
 
 Example of a fault caught: a clump that ends at the domain of a rank, a sum in the order of ranks,
@@ -105,6 +105,11 @@ def holes(numbers):
     v.end()
 
 
+def field(b):
+    return ['run_params/mhd=.true.', 'hydro_params/riemann=hlld', 'hydro_params/riemann2d=hlld',
+            'init_params/c_region=' + ','.join([str(b)] * 6)]
+
+
 def energies():
     """d_sink is below the initial densities, so that the balance of energies decides."""
     v = ptah.Verdict()
@@ -112,7 +117,10 @@ def energies():
     fast = ['init_params/u_region=0,-8,0,8,-8,8']
     for name, settings, check, want in [('cold', [], '.true.', True), ('hot', hot, '.true.', False),
                                         ('hot, not checked', hot, '.false.', True),
-                                        ('fast', fast, '.true.', False)]:
+                                        ('fast', fast, '.true.', False),
+                                        ('faint field', field(1), '.true.', True),
+                                        ('strong field', field(30), '.true.', False),
+                                        ('strong field, not checked', field(30), '.false.', True)]:
         settings = settings + ['sink_params/d_sink=10', 'sink_params/check_energies=' + check]
         r = run(name.replace(', ', '_').replace(' ', '_'), 'collapse', steps=2, settings=settings)
         v.same(name + ': sinks form', len(table(r.outputs[-1])['id']) > 0, want)

@@ -2,7 +2,8 @@
  * three dimensions with each kind of boundary, on any number of ranks. The divergence of every
  * child is that of its parent cell, finer faces have the mean of the coarser one, a face has the
  * same bits in both cells, means of the gas are conserved, energies are what interpol_var says;
- * octs that do not exist, and octs that refinement creates and removes, do not depend on ranks.
+ * octs that do not exist, and octs that refinement creates and removes, do not depend on ranks;
+ * vectors have the bits of single numbers.
  * Catches: a face copied from the wrong children, a slope that one of two cells limits differently,
  * ghosts that are missing two octs away, octs created before those that they copy from.
  *
@@ -196,7 +197,7 @@ static bool surrounded(const struct mesh *m, int l, lidx i, int c)
 
 struct errors {
     double divergence, mean, gas, internal;
-    int unlike, inside, cells;
+    int unlike, inside, made, cells;
 };
 
 /* The faces of child k and of its neighbour inside. */
@@ -234,6 +235,18 @@ static int unlike_outside(const struct world *w, int l, lidx i, int c, const str
     return n;
 }
 
+/* Numbers of the children by vectors that differ. */
+static int unlike_made(const struct world *w, int l, lidx i, int c, const struct children *x)
+{
+    double out[FIELD_ALL][8];
+    int n = 0, first = 0;
+    for (int f = 0; f < FLD_MAGNETIC; f++) first += mesh_has_field(&w->m, f);
+    mhd_prolong(&w->m, l, i, c, out, (void *)&w->par);
+    for (int f = 0; f < LAW_FACES; f++) n += memcmp(out[first + f], x->face[f], 64) != 0;
+    for (int v = 0; v < NVAR; v++) n += memcmp(out[first + LAW_FACES + v], x->gas[v], 64) != 0;
+    return n;
+}
+
 static void check_children(const struct world *w, int l, lidx i, int c, struct errors *e)
 {
     const struct mesh *m = &w->m;
@@ -266,6 +279,7 @@ static void check_children(const struct world *w, int l, lidx i, int c, struct e
     for (int v = 0; v < NVAR; v++)
         if (v != GAS_ENERGY || !mhd_internal(&w->par))
             worst(&e->gas, mean[v] - level_gas(&m->lev[l], v)[i][c]);
+    e->made += unlike_made(w, l, i, c, &x);
     e->inside += unlike_inside(m->ndim, &x);
     e->unlike += unlike_outside(w, l, i, c, &x);
     e->cells++;
@@ -285,6 +299,7 @@ static void test_children(struct world *w, int type, int mag, int var)
     /* slopes without a limiter can leave no density, of which kinetic energies are none */
     CHECK(e.gas < 1e-14 && (type == 3 || e.internal < 1e-14), "%g, %g: %d-D, types %d, %d", e.gas,
           e.internal, ndim, type, mag);
+    CHECK(e.made == 0, "%d of %d cells: %d-D, types %d, %d", e.made, e.cells, ndim, type, mag);
     CHECK(e.unlike == 0 && e.inside == 0, "%d, %d of %d cells: %d-D, types %d, %d", e.unlike,
           e.inside, e.cells, ndim, type, mag);
 }
@@ -306,7 +321,7 @@ static int64_t copies_wrong(const struct world *w, int l)
             if (a.oct < 0 || a.level < l) continue;
             const lidx fine = lv->child[a.oct][a.cell];
             wrong += memcmp(b, &level_magnetic(lv, f ^ 1)[a.oct][a.cell], sizeof *b) != 0;
-            wrong += fine >= 0 && *b != mhd_face_mean(lv + 1, fine, f ^ 1, m->cells);
+            wrong += fine >= 0 && *b != mhd_face_mean(lv + 1, fine, f ^ 1);
         }
     comm_add_i64(w->c, &wrong, 1);
     return wrong;
@@ -589,6 +604,7 @@ static void test_laws(const struct comm *c)
             world_make(&w, c, ndim, DOMAIN_HILBERT, walls);
             for (int k = 0; k < 5; k++) test_children(&w, k % 4, mag[k], k & 1);
             test_children(&w, 4, 1, 2);
+            for (int type = 0; type < 4; type++) test_children(&w, 1, type, 0);
             for (int var = 0; var < 2; var++) test_restriction(&w, var);
             for (int k = 0; k < 9; k++) test_flag(&w, k);
             if (ndim == 3) test_beyond(&w);
