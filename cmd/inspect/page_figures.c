@@ -347,7 +347,7 @@ static enum err add_spectrum(struct page *p, const struct entry *e, struct spect
         double *edge = mem_new(sizeof *edge * ((size_t)nbin + 1), "page");
         struct pk_bin *bin = mem_zero(sizeof *bin * (size_t)nbin, "page");
         pk_fundamental_bins(par.n, edge);
-        pk_spectra(f.pk, 1, &(struct pk_pair){1, 1}, nbin, edge, -1, bin);
+        pk_spectra(f.pk, 1, &(struct pk_pair){.a = 1, .b = 1}, nbin, edge, -1, bin);
         struct pk_table t = {.from = f.box,
                              .path = e->path,
                              .par = &par,

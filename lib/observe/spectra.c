@@ -49,7 +49,7 @@ static enum err measure(const struct observation *o, const struct feed *f, const
         if (k < SPECIES_COUNT ? f->mesh[k] < 0 : nmesh == 1) continue;
         unsigned set = k < SPECIES_COUNT ? 1u << f->mesh[k] : (1u << nmesh) - 1;
         snprintf(name[npair], sizeof name[0], "%s", SPECIES_NAME[k]);
-        pair[npair++] = (struct pk_pair){set, set};
+        pair[npair++] = (struct pk_pair){.a = set, .b = set};
     }
     double *edge = mem_new(sizeof *edge * ((size_t)nbin + 1), "pk bins");
     struct pk_bin *bin = mem_zero(sizeof *bin * (size_t)(npair * nbin), "pk bins");

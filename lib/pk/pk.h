@@ -56,9 +56,14 @@ struct pk_bin {
 };
 
 /* Cross spectrum of the sum of the meshes in bit set a and that in set b; a set must not mix
- * samples with other items. */
+ * samples with other items. turn: 0, or an axis + 1: in place of the real part of a b* the
+ * imaginary part of a* b, times twice the wave number along the axis in units of the mesh, by k² if
+ * turn_k2. Summed over the axes, with a and b the components of a vector w along the next two, that
+ * is w·curl w, by k² w·A, where curl A = w and div A = 0. */
 struct pk_pair {
     unsigned a, b;
+    int turn;
+    bool turn_k2;
 };
 
 /* Computes spectra out[pair][bin]. edge: nbin+1, in fundamental modes of the mesh. axis: the line

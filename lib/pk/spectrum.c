@@ -176,11 +176,30 @@ static void multipoles(double mu2, double l[PK_BIN_COLUMNS])
     l[2] = 9.0 / 8 * ((35 * mu2 - 30) * mu2 + 3);
 }
 
-/* Adds a row of modes to the bins; shot: shot noise without images. */
-static void add_row(const struct pk *p, const struct tables *t, const struct field *a,
-                    const struct field *b, double shot, int axis, int i, int j,
-                    struct bin_sums *bins)
+/* The spectrum of two fields. */
+struct product {
+    const struct field *a, *b;
+    const struct pk_pair *pair;
+    double shot; /* shot noise without images */
+    int axis;    /* line of sight */
+};
+
+/* a b* of a mode, or as turned (pk.h); k2: the square of its wave number. */
+static inline double product_of(const struct pk_pair *pair, double complex a, double complex b,
+                                const int wave[3], int k2)
 {
+    if (!pair->turn) return creal(a) * creal(b) + cimag(a) * cimag(b);
+    const double turned = 2.0 * wave[pair->turn - 1] * (creal(a) * cimag(b) - cimag(a) * creal(b));
+    return pair->turn_k2 ? turned / k2 : turned;
+}
+
+/* Adds a row of modes to the bins. */
+static void add_row(const struct pk *p, const struct tables *t, const struct product *of, int i,
+                    int j, struct bin_sums *bins)
+{
+    const struct field *a = of->a, *b = of->b;
+    const double shot = of->shot;
+    const int axis = of->axis;
     const struct fft *f = p->fft;
     int n = f->n, x = i + f->kfirst[0], y = j + f->kfirst[1], wy = fft_wave(n, y);
     size_t at = ((size_t)i * (size_t)f->kcount[1] + (size_t)j) * f->kpitch;
@@ -195,7 +214,7 @@ static void add_row(const struct pk *p, const struct tables *t, const struct fie
         double w = t->w[x] * t->w[y] * t->w[z];
         double complex ka = field_at(a, at + (size_t)z),
                        kb = a->set == b->set ? ka : field_at(b, at + (size_t)z);
-        double raw = creal(ka) * creal(kb) + cimag(ka) * cimag(kb);
+        double raw = product_of(of->pair, ka, kb, wave, s);
         double power = times * (raw * norm - shot * images) /
                        ((a->sampled ? 1 : w) * (b->sampled ? 1 : w)),
                l[PK_BIN_COLUMNS];
@@ -237,10 +256,9 @@ static double shot_noise(const struct pk *p, const struct field *a, const struct
     return a->mass > 0 && b->mass > 0 ? sum_get(&m2) / (a->mass * b->mass) : 0;
 }
 
-static void sum_modes(const struct pk *p, const struct tables *t, const struct field *a,
-                      const struct field *b, int nbin, int axis, struct pk_bin *out)
+static void sum_modes(const struct pk *p, const struct tables *t, const struct product *of,
+                      int nbin, struct pk_bin *out)
 {
-    double shot = shot_noise(p, a, b);
     struct bin_sums *bins = mem_new(sizeof *bins * (size_t)nbin + 1, "pk bins");
     bins_init(nbin, bins);
 #pragma omp parallel
@@ -249,7 +267,7 @@ static void sum_modes(const struct pk *p, const struct tables *t, const struct f
         bins_init(nbin, mine);
 #pragma omp for collapse(2) schedule(static)
         for (int i = 0; i < p->fft->kcount[0]; i++)
-            for (int j = 0; j < p->fft->kcount[1]; j++) add_row(p, t, a, b, shot, axis, i, j, mine);
+            for (int j = 0; j < p->fft->kcount[1]; j++) add_row(p, t, of, i, j, mine);
 #pragma omp critical(pk_bins)
         bins_join(nbin, bins, mine);
         FREE(mine);
@@ -260,7 +278,7 @@ static void sum_modes(const struct pk *p, const struct tables *t, const struct f
         for (int c = 0; c < PK_BIN_COLUMNS; c++) comm_sum(p->c, &bins[q].p[c]);
         double modes = bins[q].modes > 0 ? (double)bins[q].modes : 1;
         out[q] = (struct pk_bin){
-            .k = sum_get(&bins[q].k) / modes, .modes = bins[q].modes, .shot = shot};
+            .k = sum_get(&bins[q].k) / modes, .modes = bins[q].modes, .shot = of->shot};
         for (int c = 0; c < PK_BIN_COLUMNS; c++) out[q].p[c] = sum_get(&bins[q].p[c]) / modes;
     }
     FREE(bins);
@@ -356,7 +374,9 @@ void pk_spectra(struct pk *p, int npair, const struct pk_pair *pair, int nbin, c
         struct field a, b;
         field_of(p, pair[i].a, &a);
         field_of(p, pair[i].b, &b);
-        sum_modes(p, &t, &a, &b, nbin, axis, out + i * (int64_t)nbin);
+        const struct product of = {&a, &b, &pair[i], pair[i].turn ? 0 : shot_noise(p, &a, &b),
+                                   axis};
+        sum_modes(p, &t, &of, nbin, out + i * (int64_t)nbin);
     }
     tables_free(&t);
     waves_free(p);

@@ -73,6 +73,33 @@ static double divergence(const struct gas *g, const struct source_octs *o, int c
     return magnetic_divergence(&g->magnetic, o, c, i);
 }
 
+static double current_along(const struct gas *g, const struct source_octs *o, int d, int c, int i)
+{
+    double j[3];
+    if (!curl_at(g->curl, o->level, o->key[i], c, j)) return 0; /* is not asked for */
+    return d < 3 ? j[d] : sqrt(j[0] * j[0] + j[1] * j[1] + j[2] * j[2]);
+}
+
+static double current(const struct gas *g, const struct source_octs *o, int c, int i)
+{
+    return current_along(g, o, 3, c, i);
+}
+
+static double current_x(const struct gas *g, const struct source_octs *o, int c, int i)
+{
+    return current_along(g, o, 0, c, i);
+}
+
+static double current_y(const struct gas *g, const struct source_octs *o, int c, int i)
+{
+    return current_along(g, o, 1, c, i);
+}
+
+static double current_z(const struct gas *g, const struct source_octs *o, int c, int i)
+{
+    return current_along(g, o, 2, c, i);
+}
+
 /* ---- table of the computed fields ---- */
 
 static double level(const struct gas *g, const struct source_octs *o, int c, int i)
@@ -80,7 +107,7 @@ static double level(const struct gas *g, const struct source_octs *o, int c, int
     return o->level;
 }
 
-enum needs { DENSITY = 1, PRESSURE = 2, METALS = 4, FACES = 8 };
+enum needs { DENSITY = 1, PRESSURE = 2, METALS = 4, FACES = 8, CURL = 16 };
 
 static const struct {
     const char *name;
@@ -98,12 +125,16 @@ static const struct {
     {"alfven_speed", FACES | DENSITY, alfven},
     {"beta", FACES | PRESSURE, beta},
     {"div_B", FACES, divergence},
+    {"current", FACES | CURL, current},
+    {"current_x", FACES | CURL, current_x},
+    {"current_y", FACES | CURL, current_y},
+    {"current_z", FACES | CURL, current_z},
 };
 
 static bool can_compute(const struct gas *g, int k)
 {
     unsigned has = (g->density >= 0 ? DENSITY : 0) | (g->pressure >= 0 ? PRESSURE : 0) |
-                   (g->metal >= 0 ? METALS : 0) | (g->magnetic.there ? FACES : 0);
+                   (g->metal >= 0 ? METALS : 0) | (g->magnetic.there ? FACES | CURL : 0);
     return (COMPUTED[k].needs & ~has) == 0;
 }
 
@@ -124,6 +155,11 @@ int gas_field(const struct source *r, const struct gas *g, const char *name)
     for (int k = 0; k < GAS_COMPUTED; k++)
         if (strcmp(name, COMPUTED[k].name) == 0 && can_compute(g, k)) field = CKPT_FIELDS + k;
     return field;
+}
+
+bool gas_needs_curl(int field)
+{
+    return field >= CKPT_FIELDS && COMPUTED[field - CKPT_FIELDS].needs & CURL;
 }
 
 double gas_value(const struct gas *g, int field, const struct source_octs *o, int c, int i)

@@ -2,12 +2,14 @@
 #pragma once
 #include "ckpt/magnetic.h"
 #include "ckpt/source.h"
+#include "curl/curl.h"
 #include "phys/units.h"
 
 /* Indices of fields, -1: missing; units of the checkpoint. */
 struct gas {
     int density, pressure, metal;
     struct magnetic magnetic;
+    const struct curl *curl; /* lent; for fields that need it */
     struct units units;
 };
 
@@ -17,10 +19,12 @@ struct gas gas_of(const struct source *r);
  * metallicity are in physical units, the others in code units. */
 enum { GAS_LEVEL = CKPT_FIELDS, GAS_TEMPERATURE, GAS_HYDROGEN, GAS_METALS };
 /* Names of the computed fields of this gas that are not stored; returns their number. */
-enum { GAS_COMPUTED = 11 };
+enum { GAS_COMPUTED = 15 };
 int gas_computed(const struct gas *g, const char *name[GAS_COMPUTED]);
 /* Number of the field of this name, stored or computed; -1: there is none. */
 int gas_field(const struct source *r, const struct gas *g, const char *name);
+/* Whether values of the field need the current in their region. */
+bool gas_needs_curl(int field);
 /* Value of a stored or computed field in cell c of oct i of a batch of SOURCE_STORED. */
 double gas_value(const struct gas *g, int field, const struct source_octs *o, int c, int i);
 

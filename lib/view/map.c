@@ -26,12 +26,14 @@
 #include "ckpt/sane.h"
 #include "formats/formats.h"
 #include "param/near.h"
+#include "plot/arrow.h"
 #include "plot/colours.h"
 #include "plot/frame.h"
 
 static enum err map_init(struct map *m, struct source *r, const struct map_options *o);
 static enum err map_read(struct map *m, struct source *r);
 static enum err read_outlines(struct map *m, struct source *r);
+static enum err read_lines(struct map *m, struct source *r);
 static void divide(struct map *m);
 static void find_range(struct map *m);
 static double side_of_plot(const struct map *m);
@@ -41,9 +43,20 @@ enum err map_make(struct map *m, struct source *r, const struct map_options *o)
     TRY(map_init(m, r, o));
     TRY(map_read(m, r));
     if (o->mesh) TRY(read_outlines(m, r));
+    if (o->lines) TRY(read_lines(m, r));
+    map_end(m);
+    return OK;
+}
+
+void map_end(struct map *m)
+{
     divide(m);
     find_range(m);
-    return OK;
+}
+
+static size_t pixels_of(const struct map *m)
+{
+    return (size_t)m->rows * (size_t)m->n;
 }
 
 /* ---- selection of the field ---- */
@@ -75,6 +88,8 @@ static const struct {
                 {"metal", "metallicity"},
                 {"metals", "metallicity"},
                 {"phi", "potential"},
+                {"J", "current"},
+                {"curl_B", "current"},
                 {"lvl", "level"},
                 {"grid_level", "level"},
                 {"cdm", "dm"},
@@ -171,22 +186,21 @@ static enum err find_weight(struct map *m)
     return OK;
 }
 
-static enum err map_init(struct map *m, struct source *r, const struct map_options *o)
+static int right_axis(int sight)
 {
-    if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
-        FAIL(ERR_LIMIT,
-             "%s: has %ld x %ld x %ld coarse cells; maps are drawn only of checkpoints with one",
-             r->path, (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
-    if (r->head.ndim == 1)
-        FAIL(ERR_LIMIT, "%s: has one dimension: use --line, since a map needs two", r->path);
-    *m = (struct map){.r = r, .o = o, .n = o->pixels, .w = o->axis, .pixel = o->width / o->pixels};
-    m->u = o->axis == 0 ? 1 : 0;
-    m->v = o->axis == 2 ? 1 : 2;
-    m->periodic = r->nboundary == 0;
-    TRY(find_field(m));
-    TRY(find_weight(m));
-    if (m->rate) TRY(births_open(&m->births, r));
-    const int axis[3] = {m->u, m->v, m->w};
+    return sight == 0 ? 1 : 0;
+}
+
+static int up_axis(int sight)
+{
+    return sight == 2 ? 1 : 2;
+}
+
+void map_begin(struct map *m)
+{
+    const struct map_options *o = m->o;
+    const int axis[3] = {m->u = right_axis(o->axis), m->v = up_axis(o->axis), m->w = o->axis};
+    m->pixel = o->width / m->n, m->row = o->width / m->rows;
     for (int d = 0; d < 3; d++) {
         double size = d < 2 ? o->width : o->depth;
         m->lo[d] = o->centre[axis[d]] - 0.5 * size;
@@ -198,10 +212,25 @@ static enum err map_init(struct map *m, struct source *r, const struct map_optio
         m->from[d] = m->periodic && (spread || m->lo[d] < 0) ? -1 : 0;
         m->to[d] = m->periodic && (spread || m->hi[d] > 1) ? 1 : 0;
     }
-    size_t pixels = (size_t)m->n * (size_t)m->n;
-    m->sum = mem_zero(sizeof *m->sum * pixels, "map");
-    m->norm = mem_zero(sizeof *m->norm * pixels, "map");
-    for (size_t i = 0; m->weight == GREATEST && i < pixels; i++) m->sum[i] = -INFINITY;
+    m->sum = mem_zero(sizeof *m->sum * pixels_of(m), "map");
+    m->norm = mem_zero(sizeof *m->norm * pixels_of(m), "map");
+    for (size_t i = 0; m->weight == GREATEST && i < pixels_of(m); i++) m->sum[i] = -INFINITY;
+}
+
+static enum err map_init(struct map *m, struct source *r, const struct map_options *o)
+{
+    if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
+        FAIL(ERR_LIMIT,
+             "%s: has %ld x %ld x %ld coarse cells; maps are drawn only of checkpoints with one",
+             r->path, (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
+    if (r->head.ndim == 1)
+        FAIL(ERR_LIMIT, "%s: has one dimension: use --line, since a map needs two", r->path);
+    *m = (struct map){.r = r, .o = o, .n = o->pixels, .rows = o->pixels, .side = {1, 1, 1}};
+    m->periodic = r->nboundary == 0;
+    TRY(find_field(m));
+    TRY(find_weight(m));
+    if (m->rate) TRY(births_open(&m->births, r));
+    map_begin(m);
     return OK;
 }
 
@@ -210,6 +239,8 @@ void map_free(struct map *m)
     FREE(m->sum);
     FREE(m->norm);
     FREE(m->outline);
+    streamlines_free(&m->lines);
+    curl_free(&m->curl);
     births_close(&m->births);
 }
 
@@ -225,13 +256,13 @@ static double clip(double lo, double hi, double a, double b)
  * pixels. */
 static void lay_cell(struct map *m, const double lo[3], const double size[3], double q, double w)
 {
-    double dz = clip(lo[2], lo[2] + size[2], m->lo[2], m->hi[2]), area = 1 / (m->pixel * m->pixel);
+    double dz = clip(lo[2], lo[2] + size[2], m->lo[2], m->hi[2]), area = 1 / (m->pixel * m->row);
     if (dz <= 0) return;
-    double u0 = (lo[0] - m->lo[0]) / m->pixel, v0 = (lo[1] - m->lo[1]) / m->pixel,
-           su = size[0] / m->pixel, sv = size[1] / m->pixel;
-    int first_u = u0 > 0 ? (int)fmin(u0, m->n) : 0, first_v = v0 > 0 ? (int)fmin(v0, m->n) : 0;
-    for (int j = first_v; j < m->n && j < v0 + sv; j++) {
-        double dv = clip(v0, v0 + sv, j, j + 1) * m->pixel;
+    double u0 = (lo[0] - m->lo[0]) / m->pixel, v0 = (lo[1] - m->lo[1]) / m->row,
+           su = size[0] / m->pixel, sv = size[1] / m->row;
+    int first_u = u0 > 0 ? (int)fmin(u0, m->n) : 0, first_v = v0 > 0 ? (int)fmin(v0, m->rows) : 0;
+    for (int j = first_v; j < m->rows && j < v0 + sv; j++) {
+        double dv = clip(v0, v0 + sv, j, j + 1) * m->row;
         for (int i = first_u; dv > 0 && i < m->n && i < u0 + su; i++) {
             double du = clip(u0, u0 + su, i, i + 1) * m->pixel;
             size_t at = (size_t)j * (size_t)m->n + (size_t)i;
@@ -246,6 +277,18 @@ static void lay_cell(struct map *m, const double lo[3], const double size[3], do
     }
 }
 
+void map_lay(struct map *m, const double corner[3], const double size[3], double q, double w)
+{
+    for (int a = m->from[0]; a <= m->to[0]; a++)
+        for (int b = m->from[1]; b <= m->to[1]; b++)
+            for (int c = m->from[2]; c <= m->to[2]; c++) {
+                double lo[3] = {corner[0] + a, corner[1] + b, corner[2] + c};
+                bool meets = true;
+                for (int d = 0; d < 3; d++) meets &= lo[d] < m->hi[d] && lo[d] + size[d] > m->lo[d];
+                if (meets) lay_cell(m, lo, size, q, w);
+            }
+}
+
 /* Draws a cell and its images in the repeated box. corner: lower corner of the cell. */
 static void lay_images(struct map *m, const double corner[3], double side, double q, double w)
 {
@@ -255,14 +298,7 @@ static void lay_images(struct map *m, const double corner[3], double side, doubl
         bool exists = axis[d] < m->r->head.ndim;
         at[d] = exists ? corner[d] : 0, size[d] = exists ? side : 1;
     }
-    for (int a = m->from[0]; a <= m->to[0]; a++)
-        for (int b = m->from[1]; b <= m->to[1]; b++)
-            for (int c = m->from[2]; c <= m->to[2]; c++) {
-                double lo[3] = {at[0] + a, at[1] + b, at[2] + c};
-                bool meets = true;
-                for (int d = 0; d < 3; d++) meets &= lo[d] < m->hi[d] && lo[d] + size[d] > m->lo[d];
-                if (meets) lay_cell(m, lo, size, q, w);
-            }
+    map_lay(m, at, size, q, w);
 }
 
 /* Reports a cell with a NaN or infinite value: of the field, or else of the density, its weight.
@@ -352,10 +388,23 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
+/* Reads the current of the region. */
+static enum err read_curl(struct map *m, struct source *r)
+{
+    const int axis[3] = {m->u, m->v, m->w};
+    double lo[3], hi[3];
+    for (int d = 0; d < 3; d++) lo[axis[d]] = m->lo[d], hi[axis[d]] = m->hi[d];
+    TRY(curl_read(r, lo, hi, &m->curl));
+    m->gas.curl = m->curl;
+    return OK;
+}
+
 static enum err map_read(struct map *m, struct source *r)
 {
+    if (gas_needs_curl(m->field)) TRY(read_curl(m, r));
     bool values = m->field != GAS_LEVEL || m->weight == BY_MASS;
     enum source_mode mode = values ? SOURCE_STORED : SOURCE_TREE;
+    r->counts = (struct ckpt_counts){0}; /* of an earlier reading */
     for (int piece = 0; piece < r->npiece; piece++) {
         if (r->npiece > 1) log_live("reading file %d of %d", piece + 1, r->npiece);
         if (!by_particles(m)) TRY(source_octs(r, piece, mode, fold_octs, m));
@@ -424,6 +473,42 @@ static enum err read_outlines(struct map *m, struct source *r)
     return OK;
 }
 
+/* ---- lines of a vector in the plane of the map ---- */
+
+/* Pixels of the maps of its components. */
+enum { LINES_PIXELS = 256 };
+
+/* Map of the component of the vector along an axis: its mean along the line of sight, by volume, of
+ * the velocity by mass. */
+static enum err read_component(const struct map *m, struct source *r, int axis, struct map *out)
+{
+    struct map_options o = *m->o;
+    char name[16];
+    const bool field = o.lines == LINES_MAGNETIC;
+    snprintf(name, sizeof name, "%s_%c", field ? "B" : "velocity", 'x' + axis);
+    o.field = name, o.pixels = LINES_PIXELS, o.mesh = false, o.lines = LINES_NONE;
+    o.weight = field ? BY_VOLUME : BY_MASS;
+    if (gas_field(r, &m->gas, name) < 0)
+        FAIL(ERR_PARAM, "%s: has no %s%c, along which lines could be drawn", r->path,
+             field ? "magnetic field on faces, and no B_" : "velocity_", 'x' + axis);
+    const enum err err = map_make(out, r, &o);
+    out->o = NULL; /* which ends with this function */
+    return err;
+}
+
+static enum err read_lines(struct map *m, struct source *r)
+{
+    struct map u = {0}, v = {0};
+    enum err err = read_component(m, r, m->u, &u);
+    if (err == OK) err = read_component(m, r, m->v, &v);
+    if (err == OK)
+        streamlines_make(&(struct streamlines_field){LINES_PIXELS, u.sum, v.sum},
+                         1.0 / (m->o->lines_across ? m->o->lines_across : MAP_LINES), &m->lines);
+    map_free(&u);
+    map_free(&v);
+    return err;
+}
+
 /* ---- values ---- */
 
 /* Code unit of length, kpc. */
@@ -437,6 +522,10 @@ static double kiloparsecs(const struct map *m)
 static double find_unit(struct map *m)
 {
     double length = m->r->head.boxlen;
+    if (m->plain) {
+        snprintf(m->unit, sizeof m->unit, "code");
+        return m->weight == COLUMN ? length * m->side[2] : 1;
+    }
     struct unit u = unit_of(by_particles(m) ? "density" : m->o->field, &m->gas.units,
                             m->o->physical);
     bool column = m->weight == COLUMN, cm = m->o->physical || m->field == GAS_HYDROGEN;
@@ -460,7 +549,7 @@ static double find_unit(struct map *m)
 static void divide(struct map *m)
 {
     double worth = find_unit(m);
-    for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
+    for (size_t i = 0; i < pixels_of(m); i++) {
         if (m->weight == GREATEST && !(m->sum[i] > -INFINITY)) m->sum[i] = NAN;
         if (m->weight != COLUMN && m->weight != GREATEST)
             m->sum[i] = m->norm[i] != 0 ? m->sum[i] / m->norm[i] : NAN;
@@ -478,7 +567,7 @@ static int64_t extremes(const struct map *m, struct map_range *r)
 {
     int64_t n = 0;
     *r = (struct map_range){.min = INFINITY, .max = -INFINITY};
-    for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
+    for (size_t i = 0; i < pixels_of(m); i++) {
         double x = m->sum[i];
         if (!isfinite(x)) continue;
         r->min = x < r->min ? x : r->min;
@@ -496,7 +585,7 @@ MEM_ORDER_OF(ascending, double)
  * do not count on a logarithmic scale. */
 static void cut_tails(const struct map *m, struct map_range *r)
 {
-    size_t pixels = (size_t)m->n * (size_t)m->n, step = pixels / SAMPLE | 1, n = 0;
+    size_t pixels = pixels_of(m), step = pixels / SAMPLE | 1, n = 0;
     double *x = mem_new(sizeof *x * (pixels / step + 1), "map");
     for (size_t i = 0; i < pixels; i += step) {
         double y = r->logarithmic ? log(m->sum[i]) : m->sum[i];
@@ -539,13 +628,16 @@ static void find_range(struct map *m)
 {
     const struct map_options *o = m->o;
     struct map_range *r = &m->range;
-    double side = m->pixel * m->r->head.boxlen;
-    if (o->physical && !m->rate) side *= m->gas.units.length;
-    if (m->rate) side *= kiloparsecs(m);
+    double side[2] = {m->pixel * m->side[0] * m->r->head.boxlen,
+                      m->row * m->side[1] * m->r->head.boxlen};
+    for (int d = 0; d < 2; d++) {
+        if (o->physical && !m->rate) side[d] *= m->gas.units.length;
+        if (m->rate) side[d] *= kiloparsecs(m);
+    }
     int64_t n = extremes(m, r);
     bool both = r->lo < 0 && r->hi > 0;
     find_scale(m, n ? r->total / (double)n : 0, r);
-    r->total *= side * side;
+    r->total *= side[0] * side[1];
     if (!o->has_range && !o->full && m->field != GAS_LEVEL && (r->lo > 0 || !r->logarithmic))
         cut_tails(m, r);
     if (!o->has_range) widen(r);
@@ -567,13 +659,13 @@ enum err map_check_range(const struct map *m)
 unsigned char *map_paint(const struct map *m)
 {
     const struct map_range *r = &m->range;
-    int64_t n = m->n;
-    unsigned char *rgb = mem_zero((size_t)(3 * n * n), "map");
+    int64_t n = m->n, rows = m->rows;
+    unsigned char *rgb = mem_zero(3 * pixels_of(m), "map");
     double a = r->logarithmic ? log(r->lo) : r->lo, b = r->logarithmic ? log(r->hi) : r->hi;
-    for (int64_t v = 0; v < n; v++)
+    for (int64_t v = 0; v < rows; v++)
         for (int64_t u = 0; u < n; u++) {
             /* rows of the image go down, the v axis goes up */
-            double x = m->sum[(n - 1 - v) * n + u];
+            double x = m->sum[(rows - 1 - v) * n + u];
             double y = !r->logarithmic ? x : x > r->lo ? log(x) : a;
             if (!isnan(x))
                 colours_at(m->colours, b > a ? (y - a) / (b - a) : 0, rgb + 3 * (v * n + u));
@@ -591,19 +683,26 @@ const char *map_weight_name(const struct map *m)
 
 enum { MIN_SIDE = 400, MAX_SIDE = 1024, TITLE = 24 };
 
-/* Side of the square of pixels in the plot, in points. A pixel of the map takes a whole number of
+/* Longer side of the pixels in the plot, in points. A pixel of the map takes a whole number of
  * pixels of a PNG, which has two per point, unless the map is larger than the plot. */
 static double side_of_plot(const struct map *m)
 {
-    int times = (2 * MIN_SIDE + m->n - 1) / m->n;
-    return fmin(0.5 * m->n * times, MAX_SIDE);
+    int n = m->n > m->rows ? m->n : m->rows, times = (2 * MIN_SIDE + n - 1) / n;
+    return fmin(0.5 * n * times, MAX_SIDE);
+}
+
+/* The pixels in the plot. */
+static struct box pixels_in_plot(const struct map *m)
+{
+    double side = side_of_plot(m), n = m->n > m->rows ? m->n : m->rows;
+    return (struct box){FRAME_LEFT, FRAME_TOP + TITLE, side * m->n / n, side * m->rows / n};
 }
 
 struct box map_plot_size(const struct map *m)
 {
-    double side = side_of_plot(m);
-    return (struct box){0, 0, side + FRAME_LEFT + FRAME_RIGHT + FRAME_BAR,
-                        side + FRAME_TOP + TITLE + FRAME_BOTTOM};
+    const struct box in = pixels_in_plot(m);
+    return (struct box){0, 0, in.width + FRAME_LEFT + FRAME_RIGHT + FRAME_BAR,
+                        in.height + FRAME_TOP + TITLE + FRAME_BOTTOM};
 }
 
 static const char *name_of(const struct map *m)
@@ -652,6 +751,17 @@ static void draw_outlines(const struct map *m, const struct frame *f, struct can
     canvas_clip(c, NULL);
 }
 
+static void draw_lines(const struct map *m, const struct frame *f, struct canvas *c)
+{
+    canvas_clip(c, &f->in);
+    for (int i = 0; i < m->lines.n; i++) {
+        const double(*at)[2];
+        const int n = streamlines_points(&m->lines, i, &at);
+        arrow_draw(c, &f->in, n, at);
+    }
+    canvas_clip(c, NULL);
+}
+
 void map_plot(struct canvas *c, const void *map)
 {
     const struct map *m = map;
@@ -660,19 +770,20 @@ void map_plot(struct canvas *c, const void *map)
     double step = length.worth;
     names_of(m, length, text);
     title_of(m, title, sizeof title);
-    double side = side_of_plot(m);
-    struct frame f = {.x = {m->lo[0] * step, m->hi[0] * step, false, text[0]},
-                      .y = {m->lo[1] * step, m->hi[1] * step, false, text[1]},
-                      .in = {FRAME_LEFT, FRAME_TOP + TITLE, side, side},
+    const double x = step * m->side[0], y = step * m->side[1];
+    struct frame f = {.x = {m->lo[0] * x, m->hi[0] * x, false, text[0]},
+                      .y = {m->lo[1] * y, m->hi[1] * y, false, text[1]},
+                      .in = pixels_in_plot(m),
                       .outside = true,
                       .title = title};
     const struct map_range *r = &m->range;
     struct axis bar = {r->logarithmic ? log10(r->lo) : r->lo, r->logarithmic ? log10(r->hi) : r->hi,
                        r->logarithmic, text[2]};
     unsigned char *rgb = map_paint(m);
-    canvas_pixels(c, f.in, m->n, m->n, rgb);
+    canvas_pixels(c, f.in, m->n, m->rows, rgb);
     FREE(rgb);
     draw_outlines(m, &f, c);
+    draw_lines(m, &f, c);
     frame_bar(&f, c, m->colours, &bar);
     frame_draw(&f, c);
 }

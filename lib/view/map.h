@@ -2,12 +2,16 @@
 #pragma once
 #include "ckpt/source.h"
 #include "plot/canvas.h"
+#include "streamlines/streamlines.h"
 #include "view/births.h"
 #include "view/gas.h"
 #include "view/unit.h"
 
 enum map_weight { BY_DEFAULT, COLUMN, BY_MASS, BY_VOLUME, GREATEST };
 enum map_scale { SCALE_AUTO, SCALE_LINEAR, SCALE_LOG };
+/* vector whose components in the plane of the map are drawn as lines */
+enum map_lines { LINES_NONE, LINES_MAGNETIC, LINES_VELOCITY };
+enum { MAP_LINES = 30, MAP_LINES_MIN = 2, MAP_LINES_MAX = 200 };
 
 struct map_options {
     const char *field;
@@ -15,6 +19,8 @@ struct map_options {
     int pixels;    /* pixels along a side */
     bool physical; /* physical units, else code units */
     bool mesh;     /* outlines of octs over the map, in 3-D of those at its plane */
+    enum map_lines lines;
+    int lines_across; /* number of separations of lines across the map; 0: MAP_LINES */
     double centre[3], width, depth; /* in units of the box */
     double recent;                  /* time over which star formation is averaged, Myr */
     /* has_range: range of colours given; full: colours from min to max of the map */
@@ -36,28 +42,38 @@ struct map_range {
 struct map {
     const struct source *r;
     const struct map_options *o; /* lent */
-    /* pixels along a side; axes to the right, up, and along the line of sight */
-    int n, u, v, w;
+    int n, rows;               /* pixels to the right and up: as many, unless the box is no cube */
+    int u, v, w;               /* axes to the right, up, and along the line of sight */
+    double side[3];            /* sides of the box along these in units of boxlen */
+    bool plain;                /* values of a uniform mesh (lib/grid), which are in code units */
     int field;                 /* index of the field; -1: none */
     enum part_species species; /* species of particles to draw */
     bool rate;                 /* star formation rate */
     struct births births;
     struct gas gas;
+    struct curl *curl; /* of the region, if the field needs it; NULL: none */
     enum map_weight weight;
     bool periodic;
     double lo[3], hi[3]; /* region along axes u, v, w, in units of the box */
     int from[3], to[3];  /* first and last periodic image of the box along u, v, w */
-    double pixel;        /* side of a pixel, in units of the box */
-    double *norm;        /* [n*n] sum of weights */
+    double pixel, row;   /* width and height of a pixel, in units of the box */
+    double *norm;        /* [rows*n] sum of weights */
 
-    double *sum; /* [n*n] result; the first row has the lowest coordinate */
+    double *sum; /* [rows*n] result; the first row has the lowest coordinate */
     struct map_range range;
     int colours;
     char unit[48];
     int64_t outlines, room; /* of octs: lower corner, width and height, in units of the box */
     double (*outline)[4];   /* [outlines] */
+    struct streamlines lines;
 };
 
+/* Steps of map_make, for other cells than those of octs: the region, from the options and the
+ * members r to side, periodic; a cell, whose lower corner and size are in units of the box, along
+ * u, v, w, with its value, times its weight in means, and its weight; the end. */
+void map_begin(struct map *m);
+void map_lay(struct map *m, const double corner[3], const double size[3], double q, double w);
+void map_end(struct map *m);
 /* Reads the checkpoint. *m is zero on entry; map_free must be called after errors too. */
 MUST_USE enum err map_make(struct map *m, struct source *r, const struct map_options *o);
 void map_free(struct map *m);

@@ -28,6 +28,7 @@ static const struct row {
             {"grav_acceleration_", "cm/s^2", 0, 1, -2, 1},
             {"B_", "G", 0.5, 1, -1, GAUSS},
             {"alfven_speed", "km/s", 0, 1, -1, CGS_KM},
+            {"current", "G/cm", 0.5, 0, -1, GAUSS},
             {"beta", "", 0, 0, 0, 1},
             {"div_B", "", 0, 0, 0, 1},
             {"temperature", "K", 0, 0, 0, 1},

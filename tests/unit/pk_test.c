@@ -75,7 +75,8 @@ static void test_shot(void)
                 struct pk_par par = {
                     .n = N, .order = (enum pk_window)order, .interlace = interlaced, .fold = 1 + s};
                 struct pk_bin bin[NBIN];
-                spectra(&comm, par, POINTS, 0, 1, 1, &(struct pk_pair){1, 1}, NBIN, edge, -1, bin);
+                spectra(&comm, par, POINTS, 0, 1, 1, &(struct pk_pair){.a = 1, .b = 1}, NBIN, edge,
+                        -1, bin);
                 for (int b = 0; b < NBIN; b++) mean[b] += bin[b].p[0] / SETS;
                 shot = bin[0].shot;
             }
@@ -118,7 +119,8 @@ static void test_direct(double total)
     FREE(it);
     struct pk_bin bin[TOP];
     struct pk_par par = {.n = N, .order = PK_PCS, .interlace = true, .fold = 1};
-    spectra_of(&comm, par, total, POINTS, 0, 1, 1, &(struct pk_pair){1, 1}, TOP, edge, 2, bin);
+    spectra_of(&comm, par, total, POINTS, 0, 1, 1, &(struct pk_pair){.a = 1, .b = 1}, TOP, edge, 2,
+               bin);
     for (int b = 0; b < TOP; b++) {
         CHECK(bin[b].modes == modes[b], "bin %d: %ld modes of %d", b, (long)bin[b].modes, modes[b]);
         CHECK(fabs(bin[b].p[0] / (sum[b] / modes[b]) - 1) < 2e-7, "bin %d: %.12g of %.12g", b,
@@ -145,7 +147,7 @@ static void test_modes(void)
                     modes[b] += sqrt(s) >= edge[b] && sqrt(s) < edge[b + 1];
     struct pk_bin bin[TOP];
     struct pk_par par = {.n = N, .order = PK_CIC, .fold = 1};
-    spectra(&comm, par, 100, 0, 1, 1, &(struct pk_pair){1, 1}, TOP, edge, -1, bin);
+    spectra(&comm, par, 100, 0, 1, 1, &(struct pk_pair){.a = 1, .b = 1}, TOP, edge, -1, bin);
     for (int b = 0; b < TOP; b++)
         CHECK(bin[b].modes == modes[b], "bin %d: %ld modes of %d", b, (long)bin[b].modes, modes[b]);
 }
@@ -156,7 +158,8 @@ static void test_bits_and_sum(void)
 {
     enum { NBIN = 8, ALL = 2000 };
     double edge[NBIN + 1];
-    static const struct pk_pair pair[4] = {{3, 3}, {1, 1}, {2, 2}, {1, 2}};
+    static const struct pk_pair pair[4] = {
+        {.a = 3, .b = 3}, {.a = 1, .b = 1}, {.a = 2, .b = 2}, {.a = 1, .b = 2}};
     for (int b = 0; b <= NBIN; b++) edge[b] = b + 0.5;
     for (int n = 16; n <= 27; n += 11) {
         struct pk_par par = {.n = n, .order = PK_TSC, .interlace = n == 27, .fold = 1};
@@ -184,7 +187,7 @@ static void test_bits_and_sum(void)
 static void test_batches(void)
 {
     enum { NBIN = 8, ALL = 2000 };
-    static const struct pk_pair pair[3] = {{1, 1}, {2, 2}, {1, 2}};
+    static const struct pk_pair pair[3] = {{.a = 1, .b = 1}, {.a = 2, .b = 2}, {.a = 1, .b = 2}};
     double edge[NBIN + 1];
     for (int b = 0; b <= NBIN; b++) edge[b] = 2 * b + 0.5;
     int64_t n, max;
@@ -217,7 +220,7 @@ static void test_batches(void)
 static void test_overlap(void)
 {
     enum { NBIN = 3, ALL = 300 };
-    static const struct pk_pair pair[3] = {{3, 1}, {1, 1}, {1, 2}};
+    static const struct pk_pair pair[3] = {{.a = 3, .b = 1}, {.a = 1, .b = 1}, {.a = 1, .b = 2}};
     double edge[NBIN + 1] = {0.5, 2.5, 5.5, 8.5}, m[2] = {0}, m2 = 0;
     struct pk_par par = {.n = 32, .order = PK_CIC, .interlace = true, .fold = 1};
     struct pk_bin bin[3 * NBIN];
@@ -255,7 +258,7 @@ static void test_cubes(void)
     for (int i = 0; i < 2; i++) {
         struct pk *p = pk_new(&comm, &par, 1, 1);
         pk_add(p, comm.rank ? 0 : i ? 27 : 1, i ? part : &whole);
-        pk_spectra(p, 1, &(struct pk_pair){1, 1}, NBIN, edge, -1, bin[i]);
+        pk_spectra(p, 1, &(struct pk_pair){.a = 1, .b = 1}, NBIN, edge, -1, bin[i]);
         pk_free(&p);
     }
     double exact = 0;
@@ -286,9 +289,10 @@ static void test_fold(void)
     double edge[2] = {1.5, 2.5}, folded_edge[2] = {0.75, 1.25};
     struct pk_bin whole, folded;
     struct pk_par par = {.n = 96, .order = PK_PCS, .interlace = true, .fold = 1};
-    spectra(&comm, par, ALL, 0, 1, 1, &(struct pk_pair){1, 1}, 1, edge, -1, &whole);
+    spectra(&comm, par, ALL, 0, 1, 1, &(struct pk_pair){.a = 1, .b = 1}, 1, edge, -1, &whole);
     par.fold = 2;
-    spectra(&comm, par, ALL, 0, 1, 1, &(struct pk_pair){1, 1}, 1, folded_edge, -1, &folded);
+    spectra(&comm, par, ALL, 0, 1, 1, &(struct pk_pair){.a = 1, .b = 1}, 1, folded_edge, -1,
+            &folded);
     CHECK(folded.modes == 6 && fabs(folded.k - 2) < 1e-14, "%ld modes, k %g", (long)folded.modes,
           folded.k);
     CHECK(whole.modes > 6 && fabs(whole.shot - folded.shot) < 1e-18, "%g", whole.shot);
@@ -304,7 +308,7 @@ static void test_folded_cube(void)
     double edge[2] = {0.75, 1.25}, w = sin(M_PI * 2 * cube.size) / (M_PI * 2 * cube.size);
     struct pk *p = pk_new(&comm, &par, 1, 1);
     pk_add(p, comm.rank ? 0 : 1, &cube);
-    pk_spectra(p, 1, &(struct pk_pair){1, 1}, 1, edge, -1, &bin);
+    pk_spectra(p, 1, &(struct pk_pair){.a = 1, .b = 1}, 1, edge, -1, &bin);
     pk_free(&p);
     CHECK(fabs(bin.p[0] / (w * w) - 1) < 1e-3 && bin.modes == 6 && fabs(bin.k - 2) < 1e-14,
           "%g of %g", bin.p[0], w * w);
