@@ -2,7 +2,7 @@
  * memory and from temporary files. Windows hold octs and particles in global order (write.h).
  * Private to curamses. */
 #pragma once
-#include "curamses/file.h"
+#include "hdf5/file.h"
 #include "out/order.h"
 #include "out/out.h"
 

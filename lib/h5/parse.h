@@ -56,6 +56,8 @@ struct h5_set {
     char type;
     struct h5_type stored;
     int64_t n;
+    int ndim;                   /* 0: a scalar */
+    int64_t dim[H5_DIMENSIONS]; /* the last one fastest */
     int64_t at;    /* address of the data (contiguous) or of the chunk index (chunked) */
     int64_t chunk; /* elements per chunk; 0: not chunked */
     enum h5_index index;

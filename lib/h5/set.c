@@ -90,8 +90,9 @@ static struct h5_type read_type(struct h5_bytes b)
     return t;
 }
 
-/* Number of elements of a dataspace of at most `max` dimensions; 0: a scalar; -1: unsupported. */
-static int64_t read_space(const struct h5_file *f, struct h5_bytes b, int max)
+/* Number of elements of a dataspace of at most `max` dimensions; -1: unsupported. shape: NULL, or
+ * the dataset that gets the dimensions. */
+static int64_t read_space(const struct h5_file *f, struct h5_bytes b, int max, struct h5_set *shape)
 {
     int version = (int)h5_take(&b, 1), rank = (int)h5_take(&b, 1);
     h5_take(&b, 1);
@@ -103,6 +104,7 @@ static int64_t read_space(const struct h5_file *f, struct h5_bytes b, int max)
         int64_t size = (int64_t)h5_take(&b, f->length);
         if (size < 0 || (n > 0 && size > INT64_MAX / 64 / n)) return -1;
         n *= size;
+        if (shape) shape->ndim = d + 1, shape->dim[d] = size;
     }
     return b.bad ? -1 : n;
 }
@@ -134,7 +136,7 @@ static bool read_attr(struct h5_file *f, struct h5_bytes b, void *ctx)
     struct h5_type kind = read_type(t);
     int64_t left = b.end - b.p, size = kind.size;
     v->type = version > 1 && flags ? 0 : kind.name; /* shared types are not followed */
-    v->n = read_space(f, s, 1);
+    v->n = read_space(f, s, 1, NULL);
     if (!v->type || v->n < 0 || v->n > left / size) {
         if (v->type) h5_damage(f, 0, "an attribute");
         v->n = -1;
@@ -262,7 +264,7 @@ static const char *read_set(const struct h5_file *f, const struct h5_object *o, 
     for (int i = 0; i < o->nmsg; i++) {
         const struct h5_message *m = &o->msg[i];
         bool shared = m->flags & H5_SHARED;
-        if (m->type == MSG_SPACE && !shared) s->n = read_space(f, m->data, max);
+        if (m->type == MSG_SPACE && !shared) s->n = read_space(f, m->data, max, s);
         if (m->type == MSG_TYPE && !shared) s->stored = read_type(m->data);
         if (m->type == MSG_LAYOUT && !shared) layout = m->data;
         if (m->type == MSG_FILTERS && !shared) filters = m->data;

@@ -11,7 +11,7 @@
 
 struct ckpt_out {
     const struct ckpt_head *h;
-    const struct mesh *m;
+    const struct mesh *m; /* NULL: a checkpoint without an octree (lib/grid) */
     const struct parts *p;
     const struct domain *d;
     const struct comm *c;
@@ -97,5 +97,7 @@ bool out_has(const struct ckpt_out *o, int c);
 char out_type(const struct ckpt_out *o, int c);
 /* Writes info_NNNNN.txt and the other text files to o->tmp. Called by rank 0. */
 MUST_USE enum err out_texts(const struct ckpt_out *o);
+/* The namelist and the history alone. */
+MUST_USE enum err out_run_texts(const struct ckpt_out *o);
 /* Writes the additional files of the header (h->file) of this rank to o->tmp. Local. */
 MUST_USE enum err out_files(const struct ckpt_out *o);

@@ -319,6 +319,12 @@ static enum err write_rest(const struct ckpt_out *o)
     return r->cooling ? save_bytes(o, FILES_COOLING, 1, r->cooling, r->cooling_bytes) : OK;
 }
 
+enum err out_run_texts(const struct ckpt_out *o)
+{
+    TRY(save(o, FILES_NAMELIST, make_namelist));
+    return save(o, FILES_HISTORY, make_compilation);
+}
+
 enum err out_texts(const struct ckpt_out *o)
 {
     bool old = o->h->legacy & CKPT_BEFORE_2017;
@@ -326,8 +332,7 @@ enum err out_texts(const struct ckpt_out *o)
     if (old) TRY(check_columns(o));
     TRY(save(o, FILES_INFO, make_info));
     TRY(save(o, FILES_HEADER, old ? make_old_header : make_header));
-    TRY(save(o, FILES_NAMELIST, make_namelist));
-    TRY(save(o, FILES_HISTORY, make_compilation));
+    TRY(out_run_texts(o));
     TRY(save(o, FILES_MAKEFILE, make_makefile));
     TRY(save(o, FILES_PATCHES, make_patches));
     if (o->h->hydro) TRY(save(o, FILES_GAS_NAMES, old ? make_old_hydro_fields : make_hydro_fields));

@@ -1,4 +1,4 @@
-/* curamses/driver: the file driver with which HDF5 writes a new file. HDF5 never sees a write
+/* hdf5/driver: the file driver with which HDF5 writes a new file. HDF5 never sees a write
  * error.
  *
  * If the disk fills up while HDF5 closes a file, it leaves the file half closed and crashes when

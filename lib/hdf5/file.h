@@ -1,4 +1,4 @@
-/* curamses/file: an HDF5 file of one-dimensional datasets that all ranks write at once.
+/* hdf5/file: an HDF5 file of datasets of one to three dimensions that all ranks write at once.
  *
  * All ranks add the same datasets; hdf5_create lets rank 0 lay out the file with HDF5, all space
  * allocated, and close it. Then each rank writes its parts with plain writes at the offsets that
@@ -11,19 +11,25 @@
  * The dataset /ptah/checksum contains all of them; the attribute `checksum` of a dataset is the
  * index of its first checksum. */
 #pragma once
+#include <stdbool.h>
 
 #include "base/checksum.h"
 #include "comm/comm.h"
-#include "curamses/driver.h"
+#include "hdf5/driver.h"
 #include "io/sync_async.h"
+
+enum { HDF5_DIMENSIONS = 3 };
 
 struct hdf5_set {
     char path[64];
-    char type; /* d double, q i h b: integers of 8, 4, 2, 1 bytes, B: unsigned byte */
+    char type; /* d double, q i h b: integers of 8, 4, 2, 1 bytes, I B: unsigned, 4 and 1 bytes */
     int64_t n, block;
-    int64_t sum; /* index of the dataset's first checksum */
-    int64_t at;  /* byte offset in the file */
-    int64_t id;  /* HDF5 id (rank 0, deflated files) */
+    int ndim;
+    int64_t dim[HDF5_DIMENSIONS]; /* the last one fastest; their product is n */
+    bool made;                    /* rank 0 has created it (hdf5_make_sets) */
+    int64_t sum;                  /* index of the dataset's first checksum */
+    int64_t at;                   /* byte offset in the file */
+    int64_t id;                   /* HDF5 id (rank 0, deflated files) */
 };
 
 struct hdf5_file {
@@ -47,6 +53,8 @@ void hdf5_init(struct hdf5_file *f, const struct comm *c, const char *path, int 
 void hdf5_fini(struct hdf5_file *f); /* call after errors too */
 int hdf5_add(struct hdf5_file *f, char type, int64_t n, int64_t block, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
+/* Gives a dataset several dimensions, the last one fastest; not for deflated files. */
+void hdf5_shape(struct hdf5_file *f, int set, int ndim, const int64_t *dim);
 
 /* Called by fill on rank 0: attributes of a group, which is created if necessary, and datasets that
  * are written at once. */
@@ -55,6 +63,15 @@ void hdf5_attr(struct hdf5_file *f, const char *group, const char *name, char ty
                const void *p);
 void hdf5_text(struct hdf5_file *f, const char *group, const char *name, const char *text);
 void hdf5_small(struct hdf5_file *f, const char *path, char type, int64_t n, const void *p);
+/* A single number or text, without a dimension, and a list of n texts of `width` bytes. object: a
+ * group, which must exist, or a dataset after hdf5_make_sets. */
+void hdf5_scalar(struct hdf5_file *f, const char *object, const char *name, char type,
+                 const void *p);
+void hdf5_word(struct hdf5_file *f, const char *object, const char *name, const char *text);
+void hdf5_list(struct hdf5_file *f, const char *object, const char *name, int64_t n, size_t width,
+               const char *texts);
+/* Creates the datasets now, so that they can have attributes. */
+void hdf5_make_sets(struct hdf5_file *f);
 /* Adds a text, padded with newlines to whole pages, so that another text of similar length leaves
  * the rest of the file in place. */
 void hdf5_words(struct hdf5_file *f, const char *path, const char *text);

@@ -1,8 +1,8 @@
-/* curamses/file: see file.h. Metadata have HDF5's own checksums (format of HDF5 1.8, readable by
+/* hdf5/file: see file.h. Metadata have HDF5's own checksums (format of HDF5 1.8, readable by
  * all later versions). Links and attributes are always stored in object headers, so that only
  * B-trees of chunks lack a checksum. No object has timestamps. */
 #ifdef PTAH_HDF5
-#include "curamses/file.h"
+#include "hdf5/file.h"
 
 #include <hdf5.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first,
 /* Bytes per value of a type. */
 static int size_of(char type)
 {
-    return type == 'd' || type == 'q' ? 8 : type == 'i' ? 4 : type == 'h' ? 2 : 1;
+    return type == 'd' || type == 'q' ? 8 : type == 'i' || type == 'I' ? 4 : type == 'h' ? 2 : 1;
 }
 
 static hid_t type_id(char type)
@@ -31,6 +31,7 @@ static hid_t type_id(char type)
     return type == 'd'   ? H5T_NATIVE_DOUBLE
            : type == 'q' ? H5T_NATIVE_INT64
            : type == 'i' ? H5T_NATIVE_INT32
+           : type == 'I' ? H5T_NATIVE_UINT32
            : type == 'h' ? H5T_NATIVE_INT16
            : type == 'b' ? H5T_NATIVE_INT8
                          : H5T_NATIVE_UINT8;
@@ -50,12 +51,23 @@ int hdf5_add(struct hdf5_file *f, char type, int64_t n, int64_t block, const cha
         f->set = mem_grow(f->set, sizeof *f->set * (size_t)(f->room += 64), "checkpoint");
     struct hdf5_set *s = &f->set[f->nset];
     *s = (struct hdf5_set){.type = type, .n = n, .block = block, .sum = f->nsum, .id = -1};
+    s->ndim = 1, s->dim[0] = n;
     va_start(args, fmt);
     int k = vsnprintf(s->path, sizeof s->path, fmt, args);
     va_end(args);
     BUG_ON(k < 0 || k >= (int)sizeof s->path);
     f->nsum += (n + block - 1) / block;
     return f->nset++;
+}
+
+void hdf5_shape(struct hdf5_file *f, int set, int ndim, const int64_t *dim)
+{
+    struct hdf5_set *s = &f->set[set];
+    int64_t n = 1;
+    BUG_ON(ndim > HDF5_DIMENSIONS || f->deflate);
+    for (int d = 0; d < ndim; d++) n *= s->dim[d] = dim[d];
+    BUG_ON(n != s->n);
+    s->ndim = ndim;
 }
 
 static enum err trouble(struct hdf5_file *f, const char *what, const char *name)
@@ -71,33 +83,62 @@ static enum err trouble(struct hdf5_file *f, const char *what, const char *name)
 
 /* ---- layout, rank 0 ---- */
 
-void hdf5_attr(struct hdf5_file *f, const char *group, const char *name, char type, int64_t n,
-               const void *p)
+/* Adds an attribute to an object, and closes the ids of its type and space. */
+static void add_attr(struct hdf5_file *f, const char *object, const char *name, hid_t type,
+                     hid_t space, const void *p)
 {
-    hsize_t size = (hsize_t)n;
-    if (f->err != OK || n == 0) return;
-    hid_t space = H5Screate_simple(1, &size, NULL);
-    hid_t o = H5Oopen(f->id, group, H5P_DEFAULT);
-    hid_t a = H5Acreate2(o, name, type_id(type), space, H5P_DEFAULT, H5P_DEFAULT);
-    if (a < 0 || H5Awrite(a, type_id(type), p) < 0) trouble(f, "write", name);
+    hid_t o = H5Oopen(f->id, object, H5P_DEFAULT);
+    hid_t a = H5Acreate2(o, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    if (a < 0 || H5Awrite(a, type, p) < 0) trouble(f, "write", name);
     H5Aclose(a);
     H5Oclose(o);
     H5Sclose(space);
+    H5Tclose(type);
+}
+
+/* A text type of n bytes. */
+static hid_t text_type(size_t n, H5T_str_t pad)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, n);
+    H5Tset_strpad(type, pad);
+    return type;
+}
+
+void hdf5_attr(struct hdf5_file *f, const char *group, const char *name, char type, int64_t n,
+               const void *p)
+{
+    if (f->err != OK || n == 0) return;
+    add_attr(f, group, name, H5Tcopy(type_id(type)),
+             H5Screate_simple(1, (hsize_t[]){(hsize_t)n}, NULL), p);
 }
 
 void hdf5_text(struct hdf5_file *f, const char *group, const char *name, const char *text)
 {
     if (f->err != OK) return;
-    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate_simple(1, (hsize_t[]){1}, NULL);
-    H5Tset_size(type, *text ? strlen(text) : 1);
-    H5Tset_strpad(type, H5T_STR_SPACEPAD);
-    hid_t o = H5Oopen(f->id, group, H5P_DEFAULT);
-    hid_t a = H5Acreate2(o, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    if (a < 0 || H5Awrite(a, type, *text ? text : " ") < 0) trouble(f, "write", name);
-    H5Aclose(a);
-    H5Oclose(o);
-    H5Sclose(space);
-    H5Tclose(type);
+    add_attr(f, group, name, text_type(*text ? strlen(text) : 1, H5T_STR_SPACEPAD),
+             H5Screate_simple(1, (hsize_t[]){1}, NULL), *text ? text : " ");
+}
+
+void hdf5_scalar(struct hdf5_file *f, const char *object, const char *name, char type,
+                 const void *p)
+{
+    if (f->err == OK) add_attr(f, object, name, H5Tcopy(type_id(type)), H5Screate(H5S_SCALAR), p);
+}
+
+void hdf5_word(struct hdf5_file *f, const char *object, const char *name, const char *text)
+{
+    if (f->err != OK) return;
+    add_attr(f, object, name, text_type(strlen(text) + 1, H5T_STR_NULLTERM), H5Screate(H5S_SCALAR),
+             text);
+}
+
+void hdf5_list(struct hdf5_file *f, const char *object, const char *name, int64_t n, size_t width,
+               const char *texts)
+{
+    if (f->err != OK || n == 0) return;
+    add_attr(f, object, name, text_type(width, H5T_STR_NULLPAD),
+             H5Screate_simple(1, (hsize_t[]){(hsize_t)n}, NULL), texts);
 }
 
 static void plain(hid_t how)
@@ -124,25 +165,34 @@ static void make_groups(struct hdf5_file *f, const char *path)
     H5Pclose(how);
 }
 
-static hid_t make_dataset(struct hdf5_file *f, const char *path, char type, int64_t n,
+/* chunk: elements per chunk, of a dataset of one dimension; 0: contiguous. */
+static hid_t make_dataset(struct hdf5_file *f, const char *path, const struct hdf5_set *s,
                           int64_t chunk)
 {
-    hsize_t size = (hsize_t)n, cut = (hsize_t)(chunk < n ? chunk : n);
-    hid_t space = H5Screate_simple(1, &size, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
+    hsize_t size[HDF5_DIMENSIONS], cut = (hsize_t)(chunk < s->n ? chunk : s->n);
+    for (int d = 0; d < s->ndim; d++) size[d] = (hsize_t)s->dim[d];
+    hid_t space = H5Screate_simple(s->ndim, size, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
     plain(how);
     H5Pset_fill_time(how, H5D_FILL_TIME_NEVER);
     H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY);
-    if (chunk && n) {
+    if (chunk && s->n) {
         H5Pset_alloc_time(how, H5D_ALLOC_TIME_INCR);
         H5Pset_chunk(how, 1, &cut);
         H5Pset_shuffle(how);
         H5Pset_deflate(how, (unsigned)f->deflate);
     }
-    hid_t d = H5Dcreate2(f->id, path, type_id(type), space, H5P_DEFAULT, how, H5P_DEFAULT);
+    hid_t d = H5Dcreate2(f->id, path, type_id(s->type), space, H5P_DEFAULT, how, H5P_DEFAULT);
     if (d < 0) trouble(f, "make", path);
     H5Pclose(how);
     H5Sclose(space);
     return d;
+}
+
+/* A contiguous dataset of n elements. */
+static hid_t make_small(struct hdf5_file *f, const char *path, char type, int64_t n)
+{
+    return make_dataset(f, path, &(struct hdf5_set){.type = type, .n = n, .ndim = 1, .dim = {n}},
+                        0);
 }
 
 void hdf5_small(struct hdf5_file *f, const char *path, char type, int64_t n, const void *p)
@@ -150,7 +200,7 @@ void hdf5_small(struct hdf5_file *f, const char *path, char type, int64_t n, con
     if (f->err != OK) return;
     make_groups(f, path);
     if (n == 0) return;
-    hid_t d = make_dataset(f, path, type, n, 0);
+    hid_t d = make_small(f, path, type, n);
     if (f->err == OK && H5Dwrite(d, type_id(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, p) < 0)
         trouble(f, "write", path);
     H5Dclose(d);
@@ -183,12 +233,14 @@ static void make_file(struct hdf5_file *f)
     H5Pclose(access);
 }
 
-static void make_sets(struct hdf5_file *f)
+void hdf5_make_sets(struct hdf5_file *f)
 {
     for (int i = 0; i < f->nset && f->err == OK; i++) {
         struct hdf5_set *s = &f->set[i];
+        if (s->made) continue;
+        s->made = true;
         make_groups(f, s->path);
-        s->id = make_dataset(f, s->path, s->type, s->n, f->deflate ? s->block : 0);
+        s->id = make_dataset(f, s->path, s, f->deflate ? s->block : 0);
         hdf5_attr(f, s->path, "checksum", 'q', 1, &s->sum);
         s->at = f->deflate || !s->n ? 0 : (int64_t)H5Dget_offset(s->id);
         if (f->err == OK && s->at < 0) trouble(f, "place", s->path);
@@ -217,10 +269,10 @@ static void lay_out(struct hdf5_file *f, hdf5_fill *fill, const void *ctx)
     make_file(f);
     if (f->err != OK) return;
     fill(f, ctx);
-    make_sets(f);
+    hdf5_make_sets(f);
     make_groups(f, "ptah/checksum");
     if (f->err == OK && f->nsum + f->nsmall) {
-        f->sum_id = make_dataset(f, "ptah/checksum", 'q', f->nsum + f->nsmall, 0);
+        f->sum_id = make_small(f, "ptah/checksum", 'q', f->nsum + f->nsmall);
         f->sum_at = (int64_t)H5Dget_offset(f->sum_id);
     }
     if (!f->deflate) close_file(f);

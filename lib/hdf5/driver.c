@@ -1,6 +1,6 @@
-/* curamses/driver: see driver.h. */
+/* hdf5/driver: see driver.h. */
 #ifdef PTAH_HDF5
-#include "curamses/driver.h"
+#include "hdf5/driver.h"
 
 #include <errno.h>
 #include <fcntl.h>
