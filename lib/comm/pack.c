@@ -25,6 +25,9 @@ struct pack_state {
     enum comm_use use;
     int n;
     const int *peer;
+    char *carried; /* carried data: in this block, or if they grew in `grown` */
+    size_t room;   /* bytes of carried data that fit there */
+    char *grown;
     struct message *message; /* [2 n] messages, outgoing, then incoming */
     void **buf;              /* [2 n] buffers carried by the transport */
     size_t *len;             /* [2 n] lengths, bytes */
@@ -63,37 +66,74 @@ static char *cut(char **at, size_t bytes)
     return here;
 }
 
+/* Bytes in the window and beside it, and readers of the window. */
+struct demand {
+    size_t shared, carried;
+    int readers;
+};
+
+static struct demand demand_of(const struct comm *c, int npeer, const int *peer,
+                               const size_t *sbytes, const size_t *rbytes)
+{
+    struct demand d = {0};
+    for (int i = 0; i < npeer; i++) {
+        const struct message out = message_of(c, sbytes[i], peer[i]),
+                             in = message_of(c, rbytes[i], peer[i]);
+        if (out.near) d.shared += aligned(out.bytes), d.readers++;
+        if (!out.near) d.carried += aligned(out.bytes);
+        if (!in.near) d.carried += aligned(in.bytes);
+    }
+    return d;
+}
+
+static void messages_new(struct comm_pack *k, const size_t *sbytes, const size_t *rbytes,
+                         char *window, struct share_slip slip)
+{
+    struct pack_state *x = k->state;
+    for (int i = 0; i < x->n; i++) {
+        x->message[i] = message_of(x->c, sbytes[i], x->peer[i]);
+        x->message[x->n + i] = message_of(x->c, rbytes[i], x->peer[i]);
+    }
+    messages_put(x, window, slip, x->carried);
+    for (int i = 0; i < x->n; i++) k->out[i] = x->message[i].data;
+}
+
 void comm_pack_new(struct comm_pack *k, const struct comm *c, enum comm_use use, int npeer,
                    const int *peer, const size_t *sbytes, const size_t *rbytes)
 {
     enum { SLOT = sizeof(struct message) + 2 * sizeof(void *) + sizeof(size_t) };
-    size_t shared = 0, carried = 0, two = 2 * (size_t)npeer;
-    int readers = 0;
+    size_t two = 2 * (size_t)npeer;
     struct share_slip slip = {0};
-    for (int i = 0; i < npeer; i++) {
-        const struct message out = message_of(c, sbytes[i], peer[i]),
-                             in = message_of(c, rbytes[i], peer[i]);
-        if (out.near) shared += aligned(out.bytes), readers++;
-        if (!out.near) carried += aligned(out.bytes);
-        if (!in.near) carried += aligned(in.bytes);
-    }
-    char *window = readers ? share_get(c->share, shared, readers, &slip) : NULL;
-    size_t head = sizeof(struct pack_state) + SLOT * two + 5 * SHARE_ALIGN;
-    char *at = mem_new(head + carried + (window ? 0 : shared), "ghost buffers");
+    struct demand d = demand_of(c, npeer, peer, sbytes, rbytes);
+    char *window = d.readers ? share_get(c->share, d.shared, d.readers, &slip) : NULL;
+    size_t head = sizeof(struct pack_state) + SLOT * two + 5 * SHARE_ALIGN,
+           room = d.carried + (window ? 0 : d.shared);
+    char *at = mem_new(head + room, "ghost buffers");
     struct pack_state *x = k->state = (struct pack_state *)cut(&at, sizeof *x);
-    *x = (struct pack_state){.c = c, .use = use, .n = npeer, .peer = peer};
+    *x = (struct pack_state){.c = c, .use = use, .n = npeer, .peer = peer, .room = room};
     x->message = (struct message *)cut(&at, sizeof *x->message * two);
     x->buf = (void **)cut(&at, sizeof *x->buf * two);
     x->len = (size_t *)cut(&at, sizeof *x->len * two);
     k->out = (char **)cut(&at, sizeof *k->out * two);
     k->in = (const char **)(k->out + npeer);
     k->npeer = npeer;
-    for (int i = 0; i < npeer; i++) {
-        x->message[i] = message_of(c, sbytes[i], peer[i]);
-        x->message[npeer + i] = message_of(c, rbytes[i], peer[i]);
+    x->carried = at;
+    messages_new(k, sbytes, rbytes, window, slip);
+}
+
+void comm_pack_again(struct comm_pack *k, const size_t *sbytes, const size_t *rbytes)
+{
+    struct pack_state *x = k->state;
+    struct share_slip slip = {0};
+    struct demand d = demand_of(x->c, x->n, x->peer, sbytes, rbytes);
+    char *window = d.readers ? share_get(x->c->share, d.shared, d.readers, &slip) : NULL;
+    size_t need = d.carried + (window ? 0 : d.shared);
+    if (need > x->room) {
+        mem_free(x->grown);
+        x->carried = x->grown = mem_new(need, "ghost buffers");
+        x->room = need;
     }
-    messages_put(x, window, slip, at);
-    for (int i = 0; i < npeer; i++) k->out[i] = x->message[i].data;
+    messages_new(k, sbytes, rbytes, window, slip);
 }
 
 /* Sends or receives near messages that did not fit into a window. */
@@ -165,12 +205,21 @@ void comm_pack_receive(struct comm_pack *k)
                                                : m[i].data;
 }
 
-void comm_pack_free(struct comm_pack *k)
+void comm_pack_done(struct comm_pack *k)
 {
     struct pack_state *x = k->state;
-    const struct message *m = x->message + x->n;
-    for (int i = 0; i < x->n; i++)
-        if (m[i].near && m[i].slip.data) share_done(x->c->share, x->peer[i], m[i].slip);
-    mem_free(x->rest_block);
+    struct message *m = x->message + x->n;
+    for (int i = 0; i < x->n; i++) {
+        if (!m[i].near || !m[i].slip.data) continue;
+        share_done(x->c->share, x->peer[i], m[i].slip);
+        m[i].slip.data = 0;
+    }
+    FREE(x->rest_block);
+}
+
+void comm_pack_free(struct comm_pack *k)
+{
+    comm_pack_done(k);
+    mem_free(k->state->grown);
     FREE(k->state);
 }

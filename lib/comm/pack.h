@@ -23,4 +23,9 @@ void comm_pack_new(struct comm_pack *k, const struct comm *c, enum comm_use use,
                    const int *peer, const size_t *sbytes, const size_t *rbytes);
 void comm_pack_send(struct comm_pack *k);
 void comm_pack_receive(struct comm_pack *k);
+/* Repeated exchanges with the same peers: comm_pack_done after the received data have been read,
+ * comm_pack_again before the next are packed. Buffers are kept, and grow if need be; out and in
+ * have new addresses. Tables are lent for this call. */
+void comm_pack_done(struct comm_pack *k);
+void comm_pack_again(struct comm_pack *k, const size_t *sbytes, const size_t *rbytes);
 void comm_pack_free(struct comm_pack *k);
