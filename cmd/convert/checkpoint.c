@@ -47,6 +47,8 @@ enum err convert_checkpoint(const struct request *r, const char *in, const struc
     struct source *s = NULL;
     const struct format *f = r->format ? r->format : other_format(in);
     enum source_mode mode;
+    if (r->uniform) return convert_uniform(r, in, c, path, n);
+    if (format_is(f, "vti")) return err_agree(c, c->rank == 0 ? convert_vti(r, in, path, n) : OK);
     enum err err = err_agree(c, open_source(r, f, in, &mode, &s));
     if (err == OK) {
         err = c->rank == 0 ? name_result(r, f, s, path, n) : OK;

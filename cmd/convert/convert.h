@@ -18,6 +18,7 @@ struct request {
     struct cut cut;
     const char *region; /* region as given on the command line */
     bool gas, named, force, json;
+    int uniform;  /* cells a side of a uniform mesh to write; 0: none */
     bool cooling; /* write a cooling table instead of a checkpoint */
     /* points of the cooling table: densities, metallicities, temperatures; 0: default */
     int points[3];
@@ -33,5 +34,10 @@ int request_read(int argc, char **argv, struct request *r);
 /* Converts one checkpoint; path (size n) receives the path of the result. (collective) */
 MUST_USE enum err convert_checkpoint(const struct request *r, const char *in, const struct comm *c,
                                      char *path, size_t n);
+/* Writes a checkpoint of a uniform mesh from the gas of an octree. (collective) */
+MUST_USE enum err convert_uniform(const struct request *r, const char *in, const struct comm *c,
+                                  char *path, size_t n);
+/* Writes a checkpoint of a uniform mesh as a file of VTK. (local) */
+MUST_USE enum err convert_vti(const struct request *r, const char *in, char *path, size_t n);
 /* Writes a cooling table from `in`: a checkpoint, or a Grackle table. (local) */
 MUST_USE enum err convert_cooling(const struct request *r, const char *in, char *path, size_t n);

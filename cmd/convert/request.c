@@ -8,11 +8,13 @@
 
 enum { RANKS_MAX = 99999, FILES_MAX = 100000 };
 enum { LEVELMAX = 256, LEVELMIN, REGION, LEGACY, GAS, NAMED, FILES, MEMORY, FORCE };
-enum { COOLING = FORCE + 1, REDSHIFT, POINTS };
+enum { COOLING = FORCE + 1, REDSHIFT, POINTS, UNIFORM, UNIFORM_MAX = 8192 };
 
 static const struct opt ROWS[] = {
     {'f', "format", "FORMAT",
-     "ramses, hdf5 or gadget (default: hdf5 from RAMSES binary, ramses from HDF5)"},
+     "ramses, hdf5 or gadget (default: hdf5 from RAMSES binary, ramses from HDF5); vti, of a "
+     "uniform "
+     "mesh"},
     {'o', "output", "OUT",
      "path of the result; with - or several checkpoints, the directory of the results (default: "
      "FORMAT)"},
@@ -28,6 +30,9 @@ static const struct opt ROWS[] = {
     {GAS, "gas", NULL, "gadget: include the gas, one particle per leaf cell"},
     {NAMED, "named", NULL, "gadget: write named blocks (format 2)"},
     {FILES, "files", "N", "gadget: write at least this many files (default 1)"},
+    {UNIFORM, "uniform", "N",
+     "write the gas on a mesh of N cells a side, as a checkpoint of solver='stencil': "
+     "OUT/output_NNNNN"},
     {COOLING, "cooling-table", NULL,
      "write a table for cooling_method='exact', from the cooling of a run (DIR: its checkpoint) or "
      "from a table of Grackle (DIR: its HDF5 file)"},
@@ -139,6 +144,8 @@ static enum err set_value(int letter, const char *value, struct request *r)
         return get_redshifts(value, r);
     case POINTS:
         return get_points(value, r->points);
+    case UNIFORM:
+        return get_int("the cells a side", value, 2, UNIFORM_MAX, &r->uniform);
     case FILES:
         return get_int("the number of files", value, 1, FILES_MAX, &r->files);
     default:
@@ -174,6 +181,11 @@ static enum err check_together(const struct request *r)
     if (r->cooling && (!r->out || r->npath > 1 || other))
         FAIL(ERR_PARAM, "--cooling-table takes one checkpoint or file, -o with the path of the "
                         "table, --redshifts and --points");
+    if (format_is(r->format, "vti") && (r->cut.levelmax || r->region))
+        FAIL(ERR_PARAM, "--levelmax and --region are for octrees, not for -f vti");
+    if (r->uniform && (other || r->cooling))
+        FAIL(ERR_PARAM, "--uniform makes a checkpoint of its own format, which does not depend on "
+                        "ranks: of the options for results it takes -o and --force");
     if (r->cut.levelmin && !r->region) FAIL(ERR_PARAM, "--levelmin needs --region");
     return OK;
 }

@@ -1,11 +1,12 @@
 /* inspect: shows the contents of checkpoints. See man/inspect.1. This file has the loop over
- * checkpoints. */
+ * checkpoints, and the output of JSON. */
 #include "inspect.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "comm/lines.h"
 
 enum { LOST = TROUBLE + 1 }; /* status: standard output is lost */
@@ -30,6 +31,7 @@ int main(int argc, char **argv)
 static enum err run_mode(const char *path, const struct options *o, int *status)
 {
     enum { ONE, ALL };
+    if (grid_inspects(path, o)) return grid_inspect(path, o, status);
     switch (o->mode) {
 #define MODE(symbol, letter, name, arg, set, run, ranks, ...)                                      \
     case symbol:                                                                                   \
@@ -84,4 +86,49 @@ static int inspect_all(struct options *o)
         status = TROUBLE;
     }
     return status;
+}
+
+/* ---- JSON ---- */
+
+void json_begin(const char *kind, const char *path)
+{
+    printf("{\"schema\":%d,\"kind\":\"%s\",\"path\":", JSON_SCHEMA, kind);
+    json_string(path);
+}
+
+void json_end(void)
+{
+    printf("}\n");
+}
+
+void json_string(const char *s)
+{
+    json_quote(stdout, s);
+}
+
+void json_value(double x)
+{
+    json_real(stdout, x);
+}
+
+void json_number(const char *name, double x)
+{
+    printf(",\"%s\":", name);
+    json_value(x);
+}
+
+void json_count(const char *name, int64_t n)
+{
+    printf(",\"%s\":%ld", name, (long)n);
+}
+
+void json_text(const char *name, const char *s)
+{
+    printf(",\"%s\":", name);
+    json_string(s);
+}
+
+void json_bool(const char *name, bool x)
+{
+    printf(",\"%s\":%s", name, x ? "true" : "false");
 }

@@ -5,6 +5,7 @@
 
 #include "ckpt/source.h"
 #include "comm/comm.h"
+#include "grid/value.h"
 #include "out/program.h"
 #include "view/line.h"
 #include "view/map.h"
@@ -80,6 +81,9 @@ struct options {
 #define MODE(symbol, letter, name, arg, set, run, ...)                                             \
     MUST_USE enum err run(const char *path, const struct options *o, int *status);
 #include "modes.def"
+/* Saves a map as a picture or an array, and prints the name of the file. */
+MUST_USE enum err map_save(const struct map *m, const char *path, const char *file,
+                           const struct options *o);
 struct sinks_history *sinks_begin(void);
 /* Draws the collected history of sinks, if requested, and frees it. */
 MUST_USE enum err sinks_end_plot(struct options *o);
@@ -102,3 +106,17 @@ void json_number(const char *name, double x);
 void json_count(const char *name, int64_t n);
 void json_text(const char *name, const char *s);
 void json_bool(const char *name, bool x);
+
+/* Checkpoints of uniform meshes (grid/grid.h). */
+/* Whether `path`, or the second path of a comparison, is such a checkpoint. */
+bool grid_inspects(const char *path, const struct options *o);
+/* Runs the mode. (collective) */
+MUST_USE enum err grid_inspect(const char *path, const struct options *o, int *status);
+
+/* The modes of rank 0. */
+MUST_USE enum err grid_map(struct grid *g, const char *path, const struct options *o);
+MUST_USE enum err grid_summary(struct grid *g, const char *path, const struct options *o);
+MUST_USE enum err grid_check(const char *path, const struct options *o, int *status);
+MUST_USE enum err grid_compare(const char *a, const char *b, const struct options *o, int *status);
+/* The distribution of the values of a field. */
+MUST_USE enum err grid_pdf(struct grid *g, const char *path, const struct options *o);

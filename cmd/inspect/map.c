@@ -53,7 +53,7 @@ static enum err save_picture(const struct map *m, const char *path, const char *
     TRY(map_check_range(m));
     if (q->bare) {
         unsigned char *rgb = map_paint(m);
-        enum err err = pixels_save(file, m->n, m->n, rgb, text);
+        enum err err = pixels_save(file, m->n, m->rows, rgb, text);
         FREE(rgb);
         if (err != OK) return err;
     } else {
@@ -63,12 +63,11 @@ static enum err save_picture(const struct map *m, const char *path, const char *
     return OK;
 }
 
-static enum err save(const struct map *m, const char *path, const char *file,
-                     const struct options *o)
+enum err map_save(const struct map *m, const char *path, const char *file, const struct options *o)
 {
     const struct map_range *r = &m->range;
     if (o->format == FORMAT_NPY)
-        TRY(array_save(file, m->n, m->n, m->sum));
+        TRY(array_save(file, m->n, m->rows, m->sum));
     else
         TRY(save_picture(m, path, file, o));
     if (o->json) {
@@ -79,6 +78,7 @@ static enum err save(const struct map *m, const char *path, const char *file,
         json_text("weight", map_weight_name(m));
         json_text("axis", (char[]){(char)('x' + o->map.axis), 0});
         json_count("pixels", m->n);
+        if (m->rows != m->n) json_count("rows", m->rows);
         printf(",\"center\":[%.17g,%.17g,%.17g]", o->map.centre[0], o->map.centre[1],
                o->map.centre[2]);
         json_number("width", o->map.width);
@@ -92,6 +92,7 @@ static enum err save(const struct map *m, const char *path, const char *file,
         printf("]");
         json_bool("logarithmic", r->logarithmic);
         json_number("total", r->total);
+        if (o->map.lines) json_count("lines", m->lines.n);
         json_end();
     } else if (strcmp(file, "-") != 0) {
         printf("%s\n", file);
@@ -112,7 +113,7 @@ enum err map_draw(const char *path, const struct options *o, int *status)
         err = temp_may_write(file, o->force);
     }
     if (err == OK) err = map_make(&m, r, &o->map);
-    if (err == OK) err = save(&m, path, file, o);
+    if (err == OK) err = map_save(&m, path, file, o);
     map_free(&m);
     source_close(&r);
     return err;

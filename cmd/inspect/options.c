@@ -242,6 +242,21 @@ static const char *append_set(struct options *o, const struct row *r, const char
     return NULL;
 }
 
+/* Reads "B" or "velocity", and the number of lines. */
+static const char *set_lines(struct options *o, const struct row *r, const char *value)
+{
+    static const char *const WHAT[] = {"", "B", "velocity"};
+    const size_t n = strcspn(value, ",");
+    o->map.lines = LINES_NONE;
+    for (enum map_lines k = LINES_MAGNETIC; k <= LINES_VELOCITY; k++)
+        if (strlen(WHAT[k]) == n && strncmp(value, WHAT[k], n) == 0) o->map.lines = k;
+    const bool good = !value[n] ||
+                      opt_int(value + n + 1, MAP_LINES_MIN, MAP_LINES_MAX, &o->map.lines_across);
+    return good && o->map.lines ? NULL
+                                : "the lines must be those of B or of velocity, and their number "
+                                  "across the map, if any, 2 to 200, as in B,30, not";
+}
+
 /* ---- combinations of options ---- */
 
 /* Refuses a format, and lists the possible ones. */
@@ -284,12 +299,13 @@ static int check_map(struct options *o)
 {
     if (o->pixels) o->map.pixels = o->pixels;
     if (o->map.axis < 0) o->map.axis = 2;
-    if (o->map.mesh && o->bare)
-        return usage(o, "--mesh draws over a map with axes, not with --bare", NULL);
+    const bool over = o->map.mesh || o->map.lines;
+    if (over && o->bare)
+        return usage(o, "--mesh and --lines draw over a map with axes, not with --bare", NULL);
     return find_format(o, o->out,
-                       o->bare       ? BARE_MAPS
-                       : o->map.mesh ? DRAWINGS
-                                     : MAPS,
+                       o->bare ? BARE_MAPS
+                       : over  ? DRAWINGS
+                               : MAPS,
                        FORMAT_PNG, &o->format);
 }
 
@@ -319,6 +335,12 @@ static int check_stars(struct options *o)
 {
     if (o->pixels > BINS_MAX) return usage(o, "a history has at most 2048 bins", NULL);
     if (o->pixels) o->stars.bins = o->pixels;
+    return check_plot(o);
+}
+
+static int check_pdf(struct options *o)
+{
+    if (o->map.full) return usage(o, "--range full is for maps only", NULL);
     return check_plot(o);
 }
 
@@ -423,6 +445,11 @@ static const struct row OPTIONS[] = {
       "outlines of the octs over the map; in three dimensions of those at the plane of its centre"},
      A(MAP),
      FLAG(map.mesh)},
+    {{0, "lines", "VECTOR",
+      "lines of B or of velocity in the plane of the map, the mean along the line of sight; B,N: N "
+      "across the map (default 30)"},
+     A(MAP),
+     .set = set_lines},
     {{0, "bare", NULL, "omit axes: the PNG has one pixel per pixel of the map"},
      A(MAP),
      FLAG(bare)},
@@ -487,13 +514,13 @@ static const struct row OPTIONS[] = {
     {{0, "centre", "X,Y,Z", NULL}, A(MAP) | A(LINE), .set = set_centre},
     {{OPT_OLD('n'), "pixels", "N",
       "pixels per side of the map (default 512), bins of the diagram (200), of the history (50), "
-      "of the profile (30)"},
-     A(MAP) | A(PHASE) | A(STARS) | A(PROFILE),
+      "of the profile (30), of the distribution (100)"},
+     A(MAP) | A(PHASE) | A(PDF) | A(STARS) | A(PROFILE),
      INT(pixels, 1, PIXELS_MAX, "the pixels must be 1 to 16384, not")},
     {{0, "log", NULL,
       "logarithmic colours (default if no value is negative), bins of a profile (default), or "
       "density and pressure in the plot of a line"},
-     A(MAP) | A(PROFILE) | A(LINE),
+     A(MAP) | A(PDF) | A(PROFILE) | A(LINE),
      TO(set_lo, map.scale),
      .lo = SCALE_LOG},
     {{0, "linear", NULL, "linear colours or bins of a profile"},
@@ -502,8 +529,8 @@ static const struct row OPTIONS[] = {
      .lo = SCALE_LINEAR},
     {{0, "range", "LO,HI",
       "values of the first and last colour, or full: min and max (default: without outliers); of a "
-      "phase diagram: mass per dex²"},
-     A(MAP) | A(PHASE),
+      "phase diagram: mass per dex²; of a distribution: its values"},
+     A(MAP) | A(PHASE) | A(PDF),
      .set = set_range},
     {{0, "colours", "NAME",
       "inferno, viridis, grey or coolwarm (default: coolwarm around 0 where a map has both signs, "
@@ -513,8 +540,8 @@ static const struct row OPTIONS[] = {
     {{0, "colors", "NAME", NULL}, A(MAP) | A(PHASE), .set = set_colours},
     {{'o', "output", "FILE",
       "output file, - for standard output (default FIELD_NNNNN.png; phase_NNNNN.png and .tsv); "
-      "with --stars, --sinks, --profile and --line: a plot, FILE.png, .svg or .pdf"},
-     A(MAP) | A(PHASE) | A(STARS) | A(SINKS) | A(PROFILE) | A(LINE),
+      "with --pdf, --stars, --sinks, --profile and --line: a plot, FILE.png, .svg or .pdf"},
+     A(MAP) | A(PHASE) | A(PDF) | A(STARS) | A(SINKS) | A(PROFILE) | A(LINE),
      TEXT(out)},
     {{'f', "format", "FORMAT",
       "format of a map: png, svg, pdf or npy (array of doubles); of a phase diagram: also tsv "
@@ -527,7 +554,8 @@ static const struct row OPTIONS[] = {
      A(SUMMARY) | A(MAP) | A(PROFILE) | A(LINE) | A(CLUMPS),
      FLAG(physical)},
     {{0, "force", NULL, "replace pictures and tables that exist"},
-     A(MAP) | A(PHASE) | A(STARS) | A(SINKS) | A(PROFILE) | A(LINE) | A(HALOS) | A(CAMPAIGN),
+     A(MAP) | A(PHASE) | A(PDF) | A(STARS) | A(SINKS) | A(PROFILE) | A(LINE) | A(HALOS) |
+         A(CAMPAIGN),
      FLAG(force)},
     {{0, "memory", "SIZE",
       "memory for the tables of -cc, of comparisons and of masks, such as 2G (default 512M); of "

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ckpt/info.h"
 #include "formats/formats.h"
+#include "grid/grid.h"
 #include "inspect.h"
 #include "io/file.h"
 #include "param/nml.h"
@@ -25,14 +26,26 @@ static enum err load(const struct source *r, enum files_kind k, char **text, siz
     return file_exists(path) ? file_load(path, NML_BYTES_MAX, text, n) : OK;
 }
 
+/* The texts of a checkpoint of any kind. */
+static enum err load_texts(const char *path, char **from, size_t *nfrom, char **list, size_t *n)
+{
+    struct source *r = NULL;
+    struct grid *g = NULL;
+    enum err err = grid_is(path) ? grid_open(path, &g) : source_open(path, &r);
+    if (err == OK && g) err = grid_text(g, true, from, nfrom);
+    if (err == OK && g) err = grid_text(g, false, list, n);
+    if (err == OK && r) err = load(r, FILES_HISTORY, from, nfrom);
+    if (err == OK && r) err = load(r, FILES_NAMELIST, list, n);
+    grid_close(&g);
+    source_close(&r);
+    return err;
+}
+
 enum err params_print(const char *path, const struct options *o, int *status)
 {
-    struct source *r;
     char *from = NULL, *list = NULL;
     size_t n = 0, m = 0;
-    enum err err = source_open(path, &r);
-    if (err == OK) err = load(r, FILES_HISTORY, &from, &n);
-    if (err == OK) err = load(r, FILES_NAMELIST, &list, &m);
+    enum err err = load_texts(path, &from, &n, &list, &m);
     if (from) plain_text(from);
     if (list && !o->json) plain_text(list);
     if (err == OK && o->json)
@@ -41,7 +54,6 @@ enum err params_print(const char *path, const struct options *o, int *status)
         print_text(path, from, list, o);
     mem_free(from);
     mem_free(list);
-    source_close(&r);
     return err;
 }
 

@@ -11,7 +11,9 @@
 #include "fft/fft.h"
 #include "formats/formats.h"
 #include "grafic.h"
+#include "grid/grid.h"
 #include "io/stream.h"
+#include "mesh.h"
 #include "out/program.h"
 #include "output.h"
 #include "plot/picture.h"
@@ -24,13 +26,17 @@ enum {
     FOLD,
     PLOT,
     FORCE,
+    VALUES,
     BINS_MAX = 100000
 };
 
 static const struct opt ROWS[] = {
     {OPT_OLD('s'), "species", "LIST",
      "species dm, gas, star, other, all and cross spectra AxB; B and kinetic: energies of gas; "
-     "separated by commas (default all)"},
+     "helicity, current_helicity, kinetic_helicity; separated by commas (default all)"},
+    {VALUES, "values", "LIST",
+     "of a uniform mesh: kinetic, magnetic, kinetic_helicity, magnetic_helicity, or any of its "
+     "values (default: the first four that it has)"},
     {OPT_OLD('n'), "mesh", "N",
      "cells per side of the mesh (default 256; for initial conditions: their own)"},
     {OPT_OLD('w'), "window", "NAME", "mass assignment: ngp, cic, tsc or pcs (default pcs)"},
@@ -62,6 +68,7 @@ struct options {
     struct pk_par par;
     int axis, bins, verbose;
     bool mesh_given, species_given, log_bins, json, quiet, force;
+    const char *values;        /* spectra of uniform meshes */
     const char *out, *picture; /* output directory, plot; NULL: none */
     struct spectra *plot;      /* curves of the plot (rank 0) */
     int npair;
@@ -190,7 +197,8 @@ static int set_species(const char *value, struct options *o)
         o->energy[o->npair] = energy_of(o->name[o->npair]);
         if (!o->energy[o->npair] && (!o->a[o->npair] || !o->b[o->npair]))
             return usage("the species must be dm, gas, star, other, all and crosses such as "
-                         "dmxgas, or B and kinetic, not",
+                         "dmxgas, or B, kinetic, helicity, current_helicity and "
+                         "kinetic_helicity, not",
                          o->name[o->npair]);
         o->npair++;
     }
@@ -228,6 +236,9 @@ static int set_option(int letter, const char *value, void *ctx)
     case 'o':
         o->out = value;
         return GO_ON;
+    case VALUES:
+        o->values = value;
+        return GO_ON;
     case PLOT:
         if (!picture_format_of(value))
             return usage("a plot must be FILE.png, FILE.svg or FILE.pdf, not", value);
@@ -259,7 +270,8 @@ static int parse(int argc, char **argv, struct options *o)
     if (o->npath == 0) return usage("no checkpoint is given", NULL);
     for (int i = 0; i < o->npair; i++)
         if (o->energy[i] && o->axis >= 0)
-            return usage("energies have no redshift space: leave out --redshift-space, or",
+            return usage("energies and helicities have no redshift space: leave out "
+                         "--redshift-space, or",
                          o->name[i]);
     o->many = o->npath > 1 || strcmp(o->paths[0], "-") == 0;
     if (!o->log_bins && o->mesh_given && o->bins > o->par.n)
@@ -304,7 +316,7 @@ static int give_meshes(const struct options *o, struct feed *f, struct pk_pair *
     for (int k = 0; k < SPECIES_COUNT; k++)
         f->mesh[k] = !(wanted >> k & 1) ? -1 : only_sum ? 0 : n++;
     for (int i = 0; i < o->npair; i++) {
-        pair[i] = (struct pk_pair){0, 0};
+        pair[i] = (struct pk_pair){.a = 0};
         for (int k = 0; k < SPECIES_COUNT; k++) {
             if (o->a[i] >> k & 1) pair[i].a |= 1u << f->mesh[k];
             if (o->b[i] >> k & 1) pair[i].b |= 1u << f->mesh[k];
@@ -467,12 +479,27 @@ static enum err measure_grafic(const struct comm *c, const struct options *o, co
     return measure(c, &mine, NULL, path);
 }
 
+/* Measures a uniform mesh; with --species as an octree, by one_path. */
+static enum err measure_mesh(const struct comm *c, const struct options *o, const char *path)
+{
+    const struct mesh_options mesh = {
+        .values = o->values, .out = o->out, .json = o->json, .force = o->force};
+    if (o->picture)
+        FAIL(ERR_PARAM, "%s: --plot draws spectra of mass: use --species, or leave it out", path);
+    return mesh_spectra(c, path, &mesh);
+}
+
 static int one_path(const struct comm *c, const struct options *o, const char *path)
 {
     struct source *s = NULL;
     enum err err;
     if (grafic_is(path)) {
         err = measure_grafic(c, o, path);
+    } else if (grid_is(path) && !o->species_given) {
+        err = measure_mesh(c, o, path);
+    } else if (o->values) {
+        err = err_set(ERR_PARAM, "%s: --values is for checkpoints of uniform meshes%s", path,
+                      grid_is(path) ? ", without --species" : "");
     } else {
         err = err_agree(c, source_open_state(path, 0, 0, &s));
         if (err == OK) err = source_in_space(s, "power spectra");

@@ -11,9 +11,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
+#include "base/text.h"
 #include "comm/lines.h"
 #include "formats/formats.h"
 #include "formats/location.h"
+#include "grid/grid.h"
 #include "out/program.h"
 #include "out/tidy.h"
 #include "out/version.h"
@@ -298,10 +300,34 @@ static enum err repartition_source(struct options *o, struct source *s, const st
     return err;
 }
 
+/* A checkpoint of a uniform mesh fits any number of ranks as it is. */
+static void tell_rank_free(const char *path, const struct options *o)
+{
+    if (o->json) {
+        printf("{\"path\":");
+        json_quote(stdout, path);
+        printf(",\"output\":");
+        json_quote(stdout, path);
+        printf(",\"rank_free\":true}\n");
+    } else {
+        printf("%s\n", path);
+    }
+    if (!o->quiet)
+        fprintf(
+            stderr,
+            "repartition: %s: the file of a uniform mesh does not depend on ranks, and any number "
+            "of ranks reads it: there is nothing to do%s\n",
+            path, o->out ? ", and nothing is written" : "");
+}
+
 static int repartition_one(const char *path, const struct options *options, const struct comm *c)
 {
     struct options o = *options;
     struct source *s = NULL;
+    if (grid_is(path)) {
+        if (c->rank == 0) tell_rank_free(path, &o);
+        return DONE;
+    }
     enum err err = err_agree(c, source_open_whole(path, &o.reshape.mode, &s));
     if (err == OK) err = repartition_source(&o, s, c);
     source_close(&s);

@@ -6,21 +6,35 @@
 #include "formats/location.h"
 
 #define WRITTEN(symbol)
+#define READ(symbol) extern const struct source_kind symbol##_kind;
 #define FORMAT(symbol, other)                                                                      \
     extern const struct source_kind symbol##_kind;                                                 \
     extern const struct writer_kind symbol##_writer;
 #include "formats/formats.def"
 #undef FORMAT
+#undef READ
 #undef WRITTEN
 
 static const struct format TABLE[] = {
+#define READ(symbol)
 #define WRITTEN(symbol) {.name = #symbol},
 #define FORMAT(symbol, other)                                                                      \
     {.name = #symbol, .alias = other, .reader = &symbol##_kind, .writer = &symbol##_writer},
 #include "formats/formats.def"
 #undef FORMAT
+#undef READ
 #undef WRITTEN
 };
+static const struct format ONLY_READ[] = {
+#define FORMAT(symbol, other)
+#define READ(symbol) {.name = #symbol, .reader = &symbol##_kind},
+#define WRITTEN(symbol)
+#include "formats/formats.def"
+#undef FORMAT
+#undef READ
+#undef WRITTEN
+};
+enum { FORMATS_READ = sizeof ONLY_READ / sizeof *ONLY_READ };
 enum { FORMATS = sizeof TABLE / sizeof *TABLE };
 
 static const struct format *added;
@@ -35,6 +49,8 @@ const struct format *format_recognise(const char *dir)
     if (added && added->reader && added->reader->is(dir)) return added;
     for (int k = 0; k < FORMATS; k++)
         if (TABLE[k].reader && TABLE[k].reader->is(dir)) return &TABLE[k];
+    for (int k = 0; k < FORMATS_READ; k++)
+        if (ONLY_READ[k].reader->is(dir)) return &ONLY_READ[k];
     return NULL;
 }
 
