@@ -328,7 +328,27 @@ SEEDS = vary(CREATE, sink={'smbh': True, 'mass_smbh_seed': 1.0, 'mass_halo_agn':
              clumpfind={'saddle_threshold': 2.0, 'density_threshold': 1.0, 'ivar_clump': 0},
              sf={'eps_star': 0.5, 'm_star': 0.01, 'n_star': 2e4, 't2_star': 1.0})
 
+# ---- the stencil solver
+
+STENCIL = {
+    'run': {'solver': 'stencil', 'nstepmax': 4},
+    'stencil': {'nx': 12, 'ny': 10, 'nz': 8, 'nu': 0.01, 'eta': 0.01, 'init_u': 'abc',
+                'amp_u': 0.5, 'init_lnrho': 'random', 'amp_lnrho': 0.1, 'init_a': 'random',
+                'amp_a': 0.3, 'forcing': 'helical', 'f0': 0.1, 'diag_every': 2},
+    'output': {'foutput': 2}}
+WARM = vary(STENCIL, stencil={'entropy': True, 'init_s': 'random', 'amp_s': 0.1, 'kcond': 0.01,
+                              'forcing': 'constant', 'slice_every': 2, 'slice_fields': 'ux'})
+AIRY = vary(STENCIL, 'stencil/eta', 'stencil/init_a', 'stencil/amp_a',
+            stencil={'magnetic': False})
+DRIVEN = vary(STENCIL, stencil={'forcing': 'turb', 'dt_fixed': 0.05},
+              turb={'turb_t': 0.2, 'turb_ndt': 2})
+
 RUNS = {
+    'stencil': (1, STENCIL, None),
+    'stencil2': (2, STENCIL, None),
+    'warm': (1, WARM, None),
+    'driven': (1, DRIVEN, None),
+    'airy': (1, AIRY, None),
     'gas': (1, GAS, put('other.txt', '1 -1\n')),
     'dark': (1, DARK, unpack('ic_32')),
     'solver': (1, SOLVER, None),
@@ -390,6 +410,26 @@ RUNS = {
     'seeds': (1, SEEDS, None)}
 
 ACTS = {
+    'stencil': """
+        stencil/nx=16 stencil/ny=12 stencil/nz=10 stencil/lx=5 stencil/ly=5 stencil/lz=5
+        stencil/order=4 stencil/hydro=F!2 stencil/magnetic=F stencil/entropy=T stencil/lorentz=F
+        stencil/cs0=2 stencil/rho0=2 stencil/mu0=2 stencil/nu=0.1 stencil/zeta=0.1 stencil/eta=0.1
+        stencil/upwind=T stencil/bext=0.1,0.2,0.3 stencil/cshock=1!2 stencil/cdt=0.2
+        stencil/cdtv=0.001 stencil/dt_fixed=0.01 stencil/init_u=roberts stencil/init_a=abc
+        stencil/init_lnrho=gaussian stencil/amp_u=0.7 stencil/amp_a=0.2 stencil/amp_lnrho=0.2
+        stencil/kx_init=2 stencil/abc_init=1,2,3 stencil/seed=2 stencil/init_file=other.h5!2
+        stencil/forcing=none stencil/f0=0.2 stencil/kf=2.5 stencil/sigma=0 stencil/diag_every=1
+        stencil/slice_every=2!2 stencil/slice_fields=other!2 stencil/precision=single!2
+        stencil/gpu=T""",
+    'stencil2': 'stencil/parts=1,2,1 stencil/overlap=F',
+    'warm': """
+        stencil/gamma=1.5 stencil/cp=2 stencil/chi=0.1 stencil/kcond=0.1 stencil/heating=0.1
+        stencil/init_s=gaussian stencil/amp_s=0.2 stencil/f_const=0.1,0.2,0.3
+        stencil/slice_axis=x stencil/slice_range=0,1""",
+    'driven': """
+        turb/turb_seed=5 turb/turb_type=3!2 turb/instant_turb=F turb/comp_frac=0.8
+        turb/forcing_power_spectrum=power_law turb/turb_t=0.4 turb/turb_ndt=1 turb/turb_rms=2
+        turb/turb_min_rho=1.05""",
     'gas': """
         run/pic=T!0 run/poisson=T run/ndim=2 run/ndim=4!2 run/sink=T!2
         run/use_neutrino=T!2 run/unbind=T!2 run/verbose=T

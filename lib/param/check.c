@@ -17,6 +17,8 @@ static enum err check_feedback(const struct params *p);
 enum err param_check(struct params *p)
 {
     param_complete(p);
+    TRY(param_check_stencil(p));
+    if (param_stencil(p)) return check_outputs(p);
     if (param_given(p, "run", "ndim")) TRY(param_check_dims(p));
     if (p->run.mhd) TRY(param_check_mhd(p));
     TRY(check_run(p));

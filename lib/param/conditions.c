@@ -43,7 +43,7 @@ static bool in_job(void)
 static bool wants_device(const struct params *p)
 {
     return (p->run.gpu_hydro && p->run.hydro) || (p->run.gpu_poisson && p->run.poisson) ||
-           (p->run.gpu_particles && p->run.pic);
+           (p->run.gpu_particles && p->run.pic) || (p->stencil.gpu && param_stencil(p));
 }
 
 /* Whether Fourier transforms solve the base level. */

@@ -414,8 +414,9 @@ static enum err value_parse(const struct nml *n, const struct nml_item *it,
 }
 
 /* Splits "group/name(index)=value" (blanks allowed around the parts) and finds the row. */
-static enum err assignment_find(const char *text, char name[64], const char **index,
-                                const struct param_group **in, const struct param_row **row)
+static enum err assignment_find(const struct params *p, const char *text, char name[64],
+                                const char **index, const struct param_group **in,
+                                const struct param_row **row)
 {
     char group[64] = "", hint[160];
     const char *equal = strchr(text, '='),
@@ -440,7 +441,9 @@ static enum err assignment_find(const char *text, char name[64], const char **in
         FAIL(ERR_PARAM, "command line: there is no parameter group '%s'%s", group,
              param_hint_group(group, hint));
     bool several = false;
-    *row = g ? param_row_find(g, name) : param_row_find_any(name, &several);
+    if (!g && param_stencil(p)) g = param_group_find("stencil", true);
+    *row = g ? param_row_find(g, name) : NULL;
+    if (!*row && !slash) *row = param_row_find_any(name, &several);
     if (several)
         FAIL(ERR_PARAM, "command line: '%s' is in several groups: write group/%s=value", name,
              name);
@@ -448,7 +451,7 @@ static enum err assignment_find(const char *text, char name[64], const char **in
         FAIL(ERR_PARAM, "command line: there is no parameter '%.*s'%s",
              (int)(strcspn(text, "(=") > 90 ? 90 : strcspn(text, "(=")), text,
              param_hint_name(g, name, hint));
-    *in = g ? g : param_group_find((*row)->group, true);
+    *in = slash ? g : param_group_find((*row)->group, true);
     return OK;
 }
 
@@ -481,7 +484,7 @@ enum err param_set(struct params *p, const char *assignment)
     const struct param_row *row = NULL;
     enum err err;
     struct nml n = {.file = NULL};
-    TRY(assignment_find(assignment, name, &index, &g, &row));
+    TRY(assignment_find(p, assignment, name, &index, &g, &row));
     char *text = assignment_namelist(name, index, row);
     TRY_OUT(nml_parse(&n, text, strlen(text), NULL, &param_names));
     if (n.ngroup != 1 || n.nitem != 1 || n.items[0].count == 0) {

@@ -80,6 +80,9 @@ bool param_group_read(const struct params *p, const char *group, const char **wh
 /* Whether a parameter belongs to magnetic fields alone: RAMSES compiled without does not have it,
  * and runs without refuse it (param_check_mhd). */
 bool param_of_mhd(const struct param_row *row);
+/* Refuses &STENCIL_PARAMS in runs of other solvers, and everything that the stencil solver does not
+ * have in its own. */
+MUST_USE enum err param_check_stencil(const struct params *p);
 /* Whether the condition holds in a run on `ranks` ranks. Must follow param_complete. */
 bool param_holds(const struct params *p, enum param_condition c, int ranks);
 /* Text of the condition, which completes "has no effect unless"; NULL: PARAM_ALWAYS. */

@@ -129,6 +129,7 @@ const struct param_row *param_row_find_any(const char *name, bool *several)
     *several = false;
     for (int i = 0; i < PARAM_ROWS; i++) {
         if (strcasecmp(rows[i].name, name) != 0) continue;
+        if (strcmp(rows[i].group, "stencil") == 0 && found) continue; /* give the group */
         if (found) *several = true;
         found = &rows[i];
     }

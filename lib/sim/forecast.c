@@ -18,7 +18,7 @@
 #include "ckpt/batch.h"
 #include "io/table.h"
 #include "patch/reflux.h"
-#include "sim/sim.h"
+#include "sim/solver.h"
 
 /* Memory in bytes: TRAVEL of a particle in an exchange; MULTIGRID of an oct in the multigrid
  * solver; TILE of an oct in the lists of the Godunov step; POINT of a point of a Fourier transform;
@@ -131,7 +131,7 @@ static void lasting(const struct sim *s, struct forecast *f)
     if (m->hydro)
         always(f, "hydro reflux",
                fine * AT_BOUNDARY *
-                       (double)reflux_row_bytes(sim_reflux_nflux(s), sim_reflux_edges(s)) +
+                       (double)reflux_oct_bytes(m->ndim, sim_reflux_nflux(s), sim_reflux_edges(s)) +
                    fine * (double)sizeof(lidx));
     if (s->par->run.pic) {
         double sort = PART_SCRATCH_BYTES;
@@ -369,6 +369,7 @@ static void put(FILE *out, const struct sim *s, const struct forecast *f)
 enum err sim_forecast(struct sim *s, int ranks, const char *like)
 {
     struct forecast f = {.ranks = ranks};
+    if (s->run.solver->start) return OK; /* which has said what it needs */
     count_octs(s, &f);
     bytes(s, &f);
     TRY(err_agree(&s->comm, s->comm.rank == 0 ? seconds(s, like, &f) : OK));

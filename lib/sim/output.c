@@ -33,7 +33,7 @@
 #include "io/dir.h"
 #include "oct/field_sets.h"
 #include "out/keep.h"
-#include "sim/sim.h"
+#include "sim/solver.h"
 
 static void note_home(struct sim *s);
 static char *history(const struct sim *s);
@@ -68,21 +68,21 @@ void sim_output_setup(struct sim *s)
 /* Time of the next output: the stored time if possible, otherwise the first future time of the form
  * `first` + a multiple of delta. A converted checkpoint may lack the stored time, and then has
  * 0. */
-static double next_time(const struct sim *s, double stored, double first, double now, double delta)
+static double next_time(bool known, double stored, double first, double now, double delta)
 {
-    if (s->run.restart.from->state && stored > 0 && stored <= now + delta) return stored;
+    if (known && stored > 0 && stored <= now + delta) return stored;
     return first + (floor((now - first) / delta) + 1) * delta;
 }
 
 /* Output numbers and times resume as stored if the list of times is unchanged, otherwise after the
  * times that have passed. */
-void sim_output_resume(struct sim *s)
+void sim_output_resume(struct sim *s, const struct sim_origin *from)
 {
-    const struct ckpt_head *h = &s->run.restart.from->head;
+    const struct ckpt_head *h = from->head;
     const struct param_output *o = &s->par->output;
-    int next = s->run.restart.from->number + 1;
+    int next = from->number + 1;
     size_t n = sizeof(double) * (size_t)s->run.out.noutput;
-    snprintf(s->run.out.last_good, sizeof s->run.out.last_good, "%s", s->run.restart.from->path);
+    snprintf(s->run.out.last_good, sizeof s->run.out.last_good, "%s", from->path);
     s->run.out.last_step = h->nstep_coarse;
     bool same = h->noutput == s->run.out.noutput && !memcmp(h->tout, s->run.out.tout, n) &&
                 !memcmp(h->aout, s->run.out.aout, n);
@@ -93,10 +93,10 @@ void sim_output_resume(struct sim *s)
             s->time.aexp >= s->run.out.aout[s->run.out.iout - 1]))
         s->run.out.iout++;
     if (o->delta_tout > 0)
-        s->run.out.tout_next = next_time(s, h->tout_next, 0, s->time.t, o->delta_tout);
+        s->run.out.tout_next = next_time(from->times, h->tout_next, 0, s->time.t, o->delta_tout);
     if (expands(s))
-        s->run.out.aout_next = next_time(s, h->aout_next, s->phys.cosmo_par.aexp_ini, s->time.aexp,
-                                         o->delta_aout);
+        s->run.out.aout_next = next_time(from->times, h->aout_next, s->phys.cosmo_par.aexp_ini,
+                                         s->time.aexp, o->delta_aout);
     s->run.restart.resumed = true;
 }
 
@@ -310,8 +310,9 @@ static enum err renew_home(struct sim *s, bool *renewed)
 /* Writes a checkpoint. At the end of a run it also waits for the disk. */
 static enum err write_once(struct sim *s, const struct ckpt_head *h)
 {
+    const struct solver *v = s->run.solver;
     const struct format *f = format_named(s->par->output.outformat);
-    TRY(write_in_domains(s, f->writer, h));
+    TRY(v->write ? v->write(s, h) : write_in_domains(s, f->writer, h));
     return is_last(s) ? out_publish(&s->run.late.out, &s->comm) : OK;
 }
 
@@ -372,7 +373,8 @@ static void remove_old(struct sim *s)
 {
     int keep = s->par->output.keep_last, number = s->run.late.number;
     if (keep == 0) return;
-    enum err e = ckpt_verify(s->run.out.last_good, number, &s->comm);
+    const struct solver *v = s->run.solver;
+    enum err e = (v->verify ? v->verify : ckpt_verify)(s->run.out.last_good, number, &s->comm);
     if (e == OK && s->comm.rank == 0) e = ckpt_keep_last(s->run.out.dir, number, keep);
     if (e != OK)
         log_line(-1, " The new checkpoint could not be verified, so that older ones are kept: %s",
@@ -431,6 +433,8 @@ static bool state_is_finite(const struct sim *s, bool *thin)
 {
     const struct parts *p = &s->parts;
     double sum = 0, min = DBL_MAX; /* 0 times an infinity or NaN is NaN */
+    *thin = false;
+    if (s->run.solver->finite) return s->run.solver->finite(s);
     for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++)
         for (int v = 0; s->mesh.hydro && v < s->mesh.nvar; v++) {
             const double *u = level_gas(&s->mesh.lev[l], v)[0];
@@ -614,16 +618,15 @@ static char *history(const struct sim *s)
 }
 
 /* Keeps the earlier history; choices of the tuner are kept for the newest run only. */
-void sim_history_resume(struct sim *s, const char *before)
+void sim_history_resume(struct sim *s, const struct sim_origin *from, const char *before)
 {
     static const char choice[] = "exchange:";
-    char *text = NULL, from[PATH_MAX];
+    char *text = NULL, path[PATH_MAX];
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
-    snprintf(from, sizeof from, "%s", s->run.restart.from->path);
-    plain_line(from);
-    fprintf(f, "from: %s (%s, output %d)\n", from, s->run.restart.from->format,
-            s->run.restart.from->number);
+    snprintf(path, sizeof path, "%s", from->path);
+    plain_line(path);
+    fprintf(f, "from: %s (%s, output %d)\n", path, from->format, from->number);
     for (const char *line = before, *end; *line; line = end) {
         end = strchr(line, '\n');
         end = end ? end + 1 : line + strlen(line);

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "grav/deposit_kern.h"
-#include "sim/sim.h"
+#include "sim/solver.h"
 
 enum { PARALLEL_FROM = 256 }; /* octs */
 
@@ -165,30 +165,29 @@ static void report_balance(const struct sim *s)
              t.mean / 1e9, (double)t.high / 1e9);
 }
 
-/* Logs the time of the last coarse step and microseconds per cell update (counted as in RAMSES),
- * and shows a live line with the progress. */
-void sim_report_step_time(struct sim *s)
+/* Cell updates of a coarse step, counted as in RAMSES. */
+static double updates(const struct sim *s)
 {
-    double now = timer_wall(), dt = now - s->run.cost.wall_step,
-           points = (double)s->amr.noct[s->mesh.levelmin] * s->mesh.cells, repeat = 1;
+    if (s->run.solver->updates) return s->run.solver->updates(s);
+    double points = (double)s->amr.noct[s->mesh.levelmin] * s->mesh.cells, repeat = 1;
     for (int l = s->mesh.levelmin + 1; l <= s->mesh.levelmax; l++) {
         repeat *= s->time.nsubcycle[l - 1];
         points += (double)s->amr.noct[l] * (s->mesh.cells - 1) * repeat;
     }
-    s->run.cost.wall_step = now;
-    count_cells(s);
-    if (s->time.nstep_coarse > 1) {
-        s->run.cost.updates_all += points;
-        s->run.cost.wall_all += dt;
-    }
-    double each = dt * 1e6 * s->comm.size / points;
-    double mean = s->run.cost.updates_all > 0
-                      ? s->run.cost.wall_all * 1e6 * s->comm.size / s->run.cost.updates_all
-                      : each;
+    return points;
+}
+
+static void report_speed(const struct sim *s, double dt, double each, double mean)
+{
     log_info(" Time elapsed since last coarse step: %9.4f s %11.4f mus/pt %11.4f mus/pt (av)", dt,
              each, mean);
     log_info(" Used memory: %8.1f MB", (double)mem_peak_rss() / 1048576.0);
     report_balance(s);
+}
+
+/* A live line with the progress. */
+static void report_progress(const struct sim *s, double now, double each)
+{
     double part = 0;
     if (s->run.out.noutput > 0) {
         double first = s->phys.cosmo ? s->phys.cosmo_par.aexp_ini : 0,
@@ -200,6 +199,26 @@ void sim_report_step_time(struct sim *s)
     log_live(" step %d  t=%.4e  a=%.4f  %.0f %% of the way, %.0f s so far, %.3f mus/pt",
              s->time.nstep_coarse, s->time.t, s->time.aexp, 100 * fmin(part, 1),
              now - s->run.cost.wall_start, each);
+}
+
+/* Logs the time of the last coarse step and microseconds per cell update,
+ * and shows a live line with the progress. */
+void sim_report_step_time(struct sim *s)
+{
+    double now = timer_wall(), dt = now - s->run.cost.wall_step, points = updates(s);
+    s->run.cost.wall_step = now;
+    count_cells(s);
+    if (s->time.nstep_coarse > 1) {
+        s->run.cost.updates_all += points;
+        s->run.cost.wall_all += dt;
+    }
+    double each = dt * 1e6 * s->comm.size / points;
+    double mean = s->run.cost.updates_all > 0
+                      ? s->run.cost.wall_all * 1e6 * s->comm.size / s->run.cost.updates_all
+                      : each;
+    const bool told = !s->run.solver->told || s->run.solver->told(s);
+    if (told) report_speed(s, dt, each, mean);
+    report_progress(s, now, each);
 }
 
 void sim_report_timers(struct sim *s)

@@ -17,25 +17,41 @@ static enum err restore_cosmology(struct sim *s);
 static enum err take_columns(struct sim *s);
 static void log_what(const struct sim *s);
 static enum err restore_tuner(struct sim *s);
-static enum err check_end(struct sim *s);
 
 static enum err check_model(const struct sim *s);
+
+const char *sim_restart_path(const struct sim *s, char buf[4096])
+{
+    if (s->run.restart.path) return s->run.restart.path;
+    if (s->par->run.nrestart <= 0) return NULL;
+    snprintf(buf, 4096, "%.4000s/output_%05d", s->run.out.dir, s->par->run.nrestart);
+    return buf;
+}
+
+enum err sim_restart_from(struct sim *s, const char *from, int number)
+{
+    char out[4096];
+    snprintf(out, sizeof out, "%.4000s/output_%05d", s->run.out.dir, number);
+    s->run.restart.number = strcmp(out, from) == 0 ? number : -1;
+    snprintf(out, sizeof out, "%.4000s/output", s->run.out.dir);
+    return dir_outside(out, from);
+}
 
 enum err sim_restart_open(struct sim *s)
 {
     const struct params *p = s->par;
-    char path[4096], out[4096];
-    if (!s->run.restart.path && p->run.nrestart <= 0) return OK;
-    if (!s->run.restart.path)
-        snprintf(path, sizeof path, "%.4000s/output_%05d", s->run.out.dir, p->run.nrestart);
-    const char *from = s->run.restart.path ? s->run.restart.path : path;
+    char buf[4096];
+    const char *path = sim_restart_path(s, buf);
+    if (!path) return OK;
     s->run.restart.number = -1;
-    TRY(source_open_state(from, p->hydro.gamma, p->hydro.smallr, &s->run.restart.from));
-    from = s->run.restart.from->path;
-    snprintf(out, sizeof out, "%.4000s/output_%05d", s->run.out.dir, s->run.restart.from->number);
-    if (strcmp(out, from) == 0) s->run.restart.number = s->run.restart.from->number;
-    snprintf(out, sizeof out, "%.4000s/output", s->run.out.dir);
-    return dir_outside(out, from);
+    TRY(source_open_state(path, p->hydro.gamma, p->hydro.smallr, &s->run.restart.from));
+    return sim_restart_from(s, s->run.restart.from->path, s->run.restart.from->number);
+}
+
+static struct sim_origin origin(const struct sim *s)
+{
+    const struct source *f = s->run.restart.from;
+    return (struct sim_origin){f->path, f->format, f->number, &f->head, f->state};
 }
 
 static enum err restart_read(struct sim *s)
@@ -45,9 +61,10 @@ static enum err restart_read(struct sim *s)
     TRY(restore_cosmology(s));
     TRY(sim_physics(s));
     sim_output_setup(s);
-    sim_output_resume(s);
+    const struct sim_origin from = origin(s);
+    sim_output_resume(s, &from);
     log_what(s);
-    TRY(check_end(s));
+    TRY(sim_restart_end(s, from.path));
     return err_agree(&s->comm, restore_tuner(s));
 }
 
@@ -135,7 +152,8 @@ static enum err restore_tuner(struct sim *s)
     if (bytes) memcpy(lines, text, bytes);
     lines[bytes] = 0;
     tuner_resume(&s->comm, lines);
-    if (s->comm.rank == 0) sim_history_resume(s, lines);
+    const struct sim_origin from = origin(s);
+    if (s->comm.rank == 0) sim_history_resume(s, &from, lines);
     mem_free(lines);
     mem_free(text);
     return OK;
@@ -143,7 +161,7 @@ static enum err restore_tuner(struct sim *s)
 
 /* A run that searches for the newest checkpoint may find that the run is complete; a user who names
  * a checkpoint wants to resume. */
-static enum err check_end(struct sim *s)
+enum err sim_restart_end(struct sim *s, const char *path)
 {
     if (!sim_at_end(s)) return OK;
     if (s->par->run.nrestart >= 0)
@@ -151,7 +169,7 @@ static enum err check_end(struct sim *s)
              "%s: coarse step %d, t=%g, a=%g is at or beyond the end that the namelist sets: raise "
              "nstepmax, or tout, "
              "tend, aout or aend",
-             s->run.restart.from->path, s->time.nstep_coarse, s->time.t, s->time.aexp);
+             path, s->time.nstep_coarse, s->time.t, s->time.aexp);
     log_info(" The checkpoint is at the end of the run: nothing to do");
     s->run.end.done = true;
     return OK;
@@ -287,7 +305,7 @@ static enum err read_model(const struct sim *s, struct params *was)
 /* Whether the only change is a higher levelmax, which leaves the state valid. */
 static bool only_deeper(const struct sim *s, const struct param_change *change)
 {
-    return strcmp(change->name, "amr_params/levelmax") == 0 &&
+    return strcmp(change->name, "amr_params/levelmax") == 0 && s->run.restart.from &&
            s->par->amr.levelmax > s->run.restart.from->head.levelmax;
 }
 
@@ -307,26 +325,33 @@ static void tell(void *ctx, const struct param_change *change)
     c->told++;
 }
 
-static enum err check_changes(const struct sim *s)
+enum err sim_compare(const struct sim *s, const struct params *was, const struct param_change *more,
+                     const char *path)
 {
     struct changes c = {.s = s};
+    param_compare(was, s->par, tell, &c);
+    if (more) tell(&c, more);
+    if (c.model)
+        FAIL(ERR_PARAM, "%s: was made with %s%s; --change-model resumes it with the new values",
+             path, c.list, c.model > c.told ? ", and other differences" : "");
+    return OK;
+}
+
+static enum err check_changes(const struct sim *s)
+{
+    char old[16], new[16];
+    int had = s->run.restart.from->head.nvar, have = s->mesh.nvar;
+    struct param_change scalars = {
+        .name = "the number of gas variables", .model = true, .was = old, .is = new};
     TRY(check_possible(s));
     struct params *was = mem_zero(sizeof *was, "parameters");
     enum err err = read_model(s, was);
-    if (err == OK) {
-        param_compare(was, s->par, tell, &c);
-        int had = s->run.restart.from->head.nvar, have = s->mesh.nvar;
-        struct param_change scalars = {.name = "the number of gas variables", .model = true};
-        char old[16], new[16];
-        snprintf(old, sizeof old, "%d", had);
-        snprintf(new, sizeof new, "%d", have);
-        scalars.was = old, scalars.is = new;
-        if (s->par->run.hydro && had != have) tell(&c, &scalars);
-    }
+    snprintf(old, sizeof old, "%d", had);
+    snprintf(new, sizeof new, "%d", have);
+    if (err == OK)
+        err = sim_compare(s, was, s->par->run.hydro && had != have ? &scalars : NULL,
+                          s->run.restart.from->path);
     mem_free(was);
-    if (err == OK && c.model)
-        FAIL(ERR_PARAM, "%s: was made with %s%s; --change-model resumes it with the new values",
-             s->run.restart.from->path, c.list, c.model > c.told ? ", and other differences" : "");
     return err;
 }
 

@@ -125,8 +125,9 @@ static void report_end(const struct sim *s)
 enum err sim_run(struct sim *s)
 {
     sim_count_octs(s);
-    sim_report_mesh(s, s->run.restart.resumed ? "Mesh structure of the checkpoint"
-                                              : "Initial mesh structure");
+    if (!s->run.solver->start)
+        sim_report_mesh(s, s->run.restart.resumed ? "Mesh structure of the checkpoint"
+                                                  : "Initial mesh structure");
     log_info(" Starting time integration");
     sim_stop_setup(s);
     TRY(sim_profile_begin(s));
@@ -142,9 +143,10 @@ enum err sim_run(struct sim *s)
     if (s->run.end.broken)
         FAIL(ERR_LIMIT,
              "mass or energy is no longer finite at coarse step %d, t=%g: look at the initial "
-             "state, or lower "
-             "courant_factor; earlier checkpoints are good",
-             s->time.nstep_coarse, s->time.t);
+             "state, or lower %s; earlier checkpoints are good",
+             s->time.nstep_coarse, s->time.t,
+             param_stencil(s->par) ? "the step (cdt, cdtv, dt_fixed), or raise nu and eta"
+                                   : "courant_factor");
     if (s->run.end.status == 0) report_end(s);
     log_info(" Total elapsed time: %.3f s", timer_wall() - s->run.cost.wall_start);
     sim_report_timers(s);

@@ -10,6 +10,7 @@
 
 struct sim;
 struct solver;
+struct param_change;
 
 /* Cost of the run: wall-clock time, cell updates, maximum number of cells. */
 struct sim_cost {
@@ -134,11 +135,31 @@ void sim_head(const struct sim *s, struct ckpt_head *h);
 struct observation sim_observation(struct sim *s, const struct ckpt_head *h, int number);
 /* observe.c: runs the observers due at this occasion, OBSERVE_… (collective, agreed) */
 MUST_USE enum err sim_observe(struct sim *s, int when);
-/* output.c: records the provenance of the checkpoint from which the run resumes */
-void sim_history_resume(struct sim *s, const char *text);
+/* The checkpoint from which a run resumes, as outputs need it. */
+struct sim_origin {
+    const char *path, *format;
+    int number;
+    const struct ckpt_head *head;
+    bool times; /* head has tout_next and aout_next */
+};
+/* output.c: records the provenance of the checkpoint from which the run resumes. Rank 0. */
+void sim_history_resume(struct sim *s, const struct sim_origin *from, const char *text);
 void sim_output_setup(struct sim *s);
-/* output.c: resumes numbers and times of outputs from the checkpoint s->run.restart.from */
-void sim_output_resume(struct sim *s);
+/* output.c: resumes numbers and times of outputs from this checkpoint */
+void sim_output_resume(struct sim *s, const struct sim_origin *from);
+/* restart.c: the path of the checkpoint from which the run resumes, to buf if the namelist gives a
+ * number; NULL: it begins at the start */
+const char *sim_restart_path(const struct sim *s, char buf[4096]);
+/* restart.c: takes the number of the checkpoint `from` if it is one of this run's directory, which
+ * must not lie in it */
+MUST_USE enum err sim_restart_from(struct sim *s, const char *from, int number);
+/* restart.c: compares the parameters of the run that wrote the checkpoint with this run's, and
+ * `more`, unless NULL: the log lists all changes; an error if they make another model of it. */
+MUST_USE enum err sim_compare(const struct sim *s, const struct params *was,
+                              const struct param_change *more, const char *path);
+/* restart.c: an error if the end of the run is reached already; or, for a run that looks for the
+ * newest checkpoint, s->run.end.done. path: of the checkpoint */
+MUST_USE enum err sim_restart_end(struct sim *s, const char *path);
 /* restart.c: opens s->run.restart.from, if the run resumes from a checkpoint */
 MUST_USE enum err sim_restart_open(struct sim *s);
 MUST_USE enum err sim_restart(struct sim *s); /* restart.c: the state of s->run.restart.from */

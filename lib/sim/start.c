@@ -459,13 +459,17 @@ static enum err take_dimensions(const struct sim *s, struct params *par)
     return param_check_mhd(par);
 }
 
-static enum err start_once(struct sim *s, struct params *par)
+/* The state of a solver that no octree can hold, beside an empty mesh. */
+static enum err start_alone(struct sim *s)
+{
+    TRY(sim_setup(s));
+    s->dom = domain_new_of(&s->mesh, sim_domain_kind(s), s->comm.size);
+    return err_agree(&s->comm, s->run.solver->start(s));
+}
+
+static enum err start_octs(struct sim *s, struct params *par)
 {
     struct start *st = mem_zero(sizeof *st, "start");
-    s->time.aexp = 1;
-    s->run.cost.wall_start = timer_wall();
-    timer_start("start");
-    part_init(&s->parts);
     enum err e = err_agree(&s->comm, sim_restart_open(s));
     if (e == OK) e = take_dimensions(s, par);
     if (e == OK) e = sim_setup(s);
@@ -481,6 +485,15 @@ static enum err start_once(struct sim *s, struct params *par)
     if (st->grafic) ics_grafic_close(&st->files);
     mem_free(st);
     return e;
+}
+
+static enum err start_once(struct sim *s, struct params *par)
+{
+    s->time.aexp = 1;
+    s->run.cost.wall_start = timer_wall();
+    timer_start("start");
+    part_init(&s->parts);
+    return s->run.solver->start ? start_alone(s) : start_octs(s, par);
 }
 
 /* Starts from the newest complete checkpoint; damaged ones keep their numbers. */

@@ -1,15 +1,19 @@
 """The examples run unchanged, and leave the files that they promise.
 
-    examples.py zoom     examples/zoom/run.sh
-    examples.py galaxy   examples/galaxy/run.sh, with fewer levels and steps
-    examples.py demo     scripts/demo.sh with initial conditions of the test; then each command that
-                         it proposes next
+    examples.py zoom       examples/zoom/run.sh
+    examples.py galaxy     examples/galaxy/run.sh, with fewer levels and steps
+    examples.py magnetic   examples/magnetic/run.sh, likewise
+    examples.py dynamo     examples/dynamo/run.sh, with fewer steps
+    examples.py demo       scripts/demo.sh with initial conditions of the test; then each command
+                           that it proposes next
 
 Example of a fault caught: an option that a program no longer has, a proposed run into the
 directory of the first.
 """
 # test: zoom tier=long timeout=600 ranks=2
 # test: galaxy tier=long timeout=900 ranks=2
+# test: dynamo tier=long timeout=600 ranks=2
+# test: magnetic tier=long timeout=900 ranks=2
 # test: demo tier=check timeout=600 ranks=2
 import os
 import re
@@ -18,9 +22,15 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
-LEAVES = {'galaxy': ['density.png', 'temperature.png', 'stars.png', 'phase.png', 'history.png',
+LEAVES = {'dynamo': ['bx.png', 'time_series.txt', 'slices/bx_00000100.png', 'output_00002'],
+          'galaxy': ['density.png', 'temperature.png', 'stars.png', 'phase.png', 'history.png',
                      'history.tsv', 'output_00002'],
+          'magnetic': ['collapse.png', 'current.png', 'box.png', 'spectra.tsv'],
           'zoom': ['points.txt', 'zoom.nml', 'zoom.png', 'zoom/output_00002']}
+
+SHORT = 'amr_params/levelmax=8 output_params/noutput=1 output_params/aout=0.18'
+SETTINGS = {'dynamo': 'run_params/nstepmax=400 output_params/foutput=400', 'galaxy': SHORT,
+            'magnetic': SHORT, 'zoom': SHORT}
 
 
 def demo(v):
@@ -53,8 +63,7 @@ def main():
     ptah.program('genzoom')
     script = os.path.join(ptah.ROOT, 'examples', name, 'run.sh')
     r = ptah.Run([script, os.path.join(os.getcwd(), 'work')], '.',
-                 {'SETTINGS': 'amr_params/levelmax=8 output_params/noutput=1 '
-                              'output_params/aout=0.18'})
+                 {'SETTINGS': SETTINGS.get(name, ''), 'PYTHON': sys.executable})
     print(r.out[-3000:], r.err[-3000:])
     v.same('exit status', r.status, 0)
     for path in LEAVES[name]:

@@ -115,7 +115,7 @@ def content(path):
     out = {}
 
     def look(name, d):
-        if isinstance(d, h5py.Dataset) and not name.startswith('ptah/'):
+        if isinstance(d, h5py.Dataset) and not re.match('ptah/|history$|parameters$', name):
             out[name] = (d.compression, hashlib.sha1(d[()].tobytes()).hexdigest())
     with h5py.File(path) as f:
         f.visititems(look)
@@ -284,6 +284,11 @@ def of_fields(row):
     return row.told and 'mhd=.true.' in row.told and row.name != 'allow_divb'
 
 
+def of_solver(row):
+    """Whether a parameter belongs to a solver, whose group is refused in runs of others."""
+    return row.group == 'stencil'
+
+
 def vain():
     """For a row without condition, a line is required if its group is not read in all runs."""
     v, rows, runs = Verdict(), listed(), Runs()
@@ -294,6 +299,13 @@ def vain():
         seen = job.result()
         v.check(seen.status == 2 and seen.log and 'SOLVER=mhd' in seen.log[-1],
                 '%s: not refused without a magnetic field: %s' % (s.text, seen.log[-2:]))
+    others = [(s, runs.pool.submit(runs.check, 'gas', s))
+              for key, (s, *_) in settings(rows).items() if of_solver(rows[key])]
+    for s, job in others:
+        seen = job.result()
+        v.check(seen.status == 2 and seen.log and
+                re.search("solver='stencil'|not supported|not implemented", seen.log[-1]),
+                '%s: not refused in a run of another solver: %s' % (s.text, seen.log[-2:]))
     for key, given in settings(rows).items():
         row = rows[key]
         if row.refused or not (row.told or row.group in CONDITIONAL):
