@@ -1,6 +1,6 @@
 #!/bin/sh
-# A turbulent dynamo: helical forcing, growth of a magnetic field from noise, saturation: about two
-# minutes on two cores.
+# A turbulent dynamo: helical forcing, growth of a magnetic field from noise, saturation: about
+# twenty seconds on two cores.
 #
 #   examples/dynamo/run.sh [DIRECTORY]      works in DIRECTORY (default build/dynamo)
 #   RANKS=4 examples/dynamo/run.sh
