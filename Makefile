@@ -127,9 +127,10 @@ $(TOYS): $(B)/tests/toy/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/te
          $(B)/version.o $(B)/libptah.a
 	$(call say,ld,$@)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
-# A program that advances raw arrays, tests/golden/stencil.py.
-STEPS := $(B)/tests/toy/fd_steps
-$(STEPS).o: CFLAGS += -Itests/unit
+# Programs that advance raw arrays (tests/golden/stencil.py) and write uniform meshes
+# (tests/grid_files.py).
+RAW := $(B)/tests/toy/fd_steps $(B)/tests/toy/grid_make
+$(B)/tests/toy/fd_steps.o: CFLAGS += -Itests/unit
 
 # A program of several files, tests/scale, which counts the reductions of the balancer over ranks.
 SCALE := $(B)/tests/scale/scale
@@ -145,7 +146,7 @@ $(patsubst %,$(B)/tests/bench/%.o,device blast stencil): CFLAGS += -Itests/unit
 $(patsubst %,$(B)/tests/%,unit/blast_test unit/agn_test bench/blast): \
     LDFLAGS += -Wl,--wrap=bins_new,--wrap=bins_each
 
-units: $(UNITS) $(TOYS) $(STEPS) $(SCALE) $(RANKED) \
+units: $(UNITS) $(TOYS) $(RAW) $(SCALE) $(RANKED) \
        $(patsubst %,$(B)/tests/bench/%,roofline kernels tree device stencil)
 
 # The two targets that set up everything on a fresh machine: demo and check.
@@ -198,5 +199,5 @@ distclean: clean
 .SECONDARY:
 -include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(UNITS:%=%.d) $(RANKED:%=%.d)
 -include $(patsubst %.c,$(B)/%.d,$(wildcard tests/scale/*.c))
--include $(patsubst %,$(B)/tests/toy/%.d,toy heat advect advect_kernel fd_steps)
+-include $(patsubst %,$(B)/tests/toy/%.d,toy heat advect advect_kernel fd_steps grid_make)
 -include $(patsubst %,$(B)/tests/bench/%.d,roofline kernels device stencil)
