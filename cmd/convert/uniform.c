@@ -168,12 +168,14 @@ static enum err make_gas(struct mesh_of *m)
     return OK;
 }
 
-/* Symbol of the first differences of order 6 for the wave number of index i, per side of a cell. */
-static double symbol(int n, int i)
+/* Symbols of the first differences, per length, for the wave numbers of all indices. */
+static double *symbols(int n, double h)
 {
-    const double k = 2 * M_PI * fft_wave(n, i) / n;
-    if (2 * i == n) return 0; /* the highest wave has no first difference */
-    return 2 * (3. / 4 * sin(k) - 3. / 20 * sin(2 * k) + 1. / 60 * sin(3 * k));
+    const struct fd_par unit = {.order = ORDER, .cp = 1, .rho0 = 1, .mu0 = 1, .dx = {1, 1, 1}};
+    double *k = mem_new(sizeof *k * (size_t)n, "uniform mesh");
+    for (int i = 0; i < n; i++) k[i] = fd_symbol(&unit, 0, 2 * M_PI * fft_wave(n, i) / n) / h;
+    if (n % 2 == 0) k[n / 2] = 0; /* the highest wave has no first difference */
+    return k;
 }
 
 static void copy_block(struct mesh_of *m, int d, bool to_fft)
@@ -190,7 +192,8 @@ static void copy_block(struct mesh_of *m, int d, bool to_fft)
 static void solve_potential(struct mesh_of *m)
 {
     const struct fft *f = m->fft[0];
-    const double h = m->s->head.boxlen / m->n, cells = pow(m->n, 3);
+    const double cells = pow(m->n, 3);
+    double *symbol = symbols(m->n, m->s->head.boxlen / m->n);
     for (int x = 0; x < f->kcount[0]; x++)
         for (int y = 0; y < f->kcount[1]; y++)
             for (int z = 0; z < m->n; z++) {
@@ -199,7 +202,7 @@ static void solve_potential(struct mesh_of *m)
                 double k[3], k2 = 0;
                 double complex b[3];
                 for (int d = 0; d < 3; d++) {
-                    k[d] = symbol(m->n, i[d]) / h, k2 += k[d] * k[d];
+                    k[d] = symbol[i[d]], k2 += k[d] * k[d];
                     b[d] = m->fft[d]->k[at];
                     if (i[0] + i[1] + i[2] == 0) m->eq.bext[d] = creal(b[d]) / cells;
                 }
@@ -208,6 +211,7 @@ static void solve_potential(struct mesh_of *m)
                     m->fft[d]->k[at] = k2 > 0 ? I * (k[p] * b[q] - k[q] * b[p]) / (k2 * cells) : 0;
                 }
             }
+    FREE(symbol);
 }
 
 static void make_potential(struct mesh_of *m)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audit/digest.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "inspect.h"
@@ -20,9 +21,9 @@ bool grid_inspects(const char *path, const struct options *o)
 
 /* ---- digest ---- */
 
-static void digest_hex(const uint64_t digest[2], char hex[33])
+static void hex_of(const uint64_t digest[2], char hex[33])
 {
-    snprintf(hex, 33, "%016lx%016lx", (unsigned long)digest[1], (unsigned long)digest[0]);
+    digest_hex((hash128)digest[1] << 64 | digest[0], hex);
 }
 
 static const char *line_name(const struct grid *g, int i)
@@ -34,7 +35,7 @@ static void print_digest(const struct grid *g, const char *path, const uint64_t 
                          uint64_t (*line)[2], const struct options *o)
 {
     char hex[33];
-    digest_hex(state, hex);
+    hex_of(state, hex);
     if (o->json) {
         json_begin("digest", path);
         json_text("state", hex);
@@ -47,7 +48,7 @@ static void print_digest(const struct grid *g, const char *path, const uint64_t 
         printf("%s  state\n", hex);
     }
     for (int i = 0; i <= g->head.nfield; i++) {
-        digest_hex(line[i], hex);
+        hex_of(line[i], hex);
         if (o->json)
             printf("%s\"%s\":\"%s\"", i ? "," : "", line_name(g, i), hex);
         else

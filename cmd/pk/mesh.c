@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "ckpt/files.h"
 #include "fft/box.h"
+#include "fft/fft.h"
 #include "grid/equations.h"
 #include "grid/value.h"
 #include "io/stream.h"
@@ -70,11 +71,6 @@ static enum err transform(struct job *j, const char *name)
     return OK;
 }
 
-static int64_t wave(int64_t n, int64_t i)
-{
-    return i > n / 2 ? i - n : i;
-}
-
 /* The shell of a mode. */
 static int shell_of(const struct job *j, int64_t x, int64_t y, int64_t z)
 {
@@ -82,7 +78,7 @@ static int shell_of(const struct job *j, int64_t x, int64_t y, int64_t z)
     const int64_t i[3] = {x, y, z};
     double k2 = 0;
     for (int d = 0; d < 3; d++) {
-        const double k = 2 * M_PI / h->length[d] * (double)wave(h->n[d], i[d]);
+        const double k = 2 * M_PI / h->length[d] * fft_wave((int)h->n[d], (int)i[d]);
         k2 += k * k;
     }
     return (int)floor(sqrt(k2) / j->k1 + 0.5);

@@ -18,7 +18,7 @@ const char *const fd_derived_text[FD_DERIVED] = {
 #include "fd/derived.def"
 };
 
-/* What is read: the equations, and a brick with the arrays of its fields. */
+/* The equations, and a brick with the arrays of its fields, which are read. */
 struct state {
     struct fd_law law;
     const struct brick *brick;

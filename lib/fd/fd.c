@@ -50,13 +50,19 @@ static size_t array_step(const struct brick *b)
     return (b->size + PAGE - 1) / PAGE * PAGE + LINES;
 }
 
+int fd_array_count(const struct fd_par *p)
+{
+    int n = 0;
+    for (int f = 0; f < FD_FIELDS; f++) n += fd_advances(p, f) ? 3 : fd_has(p, f) ? 1 : 0;
+    return n;
+}
+
 void fd_arrays_new(const struct fd_par *p, const struct brick *b, struct fd_arrays *a)
 {
     const size_t step = array_step(b);
-    int n = 0;
+    const size_t n = (size_t)fd_array_count(p);
     *a = (struct fd_arrays){.block = NULL};
-    for (int f = 0; f < FD_FIELDS; f++) n += fd_advances(p, f) ? 3 : fd_has(p, f) ? 1 : 0;
-    double *at = a->block = mem_zero(sizeof *at * step * (size_t)n + 1, "fields");
+    double *at = a->block = mem_zero(sizeof *at * step * n + 1, "fields");
     for (int f = 0; f < FD_FIELDS; f++)
         if (fd_has(p, f)) a->now[f] = at, at += step;
     for (int f = 0; f < FD_FIELDS; f++)
@@ -107,6 +113,14 @@ struct fd_law fd_law(const struct fd_par *p)
     l.lorentz = p->magnetic && p->lorentz, l.upwinding = p->upwind;
     l.conducts = p->chi != 0 || p->k != 0;
     return l;
+}
+
+double fd_symbol(const struct fd_par *p, int axis, double theta)
+{
+    const struct fd_law l = fd_law(p);
+    double sum = 0;
+    for (int k = 1; k <= fd_halo(p); k++) sum += l.first[axis][k] * sin(k * theta);
+    return 2 * sum;
 }
 
 static fd_advance *chosen(const struct fd_law *l)

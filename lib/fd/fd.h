@@ -45,6 +45,9 @@ static inline int fd_halo(const struct fd_par *p)
 bool fd_has(const struct fd_par *p, enum fd_field f);
 bool fd_advances(const struct fd_par *p, enum fd_field f);
 
+/* Number of arrays of a brick: one of a field, three of one that is advanced. */
+int fd_array_count(const struct fd_par *p);
+
 /* Arrays of the fields of a brick, of brick.size numbers each; NULL where fd_has is false. now: the
  * state, with halos; next: the state after the substep (that of fields that are not advanced is
  * NULL, too); change: the second register, of the advanced fields. In rows of fewer than 8 cells
@@ -84,6 +87,9 @@ double fd_signal_speed(const struct fd_par *p, const struct brick *b,
                        double *const field[FD_FIELDS]);
 /* Diffusivity whose step is cdtv dx² / it: max(4ν/3 + ζ, η, γχ, …). */
 double fd_diffusivity(const struct fd_par *p);
+
+/* The first difference of a wave e^{iθx/dx} along an axis is i times this times the wave. */
+double fd_symbol(const struct fd_par *p, int axis, double theta);
 
 /* Values that are derived from the fields at a cell, with the differences of this order: rows of
  * fd/derived.def. */

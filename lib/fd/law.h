@@ -49,6 +49,12 @@ struct fd_law {
     int lorentz, upwinding, conducts; /* 0 or 1 */
 };
 
+/* The larger of two speeds; NaN if one of them is not a number. */
+PTAH_HD double fd_faster(double max, double speed)
+{
+    return speed <= max || max != max ? max : speed;
+}
+
 /* A substep: change = α change + dt F; next = now + β change. */
 struct fd_stage {
     double alpha, beta, dt;

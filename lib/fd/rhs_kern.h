@@ -337,9 +337,3 @@ VEC_INLINE vec fd_signal(const struct fd_law *p, const int order, const struct f
     }
     return speed + vec_sqrt(wave2);
 }
-
-/* The larger of two speeds; NaN if one of them is. */
-PTAH_HD double fd_faster(double max, double speed)
-{
-    return speed <= max || max != max ? max : speed;
-}

@@ -139,7 +139,7 @@ static size_t reflux_bytes(const struct reflux *r)
     return sizeof(double) * (size_t)(6 * r->nflux + r->nedge) * (size_t)r->n;
 }
 
-/* What hosts need in addition. */
+/* Bytes that registers of a host have in addition to those of a device. */
 static size_t host_bytes(const struct reflux *r)
 {
     return sizeof(double) * (size_t)r->nlower * (size_t)r->n;

@@ -45,7 +45,7 @@ static void terms_begin(struct sim *s)
                  lacks);
 }
 
-/* What there is no kernel for; NULL: every choice has one. */
+/* The choice of the run that has no kernel; NULL: every choice has one. */
 static const char *gas_lacks(const struct sim *s)
 {
     const char *lacks = hydro_dev_lacks(&s->phys.hydro);
@@ -118,21 +118,28 @@ static enum err environment(const char *name, int *n)
     return OK;
 }
 
+enum err sim_device_how(const struct sim *s, struct dev_how *how)
+{
+    int devices = 1, kb = 0;
+    TRY(environment("PTAH_DEVICES", &devices));
+    TRY(environment("PTAH_DEVICE_KB", &kb));
+    *how = (struct dev_how){.kind = s->par->run.gpu_device,
+                            .devices = devices,
+                            .max = (size_t)1024 * (size_t)kb,
+                            .rank = s->comm.node_rank,
+                            .seed = s->par->run.gpu_seed ? (uint64_t)s->par->run.gpu_seed +
+                                                               ((uint64_t)s->comm.rank << 32)
+                                                         : 0};
+    return OK;
+}
+
 static enum err device_begin(struct sim *s, int *choice)
 {
     struct sim_device *d = &s->device;
     char why[DEV_WHY];
-    int devices = 1, kb = 0;
-    TRY(environment("PTAH_DEVICES", &devices));
-    TRY(environment("PTAH_DEVICE_KB", &kb));
+    struct dev_how how;
+    TRY(sim_device_how(s, &how));
     TRY(environment("PTAH_DEVICE_CHOICE", choice));
-    struct dev_how how = {.kind = s->par->run.gpu_device,
-                          .devices = devices,
-                          .max = (size_t)1024 * (size_t)kb,
-                          .rank = s->comm.node_rank,
-                          .seed = s->par->run.gpu_seed ? (uint64_t)s->par->run.gpu_seed +
-                                                             ((uint64_t)s->comm.rank << 32)
-                                                       : 0};
     d->dev = dev_open(&how, why);
     if (!d->dev) {
         log_info(" %s: no device: %s: everything runs on the CPU",

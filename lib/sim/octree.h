@@ -170,6 +170,9 @@ struct sim_physics {
 MUST_USE enum err sim_setup(struct sim *s); /* setup.c: parameters → modules (collective, agreed) */
 /* device.c: opens the device that gpu_hydro, gpu_poisson or gpu_particles requests, or logs why
  * there is none (collective, agreed) */
+/* device.c: the device of this rank that gpu_device, gpu_seed and, for tests, PTAH_DEVICES and
+ * PTAH_DEVICE_KB of the environment describe */
+MUST_USE enum err sim_device_how(const struct sim *s, struct dev_how *how);
 MUST_USE enum err sim_device_open(struct sim *s);
 void sim_device_close(struct sim *s);
 /* phase.c, after sim_device_open: prepares the choice of where device phases run: always on the

@@ -42,28 +42,26 @@ static void put(struct stencil *t)
         if (t->a.now[f]) dev_put(d->stream, d->a.now[f], t->a.now[f], bytes_of(t));
 }
 
-static enum err open_device(struct sim *s, struct stencil_dev *d, char why[DEV_WHY])
+/* Opens the device and its memory. Returns whether there are both; otherwise why not. */
+static bool open_device(const struct stencil *t, const struct dev_how *how, char why[DEV_WHY])
 {
-    const struct dev_how how = {.kind = s->par->run.gpu_device,
-                                .devices = 1,
-                                .rank = s->comm.node_rank,
-                                .seed = (uint64_t)s->par->run.gpu_seed};
-    d->dev = dev_open(&how, why);
-    if (!d->dev) return ERR_LIMIT;
+    struct stencil_dev *d = t->device;
+    d->dev = dev_open(how, why);
+    if (!d->dev) return false;
     d->stream = dev_stream_new(d->dev);
-    return OK;
+    if (allocate(t, d) == OK) return true;
+    snprintf(why, DEV_WHY, "%.180s", err_message());
+    return false;
 }
 
 enum err stencil_dev_open(struct sim *s, struct stencil *t)
 {
     char why[DEV_WHY] = "a rank has no device";
     if (!t->par->stencil.gpu) return OK;
+    struct dev_how how;
+    TRY(err_agree(t->comm, sim_device_how(s, &how)));
     struct stencil_dev *d = t->device = mem_zero(sizeof *d, "device");
-    int64_t lacks = open_device(s, d, why) != OK;
-    if (!lacks && allocate(t, d) != OK) {
-        lacks = 1;
-        snprintf(why, sizeof why, "%.180s", err_message());
-    }
+    int64_t lacks = !open_device(t, &how, why);
     comm_max_i64(t->comm, &lacks, 1);
     if (!lacks && brick_dev_new(&d->fill, &t->brick, d->dev, FD_FIELDS) != OK) {
         lacks = 1;
@@ -139,8 +137,7 @@ enum err stencil_dev_speed(struct stencil *t, double *speed)
     dev_get(d->stream, d->speeds, d->max, sizeof(double) * (size_t)n);
     enum err err = dev_wait(d->stream);
     *speed = 0;
-    for (int64_t i = 0; i < n && err == OK; i++)
-        *speed = d->speeds[i] <= *speed || *speed != *speed ? *speed : d->speeds[i];
+    for (int64_t i = 0; i < n && err == OK; i++) *speed = fd_faster(*speed, d->speeds[i]);
     return err_agree(t->comm, err);
 }
 

@@ -58,14 +58,12 @@ static void configure(struct stencil *t, struct sim *s)
  * substep, and the register of its change. */
 static double bytes(const struct stencil *t)
 {
-    double cells = 1, arrays = 0;
+    double cells = 1;
     for (int d = 0; d < 3; d++) {
         const double parts = t->brick.p[d];
         cells *= (double)t->n[d] + 2 * parts * fd_halo(&t->eq);
     }
-    for (int f = 0; f < FD_FIELDS; f++)
-        arrays += fd_advances(&t->eq, f) ? 3 : fd_has(&t->eq, f) ? 1 : 0;
-    return 8 * cells * arrays;
+    return 8 * cells * fd_array_count(&t->eq);
 }
 
 static enum err check_memory(const struct stencil *t)
@@ -233,7 +231,7 @@ static enum err signal_speed(struct stencil *t, bool *filled, double *speed)
     return OK;
 }
 
-/* Time series and slices that are due, of fields here, whose halos become valid. */
+/* Time series and slices that are due. Halos are valid. */
 static enum err measure(struct sim *s, struct stencil *t, double dt, bool told, bool shown)
 {
     if (told) TRY(stencil_series_row(s, t, s->time.nstep_coarse, dt));

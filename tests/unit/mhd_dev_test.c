@@ -118,7 +118,7 @@ struct there {
     struct mhd_dev *field;
 };
 
-/* What a run gives besides the mesh. */
+/* Results of a run in addition to its mesh. */
 struct numbers {
     double dt, divergence;
     struct sum sum[7];
