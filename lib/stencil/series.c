@@ -1,18 +1,14 @@
 /* stencil/series: time_series.txt in the directory of outputs, a row every diag_every steps, with
  * the names that the Pencil Code has: means, root mean squares and extrema over the box. Sums are
  * exact, so that the text depends on neither ranks nor restarts. */
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/text.h"
-#include "io/file.h"
-#include "io/temp.h"
+#include "observe/series.h"
 #include "stencil/run.h"
 
 static const char NAME[] = "time_series.txt";
@@ -41,59 +37,21 @@ static void path_of(const struct sim *s, char path[PATH_MAX])
 
 /* ---- the file ---- */
 
-static void put_names(FILE *f)
+static void names(char text[512])
 {
-    fputs("#--it--t--dt", f);
-    for (int i = 0; i < COLUMNS; i++) fprintf(f, "--%s", COLUMN[i].name);
-    fputc('\n', f);
-}
-
-/* Copies the rows before step `it` of an earlier file. */
-static void put_earlier(FILE *f, const char *text, int64_t it)
-{
-    for (const char *line = text, *end; line && *line; line = end) {
-        int64_t step;
-        const char *at = line;
-        end = strchr(line, '\n');
-        if (!end) return; /* a row that was not written to its end */
-        end++;
-        if (text_whole(&at, &step) && step < it) fwrite(line, 1, (size_t)(end - line), f);
-    }
-}
-
-/* The file at once, or as it was. */
-static enum err replace(const char *path, const char *text, size_t bytes)
-{
-    struct temp f;
-    TRY(temp_create(&f, path));
-    enum err err = file_write_at(f.fd, f.name, text, bytes, 0);
-    if (err == OK) return temp_publish(&f);
-    temp_drop(&f);
-    return err;
-}
-
-static enum err begin(const char *path, int64_t it)
-{
-    enum { MAX = 1 << 30 };
-    char *text = NULL, *made = NULL;
-    size_t bytes = 0, n = 0;
-    if (it > 0 && file_exists(path)) TRY(file_load(path, MAX, &text, &bytes));
-    FILE *f = open_memstream(&made, &n);
-    put_names(f);
-    put_earlier(f, text, it);
-    made = mem_close_text(f, &made, &n, "time series");
-    enum err err = replace(path, made, strlen(made));
-    mem_free(made);
-    mem_free(text);
-    return err;
+    int n = snprintf(text, 512, "#--it--t--dt");
+    for (int i = 0; i < COLUMNS; i++)
+        n += snprintf(text + n, 512 - (size_t)n, "--%s", COLUMN[i].name);
+    snprintf(text + n, 512 - (size_t)n, "\n");
 }
 
 enum err stencil_series_begin(struct sim *s, const struct stencil *t, int64_t it)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], text[512];
     path_of(s, path);
+    names(text);
     if (t->par->stencil.diag_every == 0 || s->run.end.done) return OK;
-    return err_agree(t->comm, t->comm->rank == 0 ? begin(path, it) : OK);
+    return err_agree(t->comm, t->comm->rank == 0 ? series_begin(path, text, it) : OK);
 }
 
 /* ---- a row ---- */
@@ -122,29 +80,11 @@ static double value(const struct column *c, const struct fd_totals *all, double 
     return c->kind == RMS ? sqrt(mean) : mean;
 }
 
-static enum err append(const char *path, int64_t it, double t, double dt, const double v[COLUMNS])
-{
-    FILE *f;
-    TRY(file_append(path, &f));
-    fprintf(f, "%ld ", (long)it);
-    put_number(f, 10, t);
-    fputc(' ', f);
-    put_number(f, 10, dt);
-    for (int i = 0; i < COLUMNS; i++) {
-        fputc(' ', f);
-        put_number(f, 10, v[i]);
-    }
-    fputc('\n', f);
-    const bool bad = ferror(f);
-    if (fclose(f) != 0 || bad) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
-    return OK;
-}
-
 enum err stencil_series_row(struct sim *s, const struct stencil *t, int64_t it, double dt)
 {
     char path[PATH_MAX];
     const double cells = (double)t->n[0] * (double)t->n[1] * (double)t->n[2];
-    double v[COLUMNS], sum = dt;
+    double row[2 + COLUMNS] = {s->time.t, dt}, *v = row + 2, sum = dt;
     struct fd_totals *all = mem_zero(sizeof *all, "time series");
     measure(t, all);
     for (int i = 0; i < COLUMNS; i++) sum += v[i] = value(&COLUMN[i], all, cells);
@@ -157,5 +97,5 @@ enum err stencil_series_row(struct sim *s, const struct stencil *t, int64_t it, 
              "emag=%10.3E",
              (long)it, s->time.t, dt, v[0], v[1], v[2], v[10], v[11]);
     path_of(s, path);
-    return err_agree(t->comm, t->comm->rank == 0 ? append(path, it, s->time.t, dt, v) : OK);
+    return err_agree(t->comm, t->comm->rank == 0 ? series_append(path, it, 2 + COLUMNS, row) : OK);
 }
