@@ -6,7 +6,7 @@
 
 #include "inspect.h"
 #include "plot/picture.h"
-#include "records.h"
+#include "records/records.h"
 
 struct entry {
     char path[4400];

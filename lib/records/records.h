@@ -1,4 +1,4 @@
-/* inspect: records of a run: its log, and the file of simulate -j. */
+/* records: the records of a run: its log, and the file of simulate -j. */
 #pragma once
 
 #include "base/err.h"

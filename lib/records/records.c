@@ -1,5 +1,5 @@
-/* inspect: see records.h. The files are not trusted: lines in an unexpected form are skipped. */
-#include "records.h"
+/* records: see records.h. The files are not trusted: lines in an unexpected form are skipped. */
+#include "records/records.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 #include "io/table.h"
+
+enum { RECORD_NAME = 256 }; /* bytes of a name of a file */
 
 enum { STEPS_MAX = 1 << 22 };
 
@@ -135,21 +137,39 @@ static enum err read_file(struct records *r, const char *path, const char *name)
     return err == ERR_FORMAT ? OK : err; /* overlong line: not a record */
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* Names in a directory, ascending. (owner: caller) */
+static enum err list_names(const char *dir, char (**out)[RECORD_NAME], int *n)
+{
+    DIR *d = opendir(dir);
+    int room = 0;
+    if (!d) FAIL(ERR_FILE, "%s: the directory cannot be read", dir);
+    for (struct dirent *e; (e = readdir(d));) {
+        if (*e->d_name == '.') continue;
+        MEM_ROOM(*out, *n, room, 64, "records");
+        snprintf((*out)[(*n)++], RECORD_NAME, "%s", e->d_name);
+    }
+    closedir(d);
+    mem_sort(*out, (size_t)*n, RECORD_NAME, by_name);
+    return OK;
+}
+
 enum err records_read(struct records *r, const char *dir)
 {
-    struct dirent **list = NULL;
+    char(*name)[RECORD_NAME] = NULL;
     struct stat st;
-    enum err err = OK;
-    int n = scandir(dir, &list, NULL, alphasort);
-    if (n < 0) FAIL(ERR_FILE, "%s: the directory cannot be read", dir);
-    for (int i = 0; i < n; i++) {
+    int n = 0;
+    enum err err = list_names(dir, &name, &n);
+    for (int i = 0; i < n && err == OK; i++) {
         char path[4700];
-        snprintf(path, sizeof path, "%.4000s/%s", dir, list[i]->d_name);
-        if (err == OK && *list[i]->d_name != '.' && stat(path, &st) == 0 && S_ISREG(st.st_mode))
-            err = read_file(r, path, list[i]->d_name);
-        free(list[i]);
+        snprintf(path, sizeof path, "%.4000s/%s", dir, name[i]);
+        if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) err = read_file(r, path, name[i]);
     }
-    free(list);
+    FREE(name);
     return err;
 }
 
