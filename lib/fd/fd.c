@@ -5,7 +5,9 @@
 #include "fd/fd.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -132,16 +134,35 @@ static fd_advance *chosen(const struct fd_law *l)
     return table[l->parts];
 }
 
-/* Rows along y of a block: its planes fit into this part of a cache. */
-enum { CACHE = 384 << 10, BLOCK_MIN = 8, BLOCK_Z = 32 };
+enum { BLOCK_MIN = 8, BLOCK_Z = 32 };
 
-static int block_rows(const struct fd_par *p, const struct brick *b)
+/* The part of a core's second cache that planes of a block may take, in bytes: half of it, which
+ * is what other arrays and other programs leave. */
+static int64_t cache_part(void)
+{
+    const int64_t least = 384 << 10, most = 1 << 20;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    const int64_t half = sysconf(_SC_LEVEL2_CACHE_SIZE) / 2;
+    return half < least ? least : half > most ? most : half;
+#else
+    return least;
+#endif
+}
+
+/* Rows along y of a block of a box of `rows` × `planes` rows: its planes fit into the cache, blocks
+ * are of equal width, and threads have some blocks each where that leaves them wide enough. */
+static int block_rows(const struct fd_par *p, const struct brick *b, int rows, int planes)
 {
     int fields = 0;
     for (int f = 0; f < FD_FIELDS; f++) fields += fd_has(p, f);
-    int64_t row = 8 * b->stride[1] * (p->order + 1) * fields;
-    int64_t rows = CACHE / (row > 0 ? row : 1) - p->order;
-    return rows < BLOCK_MIN ? BLOCK_MIN : (int)rows;
+    const int64_t row = 8 * b->stride[1] * (p->order + 1) * fields;
+    int64_t wide = cache_part() / (row > 0 ? row : 1) - p->order;
+    const int layers = (planes + BLOCK_Z - 1) / BLOCK_Z, threads = omp_get_max_threads();
+    const int many = threads > 1 ? 3 * threads / layers : 1;
+    if (many > 0 && wide > rows / many) wide = rows / many;
+    if (wide < BLOCK_MIN) wide = BLOCK_MIN;
+    const int64_t blocks = (rows + wide - 1) / wide;
+    return (int)((rows + blocks - 1) / blocks);
 }
 
 /* The lanes of a vector that a short row does not fill are cells behind it. */
@@ -168,7 +189,8 @@ void fd_substep(const struct fd_par *p, const struct brick *b, const int lo[3], 
     fd_advance *f = chosen(&law);
     if (!f || lo[0] >= hi[0] || lo[1] >= hi[1] || lo[2] >= hi[2]) return;
     fd_check_room(p, b);
-    const int wide = block_rows(p, b), ny = (hi[1] - lo[1] + wide - 1) / wide;
+    const int wide = block_rows(p, b, hi[1] - lo[1], hi[2] - lo[2]);
+    const int ny = (hi[1] - lo[1] + wide - 1) / wide;
     const int nz = (hi[2] - lo[2] + BLOCK_Z - 1) / BLOCK_Z;
 #pragma omp parallel for schedule(static)
     for (int k = 0; k < ny * nz; k++) {

@@ -53,11 +53,26 @@ VEC_INLINE struct fd_cell cell(const struct fd_rows *r, int64_t at)
     return c;
 }
 
+/* Asks for lines that no row before the next one has read: of the fields, those of the last plane
+ * of the differences, and what the substep writes. */
+VEC_INLINE void fetch(const struct fd_rows *r, const int parts, int64_t at)
+{
+    const int64_t next = at + r->stride[1], last = next + ORDER / 2 * r->stride[2];
+#define FIELD(symbol, name, needs)                                                                 \
+    if (parts & fd_needs(FD_##symbol)) {                                                           \
+        __builtin_prefetch(r->now[FD_##symbol] + last);                                            \
+        __builtin_prefetch(r->change[FD_##symbol] + next, 1);                                      \
+        __builtin_prefetch(r->next[FD_##symbol] + next, 1);                                        \
+    }
+#include "fd/fields.def"
+}
+
 /* n vectors of a row through all stages. */
 VEC_INLINE void advance_piece(const struct fd_rows *r, const int parts, const struct span *s, int n)
 {
     struct fd_current j[PIECE];
     vec push[PIECE][3], out[FD_FIELDS];
+    for (int v = 0; v < n; v++) fetch(r, parts, s[v].at);
     for (int v = 0; v < n && parts & FD_PART_MAGNETIC; v++) {
         const struct fd_cell c = cell(r, s[v].at);
         fd_induction(r->law, ORDER, &c, &j[v], out);

@@ -13,7 +13,7 @@
 enum { H = 3, TURNS = 9 };
 
 static int n;
-static size_t row, plane; /* numbers from a row, and from a plane, to the next */
+static size_t origin, row, plane; /* the first cell; numbers from a row, and a plane, to the next */
 
 static double now(void)
 {
@@ -26,7 +26,7 @@ static double now(void)
     for (int z = 0; z < n; z++)                                                                    \
         for (int y = 0; y < n; y++)                                                                \
             for (int x = 0; x < n; x++)
-#define AT ((size_t)(x + H) + (size_t)(y + H) * row + (size_t)(z + H) * plane)
+#define AT (origin + (size_t)x + (size_t)y * row + (size_t)z * plane)
 
 static void first(double *restrict d, const double *restrict f, size_t s, double h)
 {
@@ -147,6 +147,21 @@ static int order(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+/* The layout of lib/brick: each row begins a cache line. */
+static void world_init(struct fd_world *w, const struct fd_par *p)
+{
+    struct brick *b = &w->brick;
+    *w = (struct fd_world){.par = *p, .brick = {.halo = H, .p = {1, 1, 1}}};
+    const int64_t wide = (n + 2 * H + 7) / 8 * 8, many = n + 2 * H;
+    for (int d = 0; d < 3; d++) b->n[d] = b->own[d] = n;
+    b->stride[0] = 1;
+    b->stride[1] = wide % 512 ? wide : wide + 8;
+    b->stride[2] = b->stride[1] * many % 512 ? b->stride[1] * many : b->stride[1] * many + 8;
+    b->start = (H * (1 + b->stride[1] + b->stride[2]) + 7) / 8 * 8;
+    b->size = (size_t)(brick_cell(b, n + H, n + H - 1, n + H - 1) + 7) / 8 * 8;
+    fd_arrays_new(p, b, &w->a);
+}
+
 int main(int argc, char **argv)
 {
     static const struct fd_par p = {.order = 6,
@@ -172,7 +187,8 @@ int main(int argc, char **argv)
     double time[2][TURNS], off = 0;
     n = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 64;
     omp_set_num_threads(1);
-    fd_world_init(&w, &p, (const int[3]){n, n, n});
+    world_init(&w, &p);
+    origin = (size_t)w.brick.start;
     row = (size_t)w.brick.stride[1], plane = (size_t)w.brick.stride[2];
     for (int f = 0; f < FD_FIELDS; f++) {
         for (int k = 0; k < 9; k++) {
