@@ -12,8 +12,6 @@
 
 enum { LEAF = 12 };
 
-typedef unsigned __int128 key128;
-
 /* ---- keys ---- */
 
 struct frame {
@@ -140,55 +138,28 @@ static void make_leaves(struct tree *t, const struct frame *f, const uint64_t *k
 
 /* ---- inner nodes ---- */
 
-/* Length of the common prefix of leaves i and j in bits; -1: there is no leaf j. */
-static inline int prefix(const key128 *key, int32_t n, int32_t i, int64_t j)
-{
-    if (j < 0 || j >= n) return -1;
-    key128 differ = key[i] ^ key[j];
-    uint64_t high = (uint64_t)(differ >> 64), low = (uint64_t)differ;
-    return high ? __builtin_clzl(high) : low ? 64 + __builtin_clzl(low) : 128;
-}
-
-/* Makes inner node i, whose range begins or ends at leaf i. */
-static void make_node(struct radix *r, const key128 *key, int32_t *parent, int32_t i)
+void radix_make_nodes(struct radix *r, const radix_key *key, int32_t *parent)
 {
     int32_t n = r->nleaf;
-    int dir = prefix(key, n, i, i + 1) > prefix(key, n, i, i - 1) ? 1 : -1;
-    int min = prefix(key, n, i, i - dir);
-    int64_t max = 2, length = 0;
-    while (prefix(key, n, i, i + max * dir) > min) max *= 2;
-    for (int64_t step = max / 2; step >= 1; step /= 2)
-        if (prefix(key, n, i, i + (length + step) * dir) > min) length += step;
-    int64_t j = i + length * dir, split = 0;
-    int common = prefix(key, n, i, j);
-    for (int64_t step = (length + 1) / 2, left = length;; left = step, step = (left + 1) / 2) {
-        if (prefix(key, n, i, i + (split + step) * dir) > common) split += step;
-        if (step <= 1) break;
-    }
-    int32_t middle = (int32_t)(i + split * dir + (dir < 0 ? -1 : 0));
-    int32_t lo = dir > 0 ? i : (int32_t)j, hi = dir > 0 ? (int32_t)j : i;
-    int32_t a = lo == middle ? n - 1 + middle : middle;
-    int32_t b = hi == middle + 1 ? n - 1 + middle + 1 : middle + 1;
-    r->child[i][0] = a, r->child[i][1] = b;
-    r->range[i][0] = lo, r->range[i][1] = hi;
-    parent[a] = parent[b] = i;
+    r->child = mem_new(sizeof *r->child * (size_t)n, "tree: nodes");
+    r->range = mem_new(sizeof *r->range * (size_t)n, "tree: nodes");
+    const struct radix_nodes nodes = {n, key, r->child, r->range, parent};
+    parent[0] = -1;
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < n - 1; i++) radix_make_node(&nodes, i);
 }
 
 static void make_nodes(struct tree *t, const struct frame *f, int32_t *parent)
 {
     struct radix *r = &t->radix;
-    int32_t n = r->nleaf;
-    key128 *key = mem_new(sizeof *key * (size_t)n, "tree: nodes");
-    r->child = mem_new(sizeof *r->child * (size_t)n, "tree: nodes");
-    r->range = mem_new(sizeof *r->range * (size_t)n, "tree: nodes");
+    radix_key *key = mem_new(sizeof *key * (size_t)r->nleaf, "tree: nodes");
 #pragma omp parallel for schedule(static)
-    for (int32_t k = 0; k < n; k++) {
+    for (int32_t k = 0; k < r->nleaf; k++) {
         int64_t i = r->first[k];
         const double x[3] = {t->x[0][i], t->x[1][i], t->x[2][i]};
-        key[k] = (key128)key_of(f, x) << 63 | second_key(f, x);
+        key[k] = (radix_key)key_of(f, x) << 63 | second_key(f, x);
     }
-#pragma omp parallel for schedule(static)
-    for (int32_t i = 0; i < n - 1; i++) make_node(r, key, parent, i);
+    radix_make_nodes(r, key, parent);
     FREE(key);
 }
 
@@ -251,7 +222,6 @@ void radix_build(struct tree *t)
     make_leaves(t, &f, key);
     FREE(key);
     int32_t *parent = mem_new(sizeof *parent * 2 * (size_t)t->radix.nleaf, "tree: nodes");
-    parent[0] = -1;
     make_nodes(t, &f, parent);
     make_boxes(t, parent);
     FREE(parent);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tree/radix_kern.h"
 #include "tree/tree.h"
 
 /* Max-heap of the k smallest squared distances. */
@@ -117,6 +118,10 @@ struct radix_items {
 };
 /* Sorts by key; stable for equal keys. */
 void radix_sort(struct radix_items a, struct radix_items scratch, int64_t n);
+
+/* Inner nodes of a radix tree from the distinct, ascending keys of its leaves: fills child, range,
+ * and parent[2 nleaf - 1], that of the root being -1. */
+void radix_make_nodes(struct radix *r, const radix_key *key, int32_t *parent);
 
 /* Functions of each method. */
 void radix_build(struct tree *t);
