@@ -77,7 +77,8 @@ $(BIN)/ptah: scripts/ptah
 DEVOBJ := $(B)/lib/dev/dev.o $(patsubst %.c,$(B)/%.o,$(wildcard lib/*/*_kernel.c))
 # gcc 12 fuses multiplications with alternating additions and subtractions (vfmaddsub), regardless
 # of -ffp-contract, where it vectorises straight-line code: tests/property/kernels.py host.
-$(DEVOBJ) $(B)/lib/stencil/force.o: CFLAGS += -fno-tree-slp-vectorize
+SMOOTH := $(patsubst %.c,$(B)/%.o,$(wildcard lib/smooth/*.c))
+$(DEVOBJ) $(B)/lib/stencil/force.o $(SMOOTH): CFLAGS += -fno-tree-slp-vectorize
 $(DEVOBJ): CFLAGS += -DPTAH_DEV='"$(DEV)"' $(if $(filter cuda,$(DEV)),-DPTAH_CUDA)
 $(DEVOBJ): $(B)/dev
 $(B)/dev: always
@@ -127,10 +128,10 @@ $(TOYS): $(B)/tests/toy/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/te
          $(B)/version.o $(B)/libptah.a
 	$(call say,ld,$@)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
-# Programs that advance raw arrays (tests/golden/stencil.py) and write uniform meshes
-# (tests/grid_files.py).
-RAW := $(B)/tests/toy/fd_steps $(B)/tests/toy/grid_make
-$(B)/tests/toy/fd_steps.o: CFLAGS += -Itests/unit
+# Programs that advance raw arrays (tests/golden/stencil.py, tests/golden/sph.py) and write uniform
+# meshes (tests/grid_files.py).
+RAW := $(B)/tests/toy/fd_steps $(B)/tests/toy/smooth_eval $(B)/tests/toy/grid_make
+$(B)/tests/toy/fd_steps.o $(B)/tests/toy/smooth_eval.o: CFLAGS += -Itests/unit
 
 # A program of several files, tests/scale, which counts the reductions of the balancer over ranks.
 SCALE := $(B)/tests/scale/scale
@@ -141,13 +142,13 @@ $(SCALE): $(patsubst %.c,$(B)/%.o,$(wildcard tests/scale/*.c)) $(B)/libptah.a
 RANKED := $(patsubst %,$(B)/tests/bench/%,ghost balance blast poisson)
 $(B)/tests/bench/balance: $(B)/tests/scale/box.o
 $(B)/tests/bench/balance.o: CFLAGS += -Itests/scale
-$(patsubst %,$(B)/tests/bench/%.o,device blast stencil): CFLAGS += -Itests/unit
+$(patsubst %,$(B)/tests/bench/%.o,device blast smooth stencil): CFLAGS += -Itests/unit
 # They also look for cells without bins, to compare.
 $(patsubst %,$(B)/tests/%,unit/blast_test unit/agn_test bench/blast): \
     LDFLAGS += -Wl,--wrap=bins_new,--wrap=bins_each
 
 units: $(UNITS) $(TOYS) $(RAW) $(SCALE) $(RANKED) \
-       $(patsubst %,$(B)/tests/bench/%,roofline kernels tree device stencil)
+       $(patsubst %,$(B)/tests/bench/%,roofline kernels tree near device smooth stencil)
 
 # The two targets that set up everything on a fresh machine: demo and check.
 CORES  := $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
@@ -199,5 +200,6 @@ distclean: clean
 .SECONDARY:
 -include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(UNITS:%=%.d) $(RANKED:%=%.d)
 -include $(patsubst %.c,$(B)/%.d,$(wildcard tests/scale/*.c))
--include $(patsubst %,$(B)/tests/toy/%.d,toy heat advect advect_kernel fd_steps grid_make)
--include $(patsubst %,$(B)/tests/bench/%.d,roofline kernels device stencil)
+-include $(patsubst %,$(B)/tests/toy/%.d,toy heat advect advect_kernel fd_steps smooth_eval \
+                                   grid_make)
+-include $(patsubst %,$(B)/tests/bench/%.d,roofline kernels device smooth stencil)

@@ -62,7 +62,7 @@ struct dev_kernel {
 #define KERNEL(name, args_type, shared_type, threads)                                              \
     static __device__ __forceinline__ void name##_block(const args_type *a, shared_type *s,        \
                                                         struct dev_block *b);                      \
-    __global__ void __launch_bounds__(threads, (threads) > 512 ? 1 : 2)                            \
+    __global__ void __launch_bounds__(threads, (threads) > 512 ? 1 : (threads) > 128 ? 2 : 4)      \
         name(const __grid_constant__ args_type a)                                                  \
     {                                                                                              \
         extern __shared__ __align__(16) unsigned char shared_[];                                   \

@@ -33,8 +33,8 @@ import ptah  # noqa: E402
 # thread, phi_guess and phi_beyond eight cells: all are limited by memory. The stack of gas_restrict
 # and parts_* is that of sm_100. Lines of fourier_* fill shared memory. gas_cool holds ten rates
 # with their slopes. The stack of mhd_step is for cells beyond boundaries; Roe's solver spills, and
-# so has a kernel of its own. fd_step_* have a stage of the equations in registers, at order 8 not
-# all of it.
+# so has a kernel of its own. Lists of smooth_density fill shared memory. fd_step_* have a
+# stage of the equations in registers, at order 8 not all of it.
 LIMITS = {'fd_step': (128, 448, 2000, 25), 'fd_speed': (128, 0, 0, 25),
           'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
           'gas_steep': (96, 0, 0, 25), 'gas_restrict': (72, 32, 0, 37),
@@ -48,7 +48,9 @@ LIMITS = {'fd_step': (128, 448, 2000, 25), 'fd_speed': (128, 0, 0, 25),
           'parts_deposit': (96, 64, 0, 25), 'parts_kick': (128, 96, 0, 25),
           'parts_move': (128, 96, 0, 25),
           'gas_moments': (128, 0, 0, 25), 'gas_mass': (80, 0, 0, 37),
-          'fourier': (96, 0, 0, 25),
+          'smooth_density': (128, 0, 0, 18), 'smooth_forces': (128, 32, 64, 25),
+          'smooth_pairs': (112, 0, 0, 25),
+          'fourier': (96, 0, 0, 25), 'near_fill': (80, 0, 0, 37),
           'phi_guess': (80, 64, 0, 37), 'phi_beyond': (80, 64, 0, 37), 'phi_energy': (96, 0, 0, 25)}
 OTHERS = (64, 0, 0, 50)
 
