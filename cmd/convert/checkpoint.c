@@ -14,6 +14,7 @@
 #include "gadget/gadget.h"
 #include "out/carry.h"
 #include "reshape/reshape.h"
+#include "sphfile/either.h"
 
 static enum err open_source(const struct request *r, const struct format *f, const char *in,
                             enum source_mode *mode, struct source **s);
@@ -24,8 +25,9 @@ static enum err write_checkpoint(const struct request *r, const struct format *f
                                  const struct comm *c);
 static enum err write_gadget(const struct request *r, struct source *s, char *path, size_t n);
 
-static const struct format *other_format(const char *in)
+static const struct format *other_format(const struct request *r, const char *in)
 {
+    if (r->deposit) return format_named("hdf5");
     return format_named(format_is(format_of(in), "ramses") ? "hdf5" : "ramses");
 }
 
@@ -45,8 +47,12 @@ enum err convert_checkpoint(const struct request *r, const char *in, const struc
                             char *path, size_t n)
 {
     struct source *s = NULL;
-    const struct format *f = r->format ? r->format : other_format(in);
+    const struct format *f = r->format ? r->format : other_format(r, in);
     enum source_mode mode;
+    if (r->deposit && !sphfile_either_is(in))
+        FAIL(ERR_PARAM, "%s: has no smoothed particles for --deposit", in);
+    if (convert_has_particles(r, in))
+        return err_agree(c, c->rank == 0 ? convert_particles(r, in, path, n) : OK);
     if (r->uniform) return convert_uniform(r, in, c, path, n);
     if (format_is(f, "vti")) return err_agree(c, c->rank == 0 ? convert_vti(r, in, path, n) : OK);
     enum err err = err_agree(c, open_source(r, f, in, &mode, &s));

@@ -39,12 +39,13 @@ static void log_result(const struct request *r, const char *in, const char *path
         printf("%s\n", path);
         return;
     }
+    const char *particles = convert_particles_name(r, in);
     const struct format *f = r->cooling ? NULL : r->format ? r->format : format_of(path);
     printf("{\"input\":");
     json_quote(stdout, in);
     printf(",\"output\":");
     json_quote(stdout, path);
-    printf(",\"format\":\"%s\"}\n", f ? f->name : "table");
+    printf(",\"format\":\"%s\"}\n", particles ? particles : f ? f->name : "table");
 }
 
 /* Converts one checkpoint. All ranks must know whether its path could be printed. (collective) */

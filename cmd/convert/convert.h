@@ -6,6 +6,7 @@
 #include "ckpt/cut.h"
 #include "comm/comm.h"
 #include "formats/formats.h"
+#include "smooth/smooth.h"
 
 enum { REDSHIFTS = 256 };
 
@@ -19,6 +20,7 @@ struct request {
     const char *region; /* region as given on the command line */
     bool gas, named, force, json;
     int uniform;  /* cells a side of a uniform mesh to write; 0: none */
+    bool deposit; /* write smoothed particles as an octree */
     bool cooling; /* write a cooling table instead of a checkpoint */
     /* points of the cooling table: densities, metallicities, temperatures; 0: default */
     int points[3];
@@ -39,5 +41,13 @@ MUST_USE enum err convert_uniform(const struct request *r, const char *in, const
                                   char *path, size_t n);
 /* Writes a checkpoint of a uniform mesh as a file of VTK. (local) */
 MUST_USE enum err convert_vti(const struct request *r, const char *in, char *path, size_t n);
+/* Whether the request is for smoothed particles as such (formats sph, phantom, gadget4, vtp), and
+ * the conversion. (local) */
+bool convert_has_particles(const struct request *r, const char *in);
+const char *convert_particles_name(const struct request *r, const char *in); /* NULL: it is not */
+MUST_USE enum err convert_particles(const struct request *r, const char *in, char *path, size_t n);
+/* Writes particles as a file of VTK. (local) */
+MUST_USE enum err convert_vtp(const char *path, double t, const struct smooth_par *par,
+                              const struct smooth *p);
 /* Writes a cooling table from `in`: a checkpoint, or a Grackle table. (local) */
 MUST_USE enum err convert_cooling(const struct request *r, const char *in, char *path, size_t n);

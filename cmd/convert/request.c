@@ -8,13 +8,13 @@
 
 enum { RANKS_MAX = 99999, FILES_MAX = 100000 };
 enum { LEVELMAX = 256, LEVELMIN, REGION, LEGACY, GAS, NAMED, FILES, MEMORY, FORCE };
-enum { COOLING = FORCE + 1, REDSHIFT, POINTS, UNIFORM, UNIFORM_MAX = 8192 };
+enum { COOLING = FORCE + 1, REDSHIFT, POINTS, UNIFORM, DEPOSIT, UNIFORM_MAX = 8192 };
 
 static const struct opt ROWS[] = {
     {'f', "format", "FORMAT",
      "ramses, hdf5 or gadget (default: hdf5 from RAMSES binary, ramses from HDF5); vti, of a "
-     "uniform "
-     "mesh"},
+     "uniform mesh; of smoothed particles: sph, phantom (default: the other of these), gadget4 or "
+     "vtp"},
     {'o', "output", "OUT",
      "path of the result; with - or several checkpoints, the directory of the results (default: "
      "FORMAT)"},
@@ -33,6 +33,9 @@ static const struct opt ROWS[] = {
     {UNIFORM, "uniform", "N",
      "write the gas on a mesh of N cells a side, as a checkpoint of solver='stencil': "
      "OUT/output_NNNNN"},
+    {DEPOSIT, "deposit", NULL,
+     "of smoothed particles: write their gas on an octree, as hdf5 (default) or ramses; with "
+     "--levelmax on coarser cells"},
     {COOLING, "cooling-table", NULL,
      "write a table for cooling_method='exact', from the cooling of a run (DIR: its checkpoint) or "
      "from a table of Grackle (DIR: its HDF5 file)"},
@@ -160,6 +163,7 @@ static void set_flag(int letter, struct request *r)
     r->force |= letter == FORCE;
     r->json |= letter == 'j';
     r->cooling |= letter == COOLING;
+    r->deposit |= letter == DEPOSIT;
     if (letter == 'q') r->verbosity = -1;
     if (letter == 'v') r->verbosity++;
 }
@@ -172,7 +176,8 @@ static enum err check_together(const struct request *r)
     if (r->ranks && r->format && !ramses)
         FAIL(ERR_PARAM, "--ranks needs -f ramses: the other formats do not depend on ranks");
     if (r->legacy && !ramses) FAIL(ERR_PARAM, "--legacy needs -f ramses");
-    if (r->deflate && (gadget || ramses)) FAIL(ERR_PARAM, "--deflate needs -f hdf5");
+    if (r->deflate && r->format && !format_is(r->format, "hdf5"))
+        FAIL(ERR_PARAM, "--deflate needs -f hdf5");
     if ((r->gas || r->named || r->files) && !gadget)
         FAIL(ERR_PARAM, "--gas, --named and --files need -f gadget");
     bool other = r->format || r->ranks || r->deflate || r->cut.levelmax || r->region;
@@ -181,11 +186,13 @@ static enum err check_together(const struct request *r)
     if (r->cooling && (!r->out || r->npath > 1 || other))
         FAIL(ERR_PARAM, "--cooling-table takes one checkpoint or file, -o with the path of the "
                         "table, --redshifts and --points");
-    if (format_is(r->format, "vti") && (r->cut.levelmax || r->region))
-        FAIL(ERR_PARAM, "--levelmax and --region are for octrees, not for -f vti");
+    if (r->format && !r->format->reader && !gadget && (r->cut.levelmax || r->region))
+        FAIL(ERR_PARAM, "--levelmax and --region are for octrees, not for -f %s", r->format->name);
     if (r->uniform && (other || r->cooling))
         FAIL(ERR_PARAM, "--uniform makes a checkpoint of its own format, which does not depend on "
                         "ranks: of the options for results it takes -o and --force");
+    if (r->deposit && (r->uniform || r->cooling || (r->format && !r->format->reader)))
+        FAIL(ERR_PARAM, "--deposit writes an octree, with -f hdf5 or ramses");
     if (r->cut.levelmin && !r->region) FAIL(ERR_PARAM, "--levelmin needs --region");
     return OK;
 }

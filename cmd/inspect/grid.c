@@ -287,11 +287,3 @@ enum err grid_inspect(const char *path, const struct options *o, int *status)
     grid_close(&g);
     return err;
 }
-
-enum err pdf_print(const char *path, const struct options *o, int *status)
-{
-    FAIL(ERR_PARAM,
-         "%s: --pdf is for checkpoints of uniform meshes (solver='stencil'); --phase "
-         "shows the gas of others",
-         path);
-}

@@ -1,5 +1,6 @@
-/* inspect: summary, comparison and distribution of values of checkpoints of uniform meshes. Sums
- * are exact (base/sum), so that they do not depend on the order of the cells. */
+/* inspect: summary, comparison and distribution of values of checkpoints of uniform meshes, and
+ * distributions of any other values. Sums are exact (base/sum), so that they do not depend on the
+ * order of the cells. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/text.h"
 #include "inspect.h"
 #include "io/stream.h"
+#include "io/temp.h"
 #include "plot/chart.h"
 #include "plot/picture.h"
 
@@ -73,9 +75,9 @@ static void print_head(const struct grid *g, const char *path)
     printf("  box             %.15g x %.15g x %.15g, periodic\n", h->length[0], h->length[1],
            h->length[2]);
     printf("  differences     order %d\n", h->order);
-    if (h->nkey) printf("  numbers        ");
-    for (int i = 0; i < h->nkey; i++) printf(" %s=%.15g", h->key[i], h->value[i]);
-    if (h->nkey) printf("\n");
+    if (h->keys.n) printf("  numbers        ");
+    for (int i = 0; i < h->keys.n; i++) printf(" %s=%.15g", h->keys.name[i], h->keys.value[i]);
+    if (h->keys.n) printf("\n");
     printf("\n  %-20s %22s %22s %22s %22s\n", "value", "min", "max", "mean", "rms");
 }
 
@@ -93,9 +95,9 @@ static void json_head(const struct grid *g, const char *path)
     json_count("order", h->order);
     printf(",\"cells\":[%ld,%ld,%ld],\"length\":[%.17g,%.17g,%.17g],\"numbers\":{", (long)h->n[0],
            (long)h->n[1], (long)h->n[2], h->length[0], h->length[1], h->length[2]);
-    for (int i = 0; i < h->nkey; i++) {
-        printf("%s\"%s\":", i ? "," : "", h->key[i]);
-        json_value(h->value[i]);
+    for (int i = 0; i < h->keys.n; i++) {
+        printf("%s\"%s\":", i ? "," : "", h->keys.name[i]);
+        json_value(h->keys.value[i]);
     }
     printf("},\"fields\":[");
 }
@@ -187,11 +189,7 @@ static bool same_heads(const struct grid *a, const struct grid *b)
     bool same = p->t == q->t && p->dt == q->dt && p->it == q->it && p->order == q->order &&
                 p->nstate == q->nstate;
     for (int d = 0; d < 3; d++) same &= p->length[d] == q->length[d];
-    for (int i = 0; i < p->nkey; i++) {
-        double x;
-        same &= grid_get(q, p->key[i], &x) && x == p->value[i];
-    }
-    return same && p->nkey == q->nkey &&
+    return same && onefile_same_keys(&p->keys, &q->keys) &&
            (!p->nstate || memcmp(p->state, q->state, 8 * (size_t)p->nstate) == 0);
 }
 
@@ -288,11 +286,12 @@ enum err grid_compare(const char *pa, const char *pb, const struct options *o, i
     return err;
 }
 
-/* ---- distribution ---- */
+/* ---- distribution of any values ---- */
 
 struct pdf {
-    const struct grid_value *v;
-    double lo, hi; /* of the values, or of their decimal logarithms */
+    const struct pdf_of *of;
+    double min, max; /* of all values */
+    double lo, hi;   /* of the bins: values, or their decimal logarithms */
     bool log;
     int n;
     int64_t *count, left_out, all;
@@ -300,7 +299,13 @@ struct pdf {
     char title[200];
 };
 
-static void fold_pdf(void *ctx, int64_t n, const double *x)
+static void fold_span(void *ctx, int64_t n, const double *x)
+{
+    struct pdf *p = ctx;
+    for (int64_t i = 0; i < n; i++) p->min = fmin(p->min, x[i]), p->max = fmax(p->max, x[i]);
+}
+
+static void fold_count(void *ctx, int64_t n, const double *x)
 {
     struct pdf *p = ctx;
     for (int64_t i = 0; i < n; i++) {
@@ -313,17 +318,17 @@ static void fold_pdf(void *ctx, int64_t n, const double *x)
     }
 }
 
-static enum err find_span(struct pdf *p, struct grid *g, const struct options *o)
+static enum err find_span(struct pdf *p, const struct options *o)
 {
-    struct extent e;
-    TRY(extent_of(g, p->v, &e));
-    p->lo = o->map.has_range ? o->map.lo : e.min, p->hi = o->map.has_range ? o->map.hi : e.max;
+    p->min = INFINITY, p->max = -INFINITY;
+    TRY(p->of->each(p->of, fold_span, p));
+    p->lo = o->map.has_range ? o->map.lo : p->min, p->hi = o->map.has_range ? o->map.hi : p->max;
     p->log = o->map.scale == SCALE_LOG;
     if (p->log && !(p->lo > 0))
         FAIL(ERR_PARAM,
              "%s: values of %s begin at %g, which has no logarithm: give --range or "
              "leave out --log",
-             g->path, p->v->name, p->lo);
+             p->of->path, p->of->name, p->lo);
     if (p->log) p->lo = log10(p->lo), p->hi = log10(p->hi);
     if (!(p->hi > p->lo)) p->lo -= 0.5, p->hi += 0.5; /* all values are equal */
     return OK;
@@ -333,7 +338,7 @@ static void draw_pdf(struct canvas *c, const void *what)
 {
     const struct pdf *p = what;
     const struct curve curve = {.n = p->n, .x = p->x, .y = p->y, .colour = 0};
-    const struct chart chart = {.x = {p->lo, p->hi, p->log, p->v->name},
+    const struct chart chart = {.x = {p->lo, p->hi, p->log, p->of->name},
                                 .y = {0, 0, true, "probability density"},
                                 .title = p->title,
                                 .in = frame_in((struct box){0, 0, 640, 480}, 0),
@@ -342,27 +347,33 @@ static void draw_pdf(struct canvas *c, const void *what)
     chart_draw(c, &chart);
 }
 
-static void print_pdf(const struct pdf *p, const struct grid *g, const char *path, bool json)
+static void print_pdf_head(const struct pdf *p, bool json)
 {
-    const char *of = p->log ? "log10 of the value" : "the value";
+    const struct pdf_of *q = p->of;
     if (json) {
-        json_begin("pdf", path);
-        json_text("field", p->v->name);
+        json_begin("pdf", q->path);
+        json_text("field", q->name);
         json_bool("logarithmic", p->log);
         json_count("left_out", p->left_out);
         printf(",\"bins\":[");
     } else {
         printf("# ptah pdf 1\n# source\t%s\n# field\t%s\n# time\t%.9g\n# left out\t%ld of %ld\n"
-               "# density: probability per unit of %s\n#lo\thi\tcells\tdensity",
-               path, p->v->name, g->head.t, (long)p->left_out, (long)p->all, of);
+               "# density: probability per unit of %s\n#lo\thi\t%s\tdensity",
+               q->path, q->name, q->t, (long)p->left_out, (long)p->all,
+               p->log ? "log10 of the value" : "the value", q->counts);
     }
+}
+
+static void print_pdf(const struct pdf *p, bool json)
+{
+    print_pdf_head(p, json);
     for (int i = 0; i < p->n; i++) {
         double lo = p->lo + (p->hi - p->lo) * i / p->n,
                hi = p->lo + (p->hi - p->lo) * (i + 1) / p->n;
         if (p->log) lo = pow(10, lo), hi = pow(10, hi);
         if (json) {
             printf("%s{\"lo\":%.17g,\"hi\":%.17g", i ? "," : "", lo, hi);
-            json_count("cells", p->count[i]);
+            json_count(p->of->counts, p->count[i]);
             json_number("density", p->y[i]);
             printf("}");
         } else {
@@ -373,21 +384,19 @@ static void print_pdf(const struct pdf *p, const struct grid *g, const char *pat
     if (json) json_end();
 }
 
-enum err grid_pdf(struct grid *g, const char *path, const struct options *o)
+enum err pdf_make(const struct pdf_of *of, const struct options *o)
 {
-    struct grid_value v;
-    TRY(grid_value_find(g, o->map.field, &v));
-    struct pdf p = {.v = &v, .n = o->pixels ? o->pixels : 100};
+    struct pdf p = {.of = of, .n = o->pixels ? o->pixels : 100};
     struct picture plot = {.format = (enum picture_format)o->format,
                            .draw = draw_pdf,
                            .what = &p,
                            .width = 640,
                            .height = 480};
-    TRY(find_span(&p, g, o));
+    TRY(find_span(&p, o));
     p.count = mem_zero(sizeof *p.count * (size_t)p.n, "distribution");
     p.x = mem_zero(2 * sizeof *p.x * (size_t)p.n, "distribution"), p.y = p.x + p.n;
-    snprintf(p.title, sizeof p.title, "output %d, t = %.6g", g->number, g->head.t);
-    enum err err = each_slab(g, &v, fold_pdf, &p);
+    snprintf(p.title, sizeof p.title, "output %d, t = %.6g", of->number, of->t);
+    enum err err = of->each(of, fold_count, &p);
     for (int i = 0; i < p.n; i++) {
         const double width = (p.hi - p.lo) / p.n, x = p.lo + (i + 0.5) * width;
         p.x[i] = p.log ? pow(10, x) : x;
@@ -395,8 +404,31 @@ enum err grid_pdf(struct grid *g, const char *path, const struct options *o)
     }
     if (err == OK && o->out) err = temp_may_write(o->out, o->force);
     if (err == OK && o->out) err = picture_save(o->out, &plot);
-    if (err == OK) print_pdf(&p, g, path, o->json);
+    if (err == OK) print_pdf(&p, o->json);
     FREE(p.count);
     FREE(p.x);
     return err;
+}
+
+/* ---- distribution of those of a mesh ---- */
+
+static enum err pdf_values(const struct pdf_of *q, pdf_fn *fn, void *ctx)
+{
+    const struct grid_value *v = q->what;
+    return each_slab(q->from, v, fn, ctx);
+}
+
+enum err grid_pdf(struct grid *g, const char *path, const struct options *o)
+{
+    struct grid_value v;
+    TRY(grid_value_find(g, o->map.field, &v));
+    return pdf_make(&(struct pdf_of){.path = path,
+                                     .name = v.name,
+                                     .counts = "cells",
+                                     .number = g->number,
+                                     .t = g->head.t,
+                                     .each = pdf_values,
+                                     .from = g,
+                                     .what = &v},
+                    o);
 }

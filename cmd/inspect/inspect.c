@@ -32,6 +32,7 @@ static enum err run_mode(const char *path, const struct options *o, int *status)
 {
     enum { ONE, ALL };
     if (grid_inspects(path, o)) return grid_inspect(path, o, status);
+    if (sph_inspects(path, o)) return sph_inspect(path, o, status);
     switch (o->mode) {
 #define MODE(symbol, letter, name, arg, set, run, ranks, ...)                                      \
     case symbol:                                                                                   \

@@ -7,6 +7,7 @@
 #include "comm/comm.h"
 #include "grid/value.h"
 #include "out/program.h"
+#include "sphfile/either.h"
 #include "view/line.h"
 #include "view/map.h"
 #include "view/profile.h"
@@ -120,3 +121,25 @@ MUST_USE enum err grid_check(const char *path, const struct options *o, int *sta
 MUST_USE enum err grid_compare(const char *a, const char *b, const struct options *o, int *status);
 /* The distribution of the values of a field. */
 MUST_USE enum err grid_pdf(struct grid *g, const char *path, const struct options *o);
+
+/* Smoothed particles (sphfile/either.h), as for uniform meshes. */
+bool sph_inspects(const char *path, const struct options *o);
+/* (collective) */
+MUST_USE enum err sph_inspect(const char *path, const struct options *o, int *status);
+
+/* The distribution of values, which `each` hands over in pieces, the same each time. */
+typedef void pdf_fn(void *ctx, int64_t n, const double *x);
+struct pdf_of {
+    const char *path, *name;
+    const char *counts; /* what the values are of, in the plural */
+    int number;         /* of the output */
+    double t;
+    enum err (*each)(const struct pdf_of *q, pdf_fn *fn, void *ctx);
+    void *from;
+    const void *what; /* for each */
+};
+MUST_USE enum err pdf_make(const struct pdf_of *of, const struct options *o);
+
+/* The modes of rank 0. */
+MUST_USE enum err sph_summary(struct sphfile_either *e, const struct options *o);
+MUST_USE enum err sph_compare(const char *a, const char *b, const struct options *o, int *status);

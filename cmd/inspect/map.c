@@ -8,6 +8,7 @@
 #include "inspect.h"
 #include "io/stream.h"
 #include "plot/picture.h"
+#include "sphview/sphview.h"
 #include "view/map.h"
 
 /* Saves a picture with axes, or bare pixels. */
@@ -100,12 +101,35 @@ enum err map_save(const struct map *m, const char *path, const char *file, const
     return OK;
 }
 
+/* A map of smoothed particles by their kernels. */
+static enum err draw_kernels(const char *path, const struct options *o)
+{
+    struct source *r = mem_zero(sizeof *r, "map");
+    struct map m = {0};
+    struct deposit_particles *s;
+    char name[128];
+    const char *file = o->out ? o->out : name;
+    enum err err = deposit_open(path, &s);
+    if (err == OK) {
+        snprintf(name, sizeof name, "%.100s_%05d.%s", o->map.field, s->in->number,
+                 format_name(o->format));
+        err = temp_may_write(file, o->force);
+    }
+    if (err == OK) err = sphview_map(&m, r, s, &o->map);
+    if (err == OK) err = map_save(&m, path, file, o);
+    map_free(&m);
+    deposit_close(&s);
+    FREE(r);
+    return err;
+}
+
 enum err map_draw(const char *path, const struct options *o, int *status)
 {
     struct source *r;
     struct map m = {0};
     char name[128];
     const char *file = o->out ? o->out : name;
+    if (sphview_draws(path, &o->map)) return draw_kernels(path, o);
     enum err err = source_open(path, &r);
     if (err == OK) {
         snprintf(name, sizeof name, "%.100s_%05d.%s", o->map.field, r->number,

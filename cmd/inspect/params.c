@@ -13,6 +13,7 @@
 #include "io/file.h"
 #include "param/nml.h"
 #include "param/param.h"
+#include "sphfile/either.h"
 
 static void print_text(const char *path, const char *from, const char *list,
                        const struct options *o);
@@ -26,11 +27,24 @@ static enum err load(const struct source *r, enum files_kind k, char **text, siz
     return file_exists(path) ? file_load(path, NML_BYTES_MAX, text, n) : OK;
 }
 
+/* The texts of smoothed particles; a dump of Phantom has none. */
+static enum err load_particles(const char *path, char **from, size_t *nfrom, char **list, size_t *n)
+{
+    struct sphfile *f = NULL;
+    if (!sphfile_is(path)) return OK;
+    TRY(sphfile_open(path, &f));
+    enum err err = sphfile_text(f, true, from, nfrom);
+    if (err == OK) err = sphfile_text(f, false, list, n);
+    sphfile_close(&f);
+    return err;
+}
+
 /* The texts of a checkpoint of any kind. */
 static enum err load_texts(const char *path, char **from, size_t *nfrom, char **list, size_t *n)
 {
     struct source *r = NULL;
     struct grid *g = NULL;
+    if (sphfile_either_is(path)) return load_particles(path, from, nfrom, list, n);
     enum err err = grid_is(path) ? grid_open(path, &g) : source_open(path, &r);
     if (err == OK && g) err = grid_text(g, true, from, nfrom);
     if (err == OK && g) err = grid_text(g, false, list, n);

@@ -19,6 +19,7 @@
 #include "out/program.h"
 #include "out/tidy.h"
 #include "out/version.h"
+#include "sphfile/either.h"
 
 static const struct opt ROWS[] = {
     {OPT_OLD('n'), "ranks", "M", "write for M ranks (default: as many as wrote the input)"},
@@ -300,8 +301,8 @@ static enum err repartition_source(struct options *o, struct source *s, const st
     return err;
 }
 
-/* A checkpoint of a uniform mesh fits any number of ranks as it is. */
-static void tell_rank_free(const char *path, const struct options *o)
+/* A checkpoint of a uniform mesh or of smoothed particles fits any number of ranks as it is. */
+static void tell_rank_free(const char *path, const char *what, const struct options *o)
 {
     if (o->json) {
         printf("{\"path\":");
@@ -313,19 +314,19 @@ static void tell_rank_free(const char *path, const struct options *o)
         printf("%s\n", path);
     }
     if (!o->quiet)
-        fprintf(
-            stderr,
-            "repartition: %s: the file of a uniform mesh does not depend on ranks, and any number "
-            "of ranks reads it: there is nothing to do%s\n",
-            path, o->out ? ", and nothing is written" : "");
+        fprintf(stderr,
+                "repartition: %s: the file of %s does not depend on ranks, and any number "
+                "of ranks reads it: there is nothing to do%s\n",
+                path, what, o->out ? ", and nothing is written" : "");
 }
 
 static int repartition_one(const char *path, const struct options *options, const struct comm *c)
 {
     struct options o = *options;
     struct source *s = NULL;
-    if (grid_is(path)) {
-        if (c->rank == 0) tell_rank_free(path, &o);
+    if (grid_is(path) || sphfile_either_is(path)) {
+        const char *what = grid_is(path) ? "a uniform mesh" : "smoothed particles";
+        if (c->rank == 0) tell_rank_free(path, what, &o);
         return DONE;
     }
     enum err err = err_agree(c, source_open_whole(path, &o.reshape.mode, &s));

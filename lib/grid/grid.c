@@ -7,28 +7,6 @@
 
 #include "grid/priv.h"
 
-void grid_set(struct grid_head *h, const char *key, double value)
-{
-    int i = 0;
-    while (i < h->nkey && strcmp(h->key[i], key) != 0) i++;
-    BUG_ON(i == GRID_KEYS || strlen(key) >= GRID_NAME);
-    if (i == h->nkey) {
-        memset(h->key[i], 0, GRID_NAME); /* these bytes are in the file */
-        memcpy(h->key[h->nkey++], key, strlen(key));
-    }
-    h->value[i] = value;
-}
-
-bool grid_get(const struct grid_head *h, const char *key, double *value)
-{
-    for (int i = 0; i < h->nkey; i++)
-        if (strcmp(h->key[i], key) == 0) {
-            *value = h->value[i];
-            return true;
-        }
-    return false;
-}
-
 int grid_field(const struct grid_head *h, const char *name)
 {
     for (int i = 0; i < h->nfield; i++)
@@ -63,23 +41,6 @@ void grid_dataset(const struct grid_head *h, int number, int field, char path[96
 
 /* ---- checks ---- */
 
-static enum err check_names(const char *file, const char *what, int n,
-                            const char (*name)[GRID_NAME])
-{
-    for (int i = 0; i < n; i++) {
-        size_t k = strnlen(name[i], GRID_NAME);
-        if (k == 0 || k == GRID_NAME || name[i][0] < 'a' || name[i][0] > 'z' ||
-            strspn(name[i], "abcdefghijklmnopqrstuvwxyz0123456789_") != k)
-            FAIL(ERR_FORMAT, "%s: /header: name %d of the %s is not a word of lower-case letters",
-                 file, i + 1, what);
-        for (int j = 0; j < i; j++)
-            if (strcmp(name[i], name[j]) == 0)
-                FAIL(ERR_FORMAT, "%s: /header: two of the %s have the name %s", file, what,
-                     name[i]);
-    }
-    return OK;
-}
-
 static enum err check_mesh(const struct grid_head *h, const char *file)
 {
     double cells = 1;
@@ -99,20 +60,12 @@ static enum err check_mesh(const struct grid_head *h, const char *file)
 enum err grid_check_head(const struct grid_head *h, const char *file)
 {
     TRY(check_mesh(h, file));
-    if (h->it < 0)
-        FAIL(ERR_FORMAT, "%s: /header: it is %ld, expected 0 or more", file, (long)h->it);
-    if (!isfinite(h->t)) FAIL(ERR_FORMAT, "%s: /header: t is %g", file, h->t);
-    if (!(h->dt >= 0 && isfinite(h->dt)))
-        FAIL(ERR_FORMAT, "%s: /header: dt is %g, expected 0 or more", file, h->dt);
     if (h->order < 2 || h->order > 8 || h->order % 2)
         FAIL(ERR_FORMAT, "%s: /header: order is %d, expected 2, 4, 6 or 8", file, h->order);
     if (h->nfield < 1 || h->nfield > GRID_FIELDS)
         FAIL(ERR_FORMAT, "%s: /header: has %d fields, expected 1 to %d", file, h->nfield,
              GRID_FIELDS);
-    TRY(check_names(file, "fields", h->nfield, h->field));
-    TRY(check_names(file, "keys", h->nkey, h->key));
-    for (int i = 0; i < h->nkey; i++)
-        if (isnan(h->value[i]))
-            FAIL(ERR_FORMAT, "%s: /header: %s is not a number", file, h->key[i]);
-    return OK;
+    TRY(onefile_check_names(file, "fields", h->nfield, h->field));
+    const struct onefile_head common = grid_common(h);
+    return onefile_check_head(&common, file);
 }

@@ -16,9 +16,9 @@
 #include <stdbool.h>
 
 #include "brick/brick.h"
-#include "out/publish.h"
+#include "onefile/onefile.h"
 
-enum { GRID_FIELDS = 32, GRID_NAME = 32, GRID_KEYS = 64 };
+enum { GRID_FIELDS = 32, GRID_NAME = ONEFILE_NAME };
 
 struct grid_head {
     int64_t n[3];     /* cells along x, y, z */
@@ -31,17 +31,21 @@ struct grid_head {
     /* Numbers that a run needs to go on, by name: next output times, state of the forcing, and
      * parameters of the equations, for programs that derive values. Digests leave out numbers whose
      * name begins with `next_`. */
-    int nkey;
-    char key[GRID_KEYS][GRID_NAME];
-    double value[GRID_KEYS];
+    struct onefile_keys keys;
     int64_t nstate; /* numbers of a further state, such as that of the forcing */
     double *state;  /* [nstate] (lent to grid_write; grid_open: owned by struct grid) */
     /* Texts (lent to grid_write; NULL from grid_open: use grid_text). */
     const char *namelist, *provenance;
     bool backup, overwrite; /* of the checkpoint to write, as in struct ckpt_head */
 };
-void grid_set(struct grid_head *h, const char *key, double value);        /* adds or replaces */
-bool grid_get(const struct grid_head *h, const char *key, double *value); /* false: unknown key */
+static inline void grid_set(struct grid_head *h, const char *key, double value)
+{
+    onefile_set(&h->keys, key, value);
+}
+static inline bool grid_get(const struct grid_head *h, const char *key, double *value)
+{
+    return onefile_get(&h->keys, key, value);
+}
 int grid_field(const struct grid_head *h, const char *name); /* its number; −1: not there */
 
 /* Hands the files of <dir>/output_NNNNN to the operating system, as writer_kind.write does

@@ -16,3 +16,7 @@ bool grid_is_component(const struct grid_head *h, int field, char prefix[GRID_NA
 /* Fails if names of fields or keys are not lower-case words of letters, digits and underscores, or
  * occur twice, or numbers are not those of a mesh. file: for messages. */
 MUST_USE enum err grid_check_head(const struct grid_head *h, const char *file);
+static inline struct onefile_head grid_common(const struct grid_head *h)
+{
+    return (struct onefile_head){h->t, h->dt, h->it, &h->keys};
+}

@@ -25,6 +25,7 @@ struct grid_out {
     struct hdf5_file f;
     const struct grid_head *head;
     const struct brick *b;
+    double *const *field;
     struct part *part;           /* [size] */
     int64_t rows, block, nblock; /* lines of the mesh and of a block; blocks */
     int64_t *to;                 /* [size] cells to each rank */
@@ -104,13 +105,9 @@ static void fill_openpmd(struct hdf5_file *f, const struct grid_out *w)
 static void fill_header(struct hdf5_file *f, const struct grid_out *w)
 {
     const struct grid_head *h = w->head;
-    const int32_t version = GRID_VERSION, order = h->order;
-    hdf5_small(f, "header/", 'i', 0, NULL); /* an empty group */
-    hdf5_word(f, "header", "solver", "stencil");
-    hdf5_scalar(f, "header", "version", 'i', &version);
-    hdf5_scalar(f, "header", "it", 'q', &h->it);
-    hdf5_scalar(f, "header", "t", 'd', &h->t);
-    hdf5_scalar(f, "header", "dt", 'd', &h->dt);
+    const struct onefile_head common = grid_common(h);
+    const int32_t order = h->order;
+    onefile_fill_head(f, &common, "stencil", GRID_VERSION);
     for (int d = 0; d < 3; d++) {
         char n[] = {'n', (char)('x' + d), 0}, l[] = {'l', (char)('x' + d), 0};
         hdf5_scalar(f, "header", n, 'q', &h->n[d]);
@@ -119,8 +116,6 @@ static void fill_header(struct hdf5_file *f, const struct grid_out *w)
     hdf5_scalar(f, "header", "order", 'i', &order);
     hdf5_scalar(f, "header", "rows", 'q', &w->block);
     hdf5_list(f, "header", "fields", h->nfield, GRID_NAME, h->field[0]);
-    hdf5_list(f, "header", "keys", h->nkey, GRID_NAME, h->key[0]);
-    hdf5_attr(f, "header", "values", 'd', h->nkey, h->value);
 }
 
 static void fill_file(struct hdf5_file *f, const void *ctx)
@@ -128,8 +123,7 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
     const struct grid_out *w = ctx;
     fill_header(f, w);
     hdf5_small(f, "state", 'd', w->head->nstate, w->head->state);
-    hdf5_words(f, "parameters", w->head->namelist ? w->head->namelist : "");
-    hdf5_words(f, "history", w->head->provenance ? w->head->provenance : "");
+    onefile_fill_texts(f, w->head->namelist, w->head->provenance);
     hdf5_make_sets(f);
     if (f->err != OK) return;
     fill_openpmd(f, w);
@@ -229,28 +223,25 @@ static void put_window(struct grid_out *w, int field, double *values, int64_t k)
     hdf5_put(&w->f, field, line[0] * nx, (line[1] - line[0]) * nx, w->window);
 }
 
-static enum err write_file(struct grid_out *w, double *const *field)
+static enum err write_file(void *ctx)
 {
+    struct grid_out *w = ctx;
     int64_t size = w->o.c->size, part = (w->nblock + size - 1) / size;
     TRY(hdf5_create(&w->f, fill_file, w));
     w->to = mem_zero(sizeof *w->to * (size_t)size, "checkpoint");
     w->window = mem_new(sizeof(double) * (size_t)(WINDOW * w->block * w->head->n[0]), "checkpoint");
     share_parts(w);
     for (int i = 0; i < w->head->nfield; i++)
-        for (int64_t k = 0; k * WINDOW < part; k++) put_window(w, i, field[i], k);
+        for (int64_t k = 0; k * WINDOW < part; k++) put_window(w, i, w->field[i], k);
     return hdf5_close(&w->f);
 }
 
-static enum err write_all(struct grid_out *w, double *const *field, struct out_pending *out)
+static enum err write_all(struct grid_out *w, struct out_pending *out)
 {
-    struct ckpt_out *o = &w->o;
-    bool root = o->c->rank == 0;
     lay_out(w);
-    enum err err = err_agree(o->c, root ? out_begin(o) : OK);
-    if (err == OK) err = err_agree(o->c, root ? out_run_texts(o) : OK);
-    if (err == OK) err = err_agree(o->c, write_file(w, field));
+    enum err err = onefile_write(&w->o, out, write_file, w);
     hdf5_fini(&w->f);
-    return out_hand_over(o, out, err);
+    return err;
 }
 
 enum err grid_write(const char *dir, int number, const struct grid_head *h, const struct brick *b,
@@ -258,7 +249,7 @@ enum err grid_write(const char *dir, int number, const struct grid_head *h, cons
 {
     struct grid_out *w = mem_zero(sizeof *w, "checkpoint");
     struct manifest list = {.backup = h->backup};
-    *w = (struct grid_out){.head = h, .b = b};
+    *w = (struct grid_out){.head = h, .b = b, .field = field};
     w->h = (struct ckpt_head){.ndim = 3,
                               .namelist = h->namelist,
                               .provenance = h->provenance,
@@ -267,7 +258,7 @@ enum err grid_write(const char *dir, int number, const struct grid_head *h, cons
     w->o = (struct ckpt_out){.h = &w->h, .c = b->comm, .list = &list, .sync = &out->sync};
     enum err err = out_name(&w->o, dir, number);
     if (err == OK) err = grid_check_head(h, w->o.final);
-    if (err == OK) err = write_all(w, field, out);
+    if (err == OK) err = write_all(w, out);
     manifest_fini(&list);
     FREE(w->part);
     FREE(w->to);

@@ -36,7 +36,9 @@ static enum err one_name(void *ctx, const char *name, const struct files_name *f
 
 static enum err each_file(struct walk *w)
 {
+    struct stat st;
     snprintf(w->dir, sizeof w->dir, "%s", w->s->path);
+    if (stat(w->dir, &st) == 0 && S_ISREG(st.st_mode)) return OK; /* a file without others */
     TRY(files_each(w->dir, one_name, w));
     for (int g = 1; w->s->group && (g - 1) * w->s->group < w->s->npiece; g++) {
         if (snprintf(w->dir, sizeof w->dir, "%s/group_%05d", w->s->path, g) >= (int)sizeof w->dir)

@@ -33,6 +33,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 import any_ramses  # noqa: E402
 sys.path[:0] = [os.path.join(ptah.ROOT, 'tests', d) for d in ('fault', 'property')]
+import phantom_files  # noqa: E402
 import sanitizers  # noqa: E402
 import stored  # noqa: E402
 
@@ -42,7 +43,7 @@ TARGETS = ['fortran', 'nml', 'param', 'manifest', 'grafic', 'ascii', 'amr', 'hyd
            'old_part', 'exact', 'info', 'header', 'hydro_names', 'part_names', 'sinks', 'sinks_csv',
            'sinks_info', 'stellar', 'cooling', 'hdf5', 'source_hdf5', 'late', 'listed',
            'picked', 'picked_hdf5', 'ranks_amr', 'ranks_part', 'ranks_hdf5', 'foreign_amr',
-           'foreign_gas', 'foreign_hdf5']
+           'foreign_gas', 'foreign_hdf5', 'sph', 'phantom', 'gadget4']
 HDF5 = ('hdf5', 'source_hdf5', 'picked_hdf5', 'ranks_hdf5', 'foreign_hdf5')
 OPTIONS = {
     'ASAN_OPTIONS': 'detect_leaks=0:quarantine_size_mb=1:max_allocation_size_mb=512:exitcode=99',
@@ -51,10 +52,12 @@ LIMITS = ['-rss_limit_mb=2000', '-malloc_limit_mb=256', '-timeout=10']
 # Source files of readers; files among them that only write or work on checked data; and, in the
 # other files, functions that only write, or convert options to formats.
 READERS = ['lib/h5/*.c', 'lib/ramses/*.c', 'lib/curamses/*.c', 'lib/ckpt/*.c', 'lib/io/*.c',
-           'lib/param/nml.c', 'lib/param/outside.c', 'lib/formats/*.c']
+           'lib/param/nml.c', 'lib/param/outside.c', 'lib/formats/*.c', 'lib/onefile/*.c',
+           'lib/sphfile/*.c']
 WRITER_FILES = re.compile(
     r'lib/curamses/(driver|file|none|reshape|write)\.c|lib/ckpt/cut\.c|'
-    r'lib/io/(dir|grafic_out|image|stream)\.c|'
+    r'lib/io/(dir|grafic_out|image|stream)\.c|lib/onefile/write\.c|'
+    r'lib/sphfile/(gadget4_write|phantom_make|phantom_write|write)\.c|'
     r'lib/ramses/(amr|beyond|fields|number|reshape|stored|write)\.c')
 WRITERS = re.compile(
     r'write|wrote|_out(_|$)|(^|_)put(_|4?$)|^fill(?!_in$|_column$)|create|save|close_synced|'
@@ -81,7 +84,22 @@ def make_base(folder):
                      names=stored.GAS + ['something'], ngrav=4, walls=True,
                      namelist=stored.WALLS)
     bases['foreign'] = [foreign, passed_on(folder, 'convert', '-fhdf5', foreign)]
+    bases['phantom'] = bases['gadget4'] = [particles(folder)]
+    bases['sph'] = [os.path.join(bases['phantom'][0], 'output_00001')]
     return bases
+
+
+def particles(folder):
+    """A folder with a dump of Phantom, the checkpoint and the snapshot that are made of it."""
+    d = os.path.abspath(os.path.join(folder, 'base_particles'))
+    shutil.rmtree(d, ignore_errors=True)
+    os.makedirs(d)
+    dump, rng = os.path.join(d, 'x_00001'), np.random.default_rng(1)
+    phantom_files.write(dump, rng.random((40, 3)), rng.normal(size=(40, 3)), rng.random(40) + 1,
+                        rng.random(40) + 0.1, (np.zeros(3), np.ones(3)))
+    for words in (['-o', d], ['-f', 'gadget4', '-o', os.path.join(d, 'snapshot_001.hdf5')]):
+        subprocess.check_call([ptah.program('convert'), '-q', *words, dump])
+    return d
 
 
 def passed_on(folder, program, *arguments):
@@ -280,7 +298,8 @@ def wellformed(target, bases):
              'ranks_part': 'part_00001.out00001', 'ranks_hdf5': 'data_00001.h5',
              'foreign_amr': 'amr_00001.out00001', 'foreign_gas': 'hydro_00001.out00001',
              'foreign_hdf5': 'data_00001.h5', 'picked': 'exact_00001.out00001',
-             'picked_hdf5': 'data_00001.h5'}
+             'picked_hdf5': 'data_00001.h5', 'sph': 'sph_00001.h5', 'phantom': 'x_00001',
+             'gadget4': 'snapshot_001.hdf5'}
     path = os.path.join(base_of(target, bases), names.get(target, target + '_00001.out00001'))
     if target == 'nml' or target == 'param':
         return [BASE.encode()]

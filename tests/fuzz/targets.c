@@ -25,6 +25,8 @@
 #include "param/nml.h"
 #include "param/param.h"
 #include "phys/yields.h"
+#include "sphfile/either.h"
+#include "sphfile/gadget4.h"
 
 static char dir[64] = "/dev/shm/fuzz.XXXXXX", file[128];
 static int memory = -1;
@@ -331,6 +333,46 @@ static void run_ascii(const char *text, size_t n)
     if (yields_new(file, &y) == OK) yields_free(y);
 }
 
+static void run_phantom(const char *text, size_t n)
+{
+    struct phantom *d = NULL;
+    struct sphfile_head h;
+    struct smooth_par par;
+    struct smooth p = {0};
+    enum err err = phantom_read(file, &d);
+    if (err == OK) err = phantom_particles(d, &h, &par, &p);
+    if (err == OK) mem_free(h.sink);
+    phantom_free(&d);
+    smooth_free(&p);
+}
+
+/* Reads a checkpoint of smoothed particles as inspect does. */
+static void run_sph(const char *text, size_t n)
+{
+    struct sphfile_either *e;
+    uint64_t line[SPHFILE_COLUMNS + 1][2];
+    struct smooth p = {0};
+    char *found = NULL;
+    size_t bytes;
+    enum err err = sphfile_either_open(dir, false, &e);
+    if (err == OK) err = sphfile_text(e->file, false, &found, &bytes);
+    mem_free(found);
+    if (err == OK && e->head->n < 1 << 16) err = sphfile_either_rows(e, 0, e->head->n, &p);
+    if (err == OK) err = sphfile_either_digests(e, &(struct comm){.size = 1}, line);
+    smooth_free(&p);
+    sphfile_either_close(&e);
+}
+
+static void run_gadget4(const char *text, size_t n)
+{
+    struct sphfile_head h;
+    struct smooth_par par;
+    struct smooth p = {0};
+    enum err err = gadget4_is(file) ? gadget4_read(file, &h, &par, &p) : OK;
+    (void)err;
+    smooth_free(&p);
+}
+
 static const struct target TARGET[] = {{"fortran", NULL, 1, run_fortran},
                                        {"nml", NULL, 0, run_nml},
                                        {"param", NULL, 0, run_param},
@@ -363,7 +405,10 @@ static const struct target TARGET[] = {{"fortran", NULL, 1, run_fortran},
                                        {"ranks_hdf5", "data_00001.h5", 0, run_audit},
                                        {"foreign_amr", "amr_00001.out00001", 1, run_passed_on},
                                        {"foreign_gas", "hydro_00001.out00001", 1, run_passed_on},
-                                       {"foreign_hdf5", "data_00001.h5", 0, run_passed_on}};
+                                       {"foreign_hdf5", "data_00001.h5", 0, run_passed_on},
+                                       {"sph", "sph_00001.h5", 0, run_sph},
+                                       {"phantom", NULL, 1, run_phantom},
+                                       {"gadget4", NULL, 0, run_gadget4}};
 
 /* ---- set-up ---- */
 

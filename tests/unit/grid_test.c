@@ -208,7 +208,7 @@ static void test_head(void)
           "header");
     CHECK(grid_get(&g->head, "gamma", &x) && x == 5. / 3, "gamma is %g", x);
     CHECK(g->head.nstate == 3 && memcmp(g->head.state, STATE, sizeof STATE) == 0, "state");
-    CHECK(g->head.nkey == 2 && !grid_get(&g->head, "nothing", &x), "%d keys", g->head.nkey);
+    CHECK(g->head.keys.n == 2 && !grid_get(&g->head, "nothing", &x), "%d keys", g->head.keys.n);
     CHECK(grid_field(&g->head, "uz") == 3 && grid_field(&g->head, "rho") < 0, "fields");
     enum err err = grid_text(g, false, &text, &n);
     CHECK(err == OK && n == strlen(h.namelist) && strcmp(text, h.namelist) == 0, "'%s'", text);
