@@ -343,7 +343,31 @@ AIRY = vary(STENCIL, 'stencil/eta', 'stencil/init_a', 'stencil/amp_a',
 DRIVEN = vary(STENCIL, stencil={'forcing': 'turb', 'dt_fixed': 0.05},
               turb={'turb_t': 0.2, 'turb_ndt': 2})
 
+# ---- smoothed particles
+
+SPH = {
+    'run': {'solver': 'sph', 'nstepmax': 3},
+    'sph': {'setup': 'sedov', 'npx': 8},
+    'output': {'foutput': 3}}
+PACKED = vary(SPH, sph={'setup': 'lattice', 'v0': [0.5, 0.0, 0.0], 'lattice': 'random', 'cfl': 0.1})
+ISOTHERMAL = vary(PACKED, sph={'eos': 'isothermal', 'cs0': 0.5, 'dt_fixed': 0.001})
+BALL = vary(SPH, sph={'setup': 'evrard', 'boundary': 'free', 'gravity': 'tree'})
+DISC = vary(SPH, 'sph/npx', sph={
+    'setup': 'disc', 'np': 400, 'boundary': 'free', 'eos': 'locally_isothermal',
+    'alpha_switch': 'disc', 'cs0': 0.05, 'nsink': 2, 'sink_m': [1.0, 1e-3],
+    'sink_x': [0.0, 0.0, 0.0, 4.0, 0.0, 0.0], 'sink_v': [0.0, 0.0, 0.0, 0.0, 0.5, 0.0],
+    'sink_racc': [1.5, 1.5]})
+POINT = vary(DISC, 'sph/nsink', 'sph/sink_m', 'sph/sink_x', 'sph/sink_v', 'sph/sink_racc',
+             sph={'external': 'point', 'eos': 'adiabatic'})
+
 RUNS = {
+    'sph': (1, SPH, None),
+    'packed': (1, PACKED, None),
+    'sph_isothermal': (1, ISOTHERMAL, None),
+    'ball': (1, BALL, None),
+    'disc': (1, DISC, None),
+    'disc2': (2, DISC, None),
+    'point': (1, POINT, None),
     'stencil': (1, STENCIL, None),
     'stencil2': (2, STENCIL, None),
     'warm': (1, WARM, None),
@@ -410,6 +434,24 @@ RUNS = {
     'seeds': (1, SEEDS, None)}
 
 ACTS = {
+    'sph': """
+        sph/setup=lattice sph/init_file=none!2 sph/npx=9 sph/lattice=cubic sph/kernel=M6
+        sph/hfact=1.1 sph/htol=1e-3 sph/eos=isothermal!2 sph/gamma=1.5 sph/alpha_switch=mm97
+        sph/alpha_min=0.1 sph/alpha_max=2 sph/beta=3 sph/alphau=0.5 sph/sigma_decay=1
+        sph/shock_heating=F sph/pdv_heating=F sph/cfl=0.1 sph/dt_fixed=1e-5 sph/vtol=1e-5
+        sph/boundary=free!2 sph/rho0=2 sph/diag_every=2 sph/nsink=1 sph/gpu=T""",
+    'packed': """
+        sph/seed=2 sph/xmin=-0.1,0,0 sph/xmax=1,1.1,1 sph/p0=2 sph/v0=1,0,0 sph/cfl_force=0.01
+        sph/ghost_tol=1.5""",
+    'sph_isothermal': 'sph/cs0=0.6',
+    'ball': 'sph/gravity=none sph/theta=0.9 sph/g=2',
+    'disc': """
+        sph/np=300 sph/r0=1.001 sph/q_index=0.26 sph/cs0=0.05001 sph/soften=0.1 sph/nsink=1
+        sph/sink_m=1.001,2e-3 sph/sink_x=0,0,0,5 sph/sink_v=0,0,0,0,0.6,0 sph/sink_racc=1.6,1.6
+        sph/sink_accretion=phantom sph/disc_mass=0.1 sph/disc_rin=1.1 sph/disc_rout=11
+        sph/disc_p=0.5 sph/disc_hr=0.05001""",
+    'disc2': 'sph/balance_every=1',
+    'point': 'sph/gm=2 sph/external=none!2',
     'stencil': """
         stencil/nx=16 stencil/ny=12 stencil/nz=10 stencil/lx=5 stencil/ly=5 stencil/lz=5
         stencil/order=4 stencil/hydro=F!2 stencil/magnetic=F stencil/entropy=T stencil/lorentz=F

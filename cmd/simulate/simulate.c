@@ -140,13 +140,13 @@ static enum err simulate(struct request *r, struct comm *c, struct sim *s, struc
     return OK;
 }
 
-#define SOLVER(name) extern const struct solver name##_solver;
+#define SOLVER(name, groups) extern const struct solver name##_solver;
 #include "param/solvers.def"
 
 /* The solver of a row of the table; lib/param has checked the name. */
 static const struct solver *solver_named(const char *name)
 {
-#define SOLVER(row)                                                                                \
+#define SOLVER(row, groups)                                                                        \
     if (strcmp(name, #row) == 0) return &row##_solver;
 #include "param/solvers.def"
     return NULL; /* never comes here */

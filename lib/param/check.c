@@ -17,8 +17,11 @@ static enum err check_feedback(const struct params *p);
 enum err param_check(struct params *p)
 {
     param_complete(p);
-    TRY(param_check_stencil(p));
-    if (param_stencil(p)) return check_outputs(p);
+    TRY(param_check_solver(p));
+    if (param_solver_is(p, "stencil")) TRY(param_check_stencil(p));
+    const bool box = param_given(p, "sph", "xmin") || param_given(p, "sph", "xmax");
+    if (param_solver_is(p, "sph")) TRY(param_check_sph(&p->sph, box));
+    if (param_solver_group(p)) return check_outputs(p);
     if (param_given(p, "run", "ndim")) TRY(param_check_dims(p));
     if (p->run.mhd) TRY(param_check_mhd(p));
     TRY(check_run(p));

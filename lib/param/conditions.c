@@ -39,11 +39,35 @@ static bool in_job(void)
     return getenv("SLURM_JOB_ID") || getenv("SLURM_JOB_END_TIME");
 }
 
+/* Smoothed particles: whether a setup places them (by npx), whether it is a uniform gas, whether
+ * the gas is locally isothermal, and whether there may be point masses. */
+static bool sph_places(const struct params *p)
+{
+    return strcmp(p->sph.setup, "file") != 0 && strcmp(p->sph.setup, "disc") != 0;
+}
+
+static bool sph_uniform(const struct params *p)
+{
+    return strcmp(p->sph.setup, "lattice") == 0 || strcmp(p->sph.setup, "advect") == 0;
+}
+
+static bool sph_locally(const struct params *p)
+{
+    return strcmp(p->sph.eos, "locally_isothermal") == 0;
+}
+
+static bool sph_sinks(const struct params *p)
+{
+    return p->sph.nsink > 0 || strcmp(p->sph.setup, "file") == 0;
+}
+
 /* Whether any active part of the run may run on a device. */
 static bool wants_device(const struct params *p)
 {
     return (p->run.gpu_hydro && p->run.hydro) || (p->run.gpu_poisson && p->run.poisson) ||
-           (p->run.gpu_particles && p->run.pic) || (p->stencil.gpu && param_stencil(p));
+           (p->run.gpu_particles && p->run.pic) ||
+           (p->stencil.gpu && param_solver_is(p, "stencil")) ||
+           (p->sph.gpu && param_solver_is(p, "sph"));
 }
 
 /* Whether Fourier transforms solve the base level. */

@@ -441,7 +441,7 @@ static enum err assignment_find(const struct params *p, const char *text, char n
         FAIL(ERR_PARAM, "command line: there is no parameter group '%s'%s", group,
              param_hint_group(group, hint));
     bool several = false;
-    if (!g && param_stencil(p)) g = param_group_find("stencil", true);
+    if (!g) g = param_solver_group(p);
     *row = g ? param_row_find(g, name) : NULL;
     if (!*row && !slash) *row = param_row_find_any(name, &several);
     if (several)

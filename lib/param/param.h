@@ -114,8 +114,9 @@ bool param_creates_sinks(const struct params *p);
 /* Whether the temperature of the gas follows from its density alone: barotropic_eos, or isothermal,
  * its old name. The form is barotropic_eos_form for both. */
 bool param_barotropic(const struct params *p);
-/* Whether the run is one of solver='stencil', and whether its gas has this force. */
-bool param_stencil(const struct params *p);
+/* Whether run_params/solver has this value. */
+bool param_solver_is(const struct params *p, const char *name);
+/* Whether the gas of solver='stencil' has this force. */
 bool param_stencil_forced(const struct params *p, const char *forcing);
 /* Whether stars form. */
 bool param_stars(const struct params *p);

@@ -80,9 +80,16 @@ bool param_group_read(const struct params *p, const char *group, const char **wh
 /* Whether a parameter belongs to magnetic fields alone: RAMSES compiled without does not have it,
  * and runs without refuse it (param_check_mhd). */
 bool param_of_mhd(const struct param_row *row);
-/* Refuses &STENCIL_PARAMS in runs of other solvers, and everything that the stencil solver does not
- * have in its own. */
+/* Refuses parameters that the run's solver does not have (param/solvers.def). */
+MUST_USE enum err param_check_solver(const struct params *p);
+/* The solver's own group, whose names need no group on the command line; NULL: it has none. */
+const struct param_group *param_solver_group(const struct params *p);
+/* Whether a group is the own one of some solver. */
+bool param_solver_own(const char *group);
+/* Checks of &STENCIL_PARAMS and of &SPH_PARAMS, in runs of these solvers. box_given: xmin or xmax
+ * is set. */
 MUST_USE enum err param_check_stencil(const struct params *p);
+MUST_USE enum err param_check_sph(const struct param_sph *p, bool box_given);
 /* Whether the condition holds in a run on `ranks` ranks. Must follow param_complete. */
 bool param_holds(const struct params *p, enum param_condition c, int ranks);
 /* Text of the condition, which completes "has no effect unless"; NULL: PARAM_ALWAYS. */

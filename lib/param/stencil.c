@@ -1,50 +1,11 @@
-/* param/stencil: checks of runs of solver='stencil', which reads &STENCIL_PARAMS, &TURB_PARAMS and
- * those parameters of &RUN_PARAMS and &OUTPUT_PARAMS that say how a run is controlled, not what it
- * computes. */
+/* param/stencil: checks of the parameters of solver='stencil'. */
 #include <string.h>
 
 #include "param/row.h"
 
-/* The parameters of other groups that such a run honours. */
-static const char *const SHARED[][2] = {
-    {"run", "solver"},          {"run", "verbose"},         {"run", "nrestart"},
-    {"run", "ncontrol"},        {"run", "nstepmax"},        {"run", "jobcontrolfile"},
-    {"run", "exchange_method"}, {"run", "exchange_shared"}, {"run", "exchange_letters"},
-    {"run", "gpu_device"},      {"run", "gpu_seed"},        {"output", "noutput"},
-    {"output", "foutput"},      {"output", "fbackup"},      {"output", "backup_minutes"},
-    {"output", "keep_last"},    {"output", "tout"},         {"output", "tend"},
-    {"output", "delta_tout"},   {"output", "walltime_hrs"}, {"output", "minutes_dump"},
-};
-
-bool param_stencil(const struct params *p)
-{
-    return strcmp(p->run.solver, "stencil") == 0;
-}
-
 bool param_stencil_forced(const struct params *p, const char *forcing)
 {
     return p->stencil.hydro && strcmp(p->stencil.forcing, forcing) == 0;
-}
-
-static bool is_shared(const struct param_row *row)
-{
-    if (strcmp(row->group, "stencil") == 0 || strcmp(row->group, "turb") == 0) return true;
-    if (row->status == PARAM_HARMLESS) return true; /* reported as such */
-    for (size_t i = 0; i < sizeof SHARED / sizeof *SHARED; i++)
-        if (strcmp(row->group, SHARED[i][0]) == 0 && strcmp(row->name, SHARED[i][1]) == 0)
-            return true;
-    return false;
-}
-
-/* The first parameter that is given in this group, or, if group is NULL, that the solver does not
- * have. */
-static const struct param_row *given_in(const struct params *p, const char *group)
-{
-    for (int i = 0; i < PARAM_ROWS; i++) {
-        const struct param_row *row = param_row_at(i);
-        if (p->given[i] && (group ? strcmp(row->group, group) == 0 : !is_shared(row))) return row;
-    }
-    return NULL;
 }
 
 static enum err check_equations(const struct param_stencil *t)
@@ -74,19 +35,6 @@ static enum err check_clock(const struct param_stencil *t)
 
 enum err param_check_stencil(const struct params *p)
 {
-    const bool is = param_stencil(p);
-    const struct param_row *row = given_in(p, is ? NULL : "stencil");
-    if (row && !is)
-        FAIL(ERR_PARAM,
-             "%s in &STENCIL_PARAMS is for runs on a uniform mesh: set solver='stencil' in "
-             "&RUN_PARAMS, or leave the group out",
-             row->name);
-    if (!is) return OK;
-    if (row)
-        FAIL(ERR_PARAM,
-             "%s in &%s does not belong to a run of solver='stencil', which has &STENCIL_PARAMS: "
-             "leave it out",
-             row->name, param_group_find(row->group, true)->namelist);
     TRY(check_equations(&p->stencil));
     return check_clock(&p->stencil);
 }

@@ -10,7 +10,7 @@
 
 /* Choices of solver. */
 static const char SOLVERS[] =
-#define SOLVER(name) #name "|"
+#define SOLVER(name, groups) #name "|"
 #include "param/solvers.def"
     ;
 
@@ -129,7 +129,7 @@ const struct param_row *param_row_find_any(const char *name, bool *several)
     *several = false;
     for (int i = 0; i < PARAM_ROWS; i++) {
         if (strcasecmp(rows[i].name, name) != 0) continue;
-        if (strcmp(rows[i].group, "stencil") == 0 && found) continue; /* give the group */
+        if (param_solver_own(rows[i].group) && found) continue; /* give the group */
         if (found) *several = true;
         found = &rows[i];
     }

@@ -145,8 +145,7 @@ enum err sim_run(struct sim *s)
              "mass or energy is no longer finite at coarse step %d, t=%g: look at the initial "
              "state, or lower %s; earlier checkpoints are good",
              s->time.nstep_coarse, s->time.t,
-             param_stencil(s->par) ? "the step (cdt, cdtv, dt_fixed), or raise nu and eta"
-                                   : "courant_factor");
+             s->run.solver->advice ? s->run.solver->advice : "courant_factor");
     if (s->run.end.status == 0) report_end(s);
     log_info(" Total elapsed time: %.3f s", timer_wall() - s->run.cost.wall_start);
     sim_report_timers(s);

@@ -17,6 +17,8 @@
 
 struct solver {
     const char *name; /* also in the log's table of timers */
+    /* what to lower if the state is no longer finite, for messages; NULL: courant_factor */
+    const char *advice;
     /* s->mesh and s->parts hold the state, that of the initial conditions (&INIT_PARAMS) or of the
      * checkpoint from which the run resumes (s->run.restart.resumed). The solver checks that it can
      * advance it, changes what it begins with, or takes what it keeps elsewhere, to s->run.own.

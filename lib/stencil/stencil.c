@@ -304,12 +304,14 @@ static double updates(const struct sim *s)
     return (double)t->n[0] * (double)t->n[1] * (double)t->n[2];
 }
 
-const struct solver stencil_solver = {.name = "stencil",
-                                      .start = start,
-                                      .coarse = coarse,
-                                      .finite = is_finite,
-                                      .write = stencil_write,
-                                      .verify = stencil_verify,
-                                      .told = is_told,
-                                      .updates = updates,
-                                      .fini = fini};
+const struct solver stencil_solver = {
+    .name = "stencil",
+    .advice = "the step (cdt, cdtv, dt_fixed), or raise nu and eta",
+    .start = start,
+    .coarse = coarse,
+    .finite = is_finite,
+    .write = stencil_write,
+    .verify = stencil_verify,
+    .told = is_told,
+    .updates = updates,
+    .fini = fini};

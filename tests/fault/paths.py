@@ -228,8 +228,16 @@ nz=8
 dt_fixed=0.01
 /
 """
+PARTICLES = """&RUN_PARAMS
+solver='sph'
+nstepmax=1
+/
+&SPH_PARAMS
+setup='file'
+/
+"""
 LISTS = ('slice_fields',)  # texts that are lists of names
-# Settings and namelist that make a run read the file.
+# Settings and namelist that make a run read the file; with its group where several have the name.
 READ_BY = {
     'jobcontrolfile': (GAS, []),
     'initfile': (inputs.COSMO, []),
@@ -239,10 +247,15 @@ READ_BY = {
     'yieldtablefilename': (GAS, ['run_params/pic=.true.', 'run_params/poisson=.true.',
                                  'physics_params/eps_star=0.1', 'physics_params/n_star=0.1',
                                  'physics_params/metal=.true.']),
-    'init_file': (STENCIL, []),
+    'stencil_params/init_file': (STENCIL, []),
+    'sph_params/init_file': (PARTICLES, []),
     'neutrino_table': (inputs.edit(inputs.COSMO, "'ics'", "'ics/level_003'"),
                        ['run_params/use_neutrino=.true.', 'run_params/use_fftw=.true.',
                         'neutrino_params/omega_nu=0.001'])}
+
+
+def key(group, name):
+    return name if name in READ_BY else '%s/%s' % (group, name)
 
 
 def parameters(v):
@@ -257,9 +270,9 @@ def parameters(v):
             paths.append((group, m[1]))
         elif m and text.endswith('honoured') and m[1] not in LISTS:
             v.same('%s names a file, or has choices' % m[1], m[2], 'file')
-    v.same('parameters are known', sorted(name for _, name in paths), sorted(READ_BY))
+    v.same('parameters are known', sorted(key(*path) for path in paths), sorted(READ_BY))
     for group, name in paths:
-        namelist, settings = READ_BY.get(name, (GAS, []))
+        namelist, settings = READ_BY.get(key(group, name), (GAS, []))
         inputs.put('other.nml', namelist.encode())
         for kind in THINGS:
             thing(kind, 'thing')

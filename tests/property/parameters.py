@@ -286,7 +286,7 @@ def of_fields(row):
 
 def of_solver(row):
     """Whether a parameter belongs to a solver, whose group is refused in runs of others."""
-    return row.group == 'stencil'
+    return row.group in ('stencil', 'sph')
 
 
 def vain():
@@ -304,7 +304,7 @@ def vain():
     for s, job in others:
         seen = job.result()
         v.check(seen.status == 2 and seen.log and
-                re.search("solver='stencil'|not supported|not implemented", seen.log[-1]),
+                re.search("solver='(stencil|sph)'|not supported|not implemented", seen.log[-1]),
                 '%s: not refused in a run of another solver: %s' % (s.text, seen.log[-2:]))
     for key, given in settings(rows).items():
         row = rows[key]
