@@ -13,7 +13,7 @@ vectors read from addresses that are aligned for scalars only.
 # test: sedov tier=check timeout=400 ranks=2
 # test: cosmo tier=check timeout=400 ranks=2
 # test: broken tier=check timeout=400 ranks=2
-# test: stack tier=check timeout=400 ranks=2
+# test: stack tier=long timeout=400 ranks=2
 import ctypes
 import fcntl
 import os

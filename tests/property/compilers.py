@@ -3,7 +3,7 @@
 Built in a directory of its own, build/clang. Examples of faults caught: a builtin that only gcc
 has; arithmetic that one compiler contracts.
 """
-# test: tier=check timeout=600 ranks=2
+# test: tier=long timeout=600 ranks=2
 import fcntl
 import os
 import shutil
