@@ -7,14 +7,8 @@
 #
 # More settings for simulate may stand in SETTINGS, such as run_params/nstepmax=1000.
 set -e
-root=$(cd "$(dirname "$0")/../.." && pwd)
-work=${1:-$root/build/dynamo}
-ranks=${RANKS:-2}
-export PATH="$root/bin:$PATH" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-run() { if [ "$ranks" -gt 1 ]; then mpirun --oversubscribe -n "$ranks" "$@"; else "$@"; fi; }
-
-mkdir -p "$work"
-cd "$work"
+# shellcheck source=examples/head.sh
+. "$(dirname "$0")/../head.sh"
 
 echo "1. the run; its log is $work/run.log"
 # shellcheck disable=SC2086

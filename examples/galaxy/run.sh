@@ -8,14 +8,8 @@
 # The initial conditions are 32^3, by mpgrafic if that is installed, else those of tests/data, a box
 # of 25 Mpc/h. More settings for simulate may stand in SETTINGS, such as amr_params/levelmax=9.
 set -e
-root=$(cd "$(dirname "$0")/../.." && pwd)
-work=${1:-$root/build/galaxy}
-ranks=${RANKS:-2}
-export PATH="$root/bin:$PATH" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-run() { if [ "$ranks" -gt 1 ]; then mpirun --oversubscribe -n "$ranks" "$@"; else "$@"; fi; }
-
-mkdir -p "$work"
-cd "$work"
+# shellcheck source=examples/head.sh
+. "$(dirname "$0")/../head.sh"
 rm -rf ics
 
 if command -v mpgrafic >/dev/null; then

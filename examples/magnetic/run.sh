@@ -8,14 +8,8 @@
 # Needs python3 with numpy for the initial state of the sphere (PYTHON names another). More settings
 # for the box may stand in SETTINGS, such as amr_params/levelmax=8.
 set -e
-root=$(cd "$(dirname "$0")/../.." && pwd)
-work=${1:-$root/build/magnetic}
-ranks=${RANKS:-2}
-export PATH="$root/bin:$PATH" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-run() { if [ "$ranks" -gt 1 ]; then mpirun --oversubscribe -n "$ranks" "$@"; else "$@"; fi; }
-
-mkdir -p "$work"
-cd "$work"
+# shellcheck source=examples/head.sh
+. "$(dirname "$0")/../head.sh"
 "${PYTHON:-python3}" "$root/examples/magnetic/sphere.py" ics 32
 
 echo "1. the collapse, and its last part again from a checkpoint, by one rank: the same digest"

@@ -9,14 +9,9 @@
 # run genetIC on the ids) to make finer levels around the halo; here a set of three levels that
 # MUSIC made for another box takes its place.
 set -e
-root=$(cd "$(dirname "$0")/../.." && pwd)
-work=${1:-$root/build/zoom}
-ranks=${RANKS:-2}
-export PATH="$root/bin:$PATH" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-run() { if [ "$ranks" -gt 1 ]; then mpirun --oversubscribe -n "$ranks" "$@"; else "$@"; fi; }
-
-mkdir -p "$work/ics"
-cd "$work"
+# shellcheck source=examples/head.sh
+. "$(dirname "$0")/../head.sh"
+mkdir -p ics
 for set in ic_32 ic_zoom; do tar xJf "$root/tests/data/ics/$set.tar.xz" -C ics; done
 rm -rf ics/box ics/ic_zoom/level_*/ic_pvar_* # the masks that came with it: we make our own
 
