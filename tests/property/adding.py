@@ -21,6 +21,8 @@ Example of a fault caught: a second list of the contents of a table.
 # test: module tier=long timeout=900
 # test: solver tier=long timeout=900 ranks=3
 # test: conservation tier=long timeout=900 ranks=3
+# test: equation_of_state tier=long timeout=900 ranks=2
+# test: external_force tier=long timeout=900 ranks=2
 import os
 import re
 import shutil
@@ -30,6 +32,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 import read_ramses  # noqa: E402
+import smoothed  # noqa: E402
 
 PROGRAM = r'''/* count: the number of leaf cells in a checkpoint. */
 #include <stdbool.h>
@@ -197,6 +200,38 @@ double wave_at(double x, double t)
 '''
 
 
+POLYTROPE = r'''    if (p->eos == SMOOTH_POLYTROPE) {
+        *pressure = p->c0 * p->c0 * (rho * rho);
+        *speed = p->c0 * sqrt(2 * rho);
+        return;
+    }
+'''
+
+UNIFORM = r'''/* A uniform field against z. Returns the potential energy. */
+static double pull_down(struct sph *s)
+{
+    const double gz = s->par->sph.gz;
+    struct smooth *p = &s->p;
+    struct sum_batch sum;
+    sum_batch_begin(&sum);
+    for (int64_t i = 0; i < p->n; i++) {
+        if (p->type[i] != SMOOTH_GAS) continue;
+        p->a[2][i] -= gz;
+        sum_batch_add(&sum, s->eq.mass * gz * p->x[2][i]);
+    }
+    sum_batch_end(&sum);
+    comm_sum(s->comm, &sum.sum);
+    double energy = sum_get(&sum.sum);
+    for (int i = 0; i < s->nsink; i++) {
+        s->sink[i].a[2] -= gz;
+        energy += s->sink[i].m * gz * s->sink[i].x[2];
+    }
+    return energy;
+}
+
+'''
+
+
 def example(name):
     with open(os.path.join(ptah.ROOT, 'tests', 'toy', name)) as f:
         return f.read()
@@ -252,7 +287,7 @@ RECIPES = {
                                    '    if (s->par->run.check_ghosts) '
                                    'part_want_all(&s->parts, WHEN_CHECKED);\n')},
     'solver': {'lib/heat/heat.c': example('heat.c'),
-               'lib/param/solvers.def': ('\n#undef SOLVER', 'SOLVER(heat)\n'),
+               'lib/param/solvers.def': ('\n#undef SOLVER', 'SOLVER(heat, "")\n'),
                'lib/DEPS': [('cmd:      base', 'heat:     base comm oct ckpt sim\n'),
                             ('\ntests:', ' heat')]},
     'mode': {'cmd/inspect/pieces.c': MODE_FILE,
@@ -263,6 +298,18 @@ RECIPES = {
               'lib/sim/phase.h': ('step_refine, step_balance,', 'step_drag,\n    '),
               'lib/sim/step.c': ('    GPU(restrict_gas,',
                                  '    ROW(drag, "hydro", IF_GAS, WORK, GAS, 0, GAS),\n')},
+    'equation_of_state': {
+        'lib/param/sph_choices.h': ('\n\n#define SPH_SWITCHES',
+                                    ' \\\n    ROW("|", POLYTROPE, "polytrope")'),
+        'lib/smooth/eos_kern.h': ('    *speed = p->eos == SMOOTH_ISOTHERMAL', POLYTROPE)},
+    'external_force': {
+        'lib/sph/external.c': [('void sph_external(struct sph *s', UNIFORM),
+                               ('    for (int i = 0; i < n; i++) *epot += pull_sinks',
+                                '    if (strcmp(s->par->sph.external, "uniform") == 0) '
+                                '*epot += pull_down(s);\n')],
+        'lib/param/sph.def': [('", MODEL, HONOURED,\n     "external force', '|uniform'),
+                              ('REAL(sph, soften,', 'REAL(sph, gz, 1.0, ANY, "code units", MODEL, '
+                               'HONOURED, "an example")\n')]},
     'module': {'lib/wave/wave.c': MODULE,
                'lib/wave/wave.h': '/* wave: a standing wave. */\n#pragma once\n\n'
                                   '/* At x, from time 0 on. */\n'
@@ -282,7 +329,8 @@ LAWS = {'parameter': [('base_test', 1)], 'Riemann': [('hydro_test', 1)],
         'source': [('term_test', 2)], 'particle': [('column_test', 2), ('part_test', 2)],
         'reason': [('column_test', 2), ('part_test', 2)], 'scalar': [('ics_test', 1)],
         'field': [('field_test', 1), ('field_test', 3), ('remap_test', 1)],
-        'transport': [('comm_test', 1), ('comm_test', 3)]}
+        'transport': [('comm_test', 1), ('comm_test', 3)],
+        'equation_of_state': [('smooth_test', 1)], 'external_force': [('sph_sinks_test', 2)]}
 
 
 def copy_tree(to):
@@ -319,7 +367,8 @@ def apply(recipe, tree):
 
 def stated(name):
     with open(os.path.join(ptah.ROOT, 'docs', 'adding.md')) as f:
-        m = re.search(r'^## An? %s[^\n]*\n\nFiles: (\d+)' % name, f.read(), re.M)
+        heading = name.replace('_', ' ')
+        m = re.search(r'^## An? %s[^\n]*\n\nFiles: (\d+)' % heading, f.read(), re.M)
     return int(m.group(1)) if m else None
 
 
@@ -658,6 +707,38 @@ def use_observer(v, tree):
         tables.append([(n, open(os.path.join(folder, n)).read()) for n in names])
     v.same('a table an output', len(tables[0]), 2)
     v.same('the same on 3 ranks', tables[1], tables[0])
+
+
+def smoothed_run(v, tree, name, ranks, **values):
+    """Four steps of smoothed particles; the digest of their end."""
+    os.mkdir(name)
+    with open('run.nml', 'w') as f:
+        f.write(smoothed.namelist(4, npx=24, dt_fixed=1e-3, **values))
+    program = [os.path.join(tree, 'bin', n) for n in ('simulate', 'inspect')]
+    r = ptah.Run([*ptah.mpirun(ranks), program[0], '-q', '-o', name, 'run.nml'], '.',
+                 {'OMP_NUM_THREADS': '1'})
+    print(r.err)
+    v.same(name, r.status, 0)
+    return ptah.Run([program[1], '-dq', os.path.join(name, 'output_00002')], '.').out.split(' ')[0]
+
+
+def use_equation_of_state(v, tree):
+    digests = [smoothed_run(v, tree, '%s_%d' % (eos, ranks), ranks, setup='kh', eos=eos, cs0=0.5)
+               for eos, ranks in (('isothermal', 1), ('polytrope', 1), ('polytrope', 2))]
+    v.same('it has an effect', digests[0] != digests[1], True)
+    v.same('the same on 2 ranks', digests[1], digests[2])
+    r = ptah.Run([os.path.join(tree, 'bin', 'inspect'), 'polytrope_1/output_00002'], '.')
+    v.same('inspect names it', 'gas             polytrope' in r.out, True)
+
+
+def use_external_force(v, tree):
+    """Gas of mass 1 at rest gets the momentum of its weight, times the time."""
+    digests = [smoothed_run(v, tree, 'run_%d' % ranks, ranks, setup='lattice', lattice='cubic',
+                            external='uniform', gz=0.5) for ranks in (1, 2)]
+    v.same('the same on 2 ranks', *digests)
+    table = smoothed.energies('run_1')
+    v.check('momentum', abs(table['totmom'][-1] / table['time'][-1] / 0.5 - 1), 1e-9)
+    v.check('energy', abs(table['etot'][-1] / table['etot'][0] - 1), 1e-9)
 
 
 def obey_laws(v, name, tree):

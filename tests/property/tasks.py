@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
 # page: min number of numbered headings, min number of commands below "Wrong ways"
-PAGES = {'tasks': (50, 40), 'from-ramses': (0, 0), 'first-galaxy': (8, 0)}
+PAGES = {'tasks': (60, 40), 'from-ramses': (0, 0), 'first-galaxy': (8, 0)}
 BLOCK = '    '
 
 
