@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "audit/digest.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "inspect.h"
@@ -21,50 +20,16 @@ bool grid_inspects(const char *path, const struct options *o)
 
 /* ---- digest ---- */
 
-static void hex_of(const uint64_t digest[2], char hex[33])
-{
-    digest_hex((hash128)digest[1] << 64 | digest[0], hex);
-}
-
-static const char *line_name(const struct grid *g, int i)
-{
-    return i < g->head.nfield ? g->head.field[i] : "time";
-}
-
-static void print_digest(const struct grid *g, const char *path, const uint64_t state[2],
-                         uint64_t (*line)[2], const struct options *o)
-{
-    char hex[33];
-    hex_of(state, hex);
-    if (o->json) {
-        json_begin("digest", path);
-        json_text("state", hex);
-        printf(",\"fields\":{");
-    } else if (o->quiet) {
-        printf("%s  %s\n", hex, path);
-        return;
-    } else {
-        if (o->many) printf("%s:\n", path);
-        printf("%s  state\n", hex);
-    }
-    for (int i = 0; i <= g->head.nfield; i++) {
-        hex_of(line[i], hex);
-        if (o->json)
-            printf("%s\"%s\":\"%s\"", i ? "," : "", line_name(g, i), hex);
-        else
-            printf("%s  %s\n", hex, line_name(g, i));
-    }
-    if (!o->json) return;
-    printf("}");
-    json_end();
-}
-
 static enum err digest(struct grid *g, const char *path, const struct options *o)
 {
     uint64_t line[GRID_FIELDS + 1][2], state[2];
     TRY(grid_digests(g, &o->c, line));
     grid_digest_join(g, line, state);
-    if (o->c.rank == 0) print_digest(g, path, state, line, o);
+    const char *name[GRID_FIELDS + 1];
+    for (int i = 0; i < g->head.nfield; i++) name[i] = g->head.field[i];
+    name[g->head.nfield] = "time";
+    const struct digest_lines lines = {"fields", g->head.nfield + 1, name, line};
+    if (o->c.rank == 0) print_digests(path, state, &lines, o);
     return OK;
 }
 

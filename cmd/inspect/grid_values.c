@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audit/digest.h"
 #include "base/mem.h"
 #include "base/sum.h"
 #include "base/text.h"
@@ -431,4 +432,39 @@ enum err grid_pdf(struct grid *g, const char *path, const struct options *o)
                                      .from = g,
                                      .what = &v},
                     o);
+}
+
+/* ---- digests ---- */
+
+static void hex_of(const uint64_t digest[2], char hex[33])
+{
+    digest_hex((hash128)digest[1] << 64 | digest[0], hex);
+}
+
+void print_digests(const char *path, const uint64_t state[2], const struct digest_lines *lines,
+                   const struct options *o)
+{
+    char hex[33];
+    hex_of(state, hex);
+    if (o->json) {
+        json_begin("digest", path);
+        json_text("state", hex);
+        printf(",\"%s\":{", lines->group);
+    } else if (o->quiet) {
+        printf("%s  %s\n", hex, path);
+        return;
+    } else {
+        if (o->many) printf("%s:\n", path);
+        printf("%s  state\n", hex);
+    }
+    for (int i = 0; i < lines->n; i++) {
+        hex_of(lines->digest[i], hex);
+        if (o->json)
+            printf("%s\"%s\":\"%s\"", i ? "," : "", lines->name[i], hex);
+        else
+            printf("%s  %s\n", hex, lines->name[i]);
+    }
+    if (!o->json) return;
+    printf("}");
+    json_end();
 }

@@ -119,6 +119,16 @@ MUST_USE enum err grid_map(struct grid *g, const char *path, const struct option
 MUST_USE enum err grid_summary(struct grid *g, const char *path, const struct options *o);
 MUST_USE enum err grid_check(const char *path, const struct options *o, int *status);
 MUST_USE enum err grid_compare(const char *a, const char *b, const struct options *o, int *status);
+/* Prints the digest of a checkpoint of one file, and those of its parts, `group` of them in
+ * JSON. */
+struct digest_lines {
+    const char *group;
+    int n;
+    const char *const *name; /* [n] */
+    uint64_t (*digest)[2];   /* [n] */
+};
+void print_digests(const char *path, const uint64_t state[2], const struct digest_lines *lines,
+                   const struct options *o);
 /* The distribution of the values of a field. */
 MUST_USE enum err grid_pdf(struct grid *g, const char *path, const struct options *o);
 

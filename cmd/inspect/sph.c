@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "audit/digest.h"
 #include "base/mem.h"
 #include "base/sum.h"
 #include "base/text.h"
@@ -27,45 +26,15 @@ static const char *line_name(int i)
 
 /* ---- digest ---- */
 
-static void hex_of(const uint64_t digest[2], char hex[33])
-{
-    digest_hex((hash128)digest[1] << 64 | digest[0], hex);
-}
-
-static void print_digest(const char *path, const uint64_t state[2], uint64_t (*line)[2],
-                         const struct options *o)
-{
-    char hex[33];
-    hex_of(state, hex);
-    if (o->json) {
-        json_begin("digest", path);
-        json_text("state", hex);
-        printf(",\"columns\":{");
-    } else if (o->quiet) {
-        printf("%s  %s\n", hex, path);
-        return;
-    } else {
-        if (o->many) printf("%s:\n", path);
-        printf("%s  state\n", hex);
-    }
-    for (int i = 0; i <= SPHFILE_COLUMNS; i++) {
-        hex_of(line[i], hex);
-        if (o->json)
-            printf("%s\"%s\":\"%s\"", i ? "," : "", line_name(i), hex);
-        else
-            printf("%s  %s\n", hex, line_name(i));
-    }
-    if (!o->json) return;
-    printf("}");
-    json_end();
-}
-
 static enum err digest(struct sphfile_either *e, const struct options *o)
 {
     uint64_t line[SPHFILE_COLUMNS + 1][2], state[2];
     TRY(sphfile_either_digests(e, &o->c, line));
     sphfile_join(line, state);
-    if (o->c.rank == 0) print_digest(e->path, state, line, o);
+    const char *name[SPHFILE_COLUMNS + 1];
+    for (int i = 0; i <= SPHFILE_COLUMNS; i++) name[i] = line_name(i);
+    const struct digest_lines lines = {"columns", SPHFILE_COLUMNS + 1, name, line};
+    if (o->c.rank == 0) print_digests(e->path, state, &lines, o);
     return OK;
 }
 
@@ -156,7 +125,7 @@ static enum err check(const char *path, const struct options *o, int *status)
 
 /* ---- point masses, in units of the code ---- */
 
-/* What is printed of each, and its column in the file. */
+/* Values of a point mass that are printed, with their columns in the file. */
 static const struct {
     const char *name, *column;
 } SINK[] = {{"mass", "m"},      {"x", "x"},         {"y", "y"},         {"z", "z"},

@@ -1,6 +1,6 @@
-/* What acts on a group: cells as wholes, particles beyond the softening, and particles that may be
- * within it, each in the order of keys. Which list has a cell follows from the cell and the group
- * alone. */
+/* multipole/list: lists of what acts on a group: cells as wholes, particles beyond the softening,
+ * and particles that may be within it, each in the order of keys. Which list has a cell follows
+ * from the cell and the group alone. */
 #include <math.h>
 #include <string.h>
 

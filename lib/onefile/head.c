@@ -1,4 +1,5 @@
 /* onefile/head: the numbers of a header and their names. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -34,6 +35,31 @@ bool onefile_same_keys(const struct onefile_keys *a, const struct onefile_keys *
         same &= onefile_get(b, a->name[i], &x) && x == a->value[i];
     }
     return same;
+}
+
+/* ---- outputs to come ---- */
+
+static const char NEXT_TIME[] = "next_tout", NEXT_LISTED[] = "next_iout",
+                  NEXT_NUMBER[] = "next_ifout";
+
+void onefile_set_next(struct onefile_keys *k, const struct ckpt_head *h)
+{
+    if (h->tout_next < 1e300) onefile_set(k, NEXT_TIME, h->tout_next);
+    onefile_set(k, NEXT_LISTED, h->iout);
+    onefile_set(k, NEXT_NUMBER, h->ifout);
+}
+
+static void get_count(const struct onefile_keys *k, const char *name, int *count)
+{
+    double x;
+    if (onefile_get(k, name, &x)) *count = (int)fmin(fmax(x, 0), INT_MAX);
+}
+
+void onefile_get_next(const struct onefile_keys *k, struct ckpt_head *h)
+{
+    onefile_get(k, NEXT_TIME, &h->tout_next);
+    get_count(k, NEXT_LISTED, &h->iout);
+    get_count(k, NEXT_NUMBER, &h->ifout);
 }
 
 /* ---- checks ---- */

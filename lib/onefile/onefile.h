@@ -27,7 +27,12 @@ void onefile_set(struct onefile_keys *k, const char *name, double value); /* add
 bool onefile_get(const struct onefile_keys *k, const char *name, double *value);
 bool onefile_same_keys(const struct onefile_keys *a, const struct onefile_keys *b);
 
-/* What every header has. */
+/* The times of the next outputs (tout_next, iout, ifout), which digests leave out; a number that is
+ * missing stays as it is in h. */
+void onefile_set_next(struct onefile_keys *k, const struct ckpt_head *h);
+void onefile_get_next(const struct onefile_keys *k, struct ckpt_head *h);
+
+/* Numbers that every header has. */
 struct onefile_head {
     double t, dt; /* time, and length of the last step */
     int64_t it;   /* steps so far */

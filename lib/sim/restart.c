@@ -337,6 +337,16 @@ enum err sim_compare(const struct sim *s, const struct params *was, const struct
     return OK;
 }
 
+enum err sim_compare_namelist(const struct sim *s, const char *text, size_t bytes, const char *path)
+{
+    int left_out = 0;
+    struct params *was = mem_zero(sizeof *was, "parameters");
+    enum err err = param_read_loose(was, text ? text : "", bytes, "its namelist", &left_out);
+    if (err == OK) err = sim_compare(s, was, NULL, path);
+    mem_free(was);
+    return err;
+}
+
 static enum err check_changes(const struct sim *s)
 {
     char old[16], new[16];

@@ -157,6 +157,9 @@ MUST_USE enum err sim_restart_from(struct sim *s, const char *from, int number);
  * `more`, unless NULL: the log lists all changes; an error if they make another model of it. */
 MUST_USE enum err sim_compare(const struct sim *s, const struct params *was,
                               const struct param_change *more, const char *path);
+/* restart.c: sim_compare with the namelist of the checkpoint, which may be NULL. Rank 0. */
+MUST_USE enum err sim_compare_namelist(const struct sim *s, const char *text, size_t bytes,
+                                       const char *path);
 /* restart.c: an error if the end of the run is reached already; or, for a run that looks for the
  * newest checkpoint, s->run.end.done. path: of the checkpoint */
 MUST_USE enum err sim_restart_end(struct sim *s, const char *path);

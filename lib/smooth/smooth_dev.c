@@ -5,7 +5,7 @@
 #include "smooth/priv.h"
 #include "tree/near_dev.h"
 
-/* What density and forces keep of each point in the order of the tree; density has v and a in the
+/* Rows that density and forces keep in the order of the tree; density has v and a in the
  * first ones. */
 enum {
 #define ROW(name) SORTED_##name,
@@ -216,7 +216,7 @@ static void forces_ready(struct smooth_dev *d, struct smooth *s)
     put(d, s, COUNT(own), own, s->n);
 }
 
-/* What pairs need of each point, and their reaches. */
+/* Fills the rows that pairs need, and the reach of each point. */
 static void prepare(struct smooth_dev *d, const struct smooth_par *p)
 {
     struct smooth_pairs_args a = {.n = (int32_t)d->tree->n,

@@ -66,7 +66,8 @@ static void separation(const struct sph *s, const struct puller *m, const double
     *cube = far2 > 0 ? *inverse / far2 : 0;
 }
 
-/* What gas exerts on a mass per its own mass: Σ d/(…)^(3/2), three components; and Σ 1/√(…). */
+/* Sums of the pull of the gas on a mass, per its own mass: Σ d/(…)^(3/2), three components; and Σ
+ * 1/√(…). */
 enum { FORCE, POTENTIAL = 3, PULLS };
 
 enum { AT_ONCE = SPH_SUMS / PULLS };
@@ -187,7 +188,7 @@ static double rate2(const struct sph *s, const struct puller *m, const struct pu
     return (fabs(m->gm) + other->gm) * cube;
 }
 
-/* That of the nearest gas particle of a block that is not in the mass itself. */
+/* The rate (rate2) of the nearest gas particle of a block that is not in the mass itself. */
 static double block_rate2(const struct sph *s, const struct puller *m, int64_t first, int n)
 {
     const int8_t *type = s->p.type + first;

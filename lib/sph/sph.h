@@ -103,6 +103,6 @@ void sph_accrete(struct sph *s, int64_t *gone);
 
 /* x − y, of the nearest image in a periodic box. */
 void sph_between(const struct sph *s, const double x[3], const double y[3], double d[3]);
-/* The same of the rows first … first + n − 1 from `at`, and the squares of their distances. */
+/* sph_between of the positions in rows first … first + n − 1 and `at`, with squared distances. */
 void sph_displace(const struct sph *s, const double at[3], int64_t first, int n,
                   double (*d)[SPH_BLOCK], double *far2);

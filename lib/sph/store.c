@@ -12,9 +12,6 @@
 #include "sph/run.h"
 #include "sphfile/either.h"
 
-/* Numbers of a header that tell when outputs are due; digests leave them out. */
-static const char NEXT_TIME[] = "next_tout", NEXT_LISTED[] = "next_iout",
-                  NEXT_NUMBER[] = "next_ifout";
 /* Numbers that the next step begins with. */
 static const char STEP[] = "dt_allowed", ENERGY[] = "epot";
 
@@ -44,9 +41,7 @@ enum err sph_write(struct sim *s, const struct ckpt_head *h)
     sphfile_set_par(&g, &t->eq, t->lo, t->side, t->periodic);
     sphfile_set(&g, STEP, t->dt_next);
     sphfile_set(&g, ENERGY, t->epot);
-    if (h->tout_next < 1e300) sphfile_set(&g, NEXT_TIME, h->tout_next);
-    sphfile_set(&g, NEXT_LISTED, h->iout);
-    sphfile_set(&g, NEXT_NUMBER, h->ifout);
+    onefile_set_next(&g.keys, h);
     return sphfile_write(s->run.out.dir, s->run.out.ifout, &g, t->comm, &t->p, &s->run.late.out);
 }
 
@@ -72,12 +67,8 @@ static enum err check_model(const struct sim *s, const struct sph *t)
 {
     char *text = NULL;
     size_t bytes = 0;
-    int left_out = 0;
     TRY(sphfile_text(t->from, false, &text, &bytes));
-    struct params *was = mem_zero(sizeof *was, "parameters");
-    enum err err = param_read_loose(was, text ? text : "", bytes, "its namelist", &left_out);
-    if (err == OK) err = sim_compare(s, was, NULL, t->from->path);
-    mem_free(was);
+    enum err err = sim_compare_namelist(s, text, bytes, t->from->path);
     mem_free(text);
     return err;
 }
@@ -179,12 +170,7 @@ static enum err resume_outputs(struct sim *s, struct sph *t)
     const struct sphfile_head *g = &t->from->head;
     struct ckpt_head h = {
         .t = g->t, .nstep = (int)g->it, .nstep_coarse = (int)g->it, .noutput = -1};
-    double iout = 0, ifout = 0;
-    sphfile_get(g, NEXT_TIME, &h.tout_next);
-    sphfile_get(g, NEXT_LISTED, &iout);
-    sphfile_get(g, NEXT_NUMBER, &ifout);
-    h.iout = (int)fmin(fmax(iout, 0), INT_MAX);
-    h.ifout = (int)fmin(fmax(ifout, 0), INT_MAX);
+    onefile_get_next(&g->keys, &h);
     const struct sim_origin from = {t->from->path, "sph", t->from->number, &h, true};
     sim_output_setup(s);
     sim_output_resume(s, &from);

@@ -60,7 +60,7 @@ static enum err get(const struct phantom *d, const char *tag, double least, doub
     return OK;
 }
 
-/* The same, of a number that a header may lack. */
+/* get for a number that a header may lack; it is then `without`. */
 static enum err get_or(const struct phantom *d, const char *tag, double least, double most,
                        double without, double *x)
 {

@@ -92,7 +92,7 @@ MUST_USE enum err sphfile_digest(struct sphfile *f, const struct comm *c, uint64
 /* Digests of each column, and of the header behind them. */
 MUST_USE enum err sphfile_digests(struct sphfile *f, const struct comm *c,
                                   uint64_t digest[SPHFILE_COLUMNS + 1][2]);
-/* The same of all particles in memory, in the order of ids. */
+/* sphfile_digests of all particles in memory, in the order of ids. */
 void sphfile_digests_of(const struct sphfile_head *h, struct smooth *p,
                         uint64_t digest[SPHFILE_COLUMNS + 1][2]);
 void sphfile_join(uint64_t (*part)[2], uint64_t digest[2]); /* the digest of those */

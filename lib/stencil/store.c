@@ -10,10 +10,6 @@
 #include "stencil/force.h"
 #include "stencil/run.h"
 
-/* Numbers of a header that tell when outputs are due; digests leave them out. */
-static const char NEXT_TIME[] = "next_tout", NEXT_LISTED[] = "next_iout",
-                  NEXT_NUMBER[] = "next_ifout";
-
 /* ---- writing ---- */
 
 static void head_fields(const struct stencil *t, struct grid_head *h, double *field[FD_FIELDS])
@@ -41,9 +37,7 @@ enum err stencil_write(struct sim *s, const struct ckpt_head *h)
     memcpy(g.length, t->length, sizeof g.length);
     head_fields(t, &g, field);
     grid_set_equations(&g, &t->eq);
-    if (h->tout_next < 1e300) grid_set(&g, NEXT_TIME, h->tout_next);
-    grid_set(&g, NEXT_LISTED, h->iout);
-    grid_set(&g, NEXT_NUMBER, h->ifout);
+    onefile_set_next(&g.keys, h);
     if (t->force) g.nstate = force_state(t->force, &g.state);
     return grid_write(s->run.out.dir, s->run.out.ifout, &g, &t->brick, field, &s->run.late.out);
 }
@@ -94,13 +88,9 @@ static enum err check_model(const struct sim *s, const struct stencil *t)
 {
     char *text = NULL;
     size_t bytes = 0;
-    int left_out = 0;
     TRY(check_mesh(t));
     TRY(grid_text(t->from, false, &text, &bytes));
-    struct params *was = mem_zero(sizeof *was, "parameters");
-    enum err err = param_read_loose(was, text ? text : "", bytes, "its namelist", &left_out);
-    if (err == OK) err = sim_compare(s, was, NULL, t->from->path);
-    mem_free(was);
+    enum err err = sim_compare_namelist(s, text, bytes, t->from->path);
     mem_free(text);
     return err;
 }
@@ -157,10 +147,7 @@ static enum err resume_outputs(struct sim *s, struct stencil *t)
     const struct grid_head *g = &t->from->head;
     struct ckpt_head h = {
         .t = g->t, .nstep = (int)g->it, .nstep_coarse = (int)g->it, .noutput = -1};
-    double iout = 0, ifout = 0;
-    grid_get(g, NEXT_TIME, &h.tout_next);
-    if (grid_get(g, NEXT_LISTED, &iout)) h.iout = (int)iout;
-    if (grid_get(g, NEXT_NUMBER, &ifout)) h.ifout = (int)ifout;
+    onefile_get_next(&g->keys, &h);
     const struct sim_origin from = {t->from->path, "stencil", t->from->number, &h, true};
     sim_output_setup(s);
     sim_output_resume(s, &from);
