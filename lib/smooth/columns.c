@@ -13,6 +13,24 @@ const struct smooth_row smooth_row[SMOOTH_COLUMNS] = {
 #include "smooth/columns.def"
 };
 
+_Static_assert(SMOOTH_COLUMNS < 31, "a set of columns has 32 bits");
+
+smooth_set smooth_columns_of(enum smooth_ghost g)
+{
+    smooth_set set = 0;
+    for (int c = 0; c < SMOOTH_COLUMNS; c++)
+        if (smooth_row[c].ghost == g) set |= (smooth_set)1 << c;
+    return set;
+}
+
+smooth_set smooth_columns_kept(enum smooth_keep k)
+{
+    smooth_set set = 0;
+    for (int c = 0; c < SMOOTH_COLUMNS; c++)
+        if (smooth_row[c].keep == k) set |= (smooth_set)1 << c;
+    return set;
+}
+
 void **smooth_at(struct smooth *p, enum smooth_column c)
 {
     void *const at[SMOOTH_COLUMNS] = {

@@ -3,6 +3,7 @@
 #pragma once
 #include "oct/gas_kern.h"
 #include "smooth/pair_kern.h"
+#include "smooth/point_kern.h"
 
 PTAH_HD double smooth_density_of(const struct smooth_par *p, double h)
 {
@@ -49,6 +50,14 @@ PTAH_HD struct smooth_self smooth_self_of(const struct smooth_par *p, double h, 
     a.conduct = 0.5 * (per_h4 / dense);
     a.u = u;
     return a;
+}
+
+/* α after a step dt with the signal speed of sound in the particle (smooth_alpha_after). */
+PTAH_HD double smooth_alpha_next(const struct smooth_par *p, double alpha, double loc, double divv,
+                                 double speed, double h, double dt)
+{
+    const double rate = p->sigma * speed / h; /* 1/τ */
+    return smooth_alpha_after(p, alpha, loc, divv, rate * dt, dt);
 }
 
 /* du/dt from the sums over pairs (pair_kern.h). */

@@ -33,6 +33,14 @@ struct smooth_sort_args {
     double *to[6];
 };
 
+/* smooth_reaches: reach of own particles, factor × h; of others 0. */
+struct smooth_reaches_args {
+    int32_t n, own;
+    double factor;
+    const double *h;
+    double *reach;
+};
+
 struct smooth_density_args {
     struct smooth_tree_args tree;
     struct smooth_par par;
@@ -45,7 +53,8 @@ struct smooth_density_args {
     int64_t *counter;
 };
 
-/* smooth_pairs: from numbers to the order of the tree. reach: by number, R h. */
+/* smooth_pairs: from numbers to the order of the tree. reach: by number, R h. It counts particles
+ * whose h or Ω is not positive. */
 struct smooth_pairs_args {
     int32_t n;
     struct smooth_par par;
@@ -54,6 +63,7 @@ struct smooth_pairs_args {
         const double *x[3], *v[3], *u, *h, *alpha, *omega;
     } from;
     double *reach, *reach2;
+    int64_t *counter;
 #define ROW(name) double *name;
     SMOOTH_PAIR(ROW)
 #undef ROW
@@ -72,6 +82,6 @@ struct smooth_forces_args {
 };
 
 #ifndef __CUDACC__
-extern const struct dev_kernel smooth_candidates, smooth_sort, smooth_pairs, smooth_density_m4,
-    smooth_density_m6, smooth_forces_m4, smooth_forces_m6;
+extern const struct dev_kernel smooth_candidates, smooth_sort, smooth_reaches, smooth_pairs,
+    smooth_density_m4, smooth_density_m6, smooth_forces_m4, smooth_forces_m6;
 #endif

@@ -2,7 +2,6 @@
 #include "smooth/smooth.h"
 
 #include "smooth/eos_kern.h"
-#include "smooth/point_kern.h"
 
 #define NAME(bar, symbol, name) [SMOOTH_##symbol] = name,
 static const char *const kernel_name[] = {SPH_KERNELS(NAME)};
@@ -55,8 +54,7 @@ void smooth_switch(const struct smooth_par *p, struct smooth *s, double dt)
     for (int64_t i = 0; i < s->n; i++) {
         double pressure, speed;
         smooth_pressure(p, s, i, &pressure, &speed);
-        const double rate = p->sigma * speed / s->h[i]; /* 1/τ */
-        s->alpha[i] = smooth_alpha_after(p, s->alpha[i], s->alpha_loc[i], s->divv[i], rate * dt,
-                                         dt);
+        s->alpha[i] = smooth_alpha_next(p, s->alpha[i], s->alpha_loc[i], s->divv[i], speed, s->h[i],
+                                        dt);
     }
 }

@@ -34,10 +34,10 @@ const char *smooth_switch_name(enum smooth_switch s);
 /* Particles of a rank: own ones 0 ≤ i < n, then copies of other ranks' ones n ≤ i < n + ghosts. */
 struct smooth {
     int64_t n, ghosts, room;
-    double *x[3], *v[3], *a[3];
+    double *x[3], *v[3], *a[3], *v_half[3];
     int64_t *id;
     int8_t *type;
-    double *u, *h, *alpha, *divv, *du, *omega, *alpha_loc, *vsig, *near;
+    double *u, *h, *alpha, *divv, *du, *omega, *alpha_loc, *vsig, *near, *u_half;
 };
 enum smooth_column {
 #define COLUMN(symbol, ...) SMOOTH_##symbol##_COLUMN,
@@ -46,7 +46,7 @@ enum smooth_column {
     SMOOTH_COLUMNS
 };
 enum smooth_ghost { SMOOTH_FIRST, SMOOTH_SECOND, SMOOTH_NEVER };
-enum smooth_keep { SMOOTH_STATE, SMOOTH_SCRATCH };
+enum smooth_keep { SMOOTH_STATE, SMOOTH_MOVES, SMOOTH_SCRATCH };
 struct smooth_row {
     const char *name;
     char type; /* d double, q int64_t, b int8_t: as hdf5/file.h has them */
@@ -55,6 +55,12 @@ struct smooth_row {
     enum smooth_keep keep;
 };
 extern const struct smooth_row smooth_row[SMOOTH_COLUMNS];
+typedef uint32_t smooth_set; /* a set of columns: bit c */
+#define SMOOTH_BIT(symbol) ((smooth_set)1 << SMOOTH_##symbol##_COLUMN)
+enum { SMOOTH_ALL = (1 << SMOOTH_COLUMNS) - 1 };
+/* The columns that copies on other ranks get at this occasion, and those that are kept so. */
+smooth_set smooth_columns_of(enum smooth_ghost g);
+smooth_set smooth_columns_kept(enum smooth_keep k);
 /* The address of the member that points to a column. */
 void **smooth_at(struct smooth *p, enum smooth_column c);
 void smooth_reserve(struct smooth *p, int64_t room); /* rows of all columns; keeps contents */

@@ -1,102 +1,25 @@
 #include "smooth/smooth_dev.h"
 
 #include "base/mem.h"
-#include "smooth/kernels.h"
+#include "smooth/dev_priv.h"
 #include "smooth/priv.h"
-#include "tree/near_dev.h"
 
-/* Rows that density and forces keep in the order of the tree; density has v and a in the
- * first ones. */
 enum {
-#define ROW(name) SORTED_##name,
-    SMOOTH_PAIR(ROW)
-#undef ROW
-        SORTED_reach2,
-    SORTED
+    POSITION = SMOOTH_BIT(X) | SMOOTH_BIT(Y) | SMOOTH_BIT(Z),
+    VELOCITY = SMOOTH_BIT(VX) | SMOOTH_BIT(VY) | SMOOTH_BIT(VZ),
+    ACCELERATION = SMOOTH_BIT(AX) | SMOOTH_BIT(AY) | SMOOTH_BIT(AZ),
+    FOUND = SMOOTH_BIT(H) | SMOOTH_BIT(OMEGA) | SMOOTH_BIT(DIVV) | SMOOTH_BIT(ALPHA_LOC),
+    PUSHED = ACCELERATION | SMOOTH_BIT(DU) | SMOOTH_BIT(VSIG) | SMOOTH_BIT(NEAR)
 };
-
-struct smooth_dev {
-    struct dev *dev;           /* lent */
-    struct dev_stream *stream; /* lent */
-    struct near_dev *tree;
-    struct near_dev_lists lists;
-    int64_t rows; /* particles that there is room for */
-    /* By number: the columns, where neighbours are sought, which have no h. */
-    struct dev_room column[SMOOTH_COLUMNS], reach, fault;
-    struct dev_room sorted[SORTED], begin, counter;
-};
-
-struct smooth_dev *smooth_dev_new(struct dev *d, struct dev_stream *s)
-{
-    struct smooth_dev *to = mem_zero(sizeof *to, "device");
-    to->dev = d;
-    to->stream = s;
-    return to;
-}
-
-void smooth_dev_free(struct smooth_dev **at)
-{
-    struct smooth_dev *d = *at;
-    if (!d) return;
-    near_dev_free(&d->tree);
-    near_dev_lists_free(d->stream, &d->lists);
-    for (int c = 0; c < SMOOTH_COLUMNS; c++) dev_drop(d->stream, d->column[c].p);
-    for (int i = 0; i < SORTED; i++) dev_drop(d->stream, d->sorted[i].p);
-    struct dev_room *const room[] = {&d->reach, &d->fault, &d->begin, &d->counter};
-    for (size_t i = 0; i < sizeof room / sizeof *room; i++) dev_drop(d->stream, room[i]->p);
-    FREE(*at);
-}
-
-/* ---- memory ---- */
-
-enum err smooth_dev_reserve(struct smooth_dev *d, int64_t rows)
-{
-    static const char name[] = "smoothed particles";
-    if (rows <= d->rows) return OK;
-    const int64_t more = rows + rows / 8; /* ghosts come and go */
-    const size_t n = (size_t)more;
-    for (int c = 0; c < SMOOTH_COLUMNS; c++)
-        TRY(dev_room_need(d->stream, &d->column[c], smooth_row[c].bytes * n, name));
-    for (int i = 0; i < SORTED; i++)
-        TRY(dev_room_need(d->stream, &d->sorted[i], sizeof(double) * n, name));
-    TRY(dev_room_need(d->stream, &d->reach, sizeof(double) * n, name));
-    TRY(dev_room_need(d->stream, &d->fault, n, name));
-    TRY(dev_room_need(d->stream, &d->counter, sizeof(int64_t) * SMOOTH_COUNTERS, name));
-    d->rows = more;
-    return OK;
-}
-
-/* Copies the first rows of columns to the device. */
-static void put(struct smooth_dev *d, struct smooth *s, int n, const enum smooth_column *which,
-                int64_t rows)
-{
-    for (int i = 0; i < n; i++) {
-        const enum smooth_column c = which[i];
-        dev_put(d->stream, d->column[c].p, *smooth_at(s, c), smooth_row[c].bytes * (size_t)rows);
-    }
-}
-
-/* Copies columns of own particles back. */
-static void get(struct smooth_dev *d, struct smooth *s, int n, const enum smooth_column *which)
-{
-    for (int i = 0; i < n; i++) {
-        const enum smooth_column c = which[i];
-        dev_get(d->stream, *smooth_at(s, c), d->column[c].p, smooth_row[c].bytes * (size_t)s->n);
-    }
-}
-
-#define COUNT(which) ((int)(sizeof(which) / sizeof *(which)))
 
 /* ---- the tree ---- */
 
 enum err smooth_dev_tree(struct smooth_dev *d, struct smooth *s, const struct near_frame *frame)
 {
-    static const enum smooth_column which[] = {SMOOTH_X_COLUMN, SMOOTH_Y_COLUMN, SMOOTH_Z_COLUMN,
-                                               SMOOTH_ID_COLUMN};
     const int64_t rows = s->n + s->ghosts;
     near_dev_free(&d->tree);
-    TRY(smooth_dev_reserve(d, rows));
-    put(d, s, COUNT(which), which, rows);
+    TRY(smooth_dev_reserve(d, s, rows));
+    smooth_dev_need(d, s, POSITION | SMOOTH_BIT(ID));
     const struct near_points p = {
         rows,
         {d->column[SMOOTH_X_COLUMN].p, d->column[SMOOTH_Y_COLUMN].p, d->column[SMOOTH_Z_COLUMN].p},
@@ -129,8 +52,6 @@ static enum err find(struct smooth_dev *d, int64_t own, bool mutual, struct smoo
 
 static const enum smooth_column moving[] = {SMOOTH_VX_COLUMN, SMOOTH_VY_COLUMN, SMOOTH_VZ_COLUMN,
                                             SMOOTH_AX_COLUMN, SMOOTH_AY_COLUMN, SMOOTH_AZ_COLUMN};
-static const enum smooth_column found[] = {SMOOTH_H_COLUMN, SMOOTH_OMEGA_COLUMN, SMOOTH_DIVV_COLUMN,
-                                           SMOOTH_ALPHA_LOC_COLUMN};
 
 /* Velocities and accelerations in the order of the tree. */
 static void sort_moving(struct smooth_dev *d, struct smooth_density_args *a)
@@ -144,22 +65,25 @@ static void sort_moving(struct smooth_dev *d, struct smooth_density_args *a)
     dev_launch(d->stream, &smooth_sort, dev_blocks(sort.n), &sort);
 }
 
-static void density_ready(struct smooth_dev *d, struct smooth *s, const double *reach)
+/* Reaches of own particles; ghosts seek no neighbours. */
+static void density_ready(struct smooth_dev *d, struct smooth *s, double factor)
 {
-    static const enum smooth_column own[] = {SMOOTH_U_COLUMN, SMOOTH_H_COLUMN};
-    put(d, s, COUNT(moving), moving, d->tree->n);
-    put(d, s, COUNT(own), own, s->n);
-    /* Ghosts seek no neighbours. */
-    dev_fill(d->stream, d->reach.p, 0, sizeof(double) * (size_t)d->tree->n);
-    dev_put(d->stream, d->reach.p, reach, sizeof(double) * (size_t)s->n);
+    smooth_dev_need(d, s, VELOCITY | ACCELERATION | SMOOTH_BIT(U) | SMOOTH_BIT(H));
+    dev_launch(d->stream, &smooth_reaches, dev_blocks(d->tree->n),
+               &(struct smooth_reaches_args){.n = (int32_t)d->tree->n,
+                                             .own = (int32_t)s->n,
+                                             .factor = factor,
+                                             .h = d->column[SMOOTH_H_COLUMN].p,
+                                             .reach = d->reach.p});
     dev_fill(d->stream, d->fault.p, 0, (size_t)s->n);
     dev_fill(d->stream, d->counter.p, 0, sizeof(int64_t) * SMOOTH_COUNTERS);
 }
 
 /* The error of the particle of the smallest id. */
-static enum err complain(struct smooth_dev *d, const struct smooth *s)
+static enum err complain(struct smooth_dev *d, struct smooth *s)
 {
     const size_t n = (size_t)s->n;
+    TRY(smooth_dev_home(d, s, SMOOTH_BIT(ID)));
     int8_t *fault = mem_new(n, "faults");
     double *h = mem_new(sizeof *h * n, "faults");
     int64_t bad = -1;
@@ -175,13 +99,13 @@ static enum err complain(struct smooth_dev *d, const struct smooth *s)
 }
 
 enum err smooth_dev_density(struct smooth_dev *d, const struct smooth_par *p, struct smooth *s,
-                            const double *reach, int64_t *beyond)
+                            double factor, int64_t *beyond)
 {
     struct smooth_density_args a = {.par = *p};
     int64_t counter[SMOOTH_COUNTERS];
     *beyond = 0;
     if (s->n == 0) return OK;
-    density_ready(d, s, reach);
+    density_ready(d, s, factor);
     TRY(find(d, s->n, false, &a.tree));
     sort_moving(d, &a);
     a.everywhere = smooth_everywhere(p, d->tree->frame.side);
@@ -195,26 +119,11 @@ enum err smooth_dev_density(struct smooth_dev *d, const struct smooth_par *p, st
     dev_get(d->stream, counter, d->counter.p, sizeof counter);
     TRY(dev_wait(d->stream));
     *beyond = counter[SMOOTH_COUNT_BEYOND];
-    if (counter[SMOOTH_COUNT_FAULTS] > 0) return complain(d, s);
-    get(d, s, COUNT(found), found);
-    return dev_wait(d->stream);
+    smooth_dev_changed(d, FOUND, true);
+    return counter[SMOOTH_COUNT_FAULTS] > 0 ? complain(d, s) : OK;
 }
 
 /* ---- forces ---- */
-
-static const enum smooth_column pushed[] = {SMOOTH_AX_COLUMN,   SMOOTH_AY_COLUMN,
-                                            SMOOTH_AZ_COLUMN,   SMOOTH_DU_COLUMN,
-                                            SMOOTH_VSIG_COLUMN, SMOOTH_NEAR_COLUMN};
-
-static void forces_ready(struct smooth_dev *d, struct smooth *s)
-{
-    static const enum smooth_column all[] = {
-        SMOOTH_VX_COLUMN, SMOOTH_VY_COLUMN,    SMOOTH_VZ_COLUMN,   SMOOTH_U_COLUMN,
-        SMOOTH_H_COLUMN,  SMOOTH_ALPHA_COLUMN, SMOOTH_OMEGA_COLUMN};
-    static const enum smooth_column own[] = {SMOOTH_TYPE_COLUMN};
-    put(d, s, COUNT(all), all, d->tree->n);
-    put(d, s, COUNT(own), own, s->n);
-}
 
 /* Fills the rows that pairs need, and the reach of each point. */
 static void prepare(struct smooth_dev *d, const struct smooth_par *p)
@@ -227,7 +136,8 @@ static void prepare(struct smooth_dev *d, const struct smooth_par *p)
                                   .from.alpha = d->column[SMOOTH_ALPHA_COLUMN].p,
                                   .from.omega = d->column[SMOOTH_OMEGA_COLUMN].p,
                                   .reach = d->reach.p,
-                                  .reach2 = d->sorted[SORTED_reach2].p};
+                                  .reach2 = d->sorted[SORTED_reach2].p,
+                                  .counter = d->counter.p};
     for (int k = 0; k < 3; k++) {
         a.from.x[k] = d->column[SMOOTH_X_COLUMN + k].p;
         a.from.v[k] = d->column[SMOOTH_VX_COLUMN + k].p;
@@ -238,13 +148,27 @@ static void prepare(struct smooth_dev *d, const struct smooth_par *p)
     dev_launch(d->stream, &smooth_pairs, dev_blocks(a.n), &a);
 }
 
+/* An error names a particle whose h or Ω is not positive. */
+static enum err check_positive(struct smooth_dev *d, struct smooth *s)
+{
+    int64_t counter[SMOOTH_COUNTERS];
+    dev_get(d->stream, counter, d->counter.p, sizeof counter);
+    TRY(dev_wait(d->stream));
+    if (counter[SMOOTH_COUNT_FAULTS] == 0) return OK;
+    TRY(smooth_dev_home(d, s, SMOOTH_ALL));
+    return smooth_check_positive(s);
+}
+
 enum err smooth_dev_forces(struct smooth_dev *d, const struct smooth_par *p, struct smooth *s)
 {
     struct smooth_forces_args a = {.par = *p};
-    TRY(smooth_check_positive(s));
     if (s->n == 0) return OK;
-    forces_ready(d, s);
+    smooth_dev_need(d, s,
+                    POSITION | VELOCITY | SMOOTH_BIT(U) | SMOOTH_BIT(H) | SMOOTH_BIT(ALPHA) |
+                        SMOOTH_BIT(OMEGA) | SMOOTH_BIT(TYPE));
+    dev_fill(d->stream, d->counter.p, 0, sizeof(int64_t) * SMOOTH_COUNTERS);
     prepare(d, p);
+    TRY(check_positive(d, s));
     TRY(find(d, s->n, true, &a.tree));
     a.reach2 = d->sorted[SORTED_reach2].p;
 #define ROW(name) a.name = d->sorted[SORTED_##name].p;
@@ -256,6 +180,6 @@ enum err smooth_dev_forces(struct smooth_dev *d, const struct smooth_par *p, str
     a.near = d->column[SMOOTH_NEAR_COLUMN].p;
     dev_launch(d->stream, p->kernel == SMOOTH_M4 ? &smooth_forces_m4 : &smooth_forces_m6,
                d->tree->nleaf, &a);
-    get(d, s, COUNT(pushed), pushed);
-    return dev_wait(d->stream);
+    smooth_dev_changed(d, PUSHED, true);
+    return OK;
 }

@@ -29,6 +29,14 @@ KERNEL(smooth_sort, struct smooth_sort_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
+KERNEL(smooth_reaches, struct smooth_reaches_args, struct dev_nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        const int32_t i = b->index * DEV_THREADS + t;
+        if (i < a->n) a->reach[i] = i < a->own ? a->factor * a->h[i] : 0;
+    }
+}
+
 KERNEL(smooth_pairs, struct smooth_pairs_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {
@@ -38,6 +46,7 @@ KERNEL(smooth_pairs, struct smooth_pairs_args, struct dev_nothing, DEV_THREADS)
         const double h = a->from.h[row],
                      x[3] = {a->from.x[0][row], a->from.x[1][row], a->from.x[2][row]};
         const double reach = kern_support(a->par.kernel) * h;
+        if (!(h > 0 && a->from.omega[row] > 0)) dev_add_i64(&a->counter[SMOOTH_COUNT_FAULTS], 1);
         struct smooth_self self = smooth_self_of(&a->par, h, a->from.omega[row], a->from.u[row], x);
         self.vx = a->from.v[0][row], self.vy = a->from.v[1][row], self.vz = a->from.v[2][row];
         self.alpha_c = a->from.alpha[row] * self.c;

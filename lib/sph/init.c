@@ -78,10 +78,10 @@ static enum err plan(struct setup *k)
     return k->open ? OK : check_box(k);
 }
 
-/* Of all columns of all candidates, with those of struct sph in the middle of a step. */
+/* Of all columns of all candidates, and of their reach. */
 static double bytes(const struct setup *k)
 {
-    size_t row = 5 * sizeof(double);
+    size_t row = sizeof(double);
     for (int c = 0; c < SMOOTH_COLUMNS; c++) row += smooth_row[c].bytes;
     return (double)k->n * (double)row;
 }

@@ -56,10 +56,7 @@ static void reserve(void *owner, int64_t rows)
     rows += rows / 4 + 64;
     smooth_reserve(&s->p, rows);
     s->room = rows;
-    const size_t bytes = (size_t)rows * sizeof(double);
-    for (int d = 0; d < 3; d++) s->v_half[d] = mem_grow(s->v_half[d], bytes, "sph");
-    s->u_half = mem_grow(s->u_half, bytes, "sph");
-    s->reach = mem_grow(s->reach, bytes, "sph");
+    s->reach = mem_grow(s->reach, (size_t)rows * sizeof *s->reach, "sph");
 }
 
 static void join_swarm(struct sph *s)
@@ -71,9 +68,7 @@ static void join_swarm(struct sph *s)
     w->owner = s;
     for (int c = 0; c < SMOOTH_COLUMNS; c++)
         swarm_add(w, smooth_at(&s->p, c), smooth_row[c].bytes,
-                  smooth_row[c].keep == SMOOTH_STATE || c == SMOOTH_NEAR_COLUMN);
-    for (int d = 0; d < 3; d++) swarm_add(w, (void **)&s->v_half[d], sizeof(double), true);
-    swarm_add(w, (void **)&s->u_half, sizeof(double), true);
+                  smooth_row[c].keep != SMOOTH_SCRATCH);
 }
 
 static void configure(struct sph *t, struct sim *s)
@@ -116,8 +111,8 @@ static enum err place(struct sph *t)
     sph_centre(t);
     reserve(t, t->p.n + 1);
     sph_count(t);
-    for (int d = 0; d < 3; d++) memset(t->v_half[d], 0, (size_t)t->p.n * sizeof(double));
-    memset(t->u_half, 0, (size_t)t->p.n * sizeof(double));
+    for (int d = 0; d < 3; d++) memset(t->p.v_half[d], 0, (size_t)t->p.n * sizeof(double));
+    memset(t->p.u_half, 0, (size_t)t->p.n * sizeof(double));
     for (int64_t i = 0; i < t->p.n; i++) t->p.near[i] = 1; /* the cost until an evaluation */
     TRY(swarm_balance(&t->swarm, NULL));
     t->p.n = t->swarm.n, t->p.ghosts = 0;
@@ -165,8 +160,6 @@ static void fini(struct sim *s)
     near_free(&t->near);
     swarm_fini(&t->swarm);
     smooth_free(&t->p);
-    for (int d = 0; d < 3; d++) FREE(t->v_half[d]);
-    FREE(t->u_half);
     FREE(t->reach);
     FREE(t->sink);
     FREE(s->run.own);
@@ -176,12 +169,13 @@ static void fini(struct sim *s)
 
 static bool is_finite(const struct sim *s)
 {
-    const struct sph *t = s->run.own;
+    struct sph *t = s->run.own;
+    if (sph_home(t, SMOOTH_ALL) != OK) return false;
     double sum = 0 * s->time.t; /* 0 times an infinity or NaN is NaN */
     for (int c = 0; c < SMOOTH_COLUMNS; c++) {
         const struct smooth_row *r = &smooth_row[c];
         if (r->type != 'd' || r->keep != SMOOTH_STATE) continue;
-        const double *x = *smooth_at((struct smooth *)(uintptr_t)&t->p, c);
+        const double *x = *smooth_at(&t->p, c);
 #pragma omp parallel for simd schedule(static) reduction(+ : sum)
         for (int64_t i = 0; i < t->p.n; i++) sum += 0 * x[i];
     }
@@ -206,10 +200,12 @@ static enum err coarse(struct sim *s)
     t->begun = true;
     sim_poll(s);
     const double dt = longest(t);
+    if (sph_series_due(t, it)) TRY(sph_home(t, SMOOTH_ALL));
     if (sph_series_due(t, it)) TRY(sph_series_row(s, t, it, dt));
     const bool endless = dt >= DBL_MAX && is_finite(s);
     if (!endless && !(dt > 0 && dt < DBL_MAX)) s->run.end.broken = true;
     if (s->run.end.broken || sim_at_end(s)) {
+        sph_dev_report(t);
         s->run.end.done = true;
         return OK;
     }

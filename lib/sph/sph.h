@@ -33,12 +33,11 @@ struct sph {
     double dt;             /* length of the last step; 0: none yet */
     double dt_next;        /* longest step that the last evaluation allows */
     double epot;           /* potential energy at the last evaluation, all ranks */
-    /* Velocity and energy in the middle of a step; distance within which neighbours are sought. */
-    double *v_half[3], *u_half, *reach;
-    int64_t room;         /* rows of these */
-    struct sphfile *from; /* checkpoint while it is read */
-    bool begun;           /* energies.txt has its head */
-    bool expect;          /* setups only count their particles */
+    double *reach;         /* distance within which neighbours are sought */
+    int64_t room;          /* rows of it */
+    struct sphfile *from;  /* checkpoint while it is read */
+    bool begun;            /* energies.txt has its head */
+    bool expect;           /* setups only count their particles */
 };
 
 /* The number of particles of this rank has changed: that of the swarm follows. */

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "sph/device.h"
 #include "sph/run.h"
 #include "sphfile/either.h"
 
@@ -26,6 +27,7 @@ _Static_assert(sizeof(struct sph_sink) == SINK_WIDTH * sizeof(double), "a column
 enum err sph_write(struct sim *s, const struct ckpt_head *h)
 {
     struct sph *t = s->run.own;
+    TRY(sph_home(t, SMOOTH_ALL));
     struct sphfile_head g = {.n = t->total,
                              .t = s->time.t,
                              .dt = t->dt,

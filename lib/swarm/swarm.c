@@ -7,8 +7,6 @@
 #include "swarm/priv.h"
 
 static const bool WALLS[6] = {true, true, true, true, true, true}, NO_WALLS[6] = {false};
-/* Beyond this a squared distance may overflow. */
-static const double FAR = 1e150;
 
 void swarm_init(struct swarm *s, const struct comm *c, enum domain_kind kind, const double lo[3],
                 const double side[3], bool periodic)
@@ -49,8 +47,8 @@ static int64_t bad_row(const struct swarm *s)
     double *const *x = s->x;
 #pragma omp parallel for schedule(static) reduction(min : bad) if (s->n > SWARM_FEW)
     for (int64_t i = 0; i < s->n; i++) {
-        bool good = fabs(x[0][i]) <= FAR && fabs(x[1][i]) <= FAR && fabs(x[2][i]) <= FAR;
-        if (!good && i < bad) bad = i;
+        const double at[3] = {x[0][i], x[1][i], x[2][i]};
+        if (!near_has_place(at) && i < bad) bad = i;
     }
     return bad == INT64_MAX ? -1 : bad;
 }
@@ -62,17 +60,8 @@ static enum err check_positions(const struct swarm *s)
         FAIL(ERR_LIMIT,
              "particle in row %lld of rank %d is at %g %g %g: a position must be finite and below "
              "%g; a shorter step may help",
-             (long long)i, s->comm->rank, s->x[0][i], s->x[1][i], s->x[2][i], FAR);
+             (long long)i, s->comm->rank, s->x[0][i], s->x[1][i], s->x[2][i], NEAR_FAR);
     return OK;
-}
-
-/* A position inside the box stays as it is. Rounding may put one from just below the box on its
- * upper side, which is its lower side. */
-static double wrapped(double x, double lo, double side)
-{
-    if (x >= lo && x < lo + side) return x;
-    x -= side * floor((x - lo) / side);
-    return x >= lo && x < lo + side ? x : lo;
 }
 
 static void wrap(struct swarm *s)
@@ -80,7 +69,7 @@ static void wrap(struct swarm *s)
     for (int a = 0; a < 3; a++) {
         double *x = s->x[a], lo = s->frame.lo[a], side = s->frame.side[a];
 #pragma omp parallel for schedule(static) if (s->n > SWARM_FEW)
-        for (int64_t i = 0; i < s->n; i++) x[i] = wrapped(x[i], lo, side);
+        for (int64_t i = 0; i < s->n; i++) x[i] = near_wrapped(x[i], lo, side);
     }
 }
 

@@ -129,6 +129,22 @@ PTAH_HD_FN void near_reach_join(struct near_node *node, int32_t i)
     node[i].reach = a > b ? a : b;
 }
 
+/* Whether a position is finite and so near that squares of distances are, too. */
+#define NEAR_FAR 1e150
+PTAH_HD_FN bool near_has_place(const double x[3])
+{
+    return fabs(x[0]) <= NEAR_FAR && fabs(x[1]) <= NEAR_FAR && fabs(x[2]) <= NEAR_FAR;
+}
+
+/* A position along a periodic axis, inside the box: one that is there stays as it is. Rounding may
+ * put one from just below the box on its upper side, which is its lower side. */
+PTAH_HD_FN double near_wrapped(double x, double lo, double side)
+{
+    if (x >= lo && x < lo + side) return x;
+    x -= side * floor((x - lo) / side);
+    return x >= lo && x < lo + side ? x : lo;
+}
+
 /* A search for nodes near a box, which has a margin for rounding; periods are infinite along axes
  * that are not periodic. */
 struct near_query {

@@ -5,6 +5,8 @@
  *     device KIND poisson LEVEL       a solve of a complete periodic level, and its force; V-cycle:
  *                                     the time of all, by cycles
  *     device KIND fourier LEVEL       the same in Fourier space (gpu_fft); Fourier: the time of all
+ *     device KIND sph LEVEL           8^LEVEL smoothed particles on a lattice with noise: the tree,
+ *                                     density and forces; smooth: both. Wall times; not cpu
  *     device KIND bus                 copies, and how long a launch takes
  *
  * KIND: cuda or host (gpu_device); cpu: the CPU code. Rows on stdout, tab-separated: kernel, level,
@@ -24,6 +26,8 @@
 #include "hydro/hydro_dev.h"
 #include "oct/mirror.h"
 #include "patch/reflux.h"
+#include "smooth/smooth_dev.h"
+#include "smooth_world.h"
 
 enum { REPEATS = 5 };
 
@@ -275,6 +279,55 @@ static void poisson(struct bench *x, int l, bool fourier)
     mesh_fini(m);
 }
 
+/* ---- smoothed particles ---- */
+
+/* Wall time of what a step does to 8^level particles: the tree, densities, forces. */
+static void smoothed(struct bench *x, int level)
+{
+    enum { TREE, DENSITY, FORCES, PARTS };
+    static const char *const name[] = {"near", "smooth_density", "smooth_forces"};
+    const int side = 1 << level;
+    const int64_t n = (int64_t)side * side * side;
+    const struct near_frame f = {.side = {1, 1, 1}, .period = {1, 1, 1}};
+    struct smooth_par p = smooth_world_par(SMOOTH_M4, n);
+    struct smooth s;
+    double least[PARTS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
+    int64_t beyond;
+    p.h_tol = 1e-4;
+    smooth_world_init(&s, n);
+    smooth_world_lattice(&s, side);
+    x->stream = dev_stream_new(x->dev);
+    struct smooth_dev *on = smooth_dev_new(x->dev, x->stream);
+    fail_if(smooth_dev_reserve(on, &s, n));
+    smooth_dev_need(on, &s, SMOOTH_ALL);
+    fail_if(dev_wait(x->stream));
+    for (int k = 0; k < REPEATS; k++) {
+        double at[PARTS + 1];
+        at[TREE] = timer_wall();
+        fail_if(smooth_dev_tree(on, &s, &f));
+        fail_if(dev_wait(x->stream));
+        at[DENSITY] = timer_wall();
+        fail_if(smooth_dev_density(on, &p, &s, 1.1 * smooth_support(p.kernel), &beyond));
+        fail_if(dev_wait(x->stream));
+        at[FORCES] = timer_wall();
+        fail_if(smooth_dev_forces(on, &p, &s));
+        fail_if(dev_wait(x->stream));
+        at[PARTS] = timer_wall();
+        for (int i = 0; i < PARTS; i++) least[i] = fmin(least[i], at[i + 1] - at[i]);
+    }
+    printf("kernel\tlevel\tlaunches\tms\tcells\tcells_s\tbytes_s\n");
+    for (int i = 0; i < PARTS; i++)
+        printf("%s\t%d\t1\t%.4f\t%lld\t%.4g\t0\n", name[i], level, 1e3 * least[i], (long long)n,
+               (double)n / least[i]);
+    const double both = least[DENSITY] + least[FORCES];
+    printf("smooth\t%d\t1\t%.4f\t%lld\t%.4g\t0\n", level, 1e3 * both, (long long)n,
+           (double)n / both);
+    smooth_dev_free(&on);
+    dev_settle(x->dev);
+    dev_stream_free(&x->stream);
+    smooth_free(&s);
+}
+
 /* ---- the bus ---- */
 
 static double seconds_of(struct dev *d, struct dev_stream *s, int way, char *there, char *here,
@@ -324,18 +377,19 @@ int main(int argc, char **argv)
     const char *what = argc > 2 ? argv[2] : "";
     bool uniform = strcmp(what, "uniform") == 0, levels = strcmp(what, "levels") == 0,
          potential = strcmp(what, "poisson") == 0, fourier = strcmp(what, "fourier") == 0,
-         copies = strcmp(what, "bus") == 0;
-    if (!copies && (argc < 4 || !(uniform || levels || potential || fourier))) {
+         copies = strcmp(what, "bus") == 0, sph = strcmp(what, "sph") == 0;
+    if (!copies && (argc < 4 || !(uniform || levels || potential || fourier || sph))) {
         fprintf(stderr, "usage: device KIND uniform LEVEL [SLOPE SOLVER [NVAR]]\n"
                         "       device KIND levels LEVEL\n       device KIND poisson LEVEL\n"
-                        "       device KIND fourier LEVEL\n       device KIND bus\n");
+                        "       device KIND fourier LEVEL\n       device KIND sph LEVEL\n"
+                        "       device KIND bus\n");
         return 1;
     }
     int level = argc > 3 ? number(argv[3]) : 0;
     if (argc > 5) par.slope_type = (enum slope)number(argv[4]);
     if (argc > 5) par.riemann = hydro_riemann_named(argv[5]);
     if (argc > 6) par.nvar = number(argv[6]);
-    bool cpu = strcmp(argv[1], "cpu") == 0 && !copies;
+    bool cpu = strcmp(argv[1], "cpu") == 0 && !copies && !sph;
     if (!cpu) x.dev = dev_open(&(struct dev_how){.kind = argv[1], .timed = true}, why);
     if (!cpu && !x.dev) {
         fprintf(stderr, "device: %s\n", why);
@@ -344,6 +398,7 @@ int main(int argc, char **argv)
     printf("# %s\n", cpu ? "the CPU" : dev_name(x.dev));
     if (uniform || levels) gas(&x, level, level + (levels ? 2 : 0));
     if (potential || fourier) poisson(&x, level, fourier);
+    if (sph) smoothed(&x, level);
     if (copies) bus(x.dev);
     if (x.dev) dev_close(&x.dev);
     return 0;

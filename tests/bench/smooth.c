@@ -25,23 +25,6 @@ static void must(enum err err)
     exit(1);
 }
 
-static void lattice(struct smooth *s, int side)
-{
-    struct rng r = rng_make(1, 2, 3);
-    for (int64_t i = 0; i < s->n; i++) {
-        const int64_t at[3] = {i % side, i / side % side, i / side / side};
-        for (int k = 0; k < 3; k++) {
-            double x = ((double)at[k] + 0.5 + 0.4 * (rng_uniform(&r) - 0.5)) / side;
-            s->x[k][i] = x - floor(x);
-            s->v[k][i] = rng_normal(&r);
-            s->a[k][i] = rng_normal(&r);
-        }
-        s->u[i] = 1 + rng_uniform(&r);
-        s->alpha[i] = rng_uniform(&r);
-        s->h[i] = 1.1 * 1.2 / side;
-    }
-}
-
 static void turn(const struct smooth_par *p, struct smooth *s, double *spent)
 {
     int64_t beyond;
@@ -81,7 +64,7 @@ int main(int argc, char **argv)
     p.h_tol = 1e-6;
     omp_set_num_threads(1);
     smooth_world_init(&s, n);
-    lattice(&s, side);
+    smooth_world_lattice(&s, side);
     turn(&p, &s, spent);
     for (int i = 0; i < TURNS; i++) {
         turn(&p, &s, spent);

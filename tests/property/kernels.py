@@ -49,7 +49,7 @@ LIMITS = {'fd_step': (128, 448, 2000, 25), 'fd_speed': (128, 0, 0, 25),
           'parts_move': (128, 96, 0, 25),
           'gas_moments': (128, 0, 0, 25), 'gas_mass': (80, 0, 0, 37),
           'smooth_density': (128, 0, 0, 18), 'smooth_forces': (128, 32, 64, 25),
-          'smooth_pairs': (112, 0, 0, 25),
+          'smooth_pairs': (112, 0, 0, 25), 'sph_': (112, 0, 0, 25),
           'fourier': (96, 0, 0, 25), 'near_fill': (80, 0, 0, 37),
           'phi_guess': (80, 64, 0, 37), 'phi_beyond': (80, 64, 0, 37), 'phi_energy': (96, 0, 0, 25)}
 OTHERS = (64, 0, 0, 50)

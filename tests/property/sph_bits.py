@@ -21,6 +21,7 @@ acceleration, particles that two point masses accrete on two ranks.
 # test: disc device tier=check timeout=120 ranks=3
 # test: evrard restart tier=check timeout=120 ranks=3
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -91,6 +92,21 @@ def device(v, case, first):
             'sph_params/gpu=.true.', "run_params/gpu_device='host'",
             'run_params/gpu_seed=%d' % seed])
         v.same(name, differs(first, result(name, r)), [])
+    if case == 'sedov':
+        resident(v)
+
+
+def resident(v):
+    """Columns of a run on one rank stay on the device."""
+    moved = []
+    for steps in (1, 1 + STEPS):
+        r = smoothed.simulate(text('sedov', steps), 'resident%d' % steps, options=(), settings=[
+            'sph_params/gpu=.true.', "run_params/gpu_device='host'", 'run_params/gpu_seed=1',
+            'sph_params/diag_every=0', 'sph_params/balance_every=1000',
+            'output_params/foutput=0'])
+        mb = re.search(r'Device: ([0-9.]+) MB to it and ([0-9.]+) MB back', r.out + r.err)
+        moved.append(float(mb.group(1)) + float(mb.group(2)))
+    v.check('MB that %d more steps move' % STEPS, moved[1] - moved[0], 0.06 * moved[0])
 
 
 def main():

@@ -64,6 +64,15 @@ static void close_dev(struct place_dev *q)
     dev_close(&q->dev);
 }
 
+/* Ghosts have the columns that the host knows. */
+static enum err fill_ghosts(struct place_dev *q, struct smooth *s)
+{
+    const smooth_set second = smooth_columns_of(SMOOTH_SECOND);
+    TRY(smooth_dev_home(q->on, s, second));
+    smooth_dev_changed(q->on, second, false);
+    return OK;
+}
+
 /* h of both, with reaches that grow, then forces. */
 static enum err evaluate(const struct smooth_par *p, struct smooth *s, double period,
                          struct place_dev *q)
@@ -74,16 +83,19 @@ static enum err evaluate(const struct smooth_par *p, struct smooth *s, double pe
     double *reach = mem_new((size_t)(s->n + 1) * sizeof *reach, "reach");
     enum err err = OK;
     int64_t beyond = 1;
+    const double factor = 1.3 * smooth_support(p->kernel);
     if (q)
         TRY_OUT(smooth_dev_tree(q->on, s, &f));
     else
         t = smooth_world_near(s, period, 0);
     while (beyond > 0) {
-        for (int64_t i = 0; i < s->n; i++) reach[i] = 1.3 * smooth_support(p->kernel) * s->h[i];
-        TRY_OUT(q ? smooth_dev_density(q->on, p, s, reach, &beyond)
+        for (int64_t i = 0; i < s->n; i++) reach[i] = factor * s->h[i];
+        TRY_OUT(q ? smooth_dev_density(q->on, p, s, factor, &beyond)
                   : smooth_density(p, s, t, reach, &beyond));
     }
+    if (q) TRY_OUT(fill_ghosts(q, s));
     TRY_OUT(q ? smooth_dev_forces(q->on, p, s) : smooth_forces(p, s, t));
+    if (q) err = smooth_dev_home(q->on, s, SMOOTH_ALL);
 out:
     near_free(&t);
     FREE(reach);
@@ -109,7 +121,10 @@ struct trial {
 
 static void fill_scratch(struct smooth *s)
 {
-    for (int64_t i = 0; i < s->n; i++) s->alpha_loc[i] = s->vsig[i] = s->near[i] = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        s->alpha_loc[i] = s->vsig[i] = s->near[i] = s->u_half[i] = 0;
+        for (int k = 0; k < 3; k++) s->v_half[k][i] = 0;
+    }
 }
 
 static void compare(const struct trial *t)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "smooth/smooth.h"
 
 /* The usual numbers of a kernel and an adiabatic gas of n particles of total mass 1. */
@@ -37,6 +38,24 @@ static inline void smooth_world_init(struct smooth *s, int64_t n)
         s->id[i] = i, s->type[i] = SMOOTH_GAS, s->u[i] = 1;
         s->h[i] = s->alpha[i] = s->divv[i] = s->du[i] = 0;
         for (int k = 0; k < 3; k++) s->x[k][i] = s->v[k][i] = s->a[k][i] = 0;
+    }
+}
+
+/* side³ particles on a lattice with noise in a box of side 1. */
+static inline void smooth_world_lattice(struct smooth *s, int side)
+{
+    struct rng r = rng_make(1, 2, 3);
+    for (int64_t i = 0; i < s->n; i++) {
+        const int64_t at[3] = {i % side, i / side % side, i / side / side};
+        for (int k = 0; k < 3; k++) {
+            double x = ((double)at[k] + 0.5 + 0.4 * (rng_uniform(&r) - 0.5)) / side;
+            s->x[k][i] = x - floor(x);
+            s->v[k][i] = rng_normal(&r);
+            s->a[k][i] = rng_normal(&r);
+        }
+        s->u[i] = 1 + rng_uniform(&r);
+        s->alpha[i] = rng_uniform(&r);
+        s->h[i] = 1.1 * 1.2 / side;
     }
 }
 
