@@ -31,6 +31,8 @@ void rng_block(const uint32_t ctr[4], const uint32_t key[2], uint32_t out[4]);
 struct rng rng_make(uint64_t seed, uint64_t key, uint32_t step);
 uint32_t rng_word(struct rng *r);  /* 32 random bits */
 double rng_uniform(struct rng *r); /* in [0, 1), a multiple of 2^-53 */
-double rng_normal(struct rng *r);  /* mean 0, variance 1 (Box & Muller 1958) */
+/* The first rng_uniform of the streams of n keys, several at a time. */
+void rng_first(uint64_t seed, uint32_t step, int n, const int64_t *key, double *out);
+double rng_normal(struct rng *r); /* mean 0, variance 1 (Box & Muller 1958) */
 /* Poisson deviate for mean >= 0. Not thread-safe (lgamma). */
 int64_t rng_poisson(struct rng *r, double mean);

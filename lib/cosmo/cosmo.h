@@ -31,6 +31,7 @@ double cosmo_aexp(const struct cosmo *c, double time, double latest);
 void cosmo_at(const struct cosmo *c, double tau, double *aexp, double *hexp);
 /* da/dτ = sqrt(a³(Ω_m + Ω_Λ a³ + Ω_k a)). */
 double cosmo_dadtau(const struct cosmo_par *p, double a);
+double cosmo_d2adtau2(const struct cosmo_par *p, double a);    /* d²a/dτ² */
 double cosmo_growth_rate(const struct cosmo_par *p, double a); /* growth rate f = dlnD/dlna */
 /* Growth factor D(a), normalised to D ∝ a at early times. */
 double cosmo_growth(const struct cosmo_par *p, double a);
@@ -39,3 +40,6 @@ double cosmo_vfact(const struct cosmo_par *p, double a);
 /* Code units at a, in cgs: cm, g/cm³, s. */
 void cosmo_units(const struct cosmo_par *p, double aexp, double *unit_l, double *unit_d,
                  double *unit_t);
+/* Comoving distance ∫ da'/(a'² E) from a to 1, in units of c/H0, in flat space; negative beyond
+ * a = 1. */
+double cosmo_distance(const struct cosmo_par *p, double a);

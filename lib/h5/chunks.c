@@ -8,12 +8,18 @@ enum { PAGE_BITS_MAX = 30, ARRAY_BITS_MAX = 62 };
 
 /* ---- B-tree of version 1 ---- */
 
-/* Finds the entry of a node whose range contains element `first`. *next: address of the child,
- * whose key is returned as well. */
-static bool find_entry(struct h5_file *f, int64_t at, int level, int64_t first, struct h5_chunk *c,
-                       int64_t *key, int *depth)
+/* A walk down the tree to the chunk of an element. */
+struct walk {
+    int offsets;        /* numbers of an offset in a key: dimensions, and one more */
+    int64_t row, first; /* elements per step along the first dimension; the element */
+};
+
+/* Finds the entry of a node whose range contains the element. *next: address of the child, whose
+ * key is returned as well. */
+static bool find_entry(struct h5_file *f, int64_t at, int level, const struct walk *w,
+                       struct h5_chunk *c, int64_t *key, int *depth)
 {
-    int start = 8 + 2 * f->offset, row = 8 + 16 + f->offset;
+    int start = 8 + 2 * f->offset, row = 8 + 8 * w->offsets + f->offset;
     unsigned char *head = h5_load(f, at, start, "a tree of chunks");
     if (!head) return false;
     struct h5_bytes b = {head + 6, head + 8, false};
@@ -28,9 +34,9 @@ static bool find_entry(struct h5_file *f, int64_t at, int level, int64_t first, 
         struct h5_bytes r = {rows + i * row, rows + (i + 1) * row, false};
         int64_t bytes = (int64_t)h5_take(&r, 4);
         uint64_t skipped = h5_take(&r, 4), from = h5_take(&r, 8);
-        h5_take(&r, 8);
-        if (from > (uint64_t)first) break;
-        *key = (int64_t)from;
+        h5_cut(&r, 8 * (w->offsets - 1));
+        if (from > (uint64_t)(w->first / w->row)) break;
+        *key = (int64_t)from * w->row;
         *c = (struct h5_chunk){.bytes = bytes, .skipped = skipped, .at = h5_address(f, &r)};
         found = true;
     }
@@ -41,9 +47,10 @@ static bool find_entry(struct h5_file *f, int64_t at, int level, int64_t first, 
 static bool find_in_tree(struct h5_file *f, const struct h5_set *s, int64_t first,
                          struct h5_chunk *c)
 {
+    const struct walk w = {s->ndim + 1, s->row, first};
     int64_t at = s->at, key = -1;
     for (int level = -1, depth;; level = depth - 1) {
-        if (!find_entry(f, at, level, first, c, &key, &depth)) return false;
+        if (!find_entry(f, at, level, &w, c, &key, &depth)) return false;
         if (depth == 0) return key == first;
         at = c->at;
     }

@@ -3,11 +3,11 @@
  *
  * Supported is the part of HDF5 that checkpoints use: superblocks 0 to 3; groups of any kind,
  * except soft and external links; attributes; datasets of integers and reals, contiguous, compact,
- * or, with one dimension, chunked, with any chunk index of HDF5 1.0 to 2.0 and HDF5's own filters
- * (deflate, shuffle, Fletcher's checksum). Anything else is an error with a message. Checksums of
- * metadata are verified where the file has them. No number in the file is trusted: every read must
- * lie inside the file, every allocation is bounded by the file's size (deflated data: 1032 times)
- * or by a constant, and every walk has a budget.
+ * or chunked along the first dimension, with any chunk index of HDF5 1.0 to 2.0 and HDF5's own
+ * filters (deflate, shuffle, Fletcher's checksum). Anything else is an error with a message.
+ * Checksums of metadata are verified where the file has them. No number in the file is trusted:
+ * every read must lie inside the file, every allocation is bounded by the file's size (deflated
+ * data: 1032 times) or by a constant, and every walk has a budget.
  *
  * The first damage found is kept in f->err, with its message; later calls find nothing. A caller
  * may thus make several requests and check f->err once. */
@@ -60,6 +60,7 @@ struct h5_set {
     int64_t dim[H5_DIMENSIONS]; /* the last one fastest */
     int64_t at;    /* address of the data (contiguous) or of the chunk index (chunked) */
     int64_t chunk; /* elements per chunk; 0: not chunked */
+    int64_t row;   /* elements per step along the first dimension, with chunks */
     enum h5_index index;
     bool partial_plain;     /* a partial last chunk has no filters */
     struct h5_chunk single; /* the chunk of H5_SINGLE, with filters */
@@ -82,8 +83,7 @@ bool h5_attr(struct h5_file *f, int64_t object, const char *name, struct h5_valu
 /* Opens a dataset; name: for messages. */
 MUST_USE enum err h5_set_open(struct h5_file *f, int64_t object, const char *name,
                               struct h5_set *s);
-/* Opens a dataset of several dimensions, the last one fastest, which must be contiguous or compact.
- */
+/* Opens a dataset of several dimensions, the last one fastest; chunks must have whole rows. */
 MUST_USE enum err h5_table_open(struct h5_file *f, int64_t object, const char *name,
                                 struct h5_set *s);
 MUST_USE enum err h5_set_read(struct h5_file *f, struct h5_set *s, const char *name, int64_t first,

@@ -211,13 +211,29 @@ static bool sound_chunks(const struct h5_file *f, const struct h5_set *s)
            s->n <= f->size / size * DEFLATE_MAX + DEFLATE_MAX;
 }
 
+/* Reads the shape of chunks, numbers of `width` bytes, the last one the bytes of an element. Chunks
+ * must have whole rows: they divide the first dimension alone. */
+static bool take_shape(struct h5_bytes *b, int rank, int width, struct h5_set *s)
+{
+    const int64_t rows = (int64_t)h5_take(b, width);
+    bool whole = rank == s->ndim + 1 && rank >= 2 && rows > 0;
+    s->row = 1;
+    for (int d = 1; d < rank - 1; d++) {
+        const int64_t side = (int64_t)h5_take(b, width);
+        whole = whole && side == s->dim[d] && side > 0 && side <= CHUNK_MAX / s->row;
+        s->row *= whole ? side : 1;
+    }
+    const int64_t size = (int64_t)h5_take(b, width);
+    if (!whole || b->bad || size != h5_size(s->type) || rows > CHUNK_MAX / s->row) return false;
+    s->chunk = rows * s->row;
+    return true;
+}
+
 static bool read_chunked(const struct h5_file *f, struct h5_bytes b, struct h5_set *s)
 {
     int rank = (int)h5_take(&b, 1);
     s->at = h5_address(f, &b);
-    s->chunk = (int64_t)h5_take(&b, 4);
-    int size = (int)h5_take(&b, 4);
-    return !b.bad && rank == 2 && size == h5_size(s->type) && sound_chunks(f, s);
+    return rank <= H5_DIMENSIONS + 1 && take_shape(&b, rank, 4, s) && sound_chunks(f, s);
 }
 
 /* Reads a layout message of version 4 (HDF5 1.10) or 5, which has wider lengths of filtered chunks.
@@ -227,10 +243,9 @@ static bool read_indexed(const struct h5_file *f, struct h5_bytes b, struct h5_s
     static const int rest[] = {
         [H5_SINGLE] = 0, [H5_IMPLICIT] = 0, [H5_FIXED] = 1, [H5_EXTENSIBLE] = 5};
     int flags = (int)h5_take(&b, 1), rank = (int)h5_take(&b, 1), width = (int)h5_take(&b, 1);
-    if (rank != 2 || width < 1 || width > 8) return false;
+    if (rank > H5_DIMENSIONS + 1 || width < 1 || width > 8) return false;
     s->partial_plain = flags & 1;
-    s->chunk = (int64_t)h5_take(&b, width);
-    int64_t size = (int64_t)h5_take(&b, width);
+    if (!take_shape(&b, rank, width, s)) return false;
     int index = (int)h5_take(&b, 1);
     if (index < H5_SINGLE || index > H5_EXTENSIBLE)
         return false; /* index 5: B-tree of version 2, for more than one unlimited dimension */
@@ -241,7 +256,7 @@ static bool read_indexed(const struct h5_file *f, struct h5_bytes b, struct h5_s
     }
     h5_take(&b, rest[index]);
     s->at = h5_address(f, &b);
-    return !b.bad && size == h5_size(s->type) && sound_chunks(f, s);
+    return !b.bad && sound_chunks(f, s);
 }
 
 static bool read_layout(const struct h5_file *f, struct h5_bytes b, struct h5_set *s)
@@ -275,7 +290,9 @@ static const char *read_set(const struct h5_file *f, const struct h5_object *o, 
     if (s->n < 0) return max > 1 ? "has too many dimensions" : "is not one-dimensional";
     if (filters.p && !read_filters(filters, s)) return "has filters that are not supported";
     if (!layout.p || !read_layout(f, layout, s))
-        return "is stored in a way that is not supported, or lies beyond the end of the file";
+        return "is stored in a way that is not supported, such as chunks of parts of rows "
+               "(h5repack "
+               "-l CONTI changes that), or lies beyond the end of the file";
     return s->nfilter && !s->chunk ? "has filters, but no chunks" : NULL;
 }
 

@@ -204,6 +204,7 @@ void hdf5_small(struct hdf5_file *f, const char *path, char type, int64_t n, con
     if (f->err == OK && H5Dwrite(d, type_id(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, p) < 0)
         trouble(f, "write", path);
     H5Dclose(d);
+    if (f->plain) return;
     int64_t k = f->nsum + f->nsmall++;
     f->sum = mem_grow(f->sum, sizeof *f->sum * (size_t)(k + 1), "checkpoint");
     f->sum[k] = checksum_of(p, (size_t)(n * size_of(type)));
@@ -241,7 +242,7 @@ void hdf5_make_sets(struct hdf5_file *f)
         s->made = true;
         make_groups(f, s->path);
         s->id = make_dataset(f, s->path, s, f->deflate ? s->block : 0);
-        hdf5_attr(f, s->path, "checksum", 'q', 1, &s->sum);
+        if (!f->plain) hdf5_attr(f, s->path, "checksum", 'q', 1, &s->sum);
         s->at = f->deflate || !s->n ? 0 : (int64_t)H5Dget_offset(s->id);
         if (f->err == OK && s->at < 0) trouble(f, "place", s->path);
         if (!f->deflate) H5Dclose(s->id), s->id = -1;
@@ -270,8 +271,8 @@ static void lay_out(struct hdf5_file *f, hdf5_fill *fill, const void *ctx)
     if (f->err != OK) return;
     fill(f, ctx);
     hdf5_make_sets(f);
-    make_groups(f, "ptah/checksum");
-    if (f->err == OK && f->nsum + f->nsmall) {
+    if (!f->plain) make_groups(f, "ptah/checksum");
+    if (f->err == OK && !f->plain && f->nsum + f->nsmall) {
         f->sum_id = make_small(f, "ptah/checksum", 'q', f->nsum + f->nsmall);
         f->sum_at = (int64_t)H5Dget_offset(f->sum_id);
     }

@@ -36,6 +36,7 @@ struct hdf5_file {
     const struct comm *c;
     char path[4096];
     int deflate; /* compression level, 0: none */
+    bool plain;  /* set after hdf5_init: without checksums; others write the data */
     int nset, room;
     struct hdf5_set *set;
     int64_t nsum, nsmall, sum_at, sum_id; /* counts, offset and id of checksums */

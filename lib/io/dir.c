@@ -282,12 +282,12 @@ static enum err move(const char *from, const char *to)
     return OK;
 }
 
-enum err dir_replace(const char *from, const char *to)
+static enum err replace(const char *from, const char *to, bool synced)
 {
     char old[PATH_MAX];
     if (!file_exists(to)) {
         TRY(move(from, to));
-        return sync_parent(to);
+        return synced ? sync_parent(to) : OK;
     }
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) {
         snprintf(old, sizeof old, "%s", from);
@@ -300,9 +300,29 @@ enum err dir_replace(const char *from, const char *to)
         TRY(move(to, old));
         TRY(move(from, to));
     }
-    TRY(sync_parent(to));
+    if (synced) TRY(sync_parent(to));
     if (dir_remove(old) != OK)
         log_line(-1, " %s is in place, but the old one could not be removed: %s", to,
                  err_message());
+    return OK;
+}
+
+enum err dir_replace(const char *from, const char *to)
+{
+    return replace(from, to, true);
+}
+
+enum err dir_swap(const char *from, const char *to)
+{
+    return replace(from, to, false);
+}
+
+enum err dir_flush(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) FAIL(ERR_FILE, "%s: cannot open it: %s", dir, strerror(errno));
+    int failed = syncfs(fd) != 0 ? errno : 0;
+    close(fd);
+    if (failed) FAIL(ERR_FILE, "%s: cannot sync its file system: %s", dir, strerror(failed));
     return OK;
 }

@@ -4,6 +4,11 @@
 #include <png.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "io/file.h"
 
 enum { TEXT_MAX = 16 };
 
@@ -60,4 +65,37 @@ int image_write_png(FILE *out, int width, int height, const unsigned char *rgb,
     write_picture(p, info, width, height, rgb, text);
     png_destroy_write_struct(&p, &info);
     return fflush(out) == 0 ? 0 : errno;
+}
+
+static enum err read_image(const char *path, png_image *p, FILE *f, unsigned char **rgb)
+{
+    static const png_color white = {255, 255, 255};
+    if (!png_image_begin_read_from_stdio(p, f))
+        FAIL(ERR_FORMAT, "%s: is no PNG that can be read: %s", path, p->message);
+    if ((int64_t)p->width * p->height > IMAGE_PIXELS)
+        FAIL(ERR_FORMAT, "%s: the image has %lu x %lu pixels; at most %d in all are read", path,
+             (unsigned long)p->width, (unsigned long)p->height, IMAGE_PIXELS);
+    p->format = PNG_FORMAT_RGB;
+    *rgb = mem_new(PNG_IMAGE_SIZE(*p), "picture");
+    if (!png_image_finish_read(p, &white, *rgb, 0, NULL))
+        FAIL(ERR_FORMAT, "%s: the image is damaged: %s", path, p->message);
+    return OK;
+}
+
+enum err image_read_png(const char *path, int *width, int *height, unsigned char **rgb)
+{
+    png_image p = {.version = PNG_IMAGE_VERSION};
+    int fd;
+    int64_t size;
+    *rgb = NULL;
+    TRY(file_open(path, &fd, &size));
+    FILE *f = fdopen(fd, "rb");
+    if (!f) close(fd);
+    if (!f) FAIL(ERR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
+    const enum err err = read_image(path, &p, f, rgb);
+    *width = (int)p.width, *height = (int)p.height;
+    png_image_free(&p);
+    fclose(f);
+    if (err != OK) FREE(*rgb);
+    return err;
 }

@@ -198,7 +198,7 @@ static enum err try_create(struct temp *t, bool *again)
     return OK;
 }
 
-enum err temp_create(struct temp *t, const char *path)
+static enum err create(struct temp *t, const char *path, bool sweep)
 {
     enum { TRIES = 100 };
     bool again = true;
@@ -208,10 +208,32 @@ enum err temp_create(struct temp *t, const char *path)
         FAIL(ERR_FILE, "%.80s…: the path is too long", path);
     if (is_direct(path)) return open_direct(t);
     TRY(temp_may_write(path, true));
-    temp_sweep(path);
+    if (sweep) temp_sweep(path);
     for (int i = 0; again && i < TRIES; i++) TRY(try_create(t, &again));
     if (again) FAIL(ERR_FILE, "%s: cannot create: other programs are writing there", path);
     return OK;
+}
+
+enum err temp_create(struct temp *t, const char *path)
+{
+    return create(t, path, true);
+}
+
+enum err temp_create_quick(struct temp *t, const char *path)
+{
+    return create(t, path, false);
+}
+
+void temp_sweep_all(const char *dir)
+{
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char path[PATH_MAX];
+        if (temp_is(e->d_name) == 0) continue;
+        if (snprintf(path, sizeof path, "%s/%s", dir, e->d_name) < (int)sizeof path)
+            temp_clear(path);
+    }
+    if (d) closedir(d);
 }
 
 int temp_turn(const char *path)

@@ -27,6 +27,10 @@ MUST_USE enum err temp_may_write(const char *path, bool force);
 /* Creates a temporary file. If path names a device or a pipe, opens it for direct writing instead,
  * and waits up to two seconds for the reader of a pipe. After an error temp_drop is not needed. */
 MUST_USE enum err temp_create(struct temp *t, const char *path);
+/* temp_create without a search for leftovers, for files that share a directory with thousands of
+ * others; temp_sweep_all removes the leftovers of all files of a directory. */
+MUST_USE enum err temp_create_quick(struct temp *t, const char *path);
+void temp_sweep_all(const char *dir);
 /* Temporary name of another file, PATH.N, of a set whose first file is t, PATH.0; it is not treated
  * as a leftover as long as t is locked. */
 MUST_USE enum err temp_name(const struct temp *t, const char *path, char name[PATH_MAX]);
