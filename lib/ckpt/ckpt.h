@@ -18,6 +18,12 @@ struct ckpt_file {
     size_t bytes;
 };
 
+/* Numbers of clumps of particles of this rank, by id; other particles are in none. */
+struct ckpt_tags {
+    int64_t n;
+    int64_t *id, *clump; /* [n] */
+};
+
 struct ckpt_head { /* names and units as in the header of RAMSES's amr files */
     int ndim, levelmin, levelmax;
     int64_t ngridmax; /* RAMSES's ngridmax; 0: not set */
@@ -50,6 +56,8 @@ struct ckpt_head { /* names and units as in the header of RAMSES's amr files */
     const struct ckpt_rest *rest; /* data passed on unchanged; NULL: none (lent) */
     const struct ckpt_file *file; /* [nfile] text files of this rank (lent) */
     int nfile;
+    /* Clumps of particles, for formats that store them; NULL: not known (lent). */
+    const struct ckpt_tags *tags;
     int deflate;     /* HDF5 compression level 1..9, 0: none */
     unsigned legacy; /* RAMSES: flags of older layouts to be written */
     /* RAMSES binary: true to write ids and counts with 8 bytes even if 4 suffice. */

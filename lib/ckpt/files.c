@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/temp.h"
@@ -34,10 +35,20 @@ static bool is_number(const char *form)
     return strncmp(form, "NNNNN", DIGITS) == 0 || strncmp(form, "RRRRR", DIGITS) == 0;
 }
 
+/* Whether the rest of a form is the rank from 0, without leading zeros. */
+static bool is_plain(const char *form)
+{
+    return strcmp(form, "R0") == 0;
+}
+
 void files_name(enum files_kind k, int number, int rank, char name[FILES_NAME])
 {
     size_t n = 0;
     for (const char *f = ROW[k].form; *f; f++) {
+        if (is_plain(f)) {
+            snprintf(name + n, FILES_NAME - n, "%d", rank - 1);
+            return;
+        }
         bool is = is_number(f);
         int x = *f == 'N' ? number : rank;
         BUG_ON(n + DIGITS + 1 > FILES_NAME || (is && (x < 0 || x > 99999)));
@@ -69,9 +80,21 @@ static int get_number(const char *s)
     return x;
 }
 
+/* Parses a rank from 0; −1 for anything else. */
+static int get_plain(const char *s)
+{
+    size_t n = strlen(s);
+    bool is = n > 0 && n <= DIGITS && strspn(s, "0123456789") == n && (n == 1 || *s != '0');
+    return is ? (int)strtol(s, NULL, 10) : -1;
+}
+
 static bool fits(const char *name, const char *form, struct files_name *f)
 {
     while (*form) {
+        if (is_plain(form)) {
+            f->rank = get_plain(name) + 1;
+            return f->rank > 0;
+        }
         bool is = is_number(form);
         int x = is ? get_number(name) : 0;
         if (is ? x < 0 : *form != *name) return false;

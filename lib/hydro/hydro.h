@@ -26,6 +26,7 @@ struct hydro_par {
     int nvar; /* number of conserved variables (vars.n) */
     /* scratch memory lent by the caller; NULL: allocated for each step */
     struct patch_scratch *scratch;
+    const struct patch_flow *flow; /* lent: receives mass fluxes of steps; NULL: nothing does */
     struct gas_vars vars;
     double gamma, smallr, smallc, courant_factor;
     enum riemann riemann;

@@ -139,5 +139,5 @@ void mhd_update(struct mesh *m, int l, double dt, struct mhd_expansion e, const 
         e.growth != 1)
         x.gas.law.finish = finish;
     patch_update(m, l, dt, &x.gas.law,
-                 &(struct patch_how){a, p->gas->scratch, p->gas->tile_depth - 1});
+                 &(struct patch_how){a, p->gas->scratch, p->gas->tile_depth - 1, p->gas->flow});
 }

@@ -98,7 +98,8 @@ void mhd_diffuse(struct mesh *m, int l, double dt, const struct mhd_par *p)
     for (int f = 0; f < 6; f++) law->mirrored[f] = p->gas->bound[f] == BOUND_REFLECT;
     law->missing = missing;
     law->wall = wall;
-    patch_update(m, l, dt, law, &(struct patch_how){NULL, p->gas->scratch, p->gas->tile_depth - 1});
+    patch_update(m, l, dt, law,
+                 &(struct patch_how){NULL, p->gas->scratch, p->gas->tile_depth - 1, NULL});
 }
 
 int mhd_diffuse_nflux(const struct mesh *m)

@@ -38,7 +38,7 @@ static enum err each_file(struct walk *w)
 {
     struct stat st;
     snprintf(w->dir, sizeof w->dir, "%s", w->s->path);
-    if (stat(w->dir, &st) == 0 && S_ISREG(st.st_mode)) return OK; /* a file without others */
+    if (stat(w->dir, &st) != 0 || !S_ISDIR(st.st_mode)) return OK; /* a file, or the base of some */
     TRY(files_each(w->dir, one_name, w));
     for (int g = 1; w->s->group && (g - 1) * w->s->group < w->s->npiece; g++) {
         if (snprintf(w->dir, sizeof w->dir, "%s/group_%05d", w->s->path, g) >= (int)sizeof w->dir)

@@ -2,6 +2,7 @@
  * when it is complete, counts over all ranks, text files and tables. */
 #pragma once
 #include <limits.h>
+#include <stdio.h>
 
 #include "ckpt/batch.h"
 #include "ckpt/ckpt.h"
@@ -95,6 +96,8 @@ static inline int out_gravity_file(const struct ckpt_out *o)
 /* Is column c of particles in RAMSES files, and with which type? */
 bool out_has(const struct ckpt_out *o, int c);
 char out_type(const struct ckpt_out *o, int c);
+/* Prints the text of info_NNNNN.txt; d NULL: as of a single rank. */
+void out_info(FILE *t, const struct ckpt_out *o);
 /* Writes info_NNNNN.txt and the other text files to o->tmp. Called by rank 0. */
 MUST_USE enum err out_texts(const struct ckpt_out *o);
 /* The namelist and the history alone. */

@@ -84,12 +84,15 @@ static void put_named(FILE *t, const char *name, double x)
     putc('\n', t);
 }
 
+/* Prints the keys of all ranks; without domains those of a single rank. */
 static void put_bounds(FILE *t, const struct ckpt_out *o)
 {
+    const int ranks = o->d ? o->c->size : 1;
     fprintf(t, "\nordering type=%-80s\n   DOMAIN   ind_min                 ind_max\n", "hilbert");
-    double *bound = mem_new(sizeof *bound * ((size_t)o->c->size + 1), "checkpoint");
-    domain_bound_keys(o->d, bound);
-    for (int r = 0; r < o->c->size; r++) {
+    double *bound = mem_new(sizeof *bound * ((size_t)ranks + 1), "checkpoint");
+    bound[0] = 0, bound[1] = ldexp(1, o->h->ndim * (o->nlevel + 1));
+    if (o->d) domain_bound_keys(o->d, bound);
+    for (int r = 0; r < ranks; r++) {
         fprintf(t, "%8d ", r + 1);
         put_real(t, bound[r]);
         putc(' ', t);
@@ -114,14 +117,15 @@ static void put_boxes(FILE *t, const struct ckpt_out *o)
     domain_tree_free(&tree);
 }
 
-static void make_info(FILE *t, const struct ckpt_out *o)
+void out_info(FILE *t, const struct ckpt_out *o)
 {
     const struct ckpt_head *h = o->h;
     fprintf(t,
             "ncpu        =%11d\nndim        =%11d\nlevelmin    =%11d\nlevelmax    =%11d\nngridmax  "
             "  =%11ld\n"
             "nstep_coarse=%11d\n\n",
-            o->c->size, h->ndim, h->levelmin, o->nlevel, (long)o->ngridmax, h->nstep_coarse);
+            o->d ? o->c->size : 1, h->ndim, h->levelmin, o->nlevel, (long)o->ngridmax,
+            h->nstep_coarse);
     put_named(t, "boxlen", h->boxlen);
     put_named(t, "time", h->t);
     put_named(t, "aexp", h->aexp);
@@ -133,7 +137,7 @@ static void make_info(FILE *t, const struct ckpt_out *o)
     put_named(t, "unit_l", h->unit_l);
     put_named(t, "unit_d", h->unit_d);
     put_named(t, "unit_t", h->unit_t);
-    (domain_kind(o->d) == DOMAIN_HILBERT ? put_bounds : put_boxes)(t, o);
+    (!o->d || domain_kind(o->d) == DOMAIN_HILBERT ? put_bounds : put_boxes)(t, o);
 }
 
 /* Prints the columns in the order of the files. */
@@ -330,7 +334,7 @@ enum err out_texts(const struct ckpt_out *o)
     bool old = o->h->legacy & CKPT_BEFORE_2017;
     if (old) TRY(check_families(o));
     if (old) TRY(check_columns(o));
-    TRY(save(o, FILES_INFO, make_info));
+    TRY(save(o, FILES_INFO, out_info));
     TRY(save(o, FILES_HEADER, old ? make_old_header : make_header));
     TRY(out_run_texts(o));
     TRY(save(o, FILES_MAKEFILE, make_makefile));

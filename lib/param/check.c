@@ -1,5 +1,6 @@
 /* param/check: the checks that need only the parameters. Messages name parameters as `name` of
  * &GROUP. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "param/row.h"
@@ -13,6 +14,8 @@ static enum err check_cooling(const struct params *p);
 static enum err check_boundaries(const struct params *p);
 static enum err check_stars(const struct params *p);
 static enum err check_feedback(const struct params *p);
+static enum err check_tracers(const struct params *p);
+static enum err check_cones(const struct params *p);
 
 enum err param_check(struct params *p)
 {
@@ -32,10 +35,11 @@ enum err param_check(struct params *p)
     TRY(check_cooling(p));
     TRY(check_stars(p));
     TRY(check_feedback(p));
+    TRY(check_tracers(p));
     TRY(check_boundaries(p));
     TRY(param_check_sinks(p));
     TRY(param_check_clumps(p));
-    return OK;
+    return check_cones(p);
 }
 
 /* Resets parameters of groups that RAMSES does not read to their defaults (a pure N-body run has
@@ -43,12 +47,14 @@ enum err param_check(struct params *p)
 void param_complete(struct params *p)
 {
     const char *why;
+    if (p->run.make_mergertree) p->run.unbind = true; /* implied; it decides about a group */
     for (int i = 0; i < PARAM_ROWS; i++) {
         const struct param_row *row = param_row_at(i);
         if (!param_group_read(p, row->group, &why)) param_reset(p, row);
     }
     if (!p->run.hydro) p->init.omega_b = 0;
     if (param_stars(p) || p->run.sink) p->run.pic = true; /* implied, as in RAMSES */
+    if (p->run.tracer) p->run.pic = true;
     int nt = param_given_count(p, "output", "tout"), na = param_given_count(p, "output", "aout"),
         given = nt > na ? nt : na;
     if (p->output.noutput == 0 || given == 0) p->output.noutput = given;
@@ -104,6 +110,18 @@ static enum err check_initial(const struct params *p)
     if (strcmp(p->init.filetype, "grafic") == 0 && !p->init.initfile[0][0])
         FAIL(ERR_PARAM, "filetype='grafic' needs the directory of level levelmin: set initfile(1) "
                         "in &INIT_PARAMS");
+    if (strcmp(p->init.filetype, "gadget") != 0) return OK;
+    if (!p->init.initfile[0][0])
+        FAIL(ERR_PARAM, "filetype='gadget' needs the name of a file: set initfile(1) in "
+                        "&INIT_PARAMS");
+    if (!p->run.cosmo)
+        FAIL(ERR_PARAM, "filetype='gadget' is for cosmological runs: set cosmo=.true. in "
+                        "&RUN_PARAMS");
+    if (!p->run.pic)
+        FAIL(ERR_PARAM, "filetype='gadget' has particles: set pic=.true. in &RUN_PARAMS");
+    if (p->run.hydro)
+        FAIL(ERR_PARAM, "filetype='gadget' has no gas on a mesh: set hydro=.false. in &RUN_PARAMS, "
+                        "or filetype='grafic'");
     return OK;
 }
 
@@ -211,6 +229,27 @@ static enum err check_feedback(const struct params *p)
     return OK;
 }
 
+static enum err check_tracers(const struct params *p)
+{
+    const struct param_tracer *t = &p->tracer;
+    const bool text = strcmp(t->tracer_feed_fmt, "ascii") == 0,
+               inplace = strcmp(t->tracer_feed_fmt, "inplace") == 0;
+    if (!p->run.tracer) return OK;
+    if (t->mc_tracer && !p->run.hydro)
+        FAIL(ERR_PARAM, "MC_tracer=.true. in &TRACER_PARAMS follows gas from cell to cell: set "
+                        "hydro=.true.");
+    if (inplace && !p->run.hydro)
+        FAIL(ERR_PARAM,
+             "tracer_feed_fmt='inplace' in &TRACER_PARAMS places tracers in the gas: set "
+             "hydro=.true., or give a file as tracer_feed");
+    if (!inplace && !text && !*t->tracer_feed)
+        FAIL(ERR_PARAM,
+             "tracer_feed_fmt='%s' in &TRACER_PARAMS needs the name of a file, "
+             "tracer_feed; 'inplace' needs none",
+             t->tracer_feed_fmt);
+    return OK;
+}
+
 static enum err check_stars(const struct params *p)
 {
     const struct param_physics *f = &p->physics;
@@ -279,10 +318,11 @@ static enum err check_boundaries(const struct params *p)
 enum err param_check_clumps(const struct params *p)
 {
     const struct param_clumpfind *c = &p->clumpfind;
+    const char *unbind = p->run.make_mergertree ? "make_mergertree" : "unbind";
     if (p->run.unbind && !p->run.clumpfind)
-        FAIL(ERR_PARAM, "unbind=.true. in &RUN_PARAMS needs clumpfind=.true.");
+        FAIL(ERR_PARAM, "%s=.true. in &RUN_PARAMS needs clumpfind=.true.", unbind);
     if (p->run.unbind && !p->run.pic)
-        FAIL(ERR_PARAM, "unbind=.true. in &RUN_PARAMS needs particles: set pic=.true.");
+        FAIL(ERR_PARAM, "%s=.true. in &RUN_PARAMS needs particles: set pic=.true.", unbind);
     bool by_sinks = param_sinks_ramses(p) && !p->run.cosmo; /* their density gives one */
     const char *needs = p->run.clumpfind ? "clumpfind=.true." : "create_sinks=.true.";
     if (!p->run.clumpfind && !param_creates_sinks(p)) return OK;
@@ -311,7 +351,8 @@ enum err param_check_clumps(const struct params *p)
 /* dims.def has what exists in some dimensions only. */
 enum err param_check_dims(const struct params *p)
 {
-    static const char *const only[][4] = {[1][1] = "one dimension", [3][3] = "three dimensions"};
+    static const char *const only[4][4] = {
+        [1][1] = "one dimension", [2][3] = "two and three dimensions", [3][3] = "three dimensions"};
     static const char *const has[] = {"", "one", "two", "three"};
     int ndim = p->run.ndim;
 #define DIMS(least, most, holds, setting, what, advice)                                            \
@@ -414,4 +455,63 @@ enum err param_check_mhd(const struct params *p)
              setting, what, advice);
 #include "param/mhd.def"
     return check_slope(p);
+}
+
+bool param_cone_box(const struct params *p, int cone)
+{
+    const struct param_lightcone *c = &p->lightcone;
+    const double *hi = cone == 1 ? c->maxboxr_cone1 : c->maxboxr_cone2;
+    return hi[0] > 0 && hi[1] > 0 && hi[2] > 0;
+}
+
+bool param_cone_crossing(const struct params *p)
+{
+    return p->run.lightcone && strcmp(p->lightcone.cone_rule, "crossing") == 0;
+}
+
+/* A part of the box that a light cone sees. */
+static enum err check_cone(const struct params *p, int k)
+{
+    const struct param_lightcone *c = &p->lightcone;
+    const double *lo = k == 1 ? c->minboxr_cone1 : c->minboxr_cone2,
+                 *hi = k == 1 ? c->maxboxr_cone1 : c->maxboxr_cone2;
+    int axis = abs(k == 1 ? c->elongated_axis_cone1 : c->elongated_axis_cone2) - 1;
+    if (!(hi[0] > 0 || hi[1] > 0 || hi[2] > 0)) return OK;
+    for (int d = 0; d < 3; d++)
+        if (!(lo[d] < hi[d]))
+            FAIL(ERR_PARAM,
+                 "maxboxr_cone%d(%d)=%g in &LIGHTCONE_PARAMS must be above minboxr_cone%d(%d)=%g: "
+                 "give all three, or none for no such cone",
+                 k, d + 1, hi[d], k, d + 1, lo[d]);
+    if (axis < 0)
+        FAIL(ERR_PARAM,
+             "elongated_axis_cone%d=0 in &LIGHTCONE_PARAMS: set 1, 2 or 3, or −1, −2 or −3 for the "
+             "other direction",
+             k);
+    if (lo[axis] != 0 || hi[axis] != 1)
+        FAIL(ERR_PARAM,
+             "cone %d in &LIGHTCONE_PARAMS repeats %g to %g of the box along axis %d: replicas "
+             "join only if minboxr_cone%d(%d)=0 and maxboxr_cone%d(%d)=1",
+             k, lo[axis], hi[axis], axis + 1, k, axis + 1, k, axis + 1);
+    return OK;
+}
+
+static enum err check_cones(const struct params *p)
+{
+    const struct param_lightcone *c = &p->lightcone;
+    if (!p->run.lightcone) return OK;
+    if (!p->run.cosmo)
+        FAIL(ERR_PARAM, "lightcone=.true. in &RUN_PARAMS needs an expanding box: set cosmo=.true., "
+                        "or lightcone=.false.");
+    if (!p->run.pic)
+        FAIL(ERR_PARAM, "lightcone=.true. in &RUN_PARAMS writes particles: set pic=.true.");
+    bool boxes = param_cone_box(p, 1) || param_cone_box(p, 2);
+    if (c->cone_hydro && p->run.hydro && strcmp(c->cone_format, "healpix") == 0)
+        FAIL(ERR_PARAM, "cone_hydro=.true. in &LIGHTCONE_PARAMS: maps have particles only: set "
+                        "cone_format='hdf5'");
+    if (c->cone_hydro && p->run.hydro && !boxes && strcmp(c->cone_format, "hdf5") != 0)
+        FAIL(ERR_PARAM, "cone_hydro=.true. in &LIGHTCONE_PARAMS: RAMSES's files have no gas: set "
+                        "cone_format='hdf5'");
+    TRY(check_cone(p, 1));
+    return check_cone(p, 2);
 }

@@ -11,6 +11,11 @@ static bool is_grafic(const struct params *p)
     return strcmp(p->init.filetype, "grafic") == 0;
 }
 
+static bool is_gadget(const struct params *p)
+{
+    return strcmp(p->init.filetype, "gadget") == 0;
+}
+
 /* Whether the gas starts from regions, of this type if type is not NULL. */
 static bool has_regions(const struct params *p, const char *type)
 {

@@ -120,6 +120,10 @@ bool param_solver_is(const struct params *p, const char *name);
 bool param_stencil_forced(const struct params *p, const char *forcing);
 /* Whether stars form. */
 bool param_stars(const struct params *p);
+/* Whether light cone 1 or 2 sees a part of the box (cuRAMSES); without both there is RAMSES's. */
+bool param_cone_box(const struct params *p, int cone);
+/* Whether light cones need the positions of particles at the beginning of a coarse step. */
+bool param_cone_crossing(const struct params *p);
 /* Whether supernovae release their energy through debris particles and blast waves. */
 bool param_debris(const struct params *p);
 /* Whether supernovae inject momentum into all surrounding gas. */

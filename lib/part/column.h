@@ -23,9 +23,9 @@ enum part_col {
  * other columns, by the rules of the format. */
 enum part_lack { LACK_ERROR, LACK_ZERO, LACK_LEVELMIN, LACK_FAMILY };
 
-/* Runs that have a column: all; runs whose checkpoint has it; also runs with stars, or with stellar
- * yields. */
-enum part_when { WHEN_ALWAYS, WHEN_FOUND, WHEN_STARS, WHEN_YIELDS };
+/* Runs that have a column: all; runs whose checkpoint has it; also runs with stars, with stellar
+ * yields, with Monte-Carlo tracers, or with light cones of crossing particles. */
+enum part_when { WHEN_ALWAYS, WHEN_FOUND, WHEN_STARS, WHEN_YIELDS, WHEN_TRACERS, WHEN_CONES };
 
 struct part_column {
     char name[48], dataset[64], word[48];

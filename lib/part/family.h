@@ -46,3 +46,9 @@ PTAH_HD bool family_has_mass(int64_t family)
 {
     return family > 0;
 }
+
+/* Whether forces move a family: matter, and tracers of stars, each of which follows its star. */
+PTAH_HD bool family_moves(int64_t family)
+{
+    return family > 0 || family == FAM_STAR_TRACER;
+}

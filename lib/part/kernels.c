@@ -387,9 +387,10 @@ KERNEL(parts_kick, struct parts_kick_args, struct dev_nothing, DEV_THREADS)
         PARTICLE(i, t, a->begin, a->end);
         double x[3], f[3] = {0, 0, 0};
         position(&a->p, i, x);
-        if (a->gravity) force_at(a->mesh, a->l, a->p.host[i], a->reflect, x, f);
         const double dt = part_kick_dt(a->p.levelp[i], a->l, a->dtnew, a->dtold);
         a->p.levelp[i] = a->l;
+        if (a->tracers && !family_moves(a->p.family[i])) continue;
+        if (a->gravity) force_at(a->mesh, a->l, a->p.host[i], a->reflect, x, f);
         for (int d = 0; d < 3; d++)
             a->p.v[d][i] = a->is_static ? f[d] : part_kicked(a->p.v[d][i], f[d], dt);
     }
@@ -400,6 +401,7 @@ KERNEL(parts_move, struct parts_move_args, struct dev_nothing, DEV_THREADS)
     PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, a->begin, a->end);
         double x[3], f[3] = {0, 0, 0};
+        if (a->tracers && !family_moves(a->p.family[i])) continue;
         position(&a->p, i, x);
         if (a->gravity) force_at(a->mesh, a->l, a->p.host[i], a->reflect, x, f);
         for (int d = 0; d < 3; d++) {
@@ -423,6 +425,7 @@ KERNEL(parts_fastest, struct parts_fastest_args, struct fastest_shared, DEV_THRE
         double top = 0;
         for (int64_t i = a->begin + (int64_t)b->index * DEV_THREADS + t; i < a->end; i += step) {
             const double v = part_fastest(a->p.v[0][i], a->p.v[1][i], a->p.v[2][i]);
+            if (a->tracers && !family_has_mass(a->p.family[i])) continue;
             top = top > v ? top : v;
         }
         s->top[t] = top;

@@ -207,6 +207,7 @@ struct parts_kick_args {
     int l;
     int64_t begin, end;
     int gravity, is_static, reflect; /* reflect: bit f: face f is a mirror */
+    int tracers;                     /* whether there may be tracers, which stay as they are */
     double dtnew[LEVEL_MAX], dtold[LEVEL_MAX];
 };
 struct parts_move_args {
@@ -214,7 +215,7 @@ struct parts_move_args {
     struct part_view p;
     int l;
     int64_t begin, end;
-    int gravity, is_static, reflect;
+    int gravity, is_static, reflect, tracers;
     double dt;
 };
 
@@ -222,6 +223,7 @@ struct parts_move_args {
 struct parts_fastest_args {
     struct part_view p;
     int64_t begin, end;
+    int tracers; /* whether there may be tracers, which do not count */
     double *out;
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "part/block.h"
+#include "part/priv.h"
 #include "part/sort.h"
 #include "vec/vec4.h"
 
@@ -288,32 +289,83 @@ static void cached_rows(const struct parts *p, int64_t begin, double *row[3])
     for (int d = 0; d < 3; d++) row[d] = (double *)p->scratch[d] + begin;
 }
 
+/* Sets dt := 0 for tracers that no force moves, whose velocity and position then stay. */
+static void tracers_rest(const struct parts *p, int64_t begin, int n, double *dt)
+{
+    const int8_t *family = p->family + begin;
+    for (int k = 0; k < n; k++) dt[k] = family_moves(family[k]) ? dt[k] : 0;
+}
+
+/* RAMSES's static: velocities := force. */
+static void static_some(struct parts *p, int64_t begin, int n, double *const force[3])
+{
+    for (int d = 0; d < 3; d++)
+        for (int k = 0; k < n; k++)
+            if (!p->tracers || family_moves(p->family[begin + k])) p->v[d][begin + k] = force[d][k];
+}
+
+/* The level of the kick; of a tracer that jumps levelp is that of its cell. */
+static void levels_set(struct parts *p, int l, int64_t begin, int n)
+{
+    int32_t *levelp = p->levelp + begin;
+    for (int k = 0; k < n; k++)
+        if (!part_jumps(p, begin + k)) levelp[k] = l;
+}
+
 static void synchro_some(struct parts *p, int l, int64_t begin, int n, double *const force[3],
                          const double *dtnew, const double *dtold)
 {
     double dt[CLOUDS];
-    int32_t *levelp = p->levelp + begin;
-    for (int k = 0; k < n; k++) {
-        dt[k] = part_kick_dt(levelp[k], l, dtnew, dtold);
-        levelp[k] = l;
+    const int32_t *levelp = p->levelp + begin;
+    for (int k = 0; k < n; k++) dt[k] = part_kick_dt(levelp[k], l, dtnew, dtold);
+    levels_set(p, l, begin, n);
+    if (p->is_static) {
+        static_some(p, begin, n, force);
+        return;
     }
+    if (p->tracers) tracers_rest(p, begin, n, dt);
     for (int d = 0; d < 3; d++) {
         double *restrict v = p->v[d] + begin;
         const double *restrict f = force[d];
 #pragma omp simd
-        for (int k = 0; k < n; k++) v[k] = p->is_static ? f[k] : part_kicked(v[k], f[k], dt[k]);
+        for (int k = 0; k < n; k++) v[k] = part_kicked(v[k], f[k], dt[k]);
+    }
+}
+
+/* move_some with a time step for each particle. Particles that rest have no force: in the rows that
+ * part_synchro keeps, theirs may be anything after part_promote. */
+static void move_each(struct parts *p, int64_t begin, int n, double *const force[3],
+                      const double *dt)
+{
+    for (int d = 0; d < 3; d++) {
+        double *restrict v = p->v[d] + begin, *restrict x = p->x[d] + begin;
+        const double *restrict f = force[d];
+#pragma omp simd
+        for (int k = 0; k < n; k++) {
+            const double kicked = part_kicked(v[k], f[k], dt[k]);
+            const double moved = x[k] + kicked * dt[k];
+            v[k] = dt[k] != 0 ? kicked : v[k];
+            x[k] = dt[k] != 0 ? moved : x[k];
+        }
     }
 }
 
 static void move_some(struct parts *p, int64_t begin, int n, double *const force[3], double dt)
 {
+    if (p->is_static) {
+        static_some(p, begin, n, force);
+        return;
+    }
+    if (p->tracers) {
+        double each[CLOUDS];
+        for (int k = 0; k < n; k++) each[k] = dt;
+        tracers_rest(p, begin, n, each);
+        move_each(p, begin, n, force, each);
+        return;
+    }
     for (int d = 0; d < 3; d++) {
         double *restrict v = p->v[d] + begin, *restrict x = p->x[d] + begin;
         const double *restrict f = force[d];
-        if (p->is_static) {
-            for (int k = 0; k < n; k++) v[k] = f[k];
-            continue;
-        }
 #pragma omp simd
         for (int k = 0; k < n; k++) {
             v[k] = part_kicked(v[k], f[k], dt);
@@ -335,6 +387,10 @@ void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dt
 #pragma omp for schedule(static)
         for (int64_t b = p->first[l]; b < end; b += CLOUDS) {
             int n = clouds_count(b, end);
+            if (!part_any_moves(p, b, n)) {
+                levels_set(p, l, b, n);
+                continue;
+            }
             cached_rows(p, b, force);
             forces_find(&g, l, b, n, force);
             synchro_some(p, l, b, n, force, dtnew, dtold);
@@ -354,6 +410,7 @@ void part_move(struct parts *p, const struct mesh *m, int l, double dt)
 #pragma omp for schedule(static)
         for (int64_t b = p->first[l]; b < end; b += CLOUDS) {
             int n = clouds_count(b, end);
+            if (!part_any_moves(p, b, n)) continue;
             if (b + n <= p->retained[l]) {
                 cached_rows(p, b, force);
             } else {

@@ -186,6 +186,7 @@ static void rehost_block(struct parts *p, const struct mesh *m, int l, int64_t b
     for (int64_t i = begin; i < end; i++) {
         bool in = true;
         double x[3];
+        if (part_jumps(p, i) && !(p->partner[i] & PART_JUMPED)) continue;
         for (int d = 0; d < 3; d++) {
             x[d] = p->x[d][i];
             in &= x[d] >= 0 && x[d] < box;
@@ -289,6 +290,38 @@ void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c,
     part_runs_tidy(p, m, l + 1);
 }
 
+/* Exchanges two particles, and the force that is kept for them. */
+static void particles_swap(struct parts *p, int64_t i, int64_t j)
+{
+    particle_copy(p, p->n, i);
+    particle_copy(p, i, j);
+    particle_copy(p, j, p->n);
+    for (int d = 0; d < 3 && p->scratch_cap > j; d++) {
+        double *f = p->scratch[d], was = f[i];
+        f[i] = f[j];
+        f[j] = was;
+    }
+}
+
+void part_promote(struct parts *p, int l)
+{
+    const int64_t begin = p->first[l], end = p->first[l + 1];
+    int64_t n = 0;
+#pragma omp parallel for simd schedule(static) reduction(+ : n)
+    for (int64_t i = begin; i < end; i++) n += p->host[i] < 0;
+    if (n == 0) return;
+    const int64_t middle = end - n;
+    part_reserve(p, p->n + 1); /* one slot for swaps */
+    for (int64_t i = begin, j = middle; i < middle; i++) {
+        if (p->host[i] >= 0) continue;
+        while (p->host[j] < 0) j++;
+        particles_swap(p, i, j);
+    }
+    for (int64_t i = middle; i < end; i++) p->host[i] = ~p->host[i];
+    p->first[l + 1] = middle;
+    p->retained[l] = p->retained[l] < middle ? p->retained[l] : middle;
+}
+
 void part_merge(struct parts *p, const struct mesh *m, int l)
 {
     int64_t begin = p->first[l + 1];
@@ -301,9 +334,29 @@ void part_merge(struct parts *p, const struct mesh *m, int l)
 
 /* ---- sums ---- */
 
+/* Maximum over the particles that have mass, among tracers. */
+static double vmax_among(const struct parts *p, int l)
+{
+    const int64_t end = p->first[l + 1];
+    double top = 0;
+#pragma omp parallel for schedule(static) reduction(max : top)
+    for (int64_t b = p->first[l]; b < end; b += PART_CHUNK) {
+        const int64_t n = end - b < PART_CHUNK ? end - b : PART_CHUNK;
+        if (!part_any_mass(p, b, n)) continue;
+#pragma omp simd reduction(max : top)
+        for (int64_t i = b; i < b + n; i++) {
+            double a = part_fastest(p->v[0][i], p->v[1][i], p->v[2][i]);
+            a = family_has_mass(p->family[i]) ? a : 0;
+            top = top > a ? top : a;
+        }
+    }
+    return top;
+}
+
 double part_vmax(const struct parts *p, int l)
 {
     double top = 0;
+    if (p->tracers) return vmax_among(p, l);
 #pragma omp parallel for simd schedule(static) reduction(max : top)
     for (int64_t i = p->first[l]; i < p->first[l + 1]; i++) {
         double a = part_fastest(p->v[0][i], p->v[1][i], p->v[2][i]);

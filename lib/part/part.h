@@ -37,6 +37,11 @@ struct parts {
 
     /* The following are set by the caller after part_init. */
     bool is_static; /* RAMSES's static: velocities := force, positions stay */
+    /* whether there may be tracers (families up to 0); of these forces move those of stars alone */
+    bool tracers;
+    /* whether gas tracers jump from cell to cell: levelp of these is the level of their cell, and
+     * partner its number in its oct, with PART_JUMPED if they jumped in the last step */
+    bool jumps;
     /* whether the boundary at −x,+x,… is a mirror: the normal force beyond it changes sign
      * (otherwise the force is copied) */
     bool reflect[6];
@@ -63,6 +68,8 @@ struct parts {
     int64_t scratch_cap, retained[LEVEL_MAX + 3];
 };
 
+enum { PART_JUMPED = 8 };
+
 /* Bytes per particle: columns, host, scratch of the sort and of the kicks. */
 size_t part_bytes(const struct part_columns *columns);
 enum { PART_SCRATCH_BYTES = 3 * 8 };
@@ -79,6 +86,14 @@ void part_reserve(struct parts *p, int64_t n);
 /* Appends n particles, which the caller fills in; columns that not every run has are 0. Returns the
  * index of the first. */
 int64_t part_append(struct parts *p, int64_t n);
+/* Makes room for n particles of dark matter without a host after p->n, which the caller increases
+ * when it has filled in positions, velocities, masses and ids. */
+void part_append_dm(struct parts *p, int64_t n, int levelmin);
+
+/* *next := one more than the largest id of a particle of any rank. Error if few ids are left; what:
+ * the start of its message. (collective) */
+MUST_USE enum err part_next_id(const struct parts *p, const struct comm *c, const char *what,
+                               int64_t *next);
 
 /* Assigns rank and host on levelmin to particles anywhere, from their positions. Wraps
  * periodically; first[] = all on levelmin. Error if a particle is outside a box with boundaries.
@@ -113,6 +128,10 @@ void part_merge(struct parts *p, const struct mesh *m, int l);
 /* Appends n particles to level l, as part_append; particles of finer levels move behind them. */
 int64_t part_insert(struct parts *p, int l, int64_t n);
 
+/* Particles of level l alone whose host is marked, ~k for oct k of level l+1, become the first of
+ * level l+1, with host k. Finer levels stay as they are. Local. */
+void part_promote(struct parts *p, int l);
+
 /* Removes n particles of level l, by ascending index; finer levels must be empty. Local. */
 void part_remove(struct parts *p, const struct mesh *m, int l, int64_t n, const int64_t *at);
 
@@ -130,6 +149,21 @@ struct part_birth_cell {
 int64_t part_create(struct parts *p, const struct mesh *m, const struct comm *c, int l, int64_t n,
                     const struct part_birth_cell *location, int64_t next, int64_t *total);
 
+/* A request for `count` consecutive ids for the particles of a cell. */
+struct part_ticket {
+    okey cell;      /* position on the Morton curve, in cells of the finest level: part_cell_key */
+    int64_t number; /* number, unique within the cell in this call */
+    int64_t count;
+    int64_t id; /* out: the first id */
+};
+static inline okey part_cell_key(const struct level *lv, lidx oct, int cell)
+{
+    return (lv->key[oct] << 3 | (okey)cell) << 3 * (LEVEL_MAX - lv->level);
+}
+/* Numbers the particles of n tickets of this rank: next, next + 1, … in the order of cells along
+ * the Morton curve, then of numbers, over all ranks. (collective) */
+void part_number(const struct comm *c, int64_t n, struct part_ticket *t, int64_t next);
+
 /* CIC mass deposit of the particles of level l (all from first[l] on; call before part_hand_down)
  * on existing cells of level l, own and ghost rows: mass[noct][8] in units of quantum; number !=
  * NULL: also the CIC-weighted number (DM counts 1 for any mass; mass_cut > 0: heavier DM is
@@ -145,9 +179,9 @@ void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dt
                   const double *dtold);
 /* Kicks and moves the particles of level l: v += ½ dt f; x += v dt; no wrap. After part_synchro of
  * the level the cached force is used: neither the force nor these positions have changed since.
- * Local. */
+ * Both leave tracers as they are, but for those of stars. Local. */
 void part_move(struct parts *p, const struct mesh *m, int l, double dt);
-/* Maximum of |v_i| over the particles of level l alone, for the Courant condition; part_kinetic
- * adds their kinetic energy Σ ½ m v² to an exact sum. Local. */
+/* Maximum of |v_i| over the particles with mass of level l alone, for the Courant condition;
+ * part_kinetic adds their kinetic energy Σ ½ m v² to an exact sum. Local. */
 double part_vmax(const struct parts *p, int l);
 void part_kinetic(const struct parts *p, int l, struct sum *ekin);

@@ -415,6 +415,7 @@ enum err part_dev_synchro(struct part_dev *x, struct parts *p, const struct mesh
                                 .end = p->first[l + 1],
                                 .gravity = m->gravity,
                                 .is_static = p->is_static,
+                                .tracers = p->tracers,
                                 .reflect = reflect_of(p)};
     TRY(begin(x, p, m, 1, l));
     if (a.end > a.begin) x->location = LOCATION_DEVICE;
@@ -434,6 +435,7 @@ enum err part_dev_move(struct part_dev *x, struct parts *p, const struct mesh *m
                                 .end = p->first[l + 1],
                                 .gravity = m->gravity,
                                 .is_static = p->is_static,
+                                .tracers = p->tracers,
                                 .reflect = reflect_of(p),
                                 .dt = dt};
     TRY(begin(x, p, m, 1, l));
@@ -457,7 +459,7 @@ enum err part_dev_vmax_begin(struct part_dev *x, struct parts *p, int l, struct 
     TRY(part_dev_need(x, p, LOCATION_DEVICE));
     dev_follow(s, x->stream);
     dev_launch(s, &parts_fastest, f->n,
-               &(struct parts_fastest_args){part_dev_view(x), first, end, x->top});
+               &(struct parts_fastest_args){part_dev_view(x), first, end, p->tracers, x->top});
     dev_get(s, f->top, x->top, sizeof *f->top * (size_t)f->n);
     return OK;
 }

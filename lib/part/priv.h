@@ -16,6 +16,32 @@ void part_trim(struct parts *p);
  * removed: all particles from level l on belong to level l again. */
 void part_runs_tidy(struct parts *p, const struct mesh *m, int l);
 
+/* Whether any of n particles has mass; the others are tracers, which most loops pass over. */
+static inline bool part_any_mass(const struct parts *p, int64_t begin, int64_t n)
+{
+    int any = 0;
+    if (!p->tracers) return true;
+#pragma omp simd reduction(| : any)
+    for (int64_t i = begin; i < begin + n; i++) any |= family_has_mass(p->family[i]);
+    return any;
+}
+
+/* Whether forces move any of n particles. */
+static inline bool part_any_moves(const struct parts *p, int64_t begin, int64_t n)
+{
+    int any = 0;
+    if (!p->tracers) return true;
+#pragma omp simd reduction(| : any)
+    for (int64_t i = begin; i < begin + n; i++) any |= family_moves(p->family[i]);
+    return any;
+}
+
+/* Whether particle i is a tracer that jumps. */
+static inline bool part_jumps(const struct parts *p, int64_t i)
+{
+    return p->jumps && p->family[i] == FAM_GAS_TRACER;
+}
+
 struct deposit_rule part_deposit_rule(const struct parts *p, int l, double quantum, double mass_cut,
                                       int cic_levelmax);
 

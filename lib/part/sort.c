@@ -3,7 +3,8 @@
  *
  * A particle out of order costs little on the mesh side while its cloud lies in the patch of the
  * block of its neighbours in memory (block.h); further out it costs a gather of its own, as much as
- * sorting thirty particles: below that fraction of disorder nothing is sorted. */
+ * sorting thirty particles: below that fraction of disorder nothing is sorted. Tracers read one
+ * number of their oct, so that much more disorder costs less than a sort. */
 #include "part/sort.h"
 
 #include <omp.h>
@@ -11,7 +12,7 @@
 
 #include "base/mem.h"
 
-enum { DISORDER = 32, NEAR = 6, BITS = 11, BUCKETS = 1 << BITS };
+enum { DISORDER = 32, TRACERS_DISORDER = 2, NEAR = 6, BITS = 11, BUCKETS = 1 << BITS };
 
 /* Number of descents, or of returns to a row of 2^NEAR octs if these are more: particles in lattice
  * order have few descents, but leave each row after a few particles. */
@@ -29,6 +30,28 @@ static int64_t count_disorder(const lidx *host, int64_t n)
     }
     int64_t returns = changes - ((high >> NEAR) - (low >> NEAR));
     return descents > returns ? descents : returns;
+}
+
+/* Whether the order of particles begin..end-1 costs more than a sort. */
+static bool out_of_order(const struct parts *p, int64_t begin, int64_t n)
+{
+    enum { CHUNK = 4096 };
+    const lidx *host = p->host + begin;
+    const int64_t disorder = count_disorder(host, n);
+    if (disorder * DISORDER <= n) return false;
+    if (!p->tracers || disorder * TRACERS_DISORDER > n) return true;
+    int64_t mass = 0, descents = 0;
+#pragma omp parallel for schedule(static) reduction(+ : mass, descents)
+    for (int64_t b = 0; b < n; b += CHUNK) {
+        lidx last = -1;
+        for (int64_t i = b; i < n && i < b + CHUNK; i++) {
+            if (!family_has_mass(p->family[begin + i])) continue;
+            mass++;
+            descents += host[i] < last;
+            last = host[i];
+        }
+    }
+    return descents * DISORDER > mass;
 }
 
 void part_scratch_reserve(struct parts *p, int64_t n)
@@ -142,7 +165,7 @@ void part_sort(struct parts *p, int64_t begin, int64_t end)
 {
     int64_t n = end - begin;
     const lidx *host = p->host + begin;
-    if (n < 2 || count_disorder(host, n) * DISORDER <= n) return;
+    if (n < 2 || !out_of_order(p, begin, n)) return;
     BUG_ON(n > UINT32_MAX);
     part_scratch_reserve(p, end);
     uint64_t *a = (uint64_t *)p->scratch[0] + begin, *b = (uint64_t *)p->scratch[1] + begin;

@@ -104,6 +104,7 @@ static void update_tiles(struct update *up, const struct patch_how *o)
         struct sweep **mine = &scratch->sweep[omp_get_thread_num()], *s = *mine;
         if (!s) *mine = s = mem_zero(sizeof *s, "hydro tile scratch");
         sweep_init(s, up->m, up->l, up->dt, up->law);
+        s->flow = o->flow;
 #pragma omp for schedule(dynamic, 1)
         for (lidx i = 0; i < early; i++) tile_advance(s, up, &list.tile[i]);
 #pragma omp master

@@ -19,11 +19,29 @@ struct patch_arrival {
     bool soon; /* whether waiting takes less time than further tiles would */
 };
 
+struct patch_rows_flow;
+/* Mass fluxes of a step, for tracers: of the first variable, dt/dx × flux through the faces along
+ * an axis of the two rows of cells (2y and 2y+1 of plane k; one in one dimension) of a row of octs.
+ * Faces of refined cells have 0. */
+struct patch_flow {
+    /* octs: mask (slots.own) of the own octs of the row. Cell x of row i has the fluxes lo[i][x]
+     * through its lower face and hi[i][x] through its upper one; old[i][x]: its value before the
+     * step. Called by the threads, once for each row, plane and axis. */
+    void (*rows)(const struct sweep *s, void *ctx, const struct patch_rows_flow *at);
+    void *ctx;
+};
+struct patch_rows_flow {
+    int axis, y, k;
+    uint32_t octs;
+    const double *lo[2], *hi[2], *old[2];
+};
+
 struct patch_how {
     const struct patch_arrival *arrival; /* ghosts being received; NULL: ghosts are valid */
     struct patch_scratch *scratch;       /* lent; NULL: allocated for this step */
     /* −1: tiles of the best size; otherwise cubes of 2^depth octs: same bits, for tests */
     int depth;
+    const struct patch_flow *flow; /* NULL: nothing wants the fluxes */
 };
 
 /* Advances the variables of own octs of level l by dt, including the corrections of level l+1

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "patch/across_kern.h"
+#include "patch/patch.h"
 #include "patch/transport.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -44,6 +45,42 @@ static void strip_fetch(struct sweep *s, const struct sweep_user *user, int y, i
         gather_prefetch(&s->in, y, k / 2 + 1, part);
     else if (own)
         user->reserve(s, user->ctx, y, k >> 1, part);
+}
+
+void sweep_flow(const struct sweep *s, int axis, int y, int k, const double *const lo[2],
+                const double *const hi[2])
+{
+    const int w = s->in.w;
+    const double *old = s->in.u[k & 3] + plane_at(w, 0, 2 * y);
+    const struct patch_rows_flow at = {.axis = axis,
+                                       .y = y,
+                                       .k = k,
+                                       .octs = s->slots.own[(k >> 1) + 1][y + 1],
+                                       .lo = {lo[0], lo[1]},
+                                       .hi = {hi[0], hi[1]},
+                                       .old = {old, old + w}};
+    if (at.octs) s->flow->rows(s, s->flow->ctx, &at);
+}
+
+/* The fluxes along x and y of rows 2y and 2y+1 of plane k. */
+static void strip_flow(const struct sweep *s, int y, int k)
+{
+    const int w = s->in.w;
+    const double *x = s->fx[y & 1] + 2, *y0 = s->fy[y & 1] + 2, *y1 = s->fy[(y + 1) & 1] + 2;
+    sweep_flow(s, 0, y, k, (const double *const[2]){x, x + w},
+               (const double *const[2]){x + 1, x + w + 1});
+    if (s->ndim > 1)
+        sweep_flow(s, 1, y, k, (const double *const[2]){y0, y0 + w},
+                   (const double *const[2]){y0 + w, y1});
+}
+
+/* The fluxes along z. */
+static void strip_flow_z(const struct sweep *s, int y, int k)
+{
+    const int w = s->in.w, at = plane_at(w, 0, 2 * y);
+    const double *lo = s->fz[k & 1] + at, *hi = s->fz[(k + 1) & 1] + at;
+    sweep_flow(s, 2, y, k, (const double *const[2]){lo, lo + w},
+               (const double *const[2]){hi, hi + w});
 }
 
 /* Advances rows 2y and 2y+1 of plane k; sums of rows are completed by the fluxes through their
@@ -342,6 +379,7 @@ INLINE void strip_sum(int ndim, struct sweep *s, int y, int k, uint32_t octs)
         const double *up = i ? fy[1] + row.r - s->in.w : fy[0] + row.r + s->in.w;
         if (row.fours) row_sum(ndim, s, k, row, s->fx[y & 1] + row.r, fy[0] + row.r, up);
     }
+    if (s->flow) strip_flow(s, y, k);
 }
 
 INLINE void rows_finish(struct sweep *s, int k, struct run at)
@@ -363,6 +401,7 @@ INLINE void strip_finish(struct sweep *s, int y, int k, uint32_t octs)
     int n = pair_runs(s, y, own, own, run);
     for (int i = 0; i < n; i++)
         if (run[i].fours) rows_finish(s, k, run[i]);
+    if (s->flow) strip_flow_z(s, y, k);
 }
 
 /* ---- scratch ---- */

@@ -37,6 +37,7 @@ struct sweep {
     bool upper;  /* of such a law: whether the plane that sweep_user.faces is told of, is the upper
                   * one of its octs */
     double *own; /* [law.nscratch][PLANE_STRIDE] planes of the law */
+    const struct patch_flow *flow; /* receives fluxes (patch/patch.h); NULL: none */
     void *block;
 };
 
@@ -105,5 +106,9 @@ struct sweep_user {
 };
 /* Computes the primitive variables of the octs z of the tile. */
 void sweep_primitive(struct sweep *s, int z);
+/* Hands sweep.flow the fluxes of rows of octs along an axis: through the lower faces of the first
+ * cells of both rows, and through their upper ones. */
+void sweep_flow(const struct sweep *s, int axis, int y, int k, const double *const lo[2],
+                const double *const hi[2]);
 void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *t,
                const struct sweep_user *user);

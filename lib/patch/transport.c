@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "patch/across_kern.h"
+#include "patch/patch.h"
 
 #define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE };
@@ -239,6 +240,17 @@ static void row_finish(struct sweep *s, int k, struct run at)
     }
 }
 
+/* Hands out the fluxes through the faces along axis d of plane k; hi: through the upper faces. */
+static void plane_flow(const struct sweep *s, int d, int k, const double *F, const double *hi)
+{
+    const int w = s->in.w;
+    for (int y = 0; y < s->slots.tile->t[1]; y++) {
+        const int at = plane_at(w, 0, 2 * y);
+        sweep_flow(s, d, y, k, (const double *const[2]){F + at, F + at + w},
+                   (const double *const[2]){hi + at, hi + at + w});
+    }
+}
+
 static void plane_sum(struct sweep *s, int k)
 {
     ROWS(s, j)
@@ -247,6 +259,9 @@ static void plane_sum(struct sweep *s, int k)
         if (at.fours) row_sum(s, k, at);
         if (at.fours && s->law->extra) s->law->extra(s, k, at);
     }
+    if (!s->flow) return;
+    plane_flow(s, 0, k, s->fx[0], s->fx[0] + 1);
+    if (s->ndim > 1) plane_flow(s, 1, k, s->fy[0], s->fy[0] + s->in.w);
 }
 
 static void plane_finish(struct sweep *s, int k)
@@ -256,6 +271,7 @@ static void plane_finish(struct sweep *s, int k)
         const struct run at = own_run(s, j, k);
         if (at.fours) row_finish(s, k, at);
     }
+    if (s->flow) plane_flow(s, 2, k, s->fz[k & 1], s->fz[(k + 1) & 1]);
 }
 
 /* ---- reports ---- */

@@ -80,6 +80,8 @@ static void load_all(struct blast_job *k)
         k->log[i].rho = level_gas(lv, GAS_DENSITY)[c->oct][c->cell] * r->units.hydrogen;
         k->log[i].T2 = star_T2(r, lv, c->oct, c->cell);
         load_ejecta(k, b, c, injection_load(&k->in, i));
+        if (r->ledger && b->log.id > 0) /* the id of debris is negative */
+            star_note(&r->ledger->ejected, b->log.id, -1, b->mass / b->log.m, lv, c->oct, c->cell);
     }
 }
 

@@ -200,6 +200,15 @@ struct star_event star_event(const struct term_run *r, int kind, const struct le
     return e;
 }
 
+void star_note(struct star_swaps *s, int64_t id, int64_t at, double share, const struct level *lv,
+               lidx oct, int cell)
+{
+    MEM_ROOM(s->row, s->n, s->room, 16, "tracers");
+    struct star_swap *w = &s->row[s->n++];
+    *w = (struct star_swap){.id = id, .at = at, .share = share, .level = lv->level};
+    okey_coords(lv->key[oct] << 3 | (okey)cell, w->cell);
+}
+
 struct star_elements star_elements(const struct term_run *r)
 {
     struct star_elements s = {.n = yields_elements(r->yields)};

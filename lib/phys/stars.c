@@ -104,24 +104,6 @@ static struct births find_births(const struct term_run *r, const struct star_law
 
 /* ---- particles ---- */
 
-/* First id of new stars: one more than the largest id. */
-static enum err next_id(const struct term_run *r, int64_t *next)
-{
-    static const int64_t ROOM = (int64_t)1 << 48;
-    int64_t max = 0;
-    const int64_t *id = r->parts->id;
-#pragma omp parallel for schedule(static) reduction(max : max)
-    for (int64_t i = 0; i < r->parts->n; i++) max = id[i] > max ? id[i] : max;
-    comm_max_i64(r->comm, &max, 1);
-    if (max > INT64_MAX - ROOM)
-        FAIL(ERR_LIMIT,
-             "stars cannot form: their ids follow the largest id of a particle, %ld, which leaves "
-             "none: give smaller ids in ic_particle_ids",
-             (long)max);
-    *next = max + 1;
-    return OK;
-}
-
 static void inherit_elements(const struct term_run *r, const struct star_elements *s,
                              const struct part_birth_cell *at, int64_t k)
 {
@@ -163,6 +145,17 @@ static void gas_left(const struct term_run *r, const struct part_birth_cell *at,
     level_gas(lv, GAS_DENSITY)[at->oct][at->cell] = left;
 }
 
+/* Notes for tracers that gas of the cell has become star k; before gas_left. What becomes debris
+ * keeps its tracers in the cell. */
+static void note_birth(const struct term_run *r, const struct part_birth_cell *at, int64_t k)
+{
+    const struct level *lv = &r->mesh->lev[r->level];
+    const double dx = mesh_dx(r->mesh, r->level),
+                 gas = level_gas(lv, GAS_DENSITY)[at->oct][at->cell] * (dx * dx * dx);
+    if (!r->ledger) return;
+    star_note(&r->ledger->born, r->parts->id[k], k, r->parts->m[k] / gas, lv, at->oct, at->cell);
+}
+
 /* Creates a debris particle with the ejecta of a star of mass m and gas of the cell. As in RAMSES
  * its id is minus the number of single stars. Returns the mass that the cell loses to both. */
 static double debris_born(const struct term_run *r, const struct part_birth_cell *at, int64_t star,
@@ -188,9 +181,14 @@ static enum err give_birth(const struct term_run *r, const struct star_law *law,
                            const struct births *b)
 {
     int64_t total, next = 0;
-    TRY(next_id(r, &next));
+    TRY(part_next_id(r->parts, r->comm, "stars cannot form", &next));
     int64_t first = part_create(r->parts, r->mesh, r->comm, r->level, b->n, b->location, next,
                                 &total);
+    if (r->ledger && next + total > INT32_MAX)
+        FAIL(ERR_LIMIT,
+             "stars cannot take tracers: the column partp of star tracers holds ids up to %d, and "
+             "that of a new star is %ld: give smaller ids in ic_particle_ids",
+             INT32_MAX, (long)(next + total - 1));
     int64_t debris = param_debris(r->par) ? part_insert(r->parts, r->level, b->n) : -1;
     struct star_event *e = mem_new(sizeof *e * (size_t)b->n + 1, "star formation");
     double birth = star_birth(r, 0);
@@ -202,6 +200,7 @@ static enum err give_birth(const struct term_run *r, const struct star_law *law,
         inherit_elements(r, &elements, at, first + i);
         if (debris >= 0) taken = debris_born(r, at, first + i, debris + i, b->count[i], birth);
         e[i] = star_event(r, STAR_BIRTH, &r->mesh->lev[r->level], at->oct, at->cell, first + i);
+        note_birth(r, at, first + i);
         gas_left(r, at, taken);
     }
     enum err err = star_log(r, b->n, e);

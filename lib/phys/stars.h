@@ -43,6 +43,25 @@ static inline double *star_element(const struct parts *p, const struct star_elem
     return (double *)p->col[s->column[e]] + i;
 }
 
+/* Mass that a star took from the gas of a leaf cell, or gave to it. */
+struct star_swap {
+    int64_t id, at; /* id of the star; its index if it was born, else -1 */
+    /* fraction of the cell's gas that has become the star, or of the star that is gas again */
+    double share;
+    int64_t cell[3]; /* number of the cell along each axis, in cells of its level */
+    int32_t level;
+};
+/* The swaps that tracers have not followed yet (tracers_swap). */
+struct star_ledger {
+    struct star_swaps {
+        int64_t n, room;
+        struct star_swap *row;
+    } born, ejected;
+};
+/* Notes a swap with a cell of this rank. */
+void star_note(struct star_swaps *s, int64_t id, int64_t at, double share, const struct level *lv,
+               lidx oct, int cell);
+
 /* Kinds of events, numbered as in RAMSES; quiet: not logged. */
 enum { STAR_QUIET = -1, STAR_BIRTH = 0, STAR_DEATH = 1 };
 

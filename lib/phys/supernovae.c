@@ -107,6 +107,8 @@ static double explode(const struct job *j, const struct level *lv, const struct 
         level_gas(lv, j->metal)[b->oct][b->cell] += rho * (yield + (1 - yield) * Z);
     }
     if (j->delayed >= 0) level_gas(lv, j->delayed)[b->oct][b->cell] += rho;
+    if (j->r->ledger)
+        star_note(&j->r->ledger->ejected, b->id, -1, ejected / p->m[b->at], lv, b->oct, b->cell);
     p->m[b->at] -= ejected;
     p->tag[b->at] = STAR_EXPLODED;
     return ejected * heat;

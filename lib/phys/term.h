@@ -42,6 +42,7 @@ struct term_run {
     struct cooling *cooling;       /* cool/cool.h; NULL: the gas does not cool */
     const struct cosmo *history;   /* expansion history; NULL without cosmology */
     const struct yields *yields;   /* phys/yields.h; NULL: no table */
+    struct star_ledger *ledger;    /* phys/stars.h; NULL: not kept */
     double coarse_dt;              /* current coarse step */
     double mass_sph;               /* unit of mass of m_star */
     struct units units;            /* units at aexp */

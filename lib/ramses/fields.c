@@ -338,7 +338,9 @@ enum err ramses_write_part(const struct ramses_out *w, const char *path)
                         "use more ranks",
                         path, (long)w->o.npart);
     fort_i4(&f, (int32_t)w->o.npart);
-    fort_record(&f, (int32_t[]){-1, -1, -1, -1}, 16); /* RAMSES's random seed, unused */
+    /* RAMSES's random seed and, with Monte-Carlo tracers, that of the tracers: both unused */
+    fort_record(&f, (int32_t[]){-1, -1, -1, -1, -1, -1, -1, -1},
+                w->o.columns->has[COL_PARTNER] ? 32 : 16);
     fort_i4(&f, formed.number > INT32_MAX ? INT32_MAX : (int32_t)formed.number);
     fort_r8(&f, formed.mass);
     fort_r8(&f, formed.lost);

@@ -18,6 +18,7 @@
 #include "ramses/exact.h"
 #include "ramses/out.h"
 #include "ramses/stored.h"
+#include "ramses/tags.h"
 
 static enum err write_snapshot(struct ramses_out *w, struct out_pending *out);
 
@@ -110,14 +111,28 @@ enum err ramses_write_files(const struct ramses_out *w, int threads)
     return err_restore(&trouble);
 }
 
+/* The clumps of the particles, in their order. */
+static enum err write_tags(const struct ramses_out *w, const int32_t *tag)
+{
+    char path[PATH_MAX];
+    struct fort_out f;
+    TRY(path_of(w, FILES_UNBINDING, path));
+    ramses_out_create(&f, w, path);
+    fort_record(&f, tag, sizeof *tag * (size_t)w->o.p->n);
+    return fort_close(&f);
+}
+
 static enum err write_snapshot(struct ramses_out *w, struct out_pending *out)
 {
     bool root = w->o.c->rank == 0;
     TRY(err_agree(w->o.c, ramses_out_number(w)));
     out_count(&w->o);
     TRY(err_agree(w->o.c, root ? out_begin(&w->o) : OK));
+    int32_t *tag = w->o.h->tags ? ramses_tags(&w->o) : NULL;
     enum err err = root ? out_texts(&w->o) : OK;
     if (err == OK) err = out_files(&w->o);
     if (err == OK) err = ramses_write_files(w, 1);
+    if (err == OK && tag) err = write_tags(w, tag);
+    FREE(tag);
     return out_hand_over(&w->o, out, err_agree(w->o.c, err));
 }
