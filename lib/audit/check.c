@@ -51,7 +51,7 @@ static char *load_text(struct check *k, enum files_kind kind, char path[PATH_MAX
     char *text = NULL;
     struct stat st;
     if (k->trouble != OK || info_path(k->r, kind, path) != OK) return NULL;
-    if (lstat(path, &st) != 0 && errno == ENOENT) return NULL;
+    if (lstat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR)) return NULL;
     enum err err = file_load(path, TEXT_MAX, &text, n);
     if (err != OK && err != ERR_LIMIT && !check_tells_damage(k, err)) k->trouble = err;
     return err == OK ? text : NULL;

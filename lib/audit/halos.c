@@ -120,34 +120,36 @@ static enum err read_pieces(struct halos *h)
     return OK;
 }
 
-static void fill_box(struct halos *h)
+struct halo_box source_box(const struct source *s)
 {
-    const struct ckpt_head *q = &h->r->head;
+    const struct ckpt_head *q = &s->head;
     bool bounded[6];
     boundary_faces(&q->boundary, bounded);
-    h->box = (struct halo_box){.cosmo = q->cosmo,
-                               .aexp = q->aexp,
-                               .omega_m = q->omega_m,
-                               .omega_l = q->omega_l,
-                               .omega_k = q->omega_k,
-                               .h0 = q->h0,
-                               .boxlen_ini = q->boxlen_ini,
-                               .t = q->t,
-                               .boxlen = q->boxlen,
-                               .unit_l = q->unit_l,
-                               .unit_d = q->unit_d,
-                               .unit_t = q->unit_t};
-    for (int k = 0; k < 3; k++) h->box.periodic[k] = !bounded[2 * k] && !bounded[2 * k + 1];
+    struct halo_box b = {.cosmo = q->cosmo,
+                         .aexp = q->aexp,
+                         .omega_m = q->omega_m,
+                         .omega_l = q->omega_l,
+                         .omega_k = q->omega_k,
+                         .h0 = q->h0,
+                         .boxlen_ini = q->boxlen_ini,
+                         .t = q->t,
+                         .boxlen = q->boxlen,
+                         .unit_l = q->unit_l,
+                         .unit_d = q->unit_d,
+                         .unit_t = q->unit_t};
+    for (int k = 0; k < 3; k++) b.periodic[k] = !bounded[2 * k] && !bounded[2 * k + 1];
+    return b;
 }
 
 static enum err prepare(struct halos *h)
 {
-    fill_box(h);
+    h->box = source_box(h->r);
     if (!(isnormal(halo_solar(&h->box)) && h->box.boxlen > 0 && h->box.unit_t > 0))
         FAIL(ERR_FORMAT, "%s: its units (unit_l=%g, unit_d=%g, unit_t=%g) give no masses",
              h->r->path, h->box.unit_l, h->box.unit_d, h->box.unit_t);
     h->par = halo_par_of(&h->box, h->o->link, h->o->min);
     h->par.members = h->o->members;
+    h->par.tracers = h->o->tracers;
     h->par.centre = h->o->bound ? HALO_BOUND : HALO_DENSEST;
     h->par.lightest = INFINITY;
     sum_init(&h->dark);

@@ -8,6 +8,7 @@ struct halos_request {
     int64_t min;  /* minimum number of members */
     bool bound;   /* true to centre halos on the most bound particle */
     bool members; /* true to keep the ids of members */
+    int tracers;  /* number of most bound members of each halo to list; 0: none */
     /* Restriction to halos whose centre is in a sphere (centre, radius in units of the box);
      * particles within 1.5 radii are read. */
     bool has_sphere;
@@ -24,6 +25,8 @@ struct halos_found {
     int64_t cut; /* number of halos that may extend beyond the region that was read */
 };
 
+/* The box of a checkpoint, from its header. */
+struct halo_box source_box(const struct source *s);
 /* Finds the halos of s (source_open_state). All pieces are read, divided among the ranks; rank 0
  * receives the list. On error nothing needs to be freed. (collective, agreed) */
 MUST_USE enum err source_halos(struct source *s, const struct comm *c,

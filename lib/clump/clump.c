@@ -56,5 +56,6 @@ enum err clump_find_cores(const struct clump_par *par, const struct clump_field 
 void clumps_free(struct clumps *k)
 {
     FREE(k->at);
-    k->n = 0;
+    FREE(k->member);
+    k->n = k->nmember = 0;
 }

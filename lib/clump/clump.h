@@ -22,6 +22,10 @@ struct clump_unbind {
     double converged; /* relative tolerance of the clump velocity */
     int max;          /* maximum iterations per level */
     double gravity;   /* gravitational constant, code units */
+    bool members;     /* true to list the members of all clumps */
+    /* true for merger trees, as in RAMSES: sub-clumps with too few bound particles are dissolved
+     * into their parents; the rows include all relevant clumps */
+    bool trees;
 };
 
 struct clump_par {
@@ -61,13 +65,24 @@ struct clump {
     double part_v[3];    /* mean particle velocity */
 };
 
+/* A particle that is in a clump after unbinding. */
+struct clump_member {
+    int64_t id, clump; /* id of the particle, index of the clump */
+    double energy;     /* kinetic and potential energy in the clump per mass, code units */
+    double x[3];
+};
+
 /* Clumps sorted by index and distributed over the ranks in rank order. */
 struct clumps {
     int64_t n;
     struct clump *at;
+    /* Members of clumps among the particles of this rank, in any order, if par->unbind.members. */
+    int64_t nmember;
+    struct clump_member *member;
     int64_t cells, peaks, relevant, halos; /* totals over all ranks; relevant: after merging */
     int64_t unbound, candidates;           /* particles unbound · particles tested */
     double mass;                           /* total mass of the cells above the threshold */
+    double min_mass;                       /* that of clump_par */
     bool has_halos, by_particles;
 };
 

@@ -40,5 +40,11 @@ double heap_distance2(const struct finder *f, const struct clump_heap *b, int64_
 /* Replaces one number per clump by its maximum (largest) or minimum over all ranks that have the
  * clump. (collective) */
 void heaps_join_rows(struct heaps *b, const struct finder *f, double *x, bool largest);
+/* Potential of clump k at distance r from its peak, linear between shells. */
+double heap_potential(const struct heaps *b, const struct finder *f, int32_t k, double r);
+/* Kinetic and potential energy per mass of particle i in clump k. */
+double heap_energy(const struct heaps *b, const struct finder *f, int32_t k, int64_t i);
+/* members.c: lists the particles that are in clumps in the end. (collective) */
+void heaps_list(const struct heaps *b, struct finder *f);
 /* Index of the first shell that reaches this distance, 1..nbin. */
 int heap_shell(const double *r, int nbin, double distance);

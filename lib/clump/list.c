@@ -167,7 +167,8 @@ static void send_rows(struct finder *f, int64_t peaks)
     int *rank = mem_new(sizeof *rank * (size_t)f->npeak + 1, "clump list");
     for (int64_t i = 0; i < f->npeak; i++) {
         const struct clump *k = &f->peak[i].c;
-        if (!k->listed && !k->is_halo) continue;
+        bool of_tree = f->par->unbind.trees && f->peak[i].relevance > f->par->relevance;
+        if (!k->listed && !k->is_halo && !of_tree) continue;
         rank[n] = (int)((__int128)(k->index - 1) * f->c->size / peaks);
         row[n++] = *k;
     }
@@ -191,6 +192,7 @@ void list_make(struct finder *f)
     comm_add_i64(f->c, all, 4);
     k->cells = all[0], k->peaks = all[1], k->relevant = all[2], k->halos = all[3];
     k->has_halos = f->par->saddle > 0;
+    k->min_mass = f->par->min_mass;
     k->by_particles = f->par->by_particles;
     send_rows(f, k->peaks);
 }

@@ -100,33 +100,12 @@ static bool still_moving(struct heaps *b, const struct finder *f)
 
 /* ---- bound particles ---- */
 
-/* The potential at radius r, linear between shells. */
-static double potential_at(const struct heaps *b, const struct finder *f, int32_t k, double r)
-{
-    int n = f->par->unbind.nbin;
-    const double *radius = b->r + (int64_t)k * (n + 1), *phi = b->phi + (int64_t)k * (n + 1);
-    int at = heap_shell(radius, n, r);
-    double slope = (phi[at] - phi[at - 1]) / (radius[at] - radius[at - 1]);
-    return phi[at - 1] + slope * (r - radius[at - 1]);
-}
-
 /* Upper limit of the energy of a bound particle. */
 static double limit_of(const struct heaps *b, const struct finder *f, int32_t k)
 {
     double border = sqrt(b->at[k].border);
     if (!f->par->unbind.saddle_pot || !(border <= b->at[k].radius)) return 0;
-    return potential_at(b, f, k, border);
-}
-
-static bool is_unbound(const struct heaps *b, const struct finder *f, int32_t k, int64_t i,
-                       double limit)
-{
-    double kinetic = 0, r = sqrt(heap_distance2(f, &b->at[k], i));
-    for (int d = 0; d < 3; d++) {
-        double v = f->p->v[d][i] - b->at[k].v[d];
-        kinetic += 0.5 * v * v;
-    }
-    return kinetic + potential_at(b, f, k, r) - limit >= 0;
+    return heap_potential(b, f, k, border);
 }
 
 /* Runs one iteration: excludes unbound particles from the clump velocity. */
@@ -137,7 +116,7 @@ static void mark_unbound(struct heaps *b, const struct finder *f, int level, con
     for (int64_t i = 0; i < b->n; i++) {
         int32_t k = at_level(b, i, level);
         if (k < 0 || !b->at[k].moving || b->at[k].gone || !(b->at[k].mass > 0)) continue;
-        b->counts[i] = b->now[i] == k && !is_unbound(b, f, k, i, limit[k]);
+        b->counts[i] = b->now[i] == k && !(heap_energy(b, f, k, i) >= limit[k]);
         b->at[k].some |= b->counts[i];
     }
     double *some = mem_new(sizeof *some * (size_t)b->s.n + 1, "unbinding");
@@ -157,7 +136,7 @@ static void pass_on(struct heaps *b, const struct finder *f, int level, const do
         int32_t k = at_level(b, i, level);
         if (k < 0 || b->at[k].gone || !(b->at[k].mass > 0) || b->now[i] != k) continue;
         f->out->candidates++;
-        if (!is_unbound(b, f, k, i, limit[k])) continue;
+        if (!(heap_energy(b, f, k, i) >= limit[k])) continue;
         f->out->unbound++;
         b->now[i] = b->at[k].parent;
     }
@@ -185,6 +164,31 @@ static void dissolve(struct heaps *b, const struct finder *f, int level)
         if (k >= 0 && b->at[k].gone && b->now[i] == k) b->now[i] = b->at[k].parent;
         if (top >= 0 && b->at[top].gone) b->now[i] = -1;
     }
+}
+
+/* Dissolves sub-clumps of this level that have too few bound particles into their parents. */
+static void dissolve_unbound(struct heaps *b, const struct finder *f, int level)
+{
+    struct heap *mine = mem_zero(sizeof *mine * (size_t)b->s.n + 1, "unbinding");
+    for (int64_t i = 0; i < b->n; i++) {
+        int32_t k = b->now[i];
+        if (k >= 0 && !b->at[k].main && b->at[k].level == level) heap_add(&mine[k], b, f, i);
+    }
+    struct heap *own = heaps_join(b, f, mine);
+    for (int64_t k = 0; k < b->s.n; k++) {
+        struct clump_heap *x = &b->at[k];
+        if (x->gone || x->main || x->level != level) continue;
+        if (!is_small(f, fixed_get(b->mass_scale, mine[k].mass))) continue;
+        x->gone = true;
+        x->mass = 0;
+    }
+    for (int64_t i = 0; i < b->n; i++) {
+        int32_t k = b->now[i];
+        if (k >= 0 && b->at[k].gone && b->at[k].level == level && !b->at[k].main)
+            b->now[i] = b->at[k].parent;
+    }
+    FREE(own);
+    FREE(mine);
 }
 
 /* Computes final bound masses and numbers; dissolves halos with too little own mass. */
@@ -239,6 +243,7 @@ static void unbind_level(struct heaps *b, const struct finder *f, int level, con
         mark_unbound(b, f, level, limit);
     }
     pass_on(b, f, level, limit);
+    if (u->trees) dissolve_unbound(b, f, level);
 }
 
 void unbind(struct finder *f)
@@ -254,6 +259,7 @@ void unbind(struct finder *f)
     comm_max_i64(f->c, &last, 1);
     for (int level = 0; level <= last; level++) unbind_level(&b, f, level, limit);
     settle(&b, f);
+    if (f->par->unbind.members) heaps_list(&b, f);
     send_owners(&b, f);
     FREE(limit);
     heaps_free(&b);

@@ -295,7 +295,7 @@ static void ask_near(const struct halo_space *s, const struct halo_groups *g, co
 }
 
 void halo_find_centres(const struct halo_space *s, const struct halo_groups *g, struct halo *h,
-                       enum halo_centre centre)
+                       enum halo_centre centre, struct halo_tracers *t)
 {
     struct halo_choice *best = mem_new(sizeof *best * (size_t)g->nparts + 1, "halos: centres");
     double *core2 = mem_new(sizeof *core2 * (size_t)g->n + 1, "halos: centres");
@@ -305,8 +305,9 @@ void halo_find_centres(const struct halo_space *s, const struct halo_groups *g, 
     ask_near(s, g, bound, best);
     FREE(bound);
     choose(s, g, best, h, core2);
+    if (t->want) halo_find_tracers(s, g, h, core2, t);
     if (centre == HALO_BOUND) {
-        halo_find_bound(s, g, h, core2, best);
+        halo_each_well(s, g, h, core2, halo_find_bound, best);
         choose(s, g, best, h, NULL);
     }
     FREE(core2);

@@ -95,12 +95,56 @@ static int compare_halos(const void *a, const void *b)
     return 0;
 }
 
+struct numbered {
+    int64_t index, halo;
+};
+
+static void answer_numbers(void *ctx, int64_t n, const void *item, void *answer)
+{
+    const int64_t *index = item, *position = ctx;
+    int64_t *a = answer;
+    for (int64_t i = 0; i < n; i++) a[i] = position[index[i]];
+}
+
+/* Sends the position of each halo in the list to the rank that has measured it, for its tracers,
+ * and from there to those that have members. */
+static void number_halos(struct search *q)
+{
+    struct halo_list *l = q->list;
+    const struct comm *c = q->space.c;
+    int64_t ngot;
+    int *rank = mem_new(sizeof *rank * (size_t)(l->n + l->nids) + 1, "halos: numbers");
+    struct numbered *send = mem_new(sizeof *send * (size_t)l->n + 1, "halos: numbers");
+    for (int64_t i = 0; i < l->n; i++) {
+        rank[i] = l->at[i].owner;
+        send[i] = (struct numbered){l->at[i].index, i};
+    }
+    struct numbered *got = comm_exchange_by(c, send, l->n, rank, sizeof *got, &ngot, NULL);
+    FREE(send);
+    int64_t *position = mem_new(sizeof *position * (size_t)(ngot + l->nids) + 1, "halos: numbers");
+    int64_t *index = position + ngot;
+    for (int64_t i = 0; i < ngot; i++) position[got[i].index] = got[i].halo;
+    FREE(got);
+    for (int64_t i = 0; i < l->ntracers; i++) l->tracer[i].halo = position[l->tracer[i].halo];
+    for (int64_t i = 0; i < l->nids; i++) {
+        rank[i] = l->ids[i].owner;
+        index[i] = l->ids[i].index;
+    }
+    struct halo_question ask = {sizeof *index, sizeof *index, answer_numbers, position};
+    int64_t *halo = halo_ask(c, &ask, l->nids, index, rank);
+    for (int64_t i = 0; i < l->nids; i++) l->ids[i].halo = halo[i];
+    FREE(halo);
+    FREE(position);
+    FREE(rank);
+}
+
 static void gather_halos(struct search *q)
 {
     struct halo_list *l = q->list;
     l->at = comm_exchange_root(q->space.c, q->found, q->nfound, sizeof *l->at, &l->n);
     mem_sort(l->at, (size_t)l->n, sizeof *l->at, compare_halos);
     for (int64_t i = 0; i < l->n; i++) l->grouped += l->at[i].number;
+    if (q->par->members || q->par->tracers) number_halos(q);
 }
 
 MEM_ORDER_OF(compare_ids, int64_t)
@@ -115,7 +159,7 @@ static void keep_members(const struct halo_groups *g, struct halo_list *l)
     for (int64_t i = 0; i < n; i++) l->member[i] = g->dark->id[g->member[i]];
     for (int64_t k = 0; k < g->nparts; k++) {
         const struct halo_part *p = &g->parts[k];
-        l->ids[k] = (struct halo_ids){p->owner, p->index, p->first, p->n};
+        l->ids[k] = (struct halo_ids){p->owner, p->index, p->first, p->n, -1};
         mem_sort(l->member + p->first, (size_t)p->n, sizeof *l->member, compare_ids);
     }
 }
@@ -129,7 +173,10 @@ static enum err measure(struct search *q, struct halo_groups *g)
     int32_t *order = NULL;
     q->nfound = g->n;
     q->found = mem_new(sizeof *q->found * (size_t)g->n + 1, "halos");
-    halo_measure_members(s, q->par->centre, g, q->found);
+    struct halo_tracers tracers = {.want = q->par->tracers};
+    halo_measure_members(s, q->par->centre, g, q->found, &tracers);
+    q->list->tracer = tracers.at;
+    q->list->ntracers = tracers.n;
     if (q->par->members) keep_members(g, q->list);
     FREE(g->part);
     FREE(g->member);
@@ -172,6 +219,7 @@ void halo_list_free(struct halo_list *l)
     FREE(l->at);
     FREE(l->member);
     FREE(l->ids);
+    FREE(l->tracer);
 }
 
 /* ---- densities ---- */

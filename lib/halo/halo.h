@@ -56,6 +56,7 @@ struct halo_par {
     double over[HALO_SPHERES]; /* densities of spheres in units of the mean density; NAN: unknown */
     double gravity; /* G in units of bodies: (unit of v)² × box / mass; 0: unknown, no spin */
     bool members;   /* whether the ids of members are kept */
+    int tracers;    /* number of the most bound members of each halo to list; 0: none */
     enum halo_centre centre;
     /* Maximum number of bodies of a sphere that is found from all radii; larger spheres use a
      * histogram that is refined where needed. Results do not depend on it. 0: 4096. */
@@ -87,6 +88,14 @@ struct halo {
 struct halo_ids {
     int owner;
     int64_t index, first, n;
+    int64_t halo; /* position of the halo in the list */
+};
+
+/* One of the most bound members of a halo. */
+struct halo_tracer {
+    int64_t halo;  /* position of the halo in the list */
+    double energy; /* kinetic and potential energy per mass */
+    int64_t id;
 };
 
 /* All halos, on rank 0 only, by decreasing mass; halos of equal mass by decreasing number of
@@ -103,6 +112,10 @@ struct halo_list {
     int64_t *member;               /* ids of members on this rank; NULL unless requested */
     struct halo_ids *ids;          /* ranges of member by halo, sorted by owner and index */
     int64_t nids;
+    /* Most bound members of the halos that this rank has measured, by halo in no order, then by
+     * energy, then by id; NULL unless requested. */
+    struct halo_tracer *tracer;
+    int64_t ntracers;
 };
 
 /* Finds all halos, and frees the bodies. Uses at most 100 bytes per body that a rank has read or is

@@ -78,9 +78,17 @@ void halo_groups_free(struct halo_groups *g);
 
 /* ---- measures ---- */
 
-/* Computes id, number, mass, x, v of the g->n halos of this rank. (collective) */
+/* The most bound members of the halos of this rank, at most `want` of each; `halo` is the index of
+ * the halo on this rank. */
+struct halo_tracers {
+    int want;
+    int64_t n;
+    struct halo_tracer *at; /* (owner: caller, FREE) */
+};
+/* Computes id, number, mass, x, v of the g->n halos of this rank, and lists their most bound
+ * members unless t->want is 0. (collective) */
 void halo_measure_members(const struct halo_space *s, enum halo_centre centre,
-                          const struct halo_groups *g, struct halo *h);
+                          const struct halo_groups *g, struct halo *h, struct halo_tracers *t);
 
 /* Trees over all bodies: dark matter, all other matter. */
 struct halo_trees {

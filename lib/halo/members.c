@@ -66,7 +66,7 @@ static void join_shared(const struct halo_space *s, const struct halo_groups *g,
 }
 
 void halo_measure_members(const struct halo_space *s, enum halo_centre centre,
-                          const struct halo_groups *g, struct halo *h)
+                          const struct halo_groups *g, struct halo *h, struct halo_tracers *t)
 {
     for (int64_t k = 0; k < g->n; k++) h[k] = (struct halo){.owner = s->c->rank, .index = k};
     for (int64_t k = 0; k < g->nparts; k++)
@@ -78,5 +78,5 @@ void halo_measure_members(const struct halo_space *s, enum halo_centre centre,
         take_sums(&h[q.index], &q);
     }
     join_shared(s, g, h);
-    halo_find_centres(s, g, h, centre);
+    halo_find_centres(s, g, h, centre, t);
 }

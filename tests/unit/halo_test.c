@@ -268,32 +268,39 @@ static double energy_of(const struct halo_point *all, int64_t n, int64_t i, cons
     return e;
 }
 
-/* The densest members of a halo move through it: others are most bound. */
-static void test_bound(void)
+/* A halo of PASSED particles; the first FAST of them are dense, and pass through it. */
+enum { PASSED = 4000, FAST = 300 };
+static struct halo_point *passed_halo(void)
 {
-    enum { N = 4000, FAST = 300 };
-    struct halo_point *all = mem_zero(sizeof *all * N, "test");
+    struct halo_point *all = mem_zero(sizeof *all * PASSED, "test");
     struct rng r = rng_make(8, 1, 5);
-    for (int64_t i = 0; i < N; i++) {
+    for (int64_t i = 0; i < PASSED; i++) {
         double size = (i < FAST ? 0.002 : 0.04) * cbrt(rng_uniform(&r)), far = 0, u[3];
         for (int k = 0; k < 3; k++) u[k] = rng_normal(&r), far += u[k] * u[k];
         for (int k = 0; k < 3; k++) {
             all[i].x[k] = wrap(size * u[k] / sqrt(far));
             all[i].v[k] = 2 * rng_normal(&r) + (i < FAST && k == 0 ? 30 : 0);
         }
-        all[i].m = 1.0 / N;
+        all[i].m = 1.0 / PASSED;
         all[i].id = 1 + i;
     }
+    return all;
+}
+
+/* The densest members of a halo move through it: others are most bound. */
+static void test_bound(void)
+{
+    struct halo_point *all = passed_halo();
     struct halo_par p = parameters(0.02);
-    struct halo_list l = find(all, N, 0, &p);
+    struct halo_list l = find(all, PASSED, 0, &p);
     p.centre = HALO_BOUND;
-    struct halo_list q = find(all, N, 0, &p), other = find(all, N, 2, &p);
+    struct halo_list q = find(all, PASSED, 0, &p), other = find(all, PASSED, 2, &p);
     CHECK(differing(&q, &other) == 0, "another one is bound most");
     if (c.rank == 0 && l.n == 1 && q.n == 1) {
         const struct halo *h = &l.at[0];
         double min = INFINITY, got = INFINITY, core2 = 0.0007 * 0.0007;
-        for (int64_t i = 0; i < N; i++) {
-            double e = energy_of(all, N, i, h->x, h->v, core2);
+        for (int64_t i = 0; i < PASSED; i++) {
+            double e = energy_of(all, PASSED, i, h->x, h->v, core2);
             min = fmin(min, e);
             if (memcmp(all[i].x, q.at[0].x, sizeof all[i].x) == 0) got = e;
             if (memcmp(all[i].x, h->x, sizeof all[i].x) == 0) CHECK(i < FAST, "densest: %ld", i);
@@ -304,6 +311,57 @@ static void test_bound(void)
     halo_list_free(&l);
     halo_list_free(&q);
     halo_list_free(&other);
+    FREE(all);
+}
+
+MEM_ORDER_OF(by_value, double)
+MEM_ORDER2(by_energy, struct halo_tracer, energy, id)
+
+/* The tracers of the only halo on rank 0, the most bound first. */
+static struct halo_tracer *tracers_of(const struct halo_list *l, int64_t *n)
+{
+    struct halo_tracer *t = comm_exchange_root(&c, l->tracer, l->ntracers, sizeof *t, n);
+    mem_sort(t, (size_t)*n, sizeof *t, by_energy);
+    return t;
+}
+
+/* Tracers are the members of least energy, by sums over pairs up to the width of the bins of the
+ * profile; equal for any distribution; fewer of them are the first of more. */
+static void test_tracers(void)
+{
+    enum { MANY = 200, FEW = 7 };
+    struct halo_point *all = passed_halo();
+    struct halo_par p = parameters(0.02);
+    int64_t n, nother, nfew, within = 0;
+    p.tracers = MANY;
+    struct halo_list l = find(all, PASSED, 0, &p), other = find(all, PASSED, 2, &p);
+    p.tracers = FEW;
+    struct halo_list few = find(all, PASSED, 1, &p);
+    struct halo_tracer *t = tracers_of(&l, &n), *u = tracers_of(&other, &nother),
+                       *v = tracers_of(&few, &nfew);
+    if (c.rank == 0 && l.n == 1) {
+        double *energy = mem_new(sizeof *energy * PASSED, "test"), core2 = 0.0007 * 0.0007;
+        CHECK(n == MANY && nother == MANY && nfew == FEW, "%ld, %ld and %ld tracers", (long)n,
+              (long)nother, (long)nfew);
+        CHECK(memcmp(t, u, sizeof *t * (size_t)n) == 0, "tracers depend on the ranks");
+        CHECK(memcmp(t, v, sizeof *t * (size_t)nfew) == 0, "others with fewer tracers");
+        for (int64_t i = 0; i < PASSED; i++)
+            energy[i] = energy_of(all, PASSED, i, l.at[0].x, l.at[0].v, core2);
+        double *sorted = mem_new(sizeof *sorted * PASSED, "test");
+        memcpy(sorted, energy, sizeof *sorted * PASSED);
+        mem_sort(sorted, PASSED, sizeof *sorted, by_value);
+        for (int64_t i = 0; i < n; i++) within += energy[t[i].id - 1] <= sorted[2 * MANY];
+        CHECK(within == n, "%ld tracers are not among the most bound", (long)(n - within));
+        FREE(sorted);
+        FREE(energy);
+    } else
+        CHECK(c.rank > 0, "%ld halos", (long)l.n);
+    FREE(t);
+    FREE(u);
+    FREE(v);
+    halo_list_free(&l);
+    halo_list_free(&other);
+    halo_list_free(&few);
     FREE(all);
 }
 
@@ -502,6 +560,7 @@ int main(int argc, char **argv)
     test_groups();
     test_centres();
     test_bound();
+    test_tracers();
     test_spheres();
     test_heavy();
     test_hostile();
