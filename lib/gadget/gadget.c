@@ -3,6 +3,7 @@
 #include "gadget/gadget.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cgs.h"
@@ -17,30 +18,41 @@ static const double HEAVY = 1.5;
 struct writer {
     struct source *s;
     struct gadget_out out;
-    double length, speed, mass; /* file units per code unit */
+    bool binary;
+    double length, speed, mass, energy; /* file units per code unit */
     double dm_min, min[GADGET_TYPES], max[GADGET_TYPES];
     int64_t id_min, id_max, cells, left_out[FAMILIES];
-    /* Buffers of the rows of a batch. */
-    float *pos, *vel, *m, *u, *rho, *hsml;
-    void *id;
+    /* Buffers of the rows of a batch; `narrow`: as binary files have them. */
+    double *row[GADGET_BLOCKS];
+    int64_t *id;
+    void *narrow[GADGET_BLOCKS];
     int64_t room;
 };
 
 /* ---- units ---- */
 
-static void set_units(struct writer *w)
+static void set_units(struct writer *w, enum gadget_form form)
 {
     const struct ckpt_head *h = &w->s->head;
     struct gadget_out *o = &w->out;
-    double a = h->aexp, little = h->h0 / 100;
-    w->length = w->speed = w->mass = 1;
+    const bool swift = form == GADGET_FORM_SWIFT;
+    const double a = h->aexp, little = h->h0 / 100, side = swift ? CGS_MPC : CGS_KPC,
+                 per_h = swift ? 1 : little, mass = 1e10 * CGS_MSUN;
+    w->length = w->speed = w->mass = w->energy = 1;
     o->time = h->t, o->h = 1;
+    o->swift = swift, o->comoving = h->cosmo, o->gamma = h->gamma;
+    o->length_cm = h->unit_l, o->speed_cm = h->unit_l / h->unit_t;
+    o->mass_g = h->unit_d * h->unit_l * h->unit_l * h->unit_l;
     if (h->cosmo) {
-        w->length = h->unit_l / a / CGS_KPC * little;
-        w->speed = h->unit_l / h->unit_t / CGS_KM / sqrt(a);
-        w->mass = h->unit_d * h->unit_l * h->unit_l * h->unit_l / (1e10 * CGS_MSUN) * little;
+        const double speed = h->unit_l / h->unit_t / CGS_KM;
+        w->length = h->unit_l / a / side * per_h;
+        w->speed = swift ? speed : speed / sqrt(a);
+        w->mass = h->unit_d * h->unit_l * h->unit_l * h->unit_l / mass * per_h;
+        const double root = w->speed * w->speed * a;
+        w->energy = swift ? speed * speed * a * a : root; /* SWIFT: u a² */
         o->time = a, o->redshift = 1 / a - 1, o->h = little, o->omega_m = h->omega_m,
-        o->omega_l = h->omega_l;
+        o->omega_l = h->omega_l, o->omega_b = h->omega_b;
+        o->length_cm = side, o->mass_g = mass, o->speed_cm = CGS_KM;
     }
     o->box = h->boxlen * w->length;
 }
@@ -56,7 +68,8 @@ static enum gadget_type type_of(const struct writer *w, const struct source_part
 {
     if (!family_has_mass(p->family[i])) return GADGET_NONE;
     enum gadget_type t = TYPE[family_row(p->family[i])];
-    return t == GADGET_DM && p->m[i] > HEAVY * w->dm_min ? GADGET_HEAVY : t;
+    const enum gadget_type heavy = w->binary ? GADGET_HEAVY : GADGET_COARSE;
+    return t == GADGET_DM && p->m[i] > HEAVY * w->dm_min ? heavy : t;
 }
 
 static enum err find_range(const struct source_parts *p, void *ctx)
@@ -105,6 +118,16 @@ static enum err count_cells(const struct source_octs *o, void *ctx)
     return OK;
 }
 
+/* Sinks are black holes in HDF5. */
+static void count_holes(struct writer *w)
+{
+    const struct catalog *t = w->s->sinks;
+    const struct catalog_column *id = catalog_find(t, "identity");
+    w->out.count[GADGET_HOLE] = t->n;
+    for (int64_t i = 0; id && id->whole && i < t->n; i++)
+        w->id_max = id->whole[i] > w->id_max ? id->whole[i] : w->id_max;
+}
+
 static enum err take_census(struct writer *w, bool gas)
 {
     struct source *s = w->s;
@@ -113,6 +136,7 @@ static enum err take_census(struct writer *w, bool gas)
     for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, SOURCE_STATE, find_range, w));
     for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, SOURCE_STATE, count_parts, w));
     for (int k = 0; gas && k < s->npiece; k++) TRY(source_octs(s, k, SOURCE_TREE, count_cells, w));
+    if (!w->binary) count_holes(w);
     /* Ids of cells follow the maximum particle id. */
     if (w->id_max > INT64_MAX - w->out.count[GADGET_GAS])
         FAIL(ERR_LIMIT,
@@ -122,7 +146,7 @@ static enum err take_census(struct writer *w, bool gas)
     int64_t last = w->id_max + w->out.count[GADGET_GAS];
     w->out.wide_ids = w->id_min < 0 || last > UINT32_MAX;
     for (int t = 1; t < GADGET_TYPES; t++)
-        if (w->out.count[t] && (float)w->min[t] > 0 && w->min[t] == w->max[t])
+        if (w->binary && w->out.count[t] && (float)w->min[t] > 0 && w->min[t] == w->max[t])
             w->out.mass[t] = w->min[t] * w->mass;
     return OK;
 }
@@ -133,35 +157,53 @@ static void make_room(struct writer *w, int64_t n)
 {
     if (n <= w->room) return;
     size_t k = (size_t)(w->room = n);
-    w->pos = mem_grow(w->pos, 12 * k, "snapshot batch");
-    w->vel = mem_grow(w->vel, 12 * k, "snapshot batch");
+    for (int b = 0; b < GADGET_BLOCKS; b++) {
+        const size_t width = b <= GADGET_VEL ? 3 : 1;
+        w->row[b] = mem_grow(w->row[b], 8 * width * k, "snapshot batch");
+        w->narrow[b] = mem_grow(w->narrow[b], 8 * width * k, "snapshot batch");
+    }
     w->id = mem_grow(w->id, 8 * k, "snapshot batch");
-    w->m = mem_grow(w->m, 4 * k, "snapshot batch");
-    w->u = mem_grow(w->u, 4 * k, "snapshot batch");
-    w->rho = mem_grow(w->rho, 4 * k, "snapshot batch");
-    w->hsml = mem_grow(w->hsml, 4 * k, "snapshot batch");
 }
 
-/* A position in 0 <= x < box, also after rounding to float. */
-static float location(const struct writer *w, double x)
+/* A position in 0 <= x < box. */
+static double location(const struct writer *w, double x)
 {
-    double in = x / w->s->head.boxlen;
-    float at = (float)((in - floor(in)) * w->out.box), box = (float)w->out.box;
-    return at < box ? at : nextafterf(box, 0);
+    double in = x / w->s->head.boxlen, at = (in - floor(in)) * w->out.box;
+    return at < w->out.box ? at : 0;
 }
 
-static void put_id(struct writer *w, int64_t k, int64_t id)
+/* Rounds n numbers to floats; positions stay below the side of the box. */
+static void narrow_row(struct writer *w, int block, int64_t n)
 {
-    uint32_t narrow = (uint32_t)id;
-    if (w->out.wide_ids)
-        memcpy((char *)w->id + 8 * k, &id, 8);
-    else
-        memcpy((char *)w->id + 4 * k, &narrow, 4);
+    const float box = (float)w->out.box;
+    float *to = w->narrow[block];
+    for (int64_t i = 0; i < n; i++) {
+        to[i] = (float)w->row[block][i];
+        if (block == GADGET_POS && !(to[i] < box)) to[i] = nextafterf(box, 0);
+    }
+}
+
+static void narrow_ids(struct writer *w, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t id = (uint32_t)w->id[i];
+        memcpy((char *)w->narrow[GADGET_ID] + 4 * i, &id, 4);
+    }
 }
 
 static enum err hand_on(struct writer *w, enum gadget_type type, int64_t n)
 {
-    const void *block[GADGET_BLOCKS] = {w->pos, w->vel, w->id, w->m, w->u, w->rho, w->hsml};
+    const void *block[GADGET_BLOCKS];
+    for (int b = 0; b < GADGET_BLOCKS; b++) {
+        const bool whole = b == GADGET_ID;
+        block[b] = whole ? (void *)w->id : w->row[b];
+        if (!w->binary || (whole && w->out.wide_ids)) continue;
+        if (whole)
+            narrow_ids(w, n);
+        else if (type == GADGET_GAS || b < GADGET_U)
+            narrow_row(w, b, b <= GADGET_VEL ? 3 * n : n);
+        block[b] = w->narrow[b];
+    }
     return n ? gadget_put(&w->out, type, n, block) : OK;
 }
 
@@ -174,11 +216,11 @@ static enum err write_parts(const struct source_parts *p, void *ctx)
         for (int64_t i = 0; i < p->n; i++) {
             if ((int)type_of(w, p, i) != t) continue;
             for (int d = 0; d < 3; d++) {
-                w->pos[3 * k + d] = location(w, p->x[d][i]);
-                w->vel[3 * k + d] = (float)(p->v[d][i] * w->speed);
+                w->row[GADGET_POS][3 * k + d] = location(w, p->x[d][i]);
+                w->row[GADGET_VEL][3 * k + d] = p->v[d][i] * w->speed;
             }
-            w->m[k] = (float)(p->m[i] * w->mass);
-            put_id(w, k++, p->id[i]);
+            w->row[GADGET_MASS][k] = p->m[i] * w->mass;
+            w->id[k++] = p->id[i];
         }
         TRY(hand_on(w, (enum gadget_type)t, k));
     }
@@ -195,16 +237,17 @@ static void put_cell(struct writer *w, const struct source_octs *o, int i, int c
     for (int d = 0; d < 3; d++) {
         double m = o->val[8 * (1 + d) + c][i];
         energy -= gas_kinetic_part(rho, m);
-        w->pos[3 * k + d] = location(w, ((double)(2 * x[d] + (c >> d & 1)) + 0.5) * dx);
-        w->vel[3 * k + d] = (float)(m / rho * w->speed);
+        w->row[GADGET_POS][3 * k + d] = location(w, ((double)(2 * x[d] + (c >> d & 1)) + 0.5) * dx);
+        w->row[GADGET_VEL][3 * k + d] = m / rho * w->speed;
     }
-    double a = w->s->head.cosmo ? w->s->head.aexp : 1, speed2 = w->speed * w->speed * a,
-           l = w->length;
-    w->m[k] = (float)(rho * dx * dx * dx * w->mass);
-    w->rho[k] = (float)(rho * w->mass / (l * l * l));
-    w->u[k] = (float)(energy / rho * speed2);
-    w->hsml[k] = (float)(cbrt(32 * 3 / (4 * M_PI)) * dx * l); /* radius of a ball of 32 cells */
-    put_id(w, k, w->id_max + 1 + w->cells++);
+    /* The radius of a ball of 32 cells; SWIFT's smoothing length is shorter than the radius of its
+     * quartic kernel by 1.936492 (Dehnen & Aly 2012). */
+    const double l = w->length, radius = cbrt(32 * 3 / (4 * M_PI)) * dx * l;
+    w->row[GADGET_MASS][k] = rho * dx * dx * dx * w->mass;
+    w->row[GADGET_RHO][k] = rho * w->mass / (l * l * l);
+    w->row[GADGET_U][k] = energy / rho * w->energy;
+    w->row[GADGET_HSML][k] = w->out.swift ? radius / 1.936492 : radius;
+    w->id[k] = w->id_max + 1 + w->cells++;
 }
 
 static enum err write_cells(const struct source_octs *o, void *ctx)
@@ -218,13 +261,38 @@ static enum err write_cells(const struct source_octs *o, void *ctx)
     return hand_on(w, GADGET_GAS, k);
 }
 
+static double value_of(const struct catalog *t, const char *name, int axis, int64_t i)
+{
+    char full[32];
+    snprintf(full, sizeof full, axis < 0 ? "%s" : "%s_%c", name, 'x' + axis);
+    const struct catalog_column *c = catalog_find(t, full);
+    return c && c->real ? c->real[i] : 0;
+}
+
+static enum err write_holes(struct writer *w)
+{
+    const struct catalog *t = w->s->sinks;
+    const struct catalog_column *id = catalog_find(t, "identity");
+    make_room(w, t->n);
+    for (int64_t i = 0; i < t->n; i++) {
+        for (int d = 0; d < 3; d++) {
+            w->row[GADGET_POS][3 * i + d] = location(w, value_of(t, "position", d, i));
+            w->row[GADGET_VEL][3 * i + d] = value_of(t, "velocity", d, i) * w->speed;
+        }
+        w->row[GADGET_MASS][i] = value_of(t, "mass", -1, i) * w->mass;
+        w->row[GADGET_BH_MASS][i] = w->row[GADGET_MASS][i];
+        w->id[i] = id && id->whole ? id->whole[i] : i + 1;
+    }
+    return hand_on(w, GADGET_HOLE, t->n);
+}
+
 static enum err write_all(struct writer *w, bool gas)
 {
     TRY(gadget_create(&w->out));
     for (int k = 0; k < w->s->npiece; k++) TRY(source_parts(w->s, k, SOURCE_STATE, write_parts, w));
     for (int k = 0; gas && k < w->s->npiece; k++)
         TRY(source_octs(w->s, k, SOURCE_STATE, write_cells, w));
-    return OK;
+    return w->binary ? OK : write_holes(w);
 }
 
 static enum err check_source(const struct gadget *opt, const struct source *s)
@@ -242,17 +310,21 @@ static enum err check_source(const struct gadget *opt, const struct source *s)
 enum err gadget_write(const struct gadget *opt, struct source *s, char *name, size_t n,
                       int64_t left_out[FAMILIES])
 {
-    struct writer w = {.s = s,
-                       .out = {.path = opt->out,
-                               .first.fd = -1,
-                               .named = opt->named,
-                               .nfile = opt->nfile > 1 ? opt->nfile : 1,
-                               .overwrite = opt->overwrite,
-                               .stars = s->head.stars,
-                               .metals = s->head.metal}};
+    struct writer w = {
+        .s = s,
+        .binary = opt->form == GADGET_FORM_BINARY,
+        .out = {.layout = opt->form == GADGET_FORM_BINARY ? &gadget_binary : &gadget_hdf5,
+                .path = opt->out,
+                .provenance = opt->provenance,
+                .first.fd = -1,
+                .named = opt->named,
+                .nfile = opt->nfile > 1 ? opt->nfile : 1,
+                .overwrite = opt->overwrite,
+                .stars = s->head.stars,
+                .metals = s->head.metal}};
     TRY(check_source(opt, s));
     TRY(dir_outside(opt->out, s->path));
-    set_units(&w);
+    set_units(&w, opt->form);
     enum err err = take_census(&w, opt->gas);
     if (err == OK) {
         err = write_all(&w, opt->gas);
@@ -260,12 +332,11 @@ enum err gadget_write(const struct gadget *opt, struct source *s, char *name, si
         if (err != OK) gadget_drop(&w.out);
     }
     memcpy(left_out, w.left_out, sizeof w.left_out);
-    FREE(w.pos);
-    FREE(w.vel);
+    for (int b = 0; b < GADGET_BLOCKS; b++) {
+        FREE(w.row[b]);
+        FREE(w.narrow[b]);
+    }
     FREE(w.id);
-    FREE(w.m);
-    FREE(w.u);
-    FREE(w.rho);
-    FREE(w.hsml);
+    FREE(w.out.offset);
     return err;
 }

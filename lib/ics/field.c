@@ -1,6 +1,7 @@
 #include "ics/field.h"
 
 #include "base/mem.h"
+#include "ics/split.h"
 
 enum { BLOCK_VALUES = 1 << 22 }; /* values read at a time, or two planes if these are larger */
 
@@ -22,8 +23,8 @@ struct block {
 static enum err check_inside(const struct ics_level *ic, const struct level *lv);
 static enum err read_values(const struct ics_layers *s, const char *name, bool ids,
                             union values out);
-static enum err read_layers(const struct ics_layers *s, const struct grafic *f, int64_t k0,
-                            int64_t k1, struct block *b);
+static enum err read_layers(const struct ics_layers *s, struct ics_file *f, int64_t k0, int64_t k1,
+                            struct block *b);
 static void scatter(const struct ics_layers *s, const struct block *b, lidx begin, lidx end,
                     union values out);
 
@@ -76,12 +77,12 @@ enum err ics_ids_read(const struct ics_layers *s, const char *name, int64_t (*va
 static enum err read_values(const struct ics_layers *s, const char *name, bool ids,
                             union values out)
 {
-    struct grafic f;
+    struct ics_file f;
     struct block b = {.ids = ids};
     enum err err = OK;
     int64_t step = BLOCK_VALUES / (2 * (int64_t)s->ic->head.n[0] * s->ic->head.n[1]) + 1;
-    TRY(grafic_open(&f, s->ic->dir, name, s->cosmo));
-    TRY_OUT(grafic_check_same(&f, &s->ic->head, s->ic->first, s->cosmo));
+    TRY(ics_open(&f, s->ic->dir, name, s->cosmo));
+    TRY_OUT(grafic_check_same(&f.whole, &s->ic->head, s->ic->first, s->cosmo));
     for (int64_t k = 0; k < s->nz; k += step) {
         int64_t end = k + step < s->nz ? k + step : s->nz;
         if (s->first[k] == s->first[end]) continue;
@@ -90,7 +91,7 @@ static enum err read_values(const struct ics_layers *s, const char *name, bool i
     }
 out:
     mem_free(b.val.real);
-    grafic_close(&f);
+    ics_close(&f);
     return err;
 }
 
@@ -117,8 +118,8 @@ static enum err check_inside(const struct ics_level *ic, const struct level *lv)
 
 /* Reads both planes of each layer k0..k1-1, and of these only the rows from the first to the last
  * oct. */
-static enum err read_layers(const struct ics_layers *s, const struct grafic *f, int64_t k0,
-                            int64_t k1, struct block *b)
+static enum err read_layers(const struct ics_layers *s, struct ics_file *f, int64_t k0, int64_t k1,
+                            struct block *b)
 {
     int64_t x[3], hi = -1, row = s->ic->head.n[0];
     b->y0 = INT64_MAX;
@@ -138,8 +139,8 @@ static enum err read_layers(const struct ics_layers *s, const struct grafic *f, 
     for (int64_t q = 0; q < 2 * (k1 - k0); q++) {
         if (s->first[k0 + q / 2] == s->first[k0 + q / 2 + 1]) continue;
         int64_t k = 2 * b->z0 + q - s->ic->off[2], j = 2 * b->y0 - s->ic->off[1];
-        TRY(b->ids ? grafic_read_ids(f, k, j, rows, b->val.id + q * b->plane)
-                   : grafic_read_rows(f, k, j, rows, b->val.real + q * b->plane));
+        TRY(b->ids ? ics_ids(f, k, j, rows, b->val.id + q * b->plane)
+                   : ics_rows(f, k, j, rows, b->val.real + q * b->plane));
     }
     return OK;
 }

@@ -1,5 +1,6 @@
 #include "ics/files.h"
 #include "base/mem.h"
+#include "ics/split.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,13 +23,13 @@ static const struct field {
 const char *ics_first_file(const char *dir, bool cosmo, bool gas)
 {
     if (!cosmo) return "ic_d";
-    bool dark = !gas && !grafic_exists(dir, "ic_deltab") && grafic_exists(dir, "ic_velcx");
+    bool dark = !gas && !ics_exists(dir, "ic_deltab") && ics_exists(dir, "ic_velcx");
     return dark ? "ic_velcx" : "ic_deltab";
 }
 
 bool ics_is_level(const char *dir)
 {
-    return grafic_exists(dir, ics_first_file(dir, true, false));
+    return ics_exists(dir, ics_first_file(dir, true, false));
 }
 
 static bool is_field(const char *name, bool cosmo)
@@ -55,12 +56,15 @@ enum err ics_list_files(const char *dir, bool cosmo, char (*name)[ICS_NAME], int
     enum err err = OK;
     *n = 0;
     for (struct dirent *e; err == OK && (e = readdir(d));) {
-        if (!is_field(e->d_name, cosmo) || strlen(e->d_name) >= ICS_NAME) continue;
+        char split[ICS_NAME];
+        const bool blocks = ics_is_split(dir, e->d_name, split) && !grafic_exists(dir, split);
+        const char *field = blocks ? split : e->d_name;
+        if (!is_field(field, cosmo) || strlen(field) >= ICS_NAME) continue;
         if (*n == ICS_FILES)
             err = err_set(ERR_LIMIT, "%s: has more than %d files of initial conditions", dir,
                           ICS_FILES);
         else
-            snprintf(name[(*n)++], ICS_NAME, "%.*s", ICS_NAME - 1, e->d_name);
+            snprintf(name[(*n)++], ICS_NAME, "%.*s", ICS_NAME - 1, field);
     }
     closedir(d); /* the directory was only read */
     mem_sort(name, (size_t)*n, ICS_NAME, by_name);
@@ -74,11 +78,11 @@ enum err ics_check_files(const char *dir, bool cosmo, const char *first,
     int n;
     TRY(ics_list_files(dir, cosmo, name, &n));
     for (int i = 0; i < n; i++) {
-        struct grafic f;
-        TRY(grafic_open(&f, dir, name[i], cosmo));
-        enum err err = grafic_check_same(&f, head, first, cosmo);
-        if (err == OK && fn) err = fn(&f, name[i], ctx);
-        grafic_close(&f);
+        struct ics_file f;
+        TRY(ics_open(&f, dir, name[i], cosmo));
+        enum err err = grafic_check_same(&f.whole, head, first, cosmo);
+        if (err == OK && fn) err = fn(&f.whole, name[i], ctx);
+        ics_close(&f);
         TRY(err);
     }
     return OK;

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "ics/field.h"
 #include "ics/files.h"
+#include "ics/split.h"
 #include "oct/gas_kern.h"
 
 static enum err read_heads(const struct ics_set *set, struct grafic_head *head);
@@ -89,11 +90,11 @@ enum err ics_grafic_refmap(const struct ics_grafic *g, const struct mesh *m, con
 static enum err read_heads(const struct ics_set *set, struct grafic_head *head)
 {
     for (int i = 0; i < set->nlev; i++) {
-        struct grafic f;
+        struct ics_file f;
         const char *dir = set->dir[i], *first = ics_first_file(dir, set->cosmo, set->gas);
-        TRY(grafic_open(&f, dir, first, set->cosmo));
-        head[i] = f.head;
-        grafic_close(&f);
+        TRY(ics_open(&f, dir, first, set->cosmo));
+        head[i] = f.whole.head;
+        ics_close(&f);
         TRY(ics_check_files(dir, set->cosmo, first, &head[i], NULL, NULL));
     }
     return OK;
@@ -241,8 +242,8 @@ out:
  * in RAMSES, with a magnetic field the other way round. */
 static char gas_velocity(const char *dir, bool magnetic)
 {
-    if (magnetic) return grafic_exists(dir, "ic_velcx") ? 'c' : 'b';
-    return grafic_exists(dir, "ic_velbx") ? 'b' : 'c';
+    if (magnetic) return ics_exists(dir, "ic_velcx") ? 'c' : 'b';
+    return ics_exists(dir, "ic_velbx") ? 'b' : 'c';
 }
 
 /* Finds the file of variable v (0-4: rho, u, v, w, T or P; then scalars), and whether it exists. */
@@ -259,7 +260,7 @@ static bool gas_file(const struct ics_grafic *g, const char *dir, int v, bool ma
     else
         snprintf(name, 32, "%s", v == 0 ? "ic_deltab" : "ic_tempb");
     /* required files: the reader reports the error */
-    return grafic_exists(dir, name) || v == 0 || (g->cosmo && v <= 3);
+    return ics_exists(dir, name) || v == 0 || (g->cosmo && v <= 3);
 }
 
 /* Finds the conversion to code units: base + factor * (value in the file). */
@@ -327,7 +328,7 @@ static enum err field_component(const struct ics_grafic *g, const struct ics_lay
     bool given[2];
     for (int side = 0; side < 2; side++) {
         snprintf(name[side], sizeof name[side], "ic_b%c%s", 'x' + d, side ? "right" : "left");
-        given[side] = grafic_exists(s->ic->dir, name[side]);
+        given[side] = ics_exists(s->ic->dir, name[side]);
     }
     if (given[0] != given[1])
         FAIL(ERR_FILE, "%s: has %s but no %s: a magnetic field is given on both faces of a cell",

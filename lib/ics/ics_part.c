@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "ics/field.h"
+#include "ics/split.h"
 #include "io/ascii_part.h"
 
 static const char *const VEL[3] = {"ic_velcx", "ic_velcy", "ic_velcz"};
@@ -29,7 +30,6 @@ static int64_t source_count(const struct mesh *m, const struct level *lv);
 static void source_take(const struct mesh *m, const struct level *lv, double (*val)[8],
                         double *out);
 static int64_t cell_rank(const struct ics_grafic *g, int l, okey key, int c);
-static void append_begin(struct parts *p, int64_t n, int levelmin);
 
 enum err ics_grafic_particles(const struct ics_grafic *g, const struct mesh *m,
                               const struct comm *c, struct parts *p)
@@ -47,7 +47,7 @@ enum err ics_ascii_particles(const char *path, const struct mesh *m, const struc
     s.ndim = m->ndim;
     s.boxlen = m->boxlen;
     for (int d = 0; d < 3; d++) s.periodic[d] = !m->bounded[2 * d] && !m->bounded[2 * d + 1];
-    append_begin(p, s.n, m->levelmin);
+    part_append_dm(p, s.n, m->levelmin);
     double *x[3], *v[3];
     for (int d = 0; d < 3; d++) {
         x[d] = p->x[d] + at;
@@ -69,8 +69,8 @@ enum err ics_ascii_particles(const char *path, const struct mesh *m, const struc
 static enum err particles_local(const struct ics_grafic *g, const struct mesh *m, struct parts *p)
 {
     for (int l = g->levelmin; l <= g->levelmax; l++) {
-        bool ids = grafic_exists(g->lev[l].dir, "ic_particle_ids");
-        if (l > g->levelmin && ids != grafic_exists(g->lev[l - 1].dir, "ic_particle_ids"))
+        bool ids = ics_exists(g->lev[l].dir, "ic_particle_ids");
+        if (l > g->levelmin && ids != ics_exists(g->lev[l - 1].dir, "ic_particle_ids"))
             FAIL(ERR_FILE,
                  "%s and %s: only one of them contains ic_particle_ids; give it on all levels or "
                  "on none",
@@ -94,7 +94,7 @@ static enum err particles_level(const struct ics_grafic *g, const struct mesh *m
     int64_t n = source_count(m, lv);
     double(*val)[8] = mem_new(sizeof *val * (size_t)lv->nown + 1, "ics values");
     TRY_OUT(ics_layers_new(g, m, l, &s));
-    append_begin(p, n, m->levelmin);
+    part_append_dm(p, n, m->levelmin);
     TRY_OUT(phase_space(g, m, &s, val, p));
     TRY_OUT(mass_and_id(g, m, &s, val, p));
     p->n += n;
@@ -108,19 +108,6 @@ out:
 static bool is_source(const struct mesh *m, const struct level *lv, lidx i, int c)
 {
     return lv->level < m->levelmin || lv->child[i][c] < 0;
-}
-
-/* Makes room for n particles after p->n, and fills the columns that are equal for all of them. The
- * caller adds n to p->n after success. */
-static void append_begin(struct parts *p, int64_t n, int levelmin)
-{
-    p->n = part_append(p, n);
-    for (int64_t i = p->n; i < p->n + n; i++) {
-        p->levelp[i] = levelmin;
-        p->family[i] = FAM_DM;
-        p->tag[i] = 0;
-        p->host[i] = -1;
-    }
 }
 
 static void source_centers(const struct mesh *m, const struct level *lv, int d, double *out)
@@ -141,7 +128,7 @@ static enum err phase_space(const struct ics_grafic *g, const struct mesh *m,
     int64_t n = source_count(m, s->lv);
     double dx = ldexp(1, -s->lv->level), rate = cosmo_vfact(&g->par, g->par.aexp_ini);
     int files = 0;
-    for (int d = 0; d < 3; d++) files += grafic_exists(ic->dir, POS[d]);
+    for (int d = 0; d < 3; d++) files += ics_exists(ic->dir, POS[d]);
     if (files != 0 && files != 3)
         FAIL(ERR_FILE,
              "%s: contains only %d of the files ic_poscx, ic_poscy, ic_poscz; give all three or "
@@ -178,7 +165,7 @@ static enum err mass_and_id(const struct ics_grafic *g, const struct mesh *m,
     const struct level *lv = s->lv;
     int64_t n = source_count(m, lv), at = p->n;
     double cell = ldexp(1, -3 * lv->level), dark = 1 - g->par.omega_b / g->par.omega_m;
-    bool given = grafic_exists(s->ic->dir, "ic_massc");
+    bool given = ics_exists(s->ic->dir, "ic_massc");
     if (given) {
         TRY(ics_field_read(s, "ic_massc", val));
         source_take(m, lv, val, p->m + at);
@@ -193,7 +180,7 @@ static enum err particle_ids(const struct ics_grafic *g, const struct mesh *m,
     const struct level *lv = s->lv;
     enum err err = OK;
     int64_t(*id)[8] = NULL;
-    if (grafic_exists(s->ic->dir, "ic_particle_ids")) {
+    if (ics_exists(s->ic->dir, "ic_particle_ids")) {
         id = mem_new(sizeof *id * (size_t)lv->nown + 1, "ics values");
         TRY_OUT(ics_ids_read(s, "ic_particle_ids", id));
     }

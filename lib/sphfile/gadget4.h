@@ -6,7 +6,9 @@
 #pragma once
 #include "sphfile/sphfile.h"
 
-bool gadget4_is(const char *path); /* whether a file is HDF5 with gas of this kind */
+/* Whether a file is HDF5 with gas of this kind, and without dark matter: other snapshots are read
+ * as particles (gadget/source). */
+bool gadget4_is(const char *path);
 /* Reads the gas of a snapshot of one file; other particles are left out. All masses must be equal.
  * Without SmoothingLength h follows from Density, without both from the mean density of the box.
  * Kernel, hfact and gamma are those of attributes of the header that gadget4_write makes, else M4,

@@ -24,7 +24,8 @@ bool gadget4_is(const char *path)
     struct h5_file f;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return false;
     const bool is = h5_open(&f, path) == OK && h5_find(&f, "Header") &&
-                    h5_find(&f, "PartType0/Coordinates") && f.err == OK;
+                    h5_find(&f, "PartType0/Coordinates") && !h5_find(&f, "PartType1") &&
+                    f.err == OK;
     h5_close(&f);
     return is;
 }
