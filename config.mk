@@ -14,24 +14,27 @@ knows   = $(shell echo | $(CC) $(1) -E - >/dev/null 2>&1 && echo $(1))
 PKGS    := gsl fftw3 zlib libpng
 # make HDF5=: without. Any build of the library will do, MPI or not; which one, pkg-config is asked.
 # make CAIRO=: without. Plots then are refused; bare pixels, arrays and tables are not.
+# make HEALPIX=: without. Light cones then are not written as maps.
 # make DEFLATE=: zlib instead of libdeflate, 2.5 times slower in checksums and decompression.
 # Without pkg-config the compiler is asked, as modules of a cluster set it up (CPATH, LIBRARY_PATH).
 ifneq ($(shell command -v pkg-config),)
 HDF5    ?= $(firstword $(foreach p,hdf5-openmpi hdf5-mpich hdf5-serial hdf5,\
                          $(shell pkg-config --exists $(p) && echo $(p))))
 CAIRO   ?= $(shell pkg-config --exists cairo && echo cairo)
+HEALPIX ?= $(shell pkg-config --exists chealpix && echo chealpix)
 DEFLATE ?= $(shell pkg-config --exists libdeflate && echo libdeflate)
-LIBS_C  := $(shell pkg-config --cflags $(PKGS) $(HDF5) $(CAIRO) $(DEFLATE))
+LIBS_C  := $(shell pkg-config --cflags $(PKGS) $(HDF5) $(CAIRO) $(DEFLATE) $(HEALPIX))
 LIBS_LD := $(shell pkg-config --libs $(PKGS) $(HDF5) $(DEFLATE))
-DRAW_LD := $(if $(CAIRO),$(shell pkg-config --libs $(CAIRO)))
+DRAW_LD := $(if $(CAIRO)$(HEALPIX),$(shell pkg-config --libs $(CAIRO) $(HEALPIX)))
 else
 has      = $(shell echo '\#include <$(1)>' | $(CC) -E - >/dev/null 2>&1 && echo $(2))
 HDF5    ?= $(call has,hdf5.h,hdf5)
 CAIRO   ?= $(call has,cairo.h,cairo)
+HEALPIX ?= $(call has,chealpix.h,chealpix)
 DEFLATE ?= $(call has,libdeflate.h,deflate)
 LIBS_C  :=
 LIBS_LD := -lgsl -lgslcblas -lfftw3 -lpng -lz $(if $(HDF5),-lhdf5) $(if $(DEFLATE),-ldeflate)
-DRAW_LD := $(if $(CAIRO),-lcairo)
+DRAW_LD := $(if $(CAIRO),-lcairo) $(if $(HEALPIX),-lchealpix)
 endif
 # Devices that gpu_hydro may use (docs/gpu.md). make DEV=cuda: GPUs, by nvcc, a minute more;
 # DEV=host: an emulated one, for tests; DEV=none. Any build has the emulated one by gpu_device.
@@ -46,11 +49,12 @@ MORTON128 ?=
 HARDEN_C  ?=
 HARDEN_LD ?=
 DEFS    := -D_GNU_SOURCE $(if $(MORTON128),-DPTAH_MORTON128) $(if $(HDF5),-DPTAH_HDF5) \
-           $(if $(CAIRO),-DPTAH_CAIRO) $(if $(DEFLATE),-DPTAH_DEFLATE)
+           $(if $(CAIRO),-DPTAH_CAIRO) \
+           $(if $(HEALPIX),-DPTAH_HEALPIX) $(if $(DEFLATE),-DPTAH_DEFLATE)
 CFLAGS  = -std=gnu17 $(OPT) $(STRICT) $(WARN) -fopenmp -g -Ilib $(DEFS) \
           $(LIBS_C) $(HARDEN_C)
 comma  := ,
 # lib/base/alone.c
 LDFLAGS = -fopenmp -Wl,--wrap=GOMP_parallel $(HARDEN_LD)
-# as needed: simulate draws nothing and has no use for cairo
+# as needed: simulate draws nothing and has no use for cairo, others none for chealpix
 LDLIBS  = $(LIBS_LD) $(if $(DRAW_LD),-Wl$(comma)--as-needed $(DRAW_LD)) -lm

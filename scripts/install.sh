@@ -13,7 +13,8 @@ set -eu
 cd "$(dirname "$0")/.."
 
 build='gcc libc6-dev make pkg-config libopenmpi-dev openmpi-bin libhdf5-openmpi-dev libfftw3-dev
-    libgsl-dev zlib1g-dev libpng-dev libcairo2-dev libdeflate-dev'
+    libgsl-dev zlib1g-dev libpng-dev libcairo2-dev libdeflate-dev
+    libchealpix-dev'
 demo='mpgrafic'
 check='git python3 python3-venv g++ universal-ctags groff-base valgrind xz-utils less clang
     libomp-dev slurm-wlm munge gfortran'
@@ -112,7 +113,8 @@ END
         ;;
     esac
     for optional in 'hdf5.h hdf5 hdf5 HDF5' 'cairo.h cairo cairo cairo' \
-        'libdeflate.h deflate libdeflate libdeflate'; do
+        'libdeflate.h deflate libdeflate libdeflate' \
+        'chealpix.h chealpix chealpix HEALPix'; do
         # shellcheck disable=SC2086
         set -- "$1" $optional
         finds "$2" "$3" "$4" || say "install: without $5, which was not found"

@@ -1,0 +1,62 @@
+/* cone/rows: the events of a slice as rows of numbers, and their order over all ranks.
+ *
+ * A row is a key of three words, the replica and the identity of a particle or of a cell, then
+ * values of 8 bytes in code units. Rows in the order of their keys do not depend on ranks. Private
+ * to cone. */
+#pragma once
+#include "cone/cone.h"
+
+enum { CONE_KEY = 3 };
+
+/* Values of every row, and of the rows of particles and of cells. */
+enum {
+    ROW_POSITION,
+    ROW_VELOCITY = 3,
+    ROW_REDSHIFT = 6,
+    ROW_MASS,
+    ROW_ID, /* int64_t, as the family */
+    ROW_FAMILY,
+    ROW_BIRTH,
+    ROW_METAL,
+    ROW_PARTICLE,
+    ROW_SIZE = ROW_REDSHIFT + 1,
+    ROW_GAS, /* density, pressure, scalars, then the potential */
+};
+
+struct cone_rows {
+    int width; /* values of a row */
+    int64_t n, room;
+    uint64_t *at; /* [n][CONE_KEY + width] */
+};
+
+static inline uint64_t *cone_row(const struct cone_rows *r, int64_t i)
+{
+    return r->at + i * (CONE_KEY + r->width);
+}
+
+static inline double cone_value(const struct cone_rows *r, int64_t i, int v)
+{
+    double x;
+    __builtin_memcpy(&x, cone_row(r, i) + CONE_KEY + v, sizeof x);
+    return x;
+}
+
+static inline int64_t cone_whole(const struct cone_rows *r, int64_t i, int v)
+{
+    return (int64_t)cone_row(r, i)[CONE_KEY + v];
+}
+
+/* Sets the key of a row by a replica and an identity of 128 bits. */
+void cone_row_key(const int32_t image[3], uint64_t high, uint64_t low, uint64_t *row);
+/* The replica of row i. */
+void cone_row_image(const struct cone_rows *r, int64_t i, int32_t image[3]);
+/* Rows of the particles of events, in the frame of the view. */
+void cone_rows_of(const struct cone_slice *s, struct cone_rows *out);
+/* Rows of the leaf cells whose centres have events, in order. */
+void cone_rows_gas(const struct cone_slice *s, struct cone_rows *out);
+/* Orders the rows of this rank. */
+void cone_rows_sort(struct cone_rows *r);
+/* Orders the rows of all ranks: this rank gets *first … *first + n − 1, and *first is a multiple
+ * of `block`. Returns the number of all. (collective) */
+int64_t cone_rows_deal(struct cone_rows *r, const struct comm *c, int64_t block, int64_t *first);
+void cone_rows_free(struct cone_rows *r);
