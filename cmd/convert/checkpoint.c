@@ -98,7 +98,8 @@ static enum err name_result(const struct request *r, const struct format *f, con
     if (single)
         k = snprintf(path, n, "%s", r->out);
     else if (!f->writer)
-        k = snprintf(path, n, "%s/snapshot_%03d", dir, s->number);
+        k = snprintf(path, n, "%s/snapshot_%03d%s", dir, s->number,
+                     format_is(f, "gadget") ? "" : ".hdf5");
     else
         k = snprintf(path, n, "%s/output_%05d", dir, s->number);
     if (k < 0 || (size_t)k >= n) FAIL(ERR_FILE, "%.80s…: the path is too long", dir);
@@ -170,17 +171,31 @@ static void log_left_out(const struct source *s, const int64_t n[FAMILIES])
     }
 }
 
+/* Whether a snapshot lacks what the source has left out: in HDF5 sinks are black holes. */
+static bool loses(const struct source *s, bool binary)
+{
+    return *s->left_out && (binary || strcmp(s->left_out, "sink particles") != 0);
+}
+
 static enum err write_gadget(const struct request *r, struct source *s, char *path, size_t n)
 {
     char *out = mem_new(n, "path");
     int64_t left_out[FAMILIES] = {0};
+    const enum gadget_form form = format_is(r->format, "gadget")    ? GADGET_FORM_BINARY
+                                  : format_is(r->format, "gadget4") ? GADGET_FORM_4
+                                                                    : GADGET_FORM_SWIFT;
     memcpy(out, path, n);
-    if (*s->left_out)
+    if (loses(s, form == GADGET_FORM_BINARY))
         log_info("convert: %s: left out, since a Gadget snapshot cannot hold it: %s", s->path,
                  s->left_out);
     enum err err = carry_log_losses(s, false);
-    struct gadget opt = {
-        .out = out, .gas = r->gas, .named = r->named, .nfile = r->files, .overwrite = r->force};
+    struct gadget opt = {.form = form,
+                         .out = out,
+                         .provenance = r->provenance,
+                         .gas = r->gas,
+                         .named = r->named,
+                         .nfile = r->files,
+                         .overwrite = r->force};
     if (err == OK) err = gadget_write(&opt, s, path, n, left_out);
     if (err == OK) log_left_out(s, left_out);
     FREE(out);

@@ -54,7 +54,11 @@ static const struct result *result_of(const struct request *r, const char *in)
 
 bool convert_has_particles(const struct request *r, const char *in)
 {
-    return !r->deposit && !r->uniform && result_of(r, in) && (r->format || sphfile_either_is(in));
+    if (r->deposit || r->uniform || !result_of(r, in)) return false;
+    /* An octree becomes a snapshot of Gadget-4 too. */
+    const bool octree = format_is(r->format, "gadget4") && format_of(in) &&
+                        !(format_is(format_of(in), "sph"));
+    return !octree && (r->format || sphfile_either_is(in));
 }
 
 const char *convert_particles_name(const struct request *r, const char *in)

@@ -12,9 +12,9 @@ enum { COOLING = FORCE + 1, REDSHIFT, POINTS, UNIFORM, DEPOSIT, UNIFORM_MAX = 81
 
 static const struct opt ROWS[] = {
     {'f', "format", "FORMAT",
-     "ramses, hdf5 or gadget (default: hdf5 from RAMSES binary, ramses from HDF5); vti, of a "
-     "uniform mesh; of smoothed particles: sph, phantom (default: the other of these), gadget4 or "
-     "vtp"},
+     "ramses, hdf5, gadget, gadget4 or swift (default: hdf5 from RAMSES binary, ramses from HDF5); "
+     "vti, of a uniform mesh; of smoothed particles: sph, phantom (default: the other of these), "
+     "gadget4 or vtp"},
     {'o', "output", "OUT",
      "path of the result; with - or several checkpoints, the directory of the results (default: "
      "FORMAT)"},
@@ -27,9 +27,9 @@ static const struct opt ROWS[] = {
      "full resolution only in box:X0,Y0,Z0,X1,Y1,Z1 or sphere:X,Y,Z,R (code units)"},
     {LEGACY, "legacy", "YEAR",
      "ramses: the layout of files that RAMSES wrote before 2017 or before 2015"},
-    {GAS, "gas", NULL, "gadget: include the gas, one particle per leaf cell"},
+    {GAS, "gas", NULL, "gadget, gadget4, swift: include the gas, one particle per leaf cell"},
     {NAMED, "named", NULL, "gadget: write named blocks (format 2)"},
-    {FILES, "files", "N", "gadget: write at least this many files (default 1)"},
+    {FILES, "files", "N", "gadget, gadget4, swift: write at least this many files (default 1)"},
     {UNIFORM, "uniform", "N",
      "write the gas on a mesh of N cells a side, as a checkpoint of solver='stencil': "
      "OUT/output_NNNNN"},
@@ -170,7 +170,8 @@ static void set_flag(int letter, struct request *r)
 
 static enum err check_together(const struct request *r)
 {
-    bool ramses = format_is(r->format, "ramses"), gadget = format_is(r->format, "gadget");
+    bool ramses = format_is(r->format, "ramses"), gadget = format_is(r->format, "gadget"),
+         snapshot = gadget || format_is(r->format, "gadget4") || format_is(r->format, "swift");
     if (r->npath == 0) FAIL(ERR_PARAM, "no checkpoint is given");
     if (r->out && !*r->out) FAIL(ERR_PARAM, "-o needs a path");
     if (r->ranks && r->format && !ramses)
@@ -178,15 +179,16 @@ static enum err check_together(const struct request *r)
     if (r->legacy && !ramses) FAIL(ERR_PARAM, "--legacy needs -f ramses");
     if (r->deflate && r->format && !format_is(r->format, "hdf5"))
         FAIL(ERR_PARAM, "--deflate needs -f hdf5");
-    if ((r->gas || r->named || r->files) && !gadget)
-        FAIL(ERR_PARAM, "--gas, --named and --files need -f gadget");
+    if (r->named && !gadget) FAIL(ERR_PARAM, "--named needs -f gadget");
+    if ((r->gas || r->files) && !snapshot)
+        FAIL(ERR_PARAM, "--gas and --files need -f gadget, gadget4 or swift");
     bool other = r->format || r->ranks || r->deflate || r->cut.levelmax || r->region;
     if (!r->cooling && (r->nz || r->points[0]))
         FAIL(ERR_PARAM, "--redshifts and --points need --cooling-table");
     if (r->cooling && (!r->out || r->npath > 1 || other))
         FAIL(ERR_PARAM, "--cooling-table takes one checkpoint or file, -o with the path of the "
                         "table, --redshifts and --points");
-    if (r->format && !r->format->reader && !gadget && (r->cut.levelmax || r->region))
+    if (r->format && !r->format->reader && !snapshot && (r->cut.levelmax || r->region))
         FAIL(ERR_PARAM, "--levelmax and --region are for octrees, not for -f %s", r->format->name);
     if (r->uniform && (other || r->cooling))
         FAIL(ERR_PARAM, "--uniform makes a checkpoint of its own format, which does not depend on "

@@ -75,6 +75,15 @@ static enum err set_one(struct params *p, const char *text)
     return err;
 }
 
+/* Trees need the members of clumps, as a run that makes them. */
+static enum err want_members(const char *path, struct params *p)
+{
+    if (!p->run.pic)
+        FAIL(ERR_PARAM, "%s: has no particles, by which clumps could be followed", path);
+    p->run.make_mergertree = p->run.unbind = true;
+    return OK;
+}
+
 static enum err make_params(const char *path, const struct options *o, struct params *p)
 {
     struct source *r = NULL;
@@ -83,6 +92,7 @@ static enum err make_params(const char *path, const struct options *o, struct pa
     if (err == OK) err = read_namelist(r, p);
     if (err == OK) adjust(&r->head, p);
     for (int i = 0; i < o->nset && err == OK; i++) err = set_one(p, o->set[i]);
+    if (err == OK && o->mode == TREES) err = want_members(path, p);
     if (err == OK) p->run.unbind = p->run.unbind && p->run.pic;
     if (err == OK && !p->run.hydro && !param_given(p, "clumpfind", "ivar_clump"))
         p->clumpfind.ivar_clump = 0;
@@ -279,14 +289,20 @@ static void print_all(const struct clumps *k, const struct sim *s, const char *p
     json_end();
 }
 
+enum err clumps_load(const char *path, const struct options *o, struct params *p, struct sim *s,
+                     struct clumps *k)
+{
+    TRY(err_agree(&o->c, make_params(path, o, p)));
+    TRY(load(path, p, &o->c, s));
+    return sim_clumps(s, k);
+}
+
 enum err clumps_print(const char *path, const struct options *o, int *status)
 {
     struct params *p = mem_zero(sizeof *p, "parameters");
     struct sim *s = mem_zero(sizeof *s, "clumps");
     struct clumps k = {.at = NULL};
-    enum err err = err_agree(&o->c, make_params(path, o, p));
-    if (err == OK) err = load(path, p, &o->c, s);
-    if (err == OK) err = sim_clumps(s, &k);
+    enum err err = clumps_load(path, o, p, s, &k);
     if (err == OK) print_all(&k, s, path, o->json, o->physical);
     clumps_free(&k);
     sim_fini(s);

@@ -323,8 +323,9 @@ static enum err find_span(struct pdf *p, const struct options *o)
 {
     p->min = INFINITY, p->max = -INFINITY;
     TRY(p->of->each(p->of, fold_span, p));
-    p->lo = o->map.has_range ? o->map.lo : p->min, p->hi = o->map.has_range ? o->map.hi : p->max;
-    p->log = o->map.scale == SCALE_LOG;
+    p->lo = o->map.scale.has_range ? o->map.scale.lo : p->min,
+    p->hi = o->map.scale.has_range ? o->map.scale.hi : p->max;
+    p->log = o->map.scale.kind == SCALE_LOG;
     if (p->log && !(p->lo > 0))
         FAIL(ERR_PARAM,
              "%s: values of %s begin at %g, which has no logarithm: give --range or "

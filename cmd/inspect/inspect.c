@@ -61,12 +61,18 @@ static int inspect_one(const char *path, const struct options *o)
     return (int)all;
 }
 
+/* Whether further checkpoints are looked at: trees need all of them. */
+static bool goes_on(const struct options *o, int status)
+{
+    return status < (o->mode == TREES ? TROUBLE : LOST);
+}
+
 static int inspect_stdin(const struct options *o)
 {
     struct lines lines = {0};
     enum err err = OK;
     int status = DONE;
-    for (bool got; status != LOST && (err = lines_next(&lines, &o->c, &got)) == OK && got;) {
+    for (bool got; goes_on(o, status) && (err = lines_next(&lines, &o->c, &got)) == OK && got;) {
         int s = inspect_one(lines.text, o);
         if (s > status) status = s;
     }
@@ -74,19 +80,30 @@ static int inspect_stdin(const struct options *o)
     return err == OK ? status : TROUBLE;
 }
 
+/* Ends a mode that prints something about all checkpoints together. */
+static enum err end_mode(struct options *o)
+{
+    if (o->mode == SINKS) return sinks_end_plot(o);
+    return o->mode == TREES ? trees_end(o) : OK;
+}
+
+static int fail(const struct options *o)
+{
+    if (o->c.rank == 0) fprintf(stderr, "inspect: %s\n", err_message());
+    return TROUBLE;
+}
+
 static int inspect_all(struct options *o)
 {
-    int status = DONE, n = o->mode == COMPARE ? 1 : o->npath;
+    int status = DONE, n = o->mode == COMPARE || o->mode == FILM ? 1 : o->npath;
     if (o->mode == SINKS) o->sinks = sinks_begin();
-    for (int i = 0; i < n && status != LOST; i++) {
-        int s = strcmp(o->paths[i], "-") == 0 ? inspect_stdin(o) : inspect_one(o->paths[i], o);
+    if (o->mode == TREES && trees_begin(o) != OK) status = fail(o);
+    for (int i = 0; i < n && goes_on(o, status); i++) {
+        const bool piped = o->mode != FILM && strcmp(o->paths[i], "-") == 0;
+        int s = piped ? inspect_stdin(o) : inspect_one(o->paths[i], o);
         if (s > status) status = s;
     }
-    if (o->mode == SINKS && sinks_end_plot(o) != OK) {
-        fprintf(stderr, "inspect: %s\n", err_message());
-        status = TROUBLE;
-    }
-    return status;
+    return end_mode(o) == OK ? status : fail(o);
 }
 
 /* ---- JSON ---- */

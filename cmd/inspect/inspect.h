@@ -18,7 +18,17 @@ enum mode {
 };
 
 /* File formats; formats of pictures have the values of plot/picture.h. */
-enum file_format { FORMAT_NONE, FORMAT_PNG, FORMAT_SVG, FORMAT_PDF, FORMAT_NPY, FORMAT_TSV };
+enum file_format {
+    FORMAT_NONE,
+    FORMAT_PNG,
+    FORMAT_SVG,
+    FORMAT_PDF,
+    FORMAT_NPY,
+    FORMAT_TSV,
+    FORMAT_MP4,
+    FORMAT_GIF,
+    FORMAT_RGB
+};
 
 /* Options of a phase diagram; colours and their range are in map_options. */
 struct phase_options {
@@ -40,9 +50,24 @@ struct halos_options {
     enum file_format plot_format;
     double sigma8, ns; /* parameters of the fitted mass function */
 };
+enum tree_groups { BY_HALOS, BY_CLUMPS };
+struct tree_options {
+    enum tree_groups by;
+    int tracers;            /* most bound members of a halo by which it is followed */
+    int jump;               /* maximum number of checkpoints without a halo that is found again */
+    int branches;           /* number of curves of the plot */
+    const char *consistent; /* file in the layout of Consistent-Trees, or NULL */
+};
 enum { SETS = 32 };
 
+/* Options of a light cone. */
+struct cone_options {
+    int bins;   /* of redshift */
+    bool wedge; /* draws distances along and across the line of sight, not the sky */
+};
+
 struct sinks_history;
+struct trees;
 enum sinks_drawing { DRAW_MASS, DRAW_POWER, DRAW_STARS };
 struct options {
     enum mode mode;
@@ -52,6 +77,8 @@ struct options {
     enum file_format asked;  /* format requested by -f */
     int pixels;              /* pixels or bins along a side; 0: not given */
     bool force, bare;        /* replace files; picture without axes */
+    double rate;             /* frames of a film per second */
+    const char *camera;      /* of a film (film/camera.h); NULL: maps */
     bool physical;           /* physical units */
     const char *html;        /* path of the HTML page of a campaign; NULL: none */
     int verbose;
@@ -62,9 +89,12 @@ struct options {
     struct map_options map;
     struct phase_options phase;
     struct stars_options stars;
+    struct cone_options cone;
     enum sinks_drawing drawing;
     struct sinks_history *sinks; /* data of --sinks collected over all checkpoints */
     struct halos_options halos;
+    struct tree_options tree;
+    struct trees *trees; /* data of --trees collected over all checkpoints */
     struct profile_options profile;
     struct line_options line;
     int riemann_states; /* in the argument of --riemann */
@@ -89,7 +119,21 @@ struct sinks_history *sinks_begin(void);
 /* Draws the collected history of sinks, if requested, and frees it. */
 MUST_USE enum err sinks_end_plot(struct options *o);
 
-const char *format_name(enum file_format f); /* name of a format: png, svg, pdf, npy, tsv */
+struct params;
+struct sim;
+struct clumps;
+/* Loads a checkpoint as a run, into p and s that are zero, and finds its clumps; with --trees also
+ * their members. All three must be freed after errors too. (collective, agreed) */
+MUST_USE enum err clumps_load(const char *path, const struct options *o, struct params *p,
+                              struct sim *s, struct clumps *k);
+/* Prepares --trees: sorts o->paths by time, unless paths come from standard input. (collective,
+ * agreed) */
+MUST_USE enum err trees_begin(struct options *o);
+/* Prints the trees of all checkpoints, unless one of them failed, and frees them. (collective,
+ * agreed) */
+MUST_USE enum err trees_end(struct options *o);
+
+const char *format_name(enum file_format f); /* name of a format, such as png */
 
 /* Parses the command line into o, whose member c is set. Returns the exit status, or GO_ON. Prints
  * on rank 0 only. */
@@ -115,7 +159,6 @@ bool grid_inspects(const char *path, const struct options *o);
 MUST_USE enum err grid_inspect(const char *path, const struct options *o, int *status);
 
 /* The modes of rank 0. */
-MUST_USE enum err grid_map(struct grid *g, const char *path, const struct options *o);
 MUST_USE enum err grid_summary(struct grid *g, const char *path, const struct options *o);
 MUST_USE enum err grid_check(const char *path, const struct options *o, int *status);
 MUST_USE enum err grid_compare(const char *a, const char *b, const struct options *o, int *status);

@@ -1,27 +1,28 @@
-/* inspect: -m, writes maps to files. */
+/* inspect: -m and --film, maps as pictures and as films. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "formats/formats.h"
+#include "comm/lines.h"
+#include "film/camera.h"
+#include "film/film.h"
+#include "film/frame.h"
 #include "inspect.h"
 #include "io/stream.h"
 #include "plot/picture.h"
-#include "sphview/sphview.h"
-#include "view/map.h"
 
 /* Saves a picture with axes, or bare pixels. */
 static enum err save_picture(const struct map *m, const char *path, const char *file,
                              const struct options *q)
 {
     const struct map_options *o = m->o;
-    const struct map_range *r = &m->range;
+    const struct colour_scale *r = &m->range;
     char range[160], time[64], axis[2] = {(char)('x' + o->axis), 0}, region[200];
     int n = snprintf(range, sizeof range, "%.9g to %.9g, %s", r->lo, r->hi,
                      r->logarithmic ? "logarithmic" : "linear");
     bool below = r->min < r->lo && (r->min > 0 || !r->logarithmic);
-    if (!o->has_range && (below || r->max > r->hi))
+    if (!o->scale.has_range && (below || r->max > r->hi))
         snprintf(range + n, sizeof range - (size_t)n,
                  "; values from %.9g to %.9g (--range full shows all)", r->min, r->max);
     snprintf(time, sizeof time, "%.15g", m->r->head.t);
@@ -66,7 +67,7 @@ static enum err save_picture(const struct map *m, const char *path, const char *
 
 enum err map_save(const struct map *m, const char *path, const char *file, const struct options *o)
 {
-    const struct map_range *r = &m->range;
+    const struct colour_scale *r = &m->range;
     if (o->format == FORMAT_NPY)
         TRY(array_save(file, m->n, m->rows, m->sum));
     else
@@ -92,7 +93,7 @@ enum err map_save(const struct map *m, const char *path, const char *file, const
         json_value(r->hi);
         printf("]");
         json_bool("logarithmic", r->logarithmic);
-        json_number("total", r->total);
+        json_number("total", m->total);
         if (o->map.lines) json_count("lines", m->lines.n);
         json_end();
     } else if (strcmp(file, "-") != 0) {
@@ -101,44 +102,236 @@ enum err map_save(const struct map *m, const char *path, const char *file, const
     return OK;
 }
 
-/* A map of smoothed particles by their kernels. */
-static enum err draw_kernels(const char *path, const struct options *o)
+enum err map_draw(const char *path, const struct options *o, int *status)
 {
-    struct source *r = mem_zero(sizeof *r, "map");
-    struct map m = {0};
-    struct deposit_particles *s;
+    struct shot *s = NULL;
     char name[128];
     const char *file = o->out ? o->out : name;
-    enum err err = deposit_open(path, &s);
+    enum err err = shot_open(&s, path, &o->map);
     if (err == OK) {
-        snprintf(name, sizeof name, "%.100s_%05d.%s", o->map.field, s->in->number,
+        snprintf(name, sizeof name, "%.100s_%05d.%s", o->map.field, s->r.number,
                  format_name(o->format));
         err = temp_may_write(file, o->force);
     }
-    if (err == OK) err = sphview_map(&m, r, s, &o->map);
-    if (err == OK) err = map_save(&m, path, file, o);
-    map_free(&m);
-    deposit_close(&s);
-    FREE(r);
+    if (err == OK) err = shot_draw(s, NULL);
+    if (err == OK) err = map_save(&s->m, path, file, o);
+    shot_free(&s);
     return err;
 }
 
-enum err map_draw(const char *path, const struct options *o, int *status)
+/* ---- films ---- */
+
+struct operands {
+    int n, room;
+    char **path;
+};
+
+static void add_operand(struct operands *a, const char *path)
 {
-    struct source *r;
-    struct map m = {0};
-    char name[128];
-    const char *file = o->out ? o->out : name;
-    if (sphview_draws(path, &o->map)) return draw_kernels(path, o);
-    enum err err = source_open(path, &r);
-    if (err == OK) {
-        snprintf(name, sizeof name, "%.100s_%05d.%s", o->map.field, r->number,
-                 format_name(o->format));
-        err = temp_may_write(file, o->force);
+    const size_t n = strlen(path) + 1;
+    MEM_ROOM(a->path, a->n, a->room, 64, "film");
+    a->path[a->n] = mem_new(n, "film");
+    memcpy(a->path[a->n++], path, n);
+}
+
+/* All paths, those of standard input too. (collective) */
+static enum err read_operands(const struct options *o, struct operands *a)
+{
+    struct lines lines = {0};
+    for (int i = 0; i < o->npath; i++) {
+        if (strcmp(o->paths[i], "-") != 0) {
+            add_operand(a, o->paths[i]);
+            continue;
+        }
+        for (bool got;;) {
+            TRY(lines_next(&lines, &o->c, &got));
+            if (!got) break;
+            add_operand(a, lines.text);
+        }
     }
-    if (err == OK) err = map_make(&m, r, &o->map);
-    if (err == OK) err = map_save(&m, path, file, o);
-    map_free(&m);
-    source_close(&r);
+    if (a->n == 0) FAIL(ERR_PARAM, "standard input names no checkpoint and no frames");
+    return OK;
+}
+
+static void free_operands(struct operands *a)
+{
+    for (int i = 0; i < a->n; i++) FREE(a->path[i]);
+    FREE(a->path);
+}
+
+/* The parts of a film. */
+struct reels {
+    const struct options *o;
+    struct operands from;
+    struct map_options map;
+    struct shot_cube cube;
+    struct film_list frames;
+    struct film_camera *camera;
+};
+
+static enum err take_checkpoint(void *ctx, int i, struct shot **s)
+{
+    struct reels *k = ctx;
+    TRY(shot_open(s, k->from.path[i], &k->map));
+    return err_about(shot_draw(*s, &k->cube), k->from.path[i]);
+}
+
+static enum err take_frame(void *ctx, int i, struct shot **s)
+{
+    const struct reels *k = ctx;
+    return film_read(&k->frames, i, &k->map, k->o->map.axis, s);
+}
+
+static enum err take_painted(void *ctx, int i, struct shot **s)
+{
+    struct reels *k = ctx;
+    return film_camera_take(k->camera, k->from.path[i], s);
+}
+
+static bool is_placed(const struct options *o)
+{
+    const struct map_options *m = &o->map;
+    return o->pixels || m->width < 1 || m->depth < 1 || m->centre[0] != 0.5 ||
+           m->centre[1] != 0.5 || m->centre[2] != 0.5;
+}
+
+/* Refuses options of maps that frames do not follow. */
+static enum err check_drawn(const struct options *o)
+{
+    const struct map_options *m = &o->map;
+    const char *wrong = m->weight     ? "--weight"
+                        : m->mesh     ? "--mesh"
+                        : m->lines    ? "--lines"
+                        : m->physical ? "--units"
+                                      : NULL;
+    if (wrong) FAIL(ERR_PARAM, "%s is for films of maps, not for frames of movies", wrong);
+    return OK;
+}
+
+static enum err open_camera(struct reels *k)
+{
+    const struct options *o = k->o;
+    const struct film_camera_ask ask = {
+        .camera = o->camera, .variable = o->map.field, .map = &o->map, .placed = is_placed(o)};
+    if (o->map.axis >= 0)
+        FAIL(ERR_PARAM, "-a and --camera exclude each other: --camera %c has this line of sight",
+             'x' + o->map.axis);
+    TRY(check_drawn(o));
+    return film_camera_open(&ask, &k->camera);
+}
+
+static enum err prepare_frames(struct reels *k)
+{
+    const struct options *o = k->o;
+    if (is_placed(o))
+        FAIL(ERR_PARAM,
+             "--center, --width, --depth and --pixels are for films of checkpoints: frames have "
+             "been drawn already");
+    TRY(check_drawn(o));
+    return film_list(k->from.n, k->from.path, o->map.field, &k->frames);
+}
+
+static enum err prepare_film(struct reels *k, struct film *f)
+{
+    const struct options *o = k->o;
+    const struct operands *a = &k->from;
+    f->ctx = k, f->bare = o->bare, f->memory = o->memory;
+    k->map = o->map;
+    if (film_has_frames(a->path[0])) {
+        if (o->camera)
+            FAIL(ERR_PARAM, "%s: --camera is for checkpoints: frames have been drawn already",
+                 a->path[0]);
+        TRY(prepare_frames(k));
+        f->take = take_frame, f->n = k->frames.n;
+        return OK;
+    }
+    f->n = a->n;
+    if (o->camera) {
+        f->take = take_painted;
+        return open_camera(k);
+    }
+    if (!o->map.field)
+        FAIL(ERR_PARAM,
+             "%s: has no frames NAME_NNNNN.map or .png; for a film of checkpoints -m chooses a "
+             "field",
+             a->path[0]);
+    if (k->map.axis < 0) k->map.axis = 2;
+    f->take = take_checkpoint;
+    return OK;
+}
+
+/* Path and format: as asked for, else a film by ffmpeg if it is installed. */
+static void name_film(const struct options *o, const char *field, struct reel_how *how,
+                      char name[128])
+{
+    static const enum film_format OF[] = {[FORMAT_PNG] = FILM_PNG,
+                                          [FORMAT_MP4] = FILM_MP4,
+                                          [FORMAT_GIF] = FILM_GIF,
+                                          [FORMAT_RGB] = FILM_RGB,
+                                          [FORMAT_NPY] = FILM_NPY};
+    char program[PATH_MAX];
+    const enum file_format format = o->format              ? o->format
+                                    : reel_ffmpeg(program) ? FORMAT_MP4
+                                                           : FORMAT_PNG;
+    how->format = OF[format];
+    snprintf(name, 128, "%.100s.%s", field, format_name(format));
+    how->path = o->out ? o->out : name;
+}
+
+static void tell_film(const struct film *f, const struct film_made *made, const char *field,
+                      const struct options *o)
+{
+    const struct colour_scale *c = &made->scale;
+    const char *file = f->how.path;
+    if (made->drawn)
+        log_info("%s, %d frames of %d x %d pixels, %.9g per second: %.9g to %.9g, %s", field, f->n,
+                 made->columns, made->rows, f->how.rate, c->lo, c->hi,
+                 c->logarithmic ? "logarithmic" : "linear");
+    if (!o->json) {
+        if (strcmp(file, "-") != 0) printf("%s\n", file);
+        return;
+    }
+    json_begin("film", file);
+    json_text("field", field);
+    json_text("unit", made->unit);
+    json_count("frames", f->n);
+    json_count("columns", made->columns);
+    json_count("rows", made->rows);
+    json_number("rate", f->how.rate);
+    if (made->has_values) json_number("min", c->min), json_number("max", c->max);
+    if (made->drawn) {
+        printf(",\"range\":[%.17g,%.17g]", c->lo, c->hi);
+        json_bool("logarithmic", c->logarithmic);
+    }
+    json_end();
+}
+
+static enum err make_film(struct reels *k)
+{
+    const struct options *o = k->o;
+    struct film f = {0};
+    struct film_made made;
+    char name[128];
+    TRY(prepare_film(k, &f));
+    const char *field = k->camera     ? film_camera_variable(k->camera)
+                        : k->frames.n ? k->frames.name
+                                      : o->map.field;
+    const char *text[] = {"Field", field, "Source", k->from.path[0], NULL};
+    name_film(o, field, &f.how, name);
+    f.how.frames = f.n, f.how.rate = o->rate, f.how.text = text;
+    TRY(temp_may_write(f.how.path, o->force));
+    TRY(film_make(&f, &made));
+    tell_film(&f, &made, field, o);
+    return OK;
+}
+
+enum err film_print(const char *path, const struct options *o, int *status)
+{
+    struct reels k = {.o = o};
+    enum err err = read_operands(o, &k.from);
+    if (err == OK && o->c.rank == 0) err = make_film(&k);
+    film_camera_close(&k.camera);
+    film_list_free(&k.frames);
+    free_operands(&k.from);
     return err;
 }

@@ -54,7 +54,7 @@ static int find_word(const char *value, const char *const *list)
     return -1;
 }
 
-static const char *const FORMATS[] = {"png", "svg", "pdf", "npy", "tsv", NULL};
+static const char *const FORMATS[] = {"png", "svg", "pdf", "npy", "tsv", "mp4", "gif", "rgb", NULL};
 
 const char *format_name(enum file_format f)
 {
@@ -208,12 +208,12 @@ static int riemann_rest(struct options *o)
 static const char *set_range(struct options *o, const struct row *r, const char *value)
 {
     double x[2];
-    o->map.full = strcmp(value, "full") == 0;
-    o->map.has_range = !o->map.full;
-    if (o->map.full) return NULL;
+    o->map.scale.full = strcmp(value, "full") == 0;
+    o->map.scale.has_range = !o->map.scale.full;
+    if (o->map.scale.full) return NULL;
     if (opt_reals(value, 2, x) != 2 || !(x[0] < x[1]))
         return "the range must be two ascending numbers, or full, not";
-    o->map.lo = x[0], o->map.hi = x[1];
+    o->map.scale.lo = x[0], o->map.scale.hi = x[1];
     return NULL;
 }
 
@@ -229,8 +229,8 @@ static const char *set_axis(struct options *o, const struct row *r, const char *
 
 static const char *set_colours(struct options *o, const struct row *r, const char *value)
 {
-    o->map.colours = colours_find(value), o->map.has_colours = true;
-    bool good = o->map.colours >= 0;
+    o->map.scale.colours = colours_find(value), o->map.scale.has_colours = true;
+    bool good = o->map.scale.colours >= 0;
     return good ? NULL : "the colours must be inferno, viridis, grey or coolwarm, not";
 }
 
@@ -292,7 +292,8 @@ enum {
     DRAWINGS = 1 << FORMAT_PNG | 1 << FORMAT_SVG | 1 << FORMAT_PDF,
     MAPS = DRAWINGS | 1 << FORMAT_NPY,
     BARE_MAPS = 1 << FORMAT_PNG | 1 << FORMAT_NPY,
-    TABLES = 1 << FORMAT_TSV
+    TABLES = 1 << FORMAT_TSV,
+    FILMS = 1 << FORMAT_PNG | 1 << FORMAT_MP4 | 1 << FORMAT_GIF | 1 << FORMAT_RGB | 1 << FORMAT_NPY
 };
 
 static int check_map(struct options *o)
@@ -309,10 +310,21 @@ static int check_map(struct options *o)
                        FORMAT_PNG, &o->format);
 }
 
+static int check_film(struct options *o)
+{
+    const bool over = o->map.mesh || o->map.lines, piped = o->out && strcmp(o->out, "-") == 0;
+    if (o->pixels) o->map.pixels = o->pixels;
+    if (over && o->bare)
+        return usage(o, "--mesh and --lines draw over a map with axes, not with --bare", NULL);
+    if (piped && !o->asked)
+        return usage(o, "a film on standard output needs -f: png, mp4, gif, rgb or npy", NULL);
+    return find_format(o, o->out, FILMS, FORMAT_NONE, &o->format);
+}
+
 static int check_phase(struct options *o)
 {
-    if (o->map.full) return usage(o, "--range full is for maps only", NULL);
-    if (o->map.has_range && !(o->map.lo > 0))
+    if (o->map.scale.full) return usage(o, "--range full is for maps only", NULL);
+    if (o->map.scale.has_range && !(o->map.scale.lo > 0))
         return usage(o, "the range of a phase diagram must be above 0: its colours are logarithmic",
                      NULL);
     if (o->pixels > BINS_MAX)
@@ -338,15 +350,24 @@ static int check_stars(struct options *o)
     return check_plot(o);
 }
 
+static int check_cone(struct options *o)
+{
+    if (o->pixels > BINS_MAX) return usage(o, "a light cone has at most 2048 bins", NULL);
+    if (o->pixels) o->cone.bins = o->pixels;
+    if (o->cone.wedge && !o->out)
+        return usage(o, "--wedge is for the picture of a light cone: give -o FILE", NULL);
+    return check_plot(o);
+}
+
 static int check_pdf(struct options *o)
 {
-    if (o->map.full) return usage(o, "--range full is for maps only", NULL);
+    if (o->map.scale.full) return usage(o, "--range full is for maps only", NULL);
     return check_plot(o);
 }
 
 static int check_profile(struct options *o)
 {
-    o->profile.linear = o->map.scale == SCALE_LINEAR;
+    o->profile.linear = o->map.scale.kind == SCALE_LINEAR;
     if (o->pixels > BINS_MAX || o->pixels == 1)
         return usage(o, "a profile has 2 to 2048 bins", NULL);
     if (o->pixels) o->profile.bins = o->pixels;
@@ -358,7 +379,7 @@ static int check_line(struct options *o)
     o->line.axis = o->map.axis < 0 ? 0 : o->map.axis;
     memcpy(o->line.centre, o->map.centre, sizeof o->line.centre);
     o->line.physical = o->physical;
-    o->line.log = o->map.scale == SCALE_LOG;
+    o->line.log = o->map.scale.kind == SCALE_LOG;
     return check_plot(o);
 }
 
@@ -372,6 +393,20 @@ static int check_halos(struct options *o)
         return usage(o, "--plot and --members are for one checkpoint only", NULL);
     if (o->densest) return usage(o, "--halos takes the sphere X,Y,Z,R, not densest,R", NULL);
     return GO_ON;
+}
+
+static int check_trees(struct options *o)
+{
+    const bool clumps = o->tree.by == BY_CLUMPS;
+    if (o->nset > SETS) return usage(o, "--set is given more than 32 times", NULL);
+    if (o->nset && !clumps) return usage(o, "--set is for --trees --by clumps only", NULL);
+    if (clumps && o->has_memory)
+        return usage(o, "--memory is for --trees of halos: use more ranks (mpirun)", NULL);
+    const char *file = o->tree.consistent, *end = file ? strrchr(file, '.') : NULL;
+    if (file && !(end && strcmp(end, ".dat") == 0))
+        return usage(o, "readers of Consistent-Trees want a FILE.dat, such as tree_0_0_0.dat, not",
+                     file);
+    return check_plot(o);
 }
 
 static int check_clumps(struct options *o)
@@ -403,6 +438,7 @@ enum { NMODE = sizeof MODES / sizeof *MODES };
 
 static const char *const AXES[] = {"x", "y", "z", NULL};
 static const char *const WEIGHTS[] = {"column", "mass", "volume", "max", NULL};
+static const char *const GROUPS[] = {"halos", "clumps", NULL};
 static const char *const DRAWN[] = {"mass", "power", "stars", NULL};
 
 #define A(mode) (1u << (mode))
@@ -418,155 +454,8 @@ static const char NOT_POSITIVE[] = "the value must be above 0 and below a millio
 /* Options of single modes, in the order of modes; then options of several modes; then of all
  * modes. */
 static const struct row OPTIONS[] = {
-    {{'p', "params", NULL, NULL}, .modes = ~0u}, /* older name */
-    {{0, "rtol", "X", "relative difference that counts as equal (default 0)"},
-     A(COMPARE),
-     REAL(rtol, 0, DBL_MAX, NOT_TOLERANCE)},
-    {{0, "atol", "X", "absolute difference that counts as equal (default 0)"},
-     A(COMPARE),
-     REAL(atol, 0, DBL_MAX, NOT_TOLERANCE)},
-    /* below 1e-12 of the box, pixel positions would be dominated by round-off */
-    {{0, "width", "W", "side in units of the box (default 1)"},
-     A(MAP),
-     REAL(map.width, 1e-12, 1, "the width must be 1e-12 to 1 (the box), not")},
-    {{0, "depth", "D", "length along the line of sight in units of the box (default 1)"},
-     A(MAP),
-     REAL(map.depth, 1e-12, 1, "the depth must be 1e-12 to 1 (the box), not")},
-    {{0, "weight", "HOW",
-      "weight by mass, volume, max or column (default: column for density, max for level, else "
-      "mass)"},
-     A(MAP),
-     WORD(map.weight, COLUMN, WEIGHTS, "the weight must be mass, volume, max or column, not")},
-    {{0, "recent", "MYR",
-      "with -m sfr: the rate of star formation is the mean over this time (default 100)"},
-     A(MAP),
-     REAL(map.recent, DBL_TRUE_MIN, DBL_MAX, "the time must be above 0, in Myr, not")},
-    {{0, "mesh", NULL,
-      "outlines of the octs over the map; in three dimensions of those at the plane of its centre"},
-     A(MAP),
-     FLAG(map.mesh)},
-    {{0, "lines", "VECTOR",
-      "lines of B or of velocity in the plane of the map, the mean along the line of sight; B,N: N "
-      "across the map (default 30)"},
-     A(MAP),
-     .set = set_lines},
-    {{0, "bare", NULL, "omit axes: the PNG has one pixel per pixel of the map"},
-     A(MAP),
-     FLAG(bare)},
-    {{0, "density", "LO,HI", "range of hydrogen nuclei per cm³ (default: min and max of the gas)"},
-     A(PHASE),
-     .set = set_axis},
-    {{0, "temperature", "LO,HI", "range of T/μ in K (default: min and max of the gas)"},
-     A(PHASE),
-     .set = set_axis,
-     .lo = 1},
-    {{0, "draw", "WHAT",
-      "mass (default): masses by time; power: total power by time; stars: masses by mass of stars "
-      "within 30 kpc"},
-     A(SINKS),
-     WORD(drawing, DRAW_MASS, DRAWN, "--draw takes mass, power or stars, not")},
-    {{0, "riemann", "STATES",
-      "also the exact solution, and L1 errors, for density, velocity, pressure (code units) left, "
-      "then right of the center at t = 0: RHO,U,P,RHO,U,P"},
-     A(LINE),
-     .set = set_riemann},
-    {{0, "link", "B", "linking length in mean particle separations (default 0.2)"},
-     A(HALOS),
-     REAL(halos.link, DBL_TRUE_MIN, 1e6 - 1e-9, NOT_POSITIVE)},
-    {{0, "min", "N", "minimum number of members (default 20)"},
-     A(HALOS),
-     INT(halos.min, 1, 1 << 30, "the minimum number of members must be 1 to 1073741824, not")},
-    {{0, "members", "FILE", "write the ids of the members"}, A(HALOS), TEXT(halos.members)},
-    {{0, "bound", NULL, "centre halos on the most bound member, not on the densest"},
-     A(HALOS),
-     FLAG(halos.bound)},
-    {{0, "plot", "FILE",
-      "plot the mass function with the fit of Tinker et al. (2008): FILE.png, .svg, .pdf or .tsv"},
-     A(HALOS),
-     TEXT(halos.plot)},
-    {{0, "sigma8", "X", "sigma8 of the fitted mass function (default 0.81)"},
-     A(HALOS),
-     REAL(halos.sigma8, DBL_TRUE_MIN, 1e6 - 1e-9, NOT_POSITIVE)},
-    {{0, "ns", "X", "spectral index of the fitted mass function (default 0.96)"},
-     A(HALOS),
-     REAL(halos.ns, DBL_TRUE_MIN, 1e6 - 1e-9, NOT_POSITIVE)},
-    {{0, "set", "NAME=VALUE",
-      "set a parameter of the clump finder (default: from the namelist of the checkpoint)"},
-     A(CLUMPS),
-     .set = append_set},
-    {{0, "html", "FILE",
-      "also write a page with progress, conservation, time, memory, maps, spectra, stars"},
-     A(CAMPAIGN),
-     TEXT(html)},
-    {{0, "sphere", "X,Y,Z,R",
-      "only halos or heavy particles in this sphere (units of the box); with --contamination also "
-      "densest,R: around the densest point"},
-     A(HALOS) | A(CONTAMINATION),
-     .set = set_sphere},
-    {{'a', "axis", "AXIS",
-      "x, y or z: line of sight of a map (default z), axis of a line (default x)"},
-     A(MAP) | A(LINE),
-     WORD(map.axis, 0, AXES, "the axis must be x, y or z, not")},
-    {{0, "center", "X,Y,Z",
-      "centre of a map, point of a line, in units of the box (default 0.5,0.5,0.5)"},
-     A(MAP) | A(LINE),
-     .set = set_centre},
-    {{0, "centre", "X,Y,Z", NULL}, A(MAP) | A(LINE), .set = set_centre},
-    {{OPT_OLD('n'), "pixels", "N",
-      "pixels per side of the map (default 512), bins of the diagram (200), of the history (50), "
-      "of the profile (30), of the distribution (100)"},
-     A(MAP) | A(PHASE) | A(PDF) | A(STARS) | A(PROFILE),
-     INT(pixels, 1, PIXELS_MAX, "the pixels must be 1 to 16384, not")},
-    {{0, "log", NULL,
-      "logarithmic colours (default if no value is negative), bins of a profile (default), or "
-      "density and pressure in the plot of a line"},
-     A(MAP) | A(PDF) | A(PROFILE) | A(LINE),
-     TO(set_lo, map.scale),
-     .lo = SCALE_LOG},
-    {{0, "linear", NULL, "linear colours or bins of a profile"},
-     A(MAP) | A(PROFILE),
-     TO(set_lo, map.scale),
-     .lo = SCALE_LINEAR},
-    {{0, "range", "LO,HI",
-      "values of the first and last colour, or full: min and max (default: without outliers); of a "
-      "phase diagram: mass per dex²; of a distribution: its values"},
-     A(MAP) | A(PHASE) | A(PDF),
-     .set = set_range},
-    {{0, "colours", "NAME",
-      "inferno, viridis, grey or coolwarm (default: coolwarm around 0 where a map has both signs, "
-      "else inferno)"},
-     A(MAP) | A(PHASE),
-     .set = set_colours},
-    {{0, "colors", "NAME", NULL}, A(MAP) | A(PHASE), .set = set_colours},
-    {{'o', "output", "FILE",
-      "output file, - for standard output (default FIELD_NNNNN.png; phase_NNNNN.png and .tsv); "
-      "with --pdf, --stars, --sinks, --profile and --line: a plot, FILE.png, .svg or .pdf"},
-     A(MAP) | A(PHASE) | A(PDF) | A(STARS) | A(SINKS) | A(PROFILE) | A(LINE),
-     TEXT(out)},
-    {{'f', "format", "FORMAT",
-      "format of a map: png, svg, pdf or npy (array of doubles); of a phase diagram: also tsv "
-      "(default: by the ending of FILE)"},
-     A(MAP) | A(PHASE),
-     WORD(asked, FORMAT_PNG, FORMATS, "the format must be png, svg, pdf, npy or tsv, not")},
-    {{'u', "units", NULL,
-      "physical units instead of code units: g/cm³, km/s, K, kpc; maps, profiles, lines, "
-      "summaries (masses in Msun/h with cosmology), clumps (Msun)"},
-     A(SUMMARY) | A(MAP) | A(PROFILE) | A(LINE) | A(CLUMPS),
-     FLAG(physical)},
-    {{0, "force", NULL, "replace pictures and tables that exist"},
-     A(MAP) | A(PHASE) | A(PDF) | A(STARS) | A(SINKS) | A(PROFILE) | A(LINE) | A(HALOS) |
-         A(CAMPAIGN),
-     FLAG(force)},
-    {{0, "memory", "SIZE",
-      "memory for the tables of -cc, of comparisons and of masks, such as 2G (default 512M); of "
-      "--halos, per rank (default: no limit)"},
-     ~0u,
-     .set = set_memory},
-    {{'j', "json", NULL, "print JSON, one line per checkpoint"}, ~0u, FLAG(json)},
-    {{'q', "quiet", NULL, "print less"}, ~0u, FLAG(quiet)},
-    {{'v', "verbose", NULL, "print more"}, ~0u, TO(count_up, verbose)},
-    {{'V', "version", NULL, "print the version"}, .modes = ~0u},
-    {{'h', "help", NULL, "print a short help; after a mode: its options"}, .modes = ~0u}};
+#include "options.def"
+};
 enum { NOPTION = sizeof OPTIONS / sizeof *OPTIONS };
 
 /* ---- parsing ---- */
@@ -586,6 +475,7 @@ static const char *takers(unsigned modes)
 {
     for (int m = 0; m < NMODE; m++)
         if (modes == A(m)) return MODES[m].phrase;
+    if (modes == (A(MAP) | A(FILM))) return "a map (-m) or a film (--film)";
     return modes == ~0u ? "all modes" : "several modes";
 }
 
@@ -705,6 +595,7 @@ static int check_options(struct parsing *p)
     struct options *o = p->o;
     bool piped = false;
     int status;
+    if (p->modes == (A(FILM) | A(MAP))) p->modes = A(FILM), o->mode = FILM;
     for (int i = 0; i < o->npath; i++) piped |= strcmp(o->paths[i], "-") == 0;
     if (o->npath == 0) return usage(o, "no checkpoint is given", NULL);
     if (p->modes & (p->modes - 1)) return refuse_modes(o);
@@ -713,8 +604,8 @@ static int check_options(struct parsing *p)
                      NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
     if ((status = check_taken(p)) != GO_ON) return status;
-    o->many = o->mode != COMPARE && (o->npath > 1 || piped);
-    if (o->out && o->many && o->mode != SINKS)
+    o->many = o->mode != COMPARE && o->mode != FILM && (o->npath > 1 || piped);
+    if (o->out && o->many && o->mode != SINKS && o->mode != TREES)
         return usage(o, "-o is for one checkpoint only", NULL);
     if (o->json && o->out && strcmp(o->out, "-") == 0)
         return usage(o, "-j and -o - cannot both use standard output", NULL);
@@ -741,10 +632,13 @@ int options_parse(int argc, char **argv, struct options *o)
                                   .width = 1,
                                   .depth = 1,
                                   .recent = 100};
+    o->rate = 12;
     o->phase.bins = 200;
     o->stars.bins = 50;
+    o->cone.bins = 20;
     o->profile.bins = 30;
     o->halos = (struct halos_options){.link = 0.2, .min = 20, .sigma8 = 0.81, .ns = 0.96};
+    o->tree = (struct tree_options){.tracers = 200, .jump = 1, .branches = 10};
     fill_rows(&p, -1);
     if (help >= 0) tell_mode(&p, help), argc--, argv++;
     if ((status = program_read(&self, argc, argv, set_option, &p, &first)) != GO_ON) return status;

@@ -189,7 +189,7 @@ static enum err phase_init(struct phase *p, const struct options *o)
              r->path, r->head.unit_l, r->head.unit_d, r->head.unit_t);
     p->d.n = o->phase.bins;
     unit_title(r, true, p->d.title, sizeof p->d.title);
-    p->d.colours = o->map.colours;
+    p->d.colours = o->map.scale.colours;
     sum_init(&p->mass);
     for (int a = 0; a < 2; a++) p->seen[a][0] = INFINITY, p->seen[a][1] = -INFINITY;
     return OK;
@@ -208,7 +208,7 @@ static void find_colours(struct diagram *d, const struct map_options *o)
     }
     d->hi = hi > 0 ? hi : 1;
     d->lo = fmax(lo < d->hi ? lo : d->hi / 10, d->hi / 1e7);
-    if (o->has_range) d->lo = o->lo, d->hi = o->hi;
+    if (o->scale.has_range) d->lo = o->scale.lo, d->hi = o->scale.hi;
 }
 
 static enum err save(const struct phase *p, const char *path, const char *file,

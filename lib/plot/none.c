@@ -11,6 +11,14 @@ enum err picture_write(FILE *out, const char *name, const struct picture *p)
          name);
 }
 
+enum err picture_pixels(const struct picture *p, int *columns, int *rows, unsigned char **rgb)
+{
+    *columns = *rows = 0, *rgb = NULL;
+    FAIL(ERR_LIMIT,
+         "this program was built without cairo, which draws axes: give --bare, or install its "
+         "library (libcairo2-dev), then run make");
+}
+
 void canvas_line(struct canvas *c, int n, const double (*xy)[2], struct pen pen)
 {
 }

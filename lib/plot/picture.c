@@ -25,21 +25,27 @@ struct content {
     const double *x;
 };
 
-/* Writes the header of NumPy's format version 1: magic, length of the header, header padded to a
- * multiple of 64 bytes. */
-static int write_npy(FILE *out, const struct content *c)
+/* Format version 1: magic, length of the header, header padded to a multiple of 64 bytes. */
+bool array_head(FILE *out, int dimensions, const int *size)
 {
-    char head[128];
+    char head[128], shape[64] = "";
+    size_t at = 0;
+    for (int d = 0; d < dimensions && at < sizeof shape; d++)
+        at += (size_t)snprintf(shape + at, sizeof shape - at, d ? ", %d" : "%d", size[d]);
     memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10);
     int n = 10 + snprintf(head + 10, sizeof head - 10,
-                          "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }",
-                          c->height, c->width);
+                          "{'descr': '<f8', 'fortran_order': False, 'shape': (%s), }", shape);
     memset(head + n, ' ', sizeof head - (size_t)n);
     head[sizeof head - 1] = '\n';
+    return fwrite(head, sizeof head, 1, out) == 1;
+}
+
+static int write_npy(FILE *out, const struct content *c)
+{
     errno = 0;
-    size_t values = (size_t)c->width * (size_t)c->height;
-    bool ok = fwrite(head, sizeof head, 1, out) == 1 &&
-              fwrite(c->x, sizeof *c->x, values, out) == values;
+    const size_t values = (size_t)c->width * (size_t)c->height;
+    const bool ok = array_head(out, 2, (const int[2]){c->height, c->width}) &&
+                    fwrite(c->x, sizeof *c->x, values, out) == values;
     return ok && fflush(out) == 0 ? 0 : errno ? errno : EIO;
 }
 

@@ -2,6 +2,7 @@
  * complete. Path "-": standard output. An existing file is not overwritten unless temp_may_write
  * (io/temp) allows it. */
 #pragma once
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/err.h"
@@ -25,8 +26,14 @@ MUST_USE enum err picture_save(const char *path, const struct picture *p);
 /* Writes a drawing to an open file; name: for messages. */
 MUST_USE enum err picture_write(FILE *out, const char *name, const struct picture *p);
 
+/* The pixels of a drawing, 3 bytes each, top row first (owner: caller); the format must be PNG. */
+MUST_USE enum err picture_pixels(const struct picture *p, int *columns, int *rows,
+                                 unsigned char **rgb);
+
 /* Saves pixels as PNG: width*height*3 bytes, top row first; text as in struct picture. */
 MUST_USE enum err pixels_save(const char *path, int width, int height, const unsigned char *rgb,
                               const char *const *text);
+/* Writes the head of an array of doubles in NumPy's format; false: errno has the reason. */
+bool array_head(FILE *out, int dimensions, const int *size);
 /* Saves an array in NumPy's format: height rows of width doubles, first row first. */
 MUST_USE enum err array_save(const char *path, int width, int height, const double *x);

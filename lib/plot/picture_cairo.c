@@ -17,10 +17,11 @@ static cairo_status_t put(void *out, const unsigned char *data, unsigned n)
     return fwrite(data, 1, n, out) == n ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-static int write_png(FILE *out, cairo_surface_t *s, const char *const *text)
+/* The pixels of an image surface, 3 bytes each (owner: caller). */
+static unsigned char *take_pixels(cairo_surface_t *s, int *columns, int *rows)
 {
-    int width = cairo_image_surface_get_width(s), height = cairo_image_surface_get_height(s);
-    int stride = cairo_image_surface_get_stride(s);
+    const int width = cairo_image_surface_get_width(s), height = cairo_image_surface_get_height(s),
+              stride = cairo_image_surface_get_stride(s);
     const unsigned char *from = cairo_image_surface_get_data(s);
     unsigned char *rgb = mem_new((size_t)width * (size_t)height * 3, "picture"), *to = rgb;
     for (int y = 0; y < height; y++)
@@ -30,7 +31,15 @@ static int write_png(FILE *out, cairo_surface_t *s, const char *const *text)
             *to++ = (unsigned char)(q >> 16), *to++ = (unsigned char)(q >> 8);
             *to++ = (unsigned char)q;
         }
-    int why = image_write_png(out, width, height, rgb, text);
+    *columns = width, *rows = height;
+    return rgb;
+}
+
+static int write_png(FILE *out, cairo_surface_t *s, const char *const *text)
+{
+    int width, height;
+    unsigned char *rgb = take_pixels(s, &width, &height);
+    const int why = image_write_png(out, width, height, rgb, text);
     FREE(rgb);
     return why;
 }
@@ -63,19 +72,31 @@ static void set_fonts(cairo_t *to)
     cairo_font_options_destroy(o);
 }
 
-enum err picture_write(FILE *out, const char *name, const struct picture *p)
+/* Draws on a surface; the result is an error of cairo. */
+static cairo_status_t draw_on(cairo_surface_t *s, const struct picture *p, struct box whole)
 {
-    double width = p->width > 0 ? p->width : CANVAS_WIDTH,
-           height = p->height > 0 ? p->height : CANVAS_HEIGHT;
-    errno = 0;
-    cairo_surface_t *s = surface_of(out, p, width, height);
     struct canvas c = {cairo_create(s)};
     set_fonts(c.to);
-    canvas_fill(&c, (struct box){0, 0, width, height}, 0xffffff);
+    canvas_fill(&c, whole, 0xffffff);
     p->draw(&c, p->what);
-    cairo_status_t bad = cairo_status(c.to);
+    const cairo_status_t bad = cairo_status(c.to);
     cairo_destroy(c.to);
     cairo_surface_flush(s);
+    return bad;
+}
+
+static struct box size_of(const struct picture *p)
+{
+    return (struct box){0, 0, p->width > 0 ? p->width : CANVAS_WIDTH,
+                        p->height > 0 ? p->height : CANVAS_HEIGHT};
+}
+
+enum err picture_write(FILE *out, const char *name, const struct picture *p)
+{
+    const struct box whole = size_of(p);
+    errno = 0;
+    cairo_surface_t *s = surface_of(out, p, whole.width, whole.height);
+    cairo_status_t bad = draw_on(s, p, whole);
     int why = 0;
     if (!bad && p->format != PICTURE_SVG && p->format != PICTURE_PDF)
         why = write_png(out, s, p->text);
@@ -86,6 +107,17 @@ enum err picture_write(FILE *out, const char *name, const struct picture *p)
         why = errno ? errno : EIO;
     if (why) FAIL(ERR_FILE, "%s: cannot write: %s", name, strerror(why));
     if (bad) FAIL(ERR_LIMIT, "%s: cannot draw: %s", name, cairo_status_to_string(bad));
+    return OK;
+}
+
+enum err picture_pixels(const struct picture *p, int *columns, int *rows, unsigned char **rgb)
+{
+    const struct box whole = size_of(p);
+    cairo_surface_t *s = surface_of(NULL, p, whole.width, whole.height);
+    const cairo_status_t bad = draw_on(s, p, whole);
+    *rgb = bad ? NULL : take_pixels(s, columns, rows);
+    cairo_surface_destroy(s);
+    if (bad) FAIL(ERR_LIMIT, "a picture cannot be drawn: %s", cairo_status_to_string(bad));
     return OK;
 }
 #endif

@@ -148,4 +148,5 @@ void births_close(struct births *s)
 {
     FREE(s->par);
     cosmo_free(s->cosmo);
+    s->cosmo = NULL;
 }

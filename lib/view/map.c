@@ -97,17 +97,17 @@ static const struct {
                 {"particles", "dm"},
                 {"stars", "star"},
                 {"stellar", "star"}};
-enum { NAMES = CKPT_FIELDS + GAS_COMPUTED + 4 };
+enum { PARTICLE_MAPS = 5, NAMES = CKPT_FIELDS + GAS_COMPUTED + PARTICLE_MAPS };
 
 /* Lists all names that can be drawn; returns their number. */
 static int list_fields(const struct map *m, const char *name[NAMES])
 {
-    static const char *const PARTICLES[] = {"dm", "star", "other", "sfr"};
+    static const char *const PARTICLES[PARTICLE_MAPS] = {"dm", "star", "other", "sfr", "tracers"};
     const struct source *r = m->r;
     int n = 0;
     for (int i = 0; i < r->nfield && n < CKPT_FIELDS; i++) name[n++] = r->field[i].name;
     n += gas_computed(&m->gas, name + n);
-    for (int i = 0; r->head.particles && i < 4; i++) name[n++] = PARTICLES[i];
+    for (int i = 0; r->head.particles && i < PARTICLE_MAPS; i++) name[n++] = PARTICLES[i];
     return n;
 }
 
@@ -149,7 +149,12 @@ static enum part_species species_drawn(const char *name)
 
 static bool by_particles(const struct map *m)
 {
-    return m->species != SPECIES_NONE;
+    return m->species != SPECIES_NONE || m->tracers;
+}
+
+static bool is_drawn(const struct map *m, int64_t family)
+{
+    return m->tracers ? !family_has_mass(family) : family_species(family) == m->species;
 }
 
 static enum err find_field(struct map *m)
@@ -159,6 +164,7 @@ static enum err find_field(struct map *m)
     m->gas = gas_of(r);
     m->field = gas_field(r, &m->gas, name), m->species = SPECIES_NONE;
     m->rate = r->head.particles && strcmp(name, "sfr") == 0;
+    m->tracers = r->head.particles && strcmp(name, "tracers") == 0;
     if (r->head.particles) m->species = species_drawn(m->rate ? "star" : name);
     if (m->field < 0 && !by_particles(m)) return unknown_field(m);
     return OK;
@@ -375,7 +381,7 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
         int l = level && level[i] > 0 && level[i] <= LEVEL_MAX ? (int)level[i] : r->head.levelmin;
         double size = ldexp(1, -l), volume = ldexp(box * box * box, -r->head.ndim * l), at[3];
         double mass;
-        if (family_species(p->family[i]) != m->species) continue;
+        if (!is_drawn(m, p->family[i])) continue;
         if (!(p->m[i] >= 0))
             FAIL(ERR_FORMAT,
                  "%s: particle %ld has the mass %g, which must be at least 0: see inspect -cc",
@@ -559,96 +565,40 @@ static void divide(struct map *m)
 
 /* ---- colours ---- */
 
-enum { SAMPLE = 1 << 20 }; /* maximum number of pixels that are sorted for percentiles */
-static const double TAIL = 0.01, REACH = 0.5, MIN_SHARE = 1e-4, PARTICLES_FROM = 0.01;
+/* Colours of particles begin at this share of the mean, since lower values are fringes of single
+ * particles. */
+static const double PARTICLES_FROM = 0.01;
 
-/* Min, max and sum of all pixels. Returns the number of pixels with a value. */
-static int64_t extremes(const struct map *m, struct map_range *r)
+struct scale_ask map_scale_ask(const struct map *m)
 {
-    int64_t n = 0;
-    *r = (struct map_range){.min = INFINITY, .max = -INFINITY};
-    for (size_t i = 0; i < pixels_of(m); i++) {
-        double x = m->sum[i];
-        if (!isfinite(x)) continue;
-        r->min = x < r->min ? x : r->min;
-        r->max = x > r->max ? x : r->max;
-        r->total += x, n++;
-    }
-    r->lo = r->min, r->hi = r->max;
-    return n;
+    struct scale_ask ask = m->o->scale;
+    const bool level = m->field == GAS_LEVEL;
+    if (level && ask.kind == SCALE_AUTO) ask.kind = SCALE_LINEAR;
+    ask.full |= level;
+    ask.from = by_particles(m) ? PARTICLES_FROM : 0;
+    return ask;
 }
 
-MEM_ORDER_OF(ascending, double)
-
-/* Limits the range of colours if a few values are far from all others: it extends beyond the 1st
- * and 99th percentiles by at most half of their distance, on the scale of the colours. Empty pixels
- * do not count on a logarithmic scale. */
-static void cut_tails(const struct map *m, struct map_range *r)
-{
-    size_t pixels = pixels_of(m), step = pixels / SAMPLE | 1, n = 0;
-    double *x = mem_new(sizeof *x * (pixels / step + 1), "map");
-    for (size_t i = 0; i < pixels; i += step) {
-        double y = r->logarithmic ? log(m->sum[i]) : m->sum[i];
-        if (isfinite(y)) x[n++] = y;
-    }
-    mem_sort(x, n, sizeof *x, ascending);
-    double a = n ? x[(size_t)(TAIL * (double)(n - 1))] : 0,
-           b = n ? x[n - 1 - (size_t)(TAIL * (double)(n - 1))] : 0;
-    FREE(x);
-    if (!(b > a)) return;
-    double lo = a - REACH * (b - a), hi = b + REACH * (b - a);
-    if (r->logarithmic) lo = exp(lo), hi = exp(hi);
-    if (lo > r->lo) r->lo = lo;
-    if (hi < r->hi) r->hi = hi;
-}
-
-/* Chooses a linear or logarithmic scale. A logarithmic scale starts above 0; for particles at a
- * hundredth of the mean, since lower values are fringes of single particles. */
-static void find_scale(const struct map *m, double mean, struct map_range *r)
-{
-    const struct map_options *o = m->o;
-    bool level = m->field == GAS_LEVEL, automatic = o->scale == SCALE_AUTO && !level;
-    bool some = r->lo == 0 && r->hi > 0 && !by_particles(m) && !o->full && !o->has_range;
-    if (by_particles(m)) r->lo = fmax(r->lo, PARTICLES_FROM * mean);
-    if (some && (automatic || o->scale == SCALE_LOG)) r->lo = MIN_SHARE * r->hi;
-    if (o->has_range) r->lo = o->lo, r->hi = o->hi;
-    r->logarithmic = o->scale == SCALE_LOG || (automatic && r->lo > 0);
-}
-
-/* Widens a range without contrast, so that a uniform map gets the middle colour. */
-static void widen(struct map_range *r)
-{
-    double max = fmax(fabs(r->lo), fabs(r->hi));
-    if (r->hi - r->lo > 1e-9 * max || !(max > 0)) return;
-    r->lo -= 0.1 * max, r->hi += 0.1 * max;
-}
-
-/* Finds the range of colours. Values of both signs get a diverging map with 0 in the middle. */
 static void find_range(struct map *m)
 {
     const struct map_options *o = m->o;
-    struct map_range *r = &m->range;
+    struct scale_values v = {0};
+    const struct scale_ask ask = map_scale_ask(m);
     double side[2] = {m->pixel * m->side[0] * m->r->head.boxlen,
                       m->row * m->side[1] * m->r->head.boxlen};
     for (int d = 0; d < 2; d++) {
         if (o->physical && !m->rate) side[d] *= m->gas.units.length;
         if (m->rate) side[d] *= kiloparsecs(m);
     }
-    int64_t n = extremes(m, r);
-    bool both = r->lo < 0 && r->hi > 0;
-    find_scale(m, n ? r->total / (double)n : 0, r);
-    r->total *= side[0] * side[1];
-    if (!o->has_range && !o->full && m->field != GAS_LEVEL && (r->lo > 0 || !r->logarithmic))
-        cut_tails(m, r);
-    if (!o->has_range) widen(r);
-    both &= !o->has_range && !o->has_colours && !r->logarithmic;
-    if (both) r->hi = fmax(-r->lo, r->hi), r->lo = -r->hi;
-    m->colours = both ? colours_find("coolwarm") : o->colours;
+    scale_add(&v, m->sum, pixels_of(m));
+    scale_choose(&v, &ask, &m->range);
+    m->total = v.total * (side[0] * side[1]);
+    scale_free(&v);
 }
 
 enum err map_check_range(const struct map *m)
 {
-    const struct map_range *r = &m->range;
+    const struct colour_scale *r = &m->range;
     if (r->logarithmic && !(r->lo > 0))
         FAIL(ERR_PARAM,
              "%s: the map of %s begins at %g, which has no logarithm: give a range or --linear",
@@ -658,19 +608,7 @@ enum err map_check_range(const struct map *m)
 
 unsigned char *map_paint(const struct map *m)
 {
-    const struct map_range *r = &m->range;
-    int64_t n = m->n, rows = m->rows;
-    unsigned char *rgb = mem_zero(3 * pixels_of(m), "map");
-    double a = r->logarithmic ? log(r->lo) : r->lo, b = r->logarithmic ? log(r->hi) : r->hi;
-    for (int64_t v = 0; v < rows; v++)
-        for (int64_t u = 0; u < n; u++) {
-            /* rows of the image go down, the v axis goes up */
-            double x = m->sum[(rows - 1 - v) * n + u];
-            double y = !r->logarithmic ? x : x > r->lo ? log(x) : a;
-            if (!isnan(x))
-                colours_at(m->colours, b > a ? (y - a) / (b - a) : 0, rgb + 3 * (v * n + u));
-        }
-    return rgb;
+    return scale_paint(&m->range, m->n, m->rows, m->sum);
 }
 
 const char *map_weight_name(const struct map *m)
@@ -768,22 +706,24 @@ void map_plot(struct canvas *c, const void *map)
     char text[3][96], title[240];
     struct unit length = unit_length(&m->r->head, m->o->width, m->o->physical);
     double step = length.worth;
+    const char *label[3];
     names_of(m, length, text);
     title_of(m, title, sizeof title);
+    for (int k = 0; k < 3; k++) label[k] = m->label[k] ? m->label[k] : text[k];
     const double x = step * m->side[0], y = step * m->side[1];
-    struct frame f = {.x = {m->lo[0] * x, m->hi[0] * x, false, text[0]},
-                      .y = {m->lo[1] * y, m->hi[1] * y, false, text[1]},
+    struct frame f = {.x = {m->lo[0] * x, m->hi[0] * x, false, label[0]},
+                      .y = {m->lo[1] * y, m->hi[1] * y, false, label[1]},
                       .in = pixels_in_plot(m),
                       .outside = true,
-                      .title = title};
-    const struct map_range *r = &m->range;
+                      .title = m->title ? m->title : title};
+    const struct colour_scale *r = &m->range;
     struct axis bar = {r->logarithmic ? log10(r->lo) : r->lo, r->logarithmic ? log10(r->hi) : r->hi,
-                       r->logarithmic, text[2]};
+                       r->logarithmic, label[2]};
     unsigned char *rgb = map_paint(m);
     canvas_pixels(c, f.in, m->n, m->rows, rgb);
     FREE(rgb);
     draw_outlines(m, &f, c);
     draw_lines(m, &f, c);
-    frame_bar(&f, c, m->colours, &bar);
+    frame_bar(&f, c, r->colours, &bar);
     frame_draw(&f, c);
 }

@@ -2,13 +2,13 @@
 #pragma once
 #include "ckpt/source.h"
 #include "plot/canvas.h"
+#include "plot/scale.h"
 #include "streamlines/streamlines.h"
 #include "view/births.h"
 #include "view/gas.h"
 #include "view/unit.h"
 
 enum map_weight { BY_DEFAULT, COLUMN, BY_MASS, BY_VOLUME, GREATEST };
-enum map_scale { SCALE_AUTO, SCALE_LINEAR, SCALE_LOG };
 /* vector whose components in the plane of the map are drawn as lines */
 enum map_lines { LINES_NONE, LINES_MAGNETIC, LINES_VELOCITY };
 enum { MAP_LINES = 30, MAP_LINES_MIN = 2, MAP_LINES_MAX = 200 };
@@ -23,20 +23,8 @@ struct map_options {
     int lines_across; /* number of separations of lines across the map; 0: MAP_LINES */
     double centre[3], width, depth; /* in units of the box */
     double recent;                  /* time over which star formation is averaged, Myr */
-    /* has_range: range of colours given; full: colours from min to max of the map */
-    bool has_range, full;
-    double lo, hi;
     enum map_weight weight;
-    enum map_scale scale;
-    /* colour map given; else a sequential map, or a diverging one for values of both signs */
-    bool has_colours;
-    int colours;
-};
-
-/* Range of the colours; minimum and maximum of the map. */
-struct map_range {
-    double lo, hi, min, max, total; /* total: sum of the pixels times the area of a pixel */
-    bool logarithmic;
+    struct scale_ask scale;
 };
 
 struct map {
@@ -49,6 +37,7 @@ struct map {
     int field;                 /* index of the field; -1: none */
     enum part_species species; /* species of particles to draw */
     bool rate;                 /* star formation rate */
+    bool tracers;              /* tracers, with the mass of gas that they stand for */
     struct births births;
     struct gas gas;
     struct curl *curl; /* of the region, if the field needs it; NULL: none */
@@ -60,12 +49,15 @@ struct map {
     double *norm;        /* [rows*n] sum of weights */
 
     double *sum; /* [rows*n] result; the first row has the lowest coordinate */
-    struct map_range range;
-    int colours;
+    struct colour_scale range;
+    double total; /* sum of the pixels times the area of a pixel */
     char unit[48];
     int64_t outlines, room; /* of octs: lower corner, width and height, in units of the box */
     double (*outline)[4];   /* [outlines] */
     struct streamlines lines;
+    /* texts of the picture other than those of the checkpoint, lent; NULL: those: its title, labels
+     * of its axes and its colours */
+    const char *title, *label[3];
 };
 
 /* Steps of map_make, for other cells than those of octs: the region, from the options and the
@@ -80,6 +72,8 @@ void map_free(struct map *m);
 /* Fails if colours are to be logarithmic but the range does not allow it. */
 MUST_USE enum err map_check_range(const struct map *m);
 
+/* The choice of colours for this map, or for several of its kind. */
+struct scale_ask map_scale_ask(const struct map *m);
 const char *map_weight_name(const struct map *m);
 unsigned char *map_paint(const struct map *m); /* RGB pixels, top row first; caller frees */
 /* draws the map with axes; a canvas_draw function */
