@@ -11,10 +11,15 @@ static enum err write_table(const struct observation *o, const struct halo_table
 {
     char path[PATH_MAX];
     struct stream f;
-    TRY(observe_path(o, FILES_HALO_TABLE, path));
+    TRY(observe_path(o, FILES_HALO_TABLE, FILES_HALO_STEP, path));
     TRY(stream_open(&f, path));
     halo_table_tsv(f.f, t);
     return stream_close(&f, 0);
+}
+
+static int every(const struct params *p)
+{
+    return p->run.dump_halos_every;
 }
 
 static bool wanted(const struct params *p)
@@ -42,5 +47,7 @@ const struct observer observer_halos = {.name = "halos",
                                         .wanted = wanted,
                                         .when = OBSERVE_OUTPUT,
                                         .reads = GAS | PARTS,
+                                        .every = every,
                                         .table = FILES_HALO_TABLE,
+                                        .step_table = FILES_HALO_STEP,
                                         .run = run};

@@ -370,14 +370,12 @@ enum err source_live(const struct live *l, struct source **out)
 enum err observe_source(const struct observation *o, struct source **out)
 {
     char name[64];
-    snprintf(name, sizeof name, "output_%05d", o->number);
+    if (o->when == OBSERVE_STEP)
+        snprintf(name, sizeof name, "coarse step %ld", (long)o->head->nstep_coarse);
+    else
+        snprintf(name, sizeof name, "output_%05d", o->number);
     TRY(source_live(&(struct live){o->head, o->mesh, o->parts, o->comm, name, o->number}, out));
     enum err err = err_agree(o->comm, source_state(*out, 0, 0));
     if (err != OK) source_close(out);
     return err;
-}
-
-enum err observe_path(const struct observation *o, enum files_kind k, char path[PATH_MAX])
-{
-    return files_path(o->dir, k, o->number, 0, path);
 }

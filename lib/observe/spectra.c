@@ -26,10 +26,15 @@ static enum err write_table(const struct observation *o, const struct pk_table *
 {
     char path[PATH_MAX];
     struct stream f;
-    TRY(observe_path(o, FILES_PK_TABLE, path));
+    TRY(observe_path(o, FILES_PK_TABLE, FILES_PK_STEP, path));
     TRY(stream_open(&f, path));
     pk_table_tsv(f.f, t);
     return stream_close(&f, 0);
+}
+
+static int every(const struct params *p)
+{
+    return p->run.dump_pk_every;
 }
 
 static bool wanted(const struct params *p)
@@ -102,5 +107,7 @@ const struct observer observer_spectra = {.name = "spectra",
                                           .wanted = wanted,
                                           .when = OBSERVE_OUTPUT,
                                           .reads = GAS | PARTS,
+                                          .every = every,
                                           .table = FILES_PK_TABLE,
+                                          .step_table = FILES_PK_STEP,
                                           .run = run};

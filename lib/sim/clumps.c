@@ -51,7 +51,8 @@ static double min_mass(const struct sim *s)
     double min = HUGE_VAL;
     if (s->par->clumpfind.ivar_clump > 0) return s->amr.refine.mass_sph;
     for (int64_t i = 0; i < s->parts.n; i++)
-        if (s->parts.m[i] > 0) min = fmin(min, s->parts.m[i]);
+        if (family_has_mass(s->parts.family[i]) && s->parts.m[i] > 0)
+            min = fmin(min, s->parts.m[i]);
     comm_min_f64(&s->comm, &min, 1);
     return isfinite(min) ? min : 0;
 }
@@ -72,7 +73,9 @@ static enum err find_par(const struct sim *s, struct clump_par *par)
                                         .iterate = u->iter_properties,
                                         .converged = u->conv_limit,
                                         .max = u->repeat_max,
-                                        .gravity = 1};
+                                        .gravity = 1,
+                                        .members = s->par->run.unbind,
+                                        .trees = s->par->run.unbind && s->par->run.make_mergertree};
     if (s->phys.cosmo)
         par->unbind.gravity = 3 / (8 * M_PI) * s->phys.cosmo_par.omega_m * s->time.aexp;
     par->by_particles = par->unbind.on && u->particlebased_clump_output;

@@ -49,6 +49,7 @@ static void terms_begin(struct sim *s)
 static const char *gas_lacks(const struct sim *s)
 {
     const char *lacks = hydro_dev_lacks(&s->phys.hydro);
+    if (s->phys.tracers == TRACER_JUMPS) return "the flux of mass that Monte-Carlo tracers need";
     if (lacks || !s->mesh.magnetic) return lacks;
     return s->phys.cosmo ? "a magnetic field in an expanding universe"
                          : mhd_dev_lacks(&s->phys.mhd);
@@ -101,6 +102,10 @@ static enum err gravity_begin(struct sim *s)
 static enum err parts_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
+    if (s->phys.tracers != TRACER_NONE) {
+        log_info(" gpu_particles: tracers have no kernel: the particles run on the CPU");
+        return OK;
+    }
     TRY(part_dev_new(&d->parts, d->mirror));
     d->on |= GPU_PARTS;
     log_info(" gpu_particles: the particles run on %s", dev_name(d->dev));

@@ -55,11 +55,15 @@ struct observation sim_observation(struct sim *s, const struct ckpt_head *h, int
                                 .comm = &s->comm,
                                 .mesh = &s->mesh,
                                 .parts = &s->parts,
+                                .own = &s->parts,
                                 .head = h,
                                 .dir = s->run.out.dir,
                                 .number = number,
                                 .find_clumps = find_clumps,
-                                .owner = s};
+                                .owner = s,
+                                .cost = s->run.observer,
+                                .last = s->run.out.last_good,
+                                .movie = s->run.movie};
 }
 
 /* Copies sets of fields from the device to the host, if the device has newer copies. */
@@ -74,9 +78,14 @@ enum err sim_observe(struct sim *s, int when)
 {
     struct ckpt_head h;
     if (!observers_wanted(s->par, when)) return OK;
+    if (s->phys.sinks && when == OBSERVE_ENTRY) {
+        struct sink_run sinks = sim_sinks(s);
+        TRY(sinks_store(&sinks, &s->run.restart.rest.sinks));
+    }
     sim_head(s, &h);
     struct observation o = sim_observation(
         s, &h, when == OBSERVE_OUTPUT ? s->run.late.number : s->run.out.ifout);
+    o.when = when;
     observer_set due = observers_due(&o, when);
     if (due) TRY(sim_gather(s));
     if (due) TRY(bring_home(s, observers_read(due)));
@@ -86,9 +95,12 @@ enum err sim_observe(struct sim *s, int when)
 enum err sim_measure_missing(struct sim *s)
 {
     struct ckpt_head h;
-    if (!s->run.restart.resumed || s->run.restart.number < 0) return OK;
+    if (!s->run.restart.resumed) return OK;
     sim_head(s, &h);
     struct observation o = sim_observation(s, &h, s->run.restart.number);
+    o.when = OBSERVE_OUTPUT;
+    TRY(observers_check(&o));
+    if (s->run.restart.number < 0) return OK;
     observer_set missing = observers_missing(&o);
     if (!missing) return OK;
     TRY(sim_gather(s));

@@ -27,6 +27,7 @@
 #include "phys/units.h"
 #include "sink/create.h"
 #include "sink/run.h"
+#include "tracer/tracer.h"
 
 struct sim;
 
@@ -165,6 +166,8 @@ struct sim_physics {
     struct cooling *cooling;   /* NULL: the gas does not cool */
     struct yields *yields;     /* table of yields; NULL: no yields (phys/yields.h) */
     struct sink_state *sinks;  /* sink particles; NULL: no sinks */
+    enum tracer_way tracers;   /* how gas tracers move */
+    struct tracer_flux *flux;  /* for Monte-Carlo tracers; else NULL */
     struct sim_matter matter;
 };
 MUST_USE enum err sim_setup(struct sim *s); /* setup.c: parameters → modules (collective, agreed) */
@@ -249,8 +252,9 @@ MUST_USE enum err sim_refine(struct sim *s, int from);
  * itself needs no reduction; flags and mesh must not change before it */
 const struct adapt_changes *sim_refine_count(struct sim *s); /* [SIM_CHANGES] */
 void sim_refine_counted(struct sim *s, const struct adapt_changes all[SIM_CHANGES]);
-/* setup.c: the columns of particles that star formation needs, and the weight of stars */
-MUST_USE enum err sim_star_columns(struct sim *s);
+/* setup.c: the columns of particles that tracers, light cones and star formation need, and the
+ * weight of stars */
+MUST_USE enum err sim_more_columns(struct sim *s);
 /* balance.c: cost of an oct and of a particle in it by level: bytes, or work */
 struct sim_weights {
     double oct[LEVEL_MAX + 2], part[LEVEL_MAX + 2];
@@ -313,6 +317,10 @@ double sim_fourpi(const struct sim *s);
 struct units sim_units(const struct sim *s); /* setup.c: units at the time of the run */
 /* setup.c: arguments of the phases of sinks, at the time of the run */
 struct sink_run sim_sinks(struct sim *s);
+/* setup.c: arguments of the functions of tracers, at the time of the run */
+struct tracer_run sim_tracers(struct sim *s);
+/* setup.c: tracers_swap, in a run with stars and Monte-Carlo tracers */
+MUST_USE enum err sim_tracers_swap(struct sim *s, int l, bool coarse);
 /* timestep.c: dtnew[l] in two halves: the first is local, the second is collective and may follow a
  * reduction that included s->time.min.minima */
 void sim_timestep_begin(struct sim *s, int l);

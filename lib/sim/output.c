@@ -351,14 +351,18 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     h.provenance = made_by;
     h.backup = backup;
     struct observation o = sim_observation(s, &h, s->run.out.ifout);
+    o.when = OBSERVE_WITHIN;
     enum err e = observers_run(&o, observers_due(&o, OBSERVE_WITHIN));
     h.file = o.file, h.nfile = o.nfile;
+    h.tags = o.tags.id ? &o.tags : NULL;
     timer_start("io");
     double begin = timer_wall();
     restrict_coarse(s);
     renew_rates(s);
     if (e == OK) e = write_twice(s, &h);
     for (int i = 0; i < h.nfile; i++) FREE(o.file[i].text);
+    FREE(o.tags.id);
+    FREE(o.tags.clump);
     s->run.late.handed = timer_wall() - begin;
     sim_stop_wrote(s, s->run.late.handed);
     mem_free(made_by);
@@ -534,7 +538,7 @@ enum err sim_output(struct sim *s)
 {
     if (s->run.restart.resumed) { /* the run before has written it */
         s->run.restart.resumed = false;
-        return OK;
+        return sim_observe(s, OBSERVE_RESUME);
     }
     TRY(write_due(s));
     return s->run.end.broken ? OK : sim_observe(s, OBSERVE_STEP);

@@ -8,6 +8,7 @@
 #include "base/timer.h"
 #include "dev/trial.h"
 #include "dom/ghost.h"
+#include "movie/frame.h"
 #include "oct/field_sets.h"
 #include "phys/term.h"
 
@@ -32,9 +33,12 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
     is |= (when & IF_TERMS) && terms_wanted(s->par, TERM_LEVEL) ? IF_TERMS : 0;
     is |= (when & IF_COARSE_TERMS) && terms_wanted(s->par, TERM_COARSE) ? IF_COARSE_TERMS : 0;
     is |= s->phys.cooling ? IF_COOLING : 0;
+    is |= (when & IF_FRAME) && movie_run_due(s->run.movie, s->time.t, s->time.aexp) ? IF_FRAME : 0;
     is |= sinks_any(s->phys.sinks) ? IF_SINKS : 0;
     is |= s->phys.sinks && s->par->sink.create_sinks ? IF_CREATES : 0;
     is |= s->phys.sinks && s->phys.sinks->table.family == SINK_HORIZON ? IF_HOLES : 0;
+    is |= s->phys.tracers == TRACER_DRIFTS ? IF_DRIFTS : 0;
+    is |= s->phys.flux && !s->amr.refine.frozen ? IF_JUMPS : 0;
     if ((when & IF_BALANCE) && (when & ~is) == IF_BALANCE && sim_balance_due(s)) is |= IF_BALANCE;
     return (when & ~is) == 0;
 }

@@ -28,6 +28,11 @@ enum err step_enter(struct sim *s, int l, int icount)
     return OK;
 }
 
+enum err step_frames(struct sim *s, int l, int icount)
+{
+    return sim_observe(s, OBSERVE_ENTRY);
+}
+
 enum err step_output(struct sim *s, int l, int icount)
 {
     int64_t before = sim_device_copied(s);
@@ -238,6 +243,10 @@ enum err step_finer(struct sim *s, int l, int icount)
     s->time.growth[l] = s->time.growth_first[l] = 1;
     if (l < m->levelmax && s->amr.noct[l + 1] > 0) {
         if (m->hydro) TRY(sim_reflux_begin(s, l + 1));
+        if (s->phys.flux && !s->amr.refine.frozen) {
+            struct tracer_run r = sim_tracers(s);
+            tracers_watch_entry(&r, l + 1);
+        }
         TRY(sim_step(s, l + 1, 1));
         s->time.growth_first[l] = s->time.growth[l];
         if (m->magnetic) mhd_between(m, l + 1);
@@ -326,6 +335,8 @@ enum err step_godunov(struct sim *s, int l, int icount)
     const struct patch_arrival *a = s->amr.gas_fill.lv ? &arrival : NULL;
     const struct hydro_change *change = sinks_any(s->phys.sinks) ? &s->phys.sinks->round[l].change
                                                                  : NULL;
+    struct tracer_run tracers = sim_tracers(s);
+    if (s->phys.flux && !s->amr.refine.frozen) s->phys.hydro.flow = tracers_watch(&tracers, l);
     if (s->amr.refine.frozen)
         hydro_kick(m, l, false, 0.5 * s->time.dtnew[l],
                    &s->phys.hydro); /* static mesh: no fluxes in this step */
@@ -618,6 +629,7 @@ struct term_run sim_term_run(struct sim *s, int stage, int l)
                              .cooling = s->phys.cooling,
                              .history = s->phys.cosmo,
                              .yields = s->phys.yields,
+                             .ledger = s->phys.flux ? tracers_ledger(s->phys.flux) : NULL,
                              .coarse_dt = t->dtnew[s->mesh.levelmin],
                              .mass_sph = s->amr.refine.mass_sph,
                              .units = sim_units(s),
@@ -643,7 +655,7 @@ enum err step_coarse_terms(struct sim *s, int l, int icount)
     field_set wrote;
     TRY(terms_run(&TERMS, 0, &r, &wrote));
     send_all_gas(s, wrote & GAS);
-    return OK;
+    return sim_tracers_swap(s, l, true);
 }
 
 enum err step_level_terms(struct sim *s, int l, int icount)
@@ -661,7 +673,7 @@ enum err step_level_terms(struct sim *s, int l, int icount)
     return OK;
 }
 
-/* ---- sinks ---- */
+/* ---- sinks and tracers ---- */
 
 /* Coarse terms of black holes: energy release, mergers, births. */
 enum err step_black_holes(struct sim *s, int l, int icount)
@@ -719,6 +731,34 @@ enum err step_renew_sinks(struct sim *s, int l, int icount)
     bool fed;
     TRY(sinks_renew(&sinks, &fed));
     if (fed) send_all_gas(s, true);
+    return OK;
+}
+
+enum err step_aim_tracers(struct sim *s, int l, int icount)
+{
+    struct tracer_run r = sim_tracers(s);
+    tracers_aim(&r, l);
+    return OK;
+}
+
+enum err step_settle_tracers(struct sim *s, int l, int icount)
+{
+    struct tracer_run r = sim_tracers(s);
+    tracers_settle(&r, l);
+    return OK;
+}
+
+enum err step_jump_tracers(struct sim *s, int l, int icount)
+{
+    struct tracer_run r = sim_tracers(s);
+    tracers_jump(&r, l);
+    return OK;
+}
+
+enum err step_drift_tracers(struct sim *s, int l, int icount)
+{
+    struct tracer_run r = sim_tracers(s);
+    tracers_drift(&r, l);
     return OK;
 }
 

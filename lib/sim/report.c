@@ -234,6 +234,7 @@ void sim_report_timers(struct sim *s)
             if (p[i].mean / total > 0.001)
                 log_info("%12.3f    %6.1f    %s", p[i].mean, 100 * p[i].mean / total, p[i].label);
         log_info("%12.3f    %6.1f    TOTAL", total, 100.0);
+        observers_report(s->run.observer, total);
         return;
     }
     log_info("     minimum       average       maximum       %%   TIMER");
@@ -241,4 +242,5 @@ void sim_report_timers(struct sim *s)
         log_info("%12.3f  %12.3f  %12.3f  %6.1f   %s", p[i].low, p[i].mean, p[i].high,
                  100 * p[i].mean / total, p[i].label);
     log_info("%12.3f  %6.1f    TOTAL", total, 100.0);
+    observers_report(s->run.observer, total);
 }

@@ -88,6 +88,18 @@ static enum err restart_expect(struct sim *s)
     return err_agree(&s->comm, err);
 }
 
+/* Tracers of a checkpoint have no gravity, also in a run without tracers. */
+static void find_tracers(struct sim *s)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->parts.n; i++) n += !family_has_mass(s->parts.family[i]);
+    comm_add_i64(&s->comm, &n, 1);
+    s->parts.tracers |= n > 0;
+    if (n && s->phys.tracers == TRACER_NONE)
+        log_info(" %ld tracers stay where they are: tracer=.true. and hydro=.true. move them",
+                 (long)n);
+}
+
 /* Particles of the checkpoint to their ranks. RAMSES keeps those that have left the box through its
  * boundaries, a run of ours does not. */
 static enum err take_particles(struct sim *s)
@@ -105,7 +117,15 @@ static enum err take_particles(struct sim *s)
             "are brought back into it",
             (long)n[0], far);
     s->diag.particles -= n[1];
+    find_tracers(s);
     return sim_report_lost(s, n[1]);
+}
+
+/* A run without light cones does not renew these columns: what they say becomes old. */
+static void forget_cones(struct parts *p)
+{
+    for (int c = COL_CONE_X; c <= COL_CONE_Z; c++)
+        if (p->col[c]) memset(p->col[c], 0, sizeof(int32_t) * (size_t)p->n);
 }
 
 static enum err restart_build(struct sim *s)
@@ -118,6 +138,7 @@ static enum err restart_build(struct sim *s)
     if (s->par->run.pic) TRY(take_particles(s));
     struct sink_run sinks = sim_sinks(s);
     TRY(sinks_restore(&sinks, &s->run.restart.rest.sinks, s->run.restart.from->path));
+    if (!param_cone_crossing(s->par)) forget_cones(&s->parts);
     enum err err = err_about(sim_check_field(s), s->run.restart.from->path);
     source_close(&s->run.restart.from);
     return err;
@@ -226,7 +247,7 @@ static enum err take_columns(struct sim *s)
     s->parts.columns = *from;
     for (int c = 0; c < from->n; c++)
         if (from->has[c]) part_want(&s->parts, c);
-    return sim_star_columns(s);
+    return sim_more_columns(s);
 }
 
 /* ---- comparison of the checkpoint with the namelist ---- */

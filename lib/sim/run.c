@@ -8,6 +8,7 @@
 #include "base/timer.h"
 #include "comm/share.h"
 #include "comm/tuner.h"
+#include "movie/frame.h"
 #include "phys/yields.h"
 #include "sim/solver.h"
 
@@ -137,6 +138,7 @@ enum err sim_run(struct sim *s)
                              ? s->time.nstep_coarse - 1
                              : s->time.nstep_coarse;
     TRY(sim_measure_missing(s));
+    if (s->run.restart.resumed) movie_resume(s->run.movie, s->time.t, s->time.aexp);
     TRY(sim_publish_last(s, advance(s)));
     sim_receive_gas(s); /* pending if the run ended within a step */
     log_live(NULL);
@@ -222,6 +224,7 @@ void sim_fini(struct sim *s)
     cool_free(s->phys.cooling);
     yields_free(s->phys.yields);
     sinks_end(&s->phys.sinks);
+    tracer_flux_free(&s->phys.flux);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
         FREE(s->phys.matter.moments[l]);
         FREE(s->phys.matter.rho_top[l]);
@@ -229,6 +232,7 @@ void sim_fini(struct sim *s)
     FREE(s->run.out.tout);
     FREE(s->run.out.aout);
     FREE(s->run.out.before);
+    FREE(s->run.movie);
     tuner_free(&s->comm.tuner);
     comm_share_free(&s->comm.share);
 }

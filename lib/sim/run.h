@@ -76,6 +76,7 @@ struct sim_restart {
     int number; /* number of the checkpoint if it is one of s->run.out.dir; else −1 */
 };
 
+struct movie_run;
 struct sim_end {
     bool done;
     bool broken; /* the state contains infinities or NaNs */
@@ -93,6 +94,8 @@ struct sim_run {
     struct sim_restart restart;
     struct sim_end end;
     struct sim_cost cost;
+    struct observer_cost observer[OBSERVERS_MAX];
+    struct movie_run *movie; /* frames to come (movie/frame.h); NULL: none */
     bool expect; /* sim_start reads headers only, and fills noct and diag.particles from them */
 };
 /* Logs how many particles have left the box since the last call; lost: number on all ranks since
@@ -120,8 +123,8 @@ void sim_report_step_time(struct sim *s);
 void sim_report_timers(struct sim *s);
 /* output.c: the output, and observers, that are due at this step (collective) */
 MUST_USE enum err sim_output(struct sim *s);
-/* observe.c: at the start of a run that resumes: tables of its checkpoint that a run that was
- * killed has not written (collective) */
+/* observe.c: at the start of a run that resumes: checks what observers read from its checkpoint,
+ * and writes its tables that a run that was killed has not written (collective) */
 MUST_USE enum err sim_measure_missing(struct sim *s);
 /* output.c: waits until the pending checkpoint, if any, is on disk, and publishes it (collective,
  * agreed) */

@@ -11,10 +11,12 @@
 #include "comm/tuner.h"
 #include "hole/horizon.h"
 #include "io/file.h"
+#include "movie/frame.h"
 #include "phys/floor.h"
 #include "phys/rates_asked.h"
 #include "phys/stars.h"
 #include "phys/yields.h"
+#include "sim/phase.h"
 #include "sim/sim.h"
 
 /* Number of axes from..to-1 beyond whose ends a boundary region lies: there it has no extent. *face
@@ -183,8 +185,10 @@ void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX])
     if (helium >= 0) initial[helium] = 1 - RAMSES_HYDROGEN;
 }
 
-enum err sim_star_columns(struct sim *s)
+enum err sim_more_columns(struct sim *s)
 {
+    if (s->phys.tracers == TRACER_JUMPS) part_want_all(&s->parts, WHEN_TRACERS);
+    if (param_cone_crossing(s->par)) part_want_all(&s->parts, WHEN_CONES);
     /* RAMSES also reads both columns in runs with sinks */
     if (!param_stars(s->par) && !param_sinks_ramses(s->par)) return OK;
     part_want(&s->parts, COL_BIRTH);
@@ -397,9 +401,9 @@ enum err sim_setup(struct sim *s)
     TRY(setup_boundaries(s, bounded));
     if (p->run.cosmo && (bounded[0] || bounded[2] || bounded[4]))
         FAIL(ERR_PARAM, "run_params/cosmo=.true. needs a periodic box: set nboundary=0");
-    if (p->run.cosmo && !s->run.restart.from && strcmp(p->init.filetype, "grafic") != 0)
-        FAIL(ERR_PARAM, "run_params/cosmo=.true. takes its cosmology from GRAFIC files: set "
-                        "filetype='grafic' and initfile");
+    if (p->run.cosmo && !s->run.restart.from && strcmp(p->init.filetype, "ascii") == 0)
+        FAIL(ERR_PARAM, "run_params/cosmo=.true. takes its cosmology from GRAFIC files or files of "
+                        "Gadget: set filetype='grafic' or 'gadget', and initfile");
     s->phys.grav = (struct grav_par){.epsilon = p->poisson.epsilon,
                                      .gravity_type = p->poisson.gravity_type,
                                      .cg_levelmin = p->poisson.cg_levelmin,
@@ -425,12 +429,19 @@ enum err sim_setup(struct sim *s)
                  s->time.nsubcycle[l]);
     }
     s->amr.refine.mass_sph = p->refine.mass_sph;
+    s->phys.tracers = tracer_way(p);
+    if (s->phys.tracers == TRACER_JUMPS) s->phys.flux = tracer_flux_new();
+    if (s->phys.flux && p->run.sink)
+        log_info(" MC_tracer: sinks take gas from their cells, and no tracers: these stand for "
+                 "more gas than there is");
     if (p->run.sink) s->phys.sinks = sinks_new(param_sinks_ramses(p) ? NULL : &hole_kind);
     mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->phys.hydro.nvar, p->run.hydro,
               p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
     mesh_set_ndim(&s->mesh, p->run.ndim);
     mesh_set_magnetic(&s->mesh, p->run.mhd);
-    return OK;
+    const struct movie_kinds has = {p->run.hydro ? &s->phys.hydro.vars : NULL, p->run.ndim,
+                                    p->run.mhd};
+    return observe_movie(p, &has, &s->run.movie);
 }
 
 struct sink_run sim_sinks(struct sim *s)
@@ -453,6 +464,31 @@ struct sink_run sim_sinks(struct sim *s)
                              .mass_sph = s->amr.refine.mass_sph,
                              .nstep_coarse = s->time.nstep_coarse,
                              .on_ghosts = s->amr.on_ghosts};
+}
+
+struct tracer_run sim_tracers(struct sim *s)
+{
+    return (struct tracer_run){.par = s->par,
+                               .hydro = &s->phys.hydro,
+                               .comm = &s->comm,
+                               .dom = s->dom,
+                               .mesh = &s->mesh,
+                               .parts = &s->parts,
+                               .flux = s->phys.flux,
+                               .nsubcycle = s->time.nsubcycle,
+                               .dt = s->time.dtnew,
+                               .nstep = s->time.nstep};
+}
+
+enum err sim_tracers_swap(struct sim *s, int l, bool coarse)
+{
+    struct tracer_run r = sim_tracers(s);
+    return s->phys.flux && param_stars(s->par) ? tracers_swap(&r, l, coarse) : OK;
+}
+
+enum err step_swap_tracers(struct sim *s, int l, int icount)
+{
+    return sim_tracers_swap(s, l, false);
 }
 
 /* ---- cooling rates, from parameters and cosmology ---- */

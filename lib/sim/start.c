@@ -13,7 +13,9 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "dom/ghost.h"
+#include "ics/gadget.h"
 #include "ics/ics.h"
+#include "ics/split.h"
 #include "io/ascii_part.h"
 #include "io/grafic.h"
 #include "oct/field_sets.h"
@@ -21,8 +23,9 @@
 
 struct start {
     struct sim *s;
-    bool grafic;
+    bool grafic, gadget; /* neither: regions, and particles in a text file */
     struct ics_grafic files;
+    struct ics_gadget snapshot;
     struct ics_gas gas;
     int nregion;
     struct ics_region region[100];
@@ -77,7 +80,7 @@ static enum err check_mask(const struct start *st, int n, const char *const dirs
     if (variable && (!s->mesh.hydro || number < 1)) return OK;
     if (variable) snprintf(name, sizeof name, "ic_pvar_%05d", number);
     for (int i = 0; i < needed; i++)
-        if (!grafic_exists(dirs[i], name))
+        if (!ics_exists(dirs[i], name))
             FAIL(ERR_FILE,
                  "%s: has no %s, the mask that ivar_refine=%d in &REFINE_PARAMS needs on every "
                  "level: genzoom -i %d "
@@ -102,6 +105,16 @@ static void log_files(const struct start *st, const struct ics_set *set)
                      "growing mode",
                      l, g->lev[l].head.astart, g->levelmin, g->lev[g->levelmin].head.astart,
                      g->par.aexp_ini);
+}
+
+/* Begins at the expansion factor of the initial conditions. */
+static enum err start_cosmology(struct sim *s, const struct cosmo_par *par)
+{
+    s->phys.cosmo_par = *par;
+    TRY(sim_cosmology(s));
+    s->time.t = cosmo_tau(s->phys.cosmo, par->aexp_ini);
+    cosmo_at(s->phys.cosmo, s->time.t, &s->time.aexp, &s->time.hexp);
+    return OK;
 }
 
 static enum err start_files(struct start *st)
@@ -129,18 +142,25 @@ static enum err start_files(struct start *st)
     if (st->files.levelmax < s->mesh.levelmin)
         log_info(" Particles of %d^3 cells on a base mesh of %d^3", 1 << st->files.levelmax,
                  1 << s->mesh.levelmin);
-    s->phys.cosmo_par = st->files.par;
     s->amr.refine.mass_sph = ics_grafic_mass_sph(&st->files);
-    TRY(sim_cosmology(s));
-    s->time.aexp = s->phys.cosmo_par.aexp_ini;
+    TRY(start_cosmology(s, &st->files.par));
     double astart = st->files.lev[st->files.levelmin].head.astart;
-    if (fabs(s->time.aexp - astart) > 1e-6 * astart)
+    if (fabs(s->phys.cosmo_par.aexp_ini - astart) > 1e-6 * astart)
         log_info(" The initial conditions are of a = %.6g: linear growth brings them to "
                  "aexp_ini = %.6g",
-                 astart, s->time.aexp);
-    s->time.t = cosmo_tau(s->phys.cosmo, s->time.aexp);
-    cosmo_at(s->phys.cosmo, s->time.t, &s->time.aexp, &s->time.hexp);
+                 astart, s->phys.cosmo_par.aexp_ini);
     return OK;
+}
+
+static enum err start_snapshot(struct start *st)
+{
+    struct sim *s = st->s;
+    const struct param_init *p = &s->par->init;
+    const struct snap_given given = {
+        .unit = p->gadget_unit, .h0 = p->gadget_h0, .omega_m = p->gadget_omega_m};
+    TRY(ics_gadget_open(&st->snapshot, p->initfile[0], &given, &s->comm));
+    s->amr.refine.mass_sph = 0; /* there is no gas */
+    return start_cosmology(s, &st->snapshot.par);
 }
 
 /* Sets U of one level from its source; split cells are set by start_flow. */
@@ -260,23 +280,46 @@ static void log_outside(const struct sim *s, const char *path)
                  (long)n, path, far);
 }
 
+/* Particles without mass in a text are tracers, as in RAMSES before 2017. */
+static void massless_tracers(struct parts *p)
+{
+    for (int64_t i = 0; i < p->n; i++)
+        if (p->m[i] == 0) p->family[i] = FAM_GAS_TRACER;
+}
+
 static enum err start_particles(struct start *st)
 {
     struct sim *s = st->s;
     if (!s->par->run.pic) return OK;
-    TRY(sim_star_columns(s));
+    TRY(sim_more_columns(s));
     if (st->grafic) {
         TRY(ics_grafic_particles(&st->files, &s->mesh, &s->comm, &s->parts));
+    } else if (st->gadget) {
+        TRY(ics_gadget_particles(&st->snapshot, &s->mesh, &s->comm, &s->parts));
     } else if (s->par->init.initfile[0][0]) {
         char path[512];
         snprintf(path, sizeof path, "%.256s/ic_part", s->par->init.initfile[0]);
         TRY(ics_ascii_particles(path, &s->mesh, &s->comm, &s->parts));
+        if (s->par->run.tracer) massless_tracers(&s->parts);
         log_outside(s, path);
     }
     TRY(part_distribute(&s->parts, &s->mesh, &s->comm, s->dom));
     s->diag.particles = s->parts.n;
     comm_add_i64(&s->comm, &s->diag.particles, 1);
     log_info(" %ld particles", (long)s->diag.particles);
+    return OK;
+}
+
+static enum err start_tracers(struct sim *s)
+{
+    if (!s->par->run.tracer) return OK;
+    struct tracer_run r = sim_tracers(s);
+    int64_t n;
+    TRY(tracers_place(&r, &n));
+    s->diag.particles += n;
+    log_info(" %ld tracers are placed", (long)n);
+    if (!s->mesh.hydro) log_info(" Tracers stay where they are: there is no gas (hydro=.true.)");
+    balance(s);
     return OK;
 }
 
@@ -354,6 +397,7 @@ static enum err start_read(struct start *st)
 {
     struct sim *s = st->s;
     if (st->grafic) TRY(start_files(st));
+    if (st->gadget) TRY(start_snapshot(st));
     TRY(start_regions(st));
     st->gas = (struct ics_gas){.nvar = s->phys.hydro.nvar,
                                .magnetic = s->mesh.magnetic,
@@ -402,7 +446,25 @@ static enum err start_build(struct start *st)
     TRY(check_stop(s));
     TRY(err_agree(&s->comm, check_gas(s)));
     TRY(check_faces(st));
-    return sim_check_field(s);
+    TRY(sim_check_field(s));
+    return start_tracers(s);
+}
+
+/* In an expanding universe the box has the mass 1. */
+static enum err expect_tracers(struct sim *s)
+{
+    if (!s->par->run.tracer) return OK;
+    const struct cosmo_par *q = &s->phys.cosmo_par;
+    struct tracer_run r = sim_tracers(s);
+    const double cells = ldexp(1, s->mesh.ndim * s->mesh.levelmin);
+    double n;
+    TRY(tracers_expect(&r, cells, s->phys.cosmo ? q->omega_b / q->omega_m : NAN, &n));
+    if (n < 1e18)
+        s->diag.particles += (int64_t)n;
+    else
+        log_info(" Tracers are not in the forecast: their number depends on the mass of the gas; "
+                 "-nn builds the initial state");
+    return OK;
 }
 
 /* Octs and particles of the initial state that are known before it is built: complete levels, and
@@ -420,14 +482,16 @@ static enum err start_expect(struct start *st)
         if (s->par->run.pic) s->diag.particles += cells - (l > st->files.levelmin ? cells / 8 : 0);
     }
     if (!s->par->run.pic) return OK;
-    TRY(sim_star_columns(s));
-    if (st->grafic || !p->initfile[0][0]) return OK;
+    TRY(sim_more_columns(s));
+    TRY(expect_tracers(s));
+    if (st->gadget) s->diag.particles = st->snapshot.n;
+    if (st->grafic || st->gadget || !p->initfile[0][0]) return OK;
     char path[512];
     struct ascii_share share = {.n = 0};
     snprintf(path, sizeof path, "%.256s/ic_part", p->initfile[0]);
     TRY(err_agree(&s->comm, ascii_part_count(path, s->comm.rank, s->comm.size, &share)));
-    s->diag.particles = share.n;
-    comm_add_i64(&s->comm, &s->diag.particles, 1);
+    comm_add_i64(&s->comm, &share.n, 1);
+    s->diag.particles += share.n;
     return OK;
 }
 
@@ -475,14 +539,18 @@ static enum err start_octs(struct sim *s, struct params *par)
     if (e == OK) e = sim_setup(s);
     if (e == OK && s->run.solver == &octree_solver) e = sim_device_open(s);
     s->parts.is_static = par->run.static_;
+    s->parts.tracers = par->run.tracer;
+    s->parts.jumps = s->phys.tracers == TRACER_JUMPS;
     for (int f = 0; f < 6; f++) s->parts.reflect[f] = s->phys.hydro.bound[f] == BOUND_REFLECT;
     st->s = s;
     st->grafic = strcmp(par->init.filetype, "grafic") == 0;
+    st->gadget = strcmp(par->init.filetype, "gadget") == 0;
     if (e == OK) e = s->run.restart.from ? sim_restart(s) : start_afresh(st);
     if (e == OK && s->run.solver->setup && !s->run.expect) e = s->run.solver->setup(s);
     e = err_agree(&s->comm, e);
     s->amr.refine.frozen = par->run.static_;
     if (st->grafic) ics_grafic_close(&st->files);
+    if (st->gadget) ics_gadget_close(&st->snapshot);
     mem_free(st);
     return e;
 }
