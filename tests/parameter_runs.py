@@ -67,6 +67,15 @@ def unpack(*names):
     return make
 
 
+def snapshots(*names):
+    """Makes files of Gadget, each with other particles."""
+    def make(folder):
+        import gadget_files
+        for i, name in enumerate(names):
+            gadget_files.binary(os.path.join(folder, name), gadget_files.particles(seed=i))
+    return make
+
+
 def particles(n, clumps=1):
     """Particles: some in the background, most in clumps; one of five is fast; three masses."""
     r, lines = random.Random(3), []
@@ -76,6 +85,16 @@ def particles(n, clumps=1):
              for d in range(3)]
         v = [r.gauss(0, 3 if fast else 0.7) for _ in x]
         lines.append('%.9g %.9g %.9g %.6g %.6g %.6g %.6g\n' % (*x, *v, (1 + i % 3) * 0.3 / n))
+    return put('ics/ic_part', ''.join(lines))
+
+
+def flights():
+    """Groups of particles that fly freely: one passes through another, two are close."""
+    r, lines = random.Random(3), []
+    for n, x, v in ((300, (0.0, 0.0), 0), (100, (-0.3, 0.0), 1), (100, (0.1, 0.3), 0),
+                    (60, (0.2, 0.3), 0)):
+        lines += ['%.9g %.9g %.9g %g 0 0 1e-3\n' % (r.gauss(x[0], 0.015), r.gauss(x[1], 0.015),
+                                                   r.gauss(0, 0.015), v) for _ in range(n)]
     return put('ics/ic_part', ''.join(lines))
 
 
@@ -156,7 +175,20 @@ FIELD_WALLS = vary(MHD, 'output/tout', run={'ndim': 2}, init={'v_region': [0.2, 
     'p_bound': [0.5, 0, 0.5], 'a_bound': [0.7, 0, 0.7], 'b_bound': [0.4, 0, 0.4],
     'c_bound': [-0.3, 0, -0.3]})
 HDF5 = vary(GAS, output={'outformat': 'hdf5', 'foutput': 1})
+TRACERS = vary(GAS, run={'tracer': True}, tracer={'tracer_feed_fmt': 'inplace',
+                                                  'tracer_mass': 1e-3})
+FED = vary(TRACERS, tracer={'tracer_feed_fmt': 'ascii', 'tracer_feed': 'tracers.txt'})
 DEVICE = vary(GAS, run={'gpu_hydro': True, 'gpu_device': 'host'})
+
+# A camera that has every law; the cut of zooms leaves nothing.
+MOVIE = vary(vary(GAS, 'output/tout', **SCALARS), run={'nstepmax': 3},
+             refine={'ivar_refine': 6, 'var_cut_refine': 2.0},
+             movie={'movie': True, 'imovout': 3, 'tendmov': 0.03, 'nw_frame': 12, 'nh_frame': 10,
+                    'movie_vars_txt': ['dens'], 'deltax_frame': [0.9, 0.0],
+                    'deltay_frame': [0.8, 0.0], 'deltaz_frame': [1.2, 0.0], 'ivar_frame': [1],
+                    'varmin_frame': [6e23], 'dtheta_camera': [40.0], 'dphi_camera': [20.0],
+                    'perspective_camera': [True], 'focal_camera': [1.0], 'dist_camera': [1.5],
+                    'ddist_camera': [0.2]})
 
 # ---- gravity
 
@@ -178,6 +210,12 @@ CLUMPS = vary(BOTH, run={'nstepmax': 1, 'clumpfind': True, 'unbind': True, 'dump
                          'saddle_threshold': 0.5, 'mass_threshold': 3.0},
               unbinding={'nmassbins': 20, 'conv_limit': 1e-6})
 ONCE = vary(CLUMPS, unbinding={'iter_properties': False})
+TREES = {'run': {'pic': True, 'clumpfind': True, 'make_mergertree': True, 'nstepmax': 40},
+         'amr': {'levelmin': 5, 'levelmax': 5},
+         'init': {'filetype': 'ascii', 'initfile(1)': 'ics'},
+         'output': {'tout': [0.01, 0.1, 0.26, 0.29, 0.31, 0.34, 0.4, 0.5]},
+         'clumpfind': {'ivar_clump': 0, 'density_threshold': 5.0, 'relevance_threshold': 1.5,
+                       'saddle_threshold': 10.0, 'mass_threshold': 10.0}}
 RANKS = vary(BOTH, run={'nstepmax': 2, 'nremap': 1})
 
 # ---- cosmology
@@ -194,6 +232,17 @@ COSMO_MHD = vary(COSMO, run={'mhd': True}, hydro={'riemann': 'hlld'}, refine={'m
 DARK = vary(COSMO, 'init/omega_b', 'hydro', 'refine', 'run/nsubcycle', 'amr/nexpand',
             run={'hydro': False, 'use_fftw': True}, amr={'levelmax': 5},
             output={'outformat': 'hdf5'})
+CONE = vary(DARK, 'run/use_fftw', run={'lightcone': True, 'nstepmax': 4},
+            output={'outformat': 'ramses', 'foutput': 4},
+            lightcone={'thetay_cone': 0.02, 'thetaz_cone': 0.02, 'zmax_cone': 60.0})
+CONE_MAPS = vary(CONE, lightcone={'cone_format': 'healpix'})
+CONE_BOX = vary(COSMO, run={'lightcone': True, 'nstepmax': 4},
+                output={'foutput': 4},
+                lightcone={'zmax_cone': 60.0, 'maxboxr_cone1': [1, 0.1, 0.1],
+                           'maxboxr_cone2': [1, 0.1, 0.1]})
+GADGET = vary(DARK, 'run/use_fftw', run={'nstepmax': 1}, output={'foutput': 1},
+              init={'filetype': 'gadget', 'initfile(1)': 'snapshot'},
+              amr={'levelmin': 3, 'levelmax': 3})
 NEUTRINOS = vary(DARK, run={'use_neutrino': True},
                  neutrino={'omega_nu': 0.05, 'neutrino_table': 'table'})
 ZOOM = vary(COSMO, 'init/initfile(1)', run={'nstepmax': 1}, output={'foutput': 1},
@@ -389,6 +438,13 @@ RUNS = {
     'hdf5': (1, HDF5, None),
     'timed': (1, vary(GAS, output={'walltime_hrs': 10.0}), None),
     'device': (1, DEVICE, None),
+    'tracers': (1, TRACERS, None),
+    'fed': (1, FED, each(put('tracers.txt', '0.5 0.5 0.5\n'), put('other.txt', '0.4 0.5 0.5\n'))),
+    'movie': (1, MOVIE, None),
+    'cosmo_movie': (1, vary(COSMO, movie={
+        'movie': True, 'imovout': 30, 'aendmov': 0.025, 'nw_frame': 8, 'nh_frame': 8,
+        'movie_vars_txt': ['dm'], 'deltax_frame': [1.0, 0.0], 'deltaz_frame': [1.0, 0.0]}),
+                    unpack('ic_32')),
     'collapse': (1, COLLAPSE, None),
     'masked': (1, MASKED, None),
     'analytic': (1, ANALYTIC, None),
@@ -397,11 +453,16 @@ RUNS = {
     'free': (1, FREE, particles(200)),
     'halos': (1, HALOS, particles(2000)),
     'clumps': (1, CLUMPS, particles(2000, 8)),
+    'trees': (1, TREES, flights()),
     'once': (1, ONCE, particles(2000, 8)),
     'ranks': (2, RANKS, particles(500)),
     'work': (2, vary(RANKS, run={'memory_balance': False}), particles(500)),
     'cosmo': (1, COSMO, unpack('ic_32')),
+    'cone': (1, CONE, unpack('ic_32')),
+    'cone_maps': (1, CONE_MAPS, unpack('ic_32')),
+    'cone_box': (1, CONE_BOX, unpack('ic_32')),
     'cosmo_mhd': (1, COSMO_MHD, unpack('ic_32')),
+    'gadget': (1, GADGET, snapshots('snapshot')),
     'neutrinos': (1, NEUTRINOS, each(unpack('ic_32'), response('table', 0.5),
                                      response('other', 0.9))),
     'zoom': (1, ZOOM, unpack('ic_zoom')),
@@ -474,7 +535,7 @@ ACTS = {
         turb/turb_min_rho=1.05""",
     'gas': """
         run/pic=T!0 run/poisson=T run/ndim=2 run/ndim=4!2 run/sink=T!2
-        run/use_neutrino=T!2 run/unbind=T!2 run/verbose=T
+        run/use_neutrino=T!2 run/unbind=T!2 run/verbose=T run/tracer=T
         run/ncontrol=2 run/nstepmax=2 run/nsubcycle=1,1 run/static=T run/nrestart=1!2
         run/solver=other!2
         run/check_ghosts=T run/jobcontrolfile=other.txt!75 run/gpu_hydro=T run/overload=2!2
@@ -519,7 +580,25 @@ ACTS = {
     'field_walls': 'boundary/a_bound(3)=0.2 boundary/b_bound(1)=0.9 boundary/c_bound(1)=0.5',
     'hdf5': 'output/deflate=9 output/keep_last=1',
     'timed': 'output/minutes_dump=600!75',
+    'tracers': """
+        tracer/mc_tracer=T tracer/tracer_feed_fmt=binary!2 tracer/tracer_mass=2e-3
+        tracer/tracer_scheme=first tracer/tracer_seed=3""",
+    'fed': 'tracer/tracer_feed=other.txt',
     'device': 'run/gpu_device=none run/gpu_seed=2 run/gpu_auto_tune=T run/n_cuda_streams=2',
+    'movie': """
+        movie/movie=F movie/movie_format=other!2 movie/levelmax_frame=3 movie/nw_frame=9
+        movie/nh_frame=7 movie/ivar_frame(1)=0 movie/varmin_frame(1)=0 movie/varmax_frame(1)=1e24
+        movie/xcentre_frame(1)=0.4 movie/ycentre_frame(1)=0.6 movie/zcentre_frame(1)=0.45
+        movie/deltax_frame(1)=0.5 movie/deltay_frame(1)=0.5 movie/deltaz_frame(1)=0.1
+        movie/zoom_only=T movie/zoom_only_frame(1)=T movie/imovout=5 movie/imov=2
+        movie/tstartmov=0.02 movie/tendmov=0.025 movie/proj_axis=x movie/movie_vars_txt(1)=temp
+        movie/theta_camera(1)=30 movie/phi_camera(1)=30 movie/dtheta_camera(1)=90
+        movie/dphi_camera(1)=90 movie/tstart_theta_camera(1)=0.01
+        movie/tstart_phi_camera(1)=0.01 movie/tend_theta_camera(1)=0.005
+        movie/tend_phi_camera(1)=0.005 movie/focal_camera(1)=0.7 movie/dist_camera(1)=1.2
+        movie/ddist_camera(1)=2 movie/perspective_camera(1)=F movie/smooth_frame(1)=3
+        movie/shader_frame(1)=sphere movie/method_frame(1)=max""",
+    'cosmo_movie': 'movie/astartmov=0.02 movie/aendmov=0.03',
     'collapse': """
         run/gpu_poisson=T run/use_fftw=T poisson/epsilon=0.1 poisson/gravity_type=1
         poisson/cg_levelmin=4 refine/m_refine=0.1,0.1 refine/mass_sph=0.1
@@ -531,13 +610,17 @@ ACTS = {
         run/dump_halos=T run/clumpfind=T!2 amr/npartmax=1!2 amr/nparttot=1!2
         poisson/fft_green=spectral poisson/cic_levelmax=3 refine/mass_cut_refine=1e-6
         init/initfile(1)=other""",
-    'halos': 'run/halo_link=0.4 run/halo_min=200 run/halo_bound=T',
+    'halos': 'run/halo_link=0.4 run/halo_min=200 run/halo_bound=T run/dump_halos_every=1',
     'clumps': """
+        run/clumpfind_every=1 run/dump_pk_every=1
         clumpfind/ivar_clump=1 clumpfind/relevance_threshold=3 clumpfind/density_threshold=1
         clumpfind/saddle_threshold=10 clumpfind/mass_threshold=100 clumpfind/clinfo=T
         unbinding/nmassbins=5 unbinding/logbins=F unbinding/particlebased_clump_output=T
         unbinding/saddle_pot=F unbinding/iter_properties=F unbinding/conv_limit=100
         unbinding/repeat_max=1""",
+    'trees': """
+        run/make_mergertree=F mergertree/nmost_bound=20 mergertree/max_past_snapshots=1
+        mergertree/use_exclusive_mass=F mergertree/make_mock_galaxies=F""",
     'ranks': """
         run/nremap=3 run/remap_thresh=0.001 run/ordering=hilbert run/memory_balance=F
         run/mem_weight_grid=10 run/mem_weight_part=10000 run/time_balance_alpha=1
@@ -547,7 +630,20 @@ ACTS = {
     'cosmo': """
         run/cosmo=F!2 run/dlna_max=0.01 run/ramses_cosmology=T output/aout=0.021 output/aend=0.021
         output/delta_aout=0.001 init/omega_b=0.03 init/aexp_ini=0.025""",
+    'cone': """
+        run/lightcone=F lightcone/cone_rule=crossing lightcone/cone_format=hdf5
+        lightcone/cone_format=healpix
+        lightcone/thetay_cone=0.04 lightcone/thetaz_cone=0.04 lightcone/zmax_cone=10
+        lightcone/maxboxr_cone1=1,0.1,0.1 lightcone/maxboxr_cone2=1,0.1,0.1""",
+    'cone_maps': 'lightcone/cone_nside=128',
+    'cone_box': """
+        lightcone/cone_hydro=T
+        lightcone/elongated_axis_cone1=-1 lightcone/observer_cone1=0.5,0.5,0.5
+        lightcone/minboxr_cone1=0,0.05,0 lightcone/elongated_axis_cone2=1
+        lightcone/observer_cone2=0.5,0.5,0.5 lightcone/minboxr_cone2=0,0.05,0""",
     'cosmo_mhd': 'init/b_ave=0.001',
+    'gadget': """
+        init/gadget_unit=0.5 init/gadget_h0=60 init/gadget_omega_m=0.31 output/gadget_output=T""",
     'neutrinos': 'neutrino/omega_nu=0.1 neutrino/neutrino_table=other',
     'cooling': """
         physics/haardt_madau=F physics/cooling_method=implicit physics/self_shielding=T

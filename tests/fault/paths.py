@@ -51,6 +51,8 @@ COMPANY = {
     ('simulate', '--like'): (['-n', 'run.nml'], ''),
     ('inspect', '--members'): (['--halos', GIVEN], ''),
     ('inspect', '--plot'): (['--halos', GIVEN], '.png'),
+    ('inspect', '--consistent'): (['--trees', GIVEN], '.dat'),
+    ('inspect', '--camera'): (['--film', '-m', 'dens', '-o', 'out.png', GIVEN], ''),
     ('inspect', '--html'): (['--campaign', 'run'], ''),
     ('inspect', '--output'): (['-m', 'density', GIVEN], '.png'),
     ('pk', '--plot'): (['--mesh', '8', GIVEN], '.png'),
@@ -74,7 +76,8 @@ OPERANDS = {
     'simulate': [[], ['-n']],
     'inspect': [[], ['-d'], ['-t'], ['-p'], ['-c'], ['-cc'], ['-m', 'dm'], ['--phase'],
                 ['--stars'], ['--sinks'], ['--halos'], ['--clumps'], ['--campaign'],
-                ['--contamination'], ['--profile', '.5,.5,.5,.1'], ['--line'],
+                ['--contamination'], ['--profile', '.5,.5,.5,.1'], ['--line'], ['--trees'],
+                ['--trees', '--by', 'clumps'], ['--film', '-o', 'out.png'], ['--cone'],
                 [GIVEN]],
     'convert': [['-o', 'out'], ['-f', 'gadget', '-o', 'out'],
                 ['--cooling-table', '--points', '4,4,8', '-o', 'out']],
@@ -96,14 +99,15 @@ ALLOWED = {
     ('ic_sink', '', 'missing'): 'no sinks',
     ('ic_sink', '', 'empty'): 'no sinks',
     ('ic_part', '', 'empty'): 'no particles',
+    ('tracer_feed', '', 'empty'): 'no tracers',
     ('ic_velcy of a set', '', 'missing'): 'a zoom needs ic_deltab only'}
 for _thing in [*READABLE, 'missing', 'dangling']:
     ALLOWED['simulate', '--json', _thing] = 'lines are appended to a file'
 for _program in 'simulate', 'pk', 'convert', 'repartition', 'inspect', 'genzoom':
     ALLOWED[_program, '--output', 'missing'] = 'it is created'
 for _writer in [('inspect', '--output'), ('inspect', '--members'), ('inspect', '--plot'),
-                ('inspect', '--html'), ('pk', '--plot'), ('genzoom', '--output'),
-                ('convert', '--output of a table')]:
+                ('inspect', '--html'), ('inspect', '--consistent'), ('pk', '--plot'),
+                ('genzoom', '--output'), ('convert', '--output of a table')]:
     ALLOWED[(*_writer, 'missing')] = 'it is created'
     ALLOWED[(*_writer, 'device')] = 'a device is written to directly'
 
@@ -248,6 +252,7 @@ READ_BY = {
                                  'physics_params/eps_star=0.1', 'physics_params/n_star=0.1',
                                  'physics_params/metal=.true.']),
     'stencil_params/init_file': (STENCIL, []),
+    'tracer_feed': (GAS, ['run_params/tracer=.true.']),
     'sph_params/init_file': (PARTICLES, []),
     'neutrino_table': (inputs.edit(inputs.COSMO, "'ics'", "'ics/level_003'"),
                        ['run_params/use_neutrino=.true.', 'run_params/use_fftw=.true.',

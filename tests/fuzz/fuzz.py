@@ -33,6 +33,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 import any_ramses  # noqa: E402
 sys.path[:0] = [os.path.join(ptah.ROOT, 'tests', d) for d in ('fault', 'property')]
+import gadget_files  # noqa: E402
 import phantom_files  # noqa: E402
 import sanitizers  # noqa: E402
 import stored  # noqa: E402
@@ -43,7 +44,8 @@ TARGETS = ['fortran', 'nml', 'param', 'manifest', 'grafic', 'ascii', 'amr', 'hyd
            'old_part', 'exact', 'info', 'header', 'hydro_names', 'part_names', 'sinks', 'sinks_csv',
            'sinks_info', 'stellar', 'cooling', 'hdf5', 'source_hdf5', 'late', 'listed',
            'picked', 'picked_hdf5', 'ranks_amr', 'ranks_part', 'ranks_hdf5', 'foreign_amr',
-           'foreign_gas', 'foreign_hdf5', 'sph', 'phantom', 'gadget4']
+           'foreign_gas', 'foreign_hdf5', 'sph', 'phantom', 'gadget4', 'frame',
+           'snapshot1', 'snapshot2', 'snapshot4']
 HDF5 = ('hdf5', 'source_hdf5', 'picked_hdf5', 'ranks_hdf5', 'foreign_hdf5')
 OPTIONS = {
     'ASAN_OPTIONS': 'detect_leaks=0:quarantine_size_mb=1:max_allocation_size_mb=512:exitcode=99',
@@ -53,7 +55,7 @@ LIMITS = ['-rss_limit_mb=2000', '-malloc_limit_mb=256', '-timeout=10']
 # other files, functions that only write, or convert options to formats.
 READERS = ['lib/h5/*.c', 'lib/ramses/*.c', 'lib/curamses/*.c', 'lib/ckpt/*.c', 'lib/io/*.c',
            'lib/param/nml.c', 'lib/param/outside.c', 'lib/formats/*.c', 'lib/onefile/*.c',
-           'lib/sphfile/*.c']
+           'lib/sphfile/*.c', 'lib/film/file.c', 'lib/snap/*.c']
 WRITER_FILES = re.compile(
     r'lib/curamses/(driver|file|none|reshape|write)\.c|lib/ckpt/cut\.c|'
     r'lib/io/(dir|grafic_out|image|stream)\.c|lib/onefile/write\.c|'
@@ -85,6 +87,8 @@ def make_base(folder):
                      namelist=stored.WALLS)
     bases['foreign'] = [foreign, passed_on(folder, 'convert', '-fhdf5', foreign)]
     bases['phantom'] = bases['gadget4'] = [particles(folder)]
+    for name in ('snapshot1', 'snapshot2', 'snapshot4'):
+        bases[name] = bases['phantom']
     bases['sph'] = [os.path.join(bases['phantom'][0], 'output_00001')]
     return bases
 
@@ -99,6 +103,10 @@ def particles(folder):
                         rng.random(40) + 0.1, (np.zeros(3), np.ones(3)))
     for words in (['-o', d], ['-f', 'gadget4', '-o', os.path.join(d, 'snapshot_001.hdf5')]):
         subprocess.check_call([ptah.program('convert'), '-q', *words, dump])
+    few = gadget_files.particles(3, types=(1, 5))
+    gadget_files.binary(os.path.join(d, 'snapshot1'), few, order='>')
+    gadget_files.binary(os.path.join(d, 'snapshot2'), few, named=True, whole='u8')
+    gadget_files.hdf5(os.path.join(d, 'snapshot4.hdf5'), few, chunks=8, filters=True)
     return d
 
 
@@ -299,7 +307,8 @@ def wellformed(target, bases):
              'foreign_amr': 'amr_00001.out00001', 'foreign_gas': 'hydro_00001.out00001',
              'foreign_hdf5': 'data_00001.h5', 'picked': 'exact_00001.out00001',
              'picked_hdf5': 'data_00001.h5', 'sph': 'sph_00001.h5', 'phantom': 'x_00001',
-             'gadget4': 'snapshot_001.hdf5'}
+             'gadget4': 'snapshot_001.hdf5', 'snapshot1': 'snapshot1',
+             'snapshot2': 'snapshot2', 'snapshot4': 'snapshot4.hdf5'}
     path = os.path.join(base_of(target, bases), names.get(target, target + '_00001.out00001'))
     if target == 'nml' or target == 'param':
         return [BASE.encode()]
@@ -403,7 +412,7 @@ def records(*payloads):
 
 def beside():
     """Adds components that the base lacks: two sinks in each form, a stellar object, a small
-    cooling table."""
+    cooling table; a frame of a movie."""
     real, line = struct.pack('<2d', 0.25, 1 / 3), ' =' * 20 + '\n'
     names = ('# id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform,acc_rate,level\n'
              '# 1,m,l,l,l,l t**-1,l t**-1,l t**-1,1,1,1,t,m t**-1,1\n')
@@ -417,9 +426,11 @@ def beside():
     sinks = [struct.pack('<i', 2), struct.pack('<i', 7), *[real] * 13,
              *[struct.pack('<2i', 1, 7)] * 3]
     cooling = [struct.pack('<2i', 1, 2), bytes(8), bytes(16), *[bytes(16)] * 11, bytes(96)]
-    return {'sinks': records(*sinks), 'sinks_csv': (names + rows).encode(),
-            'sinks_info': info.encode(), 'stellar': stellar.encode(),
-            'cooling': records(*cooling)}
+    frame = [struct.pack('<4d', 0.3, 1, 1, 1), struct.pack('<2i', 4, 3),
+             struct.pack('<12f', *[1] * 12)]
+    return {'frame': records(*frame), 'sinks': records(*sinks),
+            'sinks_csv': (names + rows).encode(), 'sinks_info': info.encode(),
+            'stellar': stellar.encode(), 'cooling': records(*cooling)}
 
 
 def seeds(target, folder, bases):

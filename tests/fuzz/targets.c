@@ -17,6 +17,7 @@
 #include "ckpt/source.h"
 #include "cool/uv.h"
 #include "cosmo/response.h"
+#include "film/frame.h"
 #include "formats/formats.h"
 #include "fuzz.h"
 #include "io/ascii_part.h"
@@ -25,6 +26,7 @@
 #include "param/nml.h"
 #include "param/param.h"
 #include "phys/yields.h"
+#include "snap/snap.h"
 #include "sphfile/either.h"
 #include "sphfile/gadget4.h"
 
@@ -373,6 +375,35 @@ static void run_gadget4(const char *text, size_t n)
     smooth_free(&p);
 }
 
+static void run_frame(const char *text, size_t n)
+{
+    struct film_map m;
+    if (film_map_read(file, &m) == OK && (m.nw < 1 || m.nh < 1 || !m.x)) abort();
+    FREE(m.x);
+}
+
+/* Reads a snapshot of Gadget as initial conditions and as a source do. */
+static void run_snapshot(const char *text, size_t n)
+{
+    struct snap s = {.open = -1};
+    double total = 0;
+    const struct snap_given given = {.h0 = 70};
+    struct snap_units u;
+    enum err err = snap_is(file) ? snap_open_whole(file, &s) : ERR_FORMAT;
+    double *x = mem_new(sizeof *x * 3 * 64, "particles");
+    for (int t = 0; t < SNAP_TYPES && err == OK; t++)
+        for (int c = 0; c < SNAP_COLUMNS && err == OK; c++) {
+            const int64_t all = s.head.total[t], few = all < 64 ? all : 64;
+            bool has;
+            err = snap_has(&s, t, (enum snap_column)c, &has);
+            if (err == OK && has) err = snap_read(&s, t, (enum snap_column)c, all - few, few, x);
+            if (err == OK && has && c == SNAP_MASS && few) total += x[0] * (double)all;
+        }
+    if (err == OK) err = snap_units(&s, &given, total, &u);
+    mem_free(x);
+    snap_close(&s);
+}
+
 static const struct target TARGET[] = {{"fortran", NULL, 1, run_fortran},
                                        {"nml", NULL, 0, run_nml},
                                        {"param", NULL, 0, run_param},
@@ -408,7 +439,11 @@ static const struct target TARGET[] = {{"fortran", NULL, 1, run_fortran},
                                        {"foreign_hdf5", "data_00001.h5", 0, run_passed_on},
                                        {"sph", "sph_00001.h5", 0, run_sph},
                                        {"phantom", NULL, 1, run_phantom},
-                                       {"gadget4", NULL, 0, run_gadget4}};
+                                       {"gadget4", NULL, 0, run_gadget4},
+                                       {"frame", NULL, 1, run_frame},
+                                       {"snapshot1", NULL, 0, run_snapshot},
+                                       {"snapshot2", NULL, 0, run_snapshot},
+                                       {"snapshot4", NULL, 0, run_snapshot}};
 
 /* ---- set-up ---- */
 

@@ -281,7 +281,7 @@ RECIPES = {
     'transport': {'lib/comm/ring.c': example('ring.c'),
                   'lib/comm/transports.def': ('TRANSPORT(ksection,', 'TRANSPORT(ring, false)\n')},
     'reason': {'lib/part/columns.def': ('\n#undef AXIS', VISITS),
-               'lib/part/column.h': ('WHEN_YIELDS };', 'WHEN_CHECKED, '),
+               'lib/part/column.h': ('WHEN_TRACERS };', 'WHEN_CHECKED, '),
                'lib/sim/setup.c': ('    if (!param_stars(s->par) && !param_sinks_ramses(s->par)) '
                                    'return OK;',
                                    '    if (s->par->run.check_ghosts) '

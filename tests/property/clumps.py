@@ -123,7 +123,7 @@ def wrong(v):
     refused(v, 'not a number', 'density_threshold',
             settings=['clumpfind_params/density_threshold=nan'])
     refused(v, 'unbind alone', 'clumpfind', run='unbind=.true.\n')
-    refused(v, 'merger trees', 'make_mergertree', run='clumpfind=.true.\nmake_mergertree=.true.\n')
+    refused(v, 'merger trees alone', 'clumpfind', run='make_mergertree=.true.\n')
     refused(v, 'a field of clumps', 'output_clump_field',
             settings=['clumpfind_params/output_clump_field=.true.'])
     refused(v, 'no such variable', 'ivar_clump', settings=['clumpfind_params/ivar_clump=9'])

@@ -24,8 +24,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
-LEAVES = {'disc': ['energies.txt', 'frames/density_00001.png', 'frames/density_00004.png',
-                   'output_00004'],
+LEAVES = {'disc': ['energies.txt', 'disc.png', 'output_00004'],
           'dynamo': ['bx.png', 'time_series.txt', 'slices/bx_00000100.png', 'output_00002'],
           'galaxy': ['density.png', 'temperature.png', 'stars.png', 'phase.png', 'history.png',
                      'history.tsv', 'output_00002'],

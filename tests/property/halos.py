@@ -5,6 +5,8 @@
                      simulate writes the same table (dump_halos); the same bytes on any ranks and
                      threads, from any decomposition and format; a region; genzoom --halo
     halos.py gas     gas and stars within spheres, of a box with gas
+    halos.py steps   tables of coarse steps (dump_halos_every, dump_pk_every, clumpfind_every) have
+                     the rows of those at an output of the same step, on any ranks
     halos.py hostile a link longer than the box, boxes without halos or particles, too little
                      memory
 
@@ -13,6 +15,7 @@ gas; a unit of mass without h; halos of a region that reach beyond it.
 """
 # test: box tier=check timeout=400 ranks=2
 # test: gas tier=check timeout=400 ranks=2
+# test: steps tier=check timeout=200 ranks=2
 # test: hostile tier=check timeout=200 ranks=2
 import json
 import os
@@ -74,7 +77,7 @@ def rows(text):
 
 
 def body(text):
-    return [line for line in text.splitlines() if not line.startswith('# source')]
+    return [line for line in text.splitlines() if not line.startswith(('# source', '# pk of'))]
 
 
 def make_box(gas=False, least=20):
@@ -233,6 +236,40 @@ def gas(v):
     v.check('all mass in spheres', worst, 1e-6)
 
 
+STEPS = ['run_params/dump_halos_every=2', 'run_params/halo_link=0.9', 'run_params/dump_pk=.true.',
+         'run_params/dump_pk_every=1', 'run_params/clumpfind=.true.',
+         'run_params/clumpfind_every=2', 'run_params/nstepmax=4', 'output_params/foutput=2',
+         'clumpfind_params/ivar_clump=0', 'clumpfind_params/density_threshold=1.1',
+         'clumpfind_params/relevance_threshold=1.01', 'clumpfind_params/saddle_threshold=2',
+         'amr_params/levelmax=5']
+
+
+def steps(v):
+    ptah.unpack_ics('.', 'ic_32')
+    text, found = BOX % ('.false.', 20, 0.35, '', 7), []
+    for ranks in (1, 2):
+        name = 'steps%d' % ranks
+        os.mkdir(name)
+        os.symlink('../ics', name + '/ics')
+        r = ptah.simulate(text, name, ranks, 1, STEPS, [])
+        found.append({f: body(open(os.path.join(name, f)).read()) for f in sorted(os.listdir(name))
+                      if '_step_' in f})
+        v.same('lines of cost', [w for w in ('halos', 'spectra', 'clumps')
+                                 if 'Observer %s:' % w not in r.err], [])
+        for f, step, output in (('halos', 2, 2), ('halos', 4, 3), ('pk', 2, 2), ('pk', 4, 3)):
+            beside = open(os.path.join(name, '%s_%05d.tsv' % (f, output))).read()
+            v.same('%s of step %d' % (f, step),
+                   found[-1]['%s_step_%05d.tsv' % (f, step)] == body(beside), True)
+    v.same('tables', sorted(found[0]), sorted(
+        ['pk_step_%05d.tsv' % k for k in range(5)] +
+        ['%s_step_%05d.%s' % (f, k, e) for k in (0, 2, 4)
+         for f, e in (('halos', 'tsv'), ('clump', 'txt'), ('halo', 'txt'))]))
+    v.same('tables of two ranks', [f for f in found[0] if found[0][f] != found[1].get(f)], [])
+    found_halos = rows('\n'.join(found[0]['halos_step_00004.tsv']))['id']
+    v.same('halos', len(found_halos) > 0, True)
+    v.same('clumps', len(found[0]['clump_step_00004.txt']) > 30, True)
+
+
 def hostile(v):
     ptah.unpack_ics('.', 'ic_32')
     path = ptah.simulate(BOX % ('.false.', 20, 0.03, '', 6), '.', 2, 1, [], ['-q']).outputs[-1]
@@ -256,5 +293,5 @@ def hostile(v):
 
 if __name__ == '__main__':
     verdict = ptah.Verdict()
-    {'box': box, 'gas': gas, 'hostile': hostile}[sys.argv[1]](verdict)
+    {'box': box, 'gas': gas, 'steps': steps, 'hostile': hostile}[sys.argv[1]](verdict)
     verdict.end()

@@ -53,7 +53,7 @@ def check_modes(v):
         value = re.search(r'--%s ([A-Z]\S*)' % name, whole)
         right = {'LO,HI': '1,2', 'X,Y,Z': '0,0,0', 'X,Y,Z,R': '0,0,0,.1', 'AXIS': 'x', 'B': '1',
                  'SIZE': '1M', 'FORMAT': 'png', 'NAME': 'grey', 'WHAT': 'mass', 'HOW': 'mass',
-                 'STATES': '1,0,1,1,0,1', 'VECTOR': 'B'}
+                 'STATES': '1,0,1,1,0,1', 'VECTOR': 'B', 'GROUPS': 'halos'}
         given = [right.get(value[1], '1')] if value else []
         refused = set()
         for mode in '-d', '-t':

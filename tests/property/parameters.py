@@ -35,8 +35,8 @@ from parameter_runs import ACTS, QUIET, RECORDED, RUNS, text_of  # noqa: E402
 WORKERS = 2
 # log lines that differ between two equal runs: times, memory, files written by a thread, fastest
 # transport
-FLEETING = re.compile(r'mem=\d+ MB|\d+\.\d+ s\b|^ (Time elapsed|Used memory|Ranks|Total elapsed'
-                      r'|Wrote|Exchange \w+: takes)\b.*|^ +[\d.]+ +[\d.]+ .*')
+FLEETING = re.compile(r'mem=\d+ MB|\d+\.\d+ s\b|^ (Time elapsed|Observer |Used memory|Ranks'
+                      r'|Total elapsed|Wrote|Exchange \w+: takes)\b.*|^ +[\d.]+ +[\d.]+ .*')
 # files that name the parameters given to a run
 PROVENANCE = re.compile(r'(^|/)(run\.nml|log|namelist\.txt|compilation\.txt|checksums_\d+\.txt)$')
 VAIN = re.compile(r'^ ((?:\w+/\w+(?:, )?)+) ha(?:s|ve) no effect(.*)')
