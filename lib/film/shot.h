@@ -34,7 +34,7 @@ MUST_USE enum err shot_draw(struct shot *s, struct shot_cube *cube);
 void shot_free(struct shot **s);
 /* The bytes that it holds. */
 size_t shot_bytes(const struct shot *s);
-/* Its pixels, 3 bytes each, top row first, in the colours of s->m.range (owner: caller). bare: one
- * for each of the map, without axes. */
+/* Draws a shot: pixels of 3 bytes, top row first, in the colours of s->m.range (owner: caller).
+ * bare: a pixel for each of the map, without axes. */
 MUST_USE enum err shot_paint(const struct shot *s, bool bare, int *columns, int *rows,
                              unsigned char **rgb);

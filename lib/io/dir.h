@@ -40,7 +40,7 @@ bool dir_is_idle(const char *path);
  * exists (on file systems without an atomic exchange the old one is briefly called TO.old). Syncs
  * the parent directory. If the old one cannot be removed, the log reports it and its path. */
 MUST_USE enum err dir_replace(const char *from, const char *to);
-/* The same, without syncing the parent directory. */
+/* dir_replace without syncing the parent directory. */
 MUST_USE enum err dir_swap(const char *from, const char *to);
 /* Writes all that the file system of the directory still holds in memory to disk. */
 MUST_USE enum err dir_flush(const char *dir);

@@ -21,8 +21,8 @@ void leap_correct_all(struct sph *s, double dt, struct leap_corrected *c);
 double leap_longest(const struct sph *s);
 double leap_largest_h(const struct sph *s);
 
-/* Their forms on the device of s. ERR_LIMIT: it failed. leap_dev_wrap: puts positions back into a
- * periodic box; *bad: how many are not finite. */
+/* These functions on the device of s. ERR_LIMIT: the device failed. leap_dev_wrap puts positions
+ * back into a periodic box; *bad: how many are not finite. */
 MUST_USE enum err leap_dev_drift_and_predict(struct sph *s, double dt);
 MUST_USE enum err leap_dev_correct(struct sph *s, double dt, struct leap_corrected *c);
 MUST_USE enum err leap_dev_longest(struct sph *s, double *dt);

@@ -408,7 +408,7 @@ static double error_of_far(double size)
     return error;
 }
 
-/* What cells lack is the octupole: errors fall as the third power of their size. */
+/* Cells lack the octupole: errors fall as the third power of their size. */
 static void test_order(void)
 {
     double large = error_of_far(0.04), small = error_of_far(0.01);

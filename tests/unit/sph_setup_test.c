@@ -23,7 +23,7 @@ static void defaults(const char *setup, const char *lattice, int npx)
     par.sph.npx = npx;
 }
 
-/* The same set on one rank. */
+/* One rank makes the set that several ranks made. */
 static void check_ranks(const struct made *m)
 {
     static const struct comm one = {.size = 1, .node_size = 1, .threads = 1};

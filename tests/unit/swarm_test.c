@@ -27,7 +27,7 @@ struct rows {
     int8_t *tag;
 };
 
-/* What a particle is, the same on all ranks. */
+/* Place and reach of a particle, which all ranks know. */
 struct truth {
     double x[3], reach;
 };
