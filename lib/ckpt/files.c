@@ -18,12 +18,14 @@ static const struct row {
 #define LISTED FILES_LISTED
 #define PIECE FILES_PIECE
 #define BESIDE FILES_BESIDE
+#define PLAIN FILES_PLAIN
 #define CKPT_FILE(id, form, roles, fate, content) {form, (unsigned)(roles), FILES_##fate, content},
 #include "ckpt/files.def"
 #undef MAIN
 #undef LISTED
 #undef PIECE
 #undef BESIDE
+#undef PLAIN
 };
 enum { DIGITS = 5 };
 
@@ -35,17 +37,17 @@ static bool is_number(const char *form)
     return strncmp(form, "NNNNN", DIGITS) == 0 || strncmp(form, "RRRRR", DIGITS) == 0;
 }
 
-/* Whether the rest of a form is the rank from 0, without leading zeros. */
-static bool is_plain(const char *form)
+/* Whether the rest of a row's form is the rank from 0, without leading zeros. */
+static bool is_plain(const struct row *r, const char *form)
 {
-    return strcmp(form, "R0") == 0;
+    return (r->roles & FILES_PLAIN) && strcmp(form, "RRRRR") == 0;
 }
 
 void files_name(enum files_kind k, int number, int rank, char name[FILES_NAME])
 {
     size_t n = 0;
     for (const char *f = ROW[k].form; *f; f++) {
-        if (is_plain(f)) {
+        if (is_plain(&ROW[k], f)) {
             snprintf(name + n, FILES_NAME - n, "%d", rank - 1);
             return;
         }
@@ -88,10 +90,11 @@ static int get_plain(const char *s)
     return is ? (int)strtol(s, NULL, 10) : -1;
 }
 
-static bool fits(const char *name, const char *form, struct files_name *f)
+static bool fits(const char *name, const struct row *r, struct files_name *f)
 {
+    const char *form = r->form;
     while (*form) {
-        if (is_plain(form)) {
+        if (is_plain(r, form)) {
             f->rank = get_plain(name) + 1;
             return f->rank > 0;
         }
@@ -108,7 +111,7 @@ struct files_name files_of(const char *name)
 {
     for (int k = 0; k < FILES_KINDS; k++) {
         struct files_name f = {(enum files_kind)k, -1, -1};
-        if (fits(name, ROW[k].form, &f)) return f;
+        if (fits(name, &ROW[k], &f)) return f;
     }
     return (struct files_name){FILES_KINDS, -1, -1};
 }

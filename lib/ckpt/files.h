@@ -10,7 +10,13 @@ enum files_kind {
 #include "ckpt/files.def"
     FILES_KINDS /* not a known file */
 };
-enum files_role { FILES_MAIN = 1, FILES_LISTED = 2, FILES_PIECE = 4, FILES_BESIDE = 8 };
+enum files_role {
+    FILES_MAIN = 1,
+    FILES_LISTED = 2,
+    FILES_PIECE = 4,
+    FILES_BESIDE = 8,
+    FILES_PLAIN = 16
+};
 /* Treatment of a file when convert or repartition writes a new checkpoint. */
 enum files_fate { FILES_MADE, FILES_COPIED, FILES_LEFT };
 enum { FILES_NAME = 48 };
