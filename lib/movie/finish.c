@@ -28,6 +28,7 @@ static void join_painters(struct paint *p)
             if (i / PAINT_VALUES < p->ngroup && i % PAINT_VALUES < p->group[i / PAINT_VALUES].n)
                 painter_raise(p, &a[t], i / PAINT_VALUES, i % PAINT_VALUES, (int)top[i]);
         for (int v = 0; v < p->ndots; v++) painter_raise_dots(p, &a[t], v, (int)top[N + v]);
+        for (int c = 0; c < p->ncamera; c++) points_uncount(p, &a[t], c);
         if (t > 0) a->bad += a[t].bad;
     }
     comm_add_i64(p->comm, &a->bad, 1);
@@ -76,8 +77,46 @@ static bool read_site(struct image *m, const struct scale *scale, const int64_t 
     return any;
 }
 
-static void lay_columns(const struct paint *p, const struct plan *k, int level, struct image *m,
+/* Pixels that the squares of the cells of a column of octs cover along a side: [2 n], two cells of
+ * each oct. */
+struct reach {
+    int at[2];
+};
+static struct reach *reaches(const struct paint *p, const struct plan *k, int level, int side)
+{
+    const struct columns *c = &k->column[level];
+    const double dx = p->head->boxlen / ldexp(1, level);
+    const int n = 2 * c->slots[side];
+    struct reach *r = mem_new(sizeof *r * (size_t)n + 1, "movie frame");
+    for (int i = 0; i < n; i++) {
+        const double x = (2 * c->oct[side][i / 2] + (i & 1) + 0.5) * dx;
+        if (!raster_reach(&k->view, side, x, k->foot[level].h, r[i].at))
+            r[i].at[1] = r[i].at[0] - 1;
+    }
+    return r;
+}
+
+static void lay_squares(const struct paint *p, const struct plan *k, int level, struct image *m,
                         struct sheet *s)
+{
+    struct reach *across = reaches(p, k, level, 0), *up = reaches(p, k, level, 1);
+    for (int j = 0; j < s->nv; j++)
+        for (int i = 0; i < s->nu; i++) {
+            if (!s->tile[j / PAINT_TILE * s->across + i / PAINT_TILE]) continue;
+            const int64_t *site = sheet_at(s, i, j);
+            for (int part = 0; part < 4; part++) {
+                const int *x = across[2 * i + (part & 1)].at, *y = up[2 * j + (part >> 1)].at;
+                if (x[0] > x[1] || !read_site(m, p->painter->scale[k->group], site + part, 4))
+                    continue;
+                for (int row = y[0]; row <= y[1]; row++) lay(m, row, x[0], x[1]);
+            }
+        }
+    FREE(across);
+    FREE(up);
+}
+
+static void lay_round(const struct paint *p, const struct plan *k, int level, struct image *m,
+                      struct sheet *s)
 {
     const struct columns *c = &k->column[level];
     const struct movie_view *v = &k->view;
@@ -135,29 +174,32 @@ static void fill_dots(const struct paint *p, const struct plan *k, struct sheet 
         }
 }
 
-static void make_gas(struct paint *p, int c)
+/* sum: room for the values of a group at all pixels. */
+static void make_gas(struct paint *p, int c, double *sum)
 {
     const struct plan *k = &p->plan[c];
     struct painter *a = p->painter;
     const size_t pixels = (size_t)k->view.nw * (size_t)k->view.nh;
-    struct image m = {
-        .view = &k->view, .extreme = k->view.law.method >= METHOD_MIN, .n = p->group[k->group].n};
-    m.sum = mem_new(sizeof *m.sum * pixels * (size_t)m.n, "movie frame");
+    struct image m = {.view = &k->view,
+                      .extreme = k->view.law.method >= METHOD_MIN,
+                      .n = p->group[k->group].n,
+                      .sum = sum};
     for (size_t i = 0; i < pixels * (size_t)m.n; i++) m.sum[i] = m.extreme ? -INFINITY : 0;
     for (int l = 1; l <= p->finest; l++)
-        if (k->column[l].used) lay_columns(p, k, l, &m, &a->column[c][l]);
+        if (k->column[l].used)
+            (k->view.law.shader == SHADER_SQUARE ? lay_squares : lay_round)(p, k, l, &m,
+                                                                            &a->column[c][l]);
     lay_pixels(p, k, &m, &a->pixels[c]);
     for (int v = 0; v < p->ngas; v++) fill_gas(p, k, &m, v);
-    FREE(m.sum);
 }
 
-static void make_maps(struct paint *p, int c)
+static void make_maps(struct paint *p, int c, double *sum)
 {
     struct plan *k = &p->plan[c];
     const size_t pixels = (size_t)k->view.nw * (size_t)k->view.nh;
     for (int v = 0; v < p->movie.nvariable; v++)
         k->map[v] = mem_new(sizeof *k->map[v] * pixels, "movie frame");
-    if (p->ngas > 0) make_gas(p, c);
+    if (p->ngas > 0) make_gas(p, c, sum);
     for (int v = 0; v < p->ndots; v++) fill_dots(p, k, &p->painter->dots[c], v);
 }
 
@@ -171,8 +213,11 @@ void paint_finish(struct paint *p)
         for (int l = 1; l <= p->finest; l++)
             join_sheet(p, offsetof(struct painter, column[c][l]), owner);
     }
+    const size_t sites = (size_t)p->movie.nw * (size_t)p->movie.nh;
+    double *sum = mem_new(sizeof *sum * sites * (size_t)(p->ngas + 1), "movie frame");
     for (int c = 0; c < p->ncamera; c++)
-        if (p->plan[c].owner == p->comm->rank) make_maps(p, c);
+        if (p->plan[c].owner == p->comm->rank) make_maps(p, c, sum);
+    FREE(sum);
 }
 
 int paint_owner(const struct paint *p, int c)

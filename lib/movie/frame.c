@@ -39,39 +39,51 @@ enum err movie_directory(const struct movie_frame *f, int c)
     return OK;
 }
 
-enum err movie_write(const char *path, const void *p, size_t n)
+/* Writes parts one after the other, and publishes the file. */
+struct part {
+    const void *p;
+    size_t n;
+};
+static enum err write_parts(const char *path, const struct part *part, int n)
 {
     struct temp t;
+    int64_t at = 0;
+    enum err err = OK;
     TRY(temp_create_quick(&t, path));
-    enum err err = file_write_at(t.fd, path, p, n, 0);
+    for (int i = 0; err == OK && i < n; i++) {
+        err = file_write_at(t.fd, path, part[i].p, part[i].n, at);
+        at += (int64_t)part[i].n;
+    }
     if (err == OK) return temp_publish(&t);
     temp_drop(&t);
     return err;
 }
 
-static char *put_record(char *at, const void *p, size_t n)
+enum err movie_write(const char *path, const void *p, size_t n)
 {
-    const int32_t bytes = (int32_t)n;
-    memcpy(at, &bytes, sizeof bytes);
-    memcpy(at + sizeof bytes, p, n);
-    memcpy(at + sizeof bytes + n, &bytes, sizeof bytes);
-    return at + n + 2 * sizeof bytes;
+    return write_parts(path, &(struct part){p, n}, 1);
 }
 
 enum err movie_write_ramses(const struct movie_frame *f, int c, int v)
 {
     const struct movie_view *k = paint_view(f->paint, c);
-    const double head[4] = {f->movie->t1 > 0 ? f->head->t : f->head->aexp, k->width[0], k->width[1],
-                            k->width[2]};
-    const int32_t side[2] = {k->nw, k->nh};
-    const size_t bytes = sizeof(float) * (size_t)k->nw * (size_t)k->nh,
-                 all = bytes + sizeof head + sizeof side + 6 * sizeof(int32_t);
+    const size_t bytes = sizeof(float) * (size_t)k->nw * (size_t)k->nh;
+    /* two records, and the marks around the third */
+    struct __attribute__((packed)) {
+        int32_t from;
+        double time, width[3];
+        int32_t to, from_side, side[2], to_side, mark;
+    } head = {32,
+              f->movie->t1 > 0 ? f->head->t : f->head->aexp,
+              {k->width[0], k->width[1], k->width[2]},
+              32,
+              8,
+              {k->nw, k->nh},
+              8,
+              (int32_t)bytes};
+    const struct part part[] = {
+        {&head, sizeof head}, {paint_map(f->paint, c, v), bytes}, {&head.mark, sizeof head.mark}};
     char path[PATH_MAX];
     TRY(movie_path(f, c, f->movie->variable[v].name, "map", path));
-    char *text = mem_new(all, "movie frame");
-    put_record(put_record(put_record(text, head, sizeof head), side, sizeof side),
-               paint_map(f->paint, c, v), bytes);
-    enum err err = movie_write(path, text, all);
-    FREE(text);
-    return err;
+    return write_parts(path, part, 3);
 }

@@ -49,6 +49,7 @@ static void plan_camera(struct paint *p, int c, int finest)
     struct plan *k = &p->plan[c];
     movie_view(&p->movie, c, p->head, &k->view);
     k->group = group_of(p, &k->view.law);
+    points_plan(p, k);
     k->owner = (int)((int64_t)c * p->comm->size / p->ncamera);
     for (int l = p->head->levelmin; p->ngas > 0 && l <= finest; l++) {
         raster_plan(p, k, l);

@@ -17,6 +17,7 @@ static void start_painter(const struct paint *p, struct painter *a)
         const int64_t empty = extreme ? INT64_MIN : 0;
         if (p->ngas > 0) sheet_init(&a->pixels[c], k->view.nw, k->view.nh, site, empty);
         if (p->ndots > 0) sheet_init(&a->dots[c], k->view.nw, k->view.nh, p->ndots * DIGITS, 0);
+        if (p->ndots > 0) sheet_init(&a->count[c], k->view.nw, k->view.nh, 1, 0);
         for (int l = 1; l <= p->finest; l++)
             if (k->column[l].used)
                 sheet_init(&a->column[c][l], k->column[l].slots[0], k->column[l].slots[1], 4 * site,
@@ -32,6 +33,7 @@ static void end_painter(const struct paint *p, struct painter *a)
     for (int c = 0; c < p->ncamera; c++) {
         sheet_fini(&a->pixels[c]);
         sheet_fini(&a->dots[c]);
+        sheet_fini(&a->count[c]);
         for (int l = 1; l <= p->finest; l++) sheet_fini(&a->column[c][l]);
     }
     FREE(a->value);

@@ -85,15 +85,31 @@ struct plan {
     int group;
     struct footprint foot[LEVEL_MAX + 2];
     struct columns column[LEVEL_MAX + 2];
-    int owner; /* rank that gets the maps */
+    int pass[2]; /* pixels along u and v, of paint.pass */
+    int owner;   /* rank that gets the maps */
     float *map[MOVIE_VARIABLES];
 };
 
-/* The share of a frame that one thread has drawn. */
+/* The pixels of a frame along one side: intervals of an axis. */
+struct pass {
+    int axis, last;
+    double lo, hi, side;
+};
+
+/* What a particle's values depend on. */
+struct dot {
+    double m, birth;
+    int family;
+};
+
+/* The share of a frame that one thread has drawn. Particles that are like the first one, most of a
+ * cosmological box, are only counted; their values are added at the end. */
 struct painter {
     struct scale scale[MOVIE_CAMERAS][PAINT_VALUES]; /* by group, value */
     struct scale light[MOVIE_VARIABLES];             /* of sums over particles */
-    struct sheet pixels[MOVIE_CAMERAS], dots[MOVIE_CAMERAS];
+    struct sheet pixels[MOVIE_CAMERAS], dots[MOVIE_CAMERAS], count[MOVIE_CAMERAS];
+    struct dot common;
+    bool chosen, drawn; /* whether there is a common particle; whether it has any value */
     struct sheet column[MOVIE_CAMERAS][LEVEL_MAX + 2];
     int64_t bad; /* cells and particles with values that are not finite */
     /* [PAINT_ROWS][PAINT_CELLS], by group [PAINT_VALUES][PAINT_CELLS]: scratch of cells.c */
@@ -111,6 +127,8 @@ struct paint {
     int finest;                                     /* finest level that is drawn */
     struct units units;
     struct plan *plan; /* [ncamera] */
+    int npass;
+    struct pass pass[2 * MOVIE_CAMERAS];
     int ngroup;
     struct group group[MOVIE_CAMERAS];
     int npainter;
@@ -159,6 +177,9 @@ int paint_threads(void);
 /* painter.c: raises the highest place of a sum of gas or of particles. */
 void painter_raise(const struct paint *p, struct painter *a, int g, int v, int top);
 void painter_raise_dots(const struct paint *p, struct painter *a, int v, int top);
+/* points.c: finds the pixels of a camera; adds the particles of a painter that were counted. */
+void points_plan(struct paint *p, struct plan *k);
+void points_uncount(const struct paint *p, struct painter *a, int camera);
 /* cells.c: draws a block. */
 void paint_block(struct paint *p, struct painter *a, const struct block *b);
 /* columns.c */

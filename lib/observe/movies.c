@@ -68,17 +68,9 @@ static bool due(const struct observation *o)
 
 /* ---- texts beside the maps, which rank 0 writes ---- */
 
-/* Writes the text of a stream of open_memstream. */
-static enum err write_text(FILE *t, char **text, const size_t *n, const char *path)
-{
-    char *all = mem_close_text(t, text, n, "movie frame");
-    enum err err = movie_write(path, all, *n);
-    mem_free(all);
-    return err;
-}
-
-/* The text is that of an output of one rank: it does not depend on the ranks. */
-static enum err write_info(const struct observation *o, const struct movie_frame *f, int c)
+/* The same text for all cameras: that of an output of one rank, so that it does not depend on the
+ * ranks. */
+static enum err write_info(const struct observation *o, const struct movie_frame *f)
 {
     char path[PATH_MAX], *text = NULL;
     size_t n = 0;
@@ -87,10 +79,16 @@ static enum err write_info(const struct observation *o, const struct movie_frame
                                  .c = o->comm,
                                  .nlevel = o->head->levelmax,
                                  .ngridmax = o->head->ngridmax};
-    TRY(movie_path(f, c, "info", "txt", path));
     FILE *t = open_memstream(&text, &n);
     out_info(t, &out);
-    return write_text(t, &text, &n, path);
+    char *all = mem_close_text(t, &text, &n, "movie frame");
+    enum err err = OK;
+    for (int c = 0; err == OK && c < f->movie->ncamera; c++) {
+        err = movie_path(f, c, "info", "txt", path);
+        if (err == OK) err = movie_write(path, all, n);
+    }
+    mem_free(all);
+    return err;
 }
 
 /* The table of sinks, as in outputs; of the first camera. */
@@ -103,15 +101,16 @@ static enum err write_sinks(const struct observation *o, const struct movie_fram
     TRY(movie_path(f, 0, "sink", "txt", path));
     FILE *t = open_memstream(&text, &n);
     catalog_write_text(&rest->sinks, t, "msink");
-    return write_text(t, &text, &n, path);
+    char *all = mem_close_text(t, &text, &n, "movie frame");
+    enum err err = movie_write(path, all, n);
+    mem_free(all);
+    return err;
 }
 
 static enum err write_texts(const struct observation *o, const struct movie_frame *f)
 {
-    for (int c = 0; c < f->movie->ncamera; c++) {
-        if (!o->movie->ready) TRY(movie_directory(f, c));
-        TRY(write_info(o, f, c));
-    }
+    for (int c = 0; !o->movie->ready && c < f->movie->ncamera; c++) TRY(movie_directory(f, c));
+    TRY(write_info(o, f));
     return write_sinks(o, f);
 }
 

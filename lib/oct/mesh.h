@@ -166,14 +166,20 @@ PTAH_HD_FN double mesh_share(const struct mesh *m, int l)
     return mesh_volume(m, l) * (0.125 * m->cells);
 }
 
+/* Coordinate of a periodic box, less than boxlen outside of it, wrapped into [0, boxlen). */
+static inline double coordinate_wrapped(double x, double boxlen)
+{
+    if (x < 0) x = x + boxlen;
+    if (x >= boxlen) x = x - boxlen;
+    return x;
+}
+
 /* Coordinate x along d, wrapped into [0, boxlen) where the box is periodic, as in RAMSES's files.
  */
 static inline double mesh_wrapped(const struct mesh *m, int d, double x)
 {
     if (m->bounded[2 * d] || m->bounded[2 * d + 1]) return x;
-    if (x < 0) x = x + m->boxlen;
-    if (x >= m->boxlen) x = x - m->boxlen;
-    return x;
+    return coordinate_wrapped(x, m->boxlen);
 }
 
 /* Position in units of cells of level l. Digits are the same on every level, so levels agree about
