@@ -18,6 +18,7 @@
 #include "ics/split.h"
 #include "io/ascii_part.h"
 #include "io/grafic.h"
+#include "kinds/kinds.h"
 #include "oct/field_sets.h"
 #include "sim/solver.h"
 
@@ -29,6 +30,7 @@ struct start {
     struct ics_gas gas;
     int nregion;
     struct ics_region region[100];
+    struct kinds kind; /* with neither: the initial state by name */
     /* largest difference of the magnetic field of a face in the files of both cells, and the
      * strongest field, of this rank */
     double faces[2];
@@ -169,7 +171,7 @@ static enum err flow_level(struct start *st, int l)
     struct sim *s = st->s;
     if (l < s->mesh.levelmin) return OK;
     if (!st->grafic)
-        ics_regions(&s->mesh, l, st->region, st->nregion, &st->gas);
+        TRY(err_agree(&s->comm, kinds_level(&st->kind, &s->mesh, l)));
     else if (ics_grafic_has(&st->files, l))
         TRY(ics_grafic_gas(&st->files, &s->mesh, &s->comm, l, &st->gas));
     else
@@ -296,6 +298,8 @@ static enum err start_particles(struct start *st)
         TRY(ics_grafic_particles(&st->files, &s->mesh, &s->comm, &s->parts));
     } else if (st->gadget) {
         TRY(ics_gadget_particles(&st->snapshot, &s->mesh, &s->comm, &s->parts));
+    } else if (kinds_has_particles(&st->kind)) {
+        TRY(kinds_particles(&st->kind, &s->mesh, &s->parts));
     } else if (s->par->init.initfile[0][0]) {
         char path[512];
         snprintf(path, sizeof path, "%.256s/ic_part", s->par->init.initfile[0]);
@@ -392,6 +396,18 @@ static enum err start_T2(struct sim *s, double *T2)
     return OK;
 }
 
+static enum err start_kind(struct start *st)
+{
+    struct sim *s = st->s;
+    const struct kind_setup setup = {.par = s->par,
+                                     .comm = &s->comm,
+                                     .mesh = &s->mesh,
+                                     .gas = &st->gas,
+                                     .vars = &s->phys.hydro.vars,
+                                     .units = sim_units(s)};
+    return err_agree(&s->comm, kinds_open(&st->kind, &setup, st->region, st->nregion));
+}
+
 /* Reads regions, tables and the headers of files. */
 static enum err start_read(struct start *st)
 {
@@ -406,6 +422,7 @@ static enum err start_read(struct start *st)
                                .smallr = s->phys.hydro.smallr,
                                .smallc = s->phys.hydro.smallc};
     sim_initial_scalars(s, st->gas.initial);
+    if (!st->grafic) TRY(start_kind(st));
     TRY(sim_physics(s));
     if (s->phys.cooling && s->phys.cosmo) TRY(start_T2(s, &st->gas.T2_start));
     sim_output_setup(s);
@@ -485,7 +502,8 @@ static enum err start_expect(struct start *st)
     TRY(sim_more_columns(s));
     TRY(expect_tracers(s));
     if (st->gadget) s->diag.particles = st->snapshot.n;
-    if (st->grafic || st->gadget || !p->initfile[0][0]) return OK;
+    if (kinds_has_particles(&st->kind)) s->diag.particles += kinds_particle_count(&st->kind);
+    if (st->grafic || st->gadget || kinds_has_particles(&st->kind) || !p->initfile[0][0]) return OK;
     char path[512];
     struct ascii_share share = {.n = 0};
     snprintf(path, sizeof path, "%.256s/ic_part", p->initfile[0]);
@@ -535,6 +553,7 @@ static enum err start_octs(struct sim *s, struct params *par)
 {
     struct start *st = mem_zero(sizeof *st, "start");
     enum err e = err_agree(&s->comm, sim_restart_open(s));
+    if (e == OK) e = kinds_params(par);
     if (e == OK) e = take_dimensions(s, par);
     if (e == OK) e = sim_setup(s);
     if (e == OK && s->run.solver == &octree_solver) e = sim_device_open(s);
@@ -551,6 +570,7 @@ static enum err start_octs(struct sim *s, struct params *par)
     s->amr.refine.frozen = par->run.static_;
     if (st->grafic) ics_grafic_close(&st->files);
     if (st->gadget) ics_gadget_close(&st->snapshot);
+    kinds_close(&st->kind);
     mem_free(st);
     return e;
 }
