@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/log.h"
+#include "kinds/priv.h"
 
 static const struct kind_row {
     const struct kind *kind;
@@ -97,7 +98,8 @@ enum err kinds_open(struct kinds *k, const struct kind_setup *setup,
     TRY(check_kind(k->kind, &k->setup));
     if (k->kind != &kind_region)
         log_info(" Initial state '%s': %s", k->kind->name, row_of(name)->what);
-    return k->kind->open ? k->kind->open(&k->setup, &k->state) : OK;
+    if (k->kind->open) TRY(k->kind->open(&k->setup, &k->state));
+    return kind_expr_open(&k->setup, &k->expr);
 }
 
 bool kinds_has_particles(const struct kinds *k)
@@ -118,6 +120,6 @@ int64_t kinds_particle_count(const struct kinds *k)
 void kinds_close(struct kinds *k)
 {
     if (k->kind && k->kind->close && k->state) k->kind->close(k->state);
-    k->kind = NULL;
-    k->state = NULL;
+    kind_expr_close(k->expr);
+    *k = (struct kinds){.kind = NULL};
 }

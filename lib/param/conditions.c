@@ -1,6 +1,7 @@
 /* param/conditions: evaluates conditions.def. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "param/row.h"
 
