@@ -197,6 +197,18 @@ COLLAPSE = vary(GAS, 'output/tout', 'refine/err_grad_d', run={'poisson': True, '
                       'var_region(1,1)': 0.1, 'var_region(2,1)': 0.7},
                 hydro={'npassive': 1},
                 refine={'m_refine': [2.0, 2.0], 'mass_sph': 2e-3})
+CORE = {
+    'run': {'hydro': True, 'poisson': True, 'mhd': True, 'nstepmax': 1},
+    'amr': {'levelmin': 3, 'levelmax': 3, 'boxlen': 4.0},
+    'init': {'condinit_kind': 'collapse', 'delta_rho': 0.1, 'crit_dense_core': 0.1},
+    'output': {'foutput': 1},
+    'hydro': {'riemann': 'hlld', 'riemann2d': 'hlld', 'slope_type': 1},
+    'units': {'units_length': 1e17, 'units_density': 1e-18, 'units_time': 3.872e12}}
+JEANS_CORE = vary(CORE, amr={'levelmax': 4},
+                  refine={'jeans_refine': [8.0], 'collapse_jeans_refine': True,
+                          'collapse_jeans_rho_low': 1e-20, 'collapse_jeans_rho_high': 1e-16})
+STIR = put('init_turb.data', '2 0 0 0 0\n' + ''.join('0 0 0 %d %d %d\n' % (i, i % 3, -i)
+                                                     for i in range(8)))
 ANALYTIC = vary(COLLAPSE, poisson={'gravity_type': 1, 'gravity_params': [0.3, -0.2, 0.1]})
 BOTH = vary(COLLAPSE, run={'pic': True, 'use_fftw': True}, init={'initfile(1)': 'ics'},
             refine={'m_refine': [2.0, 1.0], 'mass_sph': 2e-3})
@@ -446,6 +458,9 @@ RUNS = {
         'movie_vars_txt': ['dm'], 'deltax_frame': [1.0, 0.0], 'deltaz_frame': [1.0, 0.0]}),
                     unpack('ic_32')),
     'collapse': (1, COLLAPSE, None),
+    'core': (1, CORE, None),
+    'turbulent_core': (1, vary(CORE, init={'mach': 1.0}), STIR),
+    'jeans_core': (1, JEANS_CORE, None),
     'masked': (1, MASKED, None),
     'analytic': (1, ANALYTIC, None),
     'both': (1, BOTH, each(particles(2000), put('other/ic_part', '0 0 0 0 0 0 0.1\n'))),
@@ -543,6 +558,7 @@ ACTS = {
         output/tout=0.01 output/tend=0.01 output/delta_tout=0.01 output/aout=0.5 output/aend=0.5
         output/walltime_hrs=1e-9!75 output/outformat=hdf5 output/longint=T amr/levelmin=4
         amr/levelmax=4 amr/ngridmax=1!2 amr/ngridtot=1!2 amr/nexpand=2,2 amr/boxlen=0.9
+        init/condinit_kind=other!2 init/init_expr(1)='rho=2'
         init/filetype=grafic!2 init/nregion=1 init/region_type(2)=point init/x_center(2)=0.4
         init/y_center(2)=0.4 init/z_center(2)=0.4 init/length_x(2)=0.4 init/length_y(2)=0.4
         init/length_z(2)=0.4 init/exp_region(2)=10 init/d_region(2)=4 init/u_region(2)=0.4
@@ -603,6 +619,12 @@ ACTS = {
         run/gpu_poisson=T run/use_fftw=T poisson/epsilon=0.1 poisson/gravity_type=1
         poisson/cg_levelmin=4 refine/m_refine=0.1,0.1 refine/mass_sph=0.1
         refine/jeans_refine=20,20""",
+    'core': """
+        init/alpha_dense_core=0.4 init/beta_dense_core=0.1 init/crit_dense_core=0.2
+        init/delta_rho=0.2 init/theta_mag=10 init/mass_c=0.9 init/mach=1!2""",
+    'jeans_core': """
+        refine/collapse_jeans_refine=F refine/collapse_jeans_tfloor=200
+        refine/collapse_jeans_rho_low=1e-17 refine/collapse_jeans_rho_high=1e-19!2""",
     'masked': 'refine/ivar_refine=-1 refine/var_cut_refine=0.05',
     'analytic': 'poisson/gravity_params=1,1,1',
     'both': """

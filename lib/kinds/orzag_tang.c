@@ -1,6 +1,6 @@
 /* kinds/orzag_tang: the vortex of Orszag & Tang (1979), as Londrillo & Del Zanna (2000) use it:
- * density γ² B0² and pressure γ B0² for γ = 5/3, |B| of order B0 = 1/√(4π). Lengths are in units of the
- * box, so that it is periodic in any. */
+ * density γ² B0² and pressure γ B0² for γ = 5/3, |B| of order B0 = 1/√(4π). Lengths are in units
+ * of the box, so that it is periodic in any. */
 #include <math.h>
 
 #include "kinds/kinds.h"

@@ -1,5 +1,5 @@
-/* kinds/sheet: two current sheets at a quarter and three quarters of the box, across which the field
- * along y changes its sign, in gas of beta 0.2 whose speed along x varies with y (Hawley &
+/* kinds/sheet: two current sheets at a quarter and three quarters of the box, across which the
+ * field along y changes its sign, in gas of beta 0.2 whose speed along x varies with y (Hawley &
  * Stone 1995), as in RAMSES's patch sheet with boxlen=2. */
 #include <math.h>
 

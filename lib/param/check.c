@@ -13,6 +13,7 @@ static enum err check_gas(const struct params *p);
 static enum err check_cooling(const struct params *p);
 static enum err check_boundaries(const struct params *p);
 static enum err check_stars(const struct params *p);
+static enum err check_refinement(const struct params *p);
 static enum err check_feedback(const struct params *p);
 static enum err check_tracers(const struct params *p);
 static enum err check_cones(const struct params *p);
@@ -33,6 +34,7 @@ enum err param_check(struct params *p)
     TRY(check_initial(p));
     TRY(check_gas(p));
     TRY(check_cooling(p));
+    TRY(check_refinement(p));
     TRY(check_stars(p));
     TRY(check_feedback(p));
     TRY(check_tracers(p));
@@ -313,6 +315,16 @@ static enum err check_boundaries(const struct params *p)
              p->boundary.nboundary, types, types == 1 ? "y" : "ies");
     for (int i = 0; i < p->boundary.nboundary; i++) TRY(check_region(p, i));
     return OK;
+}
+
+static enum err check_refinement(const struct params *p)
+{
+    const struct param_refine *r = &p->refine;
+    if (!r->collapse_jeans_refine || r->collapse_jeans_rho_low < r->collapse_jeans_rho_high)
+        return OK;
+    FAIL(ERR_PARAM,
+         "collapse_jeans_rho_low=%g in &REFINE_PARAMS must be below collapse_jeans_rho_high=%g",
+         r->collapse_jeans_rho_low, r->collapse_jeans_rho_high);
 }
 
 enum err param_check_clumps(const struct params *p)

@@ -26,6 +26,14 @@ static bool has_regions(const struct params *p, const char *type)
     return any && p->run.hydro && !is_grafic(p);
 }
 
+static bool jeans_refines(const struct params *p)
+{
+    bool any = false;
+    for (int i = 0; i < p->amr.levelmax - p->amr.levelmin; i++)
+        any |= p->refine.jeans_refine[i] > 0;
+    return any && p->run.hydro && p->run.poisson;
+}
+
 static bool has_bound(const struct params *p, int type)
 {
     bool any = false;
