@@ -203,9 +203,10 @@ CORE = {
     'init': {'condinit_kind': 'collapse', 'delta_rho': 0.1, 'crit_dense_core': 0.1},
     'output': {'foutput': 1},
     'hydro': {'riemann': 'hlld', 'riemann2d': 'hlld', 'slope_type': 1},
-    'units': {'units_length': 1e17, 'units_density': 1e-18, 'units_time': 3.872e12}}
+    'units': {'units_length': 2e16, 'units_density': 1e-18, 'units_time': 3.872e12}}
 JEANS_CORE = vary(CORE, amr={'levelmax': 4},
-                  refine={'jeans_refine': [8.0], 'collapse_jeans_refine': True,
+                  refine={'jeans_refine': [6.0], 'collapse_jeans_refine': True,
+                          'collapse_jeans_tfloor': 3.0,
                           'collapse_jeans_rho_low': 1e-20, 'collapse_jeans_rho_high': 1e-16})
 STIR = put('init_turb.data', '2 0 0 0 0\n' + ''.join('0 0 0 %d %d %d\n' % (i, i % 3, -i)
                                                      for i in range(8)))
@@ -623,8 +624,8 @@ ACTS = {
         init/alpha_dense_core=0.4 init/beta_dense_core=0.1 init/crit_dense_core=0.2
         init/delta_rho=0.2 init/theta_mag=10 init/mass_c=0.9 init/mach=1!2""",
     'jeans_core': """
-        refine/collapse_jeans_refine=F refine/collapse_jeans_tfloor=200
-        refine/collapse_jeans_rho_low=1e-17 refine/collapse_jeans_rho_high=1e-19!2""",
+        refine/collapse_jeans_refine=F refine/collapse_jeans_tfloor=0.1
+        refine/collapse_jeans_rho_low=1e-17 refine/collapse_jeans_rho_high=1e-21!2""",
     'masked': 'refine/ivar_refine=-1 refine/var_cut_refine=0.05',
     'analytic': 'poisson/gravity_params=1,1,1',
     'both': """
