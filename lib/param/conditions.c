@@ -1,6 +1,7 @@
 /* param/conditions: evaluates conditions.def. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "param/row.h"
 
@@ -14,6 +15,16 @@ static bool is_grafic(const struct params *p)
 static bool is_gadget(const struct params *p)
 {
     return strcmp(p->init.filetype, "gadget") == 0;
+}
+
+static bool is_dice(const struct params *p)
+{
+    return strcmp(p->init.filetype, "dice") == 0;
+}
+
+static bool has_galaxies(const struct params *p)
+{
+    return strcasecmp(p->init.condinit_kind, "merger") == 0 && !p->run.cosmo;
 }
 
 /* Whether the gas starts from regions, of this type if type is not NULL. */
