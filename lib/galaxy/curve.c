@@ -1,11 +1,10 @@
 /* galaxy/curve: tables of the circular velocity. */
 #include <math.h>
 
+#include "base/cgs.h"
 #include "base/mem.h"
 #include "galaxy/galaxy.h"
 #include "io/table.h"
-
-static const double KPC = 3.085677581282e21; /* of RAMSES's patch, cm */
 
 static enum err take_row(struct table *t, struct curve *c, int64_t *room)
 {
@@ -52,7 +51,7 @@ enum err curve_read(const char *path, double length, double speed, struct curve 
     enum err err = take_rows(&t, c);
     table_close(&t);
     for (int64_t i = 0; err == OK && i < c->n; i++) {
-        c->r[i] = c->r[i] * KPC / length;
+        c->r[i] = c->r[i] * RAMSES_KPC_GALAXY / length;
         c->v[i] = c->v[i] * 1e5 / speed;
     }
     return err;

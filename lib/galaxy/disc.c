@@ -2,27 +2,28 @@
  *
  * At distance r from the axis and height z the density is rho0 R(r) Z(z), with R = exp(-r/a) or
  * 1/sqrt(1 + r²/a²) and Z = exp(-z²/2h²) or exp(-|z|/h), cut off at radius C and height H. Of a
- * cell that the edge cuts, the weight w is the part of r ± dx/2 inside, and r moves to the middle of
- * this part; z has a weight of the same form, but does not move. The gas is isothermal with 1e4 K;
- * its speed about the axis is w sqrt(Vcirc² - 3 cs² - cs² |dlnR/dlnr|), the last two terms being
- * RAMSES's correction for pressure. */
+ * cell that the edge cuts, the weight w is the part of r ± dx/2 inside, and r moves to the middle
+ * of this part; z has a weight of the same form, but does not move. The gas is isothermal with
+ * 1e4 K; its speed about the axis is w sqrt(Vcirc² - 3 cs² - cs² |dlnR/dlnr|), the last two terms
+ * being RAMSES's correction for pressure. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/log.h"
 #include "galaxy/galaxy.h"
 
-static const double KPC = 3.085677581282e21, MSUN = 1.9891e33, G_CGS = 6.67428e-8;
 /* of the gas in the discs (K), around them (hydrogen nuclei/cm³ and K) */
 static const double T2_DISC = 1e4, N_OUTSIDE = 1e-6, T2_OUTSIDE = 1e7;
 static const double SOLAR = 0.02; /* mass fraction of metals of the Sun in RAMSES */
 
 struct units merger_units(void)
 {
-    const double density = 1e9 * MSUN / (KPC * KPC * KPC);
-    return units_of(KPC, density, 1 / sqrt(G_CGS * density));
+    const double density = 1e9 * RAMSES_MSUN /
+                           (RAMSES_KPC_GALAXY * RAMSES_KPC_GALAXY * RAMSES_KPC_GALAXY);
+    return units_of(RAMSES_KPC_GALAXY, density, 1 / sqrt(RAMSES_G_GALAXY * density));
 }
 
 /* ---- profiles ---- */
@@ -79,9 +80,9 @@ static double rotation_speed(const struct merger *g, const struct disc *s, doubl
 static struct merger_cell disc_cell(const struct merger *g, const struct disc *s, double dx,
                                     const double flat[3], double r, double z)
 {
-    const double *n = s->axis, across[3] = {n[1] * flat[2] - n[2] * flat[1],
-                                            n[2] * flat[0] - n[0] * flat[2],
-                                            n[0] * flat[1] - n[1] * flat[0]};
+    const double *n = s->axis,
+                 across[3] = {n[1] * flat[2] - n[2] * flat[1], n[2] * flat[0] - n[0] * flat[2],
+                              n[0] * flat[1] - n[1] * flat[0]};
     double w = part_below(r, dx, s->cut);
     struct merger_cell c = {0};
     if (w != 1) r += (w - 1) * dx / 2;
@@ -90,8 +91,7 @@ static struct merger_cell disc_cell(const struct merger *g, const struct disc *s
     c.d = fmax(inside * (s->rho * radial(g, s, r) * vertical(g, s, z)), g->rho_min);
     c.p = g->cs2 * c.d;
     c.z = g->metals * pow(10, 0.5 - r / s->cut);
-    for (int d = 0; d < 3; d++)
-        c.v[d] = (r > 0 ? inside * speed * across[d] / r : 0) + s->v[d];
+    for (int d = 0; d < 3; d++) c.v[d] = (r > 0 ? inside * speed * across[d] / r : 0) + s->v[d];
     return c;
 }
 
@@ -121,12 +121,11 @@ struct given {
 
 static struct given given_of(const struct param_merger *p, int k)
 {
-    return k == 0 ? (struct given){p->gal_center1, p->vgal1,       p->mgas_disk1,
-                                   p->typ_radius1, p->cut_radius1, p->typ_height1,
-                                   p->cut_height1, p->vcirc_dat_file1}
-                  : (struct given){p->gal_center2, p->vgal2,       p->mgas_disk2,
-                                   p->typ_radius2, p->cut_radius2, p->typ_height2,
-                                   p->cut_height2, p->vcirc_dat_file2};
+    return k == 0
+               ? (struct given){p->gal_center1, p->vgal1,       p->mgas_disk1,  p->typ_radius1,
+                                p->cut_radius1, p->typ_height1, p->cut_height1, p->vcirc_dat_file1}
+               : (struct given){p->gal_center2, p->vgal2,       p->mgas_disk2,  p->typ_radius2,
+                                p->cut_radius2, p->typ_height2, p->cut_height2, p->vcirc_dat_file2};
 }
 
 static enum err check_place(const struct given *q, int k, double boxlen)
@@ -156,7 +155,7 @@ static enum err take_curve(struct disc *s, const struct given *q, int k, const s
     char name[40];
     snprintf(name, sizeof name, "merger_params/Vcirc_dat_file%d", k + 1);
     TRY(err_of_param(curve_read(q->curve, u->length, u->velocity, &s->curve), name));
-    const double last = s->curve.r[s->curve.n - 1] * u->length / KPC;
+    const double last = s->curve.r[s->curve.n - 1] * u->length / RAMSES_KPC_GALAXY;
     if (last < q->cut)
         FAIL(ERR_PARAM,
              "%s: its last row has a radius of %g kpc, but the disc reaches cut_radius%d=%g kpc: "
@@ -173,14 +172,14 @@ static enum err take_disc(struct merger *g, const struct params *par, int k, con
 {
     struct disc *s = &g->disc[k];
     const struct given q = given_of(&par->merger, k);
-    const double kpc = KPC / u->length;
+    const double kpc = RAMSES_KPC_GALAXY / u->length;
     TRY(check_place(&q, k, par->amr.boxlen));
     TRY(merger_axis(par, k, s->axis));
     for (int d = 0; d < 3; d++) {
         s->center[d] = q.center[d] + par->amr.boxlen / 2;
         s->v[d] = q.v[d] * 1e5 / u->velocity;
     }
-    s->mass = q.mass * 1e9 * MSUN / u->mass;
+    s->mass = q.mass * 1e9 * RAMSES_MSUN / u->mass;
     s->a = q.a * kpc;
     s->cut = q.cut * kpc;
     s->h = q.h * kpc;

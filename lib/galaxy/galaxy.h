@@ -33,10 +33,10 @@ double curve_at(const struct curve *c, double r);
 /* ---- discs ---- */
 
 struct disc {
-    double center[3]; /* from the low corner of the box */
-    double axis[3];   /* unit vector of the rotation */
-    double v[3];      /* velocity of the galaxy */
-    double mass;      /* of its gas; 0: none */
+    double center[3];        /* from the low corner of the box */
+    double axis[3];          /* unit vector of the rotation */
+    double v[3];             /* velocity of the galaxy */
+    double mass;             /* of its gas; 0: none */
     double a, cut, h, cut_h; /* scale radius and cut-off radius, scale height and cut-off height */
     double rho;              /* density at the centre */
     struct curve curve;
@@ -46,10 +46,10 @@ struct merger {
     int n; /* galaxies: 1 or 2 */
     bool toomre, gaussian;
     struct disc disc[2];
-    double to[3];   /* from the centre of galaxy 1 to that of galaxy 2, divided by its square */
-    double share;   /* M1 / (M1 + M2): where the space of galaxy 2 begins along `to` */
-    double rho_min; /* least density in a disc */
-    double cs2;     /* square of the isothermal speed of sound of the discs */
+    double to[3];      /* from the centre of galaxy 1 to that of galaxy 2, divided by its square */
+    double share;      /* M1 / (M1 + M2): where the space of galaxy 2 begins along `to` */
+    double rho_min;    /* least density in a disc */
+    double cs2;        /* square of the isothermal speed of sound of the discs */
     double outside[2]; /* density and pressure around the discs */
     double metals;     /* mass fraction of metals, at the radius cut / 2; 0: no metals */
 };

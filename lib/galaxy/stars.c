@@ -1,14 +1,13 @@
-/* galaxy/stars: the particles of &MERGER_PARAMS, which all become dark matter, those of stellar discs
- * too, as in RAMSES. */
+/* galaxy/stars: the particles of &MERGER_PARAMS, which all become dark matter, those of discs of
+ * stars too, as in RAMSES. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cgs.h"
 #include "base/log.h"
 #include "galaxy/galaxy.h"
 #include "io/ascii_part.h"
-
-static const double KPC = 3.085677581282e21, MSUN = 1.9891e33;
 
 /* Rodrigues's formula, c and s being the cosine and the sine of the angle, k the axis:
  * k k^T + c (1 - k k^T) + s [k]x. */
@@ -18,9 +17,8 @@ void merger_rotation(const double axis[3], double matrix[3][3])
     double k[3] = {1, 0, 0};
     if (s > 0) k[0] = -axis[1] / s, k[1] = axis[0] / s;
     const bool turned = s == 0 && axis[2] < 0; /* half a turn about x */
-    const double cosine = turned ? -1 : c, cross[3][3] = {{0, -k[2], k[1]},
-                                                          {k[2], 0, -k[0]},
-                                                          {-k[1], k[0], 0}};
+    const double cosine = turned ? -1 : c,
+                 cross[3][3] = {{0, -k[2], k[1]}, {k[2], 0, -k[0]}, {-k[1], k[0], 0}};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             const double along = k[i] * k[j], one = i == j ? 1 : 0;
@@ -77,7 +75,7 @@ static bool place(const struct placement *q, struct parts *p, int64_t from, int6
 {
     double x[3], v[3], at[3], speed[3];
     for (int d = 0; d < 3; d++) {
-        x[d] = p->x[d][from] * KPC / q->units->length;
+        x[d] = p->x[d][from] * RAMSES_KPC_GALAXY / q->units->length;
         v[d] = p->v[d][from] * 1e5 / q->units->velocity;
     }
     turn(q->matrix, x, at);
@@ -88,7 +86,7 @@ static bool place(const struct placement *q, struct parts *p, int64_t from, int6
         p->x[d][to] = at[d] + q->center[d] + q->half;
         p->v[d][to] = speed[d] + q->v[d];
     }
-    p->m[to] = p->m[from] * 1e9 * MSUN / q->units->mass;
+    p->m[to] = p->m[from] * 1e9 * RAMSES_MSUN / q->units->mass;
     p->id[to] = p->id[from];
     return true;
 }

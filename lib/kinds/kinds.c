@@ -45,10 +45,16 @@ enum err kinds_find(const char *name, const struct kind **kind)
          name, list);
 }
 
+/* The name of the kind of a run: filetype='dice' is one too. */
+static const char *name_of(const struct params *par)
+{
+    return strcmp(par->init.filetype, "dice") == 0 ? "dice" : par->init.condinit_kind;
+}
+
 enum err kinds_params(struct params *par)
 {
     const struct kind *kind;
-    TRY(kinds_find(par->init.condinit_kind, &kind));
+    TRY(kinds_find(name_of(par), &kind));
     return kind->params ? kind->params(par) : OK;
 }
 
@@ -75,7 +81,7 @@ static enum err check_kind(const struct kind *k, const struct kind_setup *s)
     static const char *const axes[] = {"", "one", "two", "three"};
     const int ndim = s->mesh->ndim;
     if (k == &kind_region) return OK;
-    if (s->par->run.cosmo || strcmp(s->par->init.filetype, "ascii") != 0)
+    if (k != &kind_dice && (s->par->run.cosmo || strcmp(s->par->init.filetype, "ascii") != 0))
         FAIL(ERR_PARAM,
              "condinit_kind='%s' in &INIT_PARAMS is an initial state in place of files: set "
              "filetype='ascii' and cosmo=.false., or leave it out",
@@ -91,13 +97,18 @@ static enum err check_kind(const struct kind *k, const struct kind_setup *s)
 enum err kinds_open(struct kinds *k, const struct kind_setup *setup,
                     const struct ics_region *region, int nregion)
 {
-    const char *name = setup->par->init.condinit_kind;
+    const char *name = name_of(setup->par);
     *k = (struct kinds){.setup = *setup, .region = region, .nregion = nregion};
     TRY(kinds_find(name, &k->kind));
     TRY(check_kind(k->kind, &k->setup));
     if (k->kind != &kind_region)
         log_info(" Initial state '%s': %s", k->kind->name, row_of(name)->what);
     return k->kind->open ? k->kind->open(&k->setup, &k->state) : OK;
+}
+
+enum err kinds_flow(struct kinds *k, struct mesh *m, const struct domain *dom)
+{
+    return k->kind && k->kind->flow ? k->kind->flow(k->state, m, dom) : OK;
 }
 
 bool kinds_has_particles(const struct kinds *k)

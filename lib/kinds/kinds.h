@@ -6,6 +6,7 @@
  * The regions of &INIT_PARAMS come first, and a kind changes what they set. */
 #pragma once
 #include "comm/comm.h"
+#include "dom/domain.h"
 #include "ics/ics.h"
 #include "oct/mesh.h"
 #include "param/param.h"
@@ -40,6 +41,9 @@ struct kind {
      * units), passive scalars per mass, up to gas->nvar. Called by several threads. NULL: the
      * regions remain. (local) */
     enum err (*cell)(const void *state, const double x[3], double dx, double *q);
+    /* Gas of own octs of all levels at once, without magnetic energy, in place of `cell`; NULL:
+     * cell by cell. (collective) */
+    enum err (*flow)(void *state, struct mesh *m, const struct domain *dom);
     /* Magnetic field, divided by sqrt(4 pi): the curl of a vector potential, and a field that is
      * given at the centres of faces. A: the potential at a point; faces take its line integrals
      * along their edges, so that div B = 0 to rounding, also where levels meet. b: the component
@@ -75,6 +79,8 @@ MUST_USE enum err kinds_params(struct params *par);
 /* Opens the kind of setup->par. On failure kinds_close is still allowed. (collective) */
 MUST_USE enum err kinds_open(struct kinds *k, const struct kind_setup *setup,
                              const struct ics_region *region, int nregion);
+/* Before kinds_level of all levels: sets what the kind sets on all of them at once. (collective) */
+MUST_USE enum err kinds_flow(struct kinds *k, struct mesh *m, const struct domain *dom);
 /* Sets gas and magnetic field of the own octs of level l, in split cells too. The octs of all
  * levels and their links must be final. Local; the error of the first oct. */
 MUST_USE enum err kinds_level(const struct kinds *k, struct mesh *m, int l);

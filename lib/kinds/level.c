@@ -31,7 +31,7 @@ static enum err oct_cells(const struct kinds *k, struct mesh *m, int l, lidx i)
 
 static enum err oct_state(const struct kinds *k, struct mesh *m, int l, lidx i)
 {
-    TRY(oct_cells(k, m, l, i));
+    if (k->kind->cell) TRY(oct_cells(k, m, l, i));
     if (!m->magnetic) return OK;
     if (kind_has_field(k->kind)) TRY(kinds_field(k, m, l, i));
     add_magnetic(&m->lev[l], i);
@@ -42,8 +42,8 @@ enum err kinds_level(const struct kinds *k, struct mesh *m, int l)
 {
     const struct level *lv = &m->lev[l];
     struct err_first first = {.err = OK};
-    ics_regions(m, l, k->region, k->nregion, k->setup.gas);
-    if (!k->kind->cell) return OK;
+    if (!k->kind->flow) ics_regions(m, l, k->region, k->nregion, k->setup.gas);
+    if (!k->kind->cell && !k->kind->flow) return OK;
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->nown; i++) err_save(&first, oct_state(k, m, l, i), (int)i);
     return err_restore(&first);

@@ -19,7 +19,7 @@ static bool is_gadget(const struct params *p)
 
 static bool is_dice(const struct params *p)
 {
-    return strcmp(p->init.filetype, "dice") == 0;
+    return strcmp(p->init.filetype, "dice") == 0 || strcasecmp(p->init.condinit_kind, "dice") == 0;
 }
 
 static bool has_galaxies(const struct params *p)

@@ -186,6 +186,7 @@ static enum err start_flow(struct start *st)
 {
     struct sim *s = st->s;
     if (!s->mesh.hydro || st->laid) return OK;
+    if (!st->grafic) TRY(kinds_flow(&st->kind, &s->mesh, s->dom));
     for (int l = s->mesh.levelmax; l >= 1; l--) {
         if (s->amr.noct[l] == 0) continue;
         TRY(flow_level(st, l));
@@ -408,6 +409,13 @@ static enum err start_kind(struct start *st)
     return err_agree(&s->comm, kinds_open(&st->kind, &setup, st->region, st->nregion));
 }
 
+/* The run goes on where the galaxies of the files ended. */
+static void start_dice(struct sim *s)
+{
+    s->time.t = s->par->dice.ic_t_restart;
+    s->run.out.ifout = s->par->dice.ic_ifout;
+}
+
 /* Reads regions, tables and the headers of files. */
 static enum err start_read(struct start *st)
 {
@@ -426,6 +434,7 @@ static enum err start_read(struct start *st)
     TRY(sim_physics(s));
     if (s->phys.cooling && s->phys.cosmo) TRY(start_T2(s, &st->gas.T2_start));
     sim_output_setup(s);
+    if (st->kind.kind == &kind_dice) start_dice(s);
     return OK;
 }
 
