@@ -8,7 +8,7 @@ import numpy as np
 
 import gadget_files
 
-V_UNIT = 65.5911  # km/s: sqrt(G 1e9 Msun / kpc)
+V_UNIT = 3.085677581282e16 / 0.470430312423675e15  # km/s: kpc over RAMSES's unit of time
 HALO, A = 100.0, 10.0  # mass and scale radius of the halo
 DISC, RD, ZD = 5.0, 2.0, 0.2  # mass, scale radius and height of the disc of stars
 
