@@ -79,7 +79,7 @@ def dice_types(gas=2000, halo=1500, stars=600, seed=1, mass=2.0):
            1: dict(x=xh, v=vh, m=np.full(halo, mh / 10)),
            2: dict(x=xs, v=vs, m=np.full(stars, ms / 10), z=rng.uniform(0, 0.02, stars),
                    age=-rng.uniform(1, 5000, stars))}
-    first = 1
+    first = 11
     for t in out.values():
         t['id'] = first + np.arange(len(t['m']))
         first += len(t['m'])

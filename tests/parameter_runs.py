@@ -76,6 +76,18 @@ def snapshots(*names):
     return make
 
 
+def galaxy(folder):
+    """A galaxy for &MERGER_PARAMS, and files of galaxies with other names and formats."""
+    import galaxies
+    galaxies.merger(folder, 100, 100)
+    galaxies.merger(folder, 80, 80, seed=2, name='other')
+    galaxies.curve(os.path.join(folder, 'other.dat'), last=50.0)
+    t = galaxies.dice_types(400, 100, 100)
+    for name in 'primary.g2', 'primary.g2.1', 'primary.g2.2', 'other.g2':
+        galaxies.dice(os.path.join(folder, 'ics', name), t if name == 'primary.g2' else
+                      galaxies.dice_types(300, 80, 80))
+
+
 def particles(n, clumps=1):
     """Particles: some in the background, most in clumps; one of five is fast; three masses."""
     r, lines = random.Random(3), []
@@ -243,6 +255,24 @@ CONE_BOX = vary(COSMO, run={'lightcone': True, 'nstepmax': 4},
 GADGET = vary(DARK, 'run/use_fftw', run={'nstepmax': 1}, output={'foutput': 1},
               init={'filetype': 'gadget', 'initfile(1)': 'snapshot'},
               amr={'levelmin': 3, 'levelmax': 3})
+GALAXIES = {
+    'run': {'pic': True, 'poisson': True, 'hydro': True, 'nstepmax': 1},
+    'output': {'foutput': 1, 'tout': 50.0},
+    'init': {'condinit_kind': 'merger', 'initfile(1)': 'ics'},
+    'amr': {'levelmin': 4, 'levelmax': 4, 'boxlen': 40.0},
+    'cooling': {'metal': True, 'z_ave': 1.0},
+    'merger': {'mgas_disk1': 2.0, 'mgas_disk2': 1.0, 'gal_center1': [-6, 0, 0],
+               'gal_center2': [6, 0, 0], 'typ_height1': 1.0, 'typ_height2': 1.0,
+               'cut_height1': 3.0, 'cut_height2': 3.0, 'vcirc_dat_file1': 'Vcirc1.dat',
+               'vcirc_dat_file2': 'Vcirc1.dat', 'ic_part_file_gal2': 'ic_part1'}}
+DICE = vary(GALAXIES, 'merger', 'init/condinit_kind', init={'filetype': 'dice'},
+            amr={'boxlen': 100.0},
+            units={'units_density': 6.77e-23, 'units_time': 4.704e14, 'units_length': 3.0857e21},
+            sf={'eps_star': 0.01, 'n_star': 1e30},
+            dice={'ic_file': 'primary.g2', 'ic_format': 'Gadget2'})
+DICE_FIELD = vary(DICE, run={'mhd': True}, dice={'ic_mag_scale_b': 0.1})
+DICE_MASK = vary(DICE, amr={'levelmax': 5}, refine={'ivar_refine': 7, 'm_refine': [8.0]},
+                 dice={'ic_mask_ivar': 1, 'ic_mask_min': 1e-4, 'ic_mask_max': 1e9})
 NEUTRINOS = vary(DARK, run={'use_neutrino': True},
                  neutrino={'omega_nu': 0.05, 'neutrino_table': 'table'})
 ZOOM = vary(COSMO, 'init/initfile(1)', run={'nstepmax': 1}, output={'foutput': 1},
@@ -463,6 +493,10 @@ RUNS = {
     'cone_box': (1, CONE_BOX, unpack('ic_32')),
     'cosmo_mhd': (1, COSMO_MHD, unpack('ic_32')),
     'gadget': (1, GADGET, snapshots('snapshot')),
+    'galaxies': (1, GALAXIES, galaxy),
+    'dice': (1, DICE, galaxy),
+    'dice_field': (1, DICE_FIELD, galaxy),
+    'dice_mask': (1, DICE_MASK, galaxy),
     'neutrinos': (1, NEUTRINOS, each(unpack('ic_32'), response('table', 0.5),
                                      response('other', 0.9))),
     'zoom': (1, ZOOM, unpack('ic_zoom')),
@@ -644,6 +678,31 @@ ACTS = {
     'cosmo_mhd': 'init/b_ave=0.001',
     'gadget': """
         init/gadget_unit=0.5 init/gadget_h0=60 init/gadget_omega_m=0.31 output/gadget_output=T""",
+    'galaxies': """
+        merger/gal_center1=-6,1,0 merger/gal_center2=6,1,0 merger/mgas_disk1=3
+        merger/mgas_disk2=0.5 merger/typ_radius1=2 merger/typ_radius2=2 merger/cut_radius1=8
+        merger/cut_radius2=8 merger/typ_height1=0.8 merger/typ_height2=0.8 merger/cut_height1=2
+        merger/cut_height2=2 merger/rad_profile=Toomre merger/z_profile=exponential
+        merger/ig_density_factor=100 merger/vcirc_dat_file1=other.dat
+        merger/vcirc_dat_file2=other.dat merger/ic_part_file_gal1=other
+        merger/ic_part_file_gal2=other merger/gal_axis1=1,0,0 merger/gal_axis2=1,0,0
+        merger/vgal1=10,0,0 merger/vgal2=10,0,0""",
+    'dice': """
+        dice/ic_file=other.g2 dice/ic_format=Gadget1!2 dice/ic_nfile=2 dice/ig_rho=1e-4
+        dice/ig_t2=1e6 dice/ig_metal=0.1 dice/ic_scale_pos=0.9 dice/ic_scale_vel=0.9
+        dice/ic_scale_mass=0.9 dice/ic_scale_u=0.9 dice/ic_scale_age=0.9 dice/ic_scale_metal=0.9
+        dice/ic_center=1,0,0 dice/ic_t_restart=2 dice/ic_ifout=3 dice/ic_skip_type=2
+        dice/ic_head_name=TOP!2 dice/ic_pos_name=XYZ!2
+        dice/ic_vel_name=UVW!2 dice/ic_id_name=NO dice/ic_mass_name=M!2 dice/ic_u_name=E!2
+        dice/ic_metal_name=NO dice/ic_age_name=NO dice/gadget_scale_l=3e21
+        dice/gadget_scale_v=9e4 dice/gadget_scale_m=1.9e43 dice/gadget_scale_t=3e13
+        dice/amr_struct=T""",
+    'dice_field': """
+        dice/ic_mag_const=0,0,0.1 dice/ic_mag_center_x=1 dice/ic_mag_center_y=1
+        dice/ic_mag_center_z=1 dice/ic_mag_axis_x=1 dice/ic_mag_axis_y=1 dice/ic_mag_axis_z=-1
+        dice/ic_mag_scale_r=3 dice/ic_mag_scale_h=3 dice/ic_mag_scale_b=0.2""",
+    'dice_mask': """
+        dice/ic_mask_ivar=5 dice/ic_mask_min=1e-6 dice/ic_mask_max=1e-5 dice/ic_mask_ptype=1""",
     'neutrinos': 'neutrino/omega_nu=0.1 neutrino/neutrino_table=other',
     'cooling': """
         physics/haardt_madau=F physics/cooling_method=implicit physics/self_shielding=T
