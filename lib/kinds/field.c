@@ -13,6 +13,7 @@
 /* An oct whose edges are asked for. */
 struct edges {
     const struct kinds *k;
+    bool formulas, potential, face; /* whether init_expr gives the field; its two parts */
     const struct mesh *m;
     const struct level *lv;
     lidx i;
@@ -65,7 +66,10 @@ static enum err potential_at(const struct edges *e, int d, const double at[3], d
         x[j] = j < e->m->ndim ? ((double)(2 * e->q[j]) + at[j]) * e->dx : 0;
         if (x[j] >= e->m->boxlen && !e->m->bounded[2 * j + 1]) x[j] = 0;
     }
-    TRY(e->k->kind->potential(e->k->state, x, A));
+    if (e->formulas)
+        TRY(kind_expr_curl(e->k->expr, x, d, &A[d]));
+    else
+        TRY(e->k->kind->potential(kinds_state(e->k), x, A));
     *sum += A[d];
     return OK;
 }
@@ -114,7 +118,10 @@ static enum err face_given(const struct edges *e, int d, const int at[3], double
         x[j] = j < e->m->ndim ? ((double)(2 * e->q[j]) + in) * e->dx : 0;
         if (x[j] >= e->m->boxlen && !e->m->bounded[2 * j + 1]) x[j] = 0;
     }
-    TRY(e->k->kind->face(e->k->state, x, d, &value));
+    if (e->formulas)
+        TRY(kind_expr_given(e->k->expr, x, d, &value));
+    else
+        TRY(e->k->kind->face(kinds_state(e->k), x, d, &value));
     *b += value;
     return OK;
 }
@@ -122,8 +129,8 @@ static enum err face_given(const struct edges *e, int d, const int at[3], double
 static enum err face_field(const struct edges *e, int d, const int at[3], double *b)
 {
     *b = 0;
-    if (e->k->kind->potential) TRY(face_curl(e, d, at, b));
-    if (e->k->kind->face) TRY(face_given(e, d, at, b));
+    if (e->potential) TRY(face_curl(e, d, at, b));
+    if (e->face) TRY(face_given(e, d, at, b));
     return OK;
 }
 
@@ -131,6 +138,9 @@ enum err kinds_field(const struct kinds *k, struct mesh *m, int l, lidx i)
 {
     const struct level *lv = &m->lev[l];
     struct edges e = {.k = k, .m = m, .lv = lv, .i = i, .dx = mesh_dx(m, l)};
+    e.formulas = kind_expr_potential(k->expr) || kind_expr_face(k->expr);
+    e.potential = e.formulas ? kind_expr_potential(k->expr) : k->kind->potential != NULL;
+    e.face = e.formulas ? kind_expr_face(k->expr) : k->kind->face != NULL;
     okey_coords(lv->key[i], e.q);
     for (int d = 0; d < 3; d++)
         for (int c = 0; c < m->cells; c++)

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/log.h"
+#include "kinds/priv.h"
 
 static const struct kind_row {
     const struct kind *kind;
@@ -103,7 +104,8 @@ enum err kinds_open(struct kinds *k, const struct kind_setup *setup,
     TRY(check_kind(k->kind, &k->setup));
     if (k->kind != &kind_region)
         log_info(" Initial state '%s': %s", k->kind->name, row_of(name)->what);
-    return k->kind->open ? k->kind->open(&k->setup, &k->state) : OK;
+    if (k->kind->open) TRY(k->kind->open(&k->setup, &k->state));
+    return kind_expr_open(&k->setup, &k->expr);
 }
 
 enum err kinds_flow(struct kinds *k, struct mesh *m, const struct domain *dom)
@@ -129,6 +131,6 @@ int64_t kinds_particle_count(const struct kinds *k)
 void kinds_close(struct kinds *k)
 {
     if (k->kind && k->kind->close && k->state) k->kind->close(k->state);
-    k->kind = NULL;
-    k->state = NULL;
+    kind_expr_close(k->expr);
+    *k = (struct kinds){.kind = NULL};
 }

@@ -33,8 +33,8 @@ struct kind {
     /* Before anything of the run is set up: sets parameters that follow from the kind, such as
      * units that the namelist does not give; NULL: none. Also at a restart. */
     enum err (*params)(struct params *par);
-    /* Checks parameters and reads files; *state is then given to all other functions. NULL: there
-     * is no state. (collective) */
+    /* Checks parameters and reads files; *state is then given to all other functions. NULL: the
+     * state is the setup, const struct kind_setup *. (collective) */
     enum err (*open)(const struct kind_setup *setup, void **state);
     /* Gas of a cell. x: its centre, code units, 0 .. boxlen (0 along missing axes); dx: its width.
      * q on entry: the state of the regions; on return: density, three velocities, pressure (code
@@ -57,17 +57,26 @@ struct kind {
     enum err (*particles)(void *state, const struct mesh *m, const struct comm *c, struct parts *p);
     /* Number of these particles on all ranks, for forecasts; NULL: none. (local) */
     int64_t (*particle_count)(const void *state);
-    void (*close)(void *state); /* NULL: nothing to free */
+    void (*close)(void *state); /* of what open has made; NULL: nothing to free */
 };
+
+/* Length of the box, for kinds whose state is the setup. */
+static inline double kind_box(const void *state)
+{
+    return ((const struct kind_setup *)state)->mesh->boxlen;
+}
 
 #define KIND(symbol, ...) extern const struct kind kind_##symbol;
 #include "kinds/kinds.def"
+
+struct kind_expr;
 
 /* A kind that is open. */
 struct kinds {
     const struct kind *kind; /* NULL: not open */
     struct kind_setup setup;
     void *state;
+    struct kind_expr *expr;          /* init_expr; NULL: none */
     const struct ics_region *region; /* lent */
     int nregion;
 };

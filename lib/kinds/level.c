@@ -21,7 +21,8 @@ static enum err oct_cells(const struct kinds *k, struct mesh *m, int l, lidx i)
         okey_cell_centre(lv->key[i], c, dx, x);
         for (int d = m->ndim; d < 3; d++) x[d] = 0;
         ics_region_cell(m, l, k->region, k->nregion, g, x, q);
-        TRY(k->kind->cell(k->state, x, dx, q));
+        if (k->kind->cell) TRY(k->kind->cell(kinds_state(k), x, dx, q));
+        if (kind_expr_cell(k->expr)) TRY(kind_expr_gas(k->expr, x, q));
         ics_conserved(g, q, u);
         for (int v = 0; v < g->nvar; v++)
             for (int r = c; r < 8; r += m->cells) level_gas(lv, v)[i][r] = u[v];
@@ -29,11 +30,17 @@ static enum err oct_cells(const struct kinds *k, struct mesh *m, int l, lidx i)
     return OK;
 }
 
+static bool kinds_has_field(const struct kinds *k)
+{
+    return k->kind->potential || k->kind->face || kind_expr_potential(k->expr) ||
+           kind_expr_face(k->expr);
+}
+
 static enum err oct_state(const struct kinds *k, struct mesh *m, int l, lidx i)
 {
-    if (k->kind->cell) TRY(oct_cells(k, m, l, i));
+    if (!k->kind->flow) TRY(oct_cells(k, m, l, i));
     if (!m->magnetic) return OK;
-    if (kind_has_field(k->kind)) TRY(kinds_field(k, m, l, i));
+    if (kinds_has_field(k)) TRY(kinds_field(k, m, l, i));
     add_magnetic(&m->lev[l], i);
     return OK;
 }
@@ -43,7 +50,7 @@ enum err kinds_level(const struct kinds *k, struct mesh *m, int l)
     const struct level *lv = &m->lev[l];
     struct err_first first = {.err = OK};
     if (!k->kind->flow) ics_regions(m, l, k->region, k->nregion, k->setup.gas);
-    if (!k->kind->cell && !k->kind->flow) return OK;
+    if (!k->kind->cell && !k->kind->flow && !k->expr) return OK;
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->nown; i++) err_save(&first, oct_state(k, m, l, i), (int)i);
     return err_restore(&first);

@@ -22,6 +22,7 @@
 enum {
     PARAM_LEVELS = 100,             /* elements of level-wise arrays (RAMSES's MAXLEVEL) */
     PARAM_REGIONS = 100,            /* initial regions */
+    PARAM_EXPRESSIONS = 64,         /* formulas of init_expr */
     PARAM_BOUNDS = 100,             /* boundary regions */
     PARAM_OUTPUTS = 1000,           /* output times */
     PARAM_GAS = 5,                  /* variables of a gas without passive scalars */

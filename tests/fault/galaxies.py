@@ -26,7 +26,8 @@ PARTICLES = {'columns': ('0 0 0 1 1 1\n', 'line 1'), 'nan': ('0 0 nan 1 1 1 1\n'
 MERGER = {'gal_axis1=0,0,0': 'gal_axis1', 'gal_center1=11,0,0': 'gal_center1',
           'Mgas_disk2=3': 'Mgas_disk2', "rad_profile='flat'": 'rad_profile',
           "Vcirc_dat_file1='none.dat'": 'none.dat', "ic_part_file_gal1='none'": 'ics/none',
-          "ic_part_file_gal2='none'": 'ics/none', "Mgas_disk2=1\nVcirc_dat_file2='Vcirc1.dat'": 'one centre',
+          "ic_part_file_gal2='none'": 'ics/none',
+          "Mgas_disk2=1\nVcirc_dat_file2='Vcirc1.dat'": 'one centre',
           'typ_height1=0': 'typ_height1'}
 DICE = {'ic_nfile=2': r'primary.g2.1', "ic_u_name='NONE'": 'NONE', "ic_pos_name='NONE'": 'NONE',
         "ic_mass_name='TOOLONG'": 'four letters', "ic_file='none'": 'ics/none',

@@ -6,8 +6,8 @@
                              z, turned by 90 degrees, gas and particles
     galaxy_start.py pair     two galaxies: masses, momenta; particles outside of the box are left
                              out; the same digest on 1 and 3 ranks
-    galaxy_start.py dice     leaf cells have all mass, momentum, energy and metals of the particles of
-                             gas; dark matter and stars by type; formats, byte order, names of
+    galaxy_start.py dice     leaf cells have all mass, momentum, energy and metals of the particles
+                             of gas; dark matter and stars by type; formats, byte order, names of
                              blocks, several files, ranks: the same digest
     galaxy_start.py mask     the scalar ivar_refine, by a variable and by a type; the magnetic field
 
@@ -274,7 +274,8 @@ def dice(v):
                                            / 1.660539e-24 / 1e-5 - 1), 1e-9)
     digest = ptah.digest(one)
     for name, namelist, ranks in (
-            ('format 1', dice_text('primary.g1', 1), 1), ('as Gadget', dice_text('gadget.g1', 1), 1),
+            ('format 1', dice_text('primary.g1', 1), 1),
+            ('as Gadget', dice_text('gadget.g1', 1), 1),
             ('names', dice_text('other', more="ic_head_name='TOP'\nic_pos_name='XYZ'\n"
                                 "ic_metal_name='MTL'\n"), 1),
             ('three files', dice_text('some', more='ic_nfile=3\n'), 1),
