@@ -255,7 +255,8 @@ def dice(v):
     types = write_dice()
     empty = 'IG_rho=1e-30\nIG_T2=1\n'
     for name, more in (('clouds', empty), ('cells', empty + 'amr_struct=T\n')):
-        _, s = start(dice_text(more=more), name)
+        # refinement ends within the disc
+        _, s = start(dice_text(more=more, box=60.0).replace('10*8.', '10*150.'), name)
         v.same(name + ': levels', [n > 0 for n in (s.octs[5], s.octs[6])], [True, True])
         totals(v, s, types[0], name)
     one, s = start(dice_text())
