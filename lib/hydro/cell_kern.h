@@ -252,10 +252,13 @@ PTAH_HD double hydro_energy_choose(double r, double mx, double my, double mz, do
 
 /* ---- the Courant condition ---- */
 
-/* The signal of a cell (patch/courant.h) is its speed; with gravity, minus its step. */
+/* The signal of a cell (patch/courant.h) is its speed; with gravity or driven turbulence, minus its
+ * step. */
 struct gas_signal {
     struct hydro_gas gas;
     double dx, courant;
+    struct turb_force drive; /* driven turbulence; a NULL: none */
+    bool gravity;
 };
 
 PTAH_HD double gas_signal_speed(const void *ctx, const struct level *lv, lidx i, int c)
@@ -270,6 +273,25 @@ PTAH_HD double gas_signal_speed(const void *ctx, const struct level *lv, lidx i,
 PTAH_HD double gas_pull(const struct level *lv, lidx i, int c)
 {
     return fabs(lv->fld[FLD_FX][i][c]) + fabs(lv->fld[FLD_FY][i][c]) + fabs(lv->fld[FLD_FZ][i][c]);
+}
+
+/* The same of gravity, if there is any, and driven turbulence together. */
+PTAH_HD double gas_pull_driven(const struct turb_force *f, bool gravity, const struct level *lv,
+                               lidx i, int c)
+{
+    double a[3], sum = 0.0;
+    turb_acceleration(f, lv->key[i], c, a);
+    const double driven = lv->fld[FLD_U][i][c] < f->min_rho ? 0.0 : 1.0;
+    for (int d = 0; d < 3; d++)
+        sum += fabs(a[d] * driven + (gravity ? lv->fld[FLD_FX + d][i][c] : 0.0));
+    return sum;
+}
+
+PTAH_HD double gas_signal_driven(const void *ctx, const struct level *lv, lidx i, int c)
+{
+    const struct gas_signal *s = (const struct gas_signal *)ctx;
+    return -hydro_speed_dt(gas_signal_speed(s, lv, i, c),
+                           gas_pull_driven(&s->drive, s->gravity, lv, i, c), s->dx, s->courant);
 }
 
 PTAH_HD double gas_signal_step(const void *ctx, const struct level *lv, lidx i, int c)

@@ -21,9 +21,27 @@ KERNEL(gas_kick, struct gas_kick_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
+KERNEL(gas_drive, struct gas_drive_args, struct dev_nothing, DEV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    PHASE (t, DEV_THREADS) {
+        int64_t at = (int64_t)b->index * DEV_THREADS + t, i = at >> 3;
+        int c = (int)(at & 7);
+        double f[3];
+        if (i >= a->n) continue;
+        turb_acceleration(&a->force, lv->key[i], c, f);
+        const double driven = lv->fld[FLD_U][i][c] < a->force.min_rho ? 0.0 : 1.0;
+        for (int d = 0; d < 3; d++) f[d] *= driven;
+        hydro_kick_cell(lv->fld[FLD_U][i][c], &lv->fld[FLD_U + 1][i][c], &lv->fld[FLD_U + 2][i][c],
+                        &lv->fld[FLD_U + 3][i][c], &lv->fld[FLD_U + GAS_ENERGY][i][c], f[0], f[1],
+                        f[2], a->smallr, a->dt);
+    }
+}
+
 PTAH_HD double courant_signal(const struct gas_courant_args *a, const struct level *lv, lidx i,
                               int c)
 {
+    if (a->signal.drive.a) return gas_signal_driven(&a->signal, lv, i, c);
     return a->gravity ? gas_signal_step(&a->signal, lv, i, c)
                       : gas_signal_speed(&a->signal, lv, i, c);
 }

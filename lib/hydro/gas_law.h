@@ -18,7 +18,23 @@ struct hydro_gas hydro_gas_of(const struct hydro_par *par, int ndim);
 
 static inline struct gas_signal gas_signal_of(const struct gas_law *g, double dx)
 {
-    return (struct gas_signal){g->gas, dx, g->par->courant_factor};
+    struct gas_signal s = {g->gas, dx, g->par->courant_factor, .gravity = g->gravity};
+    if (g->par->drive) s.drive = *g->par->drive;
+    return s;
+}
+
+/* The same for a kernel. */
+static inline struct gas_signal gas_signal_dev(const struct gas_law *g, double dx)
+{
+    struct gas_signal s = gas_signal_of(g, dx);
+    s.drive.a = s.drive.a_dev, s.drive.b = s.drive.b_dev;
+    return s;
+}
+
+/* Whether the signal is minus the step. */
+static inline bool gas_signal_is_step(const struct gas_law *g)
+{
+    return g->gravity || g->par->drive;
 }
 
 static inline const struct gas_law *gas_law_of(const struct sweep *s)

@@ -8,6 +8,7 @@
 #include "hydro/point_kern.h"
 #include "oct/mesh.h"
 #include "patch/patch.h"
+#include "turb/force_kern.h"
 
 enum riemann {
 #define RIEMANN(name, text, flux) RIEMANN_##name,
@@ -27,6 +28,8 @@ struct hydro_par {
     /* scratch memory lent by the caller; NULL: allocated for each step */
     struct patch_scratch *scratch;
     const struct patch_flow *flow; /* lent: receives mass fluxes of steps; NULL: nothing does */
+    /* lent: driven turbulence of the level, which shortens the Courant step; NULL: none */
+    const struct turb_force *drive;
     struct gas_vars vars;
     double gamma, smallr, smallc, courant_factor;
     enum riemann riemann;
@@ -92,6 +95,9 @@ int hydro_nflux(const struct hydro_par *p);
 /* Kick of own octs of level l, and of its ghosts if wanted: momentum += dt f rho at constant
  * internal energy. */
 void hydro_kick(struct mesh *m, int l, bool ghosts, double dt, const struct hydro_par *p);
+/* Momentum of own octs of level l += dt rho a, with the acceleration a of driven turbulence, at
+ * constant internal and magnetic energy. */
+void hydro_drive(struct mesh *m, int l, double dt, const struct turb_force *f, double smallr);
 
 /* Restriction: split cells of own octs of level l get the mean of their children. U of level l+1
  * must be valid in ghosts. */

@@ -158,11 +158,27 @@ enum err hydro_dev_kick(struct hydro_dev *h, struct mesh *m, int l, bool ghosts,
     return OK;
 }
 
+enum err hydro_dev_drive(struct hydro_dev *h, struct mesh *m, int l, double dt,
+                         const struct turb_force *f, double smallr)
+{
+    const lidx n = m->lev[l].nown;
+    struct gas_drive_args a = {NULL, l, n, dt, smallr, *f};
+    if (n == 0) return OK;
+    TRY(need_gas(h, m, l));
+    mirror_send(h->mirror, m);
+    a.mesh = h->mirror->mesh_dev;
+    a.force.a = f->a_dev, a.force.b = f->b_dev;
+    dev_launch(h->stream, &gas_drive, dev_blocks(8 * (int64_t)n), &a);
+    mirror_wrote(h->mirror, l, FLD_U + GAS_MOMENTUM, GAS_ENERGY - GAS_MOMENTUM + 1,
+                 LOCATION_DEVICE);
+    return OK;
+}
+
 enum err hydro_dev_courant_begin(struct hydro_dev *h, struct mesh *m, int l,
                                  const struct hydro_par *p, struct dev_stream *s)
 {
     const struct gas_law g = gas_law_make(m, p);
-    struct gas_courant_args a = {.signal = gas_signal_of(&g, mesh_dx(m, l)), .gravity = g.gravity};
+    struct gas_courant_args a = {.signal = gas_signal_dev(&g, mesh_dx(m, l)), .gravity = g.gravity};
     const struct patch_courant_kernel k = {&gas_courant, &a.p};
     return patch_dev_courant_begin(&h->patch, m, l, &g.law, &k, s);
 }

@@ -65,6 +65,14 @@ struct gas_kick_args {
     double dt, smallr;
 };
 
+struct gas_drive_args {
+    const struct mesh *mesh;
+    int l;
+    lidx n;
+    double dt, smallr;
+    struct turb_force force;
+};
+
 struct gas_courant_args {
     struct patch_courant_args p; /* the engine's, first */
     struct gas_signal signal;
@@ -73,6 +81,6 @@ struct gas_courant_args {
 
 #ifndef __CUDACC__
 extern const struct dev_kernel gas_missing, godunov_none, godunov_minmod, godunov_moncen,
-    godunov_positive, godunov_vanleer, godunov_theta, gas_kick, gas_courant, gas_steep,
+    godunov_positive, godunov_vanleer, godunov_theta, gas_kick, gas_drive, gas_courant, gas_steep,
     gas_restrict, gas_totals, gas_created;
 #endif

@@ -12,6 +12,8 @@ struct mhd_signal {
     int ndim;
     bool waves;
     double dx, courant;
+    struct turb_force drive; /* driven turbulence; a NULL: none */
+    bool gravity;
 };
 
 /* Sum over the axes of speed and fast speed of a cell; of the induction equation without waves. */
@@ -42,6 +44,14 @@ PTAH_HD double mhd_signal_step(const void *ctx, const struct level *lv, lidx i, 
 {
     const struct mhd_signal *x = (const struct mhd_signal *)ctx;
     return -hydro_speed_dt(mhd_signal_speed(x, lv, i, c), gas_pull(lv, i, c), x->dx, x->courant);
+}
+
+/* With driven turbulence, and gravity if there is any. */
+PTAH_HD double mhd_signal_driven(const void *ctx, const struct level *lv, lidx i, int c)
+{
+    const struct mhd_signal *x = (const struct mhd_signal *)ctx;
+    return -hydro_speed_dt(mhd_signal_speed(x, lv, i, c),
+                           gas_pull_driven(&x->drive, x->gravity, lv, i, c), x->dx, x->courant);
 }
 
 /* ---- totals ---- */

@@ -118,6 +118,12 @@ bool param_barotropic(const struct params *p);
 bool param_solver_is(const struct params *p, const char *name);
 /* Whether the gas of solver='stencil' has this force. */
 bool param_stencil_forced(const struct params *p, const char *forcing);
+/* &TURB_PARAMS of an octree run: turbulence is wanted; it is driven, and its field changes; the
+ * initial state has turbulent velocities. */
+bool param_turb(const struct params *p);
+bool param_turb_drives(const struct params *p);
+bool param_turb_evolves(const struct params *p);
+bool param_turb_starts(const struct params *p);
 /* Whether stars form. */
 bool param_stars(const struct params *p);
 /* Whether light cone 1 or 2 sees a part of the box (cuRAMSES); without both there is RAMSES's. */

@@ -28,6 +28,7 @@
 #include "sink/create.h"
 #include "sink/run.h"
 #include "tracer/tracer.h"
+#include "turb/turb.h"
 
 struct sim;
 
@@ -169,6 +170,10 @@ struct sim_physics {
     enum tracer_way tracers;   /* how gas tracers move */
     struct tracer_flux *flux;  /* for Monte-Carlo tracers; else NULL */
     struct sim_matter matter;
+    struct turb *turb;                      /* driven turbulence; NULL: none */
+    struct turb_force force[LEVEL_MAX + 2]; /* its force in the present step of each level */
+    struct turb_force driving;              /* that of the level that hydro.drive points to */
+    int turb_seed;                          /* of the run, if its namelist has none */
 };
 MUST_USE enum err sim_setup(struct sim *s); /* setup.c: parameters → modules (collective, agreed) */
 /* device.c: opens the device that gpu_hydro, gpu_poisson or gpu_particles requests, or logs why
@@ -230,6 +235,11 @@ void sim_reflux_receive(struct sim *s); /* completes sim_reflux_send */
 int64_t sim_device_copied(const struct sim *s);
 void sim_device_step(struct sim *s);
 void sim_device_report(struct sim *s);
+/* setup.c: the seed of the turbulence of this run */
+uint64_t sim_turb_seed(const struct sim *s);
+/* timestep.c: from now on the force of driven turbulence on level l, and in the Courant condition,
+ * is that of the present time, and it is on the device. Without turbulence it does nothing. */
+MUST_USE enum err sim_turb_send(struct sim *s, int l);
 /* setup.c: initial values of the scalars that the run knows by name; others stay */
 void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX]);
 /* setup.c: s->phys.cosmo from s->phys.cosmo_par */

@@ -341,6 +341,24 @@ static void renew_rates(struct sim *s)
     s->run.out.rates_aexp = a;
 }
 
+/* Adds the state of driven turbulence to the files of the checkpoint: with RAMSES's driving its own
+ * files, and a seed that is in no namelist. Rank 0. */
+static void add_turbulence(struct sim *s, struct observation *o)
+{
+    static const enum files_kind kind[TURB_FILES] = {FILES_TURBULENCE, FILES_TURBULENCE_LAST,
+                                                     FILES_TURBULENCE_NEXT};
+    struct turb_files f = {0};
+    if (s->comm.rank > 0) return;
+    if (turb_has_state(s->phys.turb)) turb_store(s->phys.turb, s->time.t, &f);
+    for (int i = 0; i < TURB_FILES && f.at[i]; i++)
+        o->file[o->nfile++] = (struct ckpt_file){kind[i], f.at[i], f.bytes[i]};
+    if (!s->phys.turb || s->par->turb.turb_seed != -1) return;
+    struct ckpt_file *seed = &o->file[o->nfile++];
+    seed->kind = FILES_TURBULENCE_SEED;
+    seed->text = mem_new(16, "turbulence");
+    seed->bytes = (size_t)snprintf(seed->text, 16, "%d\n", s->phys.turb_seed);
+}
+
 static enum err write_checkpoint(struct sim *s, bool backup)
 {
     struct ckpt_head h;
@@ -353,6 +371,7 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     struct observation o = sim_observation(s, &h, s->run.out.ifout);
     o.when = OBSERVE_WITHIN;
     enum err e = observers_run(&o, observers_due(&o, OBSERVE_WITHIN));
+    add_turbulence(s, &o);
     h.file = o.file, h.nfile = o.nfile;
     h.tags = o.tags.id ? &o.tags : NULL;
     timer_start("io");

@@ -38,6 +38,7 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
     is |= s->phys.sinks && s->par->sink.create_sinks ? IF_CREATES : 0;
     is |= s->phys.sinks && s->phys.sinks->table.family == SINK_HORIZON ? IF_HOLES : 0;
     is |= s->phys.tracers == TRACER_DRIFTS ? IF_DRIFTS : 0;
+    is |= s->phys.turb ? IF_DRIVEN : 0;
     is |= s->phys.flux && !s->amr.refine.frozen ? IF_JUMPS : 0;
     if ((when & IF_BALANCE) && (when & ~is) == IF_BALANCE && sim_balance_due(s)) is |= IF_BALANCE;
     return (when & ~is) == 0;

@@ -474,6 +474,7 @@ enum err time_step_dev(struct sim *s, int l, int icount, bool *done)
     }
     if (!sim_runs_dev(s, GPU_HYDRO, l)) return OK;
     TRY(sim_device_need(s, l, GAS | FORCE, LOCATION_DEVICE));
+    TRY(sim_turb_send(s, l));
     struct sim_gas_numbers x;
     TRY(numbers_begin(s, l));
     TRY(gas_numbers(s, l, &x));

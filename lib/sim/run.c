@@ -225,6 +225,7 @@ void sim_fini(struct sim *s)
     yields_free(s->phys.yields);
     sinks_end(&s->phys.sinks);
     tracer_flux_free(&s->phys.flux);
+    turb_free(&s->phys.turb);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
         FREE(s->phys.matter.moments[l]);
         FREE(s->phys.matter.rho_top[l]);

@@ -1,12 +1,18 @@
 /* sim/setup: converts parameters into the structs that the modules take. Allocates tables only, and
  * reads headers only. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cgs.h"
 #include "base/log.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "ckpt/info.h"
 #include "comm/share.h"
 #include "comm/tuner.h"
 #include "hole/horizon.h"
@@ -382,6 +388,88 @@ static enum err check_files(const struct sim *s)
     return sim_check_orders(s);
 }
 
+/* ---- driven turbulence ---- */
+
+uint64_t sim_turb_seed(const struct sim *s)
+{
+    const int given = s->par->turb.turb_seed;
+    return (uint64_t)(given == -1 ? s->phys.turb_seed : given);
+}
+
+/* Content of a file of the checkpoint, on all ranks; *text NULL: there is none. (collective) */
+static enum err checkpoint_file(const struct sim *s, enum files_kind k, char **text, size_t *bytes)
+{
+    enum { BYTES_MAX = 1 << 25 };
+    const struct source *from = s->run.restart.from;
+    char path[PATH_MAX], name[FILES_NAME];
+    enum err e = OK;
+    *text = NULL, *bytes = 0;
+    if (!from) return OK;
+    files_name(k, from->number, 1, name);
+    if (s->comm.rank == 0) e = info_path(from, k, path);
+    if (s->comm.rank == 0 && e == OK && file_exists(path)) {
+        if (manifest_has(from->list, name)) e = manifest_check_file(from->list, from->path, name);
+        if (e == OK) e = file_load(path, BYTES_MAX, text, bytes);
+    }
+    TRY(err_agree(&s->comm, e));
+    comm_bcast(&s->comm, bytes, sizeof *bytes, 0);
+    if (*bytes == 0) return OK;
+    if (s->comm.rank > 0) *text = mem_zero(*bytes + 1, "turbulence");
+    comm_bcast(&s->comm, *text, *bytes, 0);
+    return OK;
+}
+
+/* turb_seed=-1: the seed of the checkpoint, or of the clock. (collective) */
+static enum err find_seed(struct sim *s)
+{
+    enum { LARGEST = 0x7fffffff };
+    char *text;
+    size_t bytes;
+    TRY(checkpoint_file(s, FILES_TURBULENCE_SEED, &text, &bytes));
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t seed = (int64_t)(rng_mix((uint64_t)now.tv_sec ^ (uint64_t)now.tv_nsec << 32) & LARGEST);
+    if (text) seed = strtol(text, NULL, 10) & LARGEST;
+    mem_free(text);
+    comm_bcast(&s->comm, &seed, sizeof seed, 0);
+    s->phys.turb_seed = (int)seed;
+    log_info(" Turbulence: turb_seed=%d", s->phys.turb_seed);
+    return OK;
+}
+
+/* The state of RAMSES's driving in the checkpoint. (collective) */
+static enum err restore_driving(struct sim *s)
+{
+    static const enum files_kind kind[TURB_FILES] = {FILES_TURBULENCE, FILES_TURBULENCE_LAST,
+                                                     FILES_TURBULENCE_NEXT};
+    struct turb_files f = {0};
+    enum err e = OK;
+    if (!turb_has_state(s->phys.turb) || !s->run.restart.from) return OK;
+    for (int i = 0; i < TURB_FILES && e == OK; i++)
+        e = checkpoint_file(s, kind[i], &f.at[i], &f.bytes[i]);
+    if (e == OK && !f.at[TURB_TEXT])
+        e = err_set(ERR_FORMAT,
+                    "%s: has no turb_fields.dat, the state of driven turbulence, which "
+                    "turb_rule='ramses' needs: set turb_rule='signed'",
+                    s->run.restart.from->path);
+    if (e == OK) e = turb_restore(s->phys.turb, &f, s->run.restart.from->path);
+    for (int i = 0; i < TURB_FILES; i++) mem_free(f.at[i]);
+    return err_agree(&s->comm, e);
+}
+
+static enum err setup_turbulence(struct sim *s)
+{
+    const struct params *p = s->par;
+    if (!param_turb_drives(p) && !param_turb_starts(p)) return OK;
+    if (p->turb.turb_seed == -1) TRY(find_seed(s));
+    if (!param_turb_drives(p)) return OK;
+    TRY(turb_new(p, sim_turb_seed(s), 0, &s->phys.turb));
+    TRY(restore_driving(s));
+    log_info(" Turbulence is driven: %s, turb_rms=%g, turb_T=%g%s", p->turb.forcing_power_spectrum,
+             p->turb.turb_rms, p->turb.turb_t, param_turb_evolves(p) ? "" : ", one static field");
+    return OK;
+}
+
 enum err sim_setup(struct sim *s)
 {
     const struct params *p = s->par;
@@ -439,6 +527,7 @@ enum err sim_setup(struct sim *s)
               p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
     mesh_set_ndim(&s->mesh, p->run.ndim);
     mesh_set_magnetic(&s->mesh, p->run.mhd);
+    TRY(setup_turbulence(s));
     const struct movie_kinds has = {p->run.hydro ? &s->phys.hydro.vars : NULL, p->run.ndim,
                                     p->run.mhd};
     return observe_movie(p, &has, &s->run.movie);

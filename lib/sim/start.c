@@ -32,7 +32,8 @@ struct start {
     /* largest difference of the magnetic field of a face in the files of both cells, and the
      * strongest field, of this rank */
     double faces[2];
-    bool laid; /* the initial flow is set on the present mesh */
+    bool laid;            /* the initial flow is set on the present mesh */
+    struct turb *initial; /* turbulent velocities; NULL: none */
 };
 
 static enum err start_regions(struct start *st)
@@ -163,14 +164,24 @@ static enum err start_snapshot(struct start *st)
     return start_cosmology(s, &st->snapshot.par);
 }
 
+/* Adds turbulent velocities to the gas of a level. */
+static void stir(struct start *st, int l)
+{
+    struct sim *s = st->s;
+    if (!st->initial) return;
+    const struct turb_force f = turb_force_at(st->initial, s->time.t, l);
+    hydro_drive(&s->mesh, l, 1.0, &f, s->phys.hydro.smallr);
+}
+
 /* Sets U of one level from its source; split cells are set by start_flow. */
 static enum err flow_level(struct start *st, int l)
 {
     struct sim *s = st->s;
     if (l < s->mesh.levelmin) return OK;
-    if (!st->grafic)
+    if (!st->grafic) {
         ics_regions(&s->mesh, l, st->region, st->nregion, &st->gas);
-    else if (ics_grafic_has(&st->files, l))
+        stir(st, l);
+    } else if (ics_grafic_has(&st->files, l))
         TRY(ics_grafic_gas(&st->files, &s->mesh, &s->comm, l, &st->gas));
     else
         return OK;
@@ -399,6 +410,8 @@ static enum err start_read(struct start *st)
     if (st->grafic) TRY(start_files(st));
     if (st->gadget) TRY(start_snapshot(st));
     TRY(start_regions(st));
+    if (param_turb_starts(s->par))
+        TRY(turb_new_initial(s->par, sim_turb_seed(s), s->time.t, &st->initial));
     st->gas = (struct ics_gas){.nvar = s->phys.hydro.nvar,
                                .magnetic = s->mesh.magnetic,
                                .b_ave = s->par->init.b_ave,
@@ -551,6 +564,7 @@ static enum err start_octs(struct sim *s, struct params *par)
     s->amr.refine.frozen = par->run.static_;
     if (st->grafic) ics_grafic_close(&st->files);
     if (st->gadget) ics_gadget_close(&st->snapshot);
+    turb_free(&st->initial);
     mem_free(st);
     return e;
 }

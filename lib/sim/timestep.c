@@ -7,7 +7,7 @@
 #include "base/cgs.h"
 #include "base/log.h"
 #include "phys/term.h"
-#include "sim/sim.h"
+#include "sim/phase.h"
 
 /* Courant step of the gas and, once per coarse step (on the first descent), this rank's sums of
  * conserved quantities. Internal energy is summed with pressure_fix only. */
@@ -40,6 +40,40 @@ static void add_kinetic(struct sim *s, int l)
     if (!s->diag.counting) return;
     if (s->par->run.pic) sim_parts_kinetic(s, l, &s->diag.sum.ekin);
     if (s->phys.sinks && l == s->mesh.levelmin) sinks_kinetic(s->phys.sinks, &s->diag.sum.ekin);
+}
+
+/* ---- driven turbulence ---- */
+
+/* From now on the force on level l, and in the Courant condition, is that of the present time. */
+static void turb_begin(struct sim *s, int l)
+{
+    if (!s->phys.turb) return;
+    s->phys.force[l] = turb_force_at(s->phys.turb, s->time.t, l);
+    s->phys.driving = s->phys.force[l];
+    s->phys.hydro.drive = &s->phys.driving;
+}
+
+enum err sim_turb_send(struct sim *s, int l)
+{
+    const struct sim_device *d = &s->device;
+    turb_begin(s, l);
+    return s->phys.turb ? turb_send(s->phys.turb, d->dev, d->stream, &s->phys.driving) : OK;
+}
+
+enum err step_drive_gas(struct sim *s, int l, int icount)
+{
+    hydro_drive(&s->mesh, l, s->time.dtnew[l], &s->phys.force[l], s->phys.hydro.smallr);
+    return OK;
+}
+
+enum err drive_gas_dev(struct sim *s, int l, int icount, bool *done)
+{
+    const struct sim_device *d = &s->device;
+    struct turb_force *f = &s->phys.force[l];
+    TRY(turb_send(s->phys.turb, d->dev, d->stream, f));
+    TRY(hydro_dev_drive(d->gas, &s->mesh, l, s->time.dtnew[l], f, s->phys.hydro.smallr));
+    *done = true;
+    return OK;
 }
 
 /* ---- limits ---- */
@@ -99,6 +133,16 @@ static double of_particles(struct sim *s, int l, double *dense)
     return v > 0 ? s->phys.hydro.courant_factor * mesh_dx(&s->mesh, l) / v : HUGE_VAL;
 }
 
+static bool is_driven(const struct sim *s)
+{
+    return s->phys.turb != NULL;
+}
+
+static double of_driving(struct sim *s, int l, double *dense)
+{
+    return turb_interval(s->phys.turb);
+}
+
 static bool has_gas(const struct sim *s)
 {
     return s->mesh.hydro;
@@ -123,6 +167,7 @@ static const struct limit {
               {"free fall", falls, free_fall},
               {"expansion", expands, expansion},
               {"particles", has_particles, of_particles},
+              {"driven turbulence", is_driven, of_driving},
               {"gas", has_gas, of_gas}};
 enum { NLIMITS = sizeof LIMITS / sizeof *LIMITS };
 
@@ -172,6 +217,7 @@ void sim_timestep_begin(struct sim *s, int l)
     BUG_ON(q->level);
     sim_device_energy_end(s);
     q->level = l;
+    if (!q->gas) turb_begin(s, l); /* on a device sim_turb_send has done so */
     find_limits(s, l);
     q->x[q->n] = nown;
     q->x[q->n + 1] = -nown;
