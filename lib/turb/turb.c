@@ -46,15 +46,15 @@ static struct turb_modes list_modes(const struct turb_spectrum *s, int ndim)
 }
 
 /* Acceleration over amplitude, for which the mean square of a component is turb_rms²: of an
- * amplitude it is Δ/(1 − (1 − 1/turb_Ndt)²) times the squares of the weights and of the projection.
- * In one dimension there is no part across k, and comp_frac has no effect. */
+ * amplitude it is Δ/(1 − (1 − 1/turb_Ndt)²) times the squares of the weights and of the projection,
+ * and interpolation in time takes a part 1/(3 turb_Ndt) of it, on average. In one dimension there is no part across k, and comp_frac has no effect. */
 static double norm_of(struct turb *o, const struct param_turb *p)
 {
     struct turb_process *q = o->process;
     if (o->ndim == 1) q->along = q->across = 1;
     const double parts = q->along * q->along + (o->ndim - 1) * q->across * q->across;
     return p->turb_rms / (turb_process_power(q) * sqrt(parts / o->ndim) *
-                          sqrt(q->delta / (1 - q->keep * q->keep)));
+                          sqrt(q->delta / (1 - q->keep * q->keep) * (1 - (1 - q->keep) / 3)));
 }
 
 /* As RAMSES has it: a fit of the rms that its projection leaves, and the process without steps. */
