@@ -392,6 +392,12 @@ AIRY = vary(STENCIL, 'stencil/eta', 'stencil/init_a', 'stencil/amp_a',
 DRIVEN = vary(STENCIL, stencil={'forcing': 'turb', 'dt_fixed': 0.05},
               turb={'turb_t': 0.2, 'turb_ndt': 2})
 
+# ---- driven turbulence
+
+STIRRED = vary(GAS, run={'nstepmax': 2}, amr={'levelmax': 3},
+               turb={'driven_turb': True, 'turb_seed': 3, 'turb_t': 0.1, 'turb_ndt': 3,
+                     'turb_rms': 5.0, 'initial_turb': True, 'initial_turb_vrms': 0.5})
+
 # ---- smoothed particles
 
 SPH = {
@@ -421,6 +427,7 @@ RUNS = {
     'stencil2': (2, STENCIL, None),
     'warm': (1, WARM, None),
     'driven': (1, DRIVEN, None),
+    'stirred': (1, STIRRED, None),
     'airy': (1, AIRY, None),
     'gas': (1, GAS, put('other.txt', '1 -1\n')),
     'dark': (1, DARK, unpack('ic_32')),
@@ -533,6 +540,10 @@ ACTS = {
         turb/turb_seed=5 turb/turb_type=3!2 turb/instant_turb=F turb/comp_frac=0.8
         turb/forcing_power_spectrum=power_law turb/turb_t=0.4 turb/turb_ndt=1 turb/turb_rms=2
         turb/turb_min_rho=1.05""",
+    'stirred': """
+        turb/driven_turb=F turb/turb_rule=ramses turb/turb_evolving=F turb/turb_exact_rms=T
+        turb/initial_turb=F turb/initial_turb_vrms=0.3 turb/initial_turb_spectrum=parabolic
+        turb/initial_turb_comp_frac=1""",
     'gas': """
         run/pic=T!0 run/poisson=T run/ndim=2 run/ndim=4!2 run/sink=T!2
         run/use_neutrino=T!2 run/unbind=T!2 run/verbose=T run/tracer=T
@@ -553,7 +564,7 @@ ACTS = {
         refine/err_grad_u=0.02 refine/floor_d=10 refine/interpol_var=1 refine/interpol_type=0
         refine/r_refine=0.2,0.2 units/units_density=1e-24 units/units_time=1e13
         units/units_length=1e20
-        physics/cooling=T physics/nothing=T physics/metal=T physics/isothermal=T physics/t_star=1
+        turb/turb=T physics/cooling=T physics/nothing=T physics/metal=T physics/isothermal=T physics/t_star=1
         physics/eps_star=1 cooling/barotropic_eos=T boundary/nboundary=1!2""",
     'solver': """
         refine/floor_p=10 hydro/niter_riemann=1 hydro/slope_theta=1.1 hydro/beta_fix=0.1

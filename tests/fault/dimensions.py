@@ -80,7 +80,6 @@ WRONG = [  # error, (namelist, options, settings), pattern of the message
     ('an unknown solver', build('SOLVER=euler'), 'SOLVER=euler'),
     ('non-thermal energies', build('NDIM=1 NENER=2'), 'NENER=2'),
     ('radiation', build('NDIM=2 RT=1 NGROUPS=3 NIONS=3'), 'RT=1'),
-    ('turbulence', build('NDIM=3 USE_TURB=1'), 'USE_TURB=1'),
     ('a patch', build('NDIM=2 PATCH=../patch/here'), 'PATCH=../patch/here.*-r'),
     ('bytes of a real', build('NPRE=16'), 'NPRE=16'),
     ('too many variables', build('NDIM=1 NVAR=6 NPSCAL=2'), 'NVAR=6 contradicts'),
