@@ -564,7 +564,8 @@ ACTS = {
         refine/err_grad_u=0.02 refine/floor_d=10 refine/interpol_var=1 refine/interpol_type=0
         refine/r_refine=0.2,0.2 units/units_density=1e-24 units/units_time=1e13
         units/units_length=1e20
-        turb/turb=T physics/cooling=T physics/nothing=T physics/metal=T physics/isothermal=T physics/t_star=1
+        turb/turb=T
+        physics/cooling=T physics/nothing=T physics/metal=T physics/isothermal=T physics/t_star=1
         physics/eps_star=1 cooling/barotropic_eos=T boundary/nboundary=1!2""",
     'solver': """
         refine/floor_p=10 hydro/niter_riemann=1 hydro/slope_theta=1.1 hydro/beta_fix=0.1

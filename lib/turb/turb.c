@@ -47,7 +47,8 @@ static struct turb_modes list_modes(const struct turb_spectrum *s, int ndim)
 
 /* Acceleration over amplitude, for which the mean square of a component is turb_rms²: of an
  * amplitude it is Δ/(1 − (1 − 1/turb_Ndt)²) times the squares of the weights and of the projection,
- * and interpolation in time takes a part 1/(3 turb_Ndt) of it, on average. In one dimension there is no part across k, and comp_frac has no effect. */
+ * and interpolation in time takes a part 1/(3 turb_Ndt) of it, on average. In one dimension there
+ * is no part across k, and comp_frac has no effect. */
 static double norm_of(struct turb *o, const struct param_turb *p)
 {
     struct turb_process *q = o->process;
@@ -158,6 +159,12 @@ void turb_free(struct turb **out)
     turb_fft_free(&o->fft);
     for (int i = 0; i < TURB_RING; i++) turb_lattice_free(&o->slot[i].lattice);
     FREE(*out);
+}
+
+size_t turb_lattice_bytes(const struct turb *o)
+{
+    const size_t one = sizeof(double[4]) * (size_t)turb_lattice_nodes(o->ndim);
+    return (o->is_static ? 1 : TURB_RING) * one;
 }
 
 double turb_interval(const struct turb *o)

@@ -22,7 +22,8 @@ MUST_USE enum err turb_new(const struct params *p, uint64_t seed, double t, stru
 MUST_USE enum err turb_new_initial(const struct params *p, uint64_t seed, double t,
                                    struct turb **out);
 void turb_free(struct turb **o);
-double turb_interval(const struct turb *o); /* Δ, which limits the time step */
+size_t turb_lattice_bytes(const struct turb *o); /* of all lattices that a run holds */
+double turb_interval(const struct turb *o);      /* Δ, which limits the time step */
 /* The force at time t on cells of a level. It stays valid until the time is two intervals later. */
 struct turb_force turb_force_at(struct turb *o, double t, int level);
 /* Root mean square of the acceleration at time t over nodes and components. */

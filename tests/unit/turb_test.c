@@ -1,8 +1,8 @@
 /* turb_test: the fields of driven turbulence. Each is free of divergence or of curls as comp_frac
  * has it, has no mean, and amplitudes in the shells of its spectrum alone; its rms and its
  * correlation in time are those of the parameters; it has the same bits in a run that resumes.
- * Octs get what a cell alone gets, bit for bit, and that is trilinear interpolation. RAMSES's process
- * has the amplitudes and the generator of a run of RAMSES (32^3 cells, seed 12345).
+ * Octs get what a cell alone gets, bit for bit, and that is trilinear interpolation. RAMSES's
+ * process has the amplitudes and the generator of a run of RAMSES (32^3 cells, seed 12345).
  *
  * Catches: a projection without signs, a mode without its conjugate, an axis exchanged in a
  * transform, weights of the two times exchanged, a node beyond the last one, a process that depends
@@ -87,8 +87,8 @@ static struct spectrum transform(const struct turb_force *force, double low, dou
         fft_begin(f[d]);
         for (int i = 0; i < N * N * N; i++) {
             const int x[3] = {i % N, i / N % N, i / (N * N)};
-            f[d]->r[((size_t)x[2] * N + (size_t)x[1]) * f[d]->pitch + (size_t)x[0]] =
-                node(force, x, d);
+            f[d]->r[((size_t)x[2] * N + (size_t)x[1]) * f[d]->pitch + (size_t)x[0]] = node(force, x,
+                                                                                           d);
         }
         fft_forward(f[d]);
     }
@@ -209,8 +209,10 @@ static void test_cells(void)
             turb_oct(&f, (okey)i, oct);
             for (int c = 0; c < 8; c++) {
                 turb_acceleration(&f, (okey)i, c, a);
-                if (i % 64 == 0 || i == octs - 1) trilinear(&f, l, (okey)i, c, b);
-                else memcpy(b, a, sizeof b);
+                if (i % 64 == 0 || i == octs - 1)
+                    trilinear(&f, l, (okey)i, c, b);
+                else
+                    memcpy(b, a, sizeof b);
                 for (int d = 0; d < 3; d++) {
                     differ += a[d] != oct[d][c];
                     worst = fmax(worst, fabs(a[d] - b[d]));
@@ -257,27 +259,26 @@ static void test_resume(void)
 static const struct known {
     int k[3];
     double a[3][2];
-} KNOWN[] = {
-    {{1, 1, 0},
-     {{-0.017758193758237818, -0.0062602249612130137},
-      {0.058754321259685757, 0.020045226883314164},
-      {-0.088370437240501448, 0.037653825979904292}}},
-    {{63, 1, 1},
-     {{-0.097418217220581707, -0.041683828813610373},
-      {0.13195640621636187, 0.027405346766405523},
-      {0.036891980103179081, -0.042169088343919935}}},
-    {{0, 2, 62},
-     {{0.05910075399869115, 0.075204841861954558},
-      {-0.036693259174689581, 0.04166247974603448},
-      {0.015364824949432821, -0.023467289958756753}}},
-    {{2, 63, 0},
-     {{0.072214695282733582, 0.1690805570007386},
-      {-0.27360842213391601, -0.20272295910160609},
-      {-0.16320892947202087, -0.085972155193166241}}},
-    {{1, 62, 63},
-     {{-0.021511691132405468, 0.19477193483223809},
-      {0.07688491558751781, -0.10580281628526994},
-      {-0.12754901008122027, -0.063784149249254768}}}};
+} KNOWN[] = {{{1, 1, 0},
+              {{-0.017758193758237818, -0.0062602249612130137},
+               {0.058754321259685757, 0.020045226883314164},
+               {-0.088370437240501448, 0.037653825979904292}}},
+             {{63, 1, 1},
+              {{-0.097418217220581707, -0.041683828813610373},
+               {0.13195640621636187, 0.027405346766405523},
+               {0.036891980103179081, -0.042169088343919935}}},
+             {{0, 2, 62},
+              {{0.05910075399869115, 0.075204841861954558},
+               {-0.036693259174689581, 0.04166247974603448},
+               {0.015364824949432821, -0.023467289958756753}}},
+             {{2, 63, 0},
+              {{0.072214695282733582, 0.1690805570007386},
+               {-0.27360842213391601, -0.20272295910160609},
+               {-0.16320892947202087, -0.085972155193166241}}},
+             {{1, 62, 63},
+              {{-0.021511691132405468, 0.19477193483223809},
+               {0.07688491558751781, -0.10580281628526994},
+               {-0.12754901008122027, -0.063784149249254768}}}};
 
 /* Intervals as a run of RAMSES had them, and its amplitudes; the files have the state. */
 static void test_ramses(void)
@@ -292,9 +293,8 @@ static void test_ramses(void)
     for (int i = 0; i < 6; i++) t += interval, turb_force_at(o, t, 5);
     struct turb_files f = {0}, g = {0};
     turb_store(o, t, &f);
-    CHECK(strstr(f.at[TURB_TEXT],
-                 " -7360316496108973533 8250320223521864224 3000677787840416539 "
-                 "163212286506266301"),
+    CHECK(strstr(f.at[TURB_TEXT], " -7360316496108973533 8250320223521864224 3000677787840416539 "
+                                  "163212286506266301"),
           "%s", f.at[TURB_TEXT]);
     for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++) {
         const int *k = KNOWN[i].k;
