@@ -180,6 +180,52 @@ PTAH_HD struct hydro_flux hydro_face_solve(enum riemann rs, struct hydro_state L
     return none;
 }
 
+/* ---- faces of gas with non-thermal energies (energies.c) ---- */
+
+/* The gas with the index stiff/p, where stiff = γP + Σ γ_i P_i and p is the total pressure. */
+PTAH_HD struct hydro_gas hydro_gas_mean(struct hydro_gas g, double stiff, double p)
+{
+    const double index = p > 0.0 ? stiff / p : g.gamma;
+    g.gamma = index;
+    g.gm1 = gas_gm1(index);
+    g.entho = 1.0 / g.gm1;
+    g.gamma6 = (index + 1.0) / (2.0 * index);
+    g.inv_gamma = 1.0 / index;
+    return g;
+}
+
+PTAH_HD struct hydro_flux hydro_exact_alone(struct hydro_state L, struct hydro_state R,
+                                            struct hydro_gas g)
+{
+    double p = hydro_exact_guess(L, R, g), change = 1.0;
+    for (int it = 0; it < g.niter && change > 1e-6; it++)
+        p = hydro_exact_newton(L, R, g, p, &change);
+    return hydro_exact_flux(L, R, g, p);
+}
+
+/* Flux through a face of gas with the total pressure in L and R; sl, sr: γP + Σ γ_i P_i. */
+PTAH_HD struct hydro_flux hydro_mixed_solve(enum riemann rs, struct hydro_state L,
+                                            struct hydro_state R, struct hydro_gas g, double sl,
+                                            double sr)
+{
+    const double cl2 = sl / hydro_max(L.r, g.smallr), cr2 = sr / hydro_max(R.r, g.smallr);
+    const double c2 = hydro_max(hydro_max(cl2, cr2), g.smallc2);
+    switch (rs) {
+    case RIEMANN_HLL:
+        return hydro_hll_flux(L, R, g, sqrt(cl2), sqrt(cr2));
+    case RIEMANN_HLLC:
+        return hydro_hllc_flux(L, R, g, hydro_hllc_contact(L, R, g, sqrt(c2)));
+    case RIEMANN_EXACT:
+        return hydro_exact_alone(L, R, g);
+    case RIEMANN_ACOUSTIC:
+        return hydro_riemann_acoustic(L, R, g);
+    case RIEMANN_LLF:
+    case RIEMANN_COUNT:
+        break;
+    }
+    return hydro_llf_flux(L, R, g, sqrt(cl2), sqrt(cr2));
+}
+
 /* ---- the new state of a cell ---- */
 
 /* Half a gravity kick with the old density, at constant internal energy, of a cell of new density
@@ -226,6 +272,15 @@ PTAH_HD double hydro_scalar_factor(double r0, double r1, double smallr)
     return 0.0;
 }
 
+/* ---- non-thermal energies ---- */
+
+/* Change of a non-thermal energy e per volume by compression over a step, with the divergence of the
+ * old velocities. */
+PTAH_HD double hydro_energy_pdv(double e, double gamma, double div, double dt)
+{
+    return -gas_gm1(gamma) * e * div * dt;
+}
+
 /* ---- pressure_fix ---- */
 
 /* New auxiliary internal energy from the old state: fluxes, and −P dV with the old velocities. */
@@ -256,6 +311,7 @@ PTAH_HD double hydro_energy_choose(double r, double mx, double my, double mz, do
 struct gas_signal {
     struct hydro_gas gas;
     double dx, courant;
+    struct gas_energies energy;
 };
 
 PTAH_HD double gas_signal_speed(const void *ctx, const struct level *lv, lidx i, int c)
@@ -264,6 +320,16 @@ PTAH_HD double gas_signal_speed(const void *ctx, const struct level *lv, lidx i,
     return hydro_cell_speed(lv->fld[FLD_U][i][c], lv->fld[FLD_U + 1][i][c],
                             lv->fld[FLD_U + 2][i][c], lv->fld[FLD_U + 3][i][c],
                             lv->fld[FLD_U + GAS_ENERGY][i][c], s->gas);
+}
+
+/* The same with non-thermal energies. */
+PTAH_HD double gas_signal_mixed(const void *ctx, const struct level *lv, lidx i, int c)
+{
+    const struct gas_signal *s = (const struct gas_signal *)ctx;
+    return hydro_mixed_speed(lv->fld[FLD_U][i][c], lv->fld[FLD_U + 1][i][c],
+                             lv->fld[FLD_U + 2][i][c], lv->fld[FLD_U + 3][i][c],
+                             lv->fld[FLD_U + GAS_ENERGY][i][c] - gas_cell_energies(lv, i, c),
+                             gas_cell_stiffness(lv, i, c, &s->energy), s->gas);
 }
 
 /* Sum of the magnitudes of the acceleration along the axes, which shortens a step. */
@@ -278,6 +344,12 @@ PTAH_HD double gas_signal_step(const void *ctx, const struct level *lv, lidx i, 
     return -hydro_speed_dt(gas_signal_speed(s, lv, i, c), gas_pull(lv, i, c), s->dx, s->courant);
 }
 
+PTAH_HD double gas_signal_mixed_step(const void *ctx, const struct level *lv, lidx i, int c)
+{
+    const struct gas_signal *s = (const struct gas_signal *)ctx;
+    return -hydro_speed_dt(gas_signal_mixed(s, lv, i, c), gas_pull(lv, i, c), s->dx, s->courant);
+}
+
 /* ---- sums over an oct ---- */
 
 /* Sum of eight values, by halves. */
@@ -286,7 +358,8 @@ PTAH_HD double hydro_sum8(const double x[8])
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 
-/* Mass, energy, internal energy and momentum of the leaf cells of an oct. */
+/* Mass, energy, internal energy and momentum of the leaf cells of an oct; non-thermal energies are
+ * not internal. */
 PTAH_HD void hydro_oct_totals(const struct level *lv, lidx i, double vol, double smallr,
                               double sum[6])
 {
@@ -305,6 +378,8 @@ PTAH_HD void hydro_oct_totals(const struct level *lv, lidx i, double vol, double
         }
         sum[3 + k] = hydro_sum8(x);
     }
+    for (int k = 0; k < lv->nener; k++)
+        for (int c = 0; c < 8; c++) eint[c] -= lv->fld[FLD_U + GAS_SCALARS + k][i][c];
     for (int c = 0; c < 8; c++) x[c] = child[c] < 0 ? r[c] * vol : 0.0;
     sum[0] = hydro_sum8(x);
     for (int c = 0; c < 8; c++) x[c] = child[c] < 0 ? e[c] * vol : 0.0;

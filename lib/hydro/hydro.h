@@ -28,6 +28,7 @@ struct hydro_par {
     struct patch_scratch *scratch;
     const struct patch_flow *flow; /* lent: receives mass fluxes of steps; NULL: nothing does */
     struct gas_vars vars;
+    struct gas_energies energy; /* non-thermal energies (hydro/energies.h) */
     double gamma, smallr, smallc, courant_factor;
     enum riemann riemann;
     int niter_riemann;
@@ -41,10 +42,11 @@ struct hydro_par {
     int interpol_var, interpol_type;
     enum bound_type bound[6]; /* boundary conditions −x,+x,−y,+y,−z,+z */
     bool no_inflow;           /* whether BOUND_OUTFLOW prevents inflow */
-    /* primitive state (rho, v, P, scalars) of imposed boundaries */
+    /* primitive state (rho, v, P, non-thermal pressures, scalars) of imposed boundaries */
     double bound_state[6][NVAR_MAX];
     /* refinement thresholds and floors; -1: off */
     double err_grad_d, err_grad_p, err_grad_u, floor_d, floor_p, floor_u;
+    double err_grad_energy[GAS_ENERGIES], floor_energy[GAS_ENERGIES];
 };
 
 /* Riemann solver of this name (hydro_params/riemann), or RIEMANN_COUNT. */
@@ -101,5 +103,7 @@ void hydro_restrict(struct mesh *m, int l, const struct hydro_par *p);
  * struct hydro_par*. */
 void hydro_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8], void *ctx);
 
+/* Whether a criterion by gradients is on. */
+bool hydro_flags(const struct hydro_par *p);
 /* Gradient criteria (docs/method/step.md): sets ok[i][c] |= 1 for own octs of level l. */
 void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned char (*ok)[8]);

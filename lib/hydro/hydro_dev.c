@@ -181,7 +181,7 @@ enum err hydro_dev_steep(struct hydro_dev *h, struct mesh *m, int l, const struc
     const lidx nown = m->lev[l].nown;
     if (nown == 0) return OK;
     memset(bits, 0, (size_t)nown);
-    if (p->err_grad_d < 0.0 && p->err_grad_p < 0.0 && p->err_grad_u < 0.0) return OK;
+    if (!hydro_flags(p)) return OK;
     for (int k = l > 2 ? l - 2 : 1; k <= l; k++)
         TRY(mirror_need(h->mirror, m, k, FLD_U, m->nvar, LOCATION_DEVICE));
     mirror_send(h->mirror, m);

@@ -105,9 +105,19 @@ INLINE double signal_in(int ndim, const struct gas_law *g, const struct patch_ro
     return patch_rows_max(r, cells, max, &x, gas_signal_speed, speeds_are_below);
 }
 
+/* With non-thermal energies, without a screen. */
+static double signal_mixed(const struct gas_law *g, const struct patch_rows *r, double max)
+{
+    const int cells = g->gas.ndim < 3 ? 4 : 8;
+    struct gas_signal s = gas_signal_of(g, r->dx);
+    if (g->gravity) return patch_rows_max(r, cells, max, &s, gas_signal_mixed_step, NULL);
+    return patch_rows_max(r, cells, max, &s, gas_signal_mixed, NULL);
+}
+
 double gas_signal(const struct law *law, const struct patch_rows *r, double max)
 {
     const struct gas_law *g = (const struct gas_law *)law;
+    if (g->par->energy.n > 0) return signal_mixed(g, r, max);
     if (g->gas.ndim > 2) return signal_in(3, g, r, max);
     return g->gas.ndim > 1 ? signal_in(2, g, r, max) : signal_in(1, g, r, max);
 }
@@ -148,8 +158,11 @@ static inline double total_of(const struct of_oct *o, vec4 lower, vec4 upper)
 static inline vec4 internal_of(const struct level *lv, lidx i, int h, double smallr)
 {
     vec4 r = vec4_max(load_half(lv, FLD_U, i, h), (vec4){0} + smallr);
-    return gas_internal4(load_half(lv, FLD_U + GAS_ENERGY, i, h), r, load_half(lv, FLD_U + 1, i, h),
-                         load_half(lv, FLD_U + 2, i, h), load_half(lv, FLD_U + 3, i, h));
+    vec4 e = gas_internal4(load_half(lv, FLD_U + GAS_ENERGY, i, h), r,
+                           load_half(lv, FLD_U + 1, i, h), load_half(lv, FLD_U + 2, i, h),
+                           load_half(lv, FLD_U + 3, i, h));
+    for (int k = 0; k < lv->nener; k++) e -= load_half(lv, FLD_U + GAS_SCALARS + k, i, h);
+    return e;
 }
 
 /* Totals by vectors with the same operations as hydro_oct_totals. Without finer octs all cells are

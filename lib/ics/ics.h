@@ -11,6 +11,7 @@
 
 struct ics_gas {
     int nvar; /* number of variables: GAS_SCALARS and passive scalars */
+    struct gas_energies energy;
     double gamma, smallr, smallc;
     double initial[NVAR_MAX]; /* values per mass of scalars without a file (cosmology) */
     bool magnetic;            /* the mesh has a magnetic field */
@@ -27,7 +28,9 @@ struct ics_region {
     double center[3], length[3], exponent; /* x_center.., length_x.., exp_region */
     double d, v[3], p;                     /* d_region, u_region.., p_region */
     double b[3]; /* A_region..: magnetic field / sqrt(4 pi) of square regions, with mesh.magnetic */
-    double var[NVAR_MAX]; /* var_region: passive scalars, [0..nvar-GAS_SCALARS-1] */
+    /* prad_region, then var_region: non-thermal pressures and passive scalars,
+     * [0..nvar-GAS_SCALARS-1] */
+    double var[NVAR_MAX];
 };
 
 /* Sets U, and the magnetic field, of all octs of level l, ghosts included. Square regions replace

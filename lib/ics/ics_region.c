@@ -76,6 +76,7 @@ static bool square_holds(const struct ics_region *r, const double x[3]);
 static void region_apply(const struct ics_region *r, const double x[3], const struct regions *all,
                          double *q)
 {
+    double point = 0; /* factor of what a point region adds per volume */
     if (r->shape == ICS_SQUARE) {
         if (!square_holds(r, x)) return;
         q[0] = r->d;
@@ -87,8 +88,12 @@ static void region_apply(const struct ics_region *r, const double x[3], const st
         q[0] += r->d * w / vol;
         for (int d = 0; d < 3; d++) q[1 + d] += r->v[d] * w;
         q[GAS_PRESSURE] += r->p * w / vol;
+        point = w / vol;
     }
-    for (int v = GAS_SCALARS; v < all->gas->nvar; v++) q[v] = r->var[v - GAS_SCALARS];
+    const int passive = GAS_SCALARS + all->gas->energy.n;
+    for (int v = GAS_SCALARS; v < passive; v++)
+        q[v] = r->shape == ICS_SQUARE ? r->var[v - GAS_SCALARS] : q[v] + point * r->var[v - GAS_SCALARS];
+    for (int v = passive; v < all->gas->nvar; v++) q[v] = r->var[v - GAS_SCALARS];
 }
 
 /* ---- magnetic field ---- */
@@ -189,4 +194,8 @@ static void to_conserved(const struct ics_gas *g, const double *q, double *u)
     for (int v = 1; v < g->nvar; v++) u[v] = q[0] * q[v];
     u[0] = q[0];
     u[GAS_ENERGY] = kinetic + gas_internal_of(q[GAS_PRESSURE], g->gamma);
+    for (int k = 0; k < g->energy.n; k++) {
+        u[GAS_SCALARS + k] = gas_internal_of(q[GAS_SCALARS + k], g->energy.gamma[k]);
+        u[GAS_ENERGY] += u[GAS_SCALARS + k];
+    }
 }

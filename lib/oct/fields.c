@@ -236,12 +236,13 @@ int fields_faces(field_set set, int nvar)
     return set & SET_MAGNETIC ? nvar : -1; /* the first row in the files of the gas */
 }
 
-int fields_column(field_set set, int nvar, int v)
+int fields_column(field_set set, struct gas_order g, int v)
 {
-    enum { FACES = 6, FIRST = GAS_PRESSURE };
-    const int face = v - nvar;
-    if (!(set & SET_MAGNETIC) || v < FIRST || face >= FACES) return v;
-    return v < nvar ? v + FACES : FIRST + (face & 1) * (FACES / 2) + face / 2;
+    const int faces = set & SET_MAGNETIC ? 6 : 0, face = v - g.nvar, first = g.pressure;
+    if (v < first || face >= faces) return v;
+    if (face >= 0) return first + (face & 1) * (faces / 2) + face / 2;
+    if (v == first) return v + faces + g.nener;
+    return v <= first + g.nener ? v - 1 + faces : v + faces;
 }
 
 field_set field_beside_gas(const char *name)

@@ -108,8 +108,13 @@ int field_stored(field_set set, int nvar, int v, int ndim);
 /* The number of the first of six values of the magnetic field among these; −1: there is none. */
 int fields_faces(field_set set, int nvar);
 /* Column of value v in RAMSES's files of the gas, where the field of lower faces, then that of
- * upper faces comes before the pressure; nvar: variables of the gas that these files have. */
-int fields_column(field_set set, int nvar, int v);
+ * upper faces, then non-thermal pressures come before the pressure. */
+struct gas_order {
+    int nvar;     /* variables of the gas that these files have */
+    int pressure; /* number of the pressure among these */
+    int nener;    /* number of non-thermal pressures, which follow it */
+};
+int fields_column(field_set set, struct gas_order g, int v);
 /* The row of the field of this name that is in files of the gas, but not one of its variables; 0:
  * none. */
 field_set field_beside_gas(const char *name);

@@ -42,6 +42,11 @@ void mesh_set_magnetic(struct mesh *m, bool magnetic)
     m->magnetic = magnetic && m->hydro;
 }
 
+void mesh_set_energies(struct mesh *m, int n)
+{
+    for (int l = 0; l < LEVEL_MAX + 2; l++) m->lev[l].nener = n;
+}
+
 struct mesh_bytes mesh_bytes(int nvar, bool gravity, bool magnetic)
 {
     const struct level *lv = NULL;
@@ -116,6 +121,7 @@ void mesh_empty(struct mesh *m)
               was.bounded);
     mesh_set_ndim(m, was.ndim);
     mesh_set_magnetic(m, was.magnetic);
+    mesh_set_energies(m, was.lev[0].nener);
 }
 
 int64_t mesh_own_octs(const struct mesh *m)

@@ -74,6 +74,7 @@ struct level {
     /* Change counters of the list of octs and of the links (oct/mirror.h, grav/cached.h); lists of
      * a level change on all ranks together. */
     uint64_t octs, links;
+    int nener; /* number of non-thermal energies of the gas (struct gas_energies) */
     okey *key; /* [noct] Morton keys */
     /* [noct] oct of level+1 in each cell, -1: leaf (or, in outer ghosts, absent on this rank) */
     lidx (*child)[8];
@@ -205,6 +206,8 @@ void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro,
 void mesh_set_ndim(struct mesh *m, int ndim);
 /* An empty mesh becomes one whose gas has a magnetic field, or none. */
 void mesh_set_magnetic(struct mesh *m, bool magnetic);
+/* An empty mesh becomes one whose gas has n non-thermal energies. */
+void mesh_set_energies(struct mesh *m, int n);
 void mesh_flag_all(struct mesh *m, int l); /* all cells are to be split */
 void mesh_fini(struct mesh *m);
 /* Frees all octs: the mesh is as after mesh_init. */

@@ -199,10 +199,11 @@ static const char **file_names(const struct ckpt_out *o, const struct gas_vars *
 {
     const int velocities = gas_velocities(o->h->ndim, o->h->magnetic),
               nvar = gas_count_in_file(velocities, o->h->nvar);
+    const struct gas_order order = {nvar, velocities + 1, o->h->energy.n};
     int n = 0;
     for (int v = 0; v < g->n; v++)
         if (gas_in_file(velocities, v) >= 0)
-            names[fields_column(o->fields, nvar, n++)] = g->name[v];
+            names[fields_column(o->fields, order, n++)] = g->name[v];
     names[n] = NULL;
     return names;
 }

@@ -25,6 +25,13 @@ static bool has_regions(const struct params *p, const char *type)
     return any && p->run.hydro && !is_grafic(p);
 }
 
+static bool wants_energies(const struct params *p)
+{
+    bool any = false;
+    for (int k = 0; k < p->run.nener; k++) any |= p->refine.err_grad_prad[k] >= 0;
+    return p->run.hydro && any;
+}
+
 static bool has_bound(const struct params *p, int type)
 {
     bool any = false;
@@ -111,7 +118,8 @@ static bool has_ellipsoid(const struct params *p)
 static bool has_criterion(const struct params *p)
 {
     const struct param_refine *r = &p->refine;
-    bool any = p->run.hydro && (r->err_grad_d >= 0 || r->err_grad_p >= 0 || r->err_grad_u >= 0);
+    bool any = wants_energies(p);
+    any |= p->run.hydro && (r->err_grad_d >= 0 || r->err_grad_p >= 0 || r->err_grad_u >= 0);
     any |= p->run.hydro && /* a resuming run has mhd from its checkpoint */
            (r->err_grad_a >= 0 || r->err_grad_b >= 0 || r->err_grad_c >= 0 || r->err_grad_b2 >= 0);
     for (int l = p->amr.levelmin; l < p->amr.levelmax && p->run.hydro && p->run.poisson; l++)

@@ -26,6 +26,7 @@ enum {
     PARAM_OUTPUTS = 1000,           /* output times */
     PARAM_GAS = 5,                  /* variables of a gas without passive scalars */
     PARAM_SCALARS = 64 - PARAM_GAS, /* passive scalars: at most 64 conserved variables in total */
+    PARAM_ENERGIES = 8,             /* non-thermal energies of a gas, GAS_ENERGIES (oct/gas.h) */
     PARAM_PHOTONS = 16,             /* photon groups of RAMSES-RT */
     PARAM_FFT_LEVEL = 6, /* default lowest level that Fourier transforms solve without use_fftw */
 #ifdef PTAH_MORTON128

@@ -71,7 +71,9 @@ static int raw_first(const struct table *t)
 /* Where value k of a cell is in its file. */
 static int column_of(const struct table *t, int k)
 {
-    return t->x ? fields_column(t->b->w->o.fields, raw_first(t), k) : k;
+    const struct ckpt_head *h = t->b->w->o.h;
+    const struct gas_order order = {raw_first(t), velocities(h) + 1, h->energy.n};
+    return t->x ? fields_column(t->b->w->o.fields, order, k) : k;
 }
 
 /* The value of column k, from raw_first on: vectors have fewer components in files. */
@@ -118,7 +120,7 @@ static void hydro_tile(const struct table *t, int part, const struct ramses_line
         }
         const double *with = u[GAS_ENERGY];
         if (b) gas_leave_field(n, b, with, energy), u[GAS_ENERGY] = energy;
-        gas_primitive(h->nvar, h->gamma, h->smallr, n, u, prim);
+        gas_primitive(&(struct gas_equation){h->nvar, h->gamma, h->smallr, &h->energy}, n, u, prim);
         u[GAS_ENERGY] = with;
         if (rule) hydro_beyond(h, rule, n, prim);
         if (own)

@@ -139,7 +139,7 @@ static void order_rows(struct walk *w)
     int nh = source_hydro(w->r->s), nf = nh + w->r->s->ngrav, ncell = w->shape.ncell;
     for (int f = 0; f < nf; f++)
         for (int c = 0; c < ncell; c++) {
-            int k = f < nh ? c * nh + fields_column(w->r->s->fields, w->r->s->nhydro, f)
+            int k = f < nh ? c * nh + fields_column(w->r->s->fields, source_order(w->r->s), f)
                            : ncell * nh + c * (nf - nh) + f - nh;
             w->row[k] = w->values_store + (8 * f + c) * CKPT_PITCH;
         }

@@ -33,6 +33,7 @@ struct sim;
 
 _Static_assert((int)PARAM_LEVEL_LIMIT == (int)OKEY_LEVELS,
                "the parameter table's limit is that of the keys");
+_Static_assert((int)PARAM_ENERGIES == (int)GAS_ENERGIES, "parameters of all energies");
 _Static_assert((int)PARAM_GAS == (int)GAS_SCALARS && PARAM_GAS + PARAM_SCALARS == NVAR_MAX,
                "the parameter table counts the variables of the gas as oct/gas.h does");
 

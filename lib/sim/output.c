@@ -134,6 +134,7 @@ void sim_head(const struct sim *s, struct ckpt_head *h)
                             .cosmo = s->phys.cosmo != NULL,
                             .nvar = s->mesh.nvar,
                             .gamma = s->phys.hydro.gamma,
+                            .energy = s->phys.hydro.energy,
                             .smallr = s->phys.hydro.smallr,
                             .boxlen = s->mesh.boxlen,
                             .noutput = s->run.out.noutput,

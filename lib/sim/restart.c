@@ -45,6 +45,7 @@ enum err sim_restart_open(struct sim *s)
     if (!path) return OK;
     s->run.restart.number = -1;
     TRY(source_open_state(path, p->hydro.gamma, p->hydro.smallr, &s->run.restart.from));
+    source_set_energies(s->run.restart.from, p->hydro.gamma_rad);
     return sim_restart_from(s, s->run.restart.from->path, s->run.restart.from->number);
 }
 
@@ -310,6 +311,7 @@ static enum err read_model(const struct sim *s, struct params *was)
     if (s->par->hydro.npassive < 0) was->hydro.npassive = -1; /* as many as there are */
     was->run.ndim = h->ndim;
     was->run.mhd = h->magnetic;
+    was->run.nener = param_given(s->par, "run", "nener") ? h->energy.n : s->par->run.nener;
     was->run.cosmo = h->cosmo;
     was->run.hydro = h->hydro;
     was->run.pic = h->particles;

@@ -120,8 +120,11 @@ static enum err setup_boundaries(struct sim *s, bool bounded[6])
         memcpy(h->bound_state[f], state, sizeof state);
         const double field[3] = {b->a_bound[i], b->b_bound[i], b->c_bound[i]};
         memcpy(s->phys.mhd.bound_b[f], field, sizeof field);
-        for (int k = GAS_SCALARS; k < h->nvar; k++)
-            h->bound_state[f][k] = b->var_bound[i][k - GAS_SCALARS];
+        const int passive = GAS_SCALARS + h->energy.n;
+        for (int k = GAS_SCALARS; k < passive; k++)
+            h->bound_state[f][k] = b->prad_bound[i][k - GAS_SCALARS];
+        for (int k = passive; k < h->nvar; k++)
+            h->bound_state[f][k] = b->var_bound[i][k - passive];
     }
     for (int d = 0; d < s->par->run.ndim; d++)
         if (bounded[2 * d] != bounded[2 * d + 1])
@@ -132,10 +135,20 @@ static enum err setup_boundaries(struct sim *s, bool bounded[6])
     return check_squares(b, s->par->run.ndim, bounded);
 }
 
+/* Number of non-thermal energies: as requested, or as the checkpoint has them. */
+static int count_energies(const struct sim *s)
+{
+    const struct source *from = s->run.restart.from;
+    const struct gas_vars *gas = from ? from->head.gas : NULL;
+    if (gas && !param_given(s->par, "run", "nener")) return gas_vars_energies(gas);
+    return s->par->run.nener;
+}
+
 /* Number of passive scalars: as requested, or as the namelist, the table of yields and the initial
  * conditions imply. */
 static int count_scalars(const struct params *p, const struct yields *yields)
 {
+    const int nener = 0; /* these are not passive */
     int n = yields_elements(yields);
 #define SCALAR(symbol, name, on, initial) n += (on) ? 1 : 0;
 #include "oct/scalars.def"
@@ -155,7 +168,7 @@ static int count_scalars(const struct params *p, const struct yields *yields)
 
 /* Names the scalars: first those of the physics modules, then the remaining ones as in the
  * checkpoint. */
-static void name_variables(const struct sim *s, int nvar, struct gas_vars *g)
+static void name_variables(const struct sim *s, int nvar, int nener, struct gas_vars *g)
 {
     const struct params *p = s->par;
     const struct gas_vars *from = s->run.restart.from ? s->run.restart.from->head.gas : NULL;
@@ -222,7 +235,9 @@ static enum err setup_hydro(struct sim *s)
     const struct param_refine *r = &s->par->refine;
     enum riemann riemann;
     TRY(setup_riemann(s, &riemann));
-    int nvar = GAS_SCALARS + count_scalars(s->par, s->phys.yields);
+    struct gas_energies energy = {.n = count_energies(s)};
+    memcpy(energy.gamma, p->gamma_rad, sizeof energy.gamma);
+    int nvar = GAS_SCALARS + energy.n + count_scalars(s->par, s->phys.yields);
     if (s->run.restart.from && p->npassive < 0 && s->run.restart.from->head.nvar > nvar)
         nvar = s->run.restart.from->head.nvar;
     if (nvar > NVAR_MAX)
@@ -232,6 +247,7 @@ static enum err setup_hydro(struct sim *s)
     s->phys.hydro = (struct hydro_par){
         .nvar = nvar,
         .scratch = patch_scratch_new(),
+        .energy = energy,
         .gamma = p->gamma,
         .smallr = p->smallr,
         .smallc = p->smallc,
@@ -254,7 +270,9 @@ static enum err setup_hydro(struct sim *s)
         .floor_d = r->floor_d,
         .floor_p = r->floor_p,
         .floor_u = r->floor_u};
-    name_variables(s, nvar, &s->phys.hydro.vars);
+    memcpy(s->phys.hydro.err_grad_energy, r->err_grad_prad, sizeof r->err_grad_prad);
+    memcpy(s->phys.hydro.floor_energy, r->floor_prad, sizeof r->floor_prad);
+    name_variables(s, nvar, energy.n, &s->phys.hydro.vars);
     return OK;
 }
 
@@ -439,6 +457,7 @@ enum err sim_setup(struct sim *s)
               p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
     mesh_set_ndim(&s->mesh, p->run.ndim);
     mesh_set_magnetic(&s->mesh, p->run.mhd);
+    mesh_set_energies(&s->mesh, s->phys.hydro.energy.n);
     const struct movie_kinds has = {p->run.hydro ? &s->phys.hydro.vars : NULL, p->run.ndim,
                                     p->run.mhd};
     return observe_movie(p, &has, &s->run.movie);

@@ -61,8 +61,10 @@ static enum err start_regions(struct start *st)
             r->center[d] = 0, r->length[d] = 1; /* without bounds along missing axes */
             if (!st->s->mesh.magnetic) r->v[d] = 0;
         }
-        for (int k = 0; k < st->s->phys.hydro.nvar - GAS_SCALARS; k++)
-            r->var[k] = p->var_region[i][k];
+        const int nener = st->s->phys.hydro.energy.n;
+        memcpy(r->var, p->prad_region[i], sizeof *r->var * (size_t)nener);
+        for (int k = nener; k < st->s->phys.hydro.nvar - GAS_SCALARS; k++)
+            r->var[k] = p->var_region[i][k - nener];
     }
     return OK;
 }
@@ -400,6 +402,7 @@ static enum err start_read(struct start *st)
     if (st->gadget) TRY(start_snapshot(st));
     TRY(start_regions(st));
     st->gas = (struct ics_gas){.nvar = s->phys.hydro.nvar,
+                               .energy = s->phys.hydro.energy,
                                .magnetic = s->mesh.magnetic,
                                .b_ave = s->par->init.b_ave,
                                .gamma = s->phys.hydro.gamma,

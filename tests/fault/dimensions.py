@@ -78,7 +78,7 @@ WRONG = [  # error, (namelist, options, settings), pattern of the message
     ('a number with letters', build('NDIM=two'), 'NDIM=two'),
     ('relativistic gas', build('NDIM=2 SOLVER=rhd'), 'SOLVER=rhd.*not part of this code yet'),
     ('an unknown solver', build('SOLVER=euler'), 'SOLVER=euler'),
-    ('non-thermal energies', build('NDIM=1 NENER=2'), 'NENER=2'),
+    ('non-thermal energies', build('NDIM=1 NENER=9'), 'NENER=9'),
     ('radiation', build('NDIM=2 RT=1 NGROUPS=3 NIONS=3'), 'RT=1'),
     ('turbulence', build('NDIM=3 USE_TURB=1'), 'USE_TURB=1'),
     ('a patch', build('NDIM=2 PATCH=../patch/here'), 'PATCH=../patch/here.*-r'),

@@ -168,7 +168,6 @@ static void test_param_builds(void)
                   "velana='ponomarenko' /") == OK);
     CHECK(checked("&RUN_PARAMS hydro=T mhd=T / &HYDRO_PARAMS riemann='hlld' riemann2d='hlla' "
                   "slope_type=3 slope_mag_type=1 / &INIT_PARAMS A_region=1. /") == OK);
-    CHECK_FAILS(read_text("&HYDRO_PARAMS gamma_rad=1.3 /"), "NENER > 0");
     int left = 0;
     const char *old = "&HYDRO_PARAMS riemann2d='hlld' /";
     CHECK(param_read_loose(par, old, strlen(old), "t.nml", &left) == OK && left == 0);
