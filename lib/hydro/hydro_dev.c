@@ -32,6 +32,7 @@ const char *hydro_dev_lacks(const struct hydro_par *p)
 {
     if (p->riemann == RIEMANN_EXACT) return "riemann='exact'";
     if (p->difmag > 0.0) return "difmag";
+    if (p->energy.n > 0) return "nener";
     if (p->predictor != PREDICT_MUSCL) return "scheme='plmde'";
     if (hydro_slope_is_line(p->slope_type)) return "slope_type from 4 to 6";
     return NULL;

@@ -30,6 +30,7 @@ const char *mhd_dev_lacks(const struct mhd_par *p)
 {
     if (p->flow != FLOW_NONE) return "scheme='induction'";
     if (p->eta > 0) return "eta_mag";
+    if (p->gas->energy.n > 0) return "nener with mhd=.true.";
     return NULL;
 }
 

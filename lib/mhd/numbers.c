@@ -11,7 +11,7 @@
 struct mhd_signal mhd_signal_of(const struct mhd_law *x, double dx)
 {
     return (struct mhd_signal){x->g, x->gas.gas.ndim, x->par->flow == FLOW_NONE, dx,
-                               x->par->gas->courant_factor};
+                               x->par->gas->courant_factor, x->par->gas->energy};
 }
 
 double mhd_signal(const struct law *law, const struct patch_rows *r, double max)
@@ -19,6 +19,9 @@ double mhd_signal(const struct law *law, const struct patch_rows *r, double max)
     const struct mhd_law *x = (const struct mhd_law *)law;
     struct mhd_signal s = mhd_signal_of(x, r->dx);
     const int cells = s.ndim < 3 ? 4 : 8;
+    if (s.energy.n > 0 && x->gas.gravity)
+        return patch_rows_max(r, cells, max, &s, mhd_signal_mixed_step, NULL);
+    if (s.energy.n > 0) return patch_rows_max(r, cells, max, &s, mhd_signal_mixed, NULL);
     if (x->gas.gravity) return patch_rows_max(r, cells, max, &s, mhd_signal_step, NULL);
     return patch_rows_max(r, cells, max, &s, mhd_signal_speed, NULL);
 }
