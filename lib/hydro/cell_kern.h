@@ -226,6 +226,58 @@ PTAH_HD struct hydro_flux hydro_mixed_solve(enum riemann rs, struct hydro_state 
     return hydro_llf_flux(L, R, g, sqrt(cl2), sqrt(cr2));
 }
 
+/* One side of a face: total pressure, Σ γP, sum of the internal energies per volume, the thermal
+ * one, density. */
+struct hydro_mixed {
+    double p, stiff, e, thermal, r;
+};
+
+/* A side of thermal pressure p alone. floors: whether pressure and density have their floors, as
+ * with all solvers but LLF and HLL, which have them in the sound speed alone. */
+PTAH_HD struct hydro_mixed hydro_mix(int floors, double r, double p, struct hydro_gas g)
+{
+    const double least = hydro_max(r, g.smallr), floored = hydro_max(p, least * g.smallp);
+    struct hydro_mixed m;
+    m.r = floors ? least : r;
+    m.p = floors ? floored : p;
+    m.e = m.thermal = m.p * g.entho;
+    m.stiff = g.gamma * floored;
+    return m;
+}
+
+/* Adds a non-thermal pressure. */
+PTAH_HD struct hydro_mixed hydro_mix_add(struct hydro_mixed m, double p, double gamma)
+{
+    m.p += p;
+    m.stiff += gamma * p;
+    m.e += gas_internal_of(p, gamma);
+    return m;
+}
+
+PTAH_HD int hydro_mix_floors(enum riemann rs)
+{
+    return rs != RIEMANN_LLF && rs != RIEMANN_HLL;
+}
+
+/* Flux of a quantity per volume, l and r on both sides: that per mass goes with the mass. */
+PTAH_HD double hydro_carried(double left, double mass, double l, double rl, double r, double rr)
+{
+    return left * (l / rl) + (mass - left) * (r / rr);
+}
+
+/* Flux through a face; the pressures in L and R are those of the mixtures l and r. */
+PTAH_HD struct hydro_flux hydro_mixed_flux(enum riemann rs, struct hydro_state L,
+                                           struct hydro_state R, struct hydro_gas g,
+                                           struct hydro_mixed l, struct hydro_mixed r)
+{
+    if (rs == RIEMANN_EXACT || rs == RIEMANN_ACOUSTIC)
+        g = hydro_gas_mean(g, l.stiff + r.stiff, l.p + r.p);
+    struct hydro_flux f = hydro_mixed_solve(rs, L, R, g, l.stiff, r.stiff);
+    f.e += hydro_carried(f.left, f.r, l.e - l.p * g.entho, l.r, r.e - r.p * g.entho, r.r);
+    f.eint = hydro_carried(f.left, f.r, l.thermal, l.r, r.thermal, r.r);
+    return f;
+}
+
 /* ---- the new state of a cell ---- */
 
 /* Half a gravity kick with the old density, at constant internal energy, of a cell of new density

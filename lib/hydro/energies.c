@@ -31,43 +31,33 @@ void gas_energies_primitive(struct sweep *s, int k, struct run at, double *restr
     for (int i = 0; i < n; i++) e[i] = u[P * PS + i] - e[i];
 }
 
-/* One side of a vector of faces: total pressure, Σ γP, sum of the internal energies per volume, the
- * thermal one, density. */
+/* One side of a vector of faces: struct hydro_mixed of each. */
 struct mixed {
     double p[LANES], stiff[LANES], e[LANES], thermal[LANES], r[LANES];
 };
 
-/* floors: whether pressure and density have their floors, as with all solvers but LLF and HLL,
- * which have them in the sound speed alone. */
-INLINE void mix(bool floors, const struct gas_energies *more, struct hydro_gas g,
-                const double *restrict q, struct mixed *restrict o)
+INLINE struct hydro_mixed mixed_at(const struct mixed *m, int i)
 {
-#pragma omp simd simdlen(LANES)
-    for (int i = 0; i < LANES; i++) {
-        const double r = hydro_max(q[i], g.smallr), p = hydro_max(q[P * PS + i], r * g.smallp);
-        o->r[i] = floors ? r : q[i];
-        o->p[i] = floors ? p : q[P * PS + i];
-        o->thermal[i] = o->e[i] = o->p[i] * g.entho;
-        o->stiff[i] = g.gamma * p;
-    }
-    for (int k = 0; k < more->n; k++) {
-        const double *restrict of = q + (FIRST + k) * PS;
-        const double gamma = more->gamma[k], entho = 1.0 / gas_gm1(gamma);
-#pragma omp simd simdlen(LANES)
-        for (int i = 0; i < LANES; i++) {
-            o->p[i] += of[i];
-            o->stiff[i] += gamma * of[i];
-            o->e[i] += of[i] * entho;
-        }
-    }
+    return (struct hydro_mixed){m->p[i], m->stiff[i], m->e[i], m->thermal[i], m->r[i]};
 }
 
-/* The gas of a face: with a mean index where the solver has one. */
-INLINE struct hydro_gas gas_at(enum riemann rs, struct hydro_gas g, const struct mixed *l,
-                               const struct mixed *r, int i)
+INLINE void mixed_put(struct mixed *m, int i, struct hydro_mixed x)
 {
-    if (rs != RIEMANN_EXACT && rs != RIEMANN_ACOUSTIC) return g;
-    return hydro_gas_mean(g, l->stiff[i] + r->stiff[i], l->p[i] + r->p[i]);
+    m->p[i] = x.p, m->stiff[i] = x.stiff, m->e[i] = x.e, m->thermal[i] = x.thermal, m->r[i] = x.r;
+}
+
+INLINE void mix(bool floors, const struct gas_energies *more, struct hydro_gas g,
+                const double *restrict q, struct mixed *restrict m)
+{
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < LANES; i++) mixed_put(m, i, hydro_mix(floors, q[i], q[P * PS + i], g));
+    for (int k = 0; k < more->n; k++) {
+        const double *restrict p = q + (FIRST + k) * PS;
+        const double gamma = more->gamma[k];
+#pragma omp simd simdlen(LANES)
+        for (int i = 0; i < LANES; i++)
+            mixed_put(m, i, hydro_mix_add(mixed_at(m, i), p[i], gamma));
+    }
 }
 
 /* Offsets of the components of the velocity. */
@@ -75,48 +65,40 @@ struct turned {
     int n, a, b;
 };
 
-/* Flux of a quantity per volume: that per mass goes with the mass. */
-INLINE double carried(double left, double mass, double l, double rl, double r, double rr)
-{
-    return left * (l / rl) + (mass - left) * (r / rr);
-}
-
+/* The flux of one vector of faces. */
 INLINE void vector_solve(enum riemann rs, struct sweep *s, struct turned t, const double *restrict L,
                          const double *restrict R, double *restrict F, double *restrict left)
 {
     const struct gas_law *law = gas_law_of(s);
     const struct gas_energies *more = &law->par->energy;
-    const bool floors = rs != RIEMANN_LLF && rs != RIEMANN_HLL, pfix = s->nflux > s->nvar;
+    const bool pfix = s->nflux > s->nvar;
     const double dtdx = s->dtdx;
     const int vel = s->nvar * PS;
     struct mixed l, r;
-    mix(floors, more, law->gas, L, &l);
-    mix(floors, more, law->gas, R, &r);
+    mix(hydro_mix_floors(rs), more, law->gas, L, &l);
+    mix(hydro_mix_floors(rs), more, law->gas, R, &r);
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < LANES; i++) {
-        const struct hydro_gas g = gas_at(rs, law->gas, &l, &r, i);
         const struct hydro_state sl = {L[i], L[t.n + i], L[t.a + i], L[t.b + i], l.p[i]},
                                  sr = {R[i], R[t.n + i], R[t.a + i], R[t.b + i], r.p[i]};
-        const struct hydro_flux f = hydro_mixed_solve(rs, sl, sr, g, l.stiff[i], r.stiff[i]);
+        const struct hydro_flux f = hydro_mixed_flux(rs, sl, sr, law->gas, mixed_at(&l, i),
+                                                     mixed_at(&r, i));
         F[i] = f.r * dtdx;
         F[t.n + i] = f.u * dtdx;
         F[t.a + i] = f.v * dtdx;
         F[t.b + i] = f.w * dtdx;
-        F[P * PS + i] = (f.e + carried(f.left, f.r, l.e[i] - l.p[i] * g.entho, l.r[i],
-                                       r.e[i] - r.p[i] * g.entho, r.r[i])) *
-                        dtdx;
+        F[P * PS + i] = f.e * dtdx;
         left[i] = f.left * dtdx;
         if (pfix) F[vel + i] = 0.5 * (sl.u + sr.u) * dtdx;
-        if (pfix)
-            F[vel + PS + i] =
-                carried(f.left, f.r, l.thermal[i], l.r[i], r.thermal[i], r.r[i]) * dtdx;
+        if (pfix) F[vel + PS + i] = f.eint * dtdx;
     }
     for (int k = 0; k < more->n; k++) {
         const int v = (FIRST + k) * PS;
-        const double entho = 1.0 / gas_gm1(more->gamma[k]);
+        const double gamma = more->gamma[k];
 #pragma omp simd simdlen(LANES)
         for (int i = 0; i < LANES; i++)
-            F[v + i] = carried(left[i], F[i], L[v + i] * entho, l.r[i], R[v + i] * entho, r.r[i]);
+            F[v + i] = hydro_carried(left[i], F[i], gas_internal_of(L[v + i], gamma), l.r[i],
+                                     gas_internal_of(R[v + i], gamma), r.r[i]);
     }
 }
 

@@ -32,7 +32,6 @@ const char *hydro_dev_lacks(const struct hydro_par *p)
 {
     if (p->riemann == RIEMANN_EXACT) return "riemann='exact'";
     if (p->difmag > 0.0) return "difmag";
-    if (p->energy.n > 0) return "nener";
     if (p->predictor != PREDICT_MUSCL) return "scheme='plmde'";
     if (hydro_slope_is_line(p->slope_type)) return "slope_type from 4 to 6";
     return NULL;
@@ -112,12 +111,13 @@ enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt,
                              .riemann = p->riemann,
                              .hexp = hexp,
                              .gravity = m->gravity,
-                             .pfix = p->pressure_fix};
+                             .pfix = p->pressure_fix,
+                             .nener = p->energy.n};
     struct patch_kernels k = {.missing = &gas_missing,
                               .step = godunov_for(p->slope_type),
                               .par = h->par,
                               .args = &a.p,
-                              .planes = GODUNOV_PLANES(p->nvar, p->pressure_fix)};
+                              .planes = GODUNOV_PLANES(p->nvar, p->pressure_fix, p->energy.n)};
     if (m->lev[l].nown == 0) return OK;
     TRY(need_par(h, p));
     return patch_dev_update(&h->patch, m, l, dt, &g.law, &k);

@@ -26,10 +26,13 @@ struct godunov_args {
     enum riemann riemann;
     double hexp;
     int gravity, pfix;
+    int nener; /* number of non-thermal energies */
 };
 
-/* Number of planes of a block's scratch memory: fluxes, passive scalars, old velocities. */
-#define GODUNOV_PLANES(nvar, pfix) (2 * (nvar)-GAS_SCALARS + ((pfix) ? 5 : 0))
+/* Number of planes of a block's scratch memory: fluxes, scalars, old velocities with pressure_fix or
+ * non-thermal energies. */
+#define GODUNOV_PLANES(nvar, pfix, nener)                                                          \
+    (2 * (nvar)-GAS_SCALARS + ((pfix) ? 2 : 0) + ((pfix) || (nener) ? 3 : 0))
 
 struct gas_restrict_args {
     const struct mesh *mesh;

@@ -22,6 +22,7 @@ but not interpolated with it.
 # test: adiabat tier=check timeout=60
 # test: conserved tier=check timeout=120
 # test: edges tier=check timeout=60
+# test: device tier=check timeout=120
 # test: digest tier=check timeout=120 ranks=3
 import os
 import sys
@@ -242,10 +243,27 @@ def digest(v):
             v.same(solver + ' ' + name, ptah.changed(ptah.digest(outputs[-1]), want), [])
 
 
+def device(v):
+    bounds = ENDS.format(type='3,2', more='d_bound=1.0\nu_bound=0.2\np_bound=0.25\n'
+                         'prad_bound(1,1)=0.6\nprad_bound(1,2)=0.1\n')
+    there = ['run_params/gpu_hydro=T', 'run_params/gpu_device=host']
+    for solver, slope, form, fix in (('llf', 1, 0, 'F'), ('hll', 3, 1, 'T'), ('hllc', 2, 2, 'T'),
+                                     ('acoustic', 7, 1, 'F')):
+        found = []
+        for settings in ([], there):
+            gas = "gamma=1.4\ngamma_rad=1.33333333,1.6\nslope_type=%d\npressure_fix=%s\n" \
+                  "beta_fix=0.5\nriemann='%s'" % (slope, fix, solver)
+            refine = 'err_grad_d=0.05\nerr_grad_prad=0.1\ninterpol_type=1\ninterpol_var=%d\n'
+            r = run(solver + str(len(found)), ndim=3, level=3, finest=5, steps=4, width=0.5,
+                    state=SPLIT, refine=refine % form, gas=gas, bounds=bounds, settings=settings)
+            found.append(ptah.digest(r.outputs[-1]))
+        v.same('device: ' + solver, ptah.changed(found[1], found[0]), [])
+
+
 def main():
     v = ptah.Verdict()
     {'sum': sums, 'alone': alone, 'adiabat': adiabat, 'conserved': conserved, 'edges': edges,
-     'digest': digest}[sys.argv[1]](v)
+     'digest': digest, 'device': device}[sys.argv[1]](v)
     v.end()
 
 
