@@ -202,6 +202,8 @@ static void change_cell(const struct hole_law *law, const struct level *lv,
     }
     for (int v = GAS_SCALARS; v < law->nvar; v++)
         u[v][c->cell] -= lost * (level_gas(lv, v)[c->oct][c->cell] / g->d);
+    if (lv->nener > 0)
+        gas_change_energy(u, c->cell, -lost * (gas_cell_energies(lv, c->oct, c->cell) / g->d));
 }
 
 static void take(const struct hole_law *law, const struct mesh *m, int l, const struct request *e,

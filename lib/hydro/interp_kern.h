@@ -196,7 +196,9 @@ PTAH_HD_FN void hydro_interp_flat(const struct mesh *m, int l, lidx i, int c,
     for (int v = GAS_SCALARS; v < p->nvar; v++) u[v] = fld[v][i][c];
     r = hydro_max(r, p->smallr);
     double ekin = gas_kinetic(r, x, y, z), more = gas_energies(p->energy.n, u);
-    u[GAS_ENERGY] = p->interpol_var > 0 ? ((e - ekin) - more) + ekin + more : e;
+    u[GAS_ENERGY] = p->interpol_var > 0 ? ((e - ekin) - more) + ekin : e;
+    for (int n = 0; p->interpol_var > 0 && n < p->energy.n; n++)
+        u[GAS_ENERGY] += u[GAS_SCALARS + n];
 }
 
 /* Conserved variables of the eight cells of a child oct of cell c of oct i of level l. */
@@ -218,11 +220,10 @@ PTAH_HD_FN void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c,
     if (p->interpol_var > 0)
         for (int k = 0; k < 8; k++) {
             double r = hydro_max(out[0][k], p->smallr);
-            double more = 0.0;
-            for (int n = 0; n < p->energy.n; n++) more += out[GAS_SCALARS + n][k];
             out[GAS_ENERGY][k] += gas_kinetic(r, out[1][k], out[2][k], out[3][k]);
-            if (p->energy.n > 0) out[GAS_ENERGY][k] += more;
         }
+    for (int n = 0; p->interpol_var > 0 && n < p->energy.n; n++)
+        for (int k = 0; k < 8; k++) out[GAS_ENERGY][k] += out[GAS_SCALARS + n][k];
 }
 
 /* ---- restriction ---- */
@@ -245,11 +246,12 @@ PTAH_HD_FN void hydro_restrict_cell(const struct mesh *m, int l, lidx i, int c, 
     }
     if (interpol_var <= 0) return;
     double s = 0.0, d = hydro_max(mean[0], smallr);
-    for (int k = 0; k < 8; k++) {
-        struct gas_cell g = gas_cell_read(fine, o, k);
-        g.rho = r[k];
-        s += gas_cell_internal(&g);
-    }
+    double energy[8];
+    for (int k = 0; k < 8; k++) energy[k] = fine->fld[FLD_U + GAS_ENERGY][o][k];
+    for (int k = 0; fine->nener > 0 && k < 8; k++) energy[k] -= gas_cell_energies(fine, o, k);
+    for (int k = 0; k < 8; k++)
+        s += gas_internal(energy[k], r[k], fine->fld[FLD_U + 1][o][k], fine->fld[FLD_U + 2][o][k],
+                          fine->fld[FLD_U + 3][o][k]);
     double e = s / 8.0 + gas_kinetic(d, mean[1], mean[2], mean[3]);
     if (lv->nener > 0) e += gas_cell_energies(lv, i, c);
     lv->fld[FLD_U + GAS_ENERGY][i][c] = e;

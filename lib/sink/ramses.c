@@ -141,6 +141,8 @@ static void eat(const struct sink_law *law, const struct level *lv, const struct
     gas_change_energy(u, c->cell, -lost * g->e);
     for (int v = GAS_SCALARS; v < law->nvar; v++)
         u[v][c->cell] -= lost * (level_gas(lv, v)[c->oct][c->cell] / g->d);
+    if (lv->nener > 0)
+        gas_change_energy(u, c->cell, -lost * (gas_cell_energies(lv, c->oct, c->cell) / g->d));
 }
 
 /* Adds heat and jets to a cell with this weight at r from the sink. */
