@@ -149,6 +149,15 @@ WALLS = vary(vary(GAS, 'refine/err_grad_d', **SCALARS), init={'v_region': [0.2, 
     'kbound_max': [0, 0, 0, 0, -1, 1, -1, 1, -1, 1],
     'd_bound': [2.0, 0, 0, 0, 0, 1.0], 'u_bound': [1.0, 0, 0, 0, 0, 0.2],
     'p_bound': [0.5, 0, 0, 0, 0, 1.0], 'var_bound(1,1)': 0.4})
+# A non-thermal energy that alone jumps where the regions meet.
+ENERGIES = vary(GAS, 'refine/err_grad_d', run={'nener': 2, 'ndim': 2},
+                init={'p_region': [0.5, 0.5], 'd_region': [1.0, 1.0], 'u_region': [0.1, 0.1],
+                      'v_region': [0.0, 0.0], 'w_region': [0.0, 0.0], 'prad_region(1,1)': 0.4,
+                      'prad_region(2,1)': 0.1, 'prad_region(1,2)': 0.1, 'prad_region(2,2)': 0.4},
+                refine={'err_grad_prad': [0.1, 0.1]},
+                boundary={'nboundary': 2, 'bound_type': [3, 2], 'ibound_min': [-1, 1],
+                          'ibound_max': [-1, 1], 'd_bound': [1.0], 'u_bound': [0.1],
+                          'p_bound': [0.5], 'prad_bound(1,1)': 0.4, 'prad_bound(1,2)': 0.1})
 # The thresholds of the switches would change each face and edge if the switches were on.
 MHD = vary(GAS, 'refine/err_grad_d', amr={'levelmax': 4},
            run={'mhd': True, 'nstepmax': 3},
@@ -426,6 +435,7 @@ RUNS = {
     'dark': (1, DARK, unpack('ic_32')),
     'solver': (1, SOLVER, None),
     'walls': (1, WALLS, None),
+    'energies': (1, ENERGIES, None),
     'mhd': (1, MHD, None),
     'drift': (1, DRIFT, None),
     'switched': (1, SWITCHED, None),
@@ -565,6 +575,9 @@ ACTS = {
         boundary/kbound_min(8)=-1 boundary/kbound_max(7)=1 boundary/d_bound(1)=3
         boundary/u_bound(1)=0.5 boundary/v_bound(1)=0.5 boundary/w_bound(1)=0.5
         boundary/p_bound(1)=1 boundary/var_bound(1,1)=0.7 boundary/no_inflow=T""",
+    'energies': """
+        run/nener=1 init/prad_region(2,1)=0.2 hydro/gamma_rad(1)=1.6 boundary/prad_bound(1,1)=0.2
+        refine/err_grad_prad=2,2 refine/floor_prad=100,100""",
     'mhd': """
         run/mhd=F!2 init/a_region=0.5,0.5 init/b_region=0.5,0.5 init/c_region=0.5,0.5
         hydro/riemann2d=llf hydro/slope_mag_type=0 hydro/eta_mag=0.1 hydro/scheme=induction

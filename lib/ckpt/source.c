@@ -93,8 +93,7 @@ bool source_take_fields(struct source *s, int *was)
     const int all = s->nhydro, nener = s->head.energy.n;
     const bool faces = faces_are_there(s);
     const field_set set = faces ? MAGNETIC : 0;
-    const int velocities = faces ? 3 : s->head.ndim,
-              beside = fields_count(set, FILE_HYDRO, 3);
+    const int velocities = faces ? 3 : s->head.ndim, beside = fields_count(set, FILE_HYDRO, 3);
     const struct gas_order order = {all - beside, velocities + 1, nener};
     const int pressure = fields_column(set, order, order.pressure);
     if ((!faces && nener == 0) || pressure >= all || !is_pressure(s->field[pressure].name))

@@ -121,10 +121,10 @@ struct source {
     field_set values;     /* as `fields`, of SOURCE_STATE */
     double gamma, smallr; /* of the run that resumes */
     struct gas_energies energy;
-    bool exact;           /* values have all bits of the run that wrote them */
-    bool state;           /* head has tout_next, aout_next, safe */
-    bool corrected;       /* set by open: further files contain the last bits of the values */
-    bool foreign;         /* set by open: values as another code stored them, of any variables */
+    bool exact;     /* values have all bits of the run that wrote them */
+    bool state;     /* head has tout_next, aout_next, safe */
+    bool corrected; /* set by open: further files contain the last bits of the values */
+    bool foreign;   /* set by open: values as another code stored them, of any variables */
     /* Whether non-thermal pressures follow the pressure in `field`, and not the other way round as
      * in RAMSES's files. */
     bool ordered;

@@ -326,8 +326,8 @@ PTAH_HD double hydro_scalar_factor(double r0, double r1, double smallr)
 
 /* ---- non-thermal energies ---- */
 
-/* Change of a non-thermal energy e per volume by compression over a step, with the divergence of the
- * old velocities. */
+/* Change of a non-thermal energy e per volume by compression over a step, with the divergence of
+ * the old velocities. */
 PTAH_HD double hydro_energy_pdv(double e, double gamma, double div, double dt)
 {
     return -gas_gm1(gamma) * e * div * dt;

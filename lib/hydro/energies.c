@@ -55,8 +55,7 @@ INLINE void mix(bool floors, const struct gas_energies *more, struct hydro_gas g
         const double *restrict p = q + (FIRST + k) * PS;
         const double gamma = more->gamma[k];
 #pragma omp simd simdlen(LANES)
-        for (int i = 0; i < LANES; i++)
-            mixed_put(m, i, hydro_mix_add(mixed_at(m, i), p[i], gamma));
+        for (int i = 0; i < LANES; i++) mixed_put(m, i, hydro_mix_add(mixed_at(m, i), p[i], gamma));
     }
 }
 
@@ -66,8 +65,9 @@ struct turned {
 };
 
 /* The flux of one vector of faces. */
-INLINE void vector_solve(enum riemann rs, struct sweep *s, struct turned t, const double *restrict L,
-                         const double *restrict R, double *restrict F, double *restrict left)
+INLINE void vector_solve(enum riemann rs, struct sweep *s, struct turned t,
+                         const double *restrict L, const double *restrict R, double *restrict F,
+                         double *restrict left)
 {
     const struct gas_law *law = gas_law_of(s);
     const struct gas_energies *more = &law->par->energy;

@@ -27,8 +27,7 @@ void gas_to_primitive(struct sweep *s, int k, struct run at)
     }
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < n; i++) {
-        struct hydro_state x = hydro_prim(u[i], u[PS + i], u[2 * PS + i], u[3 * PS + i],
-                                          e[i], g);
+        struct hydro_state x = hydro_prim(u[i], u[PS + i], u[2 * PS + i], u[3 * PS + i], e[i], g);
         q[i] = x.r;
         q[PS + i] = x.u;
         q[2 * PS + i] = x.v;

@@ -92,8 +92,7 @@ DEV_FN int steep_at(const struct gas_steep_args *a, lidx i, int c)
     struct steep_cell mid, lo, hi;
     int steep = 0;
     for (int v = 0; v < GAS_SCALARS; v++) mid.u[v] = a->mesh->lev[a->l].fld[FLD_U + v][i][c];
-    if (p->energy.n > 0)
-        mid.u[GAS_ENERGY] -= gas_cell_energies(&a->mesh->lev[a->l], i, c);
+    if (p->energy.n > 0) mid.u[GAS_ENERGY] -= gas_cell_energies(&a->mesh->lev[a->l], i, c);
     steep_derive(&mid, p);
     const int ndim = a->mesh->ndim;
     for (int d = 0; d < 3; d++) {

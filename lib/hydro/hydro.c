@@ -108,8 +108,8 @@ static inline const struct gas_law *gas_of(const struct oct_sums *o)
 
 static void oct_gravity(struct oct_sums *o);
 static void oct_expansion(struct oct_sums *o);
-static void oct_energies(struct oct_sums *o, const double *before, const double *after,
-                         double *was, double *is);
+static void oct_energies(struct oct_sums *o, const double *before, const double *after, double *was,
+                         double *is);
 static void oct_pdv(struct oct_sums *o, const double *beside, double *eint);
 static void oct_scalars(struct oct_sums *o);
 static void oct_switch_energy(struct oct_sums *o, const double *beside, const double *eint);

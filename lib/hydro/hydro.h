@@ -28,7 +28,7 @@ struct hydro_par {
     struct patch_scratch *scratch;
     const struct patch_flow *flow; /* lent: receives mass fluxes of steps; NULL: nothing does */
     struct gas_vars vars;
-    struct gas_energies energy; /* non-thermal energies (hydro/energies.h) */
+    struct gas_energies energy; /* non-thermal energies (energies.c) */
     double gamma, smallr, smallc, courant_factor;
     enum riemann riemann;
     int niter_riemann;

@@ -29,8 +29,8 @@ struct godunov_args {
     int nener; /* number of non-thermal energies */
 };
 
-/* Number of planes of a block's scratch memory: fluxes, scalars, old velocities with pressure_fix or
- * non-thermal energies. */
+/* Number of planes of a block's scratch memory: fluxes, scalars, old velocities with pressure_fix
+ * or non-thermal energies. */
 #define GODUNOV_PLANES(nvar, pfix, nener)                                                          \
     (2 * (nvar)-GAS_SCALARS + ((pfix) ? 2 : 0) + ((pfix) || (nener) ? 3 : 0))
 

@@ -21,7 +21,8 @@ PTAH_HD double steep_quantity(int v, double r, double u, double p)
     return v == 0 ? r : v == GAS_ENERGY ? p : u / r;
 }
 
-/* Non-thermal pressures are proportional to their energies, which jump alike; floor of an energy. */
+/* The floor of non-thermal energy k. The criterion is of its pressure, to which it is proportional.
+ */
 PTAH_HD double steep_energy_floor(const struct hydro_par *p, int k)
 {
     return gas_internal_of(p->floor_energy[k], p->energy.gamma[k]);

@@ -186,8 +186,7 @@ INLINE void trace_scalar(struct way way, int fours, const struct around *from, i
 
 /* Traces along characteristics, in one dimension: a face sees of each wave that moves towards it
  * the mean over the cells that pass in the step. */
-INLINE void trace_waves(struct way way, int fours, const struct around *from,
-                        const struct faces *o)
+INLINE void trace_waves(struct way way, int fours, const struct around *from, const struct faces *o)
 {
     const vars_in restrict mid = from->mid;
     const vars restrict mx = o->mx, px = o->px;
@@ -236,8 +235,10 @@ INLINE void trace_pressure(int v, int i, struct hydro_slope3 d, double gamma, do
                            struct hydro_waves w, const struct faces *o)
 {
     const double c2 = gas_sound2(r, d.c, gamma), still = d.x - c2 / w.sound2 * dp;
-    const double lower = hydro_wave_lower(w.plus, w.by_plus) + hydro_wave_lower(w.minus, w.by_minus),
-                 upper = hydro_wave_upper(w.plus, w.by_plus) + hydro_wave_upper(w.minus, w.by_minus);
+    const double lower = hydro_wave_lower(w.plus, w.by_plus) +
+                         hydro_wave_lower(w.minus, w.by_minus),
+                 upper = hydro_wave_upper(w.plus, w.by_plus) +
+                         hydro_wave_upper(w.minus, w.by_minus);
     o->px[v][i] = d.c + lower * c2 + hydro_wave_lower(still, w.by_contact);
     o->mx[v][i] = d.c + upper * c2 + hydro_wave_upper(still, w.by_contact);
 }

@@ -92,7 +92,8 @@ static void region_apply(const struct ics_region *r, const double x[3], const st
     }
     const int passive = GAS_SCALARS + all->gas->energy.n;
     for (int v = GAS_SCALARS; v < passive; v++)
-        q[v] = r->shape == ICS_SQUARE ? r->var[v - GAS_SCALARS] : q[v] + point * r->var[v - GAS_SCALARS];
+        q[v] = r->shape == ICS_SQUARE ? r->var[v - GAS_SCALARS]
+                                      : q[v] + point * r->var[v - GAS_SCALARS];
     for (int v = passive; v < all->gas->nvar; v++) q[v] = r->var[v - GAS_SCALARS];
 }
 

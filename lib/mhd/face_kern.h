@@ -274,9 +274,9 @@ PTAH_HD struct mhd_flux mhd_hlld_flux(struct mhd_state L, struct mhd_state R, st
     double d = (ql * r.c + qr * l.c + sign * (ql * qr) * (r.w - l.w)) * t;
 
     bool left = us > 0.0;
-    struct mhd_state o = {left ? L.r : R.r, left ? L.p : R.p, left ? L.u : R.u, a,
-                          left ? L.v : R.v, left ? L.b : R.b, left ? L.w : R.w, left ? L.c : R.c,
-                          0.0};
+    struct mhd_state o = {
+        left ? L.r : R.r, left ? L.p : R.p, left ? L.u : R.u, a,  left ? L.v : R.v,
+        left ? L.b : R.b, left ? L.w : R.w, left ? L.c : R.c, 0.0};
     struct mhd_star s = {left ? l.r : r.r, left ? l.v : r.v, left ? l.b : r.b, left ? l.w : r.w,
                          left ? l.c : r.c};
     double root = left ? ql : -qr, speed = left ? sl : sr, side = both * (left ? dr : dl);

@@ -182,7 +182,10 @@ void mhd_forces(struct sweep *s, int d, int k, struct run at, double *E)
     const struct mhd_law *law = mhd_law_of(s);
     const int b = (d + 1) % 3, c = (d + 2) % 3, field = mhd_field(s);
     struct edges e = {.n = 4 * at.fours,
-                      .at = {.u = 1 + b, .v = 1 + c, .w = 1 + d, .c = field + d,
+                      .at = {.u = 1 + b,
+                             .v = 1 + c,
+                             .w = 1 + d,
+                             .c = field + d,
                              .total = mhd_mixed(s) ? field + 3 : 0},
                       .E = E + at.at,
                       .dtdx = s->dtdx};

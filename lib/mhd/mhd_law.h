@@ -41,8 +41,8 @@ static inline int mhd_variables(const struct sweep *s)
  * by axis; the field on lower faces after half a step; slopes of the field on lower faces at the
  * start, by the axis across the face and then along the next axis in cyclic order and the one
  * after; primitive variables after half a step; their slopes by axis. By plane & 3: velocities
- * without gravity (pressure_fix, non-thermal energies). A plane for the part of the mass flux that carries left
- * scalars. */
+ * without gravity (pressure_fix, non-thermal energies). A plane for the part of the mass flux that
+ * carries left scalars. */
 struct mhd_planes {
     double *start, *half, *steep, *cell, *slope[3], *old, *left, *none;
 };

@@ -10,8 +10,12 @@
 
 struct mhd_signal mhd_signal_of(const struct mhd_law *x, double dx)
 {
-    return (struct mhd_signal){x->g, x->gas.gas.ndim, x->par->flow == FLOW_NONE, dx,
-                               x->par->gas->courant_factor, x->par->gas->energy};
+    return (struct mhd_signal){x->g,
+                               x->gas.gas.ndim,
+                               x->par->flow == FLOW_NONE,
+                               dx,
+                               x->par->gas->courant_factor,
+                               x->par->gas->energy};
 }
 
 double mhd_signal(const struct law *law, const struct patch_rows *r, double max)

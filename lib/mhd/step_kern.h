@@ -145,7 +145,7 @@ struct mhd_sides {
     struct mhd_turned t;
 };
 
-/* The pressures of a state of which the thermal one is x->p without its floor, from those of all. */
+/* The pressure and the index of a state whose thermal pressure is x->p, without its floor. */
 PTAH_HD void mhd_state_mix(struct mhd_state *x, double total, double stiff, struct mhd_gas g)
 {
     const double rise = hydro_max(x->p, g.pmin) - x->p;
@@ -237,8 +237,8 @@ PTAH_HD double mhd_scalar_flux(double mass, double left, double lo, double lo_sl
     return left * (lo + 0.5 * lo_slope) + (mass - left) * (hi - 0.5 * hi_slope);
 }
 
-/* Non-thermal energy per mass at a face on side `half` of a cell, from its pressure p and the density
- * r with their slopes; entho: 1/(γ_i − 1). */
+/* Non-thermal energy per mass at a face on side `half` of a cell, from its pressure p and the
+ * density r with their slopes; entho: 1/(γ_i − 1). */
 PTAH_HD double mhd_energy_side(double p, double ps, double r, double rs, double half, double entho,
                                double smallr)
 {

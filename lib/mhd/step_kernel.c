@@ -191,8 +191,8 @@ DEV_FN void primitive(const struct mhd_step_args *a, const struct work *k, struc
     PHASE (i, 8 * DEV_SLOTS) {
         if (s->slot[i >> 3] == DEV_UNUSED) continue;
         const int at = patch_at(i);
-        mhd_primitive_at(p.u, p.u + GAS_ENERGY * CELLS, p.u + a->cells * CELLS, CELLS, at, a->g, p.q,
-                         p.q + a->cells * CELLS);
+        mhd_primitive_at(p.u, p.u + GAS_ENERGY * CELLS, p.u + a->cells * CELLS, CELLS, at, a->g,
+                         p.q, p.q + a->cells * CELLS);
         for (int d = 0; d < 3 && a->pfix; d++) p.old[d * CELLS + at] = p.q[(1 + d) * CELLS + at];
         for (int d = 0; d < k->ndim && a->gravity; d++)
             p.q[(1 + d) * CELLS + at] += p.u[(a->p.nvar + d) * CELLS + at] * half_dt;

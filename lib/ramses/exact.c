@@ -30,7 +30,7 @@ struct file_head {
     unsigned char safe[SAFE]; /* bit l / SAFE of element l % SAFE */
     double far[4];
     uint32_t nener, crc; /* crc: checksum of the preceding members */
-}; /* then the adiabatic indices of nener non-thermal energies */
+};                       /* then the adiabatic indices of nener non-thermal energies */
 
 struct chunk_head {
     int32_t level, n;
@@ -57,7 +57,8 @@ static enum err put_head(struct exact_out *w)
     struct file_head f;
     memset(&f, 0, sizeof f);
     memcpy(f.magic, MAGIC, sizeof f.magic);
-    f.version = h->energy.n ? VERSION : VERSION_PLAIN, f.nener = (uint32_t)h->energy.n, f.order = 0x01020304;
+    f.version = h->energy.n ? VERSION : VERSION_PLAIN, f.nener = (uint32_t)h->energy.n,
+    f.order = 0x01020304;
     f.ncpu = w->out->o.c->size, f.file = w->out->o.c->rank + 1, f.nvar = h->hydro ? h->nvar : 0;
     f.nstep_coarse = h->nstep_coarse;
     f.gamma = h->gamma, f.smallr = h->smallr, f.t = h->t;
@@ -248,8 +249,7 @@ static enum err take_head(struct exact_in *x, int ncpu, int file)
         FAIL(ERR_FORMAT,
              "%s: is file %d of %d according to its header, where file %d of %d is expected",
              x->path, f.file, f.ncpu, file, ncpu);
-    if (f.nvar < 0 || f.nvar > NVAR_MAX || f.nener > GAS_ENERGIES)
-        return damaged(x, "is damaged");
+    if (f.nvar < 0 || f.nvar > NVAR_MAX || f.nener > GAS_ENERGIES) return damaged(x, "is damaged");
     x->energy.n = (int)f.nener;
     if (f.nener) TRY(take(x, x->energy.gamma, sizeof *x->energy.gamma * f.nener));
     x->nvar = f.nvar, x->nstep_coarse = f.nstep_coarse;

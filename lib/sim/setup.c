@@ -123,8 +123,7 @@ static enum err setup_boundaries(struct sim *s, bool bounded[6])
         const int passive = GAS_SCALARS + h->energy.n;
         for (int k = GAS_SCALARS; k < passive; k++)
             h->bound_state[f][k] = b->prad_bound[i][k - GAS_SCALARS];
-        for (int k = passive; k < h->nvar; k++)
-            h->bound_state[f][k] = b->var_bound[i][k - passive];
+        for (int k = passive; k < h->nvar; k++) h->bound_state[f][k] = b->var_bound[i][k - passive];
     }
     for (int d = 0; d < s->par->run.ndim; d++)
         if (bounded[2 * d] != bounded[2 * d + 1])

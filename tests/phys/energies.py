@@ -5,8 +5,8 @@
                            and without a magnetic field, in one to three dimensions. (Slopes are
                            those of each pressure, whose sum is not the slope of the sum: none here)
     energies.py alone      a tube of a non-thermal energy alone is one of a gas of its index
-    energies.py adiabat    P_i follows rho^gamma_i through an expansion, to first order: the scheme compresses
-                           energies by the velocities before the step
+    energies.py adiabat    P_i follows rho^gamma_i through an expansion, to first order, since the
+                           scheme compresses energies by the velocities before the step
     energies.py conserved  mass and total energy on an adaptive mesh, with each interpol_var
     energies.py edges      a uniform flow through imposed boundaries stays as it is; refinement by
                            err_grad_prad at a jump that no other criterion sees
