@@ -11,6 +11,7 @@
     energies.py edges      a uniform flow through imposed boundaries stays as it is; refinement by
                            err_grad_prad at a jump that no other criterion sees
     energies.py digest     one digest on ranks, threads, in both formats, after a restart
+    energies.py files      RAMSES's files of the same values and its names are read and rewritten
     energies.py device     and on the emulated device
 
 Example of a fault caught: an energy left out of the total pressure of a solver, of the sound speed,
@@ -22,9 +23,11 @@ but not interpolated with it.
 # test: adiabat tier=check timeout=60
 # test: conserved tier=check timeout=120
 # test: edges tier=check timeout=60
+# test: files tier=check timeout=60
 # test: device tier=check timeout=120
 # test: digest tier=check timeout=120 ranks=3
 import os
+import shutil
 import sys
 
 import numpy as np
@@ -260,10 +263,49 @@ def device(v):
         v.same('device: ' + solver, ptah.changed(found[1], found[0]), [])
 
 
+def foreign(own, folder):
+    """A checkpoint as RAMSES writes it, with its names of the energies in three dimensions."""
+    shutil.copytree(own, folder)
+    for name in os.listdir(folder):
+        if name.startswith(('exact_', 'checksums_')):
+            os.remove(os.path.join(folder, name))
+    path = os.path.join(folder, 'hydro_file_descriptor.txt')
+    with open(path) as f:
+        text = f.read()
+    for k in (2, 1):
+        text = text.replace('non_thermal_pressure_0%d' % k, 'non_thermal_energy_0%d' % (k + 2))
+    with open(path, 'w') as f:
+        f.write(text)
+    return folder
+
+
+def fields(text):
+    return sorted(line for line in text.splitlines() if not line.endswith('  state'))
+
+
+def files(v):
+    for magnetic, solver in ((False, 'hllc'), (True, 'hlld')):
+        r = run(solver, ndim=2, level=4, finest=5, steps=3, width=0.5, magnetic=magnetic,
+                state=SPLIT + (field(2) if magnetic else ''), refine=REFINE,
+                gas=MIXED + "riemann='%s'" % solver)
+        own = ptah.digest(r.outputs[-1])
+        out = foreign(r.outputs[-1], solver + '_other')
+        other = ptah.digest(out)
+        gas = ('density', 'pressure', 'energy', 'non_thermal')
+        v.same('fields, ' + solver, [x for x in fields(other) if x.split()[1].startswith(gas)],
+               [x for x in fields(own) if x.split()[1].startswith(gas)])
+        for form in ('hdf5', 'ramses'):
+            to = '%s_%s' % (solver, form)
+            c = ptah.Run([ptah.program('convert'), '-f', form, '-o', to, out], '.')
+            v.same('convert -f ' + form, c.status, 0)
+            v.same('values', ptah.changed(ptah.digest(to), other), [])
+            out = to
+
+
 def main():
     v = ptah.Verdict()
     {'sum': sums, 'alone': alone, 'adiabat': adiabat, 'conserved': conserved, 'edges': edges,
-     'digest': digest, 'device': device}[sys.argv[1]](v)
+     'digest': digest, 'device': device, 'files': files}[sys.argv[1]](v)
     v.end()
 
 
