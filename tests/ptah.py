@@ -178,7 +178,8 @@ NO_KERNEL = {
     'gpu_hydro': ["riemann='exact' has", 'difmag has', "scheme='plmde' has",
                   'slope_type from 4 to 6 has',
                   'a magnetic field in an expanding universe has', "scheme='induction' has",
-                  'eta_mag has', 'nener with mhd=.true. has', 'source terms with a magnetic field have',
+                  'eta_mag has', 'nener with mhd=.true. has',
+                  'source terms with a magnetic field have',
                   # source terms: the gas runs on the device next to them
                   'stars has', 'stellar ejecta has', 'debris has', 'momentum has',
                   'supernovae has', 'nothing has', 'cooling has', 'a temperature floor with',
