@@ -274,8 +274,8 @@ static enum err default_hydro(const char *path, struct ckpt_field *list, int ndi
     return OK;
 }
 
-/* Counts non-thermal pressures, whose numbers begin with 1 (RAMSES's depend on the dimensions). */
-static enum err name_energies(struct source *s, const char *path)
+/* Counts non-thermal pressures. */
+static enum err count_energies(struct source *s, const char *path)
 {
     const double usual = 1.33333333334; /* RAMSES's gamma_rad, where the files have none */
     struct gas_energies *e = &s->head.energy;
@@ -284,8 +284,6 @@ static enum err name_energies(struct source *s, const char *path)
         if (e->n == GAS_ENERGIES)
             FAIL(ERR_LIMIT, "%s: has more than %d non-thermal pressures, the limit of this program",
                  path, GAS_ENERGIES);
-        snprintf(s->field[v].name, sizeof s->field[v].name, "%s",
-                 gas_scalar_name((enum gas_scalar)(SCALAR_ENERGY_1 + e->n)));
         e->gamma[e->n++] = usual;
     }
     return OK;
@@ -299,7 +297,7 @@ enum err info_gas(struct source *s, const char *path, int nvar, bool *old)
         FAIL(ERR_FORMAT, "%s: has %d variables, but hydro_file_descriptor.txt names %d", path, nvar,
              s->nhydro);
     s->nhydro = s->head.nvar = nvar;
-    return name_energies(s, path);
+    return count_energies(s, path);
 }
 
 enum err info_order(struct source *s, const char *path, int all)

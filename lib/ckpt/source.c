@@ -51,6 +51,7 @@ void source_state_gas(struct source *s)
 {
     if (s->head.magnetic || s->ordered) name_gas(s); /* whose fields may have changed places */
     const struct gas_vars file = s->gas;
+    if (!s->ordered) s->head.energy.n = s->energy.n = 0; /* not those of a gas that is known */
     if (!s->head.hydro || s->head.nvar != s->nhydro) return;
     const int velocities = source_velocities(s);
     s->head.nvar = s->nhydro + 3 - velocities;
@@ -111,6 +112,10 @@ bool source_take_fields(struct source *s, int *was)
         s->field[v] = field[at];
         if (was) was[v] = at;
     }
+    /* their numbers begin with 1; RAMSES's depend on the dimensions */
+    for (int k = 0; k < nener; k++)
+        snprintf(s->field[order.pressure + 1 + k].name, sizeof s->field->name, "%s",
+                 gas_scalar_name((enum gas_scalar)(SCALAR_ENERGY_1 + k)));
     return true;
 }
 

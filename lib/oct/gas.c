@@ -46,13 +46,6 @@ const char *gas_scalar_name(enum gas_scalar s)
     return NAME[s];
 }
 
-int gas_vars_energies(const struct gas_vars *g)
-{
-    int n = 0;
-    while (n < GAS_ENERGIES && g->at[SCALAR_ENERGY_1 + n] >= 0) n++;
-    return n;
-}
-
 bool gas_name_energy(const char *name)
 {
     return strncmp(name, "non_thermal_pressure_", 21) == 0 ||

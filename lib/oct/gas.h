@@ -61,8 +61,6 @@ void gas_vars_rename(struct gas_vars *g, int v, const char *name);
  * passive_scalar_N). */
 int gas_vars_find(const struct gas_vars *g, const char *name);
 const char *gas_scalar_name(enum gas_scalar s);
-/* Number of the non-thermal energies among the variables. */
-int gas_vars_energies(const struct gas_vars *g);
 /* Whether a name is that of a non-thermal energy: of its pressure, as RAMSES of 2026 calls it, or
  * of an energy, as older versions call the same pressure. */
 bool gas_name_energy(const char *name);

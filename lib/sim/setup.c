@@ -138,8 +138,7 @@ static enum err setup_boundaries(struct sim *s, bool bounded[6])
 static int count_energies(const struct sim *s)
 {
     const struct source *from = s->run.restart.from;
-    const struct gas_vars *gas = from ? from->head.gas : NULL;
-    if (gas && !param_given(s->par, "run", "nener")) return gas_vars_energies(gas);
+    if (from && !param_given(s->par, "run", "nener")) return from->head.energy.n;
     return s->par->run.nener;
 }
 
