@@ -294,7 +294,8 @@ def files(v):
             out = to
         again = run(solver + '_resumed', ndim=2, level=4, finest=5, steps=6, width=0.5, nener=None,
                     state=SPLIT + (field(2) if magnetic else ''), refine=REFINE,
-                    magnetic=magnetic, gas=MIXED + "riemann='%s'" % solver, options=['-r', os.path.abspath(to)])
+                    magnetic=magnetic, gas=MIXED + "riemann='%s'" % solver,
+                    options=['-r', os.path.abspath(to)])
         whole = run(solver + '_whole', ndim=2, level=4, finest=5, steps=6, width=0.5,
                     state=SPLIT + (field(2) if magnetic else ''), refine=REFINE,
                     magnetic=magnetic, gas=MIXED + "riemann='%s'" % solver)
