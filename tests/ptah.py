@@ -183,7 +183,7 @@ NO_KERNEL = {
                   'stars has', 'stellar ejecta has', 'debris has', 'momentum has',
                   'supernovae has', 'nothing has', 'cooling has', 'a temperature floor with',
                   'this method of cooling has', 'self_shielding has'],
-    'gpu_poisson': ['gravity_type > 0 has', 'the conjugate gradient of cg_levelmin has',
+    'gpu_poisson': ['an analytic acceleration has', 'the conjugate gradient of cg_levelmin has',
                     'the Fourier transform of '],
     'gpu_particles': []}
 

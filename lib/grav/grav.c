@@ -398,7 +398,7 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l,
                               const struct grav_source *from, struct grav_par *p)
 {
     struct grav_report rep = {.converged = true};
-    if (p->gravity_type > 0 || m->lev[l].total == 0) return rep;
+    if (p->analytic || m->lev[l].total == 0) return rep;
 
     if (grav_by_fourier(m, l, p)) {
         solve_fourier(m, c, l, from, p);

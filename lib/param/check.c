@@ -60,8 +60,52 @@ void param_complete(struct params *p)
     if (p->output.noutput == 0 || given == 0) p->output.noutput = given;
 }
 
+bool param_solves_gravity(const struct params *p)
+{
+    return p->run.poisson && param_gravity(p).self;
+}
+
+struct param_gravity param_gravity(const struct params *p)
+{
+    const struct param_poisson *g = &p->poisson;
+    const int old = g->gravity_type;
+    if (old == 0)
+        return (struct param_gravity){g->self_gravity, g->gravity_rho_ana_type,
+                                      g->gravity_force_ana_type, g->gravity_rho_ana_params,
+                                      g->gravity_force_ana_params};
+    return (struct param_gravity){old < 0, old < 0 ? -old : 0, old > 0 ? old : 0, g->gravity_params,
+                                  g->gravity_params};
+}
+
+/* Names of gravity of 2026 beside those before, and combinations without a meaning. */
+static enum err check_gravity(const struct params *p)
+{
+    const struct param_poisson *g = &p->poisson;
+    const bool named = param_given(p, "poisson", "self_gravity") ||
+                       param_given(p, "poisson", "gravity_rho_ana_type") ||
+                       param_given(p, "poisson", "gravity_force_ana_type");
+    if (!p->run.poisson) return OK;
+    if (g->gravity_type != 0 && named)
+        FAIL(ERR_PARAM,
+             "gravity_type=%d in &POISSON_PARAMS is the old name of self_gravity, "
+             "gravity_rho_ana_type and gravity_force_ana_type, which are given, too: leave out "
+             "gravity_type",
+             g->gravity_type);
+    if (!g->self_gravity && g->gravity_rho_ana_type > 0)
+        FAIL(ERR_PARAM,
+             "self_gravity=.false. in &POISSON_PARAMS excludes gravity_rho_ana_type=%d, which "
+             "attracts by the same solution as matter does: leave out self_gravity, or give "
+             "gravity_force_ana_type",
+             g->gravity_rho_ana_type);
+    if (g->gravity_rho_ana_type == 1 || g->gravity_type == -1)
+        FAIL(ERR_PARAM, "%s=%d in &POISSON_PARAMS has no density: 2 is a cusp, 3 a disc",
+             g->gravity_type ? "gravity_type" : "gravity_rho_ana_type", g->gravity_type ? -1 : 1);
+    return OK;
+}
+
 static enum err check_run(const struct params *p)
 {
+    TRY(check_gravity(p));
     if (!p->run.hydro && !p->run.pic)
         FAIL(ERR_PARAM,
              "there is nothing to evolve: set hydro=.true. or pic=.true. in &RUN_PARAMS");

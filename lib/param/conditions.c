@@ -80,16 +80,15 @@ static bool transforms(const struct params *p)
 {
     bool asked = param_given(p, "run", "use_fftw") || p->run.use_neutrino ||
                  strcmp(p->poisson.fft_green, "discrete") != 0;
-    return p->run.poisson && p->poisson.gravity_type <= 0 && p->run.use_fftw &&
-           p->boundary.nboundary == 0 && (asked || p->amr.levelmin >= PARAM_FFT_LEVEL) &&
+    return param_solves_gravity(p) && p->run.use_fftw && p->boundary.nboundary == 0 &&
+           (asked || p->amr.levelmin >= PARAM_FFT_LEVEL) &&
            p->poisson.cg_levelmin > p->amr.levelmin;
 }
 
 /* Whether any level is solved by iterations. */
 static bool iterates(const struct params *p)
 {
-    return p->run.poisson && p->poisson.gravity_type <= 0 &&
-           (!transforms(p) || p->amr.levelmax > p->amr.levelmin);
+    return param_solves_gravity(p) && (!transforms(p) || p->amr.levelmax > p->amr.levelmin);
 }
 
 static bool by_mass(const struct params *p)

@@ -118,6 +118,14 @@ bool param_barotropic(const struct params *p);
 bool param_solver_is(const struct params *p, const char *name);
 /* Whether the gas of solver='stencil' has this force. */
 bool param_stencil_forced(const struct params *p, const char *forcing);
+/* Gravity that the run asks for, by names of before and after 2026. */
+struct param_gravity {
+    bool self;          /* the field of matter is solved for */
+    int density, force; /* types of the analytic density and acceleration; 0: none */
+    const double *density_params, *force_params;
+};
+struct param_gravity param_gravity(const struct params *p);
+bool param_solves_gravity(const struct params *p); /* whether Poisson's equation is solved */
 /* Whether stars form. */
 bool param_stars(const struct params *p);
 /* Whether light cone 1 or 2 sees a part of the box (cuRAMSES); without both there is RAMSES's. */

@@ -19,7 +19,7 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
     unsigned is = 0;
     is |= m->hydro ? IF_GAS : 0;
     is |= m->gravity ? IF_GRAVITY : 0;
-    is |= s->phys.grav.gravity_type <= 0 ? IF_SELF_GRAVITY : 0;
+    is |= !s->phys.grav.analytic ? IF_SELF_GRAVITY : 0;
     is |= s->par->run.pic ? IF_PARTS : 0;
     is |= l < m->levelmax && !s->amr.refine.frozen ? IF_MESH : 0;
     is |= base ? IF_BASE : 0;

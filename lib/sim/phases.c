@@ -205,7 +205,7 @@ enum err step_time_step(struct sim *s, int l, int icount)
     s->time.dtold[l] = s->time.dtnew[l];
     sim_timestep_begin(s, l);
     /* otherwise step_poisson of the finer level completes the reduction */
-    if (!finer || !m->gravity || s->phys.grav.gravity_type > 0) sim_timestep_end(s);
+    if (!finer || !m->gravity || s->phys.grav.analytic) sim_timestep_end(s);
     return OK;
 }
 

@@ -404,8 +404,11 @@ enum err sim_setup(struct sim *s)
     if (p->run.cosmo && !s->run.restart.from && strcmp(p->init.filetype, "ascii") == 0)
         FAIL(ERR_PARAM, "run_params/cosmo=.true. takes its cosmology from GRAFIC files or files of "
                         "Gadget: set filetype='grafic' or 'gadget', and initfile");
+    const struct param_gravity asked = param_gravity(p);
     s->phys.grav = (struct grav_par){.epsilon = p->poisson.epsilon,
-                                     .gravity_type = p->poisson.gravity_type,
+                                     .analytic = !param_solves_gravity(p),
+                                     .density_type = asked.density,
+                                     .force_type = asked.force,
                                      .cg_levelmin = p->poisson.cg_levelmin,
                                      .mg_shared_octs = p->poisson.mg_shared_octs,
                                      .fft_levelmin = fft_levelmin(p),
@@ -415,8 +418,8 @@ enum err sim_setup(struct sim *s)
                                      .unit_d = p->units.units_density,
                                      .unit_t = p->units.units_time,
                                      .verbose = log_verbosity() >= 1};
-    memcpy(s->phys.grav.gravity_params, p->poisson.gravity_params,
-           sizeof s->phys.grav.gravity_params);
+    memcpy(s->phys.grav.density_params, asked.density_params, sizeof s->phys.grav.density_params);
+    memcpy(s->phys.grav.force_params, asked.force_params, sizeof s->phys.grav.force_params);
     TRY(check_deposit(p));
     TRY(setup_green(s));
     TRY(setup_neutrinos(s));

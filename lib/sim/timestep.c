@@ -68,7 +68,7 @@ static double of_sinks(struct sim *s, int l, double *dense)
 
 static bool falls(const struct sim *s)
 {
-    return s->mesh.gravity && s->phys.grav.gravity_type <= 0;
+    return s->mesh.gravity && !s->phys.grav.analytic;
 }
 
 static double free_fall(struct sim *s, int l, double *dense)
