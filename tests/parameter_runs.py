@@ -198,6 +198,11 @@ COLLAPSE = vary(GAS, 'output/tout', 'refine/err_grad_d', run={'poisson': True, '
                 hydro={'npassive': 1},
                 refine={'m_refine': [2.0, 2.0], 'mass_sph': 2e-3})
 ANALYTIC = vary(COLLAPSE, poisson={'gravity_type': 1, 'gravity_params': [0.3, -0.2, 0.1]})
+PULLED = vary(COLLAPSE, poisson={
+    'gravity_rho_ana_type': 2, 'gravity_rho_ana_params': [0.1, 0.5, 0.5, 0.5],
+    'gravity_force_ana_type': 1, 'gravity_force_ana_params': [0.3, -0.2, 0.1]})
+HASTY = vary(COLLAPSE, poisson={'mg_maxiter': 1, 'epsilon': 1e-12})
+JEANS_LENGTH = vary(COLLAPSE, 'refine/m_refine', refine={'jeans_refine': [20.0, 20.0]})
 BOTH = vary(COLLAPSE, run={'pic': True, 'use_fftw': True}, init={'initfile(1)': 'ics'},
             refine={'m_refine': [2.0, 1.0], 'mass_sph': 2e-3})
 NBODY = vary(BOTH, 'init', 'hydro', 'refine', run={'hydro': False},
@@ -243,6 +248,7 @@ CONE_BOX = vary(COSMO, run={'lightcone': True, 'nstepmax': 4},
 GADGET = vary(DARK, 'run/use_fftw', run={'nstepmax': 1}, output={'foutput': 1},
               init={'filetype': 'gadget', 'initfile(1)': 'snapshot'},
               amr={'levelmin': 3, 'levelmax': 3})
+DUE = vary(DARK, output={'aout': [0.0200001, 0.3]})
 NEUTRINOS = vary(DARK, run={'use_neutrino': True},
                  neutrino={'omega_nu': 0.05, 'neutrino_table': 'table'})
 ZOOM = vary(COSMO, 'init/initfile(1)', run={'nstepmax': 1}, output={'foutput': 1},
@@ -287,6 +293,7 @@ STARS = {
     'sf': {'n_star': 10.0, 'eps_star': 0.2, 'm_star': 20.0},
     'feedback': {'eta_sn': 0.2, 'yield': 0.1, 't_sne': 0.15},
     'physics': {'metal': True}}
+BY_MEAN = vary(STARS, sf={'randomize_sf': False})
 DEBRIS = vary(STARS, feedback={'f_w': 2.0, 'f_ek': 0.7, 'rbubble': 6.0})
 MOMENTUM = vary(STARS, feedback={'momentum_feedback': 1})
 VIRIAL = vary(STARS, sf={'sf_virial': True, 'sf_model': 2, 'sf_compressive': True,
@@ -348,6 +355,7 @@ FAST = put('ic_sink', '1e-3 0.1 0.1 0.1  -2 0.3 0.1  0 0 0 0 0\n'
                       '1e-3 0.101 0.1 0.1  2 0 0  0 0 0 0 0\n')
 THRESHOLD = vary(SINKS, 'sink', sink={'mass_sink_seed': 1.0, 'accretion_scheme': 'threshold',
                                       'd_sink': 0.9, 'c_acc': 0.2})
+CAPPED = vary(SINKS, sink={'eddington_limit': True})
 UNFED = vary(SINKS, 'sink', sink={'mass_sink_seed': 1.0})
 CLUSTERS = vary(SINKS, 'sink', sink={'mass_sink_seed': 1.0, 'accretion_scheme': 'bondi',
                                      'smbh': True, 'mass_smbh_seed': 1.0})
@@ -409,6 +417,24 @@ DISC = vary(SPH, 'sph/npx', sph={
 POINT = vary(DISC, 'sph/nsink', 'sph/sink_m', 'sph/sink_x', 'sph/sink_v', 'sph/sink_racc',
              sph={'external': 'point', 'eos': 'adiabatic'})
 
+
+def resumes(groups):
+    """Writes the checkpoint from which a run resumes: that of these parameters."""
+    def make(folder):
+        name = os.path.join(folder, 'run.nml')
+        with open(name) as f:
+            text = f.read()
+        ptah.simulate(text_of(groups), folder)
+        with open(name, 'w') as f:
+            f.write(text)
+    return make
+
+
+SCALAR = vary(GAS, 'output/tout', init=SCALARS['init'], hydro={'npassive': 2}, run={'nstepmax': 1},
+              output={'foutput': 1})
+RESUMED = vary(SCALAR, run={'nrestart': 2, 'nstepmax': 2})
+REBORN = vary(COSMO_STARS, run={'nrestart': 2, 'nstepmax': 5, 'use_proper_time': True})
+
 RUNS = {
     'sph': (1, SPH, None),
     'packed': (1, PACKED, None),
@@ -446,6 +472,14 @@ RUNS = {
         'movie_vars_txt': ['dm'], 'deltax_frame': [1.0, 0.0], 'deltaz_frame': [1.0, 0.0]}),
                     unpack('ic_32')),
     'collapse': (1, COLLAPSE, None),
+    'pulled': (1, PULLED, None),
+    'hasty': (1, HASTY, None),
+    'jeans_length': (1, JEANS_LENGTH, None),
+    'resumed': (1, RESUMED, resumes(SCALAR)),
+    'reborn': (1, REBORN, each(unpack('ic_32'), resumes(COSMO_STARS))),
+    'due': (1, DUE, unpack('ic_32')),
+    'by_mean': (1, BY_MEAN, None),
+    'capped': (1, CAPPED, IC_SINK),
     'masked': (1, MASKED, None),
     'analytic': (1, ANALYTIC, None),
     'both': (1, BOTH, each(particles(2000), put('other/ic_part', '0 0 0 0 0 0 0.1\n'))),
@@ -538,6 +572,7 @@ ACTS = {
         run/use_neutrino=T!2 run/unbind=T!2 run/verbose=T run/tracer=T
         run/ncontrol=2 run/nstepmax=2 run/nsubcycle=1,1 run/static=T run/nrestart=1!2
         run/solver=other!2
+        run/static_gas=T output/exact_output_time=T
         run/check_ghosts=T run/jobcontrolfile=other.txt!75 run/gpu_hydro=T run/overload=2!2
         output/noutput=1 output/foutput=3 output/fbackup=1 output/backup_minutes=1e-9
         output/tout=0.01 output/tend=0.01 output/delta_tout=0.01 output/aout=0.5 output/aend=0.5
@@ -601,12 +636,24 @@ ACTS = {
     'cosmo_movie': 'movie/astartmov=0.02 movie/aendmov=0.03',
     'collapse': """
         run/gpu_poisson=T run/use_fftw=T poisson/epsilon=0.1 poisson/gravity_type=1
+        poisson/self_gravity=F poisson/gravity_rho_ana_type=2
+        poisson/mg_maxiter=1
         poisson/cg_levelmin=4 refine/m_refine=0.1,0.1 refine/mass_sph=0.1
         refine/jeans_refine=20,20""",
+    'pulled': """
+        poisson/gravity_rho_ana_params=0.3,0.5,0.5,0.5 poisson/gravity_force_ana_type=0
+        poisson/gravity_force_ana_params=1,1,1""",
+    'hasty': 'poisson/abort_on_mg_nonconvergence=T!2',
+    'jeans_length': 'refine/d_jeans_thre=1e30',
+    'resumed': 'run/remap_pscalar=7,6',
+    'reborn': 'run/convert_birth_times=T',
+    'due': 'output/match_aout=T',
+    'by_mean': 'sf/poissmeanmult=1e4',
+    'capped': 'sink/eddington_cap=0.1',
     'masked': 'refine/ivar_refine=-1 refine/var_cut_refine=0.05',
     'analytic': 'poisson/gravity_params=1,1,1',
     'both': """
-        run/hydro=F run/pic=F run/poisson=F run/gpu_particles=T run/gpu_fft=T run/dump_pk=T
+        run/static_dm=T run/hydro=F run/pic=F run/poisson=F run/gpu_particles=T run/gpu_fft=T run/dump_pk=T
         run/dump_halos=T run/clumpfind=T!2 amr/npartmax=1!2 amr/nparttot=1!2
         poisson/fft_green=spectral poisson/cic_levelmax=3 refine/mass_cut_refine=1e-6
         init/initfile(1)=other""",
@@ -628,7 +675,7 @@ ACTS = {
         poisson/mg_shared_octs=0""",
     'work': 'run/cost_weighting=F',
     'cosmo': """
-        run/cosmo=F!2 run/dlna_max=0.01 run/ramses_cosmology=T output/aout=0.021 output/aend=0.021
+        run/aexp_step_limit=1e-5 refine/dr_proper=1e6 run/cosmo=F!2 run/dlna_max=0.01 run/ramses_cosmology=T output/aout=0.021 output/aend=0.021
         output/delta_aout=0.001 init/omega_b=0.03 init/aexp_ini=0.025""",
     'cone': """
         run/lightcone=F lightcone/cone_rule=crossing lightcone/cone_format=hdf5
@@ -664,7 +711,7 @@ ACTS = {
         physics/mass_gmc=1e5 physics/kappa_ir=10 physics/delayed_cooling=T physics/t_sne=1
         physics/yieldtablefilename=hopkins2018!2 sf/sf_log_properties=T sf/sf_imf=T
         feedback/eta_sn=0.1 feedback/yield=0.3 feedback/f_esn=2 feedback/momentum_feedback=1
-        stellar/iseed=7""",
+        stellar/iseed=7 run/static_stars=T sf/randomize_sf=F""",
     'debris': 'physics/rbubble=20 physics/f_ek=0.2',
     'virial': 'physics/sf_model=1 sf/sf_tdiss=10 sf/sf_compressive=F',
     'single': 'feedback/eta_ssn=0.5 feedback/mass_star_max=1 feedback/mass_sne_min=1e9',

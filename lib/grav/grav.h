@@ -8,10 +8,11 @@
 #include "grav/fourier.h"
 #include "oct/mesh.h"
 
-enum { GRAV_CYCLES = 10 }; /* maximum multigrid cycles */
+enum { GRAV_CYCLES = 64 }; /* limit of grav_par.cycles */
 
 struct grav_par {
     double epsilon;
+    int cycles;       /* maximum multigrid cycles; 0: 10 */
     bool analytic;    /* nothing is solved: the analytic acceleration is the only one */
     int density_type; /* analytic density added to that of matter; 0: none */
     int force_type;   /* analytic acceleration, alone or added to that of matter; 0: none */
@@ -43,11 +44,16 @@ struct grav_par {
     double boxlen, unit_l, unit_t, unit_d;
 };
 
+static inline int grav_cycles(const struct grav_par *p)
+{
+    return p->cycles > 0 ? p->cycles : 10;
+}
+
 /* Whether the error of cycle n (from 0) of a solve of level l is known from the last solve to have
  * no effect, so that the host need not wait for it. */
 static inline bool grav_error_late(const struct grav_par *p, int l, int n)
 {
-    return n + 1 < GRAV_CYCLES && p->past_error[l][n] > 4 * p->epsilon;
+    return n + 1 < grav_cycles(p) && p->past_error[l][n] > 4 * p->epsilon;
 }
 
 /* Whether an error, given the previous one, ends the solve or switches to safe mode. */

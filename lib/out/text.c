@@ -152,7 +152,7 @@ static void make_header(FILE *t, const struct ckpt_out *o)
 {
     fprintf(t, "#      Family     Count\n");
     for (int k = 0; k < FAMILIES; k++)
-        fprintf(t, "%13s%10ld\n", FAMILY_ROW[k].header, (long)o->family[k]);
+        fprintf(t, "%13s%15ld\n", FAMILY_ROW[k].header, (long)o->family[k]);
     fprintf(t, " Particle fields\n");
     put_columns(t, o);
 }

@@ -103,9 +103,46 @@ static enum err check_gravity(const struct params *p)
     return OK;
 }
 
+/* Gas that does not flow has no fluxes, which tracers follow and sinks change. */
+static enum err check_still(const struct params *p)
+{
+    if (!p->run.static_gas || !p->run.hydro) return OK;
+    if (p->run.sink)
+        FAIL(ERR_PARAM, "static_gas=.true. in &RUN_PARAMS leaves sinks nothing to accrete: set "
+                        "sink=.false.");
+    if (p->run.tracer)
+        FAIL(ERR_PARAM, "static_gas=.true. in &RUN_PARAMS leaves tracers nothing to follow: set "
+                        "tracer=.false.");
+    return OK;
+}
+
+static enum err check_resumed(const struct params *p)
+{
+    const int n = param_given_count(p, "run", "remap_pscalar");
+    const int gas = p->run.mhd ? 8 : p->run.ndim + 2;
+    if (p->run.convert_birth_times && !p->run.use_proper_time)
+        FAIL(ERR_PARAM, "convert_birth_times=.true. in &RUN_PARAMS makes proper times: set "
+                        "use_proper_time=.true.");
+    for (int i = 0; i < n; i++) {
+        const int to = p->run.remap_pscalar[i];
+        if (to > 0 && to <= gas)
+            FAIL(ERR_PARAM,
+                 "remap_pscalar(%d)=%d in &RUN_PARAMS is no scalar: those of this run begin with "
+                 "%d",
+                 i + 1, to, gas + 1);
+        for (int k = 0; k < i && to > 0; k++)
+            if (p->run.remap_pscalar[k] == to)
+                FAIL(ERR_PARAM, "remap_pscalar(%d) and (%d) in &RUN_PARAMS are both %d", k + 1,
+                     i + 1, to);
+    }
+    return OK;
+}
+
 static enum err check_run(const struct params *p)
 {
     TRY(check_gravity(p));
+    TRY(check_still(p));
+    TRY(check_resumed(p));
     if (!p->run.hydro && !p->run.pic)
         FAIL(ERR_PARAM,
              "there is nothing to evolve: set hydro=.true. or pic=.true. in &RUN_PARAMS");

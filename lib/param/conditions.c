@@ -1,4 +1,5 @@
 /* param/conditions: evaluates conditions.def. */
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,14 @@ static bool transforms(const struct params *p)
 static bool iterates(const struct params *p)
 {
     return param_solves_gravity(p) && (!transforms(p) || p->amr.levelmax > p->amr.levelmin);
+}
+
+static bool by_jeans(const struct params *p)
+{
+    bool any = false;
+    for (int l = p->amr.levelmin; l < p->amr.levelmax; l++)
+        any |= p->refine.jeans_refine[l - p->amr.levelmin] > 0;
+    return any;
 }
 
 static bool by_mass(const struct params *p)

@@ -64,6 +64,7 @@ struct params {
     int line[PARAM_ROWS], twice[PARAM_ROWS];
     /* By row: 1 + index of the group (an alias) in which the user set it; 0: its own group. */
     unsigned char alias[PARAM_ROWS];
+    bool resumes; /* the run begins with a checkpoint; set by the program */
 };
 
 void param_init(struct params *p); /* sets all defaults */

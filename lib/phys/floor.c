@@ -26,6 +26,7 @@ static double jeans_slope(const struct params *p, const struct units *u, double 
 {
     double boxlen = p->run.cosmo ? 1 : p->amr.boxlen, cells = p->physics.jeans_ncells;
     double length = boxlen * cells * ldexp(1, -p->amr.levelmax) * u->length / aexp;
+    if (p->run.cosmo) length = fmax(length, p->refine.dr_proper * CGS_KPC);
     double rate = u->time / u->length, per_rate = rate * rate * u->temperature;
     if (p->run.ramses_2024)
         return 2 * length * length / (2 * M_PI) * RAMSES_G_2024 * u->density * per_rate;

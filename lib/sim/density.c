@@ -292,7 +292,7 @@ static enum err deposit(struct sim *s, int l, struct sums *x)
 
 static double m_refine_of(const struct sim *s, int l)
 {
-    return l < s->mesh.levelmax ? s->par->refine.m_refine[l - s->mesh.levelmin] : -1;
+    return l < s->mesh.levelmax ? sim_m_refine(s, l) : -1;
 }
 
 enum err sim_density(struct sim *s, int l, int icount)

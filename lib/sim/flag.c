@@ -298,13 +298,24 @@ static bool wants_mass(const struct sim *s, int l)
     return s->par->refine.m_refine[l - s->mesh.levelmin] > -1.0;
 }
 
+/* With dr_proper cells that are smaller than it, in proper length, need more mass by their volume
+ * (Gnedin 2016, appendix A). */
+double sim_m_refine(const struct sim *s, int l)
+{
+    const struct param_refine *r = &s->par->refine;
+    const double m = r->m_refine[l - s->mesh.levelmin];
+    if (!s->phys.cosmo || !(r->dr_proper > 0) || !(m > 0)) return m;
+    const double size = mesh_dx(&s->mesh, l) * sim_units(s).length / CGS_KPC;
+    return size < r->dr_proper ? m * pow(r->dr_proper / size, 3) : m;
+}
+
 /* Mass criterion (quasi-Lagrangian), RAMSES's poisson_refine. */
 static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
 {
     const struct mesh *m = &s->mesh;
     const struct level *lv = &m->lev[l];
     const struct param_refine *r = &s->par->refine;
-    double m_refine = r->m_refine[l - m->levelmin];
+    double m_refine = sim_m_refine(s, l);
     double dx = mesh_dx(m, l), threshold = m_refine * (s->amr.refine.mass_sph / (dx * dx * dx));
     if (m->gravity && (!s->amr.refine.starting || r->ivar_refine == 0)) {
         memcpy(ok, lv->dense, sizeof *ok * (size_t)lv->nown);
@@ -351,9 +362,11 @@ static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
     const double pi = 0.5 * RAMSES_TWOPI; /* RAMSES's, as everywhere in gravity */
     double g = s->phys.cosmo ? 3 * s->phys.cosmo_par.omega_m * s->time.aexp / (8 * pi) : 1;
     const struct hydro_par *h = &s->phys.hydro;
+    const double least = s->par->refine.d_jeans_thre / sim_units(s).hydrogen;
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
             const struct gas_cell u = gas_cell_above(lv, i, k, h->smallr);
+            if (u.rho < least) continue;
             double p = gas_pressure(gas_cell_internal_m2(&u), h->gamma);
             double cs2 = fmax(p / u.rho, h->smallc * h->smallc);
             if (nj * dx >= sqrt(pi * cs2 / (g * u.rho))) ok[i][k] = 1;

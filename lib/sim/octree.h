@@ -302,6 +302,8 @@ void sim_criteria_mark(const struct sim *s, int l, const struct sim_criterion *c
                        unsigned char *bits);
 /* flag.c: whether level l may not be refined yet by any criterion */
 bool sim_held_back(const struct sim *s, int l);
+/* flag.c: m_refine of a level, which dr_proper raises. */
+double sim_m_refine(const struct sim *s, int l);
 /* density.c: source density and refinement map `dense` (collective) */
 MUST_USE enum err sim_density(struct sim *s, int l, int icount);
 /* density.c: sim_density on the device; *done: whether it has kernels for all deposits */
@@ -329,6 +331,9 @@ MUST_USE enum err sim_limits_need(struct sim *s, int l);
 /* phases.c: arguments of source terms of a stage (phys/term.h) */
 struct term_run sim_term_run(struct sim *s, int stage, int l);
 void sim_timestep_end(struct sim *s);
+/* With exact_output_time: gives the end of a coarse step the time of an output, if it is that to
+ * rounding. */
+void sim_time_meet(struct sim *s);
 void sim_potential_energy(struct sim *s, int l); /* report.c: epot sum, rho_max */
 /* report.c: what the square of the acceleration of a cell is times, in that sum */
 double sim_energy_factor(const struct sim *s, int l);

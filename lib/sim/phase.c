@@ -18,6 +18,7 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
     bool base = l == m->levelmin, finer = l < m->levelmax && s->amr.noct[l + 1] > 0;
     unsigned is = 0;
     is |= m->hydro ? IF_GAS : 0;
+    is |= m->hydro && !s->par->run.static_gas ? IF_FLOWS : 0;
     is |= m->gravity ? IF_GRAVITY : 0;
     is |= !s->phys.grav.analytic ? IF_SELF_GRAVITY : 0;
     is |= s->par->run.pic ? IF_PARTS : 0;

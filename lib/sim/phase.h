@@ -43,7 +43,8 @@ enum phase_when {
     IF_DIFFUSES = 1 << 19,  /* the magnetic field diffuses */
     IF_DRIFTS = 1 << 20,    /* classical tracers follow the gas */
     IF_JUMPS = 1 << 21,     /* Monte-Carlo tracers follow the gas */
-    IF_FRAME = 1 << 22      /* a frame of a movie is due */
+    IF_FRAME = 1 << 22,     /* a frame of a movie is due */
+    IF_FLOWS = 1 << 23      /* the gas moves, not with static_gas */
 };
 
 /* Where a phase runs, and on which octs. */

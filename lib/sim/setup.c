@@ -406,6 +406,7 @@ enum err sim_setup(struct sim *s)
                         "Gadget: set filetype='grafic' or 'gadget', and initfile");
     const struct param_gravity asked = param_gravity(p);
     s->phys.grav = (struct grav_par){.epsilon = p->poisson.epsilon,
+                                     .cycles = p->poisson.mg_maxiter,
                                      .analytic = !param_solves_gravity(p),
                                      .density_type = asked.density,
                                      .force_type = asked.force,

@@ -531,6 +531,15 @@ static enum err start_alone(struct sim *s)
     return err_agree(&s->comm, s->run.solver->start(s));
 }
 
+/* RAMSES takes particles of all kinds for dark matter where no stars form. */
+static unsigned frozen_families(const struct params *p)
+{
+    unsigned frozen = 0;
+    if (p->run.static_dm) frozen |= 1u << FAM_DM;
+    if (p->run.static_stars) frozen |= 1u << FAM_STAR | 1u << FAM_DEBRIS;
+    return frozen;
+}
+
 static enum err start_octs(struct sim *s, struct params *par)
 {
     struct start *st = mem_zero(sizeof *st, "start");
@@ -539,7 +548,8 @@ static enum err start_octs(struct sim *s, struct params *par)
     if (e == OK) e = sim_setup(s);
     if (e == OK && s->run.solver == &octree_solver) e = sim_device_open(s);
     s->parts.is_static = par->run.static_;
-    s->parts.tracers = par->run.tracer;
+    s->parts.frozen = frozen_families(par);
+    s->parts.tracers = par->run.tracer || s->parts.frozen;
     s->parts.jumps = s->phys.tracers == TRACER_JUMPS;
     for (int f = 0; f < 6; f++) s->parts.reflect[f] = s->phys.hydro.bound[f] == BOUND_REFLECT;
     st->s = s;

@@ -2,6 +2,7 @@
  * reduced, so the order of ranks does not matter. The computation has two halves, so that its
  * reduction can be merged with another one: the step of a level is not needed before the finer
  * level is solved. */
+#include <float.h>
 #include <math.h>
 
 #include "base/cgs.h"
@@ -85,7 +86,52 @@ static bool expands(const struct sim *s)
 
 static double expansion(struct sim *s, int l, double *dense)
 {
-    return s->par->run.dlna_max / s->time.hexp;
+    const double most = s->par->run.aexp_step_limit;
+    double dt = s->par->run.dlna_max / s->time.hexp;
+    if (most > 0) dt = fmin(dt, most / (s->time.aexp * s->time.hexp));
+    return dt;
+}
+
+/* ---- times of outputs ---- */
+
+/* The next time, in code units, that outputs ask for, and its expansion factor (0: the time is
+ * given); HUGE_VAL: none. */
+static double next_output(const struct sim *s, double *aexp)
+{
+    const struct param_output *o = &s->par->output;
+    const int i = s->run.out.iout - 1;
+    double t = HUGE_VAL, a = HUGE_VAL;
+    *aexp = 0;
+    if (i < s->run.out.noutput) t = s->run.out.tout[i], a = s->run.out.aout[i];
+    t = o->exact_output_time ? fmin(t, s->run.out.tout_next) : HUGE_VAL;
+    a = fmin(a, s->run.out.aout_next);
+    if (s->phys.cosmo && a < DBL_MAX && cosmo_tau(s->phys.cosmo, a) < t) {
+        t = cosmo_tau(s->phys.cosmo, a);
+        *aexp = a;
+    }
+    return t < DBL_MAX ? t : HUGE_VAL;
+}
+
+static bool meets_outputs(const struct sim *s)
+{
+    return s->par->output.exact_output_time || (s->par->output.match_aout && s->phys.cosmo);
+}
+
+static double until_output(struct sim *s, int l, double *dense)
+{
+    double aexp, left = next_output(s, &aexp) - s->time.t;
+    return l == s->mesh.levelmin && left > 0 ? left : HUGE_VAL;
+}
+
+void sim_time_meet(struct sim *s)
+{
+    static const double ROUNDING = 1e-11; /* of a coarse step, which is the sum of fine ones */
+    double aexp, t;
+    if (!meets_outputs(s)) return;
+    t = next_output(s, &aexp);
+    if (!(fabs(t - s->time.t) <= ROUNDING * s->time.dtnew[s->mesh.levelmin])) return;
+    s->time.t = t;
+    if (aexp > 0) s->time.aexp = aexp;
 }
 
 static bool has_particles(const struct sim *s)
@@ -122,6 +168,7 @@ static const struct limit {
               {"sinks", has_sinks, of_sinks},
               {"free fall", falls, free_fall},
               {"expansion", expands, expansion},
+              {"an output", meets_outputs, until_output},
               {"particles", has_particles, of_particles},
               {"gas", has_gas, of_gas}};
 enum { NLIMITS = sizeof LIMITS / sizeof *LIMITS };

@@ -74,7 +74,7 @@ void sink_rates(const struct sink_law *law, int levelmin, int levelmax, struct s
     s->bondi = bondi(law, s->m, s->rho, v);
     s->eddington = law->eddington * s->m;
     if (law->accretion == ACCRETE_BONDI) s->rate = s->bondi;
-    if (law->limited) s->rate = fmin(s->bondi, s->eddington);
+    if (law->limited) s->rate = fmin(s->bondi, law->cap * s->eddington);
     if (law->holes) {
         double rate = bondi(law, s->hole, s->rho, v), max = law->eddington * s->hole;
         if (law->accretion == ACCRETE_BONDI) s->rate_hole = rate;

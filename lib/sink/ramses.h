@@ -16,7 +16,8 @@ struct sink_law {
     bool vrel;            /* Bondi: v² = c² + (relative velocity)² */
     double boost;         /* boost factor of accretion; < 0: max((ρ/boost_density)², 1) */
     double boost_density;
-    bool limited;     /* accretion is limited to the Eddington rate */
+    bool limited; /* accretion is limited to `cap` times the Eddington rate */
+    double cap;
     double eddington; /* Eddington rate per mass */
     double seed, seed_hole;
     bool holes;         /* sinks are clusters around a black hole (mass_smbh_seed > 0) */

@@ -67,6 +67,7 @@ static void accretion_law(const struct sink_run *s, const struct units *u, struc
     law->boost = by_density ? -1 : fabs(p->sink.acc_sink_boost);
     law->boost_density = p->sink.boost_threshold_density / u->hydrogen;
     law->limited = p->sink.eddington_limit;
+    law->cap = p->sink.eddington_cap;
     law->eddington = 4 * (0.5 * RAMSES_TWOPI) * RAMSES_G * RAMSES_MH /
                      (0.1 * CGS_THOMSON * RAMSES_C) * u->time;
     law->seed = p->sink.mass_sink_seed * sun;
