@@ -215,6 +215,20 @@ static enum err set_magnetic(struct params *p, const struct build *b)
     return param_set(p, is ? "run/mhd=.true." : "run/mhd=.false.");
 }
 
+/* mini-ramses has the physics of a run from its Makefile. */
+static enum err set_part(struct params *p, const struct build *b, enum variable v, const char *name,
+                         bool *is)
+{
+    const bool value = b->count[v] > 0;
+    char text[64];
+    if (!b->given[v]) return OK;
+    if (param_given(p, "run", name) && *is != value)
+        FAIL(ERR_PARAM, "--build: %s=%d, but the namelist sets %s=%s: leave out one of them",
+             table[v].name, value, name, *is ? ".true." : ".false.");
+    snprintf(text, sizeof text, "run/%s=%s", name, value ? ".true." : ".false.");
+    return param_set(p, text);
+}
+
 static void tell(const struct build *b, FILE *out)
 {
     int n = 0;
@@ -240,6 +254,8 @@ enum err param_build(struct params *p, const char *text, bool restart, FILE *out
     TRY(solver_check(&b));
     TRY(patch_check(&b, restart));
     TRY(scalars_count(&b, &scalars));
+    TRY(set_part(p, &b, MAKE_HYDRO, "hydro", &p->run.hydro));
+    TRY(set_part(p, &b, MAKE_GRAV, "poisson", &p->run.poisson));
     if (b.given[MAKE_NDIM])
         TRY(set_number(p, "run", "ndim", (int)b.count[MAKE_NDIM], &p->run.ndim));
     if (b.given[MAKE_SOLVER] && p->run.hydro) TRY(set_magnetic(p, &b));
