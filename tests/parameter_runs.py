@@ -576,7 +576,8 @@ ACTS = {
         run/check_ghosts=T run/jobcontrolfile=other.txt!75 run/gpu_hydro=T run/overload=2!2
         output/noutput=1 output/foutput=3 output/fbackup=1 output/backup_minutes=1e-9
         output/tout=0.01 output/tend=0.01 output/delta_tout=0.01 output/aout=0.5 output/aend=0.5
-        output/walltime_hrs=1e-9!75 output/outformat=hdf5 output/longint=T amr/levelmin=4
+        output/walltime_hrs=1e-9!75 output/outformat=hdf5 output/longint=T
+        output/write_conservative=T amr/levelmin=4
         amr/levelmax=4 amr/ngridmax=1!2 amr/ngridtot=1!2 amr/nexpand=2,2 amr/boxlen=0.9
         init/filetype=grafic!2 init/nregion=1 init/region_type(2)=point init/x_center(2)=0.4
         init/y_center(2)=0.4 init/z_center(2)=0.4 init/length_x(2)=0.4 init/length_y(2)=0.4
@@ -653,7 +654,8 @@ ACTS = {
     'masked': 'refine/ivar_refine=-1 refine/var_cut_refine=0.05',
     'analytic': 'poisson/gravity_params=1,1,1',
     'both': """
-        run/static_dm=T run/hydro=F run/pic=F run/poisson=F run/gpu_particles=T run/gpu_fft=T run/dump_pk=T
+        run/static_dm=T
+        run/hydro=F run/pic=F run/poisson=F run/gpu_particles=T run/gpu_fft=T run/dump_pk=T
         run/dump_halos=T run/clumpfind=T!2 amr/npartmax=1!2 amr/nparttot=1!2
         poisson/fft_green=spectral poisson/cic_levelmax=3 refine/mass_cut_refine=1e-6
         init/initfile(1)=other""",
@@ -675,7 +677,8 @@ ACTS = {
         poisson/mg_shared_octs=0""",
     'work': 'run/cost_weighting=F',
     'cosmo': """
-        run/aexp_step_limit=1e-5 refine/dr_proper=1e6 run/cosmo=F!2 run/dlna_max=0.01 run/ramses_cosmology=T output/aout=0.021 output/aend=0.021
+        run/aexp_step_limit=1e-5 refine/dr_proper=1e6
+        run/cosmo=F!2 run/dlna_max=0.01 run/ramses_cosmology=T output/aout=0.021 output/aend=0.021
         output/delta_aout=0.001 init/omega_b=0.03 init/aexp_ini=0.025""",
     'cone': """
         run/lightcone=F lightcone/cone_rule=crossing lightcone/cone_format=hdf5

@@ -31,6 +31,7 @@ struct ckpt_head { /* names and units as in the header of RAMSES's amr files */
     bool magnetic; /* whether the gas has a magnetic field */
     int nvar;
     double gamma, smallr;
+    bool conservative; /* RAMSES binary: files shall have conserved variables of the gas */
     double boxlen;
     struct boundary boundary; /* boundaries of the box; n = 0: periodic */
     int noutput, iout, ifout;

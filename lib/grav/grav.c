@@ -416,3 +416,12 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l,
     grav_log(l, &rep, p, cg);
     return rep;
 }
+
+enum err grav_accepted(int l, const struct grav_report *rep, const struct grav_par *p)
+{
+    if (rep->converged || !p->strict) return OK;
+    FAIL(ERR_LIMIT,
+         "abort_on_mg_nonconvergence=.true.: the potential of level %d has the error %.1e after %d "
+         "cycles, above epsilon=%g: raise mg_maxiter or epsilon in &POISSON_PARAMS",
+         l, rep->error, rep->cycles, p->epsilon);
+}

@@ -13,6 +13,7 @@ enum { GRAV_CYCLES = 64 }; /* limit of grav_par.cycles */
 struct grav_par {
     double epsilon;
     int cycles;       /* maximum multigrid cycles; 0: 10 */
+    bool strict;      /* a solution short of epsilon is an error */
     bool analytic;    /* nothing is solved: the analytic acceleration is the only one */
     int density_type; /* analytic density added to that of matter; 0: none */
     int force_type;   /* analytic acceleration, alone or added to that of matter; 0: none */
@@ -82,6 +83,9 @@ struct grav_source {
  * PHI and PHI_OLD of level l-1 must be valid in ghosts. (collective) */
 struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l,
                               const struct grav_source *from, struct grav_par *p);
+
+/* An error if the run is strict and the solution of level l short of epsilon. Local. */
+MUST_USE enum err grav_accepted(int l, const struct grav_report *rep, const struct grav_par *p);
 
 struct fourier_green grav_green(const struct grav_par *p); /* Green function of Fourier solves */
 void grav_fini(struct grav_par *p);

@@ -207,6 +207,25 @@ static const char **file_names(const struct ckpt_out *o, const struct gas_vars *
     return names;
 }
 
+/* RAMSES's name of the conserved variable of a primitive one. */
+static const char *conserved_name(const char *name, char buf[80])
+{
+    int number;
+    if (strncmp(name, "velocity_", 9) == 0)
+        snprintf(buf, 80, "momentum_%s", name + 9);
+    else if (strcmp(name, "pressure") == 0)
+        snprintf(buf, 80, "total_energy");
+    else if (strcmp(name, "metallicity") == 0)
+        snprintf(buf, 80, "metal_density");
+    else if (sscanf(name, "scalar_%d", &number) == 1)
+        snprintf(buf, 80, "scalar_density_%s", name + 7);
+    else if (strcmp(name, "density") == 0 || field_beside_gas(name))
+        return name;
+    else
+        snprintf(buf, 80, "%s_density", name);
+    return buf;
+}
+
 static void make_hydro_fields(FILE *t, const struct ckpt_out *o)
 {
     struct gas_vars store;
@@ -215,8 +234,10 @@ static void make_hydro_fields(FILE *t, const struct ckpt_out *o)
     const char *names[GAS_VARS + 1];
     fputs(VERSION_LINES, t);
     while (o->stored && n < o->nhydro) put_field(t, &n, o->stored[n].name, 'd');
-    for (const char **name = file_names(o, g, names); !o->stored && *name; name++)
-        put_field(t, &n, *name, 'd');
+    for (const char **name = file_names(o, g, names); !o->stored && *name; name++) {
+        char buf[80];
+        put_field(t, &n, o->h->conservative ? conserved_name(*name, buf) : *name, 'd');
+    }
 }
 
 static void make_old_hydro_fields(FILE *t, const struct ckpt_out *o)

@@ -90,6 +90,19 @@ static int file_columns(const struct table *t)
     return (t->x ? out_hydro_file(o) : out_gravity_file(o)) - file_first(t);
 }
 
+/* Replaces primitive variables in the rows of a file by conserved ones: those of the run, or beyond
+ * the boundary those of the values there. */
+static void conserve(const struct ckpt_head *h, const struct boundary_rule *rule, int n,
+                     const double *const *u, double *const *prim)
+{
+    double store[NVAR_MAX * TILE], *made[NVAR_MAX];
+    for (int v = 0; v < h->nvar; v++) made[v] = store + v * TILE;
+    if (rule) gas_conserved(h->nvar, h->gamma, h->smallr, n, (const double *const *)prim, made);
+    if (rule && h->magnetic) gas_add_field(n, u + h->nvar, made[GAS_ENERGY]);
+    for (int v = 0; v < h->nvar; v++)
+        memcpy(prim[v], rule ? made[v] : u[v], sizeof(double) * (size_t)n);
+}
+
 /* Octs i..i+n-1 of `in`, by one of the parts; in their batch they begin at `at`. First their values
  * are laid out by cell and variable. rule: that of octs beyond the boundary, else NULL. */
 static void hydro_tile(const struct table *t, int part, const struct ramses_lines *in, int i, int n,
@@ -124,6 +137,7 @@ static void hydro_tile(const struct table *t, int part, const struct ramses_line
         if (own)
             exact_differ(t->x, (struct exact_cells){part, at, n, c}, u, (const double *const *)prim,
                          b);
+        if (h->conservative) conserve(h, rule, n, u, prim);
     }
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "oct/gas_kern.h"
 #include "ramses/priv.h"
 
 struct walk {
@@ -301,11 +302,56 @@ static enum err load_tree(struct walk *w, int64_t at, int n)
     return OK;
 }
 
+/* Row of variable v of cell c in a batch. */
+static double *values_row(const struct walk *w, int v, int c)
+{
+    return w->values_store + (size_t)(8 * v + c) * CKPT_PITCH;
+}
+
+static void take_field_energy(const struct walk *w, int c, int n, double *e)
+{
+    const double *b[6];
+    for (int f = 0; f < 6; f++) b[f] = values_row(w, w->r->face[f], c);
+    for (int i = 0; i < n; i++)
+        e[i] -= gas_magnetic_faces(b[0][i], b[1][i], b[2][i], b[3][i], b[4][i], b[5][i]);
+}
+
+/* Whether variable v is density times another one. */
+static bool is_carried(const struct ramses *r, int v)
+{
+    bool face = false;
+    for (int f = 0; f < 6; f++) face |= v == r->face[f];
+    return v != r->energy && !face;
+}
+
+/* Converts conserved variables of a file, by the operations of gas_primitive. */
+static void make_primitive(const struct walk *w, int n)
+{
+    const struct ramses *r = w->r;
+    const struct source *s = r->s;
+    const double gamma = s->gamma > 0 ? s->gamma : s->head.gamma;
+    for (int c = 0; c < w->shape.ncell; c++) {
+        const double *density = values_row(w, 0, c);
+        double *e = values_row(w, r->energy, c);
+        if (r->face[0] >= 0) take_field_energy(w, c, n, e);
+        for (int v = 1; v < source_hydro(s); v++) {
+            double *q = values_row(w, v, c);
+            for (int i = 0; i < n && is_carried(r, v); i++) {
+                const double rho = density[i] > s->smallr ? density[i] : s->smallr;
+                if (v <= r->momenta) e[i] = e[i] - gas_kinetic_part(rho, q[i]);
+                q[i] /= rho;
+            }
+        }
+        for (int i = 0; i < n; i++) e[i] = gas_pressure(e[i], gamma);
+    }
+}
+
 static enum err load_values(struct walk *w, int32_t total, int64_t at, int n)
 {
     int nh = w->shape.ncell * source_hydro(w->r->s), ng = w->shape.ncell * w->r->s->ngrav;
     const struct fort_rec *rec = w->rec + AMR_RECORDS;
     TRY(fort_load_rows(&w->hydro, nh, rec, total, at, (size_t)n, w->row));
+    if (w->r->conserved) make_primitive(w, n);
     return fort_load_rows(&w->grav, ng, rec + nh, total, at, (size_t)n, w->row + nh);
 }
 

@@ -168,6 +168,7 @@ void sim_head(const struct sim *s, struct ckpt_head *h)
                             .deflate = p->output.deflate,
                             .longint = p->output.longint &&
                                        format_named(p->output.outformat)->writer->by_rank,
+                            .conservative = p->output.write_conservative,
                             .overwrite = s->run.out.force,
                             .rest = &s->run.restart.rest,
                             .namelist = s->run.out.namelist_text,

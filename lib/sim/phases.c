@@ -104,17 +104,6 @@ enum err step_unkick_gas(struct sim *s, int l, int icount)
     return OK;
 }
 
-/* Ends a run that does not accept a solution short of epsilon. */
-static enum err solved(const struct sim *s, int l, const struct grav_report *rep)
-{
-    if (rep->converged || !s->par->poisson.abort_on_mg_nonconvergence) return OK;
-    FAIL(ERR_LIMIT,
-         "abort_on_mg_nonconvergence=.true.: the potential of level %d has the error %.1e after %d "
-         "cycles, above epsilon=%g, in coarse step %d: raise mg_maxiter or epsilon in "
-         "&POISSON_PARAMS",
-         l, rep->error, rep->cycles, s->par->poisson.epsilon, s->time.nstep_coarse);
-}
-
 enum err step_poisson(struct sim *s, int l, int icount)
 {
     struct sim_device *d = &s->device;
@@ -126,7 +115,7 @@ enum err step_poisson(struct sim *s, int l, int icount)
     struct grav_source from = gravity_of(s, l, icount);
     const struct grav_report rep = grav_solve(&s->mesh, &s->comm, l, &from, &s->phys.grav);
     sim_timestep_end(s); /* time step of the coarser level */
-    return solved(s, l, &rep);
+    return grav_accepted(l, &rep, &s->phys.grav);
 }
 
 enum err step_first_phi(struct sim *s, int l, int icount)
@@ -554,7 +543,7 @@ enum err poisson_dev(struct sim *s, int l, int icount, bool *done)
     TRY(grav_dev_solve(s->device.grav, &s->mesh, l, &from, &s->phys.grav, &rep, done));
     if (*done) sim_timestep_end(s); /* time step of the coarser level */
     if (*done) s->device.asked = false;
-    return *done ? solved(s, l, &rep) : OK;
+    return *done ? grav_accepted(l, &rep, &s->phys.grav) : OK;
 }
 
 enum err force_dev(struct sim *s, int l, int icount, bool *done)

@@ -407,6 +407,7 @@ enum err sim_setup(struct sim *s)
     const struct param_gravity asked = param_gravity(p);
     s->phys.grav = (struct grav_par){.epsilon = p->poisson.epsilon,
                                      .cycles = p->poisson.mg_maxiter,
+                                     .strict = p->poisson.abort_on_mg_nonconvergence,
                                      .analytic = !param_solves_gravity(p),
                                      .density_type = asked.density,
                                      .force_type = asked.force,
