@@ -238,21 +238,6 @@ static void find_conserved(struct source *s, struct ramses *r)
     for (int v = 0; r->conserved && v < s->nhydro; v++) primitive_name(s->field[v].name);
 }
 
-static void place_conserved(const struct source *s, struct ramses *r, int all)
-{
-    static const char *const faces[] = {"B_x_left",  "B_x_right", "B_y_left",
-                                        "B_y_right", "B_z_left",  "B_z_right"};
-    r->momenta = 0;
-    for (int f = 0; f < 6; f++) r->face[f] = -1;
-    for (int v = 0; v < all; v++) {
-        const char *name = s->field[v].name;
-        if (strcmp(name, "pressure") == 0) r->energy = v;
-        r->momenta += strncmp(name, "velocity_", 9) == 0;
-        for (int f = 0; f < 6; f++)
-            if (strcmp(name, faces[f]) == 0) r->face[f] = v;
-    }
-}
-
 static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)
 {
     char path[PATH_MAX];
@@ -268,9 +253,7 @@ static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)
     r->s->head.hydro = true;
     TRY(info_gas(r->s, path, nvar, &r->old_hydro));
     find_conserved(r->s, r);
-    if (!r->s->foreign) TRY(split_gas(r->s, path));
-    if (r->conserved) place_conserved(r->s, r, nvar);
-    return OK;
+    return r->s->foreign ? OK : split_gas(r->s, path);
 }
 
 static enum err read_grav_fields(struct ramses *r, const struct amr_head *a)

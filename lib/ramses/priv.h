@@ -13,10 +13,7 @@ struct ramses {
     bool swap, wide_counts, wide_keys;
     /* files from before 2017; files from before 2010; families assigned by the reader */
     bool old_hydro, no_mass_sph, made_family;
-    /* The hydro files have conserved variables: places of the energy, of the momenta 1..momenta and
-     * of the six faces (x left, x right, y left …; -1: no field). */
-    bool conserved;
-    int energy, momenta, face[6];
+    bool conserved;  /* the hydro files have conserved variables */
     int64_t skip[3]; /* number of coarse cells below the box (physical boundaries) */
 };
 

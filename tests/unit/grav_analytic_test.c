@@ -1,5 +1,5 @@
-/* Analytic fields of lib/grav: accelerations, densities, both with the field of matter. Last line: N
- * passed, N failed. */
+/* Analytic fields of lib/grav: accelerations, densities, both with the field of matter. Last line:
+ * N passed, N failed. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
