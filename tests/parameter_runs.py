@@ -698,7 +698,8 @@ ACTS = {
     'cooling': """
         physics/haardt_madau=F physics/cooling_method=implicit physics/self_shielding=T
         physics/z_ave=0.1 physics/t2max=1e4 physics/t2_star=1e6 physics/jeans_ncells=400
-        cooling/atomic_rates=abel cooling/uv_table=background.txt cooling/cooling_ism=T""",
+        cooling/atomic_rates=abel cooling/uv_table=background.txt cooling/cooling_ism=T
+        cooling/x=0.7!2 cooling/y=0.3!2""",
     'power': 'physics/j21=5 physics/a_spec=2',
     'table': 'physics/grackle_table=other.bin',
     'floor': 'physics/n_star=5 physics/g_star=2',
