@@ -109,6 +109,8 @@ MUST_USE enum err param_check_clumps(const struct params *p);
 MUST_USE enum err param_check_sinks(const struct params *p);
 /* Whether sinks follow RAMSES, by &SINK_PARAMS; otherwise Horizon-AGN. */
 bool param_sinks_ramses(const struct params *p);
+/* Whether sinks have stellar objects. */
+bool param_stellar(const struct params *p);
 /* Whether sinks form in clumps. */
 bool param_creates_sinks(const struct params *p);
 /* Whether the temperature of the gas follows from its density alone: barotropic_eos, or isothermal,

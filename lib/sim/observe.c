@@ -81,6 +81,7 @@ enum err sim_observe(struct sim *s, int when)
     if (s->phys.sinks && when == OBSERVE_ENTRY) {
         struct sink_run sinks = sim_sinks(s);
         TRY(sinks_store(&sinks, &s->run.restart.rest.sinks));
+        TRY(stellar_store(s->phys.stellar, &s->run.restart.rest.stellar));
     }
     sim_head(s, &h);
     struct observation o = sim_observation(

@@ -27,6 +27,7 @@
 #include "phys/units.h"
 #include "sink/create.h"
 #include "sink/run.h"
+#include "stellar/stellar.h"
 #include "tracer/tracer.h"
 
 struct sim;
@@ -166,6 +167,7 @@ struct sim_physics {
     struct cooling *cooling;   /* NULL: the gas does not cool */
     struct yields *yields;     /* table of yields; NULL: no yields (phys/yields.h) */
     struct sink_state *sinks;  /* sink particles; NULL: no sinks */
+    struct stellar *stellar;   /* stellar objects of sinks; NULL: none */
     enum tracer_way tracers;   /* how gas tracers move */
     struct tracer_flux *flux;  /* for Monte-Carlo tracers; else NULL */
     struct sim_matter matter;

@@ -346,6 +346,7 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     struct ckpt_head h;
     struct sink_run sinks = sim_sinks(s);
     TRY(sinks_store(&sinks, &s->run.restart.rest.sinks));
+    TRY(stellar_store(s->phys.stellar, &s->run.restart.rest.stellar));
     char *made_by = history(s);
     sim_head(s, &h);
     h.provenance = made_by;

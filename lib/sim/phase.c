@@ -37,6 +37,7 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
     is |= sinks_any(s->phys.sinks) ? IF_SINKS : 0;
     is |= s->phys.sinks && s->par->sink.create_sinks ? IF_CREATES : 0;
     is |= s->phys.sinks && s->phys.sinks->table.family == SINK_HORIZON ? IF_HOLES : 0;
+    is |= s->phys.stellar ? IF_STELLAR : 0;
     is |= s->phys.tracers == TRACER_DRIFTS ? IF_DRIFTS : 0;
     is |= s->phys.flux && !s->amr.refine.frozen ? IF_JUMPS : 0;
     if ((when & IF_BALANCE) && (when & ~is) == IF_BALANCE && sim_balance_due(s)) is |= IF_BALANCE;

@@ -43,7 +43,8 @@ enum phase_when {
     IF_DIFFUSES = 1 << 19,  /* the magnetic field diffuses */
     IF_DRIFTS = 1 << 20,    /* classical tracers follow the gas */
     IF_JUMPS = 1 << 21,     /* Monte-Carlo tracers follow the gas */
-    IF_FRAME = 1 << 22      /* a frame of a movie is due */
+    IF_FRAME = 1 << 22,     /* a frame of a movie is due */
+    IF_STELLAR = 1 << 23    /* sinks may have stellar objects */
 };
 
 /* Where a phase runs, and on which octs. */
@@ -95,7 +96,7 @@ step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, st
     step_send_flags, step_godunov, step_kick_again, step_restrict_gas, step_move_parts, step_flag,
     step_merge, step_add_steps, step_cooling_table, step_coarse_terms, step_level_terms,
     step_pull_sinks, step_look_around, step_accrete, step_create_sinks, step_renew_sinks,
-    step_black_holes, step_impose, step_diffuse, step_settle_tracers, step_aim_tracers,
+    step_black_holes, step_stellar, step_impose, step_diffuse, step_settle_tracers, step_aim_tracers,
     step_drift_tracers, step_jump_tracers, step_swap_tracers, step_frames;
 /* Device functions of phases (sim/phases.c). */
 typedef enum err device_phase(struct sim *s, int l, int icount, bool *done);

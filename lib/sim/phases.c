@@ -690,6 +690,19 @@ enum err step_black_holes(struct sim *s, int l, int icount)
     return OK;
 }
 
+/* Births and supernovae of stellar objects. */
+enum err step_stellar(struct sim *s, int l, int icount)
+{
+    struct sink_run sinks = sim_sinks(s);
+    bool changed = false;
+    TRY(stellar_coarse(&sinks, s->phys.stellar, &changed));
+    if (changed)
+        send_all_gas(s, true);
+    else
+        ghosts_set(&s->mesh, l, GAS, true); /* as they were */
+    return OK;
+}
+
 enum err step_pull_sinks(struct sim *s, int l, int icount)
 {
     struct sink_run sinks = sim_sinks(s);

@@ -138,6 +138,8 @@ static enum err restart_build(struct sim *s)
     if (s->par->run.pic) TRY(take_particles(s));
     struct sink_run sinks = sim_sinks(s);
     TRY(sinks_restore(&sinks, &s->run.restart.rest.sinks, s->run.restart.from->path));
+    TRY(stellar_restore(&sinks, s->phys.stellar, &s->run.restart.rest.stellar,
+                        s->run.restart.from->path));
     if (!param_cone_crossing(s->par)) forget_cones(&s->parts);
     enum err err = err_about(sim_check_field(s), s->run.restart.from->path);
     source_close(&s->run.restart.from);
@@ -159,7 +161,9 @@ static void log_what(const struct sim *s)
     if (!f->exact)
         log_info(" It does not contain all bits of the state: the run resumes to round-off, not "
                  "bit for bit");
-    bool sinks = s->phys.sinks && strcmp(f->left_out, "sink particles") == 0;
+    const char *used = s->phys.stellar && f->stellar->n ? "sink particles, stellar objects"
+                                                        : "sink particles";
+    bool sinks = s->phys.sinks && strcmp(f->left_out, used) == 0;
     if (*f->left_out && !sinks) log_info(" Carried along unchanged: %s", f->left_out);
 }
 

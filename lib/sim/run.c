@@ -223,6 +223,7 @@ void sim_fini(struct sim *s)
     response_free(&s->phys.neutrino);
     cool_free(s->phys.cooling);
     yields_free(s->phys.yields);
+    stellar_end(&s->phys.stellar);
     sinks_end(&s->phys.sinks);
     tracer_flux_free(&s->phys.flux);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {

@@ -435,6 +435,8 @@ enum err sim_setup(struct sim *s)
         log_info(" MC_tracer: sinks take gas from their cells, and no tracers: these stand for "
                  "more gas than there is");
     if (p->run.sink) s->phys.sinks = sinks_new(param_sinks_ramses(p) ? NULL : &hole_kind);
+    if (p->sink.sink_descent) s->phys.sinks->table.family |= SINK_DESCENT;
+    s->phys.stellar = stellar_new(p, s->phys.sinks);
     mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->phys.hydro.nvar, p->run.hydro,
               p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
     mesh_set_ndim(&s->mesh, p->run.ndim);

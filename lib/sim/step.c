@@ -49,6 +49,8 @@ static const struct phase STEP[] = {
                                                             ALL | PARTS,  0,          GAS | PARTS),
     ROW(black_holes, "sinks",        IF_BASE | IF_GAS | IF_HOLES, AT_HOME,
                                                             ALL | PARTS,  0,                GAS),
+    ROW(stellar,     "sinks",        IF_BASE | IF_GAS | IF_SINKS | IF_STELLAR, AT_HOME,
+                                                            GAS,          0,                GAS),
     GPU(keep_phi,    "particles",    IF_GRAVITY, GRAV_DEV,  0,          PHI,              PHI_OLD),
     GPU(deposit,     "rho",          IF_GRAVITY, GRAV_DEV | PARTS_ANYWHERE,
                                                             PARTS,  GAS | FINER(GAS),  RHO | DENSE),

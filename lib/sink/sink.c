@@ -135,6 +135,11 @@ static void send(struct sinks *s, const struct mesh *m, const struct comm *c,
     s->n = s->cap = got;
 }
 
+struct sink *sinks_find(const struct sinks *s, int64_t id)
+{
+    return mem_find(&(struct sink){.id = id}, s->at, (size_t)s->n, sizeof *s->at, by_id);
+}
+
 enum { FOLLOW = 2 }; /* number of sends: a rank that is no neighbour may not know the finest octs */
 
 void sinks_settle(struct sinks *s, const struct mesh *m, const struct comm *c,

@@ -13,8 +13,16 @@
 #include "oct/mesh.h"
 
 /* SINK_RAMSES: &SINK_PARAMS. SINK_HORIZON: &PHYSICS_PARAMS, as in Horizon-AGN and cuRAMSES.
- * SINK_BOTH: columns of both families. */
-enum sink_family { SINK_NONE, SINK_RAMSES = 1, SINK_HORIZON = 2, SINK_BOTH = 3 };
+ * SINK_BOTH: columns of both families. Bits of runs of RAMSES's sinks with more columns:
+ * SINK_STELLAR: with stellar objects, SINK_DESCENT: with sink_descent. */
+enum sink_family {
+    SINK_NONE,
+    SINK_RAMSES = 1,
+    SINK_HORIZON = 2,
+    SINK_BOTH = 3,
+    SINK_STELLAR = 4,
+    SINK_DESCENT = 8
+};
 
 /* Sums over the cloud of a sink on one level: volume of the gas, mass, momentum, internal
  * energy. */
@@ -42,7 +50,7 @@ struct sink {
 };
 
 struct sinks {
-    enum sink_family family;
+    int family; /* bits of enum sink_family */
     int64_t n, cap;
     struct sink *at; /* sinks of this rank, ascending by id */
     int64_t total;   /* number of sinks on all ranks */
@@ -61,6 +69,8 @@ int sink_columns(void); /* number of columns, without the id */
 const struct sink_column *sink_column(int i);
 
 void sinks_free(struct sinks *s);
+/* The sink of this rank with this id, once they are settled; NULL: it is not here. */
+struct sink *sinks_find(const struct sinks *s, int64_t id);
 /* Appends n zeroed sinks, and returns the first. The caller sets ids and then calls
  * sinks_settle. */
 struct sink *sinks_add(struct sinks *s, int64_t n);
