@@ -351,6 +351,15 @@ THRESHOLD = vary(SINKS, 'sink', sink={'mass_sink_seed': 1.0, 'accretion_scheme':
 UNFED = vary(SINKS, 'sink', sink={'mass_sink_seed': 1.0})
 CLUSTERS = vary(SINKS, 'sink', sink={'mass_sink_seed': 1.0, 'accretion_scheme': 'bondi',
                                      'smbh': True, 'mass_smbh_seed': 1.0})
+DESCENT = vary(SINKS, sink={'sink_descent': True})
+STELLAR = vary(SINKS, 'sink', run={'stellar': True}, sink={
+    'mass_sink_seed': 1.0, 'accretion_scheme': 'bondi', 'acc_sink_boost': 30.0}, stellar={
+    'nstellarmax': 100, 'stellar_msink_th': 3e-6, 'imf_index': -2.35, 'imf_low': 1e-6,
+    'imf_high': 2e-5, 'lt_t0': 3e-4, 'lt_m0': 2e-5, 'sn_feedback_sink': True, 'sn_e_ref': 2e40,
+    'sn_p_ref': 5e35, 'vdisp': 200.0})
+GROWN = put('ic_sink', """0.3 -0.4 0.1 0.1  -2 0.3 0.1  0 0 0 0 0.001
+0.2 0.2 -0.2 -0.2  1 -1 0.5  0 0 1d-3 0 0.0015
+""")
 CREATE = {
     'run': {'hydro': True, 'poisson': True, 'sink': True, 'nsubcycle': [1, 2], 'nstepmax': 2},
     'amr': {'levelmin': 4, 'levelmax': 5, 'boxlen': 2.0},
@@ -488,6 +497,8 @@ RUNS = {
     'sinks': (1, SINKS, IC_SINK),
     'sinks2': (2, SINKS, IC_SINK),
     'threshold': (1, THRESHOLD, IC_SINK),
+    'descent': (1, DESCENT, IC_SINK),
+    'stellar': (1, STELLAR, GROWN),
     'boost': (1, BOOST, put('ic_sink', '1 0.1 0.1 0.1  0 0 0  0 0 0 0 0\n')),
     'unfed': (1, UNFED, IC_SINK),
     'clusters': (1, CLUSTERS, FAST),
@@ -696,6 +707,14 @@ ACTS = {
         physics/n_sink=1e7 clumpfind/n_clfind=1e9 clumpfind/rho_clfind=1e-15""",
     'seeds': """
         sink/clump_core=T sink/mass_halo_agn=1e9 sink/mass_clump_agn=1e9 sink/mass_star_agn=1e9""",
+    'descent': 'sink/fudge_graddescent=3 sink/sink_descent=F',
+    'stellar': """
+        run/stellar=F stellar/nstellarmax=3!2 stellar/stellar_msink_th=1e-5 stellar/sn_direct=T
+        stellar/imf_index=-3 stellar/imf_low=2e-6 stellar/imf_high=1e-5 stellar/lt_t0=1e-4
+        stellar/lt_m0=5e-5 stellar/lt_a=0.5 stellar/lt_b=1 stellar/sn_feedback_sink=F
+        stellar/stellar_strategy=global stellar/mstellarini=1e-5 stellar/tsat=1 stellar/vsat=1e-3
+        stellar/sn_r_sat=0.3 stellar/sn_p_ref=1e35 stellar/sn_e_ref=1e40
+        stellar/sn_injection=resolved stellar/vdisp=10 stellar/stellar_info=F""",
     'boost': 'sink/boost_threshold_density=10'}
 
 # Files or log lines that record a parameter without other effects.
