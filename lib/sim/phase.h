@@ -96,8 +96,8 @@ step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, st
     step_send_flags, step_godunov, step_kick_again, step_restrict_gas, step_move_parts, step_flag,
     step_merge, step_add_steps, step_cooling_table, step_coarse_terms, step_level_terms,
     step_pull_sinks, step_look_around, step_accrete, step_create_sinks, step_renew_sinks,
-    step_black_holes, step_stellar, step_impose, step_diffuse, step_settle_tracers, step_aim_tracers,
-    step_drift_tracers, step_jump_tracers, step_swap_tracers, step_frames;
+    step_black_holes, step_stellar, step_impose, step_diffuse, step_settle_tracers,
+    step_aim_tracers, step_drift_tracers, step_jump_tracers, step_swap_tracers, step_frames;
 /* Device functions of phases (sim/phases.c). */
 typedef enum err device_phase(struct sim *s, int l, int icount, bool *done);
 device_phase unkick_gas_dev, kick_gas_dev, kick_again_dev, time_step_dev, godunov_dev, keep_phi_dev,

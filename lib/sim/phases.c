@@ -723,21 +723,6 @@ enum err step_accrete(struct sim *s, int l, int icount)
     return sinks_accrete(&sinks, l);
 }
 
-/* New sinks have negligible mass, taken from leaf cells only: coarser cells and ghosts are updated
- * by the next phase, which gives the sinks their seeds. */
-enum err step_create_sinks(struct sim *s, int l, int icount)
-{
-    struct sink_run sinks = sim_sinks(s);
-    struct sink_copies copies;
-    struct clump_cores cores = {0};
-    TRY(sinks_before_births(&sinks, &copies));
-    enum err err = sim_cores(s, &copies, &cores);
-    sink_copies_free(&copies);
-    if (err == OK) err = sinks_create(&sinks, &cores);
-    FREE(cores.at);
-    return err;
-}
-
 enum err step_renew_sinks(struct sim *s, int l, int icount)
 {
     struct sink_run sinks = sim_sinks(s);

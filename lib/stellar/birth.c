@@ -59,7 +59,8 @@ static int64_t part_of(int64_t k, int64_t all, int64_t n)
 }
 
 /* Broods by the accreted mass of each sink. total[0..1]: broods and objects on all ranks. */
-static struct brood *local(const struct sink_run *s, const struct stellar_law *law, int64_t total[2])
+static struct brood *local(const struct sink_run *s, const struct stellar_law *law,
+                           int64_t total[2])
 {
     const struct sinks *t = &s->sinks->table;
     struct brood *own = mem_new(sizeof *own * (size_t)t->n + 1, "stellar objects");
@@ -122,8 +123,7 @@ static double mass_of(const struct sink_run *s, const struct stellar_law *law, i
     const struct param_stellar *p = &s->par->stellar;
     int64_t given = (int64_t)(sizeof p->mstellarini / sizeof *p->mstellarini);
     double mass = nth < given ? p->mstellarini[nth] : 0;
-    return mass > 0 ? mass * RAMSES_MSUN / s->units.mass
-                    : stellar_draw(law, o->born_in, o->number);
+    return mass > 0 ? mass * RAMSES_MSUN / s->units.mass : stellar_draw(law, o->born_in, o->number);
 }
 
 static void tell(const struct sink_run *s, const struct stellar_object *o)

@@ -101,9 +101,9 @@ static void tell(const struct sink_run *s, const struct supernova_law *law,
     double momentum = u->mass * u->velocity, energy = momentum * u->velocity;
     log_info(" SN EVENT at %16.9E %16.9E %16.9E from sink %ld, star %ld, t=%16.9E", e->at.x[0],
              e->at.x[1], e->at.x[2], (long)e->sink, (long)e->number + 1, s->t);
-    log_info("  mass=%11.5E solar masses, density=%11.5E /cm^3, radius=%11.5E, cooling radius=%11.5E",
-             e->mass * u->mass / RAMSES_MSUN, e->rho * u->density / RAMSES_MH, law->radius,
-             e->cooling);
+    log_info(
+        "  mass=%11.5E solar masses, density=%11.5E /cm^3, radius=%11.5E, cooling radius=%11.5E",
+        e->mass * u->mass / RAMSES_MSUN, e->rho * u->density / RAMSES_MH, law->radius, e->cooling);
     log_info("  momentum=%11.5E g cm/s of %11.5E, energy=%11.5E erg as heat, %11.5E as motion",
              e->momentum * momentum, s->par->stellar.sn_p_ref, e->heat * energy,
              e->kinetic * energy);

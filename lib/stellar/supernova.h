@@ -21,11 +21,11 @@ struct supernova_law {
 };
 
 struct supernova {
-    struct event at;            /* position in the box, unique id; the law sets the radius */
-    int64_t sink, number;       /* for the log */
-    double mass, v[3];          /* ejecta */
+    struct event at;      /* position in the box, unique id; the law sets the radius */
+    int64_t sink, number; /* for the log */
+    double mass, v[3];    /* ejecta */
     /* ---- results ---- */
-    double rho, cooling;        /* mean density with the ejecta; cooling radius */
+    double rho, cooling;            /* mean density with the ejecta; cooling radius */
     double momentum, kinetic, heat; /* given to the gas: sum of |momentum|, energies */
 };
 

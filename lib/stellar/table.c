@@ -77,10 +77,11 @@ static enum err check_object(const char *path, int64_t row, const struct stellar
     bool good = o->mass > 0 && isfinite(o->mass) && isfinite(o->birth) && o->life >= 0 &&
                 isfinite(o->life) && o->sink > 0 && o->born_in > 0 && o->number >= 0;
     if (!good)
-        FAIL(ERR_FORMAT,
-             "%s: stellar object %ld, of sink %ld, mass %g, birth %g and lifetime %g, needs a sink, "
-             "a mass above 0 and finite times: the file is damaged",
-             path, (long)row + 1, (long)o->sink, o->mass, o->birth, o->life);
+        FAIL(
+            ERR_FORMAT,
+            "%s: stellar object %ld, of sink %ld, mass %g, birth %g and lifetime %g, needs a sink, "
+            "a mass above 0 and finite times: the file is damaged",
+            path, (long)row + 1, (long)o->sink, o->mass, o->birth, o->life);
     return OK;
 }
 

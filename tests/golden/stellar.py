@@ -14,90 +14,14 @@ mass instead of by volume and distance, ejecta that the sink keeps, limits befor
 """
 # test: tier=check timeout=120
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 
-NAMELIST = """
-&RUN_PARAMS
-hydro=.true.
-poisson=.true.
-pic=.true.
-sink=.true.
-stellar=.true.
-nsubcycle=1,1
-/
-&INIT_PARAMS
-nregion=1
-region_type(1)='square'
-x_center=125
-y_center=125
-z_center=125
-length_x=250
-length_y=250
-length_z=250
-exp_region=10.0
-d_region=1d1
-p_region=3300.1987634209013
-/
-&AMR_PARAMS
-levelmin=4
-levelmax=5
-nexpand=1,1
-boxlen=250.
-/
-&OUTPUT_PARAMS
-tend=0.147
-foutput=4
-/
-&HYDRO_PARAMS
-gamma=1.666666667
-courant_factor=0.8
-riemann='hllc'
-slope_type=1
-pressure_fix=.true.
-beta_fix=0.5
-/
-&UNITS_PARAMS
-units_density = 1.66d-24
-units_time    = 3.004683525921981d15
-units_length  = 3.08567758128200d18
-/
-&REFINE_PARAMS
-jeans_refine=8,8,8
-interpol_type=0
-interpol_var=1
-sink_refine=.true.
-/
-&SINK_PARAMS
-create_sinks=.false.
-nsinkmax=10
-mass_sink_seed=1
-accretion_scheme='bondi'
-merging_timescale=1d50
-/
-&STELLAR_PARAMS
-sn_feedback_sink=.true.
-nstellarmax=40
-stellar_msink_th=300.
-mstellarini=100,8,40,50,60
-imf_index=-2.35
-imf_low=8
-imf_high=120
-Vsat=300
-Tsat=1d5
-Vdisp=0
-/
-"""
-SINKS = """20.395,-70,-75,0,-119,0,0,0,0,0,20.395,20.395
-20.395,-80,-75,0,119,0,0,0,0,0,20.395,20.395
-40.79,-75,75,0,0,0,0,0,0,0,40.79,40.79
-40.79,75,-75,0,0,0,0,0,0,0,40.79,40.79
-40.79,75,75,0,0,0,0,0,0,0,40.79,40.79
-4079,0,0,0,0,0,0,0,0,0,4079,4079
-"""
+DATA = os.path.join(ptah.ROOT, 'tests', 'data', 'stellar')
 MASS = 6.2598621180E+04
 TIME, LEAVES = 0.145548910960678, 32544
 OBJECTS = [(6, 3.2627731576E+02, 1.4046022752E-01, 4.3074479365E-01),
@@ -119,9 +43,9 @@ def rows(path, names):
 def main():
     v = ptah.Verdict()
     os.makedirs('run')
-    with open('run/ic_sink', 'w') as f:
-        f.write(SINKS)
-    ptah.simulate(NAMELIST, 'run')
+    shutil.copy(os.path.join(DATA, 'ic_sink'), 'run')
+    with open(os.path.join(DATA, 'run.nml')) as f:
+        ptah.simulate(f.read(), 'run')
     out = 'run/output_00003'
     s = read_ramses.load(out)
     d, p, vol = s.cell['density'], s.cell['pressure'], s.volume

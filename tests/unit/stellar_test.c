@@ -68,7 +68,7 @@ static void test_masses(void)
     CHECK(stellar_draw(&law, 1, 2) != stellar_draw(&(struct stellar_law){0}, 1, 2));
 }
 
-/* 3.37 Myr at 100 and 41 Myr at 8 solar masses (Woosley, Heger & Weaver 2002, the fit of RAMSES). */
+/* 3.37 Myr at 100 and 41 Myr at 8 solar masses (Woosley, Heger & Weaver 2002, fit of RAMSES). */
 static void test_lives(void)
 {
     struct stellar_law law = law_of();
