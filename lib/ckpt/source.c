@@ -10,6 +10,7 @@
 #include "ckpt/manifest.h"
 #include "ckpt/sane.h"
 #include "oct/field_sets.h"
+#include "param/param.h"
 
 static const double SMALLR = 1e-10; /* RAMSES's default, which its files do not store */
 
@@ -163,6 +164,23 @@ enum err source_add_rows(struct source *s)
     return OK;
 }
 
+/* Dark energy that is no constant, of which only the namelist tells. Without a namelist that can be
+ * read it is a constant: a restart reports the namelist. */
+static void read_dark(struct source *s)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    int left_out;
+    if (!s->head.cosmo || !s->kind->text) return;
+    struct params *p = mem_zero(sizeof *p, "parameters");
+    if (source_text(s, FILES_NAMELIST, &text, &bytes) == OK && text &&
+        param_read_loose(p, text, bytes, "its namelist", &left_out) == OK)
+        s->head.dark = cosmo_dark_of(p->cpl.w0, p->cpl.wa, p->run.use_ede, p->ede.omega_ede,
+                                     p->ede.z_ede, p->ede.w_ede);
+    mem_free(text);
+    mem_free(p);
+}
+
 enum err source_open_as(const struct source_kind *kind, const char *dir, struct source **out)
 {
     return source_open_with(kind, dir, NULL, out);
@@ -185,6 +203,7 @@ enum err source_open_with(const struct source_kind *kind, const char *dir, void 
     if (err == OK) err = columns_locate(s);
     if (err == OK && s->head.particles) fill_in(s);
     if (err == OK) list_rest(s);
+    if (err == OK) read_dark(s);
     if (err != OK) source_close(&s);
     *out = s;
     return err;

@@ -205,6 +205,7 @@ static enum err take_cosmology(struct ics_grafic *g, const struct ics_set *set)
                                 .omega_l = h->omega_l,
                                 .omega_b = set->gas ? omega_b : 0,
                                 .h0 = h->h0,
+                                .dark = g->par.dark,
                                 .ramses = g->par.ramses};
     g->par.omega_k = 1 - h->omega_l - h->omega_m;
     g->par.aexp_ini = aexp;

@@ -232,6 +232,8 @@ void sim_device_step(struct sim *s);
 void sim_device_report(struct sim *s);
 /* setup.c: initial values of the scalars that the run knows by name; others stay */
 void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX]);
+/* setup.c: dark energy of the namelist */
+struct cosmo_dark sim_dark(const struct params *p);
 /* setup.c: s->phys.cosmo from s->phys.cosmo_par */
 MUST_USE enum err sim_cosmology(struct sim *s);
 /* Rounding errors of a magnetic field in files, and in regions. */

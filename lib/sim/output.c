@@ -153,6 +153,7 @@ void sim_head(const struct sim *s, struct ckpt_head *h)
                             .omega_k = s->phys.cosmo_par.omega_k,
                             .omega_b = s->phys.cosmo_par.omega_b,
                             .h0 = s->phys.cosmo_par.h0,
+                            .dark = s->phys.cosmo_par.dark,
                             .aexp_ini = s->phys.cosmo_par.aexp_ini,
                             .boxlen_ini = s->phys.cosmo_par.boxlen_ini,
                             .aexp = s->time.aexp,

@@ -364,6 +364,12 @@ struct units sim_units(const struct sim *s)
     return units_at(&s->par->units, s->phys.cosmo ? &s->phys.cosmo_par : NULL, s->time.aexp);
 }
 
+struct cosmo_dark sim_dark(const struct params *p)
+{
+    return cosmo_dark_of(p->cpl.w0, p->cpl.wa, p->run.use_ede, p->ede.omega_ede, p->ede.z_ede,
+                         p->ede.w_ede);
+}
+
 enum err sim_cosmology(struct sim *s)
 {
     double omega_nu = s->phys.neutrino ? s->par->neutrino.omega_nu : 0;
@@ -371,6 +377,7 @@ enum err sim_cosmology(struct sim *s)
         FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g must be below omega_m=%g", omega_nu,
              s->phys.cosmo_par.omega_m);
     s->phys.cosmo_par.ramses = s->par->run.ramses_cosmology;
+    s->phys.cosmo_par.dark = sim_dark(s->par);
     return cosmo_new(&s->phys.cosmo_par, &s->phys.cosmo);
 }
 

@@ -128,6 +128,7 @@ static enum err start_files(struct start *st)
     if (n == 0) FAIL(ERR_PARAM, "init_params/filetype='grafic' needs initfile(1)='directory'");
     TRY(err_agree(&s->comm, check_mask(st, n, dirs)));
     st->files.par.ramses = s->par->run.ramses_cosmology;
+    st->files.par.dark = sim_dark(s->par);
     const struct ics_set set = {.levelmin = s->mesh.levelmin,
                                 .nlev = n,
                                 .dir = dirs,
@@ -158,6 +159,7 @@ static enum err start_snapshot(struct start *st)
     const struct param_init *p = &s->par->init;
     const struct snap_given given = {
         .unit = p->gadget_unit, .h0 = p->gadget_h0, .omega_m = p->gadget_omega_m};
+    st->snapshot.par.dark = sim_dark(s->par);
     TRY(ics_gadget_open(&st->snapshot, p->initfile[0], &given, &s->comm));
     s->amr.refine.mass_sph = 0; /* there is no gas */
     return start_cosmology(s, &st->snapshot.par);
