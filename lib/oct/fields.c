@@ -25,7 +25,7 @@ const char *field_array(const struct level *lv, int f, size_t *row)
     return f == FLD_FLAG ? (const char *)lv->flag : (const char *)lv->fld[f];
 }
 
-bool field_exists(int f, int nvar, bool gravity, bool magnetic)
+bool field_exists(int f, int nvar, int gravity, bool magnetic)
 {
     static const int first[] = {
 #define ROW(symbol, ...) FLD_##symbol,
@@ -158,7 +158,7 @@ int field_bit(const struct mesh *m, int bit, int *first)
 static const enum field_file ORDER[] = {FILE_HYDRO, FILE_DERIVED, FILE_GRAVITY};
 enum { PLACES = sizeof ORDER / sizeof *ORDER };
 
-field_set fields_written(int nvar, bool gravity, bool magnetic)
+field_set fields_written(int nvar, int gravity, bool magnetic)
 {
     field_set set = 0;
     for (int i = 0; i < FIELD_ROWS; i++) {
@@ -180,7 +180,7 @@ field_set fields_of_gravity(int n, int ndim, field_set own)
     return SET_FORCE | (n > ndim ? SET_PHI : 0) | (n > ndim + 1 ? SET_RHO : 0);
 }
 
-field_set fields_state(field_set rows, bool gravity)
+field_set fields_state(field_set rows, int gravity)
 {
     return (rows & ~(field_set)SET_RHO) | (gravity ? SET_PHI | SET_FORCE : 0);
 }

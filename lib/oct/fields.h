@@ -86,14 +86,14 @@ const char *field_set_name(field_set one);
 /* ---- in checkpoints ---- */
 
 /* The rows that a run with nvar variables of the gas (0: none) writes in addition to these. */
-field_set fields_written(int nvar, bool gravity, bool magnetic);
+field_set fields_written(int nvar, int gravity, bool magnetic);
 /* The rows that n values in gravity files are; 0: no code writes n. These files have no list of
  * names. RAMSES stores the force, potential and force, or the density before them. `own` are the
  * rows that this code wrote if these are its files, else 0: so five values are no riddle. */
 field_set fields_of_gravity(int n, int ndim, field_set own);
 /* The rows of a checkpoint with these that are the state of a run: potential and force of all that
  * have gravity. */
-field_set fields_state(field_set rows, bool gravity);
+field_set fields_state(field_set rows, int gravity);
 /* Files have vectors of as many components as the run has dimensions, memory has three: whether a
  * field is in files of ndim dimensions with the rows of the set. Faces and edges are there in all
  * dimensions, and so are the velocities of a gas with a magnetic field. */

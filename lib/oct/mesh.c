@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "oct/find_kern.h"
 
-void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity,
+void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, int gravity,
                double boxlen, const bool bounded[6])
 {
     memset(m, 0, sizeof *m);
@@ -42,7 +42,7 @@ void mesh_set_magnetic(struct mesh *m, bool magnetic)
     m->magnetic = magnetic && m->hydro;
 }
 
-struct mesh_bytes mesh_bytes(int nvar, bool gravity, bool magnetic)
+struct mesh_bytes mesh_bytes(int nvar, int gravity, bool magnetic)
 {
     const struct level *lv = NULL;
     size_t n[2] = {0}; /* fields that do not need gravity, that do */
@@ -57,7 +57,7 @@ struct mesh_bytes mesh_bytes(int nvar, bool gravity, bool magnetic)
                                .moments = nvar && gravity ? sizeof(double[3]) : 0};
 }
 
-size_t mesh_oct_bytes(int nvar, bool gravity, bool magnetic)
+size_t mesh_oct_bytes(int nvar, int gravity, bool magnetic)
 {
     struct mesh_bytes b = mesh_bytes(nvar, gravity, magnetic);
     return b.links + b.hash + b.gas + b.gravity + b.moments;

@@ -124,7 +124,8 @@ struct mesh {
     int levelmin, levelmax;
     int ndim, cells;               /* dimensions; 2^ndim, cells of an oct */
     int nvar;                      /* number of conserved variables; 0 without hydro */
-    bool hydro, gravity, magnetic; /* magnetic: whether the gas has a magnetic field */
+    int gravity; /* 0: none, 1: the potential, 2: also the scalar field of other theories */
+    bool hydro, magnetic; /* magnetic: whether the gas has a magnetic field */
     double boxlen;
     double per_boxlen; /* 1/boxlen if exact, otherwise 0 */
     /* physical boundaries at −x,+x,−y,+y,−z,+z (both false: periodic) */
@@ -196,10 +197,10 @@ PTAH_HD_FN int oct_slot(const struct level *lv, lidx i)
 struct mesh_bytes {
     size_t links, hash, gas, gravity, moments; /* moments: centres of mass, sim/density */
 };
-struct mesh_bytes mesh_bytes(int nvar, bool gravity, bool magnetic);
-size_t mesh_oct_bytes(int nvar, bool gravity, bool magnetic);
+struct mesh_bytes mesh_bytes(int nvar, int gravity, bool magnetic);
+size_t mesh_oct_bytes(int nvar, int gravity, bool magnetic);
 
-void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity,
+void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, int gravity,
                double boxlen, const bool bounded[6]);
 /* An empty mesh becomes one of ndim = 1, 2 or 3 dimensions. */
 void mesh_set_ndim(struct mesh *m, int ndim);
@@ -254,7 +255,7 @@ void mesh_link_down(struct mesh *m,
                     /* mesh_link without level l+1, for levels linked in ascending order */
                     int l);
 void mesh_link_neighbours(struct mesh *m, int l); /* makes nbr alone */
-bool field_exists(int f, int nvar, bool gravity, bool magnetic);
+bool field_exists(int f, int nvar, int gravity, bool magnetic);
 bool mesh_has_field(const struct mesh *m, int f);
 /* The name of its memory (base/mem.h): that of gravity has fields that need it. */
 const char *field_memory(int f);

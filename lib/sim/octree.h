@@ -13,6 +13,7 @@
 #include "dom/domain.h"
 #include "dom/ghost.h"
 #include "dom/ghost_dev.h"
+#include "fifth/fifth.h"
 #include "grav/grav.h"
 #include "gravdev/grav_dev.h"
 #include "hydro/hydro.h"
@@ -162,6 +163,7 @@ struct sim_physics {
     struct grav_par grav;
     struct cosmo_par cosmo_par;
     struct cosmo *cosmo;       /* NULL without cosmology */
+    struct fifth *fifth; /* gravity beyond Einstein; NULL: none */
     struct response *neutrino; /* neutrino response; NULL: no neutrinos */
     struct cooling *cooling;   /* NULL: the gas does not cool */
     struct yields *yields;     /* table of yields; NULL: no yields (phys/yields.h) */

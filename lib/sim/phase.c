@@ -34,6 +34,7 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
     is |= (when & IF_COARSE_TERMS) && terms_wanted(s->par, TERM_COARSE) ? IF_COARSE_TERMS : 0;
     is |= s->phys.cooling ? IF_COOLING : 0;
     is |= (when & IF_FRAME) && movie_run_due(s->run.movie, s->time.t, s->time.aexp) ? IF_FRAME : 0;
+    is |= s->phys.fifth ? IF_FIFTH : 0;
     is |= sinks_any(s->phys.sinks) ? IF_SINKS : 0;
     is |= s->phys.sinks && s->par->sink.create_sinks ? IF_CREATES : 0;
     is |= s->phys.sinks && s->phys.sinks->table.family == SINK_HORIZON ? IF_HOLES : 0;

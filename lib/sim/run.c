@@ -214,6 +214,7 @@ void sim_fini(struct sim *s)
     mesh_fini(&s->mesh);
     part_fini(&s->parts);
     grav_fini(&s->phys.grav);
+    fifth_free(&s->phys.fifth);
     patch_scratch_free(&s->phys.hydro.scratch);
     domain_free(s->dom);
     domain_free(s->amr.balance.next);

@@ -378,7 +378,8 @@ enum err sim_cosmology(struct sim *s)
              s->phys.cosmo_par.omega_m);
     s->phys.cosmo_par.ramses = s->par->run.ramses_cosmology;
     s->phys.cosmo_par.dark = sim_dark(s->par);
-    return cosmo_new(&s->phys.cosmo_par, &s->phys.cosmo);
+    TRY(cosmo_new(&s->phys.cosmo_par, &s->phys.cosmo));
+    return fifth_new(s->par, &s->phys.cosmo_par, &s->phys.grav, &s->phys.fifth);
 }
 
 /* Checks files that the run reads or appends to later. Rank 0. */
@@ -443,7 +444,7 @@ enum err sim_setup(struct sim *s)
                  "more gas than there is");
     if (p->run.sink) s->phys.sinks = sinks_new(param_sinks_ramses(p) ? NULL : &hole_kind);
     mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->phys.hydro.nvar, p->run.hydro,
-              p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
+              p->run.poisson ? 1 + fifth_asked(p) : 0, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
     mesh_set_ndim(&s->mesh, p->run.ndim);
     mesh_set_magnetic(&s->mesh, p->run.mhd);
     const struct movie_kinds has = {p->run.hydro ? &s->phys.hydro.vars : NULL, p->run.ndim,
