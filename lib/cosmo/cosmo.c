@@ -255,10 +255,11 @@ static enum err check_dark(const struct cosmo_par *p)
              d->w1 - 1, d->wa);
     if (d->early != 0 && !(d->early > 0 && d->early < 0.5 && d->a_early > 0 && d->a_early < 0.5 &&
                            d->w_early > 0.05 && d->w_early <= 10))
-        FAIL(ERR_PARAM,
-             "ede_params: omega_ede = %g must be between 0 and 0.5, z_ede = %g above 1, and w_ede = "
-             "%g between 0.05 and 10",
-             d->early, 1 / d->a_early - 1, d->w_early);
+        FAIL(
+            ERR_PARAM,
+            "ede_params: omega_ede = %g must be between 0 and 0.5, z_ede = %g above 1, and w_ede = "
+            "%g between 0.05 and 10",
+            d->early, 1 / d->a_early - 1, d->w_early);
     return OK;
 }
 

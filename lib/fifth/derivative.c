@@ -22,7 +22,7 @@
 
 /* Arrays over the own octs of the level. */
 struct work {
-    double (*now)[8], (*next)[8];           /* L and its image */
+    double (*now)[8], (*next)[8];        /* L and its image */
     double (*past)[8], (*past_image)[8]; /* those of the iteration before */
     int64_t unreal;
 };

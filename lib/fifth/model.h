@@ -10,7 +10,8 @@ struct fifth_model {
     void (*react)(const struct fifth_law *law, double psi, double *h, double *slope);
 };
 
-#define MODEL(symbol, name, asked, law, react, set) enum err set(struct fifth *, const struct params *);
+#define MODEL(symbol, name, asked, law, react, set)                                                \
+    enum err set(struct fifth *, const struct params *);
 #include "fifth/fifth.def"
 void fr_law(const struct fifth_numbers *n, double a, struct fifth_law *law);
 void fr_react(const struct fifth_law *law, double psi, double *h, double *slope);

@@ -89,7 +89,8 @@ static void restrict_slope(const struct comm *c, const struct mg *g, int k, stru
     const struct mg_level *fine = &g->lev[k + 1], *lev = &g->lev[k];
     double *mean = mem_new(sizeof *mean * (size_t)fine->noct + 1, "multigrid");
     size_t stride = sizeof *mean;
-    for (lidx i = 0; i < fine->nown; i++) mean[i] = mean_slope(r->diag[k + 1][i], r->slope[k + 1][i]);
+    for (lidx i = 0; i < fine->nown; i++)
+        mean[i] = mean_slope(r->diag[k + 1][i], r->slope[k + 1][i]);
     ghost_fill_rows(c, COMM_MULTIGRID, fine->plan, 1, (void *[]){mean}, &stride);
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lev->nown; i++)

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cosmo/cosmo.h"
 #include "base/err.h"
+#include "cosmo/cosmo.h"
 #include "io/temp.h"
 
 enum gadget_type {

@@ -51,8 +51,7 @@ static void set_units(struct writer *w, enum gadget_form form)
         const double root = w->speed * w->speed * a;
         w->energy = swift ? speed * speed * a * a : root; /* SWIFT: u a² */
         o->time = a, o->redshift = 1 / a - 1, o->h = little, o->omega_m = h->omega_m,
-        o->omega_l = h->omega_l, o->omega_b = h->omega_b,
-        o->dark = h->dark;
+        o->omega_l = h->omega_l, o->omega_b = h->omega_b, o->dark = h->dark;
         o->length_cm = side, o->mass_g = mass, o->speed_cm = CGS_KM;
     }
     o->box = h->boxlen * w->length;

@@ -154,8 +154,7 @@ static void fill_gadget(struct hdf5_file *f, const struct gadget_out *g)
 static double age(const struct gadget_out *g)
 {
     enum { STEPS = 2000 };
-    const struct cosmo_par p = {
-        .omega_m = g->omega_m, .omega_l = g->omega_l, .dark = g->dark};
+    const struct cosmo_par p = {.omega_m = g->omega_m, .omega_l = g->omega_l, .dark = g->dark};
     const double omega_k = 1 - g->omega_m - g->omega_l, du = pow(g->time, 1.5) / STEPS;
     double sum = 0;
     for (int i = 0; i <= STEPS; i++) {

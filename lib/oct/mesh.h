@@ -122,9 +122,9 @@ PTAH_HD_FN double field_child(double own, double other, int fixed, int side, int
  * cell by itself need not know of dimensions. Sums over cells use mesh_share. */
 struct mesh {
     int levelmin, levelmax;
-    int ndim, cells;               /* dimensions; 2^ndim, cells of an oct */
-    int nvar;                      /* number of conserved variables; 0 without hydro */
-    int gravity; /* 0: none, 1: the potential, 2: also the scalar field of other theories */
+    int ndim, cells; /* dimensions; 2^ndim, cells of an oct */
+    int nvar;        /* number of conserved variables; 0 without hydro */
+    int gravity;     /* 0: none, 1: the potential, 2: also the scalar field of other theories */
     bool hydro, magnetic; /* magnetic: whether the gas has a magnetic field */
     double boxlen;
     double per_boxlen; /* 1/boxlen if exact, otherwise 0 */

@@ -94,7 +94,8 @@ enum err sim_refine(struct sim *s, int from)
     /* neither created nor removed octs carry flags, so no level changes the counts of the next
      * one */
     for (int l = from; l < m->levelmax; l++) {
-        if (all[l].created + all[l].removed > 0) grav_forget(&s->phys.grav, l + 1), fifth_forget(s->phys.fifth, l + 1);
+        if (all[l].created + all[l].removed > 0)
+            grav_forget(&s->phys.grav, l + 1), fifth_forget(s->phys.fifth, l + 1);
         adapt_change(m, &s->comm, s->dom, l, here[l], all[l], &values);
         s->amr.noct[l + 1] = m->lev[l + 1].total;
     }

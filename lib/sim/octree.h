@@ -163,7 +163,7 @@ struct sim_physics {
     struct grav_par grav;
     struct cosmo_par cosmo_par;
     struct cosmo *cosmo;       /* NULL without cosmology */
-    struct fifth *fifth; /* gravity beyond Einstein; NULL: none */
+    struct fifth *fifth;       /* gravity beyond Einstein; NULL: none */
     struct response *neutrino; /* neutrino response; NULL: no neutrinos */
     struct cooling *cooling;   /* NULL: the gas does not cool */
     struct yields *yields;     /* table of yields; NULL: no yields (phys/yields.h) */

@@ -97,7 +97,8 @@ step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, st
     step_merge, step_add_steps, step_cooling_table, step_coarse_terms, step_level_terms,
     step_pull_sinks, step_look_around, step_accrete, step_create_sinks, step_renew_sinks,
     step_black_holes, step_impose, step_diffuse, step_settle_tracers, step_aim_tracers,
-    step_drift_tracers, step_jump_tracers, step_swap_tracers, step_frames, step_fifth, step_fifth_force;
+    step_drift_tracers, step_jump_tracers, step_swap_tracers, step_frames, step_fifth,
+    step_fifth_force;
 /* Device functions of phases (sim/phases.c). */
 typedef enum err device_phase(struct sim *s, int l, int icount, bool *done);
 device_phase unkick_gas_dev, kick_gas_dev, kick_again_dev, time_step_dev, godunov_dev, keep_phi_dev,

@@ -65,9 +65,8 @@ static double clock_by_hand(const struct cosmo_par *p, double a, int power)
     enum { N = 200000 };
     double sum = 0, h = -log(a) / N;
     for (int i = 0; i <= N; i++) {
-        double b = a * exp(i * h), x = p->dark.early > 0 ? pow(b / p->dark.a_early,
-                                                               3 * (1 + p->dark.w_early))
-                                                         : 0;
+        double b = a * exp(i * h),
+               x = p->dark.early > 0 ? pow(b / p->dark.a_early, 3 * (1 + p->dark.w_early)) : 0;
         double e = p->dark.a_early, rho = p->omega_l * pow(b, -3 * (p->dark.w1 + p->dark.wa)) *
                                           exp(-3 * p->dark.wa * (1 - b));
         if (e > 0) rho += p->dark.early * (p->omega_m / (e * e * e) + p->omega_l) * 2 / (1 + x);
