@@ -245,6 +245,10 @@ GADGET = vary(DARK, 'run/use_fftw', run={'nstepmax': 1}, output={'foutput': 1},
               amr={'levelmin': 3, 'levelmax': 3})
 NEUTRINOS = vary(DARK, run={'use_neutrino': True},
                  neutrino={'omega_nu': 0.05, 'neutrino_table': 'table'})
+EARLY = vary(DARK, run={'use_ede': True})
+FIFTH_FR = vary(DARK, run={'use_fr': True})
+FIFTH_LOOSE = vary(FIFTH_FR, run={'scalar_solver_strict': False}, fr={'n_iter_fr': 1})
+FIFTH_NDGP = vary(DARK, run={'use_ndgp': True})
 ZOOM = vary(COSMO, 'init/initfile(1)', run={'nstepmax': 1}, output={'foutput': 1},
             amr={'levelmax': 8, 'nexpand': [1]},
             init={'initfile(%d)' % (l - 4): 'ics/ic_zoom/level_%03d' % l for l in (5, 6, 7)},
@@ -465,6 +469,10 @@ RUNS = {
     'gadget': (1, GADGET, snapshots('snapshot')),
     'neutrinos': (1, NEUTRINOS, each(unpack('ic_32'), response('table', 0.5),
                                      response('other', 0.9))),
+    'early': (1, EARLY, unpack('ic_32')),
+    'fr': (1, FIFTH_FR, unpack('ic_32')),
+    'loose': (1, FIFTH_LOOSE, unpack('ic_32')),
+    'ndgp': (1, FIFTH_NDGP, unpack('ic_32')),
     'zoom': (1, ZOOM, unpack('ic_zoom')),
     'cooling': (1, COOLING, BACKGROUND),
     'power': (1, POWER, BACKGROUND),
@@ -644,6 +652,11 @@ ACTS = {
     'cosmo_mhd': 'init/b_ave=0.001',
     'gadget': """
         init/gadget_unit=0.5 init/gadget_h0=60 init/gadget_omega_m=0.31 output/gadget_output=T""",
+    'dark': 'cpl/w0=-0.9 cpl/wa=0.1 run/use_ede=T run/use_fr=T run/use_ndgp=T',
+    'early': 'ede/omega_ede=0.08 ede/z_ede=100 ede/w_ede=0.5',
+    'fr': 'fr/fr0=-1e-5 fr/fr_n=2 fr/n_iter_fr=1!2 fr/fr_eps=1e-9',
+    'loose': 'run/scalar_solver_strict=T!2',
+    'ndgp': 'ndgp/omega_rc=0.5 ndgp/ndgp_branch=-1 ndgp/n_iter_ndgp=1!2 ndgp/ndgp_eps=1e-9',
     'neutrinos': 'neutrino/omega_nu=0.1 neutrino/neutrino_table=other',
     'cooling': """
         physics/haardt_madau=F physics/cooling_method=implicit physics/self_shielding=T

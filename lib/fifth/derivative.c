@@ -5,10 +5,10 @@
  *
  *     L = 2 (S + κ T²) / (1 + sqrt(1 + 8/3 κ (S + κ T²))).
  *
- * The unknown of the iteration is L: ψ follows from it by lib/grav's solver, T² from ψ, and the next
- * L from T². This map does not expand: in the norm of L its derivative is at most T/sqrt(T² + S/κ +
- * 3/(8κ²)). Steps are those of Anderson 1965 with one earlier iterate. Where the root is complex, in
- * deep voids of small β, the nearest real L is taken, and counted. */
+ * The unknown of the iteration is L: ψ follows from it by lib/grav's solver, T² from ψ, and the
+ * next L from T². This map does not expand: in the norm of L its derivative is at most T/sqrt(T² +
+ * S/κ + 3/(8κ²)). Steps are those of Anderson 1965 with one earlier iterate. Where the root is
+ * complex, in deep voids of small β, the nearest real L is taken, and counted. */
 #include <math.h>
 #include <string.h>
 
@@ -175,7 +175,7 @@ static int invert(const struct fifth_task *t, double (*laplacian)[8])
     const struct grav_source from = fifth_boundary(1);
     double(*rho)[8] = lv->fld[FLD_RHO];
     memset(t->f->newton.safe, 0, sizeof t->f->newton.safe); /* as after a restart */
-    t->f->newton.epsilon = fmin(1e-2 * t->f->eps, 1e-8);
+    t->f->newton.epsilon = 0.1 * t->f->eps;
     lv->fld[FLD_RHO] = laplacian;
     struct grav_report rep = grav_solve(t->m, t->c, t->l, &from, &t->f->newton);
     lv->fld[FLD_RHO] = rho;

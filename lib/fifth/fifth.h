@@ -1,8 +1,8 @@
 /* fifth: the scalar field of gravity beyond Einstein, and its force (docs/method/fifth.md).
  *
- * Each level is solved after its Poisson equation, by its density and, at its boundary, by the field
- * of the next coarser level. The first guess does not depend on earlier solves, so that a restart
- * needs no field, and no result depends on ranks or threads. */
+ * Each level is solved after its Poisson equation, by its density and, at its boundary, by the
+ * field of the next coarser level. The first guess does not depend on earlier solves, so that a
+ * restart needs no field, and no result depends on ranks or threads. */
 #pragma once
 #include "comm/comm.h"
 #include "grav/grav.h"

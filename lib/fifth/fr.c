@@ -1,9 +1,9 @@
 /* fifth/fr: f(R) gravity of Hu & Sawicki 2007 with a background of a cosmological constant.
  *
- * With s = |f_R| = |f_R0| (R̄_0/R)^(n+1) and r = R/(3 H0²) the quasi-static equation (Oyaizu 2008) is
- * ∇²s = a² B² (Ω_m a⁻³ δ + r̄ − r(s)) in a box of length 1, B = H0 L/c, r̄ = Ω_m a⁻³ + 4 Ω_Λ. The fifth
- * force has the potential ψ = a² (s − s̄)/(2 B²), which is a constant away from a² s/(2 B²), the ψ of
- * this file: ∇²ψ = Ω_m a δ/2 + (a⁴ r̄/2) (1 − (ψ/ψ̄)^(−1/(n+1))). */
+ * With s = |f_R| = |f_R0| (R̄_0/R)^(n+1) and r = R/(3 H0²) the quasi-static equation (Oyaizu 2008)
+ * is ∇²s = a² B² (Ω_m a⁻³ δ + r̄ − r(s)) in a box of length 1, B = H0 L/c, r̄ = Ω_m a⁻³ + 4 Ω_Λ.
+ * The fifth force has the potential ψ = a² (s − s̄)/(2 B²), which is a constant away from a² s/(2
+ * B²), the ψ of this file: ∇²ψ = Ω_m a δ/2 + (a⁴ r̄/2) (1 − (ψ/ψ̄)^(−1/(n+1))). */
 #include <math.h>
 
 #include "fifth/model.h"

@@ -3,11 +3,11 @@
  * Newton's method: with D = h'(ψ_k) the next iterate solves ∇²ψ − Dψ = source + h(ψ_k) − D ψ_k, by
  * the cycles of lib/grav, whose diagonals become 6 + D dx² on all levels (D of a coarse cell: the
  * mean over its part inside). Where h is concave, as of f(R), every iterate after the first lies
- * below the solution and the next one above it: F(ψ) = −∇²ψ + h + source is concave, and the inverse
- * of its derivative positive. The first may be negative in deep wells: no value falls to less than a
- * tenth in an iteration. So the method converges from any start, and at the end quadratically. The
- * start is the mean field on the base level, and the interpolated field of the coarser level on
- * others; nothing of earlier solves is used. */
+ * below the solution and the next one above it: F(ψ) = −∇²ψ + h + source is concave, and the
+ * inverse of its derivative positive. The first may be negative in deep wells: no value falls to
+ * less than a tenth in an iteration. So the method converges from any start, and at the end
+ * quadratically. The start is the mean field on the base level, and the interpolated field of the
+ * coarser level on others; nothing of earlier solves is used. */
 #include <math.h>
 #include <string.h>
 

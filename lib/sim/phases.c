@@ -130,20 +130,6 @@ enum err step_force(struct sim *s, int l, int icount)
     return OK;
 }
 
-enum err step_fifth(struct sim *s, int l, int icount)
-{
-    const struct grav_source from = gravity_of(s, l, icount);
-    struct fifth_report rep;
-    return fifth_solve(s->phys.fifth, &s->mesh, &s->comm, l, &from, s->time.aexp, &rep);
-}
-
-enum err step_fifth_force(struct sim *s, int l, int icount)
-{
-    (void)icount;
-    fifth_force(s->phys.fifth, &s->mesh, &s->comm, l);
-    return OK;
-}
-
 enum err step_energy(struct sim *s, int l, int icount)
 {
     sim_potential_energy(s, l);
