@@ -32,6 +32,8 @@ static double all_max(double x)
     return x;
 }
 
+static int iterations; /* the most of a solve since it was set to 0 */
+
 static struct params *parameters(bool fr, double amplitude, int index, double eps)
 {
     struct params *p = mem_zero(sizeof *p, "test");
@@ -62,6 +64,7 @@ static bool world_fifth(struct world *w, struct fifth *f, double a)
         struct level *lv = &w->m.lev[l];
         struct fifth_report rep;
         good &= fifth_solve(f, &w->m, &w->c, l, &w->from, a, &rep) == OK;
+        iterations = rep.iterations > iterations ? rep.iterations : iterations;
         for (int d = 0; d < 3; d++)
             memset(lv->fld[FLD_FX + d], 0, sizeof(double[8]) * (size_t)lv->noct);
         fifth_force(f, &w->m, &w->c, l);
@@ -105,11 +108,14 @@ static double mode_error(const struct params *p, double mpc, double a, double fa
     return all_max(worst);
 }
 
+enum { LINEAR_STEPS = 6 };
+
 /* μ(k) − 1 = k²/(3 (k² + m²)) with m² = R̄/(3 (n + 1) |f̄_R|), lengths comoving. */
 static void test_fr_linear(void)
 {
     const double mpc = 200, box = 100 * mpc / LIGHT, far = OMEGA_M + 4 * OMEGA_L;
     double worst = 0;
+    iterations = 0;
     for (int k = 0; k < 12; k++) {
         double a = 0.25 * (1 << k % 3), amplitude = k / 3 % 2 ? -1e-6 : -1e-5;
         int n = 1 + k / 6;
@@ -119,7 +125,8 @@ static void test_fr_linear(void)
         worst = fmax(worst, mode_error(p, mpc, a, 1. / 3, mass2));
         mem_free(p);
     }
-    if (all.rank == 0) printf("f(R): linear regime to %.1e\n", worst);
+    if (all.rank == 0) printf("f(R): linear regime to %.1e in %d steps\n", worst, iterations);
+    check(iterations <= LINEAR_STEPS, "f(R): Newton's method is quadratic");
     check(worst < 1e-6, "f(R): mu(k) of linear theory to 1e-6");
 }
 
