@@ -687,7 +687,7 @@ enum err step_black_holes(struct sim *s, int l, int icount)
         send_all_gas(s, true);
     else
         ghosts_set(&s->mesh, l, GAS, true); /* as they were */
-    return OK;
+    return sim_tracers_sinks(s, true);
 }
 
 enum err step_pull_sinks(struct sim *s, int l, int icount)
@@ -731,7 +731,7 @@ enum err step_renew_sinks(struct sim *s, int l, int icount)
     bool fed;
     TRY(sinks_renew(&sinks, &fed));
     if (fed) send_all_gas(s, true);
-    return OK;
+    return sim_tracers_sinks(s, false);
 }
 
 enum err step_aim_tracers(struct sim *s, int l, int icount)
@@ -752,7 +752,7 @@ enum err step_jump_tracers(struct sim *s, int l, int icount)
 {
     struct tracer_run r = sim_tracers(s);
     tracers_jump(&r, l);
-    return OK;
+    return tracers_join_sinks(&r, l);
 }
 
 enum err step_drift_tracers(struct sim *s, int l, int icount)

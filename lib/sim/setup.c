@@ -431,10 +431,8 @@ enum err sim_setup(struct sim *s)
     s->amr.refine.mass_sph = p->refine.mass_sph;
     s->phys.tracers = tracer_way(p);
     if (s->phys.tracers == TRACER_JUMPS) s->phys.flux = tracer_flux_new();
-    if (s->phys.flux && p->run.sink)
-        log_info(" MC_tracer: sinks take gas from their cells, and no tracers: these stand for "
-                 "more gas than there is");
     if (p->run.sink) s->phys.sinks = sinks_new(param_sinks_ramses(p) ? NULL : &hole_kind);
+    if (p->run.sink) s->phys.sinks->table.recalls = s->phys.flux != NULL;
     mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->phys.hydro.nvar, p->run.hydro,
               p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
     mesh_set_ndim(&s->mesh, p->run.ndim);
@@ -463,6 +461,8 @@ struct sink_run sim_sinks(struct sim *s)
                              .quantum = s->phys.matter.quantum,
                              .mass_sph = s->amr.refine.mass_sph,
                              .nstep_coarse = s->time.nstep_coarse,
+                             .captured = s->phys.flux ? &tracers_ledger(s->phys.flux)->captured
+                                                      : NULL,
                              .on_ghosts = s->amr.on_ghosts};
 }
 
@@ -484,6 +484,16 @@ enum err sim_tracers_swap(struct sim *s, int l, bool coarse)
 {
     struct tracer_run r = sim_tracers(s);
     return s->phys.flux && param_stars(s->par) ? tracers_swap(&r, l, coarse) : OK;
+}
+
+enum err sim_tracers_sinks(struct sim *s, bool jets)
+{
+    struct tracer_run r = sim_tracers(s);
+    if (!s->phys.flux) return OK;
+    if (jets) tracers_launch(&r);
+    TRY(tracers_join_sinks(&r, 0));
+    if (!jets) tracers_follow_sinks(&r, &s->phys.sinks->table);
+    return OK;
 }
 
 enum err step_swap_tracers(struct sim *s, int l, int icount)

@@ -48,7 +48,7 @@ static const struct phase STEP[] = {
     ROW(coarse_terms, "particles",   IF_BASE | IF_COARSE_TERMS, AT_HOME,
                                                             ALL | PARTS,  0,          GAS | PARTS),
     ROW(black_holes, "sinks",        IF_BASE | IF_GAS | IF_HOLES, AT_HOME,
-                                                            ALL | PARTS,  0,                GAS),
+                                                            ALL | PARTS,  0,          GAS | PARTS),
     GPU(keep_phi,    "particles",    IF_GRAVITY, GRAV_DEV,  0,          PHI,              PHI_OLD),
     GPU(deposit,     "rho",          IF_GRAVITY, GRAV_DEV | PARTS_ANYWHERE,
                                                             PARTS,  GAS | FINER(GAS),  RHO | DENSE),
@@ -80,7 +80,7 @@ static const struct phase STEP[] = {
     GPU(godunov,     "hydro",        IF_GAS, WORK | GPU_HYDRO,  NEXT(REFLUX),
                                                   GAS | FORCE | UP(GAS | FORCE),  GAS | REFLUX),
     ROW(jump_tracers, "tracers",     IF_PARTS | IF_JUMPS, WORK,
-                                                        PARTS, UP(GAS),  PARTS | UP(PARTS)),
+                                                  GAS | PARTS, UP(GAS),  PARTS | UP(PARTS)),
     GPU(kick_again,  "hydro",        PULLED, WORK | GPU_HYDRO,  GAS | FORCE, 0,             GAS),
     ROW(level_terms, SAME,           IF_TERMS, WORK | OWN_COPIES,
                                                             ALL | PARTS,  0,          GAS | PARTS),
@@ -105,7 +105,7 @@ static const struct phase STEP[] = {
     ROW(create_sinks, "sinks",       IF_BASE | PULLED | IF_CREATES, AT_HOME,
                                 FORCE | FINER(FORCE) | PARTS,  GAS | FINER(GAS),          PARTS),
     ROW(renew_sinks, "sinks",        IF_BASE | PULLED | IF_SINKS, AT_HOME,
-                                                            GAS | FINER(GAS), 0,            0),
+                                                    GAS | FINER(GAS) | PARTS, 0,        PARTS),
     ROW(add_steps,   "particles",    ALWAYS, HOST,          TIME,         0,            UP(TIME)),
 };
 /* clang-format on */

@@ -96,6 +96,7 @@ static void join(struct sink *a, struct sink *b, const double r[3])
     a->accreted += b->accreted;
     a->birth = fmin(a->birth, b->birth);
     b->m = b->hole = b->dmf = b->accreted = b->near = 0;
+    b->into = a->id;
 }
 
 static int64_t join_all(const struct mesh *m, const struct sink_merging *law, struct sink *at,

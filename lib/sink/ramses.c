@@ -181,7 +181,7 @@ static void count(const struct sink_request *e, const struct sink_cell_gas *g, d
 
 void sink_take(const struct sink_law *law, const struct mesh *m, int l,
                const struct sink_request *e, const struct sink_cells *cells,
-               struct hydro_change *change, struct sum sums[REQUEST_SUMS])
+               const struct sink_meal *meal, struct sum sums[REQUEST_SUMS])
 {
     const struct level *lv = &m->lev[l];
     double dx = mesh_dx(m, l), volume = dx * dx * dx;
@@ -192,7 +192,7 @@ void sink_take(const struct sink_law *law, const struct mesh *m, int l,
         double mass = e->threshold > 0 ? e->threshold * weight * (g.d - e->d_sink) : e->m * weight;
         double hole = fmax(e->hole * weight * by, 0);
         mass = fmax(mass * by, 0);
-        double(*u)[8] = hydro_change_row(change, lv->nown, c->oct);
+        double(*u)[8] = hydro_change_row(meal->change, lv->nown, c->oct);
         double left = fmax(MAX * g.d + u[0][c->cell], 0) * volume, all = mass + hole;
         if (all > left) {
             mass *= left / all;
@@ -201,6 +201,8 @@ void sink_take(const struct sink_law *law, const struct mesh *m, int l,
         for (int d = 0; d < 3; d++) r[d] = c->r[d] - e->shift[d];
         count(e, &g, mass, hole, r, sums);
         eat(law, lv, c, &g, (mass + hole) / (volume * g.d), u);
+        if (meal->captured && mass + hole > 0)
+            star_note(meal->captured, meal->id, -1, (mass + hole) / volume, lv, c->oct, c->cell);
         if (e->blast) blow(e, c, &g, weight, volume, r, u);
     }
 }

@@ -242,7 +242,8 @@ static void take_all(const struct sink_run *s, int l, struct sum *sums)
         struct sink_request e;
         memcpy(&e, sink_row(&r->copies, i), sizeof e);
         for (int j = 0; j < REQUEST_SUMS; j++) sum_init(&sums[REQUEST_SUMS * i + j]);
-        sink_take(&k->law, s->mesh, l, &e, &r->cells[i], &r->change, sums + REQUEST_SUMS * i);
+        struct sink_meal meal = {&r->change, s->captured, r->copies.here.at[i].id};
+        sink_take(&k->law, s->mesh, l, &e, &r->cells[i], &meal, sums + REQUEST_SUMS * i);
     }
 }
 

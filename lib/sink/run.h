@@ -2,6 +2,7 @@
 #pragma once
 #include "ckpt/catalog.h"
 #include "param/param.h"
+#include "phys/stars.h"
 #include "phys/units.h"
 #include "sink/merge.h"
 #include "sink/pull.h"
@@ -67,7 +68,8 @@ struct sink_run {
     struct units units;
     double quantum, mass_sph; /* quantum of mass deposits; mass that counts as one particle */
     int nstep_coarse;
-    bool on_ghosts; /* the current phase works on ghosts, too */
+    struct star_swaps *captured; /* where gas that sinks take is noted; NULL: nowhere */
+    bool on_ghosts;              /* the current phase works on ghosts, too */
 };
 
 /* ---- setup (sink/setup.c) ---- */

@@ -32,6 +32,7 @@ struct sink {
 #define SINK_VECTOR(x, y, z, member, family) double member[3];
 #include "sink/columns.def"
     /* ---- within a coarse step ---- */
+    int64_t into; /* id of the sink that it has merged into, without mass; 0: none */
     /* has direct gravity, instead of a cloud with mass (RAMSES) */
     bool direct;
     double rate, rate_hole;             /* accretion rates of the sink, and of the hole in it */
@@ -41,8 +42,18 @@ struct sink {
     struct sink_gas gas[LEVEL_MAX + 1]; /* gas in the cloud, by level */
 };
 
+/* A sink that is no more: it has merged into another, or is beyond a boundary (into: 0). */
+struct sink_gone {
+    int64_t id, into;
+    double x[3];
+};
+
 struct sinks {
     enum sink_family family;
+    bool recalls; /* whether `gone` is kept, for tracers of sinks */
+    /* sinks that this rank has removed since tracers_follow_sinks */
+    int64_t ngone, gone_room;
+    struct sink_gone *gone;
     int64_t n, cap;
     struct sink *at; /* sinks of this rank, ascending by id */
     int64_t total;   /* number of sinks on all ranks */

@@ -31,6 +31,8 @@ void tracer_flux_free(struct tracer_flux **f)
     FREE((*f)->share);
     FREE((*f)->ledger.born.row);
     FREE((*f)->ledger.ejected.row);
+    FREE((*f)->ledger.captured.row);
+    FREE((*f)->ledger.launched.row);
     for (int l = 0; l < LEVEL_MAX + 2; l++) entries_free(&(*f)->entry[l]);
     FREE(*f);
 }

@@ -4,6 +4,8 @@
  * densities, in single precision: a probability is right to 1e-7, far below what any number of
  * tracers shows. */
 #pragma once
+#include "base/mem.h"
+#include "dom/event.h"
 #include "tracer/tracer.h"
 
 /* Where the fluxes of an oct are. Octs that follow each other along x, in a row of a tile, share a
@@ -87,10 +89,26 @@ static inline lidx tracer_finer_across(const struct level *lv, lidx i, int c, in
     return j >= 0 ? lv->child[j][c ^ bit] : -1;
 }
 
-/* Mass, as density of the coarse cell, that entered the finer level from cell c of oct i of level l:
- * in its present step (now) and before. */
+/* Mass, as density of the coarse cell, that entered the finer level from cell c of oct i of level l,
+ * in the present step (now) or before. */
 float tracer_entered(const struct tracer_flux *flux, const struct mesh *m, int l, lidx i, int c,
                      bool now);
+/* A swap as it is sent: with the state of a star that was born. */
+struct swap {
+    struct star_swap s;
+    double x[3], v[3];
+    okey key; /* of the cell: tracer_cell_key */
+};
+/* Position of a cell of level l along the curve of the finest cells: different for leaf cells. */
+static inline okey tracer_cell_key(int l, const int64_t cell[3])
+{
+    return okey_make((uint64_t)cell[0], (uint64_t)cell[1], (uint64_t)cell[2])
+           << 3 * (LEVEL_MAX - l);
+}
+/* Sends swaps to the ranks of octs that touch their cells; sorts them there. (collective) */
+MUST_USE enum err tracer_swaps_send(const struct tracer_run *r, const struct star_swaps *from,
+                                    mem_order *order, struct events *to);
+
 /* Sends this step's entries of ghost octs from their owners. (collective) */
 void tracer_entries_exchange(const struct tracer_run *r, int l);
 /* Ends the step of level l: adds what entered to the sum, frees what left; the finer level's sums

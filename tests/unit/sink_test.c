@@ -206,7 +206,8 @@ static void feed(struct world *w, const struct comm *c, const struct sink_law *l
         memcpy(&e, sink_row(&copies, i), sizeof e);
         for (int k = 0; k < REQUEST_SUMS; k++) sum_init(&sum[REQUEST_SUMS * i + k]);
         sink_cloud_cells(&law->cloud, &w->m, l, copies.here.at[i].x, &cells);
-        sink_take(law, &w->m, l, &e, &cells, &change, sum + REQUEST_SUMS * i);
+        sink_take(law, &w->m, l, &e, &cells, &(struct sink_meal){.change = &change},
+                  sum + REQUEST_SUMS * i);
         FREE(cells.cell);
     }
     sink_answer(&location, s, &copies, REQUEST_SUMS, sum, got);
