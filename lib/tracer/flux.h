@@ -89,8 +89,8 @@ static inline lidx tracer_finer_across(const struct level *lv, lidx i, int c, in
     return j >= 0 ? lv->child[j][c ^ bit] : -1;
 }
 
-/* Mass, as density of the coarse cell, that entered the finer level from cell c of oct i of level l,
- * in the present step (now) or before. */
+/* Mass, as density of the coarse cell, that entered the finer level from cell c of oct i of
+ * level l, in the present step (now) or before. */
 float tracer_entered(const struct tracer_flux *flux, const struct mesh *m, int l, lidx i, int c,
                      bool now);
 /* A swap as it is sent: with the state of a star that was born. */

@@ -4,8 +4,8 @@
  * A gas tracer of a cell whose gas a sink has taken becomes a tracer of the sink (family -3,
  * partner: the id of the sink) with the probability of the share of the gas. As the sink takes gas
  * within the Godunov step, tracers jump first; those that are in the cell then stand for its gas
- * and for what the sink took. At the end of a coarse step tracers get the position and the velocity of their
- * sink.
+ * and for what the sink took. At the end of a coarse step tracers get the position and the
+ * velocity of their sink.
  *
  * Gas that a black hole loads into its jets carries its tracers, with the probability of the share
  * of the gas of the cell, to random places in the jets by the weight of these. */

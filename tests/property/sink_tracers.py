@@ -3,14 +3,17 @@ these have taken asks for, each at its sink, also after mergers; the same on any
 restart.
 
     sink_tracers.py ramses    sinks of &SINK_PARAMS, two of which merge
-    sink_tracers.py horizon   black holes that form, accrete and merge; gas in their jets
+    sink_tracers.py horizon   black holes that form, accrete and merge
+    sink_tracers.py jets      a hole whose jets carry a quarter of the gas of its cell, each step:
+                              as many tracers in the cells around as their gas asks for
 
 Example of a fault caught: tracers that miss a sink on another rank, or stay with one that has
-merged, the share of one of two overlapping clouds, a probability of the mass after accretion, jets that
-carry gas and no tracers.
+merged, the share of one of two overlapping clouds, a probability of the mass after accretion,
+jets that carry gas and no tracers.
 """
 # test: ramses tier=check timeout=120 ranks=3
 # test: horizon tier=check timeout=120 ranks=3
+# test: jets tier=check timeout=120
 import os
 import sys
 
@@ -78,8 +81,49 @@ def gas(v, s):
     v.check('chi^2 per bin', ((got - want) ** 2 / want).mean(), 1 + 5 * np.sqrt(2 / want.size))
 
 
+def jets(v):
+    mass = 1 / (400 * 4096)
+    os.makedirs('jets')
+    with open(os.path.join('jets', 'ic_sink'), 'w') as f:
+        f.write('1e-3 0.01 0.02 -0.03 0 0 0 0 0 0 0 0\n')
+    law = ('bondi=.true.\nsink_AGN=.true.\nrandom_jet=.true.\nX_floor=1e9\nmloadAGN=1e6\n'
+           'rAGN=0.1\nT2maxAGN=1e9')
+    text = holes.ALONE.replace('X_floor=0.\n', '') % (4, '.false.', law)
+    first, last = ptah.simulate(text, 'jets', settings=[
+        *SETTINGS, 'amr_params/levelmax=4', 'tracer_params/tracer_mass=%g' % mass]).outputs
+    s = read_ramses.load(last)
+    p = s.part
+    side = {'bins': 16, 'range': [[0, 1]] * 3}
+    free = p['family'] == 0
+    x = np.array([p['position_' + c][free] for c in 'xyz']).T
+    c = s.centres().T
+    want = np.histogramdd(c, weights=s.cell['density'] * s.volume / mass, **side)[0]
+    got = np.histogramdd(x, **side)[0]
+    near = np.zeros_like(want, bool)
+    near[6:11, 6:11, 5:10] = True
+    moved = np.abs(want / 400 - 1) > 0.02
+    v.check('the gas has been moved', 10 / max(moved.sum(), 1), 1)
+    v.check('chi^2 per cell around the hole', ((got - want) ** 2 / want)[near].mean(),
+            1 + 5 * np.sqrt(2 / near.sum()))
+    home = (8, 8, 7)
+    v.check('its own cell: %d, by mass %.1f: in sqrt' % (got[home], want[home]),
+            abs(got[home] - want[home]) / np.sqrt(want[home]), 3)
+    gain = want - 400
+    gain[home] = 0
+    slope = ((got - 400) * gain).sum() / (gain ** 2).sum()
+    error = np.sqrt((np.abs(gain) ** 3).sum()) / (gain ** 2).sum()
+    v.check('cells in the jets gain %.3f of what their gas gains, error %.3f: in errors' % (
+        slope, error), abs(slope - 1) / error, 3)
+    centred = np.abs(x * 16 - np.floor(x * 16) - 0.5).max()
+    v.check('tracers at the centres of cells', centred, 0)
+
+
 def main():
     v = ptah.Verdict()
+    if sys.argv[1] == 'jets':
+        jets(v)
+        v.end()
+        return
     run = {'ramses': ramses, 'horizon': horizon}[sys.argv[1]]
     first, middle, last = run('one', 1)
     s = laws(v, first, last)
