@@ -1,11 +1,7 @@
-"""The small runs of property/parameters.py, and the run in which each parameter has an effect.
+"""The small runs of property/parameters.py.
 
 RUNS: name → (ranks, namelist, function that puts its files into a folder, or None). A run takes a
 few tenths of a second.
-
-ACTS: the run in which a parameter, set alone to this value, changes a checkpoint, an output, the
-log or the exit status, as `group/name=value` of the command line. A value followed by !N ends the
-run with exit status N. A new parameter needs an entry.
 """
 import copy
 import math
@@ -74,6 +70,18 @@ def snapshots(*names):
         for i, name in enumerate(names):
             gadget_files.binary(os.path.join(folder, name), gadget_files.particles(seed=i))
     return make
+
+
+def galaxy(folder):
+    """A galaxy for &MERGER_PARAMS, and files of galaxies with other names and formats."""
+    import galaxies
+    galaxies.merger(folder, 100, 100)
+    galaxies.merger(folder, 80, 80, seed=2, name='other')
+    galaxies.curve(os.path.join(folder, 'other.dat'), last=50.0)
+    t = galaxies.dice_types(400, 100, 100)
+    for name in 'primary.g2', 'primary.g2.1', 'primary.g2.2', 'other.g2':
+        galaxies.dice(os.path.join(folder, 'ics', name), t if name == 'primary.g2' else
+                      galaxies.dice_types(300, 80, 80))
 
 
 def particles(n, clumps=1):
@@ -149,6 +157,15 @@ WALLS = vary(vary(GAS, 'refine/err_grad_d', **SCALARS), init={'v_region': [0.2, 
     'kbound_max': [0, 0, 0, 0, -1, 1, -1, 1, -1, 1],
     'd_bound': [2.0, 0, 0, 0, 0, 1.0], 'u_bound': [1.0, 0, 0, 0, 0, 0.2],
     'p_bound': [0.5, 0, 0, 0, 0, 1.0], 'var_bound(1,1)': 0.4})
+# A non-thermal energy that alone jumps where the regions meet.
+ENERGIES = vary(GAS, 'refine/err_grad_d', run={'nener': 2, 'ndim': 2},
+                init={'p_region': [0.5, 0.5], 'd_region': [1.0, 1.0], 'u_region': [0.1, 0.1],
+                      'v_region': [0.0, 0.0], 'w_region': [0.0, 0.0], 'prad_region(1,1)': 0.4,
+                      'prad_region(2,1)': 0.1, 'prad_region(1,2)': 0.1, 'prad_region(2,2)': 0.4},
+                refine={'err_grad_prad': [0.1, 0.1]},
+                boundary={'nboundary': 2, 'bound_type': [3, 2], 'ibound_min': [-1, 1],
+                          'ibound_max': [-1, 1], 'd_bound': [1.0], 'u_bound': [0.1],
+                          'p_bound': [0.5], 'prad_bound(1,1)': 0.4, 'prad_bound(1,2)': 0.1})
 # The thresholds of the switches would change each face and edge if the switches were on.
 MHD = vary(GAS, 'refine/err_grad_d', amr={'levelmax': 4},
            run={'mhd': True, 'nstepmax': 3},
@@ -197,7 +214,25 @@ COLLAPSE = vary(GAS, 'output/tout', 'refine/err_grad_d', run={'poisson': True, '
                       'var_region(1,1)': 0.1, 'var_region(2,1)': 0.7},
                 hydro={'npassive': 1},
                 refine={'m_refine': [2.0, 2.0], 'mass_sph': 2e-3})
+CORE = {
+    'run': {'hydro': True, 'poisson': True, 'mhd': True, 'nstepmax': 1},
+    'amr': {'levelmin': 3, 'levelmax': 3, 'boxlen': 4.0},
+    'init': {'condinit_kind': 'collapse', 'delta_rho': 0.1, 'crit_dense_core': 0.1},
+    'output': {'foutput': 1},
+    'hydro': {'riemann': 'hlld', 'riemann2d': 'hlld', 'slope_type': 1},
+    'units': {'units_length': 2e16, 'units_density': 1e-18, 'units_time': 3.872e12}}
+JEANS_CORE = vary(CORE, amr={'levelmax': 4},
+                  refine={'jeans_refine': [6.0], 'collapse_jeans_refine': True,
+                          'collapse_jeans_tfloor': 3.0,
+                          'collapse_jeans_rho_low': 1e-20, 'collapse_jeans_rho_high': 1e-16})
+STIR = put('init_turb.data', '2 0 0 0 0\n' + ''.join('0 0 0 %d %d %d\n' % (i, i % 3, -i)
+                                                     for i in range(8)))
 ANALYTIC = vary(COLLAPSE, poisson={'gravity_type': 1, 'gravity_params': [0.3, -0.2, 0.1]})
+PULLED = vary(COLLAPSE, poisson={
+    'gravity_rho_ana_type': 2, 'gravity_rho_ana_params': [0.1, 0.5, 0.5, 0.5],
+    'gravity_force_ana_type': 1, 'gravity_force_ana_params': [0.3, -0.2, 0.1]})
+HASTY = vary(COLLAPSE, poisson={'mg_maxiter': 1, 'epsilon': 1e-12})
+JEANS_LENGTH = vary(COLLAPSE, 'refine/m_refine', refine={'jeans_refine': [20.0, 20.0]})
 BOTH = vary(COLLAPSE, run={'pic': True, 'use_fftw': True}, init={'initfile(1)': 'ics'},
             refine={'m_refine': [2.0, 1.0], 'mass_sph': 2e-3})
 NBODY = vary(BOTH, 'init', 'hydro', 'refine', run={'hydro': False},
@@ -243,8 +278,31 @@ CONE_BOX = vary(COSMO, run={'lightcone': True, 'nstepmax': 4},
 GADGET = vary(DARK, 'run/use_fftw', run={'nstepmax': 1}, output={'foutput': 1},
               init={'filetype': 'gadget', 'initfile(1)': 'snapshot'},
               amr={'levelmin': 3, 'levelmax': 3})
+DUE = vary(DARK, output={'aout': [0.0200001, 0.3]})
+GALAXIES = {
+    'run': {'pic': True, 'poisson': True, 'hydro': True, 'nstepmax': 1},
+    'output': {'foutput': 1, 'tout': 50.0},
+    'init': {'condinit_kind': 'merger', 'initfile(1)': 'ics'},
+    'amr': {'levelmin': 4, 'levelmax': 4, 'boxlen': 40.0},
+    'cooling': {'metal': True, 'z_ave': 1.0},
+    'merger': {'mgas_disk1': 2.0, 'mgas_disk2': 1.0, 'gal_center1': [-6, 0, 0],
+               'gal_center2': [6, 0, 0], 'typ_height1': 1.0, 'typ_height2': 1.0,
+               'cut_height1': 3.0, 'cut_height2': 3.0, 'vcirc_dat_file1': 'Vcirc1.dat',
+               'vcirc_dat_file2': 'Vcirc1.dat', 'ic_part_file_gal2': 'ic_part1'}}
+DICE = vary(GALAXIES, 'merger', 'init/condinit_kind', init={'filetype': 'dice'},
+            amr={'boxlen': 100.0},
+            units={'units_density': 6.77e-23, 'units_time': 4.704e14, 'units_length': 3.0857e21},
+            sf={'eps_star': 0.01, 'n_star': 1e30},
+            dice={'ic_file': 'primary.g2', 'ic_format': 'Gadget2'})
+DICE_FIELD = vary(DICE, run={'mhd': True}, dice={'ic_mag_scale_b': 0.1})
+DICE_MASK = vary(DICE, amr={'levelmax': 5}, refine={'ivar_refine': 7, 'm_refine': [8.0]},
+                 dice={'ic_mask_ivar': 1, 'ic_mask_min': 1e-4, 'ic_mask_max': 1e9})
 NEUTRINOS = vary(DARK, run={'use_neutrino': True},
                  neutrino={'omega_nu': 0.05, 'neutrino_table': 'table'})
+EARLY = vary(DARK, run={'use_ede': True})
+FIFTH_FR = vary(DARK, run={'use_fr': True})
+FIFTH_LOOSE = vary(FIFTH_FR, run={'scalar_solver_strict': False}, fr={'n_iter_fr': 1})
+FIFTH_NDGP = vary(DARK, run={'use_ndgp': True})
 ZOOM = vary(COSMO, 'init/initfile(1)', run={'nstepmax': 1}, output={'foutput': 1},
             amr={'levelmax': 8, 'nexpand': [1]},
             init={'initfile(%d)' % (l - 4): 'ics/ic_zoom/level_%03d' % l for l in (5, 6, 7)},
@@ -287,6 +345,7 @@ STARS = {
     'sf': {'n_star': 10.0, 'eps_star': 0.2, 'm_star': 20.0},
     'feedback': {'eta_sn': 0.2, 'yield': 0.1, 't_sne': 0.15},
     'physics': {'metal': True}}
+BY_MEAN = vary(STARS, sf={'randomize_sf': False})
 DEBRIS = vary(STARS, feedback={'f_w': 2.0, 'f_ek': 0.7, 'rbubble': 6.0})
 MOMENTUM = vary(STARS, feedback={'momentum_feedback': 1})
 VIRIAL = vary(STARS, sf={'sf_virial': True, 'sf_model': 2, 'sf_compressive': True,
@@ -348,9 +407,19 @@ FAST = put('ic_sink', '1e-3 0.1 0.1 0.1  -2 0.3 0.1  0 0 0 0 0\n'
                       '1e-3 0.101 0.1 0.1  2 0 0  0 0 0 0 0\n')
 THRESHOLD = vary(SINKS, 'sink', sink={'mass_sink_seed': 1.0, 'accretion_scheme': 'threshold',
                                       'd_sink': 0.9, 'c_acc': 0.2})
+CAPPED = vary(SINKS, sink={'eddington_limit': True})
 UNFED = vary(SINKS, 'sink', sink={'mass_sink_seed': 1.0})
 CLUSTERS = vary(SINKS, 'sink', sink={'mass_sink_seed': 1.0, 'accretion_scheme': 'bondi',
                                      'smbh': True, 'mass_smbh_seed': 1.0})
+DESCENT = vary(SINKS, sink={'sink_descent': True})
+STELLAR = vary(SINKS, 'sink', run={'stellar': True}, sink={
+    'mass_sink_seed': 1.0, 'accretion_scheme': 'bondi', 'acc_sink_boost': 30.0}, stellar={
+    'nstellarmax': 100, 'stellar_msink_th': 3e-6, 'imf_index': -2.35, 'imf_low': 1e-6,
+    'imf_high': 2e-5, 'lt_t0': 3e-4, 'lt_m0': 2e-5, 'sn_feedback_sink': True, 'sn_e_ref': 2e40,
+    'sn_p_ref': 5e35, 'vdisp': 200.0})
+GROWN = put('ic_sink', """0.3 -0.4 0.1 0.1  -2 0.3 0.1  0 0 0 0 0.001
+0.2 0.2 -0.2 -0.2  1 -1 0.5  0 0 1d-3 0 0.0015
+""")
 CREATE = {
     'run': {'hydro': True, 'poisson': True, 'sink': True, 'nsubcycle': [1, 2], 'nstepmax': 2},
     'amr': {'levelmin': 4, 'levelmax': 5, 'boxlen': 2.0},
@@ -392,6 +461,12 @@ AIRY = vary(STENCIL, 'stencil/eta', 'stencil/init_a', 'stencil/amp_a',
 DRIVEN = vary(STENCIL, stencil={'forcing': 'turb', 'dt_fixed': 0.05},
               turb={'turb_t': 0.2, 'turb_ndt': 2})
 
+# ---- driven turbulence
+
+STIRRED = vary(GAS, run={'nstepmax': 2}, amr={'levelmax': 3},
+               turb={'driven_turb': True, 'turb_seed': 3, 'turb_t': 0.1, 'turb_ndt': 3,
+                     'turb_rms': 5.0, 'initial_turb': True, 'initial_turb_vrms': 0.5})
+
 # ---- smoothed particles
 
 SPH = {
@@ -409,6 +484,24 @@ DISC = vary(SPH, 'sph/npx', sph={
 POINT = vary(DISC, 'sph/nsink', 'sph/sink_m', 'sph/sink_x', 'sph/sink_v', 'sph/sink_racc',
              sph={'external': 'point', 'eos': 'adiabatic'})
 
+
+def resumes(groups):
+    """Writes the checkpoint from which a run resumes: that of these parameters."""
+    def make(folder):
+        name = os.path.join(folder, 'run.nml')
+        with open(name) as f:
+            text = f.read()
+        ptah.simulate(text_of(groups), folder)
+        with open(name, 'w') as f:
+            f.write(text)
+    return make
+
+
+SCALAR = vary(GAS, 'output/tout', init=SCALARS['init'], hydro={'npassive': 2}, run={'nstepmax': 1},
+              output={'foutput': 1})
+RESUMED = vary(SCALAR, run={'nrestart': 2, 'nstepmax': 2})
+REBORN = vary(COSMO_STARS, run={'nrestart': 2, 'nstepmax': 5, 'use_proper_time': True})
+
 RUNS = {
     'sph': (1, SPH, None),
     'packed': (1, PACKED, None),
@@ -421,11 +514,13 @@ RUNS = {
     'stencil2': (2, STENCIL, None),
     'warm': (1, WARM, None),
     'driven': (1, DRIVEN, None),
+    'stirred': (1, STIRRED, None),
     'airy': (1, AIRY, None),
     'gas': (1, GAS, put('other.txt', '1 -1\n')),
     'dark': (1, DARK, unpack('ic_32')),
     'solver': (1, SOLVER, None),
     'walls': (1, WALLS, None),
+    'energies': (1, ENERGIES, None),
     'mhd': (1, MHD, None),
     'drift': (1, DRIFT, None),
     'switched': (1, SWITCHED, None),
@@ -446,6 +541,17 @@ RUNS = {
         'movie_vars_txt': ['dm'], 'deltax_frame': [1.0, 0.0], 'deltaz_frame': [1.0, 0.0]}),
                     unpack('ic_32')),
     'collapse': (1, COLLAPSE, None),
+    'pulled': (1, PULLED, None),
+    'hasty': (1, HASTY, None),
+    'jeans_length': (1, JEANS_LENGTH, None),
+    'resumed': (1, RESUMED, resumes(SCALAR)),
+    'reborn': (1, REBORN, each(unpack('ic_32'), resumes(COSMO_STARS))),
+    'due': (1, DUE, unpack('ic_32')),
+    'by_mean': (1, BY_MEAN, None),
+    'capped': (1, CAPPED, IC_SINK),
+    'core': (1, CORE, None),
+    'turbulent_core': (1, vary(CORE, init={'mach': 1.0}), STIR),
+    'jeans_core': (1, JEANS_CORE, None),
     'masked': (1, MASKED, None),
     'analytic': (1, ANALYTIC, None),
     'both': (1, BOTH, each(particles(2000), put('other/ic_part', '0 0 0 0 0 0 0.1\n'))),
@@ -463,8 +569,16 @@ RUNS = {
     'cone_box': (1, CONE_BOX, unpack('ic_32')),
     'cosmo_mhd': (1, COSMO_MHD, unpack('ic_32')),
     'gadget': (1, GADGET, snapshots('snapshot')),
+    'galaxies': (1, GALAXIES, galaxy),
+    'dice': (1, DICE, galaxy),
+    'dice_field': (1, DICE_FIELD, galaxy),
+    'dice_mask': (1, DICE_MASK, galaxy),
     'neutrinos': (1, NEUTRINOS, each(unpack('ic_32'), response('table', 0.5),
                                      response('other', 0.9))),
+    'early': (1, EARLY, unpack('ic_32')),
+    'fr': (1, FIFTH_FR, unpack('ic_32')),
+    'loose': (1, FIFTH_LOOSE, unpack('ic_32')),
+    'ndgp': (1, FIFTH_NDGP, unpack('ic_32')),
     'zoom': (1, ZOOM, unpack('ic_zoom')),
     'cooling': (1, COOLING, BACKGROUND),
     'power': (1, POWER, BACKGROUND),
@@ -488,220 +602,10 @@ RUNS = {
     'sinks': (1, SINKS, IC_SINK),
     'sinks2': (2, SINKS, IC_SINK),
     'threshold': (1, THRESHOLD, IC_SINK),
+    'descent': (1, DESCENT, IC_SINK),
+    'stellar': (1, STELLAR, GROWN),
     'boost': (1, BOOST, put('ic_sink', '1 0.1 0.1 0.1  0 0 0  0 0 0 0 0\n')),
     'unfed': (1, UNFED, IC_SINK),
     'clusters': (1, CLUSTERS, FAST),
     'create': (1, CREATE, None),
     'seeds': (1, SEEDS, None)}
-
-ACTS = {
-    'sph': """
-        sph/setup=lattice sph/init_file=none!2 sph/npx=9 sph/lattice=cubic sph/kernel=M6
-        sph/hfact=1.1 sph/htol=1e-3 sph/eos=isothermal!2 sph/gamma=1.5 sph/alpha_switch=mm97
-        sph/alpha_min=0.1 sph/alpha_max=2 sph/beta=3 sph/alphau=0.5 sph/sigma_decay=1
-        sph/shock_heating=F sph/pdv_heating=F sph/cfl=0.1 sph/dt_fixed=1e-5 sph/vtol=1e-5
-        sph/boundary=free!2 sph/rho0=2 sph/diag_every=2 sph/nsink=1 sph/gpu=T""",
-    'packed': """
-        sph/seed=2 sph/xmin=-0.1,0,0 sph/xmax=1,1.1,1 sph/p0=2 sph/v0=1,0,0 sph/cfl_force=0.01
-        sph/ghost_tol=1.5""",
-    'sph_isothermal': 'sph/cs0=0.6',
-    'ball': 'sph/gravity=none sph/theta=0.9 sph/g=2',
-    'disc': """
-        sph/np=300 sph/r0=1.001 sph/q_index=0.26 sph/cs0=0.05001 sph/soften=0.1 sph/nsink=1
-        sph/sink_m=1.001,2e-3 sph/sink_x=0,0,0,5 sph/sink_v=0,0,0,0,0.6,0 sph/sink_racc=1.6,1.6
-        sph/sink_accretion=phantom sph/disc_mass=0.1 sph/disc_rin=1.1 sph/disc_rout=11
-        sph/disc_p=0.5 sph/disc_hr=0.05001""",
-    'disc2': 'sph/balance_every=1',
-    'point': 'sph/gm=2 sph/external=none!2',
-    'stencil': """
-        stencil/nx=16 stencil/ny=12 stencil/nz=10 stencil/lx=5 stencil/ly=5 stencil/lz=5
-        stencil/order=4 stencil/hydro=F!2 stencil/magnetic=F stencil/entropy=T stencil/lorentz=F
-        stencil/cs0=2 stencil/rho0=2 stencil/mu0=2 stencil/nu=0.1 stencil/zeta=0.1 stencil/eta=0.1
-        stencil/upwind=T stencil/bext=0.1,0.2,0.3 stencil/cshock=1!2 stencil/cdt=0.2
-        stencil/cdtv=0.001 stencil/dt_fixed=0.01 stencil/init_u=roberts stencil/init_a=abc
-        stencil/init_lnrho=gaussian stencil/amp_u=0.7 stencil/amp_a=0.2 stencil/amp_lnrho=0.2
-        stencil/kx_init=2 stencil/abc_init=1,2,3 stencil/seed=2 stencil/init_file=other.h5!2
-        stencil/forcing=none stencil/f0=0.2 stencil/kf=2.5 stencil/sigma=0 stencil/diag_every=1
-        stencil/slice_every=2!2 stencil/slice_fields=other!2 stencil/precision=single!2
-        stencil/gpu=T""",
-    'stencil2': 'stencil/parts=1,2,1 stencil/overlap=F',
-    'warm': """
-        stencil/gamma=1.5 stencil/cp=2 stencil/chi=0.1 stencil/kcond=0.1 stencil/heating=0.1
-        stencil/init_s=gaussian stencil/amp_s=0.2 stencil/f_const=0.1,0.2,0.3
-        stencil/slice_axis=x stencil/slice_range=0,1""",
-    'driven': """
-        turb/turb_seed=5 turb/turb_type=3!2 turb/instant_turb=F turb/comp_frac=0.8
-        turb/forcing_power_spectrum=power_law turb/turb_t=0.4 turb/turb_ndt=1 turb/turb_rms=2
-        turb/turb_min_rho=1.05""",
-    'gas': """
-        run/pic=T!0 run/poisson=T run/ndim=2 run/ndim=4!2 run/sink=T!2
-        run/use_neutrino=T!2 run/unbind=T!2 run/verbose=T run/tracer=T
-        run/ncontrol=2 run/nstepmax=2 run/nsubcycle=1,1 run/static=T run/nrestart=1!2
-        run/solver=other!2
-        run/check_ghosts=T run/jobcontrolfile=other.txt!75 run/gpu_hydro=T run/overload=2!2
-        output/noutput=1 output/foutput=3 output/fbackup=1 output/backup_minutes=1e-9
-        output/tout=0.01 output/tend=0.01 output/delta_tout=0.01 output/aout=0.5 output/aend=0.5
-        output/walltime_hrs=1e-9!75 output/outformat=hdf5 output/longint=T amr/levelmin=4
-        amr/levelmax=4 amr/ngridmax=1!2 amr/ngridtot=1!2 amr/nexpand=2,2 amr/boxlen=0.9
-        init/filetype=grafic!2 init/nregion=1 init/region_type(2)=point init/x_center(2)=0.4
-        init/y_center(2)=0.4 init/z_center(2)=0.4 init/length_x(2)=0.4 init/length_y(2)=0.4
-        init/length_z(2)=0.4 init/exp_region(2)=10 init/d_region(2)=4 init/u_region(2)=0.4
-        init/v_region(2)=0.4 init/w_region(2)=0.4 init/p_region(2)=4 init/var_region(2,1)=0.4
-        hydro/gamma=1.6 hydro/courant_factor=0.4 hydro/smallr=2 hydro/smallc=2 hydro/riemann=llf
-        hydro/slope_type=2 hydro/scheme=plmde!2 hydro/difmag=0.1 hydro/pressure_fix=T
-        hydro/tile_depth=1 hydro/npassive=1 refine/err_grad_d=0.02 refine/err_grad_p=0.02
-        refine/err_grad_u=0.02 refine/floor_d=10 refine/interpol_var=1 refine/interpol_type=0
-        refine/r_refine=0.2,0.2 units/units_density=1e-24 units/units_time=1e13
-        units/units_length=1e20
-        physics/cooling=T physics/nothing=T physics/metal=T physics/isothermal=T physics/t_star=1
-        physics/eps_star=1 cooling/barotropic_eos=T boundary/nboundary=1!2""",
-    'solver': """
-        refine/floor_p=10 hydro/niter_riemann=1 hydro/slope_theta=1.1 hydro/beta_fix=0.1
-        refine/x_refine=0.3,0.3 refine/y_refine=0.3,0.3 refine/z_refine=0.3,0.3
-        refine/a_refine=2,2 refine/b_refine=2,2 refine/exp_refine=10,10""",
-    'walls': """
-        refine/floor_u=10 boundary/bound_type(1)=1 boundary/ibound_min(8)=-1
-        boundary/ibound_max(7)=1 boundary/jbound_min(10)=-1 boundary/jbound_max(9)=1
-        boundary/kbound_min(8)=-1 boundary/kbound_max(7)=1 boundary/d_bound(1)=3
-        boundary/u_bound(1)=0.5 boundary/v_bound(1)=0.5 boundary/w_bound(1)=0.5
-        boundary/p_bound(1)=1 boundary/var_bound(1,1)=0.7 boundary/no_inflow=T""",
-    'mhd': """
-        run/mhd=F!2 init/a_region=0.5,0.5 init/b_region=0.5,0.5 init/c_region=0.5,0.5
-        hydro/riemann2d=llf hydro/slope_mag_type=0 hydro/eta_mag=0.1 hydro/scheme=induction
-        hydro/allow_switch_solver=T hydro/allow_switch_solver2d=T refine/interpol_mag_type=0""",
-    'switched': """
-        hydro/switch_solv_b=0.1 hydro/switch_solv_dens=1.01 hydro/switch_solv_min_dens=10""",
-    'drift': 'hydro/velana=ponomarenko',
-    'divergent': 'init/allow_divb=T',
-    'steep_a': 'refine/err_grad_a=-1 refine/floor_a=100',
-    'steep_b': 'refine/err_grad_b=-1 refine/floor_b=100',
-    'steep_c': 'refine/err_grad_c=-1 refine/floor_c=100',
-    'steep_b2': 'refine/err_grad_b2=-1 refine/floor_b2=100',
-    'field_walls': 'boundary/a_bound(3)=0.2 boundary/b_bound(1)=0.9 boundary/c_bound(1)=0.5',
-    'hdf5': 'output/deflate=9 output/keep_last=1',
-    'timed': 'output/minutes_dump=600!75',
-    'tracers': """
-        tracer/mc_tracer=T tracer/tracer_feed_fmt=binary!2 tracer/tracer_mass=2e-3
-        tracer/tracer_scheme=first tracer/tracer_seed=3""",
-    'fed': 'tracer/tracer_feed=other.txt',
-    'device': 'run/gpu_device=none run/gpu_seed=2 run/gpu_auto_tune=T run/n_cuda_streams=2',
-    'movie': """
-        movie/movie=F movie/movie_format=other!2 movie/levelmax_frame=3 movie/nw_frame=9
-        movie/nh_frame=7 movie/ivar_frame(1)=0 movie/varmin_frame(1)=0 movie/varmax_frame(1)=1e24
-        movie/xcentre_frame(1)=0.4 movie/ycentre_frame(1)=0.6 movie/zcentre_frame(1)=0.45
-        movie/deltax_frame(1)=0.5 movie/deltay_frame(1)=0.5 movie/deltaz_frame(1)=0.1
-        movie/zoom_only=T movie/zoom_only_frame(1)=T movie/imovout=5 movie/imov=2
-        movie/tstartmov=0.02 movie/tendmov=0.025 movie/proj_axis=x movie/movie_vars_txt(1)=temp
-        movie/theta_camera(1)=30 movie/phi_camera(1)=30 movie/dtheta_camera(1)=90
-        movie/dphi_camera(1)=90 movie/tstart_theta_camera(1)=0.01
-        movie/tstart_phi_camera(1)=0.01 movie/tend_theta_camera(1)=0.005
-        movie/tend_phi_camera(1)=0.005 movie/focal_camera(1)=0.7 movie/dist_camera(1)=1.2
-        movie/ddist_camera(1)=2 movie/perspective_camera(1)=F movie/smooth_frame(1)=3
-        movie/shader_frame(1)=sphere movie/method_frame(1)=max""",
-    'cosmo_movie': 'movie/astartmov=0.02 movie/aendmov=0.03',
-    'collapse': """
-        run/gpu_poisson=T run/use_fftw=T poisson/epsilon=0.1 poisson/gravity_type=1
-        poisson/cg_levelmin=4 refine/m_refine=0.1,0.1 refine/mass_sph=0.1
-        refine/jeans_refine=20,20""",
-    'masked': 'refine/ivar_refine=-1 refine/var_cut_refine=0.05',
-    'analytic': 'poisson/gravity_params=1,1,1',
-    'both': """
-        run/hydro=F run/pic=F run/poisson=F run/gpu_particles=T run/gpu_fft=T run/dump_pk=T
-        run/dump_halos=T run/clumpfind=T!2 amr/npartmax=1!2 amr/nparttot=1!2
-        poisson/fft_green=spectral poisson/cic_levelmax=3 refine/mass_cut_refine=1e-6
-        init/initfile(1)=other""",
-    'halos': 'run/halo_link=0.4 run/halo_min=200 run/halo_bound=T run/dump_halos_every=1',
-    'clumps': """
-        run/clumpfind_every=1 run/dump_pk_every=1
-        clumpfind/ivar_clump=1 clumpfind/relevance_threshold=3 clumpfind/density_threshold=1
-        clumpfind/saddle_threshold=10 clumpfind/mass_threshold=100 clumpfind/clinfo=T
-        unbinding/nmassbins=5 unbinding/logbins=F unbinding/particlebased_clump_output=T
-        unbinding/saddle_pot=F unbinding/iter_properties=F unbinding/conv_limit=100
-        unbinding/repeat_max=1""",
-    'trees': """
-        run/make_mergertree=F mergertree/nmost_bound=20 mergertree/max_past_snapshots=1
-        mergertree/use_exclusive_mass=F mergertree/make_mock_galaxies=F""",
-    'ranks': """
-        run/nremap=3 run/remap_thresh=0.001 run/ordering=hilbert run/memory_balance=F
-        run/mem_weight_grid=10 run/mem_weight_part=10000 run/time_balance_alpha=1
-        run/exchange_method=p2p run/exchange_shared=F run/exchange_letters=0
-        poisson/mg_shared_octs=0""",
-    'work': 'run/cost_weighting=F',
-    'cosmo': """
-        run/cosmo=F!2 run/dlna_max=0.01 run/ramses_cosmology=T output/aout=0.021 output/aend=0.021
-        output/delta_aout=0.001 init/omega_b=0.03 init/aexp_ini=0.025""",
-    'cone': """
-        run/lightcone=F lightcone/cone_rule=crossing lightcone/cone_format=hdf5
-        lightcone/cone_format=healpix
-        lightcone/thetay_cone=0.04 lightcone/thetaz_cone=0.04 lightcone/zmax_cone=10
-        lightcone/maxboxr_cone1=1,0.1,0.1 lightcone/maxboxr_cone2=1,0.1,0.1""",
-    'cone_maps': 'lightcone/cone_nside=128',
-    'cone_box': """
-        lightcone/cone_hydro=T
-        lightcone/elongated_axis_cone1=-1 lightcone/observer_cone1=0.5,0.5,0.5
-        lightcone/minboxr_cone1=0,0.05,0 lightcone/elongated_axis_cone2=1
-        lightcone/observer_cone2=0.5,0.5,0.5 lightcone/minboxr_cone2=0,0.05,0""",
-    'cosmo_mhd': 'init/b_ave=0.001',
-    'gadget': """
-        init/gadget_unit=0.5 init/gadget_h0=60 init/gadget_omega_m=0.31 output/gadget_output=T""",
-    'neutrinos': 'neutrino/omega_nu=0.1 neutrino/neutrino_table=other',
-    'cooling': """
-        physics/haardt_madau=F physics/cooling_method=implicit physics/self_shielding=T
-        physics/z_ave=0.1 physics/t2max=1e4 physics/t2_star=1e6 physics/jeans_ncells=400
-        cooling/atomic_rates=abel cooling/uv_table=background.txt cooling/cooling_ism=T""",
-    'power': 'physics/j21=5 physics/a_spec=2',
-    'table': 'physics/grackle_table=other.bin',
-    'floor': 'physics/n_star=5 physics/g_star=2',
-    'jeans': 'run/ramses_2024=T',
-    'ism': 'cooling/mu_gas=2',
-    'barotropic': """
-        cooling/barotropic_eos_form=custom cooling/polytrope_rho=1e-23 cooling/polytrope_index=2
-        cooling/t_eos=1e3""",
-    'cosmo_cool': """
-        physics/z_reion=20 amr/nlevel_collapse=1 refine/q_refine_holdback=F physics/del_star=50""",
-    'stars': """
-        physics/m_star=10 physics/sf_virial=T physics/sf_trelax=100 physics/f_w=1
-        physics/mass_gmc=1e5 physics/kappa_ir=10 physics/delayed_cooling=T physics/t_sne=1
-        physics/yieldtablefilename=hopkins2018!2 sf/sf_log_properties=T sf/sf_imf=T
-        feedback/eta_sn=0.1 feedback/yield=0.3 feedback/f_esn=2 feedback/momentum_feedback=1
-        stellar/iseed=7""",
-    'debris': 'physics/rbubble=20 physics/f_ek=0.2',
-    'virial': 'physics/sf_model=1 sf/sf_tdiss=10 sf/sf_compressive=F',
-    'single': 'feedback/eta_ssn=0.5 feedback/mass_star_max=1 feedback/mass_sne_min=1e9',
-    'delayed': 'physics/t_diss=1',
-    'yields': 'physics/eps_sn1=2 physics/eps_sn2=2 physics/tol=0.9',
-    'cosmo_stars': 'run/use_proper_time=T',
-    'young': 'clumpfind/age_cut_clfind=0.01',
-    'horizon': """
-        physics/sink_agn=F physics/ragn=0.1 physics/eagn_t=0.5 physics/tagn=1e9
-        physics/t2maxagn=1e9 physics/mloadagn=10 physics/x_floor=0.01 physics/r_gal=10
-        physics/boost_acc=0 physics/boost_drag=0 physics/mseed=1e4 physics/sigmav_max=1
-        physics/f_bondi=0.1 physics/random_jet=T physics/drag=F physics/bondi=F physics/spin_bh=F
-        physics/bhspinmerge=F physics/mad_jet=F physics/rmerge=1""",
-    'quasars': 'physics/eagn_k=0.5 physics/selfgrav=F physics/vrel_merge=F',
-    'sinks': """
-        run/sinkprops=T!2 amr/nsinkmax=1!2 refine/sink_refine=F physics/agn=F
-        sink/merging_timescale=1 sink/ir_cloud_massive=2 sink/sink_soft=4
-        sink/mass_sink_direct_force=1 sink/ir_cloud=2 sink/nlevelmax_sink=4 sink/eddington_limit=T
-        sink/acc_sink_boost=10 sink/mass_smbh_seed=1 sink/t2_agn=1e8 sink/t2_min=1e6
-        sink/t2_max=1e6 sink/v_max=10 sink/cone_opening=30 sink/agn_fbk_frac_ener=1
-        sink/agn_fbk_frac_mom=0.1 sink/epsilon_kin=0.5 sink/agn_fbk_mode_switch_threshold=0.01
-        sink/kin_mass_loading=100 sink/bondi_use_vrel=F sink/agn_acc_method=volume
-        sink/agn_inj_method=mass sink/accretion_scheme=none""",
-    'sinks2': 'run/mem_weight_sink=1000000000',
-    'threshold': 'sink/c_acc=0.4 sink/d_sink=0.5',
-    'clusters': 'sink/mass_merger_vel_check=1e-9 sink/max_mass_nsc=1e-9 physics/smbh=F',
-    'create': """
-        sink/create_sinks=F sink/check_energies=F sink/mass_sink_seed=200 sink/rho_sink=1e-17
-        physics/n_sink=1e7 clumpfind/n_clfind=1e9 clumpfind/rho_clfind=1e-15""",
-    'seeds': """
-        sink/clump_core=T sink/mass_halo_agn=1e9 sink/mass_clump_agn=1e9 sink/mass_star_agn=1e9""",
-    'boost': 'sink/boost_threshold_density=10'}
-
-# Files or log lines that record a parameter without other effects.
-RECORDED = {'refine/mass_sph': r'amr_\d+\.out\d+$', 'sink/acc_sink_boost': r'sink_\d+\.csv',
-            'sink/bondi_use_vrel': r'sink_\d+\.csv', 'sink/eddington_limit': r'sink_\d+\.csv|log'}
-
-# Parameters without effect in some runs (or *: many), for which no remark is printed, with the
-# reason.
-QUIET = {}

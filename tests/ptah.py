@@ -178,12 +178,13 @@ NO_KERNEL = {
     'gpu_hydro': ["riemann='exact' has", 'difmag has', "scheme='plmde' has",
                   'slope_type from 4 to 6 has',
                   'a magnetic field in an expanding universe has', "scheme='induction' has",
-                  'eta_mag has', 'source terms with a magnetic field have',
+                  'eta_mag has', 'nener with mhd=.true. has',
+                  'source terms with a magnetic field have',
                   # source terms: the gas runs on the device next to them
                   'stars has', 'stellar ejecta has', 'debris has', 'momentum has',
                   'supernovae has', 'nothing has', 'cooling has', 'a temperature floor with',
                   'this method of cooling has', 'self_shielding has'],
-    'gpu_poisson': ['gravity_type > 0 has', 'the conjugate gradient of cg_levelmin has',
+    'gpu_poisson': ['an analytic acceleration has', 'the conjugate gradient of cg_levelmin has',
                     'the Fourier transform of '],
     'gpu_particles': []}
 

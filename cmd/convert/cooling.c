@@ -56,6 +56,7 @@ static enum err from_grackle(const struct request *r, const char *in)
 static struct cosmo_par cosmology_of(const struct ckpt_head *h)
 {
     return (struct cosmo_par){.h0 = h->h0,
+                              .dark = h->dark,
                               .omega_m = h->omega_m,
                               .omega_l = h->omega_l,
                               .omega_k = h->omega_k,

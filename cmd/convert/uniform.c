@@ -268,6 +268,9 @@ static enum err check_source(const struct request *r, const struct source *s)
 {
     if (s->head.ndim != 3 || !s->head.hydro)
         FAIL(ERR_LIMIT, "%s: --uniform needs gas in three dimensions", s->path);
+    if (s->head.energy.n > 0)
+        FAIL(ERR_LIMIT, "%s: has non-thermal energies, which the gas of --uniform does not have",
+             s->path);
     if (s->nboundary || s->coarse[0] * s->coarse[1] * s->coarse[2] != 1)
         FAIL(ERR_LIMIT, "%s: --uniform needs a periodic box with one coarse cell", s->path);
     return OK;

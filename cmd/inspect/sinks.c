@@ -36,9 +36,12 @@ static const struct number {
               {"radiated", "radiated", NULL, MASS},
               {"heat", "heat_c2", NULL, REST},
               {"jets", "jets_c2", NULL, REST},
-              {"stars", NULL, NULL, MASS}}; /* printed only if requested */
+              /* only of checkpoints with stellar objects; only if requested */
+              {"objects", NULL, NULL, CODE},
+              {"in_objects", NULL, NULL, MASS},
+              {"stars", NULL, NULL, MASS}};
 enum { NUMBERS = sizeof NUMBER / sizeof *NUMBER, STARS_AROUND = NUMBERS - 1 };
-enum { OF_MASS = 0, OF_HEAT = NUMBERS - 3, OF_JETS };
+enum { OF_MASS = 0, OF_HEAT = NUMBERS - 5, OF_JETS, OBJECTS, IN_OBJECTS };
 static const double APERTURE = 30; /* radius around a sink within which stars are summed, kpc */
 
 struct row {
@@ -50,6 +53,7 @@ struct sinks_history {
     int64_t n, cap;
     struct row *row;
     enum sinks_drawing drawing;
+    bool objects; /* the checkpoint has a table of stellar objects */
     int curves;
     struct curve *curve;
     double *x, *y; /* points of the curves */
@@ -145,6 +149,18 @@ static enum err read_stars(struct source *r, struct row *row)
 
 /* ---- tables ---- */
 
+/* Stellar objects of a sink: their number, and the mass in them. */
+static void count_objects(const struct catalog *t, double solar, struct row *o)
+{
+    const struct catalog_column *id = catalog_find(t, "identity"), *m = catalog_find(t, "mass");
+    o->of[OBJECTS] = o->of[IN_OBJECTS] = 0;
+    for (int64_t i = 0; id && id->whole && m && m->real && i < t->n; i++) {
+        if (id->whole[i] != o->id) continue;
+        o->of[OBJECTS]++;
+        o->of[IN_OBJECTS] += m->real[i] * solar;
+    }
+}
+
 static enum err read_rows(struct sinks_history *s, struct source *r)
 {
     struct births b = {0};
@@ -165,15 +181,18 @@ static enum err read_rows(struct sinks_history *s, struct source *r)
         o->redshift = b.cosmo ? births_redshift(&b, b.now) : NAN;
         for (int k = 0; k < NUMBERS; k++)
             o->of[k] = value(t, &NUMBER[k], i) * unit(&r->head, &b, NUMBER[k].unit);
+        count_objects(r->stellar, b.solar, o);
     }
     births_close(&b);
     if (err == OK && s->drawing == DRAW_STARS) err = read_stars(r, s->row + s->n - t->n);
     return err;
 }
 
-static int columns(const struct sinks_history *s)
+/* Whether the tables have column k. */
+static bool has_column(const struct sinks_history *s, int k)
 {
-    return s->drawing == DRAW_STARS ? NUMBERS : NUMBERS - 1;
+    if (k == OBJECTS || k == IN_OBJECTS) return s->objects;
+    return k != STARS_AROUND || s->drawing == DRAW_STARS;
 }
 
 static void print_text(const struct sinks_history *s, int64_t first, const char *path)
@@ -185,16 +204,19 @@ static void print_text(const struct sinks_history *s, int64_t first, const char 
         "# time in Gyr since the beginning; mass, and what has been accreted and not yet set "
         "free, in Msun; rate of accretion in Msun/yr; saved energy in erg; place in units of the "
         "code; velocity in km/s; since their birth: mass that they radiated in Msun, energy given "
-        "to the gas as heat and by jets, in erg%s\n#time\tredshift\tid",
-        columns(s) == NUMBERS ? "; mass of the stars within 30 kpc in Msun" : "");
-    for (int k = 0; k < columns(s); k++) printf("\t%s", NUMBER[k].name);
+        "to the gas as heat and by jets, in erg%s%s\n#time\tredshift\tid",
+        s->objects ? "; stellar objects, and the mass in them in Msun" : "",
+        s->drawing == DRAW_STARS ? "; mass of the stars within 30 kpc in Msun" : "");
+    for (int k = 0; k < NUMBERS; k++)
+        if (has_column(s, k)) printf("\t%s", NUMBER[k].name);
     printf("\n");
     for (int64_t i = 0; i < n; i++) {
         put_number(stdout, 9, r[i].time);
         printf("\t");
         put_number(stdout, 6, r[i].redshift);
         printf("\t%ld", (long)r[i].id);
-        for (int k = 0; k < columns(s); k++) {
+        for (int k = 0; k < NUMBERS; k++) {
+            if (!has_column(s, k)) continue;
             printf("\t");
             put_number(stdout, 9, r[i].of[k]);
         }
@@ -212,7 +234,8 @@ static void print_json(const struct sinks_history *s, int64_t first, const char 
         printf("%s{\"id\":%ld", i ? "," : "", (long)r[i].id);
         json_number("time", r[i].time);
         json_number("redshift", r[i].redshift);
-        for (int k = 0; k < columns(s); k++) json_number(NUMBER[k].name, r[i].of[k]);
+        for (int k = 0; k < NUMBERS; k++)
+            if (has_column(s, k)) json_number(NUMBER[k].name, r[i].of[k]);
         printf("}");
     }
     printf("]");
@@ -227,6 +250,7 @@ enum err sinks_print(const char *path, const struct options *o, int *status)
     s->drawing = o->drawing;
     enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
     if (err == OK) err = source_open(path, &r);
+    if (err == OK) s->objects = *r->stellar->from != 0;
     if (err == OK) err = read_rows(s, r);
     if (err == OK) (o->json ? print_json : print_text)(s, first, path);
     source_close(&r);

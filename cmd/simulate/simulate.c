@@ -293,6 +293,7 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
         if (!strchr(r->set[i], '=')) TRY(refuse_checkpoint(r->set[i], file));
         TRY(param_set(p, r->set[i]));
     }
+    p->resumes = restarts(r, p) || p->run.nrestart < 0;
     TRY(param_check(p));
     if (p->run.verbose && r->verbosity == 0) log_init(c->rank == 0, 1);
     int ranks = r->ranks ? r->ranks : c->size;

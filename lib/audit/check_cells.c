@@ -106,7 +106,8 @@ static void conserved_of(struct cells *c, const struct source_octs *o, int cell)
     static const double zero[CKPT_BATCH];
     const double *prim[NVAR_MAX], *b[6];
     for (int v = 0; v < c->nvar; v++) prim[v] = c->at[v] < 0 ? zero : o->val[8 * c->at[v] + cell];
-    gas_conserved(c->nvar, c->k->gamma, c->k->smallr, o->n, prim, c->u);
+    const struct gas_equation g = {c->nvar, c->k->gamma, c->k->smallr, &c->k->r->head.energy};
+    gas_conserved(&g, o->n, prim, c->u);
     for (int f = 0; f < 6 && c->b.there; f++) b[f] = o->val[8 * c->b.face[f] + cell];
     if (c->b.there) gas_add_field(o->n, b, c->u[GAS_ENERGY]);
 }

@@ -131,6 +131,7 @@ struct halo_box source_box(const struct source *s)
                          .omega_l = q->omega_l,
                          .omega_k = q->omega_k,
                          .h0 = q->h0,
+                         .dark = q->dark,
                          .boxlen_ini = q->boxlen_ini,
                          .t = q->t,
                          .boxlen = q->boxlen,

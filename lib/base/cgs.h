@@ -26,6 +26,9 @@ static const double RAMSES_G = 6.67408e-8, RAMSES_G_2024 = 6.67e-8; /* since 202
 static const double RAMSES_MH = 1.660539e-24; /* its mass of hydrogen, the atomic mass unit */
 static const double RAMSES_HYDROGEN = 0.76;   /* of primordial gas, by mass; the rest is helium */
 static const double RAMSES_MSUN = 1.9891e33;
+/* of its patch for mergers of galaxies; its year of 365 days, also in files of DICE */
+static const double RAMSES_KPC_GALAXY = 3.085677581282e21, RAMSES_G_GALAXY = 6.67428e-8;
+static const double RAMSES_YEAR_GALAXY = 3.1536e7;
 static const double RAMSES_RHO_CRIT = 1.88e-29;    /* critical density for h = 1, g/cm³ */
 static const double RAMSES_HUBBLE = 3.2408608e-18; /* 100 km/s/Mpc, 1/s */
 static const double RAMSES_TWOPI = 6.2831853;

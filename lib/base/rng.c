@@ -41,30 +41,17 @@ double rng_uniform(struct rng *r)
     return (double)(high << 26 | low) * 0x1p-53;
 }
 
-/* rng_block for some streams at a time. */
-enum { STREAMS = 64 };
-static void streams_first(uint64_t seed, uint32_t step, int n, const int64_t *key, double *out)
+void rng_pairs(uint64_t seed, int n, const int64_t *key, uint32_t *high, uint32_t *low)
 {
-    uint32_t a[STREAMS], b[STREAMS], c[STREAMS] = {0}, d[STREAMS] = {0};
-    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-    for (int i = 0; i < STREAMS; i++) a[i] = 0, b[i] = step;
-    for (int i = 0; i < n; i++) c[i] = (uint32_t)key[i], d[i] = (uint32_t)((uint64_t)key[i] >> 32);
-    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u)
+    const uint64_t hide = rng_mix(seed), more = rng_mix(hide + 1);
+    const uint32_t a0 = (uint32_t)hide, b0 = (uint32_t)(hide >> 32);
 #pragma omp simd
-        for (int i = 0; i < STREAMS; i++) {
-            uint64_t p0 = (uint64_t)0xD2511F53u * a[i], p1 = (uint64_t)0xCD9E8D57u * c[i];
-            a[i] = (uint32_t)(p1 >> 32) ^ b[i] ^ k0;
-            c[i] = (uint32_t)(p0 >> 32) ^ d[i] ^ k1;
-            b[i] = (uint32_t)p1;
-            d[i] = (uint32_t)p0;
-        }
-    for (int i = 0; i < n; i++) out[i] = (double)((int64_t)(a[i] >> 5) << 26 | b[i] >> 6) * 0x1p-53;
-}
-
-void rng_first(uint64_t seed, uint32_t step, int n, const int64_t *key, double *out)
-{
-    for (int i = 0; i < n; i += STREAMS)
-        streams_first(seed, step, n - i < STREAMS ? n - i : STREAMS, key + i, out + i);
+    for (int i = 0; i < n; i++) {
+        uint32_t a = (uint32_t)key[i] ^ a0, b = (uint32_t)((uint64_t)key[i] >> 32) ^ b0;
+        rng_two((uint32_t)more, &a, &b);
+        high[i] = a;
+        low[i] = b;
+    }
 }
 
 double rng_normal(struct rng *r)

@@ -31,8 +31,23 @@ void rng_block(const uint32_t ctr[4], const uint32_t key[2], uint32_t out[4]);
 struct rng rng_make(uint64_t seed, uint64_t key, uint32_t step);
 uint32_t rng_word(struct rng *r);  /* 32 random bits */
 double rng_uniform(struct rng *r); /* in [0, 1), a multiple of 2^-53 */
-/* The first rng_uniform of the streams of n keys, several at a time. */
-void rng_first(uint64_t seed, uint32_t step, int n, const int64_t *key, double *out);
+/* Philox2x32 of seven rounds: a, b: counter, then the two words. */
+static inline void rng_two(uint32_t key, uint32_t *a, uint32_t *b)
+{
+    for (int round = 0; round < 7; round++, key += 0x9E3779B9u) {
+        const uint64_t p = (uint64_t)0xD256D193u * *a;
+        *a = (uint32_t)(p >> 32) ^ *b ^ key;
+        *b = (uint32_t)p;
+    }
+}
+/* Two words for each of n keys by seven rounds of Philox2x32 (loc. cit.: the fewest that pass all
+ * tests), for many draws of which one suffices. The seed also
+ * tells steps and purposes apart; 96 bits that are made of it hide the keys. */
+void rng_pairs(uint64_t seed, int n, const int64_t *key, uint32_t *high, uint32_t *low);
+static inline double rng_pair_uniform(uint32_t high, uint32_t low)
+{
+    return (double)(int64_t)(((uint64_t)high << 32 | low) >> 11) * 0x1p-53;
+}
 double rng_normal(struct rng *r); /* mean 0, variance 1 (Box & Muller 1958) */
 /* Poisson deviate for mean >= 0. Not thread-safe (lgamma). */
 int64_t rng_poisson(struct rng *r, double mean);

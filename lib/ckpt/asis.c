@@ -6,11 +6,11 @@
 
 #include "oct/gas_kern.h"
 
-void asis_of_fields(struct asis *a, const struct ckpt_field *field, int nvar, double gamma,
-                    double smallr)
+void asis_of_fields(struct asis *a, const struct ckpt_field *field, int nvar,
+                    const struct ckpt_head *h)
 {
     static const char *const times[] = {"scalar_", "passive_scalar", "metallicity"};
-    *a = (struct asis){.nvar = nvar, .gamma = gamma, .smallr = smallr};
+    *a = (struct asis){.nvar = nvar, .gamma = h->gamma, .smallr = h->smallr, .energy = h->energy};
     /* without a leading density the conserved variables cannot be computed */
     if (nvar < 1 || strcmp(field[0].name, "density") != 0) return;
     for (int v = 1; v < nvar; v++) {
@@ -18,9 +18,24 @@ void asis_of_fields(struct asis *a, const struct ckpt_field *field, int nvar, do
         for (size_t k = 0; k < sizeof times / sizeof *times; k++)
             if (strncmp(name, times[k], strlen(times[k])) == 0) a->kind[v] = ASIS_TIMES_DENSITY;
         if (strncmp(name, "velocity_", 9) == 0) a->kind[v] = ASIS_VELOCITY;
+        if (gas_name_energy(name)) a->kind[v] = ASIS_ENERGY;
         if (strcmp(name, "pressure") == 0 || strcmp(name, "thermal_pressure") == 0)
             a->kind[v] = ASIS_PRESSURE;
     }
+}
+
+/* Whether a variable is not a product with the density. */
+static bool is_plain(const struct asis *a, int v)
+{
+    return a->kind[v] == ASIS_SAME || a->kind[v] == ASIS_PRESSURE || a->kind[v] == ASIS_ENERGY;
+}
+
+/* The adiabatic index of pressure v. */
+static double index_of(const struct asis *a, int v)
+{
+    int k = 0;
+    for (int i = 0; i < v; i++) k += a->kind[i] == ASIS_ENERGY;
+    return a->kind[v] == ASIS_ENERGY && k < a->energy.n ? a->energy.gamma[k] : a->gamma;
 }
 
 static double density(const struct asis *a, double rho)
@@ -33,8 +48,8 @@ void asis_conserved(const struct asis *a, int n, const double *const *stored, do
     for (int v = 0; v < a->nvar; v++)
         for (int i = 0; i < n; i++) {
             double q = stored[v][i];
-            bool same = a->kind[v] == ASIS_SAME || a->kind[v] == ASIS_PRESSURE;
-            u[v][i] = same ? q : q * density(a, stored[0][i]);
+            u[v][i] = is_plain(a, v) ? q : q * density(a, stored[0][i]);
+            if (a->kind[v] == ASIS_ENERGY) u[v][i] = gas_internal_of(q, index_of(a, v));
         }
     for (int v = 0; v < a->nvar; v++) {
         if (a->kind[v] != ASIS_PRESSURE) continue;
@@ -44,6 +59,9 @@ void asis_conserved(const struct asis *a, int n, const double *const *stored, do
                 double q = stored[k][i];
                 u[v][i] += gas_kinetic_flux_part(density(a, stored[0][i]), q);
             }
+        for (int k = 0; k < a->nvar; k++)
+            for (int i = 0; a->kind[k] == ASIS_ENERGY && i < n; i++)
+                u[v][i] += gas_internal_of(stored[k][i], index_of(a, k));
     }
 }
 
@@ -51,8 +69,8 @@ void asis_stored(const struct asis *a, int n, const double *const *u, double *co
 {
     for (int v = 0; v < a->nvar; v++)
         for (int i = 0; i < n; i++) {
-            bool same = a->kind[v] == ASIS_SAME || a->kind[v] == ASIS_PRESSURE;
-            stored[v][i] = same ? u[v][i] : u[v][i] / density(a, u[0][i]);
+            stored[v][i] = is_plain(a, v) ? u[v][i] : u[v][i] / density(a, u[0][i]);
+            if (a->kind[v] == ASIS_ENERGY) stored[v][i] = gas_pressure(u[v][i], index_of(a, v));
         }
     for (int v = 0; v < a->nvar; v++) {
         if (a->kind[v] != ASIS_PRESSURE) continue;
@@ -61,6 +79,9 @@ void asis_stored(const struct asis *a, int n, const double *const *u, double *co
                 double m = u[k][i];
                 stored[v][i] = stored[v][i] - gas_kinetic_part(density(a, u[0][i]), m);
             }
+        for (int k = 0; k < a->nvar; k++)
+            for (int i = 0; a->kind[k] == ASIS_ENERGY && i < n; i++)
+                stored[v][i] = stored[v][i] - u[k][i];
         for (int i = 0; i < n; i++) stored[v][i] = gas_pressure(stored[v][i], a->gamma);
     }
 }

@@ -8,17 +8,20 @@
 #include <stdint.h>
 
 #include "ckpt/batch.h"
+#include "ckpt/ckpt.h"
 
-enum asis_kind { ASIS_SAME, ASIS_TIMES_DENSITY, ASIS_VELOCITY, ASIS_PRESSURE };
+enum asis_kind { ASIS_SAME, ASIS_TIMES_DENSITY, ASIS_VELOCITY, ASIS_PRESSURE, ASIS_ENERGY };
 
 struct asis {
     int nvar;
     enum asis_kind kind[CKPT_FIELDS];
     double gamma, smallr;
+    struct gas_energies energy; /* of the variables ASIS_ENERGY, non-thermal pressures, in turn */
 };
 
-void asis_of_fields(struct asis *a, const struct ckpt_field *field, int nvar, double gamma,
-                    double smallr);
+/* h: gamma, smallr, energy. */
+void asis_of_fields(struct asis *a, const struct ckpt_field *field, int nvar,
+                    const struct ckpt_head *h);
 /* Converts rows of n cells by variable: stored to conserved values, and back. */
 void asis_conserved(const struct asis *a, int n, const double *const *stored, double *const *u);
 void asis_stored(const struct asis *a, int n, const double *const *u, double *const *stored);

@@ -280,7 +280,8 @@ static bool is_whole(const char *name)
 {
     size_t n = strlen(name), k = strlen(ULPS);
     if (n > k && strcmp(name + n - k, ULPS) == 0) return true;
-    static const char *const whole[] = {"id", "level", "new_born", "blast"};
+    static const char *const whole[] = {"id",           "level",   "new_born", "blast",
+                                        "stellar_made", "born_in", "number"};
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (strcmp(name, whole[i]) == 0) return true;
     return strncmp(name, "integer_", 8) == 0;

@@ -4,6 +4,7 @@
 #include "ckpt/files.h"
 #include "ckpt/rest.h"
 #include "comm/comm.h"
+#include "cosmo/dark.h"
 #include "oct/mesh.h"
 #include "part/part.h"
 
@@ -31,6 +32,8 @@ struct ckpt_head { /* names and units as in the header of RAMSES's amr files */
     bool magnetic; /* whether the gas has a magnetic field */
     int nvar;
     double gamma, smallr;
+    struct gas_energies energy; /* non-thermal energies among the variables */
+    bool conservative;          /* RAMSES binary: files shall have conserved variables of the gas */
     double boxlen;
     struct boundary boundary; /* boundaries of the box; n = 0: periodic */
     int noutput, iout, ifout;
@@ -40,6 +43,7 @@ struct ckpt_head { /* names and units as in the header of RAMSES's amr files */
     int nstep, nstep_coarse;
     double einit, mass_tot_0, rho_tot;
     double omega_m, omega_l, omega_k, omega_b, h0, aexp_ini, boxlen_ini;
+    struct cosmo_dark dark; /* of the namelist: headers of RAMSES have a constant only */
     double aexp, hexp, aexp_old, epot_tot_int, epot_tot_old;
     double mass_sph;
     double unit_l, unit_d, unit_t;

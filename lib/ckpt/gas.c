@@ -2,9 +2,16 @@
 
 #include "oct/gas_kern.h"
 
-void gas_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim,
+static int energies_of(const struct gas_equation *g)
+{
+    return g->energy ? g->energy->n : 0;
+}
+
+void gas_conserved(const struct gas_equation *g, int64_t n, const double *const *prim,
                    double *const *u)
 {
+    const int nvar = g->nvar, passive = GAS_SCALARS + energies_of(g);
+    const double gamma = g->gamma, smallr = g->smallr;
     double *e = u[GAS_ENERGY];
     for (int64_t i = 0; i < n; i++) {
         u[0][i] = prim[0][i];
@@ -12,6 +19,13 @@ void gas_conserved(int nvar, double gamma, double smallr, int64_t n, const doubl
     }
     for (int v = 1; v < nvar; v++) {
         if (v == GAS_ENERGY) continue;
+        if (v >= GAS_SCALARS && v < passive) {
+            for (int64_t i = 0; i < n; i++) {
+                u[v][i] = gas_internal_of(prim[v][i], g->energy->gamma[v - GAS_SCALARS]);
+                e[i] += u[v][i];
+            }
+            continue;
+        }
         for (int64_t i = 0; i < n; i++) {
             double rho = prim[0][i] > smallr ? prim[0][i] : smallr, q = prim[v][i];
             u[v][i] = q * rho;
@@ -21,9 +35,11 @@ void gas_conserved(int nvar, double gamma, double smallr, int64_t n, const doubl
 }
 
 /* Computes the pressure as RAMSES does, subtracting one momentum component after another. */
-void gas_primitive(int nvar, double gamma, double smallr, int64_t n, const double *const *u,
+void gas_primitive(const struct gas_equation *g, int64_t n, const double *const *u,
                    double *const *prim)
 {
+    const int nvar = g->nvar, passive = GAS_SCALARS + energies_of(g);
+    const double gamma = g->gamma, smallr = g->smallr;
     double rho[GAS_TILE], p[GAS_TILE];
     for (int64_t i = 0; i < n; i++) {
         double r = u[0][i];
@@ -35,6 +51,13 @@ void gas_primitive(int nvar, double gamma, double smallr, int64_t n, const doubl
         const double *q = u[v];
         double *row = prim[v];
         if (v == GAS_ENERGY) continue;
+        if (v >= GAS_SCALARS && v < passive) {
+            for (int64_t i = 0; i < n; i++) {
+                row[i] = gas_pressure(q[i], g->energy->gamma[v - GAS_SCALARS]);
+                p[i] = p[i] - q[i];
+            }
+            continue;
+        }
         for (int64_t i = 0; i < n; i++) row[i] = q[i] / rho[i];
         for (int64_t i = 0; v < GAS_PRESSURE && i < n; i++)
             p[i] = p[i] - gas_kinetic_part(rho[i], q[i]);

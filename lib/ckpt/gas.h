@@ -1,10 +1,12 @@
 /* ckpt/gas: conversion between conserved gas variables of a run and primitive variables of RAMSES
  * files. All formats use these operations and so obtain equal bits.
  *
- * Rows by variable: density, three velocities (momenta), pressure (energy), scalars (density times
- * scalar). */
+ * Rows by variable: density, three velocities (momenta), pressure (energy), non-thermal pressures
+ * (energies per volume), scalars (density times scalar). */
 #pragma once
 #include <stdint.h>
+
+#include "oct/gas.h"
 
 enum { GAS_TILE = 64 };
 
@@ -15,10 +17,17 @@ static inline int gas_cut(int n, int part, int parts)
     return at < n ? (int)at : n;
 }
 
-void gas_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim,
+/* The gas of a checkpoint. */
+struct gas_equation {
+    int nvar;
+    double gamma, smallr;
+    const struct gas_energies *energy; /* NULL: no non-thermal ones */
+};
+
+void gas_conserved(const struct gas_equation *g, int64_t n, const double *const *prim,
                    double *const *u);
 /* Converts n <= GAS_TILE cells. */
-void gas_primitive(int nvar, double gamma, double smallr, int64_t n, const double *const *u,
+void gas_primitive(const struct gas_equation *g, int64_t n, const double *const *u,
                    double *const *prim);
 /* With a magnetic field, rows b of the six faces: after gas_conserved, adds its energy to e; before
  * gas_primitive, which has no field, gives it the energy without that of the field. */

@@ -274,6 +274,21 @@ static enum err default_hydro(const char *path, struct ckpt_field *list, int ndi
     return OK;
 }
 
+/* Counts non-thermal pressures. */
+static enum err count_energies(struct source *s, const char *path)
+{
+    const double usual = 1.33333333334; /* RAMSES's gamma_rad, where the files have none */
+    struct gas_energies *e = &s->head.energy;
+    for (int v = 0; v < s->nhydro; v++) {
+        if (!gas_name_energy(s->field[v].name)) continue;
+        if (e->n == GAS_ENERGIES)
+            FAIL(ERR_LIMIT, "%s: has more than %d non-thermal pressures, the limit of this program",
+                 path, GAS_ENERGIES);
+        e->gamma[e->n++] = usual;
+    }
+    return OK;
+}
+
 enum err info_gas(struct source *s, const char *path, int nvar, bool *old)
 {
     TRY(info_descriptor(s, FILES_GAS_NAMES, s->field, &s->nhydro, old));
@@ -282,16 +297,18 @@ enum err info_gas(struct source *s, const char *path, int nvar, bool *old)
         FAIL(ERR_FORMAT, "%s: has %d variables, but hydro_file_descriptor.txt names %d", path, nvar,
              s->nhydro);
     s->nhydro = s->head.nvar = nvar;
-    return OK;
+    return count_energies(s, path);
 }
 
 enum err info_order(struct source *s, const char *path, int all)
 {
     struct ckpt_field was[CKPT_FIELDS];
     memcpy(was, s->field, sizeof was);
+    s->ordered = true;
+    const struct gas_order order = source_order(s);
     bool good = s->nhydro >= 0;
     for (int v = 0; v < all && good; v++) {
-        const int at = fields_column(s->fields, s->nhydro, v);
+        const int at = fields_column(s->fields, order, v);
         s->field[v] = was[at < all ? at : v];
         char name[FIELD_NAME] = "";
         if (v >= s->nhydro) field_name(field_stored(s->fields, s->nhydro, v, s->head.ndim), name);

@@ -10,6 +10,7 @@
 #include "ckpt/manifest.h"
 #include "ckpt/sane.h"
 #include "oct/field_sets.h"
+#include "param/param.h"
 
 static const double SMALLR = 1e-10; /* RAMSES's default, which its files do not store */
 
@@ -49,8 +50,9 @@ static void name_gas(struct source *s)
 
 void source_state_gas(struct source *s)
 {
-    if (s->head.magnetic) name_gas(s); /* whose fields may have changed places */
+    if (s->head.magnetic || s->ordered) name_gas(s); /* whose fields may have changed places */
     const struct gas_vars file = s->gas;
+    if (!s->ordered) s->head.energy.n = s->energy.n = 0; /* not those of a gas that is known */
     if (!s->head.hydro || s->head.nvar != s->nhydro) return;
     const int velocities = source_velocities(s);
     s->head.nvar = s->nhydro + 3 - velocities;
@@ -59,26 +61,62 @@ void source_state_gas(struct source *s)
         gas_vars_add(&s->gas, file.name[gas_in_file(velocities, v)]);
 }
 
-bool source_take_magnetic(struct source *s, int *was)
+struct gas_order source_order(const struct source *s)
+{
+    return (struct gas_order){s->nhydro, source_velocities(s) + 1,
+                              s->ordered ? s->head.energy.n : 0};
+}
+
+void source_set_energies(struct source *s, const double gamma[GAS_ENERGIES])
+{
+    for (int k = 0; k < s->energy.n; k++) s->exact &= s->energy.gamma[k] == gamma[k];
+    memcpy(s->energy.gamma, gamma, sizeof s->energy.gamma);
+}
+
+static bool is_pressure(const char *name)
+{
+    return strcmp(name, "pressure") == 0 || strcmp(name, "thermal_pressure") == 0;
+}
+
+/* Whether the six fields of faces are before the pressure. */
+static bool faces_are_there(const struct source *s)
 {
     const struct magnetic b = magnetic_of(s);
     const int all = s->nhydro, faces = fields_count(MAGNETIC, FILE_HYDRO, 3);
+    const struct gas_order order = {all - faces, GAS_PRESSURE, 0};
     if (!b.there || b.face[0] != GAS_PRESSURE || all < GAS_SCALARS + faces) return false;
     for (int f = 0; f < faces; f++)
-        if (b.face[f] != fields_column(MAGNETIC, all - faces, all - faces + f)) return false;
-    const char *pressure = s->field[GAS_PRESSURE + faces].name;
-    if (strcmp(pressure, "pressure") != 0 && strcmp(pressure, "thermal_pressure") != 0)
+        if (b.face[f] != fields_column(MAGNETIC, order, all - faces + f)) return false;
+    return true;
+}
+
+bool source_take_fields(struct source *s, int *was)
+{
+    const int all = s->nhydro, nener = s->head.energy.n;
+    const bool faces = faces_are_there(s);
+    const field_set set = faces ? MAGNETIC : 0;
+    const int velocities = faces ? 3 : s->head.ndim, beside = fields_count(set, FILE_HYDRO, 3);
+    const struct gas_order order = {all - beside, velocities + 1, nener};
+    const int pressure = fields_column(set, order, order.pressure);
+    if ((!faces && nener == 0) || pressure >= all || !is_pressure(s->field[pressure].name))
         return false;
+    for (int k = 1; k <= nener; k++)
+        if (!gas_name_energy(s->field[pressure - k].name)) return false;
     struct ckpt_field field[CKPT_FIELDS];
     memcpy(field, s->field, sizeof field);
-    s->fields |= MAGNETIC;
-    s->head.magnetic = true;
-    s->nhydro = s->head.nvar = all - faces;
+    s->fields |= set;
+    s->head.magnetic |= faces;
+    s->ordered = true;
+    s->nhydro = s->head.nvar = order.nvar;
     for (int v = 0; v < all; v++) {
-        const int at = fields_column(MAGNETIC, s->nhydro, v);
+        const int at = fields_column(set, order, v);
         s->field[v] = field[at];
         if (was) was[v] = at;
     }
+    /* their numbers begin with 1; RAMSES's depend on the dimensions */
+    for (int k = 0; k < nener; k++)
+        snprintf(s->field[order.pressure + 1 + k].name, sizeof s->field->name, "%s",
+                 gas_scalar_name((enum gas_scalar)(SCALAR_ENERGY_1 + k)));
     return true;
 }
 
@@ -163,6 +201,23 @@ enum err source_add_rows(struct source *s)
     return OK;
 }
 
+/* Dark energy that is no constant, of which only the namelist tells. Without a namelist that can be
+ * read it is a constant: a restart reports the namelist. */
+static void read_dark(struct source *s)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    int left_out;
+    if (!s->head.cosmo || !s->kind->text) return;
+    struct params *p = mem_zero(sizeof *p, "parameters");
+    if (source_text(s, FILES_NAMELIST, &text, &bytes) == OK && text &&
+        param_read_loose(p, text, bytes, "its namelist", &left_out) == OK)
+        s->head.dark = cosmo_dark_of(p->cpl.w0, p->cpl.wa, p->run.use_ede, p->ede.omega_ede,
+                                     p->ede.z_ede, p->ede.w_ede);
+    mem_free(text);
+    mem_free(p);
+}
+
 enum err source_open_as(const struct source_kind *kind, const char *dir, struct source **out)
 {
     return source_open_with(kind, dir, NULL, out);
@@ -185,6 +240,7 @@ enum err source_open_with(const struct source_kind *kind, const char *dir, void 
     if (err == OK) err = columns_locate(s);
     if (err == OK && s->head.particles) fill_in(s);
     if (err == OK) list_rest(s);
+    if (err == OK) read_dark(s);
     if (err != OK) source_close(&s);
     *out = s;
     return err;
@@ -206,6 +262,7 @@ void source_close(struct source **out)
 enum err source_state(struct source *s, double gamma, double smallr)
 {
     s->gamma = gamma, s->smallr = smallr;
+    s->energy = s->head.energy;
     if (!s->kind->state)
         FAIL(ERR_LIMIT, "%s: the format %s does not contain the state of a run", s->path,
              s->kind->name);

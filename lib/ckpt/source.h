@@ -120,10 +120,14 @@ struct source {
     int nvalue;
     field_set values;     /* as `fields`, of SOURCE_STATE */
     double gamma, smallr; /* of the run that resumes */
-    bool exact;           /* values have all bits of the run that wrote them */
-    bool state;           /* head has tout_next, aout_next, safe */
-    bool corrected;       /* set by open: further files contain the last bits of the values */
-    bool foreign;         /* set by open: values as another code stored them, of any variables */
+    struct gas_energies energy;
+    bool exact;     /* values have all bits of the run that wrote them */
+    bool state;     /* head has tout_next, aout_next, safe */
+    bool corrected; /* set by open: further files contain the last bits of the values */
+    bool foreign;   /* set by open: values as another code stored them, of any variables */
+    /* Whether non-thermal pressures follow the pressure in `field`, and not the other way round as
+     * in RAMSES's files. */
+    bool ordered;
 
     /* Freed by source_close. */
     double *out_times;
@@ -188,12 +192,16 @@ void source_close(struct source **s);
 /* For the formats: head.nvar and head.gas become those of the state, which has three momenta
  * whatever the dimensions. */
 void source_state_gas(struct source *s);
-/* The magnetic field of another code is a field as any other for programs that only pass values on;
- * this makes it the field of a state, if it is where RAMSES has it: s->field and s->nhydro become
- * those of a checkpoint of Ptah. was: NULL, or [nhydro] the former places. Returns whether it is
- * there. */
-bool source_take_magnetic(struct source *s, int *was);
-/* Fails if some of the fields are a magnetic field, but not one that source_take_magnetic takes. */
+/* The magnetic field of another code is a field as any other for programs that only pass values on,
+ * and so are non-thermal pressures; this makes them those of a state, if they are where RAMSES has
+ * them: s->field and s->nhydro become those of a checkpoint of Ptah. was: NULL, or [nhydro] the
+ * former places. Returns whether there are any. */
+bool source_take_fields(struct source *s, int *was);
+/* The order of the gas in RAMSES's files (oct/fields.h). */
+struct gas_order source_order(const struct source *s);
+/* The adiabatic indices of non-thermal energies of the run that resumes. */
+void source_set_energies(struct source *s, const double gamma[GAS_ENERGIES]);
+/* Fails if some of the fields are a magnetic field, but not one that source_take_fields takes. */
 MUST_USE enum err source_check_magnetic(const struct source *s);
 /* Sets nvalue from head.nvar and `values`, which are those of the state. */
 void source_count_state(struct source *s);

@@ -62,8 +62,11 @@ static void add_row(const struct batch *b, const struct cone_event *e, struct co
     put(row, ROW_GAS, g.rho);
     put(row, ROW_GAS + 1, gas_pressure(gas_cell_internal(&g), h->gamma));
     int at = ROW_GAS + 2;
-    for (int k = GAS_SCALARS; k < b->s->mesh->nvar; k++)
-        put(row, at++, level_gas(lv, k)[i][c] / rho);
+    for (int k = GAS_SCALARS; k < b->s->mesh->nvar; k++) {
+        const double x = level_gas(lv, k)[i][c];
+        const int n = k - GAS_SCALARS;
+        put(row, at++, n < h->energy.n ? gas_pressure(x, h->energy.gamma[n]) : x / rho);
+    }
     put(row, at, level_phi(lv) ? level_phi(lv)[i][c] : 0);
 }
 

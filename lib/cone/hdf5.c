@@ -84,7 +84,8 @@ static void list_gas(struct out *w, struct cone_rows *rows)
             snprintf(name, sizeof name, "%s", names->name[k]);
         else
             snprintf(name, sizeof name, "scalar_%02d", k - GAS_SCALARS);
-        add(g, name, 'd', ROW_GAS + 2 + k - GAS_SCALARS, 1, PLAIN);
+        add(g, name, 'd', ROW_GAS + 2 + k - GAS_SCALARS, 1,
+            k - GAS_SCALARS < w->s->head->energy.n ? PRESSURE : PLAIN);
     }
 }
 

@@ -139,6 +139,7 @@ struct cosmo_par cone_cosmology(const struct ckpt_head *h, bool ramses)
                               .omega_k = h->omega_k,
                               .omega_b = h->omega_b,
                               .h0 = h->h0,
+                              .dark = h->dark,
                               .aexp_ini = h->aexp_ini,
                               .boxlen_ini = h->boxlen_ini,
                               .ramses = ramses};

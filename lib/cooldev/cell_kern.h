@@ -12,12 +12,16 @@ enum floor_form {
     FLOOR_CONSTANT,  /* floor = T2 */
     FLOOR_POLYTROPE, /* floor = T2 (n_H/n)^index */
     FLOOR_DOUBLE,    /* floor = T2 (1 + (n_H/n)^index) */
-    FLOOR_CUSTOM     /* floor = T2 below n, the polytrope above */
+    FLOOR_CUSTOM,    /* floor = T2 below n, the polytrope above */
+    /* floor = T2 sqrt(1 + (n_H/n)^(2 index)) (1 + n_H/n_2)^index_2 (1 + n_H/n_3)^index_3 (Machida,
+     * Inutsuka & Matsumoto 2006) */
+    FLOOR_COLLAPSE
 };
 
 struct temperature_floor {
     enum floor_form form;
-    double T2, n, index; /* temperature, K; density, 1/cm³; exponent */
+    double T2, n, index;             /* temperature, K; density, 1/cm³; exponent */
+    double next_n[2], next_index[2]; /* of the further transitions of FLOOR_COLLAPSE */
 };
 
 /* Whether the floor is constant or proportional to density. */

@@ -1,5 +1,4 @@
-/* cosmo: Friedmann's equation for matter, curvature and a cosmological constant, radiation
- * neglected.
+/* cosmo: Friedmann's equation for matter, curvature and dark energy, radiation neglected.
  *
  * In super-comoving time (dτ = H0 dt/a²; Martel & Shapiro 1998) da/dτ = f(a) = sqrt(a³ (Ω_m + Ω_Λ
  * a³ + Ω_k a)), so with x = ln a the two clocks are integrals τ = ∫ a/f(a) dx,    H0 t = ∫ a³/f(a)
@@ -7,7 +6,8 @@
  * neighbours and interpolated by cubic Hermite polynomials (the slopes are the integrands): with h
  * = 1/1024 the interpolation error h⁴/384 τ'''' is below 1e-15 of τ. a(τ) inverts this polynomial
  * by Newton's iteration, hence cosmo_at inverts cosmo_tau to rounding. Growth: D = 5/2 Ω_m E(a) ∫
- * da/(aE)³, E = H/H0 (Heath 1977; Peebles 1980 §10). */
+ * da/(aE)³, E = H/H0 (Heath 1977; Peebles 1980 §10), with a cosmological constant; otherwise by
+ * cosmo/growth. */
 #include "cosmo/cosmo.h"
 
 #include <gsl/gsl_errno.h>
@@ -18,6 +18,7 @@
 
 #include "base/cgs.h"
 #include "base/mem.h"
+#include "cosmo/growth.h"
 
 enum { PER_E = 1024 };  /* table points per e-fold of a */
 enum { CHORDS = 1000 }; /* intervals of RAMSES's table */
@@ -102,12 +103,14 @@ void cosmo_at(const struct cosmo *c, double tau, double *aexp, double *hexp)
 
 double cosmo_dadtau(const struct cosmo_par *p, double a)
 {
-    return sqrt(a * a * a * (p->omega_m + p->omega_l * a * a * a + p->omega_k * a));
+    return sqrt(a * a * a * (p->omega_m + cosmo_dark_density(p, a) * a * a * a + p->omega_k * a));
 }
 
 double cosmo_d2adtau2(const struct cosmo_par *p, double a)
 {
-    return 0.5 * a * a * (3 * p->omega_m + 6 * p->omega_l * a * a * a + 4 * p->omega_k * a);
+    double y = 3 * p->omega_m + 6 * cosmo_dark_density(p, a) * a * a * a + 4 * p->omega_k * a;
+    if (!cosmo_is_lambda(&p->dark)) y += cosmo_dark_slope(p, a) * a * a * a;
+    return 0.5 * a * a * y;
 }
 
 void cosmo_units(const struct cosmo_par *p, double aexp, double *unit_l, double *unit_d,
@@ -122,7 +125,7 @@ void cosmo_units(const struct cosmo_par *p, double aexp, double *unit_l, double 
 /* (aE)² = (da/dt)²/H0² */
 static double expansion2(const struct cosmo_par *p, double a)
 {
-    return p->omega_m / a + p->omega_l * a * a + p->omega_k;
+    return p->omega_m / a + cosmo_dark_density(p, a) * a * a + p->omega_k;
 }
 
 static gsl_integration_glfixed_table *gauss_new(size_t n)
@@ -177,11 +180,17 @@ static double growth_integral(const struct cosmo_par *p, double a)
 
 double cosmo_growth(const struct cosmo_par *p, double a)
 {
+    if (!cosmo_is_lambda(&p->dark)) return growth_at(p, a, NULL);
     return 2.5 * p->omega_m * sqrt(expansion2(p, a)) / a * growth_integral(p, a);
 }
 
 double cosmo_growth_rate(const struct cosmo_par *p, double a)
 {
+    if (!cosmo_is_lambda(&p->dark)) {
+        double rate;
+        growth_at(p, a, &rate);
+        return rate;
+    }
     double y = expansion2(p, a);
     return (p->omega_l * a * a - 0.5 * p->omega_m / a) / y - 1 +
            a / (y * sqrt(y) * growth_integral(p, a));
@@ -221,6 +230,7 @@ static double distance_romberg(const struct cosmo_par *p, double z)
 /* With a = u² the integrand 2 / sqrt(Ω_m + Ω_Λ a³ + Ω_k a) is smooth. */
 double cosmo_distance(const struct cosmo_par *p, double a)
 {
+    if (!cosmo_is_lambda(&p->dark)) return distance_panels(p, a);
     if (p->ramses) return copysign(distance_romberg(p, fabs(1 / a - 1)), 1 - a);
     gsl_integration_glfixed_table *gauss = gauss_new(64);
     double sum = 0;
@@ -234,6 +244,25 @@ double cosmo_distance(const struct cosmo_par *p, double a)
     return sum;
 }
 
+/* Dark energy must vanish at early times, where the growing mode begins as without it. */
+static enum err check_dark(const struct cosmo_par *p)
+{
+    const struct cosmo_dark *d = &p->dark;
+    if (!(fabs(d->w1) <= 10 && fabs(d->wa) <= 10 && d->w1 - 1 + d->wa < -0.05))
+        FAIL(ERR_PARAM,
+             "cpl_params: w0 = %g and wa = %g must be between -10 and 10, and w0 + wa below -0.05, "
+             "so that matter dominates at early times",
+             d->w1 - 1, d->wa);
+    if (d->early != 0 && !(d->early > 0 && d->early < 0.5 && d->a_early > 0 && d->a_early < 0.5 &&
+                           d->w_early > 0.05 && d->w_early <= 10))
+        FAIL(
+            ERR_PARAM,
+            "ede_params: omega_ede = %g must be between 0 and 0.5, z_ede = %g above 1, and w_ede = "
+            "%g between 0.05 and 10",
+            d->early, 1 / d->a_early - 1, d->w_early);
+    return OK;
+}
+
 static enum err check(const struct cosmo_par *p)
 {
     if (!(p->omega_m > 0 && p->omega_m < 100))
@@ -241,6 +270,7 @@ static enum err check(const struct cosmo_par *p)
     if (!(fabs(p->omega_m + p->omega_l + p->omega_k - 1) < 1e-6))
         FAIL(ERR_PARAM, "cosmology: omega_m + omega_l + omega_k = %.9g + %.9g + %.9g must be 1",
              p->omega_m, p->omega_l, p->omega_k);
+    TRY(check_dark(p));
     if (!(p->omega_b >= 0 && p->omega_b <= p->omega_m))
         FAIL(ERR_PARAM, "cosmology: omega_b = %g must be between 0 and omega_m = %g", p->omega_b,
              p->omega_m);
@@ -343,7 +373,7 @@ static double chord_step(double a, double (*slope)(const struct cosmo_par *, dou
 
 static double dadt(const struct cosmo_par *p, double a)
 {
-    return sqrt(1 / a * (p->omega_m + p->omega_l * a * a * a + p->omega_k * a));
+    return sqrt(1 / a * (p->omega_m + cosmo_dark_density(p, a) * a * a * a + p->omega_k * a));
 }
 
 static void chord_set(struct cosmo *c, int k, double a, double tau)

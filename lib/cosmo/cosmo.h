@@ -4,10 +4,12 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "cosmo/dark.h"
 
 struct cosmo_par {
     double omega_m, omega_l, omega_k, omega_b; /* density parameters at a = 1 */
     double h0;                                 /* Hubble constant, km/s/Mpc */
+    struct cosmo_dark dark;      /* dark energy that is no constant; all 0: a constant */
     double aexp_ini, boxlen_ini; /* initial expansion factor; comoving box length, Mpc/h */
     /* true: reproduces RAMSES's truncation errors for step-by-step comparison: a(τ) linear between
      * 1001 points, up to 1e-5 of a above the curve, and growth by a quadrature accurate to a few
@@ -29,11 +31,13 @@ double cosmo_time(const struct cosmo *c, double aexp);
 double cosmo_aexp(const struct cosmo *c, double time, double latest);
 /* Expansion factor and hexp = (1/a) da/dτ at conformal time tau. */
 void cosmo_at(const struct cosmo *c, double tau, double *aexp, double *hexp);
-/* da/dτ = sqrt(a³(Ω_m + Ω_Λ a³ + Ω_k a)). */
+/* Density of dark energy at a, over today's critical density; omega_l if it is a constant. */
+double cosmo_dark_density(const struct cosmo_par *p, double a);
+/* da/dτ = sqrt(a³(Ω_m + Ω_Λ a³ + Ω_k a)), Ω_Λ: cosmo_dark_density. */
 double cosmo_dadtau(const struct cosmo_par *p, double a);
 double cosmo_d2adtau2(const struct cosmo_par *p, double a);    /* d²a/dτ² */
 double cosmo_growth_rate(const struct cosmo_par *p, double a); /* growth rate f = dlnD/dlna */
-/* Growth factor D(a), normalised to D ∝ a at early times. */
+/* Growth factor D(a), normalised to D = a at early times; dark energy does not cluster. */
 double cosmo_growth(const struct cosmo_par *p, double a);
 /* Code velocity per code displacement in the growing mode: dD/dτ / D = f(a) hexp(a). */
 double cosmo_vfact(const struct cosmo_par *p, double a);

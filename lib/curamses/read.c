@@ -234,7 +234,7 @@ static enum err read_stored(struct source *s, struct hdf5_in *h)
     h->asis = (struct asis){.nvar = s->head.nvar, .gamma = s->head.gamma, .smallr = h->smallr};
     if (s->head.nvar) TRY(hdf5_get_attr(h, "ptah", "stored_gas", 'q', s->head.nvar, kind, false));
     for (int v = 0; v < s->head.nvar; v++) {
-        if (kind[v] < ASIS_SAME || kind[v] > ASIS_PRESSURE)
+        if (kind[v] < ASIS_SAME || kind[v] > ASIS_ENERGY)
             FAIL(ERR_FORMAT,
                  "%s: attribute stored_gas of /ptah has an invalid value: the file is damaged",
                  h->path);
@@ -394,6 +394,10 @@ static enum err read_gas(struct source *s, struct hdf5_in *h)
     s->nhydro = s->head.nvar = nvar;
     const int all = nvar + fields_count(s->fields, FILE_HYDRO, s->head.ndim);
     if (!s->foreign) TRY(info_order(s, h->path, all));
+    if (h->ours && s->head.energy.n)
+        TRY(hdf5_get_attr(h, "ptah", "gamma_rad", 'd', s->head.energy.n, s->head.energy.gamma,
+                          false));
+    h->asis.energy = s->head.energy;
     if (h->imetal > GAS_SCALARS && h->imetal <= nvar) info_metal(s, (int)h->imetal - 1);
     for (int v = 0; v < nvar; v++)
         snprintf(h->field_set[v], sizeof *h->field_set, "hydro/level_%%d/uold_%d", v + 1);

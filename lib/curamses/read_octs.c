@@ -151,6 +151,14 @@ static void make_primitive(struct walk *w, int n)
         if (field >= 0) gas_leave_field(n, b, p, p);
         for (int v = 1; v < w->s->nhydro; v++) {
             double *q = w->store + (size_t)(8 * v + c) * CKPT_PITCH;
+            const int k = v - energy - 1;
+            if (k >= 0 && k < w->s->head.energy.n) {
+                for (int i = 0; i < n; i++) {
+                    p[i] = p[i] - q[i];
+                    q[i] = gas_pressure(q[i], w->s->head.energy.gamma[k]);
+                }
+                continue;
+            }
             for (int i = 0; v != energy && i < n; i++) {
                 double m = q[i], r = rho[i] > smallr ? rho[i] : smallr;
                 q[i] = m / r;

@@ -16,7 +16,7 @@ static enum err take_magnetic(struct source *s)
     struct hdf5_in *h = hdf5_in_of(s);
     const int all = s->nhydro;
     int was[CKPT_FIELDS];
-    if (!s->foreign || !source_take_magnetic(s, was)) return OK;
+    if (!s->foreign || !source_take_fields(s, was)) return OK;
     char set[CKPT_FIELDS][sizeof *h->field_set];
     memcpy(set, h->field_set, sizeof set);
     for (int v = 0; v < all; v++) memcpy(h->field_set[v], set[was[v]], sizeof *set);

@@ -262,7 +262,7 @@ static void fill_stored(struct hdf5_file *f, const struct ckpt_out *o)
     struct asis a;
     int32_t kind[CKPT_FIELDS] = {0}, ngrav = o->ngrav;
     if (!o->stored) return;
-    asis_of_fields(&a, o->stored, o->nhydro, o->h->gamma, o->h->smallr);
+    asis_of_fields(&a, o->stored, o->nhydro, o->h);
     for (int v = 0; v < o->nhydro; v++) kind[v] = (int32_t)a.kind[v];
     hdf5_attr(f, "ptah", "stored_grav", 'i', 1, &ngrav);
     if (o->nhydro) hdf5_attr(f, "ptah", "stored_gas", 'i', o->nhydro, kind);
@@ -280,6 +280,7 @@ static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
     hdf5_attr(f, "ptah", "version", 'i', 1, &version);
     hdf5_attr(f, "ptah", "imetal", 'i', 1, &imetal);
     hdf5_attr(f, "ptah", "smallr", 'd', 1, &h->smallr);
+    if (h->energy.n) hdf5_attr(f, "ptah", "gamma_rad", 'd', h->energy.n, h->energy.gamma);
     hdf5_attr(f, "ptah", "unit_l", 'd', 1, &h->unit_l);
     hdf5_attr(f, "ptah", "unit_d", 'd', 1, &h->unit_d);
     hdf5_attr(f, "ptah", "unit_t", 'd', 1, &h->unit_t);

@@ -61,6 +61,7 @@ static void close_tree(struct source *s)
 static void make_primitive(struct source *s, int n)
 {
     struct tree *t = s->impl;
+    const struct gas_equation g = {DEPOSIT_VALUES, s->head.gamma, s->head.smallr, NULL};
     for (int at = 0; at < n; at += GAS_TILE) {
         const int k = n - at < GAS_TILE ? n - at : GAS_TILE;
         for (int c = 0; c < 8; c++) {
@@ -71,7 +72,7 @@ static void make_primitive(struct source *s, int n)
                 u[v] = memcpy(t->tile + (8 * v + c) * GAS_TILE, prim[v],
                               sizeof *prim[v] * (size_t)k);
             }
-            gas_primitive(DEPOSIT_VALUES, s->head.gamma, s->head.smallr, k, u, prim);
+            gas_primitive(&g, k, u, prim);
         }
     }
 }

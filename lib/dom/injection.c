@@ -110,6 +110,8 @@ void injection_take(const struct injection *j, const struct leaf_cell *c, double
     gas_add_energy(lv, c->oct, c->cell, -gas_kinetic_mv(g.m, v) * share);
     for (int i = 0; i < j->nscalar; i++) {
         double *u = &level_gas(lv, GAS_SCALARS + i)[c->oct][c->cell];
+        scalar[i] = 0;
+        if (i < lv->nener) continue; /* a non-thermal energy stays, as the internal energy does */
         scalar[i] = *u * share * volume;
         *u -= *u * share;
     }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "cosmo/cosmo.h"
 #include "io/temp.h"
 
 enum gadget_type {
@@ -55,6 +56,7 @@ struct gadget_out {
     int64_t count[GADGET_TYPES];
     double mass[GADGET_TYPES]; /* particle mass by type; 0: masses differ and are in block MASS */
     double time, redshift, box, omega_m, omega_l, h;
+    struct cosmo_dark dark;
     bool stars, metals;
     /* HDF5: layout of SWIFT; expansion; density of baryons; units in cgs, with h^-1 except in SWIFT
      */

@@ -51,7 +51,7 @@ static void set_units(struct writer *w, enum gadget_form form)
         const double root = w->speed * w->speed * a;
         w->energy = swift ? speed * speed * a * a : root; /* SWIFT: u a² */
         o->time = a, o->redshift = 1 / a - 1, o->h = little, o->omega_m = h->omega_m,
-        o->omega_l = h->omega_l, o->omega_b = h->omega_b;
+        o->omega_l = h->omega_l, o->omega_b = h->omega_b, o->dark = h->dark;
         o->length_cm = side, o->mass_g = mass, o->speed_cm = CGS_KM;
     }
     o->box = h->boxlen * w->length;
@@ -227,6 +227,14 @@ static enum err write_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
+/* Energy per volume of a cell that such files have no place for. */
+static double non_thermal(const struct writer *w, const struct source_octs *o, int i, int c)
+{
+    double sum = 0;
+    for (int k = 0; k < w->s->head.energy.n; k++) sum += o->val[8 * (GAS_SCALARS + k) + c][i];
+    return sum;
+}
+
 /* Writes cell c of oct i as particle k; val: conserved variables. */
 static void put_cell(struct writer *w, const struct source_octs *o, int i, int c, int64_t k)
 {
@@ -237,6 +245,7 @@ static void put_cell(struct writer *w, const struct source_octs *o, int i, int c
     for (int d = 0; d < 3; d++) {
         double m = o->val[8 * (1 + d) + c][i];
         energy -= gas_kinetic_part(rho, m);
+        if (d == 0) energy -= non_thermal(w, o, i, c);
         w->row[GADGET_POS][3 * k + d] = location(w, ((double)(2 * x[d] + (c >> d & 1)) + 0.5) * dx);
         w->row[GADGET_VEL][3 * k + d] = m / rho * w->speed;
     }

@@ -154,11 +154,12 @@ static void fill_gadget(struct hdf5_file *f, const struct gadget_out *g)
 static double age(const struct gadget_out *g)
 {
     enum { STEPS = 2000 };
+    const struct cosmo_par p = {.omega_m = g->omega_m, .omega_l = g->omega_l, .dark = g->dark};
     const double omega_k = 1 - g->omega_m - g->omega_l, du = pow(g->time, 1.5) / STEPS;
     double sum = 0;
     for (int i = 0; i <= STEPS; i++) {
-        const double a = pow(i * du, 2. / 3),
-                     f = 1 / sqrt(g->omega_m + omega_k * a + g->omega_l * a * a * a);
+        const double a = pow(i * du, 2. / 3), l = i > 0 ? cosmo_dark_density(&p, a) : 0,
+                     f = 1 / sqrt(g->omega_m + omega_k * a + l * a * a * a);
         sum += (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2) * f;
     }
     return 2. / 3 * sum * du / 3;
@@ -193,8 +194,8 @@ static void fill_cosmology(struct hdf5_file *f, const struct gadget_out *g, doub
     put(f, g, group, "Omega_ur", 0);
     put(f, g, group, "Omega_nu", 0);
     put(f, g, group, "Omega_nu_0", 0);
-    put(f, g, group, "w_0", -1);
-    put(f, g, group, "w_a", 0);
+    put(f, g, group, "w_0", g->dark.w1 - 1);
+    put(f, g, group, "w_a", g->dark.wa);
     put(f, g, group, "N_eff", 0);
     put(f, g, group, "N_ur", 0);
     put(f, g, group, "M_nu_eV", 0);

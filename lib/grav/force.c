@@ -41,21 +41,21 @@ static void force_self(struct mesh *m, int l, const struct grav_source *from)
     }
 }
 
-/* Acceleration by gravity_type: 1 constant vector; 2 point mass (GM, softening, x, y, z); 3
+/* Acceleration by force_type: 1 constant vector; 2 point mass (GM, softening, x, y, z); 3
  * vertical field of a disc, Kuijken & Gilmore 1989 (a1 [kpc/Myr²], a2 [1/Myr²], z0 [pc]),
  * centred, along the last dimension. */
 static void analytic_force(const struct grav_par *p, int ndim, const double x[3], double f[3])
 {
-    const double *q = p->gravity_params;
+    const double *q = p->force_params;
     f[0] = f[1] = f[2] = 0;
-    if (p->gravity_type == 1) {
+    if (p->force_type == 1) {
         memcpy(f, q, sizeof *f * (size_t)ndim);
-    } else if (p->gravity_type == 2) {
+    } else if (p->force_type == 2) {
         double r2 = q[1] * q[1];
         for (int d = 0; d < ndim; d++) r2 += (x[d] - q[2 + d]) * (x[d] - q[2 + d]);
         double r = sqrt(r2);
         for (int d = 0; d < ndim; d++) f[d] = -q[0] * (x[d] - q[2 + d]) / (r * r * r);
-    } else if (p->gravity_type == 3) {
+    } else if (p->force_type == 3) {
         double a1 = q[0] * CGS_KPC / (CGS_MYR * CGS_MYR) / p->unit_l * (p->unit_t * p->unit_t);
         double a2 = q[1] / (CGS_MYR * CGS_MYR) * (p->unit_t * p->unit_t),
                z0 = q[2] * CGS_PC / p->unit_l, z = x[ndim - 1] - 0.5 * p->boxlen;
@@ -63,43 +63,48 @@ static void analytic_force(const struct grav_par *p, int ndim, const double x[3]
     }
 }
 
-static void force_analytic(struct mesh *m, int l, const struct grav_par *p)
+/* Sets the force of the first n octs to the analytic one, or adds it. */
+static void force_analytic(struct mesh *m, int l, lidx n, const struct grav_par *p)
 {
     struct level *lv = &m->lev[l];
 #pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < lv->noct; i++)
+    for (lidx i = 0; i < n; i++)
         for (int c = 0; c < 8; c++) {
             double x[3], f[3];
             grav_cell_centre(m, l, i, c, x);
             analytic_force(p, m->ndim, x, f);
-            for (int d = 0; d < 3; d++) lv->fld[FLD_FX + d][i][c] = f[d];
+            for (int d = 0; d < 3; d++) {
+                double *to = &lv->fld[FLD_FX + d][i][c];
+                *to = p->analytic ? f[d] : *to + f[d];
+            }
         }
-    ghosts_set(m, l, SET_FORCE, true);
 }
 
 void grav_force(struct mesh *m, const struct comm *c, int l, const struct grav_source *from,
                 const struct grav_par *p)
 {
-    if (p->gravity_type > 0) {
-        force_analytic(m, l, p);
+    if (p->analytic) {
+        force_analytic(m, l, m->lev[l].noct, p);
+        ghosts_set(m, l, SET_FORCE, true);
         return;
     }
     force_self(m, l, from);
+    if (p->force_type > 0) force_analytic(m, l, m->lev[l].nown, p);
     ghost_fill(c, m, l, 3, (int[]){FLD_FX, FLD_FY, FLD_FZ});
 }
 
-/* Density by gravity_type: -2 cusp min(1/(r(1+r)²), its value at the softening) (softening, x, y,
- * z); -3 the density of the disc of type 3. */
+/* Density by density_type: 2 cusp min(1/(r(1+r)²), its value at the softening) (softening, x, y,
+ * z); 3 the density of the disc whose acceleration is type 3. */
 double grav_analytic_density(const struct grav_par *p, int ndim, const double x[3])
 {
-    const double *q = p->gravity_params;
-    if (p->gravity_type == -2) {
+    const double *q = p->density_params;
+    if (p->density_type == 2) {
         double r2 = 0;
         for (int d = 0; d < ndim; d++) r2 += (x[d] - q[1 + d]) * (x[d] - q[1 + d]);
         double r = sqrt(r2), top = 1.0 / (q[0] * (1.0 + q[0]) * (1.0 + q[0]));
         return fmin(1.0 / (r * (1.0 + r) * (1.0 + r)), top);
     }
-    if (p->gravity_type == -3) {
+    if (p->density_type == 3) {
         double a1 = q[0] * 1e3 / q[2] / (CGS_MYR * CGS_MYR) / (4 * M_PI * RAMSES_G) / p->unit_d;
         double a2 = q[1] / (CGS_MYR * CGS_MYR) / (4 * M_PI * RAMSES_G) / p->unit_d,
                z0 = q[2] * CGS_PC / p->unit_l, z = x[ndim - 1] - 0.5 * p->boxlen;

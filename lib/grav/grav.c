@@ -23,8 +23,6 @@
 #include "grav/mg.h"
 #include "oct/fields.h"
 
-enum { MAX_CYCLES = GRAV_CYCLES };
-
 /* While a level is solved in fewer than three dimensions, the cells that repeat others hold zero.
  */
 static void hide_repeats(const struct mesh *m, double row[8])
@@ -153,7 +151,7 @@ bool mg_ends(struct grav_par *p, int level, double err, double last, struct grav
 {
     rep->error = err;
     rep->converged = err < p->epsilon;
-    if (rep->converged || rep->cycles == MAX_CYCLES) return true;
+    if (rep->converged || rep->cycles == grav_cycles(p)) return true;
     if (err > 0.5 * last && !p->safe[level]) {
         p->safe[level] = 1;
         if (p->verbose) log_info("   multigrid of level %d: continues in safe mode", level);
@@ -170,7 +168,7 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
 {
     struct mg_level *top = &g->lev[g->top];
     const unsigned char *safe = &p->safe[g->top];
-    double first = 0, err = 1, last = 1, now[MAX_CYCLES] = {0};
+    double first = 0, err = 1, last = 1, now[GRAV_CYCLES] = {0};
     struct sum norm;
     bool deferred = false;
     *rep = (struct grav_report){0};
@@ -398,7 +396,7 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l,
                               const struct grav_source *from, struct grav_par *p)
 {
     struct grav_report rep = {.converged = true};
-    if (p->gravity_type > 0 || m->lev[l].total == 0) return rep;
+    if (p->analytic || m->lev[l].total == 0) return rep;
 
     if (grav_by_fourier(m, l, p)) {
         solve_fourier(m, c, l, from, p);
@@ -417,4 +415,13 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l,
     show_repeats(m, l);
     grav_log(l, &rep, p, cg);
     return rep;
+}
+
+enum err grav_accepted(int l, const struct grav_report *rep, const struct grav_par *p)
+{
+    if (rep->converged || !p->strict) return OK;
+    FAIL(ERR_LIMIT,
+         "abort_on_mg_nonconvergence=.true.: the potential of level %d has the error %.1e after %d "
+         "cycles, above epsilon=%g: raise mg_maxiter or epsilon in &POISSON_PARAMS",
+         l, rep->error, rep->cycles, p->epsilon);
 }

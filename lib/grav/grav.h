@@ -8,12 +8,16 @@
 #include "grav/fourier.h"
 #include "oct/mesh.h"
 
-enum { GRAV_CYCLES = 10 }; /* maximum multigrid cycles */
+enum { GRAV_CYCLES = 64 }; /* limit of grav_par.cycles */
 
 struct grav_par {
     double epsilon;
-    int gravity_type; /* 0 self-gravity, >0 analytic acceleration, <0 analytic density added */
-    double gravity_params[10];
+    int cycles;       /* maximum multigrid cycles; 0: 10 */
+    bool strict;      /* a solution short of epsilon is an error */
+    bool analytic;    /* nothing is solved: the analytic acceleration is the only one */
+    int density_type; /* analytic density added to that of matter; 0: none */
+    int force_type;   /* analytic acceleration, alone or added to that of matter; 0: none */
+    double density_params[10], force_params[10];
     int cg_levelmin;
     /* Maximum octs of a multigrid level that every rank solves; twice as many on coarser levels of
      * a hierarchy. Results are bit for bit independent of it. */
@@ -37,15 +41,20 @@ struct grav_par {
     double past_error[LEVEL_MAX + 2][GRAV_CYCLES];
     /* Multigrid safe mode by level, switched on by the solver for the whole run (initially 0). */
     unsigned char safe[LEVEL_MAX + 2];
-    /* Box length and code units in cgs, needed for gravity_type 3 and -3 only. */
+    /* Box length and code units in cgs, needed for analytic fields of type 3 only. */
     double boxlen, unit_l, unit_t, unit_d;
 };
+
+static inline int grav_cycles(const struct grav_par *p)
+{
+    return p->cycles > 0 ? p->cycles : 10;
+}
 
 /* Whether the error of cycle n (from 0) of a solve of level l is known from the last solve to have
  * no effect, so that the host need not wait for it. */
 static inline bool grav_error_late(const struct grav_par *p, int l, int n)
 {
-    return n + 1 < GRAV_CYCLES && p->past_error[l][n] > 4 * p->epsilon;
+    return n + 1 < grav_cycles(p) && p->past_error[l][n] > 4 * p->epsilon;
 }
 
 /* Whether an error, given the previous one, ends the solve or switches to safe mode. */
@@ -70,10 +79,13 @@ struct grav_source {
 };
 
 /* Solves level l for FLD_PHI (own and ghosts valid on return) from FLD_RHO (own cells valid on
- * entry). The first guess is computed here, so PHI need not be set. No effect if gravity_type > 0.
+ * entry). The first guess is computed here, so PHI need not be set. No effect if `analytic`.
  * PHI and PHI_OLD of level l-1 must be valid in ghosts. (collective) */
 struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l,
                               const struct grav_source *from, struct grav_par *p);
+
+/* An error if the run is strict and the solution of level l short of epsilon. Local. */
+MUST_USE enum err grav_accepted(int l, const struct grav_report *rep, const struct grav_par *p);
 
 struct fourier_green grav_green(const struct grav_par *p); /* Green function of Fourier solves */
 void grav_fini(struct grav_par *p);
@@ -82,7 +94,8 @@ void grav_forget(struct grav_par *p, int l);
 
 /* Computes FX..FZ of level l: the acceleration −∇φ, code units, from PHI by the 5-point gradient
  * (zero along missing axes); own and ghosts valid on return. Uses tfrac and far of `from`.
- * gravity_type > 0: the analytic acceleration at cell centres. (collective) */
+ * The analytic acceleration at cell centres is added; with `analytic` it is the only one.
+ * (collective) */
 void grav_force(struct mesh *m, const struct comm *c, int l, const struct grav_source *from,
                 const struct grav_par *p);
 
@@ -104,5 +117,5 @@ bool grav_moments_alone(const struct mesh *m, int l, int k);
  * Densities below smallr count as smallr. Local. */
 void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double (*com)[3],
                       double smallr, int64_t (*mass)[8]);
-/* Analytic density at x (code units) for gravity_type < 0; 0 for unknown types. Local. */
+/* Analytic density at x (code units) of density_type; 0 for unknown types. Local. */
 double grav_analytic_density(const struct grav_par *p, int ndim, const double x[3]);

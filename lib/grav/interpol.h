@@ -1,4 +1,4 @@
-/* grav/interpol: potential at the boundary of a level. Private to grav.
+/* grav/interpol: potential at the boundary of a level. Private to grav and fifth.
  *
  * Interpolation from level-1 in space (trilinear) and time (φ + (φ − φ_old) tfrac), and the
  * monopole beyond physical boundaries. A struct interpol belongs to one thread and caches the

@@ -1,4 +1,4 @@
-/* grav/mg: the multigrid hierarchy of one solve. Private to grav and gravdev.
+/* grav/mg: the multigrid hierarchy of one solve. Private to grav, gravdev and fifth.
  *
  * The top is level l of the mesh; coarser level k holds the octs of level k that are ancestors of
  * octs of level l, in compact numbering: own first, then ghosts, both in Morton order. Where these

@@ -55,7 +55,7 @@ void grav_dev_free(struct grav_dev **g)
 
 const char *grav_dev_lacks(const struct mesh *m, int l, int ranks, const struct grav_par *p)
 {
-    if (p->gravity_type > 0) return "gravity_type > 0";
+    if (p->analytic || p->force_type > 0) return "an analytic acceleration";
     if (l >= p->cg_levelmin) return "the conjugate gradient of cg_levelmin";
     if (!grav_by_fourier(m, l, p)) return NULL;
     if (!p->fft_fixed) return "the Fourier transform of FFTW";

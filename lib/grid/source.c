@@ -299,6 +299,7 @@ static enum err make_coarse(struct source *s)
 static void make_primitive(struct source *s, int n)
 {
     struct tree *t = s->impl;
+    const struct gas_equation g = {NVAR, s->head.gamma, s->head.smallr, NULL};
     double energy[GAS_TILE];
     for (int at = 0; at < n; at += GAS_TILE) {
         const int k = n - at < GAS_TILE ? n - at : GAS_TILE;
@@ -312,7 +313,7 @@ static void make_primitive(struct source *s, int n)
             }
             if (t->nvalue > NVAR)
                 gas_leave_field(k, u + NVAR, u[GAS_ENERGY], energy), u[GAS_ENERGY] = energy;
-            gas_primitive(NVAR, s->head.gamma, s->head.smallr, k, u, prim);
+            gas_primitive(&g, k, u, prim);
         }
     }
 }

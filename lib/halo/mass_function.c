@@ -70,7 +70,8 @@ double mass_of_curve(const struct mass_function *f, int k)
 
 static void fit_bins(struct mass_function *f, const struct halo_box *b, double omega_b)
 {
-    struct cosmo_par p = {.omega_m = b->omega_m, .omega_l = b->omega_l, .omega_k = b->omega_k};
+    struct cosmo_par p = {
+        .omega_m = b->omega_m, .omega_l = b->omega_l, .omega_k = b->omega_k, .dark = b->dark};
     struct linear l = {b->omega_m, omega_b, b->h0 / 100, f->ns, 1};
     double growth = cosmo_growth(&p, b->aexp) / cosmo_growth(&p, 1);
     l.norm = f->sigma8 * f->sigma8 / variance(&l, 8);

@@ -5,6 +5,7 @@
 
 #include "base/cgs.h"
 #include "base/text.h"
+#include "cosmo/cosmo.h"
 
 /* Units to which columns are converted from code units. */
 enum unit { NUMBER, COUNT, BOX, MASS, LENGTH, SPEED, UNITS };
@@ -56,7 +57,9 @@ struct halo_par halo_par_of(const struct halo_box *b, double part, int64_t min)
     /* super-comoving variables: the mean density of matter is 1, 4πG is 3/2 Ω_m a */
     p.mean = b->boxlen * b->boxlen * b->boxlen;
     p.gravity *= 1.5 * b->omega_m * b->aexp / (4 * M_PI);
-    halo_densities(b->omega_m, b->omega_l, b->omega_k, b->aexp, p.over);
+    const struct cosmo_par c = {
+        .omega_m = b->omega_m, .omega_l = b->omega_l, .omega_k = b->omega_k, .dark = b->dark};
+    halo_densities(b->omega_m, cosmo_dark_density(&c, b->aexp), b->omega_k, b->aexp, p.over);
     return p;
 }
 

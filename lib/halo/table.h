@@ -2,12 +2,14 @@
 #pragma once
 #include <stdio.h>
 
+#include "cosmo/dark.h"
 #include "halo/halo.h"
 
 /* Properties of the box from the header of the checkpoint; code units except for unit_*. */
 struct halo_box {
     bool cosmo;
     double aexp, omega_m, omega_l, omega_k, h0, boxlen_ini; /* cosmology; boxlen_ini: Mpc/h */
+    struct cosmo_dark dark;
     double t, boxlen;
     double unit_l, unit_d, unit_t; /* cgs */
     bool periodic[3];

@@ -4,11 +4,13 @@
 #include "hole/agn.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/cgs.h"
 #include "base/mem.h"
 #include "dom/injection.h"
 #include "hole/spin.h"
+#include "phys/stars.h"
 
 static const double QUARTER = 0.25; /* maximum fraction of the gas of a cell that its jets carry */
 static const double ROUND = 1 + 1e-9; /* enlarges the sphere around a cylinder against rounding */
@@ -93,6 +95,23 @@ static void load_jets(const struct agn_job *k, const struct leaf_cell *c, double
     injection_take(&k->in, c, share, rho * share, o->v, o->scalar);
 }
 
+/* Notes the load of jets from the cell for tracers. */
+static void note_jets(const struct agn_job *k, const struct agn *a, const struct leaf_cell *c,
+                      double rho, const struct feedback *o)
+{
+    struct star_ledger *to = k->r->ledger;
+    struct jet_load j = {.radius = k->law->radius};
+    const struct level *lv = &k->r->mesh->lev[c->level];
+    MEM_ROOM(to->launched.row, to->launched.n, to->launched.room, 16, "tracers");
+    j.from = (struct star_swap){
+        .id = a->at.id, .at = -1, .share = o->mass / (rho * volume_of(k, c->level))};
+    j.from.level = c->level;
+    okey_coords(lv->key[c->oct] << 3 | (okey)c->cell, j.from.cell);
+    memcpy(j.x, a->at.x, sizeof j.x);
+    memcpy(j.axis, o->axis, sizeof j.axis);
+    to->launched.row[to->launched.n++] = j;
+}
+
 /* Decides the mode, energy and axis of the feedback of black hole a. */
 static void decide(const struct agn_job *k, const struct agn *a, struct feedback *o)
 {
@@ -118,7 +137,10 @@ static void load_all(struct agn_job *k)
         const struct agn *a = &((const struct agn_row *)injection_row(in, i))->agn;
         struct feedback *o = injection_load(in, i);
         decide(k, a, o);
-        if (o->mode == AGN_JET) load_jets(k, &in->centre[i], k->law->loading * a->accreted, o);
+        const struct leaf_cell *c = &in->centre[i];
+        const double rho = *var_of(k, c, GAS_DENSITY);
+        if (o->mode == AGN_JET) load_jets(k, c, k->law->loading * a->accreted, o);
+        if (o->mode == AGN_JET && k->r->ledger) note_jets(k, a, c, rho, o);
         in->home.at[i].radius = o->mode == AGN_QUIET ? -1
                                 : o->mode == AGN_JET ? k->law->radius * (M_SQRT2 * ROUND)
                                                      : k->law->radius;

@@ -10,6 +10,7 @@
 #include "base/cgs.h"
 #include "base/mem.h"
 #include "dom/injection.h"
+#include "phys/stars.h"
 #include "tree/tree.h"
 
 /* minimum stellar density, H/cm^3; minimum velocity dispersion, cm/s */
@@ -334,6 +335,8 @@ static void give_birth(const struct creation *k, const struct site *s, int64_t i
     }
     double left = 1 - a->m / (s->density * volume);
     gas_cell_scale(lv, s->at.oct, s->at.cell, k->r->hydro->nvar, left);
+    if (k->r->ledger)
+        star_note(&k->r->ledger->captured, id, -1, a->m / volume, lv, s->at.oct, s->at.cell);
 }
 
 static enum err check_number(const struct creation *k, int64_t born)

@@ -202,10 +202,12 @@ static void change_cell(const struct hole_law *law, const struct level *lv,
     }
     for (int v = GAS_SCALARS; v < law->nvar; v++)
         u[v][c->cell] -= lost * (level_gas(lv, v)[c->oct][c->cell] / g->d);
+    if (lv->nener > 0)
+        gas_change_energy(u, c->cell, -lost * (gas_cell_energies(lv, c->oct, c->cell) / g->d));
 }
 
 static void take(const struct hole_law *law, const struct mesh *m, int l, const struct request *e,
-                 const struct sink_cells *cells, struct hydro_change *change,
+                 const struct sink_cells *cells, const struct sink_meal *meal,
                  struct sum sums[FEED_SUMS])
 {
     const struct level *lv = &m->lev[l];
@@ -214,7 +216,7 @@ static void take(const struct hole_law *law, const struct mesh *m, int l, const 
         const struct sink_cell *c = &cells->cell[i];
         struct sink_cell_gas g = sink_cell_gas(lv, c, law->smallr);
         double weight = weight_of(c, dx, e->kernel2), push[3];
-        double(*u)[8] = hydro_change_row(change, lv->nown, c->oct);
+        double(*u)[8] = hydro_change_row(meal->change, lv->nown, c->oct);
         double max = fmax(MAX * g.d + u[0][c->cell], 0) * volume;
         double mass = fmin(e->mass * weight, max);
         sum_add(&sums[FEED_MASS], mass);
@@ -225,6 +227,8 @@ static void take(const struct hole_law *law, const struct mesh *m, int l, const 
             push[d] /= volume;
         }
         change_cell(law, lv, c, &g, mass / volume, push, u);
+        if (meal->captured && mass > 0)
+            star_note(meal->captured, meal->id, -1, mass / volume, lv, c->oct, c->cell);
     }
 }
 
@@ -275,7 +279,8 @@ static void take_all(const struct sink_run *s, int l, struct sum *sums)
         struct request e;
         memcpy(&e, sink_row(&r->copies, i), sizeof e);
         for (int j = 0; j < FEED_SUMS; j++) sum_init(&sums[FEED_SUMS * i + j]);
-        take(s->sinks->own, s->mesh, l, &e, &r->cells[i], &r->change, sums + FEED_SUMS * i);
+        struct sink_meal meal = {&r->change, s->captured, r->copies.here.at[i].id};
+        take(s->sinks->own, s->mesh, l, &e, &r->cells[i], &meal, sums + FEED_SUMS * i);
     }
 }
 

@@ -114,6 +114,7 @@ static void join(const struct sink_context *p, const struct hole_merging *law, s
     a->jets += b->jets;
     a->m = m;
     b->m = 0;
+    b->into = a->id;
 }
 
 /* A hole of a group, `at` being its index in the order of ids. Holes are merged by group, the

@@ -180,6 +180,104 @@ PTAH_HD struct hydro_flux hydro_face_solve(enum riemann rs, struct hydro_state L
     return none;
 }
 
+/* ---- faces of gas with non-thermal energies (energies.c) ---- */
+
+/* The gas with the index stiff/p, where stiff = γP + Σ γ_i P_i and p is the total pressure. */
+PTAH_HD struct hydro_gas hydro_gas_mean(struct hydro_gas g, double stiff, double p)
+{
+    const double index = p > 0.0 ? stiff / p : g.gamma;
+    g.gamma = index;
+    g.gm1 = gas_gm1(index);
+    g.entho = 1.0 / g.gm1;
+    g.gamma6 = (index + 1.0) / (2.0 * index);
+    g.inv_gamma = 1.0 / index;
+    return g;
+}
+
+PTAH_HD struct hydro_flux hydro_exact_alone(struct hydro_state L, struct hydro_state R,
+                                            struct hydro_gas g)
+{
+    double p = hydro_exact_guess(L, R, g), change = 1.0;
+    for (int it = 0; it < g.niter && change > 1e-6; it++)
+        p = hydro_exact_newton(L, R, g, p, &change);
+    return hydro_exact_flux(L, R, g, p);
+}
+
+/* Flux through a face of gas with the total pressure in L and R; sl, sr: γP + Σ γ_i P_i. */
+PTAH_HD struct hydro_flux hydro_mixed_solve(enum riemann rs, struct hydro_state L,
+                                            struct hydro_state R, struct hydro_gas g, double sl,
+                                            double sr)
+{
+    const double cl2 = sl / hydro_max(L.r, g.smallr), cr2 = sr / hydro_max(R.r, g.smallr);
+    const double c2 = hydro_max(hydro_max(cl2, cr2), g.smallc2);
+    switch (rs) {
+    case RIEMANN_HLL:
+        return hydro_hll_flux(L, R, g, sqrt(cl2), sqrt(cr2));
+    case RIEMANN_HLLC:
+        return hydro_hllc_flux(L, R, g, hydro_hllc_contact(L, R, g, sqrt(c2)));
+    case RIEMANN_EXACT:
+        return hydro_exact_alone(L, R, g);
+    case RIEMANN_ACOUSTIC:
+        return hydro_riemann_acoustic(L, R, g);
+    case RIEMANN_LLF:
+    case RIEMANN_COUNT:
+        break;
+    }
+    return hydro_llf_flux(L, R, g, sqrt(cl2), sqrt(cr2));
+}
+
+/* One side of a face: total pressure, Σ γP, sum of the internal energies per volume, the thermal
+ * one, density. */
+struct hydro_mixed {
+    double p, stiff, e, thermal, r;
+};
+
+/* A side of thermal pressure p alone. floors: whether pressure and density have their floors, as
+ * with all solvers but LLF and HLL, which have them in the sound speed alone. */
+PTAH_HD struct hydro_mixed hydro_mix(int floors, double r, double p, struct hydro_gas g)
+{
+    const double least = hydro_max(r, g.smallr), floored = hydro_max(p, least * g.smallp);
+    struct hydro_mixed m;
+    m.r = floors ? least : r;
+    m.p = floors ? floored : p;
+    m.e = m.thermal = m.p * g.entho;
+    m.stiff = g.gamma * floored;
+    return m;
+}
+
+/* Adds a non-thermal pressure. */
+PTAH_HD struct hydro_mixed hydro_mix_add(struct hydro_mixed m, double p, double gamma)
+{
+    m.p += p;
+    m.stiff += gamma * p;
+    m.e += gas_internal_of(p, gamma);
+    return m;
+}
+
+PTAH_HD int hydro_mix_floors(enum riemann rs)
+{
+    return rs != RIEMANN_LLF && rs != RIEMANN_HLL;
+}
+
+/* Flux of a quantity per volume, l and r on both sides: that per mass goes with the mass. */
+PTAH_HD double hydro_carried(double left, double mass, double l, double rl, double r, double rr)
+{
+    return left * (l / rl) + (mass - left) * (r / rr);
+}
+
+/* Flux through a face; the pressures in L and R are those of the mixtures l and r. */
+PTAH_HD struct hydro_flux hydro_mixed_flux(enum riemann rs, struct hydro_state L,
+                                           struct hydro_state R, struct hydro_gas g,
+                                           struct hydro_mixed l, struct hydro_mixed r)
+{
+    if (rs == RIEMANN_EXACT || rs == RIEMANN_ACOUSTIC)
+        g = hydro_gas_mean(g, l.stiff + r.stiff, l.p + r.p);
+    struct hydro_flux f = hydro_mixed_solve(rs, L, R, g, l.stiff, r.stiff);
+    f.e += hydro_carried(f.left, f.r, l.e - l.p * g.entho, l.r, r.e - r.p * g.entho, r.r);
+    f.eint = hydro_carried(f.left, f.r, l.thermal, l.r, r.thermal, r.r);
+    return f;
+}
+
 /* ---- the new state of a cell ---- */
 
 /* Half a gravity kick with the old density, at constant internal energy, of a cell of new density
@@ -226,6 +324,15 @@ PTAH_HD double hydro_scalar_factor(double r0, double r1, double smallr)
     return 0.0;
 }
 
+/* ---- non-thermal energies ---- */
+
+/* Change of a non-thermal energy e per volume by compression over a step, with the divergence of
+ * the old velocities. */
+PTAH_HD double hydro_energy_pdv(double e, double gamma, double div, double dt)
+{
+    return -gas_gm1(gamma) * e * div * dt;
+}
+
 /* ---- pressure_fix ---- */
 
 /* New auxiliary internal energy from the old state: fluxes, and −P dV with the old velocities. */
@@ -252,10 +359,14 @@ PTAH_HD double hydro_energy_choose(double r, double mx, double my, double mz, do
 
 /* ---- the Courant condition ---- */
 
-/* The signal of a cell (patch/courant.h) is its speed; with gravity, minus its step. */
+/* The signal of a cell (patch/courant.h) is its speed; with gravity or driven turbulence, minus its
+ * step. */
 struct gas_signal {
     struct hydro_gas gas;
     double dx, courant;
+    struct gas_energies energy;
+    struct turb_force drive; /* driven turbulence; a NULL: none */
+    bool gravity;
 };
 
 PTAH_HD double gas_signal_speed(const void *ctx, const struct level *lv, lidx i, int c)
@@ -266,16 +377,53 @@ PTAH_HD double gas_signal_speed(const void *ctx, const struct level *lv, lidx i,
                             lv->fld[FLD_U + GAS_ENERGY][i][c], s->gas);
 }
 
+/* The same with non-thermal energies. */
+PTAH_HD double gas_signal_mixed(const void *ctx, const struct level *lv, lidx i, int c)
+{
+    const struct gas_signal *s = (const struct gas_signal *)ctx;
+    return hydro_mixed_speed(lv->fld[FLD_U][i][c], lv->fld[FLD_U + 1][i][c],
+                             lv->fld[FLD_U + 2][i][c], lv->fld[FLD_U + 3][i][c],
+                             lv->fld[FLD_U + GAS_ENERGY][i][c] - gas_cell_energies(lv, i, c),
+                             gas_cell_stiffness(lv, i, c, &s->energy), s->gas);
+}
+
 /* Sum of the magnitudes of the acceleration along the axes, which shortens a step. */
 PTAH_HD double gas_pull(const struct level *lv, lidx i, int c)
 {
     return fabs(lv->fld[FLD_FX][i][c]) + fabs(lv->fld[FLD_FY][i][c]) + fabs(lv->fld[FLD_FZ][i][c]);
 }
 
+/* The same of gravity, if there is any, and driven turbulence together. */
+PTAH_HD double gas_pull_driven(const struct turb_force *f, bool gravity, const struct level *lv,
+                               lidx i, int c)
+{
+    double a[3], sum = 0.0;
+    turb_acceleration(f, lv->key[i], c, a);
+    const double driven = lv->fld[FLD_U][i][c] < f->min_rho ? 0.0 : 1.0;
+    for (int d = 0; d < 3; d++)
+        sum += fabs(a[d] * driven + (gravity ? lv->fld[FLD_FX + d][i][c] : 0.0));
+    return sum;
+}
+
+PTAH_HD double gas_signal_driven(const void *ctx, const struct level *lv, lidx i, int c)
+{
+    const struct gas_signal *s = (const struct gas_signal *)ctx;
+    const double speed = s->energy.n > 0 ? gas_signal_mixed(s, lv, i, c)
+                                         : gas_signal_speed(s, lv, i, c);
+    return -hydro_speed_dt(speed, gas_pull_driven(&s->drive, s->gravity, lv, i, c), s->dx,
+                           s->courant);
+}
+
 PTAH_HD double gas_signal_step(const void *ctx, const struct level *lv, lidx i, int c)
 {
     const struct gas_signal *s = (const struct gas_signal *)ctx;
     return -hydro_speed_dt(gas_signal_speed(s, lv, i, c), gas_pull(lv, i, c), s->dx, s->courant);
+}
+
+PTAH_HD double gas_signal_mixed_step(const void *ctx, const struct level *lv, lidx i, int c)
+{
+    const struct gas_signal *s = (const struct gas_signal *)ctx;
+    return -hydro_speed_dt(gas_signal_mixed(s, lv, i, c), gas_pull(lv, i, c), s->dx, s->courant);
 }
 
 /* ---- sums over an oct ---- */
@@ -286,7 +434,8 @@ PTAH_HD double hydro_sum8(const double x[8])
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 
-/* Mass, energy, internal energy and momentum of the leaf cells of an oct. */
+/* Mass, energy, internal energy and momentum of the leaf cells of an oct; non-thermal energies are
+ * not internal. */
 PTAH_HD void hydro_oct_totals(const struct level *lv, lidx i, double vol, double smallr,
                               double sum[6])
 {
@@ -305,6 +454,8 @@ PTAH_HD void hydro_oct_totals(const struct level *lv, lidx i, double vol, double
         }
         sum[3 + k] = hydro_sum8(x);
     }
+    for (int k = 0; k < lv->nener; k++)
+        for (int c = 0; c < 8; c++) eint[c] -= lv->fld[FLD_U + GAS_SCALARS + k][i][c];
     for (int c = 0; c < 8; c++) x[c] = child[c] < 0 ? r[c] * vol : 0.0;
     sum[0] = hydro_sum8(x);
     for (int c = 0; c < 8; c++) x[c] = child[c] < 0 ? e[c] * vol : 0.0;

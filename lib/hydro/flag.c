@@ -38,7 +38,9 @@ void hydro_kick(struct mesh *m, int l, bool ghosts, double dt, const struct hydr
 /* Relative jumps of x in all octs of the level, divided by the sum of both cells and a floor; for
  * velocities by the sum of both sound speeds c, both speeds and the floor. */
 struct jump {
-    int field; /* FLD_U: density; FLD_U + 1, …: velocity; FLD_U + GAS_ENERGY: pressure */
+    /* FLD_U: density; FLD_U + 1, …: velocity; FLD_U + GAS_ENERGY: pressure; then a non-thermal
+     * energy */
+    int field;
     double floor, limit;
     double (*x)[8], (*c)[8];
 };
@@ -67,13 +69,27 @@ INLINE void values_of(const struct jump *q, int n, struct states in, const struc
     for (int k = 0; k < n && q->c; k++) c[k] = steep_sound(r[k], p[k], gamma, floor2);
 }
 
+/* Energy of the cells of an oct without the non-thermal energies. */
+static const double *thermal_energy(const struct level *lv, lidx i, double e[8])
+{
+    for (int c = 0; c < 8; c++)
+        e[c] = lv->fld[FLD_U + GAS_ENERGY][i][c] - gas_cell_energies(lv, i, c);
+    return e;
+}
+
 static void level_values(const struct mesh *m, const struct level *lv, const struct jump *q,
                          const struct hydro_par *par)
 {
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->noct; i++) {
         struct states in;
+        double thermal[8];
+        if (q->field >= FLD_U + GAS_SCALARS) {
+            memcpy(q->x[i], lv->fld[q->field][i], sizeof q->x[i]);
+            continue;
+        }
         for (int v = 0; v < GAS_SCALARS; v++) in.u[v] = lv->fld[FLD_U + v][i];
+        if (lv->nener > 0) in.u[GAS_ENERGY] = thermal_energy(lv, i, thermal);
         if (m->ndim < 3)
             values_of(q, 4, in, par, q->x[i], q->c ? q->c[i] : NULL);
         else
@@ -111,7 +127,9 @@ static void values_beyond(const struct mesh *m, int l, lidx i, int f, const stru
     memset(out, 0, sizeof *out);
     for (int c = f & 1 ? bit : 0, first = c; c < m->cells; c++) {
         if (((c & bit) != 0) != (f & 1)) continue;
-        if (!coarse) {
+        if (q->field >= FLD_U + GAS_SCALARS) {
+            out->x[c ^ bit] = hydro_scalar_across(m, l, i, c, f, par, q->field - FLD_U);
+        } else if (!coarse) {
             coarse = hydro_gas_across(m, l, i, c, f, par, state).oct >= 0;
             for (int v = 0; v < GAS_SCALARS; v++) u[v][0] = state[v];
             values_of(q, 1, in, par, &out->x[c ^ bit], &out->c[c ^ bit]);
@@ -229,16 +247,28 @@ static void flag_slope(const struct mesh *m, int l, struct jump q, const struct 
     }
 }
 
+bool hydro_flags(const struct hydro_par *p)
+{
+    bool any = p->err_grad_d >= 0.0 || p->err_grad_p >= 0.0 || p->err_grad_u >= 0.0;
+    for (int k = 0; k < p->energy.n; k++) any |= p->err_grad_energy[k] >= 0.0;
+    return any;
+}
+
 void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned char (*ok)[8])
 {
     const struct level *lv = &m->lev[l];
     bool speeds = p->err_grad_u >= 0.0;
-    if (p->err_grad_d < 0.0 && p->err_grad_p < 0.0 && !speeds) return;
+    if (!hydro_flags(p)) return;
     size_t bytes = sizeof(double[8]) * (size_t)lv->noct + 1;
     double(*x)[8] = mem_new(bytes, "flag scratch");
     double(*c)[8] = speeds ? mem_new(bytes, "flag scratch") : NULL;
     flag_slope(m, l, (struct jump){FLD_U, p->floor_d, p->err_grad_d, x, NULL}, p, ok);
     flag_slope(m, l, (struct jump){FLD_U + GAS_ENERGY, p->floor_p, p->err_grad_p, x, NULL}, p, ok);
+    for (int k = 0; k < p->energy.n; k++)
+        flag_slope(m, l,
+                   (struct jump){FLD_U + GAS_SCALARS + k, steep_energy_floor(p, k),
+                                 p->err_grad_energy[k], x, NULL},
+                   p, ok);
     for (int d = 1; d <= m->ndim; d++)
         flag_slope(m, l, (struct jump){FLD_U + d, p->floor_u, p->err_grad_u, x, c}, p, ok);
     FREE(c);

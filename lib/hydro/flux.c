@@ -18,23 +18,28 @@ void gas_to_primitive(struct sweep *s, int k, struct run at)
     const double *restrict u = s->in.u[k & 3] + at.at, *restrict f = u + s->nvar * PS;
     double *restrict q = s->q[k & 3] + at.at, *restrict old = gas_old(s, k) + at.at;
     const double half_dt = law->gravity ? 0.5 * s->dt : 0.0;
+    const double *restrict e = u + GAS_ENERGY * PS;
     const int n = 4 * at.fours;
+    if (law->par->energy.n > 0) {
+        double *without = s->own + GAS_THERMAL * PS + at.at;
+        gas_energies_primitive(s, k, at, without);
+        e = without;
+    }
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < n; i++) {
-        struct hydro_state x = hydro_prim(u[i], u[PS + i], u[2 * PS + i], u[3 * PS + i],
-                                          u[4 * PS + i], g);
+        struct hydro_state x = hydro_prim(u[i], u[PS + i], u[2 * PS + i], u[3 * PS + i], e[i], g);
         q[i] = x.r;
         q[PS + i] = x.u;
         q[2 * PS + i] = x.v;
         q[3 * PS + i] = x.w;
         q[4 * PS + i] = x.p;
     }
-    for (int d = 0; d < 3 && s->nflux > s->nvar; d++)
+    for (int d = 0; d < 3 && s->nsum > s->nflux; d++)
         memcpy(old + d * PS, q + (1 + d) * PS, (size_t)n * sizeof *q);
     for (int d = 0; d < 3 && law->gravity; d++)
 #pragma omp simd simdlen(LANES)
         for (int i = 0; i < n; i++) q[(1 + d) * PS + i] += f[d * PS + i] * half_dt;
-    for (int v = GAS_SCALARS; v < s->nvar; v++)
+    for (int v = gas_passive(s); v < s->nvar; v++)
 #pragma omp simd simdlen(LANES)
         for (int i = 0; i < n; i++) q[v * PS + i] = u[v * PS + i] * (1.0 / q[i]);
 }
@@ -223,7 +228,7 @@ static void faces_scalars(struct sweep *s, const struct face_job *j)
 {
     const double *restrict left = gas_left(s) + LANES * j->first, *restrict mass = j->F;
     const int n = 4 * j->fours;
-    for (int v = GAS_SCALARS; v < s->nvar; v++) {
+    for (int v = gas_passive(s); v < s->nvar; v++) {
         const double *restrict L = j->L + v * PS, *restrict R = j->R + v * PS;
         double *restrict F = j->F + v * PS;
 #pragma omp simd simdlen(LANES)
@@ -281,12 +286,15 @@ static void faces_diffuse(struct sweep *s, const struct face_job *j, int k)
 void gas_fluxes(struct sweep *s, const struct face_jobs *jobs)
 {
     const bool diffuse = gas_law_of(s)->par->difmag > 0.0;
-    faces_solve_all(s, jobs);
+    if (gas_law_of(s)->par->energy.n > 0)
+        gas_energies_fluxes(s, jobs);
+    else
+        faces_solve_all(s, jobs);
     for (int i = 0; i < jobs->n && s->nvar > GAS_SCALARS; i++) faces_scalars(s, &jobs->job[i]);
     for (int i = 0; i < jobs->n && diffuse; i++) faces_diffuse(s, &jobs->job[i], jobs->k);
 }
 
-/* ---- pressure_fix ---- */
+/* ---- pressure_fix, non-thermal energies ---- */
 
 /* Computes the divergence of the old velocities (without gravity) by central differences. */
 void gas_expansion(struct sweep *s, int k, struct run at)

@@ -21,9 +21,30 @@ KERNEL(gas_kick, struct gas_kick_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
+KERNEL(gas_drive, struct gas_drive_args, struct dev_nothing, DEV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    PHASE (t, DEV_THREADS) {
+        int64_t at = (int64_t)b->index * DEV_THREADS + t, i = at >> 3;
+        int c = (int)(at & 7);
+        double f[3];
+        if (i >= a->n) continue;
+        turb_acceleration(&a->force, lv->key[i], c, f);
+        const double driven = lv->fld[FLD_U][i][c] < a->force.min_rho ? 0.0 : 1.0;
+        for (int d = 0; d < 3; d++) f[d] *= driven;
+        hydro_kick_cell(lv->fld[FLD_U][i][c], &lv->fld[FLD_U + 1][i][c], &lv->fld[FLD_U + 2][i][c],
+                        &lv->fld[FLD_U + 3][i][c], &lv->fld[FLD_U + GAS_ENERGY][i][c], f[0], f[1],
+                        f[2], a->smallr, a->dt);
+    }
+}
+
 PTAH_HD double courant_signal(const struct gas_courant_args *a, const struct level *lv, lidx i,
                               int c)
 {
+    if (a->signal.drive.a) return gas_signal_driven(&a->signal, lv, i, c);
+    if (lv->nener > 0)
+        return a->gravity ? gas_signal_mixed_step(&a->signal, lv, i, c)
+                          : gas_signal_mixed(&a->signal, lv, i, c);
     return a->gravity ? gas_signal_step(&a->signal, lv, i, c)
                       : gas_signal_speed(&a->signal, lv, i, c);
 }
@@ -69,12 +90,27 @@ PTAH_HD int steep_jumps(int v, const struct steep_cell *a, const struct steep_ce
                          steep_scale(velocity, x, mid->c, xb, b->c, floor), limit);
 }
 
+/* Whether non-thermal energy k jumps along an axis. */
+DEV_FN int steep_energy(const struct gas_steep_args *a, lidx i, int c, int axis, int k)
+{
+    const struct hydro_par *p = a->par;
+    const int v = GAS_SCALARS + k;
+    const double limit = p->err_grad_energy[k], floor = steep_energy_floor(p, k);
+    if (limit < 0.0) return 0;
+    const double lo = hydro_scalar_across(a->mesh, a->l, i, c, 2 * axis, p, v),
+                 hi = hydro_scalar_across(a->mesh, a->l, i, c, 2 * axis + 1, p, v),
+                 x = a->mesh->lev[a->l].fld[FLD_U + v][i][c];
+    return steep_exceeds(x - lo, hi - x, steep_scale(0, lo, 0.0, x, 0.0, floor),
+                         steep_scale(0, x, 0.0, hi, 0.0, floor), limit);
+}
+
 DEV_FN int steep_at(const struct gas_steep_args *a, lidx i, int c)
 {
     const struct hydro_par *p = a->par;
     struct steep_cell mid, lo, hi;
     int steep = 0;
     for (int v = 0; v < GAS_SCALARS; v++) mid.u[v] = a->mesh->lev[a->l].fld[FLD_U + v][i][c];
+    if (p->energy.n > 0) mid.u[GAS_ENERGY] -= gas_cell_energies(&a->mesh->lev[a->l], i, c);
     steep_derive(&mid, p);
     const int ndim = a->mesh->ndim;
     for (int d = 0; d < 3; d++) {
@@ -87,6 +123,7 @@ DEV_FN int steep_at(const struct gas_steep_args *a, lidx i, int c)
             steep |= steep_jumps(0, &lo, &mid, &hi, p->floor_d, p->err_grad_d);
         if (p->err_grad_p >= 0.0)
             steep |= steep_jumps(GAS_ENERGY, &lo, &mid, &hi, p->floor_p, p->err_grad_p);
+        for (int k = 0; k < p->energy.n; k++) steep |= steep_energy(a, i, c, d, k);
         if (p->err_grad_u < 0.0) continue;
         steep |= steep_jumps(1, &lo, &mid, &hi, p->floor_u, p->err_grad_u);
         if (ndim > 1) steep |= steep_jumps(2, &lo, &mid, &hi, p->floor_u, p->err_grad_u);

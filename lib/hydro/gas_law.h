@@ -18,7 +18,24 @@ struct hydro_gas hydro_gas_of(const struct hydro_par *par, int ndim);
 
 static inline struct gas_signal gas_signal_of(const struct gas_law *g, double dx)
 {
-    return (struct gas_signal){g->gas, dx, g->par->courant_factor};
+    struct gas_signal s = {g->gas, dx, g->par->courant_factor, .energy = g->par->energy,
+                           .gravity = g->gravity};
+    if (g->par->drive) s.drive = *g->par->drive;
+    return s;
+}
+
+/* The same for a kernel. */
+static inline struct gas_signal gas_signal_dev(const struct gas_law *g, double dx)
+{
+    struct gas_signal s = gas_signal_of(g, dx);
+    s.drive.a = s.drive.a_dev, s.drive.b = s.drive.b_dev;
+    return s;
+}
+
+/* Whether the signal is minus the step. */
+static inline bool gas_signal_is_step(const struct gas_law *g)
+{
+    return g->gravity || g->par->drive;
 }
 
 static inline const struct gas_law *gas_law_of(const struct sweep *s)
@@ -28,8 +45,18 @@ static inline const struct gas_law *gas_law_of(const struct sweep *s)
 
 /* Planes of scratch memory of the law: the part of the mass flux that carries the left state's
  * scalars; velocity divergence at the lower corners of a plane (difmag), by plane & 1; velocities
- * without the gravity predictor [3] (pressure_fix), by plane & 3. */
-enum { GAS_LEFT = 0, GAS_DIV = 1, GAS_OLD = GAS_DIV + 2, GAS_SCRATCH = GAS_OLD + 4 * 3 };
+ * without the gravity predictor [3] (pressure_fix, non-thermal energies), by plane & 3; with
+ * non-thermal energies the slopes of the sum of their pressures [3], the divergence of velocities,
+ * and the total energy without them. */
+enum {
+    GAS_LEFT = 0,
+    GAS_DIV = 1,
+    GAS_OLD = GAS_DIV + 2,
+    GAS_SCRATCH = GAS_OLD + 4 * 3,
+    GAS_STRESS = GAS_SCRATCH,
+    GAS_THERMAL = GAS_STRESS + 4,
+    GAS_SCRATCH_MIXED
+};
 
 static inline double *gas_left(const struct sweep *s)
 {
@@ -45,6 +72,16 @@ static inline double *gas_old(const struct sweep *s, int k)
 {
     return s->own + (GAS_OLD + 3 * (k & 3)) * PLANE_STRIDE;
 }
+
+/* First passive scalar. */
+static inline int gas_passive(const struct sweep *s)
+{
+    return GAS_SCALARS + gas_law_of(s)->par->energy.n;
+}
+
+/* energies.c: with non-thermal energies. */
+void gas_energies_primitive(struct sweep *s, int k, struct run at, double *e);
+void gas_energies_fluxes(struct sweep *s, const struct face_jobs *jobs);
 
 /* flux.c, trace.c, missing.c, hydro.c, numbers.c */
 void gas_to_primitive(struct sweep *s, int k, struct run at);

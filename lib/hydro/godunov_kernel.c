@@ -19,8 +19,8 @@ enum { GAS = GAS_SCALARS };
 
 /* ---- primitive variables ---- */
 
-/* Arrays in the scratch memory of a block: passive scalars, velocities without the gravity
- * predictor. */
+/* Arrays in the scratch memory of a block: non-thermal pressures and passive scalars, velocities
+ * without the gravity predictor. */
 DEV_FN double *scalars_of(const struct work *k)
 {
     return k->own;
@@ -31,18 +31,36 @@ DEV_FN double *old_of(const struct godunov_args *a, const struct work *k)
     return k->own + (int64_t)(a->p.nvar - GAS) * CELLS;
 }
 
+/* Scalar v of a cell, or non-thermal energy, per volume. */
+DEV_FN double scalar_at(const struct godunov_args *a, struct origin o, int v)
+{
+    double x = o.slot >= 0 ? a->p.level.fld[FLD_U + v][o.slot][o.c] : row_of(a, o)[8 * v];
+    for (int d = 0; o.beyond && d < 3; d++) {
+        int f = face_beyond(o.beyond, d);
+        if (f >= 0) x = hydro_boundary_scalar(a->par, f, v, x);
+    }
+    return x;
+}
+
 /* Loads passive scalars, divided by the density. */
 DEV_FN void load_scalars(const struct godunov_args *a, const struct work *k, struct origin o,
                          int at, double inv)
 {
-    for (int v = GAS; v < a->p.nvar; v++) {
-        double x = o.slot >= 0 ? a->p.level.fld[FLD_U + v][o.slot][o.c] : row_of(a, o)[8 * v];
-        for (int d = 0; o.beyond && d < 3; d++) {
-            int f = face_beyond(o.beyond, d);
-            if (f >= 0) x = hydro_boundary_scalar(a->par, f, v, x);
-        }
-        scalars_of(k)[(v - GAS) * CELLS + at] = x * inv;
+    for (int v = GAS + a->nener; v < a->p.nvar; v++)
+        scalars_of(k)[(v - GAS) * CELLS + at] = scalar_at(a, o, v) * inv;
+}
+
+/* Loads non-thermal pressures; returns the sum of the energies. */
+DEV_FN double load_energies(const struct godunov_args *a, const struct work *k, struct origin o,
+                            int at)
+{
+    double sum = 0.0;
+    for (int n = 0; n < a->nener; n++) {
+        const double e = scalar_at(a, o, GAS + n);
+        sum += e;
+        scalars_of(k)[n * CELLS + at] = gas_gm1(a->par->energy.gamma[n]) * e;
     }
+    return sum;
 }
 
 /* Applies boundary conditions of the box to the conserved variables that were loaded. */
@@ -54,6 +72,8 @@ DEV_FN_OUT void bound_cell(const struct godunov_args *a, struct godunov_shared *
     for (int d = 0; d < 3; d++) {
         int f = face_beyond(beyond, d);
         if (f >= 0) hydro_boundary_gas(a->par, f, u);
+        for (int n = 0; n < a->nener && f >= 0 && a->par->bound[f] == BOUND_IMPOSED; n++)
+            u[GAS_ENERGY] += hydro_boundary_scalar(a->par, f, GAS + n, 0.0);
     }
     for (int v = 0; v < GAS; v++) s->q[v][at] = u[v];
 }
@@ -71,13 +91,14 @@ DEV_FN void law_primitive(const struct godunov_args *a, const struct work *k,
                           struct godunov_shared *s, struct origin o, int at)
 {
     if (o.beyond) bound_cell(a, s, o.beyond, at);
+    if (a->nener) s->q[4][at] -= load_energies(a, k, o, at);
     struct hydro_state x = hydro_prim(s->q[0][at], s->q[1][at], s->q[2][at], s->q[3][at],
                                       s->q[4][at], a->gas);
     double v[3] = {x.u, x.v, x.w};
     s->q[0][at] = x.r;
     s->q[4][at] = x.p;
     for (int d = 0; d < 3; d++) {
-        if (a->pfix) old_of(a, k)[d * CELLS + at] = v[d];
+        if (a->pfix || a->nener) old_of(a, k)[d * CELLS + at] = v[d];
         if (a->gravity) v[d] += pull_of(a, o, d) * (0.5 * a->p.dt);
         s->q[1 + d][at] = v[d];
     }
@@ -92,8 +113,21 @@ DEV_FN struct hydro_slope3 slopes_of(enum slope type, const double *q, int at, d
     return hydro_slopes(type, q + at - P, q + at, q + at + P, W, theta);
 }
 
-DEV_FN void law_rates(const struct godunov_args *a, struct godunov_shared *s, enum slope type,
-                      int at, int to)
+/* Adds the slopes of the non-thermal pressures to those of the pressure. */
+DEV_FN_OUT struct hydro_slope3 slopes_total(const struct godunov_args *a, const struct work *k,
+                                            enum slope type, int at, struct hydro_slope3 p)
+{
+    struct hydro_slope3 sum = {0.0, 0.0, 0.0, 0.0};
+    for (int n = 0; n < a->nener; n++) {
+        const struct hydro_slope3 e = slopes_of(type, scalars_of(k) + n * CELLS, at, a->gas.theta);
+        sum.x += e.x, sum.y += e.y, sum.z += e.z;
+    }
+    p.x += sum.x, p.y += sum.y, p.z += sum.z;
+    return p;
+}
+
+DEV_FN void law_rates(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
+                      enum slope type, int at, int to)
 {
     const double theta = a->gas.theta, h = 0.5 * (a->p.dt / a->p.dx);
     struct hydro_slope3 r = slopes_of(type, s->q[0], at, theta),
@@ -103,10 +137,11 @@ DEV_FN void law_rates(const struct godunov_args *a, struct godunov_shared *s, en
                         p = slopes_of(type, s->q[4], at, theta);
     const struct hydro_velocity x = {u.c, v.c, w.c};
     const double div = u.x + v.y + w.z, volume = 1.0 / r.c;
+    const struct hydro_slope3 total = a->nener ? slopes_total(a, k, type, at, p) : p;
     s->rate[0][to] = hydro_rate_density(x, r, div) * h;
-    s->rate[1][to] = hydro_rate_velocity(x, u, p.x, volume) * h;
-    s->rate[2][to] = hydro_rate_velocity(x, v, p.y, volume) * h;
-    s->rate[3][to] = hydro_rate_velocity(x, w, p.z, volume) * h;
+    s->rate[1][to] = hydro_rate_velocity(x, u, total.x, volume) * h;
+    s->rate[2][to] = hydro_rate_velocity(x, v, total.y, volume) * h;
+    s->rate[3][to] = hydro_rate_velocity(x, w, total.z, volume) * h;
     s->rate[4][to] = hydro_rate_pressure(x, p, div, a->gas.gamma) * h;
 }
 
@@ -155,6 +190,61 @@ DEV_FN struct sides scalar_sides(const struct godunov_args *a, const struct godu
     return o;
 }
 
+/* Sum of the slopes of the velocities along their axes. */
+DEV_FN double divergence_of(const struct godunov_shared *s, enum slope type, int at, double theta)
+{
+    return slopes_of(type, s->q[1], at, theta).x + slopes_of(type, s->q[2], at, theta).y +
+           slopes_of(type, s->q[3], at, theta).z;
+}
+
+/* Non-thermal pressure n on both sides of a face; lower, upper: the divergence in the cells. */
+DEV_FN struct sides energy_sides(const struct godunov_args *a, const struct work *k,
+                                 const struct godunov_shared *s, enum slope type,
+                                 const struct face *f, int n, double lower, double upper)
+{
+    const double h = 0.5 * (a->p.dt / a->p.dx), gamma = a->par->energy.gamma[n];
+    const double *q = scalars_of(k) + n * CELLS;
+    const int l = f->at - f->step, r = f->at;
+    struct hydro_slope3 x = slopes_of(type, q, l, a->gas.theta),
+                        y = slopes_of(type, q, r, a->gas.theta);
+    const struct hydro_velocity at_l = {s->q[1][l], s->q[2][l], s->q[3][l]},
+                                at_r = {s->q[1][r], s->q[2][r], s->q[3][r]};
+    struct sides o = {
+        hydro_face_upper(x.c, along(x, f->dir), hydro_rate_pressure(at_l, x, lower, gamma) * h),
+        hydro_face_lower(y.c, along(y, f->dir), hydro_rate_pressure(at_r, y, upper, gamma) * h)};
+    return o;
+}
+
+/* The flux of gas with non-thermal energies, of states with the thermal pressure; stores the fluxes
+ * of the energies. */
+DEV_FN_OUT struct hydro_flux mixed_flux(const struct godunov_args *a, const struct work *k,
+                                        const struct godunov_shared *s, const struct face *f,
+                                        enum slope type, enum riemann rs, struct hydro_state L,
+                                        struct hydro_state R)
+{
+    const double dtdx = a->p.dt / a->p.dx, theta = a->gas.theta;
+    const double lower = divergence_of(s, type, f->at - f->step, theta),
+                 upper = divergence_of(s, type, f->at, theta);
+    const int floors = hydro_mix_floors(rs);
+    double *F = k->flux + f->i;
+    struct hydro_mixed l = hydro_mix(floors, L.r, L.p, a->gas),
+                       r = hydro_mix(floors, R.r, R.p, a->gas);
+    for (int n = 0; n < a->nener; n++) {
+        const struct sides p = energy_sides(a, k, s, type, f, n, lower, upper);
+        l = hydro_mix_add(l, p.l, a->par->energy.gamma[n]);
+        r = hydro_mix_add(r, p.r, a->par->energy.gamma[n]);
+    }
+    L.p = l.p, R.p = r.p;
+    const struct hydro_flux x = hydro_mixed_flux(rs, L, R, a->gas, l, r);
+    for (int n = 0; n < a->nener; n++) {
+        const struct sides p = energy_sides(a, k, s, type, f, n, lower, upper);
+        const double gamma = a->par->energy.gamma[n];
+        F[(GAS + n) * ALL] = hydro_carried(x.left * dtdx, x.r * dtdx, gas_internal_of(p.l, gamma),
+                                           l.r, gas_internal_of(p.r, gamma), r.r);
+    }
+    return x;
+}
+
 DEV_FN void law_flux(const struct godunov_args *a, const struct work *k,
                      const struct godunov_shared *s, const struct face *f, enum slope type,
                      enum riemann rs)
@@ -168,14 +258,15 @@ DEV_FN void law_flux(const struct godunov_args *a, const struct work *k,
     struct hydro_state L = {hydro_floor_density(r.l, s->q[0][f->at - f->step], smallr), u.l, v.l,
                             w.l, p.l},
                        R = {hydro_floor_density(r.r, s->q[0][f->at], smallr), u.r, v.r, w.r, p.r};
-    struct hydro_flux x = hydro_face_solve(rs, L, R, a->gas);
+    struct hydro_flux x = a->nener ? mixed_flux(a, k, s, f, type, rs, L, R)
+                                   : hydro_face_solve(rs, L, R, a->gas);
     const double mass = x.r * dtdx, left = x.left * dtdx;
     F[0] = mass;
     F[n * ALL] = x.u * dtdx;
     F[t1 * ALL] = x.v * dtdx;
     F[t2 * ALL] = x.w * dtdx;
     F[4 * ALL] = x.e * dtdx;
-    for (int i = GAS; i < a->p.nvar; i++) {
+    for (int i = GAS + a->nener; i < a->p.nvar; i++) {
         struct sides q = scalar_sides(a, s, type, f, scalars_of(k) + (i - GAS) * CELLS);
         F[i * ALL] = left * q.l + (mass - left) * q.r;
     }
@@ -232,10 +323,30 @@ DEV_FN void cell_scalars(const struct godunov_args *a, const struct work *k,
                          const struct own_cell *o, double old_density)
 {
     double factor = hydro_scalar_factor(old_density, o->u[0], a->gas.smallr);
-    for (int v = GAS; v < a->p.nvar; v++) {
+    for (int v = GAS + a->nener; v < a->p.nvar; v++) {
         double old = a->p.level.fld[FLD_U + v][o->oct][o->c], x = cell_next(a, k, o, v, old);
         *new_of(a, o, v) = factor != 0.0 ? old * factor : x;
     }
+}
+
+/* The non-thermal energies before and after a step: their sums. */
+struct beside {
+    double was, is;
+};
+
+DEV_FN struct beside cell_energies(const struct godunov_args *a, const struct work *k,
+                                   const struct own_cell *o, double div)
+{
+    struct beside b = {0.0, 0.0};
+    for (int v = GAS; v < GAS + a->nener; v++) {
+        const double old = a->p.level.fld[FLD_U + v][o->oct][o->c],
+                     x = cell_next(a, k, o, v, old) +
+                         hydro_energy_pdv(old, a->par->energy.gamma[v - GAS], div, a->p.dt);
+        *new_of(a, o, v) = x;
+        b.was += old;
+        b.is += x;
+    }
+    return b;
 }
 
 DEV_FN void law_finish(const struct godunov_args *a, const struct work *k, struct own_cell *o)
@@ -252,14 +363,20 @@ DEV_FN void law_finish(const struct godunov_args *a, const struct work *k, struc
         hydro_pull_cell(u[0], &u[1], &u[2], &u[3], &u[4], old[0], lv->fld[FLD_FX][o->oct][o->c],
                         lv->fld[FLD_FY][o->oct][o->c], lv->fld[FLD_FZ][o->oct][o->c], smallr,
                         a->p.dt);
+    const double div = a->pfix || a->nener ? cell_expansion(a, k, o) : 0.0;
+    struct beside more = {0.0, 0.0};
+    if (a->nener) more = cell_energies(a, k, o, div);
     if (a->pfix)
-        eint = hydro_pdv_cell(old[0], old[1], old[2], old[3], old[4], o->extra[1],
-                              cell_expansion(a, k, o), smallr, a->gas.gm1, a->p.dt);
+        eint = hydro_pdv_cell(old[0], old[1], old[2], old[3], old[4] - more.was, o->extra[1], div,
+                              smallr, a->gas.gm1, a->p.dt);
     if (a->p.nvar > GAS) cell_scalars(a, k, o, old[0]);
-    if (a->pfix)
-        u[4] = hydro_energy_choose(u[0], u[1], u[2], u[3], u[4], eint, o->extra[0],
-                                   3.0 * a->hexp * a->p.dx, a->p.dx, a->p.dt, smallr,
-                                   a->par->beta_fix);
+    if (a->pfix) {
+        const double e = u[4] - more.is;
+        const double chosen = hydro_energy_choose(u[0], u[1], u[2], u[3], e, eint, o->extra[0],
+                                                  3.0 * a->hexp * a->p.dx, a->p.dx, a->p.dt, smallr,
+                                                  a->par->beta_fix);
+        u[4] = chosen == e ? u[4] : chosen + more.is;
+    }
     for (int v = 0; v < GAS; v++) *new_of(a, o, v) = u[v];
 }
 

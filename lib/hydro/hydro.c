@@ -65,9 +65,10 @@ struct gas_law gas_law_make(const struct mesh *m, const struct hydro_par *p)
     law->nvar = p->nvar;
     law->nflux = hydro_nflux(p);
     /* one more: divergence of the old velocities */
-    law->nsum = law->nflux + (p->pressure_fix ? 1 : 0);
+    const bool expands = p->pressure_fix || p->energy.n > 0;
+    law->nsum = law->nflux + (expands ? 1 : 0);
     for (int d = m->ndim; d < 3; d++) law->zero |= 1u << (GAS_MOMENTUM + d);
-    law->nscratch = GAS_SCRATCH;
+    law->nscratch = p->energy.n > 0 ? GAS_SCRATCH_MIXED : GAS_SCRATCH;
     law->system = REFLUX_GAS;
     law->corners = p->slope_type == SLOPE_POSITIVE || p->difmag > 0.0;
     law->near = p->interpol_type != 0;
@@ -80,7 +81,7 @@ struct gas_law gas_law_make(const struct mesh *m, const struct hydro_par *p)
     law->plane = p->difmag > 0.0 ? gas_divergence : NULL;
     law->trace = gas_trace;
     law->fluxes = gas_fluxes;
-    law->extra = p->pressure_fix ? gas_expansion : NULL;
+    law->extra = expands ? gas_expansion : NULL;
     law->signal = gas_signal;
     law->step = gas_step;
     return g;
@@ -106,6 +107,9 @@ static inline const struct gas_law *gas_of(const struct oct_sums *o)
 }
 
 static void oct_gravity(struct oct_sums *o);
+static void oct_expansion(struct oct_sums *o);
+static void oct_energies(struct oct_sums *o, const double *before, const double *after, double *was,
+                         double *is);
 static void oct_pdv(struct oct_sums *o, const double *beside, double *eint);
 static void oct_scalars(struct oct_sums *o);
 static void oct_switch_energy(struct oct_sums *o, const double *beside, const double *eint);
@@ -156,10 +160,15 @@ static void oct_change(struct oct_sums *o)
 
 void gas_finish_with(struct oct_sums *o, const double *before, const double *after)
 {
-    double eint[8];
+    double eint[8], was[8], is[8];
     const struct gas_law *g = gas_of(o);
     if (g->change) oct_change(o);
     if (g->gravity) oct_gravity(o);
+    if (o->law->extra) oct_expansion(o);
+    if (g->par->energy.n > 0) {
+        oct_energies(o, before, after, was, is);
+        before = was, after = is;
+    }
     if (g->par->pressure_fix) oct_pdv(o, before, eint);
     if (g->par->nvar > GAS_SCALARS) oct_scalars(o);
     if (g->par->pressure_fix) oct_switch_energy(o, after, eint);
@@ -264,6 +273,39 @@ static void oct_expansion_boundary(const struct oct_sums *o, double *restrict di
     }
 }
 
+/* Divergence of the old velocities in the cells of an oct: the last of the sums. */
+static double *expansion_of(struct oct_sums *o)
+{
+    return o->w[o->law->nsum - 1];
+}
+
+static void oct_expansion(struct oct_sums *o)
+{
+    bool reflux_row = false;
+    for (int f = 0; f < 6; f++) reflux_row |= o->m->lev[o->l].nbr[o->i][f] == NBR_NONE;
+    if (reflux_row) oct_expansion_boundary(o, expansion_of(o));
+}
+
+/* Compression of the non-thermal energies; what is neither kinetic nor internal energy before and
+ * after the step: `before` and `after`, and these energies. */
+static void oct_energies(struct oct_sums *o, const double *before, const double *after,
+                         double *restrict was, double *restrict is)
+{
+    const struct level *lv = &o->m->lev[o->l];
+    const struct gas_energies *e = &gas_of(o)->par->energy;
+    const double *restrict div = expansion_of(o), dt = o->dt;
+    for (int c = 0; c < 8; c++) was[c] = before[c], is[c] = after[c];
+    for (int k = 0; k < e->n; k++) {
+        const double *restrict old = lv->fld[FLD_U + GAS_SCALARS + k][o->i];
+        double *restrict now = o->w[GAS_SCALARS + k];
+        for (int c = 0; c < 8; c++) {
+            now[c] += hydro_energy_pdv(old[c], e->gamma[k], div[c], dt);
+            was[c] += old[c];
+            is[c] += now[c];
+        }
+    }
+}
+
 /* Advances the auxiliary internal energy: fluxes, and −P dV with the old velocities. beside: energy
  * that is neither kinetic nor internal. */
 static void oct_pdv(struct oct_sums *o, const double *restrict beside, double *restrict eint)
@@ -275,11 +317,8 @@ static void oct_pdv(struct oct_sums *o, const double *restrict beside, double *r
                            *restrict z = lv->fld[FLD_U + 3][o->i],
                            *restrict etot = lv->fld[FLD_U + GAS_ENERGY][o->i];
     const double *restrict flux = o->w[o->law->nvar + 1];
-    double *restrict div = o->w[o->law->nvar + 2];
+    const double *restrict div = expansion_of(o);
     const double smallr = par->smallr, gm1 = gas_gm1(par->gamma), dt = o->dt;
-    bool reflux_row = false;
-    for (int f = 0; f < 6; f++) reflux_row |= lv->nbr[o->i][f] == NBR_NONE;
-    if (reflux_row) oct_expansion_boundary(o, div);
 #pragma omp simd
     for (int c = 0; c < 8; c++) {
         eint[c] = hydro_pdv_cell(r[c], x[c], y[c], z[c], etot[c] - beside[c], flux[c], div[c],
@@ -295,7 +334,7 @@ static void oct_scalars(struct oct_sums *o)
     for (int c = 0; c < 8; c++) {
         double factor = hydro_scalar_factor(lv->fld[FLD_U][o->i][c], o->w[0][c], smallr);
         if (factor == 0.0) continue;
-        for (int v = GAS_SCALARS; v < gas_of(o)->par->nvar; v++)
+        for (int v = GAS_SCALARS + gas_of(o)->par->energy.n; v < gas_of(o)->par->nvar; v++)
             o->w[v][c] = lv->fld[FLD_U + v][o->i][c] * factor;
     }
 }

@@ -8,6 +8,7 @@
 #include "hydro/point_kern.h"
 #include "oct/mesh.h"
 #include "patch/patch.h"
+#include "turb/force_kern.h"
 
 enum riemann {
 #define RIEMANN(name, text, flux) RIEMANN_##name,
@@ -27,7 +28,10 @@ struct hydro_par {
     /* scratch memory lent by the caller; NULL: allocated for each step */
     struct patch_scratch *scratch;
     const struct patch_flow *flow; /* lent: receives mass fluxes of steps; NULL: nothing does */
+    /* lent: driven turbulence of the level, which shortens the Courant step; NULL: none */
+    const struct turb_force *drive;
     struct gas_vars vars;
+    struct gas_energies energy; /* non-thermal energies (energies.c) */
     double gamma, smallr, smallc, courant_factor;
     enum riemann riemann;
     int niter_riemann;
@@ -41,10 +45,11 @@ struct hydro_par {
     int interpol_var, interpol_type;
     enum bound_type bound[6]; /* boundary conditions −x,+x,−y,+y,−z,+z */
     bool no_inflow;           /* whether BOUND_OUTFLOW prevents inflow */
-    /* primitive state (rho, v, P, scalars) of imposed boundaries */
+    /* primitive state (rho, v, P, non-thermal pressures, scalars) of imposed boundaries */
     double bound_state[6][NVAR_MAX];
     /* refinement thresholds and floors; -1: off */
     double err_grad_d, err_grad_p, err_grad_u, floor_d, floor_p, floor_u;
+    double err_grad_energy[GAS_ENERGIES], floor_energy[GAS_ENERGIES];
 };
 
 /* Riemann solver of this name (hydro_params/riemann), or RIEMANN_COUNT. */
@@ -92,6 +97,9 @@ int hydro_nflux(const struct hydro_par *p);
 /* Kick of own octs of level l, and of its ghosts if wanted: momentum += dt f rho at constant
  * internal energy. */
 void hydro_kick(struct mesh *m, int l, bool ghosts, double dt, const struct hydro_par *p);
+/* Momentum of own octs of level l += dt rho a, with the acceleration a of driven turbulence, at
+ * constant internal and magnetic energy. */
+void hydro_drive(struct mesh *m, int l, double dt, const struct turb_force *f, double smallr);
 
 /* Restriction: split cells of own octs of level l get the mean of their children. U of level l+1
  * must be valid in ghosts. */
@@ -101,5 +109,7 @@ void hydro_restrict(struct mesh *m, int l, const struct hydro_par *p);
  * struct hydro_par*. */
 void hydro_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8], void *ctx);
 
+/* Whether a criterion by gradients is on. */
+bool hydro_flags(const struct hydro_par *p);
 /* Gradient criteria (docs/method/step.md): sets ok[i][c] |= 1 for own octs of level l. */
 void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned char (*ok)[8]);

@@ -111,12 +111,13 @@ enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt,
                              .riemann = p->riemann,
                              .hexp = hexp,
                              .gravity = m->gravity,
-                             .pfix = p->pressure_fix};
+                             .pfix = p->pressure_fix,
+                             .nener = p->energy.n};
     struct patch_kernels k = {.missing = &gas_missing,
                               .step = godunov_for(p->slope_type),
                               .par = h->par,
                               .args = &a.p,
-                              .planes = GODUNOV_PLANES(p->nvar, p->pressure_fix)};
+                              .planes = GODUNOV_PLANES(p->nvar, p->pressure_fix, p->energy.n)};
     if (m->lev[l].nown == 0) return OK;
     TRY(need_par(h, p));
     return patch_dev_update(&h->patch, m, l, dt, &g.law, &k);
@@ -158,11 +159,27 @@ enum err hydro_dev_kick(struct hydro_dev *h, struct mesh *m, int l, bool ghosts,
     return OK;
 }
 
+enum err hydro_dev_drive(struct hydro_dev *h, struct mesh *m, int l, double dt,
+                         const struct turb_force *f, double smallr)
+{
+    const lidx n = m->lev[l].nown;
+    struct gas_drive_args a = {NULL, l, n, dt, smallr, *f};
+    if (n == 0) return OK;
+    TRY(need_gas(h, m, l));
+    mirror_send(h->mirror, m);
+    a.mesh = h->mirror->mesh_dev;
+    a.force.a = f->a_dev, a.force.b = f->b_dev;
+    dev_launch(h->stream, &gas_drive, dev_blocks(8 * (int64_t)n), &a);
+    mirror_wrote(h->mirror, l, FLD_U + GAS_MOMENTUM, GAS_ENERGY - GAS_MOMENTUM + 1,
+                 LOCATION_DEVICE);
+    return OK;
+}
+
 enum err hydro_dev_courant_begin(struct hydro_dev *h, struct mesh *m, int l,
                                  const struct hydro_par *p, struct dev_stream *s)
 {
     const struct gas_law g = gas_law_make(m, p);
-    struct gas_courant_args a = {.signal = gas_signal_of(&g, mesh_dx(m, l)), .gravity = g.gravity};
+    struct gas_courant_args a = {.signal = gas_signal_dev(&g, mesh_dx(m, l)), .gravity = g.gravity};
     const struct patch_courant_kernel k = {&gas_courant, &a.p};
     return patch_dev_courant_begin(&h->patch, m, l, &g.law, &k, s);
 }
@@ -181,7 +198,7 @@ enum err hydro_dev_steep(struct hydro_dev *h, struct mesh *m, int l, const struc
     const lidx nown = m->lev[l].nown;
     if (nown == 0) return OK;
     memset(bits, 0, (size_t)nown);
-    if (p->err_grad_d < 0.0 && p->err_grad_p < 0.0 && p->err_grad_u < 0.0) return OK;
+    if (!hydro_flags(p)) return OK;
     for (int k = l > 2 ? l - 2 : 1; k <= l; k++)
         TRY(mirror_need(h->mirror, m, k, FLD_U, m->nvar, LOCATION_DEVICE));
     mirror_send(h->mirror, m);

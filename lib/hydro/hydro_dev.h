@@ -25,6 +25,9 @@ MUST_USE enum err hydro_dev_restrict(struct hydro_dev *h, struct mesh *m, int l,
                                      const struct hydro_par *p);
 MUST_USE enum err hydro_dev_kick(struct hydro_dev *h, struct mesh *m, int l, bool ghosts, double dt,
                                  const struct hydro_par *p);
+/* The lattices of f must be on the device (turb/turb.h). */
+MUST_USE enum err hydro_dev_drive(struct hydro_dev *h, struct mesh *m, int l, double dt,
+                                  const struct turb_force *f, double smallr);
 MUST_USE enum err hydro_dev_courant(struct hydro_dev *h, struct mesh *m, int l,
                                     const struct hydro_par *p, double *dt);
 /* First halves of courant and totals: the kernels run in stream s, after the work queued so far in

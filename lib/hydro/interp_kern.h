@@ -25,7 +25,8 @@ PTAH_HD_FN void hydro_keep_out(const struct hydro_par *p, int f, double *u)
 }
 
 /* Converts the state u of the cell next to boundary f to the state beyond the boundary;
- * hydro_boundary_gas without passive scalars, the other function for one of them. */
+ * hydro_boundary_gas without scalars and without non-thermal energies in the total energy,
+ * hydro_boundary_scalar for one of these. */
 PTAH_HD_FN void hydro_boundary_gas(const struct hydro_par *p, int f, double *u)
 {
     if (p->bound[f] == BOUND_REFLECT) u[1 + (f >> 1)] = -u[1 + (f >> 1)];
@@ -40,13 +41,18 @@ PTAH_HD_FN void hydro_boundary_gas(const struct hydro_par *p, int f, double *u)
 
 PTAH_HD_FN double hydro_boundary_scalar(const struct hydro_par *p, int f, int v, double u)
 {
-    return p->bound[f] == BOUND_IMPOSED ? p->bound_state[f][0] * p->bound_state[f][v] : u;
+    const int k = v - GAS_SCALARS;
+    if (p->bound[f] != BOUND_IMPOSED) return u;
+    return k < p->energy.n ? gas_internal_of(p->bound_state[f][v], p->energy.gamma[k])
+                           : p->bound_state[f][0] * p->bound_state[f][v];
 }
 
 PTAH_HD_FN void hydro_boundary_state(const struct hydro_par *p, int f, double *u)
 {
     hydro_boundary_gas(p, f, u);
     for (int v = GAS_SCALARS; v < p->nvar; v++) u[v] = hydro_boundary_scalar(p, f, v, u[v]);
+    if (p->bound[f] == BOUND_IMPOSED)
+        for (int k = 0; k < p->energy.n; k++) u[GAS_ENERGY] += u[GAS_SCALARS + k];
 }
 
 /* Reads the first n variables of the cell across face f, or, beyond a boundary, of the cell itself.
@@ -60,8 +66,9 @@ PTAH_HD_FN struct patch_cell hydro_vars_across(const struct mesh *m, int l, lidx
     return x;
 }
 
-/* State of the cell across face f, or of the boundary condition; hydro_gas_across without passive
- * scalars, which returns the cell as hydro_vars_across does. */
+/* State of the cell across face f, or of the boundary condition; hydro_gas_across without scalars
+ * and without non-thermal energies in the total energy, which returns the cell as hydro_vars_across
+ * does. */
 PTAH_HD_FN void hydro_state_across(const struct mesh *m, int l, lidx i, int c, int f,
                                    const struct hydro_par *p, double *u)
 {
@@ -72,8 +79,20 @@ PTAH_HD_FN struct patch_cell hydro_gas_across(const struct mesh *m, int l, lidx 
                                               const struct hydro_par *p, double u[GAS_SCALARS])
 {
     struct patch_cell x = hydro_vars_across(m, l, i, c, f, GAS_SCALARS, u);
+    const struct patch_cell own = {l, i, c}, from = x.oct >= 0 ? x : own;
+    if (p->energy.n > 0)
+        u[GAS_ENERGY] -= gas_cell_energies(&m->lev[from.level], from.oct, from.cell);
     if (x.oct < 0) hydro_boundary_gas(p, f, u);
     return x;
+}
+
+/* Scalar v, or non-thermal energy, of the cell across face f. */
+PTAH_HD_FN double hydro_scalar_across(const struct mesh *m, int l, lidx i, int c, int f,
+                                      const struct hydro_par *p, int v)
+{
+    struct patch_cell x = patch_across(m, l, i, c, f);
+    if (x.oct < 0) return hydro_boundary_scalar(p, f, v, m->lev[l].fld[FLD_U + v][i][c]);
+    return m->lev[x.level].fld[FLD_U + v][x.oct][x.cell];
 }
 
 /* ---- interpolation ---- */
@@ -82,6 +101,7 @@ PTAH_HD_FN void hydro_interp_vars(const struct hydro_par *p, double *u)
 {
     double r = hydro_max(u[0], p->smallr);
     u[GAS_ENERGY] = gas_internal(u[GAS_ENERGY], r, u[1], u[2], u[3]);
+    if (p->energy.n > 0) u[GAS_ENERGY] -= gas_energies(p->energy.n, u);
     if (p->interpol_var == 2)
         for (int d = 1; d <= 3; d++) u[d] /= r;
 }
@@ -175,8 +195,10 @@ PTAH_HD_FN void hydro_interp_flat(const struct mesh *m, int l, lidx i, int c,
     u[0] = r, u[1] = x, u[2] = y, u[3] = z;
     for (int v = GAS_SCALARS; v < p->nvar; v++) u[v] = fld[v][i][c];
     r = hydro_max(r, p->smallr);
-    double ekin = gas_kinetic(r, x, y, z);
-    u[GAS_ENERGY] = p->interpol_var > 0 ? (e - ekin) + ekin : e;
+    double ekin = gas_kinetic(r, x, y, z), more = gas_energies(p->energy.n, u);
+    u[GAS_ENERGY] = p->interpol_var > 0 ? ((e - ekin) - more) + ekin : e;
+    for (int n = 0; p->interpol_var > 0 && n < p->energy.n; n++)
+        u[GAS_ENERGY] += u[GAS_SCALARS + n];
 }
 
 /* Conserved variables of the eight cells of a child oct of cell c of oct i of level l. */
@@ -200,6 +222,8 @@ PTAH_HD_FN void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c,
             double r = hydro_max(out[0][k], p->smallr);
             out[GAS_ENERGY][k] += gas_kinetic(r, out[1][k], out[2][k], out[3][k]);
         }
+    for (int n = 0; p->interpol_var > 0 && n < p->energy.n; n++)
+        for (int k = 0; k < 8; k++) out[GAS_ENERGY][k] += out[GAS_SCALARS + n][k];
 }
 
 /* ---- restriction ---- */
@@ -222,10 +246,13 @@ PTAH_HD_FN void hydro_restrict_cell(const struct mesh *m, int l, lidx i, int c, 
     }
     if (interpol_var <= 0) return;
     double s = 0.0, d = hydro_max(mean[0], smallr);
-    for (int k = 0; k < 8; k++) {
-        struct gas_cell g = gas_cell_read(fine, o, k);
-        g.rho = r[k];
-        s += gas_cell_internal(&g);
-    }
-    lv->fld[FLD_U + GAS_ENERGY][i][c] = s / 8.0 + gas_kinetic(d, mean[1], mean[2], mean[3]);
+    double energy[8];
+    for (int k = 0; k < 8; k++) energy[k] = fine->fld[FLD_U + GAS_ENERGY][o][k];
+    for (int k = 0; fine->nener > 0 && k < 8; k++) energy[k] -= gas_cell_energies(fine, o, k);
+    for (int k = 0; k < 8; k++)
+        s += gas_internal(energy[k], r[k], fine->fld[FLD_U + 1][o][k], fine->fld[FLD_U + 2][o][k],
+                          fine->fld[FLD_U + 3][o][k]);
+    double e = s / 8.0 + gas_kinetic(d, mean[1], mean[2], mean[3]);
+    if (lv->nener > 0) e += gas_cell_energies(lv, i, c);
+    lv->fld[FLD_U + GAS_ENERGY][i][c] = e;
 }

@@ -26,10 +26,13 @@ struct godunov_args {
     enum riemann riemann;
     double hexp;
     int gravity, pfix;
+    int nener; /* number of non-thermal energies */
 };
 
-/* Number of planes of a block's scratch memory: fluxes, passive scalars, old velocities. */
-#define GODUNOV_PLANES(nvar, pfix) (2 * (nvar)-GAS_SCALARS + ((pfix) ? 5 : 0))
+/* Number of planes of a block's scratch memory: fluxes, scalars, old velocities with pressure_fix
+ * or non-thermal energies. */
+#define GODUNOV_PLANES(nvar, pfix, nener)                                                          \
+    (2 * (nvar)-GAS_SCALARS + ((pfix) ? 2 : 0) + ((pfix) || (nener) ? 3 : 0))
 
 struct gas_restrict_args {
     const struct mesh *mesh;
@@ -65,6 +68,14 @@ struct gas_kick_args {
     double dt, smallr;
 };
 
+struct gas_drive_args {
+    const struct mesh *mesh;
+    int l;
+    lidx n;
+    double dt, smallr;
+    struct turb_force force;
+};
+
 struct gas_courant_args {
     struct patch_courant_args p; /* the engine's, first */
     struct gas_signal signal;
@@ -73,6 +84,6 @@ struct gas_courant_args {
 
 #ifndef __CUDACC__
 extern const struct dev_kernel gas_missing, godunov_none, godunov_minmod, godunov_moncen,
-    godunov_positive, godunov_vanleer, godunov_theta, gas_kick, gas_courant, gas_steep,
+    godunov_positive, godunov_vanleer, godunov_theta, gas_kick, gas_drive, gas_courant, gas_steep,
     gas_restrict, gas_totals, gas_created;
 #endif

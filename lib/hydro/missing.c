@@ -57,7 +57,8 @@ void gas_missing_oct(const struct gathered *g, lidx parent, int cell, struct tar
 {
     const struct hydro_par *p = ((const struct gas_law *)g->law)->par;
     double out[NVAR_MAX][8], flat[NVAR_MAX];
-    const bool by_minmod = p->interpol_type == 1 && p->interpol_var < 2;
+    const bool by_minmod = p->interpol_type == 1 && p->interpol_var < 2 &&
+                           !(p->interpol_var > 0 && p->energy.n > 0);
     const int ndim = g->m->ndim;
     if (by_minmod && ndim > 2 && load_by_minmod(3, 0, g, parent, cell, t)) return;
     if (by_minmod && ndim < 3 && load_by_minmod(ndim, g->law->zero, g, parent, cell, t)) return;

@@ -38,8 +38,8 @@ static struct limit limit_of_step(double dt, double dx, double courant)
 }
 
 /* Whether all cells of a half are certainly below the limit: false where rounding might decide, or
- * a product overflows or underflows. */
-static inline bool half_is_slow(const struct level *lv, lidx i, int h, bool gravity,
+ * a product overflows or underflows. most: what driven turbulence accelerates them at most. */
+static inline bool half_is_slow(const struct level *lv, lidx i, int h, bool gravity, double most,
                                 struct limit limit, struct hydro_gas g)
 {
     vec4 zero = {0}, r = vec4_max(load_half(lv, FLD_U, i, h), zero + g.smallr);
@@ -47,6 +47,7 @@ static inline bool half_is_slow(const struct level *lv, lidx i, int h, bool grav
          z = g.ndim > 2 ? load_half(lv, FLD_U + 3, i, h) : zero,
          e = load_half(lv, FLD_U + GAS_ENERGY, i, h) * r;
     vec4 speed = zero + limit.fast, m = vec4_abs(x) + vec4_abs(y) + vec4_abs(z);
+    if (most > 0) speed -= limit.brake * most;
     if (gravity)
         speed -= limit.brake *
                  (vec4_abs(load_half(lv, FLD_FX, i, h)) + vec4_abs(load_half(lv, FLD_FY, i, h)) +
@@ -59,12 +60,12 @@ static inline bool half_is_slow(const struct level *lv, lidx i, int h, bool grav
                     (g.ndim * g.ndim * g.gamma * (1.0 + MARGIN) * pressure < spare * spare));
 }
 
-static inline bool oct_is_slow(const struct level *lv, lidx i, bool gravity, struct limit limit,
-                               struct hydro_gas g)
+static inline bool oct_is_slow(const struct level *lv, lidx i, bool gravity, double most,
+                               struct limit limit, struct hydro_gas g)
 {
     /* in fewer dimensions the upper half repeats the lower one */
-    return half_is_slow(lv, i, 0, gravity, limit, g) &&
-           (g.ndim < 3 || half_is_slow(lv, i, 1, gravity, limit, g));
+    return half_is_slow(lv, i, 0, gravity, most, limit, g) &&
+           (g.ndim < 3 || half_is_slow(lv, i, 1, gravity, most, limit, g));
 }
 
 /* Which octs have no cell of interest, for one highest signal after the other. */
@@ -74,25 +75,32 @@ struct screen {
     double max; /* to which the limit belongs */
 };
 
-INLINE bool are_below(void *ctx, const struct level *lv, lidx i, double max, bool gravity)
+INLINE bool are_below(void *ctx, const struct level *lv, lidx i, double max, bool steps,
+                      bool gravity, double most)
 {
     struct screen *x = ctx;
     if (max != x->max) {
-        x->limit = gravity ? limit_of_step(-max, x->s.dx, x->s.courant)
-                           : (struct limit){max * (1.0 - MARGIN), 0.0};
+        x->limit = steps ? limit_of_step(-max, x->s.dx, x->s.courant)
+                         : (struct limit){max * (1.0 - MARGIN), 0.0};
         x->max = max;
     }
-    return oct_is_slow(lv, i, gravity, x->limit, x->s.gas);
+    return oct_is_slow(lv, i, gravity, most, x->limit, x->s.gas);
 }
 
 INLINE bool speeds_are_below(void *ctx, const struct level *lv, lidx i, double max)
 {
-    return are_below(ctx, lv, i, max, false);
+    return are_below(ctx, lv, i, max, false, false, 0.0);
 }
 
 INLINE bool steps_are_longer(void *ctx, const struct level *lv, lidx i, double max)
 {
-    return are_below(ctx, lv, i, max, true);
+    return are_below(ctx, lv, i, max, true, true, 0.0);
+}
+
+INLINE bool driven_steps_are_longer(void *ctx, const struct level *lv, lidx i, double max)
+{
+    const struct screen *x = ctx;
+    return are_below(ctx, lv, i, max, true, x->s.gravity, x->s.drive.most);
 }
 
 /* The number of dimensions is a constant here. */
@@ -101,13 +109,26 @@ INLINE double signal_in(int ndim, const struct gas_law *g, const struct patch_ro
     const int cells = ndim < 3 ? 4 : 8;
     struct screen x = {gas_signal_of(g, r->dx), .max = NAN};
     x.s.gas.ndim = ndim;
+    if (x.s.drive.a)
+        return patch_rows_max(r, cells, max, &x, gas_signal_driven, driven_steps_are_longer);
     if (g->gravity) return patch_rows_max(r, cells, max, &x, gas_signal_step, steps_are_longer);
     return patch_rows_max(r, cells, max, &x, gas_signal_speed, speeds_are_below);
+}
+
+/* With non-thermal energies, without a screen. */
+static double signal_mixed(const struct gas_law *g, const struct patch_rows *r, double max)
+{
+    const int cells = g->gas.ndim < 3 ? 4 : 8;
+    struct gas_signal s = gas_signal_of(g, r->dx);
+    if (s.drive.a) return patch_rows_max(r, cells, max, &s, gas_signal_driven, NULL);
+    if (g->gravity) return patch_rows_max(r, cells, max, &s, gas_signal_mixed_step, NULL);
+    return patch_rows_max(r, cells, max, &s, gas_signal_mixed, NULL);
 }
 
 double gas_signal(const struct law *law, const struct patch_rows *r, double max)
 {
     const struct gas_law *g = (const struct gas_law *)law;
+    if (g->par->energy.n > 0) return signal_mixed(g, r, max);
     if (g->gas.ndim > 2) return signal_in(3, g, r, max);
     return g->gas.ndim > 1 ? signal_in(2, g, r, max) : signal_in(1, g, r, max);
 }
@@ -116,7 +137,7 @@ double gas_step(const struct law *law, double dx, double signal)
 {
     const struct gas_law *g = (const struct gas_law *)law;
     const double courant = g->par->courant_factor;
-    return hydro_min(g->gravity ? -signal : hydro_speed_dt(signal, 0.0, dx, courant),
+    return hydro_min(gas_signal_is_step(g) ? -signal : hydro_speed_dt(signal, 0.0, dx, courant),
                      courant * dx / g->par->smallc);
 }
 
@@ -148,8 +169,11 @@ static inline double total_of(const struct of_oct *o, vec4 lower, vec4 upper)
 static inline vec4 internal_of(const struct level *lv, lidx i, int h, double smallr)
 {
     vec4 r = vec4_max(load_half(lv, FLD_U, i, h), (vec4){0} + smallr);
-    return gas_internal4(load_half(lv, FLD_U + GAS_ENERGY, i, h), r, load_half(lv, FLD_U + 1, i, h),
-                         load_half(lv, FLD_U + 2, i, h), load_half(lv, FLD_U + 3, i, h));
+    vec4 e = gas_internal4(load_half(lv, FLD_U + GAS_ENERGY, i, h), r,
+                           load_half(lv, FLD_U + 1, i, h), load_half(lv, FLD_U + 2, i, h),
+                           load_half(lv, FLD_U + 3, i, h));
+    for (int k = 0; k < lv->nener; k++) e -= load_half(lv, FLD_U + GAS_SCALARS + k, i, h);
+    return e;
 }
 
 /* Totals by vectors with the same operations as hydro_oct_totals. Without finer octs all cells are

@@ -161,22 +161,34 @@ PTAH_HD struct hydro_flux hydro_flux_blend(struct hydro_state L, struct hydro_st
     return f;
 }
 
+/* The solvers with given sound speeds of both sides. */
+PTAH_HD struct hydro_flux hydro_llf_flux(struct hydro_state L, struct hydro_state R,
+                                         struct hydro_gas g, double cl, double cr)
+{
+    double cmax = hydro_max(fabs(L.u) + cl, fabs(R.u) + cr);
+    return hydro_flux_blend(L, R, g, 0.5, 0.5, -0.5 * cmax);
+}
+
+PTAH_HD struct hydro_flux hydro_hll_flux(struct hydro_state L, struct hydro_state R,
+                                         struct hydro_gas g, double cl, double cr)
+{
+    double c = hydro_max(cl, cr);
+    double sl = hydro_min(hydro_min(L.u, R.u) - c, 0.0),
+           sr = hydro_max(hydro_max(L.u, R.u) + c, 0.0);
+    double inv = 1.0 / (sr - sl);
+    return hydro_flux_blend(L, R, g, sr * inv, -sl * inv, sr * sl * inv);
+}
+
 PTAH_HD struct hydro_flux hydro_riemann_llf(struct hydro_state L, struct hydro_state R,
                                             struct hydro_gas g)
 {
-    double cmax = hydro_max(fabs(L.u) + hydro_state_sound(L, g),
-                            fabs(R.u) + hydro_state_sound(R, g));
-    return hydro_flux_blend(L, R, g, 0.5, 0.5, -0.5 * cmax);
+    return hydro_llf_flux(L, R, g, hydro_state_sound(L, g), hydro_state_sound(R, g));
 }
 
 PTAH_HD struct hydro_flux hydro_riemann_hll(struct hydro_state L, struct hydro_state R,
                                             struct hydro_gas g)
 {
-    double c = hydro_max(hydro_state_sound(L, g), hydro_state_sound(R, g));
-    double sl = hydro_min(hydro_min(L.u, R.u) - c, 0.0),
-           sr = hydro_max(hydro_max(L.u, R.u) + c, 0.0);
-    double inv = 1.0 / (sr - sl);
-    return hydro_flux_blend(L, R, g, sr * inv, -sl * inv, sr * sl * inv);
+    return hydro_hll_flux(L, R, g, hydro_state_sound(L, g), hydro_state_sound(R, g));
 }
 
 /* ---- HLLC, in stages ----
@@ -387,7 +399,18 @@ PTAH_HD struct hydro_flux hydro_exact_flux(struct hydro_state L, struct hydro_st
 
 /* ---- cells ---- */
 
-/* Signal speed of the unsplit scheme: ndim·c + Σ|v|. */
+/* Signal speed of the unsplit scheme: ndim·c + Σ|v|; hydro_mixed_speed with non-thermal energies,
+ * which are not in e, of Σ γ_i P_i = stiff. */
+PTAH_HD double hydro_mixed_speed(double r, double mx, double my, double mz, double e, double stiff,
+                                 struct hydro_gas g)
+{
+    r = hydro_max(r, g.smallr);
+    double u = mx / r, v = g.ndim > 1 ? my / r : 0.0, w = g.ndim > 2 ? mz / r : 0.0;
+    double ei = gas_internal_flux(e, r, u, v, w);
+    double p = hydro_max(gas_pressure(ei, g.gamma), r * g.smallp);
+    return g.ndim * sqrt((g.gamma * p + stiff) / r) + fabs(u) + fabs(v) + fabs(w);
+}
+
 PTAH_HD double hydro_cell_speed(double r, double mx, double my, double mz, double e,
                                 struct hydro_gas g)
 {

@@ -4,6 +4,7 @@
 #pragma once
 #include <math.h>
 
+#include "hydro/hydro.h"
 #include "hydro/point_kern.h"
 
 /* From density (with its floor), momenta and total energy; may be below zero. */
@@ -18,6 +19,13 @@ PTAH_HD double steep_pressure(double r, double mx, double my, double mz, double 
 PTAH_HD double steep_quantity(int v, double r, double u, double p)
 {
     return v == 0 ? r : v == GAS_ENERGY ? p : u / r;
+}
+
+/* The floor of non-thermal energy k. The criterion is of its pressure, to which it is proportional.
+ */
+PTAH_HD double steep_energy_floor(const struct hydro_par *p, int k)
+{
+    return gas_internal_of(p->floor_energy[k], p->energy.gamma[k]);
 }
 
 /* Sound speed, at least the square root of floor2. */

@@ -11,6 +11,7 @@
 
 struct ics_gas {
     int nvar; /* number of variables: GAS_SCALARS and passive scalars */
+    struct gas_energies energy;
     double gamma, smallr, smallc;
     double initial[NVAR_MAX]; /* values per mass of scalars without a file (cosmology) */
     bool magnetic;            /* the mesh has a magnetic field */
@@ -27,7 +28,9 @@ struct ics_region {
     double center[3], length[3], exponent; /* x_center.., length_x.., exp_region */
     double d, v[3], p;                     /* d_region, u_region.., p_region */
     double b[3]; /* A_region..: magnetic field / sqrt(4 pi) of square regions, with mesh.magnetic */
-    double var[NVAR_MAX]; /* var_region: passive scalars, [0..nvar-GAS_SCALARS-1] */
+    /* prad_region, then var_region: non-thermal pressures and passive scalars,
+     * [0..nvar-GAS_SCALARS-1] */
+    double var[NVAR_MAX];
 };
 
 /* Sets U, and the magnetic field, of all octs of level l, ghosts included. Square regions replace
@@ -35,6 +38,12 @@ struct ics_region {
  * is that of the cell above it, where there is one. Local. */
 void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
                  const struct ics_gas *g);
+/* What ics_regions sets in a cell of level l with its centre at x (0 along missing axes): density,
+ * velocities, pressure, scalars per mass, before they become conserved variables. */
+void ics_region_cell(const struct mesh *m, int l, const struct ics_region *r, int nregion,
+                     const struct ics_gas *g, const double x[3], double *q);
+/* The conserved variables, without the energy of a magnetic field. */
+void ics_conserved(const struct ics_gas *g, const double *q, double *u);
 
 /* ---- GRAFIC2 files, a directory per level ---- */
 

@@ -108,6 +108,7 @@ enum err ics_gadget_open(struct ics_gadget *g, const char *path, const struct sn
                          const struct comm *c)
 {
     const bool ramses = g->par.ramses;
+    const struct cosmo_dark dark = g->par.dark;
     struct cosmo *check;
     TRY(open_files(g, path, c));
     TRY(check_types(g));
@@ -118,6 +119,7 @@ enum err ics_gadget_open(struct ics_gadget *g, const char *path, const struct sn
                                 .omega_l = u->omega_l,
                                 .omega_k = 1 - u->omega_l - u->omega_m,
                                 .h0 = u->h * 100,
+                                .dark = dark,
                                 .aexp_ini = u->a,
                                 .boxlen_ini = u->box_mpch,
                                 .ramses = ramses};

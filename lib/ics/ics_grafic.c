@@ -205,6 +205,7 @@ static enum err take_cosmology(struct ics_grafic *g, const struct ics_set *set)
                                 .omega_l = h->omega_l,
                                 .omega_b = set->gas ? omega_b : 0,
                                 .h0 = h->h0,
+                                .dark = g->par.dark,
                                 .ramses = g->par.ramses};
     g->par.omega_k = 1 - h->omega_l - h->omega_m;
     g->par.aexp_ini = aexp;
@@ -306,6 +307,7 @@ static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers
 /* Converts rho, v, T (cosmology: P/rho) or P, and scalars to conserved variables, in place. */
 static void gas_conserve(const struct ics_grafic *g, struct level *lv, const struct ics_gas *gas)
 {
+    const int passive = GAS_SCALARS + gas->energy.n;
     double(*u[NVAR_MAX])[8];
     for (int v = 0; v < gas->nvar; v++) u[v] = level_gas(lv, v);
 #pragma omp parallel for
@@ -313,7 +315,10 @@ static void gas_conserve(const struct ics_grafic *g, struct level *lv, const str
         for (int c = 0; c < 8; c++) {
             double rho = u[0][i][c], q = u[GAS_PRESSURE][i][c], p = g->cosmo ? rho * q : q;
             double kinetic = gas_kinetic_v(rho, u[1][i][c], u[2][i][c], u[3][i][c]);
-            for (int v = GAS_VELOCITY; v < gas->nvar; v++) u[v][i][c] *= rho;
+            for (int v = GAS_VELOCITY; v < gas->nvar; v++)
+                u[v][i][c] = v >= GAS_SCALARS && v < passive
+                                 ? gas_internal_of(u[v][i][c], gas->energy.gamma[v - GAS_SCALARS])
+                                 : u[v][i][c] * rho;
             gas_set_internal(lv, i, c, gas_internal_of(p, gas->gamma), kinetic);
         }
 }

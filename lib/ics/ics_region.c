@@ -43,9 +43,7 @@ void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
 }
 
 static bool region_even(const struct ics_region *r, double x[3][2], double dx);
-static void region_apply(const struct ics_region *r, const double x[3], const struct regions *all,
-                         double *q);
-static void to_conserved(const struct ics_gas *g, const double *q, double *u);
+static void cell_state(const struct regions *r, const double x[3], double *q);
 
 /* State of an oct. Most octs lie wholly inside or outside of each region, and one cell stands for
  * all. */
@@ -60,15 +58,31 @@ static void oct_state(const struct regions *r, okey key, double (*out)[8])
             at[d][b] = d < r->ndim ? ((double)(2 * k[d] + b) + 0.5) * r->dx : 0;
     for (int n = 0; n < r->n; n++) same &= region_even(&r->region[n], at, r->dx);
     for (int c = 0; c < (same ? 1 : 8); c++) {
-        double x[3], q[NVAR_MAX] = {0}, u[NVAR_MAX];
+        double x[3], q[NVAR_MAX], u[NVAR_MAX];
         for (int d = 0; d < 3; d++) x[d] = at[d][c >> d & 1];
-        q[0] = r->gas->smallr;
-        q[GAS_PRESSURE] = r->gas->smallr * (r->gas->smallc * r->gas->smallc) / r->gas->gamma;
-        for (int n = 0; n < r->n; n++) region_apply(&r->region[n], x, r, q);
-        to_conserved(r->gas, q, u);
+        cell_state(r, x, q);
+        ics_conserved(r->gas, q, u);
         for (int v = 0; v < r->gas->nvar; v++)
             for (int j = c; j < (same ? 8 : c + 1); j++) out[v][j] = u[v];
     }
+}
+
+static void region_apply(const struct ics_region *r, const double x[3], const struct regions *all,
+                         double *q);
+
+static void cell_state(const struct regions *r, const double x[3], double *q)
+{
+    for (int v = 0; v < r->gas->nvar; v++) q[v] = 0;
+    q[0] = r->gas->smallr;
+    q[GAS_PRESSURE] = r->gas->smallr * (r->gas->smallc * r->gas->smallc) / r->gas->gamma;
+    for (int n = 0; n < r->n; n++) region_apply(&r->region[n], x, r, q);
+}
+
+void ics_region_cell(const struct mesh *m, int l, const struct ics_region *r, int nregion,
+                     const struct ics_gas *g, const double x[3], double *q)
+{
+    const struct regions all = {r, nregion, g, mesh_dx(m, l), mesh_volume(m, l), m->ndim, m};
+    cell_state(&all, x, q);
 }
 
 static bool square_holds(const struct ics_region *r, const double x[3]);
@@ -76,6 +90,7 @@ static bool square_holds(const struct ics_region *r, const double x[3]);
 static void region_apply(const struct ics_region *r, const double x[3], const struct regions *all,
                          double *q)
 {
+    double point = 0; /* factor of what a point region adds per volume */
     if (r->shape == ICS_SQUARE) {
         if (!square_holds(r, x)) return;
         q[0] = r->d;
@@ -87,8 +102,13 @@ static void region_apply(const struct ics_region *r, const double x[3], const st
         q[0] += r->d * w / vol;
         for (int d = 0; d < 3; d++) q[1 + d] += r->v[d] * w;
         q[GAS_PRESSURE] += r->p * w / vol;
+        point = w / vol;
     }
-    for (int v = GAS_SCALARS; v < all->gas->nvar; v++) q[v] = r->var[v - GAS_SCALARS];
+    const int passive = GAS_SCALARS + all->gas->energy.n;
+    for (int v = GAS_SCALARS; v < passive; v++)
+        q[v] = r->shape == ICS_SQUARE ? r->var[v - GAS_SCALARS]
+                                      : q[v] + point * r->var[v - GAS_SCALARS];
+    for (int v = passive; v < all->gas->nvar; v++) q[v] = r->var[v - GAS_SCALARS];
 }
 
 /* ---- magnetic field ---- */
@@ -183,10 +203,14 @@ static bool region_even(const struct ics_region *r, double x[3][2], double dx)
     return false;
 }
 
-static void to_conserved(const struct ics_gas *g, const double *q, double *u)
+void ics_conserved(const struct ics_gas *g, const double *q, double *u)
 {
     double kinetic = gas_kinetic_state(q[0], q[1], q[2], q[3]);
     for (int v = 1; v < g->nvar; v++) u[v] = q[0] * q[v];
     u[0] = q[0];
     u[GAS_ENERGY] = kinetic + gas_internal_of(q[GAS_PRESSURE], g->gamma);
+    for (int k = 0; k < g->energy.n; k++) {
+        u[GAS_SCALARS + k] = gas_internal_of(q[GAS_SCALARS + k], g->energy.gamma[k]);
+        u[GAS_ENERGY] += u[GAS_SCALARS + k];
+    }
 }

@@ -25,16 +25,22 @@ void mhd_primitive(struct sweep *s, int k, struct run at)
     const double *restrict u = s->in.u[k & 3] + at.at, *restrict b = u + cells * PS,
                            *restrict f = u + s->nvar * PS;
     double *restrict q = s->q[k & 3] + at.at, *restrict c = q + cells * PS;
+    const double *restrict e = u + GAS_ENERGY * PS;
     const double half_dt = 0.5 * s->dt;
+    if (mhd_mixed(s)) {
+        double *without = mhd_planes(s, k).none + at.at;
+        gas_energies_primitive(s, k, at, without);
+        e = without;
+    }
 #pragma omp simd simdlen(LANES)
-    for (int i = 0; i < n; i++) mhd_primitive_at(u, b, PS, i, g, q, c);
+    for (int i = 0; i < n; i++) mhd_primitive_at(u, e, b, PS, i, g, q, c);
     double *old = mhd_planes(s, k).old + at.at;
-    for (int d = 0; d < 3 && law->gas.par->pressure_fix; d++)
+    for (int d = 0; d < 3 && law->gas.law.extra; d++)
         memcpy(old + d * PS, q + (1 + d) * PS, (size_t)n * sizeof *q);
     for (int d = 0; d < s->ndim && law->gas.gravity; d++)
 #pragma omp simd simdlen(LANES)
         for (int i = 0; i < n; i++) q[(1 + d) * PS + i] += f[d * PS + i] * half_dt;
-    for (int v = GAS_SCALARS; v < cells; v++)
+    for (int v = gas_passive(s); v < cells; v++)
 #pragma omp simd simdlen(LANES)
         for (int i = 0; i < n; i++) q[v * PS + i] = u[v * PS + i] * (1.0 / q[i]);
 }
@@ -182,36 +188,91 @@ static void cell_slopes(struct sweep *s, int nq, int k, struct run at)
     }
 }
 
-INLINE void cell_rows(int ndim, struct sweep *s, int k, struct run at)
+/* mixed: whether there are non-thermal energies, a constant. */
+INLINE void cell_rows(int ndim, bool mixed, struct sweep *s, int k, struct run at)
 {
     const struct mhd_law *law = mhd_law_of(s);
     const struct mhd_planes p = mhd_planes(s, k);
     const double *restrict q = s->q[k & 3] + at.at, *restrict x = p.slope[0] + at.at,
                            *restrict y = p.slope[1] + at.at, *restrict z = p.slope[2] + at.at;
     double *restrict to = p.cell + at.at;
-    const int n = 4 * at.fours, b = mhd_field(s);
+    const int n = 4 * at.fours, b = mhd_field(s), total = mixed ? b + 3 : GAS_ENERGY;
     const double h = 0.5 * s->dtdx, gamma = law->g.gamma;
     const bool moves = law->par->flow == FLOW_NONE;
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < n; i++)
-        mhd_cell_half(ndim, moves, PS, b, h, gamma, q + i, x + i, y + i, z + i, to + i);
+        mhd_cell_half(ndim, moves, PS, b, total, h, gamma, q + i, x + i, y + i, z + i, to + i);
+}
+
+/* Rows of the MHD_MIXED sums over all pressures, of values or of slopes. */
+static void mixed_sums(const struct sweep *s, double *rows, int n)
+{
+    const struct mhd_gas g = mhd_law_of(s)->g;
+    const struct gas_energies *e = &mhd_law_of(s)->par->gas->energy;
+    double *restrict sum = rows + (mhd_field(s) + 3) * PS;
+    for (int k = -1; k < e->n; k++) {
+        const double *restrict p = rows + (GAS_SCALARS + k) * PS; /* −1: the thermal one */
+        const double gamma = k < 0 ? g.gamma : e->gamma[k], entho = 1.0 / gas_gm1(gamma);
+#pragma omp simd simdlen(LANES)
+        for (int i = 0; i < n; i++) {
+            sum[MHD_TOTAL * PS + i] = (k < 0 ? 0.0 : sum[MHD_TOTAL * PS + i]) + p[i];
+            sum[MHD_STIFF * PS + i] = (k < 0 ? 0.0 : sum[MHD_STIFF * PS + i]) + gamma * p[i];
+            sum[MHD_INNER * PS + i] = (k < 0 ? 0.0 : sum[MHD_INNER * PS + i]) + entho * p[i];
+        }
+    }
+}
+
+/* Half a step of the pressures of non-thermal energies. */
+static void energies_half(struct sweep *s, int k, struct run at)
+{
+    const struct gas_energies *e = &mhd_law_of(s)->par->gas->energy;
+    const struct mhd_planes p = mhd_planes(s, k);
+    const double h = 0.5 * s->dtdx;
+    for (int v = GAS_SCALARS; v < GAS_SCALARS + e->n; v++)
+        for (int d = 0; d < s->ndim; d++) {
+            const double *restrict q = s->q[k & 3] + v * PS + at.at,
+                                   *restrict speed = s->q[k & 3] + (1 + d) * PS + at.at,
+                                   *restrict slope = p.slope[d] + v * PS + at.at,
+                                   *restrict along = p.slope[d] + (1 + d) * PS + at.at;
+            double *restrict to = p.cell + v * PS + at.at;
+            const double gamma = e->gamma[v - GAS_SCALARS];
+#pragma omp simd simdlen(LANES)
+            for (int i = 0; i < 4 * at.fours; i++)
+                to[i] = (d ? to[i] : q[i]) - h * (speed[i] * slope[i] + gamma * q[i] * along[i]);
+        }
+}
+
+static void mixed_half(struct sweep *s, int k, struct run at)
+{
+    const struct mhd_planes p = mhd_planes(s, k);
+    for (int d = 0; d < s->ndim; d++) mixed_sums(s, p.slope[d] + at.at, 4 * at.fours);
+    if (s->ndim > 2)
+        cell_rows(3, true, s, k, at);
+    else if (s->ndim > 1)
+        cell_rows(2, true, s, k, at);
+    else
+        cell_rows(1, true, s, k, at);
+    energies_half(s, k, at);
+    mixed_sums(s, p.cell + at.at, 4 * at.fours);
 }
 
 static void cells_half(struct sweep *s, int k, struct run at)
 {
-    if (s->ndim > 2)
-        cell_rows(3, s, k, at);
+    if (mhd_mixed(s))
+        mixed_half(s, k, at);
+    else if (s->ndim > 2)
+        cell_rows(3, false, s, k, at);
     else if (s->ndim > 1)
-        cell_rows(2, s, k, at);
+        cell_rows(2, false, s, k, at);
     else
-        cell_rows(1, s, k, at);
+        cell_rows(1, false, s, k, at);
 }
 
 static void scalars_half(struct sweep *s, int k, struct run at)
 {
     const struct mhd_planes p = mhd_planes(s, k);
     const double h = 0.5 * s->dtdx;
-    for (int v = GAS_SCALARS; v < mhd_field(s); v++)
+    for (int v = gas_passive(s); v < mhd_field(s); v++)
         for (int d = 0; d < s->ndim; d++) {
             const double *restrict q = s->q[k & 3] + v * PS + at.at,
                                    *restrict speed = s->q[k & 3] + (1 + d) * PS + at.at,
@@ -244,11 +305,12 @@ void mhd_trace(struct sweep *s, int k, struct run at)
     field_half(s, k, at);
 }
 
-/* Divergence of the old velocities by central differences, for pressure_fix. */
+/* Divergence of the old velocities by central differences, for pressure_fix and
+ * non-thermal energies. */
 void mhd_expansion(struct sweep *s, int k, struct run at)
 {
     const int n = 4 * at.fours;
-    double *restrict out = s->sum[k & 1] + (s->nvar + 2) * PS + at.at;
+    double *restrict out = s->sum[k & 1] + (s->nsum - 1) * PS + at.at;
     const double dx2 = s->dx + s->dx;
     for (int d = 0; d < s->ndim; d++) {
         const double *restrict lo = mhd_planes(s, k - (d == 2)).old + d * PS + at.at -

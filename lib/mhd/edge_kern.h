@@ -50,14 +50,14 @@ PTAH_HD struct mhd_state mhd_state_mean(struct mhd_state x, struct mhd_state y)
 {
     struct mhd_state m = {0.5 * (x.r + y.r), 0.5 * (x.p + y.p), 0.5 * (x.u + y.u),
                           0.5 * (x.a + y.a), 0.5 * (x.v + y.v), 0.5 * (x.b + y.b),
-                          0.5 * (x.w + y.w), 0.5 * (x.c + y.c)};
+                          0.5 * (x.w + y.w), 0.5 * (x.c + y.c), 0.5 * (x.more + y.more)};
     return m;
 }
 
 /* The second direction becomes the first. */
 PTAH_HD struct mhd_state mhd_state_turned(struct mhd_state s)
 {
-    struct mhd_state t = {s.r, s.p, s.v, s.b, s.u, s.a, s.w, s.c};
+    struct mhd_state t = {s.r, s.p, s.v, s.b, s.u, s.a, s.w, s.c, s.more};
     return t;
 }
 
@@ -102,7 +102,7 @@ PTAH_HD struct mhd_pair mhd_corner_speeds2(struct mhd_state s, bool fast, double
                                            struct mhd_gas g)
 {
     double a2 = s.a * s.a, b2 = s.b * s.b, c2 = s.c * s.c;
-    double gp = g.gamma * s.p, pm = gas_magnetic(s.a, s.b, s.c);
+    double gp = mhd_stiffness(s, g), pm = gas_magnetic(s.a, s.b, s.c);
     struct mhd_pair q = {(fast ? mhd_fast2(gp, pm, b2 + c2) : a2) * inv,
                          (fast ? mhd_fast2(gp, pm, a2 + c2) : b2) * inv};
     return q;

@@ -22,9 +22,10 @@ struct mhd_gas {
 };
 
 /* Density, pressure; velocity and field along the normal (u, a) and the transverse axes (v, b) and
- * (w, c). */
+ * (w, c). With non-thermal energies the pressure is that of all, and the adiabatic index, which
+ * sound has, exceeds γ by `more`. */
 struct mhd_state {
-    double r, p, u, a, v, b, w, c;
+    double r, p, u, a, v, b, w, c, more;
 };
 
 /* Flux of mass, normal and transverse momenta, energy, transverse field and internal energy. `left`
@@ -52,10 +53,16 @@ PTAH_HD double mhd_fast2(double gp, double pm, double t2)
     return h + pm + sqrt(d * d + gp * t2);
 }
 
+/* γP, of all pressures. */
+PTAH_HD double mhd_stiffness(struct mhd_state s, struct mhd_gas g)
+{
+    return (g.gamma + s.more) * s.p;
+}
+
 /* `a`: normal field of the face. */
 PTAH_HD double mhd_face_fast2(struct mhd_state s, double a, struct mhd_gas g)
 {
-    return mhd_fast2(g.gamma * s.p, gas_magnetic(a, s.b, s.c), s.b * s.b + s.c * s.c);
+    return mhd_fast2(mhd_stiffness(s, g), gas_magnetic(a, s.b, s.c), s.b * s.b + s.c * s.c);
 }
 
 /* Maximum of the fast speeds on both sides. */
@@ -267,8 +274,9 @@ PTAH_HD struct mhd_flux mhd_hlld_flux(struct mhd_state L, struct mhd_state R, st
     double d = (ql * r.c + qr * l.c + sign * (ql * qr) * (r.w - l.w)) * t;
 
     bool left = us > 0.0;
-    struct mhd_state o = {left ? L.r : R.r, left ? L.p : R.p, left ? L.u : R.u, a,
-                          left ? L.v : R.v, left ? L.b : R.b, left ? L.w : R.w, left ? L.c : R.c};
+    struct mhd_state o = {
+        left ? L.r : R.r, left ? L.p : R.p, left ? L.u : R.u, a,  left ? L.v : R.v,
+        left ? L.b : R.b, left ? L.w : R.w, left ? L.c : R.c, 0.0};
     struct mhd_star s = {left ? l.r : r.r, left ? l.v : r.v, left ? l.b : r.b, left ? l.w : r.w,
                          left ? l.c : r.c};
     double root = left ? ql : -qr, speed = left ? sl : sr, side = both * (left ? dr : dl);
@@ -289,7 +297,8 @@ PTAH_HD struct mhd_flux mhd_hlld_flux(struct mhd_state L, struct mhd_state R, st
                           mhd_pick(outer, star, o.v, s.v, v),
                           mhd_pick(outer, star, o.b, s.b, b),
                           mhd_pick(outer, star, o.w, s.w, w),
-                          mhd_pick(outer, star, o.c, s.c, d)};
+                          mhd_pick(outer, star, o.c, s.c, d),
+                          0.0};
     double ei = o.p * entho;
     struct mhd_flux y = mhd_flux_state(f, a, mhd_pick(outer, star, e, es, ess), outer ? pto : ps,
                                        0.0, left);
@@ -503,7 +512,7 @@ PTAH_HD double mhd_wave_speed(int n, double u, double cf, double cs, double va)
 PTAH_HD double mhd_state_speed(int n, struct mhd_state s, double a, struct mhd_gas g)
 {
     double cf = mhd_speed(mhd_face_fast2(s, a, g) / s.r, g);
-    double cs = sqrt(hydro_max(g.gamma * s.p, 0.0)) * fabs(a) / (s.r * cf);
+    double cs = sqrt(hydro_max(mhd_stiffness(s, g), 0.0)) * fabs(a) / (s.r * cf);
     return mhd_wave_speed(n, s.u, cf, cs, 0.0);
 }
 
@@ -572,7 +581,7 @@ PTAH_HD struct mhd_flux mhd_face_hydro(struct mhd_state L, struct mhd_state R, s
     struct hydro_state r = {R.r, R.u, R.v, R.w, hydro_max(R.p, floor)};
     struct hydro_sample x = hydro_acoustic_sample(l, r, h);
     struct mhd_state o = {
-        x.o.r, x.o.p, x.o.u, a, x.o.v, x.left ? L.b : R.b, x.o.w, x.left ? L.c : R.c};
+        x.o.r, x.o.p, x.o.u, a, x.o.v, x.left ? L.b : R.b, x.o.w, x.left ? L.c : R.c, 0.0};
     return mhd_flux_state(o, a, mhd_total_energy(o, a, entho), mhd_total_pressure(o, a), x.ei,
                           x.left);
 }

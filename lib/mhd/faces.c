@@ -19,12 +19,13 @@ struct faces {
     double dtdx;
 };
 
-/* plain, drift: constants. */
-INLINE void faces_solve(enum mhd_solver solver, bool drift, bool plain, const struct faces *at,
-                        struct mhd_gas g)
+/* plain, drift, mixed (whether there are non-thermal energies): constants. */
+INLINE void faces_solve(enum mhd_solver solver, bool drift, bool plain, bool mixed,
+                        const struct faces *at, struct mhd_gas g)
 {
-    const struct faces f = *at;
+    struct faces f = *at;
     const struct mhd_turned t = f.at.t;
+    if (!mixed) f.at.t.total = 0;
     double *restrict F = f.F, *restrict left = f.left;
     if (plain) g.switches = false;
 #pragma omp simd simdlen(LANES)
@@ -47,16 +48,18 @@ INLINE void faces_solve(enum mhd_solver solver, bool drift, bool plain, const st
 INLINE void faces_choose(enum mhd_solver solver, const struct faces *f, struct mhd_gas g)
 {
     if (f->plain)
-        faces_solve(solver, false, true, f, g);
+        faces_solve(solver, false, true, false, f, g);
+    else if (f->at.t.total)
+        faces_solve(solver, false, false, true, f, g);
     else
-        faces_solve(solver, false, false, f, g);
+        faces_solve(solver, false, false, false, f, g);
 }
 
 static void faces_by_solver(enum mhd_solver solver, bool drift, const struct faces *f,
                             struct mhd_gas g)
 {
     if (drift) {
-        faces_solve(MHD_LLF, true, false, f, g);
+        faces_solve(MHD_LLF, true, false, false, f, g);
         return;
     }
     switch (solver) {
@@ -71,9 +74,30 @@ static void faces_by_solver(enum mhd_solver solver, bool drift, const struct fac
     }
 }
 
+static void faces_energies(const struct sweep *s, const struct faces *f)
+{
+    const struct gas_energies *e = &mhd_law_of(s)->par->gas->energy;
+    const double smallr = mhd_law_of(s)->g.smallr;
+    const struct mhd_sides at = f->at;
+    const double *restrict left = f->left, *restrict mass = f->F;
+    for (int k = 0; k < e->n; k++) {
+        const int v = (GAS_SCALARS + k) * PS;
+        const double entho = 1.0 / gas_gm1(e->gamma[k]);
+        double *restrict F = f->F + v;
+#pragma omp simd simdlen(LANES)
+        for (int i = 0; i < f->n; i++) {
+            const double lo = mhd_energy_side(at.lo[v + i], at.lo_slope[v + i], at.lo[i],
+                                              at.lo_slope[i], 0.5, entho, smallr),
+                         hi = mhd_energy_side(at.hi[v + i], at.hi_slope[v + i], at.hi[i],
+                                              at.hi_slope[i], -0.5, entho, smallr);
+            F[i] = left[i] * lo + (mass[i] - left[i]) * hi;
+        }
+    }
+}
+
 static void faces_scalars(const struct sweep *s, const struct faces *f)
 {
-    for (int v = GAS_SCALARS; v < mhd_field(s); v++) {
+    for (int v = gas_passive(s); v < mhd_field(s); v++) {
         const double *restrict lo = f->at.lo + v * PS, *restrict ls = f->at.lo_slope + v * PS,
                                *restrict hi = f->at.hi + v * PS,
                                *restrict hs = f->at.hi_slope + v * PS, *restrict left = f->left,
@@ -107,7 +131,9 @@ void mhd_fluxes(struct sweep *s, int d, int k, struct run at, double *F)
                       .internal = fix ? extra + PS : none,
                       .plain = s->ndim > 2 && !fix && !law->g.switches,
                       .dtdx = s->dtdx};
+    if (mhd_mixed(s)) f.at.t.total = field + 3, f.plain = false;
     faces_by_solver(law->par->riemann, law->par->flow != FLOW_NONE, &f, law->g);
+    faces_energies(s, &f);
     faces_scalars(s, &f);
 }
 
@@ -121,12 +147,13 @@ struct edges {
     double dtdx;
 };
 
-INLINE void edges_solve(enum mhd_edge_solver solver, bool switches, const struct edges *at,
-                        struct mhd_gas g)
+INLINE void edges_solve(enum mhd_edge_solver solver, bool switches, bool mixed,
+                        const struct edges *at, struct mhd_gas g)
 {
-    const struct edges e = *at;
+    struct edges e = *at;
     double *restrict E = e.E;
     if (!switches) g.switches_edge = false;
+    if (!mixed) e.at.total = 0;
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < e.n; i++) E[i] = mhd_force_at(solver, &e.at, PS, i, e.dtdx, g);
 }
@@ -137,10 +164,12 @@ static void edges_by_solver(enum mhd_edge_solver solver, const struct edges *e, 
 #define FACE(name, text)
 #define EDGE(name, text)                                                                           \
     case MHD_EDGE_##name:                                                                          \
-        if (g.switches_edge)                                                                       \
-            edges_solve(MHD_EDGE_##name, true, e, g);                                              \
+        if (e->at.total)                                                                           \
+            edges_solve(MHD_EDGE_##name, true, true, e, g);                                        \
+        else if (g.switches_edge)                                                                  \
+            edges_solve(MHD_EDGE_##name, true, false, e, g);                                       \
         else                                                                                       \
-            edges_solve(MHD_EDGE_##name, false, e, g);                                             \
+            edges_solve(MHD_EDGE_##name, false, false, e, g);                                      \
         break;
 #include "mhd/solvers.def"
     case MHD_EDGE_SOLVERS:
@@ -153,7 +182,11 @@ void mhd_forces(struct sweep *s, int d, int k, struct run at, double *E)
     const struct mhd_law *law = mhd_law_of(s);
     const int b = (d + 1) % 3, c = (d + 2) % 3, field = mhd_field(s);
     struct edges e = {.n = 4 * at.fours,
-                      .at = {.u = 1 + b, .v = 1 + c, .w = 1 + d, .c = field + d},
+                      .at = {.u = 1 + b,
+                             .v = 1 + c,
+                             .w = 1 + d,
+                             .c = field + d,
+                             .total = mhd_mixed(s) ? field + 3 : 0},
                       .E = E + at.at,
                       .dtdx = s->dtdx};
     for (int i = 0; i < 4; i++) {

@@ -105,6 +105,7 @@ KERNEL(mhd_steep, struct mhd_steep_args, struct steep_shared, DEV_THREADS)
 PTAH_HD double courant_signal(const struct mhd_courant_args *a, const struct level *lv, lidx i,
                               int c)
 {
+    if (a->signal.drive.a) return mhd_signal_driven(&a->signal, lv, i, c);
     return a->gravity ? mhd_signal_step(&a->signal, lv, i, c)
                       : mhd_signal_speed(&a->signal, lv, i, c);
 }

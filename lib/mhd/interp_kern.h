@@ -214,6 +214,14 @@ PTAH_HD bool mhd_internal(const struct mhd_par *p)
     return p->gas->interpol_var == 1;
 }
 
+/* Sum of the non-thermal energies of child k of a cell. */
+PTAH_HD double mhd_child_energies(const struct mhd_par *p, const double (*gas)[8], int k)
+{
+    double sum = 0.0;
+    for (int n = 0; n < p->gas->energy.n; n++) sum += gas[GAS_SCALARS + n][k];
+    return sum;
+}
+
 /* Kinetic and magnetic energy of a cell. */
 PTAH_HD double mhd_not_internal(double rho, double mx, double my, double mz, const double *faces)
 {
@@ -226,10 +234,13 @@ PTAH_HD_FN void mhd_interp_gas(const struct mhd_par *p, double (*a)[MHD_VALUES],
 {
     const int n = p->gas->nvar;
     const double smallr = p->gas->smallr;
+    const bool mixed = p->gas->energy.n > 0;
     double q[7];
-    for (int j = 0; j < 7 && mhd_internal(p); j++)
+    for (int j = 0; j < 7 && mhd_internal(p); j++) {
         a[j][GAS_ENERGY] -= mhd_not_internal(hydro_max(a[j][0], smallr), a[j][1], a[j][2], a[j][3],
                                              a[j] + n);
+        if (mixed) a[j][GAS_ENERGY] -= gas_energies(p->gas->energy.n, a[j]);
+    }
     for (int v = 0; v < n; v++) {
         for (int j = 0; j < 7; j++) q[j] = a[j][v];
         mhd_interp_variable(p, q, gas[v]);
@@ -239,6 +250,7 @@ PTAH_HD_FN void mhd_interp_gas(const struct mhd_par *p, double (*a)[MHD_VALUES],
         for (int f = 0; f < LAW_FACES; f++) b[f] = face[f][k];
         gas[GAS_ENERGY][k] += mhd_not_internal(hydro_max(gas[0][k], smallr), gas[1][k], gas[2][k],
                                                gas[3][k], b);
+        if (mixed) gas[GAS_ENERGY][k] += mhd_child_energies(p, (const double(*)[8])gas, k);
     }
 }
 
@@ -298,8 +310,9 @@ PTAH_HD_FN void mhd_restrict_split(const struct mesh *m, int l, lidx i, int c,
         part[k] = gas_cell_internal(&g);
     }
     const struct gas_cell g = gas_cell_above(lv, i, c, smallr);
-    level_gas(lv, GAS_ENERGY)[i][c] = mhd_sum8(part) / 8.0 +
-                                      mhd_not_internal(g.rho, g.m[0], g.m[1], g.m[2], faces);
+    double e = mhd_sum8(part) / 8.0 + mhd_not_internal(g.rho, g.m[0], g.m[1], g.m[2], faces);
+    if (lv->nener > 0) e += gas_cell_energies(lv, i, c);
+    level_gas(lv, GAS_ENERGY)[i][c] = e;
 }
 
 /* Gives the leaf cell c the field of the children of its neighbours on the faces that it shares

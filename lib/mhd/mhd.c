@@ -41,9 +41,10 @@ struct mhd_law mhd_law_make(const struct mesh *m, const struct mhd_par *p)
     law->edges = &EDGES;
     law->nvar = gas->nvar + LAW_FACES;
     law->nflux = mhd_nflux(m, p);
-    law->nsum = law->nvar + (gas->pressure_fix ? 3 : 0);
+    const bool mixed = gas->energy.n > 0, expands = gas->pressure_fix || mixed;
+    law->nsum = law->nvar + (gas->pressure_fix ? 2 : 0) + (expands ? 1 : 0);
     law->zero = 0;
-    law->nscratch = mhd_planes_count(gas->nvar + 3);
+    law->nscratch = mhd_planes_count(gas->nvar + 3 + (mixed ? MHD_MIXED : 0));
     law->corners = true;
     law->near = true;
     law->nfield = 0;
@@ -57,7 +58,7 @@ struct mhd_law mhd_law_make(const struct mesh *m, const struct mhd_par *p)
     law->plane = NULL;
     law->trace = NULL;
     law->fluxes = NULL;
-    law->extra = gas->pressure_fix ? mhd_expansion : NULL;
+    law->extra = expands ? mhd_expansion : NULL;
     law->signal = mhd_signal;
     return x;
 }
@@ -103,7 +104,7 @@ static void finish(struct oct_sums *o)
 {
     const struct gas_law *g = (const struct gas_law *)o->law;
     const int field = law_cells(o->law);
-    double before[8], after[8];
+    double before[8] = {0}, after[8] = {0};
     const double *was[LAW_FACES], *is[LAW_FACES];
     for (int f = 0; f < LAW_FACES; f++) {
         was[f] = level_magnetic(&o->m->lev[o->l], f)[o->i];

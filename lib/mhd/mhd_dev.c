@@ -30,6 +30,7 @@ const char *mhd_dev_lacks(const struct mhd_par *p)
 {
     if (p->flow != FLOW_NONE) return "scheme='induction'";
     if (p->eta > 0) return "eta_mag";
+    if (p->gas->energy.n > 0) return "nener with mhd=.true.";
     return NULL;
 }
 
@@ -168,6 +169,7 @@ enum err mhd_dev_courant_begin(struct mhd_dev *h, struct mesh *m, int l, const s
     const struct mhd_law x = mhd_law_make(m, p);
     struct mhd_courant_args a = {.signal = mhd_signal_of(&x, mesh_dx(m, l)),
                                  .gravity = x.gas.gravity};
+    a.signal.drive.a = a.signal.drive.a_dev, a.signal.drive.b = a.signal.drive.b_dev;
     const struct patch_courant_kernel k = {&mhd_speeds, &a.p};
     TRY(patch_dev_courant_begin(&h->patch, m, l, &x.gas.law, &k, s));
     return sums ? totals_begin(h, m, l, p, s) : OK;

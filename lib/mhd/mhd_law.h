@@ -3,6 +3,7 @@
 #include "hydro/gas_law.h"
 #include "mhd/face_kern.h"
 #include "mhd/mhd.h"
+#include "mhd/step_kern.h"
 #include "patch/courant.h"
 #include "patch/sweep.h"
 
@@ -25,12 +26,23 @@ static inline int mhd_field(const struct sweep *s)
     return law_cells(s->law);
 }
 
+/* Number of the variables that are limited; with non-thermal energies MHD_MIXED more. */
+static inline bool mhd_mixed(const struct sweep *s)
+{
+    return mhd_law_of(s)->par->gas->energy.n > 0;
+}
+
+static inline int mhd_variables(const struct sweep *s)
+{
+    return mhd_field(s) + 3 + (mhd_mixed(s) ? MHD_MIXED : 0);
+}
+
 /* Planes of the law, in sweep.own. By plane & 1: electromotive forces at lower edges at the start,
  * by axis; the field on lower faces after half a step; slopes of the field on lower faces at the
  * start, by the axis across the face and then along the next axis in cyclic order and the one
  * after; primitive variables after half a step; their slopes by axis. By plane & 3: velocities
- * without gravity (pressure_fix). A plane for the part of the mass flux that carries left
- * scalars. */
+ * without gravity (pressure_fix, non-thermal energies). A plane for the part of the mass flux that
+ * carries left scalars. */
 struct mhd_planes {
     double *start, *half, *steep, *cell, *slope[3], *old, *left, *none;
 };
@@ -43,7 +55,7 @@ static inline int mhd_planes_count(int nq)
 static inline struct mhd_planes mhd_planes(const struct sweep *s, int k)
 {
     enum { PS = PLANE_STRIDE };
-    const int nq = mhd_field(s) + 3, ring = k & 1;
+    const int nq = mhd_variables(s), ring = k & 1;
     double *d = s->own;
     struct mhd_planes p;
     p.start = d + ring * 3 * PS, d += 6 * PS;

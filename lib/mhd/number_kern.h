@@ -12,12 +12,16 @@ struct mhd_signal {
     int ndim;
     bool waves;
     double dx, courant;
+    struct gas_energies energy;
+    struct turb_force drive; /* driven turbulence; a NULL: none */
+    bool gravity;
 };
 
-/* Sum over the axes of speed and fast speed of a cell; of the induction equation without waves. */
-PTAH_HD double mhd_signal_speed(const void *ctx, const struct level *lv, lidx i, int c)
+/* Sum over the axes of speed and fast speed of a cell; of the induction equation without waves.
+ * mixed: whether there are non-thermal energies, a constant. */
+PTAH_HD double mhd_speed_of_cell(bool mixed, const struct mhd_signal *x, const struct level *lv,
+                                 lidx i, int c)
 {
-    const struct mhd_signal *x = (const struct mhd_signal *)ctx;
     const struct mhd_gas g = x->g;
     double(*const *u)[8] = lv->fld + FLD_U;
     const double r = hydro_max(u[0][i][c], g.smallr), inv = 1.0 / r;
@@ -27,9 +31,12 @@ PTAH_HD double mhd_signal_speed(const void *ctx, const struct level *lv, lidx i,
         b[d] = 0.5 * (level_magnetic(lv, 2 * d)[i][c] + level_magnetic(lv, 2 * d + 1)[i][c]);
         b2 += b[d] * b[d];
     }
-    const double e = gas_internal_v(u[GAS_ENERGY][i][c] - 0.5 * b2, r, v[0], v[1], v[2]);
+    double e = gas_internal_v(u[GAS_ENERGY][i][c] - 0.5 * b2, r, v[0], v[1], v[2]);
+    if (mixed) e -= gas_cell_energies(lv, i, c);
     const double p = hydro_max(g.gm1 * e, g.pmin);
-    const double a2 = gas_sound2(r, p, g.gamma), half = 0.5 * (b2 * inv + a2);
+    double a2 = gas_sound2(r, p, g.gamma);
+    if (mixed) a2 += gas_cell_stiffness(lv, i, c, &x->energy) / r;
+    const double half = 0.5 * (b2 * inv + a2);
     for (int d = 0; d < x->ndim; d++) {
         const double fast2 = half + sqrt(hydro_max(half * half - a2 * b[d] * b[d] * inv, 0.0));
         sum += fabs(v[d]) + (x->waves ? sqrt(fast2) : 0.0);
@@ -37,11 +44,35 @@ PTAH_HD double mhd_signal_speed(const void *ctx, const struct level *lv, lidx i,
     return sum;
 }
 
+PTAH_HD double mhd_signal_speed(const void *ctx, const struct level *lv, lidx i, int c)
+{
+    return mhd_speed_of_cell(false, (const struct mhd_signal *)ctx, lv, i, c);
+}
+
+PTAH_HD double mhd_signal_mixed(const void *ctx, const struct level *lv, lidx i, int c)
+{
+    return mhd_speed_of_cell(true, (const struct mhd_signal *)ctx, lv, i, c);
+}
+
 /* With gravity: minus the step. */
 PTAH_HD double mhd_signal_step(const void *ctx, const struct level *lv, lidx i, int c)
 {
     const struct mhd_signal *x = (const struct mhd_signal *)ctx;
     return -hydro_speed_dt(mhd_signal_speed(x, lv, i, c), gas_pull(lv, i, c), x->dx, x->courant);
+}
+
+PTAH_HD double mhd_signal_mixed_step(const void *ctx, const struct level *lv, lidx i, int c)
+{
+    const struct mhd_signal *x = (const struct mhd_signal *)ctx;
+    return -hydro_speed_dt(mhd_signal_mixed(x, lv, i, c), gas_pull(lv, i, c), x->dx, x->courant);
+}
+
+/* With driven turbulence, and gravity and non-thermal energies if there are any. */
+PTAH_HD double mhd_signal_driven(const void *ctx, const struct level *lv, lidx i, int c)
+{
+    const struct mhd_signal *x = (const struct mhd_signal *)ctx;
+    return -hydro_speed_dt(mhd_speed_of_cell(x->energy.n > 0, x, lv, i, c),
+                           gas_pull_driven(&x->drive, x->gravity, lv, i, c), x->dx, x->courant);
 }
 
 /* ---- totals ---- */

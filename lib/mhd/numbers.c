@@ -10,8 +10,15 @@
 
 struct mhd_signal mhd_signal_of(const struct mhd_law *x, double dx)
 {
-    return (struct mhd_signal){x->g, x->gas.gas.ndim, x->par->flow == FLOW_NONE, dx,
-                               x->par->gas->courant_factor};
+    struct mhd_signal s = {.g = x->g,
+                           .ndim = x->gas.gas.ndim,
+                           .waves = x->par->flow == FLOW_NONE,
+                           .dx = dx,
+                           .courant = x->par->gas->courant_factor,
+                           .energy = x->par->gas->energy,
+                           .gravity = x->gas.gravity};
+    if (x->par->gas->drive) s.drive = *x->par->gas->drive;
+    return s;
 }
 
 double mhd_signal(const struct law *law, const struct patch_rows *r, double max)
@@ -19,6 +26,10 @@ double mhd_signal(const struct law *law, const struct patch_rows *r, double max)
     const struct mhd_law *x = (const struct mhd_law *)law;
     struct mhd_signal s = mhd_signal_of(x, r->dx);
     const int cells = s.ndim < 3 ? 4 : 8;
+    if (s.drive.a) return patch_rows_max(r, cells, max, &s, mhd_signal_driven, NULL);
+    if (s.energy.n > 0 && x->gas.gravity)
+        return patch_rows_max(r, cells, max, &s, mhd_signal_mixed_step, NULL);
+    if (s.energy.n > 0) return patch_rows_max(r, cells, max, &s, mhd_signal_mixed, NULL);
     if (x->gas.gravity) return patch_rows_max(r, cells, max, &s, mhd_signal_step, NULL);
     return patch_rows_max(r, cells, max, &s, mhd_signal_speed, NULL);
 }

@@ -10,16 +10,16 @@
 /* ---- primitive variables ---- */
 
 /* Converts the conserved variables u, with the field on the six faces at b, to primitive variables
- * q and the field at the centre c. */
-PTAH_HD void mhd_primitive_at(const double *u, const double *b, int stride, int i, struct mhd_gas g,
-                              double *q, double *c)
+ * q and the field at the centre c; etot: total energy without non-thermal ones. */
+PTAH_HD void mhd_primitive_at(const double *u, const double *etot, const double *b, int stride,
+                              int i, struct mhd_gas g, double *q, double *c)
 {
     const double r = hydro_max(u[i], g.smallr), inv = 1.0 / r;
     const double x = u[stride + i] * inv, y = u[2 * stride + i] * inv, z = u[3 * stride + i] * inv;
     const double bx = 0.5 * (b[i] + b[stride + i]),
                  by = 0.5 * (b[2 * stride + i] + b[3 * stride + i]),
                  bz = 0.5 * (b[4 * stride + i] + b[5 * stride + i]);
-    const double e = gas_internal_v(u[4 * stride + i] - gas_magnetic(bx, by, bz), r, x, y, z);
+    const double e = gas_internal_v(etot[i] - gas_magnetic(bx, by, bz), r, x, y, z);
     q[i] = r;
     q[stride + i] = x;
     q[2 * stride + i] = y;
@@ -58,10 +58,11 @@ PTAH_HD double mhd_face_half(double from, double on_c, double c0, double c1, dou
 /* ---- cells ---- */
 
 /* Change of the gas over half a step, h = ½ dt/dx, by the primitive equations, and of the field
- * along missing axes. b: index of the field among the variables. moves: whether velocities change.
+ * along missing axes. b: index of the field among the variables; T: of the pressure that moves the
+ * gas, which is total where there are non-thermal energies. moves: whether velocities change.
  * Derivatives of a component of the field along itself do not appear, so that the scheme is right
  * without div B in it. */
-PTAH_HD void mhd_cell_half(int ndim, bool moves, int stride, int b, double h, double gamma,
+PTAH_HD void mhd_cell_half(int ndim, bool moves, int stride, int b, int T, double h, double gamma,
                            const double *q, const double *x, const double *y, const double *z,
                            double *to)
 {
@@ -71,7 +72,7 @@ PTAH_HD void mhd_cell_half(int ndim, bool moves, int stride, int b, double h, do
     const int fa = b * stride, fb = (b + 1) * stride, fc = (b + 2) * stride;
     const double A = q[fa], B = q[fb], C = q[fc], volume = 1.0 / r;
     double dr = -u * x[R] - r * x[U * stride], dp = -u * x[P * stride] - gamma * p * x[U * stride];
-    double du = -u * x[U * stride] - (x[P * stride] + B * x[fb] + C * x[fc]) * volume;
+    double du = -u * x[U * stride] - (x[T * stride] + B * x[fb] + C * x[fc]) * volume;
     double dv = -u * x[V * stride] + A * x[fb] * volume;
     double dw = -u * x[W * stride] + A * x[fc] * volume;
     double dB = -u * x[fb] - B * x[U * stride] + A * x[V * stride];
@@ -80,7 +81,7 @@ PTAH_HD void mhd_cell_half(int ndim, bool moves, int stride, int b, double h, do
         dr += -v * y[R] - r * y[V * stride];
         dp += -v * y[P * stride] - gamma * p * y[V * stride];
         du += -v * y[U * stride] + B * y[fa] * volume;
-        dv += -v * y[V * stride] - (y[P * stride] + A * y[fa] + C * y[fc]) * volume;
+        dv += -v * y[V * stride] - (y[T * stride] + A * y[fa] + C * y[fc]) * volume;
         dw += -v * y[W * stride] + B * y[fc] * volume;
         dC += -v * y[fc] - C * y[V * stride] + B * y[W * stride];
     }
@@ -89,7 +90,7 @@ PTAH_HD void mhd_cell_half(int ndim, bool moves, int stride, int b, double h, do
         dp += -w * z[P * stride] - gamma * p * z[W * stride];
         du += -w * z[U * stride] + C * z[fa] * volume;
         dv += -w * z[V * stride] + C * z[fb] * volume;
-        dw += -w * z[W * stride] - (z[P * stride] + A * z[fa] + B * z[fb]) * volume;
+        dw += -w * z[W * stride] - (z[T * stride] + A * z[fa] + B * z[fb]) * volume;
     }
     to[R] = r + h * dr;
     to[U * stride] = moves ? u + h * du : u;
@@ -120,16 +121,21 @@ PTAH_HD double mhd_expansion_add(double sum, double lo, double hi, double dx2)
 
 /* ---- faces ---- */
 
+/* With non-thermal energies three more variables after the field: the total pressure, Σ γP, and the
+ * sum of the internal energies per volume. */
+enum { MHD_TOTAL, MHD_STIFF, MHD_INNER, MHD_MIXED };
+
 /* Variables by their role at a face across axis d: velocity and field along the normal and the next
  * two axes in cyclic order; field: index of the field among the variables. */
 struct mhd_turned {
     int n, a, b, fn, fa, fb;
+    int total; /* index of the total pressure, struct mhd_totals; 0: no non-thermal energies */
 };
 
 PTAH_HD struct mhd_turned mhd_turned_to(int d, int field)
 {
     const int a = (d + 1) % 3, b = (d + 2) % 3;
-    struct mhd_turned t = {1 + d, 1 + a, 1 + b, field + d, field + a, field + b};
+    struct mhd_turned t = {1 + d, 1 + a, 1 + b, field + d, field + a, field + b, 0};
     return t;
 }
 
@@ -139,6 +145,14 @@ struct mhd_sides {
     struct mhd_turned t;
 };
 
+/* The pressure and the index of a state whose thermal pressure is x->p, without its floor. */
+PTAH_HD void mhd_state_mix(struct mhd_state *x, double total, double stiff, struct mhd_gas g)
+{
+    const double rise = hydro_max(x->p, g.pmin) - x->p;
+    x->p = total + rise;
+    x->more = (stiff + g.gamma * rise) / x->p - g.gamma;
+}
+
 /* State of a cell at its face on side `half`, ½ or −½; normal: the field on the face. */
 PTAH_HD struct mhd_state mhd_state_at(const double *q, const double *slope, double half,
                                       double normal, struct mhd_turned t, int stride, int i,
@@ -147,7 +161,14 @@ PTAH_HD struct mhd_state mhd_state_at(const double *q, const double *slope, doub
     struct mhd_state x;
     const double r = q[i] + half * slope[i];
     x.r = r < g.smallr ? q[i] : r;
-    x.p = hydro_max(q[4 * stride + i] + half * slope[4 * stride + i], g.pmin);
+    x.p = q[4 * stride + i] + half * slope[4 * stride + i];
+    x.more = 0.0;
+    if (t.total) {
+        const int n = t.total * stride + i, k = n + MHD_STIFF * stride;
+        mhd_state_mix(&x, q[n] + half * slope[n], q[k] + half * slope[k], g);
+    } else {
+        x.p = hydro_max(x.p, g.pmin);
+    }
     x.u = q[t.n * stride + i] + half * slope[t.n * stride + i];
     x.v = q[t.a * stride + i] + half * slope[t.a * stride + i];
     x.w = q[t.b * stride + i] + half * slope[t.b * stride + i];
@@ -163,6 +184,24 @@ struct mhd_through {
     double volume;
 };
 
+/* Internal energies per mass at a face, of a state x there: of thermal energy, and by how much all
+ * exceed that of the total pressure. */
+struct mhd_inner {
+    double thermal, excess;
+};
+
+PTAH_HD struct mhd_inner mhd_inner_at(const double *q, const double *slope, double half,
+                                      struct mhd_state x, int total, int stride, int i,
+                                      struct mhd_gas g)
+{
+    const int n = (total + MHD_INNER) * stride + i;
+    const double p = q[4 * stride + i] + half * slope[4 * stride + i],
+                 floored = hydro_max(p, g.pmin), entho = 1.0 / g.gm1,
+                 all = q[n] + half * slope[n] + (floored - p) * entho;
+    struct mhd_inner e = {floored * entho / x.r, (all - x.p * entho) / x.r};
+    return e;
+}
+
 /* drift: the flow is given, and no gas goes through the face. */
 PTAH_HD struct mhd_through mhd_through_at(enum mhd_solver solver, bool drift, struct mhd_sides s,
                                           int stride, int i, double dtdx, struct mhd_gas g)
@@ -170,7 +209,13 @@ PTAH_HD struct mhd_through mhd_through_at(enum mhd_solver solver, bool drift, st
     const double normal = s.normal[i];
     const struct mhd_state l = mhd_state_at(s.lo, s.lo_slope, 0.5, normal, s.t, stride, i, g),
                            r = mhd_state_at(s.hi, s.hi_slope, -0.5, normal, s.t, stride, i, g);
-    const struct mhd_flux x = drift ? mhd_face_drift(l, r, g) : mhd_face_flux(solver, l, r, g);
+    struct mhd_flux x = drift ? mhd_face_drift(l, r, g) : mhd_face_flux(solver, l, r, g);
+    if (s.t.total) {
+        const struct mhd_inner a = mhd_inner_at(s.lo, s.lo_slope, 0.5, l, s.t.total, stride, i, g),
+                               b = mhd_inner_at(s.hi, s.hi_slope, -0.5, r, s.t.total, stride, i, g);
+        x.e += x.left * a.excess + (x.r - x.left) * b.excess;
+        x.eint = x.left * a.thermal + (x.r - x.left) * b.thermal;
+    }
     struct mhd_through o;
     o.f.r = drift ? 0.0 : x.r * dtdx;
     o.f.u = drift ? 0.0 : x.u * dtdx;
@@ -192,6 +237,15 @@ PTAH_HD double mhd_scalar_flux(double mass, double left, double lo, double lo_sl
     return left * (lo + 0.5 * lo_slope) + (mass - left) * (hi - 0.5 * hi_slope);
 }
 
+/* Non-thermal energy per mass at a face on side `half` of a cell, from its pressure p and the
+ * density r with their slopes; entho: 1/(γ_i − 1). */
+PTAH_HD double mhd_energy_side(double p, double ps, double r, double rs, double half, double entho,
+                               double smallr)
+{
+    const double at = r + half * rs, density = at < smallr ? r : at;
+    return (p + half * ps) * entho / density;
+}
+
 /* ---- edges ---- */
 
 /* A cell at an edge: its variables, its slopes along both axes across the edge, and the sides on
@@ -208,6 +262,7 @@ struct mhd_around {
     const double *face_b[2], *slope_b[2]; /* across the first axis, by side along the second */
     const double *face_c[2], *slope_c[2]; /* across the second axis, by side along the first */
     int u, v, w, c; /* velocities, field along the edge, among the variables */
+    int total;      /* as in struct mhd_turned */
 };
 
 PTAH_HD double mhd_corner_value(struct mhd_corner at, int i)
@@ -221,7 +276,14 @@ PTAH_HD struct mhd_state mhd_corner_state(struct mhd_corner at, const struct mhd
     struct mhd_state x;
     const double r = mhd_corner_value(at, i);
     x.r = r < g.smallr ? at.q[i] : r;
-    x.p = hydro_max(mhd_corner_value(at, 4 * stride + i), g.pmin);
+    x.p = mhd_corner_value(at, 4 * stride + i);
+    x.more = 0.0;
+    if (e->total) {
+        const int n = e->total * stride + i;
+        mhd_state_mix(&x, mhd_corner_value(at, n), mhd_corner_value(at, n + MHD_STIFF * stride), g);
+    } else {
+        x.p = hydro_max(x.p, g.pmin);
+    }
     x.u = mhd_corner_value(at, e->u * stride + i);
     x.v = mhd_corner_value(at, e->v * stride + i);
     x.w = mhd_corner_value(at, e->w * stride + i);

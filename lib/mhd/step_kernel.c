@@ -191,7 +191,8 @@ DEV_FN void primitive(const struct mhd_step_args *a, const struct work *k, struc
     PHASE (i, 8 * DEV_SLOTS) {
         if (s->slot[i >> 3] == DEV_UNUSED) continue;
         const int at = patch_at(i);
-        mhd_primitive_at(p.u, p.u + a->cells * CELLS, CELLS, at, a->g, p.q, p.q + a->cells * CELLS);
+        mhd_primitive_at(p.u, p.u + GAS_ENERGY * CELLS, p.u + a->cells * CELLS, CELLS, at, a->g,
+                         p.q, p.q + a->cells * CELLS);
         for (int d = 0; d < 3 && a->pfix; d++) p.old[d * CELLS + at] = p.q[(1 + d) * CELLS + at];
         for (int d = 0; d < k->ndim && a->gravity; d++)
             p.q[(1 + d) * CELLS + at] += p.u[(a->p.nvar + d) * CELLS + at] * half_dt;
@@ -288,8 +289,8 @@ DEV_FN void traces(const struct mhd_step_args *a, const struct work *k, struct g
         if (!is_near(k, s, c)) continue;
         const int at = place_at(c);
         cell_slopes(a, k, &p, at);
-        mhd_cell_half(k->ndim, true, CELLS, a->cells, h, a->g.gamma, p.q + at, p.slope[0] + at,
-                      p.slope[1] + at, p.slope[2] + at, p.cell + at);
+        mhd_cell_half(k->ndim, true, CELLS, a->cells, GAS_ENERGY, h, a->g.gamma, p.q + at,
+                      p.slope[0] + at, p.slope[1] + at, p.slope[2] + at, p.cell + at);
         for (int v = GAS; v < a->cells; v++) {
             double x = p.q[v * CELLS + at];
             for (int d = 0; d < k->ndim; d++)
@@ -362,6 +363,7 @@ DEV_FN double force_at(const struct mhd_step_args *a, const struct planes *p,
 {
     const int b = (e.d + 1) % 3, c = (e.d + 2) % 3;
     struct mhd_around x;
+    x.total = 0;
     x.u = 1 + b, x.v = 1 + c, x.w = 1 + e.d, x.c = a->cells + e.d;
     for (int i = 0; i < 4; i++) {
         const int up = i & 1, upper = i >> 1;

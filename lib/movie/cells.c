@@ -99,9 +99,24 @@ static void fluid(const struct paint *p, const struct painter *a, const struct b
         magnetic_pressure(magnetic, b, c);
         for (int i = 0; i < 8 * c->n; i++) e[i] -= magnetic[i];
     }
+    for (int k = 0; k < p->head->energy.n; k++) {
+        gather(row(a, SCRATCH), b->u[GAS_SCALARS + k], c);
+        for (int i = 0; i < 8 * c->n; i++) e[i] -= row(a, SCRATCH)[i];
+    }
     const double *vx = row(a, VX), *vy = row(a, VY), *vz = row(a, VZ);
     for (int i = 0; i < 8 * c->n; i++)
         e[i] = gas_pressure(gas_internal_v(e[i], rho[i], vx[i], vy[i], vz[i]), gamma);
+}
+
+/* Whether a variable is a non-thermal energy, which is drawn as its pressure. */
+static bool is_energy(const struct paint *p, int v)
+{
+    return v >= GAS_SCALARS && v < GAS_SCALARS + p->head->energy.n;
+}
+
+static double energy_pressure(const struct paint *p, int v, double energy)
+{
+    return gas_pressure(energy, p->head->energy.gamma[v - GAS_SCALARS]);
 }
 
 /* The values of a variable: of its own row, or of one that there is. */
@@ -132,7 +147,9 @@ static const double *variable(const struct paint *p, const struct painter *a, co
         return to;
     default:
         gather(to, b->u[k->scalar], c);
-        for (int i = 0; i < n; i++) to[i] *= inverse[i];
+        for (int i = 0; i < n; i++)
+            to[i] = is_energy(p, k->scalar) ? energy_pressure(p, k->scalar, to[i])
+                                            : to[i] * inverse[i];
         return to;
     }
 }
@@ -168,8 +185,10 @@ static double selected_value(const struct paint *p, const struct block *b, int a
     const double safe = rho > p->head->smallr ? rho : p->head->smallr;
     if (at == GAS_DENSITY) return rho * p->units.hydrogen;
     if (at < GAS_ENERGY) return b->u[at][i][k] / safe * (p->units.velocity / 1e5);
+    if (is_energy(p, at)) return energy_pressure(p, at, b->u[at][i][k]);
     if (at > GAS_ENERGY) return b->u[at][i][k] / safe;
     double e = b->u[at][i][k];
+    for (int n = 0; n < p->head->energy.n; n++) e -= b->u[GAS_SCALARS + n][i][k];
     for (int d = 0; d < 3; d++) e -= gas_kinetic_part(safe, b->u[GAS_MOMENTUM + d][i][k]);
     for (int d = 0; b->b[0] && d < 3; d++) {
         const double m = 0.5 * (b->b[2 * d][i][k] + b->b[2 * d + 1][i][k]);

@@ -47,6 +47,7 @@ enum err light_new(const struct paint_par *par, struct light **out)
                           .omega_k = h->omega_k,
                           .omega_b = h->omega_b,
                           .h0 = h->h0,
+                          .dark = h->dark,
                           .boxlen_ini = h->boxlen_ini,
                           .aexp_ini = fmin(1e-5, h->aexp / 2)};
     struct light *l = *out = mem_zero(sizeof *l, "movie frame");

@@ -77,7 +77,7 @@ static void make_primitive(const struct source *s, const struct level *lv, lidx 
         }
         if (h->magnetic)
             gas_leave_field(n, u + h->nvar, u[GAS_ENERGY], energy), u[GAS_ENERGY] = energy;
-        gas_primitive(h->nvar, h->gamma, h->smallr, n, u, prim);
+        gas_primitive(&(struct gas_equation){h->nvar, h->gamma, h->smallr, &h->energy}, n, u, prim);
     }
 }
 

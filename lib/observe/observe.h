@@ -21,7 +21,7 @@ enum {
     OBSERVE_ENTRY = 8,
     OBSERVE_RESUME = 16
 };
-enum { OBSERVE_FILES = 12 };
+enum { OBSERVE_FILES = 16 };
 
 struct clumps;
 struct movie_run;

@@ -25,7 +25,7 @@ const char *field_array(const struct level *lv, int f, size_t *row)
     return f == FLD_FLAG ? (const char *)lv->flag : (const char *)lv->fld[f];
 }
 
-bool field_exists(int f, int nvar, bool gravity, bool magnetic)
+bool field_exists(int f, int nvar, int gravity, bool magnetic)
 {
     static const int first[] = {
 #define ROW(symbol, ...) FLD_##symbol,
@@ -158,7 +158,7 @@ int field_bit(const struct mesh *m, int bit, int *first)
 static const enum field_file ORDER[] = {FILE_HYDRO, FILE_DERIVED, FILE_GRAVITY};
 enum { PLACES = sizeof ORDER / sizeof *ORDER };
 
-field_set fields_written(int nvar, bool gravity, bool magnetic)
+field_set fields_written(int nvar, int gravity, bool magnetic)
 {
     field_set set = 0;
     for (int i = 0; i < FIELD_ROWS; i++) {
@@ -180,7 +180,7 @@ field_set fields_of_gravity(int n, int ndim, field_set own)
     return SET_FORCE | (n > ndim ? SET_PHI : 0) | (n > ndim + 1 ? SET_RHO : 0);
 }
 
-field_set fields_state(field_set rows, bool gravity)
+field_set fields_state(field_set rows, int gravity)
 {
     return (rows & ~(field_set)SET_RHO) | (gravity ? SET_PHI | SET_FORCE : 0);
 }
@@ -236,12 +236,13 @@ int fields_faces(field_set set, int nvar)
     return set & SET_MAGNETIC ? nvar : -1; /* the first row in the files of the gas */
 }
 
-int fields_column(field_set set, int nvar, int v)
+int fields_column(field_set set, struct gas_order g, int v)
 {
-    enum { FACES = 6, FIRST = GAS_PRESSURE };
-    const int face = v - nvar;
-    if (!(set & SET_MAGNETIC) || v < FIRST || face >= FACES) return v;
-    return v < nvar ? v + FACES : FIRST + (face & 1) * (FACES / 2) + face / 2;
+    const int faces = set & SET_MAGNETIC ? 6 : 0, face = v - g.nvar, first = g.pressure;
+    if (v < first || face >= faces) return v;
+    if (face >= 0) return first + (face & 1) * (faces / 2) + face / 2;
+    if (v == first) return v + faces + g.nener;
+    return v <= first + g.nener ? v - 1 + faces : v + faces;
 }
 
 field_set field_beside_gas(const char *name)

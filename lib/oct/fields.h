@@ -86,14 +86,14 @@ const char *field_set_name(field_set one);
 /* ---- in checkpoints ---- */
 
 /* The rows that a run with nvar variables of the gas (0: none) writes in addition to these. */
-field_set fields_written(int nvar, bool gravity, bool magnetic);
+field_set fields_written(int nvar, int gravity, bool magnetic);
 /* The rows that n values in gravity files are; 0: no code writes n. These files have no list of
  * names. RAMSES stores the force, potential and force, or the density before them. `own` are the
  * rows that this code wrote if these are its files, else 0: so five values are no riddle. */
 field_set fields_of_gravity(int n, int ndim, field_set own);
 /* The rows of a checkpoint with these that are the state of a run: potential and force of all that
  * have gravity. */
-field_set fields_state(field_set rows, bool gravity);
+field_set fields_state(field_set rows, int gravity);
 /* Files have vectors of as many components as the run has dimensions, memory has three: whether a
  * field is in files of ndim dimensions with the rows of the set. Faces and edges are there in all
  * dimensions, and so are the velocities of a gas with a magnetic field. */
@@ -108,8 +108,13 @@ int field_stored(field_set set, int nvar, int v, int ndim);
 /* The number of the first of six values of the magnetic field among these; −1: there is none. */
 int fields_faces(field_set set, int nvar);
 /* Column of value v in RAMSES's files of the gas, where the field of lower faces, then that of
- * upper faces comes before the pressure; nvar: variables of the gas that these files have. */
-int fields_column(field_set set, int nvar, int v);
+ * upper faces, then non-thermal pressures come before the pressure. */
+struct gas_order {
+    int nvar;     /* variables of the gas that these files have */
+    int pressure; /* number of the pressure among these */
+    int nener;    /* number of non-thermal pressures, which follow it */
+};
+int fields_column(field_set set, struct gas_order g, int v);
 /* The row of the field of this name that is in files of the gas, but not one of its variables; 0:
  * none. */
 field_set field_beside_gas(const char *name);

@@ -45,3 +45,9 @@ const char *gas_scalar_name(enum gas_scalar s)
 {
     return NAME[s];
 }
+
+bool gas_name_energy(const char *name)
+{
+    return strncmp(name, "non_thermal_pressure_", 21) == 0 ||
+           strncmp(name, "non_thermal_energy_", 19) == 0;
+}

@@ -38,6 +38,14 @@ enum gas_scalar {
 
 enum { GAS_VARS = 128, GAS_NAME = 48 };
 
+/* Non-thermal energies per volume E_i, variables GAS_SCALARS … GAS_SCALARS + n − 1, with pressures
+ * (gamma_i − 1) E_i: parts of the total energy. */
+enum { GAS_ENERGIES = SCALAR_ENERGY_8 - SCALAR_ENERGY_1 + 1 };
+struct gas_energies {
+    int n;
+    double gamma[GAS_ENERGIES];
+};
+
 /* Variables of a run or of a checkpoint. */
 struct gas_vars {
     int n;
@@ -53,3 +61,6 @@ void gas_vars_rename(struct gas_vars *g, int v, const char *name);
  * passive_scalar_N). */
 int gas_vars_find(const struct gas_vars *g, const char *name);
 const char *gas_scalar_name(enum gas_scalar s);
+/* Whether a name is that of a non-thermal energy: of its pressure, as RAMSES of 2026 calls it, or
+ * of an energy, as older versions call the same pressure. */
+bool gas_name_energy(const char *name);

@@ -184,6 +184,16 @@ PTAH_HD double gas_sound2(double rho, double pressure, double gamma)
     return gamma * pressure / rho;
 }
 
+/* ---- non-thermal energies ---- */
+
+/* Sum of the energies per volume of variables u, of which u[GAS_SCALARS] is the first. */
+PTAH_HD double gas_energies(int n, const double *u)
+{
+    double sum = 0.0;
+    for (int k = 0; k < n; k++) sum += u[GAS_SCALARS + k];
+    return sum;
+}
+
 /* ---- cells ---- */
 
 /* Magnetic energy per volume of a cell, from the means of the field on opposite faces; 0 without a
@@ -196,8 +206,34 @@ PTAH_HD double gas_cell_magnetic(const struct level *lv, lidx i, int c)
                               b[5][i][c]);
 }
 
-/* Densities of mass, momentum, and kinetic and internal energy in cell c of oct i. Magnetic energy
- * is not among them: what takes gas from a cell or heats it leaves the field alone. */
+/* Sum of the non-thermal energies per volume of a cell. */
+PTAH_HD double gas_cell_energies(const struct level *lv, lidx i, int c)
+{
+    double sum = 0.0;
+    for (int k = 0; k < lv->nener; k++) sum += level_gas(lv, GAS_SCALARS + k)[i][c];
+    return sum;
+}
+
+/* Σ γ_i P_i of a cell: of the square of the sound speed, the part times the density. */
+PTAH_HD double gas_cell_stiffness(const struct level *lv, lidx i, int c,
+                                  const struct gas_energies *g)
+{
+    double sum = 0.0;
+    for (int k = 0; k < g->n; k++)
+        sum += g->gamma[k] * gas_pressure(level_gas(lv, GAS_SCALARS + k)[i][c], g->gamma[k]);
+    return sum;
+}
+
+/* Energy per volume of a cell that is neither kinetic nor internal: magnetic and non-thermal. */
+PTAH_HD double gas_cell_beside(const struct level *lv, lidx i, int c)
+{
+    const double magnetic = gas_cell_magnetic(lv, i, c);
+    return lv->nener > 0 ? magnetic + gas_cell_energies(lv, i, c) : magnetic;
+}
+
+/* Densities of mass, momentum, and kinetic and internal energy in cell c of oct i. Magnetic and
+ * non-thermal energies are not among them: what heats a cell leaves them alone, and what takes gas
+ * from a cell leaves the field alone. */
 struct gas_cell {
     double rho, m[3], e;
 };
@@ -207,7 +243,7 @@ PTAH_HD struct gas_cell gas_cell_read(const struct level *lv, lidx i, int c)
     struct gas_cell g;
     g.rho = level_gas(lv, GAS_DENSITY)[i][c];
     for (int d = 0; d < 3; d++) g.m[d] = level_gas(lv, GAS_MOMENTUM + d)[i][c];
-    g.e = level_gas(lv, GAS_ENERGY)[i][c] - gas_cell_magnetic(lv, i, c);
+    g.e = level_gas(lv, GAS_ENERGY)[i][c] - gas_cell_beside(lv, i, c);
     return g;
 }
 
@@ -245,7 +281,7 @@ PTAH_HD void gas_add_energy(const struct level *lv, lidx i, int c, double energy
 PTAH_HD void gas_set_internal(const struct level *lv, lidx i, int c, double internal,
                               double kinetic)
 {
-    level_gas(lv, GAS_ENERGY)[i][c] = internal + kinetic + gas_cell_magnetic(lv, i, c);
+    level_gas(lv, GAS_ENERGY)[i][c] = internal + kinetic + gas_cell_beside(lv, i, c);
 }
 
 /* Multiplies the gas of a cell by a factor: all of its nvar variables, but not magnetic energy. */

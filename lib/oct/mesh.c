@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "oct/find_kern.h"
 
-void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity,
+void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, int gravity,
                double boxlen, const bool bounded[6])
 {
     memset(m, 0, sizeof *m);
@@ -42,7 +42,12 @@ void mesh_set_magnetic(struct mesh *m, bool magnetic)
     m->magnetic = magnetic && m->hydro;
 }
 
-struct mesh_bytes mesh_bytes(int nvar, bool gravity, bool magnetic)
+void mesh_set_energies(struct mesh *m, int n)
+{
+    for (int l = 0; l < LEVEL_MAX + 2; l++) m->lev[l].nener = n;
+}
+
+struct mesh_bytes mesh_bytes(int nvar, int gravity, bool magnetic)
 {
     const struct level *lv = NULL;
     size_t n[2] = {0}; /* fields that do not need gravity, that do */
@@ -57,7 +62,7 @@ struct mesh_bytes mesh_bytes(int nvar, bool gravity, bool magnetic)
                                .moments = nvar && gravity ? sizeof(double[3]) : 0};
 }
 
-size_t mesh_oct_bytes(int nvar, bool gravity, bool magnetic)
+size_t mesh_oct_bytes(int nvar, int gravity, bool magnetic)
 {
     struct mesh_bytes b = mesh_bytes(nvar, gravity, magnetic);
     return b.links + b.hash + b.gas + b.gravity + b.moments;
@@ -116,6 +121,7 @@ void mesh_empty(struct mesh *m)
               was.bounded);
     mesh_set_ndim(m, was.ndim);
     mesh_set_magnetic(m, was.magnetic);
+    mesh_set_energies(m, was.lev[0].nener);
 }
 
 int64_t mesh_own_octs(const struct mesh *m)

@@ -74,6 +74,7 @@ struct level {
     /* Change counters of the list of octs and of the links (oct/mirror.h, grav/cached.h); lists of
      * a level change on all ranks together. */
     uint64_t octs, links;
+    int nener; /* number of non-thermal energies of the gas (struct gas_energies) */
     okey *key; /* [noct] Morton keys */
     /* [noct] oct of level+1 in each cell, -1: leaf (or, in outer ghosts, absent on this rank) */
     lidx (*child)[8];
@@ -122,9 +123,10 @@ PTAH_HD_FN double field_child(double own, double other, int fixed, int side, int
  * cell by itself need not know of dimensions. Sums over cells use mesh_share. */
 struct mesh {
     int levelmin, levelmax;
-    int ndim, cells;               /* dimensions; 2^ndim, cells of an oct */
-    int nvar;                      /* number of conserved variables; 0 without hydro */
-    bool hydro, gravity, magnetic; /* magnetic: whether the gas has a magnetic field */
+    int ndim, cells; /* dimensions; 2^ndim, cells of an oct */
+    int nvar;        /* number of conserved variables; 0 without hydro */
+    int gravity;     /* 0: none, 1: the potential, 2: also the scalar field of other theories */
+    bool hydro, magnetic; /* magnetic: whether the gas has a magnetic field */
     double boxlen;
     double per_boxlen; /* 1/boxlen if exact, otherwise 0 */
     /* physical boundaries at −x,+x,−y,+y,−z,+z (both false: periodic) */
@@ -202,15 +204,17 @@ PTAH_HD_FN int oct_slot(const struct level *lv, lidx i)
 struct mesh_bytes {
     size_t links, hash, gas, gravity, moments; /* moments: centres of mass, sim/density */
 };
-struct mesh_bytes mesh_bytes(int nvar, bool gravity, bool magnetic);
-size_t mesh_oct_bytes(int nvar, bool gravity, bool magnetic);
+struct mesh_bytes mesh_bytes(int nvar, int gravity, bool magnetic);
+size_t mesh_oct_bytes(int nvar, int gravity, bool magnetic);
 
-void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity,
+void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, int gravity,
                double boxlen, const bool bounded[6]);
 /* An empty mesh becomes one of ndim = 1, 2 or 3 dimensions. */
 void mesh_set_ndim(struct mesh *m, int ndim);
 /* An empty mesh becomes one whose gas has a magnetic field, or none. */
 void mesh_set_magnetic(struct mesh *m, bool magnetic);
+/* An empty mesh becomes one whose gas has n non-thermal energies. */
+void mesh_set_energies(struct mesh *m, int n);
 void mesh_flag_all(struct mesh *m, int l); /* all cells are to be split */
 void mesh_fini(struct mesh *m);
 /* Frees all octs: the mesh is as after mesh_init. */
@@ -260,7 +264,7 @@ void mesh_link_down(struct mesh *m,
                     /* mesh_link without level l+1, for levels linked in ascending order */
                     int l);
 void mesh_link_neighbours(struct mesh *m, int l); /* makes nbr alone */
-bool field_exists(int f, int nvar, bool gravity, bool magnetic);
+bool field_exists(int f, int nvar, int gravity, bool magnetic);
 bool mesh_has_field(const struct mesh *m, int f);
 /* The name of its memory (base/mem.h): that of gravity has fields that need it. */
 const char *field_memory(int f);

@@ -344,6 +344,7 @@ static void image_update(struct mesh *im, const struct mesh *m)
         im->lev[l].level = l;
         im->lev[l].nown = m->lev[l].nown;
         im->lev[l].noct = m->lev[l].noct;
+        im->lev[l].nener = m->lev[l].nener;
     }
     im->levelmin = m->levelmin;
     im->ndim = m->ndim;

@@ -152,7 +152,7 @@ static void make_header(FILE *t, const struct ckpt_out *o)
 {
     fprintf(t, "#      Family     Count\n");
     for (int k = 0; k < FAMILIES; k++)
-        fprintf(t, "%13s%10ld\n", FAMILY_ROW[k].header, (long)o->family[k]);
+        fprintf(t, "%13s%15ld\n", FAMILY_ROW[k].header, (long)o->family[k]);
     fprintf(t, " Particle fields\n");
     put_columns(t, o);
 }
@@ -199,12 +199,32 @@ static const char **file_names(const struct ckpt_out *o, const struct gas_vars *
 {
     const int velocities = gas_velocities(o->h->ndim, o->h->magnetic),
               nvar = gas_count_in_file(velocities, o->h->nvar);
+    const struct gas_order order = {nvar, velocities + 1, o->h->energy.n};
     int n = 0;
     for (int v = 0; v < g->n; v++)
         if (gas_in_file(velocities, v) >= 0)
-            names[fields_column(o->fields, nvar, n++)] = g->name[v];
+            names[fields_column(o->fields, order, n++)] = g->name[v];
     names[n] = NULL;
     return names;
+}
+
+/* RAMSES's name of the conserved variable of a primitive one. */
+static const char *conserved_name(const char *name, char buf[80])
+{
+    int number;
+    if (strncmp(name, "velocity_", 9) == 0)
+        snprintf(buf, 80, "momentum_%s", name + 9);
+    else if (strcmp(name, "pressure") == 0)
+        snprintf(buf, 80, "total_energy");
+    else if (strcmp(name, "metallicity") == 0)
+        snprintf(buf, 80, "metal_density");
+    else if (sscanf(name, "scalar_%d", &number) == 1)
+        snprintf(buf, 80, "scalar_density_%s", name + 7);
+    else if (strcmp(name, "density") == 0 || field_beside_gas(name))
+        return name;
+    else
+        snprintf(buf, 80, "%s_density", name);
+    return buf;
 }
 
 static void make_hydro_fields(FILE *t, const struct ckpt_out *o)
@@ -215,8 +235,10 @@ static void make_hydro_fields(FILE *t, const struct ckpt_out *o)
     const char *names[GAS_VARS + 1];
     fputs(VERSION_LINES, t);
     while (o->stored && n < o->nhydro) put_field(t, &n, o->stored[n].name, 'd');
-    for (const char **name = file_names(o, g, names); !o->stored && *name; name++)
-        put_field(t, &n, *name, 'd');
+    for (const char **name = file_names(o, g, names); !o->stored && *name; name++) {
+        char buf[80];
+        put_field(t, &n, o->h->conservative ? conserved_name(*name, buf) : *name, 'd');
+    }
 }
 
 static void make_old_hydro_fields(FILE *t, const struct ckpt_out *o)

@@ -177,12 +177,13 @@ static enum err scalars_count(const struct build *b, int *scalars)
     if (parts) *scalars = (int)sum;
     if (b->given[MAKE_NVAR] && !b->given[MAKE_NDIM])
         FAIL(ERR_PARAM, "--build: NVAR=%ld counts the velocities, too: give NDIM with it", nvar);
-    long base = is_magnetic(b) ? 8 : b->count[MAKE_NDIM] + 2;
+    long base = (is_magnetic(b) ? 8 : b->count[MAKE_NDIM] + 2) + b->count[MAKE_NENER];
     if (b->given[MAKE_NVAR] && (nvar < base || (parts && nvar != base + sum)))
         FAIL(ERR_PARAM,
-             "--build: NVAR=%ld contradicts NDIM=%ld, NPSCAL=%ld, NMETALS=%ld: density, %s, "
-             "pressure and scalars make %ld",
-             nvar, b->count[MAKE_NDIM], b->count[MAKE_NPSCAL], b->count[MAKE_NMETALS],
+             "--build: NVAR=%ld contradicts NDIM=%ld, NENER=%ld, NPSCAL=%ld, NMETALS=%ld: density, "
+             "%s, pressure, non-thermal energies and scalars make %ld",
+             nvar, b->count[MAKE_NDIM], b->count[MAKE_NENER], b->count[MAKE_NPSCAL],
+             b->count[MAKE_NMETALS],
              is_magnetic(b) ? "three velocities and field components" : "NDIM velocities",
              base + sum);
     if (b->given[MAKE_NVAR]) *scalars = (int)(nvar - base);
@@ -215,6 +216,20 @@ static enum err set_magnetic(struct params *p, const struct build *b)
     return param_set(p, is ? "run/mhd=.true." : "run/mhd=.false.");
 }
 
+/* mini-ramses has the physics of a run from its Makefile. */
+static enum err set_part(struct params *p, const struct build *b, enum variable v, const char *name,
+                         bool *is)
+{
+    const bool value = b->count[v] > 0;
+    char text[64];
+    if (!b->given[v]) return OK;
+    if (param_given(p, "run", name) && *is != value)
+        FAIL(ERR_PARAM, "--build: %s=%d, but the namelist sets %s=%s: leave out one of them",
+             table[v].name, value, name, *is ? ".true." : ".false.");
+    snprintf(text, sizeof text, "run/%s=%s", name, value ? ".true." : ".false.");
+    return param_set(p, text);
+}
+
 static void tell(const struct build *b, FILE *out)
 {
     int n = 0;
@@ -240,9 +255,13 @@ enum err param_build(struct params *p, const char *text, bool restart, FILE *out
     TRY(solver_check(&b));
     TRY(patch_check(&b, restart));
     TRY(scalars_count(&b, &scalars));
+    TRY(set_part(p, &b, MAKE_HYDRO, "hydro", &p->run.hydro));
+    TRY(set_part(p, &b, MAKE_GRAV, "poisson", &p->run.poisson));
     if (b.given[MAKE_NDIM])
         TRY(set_number(p, "run", "ndim", (int)b.count[MAKE_NDIM], &p->run.ndim));
     if (b.given[MAKE_SOLVER] && p->run.hydro) TRY(set_magnetic(p, &b));
+    if (b.given[MAKE_NENER] && p->run.hydro)
+        TRY(set_number(p, "run", "nener", (int)b.count[MAKE_NENER], &p->run.nener));
     if (scalars >= 0 && p->run.hydro)
         TRY(set_number(p, "hydro", "npassive", scalars, &p->hydro.npassive));
     if (out) tell(&b, out);

@@ -13,6 +13,7 @@ static enum err check_gas(const struct params *p);
 static enum err check_cooling(const struct params *p);
 static enum err check_boundaries(const struct params *p);
 static enum err check_stars(const struct params *p);
+static enum err check_refinement(const struct params *p);
 static enum err check_feedback(const struct params *p);
 static enum err check_tracers(const struct params *p);
 static enum err check_cones(const struct params *p);
@@ -33,6 +34,7 @@ enum err param_check(struct params *p)
     TRY(check_initial(p));
     TRY(check_gas(p));
     TRY(check_cooling(p));
+    TRY(check_refinement(p));
     TRY(check_stars(p));
     TRY(check_feedback(p));
     TRY(check_tracers(p));
@@ -60,8 +62,89 @@ void param_complete(struct params *p)
     if (p->output.noutput == 0 || given == 0) p->output.noutput = given;
 }
 
+bool param_solves_gravity(const struct params *p)
+{
+    return p->run.poisson && param_gravity(p).self;
+}
+
+struct param_gravity param_gravity(const struct params *p)
+{
+    const struct param_poisson *g = &p->poisson;
+    const int old = g->gravity_type;
+    if (old == 0)
+        return (struct param_gravity){g->self_gravity, g->gravity_rho_ana_type,
+                                      g->gravity_force_ana_type, g->gravity_rho_ana_params,
+                                      g->gravity_force_ana_params};
+    return (struct param_gravity){old < 0, old < 0 ? -old : 0, old > 0 ? old : 0, g->gravity_params,
+                                  g->gravity_params};
+}
+
+/* Names of gravity of 2026 beside those before, and combinations without a meaning. */
+static enum err check_gravity(const struct params *p)
+{
+    const struct param_poisson *g = &p->poisson;
+    const bool named = param_given(p, "poisson", "self_gravity") ||
+                       param_given(p, "poisson", "gravity_rho_ana_type") ||
+                       param_given(p, "poisson", "gravity_force_ana_type");
+    if (!p->run.poisson) return OK;
+    if (g->gravity_type != 0 && named)
+        FAIL(ERR_PARAM,
+             "gravity_type=%d in &POISSON_PARAMS is the old name of self_gravity, "
+             "gravity_rho_ana_type and gravity_force_ana_type, which are given, too: leave out "
+             "gravity_type",
+             g->gravity_type);
+    if (!g->self_gravity && g->gravity_rho_ana_type > 0)
+        FAIL(ERR_PARAM,
+             "self_gravity=.false. in &POISSON_PARAMS excludes gravity_rho_ana_type=%d, which "
+             "attracts by the same solution as matter does: leave out self_gravity, or give "
+             "gravity_force_ana_type",
+             g->gravity_rho_ana_type);
+    if (g->gravity_rho_ana_type == 1 || g->gravity_type == -1)
+        FAIL(ERR_PARAM, "%s=%d in &POISSON_PARAMS has no density: 2 is a cusp, 3 a disc",
+             g->gravity_type ? "gravity_type" : "gravity_rho_ana_type", g->gravity_type ? -1 : 1);
+    return OK;
+}
+
+/* Gas that does not flow has no fluxes, which tracers follow and sinks change. */
+static enum err check_still(const struct params *p)
+{
+    if (!p->run.static_gas || !p->run.hydro) return OK;
+    if (p->run.sink)
+        FAIL(ERR_PARAM, "static_gas=.true. in &RUN_PARAMS leaves sinks nothing to accrete: set "
+                        "sink=.false.");
+    if (p->run.tracer)
+        FAIL(ERR_PARAM, "static_gas=.true. in &RUN_PARAMS leaves tracers nothing to follow: set "
+                        "tracer=.false.");
+    return OK;
+}
+
+static enum err check_resumed(const struct params *p)
+{
+    const int n = param_given_count(p, "run", "remap_pscalar");
+    const int gas = p->run.mhd ? 8 : p->run.ndim + 2;
+    if (p->run.convert_birth_times && !p->run.use_proper_time)
+        FAIL(ERR_PARAM, "convert_birth_times=.true. in &RUN_PARAMS makes proper times: set "
+                        "use_proper_time=.true.");
+    for (int i = 0; i < n; i++) {
+        const int to = p->run.remap_pscalar[i];
+        if (to > 0 && to <= gas)
+            FAIL(ERR_PARAM,
+                 "remap_pscalar(%d)=%d in &RUN_PARAMS is no scalar: those of this run begin with "
+                 "%d",
+                 i + 1, to, gas + 1);
+        for (int k = 0; k < i && to > 0; k++)
+            if (p->run.remap_pscalar[k] == to)
+                FAIL(ERR_PARAM, "remap_pscalar(%d) and (%d) in &RUN_PARAMS are both %d", k + 1,
+                     i + 1, to);
+    }
+    return OK;
+}
+
 static enum err check_run(const struct params *p)
 {
+    TRY(check_gravity(p));
+    TRY(check_still(p));
+    TRY(check_resumed(p));
     if (!p->run.hydro && !p->run.pic)
         FAIL(ERR_PARAM,
              "there is nothing to evolve: set hydro=.true. or pic=.true. in &RUN_PARAMS");
@@ -313,6 +396,16 @@ static enum err check_boundaries(const struct params *p)
              p->boundary.nboundary, types, types == 1 ? "y" : "ies");
     for (int i = 0; i < p->boundary.nboundary; i++) TRY(check_region(p, i));
     return OK;
+}
+
+static enum err check_refinement(const struct params *p)
+{
+    const struct param_refine *r = &p->refine;
+    if (!r->collapse_jeans_refine || r->collapse_jeans_rho_low < r->collapse_jeans_rho_high)
+        return OK;
+    FAIL(ERR_PARAM,
+         "collapse_jeans_rho_low=%g in &REFINE_PARAMS must be below collapse_jeans_rho_high=%g",
+         r->collapse_jeans_rho_low, r->collapse_jeans_rho_high);
 }
 
 enum err param_check_clumps(const struct params *p)

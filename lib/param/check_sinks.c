@@ -1,4 +1,5 @@
 /* param/check_sinks: checks of the parameters of sinks. */
+#include <math.h>
 #include <string.h>
 
 #include "param/row.h"
@@ -34,6 +35,37 @@ bool param_sinks_ramses(const struct params *p)
 bool param_creates_sinks(const struct params *p)
 {
     return param_sinks_ramses(p) && p->sink.create_sinks;
+}
+
+bool param_stellar(const struct params *p)
+{
+    return p->run.stellar && p->stellar.nstellarmax > 0;
+}
+
+static enum err check_stellar(const struct params *p)
+{
+    const struct param_stellar *s = &p->stellar;
+    if (!p->run.hydro)
+        FAIL(ERR_PARAM, "stellar=.true. in &RUN_PARAMS needs gas, which stellar objects return to: "
+                        "set hydro=.true.");
+    if (p->run.cosmo)
+        FAIL(ERR_PARAM,
+             "stellar=.true. in &RUN_PARAMS with cosmo=.true.: lifetimes of stellar objects are "
+             "numbers of code units, which change with the expansion; set one of them to .false.");
+    if (!(s->imf_index < -1))
+        FAIL(ERR_PARAM, "imf_index=%g in &STELLAR_PARAMS must be below -1, for example -2.35",
+             s->imf_index);
+    if (!(s->imf_low > 0) || !(s->imf_high > s->imf_low) || !isfinite(s->imf_high))
+        FAIL(ERR_PARAM,
+             "imf_low=%g and imf_high=%g in &STELLAR_PARAMS: masses of stellar objects lie "
+             "between them, 0 < imf_low < imf_high, for example 8 and 120 (solar masses)",
+             s->imf_low, s->imf_high);
+    if (!(s->stellar_msink_th > 0))
+        FAIL(ERR_PARAM,
+             "stellar_msink_th=%g in &STELLAR_PARAMS must be above 0: give the mass, in solar "
+             "masses, that a sink accretes for each stellar object",
+             s->stellar_msink_th);
+    return OK;
 }
 
 static enum err check_threshold(const struct params *p)
@@ -94,11 +126,15 @@ static enum err check_ramses(const struct params *p)
              "accretion_scheme='%s' in &SINK_PARAMS needs gas: set hydro=.true., or 'none'",
              p->sink.accretion_scheme);
     if (p->sink.create_sinks) TRY(check_creation(p));
+    if (param_stellar(p)) TRY(check_stellar(p));
     return check_threshold(p);
 }
 
 static enum err check_horizon(const struct params *p)
 {
+    if (param_stellar(p))
+        FAIL(ERR_PARAM, "stellar=.true. in &RUN_PARAMS is for the sinks of RAMSES, with "
+                        "&SINK_PARAMS: give that group, or set stellar=.false.");
     if (!p->run.hydro)
         FAIL(ERR_PARAM, "sink=.true. without &SINK_PARAMS means the black holes of Horizon-AGN, "
                         "which accrete gas: set hydro=.true., or give &SINK_PARAMS");
@@ -116,6 +152,9 @@ static enum err check_horizon(const struct params *p)
 enum err param_check_sinks(const struct params *p)
 {
     const char *ramses = given_ramses(p), *horizon = given_horizon(p);
+    if (param_stellar(p) && !p->run.sink)
+        FAIL(ERR_PARAM, "stellar=.true. in &RUN_PARAMS needs sink=.true. and &SINK_PARAMS: sinks "
+                        "make stellar objects");
     if (!p->run.sink) return OK;
     if (ramses && horizon)
         FAIL(ERR_PARAM,

@@ -1,6 +1,8 @@
 /* param/conditions: evaluates conditions.def. */
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "param/row.h"
 
@@ -16,6 +18,16 @@ static bool is_gadget(const struct params *p)
     return strcmp(p->init.filetype, "gadget") == 0;
 }
 
+static bool is_dice(const struct params *p)
+{
+    return strcmp(p->init.filetype, "dice") == 0 || strcasecmp(p->init.condinit_kind, "dice") == 0;
+}
+
+static bool has_galaxies(const struct params *p)
+{
+    return strcasecmp(p->init.condinit_kind, "merger") == 0 && !p->run.cosmo;
+}
+
 /* Whether the gas starts from regions, of this type if type is not NULL. */
 static bool has_regions(const struct params *p, const char *type)
 {
@@ -23,6 +35,13 @@ static bool has_regions(const struct params *p, const char *type)
     for (int i = 0; i < p->init.nregion; i++)
         any |= !type || strcmp(p->init.region_type[i], type) == 0;
     return any && p->run.hydro && !is_grafic(p);
+}
+
+static bool wants_energies(const struct params *p)
+{
+    bool any = false;
+    for (int k = 0; k < p->run.nener; k++) any |= p->refine.err_grad_prad[k] >= 0;
+    return p->run.hydro && any;
 }
 
 static bool has_bound(const struct params *p, int type)
@@ -80,16 +99,23 @@ static bool transforms(const struct params *p)
 {
     bool asked = param_given(p, "run", "use_fftw") || p->run.use_neutrino ||
                  strcmp(p->poisson.fft_green, "discrete") != 0;
-    return p->run.poisson && p->poisson.gravity_type <= 0 && p->run.use_fftw &&
-           p->boundary.nboundary == 0 && (asked || p->amr.levelmin >= PARAM_FFT_LEVEL) &&
+    return param_solves_gravity(p) && p->run.use_fftw && p->boundary.nboundary == 0 &&
+           (asked || p->amr.levelmin >= PARAM_FFT_LEVEL) &&
            p->poisson.cg_levelmin > p->amr.levelmin;
 }
 
 /* Whether any level is solved by iterations. */
 static bool iterates(const struct params *p)
 {
-    return p->run.poisson && p->poisson.gravity_type <= 0 &&
-           (!transforms(p) || p->amr.levelmax > p->amr.levelmin);
+    return param_solves_gravity(p) && (!transforms(p) || p->amr.levelmax > p->amr.levelmin);
+}
+
+static bool by_jeans(const struct params *p)
+{
+    bool any = false;
+    for (int l = p->amr.levelmin; l < p->amr.levelmax; l++)
+        any |= p->refine.jeans_refine[l - p->amr.levelmin] > 0;
+    return any;
 }
 
 static bool by_mass(const struct params *p)
@@ -111,7 +137,8 @@ static bool has_ellipsoid(const struct params *p)
 static bool has_criterion(const struct params *p)
 {
     const struct param_refine *r = &p->refine;
-    bool any = p->run.hydro && (r->err_grad_d >= 0 || r->err_grad_p >= 0 || r->err_grad_u >= 0);
+    bool any = wants_energies(p);
+    any |= p->run.hydro && (r->err_grad_d >= 0 || r->err_grad_p >= 0 || r->err_grad_u >= 0);
     any |= p->run.hydro && /* a resuming run has mhd from its checkpoint */
            (r->err_grad_a >= 0 || r->err_grad_b >= 0 || r->err_grad_c >= 0 || r->err_grad_b2 >= 0);
     for (int l = p->amr.levelmin; l < p->amr.levelmax && p->run.hydro && p->run.poisson; l++)

@@ -141,7 +141,11 @@ static enum err apply_all(struct params *p, const struct nml *n)
              "%s has no namelist group: a RAMSES namelist with &RUN_PARAMS … / is expected",
              n->file);
     for (size_t i = 0; i < n->ngroup; i++)
-        if (!param_group_find(n->groups[i].name, false))
+        if (param_group_refused(n->groups[i].name))
+            FAIL(ERR_PARAM, "%s: &%.60s: %s: leave out the group",
+                 nml_where(n, n->groups[i].line, where), n->groups[i].name,
+                 param_group_refused(n->groups[i].name));
+        else if (!param_group_find(n->groups[i].name, false))
             FAIL(ERR_PARAM, "%s: there is no parameter group &%.60s%s",
                  nml_where(n, n->groups[i].line, where), n->groups[i].name,
                  param_hint_group(n->groups[i].name, hint));

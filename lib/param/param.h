@@ -22,10 +22,12 @@
 enum {
     PARAM_LEVELS = 100,             /* elements of level-wise arrays (RAMSES's MAXLEVEL) */
     PARAM_REGIONS = 100,            /* initial regions */
+    PARAM_EXPRESSIONS = 64,         /* formulas of init_expr */
     PARAM_BOUNDS = 100,             /* boundary regions */
     PARAM_OUTPUTS = 1000,           /* output times */
     PARAM_GAS = 5,                  /* variables of a gas without passive scalars */
     PARAM_SCALARS = 64 - PARAM_GAS, /* passive scalars: at most 64 conserved variables in total */
+    PARAM_ENERGIES = 8,             /* non-thermal energies of a gas, GAS_ENERGIES (oct/gas.h) */
     PARAM_PHOTONS = 16,             /* photon groups of RAMSES-RT */
     PARAM_FFT_LEVEL = 6, /* default lowest level that Fourier transforms solve without use_fftw */
 #ifdef PTAH_MORTON128
@@ -64,6 +66,7 @@ struct params {
     int line[PARAM_ROWS], twice[PARAM_ROWS];
     /* By row: 1 + index of the group (an alias) in which the user set it; 0: its own group. */
     unsigned char alias[PARAM_ROWS];
+    bool resumes; /* the run begins with a checkpoint; set by the program */
 };
 
 void param_init(struct params *p); /* sets all defaults */
@@ -109,6 +112,8 @@ MUST_USE enum err param_check_clumps(const struct params *p);
 MUST_USE enum err param_check_sinks(const struct params *p);
 /* Whether sinks follow RAMSES, by &SINK_PARAMS; otherwise Horizon-AGN. */
 bool param_sinks_ramses(const struct params *p);
+/* Whether sinks have stellar objects. */
+bool param_stellar(const struct params *p);
 /* Whether sinks form in clumps. */
 bool param_creates_sinks(const struct params *p);
 /* Whether the temperature of the gas follows from its density alone: barotropic_eos, or isothermal,
@@ -118,6 +123,20 @@ bool param_barotropic(const struct params *p);
 bool param_solver_is(const struct params *p, const char *name);
 /* Whether the gas of solver='stencil' has this force. */
 bool param_stencil_forced(const struct params *p, const char *forcing);
+/* Gravity that the run asks for, by names of before and after 2026. */
+struct param_gravity {
+    bool self;          /* the field of matter is solved for */
+    int density, force; /* types of the analytic density and acceleration; 0: none */
+    const double *density_params, *force_params;
+};
+struct param_gravity param_gravity(const struct params *p);
+bool param_solves_gravity(const struct params *p); /* whether Poisson's equation is solved */
+/* &TURB_PARAMS of an octree run: turbulence is wanted; it is driven, and its field changes; the
+ * initial state has turbulent velocities. */
+bool param_turb(const struct params *p);
+bool param_turb_drives(const struct params *p);
+bool param_turb_evolves(const struct params *p);
+bool param_turb_starts(const struct params *p);
 /* Whether stars form. */
 bool param_stars(const struct params *p);
 /* Whether light cone 1 or 2 sees a part of the box (cuRAMSES); without both there is RAMSES's. */

@@ -66,6 +66,8 @@ const struct param_row *param_row_find(const struct param_group *g, const char *
  */
 const struct param_row *param_row_find_any(const char *name, bool *several);
 /* Suggestion as the end of a sentence ("; did you mean 'x'?"), or "". */
+/* Why a group of this name is refused, though RAMSES or LagRamses has it; NULL: it has none. */
+const char *param_group_refused(const char *name);
 const char *param_hint_group(const char *name, char buf[160]);
 const char *param_hint_name(const struct param_group *g, const char *name, char buf[160]);
 

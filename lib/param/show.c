@@ -146,13 +146,15 @@ static int print_times(const struct params *p, const char *name, const double *a
     int given = param_given_count(p, "output", name), used = p->output.noutput, late = 0;
     for (int i = 0; i < given && i < used; i++) late += end > 0 && at[i] > end;
     if (given > used)
-        fprintf(
-            out,
-            " output/%s has %d entries, but noutput=%d: entries from %s(%d)=%g on are not used\n",
-            name, given, used, name, used + 1, at[used]);
+        fprintf(out,
+                " output/%s has %d entries, but noutput=%d: entries from %s(%d)=%g on are not used "
+                "(RAMSES of 2026 ignores noutput, and uses them)\n",
+                name, given, used, name, used + 1, at[used]);
     if (late)
-        fprintf(out, " output/%s: the last %d entr%s beyond %s=%g, where the run ends\n", name,
-                late, late > 1 ? "ies lie" : "y lies", end_name, end);
+        fprintf(out,
+                " output/%s: the last %d entr%s beyond %s=%g, where the run ends "
+                "(RAMSES of 2026 refuses this)\n",
+                name, late, late > 1 ? "ies lie" : "y lies", end_name, end);
     return (given > used) + (late > 0);
 }
 

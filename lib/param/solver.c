@@ -37,6 +37,40 @@ bool param_solver_is(const struct params *p, const char *name)
     return strcmp(row_of(p)->name, name) == 0;
 }
 
+/* ---- turbulence ---- */
+
+/* Values of turb_type before 2026. */
+enum { TURB_STATIC = 2, TURB_DECAYING = 3 };
+
+static bool gas_on_octree(const struct params *p)
+{
+    return p->run.hydro && param_solver_is(p, "octree");
+}
+
+bool param_turb(const struct params *p)
+{
+    return gas_on_octree(p) && (p->turb.turb || p->turb.driven_turb);
+}
+
+bool param_turb_drives(const struct params *p)
+{
+    return param_turb(p) && p->turb.turb_type != TURB_DECAYING;
+}
+
+bool param_turb_evolves(const struct params *p)
+{
+    return param_turb_drives(p) && p->turb.turb_evolving && p->turb.turb_type != TURB_STATIC;
+}
+
+bool param_turb_starts(const struct params *p)
+{
+    const bool files = strcmp(p->init.filetype, "grafic") == 0;
+    const bool decays = param_turb(p) && p->turb.turb_type == TURB_DECAYING;
+    return gas_on_octree(p) && !files && (p->turb.initial_turb || decays);
+}
+
+/* ---- groups ---- */
+
 /* Whether a blank-separated list has a word. */
 static bool lists(const char *words, const char *word)
 {

@@ -162,12 +162,40 @@ static bool is_parameter(const char *name)
 const struct nml_names param_names = {
     .is_group = is_group, .needs_end = needs_end, .is_parameter = is_parameter};
 
+const char *param_group_refused(const char *name)
+{
+    static const struct {
+        const char *name, *why;
+    } refused[] = {
+#define NO_GROUP(name, why) {name, why},
+#include "param/reasons.def"
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (strcasecmp(refused[i].name, name) == 0) return refused[i].why;
+    return NULL;
+}
+
+/* Distance of the names of two groups without the ending that all have. */
+static int group_distance(const char *a, const char *b)
+{
+    static const char END[] = "_PARAMS";
+    const size_t end = sizeof END - 1, n = strlen(a), m = strlen(b);
+    char x[64], y[64];
+    if (n <= end || m <= end || n - end > 60 || m - end > 60 || strcasecmp(a + n - end, END) != 0 ||
+        strcasecmp(b + m - end, END) != 0)
+        return near_distance(a, b);
+    snprintf(x, sizeof x, "%.*s", (int)(n - end), a);
+    snprintf(y, sizeof y, "%.*s", (int)(m - end), b);
+    const int d = near_distance(x, y);
+    return d <= near_max(x) ? d : d + near_max(a);
+}
+
 const char *param_hint_group(const char *name, char buf[160])
 {
     int best = near_max(name) + 1;
     buf[0] = 0;
     for (int i = 0; i < GROUPS; i++) {
-        int d = near_distance(name, groups[i].namelist);
+        int d = group_distance(name, groups[i].namelist);
         if (strcasecmp(name, groups[i].name) == 0) d = 0;
         if (d >= best) continue;
         best = d;

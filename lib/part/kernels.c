@@ -389,7 +389,7 @@ KERNEL(parts_kick, struct parts_kick_args, struct dev_nothing, DEV_THREADS)
         position(&a->p, i, x);
         const double dt = part_kick_dt(a->p.levelp[i], a->l, a->dtnew, a->dtold);
         a->p.levelp[i] = a->l;
-        if (a->tracers && !family_moves(a->p.family[i])) continue;
+        if (a->tracers && !family_goes(a->p.family[i], a->frozen)) continue;
         if (a->gravity) force_at(a->mesh, a->l, a->p.host[i], a->reflect, x, f);
         for (int d = 0; d < 3; d++)
             a->p.v[d][i] = a->is_static ? f[d] : part_kicked(a->p.v[d][i], f[d], dt);
@@ -401,7 +401,7 @@ KERNEL(parts_move, struct parts_move_args, struct dev_nothing, DEV_THREADS)
     PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, a->begin, a->end);
         double x[3], f[3] = {0, 0, 0};
-        if (a->tracers && !family_moves(a->p.family[i])) continue;
+        if (a->tracers && !family_goes(a->p.family[i], a->frozen)) continue;
         position(&a->p, i, x);
         if (a->gravity) force_at(a->mesh, a->l, a->p.host[i], a->reflect, x, f);
         for (int d = 0; d < 3; d++) {

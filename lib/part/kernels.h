@@ -208,6 +208,7 @@ struct parts_kick_args {
     int64_t begin, end;
     int gravity, is_static, reflect; /* reflect: bit f: face f is a mirror */
     int tracers;                     /* whether there may be tracers, which stay as they are */
+    unsigned frozen;                 /* families that do, too (part/family.h) */
     double dtnew[LEVEL_MAX], dtold[LEVEL_MAX];
 };
 struct parts_move_args {
@@ -216,6 +217,7 @@ struct parts_move_args {
     int l;
     int64_t begin, end;
     int gravity, is_static, reflect, tracers;
+    unsigned frozen;
     double dt;
 };
 

@@ -293,7 +293,7 @@ static void cached_rows(const struct parts *p, int64_t begin, double *row[3])
 static void tracers_rest(const struct parts *p, int64_t begin, int n, double *dt)
 {
     const int8_t *family = p->family + begin;
-    for (int k = 0; k < n; k++) dt[k] = family_moves(family[k]) ? dt[k] : 0;
+    for (int k = 0; k < n; k++) dt[k] = family_goes(family[k], p->frozen) ? dt[k] : 0;
 }
 
 /* RAMSES's static: velocities := force. */
@@ -301,7 +301,8 @@ static void static_some(struct parts *p, int64_t begin, int n, double *const for
 {
     for (int d = 0; d < 3; d++)
         for (int k = 0; k < n; k++)
-            if (!p->tracers || family_moves(p->family[begin + k])) p->v[d][begin + k] = force[d][k];
+            if (!p->tracers || family_goes(p->family[begin + k], p->frozen))
+                p->v[d][begin + k] = force[d][k];
 }
 
 /* The level of the kick; of a tracer that jumps levelp is that of its cell. */

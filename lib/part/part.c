@@ -177,33 +177,65 @@ static inline lidx new_host(const struct mesh *m, int l, lidx h, const int64_t o
     return part_new_host(m, l, h, o, q);
 }
 
+/* An oct and its coordinates: consecutive particles are mostly in the same one. */
+struct host_oct {
+    lidx oct;
+    int64_t at[3];
+};
+
+/* Wraps particle i, and finds its host. */
+static inline void rehost(struct parts *p, const struct mesh *m, int l, int64_t i,
+                          struct host_oct *last)
+{
+    const int64_t *o = last->at;
+    int64_t q[3];
+    double x[3];
+    bool in = true;
+    for (int d = 0; d < 3; d++) {
+        x[d] = p->x[d][i];
+        in &= x[d] >= 0 && x[d] < m->boxlen;
+    }
+    if (!in) {
+        if (!part_wrap(m, x)) {
+            p->host[i] = HOST_LOST;
+            return;
+        }
+        for (int d = 0; d < 3; d++) p->x[d][i] = x[d];
+    }
+    const lidx h = p->host[i];
+    if (h != last->oct) okey_coords(m->lev[l].key[h], last->at);
+    last->oct = h;
+    part_cell(m, l - 1, x, q);
+    if ((q[0] ^ o[0]) | (q[1] ^ o[1]) | (q[2] ^ o[2])) p->host[i] = new_host(m, l, h, o, q);
+}
+
+/* Whether a tracer that has jumped is still in its host, since it is in the box and in no other oct
+ * than that or one beside it: then one bit for each axis says so. */
+static inline bool still_in(const struct parts *p, const struct mesh *m, int l, int64_t i)
+{
+    unsigned off = (unsigned)m->lev[l].key[p->host[i]];
+    for (int d = 0; d < m->ndim; d++) {
+        const double x = p->x[d][i];
+        if (!(x >= 0 && x < m->boxlen)) return false;
+        off ^= ((unsigned)mesh_cells(m, l - 1, x) & 1) << d;
+    }
+    return (off & ((1u << m->ndim) - 1)) == 0;
+}
+
 static void rehost_block(struct parts *p, const struct mesh *m, int l, int64_t begin, int64_t end)
 {
-    const okey *key = m->lev[l].key;
-    double box = m->boxlen;
-    lidx last = -1;
-    int64_t o[3] = {0}, q[3];
-    for (int64_t i = begin; i < end; i++) {
-        bool in = true;
-        double x[3];
-        if (part_jumps(p, i) && !(p->partner[i] & PART_JUMPED)) continue;
-        for (int d = 0; d < 3; d++) {
-            x[d] = p->x[d][i];
-            in &= x[d] >= 0 && x[d] < box;
-        }
-        if (!in) {
-            if (!part_wrap(m, x)) {
-                p->host[i] = HOST_LOST;
-                continue;
-            }
-            for (int d = 0; d < 3; d++) p->x[d][i] = x[d];
-        }
-        lidx h = p->host[i];
-        if (h != last) okey_coords(key[h], o);
-        last = h;
-        part_cell(m, l - 1, x, q);
-        if ((q[0] ^ o[0]) | (q[1] ^ o[1]) | (q[2] ^ o[2])) p->host[i] = new_host(m, l, h, o, q);
+    struct host_oct last = {.oct = -1};
+    int64_t some[PART_CHUNK], n = 0; /* particles that may have left their host */
+    if (!p->jumps) {
+        for (int64_t i = begin; i < end; i++) rehost(p, m, l, i, &last);
+        return;
     }
+    for (int64_t i = begin; i < end; i++) {
+        some[n] = i;
+        n += !(part_jumps(p, i) && !(p->partner[i] & PART_JUMPED));
+    }
+    for (int64_t k = 0; k < n; k++)
+        if (!part_jumps(p, some[k]) || !still_in(p, m, l, some[k])) rehost(p, m, l, some[k], &last);
 }
 
 void part_runs_tidy(struct parts *p, const struct mesh *m, int l)

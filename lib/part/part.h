@@ -36,7 +36,8 @@ struct parts {
     int64_t lost;
 
     /* The following are set by the caller after part_init. */
-    bool is_static; /* RAMSES's static: velocities := force, positions stay */
+    bool is_static;  /* RAMSES's static: velocities := force, positions stay */
+    unsigned frozen; /* families that keep their positions and velocities (part/family.h) */
     /* whether there may be tracers (families up to 0); of these forces move those of stars alone */
     bool tracers;
     /* whether gas tracers jump from cell to cell: levelp of these is the level of their cell, and

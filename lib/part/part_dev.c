@@ -416,6 +416,7 @@ enum err part_dev_synchro(struct part_dev *x, struct parts *p, const struct mesh
                                 .gravity = m->gravity,
                                 .is_static = p->is_static,
                                 .tracers = p->tracers,
+                                .frozen = p->frozen,
                                 .reflect = reflect_of(p)};
     TRY(begin(x, p, m, 1, l));
     if (a.end > a.begin) x->location = LOCATION_DEVICE;
@@ -436,6 +437,7 @@ enum err part_dev_move(struct part_dev *x, struct parts *p, const struct mesh *m
                                 .gravity = m->gravity,
                                 .is_static = p->is_static,
                                 .tracers = p->tracers,
+                                .frozen = p->frozen,
                                 .reflect = reflect_of(p),
                                 .dt = dt};
     TRY(begin(x, p, m, 1, l));

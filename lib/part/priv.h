@@ -32,7 +32,7 @@ static inline bool part_any_moves(const struct parts *p, int64_t begin, int64_t 
     int any = 0;
     if (!p->tracers) return true;
 #pragma omp simd reduction(| : any)
-    for (int64_t i = begin; i < begin + n; i++) any |= family_moves(p->family[i]);
+    for (int64_t i = begin; i < begin + n; i++) any |= family_goes(p->family[i], p->frozen);
     return any;
 }
 

@@ -91,8 +91,8 @@ struct own_cell {
 #ifndef LAW_EDGES
 DEV_FN void law_primitive(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
                           struct origin o, int at);
-DEV_FN void law_rates(const LAW_ARGS *a, struct godunov_shared *s, LAW_LIMITER type, int at,
-                      int to);
+DEV_FN void law_rates(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
+                      LAW_LIMITER type, int at, int to);
 DEV_FN void law_fluxes(const LAW_ARGS *a, const struct work *k, struct godunov_shared *s,
                        struct dev_block *b, LAW_LIMITER type);
 #endif
@@ -242,7 +242,7 @@ DEV_FN void rates(const LAW_ARGS *a, const struct work *k, struct godunov_shared
             y += d == 1 ? out : 0;
             z += d == 2 ? out : 0;
         }
-        law_rates(a, s, type, cell_at(x, y, z), i);
+        law_rates(a, k, s, type, cell_at(x, y, z), i);
     }
 }
 #endif

@@ -26,6 +26,7 @@ static double jeans_slope(const struct params *p, const struct units *u, double 
 {
     double boxlen = p->run.cosmo ? 1 : p->amr.boxlen, cells = p->physics.jeans_ncells;
     double length = boxlen * cells * ldexp(1, -p->amr.levelmax) * u->length / aexp;
+    if (p->run.cosmo) length = fmax(length, p->refine.dr_proper * CGS_KPC);
     double rate = u->time / u->length, per_rate = rate * rate * u->temperature;
     if (p->run.ramses_2024)
         return 2 * length * length / (2 * M_PI) * RAMSES_G_2024 * u->density * per_rate;
@@ -35,15 +36,28 @@ static double jeans_slope(const struct params *p, const struct units *u, double 
 
 static struct temperature_floor barotropic(const struct params *p, const struct units *u)
 {
-    const char *form = p->cooling.barotropic_eos_form;
-    return (struct temperature_floor){.form = strcmp(form, "isothermal") == 0  ? FLOOR_CONSTANT
-                                              : strcmp(form, "polytrope") == 0 ? FLOOR_POLYTROPE
-                                              : strcmp(form, "double_polytrope") == 0
-                                                  ? FLOOR_DOUBLE
-                                                  : FLOOR_CUSTOM,
-                                      .T2 = p->cooling.t_eos / p->cooling.mu_gas,
-                                      .n = p->cooling.polytrope_rho * (u->hydrogen / u->density),
-                                      .index = p->cooling.polytrope_index - 1};
+    static const struct {
+        const char *name;
+        enum floor_form form;
+    } all[] = {{"isothermal", FLOOR_CONSTANT},
+               {"polytrope", FLOOR_POLYTROPE},
+               {"double_polytrope", FLOOR_DOUBLE},
+               {"2nd_collapse", FLOOR_COLLAPSE},
+               {"custom", FLOOR_CUSTOM}};
+    const struct param_cooling *c = &p->cooling;
+    const double per_density = u->hydrogen / u->density;
+    int i = 0;
+    while (strcmp(all[i].name, c->barotropic_eos_form) != 0) i++;
+    const bool collapse = all[i].form == FLOOR_COLLAPSE;
+    struct temperature_floor f = {.form = all[i].form,
+                                  .T2 = c->t_eos / c->mu_gas,
+                                  .n = c->polytrope_rho[0] * per_density,
+                                  .index = c->polytrope_index[0] - (collapse ? 0 : 1)};
+    for (int k = 0; k < 2; k++) {
+        f.next_n[k] = c->polytrope_rho[k + 1] * per_density;
+        f.next_index[k] = c->polytrope_index[k + 1];
+    }
+    return f;
 }
 
 struct temperature_floor floor_at(const struct params *p, const struct cosmo_par *cosmo,
@@ -74,6 +88,9 @@ double floor_T2(const struct temperature_floor *f, double nH)
         return f->T2 * (1 + pow(x, power));
     case FLOOR_CUSTOM:
         return x < 1 ? f->T2 : f->T2 * pow(x, power);
+    case FLOOR_COLLAPSE:
+        return f->T2 * sqrt(1 + pow(x, 2 * power)) * pow(1 + nH / f->next_n[0], f->next_index[0]) *
+               pow(1 + nH / f->next_n[1], f->next_index[1]);
     }
     return 0;
 }

@@ -17,7 +17,7 @@ static const double MAX = 0.9; /* maximum fraction of a cell's gas that becomes 
 
 static bool wanted(const struct params *p)
 {
-    return param_stars(p) && !p->physics.sf_virial;
+    return param_stars(p) && !p->physics.sf_virial && !p->run.static_gas;
 }
 
 struct births {
@@ -57,7 +57,10 @@ static int64_t draw(const struct term_run *r, const struct star_law *law, const 
     uint64_t key = (uint64_t)cell ^ (uint64_t)(cell >> 32 >> 32) * 0x9E3779B97F4A7C15u;
     uint64_t seed = star_seed(r->par, SEED) + ((uint64_t)r->level << 48);
     struct rng g = rng_make(seed, key, (uint32_t)r->nstep);
-    double n = mean < 1e15 ? (double)rng_poisson(&g, mean) : mean;
+    const struct param_sf *sf = &r->par->sf;
+    double n = !sf->randomize_sf ? floor(sf->poissmeanmult * mean)
+               : mean < 1e15     ? (double)rng_poisson(&g, mean)
+                                 : mean;
     *lost += n > max ? (int64_t)fmin(n - max, 1e15) : 0;
     return (int64_t)fmin(n, max);
 }

@@ -51,12 +51,27 @@ struct star_swap {
     int64_t cell[3]; /* number of the cell along each axis, in cells of its level */
     int32_t level;
 };
-/* The swaps that tracers have not followed yet (tracers_swap). */
+struct star_swaps {
+    int64_t n, room;
+    struct star_swap *row;
+};
+/* Gas of a leaf cell that a black hole has loaded into its jets: a cylinder at x along the unit
+ * vector `axis`, of this radius and half length, in which mass falls off as exp(-r^2/2 radius^2)
+ * from the axis. */
+struct jet_load {
+    struct star_swap from; /* id of the hole, fraction of the gas of the cell */
+    double x[3], axis[3], radius;
+};
+/* The swaps that tracers have not followed yet (tracers_swap, tracers_join_sinks, tracers_launch).
+ */
 struct star_ledger {
-    struct star_swaps {
+    struct star_swaps born, ejected;
+    /* gas that sinks took; id: of the sink, share: density that the cell has lost */
+    struct star_swaps captured;
+    struct {
         int64_t n, room;
-        struct star_swap *row;
-    } born, ejected;
+        struct jet_load *row;
+    } launched;
 };
 /* Notes a swap with a cell of this rank. */
 void star_note(struct star_swaps *s, int64_t id, int64_t at, double share, const struct level *lv,

@@ -5,7 +5,7 @@
 
 static bool wanted(const struct params *p)
 {
-    return param_stars(p) && p->physics.sf_virial;
+    return param_stars(p) && p->physics.sf_virial && !p->run.static_gas;
 }
 
 const struct term term_turbulent_stars = {.name = "stars",

@@ -16,7 +16,9 @@
 #include "io/file.h"
 #include "io/zip.h"
 
-enum { VERSION = 1, PLANES = 8, CHUNK = CKPT_BATCH, SAFE = 32, TILES = CKPT_BATCH / GAS_TILE };
+/* Files without non-thermal energies have the first version. */
+enum { VERSION_PLAIN = 1, VERSION };
+enum { PLANES = 8, CHUNK = CKPT_BATCH, SAFE = 32, TILES = CKPT_BATCH / GAS_TILE };
 _Static_assert(8 * SAFE >= LEVEL_MAX + 2, "all levels");
 _Static_assert(CKPT_BATCH % GAS_TILE == 0, "a batch is of whole tiles");
 
@@ -27,8 +29,8 @@ struct file_head {
     double gamma, smallr, t, tout_next, aout_next;
     unsigned char safe[SAFE]; /* bit l / SAFE of element l % SAFE */
     double far[4];
-    uint32_t unused, crc; /* crc: checksum of the preceding members */
-};
+    uint32_t nener, crc; /* crc: checksum of the preceding members */
+};                       /* then the adiabatic indices of nener non-thermal energies */
 
 struct chunk_head {
     int32_t level, n;
@@ -55,7 +57,8 @@ static enum err put_head(struct exact_out *w)
     struct file_head f;
     memset(&f, 0, sizeof f);
     memcpy(f.magic, MAGIC, sizeof f.magic);
-    f.version = VERSION, f.order = 0x01020304;
+    f.version = h->energy.n ? VERSION : VERSION_PLAIN, f.nener = (uint32_t)h->energy.n,
+    f.order = 0x01020304;
     f.ncpu = w->out->o.c->size, f.file = w->out->o.c->rank + 1, f.nvar = h->hydro ? h->nvar : 0;
     f.nstep_coarse = h->nstep_coarse;
     f.gamma = h->gamma, f.smallr = h->smallr, f.t = h->t;
@@ -63,7 +66,8 @@ static enum err put_head(struct exact_out *w)
     for (int l = 0; l < LEVEL_MAX + 2; l++) f.safe[l % SAFE] |= (h->safe[l] != 0) << l / SAFE;
     memcpy(f.far, h->far, sizeof f.far);
     f.crc = zip_crc(0, &f, offsetof(struct file_head, crc));
-    return put(w, &f, sizeof f);
+    TRY(put(w, &f, sizeof f));
+    return f.nener ? put(w, h->energy.gamma, sizeof *h->energy.gamma * f.nener) : OK;
 }
 
 void exact_differ(struct exact_out *w, struct exact_cells k, const double *const *u,
@@ -74,7 +78,8 @@ void exact_differ(struct exact_out *w, struct exact_cells k, const double *const
     uint64_t all = 0;
     BUG_ON(at % GAS_TILE || n > GAS_TILE);
     for (int v = 0; v < nvar; v++) made[v] = store + v * EXACT_PITCH;
-    gas_conserved(nvar, w->out->o.h->gamma, w->out->o.h->smallr, n, prim, made);
+    const struct ckpt_head *h = w->out->o.h;
+    gas_conserved(&(struct gas_equation){nvar, h->gamma, h->smallr, &h->energy}, n, prim, made);
     if (b) gas_add_field(n, b, made[GAS_ENERGY]);
     for (int v = 0; v < nvar; v++)
         crc_rows_add(&w->crc, part, 8 * v + c, u[v], sizeof *u[v] * (size_t)n);
@@ -235,16 +240,18 @@ static enum err take_head(struct exact_in *x, int ncpu, int file)
     TRY(take(x, &f, sizeof f));
     if (memcmp(f.magic, MAGIC, sizeof f.magic) != 0 || f.order != 0x01020304)
         return damaged(x, "is not an exact file");
-    if (f.version != VERSION)
-        FAIL(ERR_FORMAT, "%s: has version %u, but this program reads version %d only", x->path,
-             f.version, VERSION);
+    if (f.version < VERSION_PLAIN || f.version > VERSION)
+        FAIL(ERR_FORMAT, "%s: has version %u, but this program reads versions %d to %d", x->path,
+             f.version, VERSION_PLAIN, VERSION);
     if (!checksum_agrees(f.crc, zip_crc(0, &f, offsetof(struct file_head, crc))))
         return damaged(x, "is damaged");
     if (f.ncpu != ncpu || f.file != file)
         FAIL(ERR_FORMAT,
              "%s: is file %d of %d according to its header, where file %d of %d is expected",
              x->path, f.file, f.ncpu, file, ncpu);
-    if (f.nvar < 0 || f.nvar > NVAR_MAX) return damaged(x, "is damaged");
+    if (f.nvar < 0 || f.nvar > NVAR_MAX || f.nener > GAS_ENERGIES) return damaged(x, "is damaged");
+    x->energy.n = (int)f.nener;
+    if (f.nener) TRY(take(x, x->energy.gamma, sizeof *x->energy.gamma * f.nener));
     x->nvar = f.nvar, x->nstep_coarse = f.nstep_coarse;
     x->gamma = f.gamma, x->smallr = f.smallr, x->t = f.t;
     x->tout_next = f.tout_next, x->aout_next = f.aout_next;

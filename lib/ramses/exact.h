@@ -63,6 +63,7 @@ struct exact_in {
     char *path;
     int64_t at, size;
     int nvar;
+    struct gas_energies energy;
     double gamma, smallr; /* parameters with which the differences were computed */
     double t, tout_next, aout_next;
     int nstep_coarse;

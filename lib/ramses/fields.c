@@ -71,7 +71,9 @@ static int raw_first(const struct table *t)
 /* Where value k of a cell is in its file. */
 static int column_of(const struct table *t, int k)
 {
-    return t->x ? fields_column(t->b->w->o.fields, raw_first(t), k) : k;
+    const struct ckpt_head *h = t->b->w->o.h;
+    const struct gas_order order = {raw_first(t), velocities(h) + 1, h->energy.n};
+    return t->x ? fields_column(t->b->w->o.fields, order, k) : k;
 }
 
 /* The value of column k, from raw_first on: vectors have fewer components in files. */
@@ -88,6 +90,20 @@ static int file_columns(const struct table *t)
 {
     const struct ckpt_out *o = &t->b->w->o;
     return (t->x ? out_hydro_file(o) : out_gravity_file(o)) - file_first(t);
+}
+
+/* Replaces primitive variables in the rows of a file by conserved ones: those of the run, or beyond
+ * the boundary those of the values there. */
+static void conserve(const struct ckpt_head *h, const struct boundary_rule *rule, int n,
+                     const double *const *u, double *const *prim)
+{
+    double store[NVAR_MAX * TILE], *made[NVAR_MAX];
+    for (int v = 0; v < h->nvar; v++) made[v] = store + v * TILE;
+    const struct gas_equation gas = {h->nvar, h->gamma, h->smallr, &h->energy};
+    if (rule) gas_conserved(&gas, n, (const double *const *)prim, made);
+    if (rule && h->magnetic) gas_add_field(n, u + h->nvar, made[GAS_ENERGY]);
+    for (int v = 0; v < h->nvar; v++)
+        memcpy(prim[v], rule ? made[v] : u[v], sizeof(double) * (size_t)n);
 }
 
 /* Octs i..i+n-1 of `in`, by one of the parts; in their batch they begin at `at`. First their values
@@ -118,12 +134,13 @@ static void hydro_tile(const struct table *t, int part, const struct ramses_line
         }
         const double *with = u[GAS_ENERGY];
         if (b) gas_leave_field(n, b, with, energy), u[GAS_ENERGY] = energy;
-        gas_primitive(h->nvar, h->gamma, h->smallr, n, u, prim);
+        gas_primitive(&(struct gas_equation){h->nvar, h->gamma, h->smallr, &h->energy}, n, u, prim);
         u[GAS_ENERGY] = with;
         if (rule) hydro_beyond(h, rule, n, prim);
         if (own)
             exact_differ(t->x, (struct exact_cells){part, at, n, c}, u, (const double *const *)prim,
                          b);
+        if (h->conservative) conserve(h, rule, n, u, prim);
     }
 }
 

@@ -195,6 +195,7 @@ static void log_format(struct ramses *r)
     append(r, r->wide_counts, ", 8-byte counts");
     append(r, id && r->s->head.particles && r->s->part[r->s->column_at[COL_ID]].type == 'q',
            ", 8-byte ids");
+    append(r, r->conserved, ", conserved variables");
     append(r, r->old_hydro, ", old hydro descriptor");
     append(r, r->made_family, ", particles without families");
     append(r, r->s->head.gravity && r->s->ngrav == r->s->head.ndim, ", gravity without potential");
@@ -211,6 +212,32 @@ static enum err split_gas(struct source *s, const char *path)
     return info_order(s, path, all);
 }
 
+/* The primitive variable of which a file has the conserved one. */
+static void primitive_name(char name[GAS_NAME])
+{
+    char was[GAS_NAME];
+    size_t n = strlen(name);
+    memcpy(was, name, sizeof was);
+    if (strncmp(was, "momentum_", 9) == 0)
+        snprintf(name, GAS_NAME, "velocity_%.30s", was + 9);
+    else if (strcmp(was, "total_energy") == 0)
+        snprintf(name, GAS_NAME, "pressure");
+    else if (strcmp(was, "metal_density") == 0)
+        snprintf(name, GAS_NAME, "metallicity");
+    else if (strncmp(was, "scalar_density_", 15) == 0)
+        snprintf(name, GAS_NAME, "scalar_%.30s", was + 15);
+    else if (n > 8 && strcmp(was + n - 8, "_density") == 0)
+        name[n - 8] = 0;
+}
+
+/* Files of RAMSES's write_conservative say so by the names of their variables. The walk over their
+ * octs converts them (read.c). */
+static void find_conserved(struct source *s, struct ramses *r)
+{
+    for (int v = 0; v < s->nhydro; v++) r->conserved |= !strcmp(s->field[v].name, "total_energy");
+    for (int v = 0; r->conserved && v < s->nhydro; v++) primitive_name(s->field[v].name);
+}
+
 static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)
 {
     char path[PATH_MAX];
@@ -225,6 +252,7 @@ static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)
         FAIL(ERR_FORMAT, "%s: the number of variables is %d, which is not supported", path, nvar);
     r->s->head.hydro = true;
     TRY(info_gas(r->s, path, nvar, &r->old_hydro));
+    find_conserved(r->s, r);
     return r->s->foreign ? OK : split_gas(r->s, path);
 }
 

@@ -13,6 +13,7 @@ struct ramses {
     bool swap, wide_counts, wide_keys;
     /* files from before 2017; files from before 2010; families assigned by the reader */
     bool old_hydro, no_mass_sph, made_family;
+    bool conserved;  /* the hydro files have conserved variables */
     int64_t skip[3]; /* number of coarse cells below the box (physical boundaries) */
 };
 

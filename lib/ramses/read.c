@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "oct/gas_kern.h"
 #include "ramses/priv.h"
 
 struct walk {
@@ -35,6 +36,9 @@ struct walk {
     double *x[3], *values_store;
     double **row;       /* rows of a batch in the order of records */
     const double **val; /* rows by variable and cell */
+    /* Files of conserved variables: places of the energy, of the momenta 1..momenta and of the six
+     * faces (x left, x right, y left …; -1: no field). */
+    int energy, momenta, face[6];
 };
 
 typedef enum err verify_fn(const struct ramses *r, enum files_kind k, int file);
@@ -139,10 +143,26 @@ static void order_rows(struct walk *w)
     int nh = source_hydro(w->r->s), nf = nh + w->r->s->ngrav, ncell = w->shape.ncell;
     for (int f = 0; f < nf; f++)
         for (int c = 0; c < ncell; c++) {
-            int k = f < nh ? c * nh + fields_column(w->r->s->fields, w->r->s->nhydro, f)
+            int k = f < nh ? c * nh + fields_column(w->r->s->fields, source_order(w->r->s), f)
                            : ncell * nh + c * (nf - nh) + f - nh;
             w->row[k] = w->values_store + (8 * f + c) * CKPT_PITCH;
         }
+}
+
+static void place_conserved(struct walk *w)
+{
+    const struct source *s = w->r->s;
+    static const char *const faces[] = {"B_x_left",  "B_x_right", "B_y_left",
+                                        "B_y_right", "B_z_left",  "B_z_right"};
+    w->momenta = 0;
+    for (int f = 0; f < 6; f++) w->face[f] = -1;
+    for (int v = 0; v < source_hydro(s); v++) {
+        const char *name = s->field[v].name;
+        if (strcmp(name, "pressure") == 0) w->energy = v;
+        w->momenta += strncmp(name, "velocity_", 9) == 0;
+        for (int f = 0; f < 6; f++)
+            if (strcmp(name, faces[f]) == 0) w->face[f] = v;
+    }
 }
 
 static enum err walk_open(struct walk *w)
@@ -169,6 +189,7 @@ static enum err walk_open(struct walk *w)
     for (size_t i = 0; i < nval; i++) w->val[i] = w->values_store + i * CKPT_PITCH;
     w->row = mem_new(sizeof *w->row * nval + 1, "snapshot batch");
     if (w->values) order_rows(w);
+    if (w->r->conserved) place_conserved(w);
     return OK;
 }
 
@@ -301,11 +322,55 @@ static enum err load_tree(struct walk *w, int64_t at, int n)
     return OK;
 }
 
+/* Row of variable v of cell c in a batch. */
+static double *values_row(const struct walk *w, int v, int c)
+{
+    return w->values_store + (size_t)(8 * v + c) * CKPT_PITCH;
+}
+
+static void take_field_energy(const struct walk *w, int c, int n, double *e)
+{
+    const double *b[6];
+    for (int f = 0; f < 6; f++) b[f] = values_row(w, w->face[f], c);
+    for (int i = 0; i < n; i++)
+        e[i] -= gas_magnetic_faces(b[0][i], b[1][i], b[2][i], b[3][i], b[4][i], b[5][i]);
+}
+
+/* Whether variable v is density times another one. */
+static bool is_carried(const struct walk *w, int v)
+{
+    bool face = false;
+    for (int f = 0; f < 6; f++) face |= v == w->face[f];
+    return v != w->energy && !face;
+}
+
+/* Converts conserved variables of a file, by the operations of gas_primitive. */
+static void make_primitive(const struct walk *w, int n)
+{
+    const struct source *s = w->r->s;
+    const double gamma = s->gamma > 0 ? s->gamma : s->head.gamma;
+    for (int c = 0; c < w->shape.ncell; c++) {
+        const double *density = values_row(w, 0, c);
+        double *e = values_row(w, w->energy, c);
+        if (w->face[0] >= 0) take_field_energy(w, c, n, e);
+        for (int v = 1; v < source_hydro(s); v++) {
+            double *q = values_row(w, v, c);
+            for (int i = 0; i < n && is_carried(w, v); i++) {
+                const double rho = density[i] > s->smallr ? density[i] : s->smallr;
+                if (v <= w->momenta) e[i] = e[i] - gas_kinetic_part(rho, q[i]);
+                q[i] /= rho;
+            }
+        }
+        for (int i = 0; i < n; i++) e[i] = gas_pressure(e[i], gamma);
+    }
+}
+
 static enum err load_values(struct walk *w, int32_t total, int64_t at, int n)
 {
     int nh = w->shape.ncell * source_hydro(w->r->s), ng = w->shape.ncell * w->r->s->ngrav;
     const struct fort_rec *rec = w->rec + AMR_RECORDS;
     TRY(fort_load_rows(&w->hydro, nh, rec, total, at, (size_t)n, w->row));
+    if (w->r->conserved) make_primitive(w, n);
     return fort_load_rows(&w->grav, ng, rec + nh, total, at, (size_t)n, w->row + nh);
 }
 

@@ -49,6 +49,7 @@ static enum err open_exact(struct source *s)
         s->state = true;
         if (s->gamma == 0) s->gamma = x.gamma;
         if (s->smallr == 0) s->smallr = x.smallr;
+        s->energy = s->head.energy = x.energy;
         s->exact = x.nvar == 0 || (x.gamma == s->gamma && x.smallr == s->smallr);
         s->head.tout_next = x.tout_next, s->head.aout_next = x.aout_next;
         memcpy(s->head.safe, x.safe, sizeof s->head.safe);
@@ -72,7 +73,7 @@ static enum err ramses_state(struct source *s)
              "%s: has %ld x %ld x %ld coarse cells inside the box; simulate needs exactly one "
              "(inspect can read this one)",
              s->path, (long)s->coarse[0], (long)s->coarse[1], (long)s->coarse[2]);
-    if (s->foreign) source_take_magnetic(s, NULL);
+    if (s->foreign) source_take_fields(s, NULL);
     const int missing = 3 - source_velocities(s);
     if (h->hydro && (s->nhydro < GAS_SCALARS - missing || s->nhydro > NVAR_MAX - missing))
         FAIL(ERR_LIMIT, "%s: has %d gas variables; %d to %d can be read", s->path, s->nhydro,
@@ -91,6 +92,7 @@ static void make_state(struct reading *g, const struct source_octs *in, int part
     const struct source *s = g->s;
     const int nvar = s->head.nvar, ndim = s->head.ndim, velocities = source_velocities(s);
     const int field = fields_faces(s->fields, s->nhydro);
+    const struct gas_equation gas = {nvar, s->gamma, s->smallr, &s->energy};
     const double *none = g->store + 8 * (size_t)nvar * CKPT_PITCH;
     for (int at = first; at < last; at += RUN)
         for (int c = 0; c < 1 << ndim; c++) {
@@ -103,7 +105,7 @@ static void make_state(struct reading *g, const struct source_octs *in, int part
                 prim[v] = (k < 0 ? none : in->val[8 * k + c]) + at;
                 u[v] = g->u[8 * v + c] + at;
             }
-            gas_conserved(nvar, s->gamma, s->smallr, n, prim, u);
+            gas_conserved(&gas, n, prim, u);
             if (field >= 0) gas_add_field(n, b, u[GAS_ENERGY]);
             if (s->exact) exact_correct(&g->exact, part, at, n, c, u);
         }

@@ -92,8 +92,7 @@ static void set_head(struct reshaping *w)
         w->r.o.stored = w->r.s->field, w->r.o.nhydro = w->r.s->nhydro, w->r.o.ngrav = w->r.s->ngrav;
     w->r.o.fields = w->opt->mode == SOURCE_STORED ? w->r.s->fields : w->r.s->values;
     if (w->r.o.stored && !w->opt->writer->by_rank)
-        asis_of_fields(&w->r.asis, w->r.s->field, w->r.s->nhydro, w->r.head.gamma,
-                       w->r.head.smallr);
+        asis_of_fields(&w->r.asis, w->r.s->field, w->r.s->nhydro, &w->r.head);
     w->r.o.h = &w->r.head, w->r.o.d = w->plan->domain, w->r.o.c = &w->file, w->r.o.list = &w->list;
     w->r.o.nlevel = w->r.nlevel = w->r.head.levelmax;
     w->r.head.rest = &w->rest;

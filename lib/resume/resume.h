@@ -23,11 +23,14 @@ struct resume {
     struct parts *parts;
     bool drop_clouds;           /* skip the particles of sink clouds */
     const struct gas_vars *gas; /* gas variables of the mesh */
-    enum domain_kind kind;      /* kind of domains to make */
-    const double *oct_cost;     /* [LEVEL_MAX + 2] cost of an oct by level, for load balance */
-    double part_cost;           /* cost of a particle, for load balance */
-    struct domain *dom;         /* out, after errors too (owner: caller); NULL: no domains made */
-    int64_t particles;          /* out: number of particles on all ranks */
+    /* Number of the variable of the mesh for each of the first nremap scalars of the checkpoint;
+     * -1: none. Others go by name. */
+    int nremap, remap[GAS_VARS];
+    enum domain_kind kind;  /* kind of domains to make */
+    const double *oct_cost; /* [LEVEL_MAX + 2] cost of an oct by level, for load balance */
+    double part_cost;       /* cost of a particle, for load balance */
+    struct domain *dom;     /* out, after errors too (owner: caller); NULL: no domains made */
+    int64_t particles;      /* out: number of particles on all ranks */
 };
 
 /* Afterwards octs are on their owners, with all ghosts valid; particles are on the rank that read

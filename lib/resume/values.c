@@ -25,6 +25,7 @@ struct stream {
 static int variable_of(const struct resume *r, int v)
 {
     const struct gas_vars *from = r->from->head.gas, *to = r->gas;
+    if (v >= GAS_SCALARS && v - GAS_SCALARS < r->nremap) return r->remap[v - GAS_SCALARS];
     if (!from || v < GAS_SCALARS || v >= from->n) return v;
     int named = gas_vars_find(to, from->name[v]);
     if (named >= 0) return named;

@@ -1,4 +1,5 @@
-/* sim/adapt: when the mesh and the domains change. The methods are in lib/adapt. */
+/* sim/adapt: when the mesh and the domains change (the methods are in lib/adapt), and the phases of
+ * the scalar field (lib/fifth). */
 #include "adapt/adapt.h"
 
 #include <string.h>
@@ -94,9 +95,27 @@ enum err sim_refine(struct sim *s, int from)
     /* neither created nor removed octs carry flags, so no level changes the counts of the next
      * one */
     for (int l = from; l < m->levelmax; l++) {
-        if (all[l].created + all[l].removed > 0) grav_forget(&s->phys.grav, l + 1);
+        if (all[l].created + all[l].removed > 0)
+            grav_forget(&s->phys.grav, l + 1), fifth_forget(s->phys.fifth, l + 1);
         adapt_change(m, &s->comm, s->dom, l, here[l], all[l], &values);
         s->amr.noct[l + 1] = m->lev[l + 1].total;
     }
     return s->check.ghosts ? err_agree(&s->comm, check_graded(s, from)) : OK;
+}
+
+/* ---- the scalar field of gravity, which has no file of its own ---- */
+
+enum err step_fifth(struct sim *s, int l, int icount)
+{
+    const struct grav_source from = {.fourpi = sim_fourpi(s), .rho_tot = s->phys.matter.rho_tot};
+    struct fifth_report rep;
+    (void)icount;
+    return fifth_solve(s->phys.fifth, &s->mesh, &s->comm, l, &from, s->time.aexp, &rep);
+}
+
+enum err step_fifth_force(struct sim *s, int l, int icount)
+{
+    (void)icount;
+    fifth_force(s->phys.fifth, &s->mesh, &s->comm, l);
+    return OK;
 }

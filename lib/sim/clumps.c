@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "dom/ghost.h"
+#include "sim/phase.h"
 #include "sim/sim.h"
 
 /* ---- parameters ---- */
@@ -277,5 +278,22 @@ enum err sim_cores(struct sim *s, const struct sink_copies *sinks, struct clump_
     FREE(taken);
     if (err == OK && s->par->clumpfind.clinfo)
         log_info(" Sinks: %ld density peaks, %ld relevant", (long)out->peaks, (long)out->relevant);
+    return err;
+}
+
+/* ---- the phase ---- */
+
+/* New sinks have negligible mass, taken from leaf cells only: coarser cells and ghosts are updated
+ * by the next phase, which gives the sinks their seeds. */
+enum err step_create_sinks(struct sim *s, int l, int icount)
+{
+    struct sink_run sinks = sim_sinks(s);
+    struct sink_copies copies;
+    struct clump_cores cores = {0};
+    TRY(sinks_before_births(&sinks, &copies));
+    enum err err = sim_cores(s, &copies, &cores);
+    sink_copies_free(&copies);
+    if (err == OK) err = sinks_create(&sinks, &cores);
+    FREE(cores.at);
     return err;
 }

@@ -292,7 +292,7 @@ static enum err deposit(struct sim *s, int l, struct sums *x)
 
 static double m_refine_of(const struct sim *s, int l)
 {
-    return l < s->mesh.levelmax ? s->par->refine.m_refine[l - s->mesh.levelmin] : -1;
+    return l < s->mesh.levelmax ? sim_m_refine(s, l) : -1;
 }
 
 enum err sim_density(struct sim *s, int l, int icount)
@@ -311,7 +311,7 @@ enum err sim_density(struct sim *s, int l, int icount)
     sums_exchange(s, l, &x);
     make_density(s, lv, &x);
     if (s->par->poisson.cic_levelmax > 0 && l > s->par->poisson.cic_levelmax) add_top(s, l);
-    if (s->phys.grav.gravity_type < 0) add_analytic(s, l);
+    if (s->phys.grav.density_type > 0) add_analytic(s, l);
     if (counts)
         mark_dense(s, lv, m_refine, (const int64_t(*)[8])x.gas, (const int64_t(*)[8])x.number);
     sums_free(&x);
@@ -324,7 +324,7 @@ enum err sim_density(struct sim *s, int l, int icount)
 static bool has_kernels(const struct sim *s)
 {
     return (!s->par->run.pic || sim_parts_dev(s)) && !sinks_any(s->phys.sinks) &&
-           s->phys.grav.gravity_type >= 0 && s->par->poisson.cic_levelmax == 0 &&
+           s->phys.grav.density_type == 0 && s->par->poisson.cic_levelmax == 0 &&
            s->par->refine.ivar_refine <= 0;
 }
 

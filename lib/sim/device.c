@@ -87,7 +87,8 @@ static void fourier_log(const struct sim *s)
 static enum err gravity_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
-    const char *lacks = grav_dev_lacks(&s->mesh, s->mesh.levelmax + 1, s->comm.size, &s->phys.grav);
+    const char *lacks = s->phys.fifth ? fifth_name(s->phys.fifth) : NULL;
+    if (!lacks) lacks = grav_dev_lacks(&s->mesh, s->mesh.levelmax + 1, s->comm.size, &s->phys.grav);
     if (lacks) {
         log_info(" gpu_poisson: %s has no kernel: gravity runs on the CPU", lacks);
         return OK;

@@ -298,13 +298,24 @@ static bool wants_mass(const struct sim *s, int l)
     return s->par->refine.m_refine[l - s->mesh.levelmin] > -1.0;
 }
 
+/* With dr_proper cells that are smaller than it, in proper length, need more mass by their volume
+ * (Gnedin 2016, appendix A). */
+double sim_m_refine(const struct sim *s, int l)
+{
+    const struct param_refine *r = &s->par->refine;
+    const double m = r->m_refine[l - s->mesh.levelmin];
+    if (!s->phys.cosmo || !(r->dr_proper > 0) || !(m > 0)) return m;
+    const double size = mesh_dx(&s->mesh, l) * sim_units(s).length / CGS_KPC;
+    return size < r->dr_proper ? m * pow(r->dr_proper / size, 3) : m;
+}
+
 /* Mass criterion (quasi-Lagrangian), RAMSES's poisson_refine. */
 static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
 {
     const struct mesh *m = &s->mesh;
     const struct level *lv = &m->lev[l];
     const struct param_refine *r = &s->par->refine;
-    double m_refine = r->m_refine[l - m->levelmin];
+    double m_refine = sim_m_refine(s, l);
     double dx = mesh_dx(m, l), threshold = m_refine * (s->amr.refine.mass_sph / (dx * dx * dx));
     if (m->gravity && (!s->amr.refine.starting || r->ivar_refine == 0)) {
         memcpy(ok, lv->dense, sizeof *ok * (size_t)lv->nown);
@@ -342,6 +353,32 @@ static bool wants_jeans(const struct sim *s, int l)
            s->par->refine.jeans_refine[l - s->mesh.levelmin] > 0;
 }
 
+/* With collapse_jeans_refine: gamma P/rho of gas at collapse_jeans_Tfloor below a density, of the
+ * gas itself above another, and between a temperature that is linear in the logarithm of the
+ * density. */
+struct collapse_jeans {
+    bool on;
+    double floor, low, per_log; /* P/rho at Tfloor, code units; density; 1/log(high/low) */
+};
+
+static struct collapse_jeans collapse_jeans(const struct sim *s)
+{
+    const struct param_refine *r = &s->par->refine;
+    const struct units u = sim_units(s);
+    return (struct collapse_jeans){
+        .on = r->collapse_jeans_refine,
+        .floor = r->collapse_jeans_tfloor / (s->par->cooling.mu_gas * u.temperature),
+        .low = r->collapse_jeans_rho_low / u.density,
+        .per_log = 1 / log(r->collapse_jeans_rho_high / r->collapse_jeans_rho_low)};
+}
+
+static double jeans_sound2(const struct collapse_jeans *j, double rho, double cs2, double gamma)
+{
+    if (!j->on) return cs2;
+    const double part = fmin(fmax(log(rho / j->low) * j->per_log, 0), 1);
+    return gamma * (j->floor + part * (cs2 - j->floor));
+}
+
 /* Jeans length resolved by fewer than jeans_refine cells; P/rho, not gamma P/rho, as in RAMSES. */
 static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
 {
@@ -351,11 +388,15 @@ static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
     const double pi = 0.5 * RAMSES_TWOPI; /* RAMSES's, as everywhere in gravity */
     double g = s->phys.cosmo ? 3 * s->phys.cosmo_par.omega_m * s->time.aexp / (8 * pi) : 1;
     const struct hydro_par *h = &s->phys.hydro;
+    const double least = s->par->refine.d_jeans_thre / sim_units(s).hydrogen;
+    const struct collapse_jeans collapse = collapse_jeans(s);
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
             const struct gas_cell u = gas_cell_above(lv, i, k, h->smallr);
+            if (u.rho < least) continue;
             double p = gas_pressure(gas_cell_internal_m2(&u), h->gamma);
             double cs2 = fmax(p / u.rho, h->smallc * h->smallc);
+            cs2 = jeans_sound2(&collapse, u.rho, cs2, h->gamma);
             if (nj * dx >= sqrt(pi * cs2 / (g * u.rho))) ok[i][k] = 1;
         }
 }

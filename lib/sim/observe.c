@@ -7,6 +7,18 @@
 #include "resume/resume.h"
 #include "sim/solver.h"
 
+/* The order of scalars that the user asks for. RAMSES counts the variables of its files from 1;
+ * what a file lacks has no number there. */
+static void remap(const struct sim *s, struct resume *r)
+{
+    const int given = param_given_count(s->par, "run", "remap_pscalar"),
+              gas = s->mesh.magnetic ? 8 : s->mesh.ndim + 2;
+    for (int i = 0; i < given && s->run.restart.from; i++) {
+        const int to = s->par->run.remap_pscalar[i];
+        if (to >= 0) r->remap[r->nremap++] = to > 0 ? to - gas - 1 + GAS_SCALARS : -1;
+    }
+}
+
 enum err sim_mesh_read(struct sim *s, struct source *from, struct parts *parts)
 {
     struct sim_weights w = sim_weights(s); /* by the columns of particles, among others */
@@ -19,6 +31,7 @@ enum err sim_mesh_read(struct sim *s, struct source *from, struct parts *parts)
                        .kind = sim_domain_kind(s),
                        .oct_cost = w.oct,
                        .part_cost = w.part[s->mesh.levelmin]};
+    remap(s, &r);
     enum err err = resume_read(&r);
     domain_free(s->dom);
     s->dom = r.dom;
@@ -81,6 +94,7 @@ enum err sim_observe(struct sim *s, int when)
     if (s->phys.sinks && when == OBSERVE_ENTRY) {
         struct sink_run sinks = sim_sinks(s);
         TRY(sinks_store(&sinks, &s->run.restart.rest.sinks));
+        TRY(stellar_store(s->phys.stellar, &s->run.restart.rest.stellar));
     }
     sim_head(s, &h);
     struct observation o = sim_observation(

@@ -13,6 +13,7 @@
 #include "dom/domain.h"
 #include "dom/ghost.h"
 #include "dom/ghost_dev.h"
+#include "fifth/fifth.h"
 #include "grav/grav.h"
 #include "gravdev/grav_dev.h"
 #include "hydro/hydro.h"
@@ -27,12 +28,15 @@
 #include "phys/units.h"
 #include "sink/create.h"
 #include "sink/run.h"
+#include "stellar/stellar.h"
 #include "tracer/tracer.h"
+#include "turb/turb.h"
 
 struct sim;
 
 _Static_assert((int)PARAM_LEVEL_LIMIT == (int)OKEY_LEVELS,
                "the parameter table's limit is that of the keys");
+_Static_assert((int)PARAM_ENERGIES == (int)GAS_ENERGIES, "parameters of all energies");
 _Static_assert((int)PARAM_GAS == (int)GAS_SCALARS && PARAM_GAS + PARAM_SCALARS == NVAR_MAX,
                "the parameter table counts the variables of the gas as oct/gas.h does");
 
@@ -162,13 +166,19 @@ struct sim_physics {
     struct grav_par grav;
     struct cosmo_par cosmo_par;
     struct cosmo *cosmo;       /* NULL without cosmology */
+    struct fifth *fifth;       /* gravity beyond Einstein; NULL: none */
     struct response *neutrino; /* neutrino response; NULL: no neutrinos */
     struct cooling *cooling;   /* NULL: the gas does not cool */
     struct yields *yields;     /* table of yields; NULL: no yields (phys/yields.h) */
     struct sink_state *sinks;  /* sink particles; NULL: no sinks */
+    struct stellar *stellar;   /* stellar objects of sinks; NULL: none */
     enum tracer_way tracers;   /* how gas tracers move */
     struct tracer_flux *flux;  /* for Monte-Carlo tracers; else NULL */
     struct sim_matter matter;
+    struct turb *turb;                      /* driven turbulence; NULL: none */
+    struct turb_force force[LEVEL_MAX + 2]; /* its force in the present step of each level */
+    struct turb_force driving;              /* that of the level that hydro.drive points to */
+    int turb_seed;                          /* of the run, if its namelist has none */
 };
 MUST_USE enum err sim_setup(struct sim *s); /* setup.c: parameters → modules (collective, agreed) */
 /* device.c: opens the device that gpu_hydro, gpu_poisson or gpu_particles requests, or logs why
@@ -230,8 +240,15 @@ void sim_reflux_receive(struct sim *s); /* completes sim_reflux_send */
 int64_t sim_device_copied(const struct sim *s);
 void sim_device_step(struct sim *s);
 void sim_device_report(struct sim *s);
+/* setup.c: the seed of the turbulence of this run */
+uint64_t sim_turb_seed(const struct sim *s);
+/* timestep.c: from now on the force of driven turbulence on level l, and in the Courant condition,
+ * is that of the present time, and it is on the device. Without turbulence it does nothing. */
+MUST_USE enum err sim_turb_send(struct sim *s, int l);
 /* setup.c: initial values of the scalars that the run knows by name; others stay */
 void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX]);
+/* setup.c: dark energy of the namelist */
+struct cosmo_dark sim_dark(const struct params *p);
 /* setup.c: s->phys.cosmo from s->phys.cosmo_par */
 MUST_USE enum err sim_cosmology(struct sim *s);
 /* Rounding errors of a magnetic field in files, and in regions. */
@@ -302,6 +319,8 @@ void sim_criteria_mark(const struct sim *s, int l, const struct sim_criterion *c
                        unsigned char *bits);
 /* flag.c: whether level l may not be refined yet by any criterion */
 bool sim_held_back(const struct sim *s, int l);
+/* flag.c: m_refine of a level, which dr_proper raises. */
+double sim_m_refine(const struct sim *s, int l);
 /* density.c: source density and refinement map `dense` (collective) */
 MUST_USE enum err sim_density(struct sim *s, int l, int icount);
 /* density.c: sim_density on the device; *done: whether it has kernels for all deposits */
@@ -321,6 +340,9 @@ struct sink_run sim_sinks(struct sim *s);
 struct tracer_run sim_tracers(struct sim *s);
 /* setup.c: tracers_swap, in a run with stars and Monte-Carlo tracers */
 MUST_USE enum err sim_tracers_swap(struct sim *s, int l, bool coarse);
+/* At a coarse step: Monte-Carlo tracers follow gas into jets of black holes, and into sinks; at its
+ * end (jets: false) tracers of sinks go with these. (collective) */
+MUST_USE enum err sim_tracers_sinks(struct sim *s, bool jets);
 /* timestep.c: dtnew[l] in two halves: the first is local, the second is collective and may follow a
  * reduction that included s->time.min.minima */
 void sim_timestep_begin(struct sim *s, int l);
@@ -329,6 +351,9 @@ MUST_USE enum err sim_limits_need(struct sim *s, int l);
 /* phases.c: arguments of source terms of a stage (phys/term.h) */
 struct term_run sim_term_run(struct sim *s, int stage, int l);
 void sim_timestep_end(struct sim *s);
+/* With exact_output_time: gives the end of a coarse step the time of an output, if it is that to
+ * rounding. */
+void sim_time_meet(struct sim *s);
 void sim_potential_energy(struct sim *s, int l); /* report.c: epot sum, rho_max */
 /* report.c: what the square of the acceleration of a cell is times, in that sum */
 double sim_energy_factor(const struct sim *s, int l);

@@ -134,6 +134,7 @@ void sim_head(const struct sim *s, struct ckpt_head *h)
                             .cosmo = s->phys.cosmo != NULL,
                             .nvar = s->mesh.nvar,
                             .gamma = s->phys.hydro.gamma,
+                            .energy = s->phys.hydro.energy,
                             .smallr = s->phys.hydro.smallr,
                             .boxlen = s->mesh.boxlen,
                             .noutput = s->run.out.noutput,
@@ -153,6 +154,7 @@ void sim_head(const struct sim *s, struct ckpt_head *h)
                             .omega_k = s->phys.cosmo_par.omega_k,
                             .omega_b = s->phys.cosmo_par.omega_b,
                             .h0 = s->phys.cosmo_par.h0,
+                            .dark = s->phys.cosmo_par.dark,
                             .aexp_ini = s->phys.cosmo_par.aexp_ini,
                             .boxlen_ini = s->phys.cosmo_par.boxlen_ini,
                             .aexp = s->time.aexp,
@@ -168,6 +170,7 @@ void sim_head(const struct sim *s, struct ckpt_head *h)
                             .deflate = p->output.deflate,
                             .longint = p->output.longint &&
                                        format_named(p->output.outformat)->writer->by_rank,
+                            .conservative = p->output.write_conservative,
                             .overwrite = s->run.out.force,
                             .rest = &s->run.restart.rest,
                             .namelist = s->run.out.namelist_text,
@@ -341,11 +344,30 @@ static void renew_rates(struct sim *s)
     s->run.out.rates_aexp = a;
 }
 
+/* Adds the state of driven turbulence to the files of the checkpoint: with RAMSES's driving its own
+ * files, and a seed that is in no namelist. Rank 0. */
+static void add_turbulence(struct sim *s, struct observation *o)
+{
+    static const enum files_kind kind[TURB_FILES] = {FILES_TURBULENCE, FILES_TURBULENCE_LAST,
+                                                     FILES_TURBULENCE_NEXT};
+    struct turb_files f = {0};
+    if (s->comm.rank > 0) return;
+    if (turb_has_state(s->phys.turb)) turb_store(s->phys.turb, s->time.t, &f);
+    for (int i = 0; i < TURB_FILES && f.at[i]; i++)
+        o->file[o->nfile++] = (struct ckpt_file){kind[i], f.at[i], f.bytes[i]};
+    if (!s->phys.turb || s->par->turb.turb_seed != -1) return;
+    struct ckpt_file *seed = &o->file[o->nfile++];
+    seed->kind = FILES_TURBULENCE_SEED;
+    seed->text = mem_new(16, "turbulence");
+    seed->bytes = (size_t)snprintf(seed->text, 16, "%d\n", s->phys.turb_seed);
+}
+
 static enum err write_checkpoint(struct sim *s, bool backup)
 {
     struct ckpt_head h;
     struct sink_run sinks = sim_sinks(s);
     TRY(sinks_store(&sinks, &s->run.restart.rest.sinks));
+    TRY(stellar_store(s->phys.stellar, &s->run.restart.rest.stellar));
     char *made_by = history(s);
     sim_head(s, &h);
     h.provenance = made_by;
@@ -353,6 +375,7 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     struct observation o = sim_observation(s, &h, s->run.out.ifout);
     o.when = OBSERVE_WITHIN;
     enum err e = observers_run(&o, observers_due(&o, OBSERVE_WITHIN));
+    add_turbulence(s, &o);
     h.file = o.file, h.nfile = o.nfile;
     h.tags = o.tags.id ? &o.tags : NULL;
     timer_start("io");

@@ -18,8 +18,9 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
     bool base = l == m->levelmin, finer = l < m->levelmax && s->amr.noct[l + 1] > 0;
     unsigned is = 0;
     is |= m->hydro ? IF_GAS : 0;
+    is |= m->hydro && !s->par->run.static_gas ? IF_FLOWS : 0;
     is |= m->gravity ? IF_GRAVITY : 0;
-    is |= s->phys.grav.gravity_type <= 0 ? IF_SELF_GRAVITY : 0;
+    is |= !s->phys.grav.analytic ? IF_SELF_GRAVITY : 0;
     is |= s->par->run.pic ? IF_PARTS : 0;
     is |= l < m->levelmax && !s->amr.refine.frozen ? IF_MESH : 0;
     is |= base ? IF_BASE : 0;
@@ -34,10 +35,13 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
     is |= (when & IF_COARSE_TERMS) && terms_wanted(s->par, TERM_COARSE) ? IF_COARSE_TERMS : 0;
     is |= s->phys.cooling ? IF_COOLING : 0;
     is |= (when & IF_FRAME) && movie_run_due(s->run.movie, s->time.t, s->time.aexp) ? IF_FRAME : 0;
+    is |= s->phys.fifth ? IF_FIFTH : 0;
     is |= sinks_any(s->phys.sinks) ? IF_SINKS : 0;
     is |= s->phys.sinks && s->par->sink.create_sinks ? IF_CREATES : 0;
     is |= s->phys.sinks && s->phys.sinks->table.family == SINK_HORIZON ? IF_HOLES : 0;
+    is |= s->phys.stellar ? IF_STELLAR : 0;
     is |= s->phys.tracers == TRACER_DRIFTS ? IF_DRIFTS : 0;
+    is |= s->phys.turb ? IF_DRIVEN : 0;
     is |= s->phys.flux && !s->amr.refine.frozen ? IF_JUMPS : 0;
     if ((when & IF_BALANCE) && (when & ~is) == IF_BALANCE && sim_balance_due(s)) is |= IF_BALANCE;
     return (when & ~is) == 0;

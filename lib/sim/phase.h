@@ -43,7 +43,11 @@ enum phase_when {
     IF_DIFFUSES = 1 << 19,  /* the magnetic field diffuses */
     IF_DRIFTS = 1 << 20,    /* classical tracers follow the gas */
     IF_JUMPS = 1 << 21,     /* Monte-Carlo tracers follow the gas */
-    IF_FRAME = 1 << 22      /* a frame of a movie is due */
+    IF_FRAME = 1 << 22,     /* a frame of a movie is due */
+    IF_FIFTH = 1 << 23,     /* gravity has a scalar field */
+    IF_STELLAR = 1 << 24,   /* sinks may have stellar objects */
+    IF_FLOWS = 1 << 25,     /* the gas moves, not with static_gas */
+    IF_DRIVEN = 1 << 26     /* turbulence is driven */
 };
 
 /* Where a phase runs, and on which octs. */
@@ -95,10 +99,11 @@ step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, st
     step_send_flags, step_godunov, step_kick_again, step_restrict_gas, step_move_parts, step_flag,
     step_merge, step_add_steps, step_cooling_table, step_coarse_terms, step_level_terms,
     step_pull_sinks, step_look_around, step_accrete, step_create_sinks, step_renew_sinks,
-    step_black_holes, step_impose, step_diffuse, step_settle_tracers, step_aim_tracers,
-    step_drift_tracers, step_jump_tracers, step_swap_tracers, step_frames;
+    step_black_holes, step_stellar, step_impose, step_diffuse, step_settle_tracers,
+    step_aim_tracers, step_drift_tracers, step_jump_tracers, step_swap_tracers, step_frames,
+    step_fifth, step_fifth_force, step_drive_gas;
 /* Device functions of phases (sim/phases.c). */
 typedef enum err device_phase(struct sim *s, int l, int icount, bool *done);
 device_phase unkick_gas_dev, kick_gas_dev, kick_again_dev, time_step_dev, godunov_dev, keep_phi_dev,
     deposit_dev, poisson_dev, first_phi_dev, force_dev, energy_dev, restrict_gas_dev, enter_dev,
-    hand_down_dev, kick_parts_dev, move_parts_dev, merge_dev;
+    hand_down_dev, kick_parts_dev, move_parts_dev, merge_dev, drive_gas_dev;

@@ -113,9 +113,9 @@ enum err step_poisson(struct sim *s, int l, int icount)
     d->asked = false;
     s->phys.grav.minima = s->time.min.level ? &s->time.min.minima : NULL;
     struct grav_source from = gravity_of(s, l, icount);
-    grav_solve(&s->mesh, &s->comm, l, &from, &s->phys.grav);
+    const struct grav_report rep = grav_solve(&s->mesh, &s->comm, l, &from, &s->phys.grav);
     sim_timestep_end(s); /* time step of the coarser level */
-    return OK;
+    return grav_accepted(l, &rep, &s->phys.grav);
 }
 
 enum err step_first_phi(struct sim *s, int l, int icount)
@@ -205,7 +205,7 @@ enum err step_time_step(struct sim *s, int l, int icount)
     s->time.dtold[l] = s->time.dtnew[l];
     sim_timestep_begin(s, l);
     /* otherwise step_poisson of the finer level completes the reduction */
-    if (!finer || !m->gravity || s->phys.grav.gravity_type > 0) sim_timestep_end(s);
+    if (!finer || !m->gravity || s->phys.grav.analytic) sim_timestep_end(s);
     return OK;
 }
 
@@ -474,6 +474,7 @@ enum err time_step_dev(struct sim *s, int l, int icount, bool *done)
     }
     if (!sim_runs_dev(s, GPU_HYDRO, l)) return OK;
     TRY(sim_device_need(s, l, GAS | FORCE, LOCATION_DEVICE));
+    TRY(sim_turb_send(s, l));
     struct sim_gas_numbers x;
     TRY(numbers_begin(s, l));
     TRY(gas_numbers(s, l, &x));
@@ -543,7 +544,7 @@ enum err poisson_dev(struct sim *s, int l, int icount, bool *done)
     TRY(grav_dev_solve(s->device.grav, &s->mesh, l, &from, &s->phys.grav, &rep, done));
     if (*done) sim_timestep_end(s); /* time step of the coarser level */
     if (*done) s->device.asked = false;
-    return OK;
+    return *done ? grav_accepted(l, &rep, &s->phys.grav) : OK;
 }
 
 enum err force_dev(struct sim *s, int l, int icount, bool *done)
@@ -687,6 +688,19 @@ enum err step_black_holes(struct sim *s, int l, int icount)
         send_all_gas(s, true);
     else
         ghosts_set(&s->mesh, l, GAS, true); /* as they were */
+    return sim_tracers_sinks(s, true);
+}
+
+/* Births and supernovae of stellar objects. */
+enum err step_stellar(struct sim *s, int l, int icount)
+{
+    struct sink_run sinks = sim_sinks(s);
+    bool changed = false;
+    TRY(stellar_coarse(&sinks, s->phys.stellar, &changed));
+    if (changed)
+        send_all_gas(s, true);
+    else
+        ghosts_set(&s->mesh, l, GAS, true); /* as they were */
     return OK;
 }
 
@@ -710,28 +724,13 @@ enum err step_accrete(struct sim *s, int l, int icount)
     return sinks_accrete(&sinks, l);
 }
 
-/* New sinks have negligible mass, taken from leaf cells only: coarser cells and ghosts are updated
- * by the next phase, which gives the sinks their seeds. */
-enum err step_create_sinks(struct sim *s, int l, int icount)
-{
-    struct sink_run sinks = sim_sinks(s);
-    struct sink_copies copies;
-    struct clump_cores cores = {0};
-    TRY(sinks_before_births(&sinks, &copies));
-    enum err err = sim_cores(s, &copies, &cores);
-    sink_copies_free(&copies);
-    if (err == OK) err = sinks_create(&sinks, &cores);
-    FREE(cores.at);
-    return err;
-}
-
 enum err step_renew_sinks(struct sim *s, int l, int icount)
 {
     struct sink_run sinks = sim_sinks(s);
     bool fed;
     TRY(sinks_renew(&sinks, &fed));
     if (fed) send_all_gas(s, true);
-    return OK;
+    return sim_tracers_sinks(s, false);
 }
 
 enum err step_aim_tracers(struct sim *s, int l, int icount)
@@ -752,7 +751,7 @@ enum err step_jump_tracers(struct sim *s, int l, int icount)
 {
     struct tracer_run r = sim_tracers(s);
     tracers_jump(&r, l);
-    return OK;
+    return tracers_join_sinks(&r, l);
 }
 
 enum err step_drift_tracers(struct sim *s, int l, int icount)

@@ -89,6 +89,9 @@ static void report_fine(const struct sim *s, int l)
     }
     log_info(" Fine step=%7d t=%12.5E dt=%10.3E a=%10.3E mem=%s", s->time.nstep, s->time.t,
              s->time.dtnew[l], s->time.aexp, mem);
+    if (s->phys.turb)
+        log_info("  Current turbulent rms: %19.16g",
+                 sqrt(s->mesh.ndim) * turb_rms_at(s->phys.turb, s->time.t));
 }
 
 /* Logs mass and energy; econs as RAMSES defines it, with the work of expansion integrated in

@@ -18,7 +18,7 @@ static enum err take_columns(struct sim *s);
 static void log_what(const struct sim *s);
 static enum err restore_tuner(struct sim *s);
 
-static enum err check_model(const struct sim *s);
+static enum err check_model(struct sim *s);
 
 const char *sim_restart_path(const struct sim *s, char buf[4096])
 {
@@ -45,6 +45,7 @@ enum err sim_restart_open(struct sim *s)
     if (!path) return OK;
     s->run.restart.number = -1;
     TRY(source_open_state(path, p->hydro.gamma, p->hydro.smallr, &s->run.restart.from));
+    source_set_energies(s->run.restart.from, p->hydro.gamma_rad);
     return sim_restart_from(s, s->run.restart.from->path, s->run.restart.from->number);
 }
 
@@ -100,6 +101,22 @@ static void find_tracers(struct sim *s)
                  (long)n);
 }
 
+/* Births of stars from conformal to proper times. */
+static void make_proper(struct sim *s)
+{
+    struct parts *p = &s->parts;
+    int64_t n = 0;
+    for (int64_t i = 0; p->birth && s->phys.cosmo && i < p->n; i++) {
+        double a, hexp;
+        if (p->family[i] != FAM_STAR && p->family[i] != FAM_DEBRIS) continue;
+        cosmo_at(s->phys.cosmo, p->birth[i], &a, &hexp);
+        p->birth[i] = cosmo_time(s->phys.cosmo, a);
+        n++;
+    }
+    comm_add_i64(&s->comm, &n, 1);
+    log_info(" The births of %ld stars have become proper times", (long)n);
+}
+
 /* Particles of the checkpoint to their ranks. RAMSES keeps those that have left the box through its
  * boundaries, a run of ours does not. */
 static enum err take_particles(struct sim *s)
@@ -117,6 +134,7 @@ static enum err take_particles(struct sim *s)
             "are brought back into it",
             (long)n[0], far);
     s->diag.particles -= n[1];
+    if (s->run.restart.conformal) make_proper(s);
     find_tracers(s);
     return sim_report_lost(s, n[1]);
 }
@@ -138,6 +156,8 @@ static enum err restart_build(struct sim *s)
     if (s->par->run.pic) TRY(take_particles(s));
     struct sink_run sinks = sim_sinks(s);
     TRY(sinks_restore(&sinks, &s->run.restart.rest.sinks, s->run.restart.from->path));
+    TRY(stellar_restore(&sinks, s->phys.stellar, &s->run.restart.rest.stellar,
+                        s->run.restart.from->path));
     if (!param_cone_crossing(s->par)) forget_cones(&s->parts);
     enum err err = err_about(sim_check_field(s), s->run.restart.from->path);
     source_close(&s->run.restart.from);
@@ -159,7 +179,9 @@ static void log_what(const struct sim *s)
     if (!f->exact)
         log_info(" It does not contain all bits of the state: the run resumes to round-off, not "
                  "bit for bit");
-    bool sinks = s->phys.sinks && strcmp(f->left_out, "sink particles") == 0;
+    const char *used = s->phys.stellar && f->stellar->n ? "sink particles, stellar objects"
+                                                        : "sink particles";
+    bool sinks = s->phys.sinks && strcmp(f->left_out, used) == 0;
     if (*f->left_out && !sinks) log_info(" Carried along unchanged: %s", f->left_out);
 }
 
@@ -310,6 +332,7 @@ static enum err read_model(const struct sim *s, struct params *was)
     if (s->par->hydro.npassive < 0) was->hydro.npassive = -1; /* as many as there are */
     was->run.ndim = h->ndim;
     was->run.mhd = h->magnetic;
+    was->run.nener = param_given(s->par, "run", "nener") ? h->energy.n : s->par->run.nener;
     was->run.cosmo = h->cosmo;
     was->run.hydro = h->hydro;
     was->run.pic = h->particles;
@@ -368,7 +391,7 @@ enum err sim_compare_namelist(const struct sim *s, const char *text, size_t byte
     return err;
 }
 
-static enum err check_changes(const struct sim *s)
+static enum err check_changes(struct sim *s)
 {
     char old[16], new[16];
     int had = s->run.restart.from->head.nvar, have = s->mesh.nvar;
@@ -377,16 +400,21 @@ static enum err check_changes(const struct sim *s)
     TRY(check_possible(s));
     struct params *was = mem_zero(sizeof *was, "parameters");
     enum err err = read_model(s, was);
+    s->run.restart.conformal = s->par->run.convert_birth_times && !was->run.use_proper_time;
+    if (s->run.restart.conformal) was->run.use_proper_time = true;
+    const bool remapped = param_given(s->par, "run", "remap_pscalar");
     snprintf(old, sizeof old, "%d", had);
     snprintf(new, sizeof new, "%d", have);
     if (err == OK)
-        err = sim_compare(s, was, s->par->run.hydro && had != have ? &scalars : NULL,
+        err = sim_compare(s, was, s->par->run.hydro && had != have && !remapped ? &scalars : NULL,
                           s->run.restart.from->path);
     mem_free(was);
     return err;
 }
 
-static enum err check_model(const struct sim *s)
+static enum err check_model(struct sim *s)
 {
-    return err_agree(&s->comm, s->comm.rank == 0 ? check_changes(s) : OK);
+    TRY(err_agree(&s->comm, s->comm.rank == 0 ? check_changes(s) : OK));
+    comm_bcast(&s->comm, &s->run.restart.conformal, sizeof s->run.restart.conformal, 0);
+    return OK;
 }

@@ -214,6 +214,7 @@ void sim_fini(struct sim *s)
     mesh_fini(&s->mesh);
     part_fini(&s->parts);
     grav_fini(&s->phys.grav);
+    fifth_free(&s->phys.fifth);
     patch_scratch_free(&s->phys.hydro.scratch);
     domain_free(s->dom);
     domain_free(s->amr.balance.next);
@@ -223,8 +224,10 @@ void sim_fini(struct sim *s)
     response_free(&s->phys.neutrino);
     cool_free(s->phys.cooling);
     yields_free(s->phys.yields);
+    stellar_end(&s->phys.stellar);
     sinks_end(&s->phys.sinks);
     tracer_flux_free(&s->phys.flux);
+    turb_free(&s->phys.turb);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
         FREE(s->phys.matter.moments[l]);
         FREE(s->phys.matter.rho_top[l]);

@@ -67,9 +67,10 @@ struct sim_stop {
 };
 
 struct sim_restart {
-    const char *path;      /* checkpoint to resume from; NULL: as nrestart of the namelist says */
-    struct source *from;   /* source of the checkpoint while it is read */
-    bool change_model;     /* accept a checkpoint of another model than the namelist's */
+    const char *path;    /* checkpoint to resume from; NULL: as nrestart of the namelist says */
+    struct source *from; /* source of the checkpoint while it is read */
+    bool change_model;   /* accept a checkpoint of another model than the namelist's */
+    bool conformal; /* births of stars in the checkpoint are conformal times, and shall be proper */
     struct ckpt_rest rest; /* contents of the checkpoint that the run does not use */
     /* no output is due yet at the coarse step of the restart, which the checkpoint already holds */
     bool resumed;

@@ -1,12 +1,18 @@
 /* sim/setup: converts parameters into the structs that the modules take. Allocates tables only, and
  * reads headers only. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cgs.h"
 #include "base/log.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "ckpt/info.h"
 #include "comm/share.h"
 #include "comm/tuner.h"
 #include "hole/horizon.h"
@@ -120,8 +126,10 @@ static enum err setup_boundaries(struct sim *s, bool bounded[6])
         memcpy(h->bound_state[f], state, sizeof state);
         const double field[3] = {b->a_bound[i], b->b_bound[i], b->c_bound[i]};
         memcpy(s->phys.mhd.bound_b[f], field, sizeof field);
-        for (int k = GAS_SCALARS; k < h->nvar; k++)
-            h->bound_state[f][k] = b->var_bound[i][k - GAS_SCALARS];
+        const int passive = GAS_SCALARS + h->energy.n;
+        for (int k = GAS_SCALARS; k < passive; k++)
+            h->bound_state[f][k] = b->prad_bound[i][k - GAS_SCALARS];
+        for (int k = passive; k < h->nvar; k++) h->bound_state[f][k] = b->var_bound[i][k - passive];
     }
     for (int d = 0; d < s->par->run.ndim; d++)
         if (bounded[2 * d] != bounded[2 * d + 1])
@@ -132,10 +140,19 @@ static enum err setup_boundaries(struct sim *s, bool bounded[6])
     return check_squares(b, s->par->run.ndim, bounded);
 }
 
+/* Number of non-thermal energies: as requested, or as the checkpoint has them. */
+static int count_energies(const struct sim *s)
+{
+    const struct source *from = s->run.restart.from;
+    if (from && !param_given(s->par, "run", "nener")) return from->head.energy.n;
+    return s->par->run.nener;
+}
+
 /* Number of passive scalars: as requested, or as the namelist, the table of yields and the initial
  * conditions imply. */
 static int count_scalars(const struct params *p, const struct yields *yields)
 {
+    const int nener = 0; /* these are not passive */
     int n = yields_elements(yields);
 #define SCALAR(symbol, name, on, initial) n += (on) ? 1 : 0;
 #include "oct/scalars.def"
@@ -155,7 +172,7 @@ static int count_scalars(const struct params *p, const struct yields *yields)
 
 /* Names the scalars: first those of the physics modules, then the remaining ones as in the
  * checkpoint. */
-static void name_variables(const struct sim *s, int nvar, struct gas_vars *g)
+static void name_variables(const struct sim *s, int nvar, int nener, struct gas_vars *g)
 {
     const struct params *p = s->par;
     const struct gas_vars *from = s->run.restart.from ? s->run.restart.from->head.gas : NULL;
@@ -222,7 +239,9 @@ static enum err setup_hydro(struct sim *s)
     const struct param_refine *r = &s->par->refine;
     enum riemann riemann;
     TRY(setup_riemann(s, &riemann));
-    int nvar = GAS_SCALARS + count_scalars(s->par, s->phys.yields);
+    struct gas_energies energy = {.n = count_energies(s)};
+    memcpy(energy.gamma, p->gamma_rad, sizeof energy.gamma);
+    int nvar = GAS_SCALARS + energy.n + count_scalars(s->par, s->phys.yields);
     if (s->run.restart.from && p->npassive < 0 && s->run.restart.from->head.nvar > nvar)
         nvar = s->run.restart.from->head.nvar;
     if (nvar > NVAR_MAX)
@@ -232,6 +251,7 @@ static enum err setup_hydro(struct sim *s)
     s->phys.hydro = (struct hydro_par){
         .nvar = nvar,
         .scratch = patch_scratch_new(),
+        .energy = energy,
         .gamma = p->gamma,
         .smallr = p->smallr,
         .smallc = p->smallc,
@@ -254,7 +274,9 @@ static enum err setup_hydro(struct sim *s)
         .floor_d = r->floor_d,
         .floor_p = r->floor_p,
         .floor_u = r->floor_u};
-    name_variables(s, nvar, &s->phys.hydro.vars);
+    memcpy(s->phys.hydro.err_grad_energy, r->err_grad_prad, sizeof r->err_grad_prad);
+    memcpy(s->phys.hydro.floor_energy, r->floor_prad, sizeof r->floor_prad);
+    name_variables(s, nvar, energy.n, &s->phys.hydro.vars);
     return OK;
 }
 
@@ -364,6 +386,12 @@ struct units sim_units(const struct sim *s)
     return units_at(&s->par->units, s->phys.cosmo ? &s->phys.cosmo_par : NULL, s->time.aexp);
 }
 
+struct cosmo_dark sim_dark(const struct params *p)
+{
+    return cosmo_dark_of(p->cpl.w0, p->cpl.wa, p->run.use_ede, p->ede.omega_ede, p->ede.z_ede,
+                         p->ede.w_ede);
+}
+
 enum err sim_cosmology(struct sim *s)
 {
     double omega_nu = s->phys.neutrino ? s->par->neutrino.omega_nu : 0;
@@ -371,7 +399,9 @@ enum err sim_cosmology(struct sim *s)
         FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g must be below omega_m=%g", omega_nu,
              s->phys.cosmo_par.omega_m);
     s->phys.cosmo_par.ramses = s->par->run.ramses_cosmology;
-    return cosmo_new(&s->phys.cosmo_par, &s->phys.cosmo);
+    s->phys.cosmo_par.dark = sim_dark(s->par);
+    TRY(cosmo_new(&s->phys.cosmo_par, &s->phys.cosmo));
+    return fifth_new(s->par, &s->phys.cosmo_par, &s->phys.grav, &s->phys.fifth);
 }
 
 /* Checks files that the run reads or appends to later. Rank 0. */
@@ -380,6 +410,88 @@ static enum err check_files(const struct sim *s)
     if (s->run.cost.profile_path) TRY(file_may_append(s->run.cost.profile_path));
     if (s->par->sf.sf_log_properties) TRY(file_may_append(STAR_LOG));
     return sim_check_orders(s);
+}
+
+/* ---- driven turbulence ---- */
+
+uint64_t sim_turb_seed(const struct sim *s)
+{
+    const int given = s->par->turb.turb_seed;
+    return (uint64_t)(given == -1 ? s->phys.turb_seed : given);
+}
+
+/* Content of a file of the checkpoint, on all ranks; *text NULL: there is none. (collective) */
+static enum err checkpoint_file(const struct sim *s, enum files_kind k, char **text, size_t *bytes)
+{
+    enum { BYTES_MAX = 1 << 25 };
+    const struct source *from = s->run.restart.from;
+    char path[PATH_MAX], name[FILES_NAME];
+    enum err e = OK;
+    *text = NULL, *bytes = 0;
+    if (!from) return OK;
+    files_name(k, from->number, 1, name);
+    if (s->comm.rank == 0) e = info_path(from, k, path);
+    if (s->comm.rank == 0 && e == OK && file_exists(path)) {
+        if (manifest_has(from->list, name)) e = manifest_check_file(from->list, from->path, name);
+        if (e == OK) e = file_load(path, BYTES_MAX, text, bytes);
+    }
+    TRY(err_agree(&s->comm, e));
+    comm_bcast(&s->comm, bytes, sizeof *bytes, 0);
+    if (*bytes == 0) return OK;
+    if (s->comm.rank > 0) *text = mem_zero(*bytes + 1, "turbulence");
+    comm_bcast(&s->comm, *text, *bytes, 0);
+    return OK;
+}
+
+/* turb_seed=-1: the seed of the checkpoint, or of the clock. (collective) */
+static enum err find_seed(struct sim *s)
+{
+    enum { LARGEST = 0x7fffffff };
+    char *text;
+    size_t bytes;
+    TRY(checkpoint_file(s, FILES_TURBULENCE_SEED, &text, &bytes));
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t seed = (int64_t)(rng_mix((uint64_t)now.tv_sec ^ (uint64_t)now.tv_nsec << 32) & LARGEST);
+    if (text) seed = strtol(text, NULL, 10) & LARGEST;
+    mem_free(text);
+    comm_bcast(&s->comm, &seed, sizeof seed, 0);
+    s->phys.turb_seed = (int)seed;
+    log_info(" Turbulence: turb_seed=%d", s->phys.turb_seed);
+    return OK;
+}
+
+/* The state of RAMSES's driving in the checkpoint. (collective) */
+static enum err restore_driving(struct sim *s)
+{
+    static const enum files_kind kind[TURB_FILES] = {FILES_TURBULENCE, FILES_TURBULENCE_LAST,
+                                                     FILES_TURBULENCE_NEXT};
+    struct turb_files f = {0};
+    enum err e = OK;
+    if (!turb_has_state(s->phys.turb) || !s->run.restart.from) return OK;
+    for (int i = 0; i < TURB_FILES && e == OK; i++)
+        e = checkpoint_file(s, kind[i], &f.at[i], &f.bytes[i]);
+    if (e == OK && !f.at[TURB_TEXT])
+        e = err_set(ERR_FORMAT,
+                    "%s: has no turb_fields.dat, the state of driven turbulence, which "
+                    "turb_rule='ramses' needs: set turb_rule='signed'",
+                    s->run.restart.from->path);
+    if (e == OK) e = turb_restore(s->phys.turb, &f, s->run.restart.from->path);
+    for (int i = 0; i < TURB_FILES; i++) mem_free(f.at[i]);
+    return err_agree(&s->comm, e);
+}
+
+static enum err setup_turbulence(struct sim *s)
+{
+    const struct params *p = s->par;
+    if (!param_turb_drives(p) && !param_turb_starts(p)) return OK;
+    if (p->turb.turb_seed == -1) TRY(find_seed(s));
+    if (!param_turb_drives(p)) return OK;
+    TRY(turb_new(p, sim_turb_seed(s), 0, &s->phys.turb));
+    TRY(restore_driving(s));
+    log_info(" Turbulence is driven: %s, turb_rms=%g, turb_T=%g%s", p->turb.forcing_power_spectrum,
+             p->turb.turb_rms, p->turb.turb_t, param_turb_evolves(p) ? "" : ", one static field");
+    return OK;
 }
 
 enum err sim_setup(struct sim *s)
@@ -404,8 +516,13 @@ enum err sim_setup(struct sim *s)
     if (p->run.cosmo && !s->run.restart.from && strcmp(p->init.filetype, "ascii") == 0)
         FAIL(ERR_PARAM, "run_params/cosmo=.true. takes its cosmology from GRAFIC files or files of "
                         "Gadget: set filetype='grafic' or 'gadget', and initfile");
+    const struct param_gravity asked = param_gravity(p);
     s->phys.grav = (struct grav_par){.epsilon = p->poisson.epsilon,
-                                     .gravity_type = p->poisson.gravity_type,
+                                     .cycles = p->poisson.mg_maxiter,
+                                     .strict = p->poisson.abort_on_mg_nonconvergence,
+                                     .analytic = !param_solves_gravity(p),
+                                     .density_type = asked.density,
+                                     .force_type = asked.force,
                                      .cg_levelmin = p->poisson.cg_levelmin,
                                      .mg_shared_octs = p->poisson.mg_shared_octs,
                                      .fft_levelmin = fft_levelmin(p),
@@ -415,8 +532,8 @@ enum err sim_setup(struct sim *s)
                                      .unit_d = p->units.units_density,
                                      .unit_t = p->units.units_time,
                                      .verbose = log_verbosity() >= 1};
-    memcpy(s->phys.grav.gravity_params, p->poisson.gravity_params,
-           sizeof s->phys.grav.gravity_params);
+    memcpy(s->phys.grav.density_params, asked.density_params, sizeof s->phys.grav.density_params);
+    memcpy(s->phys.grav.force_params, asked.force_params, sizeof s->phys.grav.force_params);
     TRY(check_deposit(p));
     TRY(setup_green(s));
     TRY(setup_neutrinos(s));
@@ -431,14 +548,16 @@ enum err sim_setup(struct sim *s)
     s->amr.refine.mass_sph = p->refine.mass_sph;
     s->phys.tracers = tracer_way(p);
     if (s->phys.tracers == TRACER_JUMPS) s->phys.flux = tracer_flux_new();
-    if (s->phys.flux && p->run.sink)
-        log_info(" MC_tracer: sinks take gas from their cells, and no tracers: these stand for "
-                 "more gas than there is");
     if (p->run.sink) s->phys.sinks = sinks_new(param_sinks_ramses(p) ? NULL : &hole_kind);
+    if (p->sink.sink_descent) s->phys.sinks->table.family |= SINK_DESCENT;
+    if (p->run.sink) s->phys.sinks->table.recalls = s->phys.flux != NULL;
+    s->phys.stellar = stellar_new(p, s->phys.sinks);
     mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->phys.hydro.nvar, p->run.hydro,
-              p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
+              p->run.poisson ? 1 + fifth_asked(p) : 0, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
     mesh_set_ndim(&s->mesh, p->run.ndim);
     mesh_set_magnetic(&s->mesh, p->run.mhd);
+    mesh_set_energies(&s->mesh, s->phys.hydro.energy.n);
+    TRY(setup_turbulence(s));
     const struct movie_kinds has = {p->run.hydro ? &s->phys.hydro.vars : NULL, p->run.ndim,
                                     p->run.mhd};
     return observe_movie(p, &has, &s->run.movie);
@@ -463,6 +582,8 @@ struct sink_run sim_sinks(struct sim *s)
                              .quantum = s->phys.matter.quantum,
                              .mass_sph = s->amr.refine.mass_sph,
                              .nstep_coarse = s->time.nstep_coarse,
+                             .captured = s->phys.flux ? &tracers_ledger(s->phys.flux)->captured
+                                                      : NULL,
                              .on_ghosts = s->amr.on_ghosts};
 }
 
@@ -484,6 +605,16 @@ enum err sim_tracers_swap(struct sim *s, int l, bool coarse)
 {
     struct tracer_run r = sim_tracers(s);
     return s->phys.flux && param_stars(s->par) ? tracers_swap(&r, l, coarse) : OK;
+}
+
+enum err sim_tracers_sinks(struct sim *s, bool jets)
+{
+    struct tracer_run r = sim_tracers(s);
+    if (!s->phys.flux) return OK;
+    if (jets) tracers_launch(&r);
+    TRY(tracers_join_sinks(&r, 0));
+    if (!jets) tracers_follow_sinks(&r, &s->phys.sinks->table);
+    return OK;
 }
 
 enum err step_swap_tracers(struct sim *s, int l, int icount)

@@ -18,6 +18,7 @@
 #include "ics/split.h"
 #include "io/ascii_part.h"
 #include "io/grafic.h"
+#include "kinds/kinds.h"
 #include "oct/field_sets.h"
 #include "sim/solver.h"
 
@@ -29,10 +30,12 @@ struct start {
     struct ics_gas gas;
     int nregion;
     struct ics_region region[100];
+    struct kinds kind; /* with neither: the initial state by name */
     /* largest difference of the magnetic field of a face in the files of both cells, and the
      * strongest field, of this rank */
     double faces[2];
-    bool laid; /* the initial flow is set on the present mesh */
+    bool laid;            /* the initial flow is set on the present mesh */
+    struct turb *initial; /* turbulent velocities; NULL: none */
 };
 
 static enum err start_regions(struct start *st)
@@ -61,8 +64,10 @@ static enum err start_regions(struct start *st)
             r->center[d] = 0, r->length[d] = 1; /* without bounds along missing axes */
             if (!st->s->mesh.magnetic) r->v[d] = 0;
         }
-        for (int k = 0; k < st->s->phys.hydro.nvar - GAS_SCALARS; k++)
-            r->var[k] = p->var_region[i][k];
+        const int nener = st->s->phys.hydro.energy.n;
+        memcpy(r->var, p->prad_region[i], sizeof *r->var * (size_t)nener);
+        for (int k = nener; k < st->s->phys.hydro.nvar - GAS_SCALARS; k++)
+            r->var[k] = p->var_region[i][k - nener];
     }
     return OK;
 }
@@ -128,6 +133,7 @@ static enum err start_files(struct start *st)
     if (n == 0) FAIL(ERR_PARAM, "init_params/filetype='grafic' needs initfile(1)='directory'");
     TRY(err_agree(&s->comm, check_mask(st, n, dirs)));
     st->files.par.ramses = s->par->run.ramses_cosmology;
+    st->files.par.dark = sim_dark(s->par);
     const struct ics_set set = {.levelmin = s->mesh.levelmin,
                                 .nlev = n,
                                 .dir = dirs,
@@ -158,9 +164,19 @@ static enum err start_snapshot(struct start *st)
     const struct param_init *p = &s->par->init;
     const struct snap_given given = {
         .unit = p->gadget_unit, .h0 = p->gadget_h0, .omega_m = p->gadget_omega_m};
+    st->snapshot.par.dark = sim_dark(s->par);
     TRY(ics_gadget_open(&st->snapshot, p->initfile[0], &given, &s->comm));
     s->amr.refine.mass_sph = 0; /* there is no gas */
     return start_cosmology(s, &st->snapshot.par);
+}
+
+/* Adds turbulent velocities to the gas of a level. */
+static void stir(struct start *st, int l)
+{
+    struct sim *s = st->s;
+    if (!st->initial) return;
+    const struct turb_force f = turb_force_at(st->initial, s->time.t, l);
+    hydro_drive(&s->mesh, l, 1.0, &f, s->phys.hydro.smallr);
 }
 
 /* Sets U of one level from its source; split cells are set by start_flow. */
@@ -168,9 +184,10 @@ static enum err flow_level(struct start *st, int l)
 {
     struct sim *s = st->s;
     if (l < s->mesh.levelmin) return OK;
-    if (!st->grafic)
-        ics_regions(&s->mesh, l, st->region, st->nregion, &st->gas);
-    else if (ics_grafic_has(&st->files, l))
+    if (!st->grafic) {
+        TRY(err_agree(&s->comm, kinds_level(&st->kind, &s->mesh, l)));
+        stir(st, l);
+    } else if (ics_grafic_has(&st->files, l))
         TRY(ics_grafic_gas(&st->files, &s->mesh, &s->comm, l, &st->gas));
     else
         return OK;
@@ -184,6 +201,7 @@ static enum err start_flow(struct start *st)
 {
     struct sim *s = st->s;
     if (!s->mesh.hydro || st->laid) return OK;
+    if (!st->grafic) TRY(kinds_flow(&st->kind, &s->mesh, s->dom));
     for (int l = s->mesh.levelmax; l >= 1; l--) {
         if (s->amr.noct[l] == 0) continue;
         TRY(flow_level(st, l));
@@ -296,6 +314,8 @@ static enum err start_particles(struct start *st)
         TRY(ics_grafic_particles(&st->files, &s->mesh, &s->comm, &s->parts));
     } else if (st->gadget) {
         TRY(ics_gadget_particles(&st->snapshot, &s->mesh, &s->comm, &s->parts));
+    } else if (kinds_has_particles(&st->kind)) {
+        TRY(kinds_particles(&st->kind, &s->mesh, &s->parts));
     } else if (s->par->init.initfile[0][0]) {
         char path[512];
         snprintf(path, sizeof path, "%.256s/ic_part", s->par->init.initfile[0]);
@@ -392,6 +412,25 @@ static enum err start_T2(struct sim *s, double *T2)
     return OK;
 }
 
+static enum err start_kind(struct start *st)
+{
+    struct sim *s = st->s;
+    const struct kind_setup setup = {.par = s->par,
+                                     .comm = &s->comm,
+                                     .mesh = &s->mesh,
+                                     .gas = &st->gas,
+                                     .vars = &s->phys.hydro.vars,
+                                     .units = sim_units(s)};
+    return err_agree(&s->comm, kinds_open(&st->kind, &setup, st->region, st->nregion));
+}
+
+/* The run goes on where the galaxies of the files ended. */
+static void start_dice(struct sim *s)
+{
+    s->time.t = s->par->dice.ic_t_restart;
+    s->run.out.ifout = s->par->dice.ic_ifout;
+}
+
 /* Reads regions, tables and the headers of files. */
 static enum err start_read(struct start *st)
 {
@@ -399,16 +438,21 @@ static enum err start_read(struct start *st)
     if (st->grafic) TRY(start_files(st));
     if (st->gadget) TRY(start_snapshot(st));
     TRY(start_regions(st));
+    if (param_turb_starts(s->par))
+        TRY(turb_new_initial(s->par, sim_turb_seed(s), s->time.t, &st->initial));
     st->gas = (struct ics_gas){.nvar = s->phys.hydro.nvar,
+                               .energy = s->phys.hydro.energy,
                                .magnetic = s->mesh.magnetic,
                                .b_ave = s->par->init.b_ave,
                                .gamma = s->phys.hydro.gamma,
                                .smallr = s->phys.hydro.smallr,
                                .smallc = s->phys.hydro.smallc};
     sim_initial_scalars(s, st->gas.initial);
+    if (!st->grafic) TRY(start_kind(st));
     TRY(sim_physics(s));
     if (s->phys.cooling && s->phys.cosmo) TRY(start_T2(s, &st->gas.T2_start));
     sim_output_setup(s);
+    if (st->kind.kind == &kind_dice) start_dice(s);
     return OK;
 }
 
@@ -485,7 +529,8 @@ static enum err start_expect(struct start *st)
     TRY(sim_more_columns(s));
     TRY(expect_tracers(s));
     if (st->gadget) s->diag.particles = st->snapshot.n;
-    if (st->grafic || st->gadget || !p->initfile[0][0]) return OK;
+    if (kinds_has_particles(&st->kind)) s->diag.particles += kinds_particle_count(&st->kind);
+    if (st->grafic || st->gadget || kinds_has_particles(&st->kind) || !p->initfile[0][0]) return OK;
     char path[512];
     struct ascii_share share = {.n = 0};
     snprintf(path, sizeof path, "%.256s/ic_part", p->initfile[0]);
@@ -531,15 +576,26 @@ static enum err start_alone(struct sim *s)
     return err_agree(&s->comm, s->run.solver->start(s));
 }
 
+/* RAMSES takes particles of all kinds for dark matter where no stars form. */
+static unsigned frozen_families(const struct params *p)
+{
+    unsigned frozen = 0;
+    if (p->run.static_dm) frozen |= 1u << FAM_DM;
+    if (p->run.static_stars) frozen |= 1u << FAM_STAR | 1u << FAM_DEBRIS;
+    return frozen;
+}
+
 static enum err start_octs(struct sim *s, struct params *par)
 {
     struct start *st = mem_zero(sizeof *st, "start");
     enum err e = err_agree(&s->comm, sim_restart_open(s));
+    if (e == OK) e = kinds_params(par);
     if (e == OK) e = take_dimensions(s, par);
     if (e == OK) e = sim_setup(s);
     if (e == OK && s->run.solver == &octree_solver) e = sim_device_open(s);
     s->parts.is_static = par->run.static_;
-    s->parts.tracers = par->run.tracer;
+    s->parts.frozen = frozen_families(par);
+    s->parts.tracers = par->run.tracer || s->parts.frozen;
     s->parts.jumps = s->phys.tracers == TRACER_JUMPS;
     for (int f = 0; f < 6; f++) s->parts.reflect[f] = s->phys.hydro.bound[f] == BOUND_REFLECT;
     st->s = s;
@@ -551,6 +607,8 @@ static enum err start_octs(struct sim *s, struct params *par)
     s->amr.refine.frozen = par->run.static_;
     if (st->grafic) ics_grafic_close(&st->files);
     if (st->gadget) ics_gadget_close(&st->snapshot);
+    kinds_close(&st->kind);
+    turb_free(&st->initial);
     mem_free(st);
     return e;
 }

@@ -28,6 +28,7 @@
 enum {
     SELF = IF_GRAVITY | IF_SELF_GRAVITY,
     PULLED = IF_GAS | IF_GRAVITY,
+    FALLS = IF_FLOWS | IF_GRAVITY,
     GRAV_DEV = GPU_POISSON | OWN_READS
 };
 
@@ -48,27 +49,31 @@ static const struct phase STEP[] = {
     ROW(coarse_terms, "particles",   IF_BASE | IF_COARSE_TERMS, AT_HOME,
                                                             ALL | PARTS,  0,          GAS | PARTS),
     ROW(black_holes, "sinks",        IF_BASE | IF_GAS | IF_HOLES, AT_HOME,
-                                                            ALL | PARTS,  0,                GAS),
+                                                            ALL | PARTS,  0,          GAS | PARTS),
+    ROW(stellar,     "sinks",        IF_BASE | IF_GAS | IF_SINKS | IF_STELLAR, AT_HOME,
+                                                            GAS,          0,                GAS),
     GPU(keep_phi,    "particles",    IF_GRAVITY, GRAV_DEV,  0,          PHI,              PHI_OLD),
     GPU(deposit,     "rho",          IF_GRAVITY, GRAV_DEV | PARTS_ANYWHERE,
                                                             PARTS,  GAS | FINER(GAS),  RHO | DENSE),
     GPU(hand_down,   "particles",    IF_PARTS, GPU_PARTS,   PARTS,        0,         NEXT(PARTS)),
     ROW(aim_tracers, "tracers",      IF_DRIFTS, HOST,       PARTS,  GAS | UP(GAS),          PARTS),
-    GPU(unkick_gas,  "poisson",      PULLED, WORK | ON_GHOSTS | GPU_HYDRO,
+    GPU(unkick_gas,  "poisson",      FALLS, WORK | ON_GHOSTS | GPU_HYDRO,
                                                             GAS | FORCE,  0,                GAS),
     GPU(poisson,     "poisson",      SELF, GRAV_DEV,      RHO, UP(PHI | PHI_OLD),  PHI | UP(TIME)),
     GPU(first_phi,   SAME,           IF_GRAVITY | IF_FIRST, GRAV_DEV,  0, PHI,            PHI_OLD),
+    ROW(fifth,       "fifth force",  SELF | IF_FIFTH, HOST, RHO, UP(SCALAR), SCALAR),
     GPU(force,       "poisson",      IF_GRAVITY, GRAV_DEV,  0, PHI | UP(PHI | PHI_OLD),   FORCE),
+    ROW(fifth_force, "fifth force",  SELF | IF_FIFTH, HOST, FORCE, SCALAR | UP(SCALAR), FORCE),
     ROW(pull_sinks,  "sinks", SELF | IF_SINKS, ON_GHOSTS,   FORCE | RHO,  0,                FORCE),
     GPU(energy,      "poisson",      IF_GRAVITY, GRAV_DEV,  RHO | FORCE, 0,               0),
     GPU(kick_parts,  SAME,           IF_GRAVITY | IF_PARTS, WORK | GPU_PARTS,
                                                             PARTS,   FORCE | UP(FORCE),     PARTS),
-    GPU(kick_gas,    SAME,           PULLED, WORK | ON_GHOSTS | GPU_HYDRO,
+    GPU(kick_gas,    SAME,           FALLS, WORK | ON_GHOSTS | GPU_HYDRO,
                                                             GAS | FORCE,  0,                GAS),
     ROW(look_around, "sinks",        IF_GRAVITY | IF_SINKS, HOST,
                                                             GAS,     FORCE | UP(FORCE),     0),
     ROW(send_gas,    "poisson",      PULLED, OWN_COPIES,    GAS,          0,                0),
-    ROW(impose,      "courant",      IF_GAS | IF_INDUCTION, WORK | ON_GHOSTS,
+    ROW(impose,      "courant",      IF_FLOWS | IF_INDUCTION, WORK | ON_GHOSTS,
                                                             GAS,          0,                GAS),
     GPU(time_step,   "courant",      ALWAYS, GPU_HYDRO | GPU_POISSON | OWN_READS | PARTS_ANYWHERE,
                                                             GAS | FORCE | PARTS, 0,         TIME),
@@ -77,26 +82,28 @@ static const struct phase STEP[] = {
     ROW(finer,       "courant",      ALWAYS, OWN_COPIES,    0, 0, /* levels l+1 and finer */
                                                                      FINER(ALL | REFLUX) | TIME),
     ROW(accrete,     "sinks",        PULLED | IF_SINKS, HOST, GAS,          0,                0),
-    GPU(godunov,     "hydro",        IF_GAS, WORK | GPU_HYDRO,  NEXT(REFLUX),
+    GPU(godunov,     "hydro",        IF_FLOWS, WORK | GPU_HYDRO,  NEXT(REFLUX),
                                                   GAS | FORCE | UP(GAS | FORCE),  GAS | REFLUX),
     ROW(jump_tracers, "tracers",     IF_PARTS | IF_JUMPS, WORK,
-                                                        PARTS, UP(GAS),  PARTS | UP(PARTS)),
-    GPU(kick_again,  "hydro",        PULLED, WORK | GPU_HYDRO,  GAS | FORCE, 0,             GAS),
-    ROW(level_terms, SAME,           IF_TERMS, WORK | OWN_COPIES,
+                                                  GAS | PARTS, UP(GAS),  PARTS | UP(PARTS)),
+    GPU(kick_again,  "hydro",        FALLS, WORK | GPU_HYDRO,  GAS | FORCE, 0,             GAS),
+    GPU(drive_gas,   "turbulence",   IF_GAS | IF_FLOWS | IF_DRIVEN, WORK | GPU_HYDRO,
+                                                            GAS,          0,                GAS),
+    ROW(level_terms, "hydro",        IF_TERMS, WORK | OWN_COPIES,
                                                             ALL | PARTS,  0,          GAS | PARTS),
     GPU(restrict_gas, SAME,          IF_GAS | IF_FINER, WORK | GPU_HYDRO,
                                                             0,     NEXT(GAS | MEANS),  GAS | MEANS),
     ROW(send_gas,    "ghosts",       IF_GAS, OWN_COPIES,    GAS,          0,                0),
-    ROW(send_reflux,  SAME,           IF_GAS | IF_LAST, OWN_COPIES,  REFLUX, 0,                0),
+    ROW(send_reflux,  SAME,           IF_FLOWS | IF_LAST, OWN_COPIES,  REFLUX, 0,                0),
     ROW(send_flags,  "flag",         IF_MESH, HOST,         0,            NEXT(FLAG),       FLAG),
     GPU(move_parts,  "particles",    IF_PARTS, WORK | GPU_PARTS,
                                                             PARTS,   FORCE | UP(FORCE),     PARTS),
     ROW(receive_gas, "ghosts",       IF_GAS, OWN_COPIES,    0,            0,                0),
-    ROW(receive_reflux, SAME,         IF_GAS | IF_LAST, OWN_COPIES,  0,    0, REFLUX),
+    ROW(receive_reflux, SAME,         IF_FLOWS | IF_LAST, OWN_COPIES,  0,    0, REFLUX),
     ROW(drift_tracers, "tracers",    IF_DRIFTS, WORK,       PARTS,  GAS | UP(GAS),          PARTS),
     ROW(swap_tracers, "tracers",     IF_PARTS | IF_JUMPS | IF_TERMS, HOST,
                                                             PARTS,  0,                      PARTS),
-    ROW(diffuse,     "diffusion",    IF_BASE | IF_GAS | IF_DIFFUSES, AT_HOME,
+    ROW(diffuse,     "diffusion",    IF_BASE | IF_FLOWS | IF_DIFFUSES, AT_HOME,
                                         0,  GAS | FINER(GAS),  GAS | FINER(GAS | REFLUX)),
     ROW(flag,        "flag",         IF_MESH, OWN_COPIES,
                                                  DENSE,  GAS | UP(GAS),                     FLAG),
@@ -105,7 +112,7 @@ static const struct phase STEP[] = {
     ROW(create_sinks, "sinks",       IF_BASE | PULLED | IF_CREATES, AT_HOME,
                                 FORCE | FINER(FORCE) | PARTS,  GAS | FINER(GAS),          PARTS),
     ROW(renew_sinks, "sinks",        IF_BASE | PULLED | IF_SINKS, AT_HOME,
-                                                            GAS | FINER(GAS), 0,            0),
+                                                    GAS | FINER(GAS) | PARTS, 0,        PARTS),
     ROW(add_steps,   "particles",    ALWAYS, HOST,          TIME,         0,            UP(TIME)),
 };
 /* clang-format on */
@@ -118,7 +125,9 @@ enum err sim_step(struct sim *s, int l, int icount)
 static enum err coarse_step(struct sim *s)
 {
     sim_use_threads(s);
-    return sim_step(s, s->mesh.levelmin, 1);
+    TRY(sim_step(s, s->mesh.levelmin, 1));
+    if (!s->run.end.done) sim_time_meet(s);
+    return OK;
 }
 
 const struct solver octree_solver = {.name = "octree", .coarse = coarse_step};

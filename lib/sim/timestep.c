@@ -2,12 +2,13 @@
  * reduced, so the order of ranks does not matter. The computation has two halves, so that its
  * reduction can be merged with another one: the step of a level is not needed before the finer
  * level is solved. */
+#include <float.h>
 #include <math.h>
 
 #include "base/cgs.h"
 #include "base/log.h"
 #include "phys/term.h"
-#include "sim/sim.h"
+#include "sim/phase.h"
 
 /* Courant step of the gas and, once per coarse step (on the first descent), this rank's sums of
  * conserved quantities. Internal energy is summed with pressure_fix only. */
@@ -42,6 +43,40 @@ static void add_kinetic(struct sim *s, int l)
     if (s->phys.sinks && l == s->mesh.levelmin) sinks_kinetic(s->phys.sinks, &s->diag.sum.ekin);
 }
 
+/* ---- driven turbulence ---- */
+
+/* From now on the force on level l, and in the Courant condition, is that of the present time. */
+static void turb_begin(struct sim *s, int l)
+{
+    if (!s->phys.turb) return;
+    s->phys.force[l] = turb_force_at(s->phys.turb, s->time.t, l);
+    s->phys.driving = s->phys.force[l];
+    s->phys.hydro.drive = &s->phys.driving;
+}
+
+enum err sim_turb_send(struct sim *s, int l)
+{
+    const struct sim_device *d = &s->device;
+    turb_begin(s, l);
+    return s->phys.turb ? turb_send(s->phys.turb, d->dev, d->stream, &s->phys.driving) : OK;
+}
+
+enum err step_drive_gas(struct sim *s, int l, int icount)
+{
+    hydro_drive(&s->mesh, l, s->time.dtnew[l], &s->phys.force[l], s->phys.hydro.smallr);
+    return OK;
+}
+
+enum err drive_gas_dev(struct sim *s, int l, int icount, bool *done)
+{
+    const struct sim_device *d = &s->device;
+    struct turb_force *f = &s->phys.force[l];
+    TRY(turb_send(s->phys.turb, d->dev, d->stream, f));
+    TRY(hydro_dev_drive(d->gas, &s->mesh, l, s->time.dtnew[l], f, s->phys.hydro.smallr));
+    *done = true;
+    return OK;
+}
+
 /* ---- limits ---- */
 
 static bool always(const struct sim *s)
@@ -68,7 +103,7 @@ static double of_sinks(struct sim *s, int l, double *dense)
 
 static bool falls(const struct sim *s)
 {
-    return s->mesh.gravity && s->phys.grav.gravity_type <= 0;
+    return s->mesh.gravity && !s->phys.grav.analytic;
 }
 
 static double free_fall(struct sim *s, int l, double *dense)
@@ -85,7 +120,52 @@ static bool expands(const struct sim *s)
 
 static double expansion(struct sim *s, int l, double *dense)
 {
-    return s->par->run.dlna_max / s->time.hexp;
+    const double most = s->par->run.aexp_step_limit;
+    double dt = s->par->run.dlna_max / s->time.hexp;
+    if (most > 0) dt = fmin(dt, most / (s->time.aexp * s->time.hexp));
+    return dt;
+}
+
+/* ---- times of outputs ---- */
+
+/* The next time, in code units, that outputs ask for, and its expansion factor (0: the time is
+ * given); HUGE_VAL: none. */
+static double next_output(const struct sim *s, double *aexp)
+{
+    const struct param_output *o = &s->par->output;
+    const int i = s->run.out.iout - 1;
+    double t = HUGE_VAL, a = HUGE_VAL;
+    *aexp = 0;
+    if (i < s->run.out.noutput) t = s->run.out.tout[i], a = s->run.out.aout[i];
+    t = o->exact_output_time ? fmin(t, s->run.out.tout_next) : HUGE_VAL;
+    a = fmin(a, s->run.out.aout_next);
+    if (s->phys.cosmo && a < DBL_MAX && cosmo_tau(s->phys.cosmo, a) < t) {
+        t = cosmo_tau(s->phys.cosmo, a);
+        *aexp = a;
+    }
+    return t < DBL_MAX ? t : HUGE_VAL;
+}
+
+static bool meets_outputs(const struct sim *s)
+{
+    return s->par->output.exact_output_time || (s->par->output.match_aout && s->phys.cosmo);
+}
+
+static double until_output(struct sim *s, int l, double *dense)
+{
+    double aexp, left = next_output(s, &aexp) - s->time.t;
+    return l == s->mesh.levelmin && left > 0 ? left : HUGE_VAL;
+}
+
+void sim_time_meet(struct sim *s)
+{
+    static const double ROUNDING = 1e-11; /* of a coarse step, which is the sum of fine ones */
+    double aexp, t;
+    if (!meets_outputs(s)) return;
+    t = next_output(s, &aexp);
+    if (!(fabs(t - s->time.t) <= ROUNDING * s->time.dtnew[s->mesh.levelmin])) return;
+    s->time.t = t;
+    if (aexp > 0) s->time.aexp = aexp;
 }
 
 static bool has_particles(const struct sim *s)
@@ -97,6 +177,16 @@ static double of_particles(struct sim *s, int l, double *dense)
 {
     double v = sim_parts_vmax(s, l);
     return v > 0 ? s->phys.hydro.courant_factor * mesh_dx(&s->mesh, l) / v : HUGE_VAL;
+}
+
+static bool is_driven(const struct sim *s)
+{
+    return s->phys.turb != NULL;
+}
+
+static double of_driving(struct sim *s, int l, double *dense)
+{
+    return turb_interval(s->phys.turb);
 }
 
 static bool has_gas(const struct sim *s)
@@ -122,7 +212,9 @@ static const struct limit {
               {"sinks", has_sinks, of_sinks},
               {"free fall", falls, free_fall},
               {"expansion", expands, expansion},
+              {"an output", meets_outputs, until_output},
               {"particles", has_particles, of_particles},
+              {"driven turbulence", is_driven, of_driving},
               {"gas", has_gas, of_gas}};
 enum { NLIMITS = sizeof LIMITS / sizeof *LIMITS };
 
@@ -172,6 +264,7 @@ void sim_timestep_begin(struct sim *s, int l)
     BUG_ON(q->level);
     sim_device_energy_end(s);
     q->level = l;
+    if (!q->gas) turb_begin(s, l); /* on a device sim_turb_send has done so */
     find_limits(s, l);
     q->x[q->n] = nown;
     q->x[q->n + 1] = -nown;

@@ -94,8 +94,10 @@ static void join(struct sink *a, struct sink *b, const double r[3])
     a->hole += b->hole;
     a->dmf += b->dmf;
     a->accreted += b->accreted;
+    a->made += b->made;
     a->birth = fmin(a->birth, b->birth);
     b->m = b->hole = b->dmf = b->accreted = b->near = 0;
+    b->into = a->id;
 }
 
 static int64_t join_all(const struct mesh *m, const struct sink_merging *law, struct sink *at,
@@ -111,6 +113,7 @@ static int64_t join_all(const struct mesh *m, const struct sink_merging *law, st
             for (int d = 0; d < 3; d++) r2 += r[d] * r[d];
             if (!merges(law, &a, &b, r2)) continue;
             join(&at[i], &at[k], r);
+            if (law->heir.inherit) law->heir.inherit(law->heir.ctx, at[i].id, at[k].id);
             sink_wrap(m, at[i].x);
             merged++;
         }

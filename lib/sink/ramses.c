@@ -74,7 +74,7 @@ void sink_rates(const struct sink_law *law, int levelmin, int levelmax, struct s
     s->bondi = bondi(law, s->m, s->rho, v);
     s->eddington = law->eddington * s->m;
     if (law->accretion == ACCRETE_BONDI) s->rate = s->bondi;
-    if (law->limited) s->rate = fmin(s->bondi, s->eddington);
+    if (law->limited) s->rate = fmin(s->bondi, law->cap * s->eddington);
     if (law->holes) {
         double rate = bondi(law, s->hole, s->rho, v), max = law->eddington * s->hole;
         if (law->accretion == ACCRETE_BONDI) s->rate_hole = rate;
@@ -141,6 +141,8 @@ static void eat(const struct sink_law *law, const struct level *lv, const struct
     gas_change_energy(u, c->cell, -lost * g->e);
     for (int v = GAS_SCALARS; v < law->nvar; v++)
         u[v][c->cell] -= lost * (level_gas(lv, v)[c->oct][c->cell] / g->d);
+    if (lv->nener > 0)
+        gas_change_energy(u, c->cell, -lost * (gas_cell_energies(lv, c->oct, c->cell) / g->d));
 }
 
 /* Adds heat and jets to a cell with this weight at r from the sink. */
@@ -181,7 +183,7 @@ static void count(const struct sink_request *e, const struct sink_cell_gas *g, d
 
 void sink_take(const struct sink_law *law, const struct mesh *m, int l,
                const struct sink_request *e, const struct sink_cells *cells,
-               struct hydro_change *change, struct sum sums[REQUEST_SUMS])
+               const struct sink_meal *meal, struct sum sums[REQUEST_SUMS])
 {
     const struct level *lv = &m->lev[l];
     double dx = mesh_dx(m, l), volume = dx * dx * dx;
@@ -192,7 +194,7 @@ void sink_take(const struct sink_law *law, const struct mesh *m, int l,
         double mass = e->threshold > 0 ? e->threshold * weight * (g.d - e->d_sink) : e->m * weight;
         double hole = fmax(e->hole * weight * by, 0);
         mass = fmax(mass * by, 0);
-        double(*u)[8] = hydro_change_row(change, lv->nown, c->oct);
+        double(*u)[8] = hydro_change_row(meal->change, lv->nown, c->oct);
         double left = fmax(MAX * g.d + u[0][c->cell], 0) * volume, all = mass + hole;
         if (all > left) {
             mass *= left / all;
@@ -201,6 +203,8 @@ void sink_take(const struct sink_law *law, const struct mesh *m, int l,
         for (int d = 0; d < 3; d++) r[d] = c->r[d] - e->shift[d];
         count(e, &g, mass, hole, r, sums);
         eat(law, lv, c, &g, (mass + hole) / (volume * g.d), u);
+        if (meal->captured && mass + hole > 0)
+            star_note(meal->captured, meal->id, -1, (mass + hole) / volume, lv, c->oct, c->cell);
         if (e->blast) blow(e, c, &g, weight, volume, r, u);
     }
 }

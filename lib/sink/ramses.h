@@ -2,6 +2,7 @@
  * papers: docs/method/sinks.md. */
 #pragma once
 #include "hydro/hydro.h"
+#include "phys/stars.h"
 #include "sink/cloud.h"
 
 enum sink_accretion { ACCRETE_NONE, ACCRETE_BONDI, ACCRETE_THRESHOLD };
@@ -16,7 +17,8 @@ struct sink_law {
     bool vrel;            /* Bondi: v² = c² + (relative velocity)² */
     double boost;         /* boost factor of accretion; < 0: max((ρ/boost_density)², 1) */
     double boost_density;
-    bool limited;     /* accretion is limited to the Eddington rate */
+    bool limited; /* accretion is limited to `cap` times the Eddington rate */
+    double cap;
     double eddington; /* Eddington rate per mass */
     double seed, seed_hole;
     bool holes;         /* sinks are clusters around a black hole (mass_smbh_seed > 0) */
@@ -68,11 +70,17 @@ enum {
     REQUEST_L = REQUEST_P + 3,
     REQUEST_SUMS = REQUEST_L + 3
 };
-/* Applies a request to the cells of a copy: accumulates the changes of their gas in `change`, and
- * the sums for the sink. */
+/* What a sink takes from cells; all pointers are lent. */
+struct sink_meal {
+    struct hydro_change *change; /* accumulates the changes of the gas */
+    struct star_swaps *captured; /* notes the mass by cell, for tracers; NULL: nothing does */
+    int64_t id;                  /* of the sink */
+};
+/* Applies a request to the cells of a copy: accumulates the changes of their gas, and the sums for
+ * the sink. */
 void sink_take(const struct sink_law *law, const struct mesh *m, int l,
                const struct sink_request *e, const struct sink_cells *cells,
-               struct hydro_change *change, struct sum sums[REQUEST_SUMS]);
+               const struct sink_meal *meal, struct sum sums[REQUEST_SUMS]);
 /* Updates mass, position, velocity and angular momentum of a sink from the sums. blown: feedback
  * was given. */
 void sink_digest(const struct sink_law *law, const struct sum sums[REQUEST_SUMS], bool blown,

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "dom/ghost.h"
 #include "oct/field_sets.h"
+#include "sink/descent.h"
 
 struct sink_context sink_run_context(const struct sink_run *s)
 {
@@ -180,7 +181,7 @@ double sinks_timestep(const struct sink_run *s, int l, double *rho_max)
     *rho_max = rho[0] + rho[1];
     for (int64_t i = 0; i < k->table.n; i++) {
         const struct sink *a = &k->table.at[i];
-        double v = sqrt(a->v[0] * a->v[0] + a->v[1] * a->v[1] + a->v[2] * a->v[2]);
+        double v = sqrt(a->v[0] * a->v[0] + a->v[1] * a->v[1] + a->v[2] * a->v[2]) + a->descent;
         if (a->m > 0 && v > 0 && !a->born) dt = fmin(dt, s->hydro->courant_factor * dx / v);
     }
     return dt;
@@ -197,6 +198,18 @@ static double kick_time(const struct sink_run *s, const struct sink *a, int l)
     return 0.5 * (s->dtnew[l] + rest);
 }
 
+/* After a drift: a sink that has been kicked before descends by at most half a cell. */
+static void descend(const struct sink_run *s, struct sink *a, const double f[3], int l)
+{
+    double dt = s->dtnew[l], drift[3], step = 0;
+    for (int d = 0; d < 3; d++) drift[d] = a->v[d] * dt;
+    if (!a->born)
+        step = sink_descend(s->par->sink.fudge_graddescent, dt, 0.5 * s->sinks->law.dx, drift,
+                            a->pull, f, a->x);
+    a->descent = step / dt;
+    memcpy(a->pull, f, sizeof a->pull);
+}
+
 static void kick_and_drift(const struct sink_run *s, struct sink *a, const struct sink_pulls *all,
                            int l)
 {
@@ -210,6 +223,7 @@ static void kick_and_drift(const struct sink_run *s, struct sink *a, const struc
         a->v[d] += kick_time(s, a, l) * f[d];
         a->x[d] += a->v[d] * s->dtnew[l];
     }
+    if (s->par->sink.sink_descent) descend(s, a, f, l);
     sink_wrap(s->mesh, a->x);
 }
 
@@ -242,7 +256,8 @@ static void take_all(const struct sink_run *s, int l, struct sum *sums)
         struct sink_request e;
         memcpy(&e, sink_row(&r->copies, i), sizeof e);
         for (int j = 0; j < REQUEST_SUMS; j++) sum_init(&sums[REQUEST_SUMS * i + j]);
-        sink_take(&k->law, s->mesh, l, &e, &r->cells[i], &r->change, sums + REQUEST_SUMS * i);
+        struct sink_meal meal = {&r->change, s->captured, r->copies.here.at[i].id};
+        sink_take(&k->law, s->mesh, l, &e, &r->cells[i], &meal, sums + REQUEST_SUMS * i);
     }
 }
 

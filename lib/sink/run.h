@@ -2,6 +2,7 @@
 #pragma once
 #include "ckpt/catalog.h"
 #include "param/param.h"
+#include "phys/stars.h"
 #include "phys/units.h"
 #include "sink/merge.h"
 #include "sink/pull.h"
@@ -43,7 +44,8 @@ struct sink_state {
     const struct sink_kind *kind; /* family of sinks; NULL: sink/ramses */
     void *own;                    /* private data of the family; FREE */
     struct sinks table;
-    struct sink_law law; /* parameters in this coarse step */
+    struct sink_law law;   /* parameters in this coarse step */
+    struct sink_heir heir; /* what is told of mergers */
     struct sink_merging merging;
     struct sink_softening soft;
     double direct; /* minimum mass of direct sinks; < 0: no sink is direct */
@@ -67,7 +69,8 @@ struct sink_run {
     struct units units;
     double quantum, mass_sph; /* quantum of mass deposits; mass that counts as one particle */
     int nstep_coarse;
-    bool on_ghosts; /* the current phase works on ghosts, too */
+    struct star_swaps *captured; /* where gas that sinks take is noted; NULL: nowhere */
+    bool on_ghosts;              /* the current phase works on ghosts, too */
 };
 
 /* ---- setup (sink/setup.c) ---- */

@@ -67,6 +67,7 @@ static void accretion_law(const struct sink_run *s, const struct units *u, struc
     law->boost = by_density ? -1 : fabs(p->sink.acc_sink_boost);
     law->boost_density = p->sink.boost_threshold_density / u->hydrogen;
     law->limited = p->sink.eddington_limit;
+    law->cap = p->sink.eddington_cap;
     law->eddington = 4 * (0.5 * RAMSES_TWOPI) * RAMSES_G * RAMSES_MH /
                      (0.1 * CGS_THOMSON * RAMSES_C) * u->time;
     law->seed = p->sink.mass_sink_seed * sun;
@@ -96,7 +97,8 @@ void sinks_law(const struct sink_run *s)
     double sun = RAMSES_MSUN / u.mass;
     k->direct = p->mass_sink_direct_force >= 0 ? p->mass_sink_direct_force * sun : -1;
     k->soft = (struct sink_softening){law->G, p->sink_soft * law->dx};
-    k->merging = (struct sink_merging){.dx = law->dx,
+    k->merging = (struct sink_merging){.heir = k->heir,
+                                       .dx = law->dx,
                                        .cloud = law->cloud.radius,
                                        .G = law->G,
                                        .t = s->t,
@@ -108,7 +110,7 @@ struct sink_state *sinks_new(const struct sink_kind *kind)
 {
     struct sink_state *k = mem_zero(sizeof *k, "sinks");
     k->kind = kind;
-    k->table.family = kind ? kind->family : SINK_RAMSES;
+    k->table.family = (int)(kind ? kind->family : SINK_RAMSES);
     log_info(" Sinks: %s", kind ? kind->name : "those of RAMSES (&SINK_PARAMS)");
     return k;
 }

@@ -29,7 +29,8 @@ const struct sink_column *sink_column(int i)
 void sinks_free(struct sinks *s)
 {
     FREE(s->at);
-    s->n = s->cap = s->total = 0;
+    FREE(s->gone);
+    s->n = s->cap = s->total = s->ngone = s->gone_room = 0;
 }
 
 struct sink *sinks_add(struct sinks *s, int64_t n)
@@ -103,6 +104,13 @@ static int owner_of(const struct mesh *m, const struct domain *dom, const double
     return domain_rank(dom, level, key);
 }
 
+static void recall(struct sinks *s, const struct sink *a)
+{
+    if (!s->recalls) return;
+    MEM_ROOM(s->gone, s->ngone, s->gone_room, 16, "sinks");
+    s->gone[s->ngone++] = (struct sink_gone){a->id, a->into, {a->x[0], a->x[1], a->x[2]}};
+}
+
 /* Wraps positions; drops merged sinks and sinks beyond a boundary. Returns the number of the
  * latter. */
 static int64_t keep_inside(struct sinks *s, const struct mesh *m)
@@ -110,11 +118,10 @@ static int64_t keep_inside(struct sinks *s, const struct mesh *m)
     int64_t n = 0, lost = 0;
     for (int64_t i = 0; i < s->n; i++) {
         sink_wrap(m, s->at[i].x);
-        if (!(s->at[i].m > 0)) continue;
-        if (sink_inside(m, s->at[i].x))
-            s->at[n++] = s->at[i];
-        else
-            lost++;
+        const bool merged = !(s->at[i].m > 0), inside = sink_inside(m, s->at[i].x);
+        if (merged || !inside) recall(s, &s->at[i]);
+        lost += !merged && !inside;
+        if (!merged && inside) s->at[n++] = s->at[i];
     }
     s->n = n;
     return lost;
@@ -133,6 +140,11 @@ static void send(struct sinks *s, const struct mesh *m, const struct comm *c,
     FREE(s->at);
     s->at = at;
     s->n = s->cap = got;
+}
+
+struct sink *sinks_find(const struct sinks *s, int64_t id)
+{
+    return mem_find(&(struct sink){.id = id}, s->at, (size_t)s->n, sizeof *s->at, by_id);
 }
 
 enum { FOLLOW = 2 }; /* number of sends: a rank that is no neighbour may not know the finest octs */

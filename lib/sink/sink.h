@@ -13,8 +13,16 @@
 #include "oct/mesh.h"
 
 /* SINK_RAMSES: &SINK_PARAMS. SINK_HORIZON: &PHYSICS_PARAMS, as in Horizon-AGN and cuRAMSES.
- * SINK_BOTH: columns of both families. */
-enum sink_family { SINK_NONE, SINK_RAMSES = 1, SINK_HORIZON = 2, SINK_BOTH = 3 };
+ * SINK_BOTH: columns of both families. Bits of runs of RAMSES's sinks with more columns:
+ * SINK_STELLAR: with stellar objects, SINK_DESCENT: with sink_descent. */
+enum sink_family {
+    SINK_NONE,
+    SINK_RAMSES = 1,
+    SINK_HORIZON = 2,
+    SINK_BOTH = 3,
+    SINK_STELLAR = 4,
+    SINK_DESCENT = 8
+};
 
 /* Sums over the cloud of a sink on one level: volume of the gas, mass, momentum, internal
  * energy. */
@@ -32,6 +40,7 @@ struct sink {
 #define SINK_VECTOR(x, y, z, member, family) double member[3];
 #include "sink/columns.def"
     /* ---- within a coarse step ---- */
+    int64_t into; /* id of the sink that it has merged into, without mass; 0: none */
     /* has direct gravity, instead of a cloud with mass (RAMSES) */
     bool direct;
     double rate, rate_hole;             /* accretion rates of the sink, and of the hole in it */
@@ -41,8 +50,18 @@ struct sink {
     struct sink_gas gas[LEVEL_MAX + 1]; /* gas in the cloud, by level */
 };
 
+/* A sink that is no more: it has merged into another, or is beyond a boundary (into: 0). */
+struct sink_gone {
+    int64_t id, into;
+    double x[3];
+};
+
 struct sinks {
-    enum sink_family family;
+    int family;   /* bits of enum sink_family */
+    bool recalls; /* whether `gone` is kept, for tracers of sinks */
+    /* sinks that this rank has removed since tracers_follow_sinks */
+    int64_t ngone, gone_room;
+    struct sink_gone *gone;
     int64_t n, cap;
     struct sink *at; /* sinks of this rank, ascending by id */
     int64_t total;   /* number of sinks on all ranks */
@@ -61,6 +80,8 @@ int sink_columns(void); /* number of columns, without the id */
 const struct sink_column *sink_column(int i);
 
 void sinks_free(struct sinks *s);
+/* The sink of this rank with this id, once they are settled; NULL: it is not here. */
+struct sink *sinks_find(const struct sinks *s, int64_t id);
 /* Appends n zeroed sinks, and returns the first. The caller sets ids and then calls
  * sinks_settle. */
 struct sink *sinks_add(struct sinks *s, int64_t n);

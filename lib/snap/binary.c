@@ -33,15 +33,16 @@ static enum err read_u4(const struct snap_file *f, int64_t at, uint32_t *x)
     return OK;
 }
 
-/* Format of a file that begins with these 8 bytes: 1, 2, or 0; and its byte order. */
-static int format_of(const unsigned char p[8], bool *swap)
+/* Format of a file that begins with these 8 bytes: 1, 2, or 0; and its byte order. head: name of
+ * the header in format 2. */
+static int format_of(const unsigned char p[8], const char *head, bool *swap)
 {
     uint32_t first;
     memcpy(&first, p, 4);
     const uint32_t other = __builtin_bswap32(first);
-    *swap = other == HEADER || (other == 8 && memcmp(p + 4, "HEAD", 4) == 0);
+    *swap = other == HEADER || (other == 8 && memcmp(p + 4, head, 4) == 0);
     const uint32_t n = *swap ? other : first;
-    return n == HEADER ? 1 : n == 8 && memcmp(p + 4, "HEAD", 4) == 0 ? 2 : 0;
+    return n == HEADER ? 1 : n == 8 && memcmp(p + 4, head, 4) == 0 ? 2 : 0;
 }
 
 bool snap_binary_is(int fd)
@@ -49,7 +50,7 @@ bool snap_binary_is(int fd)
     unsigned char p[8], mark[4];
     bool swap;
     if (file_read_at(fd, "", p, 8, 0) != OK) return false;
-    const int format = format_of(p, &swap);
+    const int format = format_of(p, "HEAD", &swap);
     /* both marks of the header, so that other Fortran files are not taken for snapshots */
     const int64_t end = (format == 2 ? 16 : 0) + 4 + HEADER;
     if (!format || file_read_at(fd, "", mark, 4, end) != OK) return false;
@@ -103,21 +104,41 @@ static void take_head(struct snap_file *f, const unsigned char raw[HEADER])
     h->omega_b = NAN;
 }
 
+/* A file of galaxies is complete, whatever its header says of others. */
+static void take_alone(struct snap_file *f)
+{
+    f->head.nfile = 1;
+    for (int t = 0; t < TYPES; t++) f->head.total[t] = f->here[t];
+}
+
 /* ---- blocks ---- */
+
+enum { GAS = 1 << 0, STARS = 1 << 4, HOLES = 1 << 5, ALL = (1 << TYPES) - 1, DISCS = 7 << 2 };
+
+/* The types that the blocks of a file have. Metals of galaxies: metal_types. */
+static void set_types(struct snap_file *f)
+{
+    for (int c = 0; c < SNAP_COLUMNS; c++)
+        f->types[c] = c <= SNAP_MASS    ? ALL
+                      : c == SNAP_BIRTH ? f->layout ? DISCS : STARS
+                      : c == SNAP_METAL ? f->layout ? GAS | DISCS : GAS | STARS
+                      : c == SNAP_HOLE  ? HOLES
+                                        : GAS;
+    for (int t = 0; t < TYPES; t++)
+        if (f->head.mass[t] > 0) f->types[SNAP_MASS] &= ~(1U << t);
+}
 
 static int64_t rows_of(const struct snap_file *f, enum snap_column c)
 {
     int64_t n = 0;
-    for (int t = 0; t < TYPES; t++) {
-        const bool has = c <= SNAP_ID      ? true
-                         : c == SNAP_MASS  ? f->head.mass[t] == 0
-                         : c == SNAP_BIRTH ? t == 4
-                         : c == SNAP_METAL ? t == 0 || t == 4
-                         : c == SNAP_HOLE  ? t == 5
-                                           : t == 0;
-        if (has) n += f->here[t];
-    }
+    for (int t = 0; t < TYPES; t++)
+        if (f->types[c] >> t & 1) n += f->here[t];
     return n;
+}
+
+static const char *label_of(const struct snap_file *f, enum snap_column c)
+{
+    return f->layout ? f->layout->label[c] : snap_row[c].label;
 }
 
 /* Takes a block whose record begins at `at` and has a length `mark`, modulo 2^32. *end: offset of
@@ -140,21 +161,64 @@ static enum err take_block(struct snap_file *f, enum snap_column c, int64_t at, 
     FAIL(ERR_FORMAT,
          "%s: block %.4s at byte %ld: its record has %u bytes, which is not the length of %ld "
          "numbers of 4 or 8 bytes within the file: it is truncated or damaged",
-         f->path, snap_row[c].label, (long)at, mark, (long)n);
+         f->path, label_of(f, c), (long)at, mark, (long)n);
+}
+
+static bool fits(const struct snap_file *f, enum snap_column c, uint32_t mark);
+
+/* The order of blocks in format 1. Of galaxies RAMSES reads energies before masses; the lengths
+ * tell whether they have Gadget's order. at: offset of the first of the two. */
+static enum err order_of(const struct snap_file *f, int64_t at, bool *energy_first)
+{
+    uint32_t mark, next = 0;
+    *energy_first = false;
+    if (!f->layout || rows_of(f, SNAP_MASS) == 0 || at + 8 > f->size) return OK;
+    TRY(read_u4(f, at, &mark));
+    if (at + 12 + (int64_t)mark <= f->size) TRY(read_u4(f, at + 8 + (int64_t)mark, &next));
+    *energy_first = fits(f, SNAP_ENERGY, mark) && fits(f, SNAP_MASS, next);
+    return OK;
+}
+
+/* Whether a file of format 1 may end before this block. */
+static bool optional(const struct snap_file *f, enum snap_column c)
+{
+    return f->layout && c > SNAP_MASS;
+}
+
+static enum err take_next(struct snap_file *f, enum snap_column c, int64_t *at)
+{
+    uint32_t mark;
+    if (rows_of(f, c) == 0 || (*at >= f->size && optional(f, c))) return OK;
+    if (*at + 8 > f->size)
+        FAIL(ERR_FORMAT, "%s: ends before its block %.4s: it is truncated", f->path,
+             snap_row[c].label);
+    TRY(read_u4(f, *at, &mark));
+    return take_block(f, c, *at, mark, at);
+}
+
+static void metal_types(struct snap_file *f, uint32_t mark);
+
+/* The blocks of galaxies after the ids. */
+static enum err find_rest1(struct snap_file *f, int64_t at)
+{
+    bool energy_first;
+    uint32_t mark;
+    TRY(order_of(f, at, &energy_first));
+    if (energy_first) TRY(take_next(f, SNAP_ENERGY, &at));
+    TRY(take_next(f, SNAP_MASS, &at));
+    if (!energy_first) TRY(take_next(f, SNAP_ENERGY, &at));
+    if (at + 4 <= f->size) {
+        TRY(read_u4(f, at, &mark));
+        metal_types(f, mark);
+    }
+    TRY(take_next(f, SNAP_METAL, &at));
+    return take_next(f, SNAP_BIRTH, &at);
 }
 
 static enum err find_blocks1(struct snap_file *f, int64_t at)
 {
-    uint32_t mark;
-    for (int c = SNAP_POSITION; c <= SNAP_MASS; c++) {
-        if (rows_of(f, c) == 0) continue;
-        if (at + 8 > f->size)
-            FAIL(ERR_FORMAT, "%s: ends before its block %.4s: it is truncated", f->path,
-                 snap_row[c].label);
-        TRY(read_u4(f, at, &mark));
-        TRY(take_block(f, (enum snap_column)c, at, mark, &at));
-    }
-    return OK;
+    for (int c = SNAP_POSITION; c <= SNAP_ID; c++) TRY(take_next(f, (enum snap_column)c, &at));
+    return f->layout ? find_rest1(f, at) : take_next(f, SNAP_MASS, &at);
 }
 
 /* Skips a block that is not read; its length is that of its record. */
@@ -173,11 +237,27 @@ static enum err skip_block(const struct snap_file *f, const char *label, int64_t
     return OK;
 }
 
-/* Whether an optional block has the usual types. */
+/* Whether a block has the length of its types. */
 static bool fits(const struct snap_file *f, enum snap_column c, uint32_t mark)
 {
     const int64_t n = rows_of(f, c) * snap_width(c);
     return n > 0 && (mark == (uint32_t)(4 * n) || mark == (uint32_t)(8 * n));
+}
+
+/* Metals of galaxies are those of gas and stars, or of all types. */
+static void metal_types(struct snap_file *f, uint32_t mark)
+{
+    if (!f->layout || fits(f, SNAP_METAL, mark)) return;
+    f->types[SNAP_METAL] = ALL;
+}
+
+static enum snap_column column_of(const struct snap_file *f, const char label[4])
+{
+    int c = 0;
+    while (c < SNAP_COLUMNS && !(label_of(f, (enum snap_column)c) &&
+                                 memcmp(label, label_of(f, (enum snap_column)c), 4) == 0))
+        c++;
+    return (enum snap_column)c;
 }
 
 static enum err find_blocks2(struct snap_file *f, int64_t at)
@@ -185,7 +265,6 @@ static enum err find_blocks2(struct snap_file *f, int64_t at)
     for (int k = 0; at < f->size; k++) {
         char label[4];
         uint32_t mark, last;
-        int c = 0;
         if (k == BLOCKS_MAX || at + 24 > f->size)
             FAIL(ERR_FORMAT,
                  "%s: the name of block %d at byte %ld is cut off, or there are more "
@@ -200,10 +279,11 @@ static enum err find_blocks2(struct snap_file *f, int64_t at)
                  f->path, (long)at, mark, last);
         TRY(file_read_at(f->fd, f->path, label, 4, at + 4));
         TRY(read_u4(f, at + 16, &mark));
-        while (c < SNAP_COLUMNS && memcmp(label, snap_row[c].label, 4) != 0) c++;
+        const enum snap_column c = column_of(f, label);
         const bool known = c < SNAP_COLUMNS && f->block[c].at == 0;
-        if (known && (c <= SNAP_MASS || fits(f, (enum snap_column)c, mark)))
-            TRY(take_block(f, (enum snap_column)c, at + 16, mark, &at));
+        if (c == SNAP_METAL) metal_types(f, mark);
+        if (known && (c <= SNAP_MASS || fits(f, c, mark)))
+            TRY(take_block(f, c, at + 16, mark, &at));
         else
             TRY(skip_block(f, label, at + 16, mark, &at));
     }
@@ -213,8 +293,8 @@ static enum err find_blocks2(struct snap_file *f, int64_t at)
 static enum err check_blocks(const struct snap_file *f)
 {
     for (int c = SNAP_POSITION; c <= SNAP_MASS; c++)
-        if (rows_of(f, c) > 0 && f->block[c].at == 0)
-            FAIL(ERR_FORMAT, "%s: has no block %.4s", f->path, snap_row[c].label);
+        if (rows_of(f, c) > 0 && f->block[c].at == 0 && !(f->layout && c == SNAP_ID))
+            FAIL(ERR_FORMAT, "%s: has no block %.4s", f->path, label_of(f, (enum snap_column)c));
     return OK;
 }
 
@@ -224,7 +304,10 @@ enum err snap_binary_open(struct snap_file *f)
     uint32_t mark[2];
     if (f->size < 8) FAIL(ERR_FORMAT, "%s: is empty or has only %ld bytes", f->path, (long)f->size);
     TRY(file_read_at(f->fd, f->path, p, 8, 0));
-    const int format = format_of(p, &f->head.swap);
+    const int format = format_of(p, f->layout ? f->layout->head : "HEAD", &f->head.swap);
+    if (format && f->layout && format != f->layout->format)
+        FAIL(ERR_FORMAT, "%s: has Gadget's format %d, not %d: set ic_format='Gadget%d'", f->path,
+             format, f->layout->format, format);
     if (!format)
         FAIL(ERR_FORMAT,
              "%s: is not a snapshot of Gadget: its first record is neither a header of %d bytes "
@@ -241,6 +324,8 @@ enum err snap_binary_open(struct snap_file *f)
              f->path, mark[0], mark[1], HEADER);
     TRY(file_read_at(f->fd, f->path, raw, HEADER, at + 4));
     take_head(f, raw);
+    if (f->layout) take_alone(f);
+    set_types(f);
     TRY(snap_check_head(f));
     TRY(format == 2 ? find_blocks2(f, at + HEADER + 8) : find_blocks1(f, at + HEADER + 8));
     return check_blocks(f);
@@ -253,8 +338,7 @@ static int64_t rows_before(const struct snap_file *f, int type, enum snap_column
 {
     int64_t n = 0;
     for (int t = 0; t < type; t++)
-        if (c <= SNAP_ID || (c == SNAP_MASS ? f->head.mass[t] == 0 : c == SNAP_METAL && t == 0))
-            n += f->here[t];
+        if (f->types[c] >> t & 1) n += f->here[t];
     return n;
 }
 

@@ -13,7 +13,7 @@ enum err snap_file_open(struct snap_file *f, const char *path)
     f->h5.fd = -1;
     snprintf(f->path, sizeof f->path, "%s", path);
     TRY(file_open(path, &f->fd, &f->size));
-    if (f->size < 8 || !snap_hdf5_is(f->fd)) return snap_binary_open(f);
+    if (f->layout || f->size < 8 || !snap_hdf5_is(f->fd)) return snap_binary_open(f);
     close(f->fd); /* the parser opens it anew */
     f->fd = -1;
     return snap_hdf5_open(f);
@@ -38,9 +38,7 @@ enum err snap_file_has(struct snap_file *f, int type, enum snap_column c, bool *
     if (!*has) return OK;
     if (c == SNAP_MASS && f->head.mass[type] > 0) return OK;
     if (!is_binary(f)) return snap_hdf5_has(f, type, c, has);
-    const bool gas = c >= SNAP_ENERGY && c <= SNAP_RADIUS;
-    *has = f->block[c].at > 0 && (!gas || type == 0) && (c != SNAP_BIRTH || type == 4) &&
-           (c != SNAP_METAL || type == 0 || type == 4) && (c != SNAP_HOLE || type == 5);
+    *has = f->block[c].at > 0 && f->types[c] >> type & 1;
     return OK;
 }
 

@@ -17,7 +17,9 @@ struct snap_file {
     /* binary */
     int fd;
     int64_t size;
+    const struct snap_layout *layout; /* NULL: a snapshot of Gadget */
     struct snap_block block[SNAP_COLUMNS];
+    unsigned types[SNAP_COLUMNS]; /* bits of the types that a block has */
     /* HDF5: the datasets that are open */
     struct h5_file h5;
     struct h5_set set[SNAP_TYPES][SNAP_COLUMNS];

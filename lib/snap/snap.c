@@ -48,6 +48,7 @@ static enum err open_file(struct snap *s, int number)
     close_file(s);
     snap_path(s, number, path);
     memset(s->file, 0, sizeof *s->file);
+    s->file->layout = s->layout;
     s->open = number;
     TRY(snap_file_open(s->file, path));
     return number > 0 || s->count ? check_same(s, s->file) : OK;
@@ -110,6 +111,18 @@ enum err snap_index(struct snap *s)
 enum err snap_open_whole(const char *path, struct snap *s)
 {
     TRY(snap_open(path, s));
+    TRY(snap_count(s, 0, 1));
+    return snap_index(s);
+}
+
+enum err snap_open_galaxies(const char *path, const struct snap_layout *layout, struct snap *s)
+{
+    *s = (struct snap){.open = -1, .layout = layout};
+    snprintf(s->path, sizeof s->path, "%s", path);
+    snprintf(s->base, sizeof s->base, "%s", path);
+    s->file = mem_zero(sizeof *s->file, "snapshot");
+    TRY(open_file(s, 0));
+    s->head = s->file->head;
     TRY(snap_count(s, 0, 1));
     return snap_index(s);
 }

@@ -37,6 +37,16 @@ struct snap_head {
     bool comoving; /* a run in an expanding universe; binary: Omega0 > 0 */
 };
 
+/* What files of galaxies (DICE) have that snapshots have not: no number in the header is needed,
+ * each file is complete by itself, blocks may have other names, ids may be missing, types 2 to 4
+ * are stars, which have births, and all types or gas and stars have metals. In format 1 energies
+ * precede the masses, as RAMSES reads them, unless the lengths of these blocks say otherwise. */
+struct snap_layout {
+    int format;                      /* 1 or 2: the format that the files must have */
+    const char *head;                /* four letters: name of the header */
+    const char *label[SNAP_COLUMNS]; /* name of the block of a column; NULL: not read */
+};
+
 struct snap_file;
 struct snap {
     char path[PATH_MAX]; /* as given */
@@ -44,7 +54,8 @@ struct snap {
     char suffix[16];
     bool numbered;
     struct snap_head head;
-    int64_t (*count)[SNAP_TYPES]; /* [nfile] particles of each file, after snap_count */
+    const struct snap_layout *layout; /* lent; NULL: snapshots of Gadget */
+    int64_t (*count)[SNAP_TYPES];     /* [nfile] particles of each file, after snap_count */
     int64_t (*first)[SNAP_TYPES]; /* [nfile] row of the first one of each type, after snap_index */
     struct snap_file *file;       /* the open file */
     int open;                     /* its number; −1: none */
@@ -62,6 +73,10 @@ MUST_USE enum err snap_count(struct snap *s, int share, int nshare);
 MUST_USE enum err snap_index(struct snap *s);
 /* snap_open, snap_count of all files, snap_index. */
 MUST_USE enum err snap_open_whole(const char *path, struct snap *s);
+
+/* snap_open_whole of one file of galaxies. */
+MUST_USE enum err snap_open_galaxies(const char *path, const struct snap_layout *layout,
+                                     struct snap *s);
 
 /* Whether the first file with particles of a type has a column of them. */
 MUST_USE enum err snap_has(struct snap *s, int type, enum snap_column c, bool *has);

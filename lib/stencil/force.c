@@ -13,7 +13,7 @@ struct force {
     double constant[3];
     struct waves shell, wave; /* waves to choose from; the one of a step. No wave: n is 0 */
     double sigma;
-    struct turb *turb;
+    struct driven *driven;
     double time; /* since the start of the run: all that the process needs to resume */
 };
 
@@ -33,7 +33,7 @@ enum err force_new(const struct stencil *t, struct force **out)
     if (strcmp(name, "constant") == 0) {
         memcpy(f->constant, p->f_const, sizeof f->constant);
     } else if (strcmp(name, "turb") == 0) {
-        e = turb_new(t, &f->turb);
+        e = driven_new(t, &f->driven);
     } else {
         f->sigma = strcmp(name, "helical") == 0 ? p->sigma : 0;
         e = waves_new(t, f);
@@ -47,13 +47,13 @@ void force_free(struct force **f)
     if (!*f) return;
     waves_free(&(*f)->shell);
     waves_free(&(*f)->wave);
-    turb_free(&(*f)->turb);
+    driven_free(&(*f)->driven);
     FREE(*f);
 }
 
 int force_state(struct force *f, double **state)
 {
-    *state = f && f->turb ? &f->time : NULL;
+    *state = f && f->driven ? &f->time : NULL;
     return *state ? 1 : 0;
 }
 
@@ -135,8 +135,8 @@ static void add_constant(const struct stencil *t, const double a[3], double dt, 
 
 void force_kick(struct force *f, const struct stencil *t, int64_t it, double dt, double *const u[3])
 {
-    if (f->turb) {
-        waves_add(turb_at(f->turb, f->time), t, dt, log(t->par->turb.turb_min_rho), u);
+    if (f->driven) {
+        waves_add(driven_at(f->driven, f->time), t, dt, log(t->par->turb.turb_min_rho), u);
         f->time += dt;
     } else if (f->wave.n > 0) {
         choose(f, t, it, dt);

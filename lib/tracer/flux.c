@@ -26,42 +26,18 @@ static void entries_free(struct tracer_entries *e)
 void tracer_flux_free(struct tracer_flux **f)
 {
     if (!*f) return;
-    FREE((*f)->row);
-    FREE((*f)->oct);
-    FREE((*f)->gone);
+    FREE((*f)->place);
+    FREE((*f)->block);
+    FREE((*f)->share);
     FREE((*f)->ledger.born.row);
     FREE((*f)->ledger.ejected.row);
+    FREE((*f)->ledger.captured.row);
+    FREE((*f)->ledger.launched.row);
     for (int l = 0; l < LEVEL_MAX + 2; l++) entries_free(&(*f)->entry[l]);
     FREE(*f);
 }
 
 /* ---- fluxes of a step ---- */
-
-/* Two neighbouring cells. */
-typedef double two_cells __attribute__((vector_size(16), may_alias, aligned(8)));
-typedef int64_t two_bits __attribute__((vector_size(16)));
-typedef float two_floats __attribute__((vector_size(8), may_alias, aligned(4)));
-
-static inline void put_above_zero(float *to, two_cells x)
-{
-    const two_bits above = (two_bits)(x > 0) & (two_bits)x;
-    *(two_floats *)to = __builtin_convertvector((two_cells)above, two_floats);
-}
-
-/* The two cells of an oct in each of the rows; x: its first cell. */
-static inline void oct_leaves(const struct patch_rows_flow *at, int x, int rows,
-                              struct tracer_gone *to)
-{
-    const int f = 2 * at->axis, plane = (at->k & 1) << 2;
-    for (int j = 0; j < rows; j++) {
-        const int c = plane | j << 1;
-        put_above_zero(&to->out[f][c], -*(const two_cells *)(at->lo[j] + x));
-        put_above_zero(&to->out[f + 1][c], *(const two_cells *)(at->hi[j] + x));
-        if (at->axis == 0)
-            *(two_floats *)&to->mass[c] = __builtin_convertvector(
-                *(const two_cells *)(at->old[j] + x), two_floats);
-    }
-}
 
 static inline float above_zero(double x)
 {
@@ -81,54 +57,179 @@ static void oct_enters(const struct patch_rows_flow *at, int x, int rows, const 
         }
 }
 
-static void flux_rows(const struct sweep *s, void *ctx, const struct patch_rows_flow *at)
+/* Finds the blocks of a row of octs: of those with tracers that follow each other. */
+static void blocks_find(struct tracer_flux *f, uint32_t octs, const lidx *oct)
 {
-    const struct tracer_flux *f = ctx;
-    const struct tracer_entries *e = &f->entry[f->level];
-    const lidx *oct = s->slots.oct[(at->k >> 1) + 1][at->y + 1];
-    const int rows = s->ndim > 1 ? 2 : 1;
-    for (uint32_t octs = at->octs; octs; octs &= octs - 1) {
-        const int slot = __builtin_ctz(octs), x = 2 * (slot - 1);
-        const lidx i = oct[slot];
-        if (f->row[i] >= 0) oct_leaves(at, x, rows, &f->gone[f->row[i]]);
-        if (e->row && e->row[i] >= 0)
-            oct_enters(at, x, rows, s->in.m->lev[f->level].nbr[i], &e->at[e->row[i]]);
+    for (int slot = 0; octs >> slot; slot++) {
+        uint8_t n = 0;
+        uint32_t block;
+        while (octs >> (slot + n) & 1 && f->place[oct[slot + n]].octs) n++;
+        if (n == 0) continue;
+#pragma omp atomic capture
+        {
+            block = f->blocks;
+            f->blocks += n;
+        }
+        for (uint8_t j = 0; j < n; j++)
+            f->place[oct[slot + j]] = (struct tracer_place){block, n, j};
+        slot += n;
     }
 }
 
-/* Gives rows to the octs that tracers of level l alone are in. */
-static lidx rows_find(const struct tracer_run *r, int l)
+/* Rounding errors may pass a wall. */
+static void walls_close(const struct tracer_flux *f, const lidx *oct, struct tracer_place p,
+                        const struct patch_rows_flow *at, const struct level *lv)
+{
+    const int axis = at->axis, k = at->k & 1;
+    for (int i = 0; i < p.octs; i++)
+        for (int side = 0; side < 2; side++) {
+            const int face = 2 * axis + side;
+            if (!(f->walls >> face & 1) || lv->nbr[oct[i]][face] != NBR_BOUNDARY) continue;
+            if (axis == 2 && k != side) continue;
+            for (int j = 0; j < 2; j++) {
+                float *to = tracer_strip(f, p, axis, axis == 2 ? k + side : k,
+                                         axis == 1 ? 2 * side : j);
+                if (axis == 0)
+                    to[2 * i + 2 * side] = 0;
+                else
+                    to[2 * i] = to[2 * i + 1] = 0;
+            }
+        }
+}
+
+static inline void strip_copy(float *restrict to, const double *restrict from, int n)
+{
+#pragma omp simd
+    for (int i = 0; i < n; i++) to[i] = (float)from[i];
+}
+
+/* Keeps what passes the faces of a block, whose first cell is x. */
+static void block_keep(const struct tracer_flux *f, struct tracer_place p, int x, int rows,
+                       const struct patch_rows_flow *at)
+{
+    const int k = at->k & 1, w = 2 * p.octs;
+    if (at->axis == 0) {
+        for (int j = 0; j < rows; j++)
+            strip_copy(tracer_strip(f, p, 0, k, j), at->lo[j] + x, w + 1);
+    } else if (at->axis == 1) {
+        for (int j = 0; j < 3; j++)
+            strip_copy(tracer_strip(f, p, 1, k, j), j < 2 ? at->lo[j] + x : at->hi[1] + x, w);
+    } else {
+        for (int j = 0; j < 2; j++) {
+            if (k == 0) strip_copy(tracer_strip(f, p, 2, 0, j), at->lo[j] + x, w);
+            strip_copy(tracer_strip(f, p, 2, k + 1, j), at->hi[j] + x, w);
+        }
+    }
+}
+
+static inline float quotient(float out, float mass)
+{
+    return mass > 0 ? out / mass : out > 0;
+}
+
+static inline float plus(float x)
+{
+    return x > 0 ? x : 0;
+}
+
+/* out := what left the cells of a row of a block. */
+static void row_leaves(const struct tracer_flux *f, struct tracer_place p, int ndim, int k, int j,
+                       float *restrict out)
+{
+    const int w = 2 * p.octs;
+    const float *restrict x = tracer_strip(f, p, 0, k, j),
+                          *restrict y = tracer_strip(f, p, 1, k, j),
+                          *restrict z = tracer_strip(f, p, 2, k, j);
+#pragma omp simd
+    for (int i = 0; i < w; i++) out[i] = plus(-x[i]) + plus(x[i + 1]);
+    if (ndim < 2) return;
+#pragma omp simd
+    for (int i = 0; i < w; i++) out[i] = out[i] + plus(-y[i]) + plus(y[w + i]);
+    if (ndim < 3) return;
+#pragma omp simd
+    for (int i = 0; i < w; i++) out[i] = out[i] + plus(-z[i]) + plus(z[2 * w + i]);
+}
+
+/* Finds the probabilities to leave the cells of a plane of a block, when all its fluxes are known:
+ * the shares of the mass before, less what has entered the finer level. */
+static void block_finish(const struct tracer_flux *f, const lidx *oct, struct tracer_place p, int x,
+                         const struct patch_rows_flow *at, const struct mesh *m)
+{
+    const unsigned char *near = f->entry[f->level + 1].near;
+    const struct level *lv = &m->lev[f->level];
+    const int w = 2 * p.octs, k = at->k & 1, rows = m->ndim > 1 ? 2 : 1;
+    float out[64], share[64];
+    for (int j = 0; j < rows; j++) {
+        const double *restrict old = at->old[j] + x;
+        const int first = 4 * k + 2 * j;
+        row_leaves(f, p, m->ndim, k, j, out);
+#pragma omp simd
+        for (int i = 0; i < w; i++) share[i] = quotient(out[i], (float)old[i]);
+        for (int i = 0; i < p.octs; i++) memcpy(&f->share[oct[i]][first], share + 2 * i, 8);
+        for (int i = 0; i < w && near; i++) {
+            const lidx o = oct[i >> 1];
+            const int c = first + (i & 1);
+            if (!near[o] || lv->child[o][c] >= 0) continue;
+            const float before = tracer_entered(f, m, f->level, o, c, false);
+            f->share[o][c] = quotient(out[i], (float)old[i] - before);
+        }
+    }
+}
+
+static void flux_rows(const struct sweep *s, void *ctx, const struct patch_rows_flow *at)
+{
+    struct tracer_flux *f = ctx;
+    const struct tracer_entries *e = &f->entry[f->level];
+    const struct mesh *m = s->in.m;
+    const lidx *oct = s->slots.oct[(at->k >> 1) + 1][at->y + 1];
+    const int rows = s->ndim > 1 ? 2 : 1;
+    if (at->axis == 0 && !(at->k & 1)) blocks_find(f, at->octs, oct);
+    for (uint32_t octs = at->octs; octs;) {
+        const int slot = __builtin_ctz(octs), x = 2 * (slot - 1);
+        const struct tracer_place p = f->place[oct[slot]];
+        octs &= octs - 1;
+        if (p.octs == 0) continue;
+        block_keep(f, p, x, rows, at);
+        if (f->walls) walls_close(f, oct + slot, p, at, &m->lev[f->level]);
+        if (at->axis == s->ndim - 1) block_finish(f, oct + slot, p, x, at, m);
+        octs &= ~(uint32_t)(((uint64_t)1 << (slot + p.octs)) - 1);
+    }
+    for (uint32_t octs = at->octs; octs && e->row; octs &= octs - 1) {
+        const int slot = __builtin_ctz(octs);
+        const lidx i = oct[slot];
+        if (e->row[i] >= 0)
+            oct_enters(at, 2 * (slot - 1), rows, m->lev[f->level].nbr[i], &e->at[e->row[i]]);
+    }
+}
+
+/* Marks the octs that tracers of level l alone are in. Returns their number. */
+static size_t places_find(const struct tracer_run *r, int l)
 {
     const struct parts *p = r->parts;
-    struct tracer_flux *f = r->flux;
+    struct tracer_place *place = r->flux->place;
     const lidx nown = r->mesh->lev[l].nown;
-    lidx n = 0;
-    f->row = mem_new(sizeof *f->row * (size_t)nown + 1, "tracers");
-    memset(f->row, 0, sizeof *f->row * (size_t)nown);
+    size_t n = 0;
 #pragma omp parallel for schedule(static)
     for (int64_t i = p->first[l]; i < p->first[l + 1]; i++)
         if (tracer_on(p, i, l))
 #pragma omp atomic write
-            f->row[p->host[i]] = 1;
-    for (lidx i = 0; i < nown; i++) n += f->row[i];
-    f->oct = mem_new(sizeof *f->oct * (size_t)n + sizeof *f->oct, "tracers");
-    n = 0;
-    for (lidx i = 0; i < nown; i++) {
-        f->oct[n] = i;
-        const bool any = f->row[i];
-        f->row[i] = any ? n : -1;
-        n += any;
-    }
+            place[p->host[i]].octs = 1;
+    for (lidx i = 0; i < nown; i++) n += place[i].octs;
     return n;
 }
 
 const struct patch_flow *tracers_watch(struct tracer_run *r, int l)
 {
     struct tracer_flux *f = r->flux;
+    const size_t nown = (size_t)r->mesh->lev[l].nown;
     f->level = l;
-    f->n = rows_find(r, l);
-    f->gone = mem_new(sizeof *f->gone * (size_t)f->n + 1, "tracers");
-    if (r->mesh->ndim < 3) memset(f->gone, 0, sizeof *f->gone * (size_t)f->n);
+    f->blocks = 0;
+    f->walls = 0;
+    for (int k = 0; k < 2 * r->mesh->ndim; k++)
+        f->walls |= (uint8_t)((r->hydro->bound[k] == BOUND_REFLECT && r->mesh->bounded[k]) << k);
+    f->place = mem_zero(sizeof *f->place * nown + 1, "tracers");
+    f->block = mem_new(sizeof *f->block * TRACER_BLOCK * places_find(r, l) + 1, "tracers");
+    f->share = mem_new(sizeof *f->share * nown + 1, "tracers");
     return &f->flow;
 }
 
@@ -142,6 +243,21 @@ static bool touches_finer(const struct mesh *m, const struct level *lv, lidx i)
         for (int f = 0; f < 2 * m->ndim && lv->child[i][c] < 0; f++)
             any |= tracer_finer_across(lv, i, c, f) >= 0;
     return any;
+}
+
+float tracer_entered(const struct tracer_flux *flux, const struct mesh *m, int l, lidx i, int c,
+                     bool now)
+{
+    const struct tracer_entries *e = &flux->entry[l + 1];
+    float sum = 0;
+    for (int f = 0; f < 2 * m->ndim; f++) {
+        const lidx fine = tracer_finer_across(&m->lev[l], i, c, f);
+        if (fine < 0 || e->row[fine] < 0) continue;
+        const struct tracer_entry *x = &e->at[e->row[fine]];
+        const float *in = now ? x->now[f ^ 1] : x->before[f ^ 1];
+        for (int k = 0; k < m->cells / 2; k++) sum += in[k];
+    }
+    return sum / (float)m->cells;
 }
 
 void tracers_watch_entry(struct tracer_run *r, int l)
@@ -206,9 +322,9 @@ static void entries_add(const struct mesh *m, int l, struct tracer_entries *e)
 void tracer_flux_end(const struct tracer_run *r, int l)
 {
     struct tracer_flux *f = r->flux;
-    FREE(f->row);
-    FREE(f->oct);
-    FREE(f->gone);
+    FREE(f->place);
+    FREE(f->block);
+    FREE(f->share);
     if (f->entry[l].row) entries_add(r->mesh, l, &f->entry[l]);
     entries_free(&f->entry[l + 1]);
 }

@@ -4,13 +4,18 @@
  * densities, in single precision: a probability is right to 1e-7, far below what any number of
  * tracers shows. */
 #pragma once
+#include "base/mem.h"
+#include "dom/event.h"
 #include "tracer/tracer.h"
 
-/* Of an oct: density of its cells before the step, later the probability to leave them; what left
- * them through the faces −x,+x,−y,+y,−z,+z, as density. */
-struct tracer_gone {
-    float mass[8], out[6][8];
+/* Where the fluxes of an oct are. Octs that follow each other along x, in a row of a tile, share a
+ * block of strips of 2·octs numbers, so that rows are copied as they come. */
+struct tracer_place {
+    uint32_t block; /* number of the first oct of the block */
+    uint8_t octs;   /* octs of the block; 0: no tracers are in this one */
+    uint8_t at;     /* number of this oct among them */
 };
+enum { TRACER_BLOCK = 40 }; /* numbers for an oct: 32, and one more a strip along x */
 
 /* Of an oct at the boundary of its level: what entered its cells through the outer faces from
  * coarser cells, as density, in this step of the level, and before it in the same step of the
@@ -28,10 +33,12 @@ struct tracer_entries {
 
 struct tracer_flux {
     struct patch_flow flow;
-    int level;    /* of the step that is watched */
-    lidx *row;    /* [nown] row of each oct with tracers, or −1 */
-    lidx *oct, n; /* [n] oct of each row */
-    struct tracer_gone *gone;
+    int level;                  /* of the step that is watched */
+    uint8_t walls;              /* bit f: no mass passes the boundary of the box at face f */
+    struct tracer_place *place; /* [nown] */
+    float *block;               /* [blocks][TRACER_BLOCK] signed mass through faces, as density */
+    uint32_t blocks;            /* in use */
+    float (*share)[8];          /* [nown] probabilities to leave the cells of octs with tracers */
     struct tracer_entries entry[LEVEL_MAX + 2];
     uint64_t settled[LEVEL_MAX + 2]; /* lists of octs (struct level) when tracers were settled */
     struct star_ledger ledger;
@@ -51,6 +58,29 @@ static inline int tracer_face_cell(int axis, int side, int at)
     return at | side << 2;
 }
 
+/* Strips of a block: what passes the faces of plane k (0, 1; upper faces in z: 1, 2) and row j (0,
+ * 1; upper faces in y: 1, 2) of its cells along an axis. The strip along x has one more face. */
+static inline float *tracer_strip(const struct tracer_flux *f, struct tracer_place p, int axis,
+                                  int k, int j)
+{
+    const int w = 2 * p.octs, row = axis == 1 ? 3 * k + j : 2 * k + j;
+    return f->block + (size_t)p.block * TRACER_BLOCK +
+           (axis == 0 ? row * (w + 2) : 4 * (w + 2) + (axis - 1) * 6 * w + row * w);
+}
+
+/* The mass that left cell c of oct i through each face, as density. */
+static inline void tracer_left(const struct tracer_flux *flux, int ndim, lidx i, int c,
+                               float out[6])
+{
+    const struct tracer_place p = flux->place[i];
+    const int w = 2 * p.octs, k = c >> 2, j = c >> 1 & 1, at = 2 * p.at + (c & 1);
+    const float *x = tracer_strip(flux, p, 0, k, j) + at, *y = tracer_strip(flux, p, 1, k, j) + at,
+                *z = tracer_strip(flux, p, 2, k, j) + at;
+    float flow[6] = {-x[0], x[1], -y[0], y[w], -z[0], z[2 * w]};
+    for (int f = 2 * ndim; f < 6; f++) flow[f] = 0;
+    for (int f = 0; f < 6; f++) out[f] = flow[f] > 0 ? flow[f] : 0;
+}
+
 /* The oct of the finer level across face f of cell c of oct i, −1: none. */
 static inline lidx tracer_finer_across(const struct level *lv, lidx i, int c, int f)
 {
@@ -58,6 +88,26 @@ static inline lidx tracer_finer_across(const struct level *lv, lidx i, int c, in
     const lidx j = ((c & bit) != 0) == (f & 1) ? lv->nbr[i][f] : i;
     return j >= 0 ? lv->child[j][c ^ bit] : -1;
 }
+
+/* Mass, as density of the coarse cell, that entered the finer level from cell c of oct i of
+ * level l, in the present step (now) or before. */
+float tracer_entered(const struct tracer_flux *flux, const struct mesh *m, int l, lidx i, int c,
+                     bool now);
+/* A swap as it is sent: with the state of a star that was born. */
+struct swap {
+    struct star_swap s;
+    double x[3], v[3];
+    okey key; /* of the cell: tracer_cell_key */
+};
+/* Position of a cell of level l along the curve of the finest cells: different for leaf cells. */
+static inline okey tracer_cell_key(int l, const int64_t cell[3])
+{
+    return okey_make((uint64_t)cell[0], (uint64_t)cell[1], (uint64_t)cell[2])
+           << 3 * (LEVEL_MAX - l);
+}
+/* Sends swaps to the ranks of octs that touch their cells; sorts them there. (collective) */
+MUST_USE enum err tracer_swaps_send(const struct tracer_run *r, const struct star_swaps *from,
+                                    mem_order *order, struct events *to);
 
 /* Sends this step's entries of ghost octs from their owners. (collective) */
 void tracer_entries_exchange(const struct tracer_run *r, int l);

@@ -17,53 +17,7 @@
 
 #include "tracer/flux.h"
 
-enum { BATCH = 512 };
-
-/* Mass, as density of the coarse cell, that entered the finer level from cell c of oct i: in its
- * present step (now) and before. */
-static float entered(const struct tracer_run *r, int l, lidx i, int c, bool now)
-{
-    const struct mesh *m = r->mesh;
-    const struct tracer_entries *e = &r->flux->entry[l + 1];
-    float sum = 0;
-    for (int f = 0; f < 2 * m->ndim; f++) {
-        const lidx fine = tracer_finer_across(&m->lev[l], i, c, f);
-        if (fine < 0 || e->row[fine] < 0) continue;
-        const struct tracer_entry *x = &e->at[e->row[fine]];
-        const float *in = now ? x->now[f ^ 1] : x->before[f ^ 1];
-        for (int k = 0; k < m->cells / 2; k++) sum += in[k];
-    }
-    return sum / (float)m->cells;
-}
-
-/* Whether oct i ends at face f at a wall, through which rounding errors may pass. */
-static bool is_wall(const struct tracer_run *r, int l, lidx i, int f)
-{
-    return r->mesh->lev[l].nbr[i][f] == NBR_BOUNDARY && r->hydro->bound[f] == BOUND_REFLECT;
-}
-
-static inline float quotient(float out, float mass)
-{
-    return mass > 0 ? out / mass : out > 0;
-}
-
-/* Finds the probabilities to leave the cells of a row of octs, in place of their masses. */
-static void row_finish(const struct tracer_run *r, int l, lidx row)
-{
-    const struct tracer_flux *f = r->flux;
-    const struct mesh *m = r->mesh;
-    const lidx i = f->oct[row];
-    struct tracer_gone *g = &f->gone[row];
-    const unsigned char *near = f->entry[l + 1].near;
-    float out[8] = {0}, before[8] = {0};
-    for (int k = 0; k < 2 * m->ndim; k++) {
-        if (is_wall(r, l, i, k)) memset(g->out[k], 0, sizeof g->out[k]);
-        for (int c = 0; c < 8; c++) out[c] += g->out[k][c];
-    }
-    for (int c = 0; c < m->cells && near && near[i]; c++)
-        if (m->lev[l].child[i][c] < 0) before[c] = entered(r, l, i, c, false);
-    for (int c = 0; c < 8; c++) g->mass[c] = quotient(out[c], g->mass[c] - before[c]);
-}
+enum { BATCH = 512, AHEAD = 8 };
 
 /* Cell c of oct i of level l as numbers of cells along each axis. */
 static void cell_at(const struct tracer_run *r, int l, lidx i, int c, int64_t cell[3])
@@ -98,57 +52,116 @@ static void tracer_stay(struct parts *p, int64_t i)
     for (int d = 0; d < 3; d++) p->v[d][i] = 0;
 }
 
-/* The face that tracer i takes out of its cell c. */
-static int face_choose(const struct tracer_run *r, int l, int64_t i, int c)
+/* The face that a tracer takes out of cell c of oct i; u, in [0, 1): its number among those that
+ * leave. Without branches, as no processor foresees them. */
+static inline int face_choose(const struct tracer_run *r, lidx i, int c, double u)
 {
-    const struct tracer_gone *g = &r->flux->gone[r->flux->row[r->parts->host[i]]];
-    struct rng rng = tracer_rng(r, (uint64_t)r->parts->id[i], l, TRACER_USE_JUMP);
-    rng_uniform(&rng); /* it has said that the tracer leaves */
-    double all = 0, u = rng_uniform(&rng);
+    float out[6];
+    double sum[6], all = 0;
     int face = 0;
-    for (int f = 0; f < 2 * r->mesh->ndim; f++) all += (double)g->out[f][c];
+    tracer_left(r->flux, r->mesh->ndim, i, c, out);
+    for (int f = 0; f < 6; f++) sum[f] = all += (double)out[f];
     u *= all;
-    for (int f = 0; f < 2 * r->mesh->ndim && u >= 0; f++) {
-        if (!(g->out[f][c] > 0)) continue;
-        face = f;
-        u -= (double)g->out[f][c];
-    }
+    for (int f = 0; f < 6; f++) face += sum[f] <= u;
+    if (face < 6) return face;
+    while (face > 0 && !(out[--face] > 0)) {
+    } /* u has been rounded up */
     return face;
 }
 
-/* Tracer i leaves its cell c. */
-static void leave(const struct tracer_run *r, int l, int64_t i, int c)
+/* Moves tracer i by one cell across face f, in its level. */
+static inline void step_aside(const struct tracer_run *r, int l, int64_t i, int f)
+{
+    const struct mesh *m = r->mesh;
+    struct parts *p = r->parts;
+    const int d = f >> 1;
+    const bool bounded = m->bounded[2 * d] | m->bounded[2 * d + 1];
+    const int64_t to = (int64_t)mesh_cells(m, l, p->x[d][i]) + 2 * (f & 1) - 1;
+    const int64_t wrapped = bounded ? to : to & (((int64_t)1 << l) - 1);
+    const double v = (tracer_centre(m, l, to) - p->x[d][i]) / r->dt[l];
+    for (int k = 0; k < 3; k++) p->v[k][i] = k == d ? v : 0;
+    p->x[d][i] = tracer_centre(m, l, wrapped);
+    p->partner[i] = ((p->partner[i] ^ 1 << d) & 7) | PART_JUMPED;
+}
+
+/* Tracer i leaves its cell. */
+static inline void leave(const struct tracer_run *r, int l, int64_t i, double u)
 {
     const lidx oct = r->parts->host[i];
-    const int f = face_choose(r, l, i, c), axis = f >> 1, side = f & 1;
-    const bool outer = (c >> axis & 1) == side,
-               coarser = outer && r->mesh->lev[l].nbr[oct][f] == NBR_NONE;
+    const int c = tracer_cell(r->parts, i), f = face_choose(r, oct, c, u), axis = f >> 1,
+              side = f & 1;
+    const bool outer = (c >> axis & 1) == side;
+    if (!(outer & (r->mesh->lev[l].nbr[oct][f] == NBR_NONE))) {
+        step_aside(r, l, i, f);
+        return;
+    }
     int64_t to[3];
     cell_at(r, l, oct, c, to);
     to[axis] += side ? 1 : -1;
-    for (int d = 0; d < 3 && coarser; d++) to[d] >>= 1;
-    tracer_put(r, i, l - coarser, to, r->dt[l]);
+    for (int d = 0; d < 3; d++) to[d] >>= 1;
+    tracer_put(r, i, l - 1, to, r->dt[l]);
 }
 
+/* Tracers of a batch, by their numbers from its first on. */
+struct jumpers {
+    int leave[BATCH], leaves; /* they leave, by the first 24 of their random bits at least */
+    int stay[BATCH], stays;   /* they stay, but left a cell in the last step */
+};
+
+static void jumpers_find(const struct tracer_run *r, int l, int64_t begin, int n,
+                         const uint32_t *bits, struct jumpers *to)
+{
+    const struct parts *p = r->parts;
+    const int8_t *restrict family = p->family + begin;
+    const int32_t *restrict levelp = p->levelp + begin, *restrict partner = p->partner + begin;
+    const lidx *restrict host = p->host + begin;
+    const float *restrict share = r->flux->share[0];
+    int32_t leaves[BATCH], stays[BATCH];
+#pragma omp simd
+    for (int k = 0; k < n; k++) {
+        const float u = (float)(int32_t)(bits[k] >> 8) * 0x1p-24f;
+        const int32_t on = (family[k] == FAM_GAS_TRACER) & (levelp[k] == l);
+        const int32_t out = on & (u < share[8 * (int64_t)host[k] + (partner[k] & 7)]);
+        leaves[k] = out;
+        stays[k] = on & ~out & (partner[k] / PART_JUMPED);
+    }
+    to->leaves = to->stays = 0;
+    for (int k = 0; k < n; k++) {
+        to->leave[to->leaves] = to->stay[to->stays] = k;
+        to->leaves += leaves[k];
+        to->stays += stays[k];
+    }
+}
+
+/* The fluxes of an oct will be needed soon. */
+static inline void fluxes_fetch(const struct tracer_flux *f, lidx i)
+{
+    const float *at = tracer_strip(f, f->place[i], 0, 0, 0);
+    for (int line = 0; line < 3; line++) __builtin_prefetch(at + 16 * line);
+}
+
+/* One number u in [0, 1) says whether a tracer leaves, u < out/m, and then through which face. */
 static void jump_some(const struct tracer_run *r, int l, uint64_t seed, int64_t begin, int n)
 {
     const struct parts *p = r->parts;
-    const lidx *row = r->flux->row;
-    const struct tracer_gone *gone = r->flux->gone;
-    double u[BATCH];
+    uint32_t high[BATCH], low[BATCH];
+    struct jumpers some;
     int any = 0;
     for (int k = 0; k < n; k++) any |= tracer_jumps(p, begin + k);
     if (!any) return;
-    rng_first(seed, (uint32_t)r->nstep, n, p->id + begin, u);
-    for (int k = 0; k < n; k++) {
-        const int64_t i = begin + k;
-        if (!tracer_on(p, i, l)) continue;
-        const int c = tracer_cell(p, i);
-        if (u[k] < (double)gone[row[p->host[i]]].mass[c])
-            leave(r, l, i, c);
+    rng_pairs(seed, n, p->id + begin, high, low);
+    jumpers_find(r, l, begin, n, high, &some);
+    for (int k = 0; k < some.leaves; k++) {
+        const int64_t i = begin + some.leave[k];
+        if (k + AHEAD < some.leaves) fluxes_fetch(r->flux, p->host[begin + some.leave[k + AHEAD]]);
+        const double u = rng_pair_uniform(high[some.leave[k]], low[some.leave[k]]);
+        const double leaves = (double)r->flux->share[p->host[i]][tracer_cell(p, i)];
+        if (u < leaves)
+            leave(r, l, i, u / leaves);
         else
             tracer_stay(r->parts, i);
     }
+    for (int k = 0; k < some.stays; k++) tracer_stay(r->parts, begin + some.stay[k]);
 }
 
 /* ---- from a coarser cell into the level ---- */
@@ -163,7 +176,7 @@ static void descend(const struct tracer_run *r, int l, int64_t i, int c, double 
     int64_t cell[3], to[3] = {0, 0, 0};
     lidx host = -1;
     cell_at(r, l, o, c, cell);
-    u *= (double)entered(r, l, o, c, true) * m->cells;
+    u *= (double)tracer_entered(r->flux, r->mesh, l, o, c, true) * m->cells;
     for (int f = 0; f < 2 * m->ndim; f++) {
         const lidx fine = tracer_finer_across(&m->lev[l], o, c, f);
         if (fine < 0 || e->row[fine] < 0) continue;
@@ -186,10 +199,10 @@ static void descend_maybe(const struct tracer_run *r, int l, int64_t i)
 {
     const lidx o = r->parts->host[i];
     const int c = tracer_cell(r->parts, i);
-    const float now = entered(r, l, o, c, true);
+    const float now = tracer_entered(r->flux, r->mesh, l, o, c, true);
     if (!(now > 0)) return;
     const double mass = level_gas(&r->mesh->lev[l], GAS_DENSITY)[o][c] -
-                        (double)entered(r, l, o, c, false);
+                        (double)tracer_entered(r->flux, r->mesh, l, o, c, false);
     struct rng g = tracer_rng(r, (uint64_t)r->parts->id[i], l, TRACER_USE_DESCEND);
     if (rng_uniform(&g) * mass < (double)now) descend(r, l, i, c, rng_uniform(&g));
 }
@@ -209,10 +222,8 @@ void tracers_jump(struct tracer_run *r, int l)
 {
     const struct parts *p = r->parts;
     const bool boundary = r->flux->entry[l].row;
-    const uint64_t seed = tracer_seed(r, l, TRACER_USE_JUMP);
+    const uint64_t seed = rng_mix(tracer_seed(r, l, TRACER_USE_JUMP) + (uint64_t)r->nstep);
     if (boundary) tracer_entries_exchange(r, l);
-#pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < r->flux->n; i++) row_finish(r, l, i);
 #pragma omp parallel for schedule(static)
     for (int64_t b = p->first[l]; b < p->first[l + 1]; b += BATCH) {
         const int64_t left = p->first[l + 1] - b;

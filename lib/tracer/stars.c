@@ -8,16 +8,7 @@
  *
  * A tracer may be on another rank than the new star: it has jumped, and gets to the rank of its
  * cell in the next step. So swaps are sent to all ranks whose octs touch the cell. */
-#include "base/mem.h"
-#include "dom/event.h"
 #include "tracer/flux.h"
-
-/* A swap as it is sent: with the state of a star that was born. */
-struct swap {
-    struct star_swap s;
-    double x[3], v[3];
-    okey key; /* of the cell among those of its level */
-};
 
 MEM_ORDER(order_by_cell, struct swap, key)
 MEM_ORDER(order_by_star, struct swap, s.id)
@@ -27,13 +18,7 @@ struct star_ledger *tracers_ledger(struct tracer_flux *f)
     return &f->ledger;
 }
 
-static okey cell_key(const int64_t cell[3])
-{
-    return okey_make((uint64_t)cell[0], (uint64_t)cell[1], (uint64_t)cell[2]);
-}
-
-/* Sends swaps to the ranks of octs that touch their cells; sorts them there. (collective) */
-static enum err swaps_send(const struct tracer_run *r, const struct star_swaps *from,
+enum err tracer_swaps_send(const struct tracer_run *r, const struct star_swaps *from,
                            mem_order *order, struct events *to)
 {
     const size_t n = (size_t)from->n;
@@ -41,7 +26,7 @@ static enum err swaps_send(const struct tracer_run *r, const struct star_swaps *
     struct swap *w = mem_new(sizeof *w * n + 1, "tracers");
     for (size_t k = 0; k < n; k++) {
         const struct star_swap *s = &from->row[k];
-        w[k] = (struct swap){.s = *s, .key = cell_key(s->cell)};
+        w[k] = (struct swap){.s = *s, .key = tracer_cell_key(s->level, s->cell)};
         e[k] = (struct event){.id = s->id, .radius = 0.75 * mesh_dx(r->mesh, s->level)};
         for (int d = 0; d < r->mesh->ndim; d++) {
             e[k].x[d] = tracer_centre(r->mesh, s->level, s->cell[d]);
@@ -107,7 +92,7 @@ static void join_all(const struct tracer_run *r, int l, const struct events *e)
         int64_t cell[3] = {0, 0, 0};
         for (int d = 0; d < r->mesh->ndim; d++)
             cell[d] = (int64_t)mesh_cells(r->mesh, l, p->x[d][i]);
-        const struct swap key = {.key = cell_key(cell)},
+        const struct swap key = {.key = tracer_cell_key(l, cell)},
                           *w = mem_find(&key, e->payload, (size_t)e->n, sizeof key, order_by_cell);
         if (!w) continue;
         struct rng g = tracer_rng(r, (uint64_t)p->id[i], l, TRACER_USE_STARS);
@@ -122,12 +107,12 @@ enum err tracers_swap(struct tracer_run *r, int l, bool coarse)
     int64_t n[2] = {k->born.n, k->ejected.n};
     comm_add_i64(r->comm, n, 2);
     if (n[1] > 0) {
-        TRY(swaps_send(r, &k->ejected, order_by_star, &e));
+        TRY(tracer_swaps_send(r, &k->ejected, order_by_star, &e));
         release_all(r, l, &e, coarse ? 0 : l);
         events_free(&e);
     }
     if (n[0] > 0) {
-        TRY(swaps_send(r, &k->born, order_by_cell, &e));
+        TRY(tracer_swaps_send(r, &k->born, order_by_cell, &e));
         join_all(r, l, &e);
         events_free(&e);
     }

@@ -24,6 +24,7 @@
 #include "param/param.h"
 #include "part/part.h"
 #include "phys/stars.h"
+#include "sink/sink.h"
 
 /* Ways in which gas tracers move. */
 enum tracer_way {
@@ -40,7 +41,9 @@ enum tracer_use {
     TRACER_USE_DESCEND, /* from a coarser cell into the level */
     TRACER_USE_SETTLE,
     TRACER_USE_STARS,
-    TRACER_USE_EJECTA
+    TRACER_USE_EJECTA,
+    TRACER_USE_SINKS,
+    TRACER_USE_JETS
 };
 
 struct tracer_flux; /* mass fluxes of the last Godunov step of each level (Monte-Carlo) */
@@ -111,3 +114,13 @@ struct star_ledger *tracers_ledger(struct tracer_flux *f);
 /* After the particles of level l have moved, or with `coarse` after the terms of a coarse step:
  * tracers follow the mass that stars have swapped with the gas since the last call. (collective) */
 MUST_USE enum err tracers_swap(struct tracer_run *r, int l, bool coarse);
+
+/* After sinks have taken gas, when the gas is that of after: gas tracers of these cells join the
+ * sinks. l: the level whose step it was, 0: at a coarse step. (collective) */
+MUST_USE enum err tracers_join_sinks(struct tracer_run *r, int l);
+/* At the end of a coarse step: tracers of sinks go to their sinks, or to those that these have
+ * merged into. Those of a sink that has left the box are beyond its boundary. (collective) */
+void tracers_follow_sinks(struct tracer_run *r, struct sinks *s);
+/* After black holes have released energy: tracers of the gas in their jets go to cells of these.
+ * All particles are on levelmin, and ghosts of the gas are valid. (collective) */
+void tracers_launch(struct tracer_run *r);

@@ -43,6 +43,7 @@ static enum err begin_cosmology(struct births *s)
                           .omega_k = h->omega_k,
                           .omega_b = h->omega_b,
                           .h0 = h->h0,
+                          .dark = h->dark,
                           .boxlen_ini = h->boxlen_ini,
                           .aexp_ini = 1e-5};
     if (!(h->aexp > p.aexp_ini && isfinite(h->aexp)))

@@ -241,6 +241,8 @@ setup='file'
 /
 """
 LISTS = ('slice_fields',)  # texts that are lists of names
+GALAXY = ["init_params/condinit_kind='merger'", "merger_params/vcirc_dat_file1='curve'",
+          'merger_params/gal_center2=0.1,0,0']
 # Settings and namelist that make a run read the file; with its group where several have the name.
 READ_BY = {
     'jobcontrolfile': (GAS, []),
@@ -256,7 +258,9 @@ READ_BY = {
     'sph_params/init_file': (PARTICLES, []),
     'neutrino_table': (inputs.edit(inputs.COSMO, "'ics'", "'ics/level_003'"),
                        ['run_params/use_neutrino=.true.', 'run_params/use_fftw=.true.',
-                        'neutrino_params/omega_nu=0.001'])}
+                        'neutrino_params/omega_nu=0.001']),
+    'vcirc_dat_file1': (GAS, GALAXY),
+    'vcirc_dat_file2': (GAS, GALAXY)}
 
 
 def key(group, name):
@@ -265,6 +269,7 @@ def key(group, name):
 
 def parameters(v):
     r = ptah.Run([ptah.program('simulate'), '-p'], '.')
+    inputs.put('curve', b'0 0\n100 100\n')
     group, paths = '', []
     for line, text in re.findall(r'^(&.*|  \w.*)\n(.*)', r.out, re.M):
         if line.startswith('&'):

@@ -40,11 +40,11 @@ import stored  # noqa: E402
 
 HERE = os.path.join(ptah.ROOT, 'tests', 'fuzz')
 CORPUS = os.path.join(HERE, 'corpus')
-TARGETS = ['fortran', 'nml', 'param', 'manifest', 'grafic', 'ascii', 'amr', 'hydro', 'grav', 'part',
-           'old_part', 'exact', 'info', 'header', 'hydro_names', 'part_names', 'sinks', 'sinks_csv',
-           'sinks_info', 'stellar', 'cooling', 'hdf5', 'source_hdf5', 'late', 'listed',
-           'picked', 'picked_hdf5', 'ranks_amr', 'ranks_part', 'ranks_hdf5', 'foreign_amr',
-           'foreign_gas', 'foreign_hdf5', 'sph', 'phantom', 'gadget4', 'frame',
+TARGETS = ['fortran', 'nml', 'param', 'expr', 'manifest', 'grafic', 'ascii', 'amr', 'hydro',
+           'grav', 'part', 'old_part', 'exact', 'info', 'header', 'hydro_names', 'part_names',
+           'sinks', 'sinks_csv', 'sinks_info', 'stellar', 'cooling', 'hdf5', 'source_hdf5', 'late',
+           'listed', 'picked', 'picked_hdf5', 'ranks_amr', 'ranks_part', 'ranks_hdf5',
+           'foreign_amr', 'foreign_gas', 'foreign_hdf5', 'sph', 'phantom', 'gadget4', 'frame',
            'snapshot1', 'snapshot2', 'snapshot4']
 HDF5 = ('hdf5', 'source_hdf5', 'picked_hdf5', 'ranks_hdf5', 'foreign_hdf5')
 OPTIONS = {
@@ -54,7 +54,8 @@ LIMITS = ['-rss_limit_mb=2000', '-malloc_limit_mb=256', '-timeout=10']
 # Source files of readers; files among them that only write or work on checked data; and, in the
 # other files, functions that only write, or convert options to formats.
 READERS = ['lib/h5/*.c', 'lib/ramses/*.c', 'lib/curamses/*.c', 'lib/ckpt/*.c', 'lib/io/*.c',
-           'lib/param/nml.c', 'lib/param/outside.c', 'lib/formats/*.c', 'lib/onefile/*.c',
+           'lib/expr/*.c', 'lib/param/nml.c',
+           'lib/param/outside.c', 'lib/formats/*.c', 'lib/onefile/*.c',
            'lib/sphfile/*.c', 'lib/film/file.c', 'lib/snap/*.c']
 WRITER_FILES = re.compile(
     r'lib/curamses/(driver|file|none|reshape|write)\.c|lib/ckpt/cut\.c|'
@@ -312,6 +313,9 @@ def wellformed(target, bases):
     path = os.path.join(base_of(target, bases), names.get(target, target + '_00001.out00001'))
     if target == 'nml' or target == 'param':
         return [BASE.encode()]
+    if target == 'expr':
+        return [b'r = sqrt(x^2 + 1); h = not x > 2 and r /= 1e-3 or x**2 == 1; '
+                b'rho = if(h, min(r, 2, x), -atan2(x, 1d3))/(1 + r); az = 2^-x']
     if not os.path.exists(path):
         return []
     with open(path, 'rb') as f:

@@ -17,6 +17,7 @@
 #include "ckpt/source.h"
 #include "cool/uv.h"
 #include "cosmo/response.h"
+#include "expr/expr.h"
 #include "film/frame.h"
 #include "formats/formats.h"
 #include "fuzz.h"
@@ -269,6 +270,26 @@ static void run_fortran(const char *text, size_t n)
     fort_shut(&f);
 }
 
+/* A formula: compiled, and evaluated. */
+static void run_expr(const char *text, size_t n)
+{
+    double value[EXPR_NAMES] = {0};
+    struct expr *e = mem_zero(sizeof *e, "fuzz");
+    char *copy = mem_zero(n + 1, "fuzz");
+    memcpy(copy, text, n);
+    e->origin = "fuzz";
+    expr_declare(e, "x", EXPR_INPUT, -1, 0, ~0U);
+    expr_declare(e, "rho", EXPR_FIELD, -1, 0, 1);
+    expr_declare(e, "az", EXPR_RESULT, -1, 0, 2);
+    if (expr_add(e, copy, 1) == OK) {
+        expr_finish(e);
+        for (unsigned group = 1; group <= 2; group++)
+            if (expr_run(e, group, value) != OK) break;
+    }
+    mem_free(copy);
+    mem_free(e);
+}
+
 static void run_nml(const char *text, size_t n)
 {
     struct nml l;
@@ -406,6 +427,7 @@ static void run_snapshot(const char *text, size_t n)
 
 static const struct target TARGET[] = {{"fortran", NULL, 1, run_fortran},
                                        {"nml", NULL, 0, run_nml},
+                                       {"expr", NULL, 0, run_expr},
                                        {"param", NULL, 0, run_param},
                                        {"manifest", NULL, 0, run_manifest},
                                        {"grafic", NULL, 1, run_grafic},

@@ -6,7 +6,8 @@ largest absolute value of the field.
 
 Example of a fault caught: a slope limiter that takes the wrong neighbour (uni_*), a missing flux
 correction (amr_*), a force interpolated without the time fraction (nbody4096), a static mesh that
-is not refined at the start (*_static), a kick with the wrong half step (cosmo_*).
+is not refined at the start (*_static), an energy left out of a flux (*_nener_*), a kick with the
+wrong half step (cosmo_*).
 """
 # test: uni_llf_1 tier=quick timeout=60 device=long
 # test: uni_hllc_2 tier=quick timeout=60 device=long
@@ -47,6 +48,8 @@ is not refined at the start (*_static), a kick with the wrong half step (cosmo_*
 # test: d1_grav_refl tier=check timeout=60 device=check
 # test: d1_inflow tier=check timeout=60 device=long
 # test: d1_isothermal tier=check timeout=60
+# test: d1_nener_tube tier=check timeout=60
+# test: d1_nener_tube_hllc tier=check timeout=60
 # test: d1_part tier=check timeout=60 device=long
 # test: d1_sod_acoustic_1 tier=long timeout=60
 # test: d1_sod_acoustic_2 tier=long timeout=60
@@ -279,7 +282,8 @@ def namelist_of(case):
 def settings_of(case, ndim):
     """What the reference code has from its Makefile."""
     mhd = golden.kind_of(case).startswith('magnetic')
-    return ['run_params/ndim=%d' % ndim, *(['run_params/mhd=.true.'] if mhd else [])]
+    nener = ['run_params/nener=2'] if 'nener' in case else []
+    return ['run_params/ndim=%d' % ndim, *(['run_params/mhd=.true.'] if mhd else []), *nener]
 
 
 def run_case(case, ndim):

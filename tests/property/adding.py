@@ -8,6 +8,7 @@ Example of a fault caught: a second list of the contents of a table.
 # test: parameter tier=long timeout=900
 # test: Riemann tier=long timeout=900 ranks=2
 # test: criterion tier=long timeout=900 ranks=2
+# test: kind tier=long timeout=900
 # test: source tier=long timeout=900 ranks=2
 # test: particle tier=long timeout=900
 # test: field tier=long timeout=900 ranks=3
@@ -251,6 +252,19 @@ def toy_law(name):
 
 
 # heading of the page: {file: text of a new file, or (text before which to insert, text)}
+KIND = r'''/* kinds/step: gas of two densities. */
+#include "kinds/kinds.h"
+
+static enum err cell(const void *state, const double x[3], double dx, double *q)
+{
+    q[GAS_DENSITY] = x[0] < 0.5 * kind_box(state) ? 2 : 1, q[GAS_PRESSURE] = 1;
+    return OK;
+}
+
+const struct kind kind_step = {.name = "step", .dims = 0xe, .needs = KIND_GAS, .cell = cell};
+'''
+
+STEPS = "condinit_kind='step'", "init_expr='rho = if(x < 0.5, 2, 1); p = 1'"
 RECIPES = {
     'program': {'cmd/count/count.c': PROGRAM, 'man/count.1': PAGE},
     'parameter': {'lib/param/core.def': ('INT(run, ncontrol,', PARAMETER)},
@@ -258,6 +272,8 @@ RECIPES = {
                 'lib/hydro/riemann.def': ('RIEMANN(HLLC,',
                                           'RIEMANN(DAVIS, "davis", hydro_riemann_davis)\n'),
                 'lib/param/core.def': ('acoustic|!hlld', 'davis|')},
+    'kind': {'lib/kinds/step.c': KIND,
+             'lib/kinds/kinds.def': ('KIND(loop,', 'KIND(step, "step", NULL, "an example")\n')},
     'criterion': {'lib/sim/flag.c': [('static const struct sim_criterion CRITERIA', CRITERION),
                                      ('    {"mass", wants_mass',
                                       '    {"density", wants_density, flag_density},\n')],
@@ -691,6 +707,18 @@ def use_transport(v, tree):
         if name == 'ring':
             digests.append(ptah.digest(os.path.join(folder, 'output_00002')))
     v.same('the same on 3 ranks', digests[1], digests[0])
+
+
+def use_kind(v, tree):
+    """The kind is the state of a formula."""
+    got, base = [], '&RUN_PARAMS hydro=T nstepmax=1 /\n&AMR_PARAMS levelmin=3 levelmax=3 /\n'
+    for name, init in zip(('kind', 'formula'), STEPS):
+        os.mkdir(name)
+        with open(name + '/run.nml', 'w') as f:
+            f.write(base + '&INIT_PARAMS %s /\n&OUTPUT_PARAMS foutput=1 tend=1 /\n' % init)
+        r = ptah.Run([os.path.join(tree, 'bin', 'simulate'), '-q', 'run.nml'], name)
+        got.append((r.status, ptah.digest(name + '/output_00002')))
+    v.same('the same bits', got[0], got[1])
 
 
 def use_observer(v, tree):

@@ -10,12 +10,12 @@
     parameters.py wide [RUN…]   each parameter in each run: either a line says that it has no
                                 effect, and nothing changes, or something does
 
-The parameters are listed by `simulate -p`; tests/parameter_runs.py has the runs, and the run in
+The parameters are listed by `simulate -p`; tests/parameter_runs.py has the runs, parameter_acts.py the run in
 which each parameter has an effect. Example of a fault caught: a parameter that is read and not
 used, or is used under another condition than its row says; a condition that is text alone.
 """
-# test: acts tier=check timeout=400 ranks=2
-# test: vain tier=check timeout=200 ranks=2
+# test: acts tier=check timeout=600 ranks=2
+# test: vain tier=check timeout=600 ranks=2
 # test: wide tier=long timeout=7200 ranks=2
 import concurrent.futures
 import hashlib
@@ -30,7 +30,8 @@ import h5py
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
-from parameter_runs import ACTS, QUIET, RECORDED, RUNS, text_of  # noqa: E402
+from parameter_acts import ACTS, QUIET, RECORDED  # noqa: E402
+from parameter_runs import RUNS, text_of  # noqa: E402
 
 WORKERS = 2
 # log lines that differ between two equal runs: times, memory, files written by a thread, fastest
@@ -241,7 +242,7 @@ def acts():
         v.check(False, '%s: ACTS has it, simulate -p has not' % key)
     for key, row in rows.items():
         v.check(key in known or row.never or row.refused,
-                '%s: say in tests/parameter_runs.py in which run it acts' % key)
+                '%s: say in tests/parameter_acts.py in which run it acts' % key)
     twice = [(name, runs.pool.submit(runs.run, name, [])) for name in ACTS]
     jobs = [(name, s, runs.alone(name, s))
             for name in ACTS for s in map(Setting, ACTS[name].split()) if s.key in rows]

@@ -20,8 +20,8 @@ DEV_FN void law_primitive(const struct advect_args *a, const struct work *k,
     if (o.beyond & ADVECT_MIRRORED) s->q[1][at] = -s->q[1][at];
 }
 
-DEV_FN void law_rates(const struct advect_args *a, struct godunov_shared *s, int type, int at,
-                      int to)
+DEV_FN void law_rates(const struct advect_args *a, const struct work *k, struct godunov_shared *s,
+                      int type, int at, int to)
 {
     const double h = 0.5 * (a->p.dt / a->p.dx);
     for (int v = 0; v < ADVECTED; v++)

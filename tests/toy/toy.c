@@ -118,8 +118,8 @@ static void turn(const struct source *s, enum source_mode mode, struct batch *b,
                 prim[v] = b->primitive + at + i;
                 b->val[CELLS * v + c] = b->primitive + at;
             }
-            gas_primitive(s->nhydro, s->head.gamma, s->head.smallr,
-                          n - i < GAS_TILE ? n - i : GAS_TILE, u, prim);
+            const struct gas_equation g = {s->nhydro, s->head.gamma, s->head.smallr, NULL};
+            gas_primitive(&g, n - i < GAS_TILE ? n - i : GAS_TILE, u, prim);
         }
 }
 

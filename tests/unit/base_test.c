@@ -480,6 +480,31 @@ static void test_rng_known(void)
     }
 }
 
+/* The same of philox2x32 7; many streams at a time as one by one. */
+static void test_rng_pairs(void)
+{
+    enum { N = 77 };
+    static const uint32_t in[3][3] = {
+        {0, 0, 0}, {~0u, ~0u, ~0u}, {0x243f6a88, 0x85a308d3, 0x13198a2e}};
+    static const uint32_t known[3][2] = {
+        {0x257a3673, 0xcd26be2a}, {0xab302c4d, 0x3dc9d239}, {0xbedbbe6b, 0xe4c770b3}};
+    int64_t key[N];
+    uint32_t high[N], low[N];
+    for (int i = 0; i < 3; i++) {
+        uint32_t a = in[i][0], b = in[i][1];
+        rng_two(in[i][2], &a, &b);
+        CHECK(a == known[i][0] && b == known[i][1], "%08x %08x", a, b);
+    }
+    for (int i = 0; i < N; i++) key[i] = (int64_t)i * 0x123456789ab;
+    rng_pairs(9, N, key, high, low);
+    for (int i = 0; i < N; i++) {
+        uint32_t a, b;
+        rng_pairs(9, 1, key + i, &a, &b);
+        CHECK(a == high[i] && b == low[i]);
+        CHECK(i == 0 || high[i] != high[i - 1]);
+    }
+}
+
 /* Mean and variance of Poisson deviates on both sides of the change of method, within 5 sigma. */
 static void test_rng_poisson(void)
 {
@@ -581,6 +606,7 @@ int main(void)
     test_opt_text();
     test_opt_wrapped();
     test_rng_known();
+    test_rng_pairs();
     test_rng_poisson();
     test_rng_streams();
     FREE(par);

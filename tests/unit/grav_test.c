@@ -707,64 +707,6 @@ static void test_deposit(void)
     world_free(&ref);
 }
 
-/* ---- analytic fields ---- */
-
-static void test_analytic(void)
-{
-    struct world w;
-    world_make(&w, &all, DOMAIN_KSECTION, 3, 3, 2.0, true, NULL);
-    struct grav_par p = {.gravity_type = 2, .gravity_params = {3, 0.1, 0.4, 0.5, 0.6}};
-    grav_force(&w.m, &w.c, 3, &w.from, &p);
-    double x[3], worst = 0;
-    struct level *lv = &w.m.lev[3];
-    for (lidx i = 0; i < lv->noct; i++) {
-        cell_at(&w.m, 3, i, 5, x);
-        double r = sqrt(pow(x[0] - 0.4, 2) + pow(x[1] - 0.5, 2) + pow(x[2] - 0.6, 2) + 0.01);
-        worst = fmax(worst, fabs(lv->fld[FLD_FY][i][5] + 3 * (x[1] - 0.5) / pow(r, 3)));
-    }
-    check(all_max(worst) < 1e-12, "analytic point mass");
-    p.gravity_type = 1;
-    grav_force(&w.m, &w.c, 3, &w.from, &p);
-    check(lv->noct == 0 || lv->fld[FLD_FZ][0][3] == 0.4, "analytic constant field");
-    p = (struct grav_par){.gravity_type = -2, .gravity_params = {0.5, 1, 1, 1}};
-    check(fabs(grav_analytic_density(&p, 3, (double[3]){1, 1, 3}) - 1.0 / 18) < 1e-15,
-          "analytic density");
-    check(fabs(grav_analytic_density(&p, 3, (double[3]){1, 1, 1}) - 1 / (0.5 * 2.25)) < 1e-15,
-          "analytic density, softened");
-    world_free(&w);
-}
-
-/* Type 3: the force of the disc is consistent with its density, −df/dz = 4πG ρ, in any units. */
-static void test_disc(void)
-{
-    enum { STEPS = 200 };
-    struct world w;
-    world_make(&w, &all, DOMAIN_KSECTION, 3, 3, 2.0, true, NULL);
-    struct grav_par p = {.gravity_type = 3,
-                         .gravity_params = {1.4e-3, 5e-4, 180},
-                         .boxlen = 2,
-                         .unit_l = 1.5e21,
-                         .unit_t = 7e14,
-                         .unit_d = 3e-24};
-    double worst = 0, max = 0, dx = mesh_dx(&w.m, 3),
-           unit = 4 * PI * 6.67408e-8 * p.unit_d * p.unit_t * p.unit_t;
-    grav_force(&w.m, &w.c, 3, &w.from, &p);
-    p.gravity_type = -3;
-    const struct level *lv = &w.m.lev[3];
-    for (lidx i = 0; i < lv->nown; i++) {
-        double x[3], mass = 0;
-        cell_at(&w.m, 3, i, 0, x);
-        for (int k = 0; k < STEPS; k++)
-            mass += grav_analytic_density(&p, 3,
-                                          (double[3]){x[0], x[1], x[2] + (k + 0.5) * dx / STEPS}) *
-                    dx / STEPS;
-        worst = fmax(worst, fabs(lv->fld[FLD_FZ][i][0] - lv->fld[FLD_FZ][i][4] - unit * mass));
-        max = fmax(max, unit * mass);
-    }
-    check(all_max(worst) < 1e-4 * all_max(max), "the disc's force is that of its density");
-    world_free(&w);
-}
-
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &all);
@@ -791,8 +733,6 @@ int main(int argc, char **argv)
     test_bits(false, params_fft(1e-5, GREEN_DISCRETE), 0);
     test_fourier();
     test_deposit();
-    test_analytic();
-    test_disc();
     if (all.rank == 0) printf("%d passed, %d failed\n", (int)passed, (int)failed);
     comm_fini();
     return failed != 0;

@@ -67,7 +67,7 @@ static inline void world_make(struct world *w, const struct comm *c, enum domain
     if (isolated)
         for (int d = 0; d < 3; d++) w->centre[d] = 0.5 * boxlen;
     w->d = domain_new(kind, c->size, lmax, bounded);
-    mesh_init(&w->m, lmin, lmax, 5, true, true, boxlen, bounded);
+    mesh_init(&w->m, lmin, lmax, 5, true, 2, boxlen, bounded);
     adapt_build(&w->m, c, w->d);
     for (int l = lmin; l < lmax; l++) world_refine(w, l, radius[l - lmin] * boxlen);
     w->from = (struct grav_source){.fourpi = 4 * PI * boxlen};

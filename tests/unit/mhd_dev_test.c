@@ -272,7 +272,11 @@ static void test_all(int dimensions, int base, int top)
 static void test_lacks(void)
 {
     struct setting s = base_setting();
+    s.par.gas = &s.gas;
     CHECK(!mhd_dev_lacks(&s.par));
+    s.gas.energy.n = 1;
+    CHECK(mhd_dev_lacks(&s.par));
+    s.gas.energy.n = 0;
     s.par.eta = 1;
     CHECK(mhd_dev_lacks(&s.par));
     s.par.eta = 0;

@@ -57,8 +57,8 @@ static struct pair near_pair(double speed)
     struct pair x = random_pair(speed);
     struct mhd_state l = x.l, r = x.r;
     x.r = (struct mhd_state){
-        l.r * (1 + 0.02 * r.v), l.p * (1 + 0.02 * r.w), l.u + 0.02 * r.u, l.a,
-        l.v + 0.02 * r.p,       l.b + 0.02 * r.b,       l.w + 0.02 * r.r, l.c + 0.02 * r.c};
+        l.r * (1 + 0.02 * r.v), l.p * (1 + 0.02 * r.w), l.u + 0.02 * r.u, l.a, l.v + 0.02 * r.p,
+        l.b + 0.02 * r.b,       l.w + 0.02 * r.r,       l.c + 0.02 * r.c, 0};
     return x;
 }
 
@@ -319,7 +319,7 @@ static void test_vacuum(struct mhd_gas g)
  * speeds on both sides. Along a strong field it is a slow wave. */
 static void test_sonic(struct mhd_gas g, double a)
 {
-    struct mhd_state s = {1, 1 / g.gamma, 0, a, 0, 0, 0, 0};
+    struct mhd_state s = {1, 1 / g.gamma, 0, a, 0, 0, 0, 0, 0};
     struct pair x = {s, s};
     double d = 0.1; /* waves to the left: u + 2c/(γ−1) is constant, c = 1 ± gm1/2 d */
     double cl = 1 + 0.5 * g.gm1 * d, cr = 1 - 0.5 * g.gm1 * d;
@@ -388,7 +388,7 @@ static void test_edge_mirrors(int solver, struct mhd_gas g)
     y.s[1] = x.s[2], y.s[2] = x.s[1];
     for (int i = 0; i < 4; i++) {
         struct mhd_state s = y.s[i];
-        y.s[i] = (struct mhd_state){s.r, s.p, s.v, s.b, s.u, s.a, s.w, s.c};
+        y.s[i] = (struct mhd_state){s.r, s.p, s.v, s.b, s.u, s.a, s.w, s.c, s.more};
     }
     f = edge(solver, y, g);
     CHECK(near(-f, e, 1e-11), "solver %d, exchange: %g, not %g", solver, -f, e);

@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "check.h"
 #include "half_world.h"
+#include "sink/descent.h"
 #include "sink/merge.h"
 #include "sink/ramses.h"
 
@@ -90,6 +91,20 @@ static void test_rate(void)
     sink_rates(&law, 1, 1, &s);
     CHECK(s.rate == 1e-15);
     sink_cloud_free(&law.cloud);
+}
+
+/* A sink on a slope that steepens moves along its acceleration, and not where it flattens. */
+static void test_descent(void)
+{
+    const double drift[3] = {0.3, 0, 0}, last[3] = {1, 0, 0}, f[3] = {3, 4, 0};
+    double x[3] = {0, 0, 0}, step = sink_descend(2, 0.1, 10, drift, last, f, x);
+    double want = 2 * 0.1 * sqrt(0.3 * 2 / (2 * 2 + 4 * 4)) * 5;
+    CHECK(fabs(step / want - 1) < 1e-14, "%g, expected %g", step, want);
+    CHECK(fabs(x[0] - 0.6 * want) < 1e-15 && fabs(x[1] - 0.8 * want) < 1e-15 && x[2] == 0);
+    CHECK(sink_descend(2, 0.1, 0.01, drift, last, f, x) == 0.01);
+    CHECK(sink_descend(2, 0.1, 10, drift, f, last, x) == 0); /* Δx·Δf < 0 */
+    CHECK(sink_descend(2, 0.1, 10, drift, f, f, x) == 0);
+    CHECK(sink_descend(2, 0.1, 10, drift, f, (double[3]){0, 0, 0}, x) == 0);
 }
 
 /* ---- clouds ---- */
@@ -206,7 +221,8 @@ static void feed(struct world *w, const struct comm *c, const struct sink_law *l
         memcpy(&e, sink_row(&copies, i), sizeof e);
         for (int k = 0; k < REQUEST_SUMS; k++) sum_init(&sum[REQUEST_SUMS * i + k]);
         sink_cloud_cells(&law->cloud, &w->m, l, copies.here.at[i].x, &cells);
-        sink_take(law, &w->m, l, &e, &cells, &change, sum + REQUEST_SUMS * i);
+        sink_take(law, &w->m, l, &e, &cells, &(struct sink_meal){.change = &change},
+                  sum + REQUEST_SUMS * i);
         FREE(cells.cell);
     }
     sink_answer(&location, s, &copies, REQUEST_SUMS, sum, got);
@@ -331,6 +347,7 @@ int main(int argc, char **argv)
     comm_init(&argc, &argv, &comm);
     test_alpha();
     test_rate();
+    test_descent();
     test_weights();
     test_border();
     test_requests(1e-2);

@@ -158,16 +158,16 @@ static void test_statistics(const char *spectrum, double comp_frac)
 {
     enum { TIMES = 1500 };
     struct stencil t;
-    struct turb *o = NULL;
+    struct driven *o = NULL;
     turb_defaults(spectrum, comp_frac);
     world_whole(&t, &par, &comm);
-    CHECK(turb_new(&t, &o) == OK, "%s", err_message());
-    const struct waves *w = turb_at(o, 0);
+    CHECK(driven_new(&t, &o) == OK, "%s", err_message());
+    const struct waves *w = driven_at(o, 0);
     size_t bytes = sizeof *w->amp * (size_t)w->n;
     double(*before)[3][2] = mem_new(bytes, "test"), square = 0, lag = 0;
     memcpy(before, w->amp, bytes);
     for (int i = 1; i <= TIMES; i++) {
-        turb_at(o, 0.5 * i); /* steps of turb_t */
+        driven_at(o, 0.5 * i); /* steps of turb_t */
         square += mean_product(w, w->amp, w->amp);
         lag += mean_product(w, w->amp, before);
         memcpy(before, w->amp, bytes);
@@ -178,7 +178,7 @@ static void test_statistics(const char *spectrum, double comp_frac)
     CHECK(fabs(lag / square - decay) < 0.03, "%s: correlation %g, not %g", spectrum, lag / square,
           decay);
     FREE(before);
-    turb_free(&o);
+    driven_free(&o);
     world_free(&t);
 }
 
@@ -187,31 +187,31 @@ static void test_statistics(const char *spectrum, double comp_frac)
 static void test_resume(void)
 {
     struct stencil t;
-    struct turb *a = NULL, *b = NULL;
+    struct driven *a = NULL, *b = NULL;
     turb_defaults("konstandin", 0.3);
     par.turb.turb_ndt = 7;
     world_whole(&t, &par, &comm);
-    CHECK(turb_new(&t, &a) == OK);
+    CHECK(driven_new(&t, &a) == OK);
     double change = 0, size = 0;
     struct waves const *w = NULL;
     for (int i = 0; i < 700; i++) {
         double time = 0.13 * i, was = i ? w->amp[3][1][0] : 0;
-        w = turb_at(a, time);
+        w = driven_at(a, time);
         if (i > 0) change = fmax(change, fabs(w->amp[3][1][0] - was));
         size = fmax(size, fabs(w->amp[3][1][0]));
         if (i % 50 != 0) continue;
-        CHECK(turb_new(&t, &b) == OK);
-        const struct waves *v = turb_at(b, time);
+        CHECK(driven_new(&t, &b) == OK);
+        const struct waves *v = driven_at(b, time);
         CHECK(memcmp(w->amp, v->amp, sizeof *w->amp * (size_t)w->n) == 0, "at time %g", time);
-        turb_free(&b);
+        driven_free(&b);
     }
-    CHECK(turb_new(&t, &b) == OK);
-    CHECK(fabs(turb_at(a, 100.25 - 1e-9)->amp[3][1][0] - turb_at(b, 100.25)->amp[3][1][0]) <
+    CHECK(driven_new(&t, &b) == OK);
+    CHECK(fabs(driven_at(a, 100.25 - 1e-9)->amp[3][1][0] - driven_at(b, 100.25)->amp[3][1][0]) <
               1e-6 * size,
           "it jumps");
     CHECK(change > 0.01 * size && change < 2 * size, "%g of %g", change, size);
-    turb_free(&a);
-    turb_free(&b);
+    driven_free(&a);
+    driven_free(&b);
     world_free(&t);
 }
 

@@ -109,7 +109,7 @@ static void check_fall(struct sim *s, struct params *p)
     s->time.hexp = 20;
     is_near(s, p->run.dlna_max / 20, 1e-14, "expansion");
     s->phys.cosmo = NULL;
-    s->phys.grav.gravity_type = 1; /* analytic gravity does not depend on the matter */
+    s->phys.grav.analytic = true; /* analytic gravity does not depend on the matter */
     s->phys.hydro.smallc = 0.25;
     is_near(s, BOX / 0.25, 1e-14, "no condition");
     end(s);

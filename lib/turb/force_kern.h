@@ -1,0 +1,128 @@
+/* turb/force_kern: the acceleration of driven turbulence at the centres of cells, from the values
+ * on a periodic lattice of TURB_NODES nodes along each axis of the box, for hosts and devices.
+ *
+ * Two lattices belong to two times. A node has the weighted sum of both, and a cell what trilinear
+ * interpolation of its nodes gives, along x, then y, then z. Positions of cells in units of the
+ * lattice are exact numbers, so all ranks have the same bits. turb_oct is turb_acceleration of the
+ * eight cells of an oct, by vectors, with the same operations. */
+#pragma once
+#include "base/device.h"
+#include "oct/okey.h"
+
+enum { TURB_NODES = 64 };
+
+struct turb_force {
+    const double (*a)[4], (*b)[4]; /* [z][y][x] nodes: three components, and padding; NULL: none */
+    const double (*a_dev)[4], (*b_dev)[4]; /* the same on a device; NULL: not there */
+    double wa, wb;                         /* weights of both */
+    double per_cell;                       /* lattice spacings in a cell of the level */
+    double min_rho;                        /* gas of lower density is not driven */
+    double most; /* no cell has a higher sum of the magnitudes of the components */
+    int ndim;
+};
+
+/* Nodes below and above cell q of the level along an axis, and the weight of the upper one. */
+PTAH_HD void turb_axis(const struct turb_force *f, int64_t q, int at[2], double *weight)
+{
+    const double x = ((double)q + 0.5) * f->per_cell;
+    const int64_t low = (int64_t)x;
+    at[0] = (int)(low & (TURB_NODES - 1));
+    at[1] = (int)((low + 1) & (TURB_NODES - 1));
+    *weight = x - (double)low;
+}
+
+PTAH_HD double turb_between(double low, double high, double w)
+{
+    return low * (1.0 - w) + high * w;
+}
+
+/* Acceleration of cell c of the oct with this key. */
+PTAH_HD void turb_acceleration(const struct turb_force *f, okey key, int c, double out[3])
+{
+    int64_t q[3];
+    int at[3][2] = {{0, 0}, {0, 0}, {0, 0}};
+    double w[3] = {0.0, 0.0, 0.0};
+    okey_coords(key, q);
+    for (int d = 0; d < f->ndim; d++) turb_axis(f, 2 * q[d] + (c >> d & 1), at[d], &w[d]);
+    for (int d = 0; d < 3; d++) {
+        double plane[2];
+        for (int z = 0; z < 2; z++) {
+            double row[2];
+            for (int y = 0; y < 2; y++) {
+                const int first = (at[2][z] * TURB_NODES + at[1][y]) * TURB_NODES;
+                const int i = first + at[0][0], j = first + at[0][1];
+                row[y] = turb_between(f->wa * f->a[i][d] + f->wb * f->b[i][d],
+                                      f->wa * f->a[j][d] + f->wb * f->b[j][d], w[0]);
+            }
+            plane[z] = turb_between(row[0], row[1], w[1]);
+        }
+        out[d] = turb_between(plane[0], plane[1], w[2]);
+    }
+}
+
+#ifndef __CUDACC__
+#include "vec/vec4.h"
+
+/* The nodes that the two rows of cells of an oct along an axis have, up to four of them, and the
+ * first of each row among them. */
+struct turb_rows {
+    int n, at[4], first[2];
+    double weight[2];
+};
+
+static inline struct turb_rows turb_rows_of(const struct turb_force *f, int d, int64_t q)
+{
+    struct turb_rows r = {1, {0, 0, 0, 0}, {0, 0}, {0.0, 0.0}};
+    if (d >= f->ndim) return r;
+    int at[2][2];
+    for (int c = 0; c < 2; c++) turb_axis(f, 2 * q + c, at[c], &r.weight[c]);
+    r.first[1] = at[1][0] == at[0][0] ? 0 : at[1][0] == at[0][1] ? 1 : 2;
+    r.n = 2 + r.first[1];
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < 2; k++) r.at[r.first[c] + k] = at[c][k];
+    return r;
+}
+
+VEC4_INLINE vec4 turb_between4(const vec4 *low, bool axis, double w)
+{
+    return axis ? low[0] * (1.0 - w) + low[1] * w : low[0];
+}
+
+/* Nodes of one row of the lattice along x, interpolated at both cells: out[2]. */
+VEC4_INLINE void turb_row(const struct turb_force *f, const struct turb_rows *x, int first,
+                          vec4 out[2])
+{
+    vec4 node[4];
+    for (int i = 0; i < x->n; i++)
+        node[i] = f->wa * vec4_load(f->a[first + x->at[i]]) +
+                  f->wb * vec4_load(f->b[first + x->at[i]]);
+    for (int c = 0; c < 2; c++) out[c] = turb_between4(node + x->first[c], true, x->weight[c]);
+}
+
+/* Accelerations of the eight cells: out[component][cell]. */
+static inline void turb_oct(const struct turb_force *f, okey key, double out[3][8])
+{
+    int64_t q[3];
+    okey_coords(key, q);
+    const struct turb_rows x = turb_rows_of(f, 0, q[0]), y = turb_rows_of(f, 1, q[1]),
+                           z = turb_rows_of(f, 2, q[2]);
+    vec4 plane[4][4]; /* [z][cell in x and y] */
+    for (int k = 0; k < z.n; k++) {
+        vec4 row[2][4]; /* [cell in x][y] */
+        for (int j = 0; j < y.n; j++) {
+            vec4 both[2];
+            turb_row(f, &x, (z.at[k] * TURB_NODES + y.at[j]) * TURB_NODES, both);
+            row[0][j] = both[0], row[1][j] = both[1];
+        }
+        for (int c = 0; c < 4; c++)
+            plane[k][c] = turb_between4(row[c & 1] + y.first[c >> 1], f->ndim > 1,
+                                        y.weight[c >> 1]);
+    }
+    for (int c = 0; c < 8; c++) {
+        vec4 low[2] = {plane[z.first[c >> 2]][c & 3], plane[0][0]};
+        if (f->ndim > 2) low[1] = plane[z.first[c >> 2] + 1][c & 3];
+        const vec4 a = turb_between4(low, f->ndim > 2, z.weight[c >> 2]);
+        for (int d = 0; d < 3; d++) out[d][c] = a[d];
+    }
+}
+#endif

@@ -1,0 +1,143 @@
+/* turb/lattice: see lattice.h. Transforms are along z and y in the planes of kx that have modes,
+ * then along x. */
+#include "turb/lattice.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fft/fixed.h"
+
+enum { N = TURB_NODES, HALF = N / 2 + 1, ROW = HALF + 3 };
+
+struct turb_fft {
+    int ndim, side[3]; /* nodes along each axis */
+    struct fft_fixed *fixed;
+    bool plane[HALF];              /* of kx: with modes */
+    double complex (*wave)[N][N];  /* [kx][ky][kz], then z */
+    double complex (*mixed)[N][N]; /* [kx][z][ky], then y */
+    double complex (*row)[ROW];    /* [y][kx], then x */
+};
+
+struct turb_fft *turb_fft_new(int ndim)
+{
+    struct turb_fft *f = mem_zero(sizeof *f, "turbulence");
+    f->ndim = ndim;
+    for (int d = 0; d < 3; d++) f->side[d] = d < ndim ? N : 1;
+    f->fixed = fft_fixed_new(N);
+    f->wave = mem_new(sizeof *f->wave * HALF, "turbulence");
+    f->mixed = mem_new(sizeof *f->mixed * HALF, "turbulence");
+    f->row = mem_new(sizeof *f->row * N, "turbulence");
+    return f;
+}
+
+void turb_fft_free(struct turb_fft **f)
+{
+    if (!*f) return;
+    fft_fixed_free(&(*f)->fixed);
+    FREE((*f)->wave);
+    FREE((*f)->mixed);
+    FREE((*f)->row);
+    FREE(*f);
+}
+
+int64_t turb_lattice_nodes(int ndim)
+{
+    return (int64_t)N * (ndim > 1 ? N : 1) * (ndim > 2 ? N : 1);
+}
+
+/* ---- modes ---- */
+
+static int wrap(int k)
+{
+    return k & (N - 1);
+}
+
+/* Marks the plane of a mode, if x is not negative there. */
+static void mark(struct turb_fft *f, int x)
+{
+    if (x <= N / 2) f->plane[x] = true;
+}
+
+static void find_planes(struct turb_fft *f, int n, const int (*k)[3], bool half)
+{
+    memset(f->plane, 0, sizeof f->plane);
+    for (int i = 0; i < n; i++) {
+        mark(f, wrap(k[i][0]));
+        if (half) mark(f, wrap(-k[i][0]));
+    }
+}
+
+static void put(struct turb_fft *f, const int k[3], int sign, double complex x)
+{
+    const int at[3] = {wrap(sign * k[0]), wrap(sign * k[1]), wrap(sign * k[2])};
+    if (at[0] <= N / 2) f->wave[at[0]][at[1]][at[2]] = x;
+}
+
+static void clear(struct turb_fft *f)
+{
+    for (int x = 0; x < HALF; x++)
+        if (f->plane[x]) memset(f->wave[x], 0, sizeof f->wave[x]);
+}
+
+/* ---- transforms ---- */
+
+static void along_z_and_y(struct turb_fft *f, int x)
+{
+    const int ny = f->side[1], nz = f->side[2];
+    if (f->ndim > 2) fft_fixed_complex(f->fixed, true, f->wave[x][0], N, ny);
+    for (int z = 0; z < nz; z++)
+        for (int y = 0; y < ny; y++) f->mixed[x][z][y] = f->wave[x][y][z];
+    if (f->ndim > 1) fft_fixed_complex(f->fixed, true, f->mixed[x][0], N, nz);
+}
+
+/* A plane of nodes of equal z; component d. */
+static void along_x(struct turb_fft *f, int z, int d, struct turb_lattice *out)
+{
+    const int ny = f->side[1];
+    memset(f->row, 0, sizeof *f->row * N);
+    for (int x = 0; x < HALF; x++)
+        for (int y = 0; y < ny && f->plane[x]; y++) f->row[y][x] = f->mixed[x][z][y];
+    fft_fixed_real(f->fixed, true, f->row[0], ROW, ny);
+    for (int y = 0; y < ny; y++) {
+        const double *r = (const double *)f->row[y];
+        double(*to)[4] = out->a + ((int64_t)z * ny + y) * N;
+        for (int x = 0; x < N; x++) to[x][d] = r[x];
+    }
+}
+
+static void find_most(const struct turb_fft *f, struct turb_lattice *l)
+{
+    const int64_t n = turb_lattice_nodes(f->ndim);
+    double most = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double sum = fabs(l->a[i][0]) + fabs(l->a[i][1]) + fabs(l->a[i][2]);
+        most = sum > most ? sum : most;
+    }
+    l->most = most;
+}
+
+void turb_lattice_make(struct turb_fft *f, int n, const int (*k)[3], double (*const amp)[3][2],
+                       double factor, bool half, struct turb_lattice *out)
+{
+    if (!out->a)
+        out->a = mem_zero(sizeof *out->a * (size_t)turb_lattice_nodes(f->ndim), "turbulence");
+    find_planes(f, n, k, half);
+    for (int d = 0; d < f->ndim; d++) {
+        clear(f);
+        for (int i = 0; i < n; i++) {
+            const double complex x = CMPLX(factor * amp[i][d][0], factor * amp[i][d][1]);
+            put(f, k[i], 1, x);
+            if (half) put(f, k[i], -1, conj(x));
+        }
+        for (int x = 0; x < HALF; x++)
+            if (f->plane[x]) along_z_and_y(f, x);
+        for (int z = 0; z < f->side[2]; z++) along_x(f, z, d, out);
+    }
+    find_most(f, out);
+}
+
+void turb_lattice_free(struct turb_lattice *l)
+{
+    FREE(l->a);
+}
