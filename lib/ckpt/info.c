@@ -286,6 +286,7 @@ static enum err count_energies(struct source *s, const char *path)
                  path, GAS_ENERGIES);
         e->gamma[e->n++] = usual;
     }
+    s->energy_untold = e->n > 0;
     return OK;
 }
 

@@ -201,19 +201,28 @@ enum err source_add_rows(struct source *s)
     return OK;
 }
 
-/* Dark energy that is no constant, of which only the namelist tells. Without a namelist that can be
- * read it is a constant: a restart reports the namelist. */
-static void read_dark(struct source *s)
+static void take_namelist(struct source *s, const struct params *p)
+{
+    if (s->head.cosmo)
+        s->head.dark = cosmo_dark_of(p->cpl.w0, p->cpl.wa, p->run.use_ede, p->ede.omega_ede,
+                                     p->ede.z_ede, p->ede.w_ede);
+    if (s->energy_untold)
+        memcpy(s->head.energy.gamma, p->hydro.gamma_rad, sizeof s->head.energy.gamma);
+}
+
+/* Of dark energy that is no constant, and of indices of non-thermal energies, only the namelist
+ * tells. Without a namelist that can be read they have their defaults: a restart reports the
+ * namelist. */
+static void read_namelist(struct source *s)
 {
     char *text = NULL;
     size_t bytes = 0;
     int left_out;
-    if (!s->head.cosmo || !s->kind->text) return;
+    if (!(s->head.cosmo || s->energy_untold) || !s->kind->text) return;
     struct params *p = mem_zero(sizeof *p, "parameters");
     if (source_text(s, FILES_NAMELIST, &text, &bytes) == OK && text &&
         param_read_loose(p, text, bytes, "its namelist", &left_out) == OK)
-        s->head.dark = cosmo_dark_of(p->cpl.w0, p->cpl.wa, p->run.use_ede, p->ede.omega_ede,
-                                     p->ede.z_ede, p->ede.w_ede);
+        take_namelist(s, p);
     mem_free(text);
     mem_free(p);
 }
@@ -240,7 +249,7 @@ enum err source_open_with(const struct source_kind *kind, const char *dir, void 
     if (err == OK) err = columns_locate(s);
     if (err == OK && s->head.particles) fill_in(s);
     if (err == OK) list_rest(s);
-    if (err == OK) read_dark(s);
+    if (err == OK) read_namelist(s);
     if (err != OK) source_close(&s);
     *out = s;
     return err;

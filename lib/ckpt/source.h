@@ -113,6 +113,7 @@ struct source {
 
     bool is_cut;          /* true for a part of a checkpoint (ckpt/cut) */
     bool boundary_untold; /* true if boundary types are unknown */
+    bool energy_untold;   /* true if the files do not have the indices of head.energy */
     /* Names of further columns and tables, for messages of formats that cannot store them. */
     char left_out[256];
 

@@ -394,9 +394,11 @@ static enum err read_gas(struct source *s, struct hdf5_in *h)
     s->nhydro = s->head.nvar = nvar;
     const int all = nvar + fields_count(s->fields, FILE_HYDRO, s->head.ndim);
     if (!s->foreign) TRY(info_order(s, h->path, all));
-    if (h->ours && s->head.energy.n)
+    if (h->ours && s->head.energy.n) {
         TRY(hdf5_get_attr(h, "ptah", "gamma_rad", 'd', s->head.energy.n, s->head.energy.gamma,
                           false));
+        s->energy_untold = false;
+    }
     h->asis.energy = s->head.energy;
     if (h->imetal > GAS_SCALARS && h->imetal <= nvar) info_metal(s, (int)h->imetal - 1);
     for (int v = 0; v < nvar; v++)

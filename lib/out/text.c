@@ -216,6 +216,8 @@ static const char *conserved_name(const char *name, char buf[80])
         snprintf(buf, 80, "momentum_%s", name + 9);
     else if (strcmp(name, "pressure") == 0)
         snprintf(buf, 80, "total_energy");
+    else if (strncmp(name, "non_thermal_pressure_", 21) == 0)
+        snprintf(buf, 80, "non_thermal_energy_%s", name + 21);
     else if (strcmp(name, "metallicity") == 0)
         snprintf(buf, 80, "metal_density");
     else if (sscanf(name, "scalar_%d", &number) == 1)

@@ -222,6 +222,8 @@ static void primitive_name(char name[GAS_NAME])
         snprintf(name, GAS_NAME, "velocity_%.30s", was + 9);
     else if (strcmp(was, "total_energy") == 0)
         snprintf(name, GAS_NAME, "pressure");
+    else if (strncmp(was, "non_thermal_energy_", 19) == 0)
+        snprintf(name, GAS_NAME, "non_thermal_pressure_%.20s", was + 19);
     else if (strcmp(was, "metal_density") == 0)
         snprintf(name, GAS_NAME, "metallicity");
     else if (strncmp(was, "scalar_density_", 15) == 0)

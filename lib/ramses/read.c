@@ -341,20 +341,31 @@ static bool is_carried(const struct walk *w, int v)
 {
     bool face = false;
     for (int f = 0; f < 6; f++) face |= v == w->face[f];
-    return v != w->energy && !face;
+    return v != w->energy && !face && !gas_name_energy(w->r->s->field[v].name);
+}
+
+/* A non-thermal energy, which is in the total energy, becomes its pressure. */
+static void take_energy(int n, double gamma, double *q, double *e)
+{
+    for (int i = 0; i < n; i++) {
+        e[i] = e[i] - q[i];
+        q[i] = gas_pressure(q[i], gamma);
+    }
 }
 
 /* Converts conserved variables of a file, by the operations of gas_primitive. */
 static void make_primitive(const struct walk *w, int n)
 {
     const struct source *s = w->r->s;
+    const struct gas_energies *more = s->energy.n > 0 ? &s->energy : &s->head.energy;
     const double gamma = s->gamma > 0 ? s->gamma : s->head.gamma;
     for (int c = 0; c < w->shape.ncell; c++) {
-        const double *density = values_row(w, 0, c);
+        const double *density = values_row(w, 0, c), *index = more->gamma;
         double *e = values_row(w, w->energy, c);
         if (w->face[0] >= 0) take_field_energy(w, c, n, e);
         for (int v = 1; v < source_hydro(s); v++) {
             double *q = values_row(w, v, c);
+            if (gas_name_energy(s->field[v].name)) take_energy(n, *index++, q, e);
             for (int i = 0; i < n && is_carried(w, v); i++) {
                 const double rho = density[i] > s->smallr ? density[i] : s->smallr;
                 if (v <= w->momenta) e[i] = e[i] - gas_kinetic_part(rho, q[i]);

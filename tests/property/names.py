@@ -31,8 +31,8 @@ TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TESTS, os.path.join(TESTS, 'golden')]
 import ptah  # noqa: E402
 import read_ramses  # noqa: E402
-from parameter_runs import (BOTH, COSMO, COSMO_STARS, GAS, MHD, SCALAR, STARS,  # noqa: E402
-                            particles, text_of, vary)
+from parameter_runs import (BOTH, COSMO, COSMO_STARS, ENERGIES, GAS, MHD,  # noqa: E402
+                            SCALAR, STARS, particles, text_of, vary)
 
 CELLS = ('density', 'velocity_x', 'velocity_y', 'velocity_z', 'pressure')
 
@@ -110,7 +110,9 @@ def copies(path, folder, exact):
 
 def conserved(v):
     for kind, groups in (('gas', vary(SCALAR, run={'nstepmax': 4}, output={'foutput': 2})),
-                         ('mhd', vary(MHD, run={'nstepmax': 4}, output={'foutput': 2}))):
+                         ('mhd', vary(MHD, run={'nstepmax': 4}, output={'foutput': 2})),
+                         ('energies', vary(ENERGIES, run={'nstepmax': 4}, output={'foutput': 2},
+                                           hydro={'gamma_rad': [1.5, 1.6]}))):
         folders = [kind + x for x in '01']
         outs = [run(groups, f, 1, 'output/write_conservative=.%s.' % x)
                 for f, x in zip(folders, ('false', 'true'))]
