@@ -194,16 +194,11 @@ static void change_cell(const struct hole_law *law, const struct level *lv,
                         const double push[3], double (*u)[8])
 {
     double left = g->d - lost;
-    u[0][c->cell] -= lost;
-    gas_change_energy(u, c->cell, -lost * g->e);
+    sink_cell_lose(lv, c, g, lost, law->nvar, u);
     for (int d = 0; d < 3; d++) {
         u[GAS_MOMENTUM + d][c->cell] += push[d] - lost * g->v[d];
         gas_change_energy(u, c->cell, gas_drag_work(left, g->v[d], push[d]));
     }
-    for (int v = GAS_SCALARS; v < law->nvar; v++)
-        u[v][c->cell] -= lost * (level_gas(lv, v)[c->oct][c->cell] / g->d);
-    if (lv->nener > 0)
-        gas_change_energy(u, c->cell, -lost * (gas_cell_energies(lv, c->oct, c->cell) / g->d));
 }
 
 static void take(const struct hole_law *law, const struct mesh *m, int l, const struct request *e,

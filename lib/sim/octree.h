@@ -341,8 +341,8 @@ struct tracer_run sim_tracers(struct sim *s);
 /* setup.c: tracers_swap, in a run with stars and Monte-Carlo tracers */
 MUST_USE enum err sim_tracers_swap(struct sim *s, int l, bool coarse);
 /* At a coarse step: Monte-Carlo tracers follow gas into jets of black holes, and into sinks; at its
- * end (jets: false) tracers of sinks go with these. (collective) */
-MUST_USE enum err sim_tracers_sinks(struct sim *s, bool jets);
+ * end (jets: false) tracers and stellar objects of sinks go with these. (collective) */
+MUST_USE enum err sim_follow_sinks(struct sim *s, bool jets);
 /* timestep.c: dtnew[l] in two halves: the first is local, the second is collective and may follow a
  * reduction that included s->time.min.minima */
 void sim_timestep_begin(struct sim *s, int l);

@@ -688,7 +688,7 @@ enum err step_black_holes(struct sim *s, int l, int icount)
         send_all_gas(s, true);
     else
         ghosts_set(&s->mesh, l, GAS, true); /* as they were */
-    return sim_tracers_sinks(s, true);
+    return sim_follow_sinks(s, true);
 }
 
 /* Births and supernovae of stellar objects. */
@@ -730,7 +730,7 @@ enum err step_renew_sinks(struct sim *s, int l, int icount)
     bool fed;
     TRY(sinks_renew(&sinks, &fed));
     if (fed) send_all_gas(s, true);
-    return sim_tracers_sinks(s, false);
+    return sim_follow_sinks(s, false);
 }
 
 enum err step_aim_tracers(struct sim *s, int l, int icount)

@@ -494,6 +494,15 @@ static enum err setup_turbulence(struct sim *s)
     return OK;
 }
 
+static void setup_sinks(struct sim *s)
+{
+    const struct params *p = s->par;
+    struct sink_state *k = s->phys.sinks = sinks_new(param_sinks_ramses(p) ? NULL : &hole_kind);
+    if (p->sink.sink_descent) k->table.family |= SINK_DESCENT;
+    s->phys.stellar = stellar_new(p, k);
+    k->table.recalls = s->phys.flux || s->phys.stellar;
+}
+
 enum err sim_setup(struct sim *s)
 {
     const struct params *p = s->par;
@@ -548,10 +557,7 @@ enum err sim_setup(struct sim *s)
     s->amr.refine.mass_sph = p->refine.mass_sph;
     s->phys.tracers = tracer_way(p);
     if (s->phys.tracers == TRACER_JUMPS) s->phys.flux = tracer_flux_new();
-    if (p->run.sink) s->phys.sinks = sinks_new(param_sinks_ramses(p) ? NULL : &hole_kind);
-    if (p->sink.sink_descent) s->phys.sinks->table.family |= SINK_DESCENT;
-    if (p->run.sink) s->phys.sinks->table.recalls = s->phys.flux != NULL;
-    s->phys.stellar = stellar_new(p, s->phys.sinks);
+    if (p->run.sink) setup_sinks(s);
     mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->phys.hydro.nvar, p->run.hydro,
               p->run.poisson ? 1 + fifth_asked(p) : 0, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
     mesh_set_ndim(&s->mesh, p->run.ndim);
@@ -607,13 +613,17 @@ enum err sim_tracers_swap(struct sim *s, int l, bool coarse)
     return s->phys.flux && param_stars(s->par) ? tracers_swap(&r, l, coarse) : OK;
 }
 
-enum err sim_tracers_sinks(struct sim *s, bool jets)
+enum err sim_follow_sinks(struct sim *s, bool jets)
 {
     struct tracer_run r = sim_tracers(s);
-    if (!s->phys.flux) return OK;
-    if (jets) tracers_launch(&r);
-    TRY(tracers_join_sinks(&r, 0));
-    if (!jets) tracers_follow_sinks(&r, &s->phys.sinks->table);
+    struct sinks *k = &s->phys.sinks->table;
+    if (s->phys.flux && jets) tracers_launch(&r);
+    if (s->phys.flux) TRY(tracers_join_sinks(&r, 0));
+    if (jets || !k->recalls) return OK;
+    struct sink_places at = sink_places(k, &s->comm);
+    if (s->phys.flux) tracers_follow_sinks(&r, &at);
+    if (s->phys.stellar) stellar_follow_sinks(s->phys.stellar, &at);
+    FREE(at.at);
     return OK;
 }
 

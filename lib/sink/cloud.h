@@ -46,6 +46,20 @@ static inline struct sink_cell_gas sink_cell_gas(const struct level *lv, const s
     return g;
 }
 
+/* Mass that a cell loses, per volume, takes energy and scalars with it, at constant velocity and
+ * temperature: adds this to the changes u of the cells of its oct. Momentum is up to the caller. */
+static inline void sink_cell_lose(const struct level *lv, const struct sink_cell *c,
+                                  const struct sink_cell_gas *g, double lost, int nvar,
+                                  double (*u)[8])
+{
+    u[GAS_DENSITY][c->cell] -= lost;
+    gas_change_energy(u, c->cell, -lost * g->e);
+    for (int v = GAS_SCALARS; v < nvar; v++)
+        u[v][c->cell] -= lost * (level_gas(lv, v)[c->oct][c->cell] / g->d);
+    if (lv->nener > 0)
+        gas_change_energy(u, c->cell, -lost * (gas_cell_energies(lv, c->oct, c->cell) / g->d));
+}
+
 /* Own leaf cells of level l on which points of this level weigh, around x. */
 void sink_cloud_cells(const struct sink_cloud *c, const struct mesh *m, int l, const double x[3],
                       struct sink_cells *out);

@@ -113,7 +113,6 @@ static int64_t join_all(const struct mesh *m, const struct sink_merging *law, st
             for (int d = 0; d < 3; d++) r2 += r[d] * r[d];
             if (!merges(law, &a, &b, r2)) continue;
             join(&at[i], &at[k], r);
-            if (law->heir.inherit) law->heir.inherit(law->heir.ctx, at[i].id, at[k].id);
             sink_wrap(m, at[i].x);
             merged++;
         }

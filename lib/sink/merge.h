@@ -6,15 +6,7 @@
 #pragma once
 #include "sink/copies.h"
 
-/* What belongs to sinks elsewhere is told of mergers, on all ranks, in the order of the mergers:
- * sink `gone` is now part of sink `kept`. */
-struct sink_heir {
-    void (*inherit)(void *ctx, int64_t kept, int64_t gone); /* NULL: nobody */
-    void *ctx;
-};
-
 struct sink_merging {
-    struct sink_heir heir;
     double dx, cloud; /* size of a cell; radius of a cloud */
     double G, t, young,
         /* young: max age of one of the sinks, 0: any age; checked: mass above which sinks must be

@@ -136,13 +136,8 @@ static void eat(const struct sink_law *law, const struct level *lv, const struct
                 const struct sink_cell_gas *g, double share, double (*u)[8])
 {
     double lost = share * g->d;
-    u[0][c->cell] -= lost;
+    sink_cell_lose(lv, c, g, lost, law->nvar, u);
     for (int d = 0; d < 3; d++) u[GAS_MOMENTUM + d][c->cell] -= lost * g->v[d];
-    gas_change_energy(u, c->cell, -lost * g->e);
-    for (int v = GAS_SCALARS; v < law->nvar; v++)
-        u[v][c->cell] -= lost * (level_gas(lv, v)[c->oct][c->cell] / g->d);
-    if (lv->nener > 0)
-        gas_change_energy(u, c->cell, -lost * (gas_cell_energies(lv, c->oct, c->cell) / g->d));
 }
 
 /* Adds heat and jets to a cell with this weight at r from the sink. */

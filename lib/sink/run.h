@@ -44,8 +44,7 @@ struct sink_state {
     const struct sink_kind *kind; /* family of sinks; NULL: sink/ramses */
     void *own;                    /* private data of the family; FREE */
     struct sinks table;
-    struct sink_law law;   /* parameters in this coarse step */
-    struct sink_heir heir; /* what is told of mergers */
+    struct sink_law law; /* parameters in this coarse step */
     struct sink_merging merging;
     struct sink_softening soft;
     double direct; /* minimum mass of direct sinks; < 0: no sink is direct */

@@ -97,8 +97,7 @@ void sinks_law(const struct sink_run *s)
     double sun = RAMSES_MSUN / u.mass;
     k->direct = p->mass_sink_direct_force >= 0 ? p->mass_sink_direct_force * sun : -1;
     k->soft = (struct sink_softening){law->G, p->sink_soft * law->dx};
-    k->merging = (struct sink_merging){.heir = k->heir,
-                                       .dx = law->dx,
+    k->merging = (struct sink_merging){.dx = law->dx,
                                        .cloud = law->cloud.radius,
                                        .G = law->G,
                                        .t = s->t,

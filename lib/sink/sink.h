@@ -58,8 +58,8 @@ struct sink_gone {
 
 struct sinks {
     int family;   /* bits of enum sink_family */
-    bool recalls; /* whether `gone` is kept, for tracers of sinks */
-    /* sinks that this rank has removed since tracers_follow_sinks */
+    bool recalls; /* whether `gone` is kept, for what belongs to sinks (sink_places) */
+    /* sinks that this rank has removed since the last call of sink_places */
     int64_t ngone, gone_room;
     struct sink_gone *gone;
     int64_t n, cap;

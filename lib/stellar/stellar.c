@@ -17,20 +17,11 @@ static const double COOLING_PC = 6.3, COOLING_AT = 100;
 
 /* ---- the table ---- */
 
-/* Sinks that merge keep their objects. */
-static void inherit(void *ctx, int64_t kept, int64_t gone)
-{
-    struct stellar *k = ctx;
-    for (int64_t i = 0; i < k->n; i++)
-        if (k->at[i].sink == gone) k->at[i].sink = kept;
-}
-
 struct stellar *stellar_new(const struct params *par, struct sink_state *sinks)
 {
     if (!param_stellar(par)) return NULL;
     struct stellar *k = mem_zero(sizeof *k, "stellar objects");
     sinks->table.family |= SINK_STELLAR;
-    sinks->heir = (struct sink_heir){inherit, k};
     log_info(" Stellar objects: %s, %s", par->stellar.stellar_strategy,
              par->stellar.sn_feedback_sink ? "with supernovae" : "without supernovae");
     return k;
@@ -50,6 +41,14 @@ struct stellar_object *stellar_add(struct stellar *k, int64_t n)
     }
     k->n += n;
     return k->at + k->n - n;
+}
+
+void stellar_follow_sinks(struct stellar *k, const struct sink_places *at)
+{
+    for (int64_t i = 0; i < k->n; i++) {
+        const struct sink_place *w = sink_place_of(at, k->at[i].sink);
+        if (w) k->at[i].sink = w->id;
+    }
 }
 
 /* ---- the end of an object ---- */

@@ -7,6 +7,7 @@
  * are at the same time, after a checkpoint is written. Nothing depends on ranks or threads. */
 #pragma once
 #include "ckpt/catalog.h"
+#include "sink/places.h"
 #include "sink/run.h"
 
 /* An object in code units. Members but `event` are its state in checkpoints. */
@@ -45,10 +46,13 @@ void stellar_place(const struct stellar_law *law, const struct stellar_object *o
 
 /* ---- the table (stellar/stellar.c) ---- */
 
-/* NULL: the run has no stellar objects. The sinks lend their mergers to the table. */
+/* NULL: the run has no stellar objects. */
 struct stellar *stellar_new(const struct params *par, struct sink_state *sinks);
 void stellar_end(struct stellar **k);
 struct stellar_object *stellar_add(struct stellar *k, int64_t n);
+/* At the end of a coarse step: objects of a sink that has merged belong to the one that it is part
+ * of. Local. */
+void stellar_follow_sinks(struct stellar *k, const struct sink_places *at);
 /* Births and supernovae at the start of a coarse step. *changed: whether gas of this rank changed.
  * (collective) */
 MUST_USE enum err stellar_coarse(const struct sink_run *s, struct stellar *k, bool *changed);

@@ -145,69 +145,20 @@ enum err tracers_join_sinks(struct tracer_run *r, int l)
 
 /* ---- with sinks ---- */
 
-struct place {
-    int64_t id, into; /* into: 0: the sink is here, else it has merged */
-    double x[3], v[3];
-};
-MEM_ORDER(order_by_id, struct place, id)
-
-/* Sinks of all ranks, and those that are no more. Returns their number. */
-static int64_t places_gather(const struct tracer_run *r, const struct sinks *s, struct place **to)
-{
-    int64_t own = s->n + s->ngone, all = own, n = 0;
-    comm_add_i64(r->comm, &all, 1);
-    struct place *at = *to = mem_zero(sizeof *at * (size_t)(all + own) + 1, "tracers");
-    for (int64_t i = 0; i < s->n; i++, n++) {
-        at[n].id = s->at[i].id;
-        memcpy(at[n].x, s->at[i].x, sizeof at->x);
-        memcpy(at[n].v, s->at[i].v, sizeof at->v);
-    }
-    for (int64_t i = 0; i < s->ngone; i++, n++) {
-        at[n].id = s->gone[i].id;
-        at[n].into = s->gone[i].into;
-        memcpy(at[n].x, s->gone[i].x, sizeof at->x);
-    }
-    if (all > 0) comm_union(r->comm, own, all, sizeof *at, at, 0, NULL);
-    mem_sort(at, (size_t)all, sizeof *at, order_by_id);
-    return all;
-}
-
-/* The place of a sink, or of the one that it has merged into; NULL: unknown. */
-static const struct place *place_of(const struct place *at, int64_t n, int64_t id)
-{
-    const struct place *w;
-    do {
-        const struct place key = {.id = id};
-        w = mem_find(&key, at, (size_t)n, sizeof key, order_by_id);
-        id = w ? w->into : 0;
-    } while (id > 0);
-    return w;
-}
-
-void tracers_follow_sinks(struct tracer_run *r, struct sinks *s)
+void tracers_follow_sinks(struct tracer_run *r, const struct sink_places *at)
 {
     struct parts *p = r->parts;
-    struct place *at = NULL;
-    int64_t any = 0;
-#pragma omp parallel for schedule(static) reduction(+ : any)
-    for (int64_t i = 0; i < p->n; i++) any += p->family[i] == FAM_CLOUD_TRACER;
-    comm_add_i64(r->comm, &any, 1);
-    if (any > 0) {
-        const int64_t n = places_gather(r, s, &at);
 #pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < p->n; i++) {
-            if (p->family[i] != FAM_CLOUD_TRACER) continue;
-            const struct place *w = place_of(at, n, p->partner[i]);
-            if (!w) continue;
-            p->partner[i] = (int32_t)w->id;
-            for (int d = 0; d < 3; d++) {
-                p->x[d][i] = w->x[d];
-                p->v[d][i] = w->v[d];
-            }
+    for (int64_t i = 0; i < p->n; i++) {
+        if (p->family[i] != FAM_CLOUD_TRACER) continue;
+        const struct sink_place *w = sink_place_of(at, p->partner[i]);
+        if (!w) continue;
+        p->partner[i] = (int32_t)w->id;
+        for (int d = 0; d < 3; d++) {
+            p->x[d][i] = w->x[d];
+            p->v[d][i] = w->v[d];
         }
     }
-    FREE(at);
-    s->ngone = 0;
 }
 
 /* ---- into jets ---- */

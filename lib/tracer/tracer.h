@@ -24,7 +24,7 @@
 #include "param/param.h"
 #include "part/part.h"
 #include "phys/stars.h"
-#include "sink/sink.h"
+#include "sink/places.h"
 
 /* Ways in which gas tracers move. */
 enum tracer_way {
@@ -119,8 +119,8 @@ MUST_USE enum err tracers_swap(struct tracer_run *r, int l, bool coarse);
  * sinks. l: the level whose step it was, 0: at a coarse step. (collective) */
 MUST_USE enum err tracers_join_sinks(struct tracer_run *r, int l);
 /* At the end of a coarse step: tracers of sinks go to their sinks, or to those that these have
- * merged into. Those of a sink that has left the box are beyond its boundary. (collective) */
-void tracers_follow_sinks(struct tracer_run *r, struct sinks *s);
+ * merged into. Those of a sink that has left the box are beyond its boundary. Local. */
+void tracers_follow_sinks(struct tracer_run *r, const struct sink_places *at);
 /* After black holes have released energy: tracers of the gas in their jets go to cells of these.
  * All particles are on levelmin, and ghosts of the gas are valid. (collective) */
 void tracers_launch(struct tracer_run *r);

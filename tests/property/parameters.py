@@ -10,9 +10,10 @@
     parameters.py wide [RUN…]   each parameter in each run: either a line says that it has no
                                 effect, and nothing changes, or something does
 
-The parameters are listed by `simulate -p`; tests/parameter_runs.py has the runs, parameter_acts.py the run in
-which each parameter has an effect. Example of a fault caught: a parameter that is read and not
-used, or is used under another condition than its row says; a condition that is text alone.
+The parameters are listed by `simulate -p`; tests/parameter_runs.py has the runs,
+tests/parameter_acts.py the run in which each parameter has an effect. Example of a fault caught: a
+parameter that is read and not used, or is used under another condition than its row says; a
+condition that is text alone.
 """
 # test: acts tier=check timeout=600 ranks=2
 # test: vain tier=check timeout=600 ranks=2

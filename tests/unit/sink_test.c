@@ -88,8 +88,12 @@ static void test_rate(void)
     CHECK(fabs(s.rate / (8 * want) - 1) < 1e-5, "boost is that of the rate: %g", s.rate / want);
     law.limited = true;
     law.eddington = 1e-9;
+    law.cap = 1;
     sink_rates(&law, 1, 1, &s);
     CHECK(s.rate == 1e-15);
+    law.cap = 0.5;
+    sink_rates(&law, 1, 1, &s);
+    CHECK(s.rate == 0.5e-15);
     sink_cloud_free(&law.cloud);
 }
 
