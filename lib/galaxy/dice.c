@@ -166,8 +166,9 @@ static void fill_cell(const struct dice *d, const struct level *lv, const struct
                       lidx i, int c)
 {
     const struct param_dice *p = &d->par->dice;
-    const double least = p->ig_rho / d->units.hydrogen, rho = fmax(least, q->smallr);
-    if (!(level_gas(lv, GAS_DENSITY)[i][c] < least)) return;
+    const double least = p->ig_rho / d->units.hydrogen, rho = fmax(least, q->smallr),
+                 has = level_gas(lv, GAS_DENSITY)[i][c];
+    if (has >= least && has > 0) return;
     for (int v = 0; v < q->nvar; v++) level_gas(lv, v)[i][c] = 0;
     level_gas(lv, GAS_DENSITY)[i][c] = rho;
     level_gas(lv, GAS_ENERGY)[i][c] = gas_internal_of(p->ig_t2 / d->units.temperature * rho,

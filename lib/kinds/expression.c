@@ -89,12 +89,13 @@ static enum err check_fields(struct kind_expr *k, const struct kind_setup *s)
     if ((k->potential || k->face) && !s->mesh->magnetic)
         FAIL(ERR_PARAM, "init_expr in &INIT_PARAMS sets a magnetic field, which this run does not "
                         "have: add --build SOLVER=mhd, or run_params/mhd=.true.");
-    for (int d = s->mesh->ndim; d < 3 && !s->mesh->magnetic; d++)
+    const int ndim = s->mesh->ndim;
+    for (int d = ndim; d < 3 && !s->mesh->magnetic; d++)
         if (expr_sets(&k->e, k->gas[GAS_VELOCITY + d]))
             FAIL(ERR_PARAM,
                  "init_expr in &INIT_PARAMS sets the velocity along %c, but this run has %d "
                  "dimension%s: leave it out",
-                 "xyz"[d], s -> mesh -> ndim, s -> mesh -> ndim > 1 ? "s" : "");
+                 "xyz"[d], ndim, ndim > 1 ? "s" : "");
     return OK;
 }
 

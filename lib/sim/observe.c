@@ -7,16 +7,30 @@
 #include "resume/resume.h"
 #include "sim/solver.h"
 
-/* The order of scalars that the user asks for. RAMSES counts the variables of its files from 1;
- * what a file lacks has no number there. */
-static void remap(const struct sim *s, struct resume *r)
+/* The order of scalars that the user asks for. RAMSES counts the variables of its files from 1, and
+ * non-thermal energies with the scalars; what a file lacks has no number there. */
+static enum err remap(const struct sim *s, struct resume *r)
 {
     const int given = param_given_count(s->par, "run", "remap_pscalar"),
-              gas = s->mesh.magnetic ? 8 : s->mesh.ndim + 2;
+              gas = s->mesh.magnetic ? 8 : s->mesh.ndim + 2, energies = s->phys.hydro.energy.n,
+              last = gas + s->phys.hydro.nvar - GAS_SCALARS;
     for (int i = 0; i < given && s->run.restart.from; i++) {
-        const int to = s->par->run.remap_pscalar[i];
+        const int to = s->par->run.remap_pscalar[i], first = gas + 1 + r->nremap;
+        const bool is_energy = to > gas && to <= gas + energies;
+        if (to > last)
+            FAIL(ERR_PARAM,
+                 "remap_pscalar(%d)=%d in &RUN_PARAMS: the last variable of the gas of this run is "
+                 "number %d",
+                 i + 1, to, last);
+        if (to >= 0 && (first <= gas + energies || is_energy) && to != first)
+            FAIL(
+                ERR_PARAM,
+                "remap_pscalar(%d)=%d in &RUN_PARAMS: variables %d to %d are non-thermal energies, "
+                "which keep their numbers",
+                i + 1, to, gas + 1, gas + energies);
         if (to >= 0) r->remap[r->nremap++] = to > 0 ? to - gas - 1 + GAS_SCALARS : -1;
     }
+    return OK;
 }
 
 enum err sim_mesh_read(struct sim *s, struct source *from, struct parts *parts)
@@ -31,7 +45,7 @@ enum err sim_mesh_read(struct sim *s, struct source *from, struct parts *parts)
                        .kind = sim_domain_kind(s),
                        .oct_cost = w.oct,
                        .part_cost = w.part[s->mesh.levelmin]};
-    remap(s, &r);
+    TRY(remap(s, &r));
     enum err err = resume_read(&r);
     domain_free(s->dom);
     s->dom = r.dom;

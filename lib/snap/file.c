@@ -45,7 +45,8 @@ enum err snap_file_has(struct snap_file *f, int type, enum snap_column c, bool *
 void snap_place(const struct snap_file *f, int type, enum snap_column c, char text[SNAP_NAME + 40])
 {
     if (is_binary(f))
-        snprintf(text, SNAP_NAME + 40, "block %.4s, type %d", snap_row[c].label, type);
+        snprintf(text, SNAP_NAME + 40, "block %.4s, type %d",
+                 f->layout ? f->layout->label[c] : snap_row[c].label, type);
     else
         snprintf(text, SNAP_NAME + 40, "/%s", f->name[type][c]);
 }

@@ -144,6 +144,17 @@ def resumed(v):
     v.same('remap_pscalar: the scalars have changed places',
            (a.cell['scalar_00'].max() > 0.5, a.cell['scalar_01'].max(),
             b.cell['scalar_00'].max(), b.cell['scalar_01'].max() > 0.5), (True, 0, 0, True))
+    wrong = ptah.simulate(text_of(vary(SCALAR, run={'nstepmax': 2})), 'scalars', 2, 1,
+                          ['run/remap_pscalar=7,9'], ['-r', os.path.basename(first)],
+                          must_work=False)
+    v.same('remap_pscalar: a variable that the run lacks',
+           (wrong.status, 'the last variable' in wrong.err), (2, True))
+    first = run(ENERGIES, 'energies')[0]
+    wrong = ptah.simulate(text_of(ENERGIES), 'energies', 2, 1,
+                          ['run/remap_pscalar=6,5'], ['-r', os.path.basename(first)],
+                          must_work=False)
+    v.same('remap_pscalar: non-thermal energies',
+           (wrong.status, 'keep their numbers' in wrong.err), (2, True))
     ptah.unpack_ics('births', 'ic_32')
     proper = run(COSMO_STARS, 'births', 1, 'run/use_proper_time=.true.')[-1]
     want = read_ramses.load(proper).part
