@@ -40,9 +40,9 @@ static inline void rng_two(uint32_t key, uint32_t *a, uint32_t *b)
         *b = (uint32_t)p;
     }
 }
-/* Two words for each of n keys by seven rounds of Philox2x32 (loc. cit.: the fewest that pass all
- * tests), for many draws of which one suffices. The seed also
- * tells steps and purposes apart; 96 bits that are made of it hide the keys. */
+/* Two words for each of n keys by seven rounds of Philox2x32, the fewest that pass all tests of
+ * Salmon et al. (2011), for many draws of which one suffices. The seed also tells steps and
+ * purposes apart; 96 bits that are made of it hide the keys. */
 void rng_pairs(uint64_t seed, int n, const int64_t *key, uint32_t *high, uint32_t *low);
 static inline double rng_pair_uniform(uint32_t high, uint32_t low)
 {

@@ -377,7 +377,7 @@ PTAH_HD double gas_signal_speed(const void *ctx, const struct level *lv, lidx i,
                             lv->fld[FLD_U + GAS_ENERGY][i][c], s->gas);
 }
 
-/* The same with non-thermal energies. */
+/* The speed of gas with non-thermal energies. */
 PTAH_HD double gas_signal_mixed(const void *ctx, const struct level *lv, lidx i, int c)
 {
     const struct gas_signal *s = (const struct gas_signal *)ctx;
@@ -393,7 +393,8 @@ PTAH_HD double gas_pull(const struct level *lv, lidx i, int c)
     return fabs(lv->fld[FLD_FX][i][c]) + fabs(lv->fld[FLD_FY][i][c]) + fabs(lv->fld[FLD_FZ][i][c]);
 }
 
-/* The same of gravity, if there is any, and driven turbulence together. */
+/* Sum of the magnitudes of the acceleration by gravity, if there is any, and driven turbulence
+ * together. */
 PTAH_HD double gas_pull_driven(const struct turb_force *f, bool gravity, const struct level *lv,
                                lidx i, int c)
 {

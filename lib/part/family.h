@@ -53,7 +53,8 @@ PTAH_HD bool family_moves(int64_t family)
     return family > 0 || family == FAM_STAR_TRACER;
 }
 
-/* The same in a run that freezes families: bit n of `frozen` is family n, from 1 to 30. */
+/* Whether forces move a family in a run that freezes some: bit n of `frozen` is family n, from 1
+ * to 30. */
 PTAH_HD bool family_goes(int64_t family, unsigned frozen)
 {
     return family_moves(family) && !(family > 0 && family < 31 && (frozen >> (unsigned)family & 1));

@@ -751,7 +751,7 @@ enum err step_jump_tracers(struct sim *s, int l, int icount)
 {
     struct tracer_run r = sim_tracers(s);
     tracers_jump(&r, l);
-    return tracers_join_sinks(&r, l);
+    return s->phys.sinks ? tracers_join_sinks(&r, l) : OK;
 }
 
 enum err step_drift_tracers(struct sim *s, int l, int icount)

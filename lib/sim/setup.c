@@ -494,6 +494,29 @@ static enum err setup_turbulence(struct sim *s)
     return OK;
 }
 
+static void setup_gravity(struct sim *s)
+{
+    const struct params *p = s->par;
+    const struct param_gravity asked = param_gravity(p);
+    s->phys.grav = (struct grav_par){.epsilon = p->poisson.epsilon,
+                                     .cycles = p->poisson.mg_maxiter,
+                                     .strict = p->poisson.abort_on_mg_nonconvergence,
+                                     .analytic = !param_solves_gravity(p),
+                                     .density_type = asked.density,
+                                     .force_type = asked.force,
+                                     .cg_levelmin = p->poisson.cg_levelmin,
+                                     .mg_shared_octs = p->poisson.mg_shared_octs,
+                                     .fft_levelmin = fft_levelmin(p),
+                                     .fft_fixed = p->run.gpu_fft,
+                                     .boxlen = p->run.cosmo ? 1.0 : p->amr.boxlen,
+                                     .unit_l = p->units.units_length,
+                                     .unit_d = p->units.units_density,
+                                     .unit_t = p->units.units_time,
+                                     .verbose = log_verbosity() >= 1};
+    memcpy(s->phys.grav.density_params, asked.density_params, sizeof s->phys.grav.density_params);
+    memcpy(s->phys.grav.force_params, asked.force_params, sizeof s->phys.grav.force_params);
+}
+
 static void setup_sinks(struct sim *s)
 {
     const struct params *p = s->par;
@@ -525,24 +548,7 @@ enum err sim_setup(struct sim *s)
     if (p->run.cosmo && !s->run.restart.from && strcmp(p->init.filetype, "ascii") == 0)
         FAIL(ERR_PARAM, "run_params/cosmo=.true. takes its cosmology from GRAFIC files or files of "
                         "Gadget: set filetype='grafic' or 'gadget', and initfile");
-    const struct param_gravity asked = param_gravity(p);
-    s->phys.grav = (struct grav_par){.epsilon = p->poisson.epsilon,
-                                     .cycles = p->poisson.mg_maxiter,
-                                     .strict = p->poisson.abort_on_mg_nonconvergence,
-                                     .analytic = !param_solves_gravity(p),
-                                     .density_type = asked.density,
-                                     .force_type = asked.force,
-                                     .cg_levelmin = p->poisson.cg_levelmin,
-                                     .mg_shared_octs = p->poisson.mg_shared_octs,
-                                     .fft_levelmin = fft_levelmin(p),
-                                     .fft_fixed = p->run.gpu_fft,
-                                     .boxlen = p->run.cosmo ? 1.0 : p->amr.boxlen,
-                                     .unit_l = p->units.units_length,
-                                     .unit_d = p->units.units_density,
-                                     .unit_t = p->units.units_time,
-                                     .verbose = log_verbosity() >= 1};
-    memcpy(s->phys.grav.density_params, asked.density_params, sizeof s->phys.grav.density_params);
-    memcpy(s->phys.grav.force_params, asked.force_params, sizeof s->phys.grav.force_params);
+    setup_gravity(s);
     TRY(check_deposit(p));
     TRY(setup_green(s));
     TRY(setup_neutrinos(s));
