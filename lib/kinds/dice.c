@@ -22,9 +22,6 @@ static enum err open_dice(const struct kind_setup *s, void **state)
     struct state *q = mem_zero(sizeof *q, "galaxies");
     *state = q;
     q->setup = s;
-    if (param_given(s->par, "init", "init_expr"))
-        FAIL(ERR_PARAM, "init_params/init_expr: the gas of filetype='dice' is that of its "
-                        "particles: leave init_expr out");
     return err_agree(s->comm,
                      dice_open(&q->dice, s->par, &s->units, s->vars->at[SCALAR_METAL] >= 0));
 }

@@ -54,8 +54,14 @@ static const char *name_of(const struct params *par)
 
 enum err kinds_params(struct params *par)
 {
-    const struct kind *kind;
+    const struct kind *kind, *other;
     TRY(kinds_find(name_of(par), &kind));
+    TRY(kinds_find(par->init.condinit_kind, &other));
+    if (other != kind && other != &kind_region)
+        FAIL(ERR_PARAM,
+             "condinit_kind='%s' and filetype='dice' in &INIT_PARAMS are two initial states: leave "
+             "one of them out",
+             other->name);
     return kind->params ? kind->params(par) : OK;
 }
 
@@ -82,6 +88,11 @@ static enum err check_kind(const struct kind *k, const struct kind_setup *s)
     static const char *const axes[] = {"", "one", "two", "three"};
     const int ndim = s->mesh->ndim;
     if (k == &kind_region) return OK;
+    if (k->flow && param_given(s->par, "init", "init_expr"))
+        FAIL(ERR_PARAM,
+             "init_expr in &INIT_PARAMS cannot change the gas of condinit_kind='%s' (or "
+             "filetype='%s'), which all comes from files: leave init_expr out",
+             k->name, k->name);
     if (k != &kind_dice && (s->par->run.cosmo || strcmp(s->par->init.filetype, "ascii") != 0))
         FAIL(ERR_PARAM,
              "condinit_kind='%s' in &INIT_PARAMS is an initial state in place of files: set "

@@ -285,6 +285,10 @@ def dice(v):
         v.same(name + ': digest', ptah.digest(out) == digest, True)
     _, q = start(dice_text(more='ic_skip_type=2\n'), 'skip')
     v.same('a type is left out', len(q.part['mass']), 1500)
+    for more in ("init_expr='rho = 1'", "init_expr(2)='az = x'", "condinit_kind='merger'"):
+        r = ptah.simulate(dice_text().replace("filetype='dice'", "filetype='dice'\n" + more), 'two',
+                          options=['-nn'], must_work=False)
+        v.same(more, (r.status, more[:9] in r.err, r.err.count('leave')), (2, True, 1))
 
 
 def mask(v):
