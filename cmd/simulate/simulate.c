@@ -288,11 +288,12 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
     bool told = c->rank == 0 && r->verbosity >= 0;
     TRY(param_read_text(p, *text, bytes, file));
     if (told) param_remarks(*text, bytes, file, stderr);
-    if (r->build) TRY(param_build(p, r->build, restarts(r, p), told ? stderr : NULL));
+    if (r->build) TRY(param_build(p, r->build, told ? stderr : NULL));
     for (int i = 0; i < r->nset; i++) {
         if (!strchr(r->set[i], '=')) TRY(refuse_checkpoint(r->set[i], file));
         TRY(param_set(p, r->set[i]));
     }
+    if (r->build) TRY(param_patch(p, r->build, restarts(r, p), told ? stderr : NULL));
     p->resumes = restarts(r, p) || p->run.nrestart < 0;
     TRY(param_check(p));
     if (p->run.verbose && r->verbosity == 0) log_init(c->rank == 0, 1);

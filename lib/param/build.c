@@ -152,20 +152,12 @@ static enum err solver_check(const struct build *b)
     FAIL(ERR_PARAM, "--build: SOLVER=%s is unknown: RAMSES has hydro, mhd and rhd", solver);
 }
 
-/* A patch replaces source files of RAMSES, mostly that of the initial state, which a restart has
- * from its checkpoint. */
-static enum err patch_check(const struct build *b, bool restart)
+static enum err precision_check(const struct build *b)
 {
     const char *pre = b->value[MAKE_NPRE];
     if (b->given[MAKE_NPRE] && strcmp(pre, "8") != 0 && strcmp(pre, "4") != 0)
         FAIL(ERR_PARAM, "--build: NPRE=%s: reals of RAMSES have 4 or 8 bytes", pre);
-    if (!b->given[MAKE_PATCH] || restart) return OK;
-    FAIL(
-        ERR_PARAM,
-        "--build: PATCH=%s replaces source files of RAMSES, which this program cannot read: if the "
-        "patch only makes the initial state, let RAMSES write it and resume from it (-r "
-        "output_00001)",
-        b->value[MAKE_PATCH]);
+    return OK;
 }
 
 /* Number of passive scalars, metals included; -1: the variables do not say. */
@@ -233,9 +225,6 @@ static enum err set_part(struct params *p, const struct build *b, enum variable 
 static void tell(const struct build *b, FILE *out)
 {
     int n = 0;
-    if (b->given[MAKE_PATCH])
-        fprintf(out, " --build: PATCH=%s is not read: the state is that of the checkpoint\n",
-                b->value[MAKE_PATCH]);
     if (b->given[MAKE_NPRE] && b->value[MAKE_NPRE][0] == '4')
         fprintf(out, " --build: NPRE=4 is not followed: reals have 8 bytes here\n");
     for (int i = 0; i < VARIABLES; i++)
@@ -246,14 +235,14 @@ static void tell(const struct build *b, FILE *out)
                 n > 1 ? "them" : "it");
 }
 
-enum err param_build(struct params *p, const char *text, bool restart, FILE *out)
+enum err param_build(struct params *p, const char *text, FILE *out)
 {
     struct build b = {.given = {false}};
     int scalars;
     TRY(text_parse(&b, text));
     TRY(counts_read(&b));
     TRY(solver_check(&b));
-    TRY(patch_check(&b, restart));
+    TRY(precision_check(&b));
     TRY(scalars_count(&b, &scalars));
     TRY(set_part(p, &b, MAKE_HYDRO, "hydro", &p->run.hydro));
     TRY(set_part(p, &b, MAKE_GRAV, "poisson", &p->run.poisson));
@@ -265,5 +254,76 @@ enum err param_build(struct params *p, const char *text, bool restart, FILE *out
     if (scalars >= 0 && p->run.hydro)
         TRY(set_number(p, "hydro", "npassive", scalars, &p->hydro.npassive));
     if (out) tell(&b, out);
+    return OK;
+}
+
+/* ---- patches ---- */
+
+/* Folders of RAMSES with nothing but an initial state that is a kind here. */
+static const struct {
+    const char *folder, *kind;
+} patches[] = {{"tests/mhd/orszag-tang", "orzag_tang"},
+               {"tests/poisson/ana-disk-potential", "ana_disk_potential"},
+               {"patch/hydro/merger", "merger"},
+               {"patch/mhd/merger", "merger"},
+               {"patch/init/dice", "dice"},
+               {"patch/mhd/abcflow", "abc"},
+               {"patch/mhd/aw", "aw"},
+               {"patch/mhd/loop", "loop"},
+               {"patch/mhd/ot", "orzag_tang"},
+               {"patch/mhd/ponomarenko", "ponomarenko"},
+               {"patch/mhd/rotor", "rotor"},
+               {"patch/mhd/sheet", "sheet"}};
+
+/* The kind of a folder, which may end with a slash; NULL: none. */
+static const char *patch_kind(const char *path)
+{
+    size_t n = strlen(path);
+    while (n > 0 && path[n - 1] == '/') n--;
+    for (size_t i = 0; i < sizeof patches / sizeof *patches; i++) {
+        const size_t m = strlen(patches[i].folder);
+        if (n < m || strncmp(path + n - m, patches[i].folder, m) != 0) continue;
+        if (n == m || path[n - m - 1] == '/') return patches[i].kind;
+    }
+    return NULL;
+}
+
+/* What makes the initial state in place of a patch, as text for the log; NULL: nothing. */
+static const char *state_named(const struct params *p, char text[VALUE])
+{
+    const char *dice = strcmp(p->init.filetype, "dice") == 0 ? p->init.filetype : NULL;
+    const char *kind = p->init.condinit_kind;
+    if (dice || *kind)
+        snprintf(text, VALUE, "%s='%.64s'", dice ? "filetype" : "condinit_kind",
+                 dice ? dice : kind);
+    else if (param_given(p, "init", "init_expr"))
+        snprintf(text, VALUE, "init_expr");
+    else
+        return NULL;
+    return text;
+}
+
+/* A patch replaces source files of RAMSES, mostly that of the initial state, which the namelist or
+ * a checkpoint may give, too. */
+enum err param_patch(struct params *p, const char *text, bool restart, FILE *out)
+{
+    struct build b = {.given = {false}};
+    char set[VALUE], named[VALUE];
+    TRY(text_parse(&b, text));
+    const char *patch = b.value[MAKE_PATCH], *kind = patch_kind(patch);
+    if (!*patch) return OK;
+    if (!restart && !state_named(p, named) && kind) {
+        snprintf(set, sizeof set, "init/condinit_kind=%s", kind);
+        TRY(param_set(p, set));
+    }
+    if (!restart && !state_named(p, named))
+        FAIL(ERR_PARAM,
+             "--build: PATCH=%s replaces source files of RAMSES, which this program cannot read: "
+             "if the patch only makes the initial state, give it by condinit_kind or init_expr in "
+             "&INIT_PARAMS, or let RAMSES write it and resume from it (-r output_00001)",
+             patch);
+    if (out)
+        fprintf(out, " --build: PATCH=%s is not read: the initial state is that of %s\n", patch,
+                restart ? "the checkpoint" : named);
     return OK;
 }

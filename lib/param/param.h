@@ -95,8 +95,12 @@ MUST_USE enum err param_check(struct params *p);
 /* Sets what variables of RAMSES's Makefile say ("NDIM=2 SOLVER=hydro NPSCAL=1"): dimensions,
  * magnetic field and passive scalars. A variable that would make another problem of the run, or
  * contradicts the namelist, is an error; variables without effect are printed to out, if it is not
- * NULL. restart: whether the run resumes. Call it between param_read_text and param_set. */
-MUST_USE enum err param_build(struct params *p, const char *text, bool restart, FILE *out);
+ * NULL. Call it between param_read_text and param_set. */
+MUST_USE enum err param_build(struct params *p, const char *text, FILE *out);
+/* Refuses PATCH of the same text unless the run resumes (restart), or the parameters name the
+ * initial state; the state of a patch of RAMSES itself becomes condinit_kind. out: as above. Call
+ * it after all param_set, before param_check. */
+MUST_USE enum err param_patch(struct params *p, const char *text, bool restart, FILE *out);
 /* Refuses what does not exist in the dimensions of the run; after param_check, when run.ndim is
  * known: a restart has it from its checkpoint. */
 MUST_USE enum err param_check_dims(const struct params *p);
