@@ -203,7 +203,7 @@ ACTS = {
         dice/ic_vel_name=UVW!2 dice/ic_id_name=NO dice/ic_mass_name=M!2 dice/ic_u_name=E!2
         dice/ic_metal_name=NO dice/ic_age_name=NO dice/gadget_scale_l=3e21
         dice/gadget_scale_v=9e4 dice/gadget_scale_m=1.9e43 dice/gadget_scale_t=3e13
-        dice/amr_struct=T""",
+        dice/amr_struct=T dice/cosmo_add_gas_index=0!2""",
     'dice_field': """
         dice/ic_mag_const=0,0,0.1 dice/ic_mag_center_x=1 dice/ic_mag_center_y=1
         dice/ic_mag_center_z=1 dice/ic_mag_axis_x=1 dice/ic_mag_axis_y=1 dice/ic_mag_axis_z=-1
