@@ -107,7 +107,7 @@ static void fill_parts(struct parts *p, const struct comm *c)
     }
 }
 
-static bool world_gravity = true; /* of worlds that are made */
+static int world_gravity = 1; /* of worlds that are made, as of struct mesh */
 static struct gas_vars world_gas; /* the first scalar is the metallicity */
 
 static void world_new_in(struct world *w, struct comm c, bool isolated, enum domain_kind kind)
@@ -134,7 +134,7 @@ static void world_new_in(struct world *w, struct comm c, bool isolated, enum dom
                               .levelmin = LMIN,
                               .levelmax = LMAX,
                               .hydro = true,
-                              .gravity = world_gravity,
+                              .gravity = world_gravity > 0,
                               .particles = true,
                               .stars = true,
                               .metal = true,

@@ -1,7 +1,7 @@
 /* Laws of the fields of a mesh: whatever is done to a mesh, every value of every row of the table
  * is found again: ghosts, migration, copies on a device, octs that are created and removed, the
  * values of split cells, and for what is written both formats, reshaping and restart, on any number
- * of ranks, of runs with gravity and without.
+ * of ranks, of runs without gravity, with it, and with the scalar field of another theory.
  *
  * Every field holds noise, a function of field, level, key and cell. The test loops over the table,
  * so that new rows are tested too. Last line: N passed, N failed. */
@@ -234,7 +234,7 @@ static void check_file(const char *path, const char *what)
     check(err == OK && g.cells > 0 && g.wrong == 0, text);
 }
 
-static void check_restart(const char *path, bool gravity, const char *what)
+static void check_restart(const char *path, int gravity, const char *what)
 {
     struct mesh m;
     const double cost[LEVEL_MAX + 2] = {0};
@@ -272,13 +272,13 @@ static void test_files(struct world *w)
     check(world_write(w, &ramses_writer, 1, path, sizeof path) == OK, "RAMSES binary is written");
     check_file(path, "RAMSES binary");
     check_restart(path, world_gravity, "restart from RAMSES binary");
-    check_restart(path, false, "restart without gravity from RAMSES binary");
+    check_restart(path, 0, "restart without gravity from RAMSES binary");
     reshape_to(path, "a_00001", &ramses_writer, 3);
 #ifdef PTAH_HDF5
     check(world_write(w, &hdf5_writer, 2, path, sizeof path) == OK, "HDF5 is written");
     check_file(path, "HDF5");
     check_restart(path, world_gravity, "restart from HDF5");
-    check_restart(path, false, "restart without gravity from HDF5");
+    check_restart(path, 0, "restart without gravity from HDF5");
     reshape_to("a_00001", "b_00001", &hdf5_writer, 1);
     reshape_to("b_00001", "a_00001", &ramses_writer, 2);
 #endif
@@ -347,7 +347,7 @@ static void test_world(bool clean)
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &all);
-    for (int gravity = 0; gravity < 2; gravity++) {
+    for (int gravity = 0; gravity < 3; gravity++) {
         world_gravity = gravity;
         test_world(argc == 1);
     }

@@ -128,7 +128,7 @@ static void world_open(struct world *w, bool device, uint64_t seed, size_t max)
 {
     const bool periodic[6] = {false};
     *w = (struct world){.on.dev = NULL};
-    mesh_init(&w->m, LMIN, LMAX, NVAR, true, true, 1, periodic);
+    mesh_init(&w->m, LMIN, LMAX, NVAR, true, 2, 1, periodic);
     adapt_build(&w->m, &comm, dom);
     if (!device) return;
     CHECK(test_mirror_open(&w->on, &w->m, seed, max) == OK);
