@@ -5,98 +5,137 @@
  *
  *     L = 2 (S + κ T²) / (1 + sqrt(1 + 8/3 κ (S + κ T²))).
  *
- * The unknown of the iteration is L: ψ follows from it by lib/grav's solver, T² from ψ, and the
- * next L from T². This map does not expand: in the norm of L its derivative is at most T/sqrt(T² +
- * S/κ + 3/(8κ²)). Steps are those of Anderson 1965 with one earlier iterate. Where the root is
- * complex, in deep voids of small β, the nearest real L is taken, and counted. */
+ * The unknown of the iteration is L: ψ follows from it by Fourier transforms or multigrid cycles
+ * from the ψ before, to a tenth of the last error; T² from ψ, and the next L from T². This map does
+ * not expand: in the norm of L its derivative is at most T/sqrt(T² + S/κ + 3/(8κ²)). Steps are
+ * those of Anderson 1965 with one earlier iterate. Where the root is complex, in deep voids of small
+ * β, the nearest real L is taken, and counted. */
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sum.h"
 #include "dom/ghost.h"
 #include "fifth/model.h"
 #include "grav/grav_rows.h"
 #include "grav/interpol.h"
 #include "oct/fields.h"
 
-/* Arrays over the own octs of the level. */
+/* Error of ψ for a given L, as a part of the error of L in the iteration before. */
+static const double INNER = 0.1;
+
 struct work {
+    /* by own oct, in cell order */
     double (*now)[8], (*next)[8];        /* L and its image */
     double (*past)[8], (*past_image)[8]; /* those of the iteration before */
+    lidx (*around)[27];    /* rows of ψ around own octs; from noct + 1 on those of missing octs */
+    lidx beyond;           /* number of missing octs */
+    struct mg *mg;         /* NULL: ψ by Fourier transforms */
+    double (*boundary)[8]; /* terms of the boundary, in colour order */
+    double norm;           /* rms of the source */
     int64_t unreal;
 };
 
 /* ---- second derivatives ---- */
 
-/* Values of a missing oct beside oct i, by its place among the 27. */
-static void beyond_oct(const struct fifth_task *t, lidx i, int place, const lidx coarse[27],
-                       double v[8])
+/* The coarse oct and cell, as 8 times the oct plus the cell, that a missing oct covers, which is
+ * beside oct i at a place among the 27; coarse: octs around the parent of i. */
+static int64_t covered(const struct fifth_task *t, lidx i, int place, const lidx coarse[27])
 {
-    const struct level *lv = &t->m->lev[t->l];
-    const struct grav_source from = fifth_boundary(0);
     int64_t q[3];
     int at = 0, cell = 0;
-    okey_coords(lv->key[i], q);
+    okey_coords(t->m->lev[t->l].key[i], q);
     for (int d = 0, step = 1, p = place; d < 3; d++, step *= 3, p /= 3) {
         int64_t here = q[d] >> 1, there = q[d] + p % 3 - 1;
         at += step * (int)((there >> 1) - here + 1);
         cell |= (int)(there & 1) << d;
     }
     BUG_ON(coarse[at] < 0);
-    grav_interpol_phi(t->m, t->l - 1, coarse[at], cell, &from, v);
+    return 8 * (int64_t)coarse[at] + cell;
 }
 
-/* The 4³ cells around oct i: its own and one layer. */
-static void gather(const struct fifth_task *t, lidx i, double patch[64])
+/* Octs around own octs. A missing one leads to row[] of the coarse cell that it covers, which with
+ * `mark` becomes 1, and else is the number of the row. */
+static void look_around(const struct fifth_task *t, struct work *w, lidx *row, bool mark)
 {
     const struct level *lv = &t->m->lev[t->l];
-    lidx cube[27], coarse[27];
-    bool found = false;
-    mesh_cube(t->m, t->l, i, cube);
-    for (int o = 0; o < 27; o++) {
-        double v[8];
-        if (cube[o] < 0 && !found) {
-            mesh_cube(t->m, t->l - 1, lv->parent[i], coarse);
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->nown; i++) {
+        lidx coarse[27], *cube = w->around[i];
+        bool found = false;
+        if (mark) mesh_cube(t->m, t->l, i, cube);
+        for (int o = 0; o < 27; o++) {
+            if (cube[o] >= 0) continue;
+            if (!found) mesh_cube(t->m, t->l - 1, lv->parent[i], coarse);
             found = true;
-        }
-        if (cube[o] < 0)
-            beyond_oct(t, i, o, coarse, v);
-        else
-            memcpy(v, lv->fld[FLD_PHI][cube[o]], sizeof v);
-        for (int k = 0; k < 8; k++) {
-            int x = 2 * (o % 3) - 1 + (k & 1), y = 2 * (o / 3 % 3) - 1 + (k >> 1 & 1),
-                z = 2 * (o / 9) - 1 + (k >> 2);
-            if (x >= 0 && x < 4 && y >= 0 && y < 4 && z >= 0 && z < 4)
-                patch[x + 4 * y + 16 * z] = v[k];
+            lidx *at = &row[covered(t, i, o, coarse)];
+            if (!mark) cube[o] = *at;
+            if (mark) {
+#pragma omp atomic write
+                *at = 1;
+            }
         }
     }
 }
 
-/* T² of the cell at p, in units of 1/dx⁴. */
-static double traceless(const double *p)
+/* Finds the octs around own octs, and adds rows to ψ for the missing ones, whose values, from the
+ * coarser level, stay the same during the solve. */
+static void rows_beyond(const struct fifth_task *t, struct work *w)
+{
+    struct level *lv = &t->m->lev[t->l];
+    const struct grav_source from = fifth_boundary(0);
+    const int64_t slots = w->mg ? 8 * (int64_t)t->m->lev[t->l - 1].noct : 0;
+    lidx *row = mem_zero(sizeof *row * (size_t)slots + 1, "fifth force");
+    look_around(t, w, row, true);
+    for (int64_t k = 0; k < slots; k++)
+        if (row[k]) row[k] = lv->noct + ++w->beyond;
+    if (w->beyond) look_around(t, w, row, false);
+    double(*psi)[8] = mg_rows_new(lv->noct + w->beyond, "mesh gravity");
+    memset(psi[lv->noct], 0, sizeof *psi);
+#pragma omp parallel for schedule(static)
+    for (int64_t k = 0; k < slots; k++)
+        if (row[k]) {
+            grav_interpol_phi(t->m, t->l - 1, (lidx)(k / 8), (int)(k % 8), &from, psi[row[k]]);
+            row_by_colour(psi[row[k]]);
+        }
+    FREE(row);
+    FREE(lv->fld[FLD_PHI]);
+    lv->fld[FLD_PHI] = psi;
+}
+
+/* T² of the four cells from p on along x, in units of 1/dx⁴. */
+static inline row4 traceless(const double *p)
 {
     static const int STEP[3] = {1, 4, 16};
-    double second[3], sum = 0, cross = 0;
-    for (int d = 0; d < 3; d++) second[d] = p[STEP[d]] + p[-STEP[d]] - 2 * p[0];
+    row4 second[3], sum = {0}, cross = {0};
+    for (int d = 0; d < 3; d++)
+        second[d] = row_load(p + STEP[d]) + row_load(p - STEP[d]) - 2 * row_load(p);
     for (int d = 0; d < 3; d++) {
         int a = STEP[d], b = STEP[(d + 1) % 3];
-        double mixed = 0.25 * ((p[a + b] + p[-a - b]) - (p[a - b] + p[b - a])),
-               difference = second[d] - second[(d + 1) % 3];
+        row4 mixed = 0.25 * ((row_load(p + a + b) + row_load(p - a - b)) -
+                             (row_load(p + a - b) + row_load(p - a + b))),
+             difference = second[d] - second[(d + 1) % 3];
         sum += difference * difference;
         cross += mixed * mixed;
     }
     return sum / 3 + 2 * cross;
 }
 
-static double root(const struct fifth_law *law, double source, double t2, int64_t *unreal)
+/* L of eight cells; returns the number of those where it is complex. */
+static inline int roots(const struct fifth_task *t, const double rho[8], const double t2[8],
+                        double root[8])
 {
-    double s = source + law->kappa * t2, under = 1 + 8. / 3 * law->kappa * s;
-    if (under < 0) (*unreal)++;
-    return 2 * s / (1 + sqrt(fmax(under, 0)));
+    const struct fifth_task here = *t; /* stores to root[] cannot alias it */
+    const double kappa = here.law.kappa;
+    int unreal = 0;
+    for (int k = 0; k < 8; k++) {
+        double s = fifth_source(&here, rho[k]) + kappa * t2[k], under = 1 + 8. / 3 * kappa * s;
+        unreal += under < 0;
+        root[k] = 2 * s / (1 + sqrt(under > 0 ? under : 0));
+    }
+    return unreal;
 }
 
-/* Image of the iterate whose ψ is in the place of φ. */
+/* Image of the iterate whose ψ is in the place of φ, in colour order. */
 static void image(const struct fifth_task *t, struct work *w)
 {
     const struct level *lv = &t->m->lev[t->l];
@@ -104,13 +143,13 @@ static void image(const struct fifth_task *t, struct work *w)
     int64_t unreal = 0;
 #pragma omp parallel for schedule(static) reduction(+ : unreal)
     for (lidx i = 0; i < lv->nown; i++) {
-        double patch[64];
-        gather(t, i, patch);
-        for (int k = 0; k < 8; k++) {
-            const double *p = patch + 21 + (k & 1) + 4 * (k >> 1 & 1) + 16 * (k >> 2);
-            w->next[i][k] = root(&t->law, fifth_source(t, lv->fld[FLD_RHO][i][k]),
-                                 inv_dx4 * traceless(p), &unreal);
+        double patch[64 + 4], t2[8];
+        row_patch((const double(*)[8])lv->fld[FLD_PHI], w->around[i], patch);
+        for (int k = 0; k < 4; k++) {
+            row4 x = inv_dx4 * traceless(patch + 20 + 4 * (k & 1) + 16 * (k >> 1));
+            t2[2 * k] = x[1], t2[2 * k + 1] = x[2];
         }
+        unreal += roots(t, lv->fld[FLD_RHO][i], t2, w->next[i]);
     }
     w->unreal = unreal;
 }
@@ -124,15 +163,26 @@ static void dots(const struct fifth_task *t, const struct work *w, bool past, do
     const lidx n = t->m->lev[t->l].nown;
     struct sum sum[PAIRS];
     for (int k = 0; k < PAIRS; k++) sum_init(&sum[k]);
-    for (lidx i = 0; i < n; i++) {
-        double r[8], d[8];
-        for (int k = 0; k < 8; k++) {
-            r[k] = w->next[i][k] - w->now[i][k];
-            d[k] = past ? r[k] - (w->past_image[i][k] - w->past[i][k]) : 0;
+#pragma omp parallel
+    {
+        struct sum_batch part[PAIRS];
+        for (int k = 0; k < PAIRS; k++) sum_batch_begin(&part[k]);
+#pragma omp for schedule(static)
+        for (lidx i = 0; i < n; i++) {
+            double r[8], d[8];
+            for (int k = 0; k < 8; k++) {
+                r[k] = w->next[i][k] - w->now[i][k];
+                d[k] = past ? r[k] - (w->past_image[i][k] - w->past[i][k]) : 0;
+            }
+            sum_batch_add(&part[RR], kern_dot8(r, r));
+            sum_batch_add(&part[RD], kern_dot8(r, d));
+            sum_batch_add(&part[DD], kern_dot8(d, d));
         }
-        sum_add(&sum[RR], kern_dot8(r, r));
-        sum_add(&sum[RD], kern_dot8(r, d));
-        sum_add(&sum[DD], kern_dot8(d, d));
+        for (int k = 0; k < PAIRS; k++) {
+            sum_batch_end(&part[k]);
+#pragma omp critical(fifth_dots)
+            sum_join(&sum[k], &part[k].sum);
+        }
     }
     comm_sums(t->c, sum, PAIRS);
     for (int k = 0; k < PAIRS; k++) dot[k] = sum_get(&sum[k]);
@@ -145,41 +195,57 @@ static void subtract_mean(const struct fifth_task *t, double (*a)[8])
     struct sum sum;
     if (t->l > t->m->levelmin) return;
     sum_init(&sum);
-    for (lidx i = 0; i < n; i++) sum_add(&sum, kern_sum8(a[i]));
+#pragma omp parallel
+    {
+        struct sum_batch part;
+        sum_batch_begin(&part);
+#pragma omp for schedule(static)
+        for (lidx i = 0; i < n; i++) sum_batch_add(&part, kern_sum8(a[i]));
+        sum_batch_end(&part);
+#pragma omp critical(fifth_dots)
+        sum_join(&sum, &part.sum);
+    }
     comm_sum(t->c, &sum);
     double mean = sum_get(&sum) / (8.0 * (double)t->m->lev[t->l].total);
+#pragma omp parallel for schedule(static)
     for (lidx i = 0; i < n; i++)
         for (int k = 0; k < 8; k++) a[i][k] -= mean;
 }
 
-static double source_norm(const struct fifth_task *t)
-{
-    const struct level *lv = &t->m->lev[t->l];
-    struct sum sum;
-    sum_init(&sum);
-    for (lidx i = 0; i < lv->nown; i++) {
-        double s[8];
-        for (int k = 0; k < 8; k++) s[k] = fifth_source(t, lv->fld[FLD_RHO][i][k]);
-        sum_add(&sum, kern_dot8(s, s));
-    }
-    comm_sum(t->c, &sum);
-    return sum_get(&sum);
-}
-
 /* ---- the iteration ---- */
 
-/* ψ of L by the Poisson solver; both are in the places of φ and ρ. */
-static int invert(const struct fifth_task *t, double (*laplacian)[8])
+/* ψ of L by Fourier transforms; both are in the places of φ and ρ. */
+static void invert_fourier(const struct fifth_task *t, double (*laplacian)[8])
 {
     struct level *lv = &t->m->lev[t->l];
     const struct grav_source from = fifth_boundary(1);
     double(*rho)[8] = lv->fld[FLD_RHO];
-    memset(t->f->newton.safe, 0, sizeof t->f->newton.safe); /* as after a restart */
-    t->f->newton.epsilon = 0.1 * t->f->eps;
     lv->fld[FLD_RHO] = laplacian;
-    struct grav_report rep = grav_solve(t->m, t->c, t->l, &from, &t->f->newton);
+    grav_solve(t->m, t->c, t->l, &from, &t->f->newton);
     lv->fld[FLD_RHO] = rho;
-    return rep.cycles;
+    mg_by_colour(lv->fld[FLD_PHI], lv->noct);
+}
+
+/* ψ of L by cycles from the present ψ on, to a residual of at most `target`; *error: the residual.
+ * Returns the number of cycles. */
+static int invert(const struct fifth_task *t, struct work *w, double target, double *error)
+{
+    const struct level *lv = &t->m->lev[t->l];
+    *error = 0;
+    if (!w->mg) {
+        invert_fourier(t, w->now);
+        return 0;
+    }
+    struct mg_level *top = &w->mg->lev[t->l];
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->nown; i++) {
+        memcpy(top->rhs[i], w->now[i], sizeof top->rhs[i]);
+        row_by_colour(top->rhs[i]);
+        for (int k = 0; k < 8; k++) top->rhs[i][k] += w->boundary[i][k];
+    }
+    fifth_fill(t->c, top, top->rhs);
+    *error = fifth_residual(t, top);
+    return *error > target ? fifth_cycles(t, w->mg, target, error) : 0;
 }
 
 /* The next iterate: the image, less a part of its change that makes the residual least. */
@@ -200,14 +266,15 @@ static void advance(const struct fifth_task *t, struct work *w, const double dot
 
 static void iterate(const struct fifth_task *t, struct work *w, struct fifth_report *rep)
 {
-    const double norm = source_norm(t);
-    for (rep->iterations = 1;; rep->iterations++) {
-        double dot[PAIRS];
-        rep->cycles += invert(t, w->now);
+    const double least = INNER * t->f->eps;
+    for (rep->iterations = 1, rep->error = 1;; rep->iterations++) {
+        double dot[PAIRS], target = fmax(INNER * rep->error, least) * w->norm, inner;
+        rep->cycles += invert(t, w, target, &inner);
         image(t, w);
         subtract_mean(t, w->next);
         dots(t, w, rep->iterations > 1, dot);
-        rep->error = norm > 0 ? sqrt(dot[RR] / norm) : 0;
+        double outer = sqrt(dot[RR] / (8.0 * (double)t->m->lev[t->l].total));
+        rep->error = w->norm > 0 ? (outer + inner) / w->norm : 0;
         rep->converged = rep->error <= t->f->eps;
         if (rep->converged || rep->iterations >= t->f->most) break;
         advance(t, w, dot);
@@ -215,19 +282,46 @@ static void iterate(const struct fifth_task *t, struct work *w, struct fifth_rep
     rep->unreal = w->unreal;
 }
 
-void derivative_solve(const struct fifth_task *t, struct fifth_report *rep)
+/* ψ is in the place of φ. */
+static void begin(const struct fifth_task *t, struct work *w)
 {
     struct level *lv = &t->m->lev[t->l];
+    static const double none[8] = {0};
+    const size_t bytes = sizeof(double[8]) * (size_t)lv->nown + 1;
+    double(**all[])[8] = {&w->now, &w->next, &w->past, &w->past_image, &w->boundary};
+    for (int k = 0; k < 5; k++) *all[k] = mem_zero(bytes, "fifth force");
+    w->around = mem_new(sizeof *w->around * (size_t)lv->nown + 1, "fifth force");
+    w->norm = fifth_source_rms(t);
+    w->mg = grav_by_fourier(t->m, t->l, &t->f->newton) ? NULL : fifth_hierarchy(t);
+    rows_beyond(t, w);
+    for (lidx i = 0; i < lv->nown; i++) roots(t, lv->fld[FLD_RHO][i], none, w->now[i]);
+    subtract_mean(t, w->now);
+    if (!w->mg) return;
+    w->mg->lev[t->l].u = lv->fld[FLD_PHI];
+    fifth_guess(t, w->boundary);
+    fifth_fill(t->c, &w->mg->lev[t->l], lv->fld[FLD_PHI]);
+}
+
+/* ψ in cell order, and without the rows of missing octs. */
+static void end(const struct fifth_task *t, struct work *w)
+{
+    struct level *lv = &t->m->lev[t->l];
+    double(**all[])[8] = {&w->now, &w->next, &w->past, &w->past_image, &w->boundary};
+    if (w->mg) mg_release(w->mg);
+    if (w->beyond)
+        lv->fld[FLD_PHI] = mem_grow(lv->fld[FLD_PHI], sizeof(double[8]) * ((size_t)lv->noct + 1),
+                                    "mesh gravity");
+    mg_in_order(lv->fld[FLD_PHI], lv->noct);
+    for (int k = 0; k < 5; k++) FREE(*all[k]);
+    FREE(w->around);
+}
+
+void derivative_solve(const struct fifth_task *t, struct fifth_report *rep)
+{
     struct work w = {0};
-    double(**all[])[8] = {&w.now, &w.next, &w.past, &w.past_image};
-    for (int k = 0; k < 4; k++)
-        *all[k] = mem_zero(sizeof(double[8]) * (size_t)lv->noct + 1, "fifth force");
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++)
-            w.now[i][k] = root(&t->law, fifth_source(t, lv->fld[FLD_RHO][i][k]), 0, &w.unreal);
-    subtract_mean(t, w.now);
     fifth_lend(t->m, t->l);
+    begin(t, &w);
     iterate(t, &w, rep);
+    end(t, &w);
     fifth_lend(t->m, t->l);
-    for (int k = 0; k < 4; k++) FREE(*all[k]);
 }

@@ -69,6 +69,7 @@ enum err fifth_new(const struct params *p, const struct cosmo_par *cosmo,
     f->newton.response = NULL, f->newton.minima = NULL, f->newton.fourier = NULL;
     memset(f->newton.cached, 0, sizeof f->newton.cached);
     f->newton.fft_levelmin = 1, f->newton.green = GREEN_DISCRETE;
+    f->newton.cg_levelmin = LEVEL_MAX + 2;
     f->newton.verbose = 0, f->verbose = grav->verbose;
     f->strict = p->run.scalar_solver_strict;
     enum err err = f->model->set(f, p);

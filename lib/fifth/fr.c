@@ -30,9 +30,14 @@ void fr_law(const struct fifth_numbers *n, double a, struct fifth_law *law)
     law->power = 1 / (n->index + 1);
 }
 
-void fr_react(const struct fifth_law *law, double psi, double *h, double *slope)
+void fr_react(const struct fifth_law *law, const double psi[8], double h[8], double slope[8])
 {
-    double y = psi / law->mean, r = law->power == 0.5 ? 1 / sqrt(y) : pow(y, -law->power);
-    *h = law->rate * (1 - r);
-    *slope = law->rate * law->power * r / psi;
+    const double mean = law->mean, rate = law->rate, power = law->power;
+    double r[8]; /* the curvature over that of the background */
+    if (power == 0.5)
+        for (int k = 0; k < 8; k++) r[k] = 1 / sqrt(psi[k] / mean);
+    else
+        for (int k = 0; k < 8; k++) r[k] = pow(psi[k] / mean, -power);
+    for (int k = 0; k < 8; k++) h[k] = rate * (1 - r[k]);
+    for (int k = 0; k < 8; k++) slope[k] = rate * power * r[k] / psi[k];
 }

@@ -1,4 +1,5 @@
-/* grav/cached: multigrid hierarchies cached between solves of a level. Private to grav. */
+/* grav/cached: multigrid hierarchies cached between solves of a level. Private to grav and
+ * fifth. */
 #pragma once
 #include "grav/mg.h"
 

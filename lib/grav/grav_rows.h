@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "grav/grav_kern.h"
+#include "oct/okey.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* all functions are inlined */
 
@@ -136,5 +137,32 @@ static inline double row_sum8(row4 red, row4 black)
 {
     row4 pair = red + black;
     return (pair[0] + pair[1]) + (pair[2] + pair[3]);
+}
+
+/* Copies one layer of cells of three octs along x to the 4³ patch around an oct: low y, then high
+ * y. */
+static inline double *patch_rows(const double (*u)[8], const lidx nb[3], bool high_z, bool low,
+                                 bool high, double *patch)
+{
+    row4 o[3];
+    for (int k = 0; k < 3; k++) o[k] = row_layer(high_z, u[nb[k]]);
+    for (int y = !low; y <= high; y++, patch += 4) {
+        row4 x = row_across(y, o[0], o[1], o[2]);
+        memcpy(patch, &x, sizeof x);
+    }
+    return patch;
+}
+
+/* Gathers the 4³ cells around an oct, own and one layer of neighbours, from rows in colour order. */
+static inline void row_patch(const double (*u)[8], const lidx nb[27], double *patch)
+{
+    static const int oct[4] = {0, 1, 1, 2};
+    for (int z = 0; z < 4; z++) {
+        const lidx *o = nb + 9 * oct[z];
+        const bool high = z == 0 || z == 2;
+        patch = patch_rows(u, o, high, false, true, patch);
+        patch = patch_rows(u, o + 3, high, true, true, patch);
+        patch = patch_rows(u, o + 6, high, true, false, patch);
+    }
 }
 #undef MIX

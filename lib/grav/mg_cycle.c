@@ -255,33 +255,6 @@ static void restrict_residual(const struct comm *c, struct mg_level *g, struct m
     memset(g->u, 0, sizeof g->u[0] * (size_t)g->noct);
 }
 
-/* Copies one layer of cells of three octs along x to the 4³ patch around an oct: low y, then high
- * y. */
-INLINE double *patch_rows(const double (*u)[8], const lidx nb[3], bool high_z, bool low, bool high,
-                          double *patch)
-{
-    row4 o[3];
-    for (int k = 0; k < 3; k++) o[k] = row_layer(high_z, u[nb[k]]);
-    for (int y = !low; y <= high; y++, patch += 4) {
-        row4 x = row_across(y, o[0], o[1], o[2]);
-        memcpy(patch, &x, sizeof x);
-    }
-    return patch;
-}
-
-/* Gathers the 4³ cells around an oct: own and one layer of neighbours; zero for missing octs. */
-static inline void gather_patch(const double (*u)[8], const lidx nb[27], double *patch)
-{
-    static const int oct[4] = {0, 1, 1, 2};
-    for (int z = 0; z < 4; z++) {
-        const lidx *o = nb + 9 * oct[z];
-        const bool high = z == 0 || z == 2;
-        patch = patch_rows(u, o, high, false, true, patch);
-        patch = patch_rows(u, o + 3, high, true, true, patch);
-        patch = patch_rows(u, o + 6, high, true, false, patch);
-    }
-}
-
 /* Along missing axes the low cells of the oct take the place of all, so that they are copied. */
 static void flatten_patch(int ndim, double patch[64])
 {
@@ -318,7 +291,7 @@ static void prolong(const struct mg_level *g, const struct mg_level *finer)
     for (lidx q = 0; q < g->ncube; q++) {
         const struct mg_level fine = *finer;
         double patch[64] __attribute__((aligned(64))), add[64] __attribute__((aligned(64)));
-        gather_patch((const double(*)[8])g->u, g->cube[q].nb, patch);
+        row_patch((const double(*)[8])g->u, g->cube[q].nb, patch);
         if (fine.ndim < 3) flatten_patch(fine.ndim, patch);
         kern_prolong(patch, add);
         for (int k = 0; k < 1 << (fine.ndim - 1); k++)

@@ -107,7 +107,7 @@ static void fill_parts(struct parts *p, const struct comm *c)
     }
 }
 
-static int world_gravity = 1; /* of worlds that are made, as of struct mesh */
+static int world_gravity = 1;     /* of worlds that are made, as of struct mesh */
 static struct gas_vars world_gas; /* the first scalar is the metallicity */
 
 static void world_new_in(struct world *w, struct comm c, bool isolated, enum domain_kind kind)
