@@ -5,11 +5,11 @@
  *
  *     L = 2 (S + κ T²) / (1 + sqrt(1 + 8/3 κ (S + κ T²))).
  *
- * The unknown of the iteration is L: ψ follows from it by Fourier transforms or multigrid cycles
- * from the ψ before, to a tenth of the last error; T² from ψ, and the next L from T². This map does
+ * The unknown of the iteration is L: ψ follows from it by Fourier transforms, or by multigrid
+ * cycles from the ψ before to a third of the last error; T² from ψ, and the next L from T². This map does
  * not expand: in the norm of L its derivative is at most T/sqrt(T² + S/κ + 3/(8κ²)). Steps are
- * those of Anderson 1965 with one earlier iterate. Where the root is complex, in deep voids of small
- * β, the nearest real L is taken, and counted. */
+ * those of Anderson 1965 with one earlier iterate. Where the root is complex, in deep voids of
+ * small β, the nearest real L is taken, and counted. */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@
 #include "oct/fields.h"
 
 /* Error of ψ for a given L, as a part of the error of L in the iteration before. */
-static const double INNER = 0.1;
+static const double INNER = 0.3;
 
 struct work {
     /* by own oct, in cell order */

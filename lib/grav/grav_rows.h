@@ -153,7 +153,8 @@ static inline double *patch_rows(const double (*u)[8], const lidx nb[3], bool hi
     return patch;
 }
 
-/* Gathers the 4³ cells around an oct, own and one layer of neighbours, from rows in colour order. */
+/* Gathers the 4³ cells around an oct, own and one layer of neighbours, from rows in colour
+ * order. */
 static inline void row_patch(const double (*u)[8], const lidx nb[27], double *patch)
 {
     static const int oct[4] = {0, 1, 1, 2};
