@@ -21,8 +21,8 @@
 #include "grav/grav_rows.h"
 #include "oct/fields.h"
 
-static const double LEAST = 0.1;   /* least ratio of successive iterates */
-static const double NEAREST = 0.3; /* least ratio of successive (ψ/ψ̄)^(−power) */
+/* least ratio of successive iterates; its root */
+static const double LEAST = 0.1, SQRT_LEAST = 0.31622776601683794;
 /* a step of Newton's method ends with this error of the linear equation */
 static const double LINEAR = 0.1;
 
@@ -167,10 +167,11 @@ static void linearise(const struct fifth_task *t, struct mg *g, struct rows *r)
 static inline void next_of(const double before[8], const double weight[8], double power,
                            double u[8])
 {
+    const double nearest = power == 0.5 ? SQRT_LEAST : pow(LEAST, power);
     double step[8], limited[8];
     for (int k = 0; k < 8; k++) {
         double x = 1 - power * (u[k] / before[k] - 1), least = LEAST * before[k];
-        step[k] = x > NEAREST ? x : NEAREST;
+        step[k] = x > nearest ? x : nearest;
         limited[k] = u[k] > least ? u[k] : least;
     }
     if (power == 0.5)

@@ -32,7 +32,7 @@ static double all_max(double x)
     return x;
 }
 
-static int iterations; /* the most of a solve since it was set to 0 */
+static int iterations, cycles; /* the most of a solve since they were set to 0 */
 
 static struct params *parameters(bool fr, double amplitude, int index, double eps)
 {
@@ -65,6 +65,7 @@ static bool world_fifth(struct world *w, struct fifth *f, double a)
         struct fifth_report rep;
         good &= fifth_solve(f, &w->m, &w->c, l, &w->from, a, &rep) == OK;
         iterations = rep.iterations > iterations ? rep.iterations : iterations;
+        cycles = rep.cycles > cycles ? rep.cycles : cycles;
         for (int d = 0; d < 3; d++)
             memset(lv->fld[FLD_FX + d], 0, sizeof(double[8]) * (size_t)lv->noct);
         fifth_force(f, &w->m, &w->c, l);
@@ -148,7 +149,7 @@ static void test_ndgp_linear(void)
 
 /* ---- balls ---- */
 
-enum { RADII = 2000 };
+enum { RADII = 2000, BALL_STEPS = 10, BALL_CYCLES = 10 };
 
 /* Mass of the ball and the mean within r, over 4π. */
 static double enclosed(const struct world *w, double r)
@@ -238,16 +239,28 @@ static double ball_error(const struct params *p, double mpc, double a, double *s
     return worst;
 }
 
+/* Catches: plain steps of Newton, which reach deep wells in more steps, cycles that begin anew with
+ * every iterate. */
+static void check_cost(const char *what)
+{
+    if (all.rank == 0) printf("%s: %d steps, %d cycles\n", what, iterations, cycles);
+    check(iterations <= BALL_STEPS && cycles <= BALL_CYCLES, what);
+    iterations = cycles = 0;
+}
+
 static void test_balls(void)
 {
     double ratio, e;
+    iterations = cycles = 0;
     struct params *p = parameters(true, -3e-6, 1, 1e-6);
     e = ball_error(p, 60, 1, &ratio);
+    check_cost("f(R): cost of a screened ball");
     if (all.rank == 0) printf("f(R): ball to %.1e, screened to %.1e\n", e, ratio);
     check(e < 0.02 && ratio < 0.005, "f(R): force of a screened ball as of shells");
     mem_free(p);
     p = parameters(false, 0.002, 1, 1e-6);
     e = ball_error(p, 60, 1, &ratio);
+    check_cost("nDGP: cost of a ball");
     if (all.rank == 0) printf("nDGP: ball to %.1e, screened to %.1e\n", e, ratio);
     check(e < 0.02 && ratio < 0.5, "nDGP: force of a ball within its Vainshtein radius");
     mem_free(p);
