@@ -5,11 +5,11 @@
  *
  *     L = 2 (S + κ T²) / (1 + sqrt(1 + 8/3 κ (S + κ T²))).
  *
- * The unknown of the iteration is L: ψ follows from it by Fourier transforms, or by multigrid cycles
- * from the ψ before to a third of the last error; T² from ψ, and the next L from T². This map does
- * not expand: in the norm of L its derivative is at most T/sqrt(T² + S/κ + 3/(8κ²)). Steps are those
- * of Anderson 1965 with one earlier iterate. Where the root is complex, in deep voids of small β,
- * the nearest real L is taken, and counted. */
+ * The unknown of the iteration is L: ψ follows from it by Fourier transforms, or by multigrid
+ * cycles from the ψ before to a third of the last error; T² from ψ, and the next L from T². This
+ * map does not expand: in the norm of L its derivative is at most T/sqrt(T² + S/κ + 3/(8κ²)). Steps
+ * are those of Anderson 1965 with one earlier iterate. Where the root is complex, in deep voids of
+ * small β, the nearest real L is taken, and counted. */
 #include <math.h>
 #include <string.h>
 
