@@ -315,6 +315,17 @@ PTAH_HD void hydro_kick_cell(double r, double *mx, double *my, double *mz, doubl
     *etot = gas_total_by_parts(eint, d, x, y, z);
 }
 
+/* The same by a velocity change g = f dt, without a division: the work is g (m + ½ d g). */
+PTAH_HD void hydro_push_cell(double r, double *mx, double *my, double *mz, double *etot,
+                             const double g[3], double smallr)
+{
+    const double d = hydro_max(r, smallr), x = d * g[0], y = d * g[1], z = d * g[2];
+    *etot += g[0] * (*mx + 0.5 * x) + g[1] * (*my + 0.5 * y) + g[2] * (*mz + 0.5 * z);
+    *mx += x;
+    *my += y;
+    *mz += z;
+}
+
 /* Factor of the old scalar densities where the density falls below its floor (r1) or rises from
  * below it (r0); 0: the new scalar densities are kept. */
 PTAH_HD double hydro_scalar_factor(double r0, double r1, double smallr)

@@ -1,31 +1,41 @@
 /* hydro/drive: the gas takes the acceleration of driven turbulence over a step, at constant
- * internal energy. */
+ * internal energy. The operations are those of hydro_push_cell, on half an oct. */
 #include "hydro/cell_kern.h"
 #include "hydro/hydro.h"
+#include "hydro/vec4_load.h"
 
-/* Density below which a cell is not driven: its acceleration becomes 0. */
-static inline void spare_thin(const double rho[8], double min_rho, double a[3][8])
+/* Changes of velocities g by one step of half an oct. */
+static inline void push(const struct level *lv, lidx i, int h, const vec4 g[3], double smallr)
 {
-    for (int c = 0; c < 8; c++) {
-        const double keep = rho[c] < min_rho ? 0.0 : 1.0;
-        for (int d = 0; d < 3; d++) a[d][c] *= keep;
+    const vec4 zero = {0}, r = load_half(lv, FLD_U, i, h), d = vec4_max(r, zero + smallr);
+    vec4 work[3];
+    for (int k = 0; k < 3; k++) {
+        vec4_any *m = (vec4_any *)(lv->fld[FLD_U + 1 + k][i] + 4 * h);
+        const vec4 more = d * g[k];
+        work[k] = g[k] * (*m + 0.5 * more);
+        *m += more;
     }
+    *(vec4_any *)(lv->fld[FLD_U + GAS_ENERGY][i] + 4 * h) += work[0] + work[1] + work[2];
 }
 
-void hydro_drive(struct mesh *m, int l, double dt, const struct turb_force *f, double smallr)
+void hydro_drive(struct mesh *m, int l, double dt, const struct turb_force *force, double smallr)
 {
-    struct level *lv = &m->lev[l];
-#pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < lv->nown; i++) {
-        const double *r = lv->fld[FLD_U][i];
-        double *mx = lv->fld[FLD_U + 1][i], *my = lv->fld[FLD_U + 2][i],
-               *mz = lv->fld[FLD_U + 3][i], *e = lv->fld[FLD_U + GAS_ENERGY][i];
-        double a[3][8];
-        turb_oct(f, lv->key[i], a);
-        spare_thin(r, f->min_rho, a);
-#pragma omp simd
-        for (int c = 0; c < 8; c++)
-            hydro_kick_cell(r[c], &mx[c], &my[c], &mz[c], &e[c], a[0][c], a[1][c], a[2][c], smallr,
-                            dt);
+    const struct level *lv = &m->lev[l];
+    const struct turb_force f = *force;
+#pragma omp parallel
+    {
+        struct turb_near near = {.known = false};
+#pragma omp for schedule(static)
+        for (lidx i = 0; i < lv->nown; i++) {
+            vec4 a[3][2];
+            turb_cells(&f, lv->key[i], &near, a);
+            for (int h = 0; h < 2; h++) {
+                /* density below which a cell is not driven */
+                const vec4_mask thin = load_half(lv, FLD_U, i, h) < (vec4){0} + f.min_rho;
+                const vec4 step = vec4_pick(thin, (vec4){0}, (vec4){0} + dt);
+                push(lv, i, h, (const vec4[3]){a[0][h] * step, a[1][h] * step, a[2][h] * step},
+                     smallr);
+            }
+        }
     }
 }

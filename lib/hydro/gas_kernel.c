@@ -30,11 +30,11 @@ KERNEL(gas_drive, struct gas_drive_args, struct dev_nothing, DEV_THREADS)
         double f[3];
         if (i >= a->n) continue;
         turb_acceleration(&a->force, lv->key[i], c, f);
-        const double driven = lv->fld[FLD_U][i][c] < a->force.min_rho ? 0.0 : 1.0;
-        for (int d = 0; d < 3; d++) f[d] *= driven;
-        hydro_kick_cell(lv->fld[FLD_U][i][c], &lv->fld[FLD_U + 1][i][c], &lv->fld[FLD_U + 2][i][c],
-                        &lv->fld[FLD_U + 3][i][c], &lv->fld[FLD_U + GAS_ENERGY][i][c], f[0], f[1],
-                        f[2], a->smallr, a->dt);
+        const double dt = lv->fld[FLD_U][i][c] < a->force.min_rho ? 0.0 : a->dt;
+        for (int d = 0; d < 3; d++) f[d] *= dt;
+        hydro_push_cell(lv->fld[FLD_U][i][c], &lv->fld[FLD_U + 1][i][c], &lv->fld[FLD_U + 2][i][c],
+                        &lv->fld[FLD_U + 3][i][c], &lv->fld[FLD_U + GAS_ENERGY][i][c], f,
+                        a->smallr);
     }
 }
 

@@ -3,8 +3,10 @@
  *
  * Two lattices belong to two times. A node has the weighted sum of both, and a cell what trilinear
  * interpolation of its nodes gives, along x, then y, then z. Positions of cells in units of the
- * lattice are exact numbers, so all ranks have the same bits. turb_oct is turb_acceleration of the
- * eight cells of an oct, by vectors, with the same operations. */
+ * lattice are exact numbers, so all ranks have the same bits. turb_cells is turb_acceleration of the
+ * eight cells of an oct, by vectors, with the same bits. Where cells are as wide as the spacings of
+ * the lattice, all weights are ½, and means are halves of sums; where they are smaller, an oct lies
+ * between eight nodes, which it shares with the octs next in order. */
 #pragma once
 #include "base/device.h"
 #include "oct/okey.h"
@@ -19,6 +21,7 @@ struct turb_force {
     double min_rho;                        /* gas of lower density is not driven */
     double most; /* no cell has a higher sum of the magnitudes of the components */
     int ndim;
+    int shift; /* levels below the one whose octs are as wide as the spacings; negative: above */
 };
 
 /* Nodes below and above cell q of the level along an axis, and the weight of the upper one. */
@@ -88,22 +91,23 @@ VEC4_INLINE vec4 turb_between4(const vec4 *low, bool axis, double w)
     return axis ? low[0] * (1.0 - w) + low[1] * w : low[0];
 }
 
+VEC4_INLINE vec4 turb_node(const struct turb_force *f, int i)
+{
+    return f->wa * vec4_load(f->a[i]) + f->wb * vec4_load(f->b[i]);
+}
+
 /* Nodes of one row of the lattice along x, interpolated at both cells: out[2]. */
 VEC4_INLINE void turb_row(const struct turb_force *f, const struct turb_rows *x, int first,
                           vec4 out[2])
 {
     vec4 node[4];
-    for (int i = 0; i < x->n; i++)
-        node[i] = f->wa * vec4_load(f->a[first + x->at[i]]) +
-                  f->wb * vec4_load(f->b[first + x->at[i]]);
+    for (int i = 0; i < x->n; i++) node[i] = turb_node(f, first + x->at[i]);
     for (int c = 0; c < 2; c++) out[c] = turb_between4(node + x->first[c], true, x->weight[c]);
 }
 
-/* Accelerations of the eight cells: out[component][cell]. */
-static inline void turb_oct(const struct turb_force *f, okey key, double out[3][8])
+/* Accelerations of the eight cells, for a level above the lattice's and in fewer dimensions. */
+static inline void turb_cells_far(const struct turb_force *f, const int64_t q[3], vec4 cell[8])
 {
-    int64_t q[3];
-    okey_coords(key, q);
     const struct turb_rows x = turb_rows_of(f, 0, q[0]), y = turb_rows_of(f, 1, q[1]),
                            z = turb_rows_of(f, 2, q[2]);
     vec4 plane[4][4]; /* [z][cell in x and y] */
@@ -121,8 +125,81 @@ static inline void turb_oct(const struct turb_force *f, okey key, double out[3][
     for (int c = 0; c < 8; c++) {
         vec4 low[2] = {plane[z.first[c >> 2]][c & 3], plane[0][0]};
         if (f->ndim > 2) low[1] = plane[z.first[c >> 2] + 1][c & 3];
-        const vec4 a = turb_between4(low, f->ndim > 2, z.weight[c >> 2]);
-        for (int d = 0; d < 3; d++) out[d][c] = a[d];
+        cell[c] = turb_between4(low, f->ndim > 2, z.weight[c >> 2]);
+    }
+}
+
+/* The same for cells as wide as the spacings, in the middle of eight of 27 nodes. */
+VEC4_INLINE void turb_cells_centred(const struct turb_force *f, const int64_t q[3], vec4 cell[8])
+{
+    int at[3][3];
+    vec4 plane[3][4]; /* four times the means, [z][cell in x and y] */
+    for (int d = 0; d < 3; d++)
+        for (int k = 0; k < 3; k++) at[d][k] = (int)((2 * q[d] + k) & (TURB_NODES - 1));
+    for (int k = 0; k < 3; k++) {
+        vec4 row[3][2]; /* twice the means, [y][cell in x] */
+        for (int j = 0; j < 3; j++) {
+            const int first = (at[2][k] * TURB_NODES + at[1][j]) * TURB_NODES;
+            const vec4 mid = turb_node(f, first + at[0][1]);
+            row[j][0] = turb_node(f, first + at[0][0]) + mid;
+            row[j][1] = mid + turb_node(f, first + at[0][2]);
+        }
+        for (int c = 0; c < 4; c++) plane[k][c] = row[c >> 1][c & 1] + row[(c >> 1) + 1][c & 1];
+    }
+    for (int c = 0; c < 8; c++)
+        cell[c] = 0.125 * (plane[c >> 2][c & 3] + plane[(c >> 2) + 1][c & 3]);
+}
+
+/* Eight nodes around an oct of a fine level. */
+struct turb_near {
+    okey cell; /* of the lattice */
+    bool known;
+    vec4 node[8];
+};
+
+VEC4_INLINE void turb_cells_near(const struct turb_force *f, okey key, const int64_t q[3],
+                                 struct turb_near *near, vec4 cell[8])
+{
+    double w[3][2];
+    int at[3][2];
+    vec4 row[4][2], plane[2][4];
+    for (int d = 0; d < 3; d++)
+        for (int c = 0; c < 2; c++) turb_axis(f, 2 * q[d] + c, at[d], &w[d][c]);
+    if (!near->known || near->cell != key >> 3 * f->shift) {
+        near->known = true, near->cell = key >> 3 * f->shift;
+        for (int k = 0; k < 8; k++)
+            near->node[k] = turb_node(f, (at[2][k >> 2] * TURB_NODES + at[1][k >> 1 & 1]) *
+                                                 TURB_NODES +
+                                             at[0][k & 1]);
+    }
+    for (int k = 0; k < 8; k++)
+        row[k >> 1][k & 1] = near->node[k & 6] * (1.0 - w[0][k & 1]) +
+                             near->node[(k & 6) + 1] * w[0][k & 1];
+    for (int k = 0; k < 8; k++)
+        plane[k >> 2][k & 3] = row[k >> 2 << 1][k & 1] * (1.0 - w[1][k >> 1 & 1]) +
+                               row[(k >> 2 << 1) + 1][k & 1] * w[1][k >> 1 & 1];
+    for (int c = 0; c < 8; c++)
+        cell[c] = plane[0][c & 3] * (1.0 - w[2][c >> 2]) + plane[1][c & 3] * w[2][c >> 2];
+}
+
+/* Accelerations of the eight cells: out[component][half]. near: of the octs before, of the same
+ * force; at first 0. */
+VEC4_INLINE void turb_cells(const struct turb_force *f, okey key, struct turb_near *near,
+                            vec4 out[3][2])
+{
+    int64_t q[3];
+    vec4 cell[8];
+    okey_coords(key, q);
+    if (f->ndim < 3 || f->shift < -1)
+        turb_cells_far(f, q, cell);
+    else if (f->shift < 0)
+        turb_cells_centred(f, q, cell);
+    else
+        turb_cells_near(f, key, q, near, cell);
+    for (int h = 0; h < 2; h++) {
+        vec4 column[4];
+        vec4_transpose(cell + 4 * h, column);
+        for (int d = 0; d < 3; d++) out[d][h] = column[d];
     }
 }
 #endif

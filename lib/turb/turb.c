@@ -231,6 +231,7 @@ static void weights(struct turb *o, double t, double *wa, double *wb)
 
 struct turb_force turb_force_at(struct turb *o, double t, int level)
 {
+    enum { LEVEL = 6 }; /* cells of this level are as wide as the spacings */
     struct turb_force f = {.min_rho = o->min_rho, .ndim = o->ndim};
     weights(o, t, &f.wa, &f.wb);
     const struct turb_amplitudes x = amplitudes(o);
@@ -241,6 +242,7 @@ struct turb_force turb_force_at(struct turb *o, double t, int level)
     f.a = (const double(*)[4])a->lattice.a;
     f.b = (const double(*)[4])b->lattice.a;
     f.per_cell = ldexp(TURB_NODES, -level);
+    f.shift = level - 1 - LEVEL;
     f.most = (1 + 1e-12) * (fabs(f.wa) * a->lattice.most + fabs(f.wb) * b->lattice.most);
     return f;
 }

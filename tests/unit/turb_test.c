@@ -204,9 +204,11 @@ static void test_cells(void)
     for (int l = 3; l <= 9; l++) {
         const struct turb_force f = turb_force_at(o, 0.123, l);
         const int64_t octs = (int64_t)1 << 3 * (l - 1), step = l == 6 ? 1 : 1 + octs / 200;
+        struct turb_near near = {.known = false};
         for (int64_t i = 0; i < octs; i += step) {
-            double oct[3][8], a[3], b[3];
-            turb_oct(&f, (okey)i, oct);
+            double a[3], b[3];
+            vec4 oct[3][2];
+            turb_cells(&f, (okey)i, &near, oct);
             for (int c = 0; c < 8; c++) {
                 turb_acceleration(&f, (okey)i, c, a);
                 if (i % 64 == 0 || i == octs - 1)
@@ -214,7 +216,7 @@ static void test_cells(void)
                 else
                     memcpy(b, a, sizeof b);
                 for (int d = 0; d < 3; d++) {
-                    differ += a[d] != oct[d][c];
+                    differ += a[d] != oct[d][c / 4][c % 4];
                     worst = fmax(worst, fabs(a[d] - b[d]));
                     sum[d] += l == 6 ? a[d] : 0;
                 }
