@@ -417,6 +417,13 @@ PTAH_HD double gas_pull_driven(const struct turb_force *f, bool gravity, const s
     return sum;
 }
 
+/* Whether certainly the step of a cell with no higher acceleration than `pull` is above -max, in
+ * spite of rounding. */
+PTAH_HD bool gas_step_is_longer(double speed, double pull, double dx, double courant, double max)
+{
+    return -hydro_speed_dt(speed, pull, dx, courant) * (1.0 - 1e-9) <= max;
+}
+
 PTAH_HD double gas_signal_driven(const void *ctx, const struct level *lv, lidx i, int c)
 {
     const struct gas_signal *s = (const struct gas_signal *)ctx;

@@ -22,12 +22,15 @@ void hydro_drive(struct mesh *m, int l, double dt, const struct turb_force *forc
 {
     const struct level *lv = &m->lev[l];
     const struct turb_force f = *force;
+    const bool centred = f.ndim > 2 && f.shift == -1;
+    enum { AHEAD = 12 };
 #pragma omp parallel
     {
         struct turb_near near = {.known = false};
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
             vec4 a[3][2];
+            if (centred) turb_prefetch(&f, lv->key[i + AHEAD < lv->nown ? i + AHEAD : i]);
             turb_cells(&f, lv->key[i], &near, a);
             for (int h = 0; h < 2; h++) {
                 /* density below which a cell is not driven */

@@ -115,12 +115,26 @@ INLINE double signal_in(int ndim, const struct gas_law *g, const struct patch_ro
     return patch_rows_max(r, cells, max, &x, gas_signal_speed, speeds_are_below);
 }
 
-/* With non-thermal energies, without a screen. */
+/* Whether certainly no cell of an oct with non-thermal energies allows a shorter step than -max. */
+static bool driven_mixed_steps_are_longer(void *ctx, const struct level *lv, lidx i, double max)
+{
+    const struct gas_signal *s = ctx;
+    const int cells = s->gas.ndim < 3 ? 4 : 8;
+    bool longer = true;
+    for (int c = 0; c < cells; c++) {
+        const double pull = s->drive.most + (s->gravity ? gas_pull(lv, i, c) : 0.0);
+        longer &= gas_step_is_longer(gas_signal_mixed(s, lv, i, c), pull, s->dx, s->courant, max);
+    }
+    return longer;
+}
+
+/* With non-thermal energies; a screen spares the acceleration of turbulence. */
 static double signal_mixed(const struct gas_law *g, const struct patch_rows *r, double max)
 {
     const int cells = g->gas.ndim < 3 ? 4 : 8;
     struct gas_signal s = gas_signal_of(g, r->dx);
-    if (s.drive.a) return patch_rows_max(r, cells, max, &s, gas_signal_driven, NULL);
+    if (s.drive.a) return patch_rows_max(r, cells, max, &s, gas_signal_driven,
+                                          driven_mixed_steps_are_longer);
     if (g->gravity) return patch_rows_max(r, cells, max, &s, gas_signal_mixed_step, NULL);
     return patch_rows_max(r, cells, max, &s, gas_signal_mixed, NULL);
 }
