@@ -133,8 +133,8 @@ static double signal_mixed(const struct gas_law *g, const struct patch_rows *r, 
 {
     const int cells = g->gas.ndim < 3 ? 4 : 8;
     struct gas_signal s = gas_signal_of(g, r->dx);
-    if (s.drive.a) return patch_rows_max(r, cells, max, &s, gas_signal_driven,
-                                          driven_mixed_steps_are_longer);
+    if (s.drive.a)
+        return patch_rows_max(r, cells, max, &s, gas_signal_driven, driven_mixed_steps_are_longer);
     if (g->gravity) return patch_rows_max(r, cells, max, &s, gas_signal_mixed_step, NULL);
     return patch_rows_max(r, cells, max, &s, gas_signal_mixed, NULL);
 }

@@ -41,8 +41,8 @@ double mhd_signal(const struct law *law, const struct patch_rows *r, double max)
     const struct mhd_law *x = (const struct mhd_law *)law;
     struct mhd_signal s = mhd_signal_of(x, r->dx);
     const int cells = s.ndim < 3 ? 4 : 8;
-    if (s.drive.a) return patch_rows_max(r, cells, max, &s, mhd_signal_driven,
-                                          driven_steps_are_longer);
+    if (s.drive.a)
+        return patch_rows_max(r, cells, max, &s, mhd_signal_driven, driven_steps_are_longer);
     if (s.energy.n > 0 && x->gas.gravity)
         return patch_rows_max(r, cells, max, &s, mhd_signal_mixed_step, NULL);
     if (s.energy.n > 0) return patch_rows_max(r, cells, max, &s, mhd_signal_mixed, NULL);

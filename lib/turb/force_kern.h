@@ -3,8 +3,8 @@
  *
  * Two lattices belong to two times. A node has the weighted sum of both, and a cell what trilinear
  * interpolation of its nodes gives, along x, then y, then z. Positions of cells in units of the
- * lattice are exact numbers, so all ranks have the same bits. turb_cells is turb_acceleration of the
- * eight cells of an oct, by vectors, with the same bits. Where cells are as wide as the spacings of
+ * lattice are exact numbers, so all ranks have the same bits. turb_cells is turb_acceleration of
+ * the eight cells of an oct, by vectors, with the same bits. Where cells are as wide as spacings of
  * the lattice, all weights are ½, and means are halves of sums; where they are smaller, an oct lies
  * between eight nodes, which it shares with the octs next in order. */
 #pragma once
@@ -150,7 +150,7 @@ VEC4_INLINE void turb_cells_centred(const struct turb_force *f, const int64_t q[
         cell[c] = 0.125 * (plane[c >> 2][c & 3] + plane[(c >> 2) + 1][c & 3]);
 }
 
-/* Prefetches what an oct, whose cells are as wide as the spacings, is the first in order to use: the
+/* Prefetches what an oct, with cells as wide as the spacings, is the first in order to use: the
  * block of 2³ nodes above its own. */
 VEC4_INLINE void turb_prefetch(const struct turb_force *f, okey key)
 {
@@ -182,9 +182,8 @@ VEC4_INLINE void turb_cells_near(const struct turb_force *f, okey key, const int
     if (!near->known || near->cell != key >> 3 * f->shift) {
         near->known = true, near->cell = key >> 3 * f->shift;
         for (int k = 0; k < 8; k++)
-            near->node[k] = turb_node(f, (at[2][k >> 2] * TURB_NODES + at[1][k >> 1 & 1]) *
-                                                 TURB_NODES +
-                                             at[0][k & 1]);
+            near->node[k] = turb_node(
+                f, (at[2][k >> 2] * TURB_NODES + at[1][k >> 1 & 1]) * TURB_NODES + at[0][k & 1]);
     }
     for (int k = 0; k < 8; k++)
         row[k >> 1][k & 1] = near->node[k & 6] * (1.0 - w[0][k & 1]) +

@@ -15,8 +15,8 @@ struct turb_fft {
     struct fft_fixed *fixed;
     bool plane[HALF];              /* of kx: with modes */
     double complex (*wave)[N][N];  /* [kx][ky][kz], then z */
-    double complex (*mixed)[N][N]; /* [kx][z][ky], then y */
-    double complex (*row)[ROW];    /* [y][kx], then x */
+    double complex (*mixed)[N][N]; /* [component][kx][z][ky], then y */
+    double complex (*row)[ROW];    /* [component][y][kx], then x */
 };
 
 struct turb_fft *turb_fft_new(int ndim)
@@ -26,8 +26,8 @@ struct turb_fft *turb_fft_new(int ndim)
     for (int d = 0; d < 3; d++) f->side[d] = d < ndim ? N : 1;
     f->fixed = fft_fixed_new(N);
     f->wave = mem_new(sizeof *f->wave * HALF, "turbulence");
-    f->mixed = mem_new(sizeof *f->mixed * HALF, "turbulence");
-    f->row = mem_new(sizeof *f->row * N, "turbulence");
+    f->mixed = mem_new(3 * sizeof *f->mixed * HALF, "turbulence");
+    f->row = mem_new(3 * sizeof *f->row * N, "turbulence");
     return f;
 }
 
@@ -82,39 +82,45 @@ static void clear(struct turb_fft *f)
 
 /* ---- transforms ---- */
 
-static void along_z_and_y(struct turb_fft *f, int x)
+static void along_z_and_y(struct turb_fft *f, int d, int x)
 {
+    double complex(*mixed)[N] = f->mixed[d * HALF + x];
     const int ny = f->side[1], nz = f->side[2];
     if (f->ndim > 2) fft_fixed_complex(f->fixed, true, f->wave[x][0], N, ny);
     for (int z = 0; z < nz; z++)
-        for (int y = 0; y < ny; y++) f->mixed[x][z][y] = f->wave[x][y][z];
-    if (f->ndim > 1) fft_fixed_complex(f->fixed, true, f->mixed[x][0], N, nz);
+        for (int y = 0; y < ny; y++) mixed[z][y] = f->wave[x][y][z];
+    if (f->ndim > 1) fft_fixed_complex(f->fixed, true, mixed[0], N, nz);
 }
 
-/* A plane of nodes of equal z; component d. */
-static void along_x(struct turb_fft *f, int z, int d, struct turb_lattice *out)
+/* Lines along x of component d at equal z. */
+static const double (*along_x(struct turb_fft *f, int z, int d))[2 * ROW]
 {
     const int ny = f->side[1];
-    memset(f->row, 0, sizeof *f->row * N);
+    double complex(*row)[ROW] = f->row + (int64_t)N * d;
+    memset(row, 0, sizeof *row * N);
+    if (d >= f->ndim) return (const double(*)[2 * ROW]) row;
     for (int x = 0; x < HALF; x++)
-        for (int y = 0; y < ny && f->plane[x]; y++) f->row[y][x] = f->mixed[x][z][y];
-    fft_fixed_real(f->fixed, true, f->row[0], ROW, ny);
-    for (int y = 0; y < ny; y++) {
-        const double *r = (const double *)f->row[y];
-        double(*to)[4] = out->a + ((int64_t)z * ny + y) * N;
-        for (int x = 0; x < N; x++) to[x][d] = r[x];
-    }
+        for (int y = 0; y < ny && f->plane[x]; y++) row[y][x] = f->mixed[d * HALF + x][z][y];
+    fft_fixed_real(f->fixed, true, row[0], ROW, ny);
+    return (const double(*)[2 * ROW]) row;
 }
 
-static void find_most(const struct turb_fft *f, struct turb_lattice *l)
+/* Writes a plane of nodes of equal z at once, since the lattice is larger than caches. */
+static void write_plane(struct turb_fft *f, int z, struct turb_lattice *out)
 {
-    const int64_t n = turb_lattice_nodes(f->ndim);
-    double most = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const double sum = fabs(l->a[i][0]) + fabs(l->a[i][1]) + fabs(l->a[i][2]);
-        most = sum > most ? sum : most;
+    const int ny = f->side[1];
+    const double(*r[3])[2 * ROW];
+    for (int d = 0; d < 3; d++) r[d] = along_x(f, z, d);
+    for (int y = 0; y < ny; y++) {
+        double(*to)[4] = out->a + ((int64_t)z * ny + y) * N, most = out->most;
+        for (int x = 0; x < N; x++) {
+            const double sum = fabs(r[0][y][x]) + fabs(r[1][y][x]) + fabs(r[2][y][x]);
+            for (int d = 0; d < 3; d++) to[x][d] = r[d][y][x];
+            to[x][3] = 0;
+            most = sum > most ? sum : most;
+        }
+        out->most = most;
     }
-    l->most = most;
 }
 
 void turb_lattice_make(struct turb_fft *f, int n, const int (*k)[3], double (*const amp)[3][2],
@@ -131,10 +137,10 @@ void turb_lattice_make(struct turb_fft *f, int n, const int (*k)[3], double (*co
             if (half) put(f, k[i], -1, conj(x));
         }
         for (int x = 0; x < HALF; x++)
-            if (f->plane[x]) along_z_and_y(f, x);
-        for (int z = 0; z < f->side[2]; z++) along_x(f, z, d, out);
+            if (f->plane[x]) along_z_and_y(f, d, x);
     }
-    find_most(f, out);
+    out->most = 0;
+    for (int z = 0; z < f->side[2]; z++) write_plane(f, z, out);
 }
 
 void turb_lattice_free(struct turb_lattice *l)
