@@ -208,6 +208,7 @@ static void test_cells(void)
         for (int64_t i = 0; i < octs; i += step) {
             double a[3], b[3];
             vec4 oct[3][2];
+            turb_cells(&f, (okey)i ^ 1, &near, oct); /* its nodes serve the next */
             turb_cells(&f, (okey)i, &near, oct);
             for (int c = 0; c < 8; c++) {
                 turb_acceleration(&f, (okey)i, c, a);
