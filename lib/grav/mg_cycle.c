@@ -14,8 +14,6 @@
 #include "grav/grav_rows.h"
 #include "grav/mg.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 enum { PARALLEL_FROM = 256 };
 static const int BLACK[4] = {4, 5, 6, 7}; /* indices of the black cells in colour order */
 

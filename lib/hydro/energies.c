@@ -8,7 +8,6 @@
  * and the acoustic solver take the mean index of both sides, (γP + Σ γ_i P_i)/(P + Σ P_i). */
 #include "hydro/gas_law.h"
 
-#define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE, P = GAS_ENERGY, FIRST = GAS_SCALARS };
 
 /* Pressures of the energies in the primitive variables; e: the total energy without them. */

@@ -8,8 +8,6 @@
 #include "hydro/steep_kern.h"
 #include "hydro/vec4_load.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 void hydro_kick(struct mesh *m, int l, bool ghosts, double dt, const struct hydro_par *p)
 {
     struct level *lv = &m->lev[l];

@@ -6,7 +6,6 @@
 #include "hydro/cell_kern.h"
 #include "hydro/gas_law.h"
 
-#define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE };
 
 /* ---- primitive variables with the gravity predictor ---- */

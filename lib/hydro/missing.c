@@ -5,8 +5,6 @@
 #include "oct/gas_vec.h"
 #include "patch/children.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* Kinetic energy from density and momenta. */
 static inline vec4 half_kinetic(vec4 r, vec4 x, vec4 y, vec4 z, double smallr)
 {

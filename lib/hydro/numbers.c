@@ -17,8 +17,6 @@
 #include "oct/gas_vec.h"
 #include "patch/courant.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* ---- the Courant step ---- */
 
 /* Relative margins for rounding of speeds and steps, and of energies. */

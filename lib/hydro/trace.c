@@ -4,7 +4,6 @@
 #include "hydro/cell_kern.h"
 #include "hydro/gas_law.h"
 
-#define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE };
 
 /* All variables of a row of cells: [variable][cell]. An array of pointers, one per variable, would
@@ -356,14 +355,22 @@ static __attribute__((noinline)) void trace_line(const struct sweep *s, const st
     trace_by_slope(1, false, s, j);
 }
 
-static __attribute__((noinline)) void trace_mixed(const struct sweep *s, const struct trace_job *j)
+static __attribute__((noinline)) void trace_mixed_space(const struct sweep *s,
+                                                        const struct trace_job *j)
 {
-    if (s->ndim > 2)
-        trace_by_slope(3, true, s, j);
-    else if (s->ndim > 1)
-        trace_by_slope(2, true, s, j);
-    else
-        trace_by_slope(1, true, s, j);
+    trace_by_slope(3, true, s, j);
+}
+
+static __attribute__((noinline)) void trace_mixed_plane(const struct sweep *s,
+                                                        const struct trace_job *j)
+{
+    trace_by_slope(2, true, s, j);
+}
+
+static __attribute__((noinline)) void trace_mixed_line(const struct sweep *s,
+                                                       const struct trace_job *j)
+{
+    trace_by_slope(1, true, s, j);
 }
 
 void gas_trace(struct sweep *s, int y, int k, struct run at)
@@ -374,12 +381,11 @@ void gas_trace(struct sweep *s, int y, int k, struct run at)
          (vars_in)(s->q[(k + 1) & 3] + at.at), s->in.w},
         {(vars)(s->mx + at.r), (vars)(s->px + at.r), (vars)(s->my[y & 1] + at.r),
          (vars)(s->py + at.r), (vars)(s->mz[k & 1] + at.at), (vars)(s->pz + at.r)}};
-    if (gas_law_of(s)->par->energy.n > 0)
-        trace_mixed(s, &job);
-    else if (s->ndim > 2)
-        trace_space(s, &job);
+    const bool mixed = gas_law_of(s)->par->energy.n > 0;
+    if (s->ndim > 2)
+        (mixed ? trace_mixed_space : trace_space)(s, &job);
     else if (s->ndim > 1)
-        trace_plane(s, &job);
+        (mixed ? trace_mixed_plane : trace_plane)(s, &job);
     else
-        trace_line(s, &job);
+        (mixed ? trace_mixed_line : trace_line)(s, &job);
 }

@@ -6,7 +6,6 @@
 #include "mhd/mhd_law.h"
 #include "mhd/step_kern.h"
 
-#define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE };
 
 /* Field on the face −x, −y or −z (axis d), or on the opposite one, in the gathered planes. */

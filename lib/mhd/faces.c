@@ -2,7 +2,6 @@
 #include "mhd/mhd_law.h"
 #include "mhd/step_kern.h"
 
-#define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE };
 
 /* ---- faces ---- */
