@@ -43,11 +43,11 @@ struct ckpt_head { /* names and units as in the header of RAMSES's amr files */
     int nstep, nstep_coarse;
     double einit, mass_tot_0, rho_tot;
     double omega_m, omega_l, omega_k, omega_b, h0, aexp_ini, boxlen_ini;
-    struct cosmo_dark dark; /* of the namelist: headers of RAMSES have a constant only */
     double aexp, hexp, aexp_old, epot_tot_int, epot_tot_old;
     double mass_sph;
     double unit_l, unit_d, unit_t;
-    const char *namelist; /* text of namelist.txt */
+    struct cosmo_dark dark; /* of the namelist: headers of RAMSES have a constant only */
+    const char *namelist;   /* text of namelist.txt */
     /* Program, version and arguments: lines of text, written to compilation.txt. */
     const char *provenance;
     /* Values that RAMSES does not store, in the files exact_NNNNN.outRRRRR. */

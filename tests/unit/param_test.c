@@ -23,7 +23,7 @@ static void test_param_refused(void)
     CHECK_FAILS(read_text("&RUN_PARAMS rt=T /"), "set rt=.false.");
     CHECK_FAILS(read_text("&INIT_PARAMS filetype='gadget9' /"), "possible values");
     CHECK_FAILS(read_text("&RUN_PARAMS ordering='spiral' /"), "ksection");
-    CHECK_FAILS(read_text("&CPL_PARAMS w0=-0.9 /"), "set w0=-1");
+    CHECK_FAILS(read_text("&RUN_PARAMS use_mond=T /"), "set use_mond=.false.");
     CHECK(read_text("&PHYSICS_PARAMS cooling=.false. ragn=0.1 tagn=0.3 drag=F / "
                     "&RUN_PARAMS sink=F nrestart=0 /") == OK);
     char *text = NULL;
