@@ -4,6 +4,7 @@
     examples.py galaxy     examples/galaxy/run.sh, with fewer levels and steps
     examples.py magnetic   examples/magnetic/run.sh, likewise
     examples.py dynamo     examples/dynamo/run.sh, with fewer steps
+    examples.py core       examples/core/run.sh, with fewer levels and steps
     examples.py disc       examples/disc/run.sh, with fewer particles and a quarter of an orbit
     examples.py demo       scripts/demo.sh with initial conditions of the test; then each command
                            that it proposes next
@@ -14,6 +15,7 @@ directory of the first.
 # test: zoom tier=long timeout=600 ranks=2
 # test: galaxy tier=long timeout=900 ranks=2
 # test: dynamo tier=long timeout=600 ranks=2
+# test: core tier=check timeout=120 ranks=2
 # test: disc tier=check timeout=120 ranks=2
 # test: magnetic tier=long timeout=900 ranks=2
 # test: demo tier=check timeout=600 ranks=2
@@ -24,7 +26,8 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
-LEAVES = {'disc': ['energies.txt', 'disc.png', 'output_00004'],
+LEAVES = {'core': ['core.png', 'side.png', 'output_00002'],
+          'disc': ['energies.txt', 'disc.png', 'output_00004'],
           'dynamo': ['bx.png', 'time_series.txt', 'slices/bx_00000100.png', 'output_00002'],
           'galaxy': ['density.png', 'temperature.png', 'stars.png', 'phase.png', 'history.png',
                      'history.tsv', 'output_00002'],
@@ -32,7 +35,8 @@ LEAVES = {'disc': ['energies.txt', 'disc.png', 'output_00004'],
           'zoom': ['points.txt', 'zoom.nml', 'zoom.png', 'zoom/output_00002']}
 
 SHORT = 'amr_params/levelmax=8 output_params/noutput=1 output_params/aout=0.18'
-SETTINGS = {'disc': 'sph_params/np=2000 output_params/tend=1.6',
+SETTINGS = {'core': 'amr_params/levelmax=6 run_params/nstepmax=5 output_params/foutput=5',
+            'disc': 'sph_params/np=2000 output_params/tend=1.6',
             'dynamo': 'run_params/nstepmax=400 output_params/foutput=400', 'galaxy': SHORT,
             'magnetic': SHORT, 'zoom': SHORT}
 
