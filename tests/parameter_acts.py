@@ -212,7 +212,7 @@ ACTS = {
         dice/ic_mask_ivar=5 dice/ic_mask_min=1e-6 dice/ic_mask_max=1e-5 dice/ic_mask_ptype=1""",
     'dark': 'cpl/w0=-0.9 cpl/wa=0.1 run/use_ede=T run/use_fr=T run/use_ndgp=T',
     'early': 'ede/omega_ede=0.08 ede/z_ede=100 ede/w_ede=0.5',
-    'fr': 'fr/fr0=-1e-5 fr/fr_n=2 fr/n_iter_fr=1!2 fr/fr_eps=1e-9',
+    'fr': 'fr/fr0=-1e-5 fr/fr_n=2 fr/n_iter_fr=1!2 fr/fr_eps=1e-5',
     'loose': 'run/scalar_solver_strict=T!2',
     'ndgp': 'ndgp/omega_rc=0.5 ndgp/ndgp_branch=-1 ndgp/n_iter_ndgp=1!2 ndgp/ndgp_eps=1e-9',
     'neutrinos': 'neutrino/omega_nu=0.1 neutrino/neutrino_table=other',

@@ -300,7 +300,7 @@ DICE_MASK = vary(DICE, amr={'levelmax': 5}, refine={'ivar_refine': 7, 'm_refine'
 NEUTRINOS = vary(DARK, run={'use_neutrino': True},
                  neutrino={'omega_nu': 0.05, 'neutrino_table': 'table'})
 EARLY = vary(DARK, run={'use_ede': True})
-FIFTH_FR = vary(DARK, run={'use_fr': True})
+FIFTH_FR = vary(DARK, run={'use_fr': True}, fr={'fr_eps': 1e-9})
 FIFTH_LOOSE = vary(FIFTH_FR, run={'scalar_solver_strict': False}, fr={'n_iter_fr': 1})
 FIFTH_NDGP = vary(DARK, run={'use_ndgp': True})
 ZOOM = vary(COSMO, 'init/initfile(1)', run={'nstepmax': 1}, output={'foutput': 1},

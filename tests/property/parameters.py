@@ -10,8 +10,8 @@
     parameters.py wide [RUN…]   each parameter in each run: either a line says that it has no
                                 effect, and nothing changes, or something does
 
-The parameters are listed by `simulate -p`; tests/parameter_runs.py has the runs,
-parameter_acts.py the run in which each parameter has an effect. Example of a fault caught: a
+The parameters are listed by `simulate -p`; tests/parameter_runs.py has the runs, and
+tests/parameter_acts.py the run in which each parameter has an effect. Example of a fault caught: a
 parameter that is read and not used, or is used under another condition than its row says; a
 condition that is text alone.
 """
@@ -282,9 +282,10 @@ def find_vain(runs, row, given):
 
 def of_fields(row):
     """Whether RAMSES has a parameter only where the gas has a magnetic field: without, it is
-    refused, since the run would be another problem. &DICE_PARAMS has its fields in all runs."""
-    return row.told and 'mhd=.true.' in row.told and row.name != 'allow_divb' and \
-        row.group != 'dice'
+    refused, since the run would be another problem."""
+    if row.group == 'dice' or row.name == 'allow_divb':
+        return False
+    return row.told and 'mhd=.true.' in row.told
 
 
 def of_solver(row):
