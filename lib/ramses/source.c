@@ -49,12 +49,17 @@ static enum err open_exact(struct source *s)
         s->state = true;
         if (s->gamma == 0) s->gamma = x.gamma;
         if (s->smallr == 0) s->smallr = x.smallr;
-        s->energy = s->head.energy = x.energy;
+        const bool other = s->ordered ? x.energy.n != s->head.energy.n
+                                      : x.energy.n > 0 && x.energy.n + GAS_SCALARS > s->head.nvar;
+        if (!other) s->energy = s->head.energy = x.energy;
         s->exact = x.nvar == 0 || (x.gamma == s->gamma && x.smallr == s->smallr);
         s->head.tout_next = x.tout_next, s->head.aout_next = x.aout_next;
         memcpy(s->head.safe, x.safe, sizeof s->head.safe);
         memcpy(s->head.far, x.far, sizeof s->head.far);
-        if (x.t != s->head.t || x.nstep_coarse != s->head.nstep_coarse)
+        if (other)
+            err = err_set(ERR_FORMAT, "%s: has %d non-thermal energies, which are not those of the gas",
+                          path, x.energy.n);
+        else if (x.t != s->head.t || x.nstep_coarse != s->head.nstep_coarse)
             err = err_set(ERR_FORMAT, "%s: belongs to coarse step %d, but the amr file to step %d",
                           path, x.nstep_coarse, s->head.nstep_coarse);
         else if (x.nvar != s->head.nvar)
