@@ -37,6 +37,14 @@ static enum err exact_path(const struct source *s, int file, char path[PATH_MAX]
     return ramses_path(s->impl, FILES_EXACT, file, path);
 }
 
+/* Whether the gas may have n non-thermal energies: the number that its names give, or, as long as
+ * they are not known, no more than its variables. */
+static bool energies_fit(const struct source *s, int n)
+{
+    if (s->ordered) return n == s->head.energy.n;
+    return n == 0 || n + GAS_SCALARS <= s->head.nvar;
+}
+
 /* Opens the exact file if the first one exists. Exact files do not apply to a run with another
  * gamma, where the pressure stays the same. */
 static enum err open_exact(struct source *s)
@@ -49,16 +57,15 @@ static enum err open_exact(struct source *s)
         s->state = true;
         if (s->gamma == 0) s->gamma = x.gamma;
         if (s->smallr == 0) s->smallr = x.smallr;
-        const bool other = s->ordered ? x.energy.n != s->head.energy.n
-                                      : x.energy.n > 0 && x.energy.n + GAS_SCALARS > s->head.nvar;
-        if (!other) s->energy = s->head.energy = x.energy;
+        const bool fits = energies_fit(s, x.energy.n);
+        if (fits) s->energy = s->head.energy = x.energy;
         s->exact = x.nvar == 0 || (x.gamma == s->gamma && x.smallr == s->smallr);
         s->head.tout_next = x.tout_next, s->head.aout_next = x.aout_next;
         memcpy(s->head.safe, x.safe, sizeof s->head.safe);
         memcpy(s->head.far, x.far, sizeof s->head.far);
-        if (other)
-            err = err_set(ERR_FORMAT, "%s: has %d non-thermal energies, which are not those of the gas",
-                          path, x.energy.n);
+        if (!fits)
+            err = err_set(ERR_FORMAT, "%s: has %d non-thermal energies, but the gas has not", path,
+                          x.energy.n);
         else if (x.t != s->head.t || x.nstep_coarse != s->head.nstep_coarse)
             err = err_set(ERR_FORMAT, "%s: belongs to coarse step %d, but the amr file to step %d",
                           path, x.nstep_coarse, s->head.nstep_coarse);
