@@ -53,17 +53,6 @@ static enum err from_grackle(const struct request *r, const char *in)
 
 /* ---- cooling of a run ---- */
 
-static struct cosmo_par cosmology_of(const struct ckpt_head *h)
-{
-    return (struct cosmo_par){.h0 = h->h0,
-                              .dark = h->dark,
-                              .omega_m = h->omega_m,
-                              .omega_l = h->omega_l,
-                              .omega_k = h->omega_k,
-                              .omega_b = h->omega_b,
-                              .aexp_ini = h->aexp_ini};
-}
-
 static enum err model_of(struct source *s, struct params *p, struct cooling **c)
 {
     char *text = NULL;
@@ -80,7 +69,7 @@ static enum err model_of(struct source *s, struct params *p, struct cooling **c)
     if (err == OK) err = param_read_loose(p, text, bytes, "namelist", &left_out);
     mem_free(text);
     TRY(err);
-    struct cosmo_par cosmo = cosmology_of(h);
+    struct cosmo_par cosmo = ckpt_cosmology(h);
     if (h->cosmo && !(h->omega_b > 0 && h->h0 > 0 && h->aexp_ini > 0))
         FAIL(ERR_FORMAT,
              "%s: omega_b=%g, H0=%g and aexp_ini=%g are impossible in a run with cooling", s->path,

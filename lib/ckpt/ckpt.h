@@ -4,7 +4,7 @@
 #include "ckpt/files.h"
 #include "ckpt/rest.h"
 #include "comm/comm.h"
-#include "cosmo/dark.h"
+#include "cosmo/cosmo.h"
 #include "oct/mesh.h"
 #include "part/part.h"
 
@@ -70,3 +70,16 @@ struct ckpt_head { /* names and units as in the header of RAMSES's amr files */
     /* True to replace output_NNNNN if it exists; otherwise an existing directory is an error. */
     bool overwrite;
 };
+
+/* The cosmology of a checkpoint, exact (cosmo_par.ramses is false). */
+static inline struct cosmo_par ckpt_cosmology(const struct ckpt_head *h)
+{
+    return (struct cosmo_par){.omega_m = h->omega_m,
+                              .omega_l = h->omega_l,
+                              .omega_k = h->omega_k,
+                              .omega_b = h->omega_b,
+                              .h0 = h->h0,
+                              .dark = h->dark,
+                              .aexp_ini = h->aexp_ini,
+                              .boxlen_ini = h->boxlen_ini};
+}

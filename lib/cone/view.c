@@ -134,15 +134,9 @@ void cone_view_images(const struct cone_view *v, double near, double far, double
 
 struct cosmo_par cone_cosmology(const struct ckpt_head *h, bool ramses)
 {
-    return (struct cosmo_par){.omega_m = h->omega_m,
-                              .omega_l = h->omega_l,
-                              .omega_k = h->omega_k,
-                              .omega_b = h->omega_b,
-                              .h0 = h->h0,
-                              .dark = h->dark,
-                              .aexp_ini = h->aexp_ini,
-                              .boxlen_ini = h->boxlen_ini,
-                              .ramses = ramses};
+    struct cosmo_par p = ckpt_cosmology(h);
+    p.ramses = ramses;
+    return p;
 }
 
 static enum cone_rule rule_of(const struct param_lightcone *p)

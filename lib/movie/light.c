@@ -42,14 +42,8 @@ static double solar(double years)
 enum err light_new(const struct paint_par *par, struct light **out)
 {
     const struct ckpt_head *h = par->head;
-    struct cosmo_par k = {.omega_m = h->omega_m,
-                          .omega_l = h->omega_l,
-                          .omega_k = h->omega_k,
-                          .omega_b = h->omega_b,
-                          .h0 = h->h0,
-                          .dark = h->dark,
-                          .boxlen_ini = h->boxlen_ini,
-                          .aexp_ini = fmin(1e-5, h->aexp / 2)};
+    struct cosmo_par k = ckpt_cosmology(h);
+    k.aexp_ini = fmin(1e-5, h->aexp / 2);
     struct light *l = *out = mem_zero(sizeof *l, "movie frame");
     double second = h->unit_t;
     l->now = h->t;

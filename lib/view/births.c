@@ -38,14 +38,8 @@ double births_redshift(const struct births *s, double time)
 static enum err begin_cosmology(struct births *s)
 {
     const struct ckpt_head *h = &s->r->head;
-    struct cosmo_par p = {.omega_m = h->omega_m,
-                          .omega_l = h->omega_l,
-                          .omega_k = h->omega_k,
-                          .omega_b = h->omega_b,
-                          .h0 = h->h0,
-                          .dark = h->dark,
-                          .boxlen_ini = h->boxlen_ini,
-                          .aexp_ini = 1e-5};
+    struct cosmo_par p = ckpt_cosmology(h);
+    p.aexp_ini = 1e-5;
     if (!(h->aexp > p.aexp_ini && isfinite(h->aexp)))
         FAIL(ERR_FORMAT, "%s: the expansion factor is %g: the checkpoint is damaged", s->r->path,
              h->aexp);
