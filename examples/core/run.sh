@@ -12,12 +12,7 @@ set -e
 
 echo "1. the run; its log is $work/run.log"
 rm -rf output_*
-# shellcheck disable=SC2086
-run simulate --force "$root/examples/core/core.nml" $SETTINGS >checkpoints 2>run.log || {
-    tail -n 5 run.log
-    exit 1
-}
-last=$(tail -n 1 checkpoints)
+simulate_namelist "$root/examples/core/core.nml"
 inspect -s "$last"
 
 echo "2. pictures"

@@ -11,12 +11,7 @@ set -e
 . "$(dirname "$0")/../head.sh"
 
 echo "1. the run; its log is $work/run.log"
-# shellcheck disable=SC2086
-run simulate --force "$root/examples/dynamo/dynamo.nml" $SETTINGS >checkpoints 2>run.log || {
-    tail -n 5 run.log
-    exit 1
-}
-last=$(tail -n 1 checkpoints)
+simulate_namelist "$root/examples/dynamo/dynamo.nml"
 inspect -s "$last"
 
 echo "2. rms velocity and magnetic field at a few times"

@@ -23,12 +23,7 @@ else
 fi
 
 echo "2. the run; its log is $work/run.log"
-# shellcheck disable=SC2086
-run simulate --force "$root/examples/galaxy/galaxy.nml" $SETTINGS >checkpoints 2>run.log || {
-    tail -n 5 run.log
-    exit 1
-}
-last=$(tail -n 1 checkpoints)
+simulate_namelist "$root/examples/galaxy/galaxy.nml"
 inspect -s "$last" | tail -n 5
 
 echo "3. what it looks like"
