@@ -14,7 +14,7 @@ struct cosmo_dark {
     double a_early, w_early;
 };
 
-/* What a namelist says (&CPL_PARAMS, &EDE_PARAMS). */
+/* Dark energy by the parameters of &CPL_PARAMS and &EDE_PARAMS; ede: whether the latter apply. */
 static inline struct cosmo_dark cosmo_dark_of(double w0, double wa, bool ede, double omega_ede,
                                               double z_ede, double w_ede)
 {

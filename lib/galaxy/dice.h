@@ -50,7 +50,7 @@ void dice_close(struct dice *d);
 MUST_USE enum err dice_particles(struct dice *d, const struct mesh *m, const struct comm *c,
                                  struct parts *p);
 
-/* What the gas of cells needs beyond the particles. */
+/* Properties of the gas of a run to which the particles of gas are added. */
 struct dice_cells {
     int nvar, metal, mark; /* variables of the gas; metal, mark: −1: none */
     double gamma, smallr;

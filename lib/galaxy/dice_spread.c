@@ -26,7 +26,7 @@ struct spread {
     struct sums here, coarser; /* of the present level and of the one below it */
 };
 
-/* What a particle gives. */
+/* Sets out to the mass, momentum, energy and other sums that particle i adds to its cells. */
 static void gifts(const struct dice *d, int64_t i, double out[DICE_SUMS])
 {
     const struct parts *p = &d->gas;
@@ -160,7 +160,7 @@ static void store(const struct spread *s, int l, const struct dice_cells *q)
     }
 }
 
-/* What a split cell has received goes to its finer cells, which have the same value per volume. */
+/* Hands the sums of split cells down to their finer cells, with the same value per volume. */
 static void push_down(struct mesh *m, const struct comm *c, int l, int nvar)
 {
     const struct level *lv = &m->lev[l + 1], *coarse = &m->lev[l];

@@ -315,7 +315,8 @@ PTAH_HD void hydro_kick_cell(double r, double *mx, double *my, double *mz, doubl
     *etot = gas_total_by_parts(eint, d, x, y, z);
 }
 
-/* The same by a velocity change g = f dt, without a division: the work is g (m + ½ d g). */
+/* Changes the velocity by g = f dt at constant internal energy, without a division: the work is
+ * g (m + ½ d g). */
 PTAH_HD void hydro_push_cell(double r, double *mx, double *my, double *mz, double *etot,
                              const double g[3], double smallr)
 {

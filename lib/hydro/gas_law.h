@@ -24,7 +24,7 @@ static inline struct gas_signal gas_signal_of(const struct gas_law *g, double dx
     return s;
 }
 
-/* The same for a kernel. */
+/* The signal as a kernel takes it: with the forces of turbulence in the device's memory. */
 static inline struct gas_signal gas_signal_dev(const struct gas_law *g, double dx)
 {
     struct gas_signal s = gas_signal_of(g, dx);

@@ -38,8 +38,8 @@ struct ics_region {
  * is that of the cell above it, where there is one. Local. */
 void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
                  const struct ics_gas *g);
-/* What ics_regions sets in a cell of level l with its centre at x (0 along missing axes): density,
- * velocities, pressure, scalars per mass, before they become conserved variables. */
+/* Sets q to the state of all regions in a cell of level l with its centre at x (0 along missing
+ * axes): density, velocities, pressure, scalars per mass. */
 void ics_region_cell(const struct mesh *m, int l, const struct ics_region *r, int nregion,
                      const struct ics_gas *g, const double x[3], double *q);
 /* The conserved variables, without the energy of a magnetic field. */

@@ -13,7 +13,7 @@
 #include "part/part.h"
 #include "phys/units.h"
 
-/* What a kind may read while it opens; lent, for as long as the kind is open. */
+/* Properties of the run that a kind may read; lent for as long as the kind is open. */
 struct kind_setup {
     const struct params *par;
     const struct comm *comm;

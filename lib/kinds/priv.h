@@ -14,7 +14,7 @@ static inline const void *kinds_state(const struct kinds *k)
 /* NULL in *out: the namelist has none. */
 MUST_USE enum err kind_expr_open(const struct kind_setup *s, struct kind_expr **out);
 void kind_expr_close(struct kind_expr *k);
-/* What formulas set: gas, a vector potential, a field. NULL: nothing. */
+/* Whether formulas set the gas, a vector potential, a field; with k = NULL there are none. */
 bool kind_expr_cell(const struct kind_expr *k);
 bool kind_expr_potential(const struct kind_expr *k);
 bool kind_expr_face(const struct kind_expr *k);

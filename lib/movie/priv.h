@@ -96,7 +96,7 @@ struct pass {
     double lo, hi, side;
 };
 
-/* What a particle's values depend on. */
+/* Properties of a particle that its values on maps depend on. */
 struct dot {
     double m, birth;
     int family;
