@@ -45,7 +45,7 @@ static struct turb_modes modes_of(const struct driven *o, const struct stencil *
         waves_vector(t, q.k[i], k);
         double length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
         for (int d = 0; d < 3; d++) q.unit[i][d] = k[d] / length;
-        q.weight[i] = s->weight(o->waves.kappa[i], 0);
+        q.weight[i] = turb_weight(s, o->waves.kappa[i], o->waves.k[i]);
     }
     return q;
 }

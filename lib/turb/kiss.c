@@ -62,13 +62,18 @@ static bool is_conjugate(const int k[3])
     return false;
 }
 
+static double weight_of(const struct turb_spectrum *s, const int k[3])
+{
+    return turb_weight(s, sqrt((double)(k[0] * k[0] + k[1] * k[1] + k[2] * k[2])), k);
+}
+
 static void list_modes(struct turb_kiss *o, const struct turb_spectrum *s)
 {
     int room = 0, *index = mem_new(sizeof *index * N * N * N, "turbulence");
     for (int at = 0; at < N * N * N; at++) {
         const int k[3] = {at % N, at / N % N, at / (N * N)};
         const int x = wave(k[0]), y = wave(k[1]), z = wave(k[2]);
-        index[at] = s->weight(sqrt((double)(x * x + y * y + z * z)), 0) != 0 ? o->n : -1;
+        index[at] = weight_of(s, (const int[3]){x, y, z}) != 0 ? o->n : -1;
         if (index[at] < 0) continue;
         MEM_ROOM(o->k, o->n, room, 64, "turbulence");
         memcpy(o->k[o->n++], k, sizeof k);
@@ -77,11 +82,11 @@ static void list_modes(struct turb_kiss *o, const struct turb_spectrum *s)
     o->weight = mem_new(sizeof *o->weight * (size_t)o->n, "turbulence");
     for (int i = 0; i < o->n; i++) {
         const int *k = o->k[i];
-        const int x = wave(k[0]), y = wave(k[1]), z = wave(k[2]);
         const int other = ((N - k[2]) % N * N + (N - k[1]) % N) * N + (N - k[0]) % N;
         o->partner[i] = is_conjugate(k) ? index[other] : -1;
-        o->weight[i] = s->weight(sqrt((double)(x * x + y * y + z * z)), 0);
+        o->weight[i] = weight_of(s, (const int[3]){wave(k[0]), wave(k[1]), wave(k[2])});
     }
+    o->half = s->one;
     mem_free(index);
 }
 
@@ -90,11 +95,13 @@ static bool is_own(const int k[3])
     return k[0] % LARGE == 0 && k[1] % LARGE == 0 && k[2] % LARGE == 0;
 }
 
+/* RAMSES takes the real part of a wave that has no conjugate: half of what a lattice of waves and
+ * their conjugates has, with half its mean square. */
 double turb_kiss_power(const struct turb_kiss *o)
 {
     double squares = 0;
     for (int i = 0; i < o->n; i++) squares += o->weight[i] * o->weight[i];
-    return sqrt(squares);
+    return sqrt(o->half ? 2 * squares : squares);
 }
 
 /* ---- the process ---- */
@@ -151,30 +158,59 @@ void turb_kiss_step(struct turb_kiss *o)
             for (int c = 0; c < 2; c++) o->next[i][d][c] -= o->last[i][d][c] * o->decay;
 }
 
-struct turb_kiss *turb_kiss_new(const struct param_turb *p, const struct turb_spectrum *s,
-                                uint64_t seed, double t)
+/* ---- a run ---- */
+
+void turb_kiss_seed(uint64_t seed, uint64_t state[4])
 {
-    enum { WARM = 10000, TIMES = 5 };
+    enum { WARM = 10000 };
+    for (int i = 0; i < 4; i++) state[i] = seed;
+    for (int i = 0; i < WARM; i++) draw_bits(state);
+}
+
+static struct turb_kiss *at_rest(const struct turb_spectrum *s, const uint64_t state[4],
+                                 double comp_frac)
+{
     struct turb_kiss *o = mem_zero(sizeof *o, "turbulence");
     list_modes(o, s);
     o->last = mem_zero(sizeof *o->last * (size_t)o->n, "turbulence");
     o->next = mem_zero(sizeof *o->next * (size_t)o->n, "turbulence");
-    for (int i = 0; i < 4; i++) o->state[i] = seed;
-    for (int i = 0; i < WARM; i++) draw_bits(o->state);
+    memcpy(o->state, state, sizeof o->state);
+    o->along = comp_frac, o->across = 1 - comp_frac;
+    o->delta = 1;
+    return o;
+}
+
+struct turb_kiss *turb_kiss_once(const struct turb_spectrum *s, double comp_frac,
+                                 uint64_t state[4])
+{
+    struct turb_kiss *o = at_rest(s, state, comp_frac);
+    grow(o);
+    memcpy(o->last, o->next, sizeof *o->last * (size_t)o->n);
+    memcpy(state, o->state, sizeof o->state);
+    return o;
+}
+
+struct turb_kiss *turb_kiss_new(const struct param_turb *p, const struct turb_spectrum *s,
+                                uint64_t seed, double t)
+{
+    enum { TIMES = 5 };
+    uint64_t state[4];
+    turb_kiss_seed(seed, state);
+    struct turb_kiss *o = at_rest(s, state, p->comp_frac);
+    o->before_2026 = strcmp(p->turb_rule, "ramses") == 0;
     o->delta = p->turb_t / p->turb_ndt;
     o->decay = o->delta / p->turb_t;
-    o->along = p->comp_frac, o->across = 1 - p->comp_frac;
     o->t_next = t;
     grow(o);
     turb_kiss_step(o);
-    /* RAMSES leaves its clock one interval ahead after these steps: the field of the first interval
-     * is extrapolated */
+    /* RAMSES before 2026 leaves its clock one interval ahead after these steps: the field of the
+     * first interval is extrapolated */
     for (int i = 0; p->instant_turb && i < TIMES * p->turb_ndt; i++) {
         turb_kiss_step(o);
         o->t_next = o->t_last;
         o->t_last = o->t_last - o->delta;
     }
-    if (p->instant_turb) o->t_last = o->t_next, o->t_next = o->t_last + o->delta;
+    if (p->instant_turb && o->before_2026) o->t_last = o->t_next, o->t_next += o->delta;
     return o;
 }
 

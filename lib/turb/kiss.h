@@ -14,11 +14,18 @@ struct turb_kiss {
     uint64_t state[4]; /* of the generator */
     double t_last, t_next, delta, decay;
     double along, across;
+    bool half;        /* the conjugates of the modes have no weight */
+    bool before_2026; /* the weights of two fields in time are exchanged, the clock is ahead */
 };
 
+/* The generator at the start of a run. */
+void turb_kiss_seed(uint64_t seed, uint64_t state[4]);
+/* A field, `last`, that is drawn at once, as RAMSES of 2026 does for initial velocities. */
+struct turb_kiss *turb_kiss_once(const struct turb_spectrum *s, double comp_frac,
+                                 uint64_t state[4]);
 /* The state at time t of a run that starts. */
 struct turb_kiss *turb_kiss_new(const struct param_turb *p, const struct turb_spectrum *s,
                                 uint64_t seed, double t);
 void turb_kiss_free(struct turb_kiss **o);
 void turb_kiss_step(struct turb_kiss *o);          /* the next interval */
-double turb_kiss_power(const struct turb_kiss *o); /* root of the sum of squares of the weights */
+double turb_kiss_power(const struct turb_kiss *o); /* rms of a field with these weights */

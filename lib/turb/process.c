@@ -24,8 +24,21 @@ static double konstandin(double kappa, double unused)
     return kappa >= 0.999999999999999 && kappa < 2 ? 2 - kappa : 0;
 }
 
-static const struct turb_spectrum spectrum[] = {
-    {"power_law", power_law, 32}, {"parabolic", parabolic, 3}, {"konstandin", konstandin, 2}};
+static double longest(double kappa, double unused)
+{
+    return kappa > 0 && kappa <= 1 ? 1 : 0;
+}
+
+static const struct turb_spectrum spectrum[] = {{"power_law", power_law, 32, false},
+                                                {"parabolic", parabolic, 3, false},
+                                                {"konstandin", konstandin, 2, false},
+                                                {"test", longest, 1, true}};
+
+double turb_weight(const struct turb_spectrum *s, double kappa, const int k[3])
+{
+    if (s->one && (k[0] != 1 || k[1] != 0 || k[2] != 0)) return 0;
+    return s->weight(kappa, 0);
+}
 
 enum err turb_spectrum_find(const char *parameter, const char *name,
                             const struct turb_spectrum **out)
@@ -37,7 +50,7 @@ enum err turb_spectrum_find(const char *parameter, const char *name,
         }
     FAIL(ERR_PARAM,
          "turb_params/%s='%s' must be one of 'power_law', "
-         "'parabolic', 'konstandin'",
+         "'parabolic', 'konstandin', 'test'",
          parameter, name);
 }
 

@@ -19,7 +19,10 @@ struct turb_spectrum {
     const char *name;
     double (*weight)(double kappa, double unused);
     double highest;
+    bool one; /* the wave (1, 0, 0) alone has a weight */
 };
+/* Weight of the wave k with this |k|. */
+double turb_weight(const struct turb_spectrum *s, double kappa, const int k[3]);
 
 /* Errors name the parameter. Local. */
 MUST_USE enum err turb_spectrum_find(const char *parameter, const char *name,

@@ -30,7 +30,7 @@ static struct turb_modes list_modes(const struct turb_spectrum *s, int ndim)
         const int k[3] = {i / (side * side) - reach, i / side % side - reach, i % side - reach};
         const double kappa = sqrt((double)(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]));
         if (abs(k[1]) > most[1] || abs(k[2]) > most[2] || !is_second(k)) continue;
-        if (!(s->weight(kappa, 0) > 0)) continue;
+        if (!(turb_weight(s, kappa, k) > 0)) continue;
         MEM_ROOM(q.k, q.n, room, 64, "turbulence");
         memcpy(q.k[q.n++], k, sizeof k);
     }
@@ -40,7 +40,7 @@ static struct turb_modes list_modes(const struct turb_spectrum *s, int ndim)
         const int *k = q.k[i];
         const double kappa = sqrt((double)(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]));
         for (int d = 0; d < 3; d++) q.unit[i][d] = k[d] / kappa;
-        q.weight[i] = s->weight(kappa, 0);
+        q.weight[i] = turb_weight(s, kappa, k);
     }
     return q;
 }
@@ -67,8 +67,17 @@ static double kiss_norm_of(const struct turb *o, const struct param_turb *p)
 
 /* ---- a run ---- */
 
-static struct turb *make(const struct params *p, const struct param_turb *q,
-                         const struct turb_spectrum *s, uint64_t seed, double t)
+static bool by_ramses(const struct param_turb *p)
+{
+    return strncmp(p->turb_rule, "ramses", strlen("ramses")) == 0;
+}
+
+static bool by_ramses_2026(const struct param_turb *p)
+{
+    return strcmp(p->turb_rule, "ramses-2026") == 0;
+}
+
+static struct turb *make(const struct params *p, const struct param_turb *q)
 {
     struct turb *o = mem_zero(sizeof *o, "turbulence");
     o->ndim = p->run.ndim;
@@ -76,16 +85,24 @@ static struct turb *make(const struct params *p, const struct param_turb *q,
     o->rms = q->turb_rms;
     o->fft = turb_fft_new(o->ndim);
     o->interval = q->turb_t / q->turb_ndt;
+    o->fixed[0] = 1;
     for (int i = 0; i < TURB_RING; i++) o->slot[i].m = -1;
-    if (strcmp(q->turb_rule, "ramses") == 0) {
-        o->kiss = turb_kiss_new(q, s, seed, t);
-        o->norm = kiss_norm_of(o, q);
-        return o;
-    }
+    return o;
+}
+
+static void use_process(struct turb *o, const struct param_turb *q, const struct turb_spectrum *s,
+                        uint64_t seed)
+{
     struct turb_modes modes = list_modes(s, o->ndim);
     o->process = turb_process_new(q, seed, MEMORY, &modes);
     o->norm = norm_of(o, q);
-    return o;
+}
+
+static void use_kiss(struct turb *o, const struct param_turb *q, const struct turb_spectrum *s,
+                     uint64_t seed, double t)
+{
+    o->kiss = turb_kiss_new(q, s, seed, t);
+    o->norm = kiss_norm_of(o, q);
 }
 
 static enum err check(const struct params *p, const struct param_turb *q)
@@ -95,9 +112,33 @@ static enum err check(const struct params *p, const struct param_turb *q)
         FAIL(ERR_PARAM,
              "turb_params/driven_turb=.true. needs cosmo=.false.: turb_T and turb_rms are "
              "in units that do not change");
-    if (strcmp(q->turb_rule, "ramses") == 0 && p->run.ndim < 3)
-        FAIL(ERR_PARAM, "turb_params/turb_rule='ramses' needs ndim=3: RAMSES drives in three "
-                        "dimensions only; turb_rule='signed' has no such limit");
+    if (by_ramses(q) && p->run.ndim < 3)
+        FAIL(ERR_PARAM,
+             "turb_params/turb_rule='%s' needs ndim=3: RAMSES drives in three dimensions only; "
+             "turb_rule='signed' has no such limit",
+             q->turb_rule);
+    return OK;
+}
+
+/* Whether turb_type=3, instead of initial_turb, wants initial velocities: those of the driving. */
+static bool decays(const struct param_turb *p)
+{
+    return !p->initial_turb;
+}
+
+static enum err initial_spectrum(const struct param_turb *p, const struct turb_spectrum **s)
+{
+    if (decays(p))
+        return turb_spectrum_find("forcing_power_spectrum", p->forcing_power_spectrum, s);
+    return turb_spectrum_find("initial_turb_spectrum", p->initial_turb_spectrum, s);
+}
+
+/* Initial velocities of RAMSES 2026, from the generator with this state. */
+static enum err draw_initial(const struct param_turb *p, uint64_t state[4], struct turb_kiss **out)
+{
+    const struct turb_spectrum *s = NULL;
+    TRY(initial_spectrum(p, &s));
+    *out = turb_kiss_once(s, decays(p) ? p->comp_frac : p->initial_turb_comp_frac, state);
     return OK;
 }
 
@@ -107,14 +148,22 @@ enum err turb_new(const struct params *p, uint64_t seed, double t, struct turb *
     const struct turb_spectrum *s = NULL;
     TRY(check(p, q));
     TRY(turb_spectrum_find("forcing_power_spectrum", q->forcing_power_spectrum, &s));
-    *out = make(p, q, s, seed, t);
-    (*out)->is_static = !param_turb_evolves(p);
-    (*out)->exact = q->turb_exact_rms || (*out)->is_static;
-    (*out)->fixed[0] = 1;
+    struct turb *o = *out = make(p, q);
+    if (by_ramses(q))
+        use_kiss(o, q, s, seed, t);
+    else
+        use_process(o, q, s, seed);
+    o->is_static = !param_turb_evolves(p);
+    o->exact = q->turb_exact_rms || o->is_static;
+    if (by_ramses_2026(q) && param_turb_starts(p)) {
+        struct turb_kiss *initial = NULL;
+        TRY(draw_initial(q, o->kiss->state, &initial));
+        turb_kiss_free(&initial);
+    }
     return OK;
 }
 
-/* turb_type=3 has one of RAMSES's driving fields, at the start of a run. */
+/* turb_type=3 before 2026 has one of RAMSES's driving fields, at the start of a run. */
 static void as_driving(struct turb *o, double t)
 {
     struct turb_kiss *k = o->kiss;
@@ -125,28 +174,47 @@ static void as_driving(struct turb *o, double t)
     o->fixed[0] = f, o->fixed[1] = 1 - f;
 }
 
+/* RAMSES of 2026 draws initial velocities when the driving of the run is there. */
+static enum err after_driving(const struct params *p, uint64_t seed, struct turb_kiss **out)
+{
+    const struct turb_spectrum *s = NULL;
+    uint64_t state[4];
+    turb_kiss_seed(seed, state);
+    if (param_turb_drives(p)) {
+        TRY(turb_spectrum_find("forcing_power_spectrum", p->turb.forcing_power_spectrum, &s));
+        struct turb_kiss *driving = turb_kiss_new(&p->turb, s, seed, 0);
+        memcpy(state, driving->state, sizeof state);
+        turb_kiss_free(&driving);
+    }
+    return draw_initial(&p->turb, state, out);
+}
+
 enum err turb_new_initial(const struct params *p, uint64_t seed, double t, struct turb **out)
 {
     enum { PURPOSE = 0x696e6974 }; /* 'init' */
     const struct turb_spectrum *s = NULL;
+    struct turb_kiss *drawn = NULL;
     struct param_turb q = p->turb;
-    const bool decays = !q.initial_turb; /* turb_type=3 */
-    const char *name = decays ? q.forcing_power_spectrum : q.initial_turb_spectrum;
-    TRY(turb_spectrum_find(decays ? "forcing_power_spectrum" : "initial_turb_spectrum", name, &s));
-    if (!decays && !(q.initial_turb_vrms > 0))
+    const bool old = by_ramses(&q) && !by_ramses_2026(&q) && decays(&q);
+    TRY(initial_spectrum(&q, &s));
+    if (q.initial_turb && !(q.initial_turb_vrms > 0))
         FAIL(ERR_PARAM, "turb_params/initial_turb_vrms=%g must be > 0 with initial_turb=.true.",
              q.initial_turb_vrms);
-    if (!decays) q.turb_rms = q.initial_turb_vrms / sqrt((double)p->run.ndim);
-    if (!decays) q.comp_frac = q.initial_turb_comp_frac;
+    if (q.initial_turb) q.turb_rms = q.initial_turb_vrms / sqrt((double)p->run.ndim);
+    if (q.initial_turb) q.comp_frac = q.initial_turb_comp_frac;
     q.turb_min_rho = 0;
-    const bool ramses = decays && strcmp(q.turb_rule, "ramses") == 0;
-    if (!ramses) snprintf(q.turb_rule, sizeof q.turb_rule, "signed"), q.instant_turb = false;
+    if (!old) q.instant_turb = false;
     TRY(check(p, &q));
-    *out = make(p, &q, s, ramses ? seed : seed ^ PURPOSE, t);
-    (*out)->is_static = true;
-    (*out)->exact = !ramses;
-    (*out)->fixed[0] = 1;
-    if (ramses) as_driving(*out, t);
+    if (by_ramses_2026(&q)) TRY(after_driving(p, seed, &drawn));
+    struct turb *o = *out = make(p, &q);
+    o->is_static = true;
+    o->exact = !old;
+    o->kiss = drawn;
+    if (old) {
+        use_kiss(o, &q, s, seed, t);
+        as_driving(o, t);
+    } else if (!drawn)
+        use_process(o, &q, s, seed ^ PURPOSE);
     return OK;
 }
 
@@ -169,7 +237,7 @@ size_t turb_lattice_bytes(const struct turb *o)
 
 double turb_interval(const struct turb *o)
 {
-    return o->is_static ? HUGE_VAL : o->interval;
+    return o->is_static && !o->kiss ? HUGE_VAL : o->interval;
 }
 
 /* ---- fields ---- */
@@ -177,7 +245,7 @@ double turb_interval(const struct turb *o)
 static struct turb_amplitudes amplitudes(const struct turb *o)
 {
     if (o->kiss)
-        return (struct turb_amplitudes){o->kiss->n, false, o->kiss->k, o->kiss->last,
+        return (struct turb_amplitudes){o->kiss->n, o->kiss->half, o->kiss->k, o->kiss->last,
                                         o->kiss->next};
     return (struct turb_amplitudes){o->process->modes.n, true, o->process->modes.k,
                                     o->process->last, o->process->next};
@@ -225,7 +293,7 @@ static void weights(struct turb *o, double t, double *wa, double *wb)
     double f;
     find_interval(o, t, &f);
     *wa = 1 - f, *wb = f;
-    if (o->kiss) *wa = f, *wb = 1 - f; /* RAMSES exchanges the weights */
+    if (o->kiss && o->kiss->before_2026) *wa = f, *wb = 1 - f;
     if (o->is_static) *wa = o->fixed[0], *wb = o->fixed[1];
 }
 
