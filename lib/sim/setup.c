@@ -474,8 +474,8 @@ static enum err restore_driving(struct sim *s)
     if (e == OK && !f.at[TURB_TEXT])
         e = err_set(ERR_FORMAT,
                     "%s: has no turb_fields.dat, the state of driven turbulence, which "
-                    "turb_rule='ramses' needs: set turb_rule='signed'",
-                    s->run.restart.from->path);
+                    "turb_rule='%s' needs: set turb_rule='signed'",
+                    s->run.restart.from->path, s->par->turb.turb_rule);
     if (e == OK) e = turb_restore(s->phys.turb, &f, s->run.restart.from->path);
     for (int i = 0; i < TURB_FILES; i++) mem_free(f.at[i]);
     return err_agree(&s->comm, e);

@@ -180,8 +180,7 @@ static struct turb_kiss *at_rest(const struct turb_spectrum *s, const uint64_t s
     return o;
 }
 
-struct turb_kiss *turb_kiss_once(const struct turb_spectrum *s, double comp_frac,
-                                 uint64_t state[4])
+struct turb_kiss *turb_kiss_once(const struct turb_spectrum *s, double comp_frac, uint64_t state[4])
 {
     struct turb_kiss *o = at_rest(s, state, comp_frac);
     grow(o);

@@ -7,8 +7,8 @@
  * with the same bits: nothing here is collective. A field is a function of the seed and of the
  * time, so a run that resumes needs no stored state.
  *
- * With turb_rule='ramses' amplitudes are those of RAMSES, bit for bit but for rounding, and so are
- * its faults: docs/method/turbulence.md. Its state is that of a generator, and is stored. */
+ * With turb_rule='ramses' or 'ramses-2026' amplitudes are those of RAMSES, but for rounding, and so
+ * are its faults: docs/method/turbulence.md. Its state is that of a generator, and is stored. */
 #pragma once
 #include "dev/dev.h"
 #include "param/param.h"
@@ -33,7 +33,7 @@ double turb_rms_at(struct turb *o, double t);
 MUST_USE enum err turb_send(struct turb *o, struct dev *d, struct dev_stream *s,
                             struct turb_force *f);
 
-/* Files of RAMSES with the state of turb_rule='ramses': a text, and amplitudes of the last and the
+/* Files of RAMSES with the state of turb_rule='ramses…': a text, and amplitudes of the last and the
  * next field. */
 enum { TURB_TEXT, TURB_LAST, TURB_NEXT, TURB_FILES };
 struct turb_files {

@@ -106,7 +106,8 @@ def magnetic(v):
 
 def seeds(v):
     for name, settings in (('clock', ['turb_params/turb_seed=-1']),
-                           ('ramses', ['turb_params/turb_rule=ramses'])):
+                           ('ramses', ['turb_params/turb_rule=ramses']),
+                           ('ramses-2026', ['turb_params/turb_rule=ramses-2026'])):
         settings = [*settings, 'amr_params/levelmax=4', 'turb_params/instant_turb=F']
         last = run(name, settings).outputs[-1]
         known = ptah.digest(last)

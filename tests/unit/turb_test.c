@@ -2,7 +2,8 @@
  * has it, has no mean, and amplitudes in the shells of its spectrum alone; its rms and its
  * correlation in time are those of the parameters; it has the same bits in a run that resumes.
  * Octs get what a cell alone gets, bit for bit, and that is trilinear interpolation. RAMSES's
- * process has the amplitudes and the generator of a run of RAMSES (32^3 cells, seed 12345).
+ * process has the amplitudes and the generator of a run of RAMSES (32^3 cells, seed 12345); since
+ * 2026 its fields do not jump, and initial velocities come from the same generator.
  *
  * Catches: a projection without signs, a mode without its conjugate, an axis exchanged in a
  * transform, weights of the two times exchanged, a node beyond the last one, a process that depends
@@ -327,6 +328,89 @@ static void test_ramses(void)
     turb_free(&again);
 }
 
+/* Values at a node of fields whose runs have the sums of RAMSES's tests driving-static and
+ * decaying, within 1.2e-14. */
+static void test_ramses_2026(void)
+{
+    static const double STATIC[3] = {3.7907927948471238, 2.806149604781019, -2.9292892947919782},
+                        INITIAL[3] = {0.37207865659958511, 0.27543272124597462,
+                                      -0.28751928279469524};
+    const int x[3] = {3, 5, 7};
+    struct param_turb *p = defaults(3, "power_law", 0.5);
+    p->turb_t = 0.29241000937376255, p->turb_rms = 5.094074502271999, p->turb_ndt = 100;
+    p->instant_turb = false, p->turb_evolving = false;
+    snprintf(p->turb_rule, sizeof p->turb_rule, "ramses-2026");
+    struct turb *o = open_turb(1);
+    struct turb_force f = turb_force_at(o, 0, 6);
+    for (int d = 0; d < 3; d++)
+        CHECK(fabs(node(&f, x, d) - STATIC[d]) < 1e-12, "%.17g", node(&f, x, d));
+    CHECK(turb_interval(o) < 1, "a static field limits the step");
+    turb_free(&o);
+    p->driven_turb = false, p->initial_turb = true, p->initial_turb_vrms = 0.8660254037844386;
+    p->initial_turb_comp_frac = 0.5;
+    CHECK(turb_new_initial(&par, 1, 0, &o) == OK, "%s", err_message());
+    f = turb_force_at(o, 0, 6);
+    for (int d = 0; d < 3; d++)
+        CHECK(fabs(node(&f, x, d) - INITIAL[d]) < 1e-12, "%.17g", node(&f, x, d));
+    turb_free(&o);
+}
+
+/* Size of the jump of a field where two intervals meet. */
+static double jump(const char *rule)
+{
+    const int x[3] = {3, 5, 7};
+    struct param_turb *p = defaults(3, "parabolic", 0.5);
+    snprintf(p->turb_rule, sizeof p->turb_rule, "%s", rule);
+    struct turb *o = open_turb(1);
+    const double end = 2 * turb_interval(o);
+    struct turb_force f = turb_force_at(o, end * (1 - 1e-9), 6);
+    const double before = node(&f, x, 0);
+    f = turb_force_at(o, end * (1 + 1e-9), 6);
+    turb_free(&o);
+    return fabs(node(&f, x, 0) - before);
+}
+
+/* In one generator the initial velocities come between the driving at the start and later. */
+static void test_generator(void)
+{
+    const int x[3] = {3, 5, 7};
+    double at[2][2];
+    for (int i = 0; i < 2; i++) {
+        struct param_turb *p = defaults(3, "konstandin", 0.5);
+        p->initial_turb = i == 1, p->initial_turb_vrms = 1;
+        snprintf(p->turb_rule, sizeof p->turb_rule, "ramses-2026");
+        struct turb *o = open_turb(4);
+        for (int j = 0; j < 2; j++) {
+            const struct turb_force f = turb_force_at(o, (0.5 + 2 * j) * turb_interval(o), 6);
+            at[i][j] = node(&f, x, 1);
+        }
+        turb_free(&o);
+    }
+    CHECK(at[0][0] == at[1][0] && at[0][1] != at[1][1]);
+}
+
+/* The spectrum of one wave, along x: the rms of a compressive field is that of its x component, and
+ * RAMSES's rule has the same mean square. */
+static void test_one_wave(const char *rule)
+{
+    struct param_turb *p = defaults(3, "test", 1);
+    p->turb_evolving = false;
+    snprintf(p->turb_rule, sizeof p->turb_rule, "%s", rule);
+    struct turb *o = open_turb(3);
+    const struct turb_force f = turb_force_at(o, 0, 6);
+    double square = 0, other = 0, mean = 0;
+    for (int i = 0; i < N * N * N; i++) {
+        const int at[3] = {i % N, i / N % N, i / (N * N)}, first[3] = {at[0], 0, 0};
+        const double a = node(&f, at, 0);
+        square += a * a / ((double)N * N * N), mean += a;
+        other = fmax(other, fabs(a - node(&f, first, 0)));
+        other = fmax(other, fabs(node(&f, at, 1)) + fabs(node(&f, at, 2)));
+    }
+    CHECK(fabs(square / (3 * p->turb_rms * p->turb_rms) - 1) < 1e-12, "%g", square);
+    CHECK(other < 1e-12 && fabs(mean) < 1e-6, "%g, %g", other, mean);
+    turb_free(&o);
+}
+
 int main(void)
 {
     test_projection("parabolic", 0, 1, 3);
@@ -338,6 +422,12 @@ int main(void)
     test_cells();
     test_resume();
     test_ramses();
+    test_ramses_2026();
+    CHECK(jump("ramses-2026") < 1e-5 && jump("ramses") > 0.1, "%g, %g", jump("ramses-2026"),
+          jump("ramses"));
+    test_generator();
+    test_one_wave("signed");
+    test_one_wave("ramses-2026");
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;
 }
