@@ -163,16 +163,17 @@ static enum err check_mesh(const struct params *p)
     return OK;
 }
 
+int param_outputs(const struct params *p)
+{
+    const int nt = param_given_count(p, "output", "tout"),
+              na = param_given_count(p, "output", "aout"), given = nt > na ? nt : na;
+    return p->output.noutput < given ? p->output.noutput : given;
+}
+
 static enum err check_outputs(const struct params *p)
 {
     int nt = param_given_count(p, "output", "tout"), na = param_given_count(p, "output", "aout");
-    int given = nt > na ? nt : na, n = p->output.noutput;
-    bool ends = param_given(p, "run", "nstepmax") || p->output.tend > 0 || p->output.aend > 0;
-    if (given && n > given && !ends)
-        FAIL(ERR_PARAM,
-             "noutput=%d, but %s in &OUTPUT_PARAMS has only %d entr%s: the run would never end; "
-             "set noutput=%d, or nstepmax in &RUN_PARAMS",
-             n, nt > na ? "tout" : "aout", given, given == 1 ? "y" : "ies", given);
+    int n = p->output.noutput;
     for (int i = 1; i < nt && i < n; i++)
         if (p->output.tout[i] < p->output.tout[i - 1])
             FAIL(

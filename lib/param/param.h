@@ -134,6 +134,8 @@ struct param_gravity {
     const double *density_params, *force_params;
 };
 struct param_gravity param_gravity(const struct params *p);
+/* Entries of tout and aout that count: a larger noutput has no effect, as in RAMSES of 2026. */
+int param_outputs(const struct params *p);
 bool param_solves_gravity(const struct params *p); /* whether Poisson's equation is solved */
 /* &TURB_PARAMS of an octree run: turbulence is wanted; it is driven, and its field changes; the
  * initial state has turbulent velocities. */

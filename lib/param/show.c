@@ -150,12 +150,17 @@ static int print_times(const struct params *p, const char *name, const double *a
                 " output/%s has %d entries, but noutput=%d: entries from %s(%d)=%g on are not used "
                 "(RAMSES of 2026 ignores noutput, and uses them)\n",
                 name, given, used, name, used + 1, at[used]);
+    if (given > 0 && used > given && param_outputs(p) == given)
+        fprintf(out,
+                " output/noutput=%d, but output/%s has %d entr%s, which alone count (RAMSES before "
+                "2026 goes on)\n",
+                used, name, given, given > 1 ? "ies" : "y");
     if (late)
         fprintf(out,
                 " output/%s: the last %d entr%s beyond %s=%g, where the run ends "
                 "(RAMSES of 2026 refuses this)\n",
                 name, late, late > 1 ? "ies lie" : "y lies", end_name, end);
-    return (given > used) + (late > 0);
+    return (given > 0 && given != used) + (late > 0);
 }
 
 /* Prints expansion factors at which a run ends at once, or which no run reaches. */

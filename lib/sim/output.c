@@ -48,7 +48,7 @@ void sim_output_setup(struct sim *s)
 {
     note_home(s);
     const struct param_output *o = &s->par->output;
-    int n = o->noutput, extra = o->tend > 0 || o->aend > 0;
+    int n = param_outputs(s->par), extra = o->tend > 0 || o->aend > 0;
     s->run.out.tout = mem_new(sizeof(double) * (size_t)(n + 1), "output times");
     s->run.out.aout = mem_new(sizeof(double) * (size_t)(n + 1), "output times");
     for (int i = 0; i < n; i++) {

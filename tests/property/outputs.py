@@ -81,6 +81,10 @@ def noutput(v):
     v.same('noutput: the log names the rest', len(said(
         r, ' output/tout has 3 entries, but noutput=2: entries from tout(3)=0.9 on are not '
         'used')), 1)
+    r = run('more', 'tout=0.01', 'noutput=3')
+    v.same('more than given: outputs', (r.status, numbers(r)), (0, [1, 2]))
+    v.same('more than given: the log', len(said(
+        r, ' output/noutput=3, but output/tout has 1 entry, which alone count')), 1)
 
 
 def nstepmax(v):
