@@ -83,7 +83,7 @@ static inline int gas_passive(const struct sweep *s)
 void gas_energies_primitive(struct sweep *s, int k, struct run at, double *e);
 void gas_energies_fluxes(struct sweep *s, const struct face_jobs *jobs);
 
-/* flux.c, trace.c, missing.c, hydro.c, numbers.c */
+/* flux.c, trace.c, missing.c, hydro.c, drive.c, numbers.c */
 void gas_to_primitive(struct sweep *s, int k, struct run at);
 void gas_divergence(struct sweep *s, int k);
 void gas_fluxes(struct sweep *s, const struct face_jobs *jobs);
@@ -93,5 +93,6 @@ void gas_missing_oct(const struct gathered *g, lidx i, int c, struct target t);
 void gas_finish(struct oct_sums *o);
 /* gas_finish where the total energy contains another energy: that of the old state, of the new. */
 void gas_finish_with(struct oct_sums *o, const double *before, const double *after);
+void gas_drive_row(const struct law *law, const struct law_row *row);
 double gas_signal(const struct law *law, const struct patch_rows *r, double max);
 double gas_step(const struct law *law, double dx, double signal);

@@ -93,6 +93,7 @@ void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hy
     struct gas_law g = gas_law_make(m, p);
     BUG_ON(p->nvar != m->nvar);
     g.hexp = hexp;
+    g.law.after = p->drive ? gas_drive_row : NULL;
     g.change = c && c->n ? c : NULL;
     if (g.change || m->gravity || p->pressure_fix || p->nvar > GAS_SCALARS)
         g.law.finish = gas_finish;

@@ -28,7 +28,8 @@ struct hydro_par {
     /* scratch memory lent by the caller; NULL: allocated for each step */
     struct patch_scratch *scratch;
     const struct patch_flow *flow; /* lent: receives mass fluxes of steps; NULL: nothing does */
-    /* lent: driven turbulence of the level, which shortens the Courant step; NULL: none */
+    /* lent: driven turbulence of the level, which shortens the Courant step and acts at the end of
+     * hydro_update and mhd_update; NULL: none */
     const struct turb_force *drive;
     struct gas_vars vars;
     struct gas_energies energy; /* non-thermal energies (energies.c) */
@@ -98,7 +99,7 @@ int hydro_nflux(const struct hydro_par *p);
  * internal energy. */
 void hydro_kick(struct mesh *m, int l, bool ghosts, double dt, const struct hydro_par *p);
 /* Momentum of own octs of level l += dt rho a, with the acceleration a of driven turbulence, at
- * constant internal and magnetic energy. */
+ * constant internal and magnetic energy. Updates with hydro_par.drive do the same. */
 void hydro_drive(struct mesh *m, int l, double dt, const struct turb_force *f, double smallr);
 
 /* Restriction: split cells of own octs of level l get the mean of their children. U of level l+1

@@ -135,6 +135,7 @@ void mhd_update(struct mesh *m, int l, double dt, struct mhd_expansion e, const 
     x.gas.hexp = e.hexp;
     x.growth = e.growth;
     x.first = e.first;
+    x.gas.law.after = p->gas->drive ? gas_drive_row : NULL;
     x.gas.change = c && c->n ? c : NULL;
     if (x.gas.change || m->gravity || p->gas->pressure_fix || p->gas->nvar > GAS_SCALARS ||
         e.growth != 1)

@@ -15,6 +15,7 @@ struct run;
 struct face_jobs;
 struct oct_sums;
 struct patch_rows;
+struct law_row;
 
 /* Field of variable 0 of the mesh (mesh.nvar); other laws have the variables after the gas. */
 enum { LAW_VARIABLE = FLD_GAS };
@@ -50,7 +51,7 @@ struct law_edges {
 
 /* Functions that may be NULL: missing (the variables by slopes of minmod), beyond (only `odd`
  * changes signs), wall, primitive (what is limited and traced are the variables), plane, extra,
- * finish; signal and step (the law has no Courant condition). */
+ * finish, after; signal and step (the law has no Courant condition). */
 struct law {
     int nvar;   /* number of conserved variables, the first of the fields, which a step replaces */
     int nfield; /* number of fields gathered; fields after the variables are read-only */
@@ -88,10 +89,22 @@ struct law {
     void (*extra)(struct sweep *s, int k, struct run at);
     /* Turns the sums of an oct into its new values, for example by sources. */
     void (*finish)(struct oct_sums *o);
+    /* Called for own octs of a row along x when they have their new values, which it changes. */
+    void (*after)(const struct law *law, const struct law_row *row);
     /* The Courant condition (patch/courant.h): the highest signal of leaf cells of some octs, or
      * max if that is higher; the step that the highest signal of a level allows. */
     double (*signal)(const struct law *law, const struct patch_rows *r, double max);
     double (*step)(const struct law *law, double dx, double signal);
+};
+
+/* New values u[nvar][oct] of some octs, at least one, of a row along x: oct[k] for each bit k of
+ * octs, at the distance k. u[v] NULL: variable v is 0 everywhere. */
+struct law_row {
+    double dt;
+    double (*const *u)[8];
+    const lidx *oct;
+    int64_t at[3]; /* coordinates of oct[0] */
+    uint32_t octs;
 };
 
 /* Number of the variables of cells; the sum of flux number v among the numbers of a cell: fluxes

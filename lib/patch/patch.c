@@ -39,6 +39,7 @@ static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const do
 static void tile_edges(struct sweep *s, void *ctx, int k);
 static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part);
 static void tile_ready(struct sweep *s, void *ctx, int y, int z);
+static void row_after(struct sweep *s, const struct update *up, int y, int z, uint32_t octs);
 
 void patch_update(struct mesh *m, int l, double dt, const struct law *law,
                   const struct patch_how *how)
@@ -82,6 +83,7 @@ static void tile_advance(struct sweep *s, struct update *up, const struct tile *
         user.edges = tile_edges;
     }
     sweep_run(s, up->m, up->l, t, &user);
+    row_after(s, up, 0, 0, 0);
 }
 
 /* Advances the tiles; tiles without octs next to ghosts come first. Octs next to ghosts are the
@@ -354,6 +356,20 @@ static void faces_repeat(struct oct_sums *o)
         memcpy(face[f + 1], face[f], sizeof face[f]);
 }
 
+/* Calls law.after for the row before the present one, of which all has been written, and keeps this
+ * row for the next call: loads need not wait for stores. octs 0: only that. */
+static void row_after(struct sweep *s, const struct update *up, int y, int z, uint32_t octs)
+{
+    const int64_t *first = s->slots.tile->x0;
+    if (!up->law->after) return;
+    if (s->late.octs) up->law->after(up->law, &s->late);
+    s->late = (struct law_row){up->dt,
+                               up->new,
+                               s->slots.oct[z + 1][y + 1],
+                               {first[0] - 1, first[1] + y, first[2] + z},
+                               octs};
+}
+
 /* Takes the own octs of a row from their planes. */
 static void tile_ready(struct sweep *s, void *ctx, int y, int z)
 {
@@ -391,4 +407,5 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
         for (int v = 0; v < s->nvar; v++)
             if (up->new[v]) memcpy(up->new[v][o.i], o.w[v], sizeof o.w[v]);
     }
+    row_after(s, up, y, z, p->own[z + 1][y + 1]);
 }

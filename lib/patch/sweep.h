@@ -37,6 +37,7 @@ struct sweep {
     bool upper;  /* of such a law: whether the plane that sweep_user.faces is told of, is the upper
                   * one of its octs */
     double *own; /* [law.nscratch][PLANE_STRIDE] planes of the law */
+    struct law_row late;           /* the next that law.after gets; no octs: none */
     const struct patch_flow *flow; /* receives fluxes (patch/patch.h); NULL: none */
     void *block;
 };

@@ -143,7 +143,7 @@ static void lasting(const struct sim *s, struct forecast *f)
     for (int l = 1; l <= m->levelmax; l++) layer = fmax(layer, f->here[l] - f->own[l]);
     if (s->par->run.exchange_shared)
         always(f, "exchange window", layer * 64 * (m->nvar + (m->gravity ? 8 : 1)));
-    if (s->phys.turb) always(f, "turbulence", (double)turb_lattice_bytes(s->phys.turb));
+    if (s->phys.turb) always(f, "turbulence", (double)turb_bytes(s->phys.turb));
     always(f, "parameters and tables", (double)mem_now());
 }
 

@@ -178,6 +178,7 @@ struct sim_physics {
     struct turb *turb;                      /* driven turbulence; NULL: none */
     struct turb_force force[LEVEL_MAX + 2]; /* its force in the present step of each level */
     struct turb_force driving;              /* that of the level that hydro.drive points to */
+    bool driven;                            /* the Godunov step on the host has driven the gas */
     int turb_seed;                          /* of the run, if its namelist has none */
 };
 MUST_USE enum err sim_setup(struct sim *s); /* setup.c: parameters → modules (collective, agreed) */
@@ -245,6 +246,8 @@ uint64_t sim_turb_seed(const struct sim *s);
 /* timestep.c: from now on the force of driven turbulence on level l, and in the Courant condition,
  * is that of the present time, and it is on the device. Without turbulence it does nothing. */
 MUST_USE enum err sim_turb_send(struct sim *s, int l);
+/* timestep.c: a Godunov step of level l on the host drives its gas. */
+void sim_drive_with(struct sim *s, int l);
 /* setup.c: initial values of the scalars that the run knows by name; others stay */
 void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX]);
 /* setup.c: dark energy of the namelist */

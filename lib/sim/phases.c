@@ -337,6 +337,7 @@ enum err step_godunov(struct sim *s, int l, int icount)
                                                                  : NULL;
     struct tracer_run tracers = sim_tracers(s);
     if (s->phys.flux && !s->amr.refine.frozen) s->phys.hydro.flow = tracers_watch(&tracers, l);
+    if (!s->amr.refine.frozen) sim_drive_with(s, l);
     if (s->amr.refine.frozen)
         hydro_kick(m, l, false, 0.5 * s->time.dtnew[l],
                    &s->phys.hydro); /* static mesh: no fluxes in this step */

@@ -61,8 +61,25 @@ enum err sim_turb_send(struct sim *s, int l)
     return s->phys.turb ? turb_send(s->phys.turb, d->dev, d->stream, &s->phys.driving) : OK;
 }
 
+void sim_drive_with(struct sim *s, int l)
+{
+    if (!s->phys.turb) return;
+    s->phys.driving = s->phys.force[l];
+    turb_prepare(s->phys.turb, s->mesh.lev[l].nown, &s->phys.driving);
+    s->phys.driven = true;
+}
+
+/* Whether the Godunov step has driven the gas, on the host. */
+static bool driven_already(struct sim *s)
+{
+    const bool was = s->phys.driven;
+    s->phys.driven = false;
+    return was;
+}
+
 enum err step_drive_gas(struct sim *s, int l, int icount)
 {
+    if (driven_already(s)) return OK;
     hydro_drive(&s->mesh, l, s->time.dtnew[l], &s->phys.force[l], s->phys.hydro.smallr);
     return OK;
 }
@@ -71,6 +88,7 @@ enum err drive_gas_dev(struct sim *s, int l, int icount, bool *done)
 {
     const struct sim_device *d = &s->device;
     struct turb_force *f = &s->phys.force[l];
+    if (s->phys.driven) return OK; /* the phase of the host has nothing to do */
     TRY(turb_send(s->phys.turb, d->dev, d->stream, f));
     TRY(hydro_dev_drive(d->gas, &s->mesh, l, s->time.dtnew[l], f, s->phys.hydro.smallr));
     *done = true;

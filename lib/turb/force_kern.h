@@ -1,66 +1,53 @@
-/* turb/force_kern: the acceleration of driven turbulence at the centres of cells, from the values
- * on a periodic lattice of TURB_NODES nodes along each axis of the box, for hosts and devices.
+/* turb/force_kern: the acceleration of driven turbulence at the centres of cells, from a field on
+ * the nodes of a periodic lattice, TURB_NODES along each axis of the box, for hosts and devices.
  *
- * Two lattices belong to two times. A node has the weighted sum of both, and a cell what trilinear
- * interpolation of its nodes gives, along x, then y, then z. Positions of cells in units of the
- * lattice are exact numbers, so all ranks have the same bits. turb_cells is turb_acceleration of
- * the eight cells of an oct, by vectors, with the same bits. Where cells are as wide as spacings of
- * the lattice, all weights are ½, and means are halves of sums; where they are smaller, an oct lies
- * between eight nodes, which it shares with the octs next in order. */
+ * Two fields belong to two times. A node has the weighted sum of both, and a cell what trilinear
+ * interpolation of its nodes gives. Positions of cells in units of the lattice are exact numbers,
+ * so all ranks have the same bits. A field of few waves is stored by waves (waves_kern.h). Other
+ * fields are a lattice of values, interpolated along x, then y, then z: turb_cells is
+ * turb_acceleration of the eight cells of an oct, by vectors, with the same bits. Where cells are
+ * as wide as spacings of the lattice, all weights are ½, and means are halves of sums; where they
+ * are smaller, an oct lies between eight nodes, which it shares with the octs next in order. */
 #pragma once
-#include "base/device.h"
-#include "oct/okey.h"
+#include "turb/force.h"
+#include "turb/waves_kern.h"
 
-enum { TURB_NODES = 64 };
-
-struct turb_force {
-    const double (*a)[4], (*b)[4]; /* [z][y][x] nodes: three components, and padding; NULL: none */
-    const double (*a_dev)[4], (*b_dev)[4]; /* the same on a device; NULL: not there */
-    double wa, wb;                         /* weights of both */
-    double per_cell;                       /* lattice spacings in a cell of the level */
-    double min_rho;                        /* gas of lower density is not driven */
-    double most; /* no cell has a higher sum of the magnitudes of the components */
-    int ndim;
-    int shift; /* levels below the one whose octs are as wide as the spacings; negative: above */
-};
-
-/* Nodes below and above cell q of the level along an axis, and the weight of the upper one. */
-PTAH_HD void turb_axis(const struct turb_force *f, int64_t q, int at[2], double *weight)
+/* Interpolates values of nodes. */
+PTAH_HD void turb_between_nodes(const struct turb_force *f, const struct turb_place *p,
+                                double out[3])
 {
-    const double x = ((double)q + 0.5) * f->per_cell;
-    const int64_t low = (int64_t)x;
-    at[0] = (int)(low & (TURB_NODES - 1));
-    at[1] = (int)((low + 1) & (TURB_NODES - 1));
-    *weight = x - (double)low;
+    for (int d = 0; d < 3; d++) {
+        double plane[2];
+        for (int z = 0; z < 2; z++) {
+            double row[2];
+            for (int y = 0; y < 2; y++) {
+                const int first = (p->at[2][z] * TURB_NODES + p->at[1][y]) * TURB_NODES;
+                const int i = 4 * (first + p->at[0][0]) + d, j = 4 * (first + p->at[0][1]) + d;
+                row[y] = turb_between(f->wa * f->a[i] + f->wb * f->b[i],
+                                      f->wa * f->a[j] + f->wb * f->b[j], p->w[0]);
+            }
+            plane[z] = turb_between(row[0], row[1], p->w[1]);
+        }
+        out[d] = turb_between(plane[0], plane[1], p->w[2]);
+    }
 }
 
-PTAH_HD double turb_between(double low, double high, double w)
+PTAH_HD void turb_at(const struct turb_force *f, const struct turb_place *p, double out[3])
 {
-    return low * (1.0 - w) + high * w;
+    if (f->waves)
+        turb_of_waves(f, p, out);
+    else
+        turb_between_nodes(f, p, out);
 }
 
 /* Acceleration of cell c of the oct with this key. */
 PTAH_HD void turb_acceleration(const struct turb_force *f, okey key, int c, double out[3])
 {
     int64_t q[3];
-    int at[3][2] = {{0, 0}, {0, 0}, {0, 0}};
-    double w[3] = {0.0, 0.0, 0.0};
+    struct turb_place p = {{{0, 0}, {0, 0}, {0, 0}}, {0.0, 0.0, 0.0}};
     okey_coords(key, q);
-    for (int d = 0; d < f->ndim; d++) turb_axis(f, 2 * q[d] + (c >> d & 1), at[d], &w[d]);
-    for (int d = 0; d < 3; d++) {
-        double plane[2];
-        for (int z = 0; z < 2; z++) {
-            double row[2];
-            for (int y = 0; y < 2; y++) {
-                const int first = (at[2][z] * TURB_NODES + at[1][y]) * TURB_NODES;
-                const int i = first + at[0][0], j = first + at[0][1];
-                row[y] = turb_between(f->wa * f->a[i][d] + f->wb * f->b[i][d],
-                                      f->wa * f->a[j][d] + f->wb * f->b[j][d], w[0]);
-            }
-            plane[z] = turb_between(row[0], row[1], w[1]);
-        }
-        out[d] = turb_between(plane[0], plane[1], w[2]);
-    }
+    for (int d = 0; d < f->ndim; d++) turb_axis(f, 2 * q[d] + (c >> d & 1), p.at[d], &p.w[d]);
+    turb_at(f, &p, out);
 }
 
 #ifndef __CUDACC__
@@ -93,7 +80,7 @@ VEC4_INLINE vec4 turb_between4(const vec4 *low, bool axis, double w)
 
 VEC4_INLINE vec4 turb_node(const struct turb_force *f, int i)
 {
-    return f->wa * vec4_load(f->a[i]) + f->wb * vec4_load(f->b[i]);
+    return f->wa * vec4_load(f->a + 4 * i) + f->wb * vec4_load(f->b + 4 * i);
 }
 
 /* Nodes of one row of the lattice along x, interpolated at both cells: out[2]. */
@@ -150,28 +137,14 @@ VEC4_INLINE void turb_cells_centred(const struct turb_force *f, const int64_t q[
         cell[c] = 0.125 * (plane[c >> 2][c & 3] + plane[(c >> 2) + 1][c & 3]);
 }
 
-/* Prefetches what an oct, with cells as wide as the spacings, is the first in order to use: the
- * block of 2³ nodes above its own. */
-VEC4_INLINE void turb_prefetch(const struct turb_force *f, okey key)
-{
-    int64_t q[3];
-    okey_coords(key, q);
-    for (int d = 0; d < 3; d++) q[d] = (2 * q[d] + 2) & (TURB_NODES - 1);
-    for (int k = 0; k < 4; k++) {
-        const int64_t i = ((q[2] + (k >> 1)) * TURB_NODES + q[1] + (k & 1)) * TURB_NODES + q[0];
-        __builtin_prefetch(f->a[i], 0, 2);
-        __builtin_prefetch(f->b[i], 0, 2);
-    }
-}
-
 /* Eight nodes around an oct of a fine level. */
 struct turb_near {
-    okey cell; /* of the lattice */
+    int64_t cell[3]; /* of the lattice */
     bool known;
     vec4 node[8];
 };
 
-VEC4_INLINE void turb_cells_near(const struct turb_force *f, okey key, const int64_t q[3],
+VEC4_INLINE void turb_cells_near(const struct turb_force *f, const int64_t q[3],
                                  struct turb_near *near, vec4 cell[8])
 {
     double w[3][2];
@@ -179,8 +152,11 @@ VEC4_INLINE void turb_cells_near(const struct turb_force *f, okey key, const int
     vec4 row[4][2], plane[2][4];
     for (int d = 0; d < 3; d++)
         for (int c = 0; c < 2; c++) turb_axis(f, 2 * q[d] + c, at[d], &w[d][c]);
-    if (!near->known || near->cell != key >> 3 * f->shift) {
-        near->known = true, near->cell = key >> 3 * f->shift;
+    bool same = near->known;
+    for (int d = 0; d < 3; d++) same &= near->cell[d] == q[d] >> f->shift;
+    if (!same) {
+        near->known = true;
+        for (int d = 0; d < 3; d++) near->cell[d] = q[d] >> f->shift;
         for (int k = 0; k < 8; k++)
             near->node[k] = turb_node(
                 f, (at[2][k >> 2] * TURB_NODES + at[1][k >> 1 & 1]) * TURB_NODES + at[0][k & 1]);
@@ -195,20 +171,18 @@ VEC4_INLINE void turb_cells_near(const struct turb_force *f, okey key, const int
         cell[c] = plane[0][c & 3] * (1.0 - w[2][c >> 2]) + plane[1][c & 3] * w[2][c >> 2];
 }
 
-/* Accelerations of the eight cells: out[component][half]. near: of the octs before, of the same
- * force; at first 0. */
-VEC4_INLINE void turb_cells(const struct turb_force *f, okey key, struct turb_near *near,
+/* Accelerations of the eight cells of the oct with coordinates q, from a lattice:
+ * out[component][half]. near: of the octs before, of the same force; at first 0. */
+VEC4_INLINE void turb_cells(const struct turb_force *f, const int64_t q[3], struct turb_near *near,
                             vec4 out[3][2])
 {
-    int64_t q[3];
     vec4 cell[8];
-    okey_coords(key, q);
     if (f->ndim < 3 || f->shift < -1)
         turb_cells_far(f, q, cell);
     else if (f->shift < 0)
         turb_cells_centred(f, q, cell);
     else
-        turb_cells_near(f, key, q, near, cell);
+        turb_cells_near(f, q, near, cell);
     for (int h = 0; h < 2; h++) {
         vec4 column[4];
         vec4_transpose(cell + 4 * h, column);

@@ -106,17 +106,17 @@ static const double (*along_x(struct turb_fft *f, int z, int d))[2 * ROW]
 }
 
 /* Writes a plane of nodes of equal z at once, since the lattice is larger than caches. */
-static void write_plane(struct turb_fft *f, int z, struct turb_lattice *out)
+static void write_plane(struct turb_fft *f, int z, struct turb_field *out)
 {
     const int ny = f->side[1];
     const double(*r[3])[2 * ROW];
     for (int d = 0; d < 3; d++) r[d] = along_x(f, z, d);
     for (int y = 0; y < ny; y++) {
-        double(*to)[4] = out->a + ((int64_t)z * ny + y) * N, most = out->most;
+        double *to = out->a + 4 * N * ((int64_t)z * ny + y), most = out->most;
         for (int x = 0; x < N; x++) {
             const double sum = fabs(r[0][y][x]) + fabs(r[1][y][x]) + fabs(r[2][y][x]);
-            for (int d = 0; d < 3; d++) to[x][d] = r[d][y][x];
-            to[x][3] = 0;
+            for (int d = 0; d < 3; d++) to[4 * x + d] = r[d][y][x];
+            to[4 * x + 3] = 0;
             most = sum > most ? sum : most;
         }
         out->most = most;
@@ -124,10 +124,10 @@ static void write_plane(struct turb_fft *f, int z, struct turb_lattice *out)
 }
 
 void turb_lattice_make(struct turb_fft *f, int n, const int (*k)[3], double (*const amp)[3][2],
-                       double factor, bool half, struct turb_lattice *out)
+                       double factor, bool half, struct turb_field *out)
 {
     if (!out->a)
-        out->a = mem_zero(sizeof *out->a * (size_t)turb_lattice_nodes(f->ndim), "turbulence");
+        out->a = mem_zero(sizeof(double[4]) * (size_t)turb_lattice_nodes(f->ndim), "turbulence");
     find_planes(f, n, k, half);
     for (int d = 0; d < f->ndim; d++) {
         clear(f);
@@ -143,7 +143,7 @@ void turb_lattice_make(struct turb_fft *f, int n, const int (*k)[3], double (*co
     for (int z = 0; z < f->side[2]; z++) write_plane(f, z, out);
 }
 
-void turb_lattice_free(struct turb_lattice *l)
+void turb_field_free(struct turb_field *l)
 {
     FREE(l->a);
 }

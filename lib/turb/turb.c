@@ -1,4 +1,4 @@
-/* turb: see turb.h. A ring of lattices has those of the interval of the present time, and of the
+/* turb: see turb.h. A ring of fields has those of the interval of the present time, and of the
  * intervals in which steps of coarser levels began. */
 #include "turb/turb.h"
 
@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "turb/drive.h"
+#include "turb/waves.h"
 
 enum { MEMORY = 12 }; /* exp(-12) of an amplitude are forgotten, every 12 turb_T */
 
@@ -77,13 +78,28 @@ static bool by_ramses_2026(const struct param_turb *p)
     return strcmp(p->turb_rule, "ramses-2026") == 0;
 }
 
+static struct turb_amplitudes amplitudes(const struct turb *o)
+{
+    if (o->kiss)
+        return (struct turb_amplitudes){o->kiss->n, o->kiss->half, o->kiss->k, o->kiss->last,
+                                        o->kiss->next};
+    return (struct turb_amplitudes){o->process->modes.n, true, o->process->modes.k,
+                                    o->process->last, o->process->next};
+}
+
+/* Fields of few waves need no lattice of values. */
+static void choose(struct turb *o)
+{
+    const struct turb_amplitudes x = amplitudes(o);
+    if (!turb_waves_can(x.n, (const int(*)[3])x.k)) o->fft = turb_fft_new(o->ndim);
+}
+
 static struct turb *make(const struct params *p, const struct param_turb *q)
 {
     struct turb *o = mem_zero(sizeof *o, "turbulence");
     o->ndim = p->run.ndim;
     o->min_rho = q->turb_min_rho;
     o->rms = q->turb_rms;
-    o->fft = turb_fft_new(o->ndim);
     o->interval = q->turb_t / q->turb_ndt;
     o->fixed[0] = 1;
     for (int i = 0; i < TURB_RING; i++) o->slot[i].m = -1;
@@ -96,6 +112,7 @@ static void use_process(struct turb *o, const struct param_turb *q, const struct
     struct turb_modes modes = list_modes(s, o->ndim);
     o->process = turb_process_new(q, seed, MEMORY, &modes);
     o->norm = norm_of(o, q);
+    choose(o);
 }
 
 static void use_kiss(struct turb *o, const struct param_turb *q, const struct turb_spectrum *s,
@@ -103,6 +120,7 @@ static void use_kiss(struct turb *o, const struct param_turb *q, const struct tu
 {
     o->kiss = turb_kiss_new(q, s, seed, t);
     o->norm = kiss_norm_of(o, q);
+    choose(o);
 }
 
 static enum err check(const struct params *p, const struct param_turb *q)
@@ -213,7 +231,9 @@ enum err turb_new_initial(const struct params *p, uint64_t seed, double t, struc
     if (old) {
         use_kiss(o, &q, s, seed, t);
         as_driving(o, t);
-    } else if (!drawn)
+    } else if (drawn)
+        choose(o);
+    else
         use_process(o, &q, s, seed ^ PURPOSE);
     return OK;
 }
@@ -225,14 +245,21 @@ void turb_free(struct turb **out)
     turb_process_free(&o->process);
     turb_kiss_free(&o->kiss);
     turb_fft_free(&o->fft);
-    for (int i = 0; i < TURB_RING; i++) turb_lattice_free(&o->slot[i].lattice);
+    for (int i = 0; i < TURB_RING; i++) turb_field_free(&o->slot[i].field);
+    for (int l = 0; l < TURB_LEVELS; l++) FREE(o->along[l]);
+    FREE(o->row);
     FREE(*out);
 }
 
-size_t turb_lattice_bytes(const struct turb *o)
+static size_t bytes_of_field(const struct turb *o)
 {
-    const size_t one = sizeof(double[4]) * (size_t)turb_lattice_nodes(o->ndim);
-    return (o->is_static ? 1 : TURB_RING) * one;
+    if (!o->fft) return sizeof(double) * (size_t)turb_waves_numbers(o->ndim);
+    return sizeof(double[4]) * (size_t)turb_lattice_nodes(o->ndim);
+}
+
+size_t turb_bytes(const struct turb *o)
+{
+    return (o->is_static ? 1 : TURB_RING) * bytes_of_field(o);
 }
 
 double turb_interval(const struct turb *o)
@@ -241,15 +268,6 @@ double turb_interval(const struct turb *o)
 }
 
 /* ---- fields ---- */
-
-static struct turb_amplitudes amplitudes(const struct turb *o)
-{
-    if (o->kiss)
-        return (struct turb_amplitudes){o->kiss->n, o->kiss->half, o->kiss->k, o->kiss->last,
-                                        o->kiss->next};
-    return (struct turb_amplitudes){o->process->modes.n, true, o->process->modes.k,
-                                    o->process->last, o->process->next};
-}
 
 /* Σ of the products of two fields, per component and mean over the nodes, in units of norm². */
 static double product(const struct turb *o, double (*const a)[3][2], double (*const b)[3][2])
@@ -261,15 +279,18 @@ static double product(const struct turb *o, double (*const a)[3][2], double (*co
     return (x.half ? 2 : 1) * sum / o->ndim;
 }
 
-/* Makes the lattice of step m from its amplitudes, unless it is there. */
-static void make_lattice(struct turb *o, int64_t m, double (*const amp)[3][2])
+/* Makes the field of step m from its amplitudes, unless it is there. */
+static void make_field(struct turb *o, int64_t m, double (*const amp)[3][2])
 {
     struct turb_slot *s = &o->slot[m % TURB_RING];
     if (s->m == m) return;
     const struct turb_amplitudes x = amplitudes(o);
     s->factor = o->norm;
     if (o->exact) s->factor = o->rms / sqrt(product(o, amp, amp));
-    turb_lattice_make(o->fft, x.n, (const int(*)[3])x.k, amp, s->factor, x.half, &s->lattice);
+    if (o->fft)
+        turb_lattice_make(o->fft, x.n, (const int(*)[3])x.k, amp, s->factor, x.half, &s->field);
+    else
+        turb_waves_make(o->ndim, x.n, (const int(*)[3])x.k, amp, s->factor, x.half, &s->field);
     s->m = m;
     s->sent = false;
 }
@@ -297,22 +318,56 @@ static void weights(struct turb *o, double t, double *wa, double *wb)
     if (o->is_static) *wa = o->fixed[0], *wb = o->fixed[1];
 }
 
+/* Waves at the octs of a level, found when first wanted. */
+static const struct turb_along *along(struct turb *o, const struct turb_force *f, int level)
+{
+    if (level < 1 || level >= TURB_LEVELS) return NULL;
+    const int64_t octs = (int64_t)1 << (level - 1);
+    if (!o->along[level]) {
+        o->along[level] = mem_new(sizeof *o->along[level] * (size_t)octs, "turbulence");
+        for (int64_t x = 0; x < octs; x++) turb_find_along(f, x, &o->along[level][x]);
+    }
+    return o->along[level];
+}
+
 struct turb_force turb_force_at(struct turb *o, double t, int level)
 {
     enum { LEVEL = 6 }; /* cells of this level are as wide as the spacings */
     struct turb_force f = {.min_rho = o->min_rho, .ndim = o->ndim};
     weights(o, t, &f.wa, &f.wb);
     const struct turb_amplitudes x = amplitudes(o);
-    make_lattice(o, o->m, x.last);
-    if (f.wb != 0) make_lattice(o, o->m + 1, x.next);
+    make_field(o, o->m, x.last);
+    if (f.wb != 0) make_field(o, o->m + 1, x.next);
     const struct turb_slot *a = &o->slot[o->m % TURB_RING],
                            *b = f.wb != 0 ? &o->slot[(o->m + 1) % TURB_RING] : a;
-    f.a = (const double(*)[4])a->lattice.a;
-    f.b = (const double(*)[4])b->lattice.a;
+    f.a = a->field.a;
+    f.b = b->field.a;
+    f.waves = !o->fft;
     f.per_cell = ldexp(TURB_NODES, -level);
+    f.level = level;
     f.shift = level - 1 - LEVEL;
-    f.most = (1 + 1e-12) * (fabs(f.wa) * a->lattice.most + fabs(f.wb) * b->lattice.most);
+    if (f.waves) f.along = along(o, &f, level);
+    f.most = (1 + 1e-12) * (fabs(f.wa) * a->field.most + fabs(f.wb) * b->field.most);
     return f;
+}
+
+void turb_prepare(struct turb *o, int64_t octs, struct turb_force *f)
+{
+    enum { WORTH = 16 }; /* octs for each row */
+    const int side = f->level - 1, bits = (o->ndim - 1) * side;
+    f->rows = NULL;
+    if (!f->waves || side < 1 || bits > 40 || octs < (int64_t)WORTH << bits) return;
+    const int64_t n = (int64_t)1 << bits;
+    if (n > o->row_room) {
+        FREE(o->row);
+        o->row = mem_new(sizeof *o->row * (size_t)(n + 1), "turbulence"); /* + 1: prefetched */
+        o->row_room = n;
+    }
+    struct turb_row *row = o->row;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        turb_find_row(f, (const int64_t[3]){0, i & ((1 << side) - 1), i >> side}, &row[i]);
+    f->rows = row;
 }
 
 double turb_rms_at(struct turb *o, double t)
@@ -328,17 +383,16 @@ double turb_rms_at(struct turb *o, double t)
 
 /* ---- on a device ---- */
 
-static enum err send(struct turb *o, struct dev_stream *s, const double (*at)[4],
-                     const double (**dev)[4])
+static enum err send(struct turb *o, struct dev_stream *s, const double *at, const double **dev)
 {
     for (int i = 0; i < TURB_RING; i++) {
         struct turb_slot *q = &o->slot[i];
-        if ((const double(*)[4])q->lattice.a != at) continue;
-        const size_t bytes = sizeof *q->lattice.a * (size_t)turb_lattice_nodes(o->ndim);
+        if (q->field.a != at) continue;
+        const size_t bytes = bytes_of_field(o);
         if (!q->dev) TRY(dev_new(o->dev, &q->dev, bytes, "turbulence"));
-        if (!q->sent) dev_put(s, q->dev, q->lattice.a, bytes);
+        if (!q->sent) dev_put(s, q->dev, q->field.a, bytes);
         q->sent = true;
-        *dev = (const double(*)[4])q->dev;
+        *dev = q->dev;
     }
     return OK;
 }
