@@ -7,18 +7,23 @@ initial velocities have the dispersion of the namelist; RAMSES's rule gives RAMS
     turbulence.py seeds     a seed by the clock, RAMSES's rule and its files, over restarts
     turbulence.py laws      momentum, energy, initial velocities, static and decaying turbulence
     turbulence.py golden    cells of a run of RAMSES on 32^3 cells
+    turbulence.py state     a restart from the files of driven turbulence of that run
 
 Example of a fault caught: a force of the time when a step ends instead of when it begins, a lattice
 that is overwritten while a coarse level still needs it, a generator that a restart begins anew.
 """
-# test: bits tier=check timeout=120 ranks=3
+# test: bits tier=check timeout=120 ranks=5
 # test: magnetic tier=check timeout=120 ranks=3
 # test: seeds tier=check timeout=120 ranks=2
 # test: laws tier=check timeout=120
 # test: golden tier=check timeout=120
+# test: state tier=check timeout=120
+import lzma
 import math
 import os
 import re
+import shutil
+import struct
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -91,11 +96,12 @@ def same(v, what, settings, courses):
 HILBERT = ('hilbert', {'ranks': 2, 'threads': 2},
            ['run_params/ordering=hilbert', 'output_params/outformat=hdf5'])
 CHECKED = ('checked', {'ranks': 3}, ['run_params/check_ghosts=T'])
+FIVE = ('five ranks', {'ranks': 5, 'threads': 2}, [])
 DEVICE = ('device', {}, ['run_params/gpu_hydro=T', "run_params/gpu_device='host'"])
 
 
 def bits(v):
-    same(v, 'gas', ['run_params/poisson=T'], [HILBERT, CHECKED, DEVICE])
+    same(v, 'gas', ['run_params/poisson=T'], [HILBERT, CHECKED, FIVE, DEVICE])
 
 
 def magnetic(v):
@@ -175,10 +181,62 @@ def golden(v):
     v.check('cells of RAMSES', worst, 1e-12)
 
 
+def unpack_state(folder):
+    """Writes turb_fields.dat, turb_last.0.dat and turb_next.0.dat of a run of RAMSES: the text, and
+    the amplitudes that are not 0, a line each with the index of the mode and six numbers."""
+    with lzma.open(os.path.join(ptah.DATA, 'turb32_state.txt.xz'), 'rt') as f:
+        text, amplitudes = f.read().split('\n\n')
+    with open(os.path.join(folder, 'turb_fields.dat'), 'w') as f:
+        f.write(text + '\n')
+    modes = 0
+    for line in amplitudes.splitlines():
+        words = line.split()
+        if len(words) == 1:
+            path = os.path.join(folder, words[0])
+            with open(path, 'wb') as f:
+                f.truncate(64**3 * 48)
+            continue
+        with open(path, 'r+b') as f:
+            f.seek(48 * int(words[0]))
+            f.write(struct.pack('<6d', *map(float.fromhex, words[1:])))
+        modes += 1
+    return modes
+
+
+def line_of(output):
+    r = ptah.Run([ptah.program('inspect'), '--line', output], '.')
+    return [[float(x) for x in line.split()] for line in r.out.splitlines()
+            if line[0] in ' 0123456789']
+
+
+def state(v):
+    namelist = os.path.join(ptah.DATA, 'turb32.nml')
+    more = ['output_params/noutput=3', 'output_params/tout=0.02,0.08,0.11']
+    *_, begin, end = run('whole', more, namelist).outputs
+    shutil.copytree(begin, 'theirs')
+    for name in [x for x in os.listdir('theirs') if x.startswith('checksum')]:
+        os.remove(os.path.join('theirs', name))
+    v.same('modes', unpack_state('theirs'), 172)
+    again = run('again', more, namelist, options=['-r', '../theirs']).outputs[-1]
+    known, found = line_of(end), line_of(again)
+    v.same('cells to compare', (len(known), len(found)), (32, 32))
+    v.check('cells after a restart from the state of RAMSES',
+            max(abs(x - y) / (1 + abs(y)) for a, b in zip(found, known) for x, y in zip(a, b)),
+            1e-11)
+    # the state is that of the run, not of one that begins anew
+    with open(os.path.join(begin, 'turb_fields.dat')) as a, open('theirs/turb_fields.dat') as b:
+        words = [f.read().split()[-4:] for f in (a, b)]
+    v.same('generators', words[0], words[1])
+    with open('theirs/turb_next.0.dat', 'r+b') as f:
+        f.truncate(64**3 * 24)
+    r = run('half', more, namelist, options=['-r', '../theirs'], must_work=False)
+    v.same('half a file', (r.status, 'turb_next.0.dat' in r.err), (2, True))
+
+
 def main():
     v = ptah.Verdict()
     {'bits': bits, 'magnetic': magnetic, 'seeds': seeds, 'laws': laws,
-     'golden': golden}[sys.argv[1]](v)
+     'golden': golden, 'state': state}[sys.argv[1]](v)
     v.end()
 
 
