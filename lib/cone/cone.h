@@ -64,6 +64,9 @@ struct cone_points {
     const int32_t *was[3];
     const double *birth;
     double clock[2];
+    /* Half the edge of a cube around each point, 0: none. Then a point has an event if its cube may
+     * be in the view, whose parts the caller tests. */
+    double half;
 };
 
 struct cone_event {
@@ -85,6 +88,8 @@ int32_t cone_place(double x);
 void cone_select(const struct cone_view *v, const struct cone_shell *s, const struct cone_points *p,
                  struct cone_events *out);
 void cone_events_free(struct cone_events *e);
+/* Redshift at which light that arrives at a = 1 passes the distance far, in or near the shell. */
+double cone_redshift(const struct cone_shell *s, double far);
 /* Orders events by replica, then by the id of their points. */
 void cone_events_sort(struct cone_events *e, const int64_t *id);
 /* Turns a vector into the frame of a view. */

@@ -1,29 +1,50 @@
-/* cone/gas: the gas of leaf cells. The points are the centres of the cells, which do not move: the
- * light passes each of them in one step. */
+/* cone/gas: the gas of leaf cells.
+ *
+ * Cells do not move, so light passes each place once. The mesh is refined between steps, though: if
+ * the centres of leaf cells decided, a cell that is refined where two slices meet would appear with
+ * its children, or neither would. The centre of the cell of levelmin that contains a leaf cell
+ * decides, as the mesh of levelmin never changes: all leaf cells in it are in the same slice, which
+ * together fill each place of the cone exactly once. Each has the redshift of its own distance. */
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "cone/priv.h"
 #include "cone/rows.h"
 #include "oct/gas_kern.h"
 
 enum { OCTS = 4096, CELLS = 8 * OCTS };
 
+/* Leaf cells, in runs of those within one cell of levelmin, which is a point of the search. */
 struct batch {
     const struct cone_slice *s;
     const struct level *lv;
-    double *x[3];
     lidx oct[CELLS];
     unsigned char cell[CELLS];
-    int64_t n;
+    int64_t n, npoint, first[CELLS + 1]; /* first cell of each point */
+    okey root[CELLS];                    /* cell of levelmin of each point, by its key */
+    double *x[3];
     struct cone_events events;
 };
 
+/* Key of the cell of levelmin that contains a cell of level l. */
+static okey root_of(const struct batch *b, lidx i, int c)
+{
+    const int down = b->lv->level - b->s->mesh->levelmin;
+    return (b->lv->key[i] << 3 | (okey)c) >> 3 * down;
+}
+
 static void add_cell(struct batch *b, lidx i, int c)
 {
-    double x[3];
-    okey_cell_centre(b->lv->key[i], c, ldexp(1, -b->lv->level), x);
-    for (int d = 0; d < 3; d++) b->x[d][b->n] = x[d];
+    const okey root = root_of(b, i, c);
+    if (b->npoint == 0 || b->root[b->npoint - 1] != root) {
+        double x[3];
+        const int64_t p = b->npoint++;
+        okey_cell_centre(root >> 3, (int)(root & 7), ldexp(1, -b->s->mesh->levelmin), x);
+        for (int d = 0; d < 3; d++) b->x[d][p] = x[d];
+        b->root[p] = root;
+        b->first[p] = b->n;
+    }
     b->oct[b->n] = i;
     b->cell[b->n++] = (unsigned char)c;
 }
@@ -33,6 +54,7 @@ static void put(uint64_t *row, int v, double x)
     memcpy(row + CONE_KEY + v, &x, sizeof x);
 }
 
+/* e: event of a cell; its `at` is the place in the batch. */
 static void add_row(const struct batch *b, const struct cone_event *e, struct cone_rows *out)
 {
     const struct level *lv = b->lv;
@@ -70,14 +92,32 @@ static void add_row(const struct batch *b, const struct cone_event *e, struct co
     put(row, at, level_phi(lv) ? level_phi(lv)[i][c] : 0);
 }
 
+/* The cells of a point that has an event: those whose own centres are in the view. */
+static void add_cells(const struct batch *b, const struct cone_event *of, struct cone_rows *out)
+{
+    const struct cone_slice *s = b->s;
+    struct cone_event e = *of;
+    for (e.at = b->first[of->at]; e.at < b->first[of->at + 1]; e.at++) {
+        double x[3], at[3];
+        okey_cell_centre(b->lv->key[b->oct[e.at]], b->cell[e.at], ldexp(1, -b->lv->level), x);
+        for (int d = 0; d < 3; d++) at[d] = x[d] + e.image[d] - s->view->observer[d];
+        if (!cone_view_holds(s->view, at, e.r)) continue;
+        e.z = cone_redshift(s->shell, sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]));
+        if (s->shell->rule == CONE_RAMSES || e.z <= s->shell->zmax) add_row(b, &e, out);
+    }
+}
+
 static void end_batch(struct batch *b, struct cone_rows *out)
 {
-    const struct cone_points p = {
-        .n = b->n, .x = {b->x[0], b->x[1], b->x[2]}, .v = {b->x[0], b->x[1], b->x[2]}};
+    const struct cone_points p = {.n = b->npoint,
+                                  .x = {b->x[0], b->x[1], b->x[2]},
+                                  .v = {b->x[0], b->x[1], b->x[2]},
+                                  .half = ldexp(0.5, -b->s->mesh->levelmin)};
+    b->first[b->npoint] = b->n;
     b->events.n = 0;
     cone_select(b->s->view, b->s->shell, &p, &b->events);
-    for (int64_t i = 0; i < b->events.n; i++) add_row(b, &b->events.at[i], out);
-    b->n = 0;
+    for (int64_t i = 0; i < b->events.n; i++) add_cells(b, &b->events.at[i], out);
+    b->n = b->npoint = 0;
 }
 
 void cone_rows_gas(const struct cone_slice *s, struct cone_rows *out)

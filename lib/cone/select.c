@@ -118,6 +118,15 @@ static bool is_born(const struct cone_points *p, int64_t i, double s)
     return p->birth[i] <= p->clock[0] + s * (p->clock[1] - p->clock[0]);
 }
 
+/* Whether the view has a point, or may have a part of its cube. */
+static bool holds(const struct search *q, const double at[3], double turned[3])
+{
+    const double h = q->p->half, half[3] = {h, h, h};
+    if (h == 0) return cone_view_holds(q->v, at, turned);
+    cone_turn(q->v, at, turned);
+    return cone_view_meets(q->v, at, half);
+}
+
 static void cross(const struct search *q, int64_t i, const int32_t image[3],
                   struct cone_events *out)
 {
@@ -133,21 +142,41 @@ static void cross(const struct search *q, int64_t i, const int32_t image[3],
     if (!is_born(q->p, i, s)) return;
     for (int d = 0; d < 3; d++) at[d] = r[0][d] + s * (r[1][d] - r[0][d]);
     e.z = 1 / hermite(q->s->aexp, q->s->rise, s) - 1;
-    if (e.z > q->s->zmax || !cone_view_holds(q->v, at, e.r)) return;
+    if ((e.z > q->s->zmax && q->p->half == 0) || !holds(q, at, e.r)) return;
     events_add(out, &e);
 }
 
 /* RAMSES: redshift linear in distance. */
+static double linear(const struct cone_shell *s, double far)
+{
+    const double *D = s->distance, *z = s->z;
+    return ((far - D[1]) * z[0] + (D[0] - far) * z[1]) / (D[0] - D[1]);
+}
+
+double cone_redshift(const struct cone_shell *s, double far)
+{
+    const double r[3] = {far, 0, 0};
+    if (s->rule == CONE_RAMSES) return linear(s, far);
+    if (far <= s->distance[0] && far > s->distance[1])
+        return 1 / hermite(s->aexp, s->rise, meeting(s, r, r)) - 1;
+    /* beyond an end of the step by little: two derivatives there; t is the zero of
+     * D + fall t + curve t²/2 − far that is near 0 */
+    const int end = far <= s->distance[1];
+    const double fall = s->fall[0][end], curve = s->fall[1][end], gap = s->distance[end] - far;
+    const double t = -2 * gap / (fall - sqrt(fmax(fall * fall - 2 * curve * gap, 0)));
+    return 1 / (s->aexp[end] + t * (s->rise[0][end] + 0.5 * t * s->rise[1][end])) - 1;
+}
+
 static void stand(const struct search *q, int64_t i, const int32_t image[3],
                   struct cone_events *out)
 {
-    const double *D = q->s->distance, *z = q->s->z;
+    const double *D = q->s->distance;
     double at[3];
     struct cone_event e = {.at = i, .image = {image[0], image[1], image[2]}};
     for (int d = 0; d < 3; d++) at[d] = q->p->x[d][i] + image[d] - q->v->observer[d];
     double far = norm(at);
-    if (!(far > D[1] && far <= D[0]) || !cone_view_holds(q->v, at, e.r)) return;
-    e.z = ((far - D[1]) * z[0] + (D[0] - far) * z[1]) / (D[0] - D[1]);
+    if (!(far > D[1] && far <= D[0]) || !holds(q, at, e.r)) return;
+    e.z = linear(q->s, far);
     events_add(out, &e);
 }
 
@@ -184,7 +213,7 @@ static bool meets(const struct search *q, const double mid[3], const double half
         at[d] = mid[d] + image[d] - q->v->observer[d];
         double u = fabs(at[d]), low = fmax(u - half[d], 0), high = u + half[d];
         near += low * low, far += high * high;
-        wide[d] = half[d] + by + FUZZ;
+        wide[d] = half[d] + by + q->p->half + FUZZ;
     }
     const double outer = q->s->distance[0] * (1 + FUZZ) + by + FUZZ,
                  inner = q->s->distance[1] * (1 - FUZZ) - FUZZ;
@@ -231,7 +260,10 @@ static void list_images(struct search *q)
         }
     }
     for (int d = 0; d < 3; d++) mid[d] = 0.5 * (lo[d] + hi[d]), half[d] = 0.5 * (hi[d] - lo[d]);
-    cone_view_images(q->v, q->s->distance[1], q->s->distance[0], q->moved + FUZZ, &r);
+    /* a corner of a cube of a point in the shell is beyond it by √3 half, and beyond the box around
+     * the slice by 3 half */
+    cone_view_images(q->v, q->s->distance[1], q->s->distance[0], q->moved + 3 * q->p->half + FUZZ,
+                     &r);
     for (int32_t i = (int32_t)r.lo[0]; i <= r.hi[0]; i++)
         for (int32_t j = (int32_t)r.lo[1]; j <= r.hi[1]; j++)
             for (int32_t k = (int32_t)r.lo[2]; k <= r.hi[2]; k++) {
