@@ -2,6 +2,7 @@
  * a wedge. The files are read twice: for the ranges, then for the counts. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -15,16 +16,19 @@
 enum { PIXELS = 300 };
 static const double DEGREE = 3.14159265358979323846 / 180;
 
+/* Names of the objects of a cone, in the order of enum cone_object. */
+static const char *const OBJECT[CONE_OBJECTS] = {"particles", "cells", "sinks"};
+
 struct bin {
-    int64_t particles, cells;
+    int64_t n[CONE_OBJECTS];
 };
 
 struct cone {
     const struct options *o;
     const char *path;
-    int64_t files, particles, cells;
-    double z[2], far[2]; /* ranges of redshift and of distance, boxes */
-    double box_mpc;      /* 0: not known, or not of all files */
+    int64_t files, n[CONE_OBJECTS]; /* n: events */
+    double z[2], far[2];            /* ranges of redshift and of distance, boxes */
+    double box_mpc;                 /* 0: not known, or not of all files */
     bool mixed;
     struct bin *bin; /* [o->cone.bins]; NULL in the first pass */
     /* the picture: range of both axes, counts, colours */
@@ -44,6 +48,13 @@ static void project(const struct cone *k, const double r[3], double at[2])
     at[1] = atan2(r[2], hypot(r[0], r[1])) / DEGREE;
 }
 
+static int64_t events(const struct cone *k)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < CONE_OBJECTS; i++) sum += k->n[i];
+    return sum;
+}
+
 static void stretch(double range[2], double x)
 {
     range[0] = fmin(range[0], x), range[1] = fmax(range[1], x);
@@ -58,9 +69,9 @@ static int index_of(const double range[2], double x, int n)
 static enum err measure(void *ctx, const struct cone_batch *b)
 {
     struct cone *k = ctx;
-    if (k->particles + k->cells > 0 && b->box_mpc != k->box_mpc) k->mixed = true;
+    if (events(k) > 0 && b->box_mpc != k->box_mpc) k->mixed = true;
     k->box_mpc = b->box_mpc;
-    *(b->gas ? &k->cells : &k->particles) += b->n;
+    k->n[b->what] += b->n;
     for (int64_t i = 0; i < b->n; i++) {
         double r[3] = {b->r[0][i], b->r[1][i], b->r[2][i]}, at[2];
         project(k, r, at);
@@ -77,7 +88,7 @@ static enum err count(void *ctx, const struct cone_batch *b)
     for (int64_t i = 0; i < b->n; i++) {
         double r[3] = {b->r[0][i], b->r[1][i], b->r[2][i]}, at[2];
         struct bin *bin = &k->bin[index_of(k->z, b->z[i], k->o->cone.bins)];
-        *(b->gas ? &bin->cells : &bin->particles) += 1;
+        bin->n[b->what]++;
         project(k, r, at);
         k->count[index_of(k->at[1], at[1], PIXELS) * PIXELS + index_of(k->at[0], at[0], PIXELS)]++;
     }
@@ -107,29 +118,29 @@ static double bin_edge(const struct cone *k, int b)
 
 static void print_text(const struct cone *k)
 {
-    printf("# ptah cone 1\n# source\t%s\n# files\t%ld\n# particles\t%ld\n# cells\t%ld\n", k->path,
-           (long)k->files, (long)k->particles, (long)k->cells);
-    if (k->particles + k->cells == 0) return;
+    printf("# ptah cone 1\n# source\t%s\n# files\t%ld\n", k->path, (long)k->files);
+    for (int i = 0; i < CONE_OBJECTS; i++) printf("# %s\t%ld\n", OBJECT[i], (long)k->n[i]);
+    if (events(k) == 0) return;
     printf("# distance\t%.9g\t%.9g\n", k->far[0], k->far[1]);
     if (k->box_mpc > 0) printf("# box\t%.9g\n", k->box_mpc);
-    printf("# redshift from, to; particles; cells; distances above are in boxes%s\n"
-           "#from\tto\tparticles\tcells\n",
+    printf("# redshift from, to; particles; cells; sinks; distances above are in boxes%s\n"
+           "#from\tto\tparticles\tcells\tsinks\n",
            k->box_mpc > 0 ? ", the box in Mpc" : "");
     for (int b = 0; b < k->o->cone.bins; b++) {
         put_number(stdout, 9, bin_edge(k, b));
         printf("\t");
         put_number(stdout, 9, bin_edge(k, b + 1));
-        printf("\t%ld\t%ld\n", (long)k->bin[b].particles, (long)k->bin[b].cells);
+        for (int i = 0; i < CONE_OBJECTS; i++) printf("\t%ld", (long)k->bin[b].n[i]);
+        printf("\n");
     }
 }
 
 static void print_json(const struct cone *k)
 {
-    bool any = k->particles + k->cells > 0;
+    bool any = events(k) > 0;
     json_begin("cone", k->path);
     json_count("files", k->files);
-    json_count("particles", k->particles);
-    json_count("cells", k->cells);
+    for (int i = 0; i < CONE_OBJECTS; i++) json_count(OBJECT[i], k->n[i]);
     json_number("from", any ? k->far[0] : NAN);
     json_number("to", any ? k->far[1] : NAN);
     json_number("box_mpc", k->box_mpc > 0 ? k->box_mpc : NAN);
@@ -137,8 +148,7 @@ static void print_json(const struct cone *k)
     for (int b = 0; any && b < k->o->cone.bins; b++) {
         printf("%s{\"from\":%.17g", b ? "," : "", bin_edge(k, b));
         json_number("to", bin_edge(k, b + 1));
-        json_count("particles", k->bin[b].particles);
-        json_count("cells", k->bin[b].cells);
+        for (int i = 0; i < CONE_OBJECTS; i++) json_count(OBJECT[i], k->bin[b].n[i]);
         printf("}");
     }
     printf("]");
@@ -179,9 +189,11 @@ static void draw(struct canvas *c, const void *what)
     snprintf(name[1], sizeof name[1], "across [%s]", k->box_mpc > 0 ? "Mpc" : "boxes");
     const char *x = wedge ? name[0] : "longitude [degrees]",
                *y = wedge ? name[1] : "latitude [degrees]";
-    const char *of = !k->cells       ? "particles per pixel"
-                     : !k->particles ? "cells per pixel"
-                                     : "particles and cells per pixel";
+    char of[64] = "";
+    for (int i = 0; i < CONE_OBJECTS; i++)
+        if (k->n[i])
+            snprintf(of + strlen(of), sizeof of - strlen(of), "%s%s", *of ? ", " : "", OBJECT[i]);
+    snprintf(of + strlen(of), sizeof of - strlen(of), " per pixel");
     struct frame f = {.x = {k->at[0][0] * unit, k->at[0][1] * unit, false, x},
                       .y = {k->at[1][0] * unit, k->at[1][1] * unit, false, y},
                       .in = frame_in(frame_whole(true), FRAME_BAR),
@@ -199,8 +211,9 @@ static enum err save(struct cone *k)
 {
     const struct picture plot = {
         .format = (enum picture_format)k->o->format, .draw = draw, .what = k};
-    if (k->particles + k->cells == 0)
-        FAIL(ERR_FORMAT, "%s is not drawn: the light cone has no particles or cells", k->o->out);
+    if (events(k) == 0)
+        FAIL(ERR_FORMAT, "%s is not drawn: the light cone has no particles, cells or sinks",
+             k->o->out);
     k->colours = colours_find("inferno");
     for (int a = 0; a < 2; a++)
         if (!(k->at[a][1] > k->at[a][0])) k->at[a][0] -= 0.5, k->at[a][1] += 0.5;

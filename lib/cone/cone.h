@@ -107,7 +107,13 @@ struct cone_slice {
     const struct parts *parts;
     const struct cone_events *events; /* of the particles, in order */
     const struct mesh *mesh;          /* its leaf cells are written, too; NULL: no gas */
+    const struct catalog *sinks;      /* sinks of all ranks, on each of them; NULL: not written */
+    const struct cone_events *seen;   /* of the sinks, on rank 0 */
 };
+
+/* Events of all sinks of a catalog; clock: the times at both ends of the step. Local. */
+void cone_select_sinks(const struct cone_view *v, const struct cone_shell *s,
+                       const struct catalog *sinks, const double clock[2], struct cone_events *out);
 
 /* The directory of a slice, NNNNN the number of the step: cone_NNNNN, or of cuRAMSES's observers
  * light_cone/cone_NNNNN/observerN. The functions below replace an older one at once, or leave it as
@@ -115,7 +121,7 @@ struct cone_slice {
  *
  * cone_write_ramses: files as RAMSES writes them; no directory if no rank has events. */
 MUST_USE enum err cone_write_ramses(const struct cone_slice *s);
-/* Files as cuRAMSES writes them: particles, gas, and info_NNNNN.txt. */
+/* Files as cuRAMSES writes them: particles, gas, sinks, and info_NNNNN.txt. */
 MUST_USE enum err cone_write_curamses(const struct cone_slice *s);
 /* cone_NNNNN.h5: all events in the order of replica and identity. */
 MUST_USE enum err cone_write_hdf5(const struct cone_slice *s);

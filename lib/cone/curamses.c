@@ -16,10 +16,13 @@ struct out {
     struct sync_async *files;
 };
 
+/* The file of this rank; of sinks there is one. */
 static enum err path_of(const struct out *w, const char *kind, const char *end, char *path)
 {
-    if (snprintf(path, PATH_MAX, "%s/cone_%s_%05d.out%05d%s", w->dir, kind, w->s->shell->step,
-                 w->s->comm->rank + 1, end) >= PATH_MAX)
+    char rank[16] = "";
+    if (strcmp(kind, "sink") != 0) snprintf(rank, sizeof rank, "%05d", w->s->comm->rank + 1);
+    if (snprintf(path, PATH_MAX, "%s/cone_%s_%05d.out%s%s", w->dir, kind, w->s->shell->step, rank,
+                 end) >= PATH_MAX)
         FAIL(ERR_FILE, "%.80s…: the path is too long", w->dir);
     return OK;
 }
@@ -41,12 +44,17 @@ static void put_real8(struct fort_out *f, const struct cone_rows *r, int64_t fir
     fort_record(f, x, sizeof *x * (size_t)n);
 }
 
-static void put_particles(struct fort_out *f, const struct cone_rows *r, int64_t first, int64_t n)
+static void put_identities(struct fort_out *f, const struct cone_rows *r, int64_t first, int64_t n)
 {
-    static const int rest[] = {ROW_MASS, ROW_BIRTH, ROW_METAL, ROW_REDSHIFT};
     int64_t id[STRIDE];
     for (int64_t i = 0; i < n; i++) id[i] = cone_whole(r, first + i, ROW_ID);
     fort_record(f, id, sizeof *id * (size_t)n);
+}
+
+static void put_particles(struct fort_out *f, const struct cone_rows *r, int64_t first, int64_t n)
+{
+    static const int rest[] = {ROW_MASS, ROW_BIRTH, ROW_METAL, ROW_REDSHIFT};
+    put_identities(f, r, first, n);
     for (int d = 0; d < 3; d++) {
         put_real4(f, r, first, n, ROW_POSITION + d);
         put_real4(f, r, first, n, ROW_VELOCITY + d);
@@ -59,6 +67,19 @@ static void put_gas(struct fort_out *f, const struct cone_rows *r, int64_t first
     fort_i4(f, (int32_t)n);
     for (int v = 0; v < ROW_SIZE; v++) put_real8(f, r, first, n, v);
     for (int v = ROW_SIZE; v < r->width; v++) put_real8(f, r, first, n, v);
+}
+
+static void put_sinks(struct fort_out *f, const struct cone_rows *r, int64_t first, int64_t n)
+{
+    fort_i4(f, (int32_t)n);
+    put_identities(f, r, first, n);
+    for (int d = 0; d < 3; d++) {
+        put_real8(f, r, first, n, ROW_POSITION + d);
+        put_real8(f, r, first, n, ROW_VELOCITY + d);
+    }
+    put_real8(f, r, first, n, ROW_MASS);
+    for (int k = 0; k < SINK_VALUES; k++) put_real8(f, r, first, n, ROW_SINK + k);
+    put_real8(f, r, first, n, ROW_REDSHIFT);
 }
 
 typedef void put_fn(struct fort_out *f, const struct cone_rows *r, int64_t first, int64_t n);
@@ -119,6 +140,22 @@ static enum err write_gas(const struct out *w, const struct cone_rows *r)
     return write_count(w, "hydro", r->n, false);
 }
 
+/* Sinks, by rank 0. */
+static enum err write_sinks(const struct out *w, const struct cone_rows *r)
+{
+    struct fort_out f;
+    char path[PATH_MAX], text[64];
+    TRY(path_of(w, "sink", "", path));
+    fort_create(&f, path, NULL, NULL);
+    f.sync = w->files;
+    put_blocks(&f, r, put_sinks);
+    fort_i4(&f, -1);
+    TRY(fort_close(&f));
+    TRY(path_of(w, "sink", ".txt", path));
+    snprintf(text, sizeof text, "%12ld\n", (long)r->n);
+    return cone_text(path, text);
+}
+
 static enum err write_info(const struct out *w)
 {
     const struct ckpt_head *h = w->s->head;
@@ -157,18 +194,21 @@ static enum err write_info(const struct out *w)
 enum err cone_write_curamses(const struct cone_slice *s)
 {
     struct cone_folder f;
-    struct cone_rows gas = {0};
+    struct cone_rows gas = {0}, sinks = {0};
     if (s->mesh) cone_rows_gas(s, &gas);
-    int64_t total = s->events->n + gas.n;
+    if (s->sinks) cone_rows_sinks(s, &sinks);
+    int64_t total = s->events->n + gas.n + sinks.n;
     comm_add_i64(s->comm, &total, 1);
     enum err err = total > 0 ? cone_folder_begin(&f, s) : OK;
     if (err == OK && total > 0) {
         const struct out w = {s, f.tmp, &f.files};
         if (s->events->n) err = write_particles(&w);
         if (err == OK && gas.n) err = write_gas(&w, &gas);
+        if (err == OK && sinks.n) err = write_sinks(&w, &sinks);
         if (err == OK && s->comm->rank == 0) err = write_info(&w);
         err = cone_folder_end(&f, err);
     }
     cone_rows_free(&gas);
+    cone_rows_free(&sinks);
     return err;
 }

@@ -23,6 +23,9 @@ static bool ours(const char *name)
     if (sscanf(name, "cone_%5d.h5%n", &a, &end) == 1 && end && !name[end]) return true;
     end = 0;
     if (sscanf(name, "cone_%5d.fits%n", &a, &end) == 1 && end && !name[end]) return true;
+    end = 0;
+    if (sscanf(name, "cone_sink_%5d.out%n", &a, &end) == 1 && end)
+        return !name[end] || strcmp(name + end, ".txt") == 0;
     for (int i = 0; i < 3; i++) {
         end = 0;
         if (sscanf(name, form[i], &a, &b, &end) == 2 && end &&

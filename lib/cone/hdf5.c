@@ -5,13 +5,14 @@
 
 #include "base/cgs.h"
 #include "base/mem.h"
+#include "ckpt/catalog.h"
 #include "cone/priv.h"
 #include "cone/rows.h"
 
 #ifdef PTAH_HDF5
 #include "hdf5/file.h"
 
-enum { VERSION = 1, BLOCK = 8192, SETS = 80 };
+enum { VERSION = 1, BLOCK = 8192, SETS = 80, GROUPS = 3 };
 
 /* The rule by which a value of a row becomes one of a dataset: as it is, or times a power of the
  * unit of this kind at the expansion factor of the event. */
@@ -38,7 +39,7 @@ struct group {
 struct out {
     const struct cone_slice *s;
     struct hdf5_file f;
-    struct group group[2];
+    struct group group[GROUPS]; /* particles, gas, sinks */
 };
 
 static void add(struct group *g, const char *name, char type, int value, int count, enum unit unit)
@@ -87,6 +88,35 @@ static void list_gas(struct out *w, struct cone_rows *rows)
         add(g, name, 'd', ROW_GAS + 2 + k - GAS_SCALARS, 1,
             k - GAS_SCALARS < w->s->head->energy.n ? PRESSURE : PLAIN);
     }
+}
+
+/* Further columns of sinks have the names of the table of sinks, and code units. */
+static void list_sinks(struct out *w, struct cone_rows *rows)
+{
+    struct group *g = &w->group[2];
+    *g = (struct group){.name = "sinks", .rows = rows};
+    add_common(g);
+    add(g, "identity", 'q', ROW_ID, 1, PLAIN);
+    add(g, "mass", 'd', ROW_MASS, 1, MASS);
+    for (int k = 0; k < SINK_VALUES; k++) {
+        const struct catalog_column *c = cone_sink_column(w->s->sinks, k);
+        if (c) add(g, c->name, 'd', ROW_SINK + k, 1, PLAIN);
+    }
+}
+
+/* Fills the rows of the groups that the slice has. (collective) */
+static void fill_groups(struct out *w, struct cone_rows rows[GROUPS])
+{
+    const struct cone_slice *s = w->s;
+    cone_rows_of(s, &rows[0]);
+    list_particles(w, &rows[0]);
+    if (s->mesh) cone_rows_gas(s, &rows[1]);
+    if (s->mesh) list_gas(w, &rows[1]);
+    if (s->sinks) cone_rows_sinks(s, &rows[2]);
+    if (s->sinks) list_sinks(w, &rows[2]);
+    for (int k = 0; k < GROUPS; k++)
+        if (w->group[k].n)
+            w->group[k].total = cone_rows_deal(&rows[k], s->comm, BLOCK, &w->group[k].first);
 }
 
 /* ---- values ---- */
@@ -181,9 +211,10 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
     hdf5_small(f, "header/", 'i', 0, NULL); /* an empty group */
     hdf5_attr(f, "header", "particles", 'q', 1, &w->group[0].total);
     hdf5_attr(f, "header", "cells", 'q', 1, &w->group[1].total);
+    if (w->s->sinks) hdf5_attr(f, "header", "sinks", 'q', 1, &w->group[2].total);
     fill_head(f, w);
     hdf5_make_sets(f);
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < GROUPS; k++)
         for (int i = 0; i < w->group[k].n; i++)
             if (w->group[k].set[i].unit != PLAIN && w->group[k].total)
                 hdf5_word(f, w->group[k].set[i].name, "unit", UNIT[w->group[k].set[i].unit]);
@@ -202,7 +233,7 @@ static void plan(struct out *w, struct group *g)
 static enum err write_file(struct out *w)
 {
     TRY(hdf5_create(&w->f, fill_file, w));
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < GROUPS; k++) {
         const struct group *g = &w->group[k];
         if (!g->n) continue;
         char *values = mem_new(24 * (size_t)g->rows->n + 1, "light cone");
@@ -218,18 +249,12 @@ static enum err write_file(struct out *w)
 
 enum err cone_write_hdf5(const struct cone_slice *s)
 {
-    struct cone_rows rows[2] = {{0}};
+    struct cone_rows rows[GROUPS] = {{0}};
     struct out *w = mem_zero(sizeof *w, "light cone");
     struct cone_folder f;
     char path[PATH_MAX];
     w->s = s;
-    cone_rows_of(s, &rows[0]);
-    list_particles(w, &rows[0]);
-    if (s->mesh) cone_rows_gas(s, &rows[1]);
-    if (s->mesh) list_gas(w, &rows[1]);
-    for (int k = 0; k < 2; k++)
-        if (w->group[k].n)
-            w->group[k].total = cone_rows_deal(&rows[k], s->comm, BLOCK, &w->group[k].first);
+    fill_groups(w, rows);
     enum err err = cone_folder_begin(&f, s);
     if (err == OK) {
         if (snprintf(path, sizeof path, "%s/cone_%05d.h5", f.tmp, s->shell->step) >=
@@ -237,12 +262,12 @@ enum err cone_write_hdf5(const struct cone_slice *s)
             err = err_set(ERR_FILE, "%.80s…: the path is too long", f.tmp);
         hdf5_init(&w->f, s->comm, path, 0);
         w->f.sync = &f.files;
-        for (int k = 0; k < 2; k++) plan(w, &w->group[k]);
+        for (int k = 0; k < GROUPS; k++) plan(w, &w->group[k]);
         if (err == OK) err = write_file(w);
         hdf5_fini(&w->f);
         err = cone_folder_end(&f, err);
     }
-    for (int k = 0; k < 2; k++) cone_rows_free(&rows[k]);
+    for (int k = 0; k < GROUPS; k++) cone_rows_free(&rows[k]);
     mem_free(w);
     return err;
 }

@@ -27,6 +27,8 @@ static enum cone_file kind_of(const char *name)
         if (sscanf(name, names[i].form, &a, &b, &end) == 2 && end && !name[end])
             return names[i].kind;
     }
+    end = 0;
+    if (sscanf(name, "cone_sink_%5d.out%n", &a, &end) == 1 && end && !name[end]) return CONE_SINK;
     if (sscanf(name, "cone_%5d.h5%n", &a, &end) == 1 && end && !name[end]) return CONE_H5;
     return CONE_NONE;
 }

@@ -6,10 +6,12 @@
 
 #include "base/err.h"
 
+enum cone_object { CONE_PARTICLES, CONE_CELLS, CONE_SINKS, CONE_OBJECTS };
+
 /* Some events of a file. */
 struct cone_batch {
     int64_t n;
-    bool gas;           /* cells, otherwise particles */
+    enum cone_object what;
     const double *r[3]; /* position relative to the observer, boxes */
     const double *z;    /* redshift */
     double box_mpc;     /* comoving length of the box, Mpc; 0: not known */

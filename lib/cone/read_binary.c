@@ -8,7 +8,7 @@
 #include "io/fortran.h"
 #include "io/table.h"
 
-enum { TEXT_MAX = 1 << 16, GAS_HEAD = 9 };
+enum { TEXT_MAX = 1 << 16, GAS_HEAD = 9, SINK_RECORDS = 13 };
 
 struct reader {
     struct fort_in f;
@@ -28,7 +28,7 @@ enum err cone_told(const char *path, enum cone_file kind, int64_t *n)
     char text[4200];
     struct table t;
     double x[3];
-    int count = kind == CONE_HYDRO ? 2 : 3;
+    int count = kind == CONE_SINK ? 1 : kind == CONE_HYDRO ? 2 : 3;
     snprintf(text, sizeof text, "%s.txt", path);
     TRY(table_open(&t, text, 0, TEXT_MAX));
     enum err err = OK;
@@ -61,8 +61,12 @@ static enum err get4(struct reader *r, const char *what, double *x)
 
 static enum err hand_over(struct reader *r)
 {
-    const struct cone_batch b = {
-        .n = r->n, .gas = r->kind == CONE_HYDRO, .r = {r->x[0], r->x[1], r->x[2]}, .z = r->x[3]};
+    const struct cone_batch b = {.n = r->n,
+                                 .what = r->kind == CONE_HYDRO  ? CONE_CELLS
+                                         : r->kind == CONE_SINK ? CONE_SINKS
+                                                                : CONE_PARTICLES,
+                                 .r = {r->x[0], r->x[1], r->x[2]},
+                                 .z = r->x[3]};
     TRY(cone_check_batch(r->f.path, &b));
     r->total += r->n;
     return r->fn(r->ctx, &b);
@@ -95,19 +99,42 @@ static enum err read_particles(struct reader *r)
     return hand_over(r);
 }
 
-static enum err read_gas(struct reader *r, bool *end)
+/* The number of events of the next block; −1 ends the file. */
+static enum err read_count(struct reader *r, const char *of, bool *end)
 {
     int32_t n;
-    TRY(fort_get_i4(&r->f, "the number of cells", &n));
+    TRY(fort_get_i4(&r->f, "the number of a block", &n));
     *end = n == -1;
     if (*end) return OK;
     if (n < 1 || (int64_t)n * 8 > r->f.size)
-        FAIL(ERR_FORMAT, "%s: a block cannot have %d cells: the file is damaged", r->f.path, n);
+        FAIL(ERR_FORMAT, "%s: a block cannot have %d %s: the file is damaged", r->f.path, n, of);
     r->n = n;
     make_room(r);
-    for (int d = 0; d < 3; d++) TRY(fort_get(&r->f, "positions", 8, r->x[d], (size_t)n));
+    return OK;
+}
+
+static enum err read_sinks(struct reader *r, bool *end)
+{
+    TRY(read_count(r, "sinks", end));
+    if (*end) return OK;
+    TRY(fort_skip(&r->f, "identities", 1));
+    for (int d = 0; d < 3; d++) {
+        TRY(fort_get(&r->f, "positions", 8, r->x[d], (size_t)r->n));
+        TRY(fort_skip(&r->f, "velocities", 1));
+    }
+    TRY(fort_skip(&r->f, "values of sinks", SINK_RECORDS));
+    TRY(fort_get(&r->f, "redshifts", 8, r->x[3], (size_t)r->n));
+    return hand_over(r);
+}
+
+static enum err read_gas(struct reader *r, bool *end)
+{
+    TRY(read_count(r, "cells", end));
+    if (*end) return OK;
+    const size_t n = (size_t)r->n;
+    for (int d = 0; d < 3; d++) TRY(fort_get(&r->f, "positions", 8, r->x[d], n));
     TRY(fort_skip(&r->f, "velocities", 3));
-    TRY(fort_get(&r->f, "redshifts", 8, r->x[3], (size_t)n));
+    TRY(fort_get(&r->f, "redshifts", 8, r->x[3], n));
     TRY(fort_skip(&r->f, "values of cells", r->width));
     return hand_over(r);
 }
@@ -115,6 +142,7 @@ static enum err read_gas(struct reader *r, bool *end)
 static enum err read_head(struct reader *r)
 {
     int32_t n[3];
+    if (r->kind == CONE_SINK) return OK;
     for (int i = 0; i < 3; i++) TRY(fort_get_i4(&r->f, "the head", &n[i]));
     if (r->kind != CONE_HYDRO) return OK;
     if (n[2] < 0 || n[2] > 1000)
@@ -123,13 +151,18 @@ static enum err read_head(struct reader *r)
     return fort_skip(&r->f, "the range", GAS_HEAD);
 }
 
+static enum err read_block(struct reader *r, bool *end)
+{
+    if (r->kind == CONE_HYDRO) return read_gas(r, end);
+    return r->kind == CONE_SINK ? read_sinks(r, end) : read_particles(r);
+}
+
 static enum err read_all(struct reader *r, int64_t n)
 {
     bool end = false;
     TRY(read_head(r));
-    while (!end && r->f.at < r->f.size)
-        TRY(r->kind == CONE_HYDRO ? read_gas(r, &end) : read_particles(r));
-    if (r->kind == CONE_HYDRO && !end)
+    while (!end && r->f.at < r->f.size) TRY(read_block(r, &end));
+    if ((r->kind == CONE_HYDRO || r->kind == CONE_SINK) && !end)
         FAIL(ERR_FORMAT, "%s: does not end with -1: the file is incomplete", r->f.path);
     TRY(fort_at_end(&r->f));
     if (r->total != n)

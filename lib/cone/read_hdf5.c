@@ -9,6 +9,10 @@
 
 enum { BLOCK = 8192, VERSION = 1, FORMAT_MAX = 64 };
 
+static const char *const SETS[CONE_OBJECTS][2] = {{"particles/position", "particles/redshift"},
+                                                  {"gas/position", "gas/redshift"},
+                                                  {"sinks/position", "sinks/redshift"}};
+
 struct reader {
     struct h5_file f;
     const char *path;
@@ -105,8 +109,8 @@ static enum err column_get(struct reader *r, struct column *c, int64_t first, in
     return OK;
 }
 
-static enum err read_rows(struct reader *r, struct column c[2], bool gas, cone_batch_fn *fn,
-                          void *ctx)
+static enum err read_rows(struct reader *r, struct column c[2], enum cone_object what,
+                          cone_batch_fn *fn, void *ctx)
 {
     if (c[0].rows != c[1].rows)
         FAIL(ERR_FORMAT, "%s: there are %ld positions, but %ld redshifts: the file is damaged",
@@ -118,7 +122,7 @@ static enum err read_rows(struct reader *r, struct column c[2], bool gas, cone_b
         for (int64_t i = 0; i < n; i++)
             for (int d = 0; d < 3; d++) r->x[d][i] = r->row[3 * i + d] / r->box_mpc;
         const struct cone_batch b = {.n = n,
-                                     .gas = gas,
+                                     .what = what,
                                      .r = {r->x[0], r->x[1], r->x[2]},
                                      .z = r->x[3],
                                      .box_mpc = r->box_mpc};
@@ -128,13 +132,13 @@ static enum err read_rows(struct reader *r, struct column c[2], bool gas, cone_b
     return OK;
 }
 
-static enum err read_group(struct reader *r, bool gas, cone_batch_fn *fn, void *ctx)
+static enum err read_group(struct reader *r, enum cone_object what, cone_batch_fn *fn, void *ctx)
 {
     struct column c[2];
     memset(c, 0, sizeof c);
-    enum err err = column_open(r, gas ? "gas/position" : "particles/position", 3, &c[0]);
-    if (err == OK) err = column_open(r, gas ? "gas/redshift" : "particles/redshift", 1, &c[1]);
-    if (err == OK) err = read_rows(r, c, gas, fn, ctx);
+    enum err err = column_open(r, SETS[what][0], 3, &c[0]);
+    if (err == OK) err = column_open(r, SETS[what][1], 1, &c[1]);
+    if (err == OK) err = read_rows(r, c, what, fn, ctx);
     for (int k = 0; k < 2; k++) h5_set_close(&c[k].set);
     return err;
 }
@@ -145,8 +149,9 @@ static enum err read_all(struct reader *r, cone_batch_fn *fn, void *ctx)
     TRY(read_sums(r));
     r->row = mem_new(sizeof(double) * 7 * BLOCK, "light cone");
     for (int k = 0; k < 4; k++) r->x[k] = r->row + (3 + k) * BLOCK;
-    TRY(read_group(r, false, fn, ctx));
-    return h5_find(&r->f, "gas") ? read_group(r, true, fn, ctx) : OK;
+    TRY(read_group(r, CONE_PARTICLES, fn, ctx));
+    if (h5_find(&r->f, "gas")) TRY(read_group(r, CONE_CELLS, fn, ctx));
+    return h5_find(&r->f, "sinks") ? read_group(r, CONE_SINKS, fn, ctx) : OK;
 }
 
 enum err cone_read_hdf5(const char *path, cone_batch_fn *fn, void *ctx)

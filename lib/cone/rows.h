@@ -1,6 +1,6 @@
 /* cone/rows: the events of a slice as rows of numbers, and their order over all ranks.
  *
- * A row is a key of three words, the replica and the identity of a particle or of a cell, then
+ * A row is a key of three words, the replica and the identity of a particle, cell or sink, then
  * values of 8 bytes in code units. Rows in the order of their keys do not depend on ranks. Private
  * to cone. */
 #pragma once
@@ -8,7 +8,7 @@
 
 enum { CONE_KEY = 3 };
 
-/* Values of every row, and of the rows of particles and of cells. */
+/* Values of every row, and of the rows of particles, cells and sinks. */
 enum {
     ROW_POSITION,
     ROW_VELOCITY = 3,
@@ -21,7 +21,14 @@ enum {
     ROW_PARTICLE,
     ROW_SIZE = ROW_REDSHIFT + 1,
     ROW_GAS, /* density, pressure, scalars, then the potential */
+    /* of sinks, behind mass and identity: the columns of cone_sink_column */
+    ROW_SINK = ROW_ID + 1,
 };
+
+/* Further values of a sink in the order of cuRAMSES's files: birth time, masses, angular momentum
+ * and spin. Returns column i of a table of sinks, NULL if it has none. */
+enum { SINK_VALUES = 12 };
+const struct catalog_column *cone_sink_column(const struct catalog *t, int i);
 
 struct cone_rows {
     int width; /* values of a row */
@@ -54,6 +61,8 @@ void cone_row_image(const struct cone_rows *r, int64_t i, int32_t image[3]);
 void cone_rows_of(const struct cone_slice *s, struct cone_rows *out);
 /* Rows of the leaf cells whose centres have events, in order. */
 void cone_rows_gas(const struct cone_slice *s, struct cone_rows *out);
+/* Rows of the sinks that have events, in order: on rank 0. */
+void cone_rows_sinks(const struct cone_slice *s, struct cone_rows *out);
 /* Orders the rows of this rank. */
 void cone_rows_sort(struct cone_rows *r);
 /* Orders the rows of all ranks: this rank gets *first … *first + n − 1, and *first is a multiple

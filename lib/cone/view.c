@@ -158,9 +158,11 @@ bool cone_shell_of(const struct ckpt_head *h, const struct params *par, struct c
 {
     const struct param_lightcone *p = &par->lightcone;
     const struct cosmo_par cosmos = cone_cosmology(h, false);
+    /* a header knows no step before the first one */
+    const double before = h->nstep_coarse > 1 ? h->aexp_old : h->aexp_ini;
     *s = (struct cone_shell){.rule = rule_of(p),
                              .step = h->nstep_coarse,
-                             .aexp = {h->aexp_old, h->aexp},
+                             .aexp = {before, h->aexp},
                              .dtau = h->dtold[h->levelmin],
                              .zmax = p->zmax_cone,
                              .box_mpc = h->boxlen_ini / (h->h0 / 100)};

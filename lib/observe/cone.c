@@ -15,6 +15,11 @@ static bool gas_wanted(const struct params *p)
     return p->run.lightcone && p->run.hydro && p->lightcone.cone_hydro;
 }
 
+static bool sinks_wanted(const struct params *p)
+{
+    return p->run.lightcone && p->run.sink && p->lightcone.cone_sink;
+}
+
 static bool wanted(const struct params *p)
 {
     return p->run.lightcone && !gas_wanted(p);
@@ -54,24 +59,37 @@ static enum err write_events(const struct cone_slice *s, const struct param_ligh
     return s->view->kind == CONE_BOX ? cone_write_curamses(s) : cone_write_ramses(s);
 }
 
+/* Finds the sinks of a slice, on rank 0. Their clock is that of the run. */
+static void find_sinks(const struct observation *o, struct cone_slice *s, struct cone_events *seen)
+{
+    const double clock[2] = {o->head->t - s->shell->dtau, o->head->t};
+    const struct ckpt_rest *rest = o->head->rest;
+    if (!sinks_wanted(o->par) || !rest || !*rest->sinks.from) return;
+    if (o->comm->rank == 0) cone_select_sinks(s->view, s->shell, &rest->sinks, clock, seen);
+    s->sinks = &rest->sinks;
+    s->seen = seen;
+}
+
 static enum err write_view(const struct observation *o, const struct cone_view *v,
                            const struct cone_shell *shell)
 {
-    struct cone_events events = {0};
+    struct cone_events events = {0}, seen = {0};
     struct cone_points p;
-    const struct cone_slice s = {.comm = o->comm,
-                                 .head = o->head,
-                                 .dir = o->dir,
-                                 .view = v,
-                                 .shell = shell,
-                                 .parts = o->parts,
-                                 .events = &events,
-                                 .mesh = gas_wanted(o->par) ? o->mesh : NULL};
+    struct cone_slice s = {.comm = o->comm,
+                           .head = o->head,
+                           .dir = o->dir,
+                           .view = v,
+                           .shell = shell,
+                           .parts = o->parts,
+                           .events = &events,
+                           .mesh = gas_wanted(o->par) ? o->mesh : NULL};
     TRY(points_of(o, shell, &p));
     cone_select(v, shell, &p, &events);
     cone_events_sort(&events, o->parts->id);
+    find_sinks(o, &s, &seen);
     enum err err = write_events(&s, &o->par->lightcone);
     cone_events_free(&events);
+    cone_events_free(&seen);
     return err;
 }
 

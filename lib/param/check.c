@@ -563,6 +563,27 @@ bool param_cone_crossing(const struct params *p)
     return p->run.lightcone && strcmp(p->lightcone.cone_rule, "crossing") == 0;
 }
 
+bool param_cone_sinks(const struct params *p)
+{
+    return p->run.lightcone && p->run.sink && p->lightcone.cone_sink;
+}
+
+/* Light cones of more than particles need a format for it. */
+static enum err check_cone_more(const struct params *p, bool is, const char *name, const char *of)
+{
+    const char *format = p->lightcone.cone_format;
+    const bool boxes = param_cone_box(p, 1) || param_cone_box(p, 2);
+    if (is && strcmp(format, "healpix") == 0)
+        FAIL(ERR_PARAM,
+             "%s=.true. in &LIGHTCONE_PARAMS: maps have particles only: set cone_format='hdf5'",
+             name);
+    if (is && !boxes && strcmp(format, "hdf5") != 0)
+        FAIL(ERR_PARAM,
+             "%s=.true. in &LIGHTCONE_PARAMS: RAMSES's files have no %s: set cone_format='hdf5'",
+             name, of);
+    return OK;
+}
+
 /* A part of the box that a light cone sees. */
 static enum err check_cone(const struct params *p, int k)
 {
@@ -592,20 +613,14 @@ static enum err check_cone(const struct params *p, int k)
 
 static enum err check_cones(const struct params *p)
 {
-    const struct param_lightcone *c = &p->lightcone;
     if (!p->run.lightcone) return OK;
     if (!p->run.cosmo)
         FAIL(ERR_PARAM, "lightcone=.true. in &RUN_PARAMS needs an expanding box: set cosmo=.true., "
                         "or lightcone=.false.");
     if (!p->run.pic)
         FAIL(ERR_PARAM, "lightcone=.true. in &RUN_PARAMS writes particles: set pic=.true.");
-    bool boxes = param_cone_box(p, 1) || param_cone_box(p, 2);
-    if (c->cone_hydro && p->run.hydro && strcmp(c->cone_format, "healpix") == 0)
-        FAIL(ERR_PARAM, "cone_hydro=.true. in &LIGHTCONE_PARAMS: maps have particles only: set "
-                        "cone_format='hdf5'");
-    if (c->cone_hydro && p->run.hydro && !boxes && strcmp(c->cone_format, "hdf5") != 0)
-        FAIL(ERR_PARAM, "cone_hydro=.true. in &LIGHTCONE_PARAMS: RAMSES's files have no gas: set "
-                        "cone_format='hdf5'");
+    TRY(check_cone_more(p, p->lightcone.cone_hydro && p->run.hydro, "cone_hydro", "gas"));
+    TRY(check_cone_more(p, param_cone_sinks(p), "cone_sink", "sinks"));
     TRY(check_cone(p, 1));
     return check_cone(p, 2);
 }

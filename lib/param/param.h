@@ -149,6 +149,7 @@ bool param_stars(const struct params *p);
 bool param_cone_box(const struct params *p, int cone);
 /* Whether light cones need the positions of particles at the beginning of a coarse step. */
 bool param_cone_crossing(const struct params *p);
+bool param_cone_sinks(const struct params *p);
 /* Whether supernovae release their energy through debris particles and blast waves. */
 bool param_debris(const struct params *p);
 /* Whether supernovae inject momentum into all surrounding gas. */

@@ -3,6 +3,7 @@
 #include "observe/observe.h"
 
 #include "base/log.h"
+#include "cone/cone.h"
 #include "oct/field_sets.h"
 #include "resume/resume.h"
 #include "sim/solver.h"
@@ -101,15 +102,31 @@ static enum err bring_home(struct sim *s, field_set reads)
     return reads & PARTS ? sim_parts_home(s) : OK;
 }
 
+/* Makes the tables of sinks for observers that read them. */
+static enum err store_sinks(struct sim *s, int when)
+{
+    const bool cones = when & (OBSERVE_STEP | OBSERVE_RESUME) && param_cone_sinks(s->par);
+    if (!s->phys.sinks || !(when == OBSERVE_ENTRY || cones)) return OK;
+    struct sink_run sinks = sim_sinks(s);
+    TRY(sinks_store(&sinks, &s->run.restart.rest.sinks));
+    return stellar_store(s->phys.stellar, &s->run.restart.rest.stellar);
+}
+
+/* Keeps the places of sinks, where their paths on light cones begin in the next step. */
+static void remember_sinks(struct sim *s, int when)
+{
+    if (!s->phys.sinks || !(s->phys.sinks->table.family & SINK_CONE)) return;
+    if (!(when & (OBSERVE_STEP | OBSERVE_RESUME))) return;
+    const struct sinks *k = &s->phys.sinks->table;
+    for (int64_t i = 0; i < k->n; i++)
+        for (int d = 0; d < 3; d++) k->at[i].place[d] = cone_place(k->at[i].x[d]);
+}
+
 enum err sim_observe(struct sim *s, int when)
 {
     struct ckpt_head h;
     if (!observers_wanted(s->par, when)) return OK;
-    if (s->phys.sinks && when == OBSERVE_ENTRY) {
-        struct sink_run sinks = sim_sinks(s);
-        TRY(sinks_store(&sinks, &s->run.restart.rest.sinks));
-        TRY(stellar_store(s->phys.stellar, &s->run.restart.rest.stellar));
-    }
+    TRY(store_sinks(s, when));
     sim_head(s, &h);
     struct observation o = sim_observation(
         s, &h, when == OBSERVE_OUTPUT ? s->run.late.number : s->run.out.ifout);
@@ -117,7 +134,9 @@ enum err sim_observe(struct sim *s, int when)
     observer_set due = observers_due(&o, when);
     if (due) TRY(sim_gather(s));
     if (due) TRY(bring_home(s, observers_read(due)));
-    return observers_run(&o, due);
+    TRY(observers_run(&o, due));
+    remember_sinks(s, when);
+    return OK;
 }
 
 enum err sim_measure_missing(struct sim *s)

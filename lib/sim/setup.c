@@ -522,6 +522,7 @@ static void setup_sinks(struct sim *s)
     const struct params *p = s->par;
     struct sink_state *k = s->phys.sinks = sinks_new(param_sinks_ramses(p) ? NULL : &hole_kind);
     if (p->sink.sink_descent) k->table.family |= SINK_DESCENT;
+    if (param_cone_sinks(p) && param_cone_crossing(p)) k->table.family |= SINK_CONE;
     s->phys.stellar = stellar_new(p, k);
     k->table.recalls = s->phys.flux || s->phys.stellar;
 }

@@ -14,14 +14,16 @@
 
 /* SINK_RAMSES: &SINK_PARAMS. SINK_HORIZON: &PHYSICS_PARAMS, as in Horizon-AGN and cuRAMSES.
  * SINK_BOTH: columns of both families. Bits of runs of RAMSES's sinks with more columns:
- * SINK_STELLAR: with stellar objects, SINK_DESCENT: with sink_descent. */
+ * SINK_STELLAR: with stellar objects, SINK_DESCENT: with sink_descent, SINK_CONE: on light
+ * cones that follow paths. */
 enum sink_family {
     SINK_NONE,
     SINK_RAMSES = 1,
     SINK_HORIZON = 2,
     SINK_BOTH = 3,
     SINK_STELLAR = 4,
-    SINK_DESCENT = 8
+    SINK_DESCENT = 8,
+    SINK_CONE = 16
 };
 
 /* Sums over the cloud of a sink on one level: volume of the gas, mass, momentum, internal

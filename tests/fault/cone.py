@@ -66,6 +66,9 @@ WRONG = [
     (['run_params/pic=F', 'run_params/hydro=T'], 'set pic=.true.'),
     (['run_params/cosmo=F'], 'set cosmo=.true.'),
     (['run_params/hydro=T', 'lightcone_params/cone_hydro=T'], "cone_format='hdf5'"),
+    (['run_params/hydro=T', 'run_params/sink=T', 'amr_params/levelmax=6',
+      'sink_params/mass_sink_seed=1',
+      "sink_params/accretion_scheme='bondi'", 'lightcone_params/cone_sink=T'], 'have no sinks'),
 ]
 
 

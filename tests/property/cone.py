@@ -10,16 +10,19 @@
                         and 3 ranks
     cone.py gas         a box with gas: cells fill the volume of a slice; the files of cuRAMSES and
                         HDF5 have the same events; inspect --cone counts them
+    cone.py sinks       each sink once in each replica, as far as light comes; the same slices on 1
+                        and 3 ranks and across a restart; files of cuRAMSES, and counts
 
 Examples of faults caught: rows in the order of ranks; a restart that forgets where particles were;
 a replica of the wrong side of the box; a pixel on two ranks; cells of a coarse level that have
-children.
+children; sinks whose places a restart forgets.
 """
 # test: ranks tier=check timeout=300 ranks=3
 # test: many tier=long timeout=400 ranks=3
 # test: clustering tier=check timeout=200
 # test: maps tier=check timeout=200 ranks=3
 # test: gas tier=check timeout=200 ranks=2
+# test: sinks tier=check timeout=200 ranks=3
 import glob
 import json
 import os
@@ -285,10 +288,118 @@ maxboxr_cone1=0.5,1.,1.
         v.same('by redshift', sum(b['cells'] for b in found['redshift']), cells)
 
 
+SINKS = """
+cone_rule='crossing'
+cone_sink=.true.
+zmax_cone=60
+elongated_axis_cone1=2
+observer_cone1=0.5,0.,0.5
+maxboxr_cone1=0.5,1.,1.
+/
+&SINK_PARAMS
+mass_sink_seed=1
+accretion_scheme='bondi'
+"""
+
+
+def sink_files(folder):
+    """Rows of x, y, z, mass, redshift by identity and replica, in cuRAMSES's files."""
+    rows = {}
+    for path in sorted(glob.glob(folder + '/light_cone/cone_*/observer1/cone_sink_*.out')):
+        block, at, n = cones.records(path), 0, 0
+        while int.from_bytes(block[at], 'little', signed=True) != -1:
+            ids = np.frombuffer(block[at + 1], '<i8')
+            real = [np.frombuffer(b, '<f8') for b in block[at + 2:at + 22]]
+            y = np.stack([real[k] for k in (0, 2, 4, 6, 19)], 1)
+            for i, r in zip(ids, y):
+                rows.setdefault((i, int(np.floor(r[1]))), []).append(r)
+            n += len(ids)
+            at += 22
+        with open(path + '.txt') as f:
+            n -= int(f.read())
+        if n:
+            sys.exit(path + ': another number in its text file')
+    return rows
+
+
+def moved(checkpoint):
+    """Largest and smallest move of a sink along x since the place of the step before, in boxes."""
+    with open(glob.glob(checkpoint + '/sink_*.csv')[0]) as f:
+        names = f.readline().lstrip(' #').strip().split(',')
+        rows = np.array([[float(x) for x in r.split(',')] for r in f if '#' not in r])
+    place = rows[:, names.index('cone_x')].astype(int) % 2 ** 32 // 2
+    by = np.abs((rows[:, names.index('x')] - place / 2 ** 31 + 0.5) % 1 - 0.5)
+    return by.max(), by.min()
+
+
+def sinks(v):
+    import h5py
+    draw = np.random.default_rng(4)
+    x = np.stack(np.meshgrid(*3 * [np.arange(4) / 4 - 0.37]), 3).reshape(-1, 3)
+    x, u = x + draw.uniform(-0.05, 0.05, x.shape), draw.uniform(-0.001, 0.001, x.shape)
+    # clouds are wide in units of the box at this time
+    small = ['run_params/nstepmax=6', 'refine_params/m_refine=9*1e6', 'amr_params/levelmax=12',
+             'sink_params/ir_cloud=1']
+    hdf5 = small + ["lightcone_params/cone_format='hdf5'"]
+    text = BOX % ('hydro=.true.\nsink=.true.', '0.06', 'omega_b=0.047', SINKS)
+    for folder in 'one', 'three', 'files', 'late':
+        begin(folder)
+        with open(folder + '/ic_sink', 'w') as f:
+            for a, b in zip(x, u):
+                f.write('1e-9 %.17g %.17g %.17g %.17g %.17g %.17g 0 0 0 0 0\n' % (*a, *b))
+    whole = run('one', text, settings=hdf5 + ['output_params/foutput=3'])
+    run('three', text, settings=hdf5, ranks=3)
+    run('files', text, settings=small, ranks=2)
+    names = sorted(glob.glob('one/light_cone/cone_*/observer1/*.h5'))
+    os.remove('late/ic_sink')
+    start = [o for o in whole.outputs if read_ramses.read_info(o)['nstep_coarse'] == 3][0]
+    most, least = moved(start)
+    v.same('places of the step before are in a checkpoint: moves %g to %g' % (least, most),
+           0 < least < most < 0.01, True)
+    late = run('late', text, settings=hdf5 + ['output_params/foutput=3'],
+               options=['-r', os.path.abspath(start)], ranks=2)
+    v.same('resumed: the same state', ptah.digest(late.outputs[-1]),
+           ptah.digest(whole.outputs[-1]))
+    seen, ends = {}, []
+    for name in names:
+        with open(name, 'rb') as f:
+            want = f.read()
+        for other in ['three'] + ['late'] * (int(name[-8:-3]) >= 3):
+            with open(name.replace('one/', other + '/', 1), 'rb') as f:
+                v.same(name.replace('one/', other + '/', 1), f.read() == want, True)
+        with h5py.File(name) as f:
+            box = f['header'].attrs['box_mpc']
+            ends.append(f['header'].attrs['distance_mpc'] / box)
+            for i, k, r, z in zip(*[f['sinks/' + s][:] for s in
+                                    ('identity', 'replica', 'position', 'redshift')]):
+                seen.setdefault((i, k[1]), []).append((r / box, z))
+    v.same('there are slices', len(names) > 5, True)
+    far, near = ends[0][0], ends[-1][1]
+    v.same('no sink twice in a replica', max(len(r) for r in seen.values()), 1)
+    missing = beyond = 0
+    for i in np.flatnonzero(x[:, 0] < -0.02):
+        path = [r[0][0] - [0, k, 0] for (j, k), r in seen.items() if j == i + 1]
+        at = path[0]  # sinks move by much less than the margin
+        for k in range(int(near) - 2, int(far) + 2):
+            d = np.sqrt(at[0] ** 2 + (at[1] + k) ** 2 + at[2] ** 2)
+            missing += near + 0.1 < d < far - 0.1 and (i + 1, k) not in seen
+            beyond += not near - 0.1 < d < far + 0.1 and (i + 1, k) in seen
+    v.same('each sink in each replica that light passes', (missing, beyond), (0, 0))
+    v.same('replicas', len(seen) > 200, True)
+    rows = sink_files('files')
+    v.same('the same sinks in files of cuRAMSES', sorted(rows) == sorted(seen), True)
+    v.check('places and redshifts', max(max(np.abs(r[0][:3] - seen[k][0][0]).max(),
+                                            abs(r[0][4] - seen[k][0][1]))
+                                        for k, r in rows.items()), 1e-9)
+    for name in 'files', 'one':
+        found = count(name)
+        v.same('inspect --cone ' + name, found['sinks'], len(seen))
+
+
 def main():
     v = ptah.Verdict()
     {'ranks': ranks, 'many': many, 'clustering': clustering, 'maps': maps,
-     'gas': gas}[sys.argv[1]](v)
+     'gas': gas, 'sinks': sinks}[sys.argv[1]](v)
     v.end()
 
 

@@ -102,7 +102,7 @@ static void walk(const struct params *p, unsigned char *seen, struct sums *sum)
                           .omega_m = 0.3,
                           .omega_l = 0.7,
                           .h0 = 70,
-                          .aexp_ini = 0.1,
+                          .aexp_ini = A_FIRST,
                           .smallr = 1e-10,
                           .gamma = 1.4,
                           .boxlen_ini = BOXLEN};

@@ -71,7 +71,7 @@ static struct flow *flow_new(double boxlen, uint64_t seed)
                                  .omega_m = 0.3,
                                  .omega_l = 0.7,
                                  .h0 = 70,
-                                 .aexp_ini = 0.1,
+                                 .aexp_ini = A_FIRST,
                                  .boxlen_ini = boxlen};
     for (int k = 0; k < STEPS; k++) sum += size[k] = 0.2 + rng_uniform(&r);
     f->a[0] = A_FIRST;
