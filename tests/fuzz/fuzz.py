@@ -27,6 +27,7 @@ import struct
 import subprocess
 import sys
 
+import h5py
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -45,7 +46,8 @@ TARGETS = ['fortran', 'nml', 'param', 'expr', 'manifest', 'grafic', 'ascii', 'am
            'sinks', 'sinks_csv', 'sinks_info', 'stellar', 'cooling', 'hdf5', 'source_hdf5', 'late',
            'listed', 'picked', 'picked_hdf5', 'ranks_amr', 'ranks_part', 'ranks_hdf5',
            'foreign_amr', 'foreign_gas', 'foreign_hdf5', 'sph', 'phantom', 'gadget4', 'frame',
-           'snapshot1', 'snapshot2', 'snapshot4']
+           'snapshot1', 'snapshot2', 'snapshot4', 'cone', 'cone_part', 'cone_hydro', 'cone_sink',
+           'cone_text', 'cone_hdf5']
 HDF5 = ('hdf5', 'source_hdf5', 'picked_hdf5', 'ranks_hdf5', 'foreign_hdf5')
 OPTIONS = {
     'ASAN_OPTIONS': 'detect_leaks=0:quarantine_size_mb=1:max_allocation_size_mb=512:exitcode=99',
@@ -56,7 +58,8 @@ LIMITS = ['-rss_limit_mb=2000', '-malloc_limit_mb=256', '-timeout=10']
 READERS = ['lib/h5/*.c', 'lib/ramses/*.c', 'lib/curamses/*.c', 'lib/ckpt/*.c', 'lib/io/*.c',
            'lib/expr/*.c', 'lib/param/nml.c',
            'lib/param/outside.c', 'lib/formats/*.c', 'lib/onefile/*.c',
-           'lib/sphfile/*.c', 'lib/film/file.c', 'lib/snap/*.c']
+           'lib/sphfile/*.c', 'lib/film/file.c', 'lib/snap/*.c',
+           'lib/cone/read*.c']
 WRITER_FILES = re.compile(
     r'lib/curamses/(driver|file|none|reshape|write)\.c|lib/ckpt/cut\.c|'
     r'lib/io/(dir|grafic_out|image|stream)\.c|lib/onefile/write\.c|'
@@ -90,6 +93,7 @@ def make_base(folder):
     bases['phantom'] = bases['gadget4'] = [particles(folder)]
     for name in ('snapshot1', 'snapshot2', 'snapshot4'):
         bases[name] = bases['phantom']
+    bases['cone'] = [slices(folder)] * 2
     bases['sph'] = [os.path.join(bases['phantom'][0], 'output_00001')]
     return bases
 
@@ -108,6 +112,45 @@ def particles(folder):
     gadget_files.binary(os.path.join(d, 'snapshot1'), few, order='>')
     gadget_files.binary(os.path.join(d, 'snapshot2'), few, named=True, whole='u8')
     gadget_files.hdf5(os.path.join(d, 'snapshot4.hdf5'), few, chunks=8, filters=True)
+    return d
+
+
+def fortran(path, *records):
+    with open(path, 'wb') as f:
+        for r in records:
+            data = np.asarray(r).tobytes()
+            f.write(struct.pack('<i', len(data)) + data + struct.pack('<i', len(data)))
+
+
+def slices(folder):
+    """A slice of light cones in all files, with five events, and in rows of chunks."""
+    d = os.path.abspath(os.path.join(folder, 'base_cone'))
+    shutil.rmtree(d, ignore_errors=True)
+    os.makedirs(d)
+    rng, n, name = np.random.default_rng(1), 5, 'cone_%s00002.out%s'
+    real = rng.random((26, n))
+    few, one, end = np.array([1, 4, n], 'i4'), np.array(n, 'i4'), np.array(-1, 'i4')
+    ids = np.arange(n, dtype='i8')
+    fortran(os.path.join(d, name % ('', '00001')), *few, *real[:7].astype('f4'))
+    fortran(os.path.join(d, name % ('part_', '00001')), *few, ids, *real[:10].astype('f4'))
+    fortran(os.path.join(d, name % ('hydro_', '00001')), *np.array([1, 3, 3], 'i4'),
+            *real[0, :1].repeat(9), one, *real[:10], end)
+    fortran(os.path.join(d, name % ('sink_', '')), one, ids, *real[:20], end)
+    for kind, rank, words in (('', '00001', [1, 4, n, 0.1, 0.2]), ('part_', '00001', [1, 4, n]),
+                              ('hydro_', '00001', [1, n]), ('sink_', '', [n])):
+        with open(os.path.join(d, name % (kind, rank) + '.txt'), 'w') as f:
+            f.write('\n'.join(map(str, words)) + '\n')
+    with h5py.File(os.path.join(d, 'cone_00002.h5'), 'w') as f:
+        head = f.create_group('header')
+        head.attrs['format'], head.attrs['version'] = np.bytes_('ptah-cone'), np.int64(1)
+        head.attrs['box_mpc'] = 30.0
+        for k, group in enumerate(('particles', 'gas', 'sinks')):
+            for i, (what, x) in enumerate((('position', real[:3].T), ('redshift', real[3]))):
+                chunks = (2,) + x.shape[1:] if k else None
+                s = f.create_dataset(group + '/' + what, data=x, chunks=chunks, shuffle=k > 1,
+                                     compression='gzip' if k > 1 else None)
+                s.attrs['checksum'] = np.int64(2 * k + i)
+        f['ptah/checksum'] = np.zeros(6, 'i8')
     return d
 
 
@@ -309,7 +352,10 @@ def wellformed(target, bases):
              'foreign_hdf5': 'data_00001.h5', 'picked': 'exact_00001.out00001',
              'picked_hdf5': 'data_00001.h5', 'sph': 'sph_00001.h5', 'phantom': 'x_00001',
              'gadget4': 'snapshot_001.hdf5', 'snapshot1': 'snapshot1',
-             'snapshot2': 'snapshot2', 'snapshot4': 'snapshot4.hdf5'}
+             'snapshot2': 'snapshot2', 'snapshot4': 'snapshot4.hdf5',
+             'cone': 'cone_00002.out00001', 'cone_part': 'cone_part_00002.out00001',
+             'cone_hydro': 'cone_hydro_00002.out00001', 'cone_sink': 'cone_sink_00002.out',
+             'cone_text': 'cone_00002.out00001.txt', 'cone_hdf5': 'cone_00002.h5'}
     path = os.path.join(base_of(target, bases), names.get(target, target + '_00001.out00001'))
     if target == 'nml' or target == 'param':
         return [BASE.encode()]

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "ckpt/manifest.h"
 #include "ckpt/source.h"
+#include "cone/read.h"
 #include "cool/uv.h"
 #include "cosmo/response.h"
 #include "expr/expr.h"
@@ -425,6 +426,28 @@ static void run_snapshot(const char *text, size_t n)
     snap_close(&s);
 }
 
+static enum err pass_cone(void *ctx, const struct cone_batch *b)
+{
+    double *sum = ctx;
+    for (int64_t i = 0; i < b->n; i++) {
+        if (!(b->z[i] >= -1)) abort();
+        for (int d = 0; d < 3; d++) *sum += b->r[d][i];
+    }
+    return OK;
+}
+
+/* Reads the file of a slice, or a text file by the file that it belongs to. */
+static void run_cone(const char *text, size_t n)
+{
+    char path[sizeof file];
+    double sum = 0;
+    int64_t files = 0;
+    snprintf(path, sizeof path, "%s", file);
+    char *end = strstr(path, ".txt");
+    if (end) *end = 0;
+    if (cone_read(path, pass_cone, &sum, &files) == OK && sum != sum) abort();
+}
+
 static const struct target TARGET[] = {{"fortran", NULL, 1, run_fortran},
                                        {"nml", NULL, 0, run_nml},
                                        {"expr", NULL, 0, run_expr},
@@ -465,7 +488,13 @@ static const struct target TARGET[] = {{"fortran", NULL, 1, run_fortran},
                                        {"frame", NULL, 1, run_frame},
                                        {"snapshot1", NULL, 0, run_snapshot},
                                        {"snapshot2", NULL, 0, run_snapshot},
-                                       {"snapshot4", NULL, 0, run_snapshot}};
+                                       {"snapshot4", NULL, 0, run_snapshot},
+                                       {"cone", "cone_00002.out00001", 1, run_cone},
+                                       {"cone_part", "cone_part_00002.out00001", 1, run_cone},
+                                       {"cone_hydro", "cone_hydro_00002.out00001", 1, run_cone},
+                                       {"cone_sink", "cone_sink_00002.out", 1, run_cone},
+                                       {"cone_text", "cone_00002.out00001.txt", 0, run_cone},
+                                       {"cone_hdf5", "cone_00002.h5", 0, run_cone}};
 
 /* ---- set-up ---- */
 
