@@ -284,8 +284,8 @@ static void tell_film(const struct film *f, const struct film_made *made, const 
     const struct colour_scale *c = &made->scale;
     const char *file = f->how.path;
     if (made->drawn)
-        log_info("%s, %d frames of %d x %d pixels, %.9g per second: %.9g to %.9g, %s", field, f->n,
-                 made->columns, made->rows, f->how.rate, c->lo, c->hi,
+        log_info("%s, %d frame%s of %d x %d pixels, %.9g per second: %.9g to %.9g, %s", field, f->n,
+                 f->n == 1 ? "" : "s", made->columns, made->rows, f->how.rate, c->lo, c->hi,
                  c->logarithmic ? "logarithmic" : "linear");
     if (!o->json) {
         if (strcmp(file, "-") != 0) printf("%s\n", file);

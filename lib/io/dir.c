@@ -253,12 +253,16 @@ enum err dir_take(const char *path, bool ours(const char *name), int *lock)
 enum err dir_make(const char *path)
 {
     char part[PATH_MAX];
+    struct stat st;
     snprintf(part, sizeof part, "%s", path);
     for (char *end = part; end;) {
         end = strchr(end + 1, '/');
         if (end) *end = 0;
         if (mkdir(part, 0777) != 0 && errno != EEXIST)
             FAIL(ERR_FILE, "%s: cannot create the directory: %s", part, strerror(errno));
+        if (stat(part, &st) != 0)
+            FAIL(ERR_FILE, "%s: is a link to nothing: remove it, or create the directory", part);
+        if (!S_ISDIR(st.st_mode)) FAIL(ERR_FILE, "%s: is in the way: it is no directory", part);
         if (end) *end = '/';
     }
     return OK;

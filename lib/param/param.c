@@ -459,6 +459,13 @@ static enum err assignment_find(const struct params *p, const char *text, char n
     return OK;
 }
 
+/* Length of the repeat count, as in 5*, before a value of an array of texts. */
+static size_t repeat_length(const struct param_row *row, const char *value)
+{
+    const size_t n = strspn(value, "0123456789");
+    return row->kind == PARAM_TEXT && row->array && n && value[n] == '*' ? n + 1 : 0;
+}
+
 /* Namelist of one assignment; a text without quotes is put into quotes. (owner: caller, mem_free)
  */
 static char *assignment_namelist(const char *name, const char *index, const struct param_row *row)
@@ -470,6 +477,9 @@ static char *assignment_namelist(const char *name, const char *index, const stru
     t += snprintf(t, room, "&x %s%.*s=", name, (int)(value - index), index);
     while (t[-1] == '=' || t[-1] == ' ' || t[-1] == '\t') t--;
     t += snprintf(t, 8, " = ");
+    const size_t count = repeat_length(row, value);
+    t += snprintf(t, room, "%.*s", (int)count, value);
+    value += count;
     bool quote = row->kind == PARAM_TEXT && *value && *value != '\'' && *value != '"';
     if (quote) *t++ = '\'';
     for (; *value; value++) {

@@ -66,6 +66,11 @@ def goes_on(v):
     frames = len(movies.maps('whole'))
     v.same('a file in the way: one sentence a frame', (len(told), 'movie1' in told[0]),
            (frames, True))
+    os.makedirs('link')
+    os.symlink('nowhere', 'link/movie1')
+    link = ptah.simulate(text, 'link').err
+    v.same('a link to nothing', ('movie1: is a link to nothing' in link,
+                                 os.path.exists('link/nowhere')), (True, False))
     v.same('the same run', ptah.digest(r.outputs[-1]) == ptah.digest(whole.outputs[-1]), True)
     library = shim()
     for at in range(1, 9):

@@ -254,6 +254,11 @@ static void test_param_set(void)
     CHECK(param_set(par, "init/initfile(2)=/data/it's here") == OK);
     CHECK(strcmp(par->init.initfile[1], "/data/it's here") == 0);
     CHECK(param_set(par, "initfile='a','b/c'") == OK && strcmp(par->init.initfile[1], "b/c") == 0);
+    CHECK(param_set(par, "shader_frame=3*'cube'") == OK &&
+          strcmp(par->movie.shader_frame[2], "cube") == 0);
+    CHECK(param_set(par, "shader_frame=2*sphere") == OK &&
+          strcmp(par->movie.shader_frame[1], "sphere") == 0 &&
+          strcmp(par->movie.shader_frame[2], "cube") == 0);
     CHECK(param_set(par, "riemann=HLLC") == OK && strcmp(par->hydro.riemann, "hllc") == 0);
     CHECK_FAILS(param_set(par, "nstepmax"), "write group/name=value");
     CHECK_FAILS(param_set(par, "nstepmax="), "not one assignment");
