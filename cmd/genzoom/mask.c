@@ -21,7 +21,7 @@ struct plane_maker {
     int l;
     bool ones;
     int64_t pad; /* padding in cells of this level */
-    struct grafic map;
+    struct ics_file map;
     int64_t k; /* next plane of the result */
     /* next plane of the map; on a complete level it may be < 0 or beyond the end (periodic) */
     int64_t read;
@@ -29,6 +29,7 @@ struct plane_maker {
     unsigned char *cell, *row; /* [n1][n0] plane; scratch */
     int32_t *last;             /* [n1][n0] last plane with a 1 nearby */
     float *value;
+    double *line; /* of the file */
 };
 
 static int64_t plane_cells(const struct plane_maker *m)
@@ -39,16 +40,17 @@ static int64_t plane_cells(const struct plane_maker *m)
 static enum err maker_begin(struct plane_maker *m, const struct zoom_set *s,
                             const struct mask_par *p, int l)
 {
-    *m = (struct plane_maker){.s = s, .p = p, .ic = &s->g.lev[l], .l = l, .map.fd = -1};
+    *m = (struct plane_maker){.s = s, .p = p, .ic = &s->g.lev[l], .l = l, .map.whole.fd = -1};
     size_t n = (size_t)plane_cells(m);
     m->whole = m->ic->head.n[0] == (int64_t)1 << l && m->ic->head.n[1] == m->ic->head.n[0] &&
                m->ic->head.n[2] == m->ic->head.n[0];
     m->pad = (int64_t)p->pad << (l - s->g.levelmin);
     m->read = m->whole ? -m->pad : 0;
     m->ones = !p->shape && l > s->g.levelmin && (p->ones || !s->lev[l].refmap);
-    if (!p->shape && !m->ones) TRY(grafic_open(&m->map, m->ic->dir, "ic_refmap", true));
+    if (!p->shape && !m->ones) TRY(ics_open(&m->map, m->ic->dir, "ic_refmap", true));
     m->cell = mem_new(n, "mask");
     m->value = mem_new(sizeof *m->value * n, "mask");
+    m->line = mem_new(sizeof *m->line * (size_t)m->ic->head.n[0], "mask");
     if (m->pad) {
         m->row = mem_new(n, "mask");
         m->last = mem_new(sizeof *m->last * n, "mask");
@@ -59,11 +61,12 @@ static enum err maker_begin(struct plane_maker *m, const struct zoom_set *s,
 
 static void maker_end(struct plane_maker *m)
 {
-    if (m->map.path) grafic_close(&m->map);
+    if (m->map.whole.path) ics_close(&m->map);
     FREE(m->cell);
     FREE(m->row);
     FREE(m->last);
     FREE(m->value);
+    FREE(m->line);
 }
 
 /* ---- from a shape ---- */
@@ -130,10 +133,12 @@ static void spread(const unsigned char *a, unsigned char *out, int64_t n, int64_
 
 static enum err read_map(struct plane_maker *m, int64_t k)
 {
-    TRY(grafic_read_planes(&m->map, k, 1, m->value));
-    for (int64_t i = 0; i < plane_cells(m); i++) m->cell[i] = m->value[i] != 0;
+    const int64_t n0 = m->ic->head.n[0], n1 = m->ic->head.n[1];
+    for (int64_t j = 0; j < n1; j++) {
+        TRY(ics_rows(&m->map, k, j, 1, m->line));
+        for (int64_t i = 0; i < n0; i++) m->cell[j * n0 + i] = m->line[i] != 0;
+    }
     if (!m->pad) return OK;
-    int64_t n0 = m->ic->head.n[0], n1 = m->ic->head.n[1];
     for (int64_t j = 0; j < n1; j++)
         spread(m->cell + j * n0, m->row + j * n0, n0, 1, m->pad, m->whole);
     for (int64_t i = 0; i < n0; i++) spread(m->row + i, m->cell + i, n1, n0, m->pad, m->whole);

@@ -53,7 +53,7 @@ enum err zoom_set_open(struct zoom_set *s, int ndir, char *const dirs[], bool de
                                 .nlev = d->n,
                                 .dir = path,
                                 .cosmo = true,
-                                .gas = grafic_exists(path[0], "ic_deltab"),
+                                .gas = ics_exists(path[0], "ic_deltab"),
                                 .aexp_ini = 1};
     s->gas = set.gas;
     TRY_OUT(ics_grafic_open(&s->g, &set, &ALONE));
@@ -140,18 +140,18 @@ static enum err find_dirs(struct dirs *d, const char *path)
 
 static enum err add_dir(struct dirs *d, const char *path)
 {
-    struct grafic f;
+    struct ics_file f;
     if (d->n == DIRS_MAX)
         FAIL(ERR_LIMIT,
              "%s: more than %d directories of levels are given: give those of one set only", path,
              DIRS_MAX);
-    TRY(grafic_open(&f, path, ics_first_file(path, true, false), true));
+    TRY(ics_open(&f, path, ics_first_file(path, true, false), true));
     struct location *p = &d->at[d->n++];
     size_t n = strlen(path) + 1;
     p->path = memcpy(mem_new(n, "file names"), path, n);
-    p->head = f.head;
-    p->swap = f.swap;
-    grafic_close(&f);
+    p->head = f.whole.head;
+    p->swap = f.whole.swap;
+    ics_close(&f);
     return OK;
 }
 
@@ -203,21 +203,22 @@ static enum err number_levels(struct dirs *d)
 
 /* ---- files ---- */
 
-static enum err read_all(const struct grafic *f, bool ids)
+static enum err read_all(struct ics_file *f, bool ids)
 {
+    const struct grafic_head *h = &f->whole.head;
     enum err err = OK;
-    int64_t row = f->head.n[0], rows = (1 << 20) / row + 1;
+    int64_t row = h->n[0], rows = (1 << 20) / row + 1;
     void *v = mem_new(8 * (size_t)(rows * row), "rows");
-    for (int64_t k = 0; k < f->head.n[2] && err == OK; k++)
-        for (int64_t j = 0; j < f->head.n[1] && err == OK; j += rows) {
-            int64_t nj = j + rows < f->head.n[1] ? rows : f->head.n[1] - j;
-            err = ids ? grafic_read_ids(f, k, j, nj, v) : grafic_read_rows(f, k, j, nj, v);
+    for (int64_t k = 0; k < h->n[2] && err == OK; k++)
+        for (int64_t j = 0; j < h->n[1] && err == OK; j += rows) {
+            int64_t nj = j + rows < h->n[1] ? rows : h->n[1] - j;
+            err = ids ? ics_ids(f, k, j, nj, v) : ics_rows(f, k, j, nj, v);
         }
     mem_free(v);
     return err;
 }
 
-static enum err read_file(const struct grafic *f, const char *name, void *ctx)
+static enum err read_file(struct ics_file *f, const char *name, void *ctx)
 {
     return read_all(f, strcmp(name, "ic_particle_ids") == 0);
 }
@@ -236,19 +237,19 @@ static enum err check_files(struct zoom_set *s, int l, bool deep)
     char name[ICS_FILES][ICS_NAME];
     int n;
     if (deep) TRY(ics_check_files(dir, true, ic->first, &ic->head, read_file, NULL));
-    s->lev[l].refmap = grafic_exists(dir, "ic_refmap");
-    s->lev[l].ids = grafic_exists(dir, "ic_particle_ids");
+    s->lev[l].refmap = ics_exists(dir, "ic_refmap");
+    s->lev[l].ids = ics_exists(dir, "ic_particle_ids");
     if (l == s->g.levelmin) return OK;
     const char *above = s->g.lev[l - 1].dir;
     TRY(ics_list_files(dir, true, name, &n));
     for (int i = 0; i < n; i++)
-        if (on_all_levels(name[i]) && !grafic_exists(above, name[i]))
+        if (on_all_levels(name[i]) && !ics_exists(above, name[i]))
             FAIL(ERR_FILE,
                  "%s: has %s, but %s does not: this file is needed on all levels or on none", dir,
                  name[i], above);
     TRY(ics_list_files(above, true, name, &n));
     for (int i = 0; i < n; i++)
-        if (on_all_levels(name[i]) && !grafic_exists(dir, name[i]))
+        if (on_all_levels(name[i]) && !ics_exists(dir, name[i]))
             FAIL(ERR_FILE,
                  "%s: has no %s, but %s does: this file is needed on all levels or on none", dir,
                  name[i], above);

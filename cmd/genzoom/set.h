@@ -1,7 +1,7 @@
 /* genzoom/set: a multi-level GRAFIC2 set: directories of its levels, and consistency checks. */
 #pragma once
 #include "ics/ics.h"
-#include "io/grafic.h"
+#include "ics/split.h"
 
 struct zoom_level {
     bool swap, refmap, ids;

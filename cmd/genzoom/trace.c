@@ -145,14 +145,14 @@ static void cell_center(const struct ics_level *ic, int l, const int64_t i[3], d
 static enum err find_in_file(const struct zoom_set *s, int l, struct ids *ids, struct points *p)
 {
     const struct ics_level *ic = &s->g.lev[l];
-    struct grafic f;
+    struct ics_file f;
     enum err err = OK;
-    TRY(grafic_open(&f, ic->dir, "ic_particle_ids", true));
+    TRY(ics_open(&f, ic->dir, "ic_particle_ids", true));
     int64_t *row = mem_new(sizeof *row * (size_t)ic->head.n[0], "rows");
     double x[3];
     for (int64_t k = 0; k < ic->head.n[2]; k++)
         for (int64_t j = 0; j < ic->head.n[1]; j++) {
-            TRY_OUT(grafic_read_ids(&f, k, j, 1, row));
+            TRY_OUT(ics_ids(&f, k, j, 1, row));
             for (int64_t i = 0; i < ic->head.n[0]; i++) {
                 cell_center(ic, l, (int64_t[3]){i, j, k}, x);
                 offer(ids, p, row[i], x);
@@ -160,7 +160,7 @@ static enum err find_in_file(const struct zoom_set *s, int l, struct ids *ids, s
         }
 out:
     mem_free(row);
-    grafic_close(&f);
+    ics_close(&f);
     return err;
 }
 

@@ -5,6 +5,7 @@
 #include "cosmo/cosmo.h"
 #include "grafic.h"
 #include "ics/files.h"
+#include "ics/split.h"
 
 #include <math.h>
 
@@ -13,7 +14,7 @@ static const char *const VEL[3] = {"ic_velcx", "ic_velcy", "ic_velcz"};
 
 bool grafic_has_gas(const char *dir)
 {
-    return grafic_exists(dir, "ic_deltab");
+    return ics_exists(dir, "ic_deltab");
 }
 
 bool grafic_is(const char *dir)
@@ -23,10 +24,10 @@ bool grafic_is(const char *dir)
 
 static enum err read_head(const char *dir, struct grafic_head *head)
 {
-    struct grafic f;
-    TRY(grafic_open(&f, dir, ics_first_file(dir, true, false), true));
-    *head = f.head;
-    grafic_close(&f);
+    struct ics_file f;
+    TRY(ics_open(&f, dir, ics_first_file(dir, true, false), true));
+    *head = f.whole.head;
+    ics_close(&f);
     return OK;
 }
 
@@ -52,25 +53,25 @@ enum err grafic_cells(const struct comm *c, const char *dir, int *n)
 struct planes {
     int n;
     const struct grafic_head *head;
-    struct grafic file[6];
+    struct ics_file file[6];
     int count;
-    float *value[6]; /* [n][n] values of each file */
+    double *value[6]; /* [n][n] values of each file */
 };
 
 static enum err planes_open(struct planes *p, const char *dir, const char *name, int *which)
 {
-    struct grafic *f = &p->file[p->count];
-    TRY(grafic_open(f, dir, name, true));
+    struct ics_file *f = &p->file[p->count];
+    TRY(ics_open(f, dir, name, true));
     *which = p->count++;
-    TRY(grafic_check_same(f, p->head, ics_first_file(dir, true, false), true));
-    p->value[*which] = mem_new(sizeof(float) * (size_t)p->n * (size_t)p->n, "ics planes");
+    TRY(grafic_check_same(&f->whole, p->head, ics_first_file(dir, true, false), true));
+    p->value[*which] = mem_new(sizeof(double) * (size_t)p->n * (size_t)p->n, "ics planes");
     return OK;
 }
 
 static void planes_close(struct planes *p)
 {
     for (int i = 0; i < p->count; i++) {
-        grafic_close(&p->file[i]);
+        ics_close(&p->file[i]);
         FREE(p->value[i]);
     }
     p->count = 0;
@@ -85,7 +86,7 @@ static void share(const struct comm *c, int n, int *first, int *last)
 
 static enum err read_planes(struct planes *p, int k)
 {
-    for (int i = 0; i < p->count; i++) TRY(grafic_read_planes(&p->file[i], k, 1, p->value[i]));
+    for (int i = 0; i < p->count; i++) TRY(ics_rows(&p->file[i], k, 0, p->n, p->value[i]));
     return OK;
 }
 
@@ -108,7 +109,7 @@ static enum err bad_cell(const struct planes *p, int file, int i, int j, int k, 
 {
     FAIL(ERR_FORMAT,
          "%s: the value of cell %d %d %d (from 1) is %g, which must be finite: see genzoom --deep",
-         p->file[file].path, i + 1, j + 1, k + 1, value);
+         p->file[file].whole.path, i + 1, j + 1, k + 1, value);
 }
 
 /* Adds cells as points. delta: index of the file of the density contrast, or −1. */
@@ -124,11 +125,11 @@ static enum err put_cells(struct feed *f, struct planes *p, const struct shifts 
                 size_t at = (size_t)j * (size_t)n + (size_t)i;
                 double x[3] = {(i + 0.5) / n, (j + 0.5) / n, (k + 0.5) / n};
                 for (int d = 0; d < s->count; d++) {
-                    double shift = (double)p->value[s->file[d]][at];
+                    double shift = p->value[s->file[d]][at];
                     x[s->axis[d]] += s->factor[d] * shift;
                     if (feed_far(x)) return bad_cell(p, s->file[d], i, j, k, shift);
                 }
-                double more = delta < 0 ? 0 : (double)p->value[delta][at], m = mass * (1 + more);
+                double more = delta < 0 ? 0 : p->value[delta][at], m = mass * (1 + more);
                 if (!(fabs(m) <= f->max)) return bad_cell(p, delta, i, j, k, more);
                 feed_put(f, kind, x, delta < 0 ? PK_LATTICE : PK_SAMPLE, m);
             }
@@ -153,7 +154,7 @@ static enum err feed_dm(struct feed *f, const char *dir, const struct grafic_hea
 {
     struct planes p = {.n = h->n[0], .head = h};
     struct shifts s = {.count = 0};
-    bool pos = grafic_exists(dir, POS[0]);
+    bool pos = ics_exists(dir, POS[0]);
     enum err err = OK;
     for (int d = 0; d < 3 && err == OK; d++)
         err = pos ? add_shift(&p, &s, dir, POS[d], d, 1 / (h->dx * h->n[0] * h->h0 / 100))

@@ -81,7 +81,7 @@ enum err ics_check_files(const char *dir, bool cosmo, const char *first,
         struct ics_file f;
         TRY(ics_open(&f, dir, name[i], cosmo));
         enum err err = grafic_check_same(&f.whole, head, first, cosmo);
-        if (err == OK && fn) err = fn(&f.whole, name[i], ctx);
+        if (err == OK && fn) err = fn(&f, name[i], ctx);
         ics_close(&f);
         TRY(err);
     }

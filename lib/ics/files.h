@@ -3,7 +3,7 @@
  * reader of a single header would mix two sets unnoticed. All readers of initial conditions call
  * this module. */
 #pragma once
-#include "io/grafic.h"
+#include "ics/split.h"
 
 enum { ICS_NAME = 64, ICS_FILES = 128 };
 
@@ -18,6 +18,6 @@ MUST_USE enum err ics_list_files(const char *dir, bool cosmo, char (*name)[ICS_N
 
 /* Checks every field of the directory, whether a run will read it or not, against `head`, the
  * header of the file `first`. Then calls fn, if not NULL, for each. */
-typedef enum err ics_file_fn(const struct grafic *f, const char *name, void *ctx);
+typedef enum err ics_file_fn(struct ics_file *f, const char *name, void *ctx);
 MUST_USE enum err ics_check_files(const char *dir, bool cosmo, const char *first,
                                   const struct grafic_head *head, ics_file_fn *fn, void *ctx);

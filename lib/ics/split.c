@@ -124,7 +124,7 @@ static enum err read_heads(struct ics_file *f)
         b->number = i + 1, b->slot = -1;
         TRY(open_block(f, b->number, &g));
         const enum err err = take_head(f, &g, i == 0, b->lo, end);
-        if (i == 0) f->whole.width = g.width;
+        if (i == 0) f->whole.width = g.width, f->whole.swap = g.swap;
         grafic_close(&g);
         TRY(err);
         for (int d = 0; d < 3; d++) b->n[d] = end[d] - b->lo[d];

@@ -184,6 +184,18 @@ def split(v):
             shutil.rmtree('out')
     for key, text in digests.items():
         v.same('%s on %d' % key, text, digests['whole', 1])
+    said = {}
+    for folder in 'whole', 'split':
+        for words in (['pk', '-q', folder], ['genzoom', '-q', '--deep', '-p1', '--sphere',
+                                             '0.5,0.5,0.5,0.2', folder]):
+            r = ptah.Run([ptah.program(words[0]), *words[1:]], '.')
+            v.same(' '.join(words) + ': status', r.status, 0)
+            said.setdefault(folder, []).append(r.out.replace(folder, 'DIR'))
+        with open(folder + '/ic_pvar_00006', 'rb') as f:
+            said[folder].append(f.read())
+        os.remove(folder + '/ic_pvar_00006')
+    v.same('pk and genzoom: the same of blocks', said['split'] == said['whole'], True)
+    v.same('spectrum', len(said['whole'][0].splitlines()) > 8, True)
     os.remove('split/dir_velcy/ic_velcy.00003')
     out = ptah.simulate(grafic.namelist('split', 4), '.', must_work=False)
     v.same('a missing block', ('ic_velcy' in out.err, out.status), (True, 2))
