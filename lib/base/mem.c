@@ -2,6 +2,9 @@
  * Large blocks consist of whole pages (base/pages); small ones come from the C library. */
 #include "base/mem.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -111,8 +114,25 @@ static struct head *large_new(size_t bytes)
     return h;
 }
 
+/* Free memory at the end of the heap that the C library keeps. What recurs in each step, such as the
+ * sums of a frame of a movie, is then not taken anew from the system, page by page. Without a
+ * threshold for blocks of their own, the library would map each block above 128 kB anew. */
+enum { KEPT = 8 << 20 };
+
+static void keep_heap(void)
+{
+    static bool done;
+    if (done) return;
+    done = true;
+#ifdef M_TRIM_THRESHOLD
+    mallopt(M_TRIM_THRESHOLD, KEPT);
+    mallopt(M_MMAP_THRESHOLD, 2 * (256 << 10));
+#endif
+}
+
 static struct head *small_new(size_t bytes)
 {
+    keep_heap();
     struct head *h = alloc_try(HEAD, (bytes + 2 * HEAD - 1) / HEAD * HEAD);
     if (h) *h = (struct head){0};
     return h;
