@@ -32,5 +32,4 @@ static const double RAMSES_YEAR_GALAXY = 3.1536e7;
 static const double RAMSES_RHO_CRIT = 1.88e-29;    /* critical density for h = 1, g/cm³ */
 static const double RAMSES_HUBBLE = 3.2408608e-18; /* 100 km/s/Mpc, 1/s */
 static const double RAMSES_TWOPI = 6.2831853;
-/* Boltzmann constant of cooling_ism, erg/K: in the energy equation, in the line rates */
-static const double RAMSES_KB_ISM = 1.38062e-16, RAMSES_KB_LINES = 1.38e-16;
+static const double RAMSES_KB_LINES = 1.38e-16; /* Boltzmann constant of lines, erg/K */

@@ -1,6 +1,7 @@
 /* cool/ism: see ism.h. Rates: fine structure lines of C+ and O, and grains, as in Wolfire et al.
  * (1995); electrons by equation C15 of Wolfire et al. (2003); metastable lines of C+ and O from
- * Hollenbach & McKee (1989); Lyman α from Spitzer (1978). Constants are RAMSES's. */
+ * Hollenbach & McKee (1989); Lyman α from Spitzer (1978). Constants are RAMSES's, which has some of
+ * them in single precision (suffix f): rates differ by 1e-7 from those of the written digits. */
 #include "cool/ism.h"
 
 #include <math.h>
@@ -18,10 +19,10 @@ struct line {
     double K, weight, electrons, slope[2], atoms, abundance;
 };
 static const struct line LINES[] = {
-    {6.2e4, 1, 2.3e-8, {-0.5, -0.5}, 1e-12, 3.5e-4 * 0.4}, /* lines of C+, then O */
-    {2.3e4, 1 / 3., 5.1e-9, {0.57, 0.17}, 1e-12, 4.5e-4},
-    {4.9e4, 1 / 3., 2.5e-9, {0.57, 0.13}, 1e-12, 4.5e-4},
-    {2.6e4, 1, 5.2e-9, {0.57, 0.15}, 1e-12, 4.5e-4},
+    {6.2e4, 1, 2.3e-8, {-0.5, -0.5}, 1e-12, 3.5e-4 * 0.4f}, /* lines of C+, then O */
+    {2.3e4, 1 / 3., 5.1e-9, {0.57f, 0.17f}, 1e-12, 4.5e-4},
+    {4.9e4, 1 / 3., 2.5e-9, {0.57f, 0.13f}, 1e-12, 4.5e-4},
+    {2.6e4, 1, 5.2e-9, {0.57f, 0.15f}, 1e-12, 4.5e-4},
 };
 
 static double metastable(double T, double x)
@@ -51,10 +52,10 @@ static double rate_neutral(double n, double T)
     x = fmax(fmin(x, 0.1), CARBON);
     double charge = FIELD * sqrt(T) / (n * x); /* grain charging parameter */
     double lyman = 7.3e-19 * x * exp(-118400 / T);
-    double grains = 4.65e-30 * pow(T, 0.94) * pow(charge, 0.74 / pow(T, 0.068)) * x;
+    double grains = 4.65e-30 * pow(T, 0.94f) * pow(charge, 0.74f / pow(T, 0.068f)) * x;
     double heating = 1e-24 * FIELD *
-                     (4.9e-2 / (1 + pow(charge / 1925, 0.73)) +
-                      3.7e-2 * pow(T / 1e4, 0.7) / (1 + charge / 5e3));
+                     (4.9e-2 / (1 + pow(charge / 1925, 0.73f)) +
+                      3.7e-2 * pow(T / 1e4, 0.7f) / (1 + charge / 5e3));
     double cooling = fine_structure(T, x) + metastable(T, x) + lyman + grains;
     return n * heating - n * n * cooling;
 }
@@ -65,9 +66,9 @@ static double rate_ionised(double n, double T)
 {
     static const struct {
         double to, slope, shift;
-    } piece[] = {{4.25, 12.64, -75.56},  {4.35, -0.3, -20.565},  {4.9, 1.745, -29.463},
-                 {5.4, 0, -20.9125},     {5.9, -1.795, -11.219}, {6.2, 0, -21.8095},
-                 {6.7, -1.261, -13.991}, {INFINITY, 0, -22.44}};
+    } piece[] = {{4.25f, 12.64f, -75.56f},  {4.35f, -0.3f, -20.565f},  {4.9f, 1.745f, -29.463f},
+                 {5.4f, 0, -20.9125f},      {5.9f, -1.795f, -11.219f}, {6.2f, 0, -21.8095f},
+                 {6.7f, -1.261f, -13.991f}, {INFINITY, 0, -22.44f}};
     double x = log10(T);
     int i = 0;
     while (x >= piece[i].to) i++;
@@ -89,7 +90,7 @@ double ism_rate(double n, double T)
 static double solve_cell(double n, double T, double gamma, double dt, int64_t *steps)
 {
     enum { MAX = 20000 };
-    const double heat = n * RAMSES_KB_ISM / (gamma - 1), growth = pow(10, 0.1), limit = 0.2;
+    const double heat = n * CGS_KB / (gamma - 1), growth = pow(10, 0.1), limit = 0.2;
     double time = 0, step = 0, offset = 1e-5;
     for (int k = 0; time < dt; k++) {
         bool ionised = !(T < HOT);

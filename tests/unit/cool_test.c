@@ -479,7 +479,7 @@ static double ism_after(double n, double T, double dt)
  * has a constant rate. All steps converge. */
 static void test_ism(void)
 {
-    static const double YEAR = 3.15576e7, K = 1.38062e-16, n[] = {0.3, 0.6, 10, 100};
+    static const double YEAR = 3.15576e7, K = 1.380649e-16, n[] = {0.3, 0.6, 10, 100};
     double P[4];
     for (int i = 0; i < 4; i++) {
         double T = ism_after(n[i], 5000, 1e10 * YEAR), other = ism_after(n[i], 30, 1e10 * YEAR);
