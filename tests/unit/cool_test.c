@@ -491,7 +491,7 @@ static void test_ism(void)
     CHECK(fabs(P[3] / 100 - 36) < 5, "cold: %g K", P[3] / 100);
     CHECK(P[1] > P[0] && fabs(P[1] - 4200) < 300 && fabs(P[2] - 1180) < 60 && P[3] > 3 * P[2],
           "%g %g %g %g", P[0], P[1], P[2], P[3]);
-    double want = 3e7 - 2 / 3. * 0.1 * pow(10, -22.44) / K * (1e7 * YEAR);
+    double want = 3e7 - 2 / 3. * 0.1 * pow(10, -22.44f) / K * (1e7 * YEAR);
     double got = ism_after(0.1, 3e7, 1e7 * YEAR);
     CHECK(fabs(got / want - 1) < 1e-9, "%g, less %g", got, want);
     for (int k = 0; k < 20000; k++) {
