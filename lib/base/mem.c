@@ -114,8 +114,8 @@ static struct head *large_new(size_t bytes)
     return h;
 }
 
-/* Free memory at the end of the heap that the C library keeps. What recurs in each step, such as the
- * sums of a frame of a movie, is then not taken anew from the system, page by page. Without a
+/* Free memory at the end of the heap that the C library keeps. What recurs in each step, such as
+ * the sums of a frame of a movie, is then not taken anew from the system, page by page. Without a
  * threshold for blocks of their own, the library would map each block above 128 kB anew. */
 enum { KEPT = 8 << 20 };
 

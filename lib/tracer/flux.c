@@ -7,6 +7,8 @@
 #include "dom/ghost.h"
 #include "patch/sweep.h"
 
+enum { MANY = 4 };
+
 static void flux_rows(const struct sweep *s, void *ctx, const struct patch_rows_flow *at);
 
 struct tracer_flux *tracer_flux_new(void)
@@ -150,13 +152,24 @@ static void row_leaves(const struct tracer_flux *f, struct tracer_place p, int n
     for (int i = 0; i < w; i++) out[i] = out[i] + plus(-z[i]) + plus(z[2 * w + i]);
 }
 
+/* Probabilities for those of the cells c and c + 1 of oct o that touch the finer level. */
+static void near_finish(const struct tracer_flux *f, const struct mesh *m, lidx o, int c,
+                        const float *out, const double *old)
+{
+    const unsigned near = f->entry[f->level + 1].near[o];
+    for (int i = 0; i < 2; i++) {
+        if (!(near >> (c + i) & 1)) continue;
+        const float before = tracer_entered(f, m, f->level, o, c + i, false);
+        f->share[o][c + i] = quotient(out[i], (float)old[i] - before);
+    }
+}
+
 /* Finds the probabilities to leave the cells of a plane of a block, when all its fluxes are known:
  * the shares of the mass before, less what has entered the finer level. */
 static void block_finish(const struct tracer_flux *f, const lidx *oct, struct tracer_place p, int x,
                          const struct patch_rows_flow *at, const struct mesh *m)
 {
     const unsigned char *near = f->entry[f->level + 1].near;
-    const struct level *lv = &m->lev[f->level];
     const int w = 2 * p.octs, k = at->k & 1, rows = m->ndim > 1 ? 2 : 1;
     float out[64], share[64];
     for (int j = 0; j < rows; j++) {
@@ -165,13 +178,11 @@ static void block_finish(const struct tracer_flux *f, const lidx *oct, struct tr
         row_leaves(f, p, m->ndim, k, j, out);
 #pragma omp simd
         for (int i = 0; i < w; i++) share[i] = quotient(out[i], (float)old[i]);
-        for (int i = 0; i < p.octs; i++) memcpy(&f->share[oct[i]][first], share + 2 * i, 8);
-        for (int i = 0; i < w && near; i++) {
-            const lidx o = oct[i >> 1];
-            const int c = first + (i & 1);
-            if (!near[o] || lv->child[o][c] >= 0) continue;
-            const float before = tracer_entered(f, m, f->level, o, c, false);
-            f->share[o][c] = quotient(out[i], (float)old[i] - before);
+        for (int i = 0; i < p.octs; i++) {
+            const lidx o = oct[i];
+            memcpy(&f->share[o][first], share + 2 * i, 8);
+            if (near && (near[o] >> first & 3))
+                near_finish(f, m, o, first, out + 2 * i, old + 2 * i);
         }
     }
 }
@@ -202,7 +213,8 @@ static void flux_rows(const struct sweep *s, void *ctx, const struct patch_rows_
     }
 }
 
-/* Marks the octs that tracers of level l alone are in. Returns their number. */
+/* Marks the octs that tracers of level l alone are in, or all if many have tracers: long rows are
+ * copied faster than their parts. Returns their number. */
 static size_t places_find(const struct tracer_run *r, int l)
 {
     const struct parts *p = r->parts;
@@ -215,7 +227,9 @@ static size_t places_find(const struct tracer_run *r, int l)
 #pragma omp atomic write
             place[p->host[i]].octs = 1;
     for (lidx i = 0; i < nown; i++) n += place[i].octs;
-    return n;
+    if (n <= (size_t)nown / MANY) return n;
+    for (lidx i = 0; i < nown; i++) place[i].octs = 1;
+    return (size_t)nown;
 }
 
 const struct patch_flow *tracers_watch(struct tracer_run *r, int l)
@@ -235,14 +249,54 @@ const struct patch_flow *tracers_watch(struct tracer_run *r, int l)
 
 /* ---- the boundary of a level ---- */
 
-/* Whether a leaf cell of oct i has an oct of the finer level across a face. */
-static bool touches_finer(const struct mesh *m, const struct level *lv, lidx i)
+/* Cells of an oct that have an oct of the finer level, bits. */
+static inline unsigned split_cells(const struct level *lv, lidx i)
 {
-    bool any = false;
-    for (int c = 0; c < m->cells; c++)
-        for (int f = 0; f < 2 * m->ndim && lv->child[i][c] < 0; f++)
-            any |= tracer_finer_across(lv, i, c, f) >= 0;
-    return any;
+    unsigned split = 0;
+    for (int c = 0; c < 8; c++) split |= (unsigned)(lv->child[i][c] >= 0) << c;
+    return split;
+}
+
+/* The bits of an oct's cells at the places of the cells across the faces along an axis. */
+static inline unsigned across(unsigned cells, int axis)
+{
+    static const unsigned LOW[3] = {0x55, 0x33, 0x0f};
+    const int by = 1 << axis;
+    return (cells & LOW[axis]) << by | (cells >> by & LOW[axis]);
+}
+
+/* Leaf cells of oct i that have an oct of the finer level across a face, bits. split: of all octs
+ * of the level. */
+static unsigned touch_finer(const struct mesh *m, const struct level *lv,
+                            const unsigned char *split, lidx i)
+{
+    static const unsigned UPPER[3] = {0xaa, 0xcc, 0xf0};
+    const unsigned all = (1u << m->cells) - 1;
+    unsigned any = 0;
+    for (int d = 0; d < m->ndim; d++) {
+        const lidx lo = lv->nbr[i][2 * d], hi = lv->nbr[i][2 * d + 1];
+        any |= across(split[i], d);
+        if (lo >= 0) any |= across(split[lo], d) & ~UPPER[d];
+        if (hi >= 0) any |= across(split[hi], d) & UPPER[d];
+    }
+    return any & ~(unsigned)split[i] & all;
+}
+
+/* Finds the cells of the coarser level that touch level l. */
+static unsigned char *near_find(const struct mesh *m, int l)
+{
+    const struct level *up = &m->lev[l - 1];
+    unsigned char *near = mem_new((size_t)up->nown + 1, "tracers"),
+                  *split = mem_new((size_t)up->noct + 1, "tracers");
+#pragma omp parallel
+    {
+#pragma omp for schedule(static)
+        for (lidx i = 0; i < up->noct; i++) split[i] = (unsigned char)split_cells(up, i);
+#pragma omp for schedule(static)
+        for (lidx i = 0; i < up->nown; i++) near[i] = (unsigned char)touch_finer(m, up, split, i);
+    }
+    FREE(split);
+    return near;
 }
 
 float tracer_entered(const struct tracer_flux *flux, const struct mesh *m, int l, lidx i, int c,
@@ -263,7 +317,7 @@ float tracer_entered(const struct tracer_flux *flux, const struct mesh *m, int l
 void tracers_watch_entry(struct tracer_run *r, int l)
 {
     const struct mesh *m = r->mesh;
-    const struct level *lv = &m->lev[l], *up = lv - 1;
+    const struct level *lv = &m->lev[l];
     struct tracer_entries *e = &r->flux->entry[l];
     lidx n = 0;
     entries_free(e);
@@ -274,9 +328,7 @@ void tracers_watch_entry(struct tracer_run *r, int l)
         e->row[i] = ends ? n++ : -1;
     }
     e->at = mem_zero(sizeof *e->at * (size_t)n + 1, "tracers");
-    e->near = mem_new((size_t)up->nown + 1, "tracers");
-#pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < up->nown; i++) e->near[i] = touches_finer(m, up, i);
+    e->near = near_find(m, l);
 }
 
 void tracer_entries_exchange(const struct tracer_run *r, int l)

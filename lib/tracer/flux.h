@@ -27,7 +27,7 @@ struct tracer_entry {
 struct tracer_entries {
     lidx *row; /* [noct] row of each oct at the boundary, or −1; NULL: none */
     struct tracer_entry *at;
-    /* [nown of the coarser level] whether a leaf cell of the oct touches this level */
+    /* [nown of the coarser level] leaf cells of the oct that touch this level, bits */
     unsigned char *near;
 };
 

@@ -214,7 +214,8 @@ static void jump_down(const struct tracer_run *r, int l)
     const unsigned char *near = r->flux->entry[l + 1].near;
 #pragma omp parallel for schedule(static)
     for (int64_t i = p->first[l]; i < p->first[l + 1]; i++)
-        if (near[p->host[i]] && tracer_on(p, i, l)) descend_maybe(r, l, i);
+        if (near[p->host[i]] && tracer_on(p, i, l) && (near[p->host[i]] >> tracer_cell(p, i) & 1))
+            descend_maybe(r, l, i);
     part_promote(r->parts, l);
 }
 
