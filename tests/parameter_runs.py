@@ -275,6 +275,10 @@ CONE_BOX = vary(COSMO, run={'lightcone': True, 'nstepmax': 4},
                 output={'foutput': 4},
                 lightcone={'zmax_cone': 60.0, 'maxboxr_cone1': [1, 0.1, 0.1],
                            'maxboxr_cone2': [1, 0.1, 0.1]})
+CONE_SINKS = vary(CONE_BOX, run={'sink': True}, amr={'levelmax': 12},
+                  refine={'m_refine': [1e6] * 8},
+                  sink={'mass_sink_seed': 1.0, 'accretion_scheme': 'bondi', 'ir_cloud': 1},
+                  lightcone={'maxboxr_cone1': [1, 1, 1]})
 GADGET = vary(DARK, 'run/use_fftw', run={'nstepmax': 1}, output={'foutput': 1},
               init={'filetype': 'gadget', 'initfile(1)': 'snapshot'},
               amr={'levelmin': 3, 'levelmax': 3})
@@ -567,6 +571,8 @@ RUNS = {
     'cone': (1, CONE, unpack('ic_32')),
     'cone_maps': (1, CONE_MAPS, unpack('ic_32')),
     'cone_box': (1, CONE_BOX, unpack('ic_32')),
+    'cone_sinks': (1, CONE_SINKS, each(unpack('ic_32'), put(
+        'ic_sink', '1e-9 0.1 0.1 -0.2 0 0 0 0 0 0 0 0\n1e-9 -0.3 0.1 0.2 0 0 0 0 0 0 0 0\n'))),
     'cosmo_mhd': (1, COSMO_MHD, unpack('ic_32')),
     'gadget': (1, GADGET, snapshots('snapshot')),
     'galaxies': (1, GALAXIES, galaxy),
