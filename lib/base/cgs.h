@@ -11,6 +11,7 @@ static const double CGS_KB = 1.380649e-16;       /* Boltzmann constant, erg/K */
 static const double CGS_MP = 1.67262192e-24;     /* proton mass, g */
 static const double CGS_THOMSON = 6.6524587e-25; /* Thomson cross section, cm² */
 
+static const double CGS_LSUN = 3.828e33; /* IAU 2015 nominal solar luminosity, erg/s */
 /* IAU 2015 nominal solar mass GM_sun/G; parsec to eight digits; Julian year */
 static const double CGS_MSUN = 1.98841e33;                                                 /* g */
 static const double CGS_PC = 3.0856776e18, CGS_KPC = 3.0856776e21, CGS_MPC = 3.0856776e24; /* cm */
@@ -22,9 +23,12 @@ static const double CGS_FOE = 1e51; /* energy of a supernova, erg */
 static const double RHO_CRIT_MSUN_MPC = 2.77536627e11;
 
 static const double RAMSES_C = 2.9979246e10;
+static const double RAMSES_EV = 1.6021766e-12;        /* electronvolt, erg */
+static const double RAMSES_RADIATION = 7.5657233e-15; /* radiation constant a, erg/cm³/K⁴ */
 static const double RAMSES_G = 6.67408e-8, RAMSES_G_2024 = 6.67e-8; /* since 2025, before */
-static const double RAMSES_MH = 1.660539e-24; /* its mass of hydrogen, the atomic mass unit */
-static const double RAMSES_HYDROGEN = 0.76;   /* of primordial gas, by mass; the rest is helium */
+static const double RAMSES_MH = 1.660539e-24;      /* its mass of hydrogen, the atomic mass unit */
+static const double RAMSES_PLANCK = 6.6260702e-27; /* Planck constant, erg s */
+static const double RAMSES_HYDROGEN = 0.76; /* of primordial gas, by mass; the rest is helium */
 static const double RAMSES_MSUN = 1.9891e33;
 /* of its patch for mergers of galaxies; its year of 365 days, also in files of DICE */
 static const double RAMSES_KPC_GALAXY = 3.085677581282e21, RAMSES_G_GALAXY = 6.67428e-8;

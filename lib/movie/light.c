@@ -10,9 +10,6 @@
 #include "cosmo/cosmo.h"
 #include "movie/priv.h"
 
-/* erg/s, IAU 2015 */
-static const double SUN = 3.828e33;
-
 /* log10 of solar luminosities per solar mass, from log10(age/yr) = 6 on, in steps of 0.05 */
 enum { STEPS = 60 };
 static const double STEP = 0.05, EARLY = 3.2, SLOPE = -0.979362, LATE = 9.08855;
@@ -47,7 +44,7 @@ enum err light_new(const struct paint_par *par, struct light **out)
     struct light *l = *out = mem_zero(sizeof *l, "movie frame");
     double second = h->unit_t;
     l->now = h->t;
-    l->unit = SUN / CGS_MSUN / (CGS_C * CGS_C) * h->unit_t;
+    l->unit = CGS_LSUN / CGS_MSUN / (CGS_C * CGS_C) * h->unit_t;
     if (h->cosmo) {
         if (!(h->aexp > 0)) FAIL(ERR_FORMAT, "the expansion factor is %g", h->aexp);
         TRY(cosmo_new(&k, &l->cosmo));
