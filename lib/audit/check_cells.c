@@ -50,7 +50,7 @@ static void report_value(struct cells *c, enum check_kind kind, const struct sou
         k->count[kind]++, k->found->damages++;
         return;
     }
-    source_file(k->r, field < source_hydro(k->r) ? FILES_HYDRO : FILES_GRAV, o->piece, path);
+    source_file(k->r, source_file_of(k->r, field), o->piece, path);
     check_place(k, o->level, o->key[i], cell, location);
     check_report(k, kind, path, location, "%s is %.9g",
                  kind == BAD_ENERGY ? "energy" : k->r->field[field].name, v);
@@ -59,10 +59,13 @@ static void report_value(struct cells *c, enum check_kind kind, const struct sou
 static void check_field(struct cells *c, const struct source_octs *o, int f, int cell)
 {
     const double *v = o->val[8 * f + cell];
+    const struct source *s = c->k->r;
+    const bool photons = f >= s->nfield - s->nphoton &&
+                         (f - (s->nfield - s->nphoton)) % (1 + s->head.ndim) == 0;
     for (int i = 0; i < o->n; i++) {
         if (!isfinite(v[i]))
             report_value(c, BAD_FINITE, o, i, cell, f, v[i]);
-        else if (f == c->density && !(v[i] > 0))
+        else if ((f == c->density && !(v[i] > 0)) || (photons && v[i] < 0))
             report_value(c, BAD_DENSITY, o, i, cell, f, v[i]);
     }
 }

@@ -25,6 +25,26 @@ struct ckpt_tags {
     int64_t *id, *clump; /* [n] */
 };
 
+/* Radiation of a checkpoint. Cross sections in cm² of each group, mean over photons (csn) and over
+ * their energy (cse), for H2, HI, HeI, HeII; energies in eV; l1 = 0: no upper bound. */
+enum { RADIATION_REALS = 9 + 3 * PHOTON_GROUPS + 2 * 4 * PHOTON_GROUPS };
+struct ckpt_radiation {
+    int groups;        /* 0: no radiation */
+    int ions;          /* fractions of ions among the scalars of the gas */
+    int spec2group[4]; /* of these ions, group from 1, 0: none */
+    union {
+        struct {
+            double c;    /* reduced speed of light, code units; 0: not known */
+            double x, y; /* mass fractions of hydrogen and helium */
+            double unit_np, unit_pf, c_fraction; /* cgs; reduced speed of light / that of light */
+            double n_star, t2_star, g_star;
+            double l0[PHOTON_GROUPS], l1[PHOTON_GROUPS], egy[PHOTON_GROUPS];
+            double csn[PHOTON_GROUPS][4], cse[PHOTON_GROUPS][4];
+        };
+        double real[RADIATION_REALS];
+    };
+};
+
 struct ckpt_head { /* names and units as in the header of RAMSES's amr files */
     int ndim, levelmin, levelmax;
     int64_t ngridmax; /* RAMSES's ngridmax; 0: not set */
@@ -32,6 +52,7 @@ struct ckpt_head { /* names and units as in the header of RAMSES's amr files */
     bool magnetic; /* whether the gas has a magnetic field */
     int nvar;
     double gamma, smallr;
+    struct ckpt_radiation radiation;
     struct gas_energies energy; /* non-thermal energies among the variables */
     bool conservative;          /* RAMSES binary: files shall have conserved variables of the gas */
     double boxlen;
@@ -70,6 +91,12 @@ struct ckpt_head { /* names and units as in the header of RAMSES's amr files */
     /* True to replace output_NNNNN if it exists; otherwise an existing directory is an error. */
     bool overwrite;
 };
+
+/* The fields of a run that has nvar variables of the gas of a checkpoint. */
+static inline struct mesh_kind ckpt_kind(const struct ckpt_head *h, int nvar)
+{
+    return (struct mesh_kind){nvar, h->gravity, h->magnetic, PHOTON_VALUES * h->radiation.groups};
+}
 
 /* The cosmology of a checkpoint, exact (cosmo_par.ramses is false). */
 static inline struct cosmo_par ckpt_cosmology(const struct ckpt_head *h)

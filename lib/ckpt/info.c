@@ -75,6 +75,7 @@ enum err info_verify(struct source *s)
     TRY(verify_text(s, FILES_INFO));
     TRY(verify_text(s, FILES_HEADER));
     TRY(verify_text(s, FILES_GAS_NAMES));
+    TRY(verify_text(s, FILES_RT_INFO));
     return verify_text(s, FILES_PART_NAMES);
 }
 

@@ -142,6 +142,7 @@ void source_count_state(struct source *s)
 {
     s->nvalue = (s->head.hydro ? s->head.nvar : 0) + fields_count(s->values, FILE_HYDRO, 3) +
                 fields_count(s->values, FILE_GRAVITY, 3);
+    if (s->values & PHOTONS) s->nvalue += PHOTON_VALUES * s->head.radiation.groups;
 }
 
 int source_value_of(const struct source *s, int f)
@@ -190,12 +191,21 @@ static void plain_names(struct source *s)
     plain_text(s->format);
 }
 
+/* Another code stores the density times the reduced speed of light, and calls it flux. */
+static void ramses_photons(int f, char name[FIELD_NAME])
+{
+    snprintf(name, FIELD_NAME, "photon_flux_%02d", photons_group(f) + 1);
+}
+
 enum err source_add_rows(struct source *s)
 {
-    const int end = s->nhydro + fields_count(s->fields, FILE_HYDRO, s->head.ndim) + s->ngrav;
+    const int end = s->nhydro + fields_count(s->fields, FILE_HYDRO, s->head.ndim) + s->ngrav +
+                    s->nphoton;
     for (s->nfield = s->nhydro; s->nfield < end;) {
         char name[FIELD_NAME];
-        field_name(field_stored(s->fields, s->nhydro, s->nfield, s->head.ndim), name);
+        const int f = field_stored(s->fields, s->nhydro, s->nfield, s->head.ndim);
+        field_name(f, name);
+        if (s->foreign && field_in(PHOTONS, f) && field_axis(f) < 0) ramses_photons(f, name);
         TRY(source_add_field(s->path, s->field, &s->nfield, name, 'd'));
     }
     return OK;
@@ -407,6 +417,12 @@ enum err source_in_space(const struct source *s, const char *what)
     return OK;
 }
 
+enum files_kind source_file_of(const struct source *s, int f)
+{
+    if (f >= s->nfield - s->nphoton && f < s->nfield) return FILES_RT;
+    return f < source_hydro(s) || f >= s->nfield ? FILES_HYDRO : FILES_GRAV;
+}
+
 double source_dx(const struct source *s, int level)
 {
     return ldexp(s->head.boxlen / (double)s->coarse[0], -level);
@@ -462,8 +478,9 @@ enum err source_running(struct source *s, const struct ckpt_head *h, int ranks)
         if (gas_in_file(source_velocities(s), v) >= 0)
             TRY(source_add_field(s->path, s->field, &s->nhydro, g.name[v], 'd'));
     }
-    s->fields = fields_written(s->nhydro, h->gravity, h->magnetic);
+    s->fields = fields_written(ckpt_kind(h, s->nhydro));
     s->ngrav = fields_count(s->fields, FILE_GRAVITY, s->head.ndim);
+    s->nphoton = photons_count(PHOTON_VALUES * h->radiation.groups, s->head.ndim);
     return source_add_rows(s);
 }
 

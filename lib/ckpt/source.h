@@ -99,9 +99,9 @@ struct source {
     const struct catalog *sinks, *stellar; /* sinks and stellar objects, never NULL; lent */
 
     struct gas_vars gas; /* names of the hydro fields: head.gas */
-    /* Fields of cells: variables of the gas, fields of other rows in the same files, gravity; in
-     * all, nfield. Columns of particles, in their order in the files. */
-    int nhydro, ngrav, nfield, npart;
+    /* Fields of cells: variables of the gas, fields of other rows in the same files, gravity,
+     * radiation; in all, nfield. Columns of particles, in their order in the files. */
+    int nhydro, ngrav, nphoton, nfield, npart;
     field_set fields; /* rows of fields.def besides the variables of the gas */
     struct ckpt_field field[CKPT_FIELDS], part[CKPT_FIELDS];
     struct part_columns columns; /* batch columns by number */
@@ -243,8 +243,10 @@ static inline int source_velocities(const struct source *s)
 /* Number of fields in the files of the gas: its variables, and further fields. */
 static inline int source_hydro(const struct source *s)
 {
-    return s->nfield - s->ngrav;
+    return s->nfield - s->ngrav - s->nphoton;
 }
+/* The kind of the file that has field f, HYDRO, GRAV or RT. */
+enum files_kind source_file_of(const struct source *s, int f);
 double source_dx(const struct source *s, int level); /* side of a cell, code units */
 /* How far beyond a face a position may be by rounding, code units: −1e-17 + boxlen is boxlen, and
  * single precision has eight digits. */
@@ -254,7 +256,8 @@ void source_file(const struct source *s, enum files_kind k, int piece, char path
 
 /* ---- for formats ---- */
 
-/* Adds the fields of the rows of `fields` behind the variables of the gas, ngrav of gravity. */
+/* Adds the fields of the rows of `fields` behind the variables of the gas, ngrav of gravity and
+ * nphoton of radiation. */
 MUST_USE enum err source_add_rows(struct source *s);
 /* Adds a name to a list of fields. An error if the name is not valid or the list is full. */
 MUST_USE enum err source_add_field(const char *path, struct ckpt_field *list, int *n,

@@ -243,6 +243,26 @@ static enum err read_stored(struct source *s, struct hdf5_in *h)
     return OK;
 }
 
+static enum err read_radiation(struct ckpt_radiation *r, struct hdf5_in *h)
+{
+    int64_t count[6] = {0};
+    TRY(hdf5_get_attr(h, "ptah", "radiation_groups", 'q', 6, count, true));
+    if (count[0] == 0) return OK;
+    bool good = count[0] > 0 && count[0] <= PHOTON_GROUPS && count[1] >= 0 && count[1] <= 4;
+    for (int k = 0; k < 4; k++) good &= count[2 + k] >= 0 && count[2 + k] <= PHOTON_GROUPS;
+    if (!good)
+        FAIL(ERR_FORMAT,
+             "%s: attribute radiation_groups of /ptah has an invalid value: the file is damaged",
+             h->path);
+    r->groups = (int)count[0], r->ions = (int)count[1];
+    for (int k = 0; k < 4; k++) r->spec2group[k] = (int)count[2 + k];
+    TRY(hdf5_get_attr(h, "ptah", "radiation", 'd', RADIATION_REALS, r->real, false));
+    if (r->c > 0 && isfinite(r->c)) return OK;
+    FAIL(ERR_FORMAT,
+         "%s: attribute radiation of /ptah has %g as the speed of light: the file is damaged",
+         h->path, r->c);
+}
+
 static enum err read_own(struct source *s, struct hdf5_in *h)
 {
     struct ckpt_head *d = &s->head;
@@ -255,6 +275,7 @@ static enum err read_own(struct source *s, struct hdf5_in *h)
     TRY(read_sums(h));
     TRY(hdf5_get_attr(h, "ptah", "imetal", 'q', 1, &h->imetal, true));
     TRY(hdf5_get_attr(h, "ptah", "smallr", 'd', 1, &h->smallr, false));
+    TRY(read_radiation(&d->radiation, h));
     TRY(hdf5_get_attr(h, "ptah", "unit_l", 'd', 1, &d->unit_l, false));
     TRY(hdf5_get_attr(h, "ptah", "unit_d", 'd', 1, &d->unit_d, false));
     TRY(hdf5_get_attr(h, "ptah", "unit_t", 'd', 1, &d->unit_t, false));
@@ -372,7 +393,7 @@ static enum err read_columns(struct source *s, struct hdf5_in *h)
 /* The rows that the file has: files of before a row was added lack it. */
 static field_set rows_of(struct hdf5_in *h, int nvar, bool gravity, int level)
 {
-    field_set all = fields_written(nvar, gravity, true), has = 0;
+    field_set all = fields_written((struct mesh_kind){nvar, gravity, true, 0}), has = 0;
     for (int i = 0; i < FIELD_ROWS; i++) {
         char path[64], form[FIELD_NAME];
         field_dataset(field_rows[i].first, form);
@@ -423,6 +444,9 @@ static enum err read_fields(struct source *s, struct hdf5_in *h)
     if (s->nhydro && s->nhydro < least && !s->foreign)
         FAIL(ERR_FORMAT, "%s: has %d gas variables where at least %d are expected", h->path,
              s->nhydro, least);
+    const int nphoton = PHOTON_VALUES * s->head.radiation.groups;
+    s->fields |= fields_written((struct mesh_kind){.nphoton = nphoton});
+    s->nphoton = photons_count(nphoton, s->head.ndim);
     TRY(read_gas(s, h));
     TRY(source_add_rows(s));
     for (int v = s->nhydro; v < s->nfield; v++)

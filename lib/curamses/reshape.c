@@ -126,7 +126,9 @@ static const void *oct_column(void *ctx, int v)
     int gas = out_hydro(&w->o), section = v < gas ? OCT_GAS : OCT_GRAV,
         nv = section == OCT_GAS ? gas : w->s->nvalue - gas, k = section == OCT_GAS ? v : v - gas;
     if (v >= w->s->nvalue) return last_bits(g, v - w->s->nvalue);
-    enum err err = k == 0 ? rewrite_fetch(w, section, g->ref, (int)g->n, g->row) : OK;
+    /* on coarse levels the columns of gravity are left out */
+    const bool begins = k == 0 || v == gas + out_gravity(&w->o);
+    enum err err = begins ? rewrite_fetch(w, section, g->ref, (int)g->n, g->row) : OK;
     if (k == 0 && section == OCT_GAS && err == OK) split_rows(g);
     if (g->out->f.err == OK) g->out->f.err = err;
     if (g->out->f.err == OK)

@@ -125,7 +125,7 @@ static void add_level(struct hdf5_out *w, int l)
     int64_t n = w->o.total[l];
     w->level_set[l] = f->nset;
     int ndim = w->o.h->ndim, cells = 1 << ndim, nvar = w->o.h->hydro ? w->o.h->nvar : 0,
-        values = out_hydro(&w->o) + out_gravity(&w->o), number = 0;
+        values = out_hydro(&w->o) + out_gravity(&w->o) + out_photons(&w->o), number = 0;
     for (int d = 1; d <= ndim; d++) hdf5_add(f, 'd', n, OCTS, "amr/level_%d/xg_%d", l, d);
     hdf5_add(f, 'i', cells * n, cells * OCTS, "amr/level_%d/son_flag", l);
     hdf5_add(f, 'i', cells * n, cells * OCTS, "amr/level_%d/cpu_map", l);
@@ -268,6 +268,15 @@ static void fill_stored(struct hdf5_file *f, const struct ckpt_out *o)
     if (o->nhydro) hdf5_attr(f, "ptah", "stored_gas", 'i', o->nhydro, kind);
 }
 
+static void fill_radiation(struct hdf5_file *f, const struct ckpt_radiation *r)
+{
+    int32_t count[6] = {r->groups, r->ions};
+    if (r->groups == 0) return;
+    for (int k = 0; k < 4; k++) count[2 + k] = r->spec2group[k];
+    hdf5_attr(f, "ptah", "radiation_groups", 'i', 6, count);
+    hdf5_attr(f, "ptah", "radiation", 'd', RADIATION_REALS, r->real);
+}
+
 static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
 {
     const struct ckpt_head *h = w->o.h;
@@ -281,6 +290,7 @@ static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
     hdf5_attr(f, "ptah", "imetal", 'i', 1, &imetal);
     hdf5_attr(f, "ptah", "smallr", 'd', 1, &h->smallr);
     if (h->energy.n) hdf5_attr(f, "ptah", "gamma_rad", 'd', h->energy.n, h->energy.gamma);
+    fill_radiation(f, &h->radiation);
     hdf5_attr(f, "ptah", "unit_l", 'd', 1, &h->unit_l);
     hdf5_attr(f, "ptah", "unit_d", 'd', 1, &h->unit_d);
     hdf5_attr(f, "ptah", "unit_t", 'd', 1, &h->unit_t);
@@ -417,13 +427,14 @@ static void put_cells(struct hdf5_out *w, int set, const struct hdf5_octs *o, co
 void hdf5_out_octs(struct hdf5_out *w, int l, const struct hdf5_octs *o, hdf5_values *fn, void *ctx)
 {
     const struct ckpt_head *h = w->o.h;
-    int set = w->level_set[l], hydro = out_hydro(&w->o), n = hydro + out_gravity(&w->o);
+    int set = w->level_set[l], hydro = out_hydro(&w->o), gravity = hydro + out_gravity(&w->o),
+        n = gravity + out_photons(&w->o);
     put_centres(w, set, l, o);
     put_masks(w, set + h->ndim, o);
     set += h->ndim + 3;
     for (int v = 0; v < n; v++) {
         /* coarser levels have no solved gravity */
-        bool zero = v >= hydro && l < h->levelmin && !w->o.stored;
+        bool zero = v >= hydro && v < gravity && l < h->levelmin && !w->o.stored;
         if (zero) memset(w->scratch, 0, 64 * (size_t)o->n);
         const void *is = zero ? w->scratch : fn(ctx, v);
         if (out_in_file(&w->o, v)) put_cells(w, set++, o, is, 8);
@@ -472,8 +483,12 @@ static void move_ahead(const struct hdf5_out *w, int l, const struct mesh_values
                        const void *mask)
 {
     struct order_column c[1 + FIELD_ALL] = {{mask, 2}};
-    int n = 1, values = out_hydro(&w->o) + (l >= w->o.h->levelmin ? out_gravity(&w->o) : 0);
-    for (int v = 0; v < values; v++) c[n++] = (struct order_column){field_of(m, v), 64};
+    const int hydro = out_hydro(&w->o), gravity = hydro + out_gravity(&w->o),
+              values = gravity + out_photons(&w->o);
+    int n = 1;
+    for (int v = 0; v < values; v++)
+        if (v < hydro || v >= gravity || l >= w->o.h->levelmin)
+            c[n++] = (struct order_column){field_of(m, v), 64};
     order_ahead(m->r, n, c);
 }
 

@@ -1,4 +1,5 @@
-/* hydro/created_kernel: gas of octs that refinement creates, and of missing octs next to a tile. */
+/* hydro/created_kernel: gas and photons of octs that refinement creates, and gas of missing octs
+ * next to a tile. */
 #include "dev/kernel.h"
 #include "hydro/interp_kern.h"
 #include "hydro/kernels.h"
@@ -10,6 +11,18 @@ KERNEL(gas_created, struct gas_created_args, struct dev_nothing, DEV_THREADS)
         if (k >= a->n) continue;
         hydro_interp_oct(a->mesh, a->l, a->slot[k] >> 3, a->slot[k] & 7, a->par,
                          (double(*)[8])(a->row + k * a->width * 8));
+    }
+}
+
+KERNEL(photons_created, struct photons_created_args, struct dev_nothing, DEV_THREADS)
+{
+    const int nphoton = a->mesh->nphoton;
+    PHASE (t, DEV_THREADS) {
+        int64_t at = (int64_t)b->index * DEV_THREADS + t, k = at / nphoton;
+        int v = (int)(at % nphoton);
+        if (k >= a->n) continue;
+        hydro_interp_photons(a->mesh, a->l, a->slot[k] >> 3, a->slot[k] & 7, a->par, v,
+                             a->row + (k * a->width + v) * 8);
     }
 }
 

@@ -97,7 +97,8 @@ void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hy
     g.change = c && c->n ? c : NULL;
     if (g.change || m->gravity || p->pressure_fix || p->nvar > GAS_SCALARS)
         g.law.finish = gas_finish;
-    patch_update(m, l, dt, &g.law, &(struct patch_how){a, p->scratch, p->tile_depth - 1, p->flow});
+    patch_update(m, l, dt, &g.law,
+                 &(struct patch_how){a, p->scratch, p->tile_depth - 1, p->flow, NULL});
 }
 
 /* ---- update of one oct ---- */

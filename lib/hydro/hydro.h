@@ -44,6 +44,7 @@ struct hydro_par {
     /* Tiles of 2^(tile_depth-1) octs a side; 0: best size. Bits do not depend on it; for tests. */
     int tile_depth;
     int interpol_var, interpol_type;
+    double photon_speed;      /* new octs get |F| <= this N of photons; 0: no limit */
     enum bound_type bound[6]; /* boundary conditions −x,+x,−y,+y,−z,+z */
     bool no_inflow;           /* whether BOUND_OUTFLOW prevents inflow */
     /* primitive state (rho, v, P, non-thermal pressures, scalars) of imposed boundaries */
@@ -106,8 +107,11 @@ void hydro_drive(struct mesh *m, int l, double dt, const struct turb_force *f, d
  * must be valid in ghosts. */
 void hydro_restrict(struct mesh *m, int l, const struct hydro_par *p);
 
-/* Prolongation, an adapt_prolong callback: U is interpolated, other fields are injected. ctx:
- * struct hydro_par*. */
+/* Prolongation, an adapt_prolong callback: gas and photons are interpolated, other fields are
+ * injected. ctx: struct hydro_par*. hydro_prolong_before fills the fields before field `end`, and
+ * returns their number. */
+int hydro_prolong_before(int end, const struct mesh *m, int l, lidx parent, int cell,
+                         const struct hydro_par *p, double (*out)[8]);
 void hydro_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8], void *ctx);
 
 /* Whether a criterion by gradients is on. */

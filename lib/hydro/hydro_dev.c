@@ -254,6 +254,16 @@ enum err hydro_dev_totals(struct hydro_dev *h, struct mesh *m, int l, const stru
 
 /* ---- refinement ---- */
 
+void hydro_dev_photons(const struct mirror *x, const struct hydro_par *par, int l, int32_t n,
+                       const int32_t *slot, double *row, int width)
+{
+    const int nphoton = x->image->nphoton;
+    if (nphoton == 0) return;
+    dev_launch(x->stream, &photons_created, dev_blocks((int64_t)nphoton * n),
+               &(struct photons_created_args){x->mesh_dev, par, l, n, slot,
+                                              row - (ptrdiff_t)nphoton * 8, width});
+}
+
 void hydro_dev_prolong(void *ctx, const struct mirror *x, int l, int32_t n, const int32_t *slot,
                        double *row, int width)
 {
@@ -261,4 +271,5 @@ void hydro_dev_prolong(void *ctx, const struct mirror *x, int l, int32_t n, cons
     BUG_ON(need_par(c->h, c->par) != OK); /* the device failed */
     dev_launch(x->stream, &gas_created, dev_blocks(n),
                &(struct gas_created_args){x->mesh_dev, c->h->par, l, n, slot, row, width});
+    hydro_dev_photons(x, c->h->par, l, n, slot, row, width); /* before the gas: oct/fields.def */
 }

@@ -49,5 +49,8 @@ struct hydro_dev_prolong {
     struct hydro_dev *h;
     const struct hydro_par *par;
 };
+/* Photons alone, which are before `row`; par: parameters on the device. */
+void hydro_dev_photons(const struct mirror *x, const struct hydro_par *par, int l, int32_t n,
+                       const int32_t *slot, double *row, int width);
 void hydro_dev_prolong(void *ctx, const struct mirror *x, int l, int32_t n, const int32_t *slot,
                        double *row, int width);

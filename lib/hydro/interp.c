@@ -3,14 +3,24 @@
 #include "hydro/interp_kern.h"
 #include "oct/fields.h"
 
+int hydro_prolong_before(int end, const struct mesh *m, int l, lidx parent, int cell,
+                         const struct hydro_par *p, double (*out)[8])
+{
+    int n = 0;
+    for (int f = 0; f < end; f++) {
+        if (!mesh_has_field(m, f)) continue;
+        if (f >= FLD_PHOTONS && f <= FLD_PHOTONS_END)
+            hydro_interp_photons(m, l, parent, cell, p, f - FLD_PHOTONS, out[n++]);
+        else
+            field_prolong(&m->lev[l], f, parent, cell, out[n++]);
+    }
+    return n;
+}
+
 void hydro_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8], void *ctx)
 {
     const struct hydro_par *p = ctx;
-    int n = 0;
-    for (int f = 0; f < FLD_U; f++) {
-        if (!mesh_has_field(m, f)) continue;
-        field_prolong(&m->lev[l], f, parent, cell, out[n++]);
-    }
+    const int n = hydro_prolong_before(FLD_U, m, l, parent, cell, p, out);
     hydro_interp_oct(m, l, parent, cell, p, out + n);
 }
 

@@ -1,5 +1,5 @@
 /* hydro/interp_kern: states across the boundary of a level, and values for octs that do not exist,
- * for hosts and for devices with a mesh in device memory. Private to hydro and mhd.
+ * for hosts and for devices with a mesh in device memory. Private to hydro, mhd and rt.
  *
  * A missing or new oct is interpolated in its parent cell from that cell (0) and its six face
  * neighbours: child = a0 + Σ_d ±½ w_d, with a limited slope w (interpol_type 0 none, 1 minmod, 2
@@ -224,6 +224,42 @@ PTAH_HD_FN void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c,
         }
     for (int n = 0; p->interpol_var > 0 && n < p->energy.n; n++)
         for (int k = 0; k < 8; k++) out[GAS_ENERGY][k] += out[GAS_SCALARS + n][k];
+}
+
+/* A value of photons in the eight cells of a child oct of cell c of oct i of level l: by the same
+ * slopes as the gas. Beyond a boundary is the value of the cell, a flux across a reflecting one
+ * with the other sign; which: the number of the value. */
+PTAH_HD_FN void hydro_interp_photon(const struct mesh *m, int l, lidx i, int c,
+                                    const struct hydro_par *p, int which, double out[8])
+{
+    const int f = FLD_PHOTONS + which, axis = which % PHOTON_VALUES - 1;
+    const int type = p->interpol_type == 4 ? 2 : p->interpol_type;
+    const struct patch_cell own = {l, i, c};
+    double a[7], w[3];
+    int odd = 0;
+    for (int d = 0; d < 2 && axis >= 0; d++)
+        if (p->bound[2 * axis + d] == BOUND_REFLECT) odd |= 1 << (2 * axis + d);
+    a[0] = m->lev[l].fld[f][i][c];
+    for (int n = 0; n < 6 && type != 0; n++) a[1 + n] = patch_value_across(m, own, n, f, odd);
+    hydro_interp_slope(type, a, w);
+    for (int k = 0; k < 8; k++) out[k] = hydro_interp_child(a[0], w[0], w[1], w[2], k);
+}
+
+/* Likewise, with fluxes of at most photon_speed N: in a dark cell between beams that part from each
+ * other a flux has slopes, but the density has none. */
+PTAH_HD_FN void hydro_interp_photons(const struct mesh *m, int l, lidx i, int c,
+                                     const struct hydro_par *p, int which, double out[8])
+{
+    const int axis = which % PHOTON_VALUES - 1, first = which - 1 - axis;
+    double u[PHOTON_VALUES][8];
+    hydro_interp_photon(m, l, i, c, p, which, out);
+    if (axis < 0 || p->interpol_type == 0 || !(p->photon_speed > 0)) return;
+    for (int v = 0; v <= m->ndim; v++) hydro_interp_photon(m, l, i, c, p, first + v, u[v]);
+    for (int k = 0; k < 8; k++) {
+        double F2 = 0.0, most = p->photon_speed * u[0][k];
+        for (int v = 1; v <= m->ndim; v++) F2 += u[v][k] * u[v][k];
+        if (F2 > most * most) out[k] *= most / sqrt(F2);
+    }
 }
 
 /* ---- restriction ---- */

@@ -19,6 +19,17 @@ struct gas_created_args {
     int width;
 };
 
+/* Photons of octs to be created; row: the first value of photons in the first of the rows. */
+struct photons_created_args {
+    const struct mesh *mesh;
+    const struct hydro_par *par;
+    int l;
+    int32_t n;
+    const int32_t *slot;
+    double *row;
+    int width;
+};
+
 struct godunov_args {
     struct patch_args p; /* arguments of the engine; must be first */
     const struct hydro_par *par;
@@ -85,5 +96,5 @@ struct gas_courant_args {
 #ifndef __CUDACC__
 extern const struct dev_kernel gas_missing, godunov_none, godunov_minmod, godunov_moncen,
     godunov_positive, godunov_vanleer, godunov_theta, gas_kick, gas_drive, gas_courant, gas_steep,
-    gas_restrict, gas_totals, gas_created;
+    gas_restrict, gas_totals, gas_created, photons_created;
 #endif

@@ -14,12 +14,9 @@ static void interp_oct(const struct mesh *m, int l, lidx i, int c, const struct 
 
 void mhd_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8], void *ctx)
 {
-    int n = 0;
-    for (int f = 0; f < FLD_MAGNETIC; f++) {
-        if (!mesh_has_field(m, f)) continue;
-        field_prolong(&m->lev[l], f, parent, cell, out[n++]);
-    }
-    interp_oct(m, l, parent, cell, ctx, out + n + LAW_FACES, out + n);
+    const struct mhd_par *p = ctx;
+    const int n = hydro_prolong_before(FLD_MAGNETIC, m, l, parent, cell, p->gas, out);
+    interp_oct(m, l, parent, cell, p, out + n + LAW_FACES, out + n);
 }
 
 /* Puts an oct that does not exist into the planes: the gas, then the field on the six faces. */

@@ -140,6 +140,7 @@ void mhd_update(struct mesh *m, int l, double dt, struct mhd_expansion e, const 
     if (x.gas.change || m->gravity || p->gas->pressure_fix || p->gas->nvar > GAS_SCALARS ||
         e.growth != 1)
         x.gas.law.finish = finish;
-    patch_update(m, l, dt, &x.gas.law,
-                 &(struct patch_how){a, p->gas->scratch, p->gas->tile_depth - 1, p->gas->flow});
+    patch_update(
+        m, l, dt, &x.gas.law,
+        &(struct patch_how){a, p->gas->scratch, p->gas->tile_depth - 1, p->gas->flow, NULL});
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "hydro/hydro_dev.h"
 #include "mhd/kernels.h"
 #include "mhd/mhd_law.h"
 #include "patch/patch_dev.h"
@@ -230,4 +231,5 @@ void mhd_dev_prolong(void *ctx, const struct mirror *x, int l, int32_t n, const 
     dev_launch(x->stream, &mhd_created, dev_blocks(n),
                &(struct mhd_created_args){x->mesh_dev, par_dev(c->h), l, n, slot,
                                           row - LAW_FACES * 8, width});
+    hydro_dev_photons(x, &c->h->par->gas, l, n, slot, row - LAW_FACES * 8, width);
 }

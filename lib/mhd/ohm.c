@@ -99,7 +99,7 @@ void mhd_diffuse(struct mesh *m, int l, double dt, const struct mhd_par *p)
     law->missing = missing;
     law->wall = wall;
     patch_update(m, l, dt, law,
-                 &(struct patch_how){NULL, p->gas->scratch, p->gas->tile_depth - 1, NULL});
+                 &(struct patch_how){NULL, p->gas->scratch, p->gas->tile_depth - 1, NULL, NULL});
 }
 
 int mhd_diffuse_nflux(const struct mesh *m)

@@ -96,7 +96,7 @@ static void lay_values(const struct source *s, enum source_mode mode, const stru
     for (int v = stored ? nvar : 0; v < source_values(s, mode); v++) {
         int f = field_stored(rows, nvar, v, ndim);
         double *column = r->store + 8 * (size_t)v * CKPT_PITCH;
-        if (v < gas || lv->level >= s->head.levelmin)
+        if (v < gas || lv->level >= s->head.levelmin || photons_group(f) >= 0)
             transpose_rows((const double(*)[8])lv->fld[f] + at, NULL, n, column, CKPT_PITCH);
         else
             memset(column, 0, sizeof *column * 8 * CKPT_PITCH);

@@ -25,35 +25,40 @@ const char *field_array(const struct level *lv, int f, size_t *row)
     return f == FLD_FLAG ? (const char *)lv->flag : (const char *)lv->fld[f];
 }
 
-bool field_exists(int f, int nvar, int gravity, bool magnetic)
+bool field_exists(int f, struct mesh_kind run)
 {
     static const int first[] = {
 #define ROW(symbol, ...) FLD_##symbol,
 #include "oct/fields.def"
     };
-    const bool exists[] = {
+    const int nvar = run.nvar, gravity = run.gravity, nphoton = run.nphoton;
+    const bool magnetic = run.magnetic, exists[] = {
 #define ROW(symbol, n, centre, when, ...) when,
 #include "oct/fields.def"
-    };
+                                        };
     int k = FIELD_ROWS - 1;
     while (f < first[k]) k--;
-    return exists[k] && (f < FLD_GAS || f < FLD_GAS + nvar);
+    return exists[k] && (k != ROW_GAS || f < FLD_GAS + nvar) &&
+           (k != ROW_PHOTONS || f < FLD_PHOTONS + nphoton);
 }
 
 const char *field_memory(int f)
 {
-    return field_exists(f, NVAR_MAX, false, true) ? "mesh gas" : "mesh gravity";
+    if (field_exists(f, (struct mesh_kind){NVAR_MAX, 0, true, 0})) return "mesh gas";
+    return f >= FLD_PHOTONS ? "mesh radiation" : "mesh gravity";
 }
 
 int field_row_count(const struct mesh *m, const struct field_row *r)
 {
-    return !mesh_has_field(m, r->first) ? 0 : r->first == FLD_GAS ? m->nvar : r->n;
+    if (!mesh_has_field(m, r->first)) return 0;
+    return r->first == FLD_GAS ? m->nvar : r->first == FLD_PHOTONS ? m->nphoton : r->n;
 }
 
 int field_axis(int f)
 {
     const struct field_row *r = field_row_of(f);
     const int k = f - r->first;
+    if (r->first == FLD_PHOTONS) return k % PHOTON_VALUES - 1;
     return r->centre == FIELD_FACE ? k / 2 : r->centre == FIELD_EDGE ? k / 4 : r->n == 3 ? k : -1;
 }
 
@@ -73,16 +78,25 @@ void field_name(int f, char name[FIELD_NAME])
                              *const corner[] = {"ll", "rl", "lr", "rr"};
     const struct field_row *r = field_row_of(f);
     const int k = f - r->first, axis = field_axis(f);
-    snprintf(name, FIELD_NAME, "%s%s%s", r->name, axis >= 0 ? part[axis] : "",
-             r->centre == FIELD_FACE   ? side[k & 1]
-             : r->centre == FIELD_EDGE ? corner[k & 3]
-                                       : "");
+    if (r->first == FLD_PHOTONS)
+        snprintf(name, FIELD_NAME, "%s_%s_%02d%s", r->name, axis < 0 ? "density" : "flux",
+                 k / PHOTON_VALUES + 1, axis < 0 ? "" : part[axis]);
+    else
+        snprintf(name, FIELD_NAME, "%s%s%s", r->name, axis >= 0 ? part[axis] : "",
+                 r->centre == FIELD_FACE   ? side[k & 1]
+                 : r->centre == FIELD_EDGE ? corner[k & 3]
+                                           : "");
 }
 
 void field_dataset(int f, char form[FIELD_NAME])
 {
     const struct field_row *r = field_row_of(f);
-    snprintf(form, FIELD_NAME, r->n > 1 ? "%s_%d" : "%s", r->dataset, f - r->first + 1);
+    const int k = f - r->first;
+    if (r->first == FLD_PHOTONS)
+        snprintf(form, FIELD_NAME, "%s_%d_%d", r->dataset, k / PHOTON_VALUES + 1,
+                 k % PHOTON_VALUES);
+    else
+        snprintf(form, FIELD_NAME, r->n > 1 ? "%s_%d" : "%s", r->dataset, f - r->first + 1);
 }
 
 /* ---- between levels ---- */
@@ -106,16 +120,26 @@ static void restrict_cell(const struct level *lv, const struct level *fine, int 
     lv->fld[f][i][c] = sum / (8 >> __builtin_popcount((unsigned)p.fixed));
 }
 
-void fields_restrict(struct mesh *m, int l)
+static void restrict_rows(struct mesh *m, int l, enum field_restrict how)
 {
     const struct level *lv = &m->lev[l];
     for (int f = 0; f < FLD_GAS; f++) {
-        if (field_row_of(f)->restrict_by != RESTRICT_MEAN || !mesh_has_field(m, f)) continue;
+        if (field_row_of(f)->restrict_by != how || !mesh_has_field(m, f)) continue;
 #pragma omp parallel for schedule(static)
         for (lidx i = 0; i < lv->nown; i++)
             for (int c = 0; c < 8; c++)
                 if (lv->child[i][c] >= 0) restrict_cell(lv, lv + 1, f, i, c);
     }
+}
+
+void fields_restrict(struct mesh *m, int l)
+{
+    restrict_rows(m, l, RESTRICT_MEAN);
+}
+
+void photons_restrict(struct mesh *m, int l)
+{
+    restrict_rows(m, l, RESTRICT_GROUPS);
 }
 
 /* ---- sets ---- */
@@ -155,17 +179,17 @@ int field_bit(const struct mesh *m, int bit, int *first)
 /* ---- in checkpoints ---- */
 
 /* The places of a checkpoint in their order. */
-static const enum field_file ORDER[] = {FILE_HYDRO, FILE_DERIVED, FILE_GRAVITY};
+static const enum field_file ORDER[] = {FILE_HYDRO, FILE_DERIVED, FILE_GRAVITY, FILE_RADIATION};
 enum { PLACES = sizeof ORDER / sizeof *ORDER };
 
-field_set fields_written(int nvar, int gravity, bool magnetic)
+field_set fields_written(struct mesh_kind k)
 {
     field_set set = 0;
     for (int i = 0; i < FIELD_ROWS; i++) {
         const struct field_row *r = &field_rows[i];
-        const bool has = (r->file == FILE_HYDRO && nvar > 0) ||
-                         (r->file == FILE_GRAVITY && gravity);
-        if (has && field_exists(r->first, nvar, gravity, magnetic)) set |= (field_set)1 << i;
+        const bool has = (r->file == FILE_HYDRO && k.nvar > 0) ||
+                         (r->file == FILE_GRAVITY && k.gravity) || r->file == FILE_RADIATION;
+        if (has && field_exists(r->first, k)) set |= (field_set)1 << i;
     }
     return set;
 }
@@ -194,6 +218,7 @@ bool field_in_file(field_set set, int f, int ndim)
 {
     if (f >= FLD_GAS) return gas_in_file(velocities(set, ndim), f - FLD_GAS) >= 0;
     const struct field_row *r = field_row_of(f);
+    if (r->first == FLD_PHOTONS) return field_axis(f) < ndim;
     return r->centre != FIELD_CELL || r->n != 3 || f - r->first < ndim;
 }
 
@@ -215,6 +240,23 @@ int fields_count(field_set set, enum field_file file, int ndim)
     return n;
 }
 
+int photons_count(int nphoton, int ndim)
+{
+    return nphoton / PHOTON_VALUES * (1 + ndim);
+}
+
+int photons_group(int f)
+{
+    if (f < FLD_PHOTONS || f > FLD_PHOTONS_END) return -1;
+    return (f - FLD_PHOTONS) / PHOTON_VALUES;
+}
+
+static int row_stored(const struct field_row *r, int v, int ndim)
+{
+    if (r->first != FLD_PHOTONS) return r->first + v;
+    return r->first + v / (1 + ndim) * PHOTON_VALUES + v % (1 + ndim);
+}
+
 int field_stored(field_set set, int nvar, int v, int ndim)
 {
     const int w = velocities(set, ndim);
@@ -225,7 +267,7 @@ int field_stored(field_set set, int nvar, int v, int ndim)
             const struct field_row *r = &field_rows[i];
             if (!(set >> i & 1) || r->file != ORDER[k]) continue;
             const int n = row_in_file(r, ndim);
-            if (v < n) return r->first + v;
+            if (v < n) return row_stored(r, v, ndim);
             v -= n;
         }
     return -1;

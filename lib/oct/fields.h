@@ -13,11 +13,12 @@
 
 enum field_centre { FIELD_CELL, FIELD_FACE, FIELD_EDGE };
 enum field_prolong { PROLONG_COPY, PROLONG_LINEAR, PROLONG_GAS };
-enum field_restrict { RESTRICT_NONE, RESTRICT_MEAN, RESTRICT_GAS };
-enum field_file { FILE_NONE, FILE_DERIVED, FILE_GAS, FILE_HYDRO, FILE_GRAVITY };
+enum field_restrict { RESTRICT_NONE, RESTRICT_MEAN, RESTRICT_GROUPS, RESTRICT_GAS };
+enum field_file { FILE_NONE, FILE_DERIVED, FILE_GAS, FILE_HYDRO, FILE_GRAVITY, FILE_RADIATION };
 
 struct field_row {
-    int first, n; /* fields first … first + n − 1; n = NVAR_MAX for the gas */
+    int first,
+        n; /* fields first … first + n − 1; n = NVAR_MAX for the gas, NPHOTON_MAX for photons */
     enum field_centre centre;
     enum field_prolong prolong;
     enum field_restrict restrict_by;
@@ -39,7 +40,7 @@ enum { FIELD_ALL = FLD_FLAG + 1 };
 const char *field_array(const struct level *lv, int f, size_t *row);
 /* Number of values of a row that the mesh has. */
 int field_row_count(const struct mesh *m, const struct field_row *r);
-/* The axis of a component of a vector, on faces the one across; −1: none. */
+/* The axis of a component of a vector or flux, on faces the one across; −1: none. */
 int field_axis(int f);
 /* Position of a value in its cell: on the side `side` (a bit per axis) along the axes `fixed`. */
 struct field_place {
@@ -50,10 +51,13 @@ enum { FIELD_NAME = 48 };
 void field_name(int f, char name[FIELD_NAME]);
 void field_dataset(int f, char form[FIELD_NAME]); /* form: contains %d for the level */
 
-/* Prolongs field f, except the gas, to a new oct in cell `cell` of oct i. */
+/* Prolongs field f to a new oct in cell `cell` of oct i; where its row says GAS, with the value of
+ * the cell. */
 void field_prolong(const struct level *lv, int f, lidx i, int cell, double out[8]);
-/* Restricts all fields of rows MEAN: split own cells of level l get the mean of the finer level. */
+/* Restricts all fields of rows MEAN, or the photons: split own cells of level l get the mean of the
+ * finer level. */
 void fields_restrict(struct mesh *m, int l);
+void photons_restrict(struct mesh *m, int l);
 
 /* ---- sets ---- */
 
@@ -85,8 +89,8 @@ const char *field_set_name(field_set one);
 
 /* ---- in checkpoints ---- */
 
-/* The rows that a run with nvar variables of the gas (0: none) writes in addition to these. */
-field_set fields_written(int nvar, int gravity, bool magnetic);
+/* The rows that a run writes in addition to the variables of the gas. */
+field_set fields_written(struct mesh_kind k);
 /* The rows that n values in gravity files are; 0: no code writes n. These files have no list of
  * names. RAMSES stores the force, potential and force, or the density before them. `own` are the
  * rows that this code wrote if these are its files, else 0: so five values are no riddle. */
@@ -99,10 +103,14 @@ field_set fields_state(field_set rows, int gravity);
  * dimensions, and so are the velocities of a gas with a magnetic field. */
 bool field_in_file(field_set set, int f, int ndim);
 /* Number of values of rows of the set in the files of gas (FILE_HYDRO) or of gravity; ndim 3: in
- * memory. */
+ * memory. Those of photons: of nphoton values in memory. */
 int fields_count(field_set set, enum field_file file, int ndim);
+int photons_count(int nphoton, int ndim);
+/* The group of a field of photons, from 0; −1: of another field. */
+int photons_group(int f);
 /* The field of value v of a checkpoint with nvar variables of the gas and the rows of the set: the
- * variables, further fields in the same files, then the fields of gravity; −1: there is none.
+ * variables, further fields in the same files, then the fields of gravity, then photons, as many as
+ * there are; −1: there is none.
  * ndim 3: of a state in memory. */
 int field_stored(field_set set, int nvar, int v, int ndim);
 /* The number of the first of six values of the magnetic field among these; −1: there is none. */

@@ -23,6 +23,7 @@ void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro,
     m->hydro = hydro;
     m->gravity = gravity;
     m->magnetic = false;
+    m->nphoton = 0;
     m->boxlen = boxlen;
     m->per_boxlen = frexp(boxlen, &(int){0}) == 0.5 ? 1 / boxlen : 0;
     memcpy(m->bounded, bounded, sizeof m->bounded);
@@ -47,30 +48,44 @@ void mesh_set_energies(struct mesh *m, int n)
     for (int l = 0; l < LEVEL_MAX + 2; l++) m->lev[l].nener = n;
 }
 
-struct mesh_bytes mesh_bytes(int nvar, int gravity, bool magnetic)
+void mesh_set_photons(struct mesh *m, int groups)
+{
+    BUG_ON(groups < 0 || groups > PHOTON_GROUPS || (groups > 0 && !m->hydro));
+    m->nphoton = PHOTON_VALUES * groups;
+}
+
+struct mesh_kind mesh_kind(const struct mesh *m)
+{
+    return (struct mesh_kind){m->nvar, m->gravity, m->magnetic, m->nphoton};
+}
+
+struct mesh_bytes mesh_bytes(struct mesh_kind k)
 {
     const struct level *lv = NULL;
-    size_t n[2] = {0}; /* fields that do not need gravity, that do */
+    const struct mesh_kind alone = {k.nvar, 0, k.magnetic, 0};
+    size_t n[2] = {0}; /* fields that need neither gravity nor radiation, that need gravity */
     for (int f = 0; f < FLD_MAX; f++)
-        if (field_exists(f, nvar, gravity, magnetic)) n[!field_exists(f, nvar, false, magnetic)]++;
+        if (field_exists(f, k)) n[!field_exists(f, alone)]++;
+    n[1] -= (size_t)k.nphoton;
     return (struct mesh_bytes){.links = sizeof *lv->key + sizeof *lv->child + sizeof *lv->parent +
                                         sizeof *lv->nbr + sizeof *lv->flag +
-                                        (gravity ? sizeof *lv->dense : 0),
+                                        (k.gravity ? sizeof *lv->dense : 0),
                                .hash = 2 * sizeof *lv->hash.slot, /* half full, on average */
                                .gas = sizeof **lv->fld * n[0],
                                .gravity = sizeof **lv->fld * n[1],
-                               .moments = nvar && gravity ? sizeof(double[3]) : 0};
+                               .radiation = sizeof **lv->fld * (size_t)k.nphoton,
+                               .moments = k.nvar && k.gravity ? sizeof(double[3]) : 0};
 }
 
-size_t mesh_oct_bytes(int nvar, int gravity, bool magnetic)
+size_t mesh_oct_bytes(struct mesh_kind k)
 {
-    struct mesh_bytes b = mesh_bytes(nvar, gravity, magnetic);
-    return b.links + b.hash + b.gas + b.gravity + b.moments;
+    struct mesh_bytes b = mesh_bytes(k);
+    return b.links + b.hash + b.gas + b.gravity + b.radiation + b.moments;
 }
 
 bool mesh_has_field(const struct mesh *m, int f)
 {
-    return field_exists(f, m->nvar, m->gravity, m->magnetic);
+    return field_exists(f, mesh_kind(m));
 }
 
 void xplan_free(struct xplan *p)
@@ -122,6 +137,7 @@ void mesh_empty(struct mesh *m)
     mesh_set_ndim(m, was.ndim);
     mesh_set_magnetic(m, was.magnetic);
     mesh_set_energies(m, was.lev[0].nener);
+    mesh_set_photons(m, was.nphoton / PHOTON_VALUES);
 }
 
 int64_t mesh_own_octs(const struct mesh *m)

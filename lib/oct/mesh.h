@@ -18,6 +18,8 @@
 #include "oct/okey.h"
 
 enum { LEVEL_MAX = OKEY_LEVELS, NVAR_MAX = 64 };
+/* Photons have a density and three components of a flux for each group. */
+enum { PHOTON_VALUES = 4, PHOTON_GROUPS = 8, NPHOTON_MAX = PHOTON_VALUES * PHOTON_GROUPS };
 
 /* Values of the fields of a level, in the order of fields.def. */
 enum field {
@@ -65,7 +67,7 @@ struct reflux {
     /* [n] rows of corrections: [6 faces][nflux], then [nedge]: four edges along each axis */
     double *flux;
 };
-enum { REFLUX_GAS, REFLUX_SECOND, REFLUX_SYSTEMS };
+enum { REFLUX_GAS, REFLUX_SECOND, REFLUX_RT, REFLUX_SYSTEMS };
 
 struct level {
     int level;
@@ -105,6 +107,7 @@ struct level {
     }
 #define FACES VECTOR
 #define EDGES VECTOR
+#define GROUPS VECTOR
 #define VARIABLES VECTOR
 #include "oct/fields.def"
 
@@ -127,6 +130,7 @@ struct mesh {
     int nvar;        /* number of conserved variables; 0 without hydro */
     int gravity;     /* 0: none, 1: the potential, 2: also the scalar field of other theories */
     bool hydro, magnetic; /* magnetic: whether the gas has a magnetic field */
+    int nphoton;          /* values of photons, PHOTON_VALUES for each group; 0: no radiation */
     double boxlen;
     double per_boxlen; /* 1/boxlen if exact, otherwise 0 */
     /* physical boundaries at −x,+x,−y,+y,−z,+z (both false: periodic) */
@@ -199,13 +203,21 @@ PTAH_HD_FN int oct_slot(const struct level *lv, lidx i)
     return (int)(lv->key[i] & 7);
 }
 
-/* Bytes of an oct in the arrays of its level, with nvar conserved variables (0: no gas), and their
- * sum. */
-struct mesh_bytes {
-    size_t links, hash, gas, gravity, moments; /* moments: centres of mass, sim/density */
+/* What decides about the fields of a mesh: see struct mesh. */
+struct mesh_kind {
+    int nvar, gravity; /* nvar 0: no gas */
+    bool magnetic;
+    int nphoton;
 };
-struct mesh_bytes mesh_bytes(int nvar, int gravity, bool magnetic);
-size_t mesh_oct_bytes(int nvar, int gravity, bool magnetic);
+struct mesh_kind mesh_kind(const struct mesh *m);
+
+/* Bytes of an oct in the arrays of its level, and their sum. */
+struct mesh_bytes {
+    size_t links, hash, gas, gravity, radiation,
+        moments; /* moments: centres of mass, sim/density */
+};
+struct mesh_bytes mesh_bytes(struct mesh_kind k);
+size_t mesh_oct_bytes(struct mesh_kind k);
 
 void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, int gravity,
                double boxlen, const bool bounded[6]);
@@ -215,6 +227,8 @@ void mesh_set_ndim(struct mesh *m, int ndim);
 void mesh_set_magnetic(struct mesh *m, bool magnetic);
 /* An empty mesh becomes one whose gas has n non-thermal energies. */
 void mesh_set_energies(struct mesh *m, int n);
+/* An empty mesh becomes one with photons of this number of groups, 0: none. */
+void mesh_set_photons(struct mesh *m, int groups);
 void mesh_flag_all(struct mesh *m, int l); /* all cells are to be split */
 void mesh_fini(struct mesh *m);
 /* Frees all octs: the mesh is as after mesh_init. */
@@ -264,8 +278,9 @@ void mesh_link_down(struct mesh *m,
                     /* mesh_link without level l+1, for levels linked in ascending order */
                     int l);
 void mesh_link_neighbours(struct mesh *m, int l); /* makes nbr alone */
-bool field_exists(int f, int nvar, int gravity, bool magnetic);
+bool field_exists(int f, struct mesh_kind k);
 bool mesh_has_field(const struct mesh *m, int f);
-/* The name of its memory (base/mem.h): that of gravity has fields that need it. */
+/* The name of its memory (base/mem.h): those of gravity and radiation have fields that need
+ * these. */
 const char *field_memory(int f);
 void xplan_free(struct xplan *p);

@@ -267,7 +267,7 @@ static int fields_of(const struct mesh *m, field_set set, int bit, int *first)
     if (!(set >> bit & 1)) return 0;
     if (bit != BIT_REFLUX) return field_bit(m, bit, first);
     *first = FLD_REFLUX;
-    return REFLUX_SYSTEMS;
+    return REFLUX_RT; /* the systems before it: photons stay on hosts */
 }
 
 enum err mirror_need_set(struct mirror *x, struct mesh *m, int l, field_set set, int location)
@@ -354,6 +354,7 @@ static void image_update(struct mesh *im, const struct mesh *m)
     im->hydro = m->hydro;
     im->gravity = m->gravity;
     im->magnetic = m->magnetic;
+    im->nphoton = m->nphoton;
     im->boxlen = m->boxlen;
     im->per_boxlen = m->per_boxlen;
     memcpy(im->bounded, m->bounded, sizeof im->bounded);

@@ -107,7 +107,7 @@ enum err out_name(struct ckpt_out *o, const char *dir, int number)
     o->output = number;
     o->nlevel = o->h->levelmax;
     o->lock = -1;
-    o->fields = fields_written(o->h->hydro ? o->h->nvar : 0, o->h->gravity, o->h->magnetic);
+    o->fields = fields_written(ckpt_kind(o->h, o->h->hydro ? o->h->nvar : 0));
     BUG_ON(o->nlevel > LEVEL_MAX || (o->m && o->m->levelmax > o->nlevel));
     if (snprintf(o->final, sizeof o->final, "%s/output_%05d", dir, number) + 24 >
         (int)sizeof o->final)

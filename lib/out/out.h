@@ -17,10 +17,10 @@ struct ckpt_out {
     const struct domain *d;
     const struct comm *c;
     const struct part_columns *columns; /* columns of the particles; NULL: no particles */
-    /* Fields as another code stored them, in its order, gas, then gravity (lent); NULL: the values
-     * are the state of a run. */
+    /* Fields as another code stored them, in its order: gas, gravity, radiation (lent); NULL: the
+     * values are the state of a run. */
     const struct ckpt_field *stored;
-    int nhydro, ngrav;
+    int nhydro, ngrav, nphoton;
     field_set fields; /* rows of fields.def that are written besides the variables of the gas */
     int64_t npart;
     int output, nlevel; /* number of the output; levels in the file: levelmax */
@@ -74,6 +74,11 @@ static inline int out_gravity(const struct ckpt_out *o)
 {
     return !o->h->gravity ? 0 : o->stored ? o->ngrav : fields_count(o->fields, FILE_GRAVITY, 3);
 }
+/* Of the radiation, which come behind these. */
+static inline int out_photons(const struct ckpt_out *o)
+{
+    return o->stored ? o->nphoton : PHOTON_VALUES * o->h->radiation.groups;
+}
 /* Whether value v of these is in the files, which have vectors of ndim components; and how many
  * are. */
 static inline bool out_in_file(const struct ckpt_out *o, int v)
@@ -93,6 +98,10 @@ static inline int out_gravity_file(const struct ckpt_out *o)
     for (int v = 0; v < out_gravity(o); v++) n += out_in_file(o, out_hydro(o) + v);
     return n;
 }
+static inline int out_photons_file(const struct ckpt_out *o)
+{
+    return o->stored ? o->nphoton : photons_count(out_photons(o), o->h->ndim);
+}
 /* Is column c of particles in RAMSES files, and with which type? */
 bool out_has(const struct ckpt_out *o, int c);
 char out_type(const struct ckpt_out *o, int c);
@@ -102,5 +111,9 @@ void out_info(FILE *t, const struct ckpt_out *o);
 MUST_USE enum err out_texts(const struct ckpt_out *o);
 /* The namelist and the history alone. */
 MUST_USE enum err out_run_texts(const struct ckpt_out *o);
+void out_real(FILE *t, double x); /* in Fortran's format E23.15 */
+/* Texts of the radiation (radiation.c). */
+void out_radiation_info(FILE *t, const struct ckpt_out *o);
+void out_radiation_names(FILE *t, const struct ckpt_out *o);
 /* Writes the additional files of the header (h->file) of this rank to o->tmp. Local. */
 MUST_USE enum err out_files(const struct ckpt_out *o);

@@ -63,7 +63,7 @@ static enum err save(const struct ckpt_out *o, enum files_kind k, text_fn *make)
 }
 
 /* Prints a number in Fortran's format E23.15. */
-static void put_real(FILE *t, double x)
+void out_real(FILE *t, double x)
 {
     char c[32], e[40];
     if (!isfinite(x)) {
@@ -80,7 +80,7 @@ static void put_real(FILE *t, double x)
 static void put_named(FILE *t, const char *name, double x)
 {
     fprintf(t, "%-12s=", name);
-    put_real(t, x);
+    out_real(t, x);
     putc('\n', t);
 }
 
@@ -94,9 +94,9 @@ static void put_bounds(FILE *t, const struct ckpt_out *o)
     if (o->d) domain_bound_keys(o->d, bound);
     for (int r = 0; r < ranks; r++) {
         fprintf(t, "%8d ", r + 1);
-        put_real(t, bound[r]);
+        out_real(t, bound[r]);
         putc(' ', t);
-        put_real(t, bound[r + 1]);
+        out_real(t, bound[r + 1]);
         putc('\n', t);
     }
     FREE(bound);
@@ -111,7 +111,7 @@ static void put_boxes(FILE *t, const struct ckpt_out *o)
     domain_tree(o->d, &tree);
     for (int r = 0; r < o->c->size; r++)
         for (int i = 0; i < 6; i++) {
-            put_real(t, (i < 3 ? tree.low : tree.high)[i % 3 * o->c->size + r] * o->h->boxlen);
+            out_real(t, (i < 3 ? tree.low : tree.high)[i % 3 * o->c->size + r] * o->h->boxlen);
             putc('\n', t);
         }
     domain_tree_free(&tree);
@@ -364,6 +364,8 @@ enum err out_texts(const struct ckpt_out *o)
     TRY(save(o, FILES_MAKEFILE, make_makefile));
     TRY(save(o, FILES_PATCHES, make_patches));
     if (o->h->hydro) TRY(save(o, FILES_GAS_NAMES, old ? make_old_hydro_fields : make_hydro_fields));
+    if (out_photons(o) > 0) TRY(save(o, FILES_RT_INFO, out_radiation_info));
+    if (out_photons(o) > 0) TRY(save(o, FILES_RT_NAMES, out_radiation_names));
     if (o->h->particles && !old) TRY(save(o, FILES_PART_NAMES, make_part_fields));
     return o->h->rest ? write_rest(o) : OK;
 }

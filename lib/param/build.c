@@ -164,18 +164,20 @@ static enum err precision_check(const struct build *b)
 static enum err scalars_count(const struct build *b, int *scalars)
 {
     *scalars = -1;
-    bool parts = b->given[MAKE_NPSCAL] || b->given[MAKE_NMETALS];
-    long sum = b->count[MAKE_NPSCAL] + b->count[MAKE_NMETALS], nvar = b->count[MAKE_NVAR];
+    const long ions = b->count[MAKE_RT] ? b->count[MAKE_NIONS] : 0;
+    bool parts = b->given[MAKE_NPSCAL] || b->given[MAKE_NMETALS] || ions > 0;
+    long sum = b->count[MAKE_NPSCAL] + b->count[MAKE_NMETALS] + ions, nvar = b->count[MAKE_NVAR];
     if (parts) *scalars = (int)sum;
     if (b->given[MAKE_NVAR] && !b->given[MAKE_NDIM])
         FAIL(ERR_PARAM, "--build: NVAR=%ld counts the velocities, too: give NDIM with it", nvar);
     long base = (is_magnetic(b) ? 8 : b->count[MAKE_NDIM] + 2) + b->count[MAKE_NENER];
     if (b->given[MAKE_NVAR] && (nvar < base || (parts && nvar != base + sum)))
         FAIL(ERR_PARAM,
-             "--build: NVAR=%ld contradicts NDIM=%ld, NENER=%ld, NPSCAL=%ld, NMETALS=%ld: density, "
+             "--build: NVAR=%ld contradicts NDIM=%ld, NENER=%ld, NPSCAL=%ld, NMETALS=%ld%s: "
+             "density, "
              "%s, pressure, non-thermal energies and scalars make %ld",
              nvar, b->count[MAKE_NDIM], b->count[MAKE_NENER], b->count[MAKE_NPSCAL],
-             b->count[MAKE_NMETALS],
+             b->count[MAKE_NMETALS], ions > 0 ? " and NIONS" : "",
              is_magnetic(b) ? "three velocities and field components" : "NDIM velocities",
              base + sum);
     if (b->given[MAKE_NVAR]) *scalars = (int)(nvar - base);
@@ -222,6 +224,33 @@ static enum err set_part(struct params *p, const struct build *b, enum variable 
     return param_set(p, text);
 }
 
+/* RAMSES compiles its radiation, with numbers of groups and ions; the namelist switches it on. */
+static enum err set_radiation(struct params *p, const struct build *b)
+{
+    const char *without = b->count[MAKE_NGROUPS] > 0 ? "NGROUPS"
+                          : b->count[MAKE_NIONS] > 0 ? "NIONS"
+                                                     : NULL;
+    if (!b->given[MAKE_RT] && p->run.rt && without)
+        FAIL(ERR_PARAM,
+             "--build: RAMSES ignores %s without RT=1, but the namelist sets rt=.true.: give RT=1 "
+             "with it",
+             without);
+    if (!b->given[MAKE_RT]) return OK;
+    if (b->count[MAKE_RT] == 0 && p->run.rt)
+        FAIL(ERR_PARAM,
+             "--build: RT=0 leaves out radiation, but the namelist sets rt=.true.: leave "
+             "out one of them");
+    if (b->count[MAKE_RT] == 0) return OK;
+    if (p->run.rt && b->given[MAKE_NGROUPS] && b->count[MAKE_NGROUPS] == 0)
+        FAIL(ERR_PARAM, "--build: NGROUPS=0 leaves rt=.true. of the namelist no photons: give "
+                        "NGROUPS=1 or more, or neq_chem=.true. in place of rt");
+    if (b->count[MAKE_NGROUPS] > 0)
+        TRY(set_number(p, "run", "ngroups", (int)b->count[MAKE_NGROUPS], &p->run.ngroups));
+    if (b->count[MAKE_NIONS] > 0)
+        TRY(set_number(p, "run", "nions", (int)b->count[MAKE_NIONS], &p->run.nions));
+    return OK;
+}
+
 static void tell(const struct build *b, FILE *out)
 {
     int n = 0;
@@ -251,6 +280,7 @@ enum err param_build(struct params *p, const char *text, FILE *out)
     if (b.given[MAKE_SOLVER] && p->run.hydro) TRY(set_magnetic(p, &b));
     if (b.given[MAKE_NENER] && p->run.hydro)
         TRY(set_number(p, "run", "nener", (int)b.count[MAKE_NENER], &p->run.nener));
+    TRY(set_radiation(p, &b));
     if (scalars >= 0 && p->run.hydro)
         TRY(set_number(p, "hydro", "npassive", scalars, &p->hydro.npassive));
     if (out) tell(&b, out);

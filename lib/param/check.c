@@ -11,6 +11,7 @@ static enum err check_outputs(const struct params *p);
 static enum err check_initial(const struct params *p);
 static enum err check_gas(const struct params *p);
 static enum err check_cooling(const struct params *p);
+static enum err check_chemistry(const struct params *p);
 static enum err check_boundaries(const struct params *p);
 static enum err check_stars(const struct params *p);
 static enum err check_refinement(const struct params *p);
@@ -34,6 +35,7 @@ enum err param_check(struct params *p)
     TRY(check_initial(p));
     TRY(check_gas(p));
     TRY(check_cooling(p));
+    TRY(check_chemistry(p));
     TRY(check_refinement(p));
     TRY(check_stars(p));
     TRY(check_feedback(p));
@@ -55,6 +57,7 @@ void param_complete(struct params *p)
         if (!param_group_read(p, row->group, &why)) param_reset(p, row);
     }
     if (!p->run.hydro) p->init.omega_b = 0;
+    if (param_radiates(p) && p->rt.rt_star) p->run.use_proper_time = true; /* as in RAMSES */
     if (param_stars(p) || p->run.sink) p->run.pic = true; /* implied, as in RAMSES */
     if (p->run.tracer) p->run.pic = true;
     int nt = param_given_count(p, "output", "tout"), na = param_given_count(p, "output", "aout"),
@@ -248,6 +251,25 @@ static enum err check_cooling(const struct params *p)
         FAIL(ERR_PARAM, "cooling_ism=.true. in &COOLING_PARAMS has no ultraviolet background: set "
                         "self_shielding=.false.");
     return OK;
+}
+
+/* What excludes radiation and chemistry, and what they need. */
+static enum err check_chemistry(const struct params *p)
+{
+    const bool wanted = p->run.rt || p->physics.neq_chem;
+    if (wanted && !p->run.hydro)
+        FAIL(ERR_PARAM, "%s=.true. acts on gas: set hydro=.true. in &RUN_PARAMS",
+             p->run.rt ? "rt" : "neq_chem");
+    if (!wanted) return OK;
+    if (param_barotropic(p))
+        FAIL(ERR_PARAM, "isothermal or barotropic_eos gives the gas a temperature, which rt and "
+                        "neq_chem compute: set one of them to .false., or rt_Tconst");
+    if (p->cooling.cooling_ism)
+        FAIL(ERR_PARAM, "cooling_ism=.true. in &COOLING_PARAMS has a chemistry of its own: set it, "
+                        "or rt and neq_chem, to .false.");
+    if (p->run.rt && p->rt.rt_sink && !param_stellar(p))
+        FAIL(ERR_PARAM, "rt_sink=.true. in &RT_PARAMS needs stellar objects: set stellar=.true.");
+    return param_check_rt(p);
 }
 
 bool param_stars(const struct params *p)

@@ -141,6 +141,10 @@ static bool has_criterion(const struct params *p)
     any |= p->run.hydro && (r->err_grad_d >= 0 || r->err_grad_p >= 0 || r->err_grad_u >= 0);
     any |= p->run.hydro && /* a resuming run has mhd from its checkpoint */
            (r->err_grad_a >= 0 || r->err_grad_b >= 0 || r->err_grad_c >= 0 || r->err_grad_b2 >= 0);
+    any |= param_radiates(p) && p->rt.rt_err_grad_n >= 0;
+    for (int g = 0; g < PARAM_PHOTONS; g++)
+        any |= param_radiates(p) && p->rt.rt_err_grad_cn[g] >= 0;
+    any |= param_chemistry(p) && (p->rt.rt_err_grad_xhi >= 0 || p->rt.rt_err_grad_xhii >= 0);
     for (int l = p->amr.levelmin; l < p->amr.levelmax && p->run.hydro && p->run.poisson; l++)
         any |= r->jeans_refine[l - p->amr.levelmin] > 0;
     return any || (by_mass(p) && (p->run.hydro || p->run.poisson));

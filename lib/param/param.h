@@ -28,7 +28,8 @@ enum {
     PARAM_GAS = 5,                  /* variables of a gas without passive scalars */
     PARAM_SCALARS = 64 - PARAM_GAS, /* passive scalars: at most 64 conserved variables in total */
     PARAM_ENERGIES = 8,             /* non-thermal energies of a gas, GAS_ENERGIES (oct/gas.h) */
-    PARAM_PHOTONS = 16,             /* photon groups of RAMSES-RT */
+    PARAM_PHOTONS = 16,             /* elements of arrays over groups of photons */
+    PARAM_GROUPS = 8,               /* groups of photons, RT_GROUPS (rt/rt.h) */
     PARAM_FFT_LEVEL = 6, /* default lowest level that Fourier transforms solve without use_fftw */
 #ifdef PTAH_MORTON128
     PARAM_LEVEL_LIMIT = 42 /* OKEY_LEVELS (oct/okey.h) */
@@ -145,6 +146,17 @@ bool param_turb_evolves(const struct params *p);
 bool param_turb_starts(const struct params *p);
 /* Whether stars form. */
 bool param_stars(const struct params *p);
+/* Radiation: whether photons exist, and how many groups; whether the gas has fractions of ions,
+ * whether those of helium are among them, and how many. */
+bool param_radiates(const struct params *p);
+int param_photon_groups(const struct params *p);
+bool param_chemistry(const struct params *p);
+bool param_helium(const struct params *p);
+int param_ions(const struct params *p);
+/* Bounds of a group of photons, from 0, in eV; upper 0: none. */
+void param_group_bounds(const struct params *p, int i, double *lower, double *upper);
+/* Checks &RT_PARAMS and &RT_GROUPS. */
+MUST_USE enum err param_check_rt(const struct params *p);
 /* Whether light cone 1 or 2 sees a part of the box (cuRAMSES); without both there is RAMSES's. */
 bool param_cone_box(const struct params *p, int cone);
 /* Whether light cones need the positions of particles at the beginning of a coarse step. */

@@ -157,6 +157,28 @@ static void boundary_cell(struct gathered *g, int f, int h, struct cell_at to, s
     g->split[to.plane & 3][to.at] = 0;
 }
 
+/* Whether states beyond boundaries are those of cells within up to signs. */
+static bool is_plain(const struct law *law)
+{
+    return !law->wall && !law->beyond;
+}
+
+/* Cells of a row beyond boundary f, if they are those of the row `from` up to a sign: the positions
+ * of the first cells, the number of cells, and the distance of two. */
+static void boundary_row(struct gathered *g, int f, struct cell_at to, struct cell_at from, int n,
+                         int along)
+{
+    const struct law *law = g->law;
+    for (int v = 0; v < law->nfield; v++) {
+        const double *u = g->u[from.plane & 3] + v * PS + from.at;
+        double *x = g->u[to.plane & 3] + v * PS + to.at;
+        const double sign = law->odd[v] >> f & 1 ? -1 : 1;
+        if (law->zero >> v & 1) continue;
+        for (int i = 0; i < n; i++) x[i * along] = sign * u[i * along];
+    }
+    for (int i = 0; i < n; i++) g->split[to.plane & 3][to.at + i * along] = 0;
+}
+
 static bool at_boundary(const struct gathered *g, int f)
 {
     const struct tile *t = g->slots->tile;
@@ -183,6 +205,12 @@ static void boundary_fill(struct gathered *g, int k, int f, int a, int b)
     for (int h = 0; h < 2 && at_boundary(g, f); h++) {
         int to, from, within;
         boundary_pair(g, f, h, &to, &from, &within);
+        if (is_plain(g->law)) {
+            const int first = (a + 2) * along;
+            boundary_row(g, f, (struct cell_at){k, (to + 2) * step + first},
+                         (struct cell_at){k, (from + 2) * step + first}, b - a, along);
+            continue;
+        }
         for (int i = a + 2; i < b + 2; i++)
             boundary_cell(g, f, h, (struct cell_at){k, (to + 2) * step + i * along},
                           (struct cell_at){k, (from + 2) * step + i * along},
@@ -203,6 +231,11 @@ static void boundary_planes(struct gathered *g, int f)
     for (int h = 0; h < 2; h++) {
         int to, from, within;
         boundary_pair(g, f, h, &to, &from, &within);
+        if (is_plain(g->law)) {
+            boundary_row(g, f, (struct cell_at){to, 0}, (struct cell_at){from, 0}, plane_cells(g),
+                         1);
+            continue;
+        }
         for (int i = 0; i < plane_cells(g); i++)
             boundary_cell(g, f, h, (struct cell_at){to, i}, (struct cell_at){from, i},
                           (struct cell_at){within, i});

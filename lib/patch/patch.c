@@ -34,7 +34,7 @@ struct update {
 
 static void update_tiles(struct update *up, const struct patch_how *o);
 static void fields_new(struct update *up);
-static void fields_replace(struct update *up);
+static void fields_replace(struct update *up, double (**old)[8]);
 static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const double *flux);
 static void tile_edges(struct sweep *s, void *ctx, int k);
 static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part);
@@ -93,6 +93,7 @@ static void update_tiles(struct update *up, const struct patch_how *o)
     struct level *lv = &up->m->lev[up->l];
     const struct patch_arrival *a = o->arrival;
     struct tile_list list;
+    for (int v = 0; o->old && v < up->law->nvar; v++) o->old[v] = NULL;
     if (lv->nown == 0 && a) a->wait(a->ctx);
     if (lv->nown == 0) return;
     fields_new(up);
@@ -116,7 +117,7 @@ static void update_tiles(struct update *up, const struct patch_how *o)
         for (lidx i = early; i < list.n; i++) tile_advance(s, up, &list.tile[i]);
     }
     patch_scratch_free(&own);
-    fields_replace(up);
+    fields_replace(up, o->old);
     tile_list_free(&list);
 }
 
@@ -132,7 +133,7 @@ static void fields_new(struct update *up)
 }
 
 /* Replaces the arrays of the variables by the new ones; ghosts keep their (now stale) values. */
-static void fields_replace(struct update *up)
+static void fields_replace(struct update *up, double (**old)[8])
 {
     struct level *lv = &up->m->lev[up->l];
     size_t ghosts = (size_t)(lv->noct - lv->nown);
@@ -140,7 +141,10 @@ static void fields_replace(struct update *up)
         if (!up->new[v]) continue;
         memcpy(up->new[v] + lv->nown, lv->fld[up->law->field[v]] + lv->nown,
                ghosts * sizeof *up->new[v]);
-        mem_free(lv->fld[up->law->field[v]]);
+        if (old)
+            old[v] = lv->fld[up->law->field[v]];
+        else
+            mem_free(lv->fld[up->law->field[v]]);
         lv->fld[up->law->field[v]] = up->new[v];
     }
 }

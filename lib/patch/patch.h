@@ -42,6 +42,9 @@ struct patch_how {
     /* −1: tiles of the best size; otherwise cubes of 2^depth octs: same bits, for tests */
     int depth;
     const struct patch_flow *flow; /* NULL: nothing wants the fluxes */
+    /* [nvar] receives the arrays of old values (owner: caller, mem_free), NULL of variables that
+     * are 0 everywhere or if the level is empty; NULL: old values are freed */
+    double (**old)[8];
 };
 
 /* Advances the variables of own octs of level l by dt, including the corrections of level l+1

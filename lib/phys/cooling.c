@@ -13,7 +13,7 @@
 
 static bool wanted(const struct params *p)
 {
-    return p->run.hydro && (p->physics.cooling || floor_rules(p));
+    return p->run.hydro && (p->physics.cooling || floor_rules(p)) && !param_chemistry(p);
 }
 
 static struct cooling_law law_of(const struct term_run *r)

@@ -69,6 +69,9 @@ enum err ramses_check_files(struct source *s, source_damage_fn *fn, void *ctx)
     TRY(check_names(s, FILES_HYDRO, gas, fn, ctx));
     TRY(check_names(s, FILES_GRAV, h->gravity, fn, ctx));
     TRY(check_names(s, FILES_PART, part, fn, ctx));
+    const bool photons = h->radiation.groups > 0 || info_has(s, FILES_RT_INFO);
+    TRY(check_names(s, FILES_RT, photons, fn, ctx));
+    TRY(check_names(s, FILES_RT_EXACT, photons && !s->foreign, fn, ctx));
     return check_names(s, FILES_EXACT, false, fn, ctx);
 }
 

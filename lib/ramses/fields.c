@@ -25,13 +25,13 @@ static int velocities(const struct ckpt_head *h)
     return gas_velocities(h->ndim, h->magnetic);
 }
 
-enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t at, int n,
+enum err ramses_lines_of(const struct ramses_block *b, enum ramses_lines_of of, int64_t at, int n,
                          struct ramses_lines *out)
 {
     const struct ramses_out *w = b->w;
-    if (w->values) return w->values->octs(w->values->ctx, b, grav, at, n, out);
-    const int hydro = out_hydro(&w->o), first = grav ? hydro : 0,
-              all = grav ? out_gravity(&w->o) : hydro;
+    if (w->values) return w->values->octs(w->values->ctx, b, of, at, n, out);
+    const int hydro = out_hydro(&w->o), gas = of == LINES_GAS, first = gas ? 0 : hydro,
+              all = gas ? hydro : out_gravity(&w->o) + out_photons(&w->o);
     for (int v = 0; v < all; v++) out->fld[v] = w->o.m->lev[b->level].fld[field_of(w, first + v)];
     out->line = b->oct + at;
     return OK;
@@ -227,7 +227,7 @@ static enum err fill_batch(const struct table *t, int64_t first, int n, char *ro
     struct ramses_lines in;
     int at = (int)(first % CKPT_BATCH);
     bool whole = at + n == CKPT_BATCH || first + n == b->n;
-    TRY(ramses_lines_of(b, !t->x, first, n, &in));
+    TRY(ramses_lines_of(b, t->x ? LINES_GAS : LINES_GRAVITY, first, n, &in));
     if (b->rank >= b->w->o.c->size) {
         if (t->x) put_hydro_beyond(t, &in, first, n, at, rows, stride);
         put_raw_beyond(t, &in, first, n, rows, stride);

@@ -112,7 +112,8 @@ enum err ramses_verify(const struct ramses *r, enum files_kind k, int file)
 
 enum err ramses_verify_share(const struct ramses *r, enum files_kind k, int file)
 {
-    static const enum files_kind kinds[] = {FILES_HYDRO, FILES_GRAV, FILES_PART, FILES_AMR};
+    static const enum files_kind kinds[] = {FILES_HYDRO, FILES_GRAV, FILES_PART,
+                                            FILES_AMR,   FILES_RT,   FILES_RT_EXACT};
     int i = 0;
     while (kinds[i] != k) i++;
     bool mine = r->s->sharers == 0 || i % r->s->sharers == r->s->share;
@@ -182,6 +183,7 @@ static void log_missing(const struct ramses *r)
     info_log_lacks(r->s, !h->gravity, "grav files");
     info_log_lacks(r->s, !h->particles, "part files");
     info_log_lacks(r->s, !ramses_has_file(r, FILES_EXACT), "exact files");
+    info_log_lacks(r->s, h->radiation.groups == 0 && info_has(r->s, FILES_RT_INFO), "rt files");
 }
 
 static void log_format(struct ramses *r)
@@ -270,7 +272,8 @@ static enum err read_grav_fields(struct ramses *r, const struct amr_head *a)
     TRY(err);
     struct source *s = r->s;
     const int ndim = s->head.ndim;
-    const field_set own = s->foreign ? 0 : fields_written(s->nhydro, true, false),
+    const field_set own = s->foreign ? 0
+                                     : fields_written((struct mesh_kind){s->nhydro, 1, false, 0}),
                     rows = fields_of_gravity(nvar, ndim, own);
     if (!rows)
         FAIL(ERR_FORMAT, "%s: the number of variables is %d where %d to %d are expected", path,
@@ -289,5 +292,6 @@ static enum err read_fields(struct ramses *r, const struct amr_head *a)
     r->s->foreign = !r->s->corrected;
     if (ramses_has_file(r, FILES_HYDRO)) TRY(read_hydro_fields(r, a));
     if (ramses_has_file(r, FILES_GRAV)) TRY(read_grav_fields(r, a));
+    if (ramses_has_file(r, FILES_RT)) TRY(ramses_read_radiation(r, a));
     return source_add_rows(r->s);
 }

@@ -7,11 +7,14 @@
 #include "ramses/boundary_octs.h"
 
 /* longest file first */
-enum ramses_file { RAMSES_GAS, RAMSES_AMR, RAMSES_GRAV, RAMSES_PART, RAMSES_FILES };
+enum ramses_file { RAMSES_GAS, RAMSES_AMR, RAMSES_GRAV, RAMSES_RT, RAMSES_PART, RAMSES_FILES };
 enum { RAMSES_FILE_BYTES = 13 << 20 }; /* bytes of buffers for a file that is rewritten */
 
 struct ramses_block;
 struct exact_out;
+
+/* What values of octs are fetched for: files of the gas, of gravity, of radiation. */
+enum ramses_lines_of { LINES_GAS, LINES_GRAVITY, LINES_RADIATION, LINES_KINDS };
 
 /* Values of a range of octs: value v of the i-th oct is fld[v][line[i]]. */
 struct ramses_lines {
@@ -24,9 +27,9 @@ struct ramses_lines {
 struct ramses_values {
     void *ctx;
     /* n <= CKPT_BATCH octs of a block: fields of the gas files, gas as conserved variables, or else
-     * those of the gravity files. */
-    enum err (*octs)(void *ctx, const struct ramses_block *b, bool grav, int64_t first, int n,
-                     struct ramses_lines *out);
+     * those of the gravity files and then photons. */
+    enum err (*octs)(void *ctx, const struct ramses_block *b, enum ramses_lines_of of,
+                     int64_t first, int n, struct ramses_lines *out);
     /* Gets a column of particles first..first+*n-1, or of fewer: then reduces *n. Type as in
      * memory. */
     enum err (*parts)(void *ctx, int column, int64_t first, int64_t *n, const void **out);
@@ -70,8 +73,8 @@ struct ramses_block ramses_block_of(const struct ramses_out *w, int level, int r
  * the octs with this rule. */
 const struct boundary_rule *ramses_block_rule(const struct ramses_block *b, int32_t i,
                                               int32_t *end);
-MUST_USE enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first, int n,
-                                  struct ramses_lines *out);
+MUST_USE enum err ramses_lines_of(const struct ramses_block *b, enum ramses_lines_of of,
+                                  int64_t first, int n, struct ramses_lines *out);
 /* Creates a file of this rank. Files of a mesh are written by a second thread while they are
  * computed. */
 static inline void ramses_out_create(struct fort_out *f, const struct ramses_out *w,
@@ -90,6 +93,12 @@ MUST_USE enum err ramses_write_amr(const struct ramses_out *w, const char *path)
 MUST_USE enum err ramses_write_hydro(const struct ramses_out *w, const char *path,
                                      struct exact_out *x);
 MUST_USE enum err ramses_write_grav(const struct ramses_out *w, const char *path);
+/* The radiation of a run, to two files. */
+MUST_USE enum err ramses_write_radiation(const struct ramses_out *w, const char *path,
+                                         const char *exact);
+/* The files of a kind, HYDRO, GRAV or RT, of fields as another code stored them. */
+MUST_USE enum err ramses_write_stored(const struct ramses_out *w, const char *path,
+                                      enum files_kind kind);
 MUST_USE enum err ramses_write_part(const struct ramses_out *w, const char *path);
 /* Writes all files with the exact file; up to `threads` at a time, each with its own buffers of
  * RAMSES_FILE_BYTES. */

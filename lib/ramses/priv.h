@@ -70,6 +70,13 @@ MUST_USE enum err ramses_verify_share(const struct ramses *r, enum files_kind k,
 MUST_USE enum err ramses_path(const struct ramses *r, enum files_kind k, int file,
                               char path[PATH_MAX]);
 
+/* Reads the number of groups of photons and the header of the radiation, s->head.radiation, and
+ * names the fractions of ions (radiation.c). */
+MUST_USE enum err ramses_read_radiation(struct ramses *r, const struct amr_head *a);
+
+/* Densities of photons from c times them and the differences of the last bits, if there are any. */
+void photons_from_file(int n, double c, const signed char *last, double *row);
+
 /* Functions of the source: open (info.c), state and octs (source.c), audit (audit.c). */
 MUST_USE enum err ramses_open(struct source *s);
 MUST_USE enum err ramses_file(const struct source *s, enum files_kind k, int piece,

@@ -25,8 +25,10 @@ struct walk {
     void *ctx;
     bool late;               /* whether checksums are computed during reading */
     bool known;              /* whether the caller has the tree, and needs only the keys of octs */
-    enum files_kind kind[4]; /* kinds of the files read, ended by FILES_KINDS */
-    struct fort_in amr, hydro, grav;
+    enum files_kind kind[6]; /* kinds of the files read, ended by FILES_KINDS */
+    struct fort_in amr, hydro, grav, rt,
+        last; /* last: last bits of the photons, of files of ours */
+    struct fort_rec last_rec;
     struct amr_head a;
     struct fort_rec *rec; /* records of a block: amr, then 8 * fields */
     char *raw;            /* buffer of one record's part of a batch */
@@ -64,6 +66,8 @@ enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_f
     if (!w.known) w.kind[nkind++] = FILES_AMR;
     if (values && source_hydro(r->s)) w.kind[nkind++] = FILES_HYDRO;
     if (values && r->s->ngrav) w.kind[nkind++] = FILES_GRAV;
+    if (values && r->s->nphoton) w.kind[nkind++] = FILES_RT;
+    if (values && r->s->nphoton && !r->s->foreign) w.kind[nkind++] = FILES_RT_EXACT;
     w.kind[nkind] = FILES_KINDS;
     if (!w.late) TRY(verify(r, file, w.kind, ramses_verify_share));
     enum err err = walk_open(&w);
@@ -74,6 +78,8 @@ enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_f
     if (err == OK) err = fort_at_end(&w.amr);
     if (err == OK && values && source_hydro(r->s)) err = fort_at_end(&w.hydro);
     if (err == OK && values && r->s->ngrav) err = fort_at_end(&w.grav);
+    if (err == OK && values && r->s->nphoton) err = fort_at_end(&w.rt);
+    if (err == OK && w.last.path) err = fort_at_end(&w.last);
     if (err == OK)
         err = w.late ? verify_late(&w) : OK;
     else if (w.late || r->s->sharers > 0)
@@ -98,7 +104,9 @@ static enum err verify_late(struct walk *w)
     const struct ramses *r = w->r;
     if (!w->known) TRY(ramses_verify_sum(r, FILES_AMR, w->file, &w->amr));
     if (w->values && source_hydro(r->s)) TRY(ramses_verify_sum(r, FILES_HYDRO, w->file, &w->hydro));
-    return w->values && r->s->ngrav ? ramses_verify_sum(r, FILES_GRAV, w->file, &w->grav) : OK;
+    if (w->values && r->s->ngrav) TRY(ramses_verify_sum(r, FILES_GRAV, w->file, &w->grav));
+    if (w->values && r->s->nphoton) TRY(ramses_verify_sum(r, FILES_RT, w->file, &w->rt));
+    return w->last.path ? ramses_verify_sum(r, FILES_RT_EXACT, w->file, &w->last) : OK;
 }
 
 /* Replaces an error by a checksum mismatch of the files, if there is one, which explains the error.
@@ -115,6 +123,20 @@ static enum err check_count(const struct fort_in *f, int32_t nvar, int expect)
 {
     if (nvar == expect) return OK;
     FAIL(ERR_FORMAT, "%s: has %d variables, but file 1 has %d", f->path, nvar, expect);
+}
+
+static enum err open_photons(struct walk *w)
+{
+    char path[PATH_MAX];
+    int32_t nvar;
+    double gamma;
+    TRY(ramses_path(w->r, FILES_RT, w->file, path));
+    TRY(fort_open(&w->rt, path));
+    TRY(ramses_hydro_head(&w->rt, w->r->s->head.ndim, &w->a, &nvar, &gamma));
+    TRY(check_count(&w->rt, nvar, w->r->s->nphoton));
+    if (w->r->s->foreign) return OK;
+    TRY(ramses_path(w->r, FILES_RT_EXACT, w->file, path));
+    return fort_open(&w->last, path);
 }
 
 static enum err open_values(struct walk *w)
@@ -134,17 +156,18 @@ static enum err open_values(struct walk *w)
         TRY(ramses_grav_head(&w->grav, &w->a, &nvar));
         TRY(check_count(&w->grav, nvar, w->r->s->ngrav));
     }
-    return OK;
+    return w->r->s->nphoton ? open_photons(w) : OK;
 }
 
 /* Orders the rows as in a file: cell by cell, and in each the file's variables. */
 static void order_rows(struct walk *w)
 {
     int nh = source_hydro(w->r->s), nf = nh + w->r->s->ngrav, ncell = w->shape.ncell;
-    for (int f = 0; f < nf; f++)
+    for (int f = 0; f < w->r->s->nfield; f++)
         for (int c = 0; c < ncell; c++) {
-            int k = f < nh ? c * nh + fields_column(w->r->s->fields, source_order(w->r->s), f)
-                           : ncell * nh + c * (nf - nh) + f - nh;
+            int k = f < nh   ? c * nh + fields_column(w->r->s->fields, source_order(w->r->s), f)
+                    : f < nf ? ncell * nh + c * (nf - nh) + f - nh
+                             : ncell * nf + c * w->r->s->nphoton + f - nf;
             w->row[k] = w->values_store + (8 * f + c) * CKPT_PITCH;
         }
 }
@@ -173,7 +196,8 @@ static enum err walk_open(struct walk *w)
     TRY(ramses_amr_head(&w->amr, w->r, &w->a, false));
     if (w->values) TRY(open_values(w));
     if (w->late && !w->known) fort_watch(&w->amr);
-    if (w->late) fort_watch(&w->hydro), fort_watch(&w->grav);
+    if (w->late) fort_watch(&w->hydro), fort_watch(&w->grav), fort_watch(&w->rt);
+    if (w->late) fort_watch(&w->last);
     size_t b = CKPT_BATCH, nval = w->values ? 8 * (size_t)(w->r->s->nfield) : 0;
     w->rec = mem_new(sizeof *w->rec * (AMR_RECORDS + nval), "snapshot batch");
     w->raw = mem_new(8 * b, "snapshot batch");
@@ -198,6 +222,8 @@ static void walk_close(struct walk *w)
     fort_shut(&w->amr);
     fort_shut(&w->hydro);
     fort_shut(&w->grav);
+    fort_shut(&w->rt);
+    fort_shut(&w->last);
     ramses_amr_head_free(&w->a);
     FREE(w->rec);
     FREE(w->raw);
@@ -376,13 +402,36 @@ static void make_primitive(const struct walk *w, int n)
     }
 }
 
+/* Photons: in files of RAMSES as they are stored; of ours the density with its last bits. */
+static enum err load_photons(struct walk *w, int32_t total, int64_t at, int n)
+{
+    const struct source *s = w->r->s;
+    const int first = w->shape.ncell * (s->nfield - s->nphoton), each = 1 + s->head.ndim,
+              groups = s->nphoton / each, all = w->shape.ncell * s->nphoton;
+    TRY(fort_load_rows(&w->rt, all, w->rec + AMR_RECORDS + first, total, at, (size_t)n,
+                       w->row + first));
+    for (int k = 0; !s->foreign && k < w->shape.ncell * groups; k++) {
+        TRY(fort_load(&w->last, &w->last_rec, 1, (int64_t)k * n, (size_t)n, w->raw));
+        photons_from_file(n, s->head.radiation.c, (const signed char *)w->raw,
+                          w->row[first + each * k]);
+    }
+    return OK;
+}
+
 static enum err load_values(struct walk *w, int32_t total, int64_t at, int n)
 {
     int nh = w->shape.ncell * source_hydro(w->r->s), ng = w->shape.ncell * w->r->s->ngrav;
     const struct fort_rec *rec = w->rec + AMR_RECORDS;
     TRY(fort_load_rows(&w->hydro, nh, rec, total, at, (size_t)n, w->row));
     if (w->r->conserved) make_primitive(w, n);
-    return fort_load_rows(&w->grav, ng, rec + nh, total, at, (size_t)n, w->row + nh);
+    TRY(fort_load_rows(&w->grav, ng, rec + nh, total, at, (size_t)n, w->row + nh));
+    return w->r->s->nphoton ? load_photons(w, total, at, n) : OK;
+}
+
+static enum err step_last(struct walk *w, int n)
+{
+    return fort_expect(&w->last, "last bits of photons",
+                       (int64_t)w->shape.ncell * w->r->s->head.radiation.groups * n, &w->last_rec);
 }
 
 static enum err read_block(struct walk *w, int level, int list, int32_t n)
@@ -395,11 +444,15 @@ static enum err read_block(struct walk *w, int level, int list, int32_t n)
     if (w->values && r->s->ngrav)
         TRY(step_values(&w->grav, level, n, ncell * r->s->ngrav,
                         value + ncell * source_hydro(r->s)));
+    if (w->values && r->s->nphoton)
+        TRY(step_values(&w->rt, level, n, ncell * r->s->nphoton,
+                        value + ncell * (r->s->nfield - r->s->nphoton)));
     if (n == 0) return OK;
     TRY(step_amr(w, n));
     if (list != w->file) return OK;
     for (int64_t at = 0; at < n; at += CKPT_BATCH) {
         int k = n - at < CKPT_BATCH ? (int)(n - at) : CKPT_BATCH;
+        if (w->last.path) TRY(step_last(w, k));
         TRY(load_keys(w, level, n, at, k));
         if (r->s->pick && !r->s->pick->octs(r->s->pick->ctx, level, k, w->key)) continue;
         TRY(load_tree(w, at, k));

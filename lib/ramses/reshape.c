@@ -22,8 +22,8 @@ struct target {
     struct mesh m;
     struct oct_ref *ref[LEVEL_MAX + 2];  /* [noct] locations of spilled values */
     unsigned char *split[LEVEL_MAX + 2]; /* [nown] masks of split cells */
-    struct lent gas, grav;
-    double *column; /* [CKPT_BATCH] column of particles */
+    struct lent lent[LINES_KINDS];       /* several files may be written at the same time */
+    double *column;                      /* [CKPT_BATCH] column of particles */
 };
 
 static enum err write_target(struct rewrite *w, int number, int threads);
@@ -172,13 +172,13 @@ static void free_lent(struct lent *k)
     FREE(k->some);
 }
 
-static enum err fetch_octs(void *ctx, const struct ramses_block *b, bool grav, int64_t first, int n,
-                           struct ramses_lines *out)
+static enum err fetch_octs(void *ctx, const struct ramses_block *b, enum ramses_lines_of of,
+                           int64_t first, int n, struct ramses_lines *out)
 {
     struct target *t = ctx;
     const struct rewrite *w = t->w;
-    struct lent *k = grav ? &t->grav : &t->gas;
-    int section = grav ? OCT_GRAV : OCT_GAS, nv = values_of(w, section);
+    struct lent *k = &t->lent[of];
+    int section = of == LINES_GAS ? OCT_GAS : OCT_GRAV, nv = values_of(w, section);
     const struct oct_ref *ref = t->ref[b->level];
     for (int i = 0; i < n; i++) k->some[i] = ref[b->oct[first + i]];
     TRY(rewrite_fetch(w, section, k->some, n, k->row));
@@ -231,12 +231,11 @@ static enum err write_target(struct rewrite *w, int number, int threads)
     mesh_set_ndim(&t->m, w->head.ndim);
     enum err err = OK;
     for (int l = 1; l <= w->nlevel && err == OK; l++) err = grow_level(t, l);
-    make_lent(&t->gas, values_of(w, OCT_GAS));
-    make_lent(&t->grav, values_of(w, OCT_GRAV));
+    for (int k = 0; k < LINES_KINDS; k++)
+        make_lent(&t->lent[k], values_of(w, k == LINES_GAS ? OCT_GAS : OCT_GRAV));
     t->column = mem_new(sizeof *t->column * CKPT_BATCH, "reshape batch");
     if (err == OK) err = write_files(t);
-    free_lent(&t->gas);
-    free_lent(&t->grav);
+    for (int k = 0; k < LINES_KINDS; k++) free_lent(&t->lent[k]);
     FREE(t->column);
     for (int l = 1; l <= w->nlevel; l++) {
         FREE(t->ref[l]);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "ckpt/gas.h"
+#include "oct/field_sets.h"
 #include "ramses/exact.h"
 #include "ramses/priv.h"
 
@@ -21,6 +22,7 @@ struct reading {
     struct exact_in exact;
     double *store;      /* conserved variables, then zeros */
     double **u;         /* [8 nvar] rows of conserved variables */
+    double *photons;    /* [8 groups][CKPT_PITCH] densities, of files of RAMSES itself */
     const double **val; /* [8 nvalue] rows of all values */
     enum err err;       /* error of pick_octs */
 };
@@ -123,6 +125,20 @@ static void make_state(struct reading *g, const struct source_octs *in, int part
         }
 }
 
+/* Divides the densities of photons by the reduced speed of light. */
+static void give_photons(struct reading *g, int n)
+{
+    const struct source *s = g->s;
+    const int first = s->nvalue - PHOTON_VALUES * s->head.radiation.groups;
+    for (int k = 0; k < 8 * s->head.radiation.groups; k++) {
+        const double **row = &g->val[8 * (first + PHOTON_VALUES * (k / 8)) + k % 8];
+        double *to = g->photons + k * CKPT_PITCH;
+        memcpy(to, *row, sizeof *to * (size_t)n);
+        photons_from_file(n, s->head.radiation.c, NULL, to);
+        *row = to;
+    }
+}
+
 static enum err give_octs(const struct source_octs *in, void *ctx)
 {
     struct reading *g = ctx;
@@ -143,6 +159,7 @@ static enum err give_octs(const struct source_octs *in, void *ctx)
                 g->val[8 * v + c] = at < 0 ? g->store + 8 * (size_t)nvar * CKPT_PITCH
                                            : in->val[8 * at + (c & repeat)];
         }
+        if (s->foreign && s->values & PHOTONS) give_photons(g, in->n);
         o.val = g->val;
     }
     return g->octs(&o, g->ctx);
@@ -182,6 +199,8 @@ static enum err octs_state(struct source *s, int piece, source_octs_fn *fn, void
     g.u = mem_new(sizeof *g.u * rows + 1, "snapshot batch");
     g.val = mem_new(sizeof *g.val * 8 * (size_t)s->nvalue + 1, "snapshot batch");
     for (size_t i = 0; i < rows; i++) g.u[i] = g.store + i * CKPT_PITCH;
+    g.photons = mem_new(sizeof *g.photons * 8 * CKPT_PITCH * (size_t)s->head.radiation.groups + 1,
+                        "snapshot batch");
     enum err err = exact ? open_piece(&g, piece) : OK;
     if (was) s->pick = &pick;
     if (err == OK) err = ramses_read_octs(s->impl, piece + 1, true, give_octs, &g);
@@ -191,6 +210,7 @@ static enum err octs_state(struct source *s, int piece, source_octs_fn *fn, void
     exact_shut(&g.exact);
     FREE(g.store);
     FREE(g.u);
+    FREE(g.photons);
     FREE(g.val);
     return err;
 }

@@ -1,7 +1,8 @@
-/* ramses/stored: see stored.h. Cells beyond the boundary have the values of the boundary
+/* ramses/stored: files of gas, gravity and radiation with the values of another code: every bit of
+ * every field, whatever its meaning. Cells beyond the boundary have the values of the boundary
  * conditions, which RAMSES recomputes: components along the normal change sign, other values are
  * copied. */
-#include "ramses/stored.h"
+#include "ramses/out.h"
 
 #include <string.h>
 
@@ -21,14 +22,21 @@ struct job {
     const struct role *role;
     int nvar, first; /* number and first index of the fields in the batches */
     int face[6];     /* indices of the fields of a magnetic field, -1: absent */
-    bool grav;
+    enum ramses_lines_of of;
     enum err *err;
 };
+
+/* Whether a name of n letters and an axis is that of a flux of photons. */
+static bool is_flux(const char *name, size_t n)
+{
+    static const char word[] = "photon_flux_";
+    return strncmp(name, word, sizeof word - 1) == 0 && n == sizeof word + 2;
+}
 
 static struct role role_of(const char *name)
 {
     static const char *const state[] = {"density", "velocity_x", "velocity_y", "velocity_z"};
-    static const char *const vector[] = {"velocity_", "acc_"};
+    static const char *const vector[] = {"velocity_", "acc_", "photon_flux_01_"};
     struct role r = {.axis = -1, .state = -1, .phi = strcmp(name, "phi") == 0, .face = -1};
     for (int f = 0; f < 6; f++) {
         char face[16];
@@ -41,15 +49,21 @@ static struct role role_of(const char *name)
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++) {
         size_t n = strlen(vector[k]);
         const char *axis = strchr("xyz", name[n < strlen(name) ? n : 0]);
-        if (strncmp(name, vector[k], n) == 0 && axis && *axis && !name[n + 1])
+        if ((strncmp(name, vector[k], n) == 0 || is_flux(name, n)) && axis && *axis && !name[n + 1])
             r.axis = (int)(axis - "xyz");
     }
     return r;
 }
 
-/* Number of fields of a source that are written, gas or gravity; *first: index in o.stored. */
-static int written_fields(const struct ramses_out *w, bool grav, int *first)
+/* Number of fields of a source that are written to the files of a kind, HYDRO, GRAV or RT; *first:
+ * index in o.stored. */
+static int written_fields(const struct ramses_out *w, enum files_kind kind, int *first)
 {
+    const bool grav = kind == FILES_GRAV;
+    if (kind == FILES_RT) {
+        *first = w->o.nhydro + w->o.ngrav;
+        return w->o.nphoton;
+    }
     *first = grav ? w->o.nhydro : 0;
     if (!grav) return w->o.nhydro;
     /* files from before 2015 have no potential */
@@ -96,7 +110,7 @@ static void put_beyond(const struct job *j, const struct ramses_lines *in, int64
         for (int v = 0; v < j->nvar; v++) {
             const struct role *role = &j->role[v];
             const double *is = in->fld[j->first + v][in->line[i]];
-            bool imposed = r->imposed >= 0 && role->state >= 0 && !j->grav;
+            bool imposed = r->imposed >= 0 && role->state >= 0 && j->of == LINES_GAS;
             double out[8];
             if (role->phi) boundary_phi(r, is, out);
             for (int c = 0; !role->phi && c < cells; c++) {
@@ -118,7 +132,7 @@ static void fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t s
         struct ramses_lines in;
         k = CKPT_BATCH - (first + at) % CKPT_BATCH;
         if (k > n - at) k = n - at;
-        *j->err = ramses_lines_of(j->b, j->grav, first + at, (int)k, &in);
+        *j->err = ramses_lines_of(j->b, j->of, first + at, (int)k, &in);
         if (*j->err != OK) return;
         if (j->b->rank >= j->b->w->o.c->size)
             put_beyond(j, &in, first + at, (int)k, rows + 8 * at, stride);
@@ -134,13 +148,17 @@ static void find_faces(struct job *j)
         if (j->role[v].face >= 0) j->face[j->role[v].face] = v;
 }
 
-enum err ramses_write_stored(const struct ramses_out *w, const char *path, bool grav)
+enum err ramses_write_stored(const struct ramses_out *w, const char *path, enum files_kind kind)
 {
+    const bool grav = kind == FILES_GRAV;
+    const enum ramses_lines_of of = grav               ? LINES_GRAVITY
+                                    : kind == FILES_RT ? LINES_RADIATION
+                                                       : LINES_GAS;
     struct fort_out f;
     struct role role[CKPT_FIELDS];
-    int first, nvar = written_fields(w, grav, &first);
+    int first, nvar = written_fields(w, kind, &first);
     for (int v = 0; v < nvar; v++) role[v] = role_of(w->o.stored[first + v].name);
-    if (grav) first -= w->o.nhydro;
+    if (of != LINES_GAS) first -= w->o.nhydro;
     ramses_out_create(&f, w, path);
     fort_i4(&f, w->o.c->size);
     fort_i4(&f, nvar);
@@ -153,7 +171,7 @@ enum err ramses_write_stored(const struct ramses_out *w, const char *path, bool 
             struct ramses_block b = ramses_block_of(w, l, r);
             enum err err = OK;
             struct job j = {
-                .b = &b, .role = role, .nvar = nvar, .first = first, .grav = grav, .err = &err};
+                .b = &b, .role = role, .nvar = nvar, .first = first, .of = of, .err = &err};
             find_faces(&j);
             ramses_block_header(&f, l, b.n);
             if (b.n) fort_table(&f, ramses_out_cells(w) * nvar, sizeof(double), b.n, fill, &j);

@@ -17,7 +17,6 @@
 #include "out/publish.h"
 #include "ramses/exact.h"
 #include "ramses/out.h"
-#include "ramses/stored.h"
 #include "ramses/tags.h"
 
 static enum err write_snapshot(struct ramses_out *w, struct out_pending *out);
@@ -70,7 +69,7 @@ static enum err write_gas(const struct ramses_out *w)
     char hydro[PATH_MAX], exact[PATH_MAX];
     struct exact_out x;
     TRY(path_of(w, FILES_HYDRO, hydro));
-    if (w->o.stored) return w->o.h->hydro ? ramses_write_stored(w, hydro, false) : OK;
+    if (w->o.stored) return w->o.h->hydro ? ramses_write_stored(w, hydro, FILES_HYDRO) : OK;
     TRY(path_of(w, FILES_EXACT, exact));
     enum err err = exact_create(&x, w, exact);
     if (err == OK && w->o.h->hydro) err = ramses_write_hydro(w, hydro, &x);
@@ -82,7 +81,17 @@ static enum err write_gravity(const struct ramses_out *w)
     char path[PATH_MAX];
     TRY(path_of(w, FILES_GRAV, path));
     if (!w->o.h->gravity) return OK;
-    return w->o.stored ? ramses_write_stored(w, path, true) : ramses_write_grav(w, path);
+    return w->o.stored ? ramses_write_stored(w, path, FILES_GRAV) : ramses_write_grav(w, path);
+}
+
+static enum err write_radiation(const struct ramses_out *w)
+{
+    char path[PATH_MAX], exact[PATH_MAX];
+    if (out_photons(&w->o) == 0) return OK;
+    TRY(path_of(w, FILES_RT, path));
+    TRY(path_of(w, FILES_RT_EXACT, exact));
+    return w->o.stored ? ramses_write_stored(w, path, FILES_RT)
+                       : ramses_write_radiation(w, path, exact);
 }
 
 static enum err write_file(const struct ramses_out *w, enum ramses_file kind)
@@ -94,6 +103,8 @@ static enum err write_file(const struct ramses_out *w, enum ramses_file kind)
         return write_kind(w, FILES_AMR, ramses_write_amr);
     case RAMSES_GRAV:
         return write_gravity(w);
+    case RAMSES_RT:
+        return write_radiation(w);
     case RAMSES_PART:
         return w->o.h->particles ? write_kind(w, FILES_PART, ramses_write_part) : OK;
     case RAMSES_FILES:

@@ -31,8 +31,7 @@ enum err reshape_plan(const struct reshape *opt, struct source *s, const struct 
     if (err == OK && opt->out) err = check_output(opt);
     TRY(err_agree(c, err));
     /* Bytes that simulate needs for an oct and for a particle. */
-    double oct = (double)mesh_oct_bytes(s->head.hydro ? s->head.nvar : 0, s->head.gravity,
-                                        s->head.magnetic),
+    double oct = (double)mesh_oct_bytes(ckpt_kind(&s->head, s->head.hydro ? s->head.nvar : 0)),
            part = (double)part_bytes(&s->columns);
     p->weight[0] = opt->weight[0] > 0 ? opt->weight[0] : oct;
     p->weight[1] = opt->weight[1] > 0 ? opt->weight[1] : part;
@@ -71,7 +70,8 @@ static enum err check_input(const struct reshape *opt, const struct source *s)
              "%s: boxlen is %g, which must be finite and above 0: the checkpoint is damaged",
              s->path, h->boxlen);
     const int beside = fields_count(s->values, FILE_HYDRO, 3) +
-                       fields_count(s->values, FILE_GRAVITY, 3);
+                       fields_count(s->values, FILE_GRAVITY, 3) +
+                       PHOTON_VALUES * h->radiation.groups;
     if (opt->mode == SOURCE_STATE && s->nvalue != (h->hydro ? h->nvar : 0) + beside)
         FAIL(ERR_FORMAT,
              "%s: has %d values per cell, %d of them of the gas, which is not supported", s->path,

@@ -89,7 +89,8 @@ static void set_head(struct reshaping *w)
     w->r.head.deflate = w->opt->deflate, w->r.head.overwrite = w->opt->overwrite;
     /* 64-bit integers are kept: RAMSES compiled with LONGINT needs them */
     if (w->opt->mode == SOURCE_STORED)
-        w->r.o.stored = w->r.s->field, w->r.o.nhydro = w->r.s->nhydro, w->r.o.ngrav = w->r.s->ngrav;
+        w->r.o.stored = w->r.s->field, w->r.o.nhydro = w->r.s->nhydro, w->r.o.ngrav = w->r.s->ngrav,
+        w->r.o.nphoton = w->r.s->nphoton;
     w->r.o.fields = w->opt->mode == SOURCE_STORED ? w->r.s->fields : w->r.s->values;
     if (w->r.o.stored && !w->opt->writer->by_rank)
         asis_of_fields(&w->r.asis, w->r.s->field, w->r.s->nhydro, &w->r.head);

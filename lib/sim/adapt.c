@@ -71,6 +71,13 @@ static enum err check_graded(const struct sim *s, int from)
     return OK;
 }
 
+/* Photons of new octs are no faster than light. */
+static void limit_photons(struct sim *s)
+{
+    const struct units u = sim_units(s);
+    if (s->phys.rt) s->phys.hydro.photon_speed = rt_confining_speed(s->phys.rt, &u);
+}
+
 enum err sim_refine(struct sim *s, int from)
 {
     struct mesh *m = &s->mesh;
@@ -87,6 +94,7 @@ enum err sim_refine(struct sim *s, int from)
     if (m->magnetic) values.f = mhd_prolong, values.ctx = &s->phys.mhd;
     if (!s->amr.refine.counted || from > m->levelmin) count_all(s, from);
     s->amr.refine.counted = false;
+    limit_photons(s);
     for (int l = from; l < m->levelmax; l++) changes += all[l].created + all[l].removed;
     if (s->device.on & GPU_HYDRO)
         values.dev = &dev;

@@ -45,9 +45,8 @@ struct sim_weights sim_weights(const struct sim *s)
     const struct mesh *m = &s->mesh;
     const struct param_run *run = &s->par->run;
     struct sim_weights w = {.oct = {0}};
-    double oct = run->mem_weight_grid > 0
-                     ? run->mem_weight_grid
-                     : (double)mesh_oct_bytes(m->nvar, m->gravity, m->magnetic),
+    double oct = run->mem_weight_grid > 0 ? run->mem_weight_grid
+                                          : (double)mesh_oct_bytes(mesh_kind(m)),
            part = run->mem_weight_part > 0 ? run->mem_weight_part
                                            : (double)part_bytes(&s->parts.columns),
            repeat = 1;

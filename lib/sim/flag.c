@@ -421,11 +421,16 @@ bool sim_held_back(const struct sim *s, int l)
     return mesh_dx(&s->mesh, l) < cbrt(4) * mesh_dx(&s->mesh, s->mesh.levelmax) / s->time.aexp;
 }
 
+static bool wants_radiation(const struct sim *s, int l)
+{
+    return s->phys.rt && rt_flags(s->phys.rt, s->phys.cosmo ? s->time.aexp : 1);
+}
+
 enum err sim_flag_steep(struct sim *s, int l, bool *all)
 {
     struct sim_flags *f = s->amr.flags;
     bool mass = wants_mass(s, l) && (!s->mesh.gravity || s->amr.refine.starting);
-    *all = !f || (s->device.gas && !mass && !wants_jeans(s, l));
+    *all = !f || (s->device.gas && !mass && !wants_jeans(s, l) && !wants_radiation(s, l));
     if (!f || !*all) return OK;
     f->steep = mem_new((size_t)s->mesh.lev[l].nown + 1, "flag scratch");
     enum err err = s->mesh.magnetic
@@ -435,10 +440,16 @@ enum err sim_flag_steep(struct sim *s, int l, bool *all)
     return err;
 }
 
+static void flag_radiation(const struct sim *s, int l, unsigned char (*ok)[8])
+{
+    rt_flag(s->phys.rt, &s->phys.hydro.vars, &s->mesh, l, ok);
+}
+
 static const struct sim_criterion CRITERIA[] = {
     {"mass", wants_mass, flag_mass},
     {"gradients", wants_gradients, flag_gradients},
     {"jeans", wants_jeans, flag_jeans},
+    {"radiation", wants_radiation, flag_radiation},
 };
 
 void sim_criteria_mark(const struct sim *s, int l, const struct sim_criterion *c, int n,

@@ -118,21 +118,40 @@ static void always(struct forecast *f, const char *name, double bytes_of_rank)
     row_of(f, name)->always += bytes_of_rank * f->ranks;
 }
 
+/* Photons that transport replaces on one level. */
+static double light_bytes(const struct sim *s, const struct forecast *f)
+{
+    return max_of(f->own) * 64 * s->mesh.nphoton;
+}
+
+/* Registers of photons, and with rt_smooth their values before the last transport. */
+static void light_lasting(const struct sim *s, struct forecast *f, double fine)
+{
+    const struct mesh *m = &s->mesh;
+    if (m->nphoton == 0) return;
+    always(f, "hydro tile scratch", THREAD * omp_get_max_threads());
+    always(f, "hydro reflux",
+           fine * (AT_BOUNDARY * (double)reflux_oct_bytes(m->ndim, m->nphoton, 0) + sizeof(lidx)));
+    if (s->phys.rt->smooth) always(f, "mesh gas", light_bytes(s, f));
+}
+
 static void lasting(const struct sim *s, struct forecast *f)
 {
     const struct mesh *m = &s->mesh;
-    struct mesh_bytes b = mesh_bytes(m->nvar, m->gravity, m->magnetic);
+    struct mesh_bytes b = mesh_bytes(mesh_kind(m));
     double octs = sum_from(f->here, 1), fine = sum_from(f->here, m->levelmin + 1);
     always(f, "mesh links", octs * (double)b.links);
     always(f, "mesh hash", octs * (double)b.hash);
     always(f, "mesh gas", octs * (double)b.gas);
     always(f, "mesh gravity", octs * (double)b.gravity);
+    always(f, "mesh radiation", octs * (double)b.radiation);
     always(f, "gas moments", fine * (double)b.moments);
     if (m->hydro)
         always(f, "hydro reflux",
                fine * AT_BOUNDARY *
                        (double)reflux_oct_bytes(m->ndim, sim_reflux_nflux(s), sim_reflux_edges(s)) +
                    fine * (double)sizeof(lidx));
+    light_lasting(s, f, fine);
     if (s->par->run.pic) {
         double sort = PART_SCRATCH_BYTES;
         always(f, "particles", f->particles * ((double)part_bytes(&s->parts.columns) - sort));
@@ -176,6 +195,15 @@ static struct phase_rows godunov(const struct sim *s, const struct forecast *f)
     return p;
 }
 
+static struct phase_rows radiation(const struct sim *s, const struct forecast *f)
+{
+    struct phase_rows p = {.n = 0};
+    if (s->mesh.nphoton == 0) return p;
+    if (!s->phys.rt->smooth) add(&p, "mesh gas", light_bytes(s, f));
+    add(&p, "hydro tiles", max_of(f->own) * TILE);
+    return p;
+}
+
 static struct phase_rows gravity(const struct sim *s, const struct forecast *f)
 {
     const struct mesh *m = &s->mesh;
@@ -198,8 +226,8 @@ static struct phase_rows output(const struct sim *s, const struct forecast *f)
 {
     struct phase_rows files = {.n = 0}, octs = {.n = 0}, parts = {.n = 0}, *max = &files;
     double away = 1 - 1.0 / f->ranks;
-    struct mesh_bytes b = mesh_bytes(s->mesh.nvar, s->mesh.gravity, s->mesh.magnetic);
-    double moved = sum_from(f->own, 1) * away * (double)(b.gas + b.gravity + b.links);
+    struct mesh_bytes b = mesh_bytes(mesh_kind(&s->mesh));
+    double moved = sum_from(f->own, 1) * away * (double)(b.gas + b.gravity + b.radiation + b.links);
     bool ramses = strcmp(s->par->output.outformat, "hdf5") != 0;
     add(&files, "checkpoint", WRITING);
     if (ramses || f->ranks > 1) add(&files, ramses ? "file buffer" : "order", FILES);
@@ -215,9 +243,10 @@ static struct phase_rows reading(const struct sim *s, const struct forecast *f)
 {
     const struct source *from = s->run.restart.from;
     struct phase_rows p = {.n = 0};
-    const field_set set = fields_written(s->mesh.nvar, s->mesh.gravity, s->mesh.magnetic);
+    const field_set set = fields_written(mesh_kind(&s->mesh));
     double values = s->mesh.nvar + fields_count(set, FILE_HYDRO, s->mesh.ndim) +
-                    fields_count(set, FILE_GRAVITY, s->mesh.ndim);
+                    fields_count(set, FILE_GRAVITY, s->mesh.ndim) +
+                    photons_count(s->mesh.nphoton, s->mesh.ndim);
     if (!from) return p;
     double readers = fmin(1, (double)from->npiece / f->ranks);
     add(&p, "snapshot batch", BATCH * (12 + (values + 6) * readers));
@@ -228,9 +257,10 @@ static struct phase_rows reading(const struct sim *s, const struct forecast *f)
 static void bytes(const struct sim *s, struct forecast *f)
 {
     lasting(s, f);
-    struct phase_rows phase[] = {godunov(s, f), gravity(s, f), output(s, f), reading(s, f)},
+    struct phase_rows phase[] = {godunov(s, f), radiation(s, f), gravity(s, f), output(s, f),
+                                 reading(s, f)},
                       *max = phase;
-    for (int i = 1; i < 4; i++)
+    for (size_t i = 1; i < sizeof phase / sizeof *phase; i++)
         if (total(&phase[i]) > total(max)) max = &phase[i];
     for (int i = 0; i < max->n; i++)
         row_of(f, max->row[i].name)->more += f->ranks * max->row[i].more;
@@ -285,6 +315,8 @@ static enum err from_profile(const char *path, double *each)
 static double from_documents(const struct params *p)
 {
     double cooling = p->run.hydro && p->physics.cooling ? 0.09 : 0;
+    /* one sub-step of photons, with their chemistry */
+    if (param_radiates(p)) cooling = 0.2 * param_photon_groups(p);
     if (p->run.hydro && p->run.pic) return 0.40 + cooling;
     if (p->run.hydro && p->run.poisson) return 0.33 + cooling;
     return p->run.hydro ? 0.15 + cooling : 0.20;

@@ -26,12 +26,14 @@
 #include "part/part.h"
 #include "part/part_dev.h"
 #include "phys/units.h"
+#include "rt/rt.h"
 #include "sink/create.h"
 #include "sink/run.h"
 #include "stellar/stellar.h"
 #include "tracer/tracer.h"
 #include "turb/turb.h"
 
+struct ckpt_radiation;
 struct sim;
 
 _Static_assert((int)PARAM_LEVEL_LIMIT == (int)OKEY_LEVELS,
@@ -169,6 +171,7 @@ struct sim_physics {
     struct fifth *fifth;       /* gravity beyond Einstein; NULL: none */
     struct response *neutrino; /* neutrino response; NULL: no neutrinos */
     struct cooling *cooling;   /* NULL: the gas does not cool */
+    struct rt *rt;             /* radiation and chemistry; NULL: none */
     struct yields *yields;     /* table of yields; NULL: no yields (phys/yields.h) */
     struct sink_state *sinks;  /* sink particles; NULL: no sinks */
     struct stellar *stellar;   /* stellar objects of sinks; NULL: none */
@@ -299,7 +302,7 @@ bool sim_balance_due(const struct sim *s);
 /* setup.c: prepares source terms: s->phys.cooling, if the gas cools; after s->phys.yields and the
  * cosmology (collective) */
 MUST_USE enum err sim_physics(struct sim *s);
-/* setup.c: updates the cooling rates at the start of a coarse step (collective) */
+/* sources.c: updates the cooling rates at the start of a coarse step (collective) */
 void sim_cooling_table(struct sim *s);
 /* flag.c: flags cells in two halves; ghosts of the gas are needed in the second half only
  * (collective) */
@@ -351,7 +354,15 @@ MUST_USE enum err sim_follow_sinks(struct sim *s, bool jets);
 void sim_timestep_begin(struct sim *s, int l);
 /* timestep.c: copies the fields that limits of source terms read to the host */
 MUST_USE enum err sim_limits_need(struct sim *s, int l);
-/* phases.c: arguments of source terms of a stage (phys/term.h) */
+/* sources.c: photons and ions of the initial state of level l; the log of radiation (collective) */
+void sim_rt_initial(struct sim *s, int l);
+void sim_rt_report(struct sim *s);
+/* Radiation in the header of a checkpoint; properties of groups that change in a run, from it. */
+void sim_rt_head(const struct sim *s, struct ckpt_radiation *h);
+void sim_rt_resume(struct sim *s, const struct ckpt_radiation *h);
+/* sources.c: restricts the gas of all levels, if it has changed, and fills ghosts (collective) */
+void sim_send_all_gas(struct sim *s, bool changed);
+/* sources.c: arguments of source terms of a stage (phys/term.h) */
 struct term_run sim_term_run(struct sim *s, int stage, int l);
 void sim_timestep_end(struct sim *s);
 /* With exact_output_time: gives the end of a coarse step the time of an output, if it is that to

@@ -21,11 +21,13 @@
 #include <unistd.h>
 
 #include "audit/verify.h"
+#include "base/cgs.h"
 #include "base/checksum.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timer.h"
+#include "chem/chem.h"
 #include "ckpt/ckpt.h"
 #include "comm/tuner.h"
 #include "dom/ghost.h"
@@ -119,6 +121,32 @@ static bool every(int step, int period)
     return period > 0 && step % period == 0;
 }
 
+/* What files say about radiation: groups, and fractions of ions among the scalars. */
+static struct ckpt_radiation radiation_head(const struct sim *s)
+{
+    const struct params *p = s->par;
+    const struct rt *rt = s->phys.rt;
+    const struct units u = sim_units(s);
+    struct ckpt_radiation h = {.groups = 0};
+    if (!rt) return h;
+    const double a = s->phys.cosmo ? s->time.aexp : 1;
+    const int first = rt->h2 ? CHEM_H2 : CHEM_HI; /* what the first ion comes from */
+    h.groups = rt->ngroups, h.ions = rt->nions;
+    h.c = rt->fraction * RAMSES_C / u.velocity;
+    h.x = rt->chem->X, h.y = rt->chem->Y;
+    h.unit_np = 1 / (a * a * a), h.unit_pf = h.unit_np * u.velocity;
+    h.c_fraction = rt->fraction;
+    h.n_star = p->physics.n_star, h.t2_star = p->physics.t2_star, h.g_star = p->physics.g_star;
+    for (int i = 0; i < rt->nions; i++) h.spec2group[i] = rt->chem->spec2group[first + i];
+    for (int g = 0; g < rt->ngroups; g++) {
+        const struct chem_group *from = &rt->chem->group[g];
+        h.l0[g] = from->l0, h.l1[g] = from->l1, h.egy[g] = from->egy;
+        for (int i = 0; i < rt->nions; i++)
+            h.csn[g][i] = from->csn[first + i], h.cse[g][i] = from->cse[first + i];
+    }
+    return h;
+}
+
 void sim_head(const struct sim *s, struct ckpt_head *h)
 {
     const struct params *p = s->par;
@@ -135,6 +163,7 @@ void sim_head(const struct sim *s, struct ckpt_head *h)
                             .nvar = s->mesh.nvar,
                             .gamma = s->phys.hydro.gamma,
                             .energy = s->phys.hydro.energy,
+                            .radiation = radiation_head(s),
                             .smallr = s->phys.hydro.smallr,
                             .boxlen = s->mesh.boxlen,
                             .noutput = s->run.out.noutput,
@@ -186,6 +215,7 @@ void sim_head(const struct sim *s, struct ckpt_head *h)
     for (int d = 0; d < 3; d++) h->far[1 + d] = s->mesh.ndim < 3 ? s->phys.matter.com[d] : 0;
     /* without cosmology, values of RAMSES: readers take any other H0 for a cosmological run */
     if (!s->phys.cosmo) h->omega_m = h->h0 = 1, h->aexp_ini = 10;
+    sim_rt_head(s, &h->radiation);
     memcpy(h->dtold, s->time.dtold, sizeof h->dtold);
     memcpy(h->dtnew, s->time.dtnew, sizeof h->dtnew);
 }
@@ -279,7 +309,8 @@ static void restrict_coarse(struct sim *s)
     for (int l = s->mesh.levelmin - 1; l >= 1; l--) {
         sim_restrict_gas(s, l);
         fields_restrict(&s->mesh, l);
-        ghost_fill_set(&s->comm, &s->mesh, l, GAS | MEANS);
+        photons_restrict(&s->mesh, l);
+        ghost_fill_set(&s->comm, &s->mesh, l, GAS | MEANS | PHOTONS);
     }
 }
 

@@ -42,6 +42,7 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
     is |= s->phys.stellar ? IF_STELLAR : 0;
     is |= s->phys.tracers == TRACER_DRIFTS ? IF_DRIFTS : 0;
     is |= s->phys.turb ? IF_DRIVEN : 0;
+    is |= s->phys.rt ? IF_CHEMISTRY : 0;
     is |= s->phys.flux && !s->amr.refine.frozen ? IF_JUMPS : 0;
     if ((when & IF_BALANCE) && (when & ~is) == IF_BALANCE && sim_balance_due(s)) is |= IF_BALANCE;
     return (when & ~is) == 0;

@@ -47,7 +47,8 @@ enum phase_when {
     IF_FIFTH = 1 << 23,     /* gravity has a scalar field */
     IF_STELLAR = 1 << 24,   /* sinks may have stellar objects */
     IF_FLOWS = 1 << 25,     /* the gas moves, not with static_gas */
-    IF_DRIVEN = 1 << 26     /* turbulence is driven */
+    IF_DRIVEN = 1 << 26,    /* turbulence is driven */
+    IF_CHEMISTRY = 1 << 27  /* the gas has a chemistry, with radiation or without */
 };
 
 /* Where a phase runs, and on which octs. */
@@ -101,7 +102,7 @@ step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, st
     step_pull_sinks, step_look_around, step_accrete, step_create_sinks, step_renew_sinks,
     step_black_holes, step_stellar, step_impose, step_diffuse, step_settle_tracers,
     step_aim_tracers, step_drift_tracers, step_jump_tracers, step_swap_tracers, step_frames,
-    step_fifth, step_fifth_force, step_drive_gas;
+    step_fifth, step_fifth_force, step_drive_gas, step_light, step_radiation, step_late_terms;
 /* Device functions of phases (sim/phases.c). */
 typedef enum err device_phase(struct sim *s, int l, int icount, bool *done);
 device_phase unkick_gas_dev, kick_gas_dev, kick_again_dev, time_step_dev, godunov_dev, keep_phi_dev,

@@ -243,6 +243,7 @@ enum err step_finer(struct sim *s, int l, int icount)
     s->time.growth[l] = s->time.growth_first[l] = 1;
     if (l < m->levelmax && s->amr.noct[l + 1] > 0) {
         if (m->hydro) TRY(sim_reflux_begin(s, l + 1));
+        if (m->nphoton > 0) rt_registers(s->phys.rt, m, l + 1);
         if (s->phys.flux && !s->amr.refine.frozen) {
             struct tracer_run r = sim_tracers(s);
             tracers_watch_entry(&r, l + 1);
@@ -602,79 +603,6 @@ enum err merge_dev(struct sim *s, int l, int icount, bool *done)
     return OK;
 }
 
-/* ---- source terms ---- */
-
-/* Updates the rates at the start of a coarse step, for the whole step, so that a restart finds
- * equal rates. */
-enum err step_cooling_table(struct sim *s, int l, int icount)
-{
-    sim_cooling_table(s);
-    return OK;
-}
-
-struct term_run sim_term_run(struct sim *s, int stage, int l)
-{
-    const struct sim_time *t = &s->time;
-    return (struct term_run){.par = s->par,
-                             .hydro = &s->phys.hydro,
-                             .comm = &s->comm,
-                             .dom = s->dom,
-                             .mesh = &s->mesh,
-                             .parts = &s->parts,
-                             .stage = stage,
-                             .level = l,
-                             .t = t->t,
-                             .dt = t->dtnew[l],
-                             .aexp = t->aexp,
-                             .hexp = t->hexp,
-                             .cosmo = s->phys.cosmo ? &s->phys.cosmo_par : NULL,
-                             .cooling = s->phys.cooling,
-                             .history = s->phys.cosmo,
-                             .yields = s->phys.yields,
-                             .ledger = s->phys.flux ? tracers_ledger(s->phys.flux) : NULL,
-                             .coarse_dt = t->dtnew[s->mesh.levelmin],
-                             .mass_sph = s->amr.refine.mass_sph,
-                             .units = sim_units(s),
-                             .nstep = t->nstep,
-                             .check = s->check.ghosts};
-}
-
-/* Restricts the gas of all levels, fine to coarse, if it has changed, and fills ghosts. */
-static void send_all_gas(struct sim *s, bool changed)
-{
-    struct mesh *m = &s->mesh;
-    for (int k = m->levelmax; k >= m->levelmin && m->hydro; k--) {
-        if (s->amr.noct[k] == 0) continue;
-        if (changed && k < m->levelmax) sim_restrict_gas(s, k);
-        ghost_fill_hydro(&s->comm, m, k);
-    }
-}
-
-/* Applied after the checkpoint, so that a restart applies coarse terms once. */
-enum err step_coarse_terms(struct sim *s, int l, int icount)
-{
-    struct term_run r = sim_term_run(s, TERM_COARSE, l);
-    field_set wrote;
-    TRY(terms_run(&TERMS, 0, &r, &wrote));
-    send_all_gas(s, wrote & GAS);
-    return sim_tracers_swap(s, l, true);
-}
-
-enum err step_level_terms(struct sim *s, int l, int icount)
-{
-    struct term_run r = sim_term_run(s, TERM_LEVEL, l);
-    const field_set fields = terms_fields(s->par, TERM_LEVEL);
-    int next = 0; /* first term that has not run on the device */
-    if (sim_runs_dev(s, GPU_HYDRO, l) && s->device.terms) {
-        if (terms_dev_run(s->device.terms, &r, &next) == OK) return OK;
-        TRY(sim_device_off(s));
-    }
-    TRY(sim_device_need(s, l, fields, LOCATION_HOST));
-    TRY(terms_run(&TERMS, next, &r, NULL));
-    sim_device_wrote(s, l, fields & (GAS | PARTS), LOCATION_HOST);
-    return OK;
-}
-
 /* ---- sinks and tracers ---- */
 
 /* Coarse terms of black holes: energy release, mergers, births. */
@@ -686,7 +614,7 @@ enum err step_black_holes(struct sim *s, int l, int icount)
     int64_t changed = here;
     comm_max_i64(&s->comm, &changed, 1);
     if (changed)
-        send_all_gas(s, true);
+        sim_send_all_gas(s, true);
     else
         ghosts_set(&s->mesh, l, GAS, true); /* as they were */
     return sim_follow_sinks(s, true);
@@ -699,7 +627,7 @@ enum err step_stellar(struct sim *s, int l, int icount)
     bool changed = false;
     TRY(stellar_coarse(&sinks, s->phys.stellar, &changed));
     if (changed)
-        send_all_gas(s, true);
+        sim_send_all_gas(s, true);
     else
         ghosts_set(&s->mesh, l, GAS, true); /* as they were */
     return OK;
@@ -730,7 +658,7 @@ enum err step_renew_sinks(struct sim *s, int l, int icount)
     struct sink_run sinks = sim_sinks(s);
     bool fed;
     TRY(sinks_renew(&sinks, &fed));
-    if (fed) send_all_gas(s, true);
+    if (fed) sim_send_all_gas(s, true);
     return sim_follow_sinks(s, false);
 }
 

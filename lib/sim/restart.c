@@ -239,6 +239,7 @@ static void restore_head(struct sim *s)
     memcpy(s->phys.grav.safe, h->safe, sizeof s->phys.grav.safe);
     s->phys.matter.mass = h->far[0];
     memcpy(s->phys.matter.com, &h->far[1], sizeof s->phys.matter.com);
+    sim_rt_resume(s, &h->radiation);
     sim_keep_monopole(s);
 }
 

@@ -201,6 +201,7 @@ static enum err advance(struct sim *s)
         TRY(sim_publish(s));
         mem_trim(); /* buffers of an output are not kept for the next one */
         TRY(sim_report_lost(s, t.lost));
+        sim_rt_report(s);
         sim_report_step_time(s);
         sim_profile_step(s);
     }
@@ -223,6 +224,7 @@ void sim_fini(struct sim *s)
     if (s->phys.cosmo) cosmo_free(s->phys.cosmo);
     response_free(&s->phys.neutrino);
     cool_free(s->phys.cooling);
+    rt_free(&s->phys.rt);
     yields_free(s->phys.yields);
     stellar_end(&s->phys.stellar);
     sinks_end(&s->phys.sinks);

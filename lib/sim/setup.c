@@ -22,6 +22,7 @@
 #include "phys/rates_asked.h"
 #include "phys/stars.h"
 #include "phys/yields.h"
+#include "rt/lights.h"
 #include "sim/phase.h"
 #include "sim/sim.h"
 
@@ -140,12 +141,35 @@ static enum err setup_boundaries(struct sim *s, bool bounded[6])
     return check_squares(b, s->par->run.ndim, bounded);
 }
 
+/* Photons at the boundary regions that lie on a face of the box. */
+static void light_boundaries(struct sim *s)
+{
+    const struct param_boundary *b = &s->par->boundary;
+    const struct param_rt *p = &s->par->rt;
+    for (int i = 0; i < b->nboundary; i++) {
+        int f = -1;
+        if (ends_of(b, i, 0, s->par->run.ndim, &f) != 1) continue;
+        const double given[RT_COMPONENTS] = {p->rt_n_bound[i], p->rt_u_bound[i], p->rt_v_bound[i],
+                                             p->rt_w_bound[i]};
+        memcpy(s->phys.rt->bound_given[f], given, sizeof given);
+    }
+}
+
 /* Number of non-thermal energies: as requested, or as the checkpoint has them. */
 static int count_energies(const struct sim *s)
 {
     const struct source *from = s->run.restart.from;
     if (from && !param_given(s->par, "run", "nener")) return from->head.energy.n;
     return s->par->run.nener;
+}
+
+/* Number of groups of photons, likewise. */
+static int count_groups(const struct sim *s)
+{
+    const struct source *from = s->run.restart.from;
+    const bool known = from && from->head.radiation.groups > 0 && param_radiates(s->par);
+    if (known && !param_given(s->par, "run", "ngroups")) return from->head.radiation.groups;
+    return param_photon_groups(s->par);
 }
 
 /* Number of passive scalars: as requested, or as the namelist, the table of yields and the initial
@@ -241,6 +265,9 @@ static enum err setup_hydro(struct sim *s)
     TRY(setup_riemann(s, &riemann));
     struct gas_energies energy = {.n = count_energies(s)};
     memcpy(energy.gamma, p->gamma_rad, sizeof energy.gamma);
+    /* pressure of trapped infrared photons (Rosdahl & Teyssier 2015, equation 43) */
+    if (param_radiates(s->par) && s->par->rt.rt_isirtrap)
+        energy.gamma[0] = 1 + s->par->rt.rt_c_fraction / 3;
     int nvar = GAS_SCALARS + energy.n + count_scalars(s->par, s->phys.yields);
     if (s->run.restart.from && p->npassive < 0 && s->run.restart.from->head.nvar > nvar)
         nvar = s->run.restart.from->head.nvar;
@@ -570,6 +597,11 @@ enum err sim_setup(struct sim *s)
     mesh_set_ndim(&s->mesh, p->run.ndim);
     mesh_set_magnetic(&s->mesh, p->run.mhd);
     mesh_set_energies(&s->mesh, s->phys.hydro.energy.n);
+    TRY(rt_new(p, &s->phys.hydro, count_groups(s), &s->phys.rt));
+    if (s->phys.rt)
+        TRY(rt_lights_new(s->phys.rt, &s->comm, s->phys.cosmo ? &s->phys.cosmo_par : NULL));
+    if (s->phys.rt) light_boundaries(s);
+    mesh_set_photons(&s->mesh, s->phys.rt ? s->phys.rt->ngroups : 0);
     TRY(setup_turbulence(s));
     const struct movie_kinds has = {p->run.hydro ? &s->phys.hydro.vars : NULL, p->run.ndim,
                                     p->run.mhd};
@@ -647,6 +679,7 @@ static enum err make_cooling(struct sim *s)
                                        [UV_THEUNS] = "a power law (Theuns et al. 1998)",
                                        [UV_TABLE] = "a table"};
     if (!s->mesh.hydro || !s->par->physics.cooling || floor_rules(s->par)) return OK;
+    if (s->phys.rt) return OK; /* the chemistry has rates of its own */
     struct cool_par p = rates_asked(s->par, s->phys.cosmo ? &s->phys.cosmo_par : NULL);
     if (p.cosmo && !(p.mean.omega_b > 0))
         FAIL(ERR_PARAM, "cooling=.true. needs omega_b > 0 in &INIT_PARAMS");
@@ -665,26 +698,6 @@ enum err sim_physics(struct sim *s)
 {
     star_log_law(s->par);
     return make_cooling(s);
-}
-
-/* Logs the differences that cooling_method='compare' has found in the last coarse step. */
-static void log_compared(const struct sim *s)
-{
-    struct cool_compared r = cool_take_compared(s->phys.cooling);
-    int64_t sums[] = {r.cells, r.signs, r.sum}, max = r.max;
-    comm_add_i64(&s->comm, sums, 3);
-    comm_max_i64(&s->comm, &max, 1);
-    if (sums[0] == 0) return;
-    log_info(
-        " Cooling, exact against original: %ld cells, relative difference mean %.3e, max %.3e; "
-        "opposite signs: %ld",
-        (long)sums[0], 1e-9 * (double)sums[2] / (double)sums[0], 1e-9 * (double)max, (long)sums[1]);
-}
-
-void sim_cooling_table(struct sim *s)
-{
-    if (strcmp(s->par->physics.cooling_method, "compare") == 0) log_compared(s);
-    cool_set(s->phys.cooling, s->phys.cosmo ? s->time.aexp : 1);
 }
 
 /* ---- gas with or without a magnetic field ---- */

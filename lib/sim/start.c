@@ -191,6 +191,7 @@ static enum err flow_level(struct start *st, int l)
         TRY(ics_grafic_gas(&st->files, &s->mesh, &s->comm, l, &st->gas));
     else
         return OK;
+    sim_rt_initial(s, l);
     if (!st->grafic || !s->mesh.magnetic) return OK;
     ghost_fill_set(&s->comm, &s->mesh, l, MAGNETIC);
     ics_grafic_faces(&s->mesh, l, st->faces);
@@ -206,7 +207,8 @@ static enum err start_flow(struct start *st)
         if (s->amr.noct[l] == 0) continue;
         TRY(flow_level(st, l));
         if (l < s->mesh.levelmax) sim_restrict_gas(s, l);
-        ghost_fill_set(&s->comm, &s->mesh, l, GAS);
+        if (l < s->mesh.levelmax) photons_restrict(&s->mesh, l);
+        ghost_fill_set(&s->comm, &s->mesh, l, GAS | PHOTONS);
     }
     st->laid = true;
     return OK;
@@ -463,8 +465,7 @@ static enum err check_memory(const struct sim *s)
     const struct mesh *m = &s->mesh;
     double levels = 1 / (1 - ldexp(1, -m->ndim)),
            octs = ldexp(levels, m->ndim * (m->levelmin - 1)) * s->comm.node_size / s->comm.size,
-           need = octs * (double)mesh_oct_bytes(m->nvar, m->gravity, m->magnetic),
-           have = (double)mem_machine();
+           need = octs * (double)mesh_oct_bytes(mesh_kind(m)), have = (double)mem_machine();
     if (need > have)
         FAIL(ERR_LIMIT,
              "levelmin=%d in &AMR_PARAMS needs %.3g GiB of memory on each node; this one has %.3g: "

@@ -207,6 +207,16 @@ static double of_driving(struct sim *s, int l, double *dense)
     return turb_interval(s->phys.turb);
 }
 
+static bool has_photons(const struct sim *s)
+{
+    return s->mesh.nphoton > 0;
+}
+
+static double of_photons(struct sim *s, int l, double *dense)
+{
+    return rt_limit(s->phys.rt, &s->mesh, l);
+}
+
 static bool has_gas(const struct sim *s)
 {
     return s->mesh.hydro;
@@ -233,6 +243,7 @@ static const struct limit {
               {"an output", meets_outputs, until_output},
               {"particles", has_particles, of_particles},
               {"driven turbulence", is_driven, of_driving},
+              {"radiation", has_photons, of_photons},
               {"gas", has_gas, of_gas}};
 enum { NLIMITS = sizeof LIMITS / sizeof *LIMITS };
 

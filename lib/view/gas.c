@@ -16,6 +16,9 @@ struct gas gas_of(const struct source *r)
         if (strcmp(f, "pressure") == 0 || strcmp(f, "thermal_pressure") == 0) g.pressure = i;
         if (strcmp(f, "metallicity") == 0) g.metal = i;
     }
+    const struct ckpt_radiation *p = &r->head.radiation;
+    g.photons = r->nfield - r->nphoton, g.ngroups = p->groups, g.of_group = 1 + r->head.ndim;
+    g.per_photon = p->groups ? p->unit_np / (r->foreign ? p->c : 1) : 0;
     return g;
 }
 
@@ -100,6 +103,27 @@ static double current_z(const struct gas *g, const struct source_octs *o, int c,
     return current_along(g, o, 2, c, i);
 }
 
+/* ---- photons ---- */
+
+static double photons(const struct gas *g, const struct source_octs *o, int group, int c, int i)
+{
+    return o->val[8 * (g->photons + group * g->of_group) + c][i] * g->per_photon;
+}
+
+#define PHOTONS_OF(k)                                                                              \
+    static double photons_##k(const struct gas *g, const struct source_octs *o, int c, int i)      \
+    {                                                                                              \
+        return photons(g, o, (k)-1, c, i);                                                         \
+    }
+PHOTONS_OF(1)
+PHOTONS_OF(2)
+PHOTONS_OF(3)
+PHOTONS_OF(4)
+PHOTONS_OF(5)
+PHOTONS_OF(6)
+PHOTONS_OF(7)
+PHOTONS_OF(8)
+
 /* ---- table of the computed fields ---- */
 
 static double level(const struct gas *g, const struct source_octs *o, int c, int i)
@@ -107,7 +131,7 @@ static double level(const struct gas *g, const struct source_octs *o, int c, int
     return o->level;
 }
 
-enum needs { DENSITY = 1, PRESSURE = 2, METALS = 4, FACES = 8, CURL = 16 };
+enum needs { DENSITY = 1, PRESSURE = 2, METALS = 4, FACES = 8, CURL = 16, PHOTONS = 32 };
 
 static const struct {
     const char *name;
@@ -129,12 +153,21 @@ static const struct {
     {"current_x", FACES | CURL, current_x},
     {"current_y", FACES | CURL, current_y},
     {"current_z", FACES | CURL, current_z},
+    {"N1", PHOTONS, photons_1},
+    {"N2", PHOTONS, photons_2},
+    {"N3", PHOTONS, photons_3},
+    {"N4", PHOTONS, photons_4},
+    {"N5", PHOTONS, photons_5},
+    {"N6", PHOTONS, photons_6},
+    {"N7", PHOTONS, photons_7},
+    {"N8", PHOTONS, photons_8},
 };
 
 static bool can_compute(const struct gas *g, int k)
 {
     unsigned has = (g->density >= 0 ? DENSITY : 0) | (g->pressure >= 0 ? PRESSURE : 0) |
                    (g->metal >= 0 ? METALS : 0) | (g->magnetic.there ? FACES | CURL : 0);
+    if (COMPUTED[k].needs & PHOTONS) return k - (GAS_COMPUTED - PHOTON_GROUPS) < g->ngroups;
     return (COMPUTED[k].needs & ~has) == 0;
 }
 

@@ -8,6 +8,8 @@
 /* Indices of fields, -1: missing; units of the checkpoint. */
 struct gas {
     int density, pressure, metal;
+    int photons, ngroups, of_group; /* the density of the first group; groups; values of each */
+    double per_photon;              /* photons per cm³ in a unit of these densities */
     struct magnetic magnetic;
     const struct curl *curl; /* lent; for fields that need it */
     struct units units;
@@ -15,11 +17,11 @@ struct gas {
 
 struct gas gas_of(const struct source *r);
 
-/* Computed fields, numbered after the stored ones, as in the table of gas.c. Temperature, nH and
- * metallicity are in physical units, the others in code units. */
+/* Computed fields, numbered after the stored ones, as in the table of gas.c. Temperature, nH,
+ * metallicity and densities of photons N1 … are in physical units, the others in code units. */
 enum { GAS_LEVEL = CKPT_FIELDS, GAS_TEMPERATURE, GAS_HYDROGEN, GAS_METALS };
 /* Names of the computed fields of this gas that are not stored; returns their number. */
-enum { GAS_COMPUTED = 15 };
+enum { GAS_COMPUTED = 15 + PHOTON_GROUPS };
 int gas_computed(const struct gas *g, const char *name[GAS_COMPUTED]);
 /* Number of the field of this name, stored or computed; -1: there is none. */
 int gas_field(const struct source *r, const struct gas *g, const char *name);

@@ -315,8 +315,7 @@ static enum err bad_cell(const struct map *m, const struct source_octs *o, const
     char file[PATH_MAX];
     double x[3], half = ldexp(0.5, -o->level), box = m->r->head.boxlen;
     x[m->u] = (at[0] + half) * box, x[m->v] = (at[1] + half) * box, x[m->w] = (at[2] + half) * box;
-    const bool grav = field && m->field >= source_hydro(m->r) && m->field < GAS_LEVEL;
-    source_file(m->r, grav ? FILES_GRAV : FILES_HYDRO, o->piece, file);
+    source_file(m->r, field ? source_file_of(m->r, m->field) : FILES_HYDRO, o->piece, file);
     FAIL(ERR_FORMAT,
          "%s: level %d, cell at %.9g %.9g %.9g: %s is NaN or infinite and cannot be drawn", file,
          o->level, x[0], x[1], x[2], field ? m->o->field : "density");

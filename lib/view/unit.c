@@ -35,6 +35,8 @@ static const struct row {
             {"nH", "1/cm^3", 0, 0, 0, 1},
             {"metallicity", "solar", 0, 0, 0, 1},
             {"level", "", 0, 0, 0, 1},
+            {"N", "1/cm^3", 0, 0, 0, 1}, /* photons */
+            {"x_H", "", 0, 0, 0, 1},
             {NULL, NULL, 0, 0, 0, 1}};
 
 struct unit unit_of(const char *field, const struct units *u, bool physical)

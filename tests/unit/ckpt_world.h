@@ -82,6 +82,8 @@ static void fill_mesh(struct mesh *m)
                 }
                 for (int f = FLD_PHI; f <= FLD_FZ && m->gravity; f++)
                     lv->fld[f][i][c] = cell_noise(20 + f, l, lv->key[i], c) - 0.5;
+                for (int v = 0; v < m->nphoton; v++)
+                    level_photons(lv, v)[i][c] = cell_noise(60 + v, l, lv->key[i], c) - 0.5;
             }
 }
 
@@ -108,6 +110,7 @@ static void fill_parts(struct parts *p, const struct comm *c)
 }
 
 static int world_gravity = 1;     /* of worlds that are made, as of struct mesh */
+static int world_groups = 0;      /* of photons */
 static struct gas_vars world_gas; /* the first scalar is the metallicity */
 
 static void world_new_in(struct world *w, struct comm c, bool isolated, enum domain_kind kind)
@@ -121,6 +124,7 @@ static void world_new_in(struct world *w, struct comm c, bool isolated, enum dom
     w->c = c;
     w->d = domain_new(kind, c.size, LMAX, bounded);
     mesh_init(&w->m, LMIN, LMAX, NVAR, true, world_gravity, BOX, bounded);
+    mesh_set_photons(&w->m, world_groups);
     adapt_build(&w->m, &w->c, w->d);
     for (int l = LMIN; l < LMAX; l++) {
         struct level *lv = &w->m.lev[l];
@@ -147,6 +151,7 @@ static void world_new_in(struct world *w, struct comm c, bool isolated, enum dom
                               .ifout = 2,
                               .tout = times,
                               .aout = times + 2,
+                              .radiation = {.groups = world_groups, .c = 0.7, .x = 1},
                               .t = 0.25,
                               .nstep = 12,
                               .nstep_coarse = 3,

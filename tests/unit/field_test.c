@@ -175,6 +175,7 @@ static void test_restriction(struct world *w)
     const struct level *lv = &w->m.lev[l];
     fill(&w->m, 1, false);
     fields_restrict(&w->m, l);
+    photons_restrict(&w->m, l);
     for (int j = 0; j < FIELD_ROWS; j++) {
         const struct field_row *r = &field_rows[j];
         int64_t wrong = 0;
@@ -182,7 +183,9 @@ static void test_restriction(struct world *w)
             for (lidx i = 0; i < lv->nown; i++)
                 for (int c = 0; c < 8; c++) {
                     const okey key = lv->key[i];
-                    const bool mean = r->restrict_by == RESTRICT_MEAN && lv->child[i][c] >= 0;
+                    const bool mean = (r->restrict_by == RESTRICT_MEAN ||
+                                       r->restrict_by == RESTRICT_GROUPS) &&
+                                      lv->child[i][c] >= 0;
                     wrong += lv->fld[r->first + k][i][c] !=
                              (mean ? mean_of(r, k, l + 1, key << 3 | (okey)c)
                                    : value_of(r->first + k, l, key, c));
@@ -218,7 +221,8 @@ static void check_file(const char *path, const char *what)
     struct look g = {0};
     char text[200];
     enum err err = source_open_state(path, GAMMA, SMALLR, &s);
-    const field_set want = fields_written(NVAR, world_gravity, false);
+    const field_set want = fields_written(
+        (struct mesh_kind){NVAR, world_gravity, false, world_groups});
     g.s = s;
     for (int k = 0; err == OK && k < s->npiece; k++)
         err = source_octs(s, k, SOURCE_STATE, look_at, &g);
@@ -241,6 +245,7 @@ static void check_restart(const char *path, int gravity, const char *what)
     const bool periodic[6] = {false};
     struct resume r = {.comm = &all, .mesh = &m, .gas = &world_gas, .oct_cost = cost};
     mesh_init(&m, LMIN, LMAX, NVAR, true, gravity, BOX, periodic);
+    mesh_set_photons(&m, world_groups);
     enum err err = source_open_state(path, GAMMA, SMALLR, &r.from);
     if (err == OK) err = resume_read(&r);
     check(err == OK, what);
@@ -254,8 +259,12 @@ static void reshape_to(const char *from, const char *out, const struct writer_ki
                        int nrank)
 {
     struct source *s;
-    struct reshape opt = {
-        .out = out, .writer = writer, .kind = DOMAIN_HILBERT, .nrank = nrank, .overwrite = true};
+    struct reshape opt = {.out = out,
+                          .writer = writer,
+                          .kind = DOMAIN_HILBERT,
+                          .nrank = nrank,
+                          .overwrite = true,
+                          .memory = (int64_t)1 << 30};
     enum err err = source_open_whole(from, &opt.mode, &s);
     if (err == OK) err = reshape_run(&opt, s, &all);
     source_close(&s);
@@ -291,10 +300,10 @@ static void test_table(const struct mesh *m)
 {
     size_t n = 0;
     for (int f = 0; f < FLD_MAX; f++) n += mesh_has_field(m, f);
-    const struct mesh_bytes b = mesh_bytes(NVAR, m->gravity, m->magnetic);
-    check(b.gas + b.gravity == n * sizeof(double[8]), "all fields count as memory");
-    check(mesh_bytes(0, false, false).gravity + mesh_bytes(0, false, false).gas == 0,
-          "no field, no memory");
+    const struct mesh_bytes b = mesh_bytes(mesh_kind(m));
+    check(b.gas + b.gravity + b.radiation == n * sizeof(double[8]), "all fields count as memory");
+    const struct mesh_bytes none = mesh_bytes((struct mesh_kind){.nvar = 0});
+    check(none.gas + none.gravity + none.radiation == 0, "no field, no memory");
     for (int f = 0; f < FLD_MAX; f++)
         for (int g = 0; g < f; g++) {
             const struct field_place p = field_place(f), q = field_place(g);
@@ -349,6 +358,7 @@ int main(int argc, char **argv)
     comm_init(&argc, &argv, &all);
     for (int gravity = 0; gravity < 3; gravity++) {
         world_gravity = gravity;
+        world_groups = 2 * gravity;
         test_world(argc == 1);
     }
     test_numbers();

@@ -19,8 +19,9 @@ static enum err read_text(const char *text)
  * run. */
 static void test_param_refused(void)
 {
-    CHECK_FAILS(read_text("&RUN_PARAMS\nrt=.true. /"), "t.nml:2: rt=.true. is not supported: ");
-    CHECK_FAILS(read_text("&RUN_PARAMS rt=T /"), "set rt=.false.");
+    CHECK_FAILS(read_text("&RT_PARAMS\nrt_vc=.true. /"),
+                "t.nml:2: rt_vc=.true. is not supported: ");
+    CHECK_FAILS(read_text("&RT_PARAMS rt_vc=T /"), "set rt_vc=.false.");
     CHECK_FAILS(read_text("&INIT_PARAMS filetype='gadget9' /"), "possible values");
     CHECK_FAILS(read_text("&RUN_PARAMS ordering='spiral' /"), "ksection");
     CHECK_FAILS(read_text("&RUN_PARAMS use_mond=T /"), "set use_mond=.false.");

@@ -129,6 +129,7 @@ static void world_open(struct world *w, bool device, uint64_t seed, size_t max)
     const bool periodic[6] = {false};
     *w = (struct world){.on.dev = NULL};
     mesh_init(&w->m, LMIN, LMAX, NVAR, true, 2, 1, periodic);
+    mesh_set_photons(&w->m, 2);
     adapt_build(&w->m, &comm, dom);
     if (!device) return;
     CHECK(test_mirror_open(&w->on, &w->m, seed, max) == OK);
@@ -302,7 +303,7 @@ static void test_copies(void)
                  &(struct adapt_values){hydro_prolong, &par, &w.adapt});
     struct dev_count now = dev_counts(w.on.dev);
     for (int l = LMIN; l <= LMIN + 2; l++)
-        bytes += (double)mesh_oct_bytes(NVAR, true, false) * w.m.lev[l].noct;
+        bytes += (double)mesh_oct_bytes(mesh_kind(&w.m)) * w.m.lev[l].noct;
     double share = (double)(now.put - before.put + now.got - before.got) / bytes;
     CHECK(all.removed > 0 && all.created == 0);
     CHECK(comm.size > 1 || share < 0.002, "%g of the levels", share);

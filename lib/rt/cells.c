@@ -1,0 +1,150 @@
+/* rt/cells: chemistry of the leaf cells of a level: cells are gathered in batches in cgs units
+ * (rt/batch.h), advanced, and written back with the momentum of the photons that they absorbed. */
+#include <math.h>
+#include <string.h>
+
+#include "base/cgs.h"
+#include "chem/chem.h"
+#include "oct/gas_kern.h"
+#include "phys/floor.h"
+#include "rt/batch.h"
+
+static struct rt_job job_of(const struct rt_run *r, int l, double dt)
+{
+    const struct rt *rt = r->rt;
+    const struct gas_vars *vars = &r->hydro->vars;
+    const struct units *u = &r->units;
+    const double a = r->cosmo ? r->aexp : 1;
+    struct rt_job j = {.r = r,
+                       .rt = rt,
+                       .chem = rt->chem,
+                       .lv = &r->mesh->lev[l],
+                       .floor = floor_at(rt->par, r->cosmo, u, r->aexp),
+                       .dt = dt * u->time,
+                       .hydrogen = rt->chem->X / RAMSES_MH * u->density,
+                       .per_T2 = 1 / (u->temperature * gas_gm1(r->hydro->gamma)),
+                       .unit_n = 1 / (a * a * a),
+                       .unit_m = u->density * u->velocity,
+                       .unit_e = u->density * u->velocity * u->velocity,
+                       .dx = mesh_dx(r->mesh, l) * u->length,
+                       .traps = rt->ngroups > 0 && rt->par->rt.rt_isirtrap,
+                       .volume = mesh_volume(r->mesh, l),
+                       .metal = vars->at[SCALAR_METAL] >= 0 ? vars->at[SCALAR_METAL] : -1,
+                       .delayed = vars->at[SCALAR_DELAYED] >= 0 ? vars->at[SCALAR_DELAYED] : -1,
+                       .x = {vars->at[SCALAR_X_HI], vars->at[SCALAR_X_HII], vars->at[SCALAR_X_HEII],
+                             vars->at[SCALAR_X_HEIII]},
+                       .pushes = rt->advect && !rt->par->run.static_};
+    j.unit_f = j.unit_n * u->velocity;
+    j.decay = exp(-j.dt / (rt->par->physics.t_diss * CGS_MYR));
+    return j;
+}
+
+static void flush(const struct rt_job *j, struct rt_batch *b, struct rt_account *a)
+{
+    if (b->rows.n == 0) return;
+    rt_batch_read(j, b);
+    if (j->traps) chem_release(j->chem, &b->cells, b->trapped);
+    if (a->err == OK) a->err = chem_advance(j->chem, &b->cells, j->dt, &a->stats);
+    if (j->traps) chem_trap(j->chem, &b->cells, j->dx, b->trapped);
+    rt_batch_write(j, b, a);
+}
+
+/* ---- a level ---- */
+
+/* Copies the values of the cells of an oct to the numbers that repeat them. */
+static void repeat(const struct rt_job *j, lidx i)
+{
+    const int cells = j->r->mesh->cells;
+    for (int v = 0; v < j->r->mesh->nvar; v++) oct_repeat(cells, level_gas(j->lv, v)[i]);
+    for (int v = 0; v < j->r->mesh->nphoton; v++) oct_repeat(cells, level_photons(j->lv, v)[i]);
+}
+
+static void some_octs(const struct rt_job *j, lidx first, lidx last, struct rt_batch *b,
+                      struct rt_account *a)
+{
+    for (lidx i = first; i < last; i++) {
+        if (b->rows.n + j->r->mesh->cells > CHEM_BATCH) flush(j, b, a);
+        rows_add(&b->rows, j->lv, i, j->r->mesh->cells);
+    }
+    flush(j, b, a);
+    if (j->r->mesh->cells < 8)
+        for (lidx i = first; i < last; i++) repeat(j, i);
+}
+
+static void account_join(struct rt *rt, struct rt_account *a)
+{
+    struct rt_ledger *x = &rt->ledger;
+    for (int g = 0; g < rt->ngroups; g++) {
+        sum_join(&x->absorbed[g], &a->absorbed[g]);
+        sum_join(&x->emitted[g], &a->emitted[g]);
+    }
+    x->cells += a->stats.cells;
+    x->substeps += a->stats.steps;
+    if (a->stats.max_steps > x->most) x->most = a->stats.max_steps;
+    for (int i = 0; i < RT_REASONS; i++) x->refused[i] += a->stats.refused[i];
+}
+
+enum err rt_chemistry(const struct rt_run *r, int l, double dt)
+{
+    enum { PART = 64 }; /* octs per piece of a thread */
+    const struct rt_job j = job_of(r, l, dt);
+    enum err err = OK;
+#pragma omp parallel
+    {
+        struct rt_account a = {.err = OK};
+        struct rt_batch b;
+        for (int g = 0; g < RT_GROUPS; g++) sum_init(&a.absorbed[g]), sum_init(&a.emitted[g]);
+        b.rows.n = b.rows.nocts = 0;
+        b.cells.smooth = r->rt->smooth && r->rt->advect;
+#pragma omp for schedule(dynamic)
+        for (lidx first = 0; first < j.lv->nown; first += PART)
+            some_octs(&j, first, first + PART < j.lv->nown ? first + PART : j.lv->nown, &b, &a);
+#pragma omp critical(rt_ledger)
+        {
+            account_join(r->rt, &a);
+            if (a.err != OK) err = a.err;
+        }
+    }
+    return err;
+}
+
+/* ---- the initial state ---- */
+
+/* Gas, and its fractions in equilibrium. */
+struct calm {
+    double T2, nH, Z, x[CHEM_FRACTIONS];
+};
+
+/* Fractions of cell c of oct i; b: another cell, whose fractions are taken if its gas is the same.
+ */
+static void ionise_cell(const struct rt_job *j, lidx i, int c, struct calm *b)
+{
+    const struct gas_cell g = gas_cell_above(j->lv, i, c, j->r->hydro->smallr);
+    const struct calm own = {.T2 = gas_cell_internal(&g) / (g.rho * j->per_T2),
+                             .nH = g.rho * j->hydrogen,
+                             .Z = j->metal >= 0
+                                      ? level_gas(j->lv, j->metal)[i][c] / g.rho / COOL_SOLAR
+                                      : j->rt->par->physics.z_ave};
+    if (own.T2 != b->T2 || own.nH != b->nH || own.Z != b->Z) {
+        *b = own;
+        chem_equilibrium(j->chem, b->T2, b->nH, b->Z, NULL, b->x);
+        /* there is no primordial H2 in cosmological initial conditions, as in RAMSES */
+        if (j->r->cosmo) b->x[CHEM_XHI] = 1 - b->x[CHEM_XHII];
+    }
+    for (int f = 0; f < CHEM_FRACTIONS; f++)
+        if (j->x[f] >= 0) level_gas(j->lv, j->x[f])[i][c] = b->x[f] * g.rho;
+}
+
+void rt_ionise(const struct rt_run *r, int l)
+{
+    const struct rt_job j = job_of(r, l, 0);
+#pragma omp parallel
+    {
+        struct calm last = {.nH = -1};
+#pragma omp for schedule(static)
+        for (lidx i = 0; i < j.lv->nown; i++) {
+            for (int c = 0; c < r->mesh->cells; c++) ionise_cell(&j, i, c, &last);
+            repeat(&j, i);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+/* sim/sources: source terms, radiation and chemistry of the gas: functions of the table in
+ * sim/step.c. */
+#include <math.h>
+#include <string.h>
+
+#include "base/cgs.h"
+#include "base/log.h"
+#include "chem/chem.h"
+#include "ckpt/ckpt.h"
+#include "dom/ghost.h"
+#include "oct/field_sets.h"
+#include "phys/term.h"
+#include "rt/lights.h"
+#include "sim/phase.h"
+
+/* ---- source terms ---- */
+
+/* Logs the differences that cooling_method='compare' has found in the last coarse step. */
+static void log_compared(const struct sim *s)
+{
+    struct cool_compared r = cool_take_compared(s->phys.cooling);
+    int64_t sums[] = {r.cells, r.signs, r.sum}, max = r.max;
+    comm_add_i64(&s->comm, sums, 3);
+    comm_max_i64(&s->comm, &max, 1);
+    if (sums[0] == 0) return;
+    log_info(
+        " Cooling, exact against original: %ld cells, relative difference mean %.3e, max %.3e; "
+        "opposite signs: %ld",
+        (long)sums[0], 1e-9 * (double)sums[2] / (double)sums[0], 1e-9 * (double)max, (long)sums[1]);
+}
+
+void sim_cooling_table(struct sim *s)
+{
+    if (strcmp(s->par->physics.cooling_method, "compare") == 0) log_compared(s);
+    cool_set(s->phys.cooling, s->phys.cosmo ? s->time.aexp : 1);
+}
+
+/* Updates the rates at the start of a coarse step, for the whole step, so that a restart finds
+ * equal rates. */
+enum err step_cooling_table(struct sim *s, int l, int icount)
+{
+    sim_cooling_table(s);
+    return OK;
+}
+
+struct term_run sim_term_run(struct sim *s, int stage, int l)
+{
+    const struct sim_time *t = &s->time;
+    return (struct term_run){.par = s->par,
+                             .hydro = &s->phys.hydro,
+                             .comm = &s->comm,
+                             .dom = s->dom,
+                             .mesh = &s->mesh,
+                             .parts = &s->parts,
+                             .stage = stage,
+                             .level = l,
+                             .t = t->t,
+                             .dt = t->dtnew[l],
+                             .aexp = t->aexp,
+                             .hexp = t->hexp,
+                             .cosmo = s->phys.cosmo ? &s->phys.cosmo_par : NULL,
+                             .cooling = s->phys.cooling,
+                             .history = s->phys.cosmo,
+                             .yields = s->phys.yields,
+                             .ledger = s->phys.flux ? tracers_ledger(s->phys.flux) : NULL,
+                             .coarse_dt = t->dtnew[s->mesh.levelmin],
+                             .mass_sph = s->amr.refine.mass_sph,
+                             .units = sim_units(s),
+                             .nstep = t->nstep,
+                             .check = s->check.ghosts};
+}
+
+/* Restricts the gas of all levels, fine to coarse, if it has changed, and fills ghosts. */
+void sim_send_all_gas(struct sim *s, bool changed)
+{
+    struct mesh *m = &s->mesh;
+    for (int k = m->levelmax; k >= m->levelmin && m->hydro; k--) {
+        if (s->amr.noct[k] == 0) continue;
+        if (changed && k < m->levelmax) sim_restrict_gas(s, k);
+        ghost_fill_hydro(&s->comm, m, k);
+    }
+}
+
+/* Applied after the checkpoint, so that a restart applies coarse terms once. */
+enum err step_coarse_terms(struct sim *s, int l, int icount)
+{
+    struct term_run r = sim_term_run(s, TERM_COARSE, l);
+    field_set wrote;
+    TRY(terms_run(&TERMS, 0, &r, &wrote));
+    sim_send_all_gas(s, wrote & GAS);
+    return sim_tracers_swap(s, l, true);
+}
+
+/* Number of terms that come before radiation, which takes the place of cooling. */
+static int terms_early(void)
+{
+    int n = 0;
+    while (n < TERMS.n && strcmp(TERMS.at[n]->name, "cooling") != 0) n++;
+    return n;
+}
+
+/* Runs terms first … end − 1 of the table on the host. */
+static enum err terms_part(struct sim *s, int l, int first, int end)
+{
+    const struct term_run r = sim_term_run(s, TERM_LEVEL, l);
+    const struct term_list part = {TERMS.at, end};
+    const field_set fields = terms_fields(s->par, TERM_LEVEL);
+    TRY(sim_device_need(s, l, fields, LOCATION_HOST));
+    TRY(terms_run(&part, first, &r, NULL));
+    sim_device_wrote(s, l, fields & (GAS | PARTS), LOCATION_HOST);
+    return OK;
+}
+
+enum err step_late_terms(struct sim *s, int l, int icount)
+{
+    return terms_part(s, l, terms_early(), TERMS.n);
+}
+
+enum err step_level_terms(struct sim *s, int l, int icount)
+{
+    struct term_run r = sim_term_run(s, TERM_LEVEL, l);
+    int next = 0; /* first term that has not run on the device */
+    if (s->phys.rt) return terms_part(s, l, 0, terms_early());
+    if (sim_runs_dev(s, GPU_HYDRO, l) && s->device.terms) {
+        if (terms_dev_run(s->device.terms, &r, &next) == OK) return OK;
+        TRY(sim_device_off(s));
+    }
+    return terms_part(s, l, next, TERMS.n);
+}
+
+/* ---- radiation ---- */
+
+/* Views of the run for what shines. */
+struct lit {
+    struct term_run term;
+    struct sink_run sinks;
+};
+
+static struct rt_run rt_run_of(struct sim *s, int l, struct lit *lit)
+{
+    if (lit) {
+        lit->term = sim_term_run(s, TERM_LEVEL, l);
+        if (s->phys.sinks) lit->sinks = sim_sinks(s);
+    }
+    return (struct rt_run){.rt = s->phys.rt,
+                           .mesh = &s->mesh,
+                           .comm = &s->comm,
+                           .hydro = &s->phys.hydro,
+                           .units = sim_units(s),
+                           .aexp = s->time.aexp,
+                           .cosmo = s->phys.cosmo ? &s->phys.cosmo_par : NULL,
+                           .t = s->time.t - s->time.dtnew[l],
+                           .dt = s->time.dtnew[l],
+                           .nstep = s->time.nstep,
+                           .nstep_coarse = s->time.nstep_coarse,
+                           .term = lit ? &lit->term : NULL,
+                           .sinks = lit && s->phys.sinks ? &lit->sinks : NULL,
+                           .stellar = s->phys.stellar};
+}
+
+/* Constants of the coarse step. */
+enum err step_light(struct sim *s, int l, int icount)
+{
+    struct lit lit;
+    const struct rt_run r = rt_run_of(s, l, &lit);
+    return rt_coarse(&r);
+}
+
+enum err step_radiation(struct sim *s, int l, int icount)
+{
+    struct lit lit;
+    const struct rt_run r = rt_run_of(s, l, &lit);
+    TRY(rt_step(&r, l));
+    if (l > s->mesh.levelmin && icount == s->time.nsubcycle[l - 1]) rt_send(&r, l);
+    if (s->phys.rt->ngroups > 0 && !s->phys.rt->advect)
+        ghosts_set(&s->mesh, l, PHOTONS, true); /* as they were */
+    return OK;
+}
+
+void sim_rt_initial(struct sim *s, int l)
+{
+    const struct rt_run r = rt_run_of(s, l, NULL);
+    if (s->phys.rt) rt_initial(&r, l);
+}
+
+void sim_rt_report(struct sim *s)
+{
+    const struct rt_run r = rt_run_of(s, s->mesh.levelmin, NULL);
+    if (s->phys.rt) rt_report(&r);
+}
+
+/* Species whose recombination spec2group names, in the order of the fractions. */
+static void recombination_groups(const struct rt *rt, int spec2group[4])
+{
+    const int first = rt->h2 ? 0 : 1;
+    for (int i = 0; i < rt->nions; i++) spec2group[i] = rt->chem->spec2group[first + i];
+}
+
+void sim_rt_head(const struct sim *s, struct ckpt_radiation *h)
+{
+    const struct rt *rt = s->phys.rt;
+    const struct units u = sim_units(s);
+    if (!rt || rt->ngroups == 0) return;
+    const double a = s->phys.cosmo ? s->time.aexp : 1, np = 1 / (a * a * a);
+    h->groups = rt->ngroups, h->ions = rt->nions;
+    h->c = rt->fraction * RAMSES_C / u.velocity, h->c_fraction = rt->fraction;
+    h->x = rt->chem->X, h->y = rt->chem->Y;
+    h->unit_np = np, h->unit_pf = np * u.velocity;
+    h->n_star = s->par->physics.n_star;
+    h->t2_star = s->par->physics.t2_star, h->g_star = s->par->physics.g_star;
+    recombination_groups(rt, h->spec2group);
+    for (int g = 0; g < rt->ngroups; g++) {
+        const struct chem_group *p = &rt->chem->group[g];
+        h->l0[g] = p->l0, h->l1[g] = p->l1, h->egy[g] = p->egy;
+        memcpy(h->csn[g], p->csn, sizeof h->csn[g]);
+        memcpy(h->cse[g], p->cse, sizeof h->cse[g]);
+    }
+}
+
+void sim_rt_resume(struct sim *s, const struct ckpt_radiation *h)
+{
+    struct chem_group group[PHOTON_GROUPS] = {0};
+    if (!s->phys.rt) return;
+    for (int g = 0; g < h->groups && g < PHOTON_GROUPS; g++) {
+        group[g].egy = h->egy[g];
+        memcpy(group[g].csn, h->csn[g], sizeof group->csn);
+        memcpy(group[g].cse, h->cse[g], sizeof group->cse);
+    }
+    rt_lights_restore(s->phys.rt, h->groups, group);
+}
