@@ -84,6 +84,7 @@ static int inspect_stdin(const struct options *o)
 static enum err end_mode(struct options *o)
 {
     if (o->mode == SINKS) return sinks_end_plot(o);
+    if (o->mode == IONS) return ions_end(o);
     return o->mode == TREES ? trees_end(o) : OK;
 }
 
@@ -97,6 +98,7 @@ static int inspect_all(struct options *o)
 {
     int status = DONE, n = o->mode == COMPARE || o->mode == FILM ? 1 : o->npath;
     if (o->mode == SINKS) o->sinks = sinks_begin();
+    if (o->mode == IONS) o->ions = ions_begin();
     if (o->mode == TREES && trees_begin(o) != OK) status = fail(o);
     for (int i = 0; i < n && goes_on(o, status); i++) {
         const bool piped = o->mode != FILM && strcmp(o->paths[i], "-") == 0;

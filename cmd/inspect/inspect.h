@@ -67,6 +67,7 @@ struct cone_options {
 };
 
 struct sinks_history;
+struct ions_history;
 struct trees;
 enum sinks_drawing { DRAW_MASS, DRAW_POWER, DRAW_STARS };
 struct options {
@@ -92,6 +93,7 @@ struct options {
     struct cone_options cone;
     enum sinks_drawing drawing;
     struct sinks_history *sinks; /* data of --sinks collected over all checkpoints */
+    struct ions_history *ions;   /* data of --ions likewise */
     struct halos_options halos;
     struct tree_options tree;
     struct trees *trees; /* data of --trees collected over all checkpoints */
@@ -115,6 +117,9 @@ struct options {
 /* Saves a map as a picture or an array, and prints the name of the file. */
 MUST_USE enum err map_save(const struct map *m, const char *path, const char *file,
                            const struct options *o);
+struct ions_history *ions_begin(void);
+/* Draws ionised fractions over the checkpoints, if requested, and frees them. */
+MUST_USE enum err ions_end(struct options *o);
 struct sinks_history *sinks_begin(void);
 /* Draws the collected history of sinks, if requested, and frees it. */
 MUST_USE enum err sinks_end_plot(struct options *o);

@@ -605,7 +605,7 @@ static int check_options(struct parsing *p)
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
     if ((status = check_taken(p)) != GO_ON) return status;
     o->many = o->mode != COMPARE && o->mode != FILM && (o->npath > 1 || piped);
-    if (o->out && o->many && o->mode != SINKS && o->mode != TREES)
+    if (o->out && o->many && o->mode != SINKS && o->mode != IONS && o->mode != TREES)
         return usage(o, "-o is for one checkpoint only", NULL);
     if (o->json && o->out && strcmp(o->out, "-") == 0)
         return usage(o, "-j and -o - cannot both use standard output", NULL);

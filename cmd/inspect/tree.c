@@ -43,7 +43,8 @@ enum err tree_print(const char *path, const struct options *o, int *status)
 static struct totals total_of(const struct source *r, const struct rank_row *row)
 {
     struct totals t = {0};
-    int64_t oct = OCT_LINKS + (int64_t)mesh_bytes(0, r->head.gravity, false).gravity +
+    int64_t oct = OCT_LINKS +
+                  (int64_t)mesh_bytes((struct mesh_kind){.gravity = r->head.gravity}).gravity +
                   FIELD * 2 * (int64_t)r->nhydro;
     for (int l = 1; l <= LEVEL_MAX; l++) {
         t.octs += row->octs[l];
