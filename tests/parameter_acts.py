@@ -5,6 +5,43 @@ log or the exit status, as `group/name=value` of the command line. A value follo
 run with exit status N. A new parameter needs an entry.
 """
 ACTS = {
+    'rays': """
+        run/rt=F run/ngroups=4 run/nions=1!2 rt/rt_rule=ramses rt/rt_flux_scheme=hll
+        rt/rt_c_fraction=0.004 rt/rt_courant_factor=0.4 rt/rt_nsubcycle=3 rt/rt_smooth=T
+        rt/rt_otsa=F rt/rt_is_outflow_bound=T rt/rt_tconst=2e4 rt/x=0.8 rt/y=0.1 rt/ishe=F
+        rt/ish2=T rt/cosmic_rays=T rt/rt_is_init_xion=F rt/rt_output_coolstats=T
+        rt/rt_pressboost=1e3 rt/rt_isopress=T rt/rt_err_grad_n=-1 rt/rt_floor_n=10
+        rt/rt_refine_aexp=2 rt/rt_nsource=1 rt/rt_star=T!2 rt/rt_sink=T!2
+        rt/rt_agn=T!2 rt/rt_uvsrc_nhmax=1!2 rt/rt_source_type=point rt/rt_src_x_center=0.4
+        rt/rt_src_y_center=0.4 rt/rt_src_length_x=0.1 rt/rt_src_length_y=0.1
+        rt/rt_exp_source=10 rt/rt_src_group=2 rt/rt_n_source=2e6 rt/rt_u_source=0.1
+        rt/rt_v_source=0.1 rt_groups/groupl0=14,30,60 rt_groups/groupl1=20,40,0
+        rt_groups/group_egy=20 rt_groups/group_csn(1,1)=1e-18 rt_groups/group_cse(1,1)=4e-18""",
+    'rays3': """
+        rt/rt_nregion=0
+        rt/rt_src_z_center=0.4 rt/rt_src_length_z=0.1 rt/rt_w_source=0.1 rt/rt_region_type=point
+        rt/rt_reg_x_center=0.4 rt/rt_reg_y_center=0.4 rt/rt_reg_z_center=0.4
+        rt/rt_reg_length_x=0.6 rt/rt_reg_length_y=0.6 rt/rt_reg_length_z=0.6
+        rt/rt_exp_region=10 rt/rt_reg_group=2 rt/rt_n_region=2e-3 rt/rt_u_region=0.1
+        rt/rt_v_region=0.1 rt/rt_w_region=0.1""",
+    'lit': 'rt/rt_n_bound=2e-4 rt/rt_u_bound=0.3 rt/rt_v_bound=0.3 rt/rt_w_bound=0.3',
+    'case_a': 'rt_groups/spec2group=2',
+    'fronts': """
+        rt/rt_err_grad_xhii=-1 rt/rt_floor_xhii=10""",
+    'beams': 'rt/rt_err_grad_cn=-1 rt/rt_floor_cn=10',
+    'tails': 'rt/rt_err_grad_xhi=-1 rt/rt_floor_xhi=10',
+    'dust': """
+        rt/rt_isir=F
+        rt/rt_isirtrap=T rt/is_kir_t=T rt/ipeh_group=2 rt_groups/kappaabs=20,2000
+        rt_groups/kappasc=20,10""",
+    'irradiated': 'rt/rt_t_rad=T',
+    'suns': """
+        rt/rt_esc_frac=0.5 rt/sed_dir=brighter rt/sedprops_update=1 rt/nsedgroups=1
+        rt/sed_isegy=T rt/heat_unresolved_hii=1""",
+    'holes': 'rt_groups/group_egy_agnfrac=0.1,0.2,0.3',
+    'objects': 'stellar/hii_t=0 stellar/feedback_photon_group=2',
+    'dawn': 'rt/uv_file=brighter.dat rt/nuvgroups=2',
+    'unlit': 'physics/neq_chem=F rt/is_mu_h2=T',
     'sph': """
         sph/setup=lattice sph/init_file=none!2 sph/npx=9 sph/lattice=cubic sph/kernel=M6
         sph/hfact=1.1 sph/htol=1e-3 sph/eos=isothermal!2 sph/gamma=1.5 sph/alpha_switch=mm97
@@ -179,7 +216,7 @@ ACTS = {
     'cone_maps': 'lightcone/cone_nside=128',
     'cone_sinks': 'lightcone/cone_sink=T',
     'cone_box': """
-        lightcone/cone_hydro=T
+        lightcone/cone_hydro=T lightcone/cone_sink=T
         lightcone/elongated_axis_cone1=-1 lightcone/observer_cone1=0.5,0.5,0.5
         lightcone/minboxr_cone1=0,0.05,0 lightcone/elongated_axis_cone2=1
         lightcone/observer_cone2=0.5,0.5,0.5 lightcone/minboxr_cone2=0,0.05,0""",

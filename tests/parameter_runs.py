@@ -9,6 +9,7 @@ import os
 import random
 
 import ptah
+import spectra
 
 
 def text_of(groups):
@@ -19,8 +20,8 @@ def text_of(groups):
         if isinstance(x, list):
             return ','.join(map(word, x))
         return "'%s'" % x if isinstance(x, str) else repr(x)
-    return ''.join('&%s_PARAMS\n%s/\n' % (g.upper(), ''.join('%s=%s\n' % (n, word(x))
-                                                             for n, x in names.items()))
+    return ''.join('&%s\n%s/\n' % (g.upper() + ('' if g == 'rt_groups' else '_PARAMS'),
+                                   ''.join('%s=%s\n' % (n, word(x)) for n, x in names.items()))
                    for g, names in groups.items())
 
 
@@ -506,6 +507,78 @@ SCALAR = vary(GAS, 'output/tout', init=SCALARS['init'], hydro={'npassive': 2}, r
 RESUMED = vary(SCALAR, run={'nrestart': 2, 'nstepmax': 2})
 REBORN = vary(COSMO_STARS, run={'nrestart': 2, 'nstepmax': 5, 'use_proper_time': True})
 
+# ---- radiation
+
+RAYS = {
+    'run': {'hydro': True, 'rt': True, 'ndim': 2, 'nstepmax': 2},
+    'amr': {'levelmin': 3, 'levelmax': 4, 'boxlen': 1.0},
+    'refine': {'interpol_type': 1},
+    'init': {'nregion': 2, 'region_type(1)': ['square', 'square'], 'x_center': [0.5, 0.75],
+             'y_center': [0.5, 0.75], 'length_x': [10.0, 0.5], 'length_y': [10.0, 0.5],
+             'exp_region': [10.0, 10.0], 'd_region': [0.1, 0.2], 'p_region': [8.7e-6, 2e-5]},
+    'output': {'foutput': 1},
+    'units': {'units_length': 3.09e21, 'units_density': 1.66e-24, 'units_time': 3.1556926e13},
+    'physics': {'cooling': True, 'metal': True},
+    'rt': {'x': 0.9, 'y': 0.0, 'rt_c_fraction': 0.002, 'rt_err_grad_n': 0.8, 'rt_floor_n': 1e-5,
+           'rt_nsource': 2, 'rt_source_type': ['square', 'point'],
+           'rt_src_x_center': [0.2, 0.6], 'rt_src_y_center': [0.2, 0.6],
+           'rt_src_length_x': [0.3, 0.0], 'rt_src_length_y': [0.3, 0.0],
+           'rt_n_source': [1e6, 2e28], 'rt_u_source': [0.5, 0.1], 'rt_v_source': [0.5, 0.1],
+           'rt_src_group': [1, 1], 'rt_exp_source': [2.0, 2.0]},
+    'rt_groups': {'group_egy': [18.85, 35.0, 65.0]}}
+RAYS3 = vary(RAYS, run={'ndim': 3, 'nstepmax': 1}, amr={'levelmax': 3},
+             rt={'rt_src_z_center': [0.2, 0.6], 'rt_src_length_z': [0.3, 0.0],
+                 'rt_w_source': [0.5, 0.1], 'rt_nregion': 1, 'rt_region_type': ['square'],
+                 'rt_reg_x_center': [0.7], 'rt_reg_y_center': [0.7], 'rt_reg_z_center': [0.7],
+                 'rt_reg_length_x': [0.3], 'rt_reg_length_y': [0.3], 'rt_reg_length_z': [0.3],
+                 'rt_n_region': [1e-3], 'rt_u_region': [0.2], 'rt_v_region': [0.2],
+                 'rt_w_region': [0.2], 'rt_reg_group': [1], 'rt_exp_region': [2.0]})
+LIT = vary(RAYS3, run={'nstepmax': 1},
+           boundary={'nboundary': 6, 'ibound_min': [-1, 1, -1, -1, -1, -1],
+                     'ibound_max': [-1, 1, 1, 1, 1, 1], 'jbound_min': [0, 0, -1, 1, -1, -1],
+                     'jbound_max': [0, 0, -1, 1, 1, 1], 'kbound_min': [0, 0, 0, 0, -1, 1],
+                     'kbound_max': [0, 0, 0, 0, -1, 1], 'bound_type': [3, 2, 2, 2, 2, 2],
+                     'd_bound': [0.1], 'p_bound': [8.7e-6]},
+           rt={'rt_n_bound': [1e-4], 'rt_u_bound': [0.5], 'rt_v_bound': [0.1],
+               'rt_w_bound': [0.1]})
+ALL_CASES = vary(RAYS, run={'ngroups': 3}, rt={'rt_otsa': False})
+FRONTS = vary(RAYS, 'rt/rt_err_grad_n', 'rt/rt_floor_n',
+              rt={'rt_err_grad_xhii': 0.3, 'rt_floor_xhii': 1e-3})
+BEAMS = vary(RAYS, 'rt/rt_err_grad_n', 'rt/rt_floor_n',
+             rt={'rt_err_grad_cn': [0.8], 'rt_floor_cn': [1e-5]})
+TAILS = vary(RAYS, 'rt/rt_err_grad_n', 'rt/rt_floor_n',
+             rt={'rt_err_grad_xhi': 0.3, 'rt_floor_xhi': 1e-3})
+DUST = vary(RAYS, run={'nener': 1}, rt={'rt_isIR': True, 'rt_src_group': [2, 2]},
+            init={'d_region': [3e3, 6e3], 'p_region': [0.1, 0.1], 'var_region(1,1)': 0.02,
+                  'var_region(2,1)': 0.02},
+            rt_groups={'groupL0': [0.1, 13.6], 'groupL1': [1.0, 0.0], 'group_egy': [1.0, 18.85],
+                       'kappaAbs': [10.0, 1000.0], 'kappaSc': [10.0, 0.0]})
+IRRADIATED = vary(DUST, rt={'is_kIR_T': True})
+SUNS = vary(STARS, run={'rt': True, 'nstepmax': 3}, amr={'levelmax': 4},
+            rt={'rt_star': True, 'sed_dir': 'library', 'rt_c_fraction': 1e-3,
+                'rt_nsubcycle': 20, 'x': 1.0, 'y': 0.0, 'isHe': False})
+HOLES = vary(SINKS, run={'rt': True, 'nstepmax': 3},
+             rt={'rt_AGN': True, 'rt_c_fraction': 1e-3, 'rt_nsubcycle': 20},
+             rt_groups={'group_egy_AGNfrac': [0.5, 0.3, 0.1]})
+OBJECTS = vary(STELLAR, run={'rt': True}, stellar={'hii_t': 10.0},
+               rt={'rt_sink': True, 'rt_c_fraction': 1e-3, 'rt_nsubcycle': 20})
+DAWN = vary(RAYS, physics={'haardt_madau': True},
+            rt={'uv_file': 'uv.dat', 'rt_UVsrc_nHmax': 0.15, 'nUVgroups': 1})
+
+
+def libraries(folder):
+    spectra.ramses(folder + '/library')
+    spectra.ramses(folder + '/brighter', factor=2)
+
+
+def backgrounds(folder):
+    spectra.background(folder + '/uv.dat')
+    spectra.background(folder + '/brighter.dat', factor=2)
+
+
+UNLIT = vary(RAYS, 'rt', 'rt_groups', run={'rt': False}, physics={'neq_chem': True},
+             init={'p_region': [2e-8, 2e-8]})
+
 RUNS = {
     'sph': (1, SPH, None),
     'packed': (1, PACKED, None),
@@ -614,4 +687,18 @@ RUNS = {
     'unfed': (1, UNFED, IC_SINK),
     'clusters': (1, CLUSTERS, FAST),
     'create': (1, CREATE, None),
-    'seeds': (1, SEEDS, None)}
+    'seeds': (1, SEEDS, None),
+    'rays': (1, RAYS, None),
+    'rays3': (1, RAYS3, None),
+    'lit': (1, LIT, None),
+    'case_a': (1, ALL_CASES, None),
+    'fronts': (1, FRONTS, None),
+    'beams': (1, BEAMS, None),
+    'dust': (1, DUST, None),
+    'tails': (1, TAILS, None),
+    'unlit': (1, UNLIT, None),
+    'irradiated': (1, IRRADIATED, None),
+    'suns': (1, SUNS, libraries),
+    'holes': (1, HOLES, IC_SINK),
+    'objects': (1, OBJECTS, GROWN),
+    'dawn': (1, DAWN, backgrounds)}

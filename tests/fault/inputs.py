@@ -169,7 +169,23 @@ NAMELISTS = [  # error, namelist, pattern of the message
      + "&POISSON_PARAMS\nfft_green='spectral'\n/\n", 'use_fftw'),
     ('a deposit on no level of the run', SEDOV + '&POISSON_PARAMS\ncic_levelmax=2\n/\n',
      'cic_levelmax'),
-    ('radiative transfer', edit(SEDOV, 'hydro=', 'rt=.true.\nhydro='), r'\brt\b'),
+    ('radiation of ATON', edit(SEDOV, 'hydro=', 'aton=.true.\nhydro='), r'\baton\b'),
+    ('faster light', edit(SEDOV, 'hydro=', 'rt=.true.\nhydro=') +
+     '&RT_PARAMS\nrt_c_fraction=1.5\n/\n', 'rt_c_fraction'),
+    ('no light', edit(SEDOV, 'hydro=', 'rt=.true.\nhydro=') + '&RT_PARAMS\nrt_c_fraction=0\n/\n',
+     'rt_c_fraction'),
+    ('10^6 sub-steps of radiation', edit(SEDOV, 'hydro=', 'rt=.true.\nhydro=') +
+     '&RT_PARAMS\nrt_nsubcycle=1000000\n/\n', 'rt_nsubcycle'),
+    ('an unknown flux of photons', edit(SEDOV, 'hydro=', 'rt=.true.\nhydro=') +
+     "&RT_PARAMS\nrt_flux_scheme='hlx'\n/\n", 'rt_flux_scheme'),
+    ('groups that overlap', edit(SEDOV, 'hydro=', 'rt=.true.\nhydro=') +
+     '&RT_GROUPS\ngroupL0=13.6,20\ngroupL1=25,0\n/\n', 'overlap'),
+    ('more mass than there is', edit(SEDOV, 'hydro=', 'rt=.true.\nhydro=') +
+     '&RT_PARAMS\nX=0.9\nY=0.3\n/\n', r'\bX=0.9'),
+    ('a source of no group', edit(SEDOV, 'hydro=', 'rt=.true.\nhydro=') +
+     '&RT_PARAMS\nrt_nsource=1\nrt_src_group=5\n/\n', 'rt_src_group'),
+    ('too few ions', edit(SEDOV, 'hydro=', 'rt=.true.\nnions=1\nhydro='), 'nions'),
+    ('radiation without gas', edit(SEDOV, 'hydro=.true.', 'rt=.true.\npic=.true.'), 'hydro'),
     ('a restart from nothing', edit(SEDOV, 'hydro=', 'nrestart=7\nhydro='),
      'nrestart|output_00007'),
 ]

@@ -35,8 +35,10 @@ import ptah  # noqa: E402
 import any_ramses  # noqa: E402
 sys.path[:0] = [os.path.join(ptah.ROOT, 'tests', d) for d in ('fault', 'property')]
 import gadget_files  # noqa: E402
+import parameter_runs  # noqa: E402
 import phantom_files  # noqa: E402
 import sanitizers  # noqa: E402
+import spectra  # noqa: E402
 import stored  # noqa: E402
 
 HERE = os.path.join(ptah.ROOT, 'tests', 'fuzz')
@@ -47,7 +49,8 @@ TARGETS = ['fortran', 'nml', 'param', 'expr', 'manifest', 'grafic', 'ascii', 'am
            'listed', 'picked', 'picked_hdf5', 'ranks_amr', 'ranks_part', 'ranks_hdf5',
            'foreign_amr', 'foreign_gas', 'foreign_hdf5', 'sph', 'phantom', 'gadget4', 'frame',
            'snapshot1', 'snapshot2', 'snapshot4', 'cone', 'cone_part', 'cone_hydro', 'cone_sink',
-           'cone_text', 'cone_hdf5']
+           'cone_text', 'cone_hdf5', 'info_rt', 'rt', 'exact_rt', 'sed', 'sed_ages', 'bpass',
+           'bc03', 'uv']
 HDF5 = ('hdf5', 'source_hdf5', 'picked_hdf5', 'ranks_hdf5', 'foreign_hdf5')
 OPTIONS = {
     'ASAN_OPTIONS': 'detect_leaks=0:quarantine_size_mb=1:max_allocation_size_mb=512:exitcode=99',
@@ -56,7 +59,7 @@ LIMITS = ['-rss_limit_mb=2000', '-malloc_limit_mb=256', '-timeout=10']
 # Source files of readers; files among them that only write or work on checked data; and, in the
 # other files, functions that only write, or convert options to formats.
 READERS = ['lib/h5/*.c', 'lib/ramses/*.c', 'lib/curamses/*.c', 'lib/ckpt/*.c', 'lib/io/*.c',
-           'lib/expr/*.c', 'lib/param/nml.c',
+           'lib/expr/*.c', 'lib/sed/read*.c', 'lib/sed/library.c', 'lib/param/nml.c',
            'lib/param/outside.c', 'lib/formats/*.c', 'lib/onefile/*.c',
            'lib/sphfile/*.c', 'lib/film/file.c', 'lib/snap/*.c',
            'lib/cone/read*.c']
@@ -94,8 +97,29 @@ def make_base(folder):
     for name in ('snapshot1', 'snapshot2', 'snapshot4'):
         bases[name] = bases['phantom']
     bases['cone'] = [slices(folder)] * 2
+    bases['info_rt'] = bases['rt'] = bases['exact_rt'] = [lit(folder)]
+    bases['sed'] = bases['sed_ages'] = [library(folder, 'ramses')]
+    bases['bpass'], bases['bc03'] = [library(folder, 'bpass')], [library(folder, 'bc03')]
+    bases['uv'] = [library(folder, 'background')]
     bases['sph'] = [os.path.join(bases['phantom'][0], 'output_00001')]
     return bases
+
+
+def lit(folder):
+    """A checkpoint with radiation."""
+    d = os.path.join(folder, 'base_lit')
+    shutil.rmtree(d, ignore_errors=True)
+    text = parameter_runs.text_of(parameter_runs.vary(parameter_runs.RAYS, run={'nstepmax': 1}))
+    return os.path.abspath(ptah.simulate(text, d, options=['-q']).outputs[1])
+
+
+def library(folder, kind):
+    d = os.path.abspath(os.path.join(folder, 'base_' + kind))
+    if kind == 'background':
+        spectra.background(d + '/uv.dat')
+    else:
+        getattr(spectra, kind)(d)
+    return d
 
 
 def particles(folder):
@@ -165,7 +189,7 @@ def passed_on(folder, program, *arguments):
 
 
 def base_of(target, bases):
-    kind = target.split('_')[0]
+    kind = target if target in bases else target.split('_')[0]
     return bases[kind if kind in bases else ''][target in HDF5]
 
 
@@ -352,7 +376,11 @@ def wellformed(target, bases):
              'foreign_hdf5': 'data_00001.h5', 'picked': 'exact_00001.out00001',
              'picked_hdf5': 'data_00001.h5', 'sph': 'sph_00001.h5', 'phantom': 'x_00001',
              'gadget4': 'snapshot_001.hdf5', 'snapshot1': 'snapshot1',
-             'snapshot2': 'snapshot2', 'snapshot4': 'snapshot4.hdf5',
+             'info_rt': 'info_rt_00002.txt', 'rt': 'rt_00002.out00001',
+             'exact_rt': 'exact_rt_00002.out00001', 'sed': 'all_seds.dat',
+             'sed_ages': 'age_bins.dat',
+             'bpass': 'spectra-bin-imf135_300.z001.dat', 'bc03': 'ssp_z0.001.ised_ASCII',
+             'uv': 'uv.dat', 'snapshot2': 'snapshot2', 'snapshot4': 'snapshot4.hdf5',
              'cone': 'cone_00002.out00001', 'cone_part': 'cone_part_00002.out00001',
              'cone_hydro': 'cone_hydro_00002.out00001', 'cone_sink': 'cone_sink_00002.out',
              'cone_text': 'cone_00002.out00001.txt', 'cone_hdf5': 'cone_00002.h5'}

@@ -28,6 +28,7 @@
 #include "param/nml.h"
 #include "param/param.h"
 #include "phys/yields.h"
+#include "sed/background.h"
 #include "snap/snap.h"
 #include "sphfile/either.h"
 #include "sphfile/gadget4.h"
@@ -448,6 +449,39 @@ static void run_cone(const char *text, size_t n)
     if (cone_read(path, pass_cone, &sum, &files) == OK && sum != sum) abort();
 }
 
+/* ---- spectra of stars, and the background ---- */
+
+static const struct sed_bands BANDS = {3, {13.6, 24.59, 54.42}, {24.59, 54.42, 0}};
+
+/* Reads a library, in whose directory the input replaces a file. */
+static void run_sed(const char *text, size_t n)
+{
+    const struct comm alone = {.size = 1};
+    const struct sed_par par = {.dir = dir, .bands = BANDS};
+    double out[SED_GROUPS];
+    struct sed *s = NULL;
+    if (sed_new(&alone, &par, &s) == OK) {
+        sed_emission(s, 1e10, 1e14, 0.01, out);
+        for (int g = 0; g < BANDS.n; g++)
+            if (!(out[g] >= 0)) abort();
+    }
+    sed_free(&s);
+}
+
+static void run_uv(const char *text, size_t n)
+{
+    const struct comm alone = {.size = 1};
+    const struct sed_background_par par = {.path = file, .z_reion = 10, .bands = BANDS};
+    double ion[SED_IONS], heat[SED_IONS];
+    struct sed_background *b = NULL;
+    if (sed_background_new(&alone, &par, &b) == OK) {
+        sed_background_rates(b, 2, ion, heat);
+        for (int k = 0; k < SED_IONS; k++)
+            if (!(ion[k] >= 0 && heat[k] >= 0)) abort();
+    }
+    sed_background_free(&b);
+}
+
 static const struct target TARGET[] = {{"fortran", NULL, 1, run_fortran},
                                        {"nml", NULL, 0, run_nml},
                                        {"expr", NULL, 0, run_expr},
@@ -494,7 +528,15 @@ static const struct target TARGET[] = {{"fortran", NULL, 1, run_fortran},
                                        {"cone_hydro", "cone_hydro_00002.out00001", 1, run_cone},
                                        {"cone_sink", "cone_sink_00002.out", 1, run_cone},
                                        {"cone_text", "cone_00002.out00001.txt", 0, run_cone},
-                                       {"cone_hdf5", "cone_00002.h5", 0, run_cone}};
+                                       {"cone_hdf5", "cone_00002.h5", 0, run_cone},
+                                       {"info_rt", "info_rt_00002.txt", 0, run_values},
+                                       {"rt", "rt_00002.out00001", 1, run_values},
+                                       {"exact_rt", "exact_rt_00002.out00001", 1, run_source},
+                                       {"sed", "all_seds.dat", 1, run_sed},
+                                       {"sed_ages", "age_bins.dat", 0, run_sed},
+                                       {"bpass", "spectra-bin-imf135_300.z001.dat", 0, run_sed},
+                                       {"bc03", "ssp_z0.001.ised_ASCII", 0, run_sed},
+                                       {"uv", NULL, 1, run_uv}};
 
 /* ---- set-up ---- */
 

@@ -13,6 +13,7 @@ TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TESTS, os.path.join(TESTS, 'property')]
 import ptah  # noqa: E402
 from digest import SEDOV  # noqa: E402
+from parameter_runs import RAYS, text_of, vary  # noqa: E402
 from restart import namelist  # noqa: E402
 
 COSMO = namelist('cosmo')
@@ -63,6 +64,11 @@ def main():
     each = 8 * f['octs'][-1]
     v.same('updates of a step', (f['updates'], steps[0]['updates']), (each, each))
     compare(v, 'two', SEDOV, 2, settings=box)
+    for smooth in (False, True):  # values of photons before the transport are kept
+        light = vary(RAYS, 'rt/rt_err_grad_n', run={'ndim': 3, 'nstepmax': 1},
+                     amr={'levelmin': 6, 'levelmax': 6}, rt={'rt_smooth': smooth},
+                     output={'foutput': 9})
+        compare(v, 'light' + '_smooth' * smooth, text_of(light), 1 + smooth)
     for ndim in (1, 2):
         flat = ['run_params/ndim=%d' % ndim, 'amr_params/levelmin=9', 'amr_params/levelmax=9',
                 'run_params/nstepmax=2']

@@ -6,6 +6,7 @@
     examples.py dynamo     examples/dynamo/run.sh, with fewer steps
     examples.py core       examples/core/run.sh, with fewer levels and steps
     examples.py merger     examples/merger/run.sh, with fewer levels, particles and steps
+    examples.py reionisation   examples/reionisation/run.sh
     examples.py disc       examples/disc/run.sh, with fewer particles and a quarter of an orbit
     examples.py demo       scripts/demo.sh with initial conditions of the test; then each command
                            that it proposes next
@@ -19,6 +20,7 @@ directory of the first.
 # test: core tier=check timeout=120 ranks=2
 # test: disc tier=check timeout=120 ranks=2
 # test: merger tier=check timeout=120 ranks=2
+# test: reionisation tier=long timeout=900 ranks=2
 # test: magnetic tier=long timeout=900 ranks=2
 # test: demo tier=check timeout=600 ranks=2
 import os
@@ -35,6 +37,8 @@ LEAVES = {'core': ['core.png', 'side.png', 'output_00002'],
                      'history.tsv', 'output_00002'],
           'merger': ['gas.png', 'matter.png', 'film.png', 'output_00002'],
           'magnetic': ['collapse.png', 'current.png', 'box.png', 'spectra.tsv'],
+          'reionisation': ['history.png', 'history.tsv', 'ionised.png', 'phase.png',
+                          'output_00011'],
           'zoom': ['points.txt', 'zoom.nml', 'zoom.png', 'zoom/output_00002']}
 
 SHORT = 'amr_params/levelmax=8 output_params/noutput=1 output_params/aout=0.18'
@@ -42,7 +46,7 @@ SETTINGS = {'core': 'amr_params/levelmax=6 run_params/nstepmax=5 output_params/f
             'disc': 'sph_params/np=2000 output_params/tend=1.6',
             'dynamo': 'run_params/nstepmax=400 output_params/foutput=400', 'galaxy': SHORT,
             'merger': 'amr_params/levelmax=6 run_params/nstepmax=4 output_params/foutput=4',
-            'magnetic': SHORT, 'zoom': SHORT}
+            'magnetic': SHORT, 'reionisation': '', 'zoom': SHORT}
 
 
 def demo(v):
