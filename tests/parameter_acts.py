@@ -216,7 +216,7 @@ ACTS = {
     'cone_maps': 'lightcone/cone_nside=128',
     'cone_sinks': 'lightcone/cone_sink=T',
     'cone_box': """
-        lightcone/cone_hydro=T lightcone/cone_sink=T
+        lightcone/cone_hydro=T
         lightcone/elongated_axis_cone1=-1 lightcone/observer_cone1=0.5,0.5,0.5
         lightcone/minboxr_cone1=0,0.05,0 lightcone/elongated_axis_cone2=1
         lightcone/observer_cone2=0.5,0.5,0.5 lightcone/minboxr_cone2=0,0.05,0""",

@@ -79,7 +79,7 @@ WRONG = [  # error, (namelist, options, settings), pattern of the message
     ('relativistic gas', build('NDIM=2 SOLVER=rhd'), 'SOLVER=rhd.*not part of this code yet'),
     ('an unknown solver', build('SOLVER=euler'), 'SOLVER=euler'),
     ('non-thermal energies', build('NDIM=1 NENER=9'), 'NENER=9'),
-    ('radiation', build('NDIM=2 RT=1 NGROUPS=3 NIONS=3'), 'RT=1'),
+    ('flux-limited radiation', build('NDIM=2 USE_FLD=1'), 'USE_FLD=1'),
     ('a patch', build('NDIM=2 PATCH=../patch/here'), 'PATCH=../patch/here.*init_expr.*-r'),
     ('a patch of another name', build('NDIM=2 PATCH=my-patch/mhd/loop'), 'PATCH.*-r'),
     ('a patch of RAMSES without its field', build('NDIM=2 PATCH=../patch/mhd/loop'), 'mhd'),
