@@ -285,13 +285,20 @@ static void check_with(const char *assignment, const char *message)
     CHECK_FAILS(param_check(par), message);
 }
 
+/* As in RAMSES of 2026, a run ends at the last time that is listed. */
+static void test_outputs(void)
+{
+    CHECK(read_text("&RUN_PARAMS hydro=T / &AMR_PARAMS levelmin=3 levelmax=5 / "
+                    "&OUTPUT_PARAMS tout=1,2 noutput=3 /") == OK);
+    CHECK(param_check(par) == OK && param_outputs(par) == 2);
+}
+
 static void test_param_check(void)
 {
     check_with("levelmin=6", "levelmin=6 in &AMR_PARAMS must not be greater than levelmax=5");
     check_with("hydro=F", "hydro=.true. or pic=.true.");
     check_with("ndim=2;slope_type=5", "one dimension only");
     check_with("interpol_type=4", "interpol_var=2");
-    check_with("tout=1,2;noutput=3", "only 2 entries");
     check_with("aout=0.5,0.2", "aout(2)=0.2");
     check_with("filetype=grafic", "initfile(1)");
     check_with("npassive=1;var_region(1,2)=1.", "npassive=1");
@@ -603,6 +610,7 @@ int main(void)
     test_param_names();
     test_param_set();
     test_param_check();
+    test_outputs();
     test_param_defaults();
     test_param_namelist();
     test_param_show();
