@@ -244,6 +244,8 @@ LISTS = ('slice_fields',)  # texts that are lists of names
 GALAXY = ["init_params/condinit_kind='merger'", "merger_params/vcirc_dat_file1='curve'",
           'merger_params/gal_center2=0.1,0,0']
 # Settings and namelist that make a run read the file; with its group where several have the name.
+with open(os.path.join(ptah.ROOT, 'tests', 'data', 'radiation', 'still.nml')) as f:
+    RADIATION = f.read()
 READ_BY = {
     'jobcontrolfile': (GAS, []),
     'initfile': (inputs.COSMO, []),
@@ -253,6 +255,9 @@ READ_BY = {
     'yieldtablefilename': (GAS, ['run_params/pic=.true.', 'run_params/poisson=.true.',
                                  'physics_params/eps_star=0.1', 'physics_params/n_star=0.1',
                                  'physics_params/metal=.true.']),
+    'rt_params/sed_dir': (RADIATION, ['rt_params/rt_star=.true.']),
+    'rt_params/uv_file': (RADIATION, ['physics_params/cooling=.true.',
+                                      'physics_params/haardt_madau=.true.']),
     'stencil_params/init_file': (STENCIL, []),
     'tracer_feed': (GAS, ['run_params/tracer=.true.']),
     'sph_params/init_file': (PARTICLES, []),

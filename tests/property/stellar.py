@@ -176,8 +176,6 @@ def wrong():
            ('index', law(more='imf_index=-1'), 'imf_index=-1'),
            ('threshold', law(th=0), 'stellar_msink_th=0'),
            ('strategy', law(more="stellar_strategy='both'"), "stellar_strategy"),
-           ('radiation', law(more='hii_t=5'), 'hii_t'),
-           ('group', law(more='feedback_photon_group=1'), 'feedback_photon_group'),
            ('large', law(more='sn_r_sat=3'), 'sn_r_sat'),
            ('many', law(more='nstellarmax=2'), 'nstellarmax=2'),
            ('no end of objects', law(th=1e-30), 'nstellarmax=500')]

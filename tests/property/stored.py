@@ -139,12 +139,12 @@ def maps(v, seed):
 
 
 def told(v):
-    """Data that cannot be preserved are reported, also without -v."""
+    """A file of radiation that has nothing in it is an error."""
     open(os.path.join('gas', 'rt_00007.out00001'), 'w').close()
     r = ptah.Run([ptah.program('convert'), '-f', 'ramses', '-o', 'told', 'gas'], '.',
                  {'OMP_NUM_THREADS': '1'}, 60)
-    v.same('radiation is not taken along, which is said',
-           (r.status, 'rt_00007.out' in r.err), (0, True))
+    v.same('an empty file of radiation is refused', (r.status, 'rt_00007.out' in r.err),
+           (2, True))
 
 
 if __name__ == '__main__':
