@@ -162,7 +162,7 @@ VEC_INLINE void exact_solve(const struct chem_par *p, const struct chem_given *k
     }
 }
 
-/* What is left of a group, its flux, and the momentum of the gas. */
+/* The rest of a group, its flux, and the momentum of the gas. */
 VEC_INLINE void exact_leave(const struct chem_par *p, const struct chem_given *k,
                             const struct chem_state *s, struct chem_work *w,
                             const struct exact_light *light, const vec n[CHEM_ABSORBERS],

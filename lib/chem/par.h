@@ -4,7 +4,7 @@
 
 enum { CHEM_GROUPS = 8 };
 
-/* What absorbs photons, and what it becomes: H2 → HI → HII, HeI → HeII → HeIII. The fraction of the
+/* Absorbers of photons, and their products: H2 → HI → HII, HeI → HeII → HeIII. The fraction of the
  * product of absorber j has the number j, which is RAMSES's order: fractions of HI and HII are per
  * hydrogen nucleus, of HeII and HeIII per helium nucleus. */
 enum chem_absorber { CHEM_H2, CHEM_HI, CHEM_HEI, CHEM_HEII, CHEM_ABSORBERS };

@@ -85,7 +85,7 @@ VEC_INLINE void chem_helium(const struct chem_par *p, const struct chem_given *k
     chem_x_change(w, next->x[CHEM_XHEIII], old3, CHEM_BY_HELIUM);
 }
 
-/* What both rules do at the end. */
+/* The end of a sub-step, of both rules. */
 VEC_INLINE void chem_finish(const struct chem_par *p, const struct chem_given *k,
                             struct chem_work *w, struct chem_state *next)
 {

@@ -19,13 +19,13 @@ static const double CHEM_T_PART = 0.1, CHEM_X_PART = 0.1, CHEM_N_PART = 0.2, CHE
 static const double CHEM_COSMIC[3] = {7.525e-16, 4.45e-16, 1.1 * 4.45e-16};
 static const double CHEM_COSMIC_EV = 10;
 
-/* What changes; in the state after a sub-step the sums are its contribution. */
+/* Variables of a cell; after a sub-step the sums are the contribution of that sub-step. */
 struct chem_state {
     vec T2, x[CHEM_FRACTIONS], N[CHEM_GROUPS], F[CHEM_GROUPS][3];
     vec momentum[3], absorbed[CHEM_GROUPS], emitted[CHEM_GROUPS];
 };
 
-/* What stays. */
+/* Constants of a cell. */
 struct chem_given {
     vec nH, Z, cools, N_rate[CHEM_GROUPS], F_rate[CHEM_GROUPS][3];
     bool smooth;

@@ -47,7 +47,7 @@ struct rt_batch {
     double trapped[CHEM_BATCH]; /* energy of trapped infrared photons, erg/cm³ */
 };
 
-/* What a thread adds up. */
+/* Sums of a thread. */
 struct rt_account {
     struct sum absorbed[RT_GROUPS], emitted[RT_GROUPS];
     struct chem_stats stats;

@@ -70,7 +70,7 @@ struct m1_waves {
     double lo, hi;
 };
 
-/* What the waves of all axes have in common: f^2, at most 1; xi and 1/xi; factors of F to f mu and
+/* Numbers that the waves of all axes share: f^2, at most 1; xi and 1/xi; factors of F to f mu and
  * of its square to mu^2. */
 struct m1_shape {
     double f2, xi, per_xi, per_flux, per_flux2;
@@ -124,7 +124,7 @@ PTAH_HD double m1_hll(double below, double above, double f_below, double f_above
     return (w.below * f_below - w.above * f_above) + w.jump * (above - below);
 }
 
-/* What |F| is multiplied by, so that it is at most c N. */
+/* The factor that limits |F| to c N. */
 PTAH_HD double m1_limit(double N, double F2, double c)
 {
     const double most = c * N;

@@ -94,7 +94,7 @@ struct rt {
     int old_level;
 };
 
-/* What a step of radiation needs of the run. */
+/* The parts of a run that a step of radiation needs. */
 struct rt_run {
     struct rt *rt;
     struct mesh *mesh;

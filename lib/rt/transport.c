@@ -93,7 +93,7 @@ static void count_left(struct rt *rt, const struct mesh *m, const struct rt_law 
     }
 }
 
-/* What fine octs sent across the face of a periodic box into nothing has left it. */
+/* Photons that fine octs sent into nothing, across the face of a periodic box, have left it. */
 static void drop_registers(const struct mesh *m, const struct rt_law *law, int l)
 {
     const struct reflux *r = &m->lev[l].reflux[REFLUX_RT];
