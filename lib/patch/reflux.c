@@ -76,3 +76,27 @@ void reflux_import(struct reflux *r, lidx oct, const void *row)
 {
     if (r->row[oct] >= 0) memcpy(reflux_row(r, oct), row, reflux_row_bytes(r->nflux, r->nedge));
 }
+
+void reflux_pack(const struct level *lv, int system, char *const *out)
+{
+    const struct reflux *r = &lv->reflux[system];
+    const struct xplan *p = &lv->plan;
+    const size_t row = reflux_row_bytes(r->nflux, r->nedge);
+    for (int k = 0; k < p->npeer; k++) {
+        char *at = out[k];
+        for (lidx j = p->sfirst[k]; j < p->sfirst[k + 1]; j++, at += row)
+            reflux_export(r, p->send[j], at);
+    }
+}
+
+void reflux_unpack(struct level *lv, int system, const char *const *in)
+{
+    struct reflux *r = &lv->reflux[system];
+    const struct xplan *p = &lv->plan;
+    const size_t row = reflux_row_bytes(r->nflux, r->nedge);
+    for (int k = 0; k < p->npeer; k++) {
+        const char *at = in[k];
+        for (lidx j = p->rfirst[k]; j < p->rfirst[k + 1]; j++, at += row)
+            reflux_import(r, p->recv[j], at);
+    }
+}

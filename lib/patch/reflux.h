@@ -21,6 +21,9 @@ size_t reflux_oct_bytes(int ndim, int nflux, int nedge); /* of an oct with regis
  * exports zeros and ignores the import. */
 void reflux_export(const struct reflux *r, lidx oct, void *row);
 void reflux_import(struct reflux *r, lidx oct, const void *row);
+/* Copy the rows of a level's plan to messages for each peer, and from messages to ghost octs. */
+void reflux_pack(const struct level *lv, int system, char *const *out);
+void reflux_unpack(struct level *lv, int system, const char *const *in);
 
 PTAH_HD_FN double *reflux_row(const struct reflux *r, lidx i)
 {

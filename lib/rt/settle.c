@@ -31,24 +31,14 @@
 static void registers_exchange(const struct rt_run *r, int l)
 {
     struct level *lv = &r->mesh->lev[l];
-    struct reflux *x = &lv->reflux[REFLUX_RT];
-    const struct xplan *p = &lv->plan;
-    const size_t row = reflux_row_bytes(r->mesh->nphoton, 0);
     struct ghost_rows e = {0};
-    if (!p->shared) return;
-    ghost_rows_room(&e, r->comm, COMM_BULK_FLUX, p, false, row);
-    for (int k = 0; k < p->npeer; k++) {
-        char *at = e.pack.out[k];
-        for (lidx j = p->sfirst[k]; j < p->sfirst[k + 1]; j++, at += row)
-            reflux_export(x, p->send[j], at);
-    }
+    if (!lv->plan.shared) return;
+    ghost_rows_room(&e, r->comm, COMM_BULK_FLUX, &lv->plan, false,
+                    reflux_row_bytes(r->mesh->nphoton, 0));
+    reflux_pack(lv, REFLUX_RT, e.pack.out);
     comm_pack_send(&e.pack);
     comm_pack_receive(&e.pack);
-    for (int k = 0; k < p->npeer; k++) {
-        const char *at = e.pack.in[k];
-        for (lidx j = p->rfirst[k]; j < p->rfirst[k + 1]; j++, at += row)
-            reflux_import(x, p->recv[j], at);
-    }
+    reflux_unpack(lv, REFLUX_RT, e.pack.in);
     comm_pack_free(&e.pack);
 }
 

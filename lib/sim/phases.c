@@ -286,24 +286,15 @@ static void registers_send(struct sim *s, int l, size_t row)
     const struct xplan *p = &s->mesh.lev[l].plan;
     struct ghost_rows *e = &s->amr.reflux;
     ghost_rows_room(e, &s->comm, COMM_BULK_FLUX, p, false, row);
-    for (int k = 0; k < p->npeer; k++) {
-        char *at = e->pack.out[k];
-        for (lidx j = p->sfirst[k]; j < p->sfirst[k + 1]; j++, at += row)
-            reflux_export(&s->mesh.lev[l].reflux[REFLUX_GAS], p->send[j], at);
-    }
+    reflux_pack(&s->mesh.lev[l], REFLUX_GAS, e->pack.out);
     comm_pack_send(&e->pack);
 }
 
-static void registers_receive(struct sim *s, int l, size_t row)
+static void registers_receive(struct sim *s, int l)
 {
     struct ghost_rows *e = &s->amr.reflux;
-    const struct xplan *p = e->plan;
     comm_pack_receive(&e->pack);
-    for (int k = 0; k < p->npeer; k++) {
-        const char *at = e->pack.in[k];
-        for (lidx j = p->rfirst[k]; j < p->rfirst[k + 1]; j++, at += row)
-            reflux_import(&s->mesh.lev[l].reflux[REFLUX_GAS], p->recv[j], at);
-    }
+    reflux_unpack(&s->mesh.lev[l], REFLUX_GAS, e->pack.in);
     comm_pack_free(&e->pack);
     e->plan = NULL;
 }
@@ -322,7 +313,7 @@ enum err step_receive_reflux(struct sim *s, int l, int icount)
 {
     sim_reflux_receive(s);
     if (!s->amr.reflux.plan) return OK;
-    registers_receive(s, l, reflux_bytes(s));
+    registers_receive(s, l);
     sim_device_wrote(s, l, REFLUX, LOCATION_HOST);
     return OK;
 }
@@ -384,7 +375,7 @@ static void diffuse_level(struct sim *s, int l, double dt)
     ghost_fill_hydro(&s->comm, m, l);
     if (l == m->levelmin || !m->lev[l].plan.shared) return;
     registers_send(s, l, reflux_row_bytes(nflux, edges));
-    registers_receive(s, l, reflux_row_bytes(nflux, edges));
+    registers_receive(s, l);
 }
 
 static enum err diffuses_too_fast(const struct sim *s, double dt)

@@ -24,7 +24,7 @@
 
 enum { LMIN = 4, LMAX = 6, GROUPS = 2, V = RT_COMPONENTS };
 
-/* What a run is like. */
+/* A run of the test. */
 struct how {
     int ndim, threads, sub; /* sub: sub-steps of a step of a level */
     enum rt_scheme scheme;
@@ -76,18 +76,6 @@ static void adapt(struct world *w)
     for (int l = 1; l <= LMAX; l++) fill_ghosts(w, l);
 }
 
-static void reflux_exchange(struct world *w, int l)
-{
-    struct level *lv = &w->m.lev[l];
-    struct reflux *r = &lv->reflux[REFLUX_RT];
-    size_t row = reflux_row_bytes(w->m.nphoton, 0);
-    char *all = mem_new(row * (size_t)lv->noct + 1, "test");
-    for (lidx i = 0; i < lv->noct && r->row; i++) reflux_export(r, i, all + row * (size_t)i);
-    ghost_fill_rows(w->c, COMM_BULK_FLUX, &lv->plan, 1, (void *[]){all}, &row);
-    for (lidx i = lv->nown; i < lv->noct && r->row; i++) reflux_import(r, i, all + row * (size_t)i);
-    mem_free(all);
-}
-
 static void advance(struct world *w, int l, double dt)
 {
     const bool finer = l < LMAX && w->m.lev[l + 1].total > 0;
@@ -95,7 +83,7 @@ static void advance(struct world *w, int l, double dt)
     if (finer) {
         rt_registers(&w->rt, &w->m, l + 1);
         for (int k = 0; k < 2; k++) advance(w, l + 1, 0.5 * dt);
-        if (sub == 1) reflux_exchange(w, l + 1);
+        rt_send(&w->run, l + 1);
     }
     for (int k = 0; k < sub; k++) {
         rt_transport(&w->rt, &w->m, l, dt / sub, k == 0);
@@ -181,7 +169,7 @@ static struct result result_of(struct world *w)
     return x;
 }
 
-/* What the ledger of all ranks says that came into the box. */
+/* Photons that came into the box, by the ledger of all ranks. */
 static double ledger_of(struct world *w, int g)
 {
     struct rt_ledger *a = &w->rt.ledger;
@@ -331,7 +319,7 @@ static void test_mirror(const struct comm *alone, enum rt_scheme scheme)
     }
 }
 
-/* What a cell gains through its two faces along axis d, by the fluxes of pairs of states. */
+/* The gain of a cell through its two faces along axis d, by the fluxes of pairs of states. */
 static void gain(struct world *w, int g, const int x[3], int d, double out[V])
 {
     const int n = 1 << LMIN;
@@ -434,7 +422,7 @@ static void test_imposed(const struct comm *alone)
     world_close(&w);
 }
 
-/* What needs no ranks. */
+/* Tests that need no ranks. */
 static void test_alone(const struct comm *alone)
 {
     for (int ndim = 1; ndim <= 3; ndim++)
