@@ -270,16 +270,21 @@ static void write_blocks(struct fort_out *f, const struct ramses_out *w, int nva
         }
 }
 
+void ramses_gas_head(struct fort_out *f, const struct ramses_out *w, int n)
+{
+    fort_i4(f, w->o.c->size);
+    fort_i4(f, n);
+    fort_i4(f, w->o.h->ndim);
+    fort_i4(f, w->o.nlevel);
+    fort_i4(f, w->o.h->boundary.n);
+    fort_r8(f, w->o.h->gamma);
+}
+
 enum err ramses_write_hydro(const struct ramses_out *w, const char *path, struct exact_out *x)
 {
     struct fort_out f;
     ramses_out_create(&f, w, path);
-    fort_i4(&f, w->o.c->size);
-    fort_i4(&f, out_hydro_file(&w->o));
-    fort_i4(&f, w->o.h->ndim);
-    fort_i4(&f, w->o.nlevel);
-    fort_i4(&f, w->o.h->boundary.n);
-    fort_r8(&f, w->o.h->gamma);
+    ramses_gas_head(&f, w, out_hydro_file(&w->o));
     write_blocks(&f, w, out_hydro_file(&w->o), x);
     return fort_close(&f);
 }

@@ -13,7 +13,7 @@ enum { RAMSES_FILE_BYTES = 13 << 20 }; /* bytes of buffers for a file that is re
 struct ramses_block;
 struct exact_out;
 
-/* What values of octs are fetched for: files of the gas, of gravity, of radiation. */
+/* Kinds of files for which values of octs are fetched: of the gas, of gravity, of radiation. */
 enum ramses_lines_of { LINES_GAS, LINES_GRAVITY, LINES_RADIATION, LINES_KINDS };
 
 /* Values of a range of octs: value v of the i-th oct is fld[v][line[i]]. */
@@ -86,6 +86,8 @@ static inline void ramses_out_create(struct fort_out *f, const struct ramses_out
 }
 /* header of blocks in hydro and grav files */
 void ramses_block_header(struct fort_out *f, int level, int32_t n);
+/* Header of the files of the gas and of radiation, which have n values per cell. */
+void ramses_gas_head(struct fort_out *f, const struct ramses_out *w, int n);
 
 /* Writers of one file of this rank to o.tmp. */
 MUST_USE enum err ramses_write_amr(const struct ramses_out *w, const char *path);

@@ -334,12 +334,7 @@ enum err ramses_write_radiation(const struct ramses_out *w, const char *path, co
     struct fort_out f, x;
     ramses_out_create(&f, w, path);
     ramses_out_create(&x, w, exact);
-    fort_i4(&f, w->o.c->size);
-    fort_i4(&f, out_photons_file(&w->o));
-    fort_i4(&f, w->o.h->ndim);
-    fort_i4(&f, w->o.nlevel);
-    fort_i4(&f, w->o.h->boundary.n);
-    fort_r8(&f, w->o.h->gamma);
+    ramses_gas_head(&f, w, out_photons_file(&w->o));
     write_blocks(w, &f, &x);
     enum err err = fort_close(&x);
     if (f.err == OK) f.err = err;
