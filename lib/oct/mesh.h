@@ -203,7 +203,7 @@ PTAH_HD_FN int oct_slot(const struct level *lv, lidx i)
     return (int)(lv->key[i] & 7);
 }
 
-/* What decides about the fields of a mesh: see struct mesh. */
+/* Members of struct mesh that decide which fields it has. */
 struct mesh_kind {
     int nvar, gravity; /* nvar 0: no gas */
     bool magnetic;

@@ -253,7 +253,7 @@ static enum err check_cooling(const struct params *p)
     return OK;
 }
 
-/* What excludes radiation and chemistry, and what they need. */
+/* Parameters that radiation and chemistry need, and those that exclude them. */
 static enum err check_chemistry(const struct params *p)
 {
     const bool wanted = p->run.rt || p->physics.neq_chem;

@@ -121,7 +121,7 @@ static bool every(int step, int period)
     return period > 0 && step % period == 0;
 }
 
-/* What files say about radiation: groups, and fractions of ions among the scalars. */
+/* Radiation in the headers of files: groups, and fractions of ions among the scalars. */
 static struct ckpt_radiation radiation_head(const struct sim *s)
 {
     const struct params *p = s->par;

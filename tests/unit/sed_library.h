@@ -83,7 +83,7 @@ static bool lib_ramses(const char *dir, const struct lib_fault *bad)
     return fort_close(&f) == OK;
 }
 
-/* The same for 10^6 solar masses; wavelengths in steps of 5 Å. */
+/* A file of BPASS: 10^6 solar masses, wavelengths in steps of 5 Å. */
 static void lib_bpass(const char *dir, const struct lib_fault *bad)
 {
     static const char *const NAME[METALS] = {"z001", "z004", "z020"};
