@@ -184,8 +184,8 @@ struct host_oct {
 };
 
 /* Wraps particle i, and finds its host. */
-static inline void rehost(struct parts *p, const struct mesh *m, int l, int64_t i,
-                          struct host_oct *last)
+static inline __attribute__((always_inline)) void rehost(struct parts *p, const struct mesh *m,
+                                                         int l, int64_t i, struct host_oct *last)
 {
     const int64_t *o = last->at;
     int64_t q[3];
