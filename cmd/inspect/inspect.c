@@ -1,5 +1,5 @@
 /* inspect: shows the contents of checkpoints. See man/inspect.1. This file has the loop over
- * checkpoints, and the output of JSON. */
+ * checkpoints, the list of modes, and the output of JSON. */
 #include "inspect.h"
 
 #include <stdio.h>
@@ -106,6 +106,48 @@ static int inspect_all(struct options *o)
         if (s > status) status = s;
     }
     return end_mode(o) == OK ? status : fail(o);
+}
+
+/* ---- the list of modes ---- */
+
+static const struct {
+    const char *name, *brief;
+} MODES[] = {
+#define MODE(symbol, letter, name, arg, set, run, ranks, check, phrase, help, brief, ...)          \
+    {name, brief},
+#include "modes.def"
+};
+enum { NMODE = sizeof MODES / sizeof *MODES, LINES = (NMODE + 1) / 2 };
+
+void modes_print(FILE *out)
+{
+    fputs("usage: inspect [MODE] [options] DIR…     (DIR -: paths from standard input)\n"
+          "Shows what is in checkpoints: without a MODE a summary, of two the differences.\n"
+          "Modes:\n",
+          out);
+    for (int i = 0; i < LINES; i++) {
+        fprintf(out, "  %-13s %-23s", MODES[i].name, MODES[i].brief);
+        if (LINES + i < NMODE)
+            fprintf(out, "  %-13s %s", MODES[LINES + i].name, MODES[LINES + i].brief);
+        fputc('\n', out);
+    }
+    fputs("Options of most modes: -o FILE for a picture, -u physical units, -j JSON.\n"
+          "  inspect MODE -h       common options of a mode, and an example\n"
+          "  inspect MODE --help   all of its options; man inspect-MODE: its manual\n"
+          "  inspect --help        all options; man inspect\n"
+          "A directory with the name of a mode: ./map; inspect -V: the version.\n",
+          out);
+}
+
+const char *mode_meant(const char *word)
+{
+    const char *found = NULL;
+    int best = near_max(word) + 1;
+    for (int m = 0; m < NMODE; m++) {
+        int d = near_distance(word, MODES[m].name);
+        if (d < best) best = d, found = MODES[m].name;
+    }
+    return found;
 }
 
 /* ---- JSON ---- */

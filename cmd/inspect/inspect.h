@@ -2,6 +2,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "ckpt/source.h"
 #include "comm/comm.h"
@@ -72,6 +73,7 @@ struct trees;
 enum sinks_drawing { DRAW_MASS, DRAW_POWER, DRAW_STARS };
 struct options {
     enum mode mode;
+    const char *asked_mode; /* name of the mode, for messages; NULL: none was given */
     bool json, quiet;
     const char *out;         /* file of a picture or table; NULL: FIELD_NNNNN.png and the like */
     enum file_format format; /* format of `out`; NONE: a picture and a table */
@@ -137,6 +139,11 @@ MUST_USE enum err trees_begin(struct options *o);
 /* Prints the trees of all checkpoints, unless one of them failed, and frees them. (collective,
  * agreed) */
 MUST_USE enum err trees_end(struct options *o);
+
+/* Prints what inspect -h prints: a line for two modes. */
+void modes_print(FILE *out);
+/* The mode whose name is near to a word, or NULL. */
+const char *mode_meant(const char *word);
 
 const char *format_name(enum file_format f); /* name of a format, such as png */
 

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/opt.h"
+#include "film/shot.h"
 #include "plot/colours.h"
 
 enum { PIXELS_MAX = 16384, BINS_MAX = 2048 };
@@ -26,7 +28,7 @@ struct row {
 /* A mode, as in modes.def. */
 struct mode_row {
     struct row row;
-    const char *phrase;
+    const char *phrase, *usual, *example;
     int (*check)(struct options *o);
 };
 
@@ -36,13 +38,15 @@ struct parsing {
     unsigned modes, again;    /* modes given, modes given more than once: bit m */
     bool given[OPT_MAX];      /* options given, by row of OPTIONS */
     struct opt rows[OPT_MAX]; /* options for scanning and -h: all, or those of one mode */
-    char synopsis[200], purpose[200];
+    int command;              /* the mode that is given as a sub-command; -1: none */
+    char synopsis[500], purpose[500];
+    struct program *self;
 };
 
 /* Prints a usage error on rank 0. */
 static int usage(const struct options *o, const char *what, const char *value)
 {
-    struct program p = {.name = "inspect", .silent = o->c.rank > 0};
+    struct program p = {.name = "inspect", .silent = o->c.rank > 0, .mode = o->asked_mode};
     return program_refuse(&p, what, value);
 }
 
@@ -158,6 +162,12 @@ static const char *set_profile(struct options *o, const struct row *r, const cha
 static const char *set_field(struct options *o, const struct row *r, const char *value)
 {
     o->map.field = value;
+    return NULL;
+}
+
+static const char *set_deep(struct options *o, const struct row *r, const char *value)
+{
+    o->depth = 2;
     return NULL;
 }
 
@@ -428,10 +438,13 @@ static int check_campaign(struct options *o)
 /* ---- tables ---- */
 
 static const struct mode_row MODES[] = {
-#define MODE(symbol, letter, name, arg, setter, run, ranks, checker, words, help)                  \
+#define MODE(symbol, letter, name, arg, setter, run, ranks, checker, words, help, brief, usually,  \
+             command)                                                                              \
     [symbol] = {.row = {{letter, name, arg, help}, 1u << (symbol), .set = setter},                 \
                 .phrase = words,                                                                   \
-                .check = checker},
+                .check = checker,                                                                  \
+                .usual = usually,                                                                  \
+                .example = command},
 #include "modes.def"
 };
 enum { NMODE = sizeof MODES / sizeof *MODES };
@@ -448,6 +461,7 @@ static const char *const DRAWN[] = {"mass", "power", "stars", NULL};
 #define REAL(member, a, b, text) TO(set_real, member), .lo = a, .hi = b, .wrong = text
 #define INT(member, a, b, text) TO(set_int, member), .lo = a, .hi = b, .wrong = text
 #define WORD(member, a, list, text) TO(set_word, member), .lo = a, .words = list, .wrong = text
+#define RARE OPT_MORE(0)
 static const char NOT_TOLERANCE[] = "a tolerance must be 0 or above, not";
 static const char NOT_POSITIVE[] = "the value must be above 0 and below a million, not";
 
@@ -460,6 +474,8 @@ enum { NOPTION = sizeof OPTIONS / sizeof *OPTIONS };
 
 /* ---- parsing ---- */
 
+enum { ANY_BIT = OPT_OLD_BIT | OPT_MORE_BIT };
+
 static int mode_letter(int m)
 {
     return MODES[m].row.opt.letter ? MODES[m].row.opt.letter : 256 + NOPTION + m;
@@ -468,7 +484,8 @@ static int mode_letter(int m)
 static int option_letter(int i)
 {
     const struct opt *o = &OPTIONS[i].opt;
-    return o->letter ? o->letter : 256 + (o->help ? i : i - 1);
+    const int rare = o->letter & OPT_MORE_BIT, letter = o->letter & ~OPT_MORE_BIT;
+    return rare | (letter ? letter : 256 + (o->help ? i : i - 1));
 }
 
 static const char *takers(unsigned modes)
@@ -488,7 +505,7 @@ static void fill_rows(struct parsing *p, int only)
     for (int m = 0; m < NMODE; m++) {
         if (!MODES[m].row.opt.help) continue;
         *r = MODES[m].row.opt, r->letter = mode_letter(m);
-        if (only >= 0) r->help = NULL;
+        if (only >= 0 && !(only == FILM && m == MAP)) r->help = NULL;
         r++;
     }
     for (int i = 0; i < NOPTION; i++) {
@@ -502,7 +519,7 @@ static void fill_rows(struct parsing *p, int only)
     *r = (struct opt){0};
 }
 
-/* The option of a mode, as typed by the user. */
+/* The option of a mode, as the user may give it. */
 static const char *name_of(const struct opt *o, char name[40])
 {
     if (o->letter)
@@ -512,28 +529,90 @@ static const char *name_of(const struct opt *o, char name[40])
     return name;
 }
 
-/* Prepares the help of one mode: -h after its option. */
+/* Prepares the help of one mode. */
 static void tell_mode(struct parsing *p, int m)
 {
-    const struct opt *o = &MODES[m].row.opt;
+    const struct mode_row *r = &MODES[m];
+    const struct opt *o = &r->row.opt;
+    const char *arg = o->arg ? o->arg : "", *to = o->help ? "DIR…" : "A B",
+               *gap = o->arg ? " " : "";
+    const char *open = r->usual ? "[" : "", *close = r->usual ? "]" : "";
     char name[40];
-    snprintf(p->synopsis, sizeof p->synopsis, "inspect %s%s%s%s[options] %s", name_of(o, name),
-             o->help ? " " : "", o->arg ? o->arg : "", o->arg ? " " : "", o->help ? "DIR…" : "A B");
-    snprintf(p->purpose, sizeof p->purpose, "%s", o->help ? o->help : MODES[m].phrase);
+    snprintf(p->synopsis, sizeof p->synopsis,
+             "inspect %s%s%s%s%s [options] %s\n       inspect %s%s%s%s[options] %s", o->name, gap,
+             open, arg, close, to, name_of(o, name), o->help ? " " : "", arg, gap, to);
+    snprintf(p->purpose, sizeof p->purpose, "%s\nExample: %s", o->help ? o->help : r->phrase,
+             r->example);
     p->purpose[0] = (char)toupper((unsigned char)p->purpose[0]);
+    p->o->asked_mode = p->self->mode = o->name;
     fill_rows(p, m);
 }
 
-/* Mode of `inspect MODE -h`, where MODE is its name or its option; -1: another command line. */
+/* Mode of this name; -1: none. */
+static int mode_named(const char *name)
+{
+    for (int m = 0; m < NMODE; m++)
+        if (strcmp(name, MODES[m].row.opt.name) == 0) return m;
+    return -1;
+}
+
+/* Mode of `inspect OPTION -h`, where OPTION of the mode would take the -h as its argument; -1:
+ * another command line. */
 static int mode_asked(int argc, char **argv)
 {
     if (argc != 3 || (strcmp(argv[2], "-h") != 0 && strcmp(argv[2], "--help") != 0)) return -1;
     const char *word = argv[1] + strspn(argv[1], "-");
-    for (int m = 0; m < NMODE; m++)
-        if (strcmp(word, MODES[m].row.opt.name) == 0 ||
-            (word == argv[1] + 1 && word[0] == MODES[m].row.opt.letter && !word[1]))
-            return m;
-    return -1;
+    for (int m = 0; m < NMODE && word == argv[1] + 1; m++)
+        if (word[0] == MODES[m].row.opt.letter && !word[1]) return m;
+    return word == argv[1] + 2 ? mode_named(word) : -1;
+}
+
+/* Whether an operand is a checkpoint, as opposed to the argument of a sub-command. */
+static bool is_path(const struct options *o, const char *word)
+{
+    return strcmp(word, "-") == 0 || strchr(word, '/') || shot_is(word) ||
+           (o->npath == 1 && access(word, F_OK) == 0);
+}
+
+/* Ends the parsing of `inspect NAME ARGUMENT DIR…`: the argument of a mode is its first operand,
+ * unless its option was given as well, as in `inspect map -m density DIR`. */
+static int command_end(struct parsing *p)
+{
+    struct options *o = p->o;
+    const int m = p->command;
+    if (m < 0) return GO_ON;
+    const struct mode_row *r = &MODES[m];
+    const bool twice = p->modes & A(m);
+    const char *value = NULL;
+    p->modes |= A(m);
+    o->mode = (enum mode)m;
+    if (twice || !r->row.set) return GO_ON;
+    if (r->row.opt.arg) {
+        if (o->npath == 0) return usage(o, "no checkpoint is given", NULL);
+        const bool left_out = is_path(o, o->paths[0]);
+        value = left_out ? r->usual : o->paths[0];
+        if (!value) return usage(o, "the argument is missing, as in", r->example);
+        if (!left_out) o->paths++, o->npath--;
+        if (o->npath == 0)
+            return usage(o, "the argument is there, but no checkpoint is given after it, only",
+                         value);
+    }
+    const char *wrong = r->row.set(o, &r->row, value);
+    return wrong ? usage(o, wrong, value) : GO_ON;
+}
+
+/* Refuses a first operand that is no path, but nearly the name of a mode. */
+static int refuse_typo(const struct options *o)
+{
+    const char *word = o->npath ? o->paths[0] : "";
+    const char *meant = o->mode == SUMMARY || o->mode == COMPARE ? mode_meant(word) : NULL;
+    if (!meant || strcmp(meant, word) == 0 || strchr(word, '/') || access(word, F_OK) == 0)
+        return GO_ON;
+    char what[200];
+    snprintf(what, sizeof what,
+             "there is no checkpoint and no mode of the name %.60s; did you mean inspect %s?", word,
+             meant);
+    return usage(o, what, NULL);
 }
 
 /* Sets one option. Returns the exit status, or GO_ON. */
@@ -550,7 +629,7 @@ static int set_option(int letter, const char *value, void *ctx)
         tell_mode(p, m);
     }
     for (int i = 0; i < NOPTION && !r; i++)
-        if ((letter & ~OPT_OLD_BIT) == (option_letter(i) & ~OPT_OLD_BIT))
+        if ((letter & ~ANY_BIT) == (option_letter(i) & ~ANY_BIT))
             r = &OPTIONS[i], p->given[i] = true;
     const char *wrong = r && r->set ? r->set(p->o, r, value) : NULL;
     return wrong ? usage(p->o, wrong, value) : GO_ON;
@@ -598,11 +677,14 @@ static int check_options(struct parsing *p)
     if (p->modes == (A(FILM) | A(MAP))) p->modes = A(FILM), o->mode = FILM;
     for (int i = 0; i < o->npath; i++) piped |= strcmp(o->paths[i], "-") == 0;
     if (o->npath == 0) return usage(o, "no checkpoint is given", NULL);
+    if (p->modes == 0 && (status = refuse_typo(o)) != GO_ON) return status;
     if (p->modes & (p->modes - 1)) return refuse_modes(o);
     if (p->again & (A(MAP) | A(PROFILE)))
         return usage(o, "-m or --profile is given twice: inspect makes one map or profile per call",
                      NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
+    if (o->mode == COMPARE && o->npath != 2)
+        return usage(o, "a comparison needs two checkpoints", NULL);
     if ((status = check_taken(p)) != GO_ON) return status;
     o->many = o->mode != COMPARE && o->mode != FILM && (o->npath > 1 || piped);
     if (o->out && o->many && o->mode != SINKS && o->mode != IONS && o->mode != TREES)
@@ -617,13 +699,20 @@ int options_parse(int argc, char **argv, struct options *o)
 {
     struct parsing p = {
         .o = o,
-        .synopsis = "inspect [options] DIR…   (DIR - : paths from standard input, one per line)\n"
-                    "       inspect [options] A B      differences of two checkpoints\n"
-                    "       inspect MODE -h            the options of a mode",
+        .synopsis =
+            "inspect [options] DIR…   (DIR - : paths from standard input, one per line)\n"
+            "       inspect [options] A B      differences of two checkpoints\n"
+            "       inspect MODE [options] DIR…   MODE: a long name below, as map or halos\n"
+            "       inspect MODE -h            the common options of a mode (--help: all)",
         .purpose = "Prints what is in checkpoints: summary, digest, tree, parameters, "
                    "damage, differences, maps, lines, profiles, phase diagrams, star formation, "
                    "halos, clumps, contamination."};
-    const struct program self = {"inspect", p.synopsis, p.purpose, p.rows, o->c.rank > 0};
+    struct program self = {.name = "inspect",
+                           .synopsis = p.synopsis,
+                           .purpose = p.purpose,
+                           .rows = p.rows,
+                           .silent = o->c.rank > 0,
+                           .overview = modes_print};
     int first, status, help = mode_asked(argc, argv);
     o->memory = (size_t)512 << 20;
     o->map = (struct map_options){.axis = -1,
@@ -639,11 +728,19 @@ int options_parse(int argc, char **argv, struct options *o)
     o->profile.bins = 30;
     o->halos = (struct halos_options){.link = 0.2, .min = 20, .sigma8 = 0.81, .ns = 0.96};
     o->tree = (struct tree_options){.tracers = 200, .jump = 1, .branches = 10};
+    p.self = &self;
+    p.command = argc > 1 ? mode_named(argv[1]) : -1;
     fill_rows(&p, -1);
-    if (help >= 0) tell_mode(&p, help), argc--, argv++;
+    if (p.command >= 0) help = p.command;
+    if (help >= 0) {
+        tell_mode(&p, help);
+        argv[1] = argv[0];
+        argc--, argv++;
+    }
     if ((status = program_read(&self, argc, argv, set_option, &p, &first)) != GO_ON) return status;
     o->paths = argv + first;
     o->npath = argc - first;
+    if ((status = command_end(&p)) != GO_ON) return status;
     if ((status = riemann_rest(o)) != GO_ON) return status;
     return check_options(&p);
 }

@@ -34,14 +34,15 @@ static const struct opt ROWS[] = {
     {OPT_OLD('s'), "species", "LIST",
      "species dm, gas, star, other, all and cross spectra AxB; B and kinetic: energies of gas; "
      "helicity, current_helicity, kinetic_helicity; separated by commas (default all)"},
-    {VALUES, "values", "LIST",
+    {OPT_MORE(VALUES), "values", "LIST",
      "of a uniform mesh: kinetic, magnetic, kinetic_helicity, magnetic_helicity, or any of its "
      "values (default: the first four that it has)"},
     {OPT_OLD('n'), "mesh", "N",
      "cells per side of the mesh (default 256; for initial conditions: their own)"},
     {OPT_OLD('w'), "window", "NAME", "mass assignment: ngp, cic, tsc or pcs (default pcs)"},
     {INTERLACE, "interlace", NULL, "use a second mesh, shifted by half a cell (the default)"},
-    {NO_INTERLACE, "no-interlace", NULL, "use one mesh: half of the memory, less accurate"},
+    {OPT_MORE(NO_INTERLACE), "no-interlace", NULL,
+     "use one mesh: half of the memory, less accurate"},
     {'k', "bins", "N",
      "N linear bins up to Nyquist, or log:N (default: one bin per fundamental mode)"},
     {FOLD, "fold", "F", "fold the box F times in each dimension, for small scales"},
@@ -50,11 +51,11 @@ static const struct opt ROWS[] = {
     {'o', "output", "DIR",
      "write one file per checkpoint, DIR/pk_NNNNN.tsv or .json, and print the paths"},
     {PLOT, "plot", "FILE", "plot all spectra into FILE, which ends in .png, .svg or .pdf"},
-    {FORCE, "force", NULL, "replace files that exist"},
+    {OPT_MORE(FORCE), "force", NULL, "replace files that exist"},
     {'q', "quiet", NULL, "print fewer messages"},
-    {'v', "verbose", NULL, "print more messages"},
+    {OPT_MORE('v'), "verbose", NULL, "print more messages"},
     {'V', "version", NULL, "print the version"},
-    {'h', "help", NULL, "print a short help"},
+    {'h', "help", NULL, "print a short help (--help: all)"},
     {0, NULL, NULL, NULL}};
 
 static const struct program PROGRAM = {

@@ -38,7 +38,7 @@ static const struct opt ROWS[] = {
     {'q', "quiet", NULL, "print errors only"},
     {'v', "verbose", NULL, "print more: the load of each rank; twice: memory by name"},
     {'V', "version", NULL, "print the version"},
-    {'h', "help", NULL, "print a short help"},
+    {'h', "help", NULL, "print a short help (--help: all)"},
     {0, NULL, NULL, NULL}};
 
 static const struct program PROGRAM = {

@@ -27,7 +27,7 @@ static const struct opt rows[] = {
     {'r', "restart", "PATH",
      "resume from this checkpoint, on any number of ranks; -: the last one named on stdin"},
     {OPT_OLD('f'), "force", NULL, "replace checkpoints of the same number"},
-    {CHANGE_MODEL, "change-model", NULL,
+    {OPT_MORE(CHANGE_MODEL), "change-model", NULL,
      "resume from a checkpoint whose model differs from the namelist's"},
     {BUILD, "build", "VARIABLES",
      "variables of RAMSES's Makefile, as 'NDIM=1 SOLVER=hydro NPSCAL=2': dimensions and scalars"},
@@ -35,7 +35,8 @@ static const struct opt rows[] = {
      "check the namelist and headers, predict memory and time, then stop; twice (-nn): build and "
      "check the initial state, too"},
     {RANKS, "ranks", "N", "with -n: predict for N ranks (default: the ranks of this call)"},
-    {LIKE, "like", "FILE", "with -n: predict the time from FILE, which an earlier run wrote by -j"},
+    {OPT_MORE(LIKE), "like", "FILE",
+     "with -n: predict the time from FILE, which an earlier run wrote by -j"},
     {'p', "parameters", NULL, "list all parameters with defaults and meaning, then stop"},
     {'j', "json", "FILE",
      "append a line of JSON per coarse step to FILE, and one at the end: time per phase, memory by "
@@ -43,7 +44,7 @@ static const struct opt rows[] = {
     {'v', "verbose", NULL, "print more: solver reports, momentum, memory by name"},
     {'q', "quiet", NULL, "print errors only"},
     {'V', "version", NULL, "print the version"},
-    {'h', "help", NULL, "print a short help"},
+    {'h', "help", NULL, "print a short help (--help: all)"},
     {0, NULL, NULL, NULL}};
 
 struct request {

@@ -44,23 +44,42 @@ static void tables(const struct opt *rows, char letters[2 * OPT_MAX + 2],
     longs[n] = (struct option){.name = NULL};
 }
 
+/* The option whose name is the nearest to a word "--NAME" or "--NAME=VALUE", as the end of a
+ * sentence, or "". */
+static const char *meant(const struct opt *rows, const char *word, char hint[80])
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    int best = near_max(name) + 1;
+    hint[0] = 0;
+    for (const struct opt *o = rows; o->letter; o++) {
+        int d = o->name ? near_distance(name, o->name) : best;
+        if (d >= best) continue;
+        best = d;
+        snprintf(hint, 80, "; did you mean --%.60s?", o->name);
+    }
+    return hint;
+}
+
 static int complain(const struct opt_scan *s, int c)
 {
     const char *program = s->argc > 0 ? s->argv[0] : "";
     const char *slash = strrchr(program, '/');
     const char *word = optind > 0 && optind <= s->argc ? s->argv[optind - 1] : "";
     bool is_long = strncmp(word, "--", 2) == 0;
+    char see[120], hint[80];
     program = slash ? slash + 1 : program;
+    snprintf(see, sizeof see, "(see %.40s%s%.40s -h)", program, s->mode ? " " : "",
+             s->mode ? s->mode : "");
     if (c == ':')
-        err_set(ERR_PARAM, "%s: option '%.80s' needs an argument (see %s -h)", program, word,
-                program);
+        err_set(ERR_PARAM, "%s: option '%.80s' needs an argument %s", program, word, see);
     else if (optopt && optopt < 256 && !is_long)
-        err_set(ERR_PARAM, "%s: there is no option '-%c' (see %s -h)", program, optopt, program);
+        err_set(ERR_PARAM, "%s: there is no option '-%c' %s", program, optopt, see);
     else if (optopt)
-        err_set(ERR_PARAM, "%s: option '%.80s' takes no argument (see %s -h)", program, word,
-                program);
+        err_set(ERR_PARAM, "%s: option '%.80s' takes no argument %s", program, word, see);
     else
-        err_set(ERR_PARAM, "%s: there is no option '%.80s' (see %s -h)", program, word, program);
+        err_set(ERR_PARAM, "%s: there is no option '%.80s'%s %s", program, word,
+                meant(s->rows, word, hint), see);
     return OPT_BAD;
 }
 
@@ -76,7 +95,8 @@ int opt_next(struct opt_scan *s)
     char letters[2 * OPT_MAX + 2];
     struct option longs[OPT_MAX + 1];
     tables(s->rows, letters, longs);
-    int c = getopt_long(s->argc, s->argv, letters, longs, NULL);
+    int which = -1, c = getopt_long(s->argc, s->argv, letters, longs, &which);
+    s->is_long = which >= 0;
     if (c == 'o' && optarg) drop_slashes(optarg);
     s->value = optarg;
     s->index = optind;
@@ -100,8 +120,7 @@ static size_t word_of(const char *text)
     return n;
 }
 
-/* Prints words, starting at column `at`; continuation lines are indented by `indent` blanks. */
-static void wrap(FILE *out, const char *text, int at, int indent)
+void opt_wrap(FILE *out, const char *text, int at, int indent)
 {
     enum { MAX = 80 };
     int blanks = 0; /* pending blanks before the next word; dropped at the start of a line */
@@ -124,31 +143,68 @@ static void wrap(FILE *out, const char *text, int at, int indent)
     fputc('\n', out);
 }
 
-void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struct opt *rows)
+/* Number of bytes of a text for -h: the clauses that fit on one line, or else the first. Clauses
+ * end before a semicolon, before a bracket and after one. */
+static size_t first_clauses(const char *text)
 {
+    enum { ROOM = 51 };
+    const size_t all = strlen(text);
+    size_t end = 0;
+    int depth = 0;
+    for (size_t i = 1; i <= all; i++) {
+        const bool ends = !text[i] || text[i] == ';' || (text[i] == ' ' && text[i + 1] == '(') ||
+                          text[i - 1] == ')';
+        depth += (text[i - 1] == '(') - (text[i - 1] == ')');
+        if (!ends || depth || (end && columns(text, i) > ROOM)) continue;
+        end = i;
+    }
+    return end ? end : all;
+}
+
+/* Prints a row; returns whether a part of its text was left out. */
+static bool print_row(FILE *out, const struct opt *o, bool all)
+{
+    const size_t whole = strlen(o->help), n_help = all ? whole : first_clauses(o->help);
+    char help[1024];
+    BUG_ON(whole >= sizeof help);
+    snprintf(help, sizeof help, "%.*s", (int)n_help, o->help);
+    char left[80];
+    const int c = o->letter & ~OPT_MORE_BIT;
+    const bool letter = c < 256;
+    int n = letter ? snprintf(left, sizeof left, "-%c", c) : snprintf(left, sizeof left, "   ");
+    if (o->name)
+        n += snprintf(left + n, sizeof left - (size_t)n, "%s--%s", letter ? ", " : " ", o->name);
+    if (o->arg) snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
+    int blanks = 26 - columns(left, strlen(left)), at = 29 - (blanks < 0 ? blanks : 0);
+    fprintf(out, "  %s%*s ", left, blanks > 0 ? blanks : 0, "");
+    opt_wrap(out, help, at, 29);
+    return n_help < whole;
+}
+
+bool opt_usage(FILE *out, const char *synopsis, const char *purpose, const struct opt *rows,
+               bool all)
+{
+    const struct opt *heading = NULL;
+    bool first = true, left_out = false;
     fputs("usage: ", out);
-    wrap(out, synopsis, 7, 11);
-    wrap(out, purpose, 0, 0);
+    opt_wrap(out, synopsis, 7, 11);
+    opt_wrap(out, purpose, 0, 0);
     fputc('\n', out);
     for (const struct opt *o = rows; o->letter; o++) {
-        char left[80];
-        if (!o->help) continue;
+        const bool rare = !all && o->letter & OPT_MORE_BIT;
+        left_out |= o->help && rare;
+        if (!o->help || rare) continue;
         if (o->letter == OPT_HEADING) {
-            fprintf(out, "%s%s%s%s:\n", o == rows ? "" : "\n", o->help, o->arg ? " " : "",
-                    o->arg ? o->arg : "");
+            heading = o;
             continue;
         }
-        bool letter = o->letter < 256;
-        int n = letter ? snprintf(left, sizeof left, "-%c", o->letter)
-                       : snprintf(left, sizeof left, "   ");
-        if (o->name)
-            n += snprintf(left + n, sizeof left - (size_t)n, "%s--%s", letter ? ", " : " ",
-                          o->name);
-        if (o->arg) snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
-        int blanks = 26 - columns(left, strlen(left)), at = 29 - (blanks < 0 ? blanks : 0);
-        fprintf(out, "  %s%*s ", left, blanks > 0 ? blanks : 0, "");
-        wrap(out, o->help, at, 29);
+        if (heading)
+            fprintf(out, "%s%s%s%s:\n", first ? "" : "\n", heading->help, heading->arg ? " " : "",
+                    heading->arg ? heading->arg : "");
+        left_out |= print_row(out, o, all);
+        heading = NULL, first = false;
     }
+    return left_out;
 }
 
 bool opt_int(const char *value, long min, long max, int *n)

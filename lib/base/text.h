@@ -29,5 +29,10 @@ void json_quote(FILE *out, const char *s);
  * exponent of three digits (0.5-103); NaN and Infinity are accepted. */
 bool text_real(const char **s, double *x);
 bool text_whole(const char **s, int64_t *x);
+/* Edit distance of two names (Damerau 1964, adjacent swaps), case-insensitive; names longer than 63
+ * are truncated. */
+int near_distance(const char *a, const char *b);
+/* Maximum distance from this name at which another is still suggested. */
+int near_max(const char *name);
 /* Whether only blanks remain up to the end of the line. */
 bool text_line_ends(const char *s);

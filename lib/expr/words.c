@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "expr/priv.h"
-#include "param/near.h"
 
 static double sign_of(double x)
 {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "param/near.h"
 #include "param/row.h"
 
 enum variable {

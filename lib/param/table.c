@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "param/near.h"
+#include "base/text.h"
 #include "param/nml.h"
 #include "param/row.h"
 

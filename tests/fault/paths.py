@@ -3,7 +3,7 @@ FIFO without writer or reader, a directory, an endless device, files that are em
 zero byte or a line of 10^5 characters. Each program ends within five seconds with one sentence and
 status 2, except where the manual allows the file (ALLOWED).
 
-    paths.py options        the options and operands of all programs, from their -h
+    paths.py options        the options and operands of all programs, from their --help
     paths.py parameters     the parameters that `simulate -p` calls a file or a directory
     paths.py files          files with fixed names: initial conditions, those of a checkpoint
 
@@ -168,7 +168,7 @@ def prepare():
 
 def options_of(program):
     """[(long name, word for the argument)]"""
-    r = ptah.Run([ptah.program(program), '-h'], '.')
+    r = ptah.Run([ptah.program(program), '--help'], '.')
     return re.findall(r'^  (?:-\w, |    )--([\w-]+) (\S+)  ', r.out, re.M)
 
 
@@ -177,7 +177,7 @@ def options(v):
     v.same('operands of all programs are known', sorted(OPERANDS), programs)
     for program in programs:
         found = options_of(program)
-        v.same('%s -h has options' % program, len(found) > 1, True)
+        v.same('%s --help has options' % program, len(found) > 1, True)
         for name, word in found:
             if word in NO_PATHS:
                 continue

@@ -50,7 +50,7 @@ def files_below(folder):
 
 
 def long_options(tool):
-    return set(re.findall(r'^ +(?:-\w,)? *(--[\w-]+)', ptah.Run([ptah.program(tool), '-h'],
+    return set(re.findall(r'^ +(?:-\w,)? *(--[\w-]+)', ptah.Run([ptah.program(tool), '--help'],
                                                                 '.').out, re.M))
 
 

@@ -1,9 +1,11 @@
-"""Programs and man pages agree: a man page has exactly the options of -h, in their order and under
-their headings, and examples parse. A letter means one option in all programs. `inspect MODE -h`
-lists exactly the options that this mode accepts.
+"""Programs and man pages agree: a man page has exactly the options of --help, in their order and
+under their headings, and examples parse. A letter means one option in all programs. -h fits a
+screen and has only options of --help. `inspect MODE --help` lists exactly the options that this
+mode accepts, and `inspect -h` all modes.
 
 Example of a fault caught: an option that was added to a program and not to its page; a letter
-that another program has for another option; an option whose row names one mode too many.
+that another program has for another option; an option whose row names one mode too many; so many
+common options that -h scrolls.
 """
 # test: tier=quick timeout=60
 import glob
@@ -18,6 +20,9 @@ import ptah  # noqa: E402
 OPTION = r'^ *(?:-(\w), )?--([\w-]+)'
 
 
+SCREEN = (24, 80)  # lines and columns of a terminal
+
+
 def outline(text):
     """Headings, and letter and long name of each option, in order."""
     return re.findall(r'^(\w.*):$|' + OPTION, text, re.M)
@@ -28,16 +33,26 @@ def options_of(text):
 
 
 def text_of_page(page):
-    """Options of a man page in the format of -h."""
+    """Options of a man page in the format of --help."""
     text = page.partition('\n.SH OPTIONS\n')[2].partition('\n.SH ')[0]
     text = re.sub(r'\\f[BRI]', '', text).replace('\\-', '-')
     lines = re.findall(r'^\.(SS .*|TP\n.*)', text, re.M)
     return '\n'.join(s[3:] + ':' if s.startswith('SS') else s[3:] for s in lines)
 
 
-def help_of(*args):
-    r = ptah.Run([ptah.program('inspect'), *args, '-h'], '.')
+def help_of(*args, option='--help'):
+    r = ptah.Run([ptah.program('inspect'), *args, option], '.')
     return r.out if r.status == 0 else r.err
+
+
+def check_short(v, what, short, whole):
+    """-h fits a screen; what it leaves out is in --help, and it says so."""
+    lines = short.splitlines()
+    v.same('%s: lines and columns' % what, (len(lines) <= SCREEN[0],
+                                            [s for s in lines if len(s) > SCREEN[1]]), (True, []))
+    v.same('%s: options that --help lacks' % what, set(options_of(short)) - set(options_of(whole)),
+           set())
+    v.same('%s: names --help' % what, short == whole or '--help' in lines[-1], True)
 
 
 def check_modes(v):
@@ -47,6 +62,13 @@ def check_modes(v):
     modes = [(letter, name) for letter, name in options_of(whole.partition('\nOptions of')[0])]
     told = {name: {n for _, n in options_of(help_of(name))} for _, name in modes}
     told['compare'] = {n for _, n in options_of(help_of('compare'))}
+    told['film'].remove('map')  # a mode, but also the option that names the field of a film
+    overview = help_of(option='-h')
+    v.same('inspect -h: lines', len(overview.splitlines()) <= SCREEN[0], True)
+    named = {s[i:i + 13].strip() for s in overview.splitlines() for i in (2, 41)}
+    for name in told:
+        v.same('inspect -h has %s' % name, name in named, True)
+        check_short(v, 'inspect %s -h' % name, help_of(name, option='-h'), help_of(name))
     takes = {name: set() for name in told}
     short = dict(modes)
     for _, name in options_of(whole.partition('\nOptions of')[2]):
@@ -68,11 +90,14 @@ def check_modes(v):
         for mode in of:
             takes[mode].add(name)
     for mode in told:
-        v.same('inspect %s -h' % mode, told[mode] ^ takes[mode], set())
+        v.same('inspect %s --help' % mode, told[mode] ^ takes[mode], set())
     for letter, name in modes:
         for args in ((name,), ('--' + name,), ('-' + letter,) if letter else (name,)):
-            v.same('inspect %s -h: one text' % args[0], help_of(*args), help_of(name))
-    v.same('inspect -m density -h', help_of('-m', 'density'), help_of('map'))
+            v.same('inspect %s --help: one text' % args[0], help_of(*args), help_of(name))
+    v.same('inspect -m density -h', help_of('-m', 'density', option='-h'),
+           help_of('map', option='-h'))
+    v.same('inspect map density -h', help_of('map', 'density', option='-h'),
+           help_of('map', option='-h'))
 
 
 def check_letters(v, tables):
@@ -99,10 +124,13 @@ def main():
             continue
         with open(path) as f:
             page = f.read()
-        r = ptah.Run([ptah.program(name), '-h'], '.')
-        v.same('%s -h: exit status' % name, r.status, 0)
-        v.same('%s -h: words on stderr' % name, r.err, '')
-        v.same('%s: options and headings of -h and of the page' % name,
+        short = ptah.Run([ptah.program(name), '-h'], '.')
+        r = ptah.Run([ptah.program(name), '--help'], '.')
+        v.same('%s -h, --help: exit status' % name, (short.status, r.status), (0, 0))
+        v.same('%s -h, --help: words on stderr' % name, short.err + r.err, '')
+        if name != 'inspect':
+            check_short(v, name + ' -h', short.out, r.out)
+        v.same('%s: options and headings of --help and of the page' % name,
                outline(text_of_page(page)), outline(r.out))
         tables[name] = [(letter, long) for letter, long in options_of(r.out) if letter]
         r = ptah.Run([ptah.program(name), '-V'], '.')

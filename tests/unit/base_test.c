@@ -416,7 +416,8 @@ static void test_opt_errors(void)
 {
     opt_fails("-x", "tool: there is no option '-x'");
     opt_fails("-vx", "tool: there is no option '-x'");
-    opt_fails("--foo", "tool: there is no option '--foo'");
+    opt_fails("--foo", "tool: there is no option '--foo' (see tool -h)");
+    opt_fails("--vebrose=3", "there is no option '--vebrose=3'; did you mean --verbose? (see");
     opt_fails("-o", "tool: option '-o' needs an argument");
     opt_fails("--output", "tool: option '--output' needs an argument");
     opt_fails("--verbose=3", "tool: option '--verbose=3' takes no argument");
@@ -428,7 +429,7 @@ static void test_opt_text(void)
     char *use = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&use, &n);
-    opt_usage(f, "tool [options] FILE", "Does nothing.", opts);
+    CHECK(!opt_usage(f, "tool [options] FILE", "Does nothing.", opts, true));
     fclose(f);
     CHECK(strncmp(use, "usage: tool [options] FILE\nDoes nothing.\n\n", 42) == 0);
     CHECK(strstr(use, "  -o, --output DIR           write to DIR\n"));
@@ -466,7 +467,7 @@ static void test_opt_wrapped(void)
     opt_usage(f,
               "tool [options] FILE   (FILE - : from standard input, one path in each line)\n"
               "       tool A B",
-              "Does nothing.", rows);
+              "Does nothing.", rows, true);
     fclose(f);
     CHECK(strcmp(use, want) == 0, "%s", use);
     free(use);
