@@ -8,10 +8,12 @@ NUMBER         := $(shell cat VERSION)
 # What reads checkpoints, and all that these headers include.
 HEADERS = $(sort $(filter lib/%,$(shell $(CC) -Ilib $(DEFS) -MM -include lib/formats/formats.h \
             -include lib/comm/comm.h -include lib/base/mem.h -x c - </dev/null)))
+MODES = $(shell sed -nE "s/^MODE.\w+, (0|'.'), \"(\w+)\".*/\2/p" cmd/inspect/modes.def)
 bashdir = share/bash-completion/completions
 # What packaging/install makes, below PREFIX.
 INSTALLED = $(TOOLS:%=bin/$(PROGRAM_PREFIX)%) bin/ptah lib/libptah.a lib/pkgconfig/ptah.pc \
             include/ptah $(TOOLS:%=share/man/man1/$(PROGRAM_PREFIX)%.1) share/man/man7/ptah.7 \
+            $(MODES:%=share/man/man1/$(PROGRAM_PREFIX)inspect-%.1) \
             share/doc/ptah $(bashdir)/ptah $(TOOLS:%=$(bashdir)/$(PROGRAM_PREFIX)%) \
             share/zsh/site-functions/_ptah share/ptah
 
@@ -34,7 +36,12 @@ dist:
 	@git archive --prefix=ptah-$(NUMBER)/ HEAD | gzip -n9 >$(B)/ptah-$(NUMBER).tar.gz
 	@echo $(B)/ptah-$(NUMBER).tar.gz
 
+# Manual pages of the modes of inspect, into build/man.
+man: $(BIN)/inspect
+	@packaging/modepages $< $(B)/man ''
+	@echo $(B)/man
+
 help:
 	@sed 's/^# \?//' packaging/targets
 
-.PHONY: install uninstall dist help
+.PHONY: install uninstall dist man help

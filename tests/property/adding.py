@@ -157,8 +157,7 @@ VISITS = ('OPTION(VISITS, visits, double, "visits", "ptah/particles/visits", "vi
 SCALAR = 'SCALAR(IRON, "iron", p->physics.metal, 0.004)\n'
 
 MODE_ROW = ('MODE(PIECES, 0, "pieces", NULL, NULL, pieces_print, ONE, NULL, "--pieces",\n'
-            '     "the number of parts in which a checkpoint can be read", "parts", NULL,\n'
-            '     "inspect pieces output_00002")\n')
+            '     "the parts in which it can be read", "parts", NULL, "inspect pieces x")\n')
 MODE_FILE = r'''/* inspect: the parts in which a checkpoint can be read. */
 #include "inspect.h"
 

@@ -108,6 +108,11 @@ def test_installed(v):
                'ptah %s %s (commit)\n' % (tool, version()))
         v.same('%s: a manual page' % tool,
                os.path.exists('%s/share/man/man1/ptah-%s.1' % (top, tool)), True)
+    for name, title in (('map', 'PTAH-INSPECT-MAP'), ('compare', 'PTAH-INSPECT-COMPARE')):
+        with open('%s/share/man/man1/ptah-inspect-%s.1' % (top, name)) as f:
+            v.same('ptah-inspect-%s: a manual page' % name, title in f.read(), True)
+    r = ptah.Run([os.path.join(top, 'bin', 'ptah'), 'help', 'restart'], '.')
+    v.same('ptah help restart', (r.status, 'simulate' in r.out), (0, True))
     r = ptah.Run([os.path.join(top, 'bin', 'ptah'), 'simulat'], '.')
     v.same('ptah simulat', (r.status, len(r.err.splitlines())), (2, 1))
     check_completion(v, top)

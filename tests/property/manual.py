@@ -1,7 +1,7 @@
 """Programs and man pages agree: a man page has exactly the options of --help, in their order and
 under their headings, and examples parse. A letter means one option in all programs. -h fits a
 screen and has only options of --help. `inspect MODE --help` lists exactly the options that this
-mode accepts, and `inspect -h` all modes.
+mode accepts, and `inspect -h` all modes; each has a manual page. `ptah help` finds tasks.
 
 Example of a fault caught: an option that was added to a program and not to its page; a letter
 that another program has for another option; an option whose row names one mode too many; so many
@@ -100,6 +100,45 @@ def check_modes(v):
            help_of('map', option='-h'))
 
 
+def check_pages(v):
+    """The manual page of each mode has its options, a description, an example at its beginning, and
+    no error of roff."""
+    r = ptah.Run([os.path.join(ptah.ROOT, 'packaging', 'modepages'), ptah.program('inspect'),
+                  os.path.abspath('pages'), 'ptah-'], ptah.ROOT)
+    v.same('modepages', (r.status, r.err), (0, ''))
+    for path in sorted(glob.glob('pages/*')):
+        mode = re.search(r'inspect-(\w+)\.1$', path)[1]
+        with open(path) as f:
+            page = f.read()
+        v.same('man inspect-%s: options' % mode,
+               {name for _, name in options_of(text_of_page(page))},
+               {name for _, name in options_of(help_of(mode))})
+        part = dict(re.findall(r'^\.SH (.*)\n((?:(?!\.SH ).*\n)*)', page, re.M))
+        v.same('man inspect-%s: description' % mode, len(part['DESCRIPTION']) > 100, True)
+        r = ptah.Run(['groff', '-man', '-Tutf8', '-P-cbou', '-ww', path], '.')
+        head = r.out.splitlines()[:SCREEN[0]]
+        v.same('man inspect-%s: an example on the first screen' % mode, (r.status, r.err, any(
+            s.startswith('       inspect %s ' % mode) for s in head)), (0, '', True))
+
+
+def check_help(v):
+    """`ptah help` lists all tasks of docs/tasks.md; each is found by the words of its title."""
+    with open(os.path.join(ptah.ROOT, 'docs', 'tasks.md')) as f:
+        titles = re.findall(r'^### (.*)$', f.read().partition('\n## Wrong')[0], re.M)
+    tool = os.path.join(ptah.ROOT, 'scripts', 'ptah')
+    r = ptah.Run(['sh', tool, 'help'], '.')
+    v.same('ptah help', [s for s in titles if '  %s\n' % s not in r.out], [])
+    for words, title in (('resume', '17.'), ('continue', '17.'), ('kill', '15.'), ('movie', '63.'),
+                         ('black holes', '69.'), ('draw a picture', '31.'), ('corrupted', '27.'),
+                         ('merger trees', '66.'), ('how many cores', '6.'), ('ytree', '42.')):
+        r = ptah.Run(['sh', tool, 'help', *words.split()], '.')
+        found = re.search(r'^%s .*\n    \$ ' % re.escape(title), r.out, re.M)
+        v.same('ptah help %s: task %s and a command' % (words, title),
+               (r.status, found is not None), (0, True))
+    r = ptah.Run(['sh', tool, 'help', 'xyzzy'], '.')
+    v.same('ptah help xyzzy', (r.status, r.out, r.err.count('\n')), (2, '', 1))
+
+
 def check_letters(v, tables):
     """tables: letters and long names of the options of each program. A letter has one long name in
     all programs, except -c, --check, of inspect and -n, --check, of others: both check and write
@@ -139,6 +178,8 @@ def main():
         v.same('%s -vV: more lines' % name, (r.status, len(r.out.splitlines()) > 1), (0, True))
     check_letters(v, tables)
     check_modes(v)
+    check_pages(v)
+    check_help(v)
     v.end()
 
 
