@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -239,19 +240,52 @@ static int request_read(int argc, char **argv, struct request *r)
 /* ---- input and output ---- */
 
 /* Fails if a word of the command line that cannot be a checkpoint is one. */
-static enum err refuse_checkpoint(const char *word, const char *namelist)
+static enum err refuse_checkpoint(const struct request *r, const char *word, const char *namelist)
 {
     if (!format_recognise(word)) return OK;
+    if (r->restart)
+        FAIL(
+            ERR_PARAM,
+            "%s: is a checkpoint, the second after -r %s: a run resumes from one, and its namelist "
+            "follows, as in simulate -r %s %s",
+            word, r->restart, r->restart, namelist);
     FAIL(ERR_PARAM, "%s: is a checkpoint; to resume from it: simulate -r %s %s", word, word,
          namelist);
 }
 
+/* Fails if the namelist is a directory, such as that of the initial conditions. */
+static enum err refuse_directory(const char *path)
+{
+    struct stat st;
+    if (is_piped(path) || stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) return OK;
+    FAIL(ERR_PARAM,
+         "%s: is a directory, and simulate begins with a namelist, a file such as run.nml, which "
+         "names the initial conditions (initfile in &INIT_PARAMS)",
+         path);
+}
+
+/* Fails if blanks make several words of "name = value"; word i is none, or half an assignment. */
+static enum err refuse_blanks(const struct request *r, int i)
+{
+    const char *word = r->set[i], *next = i + 1 < r->nset ? r->set[i + 1] : "";
+    const char *equal = strchr(word, '=');
+    const bool split = equal ? !equal[1] && *next && !strchr(next, '=') : *next == '=';
+    if (!split) return OK;
+    const char *value = !equal && !next[1] && i + 2 < r->nset ? r->set[i + 2] : "";
+    FAIL(ERR_PARAM,
+         "'%.100s %.100s%s%.100s': an assignment is one word, without blanks around '=': write "
+         "%.100s%.100s%.100s",
+         word, next, *value ? " " : "", value, word, next, value);
+}
+
 /* Rank 0 reads the whole namelist; all ranks get the text. */
-static enum err text_read(const char *path, const struct comm *c, char **text, size_t *bytes)
+static enum err text_read(const struct request *r, const struct comm *c, char **text, size_t *bytes)
 {
     enum { MAX = 1 << 24 };
+    const char *path = r->namelist;
     *text = NULL;
-    enum err err = c->rank == 0 ? refuse_checkpoint(path, "run.nml") : OK;
+    enum err err = c->rank == 0 ? refuse_checkpoint(r, path, "run.nml") : OK;
+    if (err == OK && c->rank == 0) err = refuse_directory(path);
     if (err == OK && c->rank == 0) err = file_load_any(path, MAX, text, bytes);
     TRY(err_agree(c, err));
     comm_bcast(c, bytes, sizeof *bytes, 0);
@@ -284,14 +318,15 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
                                 char **text)
 {
     size_t bytes = 0;
-    TRY(text_read(r->namelist, c, text, &bytes));
+    TRY(text_read(r, c, text, &bytes));
     const char *file = is_piped(r->namelist) ? "standard input" : r->namelist;
     bool told = c->rank == 0 && r->verbosity >= 0;
     TRY(param_read_text(p, *text, bytes, file));
     if (told) param_remarks(*text, bytes, file, stderr);
     if (r->build) TRY(param_build(p, r->build, told ? stderr : NULL));
     for (int i = 0; i < r->nset; i++) {
-        if (!strchr(r->set[i], '=')) TRY(refuse_checkpoint(r->set[i], file));
+        TRY(refuse_blanks(r, i));
+        if (!strchr(r->set[i], '=')) TRY(refuse_checkpoint(r, r->set[i], file));
         TRY(param_set(p, r->set[i]));
     }
     if (r->build) TRY(param_patch(p, r->build, restarts(r, p), told ? stderr : NULL));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/file.h"
 #include "io/temp.h"
 
 static const struct row {
@@ -157,7 +158,8 @@ enum err files_each(const char *dir, files_fn *fn, void *ctx)
 {
     DIR *d = opendir(dir);
     enum err err = OK;
-    if (!d) FAIL(ERR_FILE, "%s: cannot read the directory: %s", dir, strerror(errno));
+    if (!d)
+        FAIL(ERR_FILE, "%s: cannot read the directory: %s%s", dir, strerror(errno), file_hint(dir));
     for (struct dirent *e; err == OK && (errno = 0, e = readdir(d));) {
         struct files_name f = files_of(e->d_name);
         bool dots = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;

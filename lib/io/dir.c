@@ -193,7 +193,9 @@ enum err dir_ready(const char *path, bool *made)
     if (made) *made = mkdir(path, 0777) == 0;
     if (made && !*made && errno != EEXIST)
         FAIL(ERR_FILE, "%s: the directory cannot be created: %s%s", path, strerror(errno),
-             errno == ENOENT ? "; create its parent directory first" : "");
+             *file_hint(path)  ? file_hint(path)
+             : errno == ENOENT ? "; create its parent directory first"
+                               : "");
     if (stat(path, &st) == 0) {
         if (!S_ISDIR(st.st_mode)) FAIL(ERR_FILE, "%s: is not a directory", path);
         return check_writable(path);
@@ -201,7 +203,8 @@ enum err dir_ready(const char *path, bool *made)
     if (errno != ENOENT) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
     TRY(parent_of(path, above));
     if (stat(above, &st) != 0)
-        FAIL(ERR_FILE, "%s: its parent directory does not exist; create it first", path);
+        FAIL(ERR_FILE, "%s: its parent directory does not exist%s", path,
+             *file_hint(path) ? file_hint(path) : "; create it first");
     return check_writable(above);
 }
 

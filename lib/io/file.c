@@ -107,6 +107,13 @@ const char *file_kind(unsigned mode)
                             : "a device";
 }
 
+const char *file_hint(const char *path)
+{
+    const bool home = errno == ENOENT && path[0] == '~';
+    return home ? "; '~' within quotes or a namelist is no home directory: write the whole path"
+                : "";
+}
+
 static enum err check_regular(const char *path, unsigned mode)
 {
     if (S_ISREG(mode)) return OK;
@@ -119,7 +126,8 @@ static enum err check_regular(const char *path, unsigned mode)
 static enum err open_regular(const char *path, int how, int *fd, struct stat *st)
 {
     *fd = -1;
-    if (stat(path, st) != 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
+    if (stat(path, st) != 0)
+        FAIL(ERR_FILE, "%s: cannot open: %s%s", path, strerror(errno), file_hint(path));
     TRY(check_regular(path, st->st_mode));
     *fd = open(path, how | O_CLOEXEC | O_NONBLOCK);
     if (*fd < 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
@@ -148,7 +156,8 @@ enum err file_open_any(const char *path, int *fd)
     if (stat(path, &st) == 0 && (S_ISDIR(st.st_mode) || S_ISSOCK(st.st_mode)))
         return check_regular(path, st.st_mode);
     *fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (*fd < 0) FAIL(ERR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
+    if (*fd < 0)
+        FAIL(ERR_FILE, "%s: cannot be opened: %s%s", path, strerror(errno), file_hint(path));
     return OK;
 }
 

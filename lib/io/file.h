@@ -31,6 +31,9 @@ MUST_USE enum err file_sync(int fd, const char *path);
 
 /* "a file", "a directory", "a pipe" and so on, from st_mode. */
 const char *file_kind(unsigned mode);
+/* The end of a sentence on a path that does not exist, after a failed call: "", or that a shell
+ * leaves ~ in quotes as it is. */
+const char *file_hint(const char *path);
 /* Opens a regular file for reading; never blocks. All input of the programs is opened here (make
  * lint). fd -1 after errors. */
 MUST_USE enum err file_open(const char *path, int *fd, int64_t *size);

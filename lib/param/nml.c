@@ -3,6 +3,8 @@
  * Texts are copied into one pool; a text of k characters consumes at least k + 1 characters of
  * input, and texts of notes are copied twice, so the pool is at most twice the input. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #include "base/mem.h"
@@ -147,11 +149,27 @@ static enum err group_begin(struct scan *s)
     return OK;
 }
 
+/* Refuses a quotient of numbers, whose '/' would end the group; s->p is behind the '/'. */
+static enum err check_quotient(struct scan *s)
+{
+    static const char DIGITS[] = "0123456789.";
+    const char *slash = s->p - 1, *from = slash, *to = s->p;
+    char above[32], below[32];
+    while (from > s->line_begin && memchr(DIGITS, from[-1], sizeof DIGITS - 1)) from--;
+    while (to < s->end && memchr(DIGITS, *to, sizeof DIGITS - 1)) to++;
+    if (from == slash || to == s->p || slash - from > 30 || to - s->p > 30) return OK;
+    snprintf(above, sizeof above, "%.*s", (int)(slash - from), from);
+    snprintf(below, sizeof below, "%.*s", (int)(to - s->p), s->p);
+    SCAN_FAIL(s, "%s/%s is no number, since '/' ends the group: write %.8g", above, below,
+              strtod(above, NULL) / strtod(below, NULL));
+}
+
 /* Ends a group at '/'. Text attached to it is most likely the rest of an unquoted path. */
 static enum err group_end(struct scan *s)
 {
     s->p++;
     int c = peek(s);
+    TRY(check_quotient(s));
     if (c >= 0 && c != '\n' && !is_blank_here(s) && c != '!' && c != '&' && c != '$')
         SCAN_FAIL(
             s, "text follows the '/' that ends &%.60s: put paths and values with '/' into quotes",

@@ -182,6 +182,11 @@ static int print_expansion(const struct params *p, FILE *out)
             " output/%s: expansion factors above 1 lie in the future; give 1/(1 + z) for a "
             "redshift z\n",
             given ? "aout" : "aend");
+    if (o->aout[0] > 1 && given && !end)
+        fprintf(out,
+                " output/aout: no output lies before today, and the run goes on until a=%g; if "
+                "aout(1)=%g is a redshift, write %.4g\n",
+                o->aout[param_outputs(p) - 1], o->aout[0], 1 / (1 + o->aout[0]));
     return 1;
 }
 

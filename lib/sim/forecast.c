@@ -6,6 +6,7 @@
  * these octs and the particles times the bytes of mesh_bytes and part_bytes; on top comes the phase
  * that takes most. The constants below are what runs have been seen to hold, by the names of
  * base/mem; tests/phys/forecast.py compares with runs. Refinement to come is not known. */
+#include <float.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -399,6 +400,17 @@ static void put(FILE *out, const struct sim *s, const struct forecast *f)
             f->updates, f->each, step_seconds(f), f->steps);
 }
 
+/* Says if the last output lies before the beginning, so that the run ends at once. */
+static void warn_end(const struct sim *s)
+{
+    const int n = s->run.out.noutput;
+    const double a = n > 0 ? s->run.out.aout[n - 1] : DBL_MAX;
+    if (!s->par->run.cosmo || a > s->time.aexp) return;
+    log_info("WARNING: the last output, aout=%g, does not lie after the beginning, a=%g: the run "
+             "ends at once",
+             a, s->time.aexp);
+}
+
 enum err sim_forecast(struct sim *s, int ranks, const char *like)
 {
     struct forecast f = {.ranks = ranks};
@@ -407,6 +419,7 @@ enum err sim_forecast(struct sim *s, int ranks, const char *like)
     bytes(s, &f);
     TRY(err_agree(&s->comm, s->comm.rank == 0 ? seconds(s, like, &f) : OK));
     tell(s, &f);
+    warn_end(s);
     TRY(sim_profile_begin(s));
     if (s->run.cost.profile) put(s->run.cost.profile, s, &f);
     return sim_profile_close(s);

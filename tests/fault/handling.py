@@ -87,7 +87,7 @@ def piped(v):
                  text='&RUN_PARAMS\nhidro=.true.\n/\n')
     one_sentence(v, 'too long', ('simulate', '-'), 'standard input', 'more than',
                  text='!' * (1 << 24) + '\n')
-    one_sentence(v, 'a folder', ('simulate', '.'), '.: ', 'Is a directory')
+    one_sentence(v, 'a folder', ('simulate', '.'), '.: is a directory')
     one_sentence(v, 'both', ('simulate', '-r', '-', '-'), 'namelist', 'resume', 'both')
 
 
@@ -214,4 +214,5 @@ def main():
     v.end()
 
 
-main()
+if __name__ == '__main__':
+    main()
