@@ -20,8 +20,9 @@
 #include "out/version.h"
 #include "param/param.h"
 #include "sim/solver.h"
+#include "watch.h"
 
-enum { CHANGE_MODEL = 256, RANKS, LIKE, BUILD };
+enum { CHANGE_MODEL = 256, RANKS, LIKE, BUILD, LIVE, NO_LIVE, WATCH };
 
 static const struct opt rows[] = {
     {'o', "output", "DIR", "write checkpoints into DIR (default: the current directory)"},
@@ -42,6 +43,11 @@ static const struct opt rows[] = {
     {'j', "json", "FILE",
      "append a line of JSON per coarse step to FILE, and one at the end: time per phase, memory by "
      "name"},
+    {WATCH, "watch", "DIR",
+     "show how far the run with outputs in DIR is, until it ends; exit status: that of the run"},
+    {LIVE, "live", NULL,
+     "show a live line with the time left even if standard error is no terminal, or with -q"},
+    {NO_LIVE, "no-live", NULL, "show no live line"},
     {'v', "verbose", NULL, "print more: solver reports, momentum, memory by name"},
     {'q', "quiet", NULL, "print errors only"},
     {'V', "version", NULL, "print the version"},
@@ -49,7 +55,8 @@ static const struct opt rows[] = {
     {0, NULL, NULL, NULL}};
 
 struct request {
-    const char *outdir, *restart, *profile, *like, *build, *namelist;
+    const char *outdir, *restart, *profile, *like, *build, *namelist, *watch;
+    enum progress_wish live;
     int verbosity, check, ranks; /* check: number of times that -n is given */
     bool force, change_model, list;
     bool made; /* outdir was created by this run */
@@ -67,6 +74,7 @@ static const struct program PROGRAM = {
 static int request_read(int argc, char **argv, struct request *r);
 static enum err simulate(struct request *r, struct comm *c, struct sim *s, struct params *p,
                          char **text);
+static void report_end(struct progress_reporter *r, int status, bool made);
 static const struct solver *solver_named(const char *name);
 static bool is_piped(const char *path);
 static enum err path_read(const struct comm *c, char path[PATH_MAX]);
@@ -90,7 +98,9 @@ int main(int argc, char **argv)
     status = e == ERR_STOPPED                                        ? 75
              : e != OK || (s->run.end.status == 0 && ferror(stdout)) ? TROUBLE
                                                                      : s->run.end.status;
+    log_live(NULL);
     if (e != OK && c.rank == 0) fprintf(stderr, "simulate: %s\n", err_message());
+    report_end(&s->run.progress, status, r.made);
     if (e != OK && r.made) dir_unmake(r.outdir);
     mem_free((void *)(uintptr_t)s->run.out.provenance);
     sim_fini(s);
@@ -99,6 +109,18 @@ int main(int argc, char **argv)
     FREE(s);
     comm_fini();
     return status;
+}
+
+/* Tells those who watch how the run ended. A run that failed before its first step removes the
+ * directory that it made. */
+static void report_end(struct progress_reporter *r, int status, bool made)
+{
+    if (status == TROUBLE && made && r->p.state == PROGRESS_STARTS)
+        progress_cancel(r);
+    else
+        progress_close(r, status == 0    ? PROGRESS_ENDED
+                          : status == 75 ? PROGRESS_STOPPED
+                                         : PROGRESS_FAILED);
 }
 
 /* Prepares the output directory, without changes if only the namelist is checked. */
@@ -127,6 +149,8 @@ static enum err simulate(struct request *r, struct comm *c, struct sim *s, struc
     s->run.out.namelist_text = *text;
     s->run.expect = r->check == 1;
     s->run.solver = solver_named(p->run.solver);
+    if (c->rank == 0) progress_watch(r->live);
+    if (c->rank == 0 && !r->check) progress_open(&s->run.progress, r->outdir);
     sim_catch_signals();
     int threads = comm_share_threads(c);
     log_info(" Ptah simulate on %d rank%s, %d thread%s each", c->size, c->size > 1 ? "s" : "",
@@ -194,6 +218,15 @@ static int set_option(int letter, const char *value, void *ctx)
     case 'j':
         r->profile = value;
         break;
+    case WATCH:
+        r->watch = value;
+        break;
+    case LIVE:
+        r->live = PROGRESS_ALWAYS;
+        break;
+    case NO_LIVE:
+        r->live = PROGRESS_NEVER;
+        break;
     case 'v':
         r->verbosity++;
         break;
@@ -211,6 +244,12 @@ static int set_option(int letter, const char *value, void *ctx)
     return GO_ON;
 }
 
+static int follow(const struct request *r)
+{
+    progress_watch(r->live);
+    return watch_run(r->watch);
+}
+
 static int request_read(int argc, char **argv, struct request *r)
 {
     int first;
@@ -226,6 +265,9 @@ static int request_read(int argc, char **argv, struct request *r)
         param_list(stdout);
         return DONE;
     }
+    if (r->watch && argc > 0)
+        return program_refuse(&PROGRAM, "--watch takes no namelist, as it starts no run:", argv[0]);
+    if (r->watch) return follow(r);
     if (!r->namelist) {
         fprintf(stderr, "simulate: no namelist is given\nusage: %s\n", PROGRAM.synopsis);
         return TROUBLE;
@@ -347,6 +389,7 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
  * in place; the exit status reports the failure. */
 static void announce(const char *path)
 {
+    log_live(NULL); /* both streams may be the same terminal */
     if (ferror(stdout) || (printf("%s\n", path) >= 0 && fflush(stdout) == 0)) return;
     log_line(
         -1,

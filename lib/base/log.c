@@ -3,13 +3,19 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
 
-static bool speaking = true, live;
+enum { LIVE_COLUMNS = 240 };
+
+static bool speaking = true;
 static int verbosity_now;
+static bool live; /* a live line is shown */
+static int live_length;
+static bool live_told, live_seen, live_plain; /* log_live_to */
 
 void log_init(bool speaks, int verbosity)
 {
@@ -22,16 +28,22 @@ int log_verbosity(void)
     return verbosity_now;
 }
 
-static void live_clear(void)
+/* Text that clears the live line. It goes out together with what follows, in one system call, so
+ * that mpirun or another writer cannot come between them. */
+static const char *live_clearing(void)
 {
-    if (live) fputs("\r\033[K", stderr);
-    live = false;
+    static char blanks[2 * LIVE_COLUMNS + 3];
+    if (!live) return "";
+    if (!live_plain) return "\r\033[K";
+    snprintf(blanks, sizeof blanks, "\r%*s\r", live_length, "");
+    return blanks;
 }
 
 void log_line(int level, const char *fmt, ...)
 {
     if (!speaking || level > verbosity_now) return;
-    live_clear();
+    const char *clear = live_clearing();
+    live = false;
     char line[1024];
     va_list ap, again;
     va_start(ap, fmt);
@@ -39,8 +51,9 @@ void log_line(int level, const char *fmt, ...)
     int n = vsnprintf(line, sizeof line, fmt, ap);
     if (n >= 0 && n < (int)sizeof line) {
         plain_nan(line);
-        fprintf(stderr, "%s\n", line); /* one system call */
+        fprintf(stderr, "%s%s\n", clear, line);
     } else {
+        fputs(clear, stderr);
         vfprintf(stderr, fmt, again);
         fputc('\n', stderr);
     }
@@ -48,17 +61,38 @@ void log_line(int level, const char *fmt, ...)
     va_end(ap);
 }
 
+bool log_live_able(void)
+{
+    const char *term = getenv("TERM");
+    return term && *term && strcmp(term, "dumb") != 0;
+}
+
+void log_live_to(bool seen, bool plain)
+{
+    live_told = true;
+    live_seen = seen;
+    live_plain = plain;
+}
+
+/* Whether somebody sees a live line; without log_live_to: on a terminal that can clear it. */
+static bool live_is_seen(void)
+{
+    if (live_told) return live_seen;
+    return verbosity_now >= 0 && isatty(STDERR_FILENO) && log_live_able();
+}
+
 void log_live(const char *fmt, ...)
 {
-    if (!speaking || verbosity_now < 0 || !isatty(STDERR_FILENO)) return;
-    live_clear();
-    if (!fmt) return;
+    char line[LIVE_COLUMNS + 1] = "";
+    if (!speaking || !live_is_seen() || (!fmt && !live)) return;
     va_list ap;
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    if (fmt) vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
+    fprintf(stderr, "%s%s", live_clearing(), line);
     fflush(stderr);
-    live = true;
+    live_length = (int)strlen(line);
+    live = fmt != NULL;
 }
 
 static int stdout_errno;

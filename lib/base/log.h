@@ -7,8 +7,14 @@ int log_verbosity(void);
 void log_line(int level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3))); /* prints if level <= verbosity */
 #define log_info(...) log_line(0, __VA_ARGS__)
-/* Prints a live line that the next call overwrites; only on a terminal. NULL clears the line. */
+/* Prints a live line that the next call overwrites, and the next line of the log; only on a
+ * terminal, unless log_live_to has said otherwise. NULL clears the line. */
 void log_live(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Whether somebody sees live lines (progress/progress.h), whatever standard error is. plain: blanks
+ * clear the line instead of an escape code. */
+void log_live_to(bool seen, bool plain);
+/* Whether TERM names a terminal that can clear a line. */
+bool log_live_able(void);
 
 /* Flushes standard output. False if any write failed so far; log_stdout_end reports the failure. */
 bool log_stdout_flush(void);

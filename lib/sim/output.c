@@ -116,6 +116,46 @@ bool sim_at_end(const struct sim *s)
     return is_over(s) || s->time.nstep_coarse >= s->par->run.nstepmax;
 }
 
+/* The expansion factor of a run with cosmology, else the time, at which time t or expansion factor
+ * a is reached first; NAN: at none. */
+static double place_of(const struct sim *s, double t, double a)
+{
+    double from_t = t, h;
+    if (!s->phys.cosmo) return t < DBL_MAX ? t : NAN;
+    if (t < DBL_MAX) cosmo_at(s->phys.cosmo, t, &from_t, &h);
+    const double place = fmin(a, from_t);
+    return place < DBL_MAX ? place : NAN;
+}
+
+struct progress_goal sim_end_goal(const struct sim *s)
+{
+    const int last = s->run.out.noutput - 1;
+    struct progress_goal g = {NAN, s->par->run.nstepmax, NAN};
+    if (last >= 0) g.place = place_of(s, s->run.out.tout[last], s->run.out.aout[last]);
+    return g;
+}
+
+/* The next multiple of a number of steps; NAN: none. */
+static double multiple(int step, int period)
+{
+    return period > 0 ? (step / period + 1.0) * period : NAN;
+}
+
+struct progress_goal sim_next_output(const struct sim *s)
+{
+    const struct param_output *o = &s->par->output;
+    const int i = s->run.out.iout - 1, step = s->time.nstep_coarse;
+    struct progress_goal g = {NAN, fmin(multiple(step, o->foutput), multiple(step, o->fbackup)),
+                              NAN};
+    if (o->foutput == 0) return g;
+    double t = s->run.out.tout_next, a = s->run.out.aout_next;
+    if (i < s->run.out.noutput) t = fmin(t, s->run.out.tout[i]), a = fmin(a, s->run.out.aout[i]);
+    g.place = place_of(s, t, a);
+    if (o->backup_minutes > 0)
+        g.seconds = s->run.stop.last_write + 60 * o->backup_minutes - timer_wall();
+    return g;
+}
+
 static bool every(int step, int period)
 {
     return period > 0 && step % period == 0;

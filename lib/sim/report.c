@@ -191,24 +191,32 @@ static void report_speed(const struct sim *s, double dt, double each, double mea
     report_balance(s);
 }
 
-/* A live line with the progress. */
-static void report_progress(const struct sim *s, double now, double each)
+/* Hands the step to the live line and to those who watch the run from outside. The time of a step
+ * in which the process was suspended says nothing about the next ones: it takes the time that was
+ * expected of it. */
+static void report_progress(struct sim *s, double seconds, double points)
 {
-    double part = 0;
-    if (s->run.out.noutput > 0) {
-        double first = s->phys.cosmo ? s->phys.cosmo_par.aexp_ini : 0,
-               last = s->phys.cosmo ? s->run.out.aout[s->run.out.noutput - 1]
-                                    : s->run.out.tout[s->run.out.noutput - 1];
-        part = ((s->phys.cosmo ? s->time.aexp : s->time.t) - first) / (last - first);
-    }
-    part = fmax(part, (double)s->time.nstep_coarse / s->par->run.nstepmax);
-    log_live(" step %d  t=%.4e  a=%.4f  %.0f %% of the way, %.0f s so far, %.3f mus/pt",
-             s->time.nstep_coarse, s->time.t, s->time.aexp, 100 * fmin(part, 1),
-             now - s->run.cost.wall_start, each);
+    struct progress_reporter *r = &s->run.progress;
+    if (!r->works) return;
+    const bool suspended = sim_was_suspended();
+    const double speed = pace_speed(&r->places);
+    const struct progress_step step = {.step = s->time.nstep_coarse,
+                                       .t = s->time.t,
+                                       .a = s->time.aexp,
+                                       .dt = s->time.t - s->run.cost.t_step,
+                                       .work = points,
+                                       .seconds = suspended && speed > 0 ? points / speed : seconds,
+                                       .bytes = (double)s->amr.balance.memory.sum,
+                                       .output = s->par->output.foutput > 0 ? s->run.out.ifout : 0,
+                                       .next = sim_next_output(s),
+                                       .end = sim_end_goal(s),
+                                       .job_s = sim_job_left(s)};
+    s->run.cost.t_step = s->time.t;
+    progress_add(r, &step);
 }
 
 /* Logs the time of the last coarse step and microseconds per cell update,
- * and shows a live line with the progress. */
+ * and reports the progress. */
 void sim_report_step_time(struct sim *s)
 {
     double now = timer_wall(), dt = now - s->run.cost.wall_step, points = updates(s);
@@ -224,7 +232,7 @@ void sim_report_step_time(struct sim *s)
                       : each;
     const bool told = !s->run.solver->told || s->run.solver->told(s);
     if (told) report_speed(s, dt, each, mean);
-    report_progress(s, now, each);
+    report_progress(s, dt, points);
 }
 
 void sim_report_timers(struct sim *s)

@@ -133,6 +133,9 @@ enum err sim_run(struct sim *s)
     sim_stop_setup(s);
     TRY(sim_profile_begin(s));
     s->run.cost.wall_step = timer_wall();
+    s->run.progress.p.ranks = s->comm.size, s->run.progress.p.threads = s->comm.threads;
+    progress_begin(&s->run.progress, s->phys.cosmo != NULL, s->time.nstep_coarse,
+                   s->phys.cosmo ? s->time.aexp : s->time.t);
     /* A coarse step is reported in the next one; the step before the checkpoint is reported now. */
     s->diag.nstep_last = s->run.restart.resumed && s->time.nstep_coarse > 0
                              ? s->time.nstep_coarse - 1

@@ -7,6 +7,7 @@
 #include "ckpt/source.h"
 #include "observe/observe.h"
 #include "out/publish.h"
+#include "progress/reporter.h"
 
 struct sim;
 struct solver;
@@ -15,6 +16,7 @@ struct param_change;
 /* Cost of the run: wall-clock time, cell updates, maximum number of cells. */
 struct sim_cost {
     double wall_start, wall_step, updates_all, wall_all;
+    double t_step;  /* time of the run at the last report */
     double updates; /* cell updates of all levels and ranks */
     /* maximum number of cells of all levels after a coarse step, and leaves at that time */
     int64_t cells_most, leaves_most;
@@ -95,6 +97,7 @@ struct sim_run {
     struct sim_restart restart;
     struct sim_end end;
     struct sim_cost cost;
+    struct progress_reporter progress; /* on rank 0 */
     struct observer_cost observer[OBSERVERS_MAX];
     struct movie_run *movie; /* frames to come (movie/frame.h); NULL: none */
     bool expect; /* sim_start reads headers only, and fills noct and diag.particles from them */
@@ -183,7 +186,10 @@ void sim_present(const struct sim *s, unsigned char present[SIM_NUMBERS]);
  * replaced (collective) */
 MUST_USE enum err sim_check_room(const struct sim *s);
 bool sim_at_end(const struct sim *s); /* output.c: time or step limit reached */
-void sim_stop_setup(struct sim *s);   /* stop.c: called when the run begins */
+/* output.c: when the next output is due, and when the run ends */
+struct progress_goal sim_next_output(const struct sim *s);
+struct progress_goal sim_end_goal(const struct sim *s);
+void sim_stop_setup(struct sim *s); /* stop.c: called when the run begins */
 /* stop.c: checks that the job control file, if present, can be read */
 MUST_USE enum err sim_check_orders(const struct sim *s);
 /* stop.c: whether any rank has caught a signal to stop (collective) */
@@ -193,7 +199,11 @@ bool sim_caught(const struct sim *s);
 int sim_asked_for(struct sim *s);
 /* stop.c: whether a backup is due; true on rank 0 only */
 bool sim_backup_due(const struct sim *s);
+/* stop.c: seconds until the run must stop for the end of its job; NAN: no limit is known. Rank 0 */
+double sim_job_left(const struct sim *s);
+/* stop.c: whether the process was stopped and continued (Ctrl-Z, fg) since the last call */
+bool sim_was_suspended(void);
 /* stop.c: records the duration of a checkpoint */
 void sim_stop_wrote(struct sim *s, double seconds);
-/* stop.c: logs a signal that has arrived; may be called at any time */
+/* stop.c: logs a signal that has arrived, and renews the live line; may be called at any time */
 void sim_poll(struct sim *s);

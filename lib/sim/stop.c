@@ -21,7 +21,7 @@
 #include "io/table.h"
 #include "sim/sim.h"
 
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught, suspended;
 static int log_flags = -1; /* file status flags of stderr, if it is a pipe; else −1 */
 
 /* When mpirun ends a run it stops reading the log, and a write to the full pipe would block until
@@ -31,6 +31,12 @@ static void on_signal(int number)
     caught = number;
     bool deaf = number == SIGTERM || number == SIGHUP;
     if (deaf && log_flags >= 0) fcntl(STDERR_FILENO, F_SETFL, log_flags | O_NONBLOCK);
+}
+
+static void on_continue(int number)
+{
+    (void)number;
+    suspended = 1;
 }
 
 /* Keeps SIGHUP ignored under nohup, and SIGINT in background jobs of a shell. */
@@ -53,6 +59,15 @@ void sim_catch_signals(void)
     catch_unless_ignored(SIGHUP, &a);
     a.sa_flags |= SA_RESETHAND; /* Ctrl-C twice ends the program at once */
     catch_unless_ignored(SIGINT, &a);
+    sigaction(SIGCONT, &(struct sigaction){.sa_handler = on_continue, .sa_flags = SA_RESTART},
+              NULL);
+}
+
+bool sim_was_suspended(void)
+{
+    const bool was = suspended;
+    suspended = 0;
+    return was;
 }
 
 bool sim_caught(const struct sim *s)
@@ -116,6 +131,11 @@ static bool is_time_up(const struct sim *s)
              "a checkpoint %.1f s",
              s->run.stop.end - now, step, s->run.stop.write);
     return true;
+}
+
+double sim_job_left(const struct sim *s)
+{
+    return s->run.stop.end > 0 ? s->run.stop.end - timer_wall() : NAN;
 }
 
 void sim_stop_wrote(struct sim *s, double seconds)
@@ -231,6 +251,7 @@ bool sim_backup_due(const struct sim *s)
 
 void sim_poll(struct sim *s)
 {
+    progress_tick(&s->run.progress);
     if (!caught || s->run.stop.told || s->comm.rank > 0) return;
     double left = longest_step(s) - (timer_wall() - s->run.stop.last_look);
     s->run.stop.told = true;
