@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "io/stream.h"
+#include "progress/progress.h"
 
 /* With &lt; and the like. */
 static void page_text(FILE *out, const char *s)
@@ -85,6 +86,21 @@ static const char STYLE[] =
     "border-bottom:1px solid #ddd}td.left,th.left{text-align:left}\n"
     ".bad{color:#b00020;font-weight:bold}\n";
 
+/* What the run is doing, from its file, if it goes on. */
+static void put_progress(struct page *p, const char *dir)
+{
+    struct progress q;
+    bool there = false;
+    double age;
+    char line[PROGRESS_COLUMNS + 1], since[40];
+    if (progress_read(dir, &q, &there, &age) != OK || !there || q.state > PROGRESS_RUNS) return;
+    progress_line(&q, age, PROGRESS_COLUMNS, line, sizeof line);
+    progress_duration(age, since, sizeof since);
+    fputs(progress_is_gone(&q) ? "<b>The run has died at: " : "<b>The run goes on: ", p->out);
+    page_text(p->out, line);
+    fprintf(p->out, "</b> (last heard of %s ago). ", since);
+}
+
 static void put_head(struct page *p, const char *dir)
 {
     char first[48], last[48];
@@ -107,7 +123,9 @@ static void put_head(struct page *p, const char *dir)
         fprintf(p->out, "<span class=\"bad\">%d not sound</span>", bad);
     else
         fputs("all sound", p->out);
-    fputs(". Records of the run: ", p->out);
+    fputs(". ", p->out);
+    put_progress(p, dir);
+    fputs("Records of the run: ", p->out);
     for (int i = 0; i < p->r.nfile; i++) {
         if (i) fputs(", ", p->out);
         page_text(p->out, p->r.file[i]);

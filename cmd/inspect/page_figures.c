@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "budget/budget.h"
 #include "formats/formats.h"
 #include "page.h"
 #include "plot/chart.h"
@@ -93,6 +94,20 @@ static enum err put_over(struct page *p, const struct over *v)
 
 /* ---- progress ---- */
 
+/* Changes hours to a unit in which numbers are short; returns its name. */
+static const char *short_unit(double *x, int n)
+{
+    static const struct {
+        double from, times;
+        const char *name;
+    } unit[] = {
+        {72, 1.0 / 24, "days"}, {2, 1, "hours"}, {1.0 / 30, 60, "minutes"}, {0, 3600, "seconds"}};
+    int k = 0;
+    while (n > 0 && x[n - 1] < unit[k].from) k++;
+    for (int i = 0; i < n; i++) x[i] *= unit[k].times;
+    return unit[k].name;
+}
+
 /* Plots expansion factor or time over hours of work, from the records; over dates without
  * records. */
 enum err page_progress(struct page *p)
@@ -100,7 +115,7 @@ enum err page_progress(struct page *p)
     size_t n = (size_t)p->r.nstep, room = n > (size_t)p->n ? n : (size_t)p->n;
     double *x = mem_new(sizeof *x * (2 * room + 1), "page"), *y = x + room, wall = 0;
     struct curve q = {.x = x, .y = y};
-    const char *caption = "Progress of the run against its hours of work, from its log.";
+    const char *caption = "Progress of the run against its time of work, from its log.";
     for (size_t i = 0; i < n; i++) {
         const struct step *s = &p->r.step[i];
         if (isfinite(s->elapsed)) wall += s->elapsed / 3600;
@@ -115,7 +130,7 @@ enum err page_progress(struct page *p)
             y[q.n++] = p->e[i].cosmo ? p->e[i].a : p->e[i].t;
         }
     }
-    struct chart h = {.x = {.name = "hours"},
+    struct chart h = {.x = {.name = short_unit(x, q.n)},
                       .y = {.name = p->e[0].cosmo ? "expansion factor" : "time, code units"},
                       .n = 1,
                       .curve = &q};
@@ -140,24 +155,99 @@ enum err page_progress(struct page *p)
                .missing = "The numbers of octs are missing: start simulate with -j DIR/costs."});
 }
 
+/* Masses of the checkpoints, relative to that of all baryons at the first one. */
+struct masses {
+    int n;
+    double *x, *of[4]; /* [n] coarse step; change of gas, stars, sinks, and all of them */
+    double share;      /* of the gas among the baryons of the first one */
+    bool has[4];
+};
+
+static enum err add_masses(struct masses *m, const struct entry *e, struct budget *first)
+{
+    struct source *r = NULL;
+    struct budget b = {.gas = 0};
+    enum err err = source_open(e->path, &r);
+    if (err == OK) err = budget_read(&b, r);
+    source_close(&r);
+    if (err != OK) return err;
+    if (m->n == 0) *first = b;
+    const double all = budget_baryons(first),
+                 change[4] = {b.gas - first->gas, b.stars - first->stars, b.sinks - first->sinks,
+                              budget_baryons(&b) - all};
+    if (!(all > 0)) return OK;
+    for (int k = 0; k < 4; k++) m->of[k][m->n] = change[k] / all;
+    m->has[1] |= b.stars > 0, m->has[2] |= b.sinks > 0;
+    m->share = first->gas / all;
+    m->x[m->n++] = e->coarse;
+    return OK;
+}
+
+/* Draws what becomes of the gas: the curve of the log has the gas of each step, the checkpoints have
+ * the stars and the sinks that it became. */
+static enum err put_masses(struct page *p, const struct masses *m)
+{
+    static const char *const label[4] = {"gas", "stars", "sinks", "all of these"};
+    const size_t n = (size_t)p->r.nstep;
+    double *x = mem_new(sizeof *x * (2 * n + 1), "page");
+    struct curve curve[5];
+    int found = 0;
+    for (size_t i = 0; i < n; i++) x[i] = (double)i;
+    if (column(p, offsetof(struct step, mcons), m->n > 0 ? m->share : 1, x + n))
+        curve[found++] = (struct curve){
+            .label = "gas, from the log", .n = (int)n, .x = x, .y = x + n, .colour = 0};
+    const bool each = found > 0; /* the gas of the checkpoints is on this curve */
+    for (int k = 0; k < 4 && m->n > 1; k++)
+        if (k == 0 || k == 3 || m->has[k])
+            curve[found++] = (struct curve){.label = label[k],
+                                            .n = m->n,
+                                            .x = m->x,
+                                            .y = m->of[k],
+                                            .dots = true,
+                                            .point = k == 0 && each ? 5 : 0,
+                                            .dashed = k == 3,
+                                            .colour = k};
+    struct chart h = {.x = {.name = "coarse step"},
+                      .y = {.name = "change of mass / baryons at the start"},
+                      .n = found,
+                      .curve = curve};
+    enum err err = OK;
+    if (found)
+        err = put_chart(
+            p, &h,
+            m->has[1] || m->has[2]
+                ? "Gas that becomes stars or sinks is no longer gas: the sum of all is "
+                  "conserved, except for what leaves the box and what black holes radiate."
+                : "Relative change of the mass of the gas since the beginning; by step from "
+                  "the log (mcons).");
+    else
+        page_note(p,
+                  "The directory has neither a log of the run nor two checkpoints with gas to show "
+                  "the masses of.");
+    FREE(x);
+    return err;
+}
+
 enum err page_conservation(struct page *p)
 {
-    static const char missing[] =
-        "The directory contains no log of the run to show mcons and econs from.";
-    TRY(put_over(
-        p, &(struct over){.name = "relative change",
-                          .label = {"mass"},
-                          .member = {MEMBER(mcons)},
-                          .factor = 1,
-                          .caption = "Relative change of the mass since the beginning (mcons).",
-                          .missing = missing}));
+    enum { MOST = 40 };
+    int index[MOST], n = choose(p, MOST, index);
+    double space[5 * MOST];
+    struct masses m = {.x = space};
+    struct budget first;
+    for (int k = 0; k < 4; k++) m.of[k] = space + (k + 1) * MOST;
+    for (int i = 0; i < n; i++)
+        if (p->e[index[i]].gas && add_masses(&m, &p->e[index[i]], &first) != OK)
+            page_note(p, "%s", err_message());
+    TRY(put_masses(p, &m));
     return put_over(
-        p, &(struct over){.name = "relative error",
-                          .label = {"energy"},
-                          .member = {MEMBER(econs)},
-                          .factor = 1,
-                          .caption = "Error of the energy by the Layzer-Irvine equation (econs).",
-                          .missing = missing});
+        p,
+        &(struct over){.name = "relative error",
+                       .label = {"energy"},
+                       .member = {MEMBER(econs)},
+                       .factor = 1,
+                       .caption = "Error of the energy by the Layzer-Irvine equation (econs).",
+                       .missing = "The directory contains no log of the run to show econs from."});
 }
 
 /* ---- costs ---- */

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/timer.h"
+#include "io/temp.h"
 
 static const double DRAW_S = 0.5, WRITE_S = 2, BEAT_S = 10;
 /* The log has the time left after 5 s, then whenever the run is a quarter older, at most each 10
@@ -46,8 +47,14 @@ static void draw(struct progress_reporter *r)
     log_live("%s", line);
 }
 
+static void path_of(const struct progress_reporter *r, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%.4000s/" PROGRESS_FILE, r->dir);
+}
+
 void progress_open(struct progress_reporter *r, const char *dir)
 {
+    char path[PATH_MAX];
     r->works = true;
     r->dir = dir;
     r->started = r->filled = timer_wall();
@@ -61,6 +68,8 @@ void progress_open(struct progress_reporter *r, const char *dir)
                              .end_s = NAN,
                              .job_s = NAN};
     progress_self(&r->p);
+    path_of(r, path);
+    temp_sweep(path); /* what a killed run has left */
     write_file(r);
     draw(r);
 }
@@ -157,6 +166,6 @@ void progress_cancel(struct progress_reporter *r)
     r->works = false;
     log_live(NULL);
     if (!r->dir) return;
-    snprintf(path, sizeof path, "%.4000s/" PROGRESS_FILE, r->dir);
+    path_of(r, path);
     unlink(path);
 }

@@ -50,7 +50,12 @@ static const struct member MEMBERS[] = {MEMBER("coarse_step", 'i', step),
                                         MEMBER("born", 'l', born),
                                         MEMBER("host", 's', host),
                                         MEMBER("message", 's', message)};
-enum { NMEMBER = sizeof MEMBERS / sizeof *MEMBERS, FILE_MAX = 1 << 16, TEXT_MAX = 4096, HOST_MAX = 64 };
+enum {
+    NMEMBER = sizeof MEMBERS / sizeof *MEMBERS,
+    FILE_MAX = 1 << 16,
+    TEXT_MAX = 4096,
+    HOST_MAX = 64
+};
 
 /* ---- writing ---- */
 

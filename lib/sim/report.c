@@ -288,11 +288,13 @@ void sim_profile_step(struct sim *s)
     if (!s->run.cost.profile) return;
     fprintf(
         s->run.cost.profile,
-        "{\"step\":%d,\"ranks\":%d,\"time\":%.17g,\"wall_s\":%.6f,\"updates\":%.17g,\"octs\":%ld,"
+        "{\"step\":%d,\"ranks\":%d,\"time\":%.17g,\"aexp\":%.17g,\"wall_s\":%.6f,\"updates\":%.17g,"
+        "\"octs\":%ld,"
         "\"particles\":%ld,"
         "\"held_bytes\":%ld,\"rss_bytes\":%ld}\n",
-        s->time.nstep_coarse, s->comm.size, s->time.t, timer_wall() - s->run.cost.wall_start,
-        s->run.cost.updates, (long)octs_all(s), (long)sum[2], (long)sum[0], (long)sum[1]);
+        s->time.nstep_coarse, s->comm.size, s->time.t, s->time.aexp,
+        timer_wall() - s->run.cost.wall_start, s->run.cost.updates, (long)octs_all(s), (long)sum[2],
+        (long)sum[0], (long)sum[1]);
     fflush(s->run.cost.profile);
 }
 

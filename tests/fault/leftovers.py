@@ -96,8 +96,9 @@ def check_replaced(v):
     os.rename('old/out/output_00002', 'old/out/output_00002.old')
     r = run('old', steps=2, settings=AGAIN)
     v.same('the older one gets its name again, and is taken',
-           [' Restarting from out/output_00002' in r.err, listing('old/out')[-4:]],
-           [True, ['output_00003', 'pk_00001.tsv', 'pk_00002.tsv', 'pk_00003.tsv']])
+           [' Restarting from out/output_00002' in r.err, listing('old/out')[-5:]],
+           [True, ['output_00003', 'pk_00001.tsv', 'pk_00002.tsv', 'pk_00003.tsv',
+                   'progress.json']])
     v.same('no other names', [n for n in listing('old/out') if n.endswith('.old')], [])
 
 
