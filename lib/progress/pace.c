@@ -6,9 +6,9 @@
 
 /* Shares of the run so far: of its work, within which older steps lose their weight in the fit by a
  * factor e, and which gives the amplitude; of its seconds, which gives the speed. */
-static const double FADES = 0.5, LAST_WORK = 0.15, LAST_WALL = 0.3;
+static const double FADES = 0.35, LAST_WORK = 0.25, LAST_WALL = 0.3;
 /* Variance of ln x that a fit needs; with less, the power is shrunk towards 0. */
-static const double NARROW = 1e-3;
+static const double NARROW = 3e-4;
 static const double POWER_MAX = 8;
 
 void pace_begin(struct pace *p, double x)
