@@ -96,13 +96,18 @@ static double seconds_to(const struct progress_reporter *r, const struct progres
     return fmin(fmin(place, step), g->seconds);
 }
 
+/* Seconds since the start at which the log has the time left. */
+static double log_due(const struct progress_reporter *r)
+{
+    const double before = r->logged - r->started;
+    return r->logged > 0 ? before + fmin(LOG_GROWTH * before, LOG_MAX_S) : LOG_FIRST_S;
+}
+
 static void log_left(struct progress_reporter *r)
 {
     char end[40], output[40], more[80] = "";
-    const double now = timer_wall(), age = now - r->started, before = r->logged - r->started;
-    const double due = r->logged > 0 ? before + fmin(LOG_GROWTH * before, LOG_MAX_S) : LOG_FIRST_S;
-    if (age < due || !isfinite(r->p.end_s)) return;
-    r->logged = now;
+    if (!isfinite(r->p.end_s)) return;
+    r->logged = r->filled;
     progress_duration(r->p.end_s, end, sizeof end);
     progress_duration(r->p.output_s, output, sizeof output);
     if (r->p.output > 0 && isfinite(r->p.output_s))
@@ -110,25 +115,36 @@ static void log_left(struct progress_reporter *r)
     log_info(" Time left: about %s%s", end, more);
 }
 
+/* What the last step tells about those to come. */
+static void estimate(struct progress_reporter *r, const struct progress_step *s)
+{
+    struct progress *p = &r->p;
+    r->filled = timer_wall();
+    p->output_s = seconds_to(r, &s->next);
+    p->end_s = seconds_to(r, &s->end);
+    p->job_s = s->job_s;
+    p->updates_s = pace_speed(&r->places);
+    p->step_s = pace_next(&r->places);
+}
+
 void progress_add(struct progress_reporter *r, const struct progress_step *s)
 {
     if (!r->works) return;
     struct progress *p = &r->p;
-    r->filled = timer_wall();
+    const double now = timer_wall();
+    const bool draws = now - r->drawn >= DRAW_S, writes = now - r->written >= WRITE_S,
+               tells = now - r->started >= log_due(r);
     pace_step(&r->places, p->cosmo ? s->a : s->t, s->work, s->seconds);
     pace_step(&r->steps, s->step, s->work, s->seconds);
     p->step = s->step, p->t = s->t, p->a = s->a, p->dt = s->dt;
     p->bytes = s->bytes;
     p->output = s->output;
-    p->output_s = seconds_to(r, &s->next);
     p->end = s->end.place;
-    p->end_s = seconds_to(r, &s->end);
-    p->job_s = s->job_s;
-    p->updates_s = pace_speed(&r->places);
-    p->step_s = pace_next(&r->places);
-    log_left(r);
-    if (r->filled - r->written >= WRITE_S) write_file(r);
-    if (r->filled - r->drawn >= DRAW_S) draw(r);
+    if (!draws && !writes && !tells) return;
+    estimate(r, s);
+    if (tells) log_left(r);
+    if (writes) write_file(r);
+    if (draws) draw(r);
 }
 
 void progress_tick(struct progress_reporter *r)

@@ -102,7 +102,7 @@ def check_signal(v, name, ranks):
     with open(os.path.join(name, 'log')) as f:
         v.same('%s: sentences about it' % name, f.read().count(' Signal %d (' % number), 1)
     left = [f for f in os.listdir(name)
-            if f not in ('run.nml', 'log') and not f.startswith('output_')]
+            if f not in ('run.nml', 'log', 'progress.json') and not f.startswith('output_')]
     v.same('%s: files left over' % name, left, [])
 
 
