@@ -30,11 +30,12 @@ uninstall:
 	    [ -z "$$d" ] || rmdir '$(DESTDIR)'"$$d" 2>/dev/null || :; \
 	done
 
-# A release without git: scripts/version knows its commit.
+# A release without git, the same bytes each time: what is committed, not what lies here.
+# scripts/version knows its commit. URL=…: where it will lie; recipes of packages name it.
+URL =
 dist:
 	@mkdir -p $(B)
-	@git archive --prefix=ptah-$(NUMBER)/ HEAD | gzip -n9 >$(B)/ptah-$(NUMBER).tar.gz
-	@echo $(B)/ptah-$(NUMBER).tar.gz
+	@packaging/dist '$(B)' '$(URL)'
 
 # Manual pages of the modes of inspect, into build/man.
 man: $(BIN)/inspect

@@ -1,18 +1,20 @@
 """`make install` installs everything: programs under other names, `ptah TOOL`, manual pages,
 completion of every option, and a library with which other programs can be built; uninstall removes
-all files. `make PATCH=DIR` applies a patch, which checkpoints name; an archive of `make dist` can
-be unpacked and names its commit. A user without root gets a list of missing packages and the
-command for the administrator, and can build without pkg-config.
+all files. `make PATCH=DIR` applies a patch, which checkpoints name. An archive of `make dist` has
+the same bytes each time, all files of a commit, and its name; recipes for package managers name its
+checksum. A user without root gets a list of missing packages and the command for the administrator,
+and can build without pkg-config.
 
 Example of a fault caught: a header that source.h includes and that is not installed.
 """
 # test: installed tier=check timeout=240
 # test: patched tier=check timeout=600
-# test: dist tier=quick
+# test: dist tier=check
 # test: commit tier=quick
 # test: blank tier=check timeout=120
 # test: rootless tier=check timeout=120
 # test: declined tier=quick timeout=60
+import hashlib
 import os
 import pty
 import re
@@ -27,9 +29,10 @@ from digest import SEDOV  # noqa: E402
 TOOLS = ['simulate', 'inspect', 'convert', 'repartition', 'genzoom', 'pk']
 
 
-def make(*words):
+def make(*words, **env):
     """Runs make in the source tree."""
     plain = {k: x for k, x in os.environ.items() if not k.startswith('MAKE') and k != 'MFLAGS'}
+    plain.update(env)
     return subprocess.run(['make', '--no-print-directory', '-C', ptah.ROOT, *words], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=plain)
 
@@ -217,17 +220,44 @@ def test_commit(v):
     v.same('beside the repository of another', commit_of('tree/other'), 'unknown')
 
 
+def release(folder, **env):
+    """make dist in a folder: its path, bytes, and the text of all recipes."""
+    os.makedirs(folder)
+    r = make('dist', 'O=' + os.path.abspath(folder), 'URL=https://example.org/x.tar.xz', **env)
+    path = r.stdout.strip()
+    with open(path, 'rb') as f:
+        data = f.read()
+    recipes, top = '', os.path.join(folder, 'build', 'recipes')
+    for name in files_below(top):
+        with open(os.path.join(top, name)) as f:
+            recipes += name + ':\n' + f.read()
+    return path, data, recipes
+
+
 def test_dist(v):
     if not os.path.exists(os.path.join(ptah.ROOT, '.git')):
         ptah.skip('not a git checkout')
-    r = make('dist', 'O=' + os.path.abspath('.'))
-    v.same('make dist', r.returncode, 0)
-    name = 'ptah-' + version()
-    subprocess.run(['tar', '-xzf', r.stdout.strip()], check=True)
+    path, data, recipes = release('one')
+    old = os.umask(0o077)
+    again = release('two', TZ='Asia/Tokyo', LC_ALL='C', GIT_CONFIG_COUNT='1',
+                    GIT_CONFIG_KEY_0='tar.umask', GIT_CONFIG_VALUE_0='0077')
+    os.umask(old)
+    v.same('another day and user: the same bytes', again[1] == data, True)
+    name, total = 'ptah-' + version(), hashlib.sha256(data).hexdigest()
+    with open(path + '.sha256') as f:
+        v.same('the file of its checksum', f.read(), '%s  %s.tar.xz\n' % (total, name))
+    v.same('recipes: the same ones', again[2], recipes)
+    v.same('recipes: words that are not filled in', re.findall('@[A-Z0-9]+@', recipes), [])
+    v.same('recipes with the checksum', recipes.count(total) > 1, True)
+    subprocess.run(['tar', '-xJf', path], check=True)
     r = ptah.Run(['git', 'rev-parse', 'HEAD'], ptah.ROOT)
     v.same('the commit that it names', commit_of(name), r.out[:12])
-    for file in ('VERSION', 'Makefile', 'CHANGELOG.md', 'lib/sim/step.c', 'man/ptah.7'):
-        v.same(file, os.path.exists(os.path.join(name, file)), True)
+    tracked = ptah.Run(['git', 'ls-tree', '-r', '-z', '--name-only', 'HEAD'], ptah.ROOT)
+    v.same('its files are those of the commit', files_below(name),
+           sorted(tracked.out.split('\0')[:-1]))
+    v.same('modes', modes_below(name), [])
+    r = subprocess.run(['packaging/dist', '.'], cwd=name, text=True, capture_output=True)
+    v.same('make dist in an archive', (r.returncode, r.stderr.count('\n')), (2, 1))
     r = make('help')
     for target in re.findall(r'make ([a-z-]+)', r.stdout):
         v.same('make help names %s' % target, make('-n', target).returncode, 0)
