@@ -33,9 +33,10 @@ uninstall:
 # A release without git, the same bytes each time: what is committed, not what lies here.
 # scripts/version knows its commit. URL=…: where it will lie; recipes of packages name it.
 URL =
+XZ  = xz -9
 dist:
 	@mkdir -p $(B)
-	@packaging/dist '$(B)' '$(URL)'
+	@XZ='$(XZ)' packaging/dist '$(B)' '$(URL)'
 
 # Manual pages of the modes of inspect, into build/man.
 man: $(BIN)/inspect

@@ -223,7 +223,8 @@ def test_commit(v):
 def release(folder, **env):
     """make dist in a folder: its path, bytes, and the text of all recipes."""
     os.makedirs(folder)
-    r = make('dist', 'O=' + os.path.abspath(folder), 'URL=https://example.org/x.tar.xz', **env)
+    r = make('dist', 'O=' + os.path.abspath(folder), 'URL=https://example.org/x.tar.xz', 'XZ=xz -0',
+             **env)
     path = r.stdout.strip()
     with open(path, 'rb') as f:
         data = f.read()
