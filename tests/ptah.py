@@ -22,6 +22,8 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DATA = os.path.join(ROOT, 'tests', 'data')
 sys.path.insert(0, os.path.join(ROOT, 'tests', 'golden'))
+sys.path.insert(0, os.path.join(ROOT, 'tests'))
+from patience import crowd, Limit, wait_patiently, run as run_patiently  # noqa: E402,F401
 
 ENVIRONMENT = {
     'OMPI_ALLOW_RUN_AS_ROOT': '1',
@@ -100,25 +102,6 @@ def watch_logs(folder):
         with open(path, errors='replace') as f:
             text += f.read()
     return text
-
-
-def crowd():
-    """Number of runnable processes per core, at least 1."""
-    return max(1, os.getloadavg()[0] / (os.cpu_count() or 1))
-
-
-def wait_patiently(wait, seconds):
-    """wait(timeout) in slices; raises subprocess.TimeoutExpired when the time is used up. On a
-    machine with more runnable processes than cores, a second counts as the fraction of it that one
-    process gets."""
-    while True:
-        start = time.monotonic()
-        try:
-            return wait(min(1, max(seconds, 0.05)))
-        except subprocess.TimeoutExpired:
-            seconds -= (time.monotonic() - start) / crowd()
-            if seconds <= 0:
-                raise
 
 
 class Ended(Exception):

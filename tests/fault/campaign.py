@@ -59,9 +59,9 @@ class Place:
         if os.path.exists(self.top + '/calls'):
             os.remove(self.top + '/calls')
         path = os.path.join(self.top, 'bin') + ':' + os.environ['PATH']
-        return subprocess.run([SCRIPT, word], cwd=self.top + '/here', text=True, timeout=30,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              env={**os.environ, 'PATH': path, 'TOP': self.top, **env})
+        return ptah.run_patiently([SCRIPT, word], cwd=self.top + '/here', text=True, timeout=30,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  env={**os.environ, 'PATH': path, 'TOP': self.top, **env})
 
     def calls(self, name):
         """Arguments of each call."""

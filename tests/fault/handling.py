@@ -23,9 +23,9 @@ def run(*argv, out=subprocess.PIPE, most=None, text=''):
         if most is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
-    p = subprocess.run([ptah.program(argv[0]), *argv[1:]], stdout=out, stderr=subprocess.PIPE,
-                       input=text, text=True, timeout=20, preexec_fn=limit,
-                       env={**os.environ, **ptah.ENVIRONMENT})
+    p = ptah.run_patiently([ptah.program(argv[0]), *argv[1:]], stdout=out, stderr=subprocess.PIPE,
+                           input=text, text=True, timeout=20, preexec_fn=limit,
+                           env={**os.environ, **ptah.ENVIRONMENT})
     return p.returncode, p.stdout, p.stderr
 
 
@@ -75,9 +75,10 @@ def piped(v):
     v.same('from standard input', run('simulate', '-q', '-o', 'p', '-', text=text)[:2],
            (0, 'p/output_00001\np/output_00002\n'))
     v.same('its state', run('inspect', 'p/output_00002', 'two/output_00002')[0], 0)
-    p = subprocess.run(ptah.mpirun(2) + [ptah.program('simulate'), '-q', '-o', 'q', '-',
-                                         'run_params/nstepmax=1'], input=text, text=True,
-                       stdout=subprocess.PIPE, timeout=50, env={**os.environ, **ptah.ENVIRONMENT})
+    p = ptah.run_patiently(ptah.mpirun(2) + [ptah.program('simulate'), '-q', '-o', 'q', '-',
+                                             'run_params/nstepmax=1'], input=text, text=True,
+                           stdout=subprocess.PIPE, timeout=50,
+                           env={**os.environ, **ptah.ENVIRONMENT})
     v.same('of two ranks', (p.returncode, p.stdout.split()[-1:]), (0, ['q/output_00002']))
     os.mkfifo('fifo')
     with subprocess.Popen(['sh', '-c', '(head -c 40; sleep 0.2; cat) >fifo'],
@@ -181,8 +182,8 @@ def many_ranks(v, one):
                                                              'OMPI_COMM_WORLD_RANK', 1)):
         for k in (0, 1):
             env = {**os.environ, **ptah.ENVIRONMENT, number: str(size), rank: str(k)}
-            r = subprocess.run([ptah.program('inspect'), '-q', one], env=env, text=True,
-                               capture_output=True, timeout=30)
+            r = ptah.run_patiently([ptah.program('inspect'), '-q', one], env=env, text=True,
+                                   capture_output=True, timeout=30)
             v.same('%s=%d %s=%d' % (number, size, rank, k),
                    (r.returncode, 'counts 1 rank' in r.stderr and '3' in r.stderr),
                    (0, size > 1 and k == 0))

@@ -42,6 +42,13 @@ class Inspect:
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   env={**os.environ, 'OMP_NUM_THREADS': '1'}, preexec_fn=limit)
 
+    def heard(self):
+        limit = ptah.Limit(SECONDS)
+        while not select.select([self.p.stdout], [], [], 1)[0]:
+            if limit.over():
+                return False
+        return True
+
     def ask(self, path):
         if self.p is None or self.p.poll() is not None:
             self.start()
@@ -49,7 +56,7 @@ class Inspect:
         self.p.stdin.flush()
         answer = b''
         while not answer.endswith(b'\n'):
-            if not select.select([self.p.stdout], [], [], SECONDS)[0]:
+            if not self.heard():
                 self.p.kill()
                 self.p.wait()
                 return 'HANG'

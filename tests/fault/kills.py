@@ -183,8 +183,8 @@ def is_there(pid):
 
 
 def wait_gone(pids):
-    end = time.monotonic() + SECONDS * ptah.crowd()
-    while any(map(is_there, pids)) and time.monotonic() < end:
+    limit = ptah.Limit(SECONDS)
+    while any(map(is_there, pids)) and not limit.over():
         time.sleep(0.01)
     return not any(map(is_there, pids))
 
@@ -216,9 +216,9 @@ class Attempt:
             self.said = f.read()
 
     def wait_and_kill(self, r, out):
-        begin, begun, end = time.monotonic(), set(), None
+        limit, begun, end = ptah.Limit(SECONDS), set(), None
         if not self.biased:
-            end = begin + self.delay
+            end = time.monotonic() + self.delay
         while self.run.poll() is None:
             if end is None:
                 begun.update(glob.glob(out + '/output_*.tmp'))
@@ -226,7 +226,7 @@ class Attempt:
                     end = time.monotonic() + self.delay
             elif time.monotonic() >= end:
                 return self.strike(r)
-            if time.monotonic() - begin > SECONDS * ptah.crowd():
+            if limit.over():
                 self.strike(r)
                 sys.exit('still running after %d s' % SECONDS)
             time.sleep(0.001)

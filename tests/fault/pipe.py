@@ -19,9 +19,9 @@ PROGRAMS = ['simulate', 'repartition', 'convert', 'inspect', 'genzoom', 'pk']
 
 
 def run(argv, out):
-    p = subprocess.run([ptah.program(argv[0]), *argv[1:]], stdout=out, stderr=subprocess.PIPE,
-                       stdin=subprocess.DEVNULL, text=True, env={**os.environ, **ptah.ENVIRONMENT},
-                       timeout=50)
+    p = ptah.run_patiently([ptah.program(argv[0]), *argv[1:]], stdout=out, stderr=subprocess.PIPE,
+                           stdin=subprocess.DEVNULL, text=True, timeout=50,
+                           env={**os.environ, **ptah.ENVIRONMENT})
     return p.returncode, p.stderr
 
 

@@ -39,7 +39,7 @@ def vanishing(v, form):
                          env={**os.environ, **ptah.ENVIRONMENT})
     first = p.stdout.readline().strip()
     shutil.rmtree(os.path.join(folder, first.split('/')[0]))
-    out, err = p.communicate(timeout=60)
+    out, err = ptah.wait_patiently(lambda s: p.communicate(timeout=s), 60)
     last = out.split()[-1:]
     v.same(form + ': status', p.returncode, 0)
     v.same(form + ': said', 'had disappeared: it is created again' in err, True)
@@ -67,7 +67,8 @@ def vanishing_late(v):
     while p.poll() is None and 'Fine step=' not in read('late/log'):  # the run continues
         time.sleep(0.01)
     shutil.rmtree(out)
-    told, err = p.communicate(timeout=60)[0], read('late/log')
+    told = ptah.wait_patiently(lambda s: p.communicate(timeout=s), 60)[0]
+    err = read('late/log')
     v.same('gone on its way: status', p.returncode, 0)
     v.same('gone on its way: said', err.count('had disappeared: it is created again'), 1)
     v.same('gone on its way: written and told of', told.split(), [out + '/output_00002'])

@@ -28,9 +28,9 @@ def run(options, ranks=1, most=None, stdout=subprocess.PIPE):
         if most is not None:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-    p = subprocess.run(ptah.mpirun(ranks) + [ptah.program('repartition'), '-q', *options],
-                       text=True, stdout=stdout, stderr=subprocess.PIPE, env=ENVIRONMENT,
-                       preexec_fn=limit, timeout=60)
+    p = ptah.run_patiently(ptah.mpirun(ranks) + [ptah.program('repartition'), '-q', *options],
+                           text=True, stdout=stdout, stderr=subprocess.PIPE, env=ENVIRONMENT,
+                           preexec_fn=limit, timeout=60)
     return p.returncode, [line for line in p.stderr.splitlines() if line.startswith('repartition:')]
 
 

@@ -209,10 +209,9 @@ class Campaign:
             return f.read()
 
     def wait(self, done, seconds=200):
-        while not done() and seconds > 0:
-            start = time.monotonic()
+        limit = ptah.Limit(seconds)
+        while not done() and not limit.over():
             time.sleep(0.2)
-            seconds -= (time.monotonic() - start) / ptah.crowd()
         return done()
 
     def wait_end(self):
@@ -406,8 +405,9 @@ def test_tools(v, cluster):
         f.write('#!/bin/sh\n' + ''.join('%s %s -dq %s >way.%d 2>said.%d; echo $? >>way.%d\n'
                                         % (way, inspect, last, i, i, i)
                                         for i, way in enumerate(ways)) + 'touch done\n')
-    subprocess.run(['sbatch', '-W', '-n', '2', '-N', '2', '-o', 'out', 'job'], check=False,
-                   stdout=subprocess.DEVNULL, env={**os.environ, **ptah.ENVIRONMENT}, timeout=100)
+    ptah.run_patiently(['sbatch', '-W', '-n', '2', '-N', '2', '-o', 'out', 'job'],
+                       stdout=subprocess.DEVNULL, timeout=100,
+                       env={**os.environ, **ptah.ENVIRONMENT})
     expected = ptah.digest(last).split()[0]
     for i, way in enumerate(ways):
         # srun itself may say that it waits for the step before

@@ -76,8 +76,8 @@ def run_until(number, ranks, folder, words='Main step=      3', settings=(), aga
                              cwd=folder, text=True, stdout=subprocess.PIPE, stderr=err,
                              preexec_fn=heed_hangup,
                              env={**os.environ, **ptah.ENVIRONMENT})
-        start, sent = time.monotonic(), False
-        while p.poll() is None and time.monotonic() - start < SECONDS:
+        limit, sent = ptah.Limit(SECONDS), False
+        while p.poll() is None and not limit.over():
             time.sleep(0.01)
             with open(log) as f:
                 text = f.read()
@@ -204,9 +204,9 @@ def check_full_stdout(v):
     with open('full/run.nml', 'w') as f:
         f.write(ENDLESS)
     with open('/dev/full', 'w') as full:
-        p = subprocess.run([ptah.program('simulate'), '-q', 'run.nml', 'run_params/nstepmax=3'],
-                           cwd='full', stdout=full, stderr=subprocess.PIPE, text=True,
-                           env={**os.environ, **ptah.ENVIRONMENT}, timeout=SECONDS)
+        p = ptah.run_patiently([ptah.program('simulate'), '-q', 'run.nml', 'run_params/nstepmax=3'],
+                               cwd='full', stdout=full, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, **ptah.ENVIRONMENT}, timeout=SECONDS)
     v.same('a full stdout: exit status, sentences',
            (p.returncode, p.stderr.count('simulate:')), (2, 1))
     r = ptah.simulate(ENDLESS, 'heard', settings=['run_params/nstepmax=3'])

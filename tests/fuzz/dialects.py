@@ -146,8 +146,8 @@ def fortran(texts):
     while len(found) < len(texts):
         rest = '\n'.join(names[len(found):]) + '\n'
         try:
-            r = subprocess.run(['./oracle'], input=rest.encode(), stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, timeout=120)
+            r = ptah.run_patiently(['./oracle'], input=rest.encode(), stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, timeout=120)
             output = r.stdout
         except subprocess.TimeoutExpired as e:
             output = e.stdout or b''

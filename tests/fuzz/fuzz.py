@@ -248,9 +248,10 @@ def replayer(program, build, flags):
 
 
 def feed(program, target, inputs, bases):
-    return subprocess.run([program], input=b''.join(struct.pack('<Q', len(x)) + x for x in inputs),
-                          env=environment(target, bases), stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=300)
+    said = b''.join(struct.pack('<Q', len(x)) + x for x in inputs)
+    return ptah.run_patiently([program], input=said,
+                              env=environment(target, bases), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=300)
 
 
 def replay(targets):

@@ -577,10 +577,10 @@ def pipe(v):
     os.symlink(os.path.dirname(ptah.program('convert')), 'bin')
 
     def shell(command):
-        p = subprocess.run(['bash', '-o', 'pipefail', '-c', command], stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE, text=True,
-                           env={**os.environ, **ptah.ENVIRONMENT, 'OMP_NUM_THREADS': '1'},
-                           timeout=60)
+        p = ptah.run_patiently(['bash', '-o', 'pipefail', '-c', command], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, **ptah.ENVIRONMENT, 'OMP_NUM_THREADS': '1'},
+                               timeout=60)
         return p
 
     p = shell('bin/simulate -q -o run run.nml | bin/convert -f hdf5 - |'

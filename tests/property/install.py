@@ -302,8 +302,8 @@ def test_declined(v):
     for target, status in (('demo', 0), ('deps', 0), ('check-quick', 2)):
         ours, theirs = pty.openpty()
         os.write(ours, b'n\n')
-        r = subprocess.run(['make', '-C', ptah.ROOT, target], stdin=theirs, text=True, env=env,
-                           capture_output=True, timeout=50)
+        r = ptah.run_patiently(['make', '-C', ptah.ROOT, target], stdin=theirs, text=True, env=env,
+                               capture_output=True, timeout=50)
         os.close(ours)
         os.close(theirs)
         v.same('make %s, answered by no' % target,

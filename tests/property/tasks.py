@@ -29,12 +29,12 @@ class Command:
         return '\n'.join(self.lines)
 
     def run(self):
-        r = subprocess.run(['bash', '-c', self.text()], text=True, stdin=subprocess.DEVNULL,
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors='replace',
-                           env={**os.environ, **ptah.ENVIRONMENT, 'PTAH': ptah.ROOT,
-                                'PATH': ':'.join([os.path.dirname(ptah.program('inspect')),
-                                                  os.path.dirname(sys.executable),
-                                                  os.environ['PATH']])}, timeout=300)
+        r = ptah.run_patiently(['bash', '-c', self.text()], text=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors='replace',
+                               env={**os.environ, **ptah.ENVIRONMENT, 'PTAH': ptah.ROOT,
+                                    'PATH': ':'.join([os.path.dirname(ptah.program('inspect')),
+                                                      os.path.dirname(sys.executable),
+                                                      os.environ['PATH']])}, timeout=300)
         return r.stdout.splitlines(), r.returncode
 
     def fits(self, out):
