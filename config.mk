@@ -8,7 +8,7 @@ OPT     ?= -O3 -march=$(ARCH)
 # (docs/decisions/0001).
 STRICT  := -ffp-contract=off -fno-math-errno -fno-trapping-math
 WARN    := -Wall -Wextra -Werror=switch -Werror=switch-enum -Wshadow -Wstrict-prototypes \
-           -Wmissing-prototypes -Wno-unused-parameter -Wno-psabi
+           -Wmissing-prototypes -Wno-unused-parameter -Wno-psabi -Wno-pass-failed
 # an option, if the compiler knows it
 knows   = $(shell echo | $(CC) $(1) -E - >/dev/null 2>&1 && echo $(1))
 PKGS    := gsl fftw3 zlib libpng

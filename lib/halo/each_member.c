@@ -65,7 +65,8 @@ static int64_t plan(const struct halo_list *l, const struct cursor *at, int64_t 
     for (int64_t i = at->first; i < l->n && n < HALOS && (n == 0 || ids < max); i++) {
         const struct halo *h = &l->at[i];
         if (n && ids + h->number > max) break;
-        q[n++] = (struct question){i, h->index, n == 1 ? at->after : INT64_MIN, max, h->owner};
+        q[n] = (struct question){i, h->index, n ? INT64_MIN : at->after, max, h->owner};
+        n++;
         ids += h->number;
     }
     return n;

@@ -336,8 +336,12 @@ enum err agn_release(const struct term_run *r, const struct agn_law *law, int64_
     double specific = gas_gm1(r->hydro->gamma) * r->units.temperature;
     int nscalar = r->hydro->nvar - GAS_SCALARS;
     struct agn_job k = {.r = r,
-                        .in = {r->comm, r->dom, r->mesh, "black holes", nscalar,
-                               sizeof(struct feedback) + sizeof(double) * (size_t)nscalar},
+                        .in = {.comm = r->comm,
+                               .dom = r->dom,
+                               .mesh = r->mesh,
+                               .name = "black holes",
+                               .nscalar = nscalar,
+                               .bytes = sizeof(struct feedback) + sizeof(double) * (size_t)nscalar},
                         .law = law,
                         .max = law->ceiling / specific,
                         .weights.words = sizeof(struct totals) / sizeof(whole),

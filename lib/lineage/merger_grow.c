@@ -120,7 +120,7 @@ static void number_breadth(struct mergers *f, const struct kin *k)
 
 void merger_grow(struct mergers *f)
 {
-    struct kin k = {NULL};
+    struct kin k = {0};
     find_kin(f, &k);
     measure(f, &k);
     number_depth(f, &k);

@@ -278,7 +278,7 @@ PTAH_HD double mhd_edge_hlld_only(struct mhd_corners x, struct mhd_fan s, struct
     double row = mhd_edge_row(rl, rr, below ? k.lb.b : k.lt.b, below ? k.rb.b : k.rt.b, d.u, f) *
                  (inv * wy);
     row = left ? mhd_corner_emf(rl) : right ? mhd_corner_emf(rr) : row;
-    return below | above ? row : left | right ? column : e;
+    return (below | above) ? row : (left | right) ? column : e;
 }
 
 PTAH_HD double mhd_edge_hlld(struct mhd_corners x, struct mhd_gas g)

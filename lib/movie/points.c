@@ -131,9 +131,10 @@ static void number_all(const double *x, const struct pass *s, int n, int *at)
     const double lo = s->lo, hi = s->hi, side = s->side, inverse = 1 / side;
     int power;
     if (frexp(side, &power) == 0.5)
-        for (int i = 0; i < n; i++) of[i] = (x[i] >= lo) & (x[i] < hi) ? (x[i] - lo) * inverse : -1;
+        for (int i = 0; i < n; i++)
+            of[i] = ((x[i] >= lo) & (x[i] < hi)) ? (x[i] - lo) * inverse : -1;
     else
-        for (int i = 0; i < n; i++) of[i] = (x[i] >= lo) & (x[i] < hi) ? (x[i] - lo) / side : -1;
+        for (int i = 0; i < n; i++) of[i] = ((x[i] >= lo) & (x[i] < hi)) ? (x[i] - lo) / side : -1;
     for (int i = 0; i < n; i++) {
         const int k = (int)of[i];
         at[i] = k < s->last ? k : s->last;
@@ -191,7 +192,7 @@ static void find_pixels(const struct paint *p, const struct plan *k, struct poin
     for (int n = 0; n < q->n; n++) {
         const bool in = (z[n] + flat >= lo) & (z[n] - flat < hi) & (z[n] - flat <= near);
         const unsigned x = (unsigned)i[n], y = (unsigned)j[n];
-        q->tile[n] = in & ((i[n] | j[n]) >= 0)
+        q->tile[n] = (in & ((i[n] | j[n]) >= 0))
                          ? (int)(y / PAINT_TILE) * across + (int)(x / PAINT_TILE)
                          : -1;
         q->site[n] = (int)(y % PAINT_TILE * PAINT_TILE + x % PAINT_TILE);

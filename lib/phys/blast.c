@@ -277,8 +277,12 @@ enum err blast_apply(const struct term_run *r, const struct blast_law *law, int6
     if (!injection_any(r->comm, n)) return OK;
     int nscalar = r->hydro->nvar - GAS_SCALARS;
     struct blast_job k = {.r = r,
-                          .in = {r->comm, r->dom, r->mesh, "supernovae", nscalar,
-                                 sizeof(struct ejecta) + sizeof(double) * (size_t)nscalar},
+                          .in = {.comm = r->comm,
+                                 .dom = r->dom,
+                                 .mesh = r->mesh,
+                                 .name = "supernovae",
+                                 .nscalar = nscalar,
+                                 .bytes = sizeof(struct ejecta) + sizeof(double) * (size_t)nscalar},
                           .law = law,
                           .elements = star_elements(r)};
     enum err err = apply(&k, n, b, changed);

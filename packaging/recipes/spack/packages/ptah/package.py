@@ -11,6 +11,7 @@ class Ptah(MakefilePackage):
     the namelists, initial conditions and checkpoints of RAMSES, and the same bits on any number of
     ranks."""
 
+    homepage = "@URL@"
     url = "@URL@"
 
     license("GPL-3.0-or-later")
@@ -30,7 +31,7 @@ class Ptah(MakefilePackage):
     depends_on("libdeflate")
     depends_on("libpng")
     depends_on("zlib-api")
-    depends_on("cairo", when="+cairo")
+    depends_on("cairo+pdf+png+svg", when="+cairo")
     depends_on("hdf5@1.10:", when="+hdf5")
     depends_on("cuda@11.4:", when="+cuda")
 
