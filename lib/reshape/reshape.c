@@ -42,7 +42,7 @@ enum err reshape_write(const struct reshape *opt, struct source *s, const struct
 {
     struct reshaping *w = mem_zero(sizeof *w, "reshape");
     *w = (struct reshaping){
-        .r = {.s = s, .c = c, .o.lock = -1}, .opt = opt, .plan = p, .file = {0, opt->nrank}};
+        .r = {.s = s, .c = c, .o.lock = -1}, .opt = opt, .plan = p, .file = {.size = opt->nrank}};
 
     sum_init(&w->stars);
     bool root = c->rank == 0;

@@ -224,8 +224,9 @@ static void count_part(struct reshaping *w, const struct source_parts *p, int64_
 static void find_targets(const struct reshaping *w, const struct source_parts *p, int *target)
 {
     const struct domain *d = w->plan->domain;
-#pragma omp taskloop grainsize(PART_TASK) if (p->n > PART_TASK)
-    for (int64_t i = 0; i < p->n; i++)
+    const uint64_t n = (uint64_t)p->n;
+#pragma omp taskloop grainsize(PART_TASK) if (n > PART_TASK)
+    for (uint64_t i = 0; i < n; i++)
         target[i] = d ? domain_rank(d, w->r.head.levelmin, reshape_base_oct(&w->r.head, p->x, i))
                       : find_cut(w->plan, order_cell(&w->r.box, p->x, i));
 }

@@ -212,7 +212,11 @@ enum err supernovae_apply(const struct supernova_site *s, const struct supernova
     int deep = 120 - 3 * s->mesh->levelmax; /* sums of the whole box fit into 128 bits */
     struct job k = {.s = s,
                     .law = law,
-                    .in = {s->comm, s->dom, s->mesh, "supernovae", 0, sizeof(struct load)},
+                    .in = {.comm = s->comm,
+                           .dom = s->dom,
+                           .mesh = s->mesh,
+                           .name = "supernovae",
+                           .bytes = sizeof(struct load)},
                     .totals.words = sizeof(struct totals) / sizeof(whole),
                     .given.words = sizeof(struct given) / sizeof(whole),
                     .bits = deep > 60 ? 60 : deep};

@@ -132,7 +132,10 @@ void turb_lattice_make(struct turb_fft *f, int n, const int (*k)[3], double (*co
     for (int d = 0; d < f->ndim; d++) {
         clear(f);
         for (int i = 0; i < n; i++) {
-            const double complex x = CMPLX(factor * amp[i][d][0], factor * amp[i][d][1]);
+            /* glibc has CMPLX for gcc only */
+            const double part[2] = {factor * amp[i][d][0], factor * amp[i][d][1]};
+            double complex x;
+            memcpy(&x, part, sizeof x);
             put(f, k[i], 1, x);
             if (half) put(f, k[i], -1, conj(x));
         }
