@@ -45,7 +45,7 @@ say     = $(if $(V),,@printf '  %-3s %s\n' $(1) $(2); )
 ifdef PATCH
 all: patched
 else
-all: $(BINS) $(BIN)/ptah
+all: $(BINS) $(BIN)/ptah $(B)/libptah.so
 endif
 
 # make PATCH=DIR: files of DIR replace those of Ptah or are added. DIR has the layout of Ptah
@@ -67,7 +67,7 @@ $(B)/version.c: always
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 $(B)/version.o: $(B)/version.c lib/out/version.h
-	@$(CC) -Ilib -c $< -o $@
+	@$(CC) -Ilib $(PIC) -c $< -o $@
 
 $(BIN)/ptah: scripts/ptah
 	@mkdir -p $(@D)
@@ -100,6 +100,12 @@ endif
 
 $(B)/libptah.a: $(LIBOBJ)
 	@rm -f $@; ar rcs $@ $^
+
+# The same library for other languages: only the functions of lib/api/ptah.h can be called.
+$(B)/libptah.so: $(filter $(B)/lib/api/%,$(LIBOBJ)) $(B)/version.o $(B)/libptah.a \
+                 packaging/symbols
+	$(call say,ld,$@)$(CC) -shared $(LDFLAGS) -Wl,--version-script=packaging/symbols \
+	    $(filter %.o %.a,$^) $(LDLIBS) -o $@
 
 $(B)/%.o: %.c config.mk
 	@mkdir -p $(@D)

@@ -51,7 +51,10 @@ HARDEN_LD ?=
 DEFS    := -D_GNU_SOURCE $(if $(MORTON128),-DPTAH_MORTON128) $(if $(HDF5),-DPTAH_HDF5) \
            $(if $(CAIRO),-DPTAH_CAIRO) \
            $(if $(HEALPIX),-DPTAH_HEALPIX) $(if $(DEFLATE),-DPTAH_DEFLATE)
-CFLAGS  = -std=gnu17 $(OPT) $(STRICT) $(WARN) -fopenmp -g -Ilib $(DEFS) \
+# The same objects make the programs and build/libptah.so (docs/decisions/0021). No function may be
+# replaced at run time, so that calls are inlined as in a program.
+PIC     := -fPIC $(call knows,-fno-semantic-interposition)
+CFLAGS  = -std=gnu17 $(OPT) $(STRICT) $(WARN) $(PIC) -fopenmp -g -Ilib $(DEFS) \
           $(LIBS_C) $(HARDEN_C)
 comma  := ,
 # lib/base/alone.c
