@@ -12,7 +12,7 @@
 #include "phys/units.h"
 #include "view/unit.h"
 
-static int threads_asked;
+static int threads_asked = 1;
 
 const char *ptah_release(void)
 {

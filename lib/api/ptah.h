@@ -90,8 +90,8 @@ struct ptah_halos_ask {
 
 const char *ptah_release(void); /* version and commit */
 const char *ptah_message(void); /* the sentence of the last error of this thread */
-/* Threads of each call, 0: as OpenMP has it. A forked child must use 1: threads do not survive a
- * fork. */
+/* Threads of each call: 1 unless this asks for others; 0: as OpenMP has it. A forked child must use
+ * 1: threads do not survive a fork. */
 void ptah_threads(int n);
 void ptah_free(void *data);
 

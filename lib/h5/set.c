@@ -14,24 +14,34 @@ int h5_size(char type)
     return strchr("dqQ", type) ? 8 : strchr("fiI", type) ? 4 : strchr("hH", type) ? 2 : 1;
 }
 
+/* A loop for each type: sizes are constants, so that the compiler copies many values at a time.
+ * Values need not be aligned. */
+#define WIDEN(letter, narrow, wide)                                                                \
+    case letter:                                                                                   \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            narrow x;                                                                              \
+            memcpy(&x, p + i * (int64_t)sizeof x, sizeof x);                                       \
+            ((wide *)out)[i] = (wide)x;                                                            \
+        }                                                                                          \
+        break
+
 void h5_widen(char type, int64_t n, const void *raw, void *out)
 {
     const unsigned char *p = raw;
-    int size = h5_size(type);
-    double *real = out;
-    int64_t *whole = out;
-    for (int64_t i = 0; i < n; i++, p += size) {
-        uint64_t bits = 0;
-        float f;
-        if (type == 'f') {
-            memcpy(&f, p, 4);
-            real[i] = f;
-            continue;
-        }
-        memcpy(&bits, p, (size_t)size); /* little-endian, as every supported host */
-        int unused = 64 - 8 * size;
-        if (strchr("qihb", type)) bits = (uint64_t)((int64_t)(bits << unused) >> unused);
-        memcpy(&whole[i], &bits, 8);
+    switch (type) {
+        WIDEN('f', float, double);
+        WIDEN('i', int32_t, int64_t);
+        WIDEN('h', int16_t, int64_t);
+        WIDEN('b', int8_t, int64_t);
+        WIDEN('I', uint32_t, int64_t);
+        WIDEN('H', uint16_t, int64_t);
+    case 'd':
+    case 'q':
+    case 'Q':
+        memmove(out, raw, 8 * (size_t)n);
+        break;
+    default: /* B, and texts, which no caller wants as numbers */
+        for (int64_t i = 0; i < n; i++) ((int64_t *)out)[i] = p[i];
     }
 }
 

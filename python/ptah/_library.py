@@ -116,7 +116,8 @@ def release():
 
 
 def threads(n):
-    """The number of threads of each call; 0: as OMP_NUM_THREADS has it, or all cores."""
+    """Sets the number of threads of a call, which is 1 at first; 0: as OMP_NUM_THREADS has it, or
+    all cores. Several are faster on an idle machine, and wait for one another on a busy one."""
     if n < 0:
         raise ParameterError('the number of threads is %d, which must be 0 or above' % n)
     with lock:
