@@ -7,19 +7,21 @@ NUMBER         := $(shell cat VERSION)
 
 # What reads checkpoints, and all that these headers include.
 HEADERS = $(sort $(filter lib/%,$(shell $(CC) -Ilib $(DEFS) -MM -include lib/formats/formats.h \
-            -include lib/comm/comm.h -include lib/base/mem.h -x c - </dev/null)))
+            -include lib/comm/comm.h -include lib/base/mem.h -include lib/api/ptah.h \
+            -x c - </dev/null)))
 MODES = $(shell sed -nE "s/^MODE.\w+, (0|'.'), \"(\w+)\".*/\2/p" cmd/inspect/modes.def)
 bashdir = share/bash-completion/completions
 # What packaging/install makes, below PREFIX.
-INSTALLED = $(TOOLS:%=bin/$(PROGRAM_PREFIX)%) bin/ptah lib/libptah.a lib/pkgconfig/ptah.pc \
-            include/ptah $(TOOLS:%=share/man/man1/$(PROGRAM_PREFIX)%.1) share/man/man7/ptah.7 \
+INSTALLED = $(TOOLS:%=bin/$(PROGRAM_PREFIX)%) bin/ptah lib/libptah.a lib/libptah.so \
+            lib/pkgconfig/ptah.pc include/ptah \
+            $(TOOLS:%=share/man/man1/$(PROGRAM_PREFIX)%.1) share/man/man7/ptah.7 \
             $(MODES:%=share/man/man1/$(PROGRAM_PREFIX)inspect-%.1) \
             share/doc/ptah $(bashdir)/ptah $(TOOLS:%=$(bashdir)/$(PROGRAM_PREFIX)%) \
             share/zsh/site-functions/_ptah share/ptah
 
 install: all $(B)/libptah.a
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PROGRAM_PREFIX='$(PROGRAM_PREFIX)' BIN='$(BIN)' \
-	    LIBRARY='$(B)/libptah.a' TOOLS='$(TOOLS)' HEADERS='$(HEADERS)' NUMBER='$(NUMBER)' \
+	    LIBRARY='$(B)/libptah' TOOLS='$(TOOLS)' HEADERS='$(HEADERS)' NUMBER='$(NUMBER)' \
 	    REQUIRES='$(PKGS) $(HDF5) $(CAIRO) $(DEFLATE)' DEFS='$(DEFS)' packaging/install
 
 # Directories that install has made go if they are empty, the deepest first.

@@ -35,6 +35,8 @@ class LimitError(Error):
     """A request beyond the memory or the limits of this build."""
 
 
+for _kind in Error, ParameterError, FileError, FormatError, LimitError:
+    _kind.__module__ = 'ptah'  # where users find them
 ERRORS = {1: ParameterError, 2: FileError, 3: FormatError, 4: LimitError}
 
 

@@ -16,7 +16,7 @@ class Campaign:
     >>> run.numbers
     [1, 2]
     >>> [round(c.redshift, 1) for c in run]
-    [49.0, 31.1]
+    [49.0, 32.2]
     >>> run[-1].number
     2
 

@@ -134,7 +134,7 @@ class Checkpoint:
     >>> import ptah
     >>> c = ptah.open('output_00002')
     >>> c
-    ptah.Checkpoint('output_00002'): RAMSES binary, z = 31.1
+    ptah.Checkpoint('output_00002'): RAMSES binary, z = 32.2
     >>> c.levelmin, c.boxlen
     (5, 1.0)
     >>> c.fields[:5]

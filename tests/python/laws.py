@@ -123,7 +123,7 @@ def programs(c):
     check('spectra: the power of pk', all(
         np.allclose(p[s['name']], s['P'], rtol=1e-12, atol=0) for s in want['spectra']))
     want = printed('halos.json')['halos']
-    h = c.halos(min=10)
+    h = c.halos(link=.9, min=10)
     check('halos: inspect --halos, %d' % h.n, h.n == len(want) and h.n > 0 and all(
         np.array_equal([np.nan if r[k] is None else r[k] for r in want], h[k], equal_nan=True)
         for k in h))
