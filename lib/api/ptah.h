@@ -1,6 +1,6 @@
-/* api/ptah: checkpoints as arrays, for other languages. This is the interface of libptah.so, and of the
- * module `ptah` for Python, which reads these declarations: plain C, no macros, no types of other
- * headers.
+/* api/ptah: checkpoints as arrays, for other languages. This is the interface of libptah.so, and
+ * of the module `ptah` for Python, which reads these declarations: plain C, no macros, no types of
+ * other headers.
  *
  * A function that can fail returns 0, or a number above 0; ptah_message() then has one sentence.
  * Calls of several threads must not overlap. Nothing uses MPI, prints, or ends the process, except

@@ -36,7 +36,8 @@ def paths():
     refused('an empty path', ptah.FileError, 'empty', lambda: ptah.open(''))
     refused('a directory of checkpoints', ptah.FileError, 'output_00002', lambda: ptah.open('.'))
     refused('a file that is none of a checkpoint', OSError, __file__, lambda: ptah.open(__file__))
-    refused('a directory of a campaign', ptah.FileError, 'nowhere', lambda: ptah.campaign('nowhere'))
+    refused('a directory of no campaign', ptah.FileError, 'nowhere',
+            lambda: ptah.campaign('nowhere'))
     refused('a path with a zero', ptah.Error, '', lambda: ptah.open('a\0b'))
     check('a file of a checkpoint', ptah.open('output_00002/info_00002.txt').number == 2)
 
@@ -48,7 +49,7 @@ def requests(c):
             ('unknown column', 'did you mean mass', lambda: c.particles('mas')),
             ('unknown family', 'did you mean star', lambda: c.particles('mass', family='stars')),
             ('a field that is no name', '3', lambda: c.cells([3])),
-            ('centre outside', 'in the box', lambda: c.cells('x', region=ptah.sphere([2, 0, 0], 1))),
+            ('centre outside', 'box', lambda: c.cells('x', region=ptah.sphere([2, 0, 0], 1))),
             ('centre NaN', 'nan', lambda: c.cells('x', region=ptah.sphere([NAN, 0, 0], 1))),
             ('radius negative', 'above 0', lambda: c.cells('x', region=ptah.sphere(half, -1))),
             ('radius NaN', 'nan', lambda: c.particles('mass', region=ptah.sphere(half, NAN))),
