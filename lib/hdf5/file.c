@@ -398,7 +398,7 @@ static void finish(struct hdf5_file *f)
             trouble(f, "write", "the checksums");
         if (root) close_file(f);
         if (root && f->err == OK) f->err = file_reopen(f->path, &f->fd);
-    } else if (root && f->err == OK) {
+    } else if (root && f->err == OK && !f->plain) {
         f->err = file_write_at(f->fd, f->path, f->sum,
                                sizeof *f->sum * (size_t)(f->nsum + f->nsmall), f->sum_at);
     }
