@@ -51,9 +51,11 @@ enum err convert_checkpoint(const struct request *r, const char *in, const struc
     enum source_mode mode;
     if (r->deposit && !sphfile_either_is(in))
         FAIL(ERR_PARAM, "%s: has no smoothed particles for --deposit", in);
+    if (convert_is_cube(r)) return err_agree(c, c->rank == 0 ? convert_cube(r, in, path, n) : OK);
     if (convert_has_particles(r, in))
         return err_agree(c, c->rank == 0 ? convert_particles(r, in, path, n) : OK);
     if (r->uniform) return convert_uniform(r, in, c, path, n);
+    if (format_is(f, "vtk")) return err_agree(c, c->rank == 0 ? convert_vtk(r, in, path, n) : OK);
     if (format_is(f, "vti")) return err_agree(c, c->rank == 0 ? convert_vti(r, in, path, n) : OK);
     enum err err = err_agree(c, open_source(r, f, in, &mode, &s));
     if (err == OK) {

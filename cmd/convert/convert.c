@@ -35,6 +35,7 @@ int main(int argc, char **argv)
 
 static void log_result(const struct request *r, const char *in, const char *path)
 {
+    if (r->out && strcmp(r->out, "-") == 0) return; /* the result is on standard output */
     if (!r->json) {
         printf("%s\n", path);
         return;

@@ -19,7 +19,10 @@ struct request {
     struct cut cut;
     const char *region; /* region as given on the command line */
     bool gas, named, force, json;
-    int uniform;  /* cells a side of a uniform mesh to write; 0: none */
+    int uniform;        /* cells a side of a uniform mesh or a cube to write; 0: none */
+    int level;          /* the level whose cells a cube has; 0: none */
+    const char *fields; /* of a cube or for VTK; NULL: the default */
+    bool physical;
     bool deposit; /* write smoothed particles as an octree */
     bool cooling; /* write a cooling table instead of a checkpoint */
     /* points of the cooling table: densities, metallicities, temperatures; 0: default */
@@ -46,6 +49,15 @@ MUST_USE enum err convert_vti(const struct request *r, const char *in, char *pat
 bool convert_has_particles(const struct request *r, const char *in);
 const char *convert_particles_name(const struct request *r, const char *in); /* NULL: it is not */
 MUST_USE enum err convert_particles(const struct request *r, const char *in, char *path, size_t n);
+/* Whether the request is for a cube of fields (lib/export), and the conversion. (local) */
+bool convert_is_cube(const struct request *r);
+MUST_USE enum err convert_cube(const struct request *r, const char *in, char *path, size_t n);
+/* Writes the cells and particles of an octree as files of VTK. (local) */
+MUST_USE enum err convert_vtk(const struct request *r, const char *in, char *path, size_t n);
+/* Path of a single exported file: OUT, or DIR/<stem>_NNNNN.<suffix> where DIR, OUT or by default
+ * the name of the format, is created. */
+MUST_USE enum err convert_name_export(const struct request *r, const char *stem, int number,
+                                      const char *suffix, char *path, size_t n);
 /* Writes particles as a file of VTK. (local) */
 MUST_USE enum err convert_vtp(const char *path, double t, const struct smooth_par *par,
                               const struct smooth *p);

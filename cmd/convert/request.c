@@ -8,16 +8,18 @@
 
 enum { RANKS_MAX = 99999, FILES_MAX = 100000 };
 enum { LEVELMAX = 256, LEVELMIN, REGION, LEGACY, GAS, NAMED, FILES, MEMORY, FORCE };
-enum { COOLING = FORCE + 1, REDSHIFT, POINTS, UNIFORM, DEPOSIT, UNIFORM_MAX = 8192 };
+enum { COOLING = FORCE + 1, REDSHIFT, POINTS, UNIFORM, DEPOSIT, LEVEL, FIELDS };
+enum { UNIFORM_MAX = 8192, CUBE_MAX = 65536 };
 
 static const struct opt ROWS[] = {
     {'f', "format", "FORMAT",
      "ramses, hdf5, gadget, gadget4 or swift (default: hdf5 from RAMSES binary, ramses from HDF5); "
-     "vti, of a uniform mesh; of smoothed particles: sph, phantom (default: the other of these), "
-     "gadget4 or vtp"},
+     "vtk, openpmd; npy, fits, vti, and hdf5 with --level or --uniform: cubes of fields; of "
+     "smoothed "
+     "particles: sph, phantom (default: the other of these), gadget4 or vtp"},
     {'o', "output", "OUT",
-     "path of the result; with - or several checkpoints, the directory of the results (default: "
-     "FORMAT)"},
+     "path of the result (-: standard output, for npy, fits, vti and vtk); with - or several "
+     "checkpoints, the directory of the results (default: FORMAT)"},
     {OPT_OLD('n'), "ranks", "RANKS", "ramses: files for this many ranks (default 1)"},
     {OPT_OLD('z'), "deflate", "LEVEL", "hdf5: compress, from 1 (fast) to 9 (small)"},
     {LEVELMAX, "levelmax", "LEVEL", "leave out everything finer than this level"},
@@ -33,7 +35,12 @@ static const struct opt ROWS[] = {
      "gadget, gadget4, swift: write at least this many files (default 1)"},
     {UNIFORM, "uniform", "N",
      "write the gas on a mesh of N cells a side, as a checkpoint of solver='stencil': "
-     "OUT/output_NNNNN"},
+     "OUT/output_NNNNN; with -f: a cube of N cells along the longest side of the region"},
+    {LEVEL, "level", "LEVEL",
+     "npy, fits, vti, hdf5, openpmd: a cube of cells of this level (default: levelmin)"},
+    {FIELDS, "fields", "NAME,…",
+     "fields of a cube or of vtk, named as in inspect -m (default: density; vtk: all)"},
+    {'u', "physical", NULL, "npy, fits, vti, hdf5, vtk: values in physical units"},
     {OPT_MORE(DEPOSIT), "deposit", NULL,
      "of smoothed particles: write their gas on an octree, as hdf5 (default) or ramses; with "
      "--levelmax on coarser cells"},
@@ -149,7 +156,12 @@ static enum err set_value(int letter, const char *value, struct request *r)
     case POINTS:
         return get_points(value, r->points);
     case UNIFORM:
-        return get_int("the cells a side", value, 2, UNIFORM_MAX, &r->uniform);
+        return get_int("the cells a side", value, 1, CUBE_MAX, &r->uniform);
+    case LEVEL:
+        return get_int("the level", value, 1, LEVEL_MAX, &r->level);
+    case FIELDS:
+        r->fields = value;
+        return OK;
     case FILES:
         return get_int("the number of files", value, 1, FILES_MAX, &r->files);
     default:
@@ -165,8 +177,34 @@ static void set_flag(int letter, struct request *r)
     r->json |= letter == 'j';
     r->cooling |= letter == COOLING;
     r->deposit |= letter == DEPOSIT;
+    r->physical |= letter == 'u';
     if (letter == 'q') r->verbosity = -1;
     if (letter == 'v') r->verbosity++;
+}
+
+static enum err check_cube(const struct request *r)
+{
+    const bool vtk = format_is(r->format, "vtk"), cube = convert_is_cube(r);
+    if (r->level && r->uniform) FAIL(ERR_PARAM, "give either --level or --uniform");
+    if (r->level && !cube)
+        FAIL(ERR_PARAM, "--level needs -f npy, fits, vti, hdf5 or openpmd, the formats of cubes");
+    if ((r->fields || r->physical) && !cube && !vtk)
+        FAIL(ERR_PARAM, "--fields and --physical need -f vtk, npy, fits, vti, hdf5 or openpmd, the "
+                        "last two of these with --level or --uniform");
+    if (r->physical && format_is(r->format, "openpmd"))
+        FAIL(ERR_PARAM, "-f openpmd has code units with their worth in SI: leave out --physical");
+    if (cube && (r->cut.levelmax || r->cut.levelmin || r->deflate || r->deposit))
+        FAIL(ERR_PARAM,
+             "--levelmax, --levelmin, --deflate and --deposit are not for cubes: --level "
+             "or --uniform give their cells");
+    if (cube && r->cut.shape == CUT_SPHERE)
+        FAIL(ERR_PARAM, "region %s: a cube of cells needs box:X0,Y0,Z0,X1,Y1,Z1", r->region);
+    if (r->uniform && !cube && (r->uniform < 2 || r->uniform > UNIFORM_MAX))
+        FAIL(ERR_PARAM, "the cells a side must be between 2 and %d, not %d", UNIFORM_MAX,
+             r->uniform);
+    if (r->out && strcmp(r->out, "-") == 0 && (r->npath > 1 || strcmp(r->paths[0], "-") == 0))
+        FAIL(ERR_PARAM, "-o - takes one checkpoint");
+    return OK;
 }
 
 static enum err check_together(const struct request *r)
@@ -189,9 +227,12 @@ static enum err check_together(const struct request *r)
     if (r->cooling && (!r->out || r->npath > 1 || other))
         FAIL(ERR_PARAM, "--cooling-table takes one checkpoint or file, -o with the path of the "
                         "table, --redshifts and --points");
-    if (r->format && !r->format->reader && !snapshot && (r->cut.levelmax || r->region))
+    const bool cube = convert_is_cube(r), vtk = format_is(r->format, "vtk");
+    TRY(check_cube(r));
+    if (r->format && !r->format->reader && !snapshot && !cube && !vtk &&
+        (r->cut.levelmax || r->region))
         FAIL(ERR_PARAM, "--levelmax and --region are for octrees, not for -f %s", r->format->name);
-    if (r->uniform && (other || r->cooling))
+    if (r->uniform && !cube && (other || r->cooling))
         FAIL(ERR_PARAM, "--uniform makes a checkpoint of its own format, which does not depend on "
                         "ranks: of the options for results it takes -o and --force");
     if (r->deposit && (r->uniform || r->cooling || (r->format && !r->format->reader)))

@@ -22,7 +22,8 @@ enum { HDF5_DIMENSIONS = 3 };
 
 struct hdf5_set {
     char path[64];
-    char type; /* d double, q i h b: integers of 8, 4, 2, 1 bytes, I B: unsigned, 4 and 1 bytes */
+    /* d double, q i h b: integers of 8, 4, 2, 1 bytes, Q I B: unsigned, 8, 4 and 1 bytes */
+    char type;
     int64_t n, block;
     int ndim;
     int64_t dim[HDF5_DIMENSIONS]; /* the last one fastest; their product is n */
@@ -36,7 +37,7 @@ struct hdf5_file {
     const struct comm *c;
     char path[4096];
     int deflate; /* compression level, 0: none */
-    bool plain;  /* set after hdf5_init: without checksums; others write the data */
+    bool plain;  /* set after hdf5_init: without checksums; parts may begin and end anywhere */
     int nset, room;
     struct hdf5_set *set;
     int64_t nsum, nsmall, sum_at, sum_id; /* counts, offset and id of checksums */

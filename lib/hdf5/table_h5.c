@@ -3,8 +3,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "io/temp.h"
-
 bool table_h5_named(const char *path)
 {
     const char *end = strrchr(path, '.');
@@ -15,7 +13,7 @@ bool table_h5_named(const char *path)
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "hdf5/file.h"
+#include "hdf5/single.h"
 
 /* Values of a column, one after the other. (owner: caller, FREE) */
 static void *gather(const struct table_h5_column *c, int64_t n)
@@ -63,29 +61,14 @@ static enum err write_columns(struct hdf5_file *f, const struct table_h5 *t)
         hdf5_put(f, i, 0, t->n, x);
         mem_free(x);
     }
-    return hdf5_close(f);
+    return OK;
 }
 
 enum err table_h5_write(const char *path, const struct table_h5 *t, bool force)
 {
-    const struct comm alone = {.size = 1};
-    struct hdf5_file f;
-    struct temp temp;
-    TRY(temp_may_write(path, force));
-    TRY(temp_create(&temp, path));
-    if (!*temp.name) {
-        temp_drop(&temp);
-        FAIL(ERR_FILE, "%s: HDF5 cannot be written to a device or a pipe: give the name of a file",
-             path);
-    }
-    hdf5_init(&f, &alone, temp.name, 0);
-    f.plain = true;
-    enum err err = write_columns(&f, t);
-    hdf5_fini(&f);
-    if (err == OK) err = temp_sync(&temp);
-    if (err == OK) return temp_publish(&temp);
-    temp_drop(&temp);
-    return err;
+    struct hdf5_single f;
+    TRY(hdf5_single_open(&f, path, force));
+    return hdf5_single_close(&f, write_columns(&f.h5, t));
 }
 #else
 enum err table_h5_write(const char *path, const struct table_h5 *t, bool force)
