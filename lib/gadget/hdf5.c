@@ -245,6 +245,32 @@ static void fill_swift(struct hdf5_file *f, const struct head *h)
     fill_parameters(f, g);
 }
 
+/* SWIFT sorts particles by cells of a mesh, by which readers find those of a region. One cell, the
+ * box, has all particles here. */
+static void fill_cells(struct hdf5_file *f, const struct head *h)
+{
+    const struct gadget_out *g = h->g;
+    const double size[3] = {g->box, g->box, g->box};
+    const int32_t one = 1, dimension[3] = {1, 1, 1};
+    add_group(f, "Cells");
+    add_group(f, "Cells/Meta-data");
+    hdf5_attr(f, "Cells/Meta-data", "dimension", 'i', 3, dimension);
+    hdf5_attr(f, "Cells/Meta-data", "nr_cells", 'i', 1, &one);
+    hdf5_attr(f, "Cells/Meta-data", "size", 'd', 3, size);
+    for (int t = 0; t < GADGET_TYPES; t++) {
+        const int64_t count = gadget_count(g, h->file, t), zero = 0;
+        const int32_t file = h->file;
+        char path[64];
+        if (g->count[t] == 0) continue;
+        snprintf(path, sizeof path, "Cells/Counts/PartType%d", t);
+        hdf5_small(f, path, 'q', 1, &count);
+        snprintf(path, sizeof path, "Cells/OffsetsInFile/PartType%d", t);
+        hdf5_small(f, path, 'q', 1, &zero);
+        snprintf(path, sizeof path, "Cells/Files/PartType%d", t);
+        hdf5_small(f, path, 'i', 1, &file);
+    }
+}
+
 /* Units of a dataset of SWIFT. */
 static void describe(struct hdf5_file *f, const struct gadget_out *g, const struct hdf5_set *s,
                      int block)
@@ -269,6 +295,12 @@ static void describe(struct hdf5_file *f, const struct gadget_out *g, const stru
 
 /* ---- files ---- */
 
+/* A reader looks for all cells in one file. */
+static bool has_cells(const struct gadget_out *g)
+{
+    return g->swift && g->nfile == 1;
+}
+
 static void fill(struct hdf5_file *f, const void *ctx)
 {
     const struct head *h = ctx;
@@ -279,6 +311,7 @@ static void fill(struct hdf5_file *f, const void *ctx)
         fill_swift(f, h);
     else
         fill_gadget(f, g);
+    if (has_cells(g)) fill_cells(f, h);
     add_group(f, "Code");
     hdf5_word(f, "Code", "Code", g->swift ? "SWIFT" : "Gadget-4");
     hdf5_word(f, "Code", "Written by", g->provenance ? g->provenance : "Ptah");
@@ -302,6 +335,15 @@ static void add_sets(struct hdf5_file *f, const struct gadget_out *g, int file)
                                      name_of_block(g, b, t));
             if (w > 1) hdf5_shape(f, set, 2, (int64_t[]){n, w});
         }
+    if (has_cells(g)) hdf5_shape(f, hdf5_add(f, 'd', 3, 4, "Cells/Centres"), 2, (int64_t[]){1, 3});
+}
+
+/* The centre of the only cell. */
+static enum err put_cells(struct hdf5_file *f, const struct gadget_out *g)
+{
+    const double x[3] = {0.5 * g->box, 0.5 * g->box, 0.5 * g->box};
+    if (has_cells(g)) hdf5_put(f, f->nset - 1, 0, 3, x);
+    return f->err;
 }
 
 static enum err make_file(struct gadget_out *g, int file, int fd, const char *path)
@@ -314,6 +356,7 @@ static enum err make_file(struct gadget_out *g, int file, int fd, const char *pa
     f.plain = true;
     add_sets(&f, g, file);
     enum err err = hdf5_create(&f, fill, &h);
+    if (err == OK) err = put_cells(&f, g);
     int k = 0;
     for (int t = 0; t < GADGET_TYPES && err == OK; t++)
         for (int b = 0; b < GADGET_BLOCKS; b++)
