@@ -28,7 +28,8 @@ enum file_format {
     FORMAT_TSV,
     FORMAT_MP4,
     FORMAT_GIF,
-    FORMAT_RGB
+    FORMAT_RGB,
+    FORMAT_H5
 };
 
 /* Options of a phase diagram; colours and their range are in map_options. */

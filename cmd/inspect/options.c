@@ -58,7 +58,7 @@ static int find_word(const char *value, const char *const *list)
     return -1;
 }
 
-static const char *const FORMATS[] = {"png", "svg", "pdf", "npy", "tsv", "mp4", "gif", "rgb", NULL};
+static const char *const FORMATS[] = {"png", "svg", "pdf", "npy", "tsv", "mp4", "gif", "rgb", "h5", NULL};
 
 const char *format_name(enum file_format f)
 {
@@ -353,11 +353,21 @@ static int check_plot(struct options *o)
     return GO_ON;
 }
 
+/* As check_plot, of a mode that also writes its table as HDF5. */
+static int check_plot_or_h5(struct options *o)
+{
+    int verdict = find_format(o, o->out, DRAWINGS | 1 << FORMAT_H5, FORMAT_NONE, &o->format);
+    if (verdict != GO_ON) return verdict;
+    if (o->out && !o->format)
+        return usage(o, "-o takes a plot, FILE.png, FILE.svg or FILE.pdf, or FILE.h5, not", o->out);
+    return GO_ON;
+}
+
 static int check_stars(struct options *o)
 {
     if (o->pixels > BINS_MAX) return usage(o, "a history has at most 2048 bins", NULL);
     if (o->pixels) o->stars.bins = o->pixels;
-    return check_plot(o);
+    return check_plot_or_h5(o);
 }
 
 static int check_cone(struct options *o)
@@ -381,7 +391,7 @@ static int check_profile(struct options *o)
     if (o->pixels > BINS_MAX || o->pixels == 1)
         return usage(o, "a profile has 2 to 2048 bins", NULL);
     if (o->pixels) o->profile.bins = o->pixels;
-    return check_plot(o);
+    return check_plot_or_h5(o);
 }
 
 static int check_line(struct options *o)
@@ -390,7 +400,7 @@ static int check_line(struct options *o)
     memcpy(o->line.centre, o->map.centre, sizeof o->line.centre);
     o->line.physical = o->physical;
     o->line.log = o->map.scale.kind == SCALE_LOG;
-    return check_plot(o);
+    return check_plot_or_h5(o);
 }
 
 static int check_halos(struct options *o)

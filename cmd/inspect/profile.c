@@ -3,7 +3,9 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "base/mem.h"
 #include "formats/formats.h"
+#include "hdf5/table_h5.h"
 #include "inspect.h"
 #include "io/stream.h"
 #include "plot/picture.h"
@@ -60,6 +62,28 @@ static void print_json(const struct profile *p, const char *path, const struct o
     json_end();
 }
 
+static enum err save_h5(const struct profile *p, const char *path, const struct options *o)
+{
+    struct table_h5_column column[PROFILE_COLUMNS];
+    const struct table_h5_note note[] = {{"source", path, 0, NULL},
+                                         {"center", NULL, 3, o->profile.centre},
+                                         {"radius", NULL, 1, &o->profile.radius},
+                                         {"bulk_velocity", NULL, 3, p->bulk},
+                                         {"bulk_velocity_unit", p->unit_velocity, 0, NULL}};
+    const struct table_h5 t = {.kind = "profile",
+                               .n = p->n,
+                               .columns = PROFILE_COLUMNS,
+                               .column = column,
+                               .notes = sizeof note / sizeof *note,
+                               .note = note};
+    for (int c = 0; c < PROFILE_COLUMNS; c++)
+        column[c] = (struct table_h5_column){.name = profile_name((enum profile_column)c),
+                                             .unit = p->unit[c],
+                                             .real = &p->row[0][c],
+                                             .step = PROFILE_COLUMNS};
+    return table_h5_write(o->out, &t, o->force);
+}
+
 enum err profile_print(const char *path, const struct options *o, int *status)
 {
     struct source *r = NULL;
@@ -72,7 +96,8 @@ enum err profile_print(const char *path, const struct options *o, int *status)
     enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = profile_make(&p, r, &o->profile);
-    if (err == OK && o->out) err = picture_save(o->out, &plot);
+    if (err == OK && o->out)
+        err = o->format == FORMAT_H5 ? save_h5(&p, path, o) : picture_save(o->out, &plot);
     if (err == OK) (o->json ? print_json : print_text)(&p, path, o);
     profile_free(&p);
     source_close(&r);
@@ -125,6 +150,35 @@ static void stars_json(const struct history *h, const char *path)
     json_end();
 }
 
+static enum err stars_h5(const struct history *h, const char *path, const struct options *o)
+{
+    enum { COLUMNS = 4 };
+    double *row = mem_new(sizeof *row * COLUMNS * (size_t)h->n, "table"), total = 0;
+    for (int b = 0; b < h->n; b++) {
+        double *x = row + COLUMNS * b;
+        x[0] = b * h->end / h->n, x[1] = (b + 1) * h->end / h->n;
+        x[2] = h->redshift[b], x[3] = total += h->formed[b];
+    }
+    const struct table_h5_column column[] = {
+        {"from", "Gyr", "begin of the bin, since the Big Bang or t = 0", row, NULL, COLUMNS},
+        {"to", "Gyr", "its end", row + 1, NULL, COLUMNS},
+        {"redshift", "", "of its middle", row + 2, NULL, COLUMNS},
+        {"stars", "", "star particles born in it", NULL, h->stars, 1},
+        {"formed", "Msun", "their mass at birth", h->formed, NULL, 1},
+        {"rate", "Msun/yr", "rate of star formation", h->rate, NULL, 1},
+        {"total", "Msun", "mass formed until its end", row + 3, NULL, COLUMNS}};
+    const struct table_h5_note note[] = {{"source", path, 0, NULL}, {"mass", NULL, 1, &h->mass}};
+    const struct table_h5 t = {.kind = "stars",
+                               .n = h->n,
+                               .columns = sizeof column / sizeof *column,
+                               .column = column,
+                               .notes = 2,
+                               .note = note};
+    const enum err err = table_h5_write(o->out, &t, o->force);
+    FREE(row);
+    return err;
+}
+
 enum err stars_print(const char *path, const struct options *o, int *status)
 {
     struct source *r = NULL;
@@ -134,7 +188,8 @@ enum err stars_print(const char *path, const struct options *o, int *status)
     enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = history_read(&h, r);
-    if (err == OK && o->out) err = picture_save(o->out, &plot);
+    if (err == OK && o->out)
+        err = o->format == FORMAT_H5 ? stars_h5(&h, path, o) : picture_save(o->out, &plot);
     if (err == OK) (o->json ? stars_json : stars_text)(&h, path);
     history_free(&h);
     source_close(&r);
@@ -239,6 +294,28 @@ static void line_json(const struct line *l, const char *path)
     json_end();
 }
 
+static enum err line_h5(const struct line *l, const char *path, const struct options *o)
+{
+    struct table_h5_column *column = mem_new(sizeof *column * (size_t)l->columns + 1, "table");
+    const struct table_h5_note note[] = {{"source", path, 0, NULL},
+                                         {"center", NULL, 3, l->o->centre},
+                                         {"time", NULL, 1, &l->r->head.t}};
+    const struct table_h5 t = {.kind = "line",
+                               .n = l->n,
+                               .columns = l->columns,
+                               .column = column,
+                               .notes = 3,
+                               .note = note};
+    for (int c = 0; c < l->columns; c++)
+        column[c] = (struct table_h5_column){.name = l->column[c].name,
+                                             .unit = l->column[c].unit,
+                                             .real = l->row + c,
+                                             .step = (size_t)l->columns};
+    const enum err err = table_h5_write(o->out, &t, o->force);
+    FREE(column);
+    return err;
+}
+
 enum err line_print(const char *path, const struct options *o, int *status)
 {
     struct source *r = NULL;
@@ -251,7 +328,8 @@ enum err line_print(const char *path, const struct options *o, int *status)
     enum err err = o->out ? temp_may_write(o->out, o->force) : OK;
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = line_make(&l, r, &o->line);
-    if (err == OK && o->out) err = picture_save(o->out, &plot);
+    if (err == OK && o->out)
+        err = o->format == FORMAT_H5 ? line_h5(&l, path, o) : picture_save(o->out, &plot);
     if (err == OK) (o->json ? line_json : line_text)(&l, path);
     line_free(&l);
     source_close(&r);

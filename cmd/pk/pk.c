@@ -15,6 +15,7 @@
 #include "io/stream.h"
 #include "mesh.h"
 #include "out/program.h"
+#include "hdf5/table_h5.h"
 #include "output.h"
 #include "plot/picture.h"
 
@@ -49,7 +50,7 @@ static const struct opt ROWS[] = {
     {OPT_OLD('z'), "redshift-space", "AXIS", "multipoles with the line of sight x, y or z"},
     {'j', "json", NULL, "print JSON, one line per checkpoint"},
     {'o', "output", "DIR",
-     "write one file per checkpoint, DIR/pk_NNNNN.tsv or .json, and print the paths"},
+     "write one file per checkpoint, DIR/pk_NNNNN.tsv or .json, or one FILE.h5, and print the paths"},
     {PLOT, "plot", "FILE", "plot all spectra into FILE, which ends in .png, .svg or .pdf"},
     {OPT_MORE(FORCE), "force", NULL, "replace files that exist"},
     {'q', "quiet", NULL, "print fewer messages"},
@@ -361,6 +362,11 @@ static enum err give_table(const struct options *o, const struct feed *f, const 
     if (o->plot) spectra_add(o->plot, &t);
     if (!o->out) {
         (o->json ? pk_table_json : pk_table_tsv)(stdout, &t);
+        return OK;
+    }
+    if (table_h5_named(o->out)) {
+        TRY(output_h5(o->out, o->force, &t));
+        puts(o->out);
         return OK;
     }
     TRY(output_table(o->out, number, o->json, o->force, &t, file));

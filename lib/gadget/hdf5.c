@@ -293,6 +293,28 @@ static void describe(struct hdf5_file *f, const struct gadget_out *g, const stru
     hdf5_word(f, s->path, "Lossy compression filter", "None");
 }
 
+/* Units of a dataset of Gadget-4: powers of the expansion factor, h and the units; without cosmology
+ * those of the units alone. */
+static void describe_gadget(struct hdf5_file *f, const struct gadget_out *g,
+                            const struct hdf5_set *s, int block)
+{
+    static const struct {
+        double a, h, length, mass, speed;
+    } POWER[GADGET_BLOCKS] = {[GADGET_POS] = {1, -1, 1, 0, 0},   [GADGET_VEL] = {0.5, 0, 0, 0, 1},
+                              [GADGET_MASS] = {0, -1, 0, 1, 0},  [GADGET_U] = {0, 0, 0, 0, 2},
+                              [GADGET_RHO] = {-3, 2, -3, 1, 0},  [GADGET_HSML] = {1, -1, 1, 0, 0},
+                              [GADGET_BH_MASS] = {0, -1, 0, 1, 0}};
+    const bool scaled = g->comoving;
+    put(f, g, s->path, "a_scaling", scaled ? POWER[block].a : 0);
+    put(f, g, s->path, "h_scaling", scaled ? POWER[block].h : 0);
+    put(f, g, s->path, "length_scaling", POWER[block].length);
+    put(f, g, s->path, "mass_scaling", POWER[block].mass);
+    put(f, g, s->path, "velocity_scaling", POWER[block].speed);
+    put(f, g, s->path, "to_cgs",
+        pow(g->length_cm, POWER[block].length) * pow(g->mass_g, POWER[block].mass) *
+            pow(g->speed_cm, POWER[block].speed));
+}
+
 /* ---- files ---- */
 
 /* A reader looks for all cells in one file. */
@@ -320,7 +342,7 @@ static void fill(struct hdf5_file *f, const void *ctx)
     for (int t = 0; t < GADGET_TYPES; t++)
         for (int b = 0; b < GADGET_BLOCKS; b++)
             if (has_block(g, b, t)) {
-                if (g->swift) describe(f, g, &f->set[k], b);
+                (g->swift ? describe : describe_gadget)(f, g, &f->set[k], b);
                 k++;
             }
 }
