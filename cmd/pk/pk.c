@@ -276,6 +276,9 @@ static int parse(int argc, char **argv, struct options *o)
                          "--redshift-space, or",
                          o->name[i]);
     o->many = o->npath > 1 || strcmp(o->paths[0], "-") == 0;
+    if (o->out && table_h5_named(o->out) && (o->many || o->json))
+        return usage("a table as HDF5 is of one checkpoint, and no JSON: give a directory, not",
+                     o->out);
     if (!o->log_bins && o->mesh_given && o->bins > o->par.n)
         return usage("there are more bins than modes along an axis: lower -k or raise "
                      "--mesh",
@@ -491,6 +494,8 @@ static enum err measure_mesh(const struct comm *c, const struct options *o, cons
 {
     const struct mesh_options mesh = {
         .values = o->values, .out = o->out, .json = o->json, .force = o->force};
+    if (o->out && table_h5_named(o->out))
+        FAIL(ERR_PARAM, "%s: spectra of a uniform mesh are written as text: give a directory", path);
     if (o->picture)
         FAIL(ERR_PARAM, "%s: --plot draws spectra of mass: use --species, or leave it out", path);
     return mesh_spectra(c, path, &mesh);
