@@ -40,7 +40,7 @@ static const struct opt ROWS[] = {
      "npy, fits, vti, hdf5, openpmd: a cube of cells of this level (default: levelmin)"},
     {FIELDS, "fields", "NAME,…",
      "fields of a cube or of vtk, named as in inspect -m (default: density; vtk: all)"},
-    {'u', "physical", NULL, "npy, fits, vti, hdf5, vtk: values in physical units"},
+    {'u', "units", NULL, "npy, fits, vti, hdf5, vtk: values in physical units"},
     {OPT_MORE(DEPOSIT), "deposit", NULL,
      "of smoothed particles: write their gas on an octree, as hdf5 (default) or ramses; with "
      "--levelmax on coarser cells"},
@@ -189,10 +189,10 @@ static enum err check_cube(const struct request *r)
     if (r->level && !cube)
         FAIL(ERR_PARAM, "--level needs -f npy, fits, vti, hdf5 or openpmd, the formats of cubes");
     if ((r->fields || r->physical) && !cube && !vtk)
-        FAIL(ERR_PARAM, "--fields and --physical need -f vtk, npy, fits, vti, hdf5 or openpmd, the "
+        FAIL(ERR_PARAM, "--fields and --units need -f vtk, npy, fits, vti, hdf5 or openpmd, the "
                         "last two of these with --level or --uniform");
     if (r->physical && format_is(r->format, "openpmd"))
-        FAIL(ERR_PARAM, "-f openpmd has code units with their worth in SI: leave out --physical");
+        FAIL(ERR_PARAM, "-f openpmd has code units with their worth in SI: leave out --units");
     if (cube && (r->cut.levelmax || r->cut.levelmin || r->deflate || r->deposit))
         FAIL(ERR_PARAM,
              "--levelmax, --levelmin, --deflate and --deposit are not for cubes: --level "

@@ -366,7 +366,7 @@ def wrong(v):
             (['-f', 'openpmd', '-o', '-'], 'needs a file'),
             (['-f', 'vtk', '--fields', 'dm', '-o', 'x.htg'], 'is of particles'),
             (['-f', 'vtk', '--memory', '1K', '-o', 'x.htg'], 'allow them with --memory'),
-            (['-f', 'ramses', '--fields', 'density'], '--fields and --physical need'),
+            (['-f', 'ramses', '--fields', 'density'], '--fields and --units need'),
             (['-f', 'npy', '-o', '/dev/full'], 'No space left')):
         where = [] if '-o' in words else ['-o', 'w.npy', '--force']
         r = program('convert', *words, *where, out, ok=False)
