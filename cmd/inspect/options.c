@@ -58,7 +58,8 @@ static int find_word(const char *value, const char *const *list)
     return -1;
 }
 
-static const char *const FORMATS[] = {"png", "svg", "pdf", "npy", "tsv", "mp4", "gif", "rgb", "h5", NULL};
+static const char *const FORMATS[] = {"png", "svg", "pdf", "npy", "tsv",
+                                      "mp4", "gif", "rgb", "h5",  NULL};
 
 const char *format_name(enum file_format f)
 {

@@ -2,8 +2,8 @@
  * --line, the cells along a line. */
 #include <stdio.h>
 
-#include "base/text.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "formats/formats.h"
 #include "hdf5/table_h5.h"
 #include "inspect.h"

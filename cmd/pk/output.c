@@ -53,7 +53,7 @@ static int64_t h5_rows(const struct pk_table *t, double *row, int64_t *whole)
     for (int64_t i = 0; i < (int64_t)t->npair * t->nbin; i++) {
         const struct pk_bin *q = &t->bin[i];
         if (q->modes == 0) continue;
-        const double x[6] = {q->k * wave,         q->p[0] * volume, q->shot * volume,
+        const double x[6] = {q->k * wave,       q->p[0] * volume, q->shot * volume,
                              q->sigma * volume, q->p[1] * volume, q->p[2] * volume};
         memcpy(row + 6 * n, x, sizeof x);
         whole[2 * n] = i / t->nbin, whole[2 * n + 1] = (int64_t)q->modes;

@@ -12,10 +12,10 @@
 #include "formats/formats.h"
 #include "grafic.h"
 #include "grid/grid.h"
+#include "hdf5/table_h5.h"
 #include "io/stream.h"
 #include "mesh.h"
 #include "out/program.h"
-#include "hdf5/table_h5.h"
 #include "output.h"
 #include "plot/picture.h"
 
@@ -50,7 +50,8 @@ static const struct opt ROWS[] = {
     {OPT_OLD('z'), "redshift-space", "AXIS", "multipoles with the line of sight x, y or z"},
     {'j', "json", NULL, "print JSON, one line per checkpoint"},
     {'o', "output", "DIR",
-     "write one file per checkpoint, DIR/pk_NNNNN.tsv or .json, or one FILE.h5, and print the paths"},
+     "write one file per checkpoint, DIR/pk_NNNNN.tsv or .json, or one FILE.h5, and print the "
+     "paths"},
     {PLOT, "plot", "FILE", "plot all spectra into FILE, which ends in .png, .svg or .pdf"},
     {OPT_MORE(FORCE), "force", NULL, "replace files that exist"},
     {'q', "quiet", NULL, "print fewer messages"},
@@ -495,7 +496,8 @@ static enum err measure_mesh(const struct comm *c, const struct options *o, cons
     const struct mesh_options mesh = {
         .values = o->values, .out = o->out, .json = o->json, .force = o->force};
     if (o->out && table_h5_named(o->out))
-        FAIL(ERR_PARAM, "%s: spectra of a uniform mesh are written as text: give a directory", path);
+        FAIL(ERR_PARAM, "%s: spectra of a uniform mesh are written as text: give a directory",
+             path);
     if (o->picture)
         FAIL(ERR_PARAM, "%s: --plot draws spectra of mass: use --species, or leave it out", path);
     return mesh_spectra(c, path, &mesh);

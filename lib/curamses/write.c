@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "ckpt/asis.h"
+#include "curamses/describe.h"
 #include "curamses/out.h"
 #include "curamses/read.h"
 
@@ -357,6 +358,8 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
     }
     hdf5_attr(f, "amr", "nlevelmax_file", 'i', 1, &deepest);
     if (w->o.h->rest && *w->o.h->rest->sinks.from) fill_sinks(f, w);
+    hdf5_make_sets(f);
+    if (f->err == OK) hdf5_describe(f, w);
     if (!w->o.h->particles) return;
     int32_t n = w->npart < INT32_MAX ? (int32_t)w->npart : INT32_MAX;
     struct stars_formed formed = out_formed(&w->o);

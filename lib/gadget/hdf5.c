@@ -300,9 +300,9 @@ static void describe_gadget(struct hdf5_file *f, const struct gadget_out *g,
 {
     static const struct {
         double a, h, length, mass, speed;
-    } POWER[GADGET_BLOCKS] = {[GADGET_POS] = {1, -1, 1, 0, 0},   [GADGET_VEL] = {0.5, 0, 0, 0, 1},
-                              [GADGET_MASS] = {0, -1, 0, 1, 0},  [GADGET_U] = {0, 0, 0, 0, 2},
-                              [GADGET_RHO] = {-3, 2, -3, 1, 0},  [GADGET_HSML] = {1, -1, 1, 0, 0},
+    } POWER[GADGET_BLOCKS] = {[GADGET_POS] = {1, -1, 1, 0, 0},    [GADGET_VEL] = {0.5, 0, 0, 0, 1},
+                              [GADGET_MASS] = {0, -1, 0, 1, 0},   [GADGET_U] = {0, 0, 0, 0, 2},
+                              [GADGET_RHO] = {-3, 2, -3, 1, 0},   [GADGET_HSML] = {1, -1, 1, 0, 0},
                               [GADGET_BH_MASS] = {0, -1, 0, 1, 0}};
     const bool scaled = g->comoving;
     put(f, g, s->path, "a_scaling", scaled ? POWER[block].a : 0);
