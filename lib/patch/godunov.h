@@ -7,6 +7,9 @@
  *     LAW_SYSTEM    system of the registers
  *     LAW_MIRRORED(a, f)  whether cells beyond boundary f mirror those within
  *     LAW_LIMITER, LAW_SOLVER  types of two compile-time constants passed to the law
+ *     LAW_PARTS(a)  (if given) number of parts of LAW_CORE variables each, which the law advances one
+ *                   after the other, as no flux needs another part; LAW_CORE is also the number of
+ *                   fluxes. LAW_RATES: (if given) numbers of a cell that law_rates makes
  *     LAW_EDGES     (only) of a law with a field on faces, which gathers, traces and runs through
  *                   the tiles by itself (mhd/step_kernel.c): its variables are in scratch memory
  *
@@ -24,6 +27,19 @@
 #include "patch/across_kern.h"
 #include "patch/kernels.h"
 #include "patch/reflux.h"
+
+/* First variable of the part that is computed, and its number of fluxes. */
+#ifdef LAW_PARTS
+#define LAW_FIRST(k) ((k)->part * LAW_CORE)
+#define LAW_NFLUX(a) LAW_CORE
+#else
+#define LAW_PARTS(a) 1
+#define LAW_FIRST(k) 0
+#define LAW_NFLUX(a) ((a)->p.nflux)
+#endif
+#ifndef LAW_RATES
+#define LAW_RATES LAW_CORE
+#endif
 
 /* Sizes per side: octs and cells of a tile, both with halo. Smaller tiles, of the coarsest levels,
  * use the same arrays. P: stride between planes of the patch, such that the eight cells in x of two
@@ -44,7 +60,7 @@ enum { AXIS_MISSING = -1 }; /* neither boundary is there */
 
 struct godunov_shared {
 #ifndef LAW_EDGES
-    double q[LAW_CORE][CELLS], rate[LAW_CORE][TRACED]; /* rate: times half the step */
+    double q[LAW_CORE][CELLS], rate[LAW_RATES][TRACED]; /* rate: times half the step */
 #endif
     int64_t x0[3]; /* position of the tile on the level; AXIS_MISSING: that axis is missing */
     int32_t slot[DEV_SLOTS];
@@ -56,7 +72,7 @@ struct godunov_shared {
 
 /* The tile being computed: octs per side, own octs, scratch memory: fluxes, planes of the law. */
 struct work {
-    int t, full, ndim;
+    int t, full, ndim, part;
     int32_t tile, first, count;
     double *flux, *own;
 };
@@ -105,12 +121,13 @@ DEV_FN struct work work_of(const LAW_ARGS *a, const struct dev_block *b, int32_t
     struct work k;
     k.t = 1 << a->p.depth;
     k.ndim = a->p.ndim;
+    k.part = 0;
     k.tile = tile;
     k.first = a->p.first[tile];
     k.count = a->p.first[tile + 1] - k.first;
     k.full = k.count == T * T * T;
     k.flux = a->p.scratch + (int64_t)b->index * a->p.planes * DEV_CELLS;
-    k.own = k.flux + (int64_t)a->p.nflux * ALL;
+    k.own = k.flux + (int64_t)LAW_NFLUX(a) * ALL;
     return k;
 }
 
@@ -202,10 +219,12 @@ DEV_FN void gather(const LAW_ARGS *a, const struct work *k, struct godunov_share
         struct origin o = origin_of(a, k, s, i, at);
         if (o.slot >= 0) {
             for (int v = 0; v < LAW_CORE; v++)
-                dev_load(&s->q[v][at], &a->p.level.fld[LAW_FIELD(v)][o.slot][o.c]);
+                dev_load(&s->q[v][at],
+                         &a->p.level.fld[LAW_FIELD(LAW_FIRST(k) + v)][o.slot][o.c]);
             split = !o.beyond && a->p.level.child[o.slot][o.c] >= 0;
         } else if (o.slot <= DEV_MISSING) {
-            for (int v = 0; v < LAW_CORE; v++) dev_load(&s->q[v][at], row_of(a, o) + 8 * v);
+            for (int v = 0; v < LAW_CORE; v++)
+                dev_load(&s->q[v][at], row_of(a, o) + 8 * (LAW_FIRST(k) + v));
         }
         s->split[at] = (unsigned char)split;
     }
@@ -253,7 +272,7 @@ DEV_FN void rates(const LAW_ARGS *a, const struct work *k, struct godunov_shared
  * their difference, −0, changes no sum. */
 DEV_FN void none_through(const LAW_ARGS *a, const struct work *k, int i)
 {
-    for (int v = 0; v < a->p.nflux; v++) k->flux[v * ALL + i] = i % FACES ? 0.0 : -0.0;
+    for (int v = 0; v < LAW_NFLUX(a); v++) k->flux[v * ALL + i] = i % FACES ? 0.0 : -0.0;
 }
 
 /* Index among the rates of the cell beyond side f; a, b: its other coordinates. */
@@ -292,7 +311,7 @@ DEV_FN void fluxes(const LAW_ARGS *a, const struct work *k, struct godunov_share
         f.lower = in == 0 ? outside_cell(2 * dir, p, q) : at - one;
         f.upper = upper ? outside_cell(2 * dir + 1, p, q) : at;
         if (s->split[f.at] | s->split[f.at - f.step])
-            for (int v = 0; v < a->p.nflux; v++) k->flux[v * ALL + i] = 0.0;
+            for (int v = 0; v < LAW_NFLUX(a); v++) k->flux[v * ALL + i] = 0.0;
         else
             law_flux(a, k, s, &f, type, rs);
     }
@@ -346,8 +365,8 @@ DEV_FN void add_registers(const LAW_ARGS *a, const struct work *k, struct goduno
         int32_t oct = s->slot[slot];
         if (!s->own[slot] || lv->nbr[oct][f] != NBR_NONE) continue;
         int far = f & 1 ? 2 : 0, X = 2 * x, Y = 2 * y, Z = 2 * z;
-        double *row = reflux_row(&lv->reflux[LAW_SYSTEM], oct) + f * a->p.nflux;
-        for (int v = 0; v < a->p.nflux; v++) {
+        double *row = reflux_row(&lv->reflux[LAW_SYSTEM], oct) + f * a->p.nflux + LAW_FIRST(k);
+        for (int v = 0; v < LAW_NFLUX(a); v++) {
             double flux[4];
             for (int m = 0; m < n; m++) {
                 int p = m & 1, q = m >> 1;
@@ -408,7 +427,8 @@ DEV_FN double cell_next(const LAW_ARGS *a, const struct work *k, const struct ow
 {
     double x = cell_sum(k, o, v, u);
     for (int d = 0; a->p.reflux & 2 && d < 3; d++)
-        x = registers_added(x, collected(a, o, 2 * d), collected(a, o, 2 * d + 1), v);
+        x = registers_added(x, collected(a, o, 2 * d), collected(a, o, 2 * d + 1),
+                            LAW_FIRST(k) + v);
     return x;
 }
 
@@ -443,11 +463,13 @@ DEV_FN void tiles(const LAW_ARGS *a, struct godunov_shared *s, struct dev_block 
     for (int32_t tile = b->index; tile < a->p.tiles; tile += b->count) {
         struct work k = work_of(a, b, tile);
         find_octs(a, &k, s, b);
-        gather(a, &k, s, b);
-        rates(a, &k, s, b, type);
-        law_fluxes(a, &k, s, b, type);
-        if (a->p.reflux & 1) add_registers(a, &k, s, b);
-        finish(a, &k, s, b);
+        for (; k.part < LAW_PARTS(a); k.part++) {
+            gather(a, &k, s, b);
+            rates(a, &k, s, b, type);
+            law_fluxes(a, &k, s, b, type);
+            if (a->p.reflux & 1) add_registers(a, &k, s, b);
+            finish(a, &k, s, b);
+        }
     }
 }
 #endif

@@ -81,12 +81,14 @@ struct patch_courant_args {
     double *out;
 };
 
-/* The variables of own octs become from[nvar][cells]. */
+/* The variables of own octs become from[nvar][cells]; old[nvar][cells] gets their values before,
+ * unless it is NULL. */
 struct patch_take_args {
     const struct mesh *mesh;
     int l, nvar;
     int64_t cells;
     const double *from;
+    double *old;
     int field[LAW_VARIABLES];
 };
 

@@ -144,17 +144,25 @@ static enum err need_all(struct patch_dev *h, struct mesh *m, int l, const struc
     return OK;
 }
 
+static int blocks_of(const struct patch_dev *h, int l)
+{
+    const int blocks = 2 * dev_processors(h->dev);
+    return blocks < h->tiles[l].n ? blocks : h->tiles[l].n;
+}
+
 /* The memory of a step, whatever is in it. */
-static enum err room_all(struct patch_dev *h, lidx nown, int blocks, const struct law *law,
+static enum err room_all(struct patch_dev *h, int l, lidx nown, const struct law *law,
                          const struct patch_kernels *k)
 {
     const size_t row = sizeof(double) * 8 * (size_t)(law->nvar + LAW_BESIDE),
                  cells = sizeof(double) * 8 * (size_t)nown;
-    TRY(dev_room_need(h->stream, &h->rows, row * (size_t)h->tiles[k->args->l].nmissing,
+    TRY(dev_room_need(h->stream, &h->rows, row * (size_t)h->tiles[l].nmissing,
                       "hydro missing octs"));
     TRY(dev_room_need(h->stream, &h->tile,
-                      sizeof(double) * DEV_CELLS * (size_t)blocks * (size_t)k->planes,
+                      sizeof(double) * DEV_CELLS * (size_t)blocks_of(h, l) * (size_t)k->planes,
                       "hydro tile scratch"));
+    if (k->old)
+        TRY(dev_room_need(h->stream, k->old, cells * (size_t)law->nvar, "old photons"));
     return dev_room_need(h->stream, &h->out, cells * (size_t)law->nvar, "mesh gas");
 }
 
@@ -163,9 +171,7 @@ static enum err advance(struct patch_dev *h, int l, lidx nown, const struct law 
 {
     const struct patch_tiles *t = &h->tiles[l];
     struct patch_args *a = k->args;
-    int blocks = 2 * dev_processors(h->dev);
-    if (blocks > t->n) blocks = t->n;
-    TRY(room_all(h, nown, blocks, law, k));
+    TRY(room_all(h, l, nown, law, k));
     if (t->nmissing > 0)
         dev_launch(h->stream, k->missing ? k->missing : &patch_missing, dev_blocks(t->nmissing),
                    &(struct patch_missing_args){h->mirror->mesh_dev, k->par, l, t->nmissing,
@@ -176,12 +182,24 @@ static enum err advance(struct patch_dev *h, int l, lidx nown, const struct law 
     a->scratch = h->tile.p;
     a->planes = k->planes;
     a->out = h->out.p;
-    dev_launch(h->stream, k->step, blocks, a);
-    struct patch_take_args take = {h->mirror->mesh_dev, l,      law->nvar,
-                                   8 * (int64_t)nown,   a->out, {0}};
+    dev_launch(h->stream, k->step, blocks_of(h, l), a);
+    struct patch_take_args take = {.mesh = h->mirror->mesh_dev,
+                                   .l = l,
+                                   .nvar = law->nvar,
+                                   .cells = 8 * (int64_t)nown,
+                                   .from = a->out,
+                                   .old = k->old ? k->old->p : NULL};
     for (int v = 0; v < law->nvar; v++) take.field[v] = law->field[v];
     dev_launch(h->stream, &patch_take, dev_blocks(take.cells), &take);
     return OK;
+}
+
+enum err patch_dev_prepare(struct patch_dev *h, struct mesh *m, int l, const struct law *law,
+                           const struct patch_kernels *k)
+{
+    if (m->lev[l].nown == 0) return OK;
+    TRY(need_all(h, m, l, law));
+    return room_all(h, l, m->lev[l].nown, law, k);
 }
 
 enum err patch_dev_update(struct patch_dev *h, struct mesh *m, int l, double dt,

@@ -43,6 +43,7 @@ struct patch_kernels {
     const void *par;                         /* for `missing` */
     struct patch_args *args; /* the first member of the arguments of `step`, whose rest is set */
     int planes;              /* of a block's scratch: fluxes, and values of the law */
+    struct dev_room *old;    /* receives values before the step, [nvar][own octs][8]; NULL: none */
 };
 /* The kernel of a law's signal (PATCH_COURANT); the first member of its arguments, whose rest is
  * set. */
@@ -54,6 +55,10 @@ struct patch_courant_kernel {
  * little memory, and nothing has changed; or it failed. */
 MUST_USE enum err patch_dev_update(struct patch_dev *h, struct mesh *m, int l, double dt,
                                    const struct law *law, const struct patch_kernels *k);
+/* Allocates and sends all that a step needs: the next patch_dev_update of that level, with the same
+ * octs and the fields where they are then, lacks no memory. ERR_LIMIT: as patch_dev_update. */
+MUST_USE enum err patch_dev_prepare(struct patch_dev *h, struct mesh *m, int l,
+                                    const struct law *law, const struct patch_kernels *k);
 /* Creates registers on the device, as reflux_begin. */
 MUST_USE enum err patch_dev_reflux_begin(struct patch_dev *h, struct mesh *m, int l,
                                          const struct law *law);

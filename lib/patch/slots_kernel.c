@@ -154,8 +154,11 @@ KERNEL(patch_take, struct patch_take_args, struct dev_nothing, DEV_THREADS)
     const struct level *lv = &a->mesh->lev[a->l];
     PHASE (t, DEV_THREADS) {
         int64_t at = (int64_t)b->index * DEV_THREADS + t;
-        for (int v = 0; v < a->nvar && at < a->cells; v++)
-            lv->fld[a->field[v]][at >> 3][at & 7] = a->from[v * a->cells + at];
+        for (int v = 0; v < a->nvar && at < a->cells; v++) {
+            double *to = &lv->fld[a->field[v]][at >> 3][at & 7];
+            if (a->old) a->old[v * a->cells + at] = *to;
+            *to = a->from[v * a->cells + at];
+        }
     }
 }
 
