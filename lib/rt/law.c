@@ -186,34 +186,15 @@ static void fluxes(struct sweep *s, const struct face_jobs *jobs)
         for (int g = 0; g < law_of(s)->groups; g++) job_group(s, j, jobs->k, g);
 }
 
-/* Flux along axis d of a state; n = 1: that of the density alone. */
-static void state_flux(const double u[RT_COMPONENTS], int d, double c, int n,
-                       double f[RT_COMPONENTS])
-{
-    f[0] = u[1 + d];
-    if (n == 1) return;
-    const struct m1_pressure p = m1_pressure(u[0], u[1], u[2], u[3], c * c);
-    const double P[PRESSURES] = {p.xx, p.xy, p.xz, p.yy, p.yz, p.zz};
-    for (int b = 0; b < 3; b++) f[1 + b] = P[PRESSURE[d][b]];
-}
-
 void rt_law_flux(const struct rt *rt, int d, const double *const u[2], int n, double *flux)
 {
     const double c = rt->c;
     const bool hll = rt->scheme == RT_HLL;
-    double f[2][VALUES];
-    struct m1_waves w[2] = {{0, 0}, {0, 0}};
-    for (int side = 0; side < 2; side++) {
-        const double *q = u[side];
-        state_flux(q, d, c, n, f[side]);
-        if (!hll) continue;
-        w[side] = rt->waves ? rt_waves_at(rt->waves, q, d, c)
-                            : m1_waves(m1_shape(q[0], q[1], q[2], q[3], c), q[1 + d]);
-    }
-    const struct m1_weights weights = m1_weights(w[0], w[1], c);
-    for (int v = 0; v < n; v++)
-        flux[v] = hll ? m1_hll(u[0][v], u[1][v], f[0][v], f[1][v], weights)
-                      : m1_glf(u[0][v], u[1][v], f[0][v], f[1][v], c);
+    struct m1_waves w[2];
+    for (int side = 0; side < 2 && hll; side++)
+        w[side] = rt->waves ? rt_waves_at(rt->waves, u[side], d, c)
+                            : rt_state_waves(u[side], d, c);
+    rt_face_flux(u[0], u[1], hll ? w : NULL, d, c, n, flux);
 }
 
 /* ---- octs that do not exist, and boundaries ---- */
@@ -269,9 +250,7 @@ static void missing(const struct gathered *g, lidx i, int c, struct target t)
 
 void rt_law_beyond(const struct rt *rt, int group, int f, double u[RT_COMPONENTS])
 {
-    const double *state = rt->bound_state[f] + group * VALUES;
-    if (rt->bound[f] == BOUND_REFLECT) u[1 + (f >> 1)] = -u[1 + (f >> 1)];
-    for (int v = 0; v < VALUES && rt->bound[f] == BOUND_IMPOSED; v++) u[v] = state[v];
+    rt_beyond(rt->bound[f], rt->bound_state[f] + group * VALUES, f, u);
 }
 
 static void beyond(const struct law *law, int f, double *u)

@@ -18,6 +18,7 @@
 #include "oct/mesh.h"
 #include "param/param.h"
 #include "phys/units.h"
+#include "rt/face_kern.h"
 
 enum {
     RT_GROUPS = 8,                         /* groups of photons */
@@ -30,7 +31,6 @@ enum {
 #define RT_SMALL 1e-50
 
 enum rt_scheme { RT_GLF, RT_HLL };
-enum rt_shape { RT_SQUARE, RT_POINT, RT_SHELL };
 
 /* A region of the initial state, or a source. */
 struct rt_place {
@@ -55,6 +55,7 @@ struct rt_ledger {
 };
 
 struct chem_par;
+struct rt_dev;
 struct chem_group;
 struct rt_lights;
 struct term_run;
@@ -89,6 +90,7 @@ struct rt {
     bool confines;                 /* |F| <= cN also in interpolated cells; not in RAMSES-RT */
     struct patch_scratch *scratch; /* of transport, as waves; freed by rt_transport_free */
     struct rt_waves *waves;        /* with by_table, once it is needed */
+    struct rt_dev *dev;            /* photons and gas are there now (rt/rt_dev.h); lent, or NULL */
     /* With `smooth`: values of own octs of level `old_level` before the last transport. */
     double (*old[RT_VALUES])[8];
     int old_level;

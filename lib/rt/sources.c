@@ -1,6 +1,7 @@
 /* rt/sources: photons of the namelist: regions of the initial state, and sources that emit in every
  * sub-step. What a cell receives follows from its position alone. */
 #include <math.h>
+#include <string.h>
 
 #include "phys/units.h"
 #include "rt/law.h"
@@ -82,30 +83,36 @@ static bool region_cell(const struct cells *a, const struct rt_place *p, const d
     return true;
 }
 
-/* A point emits for dt. */
-static bool point_emit(const struct cells *a, const struct rt_place *p, const double x[3],
-                       double dt, double u[RT_COMPONENTS])
+/* Whether a source reaches a cell at x: its part of a point, else 1; 0: it does not. */
+static double source_part(const struct cells *a, const struct rt_place *p, const double x[3])
 {
-    const double w = weight_of(a, p, x), more = p->n * a->per_n * w / volume_cgs(a) * dt;
-    if (!(w > 0)) return false;
-    u[0] += more;
-    for (int d = 0; d < a->m->ndim; d++) u[1 + d] += a->c * more * p->direction[d];
-    return true;
+    if (p->shape == RT_POINT) return weight_of(a, p, x);
+    return p->shape == RT_SQUARE ? norm_of(a, p, x) < 1.0 : in_shell(a, p, x);
 }
 
-/* Likewise for a source; dt: s. In a box of n photons per second and cm^2 the direction is a
- * fraction of the largest flux. */
+/* dt: s. */
+static struct rt_shine shine_of(const struct cells *a, const struct rt_place *p, double dt)
+{
+    struct rt_shine s = {.shape = p->shape,
+                         .ndim = a->m->ndim,
+                         .n = p->n,
+                         .per_n = a->per_n,
+                         .volume = volume_cgs(a),
+                         .c = a->c,
+                         .c_cgs = a->c_cgs,
+                         .dt = dt};
+    memcpy(s.direction, p->direction, sizeof s.direction);
+    return s;
+}
+
+/* Likewise for a source; dt: s. */
 static bool source_cell(const struct cells *a, const struct rt_place *p, const double x[3],
                         double dt, double u[RT_COMPONENTS])
 {
-    const double N = p->n * a->per_n / a->c_cgs;
-    if (p->shape == RT_POINT) return point_emit(a, p, x, dt, u);
-    if (p->shape == RT_SQUARE && norm_of(a, p, x) < 1.0) {
-        state_set(a, p, N, a->c * N, u);
-        return true;
-    }
-    if (p->shape != RT_SHELL || !in_shell(a, p, x)) return false;
-    u[0] = p->n * a->per_n;
+    const double part = source_part(a, p, x);
+    if (!(part > 0)) return false;
+    const struct rt_shine s = shine_of(a, p, dt);
+    rt_shine(&s, part, u);
     return true;
 }
 

@@ -26,15 +26,9 @@ double rt_limit(const struct rt *rt, const struct mesh *m, int l)
 
 /* ---- what leaves the box ---- */
 
-/* Whether beyond face f of own oct i is no mesh. */
 static bool at_edge(const struct mesh *m, const struct rt_law *law, int l, lidx i, int f)
 {
-    const int64_t last = ((int64_t)1 << (l - 1)) - 1;
-    int64_t x[3];
-    if (m->lev[l].nbr[i][f] == NBR_BOUNDARY) return true;
-    if (!law->vacuum) return false;
-    okey_coords(m->lev[l].key[i], x);
-    return x[f >> 1] == (f & 1 ? last : 0);
+    return rt_at_edge(&m->lev[l], l, law->vacuum, i, f);
 }
 
 static void group_state(const struct level *lv, int g, lidx i, int c, double u[RT_COMPONENTS])
@@ -161,11 +155,8 @@ static double confine_oct(const struct level *lv, int g, lidx i, int cells, doub
         any |= !(N[k] >= RT_SMALL) | (m1_flux2(x[k], y[k], z[k]) > most * most);
     }
     for (int k = 0; k < 8 && any; k++) {
-        const double raised = N[k] >= RT_SMALL ? N[k] : RT_SMALL;
-        const double by = m1_limit(raised, m1_flux2(x[k], y[k], z[k]), c);
-        if (k < cells && lv->child[i][k] < 0) rise += raised - N[k];
-        N[k] = raised;
-        x[k] *= by, y[k] *= by, z[k] *= by;
+        const double more = rt_confine_cell(&N[k], &x[k], &y[k], &z[k], c, RT_SMALL);
+        if (k < cells && lv->child[i][k] < 0) rise += more;
     }
     return rise;
 }
