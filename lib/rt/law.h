@@ -20,6 +20,8 @@ void rt_law_flux(const struct rt *rt, int d, const double *const u[2], int n, do
 void rt_law_beyond(const struct rt *rt, int group, int f, double u[RT_COMPONENTS]);
 /* Empties the registers of level l, if it has any. */
 void rt_registers_clear(struct mesh *m, int l);
+/* settle.c: registers of ghost octs of level l from their owners. (collective) */
+void rt_registers_exchange(const struct rt_run *r, int l);
 /* waves.c: the table of RAMSES-RT (owner: caller, mem_free), and the waves of a state of a group
  * along axis d by it. */
 struct rt_waves *rt_waves_new(void);

@@ -16,6 +16,7 @@
 #include "oct/field_sets.h"
 #include "oct/gas_kern.h"
 #include "rt/lights.h"
+#include "rt/rt_dev.h"
 
 _Static_assert((int)RT_GROUPS == (int)CHEM_GROUPS && (int)RT_GROUPS == (int)PARAM_GROUPS &&
                    (int)RT_GROUPS == (int)PHOTON_GROUPS && (int)RT_REASONS == (int)CHEM_REASONS,
@@ -220,12 +221,21 @@ enum err rt_coarse(const struct rt_run *r)
 
 /* ---- a step ---- */
 
-static void fill_photons(const struct rt_run *r, int l)
+void rt_fill(const struct rt_run *r, int l)
 {
-    int f[RT_VALUES];
-    const int n = r->mesh->nphoton;
-    for (int v = 0; v < n; v++) f[v] = FLD_PHOTONS + v;
-    if (n > 0) ghost_fill(r->comm, r->mesh, l, n, f);
+    if (r->mesh->nphoton == 0) return;
+    if (r->rt->dev)
+        rt_dev_fill(r->rt->dev, r, l);
+    else
+        ghost_fill_set(r->comm, r->mesh, l, PHOTONS);
+}
+
+void rt_restrict(const struct rt_run *r, int l)
+{
+    if (r->rt->dev)
+        rt_dev_restrict(r->rt->dev, r->mesh, l);
+    else
+        photons_restrict(r->mesh, l);
 }
 
 /* Photons of level l after a sub-step that begins at the code time t. */
@@ -252,8 +262,8 @@ enum err rt_step(const struct rt_run *r, int l)
         timer_start("radiation");
         if (!rt->advect) continue;
         if (rt->nsubcycle > 1) rt_settle(r, l);
-        if (!(left - dt > 0) && l < r->mesh->levelmax) photons_restrict(r->mesh, l);
-        fill_photons(r, l);
+        if (!(left - dt > 0) && l < r->mesh->levelmax) rt_restrict(r, l);
+        rt_fill(r, l);
     }
     return OK;
 }

@@ -158,6 +158,10 @@ void rt_send(const struct rt_run *r, int l);
  * level l touches receive the fluxes of the sub-step. Ghosts of level l−1 become valid.
  * (collective) */
 void rt_settle(const struct rt_run *r, int l);
+/* rt.c: ghosts of the photons of level l (collective); split own cells of level l get the means of
+ * their children (local) */
+void rt_fill(const struct rt_run *r, int l);
+void rt_restrict(const struct rt_run *r, int l);
 /* transport.c: N >= RT_SMALL and |F| <= cN in own cells of level l, after all sources. (local) */
 void rt_confine(struct rt *rt, struct mesh *m, int l);
 /* sources.c: sources of the namelist on own octs of level l for dt (local) */

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "phys/units.h"
+#include "rt/dev_priv.h"
 #include "rt/law.h"
 #include "rt/m1_kern.h"
 #include "rt/rt.h"
@@ -198,9 +200,39 @@ void rt_sources(const struct rt_run *r, int l, double dt)
 {
     const struct cells a = cells_of(r, l);
     struct rt *rt = r->rt;
-    if (rt->nsource > 0)
+    if (rt->nsource > 0 && rt->dev)
+        rt_dev_sources(rt->dev, r, l, dt);
+    else if (rt->nsource > 0)
         places_apply(&a, rt->source, rt->nsource, source_cell, dt * r->units.time,
                      rt->ledger.emitted);
+}
+
+int64_t rt_sources_reach(const struct rt_run *r, int l, int k, struct rt_reached **cell)
+{
+    const struct cells a = cells_of(r, l);
+    const struct level *lv = &r->mesh->lev[l];
+    const struct rt_place *p = &r->rt->source[k];
+    const struct reach reach = reach_of(&a, p);
+    int64_t n = 0, room = 0;
+    *cell = NULL;
+    for (lidx i = 0; i < lv->nown; i++) {
+        double x[3], part;
+        okey_cell_centre(lv->key[i], 0, a.dx, x);
+        if (!may_reach(&a, &reach, x)) continue;
+        for (int c = 0; c < r->mesh->cells; c++) {
+            okey_cell_centre(lv->key[i], c, a.dx, x);
+            if (lv->child[i][c] >= 0 || !((part = source_part(&a, p, x)) > 0)) continue;
+            MEM_ROOM(*cell, n, room, 64, "radiation");
+            (*cell)[n++] = (struct rt_reached){.oct = i, .cell = c, .part = part};
+        }
+    }
+    return n;
+}
+
+struct rt_shine rt_source_shine(const struct rt_run *r, int l, int k, double dt)
+{
+    const struct cells a = cells_of(r, l);
+    return shine_of(&a, &r->rt->source[k], dt);
 }
 
 void rt_regions(const struct rt_run *r, int l)

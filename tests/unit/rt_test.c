@@ -2,7 +2,7 @@
  * what moves, with fine and coarse sub-steps in any number, photons in the box and those that left
  * it are as many as there were and were emitted, to round-off; no density is negative and no flux
  * larger than cN. A step is the sum of fluxes of pairs of cells. Bits are the same on one rank and
- * several, with one thread and two. Radiation that is the same everywhere stays so; a mirror image
+ * several, with one thread and two, and on the emulated device. Radiation that is the same everywhere stays so; a mirror image
  * of a state becomes the mirror image of its result, to the last bit; a beam along an axis stays in
  * its row of cells and moves with c, a wall sends it back. Catches: a register that one level has
  * and the other has not, faces of refined cells that let photons pass twice, boundaries that keep
@@ -21,6 +21,8 @@
 #include "patch/reflux.h"
 #include "rt/law.h"
 #include "rt/rt.h"
+#include "rt/rt_dev.h"
+#include "test_device.h"
 
 enum { LMIN = 4, LMAX = 6, GROUPS = 2, V = RT_COMPONENTS };
 
@@ -31,6 +33,7 @@ struct how {
     enum bound_type bound; /* of all faces; BOUND_PERIODIC: none */
     bool flat, emits, outflow;
     int interpol;
+    uint64_t device; /* seed of the orders of the emulated device; 0: none */
 };
 
 struct world {
@@ -40,7 +43,44 @@ struct world {
     struct rt rt;
     struct rt_run run;
     struct how how;
+    struct test_mirror t; /* dev NULL: there is none */
+    struct ghost_dev *ghosts;
+    struct rt_dev *rt_dev;
 };
+
+/* ---- the emulated device ---- */
+
+static void device_open(struct world *w)
+{
+    if (!w->how.device) return;
+    CHECK(test_mirror_open(&w->t, &w->m, w->how.device, 0) == OK);
+    CHECK(ghost_dev_new(&w->ghosts, w->t.dev, w->t.stream) == OK);
+    CHECK(rt_dev_new(&w->rt_dev, &w->rt, &w->t.mirror, w->ghosts) == OK);
+}
+
+static void device_close(struct world *w)
+{
+    if (!w->t.dev) return;
+    dev_settle(w->t.dev);
+    rt_dev_free(&w->rt_dev);
+    ghost_dev_free(&w->ghosts);
+    CHECK(test_mirror_close(&w->t) == 0);
+}
+
+/* All is on the host, and the device has no copies. */
+static void device_home(struct world *w)
+{
+    if (!w->t.dev) return;
+    CHECK(mirror_home(&w->t.mirror, &w->m, true) == OK);
+    rt_dev_ledger(w->rt_dev);
+}
+
+/* Level l is about to make its sub-steps. */
+static void device_begin(struct world *w, int l)
+{
+    w->rt.dev = w->rt_dev;
+    if (w->t.dev) CHECK(rt_dev_begin(w->rt_dev, &w->run, l) == OK);
+}
 
 static double *value(struct world *w, int l, int v, lidx i)
 {
@@ -57,6 +97,7 @@ static void fill_ghosts(struct world *w, int l)
 /* Adapts the mesh: cells of many photons of the first group. */
 static void adapt(struct world *w)
 {
+    device_home(w);
     for (int l = LMAX - 1; l >= LMIN; l--) {
         struct level *lv = &w->m.lev[l];
         for (lidx i = 0; i < lv->nown; i++) {
@@ -81,20 +122,29 @@ static void advance(struct world *w, int l, double dt)
     const bool finer = l < LMAX && w->m.lev[l + 1].total > 0;
     const int sub = w->rt.nsubcycle;
     if (finer) {
-        rt_registers(&w->rt, &w->m, l + 1);
+        if (w->t.dev)
+            CHECK(rt_dev_registers(w->rt_dev, &w->m, l + 1) == OK);
+        else
+            rt_registers(&w->rt, &w->m, l + 1);
         for (int k = 0; k < 2; k++) advance(w, l + 1, 0.5 * dt);
+        w->rt.dev = w->rt_dev;
         rt_send(&w->run, l + 1);
     }
+    device_begin(w, l);
     for (int k = 0; k < sub; k++) {
         rt_transport(&w->rt, &w->m, l, dt / sub, k == 0);
         rt_sources(&w->run, l, dt / sub);
         rt_confine(&w->rt, &w->m, l);
-        fill_ghosts(w, l);
+        rt_fill(&w->run, l);
         if (sub > 1 && l > LMIN) rt_settle(&w->run, l);
     }
-    if (finer) reflux_end(&w->m, l + 1, REFLUX_RT);
-    if (finer) photons_restrict(&w->m, l);
-    fill_ghosts(w, l);
+    if (finer) {
+        if (w->t.dev) CHECK(rt_dev_forget(w->rt_dev, l + 1) == OK);
+        reflux_end(&w->m, l + 1, REFLUX_RT);
+        rt_restrict(&w->run, l);
+    }
+    rt_fill(&w->run, l);
+    w->rt.dev = NULL;
 }
 
 /* Position of a cell, in units of the box. */
@@ -150,6 +200,7 @@ static void result_cell(struct world *w, int l, lidx i, int c, struct result *x,
 
 static struct result result_of(struct world *w)
 {
+    device_home(w);
     struct result x = {.lowest = HUGE_VAL};
     struct sum s[GROUPS];
     for (int g = 0; g < GROUPS; g++) sum_init(&s[g]);
@@ -204,10 +255,12 @@ static void world_open(struct world *w, const struct comm *c, struct how how)
     w->run.units.length = w->run.units.time = 1;
     w->d = domain_new(DOMAIN_KSECTION, c->size, LMAX, bounded);
     adapt_build(&w->m, c, w->d);
+    device_open(w);
 }
 
 static void world_close(struct world *w)
 {
+    device_close(w);
     rt_transport_free(&w->rt);
     mesh_fini(&w->m);
     domain_free(w->d);
@@ -263,6 +316,8 @@ static void test_runs(const struct comm *all, const struct comm *alone, struct h
     CHECK(run(all, how).bits == one.bits, "%d ranks", all->size);
     how.threads = 2;
     if (all->size == 1) CHECK(run(alone, how).bits == one.bits, "two threads");
+    how.device = 1 + (uint64_t)all->rank;
+    CHECK(run(all, how).bits == one.bits, "%d devices, %d-D", all->size, how.ndim);
 }
 
 /* Photons of cell x, y, z of a mesh of one level. */

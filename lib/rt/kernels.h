@@ -1,0 +1,92 @@
+/* rt/kernels: arguments of the kernels of photons, one struct per kernel. All pointers, including
+ * those of the mesh, are device addresses. Private to rt. */
+#pragma once
+#include "dev/kernel.h"
+#include "dev/sums.h"
+#include "patch/kernels.h"
+#include "rt/face_kern.h"
+
+/* Numbers of a run that kernels need; they change with the units. */
+struct rt_numbers {
+    double c;               /* reduced speed of light */
+    int interpol, confines; /* of cells of octs that do not exist */
+    enum bound_type bound[6];
+    double state[6][NPHOTON_MAX]; /* of imposed boundaries */
+};
+
+/* A step of a level by photons_glf or photons_hll. */
+struct rt_tile_args {
+    struct patch_args p;
+    const struct rt_numbers *num;
+    int groups, vacuum; /* vacuum: beyond the faces of a periodic box is nothing */
+    double c;
+};
+/* Planes of scratch memory of a block: fluxes of a group, and with HLL speeds of waves. */
+enum { RT_GLF_PLANES = 4, RT_HLL_PLANES = 7 };
+
+/* to[group][6 oct + face]: photons that leave the box in a step of dt of level l. */
+struct rt_left_args {
+    const struct mesh *mesh;
+    const struct rt_numbers *num;
+    int l, groups, vacuum, hll;
+    double dt;
+    double *to;
+};
+
+/* Photons that fine octs sent into nothing have left the box: their registers become empty. */
+struct rt_drop_args {
+    const struct mesh *mesh;
+    int l;
+};
+
+/* N >= small and |F| <= cN in own cells of level l; to[group][oct]: by how many photons N rose. */
+struct rt_confine_args {
+    const struct mesh *mesh;
+    int l, groups;
+    double c, small;
+    double *to;
+};
+
+/* Adds the numbers x[group][n] of each group, or without them the photons in leaf cells of level l,
+ * to the exact sums to[group]. Blocks share the groups in turn. */
+struct rt_count_args {
+    const double *x;
+    const struct mesh *mesh;
+    int l, groups;
+    int64_t n;
+    int64_t (*to)[DEV_SUM];
+};
+
+/* A cell that a source reaches, and its part of a point. */
+struct rt_reached {
+    int32_t oct, cell;
+    double part;
+};
+
+/* The source changes the n cells that it reaches; to[2n] receives their photons after and, with a
+ * negative sign, before. */
+struct rt_shine_args {
+    const struct mesh *mesh;
+    struct rt_shine source;
+    const struct rt_reached *cell;
+    int64_t n;
+    int l, group;
+    double *to;
+};
+
+/* Own cells of level l get the fluxes of the finer level across their faces. */
+struct rt_receive_args {
+    const struct mesh *mesh;
+    int l;
+};
+
+/* Split cells of own octs of level l get the means of their children. */
+struct rt_restrict_args {
+    const struct mesh *mesh;
+    int l;
+};
+
+#ifndef __CUDACC__
+extern const struct dev_kernel photons_glf, photons_hll, photons_missing, photons_left, photons_drop, photons_confine,
+    photons_sum, photons_shine, photons_receive, photons_means;
+#endif
