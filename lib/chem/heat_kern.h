@@ -105,9 +105,9 @@ VEC_INLINE vec chem_heat(const struct chem_par *p, const struct chem_given *k,
     }
     if (p->h2) sum += chem_molecules(p, k, w, m, at, N);
     if (p->cosmic_rays) {
-        vec ionised = m->n[CHEM_HI] * CHEM_COSMIC[1];
-        if (p->h2) ionised += m->n[CHEM_H2] * CHEM_COSMIC[0];
-        if (p->helium) ionised += m->n[CHEM_HEI] * CHEM_COSMIC[2];
+        vec ionised = m->n[CHEM_HI] * chem_cosmic(CHEM_HI);
+        if (p->h2) ionised += m->n[CHEM_H2] * chem_cosmic(CHEM_H2);
+        if (p->helium) ionised += m->n[CHEM_HEI] * chem_cosmic(CHEM_HEI);
         sum += CHEM_COSMIC_EV * RAMSES_EV * ionised;
     }
     return sum;

@@ -169,7 +169,7 @@ static struct balance balance_at(const struct chem_par *p, double T,
         b.beta[i] = vec_first(chem_rate(&at, BETA[i]));
     }
     for (int j = 0; j < CHEM_ABSORBERS; j++)
-        b.photo[j] = photo[j] + (p->cosmic_rays && j != CHEM_HEII ? CHEM_COSMIC[j] : 0);
+        b.photo[j] = photo[j] + (p->cosmic_rays && j != CHEM_HEII ? chem_cosmic(j) : 0);
     b.dust = vec_first(chem_rate(&at, CHEM_DUST_H2));
     b.gas = vec_first(chem_rate(&at, CHEM_GAS_H2));
     b.three = vec_first(chem_rate(&at, CHEM_THREE_H2));

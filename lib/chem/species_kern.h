@@ -10,7 +10,7 @@ VEC_INLINE vec chem_photo(const struct chem_par *p, const struct chem_work *w, i
 {
     vec rate = p->uv_ion[j] * w->shield;
     for (int g = 0; g < p->groups; g++) rate += p->law.ionise[g][j] * N[g];
-    if (p->cosmic_rays && j != CHEM_HEII) rate += CHEM_COSMIC[j];
+    if (p->cosmic_rays && j != CHEM_HEII) rate += chem_cosmic(j);
     return rate;
 }
 

@@ -16,7 +16,10 @@ static const double CHEM_N_MIN = 1e-50, CHEM_N_SMALL = 1e-13;
 static const double CHEM_T_PART = 0.1, CHEM_X_PART = 0.1, CHEM_N_PART = 0.2, CHEM_F_PART = 0.5;
 /* ionisation of H2, HI, HeI by cosmic rays, 1/s, and the heat of one (Indriolo et al. 2012, 2015;
  * Glover 2010; Glassgold, Galli & Padovani 2012) */
-static const double CHEM_COSMIC[3] = {7.525e-16, 4.45e-16, 1.1 * 4.45e-16};
+PTAH_HD double chem_cosmic(int absorber)
+{
+    return absorber == CHEM_H2 ? 7.525e-16 : absorber == CHEM_HI ? 4.45e-16 : 1.1 * 4.45e-16;
+}
 static const double CHEM_COSMIC_EV = 10;
 
 /* Variables of a cell; after a sub-step the sums are the contribution of that sub-step. */
@@ -44,6 +47,16 @@ struct chem_work {
     vec_bits tight;                 /* a change exceeds half of what is allowed */
 };
 
+/* Where a comparison does not hold. */
+VEC_INLINE vec_bits chem_not(vec_bits mask)
+{
+#ifdef VEC_ONE
+    return !mask;
+#else
+    return ~mask;
+#endif
+}
+
 VEC_INLINE vec chem_clip(vec x, double low, double high)
 {
     return vec_min(vec_max(x, vec_of(low)), vec_of(high));
@@ -54,7 +67,7 @@ VEC_INLINE void chem_change(struct chem_work *w, vec change, vec size, double in
                             enum chem_reason reason)
 {
     w->over[reason] |= (vec_bits)(change * inv > size);
-    w->tight |= ~(vec_bits)(change * (2 * inv) < size);
+    w->tight |= chem_not((vec_bits)(change * (2 * inv) < size));
 }
 
 VEC_INLINE vec_bits chem_refused(const struct chem_work *w)
@@ -104,7 +117,7 @@ VEC_INLINE void chem_enter(const struct chem_par *p, struct chem_state *s)
         vec low = s->x[e], high = s->x[e + 1];
         vec_bits over = (vec_bits)(low + high > 1.0), lower = (vec_bits)(low > high);
         s->x[e] = vec_pick(over & lower, 1 - high, low);
-        s->x[e + 1] = vec_pick(over & ~lower, 1 - low, high);
+        s->x[e + 1] = vec_pick(over & chem_not(lower), 1 - low, high);
     }
     for (int g = 0; g < p->groups; g++) {
         s->N[g] = vec_max(s->N[g], vec_of(CHEM_N_MIN));

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "oct/gas_kern.h"
-#include "rt/m1_kern.h"
+#include "rt/cell_kern.h"
 
 /* ---- rows ---- */
 
@@ -80,12 +80,12 @@ static void gather_T2(const struct rt_job *j, struct rt_batch *b)
     const double most = j->rt->par->physics.t2max;
     for (int k = 0; k < s->n; k++) {
         s->nH[k] = b->rho[k] * j->hydrogen;
-        s->T2[k] = b->energy[k] / (b->rho[k] * j->per_T2);
+        s->T2[k] = cell_T2(b->energy[k], b->rho[k], j->per_T2);
     }
     memset(b->floor, 0, sizeof b->floor);
     for (int k = 0; k < s->n && j->chem->cooling; k++) {
         b->floor[k] = floor_T2(&j->floor, s->nH[k]);
-        s->T2[k] = m1_min(m1_max(s->T2[k] - b->floor[k], COOLING_MIN), most);
+        s->T2[k] = cell_T2_above(s->T2[k], b->floor[k], most);
     }
     memcpy(b->begun, s->T2, sizeof b->begun);
 }
@@ -148,8 +148,8 @@ static void new_energy(const struct rt_job *j, struct rt_batch *b)
     const struct chem_cells *s = &b->cells;
 #pragma omp simd
     for (int k = 0; k < s->n; k++) {
-        const double T2 = s->cools[k] != 0 ? s->T2[k] : m1_max(s->T2[k], b->begun[k]);
-        const double internal = (T2 + b->floor[k]) * (b->rho[k] * j->per_T2);
+        const double internal =
+            cell_internal(s->T2[k], b->begun[k], s->cools[k], b->floor[k], b->rho[k], j->per_T2);
         b->energy[k] = internal + gas_kinetic(b->rho[k], b->m[0][k], b->m[1][k], b->m[2][k]);
     }
 }

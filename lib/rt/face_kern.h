@@ -5,6 +5,9 @@
 #include "oct/mesh.h"
 #include "rt/m1_kern.h"
 
+/* Lowest density of photons (RAMSES's smallNp). */
+#define RT_SMALL 1e-50
+
 /* Number of the pressure between two axes, in the order of struct m1_pressure. */
 PTAH_HD int rt_pressure_of(int a, int b)
 {

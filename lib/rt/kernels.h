@@ -1,10 +1,11 @@
 /* rt/kernels: arguments of the kernels of photons, one struct per kernel. All pointers, including
  * those of the mesh, are device addresses. Private to rt. */
 #pragma once
+#include "chem/par.h"
 #include "dev/kernel.h"
 #include "dev/sums.h"
 #include "patch/kernels.h"
-#include "rt/face_kern.h"
+#include "rt/cell_kern.h"
 
 /* Numbers of a run that kernels need; they change with the units. */
 struct rt_numbers {
@@ -86,7 +87,43 @@ struct rt_restrict_args {
     int l;
 };
 
+/* ---- chemistry ---- */
+
+/* Numbers common to the cells of a call; see struct rt_job (rt/batch.h). */
+struct rt_cell_law {
+    struct temperature_floor floor; /* straight */
+    double smallr, dt, hydrogen, per_T2, unit_n, unit_f, unit_m, volume, decay;
+    double Z, T2_max;      /* metallicity if it is no variable; maximum of T/μ */
+    int metal, delayed;    /* variables; −1: none */
+    int x[CHEM_FRACTIONS]; /* variables of the fractions; −1: none */
+    bool pushes, smooth, advect;
+};
+
+/* Sums of chemistry. most: sub-steps of a cell; failed: cells that have not reached the end. */
+struct rt_cell_stats {
+    int64_t cells, steps, failed, refused[CHEM_REASONS];
+    int32_t most;
+};
+
+/* Chemistry of the leaf cells of level l over law.dt. cells_try_…: the whole step of every cell;
+ * those for which it is too long are listed: rest[0 … *nrest−1] has 8 oct + cell. cells_rest_…:
+ * these cells, by their own sub-steps. */
+struct rt_cells_args {
+    const struct mesh *mesh;
+    int l;
+    struct rt_cell_law law;
+    struct chem_par chem; /* tables: on the device */
+    const double *old;    /* smooth: photons before transport, [nphoton][own octs][8] */
+    int64_t *rest;
+    int32_t *nrest;
+    double *absorbed, *emitted; /* [group][own octs][8]: photons in units of the ledger */
+    struct rt_cell_stats *stats;
+};
+enum { RT_CELL_THREADS = 128 };
+
 #ifndef __CUDACC__
+extern const struct dev_kernel cells_try_exact, cells_try_ramses, cells_rest_exact,
+    cells_rest_ramses;
 extern const struct dev_kernel photons_glf, photons_hll, photons_missing, photons_left, photons_drop, photons_confine,
     photons_sum, photons_shine, photons_receive, photons_means;
 #endif

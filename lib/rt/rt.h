@@ -27,8 +27,6 @@ enum {
     RT_REASONS = 8                         /* why the chemistry shortens a sub-step */
 };
 
-/* Lowest density of photons (RAMSES's smallNp). */
-#define RT_SMALL 1e-50
 
 enum rt_scheme { RT_GLF, RT_HLL };
 
