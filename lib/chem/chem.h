@@ -12,6 +12,7 @@
  * one implicit system, and nuclei are conserved without a normalisation. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -46,6 +47,7 @@ struct chem_stats {
 
 struct chem_tables *chem_tables_new(void);
 void chem_tables_free(struct chem_tables *t);
+size_t chem_tables_bytes(void); /* tables have no pointers: a device may have a copy */
 
 /* Computes p->law; call after a change of other members. An error names the wrong parameter. */
 MUST_USE enum err chem_derive(struct chem_par *p);

@@ -235,6 +235,11 @@ struct chem_tables *chem_tables_new(void)
     return t;
 }
 
+size_t chem_tables_bytes(void)
+{
+    return sizeof(struct chem_tables);
+}
+
 void chem_tables_free(struct chem_tables *t)
 {
     mem_free(t);

@@ -65,6 +65,8 @@ static inline void rows_add(struct row_cells *r, const struct level *lv, lidx i,
     r->nocts += o->n > 0;
 }
 
+/* cells.c: of a sub-step of dt of level l. */
+struct rt_job rt_job_of(const struct rt_run *r, int l, double dt);
 /* Fills the cells of the batch from the mesh. */
 void rt_batch_read(const struct rt_job *j, struct rt_batch *b);
 /* Returns them to the mesh, and their photons to the account. */

@@ -8,8 +8,9 @@
 #include "oct/gas_kern.h"
 #include "phys/floor.h"
 #include "rt/batch.h"
+#include "rt/rt_dev.h"
 
-static struct rt_job job_of(const struct rt_run *r, int l, double dt)
+struct rt_job rt_job_of(const struct rt_run *r, int l, double dt)
 {
     const struct rt *rt = r->rt;
     const struct gas_vars *vars = &r->hydro->vars;
@@ -87,7 +88,11 @@ static void account_join(struct rt *rt, struct rt_account *a)
 enum err rt_chemistry(const struct rt_run *r, int l, double dt)
 {
     enum { PART = 64 }; /* octs per piece of a thread */
-    const struct rt_job j = job_of(r, l, dt);
+    if (r->rt->dev) {
+        rt_dev_chemistry(r->rt->dev, r, l, dt);
+        return OK;
+    }
+    const struct rt_job j = rt_job_of(r, l, dt);
     enum err err = OK;
 #pragma omp parallel
     {
@@ -137,7 +142,7 @@ static void ionise_cell(const struct rt_job *j, lidx i, int c, struct calm *b)
 
 void rt_ionise(const struct rt_run *r, int l)
 {
-    const struct rt_job j = job_of(r, l, 0);
+    const struct rt_job j = rt_job_of(r, l, 0);
 #pragma omp parallel
     {
         struct calm last = {.nH = -1};

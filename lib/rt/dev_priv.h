@@ -27,6 +27,10 @@ struct rt_dev {
     struct rt_reach reach[LEVEL_MAX + 2];
     struct dev_room old, terms; /* photons before transport; terms of sums */
     int64_t (*ledger)[RT_GROUPS][DEV_SUM];
+    struct chem_tables *tables;            /* of rates, on the device */
+    struct dev_room rest, absorbed, emitted; /* rt_cells_args */
+    int32_t *nrest;
+    struct rt_cell_stats *stats;
     int64_t counted; /* terms of the sums since the ledger was fetched */
 };
 
@@ -37,6 +41,8 @@ struct patch_kernels rt_dev_kernels(struct rt_dev *d, const struct rt_law *law,
 /* Adds the n numbers x of each of the groups first, first + 1, … to sums of the ledger. */
 void rt_dev_count(struct rt_dev *d, const double *x, int64_t n, enum rt_kind kind, int first,
                   int groups);
+/* cells_dev.c: brings what the chemistry of level l needs. */
+MUST_USE enum err rt_dev_cells_begin(struct rt_dev *d, const struct rt_run *r, int l);
 /* sources.c: the own leaf cells of level l that source k of the namelist reaches, in ascending
  * order; *cell: owner: caller, mem_free. */
 int64_t rt_sources_reach(const struct rt_run *r, int l, int k, struct rt_reached **cell);

@@ -285,6 +285,12 @@ static void emit_stars(const struct rt_run *r, int l, double t0, double t1, stru
     FREE(shines.at);
 }
 
+bool rt_lights_shine(const struct rt *rt)
+{
+    const struct rt_lights *k = rt->lights;
+    return k && rt->advect && (k->sed || k->lamps.n > 0 || k->shines);
+}
+
 void rt_lights_emit(const struct rt_run *r, int l, double t0, double t1)
 {
     struct rt_lights *k = r->rt->lights;

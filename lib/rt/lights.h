@@ -15,6 +15,8 @@ void rt_lights_free(struct rt *rt);
  * sinks, properties of groups that follow stars or the background, and whether photons are
  * transported from now on. (collective) */
 void rt_lights_coarse(const struct rt_run *r);
+/* Whether any of these emits now: the next two functions have work. */
+bool rt_lights_shine(const struct rt *rt);
 /* Photons of stars and sinks between the code times t0 and t1 on own cells of level l, after their
  * transport, and heat of regions that they ionise. Local. */
 void rt_lights_emit(const struct rt_run *r, int l, double t0, double t1);

@@ -241,11 +241,27 @@ void rt_restrict(const struct rt_run *r, int l)
 /* Photons of level l after a sub-step that begins at the code time t. */
 static void transport(const struct rt_run *r, int l, double t, double dt, bool first)
 {
+    struct rt_dev *dev = rt_lights_shine(r->rt) ? r->rt->dev : NULL;
     rt_transport(r->rt, r->mesh, l, dt, first);
+    if (dev) {
+        rt_dev_lend(dev, r->mesh, l);
+        r->rt->dev = NULL;
+    }
     rt_lights_emit(r, l, t, t + dt);
     rt_sources(r, l, dt);
     rt_lights_fill(r, l);
+    if (dev) {
+        r->rt->dev = dev;
+        rt_dev_take(dev, r->mesh, l);
+    }
     if (!r->rt->smooth) rt_confine(r->rt, r->mesh, l);
+}
+
+/* last: of the step; a device tells then whether all cells have reached its end. */
+static enum err chemistry(const struct rt_run *r, int l, double dt, bool last)
+{
+    TRY(rt_chemistry(r, l, dt));
+    return last && r->rt->dev ? rt_dev_end(r->rt->dev, r, l) : OK;
 }
 
 enum err rt_step(const struct rt_run *r, int l)
@@ -258,7 +274,7 @@ enum err rt_step(const struct rt_run *r, int l)
         timer_start("radiation");
         if (rt->advect) transport(r, l, r->t + (r->dt - left), dt, first);
         timer_start("chemistry");
-        TRY(err_agree(r->comm, rt_chemistry(r, l, dt)));
+        TRY(err_agree(r->comm, chemistry(r, l, dt, !(left - dt > 0))));
         timer_start("radiation");
         if (!rt->advect) continue;
         if (rt->nsubcycle > 1) rt_settle(r, l);
@@ -301,8 +317,10 @@ static void in_box(const struct rt_run *r, double out[RT_GROUPS])
 {
     struct sum s[RT_GROUPS];
     for (int g = 0; g < RT_GROUPS; g++) sum_init(&s[g]);
-    for (int l = r->mesh->levelmin; l <= r->mesh->levelmax; l++)
+    for (int l = r->mesh->levelmin; l <= r->mesh->levelmax; l++) {
+        if (r->rt->dev && rt_dev_inside(r->rt->dev, r->mesh, l, s)) continue;
         for (int g = 0; g < r->rt->ngroups; g++) add_level(r->mesh, l, g, &s[g]);
+    }
     total(r->comm, s, out);
 }
 
@@ -340,6 +358,7 @@ static void report_photons(const struct rt_run *r)
     double raised[RT_GROUPS];
     const double unit = photons_of(r);
     const int digits = r->rt->par->rt.rt_output_coolstats ? 16 : 6;
+    if (r->rt->dev) rt_dev_ledger(r->rt->dev);
     in_box(r, now);
     total(r->comm, x->emitted, emitted);
     total(r->comm, x->absorbed, absorbed);

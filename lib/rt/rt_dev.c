@@ -11,6 +11,10 @@
 
 const char *rt_dev_lacks(const struct rt *rt, const struct mesh *m)
 {
+    const struct units one = units_of(1, 1, 1);
+    const struct temperature_floor f = floor_at(rt->par, NULL, &one, 1);
+    if (!floor_is_straight(&f)) return "a temperature floor with another power of density than 1";
+    if (rt->ngroups > 0 && rt->par->rt.rt_isirtrap) return "rt_isIRtrap";
     if (rt->by_table && rt->scheme == RT_HLL) return "rt_flux_scheme='hll' of rt_rule='ramses'";
     if (m->magnetic) return "radiation with a magnetic field";
     return NULL;
@@ -18,22 +22,30 @@ const char *rt_dev_lacks(const struct rt *rt, const struct mesh *m)
 
 /* ---- state ---- */
 
+/* Memory that does not depend on the mesh. */
+static enum err numbers_new(struct rt_dev *d)
+{
+    const size_t bytes = sizeof *d->ledger * RT_KINDS;
+    TRY(dev_new(d->dev, &d->num, sizeof *d->num, "radiation parameters"));
+    TRY(dev_new(d->dev, &d->nrest, sizeof *d->nrest, "chemistry cells"));
+    TRY(dev_new(d->dev, &d->stats, sizeof *d->stats, "radiation sums"));
+    TRY(dev_new(d->dev, &d->ledger, bytes, "radiation sums"));
+    dev_fill(d->stream, d->stats, 0, sizeof *d->stats);
+    dev_fill(d->stream, d->ledger, 0, bytes);
+    return OK;
+}
+
 enum err rt_dev_new(struct rt_dev **d, struct rt *rt, struct mirror *x, struct ghost_dev *g)
 {
     struct rt_dev *to = *d = mem_zero(sizeof *to, "device");
-    const size_t bytes = sizeof *to->ledger * RT_KINDS;
     to->mirror = x;
     to->dev = x->dev;
     to->stream = x->stream;
     to->ghosts = g;
     to->rt = rt;
     patch_dev_init(&to->patch, x);
-    enum err err = dev_new(to->dev, &to->num, sizeof *to->num, "radiation parameters");
-    if (err == OK) err = dev_new(to->dev, &to->ledger, bytes, "radiation sums");
-    if (err == OK)
-        dev_fill(to->stream, to->ledger, 0, bytes);
-    else
-        rt_dev_free(d);
+    enum err err = numbers_new(to);
+    if (err != OK) rt_dev_free(d);
     return err;
 }
 
@@ -54,6 +66,12 @@ void rt_dev_free(struct rt_dev **d)
     dev_free(x->dev, x->ledger);
     dev_free(x->dev, x->old.p);
     dev_free(x->dev, x->terms.p);
+    dev_free(x->dev, x->rest.p);
+    dev_free(x->dev, x->absorbed.p);
+    dev_free(x->dev, x->emitted.p);
+    dev_free(x->dev, x->tables);
+    dev_free(x->dev, x->nrest);
+    dev_free(x->dev, x->stats);
     FREE(*d);
 }
 
@@ -209,12 +227,8 @@ enum err rt_dev_begin(struct rt_dev *d, const struct rt_run *r, int l)
 {
     TRY(numbers_send(d, r->rt));
     if (r->rt->advect) TRY(transport_begin(d, r, l));
+    if (r->rt->chem) TRY(rt_dev_cells_begin(d, r, l));
     mirror_send(d->mirror, r->mesh);
-    return OK;
-}
-
-enum err rt_dev_end(struct rt_dev *d, const struct rt_run *r, int l)
-{
     return OK;
 }
 

@@ -18,8 +18,8 @@ MUST_USE enum err rt_dev_new(struct rt_dev **d, struct rt *rt, struct mirror *x,
 void rt_dev_free(struct rt_dev **d);
 /* Brings what the sub-steps of level l need to the device. ERR_LIMIT: nothing has changed. Local. */
 MUST_USE enum err rt_dev_begin(struct rt_dev *d, const struct rt_run *r, int l);
-/* After the sub-steps of level l and of the coarser one: the error of a cell whose chemistry has
- * not ended. Local. */
+/* After the chemistry of the last sub-step: counts of chemistry to the ledger, and the error of a
+ * cell that has not reached the end. Local. */
 MUST_USE enum err rt_dev_end(struct rt_dev *d, const struct rt_run *r, int l);
 /* The registers of level l are used up. Local. */
 MUST_USE enum err rt_dev_forget(struct rt_dev *d, int l);

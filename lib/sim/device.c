@@ -11,6 +11,7 @@
 #include "oct/field_sets.h"
 #include "patch/reflux.h"
 #include "phys/term.h"
+#include "rt/rt_dev.h"
 #include "sim/phase.h"
 
 static bool wants_gas(const struct sim *s)
@@ -55,6 +56,18 @@ static const char *gas_lacks(const struct sim *s)
                          : mhd_dev_lacks(&s->phys.mhd);
 }
 
+static enum err radiation_begin(struct sim *s)
+{
+    struct sim_device *d = &s->device;
+    const char *lacks = s->phys.rt ? rt_dev_lacks(s->phys.rt, &s->mesh) : NULL;
+    if (!s->phys.rt) return OK;
+    if (!lacks) return rt_dev_new(&d->rt, s->phys.rt, d->mirror, d->ghosts);
+    log_info(" gpu_hydro: %s has no kernel: radiation and chemistry run on the CPU, to which the "
+             "gas is copied in each step",
+             lacks);
+    return OK;
+}
+
 static enum err gas_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
@@ -66,6 +79,7 @@ static enum err gas_begin(struct sim *s)
     TRY(hydro_dev_new(&d->gas, d->mirror));
     if (s->mesh.magnetic) TRY(mhd_dev_new(&d->field, d->mirror));
     terms_begin(s);
+    TRY(radiation_begin(s));
     d->on |= GPU_HYDRO;
     log_info(" gpu_hydro: the gas runs on %s", dev_name(d->dev));
     return OK;
@@ -184,6 +198,7 @@ void sim_device_close(struct sim *s)
     hydro_dev_free(&d->gas);
     mhd_dev_free(&d->field);
     terms_dev_free(&d->terms);
+    rt_dev_free(&d->rt);
     grav_dev_free(&d->grav);
     ghost_dev_free(&d->ghosts);
     part_dev_free(&d->parts);
@@ -310,6 +325,7 @@ enum err sim_device_off(struct sim *s)
     hydro_dev_free(&d->gas);
     mhd_dev_free(&d->field);
     terms_dev_free(&d->terms);
+    rt_dev_free(&d->rt);
     grav_dev_free(&d->grav);
     ghost_dev_free(&d->ghosts);
     part_dev_free(&d->parts);

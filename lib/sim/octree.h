@@ -120,6 +120,7 @@ struct sim_device {
     struct mhd_dev *field; /* in its place for all but kicks, if the gas has a magnetic field */
     /* source terms, with GPU_HYDRO, if they run on the device (phys/term.h) */
     struct terms_dev *terms;
+    struct rt_dev *rt;      /* radiation and chemistry, with GPU_HYDRO, if all have kernels */
     struct grav_dev *grav;  /* gravity solver, with GPU_POISSON */
     struct part_dev *parts; /* particles, with GPU_PARTS */
     struct ghost_dev *ghosts;
@@ -354,6 +355,8 @@ MUST_USE enum err sim_follow_sinks(struct sim *s, bool jets);
 void sim_timestep_begin(struct sim *s, int l);
 /* timestep.c: copies the fields that limits of source terms read to the host */
 MUST_USE enum err sim_limits_need(struct sim *s, int l);
+/* sources.c: registers of photons of level l before its sub-steps */
+MUST_USE enum err sim_rt_registers(struct sim *s, int l);
 /* sources.c: photons and ions of the initial state of level l; the log of radiation (collective) */
 void sim_rt_initial(struct sim *s, int l);
 void sim_rt_report(struct sim *s);

@@ -243,7 +243,7 @@ enum err step_finer(struct sim *s, int l, int icount)
     s->time.growth[l] = s->time.growth_first[l] = 1;
     if (l < m->levelmax && s->amr.noct[l + 1] > 0) {
         if (m->hydro) TRY(sim_reflux_begin(s, l + 1));
-        if (m->nphoton > 0) rt_registers(s->phys.rt, m, l + 1);
+        if (m->nphoton > 0) TRY(sim_rt_registers(s, l + 1));
         if (s->phys.flux && !s->amr.refine.frozen) {
             struct tracer_run r = sim_tracers(s);
             tracers_watch_entry(&r, l + 1);
@@ -702,8 +702,10 @@ enum err step_flag(struct sim *s, int l, int icount)
         TRY(sim_device_off(s));
         found = false;
     }
+    const double aexp = s->phys.cosmo ? s->time.aexp : 1;
+    const field_set read = s->phys.rt && rt_flags(s->phys.rt, aexp) ? GAS | PHOTONS : GAS;
     for (int k = l; k >= l - 2 && k >= s->mesh.levelmin && !found; k--)
-        TRY(sim_device_need(s, k, GAS, LOCATION_HOST));
+        TRY(sim_device_need(s, k, read, LOCATION_HOST));
     TRY(sim_device_need(s, l, FLAG, LOCATION_HOST));
     TRY(sim_dense_home(s, l));
     sim_flag_end(s, l, icount);

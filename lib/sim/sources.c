@@ -11,6 +11,7 @@
 #include "oct/field_sets.h"
 #include "phys/term.h"
 #include "rt/lights.h"
+#include "rt/rt_dev.h"
 #include "sim/phase.h"
 
 /* ---- source terms ---- */
@@ -166,12 +167,61 @@ enum err step_light(struct sim *s, int l, int icount)
     return rt_coarse(&r);
 }
 
+enum err sim_rt_registers(struct sim *s, int l)
+{
+    const int registers = FLD_REFLUX + REFLUX_RT;
+    if (s->device.rt && sim_runs_dev(s, GPU_HYDRO, l)) {
+        if (rt_dev_registers(s->device.rt, &s->mesh, l) == OK) return OK;
+        TRY(sim_device_off(s));
+    }
+    rt_registers(s->phys.rt, &s->mesh, l);
+    if (s->device.mirror) mirror_wrote(s->device.mirror, l, registers, 1, LOCATION_HOST);
+    return OK;
+}
+
+/* What the sub-steps of level l read and write is on the host. */
+static enum err radiation_home(struct sim *s, int l)
+{
+    struct mirror *x = s->device.mirror;
+    struct mesh *m = &s->mesh;
+    const int last = l < m->levelmax ? l + 1 : l, first = l - 2 > m->levelmin ? l - 2 : m->levelmin;
+    if (!x) return OK;
+    TRY(sim_device_need(s, l, GAS | PARTS, LOCATION_HOST));
+    sim_device_wrote(s, l, GAS | PARTS, LOCATION_HOST);
+    for (int k = first; k <= last; k++) {
+        TRY(sim_device_need(s, k, PHOTONS, LOCATION_HOST));
+        TRY(mirror_need(x, m, k, FLD_REFLUX + REFLUX_RT, 1, LOCATION_HOST));
+        sim_device_wrote(s, k, PHOTONS, LOCATION_HOST);
+        mirror_wrote(x, k, FLD_REFLUX + REFLUX_RT, 1, LOCATION_HOST);
+    }
+    return OK;
+}
+
+/* Prepares the place where the sub-steps of level l run. */
+static enum err radiation_begin(struct sim *s, const struct rt_run *r, int l)
+{
+    struct sim_device *d = &s->device;
+    r->rt->dev = NULL;
+    if (d->rt && sim_runs_dev(s, GPU_HYDRO, l)) {
+        r->rt->dev = d->rt;
+        if (rt_dev_begin(d->rt, r, l) == OK) return sim_device_need(s, l, PARTS, LOCATION_HOST);
+        r->rt->dev = NULL;
+        TRY(sim_device_off(s));
+    }
+    return radiation_home(s, l);
+}
+
 enum err step_radiation(struct sim *s, int l, int icount)
 {
     struct lit lit;
+    struct mesh *m = &s->mesh;
     const struct rt_run r = rt_run_of(s, l, &lit);
+    TRY(radiation_begin(s, &r, l));
     TRY(rt_step(&r, l));
-    if (l > s->mesh.levelmin && icount == s->time.nsubcycle[l - 1]) rt_send(&r, l);
+    if (l > m->levelmin && icount == s->time.nsubcycle[l - 1]) rt_send(&r, l);
+    r.rt->dev = NULL;
+    if (s->device.mirror && l < m->levelmax)
+        TRY(mirror_forget_reflux(s->device.mirror, l + 1, REFLUX_RT));
     if (s->phys.rt->ngroups > 0 && !s->phys.rt->advect)
         ghosts_set(&s->mesh, l, PHOTONS, true); /* as they were */
     return OK;
@@ -186,7 +236,10 @@ void sim_rt_initial(struct sim *s, int l)
 void sim_rt_report(struct sim *s)
 {
     const struct rt_run r = rt_run_of(s, s->mesh.levelmin, NULL);
-    if (s->phys.rt) rt_report(&r);
+    if (!s->phys.rt) return;
+    s->phys.rt->dev = s->device.rt;
+    rt_report(&r);
+    s->phys.rt->dev = NULL;
 }
 
 /* Species whose recombination spec2group names, in the order of the fractions. */

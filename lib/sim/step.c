@@ -93,7 +93,7 @@ static const struct phase STEP[] = {
     GPU(kick_again,  "hydro",        FALLS, WORK | GPU_HYDRO,  GAS | FORCE, 0,             GAS),
     ROW(level_terms, "hydro",        IF_TERMS, WORK | OWN_COPIES,
                                                             ALL | PARTS,  0,          GAS | PARTS),
-    ROW(radiation,   "radiation",    IF_GAS | IF_CHEMISTRY, WORK,
+    ROW(radiation,   "radiation",    IF_GAS | IF_CHEMISTRY, WORK | OWN_COPIES,
                 GAS | PARTS, PHOTONS | UP(PHOTONS) | NEXT(PHOTONS), GAS | PHOTONS | UP(PHOTONS)),
     ROW(late_terms,  "hydro",        IF_CHEMISTRY | IF_TERMS, WORK | OWN_COPIES,
                                                             ALL | PARTS,  0,          GAS | PARTS),
