@@ -7,9 +7,9 @@
  *     LAW_SYSTEM    system of the registers
  *     LAW_MIRRORED(a, f)  whether cells beyond boundary f mirror those within
  *     LAW_LIMITER, LAW_SOLVER  types of two compile-time constants passed to the law
- *     LAW_PARTS(a)  (if given) number of parts of LAW_CORE variables each, which the law advances one
- *                   after the other, as no flux needs another part; LAW_CORE is also the number of
- *                   fluxes. LAW_RATES: (if given) numbers of a cell that law_rates makes
+ *     LAW_PARTS(a)  (if given) number of parts of LAW_CORE variables, and as many fluxes, that are
+ *                   computed one after the other, as no flux needs another part
+ *     LAW_RATES     (if given) number of values of a cell that law_rates makes
  *     LAW_EDGES     (only) of a law with a field on faces, which gathers, traces and runs through
  *                   the tiles by itself (mhd/step_kernel.c): its variables are in scratch memory
  *
@@ -219,8 +219,7 @@ DEV_FN void gather(const LAW_ARGS *a, const struct work *k, struct godunov_share
         struct origin o = origin_of(a, k, s, i, at);
         if (o.slot >= 0) {
             for (int v = 0; v < LAW_CORE; v++)
-                dev_load(&s->q[v][at],
-                         &a->p.level.fld[LAW_FIELD(LAW_FIRST(k) + v)][o.slot][o.c]);
+                dev_load(&s->q[v][at], &a->p.level.fld[LAW_FIELD(LAW_FIRST(k) + v)][o.slot][o.c]);
             split = !o.beyond && a->p.level.child[o.slot][o.c] >= 0;
         } else if (o.slot <= DEV_MISSING) {
             for (int v = 0; v < LAW_CORE; v++)

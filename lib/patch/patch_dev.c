@@ -161,8 +161,7 @@ static enum err room_all(struct patch_dev *h, int l, lidx nown, const struct law
     TRY(dev_room_need(h->stream, &h->tile,
                       sizeof(double) * DEV_CELLS * (size_t)blocks_of(h, l) * (size_t)k->planes,
                       "hydro tile scratch"));
-    if (k->old)
-        TRY(dev_room_need(h->stream, k->old, cells * (size_t)law->nvar, "old photons"));
+    if (k->old) TRY(dev_room_need(h->stream, k->old, cells * (size_t)law->nvar, "old photons"));
     return dev_room_need(h->stream, &h->out, cells * (size_t)law->nvar, "mesh gas");
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "oct/gas_kern.h"
-#include "rt/cell_kern.h"
+#include "rt/point_kern.h"
 
 /* ---- rows ---- */
 
@@ -148,8 +148,8 @@ static void new_energy(const struct rt_job *j, struct rt_batch *b)
     const struct chem_cells *s = &b->cells;
 #pragma omp simd
     for (int k = 0; k < s->n; k++) {
-        const double internal =
-            cell_internal(s->T2[k], b->begun[k], s->cools[k], b->floor[k], b->rho[k], j->per_T2);
+        const double internal = cell_internal(s->T2[k], b->begun[k], s->cools[k], b->floor[k],
+                                              b->rho[k], j->per_T2);
         b->energy[k] = internal + gas_kinetic(b->rho[k], b->m[0][k], b->m[1][k], b->m[2][k]);
     }
 }

@@ -79,8 +79,7 @@ void rt_dev_chemistry(struct rt_dev *d, const struct rt_run *r, int l, double dt
     mirror_wrote_set(d->mirror, m, l, GAS, LOCATION_DEVICE);
     if (!d->rt->advect) return;
     rt_dev_count(d, d->absorbed.p, cells, RT_ABSORBED, 0, d->rt->ngroups);
-    if (d->rt->chem->law.emits)
-        rt_dev_count(d, d->emitted.p, cells, RT_EMITTED, 0, d->rt->ngroups);
+    if (d->rt->chem->law.emits) rt_dev_count(d, d->emitted.p, cells, RT_EMITTED, 0, d->rt->ngroups);
     mirror_wrote_set(d->mirror, m, l, PHOTONS, LOCATION_DEVICE);
 }
 

@@ -27,7 +27,7 @@ struct rt_dev {
     struct rt_reach reach[LEVEL_MAX + 2];
     struct dev_room old, terms; /* photons before transport; terms of sums */
     int64_t (*ledger)[RT_GROUPS][DEV_SUM];
-    struct chem_tables *tables;            /* of rates, on the device */
+    struct chem_tables *tables;              /* of rates, on the device */
     struct dev_room rest, absorbed, emitted; /* rt_cells_args */
     int32_t *nrest;
     struct rt_cell_stats *stats;

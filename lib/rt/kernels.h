@@ -5,7 +5,7 @@
 #include "dev/kernel.h"
 #include "dev/sums.h"
 #include "patch/kernels.h"
-#include "rt/cell_kern.h"
+#include "rt/point_kern.h"
 
 /* Numbers of a run that kernels need; they change with the units. */
 struct rt_numbers {
@@ -124,6 +124,6 @@ enum { RT_CELL_THREADS = 128 };
 #ifndef __CUDACC__
 extern const struct dev_kernel cells_try_exact, cells_try_ramses, cells_rest_exact,
     cells_rest_ramses;
-extern const struct dev_kernel photons_glf, photons_hll, photons_missing, photons_left, photons_drop, photons_confine,
-    photons_sum, photons_shine, photons_receive, photons_means;
+extern const struct dev_kernel photons_glf, photons_hll, photons_missing, photons_left,
+    photons_drop, photons_confine, photons_sum, photons_shine, photons_receive, photons_means;
 #endif

@@ -192,8 +192,7 @@ void rt_law_flux(const struct rt *rt, int d, const double *const u[2], int n, do
     const bool hll = rt->scheme == RT_HLL;
     struct m1_waves w[2];
     for (int side = 0; side < 2 && hll; side++)
-        w[side] = rt->waves ? rt_waves_at(rt->waves, u[side], d, c)
-                            : rt_state_waves(u[side], d, c);
+        w[side] = rt->waves ? rt_waves_at(rt->waves, u[side], d, c) : rt_state_waves(u[side], d, c);
     rt_face_flux(u[0], u[1], hll ? w : NULL, d, c, n, flux);
 }
 

@@ -2,7 +2,7 @@
  * at first order, with the fluxes of rt/m1_kern.h. Private to rt. */
 #pragma once
 #include "patch/patch.h"
-#include "rt/face_kern.h"
+#include "rt/point_kern.h"
 #include "rt/rt.h"
 
 struct rt_law {

@@ -108,8 +108,8 @@ DEV_FN void law_flux(const struct rt_tile_args *a, const struct work *k,
     }
 }
 
-DEV_FN void law_fluxes(const struct rt_tile_args *a, const struct work *k,
-                       struct godunov_shared *s, struct dev_block *b, enum scheme type)
+DEV_FN void law_fluxes(const struct rt_tile_args *a, const struct work *k, struct godunov_shared *s,
+                       struct dev_block *b, enum scheme type)
 {
     fluxes(a, k, s, b, type, 0);
 }
@@ -118,8 +118,8 @@ DEV_FN void law_finish(const struct rt_tile_args *a, const struct work *k, struc
 {
     const int first = LAW_FIRST(k);
     for (int v = 0; v < VALUES; v++)
-        *new_of(a, o, first + v) =
-            cell_next(a, k, o, v, a->p.level.fld[LAW_FIELD(first + v)][o->oct][o->c]);
+        *new_of(a, o, first + v) = cell_next(a, k, o, v,
+                                             a->p.level.fld[LAW_FIELD(first + v)][o->oct][o->c]);
 }
 
 KERNEL(photons_glf, struct rt_tile_args, struct godunov_shared, GODUNOV_THREADS)

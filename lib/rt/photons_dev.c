@@ -74,9 +74,9 @@ void rt_dev_confine(struct rt_dev *d, struct mesh *m, int l)
     const lidx nown = m->lev[l].nown;
     if (nown == 0) return;
     need(d, m, l);
-    dev_launch(d->stream, &photons_confine, dev_blocks(8 * (int64_t)nown),
-               &(struct rt_confine_args){d->mirror->mesh_dev, l, groups, d->rt->c, RT_SMALL,
-                                         d->terms.p});
+    dev_launch(
+        d->stream, &photons_confine, dev_blocks(8 * (int64_t)nown),
+        &(struct rt_confine_args){d->mirror->mesh_dev, l, groups, d->rt->c, RT_SMALL, d->terms.p});
     rt_dev_count(d, d->terms.p, nown, RT_RAISED, 0, groups);
     wrote(d, m, l);
 }
@@ -167,10 +167,8 @@ static enum err registers_fill(struct rt_dev *d, const struct rt_run *r, int l)
     struct ghost_dev_rows x = {0};
     struct ghost_dev_plan *plan;
     const struct reflux *f = &d->mirror->image->lev[l].reflux[REFLUX_RT];
-    const struct ghost_dev_arrays all = {.n = 1,
-                                         .arr = {f->flux},
-                                         .stride = {reflux_row_bytes(f->nflux, f->nedge)},
-                                         .row = f->row};
+    const struct ghost_dev_arrays all = {
+        .n = 1, .arr = {f->flux}, .stride = {reflux_row_bytes(f->nflux, f->nedge)}, .row = f->row};
     TRY(ghost_dev_level(d->ghosts, r->mesh, l, &plan));
     TRY(ghost_dev_mixed_begin(&x, d->ghosts, r->comm, COMM_BULK_FLUX, plan, &all));
     ghost_dev_mixed_end(&x, &all);

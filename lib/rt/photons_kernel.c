@@ -63,8 +63,7 @@ KERNEL(photons_left, struct rt_left_args, struct dev_nothing, DEV_THREADS)
         const int f = (int)(at % 6);
         const lidx i = (lidx)(at / 6);
         const bool wall = !a->vacuum && a->num->bound[f] == BOUND_REFLECT;
-        const bool edge = f < 2 * a->mesh->ndim && !wall &&
-                          rt_at_edge(lv, a->l, a->vacuum, i, f);
+        const bool edge = f < 2 * a->mesh->ndim && !wall && rt_at_edge(lv, a->l, a->vacuum, i, f);
         for (int g = 0; g < a->groups; g++)
             a->to[g * n + at] = edge ? face_left(a, g, i, f) * volume : 0.0;
     }
@@ -101,8 +100,8 @@ KERNEL(photons_confine, struct rt_confine_args, struct confine_shared, DEV_THREA
             const int c = (int)(at & 7);
             if (i >= lv->nown) continue;
             double(*const *u)[8] = lv->fld + FLD_PHOTONS + VALUES * g;
-            const double more =
-                rt_confine_cell(&u[0][i][c], &u[1][i][c], &u[2][i][c], &u[3][i][c], a->c, a->small);
+            const double more = rt_confine_cell(&u[0][i][c], &u[1][i][c], &u[2][i][c], &u[3][i][c],
+                                                a->c, a->small);
             s->rise[t] = c < a->mesh->cells && lv->child[i][c] < 0 ? more : 0.0;
         }
         PHASE (t, DEV_THREADS / 8) {

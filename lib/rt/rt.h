@@ -18,7 +18,7 @@
 #include "oct/mesh.h"
 #include "param/param.h"
 #include "phys/units.h"
-#include "rt/face_kern.h"
+#include "rt/point_kern.h"
 
 enum {
     RT_GROUPS = 8,                         /* groups of photons */
@@ -26,7 +26,6 @@ enum {
     RT_VALUES = RT_COMPONENTS * RT_GROUPS, /* mesh.nphoton is at most this */
     RT_REASONS = 8                         /* why the chemistry shortens a sub-step */
 };
-
 
 enum rt_scheme { RT_GLF, RT_HLL };
 

@@ -116,9 +116,9 @@ static void count(struct rt_dev *d, const double *x, int l, int64_t n, enum rt_k
     const int64_t blocks = dev_blocks(n) < BLOCKS ? dev_blocks(n) : BLOCKS;
     if (d->counted > MOST) rt_dev_ledger(d);
     d->counted += n;
-    dev_launch(d->stream, &photons_sum, blocks * groups,
-               &(struct rt_count_args){x, d->mirror->mesh_dev, l, groups, n,
-                                       d->ledger[kind] + first});
+    dev_launch(
+        d->stream, &photons_sum, blocks * groups,
+        &(struct rt_count_args){x, d->mirror->mesh_dev, l, groups, n, d->ledger[kind] + first});
 }
 
 void rt_dev_count(struct rt_dev *d, const double *x, int64_t n, enum rt_kind kind, int first,
@@ -237,7 +237,24 @@ enum err rt_dev_forget(struct rt_dev *d, int l)
     return mirror_forget_reflux(d->mirror, l, REFLUX_RT);
 }
 
-/* ---- host code in a sub-step ---- */
+/* ---- host code ---- */
+
+void rt_dev_host_registers(struct mirror *x, int l)
+{
+    mirror_wrote(x, l, FLD_REFLUX + REFLUX_RT, 1, LOCATION_HOST);
+}
+
+enum err rt_dev_home(struct mirror *x, struct mesh *m, int l)
+{
+    const int last = l < m->levelmax ? l + 1 : l, first = l - 2 > m->levelmin ? l - 2 : m->levelmin;
+    for (int k = first; k <= last; k++) {
+        TRY(mirror_need(x, m, k, FLD_PHOTONS, m->nphoton, LOCATION_HOST));
+        TRY(mirror_need(x, m, k, FLD_REFLUX + REFLUX_RT, 1, LOCATION_HOST));
+        mirror_wrote(x, k, FLD_PHOTONS, m->nphoton, LOCATION_HOST);
+        rt_dev_host_registers(x, k);
+    }
+    return OK;
+}
 
 static field_set lent_of(const struct mesh *m)
 {

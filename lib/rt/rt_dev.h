@@ -24,6 +24,10 @@ MUST_USE enum err rt_dev_end(struct rt_dev *d, const struct rt_run *r, int l);
 /* The registers of level l are used up. Local. */
 MUST_USE enum err rt_dev_forget(struct rt_dev *d, int l);
 
+/* Before the host makes the sub-steps of level l: photons and registers of levels that take part
+ * are at the host, and nowhere else. rt_dev_host_registers: the host has made those of level l. */
+MUST_USE enum err rt_dev_home(struct mirror *x, struct mesh *m, int l);
+void rt_dev_host_registers(struct mirror *x, int l);
 /* As rt_registers. ERR_LIMIT: the device has too little memory, and nothing has changed. Local. */
 MUST_USE enum err rt_dev_registers(struct rt_dev *d, struct mesh *m, int l);
 
@@ -31,11 +35,11 @@ MUST_USE enum err rt_dev_registers(struct rt_dev *d, struct mesh *m, int l);
 void rt_dev_transport(struct rt_dev *d, struct mesh *m, int l, double dt, bool first);
 void rt_dev_sources(struct rt_dev *d, const struct rt_run *r, int l, double dt);
 void rt_dev_confine(struct rt_dev *d, struct mesh *m, int l);
-void rt_dev_send(struct rt_dev *d, const struct rt_run *r, int l);    /* (collective) */
-void rt_dev_receive(struct rt_dev *d, struct mesh *m, int l);         /* from level l + 1 */
+void rt_dev_send(struct rt_dev *d, const struct rt_run *r, int l); /* (collective) */
+void rt_dev_receive(struct rt_dev *d, struct mesh *m, int l);      /* from level l + 1 */
 void rt_dev_registers_clear(struct rt_dev *d, struct mesh *m, int l);
 void rt_dev_restrict(struct rt_dev *d, struct mesh *m, int l);
-void rt_dev_fill(struct rt_dev *d, const struct rt_run *r, int l);    /* ghosts (collective) */
+void rt_dev_fill(struct rt_dev *d, const struct rt_run *r, int l); /* ghosts (collective) */
 void rt_dev_chemistry(struct rt_dev *d, const struct rt_run *r, int l, double dt);
 /* Photons and gas of level l at the host, for host code that changes them, and back. */
 void rt_dev_lend(struct rt_dev *d, struct mesh *m, int l);

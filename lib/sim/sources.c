@@ -169,32 +169,22 @@ enum err step_light(struct sim *s, int l, int icount)
 
 enum err sim_rt_registers(struct sim *s, int l)
 {
-    const int registers = FLD_REFLUX + REFLUX_RT;
     if (s->device.rt && sim_runs_dev(s, GPU_HYDRO, l)) {
         if (rt_dev_registers(s->device.rt, &s->mesh, l) == OK) return OK;
         TRY(sim_device_off(s));
     }
     rt_registers(s->phys.rt, &s->mesh, l);
-    if (s->device.mirror) mirror_wrote(s->device.mirror, l, registers, 1, LOCATION_HOST);
+    if (s->device.mirror) rt_dev_host_registers(s->device.mirror, l);
     return OK;
 }
 
 /* What the sub-steps of level l read and write is on the host. */
 static enum err radiation_home(struct sim *s, int l)
 {
-    struct mirror *x = s->device.mirror;
-    struct mesh *m = &s->mesh;
-    const int last = l < m->levelmax ? l + 1 : l, first = l - 2 > m->levelmin ? l - 2 : m->levelmin;
-    if (!x) return OK;
+    if (!s->device.mirror) return OK;
     TRY(sim_device_need(s, l, GAS | PARTS, LOCATION_HOST));
     sim_device_wrote(s, l, GAS | PARTS, LOCATION_HOST);
-    for (int k = first; k <= last; k++) {
-        TRY(sim_device_need(s, k, PHOTONS, LOCATION_HOST));
-        TRY(mirror_need(x, m, k, FLD_REFLUX + REFLUX_RT, 1, LOCATION_HOST));
-        sim_device_wrote(s, k, PHOTONS, LOCATION_HOST);
-        mirror_wrote(x, k, FLD_REFLUX + REFLUX_RT, 1, LOCATION_HOST);
-    }
-    return OK;
+    return rt_dev_home(s->device.mirror, &s->mesh, l);
 }
 
 /* Prepares the place where the sub-steps of level l run. */

@@ -2,7 +2,8 @@
  * what moves, with fine and coarse sub-steps in any number, photons in the box and those that left
  * it are as many as there were and were emitted, to round-off; no density is negative and no flux
  * larger than cN. A step is the sum of fluxes of pairs of cells. Bits are the same on one rank and
- * several, with one thread and two, and on the emulated device. Radiation that is the same everywhere stays so; a mirror image
+ * several, with one thread and two, and on the emulated device. Radiation that is the same
+ * everywhere stays so; a mirror image
  * of a state becomes the mirror image of its result, to the last bit; a beam along an axis stays in
  * its row of cells and moves with c, a wall sends it back. Catches: a register that one level has
  * and the other has not, faces of refined cells that let photons pass twice, boundaries that keep

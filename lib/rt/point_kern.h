@@ -1,6 +1,7 @@
-/* rt/face_kern: the flux of a group through a face, the state beyond a boundary, and limits of a
- * cell, for hosts and devices. Private to rt. */
+/* rt/point_kern: the flux of a group through a face, the state beyond a boundary, limits and sources
+ * of a cell, and its numbers in thermochemistry, for hosts and devices. Private to rt. */
 #pragma once
+#include "cooldev/cell_kern.h"
 #include "hydro/hydro.h"
 #include "oct/mesh.h"
 #include "rt/m1_kern.h"
@@ -41,8 +42,7 @@ PTAH_HD void rt_face_flux(const double *below, const double *above, const struct
     double f0[PHOTON_VALUES], f1[PHOTON_VALUES];
     rt_state_flux(below, d, c, n, f0);
     rt_state_flux(above, d, c, n, f1);
-    for (int v = 0; v < n && !waves; v++)
-        flux[v] = m1_glf(below[v], above[v], f0[v], f1[v], c);
+    for (int v = 0; v < n && !waves; v++) flux[v] = m1_glf(below[v], above[v], f0[v], f1[v], c);
     if (!waves) return;
     const struct m1_weights w = m1_weights(waves[0], waves[1], c);
     for (int v = 0; v < n; v++) flux[v] = m1_hll(below[v], above[v], f0[v], f1[v], w);
@@ -107,4 +107,26 @@ PTAH_HD void rt_shine(const struct rt_shine *a, double w, double u[PHOTON_VALUES
     const double N = a->n * a->per_n / a->c_cgs;
     u[0] = N;
     for (int d = 0; d < a->ndim; d++) u[1 + d] = a->c * N * a->direction[d];
+}
+
+/* ---- cells in thermochemistry (lib/chem), which has cgs units ---- */
+
+/* T/μ above the floor. */
+PTAH_HD double cell_T2(double internal, double rho, double per_T2)
+{
+    return internal / (rho * per_T2);
+}
+
+PTAH_HD double cell_T2_above(double T2, double floor, double most)
+{
+    return m1_min(m1_max(T2 - floor, COOLING_MIN), most);
+}
+
+/* Internal energy per volume of the new T/μ above the floor; gas in which cooling is delayed may
+ * only be heated, from `begun`. */
+PTAH_HD double cell_internal(double T2, double begun, double cools, double floor, double rho,
+                             double per_T2)
+{
+    const double to = cools != 0 ? T2 : m1_max(T2, begun);
+    return (to + floor) * (rho * per_T2);
 }
