@@ -23,7 +23,8 @@ static const double CGS_FOE = 1e51; /* energy of a supernova, erg */
 static const double RHO_CRIT_MSUN_MPC = 2.77536627e11;
 
 static const double RAMSES_C = 2.9979246e10;
-static const double RAMSES_EV = 1.6021766e-12;        /* electronvolt, erg */
+static const double RAMSES_C_PUSH = 1 / 3.335640484668562e-11; /* of the momentum of photons */
+static const double RAMSES_EV = 1.6021766e-12;                 /* electronvolt, erg */
 static const double RAMSES_RADIATION = 7.5657233e-15; /* radiation constant a, erg/cm³/K⁴ */
 static const double RAMSES_G = 6.67408e-8, RAMSES_G_2024 = 6.67e-8; /* since 2025, before */
 static const double RAMSES_MH = 1.660539e-24;      /* its mass of hydrogen, the atomic mass unit */

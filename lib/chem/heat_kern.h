@@ -32,9 +32,10 @@ VEC_INLINE vec chem_metals(const struct chem_par *p, const struct chem_place *at
     vec ions_slope = chem_gather(metal[0] + 2, low) * (1 - f) + chem_gather(metal[1] + 2, low) * f;
     vec cold = 20 / T, hot = T * 4.342944e-5; /* infrared lines of fine structure */
     vec lines = vec_exp2(
-        vec_max((-31.522879 + 2 * log - cold - hot) * (1 / CHEM_LOG10_2), vec_of(-1000)));
+        vec_max((-SINGLE(31.522879) + 2 * log - cold - hot) * (1 / CHEM_LOG10_2), vec_of(-1000)));
     vec lines_slope = 2 + (cold - hot) * CHEM_LN10;
-    vec guard = 0.4 * vec_exp2(0.15 * (at->log2 - 16.60964047443681174)) + 10 * chem_exp(-1e6 / T);
+    vec guard = SINGLE(0.4) * vec_exp2(SINGLE(0.15) * (at->log2 - 16.60964047443681174)) +
+                10 * chem_exp(-1e6 / T);
     vec keep = 1 / (1 + p->law.metal_measure / (nH * guard));
     vec_bits out = (vec_bits)(log < 1.0) | (vec_bits)(log >= last);
     vec rate = vec_pick(out, vec_of(0), (ions + lines) * keep);
@@ -77,18 +78,20 @@ VEC_INLINE vec chem_molecules(const struct chem_par *p, const struct chem_given 
                               const struct chem_place *at, const vec N[CHEM_GROUPS])
 {
     vec T = w->T, root = vec_sqrt(T), nH = k->nH, pump = vec_of(0);
-    vec by_h2 = 1.4 * m->xH2 * chem_exp(-12000 / (T + 1200));
+    vec by_h2 = SINGLE(1.4) * m->xH2 * chem_exp(-12000 / (T + 1200));
     vec calm = 1e-12 * root * nH *
-               (1.4 * chem_exp(-18100 / (T + 1200)) * m->xH2 + chem_exp(-1000 / T) * m->xHI);
+               (SINGLE(1.4) * chem_exp(-18100 / (T + 1200)) * m->xH2 +
+                chem_exp(-1000 / T) * m->xHI);
     for (int g = 0; g < p->groups; g++)
         if (p->law.pump[g] > 0) pump += p->law.pump[g] * N[g];
-    pump *= 6.94 * 2 * RAMSES_EV * nH * m->xH2 * calm / (calm + 2e-7);
+    pump *= SINGLE(6.94) * 2 * RAMSES_EV * nH * m->xH2 * calm / (calm + 2e-7);
     vec per_T = 400 / T;
-    vec critical = 1e6 / (root * (1.6 * m->xHI * chem_exp(-(per_T * per_T)) + by_h2));
+    vec critical = 1e6 / (root * (SINGLE(1.6) * m->xHI * chem_exp(-(per_T * per_T)) + by_h2));
     vec part = 1 / (1 + critical / nH), atoms = nH * m->xHI;
-    vec dust = (0.2 + 4.2 * part) * chem_rate(at, CHEM_DUST_H2) * w->dust * nH;
-    vec gas = 3.53 * part * chem_rate(at, CHEM_GAS_H2) * m->ne;
-    vec three = 4.48 * part * chem_rate(at, CHEM_THREE_H2) * nH * atoms * (m->xHI + m->xH2 * 0.125);
+    vec dust = (SINGLE(0.2) + SINGLE(4.2) * part) * chem_rate(at, CHEM_DUST_H2) * w->dust * nH;
+    vec gas = SINGLE(3.53) * part * chem_rate(at, CHEM_GAS_H2) * m->ne;
+    vec three = SINGLE(4.48) * part * chem_rate(at, CHEM_THREE_H2) * nH * atoms *
+                (m->xHI + m->xH2 * 0.125);
     return pump + RAMSES_EV * atoms * (dust + gas + three);
 }
 

@@ -14,7 +14,7 @@ static const double H2_SHIELD = 400;
 static const struct {
     double z, phi;
 } PHI_ROWS[] = {
-#define PHI(z, phi) {z, phi},
+#define PHI(z, phi) {SINGLE(z), SINGLE(phi)},
 #include "cool/uv.def"
 };
 enum { NPHI = sizeof PHI_ROWS / sizeof *PHI_ROWS };
@@ -51,7 +51,8 @@ static void derive_group(struct chem_par *p, int i)
     law->pump[i] = lines ? law->ionise[i][CHEM_H2] : 0;
     law->erg[i] = g->egy * RAMSES_EV;
     law->ratio[i] = p->infrared ? g->egy / p->group[0].egy : 0;
-    law->push[i] = law->erg[i] / RAMSES_C * p->press_boost;
+    double speed = p->rule == CHEM_RAMSES ? RAMSES_C_PUSH : RAMSES_C;
+    law->push[i] = law->erg[i] / speed * p->press_boost;
 }
 
 static enum err derive_check(const struct chem_par *p)
@@ -90,7 +91,7 @@ enum err chem_derive(struct chem_par *p)
     law->he_per_h = p->helium ? 0.25 * p->Y / p->X : 0;
     law->rho_per_h = RAMSES_MH / p->X;
     law->heat_unit = p->X / (1.5 * CGS_KB);
-    law->T_cmb = 2.727 / p->aexp;
+    law->T_cmb = SINGLE(2.727) / p->cmb_aexp;
     law->compton = 1.017e-37 * pow(law->T_cmb, 4);
     law->metal_measure = metal_measure(p->aexp);
     law->case_b = p->on_the_spot || !p->advect;
@@ -189,7 +190,8 @@ static void settle_hydrogen(const struct chem_par *p, const struct balance *b, d
                       b->three * nH * nH * q->hi * (q->hi + q->h2 / 8);
         double lose = nH * (b->break_hi * q->hi + b->break_h2 * q->h2) + b->photo[CHEM_H2];
         mol = make / fmax(lose, 1e-50);
-        q->h2 = mol > 0 ? 1 / (2 + 1 / mol + up / mol) : 0;
+        double h2 = mol > 0 ? 1 / (2 + 1 / mol + up / mol) : 0;
+        q->h2 += (p->rule == CHEM_RAMSES ? 1 : 0.5) * (h2 - q->h2);
     }
     q->hi = 1 / (1 + up + 2 * mol);
     q->hii = up / (1 + up + 2 * mol);
@@ -213,14 +215,16 @@ static bool needs_electrons(const struct chem_par *p, const struct balance *b)
     return p->h2 || b->photo[CHEM_HI] > 0 || b->photo[CHEM_HEI] > 0 || b->photo[CHEM_HEII] > 0;
 }
 
-/* Iterates the electron density. */
+/* Iterates the electron density. In hot gas the fraction of H2, where it destroys itself, swings
+ * about the solution; RAMSES then needs up to tens of thousands of iterations, and where it stops
+ * shows in the fractions. */
 static struct equilibrium settle(const struct chem_par *p, const struct balance *b, double nH,
                                  double Z)
 {
     struct equilibrium q = {.e = 1, .hii = 1};
     const double part = needs_electrons(p, b) ? 0.5 : 1;
     double h2 = 0.5;
-    for (int i = 0; i < 10000; i++) {
+    for (int i = 0; i < 1000000; i++) {
         double e = fmax(q.e, 1e-15);
         settle_hydrogen(p, b, nH, Z, e, &q);
         if (p->helium) settle_helium(p, b, nH, e, &q);
@@ -241,7 +245,7 @@ static double equilibrium_mu(const struct chem_par *p, const struct equilibrium 
 double chem_equilibrium(const struct chem_par *p, double T2, double nH, double Z, const double *N,
                         double x[CHEM_FRACTIONS])
 {
-    double low = 0.5, high = 2.3, mu = 0, photo[CHEM_ABSORBERS] = {0};
+    double low = 0.5, high = SINGLE(2.3), mu = 0, photo[CHEM_ABSORBERS] = {0};
     double shield = p->self_shield ? exp(-nH / 0.01) : 1;
     struct equilibrium q = {.e = 0};
     const bool fixed = p->T_const > 0 && p->rule != CHEM_RAMSES; /* RAMSES has that of the gas */

@@ -61,6 +61,7 @@ struct chem_par {
     double gm1;        /* adiabatic index less 1, of the heat capacity beside dust */
     double c_fraction; /* reduced speed of light, in units of that of light */
     double aexp;       /* expansion factor; 1 without cosmology */
+    double cmb_aexp;   /* that of the microwave background */
     bool advect;       /* radiation exists: photons are absorbed, heat and push */
     bool on_the_spot;  /* recombinations to the ground state have no effect (case B) */
     bool cooling;      /* the temperature changes */

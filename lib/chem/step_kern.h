@@ -18,7 +18,7 @@ static const double CHEM_T_PART = 0.1, CHEM_X_PART = 0.1, CHEM_N_PART = 0.2, CHE
  * Glover 2010; Glassgold, Galli & Padovani 2012) */
 PTAH_HD double chem_cosmic(int absorber)
 {
-    return absorber == CHEM_H2 ? 7.525e-16 : absorber == CHEM_HI ? 4.45e-16 : 1.1 * 4.45e-16;
+    return absorber == CHEM_H2 ? 7.525e-16 : absorber == CHEM_HI ? 4.45e-16 : SINGLE(1.1) * 4.45e-16;
 }
 static const double CHEM_COSMIC_EV = 10;
 
@@ -86,7 +86,7 @@ VEC_INLINE vec chem_mu_vec(const struct chem_par *p, const vec x[CHEM_FRACTIONS]
     else
         particles += 0.25 * p->Y;
     vec mu = 1 / particles;
-    if (p->mu_h2 || p->kappa_T) mu += chem_exp(-(T2 * 1e-3) * (T2 * 1e-3)) * (2.33 - mu);
+    if (p->mu_h2 || p->kappa_T) mu += chem_exp(-(T2 * 1e-3) * (T2 * 1e-3)) * (SINGLE(2.33) - mu);
     return mu;
 }
 
@@ -216,8 +216,8 @@ VEC_INLINE void chem_grains(const struct chem_par *p, const struct chem_given *k
     int g = p->peh_group - 1;
     vec field = p->law.erg[g] * s->N[g] * p->law.c / 1.6e-3;
     vec charge = vec_max(field * vec_sqrt(w->T) / w->ne * 2, vec_of(1e-300));
-    vec part = 4.87e-2 / (1 + 4e-3 * vec_exp2(0.73 * vec_log2(charge))) +
-               3.65e-2 * vec_exp2(0.7 * vec_log2(w->T * 1e-4)) / (1 + 2e-4 * charge);
+    vec part = 4.87e-2 / (1 + 4e-3 * vec_exp2(SINGLE(0.73) * vec_log2(charge))) +
+               3.65e-2 * vec_exp2(SINGLE(0.7) * vec_log2(w->T * 1e-4)) / (1 + 2e-4 * charge);
     w->kill[g] += 8.125e-22 * part * p->law.c * k->nH * w->dust;
     w->peh = 1.3e-24 * part * field * k->nH * w->dust;
 }

@@ -27,9 +27,6 @@ static struct rate add(struct rate a, struct rate b)
     return (struct rate){a.value + b.value, a.slope + b.slope};
 }
 
-/* Most constants of RAMSES have single precision, which shows where cases A and B almost cancel. */
-#define SINGLE(x) ((double)x##f)
-
 /* a λ^p / (1 + (λ/b)^q)^r T^s, with λ = hot/T. */
 static struct rate fit(double T, double hot, const double f[6])
 {
@@ -79,7 +76,15 @@ static struct rate recombine(enum chem_channel c, double T)
     return power_law(1.26e-14 * pow(HOT_HEI / T, 0.75), -0.75);
 }
 
-/* Cooling by recombination. */
+/* Cooling by recombination of hydrogenic ions. RAMSES rounds the slope of case A and has transposed
+ * digits in that of case B (1.39827 for 1.39872), which the interpolated rates show. */
+static struct rate cool_fit(double T, double hot, const double f[6], double rounded)
+{
+    double high = pow(hot / T / f[2], f[3]);
+    struct rate r = fit(T, hot, f);
+    return power_law(r.value, f[5] - f[1] + rounded * high / (1 + high));
+}
+
 static struct rate recombine_cool(enum chem_channel c, double T)
 {
     static const double A[6] = {1.778e-29,     SINGLE(1.965), SINGLE(0.541),
@@ -90,10 +95,11 @@ static struct rate recombine_cool(enum chem_channel c, double T)
                                  SINGLE(0.502), SINGLE(2.697), 1},
                         B2[6] = {8 * 3.435e-30, SINGLE(1.97), SINGLE(2.25),
                                  SINGLE(0.376), SINGLE(3.72), 1};
-    if (c == CHEM_COOL_HII) return fit(T, HOT_HI, A);
-    if (c == CHEM_COOL_HII_B) return fit(T, HOT_HI, B);
-    if (c == CHEM_COOL_HEIII) return fit(T, HOT_HEII, A2);
-    if (c == CHEM_COOL_HEIII_B) return fit(T, HOT_HEII, B2);
+    const double rounded_A = SINGLE(1.35389), rounded_B = SINGLE(1.39827);
+    if (c == CHEM_COOL_HII) return cool_fit(T, HOT_HI, A, rounded_A);
+    if (c == CHEM_COOL_HII_B) return cool_fit(T, HOT_HI, B, rounded_B);
+    if (c == CHEM_COOL_HEIII) return cool_fit(T, HOT_HEII, A2, rounded_A);
+    if (c == CHEM_COOL_HEIII_B) return cool_fit(T, HOT_HEII, B2, rounded_B);
     struct rate r = recombine(c == CHEM_COOL_HEII ? CHEM_ALPHA_HEII : CHEM_ALPHA_HEII_B, T);
     return power_law(r.value * CGS_KB * T, r.slope / r.value + 1);
 }
@@ -184,7 +190,7 @@ static struct rate molecule(enum chem_channel c, double T)
     double f = 1 + 0.4 * sqrt(T2) + 0.2 * T2 + 0.08 * T2 * T2;
     if (c == CHEM_GAS_H2) return power_law(value, 0.88);
     if (c == CHEM_DUST_H2) return power_law(value, (-0.12 * T2 * T2 - 0.1 * T2 + 0.5) / f);
-    return (struct rate){value, (molecule_value(c, T * 1.0001) - value) / 0.0001};
+    return (struct rate){value, (molecule_value(c, T * SINGLE(1.0001)) - value) / SINGLE(0.0001)};
 }
 
 static struct rate rate_of(int channel, double T)
@@ -195,7 +201,7 @@ static struct rate rate_of(int channel, double T)
 
 /* ---- the tables ---- */
 
-#define METAL(logT, log, slope) {logT, log, slope},
+#define METAL(logT, log, slope) {SINGLE(logT), SINGLE(log), SINGLE(slope)},
 static const double METALS[][3] = {
 #include "cool/metals.def"
 };

@@ -58,6 +58,9 @@ struct chem_tables {
 #define CHEM_LN10 2.30258509299404568402
 #define CHEM_LOG2_E 1.44269504088896340736
 
+/* Most constants of RAMSES have single precision, which shows where cases A and B almost cancel. */
+#define SINGLE(x) ((double)x##f)
+
 /* e^x for x ≤ 690, 0 where it is tiny. */
 VEC_INLINE vec chem_exp(vec x)
 {

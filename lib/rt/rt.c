@@ -77,6 +77,7 @@ static void chem_set(struct rt *rt, const struct hydro_par *h)
                            .gm1 = gas_gm1(h->gamma),
                            .c_fraction = r->rt_c_fraction,
                            .aexp = 1,
+                           .cmb_aexp = 1,
                            .on_the_spot = r->rt_otsa,
                            .cooling = p->physics.cooling,
                            .T_const = r->rt_tconst,
@@ -209,11 +210,19 @@ double rt_confining_speed(const struct rt *rt, const struct units *u)
     return rt->confines ? rt->fraction * RAMSES_C / u->velocity : 0;
 }
 
+/* Without cosmology RAMSES has the microwave background at aexp_ini, 10 by default. */
+static double cmb_aexp(const struct rt_run *r)
+{
+    if (r->cosmo) return r->aexp;
+    return r->rt->chem->rule == CHEM_RAMSES ? r->rt->par->init.aexp_ini : 1;
+}
+
 enum err rt_coarse(const struct rt_run *r)
 {
     struct rt *rt = r->rt;
     speed(r);
     rt->chem->aexp = r->cosmo ? r->aexp : 1;
+    rt->chem->cmb_aexp = cmb_aexp(r);
     rt_lights_coarse(r);
     rt->chem->advect = rt->advect;
     return chem_derive(rt->chem);

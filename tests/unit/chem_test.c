@@ -49,7 +49,7 @@ static struct chem_par par_of(enum chem_rule rule, int groups, bool helium)
     p.X = helium ? 0.76 : 1;
     p.Y = 1 - p.X;
     p.gm1 = 2 / 3.0;
-    p.aexp = p.press_boost = 1;
+    p.aexp = p.cmb_aexp = p.press_boost = 1;
     p.c_fraction = 0.01;
     p.advect = p.on_the_spot = p.cooling = true;
     p.tables = tables;
