@@ -3,6 +3,7 @@
  * working rows. Each further round tries one sub-step of all of these; the last cell then moves
  * into the place of one that is at its end, so that vectors stay full. */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "chem/chem.h"
@@ -246,6 +247,28 @@ static void first_round(const struct chem_par *p, struct chem_cells *c, double d
     stats->steps += c->n;
 }
 
+/* The error of a cell that does not reach its end, with its state. */
+static enum err stuck(const struct chem_par *p, const struct work *w, double dt,
+                      struct chem_stats *stats)
+{
+    const struct chem_cells *c = &w->c;
+    char photons[64 * CHEM_GROUPS] = "";
+    int k = 0;
+    for (int i = 1; i < w->n; i++)
+        if (w->cell[i] < w->cell[k]) k = i;
+    for (int g = 0; g < p->groups; g++) {
+        size_t used = strlen(photons);
+        snprintf(photons + used, sizeof photons - used, "%s%.4g", g ? " " : ", photons/cm^3 ",
+                 c->N[g][k]);
+    }
+    stats->stuck = w->cell[k];
+    FAIL(ERR_LIMIT,
+         "thermochemistry does not reach the end of %.4g s in %d sub-steps (%.4g s are left): "
+         "n_H = %.6g cm^-3, T/mu = %.6g K, x_HII = %.6g%s; reduce the time step "
+         "(rt_courant_factor, courant_factor)",
+         dt, STEPS, w->left[k], c->nH[k], c->T2[k], c->x[CHEM_XHII][k], photons);
+}
+
 enum err chem_advance(const struct chem_par *p, struct chem_cells *c, double dt,
                       struct chem_stats *stats)
 {
@@ -261,11 +284,7 @@ enum err chem_advance(const struct chem_par *p, struct chem_cells *c, double dt,
     }
     if (rounds > stats->max_steps) stats->max_steps = rounds;
     if (w.n == 0) return OK;
-    int i = w.cell[0];
-    double nH = w.c.nH[0], T2 = w.c.T2[0], x = w.c.x[CHEM_XHII][0];
+    enum err err = stuck(p, &w, dt, stats);
     while (w.n > 0) work_leave(&w, c, w.n - 1);
-    FAIL(ERR_LIMIT,
-         "thermochemistry of cell %d of a batch, with n_H = %g, T/mu = %g K and a fraction %g of "
-         "ionised hydrogen, has not reached its end after %d sub-steps; reduce the time step",
-         i, nH, T2, x, STEPS);
+    return err;
 }

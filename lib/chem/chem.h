@@ -43,6 +43,7 @@ struct chem_cells {
 struct chem_stats {
     int64_t cells, steps, max_steps; /* steps: sub-steps tried; the most of any cell */
     int64_t refused[CHEM_REASONS];
+    int stuck; /* the first cell of a batch that did not reach its end, after an error */
 };
 
 struct chem_tables *chem_tables_new(void);
@@ -53,7 +54,8 @@ size_t chem_tables_bytes(void); /* tables have no pointers: a device may have a 
 MUST_USE enum err chem_derive(struct chem_par *p);
 
 /* Advances cells over dt seconds; callable from any thread. An error if a cell needs more than
- * 100000 sub-steps; its values then are those reached, and the message has them. */
+ * 100000 sub-steps; its values then are those reached, and the message has those of the first such cell, whose
+ * number is stats->stuck. */
 MUST_USE enum err chem_advance(const struct chem_par *p, struct chem_cells *c, double dt,
                                struct chem_stats *stats);
 

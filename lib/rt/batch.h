@@ -51,7 +51,7 @@ struct rt_batch {
 struct rt_account {
     struct sum absorbed[RT_GROUPS], emitted[RT_GROUPS];
     struct chem_stats stats;
-    enum err err;
+    struct err_first *trouble; /* of all threads */
 };
 
 /* Appends the cells of oct i without children; the batch has room for eight. */

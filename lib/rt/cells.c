@@ -1,6 +1,7 @@
 /* rt/cells: chemistry of the leaf cells of a level: cells are gathered in batches in cgs units
  * (rt/batch.h), advanced, and written back with the momentum of the photons that they absorbed. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cgs.h"
@@ -40,12 +41,30 @@ struct rt_job rt_job_of(const struct rt_run *r, int l, double dt)
     return j;
 }
 
+/* Names the place of the cell whose chemistry has failed. */
+static enum err name_cell(const struct rt_job *j, const struct row_cells *r, int k, enum err err)
+{
+    const struct row_oct *o = r->oct;
+    const struct mesh *m = j->r->mesh;
+    char where[150] = "cell at";
+    double x[3];
+    int n = (int)strlen(where);
+    while (k >= o->first + o->n) o++;
+    okey_cell_centre(j->lv->key[o->oct], o->cell[k - o->first], j->dx / j->r->units.length, x);
+    for (int d = 0; d < m->ndim; d++)
+        n += snprintf(where + n, sizeof where - (size_t)n, " %.9g", x[d]);
+    snprintf(where + n, sizeof where - (size_t)n, " of level %d", (int)(j->lv - m->lev));
+    return err_about(err, where);
+}
+
 static void flush(const struct rt_job *j, struct rt_batch *b, struct rt_account *a)
 {
     if (b->rows.n == 0) return;
     rt_batch_read(j, b);
     if (j->traps) chem_release(j->chem, &b->cells, b->trapped);
-    if (a->err == OK) a->err = chem_advance(j->chem, &b->cells, j->dt, &a->stats);
+    enum err err = chem_advance(j->chem, &b->cells, j->dt, &a->stats);
+    if (err != OK)
+        err_save(a->trouble, name_cell(j, &b->rows, a->stats.stuck, err), (int)b->rows.oct[0].oct);
     if (j->traps) chem_trap(j->chem, &b->cells, j->dx, b->trapped);
     rt_batch_write(j, b, a);
 }
@@ -93,10 +112,10 @@ enum err rt_chemistry(const struct rt_run *r, int l, double dt)
         return OK;
     }
     const struct rt_job j = rt_job_of(r, l, dt);
-    enum err err = OK;
+    struct err_first trouble = {.err = OK};
 #pragma omp parallel
     {
-        struct rt_account a = {.err = OK};
+        struct rt_account a = {.trouble = &trouble};
         struct rt_batch b;
         for (int g = 0; g < RT_GROUPS; g++) sum_init(&a.absorbed[g]), sum_init(&a.emitted[g]);
         b.rows.n = b.rows.nocts = 0;
@@ -105,12 +124,9 @@ enum err rt_chemistry(const struct rt_run *r, int l, double dt)
         for (lidx first = 0; first < j.lv->nown; first += PART)
             some_octs(&j, first, first + PART < j.lv->nown ? first + PART : j.lv->nown, &b, &a);
 #pragma omp critical(rt_ledger)
-        {
-            account_join(r->rt, &a);
-            if (a.err != OK) err = a.err;
-        }
+        account_join(r->rt, &a);
     }
-    return err;
+    return err_restore(&trouble);
 }
 
 /* ---- the initial state ---- */

@@ -524,6 +524,24 @@ static void test_refused(void)
     CHECK_FAILS(chem_derive(&p), "rt_T_rad");
 }
 
+/* No number of sub-steps suffices for an infinite time in gas that cools; the message has the state
+ * of the first such cell. */
+static void test_stuck(void)
+{
+    struct chem_par p = par_of(CHEM_RAMSES, 0, true);
+    struct chem_cells *c = cells_new(3);
+    struct chem_stats stats = {.stuck = -1};
+    derive(&p);
+    for (int k = 0; k < 3; k++) {
+        c->T2[k] = 5e5;
+        c->nH[k] = 10;
+        c->x[CHEM_XHII][k] = 1;
+    }
+    CHECK_FAILS(chem_advance(&p, c, INFINITY, &stats), "n_H = 10 cm^-3, T/mu = 500000 K, x_HII");
+    CHECK(stats.stuck == 0 && stats.max_steps == 100000, "cell %d", stats.stuck);
+    mem_free(c);
+}
+
 int main(void)
 {
     numbers = rng_make(12, 5, 1);
@@ -544,6 +562,7 @@ int main(void)
     }
     test_ramses();
     test_refused();
+    test_stuck();
     chem_tables_free(tables);
     printf("chem_test: %d passed, %d failed\n", passed, failed);
     return failed != 0;
