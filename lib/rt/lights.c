@@ -117,16 +117,24 @@ enum err rt_lights_new(struct rt *rt, const struct comm *c, const struct cosmo_p
     return background_new(rt, c, cosmo);
 }
 
+static bool same_group(const struct chem_group *a, const struct chem_group *b)
+{
+    return a->egy == b->egy && memcmp(a->csn, b->csn, sizeof a->csn) == 0 &&
+           memcmp(a->cse, b->cse, sizeof a->cse) == 0;
+}
+
+/* A checkpoint from before the first stars has the groups of the namelist: then the means over the
+ * stars are still to come. */
 void rt_lights_restore(struct rt *rt, int n, const struct chem_group *group)
 {
     if (!rt->lights || n != rt->ngroups || rt->par->rt.sedprops_update < 0) return;
     for (int g = 0; g < n; g++) {
         struct chem_group *to = &rt->chem->group[g];
+        rt->lights->known |= !same_group(to, &group[g]);
         to->egy = group[g].egy;
         memcpy(to->csn, group[g].csn, sizeof to->csn);
         memcpy(to->cse, group[g].cse, sizeof to->cse);
     }
-    rt->lights->known = true;
 }
 
 void rt_lights_free(struct rt *rt)

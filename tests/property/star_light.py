@@ -2,7 +2,7 @@
 
 A small box forms stars, which emit by a library of black bodies that cool and fade. The photons of
 each group that the log counts are those that the stars of the last checkpoint should have emitted,
-by integrals with another rule over the energy. Equal digests on 1 and 3 ranks, and after a restart.
+by integrals with another rule over the energy. Equal digests on 1 and 3 ranks, and after restarts.
 Files of a library that are cut, of the wrong shape, or have a NaN: one sentence and exit status 2.
 Example of a fault caught: photons per gram instead of per solar mass, ages of another unit, the
 escape fraction twice, a sub-step that counts twice, stars that emit before their birth.
@@ -173,6 +173,22 @@ def check_counts(folder):
                  (got / want))
 
 
+def check_before_stars(wave):
+    """A run that resumes from before the first stars takes their properties once, as one that did
+    not stop."""
+    once = ['rt_params/sedprops_update=0']
+    library('once/library', wave)
+    library('later/library', wave)
+    run = ptah.simulate(BOX, 'once', settings=once)
+    first = ptah.output(run, 1)
+    shutil.copytree(first, os.path.join('later', os.path.basename(first.rstrip('/'))))
+    later = ptah.simulate(BOX, 'later', settings=once + ['run_params/nrestart=1'])
+    a, b = (ptah.digest(ptah.output(r, 3)) for r in (run, later))
+    if a != b or ' means of ' not in later.err:
+        sys.exit('other digests after a restart from before the first stars: %s' %
+                 ptah.changed(a, b))
+
+
 def check_refused(wave):
     def cut(rows):
         return rows[:40]
@@ -210,6 +226,7 @@ def main():
     shutil.copytree(first, os.path.join('again', os.path.basename(first.rstrip('/'))))
     run = ptah.simulate(BOX, 'again', ranks=2, settings=['run_params/nrestart=2'])
     resumed = ptah.digest(ptah.output(run, 3))
+    check_before_stars(wave)
     check_counts('on1')
     if digests[0] != digests[1]:
         sys.exit('other digests on 3 ranks: %s' % ptah.changed(*digests))
