@@ -64,6 +64,7 @@ def check_completion(v, top):
                % (script, tool))
         r = ptah.Run(['bash', '-c', ask], '.')
         v.same('%s: options that bash completes' % tool, set(r.out.split()), long_options(tool))
+    check_words(v, script)
     zsh = os.path.join(top, 'share/zsh/site-functions/_ptah')
     with open(zsh) as f:
         text = f.read()
@@ -73,6 +74,32 @@ def check_completion(v, top):
     ask = '. %s; COMP_WORDS=(ptah inspect --conta); COMP_CWORD=2; _ptah; echo ${COMPREPLY[@]}'
     v.same('ptah inspect --conta', ptah.Run(['bash', '-c', ask % script], '.').out.split(),
            ['--contamination'])
+
+
+def completed(script, *words):
+    """What bash offers for the last of these words."""
+    ask = '. %s; COMP_WORDS=("$@"); COMP_CWORD=%d; _ptah; printf "%%s\\n" "${COMPREPLY[@]}"' % (
+        script, len(words) - 1)
+    return sorted(ptah.Run(['bash', '-c', ask, 'bash', *words], '.').out.split())
+
+
+def check_words(v, script):
+    """Sub-commands, checkpoints, fields of the given checkpoint, parameters."""
+    run = ptah.simulate(SEDOV, 'words', settings=['run_params/nstepmax=1',
+                                                  'output_params/foutput=1'])
+    paths = [os.path.relpath(p) for p in run.outputs]
+    tool = os.path.join(os.path.dirname(script), '../../../bin/ptah-inspect')
+    os.makedirs('words/plain', exist_ok=True)
+    open('words/x.h5', 'w').close()
+    outputs = sorted(p + '/' for p in paths)
+    for words, wanted in (
+            ((tool, 'ma'), ['map']), (('ptah', 'ins'), ['inspect']),
+            ((tool, 'halos', '--mi'), ['--min']), ((tool, 'map', '--mi'), []),
+            ((tool, paths[-1], '-m', 'velocity_'), ['velocity_x', 'velocity_y', 'velocity_z']),
+            ((tool, 'words/'), [*outputs, 'words/x.h5']), ((tool, 'wor'), ['words/']),
+            (('ptah-simulate', 'run.nml', 'hydro_params/riem'), ['hydro_params/riemann=']),
+            (('ptah-simulate', '-r', 'words/output_'), outputs)):
+        v.same('bash completes %s' % ' '.join(words[1:]), completed(script, *words), wanted)
 
 
 def check_library(v, top):
