@@ -193,8 +193,8 @@ format:
 	@scripts/lint --format
 
 # O=DIR may contain other files.
-MADE := bench check cmd demo dev gpu lib libptah.a libptah.so patch tests valgrind venv version.c \
-        version.o
+MADE := bench check cmd demo dev gpu html lib libptah.a libptah.so man patch tests \
+        valgrind venv version.c version.o
 clean:
 	rm -rf $(addprefix $(B)/,$(filter-out venv,$(MADE))) $(BINS) $(BIN)/ptah
 

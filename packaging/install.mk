@@ -45,7 +45,16 @@ man: $(BIN)/inspect
 	@packaging/modepages $< $(B)/man ''
 	@echo $(B)/man
 
+# The documentation as HTML, with a search that needs no server.
+SITE = $(B)/html
+html: man
+	@for p in python3 /usr/bin/python3; do \
+	    ! $$p -c 'import markdown' 2>/dev/null || ! command -v mandoc >/dev/null || \
+	        exec $$p packaging/site $(B)/man '$(SITE)'; \
+	done; echo 'make html needs mandoc and the Python module markdown:' \
+	    'apt-get install mandoc python3-markdown' >&2; exit 2
+
 help:
 	@sed 's/^# \?//' packaging/targets
 
-.PHONY: install uninstall dist man help
+.PHONY: install uninstall dist man html help

@@ -17,7 +17,7 @@ build='gcc libc6-dev make pkg-config libopenmpi-dev openmpi-bin libhdf5-openmpi-
     libchealpix-dev'
 demo='mpgrafic'
 check='git python3 python3-venv g++ universal-ctags groff-base valgrind xz-utils less clang
-    libomp-dev slurm-wlm munge gfortran'
+    mandoc python3-markdown libomp-dev slurm-wlm munge gfortran'
 
 say() {
     printf '%s\n' "$*" >&2
