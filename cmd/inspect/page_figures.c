@@ -183,8 +183,8 @@ static enum err add_masses(struct masses *m, const struct entry *e, struct budge
     return OK;
 }
 
-/* Draws what becomes of the gas: the curve of the log has the gas of each step, the checkpoints have
- * the stars and the sinks that it became. */
+/* Draws what becomes of the gas: the curve of the log has the gas of each step, the checkpoints
+ * have the stars and the sinks that it became. */
 static enum err put_masses(struct page *p, const struct masses *m)
 {
     static const char *const label[4] = {"gas", "stars", "sinks", "all of these"};

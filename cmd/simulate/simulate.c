@@ -150,7 +150,9 @@ static enum err simulate(struct request *r, struct comm *c, struct sim *s, struc
     s->run.expect = r->check == 1;
     s->run.solver = solver_named(p->run.solver);
     if (c->rank == 0) progress_watch(r->live);
-    if (c->rank == 0 && !r->check) progress_open(&s->run.progress, r->outdir);
+    /* an output directory that is a checkpoint is refused later, and stays as it is */
+    const char *shown = format_recognise(r->outdir) ? NULL : r->outdir;
+    if (c->rank == 0 && !r->check) progress_open(&s->run.progress, shown);
     sim_catch_signals();
     int threads = comm_share_threads(c);
     log_info(" Ptah simulate on %d rank%s, %d thread%s each", c->size, c->size > 1 ? "s" : "",

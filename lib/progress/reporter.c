@@ -68,8 +68,7 @@ void progress_open(struct progress_reporter *r, const char *dir)
                              .end_s = NAN,
                              .job_s = NAN};
     progress_self(&r->p);
-    path_of(r, path);
-    temp_sweep(path); /* what a killed run has left */
+    if (dir) path_of(r, path), temp_sweep(path); /* what a killed run has left */
     write_file(r);
     draw(r);
 }

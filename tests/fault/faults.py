@@ -65,6 +65,11 @@ def build_shim():
     subprocess.check_call(['cc', '-shared', '-fPIC', '-O1', '-o', SHIM, source, '-ldl'])
 
 
+def left():
+    """What is in the directory of outputs, except for the file of the run's progress."""
+    return [n for n in os.listdir(OUT) if n != 'progress.json']
+
+
 class Scenario:
     """A scenario: initial content of the output directory (old: name -> digest), the command, its
     results (new: name -> digest), and checkpoints that may be removed."""
@@ -86,9 +91,9 @@ class Scenario:
             steps = ['output_params/keep_last=2', 'output_params/foutput=1']
             five_steps = [form, 'run_params/nstepmax=5', *steps]
             ptah.simulate(NAMELIST, 'before', ranks, settings=five_steps, options=['-q', '-o', '.'])
-            for leave in ('run.nml', 'log'):
+            for leave in ('run.nml', 'log', 'progress.json'):
                 os.remove('before/' + leave)
-            last = sorted(os.listdir('before'))[-1]
+            last = max(n for n in os.listdir('before') if n.startswith('output_'))
             shutil.rmtree('before/' + last)  # the last one is no backup
             before = sorted(os.listdir('before'))
             options = ['-q', '-o', OUT, '-r', os.path.join(OUT, before[-1])]
@@ -189,8 +194,8 @@ def troubles(s, r, found, kind):
         wrong.append('exit status 0 in spite of it')
     elif r.status == 2 and len(said) != 1:
         wrong.append('%d sentences' % len(said))
-    if kind == 'term' and len(os.listdir(OUT)) != len(found):
-        wrong.append('left over: %s' % os.listdir(OUT))
+    if kind == 'term' and len(left()) != len(found):
+        wrong.append('left over: %s' % left())
     if re.search(r'\bbug\b|Segmentation|stack smashing', r.err):
         wrong.append('a crash')
     return wrong
@@ -296,7 +301,7 @@ def order(ranks):
     said = [line for line in r.err.splitlines() if SAID.match(line)]
     v.same('the last sync fails: exit status, checkpoints, sentences',
            (r.status, found, len(said)), (2, {}, 1))
-    v.same('what is left of it', os.listdir(OUT), [])
+    v.same('what is left of it', left(), [])
     v.end()
 
 

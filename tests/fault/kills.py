@@ -272,7 +272,7 @@ class Campaign:
         wrong = []
         if self.keep == 0 and names != expected.names:
             wrong.append('names %s' % (sorted(set(names) ^ set(expected.names))))
-        wrong += [n for n in names if not re.fullmatch(r'output_\d{5}|\w+\.tsv', n)]
+        wrong += [n for n in names if not re.fullmatch(r'output_\d{5}|\w+\.tsv|progress\.json', n)]
         digest = ptah.digest(os.path.join(self.out, last)).split()[0]
         wrong += ['digest of %s' % last] if digest != expected.digest else []
         wrong += ['table %s' % n for n, text in tables(self.out).items()

@@ -13,7 +13,7 @@
  *     FAULT_RANK  of MPI, whose calls count
  *     FAULT_LOG   file that gets the number and name of each call
  *
- * progress.json is left alone: the clock decides how often it is written, and a run does without it.
+ * progress.json is left alone: the clock decides how often it is written, and a run can do without.
  *
  * Calls: open for writing, mkdir, write, fsync, truncate, rename, unlink, rmdir, close. */
 #define _GNU_SOURCE
