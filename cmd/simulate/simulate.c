@@ -391,7 +391,7 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
  * in place; the exit status reports the failure. */
 static void announce(const char *path)
 {
-    log_live(NULL); /* both streams may be the same terminal */
+    progress_step_aside();
     if (ferror(stdout) || (printf("%s\n", path) >= 0 && fflush(stdout) == 0)) return;
     log_line(
         -1,

@@ -14,7 +14,7 @@ enum { LIVE_COLUMNS = 240 };
 static bool speaking = true;
 static int verbosity_now;
 static bool live; /* a live line is shown */
-static int live_length;
+static char live_text[LIVE_COLUMNS + 1];
 static bool live_told, live_seen, live_plain; /* log_live_to */
 
 void log_init(bool speaks, int verbosity)
@@ -35,15 +35,14 @@ static const char *live_clearing(void)
     static char blanks[2 * LIVE_COLUMNS + 3];
     if (!live) return "";
     if (!live_plain) return "\r\033[K";
-    snprintf(blanks, sizeof blanks, "\r%*s\r", live_length, "");
+    snprintf(blanks, sizeof blanks, "\r%*s\r", (int)strlen(live_text), "");
     return blanks;
 }
 
 void log_line(int level, const char *fmt, ...)
 {
     if (!speaking || level > verbosity_now) return;
-    const char *clear = live_clearing();
-    live = false;
+    const char *clear = live_clearing(), *live_again = live ? live_text : "";
     char line[1024];
     va_list ap, again;
     va_start(ap, fmt);
@@ -51,11 +50,11 @@ void log_line(int level, const char *fmt, ...)
     int n = vsnprintf(line, sizeof line, fmt, ap);
     if (n >= 0 && n < (int)sizeof line) {
         plain_nan(line);
-        fprintf(stderr, "%s%s\n", clear, line);
+        fprintf(stderr, "%s%s\n%s", clear, line, live_again);
     } else {
         fputs(clear, stderr);
         vfprintf(stderr, fmt, again);
-        fputc('\n', stderr);
+        fprintf(stderr, "\n%s", live_again);
     }
     va_end(again);
     va_end(ap);
@@ -90,8 +89,7 @@ void log_live(const char *fmt, ...)
     if (fmt) vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
     fprintf(stderr, "%s%s", live_clearing(), line);
-    fflush(stderr);
-    live_length = (int)strlen(line);
+    memcpy(live_text, line, sizeof live_text);
     live = fmt != NULL;
 }
 

@@ -7,8 +7,8 @@ int log_verbosity(void);
 void log_line(int level, const char *fmt, ...)
     __attribute__((format(printf, 2, 3))); /* prints if level <= verbosity */
 #define log_info(...) log_line(0, __VA_ARGS__)
-/* Prints a live line that the next call overwrites, and the next line of the log; only on a
- * terminal, unless log_live_to has said otherwise. NULL clears the line. */
+/* Prints a live line that the next call overwrites; lines of the log are printed above it. Only on
+ * a terminal, unless log_live_to has said otherwise. NULL clears the line. */
 void log_live(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Whether somebody sees live lines (progress/progress.h), whatever standard error is. plain: blanks
  * clear the line instead of an escape code. */

@@ -64,3 +64,6 @@ enum progress_wish { PROGRESS_AUTO, PROGRESS_NEVER, PROGRESS_ALWAYS };
 void progress_watch(enum progress_wish wish);
 /* Columns of that terminal now; 0: nobody watches, or the program is in the background. */
 int progress_columns(void);
+/* Clears the live line before standard output is written, which may be the same terminal. Behind a
+ * launcher, which reads both streams by itself, it waits until the line is cleared. */
+void progress_step_aside(void);

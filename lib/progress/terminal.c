@@ -17,7 +17,14 @@
 #include "io/file.h"
 #include "progress/progress.h"
 
-enum { ANCESTORS = 6, PATH = 64, LINK = 128, STAT = 4096, COLUMNS_USUAL = 80 };
+enum {
+    ANCESTORS = 6,
+    PATH = 64,
+    LINK = 128,
+    STAT = 4096,
+    COLUMNS_USUAL = 80,
+    HANDED_ON_US = 50000 /* a launcher hands on what it reads in less, if it has a processor */
+};
 
 /* Terminal that is watched: descriptor, −1 if not known; process whose standard error it is, and
  * which the shell puts in the background. */
@@ -98,4 +105,11 @@ int progress_columns(void)
     if (terminal < 0 || ioctl(terminal, TIOCGWINSZ, &w) != 0 || w.ws_col < 2) return COLUMNS_USUAL;
     const bool behind = stat_of(owner, &parent, &group, &front) && front > 0 && group != front;
     return behind ? 0 : w.ws_col - 1;
+}
+
+void progress_step_aside(void)
+{
+    if (!shows) return;
+    log_live(NULL);
+    if (terminal != STDERR_FILENO) usleep(HANDED_ON_US);
 }

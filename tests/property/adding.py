@@ -24,6 +24,7 @@ Example of a fault caught: a second list of the contents of a table.
 # test: conservation tier=long timeout=900 ranks=3
 # test: equation_of_state tier=long timeout=900 ranks=2
 # test: external_force tier=long timeout=900 ranks=2
+import glob
 import os
 import re
 import shutil
@@ -462,7 +463,7 @@ def use_field(v, tree):
                                      'output/foutput=2', 'run/check_ghosts=.true.']
         r = ptah.Run(argv, folder, {'OMP_NUM_THREADS': '1'})
         print(r.err)
-        last = sorted(os.listdir(folder))[-1:]
+        last = sorted(glob.glob('output_*', root_dir=folder))[-1:]
         r = ptah.Run([inspect, '-d', *last], folder)
         digests.append(r.out)
         print(r.out, r.err)
@@ -687,7 +688,7 @@ def use_format(v, tree):
         r = program('simulate', '-q', '-r', path, '-o', 'from_' + path, 'run.nml',
                     'run_params/nstepmax=4', 'output_params/foutput=1')
         print(r.err)
-        last = sorted(os.listdir('from_' + path))[-1:]
+        last = sorted(glob.glob('output_*', root_dir='from_' + path))[-1:]
         v.same('simulate -r ' + path, (r.status, len(last)), (0, 1))
         digests.append(program('inspect', '-d', os.path.join('from_' + path, *last)).out)
     v.same('resumed: the same digest', digests[1], digests[0])
