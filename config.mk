@@ -56,8 +56,15 @@ DEFS    := -D_GNU_SOURCE $(if $(MORTON128),-DPTAH_MORTON128) $(if $(HDF5),-DPTAH
 PIC     := -fPIC $(call knows,-fno-semantic-interposition)
 CFLAGS  = -std=gnu17 $(OPT) $(STRICT) $(WARN) $(PIC) -fopenmp -g -Ilib $(DEFS) \
           $(LIBS_C) $(HARDEN_C)
-comma  := ,
+# macOS: packaging/macos has what is missing. Its linker does not wrap functions, and programs do
+# not replace the allocator of libraries.
+ifeq ($(shell uname -s),Darwin)
+LIBS_C  += -include packaging/macos/linux.h -Ipackaging/macos -DSANITIZED
+else
 # lib/base/alone.c
-LDFLAGS = -fopenmp -Wl,--wrap=GOMP_parallel $(HARDEN_LD)
-# as needed: simulate draws nothing and has no use for cairo, others none for chealpix
-LDLIBS  = $(LIBS_LD) $(if $(DRAW_LD),-Wl$(comma)--as-needed $(DRAW_LD)) -lm
+WRAP    := -Wl,--wrap=GOMP_parallel
+# simulate draws nothing and has no use for cairo, others none for chealpix
+NEEDED  := -Wl,--as-needed
+endif
+LDFLAGS = -fopenmp $(WRAP) $(HARDEN_LD)
+LDLIBS  = $(LIBS_LD) $(if $(DRAW_LD),$(NEEDED) $(DRAW_LD)) -lm

@@ -274,8 +274,9 @@ size_t mem_rss(void)
 {
     long pages = 0;
     FILE *f = fopen("/proc/self/statm", "r");
-    if (f && fscanf(f, "%*s %ld", &pages) != 1) pages = 0;
-    if (f) fclose(f);
+    if (!f) return mem_peak_rss(); /* no Linux */
+    if (fscanf(f, "%*s %ld", &pages) != 1) pages = 0;
+    fclose(f);
     return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
@@ -288,7 +289,11 @@ size_t mem_peak_rss(void)
 {
     struct rusage r;
     getrusage(RUSAGE_SELF, &r);
+#ifdef __APPLE__
+    return (size_t)r.ru_maxrss;
+#else
     return (size_t)r.ru_maxrss * 1024;
+#endif
 }
 
 int mem_rows(void)

@@ -140,9 +140,9 @@ enum { BLOCK_MIN = 8, BLOCK_Z = 32 };
  * is what other arrays and other programs leave. */
 static int64_t cache_part(void)
 {
-    const int64_t least = 384 << 10, most = 1 << 20;
+    const int64_t least = 384 << 10;
 #ifdef _SC_LEVEL2_CACHE_SIZE
-    const int64_t half = sysconf(_SC_LEVEL2_CACHE_SIZE) / 2;
+    const int64_t most = 1 << 20, half = sysconf(_SC_LEVEL2_CACHE_SIZE) / 2;
     return half < least ? least : half > most ? most : half;
 #else
     return least;

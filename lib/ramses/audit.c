@@ -3,6 +3,8 @@
  * of a rank. */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +142,16 @@ static enum err get_reals(struct fort_in *f, const char *what, int64_t n, double
     return fort_load_real(f, &rec, n, 0, (size_t)n, *p);
 }
 
+/* A finite number of 16 bytes (IEEE 754 binary128), for which not all processors have a type. */
+static double of_quad(const uint64_t word[2])
+{
+    const int power = (int)(word[1] >> 48 & 0x7fff);
+    unsigned __int128 digits = (unsigned __int128)(word[1] & 0xffffffffffff) << 64 | word[0];
+    if (power) digits |= (unsigned __int128)1 << 112;
+    const double size = ldexp((double)digits, (power ? power : 1) - 16383 - 112);
+    return word[1] >> 63 ? -size : size;
+}
+
 /* Reads the bounds of domains; keys are doubles, or 16 bytes wide (QUADHILBERT). */
 static enum err get_bounds(struct fort_in *f, const struct ramses *r, struct source_domains *d)
 {
@@ -153,10 +165,10 @@ static enum err get_bounds(struct fort_in *f, const struct ramses *r, struct sou
     d->nbound = n;
     d->bound = mem_new(sizeof *d->bound * (size_t)n, "domains");
     for (int64_t i = 0; i < n; i++) {
-        __float128 wide;
+        uint64_t wide[2];
         if (width == 16) {
-            TRY(fort_load(f, &rec, 16, i, 1, &wide));
-            d->bound[i] = (double)wide;
+            TRY(fort_load(f, &rec, 16, i, 1, wide));
+            d->bound[i] = of_quad(wide);
         } else {
             TRY(fort_load_real(f, &rec, n, i, 1, &d->bound[i]));
         }
