@@ -268,7 +268,8 @@ enum err hdf5_read_octs(struct source *s, int piece, enum source_mode mode, sour
     size_t nfield = (size_t)(w.values ? s->nfield : 0);
     w.field = mem_zero(sizeof *w.field * nfield + 1, "snapshot batch");
     w.raw = mem_new(2 * 64 * OCTS, "snapshot batch");
-    w.store = mem_zero(64 * (size_t)CKPT_PITCH * (nfield + 1), "snapshot batch");
+    w.store = mem_new(64 * (size_t)CKPT_PITCH * (nfield + 1), "snapshot batch");
+    memset(w.store + 8 * (size_t)CKPT_PITCH * nfield, 0, 64 * (size_t)CKPT_PITCH); /* zeros */
     w.val = mem_new(sizeof *w.val * 8 * (nfield + 4) + 1, "snapshot batch");
     w.key = mem_new(sizeof *w.key * OCTS, "snapshot batch");
     w.split = mem_new(OCTS, "snapshot batch");
