@@ -99,13 +99,10 @@ enum err zone_of(struct zone *z, const struct ptah *p, const struct ptah_region 
 /* The distance along axis d from the centre to lo..lo+width, or to its nearest image. */
 static double gap(const struct zone *z, int d, double lo, double width)
 {
-    const int images = z->side[d] > 0;
-    double min = INFINITY;
-    for (int k = -images; k <= images; k++) {
-        const double a = lo + k * z->side[d] - z->centre[d];
-        min = fmin(min, fmax(fmax(a, -(a + width)), 0));
-    }
-    return min;
+    double a = lo + 0.5 * width - z->centre[d];
+    if (z->side[d] > 0) a -= z->side[d] * rint(a / z->side[d]);
+    a = fabs(a) - 0.5 * width;
+    return a > 0 ? a : 0;
 }
 
 bool zone_meets(const struct zone *z, const double lo[3], double width)

@@ -296,7 +296,7 @@ class Checkpoint:
         >>> import ptah
         >>> c = ptah.open('output_00002')
         >>> ball = c.cells(['density', 'temperature', 'dx'], region=ptah.sphere([.5, .5, .5], .1))
-        >>> round((ball['dx']**3).sum(), 4)  # 4/3 π 0.1³, in whole cells
+        >>> print('%.4f' % (ball['dx']**3).sum())  # 4/3 π 0.1³, in whole cells
         0.0042
         >>> c.cells('density', level=4).n
         4096

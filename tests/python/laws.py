@@ -80,6 +80,7 @@ def regions(c):
     far = np.stack([p['position_' + k] for k in 'xyz'], 1) - [.9, .1, .5]
     near = c.particles(list(p), region=ptah.sphere([.9, .1, .5], .2), family='dm')
     inside = ((far - np.rint(far)) ** 2).sum(1) <= .2 ** 2
+    check('particles of another family: none', c.particles('mass', family='star').n == 0)
     check('particles in a sphere: %d' % near.n,
           near.n > 0 and same(near, part(p, inside), 'identity'))
 
