@@ -293,8 +293,8 @@ static void describe(struct hdf5_file *f, const struct gadget_out *g, const stru
     hdf5_word(f, s->path, "Lossy compression filter", "None");
 }
 
-/* Units of a dataset of Gadget-4: powers of the expansion factor, h and the units; without cosmology
- * those of the units alone. */
+/* Units of a dataset of Gadget-4: powers of the expansion factor, h and the units; without
+ * cosmology those of the units alone. */
 static void describe_gadget(struct hdf5_file *f, const struct gadget_out *g,
                             const struct hdf5_set *s, int block)
 {
