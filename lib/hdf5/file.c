@@ -304,7 +304,7 @@ void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void
 {
     struct hdf5_set *s = &f->set[set];
     int64_t size = size_of(s->type);
-    BUG_ON(first + n > s->n);
+    BUG_ON(n && first + n > s->n);
     BUG_ON(n && !f->plain && (first % s->block || (n % s->block && first + n != s->n)));
 #pragma omp parallel for schedule(dynamic)
     for (int64_t b = 0; b < (f->plain ? 0 : n); b += s->block)

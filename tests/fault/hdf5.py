@@ -71,7 +71,7 @@ def copy(source, target, form):
     for name, value in source.attrs.items():
         a = h5py.h5a.open(source.id, name.encode())
         b = h5py.h5a.create(target.id, name.encode(), a.get_type(), a.get_space())
-        b.write(source.attrs.get(name))
+        b.write(np.asarray(value))  # a single text is no array
     for name, item in source.items():
         if isinstance(item, h5py.Group):
             copy(item, target.create_group(name), form)
