@@ -2,9 +2,12 @@
  * read. */
 #include "audit/halos.h"
 
+#include <string.h>
+
 #include "base/log.h"
 #include "base/mem.h"
 #include "formats/formats.h"
+#include "hdf5/table_h5.h"
 #include "inspect.h"
 #include "io/stream.h"
 #include "plot/picture.h"
@@ -72,6 +75,99 @@ static enum err save_plot(const struct mass_function *f, const struct options *o
     return stream_close(&out, 0);
 }
 
+/* The columns of the table, and those that yt looks for in a halo catalogue: names, columns of
+ * ours, and units. */
+static const struct alias {
+    const char *name, *of, *unit, *text;
+} ALIASES[] = {{"particle_identifier", "id", "", "id of the densest particle"},
+               {"particle_mass", "mass", "Msun", "mass of the members"},
+               {"particle_position_x", "x", "cm", "centre, proper"},
+               {"particle_position_y", "y", "cm", "centre, proper"},
+               {"particle_position_z", "z", "cm", "centre, proper"},
+               {"particle_velocity_x", "vx", "km/s", "mean velocity of the members"},
+               {"particle_velocity_y", "vy", "km/s", "mean velocity of the members"},
+               {"particle_velocity_z", "vz", "km/s", "mean velocity of the members"},
+               {"virial_radius", "rvir", "kpc", "radius of the sphere of virial overdensity"}};
+enum { NALIAS = sizeof ALIASES / sizeof *ALIASES, H5_COLUMNS = 64 };
+
+/* Fills a column of the file, and its values. */
+static void h5_column(const struct halo_table *t, int of, const struct alias *a, double *row,
+                      struct table_h5_column *c)
+{
+    const char *unit, *name = halo_column(of, &unit);
+    const bool whole = halo_column_whole(of), box = strcmp(unit, "box") == 0;
+    const double scale = a && box ? t->box->boxlen * t->box->unit_l : 1;
+    for (int64_t i = 0; i < t->list->n; i++) {
+        const int64_t n = of == 0 ? t->list->at[i].id : (int64_t)halo_value(t, i, of);
+        const double x = halo_value(t, i, of) * scale;
+        memcpy(row + i, whole ? (const void *)&n : &x, sizeof x);
+    }
+    *c = (struct table_h5_column){.name = a ? a->name : name,
+                                  .unit = a     ? a->unit
+                                          : box ? ""
+                                                : unit,
+                                  .description = a     ? a->text
+                                                 : box ? "centre over the box"
+                                                       : NULL,
+                                  .real = whole ? NULL : row,
+                                  .whole = whole ? (const int64_t *)(const void *)row : NULL};
+}
+
+static int column_named(const char *name)
+{
+    const char *unit;
+    for (int c = 0; c < halo_columns(); c++)
+        if (strcmp(halo_column(c, &unit), name) == 0) return c;
+    return -1;
+}
+
+static enum err write_h5(const struct halo_table *t, const struct options *o,
+                         const struct table_h5_column *column, int columns)
+{
+    const struct halo_box *b = t->box;
+    const double side = b->boxlen * b->unit_l, zero[3] = {0}, edge[3] = {side, side, side},
+                 z = b->cosmo ? 1 / b->aexp - 1 : 0, h = b->h0 / 100, time = b->t * b->unit_t;
+    const int64_t cosmo = b->cosmo;
+    const struct table_h5_note note[] = {{"source", t->path, 0, NULL, NULL},
+                                         {"data_type", "halo_catalog", 0, NULL, NULL},
+                                         {"num_halos", NULL, 1, NULL, &t->list->n},
+                                         {"cosmological_simulation", NULL, 1, NULL, &cosmo},
+                                         {"current_redshift", NULL, 1, &z, NULL},
+                                         {"current_time", NULL, 1, &time, NULL},
+                                         {"current_time_units", "s", 0, NULL, NULL},
+                                         {"hubble_constant", NULL, 1, &h, NULL},
+                                         {"omega_matter", NULL, 1, &b->omega_m, NULL},
+                                         {"omega_lambda", NULL, 1, &b->omega_l, NULL},
+                                         {"domain_left_edge", NULL, 3, zero, NULL},
+                                         {"domain_left_edge_units", "cm", 0, NULL, NULL},
+                                         {"domain_right_edge", NULL, 3, edge, NULL},
+                                         {"domain_right_edge_units", "cm", 0, NULL, NULL},
+                                         {"link", NULL, 1, &t->part, NULL}};
+    const struct table_h5 table = {.kind = "halos",
+                                   .n = t->list->n,
+                                   .columns = columns,
+                                   .column = column,
+                                   .notes = sizeof note / sizeof *note,
+                                   .note = note};
+    return table_h5_write(o->out, &table, o->force);
+}
+
+static enum err save_h5(const struct halo_table *t, const struct options *o)
+{
+    struct table_h5_column column[H5_COLUMNS];
+    const size_t n = (size_t)t->list->n;
+    const int own = halo_columns(), all = own + NALIAS;
+    double *row = mem_new(sizeof *row * n * (size_t)all + 1, "table");
+    BUG_ON(all > H5_COLUMNS);
+    for (int c = 0; c < all; c++) {
+        const struct alias *a = c < own ? NULL : &ALIASES[c - own];
+        h5_column(t, a ? column_named(a->of) : c, a, row + n * (size_t)c, &column[c]);
+    }
+    const enum err err = write_h5(t, o, column, all);
+    FREE(row);
+    return err;
+}
+
 static enum err write_member(int64_t halo, int64_t n, const int64_t *id, void *ctx)
 {
     FILE *out = ctx;
@@ -101,6 +197,7 @@ static enum err print_halos(const struct halos *h, const char *path)
     unit_title(h->r, true, title, sizeof title);
     f.title = title;
     enum err err = o->halos.plot ? save_plot(&f, o, path) : OK;
+    if (err == OK && o->out) err = save_h5(&t, o);
     if (err == OK && o->json) print_json(&t, &f);
     if (err == OK && !o->json) halo_table_tsv(stdout, &t);
     FREE(f.bin);
@@ -130,6 +227,7 @@ enum err halos_print(const char *path, const struct options *o, int *status)
     struct halos h = {.o = o};
     enum err err = OK;
     if (o->c.rank == 0 && o->halos.plot) err = temp_may_write(o->halos.plot, o->force);
+    if (o->c.rank == 0 && o->out && err == OK) err = temp_may_write(o->out, o->force);
     if (o->c.rank == 0 && o->halos.members && err == OK)
         err = temp_may_write(o->halos.members, o->force);
     err = err_agree(&o->c, err);

@@ -410,8 +410,12 @@ static int check_halos(struct options *o)
     if (o->halos.plot && !o->halos.plot_format)
         return usage(o, "a plot must be FILE.png, FILE.svg, FILE.pdf or FILE.tsv, not",
                      o->halos.plot);
-    if (o->many && (o->halos.plot || o->halos.members))
-        return usage(o, "--plot and --members are for one checkpoint only", NULL);
+    if (o->out && find_format(o, o->out, 1 << FORMAT_H5, FORMAT_NONE, &o->format) != GO_ON)
+        return TROUBLE;
+    if (o->out && !o->format)
+        return usage(o, "the table of halos must be FILE.h5, or without -o text, not", o->out);
+    if (o->many && (o->halos.plot || o->halos.members || o->out))
+        return usage(o, "-o, --plot and --members are for one checkpoint only", NULL);
     if (o->densest) return usage(o, "--halos takes the sphere X,Y,Z,R, not densest,R", NULL);
     return GO_ON;
 }

@@ -65,11 +65,11 @@ static void print_json(const struct profile *p, const char *path, const struct o
 static enum err save_h5(const struct profile *p, const char *path, const struct options *o)
 {
     struct table_h5_column column[PROFILE_COLUMNS];
-    const struct table_h5_note note[] = {{"source", path, 0, NULL},
-                                         {"center", NULL, 3, o->profile.centre},
-                                         {"radius", NULL, 1, &o->profile.radius},
-                                         {"bulk_velocity", NULL, 3, p->bulk},
-                                         {"bulk_velocity_unit", p->unit_velocity, 0, NULL}};
+    const struct table_h5_note note[] = {{"source", path, 0, NULL, NULL},
+                                         {"center", NULL, 3, o->profile.centre, NULL},
+                                         {"radius", NULL, 1, &o->profile.radius, NULL},
+                                         {"bulk_velocity", NULL, 3, p->bulk, NULL},
+                                         {"bulk_velocity_unit", p->unit_velocity, 0, NULL, NULL}};
     const struct table_h5 t = {.kind = "profile",
                                .n = p->n,
                                .columns = PROFILE_COLUMNS,
@@ -167,7 +167,8 @@ static enum err stars_h5(const struct history *h, const char *path, const struct
         {"formed", "Msun", "their mass at birth", h->formed, NULL, 1},
         {"rate", "Msun/yr", "rate of star formation", h->rate, NULL, 1},
         {"total", "Msun", "mass formed until its end", row + 3, NULL, COLUMNS}};
-    const struct table_h5_note note[] = {{"source", path, 0, NULL}, {"mass", NULL, 1, &h->mass}};
+    const struct table_h5_note note[] = {{"source", path, 0, NULL, NULL},
+                                         {"mass", NULL, 1, &h->mass, NULL}};
     const struct table_h5 t = {.kind = "stars",
                                .n = h->n,
                                .columns = sizeof column / sizeof *column,
@@ -297,9 +298,9 @@ static void line_json(const struct line *l, const char *path)
 static enum err line_h5(const struct line *l, const char *path, const struct options *o)
 {
     struct table_h5_column *column = mem_new(sizeof *column * (size_t)l->columns + 1, "table");
-    const struct table_h5_note note[] = {{"source", path, 0, NULL},
-                                         {"center", NULL, 3, l->o->centre},
-                                         {"time", NULL, 1, &l->r->head.t}};
+    const struct table_h5_note note[] = {{"source", path, 0, NULL, NULL},
+                                         {"center", NULL, 3, l->o->centre, NULL},
+                                         {"time", NULL, 1, &l->r->head.t, NULL}};
     const struct table_h5 t = {.kind = "line",
                                .n = l->n,
                                .columns = l->columns,

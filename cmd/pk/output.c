@@ -73,11 +73,11 @@ enum err output_h5(const char *path, bool force, const struct pk_table *t)
         k += snprintf(names + k, sizeof names - (size_t)k, "%s%s", i ? "," : "", t->name[i]);
     const double when = t->from.cosmo ? 1 / t->from.aexp - 1 : t->from.t;
     const struct table_h5_note note[] = {
-        {"source", t->path, 0, NULL},
-        {"spectra", names, 0, NULL},
-        {t->from.cosmo ? "redshift" : "time", NULL, 1, &when},
-        {"box", NULL, 1, &t->from.length},
-        {"length_unit", t->from.cosmo ? "Mpc/h" : "code", 0, NULL}};
+        {"source", t->path, 0, NULL, NULL},
+        {"spectra", names, 0, NULL, NULL},
+        {t->from.cosmo ? "redshift" : "time", NULL, 1, &when, NULL},
+        {"box", NULL, 1, &t->from.length, NULL},
+        {"length_unit", t->from.cosmo ? "Mpc/h" : "code", 0, NULL, NULL}};
     const struct table_h5 h5 = {.kind = "pk",
                                 .n = h5_rows(t, row, whole),
                                 .columns = h5_columns(t, row, whole, column),

@@ -10,7 +10,7 @@ static const char ABOUT[] =
     "xg_D their centres; son_flag 1 where a cell is split. Datasets of cells have 2^ndim values an "
     "oct: cell c of oct i is number 2^ndim*i + c, and bit d of c is set in the upper half along "
     "axis d. hydro has the conserved variables of the gas. A cell of level L is boxlen/2^L wide. A "
-    "number times the attribute code_unit is in the unit of the attribute unit.";
+    "number times the attribute code_unit is in the units of the attribute units.";
 
 /* A dataset: a pattern of its path, in which # is a number; powers of the units of density, length
  * and time. */
@@ -101,7 +101,7 @@ void hdf5_describe(struct hdf5_file *f, const struct hdf5_out *w)
         double worth = pow(h->unit_d, r.power[0]) * pow(h->unit_l, r.power[1]) *
                        pow(h->unit_t, r.power[2]);
         if (strcmp(r.unit, "G") == 0) worth /= GAUSS;
-        hdf5_word(f, f->set[i].path, "unit", r.unit);
+        hdf5_word(f, f->set[i].path, "units", r.unit);
         hdf5_scalar(f, f->set[i].path, "code_unit", 'd', &worth);
     }
 }

@@ -1,5 +1,5 @@
 /* export/cube_hdf5: cubes as HDF5 for h5py and others: a dataset [z][y][x] a field, with the
- * attributes unit, code_unit (a number times it is in that unit) and description; the faces of the
+ * attributes units, code_unit (a number times it is in that unit) and description; the faces of the
  * cells, x_edges …, in code units; the time and the units of the run as attributes of the file. */
 #include "export/cube_out.h"
 
@@ -24,7 +24,7 @@ static void fill_edges(struct hdf5_file *f, const struct cube *q, int d)
     double *x = mem_new(sizeof *x * (size_t)n, "cube");
     for (int64_t i = 0; i < n; i++) x[i] = (q->lo[d] + (double)i * q->side) * box;
     hdf5_small(f, name, 'd', n, x);
-    hdf5_word(f, name, "unit", "cm");
+    hdf5_word(f, name, "units", "cm");
     hdf5_scalar(f, name, "code_unit", 'd', &q->list.s->head.unit_l);
     hdf5_word(f, name, "description", "faces of the cells along the axis");
     FREE(x);
@@ -54,7 +54,7 @@ static void fill(struct hdf5_file *f, const void *ctx)
         const struct export_field *e = &q->list.field[i];
         const struct unit u = cube_unit(q, i);
         const char *text = export_description(e->name);
-        hdf5_word(f, e->name, "unit", u.name);
+        hdf5_word(f, e->name, "units", u.name);
         hdf5_scalar(f, e->name, "code_unit", 'd', &u.worth);
         if (*text) hdf5_word(f, e->name, "description", text);
         hdf5_word(f, e->name, "mean", e->per_mass ? "by mass" : "by volume");

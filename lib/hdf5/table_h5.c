@@ -36,14 +36,16 @@ static void fill(struct hdf5_file *f, const void *ctx)
         if (a->text)
             hdf5_word(f, "/", a->name, a->text);
         else if (a->n == 1)
-            hdf5_scalar(f, "/", a->name, 'd', a->real);
+            hdf5_scalar(f, "/", a->name, a->real ? 'd' : 'q',
+                        a->real ? (const void *)a->real : a->whole);
         else
-            hdf5_attr(f, "/", a->name, 'd', a->n, a->real);
+            hdf5_attr(f, "/", a->name, a->real ? 'd' : 'q', a->n,
+                      a->real ? (const void *)a->real : a->whole);
     }
     hdf5_make_sets(f);
     for (int i = 0; i < t->columns; i++) {
         const struct table_h5_column *c = &t->column[i];
-        hdf5_word(f, f->set[i].path, "unit", c->unit ? c->unit : "");
+        hdf5_word(f, f->set[i].path, "units", c->unit ? c->unit : "");
         if (c->description) hdf5_word(f, f->set[i].path, "description", c->description);
     }
 }

@@ -1,7 +1,7 @@
 /* hdf5/table_h5: a table as an HDF5 file, which h5py, h5ls and spreadsheets of columns open: one
- * dataset per column, with the attributes `unit` and `description`, and numbers and texts about the
- * whole table as attributes of the file. Programs use it for spectra, profiles, catalogues and the
- * numbers behind pictures. (one rank) */
+ * dataset per column, with the attributes `units` and `description`, and numbers and texts about
+ * the whole table as attributes of the file. Programs use it for spectra, profiles, catalogues and
+ * the numbers behind pictures. (one rank) */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +23,8 @@ struct table_h5_column {
 struct table_h5_note {
     const char *name, *text;
     int n;
-    const double *real; /* [n], if text is NULL */
+    const double *real;   /* [n], if text is NULL */
+    const int64_t *whole; /* [n], if real is NULL too */
 };
 
 struct table_h5 {

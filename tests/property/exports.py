@@ -217,7 +217,7 @@ def formats(v, out, s):
         v.same('HDF5', np.array_equal(f['density'][:], rho), True)
         v.check('HDF5: unit', abs(f['density'].attrs['code_unit'] / s.info['unit_d'] - 1),
                 1e-14)
-        v.same('HDF5: its name', f['density'].attrs['unit'], b'g/cm^3')
+        v.same('HDF5: its name', f['density'].attrs['units'], b'g/cm^3')
         v.check('HDF5: edges', abs(f['x_edges'][-1] - 1) + abs(len(f['x_edges']) - 33), 0)
     program('convert', '-f', 'npy', *how, '-u', '-o', 'u.npy', out)
     v.check('physical', np.abs(np.load('u.npy')[0] / images['density'] - 1).max(), 1e-15)
@@ -346,7 +346,7 @@ def tables(v, out):
                         float(not np.allclose(found, want, 1e-8, 0, equal_nan=True)), 0)
                 if unit:
                     v.same('%s: unit of %s' % (name, column),
-                           f[column].attrs['unit'].decode(), unit.strip('[]'))
+                           f[column].attrs['units'].decode(), unit.strip('[]'))
 
 
 def not_finite(v, out):
@@ -390,7 +390,7 @@ def stranger(v, out):
                     mass += total
                 if d.attrs['description'] == b'density of the total energy of the gas':
                     energy += total
-        units = {d.attrs['unit'] for level in f['hydro'].values() for d in level.values()}
+        units = {d.attrs['units'] for level in f['hydro'].values() for d in level.values()}
         dm = (f['particles/mass'][:] * f['particles/mass'].attrs['code_unit']).sum()
     v.same('units', units, {b'g/cm^3', b'g/cm^2/s', b'erg/cm^3'})
     gram = s.info['unit_d'] * s.info['unit_l'] ** 3
