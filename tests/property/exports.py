@@ -434,6 +434,12 @@ def wrong(v):
         v.same('%s: one sentence with "%s"' % (name, says),
                (says in r.err, r.err.count('\n')), (True, 1 if says else 0))
     not_finite(v, out)
+    for form in ('hdf5', 'vtk', 'openpmd', 'fits'):
+        how = ['--level', '6'] if form != 'vtk' else []
+        r = ptah.Run(['sh', '-c', 'trap "" XFSZ; ulimit -f 100; exec "$@"', 'sh',
+                      ptah.program('convert'), '-f', form, *how, '-o', 'big', out], '.')
+        v.same(form + ' on a full disk', (r.status, r.err.count('\n'), 'too large' in r.err),
+               (2, 1, True))
     with subprocess.Popen([ptah.program('convert'), '-f', 'npy', '--level', '7', '-o', '-', out],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
         p.stdout.read(100)
