@@ -495,7 +495,7 @@ def wrong(v):
     convert('-f', 'gadget', '-o', 'there.gad', run)
     convert('-f', 'gadget', '-o', 'many.gad', '--files', '3', run)
     cases = [
-        ([], 'no checkpoint'), (['nowhere'], 'nowhere'), (['-f', 'fits', run], 'fits'),
+        ([], 'no checkpoint'), (['nowhere'], 'nowhere'), (['-f', 'csv', run], 'not csv'),
         (['-n', '0', run], 'ranks'), (['-n', '2x', run], '2x'), (['-z', '10', run], 'compression'),
         (['-f', 'hdf5', '-n', '2', run], '--ranks'),
         (['-f', 'ramses', '--deflate', '2', run], '--deflate'),
