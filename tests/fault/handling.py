@@ -167,7 +167,7 @@ def suggestions(v, one):
     for argv, words in ((('-m', 'density', '-o', 'x.jpg'), 'png, svg, pdf or npy'),
                         (('-m', 'density', '--bare', '-o', 'x.jpg'), 'png or npy'),
                         (('--phase', '-f', 'npy'), 'png, svg, pdf or tsv'),
-                        (('--stars', '-o', 'x.jpg'), 'png, svg or pdf')):
+                        (('--stars', '-o', 'x.jpg'), 'png, svg, pdf or h5')):
         one_sentence(v, 'formats: ' + ' '.join(argv), ('inspect', *argv, one), words)
     v.same('American and British', run('inspect', '-q', '-m', 'density', '--colors', 'grey',
                                        '--centre', '0.5,0.5,0.5', '-o', 'c.png', one)[::2], (0, ''))
